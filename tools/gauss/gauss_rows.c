@@ -215,62 +215,35 @@ parts_of(const struct gauss_window *window)
 	return window->job->kind == KIND_PLAIN ? 1 : 2;
 }
 
-/* Can the sums of GAUSS_TOGETHER rows from y on be made together, none of which is at a border or
- * at y1? */
-static bool
-goes_ahead(const struct gauss_window *window, size_t y, size_t y1)
-{
-	size_t radius = window->gauss->radius;
-
-	return GAUSS_TOGETHER > 1 && IS_COMMON(radius) && y >= radius &&
-	    y + GAUSS_TOGETHER + radius <= window->in->head.h && y + GAUSS_TOGETHER <= y1;
-}
-
 /*
- * The sums over columns for row y and those below it, before the lowest rows of their windows are
- * loaded: these are read once, for the sums and to see that nothing is missing in them. If
- * something is, they are loaded one by one, and the sums made again.
+ * The sums over columns for row y and those below it of GAUSS_TOGETHER rows, none of which is at a
+ * border or at y1, before the lowest rows of their windows are loaded: these are read once, for the
+ * sums and to see that nothing is missing in them. False if something is, or was a while ago: the
+ * rows are made one by one.
  */
-static void
+static bool
 sum_ahead(struct gauss_window *window, size_t y, size_t y1)
 {
+	size_t radius = window->gauss->radius;
+	bool tapped;
 	int most = 0;
 
-	if (y < window->summed || window->whole_rows + 1 < window->size ||
-	    !goes_ahead(window, y, y1) || !gauss_window_tap_ahead(window, y))
-		return;
+	if (GAUSS_TOGETHER == 1 || !IS_COMMON(radius) || window->whole_rows <= window->size ||
+	    y < radius || y + GAUSS_TOGETHER + radius > window->in->head.h ||
+	    y + GAUSS_TOGETHER > y1)
+		return false;
+	tapped = gauss_window_tap_ahead(window, y);
+	if (!tapped && !gauss_window_load_ahead(window, y))
+		return false;
 	for (size_t p = 0; p < parts_of(window); p++) {
 		int largest = sum_columns_ahead(window, p);
 
 		most = largest > most ? largest : most;
 	}
-	if (most < GAUSS_TOO_LARGE) {
-		gauss_window_keep_ahead(window);
-		window->summed = y + GAUSS_TOGETHER;
-	}
-}
-
-/* Sets window->columns for row y of those that end at y1. */
-static void
-find_columns(struct gauss_window *window, size_t y, size_t y1, bool whole)
-{
-	size_t at = 0, parts = parts_of(window);
-
-	if (whole && y < window->summed) {
-		at = y + GAUSS_TOGETHER - window->summed;
-	} else if (whole && goes_ahead(window, y, y1)) {
-		/* where something is missing in a row below the window, the sums in which it takes
-		 * part are not used, for its window is not whole */
-		gauss_window_load_below(window, y + window->gauss->radius);
-		for (size_t p = 0; p < parts; p++)
-			sum_columns_ahead(window, p);
-		window->summed = y + GAUSS_TOGETHER;
-	} else {
-		for (size_t p = 0; p < parts; p++)
-			sum_all_columns(window, p, y);
-		window->summed = 0;
-	}
-	window->columns = (const float (*)[GAUSS_ACROSS])window->column[at];
+	if (tapped && most >= GAUSS_TOO_LARGE)
+		return false;
+	gauss_window_keep_ahead(window);
+	return true;
 }
 
 static void
@@ -401,9 +374,9 @@ prefetch_rows(const struct gauss_window *window, size_t parts, size_t outputs,
 		frame_write_soon(out, window->job->out[p], y + ROWS_AHEAD, window->x0, window->n);
 }
 
-/* Row y of those that end at y1. */
+/* Row y, from its sums over columns, which stand in column[at]. */
 static void
-filter_row(struct gauss_window *window, struct frame *out, size_t y, size_t y1)
+filter_columns(struct gauss_window *window, struct frame *out, size_t y, size_t at)
 {
 	bool whole = window->whole_rows >= window->size;
 	bool means = window->job->kind == KIND_PLAIN || window->gauss->vectors;
@@ -411,13 +384,10 @@ filter_row(struct gauss_window *window, struct frame *out, size_t y, size_t y1)
 	size_t parts = parts_of(window), outputs = means ? parts : 1;
 	float *to[2];
 
+	prefetch_rows(window, window->job->kind == KIND_VECTOR ? 2 : 1, outputs, out, y);
 	for (size_t p = 0; p < outputs; p++)
 		to[p] = frame_floats(out, window->job->out[p], y) + window->x0;
-	prefetch_rows(window, window->job->kind == KIND_VECTOR ? 2 : 1, outputs, out, y);
-	if (!whole)
-		gauss_window_fill(window);
-	/* all columns first: loads over two stores wait for these */
-	find_columns(window, y, y1, whole);
+	window->columns = (const float (*)[GAUSS_ACROSS])window->column[at];
 	for (size_t p = 0; p < parts; p++) {
 		if (whole && means)
 			mean_window(window, p, y, to[p]);
@@ -433,6 +403,18 @@ filter_row(struct gauss_window *window, struct frame *out, size_t y, size_t y1)
 	else if (!whole)
 		for (size_t p = 0; p < parts; p++)
 			put_mean(window, p, valid, to[p]);
+}
+
+static void
+filter_row(struct gauss_window *window, struct frame *out, size_t y)
+{
+	gauss_window_take(window, (ptrdiff_t)(y + window->gauss->radius));
+	if (window->whole_rows < window->size)
+		gauss_window_fill(window);
+	/* all columns first: loads over two stores wait for these */
+	for (size_t p = 0; p < parts_of(window); p++)
+		sum_all_columns(window, p, y);
+	filter_columns(window, out, y, 0);
 }
 
 static void
@@ -472,12 +454,11 @@ begin(struct gauss_window *window, size_t y0)
 	window->margin = (window->gauss->radius + GAUSS_LANES - 1) / GAUSS_LANES * GAUSS_LANES;
 	window->whole_rows = window->size;
 	window->holed = false;
-	window->summed = 0;
 	memset(window->column, 0, sizeof(window->column));
 	gauss_window_empty(window);
 	measure_columns(window);
 	for (ptrdiff_t y = (ptrdiff_t)y0 - radius; y < (ptrdiff_t)y0 + radius; y++) {
-		gauss_window_shift(window);
+		gauss_window_shift(window, 1);
 		gauss_window_take(window, y);
 	}
 }
@@ -509,10 +490,15 @@ filter_tile(struct gauss_window *window, struct frame *out, size_t y0, size_t y1
 	else
 		begin(window, y0);
 	for (size_t y = y0; y < y1; y++) {
-		gauss_window_shift(window);
-		sum_ahead(window, y, y1);
-		gauss_window_take(window, (ptrdiff_t)(y + window->gauss->radius));
-		filter_row(window, out, y, y1);
+		gauss_window_shift(window, 1);
+		if (!sum_ahead(window, y, y1)) {
+			filter_row(window, out, y);
+			continue;
+		}
+		for (size_t at = 0; at < GAUSS_TOGETHER; at++)
+			filter_columns(window, out, y + at, at);
+		gauss_window_shift(window, GAUSS_BELOW);
+		y += GAUSS_BELOW;
 	}
 }
 

@@ -201,13 +201,6 @@ gauss_window_empty(struct gauss_window *window)
 }
 
 void
-gauss_window_load_below(struct gauss_window *window, size_t y)
-{
-	for (size_t k = window->size; k < window->size + GAUSS_BELOW; k++)
-		load(window, window->row[k], (ptrdiff_t)(++y));
-}
-
-void
 gauss_window_resume(struct gauss_window *window)
 {
 	/* the first row leaves next, and need not be in the input any more */
@@ -220,14 +213,17 @@ gauss_window_resume(struct gauss_window *window)
 }
 
 void
-gauss_window_shift(struct gauss_window *window)
+gauss_window_shift(struct gauss_window *window, size_t rows)
 {
-	size_t last = window->size + GAUSS_BELOW - 1;
-	struct gauss_row *first = window->row[0];
+	size_t rest = window->size + GAUSS_BELOW - rows;
+	struct gauss_row *first[GAUSS_TOGETHER];
 
-	memmove(window->row, window->row + 1, last * sizeof(*window->row));
-	window->row[last] = first;
-	first->loaded = false;
+	memcpy(first, window->row, rows * sizeof(*first));
+	memmove(window->row, window->row + rows, rest * sizeof(*first));
+	for (size_t k = 0; k < rows; k++) {
+		window->row[rest + k] = first[k];
+		first[k]->loaded = false;
+	}
 }
 
 void
@@ -252,20 +248,32 @@ gauss_window_tap_ahead(struct gauss_window *window, size_t y)
 		if (row->loaded)
 			return false;
 		row->y = (ptrdiff_t)(y + window->gauss->radius + k);
+		row->filled = row->holed = false;
 		tap_input(window, row);
 	}
 	return true;
 }
 
-void
-gauss_window_keep_ahead(struct gauss_window *window)
+bool
+gauss_window_load_ahead(struct gauss_window *window, size_t y)
 {
+	bool holed = false;
+
 	for (size_t k = 0; k < GAUSS_TOGETHER; k++) {
 		struct gauss_row *row = window->row[window->size - 1 + k];
 
-		row->loaded = true;
-		row->filled = row->holed = false;
+		load(window, row, (ptrdiff_t)(y + window->gauss->radius + k));
+		holed = holed || row->holed;
 	}
+	return !holed;
+}
+
+void
+gauss_window_keep_ahead(struct gauss_window *window)
+{
+	for (size_t k = 0; k < GAUSS_TOGETHER; k++)
+		window->row[window->size - 1 + k]->loaded = true;
+	window->whole_rows += GAUSS_TOGETHER;
 }
 
 void

@@ -73,7 +73,6 @@ struct gauss_window {
 	bool copies;			/* rows without holes, too */
 	size_t whole_rows;				/* since the last one with a hole */
 	bool holed;					/* there was one: `missing` is valid */
-	size_t summed;		/* the rows in column[] end here, if made together */
 	const float (*columns)[GAUSS_ACROSS];		/* that of the row at hand */
 	struct gauss_row ring[];			/* memory of the rows */
 };
@@ -89,15 +88,15 @@ size_t gauss_window_columns(const struct gauss_window *, size_t *n);
 void gauss_window_resume(struct gauss_window *);
 /* No row is loaded yet. */
 void gauss_window_empty(struct gauss_window *);
-/* Loads the GAUSS_BELOW rows below the window, whose lowest row is y: rows of the input. */
-void gauss_window_load_below(struct gauss_window *, size_t y);
-/* The top row leaves the window; then row y comes in at its bottom. */
-void gauss_window_shift(struct gauss_window *);
+/* So many top rows leave the window, at most GAUSS_TOGETHER; then row y comes in at its bottom. */
+void gauss_window_shift(struct gauss_window *, size_t rows);
 void gauss_window_take(struct gauss_window *, ptrdiff_t y);
-/* Between these two, for row y of the output: the row that comes in and those below it are read
- * where they lie in the input. False if they are to be copied, or are loaded already. */
+/* In place of the second, for row y of the output: the row that comes in and GAUSS_BELOW more are
+ * read where they lie in the input. False if they are to be copied, or are loaded already. */
 bool gauss_window_tap_ahead(struct gauss_window *, size_t y);
-/* Nothing is missing in these: they are loaded. */
+/* Or they are loaded. False if something is missing in them. */
+bool gauss_window_load_ahead(struct gauss_window *, size_t y);
+/* Nothing is missing in these: they have come in, those below the window, too. */
 void gauss_window_keep_ahead(struct gauss_window *);
 /* Are the input's rows better copied than read where they lie? */
 bool gauss_window_must_copy(const struct frame *in, const struct gauss_job *, size_t radius);
