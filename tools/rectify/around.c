@@ -6,28 +6,40 @@
 #include <immintrin.h>
 #endif
 
-void
-around_find(struct around *around, struct around_planes planes, const uint *restrict column,
-    const uint *restrict row, int n)
+static void
+find_samples(const uint *restrict column, const uint *restrict row, int stride, int *restrict at,
+    int *restrict right, int *restrict down, int n)
 {
-	int *restrict at = around->at, *restrict right = around->right;
-	int *restrict down = around->down;
-	float *restrict fx = around->fx, *restrict fy = around->fy;
+	CPU_SIMD
+	for (int i = 0; i < n; i++) {
+		uint x = px_select(column[i] != RECTIFY_NOWHERE, column[i], 0u);
 
+		at[i] = (int)rectify_whole(row[i]) * stride + (int)rectify_whole(x);
+		right[i] = (int)rectify_step(x);
+		down[i] = px_select(rectify_step(row[i]) != 0u, stride, 0);
+	}
+}
+
+static void
+find_rests(const uint *restrict column, const uint *restrict row, float *restrict fx,
+    float *restrict fy, int n)
+{
+	CPU_SIMD
+	for (int i = 0; i < n; i++) {
+		fx[i] = px_select(column[i] != RECTIFY_NOWHERE, rectify_rest(column[i]), PX_NAN);
+		fy[i] = rectify_rest(row[i]);
+	}
+}
+
+void
+around_find(struct around *around, struct around_planes planes, const uint *column,
+    const uint *row, int n)
+{
 	around->column = column;
 	around->row = row;
 	around->planes = planes;
-	CPU_SIMD
-	for (int i = 0; i < n; i++) {
-		bool seen = column[i] != RECTIFY_NOWHERE;
-		uint x = px_select(seen, column[i], 0u);
-
-		at[i] = (int)rectify_whole(row[i]) * planes.stride + (int)rectify_whole(x);
-		right[i] = (int)rectify_step(x);
-		down[i] = px_select(rectify_step(row[i]) != 0u, planes.stride, 0);
-		fx[i] = px_select(seen, rectify_rest(x), PX_NAN);
-		fy[i] = rectify_rest(row[i]);
-	}
+	find_samples(column, row, planes.stride, around->at, around->right, around->down, n);
+	find_rests(column, row, around->fx, around->fy, n);
 }
 
 /* ---- 2x2 samples ---- */
