@@ -2,51 +2,52 @@
 # its operations and its divisions and roots take here; and what the chain is to be expected to do on more cores. Sourced by it.
 # shellcheck shell=bash disable=SC2046,SC2086,SC2154	# its variables and words
 
-# label / stage and its input / operations / divisions / roots a pixel / why it takes more than its floor.
+# label / stage and its input / operations / divisions / roots / bytes of its own a pixel / why it takes more than its floor.
 # Operations are the + - * of floats, comparisons, selections and conversions that the formulas (NAME.px.h) need where
 # nothing is missing, once for each pixel, counted by hand; one of doubles counts as two. No loads, stores, addresses.
-# 0: not counted, the floor is that of the bytes alone.
+# 0: not counted, the floor is that of the bytes alone. Bytes of its own are what a stage must keep from row to row or
+# from frame to frame for a whole frame, so that no cache of a core holds it: read or written once each.
 floor_table() {
 	cat <<-END
-		phasewrap 2x3 uchar, phases/phasewrap SIZE.images.nrrd/128/4/2/divisions and roots wait for one unit
-		phasewrap 2x3 uchar, vectors/phasewrap --as vector SIZE.images.nrrd/66/2/2/six planes are written at once, to memory not in cache
-		gauss 11, of phases/gauss SIZE.phases.nrrd/288/2/0/a third are the sines, 60 vector instructions for 36 operations; loads of rows across cache lines
-		gauss 11, of vectors/gauss SIZE.vectors.nrrd/186/2/0/the same
-		unwrap2f/unwrap2f SIZE.smooth.nrrd/29/0/0/bytes
-		median/median SIZE.absolute.nrrd/4/0/0/bytes; where all steps are small no median is needed
-		phase2depth --ref ideal/phase2depth --ref ideal SIZE.mended.nrrd/10/0/0/bytes
-		phase2depth --calib, no lens/phase2depth --calib SIZE.json SIZE.pinhole.nrrd/65/2/0/doubles, half as many in a vector
-		phase2depth --calib, lenses/phase2depth --calib SIZE.lens.json SIZE.pinhole.nrrd/247/6/0/doubles, half as many in a vector, and a division of them; the camera's rays, 8 bytes more, are not counted
-		normals of depth/normals SIZE.depth.nrrd/104/0/0/falls, their squares and the products of a square are stored and loaded again
-		normals of x y z/normals SIZE.points.nrrd/163/0/0/the same
-		shade/shade SIZE.height.nrrd/190/1/1/sums of squares are stored and loaded again; the jump is found first, a sixth
-		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/two triangles a pixel, one by one, edges in whole numbers of 64 bits; four samples a pixel are lit
-		mesh2depth of a frame/framecat SIZE.height.nrrd , mesh2depth --scale 1/0/0/0/triangles as lists, of 12 bytes, and their points in doubles
-		framecat --as float, 6 uchar/framecat --as float SIZE.set.nrrd/6/0/0/bytes
-		kalman/kalman --sigma 0.05 --motion 0.01 SIZE.height.nrrd/0/0/0/16 bytes a pixel of state are read and written beside, and a pass looks at the noise
-		unwrapq/unwrapq --channel phase1 SIZE.phases.nrrd/0/0/0/passes for the range, squares, patches, their turns, the result
-		rectify, two phases/rectify --calib rig.json --side left SIZE.left.phases.nrrd/0/0/0/two loads a sample from where the lens says, one by one, each pair put into its lane
-		rectify, cubic/rectify --calib rig.json --side left --interpolation cubic SIZE.left.phases.nrrd/0/0/0/sixteen of them
-		phasematch, three maps/phasematch --right SIZE.right.rectified.nrrd SIZE.left.rectified.nrrd/0/0/0/a search along the row, both ways
-		steger/steger SIZE.laser.nrrd/0/0/0/few tiles are filtered; a third are the points, one by one
-		steger --no-skip/steger --no-skip SIZE.laser.nrrd/154/0/0/eight loads for 17 operations of a pair of taps, six of them across cache lines; the points, one by one
-		depthenc, luma/depthenc --depth-range file SIZE.height.nrrd/30/0/0/a pass counts what lies outside
-		depthenc, mwd/depthenc --layout mwd --depth-range file SIZE.height.nrrd/0/0/0/the same, a sine and a cosine
-		depthenc, fold/depthenc --layout fold --depth-range file SIZE.height.nrrd/0/0/0/the same, and holes are filled
-		depthdec, luma/depthdec SIZE.luma.nrrd/0/0/0/a pass looks for changed levels
-		depthdec, mwd/depthdec SIZE.mwd.nrrd/0/0/0/an arctangent
-		dither3 -m bayer/dither3 -m bayer SIZE.holo.nrrd/36/2/1/each colour by itself: shares, circle, bits and packing are stored and loaded again
-		dither3 -m fs/dither3 -m fs SIZE.holo.nrrd/0/0/0/each pixel waits for the one before it
-		dither3/dither3 SIZE.holo.nrrd/0/0/0/a search: the window of each bit that is tried
-		undither3 --filter gauss/undither3 --filter gauss SIZE.bits.nrrd/0/0/0/bits become floats first
-		undither3/undither3 SIZE.bits.nrrd/12300/0/0/361 neighbours of 34 operations, eleven loads each
+		phasewrap 2x3 uchar, phases/phasewrap SIZE.images.nrrd/128/4/2/0/divisions and roots wait for one unit
+		phasewrap 2x3 uchar, vectors/phasewrap --as vector SIZE.images.nrrd/66/2/2/0/six planes are written at once, to memory not in cache
+		gauss 11, of phases/gauss SIZE.phases.nrrd/288/2/0/0/a third are the sines, whose steps wait for each other; loads of rows across cache lines
+		gauss 11, of vectors/gauss SIZE.vectors.nrrd/186/2/0/0/the same
+		unwrap2f/unwrap2f SIZE.smooth.nrrd/29/0/0/0/bytes
+		median/median SIZE.absolute.nrrd/4/0/0/0/bytes; where all steps are small no median is needed
+		phase2depth --ref ideal/phase2depth --ref ideal SIZE.mended.nrrd/10/0/0/0/bytes
+		phase2depth --calib, no lens/phase2depth --calib SIZE.json SIZE.pinhole.nrrd/65/2/0/0/doubles, half as many in a vector
+		phase2depth --calib, lenses/phase2depth --calib SIZE.lens.json SIZE.pinhole.nrrd/247/6/0/8/doubles, half as many in a vector, and a division of them
+		normals of depth/normals SIZE.depth.nrrd/104/0/0/0/falls, their squares and the products of a square are stored and loaded again
+		normals of x y z/normals SIZE.points.nrrd/163/0/0/0/the same
+		shade/shade SIZE.height.nrrd/190/1/1/0/sums of squares are stored and loaded again; the jump is found first, a sixth
+		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/0/two triangles a pixel, one by one, edges in whole numbers of 64 bits; four samples a pixel are lit
+		mesh2depth of a frame/framecat SIZE.height.nrrd , mesh2depth --scale 1/0/0/0/0/triangles as lists, of 12 bytes, and their points in doubles
+		framecat --as float, 6 uchar/framecat --as float SIZE.set.nrrd/6/0/0/0/bytes
+		kalman/kalman --sigma 0.05 --motion 0.01 SIZE.height.nrrd/59/1/1/32/bytes: four planes of state are read, four written
+		unwrapq/unwrapq --channel phase1 SIZE.phases.nrrd/77/0/0/16/squares are cut, numbered, joined and put together as lists, a pass each, none of them more than a fifth
+		rectify, two phases/rectify --calib rig.json --side left SIZE.left.phases.nrrd/66/0/0/8/the map of places is read for each phase; sixteen places take their samples from three rows of them
+		rectify, cubic/rectify --calib rig.json --side left --interpolation cubic SIZE.left.phases.nrrd/266/0/0/8/four loads and stores of four samples a place, which are then transposed
+		phasematch, three maps/phasematch --right SIZE.right.rectified.nrrd SIZE.left.rectified.nrrd/253/9/0/0/two fifths are the search along the row, both ways, pixel by pixel: which way it goes cannot be foretold; nine divisions
+		steger/steger SIZE.laser.nrrd/0/0/0/0/few tiles are filtered; a third are the points, one by one
+		steger --no-skip/steger --no-skip SIZE.laser.nrrd/154/0/0/0/eight loads for 17 operations of a pair of taps, six of them across cache lines; the points, one by one
+		depthenc, luma/depthenc --depth-range file SIZE.height.nrrd/30/0/0/0/a pass counts what lies outside
+		depthenc, mwd/depthenc --layout mwd --depth-range file SIZE.height.nrrd/77/0/0/0/a pass counts what lies outside; steps of sine and cosine wait for each other
+		depthenc, fold/depthenc --layout fold --depth-range file SIZE.height.nrrd/38/0/0/0/a pass counts what lies outside; a third fills holes, from coarser pictures
+		depthdec, luma/depthdec SIZE.luma.nrrd/0/0/0/0/a pass looks for changed levels
+		depthdec, mwd/depthdec SIZE.mwd.nrrd/49/3/0/0/a fifth looks for changed levels and circles; an arctangent and two divisions that wait
+		dither3 -m bayer/dither3 -m bayer SIZE.holo.nrrd/36/2/1/0/each colour by itself: shares, circle, bits and packing are stored and loaded again
+		dither3 -m fs/dither3 -m fs SIZE.holo.nrrd/0/0/0/0/each pixel waits for the one before it
+		dither3/dither3 SIZE.holo.nrrd/0/0/0/0/a search: the window of each bit that is tried
+		undither3 --filter gauss/undither3 --filter gauss SIZE.bits.nrrd/0/0/0/0/bits become floats first
+		undither3/undither3 SIZE.bits.nrrd/12300/0/0/0/361 neighbours of 34 operations, eleven loads each
 	END
-	echo "the chain/$(chain SIZE)/$chain_operations/4/2/the sum of its stages"
-	! have holoenc || echo "holoenc/holoenc SIZE.height.nrrd/0/0/0/sines of each pixel"
+	echo "the chain/$(chain SIZE)/$chain_operations/4/2/0/the sum of its stages"
+	! have holoenc || echo "holoenc/holoenc SIZE.height.nrrd/199/1/0/0/steps of sines and of the search for an angle wait for each other"
 	have holodec || return 0
-	echo "holodec/holodec SIZE.holo.nrrd/0/0/0/an arctangent; stairs come from a table, pixel by pixel"
-	echo "holodec by regions, JPEG 444/holodec SIZE.holo444.nrrd/0/0/0/fourteen passes of at most 15 %: runs and regions are lists and trees"
-	echo "holodec by regions, JPEG 420/holodec SIZE.holo420.nrrd/0/0/0/the same, more runs, mixed pixels at edges"
+	echo "holodec/holodec SIZE.holo.nrrd/66/1/0/0/a loop for each step, whose results are stored and loaded again; a sixth is the look-up of stairs, pixel by pixel"
+	echo "holodec by regions, JPEG 444/holodec SIZE.holo444.nrrd/0/0/0/0/fourteen passes of at most 15 %: runs and regions are lists and trees"
+	echo "holodec by regions, JPEG 420/holodec SIZE.holo420.nrrd/0/0/0/0/the same, more runs, mixed pixels at edges"
 }
 
 # The chain's operations a pixel: gauss 186, normals 104, phasewrap 66, unwrap2f 29 (where no seam is near, which needs
@@ -91,12 +92,13 @@ make_floor_inputs() {
 	"$bin/fringesim" -q -s "$size" --laser --calib "$size.laser.json" --scene sphere --distance 300 --noise 2 -o "$size.laser.nrrd"
 }
 
-# floor_line I PIXELS BYTES OPERATIONS DIVISIONS ROOTS WHY: the floors are those of one thread. The time is the least
+# floor_line I PIXELS BYTES OPERATIONS DIVISIONS ROOTS OWN WHY: the floors are those of one thread. The time is the least
 # of all rounds, by the clock or of the processor: while others are at work the second is what a stage takes.
 floor_line() {
 	awk -v label="${label[$1]}" -v ms="$(least ${ms[$1]} ${cpu[$1]})" -v pixels="$2" -v bytes="$3" -v operations="$4" \
-		-v divisions="$5" -v roots="$6" -v why="$7" -v copy="$one_copy" -v rates="$rates" 'BEGIN {
+		-v divisions="$5" -v roots="$6" -v own="$7" -v why="$8" -v copy="$one_copy" -v rates="$rates" 'BEGIN {
 		split(rates, rate)
+		bytes += pixels * own
 		floor = bytes / copy / 1e6
 		of = "bytes"
 		if (pixels * operations / rate[1] / 1e6 > floor) {
@@ -113,12 +115,12 @@ floor_line() {
 }
 
 part_floor() {
-	local size name words operations divisions roots why i one_copy rates
+	local size name words operations divisions roots own why i one_copy rates
 
 	build_operations
 	for size in "${stage_sizes[@]}"; do
 		make_floor_inputs "$size"
-		while IFS=/ read -r name words operations divisions roots why; do
+		while IFS=/ read -r name words operations divisions roots own why; do
 			add "$name" in_process 1 ${words//SIZE/$size}
 		done < <(floor_table)
 		rates=$(./operations)
@@ -127,9 +129,9 @@ part_floor() {
 		heading "$size, one thread, best round; copy $one_copy GB/s, $(awk '{ printf \
 			"%.1f G/s of + and *, %.1f of divisions, %.1f of roots", $1, $2, $3 }' <<<"$rates")"
 		i=0
-		while IFS=/ read -r name words operations divisions roots why; do
+		while IFS=/ read -r name words operations divisions roots own why; do
 			floor_line "$i" "$(pixels "$size")" "$(must_move ${words//SIZE/$size})" \
-				"$operations" "$divisions" "$roots" "$why"
+				"$operations" "$divisions" "$roots" "$own" "$why"
 			i=$((i + 1))
 		done < <(floor_table)
 		forget

@@ -347,14 +347,19 @@ px_wrap(float x)
 	return px_select(r < -PX_PI, r + PX_TWO_PI, r);
 }
 
-/* sin and cos of x, |x| < 1e4, within 2 ulp of 1: quadrant reduction, Cephes sinf and cosf
- * polynomials. */
+/*
+ * sin and cos of x, |x| < 1e4, within 2 ulp of 1: quadrant reduction, Cephes sinf and cosf
+ * polynomials. The quadrant's number stands in the last bits of itself plus 1.5 * 2^23, whose unit
+ * is 1. shift: of the quadrants.
+ */
 PX_FN float
-px_sin_quadrant(float x, float shift)
+px_sin_quadrant(float x, uint shift)
 {
 	PX_F n = px_floor(x * 0.636619772367581343f + 0.5f);
 	PX_F r = x - n * 1.5703125f;
-	PX_F z, s, c, q, y;
+	PX_F number = n + 12582912.0f;
+	uint quadrant = px_bits(number) + shift;
+	PX_F z, s, c;
 
 	r = r - n * 4.83751296997070312e-4f;
 	r = r - n * 7.54978995489188216e-8f;
@@ -365,22 +370,20 @@ px_sin_quadrant(float x, float shift)
 	c = 2.443315711809948e-5f * z - 1.388731625493765e-3f;
 	c = c * z + 4.166664568298827e-2f;
 	c = c * z * z - 0.5f * z + 1.0f;
-	q = n + shift;
-	q = q - 4.0f * px_floor(q * 0.25f);		/* 0 1 2 3 */
-	y = px_select(q == 1.0f || q == 3.0f, c, s);
-	return px_select(q >= 2.0f, -y, y);
+	return px_from_bits(px_bits(px_select((quadrant & 1u) != 0u, c, s)) ^
+	    (quadrant & 2u) << 30);
 }
 
 PX_FN float
 px_sin(float x)
 {
-	return px_sin_quadrant(x, 0.0f);
+	return px_sin_quadrant(x, 0u);
 }
 
 PX_FN float
 px_cos(float x)
 {
-	return px_sin_quadrant(x, 1.0f);
+	return px_sin_quadrant(x, 1u);
 }
 
 /* e^x within 2 ulp; 0 below -87, inf never: x is clamped to 88. */

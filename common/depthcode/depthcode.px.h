@@ -79,15 +79,30 @@ depthcode_coarse(float luma, float guard, float swing)
 	return depthcode_clamp(px_divide(luma - guard, swing));
 }
 
+/* Waves, in [-1/2, 1/2], of sine and cosine less `middle`, whose px_atan2_tangent() this is. */
+PX_FN float
+depthcode_rest_of(float tangent, float sine, float cosine)
+{
+	return px_atan2_angle(tangent, sine, cosine) * DEPTHCODE_TURN;
+}
+
+/* The depth with this rest on the wave nearest to the coarse depth. */
+PX_FN float
+depthcode_fine_at(float coarse, float rest, float fringes)
+{
+	PX_F wave = px_floor(coarse * fringes - rest + 0.5f);
+
+	return depthcode_clamp(px_divide(wave + rest, fringes));
+}
+
 /* The depth whose sine and cosine (less `middle`) these are, on the wave nearest to the coarse
  * depth. */
 PX_FN float
 depthcode_fine(float coarse, float sine, float cosine, float fringes)
 {
-	PX_F rest = px_atan2(sine, cosine) * DEPTHCODE_TURN;
-	PX_F wave = px_floor(coarse * fringes - rest + 0.5f);
+	PX_F tangent = px_atan2_tangent(sine, cosine);
 
-	return depthcode_clamp(px_divide(wave + rest, fringes));
+	return depthcode_fine_at(coarse, depthcode_rest_of(tangent, sine, cosine), fringes);
 }
 
 /* A triangle wave, 0 to 1 and back, that begins at 0: a fold is half of a wave. */

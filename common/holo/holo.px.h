@@ -65,13 +65,20 @@ holo_round(float level)
 	return px_floor(level + 0.5f);
 }
 
-/* The rest in [0, 1) of R and G less 127.5 [eq 5.3 by atan2]; 1 at most, by rounding. */
+/* The rest in [0, 1) of R and G less 127.5 [eq 5.3 by atan2], of px_atan2_tangent(sine, cosine); 1
+ * at most, by rounding. */
+PX_FN float
+holo_rest_of(float tangent, float sine, float cosine)
+{
+	PX_F turn = px_atan2_angle(tangent, sine, cosine) * HOLO_TURN;
+
+	return px_select(turn < 0.0f, turn + 1.0f, turn);
+}
+
 PX_FN float
 holo_rest(float sine, float cosine)
 {
-	PX_F turn = px_atan2(sine, cosine) * HOLO_TURN;
-
-	return px_select(turn < 0.0f, turn + 1.0f, turn);
+	return holo_rest_of(px_atan2_tangent(sine, cosine), sine, cosine);
 }
 
 /*

@@ -30,13 +30,20 @@ holoenc_miss(float larger, float ratio)
 	return px_abs(holo_round(smaller + 127.5f) - 127.5f - smaller);
 }
 
-PX_FN float
-holoenc_nearer(float best, float candidate, float ratio)
-{
-	bool nearer = holoenc_miss(candidate, ratio) * px_abs(best) <
-	    holoenc_miss(best, ratio) * px_abs(candidate);
+/* A level, and how far its pair is off. */
+struct holoenc_choice {
+	float level, miss;
+};
 
-	return px_select(nearer, candidate, best);
+PX_FN PX_STRUCT holoenc_choice
+holoenc_nearer(PX_STRUCT holoenc_choice best, float candidate, float ratio)
+{
+	PX_F miss = holoenc_miss(candidate, ratio);
+	bool nearer = miss * px_abs(best.level) < best.miss * px_abs(candidate);
+
+	best.level = px_select(nearer, candidate, best.level);
+	best.miss = px_select(nearer, miss, best.miss);
+	return best;
 }
 
 /*
@@ -50,26 +57,45 @@ holoenc_larger(float ideal, float ratio)
 	PX_F middle = holo_round(ideal + 127.5f) - 127.5f;
 	PX_F below = px_max(middle - 1.0f, -127.5f), above = px_min(middle + 1.0f, 127.5f);
 	PX_F lowest = px_max(middle - 2.0f, -127.5f), highest = px_min(middle + 2.0f, 127.5f);
-	PX_F best = holoenc_nearer(middle, below, ratio);
+	PX_STRUCT holoenc_choice best;
 
+	best.level = middle;
+	best.miss = holoenc_miss(middle, ratio);
+	best = holoenc_nearer(best, below, ratio);
 	best = holoenc_nearer(best, above, ratio);
 	best = holoenc_nearer(best, lowest, ratio);
-	return holoenc_nearer(best, highest, ratio);
+	best = holoenc_nearer(best, highest, ratio);
+	return best.level;
 }
 
 struct holoenc_pair {
 	float r, g;
 };
 
-/* R and G, not yet rounded, of the pair of levels that lies nearest in angle to the ideal pair. */
+/* Is R farther from the middle than G? */
+PX_FN bool
+holoenc_upright(float r, float g)
+{
+	return px_abs(r - 127.5f) > px_abs(g - 127.5f);
+}
+
+/* The smaller of R and G less 127.5 over the larger. */
+PX_FN float
+holoenc_ratio(float r, float g)
+{
+	bool upright = holoenc_upright(r, g);
+
+	return px_divide(px_select(upright, g, r) - 127.5f, px_select(upright, r, g) - 127.5f);
+}
+
+/* R and G, not yet rounded, of the pair of levels that lies nearest in angle to the ideal pair, of
+ * which this is the ratio. */
 PX_FN PX_STRUCT holoenc_pair
-holoenc_nearest(float r, float g)
+holoenc_nearest(float r, float g, float ratio)
 {
 	PX_STRUCT holoenc_pair pair;
-	bool upright = px_abs(r - 127.5f) > px_abs(g - 127.5f);
-	PX_F larger = px_select(upright, r, g) - 127.5f;
-	PX_F ratio = px_divide(px_select(upright, g, r) - 127.5f, larger);
-	PX_F best = holoenc_larger(larger, ratio), other = best * ratio;
+	bool upright = holoenc_upright(r, g);
+	PX_F best = holoenc_larger(px_select(upright, r, g) - 127.5f, ratio), other = best * ratio;
 	PX_F nearest_r = px_select(upright, best, other) + 127.5f;
 	PX_F nearest_g = px_select(upright, other, best) + 127.5f;
 

@@ -8,7 +8,7 @@
 
 #define PIXELS 16384		/* of the coarse grid, about */
 #define LEVELS 4096
-#define RADIUS_LEAST 0.25f	/* of sine and cosine, of their amplitude */
+#define RADIUS_LEAST 0.25	/* of sine and cosine, of their amplitude */
 #define DISTINCT 24		/* as many levels by chance have not all the form of 8 bits */
 
 int
@@ -106,18 +106,19 @@ check_circle(const struct depthcode *code, const struct frame *frame, size_t lum
 {
 	size_t step = coarse_grid_step(frame->head.w, frame->head.h, PIXELS), n = 0, inside = 0;
 	struct depthcode_code of = depthcode_code(code);
+	double least = RADIUS_LEAST * (double)of.amplitude;
 
 	if (sine == NO_CHANNEL)
 		return 0;
 	for (size_t y = 0; y < frame->head.h; y += step)
 		for (size_t x = 0; x < frame->head.w; x += step) {
-			float u = frame_sample(frame, sine, y, x) - of.middle;
-			float v = frame_sample(frame, cosine, y, x) - of.middle;
+			double u = (double)(frame_sample(frame, sine, y, x) - of.middle);
+			double v = (double)(frame_sample(frame, cosine, y, x) - of.middle);
 
 			if (!(frame_sample(frame, luma, y, x) >= of.least))
 				continue;
 			n++;
-			inside += hypotf(u, v) < RADIUS_LEAST * of.amplitude;
+			inside += u * u + v * v < least * least;
 		}
 	return 2 * inside <= n ? 0 : fail("--layout", "mwd has sine and cosine in its colour "
 	    "planes, and %zu of %zu samples have neither: is it another layout?", inside, n);

@@ -75,14 +75,21 @@ decode_luma(const float *restrict luma, float *restrict coarse, size_t n, float 
 		coarse[x] = depthcode_coarse(luma[x], guard, swing);
 }
 
+/* Three loops of few steps, since one would wait for the division and then for each step. */
 static void
-decode_colour(const float *restrict sine, const float *restrict cosine, float *restrict z, size_t n,
-    struct depthcode_code code)
+decode_colour(const float *restrict sine, const float *restrict cosine, float *restrict rest,
+    float *restrict z, size_t n, struct depthcode_code code)
 {
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
-		z[x] = depthcode_fine(z[x], sine[x] - code.middle, cosine[x] - code.middle,
-		    code.fringes);
+		rest[x] = px_atan2_tangent(sine[x] - code.middle, cosine[x] - code.middle);
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		rest[x] = depthcode_rest_of(rest[x], sine[x] - code.middle,
+		    cosine[x] - code.middle);
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		z[x] = depthcode_fine_at(z[x], rest[x], code.fringes);
 }
 
 static void
@@ -108,7 +115,7 @@ decode(const struct priv *priv, const struct frame *in, struct frame *out, size_
     size_t n)
 {
 	const struct depthcode_code *code = &priv->code;
-	float luma[TILE], z[TILE], sine[TILE], cosine[TILE];
+	float luma[TILE], z[TILE], sine[TILE], cosine[TILE], rest[TILE];
 
 	load(in, priv->planes.luma, y, x, n, luma);
 	decode_luma(luma, z, n, code->guard, code->swing);
@@ -119,7 +126,7 @@ decode(const struct priv *priv, const struct frame *in, struct frame *out, size_
 	if (priv->planes.sine != NO_CHANNEL) {
 		load(in, priv->planes.sine, y, x, n, sine);
 		load(in, priv->planes.cosine, y, x, n, cosine);
-		decode_colour(sine, cosine, z, n, *code);
+		decode_colour(sine, cosine, rest, z, n, *code);
 	}
 	if (priv->planes.mask != NO_CHANNEL)
 		load(in, priv->planes.mask, y, x, n, luma);

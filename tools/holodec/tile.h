@@ -7,6 +7,8 @@
 
 #define TILE 512 /* pixels of a row that are decoded together */
 #define MARGIN 3 /* more on each side, for medians */
+#define TILE_STEP 16 /* pixels that are read together, each time */
+#define TILE_WIDTH (TILE + 2 * MARGIN + TILE_STEP)
 
 /* How a picture is to be read. */
 struct reading {
@@ -18,9 +20,9 @@ struct reading {
 };
 
 struct tile { /* pixel x of the row is at [MARGIN] */
-	float sine[TILE + 2 * MARGIN], cosine[TILE + 2 * MARGIN], stair[TILE + 2 * MARGIN];
-	float rest[TILE + 2 * MARGIN];  /* NaN in the background */
-	float order[TILE + 2 * MARGIN]; /* as read: not whole; NaN in the background */
+	float sine[TILE_WIDTH], cosine[TILE_WIDTH], stair[TILE_WIDTH];
+	float rest[TILE_WIDTH];         /* NaN in the background */
+	float order[TILE_WIDTH];        /* as read: not whole; NaN in the background */
 	size_t first, end;              /* before and behind there is nothing but background */
 } __attribute__((aligned(64)));
 

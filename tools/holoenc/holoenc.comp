@@ -28,7 +28,7 @@ main()
 		bool inside = holoenc_inside(z);
 
 		if (at.b.angle != 0u) {
-			holoenc_pair pair = holoenc_nearest(r, g);
+			holoenc_pair pair = holoenc_nearest(r, g, holoenc_ratio(r, g));
 
 			r = pair.r;
 			g = pair.g;

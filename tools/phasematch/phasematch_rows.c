@@ -86,21 +86,27 @@ support_row(const float *restrict above, const float *restrict row, const float 
 	return lost;
 }
 
-/* Depths; a disparity without one is none. Returns how many are not. */
+/* Depths; a disparity without one is none. Returns how many are not. Three loops, as compilers do not
+ * vectorise one over conditions that follow from each other. */
 static size_t
 depth_row(const struct rig *rig, float *restrict disparity, float *restrict z, size_t w)
 {
+	const float centres = rig->centres, focal_baseline = rig->focal_baseline;
+	const float least = rig->least, most = rig->most;
 	uint lost = 0;
 
+	CPU_SIMD
+	for (size_t i = 0; i < w; i++)
+		z[i] = phasematch_depth(disparity[i], centres, focal_baseline);
+	CPU_SIMD
+	for (size_t i = 0; i < w; i++)
+		z[i] = phasematch_limit(z[i], least, most);
 	_Pragma("omp simd reduction(+:lost)")
 	for (size_t i = 0; i < w; i++) {
-		float d = disparity[i];
-		PX_F depth = phasematch_limit(phasematch_depth(d, rig->centres,
-		    rig->focal_baseline), rig->least, rig->most);
+		bool none = px_isnan(z[i]);
 
-		z[i] = depth;
-		disparity[i] = px_select(px_isnan(depth), PX_NAN, d);
-		lost += px_both(!px_isnan(d), px_isnan(depth));
+		lost += px_select(none, px_select(px_isnan(disparity[i]), 0u, 1u), 0u);
+		disparity[i] = px_select(none, PX_NAN, disparity[i]);
 	}
 	return lost;
 }

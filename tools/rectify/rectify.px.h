@@ -102,7 +102,9 @@ rectify_limit(float v, float least, float greatest, float max_step, float satura
 PX_FN float
 rectify_direction(float s, float c)
 {
-	return px_select(s * s + c * c < 1e-6f, PX_NAN, px_atan2(s, c));
+	PX_F angle = px_atan2(s, c), square = s * s + c * c;
+
+	return px_select(square < 1e-6f, PX_NAN, angle);
 }
 
 /* The difference of two wrapped phases, in [-pi, pi). */
