@@ -146,6 +146,20 @@ jpeg_checksum_source(j_decompress_ptr jpeg, FILE *file)
 	jpeg->src = &summed->manager;
 }
 
+size_t
+jpeg_checksum_rest(j_decompress_ptr jpeg)
+{
+	struct summed *summed = (struct summed *)jpeg->src;
+	size_t n = summed->manager.bytes_in_buffer, left = n;
+	bool padding = samples_is_padding(summed->manager.next_input_byte, n);
+
+	while ((n = next_bytes(summed)) > 0) {
+		left += n;
+		padding = padding && samples_is_padding(summed->byte, n);
+	}
+	return padding || left <= SAMPLES_WORD ? 0 : left;
+}
+
 int
 jpeg_checksum_check(j_decompress_ptr jpeg, const char *path)
 {
