@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "frame/samples.h"
+#include "frame/samples_rest.h"
 
 enum { RGB_PLAIN = 0, RGB_BITFIELDS = 3, RGB_ALPHABITFIELDS = 6 };
 
@@ -234,7 +235,7 @@ bmp_load(struct loader *loader, struct frame **out)
 	if (status == 0)
 		status = read_rows(loader, &bmp, *out);
 	if (status == 0 && !bmp.profile)
-		samples_warn_rest(loader->path, samples_read_rest(loader->file));
+		samples_warn_rest(loader->path, samples_rest_read(loader->file));
 	if (status < 0) {
 		frame_free(*out);
 		*out = NULL;

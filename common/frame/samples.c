@@ -302,29 +302,6 @@ samples_warn_rest(const char *path, size_t left)
 		    left == 1 ? "is" : "are");
 }
 
-bool
-samples_is_padding(const unsigned char *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (bytes[i] != 0 && bytes[i] != 0xff)
-			return false;
-	return true;
-}
-
-size_t
-samples_read_rest(FILE *file)
-{
-	unsigned char bytes[4096];
-	size_t left = 0, n;
-	bool padding = true;
-
-	while ((n = fread(bytes, 1, sizeof(bytes), file)) > 0) {
-		left += n;
-		padding = padding && samples_is_padding(bytes, n);
-	}
-	return padding || left <= SAMPLES_WORD || ferror(file) ? 0 : left;
-}
-
 int
 samples_check_claim(const char *path, size_t left, size_t w, size_t h, size_t c, size_t bits,
     size_t ratio)

@@ -38,12 +38,6 @@ void samples_swap16(void *row, size_t n);
 
 /* Bytes from the current position to the end; SIZE_MAX on a pipe. */
 size_t samples_bytes_left(FILE *);
-/* Are these bytes nothing but filling, all 0 or 255? Programs fill files up to whole blocks. */
-bool samples_is_padding(const unsigned char *bytes, size_t n);
-/* Reads to the end: how many bytes there are; 0 where they are filling, or fewer than a word of
- * four, which some programs leave. */
-#define SAMPLES_WORD 3
-size_t samples_read_rest(FILE *);
 /* warn() of `left` bytes behind an image, 0 or SIZE_MAX: none, that no reader takes. */
 void samples_warn_rest(const char *path, size_t left);
 /*
