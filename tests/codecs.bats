@@ -337,6 +337,45 @@ expect(np.array_equal(x, wanted), x)'
 	done
 }
 
+@test "codecs: what stands behind a BMP, JPEG or TIFF is warned of, but for filling and what cameras put there" {
+	py '
+from PIL import Image
+rng = np.random.default_rng(5)
+image = Image.fromarray(rng.integers(0, 256, (300, 400), dtype="u1"))
+for s in "bmp", "jpg", "tif":
+	image.save("a." + s)
+	data = open("a." + s, "rb").read()
+	open("twice." + s, "wb").write(data + data)
+	open("filled." + s, "wb").write(data + bytes(5000))
+	open("word." + s, "wb").write(data + b"\r\n")
+def jpeg(name, marker, text):
+	data = open("a.jpg", "rb").read()
+	open(name, "wb").write(data[:2] + b"\xff" + marker + (len(text) + 2).to_bytes(2, "big") + text + data[2:] + data)
+jpeg("exif.jpg", b"\xe1", b"Exif\0\0MM")
+jpeg("mpf.jpg", b"\xe2", b"MPF\0MM")
+jpeg("profile.jpg", b"\xe2", b"ICC_PROFILE\0\1\1")
+image.save("pages.tif", save_all=True, append_images=[image, image], compression="tiff_lzw")
+open("tags.tif", "wb").write(open("a.tif", "rb").read() + rng.bytes(60000))'
+	for s in bmp jpg; do
+		fails 0 "twice.$s: $(wc -c <a.$s) bytes behind its end are not read" framecat twice.$s -o x.nrrd
+		framecmp x.nrrd a.$s
+		fails 0 "standard input: $(wc -c <a.$s) bytes behind its end" framecat -o x.nrrd <twice.$s
+	done
+	fails 0 "profile.jpg: $(wc -c <a.jpg) bytes behind its end" framecat profile.jpg -o x.nrrd
+	fails 0 "twice.tif: TIFF: $(wc -c <a.tif) bytes behind the samples of its 1 page, as many as a page has" \
+		framecat twice.tif -o x.nrrd
+	framecmp x.nrrd a.tif
+	for f in a.bmp a.jpg a.tif filled.* word.* exif.jpg mpf.jpg pages.tif tags.tif; do
+		silent framecat "$f" -o x.nrrd
+	done
+	# what our own tools write, of one page and of many
+	fringesim -s 320x240 -p 16 -n 3 -q -o in.nrrd
+	framecat in.nrrd -o x.tif
+	framecat --split in.nrrd -o x-%d.jpg
+	silent framecat x.tif -o y.nrrd
+	silent framecat x-0.jpg x-1.jpg -o y.nrrd
+}
+
 @test "codecs: Pillow's TIFF, compressed and of many pages, is read" {
 	for variant in "" -tiff_lzw -tiff_adobe_deflate -packbits; do
 		theirs_is_read tif-u1-1$variant nrrd-u1-1

@@ -210,6 +210,17 @@ words() {
 	[[ $stderr == *"$1"* ]] || { echo "printed: $stderr; wanted: $1"; return 1; }
 }
 
+@test "laser2xyz: travel in metres is told by all of it, beside the distance" {
+	scan 10 30
+	framecat --delete stage_mm lines.nrrd -o bare.nrrd
+	words "the stage travels by 0.0725 mm in 30 frames, before points up to 700 mm away: is that in metres?" \
+		laser2xyz --calib rig.json --step 0.0025 bare.nrrd -o xyz.nrrd
+	for step in 2.5 -2.5 0.05; do
+		silent laser2xyz --calib rig.json --step $step bare.nrrd -o xyz.nrrd
+	done
+	framecat --frames 0-9 bare.nrrd | silent laser2xyz --calib rig.json --step 0.0025 -o xyz.nrrd
+}
+
 @test "laser2xyz: frames whose stages differ, and options that the frames contradict" {
 	scan 3 3
 	laser=(laser2xyz --calib rig.json)

@@ -274,7 +274,9 @@ write_frames("m.nrrd", Frame(z.astype("f4"), ["depth"], {"length_unit": "m"}))
 write_frames("nan.nrrd", Frame((z * np.nan).astype("f4"), ["depth"], {"length_unit": "mm"}))
 write_frames("phase.nrrd", Frame(z.astype("f4"), ["absphase"]))'
 	right holoenc --depth-range 690,780 z.nrrd -o h.png
-	right holoenc --depth-range 690,720 z.nrrd -o h.png
+	mistake "lie outside 690 to 720 and become background" holoenc --depth-range 690,720 z.nrrd -o h.png
+	[[ $stderr != *unit* ]]
+	right holoenc --depth-range 690.05,780 z.nrrd -o h.png		# one stray depth of 2400
 	right holoenc z.nrrd -o h.png
 	mistake "holoenc: --depth-range: 100 % of the depths, which go from 690 to 78" holoenc --depth-range 0.6,0.8 z.nrrd z.nrrd -o h%d.png
 	[[ $stderr == *"lie outside 0.6 to 0.8 and become background: is it in the unit of the depths?" ]]

@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "frame/samples.h"
+#include "frame/samples_rest.h"
 
 enum { RGB_PLAIN = 0, RGB_BITFIELDS = 3, RGB_ALPHABITFIELDS = 6 };
 
@@ -23,6 +24,7 @@ struct bmp {
 	size_t colours;				/* in the palette */
 	unsigned char palette[256][4];		/* b g r 0 */
 	uint32_t mask[4];			/* r g b a */
+	bool profile;				/* of colours, behind the pixels */
 };
 
 static bool
@@ -96,6 +98,7 @@ read_header(struct loader *loader, struct bmp *bmp, uint32_t *start, uint32_t *p
 	bmp->h = height < 0 ? -(size_t)(int64_t)height : (size_t)height;
 	bmp->bits = number(h + 28, 2);
 	bmp->colours = number(h + 46, 4);
+	bmp->profile = number(h + 130, 4) > 0;
 	*start = number(h + 10, 4);
 	*palette_start = 14 + size + masks;
 	if (bmp->w > INT32_MAX || bmp->w == 0 || bmp->h == 0)
@@ -231,6 +234,8 @@ bmp_load(struct loader *loader, struct frame **out)
 	head_free(&head);
 	if (status == 0)
 		status = read_rows(loader, &bmp, *out);
+	if (status == 0 && !bmp.profile)
+		samples_warn_rest(loader->path, samples_rest_read(loader->file));
 	if (status < 0) {
 		frame_free(*out);
 		*out = NULL;

@@ -21,6 +21,8 @@
 #include "frame/samples.h"
 
 #define MARKER_BYTES 65533
+#define APP1 (JPEG_APP0 + 1)	/* Exif, XMP */
+#define APP2 (JPEG_APP0 + 2)	/* MPF, and profiles of colour */
 #define SCANS_MOST 500		/* each takes the time of the picture; encoders make a dozen */
 
 /* What is open while libjpeg may jump. It lives on the heap: no local can be lost by the jump. */
@@ -30,6 +32,7 @@ struct job {
 	struct jpeg_progress_mgr progress;
 	const char *path;
 	size_t left;			/* in the file before libjpeg read ahead */
+	bool of_camera;
 	union {
 		struct jpeg_common_struct common;
 		struct jpeg_decompress_struct in;
@@ -108,7 +111,14 @@ job_free(struct job *job)
 	free(job);
 }
 
-/* All comments but the sum as one text; one that fills its marker is continued by the next. */
+/* A comment that is not the sum. */
+static bool
+is_text(jpeg_saved_marker_ptr m)
+{
+	return m->marker == JPEG_COM && !jpeg_checksum_is(m->data, m->data_length);
+}
+
+/* All such comments as one text; one that fills its marker is continued by the next. */
 static void
 take_text(struct job *job)
 {
@@ -120,7 +130,7 @@ take_text(struct job *job)
 	jump_if(job, !job->text && fail_memory() < 0);
 	n = 0;
 	for (jpeg_saved_marker_ptr m = job->jpeg.in.marker_list; m; m = m->next) {
-		if (jpeg_checksum_is(m->data, m->data_length))
+		if (!is_text(m))
 			continue;
 		memcpy(job->text + n, m->data, m->data_length);
 		n += m->data_length;
@@ -130,12 +140,26 @@ take_text(struct job *job)
 	jump_if(job, head_from_text(&job->head, job->text, n) < 0);
 }
 
+/* Cameras, whose files have Exif, XMP or MPF, put previews, films and more pictures of the moment
+ * behind the picture. */
+static bool
+is_of_camera(const struct job *job)
+{
+	for (jpeg_saved_marker_ptr m = job->jpeg.in.marker_list; m; m = m->next)
+		if (m->marker == APP1 ||
+		    (m->marker == APP2 && m->data_length >= 4 && !memcmp(m->data, "MPF", 4)))
+			return true;
+	return false;
+}
+
 static void
 read_head(struct job *job)
 {
 	struct jpeg_decompress_struct *jpeg = &job->jpeg.in;
 
 	jpeg_save_markers(jpeg, JPEG_COM, 0xffff);
+	jpeg_save_markers(jpeg, APP1, 4);
+	jpeg_save_markers(jpeg, APP2, 4);
 	jpeg_read_header(jpeg, TRUE);
 	jump_if(job, jpeg->num_components != 1 && jpeg->num_components != 3 && fail(job->path,
 	    "JPEG of %d components is neither grey nor RGB (CMYK?)", jpeg->num_components) < 0);
@@ -146,6 +170,7 @@ read_head(struct job *job)
 	jump_if(job, head_init(&job->head, jpeg->image_width, jpeg->image_height,
 	    (size_t)jpeg->num_components, SAMPLE_UCHAR) < 0);
 	take_text(job);
+	job->of_camera = is_of_camera(job);
 }
 
 /* libjpeg calls it at every row of blocks. */
@@ -183,6 +208,8 @@ read_image(struct job *job, FILE *file)
 			samples_split(row, job->frame, y);
 	}
 	jpeg_finish_decompress(jpeg);
+	if (!job->of_camera)
+		samples_warn_rest(job->path, jpeg_checksum_rest(jpeg));
 	return jpeg_checksum_check(jpeg, job->path);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "frame/samples.h"
+#include "frame/samples_rest.h"
 
 #define KEY "jpeg_crc32:="
 #define TEXT_BYTES 31 /* of the comment: key, 8 digits, blank, 10 digits */
@@ -144,6 +145,20 @@ jpeg_checksum_source(j_decompress_ptr jpeg, FILE *file)
 	summed->manager.resync_to_restart = jpeg_resync_to_restart;
 	summed->manager.term_source = nothing;
 	jpeg->src = &summed->manager;
+}
+
+size_t
+jpeg_checksum_rest(j_decompress_ptr jpeg)
+{
+	struct summed *summed = (struct summed *)jpeg->src;
+	size_t n = summed->manager.bytes_in_buffer, left = n;
+	bool padding = samples_rest_is_padding(summed->manager.next_input_byte, n);
+
+	while ((n = next_bytes(summed)) > 0) {
+		left += n;
+		padding = padding && samples_rest_is_padding(summed->byte, n);
+	}
+	return padding || left <= SAMPLES_REST_WORD ? 0 : left;
 }
 
 int

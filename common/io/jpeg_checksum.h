@@ -24,6 +24,9 @@ bool jpeg_checksum_is(const unsigned char *comment, size_t n);
 /* Gives libjpeg the bytes of a file as jpeg_stdio_src() does, and sums them up. libjpeg owns
  * the memory and frees it. */
 void jpeg_checksum_source(j_decompress_ptr, FILE *);
+/* After the last scan: reads to the end of the file. The bytes behind the picture; 0 where they
+ * only fill it up (samples_rest_read()). */
+size_t jpeg_checksum_rest(j_decompress_ptr);
 /* After the last scan: reads to the end of the file. -1 after fail() if it holds a sum that
  * differs from that of its bytes. */
 int jpeg_checksum_check(j_decompress_ptr, const char *path);

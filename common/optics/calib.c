@@ -257,10 +257,12 @@ get_frame(const struct file *file, struct calib *calib)
 	calib->projector.h = size[1];
 	if (get_period(file, calib) < 0)
 		return -1;
-	if (unit && unit->text[0])
+	calib->unit_stated = unit && unit->text[0];
+	if (calib->unit_stated)
 		snprintf(calib->unit, sizeof(calib->unit), "%.15s", unit->text);
 	return 0;
 }
+
 
 /* Rectifying rotations are those of a stereo pair, unless an entry's name speaks of a projector. */
 static bool
@@ -377,6 +379,7 @@ get_devices(const struct file *file, const char *camera, const char *frame, stru
 		turn_to(&world, &calib->camera);
 		turn_to(&world, &calib->projector);
 	}
+	calib->unit_stated = true;		/* fringecal's are mm */
 	pinhole_complete(&calib->camera);
 	pinhole_complete(&calib->projector);
 	return 0;
@@ -411,6 +414,9 @@ get_dialect(const struct file *file, struct calib *calib)
 		camera->R[4 * i] = 1;		/* the camera is the world's origin */
 	if (get_frame(file, calib) < 0)
 		return -1;
+	calib->unit_stated |= strstr(find(file, d->T)->name, "_mm") != NULL;
+	calib_rest_agrees(file->numbers, camera->K, projector->K, projector->R, projector->T,
+	    calib->contradiction);
 	calib->two_cameras = is_stereo_pair(file) || (find_device(file, NULL, "camera") &&
 	    !find_device(file, NULL, "projector"));
 	pinhole_complete(camera);
@@ -474,6 +480,7 @@ get_plain(const struct file *file, struct calib *calib)
 	    decompose(file->path, "camera", P, &calib->camera) < 0 ||
 	    decompose(file->path, "projector", P + 12, &calib->projector) < 0)
 		return -1;
+	calib->unit_stated = true;
 	return 0;
 }
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "optics/calib_rest.h"
+
 /*
  * Pixels of full-frame images, (0, 0) the centre of the first. A point X of the world goes to
  * x = R X + T, is divided by its z, distorted, and taken to pixels by K.
@@ -25,9 +27,11 @@ struct pinhole {
 struct calib {
 	struct pinhole camera, projector;
 	char unit[16];			/* of lengths; "mm" unless the file says otherwise */
+	bool unit_stated;		/* by an entry or the name T_mm, or 24 bare numbers */
 	/* Nothing in the file names a projector, and a pair is rectified, or all its devices are
 	 * cameras. */
 	bool two_cameras;
+	char contradiction[CALIB_REST_TEXT]; /* of the file's own E, F or the like; or empty */
 	double origin_px[2]; /* where images without the key lie on the camera's
 			      * full frame: the file's crop_x0_y0, else 0 0 */
 	double period_px;	/* of the fringes that the file names, on the projector; 0: none */

@@ -162,6 +162,10 @@ stage_history_add(struct stage_history *history, const struct run *run,
 		history->least_rad = pose->turn_rad;
 	if (!history->frames || pose->turn_rad > history->most_rad)
 		history->most_rad = pose->turn_rad;
+	if (!history->frames || pose->travel < history->least_mm)
+		history->least_mm = pose->travel;
+	if (!history->frames || pose->travel > history->most_mm)
+		history->most_mm = pose->travel;
 	history->frames++;
 	if (options)
 		check_contradiction(history, run, options, head);

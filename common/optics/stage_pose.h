@@ -34,6 +34,7 @@ struct stage_history {
 	double first, first_frame;	/* the key's number in the first frame with one */
 	bool has_first, warned;
 	double least_rad, most_rad;
+	double least_mm, most_mm;	/* of travel */
 };
 
 int stage_history_add(struct stage_history *, const struct run *,

@@ -21,6 +21,7 @@ struct stereo {
 	struct pinhole camera[2];
 	struct pinhole projector;	/* also from the left camera's frame */
 	bool has_projector;		/* the file names one */
+	char contradiction[CALIB_REST_TEXT]; /* of its R T and its own E, F or Q; or empty */
 	/* The rectified cameras: x_rectified = R x_camera, u = f x/z + cx, v = f y/z + cy. */
 	double R[2][9];
 	double f_px, cx_px[2], cy_px;

@@ -334,6 +334,15 @@ read_rectification(const char *path, const struct number_file *numbers, double m
 	return 0;
 }
 
+static void
+check_rest(const struct number_file *numbers, double mm, struct stereo *stereo)
+{
+	const struct pinhole *left = &stereo->camera[0], *right = &stereo->camera[1];
+	const double T[3] = { right->T[0] / mm, right->T[1] / mm, right->T[2] / mm };
+
+	calib_rest_agrees(numbers, left->K, right->K, right->R, T, stereo->contradiction);
+}
+
 /* Frees numbers. */
 static int
 take_numbers(const char *path, struct number_file *numbers, struct stereo *stereo)
@@ -348,6 +357,8 @@ take_numbers(const char *path, struct number_file *numbers, struct stereo *stere
 	    read_cameras(path, numbers, mm, stereo, &posed);
 	pinhole_complete(&stereo->camera[0]);
 	pinhole_complete(&stereo->camera[1]);
+	if (status == 0 && !plain && posed)
+		check_rest(numbers, mm, stereo);
 	if (status == 0)
 		status = plain ? stereo_rectify(path, stereo) :
 		    read_rectification(path, numbers, mm, posed, stereo);

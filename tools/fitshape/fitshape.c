@@ -8,6 +8,7 @@
 
 #include "base/px.h"
 #include "base/text.h"
+#include "image/pixel_option.h"
 #include "measure.h"
 #include "options.h"
 #include "report.h"
@@ -16,6 +17,7 @@ struct priv {
 	enum mode mode;
 	struct text text;	/* of --json */
 	size_t frames;
+	bool warned;		/* of --pixel beside the frame's own */
 };
 
 /* ---- the frame with its deviations ---- */
@@ -96,12 +98,16 @@ print(struct run *run, const struct measurement *found)
 static int
 take_frame(struct run *run, struct frame *in)
 {
+	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct measurement found = { 0 };
 	struct frame *out = NULL;
 	char name[32];
-	int status = measure(run, run->parameters, priv->mode, in, &found);
+	int status;
 
+	if (!priv->warned)
+		priv->warned = pixel_option_differs(&parameters->pixel, &in->head);
+	status = measure(run, parameters, priv->mode, in, &found);
 	if (status < 0 && priv->frames) {
 		snprintf(name, sizeof(name), "frame %zu", priv->frames);
 		fail_prefix(name);

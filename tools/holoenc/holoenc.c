@@ -12,7 +12,8 @@
 #include "io/jpeg_purpose.h"
 #include "texture.h"
 
-#define OUTSIDE 0.9		/* of the depths: fewer are cut off on purpose */
+#define OUTSIDE 0.001		/* of the depths: fewer are stray ones */
+#define NEARLY_ALL 0.9		/* of the depths: fewer may be cut off on purpose */
 
 struct parameters {
 	struct holo_options holo;
@@ -61,7 +62,8 @@ holoenc_rows(const struct run *run, const struct frame *in, struct frame *out, s
 
 /* ---- the frame ---- */
 
-/* A range that leaves nearly nothing is of another unit, or of another scene. */
+/* Depths that are lost; a range that leaves nearly nothing is of another unit, or of another
+ * scene. */
 static void
 warn_outside(struct priv *priv, const struct frame *in)
 {
@@ -73,9 +75,10 @@ warn_outside(struct priv *priv, const struct frame *in)
 	if (priv->warned || outside < OUTSIDE)
 		return;
 	priv->warned = true;
-	warn("--depth-range", "%.0f %% of the depths, which go from %.4g to %.4g, lie outside "
-	    "%g to %g and become background: is it in the unit of the depths?", 100 * outside,
-	    (double)least, (double)most, holo->low, holo->high);
+	warn("--depth-range", "%.3g %% of the depths, which go from %.4g to %.4g, lie outside "
+	    "%g to %g and become background%s", 100 * outside, (double)least, (double)most,
+	    holo->low, holo->high, outside < NEARLY_ALL ? "" :
+	    ": is it in the unit of the depths?");
 }
 
 /* The depth range of this frame, and the grid that its points lie on. */

@@ -7,6 +7,8 @@
 #include "run/stage.h"
 
 #define NEAREST_MM 5.0		/* no camera and laser measure everything nearer than this */
+#define SLICES 20		/* scans of fewer may be of a narrow piece */
+#define SCAN 5e-4		/* of the distance from the camera: all slices lie in one */
 #define OFF 0.1			/* of the length of scan_direction: lasercal's own bar */
 
 int
@@ -76,10 +78,16 @@ plausible_pose(struct plausible *plausible, const struct run *run,
 void
 plausible_end(const struct plausible *plausible, const struct laser *laser, double deepest)
 {
-	double mm = unit_mm(laser->unit);
+	const struct stage_history *history = &plausible->history;
+	double mm = unit_mm(laser->unit), travel_mm = history->most_mm - history->least_mm;
 
-	stage_history_end(&plausible->history);
-	if (deepest > 0 && mm > 0 && deepest * mm < NEAREST_MM)
+	stage_history_end(history);
+	if (history->kind == STAGE_POSE_TRAVEL && history->frames >= SLICES && travel_mm > 0 &&
+	    travel_mm < SCAN * deepest * mm)
+		warn(NULL, "the stage travels by %.3g mm in %zu frames, before points up to %.4g "
+		    "%s away: is that in metres?", travel_mm, history->frames, deepest,
+		    laser->unit);
+	else if (deepest > 0 && mm > 0 && deepest * mm < NEAREST_MM)
 		warn(NULL, "all points lie within %.3g %s of the camera: is laser_plane in another "
 		    "unit than length_unit (mm unless given)?", deepest, laser->unit);
 }

@@ -11,6 +11,8 @@
 #define CUBES 8192		/* that a thread takes at a time */
 #define LARGE 0.1		/* of the cloud's length: larger cubes are worth a line */
 #define CELLS_FEW 2197		/* more than such cubes there are, 11 along a side and a bit */
+#define SMALL 0.1		/* of the distance of as many points that fill a square so long: */
+#define SINGLE 0.999		/* of them lie in a cube of their own then */
 #define POINTS_MANY 1000	/* fewer are no cloud to thin out */
 
 struct thinning {
@@ -167,6 +169,10 @@ thin_check_size(size_t points, size_t cells, double size, const double low[3],
 	if (points >= POINTS_MANY && cells <= CELLS_FEW && size > LARGE * length)
 		warn("--grid", "cubes of %g are large for a cloud %.4g long: of %zu points %zu "
 		    "are left", size, length, points, cells);
+	else if (points >= POINTS_MANY && (double)cells > SINGLE * (double)points &&
+	    size < SMALL * length / sqrt((double)points))
+		warn("--grid", "cubes of %g are small for a cloud %.4g long: %zu of its %zu points "
+		    "are left: is that its unit?", size, length, cells, points);
 }
 
 int
@@ -190,7 +196,7 @@ thin_cloud(struct run *run, double size, struct frame **cloud)
 		fail_prefix("--grid");
 		return -1;
 	}
-	if (grid.cells <= CELLS_FEW)
+	if (grid.cells <= CELLS_FEW || (double)grid.cells > SINGLE * (double)points)
 		thin_extent(xyz, points, low, high);
 	thin_check_size(points, grid.cells, size, low, high);
 	point_grid_forget(&grid);

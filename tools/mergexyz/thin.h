@@ -29,8 +29,8 @@ float thin_mean(enum thin_kind, double sum, size_t valid);
 void thin_normals(struct frame *cloud, size_t begin, size_t end);
 /* Widens low and high by the points. */
 void thin_extent(const float *const xyz[3], size_t points, double low[3], double high[3]);
-/* One line where cubes are large for the cloud. Cubes of another unit, or of a slipped decimal,
- * leave a few points of it. */
+/* One line where cubes are large or small for the cloud. Cubes of another unit, or of a slipped
+ * decimal, leave a few points of it, or all. */
 void thin_check_size(size_t points, size_t cells, double size, const double low[3],
     const double high[3]);
 

@@ -1,5 +1,6 @@
 /* Surface normals from coordinates, or from depth on a regular grid. */
 #include "normals.h"
+#include "image/pixel_option.h"
 #include "run/stage.h"
 
 #include <float.h>
@@ -39,6 +40,8 @@ plan_pixel(struct run *run, const struct frame_head *in)
 	double x = option->n ? option->v[0] : in->spacing[0];
 	double y = option->n ? option->v[option->n - 1] : in->spacing[1];
 
+	if (!normals->warned)
+		normals->warned = pixel_option_differs(option, in);
 	if (!(x > 0 && y > 0)) {
 		if (!normals->warned)
 			warn(NULL,

@@ -17,6 +17,8 @@
 #define MIRRORED 0.8		/* of the pixels: right captures 0 to 0.1, at steep slopes */
 #define ESTIMATED 0.2		/* the same, of a size that is not known */
 #define TURNED 70.0		/* degrees: right captures to 60 */
+#define SMALL_RIG 20.0		/* mm between the devices, where the unit is not stated, */
+#define SMALL_RANGE 150.0	/* and to most of the points: those of T may be cm, or squares */
 #define FEWER 8			/* of those pixels: points that make the surface as a whole */
 #define APART 3			/* pixels, between which the phase rises by more than its noise */
 #define STEEP 5.0		/* times the rise of far points: an edge, or a wrong fringe order */
@@ -302,6 +304,34 @@ is_turned_away(const struct plausible *plausible)
 	return true;
 }
 
+/* Is the rig so small that T was hardly meant in mm, which nothing states? */
+static bool
+is_small(const struct plausible *plausible)
+{
+	const struct calib *calib = plausible->calib;
+	double apart = plausible_baseline(calib), nearest = INFINITY, farthest = 0;
+	size_t n = 0, near = 0;
+
+	if (calib->unit_stated || strcmp(calib->unit, "mm") || apart >= SMALL_RIG)
+		return false;
+	for (size_t i = 0; i < plausible->rows * plausible->columns; i++) {
+		double distance = 1 / (double)plausible->point[i].inverse;
+
+		if (isnan(plausible->point[i].x))
+			continue;
+		n++;
+		near += distance < SMALL_RANGE;
+		nearest = fmin(nearest, distance);
+		farthest = fmax(farthest, distance);
+	}
+	if (near <= n / 2)
+		return false;
+	warn(plausible->path, "camera and projector are %.3g apart and the points %.3g to %.3g "
+	    "away, taken for mm as nothing says the unit of T: is it cm, or squares of a board? "
+	    "length_unit says what it is, mm too", apart, nearest, farthest);
+	return true;
+}
+
 void
 plausible_warn(struct plausible *plausible, bool along_y)
 {
@@ -339,5 +369,5 @@ plausible_warn(struct plausible *plausible, bool along_y)
 		    "reach: are --origin, --period, --axis and --calib right?", 100 * off / points,
 		    some, plausible->other_px, across);
 	else
-		plausible->off = is_turned_away(plausible);
+		plausible->off = is_small(plausible) || is_turned_away(plausible);
 }

@@ -211,9 +211,12 @@ plausible_calib(struct plausible *plausible, const char *path, bool as_projector
 		return -1;
 	plausible->path = path;
 	plausible->calib = calib;
+	plausible->off = !sound;
 	if (!sound)
 		return 0;
-	if (!check_tangential(path, &calib->camera, "camera") ||
+	if (calib->contradiction[0])
+		warn(path, "%s", calib->contradiction);
+	if (calib->contradiction[0] || !check_tangential(path, &calib->camera, "camera") ||
 	    !check_tangential(path, &calib->projector, "projector") ||
 	    !check_skew(path, &calib->camera, "camera") ||
 	    !check_skew(path, &calib->projector, "projector"))

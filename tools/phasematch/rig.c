@@ -83,6 +83,10 @@ views_by_file(const struct run *run, const char *calib, const char *path,
 
 	if (stereo_load(calib, &stereo) < 0)
 		return -1;
+	if (stereo.contradiction[0] && !rig->asked) {
+		warn(calib, "%s", stereo.contradiction);
+		rig->asked = true;
+	}
 	if (!known && !rig->asked)
 		rig->asked = warn_size(&stereo, NULL, in) || warn_size(&stereo, path, right);
 	return view_by_file(run, &stereo, calib, STEREO_LEFT, NULL, in, known, &view[0]) < 0 ?

@@ -84,7 +84,11 @@ init(struct run *run)
 	if (parameters->size.w > SIDE_MOST || parameters->size.h > SIDE_MOST)
 		return fail_usage("--size", "is at most %dx%d", SIDE_MOST, SIDE_MOST);
 	rectify->cubic = parameters->interpolation == 1;
-	return stereo_load(parameters->calib, &rectify->stereo);
+	if (stereo_load(parameters->calib, &rectify->stereo) < 0)
+		return -1;
+	if (rectify->stereo.contradiction[0])
+		warn(parameters->calib, "%s", rectify->stereo.contradiction);
+	return 0;
 }
 
 /* ---- the plan ---- */

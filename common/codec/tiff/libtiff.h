@@ -10,9 +10,9 @@
 #define LIBTIFF_FUNCTIONS \
 	X(ClientOpen) X(Close) X(GetField) X(GetFieldDefaulted) X(GetStrileByteCount) \
 	X(GetStrileOffset) X(IsByteSwapped) X(IsTiled) X(LastDirectory) \
-	X(ReadDirectory) X(ReadEncodedStrip) X(ReadEncodedTile) X(SetErrorHandler) \
-	X(SetErrorHandlerExt) X(SetField) X(SetWarningHandler) X(SetWarningHandlerExt) \
-	X(StripSize) X(TileSize)
+	X(NumberOfStrips) X(NumberOfTiles) X(ReadDirectory) X(ReadEncodedStrip) \
+	X(ReadEncodedTile) X(SetErrorHandler) X(SetErrorHandlerExt) X(SetField) \
+	X(SetWarningHandler) X(SetWarningHandlerExt) X(StripSize) X(TileSize)
 
 struct libtiff {
 #define X(name) __typeof__(TIFF##name) *name;

@@ -173,10 +173,13 @@ next_page(struct tiff_reading *reading)
 		return 1;
 	}
 	for (;; reading->page++) {
-		if (reading->page > 0 && libtiff.LastDirectory(reading->tif))
+		if (reading->page > 0 && libtiff.LastDirectory(reading->tif)) {
+			tiff_warn_rest(reading);
 			return 0;
+		}
 		if (reading->page > 0 && !libtiff.ReadDirectory(reading->tif))
 			return tiff_fail_damaged(reading, "page", reading->page + 1);
+		tiff_note_page(reading);
 		kind = 0;
 		libtiff.GetFieldDefaulted(reading->tif, TIFFTAG_SUBFILETYPE, &kind);
 		if (!(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)))

@@ -10,6 +10,8 @@
 
 #include "base/fail.h"
 
+#define REST_BYTES 65536	/* tags of a page, profiles of colour are smaller */
+
 /* libtiff leaves out a tag for which it had no memory, with a warning or an error. */
 static void
 note_memory(struct tiff_reading *reading, const char *format)
@@ -156,6 +158,38 @@ uint64_t
 tiff_file_size(struct tiff_reading *reading)
 {
 	return client_size(reading);
+}
+
+void
+tiff_note_page(struct tiff_reading *reading)
+{
+	TIFF *tif = reading->tif;
+	uint32_t n = libtiff.IsTiled(tif) ? libtiff.NumberOfTiles(tif) :
+	    libtiff.NumberOfStrips(tif);
+	uint64_t bytes = 0, most = tiff_file_size(reading);	/* a head may claim more blocks */
+
+	for (uint32_t i = 0; i < n && i < most; i++) {
+		uint64_t at = libtiff.GetStrileOffset(tif, i);
+		uint64_t size = libtiff.GetStrileByteCount(tif, i), end;
+
+		if (__builtin_add_overflow(at, size, &end))
+			end = UINT64_MAX;
+		reading->end = end > reading->end ? end : reading->end;
+		bytes = __builtin_add_overflow(bytes, size, &bytes) ? UINT64_MAX : bytes;
+	}
+	reading->most = bytes > reading->most ? bytes : reading->most;
+}
+
+void
+tiff_warn_rest(struct tiff_reading *reading)
+{
+	uint64_t size = tiff_file_size(reading);
+	uint64_t left = size > reading->end ? size - reading->end : 0;
+
+	if (left >= reading->most && left >= REST_BYTES)
+		warn(reading->path, "TIFF: %llu bytes behind the samples of its %u page%s, as many "
+		    "as a page has and more, are not read", (unsigned long long)left,
+		    reading->page, reading->page == 1 ? "" : "s");
 }
 
 int

@@ -17,6 +17,8 @@ struct tiff_reading {
 	char message[400];	/* libtiff's first error; it may still go on after some */
 	bool lost;		/* after fail(): libtiff leaves out a tag that it could not read */
 	bool ahead;		/* the next page is libtiff's current one already */
+	uint64_t end;		/* of the samples of all pages so far, in the file */
+	uint64_t most;		/* bytes of the largest of them, there */
 };
 
 /* How one page keeps its samples. */
@@ -39,6 +41,11 @@ int tiff_reading_open(struct tiff_reading *, const char *path, FILE *);
 /* Fails with libtiff's message, else with "TIFF WHAT NUMBER is damaged". -1 */
 int tiff_fail_damaged(struct tiff_reading *, const char *what, unsigned number);
 uint64_t tiff_file_size(struct tiff_reading *);
+/* Notes where the samples of libtiff's current page lie. */
+void tiff_note_page(struct tiff_reading *);
+/* Behind the last page: warns of more bytes behind all samples than any page has, as where another
+ * file was put behind this one, or images that no page describes. */
+void tiff_warn_rest(struct tiff_reading *);
 /* The samples of a page into its frame, or into the one channel of it that it holds. 0 or -1 after
  * fail(). */
 int tiff_read_blocks(struct tiff_reading *, const struct tiff_page *, struct frame *);
