@@ -26,7 +26,7 @@ LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl \
 	-Wl,--as-needed $(shell $(PKG_CONFIG) --libs kissfft-float) -Wl,--no-as-needed
 CFLAGS ?= -g
 # loops are written for gcc's vectoriser; & of conditions is meant where it stands
-COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-failed -Wno-bitwise-instead-of-logical,\
+COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-failed -Wno-bitwise-instead-of-logical -Wno-psabi,\
 	-fno-thread-jumps --param=vect-max-peeling-for-alignment=0)
 # tools read files of strangers; a sanitizer checks more than _FORTIFY_SOURCE, and they exclude each other
 HARDENED := -fPIE -fstack-protector-strong $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)

@@ -246,6 +246,7 @@ fails([head.replace("encoding: png\n", "")], "encoding: is missing")
 fails([keys(meta, 0, 33, "png")], "width: must be a whole number")
 fails([keys(meta, "1e9", 33, "png")], "width: must be a whole number")
 fails(["no line\n"], "a key line is")
+fails(["a: b\0\n"], "key lines with zeros")
 fails(["a: b\n" * 20000], "too long a message")
 fails([head, raw(b"\x82\x7f" + b"\x3f" + b"\xff" * 7)], "too long a message")
 fails([raw(b"\xc2\x00")], "reserved bits are set")
@@ -268,15 +269,20 @@ server = Server([head, good, picture(PNG, 1, data[:-200]), picture(PNG, 2, data)
 code, out, message = received(server, "--keep-going")
 expect(code == 1 and [f.meta["frame_number"] for f in frames_of(out)] == ["0", "2"] and "frame 1: " in message, code, message)
 # what is no such server
+def switches(request, *more):
+	accept = base64.b64encode(hashlib.sha1(re.search(rb"(?i)Sec-WebSocket-Key: *(\S+)", request)[1] + live_client.GUID).digest())
+	return b"\r\n".join((b"HTTP/1.1 101 Switching", b"Upgrade: websocket", b"Sec-WebSocket-Accept: " + accept) + more + (b"", b""))
 for answer, part in ((b"SSH-2.0-rubbish\r\n\r\n", "not HTTP"), (b"HTTP/1.1 404 Not Found\r\n\r\n", "answers 404"),
 		(b"HTTP/1.1 503 Busy\r\nRetry-After: 5\r\n\r\n", "503, it is busy; given up"), (b"x" * 5000, "too long a head"),
 		(b"HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: no\r\n\r\n", "no WebSocket server"),
-		(b"", "it was cut")):
+		(b"", "it was cut"), (lambda request: switches(request, b"Sec-WebSocket-Protocol: chat"), "does not speak fringepipe.1"),
+		(lambda request: switches(request, b"Sec-WebSocket-Protocol: fringepipe.1", b"Sec-WebSocket-Extensions: permessage-deflate"),
+			"an extension of WebSocket that was not asked for")):
 	listening = socket.create_server(("127.0.0.1", 0))
 	def once():
 		sock, _ = listening.accept()
-		sock.recv(65536)
-		sock.sendall(answer)
+		request = sock.recv(65536)
+		sock.sendall(answer(request) if callable(answer) else answer)
 		sock.close()
 	threading.Thread(target=once, daemon=True).start()
 	done = subprocess.run(["holorecv", "--retries", "0", "127.0.0.1:%d" % listening.getsockname()[1]], capture_output=True)

@@ -93,6 +93,16 @@ write_frames("absolute.nrrd", Frame(some(2, -9, 9), ["depth", "texture"]))'
 		./compare_bits "$shader" by_bits.spv
 		spirv-val --target-env vulkan1.2 by_bits.spv
 	done
+	# no number but floats: the type of their bits is declared, too
+	printf '%s\n' "#version 450" "layout(set = 0, binding = 0) buffer block { float v[]; };" \
+		"void main() { v[0] = v[1] < v[2] || !(v[1] < v[0]) ? v[1] : v[2]; }" >floats.comp
+	glslc --target-env=vulkan1.2 -O -o floats.spv floats.comp
+	spirv-dis floats.spv | grep -v 'uint\|gl_WorkGroupSize' | spirv-as --target-env spv1.5 -o floats.spv -
+	spirv-val --target-env vulkan1.2 floats.spv
+	run ! grep -q 'OpTypeInt 32 0' <(spirv-dis floats.spv)
+	./compare_bits floats.spv by_bits.spv
+	spirv-val --target-env vulkan1.2 by_bits.spv
+	run ! grep 'OpFOrdLessThan ' <(spirv-dis by_bits.spv)
 	mkdir by_bits
 	for name in float_results phasewrap normals; do
 		./compare_bits "$build/as_made/$name.spv" by_bits/$name.spv

@@ -706,3 +706,21 @@ write_frames("alpha.nrrd", [Frame(np.stack([g, opaque]), ["image", "a"]) for g i
 	phasewrap -n 3 alpha.nrrd -o b.nrrd
 	framecmp a.nrrd b.nrrd
 }
+
+@test "phasewrap: saturated floats are seen as well where they are near the largest that there are" {
+	py '
+phase = 2 * np.pi * np.arange(64) / 16
+images = np.array([np.tile(100 + 120 * np.cos(phase - 2 * np.pi * k / 3), (48, 1)) for k in range(3)])
+images = (images + np.random.default_rng(1).normal(0, 1, images.shape)).clip(1, 200)
+for name, scale in ("usual", 2.0 ** -20), ("large", 2.0 ** 118):
+	write_frames(name + ".nrrd", Frame((images * scale).astype("f4"), ["image"] * 3))'
+	for level in v2 v3 v4; do
+		FRINGEPIPE_CPU=$level fringepipe --version >/dev/null 2>&1 || continue
+		for name in usual large; do
+			FRINGEPIPE_CPU=$level phasewrap -n 3 -p 16 $name.nrrd -o out.nrrd 2>messages
+			sed -n 's/samples are exactly [^,]*/samples are exactly V/; s/ there give .*//; /exactly/p' messages >$name
+		done
+		grep 'samples are exactly V, and none is above: if the camera saturates' usual
+		diff usual large
+	done
+}

@@ -251,6 +251,9 @@ for k in range(2):
 			fails 1 ": " memory_limit 600000 timeout 20 bash -o pipefail -c "$how"
 		done
 	done
+	# 1 MB by the header, 64 MB in memory
+	{ header "type: uchar" "dimension: 2" "sizes: 1 1000000" "endian: little" "encoding: raw"; echo abc; } >lie.nrrd
+	fails 1 "truncated: expected 1000000 bytes, got 4" memory_limit 60000 framecat -j 1 lie.nrrd
 	# Without a limit the pages must not be touched: 5.8 GB by the header, 64 bytes for each sample.
 	{ header "type: float" "dimension: 3" "sizes: 1 90000000 1" "endian: little" "encoding: raw"; echo abc; } >lie.nrrd
 	py '

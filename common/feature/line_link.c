@@ -287,7 +287,8 @@ link_all(struct linking *k, double high, size_t min_length, struct line_points *
 		if (!map->used[i] && (double)k->v[i].response > high)
 			map->order[seeds++] = (uint32_t)i;
 	}
-	sort_by_response(map->order, k->v, seeds, map->chain);
+	if (seeds)
+		sort_by_response(map->order, k->v, seeds, map->chain);
 	for (size_t i = 0; i < seeds; i++) {
 		size_t seed = map->order[i], back, ahead;
 		const struct line_candidate *c = &k->v[seed];

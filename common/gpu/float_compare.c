@@ -107,7 +107,7 @@ look(struct module *m)
 static bool
 is_replaced(const struct module *m, const uint32_t *at)
 {
-	return op_of(at) >= OP_FORD_EQUAL && op_of(at) <= OP_FUNORD_GREATER_EQUAL && m->whole &&
+	return op_of(at) >= OP_FORD_EQUAL && op_of(at) <= OP_FUNORD_GREATER_EQUAL &&
 	    m->kind[at[3]] == REAL && m->kind[at[4]] == REAL;
 }
 
@@ -149,6 +149,21 @@ put_comparison(struct module *m, const uint32_t *at, uint32_t difference)
 		put(m, OP_LOGICAL_NOT, 3, (const uint32_t[]){ m->boolean, at[2], result });
 }
 
+/* The whole numbers that comparisons need, and their type where the module has none. */
+static void
+put_constants(struct module *m)
+{
+	if (!m->whole) {
+		m->whole = m->next++;
+		put(m, OP_TYPE_INT, 3, (const uint32_t[]){ m->whole, 32, 0 });
+	}
+	for (size_t i = 0; i < CONSTANTS; i++) {
+		m->constant[i] = m->next++;
+		put(m, OP_CONSTANT, 3, (const uint32_t[]){ m->whole, m->constant[i],
+			constants[i] });
+	}
+}
+
 /* The module again, with decorations before the first type and constants before the first function.
  */
 static void
@@ -165,13 +180,9 @@ rewrite(struct module *m, uint32_t differences, size_t replaced)
 				put(m, OP_DECORATE, 2, (const uint32_t[]){
 					differences + (uint32_t)i, NO_CONTRACTION });
 		}
-		if (!declared && op_of(at) == OP_FUNCTION && m->whole) {
+		if (!declared && op_of(at) == OP_FUNCTION && replaced) {
 			declared = true;
-			for (size_t i = 0; i < CONSTANTS; i++) {
-				m->constant[i] = m->next++;
-				put(m, OP_CONSTANT, 3, (const uint32_t[]){ m->whole,
-					m->constant[i], constants[i] });
-			}
+			put_constants(m);
 		}
 		if (is_replaced(m, at)) {
 			put_comparison(m, at, difference++);
@@ -191,7 +202,7 @@ vulkan_compare_bits(uint32_t *code, size_t *bytes)
 
 	m.kind = calloc(m.bound, sizeof(*m.kind));
 	if (m.kind)		/* a comparison has five words */
-		made = malloc(*bytes * (1 + WORDS_EACH / 5) + CONSTANTS * 4 * sizeof(*made));
+		made = malloc(*bytes * (1 + WORDS_EACH / 5) + (CONSTANTS + 1) * 4 * sizeof(*made));
 	if (!made) {
 		free(m.kind);
 		free(code);

@@ -465,7 +465,7 @@ check_size(struct parser *in, const struct frame_head *head)
 		return -1;
 	in->header->expected = in->header->encoding == NRRD_TEXT ? samples : bytes;
 	/* what is small may as well be read: that finds the end of the file, too */
-	if ((in->header->encoding != NRRD_RAW || bytes > UNCHECKED_BYTES) &&
+	if ((in->header->encoding != NRRD_RAW || padded > UNCHECKED_BYTES) &&
 	    bytes_left(in->file, &left)) {
 		if (in->header->encoding == NRRD_RAW && left < bytes)
 			return fail(in->name, "truncated: expected %zu bytes, got %zu", bytes,

@@ -60,30 +60,47 @@ number_file_parse(const char *path, const char *text, size_t n, struct number_fi
 	return status;
 }
 
+/* The bytes of a file, up to some beyond `limit`, and a 0; the caller's. NULL after fail(). */
+static char *
+read_text(FILE *file, size_t limit, size_t *n)
+{
+	size_t room = 1 << 14;
+	char *text = NULL, *more;
+
+	for (*n = 0;; room *= 2) {
+		more = realloc(text, room + 1);
+		if (!more) {
+			free(text);
+			fail_memory();
+			return NULL;
+		}
+		text = more;
+		*n += fread(text + *n, 1, room - *n, file);
+		if (*n < room || *n > limit)
+			break;
+	}
+	text[*n] = '\0';
+	return text;
+}
+
 int
 number_file_load_syntax(const char *path, size_t limit, struct number_file *out)
 {
 	FILE *file = fopen(path, "rb");
-	char *text = NULL;
+	char *text;
 	int status = -1;
-	size_t n = 0;
+	size_t n;
 
 	memset(out, 0, sizeof(*out));
 	if (!file)
 		return fail_errno(path, "cannot open");
-	text = malloc(limit + 2);
-	if (!text)
-		fail_memory();
-	else {
-		n = fread(text, 1, limit + 1, file);
-		text[n] = '\0';
-		if (ferror(file))
-			fail_errno(path, "cannot read");
-		else if (n > limit)
-			fail(path, "longer than %zu MB: no calibration", limit >> 20);
-		else
-			status = number_file_parse(path, text, n, out);
-	}
+	text = read_text(file, limit, &n);
+	if (text && ferror(file))
+		fail_errno(path, "cannot read");
+	else if (text && n > limit)
+		fail(path, "longer than %zu MB: no calibration", limit >> 20);
+	else if (text)
+		status = number_file_parse(path, text, n, out);
 	free(text);
 	fclose(file);
 	return status;

@@ -150,9 +150,11 @@ stage_history_add(struct stage_history *history, const struct run *run,
     const struct stage_pose_options *options, const struct frame_head *head,
     const struct stage_pose *pose)
 {
-	static const char *const kinds[] = { [STAGE_POSE_NONE] = "nothing says where the stage "
-	    "stood", [STAGE_POSE_TRAVEL] = "the stage travels", [STAGE_POSE_TURN] =
-	    "the stage turns" };
+	static const char *const kinds[] = {
+		[STAGE_POSE_NONE] = "nothing says where the stage stood",
+		[STAGE_POSE_TRAVEL] = "the stage travels",
+		[STAGE_POSE_TURN] = "the stage turns"
+	};
 
 	if (history->frames && (int)pose->kind != history->kind)
 		return fail(NULL, "in frame %zu %s (stage_mm, stage_deg), in those before it %s",

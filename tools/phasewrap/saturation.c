@@ -129,6 +129,8 @@ look_ushort(const struct capture_fringe *fringe, const void *const *row, size_t 
 static void
 add_float(struct saturation_ends *ends, float v, uint32_t pixels)
 {
+	float below;
+
 	if (!(v > 0 && v < INFINITY))
 		return;
 	if (v > ends->most) {	/* what was the largest is one of the levels now */
@@ -144,8 +146,9 @@ add_float(struct saturation_ends *ends, float v, uint32_t pixels)
 		}
 		ends->most = v;
 	}
-	if ((ends->most - v) * FLOAT_LEVELS <= SATURATION_BELOW * ends->most)
-		ends->top.n[(size_t)ceilf((ends->most - v) * FLOAT_LEVELS / ends->most)] += pixels;
+	below = (ends->most - v) / ends->most;	/* divided first: what is large does not overflow */
+	if (below * FLOAT_LEVELS <= SATURATION_BELOW)
+		ends->top.n[(size_t)ceilf(below * FLOAT_LEVELS)] += pixels;
 }
 
 static void
