@@ -73,6 +73,7 @@ struct read_ahead {
 	size_t folder_files;		/* of the last folder */
 	bool uneven_folders;
 	bool folders;			/* keep_going, and one of the operands is a folder */
+	bool regular;			/* all paths are files, and no pipes */
 };
 
 /* kind: S_IFDIR, S_IFREG. */
@@ -203,11 +204,12 @@ open_file(struct read_ahead *input, struct open_file *file)
 
 /* What a thread of the pool does meanwhile: opens the next file. */
 static bool
-open_next(void *arg)
+open_next(void *arg, int thread)
 {
 	struct read_ahead *input = arg;
 	struct open_file *file;
 
+	(void)thread;
 	pthread_mutex_lock(&input->lock);
 	file = take_file(input, false);
 	if (file)
@@ -264,6 +266,9 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 		status = add_operand(input, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)
 		status = add_operand(input, operand[i]);
+	input->regular = true;
+	for (size_t i = 0; i < input->paths; i++)
+		input->regular &= is_kind(input->path[i], S_IFREG);
 	set_room(input, threads);
 	input->file = calloc(input->room, sizeof(*input->file));
 	if (status == 0 && !input->file)
@@ -573,6 +578,23 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 			return got;
 		leave_file(input, file);
 	}
+}
+
+bool
+read_ahead_has_more(struct read_ahead *input)
+{
+	struct stream_thread *stream;
+	bool more;
+
+	if (input->regular || input->at == input->paths)
+		return true;
+	stream = file_at(input, input->at)->stream;
+	if (!stream)
+		return false;
+	pthread_mutex_lock(&stream->lock);
+	more = !stream->wanted;
+	pthread_mutex_unlock(&stream->lock);
+	return more;
 }
 
 void

@@ -27,10 +27,10 @@ take_all(size_t h, size_t threads, size_t step, size_t least, uint seed)
 		size_t i = px_hash(px_hash(seed) ^ turn) % n;
 		struct piece piece;
 
-		if (!row_shares_take(&shares, i, &piece)) {
+		if (!row_shares_take(&shares, i, true, &piece)) {
 			more = false;
 			for (i = 0; i < n && !more; i++)
-				more = row_shares_take(&shares, i, &piece);
+				more = row_shares_take(&shares, i, true, &piece);
 			if (!more)
 				break;
 			i--;
@@ -80,7 +80,7 @@ test_alone(void **state)
 	(void)state;
 	row_shares_init(&shares);
 	assert_int_equal(row_shares_divide(&shares, 600, 2, 16, 8), 2);
-	while (row_shares_take(&shares, 0, &piece))
+	while (row_shares_take(&shares, 0, true, &piece))
 		rows += piece.y1 - piece.y0;
 	assert_in_range(rows, 600 - 15, 600);
 	row_shares_free(&shares);
