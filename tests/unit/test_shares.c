@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -86,12 +87,49 @@ test_alone(void **state)
 	row_shares_free(&shares);
 }
 
+/* Shares that are whole frames: every row of each is taken once, also off other threads. */
+static void
+test_frames(void **state)
+{
+	enum { FRAMES = 9, THREADS = 4, H = 100 };
+	static unsigned char taken[FRAMES][H];
+	struct row_shares shares;
+
+	(void)state;
+	for (uint seed = 0; seed < 50; seed++) {
+		size_t left = (size_t)FRAMES * H, given = 0;
+
+		memset(taken, 0, sizeof(taken));
+		row_shares_init(&shares);
+		assert_int_equal(row_shares_open(&shares, THREADS, 16, 8), THREADS);
+		for (uint turn = 0; left > 0; turn++) {
+			size_t i = px_hash(px_hash(seed) ^ turn) % THREADS;
+			unsigned char *frame;
+			struct piece piece;
+
+			if (given < FRAMES && !row_shares_left(&shares, i))
+				row_shares_begin(&shares, i, H, taken[given++]);
+			if (!row_shares_take(&shares, i, given == FRAMES, &piece))
+				continue;
+			assert_true(piece.y0 < piece.y1 && piece.y1 <= piece.end && piece.end <= H);
+			frame = piece.frame;
+			for (size_t y = piece.y0; y < piece.y1; y++)
+				assert_int_equal(frame[y]++, 0);
+			left -= piece.y1 - piece.y0;
+		}
+		for (size_t i = 0; i < THREADS; i++)
+			assert_false(row_shares_left(&shares, i));
+		row_shares_free(&shares);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
