@@ -157,26 +157,28 @@ thread_pool_for(struct thread_pool *pool, size_t n, thread_pool_fn *fn, void *ar
 	pthread_mutex_unlock(&pool->lock);
 }
 
-void
-thread_pool_call_idle(struct thread_pool *pool)
+/* There are pieces again, for one thread or for all. */
+static void
+call_idle(struct thread_pool *pool, int (*wake)(pthread_cond_t *))
 {
 	if (pool->threads == 1)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->called++;
-	pthread_cond_signal(&pool->wake);
+	wake(&pool->wake);
 	pthread_mutex_unlock(&pool->lock);
+}
+
+void
+thread_pool_call_idle(struct thread_pool *pool)
+{
+	call_idle(pool, pthread_cond_signal);
 }
 
 void
 thread_pool_call_all_idle(struct thread_pool *pool)
 {
-	if (pool->threads == 1)
-		return;
-	pthread_mutex_lock(&pool->lock);
-	pool->called++;
-	pthread_cond_broadcast(&pool->wake);
-	pthread_mutex_unlock(&pool->lock);
+	call_idle(pool, pthread_cond_broadcast);
 }
 
 bool

@@ -57,8 +57,8 @@ void band_lay_out(struct segment *);
 /* Makes room in a thread's memory for segment->bytes and for the planes of all maps' views. -1
  * after fail(). */
 int band_reserve(struct band_memory *, const struct segment *);
-/* Finds what the last map hands on and no two of its channels share, in memory that lasts as long as
- * the second argument. -1 after fail(). */
+/* Finds what the last map hands on and no two of its channels share, in memory that lasts as long
+ * as the second argument. -1 after fail(). */
 int band_find_producers(struct segment *, struct producers *);
 void band_free_producers(struct producers *);
 

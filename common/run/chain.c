@@ -15,6 +15,7 @@
 #include "run/colour.h"
 #include "run/device.h"
 #include "run/flow_gpu.h"
+#include "run/frame_choice.h"
 #include "run/frame_jobs.h"
 #include "run/gather.h"
 #include "run/losses.h"
@@ -123,7 +124,7 @@ open_output(struct segment *segment)
 static int
 begin_beside(struct segment *segment)
 {
-	bool wanted = frame_jobs_wanted(segment);
+	bool wanted = frame_choice_wanted(segment);
 
 	if (wanted && frame_jobs_make_room(segment, push) < 0)
 		return -1;

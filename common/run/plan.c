@@ -39,8 +39,8 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 	return 0;
 }
 
-/* Completes all frames under way that go through any link from `first` to `last`: they may need what
- * the links were planned with. Frames that end before `first` come behind the one at hand. */
+/* Completes all frames under way that go through any link from `first` to `last`: they may need
+ * what the links were planned with. Frames that end before `first` come behind the one at hand. */
 static int
 drain_span(struct chain *chain, size_t first, size_t last)
 {

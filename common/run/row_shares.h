@@ -1,7 +1,8 @@
 /*
- * The rows of one frame or several, shared out among threads. Each works through its own share from the top, a
- * few rows at a time, and then takes the lower half of what is left of another one. So a thread
- * begins in the middle of a frame hardly more often than once, and none waits long for another.
+ * The rows of one frame or several, shared out among threads. Each works through its own share from
+ * the top, a few rows at a time, and then takes the lower half of what is left of another one. So a
+ * thread begins in the middle of a frame hardly more often than once, and none waits long for
+ * another.
  */
 #ifndef ROW_SHARES_H
 #define ROW_SHARES_H

@@ -49,8 +49,8 @@ enum stage_trait {
 	STAGE_WORD = 64,
 	/* Its standard output is a text, also where -o takes frames. */
 	STAGE_TEXT = 128,
-	/* Several frames may be made at once: rows changes nothing of priv, nor what that points to,
-	 * but the memory that plan has named (run_frame_memory()). */
+	/* Several frames may be made at once: rows changes nothing of priv, nor what that points
+	 * to, but the memory that plan has named (run_frame_memory()), and flags of all frames. */
 	STAGE_CONCURRENT = 256
 };
 

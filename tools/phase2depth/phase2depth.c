@@ -139,25 +139,6 @@ check_anchor(const struct run *run, const struct frame_head *in)
 	return 0;
 }
 
-/* What rows keep for `after`. */
-static int
-name_memory(struct run *run, struct phase2depth *priv)
-{
-	const struct phase_steps *steps = &priv->steps;
-	const struct plausible *plausible = &priv->plausible;
-	size_t bytes = steps->rows * steps->columns * sizeof(*steps->value);
-
-	if (run_frame_memory(run, &priv->steps.value, bytes) < 0 ||
-	    run_frame_memory(run, &priv->steps.next, bytes) < 0)
-		return -1;
-	if (!priv->calibrated)
-		return 0;
-	return run_frame_memory(run, &priv->plausible.row,
-	    plausible->rows * sizeof(*plausible->row)) < 0 ? -1 :
-	    run_frame_memory(run, &priv->plausible.point,
-	    plausible->rows * plausible->columns * sizeof(*plausible->point));
-}
-
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -176,7 +157,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) <
 		    0 ? -1 : plausible_plan(&priv->plausible, &priv->calib, &priv->rays, in);
-	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0 || name_memory(run, priv) < 0 ||
+	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0 ||
+	    phase_steps_frame_memory(&priv->steps, run) < 0 ||
+	    (priv->calibrated && plausible_frame_memory(&priv->plausible, run) < 0) ||
 	    (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
 		return -1;
 	depth_sigma_plan(in, priv);

@@ -210,23 +210,6 @@ plan_check(const struct temporal *temporal, const struct frame_head *in, struct 
 	return residual_check_plan(&unwrap->check, in->w, in->h, best ? unwrap->search.chance : 0);
 }
 
-/* What rows keep for `after`. */
-static int
-name_memory(struct run *run, struct unwrap2f *unwrap)
-{
-	const struct residual_check *check = &unwrap->check;
-	const struct jump_check *jumps = &unwrap->jumps;
-	const struct beat_check *beat = &unwrap->beat;
-
-	if (run_frame_memory(run, &unwrap->check.count,
-		check->rows * sizeof(*check->count)) < 0 ||
-	    run_frame_memory(run, &unwrap->jumps.row, jumps->rows * sizeof(*jumps->row)) < 0 ||
-	    run_frame_memory(run, &unwrap->jumps.kept, jump_check_kept_bytes(jumps)) < 0)
-		return -1;
-	return run_frame_memory(run, &unwrap->beat.kept,
-	    beat->rows * beat->columns * sizeof(*beat->kept));
-}
-
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -258,7 +241,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (plan_check(&temporal, in, unwrap) < 0 ||
 	    unwrap2f_plan_beat(&temporal, &ordered, in, unwrap) < 0 ||
 	    jump_check_plan(&unwrap->jumps, in, temporal.axis) < 0 ||
-	    name_memory(run, unwrap) < 0)
+	    unwrap2f_plan_memory(run, unwrap) < 0)
 		return -1;
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
