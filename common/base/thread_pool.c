@@ -84,7 +84,7 @@ take_items(struct thread_pool *pool, int thread)
 
 /* One piece of idle work; false: none has any. Called and returns with the lock held. */
 static bool
-take_idle(struct thread_pool *pool)
+take_idle(struct thread_pool *pool, int thread)
 {
 	bool done = false;
 
@@ -93,7 +93,7 @@ take_idle(struct thread_pool *pool)
 			continue;
 		p->running++;
 		pthread_mutex_unlock(&pool->lock);
-		done = p->fn(p->arg);
+		done = p->fn(p->arg, thread);
 		fail_clear();	/* it keeps what it needs */
 		pthread_mutex_lock(&pool->lock);
 		if (--p->running == 0)
@@ -117,7 +117,7 @@ work(struct thread_pool *pool, int thread)
 		} else if (heard != pool->called) {
 			unsigned long called = pool->called;
 
-			if (!take_idle(pool))
+			if (!take_idle(pool, thread))
 				heard = called;
 		} else if (!spun) {
 			spin_wait(pool, &pool->job, seen);
@@ -157,15 +157,28 @@ thread_pool_for(struct thread_pool *pool, size_t n, thread_pool_fn *fn, void *ar
 	pthread_mutex_unlock(&pool->lock);
 }
 
-void
-thread_pool_call_idle(struct thread_pool *pool)
+/* There are pieces again, for one thread or for all. */
+static void
+call_idle(struct thread_pool *pool, int (*wake)(pthread_cond_t *))
 {
 	if (pool->threads == 1)
 		return;
 	pthread_mutex_lock(&pool->lock);
 	pool->called++;
-	pthread_cond_signal(&pool->wake);
+	wake(&pool->wake);
 	pthread_mutex_unlock(&pool->lock);
+}
+
+void
+thread_pool_call_idle(struct thread_pool *pool)
+{
+	call_idle(pool, pthread_cond_signal);
+}
+
+void
+thread_pool_call_all_idle(struct thread_pool *pool)
+{
+	call_idle(pool, pthread_cond_broadcast);
 }
 
 bool
@@ -180,7 +193,7 @@ thread_pool_help(struct thread_pool *pool)
 	fail_take(&pending);
 	before = warn_stage(NULL);
 	pthread_mutex_lock(&pool->lock);
-	done = take_idle(pool);
+	done = take_idle(pool, 0);
 	pthread_mutex_unlock(&pool->lock);
 	warn_stage(before);
 	fail_put(&pending);

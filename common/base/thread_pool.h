@@ -18,7 +18,7 @@ struct thread_pool;
  * thread_pool_help(). The caller owns the struct and sets fn and arg.
  */
 struct thread_pool_idle {
-	bool (*fn)(void *arg);
+	bool (*fn)(void *arg, int thread);
 	void *arg;
 	/* the pool's: */
 	struct thread_pool *pool;	/* NULL: it is no pool's, or that one has ended */
@@ -42,6 +42,8 @@ void thread_pool_for(struct thread_pool *, size_t n, thread_pool_fn *fn, void *a
  * once no thread is at it any more. The last may come after the pool has ended. */
 void thread_pool_add_idle(struct thread_pool *, struct thread_pool_idle *);
 void thread_pool_call_idle(struct thread_pool *);
+/* The same, of pieces for all threads. */
+void thread_pool_call_all_idle(struct thread_pool *);
 void thread_pool_remove_idle(struct thread_pool_idle *);
 /* One piece of idle work by thread 0, which would wait otherwise; its own failure stays as it is.
  * False: there is none. */

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/progress.h"
 #include "io/file_list.h"
 #include "io/source.h"
+#include "io/stream_thread.h"
 
 #define FILES_PER_THREAD 2	/* so that a thread that is done early has another one */
 /* Of small files more wait, so that threads have something to do while the chain does what one
@@ -25,20 +25,7 @@
 #ifndef AHEAD_BYTES		/* a test sets it */
 #define AHEAD_BYTES ((size_t)256 << 20)	/* of frames that wait; and one more for each thread */
 #endif
-#define TIMEOUT_NS 200000000	/* for a frame being read, when a chain fails */
 #define STREAM_FRAMES 2		/* frames after which a file is read by a thread of its own */
-
-/* A thread that reads a stream's next frame while the chain works on the last one. */
-struct stream_thread {
-	struct source *source;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool wanted, stop;		/* the caller sets them; the thread clears `wanted` */
-	struct frame *frame;
-	int got;			/* what source_next() returned */
-	struct fail_record failure;	/* where that is -1 */
-};
 
 /* A file whose first frame is being read or has been. */
 struct open_file {
@@ -73,6 +60,7 @@ struct read_ahead {
 	size_t folder_files;		/* of the last folder */
 	bool uneven_folders;
 	bool folders;			/* keep_going, and one of the operands is a folder */
+	bool regular;			/* all paths are files, and no pipes */
 };
 
 /* kind: S_IFDIR, S_IFREG. */
@@ -203,11 +191,12 @@ open_file(struct read_ahead *input, struct open_file *file)
 
 /* What a thread of the pool does meanwhile: opens the next file. */
 static bool
-open_next(void *arg)
+open_next(void *arg, int thread)
 {
 	struct read_ahead *input = arg;
 	struct open_file *file;
 
+	(void)thread;
 	pthread_mutex_lock(&input->lock);
 	file = take_file(input, false);
 	if (file)
@@ -264,6 +253,9 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 		status = add_operand(input, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)
 		status = add_operand(input, operand[i]);
+	input->regular = true;
+	for (size_t i = 0; i < input->paths; i++)
+		input->regular &= is_kind(input->path[i], S_IFREG);
 	set_room(input, threads);
 	input->file = calloc(input->room, sizeof(*input->file));
 	if (status == 0 && !input->file)
@@ -308,115 +300,6 @@ take_first(struct read_ahead *input, struct open_file *file)
 	file->first = NULL;
 	file->frames = 1;
 	return frame;
-}
-
-static void *
-read_stream(void *arg)
-{
-	struct stream_thread *stream = arg;
-
-	pthread_mutex_lock(&stream->lock);
-	while (!stream->stop) {
-		struct frame *frame;
-		int got;
-
-		if (!stream->wanted) {
-			pthread_cond_wait(&stream->changed, &stream->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&stream->lock);
-		got = source_next(stream->source, &frame);
-		pthread_mutex_lock(&stream->lock);
-		stream->got = got;
-		if (got < 0)
-			fail_take(&stream->failure);
-		stream->frame = got == 1 ? frame : NULL;
-		stream->wanted = false;
-		pthread_cond_signal(&stream->changed);
-	}
-	pthread_mutex_unlock(&stream->lock);
-	return NULL;
-}
-
-/* Begins to read the next frame. NULL: no thread could be started; the caller reads by itself. */
-static struct stream_thread *
-stream_thread_open(struct source *source)
-{
-	struct stream_thread *stream = calloc(1, sizeof(*stream));
-
-	if (!stream)
-		return NULL;
-	stream->source = source;
-	stream->wanted = true;
-	pthread_mutex_init(&stream->lock, NULL);
-	pthread_cond_init(&stream->changed, NULL);
-	if (pthread_create(&stream->thread, NULL, read_stream, stream) == 0)
-		return stream;
-	free(stream);
-	return NULL;
-}
-
-/* Takes the frame that the thread has read; the thread begins with the next one. */
-static int
-stream_thread_next(struct stream_thread *stream, struct frame **out)
-{
-	int got;
-
-	pthread_mutex_lock(&stream->lock);
-	while (stream->wanted)
-		pthread_cond_wait(&stream->changed, &stream->lock);
-	got = stream->got;
-	if (got < 0)
-		fail_put(&stream->failure);
-	*out = stream->frame;
-	stream->frame = NULL;
-	stream->wanted = got == 1;
-	pthread_cond_signal(&stream->changed);
-	pthread_mutex_unlock(&stream->lock);
-	return got;
-}
-
-/* Waits until the thread has read the wanted frame, or for the timeout. */
-static bool
-stream_thread_wait(struct stream_thread *stream)
-{
-	struct timespec end;
-	int status = 0;
-
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_nsec += TIMEOUT_NS;
-	end.tv_sec += end.tv_nsec / 1000000000;
-	end.tv_nsec %= 1000000000;
-	while (stream->wanted && status == 0)
-		status = pthread_cond_timedwait(&stream->changed, &stream->lock, &end);
-	return !stream->wanted;
-}
-
-/* Keeps the memory that an abandoned thread uses reachable, for leak checkers. */
-static struct stream_thread *volatile abandoned __attribute__((used));
-
-/* False where the thread still waits for input after the timeout: then a chain has failed, and the
- * thread ends with the process. */
-static bool
-stream_thread_close(struct stream_thread *stream)
-{
-	bool done;
-
-	pthread_mutex_lock(&stream->lock);
-	stream->stop = true;
-	done = stream_thread_wait(stream);
-	pthread_cond_signal(&stream->changed);
-	if (!done)
-		abandoned = stream;
-	pthread_mutex_unlock(&stream->lock);
-	if (!done)
-		return false;
-	pthread_join(stream->thread, NULL);
-	pthread_mutex_destroy(&stream->lock);
-	pthread_cond_destroy(&stream->changed);
-	frame_free(stream->frame);
-	free(stream);
-	return true;
 }
 
 /* The frame after the first one. */
@@ -573,6 +456,17 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 			return got;
 		leave_file(input, file);
 	}
+}
+
+bool
+read_ahead_has_more(struct read_ahead *input)
+{
+	struct stream_thread *stream;
+
+	if (input->regular || input->at == input->paths)
+		return true;
+	stream = file_at(input, input->at)->stream;
+	return stream && stream_thread_is_ready(stream);
 }
 
 void

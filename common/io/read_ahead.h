@@ -29,6 +29,9 @@ struct read_ahead *read_ahead_open(char *const *operand, size_t operands, bool k
  * folder ends, if the operands are folders that hold different numbers of images.
  */
 int read_ahead_next(struct read_ahead *, struct frame **out);
+/* Does the next call find a frame, or the end, without waiting for what another program writes? Not
+ * where that is not known. */
+bool read_ahead_has_more(struct read_ahead *);
 #define READ_AHEAD_LOST 2
 #define READ_AHEAD_SEAM 3
 const struct read_ahead_loss *read_ahead_lost(const struct read_ahead *);

@@ -89,11 +89,12 @@ write_frames(void *arg)
 
 /* What a thread of the pool does meanwhile: writes the next frame, unless another one writes. */
 static bool
-write_next(void *arg)
+write_next(void *arg, int thread)
 {
 	struct write_behind *writer = arg;
 	bool free;
 
+	(void)thread;
 	pthread_mutex_lock(&writer->lock);
 	free = writer->n && !writer->writing;
 	if (free)

@@ -111,6 +111,26 @@ band_alloc(size_t bytes)
 	return memory;
 }
 
+struct band_memory *
+band_memory_new(size_t threads)
+{
+	struct band_memory *memory = band_alloc(threads * sizeof(*memory));
+
+	if (memory)
+		memset(memory, 0, threads * sizeof(*memory));
+	return memory;
+}
+
+void
+band_memory_free(struct band_memory *memory, size_t threads)
+{
+	for (size_t i = 0; i < threads && memory; i++) {
+		free(memory[i].memory);
+		free(memory[i].plane);
+	}
+	free(memory);
+}
+
 int
 band_reserve(struct band_memory *band, const struct segment *segment)
 {
@@ -143,7 +163,7 @@ band_reserve(struct band_memory *band, const struct segment *segment)
 	return 0;
 }
 
-/* Memory for n items that lasts as long as the chain. NULL after fail(). */
+/* Memory for n items that lasts. NULL after fail(). */
 static void *
 reserve(void **memory, size_t *room, size_t n, size_t size)
 {
@@ -158,9 +178,8 @@ reserve(void **memory, size_t *room, size_t n, size_t size)
 }
 
 int
-band_find_producers(struct segment *segment)
+band_find_producers(struct segment *segment, struct producers *room)
 {
-	struct chain *chain = segment->chain;
 	size_t channels = segment->link[segment->n - 1].out.c, first[SEGMENT_MOST], all = 0;
 	bool *used;
 
@@ -168,9 +187,9 @@ band_find_producers(struct segment *segment)
 		first[k] = all;
 		all += segment->link[k].out.c;
 	}
-	segment->producer = reserve((void **)&chain->producer, &chain->producers, channels,
-	    sizeof(*chain->producer));
-	used = reserve((void **)&chain->used, &chain->useds, all, sizeof(*used));
+	segment->producer =
+	    reserve((void **)&room->producer, &room->room, channels, sizeof(*room->producer));
+	used = reserve((void **)&room->used, &room->used_room, all, sizeof(*used));
 	if (!segment->producer || !used)
 		return -1;
 	memset(used, 0, all * sizeof(*used));
@@ -187,4 +206,11 @@ band_find_producers(struct segment *segment)
 			*mark = true;
 	}
 	return 0;
+}
+
+void
+band_free_producers(struct producers *room)
+{
+	free(room->producer);
+	free(room->used);
 }

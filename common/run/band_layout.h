@@ -48,13 +48,18 @@ size_t band_window_stride(const struct frame_head *);
 size_t band_state_stride(const struct link *);
 /* Memory that shares no cache line with other memory, to be freed by free(). NULL after fail(). */
 void *band_alloc(size_t bytes);
+/* What so many threads keep. NULL after fail(). */
+struct band_memory *band_memory_new(size_t threads);
+void band_memory_free(struct band_memory *, size_t threads);
 /* Sets what a band needs: halos from the last map back to the first, heights, places in a thread's
  * memory. */
 void band_lay_out(struct segment *);
 /* Makes room in a thread's memory for segment->bytes and for the planes of all maps' views. -1
  * after fail(). */
 int band_reserve(struct band_memory *, const struct segment *);
-/* Finds what the last map hands on and no two of its channels share. -1 after fail(). */
-int band_find_producers(struct segment *);
+/* Finds what the last map hands on and no two of its channels share, in memory that lasts as long
+ * as the second argument. -1 after fail(). */
+int band_find_producers(struct segment *, struct producers *);
+void band_free_producers(struct producers *);
 
 #endif

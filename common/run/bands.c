@@ -161,7 +161,7 @@ keep_state(const struct segment *segment, size_t k, const struct frame *out,
 static void
 make_rows(const struct segment *segment, size_t k, struct band_memory *band, size_t end)
 {
-	struct link *link = &segment->link[k];
+	const struct link *link = &segment->link[k];
 	const struct frame_head *before = k ? &segment->link[k - 1].out : &segment->in->head;
 	struct frame in = { link->in, band->in[k] };
 	struct frame out = { link->out, band->out[k] };
@@ -180,9 +180,9 @@ make_rows(const struct segment *segment, size_t k, struct band_memory *band, siz
 	place_output(segment, k, band);
 	place_state(segment, k, band, end);
 	band->seconds[k] -= progress_seconds();
-	link->run.body->rows(&link->run, &in, &out, band->done[k], end, &scratch);
+	link->run.body->rows(segment->run[k], &in, &out, band->done[k], end, &scratch);
 	band->seconds[k] += progress_seconds();
-	all_invalid_scan(&link->all_invalid, &in, &out, band->done[k], end);
+	all_invalid_scan(segment->all_invalid[k], &in, &out, band->done[k], end);
 	keep_state(segment, k, &out, band, end);
 	band->continues[k] = true;
 	band->done[k] = end;
@@ -202,25 +202,35 @@ advance_band(const struct segment *segment, struct band_memory *band, size_t y1)
 			make_rows(segment, k, band, end[k]);
 }
 
+void
+bands_make(const struct segment *segment, struct band_memory *band, const struct piece *piece)
+{
+	for (size_t k = 0; k < segment->n && piece->begins; k++) {
+		band->first[k] = band->done[k] = lower(piece->y0, segment->halo[k]);
+		band->slot[k] = 0;
+		band->direct[k] = band->continues[k] = false;
+	}
+	band->worked = true;
+	band->y0 = piece->begins ? piece->y0 : band->y0;
+	band->y1 = piece->end;
+	advance_band(segment, band, piece->y1);
+}
+
 /* Works on a share, and on what it takes off others: each time that is a band. */
 static void
 run_share(void *arg, size_t item, int thread)
 {
 	const struct segment *segment = arg;
-	struct band_memory *band = &segment->chain->memory[thread];
 	struct piece piece;
 
-	while (row_shares_take(&segment->chain->shares, item, &piece)) {
-		for (size_t k = 0; k < segment->n && piece.begins; k++) {
-			band->first[k] = band->done[k] = lower(piece.y0, segment->halo[k]);
-			band->slot[k] = 0;
-			band->direct[k] = band->continues[k] = false;
-		}
-		band->worked = true;
-		band->y0 = piece.begins ? piece.y0 : band->y0;
-		band->y1 = piece.end;
-		advance_band(segment, band, piece.y1);
-	}
+	while (row_shares_take(&segment->chain->shares, item, true, &piece))
+		bands_make(segment, &segment->chain->memory[thread], &piece);
+}
+
+size_t
+bands_least(const struct segment *segment)
+{
+	return size_at_least(segment->halo[0], STEALS_LEAST);
 }
 
 /* Shares the rows out: those that a thread has made directly in the output, a halo beyond what it
@@ -236,14 +246,15 @@ divide(const struct segment *segment)
 		    (segment->h + chain->band - 1) / chain->band, size_at_most(step, chain->band),
 		    SIZE_MAX);
 	return row_shares_divide(&chain->shares, segment->h, (size_t)chain->threads, step,
-	    size_at_least(segment->halo[0], STEALS_LEAST));
+	    bands_least(segment));
 }
 
-static void
-conclude_map(struct link *link)
+void
+bands_conclude_map(struct link *link)
 {
 	const char *before = warn_stage(link->title);
 
+	link->made++;
 	if (link->run.body->after)
 		link->run.body->after(&link->run);
 	all_invalid_warn(&link->all_invalid, &link->out, link->run.stage->hint,
@@ -270,14 +281,17 @@ bands_run(struct segment *segment)
 		chain->memory[i].worked = false;
 	}
 	shares = table ? table_bands_pieces(segment) : divide(segment);
-	if (shares == 0 || (!table && band_find_producers(segment) < 0))
+	if (shares == 0 || (!table && band_find_producers(segment, &chain->producers) < 0))
 		return -1;
-	for (size_t k = 0; k < segment->n; k++)
-		all_invalid_begin(&segment->link[k].all_invalid,
+	for (size_t k = 0; k < segment->n; k++) {
+		segment->run[k] = &segment->link[k].run;
+		segment->all_invalid[k] = &segment->link[k].all_invalid;
+		all_invalid_begin(segment->all_invalid[k],
 		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
+	}
 	thread_pool_for(chain->pool, shares, table ? table_bands_run : run_share, segment);
 	for (size_t k = 0; k < segment->n; k++) {
-		conclude_map(&segment->link[k]);
+		bands_conclude_map(&segment->link[k]);
 		segment->link[k].scanned = true;
 	}
 	return 0;
@@ -313,25 +327,15 @@ bands_add_times(struct segment *segment)
 int
 bands_init(struct chain *chain)
 {
-	size_t bytes = (size_t)chain->threads * sizeof(*chain->memory);
-
 	row_shares_init(&chain->shares);
-	chain->memory = band_alloc(bytes);
-	if (!chain->memory)
-		return -1;
-	memset(chain->memory, 0, bytes);
-	return 0;
+	chain->memory = band_memory_new((size_t)chain->threads);
+	return chain->memory ? 0 : -1;
 }
 
 void
 bands_free(struct chain *chain)
 {
-	for (int i = 0; i < chain->threads && chain->memory; i++) {
-		free(chain->memory[i].memory);
-		free(chain->memory[i].plane);
-	}
-	free(chain->memory);
+	band_memory_free(chain->memory, (size_t)chain->threads);
 	row_shares_free(&chain->shares);
-	free(chain->producer);
-	free(chain->used);
+	band_free_producers(&chain->producers);
 }

@@ -15,6 +15,8 @@
 #include "run/colour.h"
 #include "run/device.h"
 #include "run/flow_gpu.h"
+#include "run/frame_choice.h"
+#include "run/frame_jobs.h"
 #include "run/gather.h"
 #include "run/losses.h"
 #include "run/pass_list.h"
@@ -117,6 +119,25 @@ open_output(struct segment *segment)
 	return 0;
 }
 
+/* Begins with the segment's frame beside others that are under way. 1: the caller shall do it, and
+ * they are complete. */
+static int
+begin_beside(struct segment *segment)
+{
+	bool wanted = frame_choice_wanted(segment);
+
+	if (wanted && frame_jobs_make_room(segment, push) < 0)
+		return -1;
+	if (wanted && open_output(segment) == 0) {
+		if (frame_jobs_submit(segment) == 0)
+			return 0;
+		frame_free(segment->out);
+		segment->out = NULL;
+	}
+	fail_clear();		/* with fewer frames there may be memory enough */
+	return frame_jobs_drain(segment->chain, segment->link, 0, push) < 0 ? -1 : 1;
+}
+
 /* Only the processor counts what warnings depend on: it takes the first frame of a
  * run through the segment too, and the runner throws away what it makes. */
 static int
@@ -200,6 +221,12 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 		return 0;
 	}
 	if (status == 0)
+		status = begin_beside(&segment);
+	if (status == 0) {
+		advance(&segment);
+		return 0;
+	}
+	if (status == 1)
 		status = open_output(&segment);
 	if (status == 0)
 		status = state_begin(&segment);
@@ -308,7 +335,7 @@ gather(struct chain *chain, size_t at, struct frame *in)
 }
 
 static int
-push(struct chain *chain, size_t at, struct frame *frame)
+hand_over(struct chain *chain, size_t at, struct frame *frame)
 {
 	if (at == chain->n)
 		return put(chain, frame);
@@ -319,6 +346,25 @@ push(struct chain *chain, size_t at, struct frame *frame)
 	if (chain->link[at].run.body->gather)
 		return gather(chain, at, frame);
 	return feed(chain, at, frame) < 0 ? losses_survive(chain, at) : 0;
+}
+
+static int
+push(struct chain *chain, size_t at, struct frame *frame)
+{
+	if (hand_over(chain, at, frame) == 0)
+		return 0;
+	losses_deliver(chain, at);
+	return -1;
+}
+
+/* Completes all frames under way. */
+static int
+complete_all(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->n; i++)
+		if (frame_jobs_drain(chain, &chain->link[i], 0, push) < 0)
+			return -1;
+	return 0;
 }
 
 /* What read_ahead_next() has returned. */
@@ -333,31 +379,56 @@ take(struct chain *chain, struct read_ahead *reader, int got, struct frame *fram
 	return chain->repeat ? keep(chain, frame) : push(chain, 0, frame);
 }
 
+/* All frames that the reader gives. Before it waits for one that comes slowly, those under way are
+ * complete. */
+static int
+take_all(struct chain *chain, struct read_ahead *reader)
+{
+	struct frame *frame;
+	int got;
+
+	while ((got = read_ahead_next(reader, &frame)) > 0) {
+		chain->waits = read_ahead_has_more(reader);
+		if (take(chain, reader, got, frame) < 0)
+			return -1;
+		chain->delivered = false;
+		if (!chain->waits && complete_all(chain) < 0)
+			return -1;
+	}
+	return got < 0 ? -1 : complete_all(chain);
+}
+
+/* Takes what was kept so many times. */
+static int
+repeat(struct chain *chain)
+{
+	chain->start = progress_seconds();
+	chain->waits = true;
+	for (size_t i = 0; i < chain->repeat; i++)
+		if (push_kept(chain) < 0)
+			return -1;
+	return complete_all(chain);
+}
+
 static int
 read_all(struct chain *chain)
 {
 	struct read_ahead *reader = read_ahead_open(chain->operand, chain->operands,
 	    chain->losses.on && !chain->repeat, chain->pool);
-	struct frame *frame;
-	int got;
+	int status;
 
 	if (!reader)
 		return -1;
-	while ((got = read_ahead_next(reader, &frame)) > 0) {
-		got = take(chain, reader, got, frame);
-		if (got < 0)
-			break;
-	}
+	frame_jobs_begin(chain);
+	status = take_all(chain, reader);
+	if (status < 0)
+		losses_deliver(chain, 0);
 	chain->losses.path = chain->losses.first = NULL;
+	if (status == 0 && chain->repeat)
+		status = repeat(chain);
+	frame_jobs_end(chain);
 	read_ahead_close(reader);
-	if (got < 0)
-		return -1;
-	if (chain->repeat)
-		chain->start = progress_seconds();
-	for (size_t i = 0; i < chain->repeat; i++)
-		if (push_kept(chain) < 0)
-			return -1;
-	return 0;
+	return status;
 }
 
 /* Does the first stage take its operands by itself, or none? */
@@ -425,9 +496,11 @@ release(struct chain *chain)
 		flow_gpu_end(chain, link);
 		if (chain->device)
 			device_abandon(chain->device, link);
+		frame_jobs_free(link);
 		plan_free(link);
 		state_free(link);
 		free(link->source_channel);
+		free(link->frame_memory);
 	}
 	bands_free(chain);
 	for (size_t i = 0; i < chain->keeps; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "run/device.h"
+#include "run/frame_jobs.h"
 #include "run/gather.h"
 #include "run/second_input.h"
 
@@ -82,14 +83,30 @@ report(struct chain *chain, size_t number, const struct fail_record *reason, siz
 
 static int lose_image(struct chain *, size_t at, size_t images, const struct fail_record *);
 
-/* Frames that are under way on the device come before what is lost at this stage. */
+/* Frames that are under way behind this stage come before what is lost at it. */
 static int
 drain_behind(struct chain *chain, size_t at)
 {
 	for (size_t i = at; i < chain->n; i++)
-		if (device_drain(chain, &chain->link[i], 0, chain->push) < 0)
+		if (frame_jobs_drain(chain, &chain->link[i], 0, chain->push) < 0 ||
+		    device_drain(chain, &chain->link[i], 0, chain->push) < 0)
 			return -1;
 	return 0;
+}
+
+void
+losses_deliver(struct chain *chain, size_t at)
+{
+	struct fail_record failure;
+
+	if (chain->delivered)
+		return;
+	chain->delivered = true;
+	fail_take(&failure);
+	for (size_t i = at; i < chain->n; i++)
+		if (frame_jobs_drain(chain, &chain->link[i], 0, chain->push) < 0)
+			return;
+	fail_put(&failure);
 }
 
 /* Are the files at hand those of the input of this stage? */

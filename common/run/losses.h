@@ -19,6 +19,9 @@ int losses_survive(struct chain *, size_t at);
 int losses_survive_image(struct chain *, size_t at);
 /* The recorded failure costs the input that this stage has read by itself. -1: the run ends. */
 int losses_of_input(struct chain *, size_t at);
+/* The recorded failure at this stage ends the run: what came before completes, and fails in its
+ * place where it does. Once in a run; the failure stays, or the earlier one is recorded. */
+void losses_deliver(struct chain *, size_t at);
 /* Feeds a stage that gathers with the inputs that are complete. */
 int losses_feed_gathered(struct chain *, size_t at);
 /* The measurement that this stage gathers gets no more images, as fail() has recorded. -1: the run

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "run/device.h"
+#include "run/frame_jobs.h"
 #include "run/pass_list.h"
 #include "run/placement.h"
 #include "run/second_input.h"
@@ -38,13 +39,14 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 	return 0;
 }
 
-/* Completes all frames on the device that go through any link from `first` to `last`: they may need
+/* Completes all frames under way that go through any link from `first` to `last`: they may need
  * what the links were planned with. Frames that end before `first` come behind the one at hand. */
 static int
 drain_span(struct chain *chain, size_t first, size_t last)
 {
 	for (size_t i = 0; i <= last; i++)
-		if (device_drain(chain, &chain->link[i], first, chain->push) < 0)
+		if (frame_jobs_drain(chain, &chain->link[i], first, chain->push) < 0 ||
+		    device_drain(chain, &chain->link[i], first, chain->push) < 0)
 			return -1;
 	return 0;
 }
@@ -149,7 +151,8 @@ plan_link(struct link *link, const struct frame_head *head)
 	}
 	link->in = in;
 	link->planned = link->planned_anew = true;
-	link->source_channels = 0;
+	link->source_channels = link->frame_memories = link->made = 0;
+	link->plans++;
 	link->run.state = link->run.scratch_bytes = 0;
 	link->out.type = SAMPLE_FLOAT;
 	before = warn_stage(link->title);

@@ -1,7 +1,8 @@
 /*
- * The rows of a frame, shared out among threads. Each works through its own share from the top, a
- * few rows at a time, and then takes the lower half of what is left of another one. So a thread
- * begins in the middle of a frame hardly more often than once, and none waits long for another.
+ * The rows of one frame or several, shared out among threads. Each works through its own share from
+ * the top, a few rows at a time, and then takes the lower half of what is left of another one. So a
+ * thread begins in the middle of a frame hardly more often than once, and none waits long for
+ * another.
  */
 #ifndef ROW_SHARES_H
 #define ROW_SHARES_H
@@ -22,6 +23,7 @@ struct row_shares {
 struct piece {
 	size_t y0, y1, end;
 	bool begins;
+	void *frame;			/* as row_shares_begin() was given it */
 };
 
 void row_shares_init(struct row_shares *);
@@ -32,7 +34,14 @@ void row_shares_free(struct row_shares *);
  * none takes from another. The number of shares, or 0 after fail().
  */
 size_t row_shares_divide(struct row_shares *, size_t h, size_t n, size_t step, size_t least);
-/* The next rows for the thread that works on share i. False: there are none. */
-bool row_shares_take(struct row_shares *, size_t i, struct piece *);
+/* The same without rows: n shares, each of which begins with a frame of its own. */
+size_t row_shares_open(struct row_shares *, size_t n, size_t step, size_t least);
+/* Share i, which has no rows left, is a whole frame of h rows. */
+void row_shares_begin(struct row_shares *, size_t i, size_t h, void *frame);
+/* Has share i rows that nobody has taken? */
+bool row_shares_left(struct row_shares *, size_t i);
+/* The next rows for the thread that works on share i. last: no frame waits, so that others may soon
+ * take some. False: there are none. */
+bool row_shares_take(struct row_shares *, size_t i, bool last, struct piece *);
 
 #endif

@@ -59,12 +59,21 @@ struct losses {
 	size_t gap;	/* results lost since the last one that was written */
 };
 
+/* Memory that rows writes to for `after`: where priv has the pointer to it, and its size. */
+struct frame_memory {
+	size_t at, bytes;
+};
+
 struct link {
 	struct run run;
 	char title[80];	/* in messages: the stage's name, with its place where others have the same
 			   name; empty where it is the only stage */
 	char *command;			/* what becomes cmd.N */
 	bool planned;
+	size_t plans;			/* so far */
+	size_t made;			/* frames that the processor has made by the last plan */
+	struct frame_memory *frame_memory;	/* as plan has named it */
+	size_t frame_memories;
 	struct frame_head in, out;	/* of the last plan; `in` with the second inputs */
 	size_t
 	    *source_channel; /* by output channel: the input's channel that it is, or NO_CHANNEL */
@@ -90,7 +99,15 @@ struct link {
 	struct timing timing[2];		/* by on_device */
 	struct passes *passes;		/* of the last plan, on the device */
 	struct gpu_jobs *jobs;	/* of the segment that begins here */
+	struct frame_jobs *frame_jobs;	/* likewise, on the processor */
 	struct flow_gpu *flow_gpu;	/* a flow's own passes */
+};
+
+/* What a segment's output channels are made by, and room to find that. */
+struct producers {
+	struct producer *producer;
+	bool *used;			/* by channels of all maps: an output has it already */
+	size_t room, used_room;
 };
 
 struct chain {
@@ -113,9 +130,11 @@ struct chain {
 	struct write_behind *writer;		/* opened with the first frame that is written */
 	struct band_memory *memory;	/* one per thread */
 	struct row_shares shares;		/* of the frame that is worked on */
-	struct producer *producer;		/* of the segment that is run, see segment.h */
-	bool *used;			/* by channels of all maps: an output has it already */
-	size_t producers, useds;	/* for which there is room */
+	struct producers producers;		/* of the segment that is run */
+	struct thread_pool_idle making;	/* frames beside others (frame_jobs.h) */
+	size_t making_bytes;		/* that these may take */
+	bool waits;	/* behind the frame at hand is another one, for which nobody has to wait */
+	bool delivered; /* what came before the failure at hand has gone through the chain */
 	size_t band; /* rows of a band, of a tile on the device; 0: a share each (FRINGEPIPE_BAND
 			forces it) */
 	size_t frames;			/* written or dropped so far */
@@ -153,6 +172,9 @@ struct segment {
 	size_t bytes;			/* of a thread's memory */
 	struct producer
 	    *producer; /* of what the last map only hands on, by its channels; else k = n */
+	/* of each map, for this frame alone where several are made at once: */
+	const struct run *run[SEGMENT_MOST];
+	struct all_invalid *all_invalid[SEGMENT_MOST];
 };
 
 /* The channel that map k hands on as its channel c without touching it; NO_CHANNEL if it makes it.

@@ -48,7 +48,10 @@ enum stage_trait {
 	 * it may stand behind other stages, too. */
 	STAGE_WORD = 64,
 	/* Its standard output is a text, also where -o takes frames. */
-	STAGE_TEXT = 128
+	STAGE_TEXT = 128,
+	/* Several frames may be made at once: rows changes nothing of priv, nor what that points
+	 * to, but the memory that plan has named (run_frame_memory()), and flags of all frames. */
+	STAGE_CONCURRENT = 256
 };
 
 /* A thread's memory for the calls of rows of one map: run->scratch_bytes, aligned to 64, unset. */

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -27,10 +28,10 @@ take_all(size_t h, size_t threads, size_t step, size_t least, uint seed)
 		size_t i = px_hash(px_hash(seed) ^ turn) % n;
 		struct piece piece;
 
-		if (!row_shares_take(&shares, i, &piece)) {
+		if (!row_shares_take(&shares, i, true, &piece)) {
 			more = false;
 			for (i = 0; i < n && !more; i++)
-				more = row_shares_take(&shares, i, &piece);
+				more = row_shares_take(&shares, i, true, &piece);
 			if (!more)
 				break;
 			i--;
@@ -80,10 +81,46 @@ test_alone(void **state)
 	(void)state;
 	row_shares_init(&shares);
 	assert_int_equal(row_shares_divide(&shares, 600, 2, 16, 8), 2);
-	while (row_shares_take(&shares, 0, &piece))
+	while (row_shares_take(&shares, 0, true, &piece))
 		rows += piece.y1 - piece.y0;
 	assert_in_range(rows, 600 - 15, 600);
 	row_shares_free(&shares);
+}
+
+/* Shares that are whole frames: every row of each is taken once, also off other threads. */
+static void
+test_frames(void **state)
+{
+	enum { FRAMES = 9, THREADS = 4, H = 100 };
+	static unsigned char taken[FRAMES][H];
+	struct row_shares shares;
+
+	(void)state;
+	for (uint seed = 0; seed < 50; seed++) {
+		size_t left = (size_t)FRAMES * H, given = 0;
+
+		memset(taken, 0, sizeof(taken));
+		row_shares_init(&shares);
+		assert_int_equal(row_shares_open(&shares, THREADS, 16, 8), THREADS);
+		for (uint turn = 0; left > 0; turn++) {
+			size_t i = px_hash(px_hash(seed) ^ turn) % THREADS;
+			unsigned char *frame;
+			struct piece piece;
+
+			if (given < FRAMES && !row_shares_left(&shares, i))
+				row_shares_begin(&shares, i, H, taken[given++]);
+			if (!row_shares_take(&shares, i, given == FRAMES, &piece))
+				continue;
+			assert_true(piece.y0 < piece.y1 && piece.y1 <= piece.end && piece.end <= H);
+			frame = piece.frame;
+			for (size_t y = piece.y0; y < piece.y1; y++)
+				assert_int_equal(frame[y]++, 0);
+			left -= piece.y1 - piece.y0;
+		}
+		for (size_t i = 0; i < THREADS; i++)
+			assert_false(row_shares_left(&shares, i));
+		row_shares_free(&shares);
+	}
 }
 
 int
@@ -92,6 +129,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all),
 		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_frames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,11 +20,12 @@
 static atomic_size_t left, done, inside, items;
 
 static bool
-do_piece(void *arg)
+do_piece(void *arg, int thread)
 {
 	size_t n = atomic_load(&left);
 
 	(void)arg;
+	(void)thread;
 	while (n && !atomic_compare_exchange_weak(&left, &n, n - 1))
 		;
 	if (n == 0)
@@ -117,9 +118,9 @@ one_thread_does_none(void **state)
 static pthread_t own;
 
 static bool
-do_own_piece(void *arg)
+do_own_piece(void *arg, int thread)
 {
-	return pthread_equal(pthread_self(), own) && do_piece(arg);
+	return pthread_equal(pthread_self(), own) && do_piece(arg, thread);
 }
 
 /* Thread 0 does a piece at each call until none is left; what it has failed with stays. */

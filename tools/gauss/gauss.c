@@ -218,6 +218,7 @@ STAGE(gauss) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct gauss),
+	.traits = STAGE_CONCURRENT,
 	.agree = AGREE_EXACT,
 	.example = { "gauss", "phases", "filtered" },
 	.init = init,

@@ -79,6 +79,7 @@ STAGE(median) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct median),
+	.traits = STAGE_CONCURRENT,
 	.agree = AGREE_EXACT,
 	.example = { "median", "absolute", "whole" },
 	.init = init,

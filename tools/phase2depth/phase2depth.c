@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/fail.h"
 #include "depth_rows.h"
@@ -82,7 +83,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		depth_rows(priv, in, out, y0, y1);
 		for (size_t y = y0; y < y1; y++)
 			half_turn_row(&priv->jumps, frame_floats(out, 0, y), in->head.w, y);
-		depthfit_compare(&priv->above, in, &priv->same, y0, y1);
+		depthfit_compare(&priv->above, in, priv->same, y0, y1);
 	}
 	for (size_t y = y0; y < y1; y++) {
 		const float *const xyz[3] = { frame_floats(out, 0, y),
@@ -157,6 +158,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) <
 		    0 ? -1 : plausible_plan(&priv->plausible, &priv->calib, &priv->rays, in);
 	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0 ||
+	    phase_steps_frame_memory(&priv->steps, run) < 0 ||
+	    (priv->calibrated && plausible_frame_memory(&priv->plausible, run) < 0) ||
 	    (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
 		return -1;
 	depth_sigma_plan(in, priv);
@@ -241,6 +244,9 @@ init(struct run *run)
 		    "between", parameters->min_depth, parameters->max_depth);
 	priv->least = isnan(parameters->min_depth) ? -FLT_MAX : (float)parameters->min_depth;
 	priv->most = isnan(parameters->max_depth) ? FLT_MAX : (float)parameters->max_depth;
+	priv->same = calloc(1, sizeof(*priv->same));
+	if (!priv->same)
+		return fail_memory();
 	run->body = parameters->plane.fit_c.n ? &fit : parameters->plane.wrapped ? &wrapped : &map;
 	run->sink = parameters->plane.fit_c.n && !run->output;	/* it prints two lines */
 	priv->calibrated = parameters->calib;
@@ -262,7 +268,7 @@ end(struct run *run)
 	struct phase2depth *priv = run->priv;
 
 	if (!fail_message() && !priv->on_device)	/* every frame of the input was seen */
-		depthfit_warn(&priv->same, priv->above.wrapped);
+		depthfit_warn(priv->same, priv->above.wrapped);
 	if (!fail_message())
 		half_turn_warn(&priv->jumps);
 	half_turn_free(&priv->jumps);
@@ -272,6 +278,7 @@ end(struct run *run)
 	calib_sigma_free(&priv->calib_sigma);
 	plausible_free(&priv->plausible);
 	phase_steps_free(&priv->steps);
+	free(priv->same);
 }
 
 STAGE(phase2depth) = {
@@ -282,7 +289,7 @@ STAGE(phase2depth) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct phase2depth),
-	.traits = STAGE_UNITS,
+	.traits = STAGE_UNITS | STAGE_CONCURRENT,
 	.agree = AGREE_RELATIVE,
 	.tolerance = 1e-6,
 	.example = { "phase2depth --ref ideal", "whole", "depth" },

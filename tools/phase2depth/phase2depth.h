@@ -20,7 +20,7 @@ struct phase2depth {
 	float least, most;		/* limits of depth */
 	struct depthfit above;		/* the reference: phase above it, and c */
 	struct half_turn_jumps jumps;	/* of wrapped phases */
-	struct depthfit_same same;	/* is the reference the input itself? */
+	struct depthfit_same *same;	/* of all frames: is the reference the input itself? */
 	struct calib calib;
 	struct triangulation rays;
 	struct calib_sigma calib_sigma;

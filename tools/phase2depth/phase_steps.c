@@ -41,6 +41,15 @@ phase_steps_free(struct phase_steps *steps)
 	steps->value = steps->next = NULL;
 }
 
+int
+phase_steps_frame_memory(struct phase_steps *steps, struct run *run)
+{
+	size_t bytes = steps->rows * steps->columns * sizeof(*steps->value);
+
+	return run_frame_memory(run, &steps->value, bytes) < 0 ? -1 :
+	    run_frame_memory(run, &steps->next, bytes);
+}
+
 /* Bands may share rows: both store the same. */
 void
 phase_steps_row(const struct phase_steps *steps, const float *phase, size_t w, size_t y)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "frame/frame.h"
+#include "run/run.h"
 
 struct phase_steps {
 	size_t step;		/* every step-th pixel of every step-th row is looked at */
@@ -22,6 +23,8 @@ struct phase_steps {
 /* Memory for frames of this size. -1 after fail(). */
 int phase_steps_plan(struct phase_steps *, const struct frame_head *);
 void phase_steps_free(struct phase_steps *);
+/* For plan: what rows keep of a frame. -1 after fail(). */
+int phase_steps_frame_memory(struct phase_steps *, struct run *);
 /* Looks at row y of the absolute phase; any threads at a time. */
 void phase_steps_row(const struct phase_steps *, const float *phase, size_t w, size_t y);
 /* All rows are made: warns, once in a run. True after a warning. Begins the next frame. */

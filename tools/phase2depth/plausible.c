@@ -186,6 +186,15 @@ plausible_free(struct plausible *plausible)
 	plausible->point = NULL;
 }
 
+int
+plausible_frame_memory(struct plausible *plausible, struct run *run)
+{
+	size_t rows = plausible->rows, points = rows * plausible->columns;
+
+	return run_frame_memory(run, &plausible->row, rows * sizeof(*plausible->row)) < 0 ? -1 :
+	    run_frame_memory(run, &plausible->point, points * sizeof(*plausible->point));
+}
+
 /* Is the point behind the camera or the projector? Without the projector's lens, which moves it by
  * some pixels. */
 static bool

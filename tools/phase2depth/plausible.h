@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "inclination.h"
+#include "run/run.h"
 #include "triangulate.h"
 
 struct plausible_count {
@@ -55,6 +56,8 @@ bool plausible_resolution(const char *object, const struct pinhole *, bool is_pr
 int plausible_plan(struct plausible *, const struct calib *, const struct triangulation *,
     const struct frame_head *in);
 void plausible_free(struct plausible *);
+/* For plan: what rows keep of a frame. -1 after fail(). */
+int plausible_frame_memory(struct plausible *, struct run *);
 /* Looks at row y of the phases and of the x, y and z that were made of them. */
 void plausible_row(const struct plausible *, const struct triangulation *, const float *phase,
     const float *const xyz[3], size_t y);

@@ -33,6 +33,23 @@ detectors_plan(struct detectors *detectors, const struct phasewrap *wrap,
 	    wrap->limits.least_amplitude);
 }
 
+/* The other two look at the first frame alone. */
+int
+detectors_frame_memory(struct detectors *detectors, struct run *run)
+{
+	struct saturation *saturation = &detectors->saturation;
+	struct removed *removed = &detectors->removed;
+	struct fit_check *check = &detectors->fit_check;
+
+	if (run_frame_memory(run, &saturation->kept, saturation->bytes + 1) < 0 ||
+	    run_frame_memory(run, &saturation->ends,
+		saturation->rows * sizeof(*saturation->ends)) < 0 ||
+	    run_frame_memory(run, &removed->row, removed->rows * sizeof(*removed->row)) < 0)
+		return -1;
+	return run_frame_memory(run, &check->sample,
+	    check->columns * check->rows * check->planes * sizeof(*check->sample));
+}
+
 /* Does a detector look at row y? Few rows; a call of each for all of them would cost as much as
  * what it looks at. */
 static inline bool

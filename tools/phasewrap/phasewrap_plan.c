@@ -65,7 +65,8 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 		priv->measurement.sign, priv->measurement.origin_rad) < 0 ||
 	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
-		priv->measurement.captures.rgb ? 0 : operands) < 0)
+		priv->measurement.captures.rgb ? 0 : operands) < 0 ||
+	    detectors_frame_memory(&priv->detectors, run) < 0)
 		return -1;
 	if (parameters->harmonics &&
 	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)

@@ -57,6 +57,12 @@ jump_check_plan(struct jump_check *check, const struct frame_head *head, char ax
 	return 0;
 }
 
+size_t
+jump_check_kept_bytes(const struct jump_check *check)
+{
+	return check->rows * 2 * KEPT * check->w * sizeof(*check->kept);
+}
+
 void
 jump_check_free(struct jump_check *check)
 {

@@ -42,6 +42,8 @@ struct jump_check {
 /* For frames of this head that vary along `axis`. -1 after fail(). */
 int jump_check_plan(struct jump_check *, const struct frame_head *, char axis);
 void jump_check_free(struct jump_check *);
+/* Of check->kept. */
+size_t jump_check_kept_bytes(const struct jump_check *);
 /* Is row y looked at? */
 bool jump_check_wanted(const struct jump_check *, size_t y);
 /* Looks at such a row of the absolute phase, which was made of row y of `in`. */

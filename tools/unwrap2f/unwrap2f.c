@@ -240,7 +240,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	unwrap->orders.wanted |= unwrap->method == METHOD_BEST && unwrap->orders.target > 0;
 	if (plan_check(&temporal, in, unwrap) < 0 ||
 	    unwrap2f_plan_beat(&temporal, &ordered, in, unwrap) < 0 ||
-	    jump_check_plan(&unwrap->jumps, in, temporal.axis) < 0)
+	    jump_check_plan(&unwrap->jumps, in, temporal.axis) < 0 ||
+	    unwrap2f_plan_memory(run, unwrap) < 0)
 		return -1;
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
@@ -280,7 +281,7 @@ STAGE(unwrap2f) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct unwrap2f),
-	.traits = STAGE_UNITS,
+	.traits = STAGE_UNITS | STAGE_CONCURRENT,
 	.agree = AGREE_EXACT,
 	.example = { "unwrap2f", "filtered", "absolute" },
 	.init = init,

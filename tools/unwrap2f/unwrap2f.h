@@ -52,6 +52,8 @@ int unwrap2f_plan_auto(const struct run *, const struct temporal *, struct unwra
  * fail(). */
 int unwrap2f_plan_beat(const struct temporal *, const struct temporal *ordered,
     const struct frame_head *in, struct unwrap2f *);
+/* Names what rows keep of a frame for `after`. -1 after fail(). */
+int unwrap2f_plan_memory(struct run *, struct unwrap2f *);
 /* The channels behind absphase, residual and one absphase of every phase: sigma, p_order (not of a
  * Gray code, whose bits are wrong for other reasons), label. They count in unwrap->made. */
 const char *unwrap2f_plan_more(const struct temporal *, struct unwrap2f *);

@@ -99,3 +99,19 @@ unwrap2f_plan_more(const struct temporal *temporal, struct unwrap2f *unwrap)
 	unwrap->made += spatial;
 	return spatial ? "sigma p_order label" : "sigma p_order";
 }
+
+int
+unwrap2f_plan_memory(struct run *run, struct unwrap2f *unwrap)
+{
+	const struct residual_check *check = &unwrap->check;
+	const struct jump_check *jumps = &unwrap->jumps;
+	const struct beat_check *beat = &unwrap->beat;
+
+	if (run_frame_memory(run, &unwrap->check.count,
+		check->rows * sizeof(*check->count)) < 0 ||
+	    run_frame_memory(run, &unwrap->jumps.row, jumps->rows * sizeof(*jumps->row)) < 0 ||
+	    run_frame_memory(run, &unwrap->jumps.kept, jump_check_kept_bytes(jumps)) < 0)
+		return -1;
+	return run_frame_memory(run, &unwrap->beat.kept,
+	    beat->rows * beat->columns * sizeof(*beat->kept));
+}

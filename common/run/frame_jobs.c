@@ -1,0 +1,365 @@
+#include "run/frame_jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/band_layout.h"
+#include "run/bands.h"
+#include "run/frame_choice.h"
+#include "run/frame_memory.h"
+
+struct frame_job {
+	struct segment segment;
+	struct stage_copy copy[SEGMENT_MOST];
+	struct all_invalid all_invalid[SEGMENT_MOST];
+	double seconds[SEGMENT_MOST];
+	size_t left;			/* rows that are not made yet */
+	const char *first, *path;	/* its files, as struct losses has them */
+};
+
+/* Of a segment, kept by its first link. */
+struct frame_jobs {
+	struct chain *chain;
+	struct link *link;
+	size_t n;			/* maps */
+	struct frame_job **job;		/* a ring */
+	size_t room;
+	/* frames so far: given, begun by a thread, handed on; the lock is for these, `left` and
+	 * `seconds` */
+	size_t given, begun, completed;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;		/* all rows of a frame are made */
+	struct row_shares shares;	/* one of each thread */
+	struct band_memory *memory;	/* likewise */
+	struct segment plan;		/* laid out, for the frames since there were none */
+	struct producers producers;
+};
+
+/* ---- making frames: any thread ---- */
+
+static struct frame_job *
+job_at(const struct frame_jobs *jobs, size_t i)
+{
+	return jobs->job[i % jobs->room];
+}
+
+/* Rows for the thread to make: of its share, of a new frame, or of another thread's. */
+static bool
+take_piece(struct frame_jobs *jobs, int thread, struct piece *piece)
+{
+	bool waits;
+
+	pthread_mutex_lock(&jobs->lock);
+	if (jobs->begun < jobs->given && !row_shares_left(&jobs->shares, (size_t)thread))
+		row_shares_begin(&jobs->shares, (size_t)thread, jobs->plan.h,
+		    job_at(jobs, jobs->begun++));
+	waits = jobs->begun < jobs->given;
+	pthread_mutex_unlock(&jobs->lock);
+	return row_shares_take(&jobs->shares, (size_t)thread, !waits, piece);
+}
+
+/* Makes some rows. False: there are none. *ends: they are the last ones of a share. */
+static bool
+make_piece(struct frame_jobs *jobs, int thread, bool *ends)
+{
+	struct band_memory *band = &jobs->memory[thread];
+	struct frame_job *job;
+	struct piece piece;
+
+	if (!take_piece(jobs, thread, &piece))
+		return false;
+	job = piece.frame;
+	memset(band->seconds, 0, sizeof(band->seconds));
+	bands_make(&job->segment, band, &piece);
+	*ends = piece.y1 == piece.end;
+	pthread_mutex_lock(&jobs->lock);
+	for (size_t k = 0; k < jobs->n; k++)
+		job->seconds[k] += band->seconds[k];
+	job->left -= piece.y1 - piece.y0;
+	if (job->left == 0)
+		pthread_cond_signal(&jobs->changed);
+	pthread_mutex_unlock(&jobs->lock);
+	return true;
+}
+
+static struct frame_jobs *
+jobs_of(const struct link *link)
+{
+	return __atomic_load_n(&link->frame_jobs, __ATOMIC_ACQUIRE);
+}
+
+/* What a thread of the pool does meanwhile: a share of a frame. */
+static bool
+make_share(void *arg, int thread)
+{
+	const struct chain *chain = arg;
+
+	for (size_t i = 0; i < chain->n; i++) {
+		struct frame_jobs *jobs = jobs_of(&chain->link[i]);
+		bool ends = false, made = false;
+
+		while (jobs && !ends && make_piece(jobs, thread, &ends))
+			made = true;
+		if (made)
+			return true;
+	}
+	return false;
+}
+
+void
+frame_jobs_begin(struct chain *chain)
+{
+	chain->making_bytes = frame_choice_bytes((size_t)thread_pool_threads(chain->pool));
+	chain->making = (struct thread_pool_idle){ make_share, chain };
+	thread_pool_add_idle(chain->pool, &chain->making);
+}
+
+void
+frame_jobs_end(struct chain *chain)
+{
+	chain->waits = false;
+	thread_pool_remove_idle(&chain->making);
+}
+
+/* ---- thread 0 ---- */
+
+static void
+free_jobs(struct frame_jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->room && jobs->job; i++) {
+		for (size_t k = 0; k < SEGMENT_MOST && jobs->job[i]; k++)
+			stage_copy_close(&jobs->job[i]->copy[k]);
+		free(jobs->job[i]);
+	}
+	free(jobs->job);
+	band_memory_free(jobs->memory, (size_t)thread_pool_threads(jobs->chain->pool));
+	band_free_producers(&jobs->producers);
+	row_shares_free(&jobs->shares);
+	pthread_mutex_destroy(&jobs->lock);
+	pthread_cond_destroy(&jobs->changed);
+	free(jobs);
+}
+
+static struct frame_jobs *
+open_jobs(const struct segment *segment)
+{
+	size_t threads = (size_t)thread_pool_threads(segment->chain->pool);
+	struct frame_jobs *jobs = calloc(1, sizeof(*jobs));
+
+	if (!jobs) {
+		fail_memory();
+		return NULL;
+	}
+	jobs->chain = segment->chain;
+	jobs->link = segment->link;
+	jobs->room = frame_choice_room(threads);
+	pthread_mutex_init(&jobs->lock, NULL);
+	pthread_cond_init(&jobs->changed, NULL);
+	row_shares_init(&jobs->shares);
+	jobs->job = calloc(jobs->room, sizeof(*jobs->job));
+	jobs->memory = band_memory_new(threads);
+	if (jobs->job && jobs->memory && row_shares_open(&jobs->shares, threads, 1, 1))
+		return jobs;
+	fail_memory();
+	free_jobs(jobs);
+	return NULL;
+}
+
+/* No frame is under way: lays out for those to come. -1 after fail(). */
+static int
+lay_out(struct frame_jobs *jobs, const struct segment *segment)
+{
+	size_t threads = (size_t)thread_pool_threads(jobs->chain->pool);
+
+	jobs->plan = *segment;
+	jobs->n = segment->n;
+	band_lay_out(&jobs->plan);
+	for (size_t i = 0; i < threads; i++)
+		if (band_reserve(&jobs->memory[i], &jobs->plan) < 0)
+			return -1;
+	if (!row_shares_open(&jobs->shares, threads, jobs->plan.step, bands_least(&jobs->plan)))
+		return -1;
+	jobs->plan.out = segment->out;
+	return band_find_producers(&jobs->plan, &jobs->producers);
+}
+
+/* The job for a frame, with copies of what its stages planned. -1 after fail(). */
+static int
+open_job(struct frame_jobs *jobs, const struct segment *segment, struct frame_job **out)
+{
+	struct frame_job **slot = &jobs->job[jobs->given % jobs->room], *job;
+
+	if (!*slot)
+		*slot = calloc(1, sizeof(**slot));
+	job = *out = *slot;
+	if (!job)
+		return fail_memory();
+	for (size_t k = 0; k < segment->n; k++)
+		if (stage_copy_open(&job->copy[k], &segment->link[k]) < 0)
+			return -1;
+	return 0;
+}
+
+/* As frame_jobs_submit(), -1 after fail(). */
+static int
+submit(struct segment *segment)
+{
+	struct chain *chain = segment->chain;
+	struct frame_jobs *jobs = segment->link->frame_jobs;
+	struct frame_job *job;
+
+	if (!jobs)
+		jobs = open_jobs(segment);
+	if (!jobs)
+		return -1;
+	__atomic_store_n(&segment->link->frame_jobs, jobs, __ATOMIC_RELEASE);
+	if (jobs->completed == jobs->given && lay_out(jobs, segment) < 0)
+		return -1;
+	if (open_job(jobs, segment, &job) < 0)
+		return -1;
+	job->segment = jobs->plan;
+	job->segment.in = segment->in;
+	job->segment.out = segment->out;
+	for (size_t k = 0; k < segment->n; k++) {
+		stage_copy_begin(&job->copy[k], &segment->link[k]);
+		job->all_invalid[k] = (struct all_invalid){
+			.out = segment_passed_from(segment, k, 0) != NO_CHANNEL };
+		job->segment.run[k] = &job->copy[k].run;
+		job->segment.all_invalid[k] = &job->all_invalid[k];
+		job->seconds[k] = 0;
+	}
+	job->left = segment->h;
+	job->first = chain->losses.first;
+	job->path = chain->losses.path;
+	pthread_mutex_lock(&jobs->lock);
+	jobs->given++;
+	pthread_mutex_unlock(&jobs->lock);
+	thread_pool_call_idle(chain->pool);
+	return 0;
+}
+
+int
+frame_jobs_submit(struct segment *segment)
+{
+	if (submit(segment) == 0)
+		return 0;
+	fail_clear();
+	return 1;
+}
+
+static bool
+is_made(struct frame_jobs *jobs, const struct frame_job *job)
+{
+	bool made;
+
+	pthread_mutex_lock(&jobs->lock);
+	made = job->left == 0;
+	pthread_mutex_unlock(&jobs->lock);
+	return made;
+}
+
+/* Waits for a frame: the caller makes rows meanwhile, or what else there is to do. */
+static void
+wait_for(struct frame_jobs *jobs, const struct frame_job *job)
+{
+	bool ends;
+
+	while (!is_made(jobs, job)) {
+		if (make_piece(jobs, 0, &ends) || thread_pool_help(jobs->chain->pool))
+			continue;
+		pthread_mutex_lock(&jobs->lock);
+		while (job->left)
+			pthread_cond_wait(&jobs->changed, &jobs->lock);
+		pthread_mutex_unlock(&jobs->lock);
+	}
+}
+
+/* All rows of a frame are made: what its stages say of it, and the times. */
+static void
+conclude_map(struct frame_job *job, size_t k)
+{
+	struct link *link = &job->segment.link[k];
+	const struct all_invalid *seen = &job->all_invalid[k];
+	int threads = thread_pool_threads(job->segment.chain->pool);
+
+	all_invalid_begin(&link->all_invalid, seen->out);
+	link->all_invalid.in = seen->in;
+	link->all_invalid.whole |= seen->whole;
+	stage_copy_exchange(&job->copy[k], link);
+	bands_conclude_map(link);
+	stage_copy_exchange(&job->copy[k], link);
+	link->timing[false].seconds += job->seconds[k] / threads;
+	link->timing[false].samples += link_samples(link);
+	link->timing[false].frames++;
+}
+
+/* The oldest frame goes on, once it is made. */
+static int
+complete_oldest(struct frame_jobs *jobs, frame_jobs_complete *complete)
+{
+	struct chain *chain = jobs->chain;
+	struct frame_job *job = job_at(jobs, jobs->completed);
+	struct frame *out = job->segment.out;
+	const char *first = chain->losses.first, *path = chain->losses.path;
+	int status;
+
+	wait_for(jobs, job);
+	for (size_t k = 0; k < jobs->n; k++)
+		conclude_map(job, k);
+	frame_free(job->segment.in);
+	chain->losses.first = job->first;
+	chain->losses.path = job->path;
+	jobs->completed++;
+	status = complete(chain, jobs->link->run.position + jobs->n, out);
+	chain->losses.first = first;
+	chain->losses.path = path;
+	return status;
+}
+
+int
+frame_jobs_make_room(struct segment *segment, frame_jobs_complete *complete)
+{
+	struct frame_jobs *jobs = segment->link->frame_jobs;
+	size_t most = frame_choice_most(segment);
+
+	/* fewer maps go together than before */
+	if (jobs && jobs->n != segment->n &&
+	    frame_jobs_drain(segment->chain, segment->link, 0, complete) < 0)
+		return -1;
+	while (jobs && jobs->completed < jobs->given &&
+	    (jobs->given - jobs->completed >= most || is_made(jobs, job_at(jobs, jobs->completed))))
+		if (complete_oldest(jobs, complete) < 0)
+			return -1;
+	return 0;
+}
+
+int
+frame_jobs_drain(struct chain *chain, struct link *link, size_t to, frame_jobs_complete *complete)
+{
+	struct frame_jobs *jobs = link->frame_jobs;
+
+	if (!jobs || jobs->completed == jobs->given || link->run.position + jobs->n <= to)
+		return 0;
+	thread_pool_call_all_idle(chain->pool);	/* for rows of the last frames */
+	while (jobs->completed < jobs->given)
+		if (complete_oldest(jobs, complete) < 0)
+			return -1;
+	return 0;
+}
+
+void
+frame_jobs_free(struct link *link)
+{
+	struct frame_jobs *jobs = link->frame_jobs;
+
+	if (!jobs)
+		return;
+	for (; jobs->completed < jobs->given; jobs->completed++) {
+		struct frame_job *job = job_at(jobs, jobs->completed);
+
+		frame_free(job->segment.in);
+		frame_free(job->segment.out);
+	}
+	free_jobs(jobs);
+	link->frame_jobs = NULL;
+}

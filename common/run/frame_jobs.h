@@ -1,0 +1,28 @@
+/*
+ * Several frames of a segment at once, on the processor. Where frames wait for which nobody has to
+ * wait, each thread makes whole frames, so that halos are made once and no thread waits for another
+ * at the end of every frame; a thread that finds no more frames takes rows off another's
+ * (row_shares.h). What comes out goes on in the order of the input.
+ */
+#ifndef FRAME_JOBS_H
+#define FRAME_JOBS_H
+
+#include "run/segment.h"
+
+typedef int frame_jobs_complete(struct chain *, size_t at, struct frame *);
+
+/* From here on threads look for frames while they have nothing else to do; until the end of it. */
+void frame_jobs_begin(struct chain *);
+void frame_jobs_end(struct chain *);
+/* Waits until one more frame may be begun; frames that are complete go on. -1 after fail(). */
+int frame_jobs_make_room(struct segment *, frame_jobs_complete *);
+/* Begins with the segment's frame, whose output is opened, and owns both. 1: there is no memory for
+ * that; the caller does it otherwise. */
+int frame_jobs_submit(struct segment *);
+/* Completes the frames of the segment that begins with this link, if it ends behind stage `to`. -1
+ * after fail(): those that are left stay. */
+int frame_jobs_drain(struct chain *, struct link *, size_t to, frame_jobs_complete *);
+/* Forgets them. */
+void frame_jobs_free(struct link *);
+
+#endif

@@ -1,0 +1,292 @@
+/*
+ * Several frames at once (frame_jobs.h): threads make whole frames, each with memory of its own for
+ * what `after` looks at, and both what comes out and the calls of `after` keep the order. Every
+ * chain runs in a process of its own, as the tools do.
+ */
+#define _GNU_SOURCE
+#include "frames.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "io/nrrd_stream.h"
+#include "run/chain.h"
+
+#define FRAMES 13		/* the first is made alone; the next two meet */
+#define PATIENCE_MS 20000
+
+/* Frames whose rows a thread has begun with, in this process. */
+static bool begun[FRAMES];
+
+/* In a stage: its process ends, where cmocka's assertions would go on to the next test. */
+static void
+must(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* meet: each sample one more. Samples are the frame's number; 1 and 2 wait until both have begun,
+ * unless frames come one by one. Later ones wait for none: the thread that reads may be at them. */
+struct meet_parameters {
+	bool alone;
+};
+
+struct meet {
+	float *kept;		/* by rows: the number of the frame that they are of */
+	size_t h, frames;	/* rows; frames that `after` has seen */
+};
+
+static const struct opt meet_options[] = {
+	{ 'a', "alone", NULL, OPT_FLAG, offsetof(struct meet_parameters, alone), NULL, 0, 0, NULL,
+	    "frames do not meet", NULL },
+	{ 0 },
+};
+
+static void
+wait_for_neighbour(size_t number)
+{
+	size_t neighbour = 3 - number;
+
+	for (int ms = 0; !__atomic_load_n(&begun[neighbour], __ATOMIC_RELAXED); ms++) {
+		must(ms < PATIENCE_MS);
+		usleep(1000);
+	}
+}
+
+static void
+meet_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
+{
+	const struct meet_parameters *parameters = run->parameters;
+	const struct meet *meet = run->priv;
+
+	(void)scratch;
+	for (size_t y = y0; y < y1; y++) {
+		const float *from = frame_floats(in, 0, y);
+
+		__atomic_store_n(&begun[(size_t)from[0]], true, __ATOMIC_RELAXED);
+		must(!parameters->alone || (float)meet->frames == from[0]);
+		if (!parameters->alone && (from[0] == 1 || from[0] == 2))
+			wait_for_neighbour((size_t)from[0]);
+		must(meet->kept[y] == -1);
+		meet->kept[y] = from[0];
+		for (size_t x = 0; x < in->head.w; x++)
+			frame_floats(out, 0, y)[x] = from[x] + 1;
+	}
+}
+
+/* All rows are of one frame, which is the next one; its memory is as plan left it. */
+static void
+meet_after(struct run *run)
+{
+	struct meet *meet = run->priv;
+
+	for (size_t y = 0; y < meet->h; y++) {
+		must(meet->kept[y] == (float)meet->frames);
+		meet->kept[y] = -1;
+	}
+	meet->frames++;
+	if (meet->frames == FRAMES)
+		warn(NULL, "all %d frames were seen", FRAMES);
+}
+
+static int
+meet_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	struct meet *meet = run->priv;
+
+	(void)out;
+	free(meet->kept);
+	meet->h = in->h;
+	meet->kept = malloc(in->h * sizeof(*meet->kept));
+	must(meet->kept);
+	for (size_t y = 0; y < in->h; y++)
+		meet->kept[y] = -1;
+	return run_frame_memory(run, &meet->kept, in->h * sizeof(*meet->kept));
+}
+
+static int
+meet_init(struct run *run)
+{
+	static const struct body body = { .rows = meet_rows, .after = meet_after };
+
+	run->body = &body;
+	return 0;
+}
+
+static void
+meet_release(struct run *run)
+{
+	free(((struct meet *)run->priv)->kept);
+}
+
+static const struct stage meet = {
+	.name = "meet", .summary = "-", .options = meet_options, .traits = STAGE_CONCURRENT,
+	.parameter_size = sizeof(struct meet_parameters), .private_size = sizeof(struct meet),
+	.init = meet_init, .plan = meet_plan, .release = meet_release
+};
+
+/* strange: names memory that is not its priv's. */
+static int
+strange_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	static float *elsewhere;
+
+	(void)in;
+	(void)out;
+	return run_frame_memory(run, &elsewhere, sizeof(*elsewhere));
+}
+
+static const struct stage strange = {
+	.name = "strange", .summary = "-", .private_size = sizeof(struct meet), .init = meet_init,
+	.plan = strange_plan
+};
+
+#if CPU_LEVELS == 3
+#define ROW(name) { #name, { &name, &name, &name } }
+#else
+#define ROW(name) { #name, { &name } }
+#endif
+
+const struct stage_row stage_table[] = { ROW(meet), ROW(strange), { 0 } };
+
+/* What a chain of these words says on standard error; its exit code is *code. */
+static const char *
+run_chain(char *const *words, int *code)
+{
+	static char said[1000];
+	int argc = 0, status;
+	pid_t child;
+	FILE *file;
+
+	while (words[argc])
+		argc++;
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		if (!freopen("said", "w", stderr))
+			_exit(99);
+		exit(chain_main(argc, (char **)words));
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	*code = WEXITSTATUS(status);
+	file = fopen("said", "r");
+	assert_non_null(file);
+	said[fread(said, 1, sizeof(said) - 1, file)] = '\0';
+	fclose(file);
+	return said;
+}
+
+/* Frames 0 to FRAMES - 1, of which each sample is the number. */
+static void
+save_numbers(const char *path, size_t w, size_t h)
+{
+	FILE *file = fopen(path, "wb");
+	struct frame_head head;
+
+	assert_non_null(file);
+	assert_int_equal(head_init(&head, w, h, 1, SAMPLE_FLOAT), 0);
+	for (size_t i = 0; i < FRAMES; i++) {
+		struct frame *frame;
+
+		assert_int_equal(frame_new(&head, &frame), 0);
+		for (size_t y = 0; y < h; y++)
+			for (size_t x = 0; x < w; x++)
+				frame_floats(frame, 0, y)[x] = (float)i;
+		assert_int_equal(stream_write(file, path, frame), 0);
+		frame_free(frame);
+	}
+	head_free(&head);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void
+assert_numbers(const char *path, size_t w, size_t h)
+{
+	FILE *file = fopen(path, "rb");
+	struct frame *frame;
+
+	assert_non_null(file);
+	for (size_t i = 0; i < FRAMES; i++) {
+		assert_int_equal(stream_read(file, path, &frame), 1);
+		for (size_t y = 0; y < h; y++)
+			for (size_t x = 0; x < w; x++)
+				assert_true(frame_floats(frame, 0, y)[x] == (float)i + 1);
+		frame_free(frame);
+	}
+	assert_int_equal(stream_read(file, path, &frame), 0);
+	fclose(file);
+}
+
+static void
+frames_meet(void **state)
+{
+	static char *threads[] = { "3", "4", "16" };
+	static const size_t heights[] = { 1, 2, 50, 300 };
+	int code;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		for (size_t k = 0; k < 3; k++) {
+			char *words[] = { "fringepipe", "-f", "-j", threads[k], "-o", "out.nrrd",
+				"meet", "in.nrrd", NULL };
+
+			save_numbers("in.nrrd", 7, heights[i]);
+			assert_string_equal(run_chain(words, &code),
+			    "fringepipe: all 13 frames were seen\n");
+			assert_int_equal(code, 0);
+			assert_numbers("out.nrrd", 7, heights[i]);
+		}
+}
+
+/* Two threads share the rows of one frame after the other. */
+static void
+frames_alone(void **state)
+{
+	char *two[] = { "fringepipe", "-f", "-j", "2", "-o", "out.nrrd", "meet", "-a", "in.nrrd",
+		NULL };
+	int code;
+
+	(void)state;
+	save_numbers("in.nrrd", 7, 50);
+	assert_string_equal(run_chain(two, &code), "fringepipe: all 13 frames were seen\n");
+	assert_int_equal(code, 0);
+	assert_numbers("out.nrrd", 7, 50);
+}
+
+static void
+memory_of_others(void **state)
+{
+	char *words[] = { "fringepipe", "-f", "-o", "out.nrrd", "strange", "in.nrrd", NULL };
+	int code;
+
+	(void)state;
+	save_numbers("in.nrrd", 7, 5);
+	assert_string_equal(run_chain(words, &code),
+	    "fringepipe: internal error: strange names memory that is not its own\n");
+	assert_int_equal(code, 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames_meet),
+		cmocka_unit_test(frames_alone),
+		cmocka_unit_test(memory_of_others),
+	};
+	char folder[] = "/tmp/frame_jobs.XXXXXX";
+	int status;
+
+	if (!mkdtemp(folder) || chdir(folder) < 0)
+		return 1;
+	status = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink("in.nrrd");
+	unlink("out.nrrd");
+	unlink("said");
+	return chdir("/") < 0 || rmdir(folder) < 0 ? 1 : status;
+}
