@@ -44,7 +44,8 @@ take_row(const struct frame *frame, size_t y, bool one_bit, unsigned char *to)
 }
 
 static void
-filter_rows(const struct idat_image *image, size_t y0, size_t y1, enum filter filter, unsigned char *to)
+filter_rows(const struct idat_image *image, size_t y0, size_t y1, enum filter filter,
+    unsigned char *to)
 {
 	const struct frame_head *head = &image->frame->head;
 	const size_t pixel_bytes = head->c * sample_size(head->type), n = image->row_bytes;
@@ -75,7 +76,8 @@ copy_rows(const struct idat_image *image, size_t y0, size_t y1, unsigned char *t
 }
 
 void
-idat_image_rows(const struct idat_image *image, size_t y0, size_t y1, enum filter filter, unsigned char *to)
+idat_image_rows(const struct idat_image *image, size_t y0, size_t y1, enum filter filter,
+    unsigned char *to)
 {
 	if (filter == FILTER_NONE)
 		copy_rows(image, y0, y1, to);
@@ -100,7 +102,8 @@ idat_image_room(size_t n)
 }
 
 size_t
-idat_image_pack(const struct idat_image *image, const struct idat_packing *method, unsigned char *to)
+idat_image_pack(const struct idat_image *image, const struct idat_packing *method,
+    unsigned char *to)
 {
 	struct libdeflate_compressor *compressor = NULL;
 	size_t n;

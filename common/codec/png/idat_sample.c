@@ -19,7 +19,7 @@
 #define REPEATED_LONGER 720	/* and one that leaves no more than this is worth its time, */
 #define FEW_LONGER 850		/* or this, of few levels */
 #define LITTLE 12		/* no more than this part of the sample is left */
-#define TOO_MANY (SIZE_MAX / 1024)	/* bytes: so many more than others that nobody counts them */
+#define TOO_MANY (SIZE_MAX / 1024)	/* bytes: so many more than others have */
 #define VERY_LITTLE 100		/* so little that a longer search costs no time */
 #define LITTLE_FOR_LEVEL 50	/* so little that a shorter one saves none */
 #define LITTLE_RUNS 4		/* likewise, of runs, where a sample of matches is worth its time */
@@ -303,6 +303,7 @@ repeated_level(const struct trial *trial, enum filter filter, size_t first, size
 {
 	const size_t all = counted_bytes(trial, &trial->strips);
 	const struct idat_options *options = trial->image->options;
+	const long enough = options->few_levels ? FEW_LONGER : REPEATED_LONGER;
 	long shorter = REPEATED_SHORTER + 1, longer;
 
 	if (options->level != options->level_repeated && least * LITTLE_FOR_LEVEL >= all)
@@ -316,7 +317,7 @@ repeated_level(const struct trial *trial, enum filter filter, size_t first, size
 	longer = other_leaves(trial, options->level_longest, filter, 1, first);
 	if (longer < 0)
 		return -1;
-	return longer <= (options->few_levels ? FEW_LONGER : REPEATED_LONGER) ? options->level_longest : options->level_repeated;
+	return longer <= enough ? options->level_longest : options->level_repeated;
 }
 
 /* By the thick strips: of what repeats so much the first rows of a thin one are the most. */

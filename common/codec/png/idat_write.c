@@ -11,8 +11,8 @@
 
 #define CHUNK_HEAD 8	/* length and type */
 #define CHUNK_CRC 4
-#define TINY 4096		/* bytes: below, zlib with its smaller tables is sooner done */
-#define SMALL 66000		/* the most bytes of an image that is packed whole by every method */
+#define TINY 4096	/* bytes of an image: below, zlib with its smaller tables is sooner done */
+#define SMALL 66000	/* bytes, at most, of an image that is packed whole by every method */
 /* Runs leave no more than this part of a small image where much is repeated. */
 #define LITTLE 4
 #define LITTLE_FAST 5		/* and where matches are worth their time in a fast one */

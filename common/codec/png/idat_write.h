@@ -29,9 +29,10 @@ struct idat_options {
 
 /*
  * Writes a frame's pixels and the end of the file behind its head. 1: done. 0: nothing was written,
- * because the frame is too large, or so small that libpng is sooner done, which is to do it. -1 after fail(), also where memory is
- * short: the bytes of a file do not depend on that. It takes twice the bytes of the pixels, and
- * what libdeflate needs at this level, up to 10 MB.
+ * because the frame is too large, or so small that libpng is sooner done, which is to do it. -1
+ * after fail(), also where memory is short: the bytes of a file do not depend on that. It takes
+ * twice the bytes of the pixels, of small images three times, and what libdeflate needs at its
+ * levels, up to 10 MB.
  */
 int idat_write(const char *path, FILE *, const struct frame *, const struct idat_options *);
 
