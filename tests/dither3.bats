@@ -144,6 +144,16 @@ expect(head[24] == (1 if sys.argv[1] == "planar" else 8), head)' $pack
 	done
 	dither3 -m bayer --pack planar --price 0 in.nrrd -o out.png
 	[ "$(stat -c %s out.png)" -lt $((64 * 64 * 3 / 8 + 700)) ]
+	fringesim -q -s 320x240 --scene sphere --truth truth.nrrd -o null:
+	holoenc truth.nrrd -o holo.nrrd
+	dither3 -m bayer holo.nrrd -o eight.png
+	dither3 -m bayer --level 8 holo.nrrd -o given.png
+	dither3 -m bayer --level 5 holo.nrrd -o five.png
+	framecat --delete "*" eight.png -o eight.pgm
+	framecat --delete "*" five.png -o five.pgm
+	cmp eight.pgm five.pgm
+	[ "$(($(stat -c %s given.png) - $(stat -c %s eight.png)))" -le 20 ]	# the key that names the option
+	[ "$(stat -c %s eight.png)" -lt "$(stat -c %s five.png)" ]
 }
 
 @test "dither3: video layout, NaN and floats; the price makes files smaller" {
@@ -196,6 +206,7 @@ write_frames("deep.nrrd", Frame(np.zeros((3, 4, 4), "u2"), ["r", "g", "b"]))'
 	fails 2 "--pack: must be one of" dither3 --pack lsb rgb.nrrd
 	fails 2 "--sigma" dither3 --sigma 0.1 rgb.nrrd
 	fails 2 "--price" dither3 --price 2 rgb.nrrd
+	fails 2 "--level" dither3 --level 13 rgb.nrrd
 }
 
 @test "dither3: over time the noise stands still where the depth does" {

@@ -865,7 +865,7 @@ test_inflate(void **state)
 
 /* ---- writing ---- */
 
-enum content { NOISE, CAMERA, RUNS, FLAT, RAMP, CONTENTS };
+enum content { NOISE, CAMERA, RUNS, FLAT, RAMP, SIGNS, STRIPES, TEXT, CONTENTS };
 
 /* Samples of a frame that is to be written. RUNS: of every length up to 600. */
 static unsigned
@@ -882,6 +882,12 @@ content_at(enum content content, size_t i, size_t x, size_t y)
 		return hash((uint32_t)(i * 2 / (1 + i / 1200))) % 1000;
 	case FLAT:
 		return 77;
+	case SIGNS:
+		return hash((uint32_t)i) % 8 * 32;
+	case STRIPES:
+		return (unsigned)(x + 3 * y) / 20 % 2 * 255;
+	case TEXT:		/* repeats without order, best without filter */
+		return hash((uint32_t)(x / 16 + y / 9 * 99) % 7 * 16 + x % 16) % 200;
 	default:
 		return (unsigned)(x * 257);
 	}
@@ -933,7 +939,7 @@ static void
 test_written(void **state)
 {
 	static const size_t written[][2] = { { 1, 1 }, { 5, 7 }, { 127, 1 }, { 1, 40 }, { 129, 65 },
-		{ 300, 260 } };
+		{ 63, 64 }, { 65, 64 }, { 256, 257 }, { 300, 260 } };
 	static const struct png_options options[] = { { .level = OPT_NONE_INTEGER },
 		{ .fast = true, .level = OPT_NONE_INTEGER }, { .level = 1 }, { .level = 12 } };
 

@@ -20,18 +20,19 @@ enum idat_method {
 
 struct idat_options {
 	enum idat_method method;
-	/* of libdeflate's search for matches, 0 to 12, and where most is repeated, so that a longer
-	 * search costs little and saves much */
-	int level, level_repeated;
+	/* of libdeflate's search for matches, 0 to 12; of small images; and, where most is repeated
+	 * so that a longer search costs little and saves much, not less than level: */
+	int level, level_small, level_repeated, level_longest;
 	bool few_levels;	/* of each channel, as in dithered pictures, stripes and labels */
 	bool one_bit;		/* one channel of zeros and ones, eight to a byte */
 };
 
 /*
  * Writes a frame's pixels and the end of the file behind its head. 1: done. 0: nothing was written,
- * because the frame is too large, and libpng is to do it. -1 after fail(), also where memory is
- * short: the bytes of a file do not depend on that. It takes twice the bytes of the pixels, and
- * what libdeflate needs at this level, up to 10 MB.
+ * because the frame is too large, or so small that libpng is sooner done, which is to do it. -1
+ * after fail(), also where memory is short: the bytes of a file do not depend on that. It takes
+ * twice the bytes of the pixels, of small images three times, and what libdeflate needs at its
+ * levels, up to 10 MB.
  */
 int idat_write(const char *path, FILE *, const struct frame *, const struct idat_options *);
 
