@@ -51,7 +51,7 @@ linkat(int from, const char *old, int to, const char *new, int flags)
 		errno = EPERM;
 		return -1;
 	}
-	if (stat(old, &st) == 0)
+	if (flags & AT_EMPTY_PATH ? fstat(from, &st) == 0 : stat(old, &st) == 0)
 		note_order("name", &st);
 	return real(from, old, to, new, flags);
 }

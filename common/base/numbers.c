@@ -11,11 +11,42 @@
 
 #include "base/fail.h"
 
+/*
+ * A number of up to 15 digits, with or without a sign and a point, as most are: integers up to 2^53
+ * and powers of ten up to 10^22 are doubles, and their quotient is rounded once, as strtod() does.
+ * False: it is another one.
+ */
+static bool
+parse_short(const char *text, double *out)
+{
+	static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+		1e12, 1e13, 1e14, 1e15 };
+	const char *p = text + (*text == '-'), *point = NULL;
+	int digits = 0;
+	double v = 0;
+
+	for (; digits <= 15 && ((*p >= '0' && *p <= '9') || (*p == '.' && !point)); p++)
+		if (*p == '.') {
+			point = p;
+		} else {
+			v = 10 * v + (*p - '0');
+			digits++;
+		}
+	if (*p || digits < 1 || digits > 15)
+		return false;
+	if (point)
+		v /= powers[p - point - 1];
+	*out = *text == '-' ? -v : v;
+	return true;
+}
+
 int
 number_parse(const char *text, double *out)
 {
 	char *end;
 
+	if (parse_short(text, out))
+		return 0;
 	if (!*text || strchr(" \t\r\n", *text))
 		return -1;
 	*out = strtod(text, &end);

@@ -4,6 +4,7 @@
  * most 4 and both others are longer than 4; else the first is, (C, H, W), which is how we write.
  * Axes of length 1 in front of these are dropped. NPY has no place for metadata.
  */
+#define _GNU_SOURCE
 #include "io/codec.h"
 
 #include <stdlib.h>
@@ -250,42 +251,38 @@ npy_load(struct loader *loader, struct frame **out)
 	return 1;
 }
 
-/* Version 1.0; the header is padded so that the samples begin at a multiple of 64 bytes. */
-static int
-write_header(struct saver *saver, const struct frame_head *head)
+/* Version 1.0; the header is padded so that the samples begin at a multiple of 64 bytes. Its
+ * size. */
+static size_t
+put_header(const struct frame_head *head, char header[256])
 {
 	static const char type[][4] = { "|u1", "<u2", "<f4" };
-	char text[192], channels[32] = "";
-	unsigned char start[10] = "\x93NUMPY\1";
+	static const char start[10] = "\x93NUMPY\1";
+	char *text = mempcpy(header, start, sizeof(start)), channels[32] = "";
 	int n;
 
 	if (head->c > 1)
 		snprintf(channels, sizeof(channels), "%zu, ", head->c);
-	n = snprintf(text, sizeof(text), "{'descr': '%s', 'fortran_order': False, 'shape': "
+	n = snprintf(text, 192, "{'descr': '%s', 'fortran_order': False, 'shape': "
 	    "(%s%zu, %zu), }", type[head->type], channels, head->h, head->w);
 	while ((n + 11) % 64)
 		text[n++] = ' ';
 	text[n++] = '\n';
-	start[8] = (unsigned char)n;
-	if (samples_write(saver->path, saver->file, start, 10) < 0)
-		return -1;
-	return samples_write(saver->path, saver->file, text, (size_t)n);
+	header[8] = (char)n;
+	return sizeof(start) + (size_t)n;
 }
 
 static int
 npy_save(struct saver *saver, const struct frame *frame)
 {
 	const size_t shape[3] = { frame->head.c, frame->head.h, frame->head.w };
+	char header[256];
 
 	if (frame->head.c > 1 && channels_last(shape))
 		return fail(saver->path, "NPY of %zu channels, %zu x %zu, would be taken for %zu "
 		    "channels (use an NRRD file)", shape[0], shape[2], shape[1], shape[2]);
-	if (write_header(saver, &frame->head) < 0)
-		return -1;
-	for (size_t c = 0; c < frame->head.c; c++)
-		if (samples_write_plane(saver->path, saver->file, frame, c) < 0)
-			return -1;
-	return 0;
+	return samples_write_planes(saver->path, saver->file, header,
+	    put_header(&frame->head, header), frame, 0, frame->head.c);
 }
 
 const struct codec codec_npy = {
@@ -293,5 +290,6 @@ const struct codec codec_npy = {
 	.suffixes = "npy",
 	.sniff = npy_sniff,
 	.load = npy_load,
-	.save = npy_save
+	.save = npy_save,
+	.large_writes = true
 };

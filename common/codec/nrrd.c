@@ -1,7 +1,9 @@
 /* NRRD files: the stream itself, as a file of one or more frames. */
 #include <string.h>
 
+#include "base/fail.h"
 #include "io/codec.h"
+#include "io/nrrd_header.h"
 #include "io/nrrd_stream.h"
 
 static bool
@@ -18,6 +20,54 @@ load(struct loader *loader, struct frame **out)
 	return stream_receive(loader->file, loader->receiver, loader->path, out);
 }
 
+/* Bytes of the header through its blank line; 0: that does not lie in the file's first bytes, or
+ * something else does. */
+static size_t
+header_bytes(const struct whole_file *file)
+{
+	const char *start = file->start, *end = start + file->n, *line = start;
+	size_t n;
+
+	while (line < end && *line != '\n') {
+		line = memchr(line, '\n', (size_t)(end - line));
+		line = line ? line + 1 : end;
+	}
+	n = line < end ? (size_t)(line + 1 - start) : 0;
+	return n > 7 && !memcmp(start, "NRRD000", 7) && !memchr(start, 0, n) ? n : 0;
+}
+
+/* Are the rest of the file the rows of one frame, as they lie in memory? */
+static bool
+is_one_frame(const struct nrrd_header *header, size_t data)
+{
+	return header->encoding == NRRD_RAW && header->axes == NRRD_PLANES && !header->swapped &&
+	    !header->kind->to_float && header->expected == data;
+}
+
+static int
+load_whole(const struct whole_file *file, struct frame **out)
+{
+	const size_t n = header_bytes(file);
+	struct nrrd_header header;
+	struct frame_head head;
+	bool done = false;
+
+	*out = NULL;
+	if (n == 0)
+		return 0;
+	if (nrrd_header_take(file->start, n, file->path, &header, &head) == 0) {
+		done = is_one_frame(&header, file->bytes - n) &&
+		    frame_new_unset(&head, out) == 0 && whole_file_rows(file, n, *out);
+		head_free(&head);
+	}
+	if (done)
+		return 1;
+	fail_clear();
+	frame_free(*out);
+	*out = NULL;
+	return 0;
+}
+
 static int
 save(struct saver *saver, const struct frame *frame)
 {
@@ -31,5 +81,7 @@ const struct codec codec_nrrd = {
 	.concatenates = true,
 	.sniff = sniff,
 	.load = load,
+	.load_whole = load_whole,
 	.save = save,
+	.large_writes = true,
 };

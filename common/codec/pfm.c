@@ -129,40 +129,32 @@ pfm_load(struct loader *loader, struct frame **out)
 	return 1;
 }
 
-static int
-write_rows(struct saver *saver, const struct frame *frame)
+/* From below. */
+static void
+pack_row(const struct frame *frame, size_t row, void *to)
 {
-	bool swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	size_t n = frame->head.w * frame->head.c;
-	float *row = malloc(n * sizeof(*row));
-	int status = row ? 0 : fail_memory();
-
-	for (size_t y = frame->head.h; status == 0 && y-- > 0;) {
-		samples_join(frame, y, row);
-		if (swap)
-			samples_convert(ELEMENT_F32, swap, row, sizeof(*row), row, n);
-		status = samples_write(saver->path, saver->file, row, n * sizeof(*row));
-	}
-	free(row);
-	return status;
+	samples_join(frame, frame->head.h - 1 - row, to);
 }
 
 /* uchar and ushort are written as float, their values unchanged. */
 static int
 pfm_save(struct saver *saver, const struct frame *frame)
 {
+	struct samples_rows rows;
 	struct frame *floats;
-	int status;
+	char head[80];
+	int status, n;
 
 	if (frame->head.c != 1 && frame->head.c != 3)
 		return fail(saver->path, "PFM holds 1 or 3 channels, not %zu (use framecat "
 		    "--channels, or --split for a file each)", frame->head.c);
-	if (fprintf(saver->file, "P%c\n%zu %zu\n-1.0\n", frame->head.c == 3 ? 'F' : 'f',
-	    frame->head.w, frame->head.h) < 0)
-		return fail_errno(saver->path, "cannot be written");
 	if (frame_to_float(frame, &floats) < 0)
 		return -1;
-	status = write_rows(saver, floats);
+	n = snprintf(head, sizeof(head), "P%c\n%zu %zu\n-1.0\n", frame->head.c == 3 ? 'F' : 'f',
+	    frame->head.w, frame->head.h);
+	rows = (struct samples_rows){ floats, 0, frame->head.h,
+		frame->head.w * frame->head.c * sizeof(float), pack_row };
+	status = samples_write_rows(saver->path, saver->file, head, (size_t)n, &rows);
 	frame_free(floats);
 	return status;
 }
@@ -172,5 +164,6 @@ const struct codec codec_pfm = {
 	.suffixes = "pfm",
 	.sniff = pfm_sniff,
 	.load = pfm_load,
-	.save = pfm_save
+	.save = pfm_save,
+	.large_writes = true
 };

@@ -102,11 +102,35 @@ make_value_acceptable(char *value)
 	*to = '\0';
 }
 
+/* Bytes at which a key or a value ends or needs a closer look. */
+enum { IN_KEY = 1, IN_VALUE = 2 };
+
+static const unsigned char special[256] = {
+	['\0'] = IN_KEY | IN_VALUE, ['\\'] = IN_KEY | IN_VALUE, [':'] = IN_KEY | IN_VALUE,
+	['\n'] = IN_KEY | IN_VALUE, ['\r'] = IN_KEY | IN_VALUE, ['='] = IN_KEY,
+};
+
+static char *
+skip_plain(char *text, int where)
+{
+	while (!(special[(unsigned char)*text] & where))
+		text++;
+	return text;
+}
+
 bool
 keyline_split(char *line, char **key, char **value)
 {
-	char *middle = strstr(line, ":=");
+	char *middle = skip_plain(line, IN_KEY);
 
+	if (middle > line && *line != '#' && middle[0] == ':' && middle[1] == '=' &&
+	    !*skip_plain(middle + 2, IN_VALUE)) {	/* as most lines are */
+		*middle = '\0';
+		*key = line;
+		*value = middle + 2;
+		return true;
+	}
+	middle = strstr(line, ":=");
 	if (!middle || middle == line)
 		return false;
 	*middle = '\0';

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 struct entries {
 	atomic_size_t users;
 	size_t room;
+	char *text;			/* in which keys and values may lie; NULL: none */
+	size_t text_bytes;
 	struct meta_entry entry[];
 };
 
@@ -40,11 +43,13 @@ entry_new(const char *key, const char *value, struct meta_entry *out)
 	return 0;
 }
 
+/* all: whose text the entries may lie in; NULL: they do not. */
 static void
-entries_free(struct meta_entry *entry, size_t n)
+entries_free(const struct entries *all, struct meta_entry *entry, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		free(entry[i].key);
+		if (!all || (uintptr_t)entry[i].key - (uintptr_t)all->text >= all->text_bytes)
+			free(entry[i].key);
 }
 
 /* A copy of n entries in `all`, which has room for more. */
@@ -53,7 +58,7 @@ copy_entries(struct entries *all, const struct meta_entry *from, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (entry_new(from[i].key, from[i].value, &all->entry[i]) < 0) {
-			entries_free(all->entry, i);
+			entries_free(NULL, all->entry, i);
 			return -1;
 		}
 	return 0;
@@ -65,7 +70,7 @@ own(struct meta *meta)
 {
 	struct entries *old = entries_of(meta), *all;
 	bool shared = old && atomic_load(&old->users) > 1;
-	size_t room = meta->n + 8;
+	size_t room = meta->n + 16;
 
 	if (old && !shared && meta->n < old->room)
 		return 0;
@@ -83,6 +88,10 @@ own(struct meta *meta)
 	}
 	atomic_init(&all->users, 1);
 	all->room = room;
+	if (!old || shared) {
+		all->text = NULL;
+		all->text_bytes = 0;
+	}
 	meta->entry = all->entry;
 	return 0;
 }
@@ -105,6 +114,22 @@ meta_get(const struct meta *meta, const char *key)
 	return i < meta->n ? meta->entry[i].value : NULL;
 }
 
+/* At place i, which is a new one or that of an entry with the same key. */
+static int
+put_entry(struct meta *meta, size_t i, struct meta_entry entry)
+{
+	if (i == META_KEYS_MOST)
+		return fail(entry.key, "metadata have more than %d keys", META_KEYS_MOST);
+	if (own(meta) < 0)
+		return -1;
+	if (i < meta->n)
+		entries_free(entries_of(meta), &meta->entry[i], 1);
+	else
+		meta->n++;
+	meta->entry[i] = entry;
+	return 0;
+}
+
 int
 meta_set(struct meta *meta, const char *key, const char *value)
 {
@@ -117,20 +142,33 @@ meta_set(struct meta *meta, const char *key, const char *value)
 		return fail(key, "value cannot be kept as metadata");
 	if (i < meta->n && !strcmp(meta->entry[i].value, value))
 		return 0;
-	if (i == META_KEYS_MOST)
-		return fail(key, "metadata have more than %d keys", META_KEYS_MOST);
 	if (entry_new(key, value, &entry) < 0)
 		return -1;
+	if (put_entry(meta, i, entry) == 0)
+		return 0;
+	entries_free(NULL, &entry, 1);
+	return -1;
+}
+
+int
+meta_adopt(struct meta *meta, char *text, size_t bytes)
+{
+	struct entries *all;
+
 	if (own(meta) < 0) {
-		entries_free(&entry, 1);
+		free(text);
 		return -1;
 	}
-	if (i < meta->n)
-		entries_free(&meta->entry[i], 1);
-	else
-		meta->n++;
-	meta->entry[i] = entry;
+	all = entries_of(meta);
+	all->text = text;
+	all->text_bytes = bytes;
 	return 0;
+}
+
+int
+meta_put(struct meta *meta, char *key, char *value)
+{
+	return put_entry(meta, find(meta, key), (struct meta_entry){ key, value });
 }
 
 int
@@ -185,7 +223,7 @@ meta_remove(struct meta *meta, const char *key)
 		meta->failed = true;
 		return;
 	}
-	entries_free(&meta->entry[i], 1);
+	entries_free(entries_of(meta), &meta->entry[i], 1);
 	meta->n--;
 	memmove(meta->entry + i, meta->entry + i + 1, (meta->n - i) * sizeof(*meta->entry));
 }
@@ -216,7 +254,18 @@ meta_numbers(const struct meta *meta, const char *key, struct numbers *out)
 static const char *
 skip_blanks(const char *p)
 {
-	return p + strspn(p, " ");
+	while (*p == ' ')
+		p++;
+	return p;
+}
+
+/* The end of a word. */
+static const char *
+skip_word(const char *p)
+{
+	while (*p && *p != ' ')
+		p++;
+	return p;
 }
 
 size_t
@@ -225,7 +274,7 @@ meta_words(const char *value)
 	size_t n = 0;
 
 	for (const char *p = skip_blanks(value); *p; n++)
-		p = skip_blanks(p + strcspn(p, " "));
+		p = skip_blanks(skip_word(p));
 	return n;
 }
 
@@ -236,10 +285,10 @@ meta_word(const char *value, size_t i, char *word, size_t size)
 	size_t length;
 
 	for (; *p && i; i--)
-		p = skip_blanks(p + strcspn(p, " "));
+		p = skip_blanks(skip_word(p));
 	if (!*p)
 		return false;
-	length = strcspn(p, " ");
+	length = (size_t)(skip_word(p) - p);
 	*(char *)mempcpy(word, p, length < size ? length : size - 1) = '\0';
 	return length < size;
 }
@@ -274,10 +323,42 @@ meta_free(struct meta *meta)
 	struct entries *all = entries_of(meta);
 
 	if (all && atomic_fetch_sub(&all->users, 1) == 1) {
-		entries_free(all->entry, meta->n);
+		entries_free(all, all->entry, meta->n);
+		free(all->text);
 		free(all);
 	}
 	*meta = (struct meta){ 0 };
+}
+
+/* Is the key cmd.N, of this number? */
+static bool
+is_command(const char *key, size_t number)
+{
+	size_t n = 0, digits = 0;
+
+	if (*key != 'c' || strncmp(key, "cmd.", 4) || key[4] == '0')
+		return false;
+	for (const char *p = key + 4; *p >= '0' && *p <= '9' && digits < 10; p++, digits++)
+		n = 10 * n + (size_t)(*p - '0');
+	return n == number && !key[4 + digits];
+}
+
+/* The key cmd.N, for the least number that no other one has. */
+static void
+next_command(const struct meta *meta, char key[32])
+{
+	char digits[24], *first = digits + sizeof(digits);
+	size_t n = 1;
+
+	for (size_t i = 0; i < meta->n; i++)
+		if (is_command(meta->entry[i].key, n)) {
+			n++;
+			i = (size_t)-1;		/* they may stand in any order */
+		}
+	*--first = '\0';
+	for (; n; n /= 10)
+		*--first = (char)('0' + n % 10);
+	strcpy(stpcpy(key, "cmd."), first);
 }
 
 int
@@ -286,11 +367,7 @@ meta_append_command(struct meta *meta, const char *command)
 	char key[32], *text, *out;
 	int status;
 
-	for (size_t n = 1;; n++) {
-		snprintf(key, sizeof(key), "cmd.%zu", n);
-		if (find(meta, key) == meta->n)
-			break;
-	}
+	next_command(meta, key);
 	text = out = calloc(3, strlen(command) + 1);
 	if (!text)
 		return fail_memory();
@@ -434,7 +511,7 @@ meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
 		free(list);
 		if (status < 0)
 			return -1;
-		entries_free(entry, 1);
+		entries_free(entries_of(meta), entry, 1);
 		*entry = picked;
 	}
 	return 0;

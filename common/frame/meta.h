@@ -34,6 +34,14 @@ int meta_setf(struct meta *, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int meta_set_number(struct meta *, const char *key, double v);
 int meta_set_numbers(struct meta *, const char *key, const double *v, size_t n);
+/*
+ * For readers of many keys, without a copy of each: meta_adopt() gives the metadata, which are
+ * empty, a block of malloc() in which keys and values lie as strings; it is freed with them, and at
+ * once where memory is short. meta_put() is meta_set() of two of its strings, which meta_set()
+ * would accept. 0 or -1 after fail().
+ */
+int meta_adopt(struct meta *, char *text, size_t bytes);
+int meta_put(struct meta *, char *key, char *value);
 /* Where memory is short the key stays, after fail(), and so fails whatever is set later, in copies
  * too: at the latest the next cmd.N. */
 void meta_remove(struct meta *, const char *key);

@@ -49,9 +49,25 @@ int samples_check_claim(const char *path, size_t left, size_t w, size_t h, size_
 /* Exactly n bytes, or -1 after fail(): "ends too early". */
 int samples_read(const char *path, FILE *, void *to, size_t n);
 int samples_write(const char *path, FILE *, const void *from, size_t n);
-/* The rows of a channel one behind another, by few large pieces; of all channels in turns, as
- * samples_join() has them. 0 or -1 after fail(). */
-int samples_write_plane(const char *path, FILE *, const struct frame *, size_t c);
-int samples_write_joined(const char *path, FILE *, const struct frame *);
+
+/* Rows of a file that a frame has otherwise in memory. */
+struct samples_rows {
+	const struct frame *frame;
+	size_t first, n;	/* which of them are written */
+	size_t bytes;		/* of each */
+	void (*pack)(const struct frame *, size_t row, void *to);
+};
+
+/*
+ * Few large pieces, for which a file needs no buffer: n bytes that come before, and rows; the rows
+ * of `channels` channels from c on, one behind another; the rows of all channels, as samples_join()
+ * has them. 0 or -1 after fail().
+ */
+int samples_write_rows(const char *path, FILE *, const void *before, size_t n,
+    const struct samples_rows *);
+int samples_write_planes(const char *path, FILE *, const void *before, size_t n,
+    const struct frame *, size_t c, size_t channels);
+int samples_write_joined(const char *path, FILE *, const void *before, size_t n,
+    const struct frame *);
 
 #endif

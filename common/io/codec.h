@@ -11,6 +11,7 @@
 
 #include "base/opt.h"
 #include "frame/frame.h"
+#include "io/whole_file.h"
 
 /*
  * Options for writing, as a tool has them: its option table and the values. Each codec takes the
@@ -52,6 +53,10 @@ struct codec {
 	 * Called again after 1 only if `many` or `concatenates`. */
 	int (*load)(struct loader *, struct frame **out);
 	void (*load_end)(struct loader *);	/* frees state; may be NULL */
+	/* The one frame of a file, in few calls of the system: 1 and *out. 0, with nothing
+	 * recorded, where the file is not so simple, or bad: then load() reads it. NULL: it always
+	 * does. */
+	int (*load_whole)(const struct whole_file *, struct frame **out);
 	/* Options for writing, ended by a row without name, and the size of their struct; NULL:
 	 * there are none. A tool that offers one has a row of the same name and type. */
 	const struct opt *options;
@@ -59,6 +64,7 @@ struct codec {
 	int (*check_save)(const char *path);	/* can it be written here and now? may be NULL */
 	/* NULL: the format is only read. */
 	int (*save)(struct saver *, const struct frame *);
+	bool large_writes;	/* it writes few, large pieces: the file has no buffer */
 	int (*save_end)(struct saver *);	/* completes the file, frees state; may be NULL */
 };
 

@@ -73,7 +73,7 @@ is_image(const char *path)
 	fd = waiting_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return errno == EACCES ? 0 : fail_errno(path, "cannot be opened");
-	n = sniff_read(fd, start, 0);
+	n = sniff_read(fd, start, sizeof(start), 0);
 	if (n < 0)
 		fail_errno(path, "cannot be read");
 	close(fd);

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
 #include "io/link_owner.h"
 
+#include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ is_strangers(const struct stat *link, const char *folder)
 	    (st.st_mode & S_IWOTH) && link->st_uid != geteuid() && link->st_uid != st.st_uid;
 }
 
-static int check_parts(const char *path, unsigned links);
+static int check_parts(const char *path, unsigned links, bool *new);
 
 /* The link at this path, and what it leads through. 1: a stranger's. */
 static int
@@ -33,6 +33,7 @@ check_link(const char *part, const struct stat *link, unsigned links)
 	const char *slash = strrchr(part, '/');
 	int length = slash ? (int)(slash + 1 - part) : 0;
 	char folder[PATH_MAX], text[PATH_MAX + 1], *target;
+	bool new;
 	ssize_t n;
 	int found;
 
@@ -45,27 +46,31 @@ check_link(const char *part, const struct stat *link, unsigned links)
 	text[n] = '\0';
 	if (asprintf(&target, "%s%s", *text == '/' ? "" : folder, text) < 0)
 		return fail_memory();
-	found = check_parts(target, links + 1);
+	found = check_parts(target, links + 1, &new);
 	free(target);
 	return found;
 }
 
-/* Every folder on the way, and the last part. 1: one is a stranger's link. */
+/* Every folder on the way, and the last part. 1: one is a stranger's link. *new: all but the last
+ * part is there. */
 static int
-check_parts(const char *path, unsigned links)
+check_parts(const char *path, unsigned links, bool *new)
 {
 	size_t n = strlen(path);
 	char *part = malloc(n + 1);
 	int found = part ? 0 : fail_memory();
 	struct stat st;
 
+	*new = false;
 	for (size_t i = 1; i <= n && found == 0; i++) {
 		if ((path[i] != '/' && path[i] != '\0') || path[i - 1] == '/')
 			continue;
 		memcpy(part, path, i);
 		part[i] = '\0';
-		if (lstat(part, &st) < 0)
+		if (lstat(part, &st) < 0) {
+			*new = errno == ENOENT && i == n;
 			break;
+		}
 		if (S_ISLNK(st.st_mode))
 			found = check_link(part, &st, links);
 	}
@@ -74,12 +79,20 @@ check_parts(const char *path, unsigned links)
 }
 
 int
-link_owner_check(const char *path)
+link_owner_look(const char *path, bool *new)
 {
-	int found = check_parts(path, 0);
+	int found = check_parts(path, 0, new);
 
 	if (found <= 0)
 		return found;
 	return fail(path, "is or leads through a link that another user has put into a folder "
 	    "which all may write into");
+}
+
+int
+link_owner_check(const char *path)
+{
+	bool new;
+
+	return link_owner_look(path, &new);
 }

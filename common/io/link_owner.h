@@ -2,6 +2,8 @@
 #ifndef LINK_OWNER_H
 #define LINK_OWNER_H
 
+#include <stdbool.h>
+
 /*
  * -1 after fail() where a symbolic link on the way to path, or its last part, lies in a sticky
  * folder that others may write into (/tmp), and belongs neither to this user nor to the folder's
@@ -9,5 +11,7 @@
  * the caller, who opens the path.
  */
 int link_owner_check(const char *path);
+/* The same, and whether the folder is there, and nothing of this name in it. */
+int link_owner_look(const char *path, bool *new);
 
 #endif

@@ -88,16 +88,26 @@ static const struct nrrd_kind nrrd_kinds[] = {
 	    from_uint64 },
 };
 
+/* Is the word one of those between bars? */
+static bool
+has_name(const char *names, const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (const char *p = names + 1, *end; (end = strchr(p, '|')); p = end + 1)
+		if ((size_t)(end - p) == n && !strncasecmp(p, word, n))
+			return true;
+	return false;
+}
+
 static const struct nrrd_kind *
 kind_find(const char *name)
 {
-	char barred[64];
-
-	if (strchr(name, '|'))
-		return NULL;
-	snprintf(barred, sizeof(barred), "|%s|", name);
+	for (size_t i = 0; i < 3; i++)	/* as we write them */
+		if (!strcmp(name, sample_name(nrrd_kinds[i].as)))
+			return &nrrd_kinds[i];
 	for (size_t i = 0; i < sizeof(nrrd_kinds) / sizeof(*nrrd_kinds); i++)
-		if (strcasestr(nrrd_kinds[i].names, barred))
+		if (has_name(nrrd_kinds[i].names, name))
 			return &nrrd_kinds[i];
 	return NULL;
 }
@@ -105,7 +115,7 @@ kind_find(const char *name)
 /* ---- reading the header ---- */
 
 struct parser {
-	FILE *file;
+	FILE *file;			/* NULL: the caller knows how much it holds */
 	const char *name;		/* for messages */
 	const char *value[FIELDS];	/* NULL: the header has no such field */
 	bool sharing;			/* the writer may share pixels */
@@ -117,8 +127,9 @@ field_find(const char *name, size_t length)
 {
 	while (length && name[length - 1] == ' ')
 		length--;
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-		if (strlen(fields[i].name) == length && !strncasecmp(fields[i].name, name, length))
+	for (size_t i = 0; length && i < sizeof(fields) / sizeof(*fields); i++)
+		if (((fields[i].name[0] ^ name[0]) | ' ') == ' ' &&	/* in either case */
+		    !strncasecmp(fields[i].name, name, length) && !fields[i].name[length])
 			return fields[i].field;
 	return FIELDS;
 }
@@ -154,26 +165,32 @@ line_take(struct parser *in, char *line, struct meta *meta)
 		return 0;
 	}
 	if (keyline_split(line, &key, &value))
-		return meta_set(meta, key, value);
+		return meta_put(meta, key, value);
 	return fail(in->name, "not a line of a NRRD header: %.60s", line);
 }
 
 static int
 lines_take(struct parser *in, char *text, struct meta *meta)
 {
-	char *line = strsep(&text, "\n");
+	char *line = text, *end;
+	bool last;
 
-	if ((line[7] < '1' || line[7] > '5') && strncmp(line, "NRRD00.01", 9))
-		return fail(in->name, "NRRD version is not known: %.16s", line);
-	while ((line = strsep(&text, "\n"))) {
-		size_t length = strlen(line);
-
-		if (length && line[length - 1] == '\r')
-			line[length - 1] = '\0';
-		if (line_take(in, line, meta) < 0)
-			return -1;
+	for (;; line = end + 1) {
+		end = strchrnul(line, '\n');
+		last = !*end;
+		*end = '\0';
+		if (line == text) {
+			if ((line[7] < '1' || line[7] > '5') && strncmp(line, "NRRD00.01", 9))
+				return fail(in->name, "NRRD version is not known: %.16s", line);
+		} else {
+			if (end > line && end[-1] == '\r')
+				end[-1] = '\0';
+			if (line_take(in, line, meta) < 0)
+				return -1;
+		}
+		if (last)
+			return 0;
 	}
-	return 0;
 }
 
 /* ---- the fields ---- */
@@ -465,7 +482,7 @@ check_size(struct parser *in, const struct frame_head *head)
 		return -1;
 	in->header->expected = in->header->encoding == NRRD_TEXT ? samples : bytes;
 	/* what is small may as well be read: that finds the end of the file, too */
-	if ((in->header->encoding != NRRD_RAW || padded > UNCHECKED_BYTES) &&
+	if (in->file && (in->header->encoding != NRRD_RAW || padded > UNCHECKED_BYTES) &&
 	    bytes_left(in->file, &left)) {
 		if (in->header->encoding == NRRD_RAW && left < bytes)
 			return fail(in->name, "truncated: expected %zu bytes, got %zu", bytes,
@@ -483,13 +500,16 @@ check_size(struct parser *in, const struct frame_head *head)
 	return 0;
 }
 
-/* Takes in the lines of a header, then checks what they claim. */
+/* Takes in the lines of a header, n bytes that become those of its keys, then checks what they
+ * claim. */
 static int
-text_take(struct parser *in, char *text, struct frame_head *head)
+text_take(struct parser *in, char *text, size_t n, struct frame_head *head)
 {
 	struct meta meta = { 0 };
 	int status;
 
+	if (meta_adopt(&meta, text, n) < 0)
+		return -1;
 	if (lines_take(in, text, &meta) < 0 || head_take(in, &meta, head) < 0) {
 		meta_free(&meta);
 		return -1;
@@ -501,18 +521,32 @@ text_take(struct parser *in, char *text, struct frame_head *head)
 }
 
 int
+nrrd_header_take(const char *start, size_t n, const char *name, struct nrrd_header *header,
+    struct frame_head *head)
+{
+	struct parser in = { .name = name, .header = header };
+	char *text = strndup(start, n);
+
+	*header = (struct nrrd_header){ 0 };
+	*head = (struct frame_head){ 0 };
+	return text ? text_take(&in, text, n + 1, head) : fail_memory();
+}
+
+int
 nrrd_header_read(FILE *file, const char *name, bool sharing, struct nrrd_header *header,
     struct frame_head *head)
 {
 	struct parser in = { .file = file, .name = name, .sharing = sharing, .header = header };
 	char *text = NULL;
+	size_t n = 0;
 	int status;
 
 	*header = (struct nrrd_header){ 0 };
 	*head = (struct frame_head){ 0 };
-	status = nrrd_header_text(file, name, &text);
-	if (status == 1 && text_take(&in, text, head) < 0)
+	status = nrrd_header_text(file, name, &text, &n);
+	if (status != 1)
+		free(text);
+	else if (text_take(&in, text, n + 1, head) < 0)
 		status = -1;
-	free(text);
 	return status;
 }

@@ -37,16 +37,22 @@ nrrd_spacing(double v)
 }
 
 /*
- * The text of a header through its blank line into *text, which the caller frees; not a byte beyond
- * is read. 1, 0 when the file ends before the first byte, -1 after fail(name, ...).
+ * The text of a header through its blank line into *text, n bytes and a 0, which the caller frees;
+ * not a byte beyond is read. 1, 0 when the file ends before the first byte, -1 after fail(name,
+ * ...).
  */
-int nrrd_header_text(FILE *, const char *name, char **text);
+int nrrd_header_text(FILE *, const char *name, char **text, size_t *n);
 /*
  * Reads a header through its blank line and checks that the file can hold the data that it claims.
  * sharing: the writer may share pixels (shared_frames.h). 1 and a head to be freed, 0 when the file
  * ends before the first byte, -1 after fail(name, ...).
  */
 int nrrd_header_read(FILE *, const char *name, bool sharing, struct nrrd_header *,
+    struct frame_head *);
+/* Takes in a header that lies in memory, n bytes from "NRRD000" to its blank line, none of them 0.
+ * Whether a file holds what it claims is the caller's to check. 0 and a head to be freed, or -1
+ * after fail(name, ...). */
+int nrrd_header_take(const char *start, size_t n, const char *name, struct nrrd_header *,
     struct frame_head *);
 
 #endif

@@ -69,7 +69,7 @@ line_read(FILE *file, char *to, size_t most)
 }
 
 int
-nrrd_header_text(FILE *file, const char *name, char **whole)
+nrrd_header_text(FILE *file, const char *name, char **whole, size_t *bytes)
 {
 	size_t n = 0, room = 0, got;
 
@@ -87,6 +87,7 @@ nrrd_header_text(FILE *file, const char *name, char **whole)
 			return fail(name, "header is longer than %d bytes", NRRD_HEADER_MAX);
 		if (ends_header(text, n)) {
 			text[n] = '\0';
+			*bytes = n;
 			return 1;
 		}
 	} while (got);

@@ -10,10 +10,9 @@
 #include "frame/pixel_store.h"
 #include "io/gzip_file.h"
 #include "io/nrrd_header.h"
+#include "io/whole_file.h"
 
 #define CHUNK 4096		/* samples converted at once */
-#define GROUP_BYTES ((size_t)512 << 10)	/* of rows that are read at once: they fit a core's cache */
-#define GROUP_ROWS 64		/* a multiple: every group begins aligned as the first */
 
 struct input {
 	FILE *file;
@@ -230,40 +229,22 @@ is_one_piece(const struct input *in, const struct frame *frame)
 	    frame->plane[0].stride == frame->head.w * sample_size(frame->head.type);
 }
 
-/* Rows that lie one behind another, from the first one's place on: each to its own place. */
-static void
-spread_rows(char *first, size_t n, size_t bytes, size_t stride)
-{
-	while (n-- > 0 && bytes < stride) {
-		memmove(first + n * stride, first + n * bytes, bytes);
-		memset(first + n * stride + bytes, 0, stride - bytes);
-	}
-}
-
-/*
- * Rows whose samples lie in the file as in the frame, of all channels, to the frame's places. The
- * kernel copies one long piece of memory sooner than many short ones, and sooner than the same
- * piece again and again: so many rows come together.
- */
+/* Rows whose samples lie in the file as in the frame, of all channels, to the frame's places. */
 static int
 read_row_groups(struct input *in, struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
 	const size_t rows = head->h * head->c, bytes = head->w * in->header.kind->size;
 	const size_t stride = frame->plane[0].stride;
-	size_t group = GROUP_BYTES / bytes / GROUP_ROWS * GROUP_ROWS;
+	const size_t group = whole_file_group(rows, bytes, stride);
 
-	if (bytes == stride)
-		group = rows;
-	else if (group == 0)
-		group = GROUP_ROWS;
 	for (size_t row = 0; row < rows; row += group) {
 		const size_t n = rows - row < group ? rows - row : group;
 		char *first = frame_row(frame, row / head->h, row % head->h);
 
-		if (read_samples(in, first, head->w * n) < 0)
+		if (read_samples(in, first + n * (stride - bytes), head->w * n) < 0)
 			return -1;
-		spread_rows(first, n, bytes, stride);
+		whole_file_spread(first, n, bytes, stride);
 	}
 	return 0;
 }

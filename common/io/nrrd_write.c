@@ -173,11 +173,10 @@ stream_write(FILE *file, const char *name, const struct frame *frame)
 {
 	size_t length;
 	char *text = padded_header(name, &frame->head, 0, &length);
-	int status = text ? samples_write(name, file, text, length) : -1;
+	int status = text ? samples_write_planes(name, file, text, length, frame, 0,
+	    frame->head.c) : -1;
 
 	free(text);
-	for (size_t c = 0; c < frame->head.c && status == 0; c++)
-		status = samples_write_plane(name, file, frame, c);
 	return status;
 }
 

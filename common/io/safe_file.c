@@ -252,11 +252,16 @@ nameless_create(const char *final)
 	return -1;
 }
 
+/* Kernels before 6.10 let only privileged processes link a descriptor, others its path. */
 static int
 nameless_link(int fd, const char *name)
 {
 	char path[32];
 
+	if (linkat(fd, "", AT_FDCWD, name, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno == EEXIST)
+		return -1;
 	descriptor_path(fd, path);
 	return linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
 }
@@ -374,12 +379,12 @@ place_free(struct safe_file *place)
 	free(place);
 }
 
-/* A file with the permissions of the one that it will replace. */
+/* A file with the permissions of the one that it will replace. new: there is none. */
 static FILE *
-place_open(struct safe_file *place, const char *path)
+place_open(struct safe_file *place, const char *path, bool new)
 {
 	struct stat st;
-	const bool replaces = stat(place->final, &st) == 0;
+	const bool replaces = !new && stat(place->final, &st) == 0;
 	FILE *file = NULL;
 	int fd;
 
@@ -406,15 +411,13 @@ FILE *
 safe_file_open(const char *path, struct safe_file **place)
 {
 	FILE *file = NULL;
-	struct stat st;
-	bool new;
+	bool new;			/* neither a device nor a link */
 
 	*place = NULL;
 	if (!path || !strcmp(path, "-"))
 		return stdout;
-	if (link_owner_check(path) < 0)
+	if (link_owner_look(path, &new) < 0)
 		return NULL;
-	new = lstat(path, &st) < 0 && errno == ENOENT;	/* neither a device nor a link */
 	if (!new && safe_file_is_special(path)) {
 		file = fopen(path, "wb");
 		if (!file)
@@ -430,7 +433,7 @@ safe_file_open(const char *path, struct safe_file **place)
 	if (new && !(*place)->final)
 		fail_memory();
 	if ((*place)->final)
-		file = place_open(*place, path);
+		file = place_open(*place, path, new);
 	if (!file) {
 		place_free(*place);
 		*place = NULL;

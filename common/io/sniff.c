@@ -29,12 +29,12 @@ sniff_codec(const struct codec *const *also, const unsigned char *start, size_t 
 }
 
 ssize_t
-sniff_read(int fd, unsigned char start[SNIFF_MAX], off_t here)
+sniff_read(int fd, void *start, size_t most, off_t here)
 {
 	size_t got = 0;
 
-	while (got < SNIFF_MAX) {
-		ssize_t more = pread(fd, start + got, SNIFF_MAX - got, here + (off_t)got);
+	while (got < most) {
+		ssize_t more = pread(fd, (char *)start + got, most - got, here + (off_t)got);
 
 		if (more < 0 && errno != EINTR)
 			return -1;

@@ -3,6 +3,7 @@
 #include "io/source.h"
 
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 #include "io/shared_frames.h"
 #include "io/sniff.h"
 #include "io/waiting_file.h"
+#include "io/whole_file.h"
 
 #define BUFFER_SIZE (64 * 1024)	/* larger reads bypass it, without a copy */
 #define HEAD_SIZE 4096	/* likewise, where a codec reads a head, then all at once */
@@ -39,6 +41,9 @@ struct source {
 	bool folder;			/* it is */
 	bool failed;			/* the next file, which could not be opened */
 	struct fail_record failure;	/* the reason */
+	bool whole;			/* the file at hand is to be read by the codec's
+					 * load_whole(), and has no stream yet */
+	struct whole_file file;		/* set where `whole` is */
 };
 
 /* ---- pipes ---- */
@@ -140,41 +145,64 @@ spool(struct source *source, FILE *from, const char *path)
 
 /* ---- files ---- */
 
+/* A stream of a regular file. */
 static FILE *
-regular_open(struct source *source, int fd, const char *path)
+regular_stream(struct source *source, int fd, const char *path)
+{
+	FILE *file = buffered(source, fdopen(fd, "rb"),
+	    source->codec->concatenates ? HEAD_SIZE : BUFFER_SIZE);
+
+	if (!file) {
+		fail_errno(path, "cannot be opened");
+		close(fd);
+	}
+	return file;
+}
+
+/* Recognises the format. The stream, or NULL and source->whole where none is needed yet; likewise
+ * after fail(). */
+static FILE *
+regular_open(struct source *source, int fd, const char *path, size_t bytes)
 {
 	const struct codec *const *also = source->also, **codec = &source->codec;
-	unsigned char start[SNIFF_MAX];
-	off_t here = strcmp(source->path[source->opened - 1], "-") ? 0 : lseek(fd, 0, SEEK_CUR);
-	ssize_t n = sniff_read(fd, start, here);
+	const bool standard = !strcmp(source->path[source->opened - 1], "-");
+	char *start = source->file.start;
+	off_t here = standard ? lseek(fd, 0, SEEK_CUR) : 0;
+	ssize_t got = sniff_read(fd, start, WHOLE_FILE_START, here);
+	const size_t n = got < 0 ? 0 : got < SNIFF_MAX ? (size_t)got : SNIFF_MAX;
 	FILE *file;
 
-	*codec = n > 0 ? sniff_codec(also, start, (size_t)n) : NULL;
+	*codec = n > 0 ? sniff_codec(also, (unsigned char *)start, n) : NULL;
 	/* where comments fill the start it may look like a table, and the suffix knows better */
 	if (n > 0 && also && (!*codec || (*codec)->tables) && codec_of_list(also, path))
 		*codec = codec_of_list(also, path);
 	if (n > 0 && !*codec && codec_by_suffix(path) && (codec_by_suffix(path)->by_suffix ||
 	    (!also && !codec_by_suffix(path)->load)))	/* a mesh: source_enter_file() refuses */
 		*codec = codec_by_suffix(path);
-	if (n < 0)
+	if (got < 0)
 		fail_errno(path, "cannot be read");
 	else if (!*codec)
-		sniff_fail(path, start, (size_t)n);
+		sniff_fail(path, (unsigned char *)start, n);
 	if (!*codec) {
 		close(fd);
 		return NULL;
 	}
-	file = buffered(source, fdopen(fd, "rb"), (*codec)->concatenates ? HEAD_SIZE : BUFFER_SIZE);
-	if (!file) {
-		fail_errno(path, "cannot be opened");
-		close(fd);
-	} else if (here != 0 && (*codec)->seeks) {	/* codecs seek from the start */
-		file = spool(source, file, path);
+	if (!standard && (*codec)->load_whole) {
+		source->whole = true;
+		source->file.fd = fd;
+		source->file.path = path;
+		source->file.bytes = bytes;
+		source->file.n = (size_t)got;
+		return NULL;
 	}
+	file = regular_stream(source, fd, path);
+	if (file && here != 0 && (*codec)->seeks)	/* codecs seek from the start */
+		file = spool(source, file, path);
 	return file;
 }
 
-/* A folder may be opened, too: then source->folder is set, and NULL is no failure. */
+/* NULL is no failure where source->whole is set, nor where source->folder is: a folder may be
+ * opened, too. */
 static FILE *
 file_open(struct source *source, const char *path)
 {
@@ -192,7 +220,7 @@ file_open(struct source *source, const char *path)
 		return NULL;
 	}
 	if (S_ISREG(st.st_mode))
-		return regular_open(source, fd, name);
+		return regular_open(source, fd, name, (size_t)st.st_size);
 	source->folder = source->may_list && S_ISDIR(st.st_mode);
 	if (source->folder) {
 		close(fd);
@@ -207,13 +235,16 @@ file_open(struct source *source, const char *path)
 static void
 source_leave_file(struct source *source)
 {
-	if (!source->loader.file)
-		return;
-	if (source->codec->load_end && source->loader.state)
-		source->codec->load_end(&source->loader);
-	/* before the file, so that the next reader of a named pipe can listen */
-	shared_receiver_close(source->loader.receiver);
-	fclose(source->loader.file);
+	if (source->whole)
+		close(source->file.fd);
+	source->whole = false;
+	if (source->loader.file) {
+		if (source->codec->load_end && source->loader.state)
+			source->codec->load_end(&source->loader);
+		/* before the file, so that the next reader of a named pipe can listen */
+		shared_receiver_close(source->loader.receiver);
+		fclose(source->loader.file);
+	}
 	source->loader = (struct loader){ 0 };
 }
 
@@ -234,10 +265,10 @@ source_enter_file(struct source *source)
 {
 	const char *path = source->path[source->opened++];
 
-	source->loader.path = strcmp(path, "-") ? path : "standard input";
 	source->loader.file = file_open(source, path);
-	if (!source->loader.file)
+	if (!source->loader.file && !source->whole)
 		return -1;
+	source->loader.path = strcmp(path, "-") ? path : "standard input";
 	if (!source->codec->load && !source_other(source, NULL))
 		return fail(source->loader.path,
 		    "%s files are written, but not read here: mesh2depth reads meshes",
@@ -287,13 +318,14 @@ source_begin(struct source *source, const char *path)
 struct source *
 source_open_also(const char *path, const struct codec *const *also)
 {
-	struct source *source = calloc(1, sizeof(*source));
+	struct source *source = malloc(sizeof(*source));
 	int status;
 
 	if (!source) {
 		fail_memory();
 		return NULL;
 	}
+	memset(source, 0, offsetof(struct source, file));
 	source->also = also;
 	status = source_begin(source, path);
 	if (status < 0 && source->paths > 1) {	/* source_next() says so, others may be good */
@@ -324,13 +356,32 @@ is_at_end(const struct loader *loader)
 	return here == st.st_size;
 }
 
+/* The only frame of a file, 1; or a stream of the file, 0. */
+static int
+whole_next(struct source *source, struct frame **out)
+{
+	struct loader *loader = &source->loader;
+	const int fd = source->file.fd;
+
+	source->whole = false;
+	if (source->codec->load_whole(&source->file, out)) {
+		close(fd);
+		loader->frames = 1;
+		return 1;
+	}
+	loader->file = regular_stream(source, fd, loader->path);
+	return loader->file ? 0 : -1;
+}
+
 /* The next frame of the file that is open. */
 static int
 file_next(struct source *source, struct frame **out)
 {
 	struct loader *loader = &source->loader;
-	int status;
+	int status = source->whole ? whole_next(source, out) : 0;
 
+	if (status != 0 || !loader->file)
+		return status;
 	if (loader->frames && !source->codec->many && !source->codec->concatenates)
 		return 0;
 	status = loader->frames && source->codec->concatenates ? is_at_end(loader) : 0;
@@ -352,7 +403,7 @@ source_next(struct source *source, struct frame **out)
 		fail_put(&source->failure);
 		return -1;
 	}
-	while (source->loader.file) {
+	while (source->loader.path) {
 		int status = file_next(source, out);
 
 		if (status != 0)

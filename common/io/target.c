@@ -134,7 +134,7 @@ file_begin(struct target *target, char *file_path)
 {
 	target->file_path = file_path;
 	/* Where one cannot seek, only formats that are streams are written directly. */
-	target->spooled = safe_file_is_special(file_path) && !target->codec->concatenates;
+	target->spooled = !target->codec->concatenates && safe_file_is_special(file_path);
 	target->saver = (struct saver){ .path = file_path };
 	if (codec_options_new(target->codec, &target->options, &target->codec_options) < 0) {
 		free(target->file_path);
@@ -151,7 +151,8 @@ file_begin(struct target *target, char *file_path)
 		target->saver.file = safe_file_open(file_path, &target->place);
 	}
 	if (target->saver.file) {
-		setvbuf(target->saver.file, target->buffer, _IOFBF, BUFFER_SIZE);
+		setvbuf(target->saver.file, target->buffer,
+		    target->codec->large_writes ? _IONBF : _IOFBF, BUFFER_SIZE);
 		return 0;
 	}
 	codec_options_free(target->codec, target->codec_options);

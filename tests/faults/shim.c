@@ -512,6 +512,23 @@ INTERRUPTIBLE(pread, ssize_t, (int fd, void *p, size_t n, off_t at),
     real(shrink(fd), p, shorter(n), at), FAIL(EIO, -1))
 FAULTY_AS(pread64, "pread", true, ssize_t, (int fd, void *p, size_t n, off_t at),
     real(fd, p, shorter(n), at), FAIL(EIO, -1))
+
+/* The first piece, shortened, where reads are to be short. */
+static ssize_t
+read_pieces(ssize_t (*real)(int, const struct iovec *, int, off_t), int fd,
+    const struct iovec *piece, int n, off_t at)
+{
+	struct iovec first;
+
+	if (mode != FAULT_SHORT || !counted || n < 1)
+		return real(shrink(fd), piece, n, at);
+	first = piece[0];
+	first.iov_len = shorter(first.iov_len);
+	return real(fd, &first, 1, at);
+}
+
+INTERRUPTIBLE(preadv, ssize_t, (int fd, const struct iovec *piece, int n, off_t at),
+    read_pieces(real, fd, piece, n, at), FAIL(EIO, -1))
 INTERRUPTIBLE(write, ssize_t, (int fd, const void *p, size_t n), real(fd, p, shorter(n)),
     FAIL(ENOSPC, -1))
 INTERRUPTIBLE(pwrite, ssize_t, (int fd, const void *p, size_t n, off_t at),

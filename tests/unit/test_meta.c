@@ -28,6 +28,72 @@ set_get_remove(void **state)
 	meta_free(&meta);
 }
 
+/* Keys that lie in one block are set, replaced, removed, copied and freed as others are. */
+static void
+keys_in_one_block(void **state)
+{
+	static const char text[] = "a\0one\0b\0two\0a\0three";
+	struct meta meta = { 0 }, copy;
+	char *block = malloc(sizeof(text));
+
+	(void)state;
+	memcpy(block, text, sizeof(text));
+	assert_int_equal(meta_adopt(&meta, block, sizeof(text)), 0);
+	assert_int_equal(meta_put(&meta, block, block + 2), 0);
+	assert_int_equal(meta_put(&meta, block + 6, block + 8), 0);
+	assert_int_equal(meta_put(&meta, block + 12, block + 14), 0);
+	assert_int_equal(meta.n, 2);
+	assert_string_equal(meta_get(&meta, "a"), "three");
+	meta_copy(&copy, &meta);
+	assert_int_equal(meta_set(&copy, "b", "own"), 0);
+	assert_string_equal(meta_get(&meta, "b"), "two");
+	for (int i = 0; i < 40; i++) {		/* more than there is room for at first */
+		char command[8];
+
+		snprintf(command, sizeof(command), "do %d", i);
+		assert_int_equal(meta_append_command(&meta, command), 0);
+	}
+	assert_string_equal(meta_get(&meta, "cmd.40"), "do 39");
+	meta_remove(&meta, "cmd.7");
+	assert_int_equal(meta_set(&meta, "a", "four"), 0);
+	assert_int_equal(meta_append_command(&meta, "again"), 0);
+	assert_string_equal(meta_get(&meta, "cmd.7"), "again");
+	meta_remove(&meta, "b");
+	assert_string_equal(meta_get(&meta, "a"), "four");
+	meta_free(&meta);
+	assert_string_equal(meta_get(&copy, "a"), "three");
+	assert_string_equal(meta_get(&copy, "b"), "own");
+	meta_free(&copy);
+}
+
+/* Short numbers take a way of their own: the digits of strtod(). */
+static void
+short_numbers(void **state)
+{
+	static const char *const text[] = { "0", "-0", "5.", ".5", "0.125", "-2.0943951023931",
+		"0.1", "123456789012345", "9007199254740993", "1e3", "-.000000000000003", "nan",
+		"999999999999999", "0.30000000000000004", "99999999999999.9", "0x10", "+7" };
+	static const char *const bad[] = { "", ".", "-", "-.", "1.2.3", " 1", "1 ", "--1", "1,5" };
+	double v, expected;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++) {
+		expected = strtod(text[i], NULL);
+		assert_int_equal(number_parse(text[i], &v), 0);
+		assert_memory_equal(&v, &expected, sizeof(v));
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(number_parse(bad[i], &v), -1);
+	for (uint32_t i = 0; i < 20000; i++) {
+		char number[32];
+
+		snprintf(number, sizeof(number), "%.*f", (int)(i % 12), (i * 2654435761u) / 4e6);
+		expected = strtod(number, NULL);
+		assert_int_equal(number_parse(number, &v), 0);
+		assert_true(v == expected);
+	}
+}
+
 static void
 refused_bytes(void **state)
 {
@@ -247,6 +313,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys_in_one_block),
+		cmocka_unit_test(short_numbers),
 		cmocka_unit_test(set_get_remove),
 		cmocka_unit_test(refused_bytes),
 		cmocka_unit_test(numbers),

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "frame/meta.h"
+#include "io/codec.h"
 #include "io/gzip_file.h"
 #include "io/nrrd_stream.h"
 
@@ -41,28 +42,63 @@ assert_same(const struct frame *a, const struct frame *b)
 			    a->head.w * sample_size(a->head.type));
 }
 
+static void
+assert_same_memory(const struct frame *a, const struct frame *b)
+{
+	for (size_t c = 0; c < b->head.c; c++)	/* with what is behind the rows */
+		assert_memory_equal(frame_row(a, c, 0), frame_row(b, c, 0),
+		    b->plane[c].stride * b->head.h);
+}
+
+/* Reads a file that had `bytes` when it was opened by the codec's load_whole(): false, and no
+ * frame and no message, where that leaves it to load(). */
+static bool
+read_whole(FILE *file, size_t bytes, struct frame **out)
+{
+	const struct codec *codec = codec_by_suffix("a.nrrd");
+	struct whole_file whole = { .fd = fileno(file), .path = "memory", .bytes = bytes };
+	ssize_t n = pread(whole.fd, whole.start, sizeof(whole.start), 0);
+	int got;
+
+	assert_true(n >= 0);
+	whole.n = (size_t)n;
+	got = codec->load_whole(&whole, out);
+	assert_null(fail_message());
+	assert_true(got == 1 ? *out != NULL : got == 0 && !*out);
+	assert_int_equal(lseek(whole.fd, 0, SEEK_CUR), 0);
+	return got == 1;
+}
+
 /* Reads one frame from memory, as from a pipe, and from a file, which is read in larger pieces:
  * both give the same frame or the same message. What stream_read returns. */
 static int
 read_from(const void *at, size_t n, struct frame **out)
 {
 	FILE *file = fmemopen((void *)at, n, "rb"), *copy = tmpfile();
-	struct frame *same;
+	struct frame *same, *all;
 	char *message;
+	bool whole;
 	int status;
 
 	assert_true(file && copy);
 	assert_int_equal(fwrite(at, 1, n, copy), n);
 	rewind(copy);
+	whole = read_whole(copy, n, &all);
 	status = stream_read(file, "memory", out);
+	if (whole) {
+		assert_int_equal(status, 1);
+		assert_int_equal(ftello(file), n);	/* nothing is behind the frame */
+		assert_true(head_equal(&(*out)->head, &all->head));
+		assert_same(*out, all);
+		assert_same_memory(*out, all);
+	}
+	frame_free(all);
 	message = strdup(status < 0 ? fail_message() : "");
 	assert_int_equal(stream_read(copy, "memory", &same), status);
 	assert_string_equal(status < 0 ? fail_message() : "", message);
 	if (status == 1) {
 		assert_same(*out, same);
-		for (size_t c = 0; c < same->head.c; c++)	/* with what is behind the rows */
-			assert_memory_equal(frame_row(*out, c, 0), frame_row(same, c, 0),
-			    same->plane[c].stride * same->head.h);
+		assert_same_memory(*out, same);
 		assert_int_equal(ftello(copy), ftello(file));
 	}
 	frame_free(same);
@@ -283,6 +319,38 @@ frames_follow_each_other(void **state)
 	fclose(file);
 	frame_free(a);
 	frame_free(b);
+}
+
+/* Files of one frame are read without a stream, unless they are longer or shorter than they were,
+ * or than the header says. */
+static void
+whole_files(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < FRAME_SIZES; i++)
+		for (int type = SAMPLE_UCHAR; type <= SAMPLE_FLOAT; type++) {
+			const size_t *size = frame_sizes[i];
+			struct frame *frame = frame_made(size[0], size[1], 1 + i % 3,
+			    (enum sample)type, 7), *back;
+			FILE *file = tmpfile();
+			off_t n;
+
+			assert_int_equal(meta_set(&frame->head.meta, "period_px", "60 66"), 0);
+			assert_int_equal(stream_write(file, "f", frame), 0);
+			n = ftello(file);
+			rewind(file);
+			assert_true(read_whole(file, (size_t)n, &back));
+			assert_frames_equal(frame, back);
+			frame_free(back);
+			assert_false(read_whole(file, (size_t)n - 1, &back));
+			assert_false(read_whole(file, (size_t)n + 1, &back));
+			assert_int_equal(ftruncate(fileno(file), n + 1), 0);
+			assert_false(read_whole(file, (size_t)n, &back));
+			assert_int_equal(ftruncate(fileno(file), n - 1), 0);
+			assert_false(read_whole(file, (size_t)n, &back));
+			fclose(file);
+			frame_free(frame);
+		}
 }
 
 static void
@@ -808,6 +876,7 @@ main(void)
 		cmocka_unit_test(metadata_round_trip),
 		cmocka_unit_test(odd_names_are_written_safely),
 		cmocka_unit_test(frames_follow_each_other),
+		cmocka_unit_test(whole_files),
 		cmocka_unit_test(write_errors),
 		cmocka_unit_test(fields_in_any_order),
 		cmocka_unit_test(every_type),

@@ -86,8 +86,8 @@ support_row(const float *restrict above, const float *restrict row, const float 
 	return lost;
 }
 
-/* Depths; a disparity without one is none. Returns how many are not. Three loops, as compilers do not
- * vectorise one over conditions that follow from each other. */
+/* Depths; a disparity without one is none. Returns how many are not. Three loops, as compilers do
+ * not vectorise one over conditions that follow from each other. */
 static size_t
 depth_row(const struct rig *rig, float *restrict disparity, float *restrict z, size_t w)
 {

@@ -62,8 +62,8 @@ take_each(const struct around *around, const float *restrict from, struct around
 #if CPU_VECTOR_BYTES == 64
 #define LANES 16
 
-/* The places from `first` on, if their samples lie in three rows of 32: samples are then chosen from
- * vectors, where loading each takes several times as long. */
+/* The places from `first` on, if their samples lie in three rows of 32: samples are then chosen
+ * from vectors, where loading each takes several times as long. */
 static inline bool
 take_lanes(const struct around *around, const float *restrict from,
     struct around_fours *restrict to, int first)

@@ -12,8 +12,8 @@ struct around_planes {
 	int stride, w, h;
 };
 
-/* Of each place: the number of its first sample, what leads to the next ones that have a weight, and
- * how far on the way to those it lies; fx is NaN where it is nowhere, and the rest 0. */
+/* Of each place: the number of its first sample, what leads to the next ones that have a weight,
+ * and how far on the way to those it lies; fx is NaN where it is nowhere, and the rest 0. */
 struct around {
 	int at[AROUND_TILE], right[AROUND_TILE], down[AROUND_TILE];
 	float fx[AROUND_TILE], fy[AROUND_TILE];

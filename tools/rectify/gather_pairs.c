@@ -56,8 +56,9 @@ sigma_tile(const struct around_fours *restrict samples, const struct around *res
 
 /* Means of sines and of cosines; sines are NaN where a sample is missing. */
 static void
-direction_tile(const struct around_fours *restrict sines, const struct around_fours *restrict cosines,
-    const struct around *restrict around, float *restrict sine, float *restrict cosine, int n)
+direction_tile(const struct around_fours *restrict sines,
+    const struct around_fours *restrict cosines, const struct around *restrict around,
+    float *restrict sine, float *restrict cosine, int n)
 {
 	CPU_SIMD
 	for (int x = 0; x < n; x++) {

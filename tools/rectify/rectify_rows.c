@@ -71,7 +71,8 @@ gather_row(void *arg, size_t y)
 	int w = (int)work->out->head.w;
 
 	if (work->gathering.channel.kind == RECTIFY_NEAREST) {
-		nearest_row(work->gathering.from[0], work->gathering.planes.stride, column, row, out, w);
+		nearest_row(work->gathering.from[0], work->gathering.planes.stride, column, row,
+		    out, w);
 		return;
 	}
 	for (int x = 0; x < w; x += AROUND_TILE)

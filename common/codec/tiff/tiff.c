@@ -23,5 +23,6 @@ const struct codec codec_tiff = {
 	.options = tiff_options,
 	.option_size = sizeof(struct tiff_options),
 	.save = tiff_save,
-	.save_end = tiff_save_end
+	.save_end = tiff_save_end,
+	.large_writes = true
 };

@@ -54,16 +54,7 @@ row_bytes(const struct written *page)
 	return page->head.w * sample_size(page->head.type) * (page->contiguous ? page->head.c : 1);
 }
 
-static int
-append(struct saver *saver, struct writing *writing, const void *from, size_t n)
-{
-	if (samples_write(saver->path, saver->file, from, n) < 0)
-		return -1;
-	writing->end += n;
-	return 0;
-}
-
-/* Likewise to the tail, which knows at its end whether memory was short. */
+/* To the tail, which knows at its end whether memory was short. */
 static void
 put(struct writing *writing, const void *from, size_t n)
 {
@@ -127,30 +118,15 @@ plan_page(struct saver *saver, const struct frame *frame, bool paged, struct wri
 	return 0;
 }
 
+/* Behind so many bytes of 0. */
 static int
-write_plane(struct saver *saver, struct writing *writing, const struct frame *frame, size_t c)
-{
-	if (samples_write_plane(saver->path, saver->file, frame, c) < 0)
-		return -1;
-	writing->end += frame->head.w * frame->head.h * sample_size(frame->head.type);
-	return 0;
-}
-
-static int
-write_samples(struct saver *saver, struct writing *writing, const struct written *page,
+write_samples(struct saver *saver, const struct written *page, size_t before,
     const struct frame *frame)
 {
-	int status = 0;
-
-	if (page->paged)
-		return write_plane(saver, writing, frame, page->channel);
-	if (page->contiguous && page->head.c > 1) {
-		writing->end += row_bytes(page) * frame->head.h;
-		return samples_write_joined(saver->path, saver->file, frame);
-	}
-	for (size_t c = 0; c < page->head.c && status == 0; c++)
-		status = write_plane(saver, writing, frame, c);
-	return status;
+	if (page->contiguous && page->head.c > 1)
+		return samples_write_joined(saver->path, saver->file, zeros, before, frame);
+	return samples_write_planes(saver->path, saver->file, zeros, before, frame, page->channel,
+	    page->head.c);
 }
 
 /* A page more: of the frame, or of one of its channels where each has a page. */
@@ -159,17 +135,20 @@ write_samples_of(struct saver *saver, struct writing *writing, const struct fram
     size_t channel, bool paged)
 {
 	struct written *page = reallocarray(writing->page, writing->n + 1, sizeof(*page));
+	size_t before;
 
 	if (!page)
 		return fail_memory();
 	writing->page = page;
 	page += writing->n++;
 	*page = (struct written){ .channel = channel };
-	if (plan_page(saver, frame, paged, page) < 0 ||
-	    append(saver, writing, zeros, gap(writing)) < 0)
+	if (plan_page(saver, frame, paged, page) < 0)
 		return -1;
-	page->offset = writing->end;
-	return write_samples(saver, writing, page, frame);
+	before = writing->end ? gap(writing) : 16;	/* room for the larger of the two headers */
+	page->offset = writing->end + before;
+	writing->end = page->offset + page->head.w * page->head.h * page->head.c *
+	    sample_size(page->head.type);
+	return write_samples(saver, page, before, frame);
 }
 
 int
@@ -184,9 +163,6 @@ tiff_save(struct saver *saver, const struct frame *frame)
 		writing = saver->state = calloc(1, sizeof(*writing));
 		if (!writing)
 			return fail_memory();
-		/* room for the larger of the two headers */
-		if (append(saver, writing, zeros, 16) < 0)
-			return -1;
 	}
 	if (unusual && !paged && writing->n == 0)
 		warn(saver->path, "%zu channels in one page, which Pillow and OpenCV do not open; "
@@ -406,6 +382,7 @@ complete(struct saver *saver, struct writing *writing)
 	const bool big = writing->end + directories_size(writing) > CLASSIC_LIMIT;
 	const uint16_t start[4] = { 0x4949, big ? 43 : 42, big ? 8 : 0, 0 };
 	const size_t word = big ? 8 : 4;
+	char head[16];
 	size_t n;
 	char *bytes = directories(writing, big, &n);
 	int status = bytes ? samples_write(saver->path, saver->file, bytes, n) : -1;
@@ -413,11 +390,9 @@ complete(struct saver *saver, struct writing *writing)
 	free(bytes);
 	if (status == 0 && fseeko(saver->file, 0, SEEK_SET) < 0)
 		status = fail_errno(saver->path, "cannot be written");
-	if (status == 0)
-		status = samples_write(saver->path, saver->file, start, word);
-	if (status == 0)
-		status = samples_write(saver->path, saver->file, &writing->page[0].directory, word);
-	return status;
+	memcpy(head, start, word);
+	memcpy(head + word, &writing->page[0].directory, word);
+	return status == 0 ? samples_write(saver->path, saver->file, head, 2 * word) : -1;
 }
 
 int
