@@ -368,7 +368,13 @@ open("tags.tif", "wb").write(open("a.tif", "rb").read() + rng.bytes(60000))'
 	for f in a.bmp a.jpg a.tif filled.* word.* exif.jpg mpf.jpg pages.tif tags.tif; do
 		silent framecat "$f" -o x.nrrd
 	done
-	# what our own tools write, of one page and of many
+	# what our own tools write, of one page and of many: the tags of 600 pages stand behind them
+	py '
+from PIL import Image
+Image.new("L", (128, 96)).save("small.tif", save_all=True, append_images=[Image.new("L", (128, 96), 7)] * 599)'
+	silent framecat small.tif -o x.nrrd
+	framecat --crop 0,0,64,48 $(yes a.tif | head -300) -o small.tif
+	silent framecat small.tif -o x.nrrd
 	fringesim -s 320x240 -p 16 -n 3 -q -o in.nrrd
 	framecat in.nrrd -o x.tif
 	framecat --split in.nrrd -o x-%d.jpg

@@ -26,7 +26,7 @@ P2 = P1.copy()
 P2[0, 3] = f * (R2 @ T)[0]
 Q = np.array([[1, 0, 0, -600], [0, 1, 0, -450], [0, 0, 0, f], [0, 0, -f / P2[0, 3], 0]])
 kept = {"": {}, "E": {"E": E}, "F": {"F": F / F[2, 2]}, "R": {"R1": R1, "R2": R2, "P1": P1, "P2": P2}, "Q": {"Q": Q},
-	"unit": {"E": -E / np.linalg.norm(T)}}
+	"unit": {"E": -E / np.linalg.norm(T)}, "found": {"E": -E / np.linalg.norm(E)}}
 half = np.diag([0.5, 0.5, 1])
 pose = {"ok": {}, "cm": {"T": T / 10}, "turned": {"R": R.T}, "inverse": {"R": R.T, "T": -R.T @ T}, "minus": {"T": -T},
 	"camera": {"K1": half @ K1}, "projector": {"K2": half @ K2}, "cy": {"K2": K2 - [[0, 0, 0], [0, 0, 180], [0, 0, 0]]},
@@ -47,7 +47,7 @@ for k, entries in kept.items():
 
 @test "mistakes: a pose or matrices beside the file's own E, F, R1 R2 P1 P2 or Q" {
 	rigs
-	for k in "" E F R Q unit; do
+	for k in "" E F R Q unit found; do
 		right phase2depth --calib ok$k.json a.nrrd -o x.nrrd
 	done
 	for k in "" E unit; do
@@ -68,9 +68,12 @@ for k, entries in kept.items():
 	tell "R and T are not the pose that F of the same file belongs to" turnedF
 	tell "R and T are not the pose that F" inverseF
 	tell "R and T are not the pose that E" turnedunit
+	tell "R and T are not the pose that E" turnedfound
 	for p in camera projector cy swapped; do
 		tell "the matrices of both devices are not those that F of the same file belongs to" ${p}F
 	done
+	mistake "pair_camera.json: the camera's matrix has its principal point at " \
+		phase2depth --calib pair_camera.json --as-projector a.nrrd -o x.nrrd
 	# two cameras
 	framecat --channels texture a.nrrd -o t.nrrd
 	right rectify --calib pair_ok.json --side left t.nrrd -o r.nrrd
@@ -130,6 +133,7 @@ rng = np.random.default_rng(2)
 for name in "points", "more":
 	xyz = rng.uniform(-100, 100, (3, 60, 80)).astype("f4")
 	write_frames(name + ".nrrd", Frame(xyz, ["x", "y", "z"], {"length_unit": "mm"}))'
+	mistake "--pixel is not used: x and y say where pixels are" normals --pixel 5 points.nrrd -o x.nrrd
 	for grid in 1 5; do
 		right mergexyz --grid $grid points.nrrd -o x.ply
 	done

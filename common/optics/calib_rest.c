@@ -108,7 +108,8 @@ check_essential(const struct rest *rest)
 {
 	const double *E = find(rest, "E", 9);
 	double length = E ? norm(E, 9) / sqrt(2) : 0, along = 0;
-	bool of_points = fabs(length - 1) < 1e-3 || (E && E[8] == 1);
+	bool of_points = fabs(length - 1) < 1e-3 || (E && (fabs(norm(E, 9) - 1) < 1e-3 ||
+	    E[8] == 1));
 
 	if (!E || !is_essential(E))
 		return true;

@@ -57,6 +57,7 @@ static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	static const char *const names[] = { "x", "y", "z" };
+	const struct parameters *parameters = run->parameters;
 	const char *z_axis = meta_get(&in->meta, "z_axis");
 	struct normals *normals = run->priv;
 
@@ -71,6 +72,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 			return -1;
 	if (normals->depth)
 		plan_pixel(run, in);
+	else if (parameters->pixel_mm.n && !normals->warned) {
+		warn(NULL, "--pixel is not used: x and y say where pixels are");
+		normals->warned = true;
+	}
 	run->halo = 1;
 	return passthrough_plan(run, &normals->passthrough, out, "", "nx ny nz", "nx ny nz");
 }

@@ -267,7 +267,7 @@ end(struct run *run)
 {
 	struct phase2depth *priv = run->priv;
 
-	if (!fail_message() && !priv->on_device)	/* every frame of the input was seen */
+	if (priv->same && !fail_message() && !priv->on_device)	/* every frame of the input was seen */
 		depthfit_warn(priv->same, priv->above.wrapped);
 	if (!fail_message())
 		half_turn_warn(&priv->jumps);

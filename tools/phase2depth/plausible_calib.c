@@ -221,11 +221,11 @@ plausible_calib(struct plausible *plausible, const char *path, bool as_projector
 	    !check_skew(path, &calib->camera, "camera") ||
 	    !check_skew(path, &calib->projector, "projector"))
 		plausible->off = true;
-	else if (!as_projector)
+	else
 		plausible->off = !plausible_resolution(path, &calib->camera, false,
 		    calib->camera.w, calib->camera.h) ||
-		    !plausible_resolution(path, &calib->projector, true, calib->projector.w,
-		    calib->projector.h);
+		    (!as_projector && !plausible_resolution(path, &calib->projector, true,
+		    calib->projector.w, calib->projector.h));
 	if (!plausible->off)
 		plausible->off = !check_fold(path, &calib->camera, "camera") ||
 		    !check_fold(path, &calib->projector, "projector");

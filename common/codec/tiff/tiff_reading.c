@@ -10,7 +10,9 @@
 
 #include "base/fail.h"
 
-#define REST_BYTES 65536	/* tags of a page, profiles of colour are smaller */
+#define REST_BYTES 65536	/* profiles of colour are smaller */
+#define TAG_BYTES 1024		/* of a page, without those that say where its blocks are, */
+#define BLOCK_BYTES 16		/* of each block */
 
 /* libtiff leaves out a tag for which it had no memory, with a warning or an error. */
 static void
@@ -178,6 +180,7 @@ tiff_note_page(struct tiff_reading *reading)
 		bytes = __builtin_add_overflow(bytes, size, &bytes) ? UINT64_MAX : bytes;
 	}
 	reading->most = bytes > reading->most ? bytes : reading->most;
+	reading->tags += TAG_BYTES + (uint64_t)BLOCK_BYTES * n;
 }
 
 void
@@ -186,7 +189,8 @@ tiff_warn_rest(struct tiff_reading *reading)
 	uint64_t size = tiff_file_size(reading);
 	uint64_t left = size > reading->end ? size - reading->end : 0;
 
-	if (left >= reading->most && left >= REST_BYTES)
+	/* tags may stand there, too */
+	if (left >= reading->most && left >= reading->tags && left - reading->tags >= REST_BYTES)
 		warn(reading->path, "TIFF: %llu bytes behind the samples of its %u page%s, as many "
 		    "as a page has and more, are not read", (unsigned long long)left,
 		    reading->page, reading->page == 1 ? "" : "s");

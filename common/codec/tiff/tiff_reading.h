@@ -19,6 +19,7 @@ struct tiff_reading {
 	bool ahead;		/* the next page is libtiff's current one already */
 	uint64_t end;		/* of the samples of all pages so far, in the file */
 	uint64_t most;		/* bytes of the largest of them, there */
+	uint64_t tags;		/* bytes that the tags of all of them may take */
 };
 
 /* How one page keeps its samples. */
