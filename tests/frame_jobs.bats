@@ -32,9 +32,11 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return 1
 }
 
-# FILE WxH NOISE: eight images of one measurement
+# FILE WxH NOISE: eight images of one measurement. Their heads are the same whatever the noise, for only frames of one
+# plan are made at once
 set_of() {
-	fringesim -s "$2" -p 60,63 -n 4 --projector 1200x800 --ref-plane 10,0.1,0 -c 5 --noise "$3" -o "$1"
+	fringesim -s "$2" -p 60,63 -n 4 --projector 1200x800 --ref-plane 10,0.1,0 -c 5 --noise "$3" |
+		framecat --delete 'cmd.*' | sed 's/^cmd\.1:=.*/cmd.1:=fringesim/' >"$1"
 }
 
 # same CODE LINES WORD ...: so many lines of messages, and all the same, of one thread and of several
