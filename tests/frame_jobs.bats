@@ -95,6 +95,10 @@ on=(, gauss , unwrap2f , median , phase2depth --ref ideal , normals)
 	cat ref.nrrd ref.nrrd ref.nrrd >refs3.nrrd
 	same 1 1 median "${refs[@]}" ref.nrrd ref.nrrd , framecat , phase2depth --ref refs3.nrrd , normals
 	[ "$(frames some.nrrd)" -eq 3 ]
+	head -c 100000 ref.nrrd >torn.nrrd
+	same 1 1 median "${refs[@]}" torn.nrrd , framecat , phase2depth --ref refs3.nrrd , framecat , normals
+	[ "$(frames some.nrrd)" -eq 3 ]
+	grep -q 'has only 3 frames for --ref' some.err
 }
 
 @test "frame_jobs: --keep-going" {

@@ -103,9 +103,9 @@ losses_deliver(struct chain *chain, size_t at)
 		return;
 	chain->delivered = true;
 	fail_take(&failure);
-	for (size_t i = at; i < chain->n; i++)
+	for (size_t i = at; i < chain->n; i++)	/* a frame that fails itself comes before `failure` */
 		if (frame_jobs_drain(chain, &chain->link[i], 0, chain->push) < 0)
-			return;
+			fail_take(&failure);
 	fail_put(&failure);
 }
 
