@@ -101,6 +101,14 @@ on=(, gauss , unwrap2f , median , phase2depth --ref ideal , normals)
 	grep -q 'has only 3 frames for --ref' some.err
 }
 
+@test "frame_jobs: the whole input once more, and second inputs in step with it" {
+	for i in {1..6}; do
+		fringepipe -j 1 phasewrap a$i.nrrd , unwrap2f
+	done >inputs.nrrd
+	export FRINGEPIPE_REPEAT=3
+	same 0 1 phasewrap a{1..6}.nrrd , unwrap2f , framecat , phase2depth --ref inputs.nrrd , normals
+}
+
 @test "frame_jobs: --keep-going" {
 	same 1 3 --keep-going phasewrap a{1..5}.nrrd half.nrrd a{6..8}.nrrd half.nrrd a9.nrrd "${on[@]}"
 	[ "$(frames some.nrrd)" -eq 9 ]

@@ -77,13 +77,25 @@ keep(struct chain *chain, struct frame *frame)
 	return 0;
 }
 
+/* Completes all frames under way. */
+static int
+complete_all(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->n; i++)
+		if (frame_jobs_drain(chain, &chain->link[i], 0, push) < 0)
+			return -1;
+	return 0;
+}
+
+/* Second inputs begin anew: frames under way still need what these read in step. */
 static int
 push_kept(struct chain *chain)
 {
 	struct frame *again;
 
 	for (size_t i = 0; i < chain->n; i++)
-		if (second_inputs_restart(&chain->link[i]) < 0)
+		if ((second_inputs_in_step(&chain->link[i]) && complete_all(chain) < 0) ||
+		    second_inputs_restart(&chain->link[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < chain->keeps; i++)
 		if (frame_duplicate(chain->kept[i], &again) < 0 || push(chain, 0, again) < 0)
@@ -355,16 +367,6 @@ push(struct chain *chain, size_t at, struct frame *frame)
 		return 0;
 	losses_deliver(chain, at);
 	return -1;
-}
-
-/* Completes all frames under way. */
-static int
-complete_all(struct chain *chain)
-{
-	for (size_t i = 0; i < chain->n; i++)
-		if (frame_jobs_drain(chain, &chain->link[i], 0, push) < 0)
-			return -1;
-	return 0;
 }
 
 /* What read_ahead_next() has returned. */
