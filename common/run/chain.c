@@ -138,6 +138,10 @@ begin_beside(struct segment *segment)
 {
 	bool wanted = frame_choice_wanted(segment);
 
+	/* frames before this one may have gone through fewer maps together */
+	for (size_t k = 1; k < segment->n; k++)
+		if (frame_jobs_drain(segment->chain, &segment->link[k], 0, push) < 0)
+			return -1;
 	if (wanted && frame_jobs_make_room(segment, push) < 0)
 		return -1;
 	if (wanted && open_output(segment) == 0) {
