@@ -216,7 +216,8 @@ run_chain(char *const *words, int *code)
 	return said;
 }
 
-/* Frames 0 to FRAMES - 1, of which each sample is the number; so many of them bytes, then floats. */
+/* Frames 0 to FRAMES - 1, of which each sample is the number: `bytes` of them of bytes, then
+ * floats. */
 static void
 save_numbers(const char *path, size_t w, size_t h, size_t bytes)
 {
