@@ -32,9 +32,11 @@ setup() {
 	cd "$BATS_FILE_TMPDIR" || return 1
 }
 
-# FILE WxH NOISE: eight images of one measurement
+# FILE WxH NOISE: eight images of one measurement. Their heads are the same whatever the noise, for only frames of one
+# plan are made at once
 set_of() {
-	fringesim -s "$2" -p 60,63 -n 4 --projector 1200x800 --ref-plane 10,0.1,0 -c 5 --noise "$3" -o "$1"
+	fringesim -s "$2" -p 60,63 -n 4 --projector 1200x800 --ref-plane 10,0.1,0 -c 5 --noise "$3" |
+		framecat --delete 'cmd.*' | sed 's/^cmd\.1:=.*/cmd.1:=fringesim/' >"$1"
 }
 
 # same CODE LINES WORD ...: so many lines of messages, and all the same, of one thread and of several
@@ -93,6 +95,18 @@ on=(, gauss , unwrap2f , median , phase2depth --ref ideal , normals)
 	cat ref.nrrd ref.nrrd ref.nrrd >refs3.nrrd
 	same 1 1 median "${refs[@]}" ref.nrrd ref.nrrd , framecat , phase2depth --ref refs3.nrrd , normals
 	[ "$(frames some.nrrd)" -eq 3 ]
+	head -c 100000 ref.nrrd >torn.nrrd
+	same 1 1 median "${refs[@]}" torn.nrrd , framecat , phase2depth --ref refs3.nrrd , framecat , normals
+	[ "$(frames some.nrrd)" -eq 3 ]
+	grep -q 'has only 3 frames for --ref' some.err
+}
+
+@test "frame_jobs: the whole input once more, and second inputs in step with it" {
+	for i in {1..6}; do
+		fringepipe -j 1 phasewrap a$i.nrrd , unwrap2f
+	done >inputs.nrrd
+	export FRINGEPIPE_REPEAT=3
+	same 0 1 phasewrap a{1..6}.nrrd , unwrap2f , framecat , phase2depth --ref inputs.nrrd , normals
 }
 
 @test "frame_jobs: --keep-going" {

@@ -20,6 +20,13 @@ load(struct loader *loader, struct frame **out)
 	return stream_receive(loader->file, loader->receiver, loader->path, out);
 }
 
+/* Bytes of a blank line, as the stream's reader takes them; 0: it is none. */
+static size_t
+blank_line(const char *line, const char *end)
+{
+	return *line == '\n' ? 1 : end - line > 1 && line[0] == '\r' && line[1] == '\n' ? 2 : 0;
+}
+
 /* Bytes of the header through its blank line; 0: that does not lie in the file's first bytes, or
  * something else does. */
 static size_t
@@ -28,11 +35,11 @@ header_bytes(const struct whole_file *file)
 	const char *start = file->start, *end = start + file->n, *line = start;
 	size_t n;
 
-	while (line < end && *line != '\n') {
+	while (line < end && blank_line(line, end) == 0) {
 		line = memchr(line, '\n', (size_t)(end - line));
 		line = line ? line + 1 : end;
 	}
-	n = line < end ? (size_t)(line + 1 - start) : 0;
+	n = line < end ? (size_t)(line - start) + blank_line(line, end) : 0;
 	return n > 7 && !memcmp(start, "NRRD000", 7) && !memchr(start, 0, n) ? n : 0;
 }
 

@@ -122,8 +122,10 @@ stream_thread_close(struct stream_thread *stream)
 	stream->stop = true;
 	done = wait_for_frame(stream);
 	pthread_cond_signal(&stream->changed);
-	if (!done)
+	if (!done) {		/* nobody waits for it any more */
 		abandoned = stream;
+		pthread_detach(stream->thread);
+	}
 	pthread_mutex_unlock(&stream->lock);
 	if (!done)
 		return false;

@@ -263,7 +263,6 @@ get_frame(const struct file *file, struct calib *calib)
 	return 0;
 }
 
-
 /* Rectifying rotations are those of a stereo pair, unless an entry's name speaks of a projector. */
 static bool
 is_stereo_pair(const struct file *file)

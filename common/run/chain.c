@@ -77,13 +77,25 @@ keep(struct chain *chain, struct frame *frame)
 	return 0;
 }
 
+/* Completes all frames under way. */
+static int
+complete_all(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->n; i++)
+		if (frame_jobs_drain(chain, &chain->link[i], 0, push) < 0)
+			return -1;
+	return 0;
+}
+
+/* Second inputs begin anew: frames under way still need what these read in step. */
 static int
 push_kept(struct chain *chain)
 {
 	struct frame *again;
 
 	for (size_t i = 0; i < chain->n; i++)
-		if (second_inputs_restart(&chain->link[i]) < 0)
+		if ((second_inputs_in_step(&chain->link[i]) && complete_all(chain) < 0) ||
+		    second_inputs_restart(&chain->link[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < chain->keeps; i++)
 		if (frame_duplicate(chain->kept[i], &again) < 0 || push(chain, 0, again) < 0)
@@ -126,6 +138,10 @@ begin_beside(struct segment *segment)
 {
 	bool wanted = frame_choice_wanted(segment);
 
+	/* frames before this one may have gone through fewer maps together */
+	for (size_t k = 1; k < segment->n; k++)
+		if (frame_jobs_drain(segment->chain, &segment->link[k], 0, push) < 0)
+			return -1;
 	if (wanted && frame_jobs_make_room(segment, push) < 0)
 		return -1;
 	if (wanted && open_output(segment) == 0) {
@@ -355,16 +371,6 @@ push(struct chain *chain, size_t at, struct frame *frame)
 		return 0;
 	losses_deliver(chain, at);
 	return -1;
-}
-
-/* Completes all frames under way. */
-static int
-complete_all(struct chain *chain)
-{
-	for (size_t i = 0; i < chain->n; i++)
-		if (frame_jobs_drain(chain, &chain->link[i], 0, push) < 0)
-			return -1;
-	return 0;
 }
 
 /* What read_ahead_next() has returned. */

@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "run/second_input.h"
+
 /* Two threads that share the rows of a frame lose 1 to 2 % to halos and waiting; two frames at once
  * took them 5 % more, as less of them stays in the cache. */
 #define THREADS_LEAST 3
@@ -64,10 +66,7 @@ map_allows(const struct link *link)
 	if (!(link->run.stage->traits & STAGE_CONCURRENT) || link->run.body->survey ||
 	    link->run.state || link->made == 0)
 		return false;
-	for (size_t i = 0; i < link->second_inputs; i++)
-		if (!link->second_input[i].single)
-			return false;
-	return true;
+	return !second_inputs_in_step(link);
 }
 
 /* Does a stage behind these maps gather? Then --keep-going looks at what waits there. */

@@ -103,9 +103,10 @@ losses_deliver(struct chain *chain, size_t at)
 		return;
 	chain->delivered = true;
 	fail_take(&failure);
+	/* a frame that fails itself comes before `failure` */
 	for (size_t i = at; i < chain->n; i++)
 		if (frame_jobs_drain(chain, &chain->link[i], 0, chain->push) < 0)
-			return;
+			fail_take(&failure);
 	fail_put(&failure);
 }
 

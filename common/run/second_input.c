@@ -245,6 +245,15 @@ second_inputs_restart(struct link *link)
 	return 0;
 }
 
+bool
+second_inputs_in_step(const struct link *link)
+{
+	for (size_t i = 0; i < link->second_inputs; i++)
+		if (!link->second_input[i].single)
+			return true;
+	return false;
+}
+
 void
 second_inputs_close(struct link *link)
 {

@@ -21,6 +21,8 @@ int second_inputs_skip(struct link *);
 int second_inputs_end(struct link *);
 /* The whole input comes once more (FRINGEPIPE_REPEAT): so do they. -1 after fail(). */
 int second_inputs_restart(struct link *);
+/* Does each input have its own frame of one of them? Not known before the second input. */
+bool second_inputs_in_step(const struct link *);
 void second_inputs_close(struct link *);
 /* The number of their channels. */
 size_t second_inputs_channels(const struct link *);

@@ -353,6 +353,25 @@ whole_files(void **state)
 		}
 }
 
+/* A header of lines that end in CR LF ends at its blank line, whatever looks like lines and blank
+ * ones behind that: the first four bytes are the frame. */
+static void
+header_ends_once(void **state)
+{
+	static const char text[] = "NRRD0004\r\ntype: uchar\r\ndimension: 2\r\nsizes: 2 2\r\n"
+	    "encoding: raw\r\n\r\n#abc\n\nwxyz";
+	struct frame *frame;
+
+	(void)state;
+	assert_int_equal(read_from(text, sizeof(text) - 1, &frame), 1);
+	assert_memory_equal(frame_row(frame, 0, 0), "#a", 2);
+	assert_memory_equal(frame_row(frame, 0, 1), "bc", 2);
+	frame_free(frame);
+	assert_int_equal(read_from(text, sizeof(text) - 1 - 6, &frame), 1);
+	assert_memory_equal(frame_row(frame, 0, 0), "#a", 2);
+	frame_free(frame);
+}
+
 static void
 write_errors(void **state)
 {
@@ -877,6 +896,7 @@ main(void)
 		cmocka_unit_test(odd_names_are_written_safely),
 		cmocka_unit_test(frames_follow_each_other),
 		cmocka_unit_test(whole_files),
+		cmocka_unit_test(header_ends_once),
 		cmocka_unit_test(write_errors),
 		cmocka_unit_test(fields_in_any_order),
 		cmocka_unit_test(every_type),
