@@ -714,8 +714,7 @@ images = np.array([np.tile(100 + 120 * np.cos(phase - 2 * np.pi * k / 3), (48, 1
 images = (images + np.random.default_rng(1).normal(0, 1, images.shape)).clip(1, 200)
 for name, scale in ("usual", 2.0 ** -20), ("large", 2.0 ** 118):
 	write_frames(name + ".nrrd", Frame((images * scale).astype("f4"), ["image"] * 3))'
-	for level in v2 v3 v4; do
-		FRINGEPIPE_CPU=$level fringepipe --version >/dev/null 2>&1 || continue
+	for level in $(cpu_levels); do
 		for name in usual large; do
 			FRINGEPIPE_CPU=$level phasewrap -n 3 -p 16 $name.nrrd -o out.nrrd 2>messages
 			sed -n 's/samples are exactly [^,]*/samples are exactly V/; s/ there give .*//; /exactly/p' messages >$name
