@@ -267,7 +267,8 @@ end(struct run *run)
 {
 	struct phase2depth *priv = run->priv;
 
-	if (priv->same && !fail_message() && !priv->on_device)	/* every frame of the input was seen */
+	/* init was called, and every frame of the input was seen */
+	if (priv->same && !fail_message() && !priv->on_device)
 		depthfit_warn(priv->same, priv->above.wrapped);
 	if (!fail_message())
 		half_turn_warn(&priv->jumps);
