@@ -83,6 +83,17 @@ stream_thread_next(struct stream_thread *stream, struct frame **out)
 	return got;
 }
 
+bool
+stream_thread_is_ready(struct stream_thread *stream)
+{
+	bool ready;
+
+	pthread_mutex_lock(&stream->lock);
+	ready = !stream->wanted;
+	pthread_mutex_unlock(&stream->lock);
+	return ready;
+}
+
 /* Waits until the thread has read the wanted frame, or for the timeout. */
 static bool
 wait_for_frame(struct stream_thread *stream)
@@ -101,17 +112,6 @@ wait_for_frame(struct stream_thread *stream)
 
 /* Keeps the memory that an abandoned thread uses reachable, for leak checkers. */
 static struct stream_thread *volatile abandoned __attribute__((used));
-
-bool
-stream_thread_is_ready(struct stream_thread *stream)
-{
-	bool ready;
-
-	pthread_mutex_lock(&stream->lock);
-	ready = !stream->wanted;
-	pthread_mutex_unlock(&stream->lock);
-	return ready;
-}
 
 bool
 stream_thread_close(struct stream_thread *stream)

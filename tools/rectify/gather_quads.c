@@ -135,6 +135,8 @@ gather_quads(const struct gathering *gathering, const uint *column, const uint *
 		around_take_quads(&around, gathering->from[1], quads.row, n);
 		cubic_sum_tile(&quads, &around, cosine, n);
 		gather_directions(sine, cosine, out, n);
+	}
+	if (channel->kind == RECTIFY_WRAPPED && channel->max_step < INFINITY) {
 		around_take_quads(&around, gathering->phase, quads.row, n);
 		cubic_limit_tile(&quads, &around, channel->max_step, out, n);
 	}
