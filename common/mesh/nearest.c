@@ -28,6 +28,19 @@ struct nearest {
 
 /* ---- building ---- */
 
+/* Not fmin() and fmax(), which are calls: all coordinates are finite. */
+static inline double
+lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static inline double
+greater(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 struct building {
 	struct nearest *tree;
 	double (*middle)[3];	/* of each triangle of the mesh, times 3 */
@@ -47,8 +60,8 @@ bound(const struct building *building, struct node *node, uint32_t first, uint32
 			const double *p = building->mesh->point[building->mesh->corner[t][c]];
 
 			for (int i = 0; i < 3; i++) {
-				node->low[i] = fmin(node->low[i], p[i]);
-				node->high[i] = fmax(node->high[i], p[i]);
+				node->low[i] = lesser(node->low[i], p[i]);
+				node->high[i] = greater(node->high[i], p[i]);
 			}
 		}
 }
@@ -276,7 +289,7 @@ box_distance(const struct node *node, const double x[3])
 	double sum = 0;
 
 	for (int i = 0; i < 3; i++) {
-		double d = fmax(fmax(node->low[i] - x[i], x[i] - node->high[i]), 0);
+		double d = greater(greater(node->low[i] - x[i], x[i] - node->high[i]), 0);
 
 		sum += d * d;
 	}
@@ -290,26 +303,24 @@ struct best {
 	enum part part;
 };
 
+/* Triangle k, in the order of the leaves. */
 static void
-search_leaf(const struct nearest *tree, const struct node *node, const double x[3],
-    struct best *best)
+try_triangle(const struct nearest *tree, size_t k, const double x[3], struct best *best)
 {
-	for (size_t k = node->first; k < (size_t)node->first + node->n; k++) {
-		double point[3], d[3], squares;
-		enum part part = nearest_of((const double (*)[3])tree->corner[k], x, point);
+	double point[3], d[3], squares;
+	enum part part = nearest_of((const double (*)[3])tree->corner[k], x, point);
 
-		for (int i = 0; i < 3; i++)
-			d[i] = x[i] - point[i];
-		squares = vector3_dot(d, d);
-		if (squares > best->squares || (squares == best->squares &&
-		    best->triangle != NEAREST_NONE && tree->number[k] > best->number))
-			continue;
-		best->squares = squares;
-		best->triangle = k;
-		best->number = tree->number[k];
-		best->part = part;
-		memcpy(best->point, point, sizeof(point));
-	}
+	for (int i = 0; i < 3; i++)
+		d[i] = x[i] - point[i];
+	squares = vector3_dot(d, d);
+	if (squares > best->squares || (squares == best->squares &&
+	    best->triangle != NEAREST_NONE && tree->number[k] > best->number))
+		return;
+	best->squares = squares;
+	best->triangle = k;
+	best->number = tree->number[k];
+	best->part = part;
+	memcpy(best->point, point, sizeof(point));
 }
 
 static void
@@ -328,7 +339,8 @@ search(const struct nearest *tree, const double x[3], struct best *best)
 		if (stack[n].squares > best->squares)
 			continue;
 		if (node->n) {
-			search_leaf(tree, node, x, best);
+			for (size_t k = node->first; k < (size_t)node->first + node->n; k++)
+				try_triangle(tree, k, x, best);
 			continue;
 		}
 		a = (uint32_t)(node - tree->node) + 1;
@@ -337,14 +349,14 @@ search(const struct nearest *tree, const double x[3], struct best *best)
 		db = box_distance(&tree->node[b], x);
 		/* the nearer one is searched first: it lies on top */
 		stack[n].node = da <= db ? b : a;
-		stack[n++].squares = fmax(da, db);
+		stack[n++].squares = greater(da, db);
 		stack[n].node = da <= db ? a : b;
-		stack[n++].squares = fmin(da, db);
+		stack[n++].squares = lesser(da, db);
 	}
 }
 
 void
-nearest_find(const struct nearest *tree, const double x[3], double within,
+nearest_find(const struct nearest *tree, const double x[3], double within, size_t from,
     struct nearest_point *out)
 {
 	struct best best = { .squares = within * within, .triangle = NEAREST_NONE };
@@ -352,11 +364,15 @@ nearest_find(const struct nearest *tree, const double x[3], double within,
 	const float *normal;
 	double d[3];
 
+	if (from != NEAREST_NONE)
+		try_triangle(tree, from, x, &best);
 	search(tree, x, &best);
-	*out = (struct nearest_point){ .triangle = NEAREST_NONE, .distance = (double)NAN };
+	*out = (struct nearest_point){ .triangle = NEAREST_NONE, .place = from,
+		.distance = (double)NAN };
 	if (best.triangle == NEAREST_NONE)
 		return;
 	out->triangle = best.number;
+	out->place = best.triangle;
 	of = &tree->normals.triangle[best.number];
 	normal = best.part == FACE ? of->face : best.part < VERTEX_0 ?
 	    of->edge[best.part - EDGE_0] : of->vertex[best.part - VERTEX_0];

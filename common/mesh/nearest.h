@@ -16,6 +16,7 @@ struct nearest;
 
 struct nearest_point {
 	size_t triangle;	/* its number in the mesh; NEAREST_NONE: nothing is within reach */
+	size_t place;		/* where the search for a point nearby may begin */
 	double point[3];
 	double normal[3];	/* unit: of the face, edge or vertex where the point lies */
 	double face[3];		/* unit normal of the triangle */
@@ -34,8 +35,9 @@ int nearest_new(const char *path, const struct triangles *, struct nearest **);
 void nearest_free(struct nearest *);
 void nearest_count(const struct nearest *, struct nearest_counts *);
 /* The nearest point of the mesh within a distance (INFINITY: any); of equally near ones that of the
- * triangle with the lowest number. */
-void nearest_find(const struct nearest *, const double x[3], double within,
+ * triangle with the lowest number. from: the place that was found for a point nearby, which makes
+ * the search shorter and changes nothing else, or NEAREST_NONE. */
+void nearest_find(const struct nearest *, const double x[3], double within, size_t from,
     struct nearest_point *);
 
 #endif

@@ -100,6 +100,7 @@ as_all_triangles(void **state)
 {
 	struct triangles mesh = { 0 };
 	struct nearest *tree;
+	size_t from = 0;
 
 	(void)state;
 	for (uint t = 0; t < 700; t++) {
@@ -120,17 +121,24 @@ as_all_triangles(void **state)
 
 		if (i % 5 == 0)
 			memcpy(x, mesh.point[i % mesh.points], sizeof(x));
-		nearest_find(tree, x, INFINITY, &found);
+		nearest_find(tree, x, INFINITY, NEAREST_NONE, &found);
 		want = brute(&mesh, x);
 		assert_true(fabs(fabs(found.distance) - want) < 1.5e-13);
 		for (int k = 0; k < 3; k++)
 			d += pow(found.point[k] - x[k], 2);
 		assert_true(fabs(sqrt(d) - want) < 1.5e-13);
 		assert_true(brute_triangle(&mesh, found.triangle, x) == want);
-		nearest_find(tree, x, want * 0.999, &none);
+		nearest_find(tree, x, want * 0.999, NEAREST_NONE, &none);
 		assert_true(want == 0 || none.triangle == NEAREST_NONE);
-		nearest_find(tree, x, want * 1.001 + 1e-9, &none);
+		nearest_find(tree, x, want * 1.001 + 1e-9, NEAREST_NONE, &none);
 		assert_int_equal(none.triangle, found.triangle);
+		/* wherever the search begins, here far away as a rule */
+		nearest_find(tree, x, INFINITY, from, &none);
+		assert_int_equal(none.triangle, found.triangle);
+		assert_true(none.distance == found.distance);
+		nearest_find(tree, x, want * 0.999, from, &none);
+		assert_true(want == 0 || none.triangle == NEAREST_NONE);
+		from = found.place;
 	}
 	nearest_free(tree);
 	triangles_free(&mesh);
@@ -183,7 +191,7 @@ signs(void **state)
 			outside += off > 0 ? off * off : 0;
 			inside = fmin(inside, -off);
 		}
-		nearest_find(tree, x, INFINITY, &found);
+		nearest_find(tree, x, INFINITY, NEAREST_NONE, &found);
 		assert_true(fabs(found.distance - (outside > 0 ? sqrt(outside) : -inside)) < 1e-12);
 		assert_false(found.border);
 	}
@@ -210,16 +218,16 @@ borders(void **state)
 	nearest_count(tree, &counts);
 	assert_int_equal(counts.triangles, 2);
 	assert_int_equal(counts.empty, 1);
-	nearest_find(tree, (double[3]){ 0.4, 0.4, 0.5 }, INFINITY, &found);
+	nearest_find(tree, (double[3]){ 0.4, 0.4, 0.5 }, INFINITY, NEAREST_NONE, &found);
 	assert_true(!found.border && fabs(found.distance - 0.5) < 1e-15 && found.triangle == 0);
-	nearest_find(tree, (double[3]){ 0.6, 0.6, -0.5 }, INFINITY, &found);
+	nearest_find(tree, (double[3]){ 0.6, 0.6, -0.5 }, INFINITY, NEAREST_NONE, &found);
 	assert_true(!found.border && fabs(found.distance + 0.5) < 1e-15 && found.triangle == 1);
 	/* on the diagonal */
-	nearest_find(tree, (double[3]){ 0.5, 0.5, 1 }, INFINITY, &found);
+	nearest_find(tree, (double[3]){ 0.5, 0.5, 1 }, INFINITY, NEAREST_NONE, &found);
 	assert_true(!found.border && found.distance == 1);
-	nearest_find(tree, (double[3]){ 1.3, 0.5, 0.4 }, INFINITY, &found);
+	nearest_find(tree, (double[3]){ 1.3, 0.5, 0.4 }, INFINITY, NEAREST_NONE, &found);
 	assert_true(found.border && fabs(found.distance - 0.5) < 1e-15);
-	nearest_find(tree, (double[3]){ 1.3, 1.4, 0 }, INFINITY, &found);
+	nearest_find(tree, (double[3]){ 1.3, 1.4, 0 }, INFINITY, NEAREST_NONE, &found);
 	assert_true(found.border && fabs(fabs(found.distance) - 0.5) < 1e-15);
 	nearest_free(tree);
 	mesh.n = 0;

@@ -87,13 +87,15 @@ measure_block(void *arg, size_t block)
 {
 	const struct measuring *m = arg;
 	size_t end = (block + 1) * BLOCK < m->n ? (block + 1) * BLOCK : m->n;
+	size_t from = NEAREST_NONE;	/* points of a frame lie beside the one before, as a rule */
 
 	for (size_t k = block * BLOCK; k < end; k++) {
 		struct nearest_point found;
 		double x[3];
 
 		pose_apply(m->pose, m->points->x[k * m->step], x);
-		nearest_find(m->mesh, x, m->within, &found);
+		nearest_find(m->mesh, x, m->within, from, &found);
+		from = found.place;
 		if (m->out) {
 			m->out[k].far = found.triangle == NEAREST_NONE;
 			m->out[k].border = found.border;
