@@ -125,6 +125,13 @@ select_kth(double *v, size_t low, size_t high, size_t k)
 }
 
 double
+statistics_ranked(double *v, size_t n, size_t k)
+{
+	select_kth(v, 0, n - 1, k);
+	return v[k];
+}
+
+double
 statistics_quantile(double *v, size_t n, double q)
 {
 	double rank = ceil(q * (double)n * (1.0 - 1e-12));	/* 0.9 * 10 may lie above 9 */
@@ -134,6 +141,5 @@ statistics_quantile(double *v, size_t n, double q)
 		return NAN;
 	if (k >= n)
 		k = n - 1;
-	select_kth(v, 0, n - 1, k);
-	return v[k];
+	return statistics_ranked(v, n, k);
 }

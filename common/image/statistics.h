@@ -16,5 +16,7 @@ int statistics_of(struct run *, const struct frame *, struct statistics *all);
 double statistics_sd(const struct statistics *);
 /* The smallest v of which at least a share q of all n are no larger; NaN if n = 0. Reorders v. */
 double statistics_quantile(double *v, size_t n, double q);
+/* The one of rank k < n, from 0 on. Reorders v. */
+double statistics_ranked(double *v, size_t n, size_t k);
 
 #endif

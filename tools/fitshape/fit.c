@@ -200,6 +200,7 @@ find_statistics(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
 	double squares = 0, sum = 0, *used = calloc(fit->n + 1, sizeof(*used)), chi_square = 0;
+	double low = INFINITY, high = -INFINITY;
 
 	if (!used)
 		return fail_memory();
@@ -210,6 +211,8 @@ find_statistics(struct fitting *fitting)
 		if (!(fit->weight[i] > 0))
 			continue;
 		used[fit->used++] = d;
+		low = d < low ? d : low;
+		high = d > high ? d : high;
 		squares += d * d;
 		sum += d;
 		chi_square += standardised(fitting, i) * standardised(fitting, i);
@@ -223,8 +226,8 @@ find_statistics(struct fitting *fitting)
 	fit->sd = fit->used > fit->unknowns ? sqrt(squares / (double)(fit->used - fit->unknowns)) :
 	    (double)NAN;
 	fit->chi_square = fitting->sd ? chi_square : (double)NAN;
-	fit->min = statistics_quantile(used, fit->used, 0);
-	fit->max = statistics_quantile(used, fit->used, 1);
+	fit->min = fit->used ? low : (double)NAN;
+	fit->max = fit->used ? high : (double)NAN;
 	fit->interval[0] = statistics_quantile(used, fit->used, 0.025);
 	fit->interval[1] = statistics_quantile(used, fit->used, 0.975);
 	free(used);
@@ -379,32 +382,32 @@ find_extent(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
 	const struct shape *shape = &fit->shape;
-	double mean[3] = { 0 }, length, most = 0, low = INFINITY, high = -INFINITY;
+	double mean[3] = { 0 }, length, least = 1, low = INFINITY, high = -INFINITY;
 
 	fit->extent_deg = fit->length = (double)NAN;
 	if (shape->kind == SHAPE_PLANE)
 		return;
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < fit->n; i++) {
-			double normal[3], along;
+			double normal[3], along, cosine;
 
 			if (!(fit->weight[i] > 0))
 				continue;
 			shape_normal(shape, fitting->cloud->x[i], normal);
 			for (int k = 0; k < 3 && !pass; k++)
 				mean[k] += normal[k];
+			cosine = vector3_dot(normal, mean);
 			if (pass)
-				most = fmax(most,
-				    acos(fmin(fmax(vector3_dot(normal, mean), -1), 1)));
+				least = cosine < least ? cosine : least;
 			along = vector3_dot(shape->axis, fitting->cloud->x[i]);
-			low = fmin(low, along);
-			high = fmax(high, along);
+			low = along < low ? along : low;
+			high = along > high ? along : high;
 		}
 		length = sqrt(vector3_dot(mean, mean));
 		for (int k = 0; k < 3 && length > 0; k++)
 			mean[k] /= length;
 	}
-	fit->extent_deg = most * 57.29577951308232;
+	fit->extent_deg = acos(fmax(least, -1)) * 57.29577951308232;
 	fit->length = shape->kind == SHAPE_CYLINDER ? high - low : (double)NAN;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "find_balls.h"
+#include "image/statistics.h"
 #include "length.h"
 
 #define CALIBRATED 1.7	/* a ratio to a calibrated length that is a mistake: a radius, a unit */
@@ -20,35 +21,30 @@ struct measuring {
 
 /* ---- acceptance figures ---- */
 
-struct ranked {
-	double size;
-	size_t index;
-};
-
-/* Larger ones first, of equal ones the earlier. */
-static int
-compare_ranked(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa, *b = pb;
-
-	if (a->size != b->size)
-		return a->size < b->size ? 1 : -1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
-
+/* The largest ones; of equal ones the earlier. */
 static int
 mark_largest(const struct fit *fit, size_t trimmed, unsigned char *drop)
 {
-	struct ranked *rank = calloc(fit->n + 1, sizeof(*rank));
+	double *size, least;
 
-	if (!rank)
+	if (trimmed == 0)
+		return 0;
+	size = calloc(fit->n + 1, sizeof(*size));
+	if (!size)
 		return fail_memory();
 	for (size_t i = 0; i < fit->n; i++)
-		rank[i] = (struct ranked){ fabs(fit->distance[i]), i };
-	qsort(rank, fit->n, sizeof(*rank), compare_ranked);
-	for (size_t i = 0; i < trimmed; i++)
-		drop[rank[i].index] = 1;
-	free(rank);
+		size[i] = fabs(fit->distance[i]);
+	least = statistics_ranked(size, fit->n, fit->n - trimmed);
+	free(size);
+	for (size_t i = 0; i < fit->n; i++) {
+		drop[i] = fabs(fit->distance[i]) > least;
+		trimmed -= drop[i];
+	}
+	for (size_t i = 0; i < fit->n && trimmed > 0; i++)
+		if (fabs(fit->distance[i]) == least) {
+			drop[i] = 1;
+			trimmed--;
+		}
 	return 0;
 }
 

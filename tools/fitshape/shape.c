@@ -32,7 +32,7 @@ shape_unknowns(const struct shape *shape)
 }
 
 /* From the centre, or from the axis's nearest point, to x; *along: of the axis. */
-static double
+static inline __attribute__((always_inline)) double
 arm(const struct shape *shape, const double x[3], double q[3], double *along)
 {
 	for (int i = 0; i < 3; i++)
@@ -85,8 +85,9 @@ shape_tangent(const struct shape *shape, double reach, struct shape_tangent *tan
 		    a[(i + 2) % 3] * tangent->u[(i + 1) % 3];
 }
 
-double
-shape_derive(const struct shape_tangent *tangent, const double x[3], double J[SHAPE_UNKNOWNS])
+/* The distance, and in J its derivatives by the unknowns. */
+static inline __attribute__((always_inline)) double
+derive(const struct shape_tangent *tangent, const double x[3], double J[SHAPE_UNKNOWNS])
 {
 	const struct shape *shape = &tangent->shape;
 	double q[3], along, length = arm(shape, x, q, &along);
@@ -152,30 +153,58 @@ struct summing {
 	size_t unknowns;
 };
 
-static void
-sum_block(void *arg, size_t b)
+/* Of points `first` to `end` - 1; called with constants, so that n sums stay in registers. */
+static inline __attribute__((always_inline)) void
+sum_points(const struct summing *summing, size_t first, size_t end, enum shape_kind kind, size_t n,
+    struct shape_normals *out)
 {
-	const struct summing *summing = arg;
 	const struct shape_points *points = summing->points;
-	struct shape_normals *sum = &summing->block[b];
-	size_t n = summing->unknowns, end = b * BLOCK + BLOCK;
+	struct shape_tangent tangent = *summing->tangent;
+	struct shape_normals sum = { 0 };
 
-	memset(sum, 0, sizeof(*sum));
-	if (end > points->n)
-		end = points->n;
-	for (size_t k = b * BLOCK; k < end; k++) {
+	tangent.shape.kind = kind;
+	for (size_t k = first; k < end; k++) {
 		double J[SHAPE_UNKNOWNS], w = points->weight ? points->weight[k] : 1, d;
 
 		if (w == 0)
 			continue;
-		d = shape_derive(summing->tangent, points->x[k], J);
+		d = derive(&tangent, points->x[k], J);
 		for (size_t i = 0; i < n; i++) {
-			sum->g[i] += w * J[i] * d;
+			sum.g[i] += w * J[i] * d;
 			for (size_t j = 0; j <= i; j++)
-				sum->a[i * n + j] += w * J[i] * J[j];
+				sum.a[i * n + j] += w * J[i] * J[j];
 		}
-		sum->squares += w * d * d;
-		sum->weight += w;
+		sum.squares += w * d * d;
+		sum.weight += w;
+	}
+	*out = sum;
+}
+
+static void
+sum_block(void *arg, size_t b)
+{
+	const struct summing *summing = arg;
+	struct shape_normals *sum = &summing->block[b];
+	size_t n = summing->unknowns, first = b * BLOCK, end = first + BLOCK;
+
+	if (end > summing->points->n)
+		end = summing->points->n;
+	switch (summing->tangent->shape.kind) {
+	case SHAPE_PLANE:
+		sum_points(summing, first, end, SHAPE_PLANE, 3, sum);
+		break;
+	case SHAPE_SPHERE:
+		if (n == 4)
+			sum_points(summing, first, end, SHAPE_SPHERE, 4, sum);
+		else
+			sum_points(summing, first, end, SHAPE_SPHERE, 3, sum);
+		break;
+	case SHAPE_CYLINDER:
+		if (n == 5)
+			sum_points(summing, first, end, SHAPE_CYLINDER, 5, sum);
+		else
+			sum_points(summing, first, end, SHAPE_CYLINDER, 4, sum);
+		break;
 	}
 }
 

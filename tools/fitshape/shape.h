@@ -38,8 +38,6 @@ struct shape_tangent {
 
 /* The unknowns' directions at a shape. */
 void shape_tangent(const struct shape *, double reach, struct shape_tangent *);
-/* The distance, and in J its derivatives by the unknowns. */
-double shape_derive(const struct shape_tangent *, const double x[3], double J[SHAPE_UNKNOWNS]);
 /* Unit normal of the shape's surface at x, outwards. */
 void shape_normal(const struct shape *, const double x[3], double normal[3]);
 /* The shape after a step of its unknowns. */
