@@ -24,10 +24,18 @@ raster_new(struct raster *raster, size_t w, size_t h, size_t attributes)
 	return 0;
 }
 
+/* Behind the last row that is kept, or y1. */
+static size_t
+raster_end(const struct raster *raster, size_t y1)
+{
+	return y1 < raster->top + raster->h ? y1 : raster->top + raster->h;
+}
+
 void
 raster_clear(struct raster *raster, size_t y0, size_t y1)
 {
-	size_t first = y0 * raster->w, end = (y1 < raster->h ? y1 : raster->h) * raster->w;
+	size_t first = (y0 - raster->top) * raster->w;
+	size_t end = (raster_end(raster, y1) - raster->top) * raster->w;
 
 	for (size_t i = first; i < end; i++)
 		raster->z[i] = INFINITY;
@@ -207,7 +215,7 @@ raster_triangle(struct raster *raster, size_t y0, size_t y1, const struct raster
 	right = most(x[0], x[1], x[2]);
 	top = least(y[0], y[1], y[2]);
 	bottom = most(y[0], y[1], y[2]);
-	if (!clip_range(top, bottom, y0, y1 < raster->h ? y1 : raster->h, &box.top, &box.bottom) ||
+	if (!clip_range(top, bottom, y0, raster_end(raster, y1), &box.top, &box.bottom) ||
 	    !clip_range(left, right, 0, raster->w, &box.left, &box.right))
 		return;
 	if (right - left <= SMALL && bottom - top <= SMALL)

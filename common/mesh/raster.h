@@ -20,6 +20,7 @@
 
 struct raster {
 	size_t w, h, attributes;
+	size_t top;		/* y of the first row that is kept: 0, or that of a strip */
 	float *z;		/* w x h, +infinity where nothing was drawn */
 	float *attribute;	/* of each pixel all of them, 0 where nothing was drawn */
 };
@@ -31,10 +32,11 @@ struct raster_vertex {
 
 /* All of it unset. 0, or -1 after fail(). attributes <= RASTER_ATTRIBUTES. */
 int raster_new(struct raster *, size_t w, size_t h, size_t attributes);
-/* Rows y0 <= y < y1 become empty: before anything is drawn into them, by the thread that does. */
+/* Rows y0 <= y < y1, from `top` on, become empty: before anything is drawn into them, by the thread
+ * that does. */
 void raster_clear(struct raster *, size_t y0, size_t y1);
 void raster_free(struct raster *);
-/* Draws the part of the triangle in rows y0 <= y < y1. z and attributes are interpolated linearly
+/* Draws the part of the triangle in rows y0 <= y < y1, top <= y0. z and attributes are interpolated linearly
  * at the pixel's centre. Not-finite corners draw nothing. */
 void raster_triangle(struct raster *, size_t y0, size_t y1, const struct raster_vertex *a,
     const struct raster_vertex *b, const struct raster_vertex *c);

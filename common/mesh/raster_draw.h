@@ -34,6 +34,7 @@ draw_edges(struct raster *raster, const struct box *box, struct edge a, struct e
 {
 	for (size_t y = box->top; y <= box->bottom; y++) {
 		EXACT at_a = a.value, at_b = b.value, at_c = c.value;
+		size_t row = (y - raster->top) * raster->w;
 
 		for (size_t x = box->left; x <= box->right; x++) {
 			if ((at_a | at_b | at_c) >= 0) {
@@ -41,7 +42,7 @@ draw_edges(struct raster *raster, const struct box *box, struct edge a, struct e
 					(double)(at_b + b.out) * inverse,
 					(double)(at_c + c.out) * inverse };
 
-				draw_pixel(raster, y * raster->w + x, v, weight);
+				draw_pixel(raster, row + x, v, weight);
 			}
 			at_a += a.along_x;
 			at_b += b.along_x;

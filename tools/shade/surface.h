@@ -17,9 +17,15 @@ struct surface_view {
 	size_t value; /* channel to colour by; NO_CHANNEL: depth along the frame's own z */
 };
 
-/* Draws the frame into a raster of SURFACE_PLANES attributes (raster_free). *scale: pixels of a
- * unit of length, NaN where the frame's columns and rows are no lengths. 0, or -1 after fail(). */
-int surface_draw(struct run *, const struct frame *, const struct surface_view *, struct raster *,
+struct surface;
+
+/* The frame as it is seen. *scale: pixels of a unit of length, NaN where the frame's columns and
+ * rows are no lengths. 0, or -1 after fail(); surface_free() in either case. */
+int surface_new(struct run *, const struct frame *, const struct surface_view *, struct surface **,
     double *scale);
+void surface_free(struct surface *);
+/* Draws rows y0 <= y < y1 of the picture into a raster of SURFACE_PLANES attributes that has them.
+ * Several threads may draw rows of their own at once. */
+void surface_draw(const struct surface *, struct raster *, size_t y0, size_t y1);
 
 #endif

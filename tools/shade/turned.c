@@ -8,12 +8,17 @@
 #include "colours.h"
 #include "surface.h"
 
+#define STRIP 32			/* rows of samples that are drawn and lit at once, or a few more */
+
 struct picture {
 	const struct parameters *parameters;
 	const struct priv *priv;
-	const struct raster *raster;
+	const struct surface *surface;
+	struct raster *raster;	/* all samples; or of each thread those of a strip */
 	struct frame *out;
-	size_t samples;
+	size_t w, h, samples;	/* w, h: of the samples */
+	size_t rows, strips;	/* rows of samples of a strip; how many strips there are */
+	size_t next;		/* strip that no thread has taken yet */
 };
 
 /* Samples of a row that are lit at once. */
@@ -25,12 +30,13 @@ struct chunk {
 
 /* Of n samples from `first` on. What was not drawn has no normal, and is background. */
 static void
-find_levels(const struct picture *picture, size_t first, size_t n, struct chunk *chunk)
+find_levels(const struct picture *picture, const struct raster *raster, size_t first, size_t n,
+    struct chunk *chunk)
 {
 	const struct shade_light light = picture->priv->light;
 	const struct shade_vector background = picture->priv->background;
-	const float *restrict z = picture->raster->z + first;
-	const float *restrict attribute = picture->raster->attribute + first * SURFACE_PLANES;
+	const float *restrict z = raster->z + first;
+	const float *restrict attribute = raster->attribute + first * SURFACE_PLANES;
 	float value[CHUNK];
 
 	for (size_t i = 0; i < n; i++)
@@ -75,9 +81,8 @@ add_samples(const float *level, size_t n, size_t pixels, float *sum)
 
 /* The mean of n x n samples, n <= CHUNK. */
 static void
-paint_row(void *arg, size_t y)
+paint_row(const struct picture *picture, const struct raster *raster, size_t y)
 {
-	const struct picture *picture = arg;
 	size_t n = picture->samples, w = picture->out->head.w, most = CHUNK / n;
 	struct chunk chunk;
 
@@ -86,9 +91,9 @@ paint_row(void *arg, size_t y)
 
 		pixels = w - x < most ? w - x : most;
 		for (size_t j = 0; j < n; j++) {
-			size_t first = (y * n + j) * picture->raster->w + x * n;
+			size_t first = (y * n + j - raster->top) * raster->w + x * n;
 
-			find_levels(picture, first, pixels * n, &chunk);
+			find_levels(picture, raster, first, pixels * n, &chunk);
 			for (size_t k = 0; k < 3; k++)
 				add_samples(chunk.level[k], n, pixels, sum[k]);
 		}
@@ -119,21 +124,111 @@ find_range(struct priv *priv, const struct raster *raster)
 	return 0;
 }
 
-static int
-paint(struct run *run, const struct frame_head *in, const struct raster *raster, size_t samples)
+static size_t
+strip_end(const struct picture *picture, size_t strip)
 {
-	struct picture picture = { .parameters = run->parameters,
-		.priv = run->priv,
-		.raster = raster,
-		.samples = samples };
-	const struct parameters *p = run->parameters;
+	size_t end = (strip + 1) * picture->rows;
 
-	if (p->by != BY_NONE && p->range.n == 0 && find_range(run->priv, raster) < 0)
+	return end < picture->h ? end : picture->h;
+}
+
+static void
+paint_strip(const struct picture *picture, const struct raster *raster, size_t strip)
+{
+	size_t end = strip_end(picture, strip) / picture->samples;
+
+	for (size_t y = strip * picture->rows / picture->samples; y < end; y++)
+		paint_row(picture, raster, y);
+}
+
+/* A thread's strips, one after another, in memory of its own that stays in its cache. */
+static void
+draw_and_paint(void *arg, size_t thread)
+{
+	struct picture *picture = arg;
+	struct raster *raster = &picture->raster[thread];
+	size_t strip;
+
+	while ((strip = __atomic_fetch_add(&picture->next, 1, __ATOMIC_RELAXED)) <
+	    picture->strips) {
+		raster->top = strip * picture->rows;
+		surface_draw(picture->surface, raster, raster->top, strip_end(picture, strip));
+		paint_strip(picture, raster, strip);
+	}
+}
+
+static void
+draw_only(void *arg, size_t strip)
+{
+	const struct picture *picture = arg;
+
+	surface_draw(picture->surface, picture->raster, strip * picture->rows,
+	    strip_end(picture, strip));
+}
+
+static void
+paint_only(void *arg, size_t strip)
+{
+	const struct picture *picture = arg;
+
+	paint_strip(picture, picture->raster, strip);
+}
+
+/* Where the range is that of all samples these are kept until it is known. */
+static int
+fill_whole(struct run *run, struct picture *picture)
+{
+	struct raster all;
+	int status = raster_new(&all, picture->w, picture->h, SURFACE_PLANES);
+
+	picture->raster = &all;
+	if (status == 0) {
+		run_for(run, picture->strips, draw_only, picture);
+		status = find_range(run->priv, &all);
+	}
+	if (status == 0)
+		run_for(run, picture->strips, paint_only, picture);
+	raster_free(&all);
+	return status;
+}
+
+static int
+fill_by_strips(struct run *run, struct picture *picture)
+{
+	size_t threads = run->threads > 1 ? (size_t)run->threads : 1;
+	int status = 0;
+
+	threads = threads < picture->strips ? threads : picture->strips;
+	picture->raster = calloc(threads, sizeof(*picture->raster));
+	if (!picture->raster)
+		return fail_memory();
+	for (size_t i = 0; i < threads && status == 0; i++)
+		status = raster_new(
+		    &picture->raster[i], picture->w, picture->rows, SURFACE_PLANES);
+	if (status == 0)
+		run_for(run, threads, draw_and_paint, picture);
+	for (size_t i = 0; i < threads; i++)
+		raster_free(&picture->raster[i]);
+	free(picture->raster);
+	return status;
+}
+
+static int
+paint(struct run *run, const struct frame_head *in, struct picture *picture)
+{
+	const struct parameters *p = run->parameters;
+	size_t n = picture->samples;
+	bool ranged = p->by == BY_NONE || p->range.n != 0;
+
+	picture->rows = (STRIP + n - 1) / n * n;
+	picture->strips = (picture->h + picture->rows - 1) / picture->rows;
+	if (annotated_new(in, picture->w / n, picture->h / n, &picture->out) < 0)
 		return -1;
-	if (annotated_new(in, raster->w / samples, raster->h / samples, &picture.out) < 0)
+	if ((ranged ? fill_by_strips(run, picture) : fill_whole(run, picture)) < 0) {
+		frame_free(picture->out);
 		return -1;
-	run_for(run, picture.out->head.h, paint_row, &picture);
-	return annotated_emit(run, picture.out);
+	}
+	return annotated_emit(run, picture->out);
 }
 
 /* For the scale bar: pixels of the raster, `samples` of which are one, of a unit of length. */
@@ -162,19 +257,22 @@ turned_frame(struct run *run, struct frame *in)
 	size_t samples = p->samples == OPT_NONE_INTEGER ? 2 : (size_t)p->samples;
 	struct surface_view view = { p->view.v[0], p->view.v[1], .jump = p->jump,
 		.value = p->by == BY_TEXTURE ? priv->value : NO_CHANNEL };
-	struct raster raster;
+	struct surface *surface;
 	double scale;
 	int status;
 
 	view.w = samples * (p->size.w ? p->size.w : in->head.w);
 	view.h = samples * (p->size.w ? p->size.h : in->head.h);
-	status = surface_draw(run, in, &view, &raster, &scale);
-	if (status == 0) {
+	status = surface_new(run, in, &view, &surface, &scale);
+	if (status == 0)
 		status = measure(priv, &in->head, scale, samples);
-		if (status == 0)
-			status = paint(run, &in->head, &raster, samples);
-		raster_free(&raster);
+	if (status == 0) {
+		struct picture picture = { .parameters = p, .priv = priv, .surface = surface,
+			.w = view.w, .h = view.h, .samples = samples };
+
+		status = paint(run, &in->head, &picture);
 	}
+	surface_free(surface);
 	frame_free(in);
 	return status;
 }
