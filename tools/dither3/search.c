@@ -8,6 +8,10 @@
 #include "dither3.px.h"
 
 #define SEARCH_SWEEPS 16
+#define AHEAD 4			/* pixels of a row that are looked at together */
+#define TILE 8			/* pixels; a tile that no turned bit reaches is not searched again */
+
+typedef float lanes __attribute__((vector_size(SEARCH_LANES * sizeof(float))));
 
 static int
 seen_start(struct seen *seen, const struct search *search, double sigma, bool flat, float weight)
@@ -29,6 +33,7 @@ search_end(struct search *search)
 	free(search->tangential.error);
 	free(search->radial.error);
 	free(search->inside);
+	free(search->turned[0]);
 }
 
 int
@@ -44,30 +49,52 @@ search_start(struct search *search, size_t w, size_t h, double sigma, const unsi
 	search->stride = w + 2 * reach + SEARCH_LANES;
 	search->black = black;
 	search->inside = calloc(h + 2 * reach, search->stride * sizeof(float));
-	if (!search->inside)
+	search->across = (w + TILE - 1) / TILE;
+	search->tiles = search->across * ((h + TILE - 1) / TILE);
+	search->turned[0] = calloc(search->tiles + 1, 2);
+	if (!search->inside || !search->turned[0])
 		return fail_memory();
+	search->turned[1] = search->turned[0] + search->tiles;
 	for (size_t i = 0; i < w * h; i++)
 		search->inside[(i / w + reach) * search->stride + i % w + reach] = !black[i];
 	return 0;
 }
 
-/* The kernel, at pixel (x, y), times the errors around. */
-static float
-look(const struct search *search, const struct seen *seen, size_t x, size_t y)
+/* The kernel, at n pixels from (x, y) on, times the errors around; called with constants. The sums
+ * of one pixel wait for each other, those of several do not. */
+static inline __attribute__((always_inline)) void
+look_n(const struct search *search, const struct seen *seen, size_t x, size_t y, size_t n,
+    float *restrict looked)
 {
-	float lane[SEARCH_LANES] = { 0 };
+	lanes sum[AHEAD] = { { 0 } };
 
 	for (size_t dy = 0; dy <= 2 * search->reach; dy++) {
 		const float *restrict error = seen->error + (y + dy) * search->stride + x;
 		const float *restrict kernel = seen->kernel + dy * search->width;
 
 		for (size_t k = 0; k < search->width; k += SEARCH_LANES)
-			CPU_SIMD
-			for (size_t i = 0; i < SEARCH_LANES; i++)
-				lane[i] += error[k + i] * kernel[k + i];
+			for (size_t i = 0; i < n; i++) {
+				lanes e, weight;
+
+				memcpy(&e, error + k + i, sizeof(e));
+				memcpy(&weight, kernel + k, sizeof(weight));
+				sum[i] += e * weight;
+			}
 	}
-	return ((lane[0] + lane[4]) + (lane[1] + lane[5])) +
-	    ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+	for (size_t i = 0; i < n; i++)
+		looked[i] = ((sum[i][0] + sum[i][4]) + (sum[i][1] + sum[i][5])) +
+		    ((sum[i][2] + sum[i][6]) + (sum[i][3] + sum[i][7]));
+}
+
+static void
+look(const struct search *search, const struct seen *seen, size_t x, size_t y, size_t n,
+    float *looked)
+{
+	if (n == AHEAD)
+		look_n(search, seen, x, y, AHEAD, looked);
+	else
+		for (size_t i = 0; i < n; i++)
+			look_n(search, seen, x + i, y, 1, looked + i);
 }
 
 /* A pixel's part changes: so do the errors around that count. */
@@ -104,13 +131,34 @@ price(const struct search *search, const unsigned char *pattern, unsigned char b
 	return pattern[i] == bit ? search->price : -search->price;
 }
 
-/* Turns over the bits of a pixel as is best; true if any. */
+/* ---- sweeps ---- */
+
+/* What is searched, and how. */
+struct sweeping {
+	struct search *search;
+	const struct fringes *fringes;	/* NULL: the stair */
+	unsigned char *stair;
+	const unsigned char *pattern;
+};
+
+/* Notes which tiles have pixels that look at what a pixel's change reaches. */
+static void
+note_turned(struct search *search, size_t x, size_t y)
+{
+	size_t far = 2 * search->reach, right = x + far < search->w ? x + far : search->w - 1;
+	size_t low = y + far < search->h ? y + far : search->h - 1;
+	size_t left = (x > far ? x - far : 0) / TILE;
+
+	for (size_t ty = (y > far ? y - far : 0) / TILE; ty <= low / TILE; ty++)
+		memset(search->turned[0] + ty * search->across + left, 1, right / TILE - left + 1);
+}
+
+/* Turns over the bits of a pixel as is best; true if any. looked: tangential, radial. */
 static bool
-try_fringes(struct search *search, const struct fringes *fringes, size_t x, size_t y)
+try_fringes(struct search *search, const struct fringes *fringes, size_t x, size_t y,
+    const float looked[2])
 {
 	size_t i = y * search->w + x;
-	float tangential = look(search, &search->tangential, x, y);
-	float radial = look(search, &search->radial, x, y);
 	float least = -1e-7f, by[2] = { 0, 0 };
 	int best = 0;
 
@@ -119,8 +167,8 @@ try_fringes(struct search *search, const struct fringes *fringes, size_t x, size
 		float green = which & 2 ? (fringes->green[i] ? -1.0f : 1.0f) : 0.0f;
 		float t = dither3_tangential(red, green, fringes->cosine[i], fringes->sine[i]);
 		float r = dither3_radial(red, green, fringes->cosine[i], fringes->sine[i]);
-		float all = cost(&search->tangential, tangential, t) +
-		    cost(&search->radial, radial, r);
+		float all = cost(&search->tangential, looked[0], t) +
+		    cost(&search->radial, looked[1], r);
 
 		if (which & 1)
 			all += price(search, fringes->pattern[0], fringes->red[i], i);
@@ -143,11 +191,93 @@ try_fringes(struct search *search, const struct fringes *fringes, size_t x, size
 	return true;
 }
 
+static bool
+try_stair(const struct sweeping *sweeping, size_t x, size_t y, float looked)
+{
+	struct search *search = sweeping->search;
+	size_t i = y * search->w + x;
+	unsigned char *bit = sweeping->stair;
+	float by = bit[i] ? -1.0f : 1.0f, all = cost(&search->tangential, looked, by);
+
+	if (!(all + price(search, sweeping->pattern, bit[i], i) < -1e-7f))
+		return false;
+	bit[i] ^= 1;
+	change(search, &search->tangential, x, y, by);
+	return true;
+}
+
+/* Tries n pixels of a row, up to the first whose bits are turned over: those behind it must be
+ * looked at anew. How many were tried; *turned: the last one was. */
+static size_t
+try_pixels(const struct sweeping *sweeping, size_t x, size_t y, size_t n, bool *turned)
+{
+	struct search *search = sweeping->search;
+	float tangential[AHEAD], radial[AHEAD];
+
+	look(search, &search->tangential, x, y, n, tangential);
+	if (sweeping->fringes)
+		look(search, &search->radial, x, y, n, radial);
+	*turned = false;
+	for (size_t i = 0; i < n; i++) {
+		if (search->black[y * search->w + x + i])
+			continue;
+		*turned = sweeping->fringes ? try_fringes(search, sweeping->fringes, x + i, y,
+		    (float[2]){ tangential[i], radial[i] }) :
+		    try_stair(sweeping, x + i, y, tangential[i]);
+		if (*turned) {
+			note_turned(search, x + i, y);
+			return i + 1;
+		}
+	}
+	return n;
+}
+
+/* A row of pixels, but those that see what they have seen when they were tried last. Several are
+ * looked at ahead where bits are seldom turned over. True if any is. */
+static bool
+sweep_row(const struct sweeping *sweeping, size_t y)
+{
+	struct search *search = sweeping->search;
+	size_t first = y / TILE * search->across, ahead = 1;
+	bool any = false, turned;
+
+	for (size_t x = 0; x < search->w;) {
+		size_t tile = first + x / TILE;
+
+		if (!search->turned[0][tile] && !search->turned[1][tile]) {
+			x = (x / TILE + 1) * TILE;
+			continue;
+		}
+		if (search->black[y * search->w + x]) {
+			x++;
+			continue;
+		}
+		x += try_pixels(sweeping, x, y, x + ahead <= search->w ? ahead : 1, &turned);
+		ahead = turned ? 1 : AHEAD;
+		any |= turned;
+	}
+	return any;
+}
+
+static void
+sweep(const struct sweeping *sweeping)
+{
+	struct search *search = sweeping->search;
+	bool going = true;
+
+	memset(search->turned[1], 1, search->tiles);
+	for (int i = 0; going && i < SEARCH_SWEEPS; i++) {
+		going = false;
+		memset(search->turned[0], 0, search->tiles);
+		for (size_t y = 0; y < search->h; y++)
+			going |= sweep_row(sweeping, y);
+		memcpy(search->turned[1], search->turned[0], search->tiles);
+	}
+}
+
 int
 search_fringes(struct search *search, const struct fringes *fringes, double sigma)
 {
-	bool going = true;
-
 	if (seen_start(&search->tangential, search, sigma, true, 1) < 0 ||
 	    seen_start(&search->radial, search, 0.6 * sigma, false, 0.05f) < 0)
 		return -1;
@@ -162,12 +292,7 @@ search_fringes(struct search *search, const struct fringes *fringes, double sigm
 		change(search, &search->radial, i % search->w, i / search->w,
 		    dither3_radial(red, green, c, s) - 0.5f);
 	}
-	for (int sweep = 0; going && sweep < SEARCH_SWEEPS; sweep++) {
-		going = false;
-		for (size_t i = 0; i < search->w * search->h; i++)
-			if (!search->black[i])
-				going |= try_fringes(search, fringes, i % search->w, i / search->w);
-	}
+	sweep(&(struct sweeping){ .search = search, .fringes = fringes });
 	return 0;
 }
 
@@ -178,29 +303,12 @@ search_stair(struct search *search, const float *share, unsigned char *bit,
     const unsigned char *pattern, double sigma)
 {
 	struct seen *seen = &search->tangential;
-	bool going = true;
 
 	if (seen_start(seen, search, sigma, false, 1) < 0)
 		return -1;
 	for (size_t i = 0; i < search->w * search->h; i++)
 		if (!search->black[i])
 			change(search, seen, i % search->w, i / search->w, bit[i] - share[i]);
-	for (int sweep = 0; going && sweep < SEARCH_SWEEPS; sweep++) {
-		going = false;
-		for (size_t i = 0; i < search->w * search->h; i++) {
-			float by = bit[i] ? -1.0f : 1.0f;
-
-			float all;
-
-			if (search->black[i])
-				continue;
-			all = cost(seen, look(search, seen, i % search->w, i / search->w), by);
-			if (!(all + price(search, pattern, bit[i], i) < -1e-7f))
-				continue;
-			bit[i] ^= 1;
-			change(search, seen, i % search->w, i / search->w, by);
-			going = true;
-		}
-	}
+	sweep(&(struct sweeping){ .search = search, .stair = bit, .pattern = pattern });
 	return 0;
 }
