@@ -4,7 +4,6 @@
 
 #include "base/px.h"
 
-#define STEEPEST 0.35f	/* turns from pixel to pixel; more is a jump */
 #define SLACK 0.1f	/* of a stair; turns are not exact */
 
 const int bits_way[BITS_WAYS][2] = { { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 },
@@ -43,14 +42,6 @@ bits_may_lack(const struct bits_code *bits, size_t place)
 	    bits_bound(0.625f, 0, 0, bits->arc[0][place], bits->arc[1][place]);
 
 	return bounds.low <= bounds.high;
-}
-
-float
-bits_carry(float near, float far)
-{
-	float step = near - far;
-
-	return px_abs(step) < STEEPEST ? near + step : near;
 }
 
 /* Does the stair's bit contradict the order of these turns? */

@@ -36,9 +36,6 @@ int bits_thresholds(struct bits_code *, const struct dither_keys *);
 void bits_stairs(struct bits_code *, const struct holo_code *);
 /* Can a pixel of a surface have neither bit of the fringes at this place of the tile? */
 bool bits_may_lack(const struct bits_code *, size_t place);
-/* The turns of a surface one pixel beyond `near`, `far` being one behind that: a straight line, or
- * level where the two lie on different surfaces or far is NaN. */
-float bits_carry(float near, float far);
 /*
  * Turns, moved by `tolerance` at most, that give the pixel's bits; NaN where there are none such.
  */

@@ -7,9 +7,21 @@
 
 #include "holo/holo.px.h"
 
+#define BITS_STEEPEST 0.35f	/* turns from pixel to pixel; more is a jump */
+
 struct bits_bounds {
 	float low, high;
 };
+
+/* The turns of a surface one pixel beyond `near`, `far` being one behind that: a straight line, or
+ * level where the two lie on different surfaces or far is NaN. */
+PX_FN float
+bits_carry(float near, float far)
+{
+	PX_F onward = near - far;
+
+	return px_select(px_abs(onward) < BITS_STEEPEST, near + onward, near);
+}
 
 /* The middle of an arc of the circle, given by its rest, in the turn that is nearest to `turns`. */
 PX_FN float

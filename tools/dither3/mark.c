@@ -51,24 +51,33 @@ struct marking {
 
 /* ---- the turns of the picture ---- */
 
+/* The place in a turn of n pixels; a function of its own, as add_way() below. */
+static __attribute__((noinline)) void
+find_rests(const float *restrict sine, const float *restrict cosine, float *restrict rest, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		rest[i] = holo_rest(sine[i] - 0.5f, cosine[i] - 0.5f);
+}
+
 static void
 find_turns(const struct marking *marking, size_t y, size_t x, size_t n, float *turns)
 {
 	const struct priv *priv = marking->priv;
-	float share[3][PIECE] __attribute__((aligned(64)));
+	float share[3][PIECE] __attribute__((aligned(64))), rest[PIECE];
 	unsigned char black[PIECE];
 	float per_height = 1 / priv->bits.height;
 
 	for (size_t c = 0; c < 3; c++)
 		planes_shares(marking->in, priv->channel[c], y, x, n, share[c]);
 	planes_find_black(share[0], share[1], black, n);
+	find_rests(share[0], share[1], rest, n);
 	for (size_t i = 0; i < n; i++) {
-		float rest = holo_rest(share[0][i] - 0.5f, share[1][i] - 0.5f);
-		float stair = priv->bits.stair[(int)(rest * HOLO_PROFILE)];
+		float stair = priv->bits.stair[(int)(rest[i] * HOLO_PROFILE)];
 		float order = holo_nearest_order(
 		    255 * share[2][i], stair, per_height, priv->bits.order_most);
 
-		turns[i] = black[i] ? PX_NAN : order + rest;
+		turns[i] = black[i] ? PX_NAN : order + rest[i];
 	}
 }
 
@@ -336,6 +345,37 @@ mark_hole(const struct marking *marking, size_t x, size_t y)
 
 /* ---- the picture ---- */
 
+/* How far off the turns of n neighbours are, or their surfaces carried on by what lies behind. A
+ * function of its own: inlined, its loop takes pixel by pixel. */
+static __attribute__((noinline)) void
+add_way(const float *restrict turns, const float *restrict near, const float *restrict behind,
+    float *restrict most, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		PX_F here = turns[i], by = near[i], carried = bits_carry(by, behind[i]);
+		PX_F off = px_max(px_abs(by - here), px_abs(carried - here));
+
+		most[i] = px_select(off > most[i], off, most[i]);
+	}
+}
+
+/* Where any neighbour, or its surface carried on to a pixel, is another surface: only there a pixel
+ * may have a mark. */
+static void
+find_beside(const struct marking *marking, const float *turns, size_t n, unsigned char *beside)
+{
+	float most[PIECE] = { 0 };
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		ptrdiff_t step = bits_way[way][1] * (ptrdiff_t)marking->stride + bits_way[way][0];
+
+		add_way(turns, turns + step, turns + 2 * step, most, n);
+	}
+	for (size_t i = 0; i < n; i++)
+		beside[i] = most[i] > OTHER;
+}
+
 static void
 mark_piece(const struct marking *marking, size_t y, size_t x, size_t n)
 {
@@ -344,9 +384,10 @@ mark_piece(const struct marking *marking, size_t y, size_t x, size_t n)
 	unsigned char *mark = priv->mark + y * marking->in->head.w + x;
 	unsigned char bits[3][PIECE] __attribute__((aligned(64)));
 	float share[3][PIECE] __attribute__((aligned(64)));
-	unsigned char black[PIECE];
+	unsigned char black[PIECE], beside[PIECE];
 	struct around around;
 
+	find_beside(marking, turns, n, beside);
 	planes_bits(priv, marking->in, 3, y, x, n, share, black, bits);
 	for (size_t i = 0; i < n; i++) {
 		struct bits_pixel pixel = { bits[0][i], bits[1][i], bits[2][i],
@@ -354,7 +395,7 @@ mark_piece(const struct marking *marking, size_t y, size_t x, size_t n)
 
 		if (black[i] && marking->pass == 0)
 			mark[i] = mark_hole(marking, x + i, y);
-		if (black[i] || mark[i])
+		if (black[i] || mark[i] || !beside[i])
 			continue;
 		look_around(marking, x + i, y, &around);
 		if (around.n_other > 0)
