@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
+#include "base/large_memory.h"
 #include "first_smoothing.h"
 #include "grow.h"
 #include "mend.h"
@@ -109,9 +110,10 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in, stru
 	if (size_multiply(planes->stride, priv->h + 2 * MARGIN, &pixels) < 0 ||
 	    size_multiply(pixels, n, &all) < 0)
 		return -1;
-	job->memory = calloc(all, sizeof(float));
+	job->memory = large_memory(all, sizeof(float));
 	if (!job->memory)
 		return fail_memory();
+	memset(job->memory, 0, all * sizeof(float));
 	for (size_t i = 0; i < n; i++)
 		*plane[i] = (float *)job->memory + i * pixels;
 	for (size_t c = 0; c < 3; c++)
