@@ -112,19 +112,6 @@ most(int64_t a, int64_t b, int64_t c)
 	return -least(-a, -b, -c);
 }
 
-bool
-raster_rows(const double y[3], size_t h, size_t *top, size_t *bottom)
-{
-	int64_t s[3];
-
-	for (int k = 0; k < 3; k++) {
-		if (!(fabs(y[k]) <= RASTER_FARTHEST))
-			return false;
-		s[k] = snap(y[k]);
-	}
-	return clip_range(least(s[0], s[1], s[2]), most(s[0], s[1], s[2]), 0, h, top, bottom);
-}
-
 static double
 blend(const double weight[3], double a, double b, double c)
 {

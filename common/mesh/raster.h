@@ -36,12 +36,9 @@ int raster_new(struct raster *, size_t w, size_t h, size_t attributes);
  * that does. */
 void raster_clear(struct raster *, size_t y0, size_t y1);
 void raster_free(struct raster *);
-/* Draws the part of the triangle in rows y0 <= y < y1, top <= y0. z and attributes are interpolated linearly
- * at the pixel's centre. Not-finite corners draw nothing. */
+/* Draws the part of the triangle in rows y0 <= y < y1, top <= y0. z and attributes are interpolated
+ * linearly at the pixel's centre. Not-finite corners draw nothing. */
 void raster_triangle(struct raster *, size_t y0, size_t y1, const struct raster_vertex *a,
     const struct raster_vertex *b, const struct raster_vertex *c);
-/* The rows whose pixel centres can lie in a triangle with corners at these y: false if there are
- * none among 0 .. h - 1. */
-bool raster_rows(const double y[3], size_t h, size_t *top, size_t *bottom);
 
 #endif

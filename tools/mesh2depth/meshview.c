@@ -10,6 +10,7 @@
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
 #define TRIANGLES 8192		/* a thread's piece */
+#define ROUNDED 1e-6		/* px; more than a corner moves by when it is drawn */
 #define ENTRIES(n) (2 * (n) + 1000) /* of all bands, for n triangles, at most */
 
 /* The triangles that reach into each band of rows, in their own order. */
@@ -35,6 +36,26 @@ piece_end(const struct scene *scene, size_t piece)
 	return end < scene->triangles->n ? end : scene->triangles->n;
 }
 
+/* The rows of pixel centres that a triangle reaches, or comes near to; false if there are none.
+ * raster_triangle() finds them exactly, of far fewer triangles. */
+static bool
+find_rows(const double y[3], size_t h, size_t *from, size_t *to)
+{
+	double low = y[0] < y[1] ? y[0] : y[1], high = y[0] < y[1] ? y[1] : y[0];
+
+	low = y[2] < low ? y[2] : low;
+	high = y[2] > high ? y[2] : high;
+	low -= ROUNDED;
+	high += ROUNDED;
+	/* of a NaN nothing is drawn, wherever it is sorted in */
+	if (!(low < (double)h) || !(high >= 0))
+		return false;
+	*from = low > 0 ? (size_t)low : 0;
+	*from += (double)*from < low;
+	*to = high < (double)h ? (size_t)high : h - 1;
+	return *from <= *to;
+}
+
 /* The first and the last band that triangles reach into; the last is before the first where one
  * covers no row of pixels. */
 static void
@@ -47,7 +68,7 @@ find_reach(struct scene *scene, size_t piece)
 		const double y[3] = { t->point[corner[0]][1], t->point[corner[1]][1],
 			t->point[corner[2]][1] };
 		size_t from, to;
-		bool covers = raster_rows(y, scene->raster.h, &from, &to);
+		bool covers = find_rows(y, scene->raster.h, &from, &to);
 
 		scene->reach[i][0] = covers ? (unsigned char)(from / scene->bands.rows) : 1;
 		scene->reach[i][1] = covers ? (unsigned char)(to / scene->bands.rows) : 0;

@@ -123,10 +123,12 @@ view_turn(struct view *view, const struct meshview_options *options, enum mesh_a
 static bool
 finite_triangle(const struct triangles *triangles, size_t i)
 {
+	double none = 0;
+
+	/* 0 times what is not finite is NaN */
 	for (int k = 0; k < 9; k++)
-		if (!isfinite(triangles->point[triangles->corner[i][k / 3]][k % 3]))
-			return false;
-	return true;
+		none += 0 * triangles->point[triangles->corner[i][k / 3]][k % 3];
+	return none == 0;
 }
 
 /* The points that triangles use, and only whole ones. */
