@@ -21,8 +21,8 @@ floor_table() {
 		normals of depth/normals SIZE.depth.nrrd/104/0/0/0/falls, their squares and the products of a square are stored and loaded again
 		normals of x y z/normals SIZE.points.nrrd/163/0/0/0/the same
 		shade/shade SIZE.height.nrrd/190/1/1/0/sums of squares are stored and loaded again; the jump is found first, a sixth
-		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/0/two triangles a pixel, one by one, edges in whole numbers of 64 bits; four samples a pixel are lit
-		mesh2depth of a frame/framecat SIZE.height.nrrd , mesh2depth --scale 1/0/0/0/0/triangles as lists, of 12 bytes, and their points in doubles
+		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/0/half are two triangles a pixel, one by one, their edges in whole numbers of 64 bits, for a sample or two each; then normals, lists of cells, samples lit
+		mesh2depth of a frame/framecat SIZE.height.nrrd , mesh2depth --scale 1/0/0/0/0/triangles as lists, of 12 bytes, whose points are looked up for the box, for the bands and to draw: three passes
 		framecat --as float, 6 uchar/framecat --as float SIZE.set.nrrd/6/0/0/0/bytes
 		kalman/kalman --sigma 0.05 --motion 0.01 SIZE.height.nrrd/59/1/1/32/bytes: four planes of state are read, four written
 		unwrapq/unwrapq --channel phase1 SIZE.phases.nrrd/77/0/0/16/squares are cut, numbered, joined and put together as lists, a pass each, none of them more than a fifth
@@ -38,9 +38,9 @@ floor_table() {
 		depthdec, mwd/depthdec SIZE.mwd.nrrd/49/3/0/0/a fifth looks for changed levels and circles; an arctangent and two divisions that wait
 		dither3 -m bayer/dither3 -m bayer SIZE.holo.nrrd/36/2/1/0/each colour by itself: shares, circle, bits and packing are stored and loaded again
 		dither3 -m fs/dither3 -m fs SIZE.holo.nrrd/0/0/0/0/each pixel waits for the one before it
-		dither3/dither3 SIZE.holo.nrrd/0/0/0/0/a search: the window of each bit that is tried
+		dither3/dither3 SIZE.holo.nrrd/0/0/0/0/a search: 240 products and sums for each bit that is tried, twice, and for each that is turned; a sixth begins the sums
 		undither3 --filter gauss/undither3 --filter gauss SIZE.bits.nrrd/0/0/0/0/bits become floats first
-		undither3/undither3 SIZE.bits.nrrd/12300/0/0/0/361 neighbours of 34 operations, eleven loads each
+		undither3/undither3 SIZE.bits.nrrd/12300/0/0/0/361 neighbours of 34 operations, eleven loads each, are two thirds; sines of the carrier, first smoothing and mending a tenth each
 	END
 	echo "the chain/$(chain SIZE)/$chain_operations/4/2/0/the sum of its stages"
 	! have holoenc || echo "holoenc/holoenc SIZE.height.nrrd/199/1/0/0/steps of sines and of the search for an angle wait for each other"
