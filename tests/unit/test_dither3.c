@@ -1,5 +1,5 @@
-/* dither3's search, which passes over pixels that see what they have seen before and looks at several
- * together, beside one that tries every pixel by itself in every sweep: the same bits. */
+/* dither3's search, which passes over pixels that see what they have seen before and looks at
+ * several together, beside one that tries every pixel by itself in every sweep: the same bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

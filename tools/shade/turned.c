@@ -174,21 +174,41 @@ paint_only(void *arg, size_t strip)
 	paint_strip(picture, picture->raster, strip);
 }
 
+/* n rasters of so many rows of samples. -1 after fail(); free_rasters() in either case. */
+static int
+new_rasters(struct picture *picture, size_t n, size_t rows)
+{
+	int status = 0;
+
+	picture->raster = calloc(n, sizeof(*picture->raster));
+	if (!picture->raster)
+		return fail_memory();
+	for (size_t i = 0; i < n && status == 0; i++)
+		status = raster_new(&picture->raster[i], picture->w, rows, SURFACE_PLANES);
+	return status;
+}
+
+static void
+free_rasters(struct picture *picture, size_t n)
+{
+	for (size_t i = 0; i < n && picture->raster; i++)
+		raster_free(&picture->raster[i]);
+	free(picture->raster);
+}
+
 /* Where the range is that of all samples these are kept until it is known. */
 static int
 fill_whole(struct run *run, struct picture *picture)
 {
-	struct raster all;
-	int status = raster_new(&all, picture->w, picture->h, SURFACE_PLANES);
+	int status = new_rasters(picture, 1, picture->h);
 
-	picture->raster = &all;
 	if (status == 0) {
 		run_for(run, picture->strips, draw_only, picture);
-		status = find_range(run->priv, &all);
+		status = find_range(run->priv, picture->raster);
 	}
 	if (status == 0)
 		run_for(run, picture->strips, paint_only, picture);
-	raster_free(&all);
+	free_rasters(picture, 1);
 	return status;
 }
 
@@ -196,20 +216,12 @@ static int
 fill_by_strips(struct run *run, struct picture *picture)
 {
 	size_t threads = run->threads > 1 ? (size_t)run->threads : 1;
-	int status = 0;
+	size_t n = threads < picture->strips ? threads : picture->strips;
+	int status = new_rasters(picture, n, picture->rows);
 
-	threads = threads < picture->strips ? threads : picture->strips;
-	picture->raster = calloc(threads, sizeof(*picture->raster));
-	if (!picture->raster)
-		return fail_memory();
-	for (size_t i = 0; i < threads && status == 0; i++)
-		status = raster_new(
-		    &picture->raster[i], picture->w, picture->rows, SURFACE_PLANES);
 	if (status == 0)
-		run_for(run, threads, draw_and_paint, picture);
-	for (size_t i = 0; i < threads; i++)
-		raster_free(&picture->raster[i]);
-	free(picture->raster);
+		run_for(run, n, draw_and_paint, picture);
+	free_rasters(picture, n);
 	return status;
 }
 
