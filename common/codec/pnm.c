@@ -230,7 +230,7 @@ read_binary_row(struct loader *loader, const struct pnm *pnm, unsigned char *row
 	if (samples_read(loader->path, loader->file, row, 2 * n) < 0)
 		return -1;
 	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-		samples_swap16(row, n);
+		samples_swap(row, n, 2);
 	return 0;
 }
 
@@ -428,7 +428,7 @@ write_rows(struct saver *saver, const struct frame *frame, int kind)
 	for (size_t y = 0; y < frame->head.h && status == 0; y++) {
 		samples_join(frame, y, row);
 		if (frame->head.type == SAMPLE_USHORT && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-			samples_swap16(row, n);
+			samples_swap(row, n, 2);
 		if (kind == 4)
 			status = pack_row(saver, row, n, white);
 		if (status == 0)
