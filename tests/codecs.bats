@@ -517,6 +517,95 @@ write_frames("in.nrrd", Frame(noise))'
 	done
 }
 
+@test "codecs: NPY, PNM, PFM and BMP whose rows lie otherwise than in a frame, as files, cut, and on a pipe" {
+	py '
+import struct
+rng = np.random.default_rng(4)
+def samples(kind, shape):
+	if kind == "b1":
+		return rng.integers(0, 2, shape).astype("?")
+	if kind[0] == "f":
+		return (rng.integers(-2000, 2000, shape) / 8).astype(kind)
+	return rng.integers(0 if kind[0] == "u" else -100, 100 if kind[1] == "1" else 60000 if kind == "u2" else 30000, shape).astype(kind)
+def put(name, head, body, wanted):	# wanted: (C, H, W)
+	open(name, "wb").write(head + body)
+	np.save("wanted." + name, wanted)
+def planes(v):
+	return v[None] if v.ndim == 2 else np.moveaxis(v, -1, 0)
+sizes = (1, 1), (5, 7), (65, 129), (40, 2100), (1500, 33), (3, 50000), (1100, 1540)
+for h, w in sizes:
+	large = h * w > 10000
+	for kind in ("u1", "u2", "f4", "f8") if large else ("b1", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"):
+		for order in "<>" if kind[1] != "1" else "<":
+			for c in (1, 3) if large else (1, 2, 3, 5):
+				v = samples(kind, (h, w, c)).astype(order + kind)
+				kept = v.astype("u1" if kind == "b1" else kind if kind in ("u1", "u2") else "f4")
+				for layout, stored in ("pixels", v), ("planes", np.moveaxis(v, -1, 0)), ("columns", np.asfortranarray(v)):
+					if c == 1:
+						stored = stored.reshape(h, w)
+					last = c > 1 and stored.shape[2] <= 4 and stored.shape[0] > 4 and stored.shape[1] > 4
+					want = stored if c == 1 else np.moveaxis(stored, -1, 0) if last else stored
+					want = want.astype(kept.dtype)
+					name = "%dx%d-%s%s-%d-%s.npy" % (w, h, kind, "be" if order == ">" else "", c, layout)
+					np.save(name, stored if layout != "planes" else np.ascontiguousarray(stored))
+					np.save("wanted." + name, want if want.ndim == 3 else want[None])
+	for c in 1, 3, 4:
+		for top in 255, 65535, 4095:
+			v = samples("u2", (h, w, c)) % (top + 1)
+			v = v.astype("u1" if top == 255 else "u2")
+			head = b"P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nENDHDR\n" % (w, h, c, top) if c == 4 else \
+				b"P%d # a comment\n%d %d\n%d\n" % (5 if c == 1 else 6, w, h, top)
+			put("%dx%d-%d-%d.pnm" % (w, h, c, top), head, v.astype(v.dtype.newbyteorder(">")).tobytes(), planes(v))
+	for c in 1, 3:
+		for order in "<>":
+			v = samples("f4", (h, w, c)).astype(order + "f4")
+			put("%dx%d-%d-%s.pfm" % (w, h, c, "le" if order == "<" else "be"), b"P%s\n%d %d\n%s1.0\n" %
+				(b"f" if c == 1 else b"F", w, h, b"-" if order == "<" else b""), v[::-1].tobytes(), planes(v).astype("f4"))
+	for bits in 8, 24, 32:
+		for up in 1, -1:
+			v = rng.integers(0, 256, (h, w, bits // 8)).astype("u1")
+			for table in (range(256), range(255, -1, -1)) if bits == 8 else (None,):
+				grey = b"" if bits > 8 else b"".join(bytes((i, i, i, 0)) for i in table)
+				head = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 0, 0, 0, 54 + len(grey), 40, w, up * h, 1, bits, 0, 0, 0, 0, 0, 0)
+				rows = np.zeros((h, -(-w * bits // 32) * 4), "u1")
+				rows[:, :w * bits // 8] = v.reshape(h, -1)
+				want = np.array(table, "u1")[v] if bits == 8 else v[:, :, 2::-1]
+				put("%dx%d-%d%s%s.bmp" % (w, h, bits, "up" if up > 0 else "down", "" if bits > 8 or table[0] == 0 else "n"),
+					head + grey, (rows[::-1] if up > 0 else rows).tobytes(), planes(want))'
+	# hundreds of files: one process for all
+	printf '%s\n' *.npy *.pnm *.pfm *.bmp | grep -v ^wanted >names
+	mapfile -t files <names
+	[ ${#files[@]} -gt 700 ]
+	framecat -q "${files[@]}" -o all.nrrd
+	local compared='
+frames = iter_frames(sys.argv[1])
+n = 0
+for name in open(sys.argv[2]).read().split():
+	frame, wanted = next(frames), np.load("wanted." + name + ("" if name.endswith(".npy") else ".npy"))
+	expect(frame.pixels.dtype == wanted.dtype and frame.pixels.shape == wanted.shape and
+		frame.pixels.tobytes() == wanted.tobytes(), name, frame.pixels.dtype, frame.pixels.shape, wanted.dtype, wanted.shape)
+	n += 1
+expect(next(frames, None) is None and n > 30, n)'
+	py "iter_frames = lambda path: iter(read_frames(path))$compared" all.nrrd names
+	# a stream gives the same; a byte less is refused, a byte more is warned of, as on a pipe and before
+	grep -E '^(129x65|33x1500|7x5)' names | awk 'NR % 9 == 0' >some
+	[ "$(wc -l <some)" -gt 30 ]
+	for file in $(<some); do
+		framecat -q <$file
+	done >streamed.nrrd
+	py "iter_frames = lambda path: iter(read_frames(path))$compared" streamed.nrrd some
+	for file in 129x65-{u2be-3-pixels,f4-1-planes,i4-1-planes}.npy 129x65-{1-255,3-4095}.pnm 129x65-{1-le,3-be}.pfm \
+		129x65-{8up,24down}.bmp; do
+		head -c -1 $file >cut.${file##*.}
+		fails 1 "cut.${file##*.}: ends too early" framecat cut.${file##*.}
+		(cat $file && printf 12345) >more.${file##*.}
+		case $file in
+		*.pnm) fails 1 "more.pnm: is no PNM image: starts with byte 0x31" framecat more.pnm ;;
+		*) fails 0 "more.${file##*.}: 5 bytes behind its end are not read" framecat more.${file##*.} -o more.nrrd ;;
+		esac
+	done
+}
+
 @test "codecs: two channels, or more than four, are a page each in TIFF, which Pillow opens; one frame again" {
 	py '
 for c in 2, 5, 7:

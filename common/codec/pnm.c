@@ -23,6 +23,7 @@ struct pnm {
 	bool one_bit;		/* PBM whose values are 0 and 1 */
 	struct text comments;	/* gathers them; not open: they are skipped */
 	size_t comment_bytes;
+	size_t behind;		/* bytes of the file that the loader does not have */
 };
 
 static bool
@@ -145,9 +146,10 @@ static int
 check_claim(struct loader *loader, const struct pnm *pnm)
 {
 	size_t bits = pnm->kind <= 3 ? 8 : pnm->kind == 4 ? 1 : pnm->maxval > 255 ? 16 : 8;
+	size_t left = samples_bytes_left(loader->file);
 
-	return samples_check_claim(loader->path, samples_bytes_left(loader->file), pnm->w, pnm->h,
-	    pnm->c, bits, 1);
+	return samples_check_claim(loader->path, left == SIZE_MAX ? left : left + pnm->behind,
+	    pnm->w, pnm->h, pnm->c, bits, 1);
 }
 
 static int
@@ -253,10 +255,10 @@ read_rows(struct loader *loader, struct pnm *pnm, struct frame *frame)
 	return status;
 }
 
+/* The head of an image, behind its kind. */
 static int
-read_image(struct loader *loader, struct pnm *pnm, struct frame **out)
+read_head(struct loader *loader, struct pnm *pnm, struct frame_head *head)
 {
-	struct frame_head head = { 0 };
 	int status;
 
 	if (!text_open(&pnm->comments))
@@ -267,8 +269,17 @@ read_image(struct loader *loader, struct pnm *pnm, struct frame **out)
 	if (status == 0)
 		status = check_claim(loader, pnm);
 	if (status == 0)
-		status = plan_head(pnm, &head);
+		status = plan_head(pnm, head);
 	text_drop(&pnm->comments);
+	return status;
+}
+
+static int
+read_image(struct loader *loader, struct pnm *pnm, struct frame **out)
+{
+	struct frame_head head = { 0 };
+	int status = read_head(loader, pnm, &head);
+
 	if (status == 0)
 		status = frame_new(&head, out);
 	head_free(&head);
@@ -298,6 +309,32 @@ pnm_load(struct loader *loader, struct frame **out)
 	if (pnm.kind < 1 || pnm.kind > 7)
 		return fail(loader->path, "is no PNM image: starts with byte 0x%02x", byte & 0xff);
 	return read_image(loader, &pnm, out) < 0 ? -1 : 1;
+}
+
+/* One image of bytes, or pairs of them, that is the whole file. */
+static int
+pnm_load_whole(const struct whole_file *file, struct frame **out)
+{
+	struct whole_file_image image = { .interleaved = true };
+	struct pnm pnm = { .kind = file->start[1] - '0', .behind = file->bytes - file->n };
+	struct loader start = { .path = file->path };
+	struct frame_head head = { 0 };
+	bool done = false;
+
+	*out = NULL;
+	if (pnm.kind < 5 || pnm.kind > 7 || !(start.file = whole_file_start(file)))
+		return 0;
+	if (fseeko(start.file, 2, SEEK_SET) == 0 && read_head(&start, &pnm, &head) == 0) {
+		image.at = (size_t)ftello(start.file);
+		image.element = pnm.maxval > 255 ? ELEMENT_U16 : ELEMENT_U8;
+		image.swap = pnm.maxval > 255;
+		done = whole_file_image(file, &image, &head, out);
+	}
+	head_free(&head);
+	fclose(start.file);
+	if (!done)
+		fail_clear();
+	return done;
 }
 
 /* ---- writing ---- */
@@ -456,5 +493,6 @@ const struct codec codec_pnm = {
 	.concatenates = true,
 	.sniff = pnm_sniff,
 	.load = pnm_load,
+	.load_whole = pnm_load_whole,
 	.save = pnm_save
 };
