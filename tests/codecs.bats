@@ -517,6 +517,81 @@ write_frames("in.nrrd", Frame(noise))'
 	done
 }
 
+# float_colours: frames of three and four floats, colours and others, as TIFF; wide ones are of many strips.
+float_colours() {
+	py '
+rng = np.random.default_rng(3)
+for name, channels, shape in (("rgb", "r g b", (65, 129)), ("rgba", "r g b a", (7, 5)), ("xyz", "x y z", (65, 129)),
+		("four", "x y z sigma", (1, 1)), ("wide", "r g b", (5, 100000))):
+	v = rng.normal(size=(len(channels.split()), *shape)).astype("f4")
+	v[0, 0, 0] = np.nan
+	write_frames(name + ".nrrd", Frame(v, channels.split(), {"period_px": "60"}))'
+	for name in rgb rgba xyz four wide; do
+		framecat $name.nrrd -o $name.tif
+		framecat $name.tif | framecmp - $name.nrrd
+		[ "$(frameinfo -k period_px $name.tif)" = 60 ]
+	done
+}
+
+@test "codecs: three and four floats are the pixels of one page in TIFF, r g b as colours; planes are read as before" {
+	float_colours
+	py '
+import struct
+def page(data):		# {tag: its values}
+	at, = struct.unpack("<I", data[4:8])
+	n, = struct.unpack("<H", data[at:at + 2])
+	tags = {}
+	for i in range(n):
+		tag, kind, count = struct.unpack("<HHI", data[at + 2 + 12 * i:at + 10 + 12 * i])
+		size = {2: 1, 3: 2, 4: 4}[kind] * count
+		where = at + 10 + 12 * i
+		if size > 4:
+			where, = struct.unpack("<I", data[where:where + 4])
+		tags[tag] = struct.unpack("<%d%s" % (count, {2: "c", 3: "H", 4: "I"}[kind]), data[where:where + size])
+	return tags
+for name, colours in ("rgb", 3), ("rgba", 3), ("xyz", 1), ("four", 1), ("wide", 3):
+	data, wanted = open(name + ".tif", "rb").read(), read_frame(name + ".nrrd").pixels
+	tags, c = page(data), len(wanted)
+	expect(tags[284] == (1,) and tags[277] == (c,) and tags[262] == ((2,) if colours == 3 else (1,)), name, tags)
+	expect(tags.get(338, ()) == ((2,) if name == "rgba" else (0,) * (c - colours)), name, tags)
+	strips = b"".join(data[a:a + n] for a, n in zip(tags[273], tags[279]))
+	expect(strips == np.moveaxis(wanted, 0, -1).tobytes(), name)
+	expect(len(tags[273]) == (5 if name == "wide" else 1), name, tags[273])
+# the same samples as planes, as we wrote them before, keep their values
+data = bytearray(open("rgb.tif", "rb").read())
+wanted = read_frame("rgb.nrrd").pixels
+tags = page(data)
+at, n = tags[273][0], tags[279][0]
+data[at:at + n] = wanted.tobytes()
+h = wanted.shape[1]
+entry, = struct.unpack("<I", data[4:8])
+tail = len(data) + len(data) % 2
+data += bytes(len(data) % 2) + struct.pack("<3I", *(at + i * n // 3 for i in range(3))) + struct.pack("<3I", *[n // 3] * 3)
+for i in range(struct.unpack("<H", data[entry:entry + 2])[0]):
+	here = entry + 2 + 12 * i
+	tag, = struct.unpack("<H", data[here:here + 2])
+	if tag in (273, 279):
+		data[here + 4:here + 12] = struct.pack("<II", 3, tail if tag == 273 else tail + 12)
+	elif tag == 284:
+		data[here + 8] = 2
+open("planes.tif", "wb").write(data)'
+	framecat planes.tif | framecmp - rgb.nrrd
+}
+
+@test "codecs: OpenCV reads our TIFF of three and four floats, blue first as it has colours" {
+	/usr/bin/python3 -c 'import cv2' 2>/dev/null || skip "no OpenCV: it is not here"
+	float_colours
+	/usr/bin/python3 -c '
+import cv2
+from frames import *
+for name in "rgb", "rgba", "xyz", "four", "wide":
+	wanted = read_frame(name + ".nrrd").pixels
+	wanted = np.moveaxis(wanted[[2, 1, 0] + [3] * (len(wanted) - 3)], 0, -1)
+	got = cv2.imread(name + ".tif", cv2.IMREAD_UNCHANGED)
+	expect(got is not None and got.dtype == np.float32 and got.shape == wanted.shape, name)
+	expect(np.array_equal(got, wanted, equal_nan=True), name)'
+}
+
 @test "codecs: NPY, PNM, PFM and BMP whose rows lie otherwise than in a frame, as files, cut, and on a pipe" {
 	py '
 import struct
