@@ -288,14 +288,14 @@ whole_header(const struct whole_file *file, size_t *at)
 	return n > file->n - before ? NULL : strndup(file->start + before, n);
 }
 
-/* Do rows follow one another as they do in a frame, or as pixels of all channels? */
+/* Do rows follow one another as they do in a frame, or else as pixels of all channels? */
 static bool
 has_rows(const struct npy *npy, bool *interleaved)
 {
-	*interleaved = npy->c > 1 && npy->step_c == 1;
-	return *interleaved ? npy->step_x == npy->c && npy->step_y == npy->w * npy->c :
-	    npy->step_x == 1 && npy->step_y == npy->w &&
-	    (npy->c == 1 || npy->step_c == npy->w * npy->h);
+	*interleaved = npy->step_x != 1 || npy->step_y != npy->w ||
+	    (npy->c > 1 && npy->step_c != npy->w * npy->h);
+	return !*interleaved || (npy->step_c == 1 && npy->step_x == npy->c &&
+	    npy->step_y == npy->w * npy->c);
 }
 
 static int
