@@ -17,6 +17,7 @@
 
 #define AXES 8
 #define HEADER_LIMIT 65536
+#define COLUMNS 64		/* placed at once */
 
 struct npy {
 	enum element element;
@@ -219,6 +220,20 @@ parse_header(const char *path, const char *text, size_t left, struct npy *npy)
 	    8 * samples_element_size(npy->element), 1);
 }
 
+/* Of all rows the columns from x on: what lies column by column stays in the cache. */
+static void
+place_columns(const struct npy *npy, const char *all, struct frame *frame, size_t c, size_t x)
+{
+	const size_t n = npy->w - x < COLUMNS ? npy->w - x : COLUMNS;
+	const size_t size = samples_element_size(npy->element);
+	const size_t sample = sample_size(frame->head.type);
+
+	for (size_t y = 0; y < npy->h; y++)
+		samples_convert(npy->element, npy->swap, all + size *
+		    (c * npy->step_c + y * npy->step_y + x * npy->step_x), npy->step_x * size,
+		    (char *)frame_row(frame, c, y) + x * sample, n);
+}
+
 static int
 read_samples(struct loader *loader, const struct npy *npy, struct frame *frame)
 {
@@ -231,10 +246,8 @@ read_samples(struct loader *loader, const struct npy *npy, struct frame *frame)
 		return fail(loader->path, "out of memory for %zu bytes of samples", n);
 	status = samples_read(loader->path, loader->file, all, n);
 	for (size_t c = 0; c < npy->c && status == 0; c++)
-		for (size_t y = 0; y < npy->h; y++)
-			samples_convert(npy->element, npy->swap,
-			    (char *)all + (c * npy->step_c + y * npy->step_y) * size,
-			    npy->step_x * size, frame_row(frame, c, y), npy->w);
+		for (size_t x = 0; x < npy->w; x += COLUMNS)
+			place_columns(npy, all, frame, c, x);
 	pixel_store_drop(store);
 	if (status == 0)
 		samples_warn_rest(loader->path, samples_bytes_left(loader->file));
