@@ -848,7 +848,7 @@ load_whole(const struct codec *codec, FILE *file, size_t bytes, struct frame **o
 	return got == 1;
 }
 
-/* Wide rows, of several pieces and with padding, and more rows than one call of the system fills. */
+/* Wide rows, of several pieces and with padding, and more rows than one call fills. */
 static const size_t wide_sizes[][2] = { { 1, 1 }, { 5, 7 }, { 129, 65 }, { 1601, 7 }, { 410, 1100 },
 	{ 1546, 1030 }, { 70000, 2 } };
 
