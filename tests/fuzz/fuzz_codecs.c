@@ -48,7 +48,7 @@ load_whole(const struct codec *codec, const unsigned char *data, size_t n)
 {
 	static struct whole_file whole = { .fd = -1, .path = "input" };
 	struct loader loader = { .path = "input" };
-	struct frame *frame, *same;
+	struct frame *frame, *same = NULL;
 	int got;
 
 	if (!codec->load_whole)
