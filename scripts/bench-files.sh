@@ -1,5 +1,6 @@
 # The part `raw` and the end of the part `files` of scripts/bench: TIFF, JPEG, NRRD and gzip, read and written, beside
-# libtiff, libjpeg-turbo, libdeflate and the plain copy of a file, which bench-peers/files.c runs. Sourced by it.
+# libtiff, libjpeg-turbo, libdeflate and the plain copy of a file, which bench-peers/files.c runs; NPY, PNM and PFM read
+# beside the copy. Sourced by it.
 # shellcheck shell=bash disable=SC2154,SC2086	# its variables; lists of numbers are split
 
 # library_does read|write tiff|jpeg|raw|rows|float|gzip FILE
@@ -9,7 +10,7 @@ library_does() {
 
 # NAME.SUFFIX: images of 8 and 16 bits, floats and colours. Pillow packs TIFF; gzip is Python's.
 make_files() {
-	local size=$1
+	local size=$1 kind suffix
 
 	framecat -q -f --frames 0 "$size.images.nrrd" -o u8.nrrd
 	framecat -q -f --as ushort --scale 0,255 u8.nrrd -o u16.nrrd
@@ -17,6 +18,9 @@ make_files() {
 	framecat -q -f --stack --frames 0-2 "$size.images.nrrd" -o rgb.nrrd
 	for kind in u8 u16 f32 rgb; do
 		framecat -q -f $kind.nrrd -o $kind.tif
+		framecat -q -f $kind.nrrd -o $kind.npy
+		[ $kind = f32 ] && suffix=pfm || suffix=pnm
+		framecat -q -f $kind.nrrd -o $kind.$suffix
 	done
 	framecat -q -f u8.nrrd -o u8.jpg
 	framecat -q -f rgb.nrrd -o rgb.jpg
@@ -129,12 +133,15 @@ files_sets() {
 	for size in "${stage_sizes[@]}"; do
 		make_inputs "$size"
 		make_files "$size"
-		heading "$size, TIFF, JPEG, NRRD (page cache), 8 and 16 bits, floats, colours: read"
+		heading "$size, TIFF, JPEG, NRRD, NPY, PNM, PFM (page cache), 8 and 16 bits, floats, colours: read"
 		for kind in u8 u16 f32 rgb; do
 			files_case read tiff $kind.tif
 			files_case read tiff $kind.lzw.tif
 			files_case read tiff $kind.zip.tif
 			files_case read raw $kind.nrrd
+			files_case read raw $kind.npy
+			[ ! -e $kind.pnm ] || files_case read raw $kind.pnm
+			[ ! -e $kind.pfm ] || files_case read raw $kind.pfm
 			files_case read gzip $kind.gz.nrrd
 			[ ! -e $kind.jpg ] || files_case read jpeg $kind.jpg
 		done

@@ -517,6 +517,170 @@ write_frames("in.nrrd", Frame(noise))'
 	done
 }
 
+# float_colours: frames of three and four floats, colours and others, as TIFF; wide ones are of many strips.
+float_colours() {
+	py '
+rng = np.random.default_rng(3)
+for name, channels, shape in (("rgb", "r g b", (65, 129)), ("rgba", "r g b a", (7, 5)), ("xyz", "x y z", (65, 129)),
+		("four", "x y z sigma", (1, 1)), ("wide", "r g b", (5, 100000))):
+	v = rng.normal(size=(len(channels.split()), *shape)).astype("f4")
+	v[0, 0, 0] = np.nan
+	write_frames(name + ".nrrd", Frame(v, channels.split(), {"period_px": "60"}))'
+	for name in rgb rgba xyz four wide; do
+		framecat $name.nrrd -o $name.tif
+		framecat $name.tif | framecmp - $name.nrrd
+		[ "$(frameinfo -k period_px $name.tif)" = 60 ]
+	done
+}
+
+@test "codecs: three and four floats are the pixels of one page in TIFF, r g b as colours; planes are read as before" {
+	float_colours
+	py '
+import struct
+def page(data):		# {tag: its values}
+	at, = struct.unpack("<I", data[4:8])
+	n, = struct.unpack("<H", data[at:at + 2])
+	tags = {}
+	for i in range(n):
+		tag, kind, count = struct.unpack("<HHI", data[at + 2 + 12 * i:at + 10 + 12 * i])
+		size = {2: 1, 3: 2, 4: 4}[kind] * count
+		where = at + 10 + 12 * i
+		if size > 4:
+			where, = struct.unpack("<I", data[where:where + 4])
+		tags[tag] = struct.unpack("<%d%s" % (count, {2: "c", 3: "H", 4: "I"}[kind]), data[where:where + size])
+	return tags
+for name, colours in ("rgb", 3), ("rgba", 3), ("xyz", 1), ("four", 1), ("wide", 3):
+	data, wanted = open(name + ".tif", "rb").read(), read_frame(name + ".nrrd").pixels
+	tags, c = page(data), len(wanted)
+	expect(tags[284] == (1,) and tags[277] == (c,) and tags[262] == ((2,) if colours == 3 else (1,)), name, tags)
+	expect(tags.get(338, ()) == ((2,) if name == "rgba" else (0,) * (c - colours)), name, tags)
+	strips = b"".join(data[a:a + n] for a, n in zip(tags[273], tags[279]))
+	expect(strips == np.moveaxis(wanted, 0, -1).tobytes(), name)
+	expect(len(tags[273]) == (5 if name == "wide" else 1), name, tags[273])
+# the same samples as planes, as we wrote them before, keep their values
+data = bytearray(open("rgb.tif", "rb").read())
+wanted = read_frame("rgb.nrrd").pixels
+tags = page(data)
+at, n = tags[273][0], tags[279][0]
+data[at:at + n] = wanted.tobytes()
+h = wanted.shape[1]
+entry, = struct.unpack("<I", data[4:8])
+tail = len(data) + len(data) % 2
+data += bytes(len(data) % 2) + struct.pack("<3I", *(at + i * n // 3 for i in range(3))) + struct.pack("<3I", *[n // 3] * 3)
+for i in range(struct.unpack("<H", data[entry:entry + 2])[0]):
+	here = entry + 2 + 12 * i
+	tag, = struct.unpack("<H", data[here:here + 2])
+	if tag in (273, 279):
+		data[here + 4:here + 12] = struct.pack("<II", 3, tail if tag == 273 else tail + 12)
+	elif tag == 284:
+		data[here + 8] = 2
+open("planes.tif", "wb").write(data)'
+	framecat planes.tif | framecmp - rgb.nrrd
+}
+
+@test "codecs: OpenCV reads our TIFF of three and four floats, blue first as it has colours" {
+	/usr/bin/python3 -c 'import cv2' 2>/dev/null || skip "no OpenCV: it is not here"
+	float_colours
+	/usr/bin/python3 -c '
+import cv2
+from frames import *
+for name in "rgb", "rgba", "xyz", "four", "wide":
+	wanted = read_frame(name + ".nrrd").pixels
+	wanted = np.moveaxis(wanted[[2, 1, 0] + [3] * (len(wanted) - 3)], 0, -1)
+	got = cv2.imread(name + ".tif", cv2.IMREAD_UNCHANGED)
+	expect(got is not None and got.dtype == np.float32 and got.shape == wanted.shape, name)
+	expect(np.array_equal(got, wanted, equal_nan=True), name)'
+}
+
+@test "codecs: NPY, PNM, PFM and BMP whose rows lie otherwise than in a frame, as files, cut, and on a pipe" {
+	py '
+import struct
+rng = np.random.default_rng(4)
+def samples(kind, shape):
+	if kind == "b1":
+		return rng.integers(0, 2, shape).astype("?")
+	if kind[0] == "f":
+		return (rng.integers(-2000, 2000, shape) / 8).astype(kind)
+	return rng.integers(0 if kind[0] == "u" else -100, 100 if kind[1] == "1" else 60000 if kind == "u2" else 30000, shape).astype(kind)
+def put(name, head, body, wanted):	# wanted: (C, H, W)
+	open(name, "wb").write(head + body)
+	np.save("wanted." + name, wanted)
+def planes(v):
+	return v[None] if v.ndim == 2 else np.moveaxis(v, -1, 0)
+sizes = (1, 1), (5, 7), (65, 129), (40, 2100), (1500, 33), (3, 50000), (1100, 1540)
+for h, w in sizes:
+	large = h * w > 10000
+	for kind in ("u1", "u2", "f4", "f8") if large else ("b1", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8"):
+		for order in "<>" if kind[1] != "1" else "<":
+			for c in (1, 3) if large else (1, 2, 3, 5):
+				v = samples(kind, (h, w, c)).astype(order + kind)
+				kept = v.astype("u1" if kind == "b1" else kind if kind in ("u1", "u2") else "f4")
+				for layout, stored in ("pixels", v), ("planes", np.moveaxis(v, -1, 0)), ("columns", np.asfortranarray(v)):
+					if c == 1:
+						stored = stored.reshape(h, w)
+					last = c > 1 and stored.shape[2] <= 4 and stored.shape[0] > 4 and stored.shape[1] > 4
+					want = stored if c == 1 else np.moveaxis(stored, -1, 0) if last else stored
+					want = want.astype(kept.dtype)
+					name = "%dx%d-%s%s-%d-%s.npy" % (w, h, kind, "be" if order == ">" else "", c, layout)
+					np.save(name, stored if layout != "planes" else np.ascontiguousarray(stored))
+					np.save("wanted." + name, want if want.ndim == 3 else want[None])
+	for c in 1, 3, 4:
+		for top in 255, 65535, 4095:
+			v = samples("u2", (h, w, c)) % (top + 1)
+			v = v.astype("u1" if top == 255 else "u2")
+			head = b"P7\nWIDTH %d\nHEIGHT %d\nDEPTH %d\nMAXVAL %d\nENDHDR\n" % (w, h, c, top) if c == 4 else \
+				b"P%d # a comment\n%d %d\n%d\n" % (5 if c == 1 else 6, w, h, top)
+			put("%dx%d-%d-%d.pnm" % (w, h, c, top), head, v.astype(v.dtype.newbyteorder(">")).tobytes(), planes(v))
+	for c in 1, 3:
+		for order in "<>":
+			v = samples("f4", (h, w, c)).astype(order + "f4")
+			put("%dx%d-%d-%s.pfm" % (w, h, c, "le" if order == "<" else "be"), b"P%s\n%d %d\n%s1.0\n" %
+				(b"f" if c == 1 else b"F", w, h, b"-" if order == "<" else b""), v[::-1].tobytes(), planes(v).astype("f4"))
+	for bits in 8, 24, 32:
+		for up in 1, -1:
+			v = rng.integers(0, 256, (h, w, bits // 8)).astype("u1")
+			for table in (range(256), range(255, -1, -1)) if bits == 8 else (None,):
+				grey = b"" if bits > 8 else b"".join(bytes((i, i, i, 0)) for i in table)
+				head = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 0, 0, 0, 54 + len(grey), 40, w, up * h, 1, bits, 0, 0, 0, 0, 0, 0)
+				rows = np.zeros((h, -(-w * bits // 32) * 4), "u1")
+				rows[:, :w * bits // 8] = v.reshape(h, -1)
+				want = np.array(table, "u1")[v] if bits == 8 else v[:, :, 2::-1]
+				put("%dx%d-%d%s%s.bmp" % (w, h, bits, "up" if up > 0 else "down", "" if bits > 8 or table[0] == 0 else "n"),
+					head + grey, (rows[::-1] if up > 0 else rows).tobytes(), planes(want))'
+	# hundreds of files: one process for all
+	printf '%s\n' *.npy *.pnm *.pfm *.bmp | grep -v ^wanted >names
+	mapfile -t files <names
+	[ ${#files[@]} -gt 700 ]
+	framecat -q "${files[@]}" -o all.nrrd
+	local compared='
+frames = iter_frames(sys.argv[1])
+n = 0
+for name in open(sys.argv[2]).read().split():
+	frame, wanted = next(frames), np.load("wanted." + name + ("" if name.endswith(".npy") else ".npy"))
+	expect(frame.pixels.dtype == wanted.dtype and frame.pixels.shape == wanted.shape and
+		frame.pixels.tobytes() == wanted.tobytes(), name, frame.pixels.dtype, frame.pixels.shape, wanted.dtype, wanted.shape)
+	n += 1
+expect(next(frames, None) is None and n > 30, n)'
+	py "iter_frames = lambda path: iter(read_frames(path))$compared" all.nrrd names
+	# a stream gives the same; a byte less is refused, a byte more is warned of, as on a pipe and before
+	grep -E '^(129x65|33x1500|7x5)' names | awk 'NR % 9 == 0' >some
+	[ "$(wc -l <some)" -gt 30 ]
+	for file in $(<some); do
+		framecat -q <$file
+	done >streamed.nrrd
+	py "iter_frames = lambda path: iter(read_frames(path))$compared" streamed.nrrd some
+	for file in 129x65-{u2be-3-pixels,f4-1-planes,i4-1-planes}.npy 129x65-{1-255,3-4095}.pnm 129x65-{1-le,3-be}.pfm \
+		129x65-{8up,24down}.bmp; do
+		head -c -1 $file >cut.${file##*.}
+		fails 1 "cut.${file##*.}: ends too early" framecat cut.${file##*.}
+		(cat $file && printf 12345) >more.${file##*.}
+		case $file in
+		*.pnm) fails 1 "more.pnm: is no PNM image: starts with byte 0x31" framecat more.pnm ;;
+		*) fails 0 "more.${file##*.}: 5 bytes behind its end are not read" framecat more.${file##*.} -o more.nrrd ;;
+		esac
+	done
+}
+
 @test "codecs: two channels, or more than four, are a page each in TIFF, which Pillow opens; one frame again" {
 	py '
 for c in 2, 5, 7:

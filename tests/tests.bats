@@ -64,6 +64,11 @@ skipped() {
 		[ "${lines[-1]}" = "1 passed, 1 failed, 1 skipped" ]
 		grep -Fx "not ok - skipped without need: $reason" <<<"$output"
 	done
+	if /usr/bin/python3 -c 'import cv2' 2>/dev/null; then
+		run -1 skipped "no OpenCV: it is not here"
+	else
+		skipped "no OpenCV: it is not here"
+	fi
 	run skipped "not root: only another user can"
 	[ "$status" -eq $((EUID == 0)) ]
 	echo 'echo "gpu:0  discrete, 9 GB: some device"' >>bin/fringepipe

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "frame/interleave.h"
 #include "frame/samples.h"
 #include "frame/samples_rest.h"
 
@@ -22,7 +23,8 @@ struct bmp {
 	bool from_top;
 	size_t row_bytes;
 	size_t colours;				/* in the palette */
-	unsigned char palette[256][4];		/* b g r 0 */
+	unsigned char level[3][256];		/* r g b of its entries */
+	bool levels_are_indices;		/* greys that are their own indices */
 	uint32_t mask[4];			/* r g b a */
 	bool profile;				/* of colours, behind the pixels */
 };
@@ -112,25 +114,32 @@ static int
 read_palette(struct loader *loader, struct bmp *bmp)
 {
 	size_t most = (size_t)1 << bmp->bits;
+	unsigned char palette[256][4];		/* b g r 0 */
 
 	if (bmp->colours == 0 || bmp->colours > most)
 		bmp->colours = most;
-	if (samples_read(loader->path, loader->file, bmp->palette, bmp->colours * 4) < 0)
+	if (samples_read(loader->path, loader->file, palette, bmp->colours * 4) < 0)
 		return -1;
 	bmp->channels = 1;
+	bmp->levels_are_indices = bmp->colours == 256;
 	for (size_t i = 0; i < bmp->colours; i++) {
-		const unsigned char *colour = bmp->palette[i];
+		const unsigned char *colour = palette[i];
 
 		if (colour[0] != colour[1] || colour[0] != colour[2])
 			bmp->channels = 3;
+		bmp->levels_are_indices = bmp->levels_are_indices && colour[2] == i;
+		for (size_t c = 0; c < 3; c++)
+			bmp->level[c][i] = colour[2 - c];
 	}
 	return 0;
 }
 
+/* behind: bytes of the file that the loader does not have. */
 static int
-read_head(struct loader *loader, struct bmp *bmp)
+read_head(struct loader *loader, size_t behind, struct bmp *bmp)
 {
 	uint32_t start = 0, palette_start = 0;
+	size_t left;
 
 	if (read_header(loader, bmp, &start, &palette_start) < 0)
 		return -1;
@@ -157,8 +166,9 @@ read_head(struct loader *loader, struct bmp *bmp)
 		return fail_errno(loader->path, "cannot be read");
 	/* w is below 2^31 and bits at most 32, so that this cannot overflow */
 	bmp->row_bytes = (bmp->w * bmp->bits + 31) / 32 * 4;
-	return samples_check_claim(loader->path, samples_bytes_left(loader->file), bmp->row_bytes,
-	    bmp->h, 1, 8, 1);
+	left = samples_bytes_left(loader->file);
+	return samples_check_claim(loader->path, left == SIZE_MAX ? left : left + behind,
+	    bmp->row_bytes, bmp->h, 1, 8, 1);
 }
 
 /* The bits under a mask as a value from 0 to 255. */
@@ -174,32 +184,57 @@ under_mask(uint32_t v, uint32_t mask)
 	return (unsigned char)((bits * 255 + top / 2) / top);
 }
 
+/* Up to 8 bits: indices into the palette. */
+static void
+place_indices(const struct bmp *bmp, const unsigned char *row, size_t c, unsigned char *to)
+{
+	const unsigned mask = (1u << bmp->bits) - 1;
+	const unsigned char *level = bmp->level[c];
+
+	if (bmp->channels == 1 && bmp->levels_are_indices)
+		memcpy(to, row, bmp->w);
+	else if (bmp->bits == 8)
+		for (size_t x = 0; x < bmp->w; x++)
+			to[x] = level[row[x]];
+	else
+		for (size_t x = 0; x < bmp->w; x++) {
+			const size_t at = x * bmp->bits;
+
+			to[x] = level[row[at / 8] >> (8 - bmp->bits - at % 8) & mask];
+		}
+}
+
+/* 16 or 32 bits, of which channel c has those under its mask. */
+static void
+place_masked(const struct bmp *bmp, const unsigned char *row, size_t c, unsigned char *to)
+{
+	const size_t bytes = bmp->bits / 8;
+	const uint32_t mask = bmp->mask[c];
+
+	for (unsigned byte = 0; byte < 4 && bytes == 4; byte++)
+		if (mask == (uint32_t)0xff << 8 * byte) {
+			for (size_t x = 0; x < bmp->w; x++)
+				to[x] = row[4 * x + byte];
+			return;
+		}
+	for (size_t x = 0; x < bmp->w; x++)
+		to[x] = under_mask(number(row + x * bytes, (int)bytes), mask);
+}
+
 static void
 place_row(const struct bmp *bmp, const unsigned char *row, struct frame *frame, size_t y)
 {
+	void *to[4];
+
 	for (size_t c = 0; c < bmp->channels; c++) {
-		unsigned char *to = frame_row(frame, c, y);
-
-		if (bmp->bits <= 8) {
-			unsigned mask = (1u << bmp->bits) - 1;
-
-			for (size_t x = 0; x < bmp->w; x++) {
-				size_t at = x * bmp->bits;
-				unsigned index = row[at / 8] >> (8 - bmp->bits - at % 8) & mask;
-
-				to[x] = bmp->palette[index][2 - c];
-			}
-		} else if (bmp->bits == 24) {
-			for (size_t x = 0; x < bmp->w; x++)
-				to[x] = row[3 * x + 2 - c];
-		} else {
-			size_t bytes = bmp->bits / 8;
-
-			for (size_t x = 0; x < bmp->w; x++)
-				to[x] = under_mask(number(row + x * bytes, (int)bytes),
-				    bmp->mask[c]);
-		}
+		to[c] = frame_row(frame, c, y);
+		if (bmp->bits <= 8)
+			place_indices(bmp, row, c, to[c]);
+		else if (bmp->bits != 24)
+			place_masked(bmp, row, c, to[c]);
 	}
+	if (bmp->bits == 24)	/* blue is the first byte */
+		interleave_choice(0)->split(1, row, 3, (void *[]){ to[2], to[1], to[0] }, bmp->w);
 }
 
 static int
@@ -227,7 +262,7 @@ bmp_load(struct loader *loader, struct frame **out)
 	*out = NULL;
 	if (loader->frames > 0)
 		return 0;
-	if (read_head(loader, &bmp) < 0 ||
+	if (read_head(loader, 0, &bmp) < 0 ||
 	    head_init(&head, bmp.w, bmp.h, bmp.channels, SAMPLE_UCHAR) < 0)
 		return -1;
 	status = frame_new(&head, out);
@@ -244,10 +279,57 @@ bmp_load(struct loader *loader, struct frame **out)
 	return 1;
 }
 
+struct placing {
+	const struct bmp *bmp;
+	struct frame *frame;
+};
+
+static void
+place_next(void *arg, size_t row, void *samples)
+{
+	const struct placing *placing = arg;
+	const struct bmp *bmp = placing->bmp;
+
+	place_row(bmp, samples, placing->frame, bmp->from_top ? row : bmp->h - 1 - row);
+}
+
+/* A file that ends with its pixels. */
+static int
+bmp_load_whole(const struct whole_file *file, struct frame **out)
+{
+	struct loader start = { .file = whole_file_start(file), .path = file->path };
+	struct frame_head head = { 0 };
+	struct bmp bmp = { 0 };
+	bool done = false;
+
+	*out = NULL;
+	if (start.file && read_head(&start, file->bytes - file->n, &bmp) == 0) {
+		const size_t at = (size_t)ftello(start.file);
+		struct placing placing = { &bmp, NULL };
+
+		done = (file->bytes - at) / bmp.row_bytes == bmp.h &&
+		    (file->bytes - at) % bmp.row_bytes == 0 &&
+		    head_init(&head, bmp.w, bmp.h, bmp.channels, SAMPLE_UCHAR) == 0 &&
+		    frame_new(&head, &placing.frame) == 0 &&
+		    whole_file_each(file, at, bmp.h, bmp.row_bytes, place_next, &placing);
+		*out = placing.frame;
+		head_free(&head);
+	}
+	if (start.file)
+		fclose(start.file);
+	if (done)
+		return 1;
+	fail_clear();
+	frame_free(*out);
+	*out = NULL;
+	return 0;
+}
+
 const struct codec codec_bmp = {
 	.name = "BMP",
 	.suffixes = "bmp",
 	.seeks = true,
 	.sniff = bmp_sniff,
-	.load = bmp_load
+	.load = bmp_load,
+	.load_whole = bmp_load_whole
 };

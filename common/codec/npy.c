@@ -12,10 +12,12 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "frame/pixel_store.h"
 #include "frame/samples.h"
 
 #define AXES 8
 #define HEADER_LIMIT 65536
+#define COLUMNS 64		/* placed at once */
 
 struct npy {
 	enum element element;
@@ -31,26 +33,44 @@ npy_sniff(const unsigned char *start, size_t n)
 	return n >= 8 && !memcmp(start, "\x93NUMPY", 6);
 }
 
+/* Bytes before the header's dictionary, from the version. */
+static size_t
+before_text(const unsigned char *start)
+{
+	return start[6] == 1 ? 10 : 12;
+}
+
+static size_t
+text_length(const unsigned char *start)
+{
+	size_t n = start[8] | (size_t)start[9] << 8;
+
+	return start[6] == 1 ? n : n | (size_t)start[10] << 16 | (size_t)start[11] << 24;
+}
+
+static bool
+is_known_version(const unsigned char *start)
+{
+	return start[6] >= 1 && start[6] <= 3;
+}
+
 /* The header's dictionary as a new string. */
 static char *
 read_header(struct loader *loader)
 {
 	unsigned char start[12];
-	size_t bytes, n;
+	size_t n;
 	char *text;
 
 	if (samples_read(loader->path, loader->file, start, 8) < 0)
 		return NULL;
-	if (start[6] < 1 || start[6] > 3) {
+	if (!is_known_version(start)) {
 		fail(loader->path, "NPY version %d.%d is not known", start[6], start[7]);
 		return NULL;
 	}
-	bytes = start[6] == 1 ? 2 : 4;
-	if (samples_read(loader->path, loader->file, start + 8, bytes) < 0)
+	if (samples_read(loader->path, loader->file, start + 8, before_text(start) - 8) < 0)
 		return NULL;
-	n = start[8] | (size_t)start[9] << 8;
-	if (bytes == 4)
-		n |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
+	n = text_length(start);
 	if (n > HEADER_LIMIT) {
 		fail(loader->path, "NPY header is too long: %zu bytes", n);
 		return NULL;
@@ -87,7 +107,7 @@ value_of(const char *text, const char *key)
 }
 
 static int
-parse_type(struct loader *loader, const char *text, struct npy *npy)
+parse_type(const char *path, const char *text, struct npy *npy)
 {
 	static const struct {
 		char name[3];
@@ -108,16 +128,16 @@ parse_type(struct loader *loader, const char *text, struct npy *npy)
 				return 0;
 			}
 	}
-	return fail(loader->path, "NPY type is not one of numbers: %.24s", text ? text : "(none)");
+	return fail(path, "NPY type is not one of numbers: %.24s", text ? text : "(none)");
 }
 
 static int
-parse_shape(struct loader *loader, const char *text, struct npy *npy)
+parse_shape(const char *path, const char *text, struct npy *npy)
 {
 	const char *p = text;
 
 	if (!p || *p++ != '(')
-		return fail(loader->path, "NPY header has no shape");
+		return fail(path, "NPY header has no shape");
 	for (npy->axes = 0; npy->axes < AXES; npy->axes++) {
 		size_t v = 0;
 
@@ -129,10 +149,10 @@ parse_shape(struct loader *loader, const char *text, struct npy *npy)
 		for (; *p >= '0' && *p <= '9'; p++)
 			if (__builtin_mul_overflow(v, 10, &v) ||
 			    __builtin_add_overflow(v, (size_t)(*p - '0'), &v))
-				return fail(loader->path, "NPY shape is too large: %.60s", text);
+				return fail(path, "NPY shape is too large: %.60s", text);
 		npy->shape[npy->axes] = v;
 	}
-	return fail(loader->path, "NPY shape is not valid: %.60s", text);
+	return fail(path, "NPY shape is not valid: %.60s", text);
 }
 
 static bool
@@ -143,7 +163,7 @@ channels_last(const size_t *shape)
 
 /* Which axis is which, and the distances in elements along each. */
 static int
-plan_axes(struct loader *loader, const char *text, struct npy *npy)
+plan_axes(const char *path, const char *text, struct npy *npy)
 {
 	size_t step[AXES], n = 1, first = 0;
 	const size_t *shape = npy->shape;
@@ -158,7 +178,7 @@ plan_axes(struct loader *loader, const char *text, struct npy *npy)
 	while (npy->axes - first > 3 && shape[first] == 1)
 		first++;
 	if (n == 0 || npy->axes < 2 || npy->axes - first > 3)
-		return fail(loader->path, "NPY shape is not (H, W), (H, W, C) or (C, H, W): %.60s",
+		return fail(path, "NPY shape is not (H, W), (H, W, C) or (C, H, W): %.60s",
 		    text);
 	shape += first;
 	npy->c = 1;
@@ -183,38 +203,52 @@ plan_axes(struct loader *loader, const char *text, struct npy *npy)
 	return 0;
 }
 
+/* left: bytes of samples that the file may hold. */
 static int
-parse_header(struct loader *loader, const char *text, struct npy *npy)
+parse_header(const char *path, const char *text, size_t left, struct npy *npy)
 {
 	const char *order = value_of(text, "fortran_order"), *shape = value_of(text, "shape");
 
-	if (parse_type(loader, value_of(text, "descr"), npy) < 0)
+	if (parse_type(path, value_of(text, "descr"), npy) < 0)
 		return -1;
 	if (!order || (strncmp(order, "True", 4) && strncmp(order, "False", 5)))
-		return fail(loader->path, "NPY header does not say its fortran_order");
+		return fail(path, "NPY header does not say its fortran_order");
 	npy->fortran = *order == 'T';
-	if (parse_shape(loader, shape, npy) < 0 || plan_axes(loader, shape, npy) < 0)
+	if (parse_shape(path, shape, npy) < 0 || plan_axes(path, shape, npy) < 0)
 		return -1;
-	return samples_check_claim(loader->path, samples_bytes_left(loader->file), npy->w, npy->h,
-	    npy->c, 8 * samples_element_size(npy->element), 1);
+	return samples_check_claim(path, left, npy->w, npy->h, npy->c,
+	    8 * samples_element_size(npy->element), 1);
+}
+
+/* Of all rows the columns from x on: what lies column by column stays in the cache. */
+static void
+place_columns(const struct npy *npy, const char *all, struct frame *frame, size_t c, size_t x)
+{
+	const size_t n = npy->w - x < COLUMNS ? npy->w - x : COLUMNS;
+	const size_t size = samples_element_size(npy->element);
+	const size_t sample = sample_size(frame->head.type);
+
+	for (size_t y = 0; y < npy->h; y++)
+		samples_convert(npy->element, npy->swap, all + size *
+		    (c * npy->step_c + y * npy->step_y + x * npy->step_x), npy->step_x * size,
+		    (char *)frame_row(frame, c, y) + x * sample, n);
 }
 
 static int
 read_samples(struct loader *loader, const struct npy *npy, struct frame *frame)
 {
 	size_t size = samples_element_size(npy->element), n = npy->w * npy->h * npy->c * size;
-	unsigned char *all = malloc(n);
+	void *all;
+	struct pixel_store *store = pixel_store_scratch(n, &all);
 	int status;
 
-	if (!all)
+	if (!store)
 		return fail(loader->path, "out of memory for %zu bytes of samples", n);
 	status = samples_read(loader->path, loader->file, all, n);
 	for (size_t c = 0; c < npy->c && status == 0; c++)
-		for (size_t y = 0; y < npy->h; y++)
-			samples_convert(npy->element, npy->swap,
-			    all + (c * npy->step_c + y * npy->step_y) * size, npy->step_x * size,
-			    frame_row(frame, c, y), npy->w);
-	free(all);
+		for (size_t x = 0; x < npy->w; x += COLUMNS)
+			place_columns(npy, all, frame, c, x);
+	pixel_store_drop(store);
 	if (status == 0)
 		samples_warn_rest(loader->path, samples_bytes_left(loader->file));
 	return status;
@@ -234,7 +268,7 @@ npy_load(struct loader *loader, struct frame **out)
 	text = read_header(loader);
 	if (!text)
 		return -1;
-	status = parse_header(loader, text, &npy);
+	status = parse_header(loader->path, text, samples_bytes_left(loader->file), &npy);
 	free(text);
 	if (status < 0 ||
 	    head_init(&head, npy.w, npy.h, npy.c, samples_of_element(npy.element)) < 0)
@@ -249,6 +283,56 @@ npy_load(struct loader *loader, struct frame **out)
 		return -1;
 	}
 	return 1;
+}
+
+/* The dictionary of a header that lies in the file's first bytes as a new string, and where the
+ * samples begin; else NULL. */
+static char *
+whole_header(const struct whole_file *file, size_t *at)
+{
+	const unsigned char *start = (const unsigned char *)file->start;
+	size_t before, n;
+
+	if (file->n < 12 || !is_known_version(start))
+		return NULL;
+	before = before_text(start);
+	n = text_length(start);
+	*at = before + n;
+	return n > file->n - before ? NULL : strndup(file->start + before, n);
+}
+
+/* Do rows follow one another as they do in a frame, or else as pixels of all channels? */
+static bool
+has_rows(const struct npy *npy, bool *interleaved)
+{
+	*interleaved = npy->step_x != 1 || npy->step_y != npy->w ||
+	    (npy->c > 1 && npy->step_c != npy->w * npy->h);
+	return !*interleaved || (npy->step_c == 1 && npy->step_x == npy->c &&
+	    npy->step_y == npy->w * npy->c);
+}
+
+static int
+npy_load_whole(const struct whole_file *file, struct frame **out)
+{
+	struct whole_file_image image = { 0 };
+	struct frame_head head;
+	struct npy npy = { 0 };
+	char *text = whole_header(file, &image.at);
+	bool done = false;
+
+	*out = NULL;
+	if (text && parse_header(file->path, text, file->bytes - image.at, &npy) == 0 &&
+	    has_rows(&npy, &image.interleaved) &&
+	    head_init(&head, npy.w, npy.h, npy.c, samples_of_element(npy.element)) == 0) {
+		image.element = npy.element;
+		image.swap = npy.swap;
+		done = whole_file_image(file, &image, &head, out);
+		head_free(&head);
+	}
+	free(text);
+	if (!done)
+		fail_clear();
+	return done;
 }
 
 /* Version 1.0; the header is padded so that the samples begin at a multiple of 64 bytes. Its
@@ -290,6 +374,7 @@ const struct codec codec_npy = {
 	.suffixes = "npy",
 	.sniff = npy_sniff,
 	.load = npy_load,
+	.load_whole = npy_load_whole,
 	.save = npy_save,
 	.large_writes = true
 };

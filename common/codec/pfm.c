@@ -54,12 +54,13 @@ read_number(struct loader *loader, const char *what, double least, double *out)
 	return 0;
 }
 
+/* behind: bytes of the file that the loader does not have. */
 static int
-read_head(struct loader *loader, struct frame_head *head, bool *swap)
+read_head(struct loader *loader, size_t behind, struct frame_head *head, bool *swap)
 {
 	bool big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	double w, h, scale;
-	size_t channels;
+	size_t channels, left;
 	char magic[64];
 
 	if (read_word(loader, magic) < 0)
@@ -74,7 +75,8 @@ read_head(struct loader *loader, struct frame_head *head, bool *swap)
 		return fail(loader->path, "PFM header is not valid: %g x %g, scale %g", w, h,
 		    scale);
 	*swap = (scale > 0) != big_endian;
-	if (samples_check_claim(loader->path, samples_bytes_left(loader->file), (size_t)w,
+	left = samples_bytes_left(loader->file);
+	if (samples_check_claim(loader->path, left == SIZE_MAX ? left : left + behind, (size_t)w,
 	    (size_t)h, channels, 32, 1) < 0 ||
 	    head_init(head, (size_t)w, (size_t)h, channels, SAMPLE_FLOAT) < 0)
 		return -1;
@@ -113,7 +115,7 @@ pfm_load(struct loader *loader, struct frame **out)
 	*out = NULL;
 	if (loader->frames > 0)
 		return 0;
-	if (read_head(loader, &head, &swap) < 0)
+	if (read_head(loader, 0, &head, &swap) < 0)
 		return -1;
 	status = frame_new(&head, out);
 	head_free(&head);
@@ -127,6 +129,28 @@ pfm_load(struct loader *loader, struct frame **out)
 		return -1;
 	}
 	return 1;
+}
+
+static int
+pfm_load_whole(const struct whole_file *file, struct frame **out)
+{
+	struct whole_file_image image = { .element = ELEMENT_F32, .interleaved = true,
+		.upwards = true };
+	struct loader start = { .file = whole_file_start(file), .path = file->path };
+	struct frame_head head;
+	bool done = false;
+
+	*out = NULL;
+	if (start.file && read_head(&start, file->bytes - file->n, &head, &image.swap) == 0) {
+		image.at = (size_t)ftello(start.file);
+		done = whole_file_image(file, &image, &head, out);
+		head_free(&head);
+	}
+	if (start.file)
+		fclose(start.file);
+	if (!done)
+		fail_clear();
+	return done;
 }
 
 /* From below. */
@@ -164,6 +188,7 @@ const struct codec codec_pfm = {
 	.suffixes = "pfm",
 	.sniff = pfm_sniff,
 	.load = pfm_load,
+	.load_whole = pfm_load_whole,
 	.save = pfm_save,
 	.large_writes = true
 };

@@ -23,6 +23,7 @@ struct pnm {
 	bool one_bit;		/* PBM whose values are 0 and 1 */
 	struct text comments;	/* gathers them; not open: they are skipped */
 	size_t comment_bytes;
+	size_t behind;		/* bytes of the file that the loader does not have */
 };
 
 static bool
@@ -145,9 +146,10 @@ static int
 check_claim(struct loader *loader, const struct pnm *pnm)
 {
 	size_t bits = pnm->kind <= 3 ? 8 : pnm->kind == 4 ? 1 : pnm->maxval > 255 ? 16 : 8;
+	size_t left = samples_bytes_left(loader->file);
 
-	return samples_check_claim(loader->path, samples_bytes_left(loader->file), pnm->w, pnm->h,
-	    pnm->c, bits, 1);
+	return samples_check_claim(loader->path, left == SIZE_MAX ? left : left + pnm->behind,
+	    pnm->w, pnm->h, pnm->c, bits, 1);
 }
 
 static int
@@ -230,7 +232,7 @@ read_binary_row(struct loader *loader, const struct pnm *pnm, unsigned char *row
 	if (samples_read(loader->path, loader->file, row, 2 * n) < 0)
 		return -1;
 	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-		samples_swap16(row, n);
+		samples_swap(row, n, 2);
 	return 0;
 }
 
@@ -253,10 +255,10 @@ read_rows(struct loader *loader, struct pnm *pnm, struct frame *frame)
 	return status;
 }
 
+/* The head of an image, behind its kind. */
 static int
-read_image(struct loader *loader, struct pnm *pnm, struct frame **out)
+read_head(struct loader *loader, struct pnm *pnm, struct frame_head *head)
 {
-	struct frame_head head = { 0 };
 	int status;
 
 	if (!text_open(&pnm->comments))
@@ -267,8 +269,17 @@ read_image(struct loader *loader, struct pnm *pnm, struct frame **out)
 	if (status == 0)
 		status = check_claim(loader, pnm);
 	if (status == 0)
-		status = plan_head(pnm, &head);
+		status = plan_head(pnm, head);
 	text_drop(&pnm->comments);
+	return status;
+}
+
+static int
+read_image(struct loader *loader, struct pnm *pnm, struct frame **out)
+{
+	struct frame_head head = { 0 };
+	int status = read_head(loader, pnm, &head);
+
 	if (status == 0)
 		status = frame_new(&head, out);
 	head_free(&head);
@@ -298,6 +309,32 @@ pnm_load(struct loader *loader, struct frame **out)
 	if (pnm.kind < 1 || pnm.kind > 7)
 		return fail(loader->path, "is no PNM image: starts with byte 0x%02x", byte & 0xff);
 	return read_image(loader, &pnm, out) < 0 ? -1 : 1;
+}
+
+/* One image of bytes, or pairs of them, that is the whole file. */
+static int
+pnm_load_whole(const struct whole_file *file, struct frame **out)
+{
+	struct whole_file_image image = { .interleaved = true };
+	struct pnm pnm = { .kind = file->start[1] - '0', .behind = file->bytes - file->n };
+	struct loader start = { .path = file->path };
+	struct frame_head head = { 0 };
+	bool done = false;
+
+	*out = NULL;
+	if (pnm.kind < 5 || pnm.kind > 7 || !(start.file = whole_file_start(file)))
+		return 0;
+	if (fseeko(start.file, 2, SEEK_SET) == 0 && read_head(&start, &pnm, &head) == 0) {
+		image.at = (size_t)ftello(start.file);
+		image.element = pnm.maxval > 255 ? ELEMENT_U16 : ELEMENT_U8;
+		image.swap = pnm.maxval > 255;
+		done = whole_file_image(file, &image, &head, out);
+	}
+	head_free(&head);
+	fclose(start.file);
+	if (!done)
+		fail_clear();
+	return done;
 }
 
 /* ---- writing ---- */
@@ -337,28 +374,33 @@ choose_maxval(const struct frame *frame)
 }
 
 static int
-write_comments(struct saver *saver, const struct frame_head *head)
+put_comments(FILE *file, const struct frame_head *head)
 {
 	char *text = head_to_text(head), *rest = NULL;
-	int status = text ? 0 : -1;
 
-	for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && status == 0;
-	    line = strtok_r(NULL, "\n", &rest))
-		if (fprintf(saver->file, "# %s\n", line) < 0)
-			status = fail_errno(saver->path, "cannot be written");
+	if (!text)
+		return -1;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		fprintf(file, "# %s\n", line);
 	free(text);
-	return status;
+	return 0;
 }
 
-static int
-write_header(struct saver *saver, const struct frame_head *head, int kind, size_t maxval)
+/* The head of a file as a new string; NULL after fail(). */
+static char *
+header_text(const struct frame_head *head, int kind, size_t maxval, size_t *n)
 {
 	static const char *const tuple[] = { "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA" };
-	FILE *file = saver->file;
+	struct text text;
+	FILE *file = text_open(&text);
 
+	if (!file)
+		return NULL;
 	fprintf(file, "P%d\n", kind);
-	if (write_comments(saver, head) < 0)
-		return -1;
+	if (put_comments(file, head) < 0) {
+		text_drop(&text);
+		return NULL;
+	}
 	if (kind == 7) {
 		fprintf(file, "WIDTH %zu\nHEIGHT %zu\nDEPTH %zu\nMAXVAL %zu\n", head->w, head->h,
 		    head->c, maxval);
@@ -370,7 +412,7 @@ write_header(struct saver *saver, const struct frame_head *head, int kind, size_
 		if (kind != 4)
 			fprintf(file, "%zu\n", maxval);
 	}
-	return ferror(file) ? fail_errno(saver->path, "cannot be written") : 0;
+	return text_close(&text, n);
 }
 
 /* The kind by suffix: pgm 5, ppm 6, pam 7, pbm 4; pnm as the channels want it. */
@@ -400,54 +442,62 @@ choose_kind(struct saver *saver, const struct frame_head *head)
 	return head->c == 1 ? 5 : head->c == 3 ? 6 : 7;
 }
 
-/* Packs values of 0 and `white` in place, black as 1. */
+/* For PBM: is every sample 0 or white? */
 static int
-pack_row(struct saver *saver, unsigned char *row, size_t n, unsigned char white)
+check_bits(const char *path, const struct frame *frame)
 {
-	for (size_t x = 0; x < n; x++) {
-		unsigned char v = row[x];
+	const char *bits = meta_get(&frame->head.meta, "bits");
+	const unsigned char white = bits && !strcmp(bits, "1") ? 1 : 255;
 
-		if (v != 0 && v != white)
-			return fail(saver->path, "PBM holds 0 and %d, not %d", white, v);
-		if (x % 8 == 0)
-			row[x / 8] = 0;
-		if (v == 0)
-			row[x / 8] |= (unsigned char)(0x80 >> x % 8);
+	for (size_t y = 0; y < frame->head.h; y++) {
+		const uint8_t *row = frame_row(frame, 0, y);
+
+		for (size_t x = 0; x < frame->head.w; x++)
+			if (row[x] != 0 && row[x] != white)
+				return fail(path, "PBM holds 0 and %d, not %d", white, row[x]);
 	}
 	return 0;
 }
 
-static int
-write_rows(struct saver *saver, const struct frame *frame, int kind)
+/* Black is 1. */
+static void
+pack_bits(const struct frame *frame, size_t y, void *to)
 {
-	const char *bits = meta_get(&frame->head.meta, "bits");
-	size_t n = frame->head.w * frame->head.c, bytes = n * sample_size(frame->head.type);
-	unsigned char *row = malloc(bytes), white = bits && !strcmp(bits, "1") ? 1 : 255;
-	int status = row ? 0 : fail_memory();
+	const uint8_t *row = frame_row(frame, 0, y);
+	unsigned char *packed = to;
 
-	for (size_t y = 0; y < frame->head.h && status == 0; y++) {
-		samples_join(frame, y, row);
-		if (frame->head.type == SAMPLE_USHORT && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-			samples_swap16(row, n);
-		if (kind == 4)
-			status = pack_row(saver, row, n, white);
-		if (status == 0)
-			status = samples_write(saver->path, saver->file, row,
-			    kind == 4 ? (n + 7) / 8 : bytes);
-	}
-	free(row);
-	return status;
+	memset(packed, 0, (frame->head.w + 7) / 8);
+	for (size_t x = 0; x < frame->head.w; x++)
+		if (row[x] == 0)
+			packed[x / 8] |= (unsigned char)(0x80 >> x % 8);
+}
+
+static void
+pack_samples(const struct frame *frame, size_t y, void *to)
+{
+	samples_join(frame, y, to);
+	if (frame->head.type == SAMPLE_USHORT)	/* the high byte is the first */
+		samples_swap(to, frame->head.w * frame->head.c, 2);
 }
 
 static int
 pnm_save(struct saver *saver, const struct frame *frame)
 {
-	int kind = choose_kind(saver, &frame->head);
+	const struct frame_head *head = &frame->head;
+	const int kind = choose_kind(saver, head);
+	const struct samples_rows rows = { frame, 0, head->h,
+		kind == 4 ? (head->w + 7) / 8 : head->w * head->c * sample_size(head->type),
+		kind == 4 ? pack_bits : pack_samples };
+	char *text;
+	size_t n;
+	int status;
 
-	if (kind < 0 || write_header(saver, &frame->head, kind,
-	    kind == 4 ? 1 : choose_maxval(frame)) < 0)
+	if (kind < 0 || (kind == 4 && check_bits(saver->path, frame) < 0))
 		return -1;
-	return write_rows(saver, frame, kind);
+	text = header_text(head, kind, kind == 4 ? 1 : choose_maxval(frame), &n);
+	status = text ? samples_write_rows(saver->path, saver->file, text, n, &rows) : -1;
+	free(text);
+	return status;
 }
 
 const struct codec codec_pnm = {
@@ -456,5 +506,7 @@ const struct codec codec_pnm = {
 	.concatenates = true,
 	.sniff = pnm_sniff,
 	.load = pnm_load,
-	.save = pnm_save
+	.load_whole = pnm_load_whole,
+	.save = pnm_save,
+	.large_writes = true
 };

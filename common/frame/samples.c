@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "frame/interleave.h"
 #include "frame/pixel_store.h"
 
 /* Of rows that are written at once. A file system of a disk takes more time for each call than one
@@ -44,14 +45,21 @@ half_to_float(uint16_t half)
 }
 
 /* One loop per type; `load` turns the bits, already in our byte order, into the sample. */
-#define CONVERT(bits_type, swapped, sample_type, load)						\
+#define CONVERT_BY(distance, bits_type, swapped, sample_type, load)				\
 	for (size_t i = 0; i < n; i++) {							\
 		bits_type bits;									\
-		memcpy(&bits, (const char *)from + i * step, sizeof(bits));			\
+		memcpy(&bits, (const char *)from + i * (distance), sizeof(bits));		\
 		if (swap)									\
 			bits = swapped;								\
 		((sample_type *)to)[i] = (sample_type)(load);					\
-	}											\
+	}
+
+/* Adjacent elements have a loop of their own, which compilers make vectors of. */
+#define CONVERT(bits_type, swapped, sample_type, load)						\
+	if (step == sizeof(bits_type))								\
+		CONVERT_BY(sizeof(bits_type), bits_type, swapped, sample_type, load)		\
+	else											\
+		CONVERT_BY(step, bits_type, swapped, sample_type, load)				\
 	break
 
 static double
@@ -100,101 +108,6 @@ samples_convert(enum element element, bool swap, const void *from, size_t step, 
 /* Samples of a file's row: behind the filter's byte of a PNG row they lie at odd addresses. */
 typedef uint16_t unaligned_uint16_t __attribute__((aligned(1)));
 typedef uint32_t unaligned_uint32_t __attribute__((aligned(1)));
-typedef uint8_t unaligned_uint8_t;
-
-/*
- * Two to four channels have loops of their own, which compilers make vectors of: three channels
- * take their turns by SSSE3's shuffles, nine times as soon as one sample after another.
- */
-#if defined(__x86_64__) && !defined(__SSSE3__)
-#define SHUFFLES __attribute__((target("ssse3")))
-#define HAS_SHUFFLES __builtin_cpu_supports("ssse3")
-#else
-#define SHUFFLES
-#define HAS_SHUFFLES 1
-#endif
-#define FEW 4
-#define INLINE static inline __attribute__((always_inline))
-
-#define SPLIT(type, count)									\
-	do {											\
-		const unaligned_##type *from = row;						\
-		type *plane[count];								\
-		for (size_t c = 0; c < (count); c++)						\
-			plane[c] = to[c];							\
-		_Pragma("omp simd")								\
-		for (size_t x = 0; x < n; x++)							\
-			for (size_t c = 0; c < (count); c++)					\
-				plane[c][x] = from[x * (count) + c];				\
-	} while (0)
-
-#define JOIN(type, count)									\
-	do {											\
-		unaligned_##type *to = row;							\
-		const type *plane[count];							\
-		for (size_t c = 0; c < (count); c++)						\
-			plane[c] = from[c];							\
-		_Pragma("omp simd")								\
-		for (size_t x = 0; x < n; x++)							\
-			for (size_t c = 0; c < (count); c++)					\
-				to[x * (count) + c] = plane[c][x];				\
-	} while (0)
-
-#define OF_COUNT(loop, type)									\
-	do {											\
-		if (count == 2)									\
-			loop(type, 2);								\
-		else if (count == 3)								\
-			loop(type, 3);								\
-		else										\
-			loop(type, 4);								\
-	} while (0)
-
-#define OF_SIZE(loop)										\
-	do {											\
-		if (size == 1)									\
-			OF_COUNT(loop, uint8_t);						\
-		else if (size == 2)								\
-			OF_COUNT(loop, uint16_t);						\
-		else										\
-			OF_COUNT(loop, uint32_t);						\
-	} while (0)
-
-INLINE void
-split_few(size_t size, const void *row, size_t count, void *const *to, size_t n)
-{
-	OF_SIZE(SPLIT);
-}
-
-INLINE void
-join_few(size_t size, void *row, size_t count, const void *const *from, size_t n)
-{
-	OF_SIZE(JOIN);
-}
-
-SHUFFLES static void
-split_by_shuffles(size_t size, const void *row, size_t count, void *const *to, size_t n)
-{
-	split_few(size, row, count, to, n);
-}
-
-SHUFFLES static void
-join_by_shuffles(size_t size, void *row, size_t count, const void *const *from, size_t n)
-{
-	join_few(size, row, count, from, n);
-}
-
-static void
-split_plainly(size_t size, const void *row, size_t count, void *const *to, size_t n)
-{
-	split_few(size, row, count, to, n);
-}
-
-static void
-join_plainly(size_t size, void *row, size_t count, const void *const *from, size_t n)
-{
-	join_few(size, row, count, from, n);
-}
 
 /* Sample c of each pixel, of any number of channels. */
 static void
@@ -226,13 +139,13 @@ samples_split_part(const void *row, size_t count, struct frame *frame, size_t fi
     size_t y, size_t n)
 {
 	const size_t size = sample_size(frame->head.type);
-	void *to[FEW];
+	void *to[INTERLEAVE_MOST];
 
 	if (count == 1) {
 		memcpy((char *)frame_row(frame, first, y) + x * size, row, n * size);
 		return;
 	}
-	if (count > FEW) {
+	if (count > INTERLEAVE_MOST) {
 		for (size_t c = 0; c < count; c++)
 			take_every(size, row, count, c, (char *)frame_row(frame, first + c, y) +
 			    x * size, n);
@@ -240,10 +153,7 @@ samples_split_part(const void *row, size_t count, struct frame *frame, size_t fi
 	}
 	for (size_t c = 0; c < count; c++)
 		to[c] = (char *)frame_row(frame, first + c, y) + x * size;
-	if (HAS_SHUFFLES)
-		split_by_shuffles(size, row, count, to, n);
-	else
-		split_plainly(size, row, count, to, n);
+	interleave_choice(0)->split(size, row, count, to, n);
 }
 
 void
@@ -257,32 +167,34 @@ samples_join(const struct frame *frame, size_t y, void *row)
 {
 	const size_t w = frame->head.w, count = frame->head.c;
 	const size_t size = sample_size(frame->head.type);
-	const void *from[FEW];
+	const void *from[INTERLEAVE_MOST];
 
 	if (count == 1) {
 		memcpy(row, frame_row(frame, 0, y), w * size);
 		return;
 	}
-	if (count > FEW) {
+	if (count > INTERLEAVE_MOST) {
 		for (size_t c = 0; c < count; c++)
 			put_every(size, row, count, c, frame_row(frame, c, y), w);
 		return;
 	}
 	for (size_t c = 0; c < count; c++)
 		from[c] = frame_row(frame, c, y);
-	if (HAS_SHUFFLES)
-		join_by_shuffles(size, row, count, from, w);
-	else
-		join_plainly(size, row, count, from, w);
+	interleave_choice(0)->join(size, row, count, from, w);
 }
 
 void
-samples_swap16(void *row, size_t n)
+samples_swap(void *row, size_t n, size_t size)
 {
-	unaligned_uint16_t *v = row;
+	unaligned_uint16_t *shorts = row;
+	unaligned_uint32_t *words = row;
 
-	for (size_t i = 0; i < n; i++)
-		v[i] = __builtin_bswap16(v[i]);
+	if (size == 2)
+		for (size_t i = 0; i < n; i++)
+			shorts[i] = __builtin_bswap16(shorts[i]);
+	else if (size == 4)
+		for (size_t i = 0; i < n; i++)
+			words[i] = __builtin_bswap32(words[i]);
 }
 
 size_t

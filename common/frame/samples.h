@@ -33,8 +33,8 @@ void samples_split(const void *row, struct frame *, size_t y);
 void samples_split_part(const void *row, size_t count, struct frame *, size_t first, size_t x,
     size_t y, size_t n);
 void samples_join(const struct frame *, size_t y, void *row);
-/* The bytes of n 16-bit samples, aligned or not, in the other order. */
-void samples_swap16(void *row, size_t n);
+/* The bytes of n samples of 1, 2 or 4 bytes, aligned or not, in the other order. */
+void samples_swap(void *row, size_t n, size_t size);
 
 /* Bytes from the current position to the end; SIZE_MAX on a pipe. */
 size_t samples_bytes_left(FILE *);

@@ -1,11 +1,17 @@
 #include "io/whole_file.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/fail.h"
+#include "frame/pixel_store.h"
+
 #define GROUP_BYTES ((size_t)512 << 10)	/* of rows that are read at once: they fit a core's cache */
 #define GROUP_ROWS 64		/* a multiple: every group begins aligned as the first */
+#define PIECES 1023		/* of memory that one call of the system fills, besides one byte */
+#define PIECE_BYTES 1536	/* to fill shorter ones takes longer than to copy them once more */
 
 /*
  * The kernel copies one long piece of memory sooner than many short ones, and sooner than the same
@@ -44,6 +50,40 @@ read_piece(int fd, char *to, size_t n, size_t at, bool last)
 	return got >= 0 && (size_t)got == n;
 }
 
+/* Rows that have the frame's own samples straight to their places, of the frame's one channel where
+ * they come from below. */
+static bool
+read_pieces(const struct whole_file *file, size_t at, bool upwards, struct frame *frame)
+{
+	const struct frame_head *head = &frame->head;
+	const size_t rows = head->h * head->c, bytes = head->w * sample_size(head->type);
+	const size_t padding = frame->plane[0].stride - bytes;
+	char beyond;
+	struct iovec piece[PIECES + 1];
+
+	for (size_t row = 0; row < rows; row += PIECES) {
+		const size_t n = rows - row < PIECES ? rows - row : PIECES;
+		ssize_t got;
+
+		for (size_t i = 0; i < n; i++) {
+			const size_t y = (row + i) % head->h;
+			char *to = frame_row(frame, (row + i) / head->h,
+			    upwards ? head->h - 1 - y : y);
+
+			piece[i] = (struct iovec){ to, bytes };
+			memset(to + bytes, 0, padding);
+		}
+		piece[n] = (struct iovec){ &beyond, 1 };
+		do
+			got = preadv(file->fd, piece, (int)n + (row + n == rows),
+			    (off_t)(at + row * bytes));
+		while (got < 0 && errno == EINTR);
+		if (got < 0 || (size_t)got != n * bytes)
+			return false;
+	}
+	return true;
+}
+
 bool
 whole_file_rows(const struct whole_file *file, size_t at, struct frame *frame)
 {
@@ -52,6 +92,8 @@ whole_file_rows(const struct whole_file *file, size_t at, struct frame *frame)
 	const size_t stride = frame->plane[0].stride;
 	const size_t group = whole_file_group(rows, bytes, stride);
 
+	if (bytes < stride && bytes >= PIECE_BYTES)
+		return read_pieces(file, at, false, frame);
 	for (size_t row = 0; row < rows; row += group) {
 		const size_t n = rows - row < group ? rows - row : group;
 		char *first = frame_row(frame, row / head->h, row % head->h);
@@ -62,4 +104,129 @@ whole_file_rows(const struct whole_file *file, size_t at, struct frame *frame)
 		whole_file_spread(first, n, bytes, stride);
 	}
 	return true;
+}
+
+/* ---- rows that lie otherwise ---- */
+
+#define EACH_BYTES ((size_t)128 << 10)	/* read at once: a core's cache has them when they move */
+
+bool
+whole_file_each(const struct whole_file *file, size_t at, size_t rows, size_t bytes,
+    void (*place)(void *arg, size_t row, void *samples), void *arg)
+{
+	const size_t group = bytes < EACH_BYTES ? EACH_BYTES / bytes : 1;
+	struct pixel_store *store;
+	void *memory;
+	bool done = true;
+
+	store = pixel_store_scratch(bytes < EACH_BYTES ? EACH_BYTES : bytes, &memory);
+	if (!store)
+		return false;
+	for (size_t row = 0; row < rows && done; row += group) {
+		const size_t n = rows - row < group ? rows - row : group;
+
+		done = read_piece(file->fd, memory, n * bytes, at + row * bytes, row + n == rows);
+		for (size_t i = 0; i < n && done; i++)
+			place(arg, row + i, (char *)memory + i * bytes);
+	}
+	pixel_store_drop(store);
+	return done;
+}
+
+/* What an image's rows are placed in. */
+struct placing {
+	const struct whole_file_image *image;
+	struct frame *frame;
+};
+
+static bool
+keeps_bits(enum element element)
+{
+	return element == ELEMENT_U8 || element == ELEMENT_U16 || element == ELEMENT_F32;
+}
+
+static void
+place_pixels(void *arg, size_t row, void *samples)
+{
+	const struct placing *placing = arg;
+	const struct whole_file_image *image = placing->image;
+	const struct frame_head *head = &placing->frame->head;
+	const size_t size = samples_element_size(image->element);
+	const size_t y = image->upwards ? head->h - 1 - row : row;
+
+	if (keeps_bits(image->element) && head->c > 1) {
+		if (image->swap)
+			samples_swap(samples, head->w * head->c, size);
+		samples_split(samples, placing->frame, y);
+		return;
+	}
+	for (size_t c = 0; c < head->c; c++)
+		samples_convert(image->element, image->swap, (char *)samples + c * size,
+		    head->c * size, frame_row(placing->frame, c, y), head->w);
+}
+
+static void
+place_plane_row(void *arg, size_t row, void *samples)
+{
+	const struct placing *placing = arg;
+	const struct whole_file_image *image = placing->image;
+	const struct frame_head *head = &placing->frame->head;
+
+	samples_convert(image->element, image->swap, samples, samples_element_size(image->element),
+	    frame_row(placing->frame, row / head->h, row % head->h), head->w);
+}
+
+/* Are the samples in the file those of the frame, row by row of each channel? */
+static bool
+is_plain(const struct whole_file_image *image, size_t channels)
+{
+	return keeps_bits(image->element) && !image->swap &&
+	    (channels == 1 || !image->interleaved);
+}
+
+static bool
+image_rows(const struct whole_file *file, const struct whole_file_image *image,
+    struct frame *frame)
+{
+	const struct frame_head *head = &frame->head;
+	const size_t bytes = head->w * samples_element_size(image->element);
+	struct placing placing = { image, frame };
+
+	if (is_plain(image, head->c) && !image->upwards)
+		return whole_file_rows(file, image->at, frame);
+	if (is_plain(image, head->c) && bytes >= PIECE_BYTES)
+		return read_pieces(file, image->at, true, frame);
+	if (image->interleaved || head->c == 1)
+		return whole_file_each(file, image->at, head->h, head->c * bytes, place_pixels,
+		    &placing);
+	return whole_file_each(file, image->at, head->h * head->c, bytes, place_plane_row,
+	    &placing);
+}
+
+bool
+whole_file_image(const struct whole_file *file, const struct whole_file_image *image,
+    const struct frame_head *head, struct frame **out)
+{
+	size_t bytes;
+	bool overflows = __builtin_mul_overflow(head->w, head->h, &bytes);
+
+	*out = NULL;
+	overflows |= __builtin_mul_overflow(bytes, head->c, &bytes);
+	overflows |= __builtin_mul_overflow(bytes, samples_element_size(image->element), &bytes);
+	if (overflows || bytes == 0 || file->bytes < image->at || file->bytes - image->at != bytes)
+		return false;
+	/* whole_file_rows() sets the padding of rows */
+	if ((is_plain(image, head->c) && !image->upwards ? frame_new_unset(head, out) :
+	    frame_new(head, out)) == 0 && image_rows(file, image, *out))
+		return true;
+	fail_clear();
+	frame_free(*out);
+	*out = NULL;
+	return false;
+}
+
+FILE *
+whole_file_start(const struct whole_file *file)
+{
+	return fmemopen((void *)(uintptr_t)file->start, file->n, "r");
 }

@@ -1,13 +1,13 @@
 /*
- * Files that hold the rows of one frame as they lie in memory, behind a short header: read by as
- * few calls as can be, without a stream. What is doubtful is left to the codec's load().
+ * Files that hold the rows of one frame, not packed, behind a short header: read by as few calls as
+ * can be, without a stream. What is doubtful is left to the codec's load().
  */
 #ifndef WHOLE_FILE_H
 #define WHOLE_FILE_H
 
 #include <stdbool.h>
 
-#include "frame/frame.h"
+#include "frame/samples.h"
 
 #define WHOLE_FILE_START 4096	/* bytes: headers are shorter, or the file is read as a stream */
 
@@ -25,6 +25,31 @@ struct whole_file {
  * not end right behind them (another process may change it) or cannot be read.
  */
 bool whole_file_rows(const struct whole_file *, size_t at, struct frame *);
+
+/* How the samples of a file lie that has rows otherwise. */
+struct whole_file_image {
+	size_t at;		/* the first byte */
+	enum element element;	/* samples_of_element() is the frame's type */
+	bool swap;		/* they are in the other byte order */
+	bool interleaved;	/* rows of pixels; else the rows of one channel after another */
+	bool upwards;		/* the lowest row is the first; not of several channels in planes */
+};
+
+/* Likewise, of such samples: a new frame with this head. False, too, where the file's size is
+ * another one than theirs. */
+bool whole_file_image(const struct whole_file *, const struct whole_file_image *,
+    const struct frame_head *, struct frame **out);
+
+/*
+ * The rows of a file as they are, one after another: `rows` of `bytes` each, from byte `at` to the
+ * end of the file; place() may change what it is given. False as above.
+ */
+bool whole_file_each(const struct whole_file *, size_t at, size_t rows, size_t bytes,
+    void (*place)(void *arg, size_t row, void *samples), void *arg);
+
+/* The first bytes as a stream of their own, for readers of heads; NULL, with nothing recorded:
+ * there is none. */
+FILE *whole_file_start(const struct whole_file *);
 
 /* A piece of such rows: n rows of `bytes` each, which lie one behind another up to the end of the
  * n * stride bytes from `first` on, move to their places, padded with zeros. */

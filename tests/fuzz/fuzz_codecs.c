@@ -1,12 +1,14 @@
 /*
  * Image files from arbitrary bytes, in the format that they claim to have: no crash, no undefined
  * behaviour, nothing leaked, no memory beyond what the bytes can hold; a failure has a message and
- * gives no frame.
+ * gives no frame. What a codec reads without a stream is what it reads from one.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "fuzz.h"
 #include "io/codec.h"
@@ -28,6 +30,47 @@ touch(const struct frame *frame)
 
 			sum = sum + row[0] + row[frame->head.w * sample_size(frame->head.type) - 1];
 		}
+}
+
+static void
+check_same(const struct frame *a, const struct frame *b)
+{
+	check(head_equal(&a->head, &b->head), "another head without a stream");
+	for (size_t c = 0; c < a->head.c; c++)
+		for (size_t y = 0; y < a->head.h; y++)
+			check(!memcmp(frame_row(a, c, y), frame_row(b, c, y),
+			    a->plane[c].stride), "other samples without a stream");
+}
+
+/* By the codec's load_whole(), and where that takes the file, by load(), too. */
+static void
+load_whole(const struct codec *codec, const unsigned char *data, size_t n)
+{
+	static struct whole_file whole = { .fd = -1, .path = "input" };
+	struct loader loader = { .path = "input" };
+	struct frame *frame, *same = NULL;
+	int got;
+
+	if (!codec->load_whole)
+		return;
+	if (whole.fd < 0)
+		whole.fd = memfd_create("input", 0);
+	check(whole.fd >= 0 && ftruncate(whole.fd, 0) == 0 &&
+	    pwrite(whole.fd, data, n, 0) == (ssize_t)n, "memfd");
+	memcpy(whole.start, data, n);
+	whole.bytes = whole.n = n;
+	got = codec->load_whole(&whole, &frame);
+	check(!fail_message(), "message without a stream");
+	check(got == 1 ? frame != NULL : got == 0 && !frame, "frame and status disagree");
+	if (got == 0)
+		return;
+	loader.file = fmemopen((void *)data, n, "rb");
+	check(loader.file && codec->load(&loader, &same) == 1, "refused from a stream");
+	check_same(frame, same);
+	check(fgetc(loader.file) == EOF, "more behind the frame");
+	frame_free(frame);
+	frame_free(same);
+	fclose(loader.file);
 }
 
 static void
@@ -66,6 +109,7 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 		check(file != NULL, "fmemopen");
 		load_all(*codec, file);
 		fclose(file);
+		load_whole(*codec, data, n);
 	}
 	return 0;
 }

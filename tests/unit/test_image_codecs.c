@@ -832,11 +832,71 @@ test_interlaced_png(void **state)
 	frame_free(frame);
 }
 
+/* Does the codec take a file that had `bytes` when it was opened, without a stream? */
+static bool
+load_whole(const struct codec *codec, FILE *file, size_t bytes, struct frame **out)
+{
+	struct whole_file whole = { .fd = fileno(file), .path = "in", .bytes = bytes };
+	ssize_t n = pread(whole.fd, whole.start, sizeof(whole.start), 0);
+	int got;
+
+	assert_true(n > 0);
+	whole.n = (size_t)n;
+	got = codec->load_whole(&whole, out);
+	assert_null(fail_message());
+	assert_true(got == 1 ? *out != NULL : got == 0 && !*out);
+	return got == 1;
+}
+
+/* Wide rows, of several pieces and with padding, and more rows than one call fills. */
+static const size_t wide_sizes[][2] = { { 1, 1 }, { 5, 7 }, { 129, 65 }, { 1601, 7 }, { 410, 1100 },
+	{ 1546, 1030 }, { 70000, 2 } };
+
+/* Files of one frame are read without a stream as with one, unless they are longer or shorter than
+ * they were. */
+static void
+test_without_a_stream(void **state)
+{
+	size_t tried = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 7 * 9 * sizeof(formats) / sizeof(*formats); i++) {
+		const struct format *format = &formats[i / 63];
+		const size_t *size = wide_sizes[i / 9 % 7], channels = 1 + i % 3;
+		const enum sample type = (enum sample)(i / 3 % 3);
+		struct frame *frame, *back;
+		FILE *file;
+		off_t n;
+
+		if (!format->codec->load_whole || !can_hold(format, type, channels) ||
+		    (channels > 1 && size[0] * size[1] > 1000000))
+			continue;
+		frame = make_frame(size[0], size[1], channels, type);
+		file = save(format->codec, format->path, &frame, 1, NULL);
+		fseeko(file, 0, SEEK_END);
+		n = ftello(file);
+		assert_true(load_whole(format->codec, file, (size_t)n, &back));
+		assert_same_pixels(frame, back);
+		frame_free(back);
+		assert_false(load_whole(format->codec, file, (size_t)n - 1, &back));
+		assert_false(load_whole(format->codec, file, (size_t)n + 1, &back));
+		assert_int_equal(ftruncate(fileno(file), n + 1), 0);
+		assert_false(load_whole(format->codec, file, (size_t)n, &back));
+		assert_int_equal(ftruncate(fileno(file), n - 1), 0);
+		assert_false(load_whole(format->codec, file, (size_t)n, &back));
+		fclose(file);
+		frame_free(frame);
+		tried++;
+	}
+	assert_true(tried > 80);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_without_a_stream),
 		cmocka_unit_test(test_metadata),
 		cmocka_unit_test(test_long_metadata),
 		cmocka_unit_test(test_fast_png),

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "frame/interleave.h"
 #include "frame/samples.h"
 
 #define CHANNELS_MOST 6
@@ -56,7 +57,7 @@ swapped(void **state)
 	for (size_t off = 0; off < 2; off++) {
 		for (size_t i = 0; i < sizeof(bytes); i++)
 			bytes[i] = (unsigned char)i;
-		samples_swap16(bytes + off, 67);
+		samples_swap(bytes + off, 67, 2);
 		for (size_t i = 0; i < 2 * 67; i++)
 			assert_int_equal(bytes[off + i], off + (i ^ 1));
 		assert_int_equal(bytes[off ? 0 : 2 * 67], off ? 0 : 2 * 67);
@@ -74,6 +75,43 @@ rows(void **state)
 				for (size_t off = 0; off < 2; off++)
 					check(frame_sizes[i][0], frame_sizes[i][1], c, types[t],
 					    off);
+}
+
+/* The loops for each kind of machine, as far as this one can run them, put samples in order. */
+static void
+other_machines(void **state)
+{
+	const struct interleave *choice;
+	size_t tried = 0;
+
+	(void)state;
+	for (size_t i = 0; (choice = interleave_choice(i)); i++)
+		for (size_t n = 1; n < 200; n += n < 70 ? 1 : 43)
+			for (size_t k = 0; k < 3 * (INTERLEAVE_MOST - 1); k++, tried++) {
+				const size_t count = 2 + k / 3, size = sample_size(types[k % 3]);
+				struct frame *from = frame_made(n, 1, count, types[k % 3], 9);
+				struct frame *back = frame_made(n, 1, count, types[k % 3], 10);
+				unsigned char *row = malloc(n * count * size + 1);
+				unsigned char *joined = malloc(n * count * size + 1);
+				const void *plane[INTERLEAVE_MOST];
+				void *to[INTERLEAVE_MOST];
+
+				for (size_t c = 0; c < count; c++) {
+					plane[c] = frame_row(from, c, 0);
+					to[c] = frame_row(back, c, 0);
+				}
+				interleave(from, 0, row + 1);
+				choice->join(size, joined + 1, count, plane, n);
+				assert_memory_equal(joined + 1, row + 1, n * count * size);
+				choice->split(size, row + 1, count, to, n);
+				for (size_t c = 0; c < count; c++)
+					assert_memory_equal(to[c], plane[c], n * size);
+				free(row);
+				free(joined);
+				frame_free(from);
+				frame_free(back);
+			}
+	assert_true(tried >= 70 * 9);
 }
 
 /* Channels 2 ... of seven, columns 3 to 61: the others keep what they had. */
@@ -117,6 +155,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),
+		cmocka_unit_test(other_machines),
 		cmocka_unit_test(swapped),
 		cmocka_unit_test(part_of_a_row),
 	};

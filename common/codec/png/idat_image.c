@@ -40,7 +40,7 @@ take_row(const struct frame *frame, size_t y, bool one_bit, unsigned char *to)
 	}
 	samples_join(frame, y, to);
 	if (frame->head.type == SAMPLE_USHORT)
-		samples_swap16(to, w * frame->head.c);
+		samples_swap(to, w * frame->head.c, 2);
 }
 
 static void

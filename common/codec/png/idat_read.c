@@ -138,7 +138,7 @@ static void
 deliver(struct frame *frame, size_t y, unsigned char *pixels)
 {
 	if (frame->head.type == SAMPLE_USHORT)
-		samples_swap16(pixels, frame->head.w * frame->head.c);
+		samples_swap(pixels, frame->head.w * frame->head.c, 2);
 	samples_split(pixels, frame, y);
 }
 

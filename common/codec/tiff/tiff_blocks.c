@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "frame/pixel_store.h"
 
-#define PLAIN_BYTES 65536	/* of rows that are not packed, read at once */
+#define PLAIN_BYTES ((size_t)128 << 10)	/* of rows that are not packed, read at once */
 
 /* Samples of 1, 2 or 4 bits from bit `first` on, `step` samples apart, each to one byte. */
 static void
@@ -160,32 +160,48 @@ plain_plane(struct tiff_reading *reading, const struct tiff_page *page, uint32_t
 	return at <= (uint64_t)tiff_file_size(reading) ? start : 0;
 }
 
-/* Reads such a plane without libtiff: false where the caller is to do it, and to find the error. */
+/* Rows of several channels from `at` on, `once` of them at once by way of `buffer`. */
 static bool
-read_plain_plane(struct tiff_reading *reading, const struct tiff_page *page, uint32_t number,
-    size_t first, size_t count, struct frame *frame)
+read_plain_rows(const struct tiff_reading *reading, const struct tiff_page *page, off_t at,
+    size_t once, void *buffer, size_t first, size_t count, struct frame *frame)
 {
-	const size_t row = page->block_row, once = PLAIN_BYTES / row;
-	off_t at = reading->fd < 0 || once == 0 ? 0 :
-	    (off_t)plain_plane(reading, page, number);
-	unsigned char buffer[PLAIN_BYTES];
-	void *to = frame_row(frame, first, 0);
+	const size_t row = page->block_row;
 
-	if (at == 0)
-		return false;
-	if (lies_in_place(page, count, frame))
-		return pread(reading->fd, to, row * page->h, at) == (ssize_t)(row * page->h);
 	for (size_t y = 0; y < page->h; y += once) {
 		size_t n = page->h - y < once ? page->h - y : once;
 
 		if (pread(reading->fd, buffer, n * row, at) != (ssize_t)(n * row))
 			return false;
 		for (size_t i = 0; i < n; i++)
-			samples_split_part(buffer + i * row, count, frame, first, 0, y + i,
+			samples_split_part((char *)buffer + i * row, count, frame, first, 0, y + i,
 			    page->w);
 		at += (off_t)(n * row);
 	}
 	return true;
+}
+
+/* Reads such a plane without libtiff: false where the caller is to do it, and to find the error. */
+static bool
+read_plain_plane(struct tiff_reading *reading, const struct tiff_page *page, uint32_t number,
+    size_t first, size_t count, struct frame *frame)
+{
+	const size_t row = page->block_row, once = row < PLAIN_BYTES ? PLAIN_BYTES / row : 1;
+	off_t at = reading->fd < 0 ? 0 : (off_t)plain_plane(reading, page, number);
+	struct pixel_store *store;
+	void *buffer;
+	bool done;
+
+	if (at == 0)
+		return false;
+	if (lies_in_place(page, count, frame))
+		return pread(reading->fd, frame_row(frame, first, 0), row * page->h, at) ==
+		    (ssize_t)(row * page->h);
+	store = pixel_store_scratch(once * row, &buffer);
+	if (!store)
+		return false;
+	done = read_plain_rows(reading, page, at, once, buffer, first, count, frame);
+	pixel_store_drop(store);
+	return done;
 }
 
 static uint32_t

@@ -1,9 +1,10 @@
 /*
  * Writing TIFF: uncompressed strips need no library, and since the directories are written last, a
- * file becomes BigTIFF only when it grew beyond 4 GB, however many frames come. Up to four uchar or
- * ushort channels are interleaved, other frames of up to four are one plane after the other. More
- * channels, or two, have a page each: in one page hardly a program opens them. ImageDescription
- * carries our key lines.
+ * file becomes BigTIFF only when it grew beyond 4 GB, however many frames come. Up to four channels
+ * are interleaved: of planes that follow one another, OpenCV 4.6 takes the samples as if they were
+ * interleaved, without an error, and tifffile makes an array of another shape. More channels, or
+ * two, have a page each: in one page hardly a program opens them. ImageDescription carries our key
+ * lines.
  */
 #define _GNU_SOURCE
 #include "codec/tiff/tiff.h"
@@ -105,7 +106,7 @@ plan_page(struct saver *saver, const struct frame *frame, bool paged, struct wri
 	if (paged)
 		snprintf(page->name, sizeof(page->name), "%s", head->channel[page->channel]);
 	head = &page->head;
-	page->contiguous = head->c == 1 || (head->type != SAMPLE_FLOAT && head->c <= 4);
+	page->contiguous = head->c <= 4;
 	page->text = paged ? channel_text(&frame->head, page->channel) : head_to_text(head);
 	if (!page->text)
 		return -1;
@@ -298,6 +299,17 @@ tables_fill(const struct written *page, struct tables *t)
 	return 0;
 }
 
+/* Floats are no colours but under their names: they may as well be x y z. */
+static bool
+is_colour(const struct written *page)
+{
+	const struct frame_head *head = &page->head;
+
+	return page->contiguous && head->c >= 3 && (head->type != SAMPLE_FLOAT ||
+	    (!strcmp(head->channel[0], "r") && !strcmp(head->channel[1], "g") &&
+	    !strcmp(head->channel[2], "b")));
+}
+
 static int
 put_page(struct writing *writing, struct written *page, bool big)
 {
@@ -305,7 +317,7 @@ put_page(struct writing *writing, struct written *page, bool big)
 	const uint32_t strip_rows = (uint32_t)page->strip_rows, kind = writing->n > 1 ?
 	    FILETYPE_PAGE : 0;
 	const uint16_t c = (uint16_t)page->head.c, compression = COMPRESSION_NONE;
-	const uint16_t colours = page->contiguous && c >= 3 ? 3 : 1;
+	const uint16_t colours = is_colour(page) ? 3 : 1;
 	const uint16_t photometric = colours == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
 	const uint16_t planar = page->contiguous ? PLANARCONFIG_CONTIG : PLANARCONFIG_SEPARATE;
 	struct directory d = { 0 };
