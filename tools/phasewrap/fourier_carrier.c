@@ -35,9 +35,9 @@ contrast_along(const struct fourier_spectrum *spectrum, struct fourier_carrier f
 /* The same, near or further aside: the surface may spread the peak; and over the median of its
  * ring. */
 static double
-contrast(const struct fourier_spectrum *spectrum, struct fourier_carrier f, double power)
+contrast(struct fourier_spectrum *spectrum, struct fourier_carrier f, double power)
 {
-	double ring = spectrum->ring[fourier_spectrum_ring(f)];
+	double ring = fourier_spectrum_ring(spectrum, f);
 
 	return fmin(ring > 0 ? power / ring : CONTRAST,
 	    fmax(contrast_along(spectrum, f, power, 1.5), contrast_along(spectrum, f, power, 2)));
@@ -99,58 +99,77 @@ cycles_along(const struct fourier_spectrum *spectrum, struct fourier_carrier f)
 static double
 greatest_power(const struct fourier_spectrum *spectrum)
 {
-	double greatest = 0;
+	float greatest = 0;
 
-	for (size_t y = 0; y < spectrum->h; y++)
-		for (size_t x = 0; x < spectrum->columns; x++)
-			if (fourier_spectrum_cycles(spectrum,
-				fourier_spectrum_frequency(spectrum, x, y)) >= LEAST_CYCLES)
-				greatest = fmax(
-				    greatest, (double)spectrum->smooth[y * spectrum->columns + x]);
-	return greatest;
+	for (size_t y = 0; y < spectrum->h; y++) {
+		const float *smooth = spectrum->smooth + y * spectrum->columns;
+		size_t x = 0;
+
+		while (x < spectrum->columns && fourier_spectrum_cycles(spectrum,
+		    fourier_spectrum_frequency(spectrum, x, y)) < LEAST_CYCLES)
+			x++;
+		_Pragma("omp simd reduction(max : greatest)")
+		for (size_t i = x; i < spectrum->columns; i++)
+			greatest = smooth[i] > greatest ? smooth[i] : greatest;
+	}
+	return (double)greatest;
 }
 
-/* The best peaks of either direction; of: those that they must not belong to, or NULL. */
+/* Judges the frequency at x, y of the spectrum. */
 static void
-find_best(const struct fourier_spectrum *spectrum, const struct fourier_peak *of,
+judge_peak(struct fourier_spectrum *spectrum, const struct fourier_peak *of, size_t x,
+    size_t y, struct fourier_peak best[2])
+{
+	struct fourier_peak peak = { fourier_spectrum_frequency(spectrum, x, y),
+		(double)spectrum->smooth[y * spectrum->columns + x], 0 };
+	size_t along = fabs(peak.carrier.y) > peak.carrier.x;
+	double ring;
+
+	if (cycles_along(spectrum, peak.carrier) < LEAST_CYCLES ||
+	    fmax(peak.carrier.x, fabs(peak.carrier.y)) > FOURIER_CARRIER_MOST ||
+	    !is_summit(spectrum, x, y))
+		return;
+	ring = fourier_spectrum_ring(spectrum, peak.carrier);
+	if (peak.power < FOURIER_CARRIER_LEAST * ring)
+		return;
+	peak.contrast = contrast(spectrum, peak.carrier, peak.power);
+	if (peak.contrast < FOURIER_CARRIER_LEAST || !fourier_carrier_better(&peak, &best[along]))
+		return;
+	if (of && ((of[0].contrast > 0 && belongs_to(peak.carrier, of[0].carrier)) ||
+	    (of[1].contrast > 0 && belongs_to(peak.carrier, of[1].carrier))))
+		return;
+	best[along] = peak;
+}
+
+/* The best peaks of either direction; least: power that they have; of: those that they must not
+ * belong to, or NULL. */
+static void
+find_best(struct fourier_spectrum *spectrum, double least, const struct fourier_peak *of,
     struct fourier_peak best[2])
 {
-	double least = LEAST_POWER * greatest_power(spectrum);
+	size_t n = spectrum->columns;
 
 	best[0] = best[1] = (struct fourier_peak){ 0 };
-	for (size_t y = 0; y < spectrum->h; y++)
-		for (size_t x = 0; x < spectrum->columns; x++) {
-			struct fourier_peak peak = { fourier_spectrum_frequency(spectrum, x, y),
-				(double)spectrum->smooth[y * spectrum->columns + x], 0 };
-			double ring = spectrum->ring[fourier_spectrum_ring(peak.carrier)];
-			size_t along = fabs(peak.carrier.y) > peak.carrier.x;
+	if (of)
+		least = fmax(least, SHARE * fmax(of[0].power, of[1].power));
+	for (size_t y = 0; y < spectrum->h; y++) {
+		const float *smooth = spectrum->smooth + y * n;
 
-			if (cycles_along(spectrum, peak.carrier) < LEAST_CYCLES ||
-			    fmax(peak.carrier.x, fabs(peak.carrier.y)) > FOURIER_CARRIER_MOST ||
-			    peak.power < least || peak.power < FOURIER_CARRIER_LEAST * ring ||
-			    (of && peak.power < SHARE * fmax(of[0].power, of[1].power)) ||
-			    !is_summit(spectrum, x, y))
-				continue;
-			peak.contrast = contrast(spectrum, peak.carrier, peak.power);
-			if (peak.contrast < FOURIER_CARRIER_LEAST ||
-			    !fourier_carrier_better(&peak, &best[along]))
-				continue;
-			if (of &&
-			    ((of[0].contrast > 0 && belongs_to(peak.carrier, of[0].carrier)) ||
-				(of[1].contrast > 0 && belongs_to(peak.carrier, of[1].carrier))))
-				continue;
-			best[along] = peak;
-		}
+		for (size_t x = 0; x < n; x++)
+			if ((double)smooth[x] >= least && (x == 0 || smooth[x] >= smooth[x - 1]) &&
+			    (x + 1 == n || smooth[x] >= smooth[x + 1]))
+				judge_peak(spectrum, of, x, y, best);
+	}
 }
 
 /* The centre of mass of what stands out round a peak; along y its y is positive. */
 static void
-refine(const struct fourier_spectrum *spectrum, struct fourier_peak *peak, bool along_y)
+refine(struct fourier_spectrum *spectrum, struct fourier_peak *peak, bool along_y)
 {
 	double w = (double)spectrum->w, h = (double)spectrum->h;
 	double k0 = peak->carrier.x * w, l0 = peak->carrier.y * h;
 	double radius = NEAR * hypot(peak->carrier.x, peak->carrier.y), k = 0, l = 0, sum = 0;
-	double ring = spectrum->ring[fourier_spectrum_ring(peak->carrier)];
+	double ring = fourier_spectrum_ring(spectrum, peak->carrier);
 	double least = fmax(peak->power / 20, 4 * ring);
 
 	for (long i = -(long)(radius * w); i <= (long)(radius * w); i++)
@@ -185,12 +204,14 @@ fourier_carrier_find(
 {
 	struct fourier_spectrum spectrum = { 0 };
 	int status = fourier_spectrum_make(run, signal, &spectrum);
+	double least;
 
 	memset(peaks, 0, sizeof(*peaks));
 	peaks->few = signal->w < FEW || signal->h < FEW;
 	if (status == 0) {
-		find_best(&spectrum, NULL, peaks->best);
-		find_best(&spectrum, peaks->best, peaks->other);
+		least = LEAST_POWER * greatest_power(&spectrum);
+		find_best(&spectrum, least, NULL, peaks->best);
+		find_best(&spectrum, least, peaks->best, peaks->other);
 		for (int y = 0; y < 2; y++)
 			refine(&spectrum, &peaks->best[y], y);
 	}
