@@ -57,7 +57,7 @@ check_flats(struct run *run, const struct phasewrap *wrap, const struct frame *i
 {
 	for (size_t i = 0; i < wrap->captures.flats; i++) {
 		struct fourier_source source = { .in = in, .fringe = wrap->captures.flat[i],
-			.max_value = wrap->limits.max_value };
+			.max_value = INFINITY };
 		struct fourier_signal signal;
 		struct fourier_peaks peaks = { 0 };
 		int status = fourier_signal_make(run, &source, &signal);
@@ -201,6 +201,27 @@ filter(struct run *run, const struct phasewrap *wrap, struct fourier_report *rep
 	return 0;
 }
 
+/* As find_carrier(), of the signal with saturated samples as they are: fringes whose crests are cut off
+ * have their frequency still, and with holes in place of the crests they may have twice that. */
+static int
+find_carrier_unsaturated(struct run *run, const struct phasewrap *wrap,
+    struct fourier_report *report, const struct fourier_signal *signal, const struct frame *in,
+    size_t k, struct fourier_image *image)
+{
+	struct fourier_source source = image->source;
+	struct fourier_signal whole;
+	int status;
+
+	if (signal->holes == 0)
+		return find_carrier(run, wrap, report, signal, in, k, &image->carrier);
+	source.max_value = INFINITY;
+	status = fourier_signal_make(run, &source, &whole);
+	if (status == 0)
+		status = find_carrier(run, wrap, report, &whole, in, k, &image->carrier);
+	fourier_signal_free(&whole);
+	return status;
+}
+
 int
 fourier_image_make(struct run *run, const struct phasewrap *wrap, struct fourier_report *report,
     const struct frame *in, size_t k, double turn_rad, struct fourier_image *image)
@@ -213,7 +234,7 @@ fourier_image_make(struct run *run, const struct phasewrap *wrap, struct fourier
 	image->sine = (float)sin(turn_rad);
 	if (fourier_signal_find_least(run, &image->source) == 0 &&
 	    fourier_signal_make(run, &image->source, &signal) == 0 &&
-	    find_carrier(run, wrap, report, &signal, in, k, &image->carrier) == 0)
+	    find_carrier_unsaturated(run, wrap, report, &signal, in, k, image) == 0)
 		status = filter(run, wrap, report, &signal, k, image);
 	fourier_signal_free(&signal);
 	return status;
