@@ -392,8 +392,10 @@ fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
 		spectrum->ring[i] = NAN;
 	spectrum->store = pixel_store_scratch(all * (2 * sizeof(float) + sizeof(double)), &memory);
 	spectrum->sorted = memory;
-	spectrum->power = memory ? (float *)(spectrum->sorted + all) : NULL;
-	spectrum->smooth = memory ? spectrum->power + all : NULL;
+	if (spectrum->store) {
+		spectrum->power = (void *)((char *)memory + all * sizeof(*spectrum->sorted));
+		spectrum->smooth = spectrum->power + all;
+	}
 	store = pixel_store_scratch(3 * plane * sizeof(float), &memory);
 	if (!spectrum->store || !store) {
 		fail_memory();
