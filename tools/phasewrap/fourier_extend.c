@@ -36,7 +36,7 @@ fourier_extend_memory(const struct fourier_extend *extend)
 /* The end of the known samples before a hole, seen from the hole, and how they go on. */
 struct end {
 	size_t n;		/* of them */
-	float *v;		/* the nearest one last, less the mean; room for predictions behind */
+	float *v;		/* the nearest one last, less the mean; then room for predictions */
 	float mean[FLOATS], most[FLOATS];	/* and how far samples are from it */
 	size_t order;
 	float a[ORDER + 1][FLOATS / 2];		/* of each lane, common to its channels */

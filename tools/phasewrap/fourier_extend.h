@@ -28,8 +28,8 @@ size_t fourier_extend_memory(const struct fourier_extend *);
 /*
  * line: `total` samples, of which the first n are given, each of `channels` times `lanes` floats;
  * known: n of them, or NULL where all are. Fills the others. rest: what each lane comes to far from
- * all that is known, and is everywhere in lines of which nothing is known. line, rest and memory are
- * aligned to 64.
+ * all that is known, and is everywhere in lines of which nothing is known. line, rest and memory
+ * are aligned to 64.
  */
 void fourier_extend_lines(const struct fourier_extend *, const float *rest, float *line,
     const unsigned char *known, float *memory);

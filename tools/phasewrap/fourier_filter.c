@@ -30,8 +30,8 @@ struct filter {
 	struct line_fft across, down;	/* down: of no samples for lines alone */
 	struct fourier_extend row, column;
 	long first;		/* frequency of the first column of the narrow plane */
-	size_t n, stride;	/* its columns: frequencies that the window keeps; from row to row */
-	struct pixel_store *store;	/* of the narrow plane, signal->h rows, parts, and the window */
+	size_t n, stride;	/* its columns: frequencies that the window keeps; a row */
+	struct pixel_store *store;	/* of the narrow plane, signal->h rows, and window */
 	float *re, *im;
 	float *window;		/* a row of stride, or one for each frequency down */
 	unsigned char *known;	/* of each line: it has samples enough */
@@ -261,7 +261,8 @@ filter_columns(void *arg, size_t item)
 		memcpy(lines + y * SAMPLE, re + y * stride, LANES * sizeof(*re));
 		memcpy(lines + y * SAMPLE + LANES, im + y * stride, LANES * sizeof(*im));
 	}
-	fourier_extend_lines(&filter->column, rest, lines, filter->known, spectrum + total * SAMPLE);
+	fourier_extend_lines(
+	    &filter->column, rest, lines, filter->known, spectrum + total * SAMPLE);
 	line_fft_run(&filter->down, lines);
 	/* parts change places for the way back, here and below */
 	for (size_t y = 0; y < total; y++) {

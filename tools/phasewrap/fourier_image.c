@@ -201,8 +201,8 @@ filter(struct run *run, const struct phasewrap *wrap, struct fourier_report *rep
 	return 0;
 }
 
-/* As find_carrier(), of the signal with saturated samples as they are: fringes whose crests are cut off
- * have their frequency still, and with holes in place of the crests they may have twice that. */
+/* As find_carrier(), of the signal with saturated samples as they are: fringes whose crests are cut
+ * off have their frequency still; with holes in place of the crests they may have twice that. */
 static int
 find_carrier_unsaturated(struct run *run, const struct phasewrap *wrap,
     struct fourier_report *report, const struct fourier_signal *signal, const struct frame *in,

@@ -6,8 +6,8 @@
 
 #define FOURIER_MEAN_LINES ((size_t)32)
 
-/* Of n samples, each of FOURIER_MEAN_LINES floats, the means over `period` samples about each, which
- * lies between two samples where it is no whole number. */
+/* Of n samples, each of FOURIER_MEAN_LINES floats, the means over `period` samples about each; what
+ * lies between two samples is on a straight line. */
 void fourier_mean_lines(const float *restrict from, size_t n, double period, float *restrict to);
 
 #endif

@@ -16,7 +16,7 @@ struct output {
 	const struct phasewrap *wrap;
 	const struct fourier_image *image;
 	struct frame *frame;
-	double *amplitude;	/* of every step-th pixel: of all fringe images the smallest, or NaN */
+	double *amplitude;	/* of every step-th pixel: of all images the smallest, or NaN */
 	size_t step;
 	uint64_t (*lost)[LOST_KINDS];	/* of each row */
 	bool failed;
@@ -53,8 +53,8 @@ judge(const struct phasewrap_limits *limits, bool missing, bool saturated, float
 	return missing ? LOST_MISSING : lost;
 }
 
-/* What n pixels of an image add to their row; the cosine and the sine of their phase, times half the
- * amplitude. */
+/* What n pixels of an image add to their row; the cosine and the sine of their phase, times half
+ * the amplitude. */
 static void
 take_signal(const struct phasewrap_limits *limits, const struct fourier_image *image,
     const struct signal_row *signal, const struct row *row, size_t n)

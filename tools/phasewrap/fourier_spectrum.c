@@ -132,8 +132,8 @@ prepare(void *arg, size_t item)
 	piece->mean = count ? (float)(sum / (double)count) : 0;
 }
 
-/* n samples from x on of row y of a piece, its mean taken off and its borders faded out, as a part of
- * the lane of lines. */
+/* n samples from x on of row y of a piece, its mean taken off and its borders faded out, as a part
+ * of the lane of lines. */
 static void
 take_row(const struct job *job, const struct piece *piece, size_t x, size_t n, size_t y, float *to)
 {

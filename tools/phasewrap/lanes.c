@@ -47,9 +47,10 @@ lanes_read(const struct lanes *lanes, const float *restrict plane, float *restri
 		for (size_t k = 0; k < fours; k += 4)
 			for (size_t i = first; i < first + BLOCK && i < in_fours(n); i += 4) {
 				const float *from = plane + k * lanes->apart + i;
-				four v[4] = { load(from), load(from + lanes->apart),
-					load(from + 2 * lanes->apart), load(from + 3 * lanes->apart) };
+				four v[4];
 
+				for (size_t j = 0; j < 4; j++)
+					v[j] = load(from + j * lanes->apart);
 				transpose(v);
 				for (size_t j = 0; j < 4; j++)
 					store(to + (i + j) * LANES_SAMPLE + k, v[j]);

@@ -6,8 +6,8 @@
 
 #define LANES_SAMPLE ((size_t)32)	/* floats */
 
-/* Up to LANES_SAMPLE lines of n samples of a plane: floats from sample to sample of a line, and from
- * line to line. */
+/* Up to LANES_SAMPLE lines of n samples of a plane: floats from sample to sample of a line, and
+ * from line to line. */
 struct lanes {
 	size_t n, lines, along, apart;
 };

@@ -1,13 +1,13 @@
 /*
- * Fourier transforms of 16 lines at once, whose samples lie side by side, so that each step works on
- * whole vectors: 0.5 ns a sample of 1280, where libraries that take one line and are under no
+ * Fourier transforms of 16 lines at once, whose samples lie side by side, so that each step works
+ * on whole vectors: 0.5 ns a sample of 1280, where libraries that take one line and are under no
  * copyleft (kissfft) need 5.6. The result of a line depends neither on the others nor on the
  * processor's level.
  *
  *     X_k = sum_n x_n exp(-2 pi i k n / N)
  *
- * The reverse is the same with real and imaginary parts exchanged, before and after, over N. The rms
- * error is at most 2e-7 of the result's rms for lengths up to 10^5 (tests/unit/test_line_fft.c).
+ * The reverse is the same with real and imaginary parts exchanged, before and after, over N. The
+ * rms error is at most 2e-7 of the result's rms for lengths up to 10^5.
  */
 #ifndef LINE_FFT_H
 #define LINE_FFT_H

@@ -174,8 +174,8 @@ count_at_most(const float *restrict v, size_t n, float limit)
 	return (size_t)count;
 }
 
-/* The k-th least of v, none of which is negative, bit by bit from the top: comparisons of whole vectors,
- * where sorting would branch at each sample as nobody can foretell. */
+/* The k-th least of v, none of which is negative, bit by bit from the top: comparisons of whole
+ * vectors, where sorting would branch at each sample as nobody can foretell. */
 static float
 select_least(const float *v, size_t n, size_t k)
 {
