@@ -22,8 +22,7 @@ TOOL_ROOTS := tools
 
 PACKAGES := libpng libdeflate libjpeg zlib
 CPPFLAGS += -Icommon -D_GNU_SOURCE= $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(if $(word 2,$(LEVELS)),,-DCPU_ONE_LEVEL=_$(LEVELS))
-LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl \
-	-Wl,--as-needed $(shell $(PKG_CONFIG) --libs kissfft-float) -Wl,--no-as-needed
+LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
 CFLAGS ?= -g
 # loops are written for gcc's vectoriser; & of conditions is meant where it stands
 COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-failed -Wno-bitwise-instead-of-logical -Wno-psabi,\
@@ -115,7 +114,6 @@ $(eval $(call stamp,,$(BUILD)/common.list,$(COMMON)))
 $(eval $(call stamp,,$(BUILD)/version.list,$(VERSION) $(COMMIT)))
 $(eval $(call stamp,,$(BUILD)/flags.list,$(CC) $(CPPFLAGS) $(CFLAGS)))
 
-$(BUILD)/common/image/fft.o: CPPFLAGS += $(shell $(PKG_CONFIG) --cflags kissfft-float)
 $(BUILD)/common/io/codec_table.o: CPPFLAGS += -D'CODECS=$(call calls,$(CODECS))'
 $(BUILD)/common/io/codec_table.o: $(BUILD)/codecs.list
 $(BUILD)/common/run/stage.o: CPPFLAGS += -DVERSION='"$(VERSION)$(COMMIT:%= (commit %))"'

@@ -11,6 +11,8 @@ floor_table() {
 	cat <<-END
 		phasewrap 2x3 uchar, phases/phasewrap SIZE.images.nrrd/128/4/2/0/divisions and roots wait for one unit
 		phasewrap 2x3 uchar, vectors/phasewrap --as vector SIZE.images.nrrd/66/2/2/0/six planes are written at once, to memory not in cache
+		phasewrap -k fourier, uchar/phasewrap -k fourier --min-amplitude 1 SIZE.one.nrrd/250/2/1/16/lines change places with rows for each transform, sample by sample; transforms and predictions of whole lines go through the second cache
+		wff/wff --channel phase1 SIZE.phases.nrrd/4600/1/0/32/each step of a transform is loaded and stored again; a sixth is the median of each window, a tenth transpositions
 		gauss 11, of phases/gauss SIZE.phases.nrrd/288/2/0/0/a third are the sines, whose steps wait for each other; loads of rows across cache lines
 		gauss 11, of vectors/gauss SIZE.vectors.nrrd/186/2/0/0/the same
 		unwrap2f/unwrap2f SIZE.smooth.nrrd/29/0/0/0/bytes
@@ -83,6 +85,7 @@ make_floor_inputs() {
 
 	make_inputs "$size"
 	[ -e "$size.laser.nrrd" ] && return
+	framecat --frames 0 "$size.images.nrrd" -o "$size.one.nrrd"
 	make_stereo "$size"
 	dither3 "$size.holo.nrrd" -o "$size.bits.nrrd"
 	for layout in luma mwd; do

@@ -98,6 +98,14 @@ part_phase() {
 		add_peer "NumPy and OpenCV GaussianBlur" blur_phases "$size.phases.nrrd"
 		add_ours "unwrap2f, two periods" unwrap2f "$size.smooth.nrrd"
 		add_peer "NumPy" unwrap_two "$size.smooth.nrrd"
+		framecat --frames 0 "$size.steps3.nrrd" -o "$size.one.nrrd"
+		add_ours "phasewrap -k fourier" phasewrap -k fourier --min-amplitude 1 "$size.one.nrrd"
+		add_peer "SciPy, floats, the same results" fourier_alike "$size.one.nrrd"
+		add_peer "NumPy rfft2, ifft2, a period given" fourier "$size.one.nrrd"
+		if have wff; then
+			add_ours "wff, two phases" wff "$size.phases.nrrd"
+			add_peer "SciPy, the same windows" wff_phases "$size.phases.nrrd"
+		fi
 		make_phase_maps "$size"
 		for n in clean noise6 noise9 random; do
 			add_ours "unwrapq, $n" unwrapq "$size.$n.nrrd"

@@ -83,6 +83,37 @@ assert np.hypot(c[0] - 0.071, c[1] + 0.02) < 2e-4, c"
 	near 0.05 given.nrrd
 }
 
+# A surface of waves of 140 px spreads the fringes over 1 - S to 1 + S times their frequency, on either side alike; the
+# tops of its spectrum lie near the ends.
+@test "fourier: the carrier is the middle of what a surface spreads the fringes over" {
+	for slope in 0.3 0.4 0.5 0.6; do
+		waves 400x300 0.0714286 0 "
+phase += $slope * 10 * np.sin(2 * np.pi * x / 140 + 1) * np.cos(2 * np.pi * y / 182); I = 120 + 80 * np.cos(phase)"
+		silent phasewrap -k fourier wave.nrrd -o phase.nrrd
+		py "
+f, t, slope = read_frame('phase.nrrd'), read_frame('true.nrrd')['phase'], float(sys.argv[1])
+x, y = (float(v) for v in f.meta['carrier_px'].split())
+off = np.hypot(14 / x - 1, 14 / y if y else 0)
+e = np.angle(np.exp(1j * (f['phase'].astype('f8') - t)))
+print('slope', slope, 'carrier off by', off, 'largest error', np.abs(e).max(), 'rms', np.sqrt((e ** 2).mean()))
+# twice what is measured; the phase a fifth above it, what the window takes from the ends of the band
+expect(off < 0.02 and np.sqrt((e ** 2).mean()) < {0.3: 0.014, 0.4: 0.042, 0.5: 0.087, 0.6: 0.145}[slope], off)" $slope
+	done
+}
+
+@test "fourier: fringes whose crests are saturated keep their period" {
+	for period in 8 12 20; do
+		for most in 180 120 80; do
+			waves 320x240 0 0 "
+phase = 0.5 + 2 * np.pi * x / $period; I = np.minimum(120 + 80 * np.cos(phase) + np.random.default_rng(1).normal(size=x.shape), $most)"
+			phasewrap -q -k fourier --max-value $most wave.nrrd -o phase.nrrd
+			py "
+x, y = (float(v) for v in read_frame('phase.nrrd').meta['carrier_px'].split())
+expect(abs($period / x - 1) < 0.01 and (y == 0 or abs(y) > 50 * $period), $period, $most, x, y)"
+		done
+	done
+}
+
 @test "fourier: the outermost period is of use, with relief and noise" {
 	waves 320x240 0.0625 0 "
 phase += 1.5 * np.sin(x / 25 + 1) * np.cos(y / 30); I = 120 + 80 * np.cos(phase) + np.random.default_rng(1).normal(size=x.shape) * 3"

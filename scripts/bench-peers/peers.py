@@ -159,6 +159,71 @@ def fourier(images, rig):
     return once
 
 
+def fourier_alike(images, rig):
+    """What phasewrap -k fourier gives: the period found in the spectra of tiles, borders gone on with (mirrored, which
+    turns the phase round), phase, modulation and texture, by SciPy's transforms of floats."""
+    from scipy import fft, ndimage
+    image = images[0]
+    h, w = image.shape
+    tile_h, tile_w = min(h, 512), min(w, 512)
+    fade = np.outer(*(np.sin(np.pi * (np.arange(n) + 0.5) / n) ** 2 for n in (tile_h, tile_w))).astype(np.float32)
+    places = [np.unique(np.linspace(0, n - t, min(-(-n // t), 3)).astype(int)) for n, t in ((h, tile_h), (w, tile_w))]
+    fx, fy = fft.rfftfreq(tile_w)[None], fft.fftfreq(tile_h)[:, None]
+    looked_at = (np.hypot(fx * tile_w, fy * tile_h) >= 2.5) & (np.maximum(fx, abs(fy)) < 0.334)
+
+    def find(v):
+        power = np.zeros((tile_h, tile_w // 2 + 1), np.float32)
+        for y in places[0]:
+            for x in places[1]:
+                tile = v[y:y + tile_h, x:x + tile_w]
+                z = fft.rfft2((tile - tile.mean()) * fade)
+                power += z.real ** 2 + z.imag ** 2
+        y, x = np.unravel_index(np.argmax(ndimage.uniform_filter(power, 3) * looked_at), power.shape)
+        return fx[0, x], fy[y, 0]
+
+    def once():
+        v = image.astype(np.float32)
+        cx, cy = find(v)
+        size = np.hypot(cx, cy)
+        reach = int(np.ceil(4 / size))
+        tall, wide = (fft.next_fast_len(n + 2 * reach, real=True) for n in (h, w))
+        wide_v = np.pad(v, ((reach, tall - h - reach), (reach, wide - w - reach)), "symmetric")
+        mean = ndimage.uniform_filter1d(ndimage.uniform_filter1d(wide_v, round(1 / cx)), round(1 / cx))
+        u = np.hypot(fft.rfftfreq(wide)[None] - cx, fft.fftfreq(tall)[:, None] - cy) / (0.75 * size)
+        z = fft.rfft2(wide_v)
+        spectrum = np.zeros((tall, wide), np.complex64)
+        spectrum[:, :z.shape[1]] = z * np.where(u < 0.5, 1, np.where(u < 1, (1 + np.cos(np.pi * (2 * u - 1))) / 2, 0))
+        z = fft.ifft2(spectrum, overwrite_x=True)[reach:reach + h, reach:reach + w]
+        amplitude = 2 * np.abs(z)
+        return np.angle(z), amplitude / mean[reach:reach + h, reach:reach + w], v - 2 * z.real + amplitude
+    return once
+
+
+def wff_phases(images, rig):
+    """wff of two phases: windows of 64 x 64, ten pixels apart, by SciPy's transforms of floats, a row of them at once."""
+    from scipy import fft
+    n, hop, reach = 64, 10, 32
+    at = np.arange(-reach, n - reach)
+    window = np.where(abs(at) < reach, np.exp(-at ** 2 / (2 * 10.0 ** 2)), 0)
+    window = np.outer(window, window).astype(np.float32)
+    h, w = images[0].shape
+
+    def one(phase):
+        padded = np.zeros((h + n, w + n), np.complex64)
+        padded[reach:reach + h, reach:reach + w] = np.exp(1j * phase)
+        total = np.zeros_like(padded)
+        parts = np.lib.stride_tricks.sliding_window_view(padded, (n, n))[hop // 2:h:hop, hop // 2:w:hop]
+        for j, row in enumerate(parts):
+            c = fft.fft2(row * window)
+            power = c.real ** 2 + c.imag ** 2
+            noise = np.median(power.reshape(len(c), -1)[:, ::4], axis=1) / np.log(2)
+            c[power <= 3.5 ** 2 * noise[:, None, None]] = 0
+            for i, part in enumerate(fft.ifft2(c, overwrite_x=True) * window):
+                total[hop // 2 + j * hop:, hop // 2 + i * hop:][:n, :n] += part
+        return np.angle(total[reach:reach + h, reach:reach + w])
+    return lambda: [one(phase) for phase in images[:2]]
+
+
 def wrapped(images):
     return np.arctan2(*wrap(images[:3]))
 
@@ -277,7 +342,8 @@ def check_corners(picture, found, truth):
 WORKS = {
     "chessboard": chessboard,
     "chain": numpy_chain, "fast_chain": fast_chain, "wrap": numpy_wrap, "blur": blur_vectors,
-    "fourier": fourier, "sinusoidal": sinusoidal, "histogram": histogram, "skimage": skimage,
+    "fourier": fourier, "fourier_alike": fourier_alike, "wff_phases": wff_phases,
+    "sinusoidal": sinusoidal, "histogram": histogram, "skimage": skimage,
     "wrap_steps": wrap_steps, "blur_phases": blur_phases, "unwrap_two": unwrap_two,
     "skimage_phase": skimage_phase, "histogram_phase": histogram_phase,
     "remap": remap, "remap_cubic": remap_cubic,

@@ -12,6 +12,12 @@
 #define LEAST_FREQUENCY 1e-6	/* less is none */
 #define NEAR 0.35	/* of its frequency: so far from its top may a peak's centre be */
 #define WIDE 0.75	/* likewise: so wide may it be */
+#define WINDOW_REACH 0.75	/* likewise: of a peak that a surface spreads */
+#define SPREAD 0.03	/* likewise: so far from its top lies the centre of such a one */
+#define REST 0.01	/* likewise: by less it moves no more */
+#define MOVES 10
+#define RADIUS 24	/* frequencies that are looked at to either side; each is a mean of three */
+#define FLOOR 4		/* times the median of a ring: what stands out is above */
 #define HARMONIC 0.15	/* of its frequency: so far a harmonic may be off */
 #define SHARE 0.2	/* of the best peak's power: less is not another pattern */
 
@@ -35,9 +41,9 @@ contrast_along(const struct fourier_spectrum *spectrum, struct fourier_carrier f
 /* The same, near or further aside: the surface may spread the peak; and over the median of its
  * ring. */
 static double
-contrast(const struct fourier_spectrum *spectrum, struct fourier_carrier f, double power)
+contrast(struct fourier_spectrum *spectrum, struct fourier_carrier f, double power)
 {
-	double ring = spectrum->ring[fourier_spectrum_ring(f)];
+	double ring = fourier_spectrum_ring(spectrum, f);
 
 	return fmin(ring > 0 ? power / ring : CONTRAST,
 	    fmax(contrast_along(spectrum, f, power, 1.5), contrast_along(spectrum, f, power, 2)));
@@ -99,81 +105,156 @@ cycles_along(const struct fourier_spectrum *spectrum, struct fourier_carrier f)
 static double
 greatest_power(const struct fourier_spectrum *spectrum)
 {
-	double greatest = 0;
+	float greatest = 0;
 
-	for (size_t y = 0; y < spectrum->h; y++)
-		for (size_t x = 0; x < spectrum->columns; x++)
-			if (fourier_spectrum_cycles(spectrum,
-				fourier_spectrum_frequency(spectrum, x, y)) >= LEAST_CYCLES)
-				greatest = fmax(
-				    greatest, (double)spectrum->smooth[y * spectrum->columns + x]);
-	return greatest;
+	for (size_t y = 0; y < spectrum->h; y++) {
+		const float *smooth = spectrum->smooth + y * spectrum->columns;
+		size_t x = 0;
+
+		while (x < spectrum->columns && fourier_spectrum_cycles(spectrum,
+		    fourier_spectrum_frequency(spectrum, x, y)) < LEAST_CYCLES)
+			x++;
+		_Pragma("omp simd reduction(max : greatest)")
+		for (size_t i = x; i < spectrum->columns; i++)
+			greatest = smooth[i] > greatest ? smooth[i] : greatest;
+	}
+	return (double)greatest;
 }
 
-/* The best peaks of either direction; of: those that they must not belong to, or NULL. */
+/* Judges the frequency at x, y of the spectrum. */
 static void
-find_best(const struct fourier_spectrum *spectrum, const struct fourier_peak *of,
+judge_peak(struct fourier_spectrum *spectrum, const struct fourier_peak *of, size_t x,
+    size_t y, struct fourier_peak best[2])
+{
+	struct fourier_peak peak = { fourier_spectrum_frequency(spectrum, x, y),
+		(double)spectrum->smooth[y * spectrum->columns + x], 0 };
+	size_t along = fabs(peak.carrier.y) > peak.carrier.x;
+	double ring;
+
+	if (cycles_along(spectrum, peak.carrier) < LEAST_CYCLES ||
+	    fmax(peak.carrier.x, fabs(peak.carrier.y)) > FOURIER_CARRIER_MOST ||
+	    !is_summit(spectrum, x, y))
+		return;
+	ring = fourier_spectrum_ring(spectrum, peak.carrier);
+	if (peak.power < FOURIER_CARRIER_LEAST * ring)
+		return;
+	peak.contrast = contrast(spectrum, peak.carrier, peak.power);
+	if (peak.contrast < FOURIER_CARRIER_LEAST || !fourier_carrier_better(&peak, &best[along]))
+		return;
+	if (of && ((of[0].contrast > 0 && belongs_to(peak.carrier, of[0].carrier)) ||
+	    (of[1].contrast > 0 && belongs_to(peak.carrier, of[1].carrier))))
+		return;
+	best[along] = peak;
+}
+
+/* The best peaks of either direction; least: power that they have; of: those that they must not
+ * belong to, or NULL. */
+static void
+find_best(struct fourier_spectrum *spectrum, double least, const struct fourier_peak *of,
     struct fourier_peak best[2])
 {
-	double least = LEAST_POWER * greatest_power(spectrum);
+	size_t n = spectrum->columns;
 
 	best[0] = best[1] = (struct fourier_peak){ 0 };
-	for (size_t y = 0; y < spectrum->h; y++)
-		for (size_t x = 0; x < spectrum->columns; x++) {
-			struct fourier_peak peak = { fourier_spectrum_frequency(spectrum, x, y),
-				(double)spectrum->smooth[y * spectrum->columns + x], 0 };
-			double ring = spectrum->ring[fourier_spectrum_ring(peak.carrier)];
-			size_t along = fabs(peak.carrier.y) > peak.carrier.x;
+	if (of)
+		least = fmax(least, SHARE * fmax(of[0].power, of[1].power));
+	for (size_t y = 0; y < spectrum->h; y++) {
+		const float *smooth = spectrum->smooth + y * n;
 
-			if (cycles_along(spectrum, peak.carrier) < LEAST_CYCLES ||
-			    fmax(peak.carrier.x, fabs(peak.carrier.y)) > FOURIER_CARRIER_MOST ||
-			    peak.power < least || peak.power < FOURIER_CARRIER_LEAST * ring ||
-			    (of && peak.power < SHARE * fmax(of[0].power, of[1].power)) ||
-			    !is_summit(spectrum, x, y))
-				continue;
-			peak.contrast = contrast(spectrum, peak.carrier, peak.power);
-			if (peak.contrast < FOURIER_CARRIER_LEAST ||
-			    !fourier_carrier_better(&peak, &best[along]))
-				continue;
-			if (of &&
-			    ((of[0].contrast > 0 && belongs_to(peak.carrier, of[0].carrier)) ||
-				(of[1].contrast > 0 && belongs_to(peak.carrier, of[1].carrier))))
-				continue;
-			best[along] = peak;
-		}
+		for (size_t x = 0; x < n; x++)
+			if ((double)smooth[x] >= least && (x == 0 || smooth[x] >= smooth[x - 1]) &&
+			    (x + 1 == n || smooth[x] >= smooth[x + 1]))
+				judge_peak(spectrum, of, x, y, best);
+	}
 }
 
-/* The centre of mass of what stands out round a peak; along y its y is positive. */
+/* What the centre of a peak is looked for in: within so much of the frequency's size, power above
+ * that, or above so many times the median of each ring. */
+struct surroundings {
+	double reach, least, rings;
+};
+
+/* Adds what stands out at a frequency, in steps of the spectrum, to the sums. */
 static void
-refine(const struct fourier_spectrum *spectrum, struct fourier_peak *peak, bool along_y)
+add_standing_out(struct fourier_spectrum *spectrum, const struct surroundings *round, long k,
+    long l, double weight, double sums[3])
+{
+	struct fourier_carrier f = { (double)k / (double)spectrum->w,
+		(double)l / (double)spectrum->h };
+	double power = (double)fourier_spectrum_power(spectrum, spectrum->smooth, k, l);
+
+	power -= fmax(round->least,
+	    round->rings > 0 ? round->rings * fourier_spectrum_ring(spectrum, f) : 0);
+	if (power <= 0)
+		return;
+	sums[0] += weight * power;
+	sums[1] += weight * power * f.x;
+	sums[2] += weight * power * f.y;
+}
+
+/* The centre of mass of what stands out round a frequency. */
+static struct fourier_carrier
+find_centre(struct fourier_spectrum *spectrum, const struct surroundings *round,
+    struct fourier_carrier f)
 {
 	double w = (double)spectrum->w, h = (double)spectrum->h;
-	double k0 = peak->carrier.x * w, l0 = peak->carrier.y * h;
-	double radius = NEAR * hypot(peak->carrier.x, peak->carrier.y), k = 0, l = 0, sum = 0;
-	double ring = spectrum->ring[fourier_spectrum_ring(peak->carrier)];
-	double least = fmax(peak->power / 20, 4 * ring);
+	double radius = round->reach * hypot(f.x, f.y), sums[3] = { 0 };
+	long k0 = lround(f.x * w), l0 = lround(f.y * h);
+	long across = (long)(radius * w), down = (long)(radius * h);
+	bool all = round->rings <= 0;
+	long step_k = all ? 1 : 1 + across / RADIUS, step_l = all ? 1 : 1 + down / RADIUS;
 
-	for (long i = -(long)(radius * w); i <= (long)(radius * w); i++)
-		for (long j = -(long)(radius * h); j <= (long)(radius * h); j++) {
-			double power = (double)fourier_spectrum_power(spectrum, spectrum->smooth,
-			    lround(k0) + i, lround(l0) + j);
+	for (long i = -across / step_k * step_k; i <= across; i += step_k)
+		for (long j = -down / step_l * step_l; j <= down; j += step_l) {
+			double u = hypot((double)i / w, (double)j / h) / radius;
 
-			power -= least;
-			if (power <= 0 || hypot((double)i / w, (double)j / h) > radius)
-				continue;
-			k += power * (double)i;
-			l += power * (double)j;
-			sum += power;
+			if (u <= 1)
+				add_standing_out(spectrum, round, k0 + i, l0 + j,
+				    all ? 1 : 1 - u * u, sums);
 		}
-	if (sum > 0) {
-		peak->carrier.x += k / sum / w;
-		peak->carrier.y += l / sum / h;
+	return sums[0] > 0 ? (struct fourier_carrier){ sums[1] / sums[0], sums[2] / sums[0] } : f;
+}
+
+/*
+ * The middle of the fringes' frequencies: the centre of mass of the peak's top, where it is narrow.
+ * A surface spreads it, and the peak is that of its largest even part, which may lie at an end: a
+ * window round it would cut the others off. So the centre of mass of all within the window's reach
+ * takes its place, until it rests.
+ */
+static struct fourier_carrier
+find_middle(struct fourier_spectrum *spectrum, const struct fourier_peak *peak)
+{
+	const struct surroundings wide = { WINDOW_REACH, 0, FLOOR };
+	struct surroundings top = { NEAR, 0, 0 };
+	struct fourier_carrier narrow, f;
+
+	top.least = fmax(peak->power / 20, FLOOR * fourier_spectrum_ring(spectrum, peak->carrier));
+	narrow = f = find_centre(spectrum, &top, peak->carrier);
+	for (int i = 0; i < MOVES; i++) {
+		struct fourier_carrier next = find_centre(spectrum, &wide, f);
+		double moved = hypot(next.x - f.x, next.y - f.y) / hypot(f.x, f.y);
+
+		if (i == 0 && !(moved > SPREAD))
+			return narrow;
+		f = next;
+		if (!(moved > REST))
+			break;
 	}
+	return f;
+}
+
+/* Of a carrier along y its y is positive. */
+static void
+refine(struct fourier_spectrum *spectrum, struct fourier_peak *peak, bool along_y)
+{
+	if (!(peak->contrast > 0))
+		return;
+	peak->carrier = find_middle(spectrum, peak);
 	if (fabs(peak->carrier.x) < LEAST_FREQUENCY)
 		peak->carrier.x = 0;
 	if (fabs(peak->carrier.y) < LEAST_FREQUENCY)
 		peak->carrier.y = 0;
-	if (along_y && peak->carrier.y < 0) {
+	if (along_y ? peak->carrier.y < 0 : peak->carrier.x < 0) {
 		peak->carrier.x = -peak->carrier.x;
 		peak->carrier.y = -peak->carrier.y;
 	}
@@ -185,12 +266,14 @@ fourier_carrier_find(
 {
 	struct fourier_spectrum spectrum = { 0 };
 	int status = fourier_spectrum_make(run, signal, &spectrum);
+	double least;
 
 	memset(peaks, 0, sizeof(*peaks));
 	peaks->few = signal->w < FEW || signal->h < FEW;
 	if (status == 0) {
-		find_best(&spectrum, NULL, peaks->best);
-		find_best(&spectrum, peaks->best, peaks->other);
+		least = LEAST_POWER * greatest_power(&spectrum);
+		find_best(&spectrum, least, NULL, peaks->best);
+		find_best(&spectrum, least, peaks->best, peaks->other);
 		for (int y = 0; y < 2; y++)
 			refine(&spectrum, &peaks->best[y], y);
 	}

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #define ORDER 8		/* coefficients at most: four waves, or fewer and their trend */
@@ -10,12 +11,24 @@
 #define ROUNDING 1e-8	/* of the power */
 #define MORE 1.25f	/* times as far from the mean as any sample may a prediction be */
 #define LEAST 12		/* samples that are predicted from */
+#define VECTOR FOURIER_EXTEND_LANES_LEAST
+#define FLOATS (2 * FOURIER_EXTEND_LANES_MOST)	/* of a sample at most: channels times lanes */
+
+typedef float vector __attribute__((vector_size(CPU_VECTOR_BYTES), aligned(4), may_alias));
+typedef int32_t mask __attribute__((vector_size(CPU_VECTOR_BYTES)));
+
+static size_t
+floats_of(const struct fourier_extend *extend)
+{
+	return extend->channels * extend->lanes;
+}
 
 size_t
 fourier_extend_memory(const struct fourier_extend *extend)
 {
-	/* both predictions of a hole; forward and backward errors; the ends at its sides */
-	return extend->channels * (2 * extend->total + 4 * extend->fit);
+	/* the ends at both sides of a hole and what is predicted behind them; forward and backward
+	 * errors; how much of a prediction counts */
+	return floats_of(extend) * (2 * extend->total + 4 * extend->fit) + extend->total + 1;
 }
 
 /* ---- one end ---- */
@@ -23,77 +36,141 @@ fourier_extend_memory(const struct fourier_extend *extend)
 /* The end of the known samples before a hole, seen from the hole, and how they go on. */
 struct end {
 	size_t n;		/* of them */
-	float *v;		/* channels x n, the nearest one last, less the mean */
-	float mean[2], most[2];	/* and how far samples are from it */
+	float *v;		/* the nearest one last, less the mean; then room for predictions */
+	float mean[FLOATS], most[FLOATS];	/* and how far samples are from it */
 	size_t order;
-	double a[ORDER + 1];
+	float a[ORDER + 1][FLOATS / 2];		/* of each lane, common to its channels */
 };
 
-/* Prediction coefficients: v[i] is about -sum a[k] v[i - k]. Common to both channels. */
-static void
-find_coefficients(const struct end *end, size_t channels, size_t order, float *errors, double *a)
+static inline vector
+at(const float *v)
 {
-	float *forward = errors, *backward = errors + channels * end->n;
-	double rounding = 0;
+	return *(const vector *)v;
+}
 
-	memcpy(forward, end->v, channels * end->n * sizeof(*forward));
-	memcpy(backward, end->v, channels * end->n * sizeof(*backward));
-	a[0] = 1;
-	for (size_t m = 1; m <= order; m++) {
-		double product = 0, squares = 0, k, next[ORDER + 1];
+static inline void
+put(float *v, vector a)
+{
+	*(vector *)v = a;
+}
 
-		for (size_t c = 0; c < channels; c++) {
-			const float *f = forward + c * end->n, *b = backward + c * end->n;
-			float p = 0, s = 0;
+static inline vector
+select_vector(mask where, vector a, vector b)
+{
+	return (vector)(((mask)a & where) | ((mask)b & ~where));
+}
 
-			for (size_t i = m; i < end->n; i++) {
-				p += f[i] * b[i - 1];
-				s += f[i] * f[i] + b[i - 1] * b[i - 1];
-			}
-			product += (double)p;
-			squares += (double)s;
-		}
-		/* what is left of fringes without noise is rounding, which predicts nothing */
-		if (m == 1)
-			rounding = ROUNDING * squares;
-		squares += rounding;
-		k = squares > 0 && isfinite(squares) ? -2 * product / squares : 0;
-		k = fmax(-1, fmin(1, k));
-		for (size_t i = 0; i <= m; i++)
-			next[i] = (i < m ? a[i] : 0) + (i > 0 ? k * a[m - i] : 0);
-		memcpy(a, next, (m + 1) * sizeof(*a));
-		for (size_t c = 0; c < channels; c++) {
-			float *f = forward + c * end->n, *b = backward + c * end->n;
+/* What of lanes' forward and backward errors, `apart` floats from sample to sample, agrees, and
+ * their power. */
+static void
+correlate(const float *forward, const float *backward, size_t apart, size_t m, size_t n,
+    float *product, float *squares)
+{
+	vector p = { 0 }, s = { 0 };
 
-			for (size_t i = end->n - 1; i >= m; i--) {
-				float error = f[i];
+	for (size_t i = m; i < n; i++) {
+		vector f = at(forward + i * apart), b = at(backward + (i - 1) * apart);
 
-				f[i] = error + (float)k * b[i - 1];
-				b[i] = b[i - 1] + (float)k * error;
-			}
-		}
+		p += f * b;
+		s += f * f + b * b;
 	}
+	put(product, p);
+	put(squares, s);
+}
+
+static void
+reflect(float *forward, float *backward, size_t apart, size_t m, size_t n, const float *k)
+{
+	vector factor = at(k), before = at(backward + (m - 1) * apart);
+
+	for (size_t i = m; i < n; i++) {
+		vector error = at(forward + i * apart), own = at(backward + i * apart);
+
+		put(forward + i * apart, error + factor * before);
+		put(backward + i * apart, before + factor * error);
+		before = own;
+	}
+}
+
+/* Prediction coefficients: v[i] is about -sum a[k] v[i - k]. */
+static void
+find_coefficients(const struct fourier_extend *extend, struct end *end, float *errors)
+{
+	size_t lanes = extend->lanes, apart = floats_of(extend);
+	float *forward = errors, *backward = errors + apart * end->n;
+	double a[ORDER + 1][FLOATS / 2], rounding[FLOATS / 2];
+	_Alignas(64) float product[FLOATS], squares[FLOATS], factor[FLOATS];
+
+	memcpy(forward, end->v, apart * end->n * sizeof(*forward));
+	memcpy(backward, end->v, apart * end->n * sizeof(*backward));
+	for (size_t lane = 0; lane < lanes; lane++)
+		a[0][lane] = 1;
+	for (size_t m = 1; m <= end->order; m++) {
+		for (size_t lane = 0; lane < apart; lane += VECTOR)
+			correlate(forward + lane, backward + lane, apart, m, end->n, product + lane,
+			    squares + lane);
+		for (size_t lane = 0; lane < lanes; lane++) {
+			double p = 0, s = 0, k, next[ORDER + 1];
+
+			for (size_t c = 0; c < extend->channels; c++) {
+				p += (double)product[c * lanes + lane];
+				s += (double)squares[c * lanes + lane];
+			}
+			/* what is left of fringes without noise is rounding, which predicts
+			 * nothing */
+			if (m == 1)
+				rounding[lane] = ROUNDING * s;
+			s += rounding[lane];
+			k = s > 0 && isfinite(s) ? -2 * p / s : 0;
+			k = fmax(-1, fmin(1, k));
+			for (size_t i = 0; i <= m; i++)
+				next[i] = (i < m ? a[i][lane] : 0) +
+				    (i > 0 ? k * a[m - i][lane] : 0);
+			for (size_t i = 0; i <= m; i++)
+				a[i][lane] = next[i];
+			for (size_t c = 0; c < extend->channels; c++)
+				factor[c * lanes + lane] = (float)k;
+		}
+		for (size_t lane = 0; lane < apart; lane += VECTOR)
+			reflect(forward + lane, backward + lane, apart, m, end->n, factor + lane);
+	}
+	for (size_t k = 0; k <= end->order; k++)
+		for (size_t lane = 0; lane < lanes; lane++)
+			end->a[k][lane] = (float)a[k][lane];
+}
+
+static void
+take_mean_off(struct end *end, size_t apart, size_t lane)
+{
+	for (size_t i = 0; i < end->n; i++)
+		put(end->v + i * apart + lane, at(end->v + i * apart + lane) -
+		    at(end->mean + lane));
 }
 
 /* Finds how the samples go on. */
 static void
 fit(const struct fourier_extend *extend, struct end *end, float *errors)
 {
+	size_t apart = floats_of(extend);
+
 	end->order = end->n / 3 < ORDER ? end->n / 3 : ORDER;
-	for (size_t c = 0; c < extend->channels; c++) {
-		float *v = end->v + c * end->n, sum = 0;
+	for (size_t lane = 0; lane < apart; lane += VECTOR) {
+		vector sum = { 0 }, most = { 0 };
 
 		for (size_t i = 0; i < end->n; i++)
-			sum += v[i];
+			sum += at(end->v + i * apart + lane);
 		/* a complex wave has none, but for the piece that is seen of it */
-		end->mean[c] = extend->channels == 1 ? sum / (float)end->n : 0;
-		end->most[c] = 0;
+		put(end->mean + lane, sum * (extend->channels == 1 ? 1 / (float)end->n : 0));
+		take_mean_off(end, apart, lane);
 		for (size_t i = 0; i < end->n; i++) {
-			v[i] -= end->mean[c];
-			end->most[c] = fmaxf(end->most[c], MORE * fabsf(v[i]));
+			vector v = at(end->v + i * apart + lane) * MORE;
+			vector size = (vector)((mask)v & 0x7fffffff);
+
+			most = select_vector(size > most, size, most);
 		}
+		put(end->most + lane, most);
 	}
-	find_coefficients(end, extend->channels, end->order, errors, end->a);
+	find_coefficients(extend, end, errors);
 }
 
 /* Too few samples for that go on as those behind the hole do, or, without such, stay as they are.
@@ -101,40 +178,39 @@ fit(const struct fourier_extend *extend, struct end *end, float *errors)
 static bool
 borrow(const struct fourier_extend *extend, struct end *end, const struct end *other)
 {
+	size_t apart = floats_of(extend);
+
 	if (other->n >= LEAST && end->n < other->order)
 		return false;
 	end->order = other->n >= LEAST ? other->order : 0;
 	memcpy(end->a, other->a, sizeof(end->a));
-	for (size_t c = 0; c < extend->channels; c++) {
-		float *v = end->v + c * end->n;
-
-		end->mean[c] = end->order ? other->mean[c] : v[end->n - 1];
-		end->most[c] = end->order ? other->most[c] : 0;
-		for (size_t i = 0; i < end->n; i++)
-			v[i] -= end->mean[c];
+	for (size_t lane = 0; lane < apart; lane++) {
+		end->mean[lane] = end->order ? other->mean[lane] :
+		    end->v[(end->n - 1) * apart + lane];
+		end->most[lane] = end->order ? other->most[lane] : 0;
 	}
+	for (size_t lane = 0; lane < apart; lane += VECTOR)
+		take_mean_off(end, apart, lane);
 	return true;
 }
 
-/* Writes the n samples that follow into `to`, channel after channel. */
+/* Writes the n samples that follow behind those of the end, less the mean as these. */
 static void
-predict(const struct fourier_extend *extend, const struct end *end, size_t n, float *to)
+predict(const struct fourier_extend *extend, struct end *end, size_t n)
 {
-	for (size_t c = 0; c < extend->channels; c++) {
-		const float *v = end->v + c * end->n;
-		float last[ORDER + 1] = { 0 };	/* the latest first */
+	size_t lanes = extend->lanes, apart = floats_of(extend);
 
-		for (size_t k = 0; k < end->order; k++)
-			last[k] = v[end->n - 1 - k];
-		for (size_t i = 0; i < n; i++) {
-			float next = 0;
+	for (size_t lane = 0; lane < apart; lane += VECTOR) {
+		float *to = end->v + end->n * apart + lane;
+		vector most = at(end->most + lane);
+
+		for (size_t i = 0; i < n; i++, to += apart) {
+			vector next = { 0 };
 
 			for (size_t k = 1; k <= end->order; k++)
-				next -= (float)end->a[k] * last[k - 1];
-			memmove(last + 1, last, ORDER * sizeof(*last));
-			next = fmaxf(-end->most[c], fminf(end->most[c], next));
-			last[0] = next;
-			to[c * n + i] = next + end->mean[c];
+				next -= at(end->a[k] + lane % lanes) * at(to - k * apart);
+			next = select_vector(next < most, next, most);
+			put(to, select_vector(next > -most, next, -most));
 		}
 	}
 }
@@ -154,27 +230,26 @@ share(const struct fourier_extend *extend, size_t i, size_t n)
 	return at <= 0 ? 1 : at >= 1 ? 0 : (1 + cosf((float)M_PI * at)) * 0.5f;
 }
 
-/* The samples next to a hole, at place `at` and on, going away from it; known: NULL where all up to
- * `stop` are. */
-static struct end
+/* The samples next to a hole, at place `from` and on, going away from it; known: NULL where all up
+ * to `stop` are. */
+static void
 find_end(const struct fourier_extend *extend, const float *line, const unsigned char *known,
-    size_t at, size_t stop, size_t hole, float *memory)
+    size_t from, size_t stop, size_t hole, float *memory, struct end *end)
 {
-	size_t most = extend->fit, n = 0, all = (stop > at ? stop - at : at - stop) + 1;
-	struct end end = { .v = memory };
+	size_t most = extend->fit, n = 0, all = (stop > from ? stop - from : from - stop) + 1;
+	size_t apart = floats_of(extend);
 
 	if (most > LEAST_FIT + PER_SAMPLE * hole)
 		most = LEAST_FIT + PER_SAMPLE * hole;
 	if (most > all)
 		most = all;
-	while (n < most && (!known || known[stop > at ? at + n : at - n]))
+	while (n < most && (!known || known[stop > from ? from + n : from - n]))
 		n++;
-	end.n = n;
-	for (size_t c = 0; c < extend->channels; c++)
-		for (size_t i = 0; i < n; i++)
-			end.v[c * n + n - 1 - i] =
-			    line[c * extend->total + (stop > at ? at + i : at - i)];
-	return end;
+	end->n = n;
+	end->v = memory;
+	for (size_t i = 0; i < n; i++)
+		memcpy(end->v + (n - 1 - i) * apart,
+		    line + (stop > from ? from + i : from - i) * apart, apart * sizeof(*line));
 }
 
 /* A hole: n samples from place `first` on, cyclically. */
@@ -183,13 +258,26 @@ struct hole {
 	struct end before, after;
 };
 
+/* Adds what is predicted at the i-th place from an end to a sample of a hole. */
 static void
-fill_hole(const struct fourier_extend *extend, float *line, struct hole *hole, float *memory)
+add_prediction(const struct fourier_extend *extend, const struct end *end, size_t i, float counts,
+    const float *rest, float *sample)
 {
-	size_t channels = extend->channels, total = extend->total, n = hole->n;
+	size_t apart = floats_of(extend);
+	const float *v = end->v + (end->n + i) * apart;
+
+	for (size_t lane = 0; lane < apart; lane += VECTOR)
+		put(sample + lane, at(sample + lane) + counts * (at(v + lane) +
+		    at(end->mean + lane) - at(rest + lane % extend->lanes)));
+}
+
+static void
+fill_hole(const struct fourier_extend *extend, const float *rest, float *line, struct hole *hole,
+    float *memory)
+{
+	size_t apart = floats_of(extend), n = hole->n;
 	size_t made = n < 2 * extend->reach ? n : extend->reach;
-	float *before = memory, *after = memory + channels * total;
-	float *errors = after + channels * total;
+	float *errors = memory, *counts = memory + 2 * apart * extend->fit;
 	bool two[2] = { true, true };
 
 	if (hole->before.n >= LEAST)
@@ -200,68 +288,60 @@ fill_hole(const struct fourier_extend *extend, float *line, struct hole *hole, f
 		two[0] = borrow(extend, &hole->before, &hole->after);
 	if (hole->after.n < LEAST)
 		two[1] = borrow(extend, &hole->after, &hole->before);
-	predict(extend, &hole->before, two[0] ? made : 0, before);
-	predict(extend, &hole->after, two[1] ? made : 0, after);
+	predict(extend, &hole->before, two[0] ? made : 0);
+	predict(extend, &hole->after, two[1] ? made : 0);
+	for (size_t i = 1; i <= made; i++)
+		counts[i] = made == n && !(two[0] && two[1]) ? 1 : share(extend, i, n);
 	for (size_t i = 0; i < n; i++) {
-		size_t back = n - 1 - i, x = (hole->first + i) % total;
-		float a = share(extend, i + 1, n), b = share(extend, back + 1, n);
+		size_t back = n - 1 - i;
+		float *sample = line + (hole->first + i) % extend->total * apart;
 
-		if (!two[0] || !two[1]) {
-			a = two[0] ? (made == n ? 1 : a) : 0;
-			b = two[1] ? (made == n ? 1 : b) : 0;
-		}
-		for (size_t c = 0; c < channels; c++) {
-			float v = extend->rest;
-
-			if (i < made && two[0])
-				v += a * (before[c * made + i] - extend->rest);
-			if (back < made && two[1])
-				v += b * (after[c * made + back] - extend->rest);
-			line[c * total + x] = v;
-		}
+		for (size_t c = 0; c < extend->channels; c++)
+			memcpy(sample + c * extend->lanes, rest, extend->lanes * sizeof(*rest));
+		if (i < made && two[0])
+			add_prediction(extend, &hole->before, i, counts[i + 1], rest, sample);
+		if (back < made && two[1])
+			add_prediction(extend, &hole->after, back, counts[back + 1], rest, sample);
 	}
 }
 
 void
-fourier_extend_line(const struct fourier_extend *extend, float *line, const unsigned char *known,
-    float *memory)
+fourier_extend_lines(const struct fourier_extend *extend, const float *rest, float *line,
+    const unsigned char *known, float *memory)
 {
 	size_t n = extend->n, total = extend->total, first = 0, last = n, holes = 0;
-	float *at = memory + 4 * extend->channels * extend->fit + 2 * extend->channels * total;
-	float *at_before = at - 2 * extend->channels * extend->fit;
-	float *at_after = at - extend->channels * extend->fit;
+	size_t apart = floats_of(extend), side = apart * (extend->fit + total);
+	float *before = memory, *after = memory + side, *rest_of_memory = memory + 2 * side;
+	_Alignas(64) struct hole hole;
 
-	while (first < n && !known[first])
+	while (known && first < n && !known[first])
 		first++;
 	if (first == n) {
-		for (size_t i = 0; i < extend->channels * total; i++)
-			line[i] = extend->rest;
+		for (size_t i = 0; i < total * extend->channels; i++)
+			memcpy(line + i * extend->lanes, rest, extend->lanes * sizeof(*rest));
 		return;
 	}
-	while (!known[last - 1])
+	while (known && !known[last - 1])
 		last--;
 	/* each hole sees those before it as filled */
-	for (size_t x = first; x < last; x++) {
+	for (size_t x = first; known && x < last; x++) {
 		if (!known[x])
 			holes++;
 		if (known[x] && holes) {
-			struct hole hole = { .first = x - holes, .n = holes };
-
-			hole.before = find_end(
-			    extend, line, NULL, hole.first - 1, first, holes, at_before);
-			hole.after = find_end(
-			    extend, line, known, x, last - 1, holes, at_after);
-			fill_hole(extend, line, &hole, memory);
+			hole.first = x - holes;
+			hole.n = holes;
+			find_end(extend, line, NULL, hole.first - 1, first, holes, before,
+			    &hole.before);
+			find_end(extend, line, known, x, last - 1, holes, after, &hole.after);
+			fill_hole(extend, rest, line, &hole, rest_of_memory);
 			holes = 0;
 		}
 	}
-	holes = total - last + first;
-	if (holes > 0) {
-		struct hole hole = { .first = last, .n = holes };
-
-		hole.before = find_end(extend, line, NULL, last - 1, first, holes, at_before);
-		hole.after = find_end(
-		    extend, line, NULL, first, last - 1, holes, at_after);
-		fill_hole(extend, line, &hole, memory);
+	hole.first = last;
+	hole.n = total - last + first;
+	if (hole.n > 0) {
+		find_end(extend, line, NULL, last - 1, first, hole.n, before, &hole.before);
+		find_end(extend, line, NULL, first, last - 1, hole.n, after, &hole.after);
+		fill_hole(extend, rest, line, &hole, rest_of_memory);
 	}
 }

@@ -1,29 +1,37 @@
 /*
- * Goes on with a line of samples where there are none: behind its ends and in its holes, by linear
- * prediction (Burg's method: coefficients that are always stable), so that a transform sees fringes
- * there, and neither an edge nor a phase that turns round.
+ * Goes on with lines of samples where there are none: behind their ends and in their holes, by
+ * linear prediction (Burg's method: coefficients that are always stable), so that a transform sees
+ * fringes there, and neither an edge nor a phase that turns round. Lines that miss the same samples
+ * are taken together, side by side, each as if it came alone.
  */
 #ifndef FOURIER_EXTEND_H
 #define FOURIER_EXTEND_H
 
 #include <stddef.h>
 
+#include "base/cpu_level.h"
+
+#define FOURIER_EXTEND_LANES_LEAST (CPU_VECTOR_BYTES / sizeof(float))
+#define FOURIER_EXTEND_LANES_MOST ((size_t)32)
+
 /* For lines of one length. */
 struct fourier_extend {
 	size_t n, total;	/* samples, and of the cyclic line with what is added behind them */
-	size_t channels;	/* 1: real; 2: real and imaginary part, one behind the other */
+	size_t channels;	/* 1: real; 2: real and imaginary part */
+	size_t lanes;		/* lines, a multiple of FOURIER_EXTEND_LANES_LEAST */
 	size_t reach;		/* from the last sample to where nothing is left of it */
 	size_t fit;		/* samples that the prediction is taken from */
-	float rest;		/* what it comes to */
 };
 
-/* Floats of memory that fourier_extend_line() works in. */
+/* Floats of memory that fourier_extend_lines() works in. */
 size_t fourier_extend_memory(const struct fourier_extend *);
 /*
- * line: channels x total samples, of which the first n are given; known: n of them. Fills the
- * others. A line of which nothing is known comes to rest everywhere.
+ * line: `total` samples, of which the first n are given, each of `channels` times `lanes` floats;
+ * known: n of them, or NULL where all are. Fills the others. rest: what each lane comes to far from
+ * all that is known, and is everywhere in lines of which nothing is known. line, rest and memory
+ * are aligned to 64.
  */
-void fourier_extend_line(
-    const struct fourier_extend *, float *line, const unsigned char *known, float *memory);
+void fourier_extend_lines(const struct fourier_extend *, const float *rest, float *line,
+    const unsigned char *known, float *memory);
 
 #endif

@@ -4,39 +4,60 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/fail.h"
 #include "base/px.h"
 #include "fourier_extend.h"
+#include "fourier_mean.h"
+#include "frame/pixel_store.h"
+#include "lanes.h"
+#include "line_fft.h"
 #include "run/run.h"
 
 #define REACH 3		/* periods of the half-width: the fringes go on so far beyond the image */
 #define FIT 5		/* carrier periods that they are predicted from */
-#define LINES 8		/* that a thread takes at once; even */
+#define LANES LINE_FFT_LANES
+#define SAMPLE LINE_FFT_SAMPLE
+#define ROWS FOURIER_MEAN_LINES	/* that a thread takes at once: two a lane, real and imaginary */
+
+_Static_assert(ROWS == LINE_FFT_SAMPLE && ROWS == LANES_SAMPLE,
+    "a row of the image is a real or an imaginary part");
 
 struct filter {
 	const struct fourier_filter *how;
 	const struct fourier_signal *signal;
 	struct fourier_result *result;
-	struct fft *across, *down;	/* down: NULL for lines alone */
+	struct line_fft across, down;	/* down: of no samples for lines alone */
 	struct fourier_extend row, column;
 	long first;		/* frequency of the first column of the narrow plane */
-	size_t n;		/* its columns: frequencies that the window keeps */
-	struct fft_complex *narrow;	/* signal->h rows of n; NULL for lines alone */
-	float *window;		/* n, or n columns of down's length each */
+	size_t n, stride;	/* its columns: frequencies that the window keeps; a row */
+	struct pixel_store *store;	/* of the narrow plane, signal->h rows, and window */
+	float *re, *im;
+	float *window;		/* a row of stride, or one for each frequency down */
 	unsigned char *known;	/* of each line: it has samples enough */
 	bool failed;
 };
 
-static void *
-memory(struct filter *filter, size_t n, size_t size)
+/* Floats, aligned to 64; pixel_store_drop() them. NULL after fail(). */
+static struct pixel_store *
+memory(struct filter *filter, size_t floats, float **v)
 {
-	void *made = reallocarray(NULL, n, size);
+	void *made = NULL;
+	struct pixel_store *store = pixel_store_scratch(floats * sizeof(**v), &made);
 
-	if (!made) {
+	if (!store) {
 		fail_memory();
 		__atomic_store_n(&filter->failed, true, __ATOMIC_RELAXED);
 	}
-	return made;
+	*v = made;
+	return store;
+}
+
+/* Of floats, so many that the next ones are aligned to 64 as well. */
+static size_t
+aligned(size_t floats)
+{
+	return (floats + 15) / 16 * 16;
 }
 
 /* The place of frequency k of N. */
@@ -46,136 +67,137 @@ place(long k, size_t n)
 	return k < 0 ? n - (size_t)-k : (size_t)k;
 }
 
-/* ---- forward ---- */
+/* ---- rows ---- */
 
-/* The sum of n cyclic samples up to a place that moves on by one: between sums[at] and the next. */
-struct sum_to {
-	size_t at;
-	double turns, part;
-};
-
-static struct sum_to
-sum_to(double place, size_t n, double all)
-{
-	double turns = floor(place / (double)n), rest = place - turns * (double)n;
-	size_t at = (size_t)rest < n ? (size_t)rest : n - 1;
-
-	return (struct sum_to){ at, turns * all, rest - (double)at };
-}
-
-static double
-next_sum(struct sum_to *to, const double *sums, size_t n, double all)
-{
-	double sum = to->turns + sums[to->at] + to->part * (sums[to->at + 1] - sums[to->at]);
-
-	if (++to->at == n) {
-		to->at = 0;
-		to->turns += all;
-	}
-	return sum;
-}
-
-/* The mean of v over `period` samples about each; cyclic, in place. */
-static void
-smooth(float *v, size_t n, double period, double *sums)
-{
-	double all = 0;
-	struct sum_to from, to;
-
-	for (size_t x = 0; x < n; x++) {
-		sums[x] = all;
-		all += (double)v[x];
-	}
-	sums[n] = all;
-	from = sum_to(0.5 - period / 2, n, all);
-	to = sum_to(0.5 + period / 2, n, all);
-	for (size_t x = 0; x < n; x++)
-		v[x] = (float)((next_sum(&to, sums, n, all) - next_sum(&from, sums, n, all)) /
-		    period);
-}
-
-struct line_memory {
-	float *row, *extend;
-	double *sums;
+/* Samples of lines side by side; a line by itself, of which the first lane counts; what those who
+ * go on with them work in. */
+struct row_memory {
+	float *lines, *alone, *other;
 	unsigned char *known;
-	struct fft_complex *line, *spectrum;
+	bool holes[ROWS];
+	size_t samples[ROWS];
+	_Alignas(64) float rest[ROWS];	/* the mean of each row */
 };
 
-/* Line y goes into `row`, longer, without holes. False where it has too few samples. */
-static bool
-extend_row(struct filter *filter, size_t y, const struct line_memory *line, float *row)
+/* Lines y and on, as far as there are, so many at most. */
+static struct lanes
+lanes_of(const struct fourier_signal *signal, size_t y, size_t most)
+{
+	size_t lines = signal->h - y < most ? signal->h - y : most;
+
+	return (struct lanes){ signal->w, lines, signal->along, signal->apart };
+}
+
+/* Rows y and on become lines. */
+static void
+take_rows(const struct filter *filter, size_t y, struct row_memory *rows)
 {
 	const struct fourier_signal *signal = filter->signal;
+	size_t w = signal->w;
+	struct lanes lanes = lanes_of(signal, y, ROWS);
+	double sum[ROWS] = { 0 };
+	uint32_t count[ROWS] = { 0 };
+
+	if (lanes.lines < ROWS)
+		memset(rows->lines, 0, w * ROWS * sizeof(*rows->lines));
+	lanes_read(&lanes, signal->v + y * signal->apart, rows->lines);
+	for (size_t x = 0; x < w; x++) {
+		const float *restrict v = rows->lines + x * ROWS;
+
+		CPU_SIMD
+		for (size_t i = 0; i < ROWS; i++) {
+			bool known = !px_isnan(v[i]);
+
+			sum[i] += (double)px_select(known, v[i], 0);
+			count[i] += known;
+		}
+	}
+	for (size_t i = 0; i < ROWS; i++) {
+		rows->samples[i] = count[i];
+		rows->holes[i] = count[i] < w;
+		rows->rest[i] = count[i] ? (float)(sum[i] / count[i]) : 0;
+	}
+}
+
+/* A row with holes is gone on with by itself. */
+static void
+extend_alone(const struct filter *filter, size_t i, struct row_memory *rows)
+{
 	struct fourier_extend extend = filter->row;
-	const float *from = signal->v + y * signal->w;
-	double sum = 0;
-	size_t n = 0;
+	size_t lanes = FOURIER_EXTEND_LANES_LEAST;
+	_Alignas(64) float rest[FOURIER_EXTEND_LANES_LEAST];
 
-	for (size_t x = 0; x < signal->w; x++) {
-		bool known = !px_isnan(from[x]);
+	extend.lanes = lanes;
+	for (size_t lane = 0; lane < lanes; lane++)
+		rest[lane] = rows->rest[i];
+	for (size_t x = 0; x < extend.n; x++) {
+		float v = rows->lines[x * ROWS + i];
 
-		line->known[x] = known;
-		sum += known ? (double)from[x] : 0;
-		n += known;
+		rows->known[x] = !px_isnan(v);
+		for (size_t lane = 0; lane < lanes; lane++)
+			rows->alone[x * lanes + lane] = v;
 	}
-	memcpy(row, from, signal->w * sizeof(*row));
-	extend.rest = n ? (float)(sum / (double)n) : 0;
-	fourier_extend_line(&extend, row, line->known, line->extend);
-	if (filter->result->mean) {
-		float *mean = filter->result->mean + y * signal->w;
-
-		memcpy(line->extend, row, extend.total * sizeof(*row));
-		for (int twice = 0; twice < 2; twice++)
-			smooth(line->extend, extend.total, 1 / filter->how->carrier.x, line->sums);
-		memcpy(mean, line->extend, signal->w * sizeof(*mean));
-	}
-	/* its level is no fringe: taken off, it does not leak */
+	fourier_extend_lines(&extend, rest, rows->alone, rows->known, rows->other);
 	for (size_t x = 0; x < extend.total; x++)
-		row[x] -= extend.rest;
-	return (double)n * filter->how->carrier.x >= 1;
+		rows->lines[x * ROWS + i] = rows->alone[x * lanes];
 }
 
-/* Back from the n frequencies of a line that the window has kept. */
+/* Lines become longer, without holes. */
 static void
-line_back(struct filter *filter, size_t y, const struct fft_complex *kept,
-    const struct line_memory *line)
+extend_rows(const struct filter *filter, struct row_memory *rows)
 {
-	size_t total = filter->row.total, w = filter->signal->w;
+	bool holes = false;
 
-	memset(line->line, 0, total * sizeof(*line->line));
-	for (size_t i = 0; i < filter->n; i++)
-		line->line[place(filter->first + (long)i, total)] = kept[i];
-	fft_line(filter->across, FFT_INVERSE, line->line, line->spectrum);
-	memcpy(filter->result->z.v + y * w, line->spectrum, w * sizeof(*kept));
-}
-
-/* Two real lines are the real and the imaginary part of one that is transformed. */
-static void
-transform_pair(struct filter *filter, size_t y, const struct line_memory *line,
-    struct fft_complex *kept)
-{
-	size_t total = filter->row.total, lines = y + 1 < filter->signal->h ? 2 : 1;
-	float *row = line->row;
-
-	if (lines == 1)
-		memset(row + total, 0, total * sizeof(*row));
-	for (size_t i = 0; i < lines; i++) {
-		bool known = extend_row(filter, y + i, line, row + i * total);
-
-		if (filter->known)
-			filter->known[y + i] = known;
+	for (size_t i = 0; i < ROWS; i++)
+		holes |= rows->holes[i];
+	if (!holes) {
+		fourier_extend_lines(&filter->row, rows->rest, rows->lines, NULL, rows->other);
+		return;
 	}
-	for (size_t x = 0; x < total; x++)
-		line->line[x] = (struct fft_complex){ row[x], row[total + x] };
-	fft_line(filter->across, FFT_FORWARD, line->line, line->spectrum);
-	for (size_t i = 0; i < filter->n; i++) {
-		long k = filter->first + (long)i;
-		struct fft_complex a = line->spectrum[place(k, total)];
-		struct fft_complex b = line->spectrum[k == 0 ? 0 : place(-k, total)];
+	for (size_t i = 0; i < ROWS; i++)
+		extend_alone(filter, i, rows);
+}
 
-		kept[i] = (struct fft_complex){ (a.re + b.re) * 0.5f, (a.im - b.im) * 0.5f };
-		kept[filter->n + i] =
-		    (struct fft_complex){ (a.im + b.im) * 0.5f, (b.re - a.re) * 0.5f };
+/* Means over two periods, of rows y and on. */
+static void
+make_means(const struct filter *filter, size_t y, const struct row_memory *rows)
+{
+	double period = 1 / filter->how->carrier.x;
+	const struct fourier_signal *signal = filter->signal;
+	const struct lanes lanes = lanes_of(signal, y, ROWS);
+	size_t total = filter->row.total;
+	float *once = rows->other, *twice = once + total * ROWS;
+
+	fourier_mean_lines(rows->lines, total, period, once);
+	fourier_mean_lines(once, total, period, twice);
+	lanes_write(&lanes, twice, NULL, 1, filter->result->mean + y * signal->apart);
+}
+
+/* What the window may keep of rows y and on; two real rows are the real and the imaginary part of a
+ * line that was transformed. */
+static void
+keep_rows(const struct filter *filter, size_t y, const float *lines)
+{
+	size_t total = filter->row.total, h = filter->signal->h;
+
+	for (size_t i = 0; i < filter->stride; i++) {
+		long k = filter->first + (long)(i < filter->n ? i : 0);
+		const float *a = lines + filter->across.place[place(k, total)] * SAMPLE;
+		const float *b = lines + filter->across.place[place(-k, total) % total] * SAMPLE;
+
+		for (size_t lane = 0; lane < LANES; lane++) {
+			size_t first = (y + lane) * filter->stride + i;
+			size_t second = first + LANES * filter->stride;
+
+			if (y + lane < h) {
+				filter->re[first] = (a[lane] + b[lane]) * 0.5f;
+				filter->im[first] = (a[LANES + lane] - b[LANES + lane]) * 0.5f;
+			}
+			if (y + LANES + lane < h) {
+				filter->re[second] = (a[LANES + lane] + b[LANES + lane]) * 0.5f;
+				filter->im[second] = (b[lane] - a[lane]) * 0.5f;
+			}
+		}
 	}
 }
 
@@ -183,92 +205,119 @@ static void
 forward(void *arg, size_t item)
 {
 	struct filter *filter = arg;
-	size_t total = filter->row.total, h = filter->signal->h, n = filter->n;
-	size_t end = (item + 1) * LINES < h ? (item + 1) * LINES : h;
-	size_t extend = fourier_extend_memory(&filter->row);
-	struct line_memory line = {
-		.row = memory(filter, 2 * total + (extend > total ? extend : total), sizeof(float)),
-		.sums = memory(filter, total + 1, sizeof(double)),
-		.known = memory(filter, filter->signal->w, 1),
-		.line = memory(filter, 2 * total, sizeof(struct fft_complex)),
-	};
-	struct fft_complex *kept = memory(filter, 2 * n, sizeof(*kept));
+	size_t total = filter->row.total, h = filter->signal->h, y = item * ROWS;
+	size_t others = aligned(fourier_extend_memory(&filter->row));
+	size_t alone = aligned(total * FOURIER_EXTEND_LANES_LEAST);
+	size_t known = aligned(filter->signal->w / sizeof(float) + 1);
+	struct row_memory rows;
+	struct pixel_store *store;
 
-	line.extend = line.row ? line.row + 2 * total : NULL;
-	line.spectrum = line.line ? line.line + total : NULL;
-	for (size_t y = item * LINES;
-	     line.row && line.sums && line.known && line.line && kept && y < end; y += 2) {
-		transform_pair(filter, y, &line, kept);
-		for (size_t i = 0; i < 2 && y + i < h; i++) {
-			struct fft_complex *own = kept + i * n;
+	if (others < 2 * total * ROWS)
+		others = 2 * total * ROWS;
+	store = memory(filter, total * SAMPLE + others + alone + known, &rows.lines);
+	if (!store)
+		return;
+	rows.other = rows.lines + total * SAMPLE;
+	rows.alone = rows.other + others;
+	rows.known = (unsigned char *)(rows.alone + alone);
+	take_rows(filter, y, &rows);
+	extend_rows(filter, &rows);
+	for (size_t i = 0; i < ROWS && y + i < h; i++)
+		filter->known[y + i] = (double)rows.samples[i] * filter->how->carrier.x >= 1;
+	if (filter->result->mean)
+		make_means(filter, y, &rows);
+	/* a row's level is no fringe: taken off, it does not leak */
+	for (size_t x = 0; x < total; x++) {
+		float *restrict v = rows.lines + x * ROWS;
 
-			for (size_t k = 0; !filter->down && k < n; k++) {
-				own[k].re *= filter->window[k];
-				own[k].im *= filter->window[k];
-			}
-			if (filter->down)
-				memcpy(filter->narrow + (y + i) * n, own, n * sizeof(*own));
-			else
-				line_back(filter, y + i, own, &line);
-		}
+		CPU_SIMD
+		for (size_t i = 0; i < ROWS; i++)
+			v[i] -= rows.rest[i];
 	}
-	free(line.row);
-	free(line.sums);
-	free(line.known);
-	free(line.line);
-	free(kept);
+	line_fft_run(&filter->across, rows.lines);
+	keep_rows(filter, y, rows.lines);
+	pixel_store_drop(store);
 }
 
 /* ---- columns, and back ---- */
 
+/* LANES columns of the narrow plane, times the window. */
 static void
 filter_columns(void *arg, size_t item)
 {
 	struct filter *filter = arg;
-	size_t h = filter->signal->h, total = filter->column.total, n = filter->n;
-	size_t end = (item + 1) * LINES < n ? (item + 1) * LINES : n;
-	float *parts = memory(
-	    filter, 2 * total + fourier_extend_memory(&filter->column), sizeof(*parts));
-	struct fft_complex *line = memory(filter, 2 * total, sizeof(*line));
-	struct fft_complex *spectrum = line ? line + total : NULL;
+	size_t h = filter->signal->h, total = filter->column.total, stride = filter->stride;
+	size_t others = aligned(fourier_extend_memory(&filter->column));
+	float *re = filter->re + item * LANES, *im = filter->im + item * LANES, *lines, *spectrum;
+	static const _Alignas(64) float rest[LANES] = { 0 };
+	const float scale = 1 / (float)total;
+	struct pixel_store *store;
 
-	for (size_t i = item * LINES; parts && line && i < end; i++) {
-		const float *window = filter->window + i * total;
-		struct fft_complex *column = filter->narrow + i;
-
-		for (size_t y = 0; y < h; y++) {
-			parts[y] = column[y * n].re;
-			parts[total + y] = column[y * n].im;
-		}
-		fourier_extend_line(&filter->column, parts, filter->known, parts + 2 * total);
-		for (size_t y = 0; y < total; y++)
-			line[y] = (struct fft_complex){ parts[y], parts[total + y] };
-		fft_line(filter->down, FFT_FORWARD, line, spectrum);
-		for (size_t y = 0; y < total; y++) {
-			spectrum[y].re *= window[y];
-			spectrum[y].im *= window[y];
-		}
-		fft_line(filter->down, FFT_INVERSE, spectrum, line);
-		for (size_t y = 0; y < h; y++)
-			column[y * n] = line[y];
+	store = memory(filter, 2 * total * SAMPLE + others, &lines);
+	if (!store)
+		return;
+	spectrum = lines + total * SAMPLE;
+	for (size_t y = 0; y < h; y++) {
+		memcpy(lines + y * SAMPLE, re + y * stride, LANES * sizeof(*re));
+		memcpy(lines + y * SAMPLE + LANES, im + y * stride, LANES * sizeof(*im));
 	}
-	free(parts);
-	free(line);
+	fourier_extend_lines(
+	    &filter->column, rest, lines, filter->known, spectrum + total * SAMPLE);
+	line_fft_run(&filter->down, lines);
+	/* parts change places for the way back, here and below */
+	for (size_t y = 0; y < total; y++) {
+		const float *restrict from = lines + filter->down.place[y] * SAMPLE;
+		const float *restrict window = filter->window + y * stride + item * LANES;
+		float *restrict to = spectrum + y * SAMPLE;
+
+		CPU_SIMD
+		for (size_t lane = 0; lane < LANES; lane++) {
+			to[LANES + lane] = from[lane] * window[lane];
+			to[lane] = from[LANES + lane] * window[lane];
+		}
+	}
+	line_fft_run(&filter->down, spectrum);
+	for (size_t y = 0; y < h; y++) {
+		const float *restrict from = spectrum + filter->down.place[y] * SAMPLE;
+
+		CPU_SIMD
+		for (size_t lane = 0; lane < LANES; lane++) {
+			re[y * stride + lane] = from[LANES + lane] * scale;
+			im[y * stride + lane] = from[lane] * scale;
+		}
+	}
+	pixel_store_drop(store);
 }
 
+/* LANES rows of the narrow plane become those of the result. */
 static void
 back(void *arg, size_t item)
 {
 	struct filter *filter = arg;
-	size_t h = filter->signal->h, end = (item + 1) * LINES < h ? (item + 1) * LINES : h;
-	size_t total = filter->row.total;
-	struct line_memory line = { .line = memory(
-					filter, 2 * total, sizeof(struct fft_complex)) };
+	const struct fourier_signal *signal = filter->signal;
+	size_t total = filter->row.total, y = item * LANES;
+	const struct lanes lanes = lanes_of(signal, y, LANES);
+	const size_t *from = filter->across.place;
+	const float scale = 1 / (float)total;
+	float *v;
+	struct pixel_store *store = memory(filter, total * SAMPLE, &v);
 
-	line.spectrum = line.line ? line.line + total : NULL;
-	for (size_t y = item * LINES; line.line && y < end; y++)
-		line_back(filter, y, filter->narrow + y * filter->n, &line);
-	free(line.line);
+	if (!store)
+		return;
+	memset(v, 0, total * SAMPLE * sizeof(*v));
+	for (size_t i = 0; i < filter->n; i++) {
+		float *to = v + place(filter->first + (long)i, total) * SAMPLE;
+		float weight = filter->down.n ? 1 : filter->window[i];
+
+		for (size_t lane = 0; lane < lanes.lines; lane++) {
+			to[lane] = filter->im[(y + lane) * filter->stride + i] * weight;
+			to[LANES + lane] = filter->re[(y + lane) * filter->stride + i] * weight;
+		}
+	}
+	line_fft_run(&filter->across, v);
+	lanes_write(&lanes, v + LANES, from, scale, filter->result->re + y * signal->apart);
+	lanes_write(&lanes, v, from, scale, filter->result->im + y * signal->apart);
+	pixel_store_drop(store);
 }
 
 /* ---- planning ---- */
@@ -283,30 +332,32 @@ plan_line(size_t n, double half_width, double carrier, struct fourier_extend *ex
 	extend->reach = reach < 4 * (double)n ? (size_t)reach : 4 * n;
 	extend->reach += extend->reach < 2;
 	extend->fit = fit < (double)n ? (size_t)fit : n;
-	extend->total = fft_fast_length(n + 2 * extend->reach);
+	extend->total = line_fft_length(n + 2 * extend->reach);
 	return extend->total ? 0 : fail(NULL, "an image of %zu pixels is too long", n);
 }
 
+/* Sets the window; what lies beyond its half-width is 0. */
 static void
 make_window(struct filter *filter)
 {
 	const struct fourier_filter *how = filter->how;
-	size_t down = filter->down ? filter->column.total : 1;
-	double squares = 0;
+	size_t down = filter->down.n ? filter->down.n : 1;
+	double squares = 0, carrier = filter->down.n ? how->carrier.y : 0;
 
-	for (size_t i = 0; i < filter->n; i++)
-		for (size_t y = 0; y < down; y++) {
-			double k = (double)(filter->first + (long)i) / (double)filter->row.total;
-			double l = (double)(2 * y < down ? (long)y : (long)y - (long)down) /
-			    (double)down;
-			double u = filter->down ? hypot(k - how->carrier.x, l - how->carrier.y)
-						: fabs(k - how->carrier.x);
+	memset(filter->window, 0, down * filter->stride * sizeof(*filter->window));
+	for (size_t y = 0; y < down; y++) {
+		double l = (double)(2 * y < down ? (long)y : (long)y - (long)down) / (double)down;
+
+		for (size_t i = 0; fabs(l - carrier) < how->half_width && i < filter->n; i++) {
+			double k = (double)(filter->first + (long)i) / (double)filter->across.n;
+			double u = hypot(k - how->carrier.x, l - carrier);
 			float v = fourier_window(how->shape, u / how->half_width);
 
-			filter->window[i * down + y] = v;
+			filter->window[y * filter->stride + i] = v;
 			squares += (double)(v * v);
 		}
-	filter->result->noise_bandwidth = squares / ((double)filter->row.total * (double)down);
+	}
+	filter->result->noise_bandwidth = squares / ((double)filter->across.n * (double)down);
 }
 
 static int
@@ -315,12 +366,14 @@ plan(struct filter *filter)
 	const struct fourier_filter *how = filter->how;
 	const struct fourier_signal *signal = filter->signal;
 	double n, last;
-	size_t down = 1;
+	size_t down = 1, plane;
 
 	filter->row.channels = 1;
+	filter->row.lanes = ROWS;
 	filter->column.channels = 2;
+	filter->column.lanes = LANES;
 	if (plan_line(signal->w, how->half_width, how->carrier.x, &filter->row) < 0 ||
-	    fft_new(filter->row.total, &filter->across) < 0)
+	    line_fft_new(filter->row.total, &filter->across) < 0)
 		return -1;
 	n = (double)filter->row.total;
 	/* from the Nyquist frequency on the other side lobe lies */
@@ -329,18 +382,21 @@ plan(struct filter *filter)
 	if ((long)last < filter->first)
 		return fail("--window-width", "the window holds no frequency of an image so small");
 	filter->n = (size_t)((long)last - filter->first + 1);
+	filter->stride = aligned(filter->n);
 	if (how->transform == TRANSFORM_2D) {
 		if (plan_line(signal->h, how->half_width,
 			fmax(fabs(how->carrier.y), how->half_width), &filter->column) < 0 ||
-		    fft_new(filter->column.total, &filter->down) < 0)
+		    line_fft_new(filter->column.total, &filter->down) < 0)
 			return -1;
 		down = filter->column.total;
-		filter->narrow = reallocarray(NULL, signal->h * filter->n, sizeof(*filter->narrow));
-		filter->known = malloc(signal->h);
 	}
-	filter->window = reallocarray(NULL, filter->n * down, sizeof(*filter->window));
-	if (!filter->window || (filter->down && (!filter->narrow || !filter->known)))
+	plane = signal->h * filter->stride;
+	filter->store = memory(filter, 2 * plane + down * filter->stride, &filter->re);
+	filter->known = malloc(signal->h);
+	if (!filter->store || !filter->known)
 		return fail_memory();
+	filter->im = filter->re + plane;
+	filter->window = filter->im + plane;
 	make_window(filter);
 	return 0;
 }
@@ -350,26 +406,32 @@ fourier_filter_run(struct run *run, const struct fourier_filter *how,
     const struct fourier_signal *signal, bool mean, struct fourier_result *result)
 {
 	struct filter filter = { .how = how, .signal = signal, .result = result };
-	size_t pixels = signal->w * signal->h, blocks = (signal->h + LINES - 1) / LINES;
+	size_t plane = aligned(signal->w * signal->h), h = signal->h;
 	int status = -1;
 
-	*result = (struct fourier_result){ .z = { signal->w, signal->h, NULL } };
-	result->z.v = reallocarray(NULL, pixels, sizeof(*result->z.v));
-	result->mean = mean ? reallocarray(NULL, pixels, sizeof(*result->mean)) : NULL;
-	if (!result->z.v || (mean && !result->mean))
-		fail_memory();
-	else
+	*result = (struct fourier_result){ .w = signal->along == 1 ? signal->w : h,
+		.h = signal->along == 1 ? h : signal->w };
+	result->store = memory(&filter, (mean ? 3 : 2) * plane, &result->re);
+	if (result->store) {
+		result->im = result->re + plane;
+		result->mean = mean ? result->im + plane : NULL;
 		status = plan(&filter);
+	}
 	if (status == 0)
-		run_for(run, blocks, forward, &filter);
-	if (status == 0 && filter.down && !filter.failed)
-		run_for(run, (filter.n + LINES - 1) / LINES, filter_columns, &filter);
-	if (status == 0 && filter.down && !filter.failed)
-		run_for(run, blocks, back, &filter);
-	fft_free(filter.across);
-	fft_free(filter.down);
-	free(filter.narrow);
-	free(filter.window);
+		run_for(run, (h + ROWS - 1) / ROWS, forward, &filter);
+	if (status == 0 && filter.down.n && !filter.failed)
+		run_for(run, filter.stride / LANES, filter_columns, &filter);
+	if (status == 0 && !filter.failed)
+		run_for(run, (h + LANES - 1) / LANES, back, &filter);
+	line_fft_free(&filter.across);
+	line_fft_free(&filter.down);
+	pixel_store_drop(filter.store);
 	free(filter.known);
 	return filter.failed ? -1 : status;
+}
+
+void
+fourier_filter_free(struct fourier_result *result)
+{
+	pixel_store_drop(result->store);
 }

@@ -8,7 +8,6 @@
 
 #define LEAST_FRINGES 2	/* in the image: of fewer nothing is known but their neighbours */
 #define WIDTH 0.75	/* of the carrier, where nothing is given */
-#define BLOCK 16	/* columns that are turned over at once */
 
 /* ---- options ---- */
 
@@ -58,14 +57,14 @@ check_flats(struct run *run, const struct phasewrap *wrap, const struct frame *i
 {
 	for (size_t i = 0; i < wrap->captures.flats; i++) {
 		struct fourier_source source = { .in = in, .fringe = wrap->captures.flat[i],
-			.max_value = wrap->limits.max_value };
+			.max_value = INFINITY };
 		struct fourier_signal signal;
 		struct fourier_peaks peaks = { 0 };
 		int status = fourier_signal_make(run, &source, &signal);
 
 		if (status == 0)
 			status = fourier_carrier_find(run, &signal, &peaks);
-		free(signal.v);
+		fourier_signal_free(&signal);
 		if (status < 0)
 			return -1;
 		for (int y = 0; y < 2; y++) {
@@ -153,38 +152,6 @@ find_carrier(struct run *run, const struct phasewrap *wrap, struct fourier_repor
 
 /* ---- a fringe image ---- */
 
-struct turning {
-	const float *from;
-	float *to;
-	size_t w, h;	/* of from */
-};
-
-static void
-turn_block(void *arg, size_t item)
-{
-	const struct turning *turning = arg;
-	size_t w = turning->w, h = turning->h;
-
-	for (size_t x = item * BLOCK; x < w && x < (item + 1) * BLOCK; x++)
-		for (size_t y = 0; y < h; y++)
-			turning->to[x * h + y] = turning->from[y * w + x];
-}
-
-/* Rows become columns. */
-static int
-turn_over(struct run *run, struct fourier_signal *signal)
-{
-	struct turning turning = { signal->v, malloc(signal->w * signal->h * sizeof(float)),
-		signal->w, signal->h };
-
-	if (!turning.to)
-		return fail_memory();
-	run_for(run, (signal->w + BLOCK - 1) / BLOCK, turn_block, &turning);
-	free(signal->v);
-	*signal = (struct fourier_signal){ signal->h, signal->w, turning.to, signal->holes };
-	return 0;
-}
-
 static int
 check_size(const struct fourier_signal *signal, struct fourier_carrier carrier)
 {
@@ -212,8 +179,7 @@ filter(struct run *run, const struct phasewrap *wrap, struct fourier_report *rep
 		return -1;
 	image->transposed = fabs(f.y) > fabs(f.x);
 	if (image->transposed) {
-		if (turn_over(run, signal) < 0)
-			return -1;
+		fourier_signal_turn(signal);
 		f = (struct fourier_carrier){ f.y, f.x };
 	}
 	image->falling = f.x < 0;
@@ -231,8 +197,29 @@ filter(struct run *run, const struct phasewrap *wrap, struct fourier_report *rep
 	fourier_report_filter(
 	    report, &wrap->captures.fringe[k], image->carrier, &how, &image->result);
 	if (k == 0 && wrap->captures.flats == 0)
-		fourier_report_steps(report, &image->result, image->transposed);
+		fourier_report_steps(report, &image->result);
 	return 0;
+}
+
+/* As find_carrier(), of the signal with saturated samples as they are: fringes whose crests are cut
+ * off have their frequency still; with holes in place of the crests they may have twice that. */
+static int
+find_carrier_unsaturated(struct run *run, const struct phasewrap *wrap,
+    struct fourier_report *report, const struct fourier_signal *signal, const struct frame *in,
+    size_t k, struct fourier_image *image)
+{
+	struct fourier_source source = image->source;
+	struct fourier_signal whole;
+	int status;
+
+	if (signal->holes == 0)
+		return find_carrier(run, wrap, report, signal, in, k, &image->carrier);
+	source.max_value = INFINITY;
+	status = fourier_signal_make(run, &source, &whole);
+	if (status == 0)
+		status = find_carrier(run, wrap, report, &whole, in, k, &image->carrier);
+	fourier_signal_free(&whole);
+	return status;
 }
 
 int
@@ -247,16 +234,15 @@ fourier_image_make(struct run *run, const struct phasewrap *wrap, struct fourier
 	image->sine = (float)sin(turn_rad);
 	if (fourier_signal_find_least(run, &image->source) == 0 &&
 	    fourier_signal_make(run, &image->source, &signal) == 0 &&
-	    find_carrier(run, wrap, report, &signal, in, k, &image->carrier) == 0)
+	    find_carrier_unsaturated(run, wrap, report, &signal, in, k, image) == 0)
 		status = filter(run, wrap, report, &signal, k, image);
-	free(signal.v);
+	fourier_signal_free(&signal);
 	return status;
 }
 
 void
 fourier_image_free(struct fourier_image *image)
 {
-	free(image->result.z.v);
-	free(image->result.mean);
+	fourier_filter_free(&image->result);
 	free(image->variance);
 }

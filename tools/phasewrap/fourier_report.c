@@ -3,13 +3,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/fail.h"
-#include "base/px.h"
 #include "image/statistics.h"
 
 #define PEAK_SIZE 64	/* a description of a peak */
+#define LIT 0.875	/* of the pixels: the middle of the upper quarter */
 #define UNLIT 0.1	/* of the fringes' amplitude: less is none of theirs */
 #define UNLIT_SHARE 0.05
 #define BITS_STEP 4	/* rows */
@@ -93,18 +92,16 @@ fourier_report_given(struct fourier_report *report, const struct fourier_peaks *
 }
 
 void
-fourier_report_steps(
-    struct fourier_report *report, const struct fourier_result *result, bool transposed)
+fourier_report_steps(struct fourier_report *report, const struct fourier_result *result)
 {
-	const struct fft_plane *z = &result->z;
 	double re = 0, im = 0, own = 0, last = 0;
-	size_t w = transposed ? z->h : z->w, h = transposed ? z->w : z->h;
+	size_t w = result->w, h = result->h;
 
 	for (size_t i = 0; i < FOURIER_GRID * FOURIER_GRID; i++) {
 		size_t x = (i % FOURIER_GRID * 2 + 1) * w / (2 * FOURIER_GRID);
 		size_t y = (i / FOURIER_GRID * 2 + 1) * h / (2 * FOURIER_GRID);
-		struct fft_complex a = z->v[transposed ? x * z->w + y : y * z->w + x];
-		struct fft_complex b = report->before[i];
+		struct fourier_sample a = { result->re[y * w + x], result->im[y * w + x] };
+		struct fourier_sample b = report->before[i];
 
 		re += (double)(a.re * b.re + a.im * b.im);
 		im += (double)(a.im * b.re - a.re * b.im);
@@ -171,65 +168,56 @@ fourier_report_bits(struct fourier_report *report, const struct frame *frame, si
 	report->most_known = true;
 }
 
-static int
-compare_floats(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The amplitude of fringes is that of the upper quarter of the pixels; who has a tenth of it has
  * none. */
-static int
-warn_unlit(struct fourier_report *report, const float *amplitude, size_t n)
+static void
+warn_unlit(struct fourier_report *report, double *amplitude, size_t n)
 {
-	size_t step = 1 + n / 20000, kept = 0, below = 0;
-	float *v = malloc((n / step + 1) * sizeof(*v)), lit;
+	size_t kept = 0, below = 0;
 	char where[WHERE_SIZE];
+	double lit;
 
-	if (!v)
-		return fail_memory();
-	for (size_t i = 0; i < n; i += step)
-		if (!px_isnan(amplitude[i]))
-			v[kept++] = amplitude[i];
-	qsort(v, kept, sizeof(*v), compare_floats);
-	lit = kept ? v[kept - 1 - kept / 8] : 0;
-	while (below < kept && v[below] < UNLIT * (double)lit)
-		below++;
-	if (kept >= 100 && (double)below > UNLIT_SHARE * (double)kept) {
-		warn(fourier_report_where(report, where),
-		    "%.0f %% of the pixels have less than a tenth of the fringes' amplitude, so "
-		    "that their phase is noise: --min-amplitude %.2g makes them invalid",
-		    100 * (double)below / (double)kept, 0.15 * (double)lit);
-		report->warned_unlit = true;
-	}
-	free(v);
-	return 0;
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(amplitude[i]))
+			amplitude[kept++] = amplitude[i];
+	lit = kept ? statistics_quantile(amplitude, kept, LIT) : 0;
+	for (size_t i = 0; i < kept; i++)
+		below += amplitude[i] < UNLIT * lit;
+	if (kept < 100 || (double)below <= UNLIT_SHARE * (double)kept)
+		return;
+	warn(fourier_report_where(report, where),
+	    "%.0f %% of the pixels have less than a tenth of the fringes' amplitude, so "
+	    "that their phase is noise: --min-amplitude %.2g makes them invalid",
+	    100 * (double)below / (double)kept, 0.15 * lit);
+	report->warned_unlit = true;
 }
 
-int
+void
 fourier_report_pixels(struct fourier_report *report, const uint64_t lost[LOST_KINDS],
-    const float *amplitude, size_t n, bool limited)
+    double *amplitude, size_t n, bool limited)
 {
+	uint64_t pixels = 0;
 	char where[WHERE_SIZE];
 
+	for (size_t i = 0; i < LOST_KINDS; i++)
+		pixels += lost[i];
 	if (report->verbose && report->measurement == 0)
 		note(NULL,
-		    "of %zu pixels %" PRIu64 " are invalid: saturation %" PRIu64
+		    "of %" PRIu64 " pixels %" PRIu64 " are invalid: saturation %" PRIu64
 		    ", darkness %" PRIu64 ", modulation %" PRIu64 ", amplitude %" PRIu64
 		    ", missing %" PRIu64,
-		    n, n - lost[LOST_NONE], lost[LOST_SATURATION], lost[LOST_DARKNESS],
+		    pixels, pixels - lost[LOST_NONE], lost[LOST_SATURATION], lost[LOST_DARKNESS],
 		    lost[LOST_MODULATION], lost[LOST_AMPLITUDE], lost[LOST_MISSING]);
 	if (lost[LOST_NONE] == 0)	/* the runner has a word for that */
-		return 0;
+		return;
 	if (!report->warned_saturated &&
-	    (double)lost[LOST_SATURATION] > SATURATED * (double)(n - lost[LOST_MISSING])) {
+	    (double)lost[LOST_SATURATION] > SATURATED * (double)(pixels - lost[LOST_MISSING])) {
 		warn(fourier_report_where(report, where),
 		    "%.0f %% of the pixels are saturated (--max-value), and the phase is less "
 		    "certain next to them: less light or a shorter exposure keeps them",
-		    100 * (double)lost[LOST_SATURATION] / (double)(n - lost[LOST_MISSING]));
+		    100 * (double)lost[LOST_SATURATION] / (double)(pixels - lost[LOST_MISSING]));
 		report->warned_saturated = true;
 	}
-	return limited || report->warned_unlit ? 0 : warn_unlit(report, amplitude, n);
+	if (!limited && !report->warned_unlit)
+		warn_unlit(report, amplitude, n);
 }

@@ -30,7 +30,7 @@ struct fourier_report {
 	bool warned_two, warned_weak, warned_steps, warned_unlit, warned_saturated;
 	bool flats_checked;
 	bool most_known;	/* the value of saturated pixels */
-	struct fft_complex before[FOURIER_GRID * FOURIER_GRID];
+	struct fourier_sample before[FOURIER_GRID * FOURIER_GRID];
 };
 
 #define WHERE_SIZE 40
@@ -44,12 +44,12 @@ void fourier_report_peaks(struct fourier_report *, const struct fourier_peaks *,
 void fourier_report_given(struct fourier_report *, const struct fourier_peaks *,
     struct fourier_carrier given, double half_width);
 /* The signal of an image without description is compared with that of the one before. */
-void fourier_report_steps(
-    struct fourier_report *, const struct fourier_result *, bool transposed);
+void fourier_report_steps(struct fourier_report *, const struct fourier_result *);
 void fourier_report_filter(const struct fourier_report *, const struct capture_fringe *,
     struct fourier_carrier, const struct fourier_filter *, const struct fourier_result *);
-/* amplitude: of h rows of w, in grey levels, NaN where there is no phase. -1 after fail(). */
-int fourier_report_pixels(struct fourier_report *, const uint64_t lost[LOST_KINDS],
-    const float *amplitude, size_t n, bool limited);
+/* Pixels of a measurement: how many are lost; amplitudes of n of them, spread over all, in grey
+ * levels, NaN where there is no phase, which it reorders. */
+void fourier_report_pixels(struct fourier_report *, const uint64_t lost[LOST_KINDS],
+    double *amplitude, size_t n, bool limited);
 
 #endif

@@ -187,15 +187,35 @@ int
 fourier_signal_make(
     struct run *run, const struct fourier_source *source, struct fourier_signal *signal)
 {
+	void *memory = NULL;
 	double sum;
 	size_t n;
 
-	*signal = (struct fourier_signal){ source->in->head.w, source->in->head.h, NULL, 0 };
-	signal->v = malloc(signal->w * signal->h * sizeof(*signal->v));
-	if (!signal->v)
+	*signal = (struct fourier_signal){ .w = source->in->head.w, .h = source->in->head.h,
+		.along = 1, .apart = source->in->head.w };
+	signal->store = pixel_store_scratch(signal->w * signal->h * sizeof(*signal->v), &memory);
+	if (!signal->store)
 		return fail_memory();
+	signal->v = memory;
 	if (make(run, source, signal, &sum, &n) < 0)
 		return -1;
 	signal->holes = signal->w * signal->h - n;
 	return 0;
+}
+
+void
+fourier_signal_free(struct fourier_signal *signal)
+{
+	pixel_store_drop(signal->store);
+}
+
+void
+fourier_signal_turn(struct fourier_signal *signal)
+{
+	size_t w = signal->w, along = signal->along;
+
+	signal->w = signal->h;
+	signal->h = w;
+	signal->along = signal->apart;
+	signal->apart = along;
 }

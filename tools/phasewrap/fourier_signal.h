@@ -6,6 +6,7 @@
 #define FOURIER_SIGNAL_H
 
 #include "frame/frame.h"
+#include "frame/pixel_store.h"
 
 struct run;
 
@@ -27,10 +28,13 @@ struct fourier_pixels {
 	unsigned char *missing, *saturated;
 };
 
+/* h lines of w samples, which are rows of the image, or columns. */
 struct fourier_signal {
 	size_t w, h;
-	float *v;	/* rows of w */
+	float *v;
+	size_t along, apart;	/* floats from sample to sample of a line, and from line to line */
 	size_t holes;
+	struct pixel_store *store;
 };
 
 /* 0, or -1 after fail(); fourier_pixels_free() also then. */
@@ -42,7 +46,10 @@ void fourier_pixels_read(const struct fourier_source *, size_t y, const struct f
 /* The least divisor of a quotient, a tenth of the mean of all: darker pixels, whose quotient would
  * be noise, count for less. Sets source->least_unit. -1 after fail(). */
 int fourier_signal_find_least(struct run *, struct fourier_source *);
-/* Makes the signal in memory of its own; free signal->v. -1 after fail(). */
+/* Makes the signal, of rows, in memory of its own; fourier_signal_free() it. -1 after fail(). */
 int fourier_signal_make(struct run *, const struct fourier_source *, struct fourier_signal *);
+void fourier_signal_free(struct fourier_signal *);
+/* Lines that are rows become columns, and the reverse. */
+void fourier_signal_turn(struct fourier_signal *);
 
 #endif

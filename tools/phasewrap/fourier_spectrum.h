@@ -14,7 +14,9 @@ struct fourier_spectrum {
 	size_t w, h, columns;	/* of the transform; w / 2 + 1 */
 	size_t tile_w, tile_h;	/* pixels of a piece */
 	float *power, *smooth;	/* the second is the mean over 3 x 3 frequencies */
-	double ring[FOURIER_RINGS];	/* the median power in each */
+	double ring[FOURIER_RINGS];	/* the median power in each; NaN: not found yet */
+	double *sorted;		/* room for all of them */
+	struct pixel_store *store;
 };
 
 /* -1 after fail(); fourier_spectrum_free() also then. */
@@ -31,6 +33,7 @@ struct fourier_carrier fourier_spectrum_frequency(
     const struct fourier_spectrum *, size_t x, size_t y);
 /* Cycles in a piece of the image. */
 double fourier_spectrum_cycles(const struct fourier_spectrum *, struct fourier_carrier);
-size_t fourier_spectrum_ring(struct fourier_carrier);
+/* The median power of the ring that a frequency lies in. */
+double fourier_spectrum_ring(struct fourier_spectrum *, struct fourier_carrier);
 
 #endif

@@ -6,7 +6,9 @@
 #include "base/cpu_level.h"
 #include "base/fail.h"
 
-#define BLOCK 8		/* of a transposition */
+#define BLOCK 16		/* of a transposition */
+
+typedef float four __attribute__((vector_size(16), may_alias));
 
 int
 patch_fft_new(size_t n, struct patch_fft *fft)
@@ -170,6 +172,23 @@ columns_inverse(const struct patch_fft *fft, struct patch v)
 		fours(fft, v, len, join_rows);
 }
 
+/* Four rows of four samples become columns. */
+static inline void
+transpose_four(const float *restrict from, float *restrict to, size_t n)
+{
+	four a = *(const four *)from, b = *(const four *)(from + n);
+	four c = *(const four *)(from + 2 * n), d = *(const four *)(from + 3 * n);
+	four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+	four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+	four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+	four cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+
+	*(four *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+	*(four *)(to + n) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+	*(four *)(to + 2 * n) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+	*(four *)(to + 3 * n) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+
 static void
 transpose(const float *restrict from, float *restrict to, size_t n)
 {
@@ -177,9 +196,9 @@ transpose(const float *restrict from, float *restrict to, size_t n)
 
 	for (size_t y0 = 0; y0 < n; y0 += step)
 		for (size_t x0 = 0; x0 < n; x0 += step)
-			for (size_t y = y0; y < y0 + step; y++)
-				for (size_t x = x0; x < x0 + step; x++)
-					to[x * n + y] = from[y * n + x];
+			for (size_t y = y0; y < y0 + step; y += 4)
+				for (size_t x = x0; x < x0 + step; x += 4)
+					transpose_four(from + y * n + x, to + x * n + y, n);
 }
 
 static void

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
+#include "base/px.h"
 
 #define REACH 3.2		/* in sigma: the window has 0.006 of its height there */
 #define HOP 1.0			/* in sigma from window to window; 0.25 is at most 4 % better */
@@ -162,38 +163,28 @@ take(const struct windows *windows, const struct windows_map *map, const struct 
 	return sum;
 }
 
-/* The k-th least of v, which it sorts in part. */
-static float
-select_least(float *v, size_t n, size_t k)
+static size_t
+count_at_most(const float *restrict v, size_t n, float limit)
 {
-	size_t low = 0, high = n - 1;
+	int count = 0;
 
-	while (low < high) {
-		float pivot = v[low + (high - low) / 2];
-		size_t i = low, j = high;
+	_Pragma("omp simd reduction(+ : count)")
+	for (size_t i = 0; i < n; i++)
+		count += v[i] <= limit;
+	return (size_t)count;
+}
 
-		while (i <= j) {
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i <= j) {
-				float swap = v[i];
+/* The k-th least of v, none of which is negative, bit by bit from the top: comparisons of whole
+ * vectors, where sorting would branch at each sample as nobody can foretell. */
+static float
+select_least(const float *v, size_t n, size_t k)
+{
+	uint32_t bits = 0;
 
-				v[i++] = v[j];
-				v[j] = swap;
-				if (j-- == 0)
-					break;
-			}
-		}
-		if (k <= j && j < n)
-			high = j;
-		else if (k >= i)
-			low = i;
-		else
-			break;
-	}
-	return v[k];
+	for (uint32_t bit = 0x40000000; bit; bit >>= 1)
+		if (count_at_most(v, n, px_from_bits(bits + bit - 1)) <= k)
+			bits += bit;
+	return px_from_bits(bits);
 }
 
 /* The median of |c|^2: few frequencies hold the phase, so that it is one of the noise. */
