@@ -6,6 +6,8 @@
 
 #include "annotated.h"
 #include "colours.h"
+#include "mesh/jump.h"
+#include "one_colour.h"
 #include "surface.h"
 
 struct picture {
@@ -166,6 +168,11 @@ turned_frame(struct run *run, struct frame *in)
 	double scale;
 	int status;
 
+	if (jump_check(in, p->jump, &priv->jump_checked) < 0) {
+		frame_free(in);
+		return -1;
+	}
+	one_colour_look(run, in, 0, in->head.h);
 	view.w = samples * (p->size.w ? p->size.w : in->head.w);
 	view.h = samples * (p->size.w ? p->size.h : in->head.h);
 	status = surface_draw(run, in, &view, &raster, &scale);
