@@ -66,7 +66,7 @@ void fail_print(void);
 void warn(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same for -v, which the caller asks for: also when quiet. */
 void note(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Lines of warn() and note() that a thread keeps back for the one that it works for; empty: none. */
+/* Lines of warn() and note() that a thread keeps back for the one that it works for. */
 struct warn_held {
 	char *lines;
 	size_t n;

@@ -1,7 +1,7 @@
 #include "base/variables.h"
 
-#include <string.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/opt_suggest.h"
@@ -10,8 +10,8 @@
 
 /* What follows it: fringepipe(1) has them, but for FFMPEG, which is in frame(5), and GPU, which
  * scripts/bench reads. */
-static const char *const names[] = { "BAND", "CPU", "FFMPEG", "GPU", "GPU_BITS", "GPU_CHECK", "GPU_COPY",
-	"GPU_PROBE", "GPU_TIMEOUT", "HANDOVER", "REPEAT", "SYNC", NULL };
+static const char *const names[] = { "BAND", "CPU", "FFMPEG", "GPU", "GPU_BITS", "GPU_CHECK",
+	"GPU_COPY", "GPU_PROBE", "GPU_TIMEOUT", "HANDOVER", "REPEAT", "SYNC", NULL };
 
 extern char **environ;
 

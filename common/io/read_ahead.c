@@ -35,7 +35,7 @@ struct open_file {
 	bool opened;			/* it has been: all else is the caller's alone */
 	int got;			/* what source_next() returned */
 	struct fail_record failure;	/* where that is -1 */
-	struct warn_held warned;	/* meanwhile; the caller prints it when it is the file's turn */
+	struct warn_held warned;	/* meanwhile; printed when it is the file's turn */
 	size_t frames;			/* given out */
 	struct stream_thread *stream;
 };

@@ -18,9 +18,9 @@
 /* ---- comparing ---- */
 
 /* Pixels that are numbers in both are fewer than such a share of those that are numbers in the
- * frame that has fewer of them, or in the other one. What was measured of an object lies nearly as a
- * whole within the truth about it, at most the rim of a line or of a marker outside; a line of one
- * pixel in each row is more than a ten thousandth of the frame. */
+ * frame that has fewer of them, or in the other one. What was measured of an object lies nearly as
+ * a whole within the truth about it, at most the rim of a line or of a marker outside; a line of
+ * one pixel in each row is more than a ten thousandth of the frame. */
 #define FEW_OF_LESS 0.05
 #define FEW_OF_MORE 1e-4
 

@@ -262,8 +262,8 @@ fitting_scale(const struct meshview_options *options, const struct box *box, con
 /* Pixels and the mesh, by a factor that no picture needs: its detail is chosen by --center. */
 #define SCALE_MOST 20.0
 
-/* Warns, and returns whether it has, of a --scale at which the mesh is a spot in the picture, or the picture a spot on the mesh.
- * box: in pixels. */
+/* Warns, and returns whether it has, of a --scale at which the mesh is a spot in the picture, or
+ * the picture a spot on the mesh. box: in pixels. */
 static bool
 check_scale(const char *name, const struct meshview_options *options, const struct box *box)
 {
