@@ -12,6 +12,7 @@
 #define SLOPE 8.0		/* 83 degrees */
 #define NOISE 10.0		/* times the median step */
 #define TAIL 5.0		/* times the 95th percentile of steps */
+#define CHECK_PIXELS 2048	/* looked at to check a jump that is given */
 #define CUT_STEPS_LEAST 100	/* fewer steps say too little */
 /* Of the steps that are not 0, and of all. Of surfaces in one piece or several a jump cuts some
  * hundredths, of flat ones whose only steps are their jumps all that are not 0, but few. */
@@ -19,12 +20,13 @@
 #define CUT_MOST_OF_ALL 0.3
 #define PIXELS 32768		/* looked at, at most: more make the jump no better */
 
-int
-jump_begin(struct jump_steps *steps, const struct mesh *mesh)
+/* To look at `most` pixels at most. */
+static int
+begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
 {
 	size_t pixels = mesh->w * mesh->h, looked_at;
 
-	*steps = (struct jump_steps){ .mesh = mesh, .stride = pixels / PIXELS + 1 };
+	*steps = (struct jump_steps){ .mesh = mesh, .stride = pixels / most + 1 };
 	looked_at = (pixels + steps->stride - 1) / steps->stride;
 	steps->room = 2 * ((looked_at + JUMP_PIECES - 1) / JUMP_PIECES);
 	steps->dz = large_memory(JUMP_PIECES * steps->room, 2 * sizeof(*steps->dz));
@@ -32,6 +34,12 @@ jump_begin(struct jump_steps *steps, const struct mesh *mesh)
 		return fail_memory();
 	steps->lateral = steps->dz + JUMP_PIECES * steps->room;
 	return 0;
+}
+
+int
+jump_begin(struct jump_steps *steps, const struct mesh *mesh)
+{
+	return begin(steps, mesh, PIXELS);
 }
 
 /* Rows of the mesh's points; x and y are NULL where these are column and row. */
@@ -157,7 +165,7 @@ jump_end(struct jump_steps *steps)
 static int
 find_steps(const struct mesh *mesh, struct jump_steps *steps, size_t *n)
 {
-	if (jump_begin(steps, mesh) < 0)
+	if (begin(steps, mesh, CHECK_PIXELS) < 0)
 		return -1;
 	for (size_t i = 0; i < JUMP_PIECES; i++)
 		jump_piece(steps, i);

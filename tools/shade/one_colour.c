@@ -6,9 +6,10 @@
 #define POINTS_LEAST 100	/* fewer say too little */
 /*
  * A surface has more than one colour where at least such a share of its points lies within the
- * range, be it the tip of something. A flat plate in the range of what stood on it lies at the range's end, within a few
- * hundredths of its extent, and not BESIDE; ranges in another unit leave most points there. What
- * all frames show counts: an object may come later, before a background that is out of range.
+ * range, be it the tip of something. A flat plate in the range of what stood on it lies at the
+ * range's end, within a few hundredths of its extent, and not BESIDE; ranges in another unit leave
+ * most points there. What all frames show counts: an object may come later, before a background
+ * that is out of range.
  */
 #define INSIDE_LEAST 1e-4
 #define BESIDE_LEAST 0.1

@@ -20,7 +20,7 @@ struct parameters {
 	bool bar, scale_bar, axes;
 };
 
-/* Of the pixels that are looked at: the surface's points, and those within --range or far from it. */
+/* Of the pixels that are looked at: the surface's points, within --range and far from it. */
 struct colour_counts {
 	size_t points, inside, below, above;
 };
