@@ -82,7 +82,7 @@ p = rng.uniform(-3.14, 3.14, (20, 30)); k = rng.integers(-20, 20, p.shape) * 2 *
 write_frames("a.nrrd", Frame(p.astype("f4"))); write_frames("b.nrrd", Frame((p + k).astype("f4")))
 write_frames("c.nrrd", Frame((p + k + 0.01).astype("f4")))'
 	framecmp --turns --max 2e-5 a.nrrd b.nrrd
-	says 1 "max 6" framecmp --quantile 0,9 --max 6 <(head -c 9999 a.nrrd) <(py 'f = read_frame("a.nrrd")
+	says 1 "max 6" framecmp --quantile 1,9 --max 6 <(head -c 9999 a.nrrd) <(py 'f = read_frame("a.nrrd")
 f.pixels = f.pixels.copy(); f.pixels[0, 3, 3] += 2 * np.pi; write_frames(sys.stdout.buffer, f)')
 	framecmp -t --max 0.0101 a.nrrd c.nrrd
 	says 1 "> 0.0098" framecmp -t --max 0.0098 a.nrrd c.nrrd
@@ -185,8 +185,8 @@ for q, got in zip((0.5, 0.9, 0.99, 0.999), row[6:10]):
 	fails 2 "wants two files A and B, not 1" framecmp a.nrrd
 	fails 2 "standard input is named 2 times" framecmp - -
 	fails 2 "--channels: input has no channel x, only: depth modulation" framecmp -c x a.nrrd b.nrrd
-	fails 2 "--quantile: wants a share from 0 to 1" framecmp --quantile 0.5 a.nrrd b.nrrd
-	fails 2 "--quantile: wants a share from 0 to 1" framecmp --quantile 2,1 a.nrrd b.nrrd
+	fails 2 "--quantile: wants a share above 0, up to 1" framecmp --quantile 0.5 a.nrrd b.nrrd
+	fails 2 "--quantile: wants a share above 0, up to 1" framecmp --quantile 0,1 a.nrrd b.nrrd
 	fails 2 "--nan: must be one of agree ignore" framecmp --nan x a.nrrd b.nrrd
 	fails 2 "--max: must be at least 0" framecmp --max -1 a.nrrd b.nrrd
 	fails 2 "standard output: cannot be written" bash -c 'framecmp a.nrrd b.nrrd >/dev/full'

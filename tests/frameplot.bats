@@ -149,7 +149,7 @@ np.save("want.npy", np.stack([s, z])[:, 5:])'
 	silent frameplot --abscissa points -c z --range=-2,2 back.nrrd -o back.svg
 	silent frameplot --abscissa points -c z in.nrrd -o in.pdf
 	silent frameplot --abscissa points --from 0,1 --to 100,1 -c z --range=-2,2 in.nrrd -o oblique.svg
-	silent frameplot --abscissa points gone.nrrd -o gone.svg
+	fails 0 "z has no value on the line from 0,1 to 100,1" frameplot --abscissa points gone.nrrd -o gone.svg
 	py "$curves"'
 from pdftext import texts
 s, z = np.load("want.npy")
@@ -212,7 +212,8 @@ shows("difference.pdf", "z, x difference (mm)", "z 2", "x 2")'
 	# of a hundred curves the legend names as many as there is room for
 	py 'write_frames("many.nrrd", [Frame(np.full((1, 3), k, "f4"), ["z"]) for k in range(100)])'
 	silent frameplot many.nrrd -o many.pdf
-	silent frameplot --range 1000,2000 -s 200x150 many.nrrd -o many.png
+	fails 0 "--range: no value lies within 1000 to 2000: they go from 0 to 99" \
+		frameplot --range 1000,2000 -s 200x150 many.nrrd -o many.png
 	py 'from pdftext import texts
 seen = texts("many.pdf")
 expect("and 80 more" in seen or "and 81 more" in seen, seen)'
@@ -292,14 +293,14 @@ write_frames("same.nrrd", [Frame(x, ["z"]), Frame(x, ["z"])]); write_frames("non
 	silent frameplot --map signs.nrrd -o signs.png
 	silent frameplot --map one.nrrd -o one.png
 	silent frameplot --map -D same.nrrd -o same.png
-	silent frameplot --map none.nrrd -o none.png
+	fails 0 "--map: z has no value" frameplot --map none.nrrd -o none.png
 	silent frameplot --map --range=-4,60 signs.nrrd -o uneven.png
 	silent frameplot --map --range=-40,40 one.nrrd -o even.png
 	silent frameplot --map --colormap turbo signs.nrrd -o turbo.png
 	run frameplot --map --colormap deviation --range=-1,3 signs.nrrd -o x.png
 	[ "$status" -eq 0 ]
 	[ "$output" = "frameplot: --range: the white of the map deviation is 1 by these, not zero" ]
-	silent frameplot --map none.nrrd -o none.pdf
+	fails 0 "--map: z has no value" frameplot --map none.nrrd -o none.pdf
 	py "$maps"'
 def has(file, rgb): return (np.abs(picture(file + ".png") - rgb).max(2) <= 6).sum() > 20
 YELLOW = [253, 231, 37]				# the end of viridis

@@ -3,12 +3,14 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OUT_OF_MEMORY "out of memory"
 
 static _Thread_local struct fail_record own;	/* of this thread */
 static _Thread_local const char *stage;	/* that it works for */
+static _Thread_local struct warn_held *held;	/* by warn_hold() */
 static char program[64] = "fringepipe";
 static bool be_quiet;
 
@@ -186,16 +188,47 @@ warn_stage(const char *name)
 	return before;
 }
 
+void
+warn_hold(struct warn_held *list)
+{
+	held = list;
+}
+
+void
+warn_release(struct warn_held *list)
+{
+	if (list->n)
+		fwrite(list->lines, 1, list->n, stderr);
+	free(list->lines);
+	*list = (struct warn_held){ 0 };
+}
+
+/* false: there is no memory for it. */
+static bool
+hold_line(const char *line)
+{
+	size_t n = strlen(line);
+	char *more = realloc(held->lines, held->n + n);
+
+	if (!more)
+		return false;
+	held->lines = more;
+	memcpy(more + held->n, line, n);
+	held->n += n;
+	return true;
+}
+
 static void
 print_line(const char *object, const char *format, va_list args)
 {
-	char text[1024];
+	char text[1024], line[1400];
+	bool staged = stage && stage[0];
 
 	format_message(text, sizeof(text), object, NULL, format, args);
-	if (stage && stage[0])
-		fprintf(stderr, "%s: %s: %s\n", program, stage, text);
-	else
-		fprintf(stderr, "%s: %s\n", program, text);
+	snprintf(line, sizeof(line), "%.100s: %.200s%s%s\n", program, staged ? stage : "",
+	    staged ? ": " : "", text);
+	if (!held || !hold_line(line))
+		fputs(line, stderr);
 }
 
 void

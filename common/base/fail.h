@@ -9,6 +9,7 @@
 #define FAIL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum exit_code {
 	EXIT_DONE = 0,		/* all work done and standard output closed without error */
@@ -65,6 +66,17 @@ void fail_print(void);
 void warn(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same for -v, which the caller asks for: also when quiet. */
 void note(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Lines of warn() and note() that a thread keeps back for the one that it works for. */
+struct warn_held {
+	char *lines;
+	size_t n;
+};
+
+/* The calling thread's lines go there from now on, or, if NULL, are printed as they come. */
+void warn_hold(struct warn_held *);
+/* Prints them, and empties the list. */
+void warn_release(struct warn_held *);
+
 /* Warnings and notes of the calling thread begin "program: stage: " from now on; empty or NULL:
  * without a stage. The name is kept. Returns the one before. */
 const char *warn_stage(const char *stage);

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
+#include "io/text_order.h"
 
 /* What the operands read so far were. */
 struct seen {
@@ -97,59 +98,18 @@ see_folder(struct seen *seen, DIR *dir, const char *path)
 	return found;
 }
 
-/* Are two names alike but for their numbers? */
-static bool
-differ_in_numbers(const char *a, const char *b)
-{
-	while (*a && *b) {
-		if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
-			a += strspn(a, "0123456789");
-			b += strspn(b, "0123456789");
-		} else if (*a++ != *b++) {
-			return false;
-		}
-	}
-	return *a == *b;
-}
-
-/* Of n names in the order of text the first that has a larger number than the next; n where none
- * has, or they are in another order. */
-static size_t
-find_text_order(char *const *operand, size_t n)
-{
-	size_t at = n;
-
-	for (size_t i = 1; i < n; i++) {
-		if (strcmp(operand[i - 1], operand[i]) >= 0)
-			return n;
-		if (at == n && strverscmp(operand[i - 1], operand[i]) > 0)
-			at = i - 1;
-	}
-	return at;
-}
-
 /* Are files, or some in a row whose names are alike, in the order of their names as text, and not
  * of the numbers in them: 1 10 2? */
 static void
 warn_text_order(char *const *operand, size_t operands)
 {
 	static bool warned;
-	size_t at = find_text_order(operand, operands);
+	size_t at = text_order_find(operand, operands);
 
-	for (size_t i = 0, n; at == operands && i < operands; i += n) {
-		size_t in;
-
-		for (n = 1; i + n < operands &&
-		    differ_in_numbers(operand[i + n - 1], operand[i + n]); n++)
-			;
-		in = find_text_order(operand + i, n);
-		if (in < n)
-			at = i + in;
-	}
+	if (at == operands)
+		at = text_order_find_alike(operand, operands, 2);
 	if (at < operands && !warned)
-		warn(NULL, "%.200s comes before %.200s, as a shell sorts numbers without zeros: "
-		    "give the folder, or the files in the order of their numbers",
-		    operand[at], operand[at + 1]);
+		text_order_warn(operand, at);
 	warned |= at < operands;
 }
 

@@ -66,6 +66,15 @@ ranges_hold(const struct ranges *ranges, size_t number)
 	return false;
 }
 
+const struct range *
+ranges_beyond(const struct ranges *ranges, size_t n)
+{
+	for (size_t i = 0; i < ranges->n; i++)
+		if (ranges->range[i].first >= n)
+			return &ranges->range[i];
+	return NULL;
+}
+
 void
 ranges_free(struct ranges *ranges)
 {

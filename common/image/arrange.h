@@ -18,6 +18,8 @@ struct ranges {
 /* -1 after fail_usage(option, ...). */
 int ranges_parse(const char *option, const char *text, struct ranges *);
 bool ranges_hold(const struct ranges *, size_t number);
+/* The first range of the list that holds none of the numbers below n; NULL: all hold some. */
+const struct range *ranges_beyond(const struct ranges *, size_t n);
 void ranges_free(struct ranges *);
 
 /* The channel that a word of --channels means: a name, or a number from 0. -1 after fail(). */

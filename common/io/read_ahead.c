@@ -35,6 +35,7 @@ struct open_file {
 	bool opened;			/* it has been: all else is the caller's alone */
 	int got;			/* what source_next() returned */
 	struct fail_record failure;	/* where that is -1 */
+	struct warn_held warned;	/* meanwhile; printed when it is the file's turn */
 	size_t frames;			/* given out */
 	struct stream_thread *stream;
 };
@@ -178,8 +179,10 @@ static void
 open_file(struct read_ahead *input, struct open_file *file)
 {
 	pthread_mutex_unlock(&input->lock);
+	warn_hold(&file->warned);
 	file->source = source_open(file->path);
 	file->got = file->source ? source_next(file->source, &file->first) : -1;
+	warn_hold(NULL);
 	if (file->got < 0)
 		fail_take(&file->failure);
 	pthread_mutex_lock(&input->lock);
@@ -285,6 +288,7 @@ open_current(struct read_ahead *input)
 			pthread_cond_wait(&input->changed, &input->lock);
 	}
 	pthread_mutex_unlock(&input->lock);
+	warn_release(&current->warned);
 	return current;
 }
 
@@ -318,6 +322,7 @@ close_file(struct open_file *file)
 	if (!file->stream || stream_thread_close(file->stream))
 		source_close(file->source);
 	frame_free(file->first);
+	free(file->warned.lines);
 	*file = (struct open_file){ 0 };
 }
 

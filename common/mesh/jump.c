@@ -12,14 +12,21 @@
 #define SLOPE 8.0		/* 83 degrees */
 #define NOISE 10.0		/* times the median step */
 #define TAIL 5.0		/* times the 95th percentile of steps */
+#define CHECK_PIXELS 2048	/* looked at to check a jump that is given */
+#define CUT_STEPS_LEAST 100	/* fewer steps say too little */
+/* Of the steps that are not 0, and of all. Of surfaces in one piece or several a jump cuts some
+ * hundredths, of flat ones whose only steps are their jumps all that are not 0, but few. */
+#define CUT_MOST 0.9
+#define CUT_MOST_OF_ALL 0.3
 #define PIXELS 32768		/* looked at, at most: more make the jump no better */
 
-int
-jump_begin(struct jump_steps *steps, const struct mesh *mesh)
+/* To look at `most` pixels at most. */
+static int
+begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
 {
 	size_t pixels = mesh->w * mesh->h, looked_at;
 
-	*steps = (struct jump_steps){ .mesh = mesh, .stride = pixels / PIXELS + 1 };
+	*steps = (struct jump_steps){ .mesh = mesh, .stride = pixels / most + 1 };
 	looked_at = (pixels + steps->stride - 1) / steps->stride;
 	steps->room = 2 * ((looked_at + JUMP_PIECES - 1) / JUMP_PIECES);
 	steps->dz = large_memory(JUMP_PIECES * steps->room, 2 * sizeof(*steps->dz));
@@ -27,6 +34,12 @@ jump_begin(struct jump_steps *steps, const struct mesh *mesh)
 		return fail_memory();
 	steps->lateral = steps->dz + JUMP_PIECES * steps->room;
 	return 0;
+}
+
+int
+jump_begin(struct jump_steps *steps, const struct mesh *mesh)
+{
+	return begin(steps, mesh, PIXELS);
 }
 
 /* Rows of the mesh's points; x and y are NULL where these are column and row. */
@@ -146,4 +159,52 @@ jump_end(struct jump_steps *steps)
 
 	free(steps->dz);
 	return jump;
+}
+
+/* The n steps of a frame; the caller frees steps->dz. -1 after fail(). */
+static int
+find_steps(const struct mesh *mesh, struct jump_steps *steps, size_t *n)
+{
+	if (begin(steps, mesh, CHECK_PIXELS) < 0)
+		return -1;
+	for (size_t i = 0; i < JUMP_PIECES; i++)
+		jump_piece(steps, i);
+	*n = join(steps);
+	return 0;
+}
+
+int
+jump_check(const struct frame *frame, double jump, bool *checked)
+{
+	struct jump_steps steps;
+	struct mesh mesh;
+	size_t n, cut = 0, flat = 0;
+	int status;
+
+	if (*checked || !(jump > 0) || isinf(jump) || head_is_table(&frame->head))
+		return 0;
+	if (mesh_channels(&mesh, NULL, &frame->head) < 0) {
+		fail_clear();
+		return 0;
+	}
+	mesh.scaled = true;	/* lists steps of 0, too */
+	if (frame_to_float(frame, &mesh.floats) < 0)
+		return -1;
+	status = find_steps(&mesh, &steps, &n);
+	frame_free(mesh.floats);
+	if (status < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		cut += (double)steps.dz[i] > jump;
+		flat += steps.dz[i] == 0;
+	}
+	*checked = n >= CUT_STEPS_LEAST;
+	if (*checked && (double)cut > CUT_MOST * (double)(n - flat) &&
+	    (double)cut > CUT_MOST_OF_ALL * (double)n)
+		warn("--jump", "%g cuts %.0f %% of the slopes: where they are not 0, steps from "
+		    "pixel to pixel are %.3g by the median", jump,
+		    100 * (double)cut / (double)(n - flat),
+		    (double)rank_of(steps.dz, n, flat + (n - flat) / 2));
+	free(steps.dz);
+	return 0;
 }

@@ -21,4 +21,12 @@ void jump_piece(void *arg, size_t i);
 /* After all pieces: the jump, infinite where there are no steps. Frees the steps. */
 double jump_end(struct jump_steps *);
 
+/*
+ * Warns of a jump given that cuts nearly all steps between neighbours of a frame's surface, so that
+ * no triangle is left; looks at the first frame with enough steps, and then sets *checked. 0
+ * also where nothing is given (0, infinite), or where the frame is no surface, which the caller
+ * finds by itself; -1 after fail().
+ */
+int jump_check(const struct frame *, double jump, bool *checked);
+
 #endif

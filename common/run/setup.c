@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "base/opt_suggest.h"
+#include "base/variables.h"
 #include "io/safe_file.h"
+#include "io/text_order.h"
 #include "run/device.h"
 #include "run/placement.h"
 #include "run/second_input.h"
@@ -321,17 +323,35 @@ check_word(const char *name)
 	return fail_usage(name, "must be yes or no, not '%.40s'", word);
 }
 
+#define ALIKE_LEAST 3	/* names: two in one order may be meant */
+
+/* Frames take the order of their files; a stage that gathers images looks at their names itself. */
+static void
+check_order(const struct chain *chain)
+{
+	const struct run *first = &chain->link[0].run;
+	size_t at = chain->operands;
+
+	if (!(first->stage->traits & (STAGE_OPERANDS | STAGE_SINK)) && !first->body->gather)
+		at = text_order_find_alike(chain->operand, chain->operands, ALIKE_LEAST);
+	if (at < chain->operands)
+		text_order_warn(chain->operand, at);
+}
+
 int
 setup_run(struct chain *chain, const char *device)
 {
 	struct costs costs = { 0 };
 	int status = -1;
 
+	variables_check();
 	if (check_word("FRINGEPIPE_SYNC") == 0 && check_word("FRINGEPIPE_HANDOVER") == 0 &&
 	    init_links(chain) == 0 && check_standard_input(chain) == 0 &&
 	    check_standard_output(chain) == 0 && check_output(chain) == 0 &&
-	    choose_device(chain, device, &costs) == 0)
+	    choose_device(chain, device, &costs) == 0) {
+		check_order(chain);
 		status = chain_run(chain);
+	}
 	chain->costs = NULL;
 	costs_free(&costs);
 	return status;

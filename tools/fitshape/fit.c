@@ -307,6 +307,37 @@ find_covariance(struct fitting *fitting)
 	return 0;
 }
 
+/* Variances of the points that count along their three axes, which are the rows of `vector`. */
+static void
+find_moments(const struct fitting *fitting, size_t used, double value[3], double vector[9])
+{
+	const struct fit *fit = fitting->fit;
+	double a[9] = { 0 }, mean[3] = { 0 };
+
+	for (size_t i = 0; i < fit->n; i++)
+		for (int k = 0; k < 9 && fit->weight[i] > 0; k++) {
+			a[k] += fitting->cloud->x[i][k / 3] * fitting->cloud->x[i][k % 3];
+			mean[k % 3] += fitting->cloud->x[i][k % 3] / 3;
+		}
+	for (int k = 0; k < 9; k++)
+		a[k] = (a[k] - mean[k / 3] * mean[k % 3] / (double)used) / (double)used;
+	symmetric_eigen(3, a, value, vector);
+}
+
+/* Does a plane fit the points better than a sphere or cylinder whose radius is free, and which
+ * therefore has every plane as a limit? */
+static bool
+is_plane(const struct fitting *fitting, size_t used)
+{
+	const struct fit *fit = fitting->fit;
+	double value[3], vector[9];
+
+	if (fit->shape.kind == SHAPE_PLANE || fit->shape.fixed)
+		return false;
+	find_moments(fitting, used, value, vector);
+	return sqrt(fmax(value[2], 0)) < fit->rms;
+}
+
 /*
  * A ring about a cylinder, which is so short that its axis could tilt: the tilt t that fits has an
  * sd of s sqrt(2/N) / h by the derivatives, h being the ring's rms height, but a ring that is
@@ -319,16 +350,9 @@ static bool
 is_short_ring(const struct fitting *fitting, size_t used, double scatter)
 {
 	const struct fit *fit = fitting->fit;
-	double a[9] = { 0 }, value[3], vector[9], mean[3] = { 0 }, across, h;
+	double value[3], vector[9], across, h;
 
-	for (size_t i = 0; i < fit->n; i++)
-		for (int k = 0; k < 9 && fit->weight[i] > 0; k++) {
-			a[k] += fitting->cloud->x[i][k / 3] * fitting->cloud->x[i][k % 3];
-			mean[k % 3] += fitting->cloud->x[i][k % 3] / 3;
-		}
-	for (int k = 0; k < 9; k++)
-		a[k] = (a[k] - mean[k / 3] * mean[k % 3] / (double)used) / (double)used;
-	symmetric_eigen(3, a, value, vector);
+	find_moments(fitting, used, value, vector);
 	h = sqrt(fmax(value[2], 0));
 	across = fabs(vector3_dot(&vector[6], fit->shape.axis));
 	return (across > 0.5 && h < SPREAD_LEAST * scatter) ||
@@ -370,7 +394,7 @@ check_determined(struct fitting *fitting)
 		return -1;
 	symmetric_eigen(n, a, value, vector);
 	fit->spread = sqrt(fmax(value[n - 1], 0) / (double)used) * size / scatter;
-	if (fit->spread < SPREAD_LEAST ||
+	if (fit->spread < SPREAD_LEAST || is_plane(fitting, used) ||
 	    (fit->shape.kind == SHAPE_CYLINDER && is_short_ring(fitting, used, scatter)))
 		return not_determined(fitting, scatter);
 	return 0;

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/opt_suggest.h"
 #include "bin.h"
 #include "clamped.h"
+#include "mesh/jump.h"
 #include "points.h"
 
 int
@@ -121,6 +123,8 @@ change_frame(struct run *run, struct frame **frame)
 		return -1;
 	if (parameters->channels && arrange_channels(frame, parameters->channels) < 0)
 		return -1;
+	if (jump_check(*frame, parameters->jump, &priv->jump_checked) < 0)
+		return -1;
 	if (parameters->like && like_restore(&priv->like, frame) < 0)
 		return -1;
 	if (parameters->like && paint_measure(&priv->paint, *frame, (size_t)parameters->bin) < 0)
@@ -139,8 +143,47 @@ change_frame(struct run *run, struct frame **frame)
 	return encode(run, frame);
 }
 
+#define KEYS_MOST 100	/* of the frame's, that are compared */
+#define LETTERS_LEAST 5	/* of a word: shorter ones have too many neighbours */
+
+/* A word of --delete that is no key, but nearly one that the frame has. Words with digits are like
+ * others of their series: cmd.2. */
+static bool
+warn_misspelt(const char *word, size_t n, const struct meta *meta)
+{
+	const char *keys[KEYS_MOST + 1];
+	char copy[80], near[200];
+	size_t i;
+
+	if (n < LETTERS_LEAST || n >= sizeof(copy))
+		return false;
+	memcpy(copy, word, n);
+	copy[n] = '\0';
+	if (strpbrk(copy, "*?[\\0123456789") || meta_get(meta, copy))
+		return false;
+	for (i = 0; i < meta->n && i < KEYS_MOST; i++)
+		keys[i] = meta->entry[i].key;
+	keys[i] = NULL;
+	if (!*opt_suggest_word(word, n, "", keys, near, sizeof(near)))
+		return false;
+	warn("--delete", "there is no key %s%s", copy, near);
+	return true;
+}
+
+/* Of all words, once in a run. */
+static void
+check_delete(const char *keys, const struct meta *meta, bool *warned)
+{
+	while (!*warned && *keys) {
+		size_t n = strcspn(keys, ",");
+
+		*warned = warn_misspelt(keys, n, meta);
+		keys += n + (keys[n] == ',');
+	}
+}
+
 int
-change_metadata(const struct parameters *parameters, struct frame *frame)
+change_metadata(const struct parameters *parameters, struct priv *priv, struct frame *frame)
 {
 	struct frame_head *head = &frame->head;
 	bool table = head_is_table(head);
@@ -148,6 +191,8 @@ change_metadata(const struct parameters *parameters, struct frame *frame)
 
 	if (table && head_points(head, &points) < 0)
 		return -1;
+	if (parameters->delete)
+		check_delete(parameters->delete, &head->meta, &priv->misspelt_warned);
 	if (parameters->delete && arrange_delete(frame, parameters->delete) < 0)
 		return -1;
 	if (table && head_set_points(head, points) < 0)		/* it stays a table */

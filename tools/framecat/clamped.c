@@ -8,6 +8,7 @@
 #define PIXELS 4096		/* of a channel, about */
 #define SHARE 0.01		/* of its samples that are clamped, */
 #define SHARE_SCALED 0.9	/* where the range is given: most may lie outside on purpose */
+#define LEVELS_LEAST 4.0	/* of 16 bits; of 8 bits a flat object may have but one */
 #define FRACTIONS 0.1		/* of its samples that are no whole numbers */
 
 struct seen {
@@ -60,6 +61,14 @@ clamped_warn(const struct frame *frame, const struct encoding *encoding)
 			    "them", fmax(1, 100 * seen.outside / seen.n), frame->head.channel[c],
 			    seen.min, seen.max, low, high,
 			    given ? "--scale auto" : "--scale LO,HI, or --scale auto,");
+			return true;
+		}
+		if (given && encoding->type == SAMPLE_USHORT && seen.max > seen.min &&
+		    (seen.max - seen.min) * largest < LEVELS_LEAST * (high - low)) {
+			warn("--scale", "channel %s goes from %.4g to %.4g, fewer than %g levels "
+			    "of 65535 on the scale %g to %g: is that in its unit? --scale auto "
+			    "spans it", frame->head.channel[c], seen.min, seen.max, LEVELS_LEAST,
+			    low, high);
 			return true;
 		}
 		if (!given && seen.fractions > FRACTIONS * seen.n && seen.min > -1.5 &&

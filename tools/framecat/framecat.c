@@ -96,7 +96,7 @@ static const struct opt options[] = {
 static int
 pass_on(struct run *run, struct frame *frame)
 {
-	if (change_metadata(run->parameters, frame) == 0)
+	if (change_metadata(run->parameters, run->priv, frame) == 0)
 		return run_emit(run, frame);
 	frame_free(frame);
 	return -1;
@@ -130,6 +130,17 @@ pass_stack(struct run *run)
 	return arrange_stack(priv->stack, priv->emitted, &all) < 0 ? -1 : pass_on(run, all);
 }
 
+/* Numbers of --frames that no frame has; 12- is all that there are, maybe none. */
+static void
+warn_beyond(const struct priv *priv)
+{
+	const struct range *range = ranges_beyond(&priv->wanted, priv->frames);
+
+	if (range && range->last != SIZE_MAX)
+		warn("--frames", "there is no frame %zu: %zu came, from 0 to %zu", range->first,
+		    priv->frames, priv->frames - 1);
+}
+
 static int
 finish(struct run *run)
 {
@@ -144,6 +155,8 @@ finish(struct run *run)
 	if (priv->emitted == 0 && parameters->frames)
 		return fail("--frames", "%s chooses none of the %zu frames that came",
 		    parameters->frames, priv->frames);
+	if (parameters->frames)
+		warn_beyond(priv);
 	return parameters->stack && priv->emitted ? pass_stack(run) : 0;
 }
 

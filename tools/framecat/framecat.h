@@ -23,7 +23,7 @@ struct priv {
 	struct encoding encoding;
 	struct paint paint;
 	bool encodes, tabulates;	/* --points makes tables, not meshes without triangles */
-	bool clamped_warned;
+	bool clamped_warned, jump_checked, misspelt_warned;
 	size_t frames, emitted;		/* that came; that went on, or wait to be stacked */
 	struct frame **stack;
 	size_t lost, channels;		/* wanted frames; of the last frame that was split */
@@ -43,6 +43,6 @@ int stack_keep(struct priv *, struct frame *);
 /* Tables have as many points, and are not stacked with images. -1 after fail(). */
 int stack_check(struct frame *const *, size_t n);
 /* --delete and --set. -1 after fail(). */
-int change_metadata(const struct parameters *, struct frame *);
+int change_metadata(const struct parameters *, struct priv *, struct frame *);
 
 #endif

@@ -62,6 +62,35 @@ check_to(const struct run *run, const struct parameters *p)
 	return p->to.deviation ? target_check(p->to.deviation, run->force) : 0;
 }
 
+static int
+check_below_half_turn(const char *option, double limit)
+{
+	return limit < M_PI ? 0 : fail_usage(option, "of %g allows everything: with --turns no "
+	    "difference is larger than pi", limit);
+}
+
+/* Limits that no two numbers of one sign, or no two at all, can exceed. */
+static int
+check_can_fail(const struct parameters *p)
+{
+	const struct compare_limits *limits = &p->limits;
+
+	if (limits->relative >= 2)
+		return fail_usage("--relative", "of %g allows everything: no two numbers differ "
+		    "by more than twice the larger one", limits->relative);
+	if (limits->relative >= 1)
+		warn("--relative", "%g allows any two numbers of the same sign: it is a share of "
+		    "the larger one, not per cent", limits->relative);
+	if (!p->turns)
+		return 0;
+	for (size_t i = 1; i < limits->quantile.n; i += 2)
+		if (check_below_half_turn("--quantile", limits->quantile.v[i]) < 0)
+			return -1;
+	if (check_below_half_turn("--max", isnan(limits->max) ? 0 : limits->max) < 0)
+		return -1;
+	return check_below_half_turn("--rms", isnan(limits->rms) ? 0 : limits->rms);
+}
+
 int
 options_check(const struct run *run, const struct parameters *parameters)
 {
@@ -69,8 +98,8 @@ options_check(const struct run *run, const struct parameters *parameters)
 	const struct numbers *q = &limits->quantile;
 
 	for (size_t i = 0; i < q->n; i += 2)
-		if (q->n % 2 || q->v[i] > 1.0)
-			return fail_usage("--quantile", "wants a share from 0 to 1 and a "
+		if (q->n % 2 || q->v[i] > 1.0 || q->v[i] == 0.0)
+			return fail_usage("--quantile", "wants a share above 0, up to 1, and a "
 			    "threshold: Q,T");
 	if (parameters->to.mesh)
 		return check_to(run, parameters);
@@ -84,5 +113,5 @@ options_check(const struct run *run, const struct parameters *parameters)
 		return fail_usage("--turns", "does not go with --ulp or --relative");
 	if (parameters->turns && !compare_limited(limits))
 		return fail_usage("--turns", "wants --max, --rms or --quantile");
-	return 0;
+	return check_can_fail(parameters);
 }

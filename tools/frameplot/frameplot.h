@@ -21,6 +21,7 @@ struct priv {
 	size_t curves, channels, frames;
 	char (*name)[CHANNEL_NAME_SIZE];	/* of the channels */
 	char x_label[64], *y_label;
+	bool warned;			/* of a line without a value */
 	struct frame *first;		/* --map --difference: the one to subtract */
 };
 

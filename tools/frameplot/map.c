@@ -72,6 +72,25 @@ choose_colours(const struct parameters *p, struct map_plot *plot, const float *f
 	plot->high = p->range.n ? p->range.v[1] : range[1];
 }
 
+/* A map of one colour: none of the values, which lost their order, lies within the range. */
+static void
+warn_of_one_colour(const struct parameters *p, const struct map_plot *plot, const float *finite)
+{
+	float low = INFINITY, high = -INFINITY;
+
+	if (plot->valid == 0)
+		warn("--map", "%s has no value", plot->label);
+	for (size_t i = 0; i < plot->valid; i++) {
+		if (finite[i] >= plot->low && finite[i] <= plot->high)
+			return;
+		low = fminf(low, finite[i]);
+		high = fmaxf(high, finite[i]);
+	}
+	if (plot->valid && p->range.n)
+		warn("--range", "no value lies within %g to %g: they go from %.4g to %.4g",
+		    plot->low, plot->high, (double)low, (double)high);
+}
+
 static int
 survey(const struct parameters *p, struct map_plot *plot)
 {
@@ -89,6 +108,7 @@ survey(const struct parameters *p, struct map_plot *plot)
 		choose_colours(p, plot, finite);
 		if (plot->valid)
 			find_statistics(plot, sorted, sorted + pixels);
+		warn_of_one_colour(p, plot, finite);
 	}
 	free(finite);
 	free(sorted);

@@ -288,6 +288,43 @@ warn_of_lost_points(const struct plot_curve *curve, const char *channel)
 		    lost, n, channel);
 }
 
+/* Warns, once, of a line without any value of a channel: its curve is not there. */
+static void
+warn_of_empty_line(struct priv *priv, const struct plot_curve *curve, const struct section *s,
+    const char *channel)
+{
+	char where[40];
+
+	for (size_t i = 0; i < curve->n; i++)
+		if (isfinite(curve->y[i]))
+			return;
+	snprintf(where, sizeof(where), "frame %zu", priv->frames);
+	if (!priv->warned)
+		warn(where, "%s has no value on the line from %g,%g to %g,%g: --row, --column or "
+		    "--from and --to choose another", channel, s->x0, s->y0, s->x1, s->y1);
+	priv->warned = true;
+}
+
+/* Warns where --range leaves nothing to be seen of all curves from number `first` on. */
+static void
+warn_of_range(const struct priv *priv, size_t first, const double range[2])
+{
+	double low = INFINITY, high = -INFINITY;
+
+	for (size_t k = first; k < priv->curves; k++)
+		for (size_t i = 0; i < priv->curve[k].n; i++) {
+			double y = priv->curve[k].y[i];
+
+			if (y >= range[0] && y <= range[1])
+				return;
+			low = isfinite(y) ? fmin(low, y) : low;
+			high = isfinite(y) ? fmax(high, y) : high;
+		}
+	if (low <= high)
+		warn("--range", "no value lies within %g to %g: they go from %.4g to %.4g",
+		    range[0], range[1], low, high);
+}
+
 static int
 add_curve(struct run *run, const struct frame *frame, const struct section *s, const char *name)
 {
@@ -314,6 +351,7 @@ add_curve(struct run *run, const struct frame *frame, const struct section *s, c
 			curve->y[i] -= priv->curve[(priv->curves - 1) % priv->channels].y[i];
 	}
 	warn_of_lost_points(curve, name);
+	warn_of_empty_line(priv, curve, s, name);
 	return 0;
 }
 
@@ -384,6 +422,7 @@ section_draw(struct run *run)
 	if (p->range.n) {
 		plot.y_low = p->range.v[0];
 		plot.y_high = p->range.v[1];
+		warn_of_range(priv, first, p->range.v);
 	}
 	return plot_save(&plot, run->output);
 }

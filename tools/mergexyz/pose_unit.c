@@ -7,6 +7,7 @@
 #define TURN_LEAST (M_PI / 36)
 #define CONE 0.9		/* mean of the unit vectors to points that a camera in 0 sees */
 #define SHIFT_SHARE 0.005	/* of the shift that a turn about the points makes */
+#define SHIFT_MOST 100.0	/* times the points' distance: two views of one thing are 2 apart */
 
 /* The mean distance of the points from 0; NaN where they lie all around it or there are none. */
 static double
@@ -47,6 +48,13 @@ pose_unit_warn(const struct piece *first, const struct piece *piece)
 	pose_turn(&pose, turn);
 	angle = sqrt(turn[0] * turn[0] + turn[1] * turn[1] + turn[2] * turn[2]);
 	shift = sqrt(pose.T[0] * pose.T[0] + pose.T[1] * pose.T[1] + pose.T[2] * pose.T[2]);
+	if (shift > SHIFT_MOST * distance(piece->frame)) {
+		warn("--pose", "frame %zu of view %zu and frame %zu of view %zu are %.4g apart, "
+		    "and points lie some %.3g away: is T in the unit of the points?",
+		    first->number, first->view, piece->number, piece->view, shift,
+		    distance(piece->frame));
+		return true;
+	}
 	if (angle < TURN_LEAST || !(shift > 0))
 		return false;
 	if (shift < SHIFT_SHARE * 2 * sin(angle / 2) * distance(piece->frame))

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "behind.h"
 #include "frame_triangles.h"
+#include "mesh/jump.h"
 #include "mesh/mesh_file.h"
 #include "meshview.h"
 #include "view.h"
@@ -17,6 +19,10 @@ struct parameters {
 	struct opt_size size;
 	const char *unit;
 	double jump;
+};
+
+struct priv {
+	bool jump_checked;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -98,8 +104,10 @@ static int
 draw_frame(struct run *run, const char *name, struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
 	struct triangles triangles = { 0 };
 	int status = head_is_table(&in->head) ? fail(name, "is a table of points, not an image") :
+	    jump_check(in, parameters->jump, &priv->jump_checked) < 0 ? -1 :
 	    frame_triangles(run, name, in, parameters->jump, &triangles);
 
 	if (status == 0)
@@ -112,9 +120,12 @@ draw_frame(struct run *run, const char *name, struct frame *in)
 static int
 draw_mesh(struct run *run, const char *name, const struct codec *codec, FILE *file)
 {
+	const struct parameters *parameters = run->parameters;
 	struct triangles triangles;
 	int status = mesh_file_load(codec, name, file, &triangles);
 
+	if (status == 0)
+		behind_warn(name, &triangles, &parameters->view);
 	if (status == 0)
 		status = draw(run, name, &triangles, NULL);
 	triangles_free(&triangles);
@@ -190,6 +201,7 @@ STAGE(mesh2depth) = {
 	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
 	.traits = STAGE_OPERANDS,
 	.agree = AGREE_ABSOLUTE,
 	.init = init,

@@ -253,7 +253,7 @@ meshview_draw(struct run *run, const char *name, struct triangles *triangles,
     const struct meshview_options *options, const struct meta *meta, struct frame **out)
 {
 	struct scene scene = { .triangles = triangles };
-	struct view view;
+	struct view view = { .warned = false };
 	int status;
 
 	*out = NULL;
@@ -270,7 +270,7 @@ meshview_draw(struct run *run, const char *name, struct triangles *triangles,
 
 		run_for(run, scene.bands.n, draw_band, &scene);
 		run_for(run, scene.raster.h, fill_row, &filling);
-		if (!filling.hit)
+		if (!filling.hit && !view.warned)
 			warn(name, "no pixel is hit");
 	}
 	free(scene.bands.triangle);

@@ -261,6 +261,28 @@ fitting_scale(const struct meshview_options *options, const struct box *box, con
 	return scale > 1e-30 ? scale : 1;
 }
 
+/* Pixels and the mesh, by a factor that no picture needs: its detail is chosen by --center. */
+#define SCALE_MOST 20.0
+
+/* Warns, and returns whether it has, of a --scale at which the mesh is a spot in the picture, or
+ * the picture a spot on the mesh. box: in pixels. */
+static bool
+check_scale(const char *name, const struct meshview_options *options, const struct box *box)
+{
+	double x = box->high[0] - box->low[0], y = box->high[1] - box->low[1];
+	double w = (double)options->w, h = (double)options->h;
+
+	if (isnan(options->scale) || !(fmax(x, y) > 0))
+		return false;
+	if (fmax(x / w, y / h) >= 1 / SCALE_MOST &&
+	    (fmin(x / w, y / h) <= SCALE_MOST || options->center.n))
+		return false;
+	warn("--scale", "%g a pixel: %s is %.3g x %.3g px large, and the picture %zu x %zu: is it "
+	    "the length of a pixel in the unit of the mesh?", options->scale, name, x, y,
+	    options->w, options->h);
+	return true;
+}
+
 static int
 place(struct run *run, const char *name, struct triangles *triangles, struct points *points,
     const struct meshview_options *options, struct view *view)
@@ -300,6 +322,7 @@ place(struct run *run, const char *name, struct triangles *triangles, struct poi
 		return fail(name,
 		    "reaches further than %g px from the picture; give a larger --scale",
 		    RASTER_FARTHEST);
+	view->warned = !empty && check_scale(name, options, &box);
 	return 0;
 }
 

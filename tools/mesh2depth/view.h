@@ -8,6 +8,7 @@ struct view {
 	double axes[3][3];		/* right, down, forward */
 	double center[3];		/* in model coordinates */
 	double scale;
+	bool warned;			/* of a scale at which hardly anything is seen */
 };
 
 /* What cannot be meant. 0, or -1 after fail_usage(). */

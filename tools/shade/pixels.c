@@ -2,6 +2,7 @@
 
 #include "base/cpu_level.h"
 #include "colours.h"
+#include "one_colour.h"
 
 #define TILE 256
 #define SPAN (TILE + 32)		/* a column more on each side, and whole vectors */
@@ -253,6 +254,7 @@ pixels_rows(const struct run *run, const struct frame *in, struct frame *out, si
 	struct tile tile;
 
 	(void)scratch;
+	one_colour_look(run, in, y0, y1);
 	colours_fill(priv, NULL, tile.colour.x, tile.colour.y, tile.colour.z, TILE);
 	for (size_t x = 0; x < in->head.w; x += TILE) {
 		size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;

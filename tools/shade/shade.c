@@ -6,6 +6,7 @@
 #include "annotated.h"
 #include "image/quantity.h"
 #include "image/ticks.h"
+#include "one_colour.h"
 #include "pixels.h"
 #include "survey.h"
 #include "turned.h"
@@ -56,12 +57,13 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static const struct body camera = { .rows = pixels_rows, .passes = shade_passes };
+static const struct body camera = { .rows = pixels_rows, .passes = shade_passes,
+    .end = one_colour_end };
 static const struct body surveyed = { .survey = survey_frame, .rows = pixels_rows,
-    .passes = shade_passes };
-static const struct body annotated = { .frame = annotated_frame,
+    .passes = shade_passes, .end = one_colour_end };
+static const struct body annotated = { .frame = annotated_frame, .end = one_colour_end,
 	.no_passes = "a picture with bars or axes is larger than its input" };
-static const struct body turned = { .frame = turned_frame,
+static const struct body turned = { .frame = turned_frame, .end = one_colour_end,
 	.no_passes = "edges of triangles are exact in 128 bits" };
 
 static int
@@ -159,7 +161,7 @@ static bool
 needs_survey(const struct parameters *p, const struct priv *priv)
 {
 	return (priv->value != NO_CHANNEL && p->range.n == 0) ||
-	    (!mesh_has_normals(&priv->mesh) && !(p->jump > 0));
+	    !mesh_has_normals(&priv->mesh);
 }
 
 static int

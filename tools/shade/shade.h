@@ -20,6 +20,11 @@ struct parameters {
 	bool bar, scale_bar, axes;
 };
 
+/* Of the pixels that are looked at: the surface's points, within --range and far from it. */
+struct colour_counts {
+	size_t points, inside, below, above;
+};
+
 struct priv {
 	struct shade_light light;
 	struct shade_vector background;	/* levels of 255 */
@@ -33,6 +38,8 @@ struct priv {
 	struct mesh mesh;		/* its channels */
 	size_t value;			/* input channel to colour by; NO_CHANNEL */
 	float jump;
+	bool jump_checked;
+	struct colour_counts counts;
 };
 
 #define PLASTER 0.9f			/* the colour of a surface without colours */

@@ -90,6 +90,8 @@ survey_frame(struct run *run, const struct frame *in)
 
 	if (priv->value != NO_CHANNEL && parameters->range.n == 0 && find_values(run, in) < 0)
 		return -1;
+	if (jump > 0 && jump_check(in, jump, &priv->jump_checked) < 0)
+		return -1;
 	if (!mesh_has_normals(&priv->mesh) && !(jump > 0) &&
 	    find_jump(run, &priv->mesh, in, &jump) < 0)
 		return -1;

@@ -6,6 +6,8 @@
 
 #include "annotated.h"
 #include "colours.h"
+#include "mesh/jump.h"
+#include "one_colour.h"
 #include "surface.h"
 
 #define STRIP 32			/* rows of samples that are drawn and lit at once, or a few more */
@@ -273,6 +275,11 @@ turned_frame(struct run *run, struct frame *in)
 	double scale;
 	int status;
 
+	if (jump_check(in, p->jump, &priv->jump_checked) < 0) {
+		frame_free(in);
+		return -1;
+	}
+	one_colour_look(run, in, 0, in->head.h);
 	view.w = samples * (p->size.w ? p->size.w : in->head.w);
 	view.h = samples * (p->size.w ? p->size.h : in->head.h);
 	status = surface_new(run, in, &view, &surface, &scale);
