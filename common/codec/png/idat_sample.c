@@ -356,8 +356,10 @@ try_repeated(struct trial *trial, const struct strips *thick, struct idat_packin
 			first = trial->first[filters[i]];
 			method->filter = filters[i];
 		}
-		if (i == 0 && least * VERY_LITTLE < counted_bytes(trial, thick))
+		if (i == 0 && least * VERY_LITTLE < counted_bytes(trial, thick)) {
+			method->filter = FILTER_LEAST;
 			return !may_run ? 0 : try_runs(trial, least * 3 / 4, method) < 0 ? -1 : 0;
+		}
 		if (i == 1 && may_run)
 			runs = try_runs(trial, least + least / 32, method);
 	}
