@@ -13,16 +13,20 @@
 #define FAST_STRIPS 2
 #define TRIAL_ROWS 5		/* of a strip, at least: what is repeated lies in the row above */
 #define TRIAL_LEAST 20480	/* bytes of a sample, at least */
-#define THICK_ROWS 24		/* of a strip where much is repeated, at least */
+#define THICK_ROWS 16		/* of a strip where much is repeated, at least */
 #define THICK_LARGE ((size_t)1 << 20)	/* bytes of an image that has two of them, of two thirds */
-#define REPEATED_SHORTER 1150	/* thousandths: a level that leaves no more than this is enough, */
-#define REPEATED_LONGER 720	/* and one that leaves no more than this is worth its time, */
-#define FEW_LONGER 850		/* or this, of few levels */
+#define REPEATED_LONGER 720	/* thousandths: a level that leaves less than this is worth its time, */
+#define LITTLE_PART 900		/* or less than this, where it costs less because less is left */
+#define LITTLE_LONGER 50	/* than this part */
+#define FAR_BYTES 49152		/* of a strip in which a match finds what lies far before, */
+#define MANY_MATCHES 18		/* where runs leave so many tenths of what matches do, */
+#define FAR_PLAIN 26		/* and matches without filter so many tenths of others, at most */
 #define LITTLE 12		/* no more than this part of the sample is left */
 #define TOO_MANY (SIZE_MAX / 1024)	/* bytes: so many more than others have */
-#define VERY_LITTLE 100		/* so little that a longer search costs no time */
-#define LITTLE_FOR_LEVEL 50	/* so little that a shorter one saves none */
-#define LITTLE_RUNS 4		/* likewise, of runs, where a sample of matches is worth its time */
+#define VERY_LITTLE 200		/* so little that another filter saves hardly a byte */
+#define VERY_LITTLE_RUNS 100	/* likewise, of runs, that matches save none */
+#define LITTLE_RUNS 4	/* likewise, of runs, where a sample of matches is worth its time, */
+#define SOME_RUNS 2	/* or this, where there are signs of matches */
 #define LITTLE_RUNS_FEW 16	/* likewise, so little that runs may do */
 
 /* Strips of rows from all over the image. */
@@ -100,11 +104,13 @@ struct trial {
 	struct strips strips;
 	struct libdeflate_compressor *quick;
 	int level;			/* of quick */
+	enum filter base;		/* which is tried first */
 	unsigned char *rows;
 	size_t own, plain;		/* of FILTER_LEAST and FILTER_NONE: bytes by quick */
-	size_t part[TRIAL_STRIPS];	/* of FILTER_LEAST after each strip */
+	size_t part[TRIAL_STRIPS];	/* of the base after each strip */
 	size_t lead[TRIAL_STRIPS];	/* likewise, of its first rows */
 	size_t first[FILTER_LEAST + 1];	/* of each filter after the first strip */
+	size_t first_runs;		/* likewise, of runs, as they were tried last */
 };
 
 static unsigned char *
@@ -157,21 +163,21 @@ counted_bytes(const struct trial *trial, const struct strips *strips)
 static size_t
 matches_of(struct trial *trial, enum filter filter)
 {
-	const size_t n = trial->strips.n, first = n / 3;
+	const size_t n = trial->strips.n, some = n / 3;
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		size_t lead = filter == FILTER_LEAST ? TOO_MANY : trial->lead[i];
+		size_t lead = filter == trial->base ? TOO_MANY : trial->lead[i];
 
 		bytes += packed_strip(trial, trial->quick, strip_rows(trial, i, filter), &lead);
 		if (i == 0)
 			trial->first[filter] = bytes;
-		if (filter == FILTER_LEAST) {
+		if (filter == trial->base) {
 			trial->part[i] = bytes;
 			trial->lead[i] = lead;
 		} else if (bytes >= TOO_MANY) {
 			return TOO_MANY;
-		} else if (i + 1 < n && i + 1 >= first && bytes * 8 > trial->part[i] * 9) {
+		} else if (i + 1 < n && i + 1 >= some && bytes * 8 > trial->part[i] * 9) {
 			return bytes * trial->part[n - 1] / (trial->part[i] + 1);
 		}
 	}
@@ -189,60 +195,40 @@ runs_of(struct trial *trial, enum filter filter, const size_t *part)
 		size_t lead = TOO_MANY;
 
 		bytes += packed_strip(trial, NULL, strip_rows(trial, i, filter), &lead);
+		if (i == 0)
+			trial->first_runs = bytes;
 		if (part && bytes * 20 > part[i] * 21)
 			return TOO_MANY;
 	}
 	return bytes;
 }
 
-/* The filter that all rows but a few have now, or FILTER_LEAST. */
-static enum filter
-common_filter(const struct trial *trial)
-{
-	const size_t rows = trial->strips.n * trial->strips.rows;
-	size_t n[FILTER_LEAST] = { 0 };
-
-	for (size_t y = 0; y < rows; y++)
-		n[trial->rows[y * (trial->image->row_bytes + 1)]]++;
-	for (enum filter filter = FILTER_NONE; filter < FILTER_LEAST; filter++)
-		if (n[filter] * 16 >= rows * 15)
-			return filter;
-	return FILTER_LEAST;
-}
-
 /*
  * The filter of which least is left when matches are found, and what is left of the sample.
  * Pictures without noise often repeat more behind one filter for all rows than where every row has
- * its own; up to 2 % more in a sample, unfiltered rows are shorter in the end. The margins are
- * those of 40 captures and pictures. common: of the rows behind FILTER_LEAST; tried: how many of
- * the filters are tried by themselves.
+ * its own, but those of few levels behind none; up to 2 % more in a sample, unfiltered rows are
+ * shorter in the end. The margins are those of 40 captures and pictures.
  */
 static size_t
-least_filter(struct trial *trial, enum filter common, size_t tried, struct idat_packing *method)
+least_filter(struct trial *trial, struct idat_packing *method)
 {
-	const enum filter others[] = { FILTER_SUB, FILTER_UP, FILTER_PAETH };
-	const size_t own = trial->own;
-	enum filter one = common;
-	/* the one that most rows have by themselves, unless another leaves 2 % less */
-	size_t bytes = own, one_bytes = common == FILTER_LEAST ? SIZE_MAX : own - own / 50;
+	static const enum filter others[] = { FILTER_SUB, FILTER_UP };
+	const size_t tried = trial->image->options->few_levels ? 0 : 2, own = trial->own;
+	size_t least = own + own / 100;
 
-	for (size_t i = 0; i < tried; i++) {
-		const size_t matches = others[i] == common ? own : matches_of(trial, others[i]);
-
-		if (matches < one_bytes) {
-			one_bytes = matches;
-			one = others[i];
-		}
-	}
-	if (one == common && common != FILTER_LEAST)
-		one_bytes = own;
 	method->filter = FILTER_LEAST;
-	if (one_bytes < own + own / 100) {
-		bytes = one_bytes;
-		method->filter = one;
+	for (size_t i = 0; i < tried; i++) {
+		const size_t matches = matches_of(trial, others[i]);
+
+		if (matches >= least)
+			continue;
+		least = matches;
+		method->filter = others[i];
 	}
-	if (bytes * 102 < trial->plain * 100)
-		return bytes;
+	if (method->filter == FILTER_LEAST)
+		least = own;
+	if (least * 102 < trial->plain * 100)
+		return least;
 	method->filter = FILTER_NONE;
 	return trial->plain;
 }
@@ -296,57 +282,121 @@ runs_are_least(struct trial *trial)
 	return leaves < 0 ? -1 : leaves >= 997;
 }
 
-/* Where most is repeated, a longer search may save much: the level of it, or -1: no memory. first:
- * what level_repeated leaves of the first strip; least: of all. */
+/* Where most is repeated, a longer search may save much, behind the filter so far or behind none.
+ * 0, or -1: no memory. first: what is left of the first strip by level_repeated. */
 static int
-repeated_level(const struct trial *trial, enum filter filter, size_t first, size_t least)
+try_longest(const struct trial *trial, size_t bytes, size_t first, struct idat_packing *method)
 {
-	const size_t all = counted_bytes(trial, &trial->strips);
-	const struct idat_options *options = trial->image->options;
-	const long enough = options->few_levels ? FEW_LONGER : REPEATED_LONGER;
-	long shorter = REPEATED_SHORTER + 1, longer;
+	const int longest = trial->image->options->level_longest;
+	const enum filter filters[] = { method->filter, FILTER_NONE };
+	long least = bytes * LITTLE_LONGER < counted_bytes(trial, &trial->strips) ? LITTLE_PART :
+	    REPEATED_LONGER;
 
-	if (options->level != options->level_repeated && least * LITTLE_FOR_LEVEL >= all)
-		shorter = other_leaves(trial, options->level, filter, 1, first);
-	if (shorter < 0)
+	for (size_t i = 0; i < 2; i++) {
+		long leaves;
+
+		if (i && (filters[0] == FILTER_NONE || trial->first[FILTER_NONE] >= 2 * first))
+			break;
+		leaves = other_leaves(trial, longest, filters[i], 1, first);
+		if (leaves < 0)
+			return -1;
+		if (leaves >= least)
+			continue;
+		least = leaves * 3 / 4;
+		method->level = longest;
+		method->filter = filters[i];
+	}
+	return 0;
+}
+
+/* Are runs without filter, or behind the one above, worth their quarter of the time, as they leave
+ * at most so many bytes of the sample, and a long search not much less? 1: yes; -1: no memory. */
+static int
+try_runs(struct trial *trial, size_t most, struct idat_packing *method)
+{
+	const size_t plain = runs_of(trial, FILTER_NONE, NULL), up = runs_of(trial, FILTER_UP, NULL);
+	const enum filter filter = plain * 20 < up * 19 ? FILTER_NONE : FILTER_UP;
+	const size_t runs = filter == FILTER_NONE ? plain : up;
+	long leaves;
+
+	if (runs > most)
+		return 0;
+	leaves = other_leaves(trial, trial->image->options->level_longest, filter, trial->strips.n,
+	    runs);
+	if (leaves < 0)
 		return -1;
-	if (shorter <= REPEATED_SHORTER)
-		return options->level;
-	if (options->level_longest == options->level_repeated)
-		return options->level_repeated;
-	longer = other_leaves(trial, options->level_longest, filter, 1, first);
-	if (longer < 0)
-		return -1;
-	return longer <= enough ? options->level_longest : options->level_repeated;
+	if (leaves < LITTLE_PART)
+		return 0;
+	method->runs = true;
+	method->filter = filter;
+	return 1;
 }
 
 /* By the thick strips: of what repeats so much the first rows of a thin one are the most. */
 static int
 try_repeated(struct trial *trial, const struct strips *thick, struct idat_packing *method)
 {
+	static const enum filter filters[] = { FILTER_PAETH, FILTER_NONE, FILTER_UP,
+		FILTER_SUB };
 	const struct idat_options *options = trial->image->options;
-	size_t least;
+	const bool may_run = options->method == IDAT_LEAST;
+	size_t least = TOO_MANY, first = 0;
+	int runs = 0;
 
 	if (set_level(trial, options->level_repeated) < 0)
 		return -1;
 	trial->strips = *thick;
+	trial->base = filters[0];
 	method->level = options->level_repeated;
-	least = trial->own = matches_of(trial, FILTER_LEAST);
-	if (trial->own * VERY_LITTLE >= counted_bytes(trial, thick)) {
-		const enum filter common = common_filter(trial);
+	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters) && !runs; i++) {
+		const size_t bytes = matches_of(trial, filters[i]);
 
-		trial->plain = matches_of(trial, FILTER_NONE);
-		least = least_filter(trial, common, options->few_levels ? 0 : 3, method);
-		method->level = repeated_level(trial, method->filter,
-		    trial->first[method->filter == common ? FILTER_LEAST : method->filter],
-		    least);
+		if (bytes < least - least / 50) {
+			least = bytes;
+			first = trial->first[filters[i]];
+			method->filter = filters[i];
+		}
+		if (i == 0 && least * VERY_LITTLE < counted_bytes(trial, thick)) {
+			method->filter = FILTER_LEAST;
+			return !may_run ? 0 : try_runs(trial, least * 3 / 4, method) < 0 ? -1 : 0;
+		}
+		if (i == 1 && may_run)
+			runs = try_runs(trial, least + least / 32, method);
 	}
-	if (options->few_levels && options->method == IDAT_LEAST &&
-	    runs_of(trial, FILTER_LEAST, NULL) * 100 < least * 93) {
-		method->runs = true;
-		method->filter = FILTER_LEAST;
-	}
-	return method->level < 0 ? -1 : 0;
+	if (runs)
+		return runs < 0 ? -1 : 0;
+	return options->level_longest == options->level_repeated ? 0 :
+	    try_longest(trial, least, first, method);
+}
+
+/* A strip longer than the window of matches. */
+static struct strips
+far_strips(const struct idat_image *image)
+{
+	struct strips strips = strips_of(image, 1, 1 + FAR_BYTES / (image->row_bytes + 1));
+
+	strips.lead = strips.rows / 2;
+	return strips;
+}
+
+/*
+ * Of matches without filter, where there are many: oblique fringes without noise repeat far apart,
+ * which no thin strip shows. Does no filter leave less of a long one?
+ */
+static void
+try_far(struct trial *trial, struct idat_packing *method)
+{
+	if (trial->plain * 10 > trial->own * FAR_PLAIN ||
+	    runs_of(trial, FILTER_NONE, NULL) * 10 < MANY_MATCHES * trial->plain)
+		return;
+	trial->strips = far_strips(trial->image);
+	trial->own = matches_of(trial, FILTER_LEAST);
+	trial->plain = matches_of(trial, FILTER_NONE);
+	if (trial->plain >= trial->own)
+		return;
+	method->filter = FILTER_NONE;
+	if (trial->plain * 5 < trial->own * 4)
+		method->level = trial->image->options->level_longest;
 }
 
 static int
@@ -367,11 +417,13 @@ try_methods(struct trial *trial, const struct strips *thick, struct idat_packing
 	method->runs = runs;
 	if (runs)
 		return 0;
-	least = least_filter(trial, FILTER_LEAST, options->few_levels ? 0 : 2, method);
+	least = least_filter(trial, method);
 	if (options->method == IDAT_LEAST && options->few_levels &&
-	    runs_of(trial, FILTER_SUB, NULL) * 1000 < least * 920) {
+	    runs_of(trial, FILTER_NONE, NULL) * 32 <= least * 33) {
 		method->runs = true;
-		method->filter = FILTER_SUB;
+		method->filter = FILTER_NONE;
+	} else if (!options->few_levels && method->filter != FILTER_NONE) {
+		try_far(trial, method);
 	}
 	return 0;
 }
@@ -400,6 +452,26 @@ try_fast_few(struct trial *trial, struct idat_packing *method)
 		method->filter = FILTER_LEAST;
 }
 
+/* Is a sample of matches worth its time? Not in captures, of which a filter takes much away. runs:
+ * what they leave behind FILTER_LEAST. */
+static bool
+may_repeat(struct trial *trial, size_t runs)
+{
+	const size_t all = trial->strips.bytes, first = trial->first_runs;
+	const unsigned char *rows;
+	size_t lead = TOO_MANY, plain;
+
+	if (runs * VERY_LITTLE_RUNS < all || runs * SOME_RUNS > all)
+		return false;
+	if (runs * LITTLE_RUNS <= all)
+		return true;
+	rows = strip_rows(trial, 0, FILTER_NONE);
+	plain = packed_strip(trial, NULL, rows, &lead);
+	if (plain * 10 <= first * 11 || plain * 10 < first * MANY_MATCHES)
+		return plain * 10 <= first * 11;
+	return plain * 10 >= MANY_MATCHES * packed_strip(trial, trial->quick, rows, &lead);
+}
+
 /*
  * Runs, which take half the time of matches, unless so much repeats that these leave far less, also
  * without a filter, by which others write in little time.
@@ -410,10 +482,10 @@ try_fast(struct trial *trial, const struct strips *thick, struct idat_packing *m
 	size_t runs = runs_of(trial, FILTER_LEAST, NULL);
 
 	method->runs = true;
-	if (runs * LITTLE_RUNS > trial->strips.bytes || runs * VERY_LITTLE < trial->strips.bytes)
-		return 0;
 	if (set_level(trial, LEVEL_FAST_SAMPLE) < 0)
 		return -1;
+	if (!may_repeat(trial, runs))
+		return 0;
 	trial->strips = *thick;
 	runs = runs_of(trial, FILTER_LEAST, NULL);
 	trial->own = matches_of(trial, FILTER_LEAST);
@@ -433,7 +505,7 @@ try_sample(struct trial *trial, struct idat_packing *method)
 {
 	const struct idat_image *image = trial->image;
 	const bool fast = image->options->method == IDAT_FAST;
-	const struct strips thick = thick_strips(image, fast);
+	const struct strips thick = thick_strips(image, fast), far = far_strips(image);
 	size_t bytes;
 
 	trial->strips = thin_strips(image, image->bytes);
@@ -442,6 +514,7 @@ try_sample(struct trial *trial, struct idat_packing *method)
 	else if (fast)
 		trial->strips = fast_strips(image, &trial->strips);
 	bytes = thick.bytes > trial->strips.bytes ? thick.bytes : trial->strips.bytes;
+	bytes = bytes > far.bytes ? bytes : far.bytes;
 	trial->rows = malloc(bytes + FILTER_MARGIN);
 	if (!trial->rows || set_level(trial, LEVEL_SAMPLE) < 0)
 		return -1;
@@ -457,7 +530,7 @@ int
 idat_sample_packing(const struct idat_image *image, struct idat_packing *method)
 {
 	const enum idat_method wanted = image->options->method;
-	struct trial trial = { .image = image };
+	struct trial trial = { .image = image, .base = FILTER_LEAST };
 	int status;
 
 	*method = (struct idat_packing){ wanted == IDAT_PLAIN ? FILTER_NONE : FILTER_LEAST, false,

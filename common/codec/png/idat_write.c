@@ -153,12 +153,20 @@ make_chunk(const struct idat_image *image)
 	return CHUNK_HEAD + n + CHUNK_CRC;
 }
 
-/* Is libpng to write it? */
-static bool
-is_libpngs(size_t all, enum idat_method method)
+static size_t
+row_bytes_of(const struct frame_head *head, const struct idat_options *options)
 {
-	return all > IDAT_WRITE_MOST ||
-	    (all < TINY && (method == IDAT_LEAST || method == IDAT_PLAIN));
+	return options->one_bit ? (head->w + 7) / 8 : head->w * head->c * sample_size(head->type);
+}
+
+bool
+idat_write_is_for(const struct frame_head *head, const struct idat_options *options)
+{
+	const bool least = options->method == IDAT_LEAST || options->method == IDAT_PLAIN;
+	size_t all;
+
+	return !__builtin_mul_overflow(row_bytes_of(head, options) + 1, head->h, &all) &&
+	    all <= IDAT_WRITE_MOST && (all >= TINY || !least);
 }
 
 int
@@ -168,16 +176,13 @@ idat_write(const char *path, FILE *file, const struct frame *frame,
 	static const unsigned char end[] = "\0\0\0\0IEND\xae\x42\x60\x82";
 	const struct frame_head *head = &frame->head;
 	struct idat_image image = { .frame = frame, .options = options,
-		.row_bytes = options->one_bit ? (head->w + 7) / 8 :
-		    head->w * head->c * sample_size(head->type) };
+		.row_bytes = row_bytes_of(head, options) };
 	struct pixel_store *store;
 	size_t n, packed;
 	void *memory;
 	int status = -1;
 
-	if (__builtin_mul_overflow(image.row_bytes + 1, head->h, &image.bytes) ||
-	    is_libpngs(image.bytes, options->method))
-		return 0;
+	image.bytes = (image.row_bytes + 1) * head->h;
 	/* kept for the next image: malloc() would give it back to the kernel */
 	packed = CHUNK_HEAD + (image.bytes <= SMALL ? 2 : 1) * idat_image_room(image.bytes) +
 	    CHUNK_CRC;
@@ -189,7 +194,7 @@ idat_write(const char *path, FILE *file, const struct frame *frame,
 		fail_memory();
 	else if ((n = make_chunk(&image)) > 0)
 		status = samples_write(path, file, image.packed, n) < 0 ||
-		    samples_write(path, file, end, sizeof(end) - 1) < 0 ? -1 : 1;
+		    samples_write(path, file, end, sizeof(end) - 1) < 0 ? -1 : 0;
 	free(image.lines);
 	pixel_store_drop(store);
 	return status;

@@ -27,12 +27,13 @@ struct idat_options {
 	bool one_bit;		/* one channel of zeros and ones, eight to a byte */
 };
 
+/* Is it to be written by idat_write()? Not where it is too large, or so small that libpng is sooner
+ * done. */
+bool idat_write_is_for(const struct frame_head *, const struct idat_options *);
 /*
- * Writes a frame's pixels and the end of the file behind its head. 1: done. 0: nothing was written,
- * because the frame is too large, or so small that libpng is sooner done, which is to do it. -1
- * after fail(), also where memory is short: the bytes of a file do not depend on that. It takes
- * twice the bytes of the pixels, of small images three times, and what libdeflate needs at its
- * levels, up to 10 MB.
+ * Writes a frame's pixels and the end of the file behind its head. 0, or -1 after fail(), also where
+ * memory is short: the bytes of a file do not depend on that. It takes twice the bytes of the
+ * pixels, of small images three times, and what libdeflate needs at its levels, up to 10 MB.
  */
 int idat_write(const char *path, FILE *, const struct frame *, const struct idat_options *);
 

@@ -199,10 +199,9 @@ write_rows(struct job *job, const struct frame *frame, bool one_bit)
 static void
 write_pixels(struct job *job, const struct frame *frame, const struct idat_options *options)
 {
-	int done = idat_write(job->path, job->file, frame, options);
-
-	jump_if(job, done < 0);
-	if (!done)
+	if (idat_write_is_for(&frame->head, options))
+		jump_if(job, idat_write(job->path, job->file, frame, options) < 0);
+	else
 		write_rows(job, frame, options->one_bit);
 }
 
@@ -221,8 +220,8 @@ static struct idat_options
 choose(const struct frame *frame, const struct png_options *options)
 {
 	const bool given = options->level != OPT_NONE_INTEGER;
-	const bool one_bit = fits_one_bit(frame), signs = one_bit || has_signs(frame);
-	struct idat_options idat = { .few_levels = signs, .one_bit = one_bit };
+	const bool one_bit = fits_one_bit(frame);
+	struct idat_options idat = { .one_bit = one_bit };
 
 	if (one_bit)
 		idat.method = IDAT_PLAIN;
@@ -230,8 +229,10 @@ choose(const struct frame *frame, const struct png_options *options)
 		idat.method = IDAT_FAST;
 	else
 		idat.method = given ? IDAT_LEAST_MATCHES : IDAT_LEAST;
+	/* libpng asks for no levels */
+	idat.few_levels = one_bit || (idat_write_is_for(&frame->head, &idat) && has_signs(frame));
 	idat.level = options->fast ? LEVEL_FAST : one_bit ? LEVEL_BITS :
-	    signs ? LEVEL_SIGNS : LEVEL;
+	    idat.few_levels ? LEVEL_SIGNS : LEVEL;
 	idat.level_small = options->fast ? LEVEL_FAST : LEVEL_SMALL;
 	idat.level_repeated = LEVEL_REPEATED;
 	idat.level_longest = LEVEL_LONGEST;
