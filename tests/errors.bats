@@ -521,6 +521,13 @@ for i in range(36):
 	done
 }
 
+@test "errors: the environment asks for no more threads than -j may" {
+	for n in 3 1024 1025 40000; do
+		want=$((n > 1024 ? 1024 : n))
+		OMP_NUM_THREADS=$n fringepipe --devices | has -x "cpu    $want threads"
+	done
+}
+
 @test "errors: where threads cannot be had, fewer do the work" {
 	chmod 755 .
 	py 'write_frames("wide.nrrd", [Frame(np.random.default_rng(i).normal(size=(1, 90, 80)).astype("f4"), ["absphase"]) for i in range(4)])'

@@ -3,7 +3,6 @@
 #include "run/stage.h"
 
 #include <fcntl.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +190,9 @@ print_device(void *arg, size_t number, const struct gpu_facts *facts)
 static int
 list_devices(void)
 {
-	printf("cpu    %d threads\n", omp_get_max_threads());
+	struct runner_options options = { .threads = OPT_NONE_INTEGER };
+
+	printf("cpu    %d threads\n", setup_threads(&options));
 	return gpu_list(print_device, NULL) < 0 ? -1 : 0;
 }
 
