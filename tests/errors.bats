@@ -328,6 +328,35 @@ PY
 	[ "$(cat messages)" = "median: standard output: cannot be written: Broken pipe" ]
 }
 
+@test "errors: a standard file that is closed fails what uses it, and no other file gets its number" {
+	fails 1 "median: standard output: cannot be written: Bad file descriptor" bash -c 'median in.nrrd >&-'
+	fails 1 "median: standard output: could not be written: Bad file descriptor" bash -c 'median --help >&-'
+	fails 1 "median: standard input: cannot be read: Bad file descriptor" bash -c 'median -o x.nrrd <&-'
+	nothing_new
+	median in.nrrd -o good.nrrd
+	for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- 2>&-' '>&- 2>&-' '<&- >&- 2>&-'; do
+		bash -c "median in.nrrd -o out.nrrd $closed"
+		cmp good.nrrd out.nrrd
+		# what has nothing to write misses nothing: 1 would mean that they differ
+		bash -c "framecmp good.nrrd out.nrrd $closed"
+		rm out.nrrd
+	done
+	# frames on their way to standard output stay out of another output
+	fringesim -s 20x10 -p 5 --truth truth.nrrd -o sim.nrrd
+	fails 1 "fringesim: standard output: cannot be written" \
+		bash -c 'fringesim -s 20x10 -p 5 --truth other.nrrd >&-'
+	[ ! -e other.nrrd ] || cmp truth.nrrd other.nrrd
+	# messages, too
+	fringegen -s 40x40 -p 8 -o 'p%d.png'
+	head -c 60 p1.png >cut.png
+	run framecat --keep-going -o good.nrrd p0.png cut.png p1.png
+	[ "$status" -eq 1 ]
+	[[ $output == *"frame 1 is lost: cut.png: "* ]]
+	run bash -c 'framecat --keep-going -o out.nrrd p0.png cut.png p1.png <&- 2>&-'
+	[ "$status" -eq 1 ]
+	cmp good.nrrd out.nrrd
+}
+
 @test "errors: --help, --version and --words answer on standard output, and fail where it is full" {
 	for tool in median framecat fringepipe "fringepipe median"; do
 		for option in --help --version --words -h -V; do
@@ -489,6 +518,13 @@ for i in range(36):
 		written=(got_*.tif)
 		[ ${#written[@]} -eq 36 ]
 		rm got_*.tif
+	done
+}
+
+@test "errors: the environment asks for no more threads than -j may" {
+	for n in 3 1024 1025 40000; do
+		want=$((n > 1024 ? 1024 : n))
+		OMP_NUM_THREADS=$n fringepipe --devices | has -x "cpu    $want threads"
 	done
 }
 

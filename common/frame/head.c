@@ -40,7 +40,7 @@ head_init(struct frame_head *head, size_t w, size_t h, size_t c, enum sample typ
 	head->spacing[0] = head->spacing[1] = NAN;
 	if (head_set_count(head, c) < 0)
 		return -1;
-	memset(head->channel, 0, c * sizeof(*head->channel)); /* head_equal compares whole names */
+	memset(head->channel, 0, c * sizeof(*head->channel));
 	for (size_t i = 0; i < c; i++) {
 		if (c == 1)
 			strcpy(head->channel[i], "image");
@@ -79,14 +79,22 @@ same_number(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
+static bool
+same_channels(const struct frame_head *a, const struct frame_head *b)
+{
+	for (size_t i = 0; i < a->c; i++)
+		if (strcmp(a->channel[i], b->channel[i]))
+			return false;
+	return true;
+}
+
 bool
 head_equal(const struct frame_head *a, const struct frame_head *b)
 {
 	return a->w == b->w && a->h == b->h && a->c == b->c && a->type == b->type &&
 	    same_number(a->spacing[0], b->spacing[0]) &&
 	    same_number(a->spacing[1], b->spacing[1]) && !strcmp(a->unit, b->unit) &&
-	    !memcmp(a->channel, b->channel, a->c * sizeof(*a->channel)) &&
-	    meta_equal(&a->meta, &b->meta);
+	    same_channels(a, b) && meta_equal(&a->meta, &b->meta);
 }
 
 int

@@ -20,12 +20,15 @@
 
 #define AT(field) offsetof(struct runner_options, field)
 
+/* A machine cannot have any number: each takes a stack and one of the system's processes. */
+#define MOST_THREADS 1024
+
 const struct opt setup_options[] = {
 	{ 'o', "output", "FILE", OPT_FILE, AT(output), NULL, 0, 0, NULL,
 	    "write there, format by suffix; %04d numbers frames; a folder takes them all", NULL },
 	{ 'f', "force", NULL, OPT_FLAG, AT(force), NULL, 0, 0, NULL,
 	    "write into a folder that is not empty", NULL },
-	{ 'j', "threads", "N", OPT_INTEGER, AT(threads), NULL, 1, 1024, NULL,
+	{ 'j', "threads", "N", OPT_INTEGER, AT(threads), NULL, 1, MOST_THREADS, NULL,
 	    "threads to use; all cores if not given", NULL },
 	{ 'd', "device", "NAME", OPT_TEXT, AT(device), NULL, 0, 0, NULL,
 	    "where to compute: cpu, gpu, gpu:N, gpu:NAME or auto [auto]", NULL },
@@ -164,8 +167,10 @@ choose_device(struct chain *chain, const char *all, struct costs *costs)
 int
 setup_threads(const struct runner_options *options)
 {
-	return options->threads == OPT_NONE_INTEGER ? omp_get_max_threads() :
-	    (int)options->threads;
+	int all = omp_get_max_threads();	/* the environment may say any number */
+
+	return options->threads != OPT_NONE_INTEGER ? (int)options->threads :
+	    all > MOST_THREADS ? MOST_THREADS : all;
 }
 
 void

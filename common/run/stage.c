@@ -3,12 +3,12 @@
 #include "run/stage.h"
 
 #include <fcntl.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/standard_files.h"
 #include "gpu/gpu.h"
 #include "io/nrrd_stream.h"
 #include "io/waiting_file.h"
@@ -67,18 +67,23 @@ close_standard_output(int code)
 	return code;
 }
 
-/* Text waits for a slow reader too, where the output that was inherited does not block. */
-static void
-wait_for_output(void)
+/* Before anything is opened. Text waits for a slow reader too, where the output that was inherited
+ * does not block. */
+static int
+prepare_standard_files(void)
 {
-	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+	int flags;
 	FILE *waits;
 
+	if (standard_files_reserve() < 0)
+		return -1;
+	flags = fcntl(STDOUT_FILENO, F_GETFL);
 	if (flags < 0 || !(flags & O_NONBLOCK))
-		return;
+		return 0;
 	waits = waiting_file_output(STDOUT_FILENO);
 	if (waits)
 		stdout = waits;
+	return 0;
 }
 
 /* --help, --version, --words: true if one of them was asked for and answered. */
@@ -108,7 +113,8 @@ stage_main(const char *name, int argc, char **argv)
 	int first, status = -1;
 
 	fail_set_program(name);
-	wait_for_output();
+	if (prepare_standard_files() < 0)
+		return conclude(&chain, -1, false);
 	opt_defaults(setup_options, &options);
 	stage = stage_find(name);
 	link = stage ? setup_add_link(&chain, stage) : NULL;
@@ -184,7 +190,9 @@ print_device(void *arg, size_t number, const struct gpu_facts *facts)
 static int
 list_devices(void)
 {
-	printf("cpu    %d threads\n", omp_get_max_threads());
+	struct runner_options options = { .threads = OPT_NONE_INTEGER };
+
+	printf("cpu    %d threads\n", setup_threads(&options));
 	return gpu_list(print_device, NULL) < 0 ? -1 : 0;
 }
 
@@ -259,7 +267,8 @@ chain_main(int argc, char **argv)
 	int first, status;
 
 	fail_set_program("fringepipe");
-	wait_for_output();
+	if (prepare_standard_files() < 0)
+		return conclude(&chain, -1, false);
 	if (parse_chain_options(&own, argc, argv, &first) < 0) {
 		stream = writes_stream(&chain, false, argc, argv);
 		return close_standard_output(conclude(&chain, -1, stream));

@@ -224,6 +224,25 @@ round_trip(void **state)
 			}
 }
 
+/* A tool may write a name into memory that it did not clear. */
+static void
+heads_of_the_same_names_are_equal(void **state)
+{
+	struct frame_head one, other;
+
+	(void)state;
+	assert_int_equal(head_init(&one, 5, 7, 2, SAMPLE_FLOAT), 0);
+	assert_int_equal(head_init(&other, 5, 7, 2, SAMPLE_FLOAT), 0);
+	memset(other.channel, 'x', 2 * sizeof(*other.channel));
+	strcpy(other.channel[0], one.channel[0]);
+	strcpy(other.channel[1], one.channel[1]);
+	assert_true(head_equal(&one, &other));
+	strcpy(other.channel[1], "mask");
+	assert_false(head_equal(&one, &other));
+	head_free(&one);
+	head_free(&other);
+}
+
 static void
 header_bytes(void **state)
 {
@@ -891,6 +910,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_padded_rows),
 		cmocka_unit_test(round_trip),
+		cmocka_unit_test(heads_of_the_same_names_are_equal),
 		cmocka_unit_test(header_bytes),
 		cmocka_unit_test(metadata_round_trip),
 		cmocka_unit_test(odd_names_are_written_safely),

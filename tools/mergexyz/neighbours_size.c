@@ -127,9 +127,11 @@ find_first_size(struct run *run, struct sizing *sizing, size_t step, const doubl
 	if (status == 0)
 		status = count_at(run, sizing, xyz, n, *size / 2, middle, &half);
 	free(thin);
+	if (status < 0)
+		return -1;
 	power = fmin(fmax(log2(count / fmax(half, 1)), 1), 3);
 	*size *= pow((double)step, -1 / power);
-	return status;
+	return 0;
 }
 
 static int
