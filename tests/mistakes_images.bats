@@ -219,3 +219,64 @@ write_frames("wide.nrrd", Frame((z * 70 * np.ones((2, 1, 1))).astype("u2"), ["a"
 	right framecat -q -c z --as uchar z.nrrd -o b.nrrd
 	gauss --as vector w.nrrd 2>/dev/null | framecat -c texture --as uchar -o b.nrrd
 }
+
+@test "mistakes: a sign that nothing states, and the phase falls" {
+	falls="--sign: is not stated, and with +1 the phase falls from"
+	for scene in plane "relief --shadow --height 60" "tilt --height 60" "sphere --radius 30 --noise 5"; do
+		for axis in x y; do
+			for crop in 0,0,320,200 100,60,90,70; do
+				# shellcheck disable=SC2086
+				fringesim -q -s 320x200 --projector 640x480 -a $axis -p 40 -n 4 --scene $scene | framecat --crop $crop |
+					framecat --delete '*' -o set.nrrd
+				decode=(phasewrap -n 4 -p 40 -a $axis set.nrrd -o w.nrrd)
+				right "${decode[@]}"
+				way="left to right"
+				[ $axis = x ] || way="top to bottom"
+				mistake "$falls $way" "${decode[@]}" --shift 0,-90,-180,-270
+				right "${decode[@]}" --shift 0,-90,-180,-270 --sign +1
+				right "${decode[@]}" --sign -1
+			done
+		done
+	done
+	first=$("${decode[@]}" --shift 0,-90,-180,-270 2>&1)
+	FRINGEPIPE_BAND=7 mistake "$first" "${decode[@]}" -j 5 --shift 0,-90,-180,-270 --as vector
+	cat set.nrrd set.nrrd >two.nrrd
+	mistake "$first" phasewrap -n 4 -p 40 -a y --shift 0,-90,-180,-270 two.nrrd -o w%d.nrrd
+	# few fringes, or none: noise has no direction
+	fringesim -q -s 100x80 --projector 6400x480 -p 6400 -n 4 --noise 3 --ref-plane 0,0.001,0 | framecat --delete '*' -o set.nrrd
+	right phasewrap -n 4 -p 6400 set.nrrd -o w.nrrd
+	# a camera on its side
+	fringesim -q -s 200x200 -p 40 -n 4 --ref-plane 0,-0.05,-0.2 | framecat --delete '*' -o set.nrrd
+	right phasewrap -n 4 -p 40 set.nrrd -o w.nrrd
+	# images that say it themselves
+	fringesim -q -s 200x200 -p 40 -n 4 --ref-plane 30,-0.15,0 -o set.nrrd
+	right phasewrap set.nrrd -o w.nrrd
+}
+
+@test "mistakes: a sign that nothing states, real sets" {
+	need_data dtu_angel_2freq_rectified
+	for side in left right; do
+		angel=("$data/dtu_angel_2freq_rectified/$side"/f4[01]_*.png)
+		mistake "falls from left to right of the picture (100 %): give --sign -1" \
+			phasewrap --min-amplitude 3 -n 8 -p 48,46.8292683 "${angel[@]}" -o w.nrrd
+		right phasewrap --min-amplitude 3 -n 8 -p 48,46.8292683 --sign -1 "${angel[@]}" -o w.nrrd
+		right phasewrap --min-amplitude 3 -n 4 -p 64 "$data/slsdk_david_stereo/$side"/phase_*.png -o w.nrrd
+	done
+	right phasewrap --min-amplitude 3 -n 12 -p 60 "$data"/slmaster_eye_12step_gray/phase_*.png -o w.nrrd
+	mistake "falls from left to right" phasewrap --min-amplitude 25 -n 8 --count 35,36,37 --field 854 \
+		"$data"/weiyang_box_3freq_35_36_37/f3[567]_*.png -o w.nrrd
+}
+
+@test "mistakes: --max-value of a camera with more bits" {
+	images 4
+	for level in 1023 4095 65535; do
+		mistake "saturation is looked for from $level on (--max-value, key max_value), and samples of 8 bits reach 255" \
+			wrap -n 4 --max-value $level ./?.png
+	done
+	for level in 200 255 256 1e30; do
+		run --separate-stderr wrap -n 4 --max-value $level ./?.png
+		[[ $stderr != *"looked for"* ]]
+	done
+	fringesim -q -s 100x80 -p 40 -n 4 -b 12 -o set.nrrd
+	right phasewrap --max-value 4095 set.nrrd -o w.nrrd
+}

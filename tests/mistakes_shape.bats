@@ -399,3 +399,48 @@ for n in range(40):
 		right phase2depth --calib $n.json $n.nrrd -o x.nrrd
 	done
 }
+
+@test "mistakes: a reference of the other axis or sign, c in another unit; right ones of steep surfaces" {
+	plane() {	# FILE OPTION ...
+		local to=$1
+		shift
+		fringesim -q -s 400x300 --projector 640x480 -p 60,66 -n 4 --noise 1 "$@" | phasewrap -q --min-amplitude 5 | unwrap2f -q |
+			framecat --delete 'axis,c_mm_per_rad,ref_plane_rad' -o "$to"
+	}
+	depth=(phase2depth -o z.nrrd)
+	for axis in x y; do
+		plane $axis.nrrd -a $axis --scene plane
+		for scene in relief "tilt --height 200" "tilt --height -60" "sphere --radius 30" "relief --shadow --height 200"; do
+			for c in 1 5 30 -5; do
+				# shellcheck disable=SC2086
+				plane a.nrrd -a $axis --scene $scene -c $c --seed 3
+				right "${depth[@]}" -c $c --ref $axis.nrrd a.nrrd
+			done
+		done
+	done
+	plane a.nrrd --scene relief
+	mistake "absphase: rises in another direction than the reference does, 90 degrees beside it" "${depth[@]}" -c 5 --ref y.nrrd a.nrrd
+	first=$stderr
+	FRINGEPIPE_BAND=7 mistake "$first" "${depth[@]}" -j 5 -c 5 --ref y.nrrd a.nrrd
+	cat a.nrrd a.nrrd >two.nrrd
+	mistake "$first" phase2depth -c 5 --ref y.nrrd two.nrrd -o z%d.nrrd
+	py '
+f = read_frame("x.nrrd")
+write_frames("mirrored.nrrd", Frame(-f["absphase"], ["absphase"], f.meta))'
+	mistake "180 degrees beside it: are both of the same axis, sign and camera?" "${depth[@]}" -c 5 --ref mirrored.nrrd a.nrrd
+	right "${depth[@]}" -c 5 --ref-plane 0,0.1047,0 a.nrrd
+	right "${depth[@]}" -c 5 --ref-plane 0,0.1047,0.1 a.nrrd
+	mistake "90 degrees beside it" "${depth[@]}" -c 5 --ref-plane 0,0,0.1047 a.nrrd
+	mistake "180 degrees beside it" "${depth[@]}" -c 5 --ref-plane 42,-0.1047,0 a.nrrd
+	# frames of pixels of 0.25 mm
+	for c in 0.5 50 -50; do
+		right "${depth[@]}" -c $c --ref x.nrrd a.nrrd
+	done
+	for c in 0.005 5000 -0.005; do
+		mistake "--c: ${c#-} mm for a radian, of which the reference has 0.419 in a mm" "${depth[@]}" -c $c --ref x.nrrd a.nrrd
+	done
+	py '
+for n in "ax": write_frames("bare_" + n + ".nrrd", Frame(read_frame(n + ".nrrd")["absphase"], ["absphase"]))'
+	right "${depth[@]}" -c 0.005 --ref bare_x.nrrd bare_a.nrrd	# nothing tells, and the page says so
+	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | has "another unit where the frame states no distance of pixels"
+}

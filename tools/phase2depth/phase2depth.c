@@ -5,12 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "anchor_check.h"
 #include "base/fail.h"
 #include "depth_rows.h"
 #include "depth_sigma.h"
 #include "run/stage.h"
 #include "shape_row.h"
-#include "unwrap/phase_anchor.h"
 
 struct parameters {
 	const char *calib, *camera, *frame;
@@ -81,8 +81,10 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 	(void)scratch;
 	if (!priv->calibrated) {
 		depth_rows(priv, in, out, y0, y1);
-		for (size_t y = y0; y < y1; y++)
+		for (size_t y = y0; y < y1; y++) {
 			half_turn_row(&priv->jumps, frame_floats(out, 0, y), in->head.w, y);
+			reference_check_row(&priv->reference, &priv->above, in, y);
+		}
 		depthfit_compare(&priv->above, in, priv->same, y0, y1);
 	}
 	for (size_t y = y0; y < y1; y++) {
@@ -112,31 +114,11 @@ after(struct run *run)
 	struct phase2depth *priv = run->priv;
 
 	if (phase_steps_warn(&priv->steps))
-		priv->plausible.off = true;
+		priv->plausible.off = priv->reference.off = true;
 	if (priv->calibrated)
 		plausible_warn(&priv->plausible, priv->rays.along_y);
-}
-
-/* A phase that is known up to whole turns only has a depth over the reference that it was unwrapped
- * by, and over no other one. */
-static int
-check_anchor(const struct run *run, const struct frame_head *in)
-{
-	const struct phase2depth *priv = run->priv;
-	const struct frame_head *ref = run_second_input_head(run, "ref", 0);
-	bool relative = phase_anchor_is_relative(&in->meta);
-
-	if (relative && (priv->calibrated || !ref))
-		return fail(NULL, "absphase is known up to whole turns only: "
-		    "--anchor or a marker makes it absolute");
-	if (relative && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
-		return fail(NULL, "absphase may be whole turns off the reference's: give "
-		    "unwrapq the same --ref");
-	if (ref && relative != phase_anchor_is_relative(&ref->meta))
-		return fail("--ref", "%s is absolute, the other known up to whole turns only: give "
-		    "unwrapq --anchor for both, or the same --ref", relative ?
-		    "the reference" : "the input");
-	return 0;
+	else
+		reference_check_warn(&priv->reference);
 }
 
 static int
@@ -148,7 +130,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	bool calib_sigma = priv->calib_sigma.of.kind >= 0;
 	int status;
 
-	if (!parameters->plane.wrapped && check_anchor(run, in) < 0)
+	if (!parameters->plane.wrapped && anchor_check(run, in, priv->calibrated) < 0)
 		return -1;
 	if (!priv->calibrated)
 		status = depthfit_plan(run, &priv->above, &parameters->plane,
@@ -160,6 +142,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0 ||
 	    phase_steps_frame_memory(&priv->steps, run) < 0 ||
 	    (priv->calibrated && plausible_frame_memory(&priv->plausible, run) < 0) ||
+	    (!priv->calibrated && !parameters->plane.fit_c.n &&
+	    (reference_check_plan(&priv->reference, &priv->above, in) < 0 ||
+	    run_frame_memory(run, &priv->reference.kept,
+		reference_check_bytes(&priv->reference)) < 0)) ||
 	    (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
 		return -1;
 	depth_sigma_plan(in, priv);
@@ -275,6 +261,7 @@ end(struct run *run)
 	half_turn_free(&priv->jumps);
 	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
+	reference_check_free(&priv->reference);
 	triangulation_free(&priv->rays);
 	calib_sigma_free(&priv->calib_sigma);
 	plausible_free(&priv->plausible);

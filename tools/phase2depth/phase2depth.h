@@ -9,6 +9,7 @@
 #include "optics/calib.h"
 #include "phase_steps.h"
 #include "plausible.h"
+#include "reference_check.h"
 #include "run/passthrough.h"
 #include "triangulate.h"
 
@@ -21,6 +22,7 @@ struct phase2depth {
 	struct depthfit above;		/* the reference: phase above it, and c */
 	struct half_turn_jumps jumps;	/* of wrapped phases */
 	struct depthfit_same *same;	/* of all frames: is the reference the input itself? */
+	struct reference_check reference;
 	struct calib calib;
 	struct triangulation rays;
 	struct calib_sigma calib_sigma;

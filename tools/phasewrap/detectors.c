@@ -23,17 +23,20 @@ detectors_plan(struct detectors *detectors, const struct phasewrap *wrap,
 	detectors->removed.off |= wrap->exposures.n > 1;
 	detectors->unlit.off |= wrap->exposures.n > 1;
 	detectors->gray_check.described = known.roles;
+	detectors->direction.off |= known.sign || known.roles;
 	if (image_names_plan(&detectors->names, head, operand, operands) < 0 ||
-	    saturation_plan(&detectors->saturation, head, known.max_value, images) < 0 ||
+	    saturation_plan(&detectors->saturation, head, known.max_value, wrap->limits.max_value,
+		images) < 0 ||
 	    removed_plan(&detectors->removed, head) < 0 ||
 	    unlit_plan(&detectors->unlit, wrap, head) < 0 ||
+	    direction_plan(&detectors->direction, wrap, head) < 0 ||
 	    gray_check_plan(&detectors->gray_check, &wrap->captures, head) < 0)
 		return -1;
 	return fit_check_plan(&detectors->fit_check, &wrap->captures, head,
 	    wrap->limits.least_amplitude);
 }
 
-/* The other two look at the first frame alone. */
+/* The other three look at the first frame alone. */
 int
 detectors_frame_memory(struct detectors *detectors, struct run *run)
 {
@@ -70,6 +73,8 @@ detectors_row(const struct detectors *detectors, const struct phasewrap *wrap,
 		removed_row(&detectors->removed, wrap, in, out, y);
 	if (is_looked_at(detectors->unlit.off, detectors->unlit.step, y))
 		unlit_row(&detectors->unlit, wrap, in, out, y);
+	if (!detectors->direction.off && y % detectors->direction.step < 2)
+		direction_row(&detectors->direction, wrap, in, out, y);
 	if (is_looked_at(detectors->gray_check.off, detectors->gray_check.step, y))
 		gray_check_row(&detectors->gray_check, &wrap->captures, in, y);
 }
@@ -86,6 +91,8 @@ detectors_report(struct detectors *detectors, const struct phasewrap *wrap)
 	removed_report(&detectors->removed, wrap, names);
 	fit_check_warn(&detectors->fit_check, &wrap->captures, wrap->limits.max_value, names);
 	unlit_warn(&detectors->unlit, wrap);
+	detectors->direction.off |= detectors->fit_check.warned;	/* one warning is enough */
+	direction_warn(&detectors->direction, wrap);
 	gray_check_warn(&detectors->gray_check, &wrap->captures, names);
 	detectors->names.measurement++;
 }
@@ -98,5 +105,6 @@ detectors_free(struct detectors *detectors)
 	removed_free(&detectors->removed);
 	fit_check_free(&detectors->fit_check);
 	unlit_free(&detectors->unlit);
+	direction_free(&detectors->direction);
 	gray_check_free(&detectors->gray_check);
 }

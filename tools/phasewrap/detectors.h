@@ -3,6 +3,7 @@
 #ifndef DETECTORS_H
 #define DETECTORS_H
 
+#include "direction.h"
 #include "fit_check.h"
 #include "gray_check.h"
 #include "image_names.h"
@@ -18,6 +19,7 @@ struct detectors {
 	struct removed removed;
 	struct unlit unlit;
 	struct gray_check gray_check;
+	struct direction direction;	/* where the sign is not known */
 	bool starts_unknown;		/* steps are counted from the first image of a period */
 	bool verbose;			/* what only -v says is still to be said */
 };
@@ -25,6 +27,7 @@ struct detectors {
 /* What options, keys and manifest say. */
 struct detectors_known {
 	bool max_value, shifts;
+	bool sign;
 	bool roles;		/* what each image is, so that their order does not matter */
 };
 

@@ -38,6 +38,7 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 		.max_value = !isnan(parameters->limits.max_value) ||
 		    meta_get(&in->meta, "max_value"),
 		.shifts = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on,
+		.sign = parameters->sign >= 0 || meta_get(&in->meta, "phase_sign"),
 		.roles = priv->measurement.manifest_read ||
 		    (meta_get(&in->meta, "role") && !priv->measurement.captures.order),
 	};

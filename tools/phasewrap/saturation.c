@@ -36,8 +36,12 @@
 
 int
 saturation_plan(struct saturation *saturation, const struct frame_head *head, bool known,
-    size_t planes)
+    float max_value, size_t planes)
 {
+	if (known && !saturation->off && head->type == SAMPLE_UCHAR && max_value > UINT8_MAX + 1 &&
+	    max_value <= UINT16_MAX + 1)
+		warn(NULL, "saturation is looked for from %g on (--max-value, key max_value), and "
+		    "samples of 8 bits reach 255: saturated pixels pass, too", (double)max_value);
 	saturation->type = head->type;
 	saturation->w = head->w;
 	saturation->step = coarse_grid_step(head->w, head->h,

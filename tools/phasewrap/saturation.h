@@ -38,8 +38,10 @@ struct saturation {
 	bool off;		/* no warning: given already, or the largest value is known */
 };
 
-/* known: the largest value is given. planes: how many are fringe images. -1 after fail(). */
-int saturation_plan(struct saturation *, const struct frame_head *, bool known, size_t planes);
+/* known: the largest value is given; warns where it is that of more bits than the samples have.
+ * planes: how many are fringe images. -1 after fail(). */
+int saturation_plan(struct saturation *, const struct frame_head *, bool known, float max_value,
+    size_t planes);
 void saturation_free(struct saturation *);
 /* Looks at row y of all fringe images. */
 void saturation_row(const struct saturation *, const struct capture_set *, const struct frame *,

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "image/coarse_grid.h"
 #include "phasewrap.px.h"
+#include "pixel_wave.h"
 
 #define PIXELS 2048		/* on the coarse grid, about */
 #define APART 3			/* pixels to the neighbour: cameras mix colours of the next ones */
@@ -48,38 +49,6 @@ unlit_free(struct unlit *unlit)
 	unlit->pixel = NULL;
 }
 
-struct wave {
-	float cosine, sine, left;
-};
-
-static struct wave
-fit_pixel(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
-    const struct frame *in, size_t y, size_t x)
-{
-	float first = frame_sample(in, fringe->plane[0], y, x), rise = 0;
-	struct wave wave = { 0 };
-
-	for (size_t i = 1; i < fringe->n; i++) {
-		float v = frame_sample(in, fringe->plane[i], y, x) - first;
-
-		rise = phasewrap_add(rise, v, fit->weights[i].mean);
-		wave.cosine = phasewrap_add(wave.cosine, v, fit->weights[i].c);
-		wave.sine = phasewrap_add(wave.sine, v, fit->weights[i].s);
-	}
-	if (fringe->two_plus_one || fringe->n < 4)
-		return wave;
-	rise = rise * (1.0f / (float)fringe->n);
-	for (size_t i = 0; i < fringe->n; i++) {
-		float v = frame_sample(in, fringe->plane[i], y, x) - first;
-		float left = phasewrap_left(v, rise, wave.cosine, wave.sine, fit->model[i].cosine,
-		    fit->model[i].sine);
-
-		wave.left = phasewrap_add(wave.left, left, left);
-	}
-	wave.left /= (float)(fringe->n - 3);
-	return wave;
-}
-
 /* Bands may share rows: both store the same. */
 void
 unlit_row(const struct unlit *unlit, const struct phasewrap *wrap, const struct frame *in,
@@ -97,8 +66,10 @@ unlit_row(const struct unlit *unlit, const struct phasewrap *wrap, const struct 
 		struct unlit_pixel *to = &unlit->pixel[y / unlit->step * unlit->columns + i];
 
 		if (x + APART < in->head.w && !px_isnan(made[x]) && !px_isnan(made[x + APART])) {
-			struct wave a = fit_pixel(fringe, &wrap->fit[unlit->set], in, y, x);
-			struct wave b = fit_pixel(fringe, &wrap->fit[unlit->set], in, y, x + APART);
+			struct pixel_wave a =
+			    pixel_wave_fit(fringe, &wrap->fit[unlit->set], in, y, x);
+			struct pixel_wave b =
+			    pixel_wave_fit(fringe, &wrap->fit[unlit->set], in, y, x + APART);
 			float square = a.cosine * a.cosine + a.sine * a.sine;
 			float size = sqrtf(square * (b.cosine * b.cosine + b.sine * b.sine));
 

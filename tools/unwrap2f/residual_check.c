@@ -29,6 +29,8 @@
 #define SHARP 0.75
 #define SHARP_SHIFT 0.06
 #define LATE_NEAR 0.025
+#define BOTH 4U			/* of the bits of phases that may be late */
+#define BOTH_NEAR 0.0125	/* what moves from one set to the next has any shift */
 #define ALIKE_FAR 0.15		/* of the way to the next order */
 #define ALIKE_SPREAD 1.5
 
@@ -124,20 +126,42 @@ edge_shift(const double *share, double mean, double cell)
 	return hi > end || lo < -end ? (lo + hi) / 2 : 0;
 }
 
-/* Which of the phases, one image early or late, shifts all residuals so? One bit for each. */
+/* Which of the phases, one image early or late, shifts all residuals so? One bit for each, one for
+ * both together, which do not move the beat. */
 static unsigned
 late_phases(const struct residual_check *check, double shift)
 {
 	unsigned late = 0;
 
-	for (size_t i = 0; check->steps && i < 2; i++) {
+	if (!check->steps)
+		return 0;
+	for (size_t i = 0; i < 2; i++) {
 		double step = check->weight[i] / (double)check->steps;
 
 		if (fabs(remainder(shift - step, 1)) < LATE_NEAR ||
 		    fabs(remainder(shift + step, 1)) < LATE_NEAR)
 			late |= 1U << i;
 	}
+	if (fabs(fabs(shift) - 1 / (double)check->steps) < BOTH_NEAR)
+		late |= BOTH;
 	return late;
+}
+
+static void
+warn_late(const struct residual_check *check, const char *object, double shift, unsigned late)
+{
+	static const char *const others[] = { [1] = " begins one of its",
+		[2] = " begins one of its",
+		[3] = " or the other one begins one of its", [5] = " or both begin one of their",
+		[6] = " or both begin one of their",
+		[7] = ", the other one or both begin one of their" };
+
+	if (late == BOTH)
+		warn(object, "all are off by %.2f turns, as where both phases begin one of their "
+		    "%zu images early or late", shift, check->steps);
+	else
+		warn(object, "all are off by %.2f turns, as where phase%zu%s %zu images early or "
+		    "late", shift, check->number[!(late & 1)], others[late], check->steps);
 }
 
 /*
@@ -172,9 +196,7 @@ judge(struct residual_check *check, const char *object, const double *share)
 		shift = edge_shift(share, shift, check->cell);
 	late = late_phases(check, shift);
 	if (!check->positive && late && hypot(sine, cosine) > SHARP && fabs(shift) > SHARP_SHIFT)
-		warn(object, "all are off by %.2f turns, as where phase%zu%s begins one of its %zu "
-		    "images early or late", shift, check->number[late == 2],
-		    late == 3 ? " or the other one" : "", check->steps);
+		warn_late(check, object, shift, late);
 	else if (!check->positive && hypot(sine, cosine) > AGREEMENT && fabs(shift) > SHIFT)
 		warn(object, "all are off by about %.2f turns: do --period and phasewrap "
 		    "--phase-origin and --sign fit the patterns?", shift);

@@ -75,8 +75,14 @@ after(struct run *run)
 	beat_check_warn(&unwrap->beat);
 	unwrap->check.off |= unwrap->beat.warned;	/* one warning is enough */
 	residual_check_warn(&unwrap->check, "residual");
-	unwrap->jumps.off |= unwrap->check.warned | unwrap->beat.warned;
+	unwrap->offset.off |= unwrap->check.warned;
+	if (unwrap->method == METHOD_BEST)
+		unwrap->offset.off |= field_check_warn(&unwrap->offset, &unwrap->search,
+		    unwrap->period_px[0], unwrap->period_px[1]);
+	unwrap->jumps.off |= unwrap->offset.off | unwrap->beat.warned;
 	jump_check_warn(&unwrap->jumps, unwrap->method == METHOD_GRAY);
+	unwrap->offset.off |= unwrap->jumps.off;
+	offset_check_warn(&unwrap->offset);
 }
 
 static const struct body body = { .rows = unwrap2f_rows, .after = after,
@@ -241,6 +247,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (plan_check(&temporal, in, unwrap) < 0 ||
 	    unwrap2f_plan_beat(&temporal, &ordered, in, unwrap) < 0 ||
 	    jump_check_plan(&unwrap->jumps, in, temporal.axis) < 0 ||
+	    unwrap2f_plan_offset(&temporal, in, unwrap) < 0 ||
 	    unwrap2f_plan_memory(run, unwrap) < 0)
 		return -1;
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
@@ -269,6 +276,7 @@ end(struct run *run)
 	residual_check_free(&unwrap->check);
 	jump_check_free(&unwrap->jumps);
 	beat_check_free(&unwrap->beat);
+	offset_check_free(&unwrap->offset);
 	fringe_line_free(&unwrap->line);
 	spatial_free(&unwrap->spatial);
 }

@@ -3,8 +3,10 @@
 #define UNWRAP2F_H
 
 #include "beat_check.h"
+#include "field_check.h"
 #include "fringe_line.h"
 #include "jump_check.h"
+#include "offset_check.h"
 #include "order_search.h"
 #include "phase_orders.h"
 #include "residual_check.h"
@@ -33,6 +35,8 @@ struct unwrap2f {
 	struct residual_check check;
 	struct jump_check jumps;
 	struct beat_check beat;
+	struct offset_check offset;
+	double period_px[2];		/* of the search's base, and of the phase unwrapped */
 	bool noted;			/* the notes of -v on what cannot be checked were given */
 	size_t made;			/* channels that are not passed; they come first */
 	size_t *source_channel;		/* the input channel of output channel c */
@@ -52,6 +56,8 @@ int unwrap2f_plan_auto(const struct run *, const struct temporal *, struct unwra
  * fail(). */
 int unwrap2f_plan_beat(const struct temporal *, const struct temporal *ordered,
     const struct frame_head *in, struct unwrap2f *);
+/* What tells whether all phases are off by one angle. -1 after fail(). */
+int unwrap2f_plan_offset(const struct temporal *, const struct frame_head *in, struct unwrap2f *);
 /* Names what rows keep of a frame for `after`. -1 after fail(). */
 int unwrap2f_plan_memory(struct run *, struct unwrap2f *);
 /* The channels behind absphase, residual and one absphase of every phase: sigma, p_order (not of a

@@ -74,6 +74,18 @@ unwrap2f_plan_beat(const struct temporal *temporal, const struct temporal *order
 	return beat_check_plan(&unwrap->beat, in->w, in->h);
 }
 
+int
+unwrap2f_plan_offset(const struct temporal *temporal, const struct frame_head *in,
+    struct unwrap2f *unwrap)
+{
+	unwrap->offset.on = temporal->phases > 1 && !unwrap->orders.fuse &&
+	    (unwrap->method == METHOD_BEST ||
+	    (unwrap->method != METHOD_GRAY && unwrap->steps.start == START_FIELD));
+	unwrap->period_px[0] = temporal->period_px[temporal_shortest(temporal)];
+	unwrap->period_px[1] = temporal->period_px[temporal->target];
+	return offset_check_plan(&unwrap->offset, temporal, in);
+}
+
 const char *
 unwrap2f_plan_more(const struct temporal *temporal, struct unwrap2f *unwrap)
 {
@@ -110,7 +122,8 @@ unwrap2f_plan_memory(struct run *run, struct unwrap2f *unwrap)
 	if (run_frame_memory(run, &unwrap->check.count,
 		check->rows * sizeof(*check->count)) < 0 ||
 	    run_frame_memory(run, &unwrap->jumps.row, jumps->rows * sizeof(*jumps->row)) < 0 ||
-	    run_frame_memory(run, &unwrap->jumps.kept, jump_check_kept_bytes(jumps)) < 0)
+	    run_frame_memory(run, &unwrap->jumps.kept, jump_check_kept_bytes(jumps)) < 0 ||
+	    run_frame_memory(run, &unwrap->offset.kept, offset_check_bytes(&unwrap->offset)) < 0)
 		return -1;
 	return run_frame_memory(run, &unwrap->beat.kept,
 	    beat->rows * beat->columns * sizeof(*beat->kept));

@@ -432,6 +432,7 @@ unwrap2f_rows(const struct run *run, const struct frame *in, struct frame *out, 
 			unwrap_sigma_row(&unwrap->sigma, &unwrap->orders, in, out, y);
 		if (jump_check_wanted(&unwrap->jumps, y))
 			jump_check_row(&unwrap->jumps, in, frame_floats(out, 0, y), y);
+		offset_check_row(&unwrap->offset, in, frame_floats(out, 0, y), y);
 		if (unwrap->spatial.on)
 			spatial_label_row(&unwrap->spatial, frame_floats(out, 0, y), y, in->head.w,
 			    frame_floats(out, unwrap->made - 1, y));

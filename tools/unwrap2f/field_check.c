@@ -1,0 +1,98 @@
+#include "field_check.h"
+
+#include <math.h>
+
+#include "base/fail.h"
+
+#define PIXELS_LEAST 256	/* of fewer no warning is given */
+#define FAR 0.25		/* of the least distance of two lines: right pixels lie nearer */
+#define BETTER 3.0		/* times nearer, the order outside: of random phases a tenth are */
+#define EXPLAINED 0.6		/* of the pixels that lie far, and of all: */
+#define SHARE 0.005
+#define BEYOND 0.25		/* turns outside, which the search itself forgives */
+#define TRIED_MOST 256		/* pixels */
+
+/* The distance of a pixel's phases from the line `orders` further, squared, in turns. */
+static double
+distance(const struct offset_check *check, const float *beside, double orders)
+{
+	double square = 0, along = 0, norm = 1;
+
+	for (size_t k = 0; k < check->others; k++) {
+		double off = remainder((double)beside[k] - orders * check->ratio[k], 1);
+
+		square += off * off;
+		along += off * check->ratio[k];
+		norm += check->ratio[k] * check->ratio[k];
+	}
+	return square - along * along / norm;
+}
+
+/* Positions in turns. */
+struct field {
+	double lo, hi;
+};
+
+/* The position of the best order outside that is BETTER; NaN: there is none. */
+static double
+find_outside(const struct offset_check *check, const float *pixel, double own,
+    const struct field *field)
+{
+	double width = field->hi - field->lo, position = (double)pixel[0], found = NAN;
+	double least = own / (BETTER * BETTER);
+	double first = ceil(field->lo - width - position);
+	double last = floor(field->hi + width - position);
+
+	for (double k = first; k <= last; k++) {
+		double at = position + k, now;
+
+		if (at > field->lo - BEYOND && at < field->hi + BEYOND)
+			continue;
+		now = distance(check, pixel + 1, k);
+		if (now < least) {
+			least = now;
+			found = at;
+		}
+	}
+	return found;
+}
+
+bool
+field_check_warn(const struct offset_check *check, const struct order_search *search,
+    double base_period_px, double period_px)
+{
+	double scale = base_period_px / period_px, limit;
+	struct field field = { (double)search->lo * scale, (double)search->hi * scale };
+	double nearest = INFINITY, farthest = -INFINITY, share;
+	size_t all = 0, far = 0, tried = 0, explained = 0;
+
+	if (!check->on || check->off || check->frames >= OFFSET_CHECK_FRAMES || check->others < 2)
+		return false;
+	limit = FAR * FAR * (double)search->distance * (double)search->distance;
+	for (size_t i = 0; i < check->rows * check->columns; i++) {
+		const float *pixel = check->kept + i * (check->others + 1);
+		double own = distance(check, pixel + 1, 0), at;
+
+		if (isnan(own))
+			continue;
+		all++;
+		if (own < limit || ++far % (1 + check->rows * check->columns / TRIED_MOST))
+			continue;
+		tried++;
+		at = find_outside(check, pixel, own, &field);
+		if (isnan(at))
+			continue;
+		explained++;
+		nearest = fmin(nearest, at);
+		farthest = fmax(farthest, at);
+	}
+	share = tried ? (double)explained / (double)tried : 0;
+	if (all < PIXELS_LEAST || share < EXPLAINED || share * (double)far < SHARE * (double)all ||
+	    explained < 4)
+		return false;
+	warn("absphase", "%.2g %% of the pixels fit no order of the field of %.4g px, but one "
+	    "outside, at %.4g to %.4g px: is more of the projector seen (--field)?",
+	    100 * share * (double)far / (double)all, (field.hi - field.lo) * period_px,
+	    nearest * period_px, farthest * period_px);
+	return true;
+}
