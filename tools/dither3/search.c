@@ -9,7 +9,7 @@
 
 #define SEARCH_SWEEPS 16
 #define AHEAD 4			/* pixels of a row that are looked at together */
-#define TILE 8			/* pixels; a tile that no turned bit reaches is not searched again */
+#define TILE 8			/* pixels; a tile that no turned bit reaches is not searched anew */
 
 typedef float lanes __attribute__((vector_size(SEARCH_LANES * sizeof(float))));
 

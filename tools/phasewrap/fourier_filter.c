@@ -1,3 +1,4 @@
+/* Filters the lines of an image by its carrier's window: extended, transformed, cut, and back. */
 #include "fourier_filter.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The power spectrum of an image, tile by tile: where its carrier is looked for. */
 #include "fourier_spectrum.h"
 
 #include <math.h>

@@ -48,7 +48,8 @@ surface_init(struct surface *surface, const struct frame *frame, double jump)
 	surface->first = calloc(surface->mesh.h + 1, sizeof(*surface->first));
 	surface->pieces = (surface->mesh.w + PIECE - 1) / PIECE;
 	surface->reach = calloc(surface->mesh.h, surface->pieces * sizeof(*surface->reach));
-	return surface->vertex && surface->own && surface->first && surface->reach ? 0 : fail_memory();
+	return surface->vertex && surface->own && surface->first && surface->reach ? 0 :
+	    fail_memory();
 }
 
 static void
@@ -74,7 +75,8 @@ fill_vertices(struct surface *surface, const struct frame *frame, size_t value)
 			    frame_floats(frame, value, y)[x];
 			own[2] = mesh->towards ? -own[2] : own[2];
 			for (int k = 0; k < 3; k++)
-				surface->vertex[i].attribute[k] = has_normals ? vertex->normal[k] : 0;
+				surface->vertex[i].attribute[k] =
+				    has_normals ? vertex->normal[k] : 0;
 			if (has_normals && mesh->towards)
 				surface->vertex[i].attribute[SURFACE_NZ] *= -1;
 			vertex++;

@@ -10,7 +10,7 @@
 #include "one_colour.h"
 #include "surface.h"
 
-#define STRIP 32			/* rows of samples that are drawn and lit at once, or a few more */
+#define STRIP 32			/* rows of samples, or a few more, drawn and lit at once */
 
 struct picture {
 	const struct parameters *parameters;

@@ -15,7 +15,7 @@
 #define TRIAL_LEAST 20480	/* bytes of a sample, at least */
 #define THICK_ROWS 16		/* of a strip where much is repeated, at least */
 #define THICK_LARGE ((size_t)1 << 20)	/* bytes of an image that has two of them, of two thirds */
-#define REPEATED_LONGER 720	/* thousandths: a level that leaves less than this is worth its time, */
+#define REPEATED_LONGER 720	/* thousandths: a level that leaves less is worth its time, */
 #define LITTLE_PART 900		/* or less than this, where it costs less because less is left */
 #define LITTLE_LONGER 50	/* than this part */
 #define FAR_BYTES 49152		/* of a strip in which a match finds what lies far before, */
@@ -314,7 +314,8 @@ try_longest(const struct trial *trial, size_t bytes, size_t first, struct idat_p
 static int
 try_runs(struct trial *trial, size_t most, struct idat_packing *method)
 {
-	const size_t plain = runs_of(trial, FILTER_NONE, NULL), up = runs_of(trial, FILTER_UP, NULL);
+	const size_t plain = runs_of(trial, FILTER_NONE, NULL);
+	const size_t up = runs_of(trial, FILTER_UP, NULL);
 	const enum filter filter = plain * 20 < up * 19 ? FILTER_NONE : FILTER_UP;
 	const size_t runs = filter == FILTER_NONE ? plain : up;
 	long leaves;

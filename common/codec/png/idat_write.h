@@ -31,9 +31,9 @@ struct idat_options {
  * done. */
 bool idat_write_is_for(const struct frame_head *, const struct idat_options *);
 /*
- * Writes a frame's pixels and the end of the file behind its head. 0, or -1 after fail(), also where
- * memory is short: the bytes of a file do not depend on that. It takes twice the bytes of the
- * pixels, of small images three times, and what libdeflate needs at its levels, up to 10 MB.
+ * Writes a frame's pixels and the end of the file behind its head. 0, or -1 after fail(), also
+ * where memory is short: the bytes of a file do not depend on that. It takes twice the bytes of
+ * the pixels, of small images three times, and what libdeflate needs at its levels, up to 10 MB.
  */
 int idat_write(const char *path, FILE *, const struct frame *, const struct idat_options *);
 
