@@ -203,7 +203,8 @@ search_plainly(struct picture *picture, double sigma, float price)
 	begin(picture, &picture->plane[0], sigma, false, 1);
 	for (size_t i = 0; i < picture->w * picture->h; i++)
 		if (!picture->black[i])
-			change(picture, &picture->plane[0], i, picture->stair[i] - picture->share[i]);
+			change(picture, &picture->plane[0], i,
+			    picture->stair[i] - picture->share[i]);
 	sweep_all(picture, price, try_stair);
 	free(picture->plane[0].error);
 	return sweeps;

@@ -30,7 +30,7 @@ struct search {
 	float *inside;		/* 1 where a pixel counts; with the margins of `seen` */
 	float price;		/* of a bit that is not the pattern's */
 	size_t across, tiles;	/* tiles of a row, and of the picture */
-	unsigned char *turned[2];	/* of each tile: a bit near it turned now, in the last sweep */
+	unsigned char *turned[2];	/* of each tile: a bit near it turned now, before */
 	struct seen tangential, radial;
 };
 
