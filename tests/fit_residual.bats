@@ -172,7 +172,7 @@ write_frames("pale.nrrd", [Frame(np.rint(f).astype("u1")) for f in i])'
 	done
 	fails 0 "phasewrap: 30 % of the pixels are lost to saturation alone" "${right[@]}" white.nrrd
 	silent "${right[@]}" -q many.nrrd
-	silent "${right[@]}" --max-value 1000 many.nrrd
+	silent "${right[@]}" --max-value 1e30 many.nrrd
 	# what another limit removes as well is not lost to saturation
 	fails 0 "lost to saturation alone" "${right[@]}" pale.nrrd
 	silent "${right[@]}" --min-modulation 0.2 pale.nrrd
