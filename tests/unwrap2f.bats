@@ -538,6 +538,19 @@ write_frames("dark.nrrd", measurement(rng.uniform(0, 1e6, u.shape), [60, 66], 3,
 	silent unwrap2f -q -p 66,60 two.nrrd -o out.nrrd
 }
 
+@test "unwrap2f: a field that nothing states is named where three phases have wrong orders" {
+	py "$truth"'
+u = column(320, 40, 320)
+write_frames("wide.nrrd", measurement(u, [60, 66, 73], 0.02))
+write_frames("short.nrrd", measurement(u, [20, 22, 24.5], 0.02))'
+	fails 0 "random fringe orders: no --field, so that orders were looked for over 16060 px" \
+		unwrap2f wide.nrrd -o out.nrrd
+	silent unwrap2f --field 330 wide.nrrd -o out.nrrd
+	fails 0 "is more than 220 px of the projector seen? Their number (--field), a Gray code or --line tells" \
+		unwrap2f short.nrrd -o out.nrrd
+	silent unwrap2f --field 330 short.nrrd -o out.nrrd
+}
+
 @test "unwrap2f: no warning where orders are right, however noisy, dark around, or few" {
 	py "$truth"'
 u = column(600, 80, 640)

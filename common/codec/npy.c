@@ -2,7 +2,8 @@
  * NPY, versions 1 to 3: every integer, float and bool type, both byte orders, C and Fortran order.
  * Shapes: (H, W) is one channel. Of three axes the last is the channels, (H, W, C), if it is at
  * most 4 and both others are longer than 4; else the first is, (C, H, W), which is how we write.
- * Axes of length 1 in front of these are dropped. NPY has no place for metadata.
+ * Axes of length 1 in front of these are dropped. A warning says where more channels than that seem
+ * to be the last. NPY has no place for metadata.
  */
 #define _GNU_SOURCE
 #include "io/codec.h"
@@ -18,6 +19,8 @@
 #define AXES 8
 #define HEADER_LIMIT 65536
 #define COLUMNS 64		/* placed at once */
+#define PIXEL_MOST 16		/* elements of the last axis are channels rather than columns, */
+#define SIDE_LEAST 64		/* where the axes before it are as long as this */
 
 struct npy {
 	enum element element;
@@ -193,6 +196,11 @@ plan_axes(const char *path, const char *text, struct npy *npy)
 			npy->step_c = step[first + 2];
 		}
 	} else {
+		if (shape[2] > 4 && shape[2] <= PIXEL_MOST && shape[0] >= SIDE_LEAST &&
+		    shape[1] >= SIDE_LEAST)
+			warn(path, "is read as %zu channels of %zu x %zu pixels: of more than four "
+			    "channels NPY files have these first, as numpy.moveaxis(a, 2, 0)",
+			    shape[0], shape[2], shape[1]);
 		npy->c = shape[0];
 		npy->h = shape[1];
 		npy->w = shape[2];

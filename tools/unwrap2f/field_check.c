@@ -1,6 +1,7 @@
 #include "field_check.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/fail.h"
 
@@ -10,7 +11,17 @@
 #define EXPLAINED 0.6		/* of the pixels that lie far, and of all: */
 #define SHARE 0.005
 #define BEYOND 0.25		/* turns outside, which the search itself forgives */
+#define CLEARLY 0.99		/* less: not the same phases again */
 #define TRIED_MOST 256		/* pixels */
+#define STRAY 20		/* one in so many at each end does not tell where they lie */
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	const double *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
 
 /* The distance of a pixel's phases from the line `orders` further, squared, in turns. */
 static double
@@ -33,7 +44,8 @@ struct field {
 	double lo, hi;
 };
 
-/* The position of the best order outside that is BETTER; NaN: there is none. */
+/* The position of the best order outside that is BETTER; NaN: there is none. Where the phases repeat
+ * it is the one above the field: a projector has no columns below 0. */
 static double
 find_outside(const struct offset_check *check, const float *pixel, double own,
     const struct field *field)
@@ -43,13 +55,13 @@ find_outside(const struct offset_check *check, const float *pixel, double own,
 	double first = ceil(field->lo - width - position);
 	double last = floor(field->hi + width - position);
 
-	for (double k = first; k <= last; k++) {
+	for (double k = last; k >= first; k--) {
 		double at = position + k, now;
 
 		if (at > field->lo - BEYOND && at < field->hi + BEYOND)
 			continue;
 		now = distance(check, pixel + 1, k);
-		if (now < least) {
+		if (now < least * (isnan(found) ? 1 : CLEARLY)) {
 			least = now;
 			found = at;
 		}
@@ -63,7 +75,7 @@ field_check_warn(const struct offset_check *check, const struct order_search *se
 {
 	double scale = base_period_px / period_px, limit;
 	struct field field = { (double)search->lo * scale, (double)search->hi * scale };
-	double nearest = INFINITY, farthest = -INFINITY, share;
+	double found[TRIED_MOST], share;
 	size_t all = 0, far = 0, tried = 0, explained = 0;
 
 	if (!check->on || check->off || check->frames >= OFFSET_CHECK_FRAMES || check->others < 2)
@@ -82,17 +94,17 @@ field_check_warn(const struct offset_check *check, const struct order_search *se
 		at = find_outside(check, pixel, own, &field);
 		if (isnan(at))
 			continue;
-		explained++;
-		nearest = fmin(nearest, at);
-		farthest = fmax(farthest, at);
+		found[explained++] = at;
 	}
 	share = tried ? (double)explained / (double)tried : 0;
+	qsort(found, explained, sizeof(*found), compare_doubles);
 	if (all < PIXELS_LEAST || share < EXPLAINED || share * (double)far < SHARE * (double)all ||
 	    explained < 4)
 		return false;
 	warn("absphase", "%.2g %% of the pixels fit no order of the field of %.4g px, but one "
 	    "outside, at %.4g to %.4g px: is more of the projector seen (--field)?",
 	    100 * share * (double)far / (double)all, (field.hi - field.lo) * period_px,
-	    nearest * period_px, farthest * period_px);
+	    found[explained / STRAY] * period_px,
+	    found[explained - 1 - explained / STRAY] * period_px);
 	return true;
 }

@@ -325,10 +325,11 @@ jump_check_warn(struct jump_check *check, bool gray)
 		check->off = check->warned = true;
 		warn("absphase",
 		    "%s by %.3g turns from a pixel to the next, as at the end of a beat that is "
-		    "too short: is more than %.5g px of the projector seen? A third period, a "
-		    "Gray code or --line tells",
+		    "too short: is more than %.5g px of the projector seen? %s, a Gray code or "
+		    "--line tells",
 		    sums.beat_up > sums.beat_down ? "rises" : "falls", check->beat_turns,
-		    check->beat_px);
+		    check->beat_px, check->field_tells ? "Their number (--field)" :
+		    "A third period");
 		return;
 	}
 	if (sums.pairs < LEAST || whole < sums.loose ||

@@ -35,7 +35,8 @@ struct jump_check {
 	size_t modulation, texture;	/* the input's channels, or NO_CHANNEL */
 	struct jump_sums *row;
 	double beat_turns;	/* turns in the beat that begins the sequence; 0: none. */
-	double beat_px;		/* its period. The caller sets both. */
+	double beat_px;		/* its period. The caller sets both, */
+	bool field_tells;	/* and whether a field, which nothing states, would tell. */
 	bool off, warned;
 };
 

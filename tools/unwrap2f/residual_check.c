@@ -207,6 +207,10 @@ judge(struct residual_check *check, const char *object, const double *share)
 	else if (are_alike(check, share))
 		warn(object, "all lie alike far from the best order, as where one of the phases "
 		    "begins an image early or late, or with wrong or swapped periods");
+	else if (far > FAR_SHARE && check->positive && check->assumed_px > 0)
+		warn(object, "as large as from random fringe orders: no --field, so that orders "
+		    "were looked for over %.5g px; wrong or swapped periods, a wrong phase origin, "
+		    "mostly unlit pixels (phasewrap --min-amplitude)", check->assumed_px);
 	else if (far > FAR_SHARE && (check->positive || very_far > VERY_FAR_SHARE))
 		warn(object, "as large as from random fringe orders: wrong or swapped periods, a "
 		    "wrong phase origin, mostly unlit pixels (phasewrap --min-amplitude), or "

@@ -25,6 +25,7 @@ struct residual_check {
 	 * each shifts the residual. The caller sets them. */
 	size_t steps, number[2];
 	double weight[2];
+	double assumed_px;	/* a field that nothing states; 0: stated. The caller sets it. */
 	bool off, warned;	/* no warning: of no use here, or given already */
 };
 

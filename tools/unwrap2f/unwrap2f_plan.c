@@ -51,6 +51,8 @@ unwrap2f_plan_beat(const struct temporal *temporal, const struct temporal *order
 	double period_px = temporal->period_px[wanted], n;
 
 	unwrap->jumps.beat_turns = 0;
+	unwrap->jumps.field_tells = temporal->phases > 2 && temporal->field_px == 0;
+	unwrap->check.assumed_px = unwrap->jumps.field_tells && steps->n ? steps->field_px : 0;
 	if (steps->n && steps->start == START_FIELD) {
 		unwrap->jumps.beat_px = steps->period_px;
 		unwrap->jumps.beat_turns =
