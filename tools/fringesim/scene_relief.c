@@ -7,7 +7,7 @@
 #define REACH_X 0.36
 #define REACH_Y 0.375
 /* Steps of a ray before it is asked whether it is beside all bumps, where the surface is flat: an
- * oblique one would take the more the flatter it falls, and one in ordinary pictures takes fewer. */
+ * oblique one would take the more the flatter it falls; one in ordinary pictures takes fewer. */
 #define STEPS_FLAT 64
 
 struct bump {

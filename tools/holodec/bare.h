@@ -17,7 +17,7 @@ bool bare_is(const struct holo_options *, const struct frame_head *, bool blurre
 /*
  * counts are those of levels that were each rounded to the nearest. Where the picture is exact with
  * pairs nearest in angle, or with levels that were cut, they become those. -1 after fail() where it
- * is exact with other stairs than those of the options. Pictures of few points are left as they are.
+ * is exact with other stairs than those of the options. Pictures of few points are not looked at.
  */
 int bare_counts(const struct holo *, const struct reading *, const struct frame *in,
     struct pixel_counts *counts);
