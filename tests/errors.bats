@@ -235,6 +235,15 @@ nothing_new() {
 		fails 1 "x.$suffix: " bash -c "ulimit -f 100; trap '' XFSZ; median large.nrrd -o x.$suffix"
 	done
 	rm large.nrrd
+	# plots, which a library writes: larger than the first buffer of a file, too
+	py 'write_frames("row.nrrd", Frame(np.random.default_rng(1).random((1, 40, 4000)).astype("f4"), ["depth"]))'
+	for suffix in svg png pdf; do
+		ln -s /dev/full full.$suffix
+		fails 1 "full.$suffix: cannot be written: No space left on device" frameplot in.nrrd -o full.$suffix
+		fails 1 "full.$suffix: cannot be written: No space left on device" frameplot row.nrrd -o full.$suffix
+		rm full.$suffix
+	done
+	rm row.nrrd
 	nothing_new
 }
 

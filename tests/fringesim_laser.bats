@@ -139,3 +139,30 @@ expect((off == 20).all())
 		fails 2 "is only for --laser" fringesim $option -o null:
 	done
 }
+
+@test "fringesim --laser: far beside a face, rays that meet the flat ground at a few degrees meet it where a plane is" {
+	while read -r size thickness; do
+		py '
+from laser import *
+size = tuple(map(int, sys.argv[1].split("x")))
+Camera(f=800., size=size).save("wide.json", laser_plane=[0.6, 0.6, 0.28 ** 0.5, -600 * 0.28 ** 0.5], image_size=size)' "$size"
+		for scene in "relief --height 50" "plane --height 0"; do
+			# shellcheck disable=SC2086
+			silent fringesim --laser --calib wide.json --scene $scene --distance 600 --thickness $thickness --ambient 10 \
+				--amplitude 200 -b float -o "${scene%% *}.nrrd"
+		done
+		py '
+face, plane = read_frame("relief.nrrd")["image"], read_frame("plane.nrrd")["image"]
+h, w = face.shape
+y, x = np.mgrid[:h, :w] - np.array([(h - 1) / 2, (w - 1) / 2])[:, None, None]
+# the face, 0.36 and 0.375 widths to each side of the middle, hides a twelfth more behind it
+away = (np.abs(x) > 0.4 * w) | (np.abs(y) > 0.42 * w)
+expect(away.sum() > 0.15 * w * h and np.ptp(plane[away]) > 10, away.sum(), np.ptp(plane[away]))
+expect(np.abs(face - plane)[away] < 1e-4, sys.argv, np.abs(face - plane)[away].max())
+expect(np.abs(face - plane).max() > 0.002, "no face", np.abs(face - plane).max())' "$size"
+	done <<-END
+		8000x3 2000
+		3x8000 1000
+		65535x1 20000
+	END
+}

@@ -578,3 +578,76 @@ for k, i in enumerate((0, 1, 4)):
 	[ ! -e none.nrrd ]
 	fails 2 "--on-refusal: must be one of nan skip stop" holodec --on-refusal no bad.nrrd
 }
+
+# What other programs make and leave: PNG without keys. W 128, so that stairs of S 4, 11 and 20 fit.
+@test "holodec: without keys, levels tell whether something was lost, how they were rounded, and of other stairs" {
+	py "$bodies"'write_depth("steps.nrrd", steps(128))'
+	keys="-P 16 -t 30 --depth-range=-10,138 --z-axis towards"
+	# holo S OPTION ...: bare.png and bare.jpg
+	holo() {
+		# shellcheck disable=SC2086
+		holoenc -P 16 --depth-range=-10,138 -S "$@" steps.nrrd -o keyed.png
+		/usr/bin/python3 -c 'from PIL import Image; Image.open("keyed.png").save("bare.png"); Image.open("keyed.png").save("bare.jpg", quality=98, subsampling=0)'
+		framecat --delete "*" bare.png -o bare.png
+	}
+	# same OPTION ...: the depths are those that the keys lead to
+	same() {
+		holodec keyed.png -o want.nrrd
+		# shellcheck disable=SC2086
+		silent holodec $keys "$@" bare.png -o got.nrrd
+		py 'expect(read_frame("got.nrrd")["depth"].view("u4") == read_frame("want.nrrd")["depth"].view("u4"), "depth")'
+	}
+	for rounding in angle level; do
+		holo 11 -K 2 --rounding $rounding
+		same --stair cosine -S 11 -K 2
+		for turns in 0 1 3 9; do
+			# shellcheck disable=SC2086
+			fails 1 "--stair-turns: the stairs of the picture have 2 turns, not $turns" holodec $keys --stair cosine -S 11 -K $turns bare.png
+		done
+		# shellcheck disable=SC2086
+		fails 1 "--stair-height: the stairs of the picture are 11 levels high, not 10" holodec $keys --stair cosine -S 10 -K 2 bare.png
+		# shellcheck disable=SC2086
+		fails 1 "--stair: the stairs of the picture are cosine, of 2 turns, not composite" holodec $keys --stair composite -S 11 bare.png
+		holo 4 --stair composite --rounding $rounding
+		same --stair composite -S 4
+		# shellcheck disable=SC2086
+		fails 1 "--stair: the stairs of the picture are composite, not cosine" holodec $keys --stair cosine -S 4 -K 0 bare.png
+		# a picture that is lossy stays one: with --rounding level, which asks nothing, it decodes alike
+		holo 11 --rounding $rounding
+		# shellcheck disable=SC2086
+		silent holodec $keys --stair cosine -S 11 -K 0 bare.jpg -o got.nrrd
+		# shellcheck disable=SC2086
+		silent holodec $keys --stair cosine -S 11 -K 0 --rounding level bare.jpg -o want.nrrd
+		py 'expect(read_frame("got.nrrd")["depth"].view("u4") == read_frame("want.nrrd")["depth"].view("u4"), "lossy")'
+	done
+}
+
+@test "holodec: levels that another program has cut are no loss; depths that no encoder makes are warned of" {
+	py "$bodies"'
+from PIL import Image
+W, P, S, lo, hi = 256, 16, 11, 128, 243.2
+x, z = np.arange(W)[None], sphere(W)
+t = (x * np.cos(np.pi / 6) + (z - lo) / (hi - lo) * W / 2) / P
+k, turn = np.floor(t), 2 * np.pi * t
+levels = np.stack([127.5 * (1 + np.sin(turn)), 127.5 * (1 + np.cos(turn)),
+	S * k + S / 2 - (S - 2) / 2 * np.cos(np.pi * (t - k))], -1)
+picture = Image.fromarray(np.nan_to_num(levels).astype("u1"))
+picture.save("cut.png")
+picture.crop((8, 0, W + 8, W)).save("moved.png")'
+	keys="-S 11 -K 0 --stair cosine --depth-range 128,243.2 --z-axis towards"
+	# shellcheck disable=SC2086
+	silent holodec $keys -P 16 -t 30 cut.png -o out.nrrd
+	# a level that was cut moves the angle by up to 1/127.5 times the root of 2
+	py "$bodies"'
+want, got = sphere(256), read_frame("out.nrrd")["depth"]
+expect(np.isnan(want) == np.isnan(got))
+inside = np.isfinite(want)
+expect(np.abs(got - want)[inside] < 1.02 * 2 ** 0.5 / 127.5 / (2 * np.pi) * 16 / 128 * 115.2, np.abs(got - want)[inside].max())'
+	for wrong in "-P 16.5 -t 30 cut.png" "-P 16 -t 29 cut.png" "-P 16 -t 30 moved.png"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr holodec $keys $wrong -o out.nrrd
+		[ "$status" -eq 0 ]
+		[[ "$stderr" == *"% of the picture, of which nothing was lost, decode to depths outside of the range"* ]]
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done
+}

@@ -96,6 +96,16 @@ save("left.nrrd", x < 80); save("right.nrrd", x >= 78); save("line.nrrd", x == 5
 	mistake "--delete: there is no key lenght_unit (is it length_unit?)" framecat --delete lenght_unit depth.nrrd -o x.nrrd
 	mistake "(is it period_px?)" framecat --delete z_axis,period depth.nrrd depth.nrrd -o x.nrrd
 	right framecat --delete 'length_unit,cmd.9,phase_sign,sample_scale,origin_px,*px' depth.nrrd -o x.nrrd
+	mistake "--set: no tool reads the key lenght_unit (is it length_unit?)" framecat --set lenght_unit=mm depth.nrrd depth.nrrd -o x.nrrd
+	mistake "(is it phase_sign?)" framecat --set z_axis=away,phase_sgn=1 depth.nrrd -o x.nrrd
+	right framecat --set 'length_unit=mm,lot=7,operator=A, B,my_unit=3,time=1,bins=2' depth.nrrd -o x.nrrd
+	framecat --set note_a=x,phase_sign=1 depth.nrrd | framecat --delete length_unit -o own.nrrd
+	right framecat --set phase_sign=1,period_px=3 own.nrrd -o x.nrrd
+	# every key of the pages, without its last letter but one, unless that is another one
+	for key in $(sed -n '/^\.It Cm role/,/^\.Ss Gathering/s/^\.It Cm //p' "$BATS_TEST_DIRNAME/../man/frame.5" | tr -d ',' | tr ' ' '\n' |
+		grep -E '^[a-z_]{6,}[a-z]$'); do
+		mistake "no tool reads the key ${key::-2}${key: -1} (is it " framecat --set "${key::-2}${key: -1}=1" depth.nrrd -o x.nrrd
+	done
 	mistake "--scale: channel depth goes from 0 to 3" framecat --as ushort -s 0,1000000 depth.nrrd -o x.png
 	right framecat --as ushort -s 0,1000 depth.nrrd -o x.png
 	right framecat --as ushort -s 0,40 plate.nrrd -o x.png

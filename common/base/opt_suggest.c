@@ -14,9 +14,8 @@ least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Letters to insert, to leave out or to change, or neighbours to exchange, until a is b. */
-static size_t
-distance(const char *a, size_t n, const char *b)
+size_t
+opt_suggest_distance(const char *a, size_t n, const char *b)
 {
 	size_t m = strlen(b), row[3][NAME_MOST + 1];
 
@@ -49,11 +48,12 @@ opt_suggest_word(const char *word, size_t n, const char *mark, const char *const
 		if (n > 0 && !strncmp(words[i], word, n))
 			nearest = 0;
 		else if (nearest > 0)
-			nearest = least(nearest, distance(word, n, words[i]));
+			nearest = least(nearest, opt_suggest_distance(word, n, words[i]));
 	for (size_t i = 0; words[i] && found < SUGGESTED_MOST; i++) {
-		bool begins = n > 0 && !strncmp(words[i], word, n);
+		bool meant = (n > 0 && !strncmp(words[i], word, n)) ||
+		    (nearest > 0 && opt_suggest_distance(word, n, words[i]) == nearest);
 
-		if (!(begins || (nearest > 0 && distance(word, n, words[i]) == nearest)))
+		if (!meant)
 			continue;
 		used += (size_t)snprintf(text + used, size - used, "%s%s%s",
 		    found++ ? " or " : " (is it ", mark, words[i]);

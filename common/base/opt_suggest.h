@@ -19,4 +19,8 @@ const char *opt_suggest(const char *word, const struct option *option, char *tex
 const char *opt_suggest_word(const char *word, size_t n, const char *mark, const char *const *words,
     char *text, size_t size);
 
+/* Letters to insert, to leave out or to change, or neighbours to exchange, until the n bytes of a
+ * are b. */
+size_t opt_suggest_distance(const char *a, size_t n, const char *b);
+
 #endif

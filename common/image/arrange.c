@@ -335,6 +335,17 @@ set_one(struct frame_head *head, const char *key, const char *value)
 	return head_set_channels(head, value);
 }
 
+size_t
+arrange_next_key(const char **settings, const char **key)
+{
+	size_t n = key_length(*settings);
+	const char *end = setting_end(*settings + n);
+
+	*key = *settings;
+	*settings = *end ? end + 1 : end;
+	return n;
+}
+
 int
 arrange_check_settings(const char *settings)
 {

@@ -45,6 +45,8 @@ int arrange_stack(struct frame *const *frames, size_t n, struct frame **out);
 /* "key=value,key=value": a comma parts settings where a key and = follow; `channels` renames. */
 int arrange_check_settings(const char *settings);
 int arrange_set(struct frame *, const char *settings);
+/* The next key of what arrange_set() takes: its length; *settings goes behind its value. */
+size_t arrange_next_key(const char **settings, const char **key);
 /* Removes keys, comma-separated, maybe with * and ?. */
 int arrange_delete(struct frame *, const char *keys);
 

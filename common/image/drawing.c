@@ -1,5 +1,6 @@
 #include "image/drawing.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,14 +31,26 @@ drawing_has_pixels(const char *path)
 	return has_suffix(path, ".png");
 }
 
+/* Where cairo's bytes go: it says that they could not be written, not why. */
+struct drawn_file {
+	FILE *file;
+	int error;	/* errno of the first piece that could not be written, or 0 */
+};
+
 static cairo_status_t
-write_bytes(void *file, const unsigned char *bytes, unsigned n)
+write_bytes(void *to, const unsigned char *bytes, unsigned n)
 {
-	return fwrite(bytes, 1, n, file) == n ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+	struct drawn_file *drawn = to;
+
+	if (fwrite(bytes, 1, n, drawn->file) == n)
+		return CAIRO_STATUS_SUCCESS;
+	if (!drawn->error)
+		drawn->error = errno;
+	return CAIRO_STATUS_WRITE_ERROR;
 }
 
 static cairo_surface_t *
-new_surface(const struct drawing *drawing, FILE *file, const char *path)
+new_surface(const struct drawing *drawing, struct drawn_file *file, const char *path)
 {
 	double w = (double)drawing->w, h = (double)drawing->h;
 	cairo_surface_t *surface;
@@ -55,7 +68,7 @@ new_surface(const struct drawing *drawing, FILE *file, const char *path)
 }
 
 static cairo_status_t
-draw_file(const struct drawing *drawing, FILE *file, const char *path)
+draw_file(const struct drawing *drawing, struct drawn_file *file, const char *path)
 {
 	cairo_surface_t *surface = new_surface(drawing, file, path);
 	cairo_t *cr = libcairo.create(surface);
@@ -77,22 +90,28 @@ int
 drawing_save(const struct drawing *drawing, const char *path)
 {
 	struct safe_file *temporary;
-	FILE *file;
+	struct drawn_file drawn = { 0 };
 	cairo_status_t status;
+	bool good;
 
 	if (!drawing_takes(path))
 		return fail_usage(path, "a plot is written as .svg, .png or .pdf");
 	if (libcairo_load() < 0)
 		return -1;
-	file = safe_file_open(path, &temporary);
-	if (!file)
+	drawn.file = safe_file_open(path, &temporary);
+	if (!drawn.file)
 		return -1;
-	status = draw_file(drawing, file, path);
-	if (status != CAIRO_STATUS_SUCCESS)
+	status = draw_file(drawing, &drawn, path);
+	good = status == CAIRO_STATUS_SUCCESS && !drawn.error;	/* PDF keeps it to itself */
+	if (drawn.error) {
+		errno = drawn.error;
+		fail_errno(path, "cannot be written");
+	} else if (!good) {
 		fail(path, "could not be drawn: %s", libcairo.status_to_string(status));
-	if (safe_file_close(file, path, temporary, status == CAIRO_STATUS_SUCCESS) < 0)
+	}
+	if (safe_file_close(drawn.file, path, temporary, good) < 0)
 		return -1;
-	return status == CAIRO_STATUS_SUCCESS ? 0 : -1;
+	return good ? 0 : -1;
 }
 
 /* ---- what is drawn ---- */

@@ -9,6 +9,7 @@
 #include "clamped.h"
 #include "mesh/jump.h"
 #include "points.h"
+#include "known_keys.h"
 
 int
 change_check_crop(const struct numbers *crop)
@@ -197,6 +198,8 @@ change_metadata(const struct parameters *parameters, struct priv *priv, struct f
 		return -1;
 	if (table && head_set_points(head, points) < 0)		/* it stays a table */
 		return -1;
+	if (parameters->set && !priv->set_warned)
+		priv->set_warned = known_keys_warn(parameters->set, &head->meta);
 	if (parameters->set && arrange_set(frame, parameters->set) < 0)
 		return -1;
 	return head_is_table(head) ? head_points(head, &points) : 0;

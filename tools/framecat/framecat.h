@@ -23,7 +23,7 @@ struct priv {
 	struct encoding encoding;
 	struct paint paint;
 	bool encodes, tabulates;	/* --points makes tables, not meshes without triangles */
-	bool clamped_warned, jump_checked, misspelt_warned;
+	bool clamped_warned, jump_checked, misspelt_warned, set_warned;
 	size_t frames, emitted;		/* that came; that went on, or wait to be stacked */
 	struct frame **stack;
 	size_t lost, channels;		/* wanted frames; of the last frame that was split */

@@ -17,7 +17,7 @@
 
 #define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture without regions */
 #define CERTAINTY 0.75f /* of an input's own channel */
-#define SURVEY_STEP 8 /* one row of so many is counted before decoding */
+#define SURVEY_STEP 8 /* in one row of so many colours are counted */
 
 struct parameters {
 	struct holo_options holo;
@@ -143,19 +143,12 @@ look(struct run *run, const struct frame *in, bool *was_lossy)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	struct pixel_counts counts = { 0 };
 	struct exact_limits limits = exact_limits(&priv->holo);
-	struct tile tile;
-	float depth[TILE] __attribute__((aligned(64)));
+	struct pixel_counts counts = pixel_counts_take(&priv->reading, in, &limits);
 	bool lossy;
 
-	for (size_t y = 0; y < in->head.h; y += SURVEY_STEP)
-		for (size_t x = 0; x < in->head.w; x += TILE) {
-			size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
-
-			decode_nearest(&priv->reading, in, y, x, n, &tile, depth);
-			pixel_counts_add(&tile, depth, n, &limits, &counts);
-		}
+	if (priv->bare.picture && bare_counts(&priv->holo, &priv->reading, in, &counts) < 0)
+		return -1;
 	lossy = !pixel_counts_exact(&counts);
 	if (parameters->decode == DECODE_AUTO)
 		priv->decode = lossy ? DECODE_REGION : DECODE_NEAREST;
@@ -163,6 +156,8 @@ look(struct run *run, const struct frame *in, bool *was_lossy)
 		priv->edge_px = lossy && priv->decode != DECODE_REGION ? EDGE_LOSSY : 0;
 	if (pixel_counts_check(&counts, parameters->blur_px > 0, in->head.type == SAMPLE_FLOAT) < 0)
 		return -1;
+	if (priv->bare.picture && !lossy)
+		bare_warn_beyond(&counts, &priv->bare);
 	if (lossy)
 		palette_warn(in, SURVEY_STEP, &priv->few_colours);
 	if (!priv->compared)
@@ -242,6 +237,7 @@ plan_picture(struct run *run, const struct frame_head *in, struct frame_head *ou
 	    place_take_pair(&parameters->corner, "--corner", holo->corner) < 0)
 		return -1;
 	reading->code = holo_code(holo);
+	priv->bare.picture = bare_is(&parameters->holo, in, parameters->blur_px > 0);
 	reading->rgb = holo->layout == HOLO_RGB;
 	reading->half_step = holo->stair == HOLO_COMPOSITE ? 0.5f : 0;
 	holo_profile(&reading->code, parameters->blur_px * (double)reading->code.turns_per_column,

@@ -3,6 +3,7 @@
 #define HOLODEC_HOLODEC_H
 
 #include "altered.h"
+#include "bare.h"
 #include "halved.h"
 #include "image/texture_below.h"
 #include "place.h"
@@ -21,6 +22,7 @@ struct priv {
 	bool compared;      /* options with the keys of the picture */
 	bool few_colours;   /* a warning was given */
 	struct altered altered; /* likewise */
+	struct bare bare;
 	bool keep;          /* all pixels, and how certain each is */
 	bool grown;         /* regions.certainty is that of this picture */
 	float least;        /* certainty of what is kept */

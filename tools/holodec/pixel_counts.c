@@ -2,11 +2,17 @@
 
 #include <math.h>
 
+#include "decode.h"
 #include "holodec.px.h"
+
+#define ROW_STEP 8 /* one row of so many is counted */
+
+/* Depths that lie so far outside of the cube no rounding makes: it moves phases by 0.002 turns. */
+#define BEYOND_TURNS 0.02f
 
 #define COUNTS_SIMD \
 	_Pragma("omp simd reduction(+:points, inexact, off_level, off_circle, coloured) \
-	    reduction(+:off_stair, outside)")
+	    reduction(+:off_stair, outside, beyond)")
 
 /* Pairs of levels nearest in angle lie up to 3.39 off the circle, and 0.0039 rad off the angle that
  * the stair was made of. Of levels each rounded by itself the circle tells enough. */
@@ -15,25 +21,29 @@ exact_limits(const struct holo *holo)
 {
 	struct holo_code code = holo_code(holo);
 	bool angle = holo->rounding == HOLO_ANGLE;
+	float far = (float)holo->low, near = (float)holo->high;
 
 	return (struct exact_limits){ .circle = angle ? 3.4f : 1.0f,
 		.stair = angle ? 0.6f + 0.004f * code.swing * code.waves : INFINITY,
-		.stair_height = code.height };
+		.stair_height = code.height,
+		.middle = (far + near) / 2,
+		.reach = (near - far) * (0.5f + BEYOND_TURNS / code.turns_per_depth) };
 }
 
-void
+static void
 pixel_counts_add(const struct tile *restrict tile, const float *restrict depth, size_t n,
     const struct exact_limits *limits, struct pixel_counts *counts)
 {
 	float circle = limits->circle, stair = limits->stair, height = limits->stair_height;
+	float zero = 127.5f - limits->cut, middle = limits->middle, reach = limits->reach;
 	int points = 0, inexact = 0, off_level = 0, off_circle = 0, coloured = 0;
-	int off_stair = 0, outside = 0;
+	int off_stair = 0, outside = 0, beyond = 0;
 
 	COUNTS_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F r = tile->sine[i + MARGIN], g = tile->cosine[i + MARGIN];
 		PX_F b = tile->stair[i + MARGIN], order = tile->order[i + MARGIN];
-		PX_F off = holodec_off_circle(r - 127.5f, g - 127.5f);
+		PX_F off = holodec_off_circle(r - zero, g - zero);
 		PX_F stair_off = px_abs(order - px_round(order));
 		int point = r + g >= HOLO_BLACK, clean = r == 0.0f && g == 0.0f && b == 0.0f;
 
@@ -44,6 +54,7 @@ pixel_counts_add(const struct tile *restrict tile, const float *restrict depth, 
 		coloured += r != g || g != b;
 		off_stair += point & (stair_off > 0.25f);
 		outside += point & px_isnan(depth[i]);
+		beyond += point & !(px_abs(depth[i] - middle) <= reach);
 	}
 	counts->pixels += n;
 	counts->points += (size_t)points;
@@ -53,12 +64,43 @@ pixel_counts_add(const struct tile *restrict tile, const float *restrict depth, 
 	counts->coloured += (size_t)coloured;
 	counts->off_stair += (size_t)off_stair;
 	counts->outside += (size_t)outside;
+	counts->beyond += (size_t)beyond;
+}
+
+struct pixel_counts
+pixel_counts_take(
+    const struct reading *reading, const struct frame *in, const struct exact_limits *limits)
+{
+	struct pixel_counts counts = { 0 };
+	struct tile tile;
+	float depth[TILE] __attribute__((aligned(64)));
+
+	for (size_t y = 0; y < in->head.h; y += ROW_STEP)
+		for (size_t x = 0; x < in->head.w; x += TILE) {
+			size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
+
+			decode_nearest(reading, in, y, x, n, &tile, depth);
+			pixel_counts_add(&tile, depth, n, limits, &counts);
+		}
+	return counts;
 }
 
 static double
 percent(size_t part, size_t of)
 {
 	return of ? 100 * (double)part / (double)of : 0;
+}
+
+bool
+pixel_counts_circle(const struct pixel_counts *counts)
+{
+	return percent(counts->inexact, counts->pixels) <= 0.1;
+}
+
+bool
+pixel_counts_stairs(const struct pixel_counts *counts)
+{
+	return percent(counts->off_stair, counts->points) <= 10;
 }
 
 bool
@@ -83,8 +125,7 @@ pixel_counts_check(const struct pixel_counts *counts, bool blurred, bool filtere
 		return fail(NULL,
 		    "the picture is no Holoimage: red and green are no fringes in %.0f %% of it",
 		    percent(counts->off_circle, counts->points));
-	if (percent(counts->inexact, counts->pixels) <= 0.1 && !blurred &&
-	    percent(counts->off_stair, counts->points) > 10)
+	if (pixel_counts_circle(counts) && !blurred && !pixel_counts_stairs(counts))
 		return fail(NULL,
 		    "the stairs are not those of the picture in %.0f %% of it: wrong --stair, "
 		    "--stair-height, --stair-turns or --layout?",
