@@ -98,7 +98,8 @@ is_csv(const struct piece *names, struct piece *rest, bool cut)
 			return false;
 	while (*row.at == '#');
 	/* the header of a PFM file that ends within its second line */
-	if (names->n == 2 && !row.whole && (!memcmp(names->at, "PF", 2) || !memcmp(names->at, "Pf", 2)))
+	if (!row.whole && names->n == 2 &&
+	    (!memcmp(names->at, "PF", 2) || !memcmp(names->at, "Pf", 2)))
 		return false;
 	if (comma && (*row.at == ',' || *row.at == '"'))
 		return true;
