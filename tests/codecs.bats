@@ -679,6 +679,14 @@ expect(next(frames, None) is None and n > 30, n)'
 		*) fails 0 "more.${file##*.}: 5 bytes behind its end are not read" framecat more.${file##*.} -o more.nrrd ;;
 		esac
 	done
+	# a PFM header that is cut anywhere is no table with a column PF; with a whole row it is one
+	for ((n = 3; n < 20; n++)); do
+		head -c $n 129x65-3-be.pfm >cut.pfm
+		fails 1 "cut.pfm: ends too early" framecat cut.pfm -o cut.nrrd
+		[ ! -e cut.nrrd ]
+	done
+	printf 'PF\n129\n' >column.csv
+	[ "$(frameinfo -k channels column.csv)" = PF ]
 }
 
 @test "codecs: two channels, or more than four, are a page each in TIFF, which Pillow opens; one frame again" {

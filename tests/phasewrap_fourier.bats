@@ -372,6 +372,28 @@ write_frames("keyed.nrrd", wave)'
 	fails 1 "holds phases already" phasewrap -k fourier true.nrrd -o phase.nrrd
 }
 
+@test "fourier: a row and a column by itself have their own modulation, and the noise of lines as sigma" {
+	py '
+rng = np.random.default_rng(1)
+turns = 2 * np.pi * np.arange(4000) / 12
+noise = rng.normal(0, 2, 4000)
+for name, shape in ("row", (1, 1, 4000)), ("column", (1, 4000, 1)):
+	pixels = (120 + 100 * np.cos(turns) + noise).reshape(shape).astype("f4")
+	write_frames(name + ".nrrd", [Frame(pixels, ["image"], {})])'
+	phasewrap -q -k fourier --carrier 12,0 -a x --sigma --read-noise 2 --quantum 0 row.nrrd -o row.out.nrrd
+	phasewrap -q -k fourier --carrier 0,12 -a y --sigma --read-noise 2 --quantum 0 column.nrrd -o column.out.nrrd
+	py '
+turns = 2 * np.pi * np.arange(4000) / 12
+for name in "row", "column":
+	f = read_frame(name + ".out.nrrd")
+	inner = np.s_[40:-40]
+	error = np.angle(np.exp(1j * (f["phase"].ravel() - turns)))[inner]
+	z = np.sqrt((error ** 2).mean()) / f["sigma"].ravel()[inner].mean()
+	modulation = f["modulation"].ravel()[inner]
+	expect(abs(z - 1) < 0.12, name, z)
+	expect(abs(modulation.mean() * 120 / 100 - 1) < 0.005, name, modulation.mean())'
+}
+
 @test "fourier: a manifest says which images are fringes and flats; of its steps the first is taken" {
 	mkdir captures
 	fringesim -q -f -s 200x150 -p 16 --flats --ref-plane 1,0.38,0 -c 5 --scene plane -m captures/list.csv -o captures

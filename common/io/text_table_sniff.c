@@ -97,6 +97,10 @@ is_csv(const struct piece *names, struct piece *rest, bool cut)
 		if (!next_line(rest, &row))
 			return false;
 	while (*row.at == '#');
+	/* the header of a PFM file that ends within its second line */
+	if (!row.whole && names->n == 2 &&
+	    (!memcmp(names->at, "PF", 2) || !memcmp(names->at, "Pf", 2)))
+		return false;
 	if (comma && (*row.at == ',' || *row.at == '"'))
 		return true;
 	return starts_with_number(&row, TEXT_CSV, !comma);

@@ -185,6 +185,9 @@ filter(struct run *run, const struct phasewrap *wrap, struct fourier_report *rep
 	image->falling = f.x < 0;
 	if (image->falling)
 		f = (struct fourier_carrier){ -f.x, -f.y };
+	/* a line by itself has no others that a 2-D window could see */
+	if (signal->h == 1)
+		how.transform = TRANSFORM_LINES;
 	how.carrier = f;
 	how.half_width = width * (how.transform == TRANSFORM_LINES ? f.x : hypot(f.x, f.y));
 	if (fourier_filter_run(
