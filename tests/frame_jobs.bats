@@ -140,6 +140,8 @@ assert left == b"" and p.wait() == 0, left'
 }
 
 @test "frame_jobs: memory does not grow with the number of frames" {
+	# the address sanitizer's allocator gives nothing back, and comes to rest only behind some thousand frames
+	if sanitized; then skip "sanitized tools: they allocate by themselves"; fi
 	py '
 import os, subprocess
 def peak(frames):

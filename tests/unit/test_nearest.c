@@ -199,6 +199,34 @@ signs(void **state)
 	triangles_free(&mesh);
 }
 
+/* Of triangles that are equally near the first one of the mesh, wherever the search begins. */
+static void
+equally_near(void **state)
+{
+	static const double size[3] = { 3, 5, 0.2 };
+	struct triangles mesh = { 0 };
+	struct nearest *tree;
+
+	(void)state;
+	box(&mesh, size);
+	tree = tree_of(&mesh);
+	for (size_t i = 0; i < mesh.points; i++) {
+		const double *x = mesh.point[i];
+		struct nearest_point found;
+		size_t first = 0;
+
+		while (brute_triangle(&mesh, first, x) > 0)
+			first++;
+		for (size_t from = 0; from <= mesh.n; from++) {
+			nearest_find(tree, x, INFINITY, from < mesh.n ? from : NEAREST_NONE,
+			    &found);
+			assert_int_equal(found.triangle, first);
+		}
+	}
+	nearest_free(tree);
+	triangles_free(&mesh);
+}
+
 static void
 borders(void **state)
 {
@@ -244,6 +272,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_all_triangles),
 		cmocka_unit_test(signs),
+		cmocka_unit_test(equally_near),
 		cmocka_unit_test(borders),
 	};
 

@@ -47,22 +47,25 @@ check(size_t w, size_t h, size_t c, enum sample type, size_t off)
 	frame_free(back);
 }
 
-/* The bytes of each sample change places, at even and odd addresses. */
+/* The bytes of each sample, if it has several, change places, at even and odd addresses. */
 static void
 swapped(void **state)
 {
-	unsigned char bytes[2 * 67 + 2];
+	unsigned char bytes[4 * 67 + 2];
 
 	(void)state;
-	for (size_t off = 0; off < 2; off++) {
-		for (size_t i = 0; i < sizeof(bytes); i++)
-			bytes[i] = (unsigned char)i;
-		samples_swap(bytes + off, 67, 2);
-		for (size_t i = 0; i < 2 * 67; i++)
-			assert_int_equal(bytes[off + i], off + (i ^ 1));
-		assert_int_equal(bytes[off ? 0 : 2 * 67], off ? 0 : 2 * 67);
-		assert_int_equal(bytes[2 * 67 + 1], 2 * 67 + 1);
-	}
+	for (size_t size = 1; size <= 4; size *= 2)
+		for (size_t off = 0; off < 2; off++) {
+			for (size_t i = 0; i < sizeof(bytes); i++)
+				bytes[i] = (unsigned char)i;
+			samples_swap(bytes + off, 67, size);
+			for (size_t i = 0; i < sizeof(bytes); i++) {
+				bool beside = i < off || i >= off + size * 67;
+				size_t from = beside ? i : off + ((i - off) ^ (size - 1));
+
+				assert_int_equal(bytes[i], (unsigned char)from);
+			}
+		}
 }
 
 static void

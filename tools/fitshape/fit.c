@@ -234,7 +234,7 @@ find_statistics(struct fitting *fitting)
 	return 0;
 }
 
-/* J' W J at the solution, its inverse in a; false where it has none. */
+/* J' W J at the solution. 0, or -1 after fail(). */
 static int
 sums(struct fitting *fitting, const double *weight, double *a)
 {
@@ -343,8 +343,8 @@ is_plane(const struct fitting *fitting, size_t used)
  * sd of s sqrt(2/N) / h by the derivatives, h being the ring's rms height, but a ring that is
  * tilted reaches t r farther along the axis, so that where t r is not small beside h the
  * derivatives see the height of their own error. Of h^2 = 2 r s sqrt(2/N) the sd is right within
- * 15 %. Where a
- * ring is cut obliquely its tilt is seen in the ellipse, and h only says to which side it leans.
+ * 15 %. Where a ring is cut obliquely its tilt is seen in the ellipse, and h only says to which
+ * side it leans.
  */
 static bool
 is_short_ring(const struct fitting *fitting, size_t used, double scatter)
