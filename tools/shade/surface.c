@@ -259,13 +259,15 @@ find_reach(void *arg, size_t y)
 }
 
 /* Does the surface between rows y and y + 1 of pixels reach the rows y0 to y1 - 1 of the picture in
- * this piece? */
+ * this piece, or half a row beside them, as vertices are rounded before they are drawn? */
 static bool
 touches(const struct surface *surface, size_t y, size_t piece, float y0, float y1)
 {
 	const float *above = surface->reach[y * surface->pieces + piece];
 	const float *below = surface->reach[(y + 1) * surface->pieces + piece];
 
+	y0 -= 0.5f;
+	y1 += 0.5f;
 	return (above[1] >= y0 || below[1] >= y0) && (above[0] < y1 || below[0] < y1);
 }
 

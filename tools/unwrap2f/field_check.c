@@ -44,8 +44,10 @@ struct field {
 	double lo, hi;
 };
 
-/* The position of the best order outside that is BETTER; NaN: there is none. Where the phases repeat
- * it is the one above the field: a projector has no columns below 0. */
+/*
+ * The position of the best order outside that is BETTER; NaN: there is none. Where the phases
+ * repeat it is the one above the field: a projector has no columns below 0.
+ */
 static double
 find_outside(const struct offset_check *check, const float *pixel, double own,
     const struct field *field)
