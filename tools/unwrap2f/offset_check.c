@@ -10,10 +10,9 @@
 #define PIXELS 1024		/* about as many are kept */
 #define PIXELS_LEAST 256	/* of fewer no warning is given */
 
-/* How near the angle lies to that of one image, in turns; of more images than so many it is too near
- * to none. Right captures
- * of two real rigs are off by 0.005 to 0.009; a surface that moves from one set to the next gives
- * any angle. */
+/* How near the angle lies to that of one image, in turns; of more images than so many it is too
+ * near to none. Right captures of two real rigs are off by 0.005 to 0.009; a surface that moves
+ * from one set to the next gives any angle. */
 #define NEAR 0.012
 #define STEPS_MOST 16
 #define SURE 4.0		/* standard errors in that */
