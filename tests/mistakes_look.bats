@@ -121,7 +121,8 @@ save("left.nrrd", x < 80); save("right.nrrd", x >= 78); save("line.nrrd", x == 5
 	right frameplot d*.nrrd -o x.svg
 	for i in 0.25 0.5 0.75; do cp depth.nrrd s_$i.nrrd; done
 	right framecat s_*.nrrd -o x.nrrd
-	mkdir -p folder && cp d*.nrrd folder
+	mkdir -p folder
+	cp d*.nrrd folder
 	right framecat folder -o x.nrrd
 	for name in SYNK GPU_CHEK CPUS HANDOVERS FFMPG; do
 		mistake "no tool reads the variable FRINGEPIPE_$name (is it FRINGEPIPE_" env FRINGEPIPE_$name=1 frameinfo depth.nrrd
