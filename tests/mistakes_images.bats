@@ -285,9 +285,11 @@ write_frames("wide.nrrd", Frame((z * 70 * np.ones((2, 1, 1))).astype("u2"), ["a"
 	py '
 for name, shape in ("five", (64, 70, 5)), ("sixteen", (480, 64, 16)), ("first", (5, 64, 70)), ("three", (64, 70, 3)), \
 		("seventeen", (64, 70, 17)), ("low", (63, 70, 5)), ("narrow", (64, 63, 5)):
-	np.save(name + ".npy", np.zeros(shape, "f4"))'
+	np.save(name + ".npy", np.zeros(shape, "f4"))
+np.save("columns.npy", np.zeros((64, 70, 5), "f4", "F"))'
 	mistake "five.npy: is read as 64 channels of 5 x 70 pixels: of more than four channels NPY files have these first" \
 		framecat five.npy -o a.nrrd
+	mistake "columns.npy: is read as 64 channels of 5 x 70 pixels" framecat columns.npy -o a.nrrd
 	mistake "sixteen.npy: is read as 480 channels of 16 x 64 pixels" framecat sixteen.npy -o a.nrrd
 	for name in first three seventeen low narrow; do
 		right framecat $name.npy -o a.nrrd

@@ -196,11 +196,6 @@ plan_axes(const char *path, const char *text, struct npy *npy)
 			npy->step_c = step[first + 2];
 		}
 	} else {
-		if (shape[2] > 4 && shape[2] <= PIXEL_MOST && shape[0] >= SIDE_LEAST &&
-		    shape[1] >= SIDE_LEAST)
-			warn(path, "is read as %zu channels of %zu x %zu pixels: of more than four "
-			    "channels NPY files have these first, as numpy.moveaxis(a, 2, 0)",
-			    shape[0], shape[2], shape[1]);
 		npy->c = shape[0];
 		npy->h = shape[1];
 		npy->w = shape[2];
@@ -209,6 +204,16 @@ plan_axes(const char *path, const char *text, struct npy *npy)
 		npy->step_x = step[first + 2];
 	}
 	return 0;
+}
+
+/* Of a file that was read: do more channels than four seem to be the last axis? */
+static void
+warn_pixels(const char *path, const struct npy *npy)
+{
+	if (npy->w > 4 && npy->w <= PIXEL_MOST && npy->c >= SIDE_LEAST && npy->h >= SIDE_LEAST)
+		warn(path, "is read as %zu channels of %zu x %zu pixels: of more than four "
+		    "channels NPY files have these first, as numpy.moveaxis(a, 2, 0)", npy->c,
+		    npy->w, npy->h);
 }
 
 /* left: bytes of samples that the file may hold. */
@@ -290,6 +295,7 @@ npy_load(struct loader *loader, struct frame **out)
 		*out = NULL;
 		return -1;
 	}
+	warn_pixels(loader->path, &npy);
 	return 1;
 }
 
@@ -338,7 +344,9 @@ npy_load_whole(const struct whole_file *file, struct frame **out)
 		head_free(&head);
 	}
 	free(text);
-	if (!done)
+	if (done)
+		warn_pixels(file->path, &npy);
+	else
 		fail_clear();
 	return done;
 }

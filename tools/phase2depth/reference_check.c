@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "image/coarse_grid.h"
+#include "image/statistics.h"
 
 #define PIXELS 1024		/* of the grid, about */
 #define LEAST 100		/* pairs in each direction from which on they tell something */
@@ -70,18 +71,10 @@ reference_check_row(const struct reference_check *check, const struct depthfit *
 	}
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-	const double *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
 /* The median rise from pixel to pixel, between nodes that are `apart` in the list; NaN where few
  * have both phases. */
 static double
-find_rise(const struct reference_check *check, size_t which, bool along_y, double *sorted)
+find_rise(const struct reference_check *check, size_t which, bool along_y, double *rises)
 {
 	size_t apart = along_y ? check->columns : 1, n = 0;
 
@@ -90,12 +83,9 @@ find_rise(const struct reference_check *check, size_t which, bool along_y, doubl
 		    (double)check->kept[i][which];
 
 		if (isfinite(rise) && (along_y || (i + 1) % check->columns))
-			sorted[n++] = rise / (double)check->step;
+			rises[n++] = rise / (double)check->step;
 	}
-	if (n < LEAST)
-		return NAN;
-	qsort(sorted, n, sizeof(*sorted), compare_doubles);
-	return sorted[n / 2];
+	return n < LEAST ? NAN : statistics_ranked(rises, n, n / 2);
 }
 
 /* Fringes from one side of the picture to the other; NaN where a rise is. */
@@ -107,13 +97,13 @@ fringes(const struct reference_check *check, const double rise[2])
 }
 
 static void
-judge(struct reference_check *check, double *sorted)
+judge(struct reference_check *check, double *rises)
 {
 	double phase[2], ref[2], apart_deg, ratio;
 
 	for (size_t k = 0; k < 2; k++) {
-		phase[k] = find_rise(check, 0, k, sorted);
-		ref[k] = isnan(check->plane[k]) ? find_rise(check, 1, k, sorted) :
+		phase[k] = find_rise(check, 0, k, rises);
+		ref[k] = isnan(check->plane[k]) ? find_rise(check, 1, k, rises) :
 		    check->plane[k];
 	}
 	if (!(fringes(check, phase) > FRINGES) || !(fringes(check, ref) > FRINGES))
@@ -136,13 +126,13 @@ judge(struct reference_check *check, double *sorted)
 void
 reference_check_warn(struct reference_check *check)
 {
-	double *sorted;
+	double *rises;
 
 	if (check->off)
 		return;
-	sorted = malloc(check->rows * check->columns * sizeof(*sorted));
-	if (sorted)
-		judge(check, sorted);
-	free(sorted);
+	rises = malloc(check->rows * check->columns * sizeof(*rises));
+	if (rises)
+		judge(check, rises);
+	free(rises);
 	check->off = true;	/* the first frame tells */
 }

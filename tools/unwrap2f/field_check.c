@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "image/statistics.h"
 
 #define PIXELS_LEAST 256	/* of fewer no warning is given */
 #define FAR 0.25		/* of the least distance of two lines: right pixels lie nearer */
@@ -14,14 +15,6 @@
 #define CLEARLY 0.99		/* less: not the same phases again */
 #define TRIED_MOST 256		/* pixels */
 #define STRAY 20		/* one in so many at each end does not tell where they lie */
-
-static int
-compare_doubles(const void *a, const void *b)
-{
-	const double *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
 
 /* The distance of a pixel's phases from the line `orders` further, squared, in turns. */
 static double
@@ -78,7 +71,7 @@ field_check_warn(const struct offset_check *check, const struct order_search *se
 	double scale = base_period_px / period_px, limit;
 	struct field field = { (double)search->lo * scale, (double)search->hi * scale };
 	double found[TRIED_MOST], share;
-	size_t all = 0, far = 0, tried = 0, explained = 0;
+	size_t all = 0, far = 0, tried = 0, explained = 0, strays;
 
 	if (!check->on || check->off || check->frames >= OFFSET_CHECK_FRAMES || check->others < 2)
 		return false;
@@ -99,14 +92,14 @@ field_check_warn(const struct offset_check *check, const struct order_search *se
 		found[explained++] = at;
 	}
 	share = tried ? (double)explained / (double)tried : 0;
-	qsort(found, explained, sizeof(*found), compare_doubles);
 	if (all < PIXELS_LEAST || share < EXPLAINED || share * (double)far < SHARE * (double)all ||
 	    explained < 4)
 		return false;
+	strays = explained / STRAY;
 	warn("absphase", "%.2g %% of the pixels fit no order of the field of %.4g px, but one "
 	    "outside, at %.4g to %.4g px: is more of the projector seen (--field)?",
 	    100 * share * (double)far / (double)all, (field.hi - field.lo) * period_px,
-	    found[explained / STRAY] * period_px,
-	    found[explained - 1 - explained / STRAY] * period_px);
+	    statistics_ranked(found, explained, strays) * period_px,
+	    statistics_ranked(found, explained, explained - 1 - strays) * period_px);
 	return true;
 }

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "image/coarse_grid.h"
+#include "image/statistics.h"
 
 #define PIXELS 1024		/* about as many are kept */
 #define PIXELS_LEAST 256	/* of fewer no warning is given */
@@ -86,47 +87,38 @@ offset_check_row(const struct offset_check *check, const struct frame *in, const
 	}
 }
 
-static int
-compare_floats(const void *a, const void *b)
-{
-	const float *left = a, *right = b;
-
-	return (*left > *right) - (*left < *right);
-}
-
 /* The median of one phase, and its standard error; false where too few pixels or no order tell. */
 static bool
-find_median(const struct offset_check *check, size_t other, float *sorted, double *median,
+find_median(const struct offset_check *check, size_t other, double *turns, double *median,
     double *error)
 {
 	size_t n = 0, all = check->rows * check->columns;
 	double between;
 
 	for (size_t i = 0; i < all; i++) {
-		float turns = check->kept[i * (check->others + 1) + 1 + other];
+		double v = (double)check->kept[i * (check->others + 1) + 1 + other];
 
-		if (!isnan(turns))
-			sorted[n++] = turns;
+		if (!isnan(v))
+			turns[n++] = v;
 	}
 	if (n < PIXELS_LEAST)
 		return false;
-	qsort(sorted, n, sizeof(*sorted), compare_floats);
-	*median = (double)sorted[n / 2];
-	between = (double)(sorted[n - 1 - n / 4] - sorted[n / 4]);
+	*median = statistics_ranked(turns, n, n / 2);
+	between = statistics_ranked(turns, n, n - 1 - n / 4) - statistics_ranked(turns, n, n / 4);
 	*error = 0.93 * between / sqrt((double)n);	/* of normal errors: 1.25/1.35 */
 	return between < SPREAD;
 }
 
 /* One angle for all phases by least squares. */
 static void
-judge(struct offset_check *check, float *sorted)
+judge(struct offset_check *check, double *turns)
 {
 	double median[UNWRAP_PHASES_MOST], up = 0, down = 0, variance = 0, left = 0, shift;
 
 	for (size_t k = 0; k < check->others; k++) {
 		double part = 1 - check->ratio[k], error;
 
-		if (!find_median(check, k, sorted, &median[k], &error))
+		if (!find_median(check, k, turns, &median[k], &error))
 			return;
 		up += part * median[k];
 		down += part * part;
@@ -151,13 +143,13 @@ judge(struct offset_check *check, float *sorted)
 void
 offset_check_warn(struct offset_check *check)
 {
-	float *sorted;
+	double *turns;
 
 	if (!check->on || check->off || check->frames++ >= OFFSET_CHECK_FRAMES || !check->late ||
 	    !check->others)
 		return;
-	sorted = malloc(check->rows * check->columns * sizeof(*sorted) + 1);
-	if (sorted)
-		judge(check, sorted);
-	free(sorted);
+	turns = malloc(check->rows * check->columns * sizeof(*turns) + 1);
+	if (turns)
+		judge(check, turns);
+	free(turns);
 }
