@@ -16,6 +16,7 @@
 #define BRIGHT 0.3		/* of its strongest point: what is fainter is something else */
 #define WHOLE 2			/* times as many points */
 #define WHOLE_SHARE 8		/* and at least 1/8 of the image's shorter side */
+#define ACROSS 3		/* sigma of a line's middle are its points */
 #define SCRAP 30		/* points; objects cut a laser's line into longer pieces */
 
 static double
@@ -132,10 +133,33 @@ halve(const struct line_image *image, struct half *half)
 	return 0;
 }
 
-/* The points of an image's brightest lines. */
+/* Do most of the points that were seen lie within a line that an image of 1/scale of the size has?
+ * Something else that is bright and wide has none of them. */
+static bool
+hold_most(const struct line_points *wide, double scale, double sigma,
+    const struct line_points *seen)
+{
+	double reach = ACROSS * scale * sigma;
+	size_t within = 0;
+
+	for (size_t i = 0; i < seen->n; i++)
+		for (size_t k = 0; k < wide->n; k++) {
+			double u = scale * ((double)wide->v[k].u + 0.5) - 0.5;
+			double v = scale * ((double)wide->v[k].v + 0.5) - 0.5;
+
+			if (hypot((double)seen->v[i].u - u, (double)seen->v[i].v - v) > reach)
+				continue;
+			within++;
+			break;
+		}
+	return 2 * within > seen->n;
+}
+
+/* The points of the brightest lines of an image of 1/scale of the size; 0 where most of those that
+ * were seen are elsewhere. */
 static int
 count_bright(struct run *run, const struct line_image *image, const struct line_options *line,
-    double noise, size_t *n)
+    double noise, size_t scale, const struct line_points *seen, size_t *n)
 {
 	struct line_finder *finder;
 	struct line_points points;
@@ -149,7 +173,8 @@ count_bright(struct run *run, const struct line_image *image, const struct line_
 	if (status == 0 && BRIGHT * strongest > line_threshold(noise, line->sigma)) {
 		line_finder_set_thresholds(finder, BRIGHT * strongest, BRIGHT * strongest);
 		status = line_find(finder, run, image, &points);
-		*n = status == 0 ? points.n : 0;
+		if (status == 0 && hold_most(&points, (double)scale, line->sigma, seen))
+			*n = points.n;
 	}
 	line_finder_free(finder);
 	return status;
@@ -159,10 +184,10 @@ count_bright(struct run *run, const struct line_image *image, const struct line_
  * none does. The image is halved, again and again, in place of doubling sigma. */
 static int
 find_wider(struct run *run, const struct line_image *image, const struct plausible *with,
-    double noise, size_t seen, double *wider, size_t *most)
+    double noise, const struct line_points *seen, double *wider, size_t *most)
 {
-	size_t shorter = image->w < image->h ? image->w : image->h;
-	size_t wanted = WHOLE * seen > shorter / WHOLE_SHARE ? WHOLE * seen : shorter / WHOLE_SHARE;
+	size_t shorter = image->w < image->h ? image->w : image->h, least = shorter / WHOLE_SHARE;
+	size_t wanted = WHOLE * seen->n > least ? WHOLE * seen->n : least;
 	struct line_options line = *with->line;
 	struct line_image now = *image;
 	struct half half = { 0 };
@@ -185,7 +210,7 @@ find_wider(struct run *run, const struct line_image *image, const struct plausib
 		line.min_length = (line.min_length + 1) / 2;
 		if (with->line->roi[2] && !(line.roi[2] && line.roi[3]))
 			break;
-		status = count_bright(run, &now, &line, noise, &n);
+		status = count_bright(run, &now, &line, noise, scale, seen, &n);
 		if (status < 0)
 			break;
 		if (scale * n < wanted)
@@ -293,7 +318,7 @@ plausible_points(struct run *run, struct line_finder *finder, const struct line_
 		return -1;
 	if (is_within_noise(with, noise))
 		return 0;
-	if (find_wider(run, image, with, fmax(noise, line_noise_least(image)), points->n, &wider,
+	if (find_wider(run, image, with, fmax(noise, line_noise_least(image)), points, &wider,
 	    &more) < 0)
 		return -1;
 	if (wider > 0)
