@@ -72,3 +72,57 @@ write_frames("later.nrrd", [Frame(np.rint(50 + k * light + np.random.default_rng
 	fringesim -q -s 160x120 -p 40 -n 3 -c 2 -o fringes.nrrd
 	mistake "the images are of fringes (key role: phase)" steger fringes.nrrd -o x.nrrd
 }
+
+@test "mistakes: a stage that stands, turns too far or along the laser's plane" {
+	rig
+	slices a.nrrd --thickness 1
+	steger --sigma 1 a.nrrd -o lines.nrrd
+	framecat --delete stage_mm lines.nrrd -o bare.nrrd
+	py '
+f = read_frames("bare.nrrd")
+write_frames("many.nrrd", f * 4)'
+	sed '/scan_dir/d' true.yml >turn.yml
+	sed 's/$/ /' turn.yml >across.yml
+	printf 'axis_point_mm: [ 0, 0, 500 ]\naxis_direction: [ 0, 1, 0 ]\n' >>turn.yml
+	printf 'axis_point_mm: [ 0, 0, 500 ]\naxis_direction: [ 0.883, 0, 0.47 ]\n' >>across.yml
+	right laser2xyz --calib true.yml lines.nrrd -o x.nrrd
+	right laser2xyz --calib true.yml --step -8 bare.nrrd -o x.nrrd
+	right laser2xyz --calib true.yml --pose-from none bare.nrrd -o x.nrrd
+	mistake "the stage stood in one place in all 6 frames" laser2xyz --calib true.yml --step 0 bare.nrrd -o x.nrrd
+	framecat --set stage_mm=3 bare.nrrd -o stood.nrrd
+	mistake "the stage stood in one place in all 6 frames" laser2xyz --calib true.yml stood.nrrd -o x.nrrd
+	right laser2xyz --calib turn.yml --angle 15 many.nrrd -o x.nrrd
+	right laser2xyz --calib turn.yml --angle -16 many.nrrd -o x.nrrd
+	mistake "turned by 8280 degrees in 24 frames, 23 times around" laser2xyz --calib turn.yml --angle 360 many.nrrd -o x.nrrd
+	mistake "turned by 690 degrees in 24 frames" laser2xyz --calib turn.yml --angle 30 many.nrrd -o x.nrrd
+	sed 's/scan_direction.*/scan_direction: [ 0, 1, 0 ]/' true.yml >along.yml
+	mistake "scan_direction: moves the object within the laser's plane" laser2xyz --calib along.yml bare.nrrd --step 8 -o x.nrrd
+	mistake "axis_direction: moves the object within the laser's plane" laser2xyz --calib across.yml --angle 15 many.nrrd -o x.nrrd
+}
+
+@test "mistakes: laser2xyz with a calibration of another picture or plane" {
+	rig
+	slices a.nrrd --thickness 1
+	steger --sigma 1 a.nrrd -o lines.nrrd
+	right laser2xyz --calib true_less.yml lines.nrrd -o x.nrrd
+	sed 's/550/275/g; s/159.5/79.5/; s/119.5/59.5/' true_less.yml >half.yml
+	sed 's/550/1100/g; s/159.5/319.5/; s/119.5/239.5/' true_less.yml >double.yml
+	sed 's/159.5/119.4/; s/119.5,/159.7,/' true_less.yml >turned.yml
+	sed 's/159.5/185/; s/119.5,/100,/' true_less.yml >off.yml
+	right laser2xyz --calib off.yml lines.nrrd -o x.nrrd
+	for calib in half double turned; do
+		mistake "is far from the middle of the picture of 320x240 px: is it the calibration of this camera" \
+			laser2xyz --calib $calib.yml lines.nrrd -o x.nrrd
+	done
+	# the columns of a table of another program: rows first, or of twice the resolution
+	py '
+rows = [(u, v) for f in read_frames("lines.nrrd") for u, v in zip(f["u"][0], f["v"][0])]
+for name, shown in ("ok", rows), ("swapped", [(v + 90, u + 90) for u, v in rows]), ("twice", [(2 * u, 2 * v) for u, v in rows]):
+	open(name + ".csv", "w").write("u,v\n" + "".join("%g,%g\n" % r for r in shown))'
+	right laser2xyz --calib true.yml ok.csv -o x.csv
+	mistake "points lie beside the calibration's picture of 320x240 px" laser2xyz --calib true.yml swapped.csv -o x.csv
+	mistake "points lie beside the calibration's picture of 320x240 px" laser2xyz --calib true.yml twice.csv -o x.csv
+	# a plane that rays meet behind the camera
+	sed 's/laser_plane.*/laser_plane: [ 1, 0, 0, -5 ]/' true.yml >other.yml
+	mistake "behind the camera: is laser_plane of this camera and laser?" laser2xyz --calib other.yml lines.nrrd -o x.nrrd
+}
