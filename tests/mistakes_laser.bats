@@ -82,7 +82,7 @@ write_frames("later.nrrd", [Frame(np.rint(50 + k * light + np.random.default_rng
 f = read_frames("bare.nrrd")
 write_frames("many.nrrd", f * 4)'
 	sed '/scan_dir/d' true.yml >turn.yml
-	sed 's/$/ /' turn.yml >across.yml
+	cp turn.yml across.yml
 	printf 'axis_point_mm: [ 0, 0, 500 ]\naxis_direction: [ 0, 1, 0 ]\n' >>turn.yml
 	printf 'axis_point_mm: [ 0, 0, 500 ]\naxis_direction: [ 0.883, 0, 0.47 ]\n' >>across.yml
 	right laser2xyz --calib true.yml lines.nrrd -o x.nrrd
