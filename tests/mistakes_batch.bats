@@ -3,7 +3,6 @@ load mistakes.bash
 # Mistakes with archives of captures, which a batch has done, and says so, with results that are not what they seem.
 
 setup() {
-	load mistakes.bash
 	PATH=$top/scripts:$PATH
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	cp "$top/samples/recipe.mk" .
@@ -12,8 +11,9 @@ setup() {
 # sets FOLDER NAME ...: sets of six images, older than any result.
 sets() {
 	local name
+	mkdir -p "$1"
 	for name in "${@:2}"; do
-		fringesim -q -s 64x48 -p 24,27 -c 2 --seed ${#name} -o "$1/$name/"
+		fringesim -q -s 160x120 -p 60,66 -c 2 --seed ${#name} -o "$1/$name/"
 	done
 	find "$1" -exec touch -d yesterday {} +
 }
