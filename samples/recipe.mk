@@ -84,6 +84,19 @@ $(foreach mark,$(marks),$(eval named := $$(subst $$(mark), ,$$(named))))
 named := $(sort $(wildcard $(filter-out -%,$(named))))
 text += \# $(version)$(if $(named), $(shell find -L $(call quoted,$(named)) -maxdepth 0 -type f -exec cksum {} +))
 $(if $(wildcard $(OUT)/.),,$(shell mkdir -p $(call quoted,$(OUT))))
+# Folders of captures that have had their results in $(OUT): of two sets of one name, times alone would choose.
+captures := $(patsubst %/,%,$(CAPTURES))
+known := $(sort $(if $(wildcard $(OUT)/captures),$(file <$(OUT)/captures)))
+others := $(foreach other,$(known),$(if $(filter-out $(realpath $(captures)),$(realpath $(other))),$(other)))
+made := $(foreach name,$(if $(others),$(names)),$(if $(wildcard $(OUT)/$(name)/$(RESULT)),$(name)))
+twice := $(firstword $(foreach other,$(others),$(patsubst %/.,%,$(wildcard $(patsubst %,$(other)/%/.,$(made))))))
+ifneq ($(twice),)
+$(error $(twice) and $(captures)/$(notdir $(twice)) have one result, $(OUT)/$(notdir $(twice))/$(RESULT): take another \
+	OUT, or remove the one of them and $(OUT)/captures)
+endif
+ifeq ($(filter $(captures),$(known)),)
+$(file >$(OUT)/captures,$(strip $(known) $(captures)))
+endif
 ifneq ($(file <$(OUT)/recipe),$(text))
 ifeq ($(MAKECMDGOALS),same)
 $(error the recipe, its variables or a file that it names are here not what $(OUT)/recipe says)

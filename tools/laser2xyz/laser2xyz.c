@@ -20,11 +20,6 @@ struct parameters {
 	bool join;
 };
 
-struct counts {
-	size_t points, met, no_ray, parallel, behind, near, far;
-	double deepest;			/* of those that met */
-};
-
 struct priv {
 	struct laser laser;
 	double origin_px[2], bin[2];
@@ -108,6 +103,7 @@ fill_part(void *arg, size_t part)
 		enum laser_meeting meeting = laser_meet(&priv->laser, uv, near, X, &depth);
 
 		counts->points += given;
+		counts->outside += given && !plausible_pixel(&priv->laser, uv);
 		if (!given || !is_kept(slice->parameters, meeting, depth, counts))
 			X[0] = X[1] = X[2] = NAN;
 		else
@@ -127,6 +123,7 @@ add(struct counts *all, const struct counts *part)
 	all->behind += part->behind;
 	all->near += part->near;
 	all->far += part->far;
+	all->outside += part->outside;
 	all->deepest = fmax(all->deepest, part->deepest);
 }
 
@@ -237,7 +234,7 @@ end(struct run *run)
 
 	if (run->verbose)
 		report(all);
-	plausible_end(&priv->plausible, &priv->laser, all->deepest);
+	plausible_end(&priv->plausible, &priv->laser, all);
 	if (all->points && !all->met)
 		warn(NULL, "none of %zu points has x y z: %zu without a ray, %zu along the plane, "
 		    "%zu behind the camera, %zu beyond --min-depth and --max-depth", all->points,

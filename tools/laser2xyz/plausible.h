@@ -5,10 +5,17 @@
 #include "optics/laser.h"
 #include "optics/stage_pose.h"
 
+/* What became of points. */
+struct counts {
+	size_t points, met, no_ray, parallel, behind, near, far;
+	size_t outside;			/* of the calibrated picture */
+	double deepest;			/* of those that met */
+};
+
 /* Starts from zeros. */
 struct plausible {
 	struct stage_history history;
-	bool unmoved_warned, size_warned, length_warned;
+	bool unmoved_warned, size_warned, direction_warned;
 };
 
 /* Does the picture that the points come from lie on the camera, where it is placed? -1 after
@@ -18,7 +25,9 @@ int plausible_picture(struct plausible *, const struct laser *, const struct fra
 /* The pose of one frame, beside those before it. -1 after fail(). */
 int plausible_pose(struct plausible *, const struct run *, const struct stage_pose_options *,
     const struct frame_head *, const struct laser *, const struct stage_pose *);
-/* All frames are done; depths along the camera's axis reach to `deepest` (0: no point). */
-void plausible_end(const struct plausible *, const struct laser *, double deepest);
+/* Is a full-frame pixel in the calibration's picture, or is no size known? */
+bool plausible_pixel(const struct laser *, const double uv[2]);
+/* All frames are done. */
+void plausible_end(const struct plausible *, const struct laser *, const struct counts *);
 
 #endif

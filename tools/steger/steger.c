@@ -70,6 +70,23 @@ find_points(struct run *run, struct frame *in, const struct line_image *image,
 	return made ? 0 : line_find(priv->finder, run, image, points);
 }
 
+/* The first image, and the first one that has points. */
+static int
+check(struct run *run, const struct line_image *image, const struct line_points *points)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct plausible with = { &priv->line, priv->automatic, parameters->per_row,
+		parameters->per_column };
+
+	if (priv->frames == 0 && image->background.v &&
+	    plausible_background(image, priv->noise) < 0)
+		return -1;
+	if (priv->points || !points->n || priv->pairs_warned)
+		return 0;
+	return plausible_points(run, priv->finder, image, points, &with);
+}
+
 static int
 find(struct run *run, struct frame *in, struct frame **out)
 {
@@ -87,8 +104,7 @@ find(struct run *run, struct frame *in, struct frame **out)
 	if (parameters->sharp)
 		sharp_correct(run, &priv->kernels, parameters->width, &points);
 	warn_of_pairs(run, &image, &points);
-	if (priv->frames == 0 && !priv->pairs_warned &&
-	    plausible_image(run, priv->finder, &image, &points, priv->noise) < 0)
+	if (check(run, &image, &points) < 0)
 		return -1;
 	priv->points += points.n;
 	priv->found += points.found;
@@ -182,6 +198,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	struct priv *priv = run->priv;
 
+	priv->role_warned = priv->role_warned || plausible_role(in);
 	if (find_channels(run, in) < 0 || steger_check_roi(&priv->line, in) < 0)
 		return -1;
 	head_free(&priv->out);

@@ -18,7 +18,7 @@ struct priv {
 	size_t frames, points, found;	/* found: with those of lines that are too short */
 	double strongest;		/* of frames without a point, until there is one */
 	double other;			/* of the other sign, in the same one; 0: not much more */
-	bool pairs_warned;
+	bool pairs_warned, role_warned;
 	bool many;	/* an image had more candidates than a list of bytes holds */
 };
 

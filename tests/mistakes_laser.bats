@@ -1,0 +1,128 @@
+load mistakes.bash
+
+# Mistakes with lines of lasers, of which a number at hand tells: widths, levels and directions of lines, stages,
+# calibrations.
+
+# rig: true.yml, and true_less.yml, without the picture's size.
+rig() {
+	cat >true.yml <<-'END'
+		camera_K: [ 550, 0, 159.5, 0, 550, 119.5, 0, 0, 1 ]
+		camera_size: [ 320, 240 ]
+		laser_plane: [ 0.883, 0, 0.4695, -234.75 ]
+		scan_direction: [ 0.998, 0.02, 0.06 ]
+	END
+	grep -v size true.yml >true_less.yml
+}
+
+# slices OUT [OPTION ...]: a sphere on a plane.
+slices() {
+	fringesim -q --laser --calib true.yml -s 320x240 --noise 1 --ambient 5 --scene sphere --radius 30 --frames 6 \
+		--stage-start -20 --stage-step 8 "${@:2}" -o "$1"
+}
+
+@test "mistakes: steger's sigma sees a part of a line that is wide or saturated" {
+	rig
+	slices gauss.nrrd --thickness 1
+	slices wide.nrrd --thickness 4
+	slices bar.nrrd --profile bar --thickness 6
+	slices cut.nrrd --thickness 4 --amplitude 1500
+	for file in gauss wide bar cut; do
+		right steger --sigma 8 $file.nrrd -o x.nrrd
+	done
+	right steger --sigma 1 gauss.nrrd -o x.nrrd
+	right steger --sigma 2 wide.nrrd -o x.nrrd
+	mistake "is it wider, or saturated? try --sigma" steger --sigma 0.8 wide.nrrd -o x.nrrd
+	mistake "is it wider, or saturated? try --sigma 4" steger bar.nrrd -o x.nrrd
+	mistake "is it wider, or saturated? try --sigma" steger cut.nrrd -o x.nrrd
+	# a line beside a bright window, and a part of the view
+	py '
+y, x = np.mgrid[0:200, 0:300].astype(float)
+p = 20 + 120 * np.exp(-(x - 90 - y / 9) ** 2 / 4.5) + 200 * (np.hypot(x - 220, y - 100) < 40)
+write_frames("lamp.nrrd", [Frame(np.rint(p + np.random.default_rng(1).normal(0, 1, p.shape)).astype("u1"))])'
+	right steger --roi 0,0,170,200 lamp.nrrd -o x.nrrd
+	right steger lamp.nrrd -o x.nrrd
+}
+
+@test "mistakes: steger's threshold of other levels, its rows of a line along them, and pictures of something else" {
+	rig
+	slices a.nrrd --thickness 1
+	py '
+f = read_frames("a.nrrd")
+write_frames("deep.nrrd", [Frame(i.pixels.astype("u2") * 257, i.names, dict(i.meta)) for i in f])
+write_frames("along.nrrd", [Frame(i.pixels.transpose(0, 2, 1).copy(), i.names, dict(i.meta)) for i in f])
+y, x = np.mgrid[0:240, 0:320]
+spots = 40 + 25 * np.sin(x / 3) * np.sin(y / 4) + np.random.default_rng(1).normal(0, 1, x.shape)
+write_frames("spots.nrrd", [Frame(np.rint(np.where(x < 100, 0, i.pixels[0] + spots)).astype("u1"), None, dict(i.meta)) for i in f])'
+	right steger --threshold 2 a.nrrd -o x.nrrd
+	right steger --threshold 500 deep.nrrd -o x.nrrd
+	mistake "--threshold: 2 is 0.2" steger --threshold 2 deep.nrrd -o x.nrrd
+	mistake "and below 6 times false points come" steger --threshold 0.08 a.nrrd -o x.nrrd
+	right steger --per-row a.nrrd -o x.nrrd
+	right steger --per-column along.nrrd -o x.nrrd
+	mistake "it runs along the rows, each of which keeps one point; --per-column?" steger --per-row along.nrrd -o x.nrrd
+	mistake "it runs along the columns, each of which keeps one point; --per-row?" steger --per-column a.nrrd -o x.nrrd
+	mistake "where a laser has few long ones: noise or patterns?" steger --threshold 1 spots.nrrd -o x.nrrd
+	# the laser is off in the first picture
+	py '
+y, x = np.mgrid[0:120, 0:160]
+light = 150 * np.exp(-(x - 80) ** 2 / 8.) - 40 * np.exp(-(x - 30) ** 2 / 8.)
+write_frames("later.nrrd", [Frame(np.rint(50 + k * light + np.random.default_rng(k).normal(0, 1, x.shape)).astype("u1")) for k in (0, 1)])'
+	right steger later.nrrd -o x.nrrd
+	mistake "is --dark right" steger --dark later.nrrd -o x.nrrd
+	fringesim -q -s 160x120 -p 40 -n 3 -c 2 -o fringes.nrrd
+	mistake "the images are of fringes (key role: phase)" steger fringes.nrrd -o x.nrrd
+}
+
+@test "mistakes: a stage that stands, turns too far or along the laser's plane" {
+	rig
+	slices a.nrrd --thickness 1
+	steger --sigma 1 a.nrrd -o lines.nrrd
+	framecat --delete stage_mm lines.nrrd -o bare.nrrd
+	py '
+f = read_frames("bare.nrrd")
+write_frames("many.nrrd", f * 4)'
+	sed '/scan_dir/d' true.yml >turn.yml
+	cp turn.yml across.yml
+	printf 'axis_point_mm: [ 0, 0, 500 ]\naxis_direction: [ 0, 1, 0 ]\n' >>turn.yml
+	printf 'axis_point_mm: [ 0, 0, 500 ]\naxis_direction: [ 0.883, 0, 0.47 ]\n' >>across.yml
+	right laser2xyz --calib true.yml lines.nrrd -o x.nrrd
+	right laser2xyz --calib true.yml --step -8 bare.nrrd -o x.nrrd
+	right laser2xyz --calib true.yml --pose-from none bare.nrrd -o x.nrrd
+	mistake "the stage stood in one place in all 6 frames" laser2xyz --calib true.yml --step 0 bare.nrrd -o x.nrrd
+	framecat --set stage_mm=3 bare.nrrd -o stood.nrrd
+	mistake "the stage stood in one place in all 6 frames" laser2xyz --calib true.yml stood.nrrd -o x.nrrd
+	right laser2xyz --calib turn.yml --angle 15 many.nrrd -o x.nrrd
+	right laser2xyz --calib turn.yml --angle -16 many.nrrd -o x.nrrd
+	mistake "turned by 8280 degrees in 24 frames, 23 times around" laser2xyz --calib turn.yml --angle 360 many.nrrd -o x.nrrd
+	mistake "turned by 690 degrees in 24 frames" laser2xyz --calib turn.yml --angle 30 many.nrrd -o x.nrrd
+	sed 's/scan_direction.*/scan_direction: [ 0, 1, 0 ]/' true.yml >along.yml
+	mistake "scan_direction: moves the object within the laser's plane" laser2xyz --calib along.yml bare.nrrd --step 8 -o x.nrrd
+	mistake "axis_direction: moves the object within the laser's plane" laser2xyz --calib across.yml --angle 15 many.nrrd -o x.nrrd
+}
+
+@test "mistakes: laser2xyz with a calibration of another picture or plane" {
+	rig
+	slices a.nrrd --thickness 1
+	steger --sigma 1 a.nrrd -o lines.nrrd
+	right laser2xyz --calib true_less.yml lines.nrrd -o x.nrrd
+	sed 's/550/275/g; s/159.5/79.5/; s/119.5/59.5/' true_less.yml >half.yml
+	sed 's/550/1100/g; s/159.5/319.5/; s/119.5/239.5/' true_less.yml >double.yml
+	sed 's/159.5/119.4/; s/119.5,/159.7,/' true_less.yml >turned.yml
+	sed 's/159.5/185/; s/119.5,/100,/' true_less.yml >off.yml
+	right laser2xyz --calib off.yml lines.nrrd -o x.nrrd
+	for calib in half double turned; do
+		mistake "is far from the middle of the picture of 320x240 px: is it the calibration of this camera" \
+			laser2xyz --calib $calib.yml lines.nrrd -o x.nrrd
+	done
+	# the columns of a table of another program: rows first, or of twice the resolution
+	py '
+rows = [(u, v) for f in read_frames("lines.nrrd") for u, v in zip(f["u"][0], f["v"][0])]
+for name, shown in ("ok", rows), ("swapped", [(v + 90, u + 90) for u, v in rows]), ("twice", [(2 * u, 2 * v) for u, v in rows]):
+	open(name + ".csv", "w").write("u,v\n" + "".join("%g,%g\n" % r for r in shown))'
+	right laser2xyz --calib true.yml ok.csv -o x.csv
+	mistake "points lie beside the calibration's picture of 320x240 px" laser2xyz --calib true.yml swapped.csv -o x.csv
+	mistake "points lie beside the calibration's picture of 320x240 px" laser2xyz --calib true.yml twice.csv -o x.csv
+	# a plane that rays meet behind the camera
+	sed 's/laser_plane.*/laser_plane: [ 1, 0, 0, -5 ]/' true.yml >other.yml
+	mistake "behind the camera: is laser_plane of this camera and laser?" laser2xyz --calib other.yml lines.nrrd -o x.nrrd
+}
