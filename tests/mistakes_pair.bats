@@ -159,3 +159,78 @@ write_frames("crop.nrrd", Frame(image[100:400, 50:600]))'
 			phasematch --right "${pair#* }.nrrd" "${pair% *}.nrrd" -o out.nrrd
 	done
 }
+
+# toed NAME [PYTHON]: two cameras of 640x480 pixels, 120 mm apart, that look at one point 600 mm away, with what the code
+# makes of the entries r.
+toed() {
+	py 'import json
+r = dict(K1=[[900, 0, 320], [0, 900, 240], [0, 0, 1]], d1=[-0.1, 0.02, 0, 0, 0], K2=[[900, 0, 318], [0, 900, 243], [0, 0, 1]],
+	R=[[0.98, 0, 0.199], [0, 1, 0], [-0.199, 0, 0.98]], T=[-120, 0, 12], image_size=[640, 480])
+R, T = np.array(r["R"]), np.array(r["T"])
+exec(sys.argv[2])
+json.dump(r, open(sys.argv[1], "w"))' "$1" "${2:-}"
+}
+
+@test "two cameras: matrices and lenses of other pictures, a pose that looks apart, cm, names exchanged" {
+	py 'write_frames("image.nrrd", Frame(np.random.default_rng(1).integers(0, 200, (480, 640)).astype("u1")))'
+	framecat --set "origin_px=0 0" image.nrrd -o placed.nrrd
+	framecat --crop 200,100,300,300 image.nrrd -o crop.nrrd
+	to=(rectify --side left -o out.nrrd --calib)
+	toed ok.json
+	toed cropped.json 'r["image_size"] = [300, 300]; r["K1"][0][2] -= 200; r["K1"][1][2] -= 100; r["K2"][0][2] -= 400; r["K2"][1][2] -= 100'
+	toed bare.json 'del r["image_size"]'
+	toed inverse.json 'r["R"], r["T"] = R.T.tolist(), (-R.T @ T).tolist()'	# the second camera stands left
+	toed parallel.json 'r["R"] = np.eye(3).tolist()'
+	toed apart.json 'r["R"] = [[0.998, 0, -0.06], [0, 1, 0], [0.06, 0, 0.998]]'	# by 3.4 degrees
+	toed small.json 'r["T_mm"] = [-12, 0, 1.2]; del r["T"]'
+	toed unit.json 'r["T"] = [-12, 0, 1.2]; r["length_unit"] = "cm"'
+	for rig in ok inverse parallel apart small unit; do right "${to[@]}" $rig.json image.nrrd; done
+	right "${to[@]}" ok.json placed.nrrd
+	right "${to[@]}" ok.json crop.nrrd
+	right "${to[@]}" bare.json image.nrrd
+	right "${to[@]}" bare.json crop.nrrd
+	right "${to[@]}" cropped.json --size 400x400 <(framecat --delete origin_px crop.nrrd)
+	toed minus.json 'r["T"] = [120, 0, -12]'
+	toed turned.json 'r["R"] = R.T.tolist()'
+	for rig in minus turned; do mistake "$rig.json: the cameras look apart, by 1" "${to[@]}" $rig.json image.nrrd; done
+	toed cm.json 'r["T"] = [-12, 0, 1.2]'
+	mistake "cm.json: the cameras are 12.1 apart and look at a point 61 away, taken for mm as nothing says the unit of T" \
+		"${to[@]}" cm.json image.nrrd
+	toed order.json 'r["d1"] = [-0.1, 0.02, 0.15, 0, 0]'
+	mistake "the left camera's lens has p1 = 0.15 and p2 = 0, more than lenses have" "${to[@]}" order.json image.nrrd
+	toed exchanged.json 'r["K2"] = [[900, 0, 240], [0, 900, 320], [0, 0, 1]]'
+	mistake "the right camera's matrix has its principal point at 240,320, and the right camera has 640 x 480 px: are width and height" \
+		"${to[@]}" exchanged.json image.nrrd
+	toed large.json 'r["K2"] = [[1800, 0, 640], [0, 1800, 480], [0, 0, 1]]'
+	mistake "as a picture of 1280 x 960 px would, and the right camera has 640 x 480 px: is it of another resolution?" \
+		"${to[@]}" large.json image.nrrd
+	toed half.json 'r["K1"] = r["K2"] = [[450, 0, 160], [0, 450, 120], [0, 0, 1]]; del r["image_size"]'
+	mistake "as a picture of 320 x 240 px would, and the left camera has 640 x 480 px" "${to[@]}" half.json image.nrrd
+	toed double.json 'r["K1"] = r["K2"] = [[1800, 0, 640], [0, 1800, 480], [0, 0, 1]]; r["image_size"] = [1280, 960]'
+	mistake "the frame is 2 times smaller than the calibration's cameras of 1280 x 960 px" "${to[@]}" double.json placed.nrrd
+	toed names.json 'r["devices"] = {n: dict(kind="camera", size=[640, 480]) for n in ("right", "left")}'
+	mistake "names.json: calls its first camera right and its second left: --side left is the first one" "${to[@]}" names.json image.nrrd
+	toed named.json 'r["devices"] = {n: dict(kind="camera", size=[640, 480]) for n in ("left", "right")}'
+	right "${to[@]}" named.json image.nrrd
+}
+
+@test "two cameras: points behind the cameras: a wrong sign of the baseline, a crop that does not say where it lies" {
+	scene
+	right match
+	for side in left right; do framecat --set rect_baseline_mm=-40 $side.nrrd -o $side.minus.nrrd; done
+	run --separate-stderr phasematch --right right.minus.nrrd left.minus.nrrd -o out.nrrd
+	[[ $stderr == "phasematch: right.minus.nrrd: 100 % of the points lie behind the cameras: are left and right exchanged"* ]]
+	framecat --crop 30,0,270,150 left.nrrd -o crop.nrrd
+	right phasematch --right right.nrrd crop.nrrd -o out.nrrd
+	framecat --delete origin_px,texture crop.nrrd -o bare.nrrd
+	run --separate-stderr phasematch --right right.nrrd bare.nrrd -o out.nrrd
+	[[ $stderr == *"% of the points lie behind the cameras: "*"do crops say where they lie"* ]]
+	# a tilted plane a third of which lies behind
+	py '
+x, y = np.meshgrid(np.arange(300.), np.arange(150.))
+for side, at in ("left", 0), ("right", (200 - x) / 20):
+	keys = dict(rect_f_px="500", rect_cx_px="150", rect_cy_px="75", rect_baseline_mm="40", rect_side=side, rect_rotation="1 0 0 0 1 0 0 0 1")
+	write_frames("tilted." + side + ".nrrd", Frame((0.2 * (x + at))[None].astype("f4"), ["absphase"], keys))'
+	mistake "3" phasematch --right tilted.right.nrrd tilted.left.nrrd -o out.nrrd
+	[[ $stderr == *" % of the points lie behind the cameras"* ]]
+}

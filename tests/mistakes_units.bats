@@ -9,7 +9,7 @@ rigs() {
 def cross(t): return np.array([[0, -t[2], t[1]], [t[2], 0, -t[0]], [-t[1], t[0], 0]])
 K1 = np.array([[1900, 0, 640], [0, 1900, 480], [0, 0, 1.]])
 K2 = np.array([[1400, 0, 600], [0, 1400, 400], [0, 0, 1.]])
-a, b = 0.15, 0.02
+a, b = -0.15, 0.02
 R = np.array([[np.cos(a), 0, -np.sin(a)], [0, 1, 0], [np.sin(a), 0, np.cos(a)]]) @ \
 	np.array([[1, 0, 0], [0, np.cos(b), -np.sin(b)], [0, np.sin(b), np.cos(b)]])
 C = np.array([120, 5, 10.])		# the projector, from the camera

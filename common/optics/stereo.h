@@ -21,6 +21,8 @@ struct stereo {
 	struct pinhole camera[2];
 	struct pinhole projector;	/* also from the left camera's frame */
 	bool has_projector;		/* the file names one */
+	bool unit_stated;		/* by an entry or the name T_mm, or 24 bare numbers */
+	bool named_otherwise;		/* the file calls its first camera right, its second left */
 	char contradiction[CALIB_REST_TEXT]; /* of its R T and its own E, F or Q; or empty */
 	/* The rectified cameras: x_rectified = R x_camera, u = f x/z + cx, v = f y/z + cy. */
 	double R[2][9];

@@ -343,40 +343,6 @@ check_rest(const struct number_file *numbers, double mm, struct stereo *stereo)
 	calib_rest_agrees(numbers, left->K, right->K, right->R, T, stereo->contradiction);
 }
 
-/* Frees numbers. */
-static int
-take_numbers(const char *path, struct number_file *numbers, struct stereo *stereo)
-{
-	bool plain = numbers->entries == 1 && !numbers->entry[0].name[0], posed = true;
-	double mm = 1;
-	char unit[16];
-	int status;
-
-	calib_get_unit(numbers, unit);
-	status = plain ? read_plain(path, stereo) : find_scale(path, unit, &mm) < 0 ? -1 :
-	    read_cameras(path, numbers, mm, stereo, &posed);
-	pinhole_complete(&stereo->camera[0]);
-	pinhole_complete(&stereo->camera[1]);
-	if (status == 0 && !plain && posed)
-		check_rest(numbers, mm, stereo);
-	if (status == 0)
-		status = plain ? stereo_rectify(path, stereo) :
-		    read_rectification(path, numbers, mm, posed, stereo);
-	if (status == 0 && !plain)
-		status = read_projector(path, numbers, mm, stereo);
-	number_file_free(numbers);
-	return status;
-}
-
-int
-stereo_load(const char *path, struct stereo *stereo)
-{
-	struct number_file numbers;
-
-	*stereo = (struct stereo){ 0 };
-	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, stereo);
-}
-
 /* The place of the camera of that name among a file's, from 0; `cameras`: how many there are. */
 static size_t
 find_camera(const struct number_file *numbers, const char *wanted, size_t *cameras)
@@ -392,6 +358,53 @@ find_camera(const struct number_file *numbers, const char *wanted, size_t *camer
 			++*cameras;
 		}
 	return found;
+}
+
+/* Does the file call its first camera right and its second one left? */
+static bool
+is_named_otherwise(const struct number_file *numbers)
+{
+	size_t cameras;
+
+	return find_camera(numbers, "right", &cameras) == 0 &&
+	    find_camera(numbers, "left", &cameras) == 1;
+}
+
+/* Frees numbers. */
+static int
+take_numbers(const char *path, struct number_file *numbers, struct stereo *stereo)
+{
+	bool plain = numbers->entries == 1 && !numbers->entry[0].name[0], posed = true;
+	double mm = 1;
+	char unit[16];
+	int status;
+
+	calib_get_unit(numbers, unit);
+	stereo->unit_stated = plain || calib_has(numbers, "length_unit|unit") ||
+	    (calib_has(numbers, "T_mm") && !calib_has(numbers, "T"));
+	status = plain ? read_plain(path, stereo) : find_scale(path, unit, &mm) < 0 ? -1 :
+	    read_cameras(path, numbers, mm, stereo, &posed);
+	pinhole_complete(&stereo->camera[0]);
+	pinhole_complete(&stereo->camera[1]);
+	if (status == 0 && !plain && posed)
+		check_rest(numbers, mm, stereo);
+	if (status == 0)
+		status = plain ? stereo_rectify(path, stereo) :
+		    read_rectification(path, numbers, mm, posed, stereo);
+	if (status == 0 && !plain)
+		status = read_projector(path, numbers, mm, stereo);
+	stereo->named_otherwise = is_named_otherwise(numbers);
+	number_file_free(numbers);
+	return status;
+}
+
+int
+stereo_load(const char *path, struct stereo *stereo)
+{
+	struct number_file numbers;
+
+	*stereo = (struct stereo){ 0 };
+	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, stereo);
 }
 
 int

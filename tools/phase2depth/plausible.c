@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "image/coarse_grid.h"
+#include "optics/device_check.h"
 
 #define PIXELS 4096		/* looked at, about */
 #define LEAST 100		/* phases that a warning needs */
@@ -34,8 +35,8 @@ check_size(struct plausible *plausible, const struct pinhole *camera,
 
 	if (!(camera->w > 0 && camera->h > 0)) {
 		if (!rays->placed && !plausible->asked)
-			plausible->asked = plausible->off = !plausible_resolution(plausible->path,
-			    camera, false, right, bottom);
+			plausible->asked = plausible->off = !device_check_resolution(
+			    plausible->path, camera, DEVICE_CAMERA, "camera", right, bottom);
 		return 0;
 	}
 	if (right > camera->w + 0.5 || bottom > camera->h + 0.5 || rays->origin_px[0] < -0.5 ||

@@ -47,10 +47,6 @@ int plausible_calib(struct plausible *, const char *path, bool as_projector,
     const struct calib *);
 /* How far camera and projector are apart, in the calibration's unit. */
 double plausible_baseline(const struct calib *);
-/* Does the device's principal point lie where that of a picture of w x h pixels does? False after a
- * warning. */
-bool plausible_resolution(const char *object, const struct pinhole *, bool is_projector, double w,
-    double h);
 /* The frame and the calibration: sizes, and whether depth moves a point along the coded axis at
  * all. -1 after fail(). */
 int plausible_plan(struct plausible *, const struct calib *, const struct triangulation *,

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "base/same_values.h"
+#include "depth_check.h"
 #include "image/statistics.h"
 #include "phasematch.px.h"
 #include "row_check.h"
@@ -227,6 +228,8 @@ phasematch_survey(struct run *run, const struct frame *in)
 			status = find_match(&priv->matching, priv->right, in, &memory);
 		if (status == 0 && !priv->checked_rows)
 			status = row_check(priv->right, in, &priv->matching, &memory);
+		if (status == 0 && !priv->checked_rows)
+			status = depth_check(priv->right, priv, in, &memory);
 		priv->checked_rows = true;
 	}
 	free(steps.step);

@@ -6,14 +6,12 @@
 #include <string.h>
 
 #include "optics/sensor_crop.h"
+#include "pair_check.h"
 #include "run/stage.h"
 
 #define SIDE_MOST 32767			/* 16.16 fixed point */
 #define SHARED_PX 0.5			/* the standard deviation of what samples are weighed by */
 #define LOST_MOST 0.2			/* of the input, without a word */
-/* Cameras are farther apart than the one and less than the other, else T is in another unit. */
-#define BASELINE_LEAST_MM 2.0
-#define BASELINE_MOST_MM 2e4
 
 struct parameters {
 	const char *calib;
@@ -84,11 +82,7 @@ init(struct run *run)
 	if (parameters->size.w > SIDE_MOST || parameters->size.h > SIDE_MOST)
 		return fail_usage("--size", "is at most %dx%d", SIDE_MOST, SIDE_MOST);
 	rectify->cubic = parameters->interpolation == 1;
-	if (stereo_load(parameters->calib, &rectify->stereo) < 0)
-		return -1;
-	if (rectify->stereo.contradiction[0])
-		warn(parameters->calib, "%s", rectify->stereo.contradiction);
-	return 0;
+	return stereo_load(parameters->calib, &rectify->stereo);
 }
 
 /* ---- the plan ---- */
@@ -151,51 +145,6 @@ warn_lost(struct rectify *rectify, const struct source_geometry *geometry)
 		    size[1] > geometry->h ? size[1] : geometry->h, geometry->w, geometry->h);
 }
 
-/* Is the frame smaller than the camera, and nothing says where on it the frame lies? */
-static void
-warn_small(const struct source_geometry *geometry, bool placed)
-{
-	const struct pinhole *camera = &geometry->stereo->camera[geometry->side];
-	double w = (double)geometry->in_w * geometry->bin;
-	double h = (double)geometry->in_h * geometry->bin, factor = camera->w / w;
-
-	if (placed || !(w <= camera->w - geometry->bin || h <= camera->h - geometry->bin))
-		return;
-	if (factor > 1.5 && fabs(factor - round(factor)) < 0.02 &&
-	    fabs(factor - camera->h / h) < 0.02)
-		warn(NULL, "the frame is %.3g times smaller than the calibration's cameras of %g x "
-		    "%g px: if its pixels are larger say so (framecat --set bin=%g), if it is cut "
-		    "out --origin", factor, camera->w, camera->h, round(factor) * geometry->bin);
-	else
-		warn(NULL, "the frame, %zu x %zu px, is smaller than the calibration's cameras of "
-		    "%g x %g px: if it is cut out say where, by --origin", geometry->in_w,
-		    geometry->in_h, camera->w, camera->h);
-}
-
-static void
-warn_baseline(const char *path, double baseline_mm)
-{
-	double apart_mm = fabs(baseline_mm);
-
-	if (apart_mm < BASELINE_LEAST_MM)
-		warn(path, "the cameras are %.3g mm apart: is T in metres? Then say length_unit: m "
-		    "there", apart_mm);
-	else if (apart_mm > BASELINE_MOST_MM)
-		warn(path, "the cameras are %.3g m apart: is T in micrometres? Then say "
-		    "length_unit: um there", apart_mm / 1000);
-}
-
-static void
-warn_unlikely(struct rectify *rectify, const struct parameters *parameters,
-    const struct frame_head *in, const struct source_geometry *geometry)
-{
-	if (rectify->asked)
-		return;
-	rectify->asked = true;
-	warn_small(geometry, parameters->origin.n || meta_get(&in->meta, "origin_px"));
-	warn_baseline(parameters->calib, rectify->stereo.baseline_mm);
-}
-
 static int
 plan_geometry(struct run *run, const struct frame_head *in)
 {
@@ -215,7 +164,10 @@ plan_geometry(struct run *run, const struct frame_head *in)
 	geometry.bin = bin[0];
 	if (check_inside(parameters, &geometry) < 0 || set_size(parameters, &geometry) < 0)
 		return -1;
-	warn_unlikely(rectify, parameters, in, &geometry);
+	if (!rectify->checked)
+		rectify->warned = !pair_check(parameters->calib, &rectify->stereo) ||
+		    !pair_check_frame(parameters->calib, &geometry, parameters->origin.n > 0, in);
+	rectify->checked = true;
 	warn_lost(rectify, &geometry);
 	return source_map_plan(run, &rectify->map, &geometry);
 }

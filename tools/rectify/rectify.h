@@ -19,8 +19,8 @@ struct rectify {
 	size_t channels;
 	struct frame_head out;
 	bool cubic;
-	bool warned;			/* of what falls outside */
-	bool asked;			/* whether size and baseline are meant so */
+	bool checked;			/* the calibration and the first frame */
+	bool warned;			/* of these, or of what falls outside */
 };
 
 /* Sets channel[]; max_step: that of the command line, NaN where it is not given. -1 after fail().
