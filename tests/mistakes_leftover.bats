@@ -307,8 +307,8 @@ write_frames("phase.nrrd", Frame(z.astype("f4"), ["absphase"]))'
 	phasewrap --sigma --read-noise 2 set.nrrd | unwrapq --anchor 80,60,20 -o absolute.nrrd
 	fringesim $base -p 24 -n 4 --noise 2 --seed 7 -q --scene plane | phasewrap -q | unwrapq -q --anchor 80,60,20 |
 		framecat --channels absphase -o plain.nrrd
-	mistake "--ref: has no channel sigma" phase2depth --ref plain.nrrd -c 0.1 absolute.nrrd -o depth.nrrd
-	phase2depth --ref ideal -c 0.1 absolute.nrrd | kalman --motion 0.1 -o once.nrrd
+	mistake "--ref: has no channel sigma" phase2depth --ref plain.nrrd -c 1 absolute.nrrd -o depth.nrrd
+	phase2depth --ref ideal -c 1 absolute.nrrd | kalman --motion 0.1 -o once.nrrd
 	fails 1 "sigma is that of values which a filter has mixed over frames" kalman --motion 0.1 once.nrrd
 	# images that one channel of a frame is no phase of
 	fails 1 "--channel: modulation is no wrapped phase" wff --channel modulation phase.nrrd

@@ -30,6 +30,15 @@ write_frames("points.nrrd", Frame(np.stack([(x - 80) / 200 * z, (y - 60) / 200 *
 	mistake "lie far above -90 to -50" shade -c depth --range=-90,-50 depth.nrrd -o x.png
 	mistake "far above 0.7 to 0.8" shade -c depth -r 0.7,0.8 points.nrrd -o x.png
 	mistake "shade: --range: 100 % of the surface" fringepipe normals depth.nrrd , shade -c depth -r 100,200 -o x.png
+	for way in "" --bar "--view 20,10"; do
+		# shellcheck disable=SC2086
+		mistake "all of the surface lies within 0 to 58.59, of 0 to 30000: it shows one colour" \
+			shade -c depth -r 0,30000 $way depth.nrrd -o x.png
+	done
+	mistake "all of the surface lies within" shade -c depth --range=0,600000 depth.nrrd points.nrrd -o x%d.png
+	py 'f = read_frame("depth.nrrd"); f.pixels = f.pixels * 0; write_frames("flat.nrrd", f)'
+	for range in 0,40 -1,1 0,30000; do right shade -c depth --range=$range flat.nrrd -o x.png; done
+	right shade -c depth -r 0,30 plate.nrrd -o x.png
 	# one frame of several shows more; a plate in the range of what stood on it; a part of the depths; no range
 	right shade -c depth -r 700,800 depth.nrrd points.nrrd -o x%d.png
 	right shade -c depth -r 0,40 plate.nrrd -o x.png

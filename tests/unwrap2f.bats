@@ -565,11 +565,13 @@ f.pixels[:2, :60] = rng.uniform(-np.pi, np.pi, (2, 60, 600))	# three quarters ar
 save("around", f)
 few = measurement(u[:15, :15], [66, 60], 0.02, projector_px="640 480")
 save("few", few)
+del few.meta["period_px"]
+save("bare", few)
 for cell, size in [("column", 1), ("period", 60), ("half", 30)]:
 	g = measurement(u, [60], 0.05, gray_cell=cell)
 	g.pixels = np.concatenate([g.pixels, np.floor((u + 0.5) / size)[None].astype("f4")]); g.names.append("index")
 	save(cell, g)'
-	for run in noisy "noisy -m best" fine three "three -m best" around few "few -p 60,66" column period half; do
+	for run in noisy "noisy -m best" fine three "three -m best" around few "bare -p 60,66" column period half; do
 		# shellcheck disable=SC2086
 		set -- $run
 		silent unwrap2f "$1.nrrd" "${@:2}" -o out.nrrd

@@ -12,6 +12,8 @@
 #include "half_turn.h"
 #include "optics/sensor_crop.h"
 
+#define SAME 0.01		/* of a number that an option and a key say */
+
 /* ---- what is known ---- */
 
 /* The plane at full-frame pixels becomes that at the frame's own. */
@@ -70,6 +72,38 @@ check_alike(const struct run *run, const struct frame_head *head)
 	return 0;
 }
 
+/* An option wins over the frame's own key; a number that is off by more than a hundredth of the
+ * largest one is hardly meant to. Warns once in a run. -1 after fail(). */
+static int
+compare_key(struct depthfit *fit, const char *option, const struct numbers *given, const char *key,
+    const struct frame_head *head)
+{
+	struct numbers own;
+	double apart = 0, size = 0;
+
+	if (!given->n || fit->warned_key || !meta_get(&head->meta, key))
+		return 0;
+	if (meta_numbers(&head->meta, key, &own) < 0) {
+		if (fail_is_memory())
+			return -1;
+		fail_clear();		/* what the option is there for */
+		return 0;
+	}
+	for (size_t i = 0; i < own.n || i < given->n; i++) {
+		double a = i < given->n ? given->v[i] : 0, b = i < own.n ? own.v[i] : 0;
+
+		apart = fmax(apart, fabs(a - b));
+		size = fmax(size, fabs(b));
+	}
+	numbers_free(&own);
+	if (apart <= SAME * size)
+		return 0;
+	warn(option, "is not the frame's own %s, %.60s: the option counts", key,
+	    meta_get(&head->meta, key));
+	fit->warned_key = true;
+	return 0;
+}
+
 static int
 find_reference(struct run *run, const struct frame_head *head, const char *ref,
     const struct numbers *ref_plane, const struct numbers *origin, struct depthfit *fit)
@@ -81,7 +115,8 @@ find_reference(struct run *run, const struct frame_head *head, const char *ref,
 		return -1;
 	if (ref && strcmp(ref, "ideal"))
 		return check_alike(run, head);
-	if (run_numbers(run, ref_plane, head, "ref_plane_rad", &plane) < 0)
+	if (compare_key(fit, "--ref-plane", ref_plane, "ref_plane_rad", head) < 0 ||
+	    run_numbers(run, ref_plane, head, "ref_plane_rad", &plane) < 0)
 		return -1;
 	if (plane.n == 3)
 		status = place_plane(run, head, &plane, origin, fit);
@@ -120,7 +155,8 @@ find_coefficients(struct run *run, const struct frame_head *head, const struct n
 
 	if (c_map)
 		return check_map(run, head) < 0 ? -1 : find_map(run, head, fit);
-	if (run_numbers(run, c, head, "c_mm_per_rad", &list) < 0)
+	if (compare_key(fit, "--c", c, "c_mm_per_rad", head) < 0 ||
+	    run_numbers(run, c, head, "c_mm_per_rad", &list) < 0)
 		return -1;
 	fit->degree = list.n;
 	for (size_t k = 0; k < list.n && k < DEPTHFIT_COEFFICIENTS; k++) {

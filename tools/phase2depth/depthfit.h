@@ -17,6 +17,7 @@ struct depthfit {
 	size_t degree;			/* z = c1 d + .. + c_degree d^degree */
 	double c[DEPTHFIT_COEFFICIENTS];
 	size_t c_map[DEPTHFIT_COEFFICIENTS];	/* channels of c per pixel; NO_CHANNEL: c above */
+	bool warned_key;		/* of an option that is not the frame's own key */
 	struct frame **step;		/* measurements at known depths, so far */
 	size_t steps;
 };

@@ -13,7 +13,7 @@
 #include "shape_row.h"
 
 struct parameters {
-	const char *calib, *camera, *frame;
+	const char *calib, *camera, *frame, *across;
 	struct depthfit_options plane;
 	struct triangulation_options view;
 	double min_depth, max_depth;
@@ -48,6 +48,8 @@ static const struct opt options[] = {
 	  "the calibration's camera of that name (fringecal); the first if not given", NULL },
 	{ 0, "frame", "NAME", OPT_TEXT, AT(frame), NULL, 0, 0, NULL,
 	  "coordinates of the calibration's device of that name", NULL },
+	{ 0, "across", "FILE", OPT_FRAME, AT(across), NULL, 0, 0, NULL,
+	  "absolute phase of the other axis, to check calibration and capture by", NULL },
 	{ 'p', "period", "PX", OPT_NUMBER, AT(view.period_px), NULL, FLT_MIN, FLT_MAX, "px",
 	  "fringe period on the projector that the phase counts in (key period_px)", NULL },
 	{ 'a', "axis", "WORD", OPT_WORD, AT(view.axis), NULL, 0, 0, NULL,
@@ -99,6 +101,7 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		if (priv->calibrated)
 			plausible_row(&priv->plausible, &priv->rays,
 			    frame_floats(in, priv->phase, y), xyz, y);
+		epipolar_check_row(&priv->epipolar, priv->rays.along_y, in, xyz, y);
 		if (priv->sigma != NO_CHANNEL)
 			depth_sigma_row(priv, in, out, y);
 		if (priv->calib_sigma.of.kind >= 0)
@@ -119,6 +122,7 @@ after(struct run *run)
 		plausible_warn(&priv->plausible, priv->rays.along_y);
 	else
 		reference_check_warn(&priv->reference);
+	epipolar_check_warn(&priv->epipolar, priv->plausible.off);
 }
 
 static int
@@ -141,7 +145,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		    0 ? -1 : plausible_plan(&priv->plausible, &priv->calib, &priv->rays, in);
 	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0 ||
 	    phase_steps_frame_memory(&priv->steps, run) < 0 ||
-	    (priv->calibrated && plausible_frame_memory(&priv->plausible, run) < 0) ||
+	    (priv->calibrated && (plausible_frame_memory(&priv->plausible, run) < 0 ||
+	    epipolar_check_plan(run, &priv->epipolar, &priv->calib, &priv->rays,
+		parameters->view.centered, in) < 0 ||
+	    run_frame_memory(run, &priv->epipolar.kept,
+		epipolar_check_bytes(&priv->epipolar)) < 0)) ||
 	    (!priv->calibrated && !parameters->plane.fit_c.n &&
 	    (reference_check_plan(&priv->reference, &priv->above, in) < 0 ||
 	    run_frame_memory(run, &priv->reference.kept,
@@ -208,6 +216,7 @@ check_ways(const struct parameters *parameters)
 	    view->centered ? "--centered" : view->projector.n ? "--projector" :
 	    view->bin.n ? "--bin" : parameters->as_projector ? "--as-projector" :
 	    parameters->camera ? "--camera" : parameters->frame ? "--frame" :
+	    parameters->across ? "--across" :
 	    parameters->calibration_sigma >= 0 ? "--calibration-sigma" : NULL;
 
 	if (depthfit_check(&parameters->plane, parameters->calib) < 0)
@@ -265,6 +274,7 @@ end(struct run *run)
 	triangulation_free(&priv->rays);
 	calib_sigma_free(&priv->calib_sigma);
 	plausible_free(&priv->plausible);
+	epipolar_check_free(&priv->epipolar);
 	phase_steps_free(&priv->steps);
 	free(priv->same);
 }

@@ -5,6 +5,7 @@
 
 #include "calib_sigma.h"
 #include "depthfit.h"
+#include "epipolar_check.h"
 #include "half_turn.h"
 #include "optics/calib.h"
 #include "phase_steps.h"
@@ -27,6 +28,7 @@ struct phase2depth {
 	struct triangulation rays;
 	struct calib_sigma calib_sigma;
 	struct plausible plausible;
+	struct epipolar_check epipolar;	/* --across */
 	struct phase_steps steps;
 	size_t phase;
 	size_t sigma, ref_sigma;	/* channels; NO_CHANNEL: there is none */

@@ -2,6 +2,8 @@
 #ifndef SHADE_SHADE_H
 #define SHADE_SHADE_H
 
+#include <stdint.h>
+
 #include "image/annotate.h"
 #include "image/colormap.h"
 #include "mesh/mesh.h"
@@ -20,9 +22,15 @@ struct parameters {
 	bool bar, scale_bar, axes;
 };
 
-/* Of the pixels that are looked at: the surface's points, within --range and far from it. */
+#define SHADE_CELLS 1024		/* of --range, a multiple of 64 */
+
+/* Of the pixels that are looked at: the surface's points, between the ends of --range, beyond them,
+ * and far beyond; a bit for each cell of the range that has one; the bits that some value has, and
+ * that some value lacks. */
 struct colour_counts {
-	size_t points, inside, below, above;
+	size_t points, inside, outside, below, above;
+	uint64_t cells[SHADE_CELLS / 64];
+	uint32_t set, unset;
 };
 
 struct priv {

@@ -71,19 +71,24 @@ field_check_warn(const struct offset_check *check, const struct order_search *se
 	double scale = base_period_px / period_px, limit;
 	struct field field = { (double)search->lo * scale, (double)search->hi * scale };
 	double found[TRIED_MOST], share;
-	size_t all = 0, far = 0, tried = 0, explained = 0, strays;
+	size_t all = 0, far = 0, tried = 0, explained = 0, strays, stride;
 
 	if (!check->on || check->off || check->frames >= OFFSET_CHECK_FRAMES || check->others < 2)
 		return false;
 	limit = FAR * FAR * (double)search->distance * (double)search->distance;
 	for (size_t i = 0; i < check->rows * check->columns; i++) {
+		double own = distance(check, check->kept + i * (check->others + 1) + 1, 0);
+
+		all += !isnan(own);
+		far += own >= limit;
+	}
+	stride = far / TRIED_MOST + 1;
+	far = 0;
+	for (size_t i = 0; i < check->rows * check->columns; i++) {
 		const float *pixel = check->kept + i * (check->others + 1);
 		double own = distance(check, pixel + 1, 0), at;
 
-		if (isnan(own))
-			continue;
-		all++;
-		if (own < limit || ++far % (1 + check->rows * check->columns / TRIED_MOST))
+		if (!(own >= limit) || far++ % stride)
 			continue;
 		tried++;
 		at = find_outside(check, pixel, own, &field);

@@ -67,26 +67,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static void
-after(struct run *run)
-{
-	struct unwrap2f *unwrap = run->priv;
-
-	beat_check_warn(&unwrap->beat);
-	if (unwrap->method == METHOD_BEST)	/* before residuals, which name no cause */
-		unwrap->offset.off |= field_check_warn(&unwrap->offset, &unwrap->search,
-		    unwrap->period_px[0], unwrap->period_px[1]);
-	/* one warning is enough */
-	unwrap->check.off |= unwrap->beat.warned | unwrap->offset.off;
-	residual_check_warn(&unwrap->check, "residual");
-	unwrap->offset.off |= unwrap->check.warned;
-	unwrap->jumps.off |= unwrap->offset.off | unwrap->beat.warned;
-	jump_check_warn(&unwrap->jumps, unwrap->method == METHOD_GRAY);
-	unwrap->offset.off |= unwrap->jumps.off;
-	offset_check_warn(&unwrap->offset);
-}
-
-static const struct body body = { .rows = unwrap2f_rows, .after = after,
+static const struct body body = { .rows = unwrap2f_rows, .after = unwrap2f_after,
 	.passes = unwrap2f_passes };
 
 static int
@@ -97,7 +78,7 @@ survey(struct run *run, const struct frame *in)
 	return spatial_find(run, &unwrap->spatial, in, &unwrap->steps);
 }
 
-static const struct body body_spatial = { .survey = survey, .rows = unwrap2f_rows, .after = after,
+static const struct body body_spatial = { .survey = survey, .rows = unwrap2f_rows, .after = unwrap2f_after,
 	.no_passes = "the coarsest phase is unwrapped across the whole image" };
 
 /* ---- fitting the line: a plane per frame, text at the end ---- */
@@ -228,7 +209,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	unwrap->source_channel = NULL;
 	unwrap->method = (enum unwrap2f_method)parameters->method;
 	unwrap->max_residual = (float)parameters->max_residual;
-	if (temporal_read(in, &parameters->head, &temporal) < 0)
+	if (temporal_read(in, &parameters->head, &temporal) < 0 ||
+	    period_conflict_find(&unwrap->conflict, &parameters->head, &temporal, in) < 0)
 		return -1;
 	if (unwrap->method == METHOD_GRAY && temporal.index == NO_CHANNEL)
 		return run_channel(run, in, "index", &temporal.index);

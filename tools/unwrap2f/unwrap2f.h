@@ -8,6 +8,7 @@
 #include "jump_check.h"
 #include "offset_check.h"
 #include "order_search.h"
+#include "period_conflict.h"
 #include "phase_orders.h"
 #include "residual_check.h"
 #include "spatial.h"
@@ -36,6 +37,7 @@ struct unwrap2f {
 	struct jump_check jumps;
 	struct beat_check beat;
 	struct offset_check offset;
+	struct period_conflict conflict;
 	double period_px[2];		/* of the search's base, and of the phase unwrapped */
 	bool noted;			/* the notes of -v on what cannot be checked were given */
 	size_t made;			/* channels that are not passed; they come first */
@@ -64,7 +66,9 @@ int unwrap2f_plan_memory(struct run *, struct unwrap2f *);
  * Gray code, whose bits are wrong for other reasons), label. They count in unwrap->made. */
 const char *unwrap2f_plan_more(const struct temporal *, struct unwrap2f *);
 
-/* struct body's `rows` and `passes`. */
+/* struct body's `after`: the warnings of what rows have counted, one at most in a frame. */
+void unwrap2f_after(struct run *);
+/* Its `rows` and `passes`. */
 void unwrap2f_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
     size_t y1, const struct row_scratch *);
 int unwrap2f_passes(struct run *, struct passes *);
