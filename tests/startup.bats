@@ -7,7 +7,7 @@ loaded() {
 }
 
 @test "start-up: libraries for TIFF, plots and the GPU are loaded only where they are needed" {
-	if sanitized; then skip "sanitized tools bring libraries of their own"; fi
+	if sanitized; then skip "sanitized tools: they bring libraries of their own"; fi
 	images=image.pgm
 	printf 'P5 2 2 255\nabcd' >"$images"
 	for words in "fringepipe --version" "fringepipe framecat $images" "frameplot --version" "gauss --version" "holoserve --version"; do
@@ -19,7 +19,7 @@ loaded() {
 }
 
 @test "start-up: what reads TIFF or draws loads its library then" {
-	if sanitized; then skip "sanitized tools bring libraries of their own"; fi
+	if sanitized; then skip "sanitized tools: they bring libraries of their own"; fi
 	printf 'P5 2 2 255\nabcd' | framecat -o image.tif
 	loaded framecat image.tif | grep libtiff
 	if ! command -v frameplot >/dev/null; then skip "no frameplot: built without cairo"; fi
@@ -27,7 +27,7 @@ loaded() {
 }
 
 @test "start-up: a library that is missing is an error that names it" {
-	if sanitized; then skip "sanitized tools bring libraries of their own"; fi
+	if sanitized; then skip "sanitized tools: they bring libraries of their own"; fi
 	printf 'P5 2 2 255\nabcd' | framecat -o image.tif
 	# a folder that the loader searches first, where the name is a file of no bytes
 	name=$(loaded framecat image.tif | grep libtiff)
@@ -39,7 +39,7 @@ loaded() {
 }
 
 @test "start-up: PNG files of noise are read with igzip and, where it is missing, without" {
-	if sanitized; then skip "sanitized tools bring libraries of their own"; fi
+	if sanitized; then skip "sanitized tools: they bring libraries of their own"; fi
 	fringesim -s 64x48 -p 16 -n 3 --noise 3 -q -o noise.nrrd
 	framecat --frames 0 noise.nrrd -o noise.png
 	framecat noise.png -o with.nrrd

@@ -75,6 +75,12 @@ skipped() {
 	run -1 skipped "no GPU: none here"
 }
 
+@test "tests: what is skipped with sanitized tools says so in the words that tests/run takes" {
+	grep -hE 'sanitize[d]; then skip|skip "sanitize[d]' "$top"/tests/*.bats "$top"/tests/agree/*.bats "$top"/tests/*.bash >skips
+	[ "$(wc -l <skips)" -ge 5 ]
+	run ! grep -v 'skip "sanitized tools: ' skips
+}
+
 @test "tests: captures that are there must be whole" {
 	mkdir captures
 	FRINGEPIPE_DATA=$work/none run ! have_data meshes
