@@ -15,3 +15,23 @@ coarse_grid_count(size_t n, size_t step)
 {
 	return (n + step - 1) / step;
 }
+
+struct coarse_grid
+coarse_grid_every(size_t w, size_t h, size_t step)
+{
+	return (struct coarse_grid){ step, coarse_grid_count(w, step), coarse_grid_count(h, step) };
+}
+
+struct coarse_grid
+coarse_grid(size_t w, size_t h, size_t pixels)
+{
+	return coarse_grid_every(w, h, coarse_grid_step(w, h, pixels));
+}
+
+size_t
+coarse_grid_shift(const struct coarse_grid *grid, size_t y)
+{
+	double part = 0.618 * (double)(y / grid->step);
+
+	return (size_t)((part - floor(part)) * (double)grid->step);
+}

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 #include "image/statistics.h"
 #include "kalman.px.h"
 
@@ -23,15 +22,13 @@ int
 noise_begin(struct noise *noise, const struct frame_head *head)
 {
 	noise_free(noise);
-	noise->step = coarse_grid_step(head->w, head->h, PIXELS);
-	noise->columns = coarse_grid_count(head->w, noise->step);
-	noise->rows = coarse_grid_count(head->h, noise->step);
+	noise->grid = coarse_grid(head->w, head->h, PIXELS);
 	for (size_t i = 0; i < NOISE_FRAMES; i++) {
-		noise->frame[i] = calloc(noise->columns * noise->rows, sizeof(**noise->frame));
+		noise->frame[i] = calloc(coarse_grid_pixels(&noise->grid), sizeof(**noise->frame));
 		if (!noise->frame[i])
 			return fail_memory();
 	}
-	noise->work = calloc(noise->columns * noise->rows, sizeof(*noise->work));
+	noise->work = calloc(coarse_grid_pixels(&noise->grid), sizeof(*noise->work));
 	return noise->work ? 0 : fail_memory();
 }
 
@@ -52,9 +49,9 @@ take_samples(struct noise *noise, const struct frame *in, const struct channels 
 
 	memmove(noise->frame + 1, noise->frame, (NOISE_FRAMES - 1) * sizeof(*noise->frame));
 	noise->frame[0] = to;
-	for (size_t row = 0; row < noise->rows; row++)
-		for (size_t column = 0; column < noise->columns; column++, to++) {
-			size_t x = column * noise->step, y = row * noise->step;
+	for (size_t row = 0; row < noise->grid.rows; row++)
+		for (size_t column = 0; column < noise->grid.columns; column++, to++) {
+			size_t x = column * noise->grid.step, y = row * noise->grid.step;
 
 			*to = (struct noise_sample){ .variance = 1 };
 			for (size_t i = 0; i < channels->values; i++)
@@ -71,7 +68,7 @@ find_rounding(struct noise *noise, const struct channels *channels)
 {
 	double most = 0;
 
-	for (size_t pixel = 0; pixel < noise->columns * noise->rows; pixel++)
+	for (size_t pixel = 0; pixel < coarse_grid_pixels(&noise->grid); pixel++)
 		for (size_t i = 0; i < channels->values; i++) {
 			double v = fabs((double)noise->frame[0][pixel].value[i]);
 
@@ -112,7 +109,7 @@ variance_of(struct noise *noise, const struct channels *channels, const double *
 	size_t n = 0;
 	double median;
 
-	for (size_t pixel = 0; pixel < noise->columns * noise->rows; pixel++) {
+	for (size_t pixel = 0; pixel < coarse_grid_pixels(&noise->grid); pixel++) {
 		double v = deviation(noise, channels, pixel, factor, frames);
 
 		if (isfinite(v))
@@ -130,7 +127,7 @@ usual_variance(struct noise *noise)
 {
 	size_t n = 0;
 
-	for (size_t pixel = 0; pixel < noise->columns * noise->rows; pixel++)
+	for (size_t pixel = 0; pixel < coarse_grid_pixels(&noise->grid); pixel++)
 		if (isfinite(noise->frame[0][pixel].variance))
 			noise->work[n++] = (double)noise->frame[0][pixel].variance;
 	return statistics_quantile(noise->work, n, 0.5);
@@ -142,7 +139,7 @@ are_alike(const struct noise *noise, const struct channels *channels)
 {
 	size_t valid = 0;
 
-	for (size_t pixel = 0; pixel < noise->columns * noise->rows; pixel++)
+	for (size_t pixel = 0; pixel < coarse_grid_pixels(&noise->grid); pixel++)
 		for (size_t i = 0; i < channels->values; i++) {
 			float a = noise->frame[0][pixel].value[i];
 			float b = noise->frame[1][pixel].value[i];

@@ -9,6 +9,7 @@
 
 #include "channels.h"
 #include "frame/frame.h"
+#include "image/coarse_grid.h"
 
 #define NOISE_FRAMES 3
 
@@ -19,7 +20,7 @@ struct noise_sample {
 };
 
 struct noise {
-	size_t step, columns, rows;
+	struct coarse_grid grid;
 	struct noise_sample *frame[NOISE_FRAMES];	/* this one's, the last one's, ... */
 	double *work;			/* as many numbers as the grid has pixels */
 	size_t frames;			/* of the current run of frames of one kind */

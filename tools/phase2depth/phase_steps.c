@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 
 #define PIXELS 2048		/* looked at, about */
 #define LEAST 100		/* phases that a warning needs */
@@ -20,15 +19,13 @@
 int
 phase_steps_plan(struct phase_steps *steps, const struct frame_head *head)
 {
-	steps->step = coarse_grid_step(head->w, head->h, PIXELS);
-	steps->rows = coarse_grid_count(head->h, steps->step);
-	steps->columns = coarse_grid_count(head->w, steps->step);
+	steps->grid = coarse_grid(head->w, head->h, PIXELS);
 	phase_steps_free(steps);
-	steps->value = malloc(steps->rows * steps->columns * sizeof(*steps->value));
-	steps->next = malloc(steps->rows * steps->columns * sizeof(*steps->next));
+	steps->value = malloc(coarse_grid_pixels(&steps->grid) * sizeof(*steps->value));
+	steps->next = malloc(coarse_grid_pixels(&steps->grid) * sizeof(*steps->next));
 	if (!steps->value || !steps->next)
 		return fail_memory();
-	for (size_t i = 0; i < steps->rows * steps->columns; i++)
+	for (size_t i = 0; i < coarse_grid_pixels(&steps->grid); i++)
 		steps->value[i] = steps->next[i] = NAN;
 	return 0;
 }
@@ -44,7 +41,7 @@ phase_steps_free(struct phase_steps *steps)
 int
 phase_steps_frame_memory(struct phase_steps *steps, struct run *run)
 {
-	size_t bytes = steps->rows * steps->columns * sizeof(*steps->value);
+	size_t bytes = coarse_grid_pixels(&steps->grid) * sizeof(*steps->value);
 
 	return run_frame_memory(run, &steps->value, bytes) < 0 ? -1 :
 	    run_frame_memory(run, &steps->next, bytes);
@@ -54,15 +51,15 @@ phase_steps_frame_memory(struct phase_steps *steps, struct run *run)
 void
 phase_steps_row(const struct phase_steps *steps, const float *phase, size_t w, size_t y)
 {
-	size_t i = y / steps->step * steps->columns;
+	size_t i = coarse_grid_row(&steps->grid, y);
 
-	if (steps->off || y % steps->step)
+	if (steps->off || y % steps->grid.step)
 		return;
-	for (size_t x = 0; x + steps->step < w; x += steps->step, i++) {
+	for (size_t x = 0; x + steps->grid.step < w; x += steps->grid.step, i++) {
 		__atomic_store(&steps->value[i], &phase[x], __ATOMIC_RELAXED);
 		__atomic_store(&steps->next[i], &phase[x + 1], __ATOMIC_RELAXED);
 	}
-	__atomic_store(&steps->value[i], &phase[(steps->columns - 1) * steps->step],
+	__atomic_store(&steps->value[i], &phase[(steps->grid.columns - 1) * steps->grid.step],
 	    __ATOMIC_RELAXED);
 }
 
@@ -124,13 +121,13 @@ struct phase_steps_counts {
 static void
 drop_flat(const struct phase_steps *steps, size_t row)
 {
-	const float *value = steps->value + row * steps->columns;
-	float *next = steps->next + row * steps->columns;
+	const float *value = steps->value + row * steps->grid.columns;
+	float *next = steps->next + row * steps->grid.columns;
 
 #pragma omp simd
-	for (size_t i = 0; i < steps->columns - 1; i++)
+	for (size_t i = 0; i < steps->grid.columns - 1; i++)
 		next[i] = value[i + 1] != value[i] ? next[i] : NAN;
-	next[steps->columns - 1] = NAN;
+	next[steps->grid.columns - 1] = NAN;
 }
 
 /* All but `whole`, over all pixels that have a phase. */
@@ -140,10 +137,10 @@ count(const struct phase_steps *steps)
 	const float *value = steps->value, *next = steps->next;
 	uint32_t n = 0, zeros = 0, pairs = 0, equal = 0;
 
-	for (size_t y = 0; y < steps->rows; y++)
+	for (size_t y = 0; y < steps->grid.rows; y++)
 		drop_flat(steps, y);
 #pragma omp simd reduction(+ : n, zeros, pairs, equal)
-	for (size_t i = 0; i < steps->rows * steps->columns; i++) {
+	for (size_t i = 0; i < coarse_grid_pixels(&steps->grid); i++) {
 		bool valid = fabsf(value[i]) < INFINITY;
 
 		n += valid;
@@ -161,7 +158,7 @@ count_whole(const struct phase_steps *steps)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < steps->rows * steps->columns; i++) {
+	for (size_t i = 0; i < coarse_grid_pixels(&steps->grid); i++) {
 		float value = steps->value[i], next = steps->next[i];
 
 		if (!isfinite(value))
@@ -179,7 +176,7 @@ gather(const struct phase_steps *steps)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < steps->rows * steps->columns; i++)
+	for (size_t i = 0; i < coarse_grid_pixels(&steps->grid); i++)
 		if (isfinite(steps->value[i]))
 			steps->value[n++] = steps->value[i];
 }

@@ -10,12 +10,12 @@
 #include <stddef.h>
 
 #include "frame/frame.h"
+#include "image/coarse_grid.h"
 #include "run/run.h"
 
 struct phase_steps {
-	size_t step;		/* every step-th pixel of every step-th row is looked at */
-	size_t rows, columns;	/* of those pixels */
-	float *value;		/* each of them, */
+	struct coarse_grid grid;
+	float *value;		/* of each pixel of the grid, */
 	float *next;		/* its right neighbour, NaN where the row does not vary */
 	bool off;		/* no more warnings: one was given */
 };

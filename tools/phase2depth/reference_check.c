@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 #include "image/statistics.h"
 
 #define PIXELS 1024		/* of the grid, about */
@@ -32,9 +31,7 @@ reference_check_plan(struct reference_check *check, const struct depthfit *fit,
 	check->plane[1] = fit->ref == NO_CHANNEL ? fit->plane[2] : NAN;
 	check->spacing_mm = strcmp(head->unit, "mm") ? NAN : head->spacing[0];
 	check->c = one ? fabs(fit->c[0]) : NAN;
-	check->step = coarse_grid_step(head->w, head->h, PIXELS);
-	check->columns = coarse_grid_count(head->w, check->step);
-	check->rows = coarse_grid_count(head->h, check->step);
+	check->grid = coarse_grid(head->w, head->h, PIXELS);
 	check->kept = malloc(reference_check_bytes(check));
 	return check->kept ? 0 : fail_memory();
 }
@@ -49,7 +46,7 @@ reference_check_free(struct reference_check *check)
 size_t
 reference_check_bytes(const struct reference_check *check)
 {
-	return check->off ? 0 : check->rows * check->columns * sizeof(*check->kept);
+	return check->off ? 0 : coarse_grid_pixels(&check->grid) * sizeof(*check->kept);
 }
 
 /* Bands may share rows: both store the same. */
@@ -59,15 +56,15 @@ reference_check_row(const struct reference_check *check, const struct depthfit *
 {
 	const float *phase, *ref;
 
-	if (check->off || y % check->step)
+	if (check->off || y % check->grid.step)
 		return;
 	phase = frame_floats(in, fit->phase, y);
 	ref = fit->ref == NO_CHANNEL ? phase : frame_floats(in, fit->ref, y);
-	for (size_t i = 0; i < check->columns; i++) {
-		float *to = check->kept[y / check->step * check->columns + i];
+	for (size_t i = 0; i < check->grid.columns; i++) {
+		float *to = check->kept[coarse_grid_row(&check->grid, y) + i];
 
-		__atomic_store(&to[0], &phase[i * check->step], __ATOMIC_RELAXED);
-		__atomic_store(&to[1], &ref[i * check->step], __ATOMIC_RELAXED);
+		__atomic_store(&to[0], &phase[i * check->grid.step], __ATOMIC_RELAXED);
+		__atomic_store(&to[1], &ref[i * check->grid.step], __ATOMIC_RELAXED);
 	}
 }
 
@@ -76,14 +73,14 @@ reference_check_row(const struct reference_check *check, const struct depthfit *
 static double
 find_rise(const struct reference_check *check, size_t which, bool along_y, double *rises)
 {
-	size_t apart = along_y ? check->columns : 1, n = 0;
+	size_t apart = along_y ? check->grid.columns : 1, n = 0;
 
-	for (size_t i = 0; i + apart < check->rows * check->columns; i++) {
+	for (size_t i = 0; i + apart < coarse_grid_pixels(&check->grid); i++) {
 		double rise = (double)check->kept[i + apart][which] -
 		    (double)check->kept[i][which];
 
-		if (isfinite(rise) && (along_y || (i + 1) % check->columns))
-			rises[n++] = rise / (double)check->step;
+		if (isfinite(rise) && (along_y || (i + 1) % check->grid.columns))
+			rises[n++] = rise / (double)check->grid.step;
 	}
 	return n < LEAST ? NAN : statistics_ranked(rises, n, n / 2);
 }
@@ -92,8 +89,10 @@ find_rise(const struct reference_check *check, size_t which, bool along_y, doubl
 static double
 fringes(const struct reference_check *check, const double rise[2])
 {
-	return (fabs(rise[0]) * (double)check->columns + fabs(rise[1]) * (double)check->rows) *
-	    (double)check->step / TURN;
+	const struct coarse_grid *grid = &check->grid;
+
+	return (fabs(rise[0]) * (double)grid->columns + fabs(rise[1]) * (double)grid->rows) *
+	    (double)grid->step / TURN;
 }
 
 static void
@@ -130,7 +129,7 @@ reference_check_warn(struct reference_check *check)
 
 	if (check->off)
 		return;
-	rises = malloc(check->rows * check->columns * sizeof(*rises));
+	rises = malloc(coarse_grid_pixels(&check->grid) * sizeof(*rises));
 	if (rises)
 		judge(check, rises);
 	free(rises);

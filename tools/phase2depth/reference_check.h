@@ -9,10 +9,10 @@
 #define REFERENCE_CHECK_H
 
 #include "depthfit.h"
+#include "image/coarse_grid.h"
 
 struct reference_check {
-	size_t step;		/* every step-th pixel of every step-th row is looked at */
-	size_t columns, rows;
+	struct coarse_grid grid;
 	float (*kept)[2];	/* [row][column]: phase, reference */
 	double plane[2];	/* what an ideal reference rises by along x and y; NaN: measured */
 	double spacing_mm;	/* of pixels on the plane; NaN: not known */

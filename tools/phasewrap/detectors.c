@@ -46,36 +46,37 @@ detectors_frame_memory(struct detectors *detectors, struct run *run)
 
 	if (run_frame_memory(run, &saturation->kept, saturation->bytes + 1) < 0 ||
 	    run_frame_memory(run, &saturation->ends,
-		saturation->rows * sizeof(*saturation->ends)) < 0 ||
-	    run_frame_memory(run, &removed->row, removed->rows * sizeof(*removed->row)) < 0)
+		saturation->grid.rows * sizeof(*saturation->ends)) < 0 ||
+	    run_frame_memory(run, &removed->row,
+		removed->grid.rows * sizeof(*removed->row)) < 0)
 		return -1;
 	return run_frame_memory(run, &check->sample,
-	    check->columns * check->rows * check->planes * sizeof(*check->sample));
+	    coarse_grid_pixels(&check->grid) * check->planes * sizeof(*check->sample));
 }
 
 /* Does a detector look at row y? Few rows; a call of each for all of them would cost as much as
  * what it looks at. */
 static inline bool
-is_looked_at(bool off, size_t step, size_t y)
+is_looked_at(bool off, const struct coarse_grid *grid, size_t y)
 {
-	return !off && y % step == 0;
+	return !off && y % grid->step == 0;
 }
 
 void
 detectors_row(const struct detectors *detectors, const struct phasewrap *wrap,
     const struct frame *in, const struct frame *out, size_t y)
 {
-	if (is_looked_at(detectors->saturation.off, detectors->saturation.step, y))
+	if (is_looked_at(detectors->saturation.off, &detectors->saturation.grid, y))
 		saturation_row(&detectors->saturation, &wrap->captures, in, y);
-	if (is_looked_at(detectors->fit_check.off, detectors->fit_check.step, y))
+	if (is_looked_at(detectors->fit_check.off, &detectors->fit_check.grid, y))
 		fit_check_row(&detectors->fit_check, &wrap->captures, in, y);
-	if (is_looked_at(detectors->removed.off, detectors->removed.step, y))
+	if (is_looked_at(detectors->removed.off, &detectors->removed.grid, y))
 		removed_row(&detectors->removed, wrap, in, out, y);
-	if (is_looked_at(detectors->unlit.off, detectors->unlit.step, y))
+	if (is_looked_at(detectors->unlit.off, &detectors->unlit.grid, y))
 		unlit_row(&detectors->unlit, wrap, in, out, y);
-	if (!detectors->direction.off && y % detectors->direction.step < 2)
+	if (!detectors->direction.off && y % detectors->direction.grid.step < 2)
 		direction_row(&detectors->direction, wrap, in, out, y);
-	if (is_looked_at(detectors->gray_check.off, detectors->gray_check.step, y))
+	if (is_looked_at(detectors->gray_check.off, &detectors->gray_check.grid, y))
 		gray_check_row(&detectors->gray_check, &wrap->captures, in, y);
 }
 

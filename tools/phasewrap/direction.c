@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 #include "phasewrap.px.h"
 #include "pixel_wave.h"
 
@@ -19,6 +18,7 @@ direction_plan(struct direction *direction, const struct phasewrap *wrap,
 {
 	const struct capture_set *captures = &wrap->captures;
 	const struct capture_fringe *fringe = captures->fringe;
+	size_t step;
 
 	direction_free(direction);
 	/* a Gray code tells unwrap2f what fits */
@@ -34,15 +34,14 @@ direction_plan(struct direction *direction, const struct phasewrap *wrap,
 	direction->off = fringe[direction->set].two_plus_one;
 	if (direction->off)
 		return 0;
-	direction->step = coarse_grid_step(head->w, head->h, PIXELS);
-	direction->step = direction->step < 2 ? 2 : direction->step;	/* room for the row below */
-	direction->columns = coarse_grid_count(head->w, direction->step);
-	direction->rows = coarse_grid_count(head->h, direction->step);
+	step = coarse_grid_step(head->w, head->h, PIXELS);
+	step = step < 2 ? 2 : step;	/* room for the row below */
+	direction->grid = coarse_grid_every(head->w, head->h, step);
 	direction->pixel =
-	    malloc(direction->columns * direction->rows * sizeof(*direction->pixel));
+	    malloc(coarse_grid_pixels(&direction->grid) * sizeof(*direction->pixel));
 	if (!direction->pixel)
 		return fail_memory();
-	for (size_t i = 0; i < direction->columns * direction->rows; i++)
+	for (size_t i = 0; i < coarse_grid_pixels(&direction->grid); i++)
 		direction->pixel[i].cosine = direction->pixel[i].below_cosine = NAN;
 	return 0;
 }
@@ -67,16 +66,16 @@ direction_row(const struct direction *direction, const struct phasewrap *wrap,
 {
 	const struct capture_fringe *fringe = &wrap->captures.fringe[direction->set];
 	const struct phase_shift_fit *fit = &wrap->fit[direction->set];
-	bool below = y % direction->step == 1;
+	bool below = y % direction->grid.step == 1;
 	const float *made;
 
-	if (direction->off || y % direction->step > 1)
+	if (direction->off || y % direction->grid.step > 1)
 		return;
 	made = frame_floats(out, 0, y);
-	for (size_t i = 0; i < direction->columns; i++) {
-		size_t x = i * direction->step;
+	for (size_t i = 0; i < direction->grid.columns; i++) {
+		size_t x = i * direction->grid.step;
 		struct direction_pixel *to =
-		    &direction->pixel[y / direction->step * direction->columns + i];
+		    &direction->pixel[coarse_grid_row(&direction->grid, y) + i];
 		struct pixel_wave wave, next;
 
 		if (x + 1 >= in->head.w || px_isnan(made[x]) || px_isnan(made[x + 1]))
@@ -117,7 +116,7 @@ direction_warn(struct direction *direction, const struct phasewrap *wrap)
 	if (direction->off)
 		return;
 	direction->off = true;
-	for (size_t i = 0; i < direction->columns * direction->rows; i++) {
+	for (size_t i = 0; i < coarse_grid_pixels(&direction->grid); i++) {
 		const struct direction_pixel *p = &direction->pixel[i];
 
 		if (px_isnan(p->cosine) || px_isnan(p->below_cosine))

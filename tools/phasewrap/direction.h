@@ -7,6 +7,7 @@
 #ifndef DIRECTION_H
 #define DIRECTION_H
 
+#include "image/coarse_grid.h"
 #include "phasewrap.h"
 
 struct direction_pixel {
@@ -16,8 +17,7 @@ struct direction_pixel {
 };
 
 struct direction {
-	size_t step;			/* every step-th pixel of every step-th row is looked at */
-	size_t columns, rows;
+	struct coarse_grid grid;
 	size_t set;			/* the fringe set of the shortest period */
 	struct direction_pixel *pixel;
 	bool off;			/* nothing to tell: the sign is stated, or it was told */

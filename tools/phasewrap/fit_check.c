@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 #include "step_plane.h"
 
 #define PIXELS 600		/* looked at, about */
@@ -33,17 +32,15 @@ fit_check_plan(struct fit_check *check, const struct capture_set *captures,
 	for (size_t k = 0; k < captures->fringes; k++)
 		any |= is_checkable(&captures->fringe[k]);
 	check->off = check->warned || !any;
-	check->step = coarse_grid_step(head->w, head->h, PIXELS);
-	check->columns = coarse_grid_count(head->w, check->step);
-	check->rows = coarse_grid_count(head->h, check->step);
+	check->grid = coarse_grid(head->w, head->h, PIXELS);
 	check->planes = head->c;
 	check->least_amplitude = least_amplitude;
 	if (head->type != SAMPLE_FLOAT)	/* fewer grey levels do not tell fringes from noise */
 		check->least_amplitude = fmaxf(check->least_amplitude, 2);
 	if (check->off)
 		return 0;
-	check->sample = calloc(check->columns * check->rows, head->c * sizeof(*check->sample));
-	check->work = calloc(check->columns * check->rows, sizeof(*check->work));
+	check->sample = calloc(coarse_grid_pixels(&check->grid), head->c * sizeof(*check->sample));
+	check->work = calloc(coarse_grid_pixels(&check->grid), sizeof(*check->work));
 	return check->sample && check->work ? 0 : fail_memory();
 }
 
@@ -55,21 +52,12 @@ fit_check_free(struct fit_check *check)
 	check->sample = check->work = NULL;
 }
 
-/* Rows begin at other columns, or fringes along y would be seen at few phases. */
-static size_t
-first_column(const struct fit_check *check, size_t y)
-{
-	double place = 0.618 * (double)(y / check->step);
-
-	return (size_t)((place - floor(place)) * (double)check->step);
-}
-
 /* Bands may share rows: both store the same. */
 void
 fit_check_row(const struct fit_check *check, const struct capture_set *captures,
     const struct frame *frame, size_t y)
 {
-	if (check->off || y % check->step)
+	if (check->off || y % check->grid.step)
 		return;
 	for (size_t k = 0; k < captures->fringes; k++) {
 		const struct capture_fringe *fringe = &captures->fringe[k];
@@ -78,11 +66,12 @@ fit_check_row(const struct fit_check *check, const struct capture_set *captures,
 			continue;
 		for (size_t i = 0; i < fringe->n; i++) {
 			size_t c = fringe->plane[i];
-			float *to = check->sample + y / check->step * check->columns *
+			float *to = check->sample + coarse_grid_row(&check->grid, y) *
 			    check->planes + c;
 
-			for (size_t column = 0; column < check->columns; column++) {
-				size_t x = first_column(check, y) + column * check->step;
+			for (size_t column = 0; column < check->grid.columns; column++) {
+				size_t x = coarse_grid_shift(&check->grid, y) +
+				    column * check->grid.step;
 				float value = x < frame->head.w ?
 				    frame_sample(frame, c, y, x) : NAN;
 
@@ -158,7 +147,7 @@ static size_t
 select_pixels(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
     double *gram)
 {
-	size_t pixels = check->columns * check->rows, n = fringe->n, used = 0;
+	size_t pixels = coarse_grid_pixels(&check->grid), n = fringe->n, used = 0;
 	float v[STEP_FIT_MOST], least;
 
 	for (size_t p = 0; p < pixels; p++)
@@ -187,7 +176,7 @@ static bool
 weigh_phases(const struct fit_check *check, const struct capture_fringe *fringe, float max_value,
     double *gram, size_t used)
 {
-	size_t pixels = check->columns * check->rows, n = fringe->n, count[SECTORS] = { 0 };
+	size_t pixels = coarse_grid_pixels(&check->grid), n = fringe->n, count[SECTORS] = { 0 };
 	struct step_plane plane = step_plane_find(gram, n);
 	float v[STEP_FIT_MOST];
 
@@ -223,7 +212,7 @@ find_odd_image(const struct fit_check *check, const struct capture_fringe *fring
 {
 	double mean[STEP_FIT_MOST] = { 0 }, rest[STEP_FIT_MOST * STEP_FIT_MOST];
 	double shift_rad[STEP_FIT_MOST];
-	size_t pixels = check->columns * check->rows, n = fringe->n, odd = 0, m = 0;
+	size_t pixels = coarse_grid_pixels(&check->grid), n = fringe->n, odd = 0, m = 0;
 	float v[STEP_FIT_MOST];
 
 	for (size_t p = 0; p < pixels; p++)

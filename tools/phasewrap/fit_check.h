@@ -12,11 +12,12 @@
 
 #include "frame/frame.h"
 #include "fringe/capture_set.h"
+#include "image/coarse_grid.h"
 #include "image_names.h"
 
 struct fit_check {
-	size_t step;		/* every step-th pixel of every step-th row is looked at */
-	size_t columns, rows, planes;
+	struct coarse_grid grid;
+	size_t planes;
 	float *sample;		/* [pixel][plane] */
 	float *work;		/* for the fits */
 	float least_amplitude;	/* below which a pixel is unlit */

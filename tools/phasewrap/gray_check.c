@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 
 #define PIXELS 1024		/* on the coarse grid, about */
 #define LEAST 50		/* lit pixels that tell something */
@@ -22,10 +21,8 @@ gray_check_plan(struct gray_check *check, const struct capture_set *captures,
 	check->off |= captures->codes == 0;
 	if (check->off)
 		return 0;
-	check->step = coarse_grid_step(head->w, head->h, PIXELS);
-	check->columns = coarse_grid_count(head->w, check->step);
-	check->rows = coarse_grid_count(head->h, check->step);
-	check->pixel = calloc(check->columns * check->rows, sizeof(*check->pixel));
+	check->grid = coarse_grid(head->w, head->h, PIXELS);
+	check->pixel = calloc(coarse_grid_pixels(&check->grid), sizeof(*check->pixel));
 	return check->pixel ? 0 : fail_memory();
 }
 
@@ -74,16 +71,16 @@ void
 gray_check_row(const struct gray_check *check, const struct capture_set *captures,
     const struct frame *frame, size_t y)
 {
-	if (check->off || y % check->step)
+	if (check->off || y % check->grid.step)
 		return;
-	for (size_t i = 0; i < check->columns; i++)
+	for (size_t i = 0; i < check->grid.columns; i++)
 		for (size_t a = 0; a < captures->codes; a++) {
 			struct gray_check_pixel *to =
-			    &check->pixel[y / check->step * check->columns + i];
+			    &check->pixel[coarse_grid_row(&check->grid, y) + i];
 			uint64_t bits;
 			float contrast;
 
-			look(&captures->code[a], frame, y, i * check->step, &bits, &contrast);
+			look(&captures->code[a], frame, y, i * check->grid.step, &bits, &contrast);
 			__atomic_store_n(&to->bits[a], bits, __ATOMIC_RELAXED);
 			__atomic_store(&to->contrast[a], &contrast, __ATOMIC_RELAXED);
 		}
@@ -101,7 +98,7 @@ static struct lit
 find_lit(const struct gray_check *check, size_t code)
 {
 	struct lit lit = { check, code, 0, 0 };
-	size_t pixels = check->columns * check->rows;
+	size_t pixels = coarse_grid_pixels(&check->grid);
 	double sum = 0, n = 0;
 
 	for (size_t p = 0; p < pixels; p++)
@@ -120,7 +117,7 @@ find_lit(const struct gray_check *check, size_t code)
 static double
 share_alike(const struct lit *lit, size_t image, size_t other)
 {
-	size_t pixels = lit->check->columns * lit->check->rows;
+	size_t pixels = coarse_grid_pixels(&lit->check->grid);
 	double n = 0;
 
 	for (size_t p = 0; p < pixels; p++) {

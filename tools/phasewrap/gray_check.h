@@ -7,8 +7,9 @@
 #ifndef GRAY_CHECK_H
 #define GRAY_CHECK_H
 
-#include "image_names.h"
 #include "fringe/capture_set.h"
+#include "image/coarse_grid.h"
+#include "image_names.h"
 
 struct gray_check_pixel {
 	uint64_t bits[2];		/* of each code: plane i, or inverse i - n, is bright */
@@ -16,8 +17,7 @@ struct gray_check_pixel {
 };
 
 struct gray_check {
-	size_t step;			/* every step-th pixel of every step-th row is looked at */
-	size_t columns, rows;
+	struct coarse_grid grid;
 	struct gray_check_pixel *pixel;
 	bool described;			/* a manifest, or keys, say what each image is */
 	bool off;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 #include "phasewrap.px.h"
 
 #define PIXELS 1024		/* on the coarse grid, about */
@@ -16,9 +15,9 @@ int
 removed_plan(struct removed *removed, const struct frame_head *head)
 {
 	removed_free(removed);
-	removed->step = removed->verbose ? 1 : coarse_grid_step(head->w, head->h, PIXELS);
-	removed->rows = coarse_grid_count(head->h, removed->step);
-	removed->row = calloc(removed->rows, sizeof(*removed->row));
+	removed->grid = coarse_grid_every(head->w, head->h,
+	    removed->verbose ? 1 : coarse_grid_step(head->w, head->h, PIXELS));
+	removed->row = calloc(removed->grid.rows, sizeof(*removed->row));
 	return removed->row ? 0 : fail_memory();
 }
 
@@ -144,15 +143,15 @@ removed_row(const struct removed *removed, const struct phasewrap *wrap, const s
 	const float *made;
 	uint32_t *from = (uint32_t *)&count, *to;
 
-	if (removed->off || y % removed->step)
+	if (removed->off || y % removed->grid.step)
 		return;
 	made = frame_floats(out, phase, y);
-	for (size_t x = 0; x < in->head.w; x += removed->step)
+	for (size_t x = 0; x < in->head.w; x += removed->grid.step)
 		if (px_isnan(made[x]))
 			count_pixel(wrap, in, y, x, &count);
 		else
 			count.good++;
-	to = (uint32_t *)&removed->row[y / removed->step];
+	to = (uint32_t *)&removed->row[y / removed->grid.step];
 	for (size_t i = 0; i < sizeof(count) / sizeof(*from); i++)
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
 }
@@ -185,13 +184,13 @@ removed_report(struct removed *removed, const struct phasewrap *wrap,
 
 	if (removed->off)
 		return;
-	for (size_t y = 0; y < removed->rows; y++) {
+	for (size_t y = 0; y < removed->grid.rows; y++) {
 		for (size_t i = 0; i < REMOVED_KINDS; i++)
 			sum.by[i] += removed->row[y].by[i];
 		sum.good += removed->row[y].good;
 		sum.saturated_only += removed->row[y].saturated_only;
 	}
-	memset(removed->row, 0, removed->rows * sizeof(*removed->row));
+	memset(removed->row, 0, removed->grid.rows * sizeof(*removed->row));
 	if (removed->verbose)
 		print(&sum);
 	removed->off = removed->verbose;

@@ -8,6 +8,7 @@
 #ifndef REMOVED_H
 #define REMOVED_H
 
+#include "image/coarse_grid.h"
 #include "image_names.h"
 #include "phasewrap.h"
 
@@ -23,8 +24,7 @@ struct removed_count {
 };
 
 struct removed {
-	size_t step;		/* every step-th pixel of every step-th row is looked at */
-	size_t rows;
+	struct coarse_grid grid;
 	struct removed_count *row;
 	bool verbose;		/* the caller sets it: prints all counts, once */
 	bool off;		/* nothing is left to say */

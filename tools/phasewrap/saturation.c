@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 
 #define PIXELS 4096		/* of a plane of 16 bits, about, */
 #define PIXELS_OF_BYTES 1024	/* and of 8 bits, whose values are few */
@@ -44,23 +43,19 @@ saturation_plan(struct saturation *saturation, const struct frame_head *head, bo
 		    "samples of 8 bits reach 255: saturated pixels pass, too", (double)max_value);
 	saturation->type = head->type;
 	saturation->w = head->w;
-	saturation->step = coarse_grid_step(head->w, head->h,
+	saturation->grid = coarse_grid(head->w, head->h,
 	    head->type == SAMPLE_UCHAR ? PIXELS_OF_BYTES : PIXELS);
-	saturation->rows = coarse_grid_count(head->h, saturation->step);
-	saturation->pixels =
-	    saturation->rows * coarse_grid_count(head->w, saturation->step) * planes;
+	saturation->pixels = coarse_grid_pixels(&saturation->grid) * planes;
 	saturation->off |= known;
 	saturation_free(saturation);
 	if (head->type == SAMPLE_UCHAR) {
-		size_t columns = coarse_grid_count(head->w, saturation->step);
-
-		saturation->stride = (columns + BLOCK - 1) / BLOCK * BLOCK;
-		saturation->bytes = saturation->rows * planes * saturation->stride;
+		saturation->stride = (saturation->grid.columns + BLOCK - 1) / BLOCK * BLOCK;
+		saturation->bytes = saturation->grid.rows * planes * saturation->stride;
 		saturation->planes = planes;
 		saturation->kept = calloc(saturation->bytes + 1, 1);
 		return saturation->kept ? 0 : fail_memory();
 	}
-	saturation->ends = calloc(saturation->rows + 1, sizeof(*saturation->ends));
+	saturation->ends = calloc(saturation->grid.rows + 1, sizeof(*saturation->ends));
 	return saturation->ends ? 0 : fail_memory();
 }
 
@@ -175,7 +170,7 @@ store(uint32_t *to, const uint32_t *from, size_t n)
 static size_t
 first_column(const struct saturation *saturation, size_t y)
 {
-	return y / saturation->step * 5 % 8 * saturation->step / 8;
+	return y / saturation->grid.step * 5 % 8 * saturation->grid.step / 8;
 }
 
 /* How many columns of row y are looked at. */
@@ -184,7 +179,7 @@ row_columns(const struct saturation *saturation, size_t w, size_t y)
 {
 	size_t first = first_column(saturation, y);
 
-	return first < w ? coarse_grid_count(w - first, saturation->step) : 0;
+	return first < w ? coarse_grid_count(w - first, saturation->grid.step) : 0;
 }
 
 /* Of 8 bits samples are kept as they are: what they tell costs less in one piece. */
@@ -192,7 +187,7 @@ static void
 keep_bytes(const struct saturation *saturation, const struct capture_set *captures,
     const struct frame *frame, size_t y)
 {
-	size_t n = row_columns(saturation, frame->head.w, y), step = saturation->step;
+	size_t n = row_columns(saturation, frame->head.w, y), step = saturation->grid.step;
 	uint8_t *to = saturation->kept + y / step * saturation->planes * saturation->stride;
 
 	for (size_t k = 0; k < captures->fringes; k++)
@@ -212,7 +207,7 @@ saturation_row(const struct saturation *saturation, const struct capture_set *ca
 {
 	struct saturation_ends ends;
 
-	if (saturation->off || y % saturation->step)
+	if (saturation->off || y % saturation->grid.step)
 		return;
 	if (saturation->type == SAMPLE_UCHAR) {
 		keep_bytes(saturation, captures, frame, y);
@@ -226,14 +221,14 @@ saturation_row(const struct saturation *saturation, const struct capture_set *ca
 		for (size_t i = 0; i < fringe->n; i++)
 			row[i] = frame_row(frame, fringe->plane[i], y);
 		for (size_t x = first_column(saturation, y); x < frame->head.w;
-		    x += saturation->step)
+		    x += saturation->grid.step)
 			if (saturation->type == SAMPLE_FLOAT) {
 				look_float(fringe, row, x, &ends);
 			} else {
 				look_ushort(fringe, row, x, &ends);
 			}
 	}
-	store((uint32_t *)&saturation->ends[y / saturation->step], (const uint32_t *)&ends,
+	store((uint32_t *)&saturation->ends[y / saturation->grid.step], (const uint32_t *)&ends,
 	    sizeof(ends) / sizeof(uint32_t));
 }
 
@@ -330,8 +325,8 @@ static void
 count_bytes(const struct saturation *saturation, const struct capture_set *captures,
     uint32_t value[2][UINT8_MAX + 1])
 {
-	for (size_t i = 0; i < saturation->rows; i++) {
-		size_t n = row_columns(saturation, saturation->w, i * saturation->step);
+	for (size_t i = 0; i < saturation->grid.rows; i++) {
+		size_t n = row_columns(saturation, saturation->w, i * saturation->grid.step);
 		const uint8_t *row = saturation->kept + i * saturation->planes * saturation->stride;
 
 		for (size_t k = 0; k < captures->fringes; k++) {
@@ -401,7 +396,7 @@ join_rows(const struct saturation *saturation)
 {
 	struct saturation_ends all = { 0 };
 
-	for (size_t y = 0; y < saturation->rows; y++) {
+	for (size_t y = 0; y < saturation->grid.rows; y++) {
 		const struct saturation_ends *row = &saturation->ends[y];
 
 		if (saturation->type == SAMPLE_FLOAT) {
@@ -411,7 +406,7 @@ join_rows(const struct saturation *saturation)
 		join(&all.top, &row->top);
 		join(&all.bottom, &row->bottom);
 	}
-	memset(saturation->ends, 0, saturation->rows * sizeof(*saturation->ends));
+	memset(saturation->ends, 0, saturation->grid.rows * sizeof(*saturation->ends));
 	return all;
 }
 

@@ -11,6 +11,7 @@
 
 #include "frame/frame.h"
 #include "fringe/capture_set.h"
+#include "image/coarse_grid.h"
 #include "image_names.h"
 
 #define SATURATION_BELOW 8
@@ -28,8 +29,8 @@ struct saturation_ends {
 };
 
 struct saturation {
-	size_t step;		/* every step-th pixel of every step-th row is looked at */
-	size_t rows, w;
+	struct coarse_grid grid;
+	size_t w;
 	struct saturation_ends *ends;	/* of each of these, not of 8 bits: */
 	uint8_t *kept;		/* [row][fringe image][stride]: the samples looked at, then 0 */
 	size_t planes, stride, bytes;	/* how many images, bytes of a row, and in all */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 #include "phasewrap.px.h"
 
 #define PIXELS 65536		/* looked at, about */
@@ -35,15 +34,13 @@ start(struct shift_look *look)
 	size_t n = look->fringe->n;
 	bool good;
 
-	look->step = coarse_grid_step(look->in->head.w, look->in->head.h, PIXELS);
-	look->columns = coarse_grid_count(look->in->head.w, look->step);
-	look->rows = coarse_grid_count(look->in->head.h, look->step);
-	look->sample = calloc(look->columns * look->rows, n * sizeof(*look->sample));
-	look->square = calloc(look->columns * look->rows, sizeof(*look->square));
-	look->share = calloc(look->columns, ACROSS * sizeof(*look->share));
+	look->grid = coarse_grid(look->in->head.w, look->in->head.h, PIXELS);
+	look->sample = calloc(coarse_grid_pixels(&look->grid), n * sizeof(*look->sample));
+	look->square = calloc(coarse_grid_pixels(&look->grid), sizeof(*look->square));
+	look->share = calloc(look->grid.columns, ACROSS * sizeof(*look->share));
 	good = look->sample && look->square && look->share;
 	if (n < SHIFT_FREE_LEAST) {
-		look->taper = calloc(look->columns * look->rows, sizeof(*look->taper));
+		look->taper = calloc(coarse_grid_pixels(&look->grid), sizeof(*look->taper));
 		good = good && look->taper;
 	}
 	for (size_t b = 0; b < SHIFT_BLOCKS; b++) {
@@ -53,35 +50,26 @@ start(struct shift_look *look)
 	return good ? 0 : fail_memory();
 }
 
-/* Rows begin at other columns: fringes of few pixels would be seen at few phases. */
-static size_t
-column_of(const struct shift_look *look, size_t row, size_t column)
-{
-	double place = 0.618 * (double)row;
-
-	return column * look->step + (size_t)((place - floor(place)) * (double)look->step);
-}
-
 static void
 read_row(void *arg, size_t row)
 {
 	struct shift_look *look = arg;
-	size_t n = look->fringe->n;
+	size_t n = look->fringe->n, y = row * look->grid.step;
 
-	for (size_t column = 0; column < look->columns; column++) {
-		size_t x = column_of(look, row, column);
-		float *v = look->sample + (row * look->columns + column) * n;
+	for (size_t column = 0; column < look->grid.columns; column++) {
+		size_t x = column * look->grid.step + coarse_grid_shift(&look->grid, y);
+		float *v = look->sample + (row * look->grid.columns + column) * n;
 		float mean = 0, square = 0;
 		bool counts = x < look->in->head.w;
 
 		for (size_t i = 0; i < n && counts; i++) {
-			v[i] = frame_sample(look->in, look->fringe->plane[i], row * look->step, x);
+			v[i] = frame_sample(look->in, look->fringe->plane[i], y, x);
 			counts = !phasewrap_missing(v[i]) && v[i] < look->max_value;
 			mean += v[i] / (float)n;
 		}
 		for (size_t i = 0; i < n && counts; i++)
 			square += (v[i] - mean) * (v[i] - mean) / (float)n;
-		look->square[row * look->columns + column] = counts ? square : 0;
+		look->square[row * look->grid.columns + column] = counts ? square : 0;
 	}
 }
 
@@ -94,7 +82,7 @@ least_square(const struct shift_look *look, float least_amplitude)
 	for (int round = 0; round < 2; round++) {
 		double sum = 0, n = 0;
 
-		for (size_t p = 0; p < look->columns * look->rows; p++)
+		for (size_t p = 0; p < coarse_grid_pixels(&look->grid); p++)
 			if (look->square[p] > least) {
 				sum += (double)look->square[p];
 				n++;
@@ -146,7 +134,7 @@ static void
 find_taper(struct shift_look *look, float least_amplitude, bool known)
 {
 	float bound = shift_look_dark(look, least_amplitude);
-	size_t w = look->columns, h = look->rows;
+	size_t w = look->grid.columns, h = look->grid.rows;
 
 	for (size_t p = 0; p < w * h; p++)
 		look->taper[p] = 1;
@@ -195,13 +183,14 @@ sum_block(void *arg, size_t b)
 	size_t n = look->fringe->n;
 	double own[SHIFT_IMAGES_MOST];
 
-	for (size_t row = 0; row < look->rows; row++) {
-		double of_row = share_of(look, b / ACROSS, row, look->rows);
+	for (size_t row = 0; row < look->grid.rows; row++) {
+		double of_row = share_of(look, b / ACROSS, row, look->grid.rows);
 
-		for (size_t column = 0; of_row > 0 && column < look->columns; column++) {
-			size_t p = row * look->columns + column;
+		for (size_t column = 0; of_row > 0 && column < look->grid.columns; column++) {
+			size_t p = row * look->grid.columns + column;
 			const float *v = look->sample + p * n;
-			double weight = of_row * look->share[b % ACROSS * look->columns + column];
+			double weight = of_row *
+			    look->share[b % ACROSS * look->grid.columns + column];
 			double mean = 0;
 
 			if (weight <= 0 || !(look->square[p] > 0) ||
@@ -230,9 +219,9 @@ sum_blocks(struct shift_look *look, struct run *run, bool overlap)
 {
 	look->overlap = overlap;
 	for (size_t b = 0; b < ACROSS; b++)
-		for (size_t column = 0; column < look->columns; column++)
-			look->share[b * look->columns + column] =
-			    share_of(look, b, column, look->columns);
+		for (size_t column = 0; column < look->grid.columns; column++)
+			look->share[b * look->grid.columns + column] =
+			    share_of(look, b, column, look->grid.columns);
 	clear_blocks(look);
 	run_for(run, SHIFT_BLOCKS, sum_block, look);
 }
@@ -245,7 +234,7 @@ shift_look_emptiest_sector(const struct shift_look *look, const struct phase_shi
 	float bound = look->least * SECTOR_BOUND;
 
 	*used = 0;
-	for (size_t p = 0; p < look->columns * look->rows; p++) {
+	for (size_t p = 0; p < coarse_grid_pixels(&look->grid); p++) {
 		const float *v = look->sample + p * n;
 		double c = 0, s = 0;
 
@@ -280,7 +269,7 @@ weigh_row(void *arg, size_t row)
 	struct shift_look *look = weighing->look;
 	size_t n = look->fringe->n;
 
-	for (size_t p = row * look->columns; p < (row + 1) * look->columns; p++) {
+	for (size_t p = row * look->grid.columns; p < (row + 1) * look->grid.columns; p++) {
 		const float *v = look->sample + p * n;
 		float c = 0, s = 0;
 
@@ -303,10 +292,10 @@ shift_look_weigh(struct shift_look *look, struct run *run, const struct phase_sh
 	float least = look->least;
 
 	if (!look->scale)
-		look->scale = calloc(look->columns * look->rows, sizeof(*look->scale));
+		look->scale = calloc(coarse_grid_pixels(&look->grid), sizeof(*look->scale));
 	if (!look->scale)
 		return fail_memory();
-	run_for(run, look->rows, weigh_row, &weighing);
+	run_for(run, look->grid.rows, weigh_row, &weighing);
 	find_taper(look, least_amplitude, true);
 	look->least = least_amplitude * least_amplitude / 2;
 	sum_blocks(look, run, overlap);
@@ -319,7 +308,7 @@ shift_look_begin(struct shift_look *look, struct run *run, float least_amplitude
 {
 	if (start(look) < 0)
 		return -1;
-	run_for(run, look->rows, read_row, look);
+	run_for(run, look->grid.rows, read_row, look);
 	look->least = least_square(look, least_amplitude);
 	if (look->taper)
 		find_taper(look, least_amplitude, false);

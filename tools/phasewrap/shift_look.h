@@ -3,6 +3,7 @@
 #define SHIFT_LOOK_H
 
 #include "fringe/phase_shift_weights.h"
+#include "image/coarse_grid.h"
 #include "run/run.h"
 #include "shift_gram.h"
 
@@ -10,7 +11,7 @@ struct shift_look {
 	const struct frame *in;
 	const struct capture_fringe *fringe;
 	float max_value, least;	/* least: mean square about the mean of a pixel with fringes */
-	size_t step, columns, rows;
+	struct coarse_grid grid;
 	float *sample;		/* n of each pixel */
 	float *square;		/* the mean square; 0 where the pixel does not count */
 	float *scale;		/* of a pixel's fringes in the sums; NULL: as they are */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 #include "phasewrap.px.h"
 #include "pixel_wave.h"
 
@@ -35,10 +34,8 @@ unlit_plan(struct unlit *unlit, const struct phasewrap *wrap, const struct frame
 	for (size_t k = 1; k < captures->fringes; k++)
 		if (captures->fringe[k].period_px > captures->fringe[unlit->set].period_px)
 			unlit->set = k;
-	unlit->step = coarse_grid_step(head->w, head->h, PIXELS);
-	unlit->columns = coarse_grid_count(head->w, unlit->step);
-	unlit->rows = coarse_grid_count(head->h, unlit->step);
-	unlit->pixel = calloc(unlit->columns * unlit->rows, sizeof(*unlit->pixel));
+	unlit->grid = coarse_grid(head->w, head->h, PIXELS);
+	unlit->pixel = calloc(coarse_grid_pixels(&unlit->grid), sizeof(*unlit->pixel));
 	return unlit->pixel ? 0 : fail_memory();
 }
 
@@ -57,13 +54,13 @@ unlit_row(const struct unlit *unlit, const struct phasewrap *wrap, const struct 
 	const struct capture_fringe *fringe = &wrap->captures.fringe[unlit->set];
 	const float *made;
 
-	if (unlit->off || y % unlit->step)
+	if (unlit->off || y % unlit->grid.step)
 		return;
 	made = frame_floats(out, 0, y);
-	for (size_t i = 0; i < unlit->columns; i++) {
-		size_t x = i * unlit->step;
+	for (size_t i = 0; i < unlit->grid.columns; i++) {
+		size_t x = i * unlit->grid.step;
 		struct unlit_pixel pixel = { .square = NAN };
-		struct unlit_pixel *to = &unlit->pixel[y / unlit->step * unlit->columns + i];
+		struct unlit_pixel *to = &unlit->pixel[coarse_grid_row(&unlit->grid, y) + i];
 
 		if (x + APART < in->head.w && !px_isnan(made[x]) && !px_isnan(made[x + APART])) {
 			struct pixel_wave a =
@@ -176,7 +173,7 @@ round_to(double v, int digits)
 void
 unlit_warn(struct unlit *unlit, const struct phasewrap *wrap)
 {
-	size_t pixels = unlit->columns * unlit->rows, valid;
+	size_t pixels = coarse_grid_pixels(&unlit->grid), valid;
 	float fringes, noise;
 	double n;
 

@@ -7,6 +7,7 @@
 #ifndef UNLIT_H
 #define UNLIT_H
 
+#include "image/coarse_grid.h"
 #include "phasewrap.h"
 
 struct unlit_pixel {
@@ -16,8 +17,7 @@ struct unlit_pixel {
 };
 
 struct unlit {
-	size_t step;			/* every step-th pixel of every step-th row is looked at */
-	size_t columns, rows;
+	struct coarse_grid grid;
 	size_t set;			/* the fringe set of the longest period */
 	struct unlit_pixel *pixel;
 	bool off;			/* nothing to tell: a limit is given, or it was told */

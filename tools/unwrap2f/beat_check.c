@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 
 #define PIXELS 1024		/* about as many are kept */
 #define PIXELS_LEAST 128
@@ -39,10 +38,8 @@ beat_check_plan(struct beat_check *check, size_t w, size_t h)
 	beat_check_free(check);
 	if (!check->on)
 		return 0;
-	check->step = coarse_grid_step(w, h, PIXELS);
-	check->rows = coarse_grid_count(h, check->step);
-	check->columns = coarse_grid_count(w, check->step);
-	check->kept = calloc(check->rows * check->columns, sizeof(*check->kept));
+	check->grid = coarse_grid(w, h, PIXELS);
+	check->kept = calloc(coarse_grid_pixels(&check->grid), sizeof(*check->kept));
 	return check->kept ? 0 : fail_memory();
 }
 
@@ -56,7 +53,7 @@ beat_check_free(struct beat_check *check)
 bool
 beat_check_wanted(const struct beat_check *check, size_t y)
 {
-	return check->on && !check->warned && check->frames < FRAMES && y % check->step == 0;
+	return check->on && !check->warned && check->frames < FRAMES && y % check->grid.step == 0;
 }
 
 void
@@ -67,9 +64,10 @@ beat_check_add(const struct beat_check *check, size_t x, size_t y, const float *
 
 	if (!beat_check_wanted(check, y))
 		return;
-	first = (check->step - x % check->step) % check->step;
-	for (size_t i = first; i < n; i += check->step) {
-		float *to = check->kept[y / check->step * check->columns + (x + i) / check->step];
+	first = (check->grid.step - x % check->grid.step) % check->grid.step;
+	for (size_t i = first; i < n; i += check->grid.step) {
+		float *to = check->kept[coarse_grid_row(&check->grid, y) +
+		    (x + i) / check->grid.step];
 		float value = bad && bad[i] ? NAN : absolute[i];
 
 		/* bands may share rows: both store the same */
@@ -202,7 +200,7 @@ judge(struct beat_check *check, struct sample *sample, size_t n, struct arrows *
 void
 beat_check_warn(struct beat_check *check)
 {
-	size_t n = 0, all = check->rows * check->columns;
+	size_t n = 0, all = coarse_grid_pixels(&check->grid);
 	struct sample *sample;
 	struct arrows *arrows;
 

@@ -11,12 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "image/coarse_grid.h"
+
 struct beat_check {
 	bool on;		/* a beat of two phases orders one of them; the caller sets it */
 	double span;		/* fringes of the phase in a beat, by the periods */
 	double period_px;	/* of that phase */
 	bool shorter;		/* it is the one of the shorter period */
-	size_t step, rows, columns;
+	struct coarse_grid grid;
 	float (*kept)[2];	/* [row][column]: absolute phase, residual; NaN: none */
 	size_t frames;		/* judged so far */
 	bool warned;

@@ -72,11 +72,12 @@ field_check_warn(const struct offset_check *check, const struct order_search *se
 	struct field field = { (double)search->lo * scale, (double)search->hi * scale };
 	double found[TRIED_MOST], share;
 	size_t all = 0, far = 0, tried = 0, explained = 0, strays, stride;
+	size_t pixels = coarse_grid_pixels(&check->grid);
 
 	if (!check->on || check->off || check->frames >= OFFSET_CHECK_FRAMES || check->others < 2)
 		return false;
 	limit = FAR * FAR * (double)search->distance * (double)search->distance;
-	for (size_t i = 0; i < check->rows * check->columns; i++) {
+	for (size_t i = 0; i < pixels; i++) {
 		double own = distance(check, check->kept + i * (check->others + 1) + 1, 0);
 
 		all += !isnan(own);
@@ -84,7 +85,7 @@ field_check_warn(const struct offset_check *check, const struct order_search *se
 	}
 	stride = far / TRIED_MOST + 1;
 	far = 0;
-	for (size_t i = 0; i < check->rows * check->columns; i++) {
+	for (size_t i = 0; i < pixels; i++) {
 		const float *pixel = check->kept + i * (check->others + 1);
 		double own = distance(check, pixel + 1, 0), at;
 

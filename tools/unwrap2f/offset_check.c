@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 #include "image/statistics.h"
 
 #define PIXELS 1024		/* about as many are kept */
@@ -42,9 +41,7 @@ offset_check_plan(struct offset_check *check, const struct temporal *temporal,
 		check->channel[check->others] = temporal->channel[k];
 		check->ratio[check->others++] = period_px / temporal->period_px[k];
 	}
-	check->step = coarse_grid_step(head->w, head->h, PIXELS);
-	check->rows = coarse_grid_count(head->h, check->step);
-	check->columns = coarse_grid_count(head->w, check->step);
+	check->grid = coarse_grid(head->w, head->h, PIXELS);
 	check->kept = malloc(offset_check_bytes(check) + 1);
 	return check->kept ? 0 : fail_memory();
 }
@@ -59,7 +56,8 @@ offset_check_free(struct offset_check *check)
 size_t
 offset_check_bytes(const struct offset_check *check)
 {
-	return check->on ? check->rows * check->columns * (check->others + 1) * sizeof(float) : 0;
+	return check->on ?
+	    coarse_grid_pixels(&check->grid) * (check->others + 1) * sizeof(float) : 0;
 }
 
 /* Bands may share rows: both store the same. */
@@ -67,12 +65,12 @@ void
 offset_check_row(const struct offset_check *check, const struct frame *in, const float *absolute,
     size_t y)
 {
-	if (!check->on || check->off || check->frames >= OFFSET_CHECK_FRAMES || y % check->step)
+	if (!check->on || check->off || check->frames >= OFFSET_CHECK_FRAMES || y % check->grid.step)
 		return;
-	for (size_t i = 0; i < check->columns; i++) {
-		size_t x = i * check->step;
+	for (size_t i = 0; i < check->grid.columns; i++) {
+		size_t x = i * check->grid.step;
 		float *to =
-		    check->kept + (y / check->step * check->columns + i) * (check->others + 1);
+		    check->kept + (coarse_grid_row(&check->grid, y) + i) * (check->others + 1);
 		float position = absolute[x] * (float)(1 / TURN);
 
 		__atomic_store(&to[0], &position, __ATOMIC_RELAXED);
@@ -92,7 +90,7 @@ static bool
 find_median(const struct offset_check *check, size_t other, double *turns, double *median,
     double *error)
 {
-	size_t n = 0, all = check->rows * check->columns;
+	size_t n = 0, all = coarse_grid_pixels(&check->grid);
 	double between;
 
 	for (size_t i = 0; i < all; i++) {
@@ -148,7 +146,7 @@ offset_check_warn(struct offset_check *check)
 	if (!check->on || check->off || check->frames++ >= OFFSET_CHECK_FRAMES || !check->late ||
 	    !check->others)
 		return;
-	turns = malloc(check->rows * check->columns * sizeof(*turns) + 1);
+	turns = malloc(coarse_grid_pixels(&check->grid) * sizeof(*turns) + 1);
 	if (turns)
 		judge(check, turns);
 	free(turns);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "frame/frame.h"
+#include "image/coarse_grid.h"
 #include "temporal.h"
 
 struct offset_check {
@@ -21,7 +22,7 @@ struct offset_check {
 	size_t others;		/* phases beside the one that is unwrapped, */
 	size_t channel[UNWRAP_PHASES_MOST];	/* their channels */
 	double ratio[UNWRAP_PHASES_MOST];	/* and its period over theirs */
-	size_t step, rows, columns;
+	struct coarse_grid grid;
 	/* [row][column]: the absolute phase, then how far each other one lies beside it, in turns;
 	 * NaN: none */
 	float *kept;

@@ -128,5 +128,5 @@ unwrap2f_plan_memory(struct run *run, struct unwrap2f *unwrap)
 	    run_frame_memory(run, &unwrap->offset.kept, offset_check_bytes(&unwrap->offset)) < 0)
 		return -1;
 	return run_frame_memory(run, &unwrap->beat.kept,
-	    beat->rows * beat->columns * sizeof(*beat->kept));
+	    coarse_grid_pixels(&beat->grid) * sizeof(*beat->kept));
 }
