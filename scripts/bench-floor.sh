@@ -39,7 +39,7 @@ floor_table() {
 		depthdec, luma/depthdec SIZE.luma.nrrd/0/0/0/0/a pass looks for changed levels
 		depthdec, mwd/depthdec SIZE.mwd.nrrd/49/3/0/0/a fifth looks for changed levels and circles; an arctangent and two divisions that wait
 		dither3 -m bayer/dither3 -m bayer SIZE.holo.nrrd/36/2/1/0/each colour by itself: shares, circle, bits and packing are stored and loaded again
-		dither3 -m fs/dither3 -m fs SIZE.holo.nrrd/0/0/0/0/each pixel waits for the one before it
+		dither3 -m fs/dither3 -m fs SIZE.holo.nrrd/67/2/1/0/each pixel waits for the one before it: steps of sixteen rows, one after another
 		dither3/dither3 SIZE.holo.nrrd/0/0/0/0/a search: 240 products and sums for each bit that is tried, twice, and for each that is turned; a sixth begins the sums
 		undither3 --filter gauss/undither3 --filter gauss SIZE.bits.nrrd/0/0/0/0/bits become floats first
 		undither3/undither3 SIZE.bits.nrrd/12300/0/0/0/361 neighbours of 34 operations, eleven loads each, are two thirds; sines of the carrier, first smoothing and mending a tenth each

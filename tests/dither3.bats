@@ -62,15 +62,25 @@ expect(got.meta["holo_dither"] == "small" and "holo_dither_order" not in got.met
 }
 
 @test "dither3: Floyd and Steinberg, raster and serpentine, to the bit; the background stays black" {
-	py "$noise"'write_frames("in.nrrd", Frame(noise(40, 57)[:3], ["r", "g", "b"]))'
-	for method in fs fs-serpentine; do
-		dither3 -m $method in.nrrd -o out.nrrd
-		py "$dithers"'
+	local levels
+	levels=$(cpu_levels)
+	for size in 1x1 5x7 33x2 1x40 57x40 131x17; do
+		py "$noise"'
+w, h = map(int, sys.argv[1].split("x"))
+write_frames("in.nrrd", Frame(noise(h, w)[:3], ["r", "g", "b"]))' $size
+		for method in fs fs-serpentine; do
+			dither3 -m $method in.nrrd -o out.nrrd
+			py "$dithers"'
 p, got = read_frame("in.nrrd").pixels, read_frame("out.nrrd")["image"]
 black = p[0].astype(int) + p[1] < 38.25
 want = msb([diffused(c, sys.argv[1] != "fs", black) for c in p])
 expect(black.any() and (got[black] == 0).all())
-expect(got == want, sys.argv, (got != want).sum())' $method
+expect(got == want, sys.argv, got.shape, (got != want).sum())' $method
+			for level in $levels; do
+				FRINGEPIPE_CPU=$level dither3 -m $method -j 3 in.nrrd -o level.nrrd
+				cmp out.nrrd level.nrrd
+			done
+		done
 	done
 }
 

@@ -84,7 +84,7 @@ dither_plane(struct job *job, enum dither how)
 				row[x] = row[x] >= dither_bayer((uint)x, (uint)y, 3) ? 1.0f : 0.0f;
 		else
 			dither_diffuse_row(row, y + 1 < h ? row + w : NULL, w,
-			    how == DITHER_FS_SERPENTINE && y % 2 ? -1 : 1, NULL);
+			    how == DITHER_FS_SERPENTINE && y % 2 ? -1 : 1);
 	}
 	return 0;
 }

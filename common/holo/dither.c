@@ -22,9 +22,8 @@ const char *const dither_methods[] = { "bayer", "fs", "fs-serpentine", "blue", "
 /* What goes from pixel to pixel stays in registers: memory would take longer than the arithmetic.
  * To below[x] come shares of three pixels, in their order. A branch for the bit is faster than
  * masks, though it goes wrong often: it does not wait for the comparison. */
-static inline __attribute__((always_inline)) void
-diffuse(float *restrict row, float *restrict below, size_t w, ptrdiff_t step,
-    const unsigned char *black)
+void
+dither_diffuse_row(float *restrict row, float *restrict below, size_t w, ptrdiff_t step)
 {
 	ptrdiff_t x = step > 0 ? 0 : (ptrdiff_t)w - 1;
 	float error = 0, waiting = 0;
@@ -34,8 +33,6 @@ diffuse(float *restrict row, float *restrict below, size_t w, ptrdiff_t step,
 
 		bit = level >= 0.5f ? 1.0f : 0.0f;
 		error = (level - bit) * 0.0625f;
-		if (black && black[x])
-			bit = error = 0;
 		row[x] = bit;
 		if (!below)
 			continue;
@@ -45,17 +42,6 @@ diffuse(float *restrict row, float *restrict below, size_t w, ptrdiff_t step,
 	}
 	if (below && w > 0)
 		below[x - step] = waiting;
-}
-
-void
-dither_diffuse_row(float *row, float *below, size_t w, ptrdiff_t step, const unsigned char *black)
-{
-	if (below && black)
-		diffuse(row, below, w, step, black);
-	else if (below)
-		diffuse(row, below, w, step, NULL);
-	else
-		diffuse(row, NULL, w, step, black);
 }
 
 /* ---- blue noise ---- */

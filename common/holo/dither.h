@@ -14,11 +14,9 @@
 /*
  * Floyd and Steinberg's error diffusion of one row to the right (step 1) or to the left (-1): row
  * becomes 1 where the level is at least 1/2, else 0; of the error 7/16 go ahead, 3/16 down behind,
- * 5/16 down, 1/16 down ahead; what falls outside is lost. below is NULL under the last row. Where
- * black is not NULL and set, the pixel is 0 and its error is lost.
+ * 5/16 down, 1/16 down ahead; what falls outside is lost. below is NULL under the last row.
  */
-void dither_diffuse_row(float *row, float *below, size_t w, ptrdiff_t step,
-    const unsigned char *black);
+void dither_diffuse_row(float *restrict row, float *restrict below, size_t w, ptrdiff_t step);
 
 /* Thresholds in (0, 1) of blue noise, DITHER_TILE x DITHER_TILE, seamless (void and cluster). */
 #define DITHER_TILE 64

@@ -7,8 +7,8 @@
 
 #include "holo/holo.h"
 #include "mark.h"
-#include "picture.h"
 #include "planes.h"
+#include "whole.h"
 
 struct parameters {
 	int method, pack, texture_bits;
@@ -47,19 +47,6 @@ static const struct opt options[] = {
 /* How the chain's file is written; the values lie in struct priv. */
 static const struct opt written[] = { { 0, "level", .type = OPT_INTEGER }, { 0 } };
 
-/* An 8-bit texture goes through as it is. */
-static void
-pass_texture(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
-    size_t n)
-{
-	float share[PIECE] __attribute__((aligned(64)));
-
-	if (priv->keys.texture_bits != 8)
-		return;
-	planes_shares(in, priv->channel[3], y, x, n, share);
-	planes_pack_levels(share, (unsigned char *)frame_row(out, 1, y) + x, n);
-}
-
 /* ---- ordered: a map ---- */
 
 static void
@@ -76,7 +63,7 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 		mark_row(priv->mark + y * in->head.w + x, bits[0], bits[1], bits[2],
 		    n);
 	planes_pack(bit, &priv->keys, out, y, x, n, in->head.w);
-	pass_texture(priv, in, out, y, x, n);
+	planes_pass_texture(priv, in, out, y, x, n);
 }
 
 static void
@@ -90,53 +77,6 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 			dither_piece(run->priv, in, out, y, x,
 			    in->head.w - x < PIECE ? in->head.w - x : PIECE);
 	}
-}
-
-/* ---- diffusion and search: whole planes ---- */
-
-static int
-dither_planes(struct priv *priv, struct picture *picture)
-{
-	if (priv->keys.method == DITHER_BY_SEARCH)
-		return picture_search(priv, picture);
-	for (size_t c = 0; c < 4; c++)
-		picture_diffuse(picture, c, priv->keys.method == DITHER_BY_SERPENTINE);
-	return 0;
-}
-
-static void
-pack_picture(const struct priv *priv, const struct picture *picture, const struct frame *in,
-    struct frame *out)
-{
-	size_t w = picture->w;
-
-	for (size_t y = 0; y < picture->h; y++) {
-		const unsigned char *const bit[4] = { picture->bit[0] + y * w,
-			picture->bit[1] + y * w, picture->bit[2] + y * w, picture->bit[3] + y * w };
-
-		planes_clear_row(out, y);
-		planes_pack(bit, &priv->keys, out, y, 0, w, w);
-		for (size_t x = 0; x < w; x += PIECE)
-			pass_texture(priv, in, out, y, x, w - x < PIECE ? w - x : PIECE);
-	}
-}
-
-static int
-whole_frame(struct run *run, struct frame *in)
-{
-	struct priv *priv = run->priv;
-	struct picture picture;
-	struct frame *out = NULL;
-	int status = -1;
-
-	if (picture_start(&picture, priv, in) == 0 && dither_planes(priv, &picture) == 0 &&
-	    frame_new(&priv->out, &out) == 0) {
-		pack_picture(priv, &picture, in, out);
-		status = 0;
-	}
-	picture_end(&picture);
-	frame_free(in);
-	return status < 0 ? -1 : run_emit(run, out);
 }
 
 /* ---- options, the frame ---- */
@@ -272,6 +212,7 @@ end(struct run *run)
 
 	head_free(&priv->out);
 	held_free(&priv->held);
+	diffusion_free(&priv->diffusion);
 	free(priv->mark);
 }
 

@@ -2,6 +2,7 @@
 #ifndef DITHER3_DITHER3_H
 #define DITHER3_DITHER3_H
 
+#include "diffuse.h"
 #include "held.h"
 #include "holo/bits.h"
 #include "run/stage.h"
@@ -17,6 +18,7 @@ struct priv {
 	float threshold[4][DITHER_TILE_PIXELS];
 	struct bits_code bits;		/* of pictures that are marked */
 	struct held held;		/* of the frame before, by the search */
+	struct diffusion diffusion;	/* by the methods fs */
 	unsigned char *mark;		/* of a frame, mark.h */
 	struct { long level; } png;	/* of the file */
 };

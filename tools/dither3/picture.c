@@ -50,21 +50,6 @@ picture_start(struct picture *picture, const struct priv *priv, const struct fra
 	return 0;
 }
 
-void
-picture_diffuse(struct picture *picture, size_t c, bool serpentine)
-{
-	size_t w = picture->w, h = picture->h;
-
-	for (size_t y = 0; y < h; y++) {
-		float *row = picture->share[c] + y * w;
-
-		dither_diffuse_row(row, y + 1 < h ? row + w : NULL, w, serpentine && y % 2 ? -1 : 1,
-		    c == 3 ? NULL : picture->black + y * w);
-		for (size_t x = 0; x < w; x++)
-			picture->bit[c][y * w + x] = row[x] > 0;
-	}
-}
-
 /* The rest of the turns that R and G stand for; NaN in the background. */
 static float
 rest_of(const struct picture *picture, size_t x, size_t y)
@@ -130,8 +115,7 @@ order(const struct priv *priv, struct picture *picture, size_t c)
 }
 
 static int
-search_planes(const struct priv *priv, struct picture *picture, unsigned char *const pattern[3],
-    const float *stair)
+search_planes(const struct priv *priv, struct picture *picture, unsigned char *const pattern[3])
 {
 	const struct fringes fringes = { picture->cosine, picture->sine, picture->bit[0],
 		picture->bit[1], { pattern[0], pattern[1] } };
@@ -150,7 +134,8 @@ search_planes(const struct priv *priv, struct picture *picture, unsigned char *c
 		return -1;
 	search.price = priv->price;
 	if (status == 0)
-		status = search_stair(&search, stair, picture->bit[2], pattern[2], STAIR_SIGMA);
+		status = search_stair(&search, picture->share[2], picture->bit[2], pattern[2],
+		    STAIR_SIGMA);
 	search_end(&search);
 	return status;
 }
@@ -159,26 +144,25 @@ int
 picture_search(struct priv *priv, struct picture *picture)
 {
 	size_t n = picture->w * picture->h;
-	float *keep = malloc(n * sizeof(*keep));
 	unsigned char *pattern[3] = { NULL }, *all = malloc(3 * n);
+	float *work = calloc(diffuse_work(picture->w), sizeof(*work));
 	struct held next = { 0 };
 	int status = held_keep_levels(&next, picture->share, picture->w, picture->h);
 
-	if (status == 0 && (!keep || !all))
+	if (status == 0 && (!all || !work))
 		status = fail_memory();
 	if (status == 0) {
-		memcpy(keep, picture->share[2], n * sizeof(*keep));
 		prepare_fringes(picture, priv->price > 0 ? 0 : DITHER_SERPENTINE_DOWN);
-		for (size_t c = 0; c < 4; c++)
-			if (priv->price > 0)
-				order(priv, picture, c);
-			else
-				picture_diffuse(picture, c, true);
+		for (size_t c = 0; c < 4 && priv->price > 0; c++)
+			order(priv, picture, c);
+		if (!(priv->price > 0))
+			diffuse_planes(picture->share, picture->black, picture->w, picture->h, work,
+			    picture->bit);
 		for (size_t c = 0; c < 3 && priv->price > 0; c++)
 			pattern[c] = memcpy(all + c * n, picture->bit[c], n);
 		held_start(&priv->held, next.share, picture->black, picture->bit, picture->w,
 		    picture->h);
-		status = search_planes(priv, picture, pattern, keep);
+		status = search_planes(priv, picture, pattern);
 	}
 	if (status == 0)
 		status = held_keep_bits(&next, picture->bit);
@@ -186,7 +170,7 @@ picture_search(struct priv *priv, struct picture *picture)
 		held_free(&next);
 	held_free(&priv->held);
 	priv->held = next;
-	free(keep);
 	free(all);
+	free(work);
 	return status;
 }

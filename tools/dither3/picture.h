@@ -15,8 +15,6 @@ struct picture {
 /* -1 after fail(); picture_end() in either case. */
 int picture_start(struct picture *picture, const struct priv *priv, const struct frame *in);
 void picture_end(struct picture *picture);
-/* Error diffusion of a plane; its levels are lost. The texture has no background. */
-void picture_diffuse(struct picture *picture, size_t c, bool serpentine);
 /* The bits that decode best, near those of the frame before. -1 after fail(). */
 int picture_search(struct priv *priv, struct picture *picture);
 

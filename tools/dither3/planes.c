@@ -54,6 +54,15 @@ planes_to_circle(float *restrict sine, float *restrict cosine,
 	}
 }
 
+void
+planes_one_to_circle(float *restrict share, const float *restrict other,
+    const unsigned char *restrict black, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		share[i] = px_select(black[i], share[i], dither3_to_circle(share[i], other[i]));
+}
+
 /* ---- ordered dithering ---- */
 
 void
@@ -108,8 +117,8 @@ pack_bits(const unsigned char *restrict bit, unsigned char *restrict out, size_t
 		out[i] = (unsigned char)(out[i] | bit[i] * value);
 }
 
-void
-planes_pack_levels(const float *restrict share, unsigned char *restrict out, size_t n)
+static void
+pack_levels(const float *restrict share, unsigned char *restrict out, size_t n)
 {
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
@@ -134,6 +143,18 @@ planes_pack(const unsigned char *const bit[4], const struct dither_keys *keys, s
 		pack_bits(bit[3], first, n, DITHER_BIT(3));
 	if (planes == 4 && keys->pack == DITHER_RGB)
 		pack_bits(bit[3], (unsigned char *)frame_row(out, 1, y) + x, n, 255);
+}
+
+void
+planes_pass_texture(const struct priv *priv, const struct frame *in, struct frame *out, size_t y,
+    size_t x, size_t n)
+{
+	float share[PIECE] __attribute__((aligned(64)));
+
+	if (priv->keys.texture_bits != 8)
+		return;
+	planes_shares(in, priv->channel[3], y, x, n, share);
+	pack_levels(share, (unsigned char *)frame_row(out, 1, y) + x, n);
 }
 
 void
