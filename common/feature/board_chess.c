@@ -16,7 +16,6 @@
 
 #define FIND_SIGMA 2.0 /* px of the picture that saddles are found in */
 #define FINE_SIGMA 1.0 /* of the last try, for small squares */
-#define FIND_SIDE 1024 /* px: its longer side, at first */
 #define LEAST_SIDE 40
 #define OUTSIDE 2.0    /* sigma: nearer to the border no saddle is found */
 #define WEAKEST 0.03    /* of the strongest saddle */
@@ -34,65 +33,39 @@
 /* ---- finding ---- */
 
 static int
-take_points(const struct saddles *saddles, size_t bin, struct grid_point **out)
+find_saddles(const struct board_search *s, const struct derivative_plane *plane,
+    const struct derivative_kernels *kernels, struct grid_point **out, size_t *n)
 {
-	struct grid_point *point = calloc(saddles->n + 1, sizeof(*point));
-	double size = (double)bin;
+	struct saddles saddles = { 0 };
+	int status = saddles_find(plane, kernels, board_candidates(s), WEAKEST, &saddles);
+	struct grid_point *point = status < 0 ? NULL : calloc(saddles.n + 1, sizeof(*point));
 
-	if (!point)
-		return fail_memory();
-	for (size_t k = 0; k < saddles->n; k++) {
-		const struct saddle *from = &saddles->saddle[k];
+	for (size_t k = 0; point && k < saddles.n; k++) {
+		const struct saddle *from = &saddles.saddle[k];
 
-		point[k] = (struct grid_point){ (from->x + 0.5) * size - 0.5,
-			(from->y + 0.5) * size - 0.5, from->strength, from->light, from->open };
+		point[k] = (struct grid_point){ from->x, from->y, from->strength, from->light,
+			from->open };
 	}
+	if (status == 0 && !point)
+		status = fail_memory();
 	*out = point;
-	return 0;
+	*n = saddles.n;
+	saddles_free(&saddles);
+	return status;
 }
 
-/* The grid of this resolution, which is kept if it is larger than the one so far. */
 static int
 find_at(struct board_search *s, size_t bin, double sigma)
 {
-	size_t all = s->board->w * s->board->h, side = s->board->w + 6;
-	struct derivative_kernels kernels;
-	struct saddles saddles = { 0 };
-	struct grid_point *point = NULL;
-	struct frame *binned;
-	struct derivative_plane plane;
-	struct grid grid = { 0 };
-	int status = -1;
-
-	if (board_binned(s->gray, bin, &binned) < 0)
-		return -1;
-	plane = board_plane(binned);
-	if (board_kernels_init(s->options, sigma, &kernels) == 0 &&
-	    saddles_find(&plane, &kernels, 4 * all + 200, WEAKEST, &saddles) == 0 &&
-	    take_points(&saddles, bin, &point) == 0)
-		status = grid_find(point, saddles.n, all, side, &grid);
-	if (status == 0 && grid.n > s->grid.n) {
-		board_search_free(s);
-		s->point = point;
-		s->points = saddles.n;
-		s->grid = grid;
-	} else {
-		free(point);
-		grid_free(&grid);
-	}
-	saddles_free(&saddles);
-	frame_free(binned);
-	return status;
+	return board_search_at(s, bin, sigma, s->board->w + 6, find_saddles);
 }
 
 int
 board_chess_grid(struct board_search *s)
 {
 	size_t w = s->gray->head.w, h = s->gray->head.h, all = s->board->w * s->board->h;
-	size_t longer = w > h ? w : h, shorter = w > h ? h : w, first = 1;
+	size_t shorter = w > h ? h : w, first = board_first_bin(s);
 
-	while (longer / first > FIND_SIDE)
-		first *= 2;
 	for (size_t bin = first; bin >= 1 && s->grid.n < all; bin /= 2) {
 		if (find_at(s, bin, FIND_SIGMA) < 0)
 			return -1;

@@ -13,67 +13,42 @@
 
 #define FIND_SIGMA 2.0 /* px of the picture that blobs are found in */
 #define FINE_SIGMA 1.0
-#define FIND_SIDE 1024 /* px: its longer side, at first */
 #define LEAST_SIDE 24
 #define WEAKEST 0.1 /* of the strongest blob */
 #define REACH 0.75  /* of the way to the farthest neighbour: a circle ends there */
 
 static int
-take_points(const struct blobs *blobs, size_t bin, struct grid_point **out)
+find_blobs(const struct board_search *s, const struct derivative_plane *plane,
+    const struct derivative_kernels *kernels, struct grid_point **out, size_t *n)
 {
-	struct grid_point *point = calloc(blobs->n + 1, sizeof(*point));
-	double size = (double)bin;
+	struct blobs blobs = { 0 };
+	int status = blobs_find(plane, kernels, s->options->bright, board_candidates(s), WEAKEST,
+	    &blobs);
+	struct grid_point *point = status < 0 ? NULL : calloc(blobs.n + 1, sizeof(*point));
 
-	if (!point)
-		return fail_memory();
-	for (size_t k = 0; k < blobs->n; k++)
-		point[k] = (struct grid_point){ (blobs->blob[k].x + 0.5) * size - 0.5,
-			(blobs->blob[k].y + 0.5) * size - 0.5, blobs->blob[k].strength, NAN, NAN };
+	for (size_t k = 0; point && k < blobs.n; k++)
+		point[k] = (struct grid_point){ blobs.blob[k].x, blobs.blob[k].y,
+			blobs.blob[k].strength, NAN, NAN };
+	if (status == 0 && !point)
+		status = fail_memory();
 	*out = point;
-	return 0;
+	*n = blobs.n;
+	blobs_free(&blobs);
+	return status;
 }
 
 static int
 find_at(struct board_search *s, size_t bin, double sigma)
 {
-	size_t all = s->board->w * s->board->h, side = 2 * s->board->w + s->board->h + 6;
-	struct derivative_kernels kernels;
-	struct blobs blobs = { 0 };
-	struct grid_point *point = NULL;
-	struct frame *binned;
-	struct derivative_plane plane;
-	struct grid grid = { 0 };
-	int status = -1;
-
-	if (board_binned(s->gray, bin, &binned) < 0)
-		return -1;
-	plane = board_plane(binned);
-	if (board_kernels_init(s->options, sigma, &kernels) == 0 &&
-	    blobs_find(&plane, &kernels, s->options->bright, 4 * all + 200, WEAKEST, &blobs) == 0 &&
-	    take_points(&blobs, bin, &point) == 0)
-		status = grid_find(point, blobs.n, all, side, &grid);
-	if (status == 0 && grid.n > s->grid.n) {
-		board_search_free(s);
-		s->point = point;
-		s->points = blobs.n;
-		s->grid = grid;
-	} else {
-		free(point);
-		grid_free(&grid);
-	}
-	blobs_free(&blobs);
-	frame_free(binned);
-	return status;
+	return board_search_at(s, bin, sigma, 2 * s->board->w + s->board->h + 6, find_blobs);
 }
 
 int
 board_circles_grid(struct board_search *s)
 {
 	size_t w = s->gray->head.w, h = s->gray->head.h, all = s->board->w * s->board->h;
-	size_t longer = w > h ? w : h, shorter = w > h ? h : w, first = 1;
+	size_t shorter = w > h ? h : w, first = board_first_bin(s);
 
-	while (longer / first > FIND_SIDE)
-		first *= 2;
 	/* circles are larger than corners: coarser pictures come first */
 	for (size_t bin = 2 * first; shorter / bin >= LEAST_SIDE && s->grid.n < all; bin *= 2)
 		if (find_at(s, bin, FIND_SIGMA) < 0)

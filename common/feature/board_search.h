@@ -18,9 +18,6 @@ struct board_search {
 
 void board_search_free(struct board_search *);
 
-/* The kernels that candidates are found with, of this sigma. -1 after fail(). */
-int board_kernels_init(const struct board_options *, double sigma, struct derivative_kernels *);
-
 /* The plane of a picture of board_picture(). */
 struct derivative_plane board_plane(const struct frame *gray);
 /* The picture with means of `bin` x `bin` pixels as pixels, bin a power of two; those over are left
@@ -28,6 +25,18 @@ struct derivative_plane board_plane(const struct frame *gray);
 int board_binned(const struct frame *gray, size_t bin, struct frame **out);
 /* How many points there have to be at least. */
 size_t board_least(const struct board *);
+
+/* So many candidates for points are looked for. */
+size_t board_candidates(const struct board_search *);
+/* The bin, a power of two, of the picture that is looked at first. */
+size_t board_first_bin(const struct board_search *);
+/* Finds candidates in a picture; a new array, their places in its pixels. -1 after fail(). */
+typedef int board_candidates_find(const struct board_search *, const struct derivative_plane *,
+    const struct derivative_kernels *, struct grid_point **, size_t *n);
+/* The grid of the picture of this bin, by kernels of this sigma, of which no side has more than
+ * side_most points; it is kept if it is larger than the one so far. -1 after fail(). */
+int board_search_at(struct board_search *, size_t bin, double sigma, size_t side_most,
+    board_candidates_find *);
 
 /* The largest grid of a kind; its nodes have no numbers yet. -1 after fail(). */
 int board_chess_grid(struct board_search *);

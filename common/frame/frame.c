@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "frame/frame.h"
 
+#include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,6 +280,42 @@ frame_select(const struct frame *frame, const size_t *channel, size_t n, struct 
 	for (size_t i = 0; i < n; i++)
 		frame_share(*out, i, frame, channel[i]);
 	return 0;
+}
+
+int
+frame_add_channel(const struct frame *frame, const char *name, struct frame **out)
+{
+	size_t c = 0, *channel = calloc(frame->head.c + 1, sizeof(*channel));
+	struct frame_head head;
+	struct frame *kept;
+	int status;
+
+	*out = NULL;
+	if (!channel)
+		return fail_memory();
+	for (size_t k = 0; k < frame->head.c; k++)
+		if (strcmp(frame->head.channel[k], name))
+			channel[c++] = k;
+	status = frame_select(frame, channel, c, &kept);
+	free(channel);
+	if (status < 0)
+		return -1;
+	status = head_copy(&head, &kept->head);
+	if (status == 0)
+		status = head_set_count(&head, c + 1);
+	if (status == 0) {
+		snprintf(head.channel[c], CHANNEL_NAME_SIZE, "%s", name);
+		status = frame_new(&head, out);
+	}
+	for (size_t y = 0; y < head.h && status == 0; y++) {
+		for (size_t k = 0; k < c; k++)
+			frame_pass(kept, k, *out, k, y);
+		for (size_t x = 0; x < head.w; x++)
+			frame_floats(*out, c, y)[x] = NAN;
+	}
+	head_free(&head);
+	frame_free(kept);
+	return status;
 }
 
 int

@@ -74,6 +74,8 @@ int frame_stack(struct frame *const *frames, size_t n, struct frame_stacking *la
     struct frame **out);
 /* The chosen channels of a frame, sharing its pixels. */
 int frame_select(const struct frame *, const size_t *channel, size_t n, struct frame **out);
+/* A frame of floats and a channel of this name behind them, all NaN, in place of an older one. */
+int frame_add_channel(const struct frame *, const char *name, struct frame **out);
 /* All of it, sharing its pixels. */
 int frame_duplicate(const struct frame *, struct frame **out);
 /* The frame, all of whose planes have its size and type, as float samples (values unchanged);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "frame/meta.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -248,6 +249,23 @@ meta_numbers(const struct meta *meta, const char *key, struct numbers *out)
 	out->v = NULL;
 	if (value && numbers_parse(value, " ", out) < 0)
 		return fail(key, "is not a list of numbers: %.60s", value);
+	return 0;
+}
+
+int
+meta_mean(const struct meta *meta, const char *key, double *mean)
+{
+	struct numbers numbers;
+	double sum = 0;
+
+	if (meta_numbers(meta, key, &numbers) < 0)
+		return -1;
+	for (size_t i = 0; i < numbers.n; i++)
+		sum += numbers.v[i];
+	*mean = numbers.n ? sum / (double)numbers.n : NAN;
+	if (numbers.n && !isfinite(*mean))
+		*mean = INFINITY;
+	numbers_free(&numbers);
 	return 0;
 }
 

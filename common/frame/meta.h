@@ -51,6 +51,8 @@ int meta_number(const struct meta *, const char *key, double otherwise, double *
 /* The key's numbers (free with numbers_free), none if it is absent; -1 after fail() if not numbers.
  */
 int meta_numbers(const struct meta *, const char *key, struct numbers *out);
+/* Their mean; NaN if it is absent, infinity where one of them is not finite. */
+int meta_mean(const struct meta *, const char *key, double *mean);
 /* Word i (from 0) of a blank-separated value, copied into word; false where there is none. */
 bool meta_word(const char *value, size_t i, char *word, size_t size);
 size_t meta_words(const char *value);

@@ -145,15 +145,8 @@ stores_of_sizes_that_alternate_are_kept(void **state)
 	(void)state;
 	frame_use_memory(&source);
 	times_given = 0;
-	for (size_t i = 0; i < 20; i++) {
-		struct frame_head head;
-		struct frame *frame;
-
-		assert_int_equal(head_init(&head, 512, i % 2 ? 512 : 300, 1, SAMPLE_FLOAT), 0);
-		assert_int_equal(frame_new(&head, &frame), 0);
-		head_free(&head);
-		frame_free(frame);
-	}
+	for (size_t i = 0; i < 20; i++)
+		frame_free(frame_of_size(512, i % 2 ? 512 : 300, 1, SAMPLE_FLOAT));
 	frame_use_memory(NULL);
 	assert_int_equal(given, 0);
 #if SANITIZED	/* every store is seen anew */

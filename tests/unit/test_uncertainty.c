@@ -230,7 +230,7 @@ points_in_space(void **state)
 			double out[3];
 
 			triangulate(&rig, &drawn, volume.X[i], out);
-			jacobian_motions(volume.X[i], middle, M + 3 * i);
+			rotation_motions(volume.X[i], middle, M + 3 * i);
 			for (size_t j = 0; j < 3; j++) {
 				e[3 * i + j] = out[j] - volume.X[i][j];
 				all += e[3 * i + j] * e[3 * i + j];
@@ -287,7 +287,7 @@ pixels(void **state)
 				assert_true(fabs(uv[0] - at[0]) < 4.1e-13 &&
 				    fabs(uv[1] - at[1]) < 4.1e-13);
 				calib_project(&rig.problem, &drawn, d, X, uv, NULL, NULL);
-				jacobian_motions(X, middle, m);
+				rotation_motions(X, middle, m);
 				for (size_t c = 0; c < 2; c++, n++) {
 					e[n] = uv[c] - at[c];
 					all[d] += e[n] * e[n] / (2 * DRAWS *

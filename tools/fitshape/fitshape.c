@@ -27,12 +27,6 @@ put_deviations(const struct measurement *found, struct frame *out)
 {
 	size_t c = out->head.c - 1, w = out->head.w;
 
-	for (size_t y = 0; y < out->head.h; y++) {
-		float *row = frame_floats(out, c, y);
-
-		for (size_t x = 0; x < w; x++)
-			row[x] = PX_NAN;
-	}
 	for (size_t k = 0; k < found->parts; k++) {
 		const struct part *part = &found->part[k];
 
@@ -42,38 +36,14 @@ put_deviations(const struct measurement *found, struct frame *out)
 	}
 }
 
-/* The input's channels (but an older deviation) and a new one behind them. */
 static int
 make_output(const struct frame *in, const struct measurement *found, struct frame **out)
 {
-	struct frame_head head;
-	size_t c = 0, channel[in->head.c + 1];
-	struct frame *kept = NULL;
-	int status;
-
-	for (size_t k = 0; k < in->head.c; k++)
-		if (strcmp(in->head.channel[k], "deviation"))
-			channel[c++] = k;
-	if (frame_select(in, channel, c, &kept) < 0)
+	if (frame_add_channel(in, "deviation", out) < 0 ||
+	    meta_set(&(*out)->head.meta, "fit_shape", fitshape_modes[found->mode]) < 0)
 		return -1;
-	status = head_copy(&head, &kept->head);
-	if (status == 0)
-		status = head_set_count(&head, c + 1);
-	if (status == 0) {
-		snprintf(head.channel[c], CHANNEL_NAME_SIZE, "deviation");
-		status = meta_set(&head.meta, "fit_shape", fitshape_modes[found->mode]);
-	}
-	if (status == 0)
-		status = frame_new(&head, out);
-	if (status == 0) {
-		for (size_t k = 0; k < c; k++)
-			for (size_t y = 0; y < head.h; y++)
-				frame_pass(kept, k, *out, k, y);
-		put_deviations(found, *out);
-	}
-	head_free(&head);
-	frame_free(kept);
-	return status;
+	put_deviations(found, *out);
+	return 0;
 }
 
 /* ---- frames ---- */

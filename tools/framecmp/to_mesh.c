@@ -132,47 +132,22 @@ table_of(const struct triangles *triangles, struct frame **out)
 
 /* ---- results ---- */
 
-/* The input's channels (but an older deviation) and a new one behind them. */
 static int
 put_deviation(struct comparing *comparing, const struct frame *in,
     const struct mesh_points *points, const struct mesh_distance *distance)
 {
-	struct frame_head head;
-	struct frame *kept, *out = NULL;
-	size_t c = 0, *channel = calloc(in->head.c + 1, sizeof(*channel));
-	int status;
+	size_t c, w = in->head.w;
+	struct frame *out;
+	int status = frame_add_channel(in, "deviation", &out);
 
-	if (!channel)
-		return fail_memory();
-	for (size_t k = 0; k < in->head.c; k++)
-		if (strcmp(in->head.channel[k], "deviation"))
-			channel[c++] = k;
-	status = frame_select(in, channel, c, &kept);
-	free(channel);
-	if (status < 0)
-		return -1;
-	status = head_copy(&head, &kept->head);
-	if (status == 0)
-		status = head_set_count(&head, c + 1);
 	if (status == 0) {
-		snprintf(head.channel[c], CHANNEL_NAME_SIZE, "deviation");
-		status = frame_new(&head, &out);
-	}
-	if (status == 0) {
-		for (size_t k = 0; k < c; k++)
-			for (size_t y = 0; y < head.h; y++)
-				frame_pass(kept, k, out, k, y);
-		for (size_t y = 0; y < head.h; y++)
-			for (size_t x = 0; x < head.w; x++)
-				frame_floats(out, c, y)[x] = PX_NAN;
+		c = out->head.c - 1;
 		for (size_t i = 0; i < points->n; i++)
-			frame_floats(out, c, points->pixel[i] / head.w)[points->pixel[i] % head.w] =
+			frame_floats(out, c, points->pixel[i] / w)[points->pixel[i] % w] =
 			    distance[i].d;
 		status = target_put(comparing->target, out);
 	}
-	head_free(&head);
 	frame_free(out);
-	frame_free(kept);
 	return status;
 }
 

@@ -111,17 +111,3 @@ jacobian_of_pixel(const struct calib_problem *problem, const struct calib_soluti
 			}
 	}
 }
-
-void
-jacobian_motions(const double X[3], const double middle[3], double M[3][6])
-{
-	for (size_t i = 0; i < 3; i++) {
-		size_t j = (i + 1) % 3, k = (i + 2) % 3;
-
-		for (size_t m = 0; m < 3; m++)
-			M[m][i] = m == i;
-		M[i][3 + i] = 0;
-		M[j][3 + i] = -(X[k] - middle[k]);
-		M[k][3 + i] = X[j] - middle[j];
-	}
-}

@@ -29,7 +29,5 @@ double jacobian_variance(const double *C, size_t n, const double *row);
  * first), and by the point, D[6]. */
 void jacobian_of_pixel(const struct calib_problem *, const struct calib_solution *, size_t device,
     const double X[3], double *J, double D[6]);
-/* The six rigid motions of a point: along the axes, and about them through `middle`. */
-void jacobian_motions(const double X[3], const double middle[3], double M[3][6]);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/symmetric.h"
 #include "jacobian.h"
 #include "optics/calib_volume.h"
+#include "optics/rotation.h"
 
 /* ---- points ---- */
 
@@ -151,7 +152,7 @@ map_rows(const struct calib_problem *problem, const struct calib_solution *solut
 		}
 		jacobian_of_pixel(problem, solution, device, X, rows->J + row * rows->parameters,
 		    D);
-		jacobian_motions(X, middle, M);
+		rotation_motions(X, middle, M);
 		for (size_t k = 0; k < 2; k++)
 			for (size_t m = 0; m < 6; m++)
 				rows->M[row + k][m] = D[3 * k] * M[0][m] + D[3 * k + 1] * M[1][m] +
@@ -341,7 +342,7 @@ volume_fill(const struct calib_problem *problem, const struct calib_solution *so
 		for (size_t k = 0; k < 3; k++)
 			middle[k] += volume->X[i][k] / (double)volume->n;
 	for (size_t i = 0; i < volume->n && status == 0; i++) {
-		jacobian_motions(volume->X[i], middle, rows->M + 3 * i);
+		rotation_motions(volume->X[i], middle, rows->M + 3 * i);
 		if (!point_rows(problem, solution, volume->X[i], scratch,
 		    rows->J + 3 * i * rows->parameters))
 			status = fail(NULL, "the devices' rays are parallel: they measure no "

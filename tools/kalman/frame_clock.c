@@ -10,20 +10,9 @@
 static int
 read_time(const struct frame_head *head, double *time_s)
 {
-	struct numbers times;
-	double sum = 0;
-
-	if (meta_numbers(&head->meta, "time_s", &times) < 0)
+	if (meta_mean(&head->meta, "time_s", time_s) < 0)
 		return -1;
-	for (size_t i = 0; i < times.n; i++)
-		sum += times.v[i];
-	*time_s = times.n ? sum / (double)times.n : NAN;
-	if (times.n && !isfinite(*time_s)) {
-		numbers_free(&times);
-		return fail(NULL, "key time_s must be a time in seconds");
-	}
-	numbers_free(&times);
-	return 0;
+	return isinf(*time_s) ? fail(NULL, "key time_s must be a time in seconds") : 0;
 }
 
 static void

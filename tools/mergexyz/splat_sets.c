@@ -40,17 +40,10 @@ splat_sets_close(struct splat_sets *sets)
 static int
 read_time(const struct frame_head *head, size_t view, double *time_s)
 {
-	struct numbers times;
-	double sum = 0;
-
-	if (meta_numbers(&head->meta, "time_s", &times) < 0)
+	if (meta_mean(&head->meta, "time_s", time_s) < 0)
 		return -1;
-	for (size_t i = 0; i < times.n; i++)
-		sum += times.v[i];
-	*time_s = times.n ? sum / (double)times.n : NAN;
-	numbers_free(&times);
-	return times.n && !isfinite(*time_s) ? fail(NULL, "view %zu: key time_s must be a time in "
-	    "seconds", view + 1) : 0;
+	return isinf(*time_s) ? fail(NULL, "view %zu: key time_s must be a time in seconds",
+	    view + 1) : 0;
 }
 
 int

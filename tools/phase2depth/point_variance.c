@@ -97,21 +97,6 @@ point_rows(const struct point_variance *at, const double X[3], double *F, double
 	return true;
 }
 
-/* The six rigid motions of a point: along the axes, and about them through the middle. */
-static void
-motions(const double X[3], const double middle[3], double M[3][6])
-{
-	for (size_t i = 0; i < 3; i++) {
-		size_t j = (i + 1) % 3, k = (i + 2) % 3;
-
-		for (size_t m = 0; m < 3; m++)
-			M[m][i] = m == i;
-		M[i][3 + i] = 0;
-		M[j][3 + i] = -(X[k] - middle[k]);
-		M[k][3 + i] = X[j] - middle[j];
-	}
-}
-
 /* In the frame of a device that is moved by the parameters itself: the rest of what X does there,
  * turned back into the first device's frame. */
 static void
@@ -145,7 +130,7 @@ point_variance(const struct point_variance *at, const double X[3], double *scrat
 	if (at->kind == POINT_VARIANCE_PLACE)
 		add_frame(at, X, J);
 	else
-		motions(X, at->middle, M);
+		rotation_motions(X, at->middle, M);
 	for (size_t i = 0; i < 3; i++) {
 		double *row = J + i * n;
 
@@ -225,7 +210,7 @@ point_variance_set_axis(struct point_variance *at, bool along_y)
 
 		if (!point_rows(at, at->rig.X[p], J + 3 * n, J))
 			continue;
-		motions(at->rig.X[p], at->middle, M);
+		rotation_motions(at->rig.X[p], at->middle, M);
 		for (size_t i = 0; i < 3; i++)
 			for (size_t m = 0; m < 6; m++) {
 				for (size_t l = 0; l < 6; l++)

@@ -5,10 +5,9 @@
 
 #include "base/cpu_level.h"
 #include "base/fail.h"
+#include "base/transpose.h"
 
 #define BLOCK 16		/* of a transposition */
-
-typedef float four __attribute__((vector_size(16), may_alias));
 
 int
 patch_fft_new(size_t n, struct patch_fft *fft)
@@ -174,19 +173,15 @@ columns_inverse(const struct patch_fft *fft, struct patch v)
 
 /* Four rows of four samples become columns. */
 static inline void
-transpose_four(const float *restrict from, float *restrict to, size_t n)
+transpose_block(const float *restrict from, float *restrict to, size_t n)
 {
-	four a = *(const four *)from, b = *(const four *)(from + n);
-	four c = *(const four *)(from + 2 * n), d = *(const four *)(from + 3 * n);
-	four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-	four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-	four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-	four cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+	transpose_four v[4];
 
-	*(four *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-	*(four *)(to + n) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-	*(four *)(to + 2 * n) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-	*(four *)(to + 3 * n) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+	for (size_t k = 0; k < 4; k++)
+		v[k] = transpose_load(from + k * n);
+	transpose_lines(v);
+	for (size_t k = 0; k < 4; k++)
+		transpose_store(to + k * n, v[k]);
 }
 
 static void
@@ -198,7 +193,7 @@ transpose(const float *restrict from, float *restrict to, size_t n)
 		for (size_t x0 = 0; x0 < n; x0 += step)
 			for (size_t y = y0; y < y0 + step; y += 4)
 				for (size_t x = x0; x < x0 + step; x += 4)
-					transpose_four(from + y * n + x, to + x * n + y, n);
+					transpose_block(from + y * n + x, to + x * n + y, n);
 }
 
 static void
