@@ -69,3 +69,17 @@ write_frames("blurred.nrrd", tables)'
 		mistake "view 6 of camera does not fit the others" fringecal "${board[@]}" $view.nrrd -o rig.json
 	done
 }
+
+@test "boards: asymmetric circles of a row or a column too many" {
+	py 'import json
+json.dump({"camera_K": [[1050, 0, 319.5], [0, 1050, 255.5], [0, 0, 1]], "camera_dist": [-.1, .05, 0, 0, 0],
+	"projector_K": [[2000, 0, 959.5], [0, 2000, 539.5], [0, 0, 1]], "R_cam_to_proj": [[.95, 0, .3], [0, 1, 0], [-.3, 0, .95]],
+	"T_cam_to_proj_mm": [-190, 0, 30]}, open("rig.json", "w"))'
+	fringesim -q -s 640x512 -n 3 --mean 0 --amplitude 0 --ambient 220 --calib rig.json --scene board --board-kind acircles \
+		--board 5x8,15 --board-pose 20,-15,10,0,0,620 --noise 2 | framecat -q --frames 0 --delete '*' -o pose.nrrd
+	find=(boardfind --kind acircles pose.nrrd -o found.csv --board)
+	right "${find[@]}" 5x8,15
+	for size in 5x9 6x8; do
+		mistake "no picture shows more than 5x8 of its $size points: is the size right?" "${find[@]}" $size,15
+	done
+}

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 
-#define SQUARE 0.02		/* fx over fy, from 1, or from 1/2 and 2 of pixels in diagonal rows */
+#define SQUARE 0.02		/* fx over fy, from 1, or from 1/2 and 2 of diagonal rows */
 #define SURE 10.0		/* standard deviations */
 /* Devices that near to each other, before a board that near: its spacing may be cm, or 1. */
 #define SMALL_RIG_MM 20.0
