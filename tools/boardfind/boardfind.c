@@ -232,7 +232,7 @@ finish(struct run *run)
 		return -1;
 	if (priv->pictures > 0 && priv->found == 0)
 		return fail(NULL, "none of the %zu pictures shows the board", priv->pictures);
-	if (priv->found > 0 && priv->board.kind != BOARD_ACIRCLES &&
+	if (priv->found > 0 &&
 	    (priv->columns < (long)priv->board.w || priv->rows < (long)priv->board.h))
 		warn("--board",
 		    "no picture shows more than %ldx%ld of its %zux%zu points: is the size "

@@ -1,6 +1,7 @@
 #include "diagnosis.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,21 @@
 #define OFF_CENTRE 0.25		/* of a side of the picture */
 
 /* ---- views ---- */
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static double
+median_of(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), compare_numbers);
+	return n == 0 ? NAN : (v[(n - 1) / 2] + v[n / 2]) / 2;
+}
 
 static void
 place_view(const struct calib_problem *problem, const struct calib_solution *solution,
@@ -38,35 +54,39 @@ place_view(const struct calib_problem *problem, const struct calib_solution *sol
 
 static void
 sum_view(const struct calib_problem *problem, const struct calib_solution *solution, size_t i,
-    struct diagnosis_view *out)
+    double *scratch, struct diagnosis_view *out)
 {
+	static const double one[2] = { 1, 1 };
 	const struct calib_view *view = &problem->view[i];
-	double sum = 0;
+	double sum = 0, pulls = 0;
 
 	*out = (struct diagnosis_view){ .view = i, .points = view->n };
 	for (size_t k = view->first; k < view->first + view->n; k++) {
 		const struct calib_residual *r = &solution->residual[k];
+		const double *s = problem->equal_weights ? one : problem->point[k].sigma;
 
 		sum += r->u * r->u + r->v * r->v;
+		pulls += r->u * r->u / (s[0] * s[0]) + r->v * r->v / (s[1] * s[1]);
+		scratch[k - view->first] = hypot(r->u, r->v);
 		out->rejected += r->rejected;
 	}
 	out->rms = view->n ? sqrt(sum / (double)view->n) : 0;
+	out->middle = median_of(scratch, view->n);
+	out->pull = view->n ? sqrt(pulls / (double)view->n / 2) : 0;
 	place_view(problem, solution, view, out);
 }
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
+/* The median of a field, a double, over the views of a device. */
 static double
-median_of(double *v, size_t n)
+median_of_views(const struct calib_problem *problem, size_t device, const struct diagnosis *d,
+    size_t offset, double *scratch)
 {
-	qsort(v, n, sizeof(*v), compare_numbers);
-	return n == 0 ? NAN : (v[(n - 1) / 2] + v[n / 2]) / 2;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->views; i++)
+		if (problem->view[i].device == device && d->view[i].points)
+			scratch[n++] = *(const double *)((const char *)&d->view[i] + offset);
+	return median_of(scratch, n);
 }
 
 /* Compares the views of a device with each other. */
@@ -74,16 +94,17 @@ static void
 judge_views(const struct calib_problem *problem, size_t device, struct diagnosis *d,
     double *scratch)
 {
-	double median, mad;
+	double median, mad, pull, middle;
 	size_t n = 0;
 
+	median = median_of_views(problem, device, d, offsetof(struct diagnosis_view, rms), scratch);
 	for (size_t i = 0; i < d->views; i++)
 		if (problem->view[i].device == device && d->view[i].points)
-			scratch[n++] = d->view[i].rms;
-	median = median_of(scratch, n);
-	for (size_t i = 0; i < n; i++)
-		scratch[i] = fabs(scratch[i] - median);
+			scratch[n++] = fabs(d->view[i].rms - median);
 	mad = fmax(median_of(scratch, n), LEAST_MAD * median);
+	pull = median_of_views(problem, device, d, offsetof(struct diagnosis_view, pull), scratch);
+	middle = median_of_views(problem, device, d, offsetof(struct diagnosis_view, middle),
+	    scratch);
 	for (size_t i = 0; i < d->views; i++) {
 		struct diagnosis_view *view = &d->view[i];
 
@@ -91,7 +112,8 @@ judge_views(const struct calib_problem *problem, size_t device, struct diagnosis
 			continue;
 		view->excess = mad > 0 ? (view->rms - median) / mad : 0;
 		view->flagged = view->excess > FLAG_MAD && view->rms > LEAST_RMS_PX &&
-		    view->rms > LEAST_RMS * median;
+		    view->rms > LEAST_RMS * median && (view->pull > LEAST_RMS * pull ||
+		    view->middle > LEAST_RMS * middle);
 		d->device[device].most_tilt_deg = fmax(d->device[device].most_tilt_deg,
 		    view->tilt_deg);
 	}
@@ -271,7 +293,7 @@ int
 diagnosis_make(const struct calib_problem *problem, const struct calib_solution *solution,
     struct diagnosis *d)
 {
-	double *scratch = calloc(problem->views + 1, sizeof(*scratch));
+	double *scratch = calloc(problem->views + problem->points + 1, sizeof(*scratch));
 	int status = scratch ? 0 : fail_memory();
 
 	*d = (struct diagnosis){ .views = problem->views, .devices = problem->devices };
@@ -280,7 +302,7 @@ diagnosis_make(const struct calib_problem *problem, const struct calib_solution 
 	if (status == 0 && (!d->view || !d->device))
 		status = fail_memory();
 	for (size_t i = 0; i < d->views && status == 0; i++)
-		sum_view(problem, solution, i, &d->view[i]);
+		sum_view(problem, solution, i, scratch, &d->view[i]);
 	for (size_t i = 0; i < d->devices && status == 0; i++) {
 		judge_views(problem, i, d, scratch);
 		status = cover(problem, solution, i, &d->device[i]);

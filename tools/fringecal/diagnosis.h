@@ -18,7 +18,11 @@ struct diagnosis_view {
 	double distance;	/* of the board's middle from the device, in the board's unit */
 	double tilt_deg;	/* between the board's normal and the device's axis */
 	double excess;		/* (rms - median)/MAD of the device's views */
-	bool flagged;		/* excess > 5, and rms > 1.5 medians */
+	double pull;		/* rms of a coordinate over its sigma */
+	double middle;		/* median distance of its points, px */
+	/* excess > 5 and rms > 1.5 medians, and so is pull or middle: single points whose sigma is
+	 * large are let be. */
+	bool flagged;
 };
 
 struct diagnosis_device {

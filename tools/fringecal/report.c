@@ -11,6 +11,7 @@
 #include "io/safe_file.h"
 #include "report_pictures.h"
 #include "uncertainty.h"
+#include "unlikely.h"
 
 #define MAP_COLUMNS 49
 
@@ -299,6 +300,7 @@ warn_all(const struct report *report, double least_coverage)
 	warn_view(report);
 	warn_coverage(report, least_coverage);
 	warn_tilt(report);
+	unlikely_warn(report->p.problem, report->p.solution, &report->diagnosis);
 }
 
 static int

@@ -226,8 +226,9 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 		    "degrees, another way in each pose");
 	else if (normal.decrease > 1e-4 * least * (double)r->states)
 		status = fail(NULL, "the solve did not converge in %d steps: the rms is %.3g px, "
-		    "and one more step would lessen the sum of squares by %.2g %%", SOLVE_STEPS,
-		    s->rms, 100 * normal.decrease / normal.square);
+		    "and one more step would lessen the sum of squares by %.2g %%%s", SOLVE_STEPS,
+		    s->rms, 100 * normal.decrease / normal.square, problem->devices > 1 ?
+		    ": are the poses in the same order for all devices?" : "");
 	if (status == 0 && weak)
 		warn(NULL, "these points do not tell %s apart (condition %.1e): a simpler --model "
 		    "does as well", names, s->condition);
