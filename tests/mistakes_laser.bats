@@ -137,9 +137,9 @@ R, t = rotation([1, 0, 0], .4) @ rotation([0, 1, 0], .2), np.array([-75, -60, 50
 def stops(name, order, sigma=0.05):
 	rng = np.random.default_rng(1)
 	corners(name, camera, [(R, t + (x * 4. - 20) * D) for x in order], sigma=sigma, rng=rng)
-stops("right.nrrd", range(10))
-stops("noisy.nrrd", range(10), 0.2)
-stops("swapped.nrrd", [0, 1, 2, 3, 5, 4, 6, 7, 8, 9])
+stops("right.nrrd", range(14))
+stops("noisy.nrrd", range(14), 0.2)
+stops("swapped.nrrd", [0, 1, 2, 3, 4, 5, 7, 6, 8, 9, 10, 11, 12, 13])
 stops("back.nrrd", range(9, -1, -1))
 # lines on boards that hardly moved, with noise, and on those that did
 plane = np.array([0.883, 0, 0.4695, -234.75])
