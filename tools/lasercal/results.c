@@ -148,12 +148,13 @@ static void
 check_stops(const struct views *views, const double *off)
 {
 	size_t n = views->n, worst = 0;
-	double *length = calloc(2 * n + 1, sizeof(*length)), *step = length + n, usual;
+	double *length = calloc(2 * n + 1, sizeof(*length)), *step, usual;
 
 	if (!length || n < STOPS_LEAST) {
 		free(length);
 		return;
 	}
+	step = length + n;
 	for (size_t i = 0; i < n; i++) {
 		length[i] = hypot(hypot(off[3 * i], off[3 * i + 1]), off[3 * i + 2]);
 		worst = length[i] > length[worst] ? i : worst;
