@@ -126,3 +126,69 @@ for name, shown in ("ok", rows), ("swapped", [(v + 90, u + 90) for u, v in rows]
 	sed 's/laser_plane.*/laser_plane: [ 1, 0, 0, -5 ]/' true.yml >other.yml
 	mistake "behind the camera: is laser_plane of this camera and laser?" laser2xyz --calib other.yml lines.nrrd -o x.nrrd
 }
+
+@test "mistakes: lasercal with pictures of a stage in another order, and a plane that is known badly" {
+	py '
+from laser import *
+camera = Camera(f=1100., size=(640, 480))
+camera.save("camera.json")
+D = np.array([0.998, 0.02, 0.06]) / np.linalg.norm([0.998, 0.02, 0.06])
+R, t = rotation([1, 0, 0], .4) @ rotation([0, 1, 0], .2), np.array([-75, -60, 500.])
+def stops(name, order, sigma=0.05):
+	rng = np.random.default_rng(1)
+	corners(name, camera, [(R, t + (x * 4. - 20) * D) for x in order], sigma=sigma, rng=rng)
+stops("right.nrrd", range(14))
+stops("noisy.nrrd", range(14), 0.2)
+stops("swapped.nrrd", [0, 1, 2, 3, 4, 5, 7, 6, 8, 9, 10, 11, 12, 13])
+stops("back.nrrd", range(9, -1, -1))
+# lines on boards that hardly moved, with noise, and on those that did
+plane = np.array([0.883, 0, 0.4695, -234.75])
+rng = np.random.default_rng(3)
+for name, shift in ("far", 40), ("near", 2):
+	poses = [(rotation([1, 0, 0], k * shift / 100), np.array([-80, -60, 500 + k * shift - shift])) for k in range(4)]
+	corners(name + "-corners.nrrd", camera, poses, shape=(11, 8, 18.), sigma=0.2, rng=rng)
+	write_frames(name + ".nrrd", [table("u v", (lambda p: p + rng.normal(0, 0.2, p.shape))(
+		camera.project(board_line(p, plane, (11, 8, 18.)))).T) for p in poses])'
+	direction=(lasercal direction --board 11x8,15 --step 4)
+	right "${direction[@]}" --calib camera.json right.nrrd -o rig.json
+	right "${direction[@]}" --calib rig.json right.nrrd
+	right "${direction[@]}" --calib rig.json noisy.nrrd
+	mistake "mm off the line of all, at steps of 4 mm: are pictures in their order" "${direction[@]}" --calib camera.json swapped.nrrd
+	mistake "scan_direction: points against the one that --calib has" "${direction[@]}" --calib rig.json back.nrrd
+	right "${direction[@]}" --calib camera.json back.nrrd
+	plane=(lasercal plane --board 11x8,18 --calib camera.json)
+	right "${plane[@]}" --corners far-corners.nrrd far.nrrd
+	mistake "the plane's tilt is known to " "${plane[@]}" --corners near-corners.nrrd near.nrrd
+}
+
+@test "mistakes: kalman with a motion that is not the scene's, and depths of 0 where there is none" {
+	py '
+rng = np.random.default_rng(5)
+y, x = np.mgrid[0:60, 0:80]
+def sequence(name, drift=0, hole=0, jump=0, time=0, low=500):
+	z = low + 20 * np.sin(x / 20) * np.cos(y / 15)
+	shown = [z + drift * k + (jump if k > 6 else 0) + rng.normal(0, 0.05, z.shape) for k in range(14)]
+	write_frames(name + ".nrrd", [Frame(np.where(x < hole, 0, s).astype("f4"), ["depth"], {"time_s": "%g" % (time * k)} if time else {})
+		for k, s in enumerate(shown)])
+sequence("still")
+sequence("moves", 0.1)
+sequence("jumps", jump=10)
+sequence("seconds", 0.02, time=0.04)
+sequence("ms", 0.02, time=40)
+sequence("holes", hole=60)
+sequence("relative", low=0)'
+	for file in still moves jumps seconds ms relative; do
+		right kalman $file.nrrd -o x.nrrd
+	done
+	right kalman --motion 0 still.nrrd -o x.nrrd
+	right kalman --motion 0 jumps.nrrd -o x.nrrd
+	right kalman --motion 0.05 moves.nrrd -o x.nrrd
+	right kalman --motion 0.3 moves.nrrd -o x.nrrd
+	right kalman --speed 0.5 seconds.nrrd -o x.nrrd
+	mistake "--motion: depth moves by 0.1" kalman --motion 0 moves.nrrd -o x.nrrd
+	mistake "hardly anything is filtered" kalman --motion 1 still.nrrd -o x.nrrd
+	mistake "--speed: 20 a frame is" kalman --speed 0.5 ms.nrrd -o x.nrrd
+	mistake "75 % of depth are 0, and hardly any near it" kalman holes.nrrd -o x.nrrd
+	framecat --invalid 0 holes.nrrd -o none.nrrd
+	right kalman none.nrrd -o x.nrrd
+}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plausible.h"
 #include "run/stage.h"
 
 #define LEAST_MOTION 0.05	/* per frame, over the noise, where it is measured */
@@ -95,6 +96,11 @@ set_noise(const struct run *run, struct kalman *kalman)
 		motion = parameters->speed;
 	else if (!isnan(parameters->motion))
 		motion = parameters->motion / usual;
+	if ((!isnan(parameters->speed) || !isnan(parameters->motion)) && !kalman->warned_motion &&
+	    kalman->noise.means >= WRONG_AFTER)
+		kalman->warned_motion = plausible_motion(kalman, isnan(parameters->speed) ?
+		    "--motion" : "--speed", motion * usual,
+		    sqrt(carried ? kalman->noise.usual : given));
 	if (given > 0)
 		block->motion = (float)(motion / sqrt(given));
 	else		/* no difference of frames tells the noise yet: at most one was filtered */
@@ -122,6 +128,8 @@ survey(struct run *run, const struct frame *in)
 		warn(NULL, "a frame has the values of the one before it, bit by bit: does the "
 		    "sequence hold it twice?");
 	kalman->repeated |= alike;
+	kalman->warned_zeros = kalman->warned_zeros ||
+	    plausible_zeros(&kalman->noise, kalman->channels.name);
 	kalman->block.elapsed = (float)elapsed;
 	kalman->block.keep = (float)(((double)parameters->keep + 1.5) * kalman->clock.usual);
 	set_noise(run, kalman);

@@ -24,6 +24,8 @@ struct kalman {
 	size_t w, h;		/* of the last plan */
 	bool warned, repeated;	/* about sigma, about a frame that comes twice, */
 	bool warned_image;	/* about images of patterns */
+	bool warned_zeros, warned_motion;
+	size_t lags;		/* frames, one behind another, of more motion than was given */
 };
 
 /* struct body's `rows` and `passes`. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "image/statistics.h"
 #include "io/safe_file.h"
 #include "optics/number_edit.h"
 #include "optics/number_file.h"
@@ -22,6 +23,10 @@ static const char *const entries[] = { "laser_plane", "scan_direction", "axis_po
 #define SINGULAR_LEAST 0.01
 #define SINGULAR_WARN 0.1
 #define SINGULAR_MOST 0.3
+#define SD_WARN_DEG 0.3
+#define STOP_WARN 0.25		/* of a step is a stop off the line of all, */
+#define STOP_TIMES 5		/* and so many times the usual one */
+#define STOPS_LEAST 5
 #define DEGREES 57.29577951308232
 
 int
@@ -70,6 +75,10 @@ check_plane(const struct views *views, const struct plane_fit *fit)
 	if (thick > SINGULAR_WARN)
 		warn(NULL, "the points are as thick as %.2g of their breadth: move or tilt the "
 		    "board more", thick);
+	if (fit->sd_rad * DEGREES > SD_WARN_DEG)
+		warn(NULL, "the plane's tilt is known to %.2g degrees only, by leaving views out: "
+		    "tilt the board, and move it through the whole depth that is to be measured",
+		    fit->sd_rad * DEGREES);
 	for (size_t i = 0; i < views->n; i++)
 		if (views->view[i].used == 0)
 			warn(NULL, "view %zu has no point of the laser's line on the board (%zu "
@@ -133,6 +142,45 @@ check_scale(double scale, const char *what)
 	return 0;
 }
 
+/* A stop that is not where its picture says: pictures in another order, twice or missing. off: of
+ * the board's middle, three numbers a view. */
+static void
+check_stops(const struct views *views, const double *off)
+{
+	size_t n = views->n, worst = 0;
+	double *length = calloc(2 * n + 1, sizeof(*length)), *step, usual;
+
+	if (!length || n < STOPS_LEAST) {
+		free(length);
+		return;
+	}
+	step = length + n;
+	for (size_t i = 0; i < n; i++) {
+		length[i] = hypot(hypot(off[3 * i], off[3 * i + 1]), off[3 * i + 2]);
+		worst = length[i] > length[worst] ? i : worst;
+		step[i] = i ? fabs(views->view[i].stage - views->view[i - 1].stage) : 0;
+	}
+	usual = statistics_quantile(step + 1, n - 1, 0.5);
+	if (length[worst] > STOP_WARN * usual) {
+		double most = length[worst];
+
+		if (most > STOP_TIMES * statistics_quantile(length, n, 0.5))
+			warn(NULL, "the board of view %zu is %.3g mm off the line of all, at steps "
+			    "of %.3g mm: are pictures in their order, and none missing or twice?",
+			    worst, most, usual);
+	}
+	free(length);
+}
+
+/* Entries that were there before, of the same stage, and now point the other way. */
+static void
+check_opposite(const char *name, bool has, const double before[3], const double now[3])
+{
+	if (has && before[0] * now[0] + before[1] * now[1] + before[2] * now[2] < 0)
+		warn(name, "points against the one that --calib has: are the pictures in the "
+		    "order, and the steps in the sense, of the scans?");
+}
+
 static int
 finish_direction(const struct run *run, const struct parameters *parameters,
     const struct views *views)
@@ -151,6 +199,9 @@ finish_direction(const struct run *run, const struct parameters *parameters,
 		warn(NULL, "the board turned by %.2g degrees along the travel",
 		    fit.turn_rad * DEGREES);
 	if (status == 0) {
+		check_stops(views, off);
+		check_opposite("scan_direction", views->laser->has_direction,
+		    views->laser->direction, d);
 		report_direction(stdout, views, &fit, off);
 		status = save(run, parameters, &(struct number_edit){ "scan_direction", d, 3 }, 1);
 	}
@@ -170,6 +221,8 @@ finish_axis(const struct run *run, const struct parameters *parameters,
 		warn(NULL, "corners are %.3g px rms from a stage that turns about one axis, %.3g "
 		    "from boards of their own: the angles are inexact, or the board moved on it",
 		    fit.rms_px, fit.alone_px);
+	check_opposite("axis_direction", views->laser->has_axis, views->laser->axis_direction,
+	    fit.direction);
 	report_axis(stdout, views, &fit);
 	return save(run, parameters, (struct number_edit[2]){ { "axis_point_mm", fit.point, 3 },
 	    { "axis_direction", fit.direction, 3 } }, 2);
