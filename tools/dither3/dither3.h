@@ -18,6 +18,7 @@ struct priv {
 	struct bits_code bits;		/* of pictures that are marked */
 	struct held held;		/* of the frame before, by the search */
 	unsigned char *mark;		/* of a frame, mark.h */
+	bool judged;			/* the fringes of a frame were looked at */
 	struct { long level; } png;	/* of the file */
 };
 
