@@ -14,6 +14,8 @@
 
 #define PIXELS 4096		/* of the coarse grid, about */
 #define RANGE_BLOCKS 64		/* of rows, each with a range of its own */
+#define OUTSIDE 0.001		/* of the depths: fewer are stray ones */
+#define NEARLY_ALL 0.9		/* of the depths: fewer may be cut off on purpose */
 
 const char *const depth_range_words[] = { "file", NULL };
 
@@ -63,8 +65,10 @@ depth_range_find(struct run *run, const struct frame *frame, size_t channel, flo
 	}
 }
 
-double
-depth_range_outside(const struct frame *frame, size_t channel, double low, double high,
+/* The share of the finite samples of a coarse grid that lie outside low to high; 0 where there are
+ * none. *least and *most: of these samples. */
+static double
+share_outside(const struct frame *frame, size_t channel, double low, double high,
     float *least, float *most)
 {
 	size_t step = coarse_grid_step(frame->head.w, frame->head.h, PIXELS), n = 0, outside = 0;
@@ -84,6 +88,20 @@ depth_range_outside(const struct frame *frame, size_t channel, double low, doubl
 		}
 	}
 	return n ? (double)outside / (double)n : 0;
+}
+
+bool
+depth_range_warn_outside(const struct frame *frame, size_t channel, double low, double high)
+{
+	float least, most;
+	double outside = share_outside(frame, channel, low, high, &least, &most);
+
+	if (outside < OUTSIDE)
+		return false;
+	warn("--depth-range", "%.3g %% of the depths, which go from %.4g to %.4g, lie outside "
+	    "%g to %g and become background%s", 100 * outside, (double)least, (double)most, low,
+	    high, outside < NEARLY_ALL ? "" : ": is it in the unit of the depths?");
+	return true;
 }
 
 /* ---- of all frames ---- */

@@ -15,10 +15,9 @@ size_t depth_range_channel(const struct frame_head *);
 /* The smallest and largest finite sample of a float channel; low > high where there is none. */
 void depth_range_find(struct run *run, const struct frame *frame, size_t channel, float *low,
     float *high);
-/* The share of the finite samples of a coarse grid that lie outside low to high; 0 where there are
- * none. *least and *most: of these samples. */
-double depth_range_outside(const struct frame *, size_t channel, double low, double high,
-    float *least, float *most);
+/* One line where a thousandth and more of the finite samples, of a coarse grid, lie outside low to
+ * high; where nearly all do, the range is of another unit or scene. Was it printed? */
+bool depth_range_warn_outside(const struct frame *, size_t channel, double low, double high);
 /* What was found as a range to encode by: low < high, 0 to 1 where there were no depths. */
 void depth_range_widen(float low, float high, double range[2]);
 

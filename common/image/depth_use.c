@@ -11,15 +11,11 @@
 #define SMALL (1.0 / 32)	/* of the range */
 
 void
-depth_use_count(struct depth_use *use, const struct run *run, const struct frame *frame,
-    size_t channel, double low, double high)
+depth_use_add(struct depth_use *use, const struct frame *frame, size_t channel, double low,
+    double high)
 {
 	size_t step = coarse_grid_step(frame->head.w, frame->head.h, PIXELS);
-	size_t number = run_inputs(run) + 1;
 
-	if (use->last == number)
-		return;		/* the runner may survey a frame twice */
-	use->last = number;
 	use->low = low;
 	use->high = high;
 	for (size_t y = 0; y < frame->head.h; y += step) {
@@ -35,6 +31,18 @@ depth_use_count(struct depth_use *use, const struct run *run, const struct frame
 			use->count[at < DEPTH_USE_PARTS ? (size_t)at : DEPTH_USE_PARTS - 1]++;
 		}
 	}
+}
+
+void
+depth_use_count(struct depth_use *use, const struct run *run, const struct frame *frame,
+    size_t channel, double low, double high)
+{
+	size_t number = run_inputs(run) + 1;
+
+	if (use->last == number)
+		return;		/* the runner may survey a frame twice */
+	use->last = number;
+	depth_use_add(use, frame, channel, low, high);
 }
 
 /* The fewest parts in a row that hold so many of the depths. */
@@ -53,15 +61,37 @@ narrowest(const struct depth_use *use, size_t wanted)
 	return least;
 }
 
+/* The share of the range that nearly all depths use; 1 where they say nothing. */
+static double
+share_used(const struct depth_use *use)
+{
+	/* what is all at the range's least depth has it exactly */
+	if (use->depths < LEAST || !use->above)
+		return 1;
+	return (double)narrowest(use, use->depths - use->depths / STRAY) / DEPTH_USE_PARTS;
+}
+
+bool
+depth_use_warn_stray(const struct frame *frame, size_t channel, double low, double high,
+    double step)
+{
+	struct depth_use use = { 0 };
+	double share;
+
+	depth_use_add(&use, frame, channel, low, high);
+	share = share_used(&use);
+	if (share <= SMALL)
+		warn(NULL, "the depths go from %.4g to %.4g, and 99.9 %% of them use %.2g %% of "
+		    "that, in steps of %.3g: stray depths? give --depth-range", low, high,
+		    100 * share, step);
+	return share <= SMALL;
+}
+
 void
 depth_use_conclude(const struct depth_use *use, double step)
 {
-	double share;
+	double share = share_used(use);
 
-	/* what is all at the range's least depth has it exactly */
-	if (use->depths < LEAST || !use->above)
-		return;
-	share = (double)narrowest(use, use->depths - use->depths / STRAY) / DEPTH_USE_PARTS;
 	if (share <= SMALL)
 		warn("--depth-range", "99.9 %% of the depths use %.2g %% of the range %.6g to "
 		    "%.6g, in steps of %.3g: is the range in the unit of the depths, and without "

@@ -18,10 +18,17 @@ struct depth_use {			/* all zero before the first frame */
 };
 
 /* Counts depths of a frame, on a coarse grid. */
+void depth_use_add(struct depth_use *, const struct frame *, size_t channel, double low,
+    double high);
+/* The same, once a frame. */
 void depth_use_count(struct depth_use *, const struct run *, const struct frame *, size_t channel,
     double low, double high);
 /* At the end: one line where nearly all of them lie within a small share of the range. step: about
  * what lies between two depths that the code tells from each other. */
 void depth_use_conclude(const struct depth_use *, double step);
+/* Of one frame whose own depths, all of them, go from low to high: one line where that holds, as of
+ * a few stray depths. Was it printed? */
+bool depth_use_warn_stray(const struct frame *, size_t channel, double low, double high,
+    double step);
 
 #endif

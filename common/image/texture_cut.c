@@ -6,6 +6,7 @@
 #include "base/px.h"
 
 #define STRIPES 64		/* of rows, for the threads */
+#define WHITE_MOST 127		/* of samples up to 1: a larger one leaves less than two levels */
 
 struct cutting {
 	const struct frame *frame;
@@ -40,6 +41,16 @@ cut_stripe(void *arg, size_t i)
 	cutting->high[i] = high;
 }
 
+bool
+texture_warn_black(const char *name, double low, double high, double white)
+{
+	if (high > 0 && high <= 1 && white > WHITE_MOST)
+		warn(NULL, "samples of %s go from %.3g to %.3g, and white is %.6g: the "
+		    "texture becomes black; is key max_value what white is?", name, low, high,
+		    white);
+	return high > 0;
+}
+
 void
 texture_cut_count(struct texture_cut *cut, struct run *run, const struct frame *frame,
     size_t channel, float levels_per_unit, float most)
@@ -59,6 +70,9 @@ texture_cut_count(struct texture_cut *cut, struct run *run, const struct frame *
 		high = px_max(high, cutting.high[i]);
 	}
 	cut->samples += n;
+	if (!cut->bright)
+		cut->bright = texture_warn_black(frame->head.channel[channel], (double)low,
+		    (double)high, (double)(most / levels_per_unit));
 	if (n && cut->frames++ == 0)
 		warn("--texture", "%zu of %zu samples of %s, which go from %.6g to %.6g, lie "
 		    "outside of 0 to %.6g and are cut: is key max_value what white is?", n,

@@ -1,6 +1,7 @@
 #include "outside.h"
 
 #include <float.h>
+#include <string.h>
 
 #define BLOCKS 64		/* of rows, for the threads */
 
@@ -52,11 +53,14 @@ outside_count(struct run *run, struct outside *outside, const struct depthcode_c
     const struct frame *frame, size_t channel)
 {
 	struct counting counting = { .code = code, .frame = frame, .channel = channel };
+	double least = (double)code->zero, most = (double)code->zero + (double)code->extent;
+	const char *axis = meta_get(&frame->head.meta, "z_axis");
 	float low = FLT_MAX, high = -FLT_MAX;
 	size_t depths = 0, n = 0;
 
-	depth_use_count(&outside->use, run, frame, channel, (double)code->zero,
-	    (double)code->zero + (double)code->extent);
+	depth_use_count(&outside->use, run, frame, channel, least, most);
+	hole_value_judge(&outside->hole, frame, channel, least, most,
+	    axis && !strcmp(axis, "towards"));
 	run_for(run, BLOCKS, count_block, &counting);
 	for (size_t i = 0; i < BLOCKS; i++) {
 		depths += counting.depths[i];
@@ -68,7 +72,7 @@ outside_count(struct run *run, struct outside *outside, const struct depthcode_c
 	if (n && outside->frames++ == 0)
 		warn("--depth-range", "%zu of %zu depths, which go from %.6g to %.6g, lie outside "
 		    "of %.6g to %.6g and are lost", n, depths, (double)low, (double)high,
-		    (double)code->zero, (double)code->zero + (double)code->extent);
+		    least, most);
 }
 
 void

@@ -1,3 +1,4 @@
+/* Error diffusion: sixteen rows from left to right at once, or rows in turns, four planes at once. */
 #include "dither3.h"
 
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "base/cpu_level.h"
 #include "base/fail.h"
+#include "base/transpose.h"
 #include "planes.h"
 
 #define ROWS 16			/* of a band: they are worked on together */
@@ -24,7 +26,6 @@ typedef float lanes __attribute__((vector_size(CPU_VECTOR_BYTES)));
 typedef float loose __attribute__((vector_size(CPU_VECTOR_BYTES), aligned(4), may_alias));
 typedef int32_t whole __attribute__((vector_size(CPU_VECTOR_BYTES)));
 typedef float four __attribute__((vector_size(16)));
-typedef float loose_four __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t whole_four __attribute__((vector_size(16)));
 
 static size_t
@@ -95,20 +96,6 @@ load_row(const struct priv *priv, const struct frame *in, size_t c, size_t y, co
 	clear_mask(band->black, band->none + SKEW * r, (int)(ROWS - 1 - r), w);
 }
 
-static inline void
-transpose(four v[4])
-{
-	four a = __builtin_shuffle(v[0], v[1], (whole_four){ 0, 4, 1, 5 });
-	four b = __builtin_shuffle(v[2], v[3], (whole_four){ 0, 4, 1, 5 });
-	four c = __builtin_shuffle(v[0], v[1], (whole_four){ 2, 6, 3, 7 });
-	four d = __builtin_shuffle(v[2], v[3], (whole_four){ 2, 6, 3, 7 });
-
-	v[0] = __builtin_shuffle(a, b, (whole_four){ 0, 1, 4, 5 });
-	v[1] = __builtin_shuffle(a, b, (whole_four){ 2, 3, 6, 7 });
-	v[2] = __builtin_shuffle(c, d, (whole_four){ 0, 1, 4, 5 });
-	v[3] = __builtin_shuffle(c, d, (whole_four){ 2, 3, 6, 7 });
-}
-
 /* The shares of steps t to t + STEPS, lane by lane. */
 static void
 gather_steps(const struct band *band, size_t t, float own[STEPS][ROWS])
@@ -122,13 +109,13 @@ gather_steps(const struct band *band, size_t t, float own[STEPS][ROWS])
 			from[i] = band->row + r * band->stride + t - SKEW * r;
 		}
 		for (size_t k = 0; k < STEPS; k += 4) {
-			four v[4];
+			transpose_four v[4];
 
 			for (size_t i = 0; i < 4; i++)
-				v[i] = *(const loose_four *)(from[i] + k);
-			transpose(v);
+				v[i] = transpose_load(from[i] + k);
+			transpose_lines(v);
 			for (size_t i = 0; i < 4; i++)
-				*(four *)&own[k + i][lane] = v[i];
+				transpose_store(&own[k + i][lane], v[i]);
 		}
 	}
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fringes.h"
 #include "holo/holo.h"
 #include "mark.h"
 #include "planes.h"
@@ -82,6 +83,9 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 /* ---- options, the frame ---- */
 
 static const struct body map = { .rows = rows, .passes = dither3_passes };
+static const struct body judged_map = {
+	.survey = fringes_judge, .rows = rows, .passes = dither3_passes
+};
 static const struct body marked_map = {
 	.survey = mark_find, .rows = rows, .passes = dither3_passes
 };
@@ -110,7 +114,8 @@ init(struct run *run)
 	if (run->output)	/* of the chain, which ends here */
 		*run_save_options(run) = (struct save_options){ written, &priv->png };
 	ordered = dither_ordered(&priv->keys);
-	run->body = ordered ? &map : &whole;
+	/* what a stage before made is not looked at: the chain would wait for whole frames */
+	run->body = !ordered ? &whole : run->position ? &map : &judged_map;
 	/* the search starts from Bayer's */
 	return dither_thresholds(ordered ? &priv->keys : &bayer, priv->threshold);
 }
@@ -167,7 +172,7 @@ plan_marks(struct run *run, const struct frame_head *in)
 
 	priv->keys.marked = priv->keys.method == DITHER_BY_SMALL && says_its_code(in);
 	if (priv->keys.method == DITHER_BY_SMALL)
-		run->body = priv->keys.marked ? &marked_map : &map;
+		run->body = priv->keys.marked ? &marked_map : run->position ? &map : &judged_map;
 	if (!priv->keys.marked)
 		return 0;
 	if (holo_read(&holo, &none, in) < 0)

@@ -20,6 +20,7 @@ struct priv {
 	struct held held;		/* of the frame before, by the search */
 	struct diffusion diffusion;	/* by the methods fs */
 	unsigned char *mark;		/* of a frame, mark.h */
+	bool judged;			/* the fringes of a frame were looked at */
 	struct { long level; } png;	/* of the file */
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/cpu_level.h"
 #include "dither3.px.h"
+#include "fringes.h"
 #include "planes.h"
 
 #define ROWS 16		/* that a thread takes at a time */
@@ -421,7 +422,8 @@ mark_find(struct run *run, const struct frame *in)
 	struct marking marking = { priv, in, NULL, in->head.w + 2 * BORDER };
 	size_t blocks = (in->head.h + ROWS - 1) / ROWS, n, bytes, pixels = in->head.w * in->head.h;
 
-	if (size_multiply(marking.stride, in->head.h + 2 * BORDER, &n) < 0 ||
+	if (fringes_judge(run, in) < 0 ||
+	    size_multiply(marking.stride, in->head.h + 2 * BORDER, &n) < 0 ||
 	    size_multiply(n, sizeof(float), &bytes) < 0)
 		return -1;
 	free(priv->mark);

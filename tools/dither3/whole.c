@@ -1,5 +1,6 @@
 #include "whole.h"
 
+#include "fringes.h"
 #include "picture.h"
 #include "planes.h"
 
@@ -81,9 +82,11 @@ whole_frame(struct run *run, struct frame *in)
 {
 	const struct priv *priv = run->priv;
 	struct frame *out = NULL;
-	int status = priv->keys.method == DITHER_BY_SEARCH ? search(run, in, &out) :
-	    diffuse(run, in, &out);
+	int status = fringes_judge(run, in);
 
+	if (status == 0)
+		status = priv->keys.method == DITHER_BY_SEARCH ? search(run, in, &out) :
+		    diffuse(run, in, &out);
 	frame_free(in);
 	return status < 0 ? -1 : run_emit(run, out);
 }

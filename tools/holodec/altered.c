@@ -1,26 +1,12 @@
 #include "altered.h"
 
-#include <math.h>
-
 #include "base/fail.h"
+#include "holo/fringe_circle.h"
 #include "holodec.px.h"
 
 #define ROWS_LEAST 64	/* are looked at, or all of fewer */
 #define STEP_MOST 8	/* one row of so many, at most */
 #define AWAY 3		/* pixels to the background, which lossy formats mix in */
-
-/* Of fringes that change so little from pixel to pixel, colour of half the resolution takes 7 % off
- * the radius at most. */
-#define FLAT 0.035f
-#define SECTORS 16
-#define SECTOR_LEAST 20
-/* Measured on seven objects, JPEG of quality 50 to 95, 4:4:4 and 4:2:0, pitches from 16: the centre
- * is 0.5 levels off at most, the radius 125.8 to 127.5, of even ramps 119, that of any sector at
- * most 129.1. Brightness moved by 10 levels, gamma of 0.9 or 1.1, 0.95 or 1.05 times the levels
- * move the centre by 3.4 to 12; contrast of 0.9 leaves a radius of 115, of 1.1 a sector of 139. */
-#define CENTRE_MOST 2.0
-#define RADIUS_LEAST 117.0
-#define SECTOR_MOST 133.0
 
 /* Phase falls along rows only where the surface is turned away from the projector: on at most 20 %
  * of these objects and of frames of a depth camera, but on 80 % and more of mirrored ones. Down the
@@ -34,8 +20,7 @@
 
 struct counts {
 	size_t points, falls, across;
-	size_t n[SECTORS];
-	double radius[SECTORS];
+	struct fringe_circle circle;
 };
 
 /* A piece of five rows: y - AWAY, y - 1, y, y + 1 and y + AWAY. */
@@ -76,18 +61,14 @@ count_pixel(const struct piece *piece, size_t i, struct counts *counts)
 	float along = difference(rest_at(piece, HERE, i - 1), rest_at(piece, HERE, i + 1));
 	float down = difference(rest_at(piece, ABOVE, i), rest_at(piece, BELOW, i));
 	float sine = piece->sine[HERE][i] - 127.5f, cosine = piece->cosine[HERE][i] - 127.5f;
-	int sector;
 
 	if (px_abs(along) > 2 * SMOOTH || px_abs(down) > 2 * SMOOTH)
 		return;
 	counts->points++;
 	counts->falls += along < 0;
 	counts->across += px_abs(down) > px_abs(along);
-	if (px_abs(along) > 2 * FLAT || px_abs(down) > 2 * FLAT)
-		return;
-	sector = (int)(holo_rest(sine, cosine) * SECTORS) % SECTORS;
-	counts->n[sector]++;
-	counts->radius[sector] += sqrt((double)(sine * sine + cosine * cosine));
+	if (px_abs(along) <= 2 * FRINGE_CIRCLE_FLAT && px_abs(down) <= 2 * FRINGE_CIRCLE_FLAT)
+		fringe_circle_add(&counts->circle, sine, cosine);
 }
 
 static void
@@ -109,33 +90,6 @@ count_row(const struct reading *reading, const struct frame *in, size_t y, struc
 			if (is_inside(&piece, i))
 				count_pixel(&piece, i, counts);
 	}
-}
-
-/* false: not all sectors of the circle have enough pixels. */
-static bool
-warn_levels(const struct counts *counts)
-{
-	double x = 0, y = 0, radius = 0, most = 0;
-
-	for (int k = 0; k < SECTORS; k++) {
-		double angle = 2 * M_PI * (k + 0.5) / SECTORS, mean;
-
-		if (counts->n[k] < SECTOR_LEAST)
-			return false;
-		mean = counts->radius[k] / (double)counts->n[k];
-		x += 2 * mean * sin(angle) / SECTORS;
-		y += 2 * mean * cos(angle) / SECTORS;
-		radius += mean / SECTORS;
-		most = fmax(most, mean);
-	}
-	if (hypot(x, y) <= CENTRE_MOST && radius >= RADIUS_LEAST && most <= SECTOR_MOST)
-		return false;
-	warn(NULL,
-	    "levels were changed, as by brightness, contrast or gamma: the circle of the fringes "
-	    "has a radius of %.0f and up to %.0f, its centre is %.0f off, where an encoder has "
-	    "127.5 and 0; depths are wrong",
-	    radius, most, hypot(x, y));
-	return true;
 }
 
 static bool
@@ -178,7 +132,7 @@ altered_warn(const struct reading *reading, const struct frame *in, bool levels,
 	for (size_t y = AWAY; y + AWAY < h; y += step)
 		count_row(reading, in, y, &counts);
 	if (levels)
-		altered->levels = warn_levels(&counts);
+		altered->levels = fringe_circle_warn(&counts.circle);
 	if (bare)
 		altered->turned = warn_turned(&counts);
 }

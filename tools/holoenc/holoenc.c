@@ -12,9 +12,6 @@
 #include "io/jpeg_purpose.h"
 #include "texture.h"
 
-#define OUTSIDE 0.001		/* of the depths: fewer are stray ones */
-#define NEARLY_ALL 0.9		/* of the depths: fewer may be cut off on purpose */
-
 struct parameters {
 	struct holo_options holo;
 	struct texture_options texture;
@@ -62,23 +59,14 @@ holoenc_rows(const struct run *run, const struct frame *in, struct frame *out, s
 
 /* ---- the frame ---- */
 
-/* Depths that are lost; a range that leaves nearly nothing is of another unit, or of another
- * scene. */
-static void
-warn_outside(struct priv *priv, const struct frame *in)
+/* Between two depths whose sine differs by a level where it is steepest. */
+static double
+depth_step(const struct priv *priv)
 {
-	const struct holo *holo = &priv->holo;
-	float least, most;
-	double outside =
-	    depth_range_outside(in, priv->depth, holo->low, holo->high, &least, &most);
+	const struct holo_code *code = &priv->code;
 
-	if (priv->warned || outside < OUTSIDE)
-		return;
-	priv->warned = true;
-	warn("--depth-range", "%.3g %% of the depths, which go from %.4g to %.4g, lie outside "
-	    "%g to %g and become background%s", 100 * outside, (double)least, (double)most,
-	    holo->low, holo->high, outside < NEARLY_ALL ? "" :
-	    ": is it in the unit of the depths?");
+	return fabs((double)code->depth_one - (double)code->depth_zero) /
+	    (2 * M_PI * 127.5 * (double)code->turns_per_depth);
 }
 
 /* The depth range of this frame, and the grid that its points lie on. */
@@ -99,12 +87,18 @@ holoenc_survey(struct run *run, const struct frame *in)
 		holo->low = range[0];
 		holo->high = range[1];
 	} else {
-		warn_outside(priv, in);
+		priv->warned = priv->warned || depth_range_warn_outside(in, priv->depth, holo->low,
+		    holo->high);
 		depth_use_count(&priv->use, run, in, priv->depth, holo->low, holo->high);
 	}
 	if (priv->texture != NO_CHANNEL)
 		texture_cut_count(&priv->cut, run, in, priv->texture, priv->texture_scale, 255);
 	priv->code = holo_code(holo);
+	hole_value_judge(&priv->hole, in, priv->depth, holo->low, holo->high,
+	    holo->z_axis == HOLO_TOWARDS);
+	if (priv->range_wanted && !priv->stray)
+		priv->stray = depth_use_warn_stray(in, priv->depth, holo->low, holo->high,
+		    depth_step(priv));
 	if (check_write(priv, in, run_output_meta(run)) < 0)
 		return -1;
 	return holo_write(holo, run_output_meta(run));
@@ -171,16 +165,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    meta_set(&out->meta, "holo_check", "") < 0)
 		return -1;
 	return texture_plan(priv, &parameters->texture, in, out);
-}
-
-/* Between two depths whose sine differs by a level where it is steepest. */
-static double
-depth_step(const struct priv *priv)
-{
-	const struct holo_code *code = &priv->code;
-
-	return fabs((double)code->depth_one - (double)code->depth_zero) /
-	    (2 * M_PI * 127.5 * (double)code->turns_per_depth);
 }
 
 static void

@@ -5,6 +5,7 @@
 #include "holo/holo.h"
 #include "image/depth_range.h"
 #include "image/depth_use.h"
+#include "image/hole_value.h"
 #include "image/texture_below.h"
 #include "image/texture_cut.h"
 #include "run/stage.h"
@@ -21,7 +22,9 @@ struct priv {
 	struct depth_range_of_file range_of_file;
 	struct depth_use use; /* of a range that was given */
 	struct texture_cut cut;
+	struct hole_value hole;
 	bool warned;         /* of depths outside a range that was given */
+	bool stray;          /* likewise, of stray depths in a frame's own range */
 };
 
 int holoenc_survey(struct run *, const struct frame *in);

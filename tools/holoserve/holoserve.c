@@ -249,6 +249,7 @@ release(struct run *run)
 	server_close(priv->server, 1011);	/* unless it is closed: the run has failed */
 	server_join(priv->server);
 	feed_stop(&priv->feed);
+	picture_conclude(&priv->feed.maker);
 	server_free(priv->server);
 }
 

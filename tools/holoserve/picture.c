@@ -1,6 +1,7 @@
 #include "picture.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +9,11 @@
 #include "frame/key_option.h"
 #include "holo/holoenc_rows.h"
 #include "image/depth_range.h"
+#include "image/texture_cut.h"
 #include "smaller.h"
 
 #define MARGIN 0.1	/* of the range, beyond the depths that made it grow */
+#define LUMA_LEVELS 959	/* of depths, from one end of the range to the other */
 
 /* ---- what a frame is ---- */
 
@@ -62,14 +65,14 @@ picture_check(const struct picture_options *options, const struct frame_head *he
 
 /* ---- depth to Holoimage ---- */
 
-/* The least and greatest finite depth; low > high where there is none. */
+/* The least and greatest finite sample of a channel; low > high where there is none. */
 static void
-find_range(const struct picture *picture, double *low, double *high)
+find_range(const struct picture *picture, size_t channel, double *low, double *high)
 {
 	float least = FLT_MAX, most = -FLT_MAX;
 
 	for (size_t y = 0; y < picture->h; y++) {
-		const float *restrict row = frame_floats(picture->source, picture->depth, y);
+		const float *restrict row = frame_floats(picture->source, channel, y);
 
 		_Pragma("omp simd reduction(min:least) reduction(max:most)")
 		for (size_t x = 0; x < picture->w; x++) {
@@ -85,16 +88,53 @@ find_range(const struct picture *picture, double *low, double *high)
 	*high = (double)most;
 }
 
+/* Between two depths whose sine differs by a level where it is steepest. */
+static double
+depth_step(const struct holo *holo, double range)
+{
+	const struct holo_code code = holo_code(holo);
+
+	return range / (2 * M_PI * 127.5 * (double)code.turns_per_depth);
+}
+
+/* A range that was given: does it hold the depths? */
+static void
+judge_range(struct picture_maker *maker, const struct picture *picture)
+{
+	const struct holo *holo = &picture->holo;
+
+	if (!maker->outside)
+		maker->outside = depth_range_warn_outside(picture->source, picture->depth,
+		    holo->low, holo->high);
+	depth_use_add(&maker->use, picture->source, picture->depth, holo->low, holo->high);
+	maker->step = maker->options->luma ? (holo->high - holo->low) / LUMA_LEVELS :
+	    depth_step(holo, holo->high - holo->low);
+}
+
+static void
+judge_texture(struct picture_maker *maker, const struct picture *picture)
+{
+	double low, high;
+
+	if (!picture->textured || maker->bright)
+		return;
+	find_range(picture, picture->texture, &low, &high);
+	maker->bright = texture_warn_black("texture", low, high, picture->white);
+}
+
 /* The depth range where none was given. */
 static int
 follow_range(struct picture_maker *maker, struct picture *picture)
 {
 	double low, high, margin;
 
-	find_range(picture, &low, &high);
+	find_range(picture, picture->depth, &low, &high);
 	if (low > high)
 		return maker->low > maker->high ? 1 : 0;
 	if (maker->low > maker->high || low < maker->low || high > maker->high) {
+		if (!maker->stray && high > low)
+			maker->stray = depth_use_warn_stray(picture->source, picture->depth, low,
+			    high, depth_step(&picture->holo, high - low));
 		if (maker->low <= maker->high) {
 			low = low < maker->low ? low : maker->low;
 			high = high > maker->high ? high : maker->high;
@@ -212,17 +252,38 @@ make_of_depth(struct picture_maker *maker, const struct frame *frame, struct pic
 
 	if (status == 0)
 		status = take_source(maker, frame, picture);
-	if (status == 0 && isnan(picture->holo.low))
+	if (status == 0 && !isnan(picture->holo.low))
+		judge_range(maker, picture);
+	else if (status == 0)
 		status = follow_range(maker, picture);
+	if (status == 0)
+		judge_texture(maker, picture);
+	if (status == 0)
+		hole_value_judge(&maker->hole, picture->source, picture->depth, picture->holo.low,
+		    picture->holo.high, picture->holo.z_axis == HOLO_TOWARDS);
 	return status == 0 ? set_keys(picture) : status;
+}
+
+/* Does an option say how depths are encoded? */
+static bool
+is_given(const struct holo_options *options)
+{
+	return !isnan(options->pitch_px) || !isnan(options->theta_rad) || options->stair >= 0 ||
+	    options->stair_height != OPT_NONE_INTEGER ||
+	    options->stair_turns != OPT_NONE_INTEGER || options->layout >= 0 ||
+	    options->z_axis >= 0 || options->rounding >= 0 || options->depth_range.n > 0;
 }
 
 /* A Holoimage goes on as it is. */
 static int
-take_holoimage(const struct frame *frame, struct picture *picture)
+take_holoimage(struct picture_maker *maker, const struct frame *frame, struct picture *picture)
 {
 	int layout;
 
+	if (!maker->unused && is_given(&maker->options->holo))
+		warn(NULL, "the input is a Holoimage, which goes on as it is: options that say how "
+		    "depths are encoded have no effect");
+	maker->unused = true;
 	picture->w = frame->head.w;
 	picture->h = frame->head.h;
 	picture->textured = frame->head.c == 4;
@@ -245,7 +306,7 @@ picture_make(struct picture_maker *maker, const struct frame *frame, struct pict
 	*picture = (struct picture){ 0 };
 	snprintf(picture->unit, sizeof(picture->unit), "%s", unit ? unit : frame->head.unit);
 	if (is_holoimage(&frame->head)) {
-		status = take_holoimage(frame, picture);
+		status = take_holoimage(maker, frame, picture);
 		if (status < 0)
 			picture_free(picture);
 		return status;
@@ -271,5 +332,11 @@ picture_free(struct picture *picture)
 void
 picture_begin(struct picture_maker *maker, const struct picture_options *options)
 {
-	*maker = (struct picture_maker){ options, 1, 0 };
+	*maker = (struct picture_maker){ .options = options, .low = 1, .high = 0 };
+}
+
+void
+picture_conclude(const struct picture_maker *maker)
+{
+	depth_use_conclude(&maker->use, maker->step);
 }

@@ -4,6 +4,8 @@
 #define HOLOSERVE_PICTURE_H
 
 #include "holo/holo.h"
+#include "image/depth_use.h"
+#include "image/hole_value.h"
 #include "base/opt.h"
 #include "video.h"
 
@@ -21,6 +23,12 @@ struct picture_maker {
 	/* of all frames so far where no range was given: it only grows, so that it seldom changes;
 	 * low > high: none yet */
 	double low, high;
+	struct depth_use use;		/* of a range that was given */
+	double step;			/* of its depths, as they are encoded */
+	struct hole_value hole;
+	bool outside, stray, unused;	/* a line was printed: of depths outside of a range that
+					 * was given, of stray ones in another, and of options */
+	bool bright;			/* a texture was looked at */
 };
 
 struct picture {
@@ -46,5 +54,7 @@ int picture_make(struct picture_maker *, const struct frame *, struct picture *)
 /* The Holoimage, made when it is first asked for. NULL after fail(). */
 const struct frame *picture_image(struct picture *);
 void picture_free(struct picture *);
+/* At the end: a line where depths use a small share of a range that was given. */
+void picture_conclude(const struct picture_maker *);
 
 #endif
