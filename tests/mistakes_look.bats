@@ -85,7 +85,9 @@ write_frames("stairs.nrrd", Frame(x[None].astype("f4"), ["depth"]))'
 	fails 2 "--max: of 4 allows everything: with --turns no difference is larger than pi" framecmp -t --max 4 depth.nrrd depth.nrrd
 	fails 2 "--rms: of 3.15 allows" framecmp -t --rms 3.15 depth.nrrd depth.nrrd
 	fails 2 "--quantile: of 5 allows" framecmp -t --quantile 0.5,0.1,0.9,5 depth.nrrd depth.nrrd
-	right framecmp -t --max 3.1 depth.nrrd depth.nrrd
+	mistake "--turns: is for phases, and channel depth is a length" framecmp -t --max 3.1 depth.nrrd depth.nrrd
+	framecat --set channels=absphase depth.nrrd -o phase.nrrd
+	right framecmp -t --max 3.1 phase.nrrd phase.nrrd
 	py '
 f = read_frame("depth.nrrd"); p = f.pixels
 def save(name, keep):
@@ -203,6 +205,19 @@ f.names = ["texture"]; f.pixels -= np.float32(5); save("texture", y < 20)'
 	mistake "--scale: 0.001 a pixel: own.ply is " mesh2depth --scale 0.001 own.ply -o x.nrrd
 	for scale in 0.1 1 15; do right mesh2depth --scale $scale own.ply -o x.nrrd; done
 	right mesh2depth --scale 0.001 --center 0,0,760 own.ply -o x.nrrd
+	# the unit that the file's comment says
+	py 'f = read_frame("points.nrrd"); f.pixels = f.pixels / np.float32(1000); f.meta["length_unit"] = "m"; write_frames("metres.nrrd", f)'
+	for suffix in ply obj; do
+		framecat metres.nrrd -o metres.$suffix
+		right mesh2depth metres.$suffix -o x.nrrd
+		frameinfo x.nrrd | has "length_unit:=m$"
+		right mesh2depth --unit m metres.$suffix -o x.nrrd
+		mistake "--unit: says mm, and metres.$suffix itself length_unit m: the option counts" \
+			mesh2depth --unit mm metres.$suffix -o x.nrrd
+	done
+	right mesh2depth --forward 0,0,1 --up 0,-1,0 --unit in foreign.ply -o x.nrrd
+	right mesh2depth relief.ply -o x.nrrd
+	frameinfo x.nrrd | has "length_unit:=mm$"
 }
 
 @test "mistakes: mergexyz: poses in micrometres" {
