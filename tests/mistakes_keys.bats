@@ -44,3 +44,12 @@ load mistakes.bash
 	cat relief.nrrd relief.nrrd >twice.nrrd
 	mistake "--c: is not the frame's own" phase2depth --ref plane.nrrd -c 7 twice.nrrd -o z%d.nrrd
 }
+
+@test "mistakes: phasewrap --min-amplitude that is a ratio" {
+	images 4
+	mistake "--min-amplitude: 0.1 levels of images of whole numbers, which rounding alone reaches, leave nothing out" \
+		wrap -n 4 --min-amplitude 0.1 {1..4}.png {1..4}.png
+	for limit in 0 0.3 1 5; do right wrap -n 4 --min-amplitude $limit {1..4}.png; done
+	framecat --as float {1..4}.png -o float.nrrd
+	right wrap -n 4 --min-amplitude 0.1 float.nrrd
+}

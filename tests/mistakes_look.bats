@@ -85,7 +85,9 @@ write_frames("stairs.nrrd", Frame(x[None].astype("f4"), ["depth"]))'
 	fails 2 "--max: of 4 allows everything: with --turns no difference is larger than pi" framecmp -t --max 4 depth.nrrd depth.nrrd
 	fails 2 "--rms: of 3.15 allows" framecmp -t --rms 3.15 depth.nrrd depth.nrrd
 	fails 2 "--quantile: of 5 allows" framecmp -t --quantile 0.5,0.1,0.9,5 depth.nrrd depth.nrrd
-	right framecmp -t --max 3.1 depth.nrrd depth.nrrd
+	mistake "--turns: is for phases, and channel depth is a length" framecmp -t --max 3.1 depth.nrrd depth.nrrd
+	framecat --set channels=absphase depth.nrrd -o phase.nrrd
+	right framecmp -t --max 3.1 phase.nrrd phase.nrrd
 	py '
 f = read_frame("depth.nrrd"); p = f.pixels
 def save(name, keep):
@@ -119,6 +121,31 @@ save("left.nrrd", x < 80); save("right.nrrd", x >= 78); save("line.nrrd", x == 5
 	right framecat --as ushort -s 0,1000 depth.nrrd -o x.png
 	right framecat --as ushort -s 0,40 plate.nrrd -o x.png
 	right framecat -s 0,40 plate.nrrd -o x.png
+}
+
+@test "mistakes: framecat: holes that become 0 beside values that do" {
+	py '
+f = read_frame("depth.nrrd"); f.pixels = f.pixels.copy()
+def save(name, hole):
+	g = f.pixels.copy(); g[:, hole] = np.nan; write_frames(name + ".nrrd", Frame(g, f.names, f.meta))
+y, x = np.mgrid[:120, :160]
+save("holes", y < 20); save("few", (y == 0) & (x < 40))
+f.pixels = f.pixels + np.float32(5); save("above", y < 20)
+f.names = ["texture"]; f.pixels -= np.float32(5); save("texture", y < 20)'
+	for words in "--as ushort -s 0,40" "--as ushort -s auto" "--as uchar" "--as uchar -s auto"; do
+		# shellcheck disable=SC2086
+		mistake "of channel depth are NaN and become 0, as" framecat $words holes.nrrd holes.nrrd -o x%d.png
+		# shellcheck disable=SC2086
+		right framecat $words --fill 0 holes.nrrd -o x.png
+		# shellcheck disable=SC2086
+		right framecat $words texture.nrrd -o x.png
+		# shellcheck disable=SC2086
+		right framecat $words few.nrrd -o x.png
+	done
+	right framecat --as ushort --scale=-1,40 holes.nrrd -o x.png
+	right framecat --as ushort -s 40,0 holes.nrrd -o x.png
+	right framecat --as ushort -s 0,50 above.nrrd -o x.png
+	right framecat --colormap viridis holes.nrrd -o x.png
 }
 
 @test "mistakes: files in the order of a shell's text; variables that no tool reads" {
@@ -178,6 +205,19 @@ save("left.nrrd", x < 80); save("right.nrrd", x >= 78); save("line.nrrd", x == 5
 	mistake "--scale: 0.001 a pixel: own.ply is " mesh2depth --scale 0.001 own.ply -o x.nrrd
 	for scale in 0.1 1 15; do right mesh2depth --scale $scale own.ply -o x.nrrd; done
 	right mesh2depth --scale 0.001 --center 0,0,760 own.ply -o x.nrrd
+	# the unit that the file's comment says
+	py 'f = read_frame("points.nrrd"); f.pixels = f.pixels / np.float32(1000); f.meta["length_unit"] = "m"; write_frames("metres.nrrd", f)'
+	for suffix in ply obj; do
+		framecat metres.nrrd -o metres.$suffix
+		right mesh2depth metres.$suffix -o x.nrrd
+		frameinfo x.nrrd | has "length_unit:=m$"
+		right mesh2depth --unit m metres.$suffix -o x.nrrd
+		mistake "--unit: says mm, and metres.$suffix itself length_unit m: the option counts" \
+			mesh2depth --unit mm metres.$suffix -o x.nrrd
+	done
+	right mesh2depth --forward 0,0,1 --up 0,-1,0 --unit in foreign.ply -o x.nrrd
+	right mesh2depth relief.ply -o x.nrrd
+	frameinfo x.nrrd | has "length_unit:=mm$"
 }
 
 @test "mistakes: mergexyz: poses in micrometres" {
@@ -192,6 +232,34 @@ f.pixels = ((R @ p) + T[:, None]).reshape(f.pixels.shape).astype("f4"); write_fr
 	mistake "frame 1 of view 1 and frame 1 of view 2 are 1.8" \
 		mergexyz points.nrrd --view other.nrrd --pose identity.txt --pose um.txt -o x.ply
 	right mergexyz points.nrrd --view other.nrrd --pose identity.txt --pose true.txt -o x.ply
+}
+
+@test "mistakes: mergexyz: poses that put no view into the picture of the other camera" {
+	echo "1 0 0 0  0 1 0 0  0 0 1 0" >identity.txt
+	py '
+y, x = np.mgrid[:120, :160].astype("f8")
+d = np.stack([(x - 80) / 200, (y - 60) / 200, np.ones_like(x)], -1)
+for angle in 0, 25, 90, 180:
+	a = np.radians(angle); R = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
+	T = np.array([0, 0, 700]) - R @ [0, 0, 700]		# of the pose from camera to world; a ball of 80 mm in the middle
+	e, c = d @ R.T, T - [0, 0, 700]
+	A, B, C = (e * e).sum(-1), (e * c).sum(-1), c @ c - 80.0 ** 2
+	root = B * B - A * C
+	z = (-B - np.sqrt(np.where(root > 0, root, np.nan))) / A
+	write_frames("%d.nrrd" % angle, Frame(np.moveaxis(d * z[..., None], -1, 0).astype("f4"), list("xyz"), {"length_unit": "mm", "z_axis": "away"}))
+	for name, t in ("right", T), ("cm", T / 10), ("minus", -T), ("inverse", -R.T @ T):
+		np.savetxt("%s_%d.txt" % (name, angle), np.c_[R, t], fmt="%.12g")'
+	merge=(mergexyz 0.nrrd -o x.ply --pose identity.txt)
+	for angle in 25 90 180; do
+		right "${merge[@]}" --view $angle.nrrd --pose right_$angle.txt
+		for wrong in cm minus; do
+			mistake "no point of frame 1 of view 1 and frame 1 of view 2 lies in the picture of the other one's camera" \
+				"${merge[@]}" --view $angle.nrrd --pose ${wrong}_$angle.txt
+		done
+	done
+	mistake "lies in the picture of the other one's camera" "${merge[@]}" --view 25.nrrd --pose inverse_25.txt
+	right "${merge[@]}" --view 90.nrrd --view 180.nrrd --pose right_90.txt --pose right_180.txt
+	right "${merge[@]}" -q --view 25.nrrd --pose minus_25.txt
 }
 
 @test "mistakes: fitshape: a sphere or cylinder through a plane" {

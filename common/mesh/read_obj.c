@@ -105,7 +105,8 @@ take_count(const char *text, const char *name, unsigned long long *count)
 		*count = (unsigned long long)n;
 }
 
-/* Comments before the first vertex may say where the axes point, and how much there is. */
+/* Comments before the first vertex may say where the axes point, the unit, and how much there is.
+ */
 static void
 take_comment(struct obj *obj)
 {
@@ -117,6 +118,7 @@ take_comment(struct obj *obj)
 		    obj->words.word);
 	if (triangles_axes(text) != AXES_MODEL)
 		obj->out->axes = triangles_axes(text);
+	triangles_take_unit(obj->out, text);
 	take_count(text, "Vertices: ", &obj->vertices);
 	take_count(text, "Faces: ", &obj->faces);
 }

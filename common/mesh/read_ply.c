@@ -77,7 +77,7 @@ set_role(struct ply *ply, const struct ply_element *element, struct ply_property
 	return 0;
 }
 
-/* A comment may tell where the axes point. */
+/* A comment may tell where the axes point, and the unit. */
 static int
 take_comment(struct ply *ply, char *text)
 {
@@ -85,6 +85,7 @@ take_comment(struct ply *ply, char *text)
 
 	if (axes != AXES_MODEL)
 		mesh_of(ply)->out->axes = axes;
+	triangles_take_unit(mesh_of(ply)->out, text);
 	return 0;
 }
 

@@ -124,3 +124,13 @@ triangles_axes(const char *comment)
 		return AXES_CAMERA_TOWARDS;
 	return strncmp(comment, "away", strlen("away")) ? AXES_MODEL : AXES_CAMERA_AWAY;
 }
+
+void
+triangles_take_unit(struct triangles *triangles, const char *comment)
+{
+	static const char start[] = "length_unit:=";
+	size_t n = strncmp(comment, start, strlen(start)) ? 0 : strlen(comment) - strlen(start);
+
+	if (n > 0 && n < sizeof(triangles->unit) && !strpbrk(comment, " \t\r\"\\"))
+		memcpy(triangles->unit, comment + strlen(start), n + 1);
+}

@@ -24,6 +24,7 @@ struct triangles {
 	uint32_t (*corner)[3]; /* per triangle its points, all < points once it is loaded */
 	size_t n, room;
 	enum mesh_axes axes;
+	char unit[16];		/* of lengths, where a comment of mesh.h names it; else empty */
 };
 
 void triangles_free(struct triangles *);
@@ -38,5 +39,7 @@ int triangles_check(struct triangles *, const char *path);
 float triangles_luma(double red, double green, double blue);
 /* What the comments of mesh.h say about the axes; AXES_MODEL for any other comment. */
 enum mesh_axes triangles_axes(const char *comment);
+/* Takes the unit of lengths from the comment that says it. */
+void triangles_take_unit(struct triangles *, const char *comment);
 
 #endif

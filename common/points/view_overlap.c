@@ -27,7 +27,10 @@ add(const struct ordered_view *target, const struct ordered_pixel *from, const s
 	const struct ordered_pixel *to;
 
 	pose_apply(pose, X, X);
-	if (!ordered_view_project(target, X, uv) || !ordered_view_surface(target, uv, foot))
+	if (!ordered_view_project(target, X, uv))
+		return;
+	overlap->seen++;
+	if (!ordered_view_surface(target, uv, foot))
 		return;
 	to = &target->pixel[(size_t)(uv[1] + 0.5) * target->w + (size_t)(uv[0] + 0.5)];
 	if (px_isnan(to->normal[0]))

@@ -7,7 +7,8 @@
 
 struct view_overlap {
 	size_t points;		/* of the source, of every 8th pixel of every 8th row */
-	size_t common;		/* on rays that meet the target's surface */
+	size_t seen;		/* of them, within the target's picture */
+	size_t common;		/* of them, on rays that meet the target's surface */
 	size_t near;		/* of them, within VIEW_OVERLAP_PITCHES of that surface */
 	/* of them, nearer to the target's camera by more: it has seen through them, so that the
 	 * pose or the point is wrong */

@@ -7,9 +7,10 @@
 #include "base/opt_suggest.h"
 #include "bin.h"
 #include "clamped.h"
+#include "holes.h"
+#include "known_keys.h"
 #include "mesh/jump.h"
 #include "points.h"
-#include "known_keys.h"
 
 int
 change_check_crop(const struct numbers *crop)
@@ -95,7 +96,8 @@ encode(struct run *run, struct frame **frame)
 	if (!priv->encodes)
 		return 0;
 	if (!priv->clamped_warned)
-		priv->clamped_warned = clamped_warn(*frame, &priv->encoding);
+		priv->clamped_warned = clamped_warn(*frame, &priv->encoding) ||
+		    holes_warn(*frame, &priv->encoding);
 	return convert_encode(run, frame, &priv->encoding);
 }
 

@@ -3,6 +3,7 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "image/arrange.h"
+#include "image/quantity.h"
 #include "compare.h"
 #include "options.h"
 #include "pair.h"
@@ -53,6 +54,11 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 	char *text;
 	bool same;
 
+	if (how.turns && quantity_is_length(name) && !priv->turns_warned) {
+		warn("--turns", "is for phases, and channel %s is a length: whole 6.28 of it count "
+		    "as nothing", name);
+		priv->turns_warned = true;
+	}
 	if (compare_channels(priv->frame_a, ca, priv->frame_b, cb, &how, &of) < 0)
 		return -1;
 	if (!text_open(&line)) {

@@ -13,7 +13,7 @@ struct pair {
 	FILE *out;
 	struct safe_file *temporary;
 	size_t frames, lost;
-	bool warned, units_warned;	/* of nothing to compare; of different units */
+	bool warned, units_warned, turns_warned;	/* of nothing to compare; of different units */
 };
 
 /* The next frame of both. 1; PAIR_LOST after fail(), with --keep-going: one of them cannot be read,

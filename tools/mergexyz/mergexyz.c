@@ -251,6 +251,8 @@ release(struct run *run)
 
 	pieces_free(&priv->pieces);
 	cube_sums_free(&priv->sums);
+	if (!fail_message())
+		view_checks_warn(&priv->checks);
 	view_checks_free(&priv->checks);
 	splat_stage_close(&priv->splat);
 	for (size_t k = 0; priv->pose && k < priv->views; k++)

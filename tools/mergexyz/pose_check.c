@@ -19,7 +19,7 @@ struct meeting {
 	struct view_overlap of[2];
 	double near, before;		/* shares of all points, of the common ones */
 	double median;
-	size_t common;
+	size_t common, seen;
 };
 
 static int
@@ -35,6 +35,7 @@ meet(const struct ordered_view *a, const struct pose *pose_a, const struct order
 	    view_overlap_find(b, a, &back, &meeting->of[1]) < 0)
 		return -1;
 	meeting->common = meeting->of[0].common + meeting->of[1].common;
+	meeting->seen = meeting->of[0].seen + meeting->of[1].seen;
 	meeting->near = (double)(meeting->of[0].near + meeting->of[1].near) /
 	    (double)(meeting->of[0].points + meeting->of[1].points);
 	meeting->before = (double)(meeting->of[0].before + meeting->of[1].before) /
@@ -54,13 +55,24 @@ is_reversed(const struct meeting *given, const struct meeting *reversed, double 
 	    given->median > NEARER * reversed->median && given->median > least / 2);
 }
 
+/* From one place a camera looks around, and its pictures may have nothing in common. */
+static bool
+turns_in_place(const struct pose *a, const struct pose *b, double near)
+{
+	struct pose motion;
+
+	pose_invert(a, &motion);
+	pose_compose(&motion, b, &motion);
+	return hypot(hypot(motion.T[0], motion.T[1]), motion.T[2]) < near;
+}
+
 static int
 compare(struct pose_check *check, struct run *run, const struct ordered_view *view,
     const struct pose *pose, size_t number, size_t of_view)
 {
 	struct meeting given, reversed;
 	struct pose inverse[2];
-	char text[160];
+	char text[POSE_CHECK_TEXT];
 
 	pose_invert(&check->pose, &inverse[0]);
 	pose_invert(pose, &inverse[1]);
@@ -73,6 +85,10 @@ compare(struct pose_check *check, struct run *run, const struct ordered_view *vi
 		note(NULL, "%s share %.0f %% of their points, %.3g apart; %.0f %% and %.3g if "
 		    "their poses are turned around", text, 100 * given.near, given.median,
 		    100 * reversed.near, reversed.median);
+	if (given.seen || turns_in_place(&check->pose, pose, view->pitch))
+		check->met = true;
+	else if (!check->apart[0])
+		snprintf(check->apart, sizeof(check->apart), "%s", text);
 	check->warned = true;
 	if (is_reversed(&given, &reversed, view->pitch + view->noise))
 		warn("--pose", "%s share %.0f %% of their points, and %.0f %% if the poses are "
@@ -120,4 +136,13 @@ void
 pose_check_free(struct pose_check *check)
 {
 	ordered_view_free(&check->view);
+}
+
+void
+pose_check_warn(const struct pose_check *check)
+{
+	if (!check->warned && !check->met && check->apart[0])
+		warn("--pose", "no point of %s lies in the picture of the other one's camera: %s?",
+		    check->apart, check->posed ? "are these their poses, in the unit of the points" :
+		    "are they in one world without one");
 }

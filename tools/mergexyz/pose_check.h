@@ -8,6 +8,8 @@
 #include "points/pose.h"
 #include "run/run.h"
 
+#define POSE_CHECK_TEXT 160
+
 /* The last frame that was looked at; zeros at first. */
 struct pose_check {
 	struct ordered_view view;
@@ -16,6 +18,8 @@ struct pose_check {
 	size_t seen;			/* frames so far */
 	bool posed;			/* poses are given: only frames of different ones tell */
 	bool warned;
+	bool met;			/* some camera had a point of another frame in its picture */
+	char apart[POSE_CHECK_TEXT];	/* the first two frames that had none of each other */
 };
 
 /*
@@ -26,6 +30,9 @@ struct pose_check {
  */
 int pose_check_frame(struct pose_check *, struct run *, const struct frame *, size_t number,
     size_t of_view, const struct pose *);
+/* All frames are there: warns where no two that were compared had a point of one another in their
+ * pictures, unless another line was printed. */
+void pose_check_warn(const struct pose_check *);
 void pose_check_free(struct pose_check *);
 
 #endif

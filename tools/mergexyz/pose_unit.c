@@ -38,7 +38,7 @@ distance(const struct frame *frame)
 }
 
 bool
-pose_unit_warn(const struct piece *first, const struct piece *piece)
+pose_unit_warn(const struct piece *first, const struct piece *piece, bool *warned)
 {
 	struct pose pose;
 	double turn[3], angle, shift;
@@ -53,11 +53,13 @@ pose_unit_warn(const struct piece *first, const struct piece *piece)
 		    "and points lie some %.3g away: is T in the unit of the points?",
 		    first->number, first->view, piece->number, piece->view, shift,
 		    distance(piece->frame));
+		*warned = true;
 		return true;
 	}
 	if (angle < TURN_LEAST || !(shift > 0))
 		return false;
-	if (shift < SHIFT_SHARE * 2 * sin(angle / 2) * distance(piece->frame))
+	*warned = shift < SHIFT_SHARE * 2 * sin(angle / 2) * distance(piece->frame);
+	if (*warned)
 		warn("--pose", "from frame %zu of view %zu to frame %zu of view %zu a turn of %.3g "
 		    "degrees shifts by %.3g only, and points lie some %.3g away: is T in the unit "
 		    "of the points?", first->number, first->view, piece->number, piece->view,

@@ -84,13 +84,17 @@ static int
 draw(struct run *run, const char *name, struct triangles *triangles, const struct frame_head *from)
 {
 	const struct parameters *parameters = run->parameters;
-	const char *unit = from ? meta_get(&from->meta, "length_unit") : "mm";
+	const char *own = from ? meta_get(&from->meta, "length_unit") : triangles->unit;
+	const char *unit = from ? own : *triangles->unit ? triangles->unit : "mm";
 	struct frame *out;
 	int status = meshview_draw(run, name, triangles, &parameters->view,
 	    from ? &from->meta : NULL, &out);
 
 	if (status < 0)
 		return -1;
+	if (parameters->unit && own && *own && strcmp(own, parameters->unit))
+		warn("--unit", "says %s, and %s itself length_unit %.15s: the option counts",
+		    parameters->unit, name, own);
 	if (set_unit(run, unit ? unit : from->unit, out) < 0 ||
 	    (!from && strcmp(name, "standard input") && set_name(&out->head.meta, name) < 0)) {
 		frame_free(out);

@@ -20,6 +20,7 @@ struct detectors {
 	struct unlit unlit;
 	struct gray_check gray_check;
 	struct direction direction;	/* where the sign is not known */
+	bool limit_checked;		/* --min-amplitude, against the samples */
 	bool starts_unknown;		/* steps are counted from the first image of a period */
 	bool verbose;			/* what only -v says is still to be said */
 };
@@ -29,6 +30,7 @@ struct detectors_known {
 	bool max_value, shifts;
 	bool sign;
 	bool roles;		/* what each image is, so that their order does not matter */
+	bool whole;		/* samples are whole numbers */
 };
 
 /* Before anything else: -v. */

@@ -41,6 +41,7 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 		.sign = parameters->sign >= 0 || meta_get(&in->meta, "phase_sign"),
 		.roles = priv->measurement.manifest_read ||
 		    (meta_get(&in->meta, "role") && !priv->measurement.captures.order),
+		.whole = in->type != SAMPLE_FLOAT,
 	};
 
 	if (parameters->noise.fit_noise)
