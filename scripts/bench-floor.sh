@@ -30,7 +30,7 @@ floor_table() {
 		unwrapq/unwrapq --channel phase1 SIZE.phases.nrrd/77/0/0/16/squares are cut, numbered, joined and put together as lists, a pass each, none of them more than a fifth
 		rectify, two phases/rectify --calib rig.json --side left SIZE.left.phases.nrrd/66/0/0/8/the map of places is read for each phase; sixteen places take their samples from three rows of them
 		rectify, cubic/rectify --calib rig.json --side left --interpolation cubic SIZE.left.phases.nrrd/266/0/0/8/four loads and stores of four samples a place, which are then transposed
-		phasematch, three maps/phasematch --right SIZE.right.rectified.nrrd SIZE.left.rectified.nrrd/253/9/0/0/two fifths are the search along the row, both ways, pixel by pixel: which way it goes cannot be foretold; nine divisions
+		phasematch, three maps/phasematch --right SIZE.right.rectified.nrrd SIZE.left.rectified.nrrd/253/9/0/0/a third is the search along the row, both ways, a vector about where the last match lay, pixel by pixel where surfaces end; a quarter the map, whose samples come from memory; nine divisions
 		steger/steger SIZE.laser.nrrd/0/0/0/0/few tiles are filtered; a third are the points, one by one
 		steger --no-skip/steger --no-skip SIZE.laser.nrrd/154/0/0/0/eight loads for 17 operations of a pair of taps, six of them across cache lines; the points, one by one
 		depthenc, luma/depthenc --depth-range file SIZE.height.nrrd/30/0/0/0/a pass counts what lies outside

@@ -15,13 +15,19 @@
 #define SECTOR_MOST 133.0
 
 void
-fringe_circle_add(struct fringe_circle *circle, float sine, float cosine)
+fringe_circle_count(struct fringe_circle *circle, float rest, double radius)
 {
-	int sector = (int)(holo_rest(sine, cosine) * FRINGE_CIRCLE_SECTORS) %
-	    FRINGE_CIRCLE_SECTORS;
+	int sector = (int)(rest * FRINGE_CIRCLE_SECTORS) % FRINGE_CIRCLE_SECTORS;
 
 	circle->n[sector]++;
-	circle->radius[sector] += sqrt((double)(sine * sine + cosine * cosine));
+	circle->radius[sector] += radius;
+}
+
+void
+fringe_circle_add(struct fringe_circle *circle, float sine, float cosine)
+{
+	fringe_circle_count(circle, holo_rest(sine, cosine),
+	    sqrt((double)(sine * sine + cosine * cosine)));
 }
 
 bool

@@ -21,6 +21,8 @@ struct fringe_circle {		/* all zero before the first pixel */
 
 /* A pixel's sine and cosine, less 127.5. */
 void fringe_circle_add(struct fringe_circle *, float sine, float cosine);
+/* The same where they are known: holo_rest() of both, and their distance from the centre. */
+void fringe_circle_count(struct fringe_circle *, float rest, double radius);
 /* One line where the circle is not that of an encoder. False where it is, or where not all sectors
  * have enough pixels. */
 bool fringe_circle_warn(const struct fringe_circle *);

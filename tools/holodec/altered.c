@@ -1,5 +1,8 @@
 #include "altered.h"
 
+#include <math.h>
+
+#include "base/cpu_level.h"
 #include "base/fail.h"
 #include "holo/fringe_circle.h"
 #include "holodec.px.h"
@@ -23,72 +26,134 @@ struct counts {
 	struct fringe_circle circle;
 };
 
-/* A piece of five rows: y - AWAY, y - 1, y, y + 1 and y + AWAY. */
+/* Rows that tell of one pixel: y - AWAY, y - 1, y, y + 1 and y + AWAY. */
 enum { FAR_ABOVE, ABOVE, HERE, BELOW, FAR_BELOW, PIECE };
 
+/* What is found of pixels of a row, in a loop for each. */
 struct piece {
 	float sine[PIECE][TILE], cosine[PIECE][TILE];
+	float rest[PIECE][TILE];	/* of ABOVE, HERE and BELOW */
+	float along[TILE], down[TILE];	/* turns from the pixel before to the one behind */
+	double radius[TILE];
+	int32_t black[TILE], flat[TILE];
 };
 
-static float
-rest_at(const struct piece *piece, int row, size_t i)
+static void
+find_rests(const float *restrict sine, const float *restrict cosine, float *restrict rest, size_t n)
 {
-	return holo_rest(piece->sine[row][i] - 127.5f, piece->cosine[row][i] - 127.5f);
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		rest[i] = holo_rest(sine[i] - 127.5f, cosine[i] - 127.5f);
 }
 
-static bool
-is_inside(const struct piece *piece, size_t i)
+static void
+find_black(struct piece *piece, size_t n)
 {
-	bool black = false;
-
-	for (int row = 0; row < PIECE; row++)
-		black |= holodec_black(piece->sine[row][i], piece->cosine[row][i]);
-	for (size_t k = i - AWAY; k <= i + AWAY; k++)
-		black |= holodec_black(piece->sine[HERE][k], piece->cosine[HERE][k]);
-	return !black;
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		piece->black[i] = holodec_black(piece->sine[HERE][i], piece->cosine[HERE][i]);
 }
 
 /* Turns from one pixel to the one two farther. */
-static float
+PX_FN float
 difference(float from, float to)
 {
 	return to - from - px_round(to - from);
 }
 
+/* n pixels from the ith on, which has AWAY others before it and they behind them. */
 static void
-count_pixel(const struct piece *piece, size_t i, struct counts *counts)
+find_steps(struct piece *piece, size_t i, size_t n)
 {
-	float along = difference(rest_at(piece, HERE, i - 1), rest_at(piece, HERE, i + 1));
-	float down = difference(rest_at(piece, ABOVE, i), rest_at(piece, BELOW, i));
-	float sine = piece->sine[HERE][i] - 127.5f, cosine = piece->cosine[HERE][i] - 127.5f;
+	const float *here = piece->rest[HERE] + i, *sine = piece->sine[HERE] + i;
+	const float *above = piece->rest[ABOVE] + i, *below = piece->rest[BELOW] + i;
+	const float *cosine = piece->cosine[HERE] + i;
+	float *along = piece->along + i, *down = piece->down + i;
+	double *radius = piece->radius + i;
 
-	if (px_abs(along) > 2 * SMOOTH || px_abs(down) > 2 * SMOOTH)
-		return;
-	counts->points++;
-	counts->falls += along < 0;
-	counts->across += px_abs(down) > px_abs(along);
-	if (px_abs(along) <= 2 * FRINGE_CIRCLE_FLAT && px_abs(down) <= 2 * FRINGE_CIRCLE_FLAT)
-		fringe_circle_add(&counts->circle, sine, cosine);
+	CPU_SIMD
+	for (size_t k = 0; k < n; k++) {
+		along[k] = difference(here[k - 1], here[k + 1]);
+		down[k] = difference(above[k], below[k]);
+	}
+	CPU_SIMD
+	for (size_t k = 0; k < n; k++) {
+		float a = sine[k] - 127.5f, b = cosine[k] - 127.5f;
+
+		radius[k] = sqrt((double)(a * a + b * b));
+	}
+}
+
+/* Is any of the pixels around that tell of the ith, or itself, background? */
+static inline bool
+is_near_black(const struct piece *piece, size_t i)
+{
+	const int32_t *black = piece->black + i;
+	int32_t near = black[-3] | black[-2] | black[-1] | black[0] | black[1] | black[2] |
+	    black[3];
+
+	for (int row = 0; row < PIECE; row++)
+		near |= holodec_black(piece->sine[row][i], piece->cosine[row][i]);
+	return near;
+}
+
+_Static_assert(AWAY == 3, "is_near_black() looks at three pixels before and behind");
+
+static void
+count_steps(struct piece *piece, size_t first, size_t n, struct counts *counts)
+{
+	uint points = 0, falls = 0, across = 0;
+
+	_Pragma("omp simd reduction(+:points, falls, across)")
+	for (size_t i = first; i < first + n; i++) {
+		float along = px_abs(piece->along[i]), down = px_abs(piece->down[i]);
+		bool smooth = (along <= 2 * SMOOTH) & (down <= 2 * SMOOTH);
+		uint is = (uint)(smooth & !is_near_black(piece, i));
+
+		points += is;
+		falls += is & (uint)(piece->along[i] < 0);
+		across += is & (uint)(down > along);
+		piece->flat[i] = is & (uint)(along <= 2 * FRINGE_CIRCLE_FLAT) &
+		    (uint)(down <= 2 * FRINGE_CIRCLE_FLAT);
+	}
+	counts->points += points;
+	counts->falls += falls;
+	counts->across += across;
 }
 
 static void
-count_row(const struct reading *reading, const struct frame *in, size_t y, struct counts *counts)
+count_radii(const struct piece *piece, size_t first, size_t n, struct counts *counts)
+{
+	for (size_t i = first; i < first + n; i++) {
+		if (piece->flat[i])
+			fringe_circle_count(&counts->circle, piece->rest[HERE][i],
+			    piece->radius[i]);
+	}
+}
+
+static void
+count_row(const struct reading *reading, const struct frame *in, size_t y, struct piece *piece,
+    struct counts *counts)
 {
 	static const int row[PIECE] = { -AWAY, -1, 0, 1, AWAY };
-	struct piece piece;
 
 	for (size_t x = 0; x < in->head.w; x += TILE) {
 		size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
 
+		if (n <= 2 * AWAY)
+			continue;
 		for (int k = 0; k < PIECE; k++) {
 			size_t at = y + (size_t)row[k];
 
-			tile_load_samples(in, reading->channel[0], at, x, n, piece.sine[k]);
-			tile_load_samples(in, reading->channel[1], at, x, n, piece.cosine[k]);
+			tile_load_samples(in, reading->channel[0], at, x, n, piece->sine[k]);
+			tile_load_samples(in, reading->channel[1], at, x, n, piece->cosine[k]);
 		}
-		for (size_t i = AWAY; i + AWAY < n; i++)
-			if (is_inside(&piece, i))
-				count_pixel(&piece, i, counts);
+		for (int k = ABOVE; k <= BELOW; k++)
+			find_rests(piece->sine[k], piece->cosine[k], piece->rest[k], n);
+		find_black(piece, n);
+		find_steps(piece, AWAY, n - 2 * AWAY);
+		count_steps(piece, AWAY, n - 2 * AWAY, counts);
+		count_radii(piece, AWAY, n - 2 * AWAY, counts);
 	}
 }
 
@@ -121,6 +186,7 @@ altered_warn(const struct reading *reading, const struct frame *in, bool levels,
     struct altered *altered)
 {
 	struct counts counts = { 0 };
+	struct piece piece;
 	size_t h = in->head.h, step = h / ROWS_LEAST;
 	bool bare = !meta_get(&in->head.meta, "holo_check");
 
@@ -130,7 +196,7 @@ altered_warn(const struct reading *reading, const struct frame *in, bool levels,
 		return;
 	step = step < 1 ? 1 : step > STEP_MOST ? STEP_MOST : step;
 	for (size_t y = AWAY; y + AWAY < h; y += step)
-		count_row(reading, in, y, &counts);
+		count_row(reading, in, y, &piece, &counts);
 	if (levels)
 		altered->levels = fringe_circle_warn(&counts.circle);
 	if (bare)

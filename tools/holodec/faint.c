@@ -137,6 +137,16 @@ is_faint(const struct growing *growing, const struct pixel *pixel)
 	    fringe_share(growing, pixel, &surface) < FRINGE_SHARE + more;
 }
 
+static inline unsigned char
+is_boundary(const unsigned char *above, const unsigned char *row, const unsigned char *below,
+    size_t left, size_t x, size_t right)
+{
+	unsigned char beside = above[left] | above[x] | above[right] | row[left] | row[right] |
+	    below[left] | below[x] | below[right];
+
+	return (row[x] == SURFACE) & ((beside & OUTSIDE) != 0);
+}
+
 /* Marks those of n pixels of a row of kinds that are surface and have background beside them.
  * Beyond the ends of a row, and above and below the picture, a pixel counts as its own
  * neighbour. */
@@ -144,14 +154,11 @@ static void
 mark_boundary(const unsigned char *restrict above, const unsigned char *restrict row,
     const unsigned char *restrict below, unsigned char *restrict mark, size_t n)
 {
-	memset(mark, 0, n);
-	for (size_t x = 0; x < n; x++) {
-		size_t left = x ? x - 1 : 0, right = x + 1 < n ? x + 1 : x;
-		unsigned char beside = above[left] | above[x] | above[right] | row[left] |
-		    row[right] | below[left] | below[x] | below[right];
-
-		mark[x] = row[x] == SURFACE && (beside & OUTSIDE);
-	}
+	CPU_SIMD
+	for (size_t x = 1; x < n - 1; x++)
+		mark[x] = is_boundary(above, row, below, x - 1, x, x + 1);
+	mark[0] = is_boundary(above, row, below, 0, 0, n > 1);
+	mark[n - 1] = is_boundary(above, row, below, n > 1 ? n - 2 : 0, n - 1, n - 1);
 }
 
 static void

@@ -17,7 +17,7 @@
 bool
 plausible_zeros(struct noise *noise, const char *name)
 {
-	size_t pixels = noise->columns * noise->rows, zeros = 0, n = 0, near = 0;
+	size_t pixels = coarse_grid_pixels(&noise->grid), zeros = 0, n = 0, near = 0;
 	double usual;
 
 	for (size_t i = 0; i < pixels; i++) {

@@ -57,62 +57,110 @@ match_right_row(const struct matching *matching, size_t map, struct match_memory
 	row_index_build(&m->right_index, m->right, matching->right_w, matching->step_most[map]);
 }
 
+static void
+find_places(const struct row_brackets *restrict brackets, const float *restrict value,
+    float *restrict place, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		float within = phasematch_within(value[i], brackets->from[i], brackets->to[i]);
+
+		place[i] = px_select(brackets->pixel[i] < 0, PX_NAN,
+		    (float)brackets->pixel[i] + within);
+	}
+}
+
 /* Where in the left row the value of every right pixel lies. */
 static void
-match_back(const struct row_index *left, const float *restrict right, float *restrict back,
-    size_t right_w)
+match_back(const struct row_index *left, const float *right, float *back, size_t right_w)
 {
 	struct row_cursor cursor = { 0 };
-	const float *values = left->values;
+	struct row_brackets brackets;
 
-	for (size_t x = 0; x < right_w; x++) {
-		float value = right[x], place = PX_NAN;
+	for (size_t x = 0; x < right_w; x += ROW_BRACKETS) {
+		size_t n = right_w - x < ROW_BRACKETS ? right_w - x : ROW_BRACKETS;
 
-		if (!px_isnan(value) && row_index_find(left, &cursor, value)) {
-			uint32_t at = cursor.pixel;
+		row_index_find_all(left, &cursor, right + x, n, &brackets);
+		find_places(&brackets, right + x, back + x, n);
+	}
+}
 
-			place = (float)at + phasematch_within(value, values[at], values[at + 1]);
-		}
-		back[x] = place;
+/* Where in their brackets n values lie, and which pixels are nearest to them, 0 without one. */
+static void
+find_nearest(const struct row_brackets *restrict brackets, const float *restrict value,
+    float *restrict within, int32_t *restrict nearest, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		int32_t at = brackets->pixel[i];
+
+		within[i] = phasematch_within(value[i], brackets->from[i], brackets->to[i]);
+		nearest[i] = px_select(at < 0, 0, px_select(within[i] >= 0.5f, at + 1, at));
+	}
+}
+
+/* Disparities of n pixels from column x on; back: where their matches' own ones lie. A pixel whose
+ * match fails has no bracket any more. */
+static void
+find_disparities(struct row_brackets *restrict brackets, const float *restrict value,
+    const float *restrict within, const float *restrict back, size_t x, float both_ways,
+    float *restrict disparity, size_t n, struct match_counts *counts)
+{
+	uint unheld = 0, unlike = 0;
+
+	_Pragma("omp simd reduction(+:unheld, unlike)")
+	for (size_t i = 0; i < n; i++) {
+		int32_t at = brackets->pixel[i], column = (int32_t)(x + i);
+		bool held = at >= 0, agrees = phasematch_agrees(back[i], (float)column, both_ways);
+		bool is = px_both(held, agrees);
+		PX_F found = phasematch_disparity((float)(column - at), within[i]);
+
+		disparity[i] = px_select(is, found, PX_NAN);
+		unlike += px_select(is, 0u, px_select(held, 1u, 0u));
+		unheld += px_select(held, 0u, px_select(px_isnan(value[i]), 0u, 1u));
+		brackets->pixel[i] = px_select(is, at, -1);
+	}
+	counts->bracket += unheld;
+	counts->both_ways += unlike;
+}
+
+static void
+find_sigmas(const struct match_memory *m, const struct row_brackets *brackets,
+    const float *restrict within, size_t x, float *restrict sigma, size_t n)
+{
+	const float *restrict left_sigma = m->left_sigma + x;
+	const float *restrict right_sigma = m->right_sigma;
+
+	for (size_t i = 0; i < n; i++) {
+		int32_t at = brackets->pixel[i];
+
+		sigma[i] = at < 0 ? PX_NAN : phasematch_sigma(left_sigma[i], right_sigma[at],
+		    right_sigma[at + 1], within[i], brackets->to[i] - brackets->from[i]);
 	}
 }
 
 /* back NULL: matches are not tested both ways. */
 static void
-match_forth(const struct match_memory *m, size_t w, const float *restrict back, float both_ways,
-    float *restrict disparity, float *restrict sigma, struct match_counts *counts)
+match_forth(const struct match_memory *m, size_t w, const float *back, float both_ways,
+    float *disparity, float *sigma, struct match_counts *counts)
 {
-	const struct row_index *index = &m->right_index;
-	const float *restrict left = m->left, *restrict right = m->right;
 	struct row_cursor cursor = { 0 };
-	size_t unheld = 0, unlike = 0;
+	struct row_brackets brackets;
+	float within[ROW_BRACKETS], own[ROW_BRACKETS];
+	int32_t nearest[ROW_BRACKETS];
 
-	for (size_t x = 0; x < w; x++) {
-		float value = left[x], found = PX_NAN, deviation = PX_NAN;
+	for (size_t x = 0; x < w; x += ROW_BRACKETS) {
+		size_t n = w - x < ROW_BRACKETS ? w - x : ROW_BRACKETS;
 
-		if (!px_isnan(value) && row_index_find(index, &cursor, value)) {
-			uint32_t at = cursor.pixel, near;
-			float a = right[at], b = right[at + 1];
-			float within = phasematch_within(value, a, b);
-			bool agrees;
-
-			near = at + (within >= 0.5f);
-			agrees = !back || phasematch_agrees(back[near], (float)x, both_ways);
-			found = agrees ? phasematch_disparity((float)((int32_t)x - (int32_t)at),
-			    within) : PX_NAN;
-			unlike += !agrees;
-			if (sigma && agrees)
-				deviation = phasematch_sigma(m->left_sigma[x], m->right_sigma[at],
-				    m->right_sigma[at + 1], within, b - a);
-		} else {
-			unheld += !px_isnan(value);
-		}
-		disparity[x] = found;
+		row_index_find_all(&m->right_index, &cursor, m->left + x, n, &brackets);
+		find_nearest(&brackets, m->left + x, within, nearest, n);
+		for (size_t i = 0; i < n; i++)
+			own[i] = back ? back[nearest[i]] : PX_NAN;
+		find_disparities(&brackets, m->left + x, within, own, x, both_ways, disparity + x,
+		    n, counts);
 		if (sigma)
-			sigma[x] = deviation;
+			find_sigmas(m, &brackets, within, x, sigma + x, n);
 	}
-	counts->bracket += unheld;
-	counts->both_ways += unlike;
 }
 
 static void

@@ -35,6 +35,17 @@ struct row_index {
 struct row_cursor {
 	size_t span;
 	uint32_t pixel;			/* where the bracket begins */
+	int32_t drift;			/* half of what several values moved it more than by a
+					 * pixel each, for row_index_find_all() */
+};
+
+#define ROW_BRACKETS 256
+
+/* Of pixels beside each other: where their brackets begin, -1 where there is none, and what these
+ * go from and to. */
+struct row_brackets {
+	int32_t pixel[ROW_BRACKETS] __attribute__((aligned(64)));
+	float from[ROW_BRACKETS], to[ROW_BRACKETS];
 };
 
 /* Bytes that an index of a row of w pixels takes, a multiple of 64. */
@@ -46,6 +57,11 @@ void row_index_build(struct row_index *, const float *values, size_t w, float st
 /* Moves the cursor to the bracket of the value, which is no NaN: its left pixel. false: no run
  * holds it. Takes the less time the nearer the value is to the last one. */
 static inline bool row_index_find(const struct row_index *, struct row_cursor *, float value);
+
+/* The same for n values, ROW_BRACKETS at most, of which some may be NaN. Values of neighbouring
+ * pixels are mostly held by neighbouring brackets. */
+void row_index_find_all(const struct row_index *, struct row_cursor *, const float *value, size_t n,
+    struct row_brackets *);
 
 /* The last pixel of the run whose value is no larger, but not the run's last one. */
 static inline uint32_t
