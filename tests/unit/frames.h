@@ -32,8 +32,9 @@ frame_bits(size_t c, size_t y, size_t x, uint32_t seed)
 	return h;
 }
 
+/* Its samples are not set. */
 static inline struct frame *
-frame_made(size_t w, size_t h, size_t c, enum sample type, uint32_t seed)
+frame_of_size(size_t w, size_t h, size_t c, enum sample type)
 {
 	struct frame_head head;
 	struct frame *frame;
@@ -41,6 +42,14 @@ frame_made(size_t w, size_t h, size_t c, enum sample type, uint32_t seed)
 	assert_int_equal(head_init(&head, w, h, c, type), 0);
 	assert_int_equal(frame_new(&head, &frame), 0);
 	head_free(&head);
+	return frame;
+}
+
+static inline struct frame *
+frame_made(size_t w, size_t h, size_t c, enum sample type, uint32_t seed)
+{
+	struct frame *frame = frame_of_size(w, h, c, type);
+
 	for (size_t k = 0; k < c; k++)
 		for (size_t y = 0; y < h; y++)
 			for (size_t x = 0; x < w; x++) {

@@ -48,12 +48,8 @@ hash(uint32_t v)
 static struct frame *
 make_frame(size_t w, size_t h, size_t c, enum sample type)
 {
-	struct frame_head head;
-	struct frame *frame;
+	struct frame *frame = frame_of_size(w, h, c, type);
 
-	assert_int_equal(head_init(&head, w, h, c, type), 0);
-	assert_int_equal(frame_new(&head, &frame), 0);
-	head_free(&head);
 	for (size_t k = 0; k < c; k++)
 		for (size_t y = 0; y < h; y++)
 			for (size_t x = 0; x < w; x++) {
