@@ -344,6 +344,15 @@ expect(f.names == ["p", "q"] and f.meta == {"note": "a, b=c", "period_px": "60 6
 	fails 1 "note: value cannot be kept as metadata" framecat --set 'note=a: b' in.nrrd -o x.nrrd
 }
 
+# Keys of fewer than five letters are left out there.
+@test "framecat: the keys whose misspelling --set knows are those of frame(5) and holoimage(5)" {
+	for page in frame holoimage; do
+		sed -n '/^\.Ss Metadata/,/^\.S[sh] [^M]/s/^\.It Cm //p' "$top/man/$page.5"
+	done | tr -d ',' | tr ' ' '\n' | grep -E '^[a-z_]{4,}[a-z]$' | sort -u >pages
+	grep -oE '"[a-z_]{5,}"' "$top/tools/framecat/known_keys.c" | tr -d '"' | sort >known
+	diff pages known
+}
+
 @test "framecat: how files are written" {
 	py "$scene"'
 rng = np.random.default_rng(4)
