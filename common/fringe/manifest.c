@@ -42,7 +42,6 @@ find_word(const char *const *words, const char *word)
 	return -1;
 }
 
-/* -1 without fail() when there is none, as of the next one. */
 static int
 manifest_role_parse(const char *word, enum manifest_role *out)
 {

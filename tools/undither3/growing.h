@@ -1,5 +1,5 @@
-/* What grow(), islands_find() and settle() share: the pixels that are not trusted, and which of them
- * are background. */
+/* What grow(), islands_find() and settle() share: the pixels that are not trusted, and which are
+ * background. */
 #ifndef UNDITHER3_GROWING_H
 #define UNDITHER3_GROWING_H
 
