@@ -85,16 +85,6 @@ def board_line(pose, plane, shape=(11, 8, 15.), n=200):
 	return np.stack([x, y, 0 * x], -1)[inside] @ R.T + t
 
 
-def on_plane(camera, plane, v, u0, u1):
-	"""World points of the plane that pixels (u, v) see, for undistorted cameras."""
-	u = np.linspace(u0, u1, len(v)) if np.ndim(u0) == 0 else u0
-	ray = np.stack([(u - camera.K[0, 2]) / camera.K[0, 0], (v - camera.K[1, 2]) / camera.K[1, 1],
-		np.ones_like(u)], -1) @ camera.R
-	centre = -camera.R.T @ camera.T
-	t = -(plane[:3] @ centre + plane[3]) / (ray @ plane[:3])
-	return centre + t[:, None] * ray
-
-
 BAR = 149.12	# mm between the centres of the paper's ball bar
 
 

@@ -321,19 +321,6 @@ px_atan2(float s, float c)
 	return px_atan2_angle(px_atan2_tangent(s, c), s, c);
 }
 
-/* x mod 2 pi in [0, 2 pi); |x| < 2e5. */
-PX_FN float
-px_wrap_positive(float x)
-{
-	PX_F n = px_floor(x * 0.159154943091895336f);
-	PX_F r = x - n * 6.28125f;
-
-	r = r - n * 1.93500518798828125e-3f;
-	r = r - n * 3.01991598195676498e-7f;
-	r = px_select(r < 0.0f, r + PX_TWO_PI, r);
-	return px_select(r >= PX_TWO_PI, 0.0f, r);
-}
-
 /* x mod 2 pi in [-pi, pi]; |x| < 2e5. */
 PX_FN float
 px_wrap(float x)

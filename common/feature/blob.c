@@ -9,6 +9,7 @@
 
 #define LONGEST 12.0 /* ratio of the second derivatives: longer ones are lines */
 #define STEPS_MOST 10
+#define STEP_LAST 0.01 /* px: after a shorter one the place is found */
 #define ONE_BLOB 1.5 /* sigma: nearer ones are the same */
 
 #define RAYS_LEAST 12
@@ -55,7 +56,7 @@ refine(const struct derivative_plane *in, const struct derivative_kernels *k, st
 		if (!(hypot(x - blob->x, y - blob->y) <= ONE_BLOB * k->sigma))
 			return false;
 		blob->strength = k->sigma * k->sigma * sqrt(det);
-		if (hypot(step[0], step[1]) < 0.01)
+		if (hypot(step[0], step[1]) < STEP_LAST)
 			break;
 	}
 	blob->x = x;

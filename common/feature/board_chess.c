@@ -29,6 +29,7 @@
 #define UNEVEN_MOST 0.12  /* of the step: a corner off the middle of its neighbours */
 #define UNEVEN_SHARE 0.1  /* of the corners may be more than that */
 #define FILL_STRENGTH 0.4 /* of its neighbour's */
+#define FILL_TURN 0.5     /* rad: its bright quarters lie as the neighbour's do */
 
 /* ---- finding ---- */
 
@@ -193,7 +194,7 @@ fill_from(struct measuring *m, long i, long j, long di, long dj)
 	if (!(room_at(m, saddle.x, saddle.y) > 0) ||
 	    !measure(m, FILL_REACH * m->spacing, &saddle, &sd) ||
 	    saddle.strength < FILL_STRENGTH * from->strength ||
-	    fabs(remainder(saddle.light - from->light - turned, M_PI)) > 0.5)
+	    fabs(remainder(saddle.light - from->light - turned, M_PI)) > FILL_TURN)
 		return false;
 	add_corner(m, i, j, &saddle, sd);
 	return true;

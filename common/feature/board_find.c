@@ -13,7 +13,8 @@ compare(const void *a, const void *b)
 	return p->i < q->i ? -1 : p->i > q->i;
 }
 
-void
+/* Sorts by j, then i. */
+static void
 corners_sort(struct corners *corners)
 {
 	qsort(corners->corner, corners->n, sizeof(*corners->corner), compare);

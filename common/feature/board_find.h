@@ -29,7 +29,4 @@ int board_picture(const struct frame *, const char *channel, struct frame **gray
 int board_find(const struct board *, const struct board_options *, const struct frame *gray,
     struct corners *, char reason[BOARD_REASON]);
 
-/* Sorts by j, then i. */
-void corners_sort(struct corners *);
-
 #endif

@@ -147,7 +147,9 @@ place(double x, double least, double most, int n, float *share)
 	return i;
 }
 
-float
+/* How far, towards the side of the weaker gradient, the point was moved. half_width: half the
+ * distance of the inflection points; the magnitudes of the gradients there. */
+static float
 line_asymmetry_shift(const struct line_asymmetry *table, float half_width, float left, float right)
 {
 	float least = fminf(left, right), most = fmaxf(left, right), r, c;

@@ -14,10 +14,7 @@ struct line_asymmetry {
 };
 
 void line_asymmetry_init(struct line_asymmetry *);
-/* How far, towards the side of the weaker gradient, the point was moved. half_width: half the
- * distance of the inflection points; the magnitudes of the gradients there. */
-float line_asymmetry_shift(const struct line_asymmetry *, float half_width, float left,
-    float right);
+
 struct line_filter;
 struct line_candidate;
 /* Takes that off a candidate, if the filter is to; half_width in px here. */

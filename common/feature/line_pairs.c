@@ -10,6 +10,7 @@
 #define POINTS_LEAST 10
 #define NEAR_SHARE 0.1f		/* of the distance: pairs as wide as this are at one distance */
 #define FAR_SIGMAS 12
+#define PARALLEL 0.9f		/* cosine of two normals: the lines are of one strip */
 
 /* The image at the pixel nearest to (u, v). */
 static float
@@ -43,7 +44,7 @@ partner(const struct line_map *map, const struct line_points *points, const stru
 		const struct line_point *q = point_at(map, points, p->u + s * p->nu,
 		    p->v + s * p->nv);
 
-		if (q && q->line != p->line && fabsf(p->nu * q->nu + p->nv * q->nv) > 0.9f)
+		if (q && q->line != p->line && fabsf(p->nu * q->nu + p->nv * q->nv) > PARALLEL)
 			return (q->u - p->u) * p->nu + (q->v - p->v) * p->nv;
 	}
 	return 0;

@@ -33,7 +33,11 @@ encode_ushort(const float *restrict level, size_t n, float full, uint16_t *restr
 		out[x] = (uint16_t)whole(level[x], full);
 }
 
-void
+/*
+ * n levels as samples: uchar and ushort take the whole number nearest to level * full, halves
+ * upward, held to 0 .. full; float samples are the levels themselves.
+ */
+static void
 levels_encode(const float *level, size_t n, enum sample type, float full, void *out)
 {
 	if (type == SAMPLE_UCHAR)

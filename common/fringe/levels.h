@@ -4,12 +4,6 @@
 
 #include "run/stage.h"
 
-/*
- * n levels as samples: uchar and ushort take the whole number nearest to level * full, halves
- * upward, held to 0 .. full; float samples are the levels themselves.
- */
-void levels_encode(const float *level, size_t n, enum sample, float full, void *out);
-
 enum dither {
 	DITHER_NONE = -1,	/* rounded */
 	DITHER_BAYER,		/* ordered, 8 x 8 */

@@ -42,7 +42,7 @@ find_word(const char *const *words, const char *word)
 	return -1;
 }
 
-int
+static int
 manifest_role_parse(const char *word, enum manifest_role *out)
 {
 	int i = find_word(manifest_roles, word);
@@ -53,7 +53,7 @@ manifest_role_parse(const char *word, enum manifest_role *out)
 	return 0;
 }
 
-int
+static int
 manifest_cell_parse(const char *word, enum manifest_cell *out)
 {
 	int i = find_word(manifest_cells, word);

@@ -52,9 +52,6 @@ struct manifest {
 /* The words of the keys `role` and `gray_cell`, in the order of the enums, ended by NULL. */
 extern const char *const manifest_roles[];
 extern const char *const manifest_cells[];
-/* The role of a word. -1 without fail() when there is none. */
-int manifest_role_parse(const char *word, enum manifest_role *out);
-int manifest_cell_parse(const char *word, enum manifest_cell *out);
 
 /* Reads a manifest; path "-" is standard input. At least one row. -1 after fail(path, ...). */
 int manifest_load(const char *path, struct manifest *out);

@@ -82,19 +82,6 @@ gpu_scratch_put(uint c, uint x, uint y, float v)
 	gpu_floats(gpu_row(gpu.scratches + c, y)).at[x] = v;
 }
 
-/* State planes: what the last frame left, and what this one leaves (run_state_in() in run.h). */
-float
-gpu_state(uint i, uint x, uint y)
-{
-	return gpu_floats(gpu_row(gpu.states + i, y)).at[x];
-}
-
-void
-gpu_state_put(uint i, uint x, uint y, float v)
-{
-	gpu_floats(gpu_row(gpu.new_states + i, y)).at[x] = v;
-}
-
 void
 gpu_out(uint c, uint x, uint y, float v)
 {
@@ -109,6 +96,7 @@ gpu_in4(uint c, uint x, uint y)
 	return gpu_fours(gpu_row(c, y)).at[x >> 2];
 }
 
+/* State planes: what the last frame left, and what this one leaves (run_state_in() in run.h). */
 vec4
 gpu_state4(uint i, uint x, uint y)
 {

@@ -33,7 +33,8 @@ u_most(const struct holo *holo)
 	    (double)holo_longer_side(holo) * sin(holo->theta_rad);
 }
 
-double
+/* The number of the highest stair, k_max. */
+static double
 holo_order_most(const struct holo *holo)
 {
 	return floor(u_most(holo) / holo->pitch_px + ORDER_SLACK);

@@ -88,8 +88,7 @@ void holo_warn_overruled(const struct holo_options *, const struct meta *);
 int holo_write(const struct holo *, struct meta *);
 void holo_remove(struct meta *);
 
-/* The number of the highest stair, k_max, and the greatest height S at which all fit. */
-double holo_order_most(const struct holo *);
+/* The greatest height S at which all stairs fit. */
 long holo_height_most(const struct holo *);
 /* The edge of the cube, in pixels. */
 size_t holo_longer_side(const struct holo *);

@@ -35,7 +35,8 @@ canvas_outline(struct frame *frame, struct canvas_place at, size_t w, size_t h, 
 	canvas_fill(frame, right, thick, h, rgb);
 }
 
-size_t
+/* Pixels that a text takes along its line. */
+static size_t
 canvas_text_width(size_t scale, const char *text)
 {
 	size_t n = font_length(text);

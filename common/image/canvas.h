@@ -24,7 +24,5 @@ void canvas_text(struct frame *, struct canvas_place at, enum canvas_align, size
 /* The same, read from below; `at` is the left side of its middle. */
 void canvas_text_upright(struct frame *, struct canvas_place at, size_t scale,
     const unsigned char rgb[3], const char *text);
-/* Pixels that a text takes along its line. */
-size_t canvas_text_width(size_t scale, const char *text);
 
 #endif

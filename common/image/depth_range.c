@@ -190,7 +190,8 @@ add_source(struct run *run, const char *path, float range[2])
 	return run_keeps_going(run) ? 0 : status;
 }
 
-int
+/* For plan, once: the range of all frames that the stage will get. -1 after fail(). */
+static int
 depth_range_of_input(struct run *run, double range[2])
 {
 	float found[2] = { FLT_MAX, -FLT_MAX };

@@ -25,8 +25,6 @@ void depth_range_widen(float low, float high, double range[2]);
 bool depth_range_is_file(const struct numbers *option);
 /* For init, with that word: can the input be read twice? -1 after fail_usage(). */
 int depth_range_check(const struct run *);
-/* For plan, once: the range of all frames that the stage will get. -1 after fail(). */
-int depth_range_of_input(struct run *run, double range[2]);
 
 /* That range, kept from the first frame on; all zero before. */
 struct depth_range_of_file {

@@ -551,15 +551,3 @@ target_close(struct target *target, bool keep)
 	free(target);
 	return status;
 }
-
-int
-target_save(const char *path, const struct frame *frame, const struct save_options *options)
-{
-	struct target *target = target_open(path, true, options);
-	int status;
-
-	if (!target)
-		return -1;
-	status = target_put(target, frame);
-	return target_close(target, status == 0) < 0 ? -1 : status;
-}

@@ -28,7 +28,5 @@ int target_close(struct target *, bool keep);
  * frames' `name` keys must differ. A new string, NULL after fail().
  */
 char *target_file_name(const char *path, size_t number, const struct frame_head *);
-/* One frame into one file. */
-int target_save(const char *path, const struct frame *, const struct save_options *options);
 
 #endif

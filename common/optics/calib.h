@@ -66,8 +66,6 @@ bool pinhole_within_fold(const struct pinhole *, const double xy[2]);
 /* The square of the least radius of undistorted coordinates at which the lens folds back, in any
  * direction; INFINITY: nowhere. */
 double pinhole_fold_square(const struct pinhole *);
-/* Normalised coordinates to distorted normalised coordinates. */
-void pinhole_distort(const struct pinhole *, const double xy[2], double distorted[2]);
 /*
  * How the pixel of a point of the device's own frame changes, row-major: with the point (2 x 3),
  * and with fx fy cx cy k1 k2 p1 p2 k3 k4 k5 k6 (2 x PINHOLE_INTRINSICS).

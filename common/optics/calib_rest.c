@@ -7,6 +7,7 @@
 #define LENGTH 0.01	/* of T, a share: files that were rounded agree within 1e-3 */
 #define TURN 0.02	/* of rotations and directions, about radians */
 #define E_APART 0.1	/* the same of an E that was not made of R and T, but found from points */
+#define ESSENTIAL 0.01	/* of the cube of its length, in the equation of essential matrices */
 #define F_APART 0.05	/* and of F: found from 100 points with noise of 0.3 px 0.02 */
 
 struct rest {
@@ -97,7 +98,7 @@ is_essential(const double E[9])
 	trace = square[0] + square[4] + square[8];
 	multiply(square, false, E, cube);
 	for (size_t i = 0; i < 9; i++)
-		if (!(fabs(2 * cube[i] - trace * E[i]) < 0.01 * length * length * length))
+		if (!(fabs(2 * cube[i] - trace * E[i]) < ESSENTIAL * length * length * length))
 			return false;
 	return length > 0;
 }

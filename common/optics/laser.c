@@ -11,6 +11,8 @@
 
 /* A ray and a plane at a smaller angle do not meet. */
 #define LEAST_SINE 1e-6
+#define UNIT_NEAR 0.1		/* of 1: so long a normal was meant to be a unit vector, */
+#define UNIT_ROUNDED 0.01	/* and so near it is one but for rounding */
 
 struct file {
 	const char *path;
@@ -108,7 +110,7 @@ get_stage(const struct file *file, struct laser *laser)
 		if (normalise(file, "laser_plane", laser->plane, &length) < 0)
 			return -1;
 		laser->plane[3] /= length;
-		if (fabs(length - 1) > 0.01 && fabs(length - 1) < 0.1)
+		if (fabs(length - 1) > UNIT_ROUNDED && fabs(length - 1) < UNIT_NEAR)
 			warn(file->path, "laser_plane: A, B, C have length %.4g, nearly that of a "
 			    "unit vector: is a digit wrong?", length);
 	}

@@ -132,7 +132,8 @@ pinhole_complete(struct pinhole *device)
 		}
 }
 
-void
+/* Normalised coordinates to distorted normalised coordinates. */
+static void
 pinhole_distort(const struct pinhole *device, const double xy[2], double distorted[2])
 {
 	lens_distort(device->distortion, xy[0], xy[1], &distorted[0], &distorted[1]);

@@ -9,6 +9,9 @@
 #define RADIANS 0.017453292519943295
 #define FRAMES_OF_A_TURN 12	/* and more are taken for one */
 #define FRAMES_OF_STEPS 3
+#define WHOLE 2e-5		/* a share of a step by which whole degrees may be rounded */
+#define ROUND 1e-3		/* of a thousandth of a degree: the step is a round number */
+#define TURN_NEAR 0.51		/* steps, from the middle of a turn and of one step less */
 
 static bool
 ends_with(const char *text, const char *end)
@@ -180,8 +183,8 @@ step_in_radians(double step)
 {
 	double degrees = step / RADIANS, thousandths = step * 1000;
 
-	return degrees > 0.5 && fabs(degrees - round(degrees)) < 2e-5 * degrees &&
-	    fabs(thousandths - round(thousandths)) > 1e-3;
+	return degrees > 0.5 && fabs(degrees - round(degrees)) < WHOLE * degrees &&
+	    fabs(thousandths - round(thousandths)) > ROUND;
 }
 
 void
@@ -191,7 +194,8 @@ stage_history_end(const struct stage_history *history)
 	double step = span / fmax(1, (double)history->frames - 1);
 
 	/* 2 pi, or one step less: a whole turn */
-	if (history->frames >= FRAMES_OF_A_TURN && fabs(span + step / 2 - 2 * M_PI) < 0.51 * step)
+	if (history->frames >= FRAMES_OF_A_TURN &&
+	    fabs(span + step / 2 - 2 * M_PI) < TURN_NEAR * step)
 		warn(NULL, "the stage turned by %.4g degrees in all: 2 pi, or a step less; are its "
 		    "angles in radians?", span);
 	else if (history->frames >= FRAMES_OF_STEPS && span < 2 * M_PI && step_in_radians(step))

@@ -12,6 +12,7 @@
 
 #define POINTS_LEAST 1000
 #define SAMPLES 3000		/* points that the camera is fitted to, about */
+#define SAMPLES_LEAST 100
 #define MEASURED 30000		/* points that noise and pitch are taken from, about */
 #define OFF_PX 1.0		/* rms beyond which no pinhole saw the points */
 #define HALF 2			/* of the window that a normal is fitted in */
@@ -143,7 +144,7 @@ fit_camera(const char *name, struct ordered_view *view)
 			memcpy(sample[n++], (double[5]){ p[0], p[1], p[2], (double)x, (double)y },
 			    sizeof(*sample));
 		}
-	status = n < 100 ? fail(name, "has too few points for its camera to be found") :
+	status = n < SAMPLES_LEAST ? fail(name, "has too few points for its camera to be found") :
 	    ordered_camera_fit((const double (*)[5])sample, n, &view->camera);
 	free(sample);
 	if (status == 0 && !(view->camera.rms_px <= OFF_PX))

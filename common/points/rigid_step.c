@@ -14,6 +14,8 @@
 #define SIGMAS 3
 #define NOISE 10		/* times what noise alone gives */
 #define PAIRS_LEAST 6
+#define ALL_SHIFT 0.99		/* of a motion's square: the words are those of a shift */
+#define SCREW 0.1		/* shift along the axis to turn: less is none in words */
 
 /* What one part of the pairs adds up to. */
 struct sums {
@@ -335,7 +337,7 @@ describe(const struct rigid_step *step, const double v[6], struct rigid_freedom 
 		shift += v[3 + k] * v[3 + k];
 		along += v[k] * v[3 + k];
 	}
-	if (shift > 0.99) {
+	if (shift > ALL_SHIFT) {
 		length = sqrt(shift);
 		snprintf(freedom->motion, sizeof(freedom->motion),
 		    "the shift along (%.2f, %.2f, %.2f)", v[3] / length, v[4] / length,
@@ -349,7 +351,7 @@ describe(const struct rigid_step *step, const double v[6], struct rigid_freedom 
 	length = sqrt(turn);
 	snprintf(freedom->motion, sizeof(freedom->motion),
 	    "the %s the axis (%.2f, %.2f, %.2f) through (%.4g, %.4g, %.4g)",
-	    fabs(along) > 0.1 * turn ? "screw along" : "turn about", v[0] / length,
+	    fabs(along) > SCREW * turn ? "screw along" : "turn about", v[0] / length,
 	    v[1] / length, v[2] / length, foot[0], foot[1], foot[2]);
 }
 

@@ -97,7 +97,8 @@ band_lay_out(struct segment *segment)
 	}
 }
 
-void *
+/* Memory that shares no cache line with other memory, to be freed by free(). NULL after fail(). */
+static void *
 band_alloc(size_t bytes)
 {
 	size_t rounded = (bytes + BAND_ALIGN - 1) / BAND_ALIGN * BAND_ALIGN;

@@ -46,8 +46,6 @@ size_t band_most_rows(const struct segment *, size_t k);
 size_t band_window_stride(const struct frame_head *);
 /* Bytes of a row of a state plane. */
 size_t band_state_stride(const struct link *);
-/* Memory that shares no cache line with other memory, to be freed by free(). NULL after fail(). */
-void *band_alloc(size_t bytes);
 /* What so many threads keep. NULL after fail(). */
 struct band_memory *band_memory_new(size_t threads);
 void band_memory_free(struct band_memory *, size_t threads);

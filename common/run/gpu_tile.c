@@ -52,8 +52,8 @@ aligned(size_t bytes)
 	return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-/* Is the plane's memory what the device reaches? */
-const struct gpu_block *
+/* The device's block that holds a plane's pixels; NULL: ordinary memory. */
+static const struct gpu_block *
 tile_block(const struct plane *plane)
 {
 	return frame_memory_owner(plane, give_store);

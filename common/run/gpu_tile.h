@@ -52,8 +52,6 @@ void tile_close(struct tile *);
 int tile_record(struct tile *, bool fills);
 /* The job is on its way: the tables that it uploads will be there for the next one. */
 void tile_submitted(struct tile *);
-/* The device's block that holds a plane's pixels; NULL: ordinary memory. */
-const struct gpu_block *tile_block(const struct plane *);
 /* Where pixels come from while the device is open; arg: the device. */
 void tile_memory(struct device *, struct memory_source *);
 

@@ -15,7 +15,9 @@ regions_free(struct regions *regions)
 	*regions = (struct regions){ 0 };
 }
 
-int
+/* Room for n regions with so many borders in all, at first {0}; what was there is lost, and memory
+ * kept where it is enough. -1 after fail(). */
+static int
 regions_reserve(struct regions *regions, size_t n, size_t borders)
 {
 	regions->n = n;

@@ -26,9 +26,6 @@ struct members {
 	const int32_t *next;	     /* of each member; NO_MEMBER behind the last */
 };
 
-/* Room for n regions with so many borders in all, at first {0}; what was there is lost, and memory
- * kept where it is enough. -1 after fail(). */
-int regions_reserve(struct regions *, size_t n, size_t borders);
 void regions_free(struct regions *);
 /* The borders of n regions of patches, which gave so many votes in all, and the regions' choices.
  * -1 after fail(). */

@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#define SAME_PX 0.01	/* places that differ by less are the same */
+#define WIDEST 0.75	/* of a period: a wider marker is on more fringes than one */
+
 int
 marker_input_check(const struct marker_options *options)
 {
@@ -109,7 +112,7 @@ find_place(const struct marker_options *options, const struct meta *meta, char a
 		if (options->at.v[0] > size[axis == 'y'])
 			return fail("--marker-at", "%g lies outside the projector's %g pixels",
 			    options->at.v[0], size[axis == 'y']);
-		if (!isnan(*px) && fabs(*px - options->at.v[0]) > 0.01)
+		if (!isnan(*px) && fabs(*px - options->at.v[0]) > SAME_PX)
 			warn("--marker-at", "%g wins over the key marker_px, %g",
 			    options->at.v[0], *px);
 		*px = options->at.v[0];
@@ -150,7 +153,7 @@ marker_input_plan(const struct run *run, const struct marker_options *options,
 	    find_place(options, file ? &file->meta : &in->meta, axis, i, period_px, &px,
 	    &width_px) < 0)
 		return -1;
-	if (width_px > 0.75 * period_px)
+	if (width_px > WIDEST * period_px)
 		return fail("--marker-at", "a marker %g px wide does not tell fringes of %g px "
 		    "apart", width_px, period_px);
 	out->turns = px / period_px;

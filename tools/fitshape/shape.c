@@ -117,7 +117,8 @@ derive(const struct shape_tangent *tangent, const double x[3], double J[SHAPE_UN
 	return length - shape->radius;
 }
 
-void
+/* The shape after a step of its unknowns. */
+static void
 shape_step(const struct shape_tangent *tangent, const double *step, struct shape *out)
 {
 	const double *u = tangent->u, *v = tangent->v;

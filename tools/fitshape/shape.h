@@ -40,8 +40,6 @@ struct shape_tangent {
 void shape_tangent(const struct shape *, double reach, struct shape_tangent *);
 /* Unit normal of the shape's surface at x, outwards. */
 void shape_normal(const struct shape *, const double x[3], double normal[3]);
-/* The shape after a step of its unknowns. */
-void shape_step(const struct shape_tangent *, const double *step, struct shape *out);
 
 struct run;
 

@@ -8,6 +8,7 @@
 
 #define LETTERS_LEAST 5	/* of a key: shorter ones have too many neighbours */
 
+/* Those of the pages, which a test compares with these. */
 static const char *const known[] = {
 	"period_px", "phase_anchor", "components", "line_sigma_px", "line_threshold", "line_low",
 	"line_noise", "absphase_period_px", "steps", "shift_rad", "gray_cell", "gray_planes",

@@ -18,8 +18,9 @@
 
 /* ---- what steps see ---- */
 
-/* What is left of cos(k d) and sin(k d) when their constant, cos d and sin d are taken out. */
-bool
+/* Does an N-step set see harmonic k: is anything left of cos(k d) and sin(k d) when their constant,
+ * cos d and sin d are taken out? */
+static bool
 harmonic_fit_sees(const double *shift_rad, size_t images, long k)
 {
 	double normal[3][3] = { { 0 } }, inverse[3][3], along[2][3] = { { 0 } }, square = 0;

@@ -46,8 +46,6 @@ struct harmonic_fit {
 	double amplitude;	/* root mean square, grey levels */
 };
 
-/* Does an N-step set see harmonic k? */
-bool harmonic_fit_sees(const double *shift_rad, size_t images, long k);
 /* The highest harmonic so that all from 2 on are seen, FIT_HIGHEST at most; 1: none. */
 long harmonic_fit_reach(const double *shift_rad, size_t images);
 /*

@@ -54,8 +54,6 @@ double scene_height(const struct scene *, double x, double y);
  */
 bool scene_hit(const struct scene *, const double from[3], const double along[3], double t0,
     double t1, double *t);
-/* The face for a field 1 wide: a sum of bumps (1 - r^2)^3, r an elliptic radius; 0 .. about 1. */
-double scene_relief(double x, double y);
 
 /* Painted on the scene: squares of a 20th of the field's width, 1 and 0.4. */
 double scene_checker(const struct scene *, double x, double y);

@@ -39,7 +39,8 @@ bump(const struct bump *bump, double x, double y)
 	return inside > 0 ? bump->rise * inside * inside * inside : 0;
 }
 
-double
+/* The face for a field 1 wide: a sum of bumps (1 - r^2)^3, r an elliptic radius; 0 .. about 1. */
+static double
 scene_relief(double x, double y)
 {
 	double z = 0;

@@ -17,7 +17,8 @@ board_pose_apply(const struct board_pose *pose, const double b[3], double x[3])
 		    pose->R[3 * i + 2] * b[2] + pose->t[i];
 }
 
-void
+/* a b, 3x3. */
+static void
 board_pose_product(const double a[9], const double b[9], double out[9])
 {
 	for (int i = 0; i < 9; i++)

@@ -30,8 +30,7 @@ void board_pose_apply(const struct board_pose *, const double b[3], double x[3])
 void board_pose_step(const struct board_pose *, const double step[6], struct board_pose *out);
 /* The angle between two poses' rotations. */
 double board_pose_turn(const struct board_pose *, const struct board_pose *);
-/* a b and a b', 3x3. */
-void board_pose_product(const double a[9], const double b[9], double out[9]);
+/* a b', 3x3. */
 void board_pose_quotient(const double a[9], const double b[9], double out[9]);
 /* Axis times angle of a rotation. */
 void board_pose_log(const double R[9], double w[3]);

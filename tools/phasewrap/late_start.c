@@ -13,7 +13,12 @@ orders_off(const struct capture_fringe *i, const struct capture_fringe *k, size_
 	return (double)late / (double)i->n * i->period_px / fabs(k->period_px - i->period_px);
 }
 
-size_t
+/*
+ * How many images late the fringe set may have begun without an offset between it and any other
+ * period along its axis, the fewest; 0: any such start would show, or there is a Gray code to hold
+ * the phases against, or nothing is known. orders: by how many fringes the orders would be off.
+ */
+static size_t
 late_start_unseen(const struct capture_set *captures, size_t set, double *orders)
 {
 	const struct capture_fringe *own = &captures->fringe[set];

@@ -7,7 +7,6 @@
 #include "settle.h"
 
 #define TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
-#define BACKGROUND 0.06f	/* turns; a pixel without bits that is farther off its surface */
 #define CONTRADICTED 0.15f	/* turns; bits that are farther off are those of a hole */
 #define POLLS 3
 #define POLL_LEAST 4	/* neighbours that carry the same, */
@@ -325,15 +324,6 @@ beside_background(const struct job *job, size_t at, size_t x, size_t y)
 	return false;
 }
 
-bool
-grow_is_background(const struct job *job, size_t at, size_t place, float turns)
-{
-	struct bits_pixel none = { 0, 0, 0, place };
-
-	return job->bit[0][at] + job->bit[1][at] + job->bit[2][at] == 0 &&
-	    px_isnan(bits_fit(&job->priv->bits, &none, turns, BACKGROUND));
-}
-
 /* Do a pixel's own bits contradict its turns? */
 static bool
 contradicts_own(const struct job *job, size_t at, size_t place, float turns)
@@ -360,7 +350,7 @@ drop_background(struct planes *planes, const struct job *job)
 				continue;
 			contradicted = contradicts_own(job, at, place, planes->turns[at]);
 			trusted++;
-			if (grow_is_background(job, at, place, planes->turns[at]) ||
+			if (growing_is_background(job, at, place, planes->turns[at]) ||
 			    (contradicted && job->priv->keys.marked))
 				planes->trusted[at] = 0;
 		}

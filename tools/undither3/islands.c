@@ -261,7 +261,7 @@ take_surfaces(struct finding *finding, struct growing *growing, int round)
 			struct waiting *pixel = &growing->waiting[finding->queue[i]];
 
 			pixel->turns = finding->pixel[finding->queue[i]].turns + more;
-			if (grow_is_background(
+			if (growing_is_background(
 				growing->job, pixel->at, pixel->place, pixel->turns))
 				continue;
 			pixel->round = round;

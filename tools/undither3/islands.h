@@ -8,7 +8,7 @@
 #ifndef UNDITHER3_ISLANDS_H
 #define UNDITHER3_ISLANDS_H
 
-#include "grow.h"
+#include "growing.h"
 
 /* Trusts those of the waiting pixels whose surface is found: taken in this round. How many, or -1
  * after fail(). */

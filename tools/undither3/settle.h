@@ -5,7 +5,7 @@
 #ifndef UNDITHER3_SETTLE_H
 #define UNDITHER3_SETTLE_H
 
-#include "grow.h"
+#include "growing.h"
 
 /* The pixels that were taken; the planes' turns. */
 void settle(struct run *run, struct growing *growing);

@@ -145,7 +145,11 @@ fringe_line_add(struct fringe_line *line, const struct frame *frame)
 	return status;
 }
 
-int
+/*
+ * The line for the planes seen, successive ones less than half a turn apart, all within one turn.
+ * The whole turns of the offset are those with which the beat is nowhere negative in the image.
+ */
+static int
 fringe_line_fit(const struct fringe_line *line, double *period_px, double *offset_rad)
 {
 	const struct fringe_line_plane *first = line->plane;

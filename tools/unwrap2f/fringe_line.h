@@ -22,11 +22,6 @@ struct fringe_line {
 int fringe_line_plan(struct fringe_line *, const struct frame_head *, const struct temporal *);
 /* Adds the plane that a frame shows. -1 after fail(). */
 int fringe_line_add(struct fringe_line *, const struct frame *);
-/*
- * The line for the planes seen, successive ones less than half a turn apart, all within one turn.
- * The whole turns of the offset are those with which the beat is nowhere negative in the image.
- */
-int fringe_line_fit(const struct fringe_line *, double *period_px, double *offset_rad);
 /* Writes it as the option --line=P,DEG; path NULL: to standard output. */
 int fringe_line_print(const struct fringe_line *, const char *path);
 void fringe_line_free(struct fringe_line *);

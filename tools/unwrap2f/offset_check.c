@@ -65,7 +65,8 @@ void
 offset_check_row(const struct offset_check *check, const struct frame *in, const float *absolute,
     size_t y)
 {
-	if (!check->on || check->off || check->frames >= OFFSET_CHECK_FRAMES || y % check->grid.step)
+	if (!check->on || check->off || check->frames >= OFFSET_CHECK_FRAMES ||
+	    y % check->grid.step)
 		return;
 	for (size_t i = 0; i < check->grid.columns; i++) {
 		size_t x = i * check->grid.step;
