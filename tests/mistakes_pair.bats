@@ -234,3 +234,32 @@ for side, at in ("left", 0), ("right", (200 - x) / 20):
 	mistake "3" phasematch --right tilted.right.nrrd tilted.left.nrrd -o out.nrrd
 	[[ $stderr == *" % of the points lie behind the cameras"* ]]
 }
+
+@test "two cameras: phases that one camera counts from another place: their textures tell" {
+	scene
+	right match
+	for rad in -2.6 -0.8 0.8 3; do	# 5 pixels a radian
+		py 'f = read_frame("right.nrrd")
+f.pixels = f.pixels + np.array([float(sys.argv[1]), 0], "f4")[:, None, None]
+write_frames("off.nrrd", f)' $rad
+		mistake "off.nrrd: the textures of points that match look alike in other columns" \
+			phasematch --right off.nrrd left.nrrd -o out.nrrd
+		framecat -c absphase off.nrrd -o bare.nrrd
+		right phasematch --right bare.nrrd left.nrrd -o out.nrrd
+	done
+}
+
+@test "two cameras: each side decoded with another phase origin, a real pair (david)" {
+	need_data slsdk_david_stereo
+	sed 's/_uncropped_half"/"/' "$data/slsdk_david_stereo/calib.json" >david.json
+	decoded() {	# SIDE DEGREES NAME
+		local set=$data/slsdk_david_stereo/$1
+		fringepipe -q rectify --calib david.json --side "$1" --size 1024x768 "$set"/phase_*.png "$set"/gray_*.png , \
+			phasewrap -n 4 -p 64 -G 6 --gray-cell half --phase-origin "$2" --min-amplitude 5 , unwrap2f -o "$3.nrrd"
+	}
+	decoded left 135 left
+	decoded right 135 right
+	decoded right 180 other
+	right match
+	mistake "other.nrrd: the textures of points that match look alike in other columns" phasematch --right other.nrrd left.nrrd -o out.nrrd
+}
