@@ -38,3 +38,24 @@ write_frames("z.nrrd", Frame(z.astype("f4"), ["depth"]))'
 	framecat holo.png bright.png limited.png >three.nrrd
 	right dither3 -m bayer three.nrrd -o x.nrrd
 }
+
+@test "mistakes: a lossy Holoimage without keys, and a pitch or an angle that is none of its own" {
+	py '
+y, x = np.mgrid[:256, :256].astype("f4")
+r2 = (x - 128) ** 2 + (y - 128) ** 2
+z = np.where(r2 < 115 ** 2, np.sqrt(np.maximum(115 ** 2 - r2, 0)), np.nan)
+write_frames("z.nrrd", Frame(z.astype("f4"), ["depth"]))'
+	holoenc -P 24 -S 12 -K 0 --z-axis towards --depth-range 0,115 z.nrrd -o holo.png
+	bare=(holodec -S 12 -K 0 --stair cosine --z-axis towards --depth-range 0,115 -o d.nrrd)
+	for options in "--jpeg-for fringes --quality 79" "--jpeg-for eyes --chroma 444 --quality 75" "--jpeg-for eyes --chroma 420 --quality 95"; do
+		# shellcheck disable=SC2086
+		framecat $options holo.png -o holo.jpg
+		framecat --delete '*' holo.jpg -o bare.png
+		right "${bare[@]}" -P 24 -t 30 bare.png
+		mistake "% of the picture decode to depths outside of the range, where no encoder has any: wrong --pitch, --theta or --layout" "${bare[@]}" -P 24 -t 29 bare.png
+		mistake "% of the picture decode to depths outside of the range" "${bare[@]}" -P 24.8 -t 30 bare.png
+		framecat --crop 6,0,250,256 bare.png -o cut.png
+		run "${bare[@]}" -P 24 -t 30 cut.png
+		[[ $output == *"of the picture decode to depths outside of the range"* ]]
+	done
+}

@@ -90,3 +90,24 @@ served() {
 	served one.nrrd
 	grep -q "holoserve: samples of texture go from 0 to 1, and white is 255" said
 }
+
+@test "mistakes: depthdec --layout luma of planes whose colour holds depth, too" {
+	py 'write_frames("z.nrrd", Frame(np.linspace(0, 40, 4800).astype("f4").reshape(60, 80), ["depth"]))'
+	bare() {	# LAYOUT [OPTION ...]: its planes without keys
+		depthenc --layout "$1" --depth-range 0,41 "${@:2}" z.nrrd | framecat --delete '*' -o planes.nrrd
+	}
+	options=(--bits 8 --depth-range 0,41 --mask gap --guard 32)
+	for layout in mwd fold; do
+		bare $layout
+		mistake "luma takes the depth from the brightness alone, but the colour has levels from " depthdec --layout luma "${options[@]}" planes.nrrd -o d.nrrd
+	done
+	bare mwd
+	right depthdec --layout mwd --fringes 4 "${options[@]}" planes.nrrd -o d.nrrd
+	bare luma --bits 8
+	right depthdec --layout luma "${options[@]}" planes.nrrd -o d.nrrd
+	py '
+f = read_frame("planes.nrrd")
+grey = np.full(f.pixels.shape[1:], 128, "u1")
+write_frames("flat.nrrd", Frame(np.stack([f.pixels[0], grey, grey + (f.pixels[0] > 99)]), ["luma", "chroma_u", "chroma_v"]))'
+	right depthdec --layout luma "${options[@]}" flat.nrrd -o d.nrrd
+}

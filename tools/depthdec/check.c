@@ -9,6 +9,7 @@
 #define PIXELS 16384		/* of the coarse grid, about */
 #define LEVELS 4096
 #define RADIUS_LEAST 0.25	/* of sine and cosine, of their amplitude */
+#define FLAT (1.0f / 16)	/* of the levels: what loss leaves of flat colour is less */
 #define DISTINCT 24		/* as many levels by chance have not all the form of 8 bits */
 
 int
@@ -122,4 +123,28 @@ check_circle(const struct depthcode *code, const struct frame *frame, size_t lum
 		}
 	return 2 * inside <= n ? 0 : fail("--layout", "mwd has sine and cosine in its colour "
 	    "planes, and %zu of %zu samples have neither: is it another layout?", inside, n);
+}
+
+void
+check_flat(const struct depthcode *code, const struct frame *frame)
+{
+	static const char *const names[] = { "chroma_u", "chroma_v" };
+	size_t step = coarse_grid_step(frame->head.w, frame->head.h, PIXELS);
+	float most = (float)depthcode_most(code);
+
+	for (size_t i = 0; i < 2 && code->layout == DEPTHCODE_LUMA; i++) {
+		size_t channel = head_channel(&frame->head, names[i]);
+		float low = most, high = 0;
+
+		for (size_t y = 0; y < frame->head.h && channel != NO_CHANNEL; y += step)
+			for (size_t x = 0; x < frame->head.w; x += step) {
+				low = fminf(low, frame_sample(frame, channel, y, x));
+				high = fmaxf(high, frame_sample(frame, channel, y, x));
+			}
+		if (high - low <= most * FLAT)
+			continue;
+		warn("--layout", "luma takes the depth from the brightness alone, but the colour has "
+		    "levels from %g to %g: is it mwd or fold?", (double)low, (double)high);
+		return;
+	}
 }

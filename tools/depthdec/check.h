@@ -15,5 +15,7 @@ int check_levels(const struct depthcode *, const struct frame *, size_t luma, si
  * fail() where at most depths they are next to nothing, as in a picture without colour. */
 int check_circle(const struct depthcode *, const struct frame *, size_t luma, size_t sine,
     size_t cosine);
+/* For survey: one line where the layout is luma, and colour planes hold something. */
+void check_flat(const struct depthcode *, const struct frame *);
 
 #endif

@@ -194,8 +194,10 @@ survey(struct run *run, const struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	if (!priv->compared)
+	if (!priv->compared) {
 		depthcode_warn_overruled(&parameters->code, &in->head.meta);
+		check_flat(&priv->depthcode, in);
+	}
 	priv->compared = true;
 	if (priv->depthcode.layout == DEPTHCODE_LUMA && priv->planes.mask == NO_CHANNEL)
 		gap_count(run, &priv->gap, &priv->code, in, priv->planes.luma);

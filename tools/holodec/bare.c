@@ -3,11 +3,21 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "holodec.px.h"
 
 #define TURNS_MOST 64	/* of --stair-turns */
 #define POINTS_LEAST 256 /* fewer may be exact by chance */
 /* Of an exact picture's points none is beyond; up to 0.001 of its pixels may be damaged. */
 #define BEYOND_MOST 0.005
+/*
+ * Of a lossy picture's. Measured in the range that the depths fill, on five objects, pitches of 16 to
+ * 42, both layouts, JPEG of quality 50 to 95 at full and at halved colour: none of 146 right pictures
+ * has so many points so far beyond, 87 of 142 with 3 % too much of pitch and 69 of 139 with an angle
+ * of 29 for 30 degrees have.
+ */
+#define BEYOND_LOSSY 0.02
+#define BEYOND_TURNS 0.05f
+#define ROW_STEP 8		/* one row of so many is looked at */
 
 bool
 bare_is(const struct holo_options *options, const struct frame_head *head, bool blurred)
@@ -113,4 +123,38 @@ bare_warn_beyond(const struct pixel_counts *counts, struct bare *bare)
 	    "%.1f %% of the picture, of which nothing was lost, decode to depths outside of the "
 	    "range, where no encoder has any: wrong --pitch, --theta or --layout, or columns were "
 	    "cut off; depths are wrong", 100 * share);
+}
+
+/* 1: beyond the range; 0: inside; -1: no point. */
+static int
+beyond_at(const struct holo_code *code, const struct regions *regions, size_t x, size_t at)
+{
+	float turns = regions->order[at] + regions->rest[at], z, far;
+
+	if (px_isnan(turns))
+		return -1;
+	z = holo_depth(turns, (float)x, code->turns_per_column, 1 / code->turns_per_depth);
+	far = (px_abs(z - 0.5f) - 0.5f) * code->turns_per_depth;
+	return far > BEYOND_TURNS;
+}
+
+void
+bare_warn_beyond_regions(const struct holo_code *code, const struct regions *regions,
+    struct bare *bare)
+{
+	size_t points = 0, beyond = 0;
+
+	for (size_t y = 0; y < regions->h && !bare->beyond; y += ROW_STEP)
+		for (size_t x = 0; x < regions->w; x++) {
+			int is = beyond_at(code, regions, x, y * regions->w + x);
+
+			points += is >= 0;
+			beyond += is > 0;
+		}
+	if (points < POINTS_LEAST || (double)beyond <= BEYOND_LOSSY * (double)points)
+		return;
+	bare->beyond = true;
+	warn(NULL, "%.1f %% of the picture decode to depths outside of the range, where no encoder "
+	    "has any: wrong --pitch, --theta or --layout, or columns were cut off; depths are wrong",
+	    100 * (double)beyond / (double)points);
 }

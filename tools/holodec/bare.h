@@ -6,6 +6,7 @@
 #define HOLODEC_BARE_H
 
 #include "pixel_counts.h"
+#include "regions.h"
 
 struct bare {
 	bool picture;	/* the one at hand is such a one */
@@ -23,5 +24,7 @@ int bare_counts(const struct holo *, const struct reading *, const struct frame 
     struct pixel_counts *counts);
 /* Of an exact picture: warns of depths outside of the range, which no encoder makes. */
 void bare_warn_beyond(const struct pixel_counts *, struct bare *);
+/* Of a lossy one: the same, of what regions have found and kept. */
+void bare_warn_beyond_regions(const struct holo_code *, const struct regions *, struct bare *);
 
 #endif

@@ -191,6 +191,8 @@ holodec_survey(struct run *run, const struct frame *in)
 		    &priv->altered);
 		status = certain_grow(run, in, lossy, parameters->edge_px == OPT_NONE_INTEGER,
 		    !isnan(parameters->certainty));
+		if (status == 0 && lossy && priv->bare.picture && priv->decode == DECODE_REGION)
+			bare_warn_beyond_regions(&priv->reading.code, &priv->regions, &priv->bare);
 	}
 	halved_free(&priv->mended);
 	return status;
