@@ -13,7 +13,8 @@ struct pair {
 	FILE *out;
 	struct safe_file *temporary;
 	size_t frames, lost;
-	bool warned, units_warned, turns_warned;	/* of nothing to compare; of different units */
+	/* of nothing to compare; of different units; of lengths with --turns */
+	bool warned, units_warned, turns_warned;
 };
 
 /* The next frame of both. 1; PAIR_LOST after fail(), with --keep-going: one of them cannot be read,

@@ -143,6 +143,7 @@ pose_check_warn(const struct pose_check *check)
 {
 	if (!check->warned && !check->met && check->apart[0])
 		warn("--pose", "no point of %s lies in the picture of the other one's camera: %s?",
-		    check->apart, check->posed ? "are these their poses, in the unit of the points" :
+		    check->apart, check->posed ?
+		    "are these their poses, in the unit of the points" :
 		    "are they in one world without one");
 }

@@ -18,7 +18,7 @@ struct pose_check {
 	size_t seen;			/* frames so far */
 	bool posed;			/* poses are given: only frames of different ones tell */
 	bool warned;
-	bool met;			/* some camera had a point of another frame in its picture */
+	bool met;			/* a camera had a point of another frame in its picture */
 	char apart[POSE_CHECK_TEXT];	/* the first two frames that had none of each other */
 };
 

@@ -12,7 +12,8 @@
 
 #define PIXELS 4096		/* of the grid, about */
 #define LEAST 200		/* pixels from which on they tell something */
-#define DISTANCE_PX 2.0		/* half of the pixels: in right rigs 0.05 to 0.5 */
+#define DISTANCE_PX 2.0		/* half of the pixels: in right rigs 0.05 to 0.5; or */
+#define CAMERA_PX 1.0		/* as large as so many pixels of the camera are there */
 #define NOISE 3.0		/* times that of neighbours: phases without light are noise alone */
 #define FARTHER 1.001		/* along the camera's ray, for the direction of the line */
 #define STRAYS 0.05		/* of the pixels: wrong orders, which the rms leaves out */
@@ -62,6 +63,8 @@ epipolar_check_plan(struct run *run, struct epipolar_check *check, const struct 
 	check->px_per_rad = period_px / (2 * M_PI);
 	check->code0_px = centered ? size_px / 2 : 0;
 	check->calib = calib;
+	check->limit_px = fmax(DISTANCE_PX,
+	    CAMERA_PX * fabs(calib->projector.K[0] / calib->camera.K[0]));
 	check->verbose = run->verbose;
 	pinhole_center(&calib->camera, check->center);
 	check->step = coarse_grid_step(in->w, in->h, PIXELS);
@@ -172,7 +175,7 @@ judge(const struct epipolar_check *check, double *value, bool warned)
 		note("--across", "its phase puts the pixels %.3g px (rms) beside their epipolar "
 		    "lines on the projector, %.3g by the median; neighbours differ by %.3g", rms,
 		    middle, noise);
-	if (!warned && half > DISTANCE_PX && half > NOISE * noise)
+	if (!warned && half > check->limit_px && half > NOISE * noise)
 		warn("--across", "its phase puts the pixels %.3g px (rms) beside their epipolar "
 		    "lines on the projector, %.3g by the median: do calibration and capture belong "
 		    "together (--calib, --origin, --period), and both phases (phasewrap --sign, "

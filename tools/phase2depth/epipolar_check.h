@@ -19,6 +19,7 @@ struct epipolar_check {
 	const struct calib *calib;
 	double center[3];		/* of the camera, in the world */
 	size_t across;			/* channel of the other axis's phase */
+	double limit_px;		/* that half of the pixels are off where a line warns */
 	double px_per_rad, code0_px;	/* its place on the projector = px_per_rad phase + code0 */
 	size_t step, rows, columns;	/* of the grid */
 	float (*kept)[2];		/* [row][column]: distances of a pixel and of its right

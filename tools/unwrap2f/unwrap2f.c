@@ -78,7 +78,8 @@ survey(struct run *run, const struct frame *in)
 	return spatial_find(run, &unwrap->spatial, in, &unwrap->steps);
 }
 
-static const struct body body_spatial = { .survey = survey, .rows = unwrap2f_rows, .after = unwrap2f_after,
+static const struct body body_spatial = { .survey = survey, .rows = unwrap2f_rows,
+	.after = unwrap2f_after,
 	.no_passes = "the coarsest phase is unwrapped across the whole image" };
 
 /* ---- fitting the line: a plane per frame, text at the end ---- */
