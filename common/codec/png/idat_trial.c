@@ -10,8 +10,8 @@
 #define FAR_BYTES 49152		/* of a strip in which a match finds what lies far before */
 #define REPEAT_BYTES 33792	/* are looked at for what repeats: the window of matches, and */
 #define REPEAT_LOOKS 1024	/* so many more, at each of which a repeated word may start */
-#define REPEAT_STEP 7		/* bytes between noted words: few periods are multiples of it */
-#define REPEAT_BITS 12		/* of a word's place in the table of those */
+#define REPEAT_STEP 3		/* bytes between noted words: no multiple of rows' 4 n + 1 bytes */
+#define REPEAT_BITS 13		/* of a word's place in the table of those */
 
 /* n strips, each of so many rows or, if they do not fit, one of all rows. */
 static struct idat_strips

@@ -33,7 +33,7 @@ struct idat_trial {
 /*
  * How many hundredths of the words of unfiltered rows repeat within the window of matches, as they
  * do in oblique fringes without noise, whose neighbouring rows are not alike? A cheap look at rows
- * in the middle, which come to `rows`. 0 to 15 in captures, 23 to 91 in fringes of many directions
+ * in the middle, which come to `rows`. 0 to 15 in captures, 20 to 91 in fringes of many directions
  * and periods.
  */
 unsigned idat_trial_repeated(const struct idat_image *, unsigned char *rows);

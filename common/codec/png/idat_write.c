@@ -17,8 +17,8 @@
 /* Runs leave no more than this part of a small image where much is repeated. */
 #define LITTLE 4
 #define LITTLE_FAST 5		/* and where matches are worth their time in a fast one */
-#define REPEATED 60		/* hundredths of words in an image where no filter leaves least, */
-#define REPEATED_FAST 35	/* and where it leaves less than runs do */
+#define REPEATED 75		/* hundredths of words in an image where no filter leaves least, */
+#define REPEATED_FAST 50	/* and where it leaves less than runs do */
 /* Matches are looked for without filter where runs of unfiltered rows take no more percent of
  * filtered ones. */
 #define PLAIN_PERCENT 125
