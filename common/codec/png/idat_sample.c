@@ -12,13 +12,24 @@
 #define REPEATED_LONGER 720	/* thousandths: a level that leaves less is worth its time, */
 #define LITTLE_PART 900		/* or less than this, where it costs less because less is left */
 #define LITTLE_LONGER 50	/* than this part */
-#define MANY_MATCHES 18		/* where runs leave so many tenths of what matches do, */
-#define FAR_PLAIN 26		/* and matches without filter so many tenths of others, at most */
+#define REPEATED 20		/* hundredths of words of rows that repeat far apart */
+/* No filter leaves least of these: where it leaves less than one part in so many of what filters
+ * leave in a thin strip, or where FILTER_SUB leaves no fewer hundredths of that in a long one. */
+#define FAR_CLEAR 2
+#define FAR_SUB 93
+#define FAR_OWN 94		/* FILTER_SUB does: hundredths of what filters by the row leave */
+#define MUCH 2			/* no less than this part of the sample is left: */
+#define LEVEL_MUCH 2		/* of a search that finds little */
+/* Thousandths of what matches leave: where runs leave no more, they do without another look, or
+ * may, if a longer search finds no better matches: leaves no less than so many of a shorter one. */
+#define RUNS_SURE 975
+#define RUNS_LIKELY 990
+#define SHORTER_RUNS 997
+#define SHORTER_ENOUGH 995	/* likewise, where matches are to be looked for anyway */
 #define LITTLE 12		/* no more than this part of the sample is left */
 #define VERY_LITTLE 200		/* so little that another filter saves hardly a byte */
 #define VERY_LITTLE_RUNS 100	/* likewise, of runs, that matches save none */
-#define LITTLE_RUNS 4	/* likewise, of runs, where a sample of matches is worth its time, */
-#define SOME_RUNS 2	/* or this, where there are signs of matches */
+#define LITTLE_RUNS 4	/* likewise, of runs, where a sample of matches is worth its time */
 #define LITTLE_RUNS_FEW 16	/* likewise, so little that runs may do */
 
 /*
@@ -63,14 +74,14 @@ runs_are_least(struct idat_trial *trial)
 	const size_t some = 1 + trial->strips.n / 3;
 	long leaves;
 
-	if (runs <= trial->strips.bytes / 16 || runs * 1000 > trial->plain * 975 ||
-	    runs * 1000 > trial->own * 990)
+	if (runs <= trial->strips.bytes / 16 || runs * 1000 > trial->plain * RUNS_SURE ||
+	    runs * 1000 > trial->own * RUNS_LIKELY)
 		return 0;
-	if (runs * 1000 <= trial->own * 975)
+	if (runs * 1000 <= trial->own * RUNS_SURE)
 		return 1;
 	leaves = idat_trial_other_level(trial, LEVEL_SAMPLE_NOISE, FILTER_LEAST, some,
 	    trial->part[some - 1]);
-	return leaves < 0 ? -1 : leaves >= 997;
+	return leaves < 0 ? -1 : leaves >= SHORTER_RUNS;
 }
 
 /* Where most is repeated, a longer search may save much, behind the filter so far or behind none.
@@ -161,24 +172,61 @@ try_repeated(struct idat_trial *trial, const struct idat_strips *thick, struct i
 	    try_longest(trial, least, first, method);
 }
 
+static bool
+repeats(const struct idat_trial *trial)
+{
+	return idat_trial_repeated(trial->image, trial->rows) >= REPEATED;
+}
+
 /*
- * Of matches without filter, where there are many: oblique fringes without noise repeat far apart,
- * which no thin strip shows. Does no filter leave less of a long one?
+ * Of rows that repeat far apart, as oblique fringes without noise do: does no filter leave least,
+ * or FILTER_SUB? A thin strip shows it where it is clear, a long one of most; in the whole, behind
+ * more rows, no filter leaves less than in that.
  */
-static void
+static bool
 try_far(struct idat_trial *trial, struct idat_packing *method)
 {
-	if (trial->plain * 10 > trial->own * FAR_PLAIN ||
-	    idat_trial_runs(trial, FILTER_NONE, NULL) * 10 < MANY_MATCHES * trial->plain)
-		return;
-	trial->strips = idat_trial_far(trial->image);
-	trial->own = idat_trial_matches(trial, FILTER_LEAST);
-	trial->plain = idat_trial_matches(trial, FILTER_NONE);
-	if (trial->plain >= trial->own)
-		return;
+	const struct idat_trial thin = *trial;
+	size_t own = trial->own, plain = trial->plain, sub = own;
+
+	if (plain <= own || plain > 2 * own)
+		sub = idat_trial_matches(trial, FILTER_SUB);
+	if (plain > 2 * own && sub * 8 < own * 7)
+		return false;
 	method->filter = FILTER_NONE;
-	if (trial->plain * 5 < trial->own * 4)
-		method->level = trial->image->options->level_longest;
+	if (plain <= own && plain <= sub)
+		return true;
+	trial->strips = idat_trial_far(trial->image);
+	trial->lead[0] = IDAT_TRIAL_TOO_MANY;	/* what is left behind another is to be known */
+	plain = idat_trial_matches(trial, FILTER_NONE);
+	method->level = trial->image->options->level_longest;
+	if (plain * FAR_CLEAR < own * (trial->image->bytes / thin.strips.bytes))
+		return true;
+	own = idat_trial_matches(trial, FILTER_LEAST);
+	sub = idat_trial_matches(trial, FILTER_SUB);
+	*trial = thin;
+	if (plain * 5 >= own * 4)
+		method->level = trial->image->options->level;
+	if (plain <= own && plain * FAR_SUB <= sub * 100)
+		return true;
+	method->filter = sub < own ? FILTER_SUB : FILTER_LEAST;
+	return sub * 100 < own * FAR_OWN;
+}
+
+/* Where much is left, as of smooth samples of 16 bits, matches are few, and a longer search may
+ * save nothing. 0, or -1: no memory. */
+static int
+try_shorter(const struct idat_trial *trial, size_t least, struct idat_packing *method)
+{
+	long leaves;
+
+	if (least * MUCH < trial->strips.bytes)
+		return 0;
+	leaves = idat_trial_other_level(trial, method->level, method->filter, 1,
+	    trial->first[method->filter]);
+	if (leaves >= SHORTER_ENOUGH)
+		method->level = LEVEL_MUCH;
+	return leaves < 0 ? -1 : 0;
 }
 
 static int
@@ -192,6 +240,8 @@ try_methods(struct idat_trial *trial, const struct idat_strips *thick, struct id
 	if (trial->own * LITTLE < trial->strips.bytes)
 		return try_repeated(trial, thick, method);
 	trial->plain = idat_trial_matches(trial, FILTER_NONE);
+	if (!options->few_levels && repeats(trial) && try_far(trial, method))
+		return 0;
 	if (options->method == IDAT_LEAST && !options->few_levels)
 		runs = runs_are_least(trial);
 	if (runs < 0)
@@ -204,8 +254,8 @@ try_methods(struct idat_trial *trial, const struct idat_strips *thick, struct id
 	    idat_trial_runs(trial, FILTER_NONE, NULL) * 32 <= least * 33) {
 		method->runs = true;
 		method->filter = FILTER_NONE;
-	} else if (!options->few_levels && method->filter != FILTER_NONE) {
-		try_far(trial, method);
+	} else if (options->method == IDAT_LEAST && !options->few_levels) {
+		return try_shorter(trial, least, method);
 	}
 	return 0;
 }
@@ -234,41 +284,24 @@ try_fast_few(struct idat_trial *trial, struct idat_packing *method)
 		method->filter = FILTER_LEAST;
 }
 
-/* Is a sample of matches worth its time? Not in captures, of which a filter takes much away. runs:
- * what they leave behind FILTER_LEAST. */
-static bool
-may_repeat(struct idat_trial *trial, size_t runs)
-{
-	const size_t all = trial->strips.bytes, first = trial->first_runs;
-	const unsigned char *rows;
-	size_t lead = IDAT_TRIAL_TOO_MANY, plain;
-
-	if (runs * VERY_LITTLE_RUNS < all || runs * SOME_RUNS > all)
-		return false;
-	if (runs * LITTLE_RUNS <= all)
-		return true;
-	rows = idat_trial_rows(trial, 0, FILTER_NONE);
-	plain = idat_trial_packed(trial, NULL, rows, &lead);
-	if (plain * 10 <= first * 11 || plain * 10 < first * MANY_MATCHES)
-		return plain * 10 <= first * 11;
-	return plain * 10 >= MANY_MATCHES * idat_trial_packed(trial, trial->quick, rows, &lead);
-}
-
 /*
  * Runs, which take half the time of matches, unless so much repeats that these leave far less, also
- * without a filter, by which others write in little time.
+ * without a filter, by which others write in little time. In captures runs leave more than a part
+ * that is worth a sample of matches, and rows do not repeat.
  */
 static int
 try_fast(struct idat_trial *trial, const struct idat_strips *thick, struct idat_packing *method)
 {
+	const size_t all = trial->strips.bytes;
 	size_t runs = idat_trial_runs(trial, FILTER_LEAST, NULL);
+	const bool much = runs * LITTLE_RUNS > all;
 
 	method->runs = true;
+	if (runs * VERY_LITTLE_RUNS < all || (much && !repeats(trial)))
+		return 0;
 	if (idat_trial_level(trial, LEVEL_FAST_SAMPLE) < 0)
 		return -1;
-	if (!may_repeat(trial, runs))
-		return 0;
-	trial->strips = *thick;
+	trial->strips = much ? idat_trial_far(trial->image) : *thick;
 	runs = idat_trial_runs(trial, FILTER_LEAST, NULL);
 	trial->own = idat_trial_matches(trial, FILTER_LEAST);
 	trial->lead[0] = IDAT_TRIAL_TOO_MANY;	/* what is left without filter is to be known */

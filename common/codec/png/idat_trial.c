@@ -1,11 +1,17 @@
 #include "codec/png/idat_trial.h"
 
+#include <string.h>
+
 #define TRIAL_ROWS 5		/* of a strip, at least: what is repeated lies in the row above */
 #define TRIAL_LEAST 20480	/* bytes of a sample, at least */
 #define FAST_STRIPS 2
 #define THICK_ROWS 16		/* of a strip where much is repeated, at least */
 #define THICK_LARGE ((size_t)1 << 20)	/* bytes of an image that has two of them, of two thirds */
 #define FAR_BYTES 49152		/* of a strip in which a match finds what lies far before */
+#define REPEAT_BYTES 33792	/* are looked at for what repeats: the window of matches, and */
+#define REPEAT_LOOKS 1024	/* so many more, at each of which a repeated word may start */
+#define REPEAT_STEP 3		/* bytes between noted words: no multiple of rows' 4 n + 1 bytes */
+#define REPEAT_BITS 13		/* of a word's place in the table of those */
 
 /* n strips, each of so many rows or, if they do not fit, one of all rows. */
 static struct idat_strips
@@ -84,6 +90,49 @@ idat_trial_rows(const struct idat_trial *trial, size_t i, enum filter filter)
 
 	idat_image_rows(trial->image, y, y + strips->rows, filter, rows);
 	return rows;
+}
+
+static uint64_t
+word_at(const unsigned char *from)
+{
+	uint64_t word;
+
+	memcpy(&word, from, sizeof(word));
+	return word;
+}
+
+/* Fibonacci hashing. */
+static size_t
+place_of(uint64_t word)
+{
+	return (size_t)(word * 0x9e3779b97f4a7c15 >> (64 - REPEAT_BITS));
+}
+
+unsigned
+idat_trial_repeated(const struct idat_image *image, unsigned char *rows)
+{
+	const size_t h = image->frame->head.h, stride = image->row_bytes + 1;
+	const size_t most = 1 + REPEAT_BYTES / stride, n = most < h ? most : h, y = (h - n) / 3;
+	const size_t used = n * stride < REPEAT_BYTES ? n * stride : REPEAT_BYTES;
+	const size_t looks = used / 16 < REPEAT_LOOKS ? used / 16 : REPEAT_LOOKS;
+	const unsigned char *from = rows + n * stride - used;
+	uint16_t noted[1 << REPEAT_BITS] = { 0 };
+	size_t repeated = 0;
+
+	if (looks < sizeof(uint64_t))
+		return 0;
+	idat_image_rows(image, y, y + n, FILTER_NONE, rows);
+	for (size_t i = 1; i < used - looks - sizeof(uint64_t); i += REPEAT_STEP)
+		noted[place_of(word_at(from + i))] = (uint16_t)i;
+	for (size_t i = used - looks - sizeof(uint64_t); i < used - sizeof(uint64_t); i++) {
+		const uint64_t word = word_at(from + i);
+		const size_t before = noted[place_of(word)];
+
+		/* runs of one byte are no repetition here: filters leave them, too */
+		repeated += (before > 0) & (word == word_at(from + before)) &
+		    (word != word_at(from + i - 1));
+	}
+	return (unsigned)(repeated * 100 / looks);
 }
 
 size_t

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "codec/png/deflate_runs.h"
 #include "codec/png/idat_sample.h"
+#include "codec/png/idat_trial.h"
 #include "frame/pixel_store.h"
 #include "frame/samples.h"
 
@@ -16,6 +17,8 @@
 /* Runs leave no more than this part of a small image where much is repeated. */
 #define LITTLE 4
 #define LITTLE_FAST 5		/* and where matches are worth their time in a fast one */
+#define REPEATED 75		/* hundredths of words in an image where no filter leaves least, */
+#define REPEATED_FAST 50	/* and where it leaves less than runs do */
 /* Matches are looked for without filter where runs of unfiltered rows take no more percent of
  * filtered ones. */
 #define PLAIN_PERCENT 125
@@ -96,7 +99,8 @@ attempt_few(struct attempts *attempts)
 	return attempt(attempts, filter, false, image->options->level) ? 0 : -1;
 }
 
-/* Runs, and matches: without filter only where runs say that a filter takes little away. */
+/* Runs, and matches: without filter only where rows repeat far apart, or where runs say that a
+ * filter takes little away. */
 static int
 attempt_all(struct attempts *attempts)
 {
@@ -106,7 +110,12 @@ attempt_all(struct attempts *attempts)
 	const size_t runs = attempt(attempts, FILTER_LEAST, true, 0);
 	int level = options->level_small;
 
-	if (fast && (all < TINY || runs * LITTLE_FAST > all))
+	if (fast && all < TINY)
+		return 0;
+	if (runs * LITTLE_FAST > all && idat_trial_repeated(attempts->image, attempts->other) >=
+	    (fast ? REPEATED_FAST : REPEATED))
+		return attempt(attempts, FILTER_NONE, false, level) ? 0 : -1;
+	if (fast && runs * LITTLE_FAST > all)
 		return 0;
 	if (!fast && runs * LITTLE < all)
 		level = options->level_repeated;
