@@ -64,7 +64,8 @@ np.save("phase.npy", np.arange(35).reshape(5, 7).astype("f4"))'
 	mandoc -T utf8 -O width=200 "$top/man/fringepipe.7" | col -bx |
 		awk '/^[^ ]/ { on = $0 == "LETTERS" } on && $1 ~ /^-.$/ && $2 ~ /^--/ { for (i = 3; i <= NF; i++) print $1, $2, $i }' |
 		tr -d , | sort >table
-	for tool in $(fringepipe --words | grep -v '^-' | cut -d' ' -f1); do
+	# stages of the tests have no page
+	for tool in $(fringepipe --words | grep -vE '^(-|test)' | cut -d' ' -f1); do
 		"$tool" --words | awk -v tool="$tool" '/^-[^-]$/ { letter = $0; getline; print letter, $0, tool }'
 	done | grep -vE ' --(output|force|threads|device|verbose|quiet|help|version) ' | sort >words
 	diff table words
