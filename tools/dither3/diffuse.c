@@ -74,8 +74,8 @@ clear_mask(const unsigned char *restrict black, uint16_t *restrict none, int lan
 }
 
 static void
-load_row(const struct priv *priv, const struct frame *in, size_t c, size_t y, const struct band *band,
-    size_t r)
+load_row(const struct priv *priv, const struct frame *in, size_t c, size_t y,
+    const struct band *band, size_t r)
 {
 	size_t w = in->head.w;
 	float *row = band->row + r * band->stride;
