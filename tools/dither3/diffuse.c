@@ -1,3 +1,4 @@
+/* Error diffusion: rows of a plane together in vectors, or all planes of a row that turns. */
 #include "dither3.h"
 
 #include <stdlib.h>
