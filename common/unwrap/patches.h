@@ -81,7 +81,7 @@ struct patches_job {
 };
 
 /* Memory for frames of a size; what was there is freed. -1 after fail(). */
-int patches_begin(struct patches *, patches_cut *, size_t w, size_t h);
+int patches_begin(struct patches *patches, patches_cut *cut, size_t w, size_t h);
 /* The patches of a phase of that size. */
 void patches_find(struct run *, struct patches *, const struct phase_plane *);
 void patches_free(struct patches *);

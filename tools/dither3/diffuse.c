@@ -82,13 +82,13 @@ load_row(const struct priv *priv, const struct frame *in, size_t c, size_t y,
 	float *row = band->row + r * band->stride;
 	float *share[2] = { c == 0 ? row : band->spare[0], c == 1 ? row : band->spare[1] };
 
-	if (c > 1)
+	if (c != 0 && c != 1)
 		planes_shares(in, priv->channel[c], y, 0, w, row);
-	if (c < 3) {
+	if (c != 3) {
 		planes_shares(in, priv->channel[0], y, 0, w, share[0]);
 		planes_shares(in, priv->channel[1], y, 0, w, share[1]);
 		planes_find_black(share[0], share[1], band->black, w);
-		if (priv->to_circle && c < 2)
+		if (priv->to_circle && c != 2)
 			planes_one_to_circle(row, share[1 - c], band->black, w);
 	} else {
 		memset(band->black, 0, w);
