@@ -22,34 +22,52 @@ add_stretch(struct components *components, const struct stretch *stretch)
 	__atomic_fetch_add(&component->turns, stretch->turns, __ATOMIC_RELAXED);
 }
 
+/* n pixels of a patch, whose own turns sum to so many, go on with the stretch or begin the next. */
+static inline void
+add_pixels(struct components *components, int32_t patch, size_t n, int32_t turns,
+    struct stretch *stretch)
+{
+	struct choice joined = components->joined[patch];
+
+	if (joined.other != stretch->component) {
+		add_stretch(components, stretch);
+		*stretch = (struct stretch){ joined.other, 0, 0 };
+	}
+	stretch->size += n;
+	stretch->turns += turns + (int64_t)n * joined.turns;
+}
+
 static void
 count_row(void *arg, size_t y)
 {
 	struct components *components = arg;
-	const struct choice *joined = components->joined;
 	size_t w = components->patches->w;
 	const int32_t *patch = components->patches->patch + y * w;
 	const int32_t *turns = components->patches->turns + y * w;
 	struct stretch stretch = { 0 };
 
-	for (size_t x = 0; x < w; x++) {
-		if (patch[x] == NO_PATCH)
-			continue;
-		if (joined[patch[x]].other != stretch.component) {
-			add_stretch(components, &stretch);
-			stretch = (struct stretch){ joined[patch[x]].other, 0, 0 };
+	for (size_t x = 0; x < w;) {
+		int32_t sum = 0;
+
+		if (x % PATCH_SIDE == 0 && x + PATCH_SIDE <= w && patches_is_whole(patch + x)) {
+			for (size_t i = 0; i < PATCH_SIDE; i++)
+				sum += turns[x + i];
+			add_pixels(components, patch[x], PATCH_SIDE, sum, &stretch);
+			x += PATCH_SIDE;
+		} else {
+			if (patch[x] != NO_PATCH)
+				add_pixels(components, patch[x], 1, turns[x], &stretch);
+			x++;
 		}
-		stretch.size++;
-		stretch.turns += turns[x] + joined[patch[x]].turns;
 	}
 	add_stretch(components, &stretch);
 }
 
 int
-unwrapping_begin(struct unwrapping *unwrapping, size_t w, size_t h)
+unwrapping_begin(struct unwrapping *unwrapping, patches_cut *cut, size_t w, size_t h)
 {
 	joining_free(&unwrapping->joining);
-	return patches_begin(&unwrapping->patches, w, h);
+	return patches_begin(&unwrapping->patches, cut, w, h);
 }
 
 void

@@ -61,7 +61,7 @@ components_result(const struct components *components, size_t x, size_t y, int32
 }
 
 /* Memory for frames of a size. -1 after fail(). */
-int unwrapping_begin(struct unwrapping *, size_t w, size_t h);
+int unwrapping_begin(struct unwrapping *unwrapping, patches_cut *cut, size_t w, size_t h);
 void unwrapping_free(struct unwrapping *);
 /* Unwraps a phase of that size; quality as in struct votes. The components refer to both. -1 after
  * fail(); free with components_free() in either case. */

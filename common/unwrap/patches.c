@@ -1,18 +1,14 @@
 #include "unwrap/patches.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#define LEVELS 4		  /* squares of 2, 4, 8 and 16 pixels */
-#define ROW (PATCH_SIDE + 4)	  /* samples of a square's row and their neighbours, in vectors */
-#define ALL ((1u << PATCH_SIDE) - 1)
 
 int
-patches_begin(struct patches *patches, size_t w, size_t h)
+patches_begin(struct patches *patches, patches_cut *cut, size_t w, size_t h)
 {
 	patches_free(patches);
 	if (w == 0 || h == 0 || w > INT32_MAX / h)
 		return fail(NULL, "images of %zux%zu are too large to be unwrapped", w, h);
+	patches->cut = cut;
 	patches->w = w;
 	patches->h = h;
 	patches->across = (w + PATCH_SIDE - 1) / PATCH_SIDE;
@@ -35,242 +31,6 @@ patches_free(struct patches *patches)
 	*patches = (struct patches){ 0 };
 }
 
-/* ---- pairs of neighbours ---- */
-
-/* What is found of a square of PATCH_SIDE pixels. Beyond the image its last column and row go on,
- * whose pixels agree with them. Of masks bit x is of column x, or of the pair or loop that it
- * begins; what would need a neighbour outside the square is 1. */
-struct square {
-	size_t x0, y0, w, h;			 /* as far as the image goes */
-	float phase[PATCH_SIDE + 1][ROW];
-	int32_t along[PATCH_SIDE][ROW], down[PATCH_SIDE][ROW]; /* turns to the next column, row */
-	uint32_t valid[PATCH_SIDE];
-	uint32_t small_along[PATCH_SIDE], small_down[PATCH_SIDE]; /* steps */
-	uint32_t loops[PATCH_SIDE];				  /* of four pixels that close */
-	/* squares of 2, 4, ... pixels that are patches, in row y / side, bit x */
-	uint32_t closed[LEVELS][PATCH_SIDE / 2];
-	int32_t patch[PATCH_SIDE][PATCH_SIDE], turns[PATCH_SIDE][PATCH_SIDE];
-};
-
-static void
-load_square(struct square *square, const struct phase_plane *phase)
-{
-	size_t w = square->w;
-	const float *from;
-
-	for (size_t y = 0; y <= PATCH_SIDE; y++) {
-		float *to = square->phase[y];
-
-		if (y >= square->h) {
-			memcpy(to, square->phase[y - 1], sizeof(square->phase[0]));
-			continue;
-		}
-		from = phase_row(phase, square->y0 + y) + square->x0;
-		if (w == PATCH_SIDE)
-			memcpy(to, from, PATCH_SIDE * sizeof(*to));
-		else
-			for (size_t x = 0; x < PATCH_SIDE; x++)
-				to[x] = from[x < w ? x : w - 1];
-		for (size_t x = PATCH_SIDE; x < ROW; x++)
-			to[x] = from[w - 1];
-	}
-}
-
-static const int32_t bit[ROW] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192,
-	16384, 32768 };
-
-/* The turns from n pixels to their neighbours, and a mask of the steps that are small ones. */
-static inline uint32_t
-find_turns(const float *restrict from, const float *restrict to, float unit,
-    int32_t *restrict turns, size_t n)
-{
-	int32_t mask = 0;
-
-	_Pragma("omp simd reduction(|:mask)")
-	for (size_t x = 0; x < n; x++) {
-		float step = (to[x] - from[x]) * unit, whole = phase_round(step);
-		/* NaN compares as false */
-		int32_t small = -((fabsf(step - whole) < PATCH_STEP_MOST) &
-		    (fabsf(step) < 2 * PHASE_MOST));
-
-		mask |= small & bit[x];
-		turns[x] = small & (int32_t)-whole;
-	}
-	return (uint32_t)mask;
-}
-
-static inline uint32_t
-find_valid(const float *restrict phase, float unit)
-{
-	int32_t mask = 0;
-
-	_Pragma("omp simd reduction(|:mask)")
-	for (size_t x = 0; x < PATCH_SIDE; x++)
-		mask |= -phase_is_valid(phase[x], unit) & bit[x];
-	return (uint32_t)mask;
-}
-
-/* The loops between two rows whose turns sum to 0. */
-static inline uint32_t
-find_loops(const int32_t *restrict along, const int32_t *restrict below,
-    const int32_t *restrict down)
-{
-	int32_t mask = 0;
-
-	_Pragma("omp simd reduction(|:mask)")
-	for (size_t x = 0; x < PATCH_SIDE; x++)
-		mask |= -(along[x] + down[x + 1] == down[x] + below[x]) & bit[x];
-	return (uint32_t)mask;
-}
-
-static void
-find_pairs(struct square *square, float unit)
-{
-	for (size_t y = 0; y < PATCH_SIDE; y++) {
-		const float *row = square->phase[y];
-
-		square->valid[y] = find_valid(row, unit);
-		square->small_along[y] =
-		    find_turns(row, row + 1, unit, square->along[y], PATCH_SIDE);
-		square->small_down[y] =
-		    find_turns(row, square->phase[y + 1], unit, square->down[y], ROW);
-	}
-	for (size_t y = 0; y + 1 < PATCH_SIDE; y++)
-		square->loops[y] =
-		    find_loops(square->along[y], square->along[y + 1], square->down[y]);
-	square->loops[PATCH_SIDE - 1] = ALL;
-}
-
-/* ---- squares that close ---- */
-
-/* Bits whose n neighbours from them on are set: n is a power of two. */
-static inline uint32_t
-runs(uint32_t mask, size_t n)
-{
-	for (size_t k = 1; k < n; k *= 2)
-		mask &= mask >> k;
-	return mask;
-}
-
-/* Squares of `side` pixels whose row begins at y, from the four of half the side: the pairs and
- * loops between those must be good, too. */
-static inline __attribute__((always_inline)) uint32_t
-close_row(const struct square *square, const uint32_t *quarters, size_t y, size_t side)
-{
-	/* the last bit of a square of so many pixels is of the loop beyond it */
-	static const uint32_t last[LEVELS] = { 0xAAAA, 0x8888, 0x8080, 0x8000 };
-	size_t half = side / 2, level = side == 2 ? 0 : side == 4 ? 1 : side == 8 ? 2 : 3;
-	uint32_t closed = quarters[0] & quarters[1], seam = ALL;
-
-	for (size_t i = 0; i < side; i++)
-		seam &= square->small_along[y + i];
-	for (size_t i = 0; i + 1 < side; i++)
-		seam &= square->loops[y + i];
-	closed &= closed >> half;
-	return closed & seam >> (half - 1) & runs(square->small_down[y + half - 1], side) &
-	    runs(square->loops[y + half - 1] | last[level], side);
-}
-
-static void
-close_squares(struct square *square)
-{
-	for (size_t y = 0; y < PATCH_SIDE; y += 2)
-		square->closed[0][y / 2] = close_row(square, square->valid + y, y, 2);
-	for (size_t y = 0; y < PATCH_SIDE; y += 4)
-		square->closed[1][y / 4] = close_row(square, square->closed[0] + y / 2, y, 4);
-	for (size_t y = 0; y < PATCH_SIDE; y += 8)
-		square->closed[2][y / 8] = close_row(square, square->closed[1] + y / 4, y, 8);
-	square->closed[3][0] = close_row(square, square->closed[2], 0, 16);
-}
-
-/* ---- patches ---- */
-
-/* Makes a square of `side` pixels at column x and row y patch number `patch`. */
-static inline __attribute__((always_inline)) void
-give_number(struct square *square, size_t x, size_t y, size_t side, int32_t patch)
-{
-	for (size_t j = y; j < y + side; j++) {
-		int32_t *turns = square->turns[j];
-
-		turns[x] = j == y ? 0 : square->turns[j - 1][x] + square->down[j - 1][x];
-		for (size_t i = x; i + 1 < x + side; i++)
-			turns[i + 1] = turns[i] + square->along[j][i];
-		for (size_t i = x; i < x + side; i++)
-			square->patch[j][i] = patch;
-	}
-}
-
-/* Each pixel of a square of 2 is a patch, if it is valid. Returns the next number. */
-static inline int32_t
-number_pixels(struct square *square, size_t x, size_t y, int32_t next)
-{
-	for (size_t i = 0; i < 4; i++) {
-		size_t column = x + i % 2, row = y + i / 2;
-		int32_t valid = column < square->w && row < square->h &&
-		    (square->valid[row] >> column & 1);
-
-		square->patch[row][column] = valid ? next : NO_PATCH;
-		square->turns[row][column] = 0;
-		next += valid;
-	}
-	return next;
-}
-
-/* The patches of the square of 2^level pixels. `next` is the next patch's number; returned: the one
- * behind the last that was given. */
-static int32_t
-cut_square(struct square *square, size_t level, size_t x, size_t y, int32_t next)
-{
-	size_t side = (size_t)1 << level, half = side / 2;
-
-	if (x >= square->w || y >= square->h)
-		return next;
-	if (square->closed[level - 1][y >> level] >> x & 1) {
-		give_number(square, x, y, side, next);
-		return next + 1;
-	}
-	if (level == 1)
-		return number_pixels(square, x, y, next);
-	for (size_t i = 0; i < 4; i++)
-		next = cut_square(square, level - 1, x + i % 2 * half, y + i / 2 * half, next);
-	return next;
-}
-
-static void
-store_square(const struct square *square, struct patches *patches)
-{
-	for (size_t y = 0; y < square->h; y++) {
-		size_t at = (square->y0 + y) * patches->w + square->x0;
-
-		memcpy(patches->patch + at, square->patch[y], square->w * sizeof(int32_t));
-		memcpy(patches->turns + at, square->turns[y], square->w * sizeof(int32_t));
-	}
-}
-
-struct job {
-	struct patches *patches;
-	const struct phase_plane *phase;
-};
-
-static void
-cut_squares_row(void *arg, size_t j)
-{
-	const struct job *job = arg;
-	struct patches *patches = job->patches;
-	struct square square = { .y0 = j * PATCH_SIDE };
-
-	square.h = patches_side(patches->h, square.y0);
-	for (size_t i = 0; i < patches->across; i++) {
-		square.x0 = i * PATCH_SIDE;
-		square.w = patches_side(patches->w, square.x0);
-		load_square(&square, job->phase);
-		find_pairs(&square, job->phase->turns);
-		close_squares(&square);
-		patches->first[j * patches->across + i] = cut_square(&square, LEVELS, 0, 0, 0);
-		store_square(&square, patches);
-	}
-}
-
 /* From numbers within a square to numbers within the image, of n pixels. */
 static inline void
 add_first(int32_t *restrict patch, int32_t first, size_t n)
@@ -283,7 +43,7 @@ add_first(int32_t *restrict patch, int32_t first, size_t n)
 static void
 number_squares_row(void *arg, size_t j)
 {
-	const struct job *job = arg;
+	const struct patches_job *job = arg;
 	const struct patches *patches = job->patches;
 	const int32_t *first = patches->first + j * patches->across;
 	size_t end = (j + 1) * PATCH_SIDE < patches->h ? (j + 1) * PATCH_SIDE : patches->h;
@@ -303,10 +63,10 @@ number_squares_row(void *arg, size_t j)
 void
 patches_find(struct run *run, struct patches *patches, const struct phase_plane *phase)
 {
-	struct job job = { patches, phase };
+	struct patches_job job = { patches, phase };
 	int32_t before = 0;
 
-	run_for(run, patches->down, cut_squares_row, &job);
+	run_for(run, patches->down, patches->cut, &job);
 	for (size_t i = 0; i < patches->across * patches->down; i++) {
 		int32_t count = patches->first[i];
 

@@ -18,11 +18,16 @@
 #define NO_PATCH (-1)
 #define PHASE_MOST 1e6f /* turns; what is larger is as invalid as NaN */
 
+/* patches_cut_row() of patches_loops.h at a tool's instruction level. It cuts a row of squares into
+ * patches, numbered in each square by themselves, and writes to `first` how many there are. */
+typedef void patches_cut(void *job, size_t row);
+
 struct patches {
 	size_t w, h, across, down; /* pixels; squares of PATCH_SIDE */
 	int32_t *patch;            /* of each pixel; NO_PATCH where the phase is invalid */
 	int32_t *turns; /* whole turns to add to the phase, 0 at the patch's first pixel */
 	int32_t *first; /* of each square, and behind the last one how many there are */
+	patches_cut *cut;
 };
 
 /* A wrapped phase of any offset. */
@@ -69,8 +74,14 @@ phase_is_valid(float v, float turns)
 	return fabsf(v * turns) < PHASE_MOST;
 }
 
+/* What patches_cut() gets. */
+struct patches_job {
+	struct patches *patches;
+	const struct phase_plane *phase;
+};
+
 /* Memory for frames of a size; what was there is freed. -1 after fail(). */
-int patches_begin(struct patches *, size_t w, size_t h);
+int patches_begin(struct patches *patches, patches_cut *cut, size_t w, size_t h);
 /* The patches of a phase of that size. */
 void patches_find(struct run *, struct patches *, const struct phase_plane *);
 void patches_free(struct patches *);
@@ -80,6 +91,14 @@ static inline size_t
 patches_side(size_t size, size_t start)
 {
 	return size - start < PATCH_SIDE ? size - start : PATCH_SIDE;
+}
+
+/* Is a row of a square, from its first pixel on, of one patch? Smaller ones do not reach from its
+ * first to its last pixel. */
+static inline bool
+patches_is_whole(const int32_t *patch)
+{
+	return patch[0] != NO_PATCH && patch[0] == patch[PATCH_SIDE - 1];
 }
 
 static inline size_t

@@ -1,4 +1,4 @@
-/* Error diffusion: sixteen rows from left to right at once, or rows in turns, four planes at once. */
+/* Error diffusion: rows of a plane together in vectors, or all planes of a row that turns. */
 #include "dither3.h"
 
 #include <stdlib.h>
@@ -75,20 +75,20 @@ clear_mask(const unsigned char *restrict black, uint16_t *restrict none, int lan
 }
 
 static void
-load_row(const struct priv *priv, const struct frame *in, size_t c, size_t y, const struct band *band,
-    size_t r)
+load_row(const struct priv *priv, const struct frame *in, size_t c, size_t y,
+    const struct band *band, size_t r)
 {
 	size_t w = in->head.w;
 	float *row = band->row + r * band->stride;
 	float *share[2] = { c == 0 ? row : band->spare[0], c == 1 ? row : band->spare[1] };
 
-	if (c > 1)
+	if (c != 0 && c != 1)
 		planes_shares(in, priv->channel[c], y, 0, w, row);
-	if (c < 3) {
+	if (c != 3) {
 		planes_shares(in, priv->channel[0], y, 0, w, share[0]);
 		planes_shares(in, priv->channel[1], y, 0, w, share[1]);
 		planes_find_black(share[0], share[1], band->black, w);
-		if (priv->to_circle && c < 2)
+		if (priv->to_circle && c != 2)
 			planes_one_to_circle(row, share[1 - c], band->black, w);
 	} else {
 		memset(band->black, 0, w);

@@ -12,7 +12,8 @@
 /* Memory for pictures of a size, kept from frame to frame; at first {0}. */
 struct diffusion {
 	size_t w, h;
-	unsigned char *bit[4];		/* the result: [c][y w + x]; the texture's where it is kept as bits */
+	unsigned char *bit[4];		/* the result: [c][y w + x]; the texture's where it is kept
+					 * as bits */
 	float *work;			/* of each plane */
 };
 

@@ -213,8 +213,8 @@ choose(whole which, lanes yes, lanes no)
 	return (lanes)((which & (whole)yes) | (~which & (whole)no));
 }
 
-/* The first pixel of the first lane's window, each next lane's being one farther, so that the middle
- * ones lie best; the cursor's run holds them all, or false. */
+/* The first pixel of the first lane's window, each next lane's being one farther, so that the
+ * middle ones lie best; the cursor's run holds them all, or false. */
 static inline bool
 place_windows(const struct row_cursor *cursor, const struct value_span *span, uint32_t *start)
 {

@@ -212,14 +212,14 @@ value_map_row(const struct value_map *map, const struct frame *in, size_t y, siz
 		return single_row(frame_floats(in, map->channel[0], y), sign * map->unit, values,
 		    w);
 	if (map->phases <= 3) {
-		const float *phase[3];
+		const float *phase[3], factor = sign * map->unit;
 
 		for (size_t k = 0; k < map->phases; k++)
 			phase[k] = frame_floats(in, map->channel[k], y);
 		if (map->phases == 2)
-			few_phases(map, phase, 2, sign * map->unit, values, w, &there, inconsistent);
+			few_phases(map, phase, 2, factor, values, w, &there, inconsistent);
 		else
-			few_phases(map, phase, 3, sign * map->unit, values, w, &there, inconsistent);
+			few_phases(map, phase, 3, factor, values, w, &there, inconsistent);
 		return there;
 	}
 	for (size_t x = 0; x < w; x += TILE) {

@@ -1,6 +1,7 @@
 #include "spatial.h"
 
 #include "base/px.h"
+#include "unwrap/patches_loops.h"
 #include "unwrap/phase_anchor.h"
 
 int
@@ -49,7 +50,7 @@ spatial_plan(struct run *run, const struct absolute_options *options, const stru
 		return -1;
 	if (meta_set(&out->meta, "components", "0") < 0 ||
 	    ((spatial->unwrapping.patches.w != in->w || spatial->unwrapping.patches.h != in->h) &&
-	    unwrapping_begin(&spatial->unwrapping, in->w, in->h) < 0))
+	    unwrapping_begin(&spatial->unwrapping, patches_cut_row, in->w, in->h) < 0))
 		return -1;
 	head_free(&spatial->head);
 	return head_init(&spatial->head, in->w, in->h, 2, SAMPLE_FLOAT);

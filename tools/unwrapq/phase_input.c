@@ -23,13 +23,16 @@ range_row(void *arg, size_t y)
 {
 	const struct range_job *job = arg;
 	const float *v = frame_floats(job->frame, job->channel, y);
-	float low = INFINITY, high = -INFINITY;
+	float low = INFINITY, high = -INFINITY, turns = job->turns;
+	size_t w = job->frame->head.w;
 
-	for (size_t x = 0; x < job->frame->head.w; x++) {
-		float finite = phase_is_valid(v[x], job->turns) ? v[x] : NAN;
+	_Pragma("omp simd reduction(min:low) reduction(max:high)")
+	for (size_t x = 0; x < w; x++) {
+		bool valid = phase_is_valid(v[x], turns);
+		float least = valid ? v[x] : INFINITY, most = valid ? v[x] : -INFINITY;
 
-		low = finite < low ? finite : low;
-		high = finite > high ? finite : high;
+		low = least < low ? least : low;
+		high = most > high ? most : high;
 	}
 	job->low[y] = low;
 	job->high[y] = high;

@@ -20,27 +20,72 @@ struct span {
 	int32_t number[SPAN + 1], turns[SPAN + 1];
 };
 
+/* The result of a patch: its component's number, 0 for none, and the turns to add. */
+struct result {
+	int32_t number, turns;
+};
+
+static inline struct result
+patch_result(const struct components *components, int32_t patch)
+{
+	const struct component *component;
+	struct choice joined;
+
+	if (patch == NO_PATCH)
+		return (struct result){ 0, 0 };
+	joined = components->joined[patch];
+	component = &components->component[joined.other];
+	return (struct result){ component->label, joined.turns + component->shift };
+}
+
+static void
+find_pixels(const struct components *components, const int32_t *patch, const int32_t *own,
+    size_t n, int32_t *number, int32_t *turns)
+{
+	struct result result = { 0 };
+	int32_t last = NO_PATCH;
+
+	for (size_t x = 0; x < n; x++) {
+		if (patch[x] != last) {
+			last = patch[x];
+			result = patch_result(components, last);
+		}
+		number[x] = result.number;
+		turns[x] = own[x] + result.turns;
+	}
+}
+
+/* The same of a row of a square that is one patch. */
+static void
+find_square(struct result result, const int32_t *restrict own, int32_t *restrict number,
+    int32_t *restrict turns)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < PATCH_SIDE; x++) {
+		number[x] = result.number;
+		turns[x] = own[x] + result.turns;
+	}
+}
+
+/* x0: a multiple of PATCH_SIDE. */
 static void
 find_span(const struct components *components, size_t x0, size_t n, size_t y, struct span *span)
 {
-	size_t begin = x0 > 0 ? 0 : 1, at = y * components->patches->w + x0 - 1;
+	size_t at = y * components->patches->w + x0;
 	const int32_t *patch = components->patches->patch + at;
 	const int32_t *own = components->patches->turns + at;
-	const struct component none = { 0 }, *component = &none;
-	struct choice joined = { -1, 0 };
-	int32_t last = NO_PATCH;
+	int32_t *number = span->number + 1, *turns = span->turns + 1;
 
 	span->number[0] = span->turns[0] = 0;
-	for (size_t x = begin; x <= n; x++) {
-		if (patch[x] != last) {
-			last = patch[x];
-			joined = last == NO_PATCH ? (struct choice){ -1, 0 }
-			    : components->joined[last];
-			component = last == NO_PATCH ? &none : &components->component[joined.other];
-		}
-		span->number[x] = component->label;
-		span->turns[x] = own[x] + joined.turns + component->shift;
-	}
+	if (x0 > 0)
+		find_pixels(components, patch - 1, own - 1, 1, span->number, span->turns);
+	for (size_t x = 0; x < n; x += PATCH_SIDE)
+		if (x + PATCH_SIDE <= n && patches_is_whole(patch + x))
+			find_square(patch_result(components, patch[x]), own + x, number + x,
+			    turns + x);
+		else
+			find_pixels(components, patch + x, own + x,
+			    n - x < PATCH_SIDE ? n - x : PATCH_SIDE, number + x, turns + x);
 }
 
 /* How many of n pixels and their neighbours, both of components, are further apart than half a

@@ -12,6 +12,7 @@
 #include "phase_input.h"
 #include "quality.h"
 #include "unwrap/absolute.h"
+#include "unwrap/patches_loops.h"
 #include "unwrapped.h"
 
 struct parameters {
@@ -186,7 +187,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		&priv->absolute) < 0)
 		return -1;
 	if ((priv->unwrapping.patches.w != in->w || priv->unwrapping.patches.h != in->h) &&
-	    unwrapping_begin(&priv->unwrapping, in->w, in->h) < 0)
+	    unwrapping_begin(&priv->unwrapping, patches_cut_row, in->w, in->h) < 0)
 		return -1;
 	head_free(&priv->out);
 	return head_copy(&priv->out, out);
