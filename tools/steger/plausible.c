@@ -223,7 +223,7 @@ find_wider(struct run *run, const struct line_image *image, const struct plausib
 	return status;
 }
 
-/* Most of the points are those of many short lines, and more than one line through the image has. */
+/* Most of the points are those of short lines, and more than a line through the image has. */
 static bool
 are_scraps(const struct line_image *image, const struct line_points *points, double sigma)
 {
@@ -278,11 +278,11 @@ check_direction(const struct line_image *image, const struct line_points *points
 	rows = count_places(points, false, image->h, seen);
 	free(seen);
 	if (with->per_row && columns > 2 * rows)
-		warn("--per-row", "the line is in %zu rows and %zu columns: it runs along the rows, "
-		    "each of which keeps one point; --per-column?", rows, columns);
+		warn("--per-row", "the line is in %zu rows and %zu columns: it runs along the "
+		    "rows, each of which keeps one point; --per-column?", rows, columns);
 	if (with->per_column && rows > 2 * columns)
-		warn("--per-column", "the line is in %zu columns and %zu rows: it runs along the "
-		    "columns, each of which keeps one point; --per-row?", columns, rows);
+		warn("--per-column", "the line is in %zu columns and %zu rows: it runs along "
+		    "the columns, each of which keeps one point; --per-row?", columns, rows);
 	return 0;
 }
 
