@@ -1,7 +1,6 @@
 #include "diagnosis.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,16 +75,34 @@ sum_view(const struct calib_problem *problem, const struct calib_solution *solut
 	place_view(problem, solution, view, out);
 }
 
-/* The median of a field, a double, over the views of a device. */
+static double
+rms_of(const struct diagnosis_view *view)
+{
+	return view->rms;
+}
+
+static double
+pull_of(const struct diagnosis_view *view)
+{
+	return view->pull;
+}
+
+static double
+middle_of(const struct diagnosis_view *view)
+{
+	return view->middle;
+}
+
+/* The median over the views of a device. */
 static double
 median_of_views(const struct calib_problem *problem, size_t device, const struct diagnosis *d,
-    size_t offset, double *scratch)
+    double (*of)(const struct diagnosis_view *), double *scratch)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->views; i++)
 		if (problem->view[i].device == device && d->view[i].points)
-			scratch[n++] = *(const double *)((const char *)&d->view[i] + offset);
+			scratch[n++] = of(&d->view[i]);
 	return median_of(scratch, n);
 }
 
@@ -97,14 +114,13 @@ judge_views(const struct calib_problem *problem, size_t device, struct diagnosis
 	double median, mad, pull, middle;
 	size_t n = 0;
 
-	median = median_of_views(problem, device, d, offsetof(struct diagnosis_view, rms), scratch);
+	median = median_of_views(problem, device, d, rms_of, scratch);
 	for (size_t i = 0; i < d->views; i++)
 		if (problem->view[i].device == device && d->view[i].points)
 			scratch[n++] = fabs(d->view[i].rms - median);
 	mad = fmax(median_of(scratch, n), LEAST_MAD * median);
-	pull = median_of_views(problem, device, d, offsetof(struct diagnosis_view, pull), scratch);
-	middle = median_of_views(problem, device, d, offsetof(struct diagnosis_view, middle),
-	    scratch);
+	pull = median_of_views(problem, device, d, pull_of, scratch);
+	middle = median_of_views(problem, device, d, middle_of, scratch);
 	for (size_t i = 0; i < d->views; i++) {
 		struct diagnosis_view *view = &d->view[i];
 
