@@ -1,7 +1,7 @@
 /*
  * Red and green of a Holoimage lie on a circle about 127.5, of radius 127.5. Where brightness,
- * contrast or gamma were changed it has another centre or radius; lossy formats leave both nearly as
- * they are, where fringes change little from pixel to pixel.
+ * contrast or gamma were changed it has another centre or radius; lossy formats leave both nearly
+ * as they are, where fringes change little from pixel to pixel.
  */
 #ifndef HOLO_FRINGE_CIRCLE_H
 #define HOLO_FRINGE_CIRCLE_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 #define FRINGE_CIRCLE_SECTORS 16
-/* Turns from pixel to pixel, at most: colour of half the resolution then takes 7 % off the radius at
- * most. */
+/* Turns from pixel to pixel, at most: colour of half the resolution then takes 7 % off the radius
+ * at most. */
 #define FRINGE_CIRCLE_FLAT 0.035f
 
 struct fringe_circle {		/* all zero before the first pixel */

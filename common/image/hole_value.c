@@ -75,6 +75,8 @@ hole_value_judge(struct hole_value *hole, const struct frame *frame, size_t chan
 		.next_high = -FLT_MAX };
 	bool is_low, is_high;
 	double top;
+	float value;
+	size_t n;
 
 	if (hole->judged)
 		return;
@@ -91,12 +93,12 @@ hole_value_judge(struct hole_value *hole, const struct frame *frame, size_t chan
 	is_low = is_filler(ends.low, towards) && (double)ends.low >= low &&
 	    stands_apart(&ends, ends.n_low, (double)ends.next_low - (double)ends.low,
 	    top - (double)ends.next_low);
-	if (is_low || is_high)
-		warn(NULL, "%.2g %% of the depths are exactly %g, and the others from %.4g to %.4g: are "
-		    "these holes? framecat --invalid %g makes them so%s",
-		    100 * (double)(is_low ? ends.n_low : ends.n_high) / (double)ends.n,
-		    is_low ? (double)ends.low : (double)ABOVE,
-		    is_low ? (double)ends.next_low : (double)ends.low, top,
-		    is_low ? (double)ends.low : (double)ABOVE,
-		    is_low && ends.low == 0 ? "; z_axis:=towards says that 0 is a plane behind" : "");
+	if (!is_low && !is_high)
+		return;
+	n = is_low ? ends.n_low : ends.n_high;
+	value = is_low ? ends.low : ABOVE;
+	warn(NULL, "%.2g %% of the depths are exactly %g, and the others from %.4g to %.4g: are "
+	    "these holes? framecat --invalid %g makes them so%s", 100 * (double)n / (double)ends.n,
+	    (double)value, is_low ? (double)ends.next_low : (double)ends.low, top, (double)value,
+	    value == 0 ? "; z_axis:=towards says that 0 is a plane behind" : "");
 }

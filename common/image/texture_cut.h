@@ -1,5 +1,5 @@
-/* Samples of a texture that its levels do not reach: they are cut to the nearest level. And a texture
- * from 0 to 1 whose white is taken for 255, so that it becomes black. */
+/* Samples of a texture that its levels do not reach: they are cut to the nearest level. And a
+ * texture from 0 to 1 whose white is taken for 255, so that it becomes black. */
 #ifndef IMAGE_TEXTURE_CUT_H
 #define IMAGE_TEXTURE_CUT_H
 
@@ -11,9 +11,9 @@ struct texture_cut {			/* all zero before the first frame */
 	bool bright;			/* a sample was more than 1, or a line was printed */
 };
 
-/* Counts those of a frame, and prints a line for the first frame that has some, and one for the first
- * whose samples go from 0 to 1, less than two levels. A level is levels_per_unit times a sample, 0 to
- * most. */
+/* Counts those of a frame, and prints a line for the first frame that has some, and one for the
+ * first whose samples go from 0 to 1, less than two levels. A level is levels_per_unit times a
+ * sample, 0 to most. */
 void texture_cut_count(struct texture_cut *, struct run *, const struct frame *, size_t channel,
     float levels_per_unit, float most);
 /* Of a frame's samples, from low to high: that second line. False where all are black, which says

@@ -143,8 +143,8 @@ check_flat(const struct depthcode *code, const struct frame *frame)
 			}
 		if (high - low <= most * FLAT)
 			continue;
-		warn("--layout", "luma takes the depth from the brightness alone, but the colour has "
-		    "levels from %g to %g: is it mwd or fold?", (double)low, (double)high);
+		warn("--layout", "luma takes the depth from the brightness alone, but the colour "
+		    "has levels from %g to %g: is it mwd or fold?", (double)low, (double)high);
 		return;
 	}
 }

@@ -10,8 +10,8 @@
 #define POINTS_LEAST 256	/* fewer say nothing */
 #define OFF_CIRCLE 25.5f	/* levels */
 /* Of the points. Measured on five objects: JPEG of quality 50 to 95 at halved colour leaves up to
- * 0.27 so far off with a pitch of 12 pixels, 0.17 with 16; a photograph 0.76, exchanged channels 0.52,
- * levels of 0.8 0.44. */
+ * 0.27 so far off with a pitch of 12 pixels, 0.17 with 16; a photograph 0.76, exchanged channels
+ * 0.52, levels of 0.8 0.44. */
 #define OFF_MOST 0.35
 
 struct looking {
