@@ -12,8 +12,8 @@
 /*
  * Of a lossy picture's. Measured in the range that the depths fill, on five objects, pitches of
  * 16 to 42, both layouts, JPEG of quality 50 to 95 at full and at halved colour: none of 146 right
- * pictures has so many points so far beyond, 87 of 142 with 3 % too much of pitch and 69 of 139 with
- * an angle of 29 for 30 degrees have.
+ * pictures has so many points so far beyond, 87 of 142 with 3 % too much of pitch and 69 of 139
+ * with an angle of 29 for 30 degrees have.
  */
 #define BEYOND_LOSSY 0.02
 #define BEYOND_TURNS 0.05f
