@@ -1,4 +1,4 @@
-/* Is the picture a Holoimage, with the levels that it was encoded with? Bits tell little of that. */
+/* Is the picture a Holoimage, with the levels that it was encoded with? Bits tell little of it. */
 #ifndef DITHER3_FRINGES_H
 #define DITHER3_FRINGES_H
 

@@ -10,10 +10,10 @@
 /* Of an exact picture's points none is beyond; up to 0.001 of its pixels may be damaged. */
 #define BEYOND_MOST 0.005
 /*
- * Of a lossy picture's. Measured in the range that the depths fill, on five objects, pitches of 16 to
- * 42, both layouts, JPEG of quality 50 to 95 at full and at halved colour: none of 146 right pictures
- * has so many points so far beyond, 87 of 142 with 3 % too much of pitch and 69 of 139 with an angle
- * of 29 for 30 degrees have.
+ * Of a lossy picture's. Measured in the range that the depths fill, on five objects, pitches of
+ * 16 to 42, both layouts, JPEG of quality 50 to 95 at full and at halved colour: none of 146 right
+ * pictures has so many points so far beyond, 87 of 142 with 3 % too much of pitch and 69 of 139
+ * with an angle of 29 for 30 degrees have.
  */
 #define BEYOND_LOSSY 0.02
 #define BEYOND_TURNS 0.05f
@@ -155,6 +155,6 @@ bare_warn_beyond_regions(const struct holo_code *code, const struct regions *reg
 		return;
 	bare->beyond = true;
 	warn(NULL, "%.1f %% of the picture decode to depths outside of the range, where no encoder "
-	    "has any: wrong --pitch, --theta or --layout, or columns were cut off; depths are wrong",
-	    100 * (double)beyond / (double)points);
+	    "has any: wrong --pitch, --theta or --layout, or columns were cut off; depths are "
+	    "wrong", 100 * (double)beyond / (double)points);
 }
