@@ -1,20 +1,10 @@
 /* Messages belong to threads; pixel stores that are kept stay few where sizes change. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#undef fail
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/sanitized.h"
 #include "base/thread_pool.h"
-#include "frame/frame.h"
+#include "frames.h"
 
 static void *
 fail_and_take(void *arg)
