@@ -187,7 +187,7 @@ fringe_line_fit(const struct fringe_line *line, double *period_px, double *offse
 int
 fringe_line_print(const struct fringe_line *line, const char *path)
 {
-	double period_px, offset_rad;
+	double period_px = 0, offset_rad = 0;
 	struct safe_file *temporary = NULL;
 	FILE *file = stdout;
 	int n;
