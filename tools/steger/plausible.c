@@ -17,6 +17,7 @@
 #define WHOLE 2			/* times as many points */
 #define WHOLE_SHARE 8		/* and at least 1/8 of the image's shorter side */
 #define ACROSS 3		/* sigma of a line's middle are its points */
+#define PLACES 400		/* of points that were seen, about, are looked for in wide lines */
 #define SCRAP 30		/* points; objects cut a laser's line into longer pieces */
 
 static double
@@ -133,26 +134,35 @@ halve(const struct line_image *image, struct half *half)
 	return 0;
 }
 
-/* Do most of the points that were seen lie within a line that an image of 1/scale of the size has?
- * Something else that is bright and wide has none of them. */
+/* Is a point of an image within a line of an image of 1/scale of the size? */
+static bool
+is_within(const struct line_point *point, const struct line_points *wide, double scale,
+    double sigma)
+{
+	double reach = ACROSS * sigma;
+	double u = ((double)point->u + 0.5) / scale - 0.5;
+	double v = ((double)point->v + 0.5) / scale - 0.5;
+
+	for (size_t k = 0; k < wide->n; k++) {
+		double du = (double)wide->v[k].u - u, dv = (double)wide->v[k].v - v;
+
+		if (du * du + dv * dv <= reach * reach)
+			return true;
+	}
+	return false;
+}
+
+/* Are most of the points that were seen within lines of an image of 1/scale of the size? Something
+ * else that is bright and wide has none of them. */
 static bool
 hold_most(const struct line_points *wide, double scale, double sigma,
     const struct line_points *seen)
 {
-	double reach = ACROSS * scale * sigma;
-	size_t within = 0;
+	size_t step = seen->n / PLACES + 1, within = 0, n = 0;
 
-	for (size_t i = 0; i < seen->n; i++)
-		for (size_t k = 0; k < wide->n; k++) {
-			double u = scale * ((double)wide->v[k].u + 0.5) - 0.5;
-			double v = scale * ((double)wide->v[k].v + 0.5) - 0.5;
-
-			if (hypot((double)seen->v[i].u - u, (double)seen->v[i].v - v) > reach)
-				continue;
-			within++;
-			break;
-		}
-	return 2 * within > seen->n;
+	for (size_t i = 0; i < seen->n; i += step, n++)
+		within += is_within(&seen->v[i], wide, scale, sigma);
+	return 2 * within > n;
 }
 
 /* The points of the brightest lines of an image of 1/scale of the size; 0 where most of those that
