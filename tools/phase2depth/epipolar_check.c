@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
 #include "image/statistics.h"
 #include "unwrap/phase_anchor.h"
 
@@ -67,9 +66,7 @@ epipolar_check_plan(struct run *run, struct epipolar_check *check, const struct 
 	    CAMERA_PX * fabs(calib->projector.K[0] / calib->camera.K[0]));
 	check->verbose = run->verbose;
 	pinhole_center(&calib->camera, check->center);
-	check->step = coarse_grid_step(in->w, in->h, PIXELS);
-	check->columns = coarse_grid_count(in->w, check->step);
-	check->rows = coarse_grid_count(in->h, check->step);
+	check->grid = coarse_grid(in->w, in->h, PIXELS);
 	check->kept = malloc(epipolar_check_bytes(check));
 	return check->kept ? 0 : fail_memory();
 }
@@ -84,7 +81,7 @@ epipolar_check_free(struct epipolar_check *check)
 size_t
 epipolar_check_bytes(const struct epipolar_check *check)
 {
-	return check->on ? check->rows * check->columns * sizeof(*check->kept) : 0;
+	return check->on ? coarse_grid_pixels(&check->grid) * sizeof(*check->kept) : 0;
 }
 
 /*
@@ -118,12 +115,12 @@ epipolar_check_row(const struct epipolar_check *check, bool along_y, const struc
 {
 	const float *phase;
 
-	if (!check->on || check->off || y % check->step)
+	if (!check->on || check->off || y % check->grid.step)
 		return;
 	phase = frame_floats(in, check->across, y);
-	for (size_t i = 0; i < check->columns; i++) {
-		size_t x = i * check->step, last = in->head.w - 1;
-		float *to = check->kept[y / check->step * check->columns + i];
+	for (size_t i = 0; i < check->grid.columns; i++) {
+		size_t x = i * check->grid.step, last = in->head.w - 1;
+		float *to = check->kept[coarse_grid_row(&check->grid, y) + i];
 		float own = distance_px(check, along_y, xyz, phase, x);
 		float next = distance_px(check, along_y, xyz, phase, x < last ? x + 1 : last);
 
@@ -132,7 +129,8 @@ epipolar_check_row(const struct epipolar_check *check, bool along_y, const struc
 	}
 }
 
-/* The root mean square of the distances in rising order of size, without strays. */
+/* The root mean square of the distances, whose sizes these are, without strays. Their order
+ * changes. */
 static double
 find_rms(double *size, size_t n)
 {
@@ -151,10 +149,10 @@ find_rms(double *size, size_t n)
 static void
 judge(const struct epipolar_check *check, double *value, bool warned)
 {
-	size_t n = 0, pairs = 0;
+	size_t pixels = coarse_grid_pixels(&check->grid), n = 0, pairs = 0;
 	double half, rms, middle, noise;
 
-	for (size_t i = 0; i < check->rows * check->columns; i++) {
+	for (size_t i = 0; i < pixels; i++) {
 		double change = (double)check->kept[i][1] - (double)check->kept[i][0];
 
 		if (!isnan(change))
@@ -163,7 +161,7 @@ judge(const struct epipolar_check *check, double *value, bool warned)
 	if (pairs < LEAST)
 		return;
 	noise = statistics_ranked(value, pairs, pairs / 2) / M_SQRT2;
-	for (size_t i = 0; i < check->rows * check->columns; i++)
+	for (size_t i = 0; i < pixels; i++)
 		if (!isnan(check->kept[i][0]))
 			value[n++] = (double)check->kept[i][0];
 	middle = statistics_ranked(value, n, n / 2);
@@ -190,7 +188,7 @@ epipolar_check_warn(struct epipolar_check *check, bool warned)
 	if (!check->on || check->off)
 		return;
 	check->off = true;
-	value = malloc(check->rows * check->columns * sizeof(*value));
+	value = malloc(coarse_grid_pixels(&check->grid) * sizeof(*value));
 	if (value)
 		judge(check, value, warned);
 	free(value);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "image/coarse_grid.h"
 #include "optics/calib.h"
 #include "run/stage.h"
 #include "triangulate.h"
@@ -21,7 +22,7 @@ struct epipolar_check {
 	size_t across;			/* channel of the other axis's phase */
 	double limit_px;		/* that half of the pixels are off where a line warns */
 	double px_per_rad, code0_px;	/* its place on the projector = px_per_rad phase + code0 */
-	size_t step, rows, columns;	/* of the grid */
+	struct coarse_grid grid;
 	float (*kept)[2];		/* [row][column]: distances of a pixel and of its right
 					 * neighbour, in projector pixels; NaN: none */
 };
