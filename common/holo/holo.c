@@ -113,6 +113,12 @@ holo_code(const struct holo *holo)
 	};
 }
 
+double
+holo_depth_step(const struct holo_code *code, double range)
+{
+	return range / (2 * M_PI * 127.5 * (double)code->turns_per_depth);
+}
+
 const char *
 holo_channel_names(enum holo_layout layout, bool texture)
 {

@@ -95,6 +95,8 @@ size_t holo_longer_side(const struct holo *);
 /* -1 after fail() with the numbers where the stairs do not fit into 256 levels. */
 int holo_check_stairs(const struct holo *);
 struct holo_code holo_code(const struct holo *);
+/* Between two depths of a range so large whose sine differs by a level where it is steepest. */
+double holo_depth_step(const struct holo_code *, double range);
 /* The channels of sine, cosine, stair, by layout. */
 extern const size_t holo_place[2][3];
 /* The channel that formats keep at full resolution, and that has a texture below, by layout. */

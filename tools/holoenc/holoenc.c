@@ -59,16 +59,6 @@ holoenc_rows(const struct run *run, const struct frame *in, struct frame *out, s
 
 /* ---- the frame ---- */
 
-/* Between two depths whose sine differs by a level where it is steepest. */
-static double
-depth_step(const struct priv *priv)
-{
-	const struct holo_code *code = &priv->code;
-
-	return fabs((double)code->depth_one - (double)code->depth_zero) /
-	    (2 * M_PI * 127.5 * (double)code->turns_per_depth);
-}
-
 /* The depth range of this frame, and the grid that its points lie on. */
 int
 holoenc_survey(struct run *run, const struct frame *in)
@@ -98,7 +88,7 @@ holoenc_survey(struct run *run, const struct frame *in)
 	    holo->z_axis == HOLO_TOWARDS);
 	if (priv->range_wanted && !priv->stray)
 		priv->stray = depth_use_warn_stray(in, priv->depth, holo->low, holo->high,
-		    depth_step(priv));
+		    holo_depth_step(&priv->code, holo->high - holo->low));
 	if (check_write(priv, in, run_output_meta(run)) < 0)
 		return -1;
 	return holo_write(holo, run_output_meta(run));
@@ -172,7 +162,8 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	depth_use_conclude(&priv->use, depth_step(priv));
+	depth_use_conclude(&priv->use,
+	    holo_depth_step(&priv->code, priv->holo.high - priv->holo.low));
 	texture_cut_conclude(&priv->cut);
 	texture_below_free(&priv->below);
 }

@@ -88,13 +88,13 @@ find_range(const struct picture *picture, size_t channel, double *low, double *h
 	*high = (double)most;
 }
 
-/* Between two depths whose sine differs by a level where it is steepest. */
+/* Between two depths of a range that the code of the pictures tells from each other. */
 static double
-depth_step(const struct holo *holo, double range)
+depth_step(const struct picture_maker *maker, const struct holo *holo, double range)
 {
 	const struct holo_code code = holo_code(holo);
 
-	return range / (2 * M_PI * 127.5 * (double)code.turns_per_depth);
+	return maker->options->luma ? range / LUMA_LEVELS : holo_depth_step(&code, range);
 }
 
 /* A range that was given: does it hold the depths? */
@@ -107,8 +107,7 @@ judge_range(struct picture_maker *maker, const struct picture *picture)
 		maker->outside = depth_range_warn_outside(picture->source, picture->depth,
 		    holo->low, holo->high);
 	depth_use_add(&maker->use, picture->source, picture->depth, holo->low, holo->high);
-	maker->step = maker->options->luma ? (holo->high - holo->low) / LUMA_LEVELS :
-	    depth_step(holo, holo->high - holo->low);
+	maker->step = depth_step(maker, holo, holo->high - holo->low);
 }
 
 static void
@@ -134,7 +133,7 @@ follow_range(struct picture_maker *maker, struct picture *picture)
 	if (maker->low > maker->high || low < maker->low || high > maker->high) {
 		if (!maker->stray && high > low)
 			maker->stray = depth_use_warn_stray(picture->source, picture->depth, low,
-			    high, depth_step(&picture->holo, high - low));
+			    high, depth_step(maker, &picture->holo, high - low));
 		if (maker->low <= maker->high) {
 			low = low < maker->low ? low : maker->low;
 			high = high > maker->high ? high : maker->high;
