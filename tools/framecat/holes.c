@@ -17,7 +17,7 @@ struct ends {
 	double first, last;	/* what the samples 0 and the largest stand for */
 };
 
-/* Of some rows, each step-th pixel of it. */
+/* Of every step-th pixel of every step-th row. */
 static struct ends
 find_ends(const struct frame *frame, size_t c, size_t step)
 {

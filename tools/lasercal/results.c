@@ -23,10 +23,10 @@ static const char *const entries[] = { "laser_plane", "scan_direction", "axis_po
 #define SINGULAR_LEAST 0.01
 #define SINGULAR_WARN 0.1
 #define SINGULAR_MOST 0.3
-#define SD_WARN_DEG 0.3
-#define STOP_WARN 0.25		/* of a step is a stop off the line of all, */
-#define STOP_TIMES 5		/* and so many times the usual one */
-#define STOPS_LEAST 5
+#define SD_WARN_DEG 0.3		/* of the plane's tilt */
+#define STOP_WARN 0.25		/* of a step: a stop that is as far off the line of all, */
+#define STOP_TIMES 5		/* and so many times as far as the usual one */
+#define STOPS_LEAST 5		/* fewer do not tell which one is off */
 #define DEGREES 57.29577951308232
 
 int
@@ -142,8 +142,8 @@ check_scale(double scale, const char *what)
 	return 0;
 }
 
-/* A stop that is not where its picture says: pictures in another order, twice or missing. off: of
- * the board's middle, three numbers a view. */
+/* A stop that is not where its picture says: pictures in another order, twice or missing. off: how
+ * far the board's middle is off the line, three numbers a view. */
 static void
 check_stops(const struct views *views, const double *off)
 {
@@ -172,7 +172,7 @@ check_stops(const struct views *views, const double *off)
 	free(length);
 }
 
-/* Entries that were there before, of the same stage, and now point the other way. */
+/* An entry of --calib, `before`, of the same stage, against which the result points. */
 static void
 check_opposite(const char *name, bool has, const double before[3], const double now[3])
 {

@@ -3,7 +3,7 @@
 #include "base/fail.h"
 #include "late_start.h"
 
-#define ROUNDING 0.25
+#define ROUNDING 0.25		/* levels: rounding alone leaves amplitudes of some 0.2 */
 
 void
 detectors_init(struct detectors *detectors, bool verbose)
@@ -11,8 +11,8 @@ detectors_init(struct detectors *detectors, bool verbose)
 	detectors->verbose = detectors->fit_check.verbose = detectors->removed.verbose = verbose;
 }
 
-/* Rounding alone leaves a mean square of 1/12, and amplitudes of some 0.2 where nothing is lit; a
- * smaller limit keeps them all, and stills the word about them. */
+/* A limit below what rounding leaves where nothing is lit, a mean square of 1/12, keeps all of it;
+ * and with a limit given, unlit_warn() has no word about it. */
 static void
 check_limit(struct detectors *detectors, double least_amplitude, bool whole)
 {

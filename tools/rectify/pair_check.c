@@ -8,11 +8,13 @@
 /* Cameras are farther apart than the one and less than the other, else T is in another unit. */
 #define BASELINE_LEAST_MM 2.0
 #define BASELINE_MOST_MM 2e4
-/* Cameras that nearer to each other look at a point so near: T may be cm, or squares. */
+/* Cameras that are nearer to each other, and look at a point that is nearer than that: T may be cm,
+ * or squares of a board. */
 #define SMALL_RIG 20.0
 #define SMALL_RANGE 150.0
 #define TOED_IN_DEG 3.0		/* with less where the axes meet says nothing of the scene */
 #define APART_DEG 6.0		/* cameras that are meant to be parallel are off by less */
+#define WHOLE 0.02		/* of a factor between two sizes, from a whole number of 2 and more */
 
 static double
 dot(const double a[3], const double b[3])
@@ -116,8 +118,8 @@ check_small(const struct source_geometry *geometry, bool placed)
 	const struct pinhole *camera = &geometry->stereo->camera[geometry->side];
 	double w = (double)geometry->in_w * geometry->bin;
 	double h = (double)geometry->in_h * geometry->bin, factor = camera->w / w;
-	bool halved = factor > 1.5 && fabs(factor - round(factor)) < 0.02 &&
-	    fabs(factor - camera->h / h) < 0.02;
+	bool halved = round(factor) >= 2 && fabs(factor - round(factor)) < WHOLE &&
+	    fabs(factor - camera->h / h) < WHOLE;
 
 	if (!(w <= camera->w - geometry->bin || h <= camera->h - geometry->bin) ||
 	    (placed && !halved))
