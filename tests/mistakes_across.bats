@@ -61,6 +61,14 @@ write_frames("mirrored.nrrd", Frame(np.float32(2 * np.pi * 800 / 60) - f.pixels,
 	done
 }
 
+@test "mistakes: --across: what is wrong is told where a device computes, too" {
+	need_gpu
+	rigs
+	both
+	mistake "px (rms) beside their epipolar lines on the projector" \
+		phase2depth -d gpu x.nrrd -o p.nrrd --calib direction.json --across y.nrrd
+}
+
 @test "mistakes: --across: no word of right captures; what cannot go with the input" {
 	rigs
 	for kind in "--seed 2" "--noise 8" "--scene sphere --radius 60" "--scene tilt --height 100" "--scene steps --height 40"; do

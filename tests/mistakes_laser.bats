@@ -41,6 +41,12 @@ p = 20 + 120 * np.exp(-(x - 90 - y / 9) ** 2 / 4.5) + 200 * (np.hypot(x - 220, y
 write_frames("lamp.nrrd", [Frame(np.rint(p + np.random.default_rng(1).normal(0, 1, p.shape)).astype("u1"))])'
 	right steger --roi 0,0,170,200 lamp.nrrd -o x.nrrd
 	right steger lamp.nrrd -o x.nrrd
+	# 80 lines, whose points are too many to be looked for one by one among those of another sigma
+	py '
+x = np.arange(2000) % 25
+p = np.random.default_rng(1).normal(0, 1, (2000, 2000)) + np.where(x < 6, 200, 20)
+write_frames("many.nrrd", Frame(np.rint(p).astype("u1")))'
+	right timeout 20 steger many.nrrd -o x.nrrd
 }
 
 @test "mistakes: steger's threshold of other levels, its rows of a line along them, and pictures of something else" {
