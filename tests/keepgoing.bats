@@ -188,7 +188,7 @@ for n in ("m1-0", "m3-1"):
 		framecat --set 'channels=absphase modulation texture' good-000$m.nrrd -o "phases/p$m.nrrd"
 		framecat --set 'channels=absphase modulation texture' good-000$((5 - m)).nrrd -o "refs/r$m.nrrd"
 	done
-	pair() { phase2depth -c 1 --ref refs "$@"; }
+	pair() { phase2depth -c 5 --ref refs "$@"; }
 	pair phases -o wanted-%d.nrrd
 	truncate -s 900 phases/p1.nrrd
 	: >refs/r3.nrrd
@@ -199,14 +199,14 @@ for n in ("m1-0", "m3-1"):
 	# the first of them, and an only one, which serves all
 	: >refs/r0.nrrd
 	word=frame keeps "0 1 3" 6 pair --keep-going phases -o null:
-	fails 1 "refs/r0.nrrd: is empty" phase2depth -c 1 --keep-going --ref refs/r0.nrrd phases/p[02345].nrrd -o null:
+	fails 1 "refs/r0.nrrd: is empty" phase2depth -c 5 --keep-going --ref refs/r0.nrrd phases/p[02345].nrrd -o null:
 	# the input breaks: the other one may go on
 	cat phases/p[02345].nrrd | head -c -9 >cut.nrrd
-	word=frame keeps "4" 5 phase2depth -c 1 --keep-going --ref refs/r2.nrrd cut.nrrd -o null:
+	word=frame keeps "4" 5 phase2depth -c 5 --keep-going --ref refs/r2.nrrd cut.nrrd -o null:
 	cat refs/r[245].nrrd refs/r[245].nrrd >many.nrrd
-	word=frame keeps "4" 5 phase2depth -c 1 --keep-going --ref many.nrrd cut.nrrd -o null:
+	word=frame keeps "4" 5 phase2depth -c 5 --keep-going --ref many.nrrd cut.nrrd -o null:
 	# the other one breaks: the inputs without one are lost
-	word=frame keeps "2 3 4" 5 phase2depth -c 1 --keep-going --ref <(cat refs/r[245].nrrd | head -c -9) \
+	word=frame keeps "2 3 4" 5 phase2depth -c 5 --keep-going --ref <(cat refs/r[245].nrrd | head -c -9) \
 		phases/p[02345].nrrd -o null:
 }
 
@@ -228,7 +228,7 @@ for n in ("m1-0", "m3-1"):
 	done
 	framecat --crop 0,0,8,8 p1.nrrd -o small.nrrd
 	framecat -c modulation p1.nrrd -o lacks.nrrd
-	word=frame keeps "1 2" 4 phase2depth -c 1 --ref p5.nrrd --keep-going \
+	word=frame keeps "1 2" 4 phase2depth -c 5 --ref p5.nrrd --keep-going \
 		p0.nrrd small.nrrd lacks.nrrd p3.nrrd -o 'out-%d.nrrd'
 	[ "$(echo out-*)" = "out-0.nrrd out-3.nrrd" ]
 	[[ $stderr == *"frame 1 is lost: small.nrrd: "* ]]

@@ -358,7 +358,7 @@ put("lenses", camera_dist=c["projector_dist"], projector_dist=c["camera_dist"])'
 	for name in inverse ten lenses; do
 		right phase2depth --calib $name.json --origin 350,300 a.nrrd -o x.nrrd
 	done
-	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | has "the pose the other way round (R transposed and T turned with it), which puts the projector on the camera's other side"
+	tr -s ' \n' ' ' <"$top/man/phase2depth.1" | has "the pose the other way round (R transposed and T turned with it), which puts the projector on the camera's other side"
 }
 
 @test "mistakes: no word of right rigs, many of them" {
@@ -442,5 +442,5 @@ write_frames("mirrored.nrrd", Frame(-f["absphase"], ["absphase"], f.meta))'
 	py '
 for n in "ax": write_frames("bare_" + n + ".nrrd", Frame(read_frame(n + ".nrrd")["absphase"], ["absphase"]))'
 	right "${depth[@]}" -c 0.005 --ref bare_x.nrrd bare_a.nrrd	# nothing tells, and the page says so
-	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | has "another unit where the frame states no distance of pixels"
+	tr -s ' \n' ' ' <"$top/man/phase2depth.1" | has "another unit where the frame states no distance of pixels"
 }
