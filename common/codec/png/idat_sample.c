@@ -13,9 +13,9 @@
 #define LITTLE_PART 900		/* or less than this, where it costs less because less is left */
 #define LITTLE_LONGER 50	/* than this part */
 #define REPEATED 20		/* hundredths of words of rows that repeat far apart */
-/* No filter leaves least of these: where it leaves less than one part in so many of what filters
- * leave in a thin strip, or where FILTER_SUB leaves no fewer hundredths of that in a long one. */
-#define FAR_CLEAR 2
+/* No filter leaves least of these: where it leaves less than ten of so many parts of what filters
+ * leave in a thin strip (of 16 bits they find more in the whole, up to a fourth), or where FILTER_SUB leaves no fewer hundredths of that in a long one. */
+#define FAR_CLEAR 24
 #define FAR_SUB 93
 #define FAR_OWN 94		/* FILTER_SUB does: hundredths of what filters by the row leave */
 #define MUCH 2			/* no less than this part of the sample is left: */
@@ -200,7 +200,7 @@ try_far(struct idat_trial *trial, struct idat_packing *method)
 	trial->lead[0] = IDAT_TRIAL_TOO_MANY;	/* what is left behind another is to be known */
 	plain = idat_trial_matches(trial, FILTER_NONE);
 	method->level = trial->image->options->level_longest;
-	if (plain * FAR_CLEAR < own * (trial->image->bytes / thin.strips.bytes))
+	if (plain * FAR_CLEAR < own * 10 * (trial->image->bytes / thin.strips.bytes))
 		return true;
 	own = idat_trial_matches(trial, FILTER_LEAST);
 	sub = idat_trial_matches(trial, FILTER_SUB);

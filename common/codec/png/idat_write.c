@@ -19,6 +19,7 @@
 #define LITTLE_FAST 5		/* and where matches are worth their time in a fast one */
 #define REPEATED 75		/* hundredths of words in an image where no filter leaves least, */
 #define REPEATED_FAST 50	/* and where it leaves less than runs do */
+#define LEVEL_MIDDLE 1		/* of the search that tells where a filter leaves less all the same */
 /* Matches are looked for without filter where runs of unfiltered rows take no more percent of
  * filtered ones. */
 #define PLAIN_PERCENT 125
@@ -73,15 +74,25 @@ attempt(struct attempts *attempts, enum filter filter, bool runs, int level)
 	return n;
 }
 
-/* The bytes of runs of rows in the middle of the image. */
+/* Filters rows in the middle of the image; how many. */
 static size_t
-middle_runs(struct attempts *attempts, enum filter filter)
+middle_rows(struct attempts *attempts, enum filter filter)
 {
 	const struct idat_image *image = attempts->image;
 	const size_t h = image->frame->head.h, rows = h < 32 ? h : h / 4, y = (h - rows) / 2;
 
 	idat_image_rows(image, y, y + rows, filter, image->rows);
 	attempts->any_rows = false;
+	return rows;
+}
+
+/* The bytes of runs of these. */
+static size_t
+middle_runs(struct attempts *attempts, enum filter filter)
+{
+	const struct idat_image *image = attempts->image;
+	const size_t rows = middle_rows(attempts, filter);
+
 	return deflate_runs(image->rows, rows * (image->row_bytes + 1), attempts->other);
 }
 
@@ -99,8 +110,25 @@ attempt_few(struct attempts *attempts)
 	return attempt(attempts, filter, false, image->options->level) ? 0 : -1;
 }
 
-/* Runs, and matches: without filter only where rows repeat far apart, or where runs say that a
- * filter takes little away. */
+/* Do matches behind a filter leave less of rows in the middle than their share of so many bytes? */
+static bool
+filter_leaves_less(struct attempts *attempts, size_t bytes)
+{
+	const struct idat_image *image = attempts->image;
+	struct libdeflate_compressor *compressor = compressor_take(LEVEL_MIDDLE);
+	size_t rows, n;
+
+	if (!compressor)
+		return true;	/* the attempt says that memory is short */
+	rows = middle_rows(attempts, FILTER_LEAST);
+	n = idat_image_deflate(compressor, image->rows, rows * (image->row_bytes + 1),
+	    attempts->other);
+	compressor_give(compressor, LEVEL_MIDDLE);
+	return n * image->frame->head.h < bytes * rows;
+}
+
+/* Runs, and matches: without filter where rows repeat far apart, unless they do more behind a
+ * filter, or where runs say that a filter takes little away. */
 static int
 attempt_all(struct attempts *attempts)
 {
@@ -113,8 +141,13 @@ attempt_all(struct attempts *attempts)
 	if (fast && all < TINY)
 		return 0;
 	if (runs * LITTLE_FAST > all && idat_trial_repeated(attempts->image, attempts->other) >=
-	    (fast ? REPEATED_FAST : REPEATED))
-		return attempt(attempts, FILTER_NONE, false, level) ? 0 : -1;
+	    (fast ? REPEATED_FAST : REPEATED)) {
+		if (!attempt(attempts, FILTER_NONE, false, level))
+			return -1;
+		if (!filter_leaves_less(attempts, attempts->least))
+			return 0;
+		return attempt(attempts, FILTER_LEAST, false, level) ? 0 : -1;
+	}
 	if (fast && runs * LITTLE_FAST > all)
 		return 0;
 	if (!fast && runs * LITTLE < all)
