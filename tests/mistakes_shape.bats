@@ -442,5 +442,5 @@ write_frames("mirrored.nrrd", Frame(-f["absphase"], ["absphase"], f.meta))'
 	py '
 for n in "ax": write_frames("bare_" + n + ".nrrd", Frame(read_frame(n + ".nrrd")["absphase"], ["absphase"]))'
 	right "${depth[@]}" -c 0.005 --ref bare_x.nrrd bare_a.nrrd	# nothing tells, and the page says so
-	man -l "$top/man/phase2depth.1" | tr -s ' \n' ' ' | has "another unit where the frame states no distance of pixels"
+	tr '\n' ' ' <"$top/man/phase2depth.1" | has "another unit where the frame states no distance of pixels"
 }
