@@ -14,7 +14,7 @@
 #define SMALL_RANGE 150.0
 #define TOED_IN_DEG 3.0		/* with less where the axes meet says nothing of the scene */
 #define APART_DEG 6.0		/* cameras that are meant to be parallel are off by less */
-#define WHOLE 0.02		/* of a factor between two sizes, from a whole number of 2 and more */
+#define WHOLE 0.02		/* of a factor between two sizes, from a whole number */
 
 static double
 dot(const double a[3], const double b[3])
