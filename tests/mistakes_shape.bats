@@ -136,7 +136,7 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 		phasewrap -q --phase-origin 5 set.nrrd -o off.nrrd	# too little to be told: man unwrap2f says so
 		right unwrap2f off.nrrd -o a.nrrd
 	done
-	man -l "$top/man/unwrap2f.1" | tr -s ' \n' ' ' | has "below 13 degrees nothing is told"
+	tr '\n' ' ' <"$top/man/unwrap2f.1" | has "below 13 degrees nothing is told"
 	for period in 300 900; do	# a cell is as large as the picture, or larger
 		fringesim -q -s 400x300 --projector 1200x800 -n 4 -p $period --gray half -o set.nrrd
 		for crop in 0,0,400,300 50,50,100,80 200,50,90,80; do
@@ -358,7 +358,7 @@ put("lenses", camera_dist=c["projector_dist"], projector_dist=c["camera_dist"])'
 	for name in inverse ten lenses; do
 		right phase2depth --calib $name.json --origin 350,300 a.nrrd -o x.nrrd
 	done
-	tr -s ' \n' ' ' <"$top/man/phase2depth.1" | has "the pose the other way round (R transposed and T turned with it), which puts the projector on the camera's other side"
+	tr '\n' ' ' <"$top/man/phase2depth.1" | has "the pose the other way round (R transposed and T turned with it), which puts the projector on the camera's other side"
 }
 
 @test "mistakes: no word of right rigs, many of them" {
@@ -442,5 +442,5 @@ write_frames("mirrored.nrrd", Frame(-f["absphase"], ["absphase"], f.meta))'
 	py '
 for n in "ax": write_frames("bare_" + n + ".nrrd", Frame(read_frame(n + ".nrrd")["absphase"], ["absphase"]))'
 	right "${depth[@]}" -c 0.005 --ref bare_x.nrrd bare_a.nrrd	# nothing tells, and the page says so
-	tr -s ' \n' ' ' <"$top/man/phase2depth.1" | has "another unit where the frame states no distance of pixels"
+	tr '\n' ' ' <"$top/man/phase2depth.1" | has "another unit where the frame states no distance of pixels"
 }

@@ -9,6 +9,7 @@
 #define WIDE 8.0		/* widths of the picture in a focal length: some 150 degrees */
 #define MIDDLE 0.05		/* principal points lie so near it, a share of the picture, */
 #define ASIDE 0.2		/* and a camera's never so far from it; halved: 0.25 */
+#define SHIFTED 0.65		/* heights by which a projector shifts its picture, up or down */
 
 /*
  * A principal point lies near the middle of its picture. In the matrix of a picture of another
@@ -25,7 +26,7 @@ resolution_factor(const struct pinhole *device, double w, double h, enum device_
 		double off_x = x / factors[i] - 0.5, off_y = y / factors[i] - 0.5;
 
 		if (fabs(off_x) < MIDDLE && (fabs(off_y) < MIDDLE ||
-		    (kind == DEVICE_PROJECTOR && off_y > -0.65 && off_y < 0.65)))
+		    (kind == DEVICE_PROJECTOR && fabs(off_y) < SHIFTED)))
 			return factors[i];
 	}
 	return 1;

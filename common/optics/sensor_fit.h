@@ -17,7 +17,7 @@ struct sensor_fit {
  * The picture's size is the frame's, of a table the key image_size_px; without one there is nothing
  * to compare. Fails where the picture does not lie on the camera's full frame; warns where it is
  * smaller though nothing says that it is cut out, or, without a size in the calibration, where
- * the principal point (cx, cy) does not lie in the picture. *warned keeps it to one warning.
+ * the principal point (cx, cy) is far from its middle. *warned keeps it to one warning.
  */
 int sensor_fit_check(const struct pinhole *, const struct frame_head *, bool is_picture,
     const struct sensor_fit *, bool *warned);

@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "optics/device_check.h"
 
 #define SQUARE 0.02		/* fx over fy, from 1, or from 1/2 and 2 of diagonal rows */
 #define SURE 10.0		/* standard deviations */
-/* Devices that near to each other, before a board that near: its spacing may be cm, or 1. */
-#define SMALL_RIG_MM 20.0
-#define SMALL_RANGE_MM 150.0
 #define LEAST_SPACING_MM 0.8	/* finer boards are made for rigs as small */
 
 static bool

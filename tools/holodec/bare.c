@@ -111,6 +111,14 @@ bare_counts(const struct holo *holo, const struct reading *reading, const struct
 	return pixel_counts_circle(&angle) ? refuse_other(holo, reading, in) : 0;
 }
 
+static void
+warn_outside(double share, const char *kind)
+{
+	warn(NULL, "%.1f %% of the picture%s decode to depths outside of the range, where no "
+	    "encoder has any: wrong --pitch, --theta or --layout, or columns were cut off; depths "
+	    "are wrong", 100 * share, kind);
+}
+
 void
 bare_warn_beyond(const struct pixel_counts *counts, struct bare *bare)
 {
@@ -119,10 +127,7 @@ bare_warn_beyond(const struct pixel_counts *counts, struct bare *bare)
 	if (bare->beyond || share <= BEYOND_MOST)
 		return;
 	bare->beyond = true;
-	warn(NULL,
-	    "%.1f %% of the picture, of which nothing was lost, decode to depths outside of the "
-	    "range, where no encoder has any: wrong --pitch, --theta or --layout, or columns were "
-	    "cut off; depths are wrong", 100 * share);
+	warn_outside(share, ", of which nothing was lost,");
 }
 
 /* 1: beyond the range; 0: inside; -1: no point. */
@@ -154,7 +159,5 @@ bare_warn_beyond_regions(const struct holo_code *code, const struct regions *reg
 	if (points < POINTS_LEAST || (double)beyond <= BEYOND_LOSSY * (double)points)
 		return;
 	bare->beyond = true;
-	warn(NULL, "%.1f %% of the picture decode to depths outside of the range, where no encoder "
-	    "has any: wrong --pitch, --theta or --layout, or columns were cut off; depths are "
-	    "wrong", 100 * (double)beyond / (double)points);
+	warn_outside((double)beyond / (double)points, "");
 }

@@ -18,8 +18,6 @@
 #define MIRRORED 0.8		/* of the pixels: right captures 0 to 0.1, at steep slopes */
 #define ESTIMATED 0.2		/* the same, of a size that is not known */
 #define TURNED 70.0		/* degrees: right captures to 60 */
-#define SMALL_RIG 20.0		/* mm between the devices, where the unit is not stated, */
-#define SMALL_RANGE 150.0	/* and to most of the points: those of T may be cm, or squares */
 #define FEWER 8			/* of those pixels: points that make the surface as a whole */
 #define APART 3			/* pixels, between which the phase rises by more than its noise */
 #define STEEP 5.0		/* times the rise of far points: an edge, or a wrong fringe order */
@@ -322,7 +320,7 @@ is_small(const struct plausible *plausible)
 	double apart = plausible_baseline(calib), nearest = INFINITY, farthest = 0;
 	size_t n = 0, near = 0;
 
-	if (calib->unit_stated || strcmp(calib->unit, "mm") || apart >= SMALL_RIG)
+	if (calib->unit_stated || strcmp(calib->unit, "mm") || apart >= SMALL_RIG_MM)
 		return false;
 	for (size_t i = 0; i < plausible->rows * plausible->columns; i++) {
 		double distance = 1 / (double)plausible->point[i].inverse;
@@ -330,7 +328,7 @@ is_small(const struct plausible *plausible)
 		if (isnan(plausible->point[i].x))
 			continue;
 		n++;
-		near += distance < SMALL_RANGE;
+		near += distance < SMALL_RANGE_MM;
 		nearest = fmin(nearest, distance);
 		farthest = fmax(farthest, distance);
 	}

@@ -7,9 +7,6 @@
 #include "base/fail.h"
 #include "optics/device_check.h"
 
-#define BASELINE_MM 2.0		/* a smaller one was meant in another unit */
-#define BASELINE_MOST_MM 20000.0	/* and no rig is so wide */
-
 double
 plausible_baseline(const struct calib *calib)
 {
@@ -57,13 +54,14 @@ check_baseline(const char *path, const struct calib *calib, bool *plausible)
 	if (plausible_baseline(calib) == 0)
 		return fail(path, "camera and projector are in one place, T is 0: nothing can be "
 		    "measured from there");
-	if (unit_mm(calib->unit) == 0 || (apart_mm >= BASELINE_MM && apart_mm <= BASELINE_MOST_MM))
+	if (unit_mm(calib->unit) == 0 ||
+	    (apart_mm >= BASELINE_LEAST_MM && apart_mm <= BASELINE_MOST_MM))
 		return 0;
 	*plausible = false;
 	if (strcmp(calib->unit, "mm"))
 		warn(path, "camera and projector are %.3g %s apart: is T in %s?",
 		    plausible_baseline(calib), calib->unit, calib->unit);
-	else if (apart_mm < BASELINE_MM)
+	else if (apart_mm < BASELINE_LEAST_MM)
 		warn(path, "camera and projector are %.3g mm apart: is T in metres? Then say "
 		    "length_unit: m there", apart_mm);
 	else

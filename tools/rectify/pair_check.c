@@ -5,16 +5,9 @@
 #include "base/fail.h"
 #include "optics/device_check.h"
 
-/* Cameras are farther apart than the one and less than the other, else T is in another unit. */
-#define BASELINE_LEAST_MM 2.0
-#define BASELINE_MOST_MM 2e4
-/* Cameras that are nearer to each other, and look at a point that is nearer than that: T may be cm,
- * or squares of a board. */
-#define SMALL_RIG 20.0
-#define SMALL_RANGE 150.0
 #define TOED_IN_DEG 3.0		/* with less where the axes meet says nothing of the scene */
 #define APART_DEG 6.0		/* cameras that are meant to be parallel are off by less */
-#define WHOLE 0.02		/* of a factor between two sizes, from a whole number of 2 and more */
+#define WHOLE 0.02		/* of a factor between two sizes, from a whole number */
 
 static double
 dot(const double a[3], const double b[3])
@@ -77,8 +70,8 @@ check_views(const char *path, const struct stereo *stereo)
 	if (degrees > APART_DEG && along[0] < 0 && along[1] < 0)
 		warn(path, "the cameras look apart, by %.0f degrees: is T's sign right, and do R "
 		    "and T take points of the first camera to the second?", degrees);
-	else if (!stereo->unit_stated && apart < SMALL_RIG && degrees > TOED_IN_DEG &&
-	    along[0] > 0 && along[0] < SMALL_RANGE)
+	else if (!stereo->unit_stated && apart < SMALL_RIG_MM && degrees > TOED_IN_DEG &&
+	    along[0] > 0 && along[0] < SMALL_RANGE_MM)
 		warn(path, "the cameras are %.3g apart and look at a point %.3g away, taken for mm "
 		    "as nothing says the unit of T: is it cm, or squares of a board? length_unit "
 		    "says what it is, mm too", apart, along[0]);
