@@ -14,7 +14,8 @@
 #define LITTLE_LONGER 50	/* than this part */
 #define REPEATED 20		/* hundredths of words of rows that repeat far apart */
 /* No filter leaves least of these: where it leaves less than ten of so many parts of what filters
- * leave in a thin strip (of 16 bits they find more in the whole, up to a fourth), or where FILTER_SUB leaves no fewer hundredths of that in a long one. */
+ * leave in a thin strip (of 16 bits they leave down to a fourth of that in the whole), or where
+ * FILTER_SUB leaves no fewer hundredths of that in a long one. */
 #define FAR_CLEAR 24
 #define FAR_SUB 93
 #define FAR_OWN 94		/* FILTER_SUB does: hundredths of what filters by the row leave */
