@@ -1127,6 +1127,30 @@ test_directions(void **state)
 	}
 }
 
+/* Small patterns whose rows repeat, and more so behind a filter: 15 times the bytes without one. */
+static void
+test_patterns(void **state)
+{
+	static const size_t sizes[][2] = { { 3, 1024 }, { 3, 1365 }, { 64, 64 }, { 128, 128 } };
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof(sizes) / sizeof(*sizes); i++) {
+		const size_t w = sizes[i / 2][0], h = sizes[i / 2][1];
+		struct frame *frame = written_frame(w, h, 1, SAMPLE_UCHAR, FLAT);
+		size_t bytes;
+
+		for (size_t y = 0; y < h; y++)
+			for (size_t x = 0; x < w; x++)
+				((uint8_t *)frame_row(frame, 0, y))[x] =
+				    (uint8_t)(i % 2 ? x * y : x ^ y);
+		bytes = our_bytes(frame, false);
+		print_message("%zu x %zu, x %s y: %zu bytes, libpng %zu\n", w, h,
+		    i % 2 ? "times" : "xor", bytes, libpng_bytes(frame, 0));
+		assert_true(bytes <= 2 * libpng_bytes(frame, 0));
+		frame_free(frame);
+	}
+}
+
 /* Counts like Fibonacci's numbers give Huffman codes of 20 bits, where 15 are the most. */
 static unsigned char
 fibonacci_byte(size_t i)
@@ -1238,6 +1262,7 @@ main(void)
 		cmocka_unit_test(test_one_filter),
 		cmocka_unit_test(test_oblique),
 		cmocka_unit_test(test_directions),
+		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_filter_choice),
 	};
