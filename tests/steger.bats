@@ -365,6 +365,9 @@ write_frames("apart.nrrd", Frame(np.rint(100 * (np.exp(-(x - 30) ** 2 / 8) + np.
 	steger --sigma 3 --channel red --threshold 2.5 --min-length 100 --background "$horus/laser_pattern_background.png" \
 		"$horus/laser_pattern.png" -o board.nrrd
 	steger --sigma 3 --channel red --background "$horus/laser_bust_background.png" "$horus/laser_bust.png" -o bust.nrrd
+	run -0 --separate-stderr steger --sigma 3 --channel green --background "$horus/laser_bust_background.png" \
+		"$horus/laser_bust.png" -o green.nrrd
+	[[ $stderr == *"or is --channel that of the laser's colour?" ]]
 	py '
 from PIL import Image
 def undistorted(u, v):
