@@ -197,4 +197,8 @@ sequence("relative", low=0)'
 	mistake "75 % of depth are 0, and hardly any near it" kalman holes.nrrd -o x.nrrd
 	framecat --invalid 0 holes.nrrd -o none.nrrd
 	right kalman none.nrrd -o x.nrrd
+	framecat --set z_axis=away holes.nrrd -o away.nrrd
+	mistake "75 % of depth are 0, and hardly any near it" kalman away.nrrd -o x.nrrd
+	framecat --set z_axis=towards holes.nrrd -o towards.nrrd	# 0: a plane behind
+	right kalman towards.nrrd -o x.nrrd
 }
