@@ -44,14 +44,16 @@ plausible_zeros(struct noise *noise, const struct frame_head *head, const char *
 	return true;
 }
 
-/* Does the last frame move, as well as all of them on the average? A jump is one frame's. */
+/* Does the last frame move, as well as all of them on the average? A jump is one frame's, and drift
+ * tells motion from noise of few values. */
 static bool
 is_moving(struct kalman *kalman, double moved, double motion, double noise)
 {
 	const struct noise *all = &kalman->noise;
 	double now = sqrt(fmax(0, 2 * (all->first - all->variance) * all->usual));
+	double drift = sqrt(noise_drift(all)) * kalman->clock.usual;
 
-	if (moved > WRONG * motion && fmin(moved, now) > LAGS * noise)
+	if (moved > WRONG * motion && fmin(fmin(moved, now), drift) > LAGS * noise)
 		kalman->lags++;
 	else
 		kalman->lags = 0;
