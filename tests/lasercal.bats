@@ -192,6 +192,7 @@ expect(len(json.load(open("rig.json"))) == 4)
 	fails 1 "no board" lasercal plane --board 9x4,18 --calib camera.json --off off on
 	fails 1 "320x240" lasercal plane --board 11x8,18 --calib camera.json --off <(framecat --crop 0,0,310,240 off) on
 	fails 1 "no point of the laser" lasercal plane --board 11x8,18 --calib camera.json --off off off
+	fails 1 "are those of --off exchanged with them" lasercal plane --board 11x8,18 --calib camera.json --off on off
 }
 
 # direction TRIAL: a board at 21 stops of 5 mm, 0.05 px of noise
@@ -383,6 +384,8 @@ write_frames("bent.nrrd", [Frame(f, c[0].names, c[0].meta)] + c[1:])
 	fails 1 "corners.nrrd" "${run_plane[@]}" --corners corners.nrrd <(cat lines.nrrd lines.nrrd)
 	direction 0 1 0.05
 	fails 1 "moved 0.5" lasercal direction --calib camera.json --board 11x8,15 --step 10 c0.nrrd
+	fails 1 "or pictures are missing or in another order" \
+		lasercal direction --calib camera.json --board 11x8,15 --step 10 c0.nrrd
 	fails 1 "0 mm in all" lasercal direction --calib camera.json --board 11x8,15 --step 0 c0.nrrd
 	fails 1 "1 picture" lasercal direction --calib camera.json --board 11x8,15 <(framecat --frames 0 c0.nrrd)
 	fails 1 "1 picture" lasercal axis --calib camera.json --board 11x8,15 --angle 3 <(framecat --frames 0 c0.nrrd)

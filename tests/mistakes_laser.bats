@@ -192,9 +192,21 @@ sequence("relative", low=0)'
 	right kalman --motion 0.3 moves.nrrd -o x.nrrd
 	right kalman --speed 0.5 seconds.nrrd -o x.nrrd
 	mistake "--motion: depth moves by 0.1" kalman --motion 0 moves.nrrd -o x.nrrd
+	sets=(-s 160x120 -p 24,27 --projector 216x160 -c 1 --noise 2 --frames 20)	# noise whose values are few
+	for scene in "--scene plane" "--scene sphere --height 8"; do
+		fringesim -q "${sets[@]}" $scene | fringepipe -q phasewrap , unwrap2f , phase2depth --ref ideal -o few.nrrd
+		right kalman --motion 0 few.nrrd -o x.nrrd
+	done
+	py '
+write_frames("slides.nrrd", [Frame((f.pixels + 0.01 * k).astype("f4"), f.names, dict(f.meta)) for k, f in enumerate(read_frames("few.nrrd"))])'
+	mistake "a frame, and not by 0: it is shown late" kalman --motion 0 slides.nrrd -o x.nrrd
 	mistake "hardly anything is filtered" kalman --motion 1 still.nrrd -o x.nrrd
 	mistake "--speed: 20 a frame is" kalman --speed 0.5 ms.nrrd -o x.nrrd
 	mistake "75 % of depth are 0, and hardly any near it" kalman holes.nrrd -o x.nrrd
 	framecat --invalid 0 holes.nrrd -o none.nrrd
 	right kalman none.nrrd -o x.nrrd
+	framecat --set z_axis=away holes.nrrd -o away.nrrd
+	mistake "75 % of depth are 0, and hardly any near it" kalman away.nrrd -o x.nrrd
+	framecat --set z_axis=towards holes.nrrd -o towards.nrrd	# 0: a plane behind
+	right kalman towards.nrrd -o x.nrrd
 }

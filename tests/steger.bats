@@ -306,6 +306,17 @@ for name, image in dict(on=scene + light, off=scene, long=1.5 * scene, dark=160 
 	fails 1 "is --background the image?" steger --background on.nrrd off.nrrd -o points.nrrd
 	fails 1 "that of a bright line" steger --dark --background off.nrrd on.nrrd -o points.nrrd
 	words "same view, exposure" steger --background long.nrrd on.nrrd -o points.nrrd
+	py '
+x, y = np.meshgrid(np.arange(200.), np.arange(150.))
+on = np.rint(60 + 40 * np.sin(x / 9) * np.cos(y / 7) + 100 * np.exp(-(x - 90 - 0.2 * y) ** 2 / 8))
+for factor in 1, 16, 256, 257:		# levels of 8 bits in 16
+	for name, image in dict(on=on, near=on - 2, far=on - 9).items():
+		image = image if name == "on" else image - np.rint(100 * np.exp(-(x - 90 - 0.2 * y) ** 2 / 8))
+		write_frames("%s%d.nrrd" % (name, factor), Frame((image * factor).astype("u2")))'
+	for factor in 1 16 256 257; do
+		silent steger --background near$factor.nrrd on$factor.nrrd -o points.nrrd
+		words "same view, exposure" steger --background far$factor.nrrd on$factor.nrrd -o points.nrrd
+	done
 	silent steger --dark dark.nrrd -o points.nrrd
 	fails 1 "that of a dark line" steger dark.nrrd -o points.nrrd
 }
@@ -365,6 +376,20 @@ write_frames("apart.nrrd", Frame(np.rint(100 * (np.exp(-(x - 30) ** 2 / 8) + np.
 	steger --sigma 3 --channel red --threshold 2.5 --min-length 100 --background "$horus/laser_pattern_background.png" \
 		"$horus/laser_pattern.png" -o board.nrrd
 	steger --sigma 3 --channel red --background "$horus/laser_bust_background.png" "$horus/laser_bust.png" -o bust.nrrd
+	run -0 --separate-stderr steger --sigma 3 --channel green --background "$horus/laser_bust_background.png" \
+		"$horus/laser_bust.png" -o green.nrrd
+	[[ $stderr == *"or is --channel that of the laser's colour?" ]]
+	py '
+from PIL import Image
+for name in "", "_background":
+	red = np.asarray(Image.open(sys.argv[1] + "/laser_bust" + name + ".png"))[..., 0]
+	for factor in 1, 16, 256, 257:		# levels of 8 bits in 16
+		write_frames("bust%s%d.nrrd" % (name, factor), Frame(red.astype("u2") * np.uint16(factor)))' "$horus"
+	for factor in 1 16 256 257; do
+		run -0 --separate-stderr steger --sigma 3 --background bust_background$factor.nrrd bust$factor.nrrd -o $factor.nrrd
+		[[ $stderr == *" of 4473 points are in lines of less than 30"* ]]
+		py 'expect(read_frame("bust.nrrd")["u"].size == 4473 == read_frame(sys.argv[1] + ".nrrd")["u"].size)' $factor
+	done
 	py '
 from PIL import Image
 def undistorted(u, v):

@@ -129,7 +129,7 @@ survey(struct run *run, const struct frame *in)
 		    "sequence hold it twice?");
 	kalman->repeated |= alike;
 	kalman->warned_zeros = kalman->warned_zeros ||
-	    plausible_zeros(&kalman->noise, kalman->channels.name);
+	    plausible_zeros(&kalman->noise, &in->head, kalman->channels.name);
 	kalman->block.elapsed = (float)elapsed;
 	kalman->block.keep = (float)(((double)parameters->keep + 1.5) * kalman->clock.usual);
 	set_noise(run, kalman);

@@ -155,16 +155,19 @@ are_alike(const struct noise *noise, const struct channels *channels)
 static void
 add_differences(struct noise *noise, const struct channels *channels, double elapsed)
 {
-	static const double twice[] = { 1, -2, 1 };
-	double second = variance_of(noise, channels, twice, 3), moved, n;
+	static const double twice[] = { 1, -2, 1 }, apart[] = { 1, 0, -1 };
+	double second = variance_of(noise, channels, twice, 3), moved, drift, n;
 
 	if (isnan(second) || isnan(noise->first))
 		return;
+	drift = (variance_of(noise, channels, apart, 3) - noise->first) * noise->usual /
+	    (1.5 * elapsed * elapsed);
 	moved = 2 * (noise->first - second) * noise->usual / (elapsed * elapsed);
 	noise->means++;
 	n = (double)(noise->means < MEMORY ? noise->means : MEMORY);
 	noise->variance += (second - noise->variance) / n;
 	noise->moved += (moved - noise->moved) / n;
+	noise->drift += (drift - noise->drift) / n;
 }
 
 void
@@ -205,4 +208,10 @@ noise_motion(const struct noise *noise)
 		return 0;
 	least = UNTOLD * noise->variance * noise->usual / sqrt(n);
 	return noise->moved * noise->elapsed * noise->elapsed > least ? noise->moved : 0;
+}
+
+double
+noise_drift(const struct noise *noise)
+{
+	return noise->means ? fmax(noise->drift, 0) : 0;
 }

@@ -29,6 +29,7 @@ struct noise {
 	double variance;		/* mean of what second differences show; as a multiple of
 					   the frames' own variance where they carry it */
 	double moved;			/* mean square of the motion per time */
+	double drift;			/* likewise, by differences over two frames and one */
 	size_t means;			/* frames that both are of */
 	double usual;			/* median of the last frame's own variances */
 	double rounding;		/* variance below which there are but the samples' digits */
@@ -44,6 +45,9 @@ void noise_add(struct noise *, const struct frame *, const struct channels *, do
 double noise_variance(const struct noise *);
 /* The mean square of motion per time; 0 where it cannot be told from none. */
 double noise_motion(const struct noise *);
+/* Likewise by how much more values differ over two frames than over one. Noise whose values are few
+ * steps differs as much over both; medians of its first and second differences do not agree. */
+double noise_drift(const struct noise *);
 void noise_free(struct noise *);
 
 #endif

@@ -1,6 +1,7 @@
 #include "plausible.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "image/statistics.h"
@@ -15,11 +16,14 @@
 #define DROWNED 8		/* and what leaves the noise as it is */
 
 bool
-plausible_zeros(struct noise *noise, const char *name)
+plausible_zeros(struct noise *noise, const struct frame_head *head, const char *name)
 {
 	size_t pixels = coarse_grid_pixels(&noise->grid), zeros = 0, n = 0, near = 0;
+	const char *z_axis = meta_get(&head->meta, "z_axis");
 	double usual;
 
+	if (z_axis && !strcmp(z_axis, "towards"))	/* 0 is a plane behind the object */
+		return false;
 	for (size_t i = 0; i < pixels; i++) {
 		double v = fabs((double)noise->frame[0][i].value[0]);
 
@@ -40,14 +44,16 @@ plausible_zeros(struct noise *noise, const char *name)
 	return true;
 }
 
-/* Does the last frame move, as well as all of them on the average? A jump is one frame's. */
+/* Does the last frame move, as well as all of them on the average? A jump is one frame's, and drift
+ * tells motion from noise of few values. */
 static bool
 is_moving(struct kalman *kalman, double moved, double motion, double noise)
 {
 	const struct noise *all = &kalman->noise;
 	double now = sqrt(fmax(0, 2 * (all->first - all->variance) * all->usual));
+	double drift = sqrt(noise_drift(all)) * kalman->clock.usual;
 
-	if (moved > WRONG * motion && fmin(moved, now) > LAGS * noise)
+	if (moved > WRONG * motion && fmin(fmin(moved, now), drift) > LAGS * noise)
 		kalman->lags++;
 	else
 		kalman->lags = 0;

@@ -116,8 +116,9 @@ finish_plane(const struct run *run, const struct parameters *parameters,
 	for (size_t i = 0; i < views->n; i++)
 		used += views->view[i].used > 0;
 	if (views->points == 0)
-		return fail(NULL, "no point of the laser's line on the board in %zu pictures",
-		    views->n);
+		return fail(NULL, "no point of the laser's line on the board in %zu pictures"
+		    "%s", views->n, parameters->off ? ": are those of --off exchanged with them, "
+		    "or of the laser too?" : "");
 	if (used < 2 && views->view[0].has_board)
 		return fail(NULL, "one view with the laser's line: it is a line, and no plane; "
 		    "move or tilt the board");
@@ -136,7 +137,8 @@ check_scale(double scale, const char *what)
 {
 	if (!(fabs(scale - 1) <= SCALE_FAIL))
 		return fail(NULL, "the boards %s %.4g times as far as the stage: the step, the "
-		    "board or the calibration is another one", what, scale);
+		    "board or the calibration is another one, or pictures are missing or in "
+		    "another order", what, scale);
 	if (fabs(scale - 1) > SCALE_WARN)
 		warn(NULL, "the boards %s %.4g times as far as the stage", what, scale);
 	return 0;

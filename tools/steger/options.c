@@ -176,11 +176,53 @@ steger_set_keys(struct meta *meta, const struct line_options *options,
 	    (!isnan(noise) && meta_setf(meta, "line_noise", "%.6g", noise) < 0) ? -1 : 0;
 }
 
+/* The greatest common divisor of `common` and a plane's samples; common is 0 for none yet. */
+static size_t
+common_divisor(const struct line_image *image, const struct line_plane *plane, size_t common)
+{
+	for (size_t y = 0; y < image->h && common != 1; y++) {
+		const unsigned char *row = (const unsigned char *)plane->v + y * plane->stride;
+
+		for (size_t x = 0; x < image->w && common != 1; x++) {
+			size_t v = (size_t)frame_sample_in(plane->type, row, x);
+
+			while (v) {
+				size_t rest = common % v;
+
+				common = v;
+				v = rest;
+			}
+		}
+	}
+	return common;
+}
+
+/* What a level of the camera is in samples of 16 bits: those of 8 to 15 bits come shifted up, or
+ * times 257. */
+static double
+level_step(const struct line_image *image)
+{
+	size_t common = 0, shift = 256;
+
+	if (image->image.type != SAMPLE_USHORT || (image->background.v &&
+	    image->background.type != SAMPLE_USHORT))
+		return 1;
+	common = common_divisor(image, &image->image, common);
+	if (image->background.v)
+		common = common_divisor(image, &image->background, common);
+	if (common % 257 == 0)
+		return common ? 257 : 1;
+	while (common % shift)
+		shift /= 2;
+	return (double)shift;
+}
+
 double
 line_noise_least(const struct line_image *image)
 {
-	double least = HUGE_VAL, largest = -HUGE_VAL, whole = 1 / sqrt(12);
+	double least = HUGE_VAL, largest = -HUGE_VAL, whole;
 
+	whole = level_step(image) / sqrt(12);
 	if (image->image.type != SAMPLE_FLOAT)
 		return image->background.v ? whole * M_SQRT2 : whole;
 	for (size_t y = 0; y < image->h; y++) {

@@ -24,8 +24,8 @@ int steger_check_roi(const struct line_options *, const struct frame_head *);
 /* Keys of the output. noise: NaN where it was not measured. -1 after fail(). */
 int steger_set_keys(struct meta *, const struct line_options *, const struct line_image *,
     double noise);
-/* The noise to reckon with where an image shows none: that of rounding to whole levels, and a
- * little of the range of floats. */
+/* The noise to reckon with where an image shows none: that of rounding to the camera's
+ * levels, and a little of the range of floats. */
 double line_noise_least(const struct line_image *);
 /* The sigma that a bar needs whose edges answer at that distance from each other. */
 double steger_sigma_for_edges(double distance, double sigma);

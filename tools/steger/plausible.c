@@ -299,7 +299,7 @@ check_direction(const struct line_image *image, const struct line_points *points
 /* Lines of the other sign. */
 static int
 check_sign(struct run *run, struct line_finder *finder, const struct line_image *image,
-    const struct line_points *points)
+    const struct line_points *points, bool channel)
 {
 	double strongest = 0, other;
 
@@ -308,10 +308,11 @@ check_sign(struct run *run, struct line_finder *finder, const struct line_image 
 	if (plausible_other(run, finder, image, strongest, &other) < 0)
 		return -1;
 	if (other > 0)
-		warn(NULL, "%s lines answer up to %.3g, those that were found up to %.3g: %s%s",
+		warn(NULL, "%s lines answer up to %.3g, those that were found up to %.3g: %s%s%s?",
 		    image->dark ? "bright" : "dark", other, strongest, image->dark ?
 		    "is --dark right" : "is the line dark (--dark)",
-		    image->background.v ? ", or --background exchanged with the image?" : "?");
+		    image->background.v ? ", or --background exchanged with the image" : "",
+		    channel ? ", or is --channel that of the laser's colour" : "");
 	return 0;
 }
 
@@ -337,5 +338,5 @@ plausible_points(struct run *run, struct line_finder *finder, const struct line_
 		    more, wider);
 	if (wider > 0 || are_scraps(image, points, with->line->sigma))
 		return 0;
-	return check_sign(run, finder, image, points);
+	return check_sign(run, finder, image, points, with->channel);
 }

@@ -9,7 +9,7 @@
 struct plausible {
 	const struct line_options *line;
 	bool automatic;			/* the threshold is that of the noise */
-	bool per_row, per_column;
+	bool per_row, per_column, channel;	/* were given */
 };
 
 /* Warns where most of the image differs from its background. noise: NaN where it was not measured.

@@ -77,7 +77,7 @@ check(struct run *run, const struct line_image *image, const struct line_points 
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct plausible with = { &priv->line, priv->automatic, parameters->per_row,
-		parameters->per_column };
+		parameters->per_column, parameters->channel };
 
 	if (priv->frames == 0 && image->background.v &&
 	    plausible_background(image, priv->noise) < 0)
