@@ -19,7 +19,7 @@
 #define LITTLE_FAST 5		/* and where matches are worth their time in a fast one */
 #define REPEATED 75		/* hundredths of words in an image where no filter leaves least, */
 #define REPEATED_FAST 50	/* and where it leaves less than runs do */
-#define LEVEL_MIDDLE 1		/* of the search that tells where a filter leaves less all the same */
+#define LEVEL_MIDDLE 1	/* of the search that tells where a filter leaves less all the same */
 /* Matches are looked for without filter where runs of unfiltered rows take no more percent of
  * filtered ones. */
 #define PLAIN_PERCENT 125
