@@ -70,7 +70,7 @@ void
 hole_value_judge(struct hole_value *hole, const struct frame *frame, size_t channel, double low,
     double high, bool towards)
 {
-	size_t step = coarse_grid_step(frame->head.w, frame->head.h, PIXELS);
+	struct coarse_grid grid = coarse_grid(frame->head.w, frame->head.h, PIXELS);
 	struct ends ends = { .low = FLT_MAX, .high = -FLT_MAX, .next_low = FLT_MAX,
 		.next_high = -FLT_MAX };
 	bool is_low, is_high;
@@ -80,8 +80,8 @@ hole_value_judge(struct hole_value *hole, const struct frame *frame, size_t chan
 
 	if (hole->judged)
 		return;
-	for (size_t y = 0; y < frame->head.h; y += step)
-		for (size_t x = 0; x < frame->head.w; x += step)
+	for (size_t y = 0; y < frame->head.h; y += grid.step)
+		for (size_t x = coarse_grid_shift(&grid, y); x < frame->head.w; x += grid.step)
 			add(&ends, frame_sample(frame, channel, y, x));
 	if (ends.n < DEPTHS_LEAST)
 		return;
