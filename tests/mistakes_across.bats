@@ -46,8 +46,10 @@ both() {
 	for name in lenses shifted turned direction; do
 		right "${points[@]}" $name.json
 		mistake "px (rms) beside their epipolar lines on the projector" "${points[@]}" $name.json --across y.nrrd
+		first=$stderr
+		run --separate-stderr "${points[@]}" $name.json --across y.nrrd -v
+		[ "$(grep -c "beside their epipolar lines" <<<"$stderr")" -eq 1 ]
 	done
-	first=$stderr
 	FRINGEPIPE_BAND=7 mistake "$first" "${points[@]}" direction.json -j 5 --across y.nrrd
 	right "${points[@]}" long.json --across y.nrrd		# lies on the same lines; the page says so
 	# the other phase: of another period, origin or sign

@@ -144,6 +144,16 @@ SETS
 	mistake "as where phase2 or both begin one of their 12 images early or late" unwrap2f late.nrrd -o a.nrrd
 }
 
+@test "mistakes: one place outside of the field is told as one number" {
+	fringesim -q -s 400x60 --projector 1920x480 -p 60,66,73 -n 4 --ref-plane 0,0.05,0 --scene plane --noise 1 | phasewrap -q -o p.nrrd
+	right unwrap2f --field 1000 p.nrrd -o a.nrrd
+	py '
+f = read_frame("p.nrrd"); p = f.pixels.copy()
+for k, period in enumerate((60, 66, 73)): p[f.names.index("phase%d" % (k + 1)), :, 300:] = np.angle(np.exp(2j * np.pi * 1500 / period))
+f.pixels = p; write_frames("block.nrrd", f)'
+	mistake "25 % of the pixels fit no order of the field of 1000 px, but one outside, at 1500 px: is more" unwrap2f --field 1000 block.nrrd -o b.nrrd
+}
+
 @test "mistakes: a field that is too narrow, of three and more phases" {
 	while read -r periods slope right; do
 		fringesim -q -s 400x60 --projector 1920x480 -p "$periods" -n 4 --ref-plane 0,$slope,0 --scene plane --noise 1 |

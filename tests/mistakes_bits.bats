@@ -30,6 +30,10 @@ write_frames("z.nrrd", Frame(z.astype("f4"), ["depth"]))'
 		mistake "levels were changed, as by brightness, contrast or gamma: the circle of the fringes has a radius of 109" dither3 -m $method limited.png -o x.png
 		changed bright.png 'a += 12'
 		mistake "levels were changed, as by brightness" dither3 -m $method bright.png -o x.png
+		for code in 'a -= 20' 'a -= 40' 'a = 255 * (a / 255) ** 2.2' 'a = 255 * (a / 255) ** 0.5' 'a = 127.5 + 1.3 * (a - 127.5)'; do
+			changed much.png "$code"
+			mistake "levels were changed, as by brightness" dither3 -m $method much.png -o x.png
+		done
 		changed swapped.png 'a = a[:, :, ::-1]'
 		mistake "red and green are no fringes in" dither3 -m $method swapped.png -o x.png
 		mistake "% of the picture: it is no Holoimage, or was changed, and its bits give no depth" dither3 -m $method photo.nrrd -o x.png

@@ -10,6 +10,7 @@ put("whole", bell)
 for value in 0, -1, 65535:
 	z = bell.copy(); z[:40, :50] = value; put("holes%d" % value, z)
 z = bell.copy(); z[:40, :50] = np.nan; put("holes", z)
+z = np.zeros_like(bell); z[40:80, 50:90] = 20; put("box", z)
 z = bell.copy(); z[60, 80] = 1e6; put("stray", z)
 put("relief", bell - 500)				# meets its ground
 put("ground", np.where((x > 40) & (x < 90), 30, 0), z_axis="towards")
@@ -22,9 +23,13 @@ put("towards", np.where(bell > 510, bell, 0), z_axis="towards")'
 		for name in whole holes relief ground towards; do
 			right $encode $name.nrrd -o x.nrrd
 		done
-		mistake "10 % of the depths are exactly 0, and the others from 500 to 540: are these holes? framecat --invalid 0 makes them so" $encode holes0.nrrd -o x.nrrd
-		mistake "exactly -1, and the others from 500 to 540: are these holes?" $encode holes-1.nrrd -o x.nrrd
-		mistake "exactly 65535, and the others from 500 to 540: are these holes?" $encode holes65535.nrrd -o x.nrrd
+		mistake "10 % of the depths are exactly 0, and the others go from 500 to 540: are these holes? framecat --invalid 0 makes them so" $encode holes0.nrrd -o x.nrrd
+		mistake "makes them so; if 0 is a plane behind, framecat --set z_axis=towards says so" $encode holes0.nrrd -o x.nrrd
+		framecat --set z_axis=towards holes0.nrrd -o behind.nrrd
+		right $encode behind.nrrd -o x.nrrd
+		mistake "exactly 0, and the others are 20: are these holes?" $encode box.nrrd -o x.nrrd
+		mistake "exactly -1, and the others go from 500 to 540: are these holes?" $encode holes-1.nrrd -o x.nrrd
+		mistake "exactly 65535, and the others go from 500 to 540: are these holes?" $encode holes65535.nrrd -o x.nrrd
 		for value in 0 -1 65535; do
 			framecat --invalid $value holes$value.nrrd -o mended.nrrd
 			right $encode mended.nrrd -o x.nrrd

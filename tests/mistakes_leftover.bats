@@ -36,6 +36,10 @@ for name, plane in ("plane", 0.125 * u + 3), ("turned", 0.13 * u.T[:480, :1] * n
 		# shellcheck disable=SC2086
 		mistake "the phase: is exactly 0 at " phase2depth $way holes.nrrd -o x.nrrd
 	done
+	# a plane that begins at 0: one column of 480 is 0
+	fringesim -q -s 480x1000 -p 60,66,73 --scene plane | phasewrap -q | unwrap2f -q -o column.nrrd
+	py 'p = read_frame("column.nrrd")["absphase"]; expect((p[:, 0] == 0).mean() > 0.9)'
+	right phase2depth --ref ideal -c 5 column.nrrd -o x.nrrd
 	right phase2depth --ref ideal --ref-plane 1,0.1,0 -c 5 plane.nrrd -o x.nrrd
 	right phase2depth --ref ideal --ref-plane 1,0,0.1 -c 5 turned.nrrd -o x.nrrd
 }

@@ -36,6 +36,15 @@ write_frames("points.nrrd", Frame(np.stack([(x - 80) / 200 * z, (y - 60) / 200 *
 			shade -c depth -r 0,30000 $way depth.nrrd -o x.png
 	done
 	mistake "all of the surface lies within" shade -c depth --range=0,600000 depth.nrrd points.nrrd -o x%d.png
+	# a box on a plane whose noise goes below the range, or a hole in one above it; the box fills the range
+	py '
+f = read_frame("depth.nrrd"); z = np.random.default_rng(1).normal(0, 0.01, f.pixels.shape); z[:, 40:80, 50:90] += 20
+for name, sign in ("box", 1), ("hole", -1): f.pixels = (sign * z).astype("f4"); write_frames(name + ".nrrd", f)'
+	mistake "all of the surface lies within 0 to 39.06, of 0 to 20000: it shows one colour" shade -c depth -r 0,20000 box.nrrd -o x.png
+	first=$stderr
+	FRINGEPIPE_BAND=7 mistake "$first" shade -j 5 -c depth -r 0,20000 box.nrrd -o x.png
+	mistake "all of the surface lies within" shade -c depth --range=-20000,0 hole.nrrd -o x.png
+	for range in 0,20 -1,30 0,1000; do right shade -c depth --range=$range box.nrrd -o x.png; done
 	py 'f = read_frame("depth.nrrd"); f.pixels = f.pixels * 0; write_frames("flat.nrrd", f)'
 	for range in 0,40 -1,1 0,30000; do right shade -c depth --range=$range flat.nrrd -o x.png; done
 	right shade -c depth -r 0,30 plate.nrrd -o x.png

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/fail.h"
 #include "base/px.h"
@@ -70,18 +71,19 @@ void
 hole_value_judge(struct hole_value *hole, const struct frame *frame, size_t channel, double low,
     double high, bool towards)
 {
-	size_t step = coarse_grid_step(frame->head.w, frame->head.h, PIXELS);
+	struct coarse_grid grid = coarse_grid(frame->head.w, frame->head.h, PIXELS);
 	struct ends ends = { .low = FLT_MAX, .high = -FLT_MAX, .next_low = FLT_MAX,
 		.next_high = -FLT_MAX };
 	bool is_low, is_high;
-	double top;
+	double top, bottom;
+	char others[64];
 	float value;
 	size_t n;
 
 	if (hole->judged)
 		return;
-	for (size_t y = 0; y < frame->head.h; y += step)
-		for (size_t x = 0; x < frame->head.w; x += step)
+	for (size_t y = 0; y < frame->head.h; y += grid.step)
+		for (size_t x = coarse_grid_shift(&grid, y); x < frame->head.w; x += grid.step)
 			add(&ends, frame_sample(frame, channel, y, x));
 	if (ends.n < DEPTHS_LEAST)
 		return;
@@ -97,8 +99,13 @@ hole_value_judge(struct hole_value *hole, const struct frame *frame, size_t chan
 		return;
 	n = is_low ? ends.n_low : ends.n_high;
 	value = is_low ? ends.low : ABOVE;
-	warn(NULL, "%.2g %% of the depths are exactly %g, and the others from %.4g to %.4g: are "
-	    "these holes? framecat --invalid %g makes them so%s", 100 * (double)n / (double)ends.n,
-	    (double)value, is_low ? (double)ends.next_low : (double)ends.low, top, (double)value,
-	    value == 0 ? "; z_axis:=towards says that 0 is a plane behind" : "");
+	bottom = is_low ? (double)ends.next_low : (double)ends.low;
+	if (bottom < top)
+		snprintf(others, sizeof(others), "go from %.4g to %.4g", bottom, top);
+	else
+		snprintf(others, sizeof(others), "are %.4g", top);
+	warn(NULL, "%.2g %% of the depths are exactly %g, and the others %s: are these holes? "
+	    "framecat --invalid %g makes them so%s", 100 * (double)n / (double)ends.n,
+	    (double)value, others, (double)value,
+	    value == 0 ? "; if 0 is a plane behind, framecat --set z_axis=towards says so" : "");
 }

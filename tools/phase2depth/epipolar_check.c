@@ -169,15 +169,15 @@ judge(const struct epipolar_check *check, double *value, bool warned)
 		value[i] = fabs(value[i]);
 	half = statistics_ranked(value, n, n / 2);
 	rms = find_rms(value, n);
-	if (check->verbose)
+	if (!warned && half > check->limit_px && half > NOISE * noise)
+		warn("--across", "its phase puts the pixels %.3g px (rms) beside their epipolar "
+		    "lines on the projector, %.3g by the median; neighbours differ by %.3g: do "
+		    "calibration and capture belong together (--calib, --origin, --period), and "
+		    "both phases (phasewrap --sign, --phase-origin)?", rms, middle, noise);
+	else if (check->verbose)
 		note("--across", "its phase puts the pixels %.3g px (rms) beside their epipolar "
 		    "lines on the projector, %.3g by the median; neighbours differ by %.3g", rms,
 		    middle, noise);
-	if (!warned && half > check->limit_px && half > NOISE * noise)
-		warn("--across", "its phase puts the pixels %.3g px (rms) beside their epipolar "
-		    "lines on the projector, %.3g by the median: do calibration and capture belong "
-		    "together (--calib, --origin, --period), and both phases (phasewrap --sign, "
-		    "--phase-origin)?", rms, middle);
 }
 
 void

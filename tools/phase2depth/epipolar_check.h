@@ -35,8 +35,8 @@ size_t epipolar_check_bytes(const struct epipolar_check *);
 /* Looks at row y of the points, made of row y of the input. */
 void epipolar_check_row(const struct epipolar_check *, bool along_y, const struct frame *in,
     const float *const xyz[3], size_t y);
-/* All rows are made: says with -v how far the points lie beside their epipolar lines, and warns
- * where that is too much, unless another line was printed. */
+/* All rows are made: warns where the points lie too far beside their epipolar lines, unless
+ * another line was printed, or else says with -v how far they lie. */
 void epipolar_check_warn(struct epipolar_check *, bool warned);
 
 #endif

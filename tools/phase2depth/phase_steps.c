@@ -51,16 +51,16 @@ phase_steps_frame_memory(struct phase_steps *steps, struct run *run)
 void
 phase_steps_row(const struct phase_steps *steps, const float *phase, size_t w, size_t y)
 {
-	size_t i = coarse_grid_row(&steps->grid, y);
+	size_t i = coarse_grid_row(&steps->grid, y), last = i + steps->grid.columns - 1;
+	size_t x = coarse_grid_shift(&steps->grid, y);	/* column 0 alone may be 0 */
 
 	if (steps->off || y % steps->grid.step)
 		return;
-	for (size_t x = 0; x + steps->grid.step < w; x += steps->grid.step, i++) {
+	for (; i < last; x += steps->grid.step, i++) {
 		__atomic_store(&steps->value[i], &phase[x], __ATOMIC_RELAXED);
 		__atomic_store(&steps->next[i], &phase[x + 1], __ATOMIC_RELAXED);
 	}
-	__atomic_store(&steps->value[i], &phase[(steps->grid.columns - 1) * steps->grid.step],
-	    __ATOMIC_RELAXED);
+	__atomic_store(&steps->value[i], &phase[x < w ? x : w - 1], __ATOMIC_RELAXED);
 }
 
 static int

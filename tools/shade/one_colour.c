@@ -1,5 +1,6 @@
 #include "one_colour.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -16,6 +17,7 @@
 #define INSIDE_LEAST 1e-4
 #define BESIDE_LEAST 0.1
 #define BESIDE 0.1		/* of the range's extent */
+#define BEYOND_MOST 0.1		/* of what lies within: more is the noise of what lies at the end */
 #define CELLS_LEAST 3		/* of SHADE_CELLS: half a level of 256, of what is not one number */
 
 /* The value's cell of the range, the first or last one where it lies outside. */
@@ -27,6 +29,18 @@ cell_of(float value, float low, float high)
 	return cell > 0 ? cell < SHADE_CELLS ? (size_t)cell : SHADE_CELLS - 1 : 0;
 }
 
+/* Several threads may. */
+static void
+raise_to(float *most, float value)
+{
+	float old;
+
+	__atomic_load(most, &old, __ATOMIC_RELAXED);
+	while (value > old && !__atomic_compare_exchange(most, &old, &value, true,
+	    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
 void
 one_colour_look(const struct run *run, const struct frame *in, size_t y0, size_t y1)
 {
@@ -34,9 +48,10 @@ one_colour_look(const struct run *run, const struct frame *in, size_t y0, size_t
 	struct priv *priv = run->priv;
 	struct colour_counts *counts = &priv->counts;
 	float low = priv->low, high = priv->high, away = (float)BESIDE * (high - low);
-	size_t n = 0, inside = 0, outside = 0, below = 0, above = 0;
+	size_t n = 0, inside = 0, below = 0, above = 0;
 	uint64_t cells[SHADE_CELLS / 64] = { 0 };
 	uint32_t set = 0, unset = 0;
+	float depth = 0, beyond = 0;
 
 	if (!p->range.n || priv->value == NO_CHANNEL)
 		return;
@@ -45,6 +60,7 @@ one_colour_look(const struct run *run, const struct frame *in, size_t y0, size_t
 
 		for (size_t x = 0; x < in->head.w; x += STEP) {
 			size_t cell = cell_of(value[x], low, high);
+			float from_end = fminf(value[x] - low, high - value[x]);
 			uint32_t bits;
 
 			if (!shade_there(value[x]))
@@ -54,8 +70,9 @@ one_colour_look(const struct run *run, const struct frame *in, size_t y0, size_t
 			unset |= ~bits;
 			cells[cell / 64] |= (uint64_t)1 << cell % 64;
 			n++;
+			depth = fmaxf(depth, from_end);
+			beyond = fmaxf(beyond, -from_end);
 			inside += (value[x] > low) & (value[x] < high);
-			outside += (value[x] < low) | (value[x] > high);
 			below += value[x] < low - away;
 			above += value[x] > high + away;
 		}
@@ -63,11 +80,12 @@ one_colour_look(const struct run *run, const struct frame *in, size_t y0, size_t
 	for (size_t i = 0; i < SHADE_CELLS / 64; i++)
 		if (cells[i])
 			__atomic_fetch_or(&counts->cells[i], cells[i], __ATOMIC_RELAXED);
+	raise_to(&counts->depth, depth);
+	raise_to(&counts->beyond, beyond);
 	__atomic_fetch_or(&counts->set, set, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&counts->unset, unset, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&counts->points, n, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&counts->inside, inside, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&counts->outside, outside, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&counts->below, below, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&counts->above, above, __ATOMIC_RELAXED);
 }
@@ -103,7 +121,7 @@ one_colour_end(struct run *run)
 
 	if (counts->points < POINTS_LEAST || !p->range.n)
 		return 0;
-	if (!counts->outside && warn_wide(p, counts))
+	if (counts->beyond <= (float)BEYOND_MOST * counts->depth && warn_wide(p, counts))
 		return 0;
 	if ((double)counts->inside >= INSIDE_LEAST * n ||
 	    (double)(counts->below + counts->above) < BESIDE_LEAST * n)

@@ -1,7 +1,9 @@
 #include "field_check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "image/statistics.h"
@@ -71,6 +73,7 @@ field_check_warn(const struct offset_check *check, const struct order_search *se
 	double scale = base_period_px / period_px, limit;
 	struct field field = { (double)search->lo * scale, (double)search->hi * scale };
 	double found[TRIED_MOST], share;
+	char from[32], to[32];
 	size_t all = 0, far = 0, tried = 0, explained = 0, strays, stride;
 	size_t pixels = coarse_grid_pixels(&check->grid);
 
@@ -102,10 +105,13 @@ field_check_warn(const struct offset_check *check, const struct order_search *se
 	    explained < 4)
 		return false;
 	strays = explained / STRAY;
+	snprintf(from, sizeof(from), "%.4g", statistics_ranked(found, explained, strays) *
+	    period_px);
+	snprintf(to, sizeof(to), "%.4g", statistics_ranked(found, explained,
+	    explained - 1 - strays) * period_px);
 	warn("absphase", "%.2g %% of the pixels fit no order of the field of %.4g px, but one "
-	    "outside, at %.4g to %.4g px: is more of the projector seen (--field)?",
-	    100 * share * (double)far / (double)all, (field.hi - field.lo) * period_px,
-	    statistics_ranked(found, explained, strays) * period_px,
-	    statistics_ranked(found, explained, explained - 1 - strays) * period_px);
+	    "outside, at %s%s%s px: is more of the projector seen (--field)?",
+	    100 * share * (double)far / (double)all, (field.hi - field.lo) * period_px, from,
+	    strcmp(from, to) ? " to " : "", strcmp(from, to) ? to : "");
 	return true;
 }
