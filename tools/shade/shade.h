@@ -26,8 +26,8 @@ struct parameters {
 
 /* Of the pixels that are looked at: the surface's points, between the ends of --range, beyond them,
  * and far beyond; a bit for each cell of the range that has one; the bits that some value has, and
- * that some value lacks; how far values lie within the range, from its nearer end, and beyond it, at
- * most. */
+ * that some value lacks; how far values lie within the range, from its nearer end, and beyond it,
+ * at most. */
 struct colour_counts {
 	size_t points, inside, below, above;
 	uint64_t cells[SHADE_CELLS / 64];
