@@ -17,6 +17,7 @@ struct all_invalid {			/* zeroed at the beginning of a run */
 	bool in, out;		/* a valid pixel was seen in this frame; set by any thread */
 	bool whole;		/* an input's samples were whole numbers; set by any thread */
 	bool warned;
+	bool results;		/* a frame with a valid pixel was complete */
 	size_t frames;
 };
 

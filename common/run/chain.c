@@ -21,6 +21,7 @@
 #include "run/losses.h"
 #include "run/pass_list.h"
 #include "run/plan.h"
+#include "run/sampler.h"
 #include "run/second_input.h"
 #include "run/state.h"
 #include "run/times.h"
@@ -282,7 +283,11 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 	link->seen = true;
 	all_invalid_take(&link->all_invalid, in);
 	before = warn_stage(link->title);
-	status = link->run.body->frame(&link->run, in);
+	status = checks_flow_take(link, in);
+	if (status < 0)
+		frame_free(in);
+	else
+		status = link->run.body->frame(&link->run, in);
 	warn_stage(before);
 	if (status < 0) {
 		chain->losses.stopped |= sink;	/* it writes by itself */
