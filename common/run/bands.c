@@ -267,6 +267,21 @@ bands_conclude_map(struct link *link, const struct check_sample *sample)
 	warn_stage(before);
 }
 
+/* The same of a frame that a device makes. */
+static void
+conclude_scan(struct link *link, int scan)
+{
+	const char *before = warn_stage(link->title);
+
+	if (scan == SCAN_AFTER && link->run.body->after)
+		link->run.body->after(&link->run);
+	if (scan == SCAN_VALID)
+		all_invalid_warn(&link->all_invalid, &link->out, link->run.stage->hint,
+		    link->run.position == 0);
+	link->scanned |= scan == SCAN_AFTER;
+	warn_stage(before);
+}
+
 /* The segment on the processor. */
 int
 bands_run(struct segment *segment)
@@ -292,7 +307,7 @@ bands_run(struct segment *segment)
 		segment->run[k] = &segment->link[k].run;
 		segment->all_invalid[k] = &segment->link[k].all_invalid;
 		segment->sample[k] = NULL;
-		if (segment->link[k].checks)
+		if (segment->link[k].checks && !segment->scan)
 			segment->sample[k] = &segment->link[k].checks->sample;
 		if (segment->sample[k] && checks_begin(&segment->link[k], segment->sample[k]) < 0)
 			return -1;
@@ -301,6 +316,11 @@ bands_run(struct segment *segment)
 	}
 	thread_pool_for(chain->pool, shares, table ? table_bands_run : run_share, segment);
 	for (size_t k = 0; k < segment->n; k++) {
+		if (segment->scan) {
+			segment->link[k].all_invalid.frames--;	/* it counts elsewhere */
+			conclude_scan(&segment->link[k], segment->scan);
+			continue;
+		}
 		bands_conclude_map(&segment->link[k], segment->sample[k]);
 		segment->link[k].scanned = true;
 	}

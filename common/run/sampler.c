@@ -187,6 +187,15 @@ check_sample_take_columns(struct check_sample *sample, const struct frame *in,
 	take_columns(&sample->out, out, x, n);
 }
 
+void
+check_rows_copy(struct check_rows *rows, size_t c, const struct frame *frame, size_t from_c)
+{
+	size_t bytes = rows->frame.head.w * sample_size(rows->frame.head.type);
+
+	for (size_t i = 0; i < rows->frame.head.h; i++)
+		memcpy(frame_row(&rows->frame, c, i), frame_row(frame, from_c, rows->y[i]), bytes);
+}
+
 /* All of a frame that lies whole in memory. */
 static void
 take_frame(struct check_rows *rows, const struct frame *from)

@@ -38,6 +38,8 @@ void check_sample_take(struct check_sample *, const struct frame *in, const stru
 /* The same of a table: columns x to x + n - 1 are those of the frames. */
 void check_sample_take_columns(struct check_sample *, const struct frame *in,
     const struct frame *out, size_t x, size_t n);
+/* Copies the rows of channel c, which is channel from_c of a frame that lies whole in memory. */
+void check_rows_copy(struct check_rows *, size_t c, const struct frame *, size_t from_c);
 /* The frame is complete: judges it and prints lines. */
 void checks_conclude(struct link *, const struct check_sample *);
 void check_sample_free(struct check_sample *);

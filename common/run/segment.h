@@ -164,9 +164,9 @@ struct segment {
 	size_t n;			/* maps */
 	struct frame *in;
 	struct frame *out;
-	/* What it makes is thrown away: it runs for warnings of stages that have no checks for them,
-	 * and its frame's checks are judged elsewhere. */
-	bool scan;
+	/* What it makes is thrown away: the device makes the frame, and checks look at that. It
+	 * runs for the stages' `after`, or to find which map leaves no valid pixel. */
+	enum { SCAN_NONE, SCAN_AFTER, SCAN_VALID } scan;
 	size_t step, h;			/* rows made at a time, rows of the image */
 	size_t halo[SEGMENT_MOST]; /* rows of map k's output needed beyond the band, each side */
 	size_t window[SEGMENT_MOST];	/* rows of map k's output that are kept at most */
