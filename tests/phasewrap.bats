@@ -397,7 +397,7 @@ write_frames("flat.nrrd", frames([[[7, 0]]] * 4, "u1"))'
 	phasewrap -n 3 --dark 20 dark3.nrrd -o out_dark3.nrrd
 	phasewrap -n 4 --min-amplitude 50 amplitude.nrrd -o out_amplitude.nrrd
 	phasewrap -n 4 --min-modulation 0.5 amplitude.nrrd -o out_modulation.nrrd
-	phasewrap -n 4 flat.nrrd -o out_flat.nrrd
+	if phasewrap -n 4 flat.nrrd -o out_flat.nrrd; then false; fi
 	py '
 for name, lost in dict(u1=[1, 0, 1, 1, 0, 0], u2=[1, 0, 1, 1, 0, 0], key=[1, 0, 1, 1, 0, 0], f4=[1, 0, 1, 1, 0, 0],
 		none=[0] * 6, above=[0] * 6, dark=[0, 1, 0], dark3=[0, 1], amplitude=[0, 1, 0], modulation=[0, 1, 0],
@@ -716,7 +716,7 @@ for name, scale in ("usual", 2.0 ** -20), ("large", 2.0 ** 118):
 	write_frames(name + ".nrrd", Frame((images * scale).astype("f4"), ["image"] * 3))'
 	for level in $(cpu_levels); do
 		for name in usual large; do
-			FRINGEPIPE_CPU=$level phasewrap -n 3 -p 16 $name.nrrd -o out.nrrd 2>messages
+			FRINGEPIPE_CPU=$level phasewrap -n 3 -p 16 $name.nrrd -o out.nrrd 2>messages || true
 			sed -n 's/samples are exactly [^,]*/samples are exactly V/; s/ there give .*//; /exactly/p' messages >$name
 		done
 		grep 'samples are exactly V, and none is above: if the camera saturates' usual

@@ -95,12 +95,11 @@ void
 checks_end_plan(struct link *link)
 {
 	struct link_checks *checks = link->checks;
-	struct check_heads heads = { .in = &link->in, .out = &link->out, .own = link->in.c };
+	struct check_heads heads = { .in = &link->in, .out = &link->out };
 
 	if (!checks)
 		return;
-	for (size_t i = 0; i < link->second_inputs; i++)
-		heads.own -= link->second_input[i].planned.c;
+	heads.own = check_own_channels(link);
 	for (size_t i = 0; i < checks->n; i++) {
 		const struct check *check = checks->check[i];
 

@@ -236,13 +236,13 @@ find_wanted(const struct link_checks *checks, const struct check_heads *heads, b
 	return looks;
 }
 
-static size_t
-own_channels(const struct link *link)
+size_t
+check_own_channels(const struct link *link)
 {
 	size_t own = link->in.c;
 
 	for (size_t i = 0; i < link->second_inputs; i++)
-		own -= link->second_input[i].frame->head.c;
+		own -= link->second_input[i].planned.c;
 	return own;
 }
 
@@ -273,7 +273,7 @@ begin(struct link *link, struct check_sample *sample, bool flow)
 {
 	struct link_checks *checks = link->checks;
 	struct frame_head own = link->in;
-	struct check_heads heads = { &link->in, &link->out, own_channels(link) };
+	struct check_heads heads = { &link->in, &link->out, check_own_channels(link) };
 	bool *wants = calloc(link->in.c + link->out.c + 1, sizeof(*wants));
 	size_t group;
 	unsigned looks;
@@ -323,11 +323,14 @@ int
 checks_flow_emit(struct link *link, const struct frame *out)
 {
 	struct link_checks *checks = link->checks;
-	struct check_heads heads = { &link->in, &out->head, own_channels(link) };
+	struct check_heads heads = { .in = &link->in, .out = &out->head };
 	size_t group = 1;
 	bool wanted = false;
 
-	for (size_t i = 0; checks && i < checks->n; i++) {
+	if (!checks)
+		return 0;
+	heads.own = check_own_channels(link);
+	for (size_t i = 0; i < checks->n; i++) {
 		const struct check *check = checks->check[i];
 
 		if (!(check->looks & CHECK_OUTPUT))

@@ -48,6 +48,8 @@ void check_sample_free(struct check_sample *);
 int checks_flow_take(struct link *, const struct frame *in);
 int checks_flow_emit(struct link *, const struct frame *out);
 
+/* Channels of the planned input that are no second input's. */
+size_t check_own_channels(const struct link *);
 /* Does the check look for something in the next frame? */
 bool check_is_active(const struct link_checks *, size_t i);
 enum check_time { CHECK_TAKEN = 1, CHECK_EMITTED = 2, CHECK_COMPLETE = 3 };
