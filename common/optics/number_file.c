@@ -55,6 +55,7 @@ number_file_parse(const char *path, const char *text, size_t n, struct number_fi
 			status = number_parser_fail(&parser, "the end of the file");
 	} else if (status == 0 && !is_plain)
 		status = *parser.at == '<' ? number_xml(&parser) : number_yaml(&parser);
+	free(parser.key);
 	if (status < 0)
 		number_file_free(out);
 	return status;
