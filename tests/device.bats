@@ -255,6 +255,15 @@ with open("wide.npy", "wb") as f:
 	gauss -n 31 --on depth -q -d cpu in.nrrd | cmp - out.nrrd
 }
 
+@test "device: a driver whose cache meets ulimit -f computes all the same" {
+	use_llvmpipe
+	need_gpu
+	export XDG_CACHE_HOME=$work/cache
+	mkdir cache
+	py 'write_frames("in.nrrd", Frame(np.random.default_rng(3).random((1, 90, 80), "f4"), ["depth"]))'
+	(ulimit -f 1; gauss --on depth -d gpu in.nrrd | cmp - <(gauss --on depth -d cpu in.nrrd))
+}
+
 @test "device: more rows than a device takes workgroups for go in tiles" {
 	need_gpu
 	py 'write_frames("in.nrrd", Frame(np.random.default_rng(1).normal(size=(600000, 3)).astype("f4"), ["depth"]))'
