@@ -594,6 +594,14 @@ open("junk.stl", "wb").write(b"abc")'
 	fails 1 "line 4: there is no vertex -4" mesh2depth back.obj
 	fails 1 "line 4: wanted a vertex's number, not 'three'" mesh2depth text.obj
 	fails 1 "line 4: a face has 2 corners" mesh2depth short.obj
+	py '
+open("polygon.obj", "w").write("v 0 0 0\nv 1 0 0\nv 0 1 0\nf" + " 1 2 3" * 3000000 + "\n")
+with open("polygon.ply", "wb") as f:
+	f.write(b"ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+		b"element face 1\nproperty list uint uchar vertex_indices\nend_header\n")
+	f.write(np.array([0, 0, 0, 1, 0, 0, 0, 1, 0], "<f4").tobytes() + np.uint32(9000000).tobytes() + b"\0\1\2" * 3000000)'
+	fails 1 "polygon.obj: line 4: a face has more than 65536 corners" prlimit --cpu=1 mesh2depth polygon.obj -o null:
+	fails 1 "polygon.ply: triangle 0 begins a face of 9000000 corners, more than 65536" prlimit --cpu=1 mesh2depth polygon.ply -o null:
 	fails 1 "line 4: a vertex has 2 coordinates" mesh2depth v.obj
 	fails 1 "holds no triangles" mesh2depth nof.obj
 	fails 1 "line 4: wanted a number, not 'x'" mesh2depth number.obj
