@@ -13,7 +13,7 @@ const struct stage_row stage_table[] = { TOOLS { 0 } };
 int
 main(int argc, char **argv)
 {
-	/* a file that meets ulimit -f is the error of its write, and one of a driver's cache none */
+	/* a write that meets ulimit -f fails, and that of a driver's cache may */
 	signal(SIGXFSZ, SIG_IGN);
 #ifdef CHAIN
 	return chain_main(argc, argv);

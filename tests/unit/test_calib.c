@@ -135,14 +135,15 @@ test_frame(void **state)
 	assert_string_equal(calib.unit, "m");
 }
 
-/* Keys of a list's objects are those of no other object; the first one is not the list's, either. */
+/* A key may come in each object of a list, and is none of the file's own. */
 static void
 test_lists_of_objects(void **state)
 {
 	static const char *const lists[] = {
 		"views:\n  - name: a\n    M1: 1\n\n# no end\n  - name: b\n    M1: 2\n",
 		"views:\r\n  -\r\n    M1: 1\r\n\r\n  -\r\n    M1: 2\r\n",
-		"views:\n- !!opencv-matrix\n   rows: 1\n   data: [ 1 ]\n- !!opencv-matrix\n   rows: 1\n",
+		"views:\n- !!opencv-matrix\n   rows: 1\n   data: [ 1 ]\n"
+		    "- !!opencv-matrix\n   rows: 1\n",
 		"views: [ { M1: 1 }, { M1: 1,\n  M1: 2 } ]\n",
 	};
 	struct calib calib;

@@ -44,9 +44,9 @@ start_ffmpeg(struct video *video, const char *format)
 	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
 		"-err_detect", "+crccheck+bitstream+buffer+explode", "-protocol_whitelist", "pipe",
 		"-format_whitelist", "h264", "-probesize", "32", "-fpsprobesize", "0",
-		"-flags", "low_delay", "-threads", "1", "-f", "h264", "-i", "pipe:0", "-vf", check, "-autoscale", "0",
-		"-fps_mode", "passthrough", "-pix_fmt", format, "-flush_packets", "1",
-		"-f", "rawvideo", "pipe:1", NULL };
+		"-flags", "low_delay", "-threads", "1", "-f", "h264", "-i", "pipe:0", "-vf", check,
+		"-autoscale", "0", "-fps_mode", "passthrough", "-pix_fmt", format,
+		"-flush_packets", "1", "-f", "rawvideo", "pipe:1", NULL };
 
 	/* pictures of another size would be taken for parts of one another */
 	snprintf(check, sizeof(check),
@@ -68,7 +68,8 @@ start(struct video *video, const struct live_keys *keys)
 	/* samples are what was coded, from 0 to the largest */
 	video->format = pixel_format_find(luma ? "yuv420p10le" : "yuvj420p");
 	if (pixel_format_bytes(video->format, video->w, video->h, &video->bytes) < 0)
-		return fail(video->server, "pictures of %zu x %zu are too large", video->w, video->h);
+		return fail(video->server, "pictures of %zu x %zu are too large", video->w,
+		    video->h);
 	video->raw = malloc(video->bytes);
 	if (!video->raw)
 		return fail_memory();

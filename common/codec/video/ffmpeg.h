@@ -12,8 +12,8 @@
 
 #define FFMPEG_FILE "/proc/self/fd/3"
 #define FFMPEG_KEYS "/proc/self/fd/4"
-/* The words of an input that is the video file, as ffmpeg's demuxer of this name alone reads it: what
- * ffmpeg takes it for by its content could be a playlist, which names other files. */
+/* The words of an input that is the video file, as ffmpeg's demuxer of this name alone reads it:
+ * what ffmpeg takes it for by its content could be a playlist, which names other files. */
 #define FFMPEG_INPUT(demuxer) "-f", (demuxer), "-format_whitelist", (demuxer), \
 	"-protocol_whitelist", "file,pipe", "-i", FFMPEG_FILE
 #define FFMPEG_LENT ((size_t)1024 * 1024)
