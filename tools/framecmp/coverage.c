@@ -14,7 +14,7 @@
 #include "base/vector3.h"
 #include "points/point_grid.h"
 
-#define PLACES 262144		/* on all of the surface: 0.1 % of a half of them, 1 sigma at most */
+#define PLACES 262144		/* on all of the surface: 0.1 % of half of them, 1 sigma at most */
 #define BLOCK 1024		/* places of one call */
 #define CLEAR 1e-6		/* of the mesh's size: nearer triangles do not hide a place */
 #define SPACED 1000		/* points that the spacing is measured at */
@@ -235,8 +235,8 @@ fourth_nearest(const struct point_cubes *cubes, size_t i)
 	return (float)sqrt(nearest[NEIGHBOUR - 1]);
 }
 
-/* The median of these distances, over the mesh: the pitch of a square grid, 1.08 times that of points strewn at
- * random. 0: there are too few points. -1 after fail(). */
+/* The median of these distances, over the mesh: the pitch of a square grid, 1.08 times that of
+ * points strewn at random. 0: there are too few points. -1 after fail(). */
 static int
 find_spacing(struct run *run, const struct measured *measured, double *spacing)
 {

@@ -17,7 +17,7 @@ struct coverage_surface {
 	const struct nearest *mesh;
 	enum coverage_side side;
 	double size;		/* the diagonal of the mesh's box */
-	double camera[4];	/* x y z 1; or a direction towards it, far away, and 0; of `place` */
+	double camera[4];	/* of `place`: x y z 1; or a direction towards it and 0 */
 	double (*place)[3];
 	size_t n;
 };
