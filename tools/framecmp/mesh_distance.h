@@ -18,8 +18,8 @@ struct mesh_points {
 };
 
 /* The finite points of a frame of floats, with channels x y z, or z over known spacings; n may be
- * 0. Points x y z are seen from their origin, those over pixels, and others whose z grows towards the
- * camera, along z. -1 after fail(); mesh_points_free() in either case. */
+ * 0. Points x y z are seen from their origin, those over pixels, and others whose z grows towards
+ * the camera, along z. -1 after fail(); mesh_points_free() in either case. */
 int mesh_points_take(const struct frame *, struct mesh_points *);
 void mesh_points_free(struct mesh_points *);
 
