@@ -292,7 +292,7 @@ write_frames("white.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"max_value"
 	fails 0 "r g b: the frame's colours are dropped: --texture g keeps one of them" depthenc --depth-range 0,2 rgb.nrrd -o r.png
 	fails 0 "r g b: the frame's colours are dropped: viewers see the depth, and a channel texture" \
 		holoserve --port 0 --depth-range 0,2 rgb.nrrd
-	framecat --set max_value=1 rgb.nrrd | silent holoenc --depth-range 0,2 --texture g -o r.png
+	framecat --set max_value=2 rgb.nrrd | silent holoenc --depth-range 0,2 --texture g -o r.png
 	silent holoserve --port 0 r0.png
 	fails 1 "nothing.nrrd" holoenc nothing.nrrd
 }
