@@ -178,7 +178,7 @@ nothing_new() {
 	fails 2 '%d%d.tif: 2 numbers in the name, where one can be' median in.nrrd -o %d%d.tif
 	fails 1 "no/x.tif: cannot be created: No such file or directory" median in.nrrd -o no/x.tif
 	fails 1 "no/%d.tif: cannot be created: No such file or directory" median in.nrrd -o no/%d.tif
-	fails 1 "no/no: folder cannot be created: No such file or directory" median in.nrrd -o no/no/
+	fails 1 "no/no/: folder cannot be created: there is no no (mkdir -p makes it)" median in.nrrd -o no/no/
 	nothing_new
 	median two.nrrd -o 100%%_%03d.tif
 	[ -e 100%_000.tif ]
@@ -568,6 +568,16 @@ for i in range(36):
 		list:
 		  - one
 		  - [1, 2]
+		nothing:
+		   []
+		no_map:
+		   {}
+		outer:
+		   none: []
+		   below:
+
+		      [ 1,	# a list of a line of its own
+		      2 ]
 	END
 	sim=(-s 48x32 -p 40 --projector 1280x800 --origin 250,200 --scene sphere)
 	fringesim "${sim[@]}" --calib calib.yml -o want.nrrd

@@ -424,7 +424,8 @@ for i in range(2):
 	py '
 y, x = np.mgrid[:9, :11].astype("f4")
 z = (100 + x * 0.25 - y * 0.5).astype("f4"); z[4, 4] = np.nan
-write_frames("z.nrrd", Frame(z, ["depth"], {"z_axis": "towards"}))'
+write_frames("z.nrrd", Frame(z, ["depth"], {"z_axis": "towards"}))
+write_frames("xyz.nrrd", Frame(np.stack([x, y, z]), ["x", "y", "z"], {"z_axis": "towards"}))'
 	framecat z.nrrd -o b.stl
 	framecat z.nrrd --ascii -o a.stl
 	mesh2depth a.stl b.stl -s 33x27 -o d.nrrd
@@ -441,7 +442,16 @@ m /= np.linalg.norm(m, axis=1)[:, None]
 expect(np.abs(m - t["n"]) < 1e-6)
 expect(t["n"][:, 2] > 0, "towards the viewer")
 expect(open("a.stl").read().count("endfacet") == n)'
-	fails 1 "triangles, not points" framecat z.nrrd --points -o p.stl
+	for suffix in ply csv vnl; do
+		framecat --points xyz.nrrd | framecat -c x,y,z -o "cloud.$suffix"
+		fails 1 "p.stl: STL files hold triangles, not points: .ply and .obj do" framecat "cloud.$suffix" -o p.stl
+	done
+	fails 1 "p.stl: STL files hold triangles, not points: .ply and .obj do" framecat z.nrrd --points -o p.stl
+	[ ! -e p.stl ]
+	silent framecat cloud.ply -o p.obj
+	silent framecat cloud.ply -o p.ply
+	[ "$(grep -c '^v ' p.obj)" -eq 98 ]
+	fails 0 "p.stl: holds no triangle: none has three valid corners within --jump" framecat --set z_axis=towards --crop 0,0,1,9 z.nrrd -o p.stl
 }
 
 @test "mesh2depth: threads and the order of triangles change nothing; history" {

@@ -84,6 +84,11 @@ yaml_value(struct number_parser *parser, const char *name, size_t indent, bool *
 		parser->at += strcspn(parser->at, " \t\r\n");
 		number_parser_skip_blank(parser, false);
 	}
+	text = parser->at;
+	/* OpenCV writes [] and {} on a line of their own */
+	number_parser_skip_blank(parser, true);
+	if (*parser->at != '[' && *parser->at != '{')
+		parser->at = text;
 	if (parser->at >= parser->end || *parser->at == '\n') {
 		*deeper = true;
 		return 0;
@@ -155,6 +160,7 @@ number_yaml(struct number_parser *parser)
 
 	while (parser->at < parser->end) {
 		size_t indent = strspn(parser->at, " \t");
+		bool item;
 
 		parser->at += indent;
 		if (*parser->at == '%' || !strncmp(parser->at, "---", 3) ||
@@ -167,7 +173,11 @@ number_yaml(struct number_parser *parser)
 			parser->at++;
 			continue;
 		}
-		if (parser->at[0] == '-' && (isspace((unsigned char)parser->at[1]))) {
+		item = parser->at[0] == '-' && isspace((unsigned char)parser->at[1]);
+		if ((item || *parser->at == '[') && !*parser->open)
+			return number_parser_fail(parser, "entries with names, as {\"camera_K\": "
+			    "[...]}, not a list of them");
+		if (item) {
 			if (yaml_item(parser, indent) < 0)
 				return -1;
 		} else if (yaml_key(parser, level, &depth, indent) < 0)

@@ -12,6 +12,7 @@
 
 #include "base/opt_suggest.h"
 #include "base/variables.h"
+#include "frame/samples.h"
 #include "io/safe_file.h"
 #include "io/text_order.h"
 #include "run/device.h"
@@ -188,6 +189,7 @@ setup_apply(struct chain *chain, const struct runner_options *options)
 	chain->strict = options->strict;
 	chain->threads = setup_threads(options);
 	fail_set_quiet(options->quiet);
+	samples_set_verbose(options->verbose);
 	if (options->no_sync || (sync && !strcmp(sync, "no")))
 		safe_file_no_sync();
 }
