@@ -160,6 +160,7 @@ if [ $$status -eq 0 ]; then
 else
 	[ ! -e $(call quoted,$@) ] || mv -fT -- $(call quoted,$@) $(call aside,failed)
 	printf '%s\n' "$${said:=ended without a message}" >&2
+	said=$${said%$$'\n'*: --strict: *}	# the warning itself
 	{ echo $$status; printf '%s\n' "$${said##*$$'\n'}"; $(state); } >$(out)/failed
 	exit 1
 fi
