@@ -49,13 +49,13 @@ endif
 ifdef SETS
 names := $(file <$(SETS))
 else
-# make takes x(1) for a member of an archive
+# make treats x(1) as a member of an archive
 close := )
 bad := $(shell cd $(call quoted,$(CAPTURES)) 2>/dev/null && LC_ALL=C find . -mindepth 1 -maxdepth 2 \
 	\( -name '*[]$$:|\\*?[[:space:][:cntrl:]]*' -o -path './*/*$(close)' \) -printf '%P' -quit 2>/dev/null | tr -c '[:print:]' '?')
 ifneq ($(bad),)
-$(error $(CAPTURES)/$(bad): make cannot carry this name: a blank, a control character, $$ : | * ? [ ] or backslash is in it, \
-	or it is an image's and ends in $(close))
+$(error $(CAPTURES)/$(bad): make cannot carry this name: it contains a blank, a control character, $$ : | * ? [ ] or a \
+	backslash, or is an image's and ends in $(close))
 endif
 names := $(patsubst $(CAPTURES)/%/.,%,$(wildcard $(CAPTURES)/*/.))
 endif
@@ -93,13 +93,13 @@ named := $(text)
 $(foreach mark,$(marks),$(eval named := $$(subst $$(mark), ,$$(named))))
 named := $(sort $(wildcard $(filter-out -%,$(named))))
 text += \# $(version)$(if $(named), $(shell find -L $(call quoted,$(named)) -maxdepth 0 -type f -exec cksum {} +))
-# Where others may have put links nothing is written.
+# Nothing is written where another user may have put links.
 foreign := $(shell umask o-w; mkdir -p $(call quoted,$(OUT)); LC_ALL=C find $(call quoted,$(OUT) $(OUT)/. $(OUT)/recipe \
-	$(OUT)/captures) -maxdepth 0 \( ! -uid $$EUID ! -uid 0 -printf '%p: belongs to another user, %u' -o \
-	! -type l -perm -o+w -printf '%p: everyone may write into it: chmod -R o-w it' -o \
-	-type l ! -path $(call quoted,$(OUT)) -printf '%p: is a link' \) -quit 2>/dev/null)
+	$(OUT)/captures) -maxdepth 0 \( ! -uid $$EUID ! -uid 0 -printf '%p: belongs to another user, %u:' -o \
+	! -type l -perm -o+w -printf '%p: everyone may write into it: chmod -R o-w it, or' -o \
+	-type l ! -path $(call quoted,$(OUT)) -printf '%p: is a link: remove it, or' \) -quit 2>/dev/null)
 ifneq ($(foreign),)
-$(error $(foreign), or take another OUT)
+$(error $(foreign) take another OUT)
 endif
 # Folders of captures that have had their results in $(OUT): of two sets of one name, times alone would choose.
 captures := $(patsubst %/,%,$(CAPTURES))

@@ -644,15 +644,15 @@ copy='framecat $(firstword $(images)) -o $(result)'
 	for file in out out/batch "$batch" "$batch/settings" "$batch/status" out/batch/lock; do
 		[ "$file" != out/batch/lock ] || cp lock out/batch/lock
 		"${as_root[@]}" chown 65534 "$file"
-		fails 1 "$PWD/$file: belongs to another user, nobody: take another OUT, or " fringebatch status
+		fails 1 "$PWD/$file: belongs to another user, nobody: remove it, chmod -R o-w it, or take another OUT" fringebatch status
 		"${as_root[@]}" chown "$EUID" "$file"
 		chmod o+w "$file"
-		fails 1 "$PWD/$file: everyone may write into it: take another OUT, or " fringebatch status
+		fails 1 "$PWD/$file: everyone may write into it: remove it, chmod -R o-w it, or take another OUT" fringebatch status
 		chmod o-w "$file"
 	done
 	for file in out out/batch out/batch/lock; do
 		chmod o+w "$file"
-		fails 1 "$PWD/$file: everyone may write into it: take another OUT, or " fringebatch --engine local recipe.mk
+		fails 1 "$PWD/$file: everyone may write into it: remove it, chmod -R o-w it, or take another OUT" fringebatch --engine local recipe.mk
 		chmod o-w "$file"
 	done
 	rm out/batch/lock
@@ -664,7 +664,7 @@ copy='framecat $(firstword $(images)) -o $(result)'
 	chmod o-w out
 	"${as_root[@]}" chown 65534 out
 	run -2 make -s -f recipe.mk
-	[[ $output == *"out: belongs to another user, nobody, or take another OUT."* ]]
+	[[ $output == *"out: belongs to another user, nobody: take another OUT."* ]]
 	# root's is anybody's to use as far as he may
 	"${as_root[@]}" chown 0:65534 out
 	"${as_root[@]}" chmod g+w out
@@ -708,7 +708,7 @@ copy='framecat $(firstword $(images)) -o $(result)'
 		mv out/$file kept
 		ln -s ../precious out/$file
 		run -2 make -s -f recipe.mk
-		[[ $output == *"out/$file: is a link, or take another OUT."* ]]
+		[[ $output == *"out/$file: is a link: remove it, or take another OUT."* ]]
 		mv kept out/$file
 	done
 	# the folder of results itself may be one
@@ -746,7 +746,7 @@ copy='framecat $(firstword $(images)) -o $(result)'
 	for name in 'x(1)' '(x)'; do
 		cp captures/s02/phase1_00.png "captures/s02/$name"
 		run -2 make -s -f recipe.mk
-		[[ $output == *"captures/s02/$name: make cannot carry this name: "*"it is an image's and ends in )"* ]]
+		[[ $output == *"captures/s02/$name: make cannot carry this name: "*"or is an image's and ends in )"* ]]
 		rm "captures/s02/$name"
 	done
 	# also where the folder of captures is a link
