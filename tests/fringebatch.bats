@@ -225,7 +225,8 @@ stale() {
 
 @test "fringebatch: a second one at the same time is refused; the lock of what is dead is broken" {
 	few 4
-	sed -i 's/^recipe = /&sleep 1; /' recipe.mk
+	touch slow
+	sed -i 's/^recipe = /&for i in {1..600}; do [ -e slow ] || break; sleep 0.1; done; /' recipe.mk
 	run -0 fringebatch --jobs 2 recipe.mk
 	[[ $output == *": 4 sets of 4 in 2 tasks, job "* ]]
 	job=${output##* }
@@ -235,6 +236,7 @@ stale() {
 	[[ ${lines[0]} == *": 4 sets to do, "[0-4]" gone through" ]]
 	[[ ${lines[1]} == "tasks: "* ]]
 	run -0 fringebatch cancel
+	rm slow
 	[ ! -e out/batch/lock ]
 	run -1 fringebatch status
 	[[ ${lines[1]} == "it was cancelled; "* ]]
