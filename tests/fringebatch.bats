@@ -497,6 +497,7 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	scontrol delete PartitionName="closed$$"
 	[ "$(ls out/batch)" = "" ]
 	# where the summary's job is refused the array is taken back
+	"${as_root[@]}" rm -r out
 	mkdir bin
 	printf '#!/bin/sh\ncase $* in *--array*) exec %q "$@" ;; esac\necho "sbatch: error: too many jobs" >&2; exit 1\n' \
 		"$(command -v sbatch)" >bin/sbatch
