@@ -729,7 +729,7 @@ copy='framecat $(firstword $(images)) -o $(result)'
 	recipe_of "$copy"
 	run -0 fringebatch --engine local --by content recipe.mk
 	mkfifo captures/s01/pipe.png
-	run -1 timeout 20 fringebatch --engine local --by content recipe.mk
+	run -1 timeout 200 fringebatch --engine local --by content recipe.mk
 	[ "${lines[0]}" = "failed: s01, exit status 1: captures/s01/pipe.png: is neither a file nor a folder" ]
 	[ "${lines[1]}" = "2 sets: 0 done, 1 up to date, 1 failed, 0 never started" ]
 	rm captures/s01/pipe.png
