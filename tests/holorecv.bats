@@ -66,7 +66,7 @@ for words in (["fringepipe", *command(server, "--frames=1"), ",", "holodec"], ["
 	expect((got.pixels.view("u4") == want.pixels.view("u4")).all() and got.names == want.names == ["depth", "texture"])
 code, out, message = received(server, "-v", "--frames=2")
 expect(code == 0 and "2 frames, none is missing" in message, message)
-for address in ("http://127.0.0.1:%d/", "127.0.0.1:%d", "ws://localhost:%d/live"):
+for address in ("http://127.0.0.1:%d/", "127.0.0.1:%d", "ws://localhost:%d/live", "LOCALHOST.:%d", "of-this.localhost:%d"):
 	done = subprocess.run(["holorecv", "--frames=1", address % server.port], capture_output=True)
 	expect(done.returncode == 0 and len(frames_of(done.stdout)) == 1, address, done.stderr)'
 }

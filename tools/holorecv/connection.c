@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -166,11 +167,26 @@ connect_to(struct connection *connection, const struct addrinfo *to)
 	return 1;
 }
 
+/* localhost and names in it are this machine, whatever a resolver says (RFC 6761, 6.3). */
+static bool
+is_localhost(const char *host)
+{
+	static const char name[] = ".localhost";
+	size_t n = strlen(host);
+
+	n -= n > 0 && host[n - 1] == '.';
+	if (n == strlen(name + 1))
+		return !strncasecmp(host, name + 1, n);
+	return n > strlen(name) && !strncasecmp(host + n - strlen(name), name, strlen(name));
+}
+
 static int
 connect_any(struct connection *connection, const struct address *address)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
-	int error = getaddrinfo(address->host, address->port, &hints, &list), status = 0;
+	/* for NULL, getaddrinfo() gives the loopback addresses */
+	const char *name = is_localhost(address->host) ? NULL : address->host;
+	int error = getaddrinfo(name, address->port, &hints, &list), status = 0;
 
 	if (error)
 		return end(connection, error == EAI_AGAIN ? CONNECTION_LOST : CONNECTION_REFUSED,
