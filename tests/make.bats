@@ -63,8 +63,9 @@ names_tools() {
 folder() {
 	local wanted=$1
 	shift
+	# a compiler that is not here prints errors
 	# shellcheck disable=SC2016	# make expands it
-	run -0 make -s --eval='folder: ; @echo $(BUILD) $(BIN)' folder "$@"
+	run -0 --separate-stderr make -s --eval='folder: ; @echo $(BUILD) $(BIN)' folder "$@"
 	# shellcheck disable=SC2053	# a pattern
 	[[ $output == "build"$wanted" bin"$wanted ]] || { echo "$*: $output"; return 1; }
 }
