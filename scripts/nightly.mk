@@ -20,7 +20,7 @@ sanitized:  ## run the .bats files with address and undefined-behaviour sanitize
 	SHARE=$(SHARE) tests/nightly/sanitized
 
 tsan:  ## run chains of many stages under ThreadSanitizer (clang)
-	$(MAKE) CC=clang SAN=thread LEVELS=v2 stages
+	$(MAKE) CC=clang SAN=thread LEVELS=v2 BUILD=build-thread BIN=bin-thread stages
 	FRINGEPIPE_BIN=$(CURDIR)/build-thread/bin-stages tests/nightly/tsan
 
 arm:
