@@ -251,7 +251,7 @@ write_frames("holes.nrrd", Frame(0 * z + np.nan, ["depth"]))'
 		silent depthdec mwd.mkv -o out.nrrd
 	done
 	depthenc --depth-range 0,40 holes.nrrd -o holes-luma.nrrd
-	fails 0 "no pixel of depth is valid" depthdec holes-luma.nrrd -o out.nrrd
+	fails 1 "no pixel of depth is valid" depthdec holes-luma.nrrd -o out.nrrd
 	[[ $stderr != *though* ]]
 }
 

@@ -128,7 +128,7 @@ save("glare", level + 300 * np.exp(-((x - 60) ** 2 + (y - 90) ** 2) / 800))
 save("lamp", level + 40)'
 	for case in "hidden: the marker is found nowhere" "twice: at two places of a connected surface, about pixels" \
 		"fringe: at two places of a connected surface" "white: image is bright beside the stripe: 1 component becomes"; do
-		phasewrap "${case%%:*}.nrrd" | unwrapq -o "none.${case%%:*}.nrrd" 2>messages
+		if phasewrap "${case%%:*}.nrrd" | unwrapq -o "none.${case%%:*}.nrrd" 2>messages; then false; fi
 		cat messages
 		grep -q "${case#*: }" messages
 		grep -q "no pixel is valid: the marker is found nowhere" messages
@@ -176,7 +176,7 @@ write_frames("noperiod.nrrd", f)'
 	done
 	orders out.nrrd 1 out170.5.nrrd 1 out170.nrrd 1 out170.5,10.nrrd 1
 	# a wrong place is not one of the stripe's
-	unwrapq --marker bare.png --marker-at 178 plain.nrrd -o no.nrrd 2>messages
+	if unwrapq --marker bare.png --marker-at 178 plain.nrrd -o no.nrrd 2>messages; then false; fi
 	cat messages
 	grep -q "no pixel is valid" messages
 	rm no.nrrd

@@ -289,7 +289,7 @@ write_frames("flat.nrrd", Frame(ramp * 0.1, ["phase"]))'
 	grep -q "image goes from 0 to 2, less than half a turn, which is 6.28319 (--turn): is it a wrapped phase?" messages
 	unwrapq --channel image bright.nrrd -o out.nrrd 2>messages
 	grep -q "image goes from 100 to 105, beyond a turn from 0, which is 6.28319 (--turn): is it a wrapped phase?" messages
-	unwrapq none.nrrd -o out.nrrd 2>messages
+	if unwrapq none.nrrd -o out.nrrd 2>messages; then false; fi
 	[ "$(cat messages)" = "unwrapq: no pixel of the input is valid" ]
 	silent unwrapq flat.nrrd -o out.nrrd
 }
@@ -368,12 +368,12 @@ write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4")))
 write_frames("flat.nrrd", Frame(np.zeros((3, 3), "f4"), ["phase"]))
 write_frames("nan.nrrd", Frame(np.full((3, 3), np.nan, "f4"), ["phase"]))'
 	fails 1 "phase" unwrapq in.nrrd
-	unwrapq nan.nrrd -o nan_out.nrrd 2>warnings
+	if unwrapq nan.nrrd -o nan_out.nrrd 2>warnings; then false; fi
 	head -c -7 nan.nrrd >torn.nrrd
 	fails 1 "torn.nrrd" unwrapq torn.nrrd -o torn.out.nrrd
 	[ ! -e torn.out.nrrd ]
 	py 'expect(np.isnan(read_frames("nan_out.nrrd")[0].pixels), "nothing to unwrap")'
-	unwrapq --min-size 10 flat.nrrd -o out.nrrd 2>warnings
+	if unwrapq --min-size 10 flat.nrrd -o out.nrrd 2>warnings; then false; fi
 	grep -q "no pixel is valid: no component has --min-size 10 pixels" warnings
 	fails 2 "--min-size: must be" unwrapq --min-size 0 nan.nrrd
 }

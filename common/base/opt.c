@@ -175,6 +175,7 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 	case OPT_PICTURE:
 		*(const char **)to = text;
 		return 0;
+	case OPT_TEXTS:
 	case OPT_FILES:
 	case OPT_STREAMS:
 		return append(to, text);
@@ -214,6 +215,7 @@ set_none(const struct opt *opt, void *parameters)
 	case OPT_PICTURE:
 		*(const char **)to = NULL;
 		break;
+	case OPT_TEXTS:
 	case OPT_FILES:
 	case OPT_STREAMS:
 		*(struct opt_list *)to = (struct opt_list){ 0 };
@@ -242,7 +244,8 @@ opt_free(const struct opt *table, void *parameters)
 	for (size_t i = 0; i < opt_count(table); i++) {
 		if (table[i].type == OPT_NUMBERS || table[i].type == OPT_ANGLES)
 			numbers_free(field(&table[i], parameters));
-		if (table[i].type == OPT_STREAMS || table[i].type == OPT_FILES)
+		if (table[i].type == OPT_STREAMS || table[i].type == OPT_FILES ||
+		    table[i].type == OPT_TEXTS)
 			free(((struct opt_list *)field(&table[i], parameters))->v);
 	}
 }
@@ -396,6 +399,7 @@ print_value(FILE *out, const struct opt *opt, const void *parameters)
 	case OPT_PICTURE:
 		escape_put_word(out, base_name(*(const char *const *)from));
 		break;
+	case OPT_TEXTS:
 	case OPT_FILES:
 	case OPT_STREAMS:
 		for (size_t i = 0; i < list->n; i++) {
@@ -440,6 +444,7 @@ is_standard(const struct opt *opt, const void *parameters, void *standard)
 		return *(const char *const *)a == *(const char *const *)b ||
 		    (*(const char *const *)a && *(const char *const *)b &&
 		    !strcmp(*(const char *const *)a, *(const char *const *)b));
+	case OPT_TEXTS:
 	case OPT_FILES:
 	case OPT_STREAMS:
 		return ((const struct opt_list *)a)->n == 0;

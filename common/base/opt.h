@@ -23,6 +23,7 @@ enum opt_type {
 	OPT_WORD,    /* int, index into words; -1 likewise */
 	OPT_TEXT,    /* const char *; NULL likewise */
 	OPT_FILE,    /* const char *, a path; NULL likewise */
+	OPT_TEXTS,   /* struct opt_list; the option may be given several times */
 	OPT_FILES,   /* struct opt_list, paths; the option may be given several times */
 	/* Files that the runner reads in step with the input (run.h): */
 	OPT_FRAME,   /* const char *, one image for all frames, or as many as the input has */

@@ -39,6 +39,7 @@ is_none(const struct opt *row, const void *value)
 	case OPT_STREAM:
 	case OPT_PICTURE:
 		return !*(const char *const *)value;
+	case OPT_TEXTS:
 	case OPT_FILES:
 	case OPT_STREAMS:
 		return ((const struct opt_list *)value)->n == 0;
@@ -110,6 +111,7 @@ copy_value(const struct opt *row, void *to, const struct opt *from_row, const vo
 	case OPT_PICTURE:
 		*(const char **)to = *(const char *const *)from;
 		return 0;
+	case OPT_TEXTS:
 	case OPT_FILES:
 	case OPT_STREAMS:
 		return copy_list(to, from);

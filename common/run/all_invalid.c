@@ -82,9 +82,13 @@ all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const c
 	char frame[40] = "";
 	size_t points;
 
+	seen->concluded = true;
+	seen->results |= seen->out;
 	/* a table without rows has nothing that could be valid */
-	if (head_is_table(out) && head_points(out, &points) == 0 && !points)
+	if (head_is_table(out) && head_points(out, &points) == 0 && !points) {
+		seen->results = true;
 		return;
+	}
 	if (seen->warned || (!empty && (seen->out || !seen->in)))
 		return;
 	seen->warned = true;

@@ -4,7 +4,8 @@
  * channel of what a map reads and makes, row by row, until it finds a valid pixel in each; so it
  * costs nothing where there is one. It does the same with the whole frames that a flow takes and
  * emits.
- * An input without any is worth a word where it enters the chain.
+ * An input without any is worth a word where it enters the chain. Where no frame of a run has a valid
+ * pixel the run fails.
  */
 #ifndef ALL_INVALID_H
 #define ALL_INVALID_H
@@ -17,6 +18,7 @@ struct all_invalid {			/* zeroed at the beginning of a run */
 	bool in, out;		/* a valid pixel was seen in this frame; set by any thread */
 	bool whole;		/* an input's samples were whole numbers; set by any thread */
 	bool warned;
+	bool concluded, results;	/* a frame was complete; one with a valid pixel */
 	size_t frames;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/progress.h"
 #include "run/band_layout.h"
+#include "run/sampler.h"
 #include "run/second_input.h"
 #include "run/table_bands.h"
 
@@ -183,6 +184,8 @@ make_rows(const struct segment *segment, size_t k, struct band_memory *band, siz
 	link->run.body->rows(segment->run[k], &in, &out, band->done[k], end, &scratch);
 	band->seconds[k] += progress_seconds();
 	all_invalid_scan(segment->all_invalid[k], &in, &out, band->done[k], end);
+	check_sample_take(segment->sample[k], &in, &out, size_at_least(band->done[k], band->y0),
+	    size_at_most(end, band->y1));
 	keep_state(segment, k, &out, band, end);
 	band->continues[k] = true;
 	band->done[k] = end;
@@ -250,15 +253,32 @@ divide(const struct segment *segment)
 }
 
 void
-bands_conclude_map(struct link *link)
+bands_conclude_map(struct link *link, const struct check_sample *sample)
 {
 	const char *before = warn_stage(link->title);
 
 	link->made++;
 	if (link->run.body->after)
 		link->run.body->after(&link->run);
+	if (sample)
+		checks_conclude(link, sample);
 	all_invalid_warn(&link->all_invalid, &link->out, link->run.stage->hint,
 	    link->run.position == 0);
+	warn_stage(before);
+}
+
+/* The same of a frame that a device makes. */
+static void
+conclude_scan(struct link *link, int scan)
+{
+	const char *before = warn_stage(link->title);
+
+	if (scan == SCAN_AFTER && link->run.body->after)
+		link->run.body->after(&link->run);
+	if (scan == SCAN_VALID)
+		all_invalid_warn(&link->all_invalid, &link->out, link->run.stage->hint,
+		    link->run.position == 0);
+	link->scanned |= scan == SCAN_AFTER;
 	warn_stage(before);
 }
 
@@ -286,12 +306,22 @@ bands_run(struct segment *segment)
 	for (size_t k = 0; k < segment->n; k++) {
 		segment->run[k] = &segment->link[k].run;
 		segment->all_invalid[k] = &segment->link[k].all_invalid;
+		segment->sample[k] = NULL;
+		if (segment->link[k].checks && !segment->scan)
+			segment->sample[k] = &segment->link[k].checks->sample;
+		if (segment->sample[k] && checks_begin(&segment->link[k], segment->sample[k]) < 0)
+			return -1;
 		all_invalid_begin(segment->all_invalid[k],
 		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
 	}
 	thread_pool_for(chain->pool, shares, table ? table_bands_run : run_share, segment);
 	for (size_t k = 0; k < segment->n; k++) {
-		bands_conclude_map(&segment->link[k]);
+		if (segment->scan) {
+			segment->link[k].all_invalid.frames--;	/* it counts elsewhere */
+			conclude_scan(&segment->link[k], segment->scan);
+			continue;
+		}
+		bands_conclude_map(&segment->link[k], segment->sample[k]);
 		segment->link[k].scanned = true;
 	}
 	return 0;

@@ -4,6 +4,8 @@
 
 #include "run/band_layout.h"
 
+struct check_sample;
+
 /* Memory for the chain's threads. -1 after fail(). */
 int bands_init(struct chain *);
 /* Makes segment->out from segment->in, on all threads. -1 after fail(). */
@@ -12,8 +14,8 @@ int bands_run(struct segment *);
 void bands_make(const struct segment *, struct band_memory *, const struct piece *);
 /* Rows at least between what a thread has taken and what another one takes off its share. */
 size_t bands_least(const struct segment *);
-/* All rows of the link's frame are made: its warnings. */
-void bands_conclude_map(struct link *);
+/* All rows of the link's frame are made: its warnings. The sample may be NULL. */
+void bands_conclude_map(struct link *, const struct check_sample *);
 /* Adds what the last frame took to the times of its maps. */
 void bands_add_times(struct segment *);
 /* Frees what the chain's threads keep for it. */

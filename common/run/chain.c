@@ -21,6 +21,7 @@
 #include "run/losses.h"
 #include "run/pass_list.h"
 #include "run/plan.h"
+#include "run/sampler.h"
 #include "run/second_input.h"
 #include "run/state.h"
 #include "run/times.h"
@@ -154,18 +155,20 @@ begin_beside(struct segment *segment)
 	return frame_jobs_drain(segment->chain, segment->link, 0, push) < 0 ? -1 : 1;
 }
 
-/* Only the processor counts what warnings depend on: it takes the first frame of a
- * run through the segment too, and the runner throws away what it makes. */
+/* Stages that find mistakes in `after`, by what rows has counted, and not by checks, do so on the
+ * processor alone: it takes the first frame of a run through the segment too, and the runner throws
+ * away what it makes. */
 static int
 scan_once(const struct segment *segment)
 {
 	struct segment scan = *segment;
-	bool scanned = segment->chain->quiet;
+	bool needed = false;
 	int status;
 
-	for (size_t k = 0; k < segment->n && !scanned; k++)
-		scanned = segment->link[k].scanned;
-	if (scanned)
+	scan.scan = SCAN_AFTER;
+	for (size_t k = 0; k < segment->n; k++)
+		needed |= segment->link[k].run.body->after && !segment->link[k].scanned;
+	if (!needed || (segment->chain->quiet && !segment->chain->strict))
 		return 0;
 	status = open_output(&scan);
 	if (status == 0)
@@ -282,7 +285,11 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 	link->seen = true;
 	all_invalid_take(&link->all_invalid, in);
 	before = warn_stage(link->title);
-	status = link->run.body->frame(&link->run, in);
+	status = checks_flow_take(link, in);
+	if (status < 0)
+		frame_free(in);
+	else
+		status = link->run.body->frame(&link->run, in);
 	warn_stage(before);
 	if (status < 0) {
 		chain->losses.stopped |= sink;	/* it writes by itself */
@@ -517,6 +524,23 @@ release(struct chain *chain)
 		shared_frames_end();
 }
 
+/* A run of which no frame had a valid pixel has failed, though its frames are written. The line that
+ * says so was printed, unless quiet. */
+static int
+check_results(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->n; i++) {
+		const struct all_invalid *seen = &chain->link[i].all_invalid;
+
+		if (!seen->concluded || seen->results)
+			continue;
+		if (chain->quiet)
+			return fail(NULL, "no frame has a valid pixel");
+		chain->link[chain->n - 1].run.status = EXIT_FAILED;
+	}
+	return 0;
+}
+
 /* While the pool's threads sleep, for behind its end libgomp's would spin: what is left to write is
  * written, what is left to say is said, all is freed. */
 static int
@@ -530,6 +554,8 @@ conclude(struct chain *chain, int status)
 	chain->losses.ended = status == 0;
 	if (status == 0)
 		status = losses_conclude(chain);
+	if (status == 0)
+		status = check_results(chain);
 	losses_free(chain);
 	release(chain);
 	return status;

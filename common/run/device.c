@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/bands.h"
 #include "run/gpu_tile.h"
+#include "run/second_input.h"
 #include "run/state.h"
 #include "run/times.h"
 
@@ -14,6 +16,7 @@
 /* Of a segment, kept by its first link. */
 struct gpu_jobs {
 	struct gpu_job_slot slot[JOBS_IN_FLIGHT];
+	struct device_frame frame[JOBS_IN_FLIGHT + 1];	/* a ring, by `frames` */
 	size_t started, completed;
 	size_t at;			/* the stage that gets what completes */
 	struct link *link;
@@ -83,13 +86,24 @@ planes_back(const struct segment *segment)
 	return n;
 }
 
+/* Rows of the planes that checks look at, at most. */
+static size_t
+sampled_rows(const struct device_frame *frame)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < frame->planes; i++)
+		n += frame->plane[i].rows->frame.head.h;
+	return n;
+}
+
 /* Memory for what tile_record() has counted. */
 static int
 reserve_slot(struct tile *tile)
 {
 	struct gpu_job_slot *slot = tile->slot;
 	struct gpu *gpu = tile->device->gpu;
-	size_t copies = planes_back(tile->segment);
+	size_t copies = planes_back(tile->segment) + sampled_rows(tile->frame);
 	struct copy_back *more;
 
 	if (gpu_facts(gpu)->unified)	/* it is the same block as words_host */
@@ -227,6 +241,159 @@ hold_all(struct gpu_job_slot *slot, const struct segment *segment)
 	return 0;
 }
 
+/* ---- checks of what a device makes ---- */
+
+/* Notes that channel c of the rows, where some check looks at it, is made by a map, or copies it
+ * from the segment's input. k: the map whose output it is; n: the segment's input. */
+static int
+find_sampled(const struct tile *tile, struct check_rows *rows, size_t c, size_t k, size_t channel)
+{
+	const struct segment *segment = tile->segment;
+	struct device_frame *frame = tile->frame;
+	struct sampled_plane *more;
+
+	if (!rows->frame.plane[c].host)
+		return 0;
+	if (k == segment->n || !segment_produced_by(segment, &k, &channel)) {
+		check_rows_copy(rows, c, segment->in, channel);
+		return 0;
+	}
+	if (frame->planes == frame->room) {
+		size_t room = 2 * frame->room + 16;
+
+		more = reallocarray(frame->plane, room, sizeof(*more));
+		if (!more)
+			return fail_memory();
+		frame->plane = more;
+		frame->room = room;
+	}
+	frame->plane[frame->planes++] = (struct sampled_plane){ rows, c, k, channel,
+		tile->final[k][channel] };
+	return 0;
+}
+
+static int
+sample_map(const struct tile *tile, size_t k)
+{
+	struct check_sample *sample = &tile->frame->sample[k];
+	struct link *link = &tile->segment->link[k];
+
+	if (checks_begin(link, sample) < 0)
+		return -1;
+	for (size_t c = 0; sample->on && c < sample->in.frame.head.c; c++)
+		if (find_sampled(tile, &sample->in, c, k ? k - 1 : tile->segment->n, c) < 0)
+			return -1;
+	for (size_t c = 0; sample->on && c < link->out.c; c++)
+		if (find_sampled(tile, &sample->out, c, k, c) < 0)
+			return -1;
+	return 0;
+}
+
+/* A frame begins on the device: copies rows of its input that checks look at, and notes where the
+ * other ones will be. -1 after fail(). */
+static int
+begin_frame(struct tile *tile)
+{
+	const struct segment *segment = tile->segment;
+	struct device_frame *frame = tile->frame;
+
+	frame->segment = *segment;
+	frame->planes = 0;
+	frame_free(frame->in);
+	frame->in = NULL;
+	if (frame_duplicate(segment->in, &frame->in) < 0)
+		return -1;
+	frame->segment.in = frame->in;
+	for (size_t k = 0; k < segment->n; k++) {
+		if (!segment->link[k].checks)
+			continue;
+		if (!frame->sample)
+			frame->sample = calloc(SEGMENT_MOST, sizeof(*frame->sample));
+		if (!frame->sample)
+			return fail_memory();
+		if (sample_map(tile, k) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* No pixel of the frame is valid: the processor finds at which map they are lost. */
+static int
+find_invalid(struct device_frame *frame)
+{
+	struct segment scan = frame->segment;
+	int status;
+
+	scan.scan = SCAN_VALID;
+	scan.in = frame->in;
+	for (size_t k = 0; k < scan.n; k++)
+		if (scan.link[k].all_invalid.warned || scan.link[k].run.state)
+			return 0;
+	status = frame_new(&scan.link[scan.n - 1].out, &scan.out);
+	if (status == 0)
+		status = bands_run(&scan);
+	frame_free(scan.out);
+	return status;
+}
+
+/* Has the frame valid pixels? It counts for all maps. -1 after fail(). */
+static int
+look_for_valid(struct device_frame *frame, const struct frame *out)
+{
+	const struct segment *segment = &frame->segment;
+	struct all_invalid last = { 0 };
+	int status = 0;
+
+	all_invalid_emit(&last, out);
+	for (size_t k = 0; k < segment->n; k++) {
+		struct all_invalid *seen = &segment->link[k].all_invalid;
+
+		all_invalid_begin(seen, segment_passed_from(segment, k, 0) != NO_CHANNEL);
+		seen->concluded = true;
+		seen->results |= last.out || seen->out;
+	}
+	if (!last.out)
+		status = find_invalid(frame);
+	return status;
+}
+
+/* A frame is complete: what there is to say of it. -1 after fail(). */
+static int
+conclude_frame(struct device_frame *frame, const struct frame *out)
+{
+	const struct segment *segment = &frame->segment;
+	int status = 0;
+
+	if (segment->link->run.body->rows)	/* a flow's passes make a part of its frame */
+		status = look_for_valid(frame, out);
+	for (size_t i = 0; i < frame->planes; i++)
+		if (frame->plane[i].final != NO_CHANNEL)
+			check_rows_copy(frame->plane[i].rows, frame->plane[i].c, out,
+			    frame->plane[i].final);
+	for (size_t k = 0; k < segment->n; k++) {
+		const char *before = warn_stage(segment->link[k].title);
+
+		if (segment->link[k].checks)
+			checks_conclude(&segment->link[k], &frame->sample[k]);
+		warn_stage(before);
+	}
+	frame_free(frame->in);
+	frame->in = NULL;
+	return status;
+}
+
+static void
+free_frame(struct device_frame *frame)
+{
+	for (size_t k = 0; k < SEGMENT_MOST && frame->sample; k++)
+		check_sample_free(&frame->sample[k]);
+	free(frame->sample);
+	free(frame->plane);
+	frame_free(frame->in);
+}
+
+/* ---- jobs ---- */
+
 /* Waits for the oldest slot; *out is the frame if it was its last tile. */
 static int
 complete_oldest(struct gpu_jobs *jobs, struct frame **out)
@@ -253,9 +420,10 @@ complete_oldest(struct gpu_jobs *jobs, struct frame **out)
 static int
 complete_one(struct chain *chain, struct gpu_jobs *jobs, device_complete *complete)
 {
+	struct device_frame *began = jobs->slot[jobs->completed % JOBS_IN_FLIGHT].frame;
 	struct frame *frame;
 
-	if (complete_oldest(jobs, &frame) < 0) {
+	if (complete_oldest(jobs, &frame) < 0 || (frame && conclude_frame(began, frame) < 0)) {
 		frame_free(frame);
 		return -1;
 	}
@@ -286,6 +454,7 @@ submit_tiles(struct tile *tile, struct gpu_jobs *jobs, size_t rows, device_compl
 			if (complete_one(segment->chain, jobs, complete) < 0)
 				return -1;
 		slot = tile->slot = &jobs->slot[jobs->started % JOBS_IN_FLIGHT];
+		slot->frame = tile->frame;
 		tile->y0 = y;
 		tile->y1 = last ? segment->h : y + rows;
 		status = hold_all(slot, segment) < 0 ? -1 : submit_tile(tile);
@@ -324,6 +493,11 @@ device_start(struct device *device, struct segment *segment, device_complete *co
 	first->jobs->n = segment->n;
 	if (tile_open(&tile) < 0)
 		return -1;
+	tile.frame = &first->jobs->frame[first->jobs->frames % (JOBS_IN_FLIGHT + 1)];
+	if (begin_frame(&tile) < 0) {
+		tile_close(&tile);
+		return -1;
+	}
 	most = rows_that_fit(&tile);
 	if (rows == 0 || rows > most)
 		rows = most;
@@ -389,6 +563,8 @@ device_abandon(struct device *device, struct link *link)
 			free(slot->copy_back);
 			free(slot->held);
 		}
+		for (size_t i = 0; i <= JOBS_IN_FLIGHT; i++)
+			free_frame(&jobs->frame[i]);
 		free(jobs);
 		link->jobs = NULL;
 	}

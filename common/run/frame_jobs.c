@@ -7,11 +7,13 @@
 #include "run/bands.h"
 #include "run/frame_choice.h"
 #include "run/frame_memory.h"
+#include "run/sampler.h"
 
 struct frame_job {
 	struct segment segment;
 	struct stage_copy copy[SEGMENT_MOST];
 	struct all_invalid all_invalid[SEGMENT_MOST];
+	struct check_sample sample[SEGMENT_MOST];
 	double seconds[SEGMENT_MOST];
 	size_t left;			/* rows that are not made yet */
 	const char *first, *path;	/* its files, as struct losses has them */
@@ -129,6 +131,8 @@ free_jobs(struct frame_jobs *jobs)
 	for (size_t i = 0; i < jobs->room && jobs->job; i++) {
 		for (size_t k = 0; k < SEGMENT_MOST && jobs->job[i]; k++)
 			stage_copy_close(&jobs->job[i]->copy[k]);
+		for (size_t k = 0; k < SEGMENT_MOST && jobs->job[i]; k++)
+			check_sample_free(&jobs->job[i]->sample[k]);
 		free(jobs->job[i]);
 	}
 	free(jobs->job);
@@ -195,7 +199,9 @@ open_job(struct frame_jobs *jobs, const struct segment *segment, struct frame_jo
 	if (!job)
 		return fail_memory();
 	for (size_t k = 0; k < segment->n; k++)
-		if (stage_copy_open(&job->copy[k], &segment->link[k]) < 0)
+		if (stage_copy_open(&job->copy[k], &segment->link[k]) < 0 ||
+		    (segment->link[k].checks &&
+		    checks_begin(&segment->link[k], &job->sample[k]) < 0))
 			return -1;
 	return 0;
 }
@@ -226,6 +232,7 @@ submit(struct segment *segment)
 			.out = segment_passed_from(segment, k, 0) != NO_CHANNEL };
 		job->segment.run[k] = &job->copy[k].run;
 		job->segment.all_invalid[k] = &job->all_invalid[k];
+		job->segment.sample[k] = segment->link[k].checks ? &job->sample[k] : NULL;
 		job->seconds[k] = 0;
 	}
 	job->left = segment->h;
@@ -286,7 +293,7 @@ conclude_map(struct frame_job *job, size_t k)
 	link->all_invalid.in = seen->in;
 	link->all_invalid.whole |= seen->whole;
 	stage_copy_exchange(&job->copy[k], link);
-	bands_conclude_map(link);
+	bands_conclude_map(link, job->segment.sample[k]);
 	stage_copy_exchange(&job->copy[k], link);
 	link->timing[false].seconds += job->seconds[k] / threads;
 	link->timing[false].samples += link_samples(link);

@@ -201,6 +201,33 @@ lay_out_input(struct tile *tile, size_t k, struct rows read)
 		in[link->in.c + i] = bring(tile, &link->state[0]->plane[i], read);
 }
 
+/* Copies the tile's rows that checks look at from a plane that stays on the device; its first row
+ * there is `first`. */
+static void
+sample_plane(struct tile *tile, size_t k, size_t c, size_t at, size_t first, size_t stride)
+{
+	for (size_t i = 0; i < tile->frame->planes; i++) {
+		const struct sampled_plane *plane = &tile->frame->plane[i];
+		size_t staged;
+
+		if (plane->k != k || plane->channel != c)
+			continue;
+		for (size_t r = 0; r < plane->rows->frame.head.h; r++) {
+			if (plane->rows->y[r] < tile->y0 || plane->rows->y[r] >= tile->y1)
+				continue;
+			staged = tile->staging;
+			tile->staging += aligned(stride);
+			if (!tile->fills)
+				continue;
+			gpu_job_download(tile->slot->job, tile->slot->arena,
+			    at + (plane->rows->y[r] - first) * stride, tile->slot->staging, staged,
+			    stride);
+			tile->slot->copy_back[tile->slot->copies_back++] = (struct copy_back){
+				frame_row(&plane->rows->frame, plane->c, r), staged, stride };
+		}
+	}
+}
+
 /* Planes of a map's output: the input's, the host's, or the device's own between two maps. */
 static void
 lay_out_output(struct tile *tile, size_t k, struct rows rows)
@@ -212,14 +239,16 @@ lay_out_output(struct tile *tile, size_t k, struct rows rows)
 	for (size_t c = 0; c < link->out.c; c++) {
 		size_t from = segment_passed_from(segment, k, c);
 
-		if (from != NO_CHANNEL)
+		if (from != NO_CHANNEL) {
 			tile->out[k][c] = tile->in[k][from];
-		else if (tile->final[k][c] != NO_CHANNEL)
+		} else if (tile->final[k][c] != NO_CHANNEL) {
 			tile->out[k][c] =
 			    bring_back(tile, &segment->out->plane[tile->final[k][c]], rows);
-		else
+		} else {
 			tile->out[k][c] =
 			    plane_at(place(tile, rows, stride, &at), stride, link->out.type);
+			sample_plane(tile, k, c, at, rows.first, stride);
+		}
 	}
 	for (size_t i = 0; i < link->run.state; i++)
 		tile->out[k][link->out.c + i] = bring_back(tile, &link->state[1]->plane[i], rows);

@@ -3,6 +3,9 @@
 #define GPU_TILE_H
 
 #include "run/pass_list.h"
+#include "run/sampler.h"
+
+struct device_frame;
 
 /* Memory that grows when it is needed. */
 struct gpu_job_slot {
@@ -12,12 +15,30 @@ struct gpu_job_slot {
 	struct gpu_block *staging;	/* planes in memory that the device does not reach */
 	struct frame **held;		/* whose pixels it uses */
 	size_t holds;
-	struct frame *completes;		/* the frame whose last tile it is */
+	struct frame *completes;	/* the frame whose last tile it is */
+	struct device_frame *frame;	/* likewise */
 	struct copy_back {
 		void *to;
 		size_t at, bytes;
 	} *copy_back;			/* from the staging block, when it is done */
 	size_t copies_back;
+};
+
+/* Rows that checks look at, of a plane that the segment's maps make: channel c of the rows is channel
+ * `channel` of map k's output. */
+struct sampled_plane {
+	struct check_rows *rows;
+	size_t c, k, channel;
+	size_t final;	/* the channel of the segment's output that it is; NO_CHANNEL: none */
+};
+
+/* A frame under way, till its last tile is done. */
+struct device_frame {
+	struct segment segment;		/* only what does not change meanwhile is of use */
+	struct frame *in;		/* shares its pixels */
+	struct check_sample *sample;	/* of each map; NULL: no map has had checks */
+	struct sampled_plane *plane;
+	size_t planes, room;
 };
 
 /* A plane as shaders see it (gpu.glsl). */
@@ -31,6 +52,7 @@ struct tile {
 	struct device *device;
 	struct segment *segment;
 	struct gpu_job_slot *slot;
+	struct device_frame *frame;
 	size_t y0, y1;
 	bool fills;			/* false: only sizes are found */
 	size_t arena, words, staging;	/* bytes used so far */

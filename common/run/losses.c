@@ -49,8 +49,8 @@ gathers(const struct chain *chain)
 	return false;
 }
 
-static const char *
-word(const struct chain *chain)
+const char *
+losses_word(const struct chain *chain)
 {
 	return gathers(chain) ? "measurement" : "frame";
 }
@@ -71,7 +71,7 @@ report(struct chain *chain, size_t number, const struct fail_record *reason, siz
 		losses->room = room;
 	}
 	losses->number[losses->n++] = number;
-	fprintf(stderr, "%s: %s %zu is lost: %s", fail_program(), word(chain), number,
+	fprintf(stderr, "%s: %s %zu is lost: %s", fail_program(), losses_word(chain), number,
 	    reason->message);
 	if (more)
 		fprintf(stderr, " (and %zu more)", more);
@@ -368,7 +368,7 @@ losses_conclude(const struct chain *chain)
 	}
 	if (of < losses->n)
 		of = losses->n;
-	return fail(NULL, "%zu of %zu %s%s %s lost", losses->n, of, word(chain),
+	return fail(NULL, "%zu of %zu %s%s %s lost", losses->n, of, losses_word(chain),
 	    of == 1 ? "" : "s", losses->n == 1 ? "was" : "were");
 }
 

@@ -33,6 +33,8 @@ int losses_break_measurement(struct chain *, size_t at, const char *object, cons
 int losses_end_measurement(struct chain *, const char *what);
 /* At the end: under -v the numbers; -1 after fail() with the count if there are any. */
 int losses_conclude(const struct chain *);
+/* What its inputs are called: measurement, or frame. */
+const char *losses_word(const struct chain *);
 void losses_free(struct chain *);
 
 #endif

@@ -7,6 +7,7 @@
 #include "run/frame_jobs.h"
 #include "run/pass_list.h"
 #include "run/placement.h"
+#include "run/sampler.h"
 #include "run/second_input.h"
 
 void
@@ -155,6 +156,7 @@ plan_link(struct link *link, const struct frame_head *head)
 	link->plans++;
 	link->run.state = link->run.scratch_bytes = 0;
 	link->out.type = SAMPLE_FLOAT;
+	checks_begin_plan(link);
 	before = warn_stage(link->title);
 	status = stage->plan ? stage->plan(&link->run, &link->in, &link->out) : 0;
 	warn_stage(before);
@@ -167,6 +169,8 @@ plan_link(struct link *link, const struct frame_head *head)
 		status = fail(NULL, "internal error: a map changed a table's rows");
 	if (status < 0)
 		plan_free(link);
+	else
+		checks_end_plan(link);
 	return status;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "run/losses.h"
+#include "run/sampler.h"
 #include "run/second_input.h"
 #include "run/segment.h"
 #include "run/state.h"
@@ -22,6 +23,10 @@ run_emit(struct run *run, struct frame *frame)
 		all_invalid_emit(&run->link->all_invalid, frame);
 		all_invalid_warn(&run->link->all_invalid, &frame->head, run->stage->hint,
 		    run->position == 0);
+		if (checks_flow_emit(run->link, frame) < 0) {
+			frame_free(frame);
+			return -1;
+		}
 	}
 	return run->chain->push(run->chain, run->position + 1, frame);
 }

@@ -91,6 +91,7 @@ struct link {
 	size_t second_inputs;
 	struct frame *state[2];		/* state planes: of the last frame, of this one; or NULL */
 	struct all_invalid all_invalid;		/* did its map give any valid pixel? */
+	struct link_checks *checks;	/* sampler.h; NULL: the stage has none */
 	const char *device;		/* -d of this stage, or NULL */
 	enum placement place;
 	bool able, on_device; /* of the last plan: has passes; runs there */
@@ -120,6 +121,7 @@ struct chain {
 	const struct costs *costs;	/* to decide by; NULL: what is not demanded stays there */
 	bool opens;	/* the device of the costs is opened when opening it is worth while */
 	struct save_options save;
+	struct opt_list no_check;	/* names of --no-check */
 	char *const *operand;		/* of the first stage */
 	size_t operands;
 	/* while running */
@@ -162,6 +164,9 @@ struct segment {
 	size_t n;			/* maps */
 	struct frame *in;
 	struct frame *out;
+	/* What it makes is thrown away: the device makes the frame, and checks look at that. It
+	 * runs for the stages' `after`, or to find which map leaves no valid pixel. */
+	enum { SCAN_NONE, SCAN_AFTER, SCAN_VALID } scan;
 	size_t step, h;			/* rows made at a time, rows of the image */
 	size_t halo[SEGMENT_MOST]; /* rows of map k's output needed beyond the band, each side */
 	size_t window[SEGMENT_MOST];	/* rows of map k's output that are kept at most */
@@ -175,6 +180,7 @@ struct segment {
 	/* of each map, for this frame alone where several are made at once: */
 	const struct run *run[SEGMENT_MOST];
 	struct all_invalid *all_invalid[SEGMENT_MOST];
+	struct check_sample *sample[SEGMENT_MOST];	/* NULL: the stage has no checks */
 };
 
 /* The channel that map k hands on as its channel c without touching it; NO_CHANNEL if it makes it.

@@ -17,6 +17,7 @@
 #include "io/text_order.h"
 #include "run/device.h"
 #include "run/placement.h"
+#include "run/sampler.h"
 #include "run/second_input.h"
 
 #define AT(field) offsetof(struct runner_options, field)
@@ -40,6 +41,8 @@ const struct opt setup_options[] = {
 	{ 'v', "verbose", NULL, OPT_FLAG, AT(verbose), NULL, 0, 0, NULL, "say what is done", NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, AT(quiet), NULL, 0, 0, NULL,
 	    "no warnings, no progress line", NULL },
+	{ 0, "no-check", "NAME", OPT_TEXTS, AT(no_check), NULL, 0, 0, NULL,
+	    "leave out a check of checks(7), again for each; an unknown name lists them", NULL },
 	{ 0, "no-sync", NULL, OPT_FLAG, AT(no_sync), NULL, 0, 0, NULL,
 	    "leave when files get to the disk to the system, for scratch", NULL },
 	{ 'h', "help", NULL, OPT_FLAG, AT(help), NULL, 0, 0, NULL, "print this help", NULL },
@@ -186,6 +189,7 @@ setup_apply(struct chain *chain, const struct runner_options *options)
 	chain->verbose = options->verbose;
 	chain->quiet = options->quiet;
 	chain->losses.on = options->keep_going;
+	chain->no_check = options->no_check;
 	chain->strict = options->strict;
 	chain->threads = setup_threads(options);
 	fail_set_quiet(options->quiet);
@@ -258,7 +262,8 @@ init_links(struct chain *chain)
 		run->chain = chain;
 		run->position = i;
 		run->link = link;
-		if (check_place(chain, i) < 0 || second_inputs_find(link) < 0)
+		if (check_place(chain, i) < 0 || second_inputs_find(link) < 0 ||
+		    checks_open(link) < 0)
 			return -1;
 		set_title(chain, i);
 		if (init_stage(link) < 0)
@@ -355,6 +360,9 @@ setup_run(struct chain *chain, const char *device)
 	int status = -1;
 
 	variables_check();
+	for (size_t i = 0; i < chain->no_check.n; i++)
+		if (checks_find(chain->no_check.v[i]) < 0)
+			return -1;
 	if (check_word("FRINGEPIPE_SYNC") == 0 && check_word("FRINGEPIPE_HANDOVER") == 0 &&
 	    init_links(chain) == 0 && check_standard_input(chain) == 0 &&
 	    check_standard_output(chain) == 0 && check_output(chain) == 0 &&
@@ -382,10 +390,12 @@ setup_close(struct chain *chain, int status)
 			opt_free(link_options(run->stage), run->parameters);
 		free(run->parameters);
 		free(run->priv);
+		checks_free(&chain->link[i]);
 		free(chain->link[i].command);
 		free(chain->link[i].second_input);
 	}
 	free(chain->link);
+	free(chain->no_check.v);
 	return device_close(chain->device) < 0 ? -1 : status;
 }
 
@@ -435,9 +445,9 @@ check_middle(const struct runner_options *options, const char *stage)
 {
 	if (options->output || options->force || options->verbose || options->quiet ||
 	    options->no_sync || options->keep_going || options->strict ||
-	    options->threads != OPT_NONE_INTEGER)
-		return fail_usage(stage, "-o -f -j -v -q --no-sync --keep-going --strict stand before "
-		    "the first stage or in the last");
+	    options->no_check.n || options->threads != OPT_NONE_INTEGER)
+		return fail_usage(stage, "-o -f -j -v -q --no-check --no-sync --keep-going "
+		    "--strict stand before the first stage or in the last");
 	return 0;
 }
 

@@ -8,11 +8,12 @@
 struct runner_options {
 	bool help, version, words, verbose, quiet, force, no_sync, keep_going, strict;
 	const char *output, *device;
+	struct opt_list no_check;
 	long threads;
 };
 
 extern const struct opt setup_options[];
-#define SETUP_OPTIONS 13		/* rows, the one that ends them counted */
+#define SETUP_OPTIONS 14		/* rows, the one that ends them counted */
 
 /* Appends a stage with its default options; NULL after fail(). */
 struct link *setup_add_link(struct chain *, const struct stage *);

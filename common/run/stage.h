@@ -22,6 +22,7 @@
 #include "frame/frame.h"
 #include "run/run.h"
 
+struct check;	/* check.h */
 struct passes;	/* a map's compute passes on the device; passes.h */
 
 enum gpu_agreement { AGREE_EXACT, AGREE_ABSOLUTE, AGREE_RELATIVE };
@@ -126,6 +127,7 @@ struct stage {
 	} example;
 	const struct opt *options;		/* ended by a row without name */
 	size_t parameter_size, private_size;
+	const struct check *const *checks;	/* what to warn about; ended by NULL, or NULL */
 	unsigned traits;
 	/* How closely processor and device agree, in all that the stage's bodies do; the tests
 	 * enforce it. -d auto takes only what is exact: such a stage's passes, and those that call

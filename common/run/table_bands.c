@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/progress.h"
+#include "run/sampler.h"
 #include "run/second_input.h"
 
 #define PIECE 4096		/* columns; a multiple of 64, so that pieces begin at 64 bytes */
@@ -112,5 +113,6 @@ table_bands_run(void *arg, size_t item, int thread)
 		link->run.body->rows(&link->run, &in, &out, 0, 1, &scratch);
 		band->seconds[k] += progress_seconds();
 		all_invalid_scan(&link->all_invalid, &in, &out, 0, 1);
+		check_sample_take_columns(segment->sample[k], &in, &out, x, n);
 	}
 }

@@ -7,6 +7,7 @@
 
 #include "anchor_check.h"
 #include "base/fail.h"
+#include "checks/checks.h"
 #include "depth_rows.h"
 #include "depth_sigma.h"
 #include "run/stage.h"
@@ -101,7 +102,6 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		if (priv->calibrated)
 			plausible_row(&priv->plausible, &priv->rays,
 			    frame_floats(in, priv->phase, y), xyz, y);
-		epipolar_check_row(&priv->epipolar, priv->rays.along_y, in, xyz, y);
 		if (priv->sigma != NO_CHANNEL)
 			depth_sigma_row(priv, in, out, y);
 		if (priv->calib_sigma.of.kind >= 0)
@@ -122,7 +122,8 @@ after(struct run *run)
 		plausible_warn(&priv->plausible, priv->rays.along_y);
 	else
 		reference_check_warn(&priv->reference);
-	epipolar_check_warn(&priv->epipolar, priv->plausible.off);
+	if (priv->plausible.off)	/* its line tells enough */
+		run_explain_check(run, "epipolar");
 }
 
 static int
@@ -146,10 +147,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0 ||
 	    phase_steps_frame_memory(&priv->steps, run) < 0 ||
 	    (priv->calibrated && (plausible_frame_memory(&priv->plausible, run) < 0 ||
-	    epipolar_check_plan(run, &priv->epipolar, &priv->calib, &priv->rays,
-		parameters->view.centered, in) < 0 ||
-	    run_frame_memory(run, &priv->epipolar.kept,
-		epipolar_check_bytes(&priv->epipolar)) < 0)) ||
+	    across_plan(run, &priv->calib, &priv->rays, parameters->view.centered, in) < 0)) ||
 	    (!priv->calibrated && !parameters->plane.fit_c.n &&
 	    (reference_check_plan(&priv->reference, &priv->above, in) < 0 ||
 	    run_frame_memory(run, &priv->reference.kept,
@@ -274,10 +272,11 @@ end(struct run *run)
 	triangulation_free(&priv->rays);
 	calib_sigma_free(&priv->calib_sigma);
 	plausible_free(&priv->plausible);
-	epipolar_check_free(&priv->epipolar);
 	phase_steps_free(&priv->steps);
 	free(priv->same);
 }
+
+static const struct check *const checks[] = { &check_epipolar, NULL };
 
 STAGE(phase2depth) = {
 	.name = "phase2depth",
@@ -287,6 +286,7 @@ STAGE(phase2depth) = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct phase2depth),
+	.checks = checks,
 	.traits = STAGE_UNITS | STAGE_CONCURRENT,
 	.agree = AGREE_RELATIVE,
 	.tolerance = 1e-6,

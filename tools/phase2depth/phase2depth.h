@@ -5,7 +5,6 @@
 
 #include "calib_sigma.h"
 #include "depthfit.h"
-#include "epipolar_check.h"
 #include "half_turn.h"
 #include "optics/calib.h"
 #include "phase_steps.h"
@@ -28,7 +27,6 @@ struct phase2depth {
 	struct triangulation rays;
 	struct calib_sigma calib_sigma;
 	struct plausible plausible;
-	struct epipolar_check epipolar;	/* --across */
 	struct phase_steps steps;
 	size_t phase;
 	size_t sigma, ref_sigma;	/* channels; NO_CHANNEL: there is none */

@@ -8,7 +8,7 @@
 void
 detectors_init(struct detectors *detectors, bool verbose)
 {
-	detectors->verbose = detectors->fit_check.verbose = detectors->removed.verbose = verbose;
+	detectors->verbose = detectors->removed.verbose = verbose;
 }
 
 /* A limit below what rounding leaves where nothing is lit, a mean square of 1/12, keeps all of it;
@@ -28,46 +28,27 @@ detectors_plan(struct detectors *detectors, const struct phasewrap *wrap,
     const struct frame_head *head, struct detectors_known known, char *const *operand,
     size_t operands)
 {
-	size_t images = 0;
-
 	check_limit(detectors, (double)wrap->limits.least_amplitude, known.whole);
-	for (size_t k = 0; k < wrap->captures.fringes; k++)
-		images += wrap->captures.fringe[k].n;
-	detectors->fit_check.assumed = !known.shifts && !known.roles;
 	detectors->starts_unknown = !known.roles;
 	/* of several exposures they know the first alone */
 	detectors->removed.off |= wrap->exposures.n > 1;
 	detectors->unlit.off |= wrap->exposures.n > 1;
 	detectors->gray_check.described = known.roles;
-	detectors->direction.off |= known.sign || known.roles;
 	if (image_names_plan(&detectors->names, head, operand, operands) < 0 ||
-	    saturation_plan(&detectors->saturation, head, known.max_value, wrap->limits.max_value,
-		images) < 0 ||
 	    removed_plan(&detectors->removed, head) < 0 ||
 	    unlit_plan(&detectors->unlit, wrap, head) < 0 ||
-	    direction_plan(&detectors->direction, wrap, head) < 0 ||
 	    gray_check_plan(&detectors->gray_check, &wrap->captures, head) < 0)
 		return -1;
-	return fit_check_plan(&detectors->fit_check, &wrap->captures, head,
-	    wrap->limits.least_amplitude);
+	return 0;
 }
 
-/* The other three look at the first frame alone. */
+/* The other two look at the first frame alone. */
 int
 detectors_frame_memory(struct detectors *detectors, struct run *run)
 {
-	struct saturation *saturation = &detectors->saturation;
 	struct removed *removed = &detectors->removed;
-	struct fit_check *check = &detectors->fit_check;
 
-	if (run_frame_memory(run, &saturation->kept, saturation->bytes + 1) < 0 ||
-	    run_frame_memory(run, &saturation->ends,
-		saturation->grid.rows * sizeof(*saturation->ends)) < 0 ||
-	    run_frame_memory(run, &removed->row,
-		removed->grid.rows * sizeof(*removed->row)) < 0)
-		return -1;
-	return run_frame_memory(run, &check->sample,
-	    coarse_grid_pixels(&check->grid) * check->planes * sizeof(*check->sample));
+	return run_frame_memory(run, &removed->row, removed->grid.rows * sizeof(*removed->row));
 }
 
 /* Does a detector look at row y? Few rows; a call of each for all of them would cost as much as
@@ -82,16 +63,10 @@ void
 detectors_row(const struct detectors *detectors, const struct phasewrap *wrap,
     const struct frame *in, const struct frame *out, size_t y)
 {
-	if (is_looked_at(detectors->saturation.off, &detectors->saturation.grid, y))
-		saturation_row(&detectors->saturation, &wrap->captures, in, y);
-	if (is_looked_at(detectors->fit_check.off, &detectors->fit_check.grid, y))
-		fit_check_row(&detectors->fit_check, &wrap->captures, in, y);
 	if (is_looked_at(detectors->removed.off, &detectors->removed.grid, y))
 		removed_row(&detectors->removed, wrap, in, out, y);
 	if (is_looked_at(detectors->unlit.off, &detectors->unlit.grid, y))
 		unlit_row(&detectors->unlit, wrap, in, out, y);
-	if (!detectors->direction.off && y % detectors->direction.grid.step < 2)
-		direction_row(&detectors->direction, wrap, in, out, y);
 	if (is_looked_at(detectors->gray_check.off, &detectors->gray_check.grid, y))
 		gray_check_row(&detectors->gray_check, &wrap->captures, in, y);
 }
@@ -104,12 +79,8 @@ detectors_report(struct detectors *detectors, const struct phasewrap *wrap)
 	if (detectors->verbose && detectors->starts_unknown)
 		late_start_note(&wrap->captures);
 	detectors->verbose = false;
-	saturation_warn(&detectors->saturation, &wrap->captures, names);
 	removed_report(&detectors->removed, wrap, names);
-	fit_check_warn(&detectors->fit_check, &wrap->captures, wrap->limits.max_value, names);
 	unlit_warn(&detectors->unlit, wrap);
-	detectors->direction.off |= detectors->fit_check.warned;	/* one warning is enough */
-	direction_warn(&detectors->direction, wrap);
 	gray_check_warn(&detectors->gray_check, &wrap->captures, names);
 	detectors->names.measurement++;
 }
@@ -118,10 +89,7 @@ void
 detectors_free(struct detectors *detectors)
 {
 	image_names_free(&detectors->names);
-	saturation_free(&detectors->saturation);
 	removed_free(&detectors->removed);
-	fit_check_free(&detectors->fit_check);
 	unlit_free(&detectors->unlit);
-	direction_free(&detectors->direction);
 	gray_check_free(&detectors->gray_check);
 }

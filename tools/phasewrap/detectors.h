@@ -3,23 +3,17 @@
 #ifndef DETECTORS_H
 #define DETECTORS_H
 
-#include "direction.h"
-#include "fit_check.h"
 #include "gray_check.h"
-#include "image_names.h"
+#include "checks/image_names.h"
 #include "removed.h"
 #include "run/run.h"
-#include "saturation.h"
 #include "unlit.h"
 
 struct detectors {
 	struct image_names names;
-	struct saturation saturation;	/* of the fringe images, where --max-value is not known */
-	struct fit_check fit_check;
 	struct removed removed;
 	struct unlit unlit;
 	struct gray_check gray_check;
-	struct direction direction;	/* where the sign is not known */
 	bool limit_checked;		/* --min-amplitude, against the samples */
 	bool starts_unknown;		/* steps are counted from the first image of a period */
 	bool verbose;			/* what only -v says is still to be said */
@@ -27,8 +21,6 @@ struct detectors {
 
 /* What options, keys and manifest say. */
 struct detectors_known {
-	bool max_value, shifts;
-	bool sign;
 	bool roles;		/* what each image is, so that their order does not matter */
 	bool whole;		/* samples are whole numbers */
 };

@@ -9,7 +9,7 @@
 
 #include "fringe/capture_set.h"
 #include "image/coarse_grid.h"
-#include "image_names.h"
+#include "checks/image_names.h"
 
 struct gray_check_pixel {
 	uint64_t bits[2];		/* of each code: plane i, or inverse i - n, is bright */

@@ -1,6 +1,7 @@
 /* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
  * code. */
 #define _GNU_SOURCE
+#include "checks/checks.h"
 #include "double_three.h"
 #include "exposure_fit.h"
 #include "exposure_gains.h"
@@ -230,6 +231,9 @@ end(struct run *run)
 		manifest_free(&priv->manifest);
 }
 
+static const struct check *const checks[] = { &check_max_value, &check_saturation, &check_steps,
+	&check_assumed_shifts, &check_direction, NULL };
+
 STAGE(phasewrap) = {
 	.name = "phasewrap",
 	.summary = "wrapped phase out of phase-shifted fringe images, index out of a Gray code",
@@ -238,6 +242,7 @@ STAGE(phasewrap) = {
 	.options = phasewrap_options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
+	.checks = checks,
 	.traits = STAGE_ANY_TYPE | STAGE_CONCURRENT,
 	.agree = AGREE_EXACT,
 	.example = { "phasewrap", "images", "phases" },

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "fringe/compensation.h"
+#include "run/check.h"
 #include "options.h"
 #include "thresholds.h"
 #include "uneven_light.h"
@@ -28,6 +29,27 @@ phasewrap_take_captures(const struct parameters *parameters, struct priv *priv)
 	return 0;
 }
 
+/* What checks may know (run/check.h). */
+static void
+state_facts(struct run *run, const struct frame_head *in, const struct detectors_known *known)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	struct check_facts *facts = run_check_facts(run);
+
+	facts->captures = &priv->wrap.captures;
+	facts->shifts_stated = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on;
+	facts->sign_stated = parameters->sign >= 0 || meta_get(&in->meta, "phase_sign");
+	facts->roles_stated = known->roles;
+	facts->several_exposures = priv->wrap.exposures.n > 1;
+	facts->max_value_stated = !isnan(parameters->limits.max_value) ||
+	    meta_get(&in->meta, "max_value");
+	facts->max_value = (double)priv->wrap.limits.max_value;
+	facts->min_amplitude = (double)priv->wrap.limits.least_amplitude;
+	facts->file = run->operand;
+	facts->files = run->position || priv->measurement.captures.rgb ? 0 : run->operands;
+}
+
 int
 phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -35,10 +57,6 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 	struct priv *priv = run->priv;
 	size_t operands = run->position ? 0 : run->operands;
 	struct detectors_known known = {
-		.max_value = !isnan(parameters->limits.max_value) ||
-		    meta_get(&in->meta, "max_value"),
-		.shifts = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on,
-		.sign = parameters->sign >= 0 || meta_get(&in->meta, "phase_sign"),
 		.roles = priv->measurement.manifest_read ||
 		    (meta_get(&in->meta, "role") && !priv->measurement.captures.order),
 		.whole = in->type != SAMPLE_FLOAT,
@@ -73,5 +91,6 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 	if (parameters->harmonics &&
 	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
 		return -1;
+	state_facts(run, in, &known);
 	return phasewrap_describe(&priv->wrap, out);
 }

@@ -9,7 +9,7 @@
 #define REMOVED_H
 
 #include "image/coarse_grid.h"
-#include "image_names.h"
+#include "checks/image_names.h"
 #include "phasewrap.h"
 
 /* The tests, in the order in which they are made: a pixel counts for the first that it fails. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fringe/phase_shift_weights.h"
-#include "step_plane.h"
+#include "fringe/step_plane.h"
 
 #define N SHIFT_IMAGES_MOST
 #define ROUNDS 1000

@@ -1,5 +1,5 @@
 /* Fits of phase shifts to a Gram matrix of images, and the search for shifts that fit better. */
-#include "step_fit.h"
+#include "fringe/step_fit.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "step_plane.h"
+#include "fringe/step_plane.h"
 
 #include <math.h>
 #include <string.h>

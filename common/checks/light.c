@@ -1,13 +1,23 @@
-/* Where the samples of fringe images end, below the largest number of their type. */
+/*
+ * Checks of how bright captures are.
+ *
+ * `saturation`: where samples end below the largest number of their type. A 12-bit camera saturates
+ * at 4095, or at 65520 where its bits stand above, and one of 8 bits may at 235; a test for 65535 or
+ * 255 never sees it, nor any test of floats. It fires where many pixels are exactly the largest
+ * number of 8 to 15 bits and none is more, or many more are exactly the largest value than are next
+ * to it, or than have any other one.
+ */
 #define _GNU_SOURCE
-#include "saturation.h"
+#include "checks/checks.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "fringe/capture_set.h"
 
+#define SATURATION_BELOW 8	/* values below the largest one that are counted */
 #define PIXELS 4096		/* of a plane of 16 bits, about, */
 #define PIXELS_OF_BYTES 1024	/* and of 8 bits, whose values are few */
 #define BLOCK 64		/* columns of 8 bits that are kept end in whole blocks, with 0 */
@@ -33,40 +43,28 @@
 #define FLOAT_LEVELS 256	/* of floats: the levels below are parts of the largest value */
 #define FRINGES 4		/* a pixel has them where they are a part of its largest value */
 
-int
-saturation_plan(struct saturation *saturation, const struct frame_head *head, bool known,
-    float max_value, size_t planes)
-{
-	if (known && !saturation->off && head->type == SAMPLE_UCHAR && max_value > UINT8_MAX + 1 &&
-	    max_value <= UINT16_MAX + 1)
-		warn(NULL, "saturation is looked for from %g on (--max-value, key max_value), and "
-		    "samples of 8 bits reach 255: saturated pixels pass, too", (double)max_value);
-	saturation->type = head->type;
-	saturation->w = head->w;
-	saturation->grid = coarse_grid(head->w, head->h,
-	    head->type == SAMPLE_UCHAR ? PIXELS_OF_BYTES : PIXELS);
-	saturation->pixels = coarse_grid_pixels(&saturation->grid) * planes;
-	saturation->off |= known;
-	saturation_free(saturation);
-	if (head->type == SAMPLE_UCHAR) {
-		saturation->stride = (saturation->grid.columns + BLOCK - 1) / BLOCK * BLOCK;
-		saturation->bytes = saturation->grid.rows * planes * saturation->stride;
-		saturation->planes = planes;
-		saturation->kept = calloc(saturation->bytes + 1, 1);
-		return saturation->kept ? 0 : fail_memory();
-	}
-	saturation->ends = calloc(saturation->grid.rows + 1, sizeof(*saturation->ends));
-	return saturation->ends ? 0 : fail_memory();
-}
+/* The largest value, and how many samples have it, one less, and so on. */
+struct saturation_top {
+	uint32_t value, n[SATURATION_BELOW + 1];
+};
 
-void
-saturation_free(struct saturation *saturation)
-{
-	free(saturation->ends);
-	free(saturation->kept);
-	saturation->ends = NULL;
-	saturation->kept = NULL;
-}
+/* The largest values, and the smallest ones of pixels with fringes, counted from the type's most
+ * downwards; for floats the largest one. */
+struct saturation_ends {
+	struct saturation_top top, bottom;
+	float most;
+};
+
+/* The pixels of a frame that are looked at. */
+struct saturation {
+	const struct check_rows *rows;
+	const struct capture_set *captures;
+	struct check_grid grid;
+	uint8_t *kept;		/* of 8 bits: [row][fringe image][stride]: the samples, then 0 */
+	size_t planes, stride, bytes;	/* how many fringe images, bytes of a row, and in all */
+	uint64_t pixels;	/* looked at */
+	enum sample type;
+};
 
 /* Makes room for a larger value. */
 static void
@@ -158,78 +156,63 @@ look_float(const struct capture_fringe *fringe, const void *const *row, size_t x
 		add_float(ends, ((const float *)row[i])[x], 1);
 }
 
-static void
-store(uint32_t *to, const uint32_t *from, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
-}
-
-/* The first column of row y that is looked at: rows begin at other ones, for fringes of few pixels
- * would be seen at few phases. */
+/* The first column of sampled row i that is looked at: rows begin at other ones, for fringes of few
+ * pixels would be seen at few phases. */
 static size_t
-first_column(const struct saturation *saturation, size_t y)
+first_column(const struct saturation *saturation, size_t i)
 {
-	return y / saturation->grid.step * 5 % 8 * saturation->grid.step / 8;
+	return i * 5 % 8 * saturation->grid.step / 8;
 }
 
-/* How many columns of row y are looked at. */
+/* How many columns of row i are looked at. */
 static size_t
-row_columns(const struct saturation *saturation, size_t w, size_t y)
+row_columns(const struct saturation *saturation, size_t i)
 {
-	size_t first = first_column(saturation, y);
+	size_t first = first_column(saturation, i), w = saturation->rows->frame.head.w;
+	size_t step = saturation->grid.step;
 
-	return first < w ? coarse_grid_count(w - first, saturation->grid.step) : 0;
+	return first < w ? (w - first + step - 1) / step : 0;
 }
 
-/* Of 8 bits samples are kept as they are: what they tell costs less in one piece. */
+/* Of 8 bits samples are kept in one piece: what they tell costs less so. */
 static void
-keep_bytes(const struct saturation *saturation, const struct capture_set *captures,
-    const struct frame *frame, size_t y)
+keep_bytes(const struct saturation *saturation, size_t i)
 {
-	size_t n = row_columns(saturation, frame->head.w, y), step = saturation->grid.step;
-	uint8_t *to = saturation->kept + y / step * saturation->planes * saturation->stride;
+	const struct capture_set *captures = saturation->captures;
+	size_t n = row_columns(saturation, i), step = saturation->grid.step;
+	uint8_t *to = saturation->kept + i * saturation->planes * saturation->stride;
 
 	for (size_t k = 0; k < captures->fringes; k++)
-		for (size_t i = 0; i < captures->fringe[k].n; i++, to += saturation->stride) {
-			const uint8_t *from = frame_row(frame, captures->fringe[k].plane[i], y);
+		for (size_t p = 0; p < captures->fringe[k].n; p++, to += saturation->stride) {
+			const uint8_t *from = frame_row(&saturation->rows->frame,
+			    captures->fringe[k].plane[p], i);
 
-			from += first_column(saturation, y);
+			from += first_column(saturation, i);
 			for (size_t x = 0; x < n; x++, from += step)
-				__atomic_store_n(&to[x], *from, __ATOMIC_RELAXED);
+				to[x] = *from;
 		}
 }
 
-/* Bands may share rows: both store the same. */
-void
-saturation_row(const struct saturation *saturation, const struct capture_set *captures,
-    const struct frame *frame, size_t y)
+static void
+look_at_row(const struct saturation *saturation, size_t i, struct saturation_ends *ends)
 {
-	struct saturation_ends ends;
+	const struct capture_set *captures = saturation->captures;
+	const struct frame *frame = &saturation->rows->frame;
 
-	if (saturation->off || y % saturation->grid.step)
-		return;
-	if (saturation->type == SAMPLE_UCHAR) {
-		keep_bytes(saturation, captures, frame, y);
-		return;
-	}
-	memset(&ends, 0, sizeof(ends));
 	for (size_t k = 0; k < captures->fringes; k++) {
 		const struct capture_fringe *fringe = &captures->fringe[k];
 		const void *row[fringe->n];
 
-		for (size_t i = 0; i < fringe->n; i++)
-			row[i] = frame_row(frame, fringe->plane[i], y);
-		for (size_t x = first_column(saturation, y); x < frame->head.w;
+		for (size_t p = 0; p < fringe->n; p++)
+			row[p] = frame_row(frame, fringe->plane[p], i);
+		for (size_t x = first_column(saturation, i); x < frame->head.w;
 		    x += saturation->grid.step)
 			if (saturation->type == SAMPLE_FLOAT) {
-				look_float(fringe, row, x, &ends);
+				look_float(fringe, row, x, ends);
 			} else {
-				look_ushort(fringe, row, x, &ends);
+				look_ushort(fringe, row, x, ends);
 			}
 	}
-	store((uint32_t *)&saturation->ends[y / saturation->grid.step], (const uint32_t *)&ends,
-	    sizeof(ends) / sizeof(uint32_t));
 }
 
 /* Is it the most of 8 to 15 bits, of 16 that stand below or above? Then how many; else 0. */
@@ -322,11 +305,12 @@ count_block(const uint8_t *pixel, size_t stride, size_t images, size_t n,
 }
 
 static void
-count_bytes(const struct saturation *saturation, const struct capture_set *captures,
-    uint32_t value[2][UINT8_MAX + 1])
+count_bytes(const struct saturation *saturation, uint32_t value[2][UINT8_MAX + 1])
 {
+	const struct capture_set *captures = saturation->captures;
+
 	for (size_t i = 0; i < saturation->grid.rows; i++) {
-		size_t n = row_columns(saturation, saturation->w, i * saturation->grid.step);
+		size_t n = row_columns(saturation, i);
 		const uint8_t *row = saturation->kept + i * saturation->planes * saturation->stride;
 
 		for (size_t k = 0; k < captures->fringes; k++) {
@@ -374,12 +358,11 @@ bytes_may_end(const struct saturation *saturation)
 }
 
 static struct saturation_ends
-join_bytes(const struct saturation *saturation, const struct capture_set *captures,
-    uint32_t value[2][UINT8_MAX + 1])
+join_bytes(const struct saturation *saturation, uint32_t value[2][UINT8_MAX + 1])
 {
 	struct saturation_ends all = { 0 };
 
-	count_bytes(saturation, captures, value);
+	count_bytes(saturation, value);
 	for (uint32_t v = 0; v <= UINT8_MAX; v++) {
 		value[0][v] += value[1][v];
 		if (value[0][v])
@@ -390,58 +373,117 @@ join_bytes(const struct saturation *saturation, const struct capture_set *captur
 	return all;
 }
 
-/* The sums of all rows, which are cleared. */
+/* The sums of all rows. */
 static struct saturation_ends
 join_rows(const struct saturation *saturation)
 {
 	struct saturation_ends all = { 0 };
 
-	for (size_t y = 0; y < saturation->grid.rows; y++) {
-		const struct saturation_ends *row = &saturation->ends[y];
+	for (size_t i = 0; i < saturation->grid.rows; i++) {
+		struct saturation_ends row = { 0 };
 
+		look_at_row(saturation, i, &row);
 		if (saturation->type == SAMPLE_FLOAT) {
-			join_floats(&all, row);
+			join_floats(&all, &row);
 			continue;
 		}
-		join(&all.top, &row->top);
-		join(&all.bottom, &row->bottom);
+		join(&all.top, &row.top);
+		join(&all.bottom, &row.bottom);
 	}
-	memset(saturation->ends, 0, saturation->grid.rows * sizeof(*saturation->ends));
 	return all;
 }
 
-void
-saturation_warn(struct saturation *saturation, const struct capture_set *captures,
-    const struct image_names *names)
+static bool
+judge(const struct saturation *saturation, struct check_line *line)
 {
 	static const uint32_t type_most[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX };
-	char where[IMAGE_NAME_SIZE];
-	const char *object = image_names_where(names, where);
 	struct saturation_ends all;
 	struct saturation_top top;
 	uint32_t value[2][UINT8_MAX + 1] = { 0 };
 	unsigned bits;
 
-	if (saturation->off || (saturation->type == SAMPLE_UCHAR && !bytes_may_end(saturation)))
-		return;
-	all = saturation->type == SAMPLE_UCHAR ? join_bytes(saturation, captures, value) :
+	if (saturation->type == SAMPLE_UCHAR && !bytes_may_end(saturation))
+		return false;
+	all = saturation->type == SAMPLE_UCHAR ? join_bytes(saturation, value) :
 	    join_rows(saturation);
 	top = all.top;
 	bits = saturation->type == SAMPLE_USHORT ? full_bits(top.value) : 0;
 	if (bits && top.n[0] >= LEAST &&
-	    (double)top.n[0] >= SHARE * (double)saturation->pixels) {
-		warn(object, "many pixels are %u, the most of %u bits, and none is above: "
-		    "if the camera saturates there give --max-value %u", top.value, bits,
+	    (double)top.n[0] >= SHARE * (double)saturation->pixels)
+		return check_fire(line, NULL, "many pixels are %u, the most of %u bits, and none "
+		    "is above: if the camera saturates there give --max-value %u", top.value, bits,
 		    top.value);
-		saturation->off = true;
-	} else if (top.value < type_most[saturation->type] &&
+	if (top.value < type_most[saturation->type] &&
 	    (is_plateau(saturation, &top, &all.bottom) ||
 	    is_fullest(saturation, top.value, value[0]))) {
 		double most = saturation->type == SAMPLE_FLOAT ? (double)all.most : top.value;
 
-		warn(object, "%.1f %% of the fringe images' samples are exactly %.9g, and none is "
-		    "above: if the camera saturates there give --max-value %.9g",
+		return check_fire(line, NULL, "%.1f %% of the fringe images' samples are exactly "
+		    "%.9g, and none is above: if the camera saturates there give --max-value %.9g",
 		    100.0 * top.n[0] / (double)saturation->pixels, most, most);
-		saturation->off = true;
 	}
+	return false;
 }
+
+static bool
+saturation_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	struct saturation saturation = { .rows = &sample->in, .captures = facts->captures,
+		.type = sample->in.frame.head.type };
+	bool fires;
+
+	for (size_t k = 0; k < facts->captures->fringes; k++)
+		saturation.planes += facts->captures->fringe[k].n;
+	saturation.grid = check_grid(&sample->in,
+	    saturation.type == SAMPLE_UCHAR ? PIXELS_OF_BYTES : PIXELS);
+	saturation.pixels = saturation.grid.columns * saturation.grid.rows * saturation.planes;
+	if (saturation.type != SAMPLE_UCHAR)
+		return judge(&saturation, line);
+	saturation.stride = (saturation.grid.columns + BLOCK - 1) / BLOCK * BLOCK;
+	saturation.bytes = saturation.grid.rows * saturation.planes * saturation.stride;
+	saturation.kept = calloc(saturation.bytes + 1, 1);
+	if (!saturation.kept)
+		return false;
+	for (size_t i = 0; i < saturation.grid.rows; i++)
+		keep_bytes(&saturation, i);
+	fires = judge(&saturation, line);
+	free(saturation.kept);
+	return fires;
+}
+
+static bool
+saturation_applies(const struct check_facts *facts, const struct check_heads *heads)
+{
+	(void)heads;
+	return facts->captures && facts->captures->fringes && !facts->max_value_stated;
+}
+
+const struct check check_saturation = {
+	.name = "saturation", .rank = 2, .looks = CHECK_INPUT, .applies = saturation_applies,
+	.channels = check_fringe_channels, .judge = saturation_judge
+};
+
+/* ---- max_value: the stated level of saturation is out of reach ---- */
+
+static bool
+max_value_applies(const struct check_facts *facts, const struct check_heads *heads)
+{
+	return facts->max_value_stated && heads->in->type == SAMPLE_UCHAR &&
+	    facts->max_value > UINT8_MAX + 1 && facts->max_value <= UINT16_MAX + 1;
+}
+
+static bool
+max_value_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	(void)sample;
+	return check_fire(line, NULL, "saturation is looked for from %g on (--max-value, key "
+	    "max_value), and samples of 8 bits reach 255: saturated pixels pass, too",
+	    facts->max_value);
+}
+
+const struct check check_max_value = {
+	.name = "max-value", .rank = 2, .looks = CHECK_FIRST, .applies = max_value_applies,
+	.judge = max_value_judge
+};

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "image_names.h"
+#include "checks/image_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include <strings.h>
 
 #include "base/fail.h"
+#include "checks/checks.h"
+#include "fringe/capture_set.h"
 
 int
 image_names_plan(struct image_names *names, const struct frame_head *head, char *const *operand,
@@ -80,4 +82,26 @@ image_names_where(const struct image_names *names, char text[IMAGE_NAME_SIZE])
 		return NULL;
 	snprintf(text, IMAGE_NAME_SIZE, "measurement %zu", names->measurement);
 	return text;
+}
+
+struct image_names
+image_names_sampled(const struct check_facts *facts, const struct check_sample *sample)
+{
+	const struct frame_head *head = &sample->in.frame.head;
+	const char *words = meta_get(&head->meta, "name");
+
+	return (struct image_names){ .words = words && meta_words(words) == head->c ?
+	    (char *)words : NULL, .operand = facts->file, .operands = facts->files,
+	    .planes = head->c, .measurement = sample->number, .uncounted = sample->lost };
+}
+
+void
+check_fringe_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
+    bool *out)
+{
+	(void)heads;
+	(void)out;
+	for (size_t k = 0; k < facts->captures->fringes; k++)
+		for (size_t i = 0; i < facts->captures->fringe[k].n; i++)
+			in[facts->captures->fringe[k].plane[i]] = true;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "frame/frame.h"
+#include "run/check.h"
 
 struct image_names {
 	char *words;			/* the key `name`, a word per plane, or NULL */
@@ -19,6 +20,8 @@ struct image_names {
 int image_names_plan(struct image_names *, const struct frame_head *, char *const *operand,
     size_t operands);
 void image_names_free(struct image_names *);
+/* Those of a sample, which borrows them: nothing to free. */
+struct image_names image_names_sampled(const struct check_facts *, const struct check_sample *);
 
 #define IMAGE_NAME_SIZE 300
 

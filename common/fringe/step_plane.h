@@ -6,7 +6,7 @@
 #ifndef STEP_PLANE_H
 #define STEP_PLANE_H
 
-#include "step_fit.h"
+#include "fringe/step_fit.h"
 
 struct step_plane {
 	size_t n;

@@ -1,0 +1,246 @@
+/* How checks are chosen, let judge, and printed (check.h); sampler.c copies what they look at. */
+#define _GNU_SOURCE
+#include "run/check.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/losses.h"
+#include "run/sampler.h"
+
+#define LIST_SIZE 4000		/* names of all checks */
+
+bool
+check_fire(struct check_line *line, const char *object, const char *format, ...)
+{
+	va_list args;
+
+	snprintf(line->object, sizeof(line->object), "%s", object ? object : "");
+	va_start(args, format);
+	vsnprintf(line->text, sizeof(line->text), format, args);
+	va_end(args);
+	return true;
+}
+
+/* ---- which checks ---- */
+
+struct check_facts *
+run_check_facts(struct run *run)
+{
+	return &run->link->checks->facts;
+}
+
+void
+run_explain_check(struct run *run, const char *name)
+{
+	struct link_checks *checks = run->link->checks;
+
+	for (size_t i = 0; i < checks->n; i++)
+		checks->state[i].fired |= !strcmp(checks->check[i]->name, name);
+}
+
+int
+checks_open(struct link *link)
+{
+	const struct check *const *check = link->run.stage->checks;
+	const struct opt_list *no_check = &link->run.chain->no_check;
+	struct link_checks *checks;
+	size_t n = 0;
+
+	if (!check)
+		return 0;
+	while (check[n])
+		n++;
+	checks = link->checks = calloc(1, sizeof(*checks));
+	if (!checks)
+		return fail_memory();
+	checks->check = check;
+	checks->state = calloc(n + 1, sizeof(*checks->state));
+	if (!checks->state)
+		return fail_memory();
+	checks->n = n;
+	for (size_t i = 0; i < n; i++) {
+		/* nobody hears of them */
+		checks->state[i].off = link->run.chain->quiet && !link->run.chain->strict;
+		for (size_t k = 0; k < no_check->n; k++)
+			checks->state[i].off |= !strcmp(check[i]->name, no_check->v[k]);
+	}
+	checks_begin_plan(link);
+	return 0;
+}
+
+void
+checks_free(struct link *link)
+{
+	if (!link->checks)
+		return;
+	check_sample_free(&link->checks->sample);
+	free(link->checks->state);
+	free(link->checks);
+	link->checks = NULL;
+}
+
+void
+checks_begin_plan(struct link *link)
+{
+	if (link->checks)
+		link->checks->facts = (struct check_facts){
+			.max_value = NAN, .min_amplitude = NAN, .code0_px = NAN };
+}
+
+void
+checks_end_plan(struct link *link)
+{
+	struct link_checks *checks = link->checks;
+	struct check_heads heads = { .in = &link->in, .out = &link->out, .own = link->in.c };
+
+	if (!checks)
+		return;
+	for (size_t i = 0; i < link->second_inputs; i++)
+		heads.own -= link->second_input[i].planned.c;
+	for (size_t i = 0; i < checks->n; i++) {
+		const struct check *check = checks->check[i];
+
+		checks->state[i].applies = !check->applies ||
+		    check->applies(&checks->facts, &heads);
+		checks->state[i].first = true;
+	}
+}
+
+bool
+check_is_active(const struct link_checks *checks, size_t i)
+{
+	const struct check_state *state = &checks->state[i];
+
+	return state->applies && !state->off && !state->fired &&
+	    (state->first || !(checks->check[i]->looks & CHECK_FIRST));
+}
+
+/* ---- names ---- */
+
+/* Puts a name behind the others unless it is there. */
+static void
+add_name(char *list, size_t size, const char *name)
+{
+	size_t n = strlen(list), length = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at += length)
+		if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+			return;
+	snprintf(list + n, size - n, "%s%s", n ? " " : "", name);
+}
+
+int
+checks_find(const char *name)
+{
+	char list[LIST_SIZE] = "";
+
+	for (const struct stage_row *row = stage_table; row->name; row++) {
+		const struct check *const *check = row->level[0]->checks;
+
+		for (; check && *check; check++) {
+			if (!strcmp((*check)->name, name))
+				return 0;
+			add_name(list, sizeof(list), (*check)->name);
+		}
+	}
+	if (!*list)
+		return fail_usage("--no-check", "there are no checks here, nor '%.40s'", name);
+	return fail_usage("--no-check", "there is no check '%.40s', only: %s", name, list);
+}
+
+/* ---- judging ---- */
+
+/* Does the line of check i make that of check k needless? */
+static bool
+explains(const struct link_checks *checks, size_t i, size_t k)
+{
+	const char *const *name = checks->check[i]->explains;
+
+	for (; name && *name; name++)
+		if (!strcmp(*name, checks->check[k]->name))
+			return true;
+	return false;
+}
+
+/* Is there a check that explains check k and has fired, in this frame or before? */
+static bool
+is_explained(const struct link_checks *checks, const bool *fires, size_t k)
+{
+	for (size_t i = 0; i < checks->n; i++)
+		if (i != k && (checks->state[i].fired || fires[i]) && explains(checks, i, k))
+			return true;
+	return false;
+}
+
+/* "measurement 6" of a stage that gathers them, or whose input comes from one; else "frame 6". */
+static void
+print_line(const struct link *link, const struct check_sample *sample,
+    const struct check_line *line)
+{
+	char where[40];
+
+	snprintf(where, sizeof(where), "%s %zu", losses_word(link->run.chain), sample->number);
+	if (sample->number == 0)
+		warn(*line->object ? line->object : NULL, "%s", line->text);
+	else
+		warn(where, "%s%s%s", line->object, *line->object ? ": " : "", line->text);
+}
+
+/* The next one to be printed, by rank and then in the order of the list; n: none. */
+static size_t
+choose_line(const struct link_checks *checks, const bool *fires)
+{
+	size_t best = checks->n;
+
+	for (size_t i = 0; i < checks->n; i++)
+		if (fires[i] && (best == checks->n ||
+		    checks->check[i]->rank < checks->check[best]->rank))
+			best = i;
+	return best;
+}
+
+void
+checks_judge(struct link *link, const struct check_sample *sample, enum check_time time)
+{
+	struct link_checks *checks = link->checks;
+	bool verbose = link->run.verbose, fires[checks->n + 1], silent[checks->n + 1];
+	struct check_line line[checks->n + 1];
+	size_t printed = 0, i;
+
+	memset(fires, 0, sizeof(fires));
+	for (i = 0; i < checks->n; i++) {
+		const struct check *check = checks->check[i];
+		struct check_state *state = &checks->state[i];
+		enum check_time when = check->looks & CHECK_OUTPUT ? CHECK_EMITTED : CHECK_TAKEN;
+
+		if (!check_is_active(checks, i) || !(time & when))
+			continue;
+		line[i].notes = verbose && !state->judged;
+		fires[i] = check->judge(&checks->facts, sample, &line[i]);
+		state->judged = true;
+		state->first = false;
+	}
+	for (i = 0; i < checks->n; i++)
+		silent[i] = !verbose && fires[i] && is_explained(checks, fires, i);
+	for (i = 0; i < checks->n; i++) {
+		checks->state[i].fired |= silent[i];
+		fires[i] &= !silent[i];
+	}
+	while ((verbose || printed < CHECK_LINES_MOST) &&
+	    (i = choose_line(checks, fires)) < checks->n) {
+		print_line(link, sample, &line[i]);
+		checks->state[i].fired = true;
+		fires[i] = false;
+		printed++;
+	}
+}
+
+void
+checks_conclude(struct link *link, const struct check_sample *sample)
+{
+	checks_judge(link, sample, CHECK_COMPLETE);
+}

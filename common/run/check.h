@@ -1,0 +1,144 @@
+/*
+ * Checks: how a stage's mistakes are found in what it reads and computes (checks(7) lists them).
+ *
+ * A check is a row that knows no tool. The stage lists its checks, and its plan fills in the facts
+ * (run_check_facts()). The runner's sampler copies whole rows of every frame, until all checks that
+ * look at them have fired: of the input and of what the stage computes, of a second input, on a
+ * device too. When a frame is complete the runner lets each check judge them, in the order of the
+ * list, and prints the lines: of checks that none of the fired ones explains, at most
+ * CHECK_LINES_MOST a frame, by rank. A check fires once in a run.
+ *
+ * Lines do not depend on threads, bands or the device: frames are judged in their order, and which
+ * rows are copied depends on the size of the frame alone.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "frame/frame.h"
+
+struct calib;
+struct capture_set;
+struct run;
+
+#define CHECK_LINES_MOST 3	/* lines of a frame, without -v */
+#define CHECK_TEXT_SIZE 700
+
+/*
+ * What a stage's plan knows, in words that all tools share. What a tool lacks is absent: NULL, NaN,
+ * false. What pointers lead to stays as it is until the next plan.
+ */
+struct check_facts {
+	/* What the planes of the input are (fringe/capture_set.h), and what options, keys or a
+	 * manifest state of it. */
+	const struct capture_set *captures;
+	bool shifts_stated;
+	bool sign_stated;
+	bool roles_stated;	/* what each image is, whatever its place */
+	bool max_value_stated;
+	bool several_exposures;	/* and `captures` are the images of the first */
+	/* Limits of samples, in their unit: saturated from here on; unlit below. */
+	double max_value, min_amplitude;
+	/* The files of all inputs, in their order, one image each; n = 0: not known. */
+	char *const *file;
+	size_t files;
+	/* The calibration (optics/calib.h). The input's absolute phase gives rows of the projector
+	 * if along_y, else columns; code0_px is the coordinate along the other axis where the other
+	 * phase (of the second input) is 0. */
+	const struct calib *calibration;
+	bool along_y;
+	double code0_px;
+};
+
+/* What comes in, with the second inputs behind it, and what goes out. */
+struct check_heads {
+	const struct frame_head *in, *out;
+	size_t own;		/* channels of `in` that are no second input's */
+};
+
+#define CHECK_GROUPS 32		/* of rows, in a frame that has more */
+#define CHECK_GROUP_MOST 4	/* neighbouring rows */
+#define CHECK_TABLE_COLUMNS 4096	/* of a table, at least */
+
+/* Sampled rows of a frame, in groups of neighbours that are spread over its height. Of a table: its
+ * one row, every column_step-th column. */
+struct check_rows {
+	/* Row i is row y[i] of the image; head.h is the number of rows. The planes that no check
+	 * has asked for have no memory (host NULL). */
+	struct frame frame;
+	size_t y[CHECK_GROUPS * CHECK_GROUP_MOST];
+	size_t group;		/* rows of a group: i = group g, ..., group (g + 1) - 1 */
+	size_t column_step;
+	const char *option;	/* of a second input; else NULL */
+	size_t planes, bytes;	/* room, the sampler's own */
+	void *memory;
+};
+
+/* What the checks of a stage see of one frame. */
+struct check_sample {
+	struct check_rows in, out;	/* `in`: without second inputs */
+	struct check_rows *second;	/* those that are given */
+	size_t seconds;
+	size_t number;		/* of the frame, from 0 on, lost ones counted */
+	bool lost;		/* an earlier one is: nobody knows which files this one has */
+	bool on;		/* some check looks at rows of the stage's frames */
+};
+
+/* Pixels of the sampled rows: every step-th column, about so many pixels together. */
+struct check_grid {
+	size_t step, columns, rows;	/* the number of rows is that of the sample */
+};
+
+struct check_grid check_grid(const struct check_rows *, size_t pixels);
+/* Where sampled row i begins, so that not all rows look at the same columns, which would see upright
+ * fringes at few phases: less than the step. */
+size_t check_grid_shift(const struct check_grid *, size_t i);
+/* The rows of a second input; NULL where it is not given. */
+const struct check_rows *check_second(const struct check_sample *, const char *option);
+
+/* The line of a check that fires. */
+struct check_line {
+	char object[64], text[CHECK_TEXT_SIZE];
+	bool notes;		/* notes are wanted: -v, the first time that the check judges */
+};
+
+/* Fires: the line is "object: text"; object may be NULL. Returns true. */
+bool check_fire(struct check_line *, const char *object, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+enum check_looks {
+	CHECK_INPUT = 1,	/* at rows of the input */
+	CHECK_OUTPUT = 2,	/* of what the stage computes */
+	CHECK_SECOND = 4,	/* of second inputs */
+	CHECK_FIRST = 8		/* what it looks for cannot change: the first frame of each plan */
+};
+
+struct check {
+	const char *name;	/* as --no-check and checks(7) have it */
+	/* Of the lines of a frame those of smaller ranks are printed first: 1 a result is wrong, 2
+	 * a part of it, 3 it could be better. */
+	int rank;
+	unsigned looks;		/* enum check_looks; without rows it judges facts and heads */
+	size_t group;		/* neighbouring rows that it needs; 0: single rows */
+	const char *const *explains;	/* names of checks, ended by NULL; or NULL */
+	/* Has it anything to look for? Called after each plan. */
+	bool (*applies)(const struct check_facts *, const struct check_heads *);
+	/* Marks the channels that it looks at; NULL: all of them. out may have more channels than
+	 * the check knows. */
+	void (*channels)(const struct check_facts *, const struct check_heads *, bool *in,
+	    bool *out);
+	/* True: it fires, with check_fire()'s line. Called by one thread, frame after frame. */
+	bool (*judge)(const struct check_facts *, const struct check_sample *,
+	    struct check_line *);
+};
+
+/* For plan: the facts of the stage's run, absent until plan sets them. */
+struct check_facts *run_check_facts(struct run *);
+/* For `after`, of stages that still find some mistakes by themselves: a line that was printed makes
+ * that of this check needless. */
+void run_explain_check(struct run *, const char *name);
+
+#endif

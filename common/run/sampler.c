@@ -1,0 +1,349 @@
+/*
+ * Which rows of a frame checks look at, and how these are copied (check.h).
+ *
+ * The rows depend on the height of the image alone. Whoever makes rows hands them to
+ * check_sample_take() while they are in cache: the threads that take bands through a segment, each
+ * the rows of its own bands, so that no row is copied twice. A flow's frames are whole: thread 0
+ * copies. What the device makes is downloaded, or copied from the finished frame (device.c).
+ */
+#define _GNU_SOURCE
+#include "run/sampler.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which rows ---- */
+
+/* A part of 1 for each group, without a period: fringes along y are seen at all phases. */
+static double
+golden_part(size_t i)
+{
+	double part = 0.618 * (double)i;
+
+	return part - floor(part);
+}
+
+static void
+choose_rows(struct check_rows *rows, size_t h, size_t group)
+{
+	size_t n = CHECK_GROUPS * group;
+
+	rows->group = group < h ? group : h;
+	if (h <= n) {
+		n = h / rows->group * rows->group;
+		for (size_t i = 0; i < n; i++)
+			rows->y[i] = i;
+	} else {
+		double cell = (double)h / CHECK_GROUPS;
+
+		for (size_t i = 0; i < n; i++)
+			rows->y[i] = i % group + (size_t)((double)(i / group) * cell +
+			    golden_part(i / group) * (cell - (double)group));
+	}
+	rows->frame.head.h = n;
+}
+
+struct check_grid
+check_grid(const struct check_rows *rows, size_t pixels)
+{
+	const struct frame_head *head = &rows->frame.head;
+	size_t step = head->w * head->h / pixels;
+
+	if (step < 1)
+		step = 1;
+	return (struct check_grid){ step, (head->w + step - 1) / step, head->h };
+}
+
+size_t
+check_grid_shift(const struct check_grid *grid, size_t i)
+{
+	return (size_t)(golden_part(i) * (double)grid->step);
+}
+
+const struct check_rows *
+check_second(const struct check_sample *sample, const char *option)
+{
+	for (size_t i = 0; i < sample->seconds; i++)
+		if (!strcmp(sample->second[i].option, option))
+			return &sample->second[i];
+	return NULL;
+}
+
+/* ---- room for them ---- */
+
+/* Of an image of this head the channels that `wanted` marks; NULL: all. */
+static int
+open_rows(struct check_rows *rows, const struct frame_head *head, const bool *wanted, size_t group)
+{
+	size_t w = head->w, bytes = 0, at = 0, stride;
+	struct plane *plane;
+
+	rows->frame.head = *head;
+	rows->column_step = 1;
+	if (head_is_table(head) && w > CHECK_TABLE_COLUMNS)
+		rows->column_step = w / CHECK_TABLE_COLUMNS;
+	rows->frame.head.w = (w + rows->column_step - 1) / rows->column_step;
+	choose_rows(rows, head->h, group);
+	if (head->c > rows->planes) {
+		plane = reallocarray(rows->frame.plane, head->c, sizeof(*plane));
+		if (!plane)
+			return fail_memory();
+		rows->frame.plane = plane;
+		rows->planes = head->c;
+	}
+	stride = frame_stride(rows->frame.head.w, head->type);
+	for (size_t c = 0; c < head->c; c++)
+		bytes += !wanted || wanted[c] ? stride * rows->frame.head.h : 0;
+	if (bytes > rows->bytes) {
+		free(rows->memory);
+		rows->bytes = 0;
+		rows->memory = aligned_alloc(64, bytes);
+		if (!rows->memory)
+			return fail_memory();
+		rows->bytes = bytes;
+	}
+	for (size_t c = 0; c < head->c; c++) {
+		bool used = !wanted || wanted[c];
+
+		rows->frame.plane[c] = (struct plane){ .stride = stride, .type = head->type,
+			.host = used ? (char *)rows->memory + at : NULL };
+		at += used ? stride * rows->frame.head.h : 0;
+	}
+	return 0;
+}
+
+static void
+free_rows(struct check_rows *rows)
+{
+	free(rows->frame.plane);
+	free(rows->memory);
+	*rows = (struct check_rows){ 0 };
+}
+
+void
+check_sample_free(struct check_sample *sample)
+{
+	free_rows(&sample->in);
+	free_rows(&sample->out);
+	for (size_t i = 0; i < sample->seconds; i++)
+		free_rows(&sample->second[i]);
+	free(sample->second);
+	*sample = (struct check_sample){ 0 };
+}
+
+/* ---- copying ---- */
+
+static void
+take_rows(struct check_rows *rows, const struct frame *from, size_t y0, size_t y1)
+{
+	size_t i = 0, n = rows->frame.head.h, end = n;
+	size_t bytes = rows->frame.head.w * sample_size(rows->frame.head.type);
+
+	while (i < end) {		/* to the first row from y0 on */
+		size_t middle = (i + end) / 2;
+
+		if (rows->y[middle] < y0)
+			i = middle + 1;
+		else
+			end = middle;
+	}
+	for (; i < n && rows->y[i] < y1; i++)
+		for (size_t c = 0; c < rows->frame.head.c; c++)
+			if (rows->frame.plane[c].host)
+				memcpy(frame_row(&rows->frame, c, i),
+				    frame_row(from, c, rows->y[i]), bytes);
+}
+
+static void
+take_columns(struct check_rows *rows, const struct frame *from, size_t x, size_t n)
+{
+	size_t step = rows->column_step, first = (x + step - 1) / step;
+	size_t size = sample_size(rows->frame.head.type);
+
+	for (size_t c = 0; c < rows->frame.head.c; c++)
+		for (size_t i = first; i * step < x + n && rows->frame.plane[c].host; i++)
+			memcpy((char *)frame_row(&rows->frame, c, 0) + i * size,
+			    (char *)frame_row(from, c, 0) + (i * step - x) * size, size);
+}
+
+void
+check_sample_take(struct check_sample *sample, const struct frame *in, const struct frame *out,
+    size_t y0, size_t y1)
+{
+	if (!sample || !sample->on)
+		return;
+	take_rows(&sample->in, in, y0, y1);
+	take_rows(&sample->out, out, y0, y1);
+}
+
+void
+check_sample_take_columns(struct check_sample *sample, const struct frame *in,
+    const struct frame *out, size_t x, size_t n)
+{
+	if (!sample || !sample->on)
+		return;
+	take_columns(&sample->in, in, x, n);
+	take_columns(&sample->out, out, x, n);
+}
+
+void
+check_rows_copy(struct check_rows *rows, size_t c, const struct frame *frame, size_t from_c)
+{
+	size_t bytes = rows->frame.head.w * sample_size(rows->frame.head.type);
+
+	for (size_t i = 0; i < rows->frame.head.h; i++)
+		memcpy(frame_row(&rows->frame, c, i), frame_row(frame, from_c, rows->y[i]), bytes);
+}
+
+/* All of a frame that lies whole in memory. */
+static void
+take_frame(struct check_rows *rows, const struct frame *from)
+{
+	if (head_is_table(&from->head))
+		take_columns(rows, from, 0, from->head.w);
+	else
+		take_rows(rows, from, 0, from->head.h);
+}
+
+/* ---- a frame begins ---- */
+
+/* What the active checks look at together: enum check_looks; channels of input and output. */
+static unsigned
+find_wanted(const struct link_checks *checks, const struct check_heads *heads, bool *in, bool *out,
+    size_t *group)
+{
+	unsigned looks = 0;
+
+	*group = 1;
+	for (size_t i = 0; i < checks->n; i++) {
+		const struct check *check = checks->check[i];
+
+		if (!check_is_active(checks, i))
+			continue;
+		looks |= check->looks;
+		if (check->group > *group)
+			*group = check->group;
+		if (check->channels) {
+			check->channels(&checks->facts, heads, in, out);
+			continue;
+		}
+		for (size_t c = 0; c < heads->own && check->looks & CHECK_INPUT; c++)
+			in[c] = true;
+		for (size_t c = 0; c < heads->out->c && check->looks & CHECK_OUTPUT; c++)
+			out[c] = true;
+	}
+	return looks;
+}
+
+static size_t
+own_channels(const struct link *link)
+{
+	size_t own = link->in.c;
+
+	for (size_t i = 0; i < link->second_inputs; i++)
+		own -= link->second_input[i].frame->head.c;
+	return own;
+}
+
+/* Second inputs are whole frames: all their rows are there already. */
+static int
+take_seconds(const struct link *link, struct check_sample *sample, size_t group)
+{
+	if (!sample->second && link->second_inputs) {
+		sample->second = calloc(link->second_inputs, sizeof(*sample->second));
+		if (!sample->second)
+			return fail_memory();
+		sample->seconds = link->second_inputs;
+	}
+	for (size_t i = 0; i < sample->seconds; i++) {
+		const struct second_input *second = &link->second_input[i];
+
+		sample->second[i].option = second->opt->name;
+		if (open_rows(&sample->second[i], &second->frame->head, NULL, group) < 0)
+			return -1;
+		take_frame(&sample->second[i], second->frame);
+	}
+	return 0;
+}
+
+/* As checks_begin(); of a flow the output is not known yet. */
+static int
+begin(struct link *link, struct check_sample *sample, bool flow)
+{
+	struct link_checks *checks = link->checks;
+	struct frame_head own = link->in;
+	struct check_heads heads = { &link->in, &link->out, own_channels(link) };
+	bool *wants = calloc(link->in.c + link->out.c + 1, sizeof(*wants));
+	size_t group;
+	unsigned looks;
+	int status = 0;
+
+	if (!wants)
+		return fail_memory();
+	looks = find_wanted(checks, &heads, wants, wants + link->in.c, &group);
+	sample->number = link->inputs;
+	sample->lost = link->run.chain->losses.n > 0;
+	sample->on = looks & (CHECK_INPUT | CHECK_OUTPUT);
+	own.c = heads.own;
+	if (sample->on)
+		status = open_rows(&sample->in, &own, wants, group);
+	if (sample->on && status == 0 && !flow)
+		status = open_rows(&sample->out, &link->out, wants + link->in.c, group);
+	if (looks & CHECK_SECOND && status == 0)
+		status = take_seconds(link, sample, group);
+	free(wants);
+	return status;
+}
+
+int
+checks_begin(struct link *link, struct check_sample *sample)
+{
+	return begin(link, sample, false);
+}
+
+/* ---- flows ---- */
+
+int
+checks_flow_take(struct link *link, const struct frame *in)
+{
+	struct link_checks *checks = link->checks;
+
+	if (!checks)
+		return 0;
+	if (begin(link, &checks->sample, true) < 0)
+		return -1;
+	if (checks->sample.on)
+		take_frame(&checks->sample.in, in);
+	checks_judge(link, &checks->sample, CHECK_TAKEN);
+	return 0;
+}
+
+int
+checks_flow_emit(struct link *link, const struct frame *out)
+{
+	struct link_checks *checks = link->checks;
+	struct check_heads heads = { &link->in, &out->head, own_channels(link) };
+	size_t group = 1;
+	bool wanted = false;
+
+	for (size_t i = 0; checks && i < checks->n; i++) {
+		const struct check *check = checks->check[i];
+
+		if (!(check->looks & CHECK_OUTPUT))
+			continue;
+		checks->state[i].applies = !check->applies ||
+		    check->applies(&checks->facts, &heads);
+		if (!check_is_active(checks, i))
+			continue;
+		wanted = true;
+		group = check->group > group ? check->group : group;
+	}
+	if (!wanted)
+		return 0;
+	if (open_rows(&checks->sample.out, &out->head, NULL, group) < 0)
+		return -1;
+	take_frame(&checks->sample.out, out);
+	checks_judge(link, &checks->sample, CHECK_EMITTED);
+	return 0;
+}

@@ -1,0 +1,94 @@
+load helpers
+
+# Checks (checks(7)): every frame is looked at, on any number of threads and on a device; which lines
+# are printed.
+
+# stream FAULT: eight measurements of six steps, f.nrrd, one of which has the fault.
+stream() {
+	py "fault = '$1'"'
+rng = np.random.default_rng(1)
+x, y = np.meshgrid(np.arange(320), np.arange(240))
+frames = []
+for m in range(8):
+	phase = 2 * np.pi * (x + 4 * np.sin(y / 30)) / 40
+	images = [110 + 80 * np.cos(phase + 2 * np.pi * k / 6) for k in range(6)]
+	if m == 6 and fault == "step":
+		images[2] = images[1]
+	if m == 6 and fault == "shutter":
+		images[4] = 0 * images[4] + 30
+	if m == 6 and fault in ("saturated", "both"):
+		images = [np.minimum(i, 170) for i in images]
+	if m == 6 and fault == "both":
+		images[1], images[3] = images[3], images[1]
+	for i in images:
+		frames.append(Frame(np.clip(np.round(i + rng.normal(0, 1.5, i.shape)), 0, 255).astype("u1")[None]))
+write_frames("f.nrrd", frames)'
+}
+
+# everywhere WORDS: the only line is that of measurement 6, whatever computes it.
+everywhere() {
+	for threads in 1 2 4; do
+		fails 0 "phasewrap: measurement 6: $1" phasewrap -j $threads -n 6 -p 40 f.nrrd -o null:
+		FRINGEPIPE_BAND=7 fails 0 "phasewrap: measurement 6: $1" phasewrap -j $threads -n 6 -p 40 f.nrrd -o null:
+	done
+	[[ $(fringepipe --devices) == *$'\ngpu:'* ]] || return 0
+	use_llvmpipe
+	fails 0 "phasewrap: measurement 6: $1" phasewrap -d gpu -n 6 -p 40 f.nrrd -o null:
+	# between two stages of a device
+	fails 0 "phasewrap: measurement 6: $1" fringepipe -d gpu phasewrap -n 6 -p 40 f.nrrd , gauss -o null:
+}
+
+@test "checks: a fault in one measurement of eight names that measurement, on processor and device" {
+	stream none
+	silent phasewrap -n 6 -p 40 f.nrrd -o null:
+	stream step
+	everywhere "the period 40 px: image 2 and image 3 show the same"
+	stream shutter
+	everywhere "the period 40 px: image 5 does not fit the others"
+	stream saturated
+	everywhere "23."
+	[[ $stderr == *"samples are exactly 170, and none is above: if the camera saturates there give --max-value 170" ]]
+}
+
+@test "checks: independent ones have a line each, the worst first; --no-check and -q leave lines out" {
+	stream both
+	run --separate-stderr phasewrap -n 6 -p 40 f.nrrd -o null:
+	[ "$(wc -l <<<"$stderr")" -eq 2 ]
+	[[ $stderr == "phasewrap: measurement 6: the period 40 px: image "*"exchanged"*$'\n'"phasewrap: measurement 6: 2"*"exactly 170"* ]]
+	fails 0 "exactly 170" phasewrap --no-check steps -n 6 -p 40 f.nrrd -o null:
+	silent phasewrap --no-check steps --no-check saturation -n 6 -p 40 f.nrrd -o null:
+	fails 0 "exchanged" fringepipe --no-check saturation phasewrap -n 6 -p 40 f.nrrd , framecat -o null:
+	silent phasewrap -q -n 6 -p 40 f.nrrd -o null:
+	# they are not printed, and count
+	fails 1 "phasewrap: --strict: 2 warnings" phasewrap -q --strict -n 6 -p 40 f.nrrd -o null:
+	silent phasewrap --strict --no-check steps --no-check saturation -n 6 -p 40 f.nrrd -o null:
+}
+
+@test "checks: an unknown name lists all; checks(7) has exactly these" {
+	fails 2 "phasewrap: --no-check: there is no check 'stepps', only: " phasewrap --no-check stepps f.nrrd -o null:
+	fails 2 "there are no checks here" gauss --no-check steps f.nrrd -o null:
+	fails 2 "stand before the first stage or in the last" fringepipe gauss --no-check steps f.nrrd , gauss -o null:
+	run fringepipe --no-check help gauss f.nrrd -o null:
+	[ "$status" -eq 2 ]
+	listed=$(sed 's/.*only: //' <<<"$output" | tr ' ' '\n' | sort)
+	page=$(sed -n '/^\.Sh CHECKS OF/,/^\.Sh EXAMPLES/s/^\.It Cm //p' "$BATS_TEST_DIRNAME/../man/checks.7" | sort)
+	[ "$listed" = "$page" ]
+}
+
+@test "checks: a run without any valid pixel fails, its frames are written; one empty frame is a warning" {
+	py 'a = np.random.default_rng(1).normal(size=(1, 20, 30)).astype("f4")
+write_frames("some.nrrd", [Frame(a, ["phase"]), Frame(a * np.nan, ["phase"]), Frame(a, ["phase"])])
+write_frames("none.nrrd", [Frame(a * np.nan, ["phase"])] * 2)'
+	run gauss some.nrrd -o some-out.nrrd
+	[ "$status" -eq 0 ]
+	fails 1 "gauss: no pixel of the input is valid" gauss none.nrrd -o out.nrrd
+	[ "$(frameinfo out.nrrd | grep -c .)" -gt 0 ]
+	fails 1 "gauss: no frame has a valid pixel" gauss -q none.nrrd -o null:
+	stream none
+	fails 1 "phasewrap: no pixel of phase is valid, though the input has some" phasewrap -n 6 -p 40 --min-amplitude 200 f.nrrd -o null:
+	need_gpu
+	use_llvmpipe
+	fails 1 "phasewrap: no pixel of phase is valid, though the input has some" phasewrap -d gpu -n 6 -p 40 --min-amplitude 200 f.nrrd -o null:
+	fails 1 "gauss: no pixel of the input is valid" gauss -d gpu none.nrrd -o null:
+	fails 1 "fringepipe: phasewrap: no pixel of phase is valid, though" fringepipe -d gpu phasewrap -n 6 -p 40 --min-amplitude 200 f.nrrd , gauss -o null:
+}
