@@ -87,7 +87,7 @@ nothing_new() {
 		fringepipe median in.nrrd , frameplot , median
 	for option in "-o x.nrrd" -f "-j 2" -v -q --no-sync; do
 		# shellcheck disable=SC2086
-		fails 2 "fringepipe: median: -o -f -j -v -q --no-sync --keep-going stand before the first stage or in the last" \
+		fails 2 "fringepipe: median: -o -f -j -v -q --no-sync --keep-going --strict stand before the first stage or in the last" \
 			fringepipe median $option in.nrrd , median
 	done
 	fails 2 "fringepipe: --nonsense: unknown or ambiguous option" fringepipe --nonsense median in.nrrd

@@ -13,6 +13,7 @@ static _Thread_local const char *stage;	/* that it works for */
 static _Thread_local struct warn_held *held;	/* by warn_hold() */
 static char program[64] = "fringepipe";
 static bool be_quiet;
+static size_t warnings;			/* by all threads */
 
 static void
 make_printable(char *text)
@@ -236,11 +237,18 @@ warn(const char *object, const char *format, ...)
 {
 	va_list args;
 
+	__atomic_fetch_add(&warnings, 1, __ATOMIC_RELAXED);
 	if (be_quiet)
 		return;
 	va_start(args, format);
 	print_line(object, format, args);
 	va_end(args);
+}
+
+size_t
+warn_count(void)
+{
+	return __atomic_load_n(&warnings, __ATOMIC_RELAXED);
 }
 
 void

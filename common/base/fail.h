@@ -62,9 +62,12 @@ const char *fail_program(void);
 void fail_set_quiet(bool quiet);
 /* Prints "program: message" on standard error. */
 void fail_print(void);
-/* Prints "program: object: message" on standard error at once, unless quiet. */
+/* Prints "program: object: message" on standard error at once, unless quiet; counts it, also when
+ * quiet. */
 void warn(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for -v, which the caller asks for: also when quiet. */
+/* Calls of warn() so far, by all threads. */
+size_t warn_count(void);
+/* The same for -v, which the caller asks for: also when quiet, and not counted. */
 void note(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Lines of warn() and note() that a thread keeps back for the one that it works for. */
 struct warn_held {

@@ -114,7 +114,7 @@ struct chain {
 	struct link *link;
 	size_t n;
 	const char *output;		/* NULL: the stream on standard output */
-	bool force, verbose, quiet;
+	bool force, verbose, quiet, strict;
 	int threads;
 	struct device *device;		/* NULL: the processor does everything */
 	const struct costs *costs;	/* to decide by; NULL: what is not demanded stays there */

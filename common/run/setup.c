@@ -34,6 +34,8 @@ const struct opt setup_options[] = {
 	    "where to compute: cpu, gpu, gpu:N, gpu:NAME or auto [auto]", NULL },
 	{ 0, "keep-going", NULL, OPT_FLAG, AT(keep_going), NULL, 0, 0, NULL,
 	    "a bad image costs its measurement alone; exit status 1 at the end", NULL },
+	{ 0, "strict", NULL, OPT_FLAG, AT(strict), NULL, 0, 0, NULL,
+	    "a warning makes the exit status 1, and that of framecmp 2", NULL },
 	{ 'v', "verbose", NULL, OPT_FLAG, AT(verbose), NULL, 0, 0, NULL, "say what is done", NULL },
 	{ 'q', "quiet", NULL, OPT_FLAG, AT(quiet), NULL, 0, 0, NULL,
 	    "no warnings, no progress line", NULL },
@@ -183,6 +185,7 @@ setup_apply(struct chain *chain, const struct runner_options *options)
 	chain->verbose = options->verbose;
 	chain->quiet = options->quiet;
 	chain->losses.on = options->keep_going;
+	chain->strict = options->strict;
 	chain->threads = setup_threads(options);
 	fail_set_quiet(options->quiet);
 	if (options->no_sync || (sync && !strcmp(sync, "no")))
@@ -429,9 +432,10 @@ static int
 check_middle(const struct runner_options *options, const char *stage)
 {
 	if (options->output || options->force || options->verbose || options->quiet ||
-	    options->no_sync || options->keep_going || options->threads != OPT_NONE_INTEGER)
-		return fail_usage(stage, "-o -f -j -v -q --no-sync --keep-going stand before the "
-		    "first stage or in the last");
+	    options->no_sync || options->keep_going || options->strict ||
+	    options->threads != OPT_NONE_INTEGER)
+		return fail_usage(stage, "-o -f -j -v -q --no-sync --keep-going --strict stand before "
+		    "the first stage or in the last");
 	return 0;
 }
 

@@ -6,13 +6,13 @@
 
 /* The options that every tool has. */
 struct runner_options {
-	bool help, version, words, verbose, quiet, force, no_sync, keep_going;
+	bool help, version, words, verbose, quiet, force, no_sync, keep_going, strict;
 	const char *output, *device;
 	long threads;
 };
 
 extern const struct opt setup_options[];
-#define SETUP_OPTIONS 12		/* rows, the one that ends them counted */
+#define SETUP_OPTIONS 13		/* rows, the one that ends them counted */
 
 /* Appends a stage with its default options; NULL after fail(). */
 struct link *setup_add_link(struct chain *, const struct stage *);

@@ -43,16 +43,24 @@ writes_stream(const struct chain *chain, bool parsed, int words, char **word)
 static int
 conclude(struct chain *chain, int status, bool stream)
 {
-	int code = chain->n ? chain->link[chain->n - 1].run.status : 0;
+	const struct run *last = chain->n ? &chain->link[chain->n - 1].run : NULL;
+	int code = last ? last->status : EXIT_DONE;
+	bool answers = last && last->stage->traits & STAGE_ANSWERS;
+	size_t warnings;
 
 	status = setup_close(chain, status);
 	if (status == 0 && fflush(stdout) != 0)
 		status = fail_errno("standard output", "could not be written");
+	warnings = warn_count();
+	if (status == 0 && chain->strict && warnings)
+		status = fail("--strict", "%zu warning%s", warnings, warnings == 1 ? "" : "s");
 	if (status == 0)
 		return code;
 	fail_print();
 	if (stream && !chain->losses.ended)
 		stream_send_failed(STDOUT_FILENO);
+	if (answers)
+		return EXIT_USAGE;
 	return fail_code() == EXIT_DONE ? EXIT_FAILED : (int)fail_code();
 }
 
@@ -203,7 +211,7 @@ print_chain_help(void)
 	    "run many stages in one process; a lone comma ends a stage\n\noptions\n");
 	for (const struct opt *opt = chain_table; opt->name; opt++)
 		printf("  --%-12s %s\n", opt->name, opt->help);
-	printf("  every tool's own; -j -q -v -o -f --keep-going before the first "
+	printf("  every tool's own; -j -q -v -o -f --keep-going --strict before the first "
 	    "stage or in the last, -d anywhere\n\nstages\n");
 	list_stages();
 	printf("\nmore: man fringepipe\n");

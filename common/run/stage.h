@@ -51,7 +51,9 @@ enum stage_trait {
 	STAGE_TEXT = 128,
 	/* Several frames may be made at once: rows changes nothing of priv, nor what that points
 	 * to, but the memory that plan has named (run_frame_memory()), and flags of all frames. */
-	STAGE_CONCURRENT = 256
+	STAGE_CONCURRENT = 256,
+	/* Its exit status is its answer, 0 or 1 in run->status: whatever goes wrong is 2. */
+	STAGE_ANSWERS = 512
 };
 
 /* A thread's memory for the calls of rows of one map: run->scratch_bytes, aligned to 64, unset. */

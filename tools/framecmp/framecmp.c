@@ -205,13 +205,11 @@ compare(struct run *run)
 	return more;
 }
 
-/* Whatever goes wrong has exit status 2: 1 means that A and B differ. */
 static int
 start(struct run *run)
 {
 	struct pair *priv = run->priv;
 	int status = compare(run);
-	char text[1024];
 
 	if (priv->out &&
 	    safe_file_close(priv->out, run->output, priv->temporary, status == 0) < 0)
@@ -219,11 +217,7 @@ start(struct run *run)
 	if (status == 0 && priv->lost)
 		status = fail(NULL, "%zu of %zu frames %s lost", priv->lost, priv->frames,
 		    priv->lost == 1 ? "was" : "were");
-	if (status == 0)
-		return 0;
-	snprintf(text, sizeof(text), "%s", fail_message());
-	fail_clear();
-	return fail_with(EXIT_USAGE, NULL, "%s", text);
+	return status;
 }
 
 static const struct body body = { .start = start };
@@ -254,7 +248,7 @@ STAGE(framecmp) = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct pair),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE |
-	    STAGE_TABLES,
+	    STAGE_TABLES | STAGE_ANSWERS,
 	.agree = AGREE_EXACT,
 	.init = init,
 	.release = end,
