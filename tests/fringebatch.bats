@@ -410,6 +410,12 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	fails 1 "nowhere" fringebatch --engine local recipe.mk CAPTURES=nowhere
 	fails 1 "the array was not submitted: Batch job submission failed: Invalid partition name specified" fringebatch --partition nosuch recipe.mk
 	[ ! -e out/batch/lock ]
+	# nor by an sbatch that names no job
+	mkdir silent
+	printf '#!/bin/sh\n' >silent/sbatch
+	chmod +x silent/sbatch
+	PATH=$PWD/silent:$PATH fails 1 "fringebatch: the array was not submitted" fringebatch recipe.mk
+	[ ! -e out/batch/lock ]
 	touch file
 	run -0 fringebatch --cpus=999 recipe.mk	# Slurm keeps what no node has
 	run -1 fringebatch status
