@@ -124,11 +124,11 @@ judge(const struct check_facts *facts, float (*distance)[2], size_t pixels, doub
 	half = statistics_ranked(value, n, n / 2);
 	rms = find_rms(value, n);
 	if (half > limit_px && half > NOISE * noise)
-		return check_fire(line, "--across", "its phase puts the pixels %.3g px (rms) beside "
-		    "their epipolar lines on the projector, %.3g by the median; neighbours differ "
-		    "by %.3g: do calibration and capture belong together (--calib, --origin, "
-		    "--period), and both phases (phasewrap --sign, --phase-origin)?", rms, middle,
-		    noise);
+		return check_fire(line, "--across", "its phase puts the pixels %.3g px (rms) "
+		    "beside their epipolar lines on the projector, %.3g by the median; neighbours "
+		    "differ by %.3g: do calibration and capture belong together (--calib, "
+		    "--origin, --period), and both phases (phasewrap --sign, --phase-origin)?", rms,
+		    middle, noise);
 	if (line->notes)
 		note("--across", "its phase puts the pixels %.3g px (rms) beside their epipolar "
 		    "lines on the projector, %.3g by the median; neighbours differ by %.3g", rms,

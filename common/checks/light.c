@@ -2,8 +2,8 @@
  * Checks of how bright captures are.
  *
  * `saturation`: where samples end below the largest number of their type. A 12-bit camera saturates
- * at 4095, or at 65520 where its bits stand above, and one of 8 bits may at 235; a test for 65535 or
- * 255 never sees it, nor any test of floats. It fires where many pixels are exactly the largest
+ * at 4095, or at 65520 where its bits stand above, and one of 8 bits may at 235; a test for 65535
+ * or 255 never sees it, nor any test of floats. It fires where many pixels are exactly the largest
  * number of 8 to 15 bits and none is more, or many more are exactly the largest value than are next
  * to it, or than have any other one.
  */

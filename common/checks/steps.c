@@ -2,18 +2,18 @@
  * Checks of the phase shifts that images are taken for.
  *
  * `steps`: do the images of a fringe set fit their shifts? Of N >= 4 images
- * I_n = A + B cos(phi + d_n) the fit leaves N - 3 numbers over. Noise and harmonics leave some 0.01
- * to 0.3 of the amplitude there, and about as much whatever other shifts are tried. Where there is a
- * duplicate, two images are exchanged or one was left out, other shifts leave much less
+ * I_n = A + B cos(phi + d_n) the fit leaves N - 3 numbers over. Noise and harmonics leave some
+ * 0.01 to 0.3 of the amplitude there, and about as much whatever other shifts are tried. Where
+ * there is a duplicate, two images are exchanged or one was left out, other shifts leave much less
  * (fringe/step_fit.h). The pixels must have phases of the whole circle, else a cut-out of square
  * fringes looks like other shifts. Three images fit always; four cannot tell the first exchanged
  * with the third.
  *
  * `assumed-shifts`: three images whose shifts nothing states.
  *
- * `direction`: does the phase fall from left to right, or from top to bottom, where its sign is only
- * assumed? It rises where camera and projector stand upright, whatever the surface, and three, four
- * and more equal steps fit either sign.
+ * `direction`: does the phase fall from left to right, or from top to bottom, where its sign is
+ * only assumed? It rises where camera and projector stand upright, whatever the surface, and
+ * three, four and more equal steps fit either sign.
  */
 #define _GNU_SOURCE
 #include "checks/checks.h"
@@ -299,8 +299,8 @@ fire(struct check_line *line, const struct image_names *names,
 	case STEPS_FIT:
 		return false;
 	case STEPS_ALIKE:
-		return check_fire(line, NULL, "%s: %s and %s show the same: one of them is no step of its own%s",
-		    set, image_name(names, fringe, verdict->a, a),
+		return check_fire(line, NULL, "%s: %s and %s show the same: one of them is no "
+		    "step of its own%s", set, image_name(names, fringe, verdict->a, a),
 		    image_name(names, fringe, verdict->b, b), moved);
 	case STEPS_EXCHANGED:
 		if (verdict->c != verdict->d)
@@ -310,24 +310,27 @@ fire(struct check_line *line, const struct image_names *names,
 		    image_name(names, fringe, verdict->a, a),
 		    image_name(names, fringe, verdict->b, b), other, off);
 	case STEPS_SORTED:
-		return check_fire(line, NULL, "%s: the images seem to be sorted as text, 1 10 11 2, and not as "
-		    "numbers %s", set, off);
+		return check_fire(line, NULL, "%s: the images seem to be sorted as text, "
+		    "1 10 11 2, and not as numbers %s", set, off);
 	case STEPS_MISSING:
-		return check_fire(line, NULL, "%s: an image of %zu seems to be missing behind %s%s %s", set,
-		    fringe->n + 1, image_name(names, fringe, verdict->a - 1, a), moved, off);
+		return check_fire(line, NULL, "%s: an image of %zu seems to be missing behind "
+		    "%s%s %s", set, fringe->n + 1,
+		    image_name(names, fringe, verdict->a - 1, a), moved, off);
 	case STEPS_OTHER:
-		return check_fire(line, NULL, "%s: %zu images, but steps of about 360/%zu degrees: --steps or "
-		    "--shift is another%s %s", set, fringe->n, verdict->a, moved, off);
+		return check_fire(line, NULL, "%s: %zu images, but steps of about 360/%zu "
+		    "degrees: --steps or --shift is another%s %s", set, fringe->n, verdict->a,
+		    moved, off);
 	case STEPS_DRIFT:
-		return check_fire(line, NULL, "%s: the steps seem to be %+.1f degrees longer: the surface moved "
-		    "evenly, or --shift is another %s", set, verdict->drift_rad * 180 / M_PI, off);
+		return check_fire(line, NULL, "%s: the steps seem to be %+.1f degrees longer: the "
+		    "surface moved evenly, or --shift is another %s", set,
+		    verdict->drift_rad * 180 / M_PI, off);
 	case STEPS_OUTLIER:
 		return check_fire(line, NULL, "%s: %s does not fit the others %s", set,
 		    image_name(names, fringe, verdict->a, a), off);
 	case STEPS_UNFIT:
-		return check_fire(line, NULL, "%s: the images do not fit %zu steps, by %.2f of the amplitude: are "
-		    "--steps, --shift and the order of the images right?", set, fringe->n,
-		    verdict->misfit);
+		return check_fire(line, NULL, "%s: the images do not fit %zu steps, by %.2f of the "
+		    "amplitude: are --steps, --shift and the order of the images right?", set,
+		    fringe->n, verdict->misfit);
 	}
 	return false;
 }
@@ -428,8 +431,8 @@ assumed_shifts_judge(const struct check_facts *facts, const struct check_sample 
 		    "whether theirs is right");
 	if (facts->shifts_stated || facts->roles_stated)
 		return false;
-	return check_fire(line, NULL, "three images are taken for the shifts -120,0,120, as nothing "
-	    "says others: many systems project --shift 0,120,240");
+	return check_fire(line, NULL, "three images are taken for the shifts -120,0,120, as "
+	    "nothing says others: many systems project --shift 0,120,240");
 }
 
 static bool

@@ -4,8 +4,8 @@
  * channel of what a map reads and makes, row by row, until it finds a valid pixel in each; so it
  * costs nothing where there is one. It does the same with the whole frames that a flow takes and
  * emits.
- * An input without any is worth a word where it enters the chain. Where no frame of a run has a valid
- * pixel the run fails.
+ * An input without any is worth a word where it enters the chain. Where no frame of a run has a
+ * valid pixel the run fails.
  */
 #ifndef ALL_INVALID_H
 #define ALL_INVALID_H

@@ -524,8 +524,8 @@ release(struct chain *chain)
 		shared_frames_end();
 }
 
-/* A run of which no frame had a valid pixel has failed, though its frames are written. The line that
- * says so was printed, unless quiet. */
+/* A run of which no frame had a valid pixel has failed, though its frames are written. The line
+ * that says so was printed, unless quiet. */
 static int
 check_results(struct chain *chain)
 {

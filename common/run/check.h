@@ -93,8 +93,8 @@ struct check_grid {
 };
 
 struct check_grid check_grid(const struct check_rows *, size_t pixels);
-/* Where sampled row i begins, so that not all rows look at the same columns, which would see upright
- * fringes at few phases: less than the step. */
+/* Where sampled row i begins, so that not all rows look at the same columns, which would see
+ * upright fringes at few phases: less than the step. */
 size_t check_grid_shift(const struct check_grid *, size_t i);
 /* The rows of a second input; NULL where it is not given. */
 const struct check_rows *check_second(const struct check_sample *, const char *option);

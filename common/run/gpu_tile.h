@@ -24,8 +24,8 @@ struct gpu_job_slot {
 	size_t copies_back;
 };
 
-/* Rows that checks look at, of a plane that the segment's maps make: channel c of the rows is channel
- * `channel` of map k's output. */
+/* Rows that checks look at, of a plane that the segment's maps make: channel c of the rows is
+ * channel `channel` of map k's output. */
 struct sampled_plane {
 	struct check_rows *rows;
 	size_t c, k, channel;

@@ -9,8 +9,8 @@
  * by, and over no other one. calibrated: there is none. -1 after fail(). */
 int anchor_check(const struct run *, const struct frame_head *in, bool calibrated);
 
-/* The other axis's phase of --across must be of the same pixels and absolute; states for checks what
- * it gives by the calibration. -1 after fail(). */
+/* The other axis's phase of --across must be of the same pixels and absolute; states for checks
+ * what it gives by the calibration. -1 after fail(). */
 int across_plan(struct run *, const struct calib *, const struct triangulation *, bool centered,
     const struct frame_head *in);
 

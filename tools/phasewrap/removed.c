@@ -7,9 +7,9 @@
 #include "base/fail.h"
 #include "phasewrap.px.h"
 
-#define PIXELS 1024		/* on the coarse grid, about */
-#define LEAST 50		/* pixels there, from which on a share tells something */
-#define SHARE 0.1		/* of them that saturation alone removes */
+#define PIXELS 4096		/* on the coarse grid, about */
+#define LEAST 30		/* pixels there, from which on a share tells something */
+#define SHARE 0.03		/* of the lit ones, that saturation alone removes */
 
 int
 removed_plan(struct removed *removed, const struct frame_head *head)
@@ -197,10 +197,9 @@ removed_report(struct removed *removed, const struct phasewrap *wrap,
 	if (sum.saturated_only < LEAST ||
 	    (double)sum.saturated_only <= SHARE * (double)(sum.good + sum.saturated_only))
 		return;
-	warn(image_names_where(names, where), "%.0f %% of the pixels are lost to saturation alone, "
-	    "at %g or above in some image (--max-value): less light or a shorter exposure keeps "
-	    "them",
-	    100.0 * (double)sum.saturated_only / (double)(sum.good + sum.saturated_only),
-	    (double)wrap->limits.max_value);
+	warn(image_names_where(names, where), "%.0f %% of the lit pixels are lost to saturation "
+	    "alone, at %g or above in some image (--max-value): less light or a shorter exposure "
+	    "keeps them", 100.0 * (double)sum.saturated_only /
+	    (double)(sum.good + sum.saturated_only), (double)wrap->limits.max_value);
 	removed->off = true;
 }
