@@ -750,7 +750,7 @@ for name in sorted(glob.glob("[fu]?-?.tif")):
 	silent framecat -q --one-page f4-5.nrrd -o one.tif
 	# three and four channels are one page, as before
 	framecat -c 0,1,2 f4-5.nrrd -o a.tif
-	framecat --one-page -c 0,1,2 f4-5.nrrd | framecat -o b.tif
+	framecat -c 0,1,2 f4-5.nrrd | framecat --one-page -o b.tif
 	framecat a.tif | framecmp - b.tif
 	[ "$(stat -c %s a.tif)" -lt "$((2 * 3 * 35 * 4 + 1200))" ]
 }

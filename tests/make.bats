@@ -67,7 +67,7 @@ folder() {
 	# shellcheck disable=SC2016	# make expands it
 	run -0 --separate-stderr make -s --eval='folder: ; @echo $(BUILD) $(BIN)' folder "$@"
 	# shellcheck disable=SC2053	# a pattern
-	[[ $output == "build"$wanted" bin"$wanted ]] || { echo "$*: $output"; return 1; }
+	[[ $output == build$wanted\ bin$wanted ]] || { echo "$*: $output"; return 1; }
 }
 
 @test "make: flags on its command line have a folder of their own" {

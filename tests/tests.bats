@@ -123,6 +123,7 @@ skipped() {
 }
 
 @test "tests: a test whose output is lost has not passed" {
+	# shellcheck disable=SC2016	# tests/run exports it
 	printf '#!/bin/sh\nrm -r "$results"\necho ok 1 - one\n' >lost
 	chmod +x lost
 	run -1 "$top/tests/run" "$work/lost"
