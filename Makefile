@@ -1,4 +1,5 @@
 # fringepipe: finds everything by wildcard. `make help` lists the targets.
+.DEFAULT_GOAL := all
 SHELL := bash
 .SHELLFLAGS := -o pipefail -ec
 .DELETE_ON_ERROR:
@@ -12,17 +13,31 @@ CC := gcc
 OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
 comma := ,
-# SAN=address,undefined or SAN=thread builds into its own folder
+# SAN=address,undefined or SAN=thread: sanitizers
 SAN ?=
-BUILD := build$(if $(SAN),-$(firstword $(subst $(comma), ,$(SAN))))
-BIN := bin$(if $(SAN),-$(firstword $(subst $(comma), ,$(SAN))))
+# GPU=0 builds tools that run on the processor only; so does a machine without glslc or volk
+GPU ?= $(if $(and $(shell command -v glslc),$(wildcard /usr/include/volk.h)),1,0)
+# Flags on make's command line have folders of their own: build-address, build-cpu, build-clang, build-SUM.
+given = $(filter command,$(origin $1))
+FLAGS_GIVEN := $(strip $(foreach name,CFLAGS CPPFLAGS LDFLAGS LDLIBS LEVELS GLSLFLAGS,$(if $(call given,$(name)),$(name)=$($(name)))))
+VARIANT := $(subst $() ,,$(patsubst %,-%,$(firstword $(subst $(comma), ,$(SAN))) $(if $(call given,GPU),$(patsubst 0,cpu,$(GPU:1=))) \
+	$(filter-out ccache gcc,$(notdir $(CC))) $(if $(FLAGS_GIVEN),$(firstword $(shell cksum <<<'$(FLAGS_GIVEN)')))))
+BUILD := build$(VARIANT)
+BIN := bin$(VARIANT)
+GPU := $(GPU)
 PROGRAMS := $(BUILD)/programs-$(notdir $(BIN))
+VERSION_OBJECT := $(PROGRAMS)/version.o
 # folders of tools: `make stages` adds those of the tests
 TOOL_ROOTS := tools
 
+# instruction levels are those of the machine that the compiler builds for
+LEVELS := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),v2 v3 v4,plain)
+march = $(if $(filter plain,$1),,-march=x86-64-$1)
+
 PACKAGES := libpng libdeflate libjpeg zlib
-CPPFLAGS += -Icommon -D_GNU_SOURCE= $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(if $(word 2,$(LEVELS)),,-DCPU_ONE_LEVEL=_$(LEVELS))
-LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl
+# := once, so that += asks pkg-config once, not for every object
+CPPFLAGS := $(strip $(CPPFLAGS) -Icommon -D_GNU_SOURCE= $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(if $(word 2,$(LEVELS)),,-DCPU_ONE_LEVEL=_$(LEVELS)))
+LDLIBS := $(strip $(LDLIBS) $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl)
 CFLAGS ?= -g
 # loops are written for gcc's vectoriser; & of conditions is meant where it stands
 COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-failed -Wno-bitwise-instead-of-logical -Wno-psabi,\
@@ -35,17 +50,11 @@ override CFLAGS += -std=c11 -Wall -Wextra -Wno-missing-field-initializers -O3 -f
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(HARDENED)
 LDFLAGS += -fopenmp $(if $(SAN),-fsanitize=$(SAN)) $(HARDENED_LINK)
 
-# GPU=0 builds tools that run on the processor only; so does a machine without glslc or volk
-GPU ?= $(if $(and $(shell command -v glslc),$(wildcard /usr/include/volk.h)),1,0)
 ifeq ($(GPU),0)
 CPPFLAGS += -DNO_GPU
 endif
 
 calls = $(foreach name,$1,X($(name)))
-# instruction levels are those of the machine that the compiler builds for
-LEVELS := $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),v2 v3 v4,plain)
-march = $(if $(filter plain,$1),,-march=x86-64-$1)
-
 # NAME.mk of a tool or codec names libraries of its own: PACKAGES_NAME for pkg-config, LOADED_NAME for base/library.h,
 # LIBRARIES_NAME for -l, their DEBIAN_NAME packages (it is left out where they are absent); CHAIN_NAME := no: not in fringepipe.
 include $(wildcard $(addsuffix /*/*.mk,$(TOOL_ROOTS)) common/*/*.mk common/codec/*/*.mk)
@@ -69,9 +78,14 @@ COMMON := $(filter-out common/run/main.c common/gpu/% common/codec/% $(COMMON_LE
 COMMON_SHADERS := $(if $(filter 1,$(GPU)),$(wildcard common/*/*.comp))
 COMMON_OBJECTS := $(COMMON:%.c=$(BUILD)/%.o) $(patsubst %.comp,$(BUILD)/shaders/%.o,$(notdir $(COMMON_SHADERS)))
 LIBRARY := $(BUILD)/libfringepipe.a
-UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+# test_NAME.c, test_NAME_SUBJECT.c: a unit test of the files of the tool NAME
+unit_tool = $(firstword $(filter $(ALL_TOOLS),$(subst _, ,$1)))
+UNIT := $(foreach test,$(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c)),\
+	$(if $(filter $(call unit_tool,$(test)),$(LEFT_OUT)),,$(BUILD)/tests/$(test)))
 tool_files = $(wildcard $(addsuffix /$1/*.$2,$(TOOL_ROOTS)))
 SHADERS := $(COMMON_SHADERS) $(if $(filter 1,$(GPU)),$(wildcard $(addsuffix /*/*.comp,$(TOOL_ROOTS))))
+twice = $(strip $(foreach name,$(sort $(notdir $(SHADERS))),$(if $(word 2,$(filter %/$(name),$(SHADERS))),$(name))))
+$(if $(twice),$(error two shaders have the same name: $(foreach name,$(twice),$(filter %/$(name),$(SHADERS)))))
 tool_shaders = $(if $(filter 1,$(GPU)),$(patsubst %.comp,$(BUILD)/shaders/%.o,$(notdir $(call tool_files,$1,comp))))
 tool_objects = $(foreach level,$(LEVELS),$(BUILD)/stages/$1.$(level).o) $(call tool_shaders,$1)
 
@@ -101,6 +115,7 @@ clean:  ## remove what was built
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12
+	@echo "tools that all builds:" $(TOOLS) fringepipe | fold -s -w 100
 
 # Lists that change what is linked: a stamp is rewritten only when its content differs.
 define stamp
@@ -113,11 +128,14 @@ $(eval $(call stamp,,$(BUILD)/codecs.list,$(CODECS)))
 $(eval $(call stamp,,$(BUILD)/common.list,$(COMMON)))
 $(eval $(call stamp,,$(BUILD)/version.list,$(VERSION) $(COMMIT)))
 $(eval $(call stamp,,$(BUILD)/flags.list,$(CC) $(CPPFLAGS) $(CFLAGS)))
+$(eval $(call stamp,,$(BUILD)/shaders/flags.list,$(GLSLFLAGS)))
+$(eval $(call stamp,,$(PROGRAMS)/flags.list,$(CC) $(LDFLAGS) $(LDLIBS)))
 
 $(BUILD)/common/io/codec_table.o: CPPFLAGS += -D'CODECS=$(call calls,$(CODECS))'
 $(BUILD)/common/io/codec_table.o: $(BUILD)/codecs.list
-$(BUILD)/common/run/stage.o: CPPFLAGS += -DVERSION='"$(VERSION)$(COMMIT:%= (commit %))"'
-$(BUILD)/common/run/stage.o: $(BUILD)/version.list
+# Whatever is linked gets the commit of that moment. After the |: a new commit alone links nothing anew.
+$(VERSION_OBJECT): $(BUILD)/version.list $(BUILD)/flags.list
+	echo 'const char program_version[] = "$(VERSION)$(COMMIT:%= (commit %))";' | $(CC) $(CFLAGS) -c -o $@ -x c -
 
 $(BUILD)/common/%.o: common/%.c $(BUILD)/flags.list
 	@mkdir -p $(@D)
@@ -135,13 +153,14 @@ $(PROGRAMS)/fringepipe.o: common/run/main.c $(PROGRAMS)/stages.list $(BUILD)/fla
 	$(CC) $(CPPFLAGS) $(CFLAGS) -DCHAIN -D'TOOLS=$(call calls,$(STAGES))' -MMD -MP -c -o $@ $<
 
 $(BIN)/fringepipe: LDLIBS += $(foreach tool,$(STAGES),$(call libs,$(tool)))
-$(BIN)/fringepipe: $(PROGRAMS)/fringepipe.o $(foreach tool,$(STAGES),$(call tool_objects,$(tool))) $(LIBRARY)
+$(BIN)/fringepipe: $(foreach tool,$(STAGES),$(call tool_objects,$(tool)))
+$(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe: $(BIN)/%: $(PROGRAMS)/%.o $(LIBRARY) $(PROGRAMS)/flags.list | $(VERSION_OBJECT)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(VERSION_OBJECT) $(LIBRARY) $(LDLIBS)
 
-$(BUILD)/tests/%: tests/unit/%.c $(LIBRARY)
+$(BUILD)/tests/%: tests/unit/%.c $(LIBRARY) | $(VERSION_OBJECT)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(LIBRARY) $(LDLIBS) -lcmocka
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter-out $(LIBRARY),$(filter %.a,$^)) $(VERSION_OBJECT) $(LIBRARY) $(LDLIBS) -lcmocka
 
 include $(wildcard scripts/*.mk)
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

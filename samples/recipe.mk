@@ -7,8 +7,10 @@
 #   fringebatch recipe.mk                    the same over a cluster, see fringebatch(1)
 #
 # CAPTURES, OUT and RESULT name other folders and another result: make -f recipe.mk OUT=results RESULT=points.ply
-# What a set's tools say stands in out/NAME/log. Names that make cannot carry are errors: those of folders and images
-# that hold a blank, $ : | * ? [ ] or a backslash.
+# What a set's tools print is in out/NAME/log. When a set fails, as with --strict where a tool warns, there is no
+# out/NAME/depth.tif: the last good one becomes depth.old.tif, and one that was written although the set failed becomes
+# depth.failed.tif. Names that make cannot carry are errors: those of folders and images that contain a blank, a control
+# character, $ : | * ? [ ] or a backslash, and images whose name ends in a parenthesis.
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 .DELETE_ON_ERROR:
@@ -35,6 +37,8 @@ images = $(call quoted,$(filter-out $(CAPTURES)/$(set)/. FORCE $(OUT)/recipe,$^)
 # as -o wants it, where a percent sign begins a number
 result = $(subst %,%%,$(call quoted,$@))
 out = $(call quoted,$(@D))
+# where a result of the last run, or of a set that failed, is put: depth.old.tif
+aside = $(call quoted,$(basename $@).$1$(suffix $@))
 
 places := $(CAPTURES) $(OUT) $(RESULT)
 ifneq ($(words $(places))$(findstring %,$(places)),3)
@@ -45,16 +49,22 @@ endif
 ifdef SETS
 names := $(file <$(SETS))
 else
-bad := $(shell LC_ALL=C find $(call quoted,$(CAPTURES)) -mindepth 1 -maxdepth 2 -name '*[]$$:|\\*?[[:space:]]*' \
-	-printf '%P' -quit 2>/dev/null | tr '\n\t' '??')
+# make treats x(1) as a member of an archive
+close := )
+bad := $(shell cd $(call quoted,$(CAPTURES)) 2>/dev/null && LC_ALL=C find . -mindepth 1 -maxdepth 2 \
+	\( -name '*[]$$:|\\*?[[:space:][:cntrl:]]*' -o -path './*/*$(close)' \) -printf '%P' -quit 2>/dev/null | tr -c '[:print:]' '?')
 ifneq ($(bad),)
-$(error $(CAPTURES)/$(bad): make cannot carry this name: a blank, $$ : | * ? [ ] or backslash is in it)
+$(error $(CAPTURES)/$(bad): make cannot carry this name: it contains a blank, a control character, $$ : | * ? [ ] or a \
+	backslash, or is an image's and ends in $(close))
 endif
 names := $(patsubst $(CAPTURES)/%/.,%,$(wildcard $(CAPTURES)/*/.))
 endif
 results := $(addprefix $(OUT)/,$(addsuffix /$(RESULT),$(names)))
 ifeq ($(names),)
 $(error $(or $(SETS),$(CAPTURES)): has no sets; this is $(CURDIR))
+endif
+ifneq ($(filter recipe captures,$(names)),)
+$(error $(CAPTURES)/$(firstword $(filter recipe captures,$(names))): rename this set: in $(OUT) this is the name of a file)
 endif
 
 # What fringebatch asks.
@@ -83,7 +93,14 @@ named := $(text)
 $(foreach mark,$(marks),$(eval named := $$(subst $$(mark), ,$$(named))))
 named := $(sort $(wildcard $(filter-out -%,$(named))))
 text += \# $(version)$(if $(named), $(shell find -L $(call quoted,$(named)) -maxdepth 0 -type f -exec cksum {} +))
-$(if $(wildcard $(OUT)/.),,$(shell mkdir -p $(call quoted,$(OUT))))
+# Nothing is written where another user may have put links.
+foreign := $(shell umask o-w; mkdir -p $(call quoted,$(OUT)); LC_ALL=C find $(call quoted,$(OUT) $(OUT)/. $(OUT)/recipe \
+	$(OUT)/captures) -maxdepth 0 \( ! -uid $$EUID ! -uid 0 -printf '%p: belongs to another user, %u:' -o \
+	! -type l -perm -o+w -printf '%p: everyone may write into it: chmod -R o-w it, or' -o \
+	-type l ! -path $(call quoted,$(OUT)) -printf '%p: is a link: remove it, or' \) -quit 2>/dev/null)
+ifneq ($(foreign),)
+$(error $(foreign) take another OUT)
+endif
 # Folders of captures that have had their results in $(OUT): of two sets of one name, times alone would choose.
 captures := $(patsubst %/,%,$(CAPTURES))
 known := $(sort $(if $(wildcard $(OUT)/captures),$(file <$(OUT)/captures)))
@@ -107,31 +124,43 @@ endif
 same: ;
 endif
 
-# A set that fails leaves out/NAME/failed: its exit status, the last line of what was said, and the state of its
+# A set that fails leaves out/NAME/failed: its exit status, the last line of what was printed, and the state of its
 # images. A sum (of --by content) is of the bytes from before the tools read them. Many sets at a time, as -j asks for,
-# keep all processors busy with a thread each.
-sum = { cksum -- /dev/null $(images) 2>/dev/null; cksum <$(call quoted,$(OUT)/recipe); }
-state = { stat -L -c '%n %s %.Y' -- /dev/null $(images) 2>/dev/null | sed 1d; cksum <$(call quoted,$(OUT)/recipe); }
+# keep all processors busy with a thread each. Nothing is written through a link: old files are removed or renamed first,
+# and new ones opened with `set -C`.
+sum = { cksum -- /dev/null "$$@" || :; cksum <$(call quoted,$(OUT)/recipe); } 2>/dev/null
+state = { stat -L -c '%n %s %.Y' -- /dev/null "$$@" 2>/dev/null | sed 1d; cksum <$(call quoted,$(OUT)/recipe); }
 work = $(if $(images),$(recipe),echo $(call quoted,$(CAPTURES)/$(set): holds no images); false)
 define run
 $(if $(filter -j%,$(MAKEFLAGS)),export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1})
+[ ! -L $(out) ] || { echo $(out)": is a link, and nothing is written through it" >&2; exit 1; }
 [ -d $(out) ] || mkdir -p $(out) || exit
-$(if $(sums),$(sum) >$(out)/sum.new)
+set -C -- $(images)
+for file in $(out)/{log,failed,sum.new} $(call aside,failed); do
+	[ ! -e "$$file" ] && [ ! -L "$$file" ] || rm -f -- "$$file"
+done
+[ ! -e $(call quoted,$@) ] && [ ! -L $(call quoted,$@) ] || mv -fT -- $(call quoted,$@) $(call aside,old) || exit
 said=$$({ set -e
+for file; do
+	[ -f "$$file" ] || [ -d "$$file" ] || [ ! -e "$$file" ] || { echo "$$file: is neither a file nor a folder"; exit 1; }
+done
+$(if $(sums),$(sum) >$(out)/sum.new)
+set +C
 $(work)
 } </dev/null 2>&1 | tail -c 60000)
 status=$$?
-if [ "$$said" ]; then said=$$(tail -n 100 <<<"$$said"); printf '%s\n' "$$said" >$(out)/log
-elif [ -e $(out)/log ]; then rm $(out)/log; fi
+if [ "$$said" ]; then said=$$(tail -n 100 <<<"$$said"); printf '%s\n' "$$said" >$(out)/log; fi
 if [ $$status -eq 0 ] && [ ! -e $(call quoted,$@) ]; then
 	status=1 said="the recipe has ended without an error and without a new $(RESULT)"
 fi
 if [ $$status -eq 0 ]; then
-	[ ! -e $(out)/failed ] || rm $(out)/failed
+	[ ! -e $(call aside,old) ] && [ ! -L $(call aside,old) ] || rm -f -- $(call aside,old)
 	$(if $(sums),mv $(out)/sum.new $(out)/sum)
 	[ -z "$$said" ] || printf '%s\n' "$$said"
 else
+	[ ! -e $(call quoted,$@) ] || mv -fT -- $(call quoted,$@) $(call aside,failed)
 	printf '%s\n' "$${said:=ended without a message}" >&2
+	said=$${said%$$'\n'*: --strict: *}	# the warning itself
 	{ echo $$status; printf '%s\n' "$${said##*$$'\n'}"; $(state); } >$(out)/failed
 	exit 1
 fi

@@ -166,7 +166,8 @@ COLOURS = ("r", "out_r.jpg"), ("g", "out_g.jpg"), ("b", "out_b.png")
 def colours_apart(quality):
 	"""R and G of out.nrrd as a grey JPEG each, B as a PNG: their bytes"""
 	for name, path in COLOURS:
-		must("framecat", "-f", "-c", name, "--quality", quality, "out.nrrd", "-o", path)
+		lossy = ("--quality", quality) if path.endswith(".jpg") else ()
+		must("framecat", "-f", "-c", name, *lossy, "out.nrrd", "-o", path)
 	return sum(size(path) for _, path in COLOURS)
 
 

@@ -3,9 +3,12 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/%,$(wildcard tests/fuzz/fuzz
 # seconds for all of them together
 T ?= 600
 
-.PHONY: fuzz fuzzers
+.PHONY: fuzz fuzz-libraries fuzzers
 fuzz:  ## run every fuzzer, T=600 seconds in all (clang)
 	scripts/fuzz $(T)
+
+fuzz-libraries:  ## run the fuzzers of images over libraries whose own code they see into, T=600 seconds in all (clang)
+	scripts/fuzz --libraries $(T)
 
 fuzzers: $(FUZZERS)
 

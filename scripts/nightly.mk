@@ -2,12 +2,12 @@
 # SHARE=N: about an Nth of each, where it can be cut: so many repeats, frames, sets and calls of a function, and
 # every Nth file of tests, another Nth each day. SHARE=1: all.
 SHARE ?= 1
-NIGHTLY := static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views live cluster faults fuzz agree-all coverage
+NIGHTLY := static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views live cluster slurm faults fuzz fuzz-libraries agree-all coverage
 # tools for aarch64: libraries and emulator are listed by scripts/setup --for nightly
 ARM := build-arm/bin
 CROSS := aarch64-linux-gnu-
 
-.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views live cluster coverage arm
+.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views live cluster slurm coverage arm
 nightly: stages  ## run every long loop, one line each (T=SECONDS for the fuzzers; SHARE=10: a tenth of each)
 	MAKE="$(MAKE)" T=$(T) SHARE=$(SHARE) scripts/nightly $(NIGHTLY)
 
@@ -20,8 +20,8 @@ sanitized:  ## run the .bats files with address and undefined-behaviour sanitize
 	SHARE=$(SHARE) tests/nightly/sanitized
 
 tsan:  ## run chains of many stages under ThreadSanitizer (clang)
-	$(MAKE) CC=clang SAN=thread LEVELS=v2 stages
-	FRINGEPIPE_BIN=$(CURDIR)/build-thread/bin-stages tests/nightly/tsan
+	$(MAKE) CC=clang SAN=thread LEVELS=v2 BUILD=build-thread BIN=bin-thread stages
+	SHARE=$(SHARE) FRINGEPIPE_BIN=$(CURDIR)/build-thread/bin-stages tests/nightly/tsan
 
 arm:
 	PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig $(MAKE) GPU=0 CC=$(CROSS)gcc OBJCOPY=$(CROSS)objcopy AR=$(CROSS)ar LEVELS=plain \
@@ -48,6 +48,9 @@ views: all  ## poses of two views by mergexyz --icp, 20 seeds of noise from four
 
 cluster: all  ## fringebatch over a Slurm cluster of one node, 200 sets and 10000 small ones, a full disk
 	tests/nightly/cluster $$((180 / $(SHARE) + 20))
+
+slurm: all  ## fringebatch over a Slurm cluster, of which one command, daemon, task or disk fails
+	tests/nightly/slurm --share $(SHARE)
 
 lines: all  ## the accuracy of laser lines, over all figures of steger(1)
 	tests/nightly/lines

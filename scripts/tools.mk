@@ -19,9 +19,7 @@ endef
 define tool_rules
 $(patsubst %.c,$(BUILD)/%.%.o,$(call tool_files,$1,c)): CPPFLAGS += $(call cflags,$1)
 $(BIN)/$1: LDLIBS += $(call libs,$1)
-$(BIN)/$1: $(PROGRAMS)/$1.o $(call tool_objects,$1) $(LIBRARY)
-	@mkdir -p $$(@D)
-	$$(CC) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+$(BIN)/$1: $(call tool_objects,$1)
 endef
 $(foreach tool,$(TOOLS),$(eval $(call tool_rules,$(tool)))\
 	$(eval $(call stamp,,$(BUILD)/stages/$(tool).list,$(call tool_files,$(tool),c))))
@@ -30,9 +28,20 @@ $(foreach codec,$(CODECS),$(if $(PACKAGES_$(codec))$(LOADED_$(codec)),$(eval \
 	$(patsubst %.c,$(BUILD)/%.o,$(call codec_files,$(codec))): CPPFLAGS += $(call cflags,$(codec)))))
 LDLIBS += $(foreach codec,$(CODECS),$(call libs,$(codec)))
 
+# a unit test takes from its tool's archive what it needs
+define tool_archive
+$(BUILD)/tests/$1.a: $(patsubst %.c,$(BUILD)/%.$(firstword $(LEVELS)).o,$(call tool_files,$1,c)) $(BUILD)/stages/$1.list
+	@mkdir -p $$(@D)
+	rm -f $$@
+	$$(AR) rcs $$@ $$(filter %.o,$$^)
+endef
+$(foreach tool,$(sort $(foreach test,$(UNIT),$(call unit_tool,$(notdir $(test))))),$(eval $(call tool_archive,$(tool)))\
+	$(foreach test,$(filter $(BUILD)/tests/test_$(tool) $(BUILD)/tests/test_$(tool)_%,$(UNIT)),\
+	$(eval $(test): $(BUILD)/tests/$(tool).a)$(eval $(test): LDLIBS += $(call libs,$(tool)))))
+
 # a shader knows the rooms of common/ and its tool's own headers; the object links it in
 vpath %.comp $(sort $(dir $(SHADERS)))
-$(BUILD)/shaders/%.spv: %.comp
+$(BUILD)/shaders/%.spv: %.comp $(BUILD)/shaders/flags.list
 	@mkdir -p $(@D)
 	glslc -O $(GLSLFLAGS) --target-env=vulkan1.2 -Icommon -I$(dir $<) -MD -MF $@.d -o $@ $<
 

@@ -179,6 +179,39 @@ assert b"jpeg_crc32:=" in open("anew.jpg", "rb").read()'
 	framecat anew.jpg -o anew.nrrd
 }
 
+@test "codecs: pixels are read as they are stored, and -v notes an orientation of Exif or TIFF" {
+	py '
+from PIL import Image
+y, x = np.mgrid[:40, :60]
+image = Image.fromarray((120 + 100 * np.cos(x / 5.0 + y / 40.0)).astype("u1"))
+for turn in 1, 3, 6:
+	exif = Image.Exif(); exif[0x010f] = "Maker"; exif[0x0112] = turn
+	image.save("t%d.jpg" % turn, quality=98, exif=exif)
+	image.save("t%d.tif" % turn, tiffinfo={274: turn})
+image.save("plain.jpg", quality=98)
+data = open("t6.jpg", "rb").read()
+at = data.index(b"Exif\0\0") + 6
+little = data[at:at + 2] == b"II"
+expect(little or data[at:at + 2] == b"MM")
+def number(v, n): return v.to_bytes(n, "little" if little else "big")
+def patched(name, where, new): open(name, "wb").write(data[:at + where] + new + data[at + where + len(new):])
+for k, (where, new) in enumerate([(4, number(0xffffffff, 4)), (4, number(4000, 4)), (8, number(0xffff, 2)), (18, number(77, 2))]):
+	patched("bad%d.jpg" % k, where, new)'
+	for turn in 3 6; do
+		for file in t$turn.jpg t$turn.tif; do
+			framecat -v $file -o x.nrrd 2>messages
+			grep -qx "framecat: $file: its orientation, $turn of Exif, is not applied: the pixels are read as they are stored" messages
+			silent framecat $file -o x.nrrd
+			[ "$(frameinfo -s x.nrrd | grep -o 60x40x1)" = 60x40x1 ]
+		done
+		framecat t$turn.jpg | framecmp plain.jpg -
+	done
+	for file in plain.jpg t1.jpg t1.tif bad?.jpg; do
+		framecat -v "$file" -o x.nrrd 2>messages
+		if [[ $file != bad2.jpg && $file != bad3.jpg ]]; then [ "$(grep -c orientation messages)" -eq 0 ]; fi
+	done
+}
+
 @test "codecs: NPY of every type, byte order and axis order is read" {
 	for kind in u1-1 u2-1 f4-1 u2-1-big f4-5-big u1-3-last f4-4-last f4-7-fortran \
 		u2-1-fortran; do
@@ -717,7 +750,7 @@ for name in sorted(glob.glob("[fu]?-?.tif")):
 	silent framecat -q --one-page f4-5.nrrd -o one.tif
 	# three and four channels are one page, as before
 	framecat -c 0,1,2 f4-5.nrrd -o a.tif
-	framecat --one-page -c 0,1,2 f4-5.nrrd | framecat -o b.tif
+	framecat -c 0,1,2 f4-5.nrrd | framecat --one-page -o b.tif
 	framecat a.tif | framecmp - b.tif
 	[ "$(stat -c %s a.tif)" -lt "$((2 * 3 * 35 * 4 + 1200))" ]
 }

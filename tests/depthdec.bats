@@ -29,7 +29,7 @@ def write(path, **size):
 	in h264 444 mkv --bits 8
 	in h264 420 mkv
 	in hevc 420 mkv --bits 12
-	in ffv1 420 nut --bits 12
+	in ffv1 444 nut --bits 12
 	odd h264 420 mp4
 	odd hevc 420 mkv --mask track --bits 12
 	odd h264 420 mp4 --mask track

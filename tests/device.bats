@@ -203,14 +203,16 @@ write_frames("captures.nrrd", Frame(np.minimum(np.rint(i), 4095).astype("u2"), [
 		"phasewrap -n 3 -p 60,63 --min-amplitude 65000 captures.nrrd , gauss"; do
 		for side in cpu gpu; do
 			# shellcheck disable=SC2086
-			fringepipe -d $side $words -o $side.nrrd 2>$side.messages
+			fringepipe -d $side $words -o $side.nrrd 2>$side.messages || echo "status $?" >>$side.messages
 		done
 		[ -s cpu.messages ]
-		diff cpu.messages gpu.messages
+		# those of unwrap2f's own detectors are of a frame that the processor computes first
+		diff <(sort cpu.messages) <(sort gpu.messages)
 		cmp cpu.nrrd gpu.nrrd
 	done
 	# shellcheck disable=SC2086
-	silent fringepipe -q -d gpu $words -o gpu.nrrd
+	fails 1 "no frame has a valid pixel" fringepipe -q -d gpu $words -o gpu.nrrd
+	[ "$(wc -l <<<"$stderr")" -eq 1 ]
 }
 
 @test "device: a row that the device has no room for is refused with the numbers, or the processor's" {
@@ -253,6 +255,15 @@ with open("wide.npy", "wb") as f:
 	fails 2 "FRINGEPIPE_GPU_TIMEOUT: must be" env FRINGEPIPE_GPU_TIMEOUT=soon fringepipe --devices
 	FRINGEPIPE_GPU_TIMEOUT=100 gauss -n 31 --on depth -q -d gpu in.nrrd -o out.nrrd
 	gauss -n 31 --on depth -q -d cpu in.nrrd | cmp - out.nrrd
+}
+
+@test "device: a driver whose cache meets ulimit -f computes all the same" {
+	use_llvmpipe
+	need_gpu
+	export XDG_CACHE_HOME=$work/cache
+	mkdir cache
+	py 'write_frames("in.nrrd", Frame(np.random.default_rng(3).random((1, 90, 80), "f4"), ["depth"]))'
+	(ulimit -f 1; gauss --on depth -d gpu in.nrrd | cmp - <(gauss --on depth -d cpu in.nrrd))
 }
 
 @test "device: more rows than a device takes workgroups for go in tiles" {

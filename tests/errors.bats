@@ -178,7 +178,7 @@ nothing_new() {
 	fails 2 '%d%d.tif: 2 numbers in the name, where one can be' median in.nrrd -o %d%d.tif
 	fails 1 "no/x.tif: cannot be created: No such file or directory" median in.nrrd -o no/x.tif
 	fails 1 "no/%d.tif: cannot be created: No such file or directory" median in.nrrd -o no/%d.tif
-	fails 1 "no/no: folder cannot be created: No such file or directory" median in.nrrd -o no/no/
+	fails 1 "no/no/: folder cannot be created: there is no no (mkdir -p makes it)" median in.nrrd -o no/no/
 	nothing_new
 	median two.nrrd -o 100%%_%03d.tif
 	[ -e 100%_000.tif ]
@@ -232,7 +232,7 @@ nothing_new() {
 	fails 1 "/dev/full: cannot be written" median large.nrrd -o /dev/full
 	for suffix in nrrd tif npy pfm; do
 		# 100 blocks of 1 KiB: the limit acts as a disk that fills up.
-		fails 1 "x.$suffix: " bash -c "ulimit -f 100; trap '' XFSZ; median large.nrrd -o x.$suffix"
+		fails 1 "x.$suffix: " bash -c "ulimit -f 100; exec median large.nrrd -o x.$suffix"
 	done
 	rm large.nrrd
 	# plots, which a library writes: larger than the first buffer of a file, too
@@ -569,6 +569,16 @@ for i in range(36):
 		list:
 		  - one
 		  - [1, 2]
+		nothing:
+		   []
+		no_map:
+		   {}
+		outer:
+		   none: []
+		   below:
+
+		      [ 1,	# a list of a line of its own
+		      2 ]
 	END
 	sim=(-s 48x32 -p 40 --projector 1280x800 --origin 250,200 --scene sphere)
 	fringesim "${sim[@]}" --calib calib.yml -o want.nrrd

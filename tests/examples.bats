@@ -145,3 +145,17 @@ for name, low, high in ("x", -90, 120), ("y", -75, 125), ("z", 690, 790):
 head = open("eye.ply", "rb").read(2000).decode("latin-1")
 expect("element vertex %d" % valid.sum() in head, head)'
 }
+
+@test "examples: no page prints an option's value as an option, or closes a parenthesis that it did not open" {
+	run grep -nE 'Fl -[a-z-]+ -?[0-9]' "$top"/man/*.[157]
+	[ -z "$output" ] || { echo "$output"; return 1; }
+	for page in "$top"/man/*.[157]; do
+		printed "$page" 1000 | awk -v page="$page" -v RS= '!/(^|\n) {9}/ {
+			text = $0
+			gsub(/\[[^][()]*\)|\([^][()]*\]/, "", text)	# half-open ranges
+			if (gsub(/\(/, "", text) != gsub(/\)/, "", text))
+				print page ": " $0
+		}'
+	done >unbalanced
+	[ ! -s unbalanced ] || { cat unbalanced; return 1; }
+}

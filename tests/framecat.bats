@@ -79,7 +79,8 @@ for i in range(12):
 f = read_frames("back.nrrd")
 expect([int(g.pixels[0, 0, 0]) for g in f] == list(range(12)), sys.argv[1], len(f))' "$back"
 	done
-	fails 1 "one.png: PNG holds one frame, and a second one came" framecat all.nrrd -o one.png
+	fails 1 "one.png: PNG holds one frame, and a second one came; %04d in the name numbers the files, and a .nrrd file holds all" \
+		framecat all.nrrd -o one.png
 	[ ! -e one.png ]
 }
 
@@ -584,4 +585,36 @@ for name, v in pictures.items():
 			[ "$ours" -le $((theirs * 21 / 20 + 200)) ]	# our key lines
 		done
 	done
+}
+
+@test "framecat: options for files of another format than the output's are refused; so is --chroma of one channel" {
+	py 'write_frames("grey.nrrd", Frame(np.zeros((8, 8), "u1")))
+write_frames("rgb.nrrd", Frame(np.zeros((3, 8, 8), "u1"), ["r", "g", "b"]))
+write_frames("z.nrrd", Frame(np.arange(64, dtype="f4").reshape(8, 8), ["depth"]))'
+	for words in "--chroma 420" "--quality 50" "--jpeg-for fringes" "--lossless" "--one-page" "--ascii" "--jump 3"; do
+		# shellcheck disable=SC2086
+		fails 2 "framecat: ${words%% *}: has no effect on x.png" framecat $words rgb.nrrd -o x.png
+		# shellcheck disable=SC2086
+		fails 2 "framecat: ${words%% *}: has no effect on a stream: give -o FILE" framecat $words rgb.nrrd
+	done
+	fails 2 "--fast: has no effect on x.jpg" framecat --fast rgb.nrrd -o x.jpg
+	fails 2 "--chroma: has no effect on a folder's PNG and TIFF files" framecat --chroma 420 rgb.nrrd -o out/
+	fails 2 "--level: has no effect on %d.tif" framecat --level 3 rgb.nrrd -o %d.tif
+	[ -z "$(ls ./*.png ./*.jpg ./*.tif 2>/dev/null)" ]
+	silent framecat --level 3 --one-page rgb.nrrd -f -o out/
+	silent framecat --chroma 444 rgb.nrrd -o x.png
+	silent framecat --chroma 420 rgb.nrrd -o x.jpg
+	silent fringepipe framecat --chroma 420 rgb.nrrd , framecat -o x.jpg
+	silent framecat --points z.nrrd -o z.csv
+	silent framecat --points z.nrrd -o z.ply
+	fails 2 "--chroma: 420 has no effect on a picture of one channel, which has no colour" framecat --chroma 420 grey.nrrd -o x.jpg
+	fails 2 "holoenc: --quality: has no effect on x.png" holoenc --depth-range 0,64 --quality 50 z.nrrd -o x.png
+	fails 2 "dither3: --level: has no effect on x.tif" dither3 -q --level 3 rgb.nrrd -o x.tif
+	silent dither3 -q rgb.nrrd -o x.tif
+	for video in h264 ffv1; do
+		fails 2 "--chroma: 420 has no effect on a video of r g b by $video: luma chroma_u chroma_v have planes of colour" \
+			framecat --video $video --chroma 420 rgb.nrrd -o x.mkv
+	done
+	silent framecat --chroma 420 grey.nrrd -o x.mkv		# h264 keeps planes of colour for it, of half the resolution
+	fails 2 "--chroma: 422 has no effect on a video of one channel by h264" framecat --chroma 422 grey.nrrd -o x.mkv
 }

@@ -233,3 +233,158 @@ open("cloud.ply", "w").write("ply\nformat ascii 1.0\nelement vertex 1\nproperty 
 	[ "$status" -eq 2 ]
 	[[ $output == *"points          5975 of 5975"*"another place, or another unit"* ]]
 }
+
+# covers OPTION ...: the per cent that framecmp --to OPTION ... prints; "nothing" where no surface faces the camera.
+covers() {
+	framecmp --to "$@" 2>/dev/null | sed -n 's/^covers \([^ :]*\).*/\1/p'
+}
+
+# within LEAST MOST NUMBER
+within() {
+	awk -v low="$1" -v high="$2" -v at="$3" 'BEGIN { exit !(at != "" && at >= low && at <= high) }' ||
+		{ echo "$3 is not within $1 .. $2"; return 1; }
+}
+
+@test "framecmp --to --coverage: half of a plane is missing, whatever its triangles and their sides are" {
+	py "$meshes"'
+V, F = [[-100, -75, 500], [100, -75, 500], [-100, 75, 500], [100, 75, 500]], [(0, 2, 1), (1, 2, 3)]
+g = np.stack(np.meshgrid(np.linspace(-100, 100, 41), np.linspace(-75, 75, 31)), -1).reshape(-1, 2)
+k = np.arange(1271).reshape(31, 41)
+a, b, c, d = k[:-1, :-1].ravel(), k[:-1, 1:].ravel(), k[1:, :-1].ravel(), k[1:, 1:].ravel()
+fine = [tuple(t) for t in np.concatenate([np.c_[a, c, b], np.c_[b, c, d]])]
+save_mesh("two.ply", V, F)
+save_mesh("turned.stl", V, [t[::-1] for t in F])
+save_mesh("mixed.stl", V, [F[0], F[1][::-1]])
+save_mesh("fine.ply", np.c_[g, np.full(1271, 500.)], fine)
+save_mesh("tilted.ply", [[-100, -75, 450], [100, -75, 550], [-100, 75, 450], [100, 75, 550]], F)
+x, y = np.meshgrid(np.linspace(-100, 100, 320), np.linspace(-75, 75, 240))
+p = np.stack([x, y, np.full_like(x, 500)]).astype("f4")
+keys = {"length_unit": "mm"}
+write_frames("full.nrrd", Frame(p, list("xyz"), keys))
+half = p.copy(); half[:, :, 160:] = np.nan
+write_frames("half.nrrd", Frame(half, list("xyz"), keys))
+write_frames("table.nrrd", table(half.reshape(3, -1).T[::-1][rng.permutation(76800)]))
+write_frames("none.nrrd", Frame(np.full_like(p, np.nan), list("xyz"), keys))
+write_frames("off.nrrd", Frame((p + [[[0]], [[0]], [[3]]]).astype("f4"), list("xyz"), keys))
+# over pixels the mesh begins at 0 0, and the camera looks along z, whose sign has no effect
+V = np.array(V) + [100, 75, 0]
+save_mesh("pixels.ply", V, F)
+for name, of in ("depth", p), ("depth_half", half):
+	for axis in "towards", "away":
+		with open(f"{name}_{axis}.nrrd", "wb") as f:
+			f.write(f"NRRD0004\ntype: float\ndimension: 2\nsizes: 320 240\nspacings: {200 / 319} {150 / 239}\nendian: little\nencoding: raw\nchannels:=depth\nz_axis:={axis}\n\n".encode() + of[2].tobytes())'
+	for mesh in two.ply turned.stl mixed.stl fine.ply; do
+		[ "$(covers $mesh full.nrrd)" = 100 ]
+		[ "$(covers $mesh full.nrrd --within 0.5)" = 100 ]
+		# up to two spacings of 0.627 mm from column 159, which lies at -0.314: 0.5 + 0.94 / 200
+		within 50.3 50.6 "$(covers $mesh half.nrrd)"
+		within 50.3 50.6 "$(covers $mesh table.nrrd)"
+		# up to 10 mm: 0.5 + 9.69 / 200
+		within 54.7 55 "$(covers $mesh half.nrrd --within 10)"
+		# less than the points are apart: circles of 0.2 mm on a grid of 0.627, 3.14 * 0.04 / 0.394
+		within 31.5 32.3 "$(covers $mesh full.nrrd --within 0.2)"
+	done
+	for axis in towards away; do
+		[ "$(covers pixels.ply depth_$axis.nrrd)" = 100 ]
+		within 50.3 50.6 "$(covers pixels.ply depth_half_$axis.nrrd)"
+	done
+	framecmp --to two.ply half.nrrd >report
+	grep -qx 'covers 50.[345] % of the surface that faces the camera, a point within 1.26 mm' report
+	framecmp --to two.ply half.nrrd -j 5 | cmp - report
+	# the limit, and exit status; without points the share is 0
+	framecmp -q --to two.ply --coverage 1 full.nrrd
+	framecmp -q --to two.ply --coverage 0.5 half.nrrd
+	run framecmp --to two.ply --coverage 0.9 half.nrrd
+	[ "$status" -eq 1 ]
+	grep -q '^frame 0 coverage 0.50[345][0-9]* < 0.9$' <<<"$output"
+	run framecmp -q --to two.ply --coverage 0.9 half.nrrd
+	[ "$status" -eq 1 ]
+	[ -z "$output" ]
+	run framecmp --to two.ply --coverage 0.9 none.nrrd --deviation dev.nrrd
+	[ "$status" -eq 1 ]
+	[[ $output == *"covers 0 % of the surface"*"frame 0 coverage 0 < 0.9"* ]]
+	py 'expect(np.isnan(read_frame("dev.nrrd")["deviation"]).all())'
+	# 3 mm off: more than two spacings, and a deviation that --within allows
+	run framecmp --to two.ply --coverage 0.9 off.nrrd
+	[ "$status" -eq 1 ]
+	[[ $output == *"covers 0 % of the surface"* ]]
+	[ "$(covers two.ply off.nrrd --within 3.5)" = 100 ]
+	run framecmp --to two.ply --coverage 0.9 --within 1 off.nrrd
+	[ "$status" -eq 1 ]
+	[[ $output == *"76800 farther than --within"*"covers 0 % of the surface"* ]]
+	# mistakes
+	fails 2 "--coverage: wants --to" framecmp --coverage 0.9 full.nrrd full.nrrd
+	for share in 1.5 50 0 -1 x; do
+		fails 2 "--coverage" framecmp --to two.ply --coverage $share full.nrrd
+	done
+	py "$meshes"'
+save_mesh("plane0.ply", [[0, 0, 0], [9, 0, 0], [0, 9, 0]], [(0, 1, 2)])
+write_frames("plane0.nrrd", table(np.c_[rng.uniform(1, 4, (500, 2)), np.zeros(500)]))'
+	grep -qx 'covers nothing: no surface faces the camera, at 0 0 0' <(framecmp --to plane0.ply plane0.nrrd)
+	fails 2 "--coverage: no surface of the mesh faces the camera, at 0 0 0: are the points in a camera's coordinates?" \
+		framecmp -q --to plane0.ply --coverage 0.5 plane0.nrrd
+}
+
+@test "framecmp --to --coverage: the cap of a ball that a camera sees; what is hidden does not count" {
+	py "$meshes"'
+def ball(centre, radius, n=90):	# a ring of triangles ends at 60 degrees
+	t, a = np.linspace(0, np.pi, n + 1)[:, None], np.linspace(0, 2 * np.pi, 2 * n, endpoint=False)
+	V = np.stack(np.broadcast_arrays(np.sin(t) * np.cos(a), np.sin(t) * np.sin(a), np.cos(t)), -1).reshape(-1, 3)
+	k = np.arange(len(V)).reshape(n + 1, 2 * n)
+	r = np.roll(k, -1, 1)
+	a, b, c, d = k[:-1].ravel(), r[:-1].ravel(), k[1:].ravel(), r[1:].ravel()
+	return np.round(centre + radius * V, 9), [tuple(t) for t in np.concatenate([np.c_[a, c, d], np.c_[a, d, b]])]
+V, F = ball([0, 0, 100], 50)
+save_mesh("ball.ply", V, F)
+save_mesh("inwards.ply", V, [t[::-1] for t in F])
+save_mesh("around.ply", *ball([0, 0, 0], 50, 20))
+# seen from 100 with radius 50: up to 60 degrees, half of its front; up to 40 degrees (1 - cos 40) / (1 - cos 60)
+write_frames("cap60.nrrd", table(cap(rng, 60000, [0, 0, 100], 50, 60)))
+write_frames("cap40.nrrd", table(cap(rng, 60000, [0, 0, 100], 50, 40)))
+write_frames("around.nrrd", table(cap(rng, 60000, [0, 0, 0], 50, 180)))
+# a plate of 40 x 40 x 2 at 250 before a plane of 200 x 200 at 500 hides 80 x 80 of it
+B, G = box([40., 40, 2])
+save_mesh("scene.ply", np.r_[np.array(B) - [20, 20, -250], [[-100, -100, 500], [100, -100, 500], [-100, 100, 500], [100, 100, 500]]],
+	[*G, (8, 10, 9), (9, 10, 11)])
+g = np.stack(np.meshgrid(*2 * [np.arange(-99.75, 100, .5)]), -1).reshape(-1, 2)
+seen = g[(np.abs(g) > 40).any(1)]
+plate = g[(np.abs(g) < 20).all(1)]
+write_frames("seen.nrrd", table(np.r_[np.c_[seen, np.full(len(seen), 500)], np.c_[plate, np.full(len(plate), 250)]]))
+write_frames("plane.nrrd", table(np.c_[seen, np.full(len(seen), 500)]))'
+	for mesh in ball inwards; do
+		within 99.8 100 "$(covers $mesh.ply cap60.nrrd --within 1)"
+		# and up to 1 mm more along the ball: (1 - cos 41.146) / (1 - cos 60) = 49.4 %
+		within 48.9 49.5 "$(covers $mesh.ply cap40.nrrd --within 1)"
+	done
+	[ "$(covers around.ply around.nrrd)" = nothing ]	# no camera looks from within a solid
+	[ "$(covers scene.ply seen.nrrd)" = 100 ]
+	framecmp -q --to scene.ply --coverage 0.999 seen.nrrd
+	# 33600 of the plane's 40000 are seen, 1600 of the plate
+	within 95.2 95.7 "$(covers scene.ply plane.nrrd)"
+}
+
+@test "framecmp --to --coverage: agrees with NumPy on a bent sheet with holes, also where --icp moves points and camera" {
+	py "$meshes"'
+V, F = lens(110)
+V = V + [-25, -25, 100]
+save_mesh("part.ply", V, F)
+X, n = on(V, F, 6000)
+X = X[~((X[:, 0] > 3) & (X[:, 1] < 2 * X[:, 0])) | (rng.random(len(X)) < .02)]
+write_frames("a.nrrd", table(X))
+R, T = rotation([1, 2, 3], np.radians(3)), np.array([1., -1, 1])
+write_frames("moved.nrrd", table((X - [0, 0, 100]) @ R.T + [0, 0, 100] + T))
+# all of it is seen: of each triangle the middle, and its area
+a, b, c = (V[np.array(F)[:, k]] for k in range(3))
+area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+middle = (a + b + c) / 3
+near = np.array([(((X - m) ** 2).sum(1) < 1.5 ** 2).any() for m in middle])
+print(100 * area[near].sum() / area.sum())' >share
+	share=$(cat share)
+	within 50 80 "$share"
+	got=$(covers part.ply a.nrrd --within 1.5)
+	echo "NumPy $share, framecmp $got"
+	within -0.4 0.4 "$(awk "BEGIN { print $share - $got }")"
+	framecmp --to part.ply --icp --within 1.5 moved.nrrd >report
+	within -0.4 0.4 "$(awk "BEGIN { print $share - $(sed -n 's/^covers \([0-9.]*\).*/\1/p' report) }")"
+	framecmp --to part.ply --icp --within 1.5 moved.nrrd -j 5 | cmp - report
+}

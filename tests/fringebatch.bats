@@ -38,6 +38,15 @@ few() {			# keep so many sets
 	done
 }
 
+# others_may_look: another user reaches the folder of the test
+others_may_look() {
+	need_other_user
+	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" "$BATS_FILE_TMPDIR"
+	chmod 755 .
+	as_root=()
+	[ "$EUID" -eq 0 ] || as_root=(sudo -n)
+}
+
 stale() {
 	make -s -f recipe.mk stale | sort | tr '\n' ' '
 }
@@ -156,12 +165,10 @@ stale() {
 	echo s03 >list
 	run -2 make -s -f recipe.mk SETS=list
 	[ "${lines[0]}" = "captures/s03: holds no images" ]
-	need_other_user
-	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" "$BATS_FILE_TMPDIR"
-	chmod 755 .
+	others_may_look
 	rm -r out
-	mkdir -m 777 out
-	mkdir out/s02
+	mkdir -p out/s02
+	"${as_root[@]}" chown 65534 out
 	sed -i 's/^recipe = rm[^;]*; /recipe = /' recipe.mk
 	run -1 "${other_user[@]}" "$top/scripts/fringebatch" --engine local recipe.mk
 	[ "${lines[0]}" = "failed: s02, exit status unknown: nothing is written in $PWD/out/s02: may its task?" ]
@@ -218,16 +225,18 @@ stale() {
 
 @test "fringebatch: a second one at the same time is refused; the lock of what is dead is broken" {
 	few 4
-	sed -i 's/^recipe = /&sleep 1; /' recipe.mk
+	touch slow
+	sed -i 's/^recipe = /&for i in {1..600}; do [ -e slow ] || break; sleep 0.1; done; /' recipe.mk
 	run -0 fringebatch --jobs 2 recipe.mk
 	[[ $output == *": 4 sets of 4 in 2 tasks, job "* ]]
 	job=${output##* }
 	run -1 fringebatch recipe.mk
-	[ "$output" = "fringebatch: $PWD/out/batch is taken by host $(hostname), process $(awk '{ print $2 }' out/batch/lock), job $job" ]
+	[ "$output" = "fringebatch: $PWD/out/batch is taken by host $(hostname), process $(awk '{ print $2 }' out/batch/lock), job $job: fringebatch status says how far it is, fringebatch cancel ends it" ]
 	run -1 fringebatch status
 	[[ ${lines[0]} == *": 4 sets to do, "[0-4]" gone through" ]]
 	[[ ${lines[1]} == "tasks: "* ]]
 	run -0 fringebatch cancel
+	rm slow
 	[ ! -e out/batch/lock ]
 	run -1 fringebatch status
 	[[ ${lines[1]} == "it was cancelled; "* ]]
@@ -238,20 +247,20 @@ stale() {
 	run -0 fringebatch --engine local recipe.mk
 	echo "elsewhere 1 -" >out/batch/lock
 	run -1 fringebatch --engine local recipe.mk
-	[[ $output == *"is taken by host elsewhere, process 1, job -; only elsewhere knows whether its process 1 has ended: if so, remove $PWD/out/batch/lock" ]]
+	[[ $output == *"is taken by host elsewhere, process 1: only elsewhere knows whether its process 1 has ended: if so, remove $PWD/out/batch/lock" ]]
 	: >out/batch/lock
 	run -1 fringebatch --engine local recipe.mk
-	[[ $output == *"it is empty: if so, remove "* ]]
+	[[ $output == *"a lock that is empty: if no fringebatch runs there, remove $PWD/out/batch/lock" ]]
 	echo "$(hostname) 1 99999" >out/batch/lock
 	mkdir bin
 	printf '#!/bin/sh\necho "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1\n' >bin/squeue
 	chmod +x bin/squeue
 	PATH=$PWD/bin:$PATH run -1 fringebatch --engine local recipe.mk
-	[[ $output == *"Slurm does not answer whether job 99999 has ended"* ]]
+	[[ $output == *", job 99999: Slurm does not answer whether job 99999 has ended: if so, remove $PWD/out/batch/lock" ]]
 	# others' processes live too
 	echo "$(hostname) 1 -" >out/batch/lock
 	run -1 fringebatch --engine local recipe.mk
-	[[ $output == *"process 1, job -" ]]
+	[[ $output == *"process 1: wait for its end, or kill 1" ]]
 	# of several who find it dead at the same time one has it
 	echo "$(hostname) 999999 -" >out/batch/lock
 	# (which does not end before the others have tried)
@@ -272,12 +281,11 @@ stale() {
 	run -1 fringebatch --engine local recipe.mk
 	[[ $output == *"somebody else takes it at the same time; if not, remove $PWD/out/batch/lock.break" ]]
 	[ "$(find out/batch -maxdepth 1 -name 'lock.*')" = out/batch/lock.break ]
-	need_other_user
-	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" "$BATS_FILE_TMPDIR"
-	chmod 755 .
-	chmod 777 out out/batch
+	others_may_look
 	chmod 600 out/batch/lock
-	fails 1 "out/batch/lock: cannot be read" "${other_user[@]}" "$top/scripts/fringebatch" --engine local recipe.mk
+	"${as_root[@]}" chown 65534 out out/batch
+	"${as_root[@]}" chown 0 out/batch/lock
+	fails 1 "out/batch/lock: cannot be read: ask its owner" "${other_user[@]}" "$top/scripts/fringebatch" --engine local recipe.mk
 }
 
 @test "fringebatch: tasks that are killed, a daemon that dies: no half file, and the next call does the rest" {
@@ -398,9 +406,15 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	fails 1 "other.mk: there is no such recipe" fringebatch other.mk
 	fails 1 "holds no batch" fringebatch status
 	mkdir empty
-	fails 1 "fringebatch: $PWD/recipe.mk:57: empty: has no sets; this is $PWD" fringebatch --engine local recipe.mk CAPTURES=empty
+	fails 1 "fringebatch: $PWD/recipe.mk:$(grep -n 'has no sets' recipe.mk | cut -d: -f1): empty: has no sets; this is $PWD" fringebatch --engine local recipe.mk CAPTURES=empty
 	fails 1 "nowhere" fringebatch --engine local recipe.mk CAPTURES=nowhere
 	fails 1 "the array was not submitted: Batch job submission failed: Invalid partition name specified" fringebatch --partition nosuch recipe.mk
+	[ ! -e out/batch/lock ]
+	# nor by an sbatch that names no job
+	mkdir silent
+	printf '#!/bin/sh\n' >silent/sbatch
+	chmod +x silent/sbatch
+	PATH=$PWD/silent:$PATH fails 1 "fringebatch: the array was not submitted" fringebatch recipe.mk
 	[ ! -e out/batch/lock ]
 	touch file
 	run -0 fringebatch --cpus=999 recipe.mk	# Slurm keeps what no node has
@@ -480,16 +494,16 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 }
 
 @test "fringebatch: a partition that is closed to the user" {
-	need_other_user
-	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/file" "$BATS_FILE_TMPDIR"
-	chmod 755 .
-	mkdir -m 777 out
+	others_may_look
+	mkdir out
+	"${as_root[@]}" chown 65534 out
 	scontrol create PartitionName="closed$$" Nodes="$(hostname -s)" AllowGroups=root
 	fails 1 "fringebatch: the array was not submitted: Batch job submission failed: User's group not permitted to use this partition" \
 		"${other_user[@]}" SLURM_CONF="$SLURM_CONF" "$top/scripts/fringebatch" --partition "closed$$" recipe.mk
 	scontrol delete PartitionName="closed$$"
 	[ "$(ls out/batch)" = "" ]
 	# where the summary's job is refused the array is taken back
+	"${as_root[@]}" rm -r out
 	mkdir bin
 	printf '#!/bin/sh\ncase $* in *--array*) exec %q "$@" ;; esac\necho "sbatch: error: too many jobs" >&2; exit 1\n' \
 		"$(command -v sbatch)" >bin/sbatch
@@ -566,4 +580,308 @@ is_running() { [ "$(squeue -h -r -j "$1" -t R -o %i)" ]; }
 	fails 1 "other.mk is no recipe like samples/recipe.mk" fringebatch other.mk
 	mkdir recipes
 	fails 1 "recipes: there is no such recipe" fringebatch recipes
+}
+
+# recipe_of COMMANDS: samples/recipe.mk with these
+recipe_of() {
+	commands=$1 awk '/^recipe = / { print "define recipe\n" ENVIRON["commands"] "\nendef"; skip = 1 }
+		!skip { print }
+		!/\\$/ { skip = 0 }' "$top/samples/recipe.mk" >recipe.mk
+}
+
+copy='framecat $(firstword $(images)) -o $(result)'
+
+@test "fringebatch: settings of a batch are data, of which nothing is run" {
+	few 2
+	recipe_of "$copy"
+	run -0 fringebatch --engine local recipe.mk
+	batch=$(echo out/batch/*)
+	for line in 'touch here' 'sets=a[$(touch here)]' 'start=$(touch here)' 'words=($(touch here))' 'PATH=/nowhere' 'keep_going=$(touch here)'; do
+		rm -f "$batch"/{summary,status}
+		touch "$batch/jobs"			# as of an array that has ended
+		cp "$batch/settings" settings
+		echo "$line" >>"$batch/settings"
+		fails 1 "$batch/settings: " fringebatch status
+		[ ! -e here ]
+		cp settings "$batch/settings"
+	done
+	rm "$batch/jobs"
+	# words with all that a shell knows reach make as they are
+	recipe_of "$copy; echo \$(call quoted,\$(SIDE))"
+	run -0 fringebatch --engine local recipe.mk SIDE='a "b" $$(touch here) `touch here`'"'"
+	[ "$(cat out/s02/log)" = 'a "b" $(touch here) `touch here`'"'" ]
+	[ ! -e here ]
+	fails 1 "a name or variable with a line break cannot be carried" fringebatch --engine local recipe.mk SIDE=$'a\nb'
+	# a status is 0 or 1
+	batch=$(printf '%s\n' out/batch/* | tail -n 1)
+	for word in 'a[$(touch here)]' '1; touch here' 256 ''; do
+		echo "$word" >"$batch/status"
+		run -1 --separate-stderr fringebatch status
+		[ "$stderr" = "fringebatch: $PWD/$batch/status: is no exit status: '$word'" ]
+	done
+	[ ! -e here ]
+}
+
+@test "fringebatch: no name, message or summary commands a terminal" {
+	few 2
+	recipe_of "$copy"
+	run -0 fringebatch --engine local recipe.mk
+	printf 'done \033[31mred \233 \302\233m\n' >>"$(echo out/batch/*/summary)"
+	run -0 fringebatch status
+	[ "${lines[-1]}" = "done ?[31mred ? ??m" ]
+	fails 1 "holds no batch 'a?[31m??b'" fringebatch status $'a\e[31m\302\233b'
+	for name in captures/$'a\eb' captures/s01/$'a\ab.png'; do
+		touch "$name"
+		run -1 fringebatch --engine local recipe.mk
+		[[ $output == *"captures/"*"a?b"*": make cannot carry this name"* ]]
+		rm "$name"
+	done
+	recipe_of 'printf "\\033[31mred\\233\\n"; false'
+	run -1 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "failed: s01, exit status 1: ?[31mred?" ]
+}
+
+@test "fringebatch: results, batches and locks of another user, or for all to write into, are refused; of a group they are not" {
+	few 2
+	recipe_of "$copy"
+	umask 002
+	run -0 fringebatch --engine local recipe.mk
+	others_may_look
+	batch=$(echo out/batch/*)
+	touch captures/*/*
+	: >lock
+	for file in out out/batch "$batch" "$batch/settings" "$batch/status" out/batch/lock; do
+		[ "$file" != out/batch/lock ] || cp lock out/batch/lock
+		"${as_root[@]}" chown 65534 "$file"
+		fails 1 "$PWD/$file: belongs to another user, nobody: remove it, chmod -R o-w it, or take another OUT" fringebatch status
+		"${as_root[@]}" chown "$EUID" "$file"
+		chmod o+w "$file"
+		fails 1 "$PWD/$file: everyone may write into it: remove it, chmod -R o-w it, or take another OUT" fringebatch status
+		chmod o-w "$file"
+	done
+	for file in out out/batch out/batch/lock; do
+		chmod o+w "$file"
+		fails 1 "$PWD/$file: everyone may write into it: remove it, chmod -R o-w it, or take another OUT" fringebatch --engine local recipe.mk
+		chmod o-w "$file"
+	done
+	rm out/batch/lock
+	run -0 fringebatch status
+	# the recipe by itself
+	chmod o+w out
+	run -2 make -s -f recipe.mk
+	[[ $output == *"out: everyone may write into it: chmod -R o-w it, or take another OUT."* ]]
+	chmod o-w out
+	"${as_root[@]}" chown 65534 out
+	run -2 make -s -f recipe.mk
+	[[ $output == *"out: belongs to another user, nobody: take another OUT."* ]]
+	# root's is anybody's to use as far as he may
+	"${as_root[@]}" chown 0:65534 out
+	"${as_root[@]}" chmod g+w out
+	"${as_root[@]}" rm -r out/*
+	run -0 "${as_root[@]}" setpriv --reuid 65534 --regid 65534 --clear-groups env "PATH=$PATH" make -s -f recipe.mk
+	# an umask of 0 makes none that is refused then
+	"${as_root[@]}" rm -r out
+	umask 0
+	run -0 fringebatch --engine local recipe.mk
+	touch captures/*/*
+	run -0 fringebatch --engine local recipe.mk
+}
+
+@test "fringebatch: nothing is written through a link" {
+	few 2
+	recipe_of "$copy; echo words"
+	echo precious >precious
+	mkdir -p out/s01
+	for file in log failed sum.new depth.tif depth.old.tif depth.failed.tif; do ln -s ../../precious out/s01/$file; done
+	run -0 fringebatch --engine local --by content recipe.mk
+	touch captures/s01/phase1_00.png
+	recipe_of 'echo words; cp $(firstword $(images)) $(result); false'
+	for file in log failed sum.new depth.old.tif depth.failed.tif; do ln -sf ../../precious out/s01/$file; done
+	run -1 fringebatch --engine local --by content recipe.mk
+	[ "$(cat precious)" = precious ]
+	[ "$(find out/s01 -type l)" = "" ]
+	recipe_of "$copy"
+	run -0 fringebatch --engine local recipe.mk
+	# nor in a folder that a link names
+	mkdir aside
+	mv out/s01/depth.tif aside/
+	rm -r out/s01
+	ln -s ../aside out/s01
+	echo precious >aside/failed
+	touch aside/.x.tmp captures/s01/phase1_00.png
+	run -1 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "failed: s01, exit status unknown: $PWD/out/s01: is a link, and nothing is written through it" ]
+	[ "$(ls -A aside)" = $'.x.tmp\ndepth.tif\nfailed' ]
+	rm out/s01
+	for file in recipe captures; do
+		mv out/$file kept
+		ln -s ../precious out/$file
+		run -2 make -s -f recipe.mk
+		[[ $output == *"out/$file: is a link: remove it, or take another OUT."* ]]
+		mv kept out/$file
+	done
+	# the folder of results itself may be one
+	mv out elsewhere
+	ln -s elsewhere out
+	run -0 fringebatch --engine local recipe.mk
+	mv out/batch aside/
+	ln -s ../aside/batch out/batch
+	fails 1 "$PWD/out/batch: is a link" fringebatch status
+	[ "$(cat precious)" = precious ]
+}
+
+@test "fringebatch: a named pipe among the images is named, not read; names of sets and images that mean something to make" {
+	few 2
+	recipe_of "$copy"
+	run -0 fringebatch --engine local --by content recipe.mk
+	mkfifo captures/s01/pipe.png
+	run -1 timeout 200 fringebatch --engine local --by content recipe.mk
+	[ "${lines[0]}" = "failed: s01, exit status 1: captures/s01/pipe.png: is neither a file nor a folder" ]
+	[ "${lines[1]}" = "2 sets: 0 done, 1 up to date, 1 failed, 0 never started" ]
+	rm captures/s01/pipe.png
+	for name in recipe captures; do
+		cp -r captures/s02 captures/$name
+		run -2 make -s -f recipe.mk
+		[[ $output == *"captures/$name: rename this set: in out this is the name of a file."* ]]
+		fails 1 "captures/$name: rename this set: in out this is the name of a file" fringebatch --engine local recipe.mk
+		rm -r captures/$name
+	done
+	cp -r captures/s02 captures/batch
+	cp -r captures/s02 captures/lock
+	run -0 fringebatch --engine local recipe.mk
+	cmp out/s02/depth.tif out/batch/depth.tif
+	[ "$(make -s -f recipe.mk stale)" = "" ]
+	run -0 fringebatch status
+	for name in 'x(1)' '(x)'; do
+		cp captures/s02/phase1_00.png "captures/s02/$name"
+		run -2 make -s -f recipe.mk
+		[[ $output == *"captures/s02/$name: make cannot carry this name: "*"or is an image's and ends in )"* ]]
+		rm "captures/s02/$name"
+	done
+	# also where the folder of captures is a link
+	ln -s captures linked
+	touch 'captures/s01/a b.png'
+	fails 1 "linked/s01/a b.png: make cannot carry this name" fringebatch --engine local recipe.mk CAPTURES=linked
+}
+
+@test "fringebatch: no result of another day stands where a set failed, nor one that was written although it failed" {
+	few 2
+	recipe_of "$copy"
+	run -0 make -s -f recipe.mk
+	cp out/s01/depth.tif good.tif
+	recipe_of 'case $(set) in s01) strict=--strict;; esac; framecat $$strict --set perod_px=3 $(firstword $(images)) -o $(result)'
+	for by in make fringebatch; do
+		if [ $by = make ]; then run -2 make -k -s -f recipe.mk; else run -1 fringebatch --engine local recipe.mk; fi
+		[ "$(ls out/s01)" = $'depth.failed.tif\ndepth.old.tif\nfailed\nlog' ]
+		[ "$(ls out/s02)" = $'depth.tif\nlog' ]
+		cmp good.tif out/s01/depth.old.tif
+		cmp out/s02/depth.tif out/s01/depth.failed.tif
+		if [ $by = make ]; then touch captures/*/*; fi
+	done
+	warning="framecat: --set: no tool reads the key perod_px (is it period_px?)"
+	[ "${lines[0]}" = "failed: s01, exit status 1: $warning" ]
+	[ "${lines[1]}" = "1 sets are done with words in their logs, such as s02: $warning" ]
+	[ "${lines[2]}" = "2 sets: 1 done, 0 up to date, 1 failed, 0 never started" ]
+	rm -r out
+	recipe_of 'cp $(firstword $(images)) $(result); if [ -e bad ]; then rm $(result); false; fi'
+	run -0 make -s -f recipe.mk RESULT=a.b
+	touch captures/*/* bad
+	run -2 make -k -s -f recipe.mk RESULT=a.b
+	[ "$(ls out/s01)" = $'a.old.b\nfailed' ]
+	# which a good one removes
+	rm bad
+	run -0 make -s -f recipe.mk RESULT=a.b
+	[ "$(ls out/s01)" = a.b ]
+	# a recipe that makes nothing new
+	recipe_of "true"
+	run -2 make -k -s -f recipe.mk RESULT=a.b
+	[ "$(ls out/s01)" = $'a.old.b\nfailed' ]
+	# one that ended meanwhile
+	recipe_of 'touch $(call quoted,$(set)).runs; sleep 60'
+	make -s -f recipe.mk -j2 RESULT=a.b & make=$!
+	until [ -e s01.runs ] && [ -e s02.runs ]; do sleep 0.1; done
+	kill $make
+	wait $make || :
+	[ ! -e out/s01/a.b ]
+}
+
+two_begun() { [ -e runs ] && [ "$(wc -l <runs)" -ge 2 ]; }
+
+# slow_recipe: each set writes begin and end into `runs`, once `go` is there
+slow_recipe() {
+	recipe_of 'echo begin $(set) >>runs; for i in {1..600}; do [ ! -e go ] || break; sleep 0.1; done; '"$copy"'; echo end $(set) >>runs'
+}
+
+@test "fringebatch: a signal ends what runs, then the lock is free; what kill -9 leaves running keeps it" {
+	few 6
+	slow_recipe
+	for signal in TERM HUP INT; do
+		rm -f runs
+		# (what the shell starts behind & ignores these two)
+		env --default-signal=INT,QUIT fringebatch --engine local --jobs 2 recipe.mk >said 2>&1 &
+		in_time two_begun
+		pid=$(cut -d' ' -f2 out/batch/lock)
+		kill -$signal "$pid"
+		in_time [ ! -e out/batch/lock ]
+		# nothing of it runs any more
+		[ "$(pgrep -f "$PWD/out/batch" | wc -l)" -eq 0 ]
+		status=0
+		wait $! || status=$?
+		[ "$status" -eq $((128 + $(kill -l $signal))) ]
+		[ "$(cat said)" = "" ]
+		[ "$(grep -c end runs)" -eq 0 ]
+	done
+	# what has no parent any more goes on, to its summary, and is known by its group
+	rm runs
+	fringebatch --engine local --jobs 2 recipe.mk >said 2>&1 &
+	in_time two_begun
+	read -r _ pid _ _ _ group <out/batch/lock
+	kill -9 "$pid"
+	wait $! || :
+	fails 1 "$PWD/out/batch is taken by what host $(hostname), process $pid, has left running: it was killed itself: wait for its end, or kill -- -$group" \
+		fringebatch --engine local recipe.mk
+	kill -9 "$group"
+	fails 1 "or kill -- -$group" fringebatch --engine local recipe.mk
+	kill -- "-$group"
+	touch go
+	in_time run -0 fringebatch --engine local recipe.mk
+	[ "${lines[0]}" = "6 sets: 6 done, 0 up to date, 0 failed, 0 never started" ]
+	[ "$(grep -c end runs)" -eq 6 ]
+	# one whose tools do not end at once
+	rm go
+	touch captures/*/*
+	recipe_of 'trap "" TERM; echo begin $(set) >>runs; while :; do sleep 0.1; done'
+	rm runs
+	fringebatch --engine local --jobs 2 recipe.mk >said 2>&1 &
+	in_time two_begun
+	kill $!
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 143 ]
+	[ "$(pgrep -f "$PWD/out/batch" | wc -l)" -eq 0 ]
+	recipe_of "$copy"
+	run -0 fringebatch --engine local recipe.mk
+}
+
+@test "fringebatch: a lock is dead after another boot, of another process of its number, and of a zombie" {
+	few 1
+	recipe_of "$copy"
+	mkdir -p out/batch
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	start=$(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)
+	lock() { echo "$(hostname) $*" >out/batch/lock; touch captures/*/*; }
+	lock $$ - "$boot" "$start" -
+	fails 1 "fringebatch: $PWD/out/batch is taken by host $(hostname), process $$: wait for its end, or kill $$" fringebatch --engine local recipe.mk
+	lock $$ - other-boot "$start" -
+	run -0 fringebatch --engine local recipe.mk
+	lock $$ - "$boot" $((start - 1)) -
+	run -0 fringebatch --engine local recipe.mk
+	# of a parent that does not wait for it
+	py 'import os, subprocess
+child = os.fork()
+if child == 0: os._exit(0)
+os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+start = open("/proc/%d/stat" % child).read().split(") ")[1].split()[19]
+open("out/batch/lock", "w").write("%s %d - %s %s %d\n" % (sys.argv[1], child, sys.argv[2], start, child))
+sys.exit(subprocess.call(["fringebatch", "--engine", "local", "recipe.mk"]))' "$(hostname)" "$boot"
 }

@@ -566,8 +566,21 @@ open("parallel.txt", "w").write("100 0 50 0 0 100 50 0 0 0 1 0\n100 0 50 9 0 100
 	fails 2 "--distance: is only for --calib" fringesim --distance 100
 	fails 2 "--origin: must be two numbers, not 3" fringesim --calib c.json --origin 1,2,3
 	fails 2 "--origin: lies outside the 160x120 camera" fringesim --calib c.json --origin 160,0
+	fails 2 "--size: 100x20 px from 70,0 on do not lie on the calibration's camera of 160x120 px" \
+		fringesim --calib c.json --size 100x20 --origin 70,0
+	fails 2 "--origin: 180x120 px from -20,0 on do not lie on the calibration's camera of 160x120 px" \
+		fringesim --calib c.json --origin -20,0
+	fails 0 "--size: 80x60 px are the upper left part of the calibration's camera of 160x120 px: leave --size out for the whole picture, or say where the part lies, by --origin" \
+		fringesim --calib c.json --size 80x60 -o crop.nrrd
+	silent fringesim --calib c.json --size 80x60 --origin 0,0 -o crop.nrrd
+	silent fringesim --calib c.json --size 160x120 -o whole.nrrd
+	fails 0 "--projector: says 100x80 px, and the calibration's projector has" fringesim --calib c.json --projector 100x80 -o whole.nrrd
+	sed 's/"image_size": \[160, 120\], //' c.json >sizeless.json
+	fails 0 "sizeless.json: the camera's matrix has its principal point at 82,59, as a picture of 160 x 120 px would" \
+		fringesim --calib sizeless.json --size 80x60 -o crop.nrrd
+	silent fringesim --calib sizeless.json --size 80x60 --origin 0,0 -o crop.nrrd
 	fails 1 "bad.txt" fringesim --calib bad.txt
-	fails 2 "--calib: the axes meet nowhere: --distance is needed" fringesim --calib parallel.txt
+	fails 2 "--calib: the axes meet nowhere: --distance is needed" fringesim --calib parallel.txt --size 100x100
 	fails 1 "one.nrrd: is 4x1, rays need at least 2x2 heights" fringesim --calib c.json --depth one.nrrd
 	fails 2 "--ref-plane: must be three numbers, not 2" fringesim --ref-plane 0,1
 	fails 2 "--ref-plane: is for fringes along one axis" fringesim --ref-plane 0,1,0 --axis both

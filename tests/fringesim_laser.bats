@@ -135,7 +135,7 @@ expect((off == 20).all())
 	for option in --gray=half --flats --marker --steps=4 --motion=1 --mean=3 --kind=2+1; do
 		fails 2 "has no meaning with --laser" fringesim --laser --calib rig.json $option -o null:
 	done
-	for option in --reflection=1,2 --speckle=0.1 --thickness=1 --stage-step=3; do
+	for option in --reflection=1,2 --speckle=0.1 --thickness=1 --stage-step=3 --profile=bar --stage-start=3; do
 		fails 2 "is only for --laser" fringesim $option -o null:
 	done
 }

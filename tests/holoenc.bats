@@ -270,6 +270,7 @@ write_frames("phase.nrrd", Frame(np.zeros((3, 3), "f4"), ["absphase"]))
 write_frames("axis.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"z_axis": "up"}))
 write_frames("range.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"depth_range": "1 2 3"}))
 write_frames("words.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"depth_range": "near far"}))
+write_frames("rgb.nrrd", Frame(np.stack([np.linspace(0, 2, 72, dtype="f4").reshape(8, 9)] * 4), ["depth", "r", "g", "b"]))
 write_frames("white.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"max_value": "0"}))'
 	fails 1 "input has no channel depth, only: absphase" holoenc phase.nrrd
 	fails 2 "--theta" holoenc -t 90 in.nrrd
@@ -286,6 +287,13 @@ write_frames("white.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"max_value"
 	fails 1 "depth_range: must be two numbers" holoenc range.nrrd
 	fails 1 "depth_range" holoenc words.nrrd
 	fails 1 "max_value: must be more than 0, not 0" holoenc --texture depth white.nrrd
+	fails 0 "r g b: the frame's colours are dropped: --texture g keeps one of them" \
+		holoenc --depth-range 0,2 rgb.nrrd rgb.nrrd -o r%d.png
+	fails 0 "r g b: the frame's colours are dropped: --texture g keeps one of them" depthenc --depth-range 0,2 rgb.nrrd -o r.png
+	fails 0 "r g b: the frame's colours are dropped: viewers see the depth, and a channel texture" \
+		holoserve --port 0 --depth-range 0,2 rgb.nrrd
+	framecat --set max_value=2 rgb.nrrd | silent holoenc --depth-range 0,2 --texture g -o r.png
+	silent holoserve --port 0 r0.png
 	fails 1 "nothing.nrrd" holoenc nothing.nrrd
 }
 

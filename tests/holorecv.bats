@@ -66,7 +66,7 @@ for words in (["fringepipe", *command(server, "--frames=1"), ",", "holodec"], ["
 	expect((got.pixels.view("u4") == want.pixels.view("u4")).all() and got.names == want.names == ["depth", "texture"])
 code, out, message = received(server, "-v", "--frames=2")
 expect(code == 0 and "2 frames, none is missing" in message, message)
-for address in ("http://127.0.0.1:%d/", "127.0.0.1:%d", "ws://localhost:%d/live"):
+for address in ("http://127.0.0.1:%d/", "127.0.0.1:%d", "ws://localhost:%d/live", "LOCALHOST.:%d", "of-this.localhost:%d"):
 	done = subprocess.run(["holorecv", "--frames=1", address % server.port], capture_output=True)
 	expect(done.returncode == 0 and len(frames_of(done.stdout)) == 1, address, done.stderr)'
 }
@@ -225,6 +225,7 @@ def fails(messages, part, *words, frames=0):
 	server = Server(messages)
 	code, out, message = received(server, "--retries", "0", *words)
 	expect(code == 1 and message.count("\n") == 1 and part in message, part, code, message)
+	expect(message.startswith("holorecv: 127.0.0.1:%d: " % server.port), message)
 	expect(len(frames_of(out) if out and frames else []) == frames, part)
 raw = lambda data: lambda c: c.sock.sendall(data)
 fails([1000], "no frame came")
@@ -248,7 +249,7 @@ fails([keys(meta, "1e9", 33, "png")], "width: must be a whole number")
 fails(["no line\n"], "a key line is")
 fails(["a: b\0\n"], "key lines with zeros")
 fails(["a: b\n" * 20000], "too long a message")
-fails([head, raw(b"\x82\x7f" + b"\x3f" + b"\xff" * 7)], "too long a message")
+fails([head, raw(b"\x82\x7f" + b"\x3f" + b"\xff" * 7 + b"x")], "too long a message")
 fails([raw(b"\xc2\x00")], "reserved bits are set")
 fails([raw(b"\x82\x80\0\0\0\0")], "a masked frame")
 fails([raw(b"\x80\x01a")], "out of order")
@@ -257,7 +258,16 @@ fails([raw(b"\x83\x01a")], "a frame of unknown kind")
 fails([raw(b"\x09\x01a")], "control frame")
 fails([raw(b"\x89\x7e\x01\x00")], "control frame")
 fails([lambda c: "end"], "it was cut; given up after 1 try")
-fails([head, lambda c: setattr(c, "pongs", False), 3600.0], "nothing came for 0.5 s", "--silence", "0.5")
+def keeps_sending(message):
+	def send(c):
+		while not c.closed:
+			c.send_frame(*message)
+			time.sleep(0.02)
+		return "end"
+	return send
+for more in (3600.0, keeps_sending((1, head.encode())), keeps_sending((9, b"ping")), keeps_sending((10, b""))):
+	fails([head, good, more], "no picture came in 0.5 s; given up after 1 try, 1 frames came", "--silence", "0.5")
+fails([keeps_sending((10, b""))], "no picture came in 0.5 s", "--silence", "0.5")
 # parts of a message, with a ping between them, are well
 parts = [head, lambda c: c.send_frame(2, good[:500], False), lambda c: c.send_frame(9, b"ping"),
 	lambda c: c.send_frame(0, good[500:900], False), lambda c: c.send_frame(0, good[900:]), 1000]
@@ -286,9 +296,29 @@ for answer, part in ((b"SSH-2.0-rubbish\r\n\r\n", "not HTTP"), (b"HTTP/1.1 404 N
 		sock.close()
 	threading.Thread(target=once, daemon=True).start()
 	done = subprocess.run(["holorecv", "--retries", "0", "127.0.0.1:%d" % listening.getsockname()[1]], capture_output=True)
-	expect(done.returncode == 1 and part in done.stderr.decode() and done.stderr.count(b"\n") == 1, part, done.stderr)'
+	expect(done.returncode == 1 and part in done.stderr.decode() and done.stderr.count(b"\n") == 1, part, done.stderr)
+	expect(done.stderr.startswith(b"holorecv: 127.0.0.1:%d: " % listening.getsockname()[1]), done.stderr)
+# one that never ends its answer, or takes none
+for sent in b"", b"HTTP/1.1 101 Switching\r\n", "bytes":
+	listening = socket.create_server(("127.0.0.1", 0))
+	def slowly():
+		sock, _ = listening.accept()
+		try:
+			while sent == "bytes":
+				sock.sendall(b"H")
+				time.sleep(0.1)
+			sock.sendall(sent)
+			time.sleep(60)
+		except OSError:
+			pass
+	threading.Thread(target=slowly, daemon=True).start()
+	begun = time.monotonic()
+	done = subprocess.run(["holorecv", "--retries", "0", "127.0.0.1:%d" % listening.getsockname()[1]], capture_output=True)
+	expect(done.returncode == 1 and b"no handshake came in 5 s; given up" in done.stderr, done.stderr)
+	expect(4 < time.monotonic() - begun < 20, time.monotonic() - begun)'
 	fails 1 "no connection: Connection refused; given up after 1 try" holorecv --retries 0 127.0.0.1:1
 	fails 1 "no such host" holorecv nowhere.invalid:80
+	fails 1 "no such host" holorecv nolocalhost.invalid:80
 }
 
 @test "holorecv: usage" {

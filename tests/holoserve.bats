@@ -459,6 +459,35 @@ expect(server.memory() - before < int(sys.argv[1]), server.memory(), before)
 expect(server.end(signal.SIGINT) == (0, ""))' $limit
 }
 
+@test "holoserve: where connections or descriptors are short, the oldest without a request gives way to a viewer" {
+	py "$common"'
+import resource
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+data = bytes_of(Frame(bell(64, 48), ["depth"]))
+for descriptors in min(4096, most), 40:
+	resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, most))	# the server inherits it
+	server = Server("--encode png --linger --depth-range -5,45")
+	resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, most), most))
+	server.put(data)
+	first = Viewer(server.url)
+	first.frame()
+	many = [socket.create_connection(place(server.url)) for i in range(700)]
+	viewer = Viewer(server.url)
+	expect(viewer.frame()["number"] == 0)
+	many[0].settimeout(5)
+	expect(many[0].recv(1) == b"")
+	many[-1].setblocking(False)
+	try:
+		expect(not many[-1].recv(1), "the newest is closed")
+	except BlockingIOError:
+		pass
+	server.put(data)
+	expect(first.frame()["number"] == 1 and viewer.frame()["number"] == 1)
+	expect(server.end(signal.SIGINT) == (0, ""))
+	for s in many:
+		s.close()'
+}
+
 @test "holoserve: the kernel holds about two pictures of a viewer, as large as the largest so far" {
 	py "$common"'
 import ctypes

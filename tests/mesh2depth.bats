@@ -424,7 +424,8 @@ for i in range(2):
 	py '
 y, x = np.mgrid[:9, :11].astype("f4")
 z = (100 + x * 0.25 - y * 0.5).astype("f4"); z[4, 4] = np.nan
-write_frames("z.nrrd", Frame(z, ["depth"], {"z_axis": "towards"}))'
+write_frames("z.nrrd", Frame(z, ["depth"], {"z_axis": "towards"}))
+write_frames("xyz.nrrd", Frame(np.stack([x, y, z]), ["x", "y", "z"], {"z_axis": "towards"}))'
 	framecat z.nrrd -o b.stl
 	framecat z.nrrd --ascii -o a.stl
 	mesh2depth a.stl b.stl -s 33x27 -o d.nrrd
@@ -441,7 +442,16 @@ m /= np.linalg.norm(m, axis=1)[:, None]
 expect(np.abs(m - t["n"]) < 1e-6)
 expect(t["n"][:, 2] > 0, "towards the viewer")
 expect(open("a.stl").read().count("endfacet") == n)'
-	fails 1 "triangles, not points" framecat z.nrrd --points -o p.stl
+	for suffix in ply csv vnl; do
+		framecat --points xyz.nrrd | framecat -c x,y,z -o "cloud.$suffix"
+		fails 1 "p.stl: STL files hold triangles, not points: .ply and .obj do" framecat "cloud.$suffix" -o p.stl
+	done
+	fails 1 "p.stl: STL files hold triangles, not points: .ply and .obj do" framecat z.nrrd --points -o p.stl
+	[ ! -e p.stl ]
+	silent framecat cloud.ply -o p.obj
+	silent framecat cloud.ply -o p.ply
+	[ "$(grep -c '^v ' p.obj)" -eq 98 ]
+	fails 0 "p.stl: holds no triangle: none has three valid corners within --jump" framecat --set z_axis=towards --crop 0,0,1,9 z.nrrd -o p.stl
 }
 
 @test "mesh2depth: threads and the order of triangles change nothing; history" {
@@ -594,6 +604,14 @@ open("junk.stl", "wb").write(b"abc")'
 	fails 1 "line 4: there is no vertex -4" mesh2depth back.obj
 	fails 1 "line 4: wanted a vertex's number, not 'three'" mesh2depth text.obj
 	fails 1 "line 4: a face has 2 corners" mesh2depth short.obj
+	py '
+open("polygon.obj", "w").write("v 0 0 0\nv 1 0 0\nv 0 1 0\nf" + " 1 2 3" * 3000000 + "\n")
+with open("polygon.ply", "wb") as f:
+	f.write(b"ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+		b"element face 1\nproperty list uint uchar vertex_indices\nend_header\n")
+	f.write(np.array([0, 0, 0, 1, 0, 0, 0, 1, 0], "<f4").tobytes() + np.uint32(9000000).tobytes() + b"\0\1\2" * 3000000)'
+	fails 1 "polygon.obj: line 4: a face has more than 65536 corners" prlimit --cpu=1 mesh2depth polygon.obj -o null:
+	fails 1 "polygon.ply: triangle 0 begins a face of 9000000 corners, more than 65536" prlimit --cpu=1 mesh2depth polygon.ply -o null:
 	fails 1 "line 4: a vertex has 2 coordinates" mesh2depth v.obj
 	fails 1 "holds no triangles" mesh2depth nof.obj
 	fails 1 "line 4: wanted a number, not 'x'" mesh2depth number.obj

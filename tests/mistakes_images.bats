@@ -41,6 +41,36 @@ load mistakes.bash
 		phasewrap -m turned.vnl one.nrrd one.nrrd -o w.nrrd
 }
 
+@test "mistakes: a manifest of patterns, whose captures are in a pipe or a file on standard input, or nowhere" {
+	fringegen -p 40,44 -n 4 -g period --size 320x200 -o patterns/ -m patterns/list.txt
+	fringesim -q -s 100x80 --projector 320x200 -p 40,44 -n 4 --gray period -o captures.nrrd
+	fringesim -q -s 100x80 --projector 320x200 -p 40,44 -n 4 --gray period -o caps/ -m caps.txt
+	right phasewrap -m patterns/list.txt captures.nrrd -o want.nrrd
+	right phasewrap -m patterns/list.txt -o file.nrrd <captures.nrrd
+	right phasewrap -m patterns/list.txt -o pipe.nrrd < <(cat captures.nrrd)
+	right fringepipe phasewrap -m patterns/list.txt , gauss -o chain.nrrd < <(cat captures.nrrd)
+	framecmp want.nrrd file.nrrd
+	framecmp want.nrrd pipe.nrrd
+	[ "$(frameinfo -s chain.nrrd | cut -d' ' -f2)" = "$(frameinfo -s want.nrrd | cut -d' ' -f2)" ]
+	head -c 100000 /dev/urandom >noise
+	fails 1 "standard input" phasewrap -m patterns/list.txt -o no.nrrd <noise
+	fails 1 "standard input" fringegamma -m patterns/list.txt <noise
+	fails 1 "standard input" fringeprobe -m patterns/list.txt <noise
+	[ ! -e no.nrrd ]
+	for tool in "phasewrap -o no.nrrd" fringegamma fringeprobe; do
+		# shellcheck disable=SC2086
+		mistake "patterns/list.txt: its images are the projected patterns, not captures: name the captures, or pipe them in" \
+			$tool -m patterns/list.txt </dev/null
+		# shellcheck disable=SC2086
+		right $tool -q -m patterns/list.txt </dev/null
+	done
+	fringeprobe -m patterns/list.txt <captures.nrrd >report
+	[ "$(tail -1 report)" = "fringepipe phasewrap -m patterns/list.txt - , unwrap2f" ]
+	# a manifest of captures is read, whatever standard input is; so are patterns whose list takes standard input
+	right phasewrap -m caps.txt -o no.nrrd <noise
+	mistake "its images are the projected patterns" phasewrap -m - -o no.nrrd < <(sed 's,^[a-z],patterns/&,' patterns/list.txt)
+}
+
 @test "mistakes: Gray planes without their inverses, in pairs or not, taken twice" {
 	fringesim -q -s 320x200 --projector 640x400 -p 40 -n 4 --gray period --inverse --noise 1 |
 		framecat --split --delete '*' -o %02d.png

@@ -68,6 +68,8 @@ json.dump({"camera_K": [[1900, 0, 640], [0, 1900, 480], [0, 0, 1]], "projector_K
 	framecat --bin 2 bare.nrrd | framecat --delete bin,origin_px -o half.nrrd
 	mistake "say --bin 2" phase2depth --calib c.json half.nrrd -o x.nrrd
 	right phase2depth --calib c.json --bin 2 half.nrrd -o half_x.nrrd
+	mistake "640 x 480 px, is smaller than the calibration's camera of 1280 x 960 px: if it is cut out say where, by --origin" \
+		phase2depth --calib c.json --bin 1 half.nrrd -o x.nrrd
 	py '
 whole, half = read_frame("whole.nrrd"), read_frame("half_x.nrrd")
 expect(half.meta["bin"] == "2 2", half.meta)

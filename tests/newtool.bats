@@ -5,15 +5,14 @@ load helpers
 setup_file() {
 	local top tree=$BATS_FILE_TMPDIR kind words=()
 	top=$(cd "$(dirname "$BATS_TEST_FILENAME")/.." && pwd)
-	# what is compiled already stays so: the copy keeps time stamps, compiler and version
+	# what is compiled already stays so: the copy keeps time stamps and compiler
 	mkdir -p "$tree"/{tests/agree,build,samples}
 	cp -a "$top"/{Makefile,common,scripts} "$tree"
 	cp -a "$top"/samples/block.yml "$tree"/samples
 	cp -a "$top"/tests/{examples.bats,helpers.bash,agreement.bash,frames.py,ignored.py} "$tree"/tests
 	if [ -e "$top/build/flags.list" ]; then
 		cp -a "$top"/build/{common,libfringepipe.a,*.list} "$tree"/build
-		words=("CC=$(sed 's/ -Icommon.*//' "$top/build/flags.list")"
-			"COMMIT=$(sed 's/[^ ]* *//' "$top/build/version.list")")
+		words=("CC=$(sed 's/ -Icommon.*//' "$top/build/flags.list")")
 	fi
 	for kind in map flow pair; do
 		"$tree"/scripts/newtool --kind $kind new$kind >"$tree/$kind.out"
@@ -50,6 +49,30 @@ setup() {
 	# shellcheck disable=SC2016	# the inner shell expands them
 	unshare --mount bash -c 'mount --bind none /usr/include/isa-l && exec make -C "$0" -s "$@" all' "$tree" "${words[@]}" >out 2>&1
 	grep "$named" out
+}
+
+@test "newtool: a new commit links nothing anew; what is linked afterwards names it" {
+	mapfile -t words <"$tree/words"
+	cp -a "$tree"/{Makefile,common,scripts,tools,build,bin} .
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+	make -s "${words[@]}" COMMIT=1234abc all >made
+	run ! has 1234abc < <(bin/newmap --version)
+	[ ! bin/newmap -nt made ]
+	touch tools/newmap/newmap.c
+	make -s "${words[@]}" COMMIT=1234abc bin/newmap
+	[[ $(bin/newmap --version) == "newmap (fringepipe) "*" (commit 1234abc)" ]]
+	run ! has 1234abc < <(bin/newflow --version)
+}
+
+@test "newtool: a tool's unit test takes the tool's files, by its name alone" {
+	mapfile -t words <"$tree/words"
+	cp -a "$tree"/{Makefile,common,scripts,build} .
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+	mkdir -p tools/newunit tests/unit
+	echo 'int twice(int a) { return 2 * a; }' >tools/newunit/twice.c
+	printf '#include <stdio.h>\nint twice(int);\nint main(void) { return printf("%%d\\n", twice(21)) < 0; }\n' >tests/unit/test_newunit_twice.c
+	make -s "${words[@]}" unit
+	[ "$(build/tests/test_newunit_twice)" = 42 ]
 }
 
 @test "newtool: what it wrote is what it says, and what else there is to do" {

@@ -29,9 +29,24 @@ load helpers
 	py '
 from PIL import Image
 Image.fromarray(np.zeros((4, 5, 4), "u1"), "CMYK").save("cmyk.tif")
-open("zero.yml", "wb").write(b"M1: [1, 0\0]\n")'
+open("zero.yml", "wb").write(b"M1: [1, 0\0]\n")
+np.save("K.npy", np.eye(3))
+np.savez("rig.npz", camera_K=np.eye(3))
+open("rig.mat", "wb").write(b"MATLAB 5.0 MAT-file, Platform: GLNXA64".ljust(124) + b"\0\1IM")
+open("list.json", "w").write("[[1100, 0, 320], [0, 1100, 240], [0, 0, 1]]")
+open("objects.json", "w").write("[{\"camera_K\": [1100, 0, 320, 0, 1100, 240, 0, 0, 1]}]")
+open("items.yml", "w").write("%YAML:1.0\n---\n- camera_K: [1, 2]\n")'
 	phase
 	fails 1 "cmyk.tif: TIFF colour space 5 is not grey, RGB or a palette" framecat cmyk.tif
+	for file in K.npy rig.npz; do
+		fails 1 "and calibrations are text: json.dump({\"camera_K\": K.tolist(), ...}, file) writes JSON" phase2depth --calib $file phase.nrrd
+	done
+	fails 1 "rig.mat: is a MATLAB file, and calibrations are text: writelines(jsonencode(rig), \"rig.json\") writes JSON" \
+		phase2depth --calib rig.mat phase.nrrd
+	for file in "list.json: line 1" "objects.json: line 1" "items.yml: line 3"; do
+		fails 1 "$file: expected entries with names, as {\"camera_K\": [...]}, not a list of them" \
+			phase2depth --calib "${file%%:*}" phase.nrrd
+	done
 	fails 1 "zero.yml: no text: it holds a zero byte" phase2depth --calib zero.yml phase.nrrd
 	printf '%s\n' "# file role period_px marker_px" "a.png marker 20 -3" >list.vnl
 	fails 1 "list.vnl line 2: marker_px is below 0: -3" phasewrap --manifest list.vnl phase.nrrd

@@ -121,3 +121,12 @@ skipped() {
 	echo "$output"
 	has "signed integer overflow" <<<"$output"
 }
+
+@test "tests: a test whose output is lost has not passed" {
+	# shellcheck disable=SC2016	# tests/run exports it
+	printf '#!/bin/sh\nrm -r "$results"\necho ok 1 - one\n' >lost
+	chmod +x lost
+	run -1 "$top/tests/run" "$work/lost"
+	has "FAILED $work/lost: what it printed is lost" <<<"$output"
+	run ! has "^passed" <<<"$output"
+}

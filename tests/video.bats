@@ -450,6 +450,37 @@ for pid in open("pids").read().split():
 	kill "$(cat behind)"
 }
 
+@test "video: a playlist in the guise of a video opens no other file" {
+	py "$tools"'sequence("y.nrrd", 1, frames=5)'
+	framecat y.nrrd -o o.mkv
+	ffmpeg -v error -i o.mkv -c copy -movflags +dash secret.mp4
+	# as a box, its first bytes are all of a file of 151,600,191 bytes
+	py 'import os
+text = "\t\t<?ftypjp2 x?><MPD profiles=%r type=%r mediaPresentationDuration=%r><Period><AdaptationSet mimeType=%r>" \
+	"<Representation id=%r bandwidth=%r><BaseURL>file://%s</BaseURL></Representation></AdaptationSet></Period></MPD>\n" % (
+	"urn:mpeg:dash:profile:isoff-main:2011", "static", "PT1S", "video/mp4", "1", "1000", os.path.abspath("secret.mp4"))
+open("guise.mp4", "w").write(text)
+os.truncate("guise.mp4", int.from_bytes(text[:4].encode(), "big"))'
+	[[ $(ffprobe -v error -protocol_whitelist file,pipe guise.mp4 -show_entries stream=codec_name -of csv=p=0) == *h264* ]]
+	fails 1 "framecat: guise.mp4: ffprobe: " framecat guise.mp4 -o null:
+}
+
+@test "video: an ffmpeg or ffprobe that gives nothing for 30 s ends the run" {
+	py "$tools"'sequence("y.nrrd", 1, frames=5)'
+	framecat y.nrrd -o o.mkv
+	for program in ffmpeg ffprobe; do
+		mkdir $program
+		ln -s "$(command -v ffmpeg)" "$(command -v ffprobe)" $program
+		printf '#!/bin/bash\nexec sleep 1000\n' >hangs
+		chmod +x hangs
+		mv hangs $program/$program
+		(FRINGEPIPE_FFMPEG=$PWD/$program/ffmpeg fails 1 "framecat: o.mkv: $program does nothing for 30 s" \
+			timeout 60 framecat o.mkv -o null:) &
+		runs+=($!)
+	done
+	for run in "${runs[@]}"; do wait "$run"; done
+}
+
 @test "video: a reader that stops early leaves no child, and a pipe is as good as a file" {
 	py "$tools"'sequence("y.nrrd", 3, frames=90, w=256, h=256)'
 	framecat --preset ultrafast y.nrrd -o o.mkv

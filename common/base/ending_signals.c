@@ -26,8 +26,7 @@ clean_up(int signal)
 static void
 watch_signals(void)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU,
-		SIGXFSZ };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
 	struct sigaction action = { .sa_handler = clean_up, .sa_flags = (int)SA_RESETHAND };
 	struct sigaction old;
 

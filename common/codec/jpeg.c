@@ -23,6 +23,8 @@
 #define MARKER_BYTES 65533
 #define APP1 (JPEG_APP0 + 1)	/* Exif, XMP */
 #define APP2 (JPEG_APP0 + 2)	/* MPF, and profiles of colour */
+#define EXIF_BYTES 4096	/* of its marker: the first directory, not the preview */
+#define EXIF_ORIENTATION 0x112
 #define SCANS_MOST 500		/* each takes the time of the picture; encoders make a dozen */
 
 /* What is open while libjpeg may jump. It lives on the heap: no local can be lost by the jump. */
@@ -152,13 +154,49 @@ is_of_camera(const struct job *job)
 	return false;
 }
 
+static size_t
+exif_number(const unsigned char *at, size_t bytes, bool little)
+{
+	size_t v = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		v = v << 8 | at[little ? bytes - 1 - i : i];
+	return v;
+}
+
+/* From the first directory of the Exif data, which is that of a TIFF file; 1: there is none. */
+static unsigned
+exif_orientation(const struct job *job)
+{
+	jpeg_saved_marker_ptr m = job->jpeg.in.marker_list;
+	const unsigned char *tiff;
+	size_t n, at, entries;
+	bool little;
+
+	while (m && !(m->marker == APP1 && m->data_length >= 14 && !memcmp(m->data, "Exif\0", 6)))
+		m = m->next;
+	if (!m)
+		return 1;
+	tiff = m->data + 6;
+	n = m->data_length - 6;
+	little = *tiff == 'I';
+	at = exif_number(tiff + 4, 4, little);
+	if (at > n - 2)
+		return 1;
+	entries = exif_number(tiff + at, 2, little);
+	for (at += 2; entries && at + 12 <= n; at += 12, entries--)
+		if (exif_number(tiff + at, 2, little) == EXIF_ORIENTATION)
+			return (unsigned)exif_number(tiff + at + 8, 2, little);
+	return 1;
+}
+
 static void
 read_head(struct job *job)
 {
 	struct jpeg_decompress_struct *jpeg = &job->jpeg.in;
 
 	jpeg_save_markers(jpeg, JPEG_COM, 0xffff);
-	jpeg_save_markers(jpeg, APP1, 4);
+	jpeg_save_markers(jpeg, APP1, EXIF_BYTES);
 	jpeg_save_markers(jpeg, APP2, 4);
 	jpeg_read_header(jpeg, TRUE);
 	jump_if(job, jpeg->num_components != 1 && jpeg->num_components != 3 && fail(job->path,
@@ -170,6 +208,7 @@ read_head(struct job *job)
 	jump_if(job, head_init(&job->head, jpeg->image_width, jpeg->image_height,
 	    (size_t)jpeg->num_components, SAMPLE_UCHAR) < 0);
 	take_text(job);
+	samples_note_orientation(job->path, exif_orientation(job));
 	job->of_camera = is_of_camera(job);
 }
 
@@ -357,6 +396,9 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 	if (head->w > JPEG_MAX_DIMENSION || head->h > JPEG_MAX_DIMENSION)
 		return fail(saver->path, "JPEG holds at most %ld x %ld pixels, not %zu x %zu",
 		    JPEG_MAX_DIMENSION, JPEG_MAX_DIMENSION, head->w, head->h);
+	if (head->c == 1 && options->chroma != CHROMA_444)
+		return fail_usage("--chroma", "%s has no effect on a picture of one channel, which "
+		    "has no colour", chromas[options->chroma]);
 	if (options->purpose == JPEG_FOR_FRINGES && options->chroma != CHROMA_444)
 		return fail_usage("--chroma", "%s does not go with --jpeg-for fringes, which has "
 		    "no plane of colour to halve", chromas[options->chroma]);

@@ -112,6 +112,8 @@ write_mesh(struct saver *saver, const struct mesh *mesh, bool ascii)
 	if (facets > UINT32_MAX)
 		return fail(saver->path, "an STL file has at most %u triangles, not %zu",
 		    UINT32_MAX, facets);
+	if (facets == 0)
+		warn(saver->path, "holds no triangle: none has three valid corners within --jump");
 	point = collect_points(mesh);
 	if (!point)
 		return -1;
@@ -128,8 +130,8 @@ stl_save(struct saver *saver, const struct frame *frame)
 	struct mesh mesh;
 	int status;
 
-	if (options->points)
-		return fail(saver->path, "STL files hold triangles, not points");
+	if (options->points || head_is_table(&frame->head))
+		return fail(saver->path, "STL files hold triangles, not points: .ply and .obj do");
 	status = mesh_init(&mesh, saver->path, frame, options);
 	if (status == 0)
 		status = write_mesh(saver, &mesh, options->ascii);

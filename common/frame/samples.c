@@ -218,6 +218,22 @@ samples_warn_rest(const char *path, size_t left)
 		    left == 1 ? "is" : "are");
 }
 
+static bool be_verbose;
+
+void
+samples_set_verbose(bool verbose)
+{
+	be_verbose = verbose;
+}
+
+void
+samples_note_orientation(const char *path, unsigned orientation)
+{
+	if (orientation >= 2 && orientation <= 8 && be_verbose)
+		note(path, "its orientation, %u of Exif, is not applied: the pixels are read as "
+		    "they are stored", orientation);
+}
+
 int
 samples_check_claim(const char *path, size_t left, size_t w, size_t h, size_t c, size_t bits,
     size_t ratio)

@@ -40,6 +40,9 @@ void samples_swap(void *row, size_t n, size_t size);
 size_t samples_bytes_left(FILE *);
 /* warn() of `left` bytes behind an image, 0 or SIZE_MAX: none, that no reader takes. */
 void samples_warn_rest(const char *path, size_t left);
+/* note(), where -v is on, of an orientation of Exif or TIFF (1: none) that no reader applies. */
+void samples_note_orientation(const char *path, unsigned orientation);
+void samples_set_verbose(bool verbose);
 /*
  * Refuses sizes that the `left` bytes of a file cannot hold, before anything is allocated for them:
  * a header of w x h x c samples of `bits` bits, packed by at most `ratio` (1: not compressed).

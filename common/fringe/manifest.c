@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "io/safe_file.h"
+#include "io/source.h"
 #include "io/target.h"
 #include "run/run.h"
 
@@ -587,11 +590,52 @@ manifest_files(const struct manifest *manifest, size_t *n)
 	return file;
 }
 
-int
-manifest_operands(const struct manifest *manifest, struct run *run, char ***file)
+/* Did fringegen alone write the manifest's first image? fringesim photographs such patterns. */
+static bool
+names_patterns(const struct manifest *manifest)
 {
+	const char *path = manifest->row[0].file, *writer, *next;
+	struct frame *frame;
+	struct stat st;
+	bool patterns;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))	/* a pipe can be read once */
+		return false;
+	if (source_load(path, &frame) < 0) {
+		fail_clear();		/* the run fails where it reads the file */
+		return false;
+	}
+	writer = meta_get(&frame->head.meta, "cmd.1");
+	next = meta_get(&frame->head.meta, "cmd.2");
+	patterns = writer && !strncmp(writer, "fringegen", 9) && !next;
+	frame_free(frame);
+	return patterns;
+}
+
+static bool
+standard_input_has_data(void)
+{
+	struct stat st;
+
+	return fstat(STDIN_FILENO, &st) == 0 &&
+	    (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+}
+
+int
+manifest_operands(const struct manifest *manifest, const char *path, struct run *run, char ***file)
+{
+	for (size_t i = 0; i < run->operands; i++)
+		if (!strcmp(path, "-") && !strcmp(run->operand[i], "-"))
+			return fail_usage("--manifest", "and the images both want standard input");
 	if (run->position > 0 || run->operands > 0)
 		return 0;
+	if (names_patterns(manifest)) {
+		if (strcmp(path, "-") && standard_input_has_data())
+			return 0;
+		if (!run->quiet)
+			note(path, "its images are the projected patterns, not captures: name the "
+			    "captures, or pipe them in");
+	}
 	*file = manifest_files(manifest, &run->operands);
 	if (!*file)
 		return -1;

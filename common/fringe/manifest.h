@@ -60,9 +60,11 @@ int manifest_load(const char *path, struct manifest *out);
 char **manifest_files(const struct manifest *, size_t *n);
 struct run;
 
-/* Without operands the first stage reads the manifest's own files: sets run->operand to `*file`, an
- * array that the caller frees, else leaves both. -1 after fail(). */
-int manifest_operands(const struct manifest *, struct run *, char ***file);
+/* Without operands the first stage reads the files of the manifest at `path`: sets run->operand to
+ * `*file`, an array that the caller frees. Leaves both where operands are given, and where the
+ * files are patterns as fringegen wrote them and standard input is a pipe or a file: the captures
+ * come from there. -1 after fail(). */
+int manifest_operands(const struct manifest *, const char *path, struct run *, char ***file);
 /* How many rows are one measurement: fewer than all where they say which step each is, and repeat,
  * as those of several measurements with the same patterns do. */
 size_t manifest_measurement(const struct manifest *);

@@ -87,3 +87,14 @@ texture_cut_conclude(const struct texture_cut *cut)
 		warn("--texture", "in all %zu samples of %zu frames lay outside and were cut",
 		    cut->samples, cut->frames);
 }
+
+void
+texture_warn_colours(const struct frame_head *head, const char *cure, bool *warned)
+{
+	if (*warned || (head_channel(head, "depth") == NO_CHANNEL &&
+	    head_channel(head, "z") == NO_CHANNEL) || head_channel(head, "r") == NO_CHANNEL ||
+	    head_channel(head, "g") == NO_CHANNEL || head_channel(head, "b") == NO_CHANNEL)
+		return;
+	*warned = true;
+	warn("r g b", "the frame's colours are dropped: %s", cure);
+}

@@ -19,6 +19,9 @@ void texture_cut_count(struct texture_cut *, struct run *, const struct frame *,
 /* Of a frame's samples, from low to high: that second line. False where all are black, which says
  * nothing of the next frame. */
 bool texture_warn_black(const char *name, double low, double high, double white);
+/* warn(), once, where a frame of depth or z has r g b too, which its picture has no place for;
+ * `cure` follows a colon. */
+void texture_warn_colours(const struct frame_head *, const char *cure, bool *warned);
 /* At the end: a line with all of them, where there is more to say than the first did. */
 void texture_cut_conclude(const struct texture_cut *);
 

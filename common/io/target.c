@@ -219,7 +219,7 @@ file_put(struct target *target, const struct frame *frame)
 
 	if (saver->frames && !target->codec->many)
 		return fail(saver->path, "%s holds one frame, and a second one came; %%04d in the "
-		    "name numbers the files", target->codec->name);
+		    "name numbers the files, and a .nrrd file holds all", target->codec->name);
 	if (target->codec->save(saver, frame) < 0)
 		return -1;
 	saver->frames++;
@@ -409,6 +409,28 @@ files_begin(struct target *target)
 	return 0;
 }
 
+/* Of a folder that the run creates: mkdir() creates one, not those it lies in. */
+static int
+parent_check(const char *path)
+{
+	char *folder = strdup(path), *slash;
+	int status = 0;
+
+	if (!folder)
+		return fail_memory();
+	for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--)
+		folder[n - 1] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash && slash > folder) {
+		*slash = '\0';
+		if (access(folder, F_OK) < 0)
+			status = fail(path, "folder cannot be created: there is no %s (mkdir -p "
+			    "makes it)", folder);
+	}
+	free(folder);
+	return status;
+}
+
 static bool
 names_folder(const char *path)
 {
@@ -429,7 +451,7 @@ target_check(const char *path, bool force)
 	if (!*path)
 		return fail_usage(NULL, "name of the output is empty");
 	if (names_folder(path))
-		return access(path, F_OK) == 0 ? folder_check(path, force) : 0;
+		return access(path, F_OK) == 0 ? folder_check(path, force) : parent_check(path);
 	first = files_check(path, &codec, &numbers);
 	free(first);
 	return first ? 0 : -1;
@@ -453,6 +475,54 @@ target_begin(struct target *target, const char *path, bool force)
 		return folder_begin(target, force);
 	}
 	return files_begin(target);
+}
+
+/* Does the command give the option another value than its default? */
+static bool
+is_given(const char *command, const char *name)
+{
+	char word[80];
+	const char *at = command;
+	size_t n = (size_t)snprintf(word, sizeof(word), " --%s", name);
+
+	while ((at = strstr(at, word)) && at[n] && at[n] != '=' && at[n] != ' ')
+		at += n;
+	return at;
+}
+
+static bool
+takes(const char *path, const char *name)
+{
+	const struct codec *codec = codec_by_suffix(path);
+
+	for (const struct opt *row = codec ? codec->options : NULL; row && row->name; row++)
+		if (!strcmp(row->name, name))
+			return true;
+	return false;
+}
+
+/* An option that other formats have would be without effect. */
+static int
+check_options(const char *path, const struct save_options *options)
+{
+	const bool stream = !path || !strcmp(path, "-"), folder = !stream && names_folder(path);
+	const char *what = stream ? "a stream: give -o FILE" :
+	    folder ? "a folder's PNG and TIFF files" : path;
+	char *command = opt_command("", options->table, options->values);
+	int status = command ? 0 : -1;
+
+	for (size_t i = 0; codecs[i] && status == 0; i++)
+		for (const struct opt *row = codecs[i]->options; row && row->name; row++)
+			if (is_given(command, row->name) && !(folder ?
+			    takes("a.png", row->name) || takes("a.tif", row->name) :
+			    !stream && takes(path, row->name))) {
+				char option[80];
+
+				snprintf(option, sizeof(option), "--%s", row->name);
+				status = fail_usage(option, "has no effect on %s", what);
+			}
+	free(command);
+	return status;
 }
 
 char *
@@ -488,7 +558,8 @@ target_open(const char *path, bool force, const struct save_options *options)
 	}
 	if (options)
 		target->options = *options;
-	if (target_begin(target, path, force) < 0) {
+	if ((target->options.table && check_options(path, options) < 0) ||
+	    target_begin(target, path, force) < 0) {
 		target_close(target, false);
 		return NULL;
 	}

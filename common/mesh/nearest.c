@@ -386,3 +386,91 @@ nearest_find(const struct nearest *tree, const double x[3], double within, size_
 	}
 	out->distance = copysign(sqrt(best.squares), vector3_dot(d, out->normal));
 }
+
+/* ---- lines of sight ---- */
+
+const double (*nearest_corners(const struct nearest *tree, size_t place))[3]
+{
+	return (const double (*)[3])tree->corner[place];
+}
+
+/* A line from + t along, for t from `begin` to 1. */
+struct sight {
+	double from[3], along[3], begin;
+};
+
+/* Slabs (Ericson 2005, 5.3.3). */
+static bool
+crosses_box(const struct node *node, const struct sight *sight)
+{
+	double begin = sight->begin, end = 1;
+
+	for (int i = 0; i < 3; i++) {
+		double a = node->low[i] - sight->from[i], b = node->high[i] - sight->from[i];
+
+		if (sight->along[i] == 0) {
+			if (a > 0 || b < 0)
+				return false;
+			continue;
+		}
+		a /= sight->along[i];
+		b /= sight->along[i];
+		begin = greater(begin, lesser(a, b));
+		end = lesser(end, greater(a, b));
+	}
+	return begin <= end;
+}
+
+/* Moeller and Trumbore 1997; a line within the triangle's plane crosses nothing. */
+static bool
+crosses_triangle(const double corner[3][3], const struct sight *sight)
+{
+	double ab[3], ac[3], p[3], q[3], s[3], det, u, v, t;
+
+	for (int i = 0; i < 3; i++) {
+		ab[i] = corner[1][i] - corner[0][i];
+		ac[i] = corner[2][i] - corner[0][i];
+		s[i] = sight->from[i] - corner[0][i];
+	}
+	vector3_cross(sight->along, ac, p);
+	det = vector3_dot(ab, p);
+	if (det == 0)
+		return false;
+	u = vector3_dot(s, p) / det;
+	vector3_cross(s, ab, q);
+	v = vector3_dot(sight->along, q) / det;
+	t = vector3_dot(ac, q) / det;
+	return u >= 0 && v >= 0 && u + v <= 1 && t > sight->begin && t < 1;
+}
+
+bool
+nearest_hides(const struct nearest *tree, size_t place, const double from[3], const double to[3],
+    double clear)
+{
+	struct sight sight;
+	uint32_t stack[DEPTH];
+	size_t n = 0;
+
+	for (int i = 0; i < 3; i++) {
+		sight.from[i] = from[i];
+		sight.along[i] = to[i] - from[i];
+	}
+	sight.begin = clear / sqrt(vector3_dot(sight.along, sight.along));
+	stack[n++] = 0;
+	while (n) {
+		uint32_t at = stack[--n];
+		const struct node *node = &tree->node[at];
+
+		if (!crosses_box(node, &sight))
+			continue;
+		for (size_t k = node->first; k < (size_t)node->first + node->n; k++)
+			if (k != place && crosses_triangle((const double (*)[3])tree->corner[k],
+			    &sight))
+				return true;
+		if (node->n == 0) {
+			stack[n++] = node->first;
+			stack[n++] = at + 1;
+		}
+	}
+	return false;
+}

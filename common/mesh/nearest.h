@@ -39,5 +39,12 @@ void nearest_count(const struct nearest *, struct nearest_counts *);
  * the search shorter and changes nothing else, or NEAREST_NONE. */
 void nearest_find(const struct nearest *, const double x[3], double within, size_t from,
     struct nearest_point *);
+/* The corners of the triangle at a place < nearest_counts.triangles: neighbouring places lie near
+ * each other on the mesh. */
+const double (*nearest_corners(const struct nearest *, size_t place))[3];
+/* Does the mesh hide the point `from` of the triangle at `place` from the point `to`: does another
+ * triangle cross the line between them, farther than `clear` from `from`? */
+bool nearest_hides(const struct nearest *, size_t place, const double from[3], const double to[3],
+    double clear);
 
 #endif

@@ -79,6 +79,9 @@ take_face(struct obj *obj)
 	size_t n = 0;
 
 	for (; words_next(&obj->words); n++) {
+		if (n == POLYGON_MOST)
+			return fail(obj->words.path, "line %zu: a face has more than %d corners",
+			    obj->words.line, POLYGON_MOST);
 		if (take_corner(obj, &corner[n < 2 ? n : 2]) < 0)
 			return -1;
 		if (n < 2)

@@ -141,6 +141,9 @@ take_polygon(struct ply *ply, const struct ply_property *property, unsigned long
 	uint64_t corner[3] = { 0 };
 	double v;
 
+	if (n > POLYGON_MOST)
+		return fail(ply->path, "triangle %zu begins a face of %llu corners, more than %d",
+		    mesh_of(ply)->out->n, n, POLYGON_MOST);
 	for (unsigned long long i = 0; i < n; i++) {
 		if (next_point(ply, property->type, false, &v) < 0)
 			return -1;

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define POLYGON_MOST 65536	/* corners: a face of more is taken for damage */
+
 /* Where the axes of a mesh's coordinates point, as far as its file says. */
 enum mesh_axes {
 	AXES_MODEL,		/* unknown: y up, and the front faces +z */

@@ -301,13 +301,15 @@ check(const struct editing *editing, const char *text, size_t n)
 	    (size_t)(editing->end - editing->text), &before) < 0)
 		return -1;
 	if (number_file_parse(editing->path, text, n, &after) == 0) {
-		status = is_as_meant(editing, &before, &after) ? 0 : fail(editing->path,
-		    "cannot put %s into this text: write it as JSON, or as YAML with its keys at "
-		    "the beginning of lines", editing->edit[0].name);
+		status = is_as_meant(editing, &before, &after) ? 0 : -1;
 		number_file_free(&after);
 	}
 	number_file_free(&before);
-	return status;
+	if (status == 0 || fail_is_memory())
+		return status;
+	fail_clear();
+	return fail(editing->path, "cannot put %s into this text: write it as JSON, or as YAML "
+	    "with its keys at the beginning of lines", editing->edit[0].name);
 }
 
 int

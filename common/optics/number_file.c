@@ -35,6 +35,24 @@ plain(struct number_parser *parser, bool *is)
 	}
 }
 
+/* Files of other programs that are no text, and how these write JSON. */
+static int
+fail_binary(const char *path, const char *text, size_t n)
+{
+	static const char numpy[] = "json.dump({\"camera_K\": K.tolist(), ...}, file)";
+	static const struct {
+		const char *start, *what, *cure;
+	} known[] = { { "\x93NUMPY", "a NumPy array", numpy },
+		{ "PK\3\4", "a NumPy archive", numpy },
+		{ "MATLAB", "a MATLAB file", "writelines(jsonencode(rig), \"rig.json\")" } };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (n > 8 && !strncmp(text, known[i].start, strlen(known[i].start)))
+			return fail(path, "is %s, and calibrations are text: %s writes JSON",
+			    known[i].what, known[i].cure);
+	return fail(path, "no text: it holds a zero byte");
+}
+
 int
 number_file_parse(const char *path, const char *text, size_t n, struct number_file *out)
 {
@@ -45,7 +63,7 @@ number_file_parse(const char *path, const char *text, size_t n, struct number_fi
 
 	memset(out, 0, sizeof(*out));
 	if (memchr(text, '\0', n))
-		return fail(path, "no text: it holds a zero byte");
+		return fail_binary(path, text, n);
 	parser.at += byte_order_mark(text, n);
 	status = plain(&parser, &is_plain);
 	if (status == 0 && !is_plain && *parser.at == '{') {
@@ -55,6 +73,7 @@ number_file_parse(const char *path, const char *text, size_t n, struct number_fi
 			status = number_parser_fail(&parser, "the end of the file");
 	} else if (status == 0 && !is_plain)
 		status = *parser.at == '<' ? number_xml(&parser) : number_yaml(&parser);
+	free(parser.key);
 	if (status < 0)
 		number_file_free(out);
 	return status;

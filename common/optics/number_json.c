@@ -75,7 +75,8 @@ object(struct number_parser *parser, const char *name, int depth)
 			return number_parser_fail(parser, "a key and a colon");
 		parser->at++;
 		number_parser_join(inner, name, key, n);
-		if (number_json_value(parser, inner, depth + 1) < 0)
+		if (number_parser_key(parser, inner) < 0 ||
+		    number_json_value(parser, inner, depth + 1) < 0)
 			return -1;
 	}
 }

@@ -6,22 +6,62 @@
 
 #include "base/fail.h"
 
-#define ENTRY_LIMIT 4096
+#define KEY_LIMIT 4096
+
+static size_t
+line_number(const struct number_parser *parser)
+{
+	size_t line = 1;
+
+	for (const char *c = parser->start; c < parser->at; c++)
+		line += *c == '\n';
+	return line;
+}
 
 int
 number_parser_fail(const struct number_parser *parser, const char *why)
 {
-	size_t line = 1;
 	char seen[17];
 	int n = 0;
 
-	for (const char *c = parser->start; c < parser->at; c++)
-		line += *c == '\n';
 	while (n < 16 && parser->at + n < parser->end && parser->at[n] != '\n')
 		n++;
 	memcpy(seen, parser->at, (size_t)n);
 	seen[n] = '\0';
-	return fail(parser->path, "line %zu: expected %s, found '%s'", line, why, seen);
+	return fail(parser->path, "line %zu: expected %s, found '%s'", line_number(parser), why,
+	    seen);
+}
+
+/* An array of n elements with room for one more: it grows at powers of two. NULL after fail(). */
+static void *
+with_room(void *array, size_t n, size_t size)
+{
+	void *more = n & (n - 1) ? array : reallocarray(array, n ? 2 * n : 1, size);
+
+	if (!more)
+		fail_memory();
+	return more;
+}
+
+int
+number_parser_key(struct number_parser *parser, const char *name)
+{
+	void *more;
+
+	if (parser->muted || strlen(name) >= NUMBER_FILE_NAME_SIZE)
+		return 0;
+	for (size_t i = 0; i < parser->keys; i++)
+		if (!strcmp(parser->key[i], name))
+			return fail(parser->path, "line %zu: key %s comes a second time: keep one "
+			    "of the two", line_number(parser), name);
+	if (parser->keys == KEY_LIMIT)
+		return fail(parser->path, "more than %d keys: no calibration", KEY_LIMIT);
+	more = with_room(parser->key, parser->keys, sizeof(*parser->key));
+	if (!more)
+		return -1;
+	parser->key = more;
+	strcpy(parser->key[parser->keys++], name);
+	return 0;
 }
 
 int
@@ -32,16 +72,16 @@ number_parser_open(struct number_parser *parser, const char *name)
 
 	if (parser->muted || strlen(name) >= NUMBER_FILE_NAME_SIZE)
 		return 0;
-	if (file->entries == ENTRY_LIMIT)
-		return fail(parser->path, "more than %d entries: no calibration", ENTRY_LIMIT);
-	if (!(file->entries & (file->entries - 1))) {
-		more = reallocarray(file->entry, file->entries ? 2 * file->entries : 1,
-		    sizeof(*more));
-		if (!more)
-			return fail_memory();
-		file->entry = more;
-	}
-	more = &file->entry[file->entries++];
+	for (size_t i = 0; i < file->entries; i++)
+		if (!strcmp(file->entry[i].name, name))
+			return number_parser_fail(parser, "all values of a key in one place");
+	if (file->entries == KEY_LIMIT)
+		return fail(parser->path, "more than %d entries: no calibration", KEY_LIMIT);
+	more = with_room(file->entry, file->entries, sizeof(*more));
+	if (!more)
+		return -1;
+	file->entry = more;
+	more += file->entries++;
 	memset(more, 0, sizeof(*more));
 	strcpy(more->name, name);
 	more->first = file->n;

@@ -14,11 +14,15 @@ struct number_parser {
 	const char *start, *at, *end;	/* of the text; *end is 0 */
 	struct number_file *file;
 	int muted;			/* inside lists of objects: entries are not kept */
+	char (*key)[NUMBER_FILE_NAME_SIZE]; /* those that came, of entries and of what holds them */
+	size_t keys;
 	char open[NUMBER_FILE_NAME_SIZE]; /* YAML: the key whose list lines that begin with - are */
 };
 
 /* Fails with the line of the cursor, what was expected there and what was found. */
 int number_parser_fail(const struct number_parser *, const char *why);
+/* Notes a key, which the cursor is behind. A second one of that name is an error. */
+int number_parser_key(struct number_parser *, const char *name);
 /* Begins an entry, without numbers yet; one whose name is too long is not kept. */
 int number_parser_open(struct number_parser *, const char *name);
 /* Appends a number to the last entry, if that is `name`. */

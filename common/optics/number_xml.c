@@ -53,6 +53,7 @@ int
 number_xml(struct number_parser *parser)
 {
 	char name[NUMBER_DEPTH_LIMIT + 1][NUMBER_FILE_NAME_SIZE + 1] = { "" };
+	bool item[NUMBER_DEPTH_LIMIT + 1] = { false };	/* of a list: OpenCV calls it _ */
 	int depth = 0;			/* 1 within the outermost element */
 
 	for (;;) {
@@ -74,13 +75,19 @@ number_xml(struct number_parser *parser)
 		n = strcspn(tag, " \t\r\n/>");
 		parser->at = close + 1;
 		if (*tag == '/') {
-			if (--depth < 0)
+			if (depth == 0)
 				return number_parser_fail(parser, "an opening tag");
+			parser->muted -= item[depth--];
 		} else if (close[-1] != '/') {
 			if (++depth > NUMBER_DEPTH_LIMIT)
 				return number_parser_fail(parser, "fewer nested elements");
-			if (depth > 1)
-				number_parser_join(name[depth], name[depth - 1], tag, n);
+			item[depth] = n == 1 && *tag == '_';
+			parser->muted += item[depth];
+			if (depth == 1)
+				continue;
+			number_parser_join(name[depth], name[depth - 1], tag, n);
+			if (number_parser_key(parser, name[depth]) < 0)
+				return -1;
 		}
 	}
 }

@@ -21,33 +21,7 @@ end_of_line(struct number_parser *parser)
 	return 0;
 }
 
-/* A line that begins with "- ": what follows goes into the list of the open key. */
-static int
-yaml_item(struct number_parser *parser)
-{
-	struct number_file *file = parser->file;
-	bool is_object;
-	double v;
-
-	while (parser->at[0] == '-' && (isspace((unsigned char)parser->at[1]) || !parser->at[1])) {
-		parser->at++;
-		number_parser_skip_blank(parser, false);
-	}
-	if (parser->at >= parser->end || *parser->at == '\n')
-		return 0;
-	if ((!file->entries || strcmp(file->entry[file->entries - 1].name, parser->open)) &&
-	    number_parser_open(parser, parser->open) < 0)
-		return -1;
-	if (*parser->at == '[')
-		return number_json_list(parser, parser->open, 1) < 0 ? -1 : end_of_line(parser);
-	if (number_parser_number(parser, &v))
-		return number_parser_add(parser, parser->open, v) < 0 ? -1 : end_of_line(parser);
-	is_object = *parser->at == '{' || strcspn(parser->at, ":") < strcspn(parser->at, "\n#");
-	parser->at += strcspn(parser->at, "\n");
-	return is_object ? 0 : number_parser_add(parser, parser->open, NAN);
-}
-
-/* A text block (| or >): the lines below that are further in. */
+/* Passes over the lines below that are further in: a text block (| or >), an object in a list. */
 static void
 yaml_block(struct number_parser *parser, size_t indent)
 {
@@ -58,12 +32,42 @@ yaml_block(struct number_parser *parser, size_t indent)
 		parser->at += strcspn(parser->at, "\n");
 		line = parser->at + (parser->at < parser->end);
 		in = strspn(line, " \t");
-		if (in <= indent && line[in] != '\n')
+		if (in <= indent && !strchr("\r\n#", line[in]))
 			return;
 		if (line >= parser->end)
 			return;
 		parser->at = line;
 	}
+}
+
+/* A line that begins with "- ", so far in: numbers go into the list of the open key. */
+static int
+yaml_item(struct number_parser *parser, size_t indent)
+{
+	struct number_file *file = parser->file;
+	const char *line = parser->at - indent;
+	bool is_object;
+	double v;
+
+	while (parser->at[0] == '-' && (isspace((unsigned char)parser->at[1]) || !parser->at[1])) {
+		indent = (size_t)(parser->at++ - line);
+		number_parser_skip_blank(parser, false);
+	}
+	if (parser->at >= parser->end || *parser->at == '\n') {
+		if (parser->at[strspn(parser->at, " \t\r\n")] != '-')
+			yaml_block(parser, indent);
+		return 0;
+	}
+	if ((!file->entries || strcmp(file->entry[file->entries - 1].name, parser->open)) &&
+	    number_parser_open(parser, parser->open) < 0)
+		return -1;
+	if (*parser->at == '[')
+		return number_json_list(parser, parser->open, 1) < 0 ? -1 : end_of_line(parser);
+	if (number_parser_number(parser, &v))
+		return number_parser_add(parser, parser->open, v) < 0 ? -1 : end_of_line(parser);
+	is_object = *parser->at == '{' || strcspn(parser->at, ":") < strcspn(parser->at, "\n#");
+	yaml_block(parser, indent);
+	return is_object ? 0 : number_parser_add(parser, parser->open, NAN);
 }
 
 /* The value after `key:`; *deeper: it follows in the next lines. */
@@ -80,6 +84,11 @@ yaml_value(struct number_parser *parser, const char *name, size_t indent, bool *
 		parser->at += strcspn(parser->at, " \t\r\n");
 		number_parser_skip_blank(parser, false);
 	}
+	text = parser->at;
+	/* OpenCV writes [] and {} on a line of their own */
+	number_parser_skip_blank(parser, true);
+	if (*parser->at != '[' && *parser->at != '{')
+		parser->at = text;
 	if (parser->at >= parser->end || *parser->at == '\n') {
 		*deeper = true;
 		return 0;
@@ -131,7 +140,7 @@ yaml_key(struct number_parser *parser, struct level level[NUMBER_DEPTH_LIMIT], s
 	}
 	parser->at++;
 	number_parser_join(name, *depth ? level[*depth - 1].name : "", key, n);
-	if (yaml_value(parser, name, indent, &deeper) < 0)
+	if (number_parser_key(parser, name) < 0 || yaml_value(parser, name, indent, &deeper) < 0)
 		return -1;
 	if (!deeper)
 		return 0;
@@ -151,6 +160,7 @@ number_yaml(struct number_parser *parser)
 
 	while (parser->at < parser->end) {
 		size_t indent = strspn(parser->at, " \t");
+		bool item;
 
 		parser->at += indent;
 		if (*parser->at == '%' || !strncmp(parser->at, "---", 3) ||
@@ -163,8 +173,12 @@ number_yaml(struct number_parser *parser)
 			parser->at++;
 			continue;
 		}
-		if (parser->at[0] == '-' && (isspace((unsigned char)parser->at[1]))) {
-			if (yaml_item(parser) < 0)
+		item = parser->at[0] == '-' && isspace((unsigned char)parser->at[1]);
+		if ((item || *parser->at == '[') && !*parser->open)
+			return number_parser_fail(parser, "entries with names, as {\"camera_K\": "
+			    "[...]}, not a list of them");
+		if (item) {
+			if (yaml_item(parser, indent) < 0)
 				return -1;
 		} else if (yaml_key(parser, level, &depth, indent) < 0)
 			return -1;

@@ -5,11 +5,17 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
 
 #define BITS 21			/* of a cube's place along an axis: three make a key */
 #define REACH ((int64_t)1 << BITS)
 #define CHUNK 65536		/* points that a thread takes at a time */
 #define SLOTS_FIRST 1024
+#define SAMPLES 1000		/* points that tell whether cubes have a good size */
+#define COUNT_LEAST 27		/* points in 27 cubes, by the median */
+#define COUNT_MOST 100
+#define COUNT_WANTED 50
+#define ROUNDS 16
 
 /* A hash table of one part of the cubes, with open addressing. */
 struct point_grid_slots {
@@ -356,4 +362,128 @@ point_grid_free(struct point_grid *grid)
 	point_grid_forget(grid);
 	free(grid->cell);
 	*grid = (struct point_grid){ 0 };
+}
+
+/* ---- cubes of a size that suits the points ---- */
+
+/* The points of the cube that point i lies in and the 26 about it, at most so many. */
+static size_t
+gather(const struct point_cubes *cubes, size_t i, uint32_t *points, size_t most)
+{
+	int64_t place[3];
+	size_t n = 0;
+
+	point_grid_place(&cubes->grid, (float[3]){ cubes->xyz[0][i], cubes->xyz[1][i],
+	    cubes->xyz[2][i] }, place);
+	for (int c = 0; c < 27; c++) {
+		int64_t at[3] = { place[0] + c % 3 - 1, place[1] + c / 3 % 3 - 1,
+			place[2] + c / 9 - 1 };
+		uint32_t cell = point_grid_find(&cubes->grid, at);
+
+		if (cell == POINT_GRID_NONE)
+			continue;
+		for (size_t k = cubes->start[cell]; k < cubes->start[cell + 1] && n < most; k++)
+			points[n++] = cubes->order[k];
+	}
+	return n;
+}
+
+static int
+compare_counts(const void *a, const void *b)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+struct place {
+	float xyz[3];
+	uint32_t point;
+};
+
+/* For qsort: copies stand together, in the order of their numbers. */
+static int
+compare_places(const void *a, const void *b)
+{
+	const struct place *p = a, *q = b;
+
+	for (size_t k = 0; k < 3; k++)
+		if (p->xyz[k] < q->xyz[k] || p->xyz[k] > q->xyz[k])
+			return p->xyz[k] < q->xyz[k] ? -1 : 1;
+	return p->point < q->point ? -1 : p->point > q->point;
+}
+
+size_t
+point_cubes_around(const struct point_cubes *cubes, size_t point, uint32_t points[POINT_CUBES_MOST])
+{
+	struct place all[POINT_CUBES_MOST];
+	size_t n = gather(cubes, point, points, POINT_CUBES_MOST), different = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		all[i].point = points[i];
+		for (size_t k = 0; k < 3; k++)
+			all[i].xyz[k] = cubes->xyz[k][points[i]];
+	}
+	qsort(all, n, sizeof(*all), compare_places);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || memcmp(all[i].xyz, all[i - 1].xyz, sizeof(all[i].xyz)) != 0)
+			points[different++] = all[i].point;
+	return different;
+}
+
+/* Of points spread over the cloud; one that only has copies about it does not tell. */
+static size_t
+median_count(const struct point_cubes *cubes)
+{
+	size_t n = cubes->grid.points, count[SAMPLES], counts = 0;
+	uint32_t around[POINT_CUBES_MOST];
+
+	for (size_t i = 0; i < SAMPLES; i++) {
+		count[counts] = point_cubes_around(cubes, i * n / SAMPLES, around);
+		counts += count[counts] > 1;
+	}
+	qsort(count, counts, sizeof(*count), compare_counts);
+	return counts > 0 ? count[counts / 2] : 1;
+}
+
+void
+point_cubes_free(struct point_cubes *cubes)
+{
+	point_grid_free(&cubes->grid);
+	free(cubes->start);
+	free(cubes->order);
+	cubes->start = cubes->order = NULL;
+}
+
+int
+point_cubes_make(struct run *run, const float *const xyz[3], size_t n, struct point_cubes *cubes)
+{
+	const size_t rank[5] = { 0, n / 4, n / 2, n - 1 - n / 4, n - 1 };
+	double middle[3], extent = 0, whole = 0, size;
+
+	*cubes = (struct point_cubes){ .xyz = { xyz[0], xyz[1], xyz[2] } };
+	for (size_t k = 0; k < 3; k++) {
+		float found[5];
+
+		numbers_ranks(xyz[k], n, rank, 5, found);
+		middle[k] = found[2];
+		extent = fmax(extent, (double)found[3] - found[1]);
+		whole = fmax(whole, (double)found[4] - found[0]);
+	}
+	/* where most points are one and the same, as zeros for holes are, the others tell */
+	extent = extent > 0 ? extent : whole;
+	size = extent > 0 ? extent * sqrt(COUNT_WANTED / (double)n) : 1;
+	for (int round = 0;; round++) {
+		size_t count;
+
+		if (point_grid_make(run, xyz, n, size, middle, &cubes->grid) < 0 ||
+		    point_grid_lists(&cubes->grid, &cubes->start, &cubes->order) < 0)
+			return -1;
+		count = median_count(cubes);
+		if (round == ROUNDS || !(extent > 0) || count == n ||
+		    (count >= COUNT_LEAST && count <= COUNT_MOST))
+			return 0;
+		point_cubes_free(cubes);
+		size *= fmin(fmax(sqrt(COUNT_WANTED / (double)count), 1.0 / 8), 8);
+	}
 }

@@ -42,4 +42,20 @@ void point_grid_forget(struct point_grid *);
 int point_grid_lists(const struct point_grid *, uint32_t **start, uint32_t **order);
 void point_grid_free(struct point_grid *);
 
+/* A grid whose cubes suit the points: a cube and the 26 around it hold 27 to 100 points, median. */
+#define POINT_CUBES_MOST 4096	/* points of 27 cubes that are looked at */
+
+struct point_cubes {
+	const float *xyz[3];		/* the caller's */
+	struct point_grid grid;
+	uint32_t *start, *order;	/* of point_grid_lists() */
+};
+
+/* Of n >= 1 finite points. point_cubes_free() in either case; -1 after fail(). */
+int point_cubes_make(struct run *, const float *const xyz[3], size_t n, struct point_cubes *);
+/* The different points in the cube of a point and in the 26 around it: their number. */
+size_t point_cubes_around(const struct point_cubes *, size_t point,
+    uint32_t points[POINT_CUBES_MOST]);
+void point_cubes_free(struct point_cubes *);
+
 #endif

@@ -15,7 +15,9 @@
 #include "frame/frame.h"
 
 struct all_invalid {			/* zeroed at the beginning of a run */
-	bool in, out;		/* a valid pixel was seen in this frame; set by any thread */
+	/* A valid pixel of this frame was seen: in the first channel of the input, in another one,
+	 * in the first channel of the output. Set by any thread. */
+	bool in, others, out;
 	bool whole;		/* an input's samples were whole numbers; set by any thread */
 	bool warned;
 	bool concluded, results;	/* a frame was complete; one with a valid pixel */
@@ -25,10 +27,11 @@ struct all_invalid {			/* zeroed at the beginning of a run */
 /* Begins a frame. handed_on: the first channel is the input's own, so there is nothing to warn
  * about. */
 void all_invalid_begin(struct all_invalid *, bool handed_on);
-/* Rows y0 <= y < y1 of `out` are made; those of `in` can be read. */
-void all_invalid_scan(
-    struct all_invalid *, const struct frame *in, const struct frame *out, size_t y0, size_t y1);
-/* A flow takes a whole frame. */
+/* Rows y0 <= y < y1 of `out` are made; those of `in` can be read, whose channels from `own` on are
+ * second inputs. */
+void all_invalid_scan(struct all_invalid *, const struct frame *in, size_t own,
+    const struct frame *out, size_t y0, size_t y1);
+/* A flow takes a whole frame, without second inputs. */
 void all_invalid_take(struct all_invalid *, const struct frame *in);
 /* A flow emits a whole frame. */
 void all_invalid_emit(struct all_invalid *, const struct frame *out);

@@ -183,7 +183,7 @@ make_rows(const struct segment *segment, size_t k, struct band_memory *band, siz
 	band->seconds[k] -= progress_seconds();
 	link->run.body->rows(segment->run[k], &in, &out, band->done[k], end, &scratch);
 	band->seconds[k] += progress_seconds();
-	all_invalid_scan(segment->all_invalid[k], &in, &out, band->done[k], end);
+	all_invalid_scan(segment->all_invalid[k], &in, before->c, &out, band->done[k], end);
 	check_sample_take(segment->sample[k], &in, &out, size_at_least(band->done[k], band->y0),
 	    size_at_most(end, band->y1));
 	keep_state(segment, k, &out, band, end);

@@ -278,12 +278,16 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 	const char *before;
 	int status;
 
-	if (plan_link(link, &in->head) < 0 || second_inputs_add(link, &in) < 0) {
+	if (plan_link(link, &in->head) < 0) {
+		frame_free(in);
+		return -1;
+	}
+	all_invalid_take(&link->all_invalid, in);
+	if (second_inputs_add(link, &in) < 0) {
 		frame_free(in);
 		return -1;
 	}
 	link->seen = true;
-	all_invalid_take(&link->all_invalid, in);
 	before = warn_stage(link->title);
 	status = checks_flow_take(link, in);
 	if (status < 0)

@@ -11,8 +11,6 @@
 #include "run/losses.h"
 #include "run/sampler.h"
 
-#define LIST_SIZE 4000		/* names of all checks */
-
 bool
 check_fire(struct check_line *line, const char *object, const char *format, ...)
 {
@@ -116,39 +114,6 @@ check_is_active(const struct link_checks *checks, size_t i)
 
 	return state->applies && !state->off && !state->fired &&
 	    (state->first || !(checks->check[i]->looks & CHECK_FIRST));
-}
-
-/* ---- names ---- */
-
-/* Puts a name behind the others unless it is there. */
-static void
-add_name(char *list, size_t size, const char *name)
-{
-	size_t n = strlen(list), length = strlen(name);
-
-	for (const char *at = list; (at = strstr(at, name)); at += length)
-		if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-			return;
-	snprintf(list + n, size - n, "%s%s", n ? " " : "", name);
-}
-
-int
-checks_find(const char *name)
-{
-	char list[LIST_SIZE] = "";
-
-	for (const struct stage_row *row = stage_table; row->name; row++) {
-		const struct check *const *check = row->level[0]->checks;
-
-		for (; check && *check; check++) {
-			if (!strcmp((*check)->name, name))
-				return 0;
-			add_name(list, sizeof(list), (*check)->name);
-		}
-	}
-	if (!*list)
-		return fail_usage("--no-check", "there are no checks here, nor '%.40s'", name);
-	return fail_usage("--no-check", "there is no check '%.40s', only: %s", name, list);
 }
 
 /* ---- judging ---- */

@@ -291,6 +291,7 @@ conclude_map(struct frame_job *job, size_t k)
 
 	all_invalid_begin(&link->all_invalid, seen->out);
 	link->all_invalid.in = seen->in;
+	link->all_invalid.others = seen->others;
 	link->all_invalid.whole |= seen->whole;
 	stage_copy_exchange(&job->copy[k], link);
 	bands_conclude_map(link, job->segment.sample[k]);

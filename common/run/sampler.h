@@ -57,8 +57,4 @@ enum check_time { CHECK_TAKEN = 1, CHECK_EMITTED = 2, CHECK_COMPLETE = 3 };
  * output, when it has emitted a frame the others. */
 void checks_judge(struct link *, const struct check_sample *, enum check_time);
 
-/* -1 after fail_usage(), which lists all checks, where no stage that is linked in has one of this
- * name. */
-int checks_find(const char *name);
-
 #endif

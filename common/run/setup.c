@@ -12,6 +12,7 @@
 
 #include "base/opt_suggest.h"
 #include "base/variables.h"
+#include "frame/samples.h"
 #include "io/safe_file.h"
 #include "io/text_order.h"
 #include "run/device.h"
@@ -192,6 +193,7 @@ setup_apply(struct chain *chain, const struct runner_options *options)
 	chain->strict = options->strict;
 	chain->threads = setup_threads(options);
 	fail_set_quiet(options->quiet);
+	samples_set_verbose(options->verbose);
 	if (options->no_sync || (sync && !strcmp(sync, "no")))
 		safe_file_no_sync();
 }
@@ -351,6 +353,38 @@ check_order(const struct chain *chain)
 		text_order_warn(chain->operand, at);
 }
 
+/* Puts a name behind the others unless it is there. */
+static void
+add_check(char *list, size_t size, const char *name)
+{
+	size_t n = strlen(list), length = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at += length)
+		if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+			return;
+	snprintf(list + n, size - n, "%s%s", n ? " " : "", name);
+}
+
+/* Is it the name of a check of some stage? -1 after fail_usage(), which lists them. */
+static int
+find_check(const char *name)
+{
+	char list[4000] = "";		/* names of all checks */
+
+	for (const struct stage_row *row = stage_table; row->name; row++) {
+		const struct check *const *check = row->level[0]->checks;
+
+		for (; check && *check; check++) {
+			if (!strcmp((*check)->name, name))
+				return 0;
+			add_check(list, sizeof(list), (*check)->name);
+		}
+	}
+	if (!*list)
+		return fail_usage("--no-check", "there are no checks here, nor '%.40s'", name);
+	return fail_usage("--no-check", "there is no check '%.40s', only: %s", name, list);
+}
+
 int
 setup_run(struct chain *chain, const char *device)
 {
@@ -359,7 +393,7 @@ setup_run(struct chain *chain, const char *device)
 
 	variables_check();
 	for (size_t i = 0; i < chain->no_check.n; i++)
-		if (checks_find(chain->no_check.v[i]) < 0)
+		if (find_check(chain->no_check.v[i]) < 0)
 			return -1;
 	if (check_word("FRINGEPIPE_SYNC") == 0 && check_word("FRINGEPIPE_HANDOVER") == 0 &&
 	    init_links(chain) == 0 && check_standard_input(chain) == 0 &&

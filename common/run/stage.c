@@ -15,10 +15,6 @@
 #include "run/calibrate.h"
 #include "run/setup.h"
 
-#ifndef VERSION
-#define VERSION "0.1"
-#endif
-
 /*
  * Did the chain write frames to standard output, or would it have? One whose words were not taken
  * in is judged by them: an output that they name, and the stage behind the last comma.
@@ -102,7 +98,7 @@ answer(const struct runner_options *options, const struct stage *stage)
 		opt_print_help(stdout, stage->name, stage->operands, stage->summary,
 		    link_options(stage), setup_options);
 	else if (options->version)
-		printf("%s (fringepipe) %s\n", stage->name, VERSION);
+		printf("%s (fringepipe) %s\n", stage->name, program_version);
 	else if (options->words)
 		opt_print_words(stdout, link_options(stage), setup_options);
 	else
@@ -251,7 +247,7 @@ answer_alone(const struct chain_options *own, const char *word, int *status)
 	if (options->help)
 		print_chain_help();
 	else if (options->version)
-		printf("fringepipe %s\n", VERSION);
+		printf("fringepipe %s\n", program_version);
 	else if (options->words)
 		print_chain_words();
 	else if (own->devices)

@@ -152,6 +152,8 @@ struct stage_row {
 	const struct stage *level[CPU_LEVELS];	/* by instruction level */
 };
 extern const struct stage_row stage_table[];
+/* What --version prints after the name; the Makefile compiles it for each link. */
+extern const char program_version[];
 /* The stage of a name, at this machine's (or FRINGEPIPE_CPU's) level; NULL if there is none. */
 const struct stage *stage_find(const char *name);
 

@@ -112,7 +112,8 @@ table_bands_run(void *arg, size_t item, int thread)
 		band->seconds[k] -= progress_seconds();
 		link->run.body->rows(&link->run, &in, &out, 0, 1, &scratch);
 		band->seconds[k] += progress_seconds();
-		all_invalid_scan(&link->all_invalid, &in, &out, 0, 1);
+		all_invalid_scan(&link->all_invalid, &in, (k ? segment->link[k - 1].out :
+		    segment->in->head).c, &out, 0, 1);
 		check_sample_take_columns(segment->sample[k], &in, &out, x, n);
 	}
 }

@@ -135,6 +135,36 @@ test_frame(void **state)
 	assert_string_equal(calib.unit, "m");
 }
 
+/* A key may come in each object of a list, and is none of the file's own. */
+static void
+test_lists_of_objects(void **state)
+{
+	static const char *const lists[] = {
+		"views:\n  - name: a\n    M1: 1\n\n# no end\n  - name: b\n    M1: 2\n",
+		"views:\r\n  -\r\n    M1: 1\r\n\r\n  -\r\n    M1: 2\r\n",
+		"views:\n- !!opencv-matrix\n   rows: 1\n   data: [ 1 ]\n"
+		    "- !!opencv-matrix\n   rows: 1\n",
+		"views: [ { M1: 1 }, { M1: 1,\n  M1: 2 } ]\n",
+	};
+	struct calib calib;
+	char text[2048];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		snprintf(text, sizeof(text), "%s%s", lists[i], dialects[7]);
+		if (load(text, &calib) < 0)
+			fprintf(stderr, "list %zu: %s\n", i, fail_message());
+		assert_null(fail_message());
+		expect_rig(&calib);
+	}
+	snprintf(text, sizeof(text), "<a><views><_><M1>1</M1></_><_><M1>2</M1></_></views>%s",
+	    strstr(dialects[6], "<cameraMatrix1"));
+	*strstr(text, "</opencv_storage>") = '\0';
+	strcat(text, "</a>");
+	assert_int_equal(load(text, &calib), 0);
+	expect_rig(&calib);
+}
+
 /* P = s K [R|T] comes apart again, whatever s. */
 static void
 test_plain(void **state)
@@ -209,6 +239,19 @@ test_errors(void **state)
 		{ "M1: [1, 2\nM2: 3\n", "line 2: expected ] or a number" },
 		{ "<a><b>1 2</b>", "expected a closing tag" },
 		{ "no colon here\n", "line 1: expected key: value, found 'no colon here'" },
+		{ "{\"K1\": " KC ",\n\"K2\": " KP ",\n\"K1\": " KC "}",
+		    "line 3: key K1 comes a second time: keep one of the two" },
+		{ "{\"cam\": {\"K\": 1}, \"cam\": {\"D\": 2}}", "key cam comes a second time" },
+		{ "{\"cam\": {\"K\": null, \"K\": 2}}", "key cam.K comes a second time" },
+		{ "M1: " KC "\nT: 1\nM1: " KC "\n", "line 3: key M1 comes a second time" },
+		{ "R:\n- 1\nT: 2\n- 3\n", "line 4: expected all values of a key in one place" },
+		{ "<a><T>1 2<x/>\n3</T></a>", "line 2: expected all values of a key in one place" },
+		{ "M1:\n  rows: 3\n  rows: 2\n", "line 3: key M1.rows comes a second time" },
+		{ "M1: { rows: 3, rows: 2 }\n", "line 1: key M1.rows comes a second time" },
+		{ "%YAML:1.0\n---\nR: 1\n---\nR: 2\n", "line 5: key R comes a second time" },
+		{ "<a>\n<b>1 2</b>\n<b>1 2</b>\n</a>", "line 3: key b comes a second time" },
+		{ "<a><b><c>1</c></b>\n<b><d>1</d></b></a>",
+		    "line 2: key b comes a second time" },
 	};
 	struct calib calib;
 
@@ -413,6 +456,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dialects),
+		cmocka_unit_test(test_lists_of_objects),
 		cmocka_unit_test(test_frame),
 		cmocka_unit_test(test_plain),
 		cmocka_unit_test(test_errors),

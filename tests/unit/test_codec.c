@@ -543,7 +543,7 @@ a_second_frame_into_one_image(void **state)
 	assert_int_equal(target_put(target, frame), 0);
 	assert_int_equal(target_put(target, frame), -1);
 	assert_failed("a.png: PNG holds one frame, and a second one came; %04d in the name numbers "
-	    "the files");
+	    "the files, and a .nrrd file holds all");
 	target_close(target, true);
 	assert_text("a.png", "old");
 	assert_folder(".", "a.png");

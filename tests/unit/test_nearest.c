@@ -266,6 +266,75 @@ borders(void **state)
 	triangles_free(&mesh);
 }
 
+/* Six times the volume of a tetrahedron. */
+static double
+volume(const double a[3], const double b[3], const double c[3], const double d[3])
+{
+	double e[3][3];
+
+	for (int i = 0; i < 3; i++) {
+		e[0][i] = b[i] - a[i];
+		e[1][i] = c[i] - a[i];
+		e[2][i] = d[i] - a[i];
+	}
+	return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) +
+	    e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
+	    e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+}
+
+/* A line crosses a triangle if its ends lie on both sides of it, and each edge passes it on one
+ * and the same side. */
+static bool
+brute_crosses(const double (*corner)[3], const double p[3], const double q[3])
+{
+	double u = volume(p, q, corner[0], corner[1]), v = volume(p, q, corner[1], corner[2]);
+	double w = volume(p, q, corner[2], corner[0]);
+
+	return (volume(p, corner[0], corner[1], corner[2]) > 0) !=
+	    (volume(q, corner[0], corner[1], corner[2]) > 0) &&
+	    ((u > 0 && v > 0 && w > 0) || (u < 0 && v < 0 && w < 0));
+}
+
+/* Lines from places on the triangles, every fourth of them along an axis. */
+static void
+lines_of_sight(void **state)
+{
+	struct triangles mesh = { 0 };
+	struct nearest *tree;
+	size_t hidden = 0;
+
+	(void)state;
+	for (uint i = 0; i < 900; i += 3) {
+		for (uint k = 0; k < 3; k++)
+			point(&mesh, uniform(1, i) + 0.2 * uniform(2, i + k),
+			    uniform(3, i) + 0.2 * uniform(4, i + k),
+			    uniform(5, i) + 0.2 * uniform(6, i + k));
+		face(&mesh, i, i + 1, i + 2);
+	}
+	tree = tree_of(&mesh);
+	for (uint i = 0; i < 3000; i++) {
+		size_t place = i % 300;
+		const double (*corner)[3] = nearest_corners(tree, place);
+		double from[3], to[3];
+		bool crossed = false;
+
+		for (uint k = 0; k < 3; k++) {
+			from[k] = (corner[0][k] + corner[1][k] + corner[2][k]) / 3;
+			to[k] = i % 4 ? 3 * uniform(7 + k, i) - 1 : from[k];
+		}
+		to[i / 4 % 3] += i % 4 ? 0 : i % 8 ? 1 : -1;
+		for (size_t t = 0; t < mesh.n; t++)
+			crossed |= t != place && brute_crosses(nearest_corners(tree, t), from, to);
+		assert_int_equal(nearest_hides(tree, place, from, to, 0), crossed);
+		hidden += crossed;
+	}
+	assert_in_range(hidden, 500, 2500);
+	/* what is as near as that does not hide */
+	assert_false(nearest_hides(tree, 0, mesh.point[0], (double[3]){ 3, 3, 3 }, 9));
+	nearest_free(tree);
+	triangles_free(&mesh);
+}
+
 int
 main(void)
 {
@@ -274,6 +343,7 @@ main(void)
 		cmocka_unit_test(signs),
 		cmocka_unit_test(equally_near),
 		cmocka_unit_test(borders),
+		cmocka_unit_test(lines_of_sight),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "fill.h"
 #include "frame/key_option.h"
 #include "image/depth_range.h"
+#include "image/texture_cut.h"
 #include "outside.h"
 #include "run/passes.h"
 #include "texture.h"
@@ -27,6 +28,7 @@ struct priv {
 	struct fill fill;
 	struct outside outside;
 	struct texture texture;
+	bool dropped;		/* a line about colours was printed */
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -269,6 +271,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->mask = out->c - 1;
 	texture->below.survey = survey;
 	texture->below.rows = rows;
+	if (texture->channel == NO_CHANNEL)
+		texture_warn_colours(in, "--texture g keeps one of them", &priv->dropped);
 	return texture->channel == NO_CHANNEL ? 0 :
 	    texture_plan(texture, &parameters->texture, &priv->depthcode, &in->meta, out);
 }

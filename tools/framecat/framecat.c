@@ -262,7 +262,9 @@ init(struct run *run)
 	    init_tables(run) < 0)
 		return -1;
 	priv->encodes = parameters->as >= 0 || parameters->scale || !isnan(parameters->fill);
-	*run_save_options(run) = (struct save_options){ options, parameters };
+	priv->written = *parameters;
+	priv->written.points = parameters->points && !priv->tabulates;
+	*run_save_options(run) = (struct save_options){ options, &priv->written };
 	return 0;
 }
 

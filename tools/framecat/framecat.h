@@ -28,6 +28,7 @@ struct priv {
 	struct frame **stack;
 	size_t lost, channels;		/* wanted frames; of the last frame that was split */
 	struct like like;
+	struct parameters written;	/* for formats: without --points where it made tables */
 };
 
 /* Are they numbers that --crop takes? -1 after fail_usage(). */

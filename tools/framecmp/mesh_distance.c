@@ -41,6 +41,8 @@ mesh_points_take(const struct frame *frame, struct mesh_points *points)
 		return fail(NULL, "%.40s without x and y, whose pixels have no known distance: "
 		    "--to wants x y z", head->channel[mesh.point[2]]);
 	snprintf(points->unit, sizeof(points->unit), "%.15s", unit ? unit : head->unit);
+	points->camera[3] = mesh.point[0] != NO_CHANNEL && !mesh.towards;
+	points->camera[2] = points->camera[3] != 0 ? 0 : mesh.towards ? 1 : -1;
 	if (size_multiply(head->w, head->h, &most) < 0)
 		return -1;
 	points->x = calloc(most + 1, sizeof(*points->x));
@@ -59,7 +61,7 @@ mesh_points_take(const struct frame *frame, struct mesh_points *points)
 			}
 			points->pixel[points->n++] = y * head->w + x;
 		}
-	return points->n ? 0 : fail(NULL, "no point: all are NaN");
+	return 0;
 }
 
 void

@@ -14,10 +14,12 @@ struct mesh_points {
 	size_t *pixel;		/* y w + x of each */
 	double low[3], high[3];	/* their box */
 	char unit[16];		/* key length_unit; empty: not known */
+	double camera[4];	/* x y z 1; or a direction towards it, far away, and 0 */
 };
 
-/* The finite points of a frame of floats, with channels x y z, or z over known spacings. -1 after
- * fail(); mesh_points_free() in either case. */
+/* The finite points of a frame of floats, with channels x y z, or z over known spacings; n may be
+ * 0. Points x y z are seen from their origin, those over pixels, and others whose z grows towards
+ * the camera, along z. -1 after fail(); mesh_points_free() in either case. */
 int mesh_points_take(const struct frame *, struct mesh_points *);
 void mesh_points_free(struct mesh_points *);
 

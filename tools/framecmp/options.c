@@ -38,6 +38,8 @@ const struct opt framecmp_options[] = {
 	  "with --to: move the points onto the mesh first", NULL },
 	{ 0, "within", "MM", OPT_NUMBER, AT(to.within), NULL, 1e-9, 1e9, "mm",
 	  "with --to: points farther off do not count", NULL },
+	{ 0, "coverage", "SHARE", OPT_NUMBER, AT(to.coverage), NULL, 1e-6, 1, NULL,
+	  "with --to: of the mesh that faces the camera, SHARE must have points nearby", NULL },
 	{ 0, "deviation", "FILE", OPT_TEXT, AT(to.deviation), NULL, 0, 0, NULL,
 	  "with --to: write A's frames with a channel deviation there", NULL },
 	{ 0 },
@@ -96,16 +98,18 @@ options_check(const struct run *run, const struct parameters *parameters)
 {
 	const struct compare_limits *limits = &parameters->limits;
 	const struct numbers *q = &limits->quantile;
+	const struct to_mesh_options *to = &parameters->to;
+	const char *needs_to = to->icp ? "--icp" : to->deviation ? "--deviation" :
+	    !isnan(to->within) ? "--within" : !isnan(to->coverage) ? "--coverage" : NULL;
 
 	for (size_t i = 0; i < q->n; i += 2)
 		if (q->n % 2 || q->v[i] > 1.0 || q->v[i] == 0.0)
 			return fail_usage("--quantile", "wants a share above 0, up to 1, and a "
 			    "threshold: Q,T");
-	if (parameters->to.mesh)
+	if (to->mesh)
 		return check_to(run, parameters);
-	if (parameters->to.icp || parameters->to.deviation || !isnan(parameters->to.within))
-		return fail_usage(parameters->to.icp ? "--icp" : parameters->to.deviation ?
-		    "--deviation" : "--within", "wants --to");
+	if (needs_to)
+		return fail_usage(needs_to, "wants --to");
 	if (run->operands != 2)
 		return fail_usage(NULL, "wants two files A and B, not %zu; - is standard input",
 		    run->operands);

@@ -13,7 +13,7 @@
 #include "io/source.h"
 #include "io/target.h"
 #include "mesh/mesh_file.h"
-#include "mesh_distance.h"
+#include "coverage.h"
 #include "pair.h"
 
 #define BINS 20
@@ -30,6 +30,7 @@ struct comparing {
 	FILE *out;
 	struct nearest *mesh;
 	double size;			/* the diagonal of the mesh's box */
+	struct coverage_surface surface;
 	struct target *target;
 	size_t frames;
 	bool warned, read;		/* read: a frame was */
@@ -107,6 +108,9 @@ load_mesh(struct comparing *comparing)
 		return -1;
 	nearest_count(comparing->mesh, &counts);
 	warn_sides(path, &counts, holds);
+	comparing->surface = (struct coverage_surface){ comparing->mesh,
+		counts.against ? SIDE_BOTH : counts.border ? SIDE_SEEN :
+		holds < 0 ? SIDE_BACK : SIDE_FRONT, comparing->size, { 0 }, NULL, 0 };
 	return 0;
 }
 
@@ -121,6 +125,8 @@ table_of(const struct triangles *triangles, struct frame **out)
 		status = head_set_channels(&head, "x y z");
 	if (status == 0)
 		status = head_set_points(&head, triangles->points);
+	if (status == 0 && triangles->axes == AXES_CAMERA_TOWARDS)
+		status = meta_set(&head.meta, "z_axis", "towards");
 	if (status == 0)
 		status = frame_new(&head, out);
 	for (size_t i = 0; i < triangles->points && status == 0; i++)
@@ -227,6 +233,39 @@ judge(struct comparing *comparing, double *d, size_t n)
 	return 0;
 }
 
+/* Prints how much of the surface that faces the camera the points cover, and judges it. */
+static int
+report_coverage(struct comparing *comparing, const struct mesh_points *points,
+    const struct mesh_distance *distance, const struct pose *pose)
+{
+	double least = comparing->options->coverage;
+	struct coverage coverage;
+	const double *camera = coverage.camera;
+	char from[100];
+
+	if (isnan(least) && comparing->run->quiet)
+		return 0;
+	if (coverage_find(comparing->run, points, distance, pose, comparing->options->within,
+	    &comparing->surface, &coverage) < 0)
+		return -1;
+	snprintf(from, sizeof(from), "%s%.6g %.6g %.6g", camera[3] != 0 ? "at " :
+	    "in the direction ", camera[0], camera[1], camera[2]);
+	if (isnan(coverage.share) && !isnan(least))
+		return fail("--coverage", "no surface of the mesh faces the camera, %s: are the "
+		    "points in a camera's coordinates?", from);
+	/* rounded down, so that 100 % is all of it, and a share below a limit looks so */
+	if (!comparing->run->quiet && isnan(coverage.share))
+		fprintf(comparing->out, "covers nothing: no surface faces the camera, %s\n", from);
+	else if (!comparing->run->quiet)
+		fprintf(comparing->out, "covers %.4g %% of the surface that faces the camera, a "
+		    "point within %.3g%s%s\n", floor(coverage.share * 1000 + 1e-9) / 10,
+		    coverage.within, *points->unit ? " " : "", points->unit);
+	if (coverage.share < least)
+		pair_differ(comparing->run, "frame %zu coverage %.6g < %.6g", comparing->frames,
+		    coverage.share, least);
+	return 0;
+}
+
 /* ---- frames ---- */
 
 static double
@@ -279,7 +318,7 @@ fit_frame(struct comparing *comparing, const struct mesh_points *points, double 
 
 static int
 report(struct comparing *comparing, const struct mesh_points *points,
-    const struct mesh_distance *distance)
+    const struct mesh_distance *distance, const struct pose *pose)
 {
 	double *d = calloc(2 * points->n + 1, sizeof(*d)), median;
 	size_t n = 0, border = 0, far = 0;
@@ -311,14 +350,16 @@ report(struct comparing *comparing, const struct mesh_points *points,
 		    median, comparing->size, isnan(comparing->options->within) ?
 		    "; --within leaves out what is around it" : "");
 	}
-	if (n == 0) {
+	if (n == 0 && isnan(comparing->options->coverage)) {
 		free(d);
 		return fail(NULL, "no point lies on the mesh: %zu beyond its border, %zu farther "
 		    "than --within", border, far);
 	}
-	if (!comparing->run->quiet)
+	status = report_coverage(comparing, points, distance, pose);
+	if (status == 0 && n && !comparing->run->quiet)
 		print_statistics(comparing, d, n, points->unit);
-	status = judge(comparing, d, n);
+	if (status == 0 && n)
+		status = judge(comparing, d, n);
 	free(d);
 	if (median > AWAY * comparing->size && !comparing->warned) {
 		comparing->warned = true;
@@ -338,20 +379,23 @@ compare_frame(struct comparing *comparing, const struct frame *in)
 	struct mesh_points points;
 	int status = mesh_points_take(in, &points);
 
+	if (status == 0 && points.n == 0 && isnan(comparing->options->coverage))
+		status = fail(NULL, "no point: all are NaN");
 	if (status == 0) {
 		distance = calloc(points.n + 1, sizeof(*distance));
 		status = distance ? 0 : fail_memory();
 	}
 	if (status == 0) {
-		warn_sizes(comparing, &points);
+		if (points.n)
+			warn_sizes(comparing, &points);
 		if (!comparing->run->quiet)
 			fprintf(comparing->out, "frame %zu\n", comparing->frames);
-		status = comparing->options->icp ?
+		status = comparing->options->icp && points.n ?
 		    fit_frame(comparing, &points, within, &pose) : 0;
 	}
 	if (status == 0) {
 		mesh_distances(comparing->run, &points, comparing->mesh, &pose, within, distance);
-		status = report(comparing, &points, distance);
+		status = report(comparing, &points, distance, &pose);
 	}
 	if (status == 0 && comparing->target)
 		status = put_deviation(comparing, in, &points, distance);
@@ -450,5 +494,6 @@ to_mesh_compare(struct run *run, const struct to_mesh_options *options,
 	if (comparing.target && target_close(comparing.target, status == 0) < 0)
 		status = -1;
 	nearest_free(comparing.mesh);
+	free(comparing.surface.place);
 	return status;
 }

@@ -9,6 +9,7 @@ struct to_mesh_options {
 	const char *mesh;	/* its file; NULL: two inputs are compared */
 	bool icp;
 	double within;		/* points farther off do not count; NaN: all do */
+	double coverage;	/* least share of the surface that faces the camera; NaN: any */
 	const char *deviation;	/* a file for the frames with the channel deviation; NULL: none */
 };
 

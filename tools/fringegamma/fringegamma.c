@@ -213,7 +213,7 @@ read_manifest(struct run *run, const char *path)
 	priv->manifest_read = true;
 	priv->measurement = (struct manifest){ manifest_measurement(&priv->manifest),
 		priv->manifest.row };
-	return manifest_operands(&priv->manifest, run, &priv->file);
+	return manifest_operands(&priv->manifest, path, run, &priv->file);
 }
 
 static int

@@ -218,24 +218,20 @@ find_saturation(struct probe *probe)
 	probe->saturated = seen > 0 ? reached / seen : 0;
 }
 
-/* The files of the manifest where there are no operands. */
 static int
 read_images(struct run *run, struct probe *probe)
 {
-	char **file;
-	size_t n;
-	int status;
+	char **file = NULL;
+	int status = 0;
 
-	if (!probe->manifest_path)
-		return images_read(run, run->operand, run->operands, false, &probe->images);
-	if (manifest_load(probe->manifest_path, &probe->manifest) < 0)
+	if (probe->manifest_path && (manifest_load(probe->manifest_path, &probe->manifest) < 0 ||
+	    manifest_operands(&probe->manifest, probe->manifest_path, run, &file) < 0))
 		return -1;
-	if (run->operands)
-		return images_read(run, run->operand, run->operands, true, &probe->images);
-	file = manifest_files(&probe->manifest, &n);
-	if (!file)
-		return -1;
-	status = images_read(run, file, n, true, &probe->images);
+	probe->operands = !file;
+	status = images_read(run, run->operand, run->operands, probe->manifest_path,
+	    &probe->images);
+	if (file)
+		run->operands = 0;
 	free(file);
 	return status;
 }
@@ -247,7 +243,6 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 	char guess[480];
 
 	probe->manifest_path = manifest;
-	probe->operands = run->operands > 0;
 	probe->measurements = 1;
 	if (read_images(run, probe) < 0 || choice_make(probe, object) < 0 ||
 	    described_choose(probe) < 0)

@@ -31,7 +31,9 @@ laser_options_check(const struct laser_options *options, bool calibrated, bool s
 			"is only for --laser and --scene cylinder") :
 		    options->speckle > 0 ? fail_usage("--speckle", "is only for --laser") :
 		    !isnan(options->thickness) ? fail_usage("--thickness", "is only for --laser") :
-		    0;
+		    options->profile ? fail_usage("--profile", "is only for --laser") :
+		    options->stage_start != 0 ?
+		    fail_usage("--stage-start", "is only for --laser") : 0;
 	if (!calibrated)
 		return fail_usage("--laser", "needs --calib with a camera and laser_plane");
 	if (step && angle)

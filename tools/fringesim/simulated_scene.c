@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "io/source.h"
+#include "optics/device_check.h"
 #include "simulated_board.h"
 #include "simulated_laser.h"
 
@@ -66,6 +67,29 @@ check_rig(const struct simulated_scene_options *options)
 
 /* ---- setting up ---- */
 
+/* Does the picture lie on the calibration's camera, and does --origin say where, if on a part? */
+static int
+check_crop(const struct rig *rig, const struct pinhole *camera,
+    const struct simulated_scene_options *options)
+{
+	const double *origin = rig->origin_px, w = (double)rig->w, h = (double)rig->h;
+
+	if (camera->w > 0 && (origin[0] < -0.5 || origin[1] < -0.5 ||
+	    origin[0] + w > camera->w + 0.5 || origin[1] + h > camera->h + 0.5))
+		return fail_usage(options->size.w ? "--size" : "--origin", "%zux%zu px from %g,%g "
+		    "on do not lie on the calibration's camera of %gx%g px", rig->w, rig->h,
+		    origin[0], origin[1], camera->w, camera->h);
+	if (options->origin.n)
+		return 0;
+	if (!(camera->w > 0))
+		device_check_resolution(options->calib, camera, DEVICE_CAMERA, "camera", w, h);
+	else if (w < camera->w || h < camera->h)
+		warn("--size", "%zux%zu px are the upper left part of the calibration's camera of "
+		    "%gx%g px: leave --size out for the whole picture, or say where the part lies, "
+		    "by --origin", rig->w, rig->h, camera->w, camera->h);
+	return 0;
+}
+
 static int
 choose_size(struct simulated_scene *simulated, const struct simulated_scene_options *options)
 {
@@ -90,6 +114,8 @@ choose_size(struct simulated_scene *simulated, const struct simulated_scene_opti
 		rig->w = options->size.w;
 		rig->h = options->size.h;
 	}
+	if (rig->calib && check_crop(rig, camera, options) < 0)
+		return -1;
 	if (!rig->calib && file && (rig->w != file->head.w || rig->h != file->head.h))
 		return fail(options->depth, "is %zux%zu, --size is %zux%zu", file->head.w,
 		    file->head.h, rig->w, rig->h);
@@ -110,6 +136,12 @@ choose_projector(struct simulated_scene *simulated, const struct simulated_scene
 	}
 	simulated->projector_given = rig->calib || options->projector.w;
 	if (options->projector.w) {
+		if (rig->calib && projector->w > 0 &&
+		    ((double)options->projector.w != projector->w ||
+		    (double)options->projector.h != projector->h))
+			warn("--projector", "says %zux%zu px, and the calibration's projector has "
+			    "%gx%g px: leave it out", options->projector.w, options->projector.h,
+			    projector->w, projector->h);
 		rig->projector_px[0] = (double)options->projector.w;
 		rig->projector_px[1] = (double)options->projector.h;
 	}

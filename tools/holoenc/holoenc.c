@@ -127,8 +127,10 @@ find_channels(struct run *run, const struct frame_head *in)
 			return -1;
 	}
 	priv->texture = NO_CHANNEL;
-	return parameters->texture.channel ?
-	    run_channel(run, in, parameters->texture.channel, &priv->texture) : 0;
+	if (parameters->texture.channel)
+		return run_channel(run, in, parameters->texture.channel, &priv->texture);
+	texture_warn_colours(in, "--texture g keeps one of them", &priv->dropped);
+	return 0;
 }
 
 static int

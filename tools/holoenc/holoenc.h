@@ -24,6 +24,7 @@ struct priv {
 	struct texture_cut cut;
 	struct hole_value hole;
 	bool warned;         /* of depths outside a range that was given */
+	bool dropped;        /* of colours that the frame has */
 	bool stray;          /* likewise, of stray depths in a frame's own range */
 };
 

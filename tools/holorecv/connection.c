@@ -8,8 +8,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -18,6 +20,7 @@
 #include "live/live_message.h"
 
 #define CONNECT_SECONDS 10
+#define HANDSHAKE_SECONDS 5
 
 /* ---- ends ---- */
 
@@ -61,6 +64,42 @@ connection_wait(double seconds)
 	return wait_for(-1, 0, seconds) == 0;
 }
 
+static double
+now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* From now on what is awaited must come within so many seconds. */
+static void
+expect(struct connection *connection, const char *what, double seconds)
+{
+	connection->awaited = what;
+	connection->patience_s = seconds;
+	connection->due_s = now_s() + seconds;
+}
+
+/* Waits for the socket until what is awaited is due, whatever else comes. 1; 0 with a reason. */
+static int
+wait_for_socket(struct connection *connection, short events)
+{
+	double left;
+
+	while ((left = connection->due_s - now_s()) > 0) {
+		int status = wait_for(connection->fd, events, left);
+
+		if (status > 0)
+			return 1;
+		if (status < 0)
+			return end(connection, CONNECTION_INTERRUPTED, "interrupted");
+	}
+	return end(connection, CONNECTION_LOST, "no %s came in %g s", connection->awaited,
+	    connection->patience_s);
+}
+
 /* ---- bytes ---- */
 
 /* Everything goes into the socket's buffer at once: a request and single frames of 131 bytes. */
@@ -74,12 +113,8 @@ put(struct connection *connection, const void *from, size_t n, bool more)
 		    MSG_NOSIGNAL | (more ? MSG_MORE : 0));
 
 		if (put < 0 && (errno == EAGAIN || errno == EINTR)) {
-			int status = wait_for(connection->fd, POLLOUT, connection->silence_s);
-
-			if (status < 0)
-				return end(connection, CONNECTION_INTERRUPTED, "interrupted");
-			if (status == 0)
-				return end(connection, CONNECTION_LOST, "it takes nothing");
+			if (wait_for_socket(connection, POLLOUT) == 0)
+				return 0;
 			continue;
 		}
 		if (put < 0)
@@ -106,37 +141,23 @@ put_message(struct connection *connection, enum wslay_opcode kind, const void *f
 	return websocket_send(&connection->socket);
 }
 
-/* For struct websocket. Silence of half the time is asked about. */
+/* For struct websocket. */
 static ssize_t
 read_bytes(void *arg, void *to, size_t n)
 {
 	struct connection *connection = arg;
 
-	for (;;) {
+	while (wait_for_socket(connection, POLLIN) > 0) {
 		ssize_t got = recv(connection->fd, to, n, 0);
-		int status;
 
-		if (got > 0) {
-			connection->asked = false;
+		if (got > 0)
 			return got;
-		}
 		if (got == 0)
 			return end(connection, CONNECTION_LOST, "it was cut");
 		if (errno != EAGAIN && errno != EINTR)
 			return end_errno(connection, "nothing can be received");
-		status = wait_for(connection->fd, POLLIN, connection->silence_s / 2);
-		if (status < 0)
-			return end(connection, CONNECTION_INTERRUPTED, "interrupted");
-		if (status == 0 && connection->asked)
-			return end(connection, CONNECTION_LOST, "nothing came for %g s",
-			    connection->silence_s);
-		if (status == 0) {
-			connection->asked = true;
-			status = put_message(connection, WSLAY_PING, "", 0);
-			if (status <= 0)
-				return status;
-		}
 	}
+	return 0;
 }
 
 /* ---- connecting ---- */
@@ -145,7 +166,7 @@ read_bytes(void *arg, void *to, size_t n)
 static int
 connect_to(struct connection *connection, const struct addrinfo *to)
 {
-	int error = 0, one = 1, status;
+	int error = 0, one = 1;
 	socklen_t size = sizeof(error);
 
 	connection->fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -153,11 +174,9 @@ connect_to(struct connection *connection, const struct addrinfo *to)
 		return end_errno(connection, "no socket");
 	if (connect(connection->fd, to->ai_addr, to->ai_addrlen) < 0 && errno != EINPROGRESS)
 		return end_errno(connection, "no connection");
-	status = wait_for(connection->fd, POLLOUT, CONNECT_SECONDS);
-	if (status < 0)
-		return end(connection, CONNECTION_INTERRUPTED, "interrupted");
-	if (status == 0)
-		return end(connection, CONNECTION_LOST, "no connection in %d s", CONNECT_SECONDS);
+	expect(connection, "connection", CONNECT_SECONDS);
+	if (wait_for_socket(connection, POLLOUT) == 0)
+		return 0;
 	if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error) {
 		errno = error;
 		return end_errno(connection, "no connection");
@@ -166,11 +185,26 @@ connect_to(struct connection *connection, const struct addrinfo *to)
 	return 1;
 }
 
+/* localhost and names in it are this machine, whatever a resolver says (RFC 6761, 6.3). */
+static bool
+is_localhost(const char *host)
+{
+	static const char name[] = ".localhost";
+	size_t n = strlen(host);
+
+	n -= n > 0 && host[n - 1] == '.';
+	if (n == strlen(name + 1))
+		return !strncasecmp(host, name + 1, n);
+	return n > strlen(name) && !strncasecmp(host + n - strlen(name), name, strlen(name));
+}
+
 static int
 connect_any(struct connection *connection, const struct address *address)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
-	int error = getaddrinfo(address->host, address->port, &hints, &list), status = 0;
+	/* for NULL, getaddrinfo() gives the loopback addresses */
+	const char *name = is_localhost(address->host) ? NULL : address->host;
+	int error = getaddrinfo(name, address->port, &hints, &list), status = 0;
 
 	if (error)
 		return end(connection, error == EAI_AGAIN ? CONNECTION_LOST : CONNECTION_REFUSED,
@@ -214,6 +248,7 @@ shake_hands(struct connection *connection, const struct address *address)
 	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return fail_errno(NULL, "no random bytes");
 	handshake_key(random, key);
+	expect(connection, "handshake", HANDSHAKE_SECONDS);
 	n = snprintf(request, sizeof(request),
 	    "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
 	    "Origin: http://%s\r\nSec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\n"
@@ -247,6 +282,7 @@ connection_open(struct connection *connection, const struct address *address, do
 		status = connect_any(connection, address);
 	if (status > 0)
 		status = shake_hands(connection, address);
+	connection->renewed = true;
 	if (status > 0)
 		status = put_message(connection, WSLAY_TEXT_FRAME, can, strlen(can));
 	return status;
@@ -276,6 +312,9 @@ connection_next(struct connection *connection, size_t most, struct websocket_mes
 	const char *reason;
 
 	connection->socket.most = most;
+	if (connection->renewed)	/* not before: the last picture may have taken long */
+		expect(connection, "picture", connection->silence_s);
+	connection->renewed = false;
 	for (;;) {
 		int status = websocket_receive(&connection->socket, message, &reason);
 
@@ -285,7 +324,8 @@ connection_next(struct connection *connection, size_t most, struct websocket_mes
 			return status;
 		if (message->kind == WSLAY_CONNECTION_CLOSE)
 			return take_close(connection, message);
-		if (message->kind == WSLAY_TEXT_FRAME || message->kind == WSLAY_BINARY_FRAME)
+		connection->renewed = message->kind == WSLAY_BINARY_FRAME;
+		if (message->kind == WSLAY_TEXT_FRAME || connection->renewed)
 			return 1;
 		if (message->kind == WSLAY_PING)
 			status = put_message(connection, WSLAY_PONG, message->bytes, message->n);

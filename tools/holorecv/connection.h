@@ -16,10 +16,12 @@ enum connection_end {
 
 struct connection {
 	int fd;
-	double silence_s;		/* as long as this without a byte: lost */
+	double silence_s;		/* as long as this without a picture: lost */
+	bool renewed;			/* a picture has come since that time began */
+	const char *awaited;		/* what must have come ... */
+	double patience_s, due_s;	/* ... in so many seconds, and at this time */
 	enum connection_end end;	/* once a function has returned 0 or -1 */
 	char reason[200];		/* of an end with a message */
-	bool asked;			/* a ping is not answered yet */
 	struct websocket socket;
 };
 

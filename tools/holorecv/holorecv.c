@@ -38,7 +38,7 @@ static const struct opt options[] = {
 	{ 0, "retries", "N", OPT_INTEGER, AT(retries), "8", 0, 1e6, NULL,
 	  "tries to connect again, one after another, before it is given up", NULL },
 	{ 0, "silence", "SECONDS", OPT_NUMBER, AT(silence_s), "60", 0.1, 86400, "s",
-	  "a server that sends nothing for so long, not even an answer, is lost", NULL },
+	  "a server that sends no picture for so long is lost, whatever else it sends", NULL },
 	{ 0 },
 };
 
@@ -179,10 +179,16 @@ receive(struct run *run)
 		size_t most = priv->keys.w ? live_picture_most(&priv->keys) : LIVE_KEYS_MOST;
 
 		status = connection_next(&priv->connection, most, &message);
+		if (status < 0)
+			break;
 		if (status > 0)
 			status = message.kind == WSLAY_TEXT_FRAME ? take_keys(priv, &message)
 								: take_picture(run, &message);
+		if (status < 0)
+			return -1;
 	}
+	if (status < 0)
+		fail_prefix(priv->address.shown);
 	return status;
 }
 
@@ -261,6 +267,7 @@ init(struct run *run)
 
 	run->body = &body;
 	priv->connection.fd = -1;
+	priv->video.server = priv->address.shown;
 	if (run->operands != 1)
 		return fail_usage(NULL, "takes one address, such as ws://127.0.0.1:8080, not %zu",
 		    run->operands);

@@ -34,7 +34,7 @@ video_stop(struct video *video)
 	free(video->keyframe);
 	for (size_t i = 0; i < video->n; i++)
 		live_free_keys(&video->sent[i].keys);
-	*video = (struct video){ 0 };
+	*video = (struct video){ .server = video->server };
 }
 
 static int
@@ -43,15 +43,15 @@ start_ffmpeg(struct video *video, const char *format)
 	char check[120];
 	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
 		"-err_detect", "+crccheck+bitstream+buffer+explode", "-protocol_whitelist", "pipe",
-		"-probesize", "32", "-fpsprobesize", "0", "-flags", "low_delay", "-threads", "1",
-		"-f", "h264", "-i", "pipe:0", "-vf", check, "-autoscale", "0",
-		"-fps_mode", "passthrough", "-pix_fmt", format, "-flush_packets", "1",
-		"-f", "rawvideo", "pipe:1", NULL };
+		"-format_whitelist", "h264", "-probesize", "32", "-fpsprobesize", "0",
+		"-flags", "low_delay", "-threads", "1", "-f", "h264", "-i", "pipe:0", "-vf", check,
+		"-autoscale", "0", "-fps_mode", "passthrough", "-pix_fmt", format,
+		"-flush_packets", "1", "-f", "rawvideo", "pipe:1", NULL };
 
 	/* pictures of another size would be taken for parts of one another */
 	snprintf(check, sizeof(check),
 	    "crop=w=if(eq(iw\\,%zu)*eq(ih\\,%zu)\\,iw\\,-1):h=ih:exact=1", video->w, video->h);
-	if (ffmpeg_start("ffmpeg", words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0)
+	if (ffmpeg_start(video->server, words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0)
 		return -1;
 	ffmpeg_set_patience(video->ffmpeg, PATIENCE_MS);
 	return 0;
@@ -68,7 +68,8 @@ start(struct video *video, const struct live_keys *keys)
 	/* samples are what was coded, from 0 to the largest */
 	video->format = pixel_format_find(luma ? "yuv420p10le" : "yuvj420p");
 	if (pixel_format_bytes(video->format, video->w, video->h, &video->bytes) < 0)
-		return fail(NULL, "pictures of %zu x %zu are too large", video->w, video->h);
+		return fail(video->server, "pictures of %zu x %zu are too large", video->w,
+		    video->h);
 	video->raw = malloc(video->bytes);
 	if (!video->raw)
 		return fail_memory();

@@ -15,6 +15,7 @@ struct ffmpeg;
 struct pixel_format;
 
 struct video {
+	const char *server;		/* the caller's, for messages */
 	struct ffmpeg *ffmpeg;		/* NULL: not running */
 	enum live_kind kind;
 	const struct pixel_format *format;

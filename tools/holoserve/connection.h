@@ -49,8 +49,10 @@ int64_t connection_now_us(clockid_t);
 /* Listens; sets url. -1 after fail(). */
 int listener_open(struct server *);
 /* The next connection that waits, which does not block; -1: none does. Where descriptors are
- * short, connections are dropped. */
+ * short, room is made, and where that cannot be it is dropped. */
 int listener_accept(struct server *);
+/* Closes the oldest connection that has not sent its whole request yet. False: there is none. */
+bool server_make_room(struct server *);
 
 /* Both go on with a connection, to which poll() says that something happened, or 0. False: it is
  * over. */

@@ -8,6 +8,7 @@
 
 #include "feed.h"
 #include "image/depth_range.h"
+#include "image/texture_cut.h"
 #include "interrupt.h"
 #include "run/stage.h"
 #include "server.h"
@@ -63,7 +64,7 @@ struct priv {
 	struct depth_range_of_file range_of_file;
 	struct server *server;
 	struct feed feed;
-	bool shows, warned;
+	bool shows, warned, dropped;
 	bool pass;
 	atomic_bool waits;	/* the main thread does, for the server */
 };
@@ -79,6 +80,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->shows = picture_shows(in);
 	if (!priv->shows)
 		return 0;
+	if (head_channel(in, "texture") == NO_CHANNEL)
+		texture_warn_colours(in, "viewers see the depth, and a channel texture",
+		    &priv->dropped);
 	if (depth_range_take(run, &priv->range_of_file, &priv->picture.holo.depth_range) < 0)
 		return -1;
 	return picture_check(&priv->picture, in);

@@ -80,7 +80,7 @@ listener_open(struct server *server)
 	return status < 0 ? -1 : make_url(server);
 }
 
-/* Without a descriptor to spare, the one in reserve takes the connection and drops it: else it
+/* Without a descriptor to make room, the one in reserve takes the connection and drops it: else it
  * would wait, and the loop would turn for it. */
 static void
 drop_one(struct server *server)
@@ -107,8 +107,10 @@ listener_accept(struct server *server)
 			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 			return fd;
 		}
-		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			drop_one(server);
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+			if (!server_make_room(server))
+				drop_one(server);
+		}
 		else if (errno != EINTR && errno != ECONNABORTED)
 			break;
 	}

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define WAITING 600	/* connections at a time besides those of viewers */
+#define ACCEPTED 128	/* before all connections get their turn again */
 #define FIRST 2		/* in `poll`, of the connections */
 
 /* ---- connections ---- */
@@ -23,14 +24,38 @@ free_connection(struct server *server, struct connection *connection)
 }
 
 static void
-accept_all(struct server *server)
+drop_connection(struct server *server, long i)
 {
-	int fd;
+	free_connection(server, server->connection[i]);
+	server->connection[i] = server->connection[--server->connections];
+}
 
-	while ((fd = listener_accept(server)) >= 0) {
+bool
+server_make_room(struct server *server)
+{
+	long oldest = -1;
+
+	for (long i = 0; i < server->connections; i++) {
+		const struct connection *connection = server->connection[i];
+
+		if (!connection->viewer && !connection->answer && (oldest < 0 ||
+		    connection->due_us < server->connection[oldest]->due_us))
+			oldest = i;
+	}
+	if (oldest >= 0)
+		drop_connection(server, oldest);
+	return oldest >= 0;
+}
+
+/* A few at a time: requests that have come meanwhile are read before their turn to give way. */
+static void
+accept_some(struct server *server)
+{
+	for (int i = 0, fd; i < ACCEPTED && (fd = listener_accept(server)) >= 0; i++) {
 		struct connection *connection = NULL;
 
-		if (server->connections < server->options.clients + WAITING)
+		if (server->connections < server->options.clients + WAITING ||
+		    server_make_room(server))
 			connection = malloc(sizeof(*connection));
 		if (!connection) {
 			close(fd);
@@ -57,10 +82,8 @@ step_all(struct server *server)
 		if (lasts)
 			lasts = (connection->viewer ? live_step : web_step)(server, connection,
 			    happened, now);
-		if (lasts)
-			continue;
-		free_connection(server, connection);
-		server->connection[i] = server->connection[--server->connections];
+		if (!lasts)
+			drop_connection(server, i);
 	}
 }
 
@@ -116,7 +139,7 @@ serve(void *arg)
 		wait_for_events(server);
 		step_all(server);
 		if (server->poll[0].revents)
-			accept_all(server);
+			accept_some(server);
 	}
 	if (atomic_load(&server->interrupted) && server->done)
 		server->done(server->done_arg);

@@ -48,7 +48,7 @@ check_size(struct plausible *plausible, const struct pinhole *camera,
 		return 0;
 	plausible->asked = plausible->off = true;
 	factor = camera->w / (right - rays->origin_px[0]);
-	if (factor > 1.5 && fabs(factor - round(factor)) < 0.02 &&
+	if (!rays->binned && factor > 1.5 && fabs(factor - round(factor)) < 0.02 &&
 	    fabs(factor - camera->h / (bottom - rays->origin_px[1])) < 0.02)
 		warn(NULL, "the frame is %.3g times smaller than the calibration's camera of %g x "
 		    "%g px: if its pixels are larger say --bin %g, if it is cut out --origin",

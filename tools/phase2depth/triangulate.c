@@ -259,6 +259,7 @@ place(const struct run *run, struct triangulation *t, const struct calib *calib,
 		return -1;
 	t->placed = options->origin.n || meta_get(&in->meta, "origin_px") ||
 	    calib->origin_px[0] != 0 || calib->origin_px[1] != 0;
+	t->binned = keyed || given->n;
 	if (given->n == 0)
 		return 0;
 	if (keyed && (bin[0] != given->v[0] || bin[1] != given->v[given->n - 1]))

@@ -42,6 +42,7 @@ struct triangulation {
 	bool along_y;
 	bool warned;		/* of a --period that is not the frame's own */
 	bool placed;		/* an option or a key says where the frame lies */
+	bool binned;		/* an option or a key says how large its pixels are */
 	/*
 	 * What undoing the lens adds to x (plane 0) and y (plane 1), in units of lens_unit, a power
 	 * of two; NULL: nothing. PHASE2DEPTH_NO_RAY where that is impossible. Rows of lens_stride

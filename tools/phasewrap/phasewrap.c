@@ -155,7 +155,6 @@ static const struct body pairs_body = { .frame = add_pair, .end = print_noise };
 
 /* ---- before the first frame ---- */
 
-/* Without operands the manifest's own files are read. */
 static int
 read_manifest(struct run *run, const char *path)
 {
@@ -166,7 +165,7 @@ read_manifest(struct run *run, const char *path)
 	priv->measurement.manifest_read = true;
 	priv->measurement.manifest = (struct manifest){ manifest_measurement(&priv->manifest),
 		priv->manifest.row };
-	return manifest_operands(&priv->manifest, run, &priv->file);
+	return manifest_operands(&priv->manifest, path, run, &priv->file);
 }
 
 static int

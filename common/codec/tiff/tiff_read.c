@@ -120,6 +120,7 @@ static int
 read_page_head(struct tiff_reading *reading, struct tiff_page *page)
 {
 	TIFF *tif = reading->tif;
+	uint16_t orientation = ORIENTATION_TOPLEFT;
 
 	memset(page, 0, sizeof(*page));
 	if (!libtiff.GetField(tif, TIFFTAG_IMAGEWIDTH, &page->w) ||
@@ -136,8 +137,10 @@ read_page_head(struct tiff_reading *reading, struct tiff_page *page)
 		libtiff.SetField(tif, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
 		page->photometric = PHOTOMETRIC_RGB;
 	}
+	libtiff.GetFieldDefaulted(tif, TIFFTAG_ORIENTATION, &orientation);
 	if (check_page(reading, page) < 0)
 		return -1;
+	samples_note_orientation(reading->path, orientation);
 	find_channel(reading, page);
 	return plan_blocks(reading, page);
 }

@@ -20,6 +20,8 @@
 #define PIPE_SIZE FFMPEG_LENT		/* the most that the kernel grants without privilege */
 #define MESSAGE_SIZE 400
 #define LOOK_MS 100		/* how often a child is looked for whose messages do not end */
+#define PATIENCE_MS 30000	/* until a child that writes has its first or next byte */
+#define SLICE_MS 1000		/* of a wait: time in which the user has stopped us counts as one */
 
 struct ffmpeg {
 	const char *path, *name;	/* of the video; of the program */
@@ -81,7 +83,7 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
 	if (!ffmpeg)
 		return fail_memory();
 	*ffmpeg = (struct ffmpeg){ .path = path, .name = words[0], .to = -1, .from = -1,
-		.log = -1, .patience_ms = -1 };
+		.log = -1, .patience_ms = direction == FFMPEG_WRITES ? PATIENCE_MS : -1 };
 	if (program_find(path, words[0], program) < 0) {
 		free(ffmpeg);
 		return -1;
@@ -177,8 +179,12 @@ wait_for(struct ffmpeg *ffmpeg, int from, int to, int wait_ms, bool *ready)
 {
 	struct pollfd wanted[3] = { { .fd = from, .events = POLLIN },
 		{ .fd = to, .events = POLLOUT }, { .fd = ffmpeg->log, .events = POLLIN } };
-	int n = poll(wanted, 3, wait_ms);
+	int n, left = wait_ms;
 
+	do {
+		n = poll(wanted, 3, left > SLICE_MS ? SLICE_MS : left);
+		left -= SLICE_MS;
+	} while (n == 0 && left > 0);
 	if (n < 0 && errno != EINTR)
 		return fail_errno(ffmpeg->path, "%s cannot be waited for", ffmpeg->name);
 	take_messages(ffmpeg);

@@ -10,8 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FFMPEG_FILE "file:/proc/self/fd/3"
-#define FFMPEG_KEYS "file:/proc/self/fd/4"
+#define FFMPEG_FILE "/proc/self/fd/3"
+#define FFMPEG_KEYS "/proc/self/fd/4"
+/* The words of an input that is the video file, as ffmpeg's demuxer of this name alone reads it:
+ * what ffmpeg takes it for by its content could be a playlist, which names other files. */
+#define FFMPEG_INPUT(demuxer) "-f", (demuxer), "-format_whitelist", (demuxer), \
+	"-protocol_whitelist", "file,pipe", "-i", FFMPEG_FILE
 #define FFMPEG_LENT ((size_t)1024 * 1024)
 
 struct ffmpeg;
@@ -35,7 +39,8 @@ int ffmpeg_write(struct ffmpeg *, const void *from, size_t n);
 /* The same without a copy, where that can be: the child reads the caller's memory, which stays as
  * it is until FFMPEG_LENT bytes behind it are written or lent, or the child has ended. */
 int ffmpeg_lend(struct ffmpeg *, const void *from, size_t n);
-/* Reading and writing fail when the child does nothing for so long. */
+/* Reading and writing fail when the child does nothing for so long: of one that writes 30 s, else
+ * without end. */
 void ffmpeg_set_patience(struct ffmpeg *, int milliseconds);
 /* Of one that filters: writes n bytes, and reads up to `room`, of what comes meanwhile and until
  * nothing comes for wait_ms. 0; 1 where the child has ended; -1 after fail(). */

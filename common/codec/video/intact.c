@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "base/fail.h"
+#include "probe.h"
 
 #define TEXT "fringepipe crc-32 "
 #define TEXT_BYTES (sizeof(TEXT) - 1 + 8)
@@ -44,8 +45,9 @@ read_at(const struct file *file, void *to, size_t n, uint64_t at, size_t *got)
 static int
 look_at(const char *path, FILE *stream, struct file *file)
 {
-	unsigned char start[8];
+	unsigned char start[32];
 	struct stat status;
+	const char *container;
 	size_t n;
 
 	*file = (struct file){ .path = path, .descriptor = fileno(stream) };
@@ -54,9 +56,10 @@ look_at(const char *path, FILE *stream, struct file *file)
 	file->size = (uint64_t)status.st_size;
 	if (read_at(file, start, sizeof(start), 0, &n) < 0)
 		return -1;
-	file->matroska = n == 8 && !memcmp(start, "\x1a\x45\xdf\xa3", 4);
-	file->boxes = n == 8 && !memcmp(start + 4, "ftyp", 4);
-	file->nut = n == 8 && !memcmp(start, "nut/mult", 8);
+	container = video_container(start, n);
+	file->matroska = container && !strcmp(container, "matroska");
+	file->boxes = container && !strcmp(container, "mov");
+	file->nut = container && !strcmp(container, "nut");
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
@@ -13,20 +14,29 @@
 
 #define ANSWER_MOST (16 << 20)		/* bytes: as many as a header of NRRD */
 
-static const char *const words[] = { "ffprobe", "-v", "error", "-protocol_whitelist", "file,pipe",
-	"-select_streams", "v", "-show_entries", "stream=codec_name,profile,width,height,pix_fmt,"
-	"color_range,color_transfer,field_order,r_frame_rate,avg_frame_rate:stream_tags:"
-	"format=nb_streams:format_tags", "-of", "ini", "-i", FFMPEG_FILE, NULL };
-
 /* Tags that containers and encoders set themselves. */
 static const char *const foreign[] = { "encoder", "duration", "major_brand", "minor_version",
 	"compatible_brands", "creation_time", "handler_name", "vendor_id", "language", "bps",
 	"number_of_frames", "number_of_bytes", NULL };
 
+const char *
+video_container(const unsigned char *start, size_t n)
+{
+	static const char nut[] = "nut/multimedia container";
+
+	return n >= 4 && !memcmp(start, "\x1a\x45\xdf\xa3", 4) ? "matroska" :
+	    n >= 12 && !memcmp(start + 4, "ftyp", 4) ? "mov" :
+	    n >= sizeof(nut) && !memcmp(start, nut, sizeof(nut)) ? "nut" : NULL;
+}
+
 /* All that ffprobe prints, ended by a zero. */
 static int
-ask(const char *path, int file, char **answer)
+ask(const char *path, int file, const char *container, char **answer)
 {
+	const char *const words[] = { "ffprobe", "-v", "error", "-select_streams", "v",
+		"-show_entries", "stream=codec_name,profile,width,height,pix_fmt,color_range,"
+		"color_transfer,field_order,r_frame_rate,avg_frame_rate:stream_tags:"
+		"format=nb_streams:format_tags", "-of", "ini", FFMPEG_INPUT(container), NULL };
 	struct ffmpeg *ffprobe;
 	size_t room = 4096, n = 0, more = 1;
 	char *bytes = NULL;
@@ -210,11 +220,15 @@ take_answer(const char *path, char *answer, struct video *video)
 int
 video_probe(const char *path, int file, struct video *video)
 {
+	unsigned char start[32];
+	ssize_t n = pread(file, start, sizeof(start), 0);
 	char *answer;
 	int status;
 
-	*video = (struct video){ 0 };
-	if (ask(path, file, &answer) < 0)
+	*video = (struct video){ .container = n > 0 ? video_container(start, (size_t)n) : NULL };
+	if (!video->container)
+		return fail(path, "is no video any more");
+	if (ask(path, file, video->container, &answer) < 0)
 		return -1;
 	status = take_answer(path, answer, video);
 	free(answer);

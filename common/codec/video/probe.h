@@ -10,6 +10,7 @@
 #define VIDEO_TRACKS 2
 
 struct video {
+	const char *container;		/* ffmpeg's demuxer of it */
 	size_t w, h;			/* of the pictures */
 	const struct pixel_format *format;
 	double fps;			/* 0: not constant, or not known */
@@ -21,6 +22,8 @@ struct video {
 	char *lines;			/* the container's tags as key lines, in lower case */
 };
 
+/* ffmpeg's demuxer of a file that begins so; NULL: it is no video that is read. */
+const char *video_container(const unsigned char *start, size_t n);
 /* Reads the file behind a descriptor; videos whose pictures are not read are refused. 0, or -1
  * after fail(path, ...). */
 int video_probe(const char *path, int file, struct video *);

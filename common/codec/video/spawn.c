@@ -36,6 +36,7 @@ set_signals(posix_spawnattr_t *attributes, bool own_group)
 	sigemptyset(&none);
 	sigemptyset(&usual);
 	sigaddset(&usual, SIGPIPE);
+	sigaddset(&usual, SIGXFSZ);
 	error = posix_spawnattr_setsigmask(attributes, &none);
 	if (!error)
 		error = posix_spawnattr_setsigdefault(attributes, &usual);

@@ -5,20 +5,16 @@
 #include "video.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "ffmpeg.h"
+#include "probe.h"
 
 #define AT(field) offsetof(struct video_options, field)
 
 static bool
 video_sniff(const unsigned char *start, size_t n)
 {
-	static const char nut[] = "nut/multimedia container";
-
-	return (n >= 4 && !memcmp(start, "\x1a\x45\xdf\xa3", 4)) ||
-	    (n >= 12 && !memcmp(start + 4, "ftyp", 4)) ||
-	    (n >= sizeof(nut) && !memcmp(start, nut, sizeof(nut)));
+	return video_container(start, n);
 }
 
 static const struct opt video_options[] = {

@@ -239,8 +239,7 @@ start_track(struct loader *loader, const struct reading *reading, const char *tr
 	char check[160];
 	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
 		"-err_detect", "+crccheck+bitstream+buffer+explode", "-noautorotate",
-		"-protocol_whitelist", "file,pipe",
-		"-i", FFMPEG_FILE, "-map", track, "-vf", check, "-autoscale", "0",
+		FFMPEG_INPUT(video->container), "-map", track, "-vf", check, "-autoscale", "0",
 		"-fps_mode", "passthrough", "-pix_fmt", format, "-f", "rawvideo",
 		"pipe:1", NULL };
 
