@@ -135,6 +135,7 @@ $(BUILD)/common/io/codec_table.o: CPPFLAGS += -D'CODECS=$(call calls,$(CODECS))'
 $(BUILD)/common/io/codec_table.o: $(BUILD)/codecs.list
 # Whatever is linked gets the commit of that moment. After the |: a new commit alone links nothing anew.
 $(VERSION_OBJECT): $(BUILD)/version.list $(BUILD)/flags.list
+	@mkdir -p $(@D)
 	echo 'const char program_version[] = "$(VERSION)$(COMMIT:%= (commit %))";' | $(CC) $(CFLAGS) -c -o $@ -x c -
 
 $(BUILD)/common/%.o: common/%.c $(BUILD)/flags.list
