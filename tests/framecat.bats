@@ -368,7 +368,7 @@ write_frames("xyz.nrrd", Frame(np.stack([x, y, z]), ["x", "y", "z"]))'
 	py 'write_frames("rgb.nrrd", Frame(np.random.default_rng(5).integers(0, 256, (3, 40, 50)).astype("u1"), list("rgb")))'
 	for chroma in 444 422 420; do
 		framecat --chroma $chroma rgb.nrrd -o $chroma.jpg
-		framecat --chroma $chroma u.nrrd -o grey.jpg
+		framecat u.nrrd -o grey.jpg
 		py '
 def factors(name):
 	data = open(name, "rb").read()
