@@ -204,8 +204,9 @@ write_frames("nan.nrrd", Frame(np.full((4, 5), np.nan, "f4"), ["depth"]))
 write_frames("flat.nrrd", Frame(np.full((4, 5), 7, "f4"), ["depth"]))
 write_frames("one.nrrd", Frame(np.full((1, 1), -3, "f4"), ["depth"]))'
 	for name in nan flat one; do
-		holoenc $name.nrrd -o $name.png
-		holodec $name.png -o out.nrrd
+		# a run without a valid pixel fails, and has written its picture
+		holoenc $name.nrrd -o $name.png || [ $name = nan ]
+		holodec $name.png -o out.nrrd || [ $name = nan ]
 		py '
 a, b = read_frame(sys.argv[1])["depth"], read_frame("out.nrrd")["depth"]
 expect(np.isnan(a) == np.isnan(b)); expect((np.abs(a - b) < 1e-3) | np.isnan(a), b)' $name.nrrd

@@ -200,7 +200,7 @@ write_frames("phase.nrrd", Frame(np.stack([n, n]), ["phase", "modulation"], {"pe
 write_frames("depth.nrrd", Frame(n, ["depth"], {"z_axis": "towards"}))
 some = n.copy(); some[20, 20:30] = 1
 write_frames("some.nrrd", Frame(some, ["depth"], {"z_axis": "towards"}))'
-	framecat -c phase --set channels=absphase phase.nrrd -o absphase.nrrd 2>/dev/null
+	fails 1 "no pixel of the input is valid" framecat -c phase --set channels=absphase phase.nrrd -o absphase.nrrd
 	for command in "unwrapq phase.nrrd" "gauss phase.nrrd" "median absphase.nrrd" "framecat depth.nrrd" "normals -p 1 depth.nrrd"; do
 		# shellcheck disable=SC2086
 		mistake "${command%% *}: no pixel of the input is valid" $command -o out.nrrd
