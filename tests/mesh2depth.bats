@@ -416,7 +416,7 @@ a, b, c = (read_frames(n) for n in ("a.nrrd", "b.nrrd", "c.nrrd"))
 for i in range(2):
 	expect(a[i].pixels.tobytes() == b[i].pixels.tobytes() == c[i].pixels.tobytes())
 	expect(a[i]["depth"].shape == (20, 30))'
-	mesh2depth depth.nrrd --jump 0.01 -s 9x9 -o none.nrrd -q
+	fails 1 "no frame has a valid pixel" mesh2depth depth.nrrd --jump 0.01 -s 9x9 -o none.nrrd -q
 	py 'expect(np.isnan(read_frame("none.nrrd")["depth"]))'
 }
 
@@ -498,10 +498,10 @@ write_obj("ok.obj", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])'
 	fails 1 "allnan.ply: has no triangle whose points are finite" mesh2depth allnan.ply
 	fails 1 "huge.obj: coordinates are too large" mesh2depth huge.obj
 	for m in point line tiny; do
-		fails 0 "$m.obj: no pixel is hit" mesh2depth $m.obj -s 5x5 -o x.nrrd
+		fails 1 "$m.obj: no pixel is hit" mesh2depth $m.obj -s 5x5 -o x.nrrd
 	done
 	fails 1 "ok.obj: reaches further than 1e+09 px" mesh2depth ok.obj --scale 1e-12
-	fails 0 "no pixel is hit" mesh2depth ok.obj --center 99,99,99 --scale 1 -s 5x5 -o x.nrrd
+	fails 1 "no pixel is hit" mesh2depth ok.obj --center 99,99,99 --scale 1 -s 5x5 -o x.nrrd
 }
 
 @test "mesh2depth: damaged files" {
