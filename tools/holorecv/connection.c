@@ -11,10 +11,10 @@
 #include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/progress.h"
 #include "interrupt.h"
 #include "live/handshake.h"
 #include "live/live_message.h"
@@ -64,22 +64,13 @@ connection_wait(double seconds)
 	return wait_for(-1, 0, seconds) == 0;
 }
 
-static double
-now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* From now on what is awaited must come within so many seconds. */
 static void
 expect(struct connection *connection, const char *what, double seconds)
 {
 	connection->awaited = what;
 	connection->patience_s = seconds;
-	connection->due_s = now_s() + seconds;
+	connection->due_s = progress_seconds() + seconds;
 }
 
 /* Waits for the socket until what is awaited is due, whatever else comes. 1; 0 with a reason. */
@@ -88,7 +79,7 @@ wait_for_socket(struct connection *connection, short events)
 {
 	double left;
 
-	while ((left = connection->due_s - now_s()) > 0) {
+	while ((left = connection->due_s - progress_seconds()) > 0) {
 		int status = wait_for(connection->fd, events, left);
 
 		if (status > 0)
