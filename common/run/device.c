@@ -289,6 +289,57 @@ sample_map(const struct tile *tile, size_t k)
 	return 0;
 }
 
+/* Gives the maps the second inputs that a frame was made with, in exchange for those at hand. */
+static void
+swap_seconds(struct device_frame *frame)
+{
+	struct frame **second = frame->second;
+
+	for (size_t k = 0; k < frame->segment.n; k++) {
+		struct link *link = &frame->segment.link[k];
+
+		for (size_t i = 0; i < link->second_inputs; i++, second++) {
+			struct frame *at_hand = link->second_input[i].frame;
+
+			link->second_input[i].frame = *second;
+			*second = at_hand;
+		}
+	}
+}
+
+/* Keeps the second inputs at hand. -1 after fail(). */
+static int
+keep_seconds(struct device_frame *frame)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < frame->segment.n; k++)
+		n += frame->segment.link[k].second_inputs;
+	frame->second = calloc(n + 1, sizeof(*frame->second));
+	if (!frame->second)
+		return fail_memory();
+	for (size_t k = 0; k < frame->segment.n; k++) {
+		const struct link *link = &frame->segment.link[k];
+
+		for (size_t i = 0; i < link->second_inputs; i++, frame->seconds++)
+			if (frame_duplicate(link->second_input[i].frame,
+			    &frame->second[frame->seconds]) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+static void
+free_inputs(struct device_frame *frame)
+{
+	frame_free(frame->in);
+	frame->in = NULL;
+	while (frame->seconds)
+		frame_free(frame->second[--frame->seconds]);
+	free(frame->second);
+	frame->second = NULL;
+}
+
 /* A frame begins on the device: copies rows of its input that checks look at, and notes where the
  * other ones will be. -1 after fail(). */
 static int
@@ -299,9 +350,8 @@ begin_frame(struct tile *tile)
 
 	frame->segment = *segment;
 	frame->planes = 0;
-	frame_free(frame->in);
-	frame->in = NULL;
-	if (frame_duplicate(segment->in, &frame->in) < 0)
+	free_inputs(frame);
+	if (frame_duplicate(segment->in, &frame->in) < 0 || keep_seconds(frame) < 0)
 		return -1;
 	frame->segment.in = frame->in;
 	for (size_t k = 0; k < segment->n; k++) {
@@ -329,10 +379,12 @@ find_invalid(struct device_frame *frame)
 	for (size_t k = 0; k < scan.n; k++)
 		if (scan.link[k].all_invalid.warned || scan.link[k].run.state)
 			return 0;
+	swap_seconds(frame);
 	status = frame_new(&scan.link[scan.n - 1].out, &scan.out);
 	if (status == 0)
 		status = bands_run(&scan);
 	frame_free(scan.out);
+	swap_seconds(frame);
 	return status;
 }
 
@@ -377,8 +429,7 @@ conclude_frame(struct device_frame *frame, const struct frame *out)
 			checks_conclude(&segment->link[k], &frame->sample[k]);
 		warn_stage(before);
 	}
-	frame_free(frame->in);
-	frame->in = NULL;
+	free_inputs(frame);
 	return status;
 }
 
@@ -389,7 +440,7 @@ free_frame(struct device_frame *frame)
 		check_sample_free(&frame->sample[k]);
 	free(frame->sample);
 	free(frame->plane);
-	frame_free(frame->in);
+	free_inputs(frame);
 }
 
 /* ---- jobs ---- */

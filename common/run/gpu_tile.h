@@ -36,6 +36,8 @@ struct sampled_plane {
 struct device_frame {
 	struct segment segment;		/* only what does not change meanwhile is of use */
 	struct frame *in;		/* shares its pixels */
+	struct frame **second;		/* inputs of its maps, one map after the other, likewise */
+	size_t seconds;
 	struct check_sample *sample;	/* of each map; NULL: no map has had checks */
 	struct sampled_plane *plane;
 	size_t planes, room;
