@@ -424,7 +424,7 @@ parent_check(const char *path)
 	if (slash && slash > folder) {
 		*slash = '\0';
 		if (access(folder, F_OK) < 0)
-			status = fail(path, "folder cannot be created: there is no %s (mkdir -p "
+			status = fail(path, "folder cannot be created: there is no folder %s (mkdir -p "
 			    "makes it)", folder);
 	}
 	free(folder);
