@@ -8,7 +8,7 @@
 #include "run/check.h"
 
 /* light.c */
-extern const struct check check_max_value, check_saturation;
+extern const struct check check_clipped, check_max_value, check_saturation;
 /* steps.c */
 extern const struct check check_steps, check_assumed_shifts, check_direction;
 /* geometry.c */

@@ -75,15 +75,6 @@ image_names_of(const struct image_names *names, size_t plane, char text[IMAGE_NA
 	return text;
 }
 
-const char *
-image_names_where(const struct image_names *names, char text[IMAGE_NAME_SIZE])
-{
-	if (names->measurement == 0 || names->uncounted)
-		return NULL;
-	snprintf(text, IMAGE_NAME_SIZE, "measurement %zu", names->measurement);
-	return text;
-}
-
 struct image_names
 image_names_sampled(const struct check_facts *facts, const struct check_sample *sample)
 {

@@ -27,7 +27,5 @@ struct image_names image_names_sampled(const struct check_facts *, const struct 
 
 /* What is known of a plane, " (phase_02)" by its key, else by its file, or nothing. */
 const char *image_names_of(const struct image_names *, size_t plane, char text[IMAGE_NAME_SIZE]);
-/* "measurement 2" is the third one; NULL for the first one, and where they are not counted. */
-const char *image_names_where(const struct image_names *, char text[IMAGE_NAME_SIZE]);
 
 #endif

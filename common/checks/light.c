@@ -1,6 +1,9 @@
 /*
  * Checks of how bright captures are.
  *
+ * `clipped`: how many of the lit pixels have no phase because some image is saturated there, and
+ * for no other reason.
+ *
  * `saturation`: where samples end below the largest number of their type. A 12-bit camera saturates
  * at 4095, or at 65520 where its bits stand above, and one of 8 bits may at 235; a test for 65535
  * or 255 never sees it, nor any test of floats. It fires where many pixels are exactly the largest
@@ -462,6 +465,85 @@ saturation_applies(const struct check_facts *facts, const struct check_heads *he
 const struct check check_saturation = {
 	.name = "saturation", .rank = 2, .looks = CHECK_INPUT, .applies = saturation_applies,
 	.channels = check_fringe_channels, .judge = saturation_judge
+};
+
+/* ---- clipped ---- */
+
+#define CLIPPED_PIXELS 4096	/* looked at, about */
+#define CLIPPED_LEAST 30	/* of those lost, from which on a share tells something */
+#define CLIPPED_SHARE 0.03	/* of the lit ones */
+
+/* Would the pixel have a phase with less light? Some image of a period is saturated; and all are,
+ * or what is left of the fringes passes the other limits. */
+static bool
+is_lost(const struct check_facts *facts, const struct check_rows *rows, size_t i, size_t x)
+{
+	const struct capture_set *captures = facts->captures;
+	bool clipped = false, white = false, other = false;
+
+	for (size_t k = 0; k < captures->fringes; k++) {
+		const struct capture_fringe *fringe = &captures->fringe[k];
+		double least = INFINITY, most = -INFINITY;
+
+		for (size_t p = 0; p < fringe->n; p++) {
+			double v = (double)frame_sample(&rows->frame, fringe->plane[p], i, x);
+
+			if (isnan(v))
+				return false;
+			least = v < least ? v : least;
+			most = v > most ? v : most;
+		}
+		clipped |= most >= facts->max_value;
+		white |= least >= facts->max_value;
+		other |= most - least < 2 * facts->min_amplitude ||
+		    most - least < facts->min_modulation * (most + least) ||
+		    most + least < 2 * facts->min_mean;
+	}
+	return clipped && (white || !other);
+}
+
+static bool
+clipped_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	struct check_grid grid = check_grid(&sample->in, CLIPPED_PIXELS);
+	size_t good = 0, lost = 0;
+
+	for (size_t i = 0; i < grid.rows; i++) {
+		const float *phase = frame_floats(&sample->out.frame, 0, i);
+
+		for (size_t x = check_grid_shift(&grid, i); x < sample->in.frame.head.w;
+		    x += grid.step)
+			if (!isnan(phase[x]))
+				good++;
+			else
+				lost += is_lost(facts, &sample->in, i, x);
+	}
+	if (lost < CLIPPED_LEAST || (double)lost <= CLIPPED_SHARE * (double)(good + lost))
+		return false;
+	return check_fire(line, NULL, "%.0f %% of the lit pixels are lost to saturation alone, at "
+	    "%g or above in some image (--max-value): less light or a shorter exposure keeps them",
+	    100.0 * (double)lost / (double)(good + lost), facts->max_value);
+}
+
+static bool
+clipped_applies(const struct check_facts *facts, const struct check_heads *heads)
+{
+	return facts->captures && facts->captures->fringes && !facts->several_exposures &&
+	    facts->max_value < INFINITY && heads->out->type == SAMPLE_FLOAT;
+}
+
+static void
+clipped_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
+    bool *out)
+{
+	check_fringe_channels(facts, heads, in, out);
+	out[0] = true;
+}
+
+const struct check check_clipped = {
+	.name = "clipped", .rank = 2, .looks = CHECK_INPUT | CHECK_OUTPUT,
+	.applies = clipped_applies, .channels = clipped_channels, .judge = clipped_judge
 };
 
 /* ---- max_value: the stated level of saturation is out of reach ---- */

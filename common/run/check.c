@@ -86,7 +86,8 @@ checks_begin_plan(struct link *link)
 {
 	if (link->checks)
 		link->checks->facts = (struct check_facts){
-			.max_value = NAN, .min_amplitude = NAN, .code0_px = NAN };
+			.max_value = NAN, .min_mean = NAN, .min_amplitude = NAN,
+			.min_modulation = NAN, .code0_px = NAN };
 }
 
 void

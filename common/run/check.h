@@ -40,8 +40,9 @@ struct check_facts {
 	bool roles_stated;	/* what each image is, whatever its place */
 	bool max_value_stated;
 	bool several_exposures;	/* and `captures` are the images of the first */
-	/* Limits of samples, in their unit: saturated from here on; unlit below. */
-	double max_value, min_amplitude;
+	/* Limits of samples, in their unit: saturated from here on; unlit below these means and
+	 * amplitudes, or below this ratio of amplitude to mean. */
+	double max_value, min_mean, min_amplitude, min_modulation;
 	/* The files of all inputs, in their order, one image each; n = 0: not known. */
 	char *const *file;
 	size_t files;

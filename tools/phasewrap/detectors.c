@@ -8,7 +8,8 @@
 void
 detectors_init(struct detectors *detectors, bool verbose)
 {
-	detectors->verbose = detectors->removed.verbose = verbose;
+	detectors->verbose = verbose;
+	detectors->removed.off = !verbose;
 }
 
 /* A limit below what rounding leaves where nothing is lit, a mean square of 1/12, keeps all of it;
@@ -42,15 +43,6 @@ detectors_plan(struct detectors *detectors, const struct phasewrap *wrap,
 	return 0;
 }
 
-/* The other two look at the first frame alone. */
-int
-detectors_frame_memory(struct detectors *detectors, struct run *run)
-{
-	struct removed *removed = &detectors->removed;
-
-	return run_frame_memory(run, &removed->row, removed->grid.rows * sizeof(*removed->row));
-}
-
 /* Does a detector look at row y? Few rows; a call of each for all of them would cost as much as
  * what it looks at. */
 static inline bool
@@ -63,7 +55,7 @@ void
 detectors_row(const struct detectors *detectors, const struct phasewrap *wrap,
     const struct frame *in, const struct frame *out, size_t y)
 {
-	if (is_looked_at(detectors->removed.off, &detectors->removed.grid, y))
+	if (!detectors->removed.off)
 		removed_row(&detectors->removed, wrap, in, out, y);
 	if (is_looked_at(detectors->unlit.off, &detectors->unlit.grid, y))
 		unlit_row(&detectors->unlit, wrap, in, out, y);
@@ -79,7 +71,7 @@ detectors_report(struct detectors *detectors, const struct phasewrap *wrap)
 	if (detectors->verbose && detectors->starts_unknown)
 		late_start_note(&wrap->captures);
 	detectors->verbose = false;
-	removed_report(&detectors->removed, wrap, names);
+	removed_report(&detectors->removed);
 	unlit_warn(&detectors->unlit, wrap);
 	gray_check_warn(&detectors->gray_check, &wrap->captures, names);
 	detectors->names.measurement++;

@@ -31,9 +31,6 @@ void detectors_init(struct detectors *, bool verbose);
  * after fail(). */
 int detectors_plan(struct detectors *, const struct phasewrap *, const struct frame_head *,
     struct detectors_known, char *const *operand, size_t operands);
-/* What rows keep of a frame lies in memory of its own: for plan, behind the former. -1 after
- * fail(). */
-int detectors_frame_memory(struct detectors *, struct run *);
 /* Row y is made. */
 void detectors_row(const struct detectors *, const struct phasewrap *, const struct frame *in,
     const struct frame *out, size_t y);

@@ -45,7 +45,9 @@ state_facts(struct run *run, const struct frame_head *in, const struct detectors
 	facts->max_value_stated = !isnan(parameters->limits.max_value) ||
 	    meta_get(&in->meta, "max_value");
 	facts->max_value = (double)priv->wrap.limits.max_value;
+	facts->min_mean = (double)priv->wrap.limits.least_mean;
 	facts->min_amplitude = (double)priv->wrap.limits.least_amplitude;
+	facts->min_modulation = (double)priv->wrap.limits.least_modulation;
 	facts->file = run->operand;
 	facts->files = run->position || priv->measurement.captures.rgb ? 0 : run->operands;
 }
@@ -85,8 +87,7 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 		priv->measurement.sign, priv->measurement.origin_rad) < 0 ||
 	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
 	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
-		priv->measurement.captures.rgb ? 0 : operands) < 0 ||
-	    detectors_frame_memory(&priv->detectors, run) < 0)
+		priv->measurement.captures.rgb ? 0 : operands) < 0)
 		return -1;
 	if (parameters->harmonics &&
 	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)

@@ -7,17 +7,14 @@
 #include "base/fail.h"
 #include "phasewrap.px.h"
 
-#define PIXELS 4096		/* on the coarse grid, about */
-#define LEAST 30		/* pixels there, from which on a share tells something */
-#define SHARE 0.03		/* of the lit ones, that saturation alone removes */
-
 int
 removed_plan(struct removed *removed, const struct frame_head *head)
 {
 	removed_free(removed);
-	removed->grid = coarse_grid_every(head->w, head->h,
-	    removed->verbose ? 1 : coarse_grid_step(head->w, head->h, PIXELS));
-	removed->row = calloc(removed->grid.rows, sizeof(*removed->row));
+	if (removed->off)
+		return 0;
+	removed->rows = head->h;
+	removed->row = calloc(head->h, sizeof(*removed->row));
 	return removed->row ? 0 : fail_memory();
 }
 
@@ -31,7 +28,6 @@ removed_free(struct removed *removed)
 /* The tests that a pixel fails. */
 struct failed {
 	bool by[REMOVED_KINDS];
-	bool white;			/* saturated in all images of a period */
 };
 
 static void
@@ -55,7 +51,7 @@ test_set(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t 
 	const struct capture_fringe *fringe = &wrap->captures.fringe[k];
 	const struct phase_shift_fit *fit = &wrap->fit[k];
 	float n = (float)fringe->n, first = frame_sample(in, fringe->plane[0], y, x), most = first;
-	float least = first, rise = 0, c = 0, s = 0, squares = 0, amplitude, misfit;
+	float rise = 0, c = 0, s = 0, squares = 0, amplitude, misfit;
 
 	failed->by[REMOVED_MISSING] |= phasewrap_missing(first);
 	for (size_t i = 1; i < fringe->n; i++) {
@@ -63,14 +59,12 @@ test_set(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t 
 
 		failed->by[REMOVED_MISSING] |= phasewrap_missing(v);
 		most = px_max(most, v);
-		least = px_min(least, v);
 		rise = phasewrap_add(rise, v - first, fit->weights[i].mean);
 		c = phasewrap_add(c, v - first, fit->weights[i].c);
 		s = phasewrap_add(s, v - first, fit->weights[i].s);
 	}
 	amplitude = phasewrap_amplitude(s, c);
 	failed->by[REMOVED_SATURATION] |= !(most < wrap->limits.max_value);
-	failed->white |= least >= wrap->limits.max_value;
 	judge(&wrap->limits, n, phasewrap_mean(first, rise, n), amplitude, failed);
 	if (!wrap->fits || fringe->n < 4)
 		return;
@@ -118,19 +112,15 @@ count_pixel(const struct phasewrap *wrap, const struct frame *in, size_t y, size
 {
 	struct failed failed = { 0 };
 	size_t kind = 0;
-	bool other;
 
 	for (size_t k = 0; k < wrap->captures.fringes; k++)
 		test_set(wrap, k, in, y, x, &failed);
 	test_others(wrap, in, y, x, &failed);
-	other = failed.by[REMOVED_DARKNESS] || failed.by[REMOVED_MODULATION] ||
-	    failed.by[REMOVED_AMPLITUDE];
 	while (kind < REMOVED_AMPLITUDE && !failed.by[kind])
 		kind++;
 	if (kind == REMOVED_AMPLITUDE && !failed.by[kind] && failed.by[REMOVED_RESIDUAL])
 		kind = REMOVED_RESIDUAL;
 	count->by[kind]++;
-	count->saturated_only += kind == REMOVED_SATURATION && (failed.white || !other);
 }
 
 /* Bands may share rows: both store the same. */
@@ -140,25 +130,21 @@ removed_row(const struct removed *removed, const struct phasewrap *wrap, const s
 {
 	size_t phase = wrap->captures.fringes ? 0 : wrap->channels.index;
 	struct removed_count count = { 0 };
-	const float *made;
-	uint32_t *from = (uint32_t *)&count, *to;
+	const float *made = frame_floats(out, phase, y);
+	uint32_t *from = (uint32_t *)&count, *to = (uint32_t *)&removed->row[y];
 
-	if (removed->off || y % removed->grid.step)
-		return;
-	made = frame_floats(out, phase, y);
-	for (size_t x = 0; x < in->head.w; x += removed->grid.step)
+	for (size_t x = 0; x < in->head.w; x++)
 		if (px_isnan(made[x]))
 			count_pixel(wrap, in, y, x, &count);
 		else
 			count.good++;
-	to = (uint32_t *)&removed->row[y / removed->grid.step];
 	for (size_t i = 0; i < sizeof(count) / sizeof(*from); i++)
 		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
 }
 
 /* Of all rows: more pixels than a row has. */
 struct removed_sum {
-	uint64_t by[REMOVED_KINDS], good, saturated_only;
+	uint64_t by[REMOVED_KINDS], good;
 };
 
 static void
@@ -176,30 +162,17 @@ print(const struct removed_sum *sum)
 }
 
 void
-removed_report(struct removed *removed, const struct phasewrap *wrap,
-    const struct image_names *names)
+removed_report(struct removed *removed)
 {
 	struct removed_sum sum = { 0 };
-	char where[IMAGE_NAME_SIZE];
 
 	if (removed->off)
 		return;
-	for (size_t y = 0; y < removed->grid.rows; y++) {
+	for (size_t y = 0; y < removed->rows; y++) {
 		for (size_t i = 0; i < REMOVED_KINDS; i++)
 			sum.by[i] += removed->row[y].by[i];
 		sum.good += removed->row[y].good;
-		sum.saturated_only += removed->row[y].saturated_only;
 	}
-	memset(removed->row, 0, removed->grid.rows * sizeof(*removed->row));
-	if (removed->verbose)
-		print(&sum);
-	removed->off = removed->verbose;
-	if (sum.saturated_only < LEAST ||
-	    (double)sum.saturated_only <= SHARE * (double)(sum.good + sum.saturated_only))
-		return;
-	warn(image_names_where(names, where), "%.0f %% of the lit pixels are lost to saturation "
-	    "alone, at %g or above in some image (--max-value): less light or a shorter exposure "
-	    "keeps them", 100.0 * (double)sum.saturated_only /
-	    (double)(sum.good + sum.saturated_only), (double)wrap->limits.max_value);
+	print(&sum);
 	removed->off = true;
 }
