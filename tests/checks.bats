@@ -77,16 +77,20 @@ everywhere() {
 	py 'a = np.random.default_rng(1).normal(size=(1, 20, 30)).astype("f4")
 write_frames("some.nrrd", [Frame(a, ["phase"]), Frame(a * np.nan, ["phase"]), Frame(a, ["phase"])])
 write_frames("none.nrrd", [Frame(a * np.nan, ["phase"])] * 2)'
-	run gauss some.nrrd -o some-out.nrrd
-	[ "$status" -eq 0 ]
+	fails 0 "gauss: no pixel of the input is valid in frame 1" gauss some.nrrd -o some-out.nrrd
+	fails 1 "gauss: --strict: 1 warning" gauss -q --strict some.nrrd -o some-out.nrrd
 	fails 1 "gauss: no pixel of the input is valid" gauss none.nrrd -o out.nrrd
 	[ "$(frameinfo out.nrrd | grep -c .)" -gt 0 ]
 	fails 1 "gauss: no frame has a valid pixel" gauss -q none.nrrd -o null:
+	fails 1 "shade: no pixel of the input is valid" shade none.nrrd -o pic%d.png	# black, and written
+	[ -s pic1.png ]
 	stream none
 	fails 1 "phasewrap: no pixel of phase is valid, though the input has some" phasewrap -n 6 -p 40 --min-amplitude 200 f.nrrd -o null:
 	need_gpu
 	use_llvmpipe
 	fails 1 "phasewrap: no pixel of phase is valid, though the input has some" phasewrap -d gpu -n 6 -p 40 --min-amplitude 200 f.nrrd -o null:
+	fails 0 "gauss: no pixel of the input is valid in frame 1" gauss -d gpu some.nrrd -o some-out.nrrd
 	fails 1 "gauss: no pixel of the input is valid" gauss -d gpu none.nrrd -o null:
+	fails 1 "shade: no pixel of the input is valid" shade -d gpu none.nrrd -o pic%d.png
 	fails 1 "fringepipe: phasewrap: no pixel of phase is valid, though" fringepipe -d gpu phasewrap -n 6 -p 40 --min-amplitude 200 f.nrrd , gauss -o null:
 }

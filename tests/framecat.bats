@@ -600,7 +600,7 @@ write_frames("z.nrrd", Frame(np.arange(64, dtype="f4").reshape(8, 8), ["depth"])
 	fails 2 "--fast: has no effect on x.jpg" framecat --fast rgb.nrrd -o x.jpg
 	fails 2 "--chroma: has no effect on a folder's PNG and TIFF files" framecat --chroma 420 rgb.nrrd -o out/
 	fails 2 "--level: has no effect on %d.tif" framecat --level 3 rgb.nrrd -o %d.tif
-	[ -z "$(ls ./*.png ./*.jpg ./*.tif 2>/dev/null)" ]
+	[ "$(find . -name '*.png' -o -name '*.jpg' -o -name '*.tif' | wc -l)" -eq 0 ]
 	silent framecat --level 3 --one-page rgb.nrrd -f -o out/
 	silent framecat --chroma 444 rgb.nrrd -o x.png
 	silent framecat --chroma 420 rgb.nrrd -o x.jpg

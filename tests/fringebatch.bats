@@ -801,11 +801,13 @@ copy='framecat $(firstword $(images)) -o $(result)'
 	make -s -f recipe.mk -j2 RESULT=a.b & make=$!
 	until [ -e s01.runs ] && [ -e s02.runs ]; do sleep 0.1; done
 	kill $make
-	wait $make || :
+	status=0
+	wait $make || status=$?
+	[ $status -ne 0 ]
 	[ ! -e out/s01/a.b ]
 }
 
-two_begun() { [ -e runs ] && [ "$(wc -l <runs)" -ge 2 ]; }
+two_begun() { [ "$(cat runs 2>/dev/null | wc -l)" -ge 2 ]; }
 
 # slow_recipe: each set writes begin and end into `runs`, once `go` is there
 slow_recipe() {
@@ -837,7 +839,9 @@ slow_recipe() {
 	in_time two_begun
 	read -r _ pid _ _ _ group <out/batch/lock
 	kill -9 "$pid"
-	wait $! || :
+	status=0
+	wait $! || status=$?
+	[ $status -eq 137 ]
 	fails 1 "$PWD/out/batch is taken by what host $(hostname), process $pid, has left running: it was killed itself: wait for its end, or kill -- -$group" \
 		fringebatch --engine local recipe.mk
 	kill -9 "$group"

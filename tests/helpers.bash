@@ -46,6 +46,15 @@ fails() {
 	fi
 }
 
+# may_be_empty COMMAND ...: the command writes its frames, whether a pixel of them is valid or not.
+may_be_empty() {
+	run --separate-stderr "$@"
+	if [ "$status" -ne 0 ] && [[ $status != 1 || $stderr != *"no "*" valid"* ]]; then
+		printf 'exit %s; printed: %s\n' "$status" "$stderr"
+		return 1
+	fi
+}
+
 # silent COMMAND ...: the command exits with 0 and prints nothing.
 silent() {
 	run "$@"

@@ -439,7 +439,7 @@ put("stairless", p[0], p[1], 80)'
 	done
 	py 'write_frames("black.nrrd", Frame(np.zeros((3, 40, 50), "u1"), list("rgb"), {
 		k: v for k, v in read_frame("good.nrrd").meta.items() if k != "holo_size"}))'
-	holodec black.nrrd -o out.nrrd
+	fails 1 "holodec: no pixel of depth is valid" holodec black.nrrd -o out.nrrd
 	py 'expect(np.isnan(read_frame("out.nrrd")["depth"]))'
 }
 
@@ -483,8 +483,9 @@ write_frames("one.nrrd", Frame(np.full((1, 1), 7, "f4"), ["depth"]))
 write_frames("hole.nrrd", Frame(np.full((1, 1), np.nan, "f4"), ["depth"]))'
 	for suffix in png jpg; do
 		for name in none one hole; do
-			holoenc $name.nrrd -o picture.$suffix
-			holodec --edge 0 picture.$suffix -o out.nrrd
+			valid=$([ $name = one ] || echo 1)	# nothing in them is, and they are written
+			run -"${valid:-0}" holoenc $name.nrrd -o picture.$suffix
+			run -"${valid:-0}" holodec --edge 0 picture.$suffix -o out.nrrd
 			py '
 got, want = (read_frame(n + ".nrrd")["depth"] for n in ("out", sys.argv[1]))
 expect(got.shape == want.shape and np.array_equal(np.isnan(got), np.isnan(want)), got)

@@ -172,7 +172,7 @@ for name in "a", "b":
 	fails 1 "--rgb: image is not in colour" phasewrap --rgb -p 60 grey.nrrd -o w.nrrd
 }
 
-@test "mistakes: no word where little is seen: coarse fringes, one column, a small object, unlit frames" {
+@test "mistakes: no word where little is seen: coarse fringes, one column, a small object; unlit frames" {
 	for n in 4 6 8 12; do
 		fringesim -q -s 200x150 -n $n -p 1920,120,30 --scene plane -o set.nrrd
 		right phasewrap -o w.nrrd set.nrrd
@@ -191,7 +191,7 @@ write_frames("wrong.nrrd", Frame(sets[[0, 1, 2, 3, 8, 5, 6, 7, 4, 9, 10, 11]], [
 write_frames("dark.nrrd", Frame(rng.integers(0, 4, (4,) + x.shape).astype("u1"), ["image"] * 4))'
 	right phasewrap --min-amplitude 3 -n 12 -p 60 small.nrrd -o w.nrrd
 	mistake "image 5 and image 9 seem to be exchanged" phasewrap --min-amplitude 3 -n 12 -p 60 wrong.nrrd -o w.nrrd
-	right phasewrap -n 4 -p 60 dark.nrrd -o w.nrrd
+	mistake "there are no fringes: phases are random" phasewrap -n 4 -p 60 dark.nrrd -o w.nrrd
 	need_data weiyang_box_3freq_35_36_37
 	box=$data/weiyang_box_3freq_35_36_37
 	right phasewrap --min-amplitude 3 -n 4 -p 24.4 --sign -1 "$box"/f35_{0,2,4,6}.png -o w.nrrd

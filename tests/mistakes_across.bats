@@ -42,13 +42,13 @@ both() {
 	right "${points[@]}" ok.json --across y.nrrd
 	py 'expect(read_frame("p.nrrd").pixels.view("u4") == read_frame("alone.nrrd").pixels.view("u4"), "points")'
 	run --separate-stderr "${points[@]}" ok.json --across y.nrrd -v
-	has -E "its phase puts the pixels 0\.0[0-9]+ px \(rms\) beside their epipolar lines" <<<"$stderr"
+	has -E "puts the pixels 0\.0[0-9]+ px \(rms\) off their epipolar lines" <<<"$stderr"
 	for name in lenses shifted turned direction; do
 		right "${points[@]}" $name.json
-		mistake "px (rms) beside their epipolar lines on the projector" "${points[@]}" $name.json --across y.nrrd
+		mistake "px (rms) off their epipolar lines on the projector" "${points[@]}" $name.json --across y.nrrd
 		first=$stderr
 		run --separate-stderr "${points[@]}" $name.json --across y.nrrd -v
-		[ "$(grep -c "beside their epipolar lines" <<<"$stderr")" -eq 1 ]
+		[ "$(grep -c "off their epipolar lines" <<<"$stderr")" -eq 1 ]
 	done
 	FRINGEPIPE_BAND=7 mistake "$first" "${points[@]}" direction.json -j 5 --across y.nrrd
 	right "${points[@]}" long.json --across y.nrrd		# lies on the same lines; the page says so
@@ -59,7 +59,7 @@ both() {
 write_frames("origin.nrrd", Frame(f.pixels + np.float32(0.35), f.names, f.meta))
 write_frames("mirrored.nrrd", Frame(np.float32(2 * np.pi * 800 / 60) - f.pixels, f.names, f.meta))'
 	for name in period origin mirrored; do
-		mistake "px (rms) beside their epipolar lines on the projector" "${points[@]}" ok.json --across $name.nrrd
+		mistake "px (rms) off their epipolar lines on the projector" "${points[@]}" ok.json --across $name.nrrd
 	done
 }
 
@@ -67,7 +67,7 @@ write_frames("mirrored.nrrd", Frame(np.float32(2 * np.pi * 800 / 60) - f.pixels,
 	need_gpu
 	rigs
 	both
-	mistake "px (rms) beside their epipolar lines on the projector" \
+	mistake "px (rms) off their epipolar lines on the projector" \
 		phase2depth -d gpu x.nrrd -o p.nrrd --calib direction.json --across y.nrrd
 }
 

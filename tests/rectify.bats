@@ -138,9 +138,11 @@ for size in sys.argv[1:]:
 	write_frames(size + ".nrrd", Frame(planes, names))' "${sizes[@]}"
 	for size in "${sizes[@]}"; do
 		for how in linear cubic; do
-			rectify -q --calib $size.json --side right --interpolation $how $size.nrrd -o $size.$how.nrrd
-			rectify -q --calib $size.json --side right --interpolation $how --max-step 1 --size 200x99 $size.nrrd -o $size.$how.1.nrrd
-			framecat --channels phase2 $size.nrrd | rectify -q --calib $size.json --side right --interpolation $how --max-step 0.4 -o $size.$how.w.nrrd
+			may_be_empty rectify -q --calib $size.json --side right --interpolation $how $size.nrrd -o $size.$how.nrrd
+			may_be_empty rectify -q --calib $size.json --side right --interpolation $how --max-step 1 --size 200x99 $size.nrrd -o $size.$how.1.nrrd
+			framecat --channels phase2 $size.nrrd -o phase2.nrrd
+			may_be_empty rectify -q --calib $size.json --side right --interpolation $how --max-step 0.4 phase2.nrrd \
+				-o $size.$how.w.nrrd
 		done
 	done
 	py "$reference"'

@@ -52,7 +52,7 @@ warned() {
 }
 
 @test "--strict: the next program of a pipe gets every frame" {
-	FRINGEPIPE_BADN=1 phasewrap --strict flat.nrrd 2>err | gauss -q >piped.nrrd && return 1
+	run -1 env FRINGEPIPE_BADN=1 bash -c 'set -o pipefail; phasewrap --strict flat.nrrd 2>err | gauss -q >piped.nrrd'
 	grep -q -- '--strict: 1 warning' err
 	phasewrap flat.nrrd | gauss | cmp - piped.nrrd
 }

@@ -9,6 +9,8 @@
 
 /* light.c */
 extern const struct check check_clipped, check_max_value, check_saturation;
+/* unlit.c */
+extern const struct check check_no_fringes, check_unlit;
 /* steps.c */
 extern const struct check check_steps, check_assumed_shifts, check_direction;
 /* geometry.c */

@@ -112,7 +112,8 @@ judge(const struct check_facts *facts, float (*distance)[2], size_t pixels, doub
 		if (!isnan(change))
 			value[pairs++] = fabs(change);
 	}
-	if (pairs < LEAST)
+	line->undecided = pairs < LEAST;
+	if (line->undecided)
 		return false;
 	noise = statistics_ranked(value, pairs, pairs / 2) / M_SQRT2;
 	for (size_t i = 0; i < pixels; i++)
@@ -124,15 +125,15 @@ judge(const struct check_facts *facts, float (*distance)[2], size_t pixels, doub
 	half = statistics_ranked(value, n, n / 2);
 	rms = find_rms(value, n);
 	if (half > limit_px && half > NOISE * noise)
-		return check_fire(line, "--across", "its phase puts the pixels %.3g px (rms) "
-		    "beside their epipolar lines on the projector, %.3g by the median; neighbours "
-		    "differ by %.3g: do calibration and capture belong together (--calib, "
+		return check_fire(line, "--across", "puts the pixels %.3g px (rms) off their "
+		    "epipolar lines on the projector (median %.3g px, noise between neighbours "
+		    "%.3g px): do calibration and capture belong together (--calib, "
 		    "--origin, --period), and both phases (phasewrap --sign, --phase-origin)?", rms,
 		    middle, noise);
 	if (line->notes)
-		note("--across", "its phase puts the pixels %.3g px (rms) beside their epipolar "
-		    "lines on the projector, %.3g by the median; neighbours differ by %.3g", rms,
-		    middle, noise);
+		note("--across", "puts the pixels %.3g px (rms) off their epipolar lines on the "
+		    "projector (median %.3g px, noise between neighbours %.3g px)", rms, middle,
+		    noise);
 	return false;
 }
 

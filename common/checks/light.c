@@ -7,8 +7,8 @@
  * `saturation`: where samples end below the largest number of their type. A 12-bit camera saturates
  * at 4095, or at 65520 where its bits stand above, and one of 8 bits may at 235; a test for 65535
  * or 255 never sees it, nor any test of floats. It fires where many pixels are exactly the largest
- * number of 8 to 15 bits and none is more, or many more are exactly the largest value than are next
- * to it, or than have any other one.
+ * number of 8 to 15 bits and none is more, or many more are exactly the largest value than are any of
+ * the eight below.
  */
 #define _GNU_SOURCE
 #include "checks/checks.h"
@@ -21,11 +21,10 @@
 #include "fringe/capture_set.h"
 
 #define SATURATION_BELOW 8	/* values below the largest one that are counted */
-#define PIXELS 4096		/* of a plane of 16 bits, about, */
-#define PIXELS_OF_BYTES 1024	/* and of 8 bits, whose values are few */
-#define BLOCK 64		/* columns of 8 bits that are kept end in whole blocks, with 0 */
-#define LEAST 8			/* pixels at the top that are no chance, */
-#define SHARE 0.001		/* nor is this share of them */
+#define SATURATION_PIXELS 4096	/* of a plane of 16 bits, about, */
+#define SATURATION_PIXELS_8 1024	/* and of 8 bits, whose values are few */
+#define SATURATION_LEAST 8	/* pixels at the top that are no chance, */
+#define SATURATION_SHARE 0.001	/* nor is this share of them */
 /*
  * A plateau at any other value: so many pixels, and as many times those of the fullest one of the
  * values below, of which so many occur. Of sinusoidal fringes without noise and saturation the
@@ -39,10 +38,7 @@
 #define PLATEAU_RATIO 4
 #define PLATEAU_OCCUR 6
 #define PLATEAU_OVER_TROUGH 3
-/* Of 8 bits without noise few levels occur; there the plateau is compared with all of them. A phase
- * and its mirror image give one level, two of each are merged by rounding. */
-#define PLATEAU_OVER_ALL 3
-#define PLATEAU_OF_ALL 24	/* so many levels */
+#define PLATEAU_LEVELS 24	/* of 8 bits; sinusoids of so many have levels below the crest */
 #define FLOAT_LEVELS 256	/* of floats: the levels below are parts of the largest value */
 #define FRINGES 4		/* a pixel has them where they are a part of its largest value */
 
@@ -63,9 +59,7 @@ struct saturation {
 	const struct check_rows *rows;
 	const struct capture_set *captures;
 	struct check_grid grid;
-	uint8_t *kept;		/* of 8 bits: [row][fringe image][stride]: the samples, then 0 */
-	size_t planes, stride, bytes;	/* how many fringe images, bytes of a row, and in all */
-	uint64_t pixels;	/* looked at */
+	uint64_t samples;	/* looked at */
 	enum sample type;
 };
 
@@ -159,63 +153,42 @@ look_float(const struct capture_fringe *fringe, const void *const *row, size_t x
 		add_float(ends, ((const float *)row[i])[x], 1);
 }
 
-/* The first column of sampled row i that is looked at: rows begin at other ones, for fringes of few
- * pixels would be seen at few phases. */
-static size_t
-first_column(const struct saturation *saturation, size_t i)
-{
-	return i * 5 % 8 * saturation->grid.step / 8;
-}
-
-/* How many columns of row i are looked at. */
-static size_t
-row_columns(const struct saturation *saturation, size_t i)
-{
-	size_t first = first_column(saturation, i), w = saturation->rows->frame.head.w;
-	size_t step = saturation->grid.step;
-
-	return first < w ? (w - first + step - 1) / step : 0;
-}
-
-/* Of 8 bits samples are kept in one piece: what they tell costs less so. */
+/* Counts the values of 8 bits, of pixels without fringes and of those with them. */
 static void
-keep_bytes(const struct saturation *saturation, size_t i)
+look_uchar(const struct capture_fringe *fringe, const void *const *row, size_t x,
+    uint32_t value[2][UINT8_MAX + 1])
 {
-	const struct capture_set *captures = saturation->captures;
-	size_t n = row_columns(saturation, i), step = saturation->grid.step;
-	uint8_t *to = saturation->kept + i * saturation->planes * saturation->stride;
+	uint32_t *count, least = UINT8_MAX, most = 0;
 
-	for (size_t k = 0; k < captures->fringes; k++)
-		for (size_t p = 0; p < captures->fringe[k].n; p++, to += saturation->stride) {
-			const uint8_t *from = frame_row(&saturation->rows->frame,
-			    captures->fringe[k].plane[p], i);
+	for (size_t i = 0; i < fringe->n; i++) {
+		uint32_t v = ((const uint8_t *)row[i])[x];
 
-			from += first_column(saturation, i);
-			for (size_t x = 0; x < n; x++, from += step)
-				to[x] = *from;
-		}
-}
-
-static void
-look_at_row(const struct saturation *saturation, size_t i, struct saturation_ends *ends)
-{
-	const struct capture_set *captures = saturation->captures;
-	const struct frame *frame = &saturation->rows->frame;
-
-	for (size_t k = 0; k < captures->fringes; k++) {
-		const struct capture_fringe *fringe = &captures->fringe[k];
-		const void *row[fringe->n];
-
-		for (size_t p = 0; p < fringe->n; p++)
-			row[p] = frame_row(frame, fringe->plane[p], i);
-		for (size_t x = first_column(saturation, i); x < frame->head.w;
-		    x += saturation->grid.step)
-			if (saturation->type == SAMPLE_FLOAT) {
-				look_float(fringe, row, x, ends);
-			} else {
-				look_ushort(fringe, row, x, ends);
-			}
+		least = v < least ? v : least;
+		most = v > most ? v : most;
 	}
+	count = value[has_fringes(least, most)];
+	for (size_t i = 0; i < fringe->n; i++)
+		count[((const uint8_t *)row[i])[x]]++;
+}
+
+/* Row i of a fringe set. */
+static void
+look_at_row(const struct saturation *saturation, const struct capture_fringe *fringe, size_t i,
+    struct saturation_ends *ends, uint32_t value[2][UINT8_MAX + 1])
+{
+	const struct frame *frame = &saturation->rows->frame;
+	const void *row[fringe->n];
+
+	for (size_t p = 0; p < fringe->n; p++)
+		row[p] = frame_row(frame, fringe->plane[p], i);
+	for (size_t x = check_grid_shift(&saturation->grid, i); x < frame->head.w;
+	    x += saturation->grid.step)
+		if (saturation->type == SAMPLE_FLOAT)
+			look_float(fringe, row, x, ends);
+		else if (saturation->type == SAMPLE_USHORT)
+			look_ushort(fringe, row, x, ends);
+		else
+			look_uchar(fringe, row, x, value);
 }
 
 /* Is it the most of 8 to 15 bits, of 16 that stand below or above? Then how many; else 0. */
@@ -231,235 +204,91 @@ full_bits(uint32_t value)
 	return 0;
 }
 
-/* Have so many pixels the largest value that the camera, or what stands behind it, ends there? */
+/* Have so many samples the largest value that the camera, or what stands behind it, ends there?
+ * levels: how many values of 8 bits occur. */
 static bool
-is_plateau(const struct saturation *saturation, const struct saturation_top *top,
-    const struct saturation_top *bottom)
+is_plateau(const struct saturation *saturation, const struct saturation_ends *ends, size_t levels)
 {
 	double share = saturation->type == SAMPLE_USHORT ? PLATEAU_SHARE_16 : PLATEAU_SHARE;
+	const uint32_t *n = ends->top.n;
 	uint32_t fullest = 0, occur = 0;
 
 	for (size_t i = 1; i <= SATURATION_BELOW; i++) {
-		fullest = top->n[i] > fullest ? top->n[i] : fullest;
-		occur += top->n[i] > 0;
+		fullest = n[i] > fullest ? n[i] : fullest;
+		occur += n[i] > 0;
 	}
-	return occur >= PLATEAU_OCCUR && top->n[0] >= PLATEAU_LEAST &&
-	    top->n[0] > PLATEAU_OVER_TROUGH * bottom->n[0] &&
-	    (double)top->n[0] >= share * (double)saturation->pixels &&
-	    (double)top->n[0] > PLATEAU_RATIO * (double)fullest;
+	return (occur >= PLATEAU_OCCUR || levels >= PLATEAU_LEVELS) && n[0] >= PLATEAU_LEAST &&
+	    n[0] > PLATEAU_OVER_TROUGH * ends->bottom.n[0] &&
+	    (double)n[0] >= share * (double)saturation->samples &&
+	    (double)n[0] > PLATEAU_RATIO * (double)fullest;
 }
 
-/* The same where few levels occur: the plateau stands above all of them. */
-static bool
-is_fullest(const struct saturation *saturation, uint32_t top, const uint32_t *value)
-{
-	uint32_t fullest = 0;
-	size_t occur = 0;
-
-	for (size_t v = 0; v < top && v < UINT8_MAX; v++) {
-		occur += value[v] > 0;
-		fullest = value[v] > fullest ? value[v] : fullest;
-	}
-	return saturation->type == SAMPLE_UCHAR && occur >= PLATEAU_OF_ALL &&
-	    value[top] >= PLATEAU_LEAST && value[top] > PLATEAU_OVER_ALL * fullest &&
-	    (double)value[top] >= PLATEAU_SHARE * (double)saturation->pixels;
-}
-
-static void
-join(struct saturation_top *all, const struct saturation_top *row)
-{
-	for (size_t i = 0; i <= SATURATION_BELOW && i <= row->value; i++)
-		add(all, row->value - (uint32_t)i, row->n[i]);
-}
-
-static void
-join_floats(struct saturation_ends *all, const struct saturation_ends *row)
-{
-	for (size_t i = 0; i <= SATURATION_BELOW; i++) {
-		float level = i ? (float)i - 0.5f : 0;	/* its middle */
-
-		if (row->top.n[i])
-			add_float(all, row->most * (1 - level / FLOAT_LEVELS), row->top.n[i]);
-	}
-}
-
-/* Counts the values of n of BLOCK pixels, of those without fringes and of those with them. */
-static void
-count_block(const uint8_t *pixel, size_t stride, size_t images, size_t n,
-    uint32_t value[2][UINT8_MAX + 1])
-{
-	uint8_t least[BLOCK], most[BLOCK];
-	uint32_t *count[BLOCK];
-
-	memset(least, UINT8_MAX, sizeof(least));
-	memset(most, 0, sizeof(most));
-	for (size_t i = 0; i < images; i++)
-		for (size_t x = 0; x < BLOCK; x++) {
-			uint8_t v = pixel[i * stride + x];
-
-			least[x] = v < least[x] ? v : least[x];
-			most[x] = v > most[x] ? v : most[x];
-		}
-	for (size_t x = 0; x < n; x++)
-		count[x] = value[has_fringes(least[x], most[x])];
-	for (size_t i = 0; i < images; i++)
-		for (size_t x = 0; x < n; x++)
-			count[x][pixel[i * stride + x]]++;
-}
-
-static void
-count_bytes(const struct saturation *saturation, uint32_t value[2][UINT8_MAX + 1])
+/* Looks at all rows. levels: how many values of 8 bits occur. */
+static struct saturation_ends
+find_ends(const struct saturation *saturation, size_t *levels)
 {
 	const struct capture_set *captures = saturation->captures;
-
-	for (size_t i = 0; i < saturation->grid.rows; i++) {
-		size_t n = row_columns(saturation, i);
-		const uint8_t *row = saturation->kept + i * saturation->planes * saturation->stride;
-
-		for (size_t k = 0; k < captures->fringes; k++) {
-			size_t images = captures->fringe[k].n;
-
-			for (size_t x = 0; x < n; x += BLOCK)
-				count_block(row + x, saturation->stride, images,
-				    n - x < BLOCK ? n - x : BLOCK, value);
-			row += images * saturation->stride;
-		}
-	}
-}
-
-/* Can there be a plateau at the largest value at all? It is not that of the type, and has enough
- * more pixels than the values below have in the mean. */
-static bool
-bytes_may_end(const struct saturation *saturation)
-{
-	uint8_t most_of[BLOCK] = { 0 }, most = 0;
-	size_t top = 0, below = 0;
-
-	for (size_t i = 0; i < saturation->bytes; i += BLOCK)
-		for (size_t x = 0; x < BLOCK; x++) {
-			uint8_t v = saturation->kept[i + x];
-
-			most_of[x] = v > most_of[x] ? v : most_of[x];
-		}
-	for (size_t x = 0; x < BLOCK; x++)
-		most = most_of[x] > most ? most_of[x] : most;
-	if (most <= SATURATION_BELOW || most == UINT8_MAX)
-		return most < UINT8_MAX;
-	for (size_t i = 0; i < saturation->bytes; i += BLOCK) {
-		const uint8_t *v = saturation->kept + i, least = most - SATURATION_BELOW;
-		uint8_t equal = 0, near = 0;	/* of a block: they hold them */
-
-#pragma omp simd reduction(+ : equal, near)
-		for (size_t x = 0; x < BLOCK; x++) {
-			equal = (uint8_t)(equal + (v[x] == most));
-			near = (uint8_t)(near + (v[x] >= least));
-		}
-		top += equal;
-		below += near - equal;
-	}
-	return top >= PLATEAU_LEAST && top * SATURATION_BELOW > PLATEAU_OVER_ALL * below;
-}
-
-static struct saturation_ends
-join_bytes(const struct saturation *saturation, uint32_t value[2][UINT8_MAX + 1])
-{
 	struct saturation_ends all = { 0 };
+	uint32_t value[2][UINT8_MAX + 1] = { 0 };
 
-	count_bytes(saturation, value);
-	for (uint32_t v = 0; v <= UINT8_MAX; v++) {
-		value[0][v] += value[1][v];
-		if (value[0][v])
-			add(&all.top, v, value[0][v]);
+	for (size_t k = 0; k < captures->fringes; k++)
+		for (size_t i = 0; i < saturation->grid.rows; i++)
+			look_at_row(saturation, &captures->fringe[k], i, &all, value);
+	*levels = 0;
+	for (uint32_t v = 0; saturation->type == SAMPLE_UCHAR && v <= UINT8_MAX; v++) {
+		uint32_t n = value[0][v] + value[1][v];
+
+		*levels += n > 0;
+		if (n)
+			add(&all.top, v, n);
 		if (value[1][UINT8_MAX - v])
 			add(&all.bottom, v, value[1][UINT8_MAX - v]);
 	}
 	return all;
 }
 
-/* The sums of all rows. */
-static struct saturation_ends
-join_rows(const struct saturation *saturation)
-{
-	struct saturation_ends all = { 0 };
-
-	for (size_t i = 0; i < saturation->grid.rows; i++) {
-		struct saturation_ends row = { 0 };
-
-		look_at_row(saturation, i, &row);
-		if (saturation->type == SAMPLE_FLOAT) {
-			join_floats(&all, &row);
-			continue;
-		}
-		join(&all.top, &row.top);
-		join(&all.bottom, &row.bottom);
-	}
-	return all;
-}
-
-static bool
-judge(const struct saturation *saturation, struct check_line *line)
-{
-	static const uint32_t type_most[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX };
-	struct saturation_ends all;
-	struct saturation_top top;
-	uint32_t value[2][UINT8_MAX + 1] = { 0 };
-	unsigned bits;
-
-	if (saturation->type == SAMPLE_UCHAR && !bytes_may_end(saturation))
-		return false;
-	all = saturation->type == SAMPLE_UCHAR ? join_bytes(saturation, value) :
-	    join_rows(saturation);
-	top = all.top;
-	bits = saturation->type == SAMPLE_USHORT ? full_bits(top.value) : 0;
-	if (bits && top.n[0] >= LEAST &&
-	    (double)top.n[0] >= SHARE * (double)saturation->pixels)
-		return check_fire(line, NULL, "many pixels are %u, the most of %u bits, and none "
-		    "is above: if the camera saturates there give --max-value %u", top.value, bits,
-		    top.value);
-	if (top.value < type_most[saturation->type] &&
-	    (is_plateau(saturation, &top, &all.bottom) ||
-	    is_fullest(saturation, top.value, value[0]))) {
-		double most = saturation->type == SAMPLE_FLOAT ? (double)all.most : top.value;
-
-		return check_fire(line, NULL, "%.1f %% of the fringe images' samples are exactly "
-		    "%.9g, and none is above: if the camera saturates there give --max-value %.9g",
-		    100.0 * top.n[0] / (double)saturation->pixels, most, most);
-	}
-	return false;
-}
-
 static bool
 saturation_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
+	static const uint32_t type_most[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX };
 	struct saturation saturation = { .rows = &sample->in, .captures = facts->captures,
 		.type = sample->in.frame.head.type };
-	bool fires;
+	struct saturation_ends all;
+	struct saturation_top top;
+	size_t planes = 0, levels;
+	unsigned bits;
 
 	for (size_t k = 0; k < facts->captures->fringes; k++)
-		saturation.planes += facts->captures->fringe[k].n;
-	saturation.grid = check_grid(&sample->in,
-	    saturation.type == SAMPLE_UCHAR ? PIXELS_OF_BYTES : PIXELS);
-	saturation.pixels = saturation.grid.columns * saturation.grid.rows * saturation.planes;
-	if (saturation.type != SAMPLE_UCHAR)
-		return judge(&saturation, line);
-	saturation.stride = (saturation.grid.columns + BLOCK - 1) / BLOCK * BLOCK;
-	saturation.bytes = saturation.grid.rows * saturation.planes * saturation.stride;
-	saturation.kept = calloc(saturation.bytes + 1, 1);
-	if (!saturation.kept)
-		return false;
-	for (size_t i = 0; i < saturation.grid.rows; i++)
-		keep_bytes(&saturation, i);
-	fires = judge(&saturation, line);
-	free(saturation.kept);
-	return fires;
+		planes += facts->captures->fringe[k].n;
+	saturation.grid = check_grid(&sample->in, saturation.type == SAMPLE_UCHAR ?
+	    SATURATION_PIXELS_8 : SATURATION_PIXELS);
+	saturation.samples = saturation.grid.columns * saturation.grid.rows * planes;
+	all = find_ends(&saturation, &levels);
+	top = all.top;
+	if ((saturation.type == SAMPLE_FLOAT ? (double)all.most : top.value) >= facts->max_value)
+		return false;	/* check_clipped knows them */
+	bits = saturation.type == SAMPLE_USHORT ? full_bits(top.value) : 0;
+	if (bits && top.n[0] >= SATURATION_LEAST &&
+	    (double)top.n[0] >= SATURATION_SHARE * (double)saturation.samples)
+		return check_fire(line, NULL, "many samples are %u, the %u-bit maximum, and none "
+		    "is above: if the camera saturates there give --max-value %u", top.value, bits,
+		    top.value);
+	if (top.value < type_most[saturation.type] && is_plateau(&saturation, &all, levels)) {
+		double most = saturation.type == SAMPLE_FLOAT ? (double)all.most : top.value;
+
+		return check_fire(line, NULL, "%.1f %% of the fringe images' samples are exactly "
+		    "%.9g, and none is above: if the camera saturates there give --max-value %.9g",
+		    100.0 * top.n[0] / (double)saturation.samples, most, most);
+	}
+	return false;
 }
 
 static bool
 saturation_applies(const struct check_facts *facts, const struct check_heads *heads)
 {
 	(void)heads;
-	return facts->captures && facts->captures->fringes && !facts->max_value_stated;
+	return facts->captures && facts->captures->fringes && !facts->max_value_given;
 }
 
 const struct check check_saturation = {
@@ -551,7 +380,7 @@ const struct check check_clipped = {
 static bool
 max_value_applies(const struct check_facts *facts, const struct check_heads *heads)
 {
-	return facts->max_value_stated && heads->in->type == SAMPLE_UCHAR &&
+	return heads->in->type == SAMPLE_UCHAR &&
 	    facts->max_value > UINT8_MAX + 1 && facts->max_value <= UINT16_MAX + 1;
 }
 

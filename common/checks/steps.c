@@ -540,17 +540,15 @@ direction_judge(const struct check_facts *facts, const struct check_sample *samp
 	const struct capture_fringe *fringe = shortest_period(facts->captures);
 	bool along_y = fringe->axis == 'y';
 	struct slope x = { 0 }, y = { 0 }, along, across;
-	struct phase_shift_fit fit;
-	size_t n = 0;
+	size_t n;
 
 	if (sample->in.group < 2)
 		return false;
-	if (phase_shift_weights_solve(fringe, 1, 0, &fit) == 0)
-		n = add_slopes(sample, fringe, &fit, &x, &y);
-	phase_shift_weights_free(&fit);
+	n = add_slopes(sample, fringe, &facts->fit[fringe - facts->captures->fringe], &x, &y);
 	along = along_y ? y : x;
 	across = along_y ? x : y;
-	if (n < DIRECTION_LEAST || !(along.falling > FALLING * (along.rising + along.falling)) ||
+	line->undecided = n < DIRECTION_LEAST;
+	if (line->undecided || !(along.falling > FALLING * (along.rising + along.falling)) ||
 	    fabs(across.rising - across.falling) > ACROSS * (along.falling - along.rising))
 		return false;
 	return check_fire(line, "--sign", "is not stated, and with +1 the phase falls from %s of "
@@ -564,8 +562,8 @@ static bool
 direction_applies(const struct check_facts *facts, const struct check_heads *heads)
 {
 	(void)heads;
-	return facts->captures && facts->captures->fringes && !facts->captures->codes &&
-	    !facts->sign_stated && !facts->roles_stated && !facts->several_exposures &&
+	return facts->captures && facts->captures->fringes && facts->fit &&
+	    !facts->captures->codes && !facts->sign_stated && !facts->roles_stated && !facts->several_exposures &&
 	    !shortest_period(facts->captures)->two_plus_one;
 }
 

@@ -11,7 +11,6 @@ all_invalid_begin(struct all_invalid *seen, bool handed_on)
 {
 	seen->in = seen->others = false;
 	seen->out = handed_on;
-	seen->frames++;
 }
 
 static bool
@@ -73,6 +72,7 @@ all_invalid_take(struct all_invalid *seen, const struct frame *in)
 	seen->frames++;
 	seen->in = seen->others = false;
 	look_at_input(seen, in, in->head.c, 0, in->head.h);
+	seen->inputs |= seen->in || seen->others;
 }
 
 void
@@ -86,22 +86,24 @@ void
 all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const char *hint,
     bool first)
 {
-	bool empty = !seen->in && !seen->others && first && seen->frames == 1 &&
-	    !head_is_table(out);
+	bool source = seen->frames == 0;	/* it has no input */
+	bool empty = !seen->in && !seen->others && first && !source;
 	char frame[40] = "";
 	size_t points;
 
 	seen->concluded = true;
-	/* of an input whose first channel is empty a result has nothing there either */
-	seen->results |= seen->out || (!seen->in && seen->others);
+	seen->inputs |= seen->in || seen->others;
+	/* of an input whose first channel is empty a result has nothing there either; a picture of
+	 * nothing is none */
+	seen->results |= (seen->out && (seen->inputs || source)) || (!seen->in && seen->others);
 	/* a table without rows has nothing that could be valid */
 	if (head_is_table(out) && head_points(out, &points) == 0 && !points) {
 		seen->results = true;
 		return;
 	}
-	if (seen->warned || (!empty && (seen->out || !seen->in)))
+	if (empty ? seen->warned_empty : seen->warned || seen->out || !seen->in)
 		return;
-	seen->warned = true;
+	*(empty ? &seen->warned_empty : &seen->warned) = true;
 	if (seen->frames > 1)
 		snprintf(frame, sizeof(frame), " in frame %zu", seen->frames - 1);
 	if (empty)

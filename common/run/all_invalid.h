@@ -4,8 +4,8 @@
  * channel of what a map reads and makes, row by row, until it finds a valid pixel in each; so it
  * costs nothing where there is one. It does the same with the whole frames that a flow takes and
  * emits.
- * An input without any is worth a word where it enters the chain. Where no frame of a run has a
- * valid pixel the run fails.
+ * An input without any is worth a word where it enters the chain, one empty frame among others too.
+ * Where no frame of a run has a valid pixel, or no input, the run fails.
  */
 #ifndef ALL_INVALID_H
 #define ALL_INVALID_H
@@ -19,9 +19,10 @@ struct all_invalid {			/* zeroed at the beginning of a run */
 	 * in the first channel of the output. Set by any thread. */
 	bool in, others, out;
 	bool whole;		/* an input's samples were whole numbers; set by any thread */
-	bool warned;
+	bool warned, warned_empty;	/* of a result; of an input */
+	bool inputs;			/* an input had a valid pixel, */
 	bool concluded, results;	/* a frame was complete; one with a valid pixel */
-	size_t frames;
+	size_t frames;			/* taken by a flow, completed by a map */
 };
 
 /* Begins a frame. handed_on: the first channel is the input's own, so there is nothing to warn
@@ -35,7 +36,7 @@ void all_invalid_scan(struct all_invalid *, const struct frame *in, size_t own,
 void all_invalid_take(struct all_invalid *, const struct frame *in);
 /* A flow emits a whole frame. */
 void all_invalid_emit(struct all_invalid *, const struct frame *out);
-/* All rows are made, or a frame is emitted: warns, once in a run. hint: the options to look at, may
+/* All rows are made and the frame is counted, or one is emitted: warns, once in a run of each. hint: the options to look at, may
  * be NULL; first: the input is the chain's own. */
 void all_invalid_warn(struct all_invalid *, const struct frame_head *out, const char *hint,
     bool first);

@@ -258,6 +258,7 @@ bands_conclude_map(struct link *link, const struct check_sample *sample)
 	const char *before = warn_stage(link->title);
 
 	link->made++;
+	link->all_invalid.frames++;
 	if (link->run.body->after)
 		link->run.body->after(&link->run);
 	if (sample)
@@ -317,7 +318,6 @@ bands_run(struct segment *segment)
 	thread_pool_for(chain->pool, shares, table ? table_bands_run : run_share, segment);
 	for (size_t k = 0; k < segment->n; k++) {
 		if (segment->scan) {
-			segment->link[k].all_invalid.frames--;	/* it counts elsewhere */
 			conclude_scan(&segment->link[k], segment->scan);
 			continue;
 		}

@@ -77,6 +77,7 @@ checks_free(struct link *link)
 		return;
 	check_sample_free(&link->checks->sample);
 	free(link->checks->state);
+	free(link->checks->wants);
 	free(link->checks);
 	link->checks = NULL;
 }
@@ -90,14 +91,18 @@ checks_begin_plan(struct link *link)
 			.min_modulation = NAN, .code0_px = NAN };
 }
 
-void
+int
 checks_end_plan(struct link *link)
 {
 	struct link_checks *checks = link->checks;
 	struct check_heads heads = { .in = &link->in, .out = &link->out };
 
 	if (!checks)
-		return;
+		return 0;
+	free(checks->wants);
+	checks->wants = calloc(link->in.c + link->out.c + 1, sizeof(*checks->wants));
+	if (!checks->wants)
+		return fail_memory();
 	heads.own = check_own_channels(link);
 	for (size_t i = 0; i < checks->n; i++) {
 		const struct check *check = checks->check[i];
@@ -106,6 +111,7 @@ checks_end_plan(struct link *link)
 		    check->applies(&checks->facts, &heads);
 		checks->state[i].first = true;
 	}
+	return 0;
 }
 
 bool
@@ -185,9 +191,10 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 		if (!check_is_active(checks, i) || !(time & when))
 			continue;
 		line[i].notes = verbose && !state->judged;
+		line[i].undecided = false;
 		fires[i] = check->judge(&checks->facts, sample, &line[i]);
 		state->judged = true;
-		state->first = false;
+		state->first = fires[i] || line[i].undecided;	/* till its line is printed */
 	}
 	for (i = 0; i < checks->n; i++)
 		silent[i] = !verbose && fires[i] && is_explained(checks, fires, i);

@@ -22,6 +22,7 @@
 
 struct calib;
 struct capture_set;
+struct phase_shift_fit;
 struct run;
 
 #define CHECK_LINES_MOST 3	/* lines of a frame, without -v */
@@ -35,10 +36,11 @@ struct check_facts {
 	/* What the planes of the input are (fringe/capture_set.h), and what options, keys or a
 	 * manifest state of it. */
 	const struct capture_set *captures;
+	const struct phase_shift_fit *fit;	/* of each fringe set (fringe/phase_shift_weights.h) */
 	bool shifts_stated;
 	bool sign_stated;
 	bool roles_stated;	/* what each image is, whatever its place */
-	bool max_value_stated;
+	bool max_value_given;	/* by an option; else a key or the type states it */
 	bool several_exposures;	/* and `captures` are the images of the first */
 	/* Limits of samples, in their unit: saturated from here on; unlit below these means and
 	 * amplitudes, or below this ratio of amplitude to mean. */
@@ -104,6 +106,7 @@ const struct check_rows *check_second(const struct check_sample *, const char *o
 struct check_line {
 	char object[64], text[CHECK_TEXT_SIZE];
 	bool notes;		/* notes are wanted: -v, the first time that the check judges */
+	bool undecided;		/* judge sets it: there is too little to see in this frame */
 };
 
 /* Fires: the line is "object: text"; object may be NULL. Returns true. */
@@ -114,7 +117,8 @@ enum check_looks {
 	CHECK_INPUT = 1,	/* at rows of the input */
 	CHECK_OUTPUT = 2,	/* of what the stage computes */
 	CHECK_SECOND = 4,	/* of second inputs */
-	CHECK_FIRST = 8		/* what it looks for cannot change: the first frame of each plan */
+	CHECK_FIRST = 8		/* what it looks for cannot change: the first frame of each plan
+				 * that is not `undecided` */
 };
 
 struct check {

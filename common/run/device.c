@@ -367,17 +367,22 @@ begin_frame(struct tile *tile)
 	return 0;
 }
 
-/* No pixel of the frame is valid: the processor finds at which map they are lost. */
+/* No pixel of the frame, or of its input, is valid: the processor finds at which map they are lost.
+ */
 static int
-find_invalid(struct device_frame *frame)
+find_invalid(struct device_frame *frame, bool empty)
 {
 	struct segment scan = frame->segment;
+	const struct link *first = scan.link;
 	int status;
+
+	if (empty && (first->all_invalid.warned_empty || first->run.position))
+		return 0;
 
 	scan.scan = SCAN_VALID;
 	scan.in = frame->in;
 	for (size_t k = 0; k < scan.n; k++)
-		if (scan.link[k].all_invalid.warned || scan.link[k].run.state)
+		if ((!empty && scan.link[k].all_invalid.warned) || scan.link[k].run.state)
 			return 0;
 	swap_seconds(frame);
 	status = frame_new(&scan.link[scan.n - 1].out, &scan.out);
@@ -388,24 +393,26 @@ find_invalid(struct device_frame *frame)
 	return status;
 }
 
-/* Has the frame valid pixels? It counts for all maps. -1 after fail(). */
+/* Have the frame and its input valid pixels? It counts for all maps. -1 after fail(). */
 static int
 look_for_valid(struct device_frame *frame, const struct frame *out)
 {
 	const struct segment *segment = &frame->segment;
-	struct all_invalid last = { 0 };
+	struct all_invalid ends = { 0 };
 	int status = 0;
 
-	all_invalid_emit(&last, out);
+	all_invalid_take(&ends, frame->in);
+	all_invalid_emit(&ends, out);
 	for (size_t k = 0; k < segment->n; k++) {
 		struct all_invalid *seen = &segment->link[k].all_invalid;
 
 		all_invalid_begin(seen, segment_passed_from(segment, k, 0) != NO_CHANNEL);
+		seen->frames++;
 		seen->concluded = true;
-		seen->results |= last.out || seen->out;
+		seen->results |= ends.inputs && (ends.out || seen->out);
 	}
-	if (!last.out)
-		status = find_invalid(frame);
+	if (!ends.out || !ends.inputs)
+		status = find_invalid(frame, !ends.inputs);
 	return status;
 }
 

@@ -167,10 +167,10 @@ plan_link(struct link *link, const struct frame_head *head)
 	if (status == 0 && link->run.body->rows && head_is_table(&link->in) &&
 	    (!head_is_table(&link->out) || link->out.w != link->in.w || link->run.halo))
 		status = fail(NULL, "internal error: a map changed a table's rows");
+	if (status == 0)
+		status = checks_end_plan(link);
 	if (status < 0)
 		plan_free(link);
-	else
-		checks_end_plan(link);
 	return status;
 }
 

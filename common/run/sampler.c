@@ -274,13 +274,12 @@ begin(struct link *link, struct check_sample *sample, bool flow)
 	struct link_checks *checks = link->checks;
 	struct frame_head own = link->in;
 	struct check_heads heads = { &link->in, &link->out, check_own_channels(link) };
-	bool *wants = calloc(link->in.c + link->out.c + 1, sizeof(*wants));
+	bool *wants = checks->wants;
 	size_t group;
 	unsigned looks;
 	int status = 0;
 
-	if (!wants)
-		return fail_memory();
+	memset(wants, 0, (link->in.c + link->out.c) * sizeof(*wants));
 	looks = find_wanted(checks, &heads, wants, wants + link->in.c, &group);
 	sample->number = link->inputs;
 	sample->lost = link->run.chain->losses.n > 0;
@@ -292,7 +291,6 @@ begin(struct link *link, struct check_sample *sample, bool flow)
 		status = open_rows(&sample->out, &link->out, wants + link->in.c, group);
 	if (looks & CHECK_SECOND && status == 0)
 		status = take_seconds(link, sample, group);
-	free(wants);
 	return status;
 }
 

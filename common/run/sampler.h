@@ -19,6 +19,7 @@ struct link_checks {
 		bool judged;		/* a frame of the run is */
 	} *state;
 	struct check_sample sample;	/* of the frame at hand, where frames are made one by one */
+	bool *wants;			/* of the plan's input, then of its output: memory alone */
 };
 
 /* The stage's checks, without those that --no-check names. -1 after fail(). */
@@ -26,8 +27,8 @@ int checks_open(struct link *);
 void checks_free(struct link *);
 /* Before plan: no facts are known. */
 void checks_begin_plan(struct link *);
-/* After plan: which checks apply. */
-void checks_end_plan(struct link *);
+/* After plan: which checks apply. -1 after fail(). */
+int checks_end_plan(struct link *);
 /* A frame begins: makes room in the sample, which is zeroed at first, for what checks still look
  * at, and copies rows of the second inputs. -1 after fail(). */
 int checks_begin(struct link *, struct check_sample *);

@@ -68,8 +68,8 @@ judge_always(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
 	(void)facts;
-	(void)sample;
-	return check_fire(line, NULL, "always");
+	line->undecided = sample->number == 0;
+	return !line->undecided && check_fire(line, NULL, "always");
 }
 
 static bool
@@ -186,7 +186,7 @@ save_numbers(size_t w, size_t h)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* `late` explains `third`; the fourth line of frame 3 waits, and fires no more. */
+/* `first` waits for a frame that it can judge; `late` explains `third`; the fourth line of frame 3 waits, and fires no more. */
 static void
 lines_in_order(void **state)
 {
@@ -200,7 +200,7 @@ lines_in_order(void **state)
 				"same", "in.nrrd", NULL };
 
 			save_numbers(7, heights[i]);
-			assert_string_equal(run_chain(words), "fringepipe: always\n"
+			assert_string_equal(run_chain(words), "fringepipe: frame 1: always\n"
 			    "fringepipe: frame 3: late\n"
 			    "fringepipe: frame 3: object: third\n"
 			    "fringepipe: frame 3: object: third\n");

@@ -13,7 +13,7 @@ detectors_init(struct detectors *detectors, bool verbose)
 }
 
 /* A limit below what rounding leaves where nothing is lit, a mean square of 1/12, keeps all of it;
- * and with a limit given, unlit_warn() has no word about it. */
+ * and with a limit given, check_unlit has nothing to look for. */
 static void
 check_limit(struct detectors *detectors, double least_amplitude, bool whole)
 {
@@ -33,11 +33,9 @@ detectors_plan(struct detectors *detectors, const struct phasewrap *wrap,
 	detectors->starts_unknown = !known.roles;
 	/* of several exposures they know the first alone */
 	detectors->removed.off |= wrap->exposures.n > 1;
-	detectors->unlit.off |= wrap->exposures.n > 1;
 	detectors->gray_check.described = known.roles;
 	if (image_names_plan(&detectors->names, head, operand, operands) < 0 ||
 	    removed_plan(&detectors->removed, head) < 0 ||
-	    unlit_plan(&detectors->unlit, wrap, head) < 0 ||
 	    gray_check_plan(&detectors->gray_check, &wrap->captures, head) < 0)
 		return -1;
 	return 0;
@@ -57,8 +55,6 @@ detectors_row(const struct detectors *detectors, const struct phasewrap *wrap,
 {
 	if (!detectors->removed.off)
 		removed_row(&detectors->removed, wrap, in, out, y);
-	if (is_looked_at(detectors->unlit.off, &detectors->unlit.grid, y))
-		unlit_row(&detectors->unlit, wrap, in, out, y);
 	if (is_looked_at(detectors->gray_check.off, &detectors->gray_check.grid, y))
 		gray_check_row(&detectors->gray_check, &wrap->captures, in, y);
 }
@@ -72,7 +68,6 @@ detectors_report(struct detectors *detectors, const struct phasewrap *wrap)
 		late_start_note(&wrap->captures);
 	detectors->verbose = false;
 	removed_report(&detectors->removed);
-	unlit_warn(&detectors->unlit, wrap);
 	gray_check_warn(&detectors->gray_check, &wrap->captures, names);
 	detectors->names.measurement++;
 }
@@ -82,6 +77,5 @@ detectors_free(struct detectors *detectors)
 {
 	image_names_free(&detectors->names);
 	removed_free(&detectors->removed);
-	unlit_free(&detectors->unlit);
 	gray_check_free(&detectors->gray_check);
 }

@@ -7,12 +7,10 @@
 #include "checks/image_names.h"
 #include "removed.h"
 #include "run/run.h"
-#include "unlit.h"
 
 struct detectors {
 	struct image_names names;
 	struct removed removed;
-	struct unlit unlit;
 	struct gray_check gray_check;
 	bool limit_checked;		/* --min-amplitude, against the samples */
 	bool starts_unknown;		/* steps are counted from the first image of a period */

@@ -38,12 +38,12 @@ state_facts(struct run *run, const struct frame_head *in, const struct detectors
 	struct check_facts *facts = run_check_facts(run);
 
 	facts->captures = &priv->wrap.captures;
+	facts->fit = priv->wrap.fit;
 	facts->shifts_stated = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on;
 	facts->sign_stated = parameters->sign >= 0 || meta_get(&in->meta, "phase_sign");
 	facts->roles_stated = known->roles;
 	facts->several_exposures = priv->wrap.exposures.n > 1;
-	facts->max_value_stated = !isnan(parameters->limits.max_value) ||
-	    meta_get(&in->meta, "max_value");
+	facts->max_value_given = !isnan(parameters->limits.max_value);
 	facts->max_value = (double)priv->wrap.limits.max_value;
 	facts->min_mean = (double)priv->wrap.limits.least_mean;
 	facts->min_amplitude = (double)priv->wrap.limits.least_amplitude;
