@@ -93,6 +93,8 @@ named := $(text)
 $(foreach mark,$(marks),$(eval named := $$(subst $$(mark), ,$$(named))))
 named := $(sort $(wildcard $(filter-out -%,$(named))))
 text += \# $(version)$(if $(named), $(shell find -L $(call quoted,$(named)) -maxdepth 0 -type f -exec cksum {} +))
+# whatever the umask
+write = $(file >$1,$2)$(shell chmod o-w $(call quoted,$1))
 # Nothing is written where another user may have put links.
 foreign := $(shell umask o-w; mkdir -p $(call quoted,$(OUT)); LC_ALL=C find $(call quoted,$(OUT) $(OUT)/. $(OUT)/recipe \
 	$(OUT)/captures) -maxdepth 0 \( ! -uid $$EUID ! -uid 0 -printf '%p: belongs to another user, %u:' -o \
@@ -103,6 +105,9 @@ $(error $(foreign) take another OUT)
 endif
 # Folders of captures that have had their results in $(OUT): of two sets of one name, times alone would choose.
 captures := $(patsubst %/,%,$(CAPTURES))
+ifeq ($(realpath $(captures)),$(realpath $(OUT)))
+$(error $(OUT): is the folder of the captures: take another OUT)
+endif
 known := $(sort $(if $(wildcard $(OUT)/captures),$(file <$(OUT)/captures)))
 others := $(foreach other,$(known),$(if $(filter-out $(realpath $(captures)),$(realpath $(other))),$(other)))
 made := $(foreach name,$(if $(others),$(names)),$(if $(wildcard $(OUT)/$(name)/$(RESULT)),$(name)))
@@ -112,13 +117,13 @@ $(error $(twice) and $(captures)/$(notdir $(twice)) have one result, $(OUT)/$(no
 	OUT, or remove the one of them and $(OUT)/captures)
 endif
 ifeq ($(filter $(captures),$(known)),)
-$(file >$(OUT)/captures,$(strip $(known) $(captures)))
+$(call write,$(OUT)/captures,$(strip $(known) $(captures)))
 endif
 ifneq ($(file <$(OUT)/recipe),$(text))
 ifeq ($(MAKECMDGOALS),same)
 $(error the recipe, its variables or a file that it names are here not what $(OUT)/recipe says)
 endif
-$(file >$(OUT)/recipe,$(text))
+$(call write,$(OUT)/recipe,$(text))
 endif
 .PHONY: same
 same: ;

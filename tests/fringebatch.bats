@@ -231,7 +231,7 @@ stale() {
 	[[ $output == *": 4 sets of 4 in 2 tasks, job "* ]]
 	job=${output##* }
 	run -1 fringebatch recipe.mk
-	[ "$output" = "fringebatch: $PWD/out/batch is taken by host $(hostname), process $(awk '{ print $2 }' out/batch/lock), job $job: fringebatch status says how far it is, fringebatch cancel ends it" ]
+	[ "$output" = "fringebatch: $PWD/out/batch is in use by host $(hostname), process $(awk '{ print $2 }' out/batch/lock), job $job: fringebatch status says how far it is, fringebatch cancel ends it" ]
 	run -1 fringebatch status
 	[[ ${lines[0]} == *": 4 sets to do, "[0-4]" gone through" ]]
 	[[ ${lines[1]} == "tasks: "* ]]
@@ -247,7 +247,7 @@ stale() {
 	run -0 fringebatch --engine local recipe.mk
 	echo "elsewhere 1 -" >out/batch/lock
 	run -1 fringebatch --engine local recipe.mk
-	[[ $output == *"is taken by host elsewhere, process 1: only elsewhere knows whether its process 1 has ended: if so, remove $PWD/out/batch/lock" ]]
+	[[ $output == *"is in use by host elsewhere, process 1: only elsewhere knows whether its process 1 has ended: if so, remove $PWD/out/batch/lock" ]]
 	: >out/batch/lock
 	run -1 fringebatch --engine local recipe.mk
 	[[ $output == *"a lock that is empty: if no fringebatch runs there, remove $PWD/out/batch/lock" ]]
@@ -267,13 +267,13 @@ stale() {
 	sed -i "s|^recipe = |&while [ ! -e $PWD/go ]; do sleep 0.1; done; |" recipe.mk
 	for i in 1 2 3 4; do fringebatch --engine local recipe.mk >said.$i 2>&1 & done
 	for _ in {1..600}; do
-		[ "$(cat said.* | grep -cE 'is taken by|takes it at the same time')" -lt 3 ] || break
+		[ "$(cat said.* | grep -cE 'is in use by|takes it at the same time')" -lt 3 ] || break
 		sleep 0.1
 	done
 	touch go
 	wait
 	[ "$(grep -l '4 sets: ' said.* | wc -l)" -eq 1 ]
-	[ "$(grep -lE 'is taken by|takes it at the same time' said.* | wc -l)" -eq 3 ]
+	[ "$(grep -lE 'is in use by|takes it at the same time' said.* | wc -l)" -eq 3 ]
 	[ "$(ls out/batch/lock* 2>/dev/null)" = "" ]
 	# one who died while taking such a lock away
 	echo "$(hostname) 999999 -" >out/batch/lock
@@ -653,19 +653,30 @@ copy='framecat $(firstword $(images)) -o $(result)'
 	for file in out out/batch "$batch" "$batch/settings" "$batch/status" out/batch/lock; do
 		[ "$file" != out/batch/lock ] || cp lock out/batch/lock
 		"${as_root[@]}" chown 65534 "$file"
-		fails 1 "$PWD/$file: belongs to another user, nobody: remove it, chmod -R o-w it, or take another OUT" fringebatch status
+		fails 1 "$PWD/$file: belongs to another user, nobody: take another OUT" fringebatch status
 		"${as_root[@]}" chown "$EUID" "$file"
 		chmod o+w "$file"
-		fails 1 "$PWD/$file: everyone may write into it: remove it, chmod -R o-w it, or take another OUT" fringebatch status
+		fails 1 "$PWD/$file: everyone may write into it: chmod -R o-w it, or take another OUT" fringebatch status
 		chmod o-w "$file"
 	done
 	for file in out out/batch out/batch/lock; do
 		chmod o+w "$file"
-		fails 1 "$PWD/$file: everyone may write into it: remove it, chmod -R o-w it, or take another OUT" fringebatch --engine local recipe.mk
+		fails 1 "$PWD/$file: everyone may write into it: chmod -R o-w it, or take another OUT" fringebatch --engine local recipe.mk
 		chmod o-w "$file"
 	done
 	rm out/batch/lock
 	run -0 fringebatch status
+	for file in "$batch/summary.x" out/batch/lock; do
+		mkfifo "$file"
+		fails 1 "$PWD/$file: is a link, a pipe or the like: remove it" fringebatch status
+		rm "$file"
+	done
+	# more files than a command takes
+	(cd "$batch" && seq -f "$(printf 'a%.0s' {1..60}).%.0f" 40000 | xargs touch)
+	run -0 fringebatch status
+	"${as_root[@]}" chown 65534 "$batch/settings"
+	fails 1 "$PWD/$batch/settings: belongs to another user, nobody: take another OUT" fringebatch status
+	rm -rf "$batch"
 	# the recipe by itself
 	chmod o+w out
 	run -2 make -s -f recipe.mk
@@ -682,6 +693,10 @@ copy='framecat $(firstword $(images)) -o $(result)'
 	# an umask of 0 makes none that is refused then
 	"${as_root[@]}" rm -r out
 	umask 0
+	run -0 make -s -f recipe.mk
+	touch captures/*/*
+	run -0 make -s -f recipe.mk
+	rm -r out
 	run -0 fringebatch --engine local recipe.mk
 	touch captures/*/*
 	run -0 fringebatch --engine local recipe.mk
@@ -780,7 +795,7 @@ copy='framecat $(firstword $(images)) -o $(result)'
 	done
 	warning="framecat: --set: no tool reads the key perod_px (is it period_px?)"
 	[ "${lines[0]}" = "failed: s01, exit status 1: $warning" ]
-	[ "${lines[1]}" = "1 sets are done with words in their logs, such as s02: $warning" ]
+	[ "${lines[1]}" = "sets done with messages in their logs: 1, such as s02: $warning" ]
 	[ "${lines[2]}" = "2 sets: 1 done, 0 up to date, 1 failed, 0 never started" ]
 	rm -r out
 	recipe_of 'cp $(firstword $(images)) $(result); if [ -e bad ]; then rm $(result); false; fi'
@@ -805,6 +820,13 @@ copy='framecat $(firstword $(images)) -o $(result)'
 	wait $make || status=$?
 	[ $status -ne 0 ]
 	[ ! -e out/s01/a.b ]
+}
+
+@test "fringebatch: a terminal that stops what prints in the background stops no run" {
+	few 1
+	recipe_of "$copy"
+	run -0 timeout 60 script -qec 'stty tostop; fringebatch --engine local recipe.mk' /dev/null </dev/null
+	[[ $output == *"1 sets: 1 done"* ]]
 }
 
 two_begun() { [ "$(cat runs 2>/dev/null | wc -l)" -ge 2 ]; }
@@ -842,7 +864,7 @@ slow_recipe() {
 	status=0
 	wait $! || status=$?
 	[ $status -eq 137 ]
-	fails 1 "$PWD/out/batch is taken by what host $(hostname), process $pid, has left running: it was killed itself: wait for its end, or kill -- -$group" \
+	fails 1 "$PWD/out/batch is in use by host $(hostname), process $pid, which was killed and whose children still run: wait for them, or kill -- -$group" \
 		fringebatch --engine local recipe.mk
 	kill -9 "$group"
 	fails 1 "or kill -- -$group" fringebatch --engine local recipe.mk
@@ -875,7 +897,7 @@ slow_recipe() {
 	start=$(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)
 	lock() { echo "$(hostname) $*" >out/batch/lock; touch captures/*/*; }
 	lock $$ - "$boot" "$start" -
-	fails 1 "fringebatch: $PWD/out/batch is taken by host $(hostname), process $$: wait for its end, or kill $$" fringebatch --engine local recipe.mk
+	fails 1 "fringebatch: $PWD/out/batch is in use by host $(hostname), process $$: wait for its end, or kill $$" fringebatch --engine local recipe.mk
 	lock $$ - other-boot "$start" -
 	run -0 fringebatch --engine local recipe.mk
 	lock $$ - "$boot" $((start - 1)) -

@@ -542,6 +542,17 @@ write_frames("colour.nrrd", Frame(np.stack([photo, photo * .7, photo * .5]).asty
 	done
 }
 
+@test "fringeprobe: small pictures of few steps, in which little is found, are no problem" {
+	for words in "-p 60,66 -c 2" "-p 60"; do
+		# shellcheck disable=SC2086
+		fringesim -q -s 160x120 $words -f -o one/
+		run -0 --separate-stderr fringeprobe one
+		[[ $output == *"the images say themselves what they are"* ]]
+		[ "$stderr" = "" ]
+		rm -r one
+	done
+}
+
 @test "fringeprobe: JSON, the same for any number of threads" {
 	images "-p 40 -n 4 --gray half" {1..4} 4 {5..9}
 	echo "a note" >$'s/quote" \\ \t.txt'

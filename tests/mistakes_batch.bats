@@ -29,6 +29,9 @@ sets() {
 	run make -s -f recipe.mk CAPTURES=tuesday
 	[ "$status" -eq 2 ]
 	[[ $output == *"monday/one and tuesday/one have one result"* ]]
+	run -2 make -s -f recipe.mk CAPTURES=monday OUT=./monday/
+	[[ $output == *"monday/: is the folder of the captures: take another OUT."* ]]
+	[ ! -e monday/one/depth.tif ]
 	# other names, other ways to the same folder, another place for results, the folder that has moved
 	run -0 fringebatch --engine local recipe.mk CAPTURES=wednesday
 	[[ $output == *"1 done"* ]]
@@ -60,6 +63,6 @@ sets() {
 	END
 	sed -f patch.sed recipe.mk >text.mk
 	run -0 fringebatch --engine local text.mk RESULT=phase.tif
-	[[ $output == *"1 sets are done with words in their logs, such as text: fringepipe: phasewrap: captures/text/11.png comes before"* ]]
+	[[ $output == *"sets done with messages in their logs: 1, such as text: fringepipe: phasewrap: captures/text/11.png comes before"* ]]
 	[[ $output == *"1 sets: 1 done"* ]]
 }
