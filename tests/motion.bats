@@ -43,13 +43,13 @@ for kind, row in rows.items():
 
 @test "motion: it is named from four images on, and --shift takes it out" {
 	wrap four 4 0.1
-	[[ $(cat four.messages) =~ ^"phasewrap: the period 24 px: the steps seem to be +5."[67]" degrees longer: the surface moved evenly, or --shift is another (the fit is off by 0.11"[0-9]" of the amplitude, else by 0.00"[0-9]")"$ ]]
+	[[ $(cat four.messages) =~ ^"phasewrap: the period 24 px: the steps seem to be 5."[67]" degrees longer: the surface moved evenly, or --shift is another (the fit is off by 0.11"[0-9]" of the amplitude, else by 0.00"[0-9]")"$ ]]
 	wrap given 4 0.1 --shift 0,95.73,191.46,287.19
 	py "$ripple"'
 offset, wave, rest = ripple("given")
 expect(offset in ("0.000", "-0.000") and wave == "0.000", offset, wave)'
 	wrap eight 8 -0.05
-	grep -q ": the steps seem to be -2.[89] degrees longer: the surface moved evenly, or --shift is another" eight.messages
+	grep -q ": the steps seem to be 2.[89] degrees shorter: the surface moved evenly, or --shift is another" eight.messages
 	# images that the motion brings round to the first: a repeated image would look the same
 	wrap round 8 0.1
 	grep -q ": image 1 .*and image 8 .*show the same: one of them is no step of its own, or the surface moved evenly, by +5.[678] degrees an image$" round.messages

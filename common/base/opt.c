@@ -492,3 +492,17 @@ done:
 	free(standard);
 	return command;
 }
+
+int
+opt_given(const struct opt *table, const void *parameters, bool *given)
+{
+	void *standard = calloc(1, extent(table) + 1);
+	int status = standard ? opt_defaults(table, standard) : fail_memory();
+
+	for (size_t i = 0; i < opt_count(table) && status == 0; i++)
+		given[i] = !is_standard(&table[i], parameters, standard);
+	if (standard)
+		opt_free(table, standard);
+	free(standard);
+	return status;
+}

@@ -95,5 +95,7 @@ void opt_print_words(FILE *, const struct opt *table, const struct opt *common);
  * fail().
  */
 char *opt_command(const char *program, const struct opt *table, const void *parameters);
+/* given[i]: does row i differ from its default? -1 after fail(). */
+int opt_given(const struct opt *table, const void *parameters, bool *given);
 
 #endif

@@ -321,9 +321,10 @@ fire(struct check_line *line, const struct image_names *names,
 		    "degrees: --steps or --shift is another%s %s", set, fringe->n, verdict->a,
 		    moved, off);
 	case STEPS_DRIFT:
-		return check_fire(line, NULL, "%s: the steps seem to be %+.1f degrees longer: the "
+		return check_fire(line, NULL, "%s: the steps seem to be %.1f degrees %s: the "
 		    "surface moved evenly, or --shift is another %s", set,
-		    verdict->drift_rad * 180 / M_PI, off);
+		    fabs(verdict->drift_rad) * 180 / M_PI,
+		    verdict->drift_rad > 0 ? "longer" : "shorter", off);
 	case STEPS_OUTLIER:
 		return check_fire(line, NULL, "%s: %s does not fit the others %s", set,
 		    image_name(names, fringe, verdict->a, a), off);

@@ -632,9 +632,8 @@ manifest_operands(const struct manifest *manifest, const char *path, struct run 
 	if (names_patterns(manifest)) {
 		if (strcmp(path, "-") && standard_input_has_data())
 			return 0;
-		if (!run->quiet)
-			note(path, "its images are the projected patterns, not captures: name the "
-			    "captures, or pipe them in");
+		warn(path, "its images are the projected patterns, not captures: name the "
+		    "captures, or pipe them in");
 	}
 	*file = manifest_files(manifest, &run->operands);
 	if (!*file)

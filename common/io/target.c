@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/opt_rows.h"
 #include "base/text.h"
 #include "io/link_owner.h"
 #include "io/nrrd_stream.h"
@@ -477,52 +478,72 @@ target_begin(struct target *target, const char *path, bool force)
 	return files_begin(target);
 }
 
-/* Does the command give the option another value than its default? */
 static bool
-is_given(const char *command, const char *name)
+codec_takes(const struct codec *codec, const char *name)
 {
-	char word[80];
-	const char *at = command;
-	size_t n = (size_t)snprintf(word, sizeof(word), " --%s", name);
-
-	while ((at = strstr(at, word)) && at[n] && at[n] != '=' && at[n] != ' ')
-		at += n;
-	return at;
-}
-
-static bool
-takes(const char *path, const char *name)
-{
-	const struct codec *codec = codec_by_suffix(path);
-
 	for (const struct opt *row = codec ? codec->options : NULL; row && row->name; row++)
 		if (!strcmp(row->name, name))
 			return true;
 	return false;
 }
 
-/* An option that other formats have would be without effect. */
-static int
-check_options(const char *path, const struct save_options *options)
+/* Of any format? */
+static bool
+is_of_format(const char *name)
 {
-	const bool stream = !path || !strcmp(path, "-"), folder = !stream && names_folder(path);
-	const char *what = stream ? "a stream: give -o FILE" :
-	    folder ? "a folder's PNG and TIFF files" : path;
-	char *command = opt_command("", options->table, options->values);
-	int status = command ? 0 : -1;
+	for (size_t i = 0; codecs[i]; i++)
+		if (codec_takes(codecs[i], name))
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; codecs[i] && status == 0; i++)
-		for (const struct opt *row = codecs[i]->options; row && row->name; row++)
-			if (is_given(command, row->name) && !(folder ?
-			    takes("a.png", row->name) || takes("a.tif", row->name) :
-			    !stream && takes(path, row->name))) {
-				char option[80];
+static bool
+takes(const char *path, const char *name)
+{
+	return codec_takes(codec_by_suffix(path), name);
+}
 
-				snprintf(option, sizeof(option), "--%s", row->name);
-				status = fail_usage(option, "has no effect on %s", what);
-			}
-	free(command);
-	return status;
+/* Fails where an option of a format is given that `path` does not take; NULL: nothing takes it. */
+static int
+check_options(const char *path, const char *why, const struct save_options *options)
+{
+	size_t n = opt_count(options->table);
+	bool given[n + 1], folder = path && names_folder(path);
+
+	if (opt_given(options->table, options->values, given) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		const char *name = options->table[i].name;
+		char option[80];
+
+		if (!given[i] || !is_of_format(name) || (folder ?
+		    takes("a.png", name) || takes("a.tif", name) : path && takes(path, name)))
+			continue;
+		snprintf(option, sizeof(option), "--%s", name);
+		return fail_usage(option, "%s%s", why, folder ? "a folder's PNG and TIFF files" :
+		    path ? path : "");
+	}
+	return 0;
+}
+
+static int
+check_output(const char *path, const struct save_options *options)
+{
+	if (!options->table)
+		return 0;
+	if (!path || !strcmp(path, "-"))
+		return check_options(NULL, "has no effect on a stream: give -o FILE", options);
+	return check_options(path, "has no effect on ", options);
+}
+
+int
+save_options_set(struct save_options *at, struct save_options options)
+{
+	if (at->table && check_options(NULL, "stands in an earlier stage, which does not write the "
+	    "file: give it to this one", at) < 0)
+		return -1;
+	*at = options;
+	return 0;
 }
 
 char *
@@ -558,7 +579,7 @@ target_open(const char *path, bool force, const struct save_options *options)
 	}
 	if (options)
 		target->options = *options;
-	if ((target->options.table && check_options(path, options) < 0) ||
+	if (check_output(path, &target->options) < 0 ||
 	    target_begin(target, path, force) < 0) {
 		target_close(target, false);
 		return NULL;

@@ -13,6 +13,8 @@ struct target;
  * Files appear under their final name only when complete. options may be NULL.
  */
 struct target *target_open(const char *path, bool force, const struct save_options *options);
+/* Replaces the options at hand. -1 after fail(): some of them would be without effect. */
+int save_options_set(struct save_options *at, struct save_options);
 /* Checks such a path before there is a frame; touches nothing. 0 or -1 after fail(). */
 int target_check(const char *path, bool force);
 /* Does writing wait for others: a pipe's reader, the disk, an encoder's process? Not where a file

@@ -98,7 +98,7 @@ all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const c
 	seen->results |= (seen->out && (seen->inputs || source)) || (!seen->in && seen->others);
 	/* a table without rows has nothing that could be valid */
 	if (head_is_table(out) && head_points(out, &points) == 0 && !points) {
-		seen->results = true;
+		seen->results |= seen->inputs || source;
 		return;
 	}
 	if (empty ? seen->warned_empty : seen->warned || seen->out || !seen->in)

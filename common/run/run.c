@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/target.h"
 #include "run/losses.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
@@ -83,10 +84,10 @@ run_for(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
 	thread_pool_for(run->chain->pool, n, for_item, &job);
 }
 
-struct save_options *
-run_save_options(struct run *run)
+int
+run_save_options(struct run *run, const struct opt *table, const void *values)
 {
-	return &run->chain->save;
+	return save_options_set(&run->chain->save, (struct save_options){ table, values });
 }
 
 struct meta *

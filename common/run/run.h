@@ -75,8 +75,9 @@ int run_lose_input(struct run *);
 void run_for(struct run *, size_t n, void (*fn)(void *arg, size_t i), void *arg);
 /* The metadata of the output that plan made; a survey may change values there, not keys. */
 struct meta *run_output_meta(struct run *);
-/* What the chain's -o will be written with; a stage's init may change it. */
-struct save_options *run_save_options(struct run *);
+/* For init: what the chain's -o will be written with. -1 after fail(): an earlier stage has options
+ * that this makes useless. */
+int run_save_options(struct run *, const struct opt *table, const void *values);
 
 /*
  * An option that may also stand in the metadata (key = option name and unit): the option if it is

@@ -113,8 +113,9 @@ init(struct run *run)
 	priv->price = (float)parameters->price;
 	priv->png.level = given ? parameters->level : LEVEL;
 	/* of the chain, which ends here; 8 bits of texture make a picture of many levels */
-	if (run->output && (given || priv->keys.texture_bits != 8))
-		*run_save_options(run) = (struct save_options){ written, &priv->png };
+	if (run->output && (given || priv->keys.texture_bits != 8) &&
+	    run_save_options(run, written, &priv->png) < 0)
+		return -1;
 	ordered = dither_ordered(&priv->keys);
 	/* what a stage before made is not looked at: the chain would wait for whole frames */
 	run->body = !ordered ? &whole : run->position ? &map : &judged_map;

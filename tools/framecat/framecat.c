@@ -264,8 +264,7 @@ init(struct run *run)
 	priv->encodes = parameters->as >= 0 || parameters->scale || !isnan(parameters->fill);
 	priv->written = *parameters;
 	priv->written.points = parameters->points && !priv->tabulates;
-	*run_save_options(run) = (struct save_options){ options, &priv->written };
-	return 0;
+	return run_save_options(run, options, &priv->written);
 }
 
 static void

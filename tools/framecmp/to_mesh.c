@@ -256,6 +256,9 @@ report_coverage(struct comparing *comparing, const struct mesh_points *points,
 	/* rounded down, so that 100 % is all of it, and a share below a limit looks so */
 	if (!comparing->run->quiet && isnan(coverage.share))
 		fprintf(comparing->out, "covers nothing: no surface faces the camera, %s\n", from);
+	else if (!comparing->run->quiet && isnan(coverage.within))
+		fprintf(comparing->out, "covers %.4g %% of the surface that faces the camera: "
+		    "there are too few points\n", 100 * coverage.share);
 	else if (!comparing->run->quiet)
 		fprintf(comparing->out, "covers %.4g %% of the surface that faces the camera, a "
 		    "point within %.3g%s%s\n", floor(coverage.share * 1000 + 1e-9) / 10,

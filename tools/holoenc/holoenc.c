@@ -107,8 +107,8 @@ init(struct run *run)
 	run->body = parameters->texture.place == TEXTURE_BELOW ? &below : &body;
 	if (texture_check(&parameters->texture) < 0)
 		return -1;
-	if (run->output)	/* of the chain, which ends here */
-		*run_save_options(run) = (struct save_options){ options, parameters };
+	if (run->output && run_save_options(run, options, parameters) < 0)
+		return -1;
 	return depth_range_is_file(&parameters->holo.depth_range) ? depth_range_check(run) : 0;
 }
 
