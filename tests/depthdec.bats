@@ -250,7 +250,7 @@ write_frames("holes.nrrd", Frame(0 * z + np.nan, ["depth"]))'
 		depthenc --layout mwd --bits 10 --depth-range 0,40 in.nrrd | framecat -f --crf $crf -o mwd.mkv -
 		silent depthdec mwd.mkv -o out.nrrd
 	done
-	depthenc --depth-range 0,40 holes.nrrd -o holes-luma.nrrd
+	may_be_empty depthenc --depth-range 0,40 holes.nrrd -o holes-luma.nrrd
 	fails 1 "no pixel of depth is valid" depthdec holes-luma.nrrd -o out.nrrd
 	[[ $stderr != *though* ]]
 }

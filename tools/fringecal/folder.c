@@ -50,7 +50,7 @@ folder_check(const char *option, const char *folder, bool force, bool later)
 	if (!path)
 		return fail_memory();
 	snprintf(path, n, "%s/", folder);
-	result = target_check(path, force);
+	result = later && access(folder, F_OK) < 0 ? 0 : target_check(path, force);
 	free(path);
 	return result < 0 ? -1 : place_check(folder, later);
 }
