@@ -56,7 +56,7 @@ endif
 
 calls = $(foreach name,$1,X($(name)))
 # NAME.mk of a tool or codec names libraries of its own: PACKAGES_NAME for pkg-config, LOADED_NAME for base/library.h,
-# LIBRARIES_NAME for -l, their DEBIAN_NAME packages (it is left out where they are absent); CHAIN_NAME := no: not in fringepipe.
+# LIBRARIES_NAME for -l, their DEBIAN_NAME packages (it is left out where they are absent); PROGRAM_NAME := own: not in fringepipe.
 include $(wildcard $(addsuffix /*/*.mk,$(TOOL_ROOTS)) common/*/*.mk common/codec/*/*.mk)
 absent = $(strip $(foreach package,$(PACKAGES_$1) $(LOADED_$1),$(if $(shell $(PKG_CONFIG) --exists $(package) && echo y),,$(package)))\
 	$(foreach library,$(LIBRARIES_$1),$(if $(findstring /,$(shell $(CC) -print-file-name=lib$(library).so)),,lib$(library))))
@@ -68,7 +68,8 @@ ALL_CODECS := $(sort $(notdir $(basename $(wildcard common/codec/*.c))) $(call n
 LEFT_OUT := $(strip $(foreach name,$(ALL_TOOLS) $(ALL_CODECS),$(if $(call absent,$(name)),$(name))))
 TOOLS := $(filter-out $(LEFT_OUT),$(ALL_TOOLS))
 CODECS := $(filter-out $(LEFT_OUT),$(ALL_CODECS))
-STAGES := $(foreach tool,$(TOOLS),$(if $(filter no,$(CHAIN_$(tool))),,$(tool)))
+OWN_PROGRAMS := $(foreach tool,$(TOOLS),$(if $(filter own,$(PROGRAM_$(tool))),$(tool)))
+STAGES := $(filter-out $(OWN_PROGRAMS),$(TOOLS))
 
 # what lies in the rooms is built
 codec_files = $(wildcard common/codec/$1.c common/codec/$1/*.c)
@@ -89,7 +90,7 @@ $(if $(twice),$(error two shaders have the same name: $(foreach name,$(twice),$(
 tool_shaders = $(if $(filter 1,$(GPU)),$(patsubst %.comp,$(BUILD)/shaders/%.o,$(notdir $(call tool_files,$1,comp))))
 tool_objects = $(foreach level,$(LEVELS),$(BUILD)/stages/$1.$(level).o) $(call tool_shaders,$1)
 
-.PHONY: all check unit samples install clean help FORCE
+.PHONY: all check unit samples install install-debug clean help FORCE
 all: $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe  ## build every tool into bin/
 	$(say_missing)
 
@@ -101,9 +102,12 @@ unit: $(UNIT)  ## build the unit tests
 samples: all  ## reprocess the sample captures
 	$(MAKE) -C samples BIN=$(CURDIR)/$(BIN)
 
-install: all  ## install tools, man pages and completions of bash and zsh under PREFIX
+install: STRIP ?= -s
+install install-debug: all  ## install tools, man pages and completions of bash and zsh under PREFIX
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/fringepipe share/man/man1 share/man/man5 share/man/man7)
-	install $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe scripts/fringebatch $(DESTDIR)$(PREFIX)/bin
+	install $(STRIP) $(BIN)/fringepipe $(OWN_PROGRAMS:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin
+	install scripts/fringebatch $(DESTDIR)$(PREFIX)/bin
+	for tool in $(STAGES); do ln -sf fringepipe $(DESTDIR)$(PREFIX)/bin/$$tool; done
 	install -m 644 samples/recipe.mk $(DESTDIR)$(PREFIX)/share/fringepipe
 	for page in $(filter-out $(LEFT_OUT:%=man/%.1),$(wildcard man/*.[157])); do \
 		install -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}; \
@@ -133,7 +137,7 @@ $(eval $(call stamp,,$(PROGRAMS)/flags.list,$(CC) $(LDFLAGS) $(LDLIBS)))
 
 $(BUILD)/common/io/codec_table.o: CPPFLAGS += -D'CODECS=$(call calls,$(CODECS))'
 $(BUILD)/common/io/codec_table.o: $(BUILD)/codecs.list
-# Whatever is linked gets the commit of that moment. After the |: a new commit alone links nothing anew.
+# Order-only where it is linked: a new commit alone does not relink.
 $(VERSION_OBJECT): $(BUILD)/version.list $(BUILD)/flags.list
 	@mkdir -p $(@D)
 	echo 'const char program_version[] = "$(VERSION)$(COMMIT:%= (commit %))";' | $(CC) $(CFLAGS) -c -o $@ -x c -
@@ -155,9 +159,13 @@ $(PROGRAMS)/fringepipe.o: common/run/main.c $(PROGRAMS)/stages.list $(BUILD)/fla
 
 $(BIN)/fringepipe: LDLIBS += $(foreach tool,$(STAGES),$(call libs,$(tool)))
 $(BIN)/fringepipe: $(foreach tool,$(STAGES),$(call tool_objects,$(tool)))
-$(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe: $(BIN)/%: $(PROGRAMS)/%.o $(LIBRARY) $(PROGRAMS)/flags.list | $(VERSION_OBJECT)
+$(OWN_PROGRAMS:%=$(BIN)/%) $(BIN)/fringepipe: $(BIN)/%: $(PROGRAMS)/%.o $(LIBRARY) $(PROGRAMS)/flags.list | $(VERSION_OBJECT)
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(VERSION_OBJECT) $(LIBRARY) $(LDLIBS)
+
+# the names of the one program
+$(STAGES:%=$(BIN)/%): $(BIN)/fringepipe
+	ln -sf fringepipe $@
 
 $(BUILD)/tests/%: tests/unit/%.c $(LIBRARY) | $(VERSION_OBJECT)
 	@mkdir -p $(@D)

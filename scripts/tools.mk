@@ -18,8 +18,8 @@ $(BUILD)/stages/$1.$2.o: $(patsubst %.c,$(BUILD)/%.$2.o,$(call tool_files,$1,c))
 endef
 define tool_rules
 $(patsubst %.c,$(BUILD)/%.%.o,$(call tool_files,$1,c)): CPPFLAGS += $(call cflags,$1)
-$(BIN)/$1: LDLIBS += $(call libs,$1)
-$(BIN)/$1: $(call tool_objects,$1)
+$(if $(filter $1,$(OWN_PROGRAMS)),$(BIN)/$1: LDLIBS += $(call libs,$1))
+$(if $(filter $1,$(OWN_PROGRAMS)),$(BIN)/$1: $(call tool_objects,$1))
 endef
 $(foreach tool,$(TOOLS),$(eval $(call tool_rules,$(tool)))\
 	$(eval $(call stamp,,$(BUILD)/stages/$(tool).list,$(call tool_files,$(tool),c))))

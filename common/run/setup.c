@@ -381,7 +381,7 @@ find_check(const char *name)
 		}
 	}
 	if (!*list)
-		return fail_usage("--no-check", "there are no checks here, nor '%.40s'", name);
+		return fail_usage("--no-check", "there are no checks here");
 	return fail_usage("--no-check", "there is no check '%.40s', only: %s", name, list);
 }
 
@@ -464,8 +464,9 @@ refuse_stage(const char *word)
 
 	if (n > 1 && word[n - 1] == ',')
 		return fail_usage(word, "no such stage: put a blank before the comma");
-	for (; stages < STAGES_MOST && stage_table[stages].name; stages++)
-		names[stages] = stage_table[stages].name;
+	for (const struct stage_row *row = stage_table; row->name && stages < STAGES_MOST; row++)
+		if (!(row->level[0]->traits & STAGE_ALONE))
+			names[stages++] = row->name;
 	names[stages] = NULL;
 	return fail_usage(word, "no such stage%s, see fringepipe --help",
 	    opt_suggest_word(word, n, "", names, near, sizeof(near)));
@@ -497,7 +498,7 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 	if (cpu_level(NULL) < 0)
 		return -1;
 	stage = stage_find(word[0]);
-	if (!stage)
+	if (!stage || stage->traits & STAGE_ALONE)
 		return refuse_stage(word[0]);
 	opt_defaults(setup_options, &middle);
 	link = setup_add_link(chain, stage);

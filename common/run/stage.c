@@ -160,7 +160,8 @@ static int
 list_stages(void)
 {
 	for (const struct stage_row *row = stage_table; row->name; row++)
-		printf("%-14s %s\n", row->name, row->level[0]->summary);
+		if (!(row->level[0]->traits & STAGE_ALONE))
+			printf("%-14s %s\n", row->name, row->level[0]->summary);
 	return 0;
 }
 
@@ -176,6 +177,8 @@ list_agreement(void)
 	for (const struct stage_row *row = stage_table; row->name; row++) {
 		const struct stage *stage = row->level[0];
 
+		if (stage->traits & STAGE_ALONE)
+			continue;
 		printf("%-14s %-9s %g\n", row->name, words[stage->agree], stage->tolerance);
 	}
 	return 0;

@@ -54,7 +54,9 @@ enum stage_trait {
 	 * to, but the memory that plan has named (run_frame_memory()), and flags of all frames. */
 	STAGE_CONCURRENT = 256,
 	/* Its exit status is its answer, 0 or 1 in run->status: whatever goes wrong is 2. */
-	STAGE_ANSWERS = 512
+	STAGE_ANSWERS = 512,
+	/* No stage of a chain. */
+	STAGE_ALONE = 1024
 };
 
 /* A thread's memory for the calls of rows of one map: run->scratch_bytes, aligned to 64, unset. */
@@ -146,7 +148,7 @@ struct stage {
 int stage_main(const char *name, int argc, char **argv);
 int chain_main(int argc, char **argv);
 
-/* What is linked in: a row per tool, ended by a row without name; main.c makes it. */
+/* What is linked in: a row per tool (some are no stages, STAGE_ALONE), ended by a row without name; main.c makes it. */
 struct stage_row {
 	const char *name;
 	const struct stage *level[CPU_LEVELS];	/* by instruction level */
@@ -154,7 +156,7 @@ struct stage_row {
 extern const struct stage_row stage_table[];
 /* What --version prints after the name; the Makefile compiles it for each link. */
 extern const char program_version[];
-/* The stage of a name, at this machine's (or FRINGEPIPE_CPU's) level; NULL if there is none. */
+/* The tool of a name, at this machine's (or FRINGEPIPE_CPU's) level; NULL if there is none. */
 const struct stage *stage_find(const char *name);
 
 #endif

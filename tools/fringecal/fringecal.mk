@@ -2,4 +2,4 @@
 LOADED_fringecal := cairo
 LIBRARIES_fringecal := mrcal dogleg cholmod
 DEBIAN_fringecal := libmrcal-dev libdogleg-dev libcairo2-dev
-CHAIN_fringecal := no
+PROGRAM_fringecal := own

@@ -1,1 +1,0 @@
-CHAIN_fringeprobe := no
