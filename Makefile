@@ -19,7 +19,8 @@ SAN ?=
 GPU ?= $(if $(and $(shell command -v glslc),$(wildcard /usr/include/volk.h)),1,0)
 # Flags on make's command line have folders of their own: build-address, build-cpu, build-clang, build-SUM.
 given = $(filter command,$(origin $1))
-FLAGS_GIVEN := $(strip $(foreach name,CFLAGS CPPFLAGS LDFLAGS LDLIBS LEVELS GLSLFLAGS,$(if $(call given,$(name)),$(name)=$($(name)))))
+$(foreach name,CPPFLAGS LDFLAGS,$(if $(call given,$(name)),$(error $(name) goes before make, into its environment: $(name)=... make)))
+FLAGS_GIVEN := $(strip $(foreach name,CFLAGS LDLIBS LEVELS GLSLFLAGS,$(if $(call given,$(name)),$(name)=$($(name)))))
 VARIANT := $(subst $() ,,$(patsubst %,-%,$(firstword $(subst $(comma), ,$(SAN))) $(if $(call given,GPU),$(patsubst 0,cpu,$(GPU:1=))) \
 	$(filter-out ccache gcc,$(notdir $(CC))) $(if $(FLAGS_GIVEN),$(firstword $(shell cksum <<<'$(FLAGS_GIVEN)')))))
 BUILD := build$(VARIANT)

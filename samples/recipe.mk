@@ -141,9 +141,7 @@ $(if $(filter -j%,$(MAKEFLAGS)),export OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1})
 [ ! -L $(out) ] || { echo $(out)": is a link, and nothing is written through it" >&2; exit 1; }
 [ -d $(out) ] || mkdir -p $(out) || exit
 set -C -- $(images)
-for file in $(out)/{log,failed,sum.new} $(call aside,failed); do
-	[ ! -e "$$file" ] && [ ! -L "$$file" ] || rm -f -- "$$file"
-done
+rm -f -- $(out)/{log,failed,sum.new} $(call aside,failed)
 [ ! -e $(call quoted,$@) ] && [ ! -L $(call quoted,$@) ] || mv -fT -- $(call quoted,$@) $(call aside,old) || exit
 said=$$({ set -e
 for file; do
@@ -159,7 +157,7 @@ if [ $$status -eq 0 ] && [ ! -e $(call quoted,$@) ]; then
 	status=1 said="the recipe has ended without an error and without a new $(RESULT)"
 fi
 if [ $$status -eq 0 ]; then
-	[ ! -e $(call aside,old) ] && [ ! -L $(call aside,old) ] || rm -f -- $(call aside,old)
+	rm -f -- $(call aside,old)
 	$(if $(sums),mv $(out)/sum.new $(out)/sum)
 	[ -z "$$said" ] || printf '%s\n' "$$said"
 else

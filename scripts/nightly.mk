@@ -2,12 +2,12 @@
 # SHARE=N: about an Nth of each, where it can be cut: so many repeats, frames, sets and calls of a function, and
 # every Nth file of tests, another Nth each day. SHARE=1: all.
 SHARE ?= 1
-NIGHTLY := static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views live cluster slurm faults fuzz fuzz-libraries agree-all coverage
+NIGHTLY := static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views live cluster slurm faults fuzz fuzz-libraries agree-all bench-all coverage
 # tools for aarch64: libraries and emulator are listed by scripts/setup --for nightly
 ARM := build-arm/bin
 CROSS := aarch64-linux-gnu-
 
-.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views live cluster slurm coverage arm
+.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views live cluster slurm bench-all coverage arm
 nightly: stages  ## run every long loop, one line each (T=SECONDS for the fuzzers; SHARE=10: a tenth of each)
 	MAKE="$(MAKE)" T=$(T) SHARE=$(SHARE) scripts/nightly $(NIGHTLY)
 
@@ -69,6 +69,9 @@ calibration: all  ## errors of fringecal over their stated standard deviations, 
 
 live: stages  ## holoserve for ten seconds at 60 frames/s with viewers that freeze, break off and send rubbish
 	HOLOSERVE_FRAMES=$$((540 / $(SHARE) + 60)) bats --show-output-of-passing-tests tests/holoserve.bats -f 'at 60 frames/s'
+
+bench-all: stages  ## every table of scripts/bench, quickly
+	BENCH_ALL=1 tests/run tests/bench.bats
 
 coverage:  ## lines that the tests run, for each room
 	scripts/coverage

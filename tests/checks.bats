@@ -64,7 +64,7 @@ everywhere() {
 
 @test "checks: an unknown name lists all; checks(7) has exactly these" {
 	fails 2 "phasewrap: --no-check: there is no check 'stepps', only: " phasewrap --no-check stepps f.nrrd -o null:
-	fails 2 "there are no checks here" gauss --no-check steps f.nrrd -o null:
+	fails 2 "gauss: --no-check: there is no check 'x', only: " gauss --no-check x f.nrrd -o null:
 	fails 2 "stand before the first stage or in the last" fringepipe gauss --no-check steps f.nrrd , gauss -o null:
 	run fringepipe --no-check help gauss f.nrrd -o null:
 	[ "$status" -eq 2 ]

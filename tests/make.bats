@@ -71,6 +71,10 @@ folder() {
 }
 
 @test "make: flags on its command line have a folder of their own" {
+	for name in CPPFLAGS LDFLAGS; do
+		run -2 make -n $name=-g
+		[[ $output == *"$name goes before make, into its environment: $name=... make."* ]]
+	done
 	folder ""
 	folder "" "CC=ccache gcc" GPU=1
 	CFLAGS=-O0 folder ""

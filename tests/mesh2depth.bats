@@ -451,7 +451,7 @@ expect(open("a.stl").read().count("endfacet") == n)'
 	silent framecat cloud.ply -o p.obj
 	silent framecat cloud.ply -o p.ply
 	[ "$(grep -c '^v ' p.obj)" -eq 98 ]
-	fails 0 "p.stl: holds no triangle: none has three valid corners within --jump" framecat --set z_axis=towards --crop 0,0,1,9 z.nrrd -o p.stl
+	fails 0 "p.stl: no triangle was written: none has three valid corners within --jump" framecat --set z_axis=towards --crop 0,0,1,9 z.nrrd -o p.stl
 }
 
 @test "mesh2depth: threads and the order of triangles change nothing; history" {

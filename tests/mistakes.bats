@@ -23,8 +23,8 @@ load mistakes.bash
 		[[ $n -lt 8 || $stderr == *"image 2 and image 4 seem"* ]]
 		mistake "seem to be exchanged" wrap -n $n 2.png 1.png "${all[@]:2}"
 		[[ $stderr == *"image 1 and image 2"* || $stderr == *"images 1 and 2"* ]]
-		mistake "an image of $n seems to be missing behind image 3" wrap -n $((n - 1)) "${all[@]:0:3}" "${all[@]:4}"
-		mistake "an image of $n seems to be missing behind image $((n - 1))" wrap -n $((n - 1)) "${all[@]:0:n-1}"
+		mistake "an image of $n seems to be missing after image 3" wrap -n $((n - 1)) "${all[@]:0:3}" "${all[@]:4}"
+		mistake "an image of $n seems to be missing after image $((n - 1))" wrap -n $((n - 1)) "${all[@]:0:n-1}"
 		right wrap -n $n "${all[@]:2}" 1.png 2.png
 	done
 }
@@ -34,7 +34,7 @@ load mistakes.bash
 	run --separate-stderr wrap -n 12 [0-9]*.png
 	[[ $stderr == *"12.png comes before 2.png, as a shell sorts"*"sorted as text, 1 10 11 2"* ]]
 	mistake "12.png comes before 2.png" phasewrap -n 3 --shift 0,120,240 -p 40,44,48,52 [0-9]*.png -o w.nrrd
-	mistake "taken for the shifts -120,0,120" phasewrap -n 3 -p 40,44,48,52 {1..12}.png -o w.nrrd
+	mistake "no shifts are stated for three images, -120,0,120 is assumed" phasewrap -n 3 -p 40,44,48,52 {1..12}.png -o w.nrrd
 	right phasewrap -n 3 --shift -120,0,120 -p 40,44,48,52 {1..12}.png -o w.nrrd
 	mistake "steps of about 360/12 degrees" wrap -n 6 {1..6}.png
 	mistake "steps of about 360/12 degrees" wrap -n 4 {1..4}.png
@@ -78,7 +78,7 @@ load mistakes.bash
 	right phasewrap --min-amplitude 3 -n 4 -o w.nrrd "$data"/slsdk_david_stereo/left/phase_*.png
 	mistake "image 2 and image 3 seem to be exchanged" \
 		phasewrap "${three[@]}" "$box"/f35_{0,2,1,3,4,5,6,7}.png "$box"/f3[67]_*.png
-	mistake "an image of 12 seems to be missing behind image 5" wrap --min-amplitude 3 -n 11 "$eye"/phase_0[0-4].png \
+	mistake "an image of 12 seems to be missing after image 5" wrap --min-amplitude 3 -n 11 "$eye"/phase_0[0-4].png \
 		"$eye"/phase_0[6-9].png "$eye"/phase_1*.png
 	mistake "4 images, but steps of about 360/" wrap --min-amplitude 3 -n 4 "$eye"/phase_*.png	# of 8 to 12 a turn: harmonics hide it
 }
@@ -223,7 +223,7 @@ write_frames("dark.nrrd", Frame(rng.integers(0, 4, (4,) + x.shape).astype("u1"),
 	images 8
 	mistake "image 1 and image 9 show the same" wrap -n 9 {1..8}.png 1.png
 	images 9
-	mistake "an image of 9 seems to be missing behind image 8" wrap -n 8 {1..8}.png
+	mistake "an image of 9 seems to be missing after image 8" wrap -n 8 {1..8}.png
 	fringesim -q -s 100x80 -p 40,44 -n 3 --frames 3 --motion 2 -m list.vnl -o all%02d.png
 	fringesim -q -s 100x80 -p 40,44 -n 3 --frames 3 --motion 2 -o all.nrrd
 	right phasewrap -m list.vnl -o a.nrrd

@@ -300,7 +300,7 @@ write_frames("wide.nrrd", Frame((z * 70 * np.ones((2, 1, 1))).astype("u2"), ["a"
 @test "mistakes: --max-value of a camera with more bits" {
 	images 4
 	for level in 1023 4095 65535; do
-		mistake "saturation is looked for from $level on (--max-value, key max_value), and samples of 8 bits reach 255" \
+		mistake "max_value is $level (--max-value, key max_value), and samples of 8 bits end at 255" \
 			wrap -n 4 --max-value $level ./?.png
 	done
 	for level in 200 255 256 1e30; do

@@ -52,7 +52,7 @@ expect(offset in ("0.000", "-0.000") and wave == "0.000", offset, wave)'
 	grep -q ": the steps seem to be 2.[89] degrees shorter: the surface moved evenly, or --shift is another" eight.messages
 	# images that the motion brings round to the first: a repeated image would look the same
 	wrap round 8 0.1
-	grep -q ": image 1 .*and image 8 .*show the same: one of them is no step of its own, or the surface moved evenly, by +5.[678] degrees an image$" round.messages
+	grep -q ": image 1 .*and image 8 .*show the same: one of them is a duplicate, or the surface moved evenly, by +5.[678] degrees an image$" round.messages
 	wrap still 5 0
 	[ ! -s still.messages ]
 	# what other steps explain as well is named with them

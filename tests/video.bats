@@ -450,7 +450,7 @@ for pid in open("pids").read().split():
 	kill "$(cat behind)"
 }
 
-@test "video: a playlist in the guise of a video opens no other file" {
+@test "video: a playlist disguised as a video opens no other file" {
 	py "$tools"'sequence("y.nrrd", 1, frames=5)'
 	framecat y.nrrd -o o.mkv
 	ffmpeg -v error -i o.mkv -c copy -movflags +dash secret.mp4

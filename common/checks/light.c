@@ -389,9 +389,8 @@ max_value_judge(const struct check_facts *facts, const struct check_sample *samp
     struct check_line *line)
 {
 	(void)sample;
-	return check_fire(line, NULL, "saturation is looked for from %g on (--max-value, key "
-	    "max_value), and samples of 8 bits reach 255: saturated pixels pass, too",
-	    facts->max_value);
+	return check_fire(line, NULL, "max_value is %g (--max-value, key max_value), and samples of "
+	    "8 bits end at 255: saturated pixels are not found", facts->max_value);
 }
 
 const struct check check_max_value = {

@@ -299,8 +299,8 @@ fire(struct check_line *line, const struct image_names *names,
 	case STEPS_FIT:
 		return false;
 	case STEPS_ALIKE:
-		return check_fire(line, NULL, "%s: %s and %s show the same: one of them is no "
-		    "step of its own%s", set, image_name(names, fringe, verdict->a, a),
+		return check_fire(line, NULL, "%s: %s and %s show the same: one of them is a "
+		    "duplicate%s", set, image_name(names, fringe, verdict->a, a),
 		    image_name(names, fringe, verdict->b, b), moved);
 	case STEPS_EXCHANGED:
 		if (verdict->c != verdict->d)
@@ -313,7 +313,7 @@ fire(struct check_line *line, const struct image_names *names,
 		return check_fire(line, NULL, "%s: the images seem to be sorted as text, "
 		    "1 10 11 2, and not as numbers %s", set, off);
 	case STEPS_MISSING:
-		return check_fire(line, NULL, "%s: an image of %zu seems to be missing behind "
+		return check_fire(line, NULL, "%s: an image of %zu seems to be missing after "
 		    "%s%s %s", set, fringe->n + 1,
 		    image_name(names, fringe, verdict->a - 1, a), moved, off);
 	case STEPS_OTHER:
@@ -432,8 +432,8 @@ assumed_shifts_judge(const struct check_facts *facts, const struct check_sample 
 		    "whether theirs is right");
 	if (facts->shifts_stated || facts->roles_stated)
 		return false;
-	return check_fire(line, NULL, "three images are taken for the shifts -120,0,120, as "
-	    "nothing says others: many systems project --shift 0,120,240");
+	return check_fire(line, NULL, "no shifts are stated for three images, -120,0,120 is "
+	    "assumed: many systems project --shift 0,120,240");
 }
 
 static bool

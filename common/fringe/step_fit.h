@@ -18,7 +18,7 @@ enum step_fault {
 	STEPS_EXCHANGED,	/* images a and b are in each other's place, or c and d: with few
 				   steps what one leaves may be the other's mirror image */
 	STEPS_SORTED,		/* numbers without zeros were sorted as text: 1, 10, 11, 2 */
-	STEPS_MISSING,		/* one is missing behind image a - 1 */
+	STEPS_MISSING,		/* one is missing after image a - 1 */
 	STEPS_OTHER,		/* equal steps of 360 / a degrees fit better */
 	STEPS_DRIFT,		/* each image lies drift_rad farther than the one before should */
 	STEPS_OUTLIER,		/* image a fits none of the others */

@@ -227,7 +227,7 @@ video_probe(const char *path, int file, struct video *video)
 
 	*video = (struct video){ .container = n > 0 ? video_container(start, (size_t)n) : NULL };
 	if (!video->container)
-		return fail(path, "is no video any more");
+		return fail(path, "was replaced while it was read: it is no video now");
 	if (ask(path, file, video->container, &answer) < 0)
 		return -1;
 	status = take_answer(path, answer, video);
