@@ -596,3 +596,14 @@ for i in range(36):
 		"not ended: 3|expected a closing quote in this line
 	END
 }
+
+@test "errors: a key that stands twice in a calibration, in JSON, YAML and XML" {
+	fringesim -q -s 32x24 -p 16 -n 3 | phasewrap -q -s -120,0,120 -o phase.nrrd
+	printf '{"a": 1,\n"a": 2}\n' >c.json
+	printf '%%YAML:1.0\n---\na: 1\na: 2\n' >c.yml
+	printf '<?xml version="1.0"?>\n<opencv_storage>\n<a>1</a><a>2</a>\n</opencv_storage>\n' >c.xml
+	for name in c.json c.yml c.xml; do
+		fails 1 "phase2depth: $name: line " phase2depth --calib $name phase.nrrd -o out.nrrd
+		[[ $stderr == *"key a comes a second time: keep one of the two" ]]
+	done
+}

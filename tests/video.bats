@@ -463,6 +463,10 @@ open("guise.mp4", "w").write(text)
 os.truncate("guise.mp4", int.from_bytes(text[:4].encode(), "big"))'
 	[[ $(ffprobe -v error -protocol_whitelist file,pipe guise.mp4 -show_entries stream=codec_name -of csv=p=0) == *h264* ]]
 	fails 1 "framecat: guise.mp4: ffprobe: " framecat guise.mp4 -o null:
+	# nor a pipe, where it would wait for a writer
+	rm secret.mp4
+	mkfifo secret.mp4
+	fails 1 "framecat: guise.mp4: ffprobe: " timeout 20 framecat guise.mp4 -o null:
 }
 
 @test "video: an ffmpeg or ffprobe that gives nothing for 30 s ends the run" {
