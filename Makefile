@@ -39,14 +39,14 @@ PACKAGES := libpng libdeflate libjpeg zlib
 # := once, so that += asks pkg-config once, not for every object
 CPPFLAGS := $(strip $(CPPFLAGS) -Icommon -D_GNU_SOURCE= $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(if $(word 2,$(LEVELS)),,-DCPU_ONE_LEVEL=_$(LEVELS)))
 LDLIBS := $(strip $(LDLIBS) $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl)
-CFLAGS ?= -g
+CFLAGS ?= -g1
 # loops are written for gcc's vectoriser; & of conditions is meant where it stands
 COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-failed -Wno-bitwise-instead-of-logical -Wno-psabi,\
 	-fno-thread-jumps --param=vect-max-peeling-for-alignment=0)
 # tools read files of strangers; a sanitizer checks more than _FORTIFY_SOURCE, and they exclude each other
 HARDENED := -fPIE -fstack-protector-strong $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 HARDENED_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
-override CFLAGS += -std=c11 -Wall -Wextra -Wno-missing-field-initializers -O3 -fopenmp \
+override CFLAGS += -std=c11 -Wall -Wextra -Wno-missing-field-initializers $(if $(SAN),-O1,-O3) -fopenmp \
 	-fno-math-errno -fno-trapping-math -ffp-contract=off $(COMPILER_FLAGS) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(HARDENED)
 LDFLAGS += -fopenmp $(if $(SAN),-fsanitize=$(SAN)) $(HARDENED_LINK)
