@@ -7,7 +7,7 @@
  * `saturation`: where samples end below the largest number of their type. A 12-bit camera saturates
  * at 4095, or at 65520 where its bits stand above, and one of 8 bits may at 235; a test for 65535
  * or 255 never sees it, nor any test of floats. It fires where many pixels are exactly the largest
- * number of 8 to 15 bits and none is more, or many more are exactly the largest value than are any of
+ * number of 8 to 15 bits and none is more, or many more are exactly the largest value than any of
  * the eight below.
  */
 #define _GNU_SOURCE
@@ -389,8 +389,8 @@ max_value_judge(const struct check_facts *facts, const struct check_sample *samp
     struct check_line *line)
 {
 	(void)sample;
-	return check_fire(line, NULL, "max_value is %g (--max-value, key max_value), and samples of "
-	    "8 bits end at 255: saturated pixels are not found", facts->max_value);
+	return check_fire(line, NULL, "max_value is %g (--max-value, key max_value), and samples "
+	    "of 8 bits end at 255: saturated pixels are not found", facts->max_value);
 }
 
 const struct check check_max_value = {

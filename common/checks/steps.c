@@ -564,7 +564,8 @@ direction_applies(const struct check_facts *facts, const struct check_heads *hea
 {
 	(void)heads;
 	return facts->captures && facts->captures->fringes && facts->fit &&
-	    !facts->captures->codes && !facts->sign_stated && !facts->roles_stated && !facts->several_exposures &&
+	    !facts->captures->codes && !facts->sign_stated && !facts->roles_stated &&
+	    !facts->several_exposures &&
 	    !shortest_period(facts->captures)->two_plus_one;
 }
 

@@ -113,7 +113,8 @@ write_mesh(struct saver *saver, const struct mesh *mesh, bool ascii)
 		return fail(saver->path, "an STL file has at most %u triangles, not %zu",
 		    UINT32_MAX, facets);
 	if (facets == 0)
-		warn(saver->path, "no triangle was written: none has three valid corners within --jump");
+		warn(saver->path, "no triangle was written: none has three valid corners "
+		    "within --jump");
 	point = collect_points(mesh);
 	if (!point)
 		return -1;
