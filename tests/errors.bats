@@ -176,9 +176,9 @@ nothing_new() {
 	fails 2 "name of the output is empty" median in.nrrd -o ''
 	fails 2 '%s.tif: only %d or %04d can number files; %% is a percent sign' median in.nrrd -o %s.tif
 	fails 2 '%d%d.tif: 2 numbers in the name, where one can be' median in.nrrd -o %d%d.tif
-	fails 1 "no/x.tif: cannot be created: No such file or directory" median in.nrrd -o no/x.tif
+	fails 1 "no/x.tif: cannot be created: there is no folder no (mkdir -p makes it)" median in.nrrd -o no/x.tif
 	fails 1 "no/%d.tif: cannot be created: No such file or directory" median in.nrrd -o no/%d.tif
-	fails 1 "no/no/: folder cannot be created: there is no folder no (mkdir -p makes it)" median in.nrrd -o no/no/
+	fails 1 "no/no/: cannot be created: there is no folder no (mkdir -p makes it)" median in.nrrd -o no/no/
 	nothing_new
 	median two.nrrd -o 100%%_%03d.tif
 	[ -e 100%_000.tif ]

@@ -118,7 +118,7 @@ rig.write("camera.nrrd", "projector.nrrd")'
 	fails 2 "file: is no folder" fringecal "${rig[@]}" camera.nrrd --report file
 	fails 2 "--report: is an empty name" fringecal "${rig[@]}" camera.nrrd --report ""
 	for option in --report --models; do
-		fails 1 "no/such/: folder cannot be created: there is no folder no (mkdir -p makes it)" \
+		fails 1 "no/such/: cannot be created: there is no folder no (mkdir -p makes it)" \
 			fringecal -q "${rig[@]}" camera.nrrd -o rig.json $option no/such
 		# a folder that nobody can make a folder in, root neither
 		fails 1 "/proc/new: cannot be made: " fringecal -q "${rig[@]}" camera.nrrd -o rig.json $option /proc/new

@@ -410,7 +410,7 @@ files_begin(struct target *target)
 	return 0;
 }
 
-/* Of a folder that the run creates: mkdir() creates one, not those it lies in. */
+/* Is the folder there that the file or folder will lie in? */
 static int
 parent_check(const char *path)
 {
@@ -425,7 +425,7 @@ parent_check(const char *path)
 	if (slash && slash > folder) {
 		*slash = '\0';
 		if (access(folder, F_OK) < 0)
-			status = fail(path, "folder cannot be created: there is no folder %s (mkdir -p "
+			status = fail(path, "cannot be created: there is no folder %s (mkdir -p "
 			    "makes it)", folder);
 	}
 	free(folder);
@@ -453,6 +453,8 @@ target_check(const char *path, bool force)
 		return fail_usage(NULL, "name of the output is empty");
 	if (names_folder(path))
 		return access(path, F_OK) == 0 ? folder_check(path, force) : parent_check(path);
+	if (!strchr(path, '%') && parent_check(path) < 0)
+		return -1;
 	first = files_check(path, &codec, &numbers);
 	free(first);
 	return first ? 0 : -1;

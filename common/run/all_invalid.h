@@ -36,8 +36,8 @@ void all_invalid_scan(struct all_invalid *, const struct frame *in, size_t own,
 void all_invalid_take(struct all_invalid *, const struct frame *in);
 /* A flow emits a whole frame. */
 void all_invalid_emit(struct all_invalid *, const struct frame *out);
-/* All rows are made and the frame is counted, or one is emitted: warns, once in a run of each. hint:
- * the options to look at, may be NULL; first: the input is the chain's own. */
+/* All rows are made and the frame is counted, or one is emitted: warns, once in a run of each.
+ * hint: the options to look at, may be NULL; first: the input is the chain's own. */
 void all_invalid_warn(struct all_invalid *, const struct frame_head *out, const char *hint,
     bool first);
 

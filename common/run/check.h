@@ -36,7 +36,7 @@ struct check_facts {
 	/* What the planes of the input are (fringe/capture_set.h), and what options, keys or a
 	 * manifest state of it. */
 	const struct capture_set *captures;
-	const struct phase_shift_fit *fit;	/* of each fringe set (fringe/phase_shift_weights.h) */
+	const struct phase_shift_fit *fit;	/* of each fringe set */
 	bool shifts_stated;
 	bool sign_stated;
 	bool roles_stated;	/* what each image is, whatever its place */

@@ -148,7 +148,8 @@ struct stage {
 int stage_main(const char *name, int argc, char **argv);
 int chain_main(int argc, char **argv);
 
-/* What is linked in: a row per tool (some are no stages, STAGE_ALONE), ended by a row without name; main.c makes it. */
+/* What is linked in: a row per tool (some are no stages, STAGE_ALONE), ended by a row without name;
+ * main.c makes it. */
 struct stage_row {
 	const char *name;
 	const struct stage *level[CPU_LEVELS];	/* by instruction level */

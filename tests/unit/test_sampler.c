@@ -186,7 +186,8 @@ save_numbers(size_t w, size_t h)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* `first` waits for a frame that it can judge; `late` explains `third`; the fourth line of frame 3 waits, and fires no more. */
+/* `first` waits for a frame that it can judge; `late` explains `third`; the fourth line of frame 3
+ * waits, and fires no more. */
 static void
 lines_in_order(void **state)
 {

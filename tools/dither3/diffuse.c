@@ -144,14 +144,13 @@ static inline lanes
 next_lane(lanes v, lanes next)
 {
 #if CPU_VECTOR_BYTES == 64
-	const whole from = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
+	return __builtin_shufflevector(v, next, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+	    16);
 #elif CPU_VECTOR_BYTES == 32
-	const whole from = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	return __builtin_shufflevector(v, next, 1, 2, 3, 4, 5, 6, 7, 8);
 #else
-	const whole from = { 1, 2, 3, 4 };
+	return __builtin_shufflevector(v, next, 1, 2, 3, 4);
 #endif
-
-	return __builtin_shuffle(v, next, from);
 }
 
 /* What goes from step to step: the last errors, and those of the rows above at the pixel behind,

@@ -231,8 +231,9 @@ end(struct run *run)
 		manifest_free(&priv->manifest);
 }
 
-static const struct check *const checks[] = { &check_max_value, &check_saturation, &check_clipped, &check_no_fringes, &check_unlit, &check_steps,
-	&check_assumed_shifts, &check_direction, NULL };
+static const struct check *const checks[] = { &check_max_value, &check_saturation, &check_clipped,
+	&check_no_fringes, &check_unlit, &check_steps, &check_assumed_shifts, &check_direction,
+	NULL };
 
 STAGE(phasewrap) = {
 	.name = "phasewrap",
