@@ -8,9 +8,11 @@
 #include "run/check.h"
 
 /* light.c */
-extern const struct check check_clipped, check_max_value, check_saturation;
+extern const struct check check_clipped, check_max_value, check_min_amplitude, check_saturation;
 /* unlit.c */
 extern const struct check check_no_fringes, check_unlit;
+/* gray.c */
+extern const struct check check_gray;
 /* steps.c */
 extern const struct check check_steps, check_assumed_shifts, check_direction;
 /* geometry.c */

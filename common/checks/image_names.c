@@ -10,29 +10,6 @@
 #include "checks/checks.h"
 #include "fringe/capture_set.h"
 
-int
-image_names_plan(struct image_names *names, const struct frame_head *head, char *const *operand,
-    size_t operands)
-{
-	const char *words = meta_get(&head->meta, "name");
-
-	image_names_free(names);
-	names->operand = operand;
-	names->operands = operands;
-	names->planes = head->c;
-	if (!words || meta_words(words) != head->c)
-		return 0;
-	names->words = strdup(words);
-	return names->words ? 0 : fail_memory();
-}
-
-void
-image_names_free(struct image_names *names)
-{
-	free(names->words);
-	names->words = NULL;
-}
-
 /* Formats whose files hold one image each. */
 static bool
 is_single(const char *file)
@@ -82,7 +59,7 @@ image_names_sampled(const struct check_facts *facts, const struct check_sample *
 	const char *words = meta_get(&head->meta, "name");
 
 	return (struct image_names){ .words = words && meta_words(words) == head->c ?
-	    (char *)words : NULL, .operand = facts->file, .operands = facts->files,
+	    words : NULL, .operand = facts->file, .operands = facts->files,
 	    .planes = head->c, .measurement = sample->number, .uncounted = sample->lost };
 }
 

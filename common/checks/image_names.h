@@ -8,19 +8,14 @@
 #include "run/check.h"
 
 struct image_names {
-	char *words;			/* the key `name`, a word per plane, or NULL */
+	const char *words;		/* the key `name`, a word per plane, or NULL */
 	char *const *operand;		/* files of one image each, those of all measurements */
 	size_t operands, planes;
 	size_t measurement;		/* the current one, from 0 on as the runner counts */
 	bool uncounted;			/* some were lost: nobody knows which one this is */
 };
 
-/* operand: as the runner has them, or NULL. Keeps the number of the measurement. -1 after fail().
- */
-int image_names_plan(struct image_names *, const struct frame_head *, char *const *operand,
-    size_t operands);
-void image_names_free(struct image_names *);
-/* Those of a sample, which borrows them: nothing to free. */
+/* Those of a sample, which keeps them. */
 struct image_names image_names_sampled(const struct check_facts *, const struct check_sample *);
 
 #define IMAGE_NAME_SIZE 300

@@ -397,3 +397,29 @@ const struct check check_max_value = {
 	.name = "max-value", .rank = 2, .looks = CHECK_FIRST, .applies = max_value_applies,
 	.judge = max_value_judge
 };
+
+/* ---- min-amplitude: the stated limit is below what rounding leaves ---- */
+
+#define ROUNDING 0.25		/* levels: a mean square of 1/12, where nothing is lit */
+
+static bool
+min_amplitude_applies(const struct check_facts *facts, const struct check_heads *heads)
+{
+	return heads->in->type != SAMPLE_FLOAT && facts->min_amplitude > 0 &&
+	    facts->min_amplitude < ROUNDING;
+}
+
+static bool
+min_amplitude_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	(void)sample;
+	return check_fire(line, "--min-amplitude", "%g levels of images of whole numbers, which "
+	    "rounding alone reaches, leave nothing out: it is no ratio, as --min-modulation is",
+	    facts->min_amplitude);
+}
+
+const struct check check_min_amplitude = {
+	.name = "min-amplitude", .rank = 2, .looks = CHECK_FIRST,
+	.applies = min_amplitude_applies, .judge = min_amplitude_judge
+};

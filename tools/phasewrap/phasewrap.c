@@ -7,6 +7,7 @@
 #include "exposure_gains.h"
 #include "flatness.h"
 #include "fringe_counts.h"
+#include "late_start.h"
 #include "markers.h"
 #include "options.h"
 #include "phase_sigma.h"
@@ -29,7 +30,8 @@ rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0
 		else
 			phasewrap_row(&priv->wrap, in, out, y);
 		markers_copy_row(&priv->wrap, in, out, y);
-		detectors_row(&priv->detectors, &priv->wrap, in, out, y);
+		if (!priv->removed.off)
+			removed_row(&priv->removed, &priv->wrap, in, out, y);
 	}
 }
 
@@ -38,8 +40,10 @@ after(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	priv->detectors.names.uncounted = run_lost(run) > 0;
-	detectors_report(&priv->detectors, &priv->wrap);
+	if (!priv->noted && !priv->roles_known)
+		late_start_note(&priv->wrap.captures);
+	priv->noted = true;
+	removed_report(&priv->removed);
 }
 
 /* Each frame anew: the camera may have begun anywhere in the cycle, and may have been set anew. */
@@ -117,9 +121,7 @@ passes(struct run *run, struct passes *passes)
 }
 
 static const struct body body = { .gather = gather, .arrives = arrives, .rows = rows,
-	.after = after, .passes = passes };
-static const struct body searching_body = { .gather = gather, .arrives = arrives,
-	.survey = survey, .rows = rows, .after = after, .passes = passes };
+	.passes = passes };
 
 static int
 take_frame(struct run *run, struct frame *in)
@@ -175,12 +177,14 @@ init(struct run *run)
 	struct priv *priv = run->priv;
 
 	priv->shift_search.verbose = run->verbose;
-	run->body = &body;
+	priv->body = body;
+	priv->body.after = run->verbose ? after : NULL;
+	run->body = &priv->body;
 	if (noise_check(&parameters->noise) < 0)
 		return -1;
 	run->colour = COLOUR_GREY;
 	parameters->captures.operands = run->position ? 0 : run->operands;
-	detectors_init(&priv->detectors, run->verbose);
+	priv->removed.off = !run->verbose;
 	priv->dropped.how = (enum dropped_how)parameters->dropped;
 	priv->dropped.described = !parameters->captures.order && !parameters->manifest &&
 	    parameters->exposures.n <= 1;
@@ -208,7 +212,7 @@ init(struct run *run)
 		return -1;
 	if (priv->measurement.captures.flat == FLAT_AUTO || priv->shift_search.on ||
 	    parameters->exposures.n > 1 || noise_unknown(&parameters->noise))
-		run->body = &searching_body;
+		priv->body.survey = survey;
 	if (parameters->captures.kind == CAPTURES_FOURIER)
 		run->body = &fourier_body;
 	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
@@ -222,7 +226,7 @@ end(struct run *run)
 	phasewrap_forget(&priv->wrap);
 	fourier_free(&priv->fourier);
 	harmonics_free(&priv->harmonics);
-	detectors_free(&priv->detectors);
+	removed_free(&priv->removed);
 	dropped_images_free(&priv->dropped);
 	shift_search_free(&priv->shift_search);
 	noise_pairs_free(&priv->pairs);
@@ -231,9 +235,9 @@ end(struct run *run)
 		manifest_free(&priv->manifest);
 }
 
-static const struct check *const checks[] = { &check_max_value, &check_saturation, &check_clipped,
-	&check_no_fringes, &check_unlit, &check_steps, &check_assumed_shifts, &check_direction,
-	NULL };
+static const struct check *const checks[] = { &check_max_value, &check_min_amplitude,
+	&check_saturation, &check_clipped, &check_no_fringes, &check_unlit, &check_steps,
+	&check_assumed_shifts, &check_direction, &check_gray, NULL };
 
 STAGE(phasewrap) = {
 	.name = "phasewrap",

@@ -31,7 +31,7 @@ phasewrap_take_captures(const struct parameters *parameters, struct priv *priv)
 
 /* What checks may know (run/check.h). */
 static void
-state_facts(struct run *run, const struct frame_head *in, const struct detectors_known *known)
+state_facts(struct run *run, const struct frame_head *in)
 {
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
@@ -41,7 +41,7 @@ state_facts(struct run *run, const struct frame_head *in, const struct detectors
 	facts->fit = priv->wrap.fit;
 	facts->shifts_stated = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on;
 	facts->sign_stated = parameters->sign >= 0 || meta_get(&in->meta, "phase_sign");
-	facts->roles_stated = known->roles;
+	facts->roles_stated = priv->roles_known;
 	facts->several_exposures = priv->wrap.exposures.n > 1;
 	facts->max_value_given = !isnan(parameters->limits.max_value);
 	facts->max_value = (double)priv->wrap.limits.max_value;
@@ -58,14 +58,11 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	size_t operands = run->position ? 0 : run->operands;
-	struct detectors_known known = {
-		.roles = priv->measurement.manifest_read ||
-		    (meta_get(&in->meta, "role") && !priv->measurement.captures.order),
-		.whole = in->type != SAMPLE_FLOAT,
-	};
 
 	if (parameters->noise.fit_noise)
 		return 0;
+	priv->roles_known = priv->measurement.manifest_read ||
+	    (meta_get(&in->meta, "role") && !priv->measurement.captures.order);
 	if (parameters->harmonics && harmonics_check(&priv->harmonics, in) < 0)
 		return -1;
 	phasewrap_forget(&priv->wrap);
@@ -83,15 +80,16 @@ phasewrap_plan(struct run *run, const struct frame_head *in, struct frame_head *
 		return noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ?
 		    -1 : fourier_plan(run, &priv->wrap, priv->measurement.sign,
 		    priv->measurement.origin_rad, in, out, &priv->fourier);
+	/* of several exposures they know the first alone */
+	priv->removed.off |= priv->wrap.exposures.n > 1;
 	if (phasewrap_correct(&priv->wrap, &priv->harmonics, parameters->noise.sigma,
 		priv->measurement.sign, priv->measurement.origin_rad) < 0 ||
 	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
-	    detectors_plan(&priv->detectors, &priv->wrap, in, known, run->operand,
-		priv->measurement.captures.rgb ? 0 : operands) < 0)
+	    removed_plan(&priv->removed, in) < 0)
 		return -1;
 	if (parameters->harmonics &&
 	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
 		return -1;
-	state_facts(run, in, &known);
+	state_facts(run, in);
 	return phasewrap_describe(&priv->wrap, out);
 }

@@ -2,22 +2,25 @@
 #ifndef PHASEWRAP_PLAN_H
 #define PHASEWRAP_PLAN_H
 
-#include "detectors.h"
 #include "dropped_images.h"
 #include "fourier.h"
 #include "harmonics.h"
 #include "measurement.h"
 #include "noise.h"
 #include "phasewrap.h"
+#include "removed.h"
 #include "shift_search.h"
 
 struct priv {
+	struct body body;		/* run->body, where it is one of rows */
 	struct manifest manifest;
 	struct measurement measurement;
 	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct harmonics harmonics;
-	struct detectors detectors;
+	struct removed removed;
+	bool noted;			/* what only -v says, once */
+	bool roles_known;		/* keys or a manifest say what each image is */
 	struct fourier fourier;
 	struct dropped_images dropped;
 	struct shift_search shift_search;

@@ -1,37 +1,22 @@
-#include "gray_check.h"
+/*
+ * Check of Gray planes and their inverses: are they what they are taken for? A plane and its inverse
+ * are opposite wherever there is light; two planes of a code are not.
+ */
+#define _GNU_SOURCE
+#include "checks/checks.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/fail.h"
+#include "checks/image_names.h"
+#include "fringe/capture_set.h"
 
-#define PIXELS 1024		/* on the coarse grid, about */
+#define PIXELS 1024		/* looked at, about */
 #define LEAST 50		/* lit pixels that tell something */
 #define LIT 0.5			/* of the mean contrast */
 #define OPPOSITE 0.1		/* of lit pixels where an inverse is as bright, at most */
 #define ALIKE 0.25		/* where it is no inverse, at least */
 #define SAME 0.98		/* of lit pixels where one plane taken twice is, at least */
 #define VARIED 0.1		/* of lit pixels bright, and dark, in a plane that tells */
-
-int
-gray_check_plan(struct gray_check *check, const struct capture_set *captures,
-    const struct frame_head *head)
-{
-	gray_check_free(check);
-	check->off |= captures->codes == 0;
-	if (check->off)
-		return 0;
-	check->grid = coarse_grid(head->w, head->h, PIXELS);
-	check->pixel = calloc(coarse_grid_pixels(&check->grid), sizeof(*check->pixel));
-	return check->pixel ? 0 : fail_memory();
-}
-
-void
-gray_check_free(struct gray_check *check)
-{
-	free(check->pixel);
-	check->pixel = NULL;
-}
 
 static size_t
 images_of(const struct capture_code *code)
@@ -66,50 +51,42 @@ look(const struct capture_code *code, const struct frame *frame, size_t y, size_
 	*contrast = most - least;
 }
 
-/* Bands may share rows: both store the same. */
-void
-gray_check_row(const struct gray_check *check, const struct capture_set *captures,
-    const struct frame *frame, size_t y)
-{
-	if (check->off || y % check->grid.step)
-		return;
-	for (size_t i = 0; i < check->grid.columns; i++)
-		for (size_t a = 0; a < captures->codes; a++) {
-			struct gray_check_pixel *to =
-			    &check->pixel[coarse_grid_row(&check->grid, y) + i];
-			uint64_t bits;
-			float contrast;
-
-			look(&captures->code[a], frame, y, i * check->grid.step, &bits, &contrast);
-			__atomic_store_n(&to->bits[a], bits, __ATOMIC_RELAXED);
-			__atomic_store(&to->contrast[a], &contrast, __ATOMIC_RELAXED);
-		}
-}
-
-/* The lit pixels of a code. */
-struct lit {
-	const struct gray_check *check;
-	size_t code;
+struct pixel {
+	uint64_t bits;		/* plane i, or inverse i - n, is bright */
 	float contrast;
+};
+
+/* The pixels of a code that are looked at, and which of them are lit. */
+struct lit {
+	struct pixel pixel[4 * PIXELS];
+	size_t pixels;
+	float contrast;		/* lit: more than this */
 	double n;
 };
 
-static struct lit
-find_lit(const struct gray_check *check, size_t code)
+static void
+find_lit(const struct check_rows *rows, const struct capture_code *code, struct lit *lit)
 {
-	struct lit lit = { check, code, 0, 0 };
-	size_t pixels = coarse_grid_pixels(&check->grid);
+	struct check_grid grid = check_grid(rows, PIXELS);
+	size_t most = sizeof(lit->pixel) / sizeof(*lit->pixel);
 	double sum = 0, n = 0;
 
-	for (size_t p = 0; p < pixels; p++)
-		if (isfinite(check->pixel[p].contrast[code])) {
-			sum += (double)check->pixel[p].contrast[code];
-			n++;
+	lit->pixels = 0;
+	for (size_t i = 0; i < grid.rows; i++)
+		for (size_t x = check_grid_shift(&grid, i);
+		    x < rows->frame.head.w && lit->pixels < most; x += grid.step) {
+			struct pixel *pixel = &lit->pixel[lit->pixels++];
+
+			look(code, &rows->frame, i, x, &pixel->bits, &pixel->contrast);
+			if (isfinite(pixel->contrast)) {
+				sum += (double)pixel->contrast;
+				n++;
+			}
 		}
-	lit.contrast = n > 0 ? (float)(LIT * sum / n) : 0;
-	for (size_t p = 0; p < pixels; p++)
-		lit.n += check->pixel[p].contrast[code] > lit.contrast;
-	return lit;
+	lit->contrast = n > 0 ? (float)(LIT * sum / n) : 0;
+	lit->n = 0;
+	for (size_t p = 0; p < lit->pixels; p++)
+		lit->n += lit->pixel[p].contrast > lit->contrast;
 }
 
 /* The share of lit pixels where two images are both bright or both dark; of one image with itself
@@ -117,15 +94,13 @@ find_lit(const struct gray_check *check, size_t code)
 static double
 share_alike(const struct lit *lit, size_t image, size_t other)
 {
-	size_t pixels = coarse_grid_pixels(&lit->check->grid);
 	double n = 0;
 
-	for (size_t p = 0; p < pixels; p++) {
-		const struct gray_check_pixel *pixel = &lit->check->pixel[p];
-		uint64_t bits = pixel->bits[lit->code];
+	for (size_t p = 0; p < lit->pixels; p++) {
+		uint64_t bits = lit->pixel[p].bits;
 		bool a = bits >> image & 1, b = other == SIZE_MAX || (bits >> other & 1);
 
-		n += pixel->contrast[lit->code] > lit->contrast && a == b;
+		n += lit->pixel[p].contrast > lit->contrast && a == b;
 	}
 	return n / lit->n;
 }
@@ -150,7 +125,7 @@ are_pairs(const struct lit *lit, size_t n, size_t apart)
 }
 
 static bool
-warn_forgotten(const struct lit *lit, const struct capture_code *code)
+fire_forgotten(const struct lit *lit, const struct capture_code *code, struct check_line *line)
 {
 	bool halves, pairs;
 
@@ -159,7 +134,7 @@ warn_forgotten(const struct lit *lit, const struct capture_code *code)
 	halves = are_pairs(lit, code->n, code->n / 2);
 	pairs = !halves && are_pairs(lit, code->n, 1);
 	if (halves || pairs)
-		warn("--gray", "of the %zu Gray planes along %c every %s one shows the inverse of "
+		check_fire(line, "--gray", "of the %zu Gray planes along %c every %s one shows the inverse of "
 		    "%s: give --gray %zu --inverse%s", code->n, code->axis,
 		    pairs ? "second" : "later", pairs ? "the one before" : "an earlier one",
 		    code->n / 2, pairs ? " --order pairs" : "");
@@ -194,8 +169,8 @@ are_in_order(const struct lit *lit, const struct capture_code *code, bool pairs)
 }
 
 static bool
-warn_not_opposite(const struct lit *lit, const struct capture_code *code, bool described,
-    const struct image_names *names)
+fire_not_opposite(const struct lit *lit, const struct capture_code *code, bool described,
+    const struct image_names *names, struct check_line *line)
 {
 	char plane[IMAGE_NAME_SIZE], inverse[IMAGE_NAME_SIZE];
 
@@ -213,19 +188,19 @@ warn_not_opposite(const struct lit *lit, const struct capture_code *code, bool d
 			hint = described ? ": the inverses come behind all planes, which is not "
 			    "the order that the manifest, or the images' keys, say" :
 			    ": the inverses come behind all planes, not --order pairs";
-		warn("--inverse", "image %zu%s, Gray plane %zu along %c, and image %zu%s, taken "
+		return check_fire(line, "--inverse", "image %zu%s, Gray plane %zu along %c, and image %zu%s, taken "
 		    "for its inverse, are both bright or both dark at %.0f %% of the lit pixels%s",
 		    code->plane[i] + 1, image_names_of(names, code->plane[i], plane), i + 1,
 		    code->axis, code->inverse[i] + 1,
 		    image_names_of(names, code->inverse[i], inverse), 100 * alike, hint);
-		return true;
 	}
 	return false;
 }
 
 /* Where one bit of a Gray code changes no other does, so that no two planes are alike. */
 static bool
-warn_same(const struct lit *lit, const struct capture_code *code, const struct image_names *names)
+fire_same(const struct lit *lit, const struct capture_code *code, const struct image_names *names,
+    struct check_line *line)
 {
 	char first[IMAGE_NAME_SIZE], second[IMAGE_NAME_SIZE];
 
@@ -235,29 +210,55 @@ warn_same(const struct lit *lit, const struct capture_code *code, const struct i
 		for (size_t k = 0; k < i && bright > VARIED && bright < 1 - VARIED; k++) {
 			if (share_alike(lit, i, k) < SAME)
 				continue;
-			warn("--gray", "image %zu%s and image %zu%s, Gray planes %zu and %zu along "
+			return check_fire(line, "--gray", "image %zu%s and image %zu%s, Gray planes %zu and %zu along "
 			    "%c, show the same", code->plane[k] + 1,
 			    image_names_of(names, code->plane[k], first), code->plane[i] + 1,
 			    image_names_of(names, code->plane[i], second), k + 1, i + 1,
 			    code->axis);
-			return true;
 		}
 	}
 	return false;
 }
 
-void
-gray_check_warn(struct gray_check *check, const struct capture_set *captures,
-    const struct image_names *names)
+static bool
+gray_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
 {
-	bool told = false;
+	const struct capture_set *captures = facts->captures;
+	const struct image_names names = image_names_sampled(facts, sample);
+	struct lit lit;
 
-	for (size_t a = 0; a < captures->codes && !check->off && !told; a++) {
-		struct lit lit = find_lit(check, a);
+	for (size_t a = 0; a < captures->codes; a++) {
+		const struct capture_code *code = &captures->code[a];
 
-		told = lit.n >= LEAST && (warn_forgotten(&lit, &captures->code[a]) ||
-		    warn_not_opposite(&lit, &captures->code[a], check->described, names) ||
-		    warn_same(&lit, &captures->code[a], names));
+		find_lit(&sample->in, code, &lit);
+		if (lit.n >= LEAST && (fire_forgotten(&lit, code, line) ||
+		    fire_not_opposite(&lit, code, facts->roles_stated, &names, line) ||
+		    fire_same(&lit, code, &names, line)))
+			return true;
 	}
-	check->off = true;
+	return false;
 }
+
+static bool
+gray_applies(const struct check_facts *facts, const struct check_heads *heads)
+{
+	(void)heads;
+	return facts->captures && facts->captures->codes;
+}
+
+static void
+gray_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
+    bool *out)
+{
+	(void)heads;
+	(void)out;
+	for (size_t a = 0; a < facts->captures->codes; a++)
+		for (size_t i = 0; i < images_of(&facts->captures->code[a]); i++)
+			in[plane_of(&facts->captures->code[a], i)] = true;
+}
+
+const struct check check_gray = {
+	.name = "gray", .rank = 1, .looks = CHECK_INPUT, .applies = gray_applies,
+	.channels = gray_channels, .judge = gray_judge
+};
