@@ -1,6 +1,6 @@
 /*
- * Check of Gray planes and their inverses: are they what they are taken for? A plane and its inverse
- * are opposite wherever there is light; two planes of a code are not.
+ * Check of Gray planes and their inverses: are they what they are taken for? A plane and its
+ * inverse are opposite wherever there is light; two planes of a code are not.
  */
 #define _GNU_SOURCE
 #include "checks/checks.h"
@@ -134,8 +134,8 @@ fire_forgotten(const struct lit *lit, const struct capture_code *code, struct ch
 	halves = are_pairs(lit, code->n, code->n / 2);
 	pairs = !halves && are_pairs(lit, code->n, 1);
 	if (halves || pairs)
-		check_fire(line, "--gray", "of the %zu Gray planes along %c every %s one shows the inverse of "
-		    "%s: give --gray %zu --inverse%s", code->n, code->axis,
+		check_fire(line, "--gray", "of the %zu Gray planes along %c every %s one shows the "
+		    "inverse of %s: give --gray %zu --inverse%s", code->n, code->axis,
 		    pairs ? "second" : "later", pairs ? "the one before" : "an earlier one",
 		    code->n / 2, pairs ? " --order pairs" : "");
 	return halves || pairs;
@@ -188,8 +188,8 @@ fire_not_opposite(const struct lit *lit, const struct capture_code *code, bool d
 			hint = described ? ": the inverses come behind all planes, which is not "
 			    "the order that the manifest, or the images' keys, say" :
 			    ": the inverses come behind all planes, not --order pairs";
-		return check_fire(line, "--inverse", "image %zu%s, Gray plane %zu along %c, and image %zu%s, taken "
-		    "for its inverse, are both bright or both dark at %.0f %% of the lit pixels%s",
+		return check_fire(line, "--inverse", "image %zu%s, Gray plane %zu along %c, and "
+		    "image %zu%s, taken for its inverse, are both bright or both dark at %.0f %% of the lit pixels%s",
 		    code->plane[i] + 1, image_names_of(names, code->plane[i], plane), i + 1,
 		    code->axis, code->inverse[i] + 1,
 		    image_names_of(names, code->inverse[i], inverse), 100 * alike, hint);
@@ -210,8 +210,8 @@ fire_same(const struct lit *lit, const struct capture_code *code, const struct i
 		for (size_t k = 0; k < i && bright > VARIED && bright < 1 - VARIED; k++) {
 			if (share_alike(lit, i, k) < SAME)
 				continue;
-			return check_fire(line, "--gray", "image %zu%s and image %zu%s, Gray planes %zu and %zu along "
-			    "%c, show the same", code->plane[k] + 1,
+			return check_fire(line, "--gray", "image %zu%s and image %zu%s, Gray "
+			    "planes %zu and %zu along %c, show the same", code->plane[k] + 1,
 			    image_names_of(names, code->plane[k], first), code->plane[i] + 1,
 			    image_names_of(names, code->plane[i], second), k + 1, i + 1,
 			    code->axis);
