@@ -189,7 +189,8 @@ fire_not_opposite(const struct lit *lit, const struct capture_code *code, bool d
 			    "the order that the manifest, or the images' keys, say" :
 			    ": the inverses come behind all planes, not --order pairs";
 		return check_fire(line, "--inverse", "image %zu%s, Gray plane %zu along %c, and "
-		    "image %zu%s, taken for its inverse, are both bright or both dark at %.0f %% of the lit pixels%s",
+		    "image %zu%s, taken for its inverse, are both bright or both dark at "
+		    "%.0f %% of the lit pixels%s",
 		    code->plane[i] + 1, image_names_of(names, code->plane[i], plane), i + 1,
 		    code->axis, code->inverse[i] + 1,
 		    image_names_of(names, code->inverse[i], inverse), 100 * alike, hint);
