@@ -885,6 +885,7 @@ slow_recipe() {
 	wait $! || status=$?
 	[ "$status" -eq 143 ]
 	[ "$(pgrep -f "$PWD/out/batch" | wc -l)" -eq 0 ]
+	[ ! -e out/batch/lock ]
 	recipe_of "$copy"
 	run -0 fringebatch --engine local recipe.mk
 }
