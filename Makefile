@@ -104,7 +104,9 @@ samples: all  ## reprocess the sample captures
 	$(MAKE) -C samples BIN=$(CURDIR)/$(BIN)
 
 install: STRIP ?= -s
-install install-debug: all  ## install tools, man pages and completions of bash and zsh under PREFIX
+install: install-debug  ## install tools, man pages and completions of bash and zsh under PREFIX
+
+install-debug: all  ## the same, with symbols
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/fringepipe share/man/man1 share/man/man5 share/man/man7)
 	install $(STRIP) $(BIN)/fringepipe $(OWN_PROGRAMS:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin
 	install scripts/fringebatch $(DESTDIR)$(PREFIX)/bin
@@ -119,7 +121,7 @@ clean:  ## remove what was built
 	rm -rf build build-* bin bin-* out
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
 	@echo "tools that all builds:" $(TOOLS) fringepipe | fold -s -w 100
 
 # Lists that change what is linked: a stamp is rewritten only when its content differs.

@@ -18,6 +18,12 @@ for m in range(8):
 		images[4] = 30 + rng.normal(0, 1.5, x.shape)
 	if m == 6 and fault in ("saturated", "both"):
 		images = [np.minimum(i, 170) for i in images]
+	if m == 6 and fault == "unlit":
+		images = [np.where(x < 80, i, 5 + rng.normal(0, 1.5, x.shape)) for i in images]
+	if m == 6 and fault == "off":
+		images = [12 + rng.normal(0, 1.5, x.shape) for i in images]
+	if m == 6 and fault == "clipped":	# half of each period, in one row of two
+		images = [np.where(y % 2, i * 1.6, i) for i in images]
 	if m == 6 and fault == "both":
 		images[1], images[3] = images[3], images[1]
 	for i in images:
@@ -46,6 +52,19 @@ everywhere() {
 	stream saturated
 	everywhere "2"
 	[[ $stderr == *"samples are exactly 170, and none is above: if the camera saturates there give --max-value 170" ]]
+	stream unlit
+	everywhere "about 4"
+	[[ $stderr == *" % of the pixels that have a phase are unlit, and it is noise: "*"--min-amplitude "? ]]
+	stream off
+	everywhere "there are no fringes: phases are random, of an amplitude of about "
+	# of the share of pixels that any image saturates, by NumPy, within what a sample tells
+	stream clipped
+	everywhere ""
+	py 'import re
+planes = np.array([f.pixels[0] for f in read_frames("f.nrrd")][36:42])
+share = 100 * (planes.max(0) == 255).mean()
+told = float(re.search("measurement 6: ([0-9]+) % of the lit pixels are lost to saturation alone", sys.argv[1])[1])
+expect(abs(told - share) < 2, told, share)' "$stderr"
 }
 
 @test "checks: independent ones have a line each, the worst first; --no-check and -q leave lines out" {

@@ -88,8 +88,9 @@ measure(const struct epipolar *check, const struct check_sample *sample,
 		    head_channel(&across->frame.head, "absphase"), i);
 
 		for (size_t column = 0; column < grid->columns; column++, distance++) {
-			size_t x = column * grid->step;
+			size_t x = column * grid->step + check_grid_shift(grid, i);
 
+			x = x < last ? x : last;
 			(*distance)[0] = distance_px(check, xyz, phase, x);
 			(*distance)[1] = distance_px(check, xyz, phase, x < last ? x + 1 : last);
 		}

@@ -10,13 +10,13 @@
 #include "checks/image_names.h"
 #include "fringe/capture_set.h"
 
-#define PIXELS 1024		/* looked at, about */
-#define LEAST 50		/* lit pixels that tell something */
-#define LIT 0.5			/* of the mean contrast */
-#define OPPOSITE 0.1		/* of lit pixels where an inverse is as bright, at most */
-#define ALIKE 0.25		/* where it is no inverse, at least */
-#define SAME 0.98		/* of lit pixels where one plane taken twice is, at least */
-#define VARIED 0.1		/* of lit pixels bright, and dark, in a plane that tells */
+#define SAMPLED_PIXELS 1024	/* about */
+#define MIN_LIT_PIXELS 50	/* that tell something */
+#define LIT_CONTRAST 0.5	/* of the mean contrast; shares are of pixels with more */
+#define MAX_OPPOSITE_SHARE 0.1	/* where a plane and its inverse are alike */
+#define MIN_ALIKE_SHARE 0.25	/* where a plane and what is no inverse are alike */
+#define MIN_SAME_SHARE 0.98	/* where one plane taken twice is alike */
+#define MIN_VARIED_SHARE 0.1	/* bright, and dark, in a plane that tells something */
 
 static size_t
 images_of(const struct capture_code *code)
@@ -58,7 +58,7 @@ struct pixel {
 
 /* The pixels of a code that are looked at, and which of them are lit. */
 struct lit {
-	struct pixel pixel[4 * PIXELS];
+	struct pixel pixel[4 * SAMPLED_PIXELS];
 	size_t pixels;
 	float contrast;		/* lit: more than this */
 	double n;
@@ -67,7 +67,7 @@ struct lit {
 static void
 find_lit(const struct check_rows *rows, const struct capture_code *code, struct lit *lit)
 {
-	struct check_grid grid = check_grid(rows, PIXELS);
+	struct check_grid grid = check_grid(rows, SAMPLED_PIXELS);
 	size_t most = sizeof(lit->pixel) / sizeof(*lit->pixel);
 	double sum = 0, n = 0;
 
@@ -83,7 +83,7 @@ find_lit(const struct check_rows *rows, const struct capture_code *code, struct 
 				n++;
 			}
 		}
-	lit->contrast = n > 0 ? (float)(LIT * sum / n) : 0;
+	lit->contrast = n > 0 ? (float)(LIT_CONTRAST * sum / n) : 0;
 	lit->n = 0;
 	for (size_t p = 0; p < lit->pixels; p++)
 		lit->n += lit->pixel[p].contrast > lit->contrast;
@@ -116,10 +116,10 @@ are_pairs(const struct lit *lit, size_t n, size_t apart)
 		size_t i = apart == 1 ? 2 * k : k;
 		double bright;
 
-		if (share_alike(lit, i, i + apart) > OPPOSITE)
+		if (share_alike(lit, i, i + apart) > MAX_OPPOSITE_SHARE)
 			return false;
 		bright = share_alike(lit, i, SIZE_MAX);
-		varied += bright > VARIED && bright < 1 - VARIED;
+		varied += bright > MIN_VARIED_SHARE && bright < 1 - MIN_VARIED_SHARE;
 	}
 	return varied >= 2;
 }
@@ -162,7 +162,7 @@ are_in_order(const struct lit *lit, const struct capture_code *code, bool pairs)
 					own[side] = i;
 			}
 		}
-		if (share_alike(lit, own[0], own[1]) > OPPOSITE)
+		if (share_alike(lit, own[0], own[1]) > MAX_OPPOSITE_SHARE)
 			return false;
 	}
 	return true;
@@ -178,7 +178,7 @@ fire_not_opposite(const struct lit *lit, const struct capture_code *code, bool d
 		double alike = share_alike(lit, i, code->n + i);
 		const char *hint = ": are the inverses in the order of the planes?";
 
-		if (alike < ALIKE)
+		if (alike < MIN_ALIKE_SHARE)
 			continue;
 		if (are_in_order(lit, code, true))
 			hint = described ? ": every plane is followed by its inverse, which is not "
@@ -208,8 +208,9 @@ fire_same(const struct lit *lit, const struct capture_code *code, const struct i
 	for (size_t i = 1; i < code->n; i++) {
 		double bright = share_alike(lit, i, SIZE_MAX);
 
-		for (size_t k = 0; k < i && bright > VARIED && bright < 1 - VARIED; k++) {
-			if (share_alike(lit, i, k) < SAME)
+		for (size_t k = 0; k < i; k++) {
+			if (bright < MIN_VARIED_SHARE || bright > 1 - MIN_VARIED_SHARE ||
+			    share_alike(lit, i, k) < MIN_SAME_SHARE)
 				continue;
 			return check_fire(line, "--gray", "image %zu%s and image %zu%s, Gray "
 			    "planes %zu and %zu along %c, show the same", code->plane[k] + 1,
@@ -233,7 +234,7 @@ gray_judge(const struct check_facts *facts, const struct check_sample *sample,
 		const struct capture_code *code = &captures->code[a];
 
 		find_lit(&sample->in, code, &lit);
-		if (lit.n >= LEAST && (fire_forgotten(&lit, code, line) ||
+		if (lit.n >= MIN_LIT_PIXELS && (fire_forgotten(&lit, code, line) ||
 		    fire_not_opposite(&lit, code, facts->roles_stated, &names, line) ||
 		    fire_same(&lit, code, &names, line)))
 			return true;

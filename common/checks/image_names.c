@@ -7,8 +7,6 @@
 #include <strings.h>
 
 #include "base/fail.h"
-#include "checks/checks.h"
-#include "fringe/capture_set.h"
 
 /* Formats whose files hold one image each. */
 static bool
@@ -61,15 +59,4 @@ image_names_sampled(const struct check_facts *facts, const struct check_sample *
 	return (struct image_names){ .words = words && meta_words(words) == head->c ?
 	    words : NULL, .operand = facts->file, .operands = facts->files,
 	    .planes = head->c, .measurement = sample->number, .uncounted = sample->lost };
-}
-
-void
-check_fringe_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
-    bool *out)
-{
-	(void)heads;
-	(void)out;
-	for (size_t k = 0; k < facts->captures->fringes; k++)
-		for (size_t i = 0; i < facts->captures->fringe[k].n; i++)
-			in[facts->captures->fringe[k].plane[i]] = true;
 }

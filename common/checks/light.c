@@ -298,7 +298,7 @@ const struct check check_saturation = {
 
 /* ---- clipped ---- */
 
-#define CLIPPED_PIXELS 4096	/* looked at, about */
+#define CLIPPED_PIXELS 16384	/* looked at, about; a good one costs a look at its phase */
 #define CLIPPED_LEAST 30	/* of those lost, from which on a share tells something */
 #define CLIPPED_SHARE 0.03	/* of the lit ones */
 

@@ -30,6 +30,17 @@
 #include "fringe/phase_shift_weights.h"
 #include "fringe/step_plane.h"
 
+void
+check_fringe_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
+    bool *out)
+{
+	(void)heads;
+	(void)out;
+	for (size_t k = 0; k < facts->captures->fringes; k++)
+		for (size_t i = 0; i < facts->captures->fringe[k].n; i++)
+			in[facts->captures->fringe[k].plane[i]] = true;
+}
+
 #define PIXELS 600		/* looked at, about */
 #define LEAST 24		/* pixels with fringes that a warning needs */
 #define SECTORS 8		/* of the circle of phases */

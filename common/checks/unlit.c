@@ -15,18 +15,18 @@
 #include "fringe/capture_set.h"
 #include "fringe/phase_shift_weights.h"
 
-#define PIXELS 1024		/* looked at, about */
-#define APART 3			/* pixels to the neighbour: cameras mix colours of the next ones */
-#define LEAST 100		/* pixels with a phase, from which on a share tells something */
-#define SHARE 0.05		/* of them that are unlit */
-#define BINS 24			/* of amplitudes, from the fringes' downwards, */
-#define PER_OCTAVE 2
-#define BIN_LEAST 16		/* pixels that tell noise from light */
-/* Mean vector of phase differences, of which noise has 1/sqrt n: */
-#define COHERENT 0.5		/* of pixels of one amplitude */
-#define COHERENT_ALL 0.2	/* of all, steep and short fringes of all slopes among them */
-#define NOISE_RATIO 2.0		/* amplitudes, squared, to those of the noise that the fit leaves */
-#define LIT_RATIO 2.0		/* amplitude of the fringes to that of the noise, at least */
+#define SAMPLED_PIXELS 1024	/* about */
+#define NEIGHBOUR_PX 3		/* cameras mix colours of the next ones */
+#define MIN_PIXELS 100		/* with a phase, from which on a share tells something */
+#define MIN_UNLIT_SHARE 0.05	/* of the pixels that have a phase */
+#define BINS 24			/* of amplitudes, from the fringes' downwards */
+#define BINS_PER_OCTAVE 2
+#define MIN_BIN_PIXELS 16	/* that tell noise from light */
+/* The mean vector of phase differences between neighbours; noise has 1/sqrt n. */
+#define MIN_COHERENCE 0.5	/* of pixels of one amplitude */
+#define MIN_COHERENCE_OF_ALL 0.2	/* short and steep fringes among them */
+#define MAX_NOISE_RATIO 2.0	/* squared amplitudes to those of what the fit leaves */
+#define MIN_LIT_RATIO 2.0	/* of the fringes' amplitude to that of the noise */
 
 /* What the images of one pixel hold. */
 struct wave {
@@ -70,7 +70,7 @@ struct unlit_pixel {
 struct unlit {
 	const struct capture_fringe *fringe;	/* the longest period */
 	const struct phase_shift_fit *fit;
-	struct unlit_pixel pixel[4 * PIXELS];
+	struct unlit_pixel pixel[4 * SAMPLED_PIXELS];
 	size_t pixels;
 };
 
@@ -78,21 +78,21 @@ static void
 look(struct unlit *unlit, const struct check_sample *sample)
 {
 	const struct check_rows *rows = &sample->in;
-	struct check_grid grid = check_grid(rows, PIXELS);
+	struct check_grid grid = check_grid(rows, SAMPLED_PIXELS);
 	size_t most = sizeof(unlit->pixel) / sizeof(*unlit->pixel);
 
 	for (size_t i = 0; i < grid.rows; i++) {
 		const float *phase = frame_floats(&sample->out.frame, 0, i);
 
 		for (size_t x = check_grid_shift(&grid, i);
-		    x + APART < rows->frame.head.w && unlit->pixels < most; x += grid.step) {
+		    x + NEIGHBOUR_PX < rows->frame.head.w && unlit->pixels < most; x += grid.step) {
 			struct wave a, b;
 			double size;
 
-			if (px_isnan(phase[x]) || px_isnan(phase[x + APART]))
+			if (px_isnan(phase[x]) || px_isnan(phase[x + NEIGHBOUR_PX]))
 				continue;
 			a = fit_wave(unlit->fringe, unlit->fit, &rows->frame, i, x);
-			b = fit_wave(unlit->fringe, unlit->fit, &rows->frame, i, x + APART);
+			b = fit_wave(unlit->fringe, unlit->fit, &rows->frame, i, x + NEIGHBOUR_PX);
 			size = hypot(a.cosine, a.sine) * hypot(b.cosine, b.sine);
 			if (size > 0)
 				unlit->pixel[unlit->pixels++] = (struct unlit_pixel){
@@ -141,7 +141,7 @@ is_left(const struct bin *bin, const struct capture_fringe *fringe)
 {
 	double noise = 4 / (double)fringe->n * bin->left;
 
-	return fringe->n > 3 && !fringe->two_plus_one && bin->square < NOISE_RATIO * noise;
+	return fringe->n > 3 && !fringe->two_plus_one && bin->square < MAX_NOISE_RATIO * noise;
 }
 
 static void
@@ -163,7 +163,7 @@ find_noise(const struct unlit *unlit, double fringes, double *n)
 
 	for (size_t p = 0; p < unlit->pixels; p++) {
 		const struct unlit_pixel *pixel = &unlit->pixel[p];
-		double octaves = PER_OCTAVE * log2(fringes / sqrt(pixel->square));
+		double octaves = BINS_PER_OCTAVE * log2(fringes / sqrt(pixel->square));
 
 		add_pixel(&bin[(size_t)fmin(fmax(octaves, 0), BINS - 1)], pixel);
 	}
@@ -174,12 +174,12 @@ find_noise(const struct unlit *unlit, double fringes, double *n)
 		some.cosine += bin[b].cosine;
 		some.sine += bin[b].sine;
 		some.left += bin[b].left;
-		if (some.n < BIN_LEAST)
+		if (some.n < MIN_BIN_PIXELS)
 			continue;
-		if (!is_incoherent(&some, COHERENT) && !is_left(&some, unlit->fringe))
+		if (!is_incoherent(&some, MIN_COHERENCE) && !is_left(&some, unlit->fringe))
 			break;
 		*n += some.n;
-		noise = fringes * exp2(-(double)b / PER_OCTAVE);
+		noise = fringes * exp2(-(double)b / BINS_PER_OCTAVE);
 		some = (struct bin){ 0 };
 	}
 	return noise;
@@ -210,7 +210,7 @@ look_at_longest(const struct check_facts *facts, const struct check_sample *samp
 			unlit->fit = &facts->fit[k];
 		}
 	look(unlit, sample);
-	return unlit->pixels >= LEAST;
+	return unlit->pixels >= MIN_PIXELS;
 }
 
 /* ---- unlit ---- */
@@ -226,7 +226,7 @@ unlit_judge(const struct check_facts *facts, const struct check_sample *sample,
 		return false;
 	fringes = find_fringes(&unlit);
 	noise = find_noise(&unlit, fringes, &n);
-	if (n < SHARE * (double)unlit.pixels || !(noise * LIT_RATIO < fringes))
+	if (n < MIN_UNLIT_SHARE * (double)unlit.pixels || !(noise * MIN_LIT_RATIO < fringes))
 		return false;
 	return check_fire(line, NULL, "about %.0f %% of the pixels that have a phase are unlit, "
 	    "and it is noise: their amplitude is below %g, that of the fringes about %g grey "
@@ -269,7 +269,7 @@ no_fringes_judge(const struct check_facts *facts, const struct check_sample *sam
 		return false;
 	for (size_t p = 0; p < unlit.pixels; p++)
 		add_pixel(&all, &unlit.pixel[p]);
-	if (!is_incoherent(&all, COHERENT_ALL) ||
+	if (!is_incoherent(&all, MIN_COHERENCE_OF_ALL) ||
 	    (unlit.fringe->n > 3 && !unlit.fringe->two_plus_one && !is_left(&all, unlit.fringe)))
 		return false;
 	return check_fire(line, NULL, "there are no fringes: phases are random, of an amplitude of "

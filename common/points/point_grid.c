@@ -366,25 +366,36 @@ point_grid_free(struct point_grid *grid)
 
 /* ---- cubes of a size that suits the points ---- */
 
-/* The points of the cube that point i lies in and the 26 about it, at most so many. */
-static size_t
-gather(const struct point_cubes *cubes, size_t i, uint32_t *points, size_t most)
+size_t
+point_grid_around(const struct point_grid *grid, const float p[3], uint32_t cell[27])
 {
 	int64_t place[3];
 	size_t n = 0;
 
-	point_grid_place(&cubes->grid, (float[3]){ cubes->xyz[0][i], cubes->xyz[1][i],
-	    cubes->xyz[2][i] }, place);
-	for (int c = 0; c < 27; c++) {
+	point_grid_place(grid, p, place);
+	for (int i = 0; i < 27; i++) {
+		int c = (i + 13) % 27;		/* the middle one first */
 		int64_t at[3] = { place[0] + c % 3 - 1, place[1] + c / 3 % 3 - 1,
 			place[2] + c / 9 - 1 };
-		uint32_t cell = point_grid_find(&cubes->grid, at);
 
-		if (cell == POINT_GRID_NONE)
-			continue;
-		for (size_t k = cubes->start[cell]; k < cubes->start[cell + 1] && n < most; k++)
-			points[n++] = cubes->order[k];
+		cell[n] = point_grid_find(grid, at);
+		n += cell[n] != POINT_GRID_NONE;
 	}
+	return n;
+}
+
+/* The points of the cube that point i lies in and the 26 around it, at most so many. */
+static size_t
+gather(const struct point_cubes *cubes, size_t i, uint32_t *points, size_t most)
+{
+	const float p[3] = { cubes->xyz[0][i], cubes->xyz[1][i], cubes->xyz[2][i] };
+	uint32_t cell[27];
+	size_t cells = point_grid_around(&cubes->grid, p, cell), n = 0;
+
+	for (size_t c = 0; c < cells; c++)
+		for (size_t k = cubes->start[cell[c]]; k < cubes->start[cell[c] + 1] && n < most;
+		    k++)
+			points[n++] = cubes->order[k];
 	return n;
 }
 
@@ -456,6 +467,15 @@ point_cubes_free(struct point_cubes *cubes)
 }
 
 int
+point_cubes_sized(struct run *run, const float *const xyz[3], size_t n, double size,
+    const double *clip_about, struct point_cubes *cubes)
+{
+	*cubes = (struct point_cubes){ .xyz = { xyz[0], xyz[1], xyz[2] } };
+	return point_grid_make(run, xyz, n, size, clip_about, &cubes->grid) < 0 ? -1 :
+	    point_grid_lists(&cubes->grid, &cubes->start, &cubes->order);
+}
+
+int
 point_cubes_make(struct run *run, const float *const xyz[3], size_t n, struct point_cubes *cubes)
 {
 	const size_t rank[5] = { 0, n / 4, n / 2, n - 1 - n / 4, n - 1 };
@@ -476,8 +496,7 @@ point_cubes_make(struct run *run, const float *const xyz[3], size_t n, struct po
 	for (int round = 0;; round++) {
 		size_t count;
 
-		if (point_grid_make(run, xyz, n, size, middle, &cubes->grid) < 0 ||
-		    point_grid_lists(&cubes->grid, &cubes->start, &cubes->order) < 0)
+		if (point_cubes_sized(run, xyz, n, size, middle, cubes) < 0)
 			return -1;
 		count = median_count(cubes);
 		if (round == ROUNDS || !(extent > 0) || count == n ||

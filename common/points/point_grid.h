@@ -35,6 +35,8 @@ int point_grid_check_extent(double size, const double low[3], const double high[
 void point_grid_place(const struct point_grid *, const float p[3], int64_t place[3]);
 /* The cube's number; POINT_GRID_NONE: no point lies in it. */
 uint32_t point_grid_find(const struct point_grid *, const int64_t place[3]);
+/* The cubes that hold points among that of p and the 26 around it, that of p first: their number. */
+size_t point_grid_around(const struct point_grid *, const float p[3], uint32_t cell[27]);
 /* Frees what point_grid_find() needs. */
 void point_grid_forget(struct point_grid *);
 /* The points of cube k, in their order: order[start[k]] .. order[start[k + 1] - 1]; the caller
@@ -51,6 +53,9 @@ struct point_cubes {
 	uint32_t *start, *order;	/* of point_grid_lists() */
 };
 
+/* Cubes of this size, see point_grid_make(). point_cubes_free() in either case; -1 after fail(). */
+int point_cubes_sized(struct run *, const float *const xyz[3], size_t n, double size,
+    const double *clip_about, struct point_cubes *);
 /* Of n >= 1 finite points. point_cubes_free() in either case; -1 after fail(). */
 int point_cubes_make(struct run *, const float *const xyz[3], size_t n, struct point_cubes *);
 /* The different points in the cube of a point and in the 26 around it: their number. */

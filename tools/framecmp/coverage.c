@@ -165,18 +165,13 @@ find_surface(struct run *run, struct coverage_surface *surface)
 
 /* ---- where points are ---- */
 
-struct cubes {
-	struct point_grid grid;
-	uint32_t *start, *order;	/* of point_grid_lists() */
-};
-
 /* The points in cubes of the radius: of each `fine` cube only the first one, so that a search looks
  * at a bounded number, and at the others of it where that one is only just too far. */
 struct measured {
 	float *xyz[3], *first[3];	/* those over the mesh, then those at its border */
 	size_t n, over;
 	double within;
-	struct cubes fine, coarse;	/* of all points; of the first ones */
+	struct point_cubes fine, coarse;	/* of all points; of the first ones */
 	const struct coverage_surface *surface;
 	struct pose to_points;		/* from the mesh */
 	uint32_t *covered;		/* of each block of places */
@@ -259,39 +254,23 @@ find_spacing(struct run *run, const struct measured *measured, double *spacing)
 }
 
 static int
-make_cubes(struct run *run, float *const xyz[3], size_t n, double size, const double about[3],
-    struct cubes *cubes)
-{
-	const float *const points[3] = { xyz[0], xyz[1], xyz[2] };
-
-	return point_grid_make(run, points, n, size, about, &cubes->grid) < 0 ? -1 :
-	    point_grid_lists(&cubes->grid, &cubes->start, &cubes->order);
-}
-
-static void
-free_cubes(struct cubes *cubes)
-{
-	point_grid_free(&cubes->grid);
-	free(cubes->start);
-	free(cubes->order);
-}
-
-static int
 sort_points(struct run *run, struct measured *measured)
 {
 	double least = measured->surface->size / CUBES_MOST, about[3];
-	struct cubes *fine = &measured->fine;
+	const float *const all[3] = { measured->xyz[0], measured->xyz[1], measured->xyz[2] };
+	struct point_cubes *fine = &measured->fine;
 
 	pose_apply(&measured->to_points, measured->surface->place[0], about);
-	if (make_cubes(run, measured->xyz, measured->n, fmax(measured->within / FINE, least),
-	    about, fine) < 0 || new_points(fine->grid.cells, measured->first) < 0)
+	if (point_cubes_sized(run, all, measured->n, fmax(measured->within / FINE, least), about,
+	    fine) < 0 || new_points(fine->grid.cells, measured->first) < 0)
 		return -1;
 	for (size_t cell = 0; cell < fine->grid.cells; cell++)
 		for (int k = 0; k < 3; k++)
 			measured->first[k][cell] =
 			    measured->xyz[k][fine->order[fine->start[cell]]];
-	return make_cubes(run, measured->first, fine->grid.cells, fmax(measured->within, least),
-	    about, &measured->coarse);
+	return point_cubes_sized(run, (const float *[3]){ measured->first[0], measured->first[1],
+	    measured->first[2] }, fine->grid.cells, fmax(measured->within, least), about,
+	    &measured->coarse);
 }
 
 /* ---- which places have a point ---- */
@@ -309,7 +288,7 @@ distance_from(float *const xyz[3], size_t i, const float p[3])
 static bool
 reaches(const struct measured *measured, size_t cell, const float p[3])
 {
-	const struct cubes *fine = &measured->fine;
+	const struct point_cubes *fine = &measured->fine;
 	double first = distance_from(measured->first, cell, p);
 
 	if (first <= measured->within)
@@ -325,27 +304,20 @@ reaches(const struct measured *measured, size_t cell, const float p[3])
 static bool
 is_covered(const struct measured *measured, const double place[3])
 {
-	const struct cubes *coarse = &measured->coarse;
-	int64_t centre[3];
+	const struct point_cubes *coarse = &measured->coarse;
+	uint32_t cell[27];
 	double moved[3];
+	size_t cells;
 	float p[3];
 
 	pose_apply(&measured->to_points, place, moved);
 	for (int k = 0; k < 3; k++)
 		p[k] = (float)moved[k];
-	point_grid_place(&coarse->grid, p, centre);
-	for (int i = 0; i < 27; i++) {
-		int c = (i + 13) % 27;		/* the middle one first */
-		int64_t at[3] = { centre[0] + c % 3 - 1, centre[1] + c / 3 % 3 - 1,
-			centre[2] + c / 9 - 1 };
-		uint32_t cell = point_grid_find(&coarse->grid, at);
-
-		if (cell == POINT_GRID_NONE)
-			continue;
-		for (size_t k = coarse->start[cell]; k < coarse->start[cell + 1]; k++)
+	cells = point_grid_around(&coarse->grid, p, cell);
+	for (size_t c = 0; c < cells; c++)
+		for (size_t k = coarse->start[cell[c]]; k < coarse->start[cell[c] + 1]; k++)
 			if (reaches(measured, coarse->order[k], p))
 				return true;
-	}
 	return false;
 }
 
@@ -411,8 +383,8 @@ coverage_find(struct run *run, const struct mesh_points *points,
 		    count_covered(run, &measured, &covered);
 	coverage->share = (double)covered / (double)surface->n;
 	coverage->within = measured.within;
-	free_cubes(&measured.fine);
-	free_cubes(&measured.coarse);
+	point_cubes_free(&measured.fine);
+	point_cubes_free(&measured.coarse);
 	free(measured.first[0]);
 	free(measured.xyz[0]);
 	free(measured.covered);
