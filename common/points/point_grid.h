@@ -35,7 +35,7 @@ int point_grid_check_extent(double size, const double low[3], const double high[
 void point_grid_place(const struct point_grid *, const float p[3], int64_t place[3]);
 /* The cube's number; POINT_GRID_NONE: no point lies in it. */
 uint32_t point_grid_find(const struct point_grid *, const int64_t place[3]);
-/* The cubes that hold points among that of p, which is the first, and the 26 around it: how many. */
+/* The cubes that hold points, of that of p (the first) and the 26 around it: how many. */
 size_t point_grid_around(const struct point_grid *, const float p[3], uint32_t cell[27]);
 /* Frees what point_grid_find() needs. */
 void point_grid_forget(struct point_grid *);
