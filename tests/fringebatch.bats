@@ -841,8 +841,8 @@ slow_recipe() {
 	slow_recipe
 	for signal in TERM HUP INT; do
 		rm -f runs
-		# (what the shell starts behind & ignores these two)
-		env --default-signal=INT,QUIT fringebatch --engine local --jobs 2 recipe.mk >said 2>&1 &
+		# (what the shell starts behind & ignores two of them, what nohup starts one)
+		env --default-signal=HUP,INT,QUIT,TERM fringebatch --engine local --jobs 2 recipe.mk >said 2>&1 &
 		in_time two_begun
 		pid=$(cut -d' ' -f2 out/batch/lock)
 		kill -$signal "$pid"

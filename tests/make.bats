@@ -31,7 +31,7 @@ names_tools() {
 	has -x tests/run <"$work/out"
 	make -n install DESTDIR=x >"$work/out"
 	names_tools bin/
-	has '^install bin/.* x/usr/local/bin$' <"$work/out"
+	has '^install -s bin/fringepipe .* x/usr/local/bin$' <"$work/out"
 	make help >"$work/out"
 	names_tools ""
 	[ ! -e bin ]
@@ -110,4 +110,16 @@ folder() {
 	[ "$EUID" -eq 0 ] || return 0
 	run -1 setpriv --reuid 65534 --clear-groups "$top/.ci/run" false
 	[ "$output" = ".ci/run: no bare Debian 12 here, so on this machine: not root" ]
+}
+
+@test "make: the one program goes by the tools' names, a copy by its own, and lists them under any other" {
+	[ "$(readlink "$(command -v gauss)")" = fringepipe ]
+	[[ $(gauss --version) == "gauss (fringepipe) "* ]]
+	cp "$(command -v fringepipe)" "$work/median"
+	[[ $("$work/median" --version) == "median (fringepipe) "* ]]
+	mv "$work/median" "$work/other"
+	run -2 "$work/other" --version
+	[[ $output == "fringepipe: 'other' is no tool's name; it goes by these: fringepipe "*" wff"* ]]
+	run -2 fringepipe fringeprobe
+	[[ $output == *"fringeprobe: no such stage"* ]]
 }

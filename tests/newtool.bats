@@ -61,7 +61,6 @@ setup() {
 	touch tools/newmap/newmap.c
 	make -s "${words[@]}" COMMIT=1234abc bin/newmap
 	[[ $(bin/newmap --version) == "newmap (fringepipe) "*" (commit 1234abc)" ]]
-	run ! has 1234abc < <(bin/newflow --version)
 }
 
 @test "newtool: a tool's unit test takes the tool's files, by its name alone" {
@@ -84,7 +83,7 @@ setup() {
 			[ -s "$tree/$file" ]
 		done < <(sed -n 's/^wrote //p' "$tree/$kind.out")
 		for word in "tests/$name.bats" "tests/agree/$name.bats" "man/$name.1" .example "tools/$name/$name.mk" \
-			"PACKAGES_$name" "DEBIAN_$name" "CHAIN_$name := no" .no_passes; do
+			"PACKAGES_$name" "DEBIAN_$name" "PROGRAM_$name := own" .no_passes; do
 			grep -qF -- "$word" "$tree/$kind.out" || { echo "$word"; cat "$tree/$kind.out"; return 1; }
 		done
 	done
