@@ -66,7 +66,7 @@ lost() {
 
 @test "dropped: without --keep-going it is an error, and nothing is written" {
 	drop time 8
-	fails 1 "phasewrap: in.nrrd: begins another measurement behind 5 of 6 images of the last one: images were dropped, --keep-going goes on without that one" \
+	fails 1 "phasewrap: in.nrrd: begins another measurement after 5 of 6 images of measurement 1: images were dropped, --keep-going goes on without that one" \
 		phasewrap -q -n 3 -p 12,14 in.nrrd -o out.nrrd
 	[ ! -e out.nrrd ]
 	fringepipe -q --keep-going phasewrap -n 3 -p 12,14 in.nrrd , unwrap2f -o out-%d.nrrd || [ $? -eq 1 ]

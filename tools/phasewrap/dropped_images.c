@@ -293,8 +293,8 @@ dropped_images_take(struct dropped_images *dropped, const struct frame_head *hea
 	if (*begins)
 		dropped->have = 0;
 	if (*begins)
-		fail(path, "begins another measurement behind %zu of %zu images of the last one%s",
-		    have, wanted, dropped->keeps_going ? "" :
+		fail(path, "begins another measurement after %zu of %zu images of measurement "
+		    "%zu%s", have, wanted, dropped->measurement, dropped->keeps_going ? "" :
 		    ": images were dropped, --keep-going goes on without that one");
 	return 0;
 }

@@ -18,6 +18,7 @@ struct dropped_images {
 	bool rgb;		/* an image has three planes */
 	size_t have;		/* of the measurement when the last image came */
 	bool keeps_going, verbose;	/* --keep-going, -v */
+	size_t measurement;		/* the one at hand, from 0 */
 	/* the first measurement's images, by their keys, and how far the one at hand is */
 	char **word;
 	size_t words, room, place;

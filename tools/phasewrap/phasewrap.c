@@ -97,6 +97,7 @@ arrives(struct run *run, const struct frame_head *head, const char *path, size_t
 	struct priv *priv = run->priv;
 
 	priv->dropped.keeps_going = run_keeps_going(run);
+	priv->dropped.measurement = run_inputs(run);
 	return dropped_images_take(&priv->dropped, head, path, have, wanted, begins);
 }
 
