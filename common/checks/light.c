@@ -22,7 +22,7 @@
 
 #define SATURATION_BELOW 8	/* values below the largest one that are counted */
 #define SATURATION_PIXELS 4096	/* of a plane of 16 bits, about, */
-#define SATURATION_PIXELS_8 1024	/* and of 8 bits, whose values are few */
+#define SATURATION_SAMPLES_8 4096	/* of all planes of 8 bits, whose values are few */
 #define SATURATION_LEAST 8	/* pixels at the top that are no chance, */
 #define SATURATION_SHARE 0.001	/* nor is this share of them */
 /*
@@ -262,7 +262,7 @@ saturation_judge(const struct check_facts *facts, const struct check_sample *sam
 	for (size_t k = 0; k < facts->captures->fringes; k++)
 		planes += facts->captures->fringe[k].n;
 	saturation.grid = check_grid(&sample->in, saturation.type == SAMPLE_UCHAR ?
-	    SATURATION_PIXELS_8 : SATURATION_PIXELS);
+	    SATURATION_SAMPLES_8 / planes : SATURATION_PIXELS);
 	saturation.samples = saturation.grid.columns * saturation.grid.rows * planes;
 	all = find_ends(&saturation, &levels);
 	top = all.top;
@@ -298,7 +298,7 @@ const struct check check_saturation = {
 
 /* ---- clipped ---- */
 
-#define CLIPPED_PIXELS 16384	/* looked at, about; a good one costs a look at its phase */
+#define CLIPPED_PIXELS 8192	/* looked at, about; a good one costs a look at its phase */
 #define CLIPPED_LEAST 30	/* of those lost, from which on a share tells something */
 #define CLIPPED_SHARE 0.03	/* of the lit ones */
 

@@ -15,7 +15,8 @@
 #include "fringe/capture_set.h"
 #include "fringe/phase_shift_weights.h"
 
-#define SAMPLED_PIXELS 1024	/* about */
+#define UNLIT_PIXELS 512	/* sampled, about */
+#define NO_FRINGES_PIXELS 256
 #define NEIGHBOUR_PX 3		/* cameras mix colours of the next ones */
 #define MIN_PIXELS 100		/* with a phase, from which on a share tells something */
 #define MIN_UNLIT_SHARE 0.05	/* of the pixels that have a phase */
@@ -34,9 +35,10 @@ struct wave {
 	double left;		/* what the fit leaves, squared, per degree of freedom; 0: none */
 };
 
+/* with_left: what the fit leaves is wanted. */
 static struct wave
 fit_wave(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
-    const struct frame *in, size_t i, size_t x)
+    const struct frame *in, size_t i, size_t x, bool with_left)
 {
 	double first = (double)frame_sample(in, fringe->plane[0], i, x), mean = 0;
 	struct wave wave = { 0 };
@@ -48,7 +50,7 @@ fit_wave(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
 		wave.cosine += v * (double)fit->weights[k].c;
 		wave.sine += v * (double)fit->weights[k].s;
 	}
-	if (fringe->two_plus_one || fringe->n < 4)
+	if (!with_left || fringe->two_plus_one || fringe->n < 4)
 		return wave;
 	for (size_t k = 0; k < fringe->n; k++) {
 		double v = (double)frame_sample(in, fringe->plane[k], i, x) - first;
@@ -70,15 +72,15 @@ struct unlit_pixel {
 struct unlit {
 	const struct capture_fringe *fringe;	/* the longest period */
 	const struct phase_shift_fit *fit;
-	struct unlit_pixel pixel[4 * SAMPLED_PIXELS];
+	struct unlit_pixel pixel[4 * UNLIT_PIXELS];
 	size_t pixels;
 };
 
 static void
-look(struct unlit *unlit, const struct check_sample *sample)
+look(struct unlit *unlit, const struct check_sample *sample, size_t about)
 {
 	const struct check_rows *rows = &sample->in;
-	struct check_grid grid = check_grid(rows, SAMPLED_PIXELS);
+	struct check_grid grid = check_grid(rows, about);
 	size_t most = sizeof(unlit->pixel) / sizeof(*unlit->pixel);
 
 	for (size_t i = 0; i < grid.rows; i++) {
@@ -91,9 +93,11 @@ look(struct unlit *unlit, const struct check_sample *sample)
 
 			if (px_isnan(phase[x]) || px_isnan(phase[x + NEIGHBOUR_PX]))
 				continue;
-			a = fit_wave(unlit->fringe, unlit->fit, &rows->frame, i, x);
-			b = fit_wave(unlit->fringe, unlit->fit, &rows->frame, i, x + NEIGHBOUR_PX);
-			size = hypot(a.cosine, a.sine) * hypot(b.cosine, b.sine);
+			a = fit_wave(unlit->fringe, unlit->fit, &rows->frame, i, x, true);
+			b = fit_wave(unlit->fringe, unlit->fit, &rows->frame, i, x + NEIGHBOUR_PX,
+			    false);
+			size = sqrt((a.cosine * a.cosine + a.sine * a.sine) *
+			    (b.cosine * b.cosine + b.sine * b.sine));
 			if (size > 0)
 				unlit->pixel[unlit->pixels++] = (struct unlit_pixel){
 					a.cosine * a.cosine + a.sine * a.sine,
@@ -194,9 +198,9 @@ round_to(double v, int digits)
 	return round(v / unit) * unit;
 }
 
-/* Looks at the longest period. False: there are too few pixels. */
+/* Looks at about so many pixels of the longest period. False: too few have a phase. */
 static bool
-look_at_longest(const struct check_facts *facts, const struct check_sample *sample,
+look_at_longest(const struct check_facts *facts, const struct check_sample *sample, size_t about,
     struct unlit *unlit)
 {
 	const struct capture_set *captures = facts->captures;
@@ -209,7 +213,7 @@ look_at_longest(const struct check_facts *facts, const struct check_sample *samp
 			unlit->fringe = &captures->fringe[k];
 			unlit->fit = &facts->fit[k];
 		}
-	look(unlit, sample);
+	look(unlit, sample, about);
 	return unlit->pixels >= MIN_PIXELS;
 }
 
@@ -222,7 +226,7 @@ unlit_judge(const struct check_facts *facts, const struct check_sample *sample,
 	struct unlit unlit;
 	double fringes, noise, n;
 
-	if (!look_at_longest(facts, sample, &unlit))
+	if (!look_at_longest(facts, sample, UNLIT_PIXELS, &unlit))
 		return false;
 	fringes = find_fringes(&unlit);
 	noise = find_noise(&unlit, fringes, &n);
@@ -265,7 +269,7 @@ no_fringes_judge(const struct check_facts *facts, const struct check_sample *sam
 	struct unlit unlit;
 	struct bin all = { 0 };
 
-	if (!look_at_longest(facts, sample, &unlit))
+	if (!look_at_longest(facts, sample, NO_FRINGES_PIXELS, &unlit))
 		return false;
 	for (size_t p = 0; p < unlit.pixels; p++)
 		add_pixel(&all, &unlit.pixel[p]);
