@@ -484,11 +484,13 @@ check_middle(const struct runner_options *options, const char *stage)
 	return 0;
 }
 
-/* One stage's words, words[0] its name. */
+/* One stage's words, words[0] its name. middle: the runner's options of a stage that is not the
+ * last, which the caller frees. */
 static int
-parse_stage(struct chain *chain, struct runner_options *options, int words, char **word, bool last)
+parse_words(struct chain *chain, struct runner_options *options, struct runner_options *middle,
+    int words, char **word, bool last)
 {
-	struct runner_options middle, *own = last ? options : &middle;
+	struct runner_options *own = last ? options : middle;
 	const struct stage *stage;
 	struct link *link;
 	int first;
@@ -500,7 +502,6 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 	stage = stage_find(word[0]);
 	if (!stage || stage->traits & STAGE_ALONE)
 		return refuse_stage(word[0]);
-	opt_defaults(setup_options, &middle);
 	link = setup_add_link(chain, stage);
 	if (!link ||
 	    opt_parse(link_options(stage), link->run.parameters, setup_options, own, words, word,
@@ -516,7 +517,7 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 		if (stage_find(word[i]) && access(word[i], F_OK) < 0)
 			return fail_usage(word[i], "is a stage and no file: put a comma before it");
 	}
-	if (!last && check_middle(&middle, stage->name) < 0)
+	if (!last && check_middle(middle, stage->name) < 0)
 		return -1;
 	if (own->help || own->version || own->words) {
 		options->help = own->help;
@@ -526,8 +527,20 @@ parse_stage(struct chain *chain, struct runner_options *options, int words, char
 	}
 	if (setup_check_device(own->device) < 0)
 		return -1;
-	link->device = middle.device;
+	link->device = middle->device;
 	return setup_check_operands(chain, chain->n - 1, words - first, word + first);
+}
+
+static int
+parse_stage(struct chain *chain, struct runner_options *options, int words, char **word, bool last)
+{
+	struct runner_options middle;
+	int status;
+
+	opt_defaults(setup_options, &middle);
+	status = parse_words(chain, options, &middle, words, word, last);
+	opt_free(setup_options, &middle);
+	return status;
 }
 
 /* How many stages of a chain have this name. */
