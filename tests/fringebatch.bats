@@ -854,6 +854,9 @@ slow_recipe() {
 		[ "$status" -eq $((128 + $(kill -l $signal))) ]
 		[ "$(cat said)" = "" ]
 		[ "$(grep -c end runs)" -eq 0 ]
+		run -1 fringebatch status
+		[ "${lines[1]}" = "it was interrupted; the same fringebatch again goes on with what is left" ]
+		fails 1 " was interrupted: nothing of it runs" fringebatch cancel
 	done
 	# what has no parent any more goes on, to its summary, and is known by its group
 	rm runs

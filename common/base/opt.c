@@ -465,34 +465,6 @@ extent(const struct opt *table)
 	return bytes;
 }
 
-char *
-opt_command(const char *program, const struct opt *table, const void *parameters)
-{
-	void *standard = calloc(1, extent(table) + 1);
-	struct text text = { 0 };
-	char *command = NULL;
-	FILE *out;
-
-	if (!standard) {
-		fail_memory();
-		return NULL;
-	}
-	if (opt_defaults(table, standard) < 0 || !(out = text_open(&text)))
-		goto done;
-	fputs(program, out);
-	for (size_t i = 0; i < opt_count(table); i++) {
-		if (is_standard(&table[i], parameters, standard))
-			continue;
-		fprintf(out, " --%s%s", table[i].name, table[i].type == OPT_FLAG ? "" : "=");
-		print_value(out, &table[i], parameters);
-	}
-	command = text_close(&text, NULL);
-done:
-	opt_free(table, standard);
-	free(standard);
-	return command;
-}
-
 int
 opt_given(const struct opt *table, const void *parameters, bool *given)
 {
@@ -505,4 +477,23 @@ opt_given(const struct opt *table, const void *parameters, bool *given)
 		opt_free(table, standard);
 	free(standard);
 	return status;
+}
+
+char *
+opt_command(const char *program, const struct opt *table, const void *parameters)
+{
+	bool given[opt_count(table) + 1];
+	struct text text = { 0 };
+	FILE *out;
+
+	if (opt_given(table, parameters, given) < 0 || !(out = text_open(&text)))
+		return NULL;
+	fputs(program, out);
+	for (size_t i = 0; i < opt_count(table); i++) {
+		if (!given[i])
+			continue;
+		fprintf(out, " --%s%s", table[i].name, table[i].type == OPT_FLAG ? "" : "=");
+		print_value(out, &table[i], parameters);
+	}
+	return text_close(&text, NULL);
 }

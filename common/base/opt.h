@@ -89,13 +89,13 @@ void opt_print_help(FILE *, const char *program, const char *operands, const cha
  * can stand, --NAME=? for any other value. */
 void opt_print_words(FILE *, const struct opt *table, const struct opt *common);
 
+/* given[i]: does row i differ from its default? -1 after fail(). */
+int opt_given(const struct opt *table, const void *parameters, bool *given);
 /*
  * The options that differ from their defaults, as " --name=value ..." appended to a new string that
  * starts with `program`; files by base name, texts as escape_put_word() writes them. NULL after
  * fail().
  */
 char *opt_command(const char *program, const struct opt *table, const void *parameters);
-/* given[i]: does row i differ from its default? -1 after fail(). */
-int opt_given(const struct opt *table, const void *parameters, bool *given);
 
 #endif

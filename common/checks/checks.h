@@ -7,6 +7,9 @@
 
 #include "run/check.h"
 
+struct capture_fringe;
+struct phase_shift_fit;
+
 /* light.c */
 extern const struct check check_clipped, check_max_value, check_min_amplitude, check_saturation;
 /* unlit.c */
@@ -18,8 +21,20 @@ extern const struct check check_steps, check_assumed_shifts, check_direction;
 /* geometry.c */
 extern const struct check check_epipolar;
 
-/* For checks of fringe images: marks those of the input. */
+/* For checks of fringe images, in steps.c: marks those of the input; the latter the phase, too. */
 void check_fringe_channels(const struct check_facts *, const struct check_heads *, bool *in,
     bool *out);
+void check_phase_channels(const struct check_facts *, const struct check_heads *, bool *in,
+    bool *out);
+
+/* What the images of one pixel hold: the amplitude times cosine and sine of the phase. */
+struct check_wave {
+	double cosine, sine;
+};
+
+/* Of pixel x of sampled row i, by the weights of its fringe set. left, which may be NULL: what the
+ * fit leaves, squared, per degree of freedom; 0 where it leaves nothing. */
+struct check_wave check_wave(const struct capture_fringe *, const struct phase_shift_fit *,
+    const struct frame *, size_t i, size_t x, double *left);
 
 #endif

@@ -6,6 +6,7 @@
 #include "checks/checks.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "checks/image_names.h"
 #include "fringe/capture_set.h"
@@ -30,63 +31,58 @@ plane_of(const struct capture_code *code, size_t i)
 	return i < code->n ? code->plane[i] : code->inverse[i - code->n];
 }
 
+#define MOST_PIXELS (4 * SAMPLED_PIXELS)
+#define MOST_IMAGES 48		/* capture_set.c takes 24 planes of a code, and their inverses */
+
+/* The pixels of a code that are looked at, a bit each. */
+struct lit {
+	uint64_t bright[MOST_IMAGES][MOST_PIXELS / 64];	/* of plane i, or inverse i - n */
+	uint64_t is_lit[MOST_PIXELS / 64];
+	float contrast[MOST_PIXELS];
+	size_t pixels;
+	double n;		/* of those that are lit */
+};
+
 /* Bright is above the mean of all images of the code, in which inverses are as many as planes. */
 static void
-look(const struct capture_code *code, const struct frame *frame, size_t y, size_t x,
-    uint64_t *bits, float *contrast)
+look(const struct capture_code *code, const struct frame *frame, size_t i, size_t x,
+    struct lit *lit)
 {
-	size_t n = images_of(code);
-	float mean = 0, least = INFINITY, most = -INFINITY;
+	size_t n = images_of(code), at = lit->pixels++;
+	float mean = 0, least = INFINITY, most = -INFINITY, v[MOST_IMAGES];
 
-	for (size_t i = 0; i < n; i++) {
-		float v = frame_sample(frame, plane_of(code, i), y, x);
-
-		mean += v / (float)n;
-		least = v < least ? v : least;
-		most = v > most ? v : most;
+	for (size_t k = 0; k < n; k++) {
+		v[k] = frame_sample(frame, plane_of(code, k), i, x);
+		mean += v[k] / (float)n;
+		least = v[k] < least ? v[k] : least;
+		most = v[k] > most ? v[k] : most;
 	}
-	*bits = 0;
-	for (size_t i = 0; i < n; i++)
-		*bits |= (uint64_t)(frame_sample(frame, plane_of(code, i), y, x) > mean) << i;
-	*contrast = most - least;
+	for (size_t k = 0; k < n; k++)
+		lit->bright[k][at / 64] |= (uint64_t)(v[k] > mean) << at % 64;
+	lit->contrast[at] = most - least;
 }
-
-struct pixel {
-	uint64_t bits;		/* plane i, or inverse i - n, is bright */
-	float contrast;
-};
-
-/* The pixels of a code that are looked at, and which of them are lit. */
-struct lit {
-	struct pixel pixel[4 * SAMPLED_PIXELS];
-	size_t pixels;
-	float contrast;		/* lit: more than this */
-	double n;
-};
 
 static void
 find_lit(const struct check_rows *rows, const struct capture_code *code, struct lit *lit)
 {
 	struct check_grid grid = check_grid(rows, SAMPLED_PIXELS);
-	size_t most = sizeof(lit->pixel) / sizeof(*lit->pixel);
 	double sum = 0, n = 0;
 
-	lit->pixels = 0;
+	memset(lit, 0, sizeof(*lit));
 	for (size_t i = 0; i < grid.rows; i++)
 		for (size_t x = check_grid_shift(&grid, i);
-		    x < rows->frame.head.w && lit->pixels < most; x += grid.step) {
-			struct pixel *pixel = &lit->pixel[lit->pixels++];
-
-			look(code, &rows->frame, i, x, &pixel->bits, &pixel->contrast);
-			if (isfinite(pixel->contrast)) {
-				sum += (double)pixel->contrast;
-				n++;
-			}
-		}
-	lit->contrast = n > 0 ? (float)(LIT_CONTRAST * sum / n) : 0;
-	lit->n = 0;
+		    x < rows->frame.head.w && lit->pixels < MOST_PIXELS; x += grid.step)
+			look(code, &rows->frame, i, x, lit);
 	for (size_t p = 0; p < lit->pixels; p++)
-		lit->n += lit->pixel[p].contrast > lit->contrast;
+		if (isfinite(lit->contrast[p])) {
+			sum += (double)lit->contrast[p];
+			n++;
+		}
+	for (size_t p = 0; p < lit->pixels; p++)
+		if (n > 0 && (double)lit->contrast[p] > LIT_CONTRAST * sum / n) {
+			lit->is_lit[p / 64] |= UINT64_C(1) << p % 64;
+			lit->n++;
+		}
 }
 
 /* The share of lit pixels where two images are both bright or both dark; of one image with itself
@@ -94,13 +90,13 @@ find_lit(const struct check_rows *rows, const struct capture_code *code, struct 
 static double
 share_alike(const struct lit *lit, size_t image, size_t other)
 {
-	double n = 0;
+	int n = 0;
 
-	for (size_t p = 0; p < lit->pixels; p++) {
-		uint64_t bits = lit->pixel[p].bits;
-		bool a = bits >> image & 1, b = other == SIZE_MAX || (bits >> other & 1);
+	for (size_t k = 0; k < (lit->pixels + 63) / 64; k++) {
+		uint64_t a = lit->bright[image][k];
+		uint64_t alike = other == SIZE_MAX ? a : ~(a ^ lit->bright[other][k]);
 
-		n += lit->pixel[p].contrast > lit->contrast && a == b;
+		n += __builtin_popcountll(alike & lit->is_lit[k]);
 	}
 	return n / lit->n;
 }
@@ -208,9 +204,10 @@ fire_same(const struct lit *lit, const struct capture_code *code, const struct i
 	for (size_t i = 1; i < code->n; i++) {
 		double bright = share_alike(lit, i, SIZE_MAX);
 
+		if (bright < MIN_VARIED_SHARE || bright > 1 - MIN_VARIED_SHARE)
+			continue;
 		for (size_t k = 0; k < i; k++) {
-			if (bright < MIN_VARIED_SHARE || bright > 1 - MIN_VARIED_SHARE ||
-			    share_alike(lit, i, k) < MIN_SAME_SHARE)
+			if (share_alike(lit, i, k) < MIN_SAME_SHARE)
 				continue;
 			return check_fire(line, "--gray", "image %zu%s and image %zu%s, Gray "
 			    "planes %zu and %zu along %c, show the same", code->plane[k] + 1,

@@ -121,7 +121,7 @@ look_ushort(const struct capture_fringe *fringe, const void *const *row, size_t 
 
 /* Level 0 is the largest value itself, level 1 what is less by up to a 256th of it, and so on. */
 static void
-add_float(struct saturation_ends *ends, float v, uint32_t pixels)
+add_float(struct saturation_ends *ends, float v)
 {
 	float below;
 
@@ -142,7 +142,7 @@ add_float(struct saturation_ends *ends, float v, uint32_t pixels)
 	}
 	below = (ends->most - v) / ends->most;	/* divided first: what is large does not overflow */
 	if (below * FLOAT_LEVELS <= SATURATION_BELOW)
-		ends->top.n[(size_t)ceilf(below * FLOAT_LEVELS)] += pixels;
+		ends->top.n[(size_t)ceilf(below * FLOAT_LEVELS)]++;
 }
 
 static void
@@ -150,7 +150,7 @@ look_float(const struct capture_fringe *fringe, const void *const *row, size_t x
     struct saturation_ends *ends)
 {
 	for (size_t i = 0; i < fringe->n; i++)
-		add_float(ends, ((const float *)row[i])[x], 1);
+		add_float(ends, ((const float *)row[i])[x]);
 }
 
 /* Counts the values of 8 bits, of pixels without fringes and of those with them. */
@@ -262,7 +262,7 @@ saturation_judge(const struct check_facts *facts, const struct check_sample *sam
 	for (size_t k = 0; k < facts->captures->fringes; k++)
 		planes += facts->captures->fringe[k].n;
 	saturation.grid = check_grid(&sample->in, saturation.type == SAMPLE_UCHAR ?
-	    SATURATION_SAMPLES_8 / planes : SATURATION_PIXELS);
+	    SATURATION_SAMPLES_8 / planes + 1 : SATURATION_PIXELS);
 	saturation.samples = saturation.grid.columns * saturation.grid.rows * planes;
 	all = find_ends(&saturation, &levels);
 	top = all.top;
@@ -362,17 +362,9 @@ clipped_applies(const struct check_facts *facts, const struct check_heads *heads
 	    facts->max_value < INFINITY && heads->out->type == SAMPLE_FLOAT;
 }
 
-static void
-clipped_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
-    bool *out)
-{
-	check_fringe_channels(facts, heads, in, out);
-	out[0] = true;
-}
-
 const struct check check_clipped = {
 	.name = "clipped", .rank = 2, .looks = CHECK_INPUT | CHECK_OUTPUT,
-	.applies = clipped_applies, .channels = clipped_channels, .judge = clipped_judge
+	.applies = clipped_applies, .channels = check_phase_channels, .judge = clipped_judge
 };
 
 /* ---- max_value: the stated level of saturation is out of reach ---- */

@@ -41,6 +41,41 @@ check_fringe_channels(const struct check_facts *facts, const struct check_heads 
 			in[facts->captures->fringe[k].plane[i]] = true;
 }
 
+void
+check_phase_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
+    bool *out)
+{
+	check_fringe_channels(facts, heads, in, out);
+	out[0] = true;
+}
+
+struct check_wave
+check_wave(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
+    const struct frame *frame, size_t i, size_t x, double *left)
+{
+	double first = (double)frame_sample(frame, fringe->plane[0], i, x), rise[fringe->n];
+	struct check_wave wave = { 0 };
+	double mean = 0;
+
+	rise[0] = 0;
+	for (size_t k = 1; k < fringe->n; k++) {
+		rise[k] = (double)frame_sample(frame, fringe->plane[k], i, x) - first;
+		mean += rise[k] / (double)fringe->n;
+		wave.cosine += rise[k] * (double)fit->weights[k].c;
+		wave.sine += rise[k] * (double)fit->weights[k].s;
+	}
+	if (!left)
+		return wave;
+	*left = 0;
+	for (size_t k = 0; k < fringe->n && fringe->n > 3 && !fringe->two_plus_one; k++) {
+		double d = rise[k] - mean - wave.cosine * (double)fit->model[k].cosine -
+		    wave.sine * (double)fit->model[k].sine;
+
+		*left += d * d / (double)(fringe->n - 3);
+	}
+	return wave;
+}
+
 #define PIXELS 600		/* looked at, about */
 #define LEAST 24		/* pixels with fringes that a warning needs */
 #define SECTORS 8		/* of the circle of phases */
@@ -469,27 +504,6 @@ const struct check check_assumed_shifts = {
 #define FALLING 0.85		/* of all differences, by size: right captures 0 to 0.1 */
 #define ACROSS 0.5		/* of the fall, what the phase may change in the other direction */
 
-/* Amplitude times cosine and sine of the phase. */
-struct wave {
-	double cosine, sine;
-};
-
-static struct wave
-fit_wave(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
-    const struct frame *in, size_t i, size_t x)
-{
-	struct wave wave = { 0 };
-	float first = frame_sample(in, fringe->plane[0], i, x);
-
-	for (size_t k = 1; k < fringe->n; k++) {
-		double v = (double)(frame_sample(in, fringe->plane[k], i, x) - first);
-
-		wave.cosine += v * (double)fit->weights[k].c;
-		wave.sine += v * (double)fit->weights[k].s;
-	}
-	return wave;
-}
-
 /* Sums over all pairs of neighbours in one direction of the sine of the phase difference, times
  * both amplitudes, so that the dark does not count. */
 struct slope {
@@ -497,7 +511,7 @@ struct slope {
 };
 
 static void
-add_pair(struct wave wave, struct wave next, struct slope *slope)
+add_pair(struct check_wave wave, struct check_wave next, struct slope *slope)
 {
 	double turn = wave.cosine * next.sine - wave.sine * next.cosine;
 
@@ -531,15 +545,17 @@ add_slopes(const struct check_sample *sample, const struct capture_fringe *fring
 		const float *below = frame_floats(&sample->out.frame, 0, i + 1);
 
 		for (size_t x = 0; x + 1 < rows->frame.head.w; x += grid.step) {
-			struct wave wave;
+			struct check_wave wave;
 
 			if (px_isnan(made[x]) || px_isnan(made[x + 1]) || px_isnan(below[x]) ||
 			    px_isnan(below[x + 1]))
 				continue;
-			wave = fit_wave(fringe, fit, &rows->frame, i, x);
+			wave = check_wave(fringe, fit, &rows->frame, i, x, NULL);
 			n++;
-			add_pair(wave, fit_wave(fringe, fit, &rows->frame, i, x + 1), along_x);
-			add_pair(wave, fit_wave(fringe, fit, &rows->frame, i + 1, x), along_y);
+			add_pair(wave, check_wave(fringe, fit, &rows->frame, i, x + 1, NULL),
+			    along_x);
+			add_pair(wave, check_wave(fringe, fit, &rows->frame, i + 1, x, NULL),
+			    along_y);
 		}
 	}
 	return n;
@@ -576,20 +592,11 @@ direction_applies(const struct check_facts *facts, const struct check_heads *hea
 	(void)heads;
 	return facts->captures && facts->captures->fringes && facts->fit &&
 	    !facts->captures->codes && !facts->sign_stated && !facts->roles_stated &&
-	    !facts->several_exposures &&
-	    !shortest_period(facts->captures)->two_plus_one;
-}
-
-static void
-direction_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
-    bool *out)
-{
-	check_fringe_channels(facts, heads, in, out);
-	out[0] = true;
+	    !facts->several_exposures && !shortest_period(facts->captures)->two_plus_one;
 }
 
 const struct check check_direction = {
 	.name = "direction", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
-	.group = 2, .applies = direction_applies, .channels = direction_channels,
+	.group = 2, .applies = direction_applies, .channels = check_phase_channels,
 	.judge = direction_judge
 };

@@ -29,50 +29,37 @@
 #define MAX_NOISE_RATIO 2.0	/* squared amplitudes to those of what the fit leaves */
 #define MIN_LIT_RATIO 2.0	/* of the fringes' amplitude to that of the noise */
 
-/* What the images of one pixel hold. */
-struct wave {
-	double cosine, sine;	/* amplitude times that of the phase */
-	double left;		/* what the fit leaves, squared, per degree of freedom; 0: none */
-};
-
-/* with_left: what the fit leaves is wanted. */
-static struct wave
-fit_wave(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
-    const struct frame *in, size_t i, size_t x, bool with_left)
-{
-	double first = (double)frame_sample(in, fringe->plane[0], i, x), mean = 0;
-	struct wave wave = { 0 };
-
-	for (size_t k = 1; k < fringe->n; k++) {
-		double v = (double)frame_sample(in, fringe->plane[k], i, x) - first;
-
-		mean += v / (double)fringe->n;
-		wave.cosine += v * (double)fit->weights[k].c;
-		wave.sine += v * (double)fit->weights[k].s;
-	}
-	if (!with_left || fringe->two_plus_one || fringe->n < 4)
-		return wave;
-	for (size_t k = 0; k < fringe->n; k++) {
-		double v = (double)frame_sample(in, fringe->plane[k], i, x) - first;
-		double left = v - mean - wave.cosine * (double)fit->model[k].cosine -
-		    wave.sine * (double)fit->model[k].sine;
-
-		wave.left += left * left / (double)(fringe->n - 3);
-	}
-	return wave;
-}
-
-/* A pixel with a phase. */
-struct unlit_pixel {
+/* Sums over pixels. */
+struct pixels {
+	double n;
 	double square;		/* of the amplitude */
 	double cosine, sine;	/* of the phase less that of the neighbour */
-	double left;
+	double left;		/* what the fit leaves, squared, per degree of freedom */
 };
 
+static void
+add(struct pixels *to, const struct pixels *pixels)
+{
+	to->n += pixels->n;
+	to->square += pixels->square;
+	to->cosine += pixels->cosine;
+	to->sine += pixels->sine;
+	to->left += pixels->left;
+}
+
+/* Have their phases nothing to do with those of the neighbours? */
+static bool
+is_incoherent(const struct pixels *pixels, double limit)
+{
+	return hypot(pixels->cosine, pixels->sine) < limit * pixels->n;
+}
+
+/* The pixels that are looked at, those that have a phase. */
 struct unlit {
 	const struct capture_fringe *fringe;	/* the longest period */
 	const struct phase_shift_fit *fit;
-	struct unlit_pixel pixel[4 * UNLIT_PIXELS];
+	bool leaves;		/* the fit leaves something: of three images it does not */
+	struct pixels pixel[4 * UNLIT_PIXELS];
 	size_t pixels;
 };
 
@@ -88,21 +75,21 @@ look(struct unlit *unlit, const struct check_sample *sample, size_t about)
 
 		for (size_t x = check_grid_shift(&grid, i);
 		    x + NEIGHBOUR_PX < rows->frame.head.w && unlit->pixels < most; x += grid.step) {
-			struct wave a, b;
-			double size;
+			struct check_wave a, b;
+			double size, left;
 
 			if (px_isnan(phase[x]) || px_isnan(phase[x + NEIGHBOUR_PX]))
 				continue;
-			a = fit_wave(unlit->fringe, unlit->fit, &rows->frame, i, x, true);
-			b = fit_wave(unlit->fringe, unlit->fit, &rows->frame, i, x + NEIGHBOUR_PX,
-			    false);
+			a = check_wave(unlit->fringe, unlit->fit, &rows->frame, i, x, &left);
+			b = check_wave(unlit->fringe, unlit->fit, &rows->frame, i,
+			    x + NEIGHBOUR_PX, NULL);
 			size = sqrt((a.cosine * a.cosine + a.sine * a.sine) *
 			    (b.cosine * b.cosine + b.sine * b.sine));
 			if (size > 0)
-				unlit->pixel[unlit->pixels++] = (struct unlit_pixel){
+				unlit->pixel[unlit->pixels++] = (struct pixels){ 1,
 					a.cosine * a.cosine + a.sine * a.sine,
 					(a.cosine * b.cosine + a.sine * b.sine) / size,
-					(a.sine * b.cosine - a.cosine * b.sine) / size, a.left };
+					(a.sine * b.cosine - a.cosine * b.sine) / size, left };
 		}
 	}
 }
@@ -128,63 +115,38 @@ find_fringes(const struct unlit *unlit)
 	return amplitude;
 }
 
-/* Pixels of about one amplitude. */
-struct bin {
-	double n, square, cosine, sine, left;
-};
-
+/* Does the fit leave as much as it takes? */
 static bool
-is_incoherent(const struct bin *bin, double limit)
+is_left(const struct unlit *unlit, const struct pixels *pixels)
 {
-	return hypot(bin->cosine, bin->sine) < limit * bin->n;
-}
+	double noise = 4 / (double)unlit->fringe->n * pixels->left;
 
-/* Does the fit leave as much as it takes? Of three images it leaves nothing. */
-static bool
-is_left(const struct bin *bin, const struct capture_fringe *fringe)
-{
-	double noise = 4 / (double)fringe->n * bin->left;
-
-	return fringe->n > 3 && !fringe->two_plus_one && bin->square < MAX_NOISE_RATIO * noise;
-}
-
-static void
-add_pixel(struct bin *bin, const struct unlit_pixel *pixel)
-{
-	bin->n++;
-	bin->square += pixel->square;
-	bin->cosine += pixel->cosine;
-	bin->sine += pixel->sine;
-	bin->left += pixel->left;
+	return unlit->leaves && pixels->square < MAX_NOISE_RATIO * noise;
 }
 
 /* The amplitude below which pixels are noise, and how many they are; 0 where none are. */
 static double
 find_noise(const struct unlit *unlit, double fringes, double *n)
 {
-	struct bin bin[BINS] = { 0 }, some = { 0 };
+	struct pixels bin[BINS] = { 0 }, some = { 0 };
 	double noise = 0;
 
 	for (size_t p = 0; p < unlit->pixels; p++) {
-		const struct unlit_pixel *pixel = &unlit->pixel[p];
-		double octaves = BINS_PER_OCTAVE * log2(fringes / sqrt(pixel->square));
+		double octaves = log2(fringes / sqrt(unlit->pixel[p].square));
+		double place = fmin(fmax(BINS_PER_OCTAVE * octaves, 0), BINS - 1);
 
-		add_pixel(&bin[(size_t)fmin(fmax(octaves, 0), BINS - 1)], pixel);
+		add(&bin[(size_t)place], &unlit->pixel[p]);
 	}
 	*n = 0;
 	for (size_t b = BINS; b-- > 0;) {
-		some.n += bin[b].n;
-		some.square += bin[b].square;
-		some.cosine += bin[b].cosine;
-		some.sine += bin[b].sine;
-		some.left += bin[b].left;
+		add(&some, &bin[b]);
 		if (some.n < MIN_BIN_PIXELS)
 			continue;
-		if (!is_incoherent(&some, MIN_COHERENCE) && !is_left(&some, unlit->fringe))
+		if (!is_incoherent(&some, MIN_COHERENCE) && !is_left(unlit, &some))
 			break;
 		*n += some.n;
 		noise = fringes * exp2(-(double)b / BINS_PER_OCTAVE);
-		some = (struct bin){ 0 };
+		some = (struct pixels){ 0 };
 	}
 	return noise;
 }
@@ -213,6 +175,7 @@ look_at_longest(const struct check_facts *facts, const struct check_sample *samp
 			unlit->fringe = &captures->fringe[k];
 			unlit->fit = &facts->fit[k];
 		}
+	unlit->leaves = unlit->fringe->n > 3 && !unlit->fringe->two_plus_one;
 	look(unlit, sample, about);
 	return unlit->pixels >= MIN_PIXELS;
 }
@@ -247,17 +210,9 @@ unlit_applies(const struct check_facts *facts, const struct check_heads *heads)
 	    !(facts->min_modulation > 0) && !(facts->min_mean > 0);
 }
 
-static void
-unlit_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
-    bool *out)
-{
-	check_fringe_channels(facts, heads, in, out);
-	out[0] = true;
-}
-
 const struct check check_unlit = {
 	.name = "unlit", .rank = 2, .looks = CHECK_INPUT | CHECK_OUTPUT, .applies = unlit_applies,
-	.channels = unlit_channels, .judge = unlit_judge
+	.channels = check_phase_channels, .judge = unlit_judge
 };
 
 /* ---- no-fringes ---- */
@@ -267,14 +222,13 @@ no_fringes_judge(const struct check_facts *facts, const struct check_sample *sam
     struct check_line *line)
 {
 	struct unlit unlit;
-	struct bin all = { 0 };
+	struct pixels all = { 0 };
 
 	if (!look_at_longest(facts, sample, NO_FRINGES_PIXELS, &unlit))
 		return false;
 	for (size_t p = 0; p < unlit.pixels; p++)
-		add_pixel(&all, &unlit.pixel[p]);
-	if (!is_incoherent(&all, MIN_COHERENCE_OF_ALL) ||
-	    (unlit.fringe->n > 3 && !unlit.fringe->two_plus_one && !is_left(&all, unlit.fringe)))
+		add(&all, &unlit.pixel[p]);
+	if (!is_incoherent(&all, MIN_COHERENCE_OF_ALL) || (unlit.leaves && !is_left(&unlit, &all)))
 		return false;
 	return check_fire(line, NULL, "there are no fringes: phases are random, of an amplitude of "
 	    "about %g grey levels: was the projector on, and the exposure long enough?",
@@ -285,6 +239,6 @@ static const char *const no_fringes_explain[] = { "steps", "direction", "unlit",
 
 const struct check check_no_fringes = {
 	.name = "no-fringes", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT,
-	.explains = no_fringes_explain, .applies = unlit_applies, .channels = unlit_channels,
+	.explains = no_fringes_explain, .applies = unlit_applies, .channels = check_phase_channels,
 	.judge = no_fringes_judge
 };

@@ -257,8 +257,8 @@ report_coverage(struct comparing *comparing, const struct mesh_points *points,
 	if (!comparing->run->quiet && isnan(coverage.share))
 		fprintf(comparing->out, "covers nothing: no surface faces the camera, %s\n", from);
 	else if (!comparing->run->quiet && isnan(coverage.within))
-		fprintf(comparing->out, "covers %.4g %% of the surface that faces the camera: "
-		    "there are too few points\n", 100 * coverage.share);
+		fprintf(comparing->out, "covers 0 %% of the surface that faces the camera: there "
+		    "are too few points\n");
 	else if (!comparing->run->quiet)
 		fprintf(comparing->out, "covers %.4g %% of the surface that faces the camera, a "
 		    "point within %.3g%s%s\n", floor(coverage.share * 1000 + 1e-9) / 10,
