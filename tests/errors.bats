@@ -451,7 +451,7 @@ late = np.full((1, 40, 30), np.nan, "f4"); late[0, -1, -1] = 1
 write_frames("late.nrrd", [Frame(late, ["absphase"]), Frame(late * np.nan, ["absphase"])])
 write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 	plane=(--ref ideal --ref-plane 0,0,0 -c 1)
-	advice="--min-amplitude, --min-modulation, --dark, --max-value and --max-fit-residual"
+	advice="--min-amplitude, --min-modulation, --dark, --max-value, --max-fit-residual, and whether the images show fringes"
 	fails 1 "phasewrap: no pixel of phase is valid, though the input has some: see $advice" \
 		phasewrap -n 3 -s -120,0,120 --min-amplitude 99 captures.nrrd -o out.nrrd
 	run -1 --separate-stderr phasewrap -n 3 -s -120,0,120 -p 30 --axis x --max-value 1 captures.nrrd captures.nrrd -o out.nrrd

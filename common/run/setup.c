@@ -42,7 +42,7 @@ const struct opt setup_options[] = {
 	{ 'q', "quiet", NULL, OPT_FLAG, AT(quiet), NULL, 0, 0, NULL,
 	    "no warnings, no progress line", NULL },
 	{ 0, "no-check", "NAME", OPT_TEXTS, AT(no_check), NULL, 0, 0, NULL,
-	    "leave out a check of checks(7), again for each; an unknown name lists them", NULL },
+	    "leave out a check of checks(7), repeatable; an unknown name lists them", NULL },
 	{ 0, "no-sync", NULL, OPT_FLAG, AT(no_sync), NULL, 0, 0, NULL,
 	    "leave when files get to the disk to the system, for scratch", NULL },
 	{ 'h', "help", NULL, OPT_FLAG, AT(help), NULL, 0, 0, NULL, "print this help", NULL },

@@ -244,7 +244,8 @@ STAGE(phasewrap) = {
 	.name = "phasewrap",
 	.summary = "wrapped phase out of phase-shifted fringe images, index out of a Gray code",
 	.operands = "[FILE ...]",
-	.hint = "--min-amplitude, --min-modulation, --dark, --max-value and --max-fit-residual",
+	.hint = "--min-amplitude, --min-modulation, --dark, --max-value, --max-fit-residual, and "
+	    "whether the images show fringes",
 	.options = phasewrap_options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
