@@ -2,7 +2,6 @@
 #include "checks/image_names.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

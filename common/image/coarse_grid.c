@@ -17,15 +17,11 @@ coarse_grid_count(size_t n, size_t step)
 }
 
 struct coarse_grid
-coarse_grid_every(size_t w, size_t h, size_t step)
-{
-	return (struct coarse_grid){ step, coarse_grid_count(w, step), coarse_grid_count(h, step) };
-}
-
-struct coarse_grid
 coarse_grid(size_t w, size_t h, size_t pixels)
 {
-	return coarse_grid_every(w, h, coarse_grid_step(w, h, pixels));
+	size_t step = coarse_grid_step(w, h, pixels);
+
+	return (struct coarse_grid){ step, coarse_grid_count(w, step), coarse_grid_count(h, step) };
 }
 
 size_t

@@ -13,8 +13,7 @@ struct coarse_grid {
 size_t coarse_grid_step(size_t w, size_t h, size_t pixels);
 /* How many of n rows, or columns, those are: 0, step, 2 step ... */
 size_t coarse_grid_count(size_t n, size_t step);
-/* The grid of this step, and the one of about so many pixels. */
-struct coarse_grid coarse_grid_every(size_t w, size_t h, size_t step);
+/* The one of about so many pixels. */
 struct coarse_grid coarse_grid(size_t w, size_t h, size_t pixels);
 
 /* Where row y may begin, so that not all rows look at the same columns, which would see upright

@@ -39,12 +39,6 @@ run_keeps_going(const struct run *run)
 }
 
 size_t
-run_lost(const struct run *run)
-{
-	return run->chain->losses.n;
-}
-
-size_t
 run_inputs(const struct run *run)
 {
 	return run->link->inputs;

@@ -62,8 +62,6 @@ int run_frame_memory(struct run *, void *pointer, size_t bytes);
 int run_emit(struct run *, struct frame *);
 /* Is it --keep-going? */
 bool run_keeps_going(const struct run *);
-/* How many results are lost so far. */
-size_t run_lost(const struct run *);
 /* How many inputs the stage had before the one at hand, lost ones counted. */
 size_t run_inputs(const struct run *);
 /* For stages that read by themselves: an input begins. */
