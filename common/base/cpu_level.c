@@ -1,5 +1,6 @@
 #include "base/cpu_level.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,4 +55,17 @@ cpu_level(const char **name)
 	if (name)
 		*name = level_name[level];
 	return level;
+}
+
+int
+cpu_level_chosen(void)
+{
+	static atomic_int chosen = -1;
+
+	if (chosen < 0) {
+		int level = cpu_level(NULL);
+
+		chosen = level < 0 ? best_level() : level;
+	}
+	return chosen;
 }

@@ -1,8 +1,16 @@
 /*
- * CPU dispatch. Every tools/NAME/NAME.c is compiled once per instruction level (x86-64-v2, v3, v4;
- * once, plainly, on other machines), with STAGE_LEVEL naming the level; the best one that the
- * machine has is chosen at start-up. FRINGEPIPE_CPU=v2|v3|v4 forces one, so that the tests can run
- * all. No flag lets results differ between levels: contraction is off and sums keep their order.
+ * CPU dispatch. Hot loops, tools/NAME/NAME_rows.c, are compiled once per instruction level
+ * (x86-64-v2, v3, v4; once, plainly, on other machines), with STAGE_LEVEL naming the level; the best
+ * one that the machine has is chosen at start-up. FRINGEPIPE_CPU=v2|v3|v4 forces one, so that the
+ * tests can run all. Results do not differ between levels: contraction is off and sums keep their
+ * order.
+ *
+ * NAME_rows.c exports one struct of functions, which the rest of the tool calls:
+ *
+ *   struct gauss_rows { void (*filter)(...); };	in gauss.h
+ *   LEVELS_OF(gauss_rows)
+ *   const struct gauss_rows AT_LEVEL(gauss_rows) = { filter };	in gauss_rows.c
+ *   gauss_rows()->filter(...);	in gauss.c
  */
 #ifndef CPU_LEVEL_H
 #define CPU_LEVEL_H
@@ -14,6 +22,9 @@
 #define STAGE_LEVEL _plain
 #endif
 
+/* The name at this file's level of the struct that it exports. */
+#define AT_LEVEL(name) CPU_PASTE(name, STAGE_LEVEL)
+
 /* Defines the stage of this file: STAGE(gauss) = { .name = "gauss", ... }; */
 #define STAGE(name) const struct stage CPU_PASTE(stage_##name, STAGE_LEVEL)
 
@@ -24,11 +35,22 @@
 #endif
 #ifndef CPU_ONE_LEVEL
 #define CPU_LEVELS 3
+#define LEVELS_OF(name) \
+	extern const struct name name##_v2, name##_v3, name##_v4; \
+	static inline const struct name *name(void) { \
+		const struct name *const level[] = { &name##_v2, &name##_v3, &name##_v4 }; \
+		return level[cpu_level_chosen()]; \
+	}
+#define STAGE_ONCE(name) { #name, { &stage_##name, &stage_##name, &stage_##name } },
 #define STAGE_DECLARE(name) extern const struct stage stage_##name##_v2, stage_##name##_v3, \
     stage_##name##_v4;
 #define STAGE_ROW(name) { #name, { &stage_##name##_v2, &stage_##name##_v3, &stage_##name##_v4 } },
 #else
 #define CPU_LEVELS 1
+#define LEVELS_OF(name) \
+	extern const struct name CPU_PASTE(name, CPU_ONE_LEVEL); \
+	static inline const struct name *name(void) { return &CPU_PASTE(name, CPU_ONE_LEVEL); }
+#define STAGE_ONCE(name) { #name, { &stage_##name } },
 #define STAGE_DECLARE(name) extern const struct stage CPU_PASTE(stage_##name, CPU_ONE_LEVEL);
 #define STAGE_ROW(name) { #name, { &CPU_PASTE(stage_##name, CPU_ONE_LEVEL) } },
 #endif
@@ -36,6 +58,9 @@
 /* Index into the levels that this machine can run; *name is what FRINGEPIPE_CPU calls it.
  * -1 after fail() if FRINGEPIPE_CPU names none, or one that the machine lacks. */
 int cpu_level(const char **name);
+/* The same, asked for once; the machine's best level where FRINGEPIPE_CPU is wrong, which the
+ * program reports before it computes anything. */
+int cpu_level_chosen(void);
 
 /* Put it before the innermost loop over x, whose body must have no call that is not inlined, and no
  * condition around a call. Pointers of planes are restrict and 64-byte aligned (frame_floats). */

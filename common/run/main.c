@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define X(name) STAGE_DECLARE(name)
+#define X(name) extern const struct stage stage_##name;
+#define LEVELLED(name) STAGE_DECLARE(name)
 TOOLS
 #undef X
-#define X(name) STAGE_ROW(name)
+#undef LEVELLED
+#define X(name) STAGE_ONCE(name)
+#define LEVELLED(name) STAGE_ROW(name)
 const struct stage_row stage_table[] = { TOOLS { 0 } };
 
 #ifdef CHAIN

@@ -118,6 +118,16 @@ struct body {
 	const char *no_passes;
 };
 
+/* Where a tool's rows are compiled for each instruction level (base/cpu_level.h), BODY_ROWS(gauss,
+ * filter) defines gauss_filter(), a body's `rows`, which calls those of this machine's level. */
+#define BODY_ROWS(tool, field) \
+	static void \
+	tool##_##field(const struct run *run, const struct frame *in, struct frame *out, \
+	    size_t y0, size_t y1, const struct row_scratch *scratch) \
+	{ \
+		tool##_rows()->field(run, in, out, y0, y1, scratch); \
+	}
+
 struct stage {
 	const char *name, *summary, *operands;	/* operands: "[FILE ...]" */
 	const char *hint;	/* options to look at where no pixel is valid; may be NULL */
