@@ -1,14 +1,224 @@
-/* Gaussian filter of wrapped phases, or of other channels. */
-#define _GNU_SOURCE
-#include "gauss_passes.h"
-#include "gauss_rows.h"
-#include "gauss_sigma.h"
-#include "run/stage.h"
+/*
+ * Gaussian filter of wrapped phases, or of other channels: options, what is filtered, and the passes
+ * of the device. gauss_rows.c has the loops of the processor, gauss.px.h the formulas.
+ */
+#include "gauss.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/fail.h"
+#include "frame/frame.h"
+#include "run/passes.h"
+#include "run/stage.h"
+#include "gauss.block.h"
+#include "gauss.px.h"
+
+BODY_ROWS(gauss, filter)
+
+/* ---- names and kernel ---- */
+
+/* Does a list of channels with commas name this one? */
+static bool
+gauss_is_listed(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = list; at; at = strchr(at, ','), at += at ? 1 : 0)
+		if (!strncmp(at, name, n) && (at[n] == ',' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
+float
+gauss_kernel_sum(const struct gauss *gauss, size_t radius)
+{
+	float sum = 0;
+
+	for (size_t k = radius; k > 0; k--)
+		sum += 2 * gauss->kernel[GAUSS_EDGE + k];
+	return sum + 1;
+}
+
+/* ---- the device: for each channel or vector its parts, sums over columns, sums over rows ---- */
+
+#define AT_ONCE 4			/* what is filtered at the same time */
+
+_Static_assert(GAUSS_REACH == GAUSS_RADIUS_MOST + 1, "the same in the shaders");
+_Static_assert(GAUSS_RADIUS_MOST <= 52, "the margin of gauss_rows.comp");
+_Static_assert(GAUSS_PHASE == KIND_PHASE && GAUSS_VECTOR == KIND_VECTOR &&
+    GAUSS_PLAIN == KIND_PLAIN, "the same in the shaders");
+
+/* Words of bits for a column of the window. */
+static uint
+words_of(const struct gauss *gauss)
+{
+	return (uint)((2 * gauss->radius + 1 + 31) / 32);
+}
+
+/* Scratch planes for each thing that is filtered. */
+static uint
+scratch_of(const struct gauss *gauss)
+{
+	return GAUSS_HOLES + words_of(gauss);
+}
+
+static void
+pack(const struct gauss *gauss, const struct gauss_job *job, struct gauss_block *block)
+{
+	size_t size = 2 * gauss->radius + 1;
+
+	*block = (struct gauss_block){
+		.kind = job->kind, .vectors = gauss->vectors || job->kind == KIND_PLAIN,
+		.from = { (uint)job->in[0], (uint)job->in[1] },
+		.to = { (uint)job->out[0], (uint)job->out[1] },
+		.radius = (uint)gauss->radius, .words = words_of(gauss),
+		.few = (uint)GAUSS_FEW(size),
+	};
+	for (size_t k = 0; k <= gauss->radius; k++) {
+		block->kernel[k] = gauss->kernel[GAUSS_EDGE + k];
+		block->weight[k] = gauss_kernel_sum(gauss, k);
+	}
+}
+
+/* The sigma of job j, whose parts have been made. */
+static int
+add_sigma(const struct gauss *gauss, size_t j, struct passes *passes, struct gauss_block *block)
+{
+	struct pass pass = { .shader = SHADER(gauss_sigma), .block = block,
+		.bytes = sizeof(*block), PASS_PIXELS, .beside = true };
+
+	for (size_t i = 0; i < gauss->sigmas; i++) {
+		if (gauss->sigma[i].job != j)
+			continue;
+		block->sigma_from = (uint)gauss->sigma[i].in;
+		block->sigma_to = (uint)gauss->sigma[i].out;
+		passes_read(passes, block->sigma_from);
+		if (passes_add(passes, &pass) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The same step of jobs `first` on, so many as are filtered at once. */
+static int
+add_step(const struct gauss *gauss, size_t first, size_t jobs, const struct shader *shader,
+    size_t beyond, struct passes *passes)
+{
+	struct gauss_block block;
+	struct pass pass = { .shader = shader, .block = &block, .bytes = sizeof(block),
+		PASS_FOURS, .beyond = beyond };
+
+	for (size_t k = 0; k < jobs; k++) {
+		pack(gauss, &gauss->job[first + k], &block);
+		block.scratch = (uint)k * scratch_of(gauss);
+		passes_read(passes, block.from[0]);
+		passes_read(passes, block.from[1]);
+		pass.beside = k > 0;
+		if (passes_add(passes, &pass) < 0)
+			return -1;
+		if (shader == SHADER(gauss_rows) && add_sigma(gauss, first + k, passes, &block) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* struct body's `passes`. */
+static int
+gauss_passes(struct run *run, struct passes *passes)
+{
+	const struct gauss *gauss = run->priv;
+	size_t at_once = gauss->jobs < AT_ONCE ? gauss->jobs : AT_ONCE;
+
+	passes_scratch(passes, at_once * scratch_of(gauss));
+	for (size_t j = 0; j < gauss->jobs; j += at_once) {
+		size_t jobs = gauss->jobs - j < at_once ? gauss->jobs - j : at_once;
+
+		if (add_step(gauss, j, jobs, SHADER(gauss_parts), gauss->radius, passes) < 0 ||
+		    add_step(gauss, j, jobs, SHADER(gauss_columns), 0, passes) < 0 ||
+		    add_step(gauss, j, jobs, SHADER(gauss_rows), 0, passes) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static const char *
+number_of(const char *name)
+{
+	return strncmp(name, "sigma", 5) || name[5 + strspn(name + 5, "0123456789")] ? NULL :
+	    name + 5;
+}
+
+/* The channel that is filtered and whose standard deviation sigma with this number is. */
+static size_t
+channel_of(const struct frame_head *in, const char *number, const char *list)
+{
+	static const char *const linear[] = { "absphase", "depth", "z" };
+	char name[CHANNEL_NAME_SIZE];
+	size_t c;
+
+	snprintf(name, sizeof(name), "phase%.12s", number);
+	c = head_channel(in, name);
+	if (c == NO_CHANNEL) {
+		snprintf(name, sizeof(name), "cos%.12s", number);
+		c = head_channel(in, name);
+	}
+	if (c != NO_CHANNEL)
+		return !list || gauss_is_listed(list, name) ? c : NO_CHANNEL;
+	snprintf(name, sizeof(name), "absphase%.12s", number);
+	if (list && gauss_is_listed(list, name))
+		return head_channel(in, name);
+	for (size_t i = 0; i < 3 && list && !*number; i++)
+		if (gauss_is_listed(list, linear[i]) && head_channel(in, linear[i]) != NO_CHANNEL)
+			return head_channel(in, linear[i]);
+	return NO_CHANNEL;
+}
+
+/* Is input channel c the sigma of something that is filtered? Then it gets the output's next
+ * channel. -1 after fail() where it is filtered itself, or already was. */
+static int
+gauss_sigma_plan(struct gauss *gauss, const struct frame_head *in, size_t c, const char *list,
+    struct frame_head *out, bool *carried)
+{
+	const char *name = in->channel[c], *number = number_of(name);
+	size_t of = number ? channel_of(in, number, list) : NO_CHANNEL;
+
+	*carried = of != NO_CHANNEL;
+	if (number && list && gauss_is_listed(list, name))
+		return fail("--on", "%s goes with what it is the standard deviation of, and is not "
+		    "filtered by itself", name);
+	if (!*carried)
+		return 0;
+	if (meta_get(&in->meta, "sigma_window_px"))
+		return fail(NULL, "the errors that %s stands for are those of a filtered phase, "
+		    "which neighbours share (key sigma_window_px): filter once, or leave the "
+		    "channel out by framecat --channels", name);
+	memcpy(out->channel[out->c], name, CHANNEL_NAME_SIZE);
+	gauss->sigma[gauss->sigmas++] = (struct gauss_sigma){ .of = of, .in = c, .out = out->c++ };
+	return 0;
+}
+
+/* After all channels: finds the job of each; the key sigma_window_px, of the Gaussian's standard
+ * deviation. -1 after fail(). */
+static int
+gauss_sigma_join(struct gauss *gauss, double window_px, struct meta *out)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < gauss->sigmas; i++)
+		for (size_t j = 0; j < gauss->jobs; j++)
+			if (gauss->job[j].in[0] == gauss->sigma[i].of) {
+				gauss->sigma[n] = gauss->sigma[i];
+				gauss->sigma[n++].job = j;
+				break;
+			}
+	gauss->sigmas = n;
+	return n ? meta_set_number(out, "sigma_window_px", window_px) : 0;
+}
+
+/* ---- options ---- */
 
 struct parameters {
 	long size;
@@ -33,7 +243,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static const struct body body = { .rows = gauss_rows, .passes = gauss_passes };
+static const struct body body = { .rows = gauss_filter, .passes = gauss_passes };
 
 static int
 init(struct run *run)
@@ -196,8 +406,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	if (gauss_sigma_join(gauss, sigma, &out->meta) < 0)
 		return -1;
-	gauss->sigma_offset = (gauss_plan_tiles(gauss, in->w) + 63) / 64 * 64;
-	run->scratch_bytes = gauss->sigma_offset + gauss_sigma_bytes(gauss, in->w);
+	gauss->sigma_offset = (gauss_rows()->plan_tiles(gauss, in->w) + 63) / 64 * 64;
+	run->scratch_bytes = gauss->sigma_offset + gauss_rows()->sigma_bytes(gauss, in->w);
 	return 0;
 }
 
@@ -211,7 +421,7 @@ end(struct run *run)
 	free(gauss->sigma);
 }
 
-STAGE(gauss) = {
+const struct stage stage_gauss = {
 	.name = "gauss",
 	.summary = "smooth wrapped phases, or other channels, with a Gaussian",
 	.operands = "[FILE ...]",

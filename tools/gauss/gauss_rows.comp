@@ -156,7 +156,7 @@ sum_mirrored(block_at at, uint x, uint y)
 	return s;
 }
 
-/* The ways of gauss_rows.c and gauss_holes.c, each where the processor takes it. */
+/* The ways of gauss_rows.c, each where the processor takes it. */
 void
 main()
 {

@@ -1,8 +1,14 @@
-/* What gauss filters, as it is planned for a frame. */
-#ifndef GAUSS_JOBS_H
-#define GAUSS_JOBS_H
+/* What gauss plans for a frame, and the loops that compute it. */
+#ifndef GAUSS_H
+#define GAUSS_H
 
+#include "base/cpu_level.h"
 #include "frame/frame.h"
+#include "gauss.block.h"
+
+struct passes;
+struct row_scratch;
+struct run;
 
 #define GAUSS_SIZE_MOST 101
 #define GAUSS_RADIUS_MOST (GAUSS_SIZE_MOST / 2)
@@ -11,8 +17,6 @@
 /* So many missing pixels are taken off one by one, which costs less than all pairs and keeps most
  * of them: what remains is no small difference of large sums. */
 #define GAUSS_FEW(size) ((size) * (size) / 6)
-/* Words of 32 bits with one bit for each row of the largest window. */
-#define GAUSS_WORDS ((GAUSS_SIZE_MOST + 31) / 32)
 
 enum gauss_kind { KIND_PHASE, KIND_VECTOR, KIND_PLAIN };
 
@@ -42,9 +46,19 @@ struct gauss {
 	size_t sigmas, sigma_offset;	/* bytes of the scratch memory before theirs */
 };
 
-/* Does a list of channels with commas name this one? */
-bool gauss_is_listed(const char *list, const char *name);
 /* The sum of the kernel along one axis, on both sides as far as `radius`. */
 float gauss_kernel_sum(const struct gauss *, size_t radius);
+
+/* The loops of gauss_rows.c. */
+struct gauss_rows {
+	/* Of a thread's scratch memory, for frames of width w. */
+	size_t (*sigma_bytes)(const struct gauss *, size_t w);
+	/* Plans the tiles for frames of width w, after the jobs; returns struct run's scratch_bytes. */
+	size_t (*plan_tiles)(struct gauss *, size_t w);
+	/* struct body's `rows`. */
+	void (*filter)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+	    size_t y1, const struct row_scratch *);
+};
+LEVELS_OF(gauss_rows)
 
 #endif
