@@ -87,7 +87,7 @@ release(struct run *run)
 	free(priv->held);
 }
 
-STAGE(testhold) = {
+const struct stage stage_testhold = {
 	.name = "testhold",
 	.summary = "hands frames on in the reverse order",
 	.operands = "[FILE ...]",

@@ -143,7 +143,7 @@ init(struct run *run)
 	return 0;
 }
 
-STAGE(testpair) = {
+const struct stage stage_testpair = {
 	.name = "testpair",
 	.summary = "adds up second inputs",
 	.operands = "[FILE ...]",

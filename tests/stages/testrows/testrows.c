@@ -53,7 +53,7 @@ init(struct run *run)
 	return 0;
 }
 
-STAGE(testrows) = {
+const struct stage stage_testrows = {
 	.name = "testrows",
 	.summary = "tables and scratch memory",
 	.operands = "[FILE ...]",

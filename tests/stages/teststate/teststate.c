@@ -65,7 +65,7 @@ init(struct run *run)
 	return 0;
 }
 
-STAGE(teststate) = {
+const struct stage stage_teststate = {
 	.name = "teststate",
 	.summary = "means over the frames of a stream",
 	.operands = "[FILE ...]",

@@ -1,9 +1,9 @@
 /* Means of consecutive frames. */
-#include "run/stage.h"
+#include "skeleton.h"
 
 #include <string.h>
 
-#include "base/px.h"
+#include "run/stage.h"
 
 #define FRAMES_MOST 1000000
 
@@ -23,24 +23,6 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static void
-add_row(const float *restrict value, float *restrict sum, float *restrict count, size_t w)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < w; x++) {
-		sum[x] += px_select(px_isnan(value[x]), 0.0f, value[x]);
-		count[x] += px_select(px_isnan(value[x]), 0.0f, 1.0f);
-	}
-}
-
-static void
-divide_row(float *restrict sum, const float *restrict count, size_t w)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < w; x++)
-		sum[x] = px_select(count[x] > 0.0f, sum[x] / count[x], PX_NAN);
-}
-
 /* ---- rows of all channels, which the threads share ---- */
 
 struct adding {
@@ -55,7 +37,7 @@ add_item(void *arg, size_t item)
 	const struct frame_head *head = &adding->in->head;
 	size_t c = item / head->h, y = item % head->h;
 
-	add_row(frame_floats(adding->in, c, y), frame_floats(adding->priv->sum, c, y),
+	skeleton_rows()->add(frame_floats(adding->in, c, y), frame_floats(adding->priv->sum, c, y),
 	    frame_floats(adding->priv->count, c, y), head->w);
 }
 
@@ -66,7 +48,7 @@ divide_item(void *arg, size_t item)
 	const struct frame_head *head = &priv->sum->head;
 	size_t c = item / head->h, y = item % head->h;
 
-	divide_row(frame_floats(priv->sum, c, y), frame_floats(priv->count, c, y), head->w);
+	skeleton_rows()->divide(frame_floats(priv->sum, c, y), frame_floats(priv->count, c, y), head->w);
 }
 
 /* ---- frames ---- */
@@ -159,7 +141,7 @@ release(struct run *run)
 	drop(run->priv);
 }
 
-STAGE(skeleton) = {
+const struct stage stage_skeleton = {
 	.name = "skeleton",
 	.summary = "means of consecutive frames",
 	.operands = "[FILE ...]",

@@ -1,0 +1,22 @@
+/* What skeleton plans for a frame, and its loops. */
+#ifndef SKELETON_H
+#define SKELETON_H
+
+#include "base/cpu_level.h"
+#include "frame/frame.h"
+
+struct row_scratch;
+struct run;
+
+struct skeleton {
+	float gain;
+};
+
+struct skeleton_rows {
+	/* A body's `rows`. */
+	void (*scale)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+	    size_t y1, const struct row_scratch *);
+};
+LEVELS_OF(skeleton_rows)
+
+#endif
