@@ -1,5 +1,10 @@
-#define _GNU_SOURCE
-#include "dropped_images.h"
+/*
+ * Images that a camera has dropped: where does the next measurement begin? There are three ways to
+ * tell: what the images are by their own keys (role, step, ...), compared with the order of the
+ * first measurement; their number (key frame_number, or the last number in a file's name); and the
+ * key time_s, whose intervals are equal.
+ */
+#include "phasewrap.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -10,21 +15,15 @@
 #include "base/fail.h"
 #include "image/statistics.h"
 
-#define UNEVEN 0.25		/* of an interval: how far a time may lie off whole ones */
-#define SURE 2			/* intervals that must be known before one is taken for several */
-
-static size_t
-least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
+#define UNEVEN 0.25		/* of an interval: how far a time may be off whole ones */
+#define INTERVALS_LEAST 2	/* that must be known before one counts as several */
 
 /* ---- by what the images are ---- */
 
 #define WORD_SIZE 200
 
-/* Role, axis, period, step and bit. False: there is no role. Nothing is allocated, as every image
- * comes here. */
+/* Writes role, axis, period, step and bit. False: there is no role. Nothing is allocated, as every
+ * image comes here. */
 static bool
 describe(const struct frame_head *head, char word[WORD_SIZE])
 {
@@ -63,7 +62,7 @@ add_word(struct dropped_images *dropped, const char *word)
 	return 0;
 }
 
-/* The place in the first measurement; words where it has no such image. */
+/* The place in the first measurement; dropped->words where it has no such image. */
 static size_t
 place_of(const struct dropped_images *dropped, const char *word)
 {
@@ -84,7 +83,7 @@ forget_words(struct dropped_images *dropped)
 
 /*
  * As dropped_images_take(), by the keys; fresh: the image is the first of a measurement, or all
- * before it were lost. Without --keep-going the first measurement's own error says more.
+ * previous ones were lost. Without --keep-going the first measurement's own error says more.
  */
 static int
 take_description(struct dropped_images *dropped, const struct frame_head *head, bool fresh,
@@ -133,12 +132,13 @@ number_in(const char *path)
 	return digits > 0 && digits < 16 ? strtol(end, NULL, 10) : -1;
 }
 
-/* Images since the last one by the time between; 0: it does not tell, 1 for want of others. */
+/* Images since the last one, by the time between; 0: the time does not tell; 1 as long as too few
+ * intervals are known. */
 static long
 images_since(struct dropped_images *dropped, double time_s)
 {
 	double sorted[DROPPED_INTERVALS], since = time_s - dropped->last, usual, images;
-	size_t n = least(dropped->intervals, DROPPED_INTERVALS);
+	size_t n = dropped->intervals < DROPPED_INTERVALS ? dropped->intervals : DROPPED_INTERVALS;
 
 	if (!(since > 0))
 		return 0;
@@ -149,15 +149,15 @@ images_since(struct dropped_images *dropped, double time_s)
 		return 0;
 	if (images < 2) {
 		dropped->interval[dropped->intervals++ % DROPPED_INTERVALS] = since;
-		return fabs(since - usual) <= UNEVEN * usual || n < SURE ? 1 : 0;
+		return fabs(since - usual) <= UNEVEN * usual || n < INTERVALS_LEAST ? 1 : 0;
 	}
-	return n < SURE && dropped->how == DROPPED_AUTO ? 1 : (long)images;
+	return n < INTERVALS_LEAST && dropped->how == DROPPED_AUTO ? 1 : (long)images;
 }
 
 /*
- * The image is so many behind the last one (0 or less: counting begins anew with it). Does it
+ * The image comes `images` after the last one (0 or less: counting begins anew with it). Does it
  * belong to another measurement than that one? A camera that runs on while the projector does
- * counts through; one that pauses behind each measurement begins the next with what comes.
+ * counts through; one that pauses after each measurement begins the next with what comes.
  */
 static bool
 changes_set(struct dropped_images *dropped, long images, size_t have, size_t wanted)
@@ -188,8 +188,8 @@ changes_set(struct dropped_images *dropped, long images, size_t have, size_t wan
 	return changed;
 }
 
-/* Where the user has chosen nothing, numbers in names are held against the images alone: a gap in
- * numbers that rise by 1 for a whole measurement at least, before it or behind it. */
+/* Without --dropped numbers in names only give a warning: of a gap in numbers that rise by 1 for a
+ * whole measurement at least, before the gap or after it. */
 static void
 watch_names(struct dropped_images *dropped, const char *path, size_t came, size_t wanted,
     bool within)
@@ -290,20 +290,19 @@ dropped_images_take(struct dropped_images *dropped, const struct frame_head *hea
 	if (take_description(dropped, head, fresh, wanted, begins) < 0 ||
 	    take_count(dropped, head, path, came, have, wanted, begins) < 0)
 		return -1;
-	if (*begins)
+	if (*begins) {
 		dropped->have = 0;
-	if (*begins)
 		fail(path, "begins another measurement after %zu of %zu images of measurement "
 		    "%zu%s", have, wanted, dropped->measurement, dropped->keeps_going ? "" :
 		    ": images were dropped, --keep-going goes on without that one");
+	}
 	return 0;
 }
 
 void
 dropped_images_free(struct dropped_images *dropped)
 {
-	while (dropped->words)
-		free(dropped->word[--dropped->words]);
+	forget_words(dropped);
 	free(dropped->word);
 	dropped->word = NULL;
 	dropped->room = 0;

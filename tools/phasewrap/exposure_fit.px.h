@@ -1,6 +1,7 @@
 /*
- * The normal equations of exposure_fit.h for one pixel: F (c s)' = r with the 2 x 2 matrix F of cc,
- * cs and ss. Squares and products are sums about means: sum ab - sum a sum b / n.
+ * The normal equations of several exposures and of saturated pixels (phasewrap_rows.c has the
+ * method), for one pixel: F (c s)' = r with the 2 x 2 matrix F of cc, cs and ss. Squares and
+ * products are sums about means: sum ab - sum a sum b / n.
  */
 #include "base/px.h"
 #include "fringe/phase_noise.px.h"

@@ -1,5 +1,10 @@
-#define _GNU_SOURCE
-#include "exposures.h"
+/*
+ * --exposures: a measurement whose images were all taken K times, with as many exposure times. Each
+ * exposure is sorted like a measurement of its own, and all must show the same images. How much
+ * light each has is known by the exposure times, or measured in the images. phasewrap_rows.c fits
+ * one phase to all exposures.
+ */
+#include "phasewrap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +12,8 @@
 
 #include "base/fail.h"
 #include "fringe/capture_roles.h"
+
+enum exposure_order { EXPOSURE_ORDER_SET, EXPOSURE_ORDER_STEP };
 
 int
 exposures_check(const struct exposure_options *options, const struct capture_options *captures)
@@ -121,7 +128,7 @@ put(struct exposure_planes *out, size_t e, size_t *count, size_t i)
 	return 0;
 }
 
-/* By descriptions: the images that show the same are exposures of it, in the order in which they
+/* Finds the exposures by descriptions: the images that show the same, in the order in which they
  * come. */
 static int
 find_described(const struct capture *capture, const struct frame_head *in,
@@ -140,7 +147,7 @@ find_described(const struct capture *capture, const struct frame_head *in,
 	return 0;
 }
 
-/* By their times, the shortest first. */
+/* Finds the exposures by their times, the shortest first. */
 static int
 find_timed(const struct frame_head *in, struct exposure_planes *out)
 {
@@ -152,7 +159,7 @@ find_timed(const struct frame_head *in, struct exposure_planes *out)
 	return 0;
 }
 
-/* Has each image one of as many times as there are exposures? */
+/* Does each image have a time, and are there as many times as exposures? */
 static bool
 are_timed(const struct frame_head *in, size_t exposures)
 {
@@ -166,6 +173,7 @@ are_timed(const struct frame_head *in, size_t exposures)
 	return most + 1 == exposures;
 }
 
+/* Finds the planes of all exposures. */
 static int
 find(const struct exposure_options *options, const struct capture_options *captures,
     const struct manifest *manifest, const struct frame_head *in, struct exposure_planes *out)
@@ -271,6 +279,7 @@ exposure_planes_sort(const struct exposure_planes *planes, const struct capture_
 
 /* ---- all exposures of a measurement ---- */
 
+/* Do two exposures show the same images? */
 static bool
 same_sets(const struct capture_set *a, const struct capture_set *b)
 {
@@ -297,7 +306,7 @@ map_planes(const size_t *plane, size_t *list, size_t n)
 		list[i] = plane[list[i]];
 }
 
-/* Its planes become those of the measurement. */
+/* Turns the planes of a set into those of the measurement. */
 static void
 map_set(const size_t *plane, struct capture_set *set)
 {
@@ -310,7 +319,8 @@ map_set(const size_t *plane, struct capture_set *set)
 	map_planes(plane, set->flat, set->flats);
 }
 
-void
+/* Sets the gains by the light of each exposure, in any unit. */
+static void
 exposures_set_gains(struct exposures *exposures, const double *light)
 {
 	size_t longest = 0, shortest = 0;
@@ -324,7 +334,7 @@ exposures_set_gains(struct exposures *exposures, const double *light)
 	exposures->shortest = shortest;
 }
 
-/* The exposure times by option or key. */
+/* Sets the gains by the exposure times of option or key; all 1 where they are not known. */
 static int
 plan_gains(const struct exposure_options *options, const struct frame_head *in,
     const struct exposure_planes *planes, struct exposures *exposures)
@@ -379,4 +389,178 @@ exposures_free(struct exposures *exposures)
 	for (size_t e = 1; e < EXPOSURES_MOST; e++)
 		capture_set_free(&exposures->set[e]);
 	exposures->n = 0;
+}
+
+/* ---- the light of each exposure, measured in the images ---- */
+
+#define PIXELS 4096		/* looked at, about */
+#define MOVED_RAD (M_PI / 6)	/* nothing moves so far between exposures: they are other steps */
+#define EQUAL_RATIO 1.05	/* of the light */
+#define TIME_RATIO 1.25		/* of the light by the times to that of the images */
+#define ORDER_RATIO 4		/* of the variances of levels, in a wrong order and the right one */
+
+/* The variance of n logarithms, every stride-th of v. */
+static double
+spread(const double *v, size_t n, size_t stride)
+{
+	double sum = 0, square = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += v[i * stride];
+	for (size_t i = 0; i < n; i++)
+		square += (v[i * stride] - sum / (double)n) * (v[i * stride] - sum / (double)n);
+	return square / (double)n;
+}
+
+/* One fringe image of one exposure. */
+struct image {
+	size_t plane, exposure;
+	double level;
+};
+
+static int
+compare_planes(const void *a, const void *b)
+{
+	size_t p = ((const struct image *)a)->plane, q = ((const struct image *)b)->plane;
+
+	return p < q ? -1 : p > q;
+}
+
+/* All fringe images in the order in which they come, and their number. NULL after fail(). */
+static struct image *
+list_images(const struct exposure_look *look, size_t *n)
+{
+	struct image *image = calloc(look->in->head.c, sizeof(*image));
+
+	*n = 0;
+	if (!image)
+		fail_memory();
+	for (size_t e = 0; image && e < look->wrap->exposures.n; e++)
+		for (size_t k = 0; k < look->wrap->captures.fringes; k++)
+			for (size_t i = 0; i < exposure_fringe(look->wrap, e, k)->n; i++) {
+				size_t plane = exposure_fringe(look->wrap, e, k)->plane[i];
+
+				image[(*n)++] =
+				    (struct image){ plane, e,
+					survey_rows()->exposure_level(look, plane) };
+			}
+	if (image)
+		qsort(image, *n, sizeof(*image), compare_planes);
+	return image;
+}
+
+/* Refuses images that are in another order than is given, by their brightness. */
+static int
+check_order(const struct exposures *exposures, const struct image *image, size_t n)
+{
+	double level[n], sets = 0, steps = 0;
+	size_t one = n / exposures->n;
+	bool by_step = image[1].exposure != image[0].exposure;
+
+	for (size_t i = 0; i < n; i++)
+		level[i] = log(image[i].level);
+	for (size_t e = 0; e < exposures->n; e++) {
+		sets += spread(level + e * one, one, 1);
+		steps += spread(level + e, one, exposures->n);
+	}
+	if (exposures->described ||
+	    !(by_step ? sets * ORDER_RATIO < steps : steps * ORDER_RATIO < sets))
+		return 0;
+	return fail("--exposure-order", "by the brightness of the images %s: give "
+	    "--exposure-order %s", by_step ? "whole sets of one exposure follow each other" :
+	    "each step is there in all exposures before the next", by_step ? "set" : "step");
+}
+
+/* The mean level of each exposure. */
+static int
+find_levels(const struct exposure_look *look, double *level)
+{
+	size_t n, exposures = look->wrap->exposures.n;
+	struct image *image = list_images(look, &n);
+	int status = image ? check_order(&look->wrap->exposures, image, n) : -1;
+
+	for (size_t e = 0; e < exposures; e++)
+		level[e] = 0;
+	for (size_t i = 0; image && i < n; i++)
+		level[image[i].exposure] += image[i].level;
+	free(image);
+	return status;
+}
+
+/* Sorts exposures by falling mean levels. */
+static void
+sort(const double *light, size_t n, size_t *order)
+{
+	for (size_t e = 0; e < n; e++) {
+		size_t i = e;
+
+		for (; i > 0 && light[order[i - 1]] < light[e]; i--)
+			order[i] = order[i - 1];
+		order[i] = e;
+	}
+}
+
+/* Warns where the ratio of two exposures, as found in the images, is doubtful; once in a run. */
+static void
+warn_ratio(struct phasewrap *wrap, size_t bright, size_t dark, double ratio)
+{
+	const struct exposures *exposures = &wrap->exposures;
+	double given = (double)(exposures->gain[bright] / exposures->gain[dark]);
+
+	if (wrap->warned_ratio || !(ratio > 0))
+		return;
+	if (!exposures->timed && ratio * EQUAL_RATIO > 1) {
+		warn("--exposures", "exposures %zu and %zu are about equally bright", bright + 1,
+		    dark + 1);
+		wrap->warned_ratio = true;
+	} else if (exposures->timed &&
+	    !(given * ratio < TIME_RATIO && given * ratio * TIME_RATIO > 1)) {
+		warn("--exposure-time", "exposure %zu has %.3g times the light of exposure %zu by "
+		    "the times, and %.3g times by the images: the times count", bright + 1, given,
+		    dark + 1, 1 / ratio);
+		wrap->warned_ratio = true;
+	}
+}
+
+int
+exposure_gains_find(struct phasewrap *wrap, const struct frame *in)
+{
+	struct exposures *exposures = &wrap->exposures;
+	struct exposure_look look = { wrap, in, coarse_grid_step(in->head.w, in->head.h, PIXELS) };
+	double level[EXPOSURES_MOST], light[EXPOSURES_MOST];
+	size_t order[EXPOSURES_MOST];
+
+	if (exposures->n < 2)
+		return 0;
+	if (find_levels(&look, level) < 0)
+		return -1;
+	sort(level, exposures->n, order);
+	light[order[0]] = 1;
+	for (size_t i = 1; i < exposures->n; i++) {
+		double moved_rad, ratio = survey_rows()->exposure_ratio(&look, order[i - 1],
+		    order[i], &moved_rad);
+
+		if (moved_rad > MOVED_RAD && !exposures->timed)
+			return fail("--exposures", "exposures %zu and %zu do not show the same "
+			    "fringes, but some that are %.0f degrees apart: are these images "
+			    "more steps, and no second exposures?", order[i - 1] + 1,
+			    order[i] + 1, moved_rad * 180 / M_PI);
+		if (!(ratio > 0) && !exposures->timed)
+			return fail("--exposures", "too few pixels have fringes that are "
+			    "unsaturated in exposures %zu and %zu both, to tell how much "
+			    "longer one is: give --exposure-time", order[i - 1] + 1, order[i] + 1);
+		light[order[i]] = light[order[i - 1]] * ratio;
+		warn_ratio(wrap, order[i - 1], order[i], ratio);
+	}
+	if (!exposures->timed)
+		exposures_set_gains(exposures, light);
+	return 0;
+}
+
+void
+exposure_gains_note(const struct exposures *exposures)
+{
+	for (size_t e = 0; e < exposures->n; e++)
+		note(NULL, "exposure %zu: %.4g times the light of the shortest", e + 1,
+		    (double)(exposures->gain[e] / exposures->gain[exposures->shortest]));
 }

@@ -1,333 +1,225 @@
-/* Filters the lines of an image by its carrier's window: extended, transformed, cut, and back. */
-#include "fourier_filter.h"
+/*
+ * The filter of Fourier-transform profilometry (methods §3): a fringe image, less its flat image or
+ * over it (thesis eq. 3.6), becomes the analytic signal round its carrier by transform, window and
+ * transform back (thesis eq. 3.3); and the variance that the camera's noise has there. The loops
+ * over pixels are in fourier_rows.c.
+ */
+#include "fourier.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "base/fail.h"
-#include "base/px.h"
-#include "fourier_extend.h"
-#include "fourier_mean.h"
-#include "frame/pixel_store.h"
-#include "lanes.h"
-#include "line_fft.h"
 #include "run/run.h"
 
-#define REACH 3		/* periods of the half-width: the fringes go on so far beyond the image */
-#define FIT 5		/* carrier periods that they are predicted from */
-#define LANES LINE_FFT_LANES
-#define SAMPLE LINE_FFT_SAMPLE
-#define ROWS FOURIER_MEAN_LINES	/* that a thread takes at once: two a lane, real and imaginary */
-
-_Static_assert(ROWS == LINE_FFT_SAMPLE && ROWS == LANES_SAMPLE,
-    "a row of the image is a real or an imaginary part");
-
-struct filter {
-	const struct fourier_filter *how;
-	const struct fourier_signal *signal;
-	struct fourier_result *result;
-	struct line_fft across, down;	/* down: of no samples for lines alone */
-	struct fourier_extend row, column;
-	long first;		/* frequency of the first column of the narrow plane */
-	size_t n, stride;	/* its columns: frequencies that the window keeps; a row */
-	struct pixel_store *store;	/* of the narrow plane, signal->h rows, and window */
-	float *re, *im;
-	float *window;		/* a row of stride, or one for each frequency down */
-	unsigned char *known;	/* of each line: it has samples enough */
-	bool failed;
-};
-
-/* Floats, aligned to 64; pixel_store_drop() them. NULL after fail(). */
-static struct pixel_store *
-memory(struct filter *filter, size_t floats, float **v)
+struct pixel_store *
+fourier_scratch(size_t floats, float **v, bool *failed)
 {
 	void *made = NULL;
 	struct pixel_store *store = pixel_store_scratch(floats * sizeof(**v), &made);
 
 	if (!store) {
 		fail_memory();
-		__atomic_store_n(&filter->failed, true, __ATOMIC_RELAXED);
+		__atomic_store_n(failed, true, __ATOMIC_RELAXED);
 	}
 	*v = made;
 	return store;
 }
 
-/* Of floats, so many that the next ones are aligned to 64 as well. */
+/* ---- transforms of lines: lengths and tables ---- */
+
+size_t
+line_fft_length(size_t n)
+{
+	size_t best = 0;
+
+	if (n > INT_MAX)
+		return 0;
+	for (size_t a = 1; a <= INT_MAX; a *= 2)
+		for (size_t b = a; b <= INT_MAX; b *= 3)
+			for (size_t c = b; c <= INT_MAX; c *= 5)
+				if (c >= n && (best == 0 || c < best))
+					best = c;
+	return best;
+}
+
+static void
+factorise(struct line_fft *fft, size_t n)
+{
+	static const size_t primes[] = { 5, 3 };
+
+	fft->factors = 0;
+	for (size_t i = 0; i < 2; i++)
+		for (; n % primes[i] == 0; n /= primes[i])
+			fft->factor[fft->factors++] = primes[i];
+	if (n > 1 && (size_t)__builtin_ctzll(n) % 2) {
+		fft->factor[fft->factors++] = 2;
+		n /= 2;
+	}
+	for (; n > 1; n /= 4)
+		fft->factor[fft->factors++] = 4;
+}
+
+/* Where the result has frequency k: each step sorts the frequencies by their remainder modulo its
+ * factor. */
 static size_t
-aligned(size_t floats)
+place_of(const struct line_fft *fft, size_t k)
 {
-	return (floats + 15) / 16 * 16;
+	size_t at = 0, block = fft->n;
+
+	for (size_t i = 0; i < fft->factors; i++) {
+		block /= fft->factor[i];
+		at += k % fft->factor[i] * block;
+		k /= fft->factor[i];
+	}
+	return at;
 }
 
-/* The place of frequency k of N. */
-static size_t
-place(long k, size_t n)
+int
+line_fft_new(size_t n, struct line_fft *fft)
 {
-	return k < 0 ? n - (size_t)-k : (size_t)k;
+	*fft = (struct line_fft){ .n = n, .cos = malloc(n * sizeof(*fft->cos)),
+		.sin = malloc(n * sizeof(*fft->sin)), .place = malloc(n * sizeof(*fft->place)) };
+	if (!fft->cos || !fft->sin || !fft->place)
+		return fail_memory();
+	factorise(fft, n);
+	for (size_t k = 0; k < n; k++) {
+		double angle = -2 * M_PI * (double)k / (double)n;
+
+		fft->cos[k] = (float)cos(angle);
+		fft->sin[k] = (float)sin(angle);
+		fft->place[k] = place_of(fft, k);
+	}
+	return 0;
 }
 
-/* ---- rows ---- */
-
-/* Samples of lines side by side; a line by itself, of which the first lane counts; what those who
- * go on with them work in. */
-struct row_memory {
-	float *lines, *alone, *other;
-	unsigned char *known;
-	bool holes[ROWS];
-	size_t samples[ROWS];
-	_Alignas(64) float rest[ROWS];	/* the mean of each row */
-};
-
-/* Lines y and on, as far as there are, so many at most. */
-static struct lanes
-lanes_of(const struct fourier_signal *signal, size_t y, size_t most)
+void
+line_fft_free(struct line_fft *fft)
 {
-	size_t lines = signal->h - y < most ? signal->h - y : most;
-
-	return (struct lanes){ signal->w, lines, signal->along, signal->apart };
+	free(fft->cos);
+	free(fft->sin);
+	free(fft->place);
+	*fft = (struct line_fft){ 0 };
 }
 
-/* Rows y and on become lines. */
-static void
-take_rows(const struct filter *filter, size_t y, struct row_memory *rows)
+/* ---- the signal ---- */
+
+#define LEAST_UNIT 0.1	/* of the mean one */
+
+/* Reads the source, and makes the signal unless that is NULL. *sum: of the units of *count
+ * pixels. */
+static int
+read_source(struct run *run, const struct fourier_source *source, struct fourier_signal *signal,
+    double *sum, size_t *count)
 {
-	const struct fourier_signal *signal = filter->signal;
-	size_t w = signal->w;
-	struct lanes lanes = lanes_of(signal, y, ROWS);
-	double sum[ROWS] = { 0 };
-	uint32_t count[ROWS] = { 0 };
+	size_t h = source->in->head.h;
+	struct signal_job job = { source, signal, calloc(h, sizeof(double)),
+		calloc(h, sizeof(size_t)), false };
+	int status = job.sum && job.count ? 0 : fail_memory();
 
-	if (lanes.lines < ROWS)
-		memset(rows->lines, 0, w * ROWS * sizeof(*rows->lines));
-	lanes_read(&lanes, signal->v + y * signal->apart, rows->lines);
-	for (size_t x = 0; x < w; x++) {
-		const float *restrict v = rows->lines + x * ROWS;
-
-		CPU_SIMD
-		for (size_t i = 0; i < ROWS; i++) {
-			bool known = !px_isnan(v[i]);
-
-			sum[i] += (double)px_select(known, v[i], 0);
-			count[i] += known;
+	*sum = 0;
+	*count = 0;
+	if (status == 0) {
+		run_for(run, fourier_items(h, FOURIER_ROWS), fourier_rows()->signal, &job);
+		for (size_t y = 0; y < h; y++) {
+			*sum += job.sum[y];
+			*count += job.count[y];
 		}
 	}
-	for (size_t i = 0; i < ROWS; i++) {
-		rows->samples[i] = count[i];
-		rows->holes[i] = count[i] < w;
-		rows->rest[i] = count[i] ? (float)(sum[i] / count[i]) : 0;
-	}
+	free(job.sum);
+	free(job.count);
+	return job.failed ? -1 : status;
 }
 
-/* A row with holes is gone on with by itself. */
-static void
-extend_alone(const struct filter *filter, size_t i, struct row_memory *rows)
+int
+fourier_signal_find_least(struct run *run, struct fourier_source *source)
 {
-	struct fourier_extend extend = filter->row;
-	size_t lanes = FOURIER_EXTEND_LANES_LEAST;
-	_Alignas(64) float rest[FOURIER_EXTEND_LANES_LEAST];
+	double sum;
+	size_t n;
 
-	extend.lanes = lanes;
-	for (size_t lane = 0; lane < lanes; lane++)
-		rest[lane] = rows->rest[i];
-	for (size_t x = 0; x < extend.n; x++) {
-		float v = rows->lines[x * ROWS + i];
-
-		rows->known[x] = !px_isnan(v);
-		for (size_t lane = 0; lane < lanes; lane++)
-			rows->alone[x * lanes + lane] = v;
-	}
-	fourier_extend_lines(&extend, rest, rows->alone, rows->known, rows->other);
-	for (size_t x = 0; x < extend.total; x++)
-		rows->lines[x * ROWS + i] = rows->alone[x * lanes];
+	source->least_unit = 0;
+	if (source->flats == 0 || source->removal == REMOVAL_DIFFERENCE)
+		return 0;
+	if (read_source(run, source, NULL, &sum, &n) < 0)
+		return -1;
+	if (n > 0 && !(sum > 0))
+		return fail(NULL, source->flats == 2
+			? "white is nowhere brighter than black: are the flat images in this order?"
+			: "the flat image is black");
+	source->least_unit = n > 0 ? (float)(LEAST_UNIT * sum / (double)n) : 1;
+	return 0;
 }
 
-/* Lines become longer, without holes. */
-static void
-extend_rows(const struct filter *filter, struct row_memory *rows)
+int
+fourier_signal_make(
+    struct run *run, const struct fourier_source *source, struct fourier_signal *signal)
 {
-	bool holes = false;
+	void *memory = NULL;
+	double sum;
+	size_t n;
 
-	for (size_t i = 0; i < ROWS; i++)
-		holes |= rows->holes[i];
-	if (!holes) {
-		fourier_extend_lines(&filter->row, rows->rest, rows->lines, NULL, rows->other);
-		return;
-	}
-	for (size_t i = 0; i < ROWS; i++)
-		extend_alone(filter, i, rows);
+	*signal = (struct fourier_signal){ .w = source->in->head.w, .h = source->in->head.h,
+		.along = 1, .apart = source->in->head.w };
+	signal->store = pixel_store_scratch(signal->w * signal->h * sizeof(*signal->v), &memory);
+	if (!signal->store)
+		return fail_memory();
+	signal->v = memory;
+	if (read_source(run, source, signal, &sum, &n) < 0)
+		return -1;
+	signal->holes = signal->w * signal->h - n;
+	return 0;
 }
 
-/* Means over two periods, of rows y and on. */
-static void
-make_means(const struct filter *filter, size_t y, const struct row_memory *rows)
+void
+fourier_signal_free(struct fourier_signal *signal)
 {
-	double period = 1 / filter->how->carrier.x;
-	const struct fourier_signal *signal = filter->signal;
-	const struct lanes lanes = lanes_of(signal, y, ROWS);
-	size_t total = filter->row.total;
-	float *once = rows->other, *twice = once + total * ROWS;
-
-	fourier_mean_lines(rows->lines, total, period, once);
-	fourier_mean_lines(once, total, period, twice);
-	lanes_write(&lanes, twice, NULL, 1, filter->result->mean + y * signal->apart);
+	pixel_store_drop(signal->store);
 }
 
-/* What the window may keep of rows y and on; two real rows are the real and the imaginary part of a
- * line that was transformed. */
-static void
-keep_rows(const struct filter *filter, size_t y, const float *lines)
+void
+fourier_signal_turn(struct fourier_signal *signal)
 {
-	size_t total = filter->row.total, h = filter->signal->h;
+	size_t w = signal->w, along = signal->along;
 
-	for (size_t i = 0; i < filter->stride; i++) {
-		long k = filter->first + (long)(i < filter->n ? i : 0);
-		const float *a = lines + filter->across.place[place(k, total)] * SAMPLE;
-		const float *b = lines + filter->across.place[place(-k, total) % total] * SAMPLE;
-
-		for (size_t lane = 0; lane < LANES; lane++) {
-			size_t first = (y + lane) * filter->stride + i;
-			size_t second = first + LANES * filter->stride;
-
-			if (y + lane < h) {
-				filter->re[first] = (a[lane] + b[lane]) * 0.5f;
-				filter->im[first] = (a[LANES + lane] - b[LANES + lane]) * 0.5f;
-			}
-			if (y + LANES + lane < h) {
-				filter->re[second] = (a[LANES + lane] + b[LANES + lane]) * 0.5f;
-				filter->im[second] = (b[lane] - a[lane]) * 0.5f;
-			}
-		}
-	}
+	signal->w = signal->h;
+	signal->h = w;
+	signal->along = signal->apart;
+	signal->apart = along;
 }
 
-static void
-forward(void *arg, size_t item)
+/* ---- the filter ---- */
+
+#define EXTENDED_PERIODS 3	/* of the half-width: the fringes are extended beyond the image */
+#define FITTED_PERIODS 5	/* of the carrier: the extension is predicted from them */
+
+/*
+ * 1 at a distance u = 0 from the carrier, over the half-width, and 0 from u = 1 on: hann is
+ * (1 + cos pi u) / 2; gauss exp(-4.5 u^2), three standard deviations, cut there; tukey is 1 up to
+ * u = 1/2 and then a half-wave of a cosine.
+ */
+static float
+fourier_window(enum fourier_shape shape, double u)
 {
-	struct filter *filter = arg;
-	size_t total = filter->row.total, h = filter->signal->h, y = item * ROWS;
-	size_t others = aligned(fourier_extend_memory(&filter->row));
-	size_t alone = aligned(total * FOURIER_EXTEND_LANES_LEAST);
-	size_t known = aligned(filter->signal->w / sizeof(float) + 1);
-	struct row_memory rows;
-	struct pixel_store *store;
-
-	if (others < 2 * total * ROWS)
-		others = 2 * total * ROWS;
-	store = memory(filter, total * SAMPLE + others + alone + known, &rows.lines);
-	if (!store)
-		return;
-	rows.other = rows.lines + total * SAMPLE;
-	rows.alone = rows.other + others;
-	rows.known = (unsigned char *)(rows.alone + alone);
-	take_rows(filter, y, &rows);
-	extend_rows(filter, &rows);
-	for (size_t i = 0; i < ROWS && y + i < h; i++)
-		filter->known[y + i] = (double)rows.samples[i] * filter->how->carrier.x >= 1;
-	if (filter->result->mean)
-		make_means(filter, y, &rows);
-	/* a row's level is no fringe: taken off, it does not leak */
-	for (size_t x = 0; x < total; x++) {
-		float *restrict v = rows.lines + x * ROWS;
-
-		CPU_SIMD
-		for (size_t i = 0; i < ROWS; i++)
-			v[i] -= rows.rest[i];
+	if (!(u < 1))
+		return 0;
+	switch (shape) {
+	case WINDOW_HANN:
+		return (float)(0.5 + 0.5 * cos(M_PI * u));
+	case WINDOW_GAUSS:
+		return (float)exp(-4.5 * u * u);
+	case WINDOW_TUKEY:
+		break;
 	}
-	line_fft_run(&filter->across, rows.lines);
-	keep_rows(filter, y, rows.lines);
-	pixel_store_drop(store);
+	return u <= 0.5 ? 1 : (float)(0.5 + 0.5 * cos(M_PI * (2 * u - 1)));
 }
 
-/* ---- columns, and back ---- */
-
-/* LANES columns of the narrow plane, times the window. */
-static void
-filter_columns(void *arg, size_t item)
-{
-	struct filter *filter = arg;
-	size_t h = filter->signal->h, total = filter->column.total, stride = filter->stride;
-	size_t others = aligned(fourier_extend_memory(&filter->column));
-	float *re = filter->re + item * LANES, *im = filter->im + item * LANES, *lines, *spectrum;
-	static const _Alignas(64) float rest[LANES] = { 0 };
-	const float scale = 1 / (float)total;
-	struct pixel_store *store;
-
-	store = memory(filter, 2 * total * SAMPLE + others, &lines);
-	if (!store)
-		return;
-	spectrum = lines + total * SAMPLE;
-	for (size_t y = 0; y < h; y++) {
-		memcpy(lines + y * SAMPLE, re + y * stride, LANES * sizeof(*re));
-		memcpy(lines + y * SAMPLE + LANES, im + y * stride, LANES * sizeof(*im));
-	}
-	fourier_extend_lines(
-	    &filter->column, rest, lines, filter->known, spectrum + total * SAMPLE);
-	line_fft_run(&filter->down, lines);
-	/* parts change places for the way back, here and below */
-	for (size_t y = 0; y < total; y++) {
-		const float *restrict from = lines + filter->down.place[y] * SAMPLE;
-		const float *restrict window = filter->window + y * stride + item * LANES;
-		float *restrict to = spectrum + y * SAMPLE;
-
-		CPU_SIMD
-		for (size_t lane = 0; lane < LANES; lane++) {
-			to[LANES + lane] = from[lane] * window[lane];
-			to[lane] = from[LANES + lane] * window[lane];
-		}
-	}
-	line_fft_run(&filter->down, spectrum);
-	for (size_t y = 0; y < h; y++) {
-		const float *restrict from = spectrum + filter->down.place[y] * SAMPLE;
-
-		CPU_SIMD
-		for (size_t lane = 0; lane < LANES; lane++) {
-			re[y * stride + lane] = from[LANES + lane] * scale;
-			im[y * stride + lane] = from[lane] * scale;
-		}
-	}
-	pixel_store_drop(store);
-}
-
-/* LANES rows of the narrow plane become those of the result. */
-static void
-back(void *arg, size_t item)
-{
-	struct filter *filter = arg;
-	const struct fourier_signal *signal = filter->signal;
-	size_t total = filter->row.total, y = item * LANES;
-	const struct lanes lanes = lanes_of(signal, y, LANES);
-	const size_t *from = filter->across.place;
-	const float scale = 1 / (float)total;
-	float *v;
-	struct pixel_store *store = memory(filter, total * SAMPLE, &v);
-
-	if (!store)
-		return;
-	memset(v, 0, total * SAMPLE * sizeof(*v));
-	for (size_t i = 0; i < filter->n; i++) {
-		float *to = v + place(filter->first + (long)i, total) * SAMPLE;
-		float weight = filter->down.n ? 1 : filter->window[i];
-
-		for (size_t lane = 0; lane < lanes.lines; lane++) {
-			to[lane] = filter->im[(y + lane) * filter->stride + i] * weight;
-			to[LANES + lane] = filter->re[(y + lane) * filter->stride + i] * weight;
-		}
-	}
-	line_fft_run(&filter->across, v);
-	lanes_write(&lanes, v + LANES, from, scale, filter->result->re + y * signal->apart);
-	lanes_write(&lanes, v, from, scale, filter->result->im + y * signal->apart);
-	pixel_store_drop(store);
-}
-
-/* ---- planning ---- */
-
-/* Cyclic lines of n samples, for frequencies of this half-width about a carrier. */
+/* Plans cyclic lines of n samples, for frequencies of this half-width about a carrier. */
 static int
 plan_line(size_t n, double half_width, double carrier, struct fourier_extend *extend)
 {
-	double reach = ceil(REACH / half_width), fit = ceil(FIT / carrier);
+	double reach = ceil(EXTENDED_PERIODS / half_width), fit = ceil(FITTED_PERIODS / carrier);
 
 	extend->n = n;
 	extend->reach = reach < 4 * (double)n ? (size_t)reach : 4 * n;
@@ -339,7 +231,7 @@ plan_line(size_t n, double half_width, double carrier, struct fourier_extend *ex
 
 /* Sets the window; what lies beyond its half-width is 0. */
 static void
-make_window(struct filter *filter)
+make_window(struct filter_job *filter)
 {
 	const struct fourier_filter *how = filter->how;
 	size_t down = filter->down.n ? filter->down.n : 1;
@@ -362,7 +254,7 @@ make_window(struct filter *filter)
 }
 
 static int
-plan(struct filter *filter)
+plan(struct filter_job *filter)
 {
 	const struct fourier_filter *how = filter->how;
 	const struct fourier_signal *signal = filter->signal;
@@ -370,20 +262,20 @@ plan(struct filter *filter)
 	size_t down = 1, plane;
 
 	filter->row.channels = 1;
-	filter->row.lanes = ROWS;
+	filter->row.lanes = FILTER_ROWS;
 	filter->column.channels = 2;
-	filter->column.lanes = LANES;
+	filter->column.lanes = FFT_LANES;
 	if (plan_line(signal->w, how->half_width, how->carrier.x, &filter->row) < 0 ||
 	    line_fft_new(filter->row.total, &filter->across) < 0)
 		return -1;
 	n = (double)filter->row.total;
-	/* from the Nyquist frequency on the other side lobe lies */
+	/* the mirrored side lobe lies beyond the Nyquist frequency */
 	last = fmin(floor((how->carrier.x + how->half_width) * n), floor((n - 1) / 2));
 	filter->first = (long)ceil((how->carrier.x - how->half_width) * n);
 	if ((long)last < filter->first)
 		return fail("--window-width", "the window holds no frequency of an image so small");
 	filter->n = (size_t)((long)last - filter->first + 1);
-	filter->stride = aligned(filter->n);
+	filter->stride = fourier_aligned(filter->n);
 	if (how->transform == TRANSFORM_2D) {
 		if (plan_line(signal->h, how->half_width,
 			fmax(fabs(how->carrier.y), how->half_width), &filter->column) < 0 ||
@@ -392,7 +284,8 @@ plan(struct filter *filter)
 		down = filter->column.total;
 	}
 	plane = signal->h * filter->stride;
-	filter->store = memory(filter, 2 * plane + down * filter->stride, &filter->re);
+	filter->store = fourier_scratch(2 * plane + down * filter->stride, &filter->re,
+	    &filter->failed);
 	filter->known = malloc(signal->h);
 	if (!filter->store || !filter->known)
 		return fail_memory();
@@ -406,24 +299,26 @@ int
 fourier_filter_run(struct run *run, const struct fourier_filter *how,
     const struct fourier_signal *signal, bool mean, struct fourier_result *result)
 {
-	struct filter filter = { .how = how, .signal = signal, .result = result };
-	size_t plane = aligned(signal->w * signal->h), h = signal->h;
+	struct filter_job filter = { .how = how, .signal = signal, .result = result };
+	size_t plane = fourier_aligned(signal->w * signal->h), h = signal->h;
 	int status = -1;
 
 	*result = (struct fourier_result){ .w = signal->along == 1 ? signal->w : h,
 		.h = signal->along == 1 ? h : signal->w };
-	result->store = memory(&filter, (mean ? 3 : 2) * plane, &result->re);
+	result->store = fourier_scratch((mean ? 3 : 2) * plane, &result->re, &filter.failed);
 	if (result->store) {
 		result->im = result->re + plane;
 		result->mean = mean ? result->im + plane : NULL;
 		status = plan(&filter);
 	}
 	if (status == 0)
-		run_for(run, (h + ROWS - 1) / ROWS, forward, &filter);
+		run_for(run, fourier_items(h, FILTER_ROWS), fourier_rows()->filter_forward,
+		    &filter);
 	if (status == 0 && filter.down.n && !filter.failed)
-		run_for(run, filter.stride / LANES, filter_columns, &filter);
+		run_for(run, filter.stride / FFT_LANES, fourier_rows()->filter_columns,
+		    &filter);
 	if (status == 0 && !filter.failed)
-		run_for(run, (h + LANES - 1) / LANES, back, &filter);
+		run_for(run, fourier_items(h, FFT_LANES), fourier_rows()->filter_back, &filter);
 	line_fft_free(&filter.across);
 	line_fft_free(&filter.down);
 	pixel_store_drop(filter.store);
@@ -435,4 +330,84 @@ void
 fourier_filter_free(struct fourier_result *result)
 {
 	pixel_store_drop(result->store);
+}
+
+/*
+ * ---- the noise of the analytic signal round a carrier ----
+ *
+ * Independent noise of variance v(x) in the signal's samples is noise of variance
+ * sum |h(x - x')|^2 v(x') in the analytic signal, where h is the response of the window in the
+ * spectrum. |h|^2 is approximated by a Gaussian of the same integral (the noise bandwidth) and the
+ * same second moment, which is exact where the variance is even.
+ */
+
+#define STEPS 1000	/* of integrals over the window */
+#define SIGMAS 3	/* standard deviations of |h|^2 that are summed */
+
+double
+fourier_sigma_reach(const struct fourier_filter *how)
+{
+	bool plane = how->transform == TRANSFORM_2D;
+	double power = 0, slopes = 0;
+
+	for (int i = 0; i + 1 < STEPS; i++) {
+		double u = (i + 0.5) / STEPS, around = plane ? u : 1;
+		double here = (double)fourier_window(how->shape, (double)i / STEPS);
+		double next = (double)fourier_window(how->shape, (i + 1.0) / STEPS);
+		double mean = (here + next) / 2, slope = (next - here) * STEPS;
+
+		power += around * mean * mean;
+		slopes += around * slope * slope;
+	}
+	return sqrt(slopes / power / (plane ? 2 : 1)) / (2 * M_PI * how->half_width);
+}
+
+/* Smooths both planes along rows, or down columns. */
+static void
+smooth(struct run *run, struct sigma_job *job, bool down)
+{
+	float *v = job->v, *n = job->n;
+
+	job->down = down;
+	run_for(run, fourier_items(job->h, FOURIER_ROWS), fourier_rows()->sigma_smooth, job);
+	job->v = job->to_v;
+	job->n = job->to_n;
+	job->to_v = v;
+	job->to_n = n;
+}
+
+int
+fourier_sigma_make(struct run *run, const struct fourier_source *source,
+    struct phase_noise_model noise, const struct fourier_filter *how, double noise_bandwidth,
+    bool down, float **variance)
+{
+	double reach = fourier_sigma_reach(how);
+	size_t w = source->in->head.w, h = source->in->head.h, longest = w > h ? w : h;
+	struct sigma_job job = { .source = source, .noise = noise, .w = w, .h = h };
+	float *planes = reallocarray(NULL, w * h, 4 * sizeof(*planes));
+	float scale = (float)(noise_bandwidth / 2);
+
+	job.radius = (size_t)fmin(ceil(SIGMAS * reach), (double)longest);
+	job.kernel = calloc(job.radius + 1, sizeof(*job.kernel));
+	*variance = malloc(w * h * sizeof(**variance));
+	job.failed = !planes || !job.kernel || !*variance;
+	if (job.failed)
+		fail_memory();
+	for (size_t k = 0; k <= job.radius && !job.failed; k++)
+		job.kernel[k] = (float)exp(-0.5 * (double)(k * k) / (reach * reach));
+	job.v = planes;
+	job.n = planes + w * h;
+	job.to_v = planes + 2 * w * h;
+	job.to_n = planes + 3 * w * h;
+	if (!job.failed)
+		run_for(run, fourier_items(h, FOURIER_ROWS), fourier_rows()->sigma_read, &job);
+	if (!job.failed && (how->transform == TRANSFORM_2D || !down))
+		smooth(run, &job, false);
+	if (!job.failed && (how->transform == TRANSFORM_2D || down))
+		smooth(run, &job, true);
+	if (!job.failed)
+		fourier_rows()->sigma_variance(&job, scale, *variance);
+	free(planes);
+	free(job.kernel);
+	return job.failed ? -1 : 0;
 }

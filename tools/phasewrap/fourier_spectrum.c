@@ -1,44 +1,22 @@
-/* The power spectrum of an image, tile by tile: where its carrier is looked for. */
-#include "fourier_spectrum.h"
+/*
+ * Finds the carrier of an image, the frequency of its fringes, in its power spectrum: a peak that
+ * stands out from its surroundings on all sides (texture, noise) and from the frequencies below and
+ * above it in its own direction (the trail of an edge).
+ */
+#include "fourier.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "base/fail.h"
-#include "base/px.h"
-#include "frame/pixel_store.h"
 #include "image/statistics.h"
-#include "lanes.h"
-#include "line_fft.h"
 #include "run/run.h"
 
-#define TILE 512	/* pixels along each side of a piece of the image, or less */
-#define TILES 3		/* of them along each side of the image, or less */
-#define RING_RATIO 1.25
-#define HOLE 8		/* samples */
-#define PARTS 16	/* sums of a row */
-#define BLOCK 64	/* samples that change places at once */
+/* ---- the spectrum of an image: the mean over pieces of it ---- */
 
-/* Two pieces of the image are the real and the imaginary part of a plane that is transformed. */
-struct piece {
-	const float *from;	/* its first sample */
-	float mean;
-	float *counts;		/* how much its samples count; NULL: all alike */
-};
-
-struct job {
-	const struct fourier_signal *signal;
-	const struct fourier_spectrum *spectrum;
-	struct line_fft across, down;
-	struct piece piece[2];
-	size_t pieces;			/* 1 or 2 */
-	float fade_x[TILE], fade_y[TILE];
-	float *re, *im, *power;		/* of the plane, h rows of stride floats */
-	size_t stride;
-	bool failed;
-};
+#define TILES 3		/* pieces along each side of the image, or fewer */
+#define RING_RATIO 1.25	/* of the frequencies of a ring and the next one */
 
 /* A wave that fades n samples out towards both ends. */
 static void
@@ -48,289 +26,7 @@ make_fade(float *fade, size_t n)
 		fade[i] = (float)pow(sin(M_PI * ((double)i + 0.5) / (double)n), 2);
 }
 
-/* Means over 2 HOLE + 1 samples along a line of n, those beyond its ends being as the last one. */
-static void
-blur(const float *from, size_t stride, size_t n, float *to)
-{
-	float sum = 0;
-
-	for (long i = -HOLE; i <= HOLE; i++)
-		sum += from[(size_t)(i < 0 ? 0 : i < (long)n ? i : (long)n - 1) * stride];
-	for (size_t i = 0; i < n; i++) {
-		size_t out = i < HOLE ? 0 : i - HOLE, in = i + HOLE + 1 < n ? i + HOLE + 1 : n - 1;
-
-		to[i * stride] = sum / (2 * HOLE + 1);
-		sum += from[in * stride] - from[out * stride];
-	}
-}
-
-/* How much samples count beside holes, whose sharp edges would spread the light and the fringes
- * over other frequencies: nothing at the edge, all of them HOLE samples away. NULL after fail(). */
-static float *
-fade_holes(const float *from, size_t stride, size_t w, size_t h)
-{
-	float *known = calloc(2 * w * h, sizeof(*known)), *rows;
-
-	if (!known) {
-		fail_memory();
-		return NULL;
-	}
-	rows = known + w * h;
-	for (size_t y = 0; y < h; y++)
-		for (size_t x = 0; x < w; x++)
-			known[y * w + x] = !px_isnan(from[y * stride + x]);
-	for (size_t y = 0; y < h; y++)
-		blur(known + y * w, 1, w, rows + y * w);
-	for (size_t x = 0; x < w; x++)
-		blur(rows + x, w, h, known + x);
-	for (size_t i = 0; i < w * h; i++)
-		known[i] = px_max(2 * known[i] - 1, 0);
-	return known;
-}
-
-/* The sum of a row's samples, and how many there are. */
-static double
-sum_row(const float *restrict v, size_t n, size_t *count)
-{
-	float sums[PARTS] = { 0 };
-	uint32_t known = 0;
-	double sum = 0;
-	size_t x = 0;
-
-	for (; x + PARTS <= n; x += PARTS)
-		for (size_t i = 0; i < PARTS; i++) {
-			bool good = !px_isnan(v[x + i]);
-
-			sums[i] += px_select(good, v[x + i], 0);
-			known += good;
-		}
-	for (; x < n; x++) {
-		sum += px_isnan(v[x]) ? 0 : (double)v[x];
-		known += !px_isnan(v[x]);
-	}
-	for (size_t i = 0; i < PARTS; i++)
-		sum += (double)sums[i];
-	*count += known;
-	return sum;
-}
-
-/* Finds the mean of a piece, and what counts of it. */
-static void
-prepare(void *arg, size_t item)
-{
-	struct job *job = arg;
-	const struct fourier_spectrum *spectrum = job->spectrum;
-	struct piece *piece = &job->piece[item];
-	double sum = 0;
-	size_t count = 0;
-
-	if (job->signal->holes &&
-	    !(piece->counts = fade_holes(piece->from, job->signal->w, spectrum->tile_w,
-		spectrum->tile_h)))
-		__atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
-	for (size_t y = 0; y < spectrum->tile_h; y++)
-		sum += sum_row(piece->from + y * job->signal->w, spectrum->tile_w, &count);
-	piece->mean = count ? (float)(sum / (double)count) : 0;
-}
-
-/* n samples from x on of row y of a piece, its mean taken off and its borders faded out, as a part
- * of the lane of lines. */
-static void
-take_row(const struct job *job, const struct piece *piece, size_t x, size_t n, size_t y, float *to)
-{
-	const float *restrict v = piece->from + y * job->signal->w + x;
-	const float *counts = piece->counts ? piece->counts + y * job->spectrum->tile_w + x : NULL;
-	float mean = piece->mean, down = job->fade_y[y];
-
-	for (size_t i = 0; i < n; i++) {
-		float fade = job->fade_x[x + i] * down * (counts ? counts[i] : 1);
-
-		to[(x + i) * LINE_FFT_SAMPLE] = px_select(px_isnan(v[i]), 0, fade * (v[i] - mean));
-	}
-}
-
-static float *
-new_lines(struct job *job, size_t n, struct pixel_store **store)
-{
-	void *memory = NULL;
-
-	*store = pixel_store_scratch(n * LINE_FFT_SAMPLE * sizeof(float), &memory);
-	if (!*store) {
-		fail_memory();
-		__atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
-	}
-	return memory;
-}
-
-static void
-transform_rows(void *arg, size_t item)
-{
-	struct job *job = arg;
-	const struct fourier_spectrum *spectrum = job->spectrum;
-	size_t y = item * LINE_FFT_LANES, w = spectrum->w;
-	const struct lanes lanes = { w, spectrum->h - y < LINE_FFT_LANES ? spectrum->h - y :
-		LINE_FFT_LANES, 1, job->stride };
-	struct pixel_store *store;
-	float *v = new_lines(job, w, &store);
-
-	if (!v)
-		return;
-	if (y + LINE_FFT_LANES > spectrum->tile_h || job->pieces < 2)
-		memset(v, 0, w * LINE_FFT_SAMPLE * sizeof(*v));
-	memset(v + spectrum->tile_w * LINE_FFT_SAMPLE, 0,
-	    (w - spectrum->tile_w) * LINE_FFT_SAMPLE * sizeof(*v));
-	for (size_t x = 0; x < spectrum->tile_w; x += BLOCK) {
-		size_t n = spectrum->tile_w - x < BLOCK ? spectrum->tile_w - x : BLOCK;
-
-		for (size_t i = 0; i < LINE_FFT_LANES && y + i < spectrum->tile_h; i++)
-			for (size_t part = 0; part < job->pieces; part++)
-				take_row(job, &job->piece[part], x, n, y + i,
-				    v + part * LINE_FFT_LANES + i);
-	}
-	line_fft_run(&job->across, v);
-	lanes_write(&lanes, v, job->across.place, 1, job->re + y * job->stride);
-	lanes_write(&lanes, v + LINE_FFT_LANES, job->across.place, 1, job->im + y * job->stride);
-	pixel_store_drop(store);
-}
-
-/* Adds |Z(k)|^2 of some columns. */
-static void
-transform_columns(void *arg, size_t item)
-{
-	struct job *job = arg;
-	size_t x = item * LINE_FFT_LANES, h = job->spectrum->h, n = LINE_FFT_LANES;
-	struct pixel_store *store;
-	float *v = new_lines(job, h, &store);
-
-	if (!v)
-		return;
-	for (size_t y = 0; y < h; y++) {
-		memcpy(v + y * LINE_FFT_SAMPLE, job->re + y * job->stride + x, n * sizeof(*v));
-		memcpy(v + y * LINE_FFT_SAMPLE + n, job->im + y * job->stride + x, n * sizeof(*v));
-	}
-	line_fft_run(&job->down, v);
-	for (size_t y = 0; y < h; y++) {
-		const float *restrict from = v + job->down.place[y] * LINE_FFT_SAMPLE;
-		float *restrict to = job->power + y * job->stride + x;
-
-		CPU_SIMD
-		for (size_t i = 0; i < LINE_FFT_LANES; i++)
-			to[i] += from[i] * from[i] + from[n + i] * from[n + i];
-	}
-	pixel_store_drop(store);
-}
-
-/* Of two real pieces, one real and one imaginary, |Z(k)|^2 + |Z(-k)|^2 is twice both powers. */
-static void
-join_powers(void *arg, size_t y)
-{
-	const struct job *job = arg;
-	const struct fourier_spectrum *spectrum = job->spectrum;
-	const float *a = job->power + y * job->stride;
-	const float *b = job->power + (y ? spectrum->h - y : 0) * job->stride + spectrum->w;
-	float *to = spectrum->power + y * spectrum->columns;
-
-	to[0] = a[0] + b[-(ptrdiff_t)spectrum->w];
-	for (size_t x = 1; x < spectrum->columns; x++)
-		to[x] = a[x] + b[-(ptrdiff_t)x];
-}
-
-float
-fourier_spectrum_power(const struct fourier_spectrum *spectrum, const float *power, long k, long l)
-{
-	long w = (long)spectrum->w, h = (long)spectrum->h;
-
-	k = (k % w + w) % w;
-	if (k > w / 2) {
-		k = w - k;
-		l = -l;
-	}
-	return power[(size_t)((l % h + h) % h) * spectrum->columns + (size_t)k];
-}
-
-double
-fourier_spectrum_mean(const struct fourier_spectrum *spectrum, double k, double l, long radius)
-{
-	long at_k = lround(k), at_l = lround(l);
-	double sum = 0;
-
-	for (long i = -radius; i <= radius; i++)
-		for (long j = -radius; j <= radius; j++)
-			sum += (double)fourier_spectrum_power(
-			    spectrum, spectrum->power, at_k + i, at_l + j);
-	return sum / (double)((2 * radius + 1) * (2 * radius + 1));
-}
-
-/* Row y of the means; beyond the ends the frequencies go on. */
-static void
-smooth_row(void *arg, size_t y)
-{
-	struct fourier_spectrum *spectrum = arg;
-	size_t n = spectrum->columns;
-	float sum[TILE + 2], *restrict to = spectrum->smooth + y * n;
-	const float *restrict own = spectrum->power + y * n;
-	const float *restrict above = spectrum->power + (y ? y - 1 : spectrum->h - 1) * n;
-	const float *restrict below = spectrum->power + (y + 1 < spectrum->h ? y + 1 : 0) * n;
-
-	for (size_t x = 0; x < n; x++)
-		sum[x + 1] = above[x] + own[x] + below[x];
-	sum[0] = sum[n + 1] = 0;
-	for (long j = -1; j <= 1; j++) {
-		sum[0] += fourier_spectrum_power(spectrum, spectrum->power, -1, (long)y + j);
-		sum[n + 1] += fourier_spectrum_power(
-		    spectrum, spectrum->power, (long)n, (long)y + j);
-	}
-	for (size_t x = 0; x < n; x++)
-		to[x] = (sum[x] + sum[x + 1] + sum[x + 2]) * (1.0f / 9);
-}
-
-struct fourier_carrier
-fourier_spectrum_frequency(const struct fourier_spectrum *spectrum, size_t x, size_t y)
-{
-	double h = (double)spectrum->h;
-
-	return (struct fourier_carrier){ (double)x / (double)spectrum->w,
-		(2 * y < spectrum->h ? (double)y : (double)y - h) / h };
-}
-
-double
-fourier_spectrum_cycles(const struct fourier_spectrum *spectrum, struct fourier_carrier f)
-{
-	return hypot(f.x * (double)spectrum->tile_w, f.y * (double)spectrum->tile_h);
-}
-
-/* How many frequencies of a row lie within this square of their size. */
-static size_t
-columns_within(const struct fourier_spectrum *spectrum, double fy, double square)
-{
-	double room = square - fy * fy, x = room < 0 ? -1 : sqrt(room) * (double)spectrum->w;
-
-	return x < 0 ? 0 : x < (double)spectrum->columns ? (size_t)x + 1 : spectrum->columns;
-}
-
-double
-fourier_spectrum_ring(struct fourier_spectrum *spectrum, struct fourier_carrier f)
-{
-	double i = floor(-log(hypot(f.x, f.y)) / log(RING_RATIO));
-	size_t r = i < 0 ? 0 : i < FOURIER_RINGS - 1 ? (size_t)i : FOURIER_RINGS - 1, n = 0;
-	double inner = r < FOURIER_RINGS - 1 ? pow(RING_RATIO, -2 * (double)(r + 1)) : 0;
-	double outer = pow(RING_RATIO, -2 * (double)r);
-
-	if (!isnan(spectrum->ring[r]))
-		return spectrum->ring[r];
-	for (size_t y = 0; y < spectrum->h; y++) {
-		double fy = fourier_spectrum_frequency(spectrum, 0, y).y;
-		size_t x = columns_within(spectrum, fy, inner);
-		size_t end = columns_within(spectrum, fy, outer);
-
-		for (x += y == 0 && x == 0; x < end; x++)
-			spectrum->sorted[n++] =
-			    (double)spectrum->smooth[y * spectrum->columns + x];
-	}
-	spectrum->ring[r] = n ? statistics_quantile(spectrum->sorted, n, 0.5) : 0;
-	return spectrum->ring[r];
-}
-
+/* Sets the first samples of the pieces along a side of n; how many there are. */
 static size_t
 place_tiles(size_t n, size_t tile, size_t *at)
 {
@@ -344,45 +40,48 @@ place_tiles(size_t n, size_t tile, size_t *at)
 
 /* Adds up the powers of all pieces, whose first columns and rows are at x and y. */
 static void
-add_pieces(struct run *run, struct job *job, const size_t *x, size_t across_n, const size_t *y,
-    size_t down_n)
+add_pieces(struct run *run, struct spectrum_job *job, const size_t *x, size_t across_n,
+    const size_t *y, size_t down_n)
 {
 	const struct fourier_spectrum *spectrum = job->spectrum;
-	const size_t n = across_n * down_n, lanes = LINE_FFT_LANES;
+	const size_t n = across_n * down_n;
 
 	for (size_t i = 0; i < n && !job->failed; i += 2) {
 		job->pieces = n - i < 2 ? 1 : 2;
 		for (size_t k = 0; k < job->pieces; k++)
-			job->piece[k] = (struct piece){ job->signal->v +
+			job->piece[k] = (struct spectrum_piece){ job->signal->v +
 				y[(i + k) / across_n] * job->signal->w + x[(i + k) % across_n] };
-		run_for(run, job->pieces, prepare, job);
+		run_for(run, job->pieces, fourier_rows()->spectrum_piece, job);
 		if (!job->failed)
-			run_for(run, (spectrum->h + lanes - 1) / lanes, transform_rows, job);
+			run_for(run, fourier_items(spectrum->h, FFT_LANES),
+			    fourier_rows()->spectrum_rows, job);
 		if (!job->failed)
-			run_for(run, (spectrum->w + lanes - 1) / lanes, transform_columns, job);
+			run_for(run, fourier_items(spectrum->w, FFT_LANES),
+			    fourier_rows()->spectrum_columns, job);
 		for (size_t k = 0; k < job->pieces; k++)
 			free(job->piece[k].counts);
 	}
 }
 
-int
+/* -1 after fail(); fourier_spectrum_free() also then. */
+static int
 fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
     struct fourier_spectrum *spectrum)
 {
-	struct job job = { .signal = signal, .spectrum = spectrum };
+	struct spectrum_job job = { .signal = signal, .spectrum = spectrum };
 	size_t stride, plane, all, x[TILES], y[TILES], across_n, down_n;
 	struct pixel_store *store = NULL;
 	void *memory = NULL;
 	int status = -1;
 
-	spectrum->tile_w = signal->w < TILE ? signal->w : TILE;
-	spectrum->tile_h = signal->h < TILE ? signal->h : TILE;
+	spectrum->tile_w = signal->w < SPECTRUM_TILE ? signal->w : SPECTRUM_TILE;
+	spectrum->tile_h = signal->h < SPECTRUM_TILE ? signal->h : SPECTRUM_TILE;
 	spectrum->w = line_fft_length(spectrum->tile_w);
 	spectrum->h = line_fft_length(spectrum->tile_h);
 	spectrum->columns = spectrum->w / 2 + 1;
 	/* rows a power of two apart would share a few places of the cache */
-	stride = (spectrum->w + LINE_FFT_LANES - 1) / LINE_FFT_LANES * LINE_FFT_LANES;
-	job.stride = stride + LINE_FFT_LANES;
+	stride = fourier_items(spectrum->w, FFT_LANES) * FFT_LANES;
+	job.stride = stride + FFT_LANES;
 	plane = job.stride * spectrum->h;
 	all = spectrum->columns * spectrum->h;
 	across_n = place_tiles(signal->w, spectrum->tile_w, x);
@@ -410,8 +109,8 @@ fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
 		status = job.failed ? -1 : 0;
 	}
 	if (status == 0) {
-		run_for(run, spectrum->h, join_powers, &job);
-		run_for(run, spectrum->h, smooth_row, spectrum);
+		run_for(run, spectrum->h, fourier_rows()->spectrum_power, &job);
+		run_for(run, spectrum->h, fourier_rows()->spectrum_smooth, spectrum);
 	}
 	line_fft_free(&job.across);
 	line_fft_free(&job.down);
@@ -419,8 +118,316 @@ fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
 	return status;
 }
 
-void
+/* The mean power over a square of 2 radius + 1 frequencies. */
+static double
+fourier_spectrum_mean(const struct fourier_spectrum *spectrum, double k, double l, long radius)
+{
+	long at_k = lround(k), at_l = lround(l);
+	double sum = 0;
+
+	for (long i = -radius; i <= radius; i++)
+		for (long j = -radius; j <= radius; j++)
+			sum += (double)fourier_spectrum_power(
+			    spectrum, spectrum->power, at_k + i, at_l + j);
+	return sum / (double)((2 * radius + 1) * (2 * radius + 1));
+}
+
+/* How many frequencies of a row lie within this square of their size. */
+static size_t
+columns_within(const struct fourier_spectrum *spectrum, double fy, double square)
+{
+	double room = square - fy * fy, x = room < 0 ? -1 : sqrt(room) * (double)spectrum->w;
+
+	return x < 0 ? 0 : x < (double)spectrum->columns ? (size_t)x + 1 : spectrum->columns;
+}
+
+/* The median power of the ring that a frequency lies in. */
+static double
+fourier_spectrum_ring(struct fourier_spectrum *spectrum, struct fourier_carrier f)
+{
+	double i = floor(-log(hypot(f.x, f.y)) / log(RING_RATIO));
+	size_t r = i < 0 ? 0 : i < FOURIER_RINGS - 1 ? (size_t)i : FOURIER_RINGS - 1, n = 0;
+	double inner = r < FOURIER_RINGS - 1 ? pow(RING_RATIO, -2 * (double)(r + 1)) : 0;
+	double outer = pow(RING_RATIO, -2 * (double)r);
+
+	if (!isnan(spectrum->ring[r]))
+		return spectrum->ring[r];
+	for (size_t y = 0; y < spectrum->h; y++) {
+		double fy = fourier_spectrum_frequency(spectrum, 0, y).y;
+		size_t x = columns_within(spectrum, fy, inner);
+		size_t end = columns_within(spectrum, fy, outer);
+
+		for (x += y == 0 && x == 0; x < end; x++)
+			spectrum->sorted[n++] =
+			    (double)spectrum->smooth[y * spectrum->columns + x];
+	}
+	spectrum->ring[r] = n ? statistics_quantile(spectrum->sorted, n, 0.5) : 0;
+	return spectrum->ring[r];
+}
+
+static void
 fourier_spectrum_free(struct fourier_spectrum *spectrum)
 {
 	pixel_store_drop(spectrum->store);
+}
+
+/* ---- peaks ---- */
+
+#define FEW 16			/* rows or columns do not show a period */
+#define CONTRAST_LEAST 10	/* of a peak; noise and texture reach a third of it (tests) */
+#define CONTRAST_MOST 100	/* a higher one makes no peak better */
+#define POWER_LEAST 1e-4	/* of the greatest power: nobody projects weaker fringes */
+#define FREQUENCY_LEAST 1e-6	/* turns per pixel, a lower one is 0 */
+/* distances from a peak's top, over its frequency */
+#define TOP_REACH 0.35		/* the centre of a narrow peak is searched for so far */
+#define WINDOW_REACH 0.75	/* the centre of a peak that a surface spreads */
+#define SPREAD 0.03		/* the centre of such a peak lies further away than this */
+#define SETTLED 0.01		/* the centre rests when it moves by less */
+#define SAME_FRINGES 0.75	/* a peak within it belongs to the same fringes */
+#define HARMONIC 0.15		/* a harmonic may be off by so much */
+#define MOVES 10		/* of the centre, at most */
+#define RADIUS 24		/* frequencies that a centre is taken from, to either side */
+#define FLOOR 4			/* times the median of its ring: more stands out */
+#define OTHER_SHARE 0.2		/* of the best peak's power: less is not another pattern */
+
+/* A peak's power over that at `times` its frequency and at its frequency over `times`. A trail,
+ * whose power falls evenly, has 1. */
+static double
+contrast_along(const struct fourier_spectrum *spectrum, struct fourier_carrier f, double power,
+    double times)
+{
+	double k = f.x * (double)spectrum->w, l = f.y * (double)spectrum->h, below, above;
+	long radius = lround(0.08 * hypot(k, l));
+
+	radius = radius < 1 ? 1 : radius;
+	below = fourier_spectrum_mean(spectrum, k / times, l / times, radius);
+	above = fourier_spectrum_mean(spectrum, k * times, l * times, radius);
+	if (times * fmax(fabs(f.x), fabs(f.y)) >= 0.5)
+		above = below;
+	return below > 0 && above > 0 ? power / sqrt(below * above) : CONTRAST_MOST;
+}
+
+/* The contrast of a peak: the better of two distances, as the surface may spread the peak, but no
+ * more than its power over the median of its ring. */
+static double
+contrast(struct fourier_spectrum *spectrum, struct fourier_carrier f, double power)
+{
+	double ring = fourier_spectrum_ring(spectrum, f);
+
+	return fmin(ring > 0 ? power / ring : CONTRAST_MOST,
+	    fmax(contrast_along(spectrum, f, power, 1.5), contrast_along(spectrum, f, power, 2)));
+}
+
+/* Is the power nowhere greater in the 3 x 3 frequencies about this one? */
+static bool
+is_summit(const struct fourier_spectrum *spectrum, size_t x, size_t y)
+{
+	const float *smooth = spectrum->smooth;
+	float own = smooth[y * spectrum->columns + x];
+
+	for (long i = -1; i <= 1; i++)
+		for (long j = -1; j <= 1; j++)
+			if (fourier_spectrum_power(spectrum, smooth, (long)x + i, (long)y + j) >
+			    own)
+				return false;
+	return own > 0;
+}
+
+/* A frequency and its negative are the same. */
+static double
+distance(struct fourier_carrier a, struct fourier_carrier b)
+{
+	return fmin(hypot(a.x - b.x, a.y - b.y), hypot(a.x + b.x, a.y + b.y));
+}
+
+/* The same fringes, or a harmonic of them: n times their frequency, aliased at the Nyquist
+ * frequency. */
+static bool
+belongs_to(struct fourier_carrier f, struct fourier_carrier of)
+{
+	double size = hypot(of.x, of.y);
+
+	if (distance(f, of) < SAME_FRINGES * size)
+		return true;
+	for (int n = 2; n < 8; n++)
+		if (distance(f, (struct fourier_carrier){ remainder(n * of.x, 1),
+			    remainder(n * of.y, 1) }) < HARMONIC * size)
+			return true;
+	return false;
+}
+
+/* Texture at low frequencies may have more power than fringes, but less contrast. */
+bool
+fourier_carrier_better(const struct fourier_peak *a, const struct fourier_peak *b)
+{
+	return a->power * fmin(a->contrast, CONTRAST_MOST) >
+	    b->power * fmin(b->contrast, CONTRAST_MOST);
+}
+
+/* Cycles of fringes in a piece, along the axis that they vary along. */
+static double
+cycles_along(const struct fourier_spectrum *spectrum, struct fourier_carrier f)
+{
+	return fabs(f.y) > f.x ? fabs(f.y) * (double)spectrum->tile_h
+			       : f.x * (double)spectrum->tile_w;
+}
+
+/* Makes the frequency at x, y of the spectrum the best peak, if it is one and better. */
+static void
+judge_peak(struct fourier_spectrum *spectrum, const struct fourier_peak *of, size_t x,
+    size_t y, struct fourier_peak best[2])
+{
+	struct fourier_peak peak = { fourier_spectrum_frequency(spectrum, x, y),
+		(double)spectrum->smooth[y * spectrum->columns + x], 0 };
+	size_t along = fabs(peak.carrier.y) > peak.carrier.x;
+	double ring;
+
+	if (cycles_along(spectrum, peak.carrier) < FOURIER_LEAST_CYCLES ||
+	    fmax(peak.carrier.x, fabs(peak.carrier.y)) > FOURIER_CARRIER_MOST ||
+	    !is_summit(spectrum, x, y))
+		return;
+	ring = fourier_spectrum_ring(spectrum, peak.carrier);
+	if (peak.power < CONTRAST_LEAST * ring)
+		return;
+	peak.contrast = contrast(spectrum, peak.carrier, peak.power);
+	if (peak.contrast < CONTRAST_LEAST || !fourier_carrier_better(&peak, &best[along]))
+		return;
+	if (of && ((of[0].contrast > 0 && belongs_to(peak.carrier, of[0].carrier)) ||
+	    (of[1].contrast > 0 && belongs_to(peak.carrier, of[1].carrier))))
+		return;
+	best[along] = peak;
+}
+
+/* The best peaks of either direction, of a power of `least` or more; of: peaks that they must not
+ * belong to, or NULL. */
+static void
+find_best(struct fourier_spectrum *spectrum, double least, const struct fourier_peak *of,
+    struct fourier_peak best[2])
+{
+	size_t n = spectrum->columns;
+
+	best[0] = best[1] = (struct fourier_peak){ 0 };
+	if (of)
+		least = fmax(least, OTHER_SHARE * fmax(of[0].power, of[1].power));
+	for (size_t y = 0; y < spectrum->h; y++) {
+		const float *smooth = spectrum->smooth + y * n;
+
+		for (size_t x = 0; x < n; x++)
+			if ((double)smooth[x] >= least && (x == 0 || smooth[x] >= smooth[x - 1]) &&
+			    (x + 1 == n || smooth[x] >= smooth[x + 1]))
+				judge_peak(spectrum, of, x, y, best);
+	}
+}
+
+/* Where the centre of a peak is searched for: within `reach` times its frequency, of power above
+ * `least` and above `rings` times the median of each ring. */
+struct surroundings {
+	double reach, least, rings;
+};
+
+/* Adds the power that stands out at frequency k, l of the spectrum to the sums. */
+static void
+add_standing_out(struct fourier_spectrum *spectrum, const struct surroundings *round, long k,
+    long l, double weight, double sums[3])
+{
+	struct fourier_carrier f = { (double)k / (double)spectrum->w,
+		(double)l / (double)spectrum->h };
+	double power = (double)fourier_spectrum_power(spectrum, spectrum->smooth, k, l);
+
+	power -= fmax(round->least,
+	    round->rings > 0 ? round->rings * fourier_spectrum_ring(spectrum, f) : 0);
+	if (power <= 0)
+		return;
+	sums[0] += weight * power;
+	sums[1] += weight * power * f.x;
+	sums[2] += weight * power * f.y;
+}
+
+/* The centre of mass of what stands out round a frequency. */
+static struct fourier_carrier
+find_centre(struct fourier_spectrum *spectrum, const struct surroundings *round,
+    struct fourier_carrier f)
+{
+	double w = (double)spectrum->w, h = (double)spectrum->h;
+	double radius = round->reach * hypot(f.x, f.y), sums[3] = { 0 };
+	long k0 = lround(f.x * w), l0 = lround(f.y * h);
+	long across = (long)(radius * w), down = (long)(radius * h);
+	bool all = round->rings <= 0;
+	long step_k = all ? 1 : 1 + across / RADIUS, step_l = all ? 1 : 1 + down / RADIUS;
+
+	for (long i = -across / step_k * step_k; i <= across; i += step_k)
+		for (long j = -down / step_l * step_l; j <= down; j += step_l) {
+			double u = hypot((double)i / w, (double)j / h) / radius;
+
+			if (u <= 1)
+				add_standing_out(spectrum, round, k0 + i, l0 + j,
+				    all ? 1 : 1 - u * u, sums);
+		}
+	return sums[0] > 0 ? (struct fourier_carrier){ sums[1] / sums[0], sums[2] / sums[0] } : f;
+}
+
+/*
+ * The middle of the fringes' frequencies: of a narrow peak the centre of mass of its top. A surface
+ * spreads the frequencies; the peak is that of its largest even part then, which may lie at one
+ * end, and a window round it would cut the others off. So the centre of mass of all within the
+ * window's reach takes its place, until it rests.
+ */
+static struct fourier_carrier
+find_middle(struct fourier_spectrum *spectrum, const struct fourier_peak *peak)
+{
+	const struct surroundings wide = { WINDOW_REACH, 0, FLOOR };
+	struct surroundings top = { TOP_REACH, 0, 0 };
+	struct fourier_carrier narrow, f;
+
+	top.least = fmax(peak->power / 20, FLOOR * fourier_spectrum_ring(spectrum, peak->carrier));
+	narrow = f = find_centre(spectrum, &top, peak->carrier);
+	for (int i = 0; i < MOVES; i++) {
+		struct fourier_carrier next = find_centre(spectrum, &wide, f);
+		double moved = hypot(next.x - f.x, next.y - f.y) / hypot(f.x, f.y);
+
+		if (i == 0 && !(moved > SPREAD))
+			return narrow;
+		f = next;
+		if (!(moved > SETTLED))
+			break;
+	}
+	return f;
+}
+
+/* Takes a peak to the middle of its frequencies; the carrier is positive along its axis. */
+static void
+refine(struct fourier_spectrum *spectrum, struct fourier_peak *peak, bool along_y)
+{
+	if (!(peak->contrast > 0))
+		return;
+	peak->carrier = find_middle(spectrum, peak);
+	if (fabs(peak->carrier.x) < FREQUENCY_LEAST)
+		peak->carrier.x = 0;
+	if (fabs(peak->carrier.y) < FREQUENCY_LEAST)
+		peak->carrier.y = 0;
+	if (along_y ? peak->carrier.y < 0 : peak->carrier.x < 0) {
+		peak->carrier.x = -peak->carrier.x;
+		peak->carrier.y = -peak->carrier.y;
+	}
+}
+
+int
+fourier_carrier_find(
+    struct run *run, const struct fourier_signal *signal, struct fourier_peaks *peaks)
+{
+	struct fourier_spectrum spectrum = { 0 };
+	int status = fourier_spectrum_make(run, signal, &spectrum);
+	double least;
+
+	memset(peaks, 0, sizeof(*peaks));
+	peaks->few = signal->w < FEW || signal->h < FEW;
+	if (status == 0) {
+		least = POWER_LEAST * fourier_rows()->spectrum_greatest(&spectrum);
+		find_best(&spectrum, least, NULL, peaks->best);
+		find_best(&spectrum, least, peaks->best, peaks->other);
+		for (int y = 0; y < 2; y++)
+			refine(&spectrum, &peaks->best[y], y);
+	}
+	fourier_spectrum_free(&spectrum);
+	return status;
 }

@@ -1,5 +1,18 @@
-/* Tables of harmonics: reading them, which are the images' own, what they do to a phase. */
-#include "harmonics.h"
+/*
+ * Harmonics of the fringes over their fundamental, and what they do to the phase that N steps find
+ * (Zhang and Huang 2007; Pan, Kemao, Huang and Asundi 2009): reads their table, checks that it is
+ * the images' own, and computes a correction of the phase from it.
+ *
+ * The file, as fringegamma writes it: lines `# key:=value`, of which `compensation` counts, a line
+ * `axis period_px harmonic cosine sine`, and a row for each harmonic k of I = A + B (cos p + sum
+ * (cosine cos(k p) + sine sin(k p))); axis and period_px may be `-`. Blank lines and other lines
+ * that start with # are skipped.
+ *
+ * Of harmonics that change over the picture the columns `cosine_x sine_x cosine_y sine_y` follow:
+ * by how much these two rise in a pixel along x and along y. Their cosine and sine are those of the
+ * middle of the picture, whose size a line `# size_px:=w h` gives.
+ */
+#include "phasewrap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,13 +20,12 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "phasewrap.px.h"
 
 #define TWO_PI 6.28318530717958647692
 #define ROWS_MOST 10000
-#define HIGHEST 1000
-#define FAR 1.1		/* periods whose quotient is larger are blurred differently */
+#define HIGHEST 1000	/* harmonic */
+#define FAR_RATIO 1.1	/* periods whose quotient is larger are blurred differently */
 #define COLUMNS "axis period_px harmonic cosine sine"
 #define SLOPES "cosine_x sine_x cosine_y sine_y"
 #define WORDS 9
@@ -191,7 +203,7 @@ harmonics_free(struct harmonics *all)
 	*all = (struct harmonics){ 0 };
 }
 
-/* ---- what they are of ---- */
+/* ---- are they those of the images? ---- */
 
 int
 harmonics_check(const struct harmonics *all, const struct frame_head *head)
@@ -218,7 +230,7 @@ harmonics_check(const struct harmonics *all, const struct frame_head *head)
 	return 0;
 }
 
-/* How far from what is wanted: another axis counts more than any period. */
+/* How far a row is from the fringes: another axis counts more than any period. */
 static double
 distance(const struct harmonic *row, const struct capture_fringe *fringe)
 {
@@ -236,7 +248,7 @@ of_the_same(const struct harmonic *a, const struct harmonic *b)
 	    (a->period_px == b->period_px || (isnan(a->period_px) && isnan(b->period_px)));
 }
 
-/* A row of the fringes that are nearest; NULL after fail(). */
+/* A row of the nearest fringes; NULL after fail(). */
 static const struct harmonic *
 choose(const struct harmonics *all, const struct capture_fringe *fringe)
 {
@@ -269,15 +281,15 @@ warn_far(const struct harmonics *all, const struct harmonic *like,
 {
 	char name[CAPTURE_SET_NAME_SIZE];
 
-	if (fabs(log(like->period_px / fringe->period_px)) > log(FAR))
+	if (fabs(log(like->period_px / fringe->period_px)) > log(FAR_RATIO))
 		warn(all->path, "the harmonics of a period of %g px are taken for %s, which blur "
 		    "changes differently", like->period_px, capture_set_name(fringe, name));
 }
 
 /* ---- the correction ---- */
 
-/* What the steps' sums make of harmonic k = 1 ... highest of phase phi: rising[k] e^(ik phi) +
- * falling[k] e^(-ik phi). */
+/* Harmonic k = 1 ... highest of phase phi gives the steps' sums rising[k] e^(ik phi) + falling[k]
+ * e^(-ik phi). */
 struct aliases {
 	long highest;
 	double rising[HIGHEST + 1][2], falling[HIGHEST + 1][2];
@@ -373,8 +385,8 @@ true_phase(const struct aliases *aliases, double measured, double guess)
 	return guess;
 }
 
-/* What the fit makes of fringes of phase phi with these harmonics, over the amplitude that it
- * finds: the mean of what it leaves, weighted as noise is. image: room for all. */
+/* The mean of what the fit leaves of fringes of phase phi with these harmonics, weighted as noise
+ * is, over the amplitude that it finds. image: room for all. */
 static double
 level_at(const struct harmonics *all, const struct harmonic *like,
     const struct capture_fringe *fringe, const struct phase_shift_fit *fit, double sign,
@@ -407,7 +419,7 @@ level_at(const struct harmonics *all, const struct harmonic *like,
 	return left / squares / size;
 }
 
-/* Of all cells; correction: of the phases. */
+/* Sets the levels of all cells; correction: of the phases. */
 static int
 find_levels(const struct harmonics *all, const struct harmonic *like,
     const struct capture_fringe *fringe, const struct phase_shift_fit *fit, double sign,
@@ -464,7 +476,15 @@ correct_at(const struct harmonics *all, const struct harmonic *like,
 	return status;
 }
 
-int
+/*
+ * What is to be added to the phase of a fringe set, at PHASEWRAP_CELLS + 1 phases from -pi to pi
+ * (phasewrap.px.h), by the harmonics of the same axis and the nearest period; sign and origin as in
+ * phase_shift_weights_solve(). levels, unless NULL: in the middle of PHASEWRAP_LEVELS cells, what
+ * is to be added to the mean level of the images, over the amplitude that the fit finds, so that
+ * its shot noise is that of fringes with harmonics: the mean of what the fit leaves, each image
+ * with the square of its weight in the phase. -1 after fail().
+ */
+static int
 harmonics_correction(const struct harmonics *all, const struct capture_fringe *fringe,
     const struct phase_shift_fit *fit, double sign, double origin_rad, float *correction,
     float *levels)
@@ -490,7 +510,9 @@ harmonics_correction(const struct harmonics *all, const struct capture_fringe *f
 	    correction, levels) : status;
 }
 
-int
+/* By how much that correction rises in a pixel along x, at PHASEWRAP_CELLS + 1 phases, then along
+ * y. -1 after fail(). */
+static int
 harmonics_correction_slopes(const struct harmonics *all, const struct capture_fringe *fringe,
     const struct phase_shift_fit *fit, double sign, double origin_rad, float *slopes)
 {
@@ -513,4 +535,35 @@ harmonics_correction_slopes(const struct harmonics *all, const struct capture_fr
 	free(low);
 	free(high);
 	return status;
+}
+
+int
+harmonics_correct(const struct harmonics *harmonics, struct phasewrap *wrap, bool sigmas,
+    double sign, double origin_rad)
+{
+	size_t numbers = PHASEWRAP_CELLS + 1, sets = wrap->captures.fringes;
+
+	if (harmonics->n == 0)
+		return 0;
+	if (sets == 0)
+		return fail("--harmonics", "there are no fringes to correct");
+	if (harmonics->varying && wrap->vector)
+		return fail("--harmonics", "those of %s change over the picture, which --as "
+		    "vector does not do", harmonics->path);
+	wrap->correction_slopes = harmonics->varying ?
+	    calloc(sets * 2 * numbers, sizeof(*wrap->correction_slopes)) : NULL;
+	wrap->correction = calloc(sets * (numbers + PHASEWRAP_LEVELS), sizeof(*wrap->correction));
+	if (!wrap->correction || (harmonics->varying && !wrap->correction_slopes))
+		return fail_memory();
+	for (size_t k = 0; k < sets; k++) {
+		float *levels = wrap->correction + sets * numbers + k * PHASEWRAP_LEVELS;
+
+		if (harmonics_correction(harmonics, &wrap->captures.fringe[k], &wrap->fit[k], sign,
+		    origin_rad, wrap->correction + k * numbers, sigmas ? levels : NULL) < 0 ||
+		    (harmonics->varying && harmonics_correction_slopes(harmonics,
+			&wrap->captures.fringe[k], &wrap->fit[k], sign, origin_rad,
+			wrap->correction_slopes + k * 2 * numbers) < 0))
+			return -1;
+	}
+	return 0;
 }

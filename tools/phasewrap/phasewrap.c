@@ -1,40 +1,474 @@
-/* Wrapped phase, modulation and texture out of phase-shifted fringe images; index out of a Gray
- * code. */
-#define _GNU_SOURCE
-#include "checks/checks.h"
-#include "double_three.h"
-#include "exposure_fit.h"
-#include "exposure_gains.h"
-#include "flatness.h"
-#include "fringe_counts.h"
-#include "late_start.h"
-#include "markers.h"
-#include "options.h"
-#include "phase_sigma.h"
-#include "phasewrap_plan.h"
-#include "run/passes.h"
-#include "uneven_light.h"
+/*
+ * Wrapped phase, modulation and texture from phase-shifted fringe images, and the index of a Gray
+ * code: options, the passes of the device, bodies, planning. phasewrap_rows.c has the loops of the
+ * processor, phasewrap.px.h the formulas.
+ */
+#include "phasewrap.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+#include "base/fail.h"
+#include "checks/checks.h"
+#include "fringe/compensation.h"
+#include "run/check.h"
+#include "run/passes.h"
+#include "run/run.h"
+#include "double_three.block.h"
+#include "exposure_fit.block.h"
+#include "phasewrap.px.h"
+
+BODY_ROWS(phasewrap, wrap)
+
+/* ---- options ---- */
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const kinds[] = { "auto", "step", "2+1", "gray", "fourier", "double", NULL };
+static const char *const cells[] = { "column", "period", "half", NULL };
+static const char *const flats[] = { "1", "2", "3", "auto", NULL };
+static const char *const signs[] = { "+1", "-1", "1", NULL };
+static const char *const channels[] = { "r", "g", "b", NULL };
+static const char *const transforms[] = { "2d", "lines", NULL };
+static const char *const windows[] = { "tukey", "hann", "gauss", NULL };
+static const char *const removals[] = { "quotient", "difference", NULL };
+static const char *const ways[] = { "auto", "time", "number", "no", NULL };
+static const char *const exposure_orders[] = { "set", "step", NULL };
+static const char *const saturateds[] = { "invalid", "solve", NULL };
+static const char *const shifts[] = { "auto", NULL };
+static const char *const forms[] = { "phase", "vector", NULL };
+
+static const struct opt options[] = {
+	{ 'k', "kind", "WORD", OPT_WORD, AT(captures.kind), "auto", 0, 0, NULL,
+	  "what the images are; auto: what they say themselves, else steps", kinds },
+	{ 'n', "steps", "N", OPT_INTEGER, AT(captures.steps), NULL, 3, 1000, NULL,
+	  "images of one period", NULL },
+	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(captures.period_px), NULL, 1e-3, 1e6,
+	  "projector px", "fringe periods, as many as there are", NULL },
+	{ 0, "count", "N,...", OPT_NUMBERS, AT(count), NULL, 1e-3, 1e6, "fringes",
+	  "instead of the periods: fringes over the field", NULL },
+	{ 0, "field", "PX", OPT_NUMBER, AT(field_px), NULL, 1, 1e6, "projector px",
+	  "width of the field that --count counts over", NULL },
+	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(captures.axis), NULL, 0, 0, NULL,
+	  "along which the phase varies, one for all or one per period", NULL },
+	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(captures.shift_rad), NULL, -3600, 3600, "degrees",
+	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N; found in the images",
+	  shifts },
+	{ 0, "light", "RATIO,...", OPT_NUMBERS, AT(light), NULL, 0.5, 2, NULL,
+	  "how bright each step's image is, over their mean, as fringegamma prints it", NULL },
+	{ 0, "sign", "+1|-1", OPT_WORD, AT(sign), NULL, 0, 0, NULL,
+	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
+	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",
+	  "what the phase of foreign images is at projector column 0", NULL },
+	{ 0, "order", "WORD,...", OPT_TEXT, AT(captures.order), NULL, 0, 0, NULL,
+	  "how images come that do not say what they are: phase,gray,flat in some order, by-step, "
+	  "pairs, lsb-first", NULL },
+	{ 'G', "gray", "N[,N]", OPT_NUMBERS, AT(captures.gray), NULL, 1, 24, "planes",
+	  "Gray code, of one axis or of x and y", NULL },
+	{ 'i', "inverse", NULL, OPT_FLAG, AT(captures.inverse), NULL, 0, 0, NULL,
+	  "Gray planes come with their inverses", NULL },
+	{ 0, "gray-cell", "WORD", OPT_WORD, AT(captures.gray_cell), NULL, 0, 0, NULL,
+	  "what the Gray code counts", cells },
+	{ 'F', "flats", "N", OPT_INTEGER, AT(captures.flats), NULL, 0, 2, NULL,
+	  "trailing flat images: 2 are white and black, 1 lies between", NULL },
+	{ 0, "flat", "WORD", OPT_WORD, AT(captures.flat), NULL, 0, 0, NULL,
+	  "which of the 2+1 images is the flat one [3]", flats },
+	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
+	  "list that says what the images are, in their order", NULL },
+	{ 0, "rgb", NULL, OPT_FLAG, AT(captures.rgb), NULL, 0, 0, NULL,
+	  "red, green and blue of an image are three steps", NULL },
+	{ 0, "channel", "WORD", OPT_WORD, AT(channel), NULL, 0, 0, NULL,
+	  "take this one of colour images", channels },
+	{ 0, "min-modulation", "RATIO", OPT_NUMBER, AT(limits.min_modulation), "0", 0, 1e6, NULL,
+	  "less amplitude/mean makes a pixel invalid", NULL },
+	{ 0, "min-amplitude", "LEVELS", OPT_NUMBER, AT(limits.min_amplitude), "0", 0, 1e30,
+	  "grey levels",
+	  "a smaller amplitude makes a pixel invalid", NULL },
+	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(limits.max_value), NULL, 0, 1e30,
+	  "grey levels",
+	  "a fringe image that reaches it is saturated; else 255, 65535, none for float", NULL },
+	{ 0, "dark", "LEVEL", OPT_NUMBER, AT(limits.dark), NULL, -1e30, 1e30, "grey levels",
+	  "a lower mean makes a pixel invalid", NULL },
+	{ 0, "fit-residual", NULL, OPT_FLAG, AT(limits.fit_residual), NULL, 0, 0, NULL,
+	  "add channel fit_residual: what the fit leaves of the images, over the amplitude", NULL },
+	{ 0, "max-fit-residual", "RATIO", OPT_NUMBER, AT(limits.max_fit_residual), NULL, 0, 1e6,
+	  NULL, "more than this makes a pixel invalid", NULL },
+	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
+	  "phase, or vector: its cosine and sine", forms },
+	{ 0, "carrier", "PX[,PX]", OPT_NUMBERS, AT(fourier.carrier), NULL, -1e6, 1e6, "camera px",
+	  "fringe period along x, or along x and y, 0 for none; found if not given", NULL },
+	{ 0, "mirrored", NULL, OPT_FLAG, AT(fourier.mirrored), NULL, 0, 0, NULL,
+	  "the phase falls along the axis, where the carrier is found", NULL },
+	{ 0, "transform", "WORD", OPT_WORD, AT(fourier.transform), NULL, 0, 0, NULL,
+	  "of the image, or of each line across the fringes alone [2d]", transforms },
+	{ 0, "window", "WORD", OPT_WORD, AT(fourier.window), NULL, 0, 0, NULL,
+	  "shape of what is kept of the spectrum round the carrier [tukey]", windows },
+	{ 0, "window-width", "RATIO", OPT_NUMBER, AT(fourier.width), NULL, 0.05, 1, NULL,
+	  "its half-width over the carrier's frequency [0.75]", NULL },
+	{ 0, "flat-removal", "WORD", OPT_WORD, AT(fourier.removal), NULL, 0, 0, NULL,
+	  "what a flat image does to the fringes [quotient]", removals },
+	{ 0, "dropped", "WORD", OPT_WORD, AT(dropped), "auto", 0, 0, NULL,
+	  "how images tell that one before them is missing", ways },
+	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
+	  "correct the phase by the fringes' harmonics, as fringegamma writes them", NULL },
+	{ 0, "exposures", "K", OPT_INTEGER, AT(exposures.n), "1", 1, EXPOSURES_MOST, NULL,
+	  "every image was taken so many times, with as many exposure times", NULL },
+	{ 0, "exposure-order", "WORD", OPT_WORD, AT(exposures.order), NULL, 0, 0, NULL,
+	  "whole sets of one exposure, or all exposures of a step before the next [set]",
+	  exposure_orders },
+	{ 0, "exposure-time", "S,...", OPT_NUMBERS, AT(exposures.time_s), NULL, 1e-9, 1e9, "s",
+	  "of each exposure, or any ratios; if not given the key, else found", NULL },
+	{ 0, "exposure-map", NULL, OPT_FLAG, AT(exposures.map), NULL, 0, 0, NULL,
+	  "add channel exposure: the longest that counts, from 1 on", NULL },
+	{ 0, "saturated", "WORD", OPT_WORD, AT(exposures.saturated), "invalid", 0, 0, NULL,
+	  "saturated pixels are invalid, or solved from three and more other steps", saturateds },
+	{ 0, "sigma", NULL, OPT_FLAG, AT(noise.sigma), NULL, 0, 0, NULL,
+	  "add channel sigma of every phase: its standard deviation in rad", NULL },
+	{ 0, "read-noise", "LEVELS", OPT_NUMBER, AT(noise.read_noise), NULL, 0, 1e6, "grey levels",
+	  "for --sigma: the camera's noise without light, standard deviation", NULL },
+	{ 0, "gain", "LEVELS/E", OPT_NUMBER, AT(noise.gain), NULL, 0, 1e6, "grey levels",
+	  "for --sigma: what an electron counts; the variance of light is so many times its level",
+	  NULL },
+	{ 0, "black-level", "LEVELS", OPT_NUMBER, AT(noise.black_level), NULL, -1e6, 1e6,
+	  "grey levels", "level of an image without light; if not given 0", NULL },
+	{ 0, "quantum", "LEVELS", OPT_NUMBER, AT(noise.quantum), NULL, 0, 1e6, "grey levels",
+	  "what the camera rounds to a multiple of; if not given 1, and unknown for float", NULL },
+	{ 0, "fit-noise", NULL, OPT_FLAG, AT(noise.fit_noise), NULL, 0, 0, NULL,
+	  "print --read-noise and --gain from two images of a scene, or several pairs", NULL },
+	{ 0 },
+};
+
+/* Tables of harmonics, and uneven light, are for plain fits with known shifts. shift_auto: --shift
+ * auto. -1 after fail_usage(). */
+static int
+check_corrections(const struct parameters *parameters, bool shift_auto)
 {
-	const struct priv *priv = run->priv;
+	const char *without = parameters->exposures.n > 1 ? "--exposures" :
+	    parameters->exposures.saturated > 0 ? "--saturated solve" :
+	    shift_auto ? "--shift auto" :
+	    parameters->captures.kind == CAPTURES_DOUBLE ? "--kind double" :
+	    parameters->captures.kind == CAPTURES_FOURIER ? "--kind fourier" : NULL;
+	const char *option = parameters->harmonics ? "--harmonics" : "--light";
 
-	for (size_t y = y0; y < y1; y++) {
-		if (priv->wrap.per_light)
-			uneven_light_row(&priv->wrap, in, out, y, scratch->memory);
-		else
-			phasewrap_row(&priv->wrap, in, out, y);
-		markers_copy_row(&priv->wrap, in, out, y);
-		if (!priv->removed.off)
-			removed_row(&priv->removed, &priv->wrap, in, out, y);
+	if (parameters->light.n && (parameters->captures.kind == CAPTURES_TWO_PLUS_ONE ||
+	    parameters->captures.kind == CAPTURES_GRAY))
+		return fail_usage("--light", "is for --kind step");
+	return (parameters->harmonics || parameters->light.n) && without
+	    ? fail_usage(option, "does not correct phases by %s", without)
+	    : 0;
+}
+
+#define PERIOD_TOLERANCE 1e-4	/* of a period: they are written with few digits */
+
+/* Are periods and counts the same? -1 after fail_usage(). */
+static int
+check_agreement(const struct numbers *count, double field_px, const struct numbers *period_px)
+{
+	if (period_px->n != count->n)
+		return fail_usage("--count", "has %zu numbers, --period %zu", count->n,
+		    period_px->n);
+	for (size_t i = 0; i < count->n; i++)
+		if (!(fabs(period_px->v[i] * count->v[i] / field_px - 1) < PERIOD_TOLERANCE))
+			return fail_usage("--period", "%g px is not %g px / %g fringes = %g px",
+			    period_px->v[i], field_px, count->v[i], field_px / count->v[i]);
+	return 0;
+}
+
+/* --count fringes over --field pixels: sets period_px = field_px / count of each. Periods that are
+ * given too must agree. -1 after fail_usage(). */
+static int
+fringe_counts_apply(const struct numbers *count, double field_px, struct numbers *period_px)
+{
+	if (count->n == 0 && isnan(field_px))
+		return 0;
+	if (count->n == 0 || isnan(field_px))
+		return fail_usage(count->n ? "--count" : "--field", "wants %s beside it",
+		    count->n ? "--field" : "--count");
+	if (period_px->n)
+		return check_agreement(count, field_px, period_px);
+	period_px->v = calloc(count->n, sizeof(*period_px->v));
+	if (!period_px->v)
+		return fail_memory();
+	period_px->n = count->n;
+	for (size_t i = 0; i < count->n; i++)
+		period_px->v[i] = field_px / count->v[i];
+	return 0;
+}
+
+/* ---- the device: one pass, whose shader reads a list of images after its block ---- */
+
+/* Appends the images of a fringe set with their weights. */
+static void
+image_list_add_fringe(struct phasewrap_image **at, struct passes *passes,
+    const struct capture_fringe *fringe, const struct phase_shift_fit *fit)
+{
+	for (size_t i = 0; i < fringe->n; i++) {
+		const struct phase_shift_weights *weight = &fit->weights[i];
+
+		passes_read(passes, fringe->plane[i]);
+		*(*at)++ = (struct phasewrap_image){ (uint)fringe->plane[i], 0, weight->mean,
+			weight->c, weight->s, fit->model[i].cosine, fit->model[i].sine };
 	}
 }
 
+/* Appends a plane with the one that it is compared with, or itself. */
+static void
+image_list_add_plane(struct phasewrap_image **at, struct passes *passes, size_t plane,
+    size_t inverse)
+{
+	passes_read(passes, plane);
+	passes_read(passes, inverse);
+	*(*at)++ = (struct phasewrap_image){ .plane = (uint)plane, .inverse = (uint)inverse };
+}
+
+/* as the shaders read them */
+_Static_assert(sizeof(struct phase_noise_terms) == 9 * sizeof(float), "nine floats a set");
+
+/* Appends the planes of all Gray codes, and sets the three fields of the block that describe
+ * them. */
+static void
+pack_codes(struct passes *passes, const struct phasewrap *wrap, uint bits[2], uint inverse[2],
+    uint reference[2], struct phasewrap_image **at)
+{
+	for (size_t i = 0; i < wrap->captures.codes; i++) {
+		const struct capture_code *code = &wrap->captures.code[i];
+
+		bits[i] = (uint)code->n;
+		inverse[i] = code->inverse != NULL;
+		reference[i] = (uint)wrap->reference[i];
+		for (size_t k = 0; k < code->n; k++)
+			image_list_add_plane(at, passes, code->plane[k],
+			    code->inverse ? code->inverse[k] : code->plane[k]);
+	}
+}
+
+/* The flat images, or one of them twice. */
+static void
+pack_flats(struct passes *passes, const struct capture_set *captures, uint *first, uint *last)
+{
+	if (!captures->flats)
+		return;
+	*first = (uint)captures->flat[0];
+	*last = (uint)captures->flat[captures->flats - 1];
+	passes_read(passes, *first);
+	passes_read(passes, *last);
+}
+
+/* The pass of plain fits. -1 after fail(). */
+static int
+phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
+{
+	const struct capture_set *captures = &wrap->captures;
+	size_t images = passes_input(passes)->c + captures->fringes;
+	size_t bytes = sizeof(struct phasewrap_block) + images * sizeof(struct phasewrap_image);
+	struct phasewrap_block *block = calloc(1, bytes);
+	struct phasewrap_image *at = (struct phasewrap_image *)(block + 1);
+	struct pass pass = { .shader = SHADER(phasewrap), .block = block, .bytes = bytes,
+		PASS_FOURS };
+	int status;
+
+	if (!block)
+		return fail_memory();
+	*block = (struct phasewrap_block){ .type = passes_input(passes)->type,
+		.vectors = wrap->vector, .fringes = (uint)captures->fringes,
+		.codes = (uint)captures->codes, .flats = (uint)captures->flats,
+		.reference = { UINT32_MAX, UINT32_MAX }, .max_value = wrap->limits.max_value,
+		.least_amplitude = wrap->limits.least_amplitude,
+		.least_mean = wrap->limits.least_mean,
+		.least_modulation = wrap->limits.least_modulation,
+		.most_misfit = wrap->limits.most_misfit, .fits = wrap->fits,
+		.corrects = wrap->correction != NULL,
+		.writes_fit = wrap->writes_fit, .sigmas = wrap->sigmas,
+		.variance = wrap->noise.variance, .gain = wrap->noise.gain,
+		.least = wrap->noise.least, .markers = (uint)captures->markers,
+		.channels = wrap->channels };
+	for (size_t k = 0; k < captures->fringes; k++) {
+		*at++ = (struct phasewrap_image){ .plane = (uint)captures->fringe[k].n };
+		image_list_add_fringe(&at, passes, &captures->fringe[k], &wrap->fit[k]);
+	}
+	pack_codes(passes, wrap, block->bits, block->inverse, block->reference, &at);
+	pack_flats(passes, captures, &block->flat_0, &block->flat_1);
+	for (size_t i = 0; i < captures->markers; i++) {
+		block->marker[i] = (uint)captures->marker[i].plane;
+		passes_read(passes, captures->marker[i].plane);
+	}
+	status = wrap->correction ? passes_constant(passes, wrap->correction, captures->fringes *
+	    (PHASEWRAP_CELLS + 1 + PHASEWRAP_LEVELS) * sizeof(*wrap->correction)) : 0;
+	if (status == 0 && wrap->sigmas)
+		status = passes_constant(passes, wrap->terms,
+		    captures->fringes * sizeof(*wrap->terms));
+	if (status == 0)
+		status = passes_add(passes, &pass);
+	free(block);
+	return status;
+}
+
+/* The pass of --kind double. -1 after fail(). */
+static int
+double_three_passes(struct passes *passes, const struct phasewrap *wrap)
+{
+	const struct capture_set *captures = &wrap->captures;
+	const struct phasewrap_limits *limits = &wrap->limits;
+	size_t images = 2 * passes_input(passes)->c;
+	size_t bytes = sizeof(struct double_block) + images * sizeof(struct phasewrap_image);
+	struct double_block *block = calloc(1, bytes);
+	struct phasewrap_image *at = (struct phasewrap_image *)(block + 1);
+	struct pass pass = { .shader = SHADER(phasewrap_double), .block = block, .bytes = bytes,
+		PASS_PIXELS };
+	int status;
+
+	if (!block)
+		return fail_memory();
+	*block = (struct double_block){ .type = passes_input(passes)->type,
+		.vectors = wrap->vector, .fits = wrap->fits, .writes_fit = wrap->writes_fit,
+		.fringes = (uint)captures->fringes, .codes = (uint)captures->codes,
+		.flats = (uint)captures->flats, .reference = { UINT32_MAX, UINT32_MAX },
+		.max_value = limits->max_value, .least_amplitude = limits->least_amplitude,
+		.least_mean = limits->least_mean, .least_modulation = limits->least_modulation,
+		.most_misfit = limits->most_misfit, .channels = wrap->channels,
+		.sigmas = wrap->sigmas, .variance = wrap->noise.variance, .gain = wrap->noise.gain,
+		.least = wrap->noise.least };
+	for (size_t k = 0; k < captures->fringes; k++) {
+		for (size_t h = 0; h < 2; h++)
+			image_list_add_fringe(&at, passes, &wrap->halves[k].half[h],
+			    &wrap->halves[k].fit[h]);
+		image_list_add_fringe(&at, passes, &captures->fringe[k], &wrap->fit[k]);
+	}
+	pack_codes(passes, wrap, block->bits, block->inverse, block->reference, &at);
+	pack_flats(passes, captures, &block->flat_0, &block->flat_1);
+	status = wrap->sigmas ? passes_constant(passes, wrap->terms,
+	    2 * captures->fringes * sizeof(*wrap->terms)) : 0;
+	if (status == 0)
+		status = passes_add(passes, &pass);
+	free(block);
+	return status;
+}
+
+static const struct capture_set *
+set_of(const struct phasewrap *wrap, size_t e)
+{
+	return exposures_get(&wrap->exposures, &wrap->captures, e);
+}
+
+/* The planes of Gray codes, each in all exposures, then the flat images. */
+static void
+pack_exposed_codes(struct passes *passes, const struct phasewrap *wrap,
+    struct exposure_block *block, struct phasewrap_image **at)
+{
+	for (size_t i = 0; i < wrap->captures.codes; i++) {
+		block->bits[i] = (uint)wrap->captures.code[i].n;
+		block->inverse[i] = wrap->captures.code[i].inverse != NULL;
+		block->reference[i] = (uint)wrap->reference[i];
+		for (size_t bit = 0; bit < wrap->captures.code[i].n; bit++)
+			for (size_t e = 0; e < wrap->exposures.n; e++) {
+				const struct capture_code *code = &set_of(wrap, e)->code[i];
+				size_t plane = code->plane[bit];
+
+				image_list_add_plane(at, passes, plane,
+				    code->inverse ? code->inverse[bit] : plane);
+			}
+	}
+	for (size_t e = 0; block->flats && e < wrap->exposures.n; e++) {
+		const size_t *flat = set_of(wrap, e)->flat;
+		size_t other = flat[block->flats - 1];
+
+		image_list_add_plane(at, passes, flat[0], other);
+	}
+}
+
+/* The pass of several exposures, and of saturated pixels. -1 after fail(). */
+static int
+exposure_passes(struct passes *passes, const struct phasewrap *wrap)
+{
+	const struct capture_set *captures = &wrap->captures;
+	const struct phasewrap_limits *limits = &wrap->limits;
+	size_t images = passes_input(passes)->c + captures->fringes;
+	size_t bytes = sizeof(struct exposure_block) + images * sizeof(struct phasewrap_image);
+	struct exposure_block *block = calloc(1, bytes);
+	struct phasewrap_image *at = (struct phasewrap_image *)(block + 1);
+	struct pass pass = { .shader = SHADER(phasewrap_exposures), .block = block,
+		.bytes = bytes, PASS_PIXELS };
+	int status;
+
+	_Static_assert(EXPOSURE_GAINS == EXPOSURES_MOST, "a gain for each exposure");
+	if (!block)
+		return fail_memory();
+	*block = (struct exposure_block){ .type = passes_input(passes)->type,
+		.vectors = wrap->vector, .fits = wrap->fits, .writes_fit = wrap->writes_fit,
+		.map = wrap->exposures.map, .fringes = (uint)captures->fringes,
+		.exposures = (uint)wrap->exposures.n, .codes = (uint)captures->codes,
+		.flats = captures->codes ? (uint)captures->flats : 0,
+		.shortest = (uint)wrap->exposures.shortest,
+		.reference = { UINT32_MAX, UINT32_MAX },
+		.least = wrap->exposures.solves ? 3 : 0, .max_value = limits->max_value,
+		.least_amplitude = limits->least_amplitude, .least_mean = limits->least_mean,
+		.least_modulation = limits->least_modulation,
+		.most_misfit = limits->most_misfit, .channels = wrap->channels,
+		.sigmas = wrap->sigmas, .noise_variance = wrap->noise.variance,
+		.noise_gain = wrap->noise.gain, .noise_least = wrap->noise.least };
+	for (size_t e = 0; e < wrap->exposures.n; e++)
+		block->gain[e] = wrap->exposures.gain[e];
+	for (size_t k = 0; k < captures->fringes; k++) {
+		*at++ = (struct phasewrap_image){ (uint)captures->fringe[k].n };
+		for (size_t e = 0; e < wrap->exposures.n; e++)
+			image_list_add_fringe(&at, passes, exposure_fringe(wrap, e, k),
+			    &wrap->fit[k]);
+	}
+	pack_exposed_codes(passes, wrap, block, &at);
+	status = passes_add(passes, &pass);
+	free(block);
+	return status;
+}
+
+/* ---- -v: how many pixels each test removes ---- */
+
+static void
+removed_free(struct removed *removed)
+{
+	free(removed->row);
+	removed->row = NULL;
+}
+
+/* For frames of this head. -1 after fail(). */
+static int
+removed_plan(struct removed *removed, const struct frame_head *head)
+{
+	removed_free(removed);
+	if (removed->off)
+		return 0;
+	removed->rows = head->h;
+	removed->row = calloc(head->h, sizeof(*removed->row));
+	return removed->row ? 0 : fail_memory();
+}
+
+/* Prints the counts after the last row, once in a run. */
+static void
+removed_report(struct removed *removed)
+{
+	struct { uint64_t by[REMOVED_KINDS], good; } sum = { 0 };	/* of all rows */
+	uint64_t lost = 0;
+
+	if (removed->off)
+		return;
+	for (size_t y = 0; y < removed->rows; y++) {
+		for (size_t i = 0; i < REMOVED_KINDS; i++)
+			sum.by[i] += removed->row[y].by[i];
+		sum.good += removed->row[y].good;
+	}
+	for (size_t i = 0; i < REMOVED_KINDS; i++)
+		lost += sum.by[i];
+	note(NULL, "of %" PRIu64 " pixels %" PRIu64 " are invalid: saturation %" PRIu64
+	    ", darkness %" PRIu64 ", modulation %" PRIu64 ", amplitude %" PRIu64 ", residual %"
+	    PRIu64 ", missing %" PRIu64, lost + sum.good, lost,
+	    sum.by[REMOVED_SATURATION], sum.by[REMOVED_DARKNESS], sum.by[REMOVED_MODULATION],
+	    sum.by[REMOVED_AMPLITUDE], sum.by[REMOVED_RESIDUAL], sum.by[REMOVED_MISSING]);
+	removed->off = true;
+}
+
+/* ---- bodies ---- */
+
+/* After the rows of a frame, with -v. */
 static void
 after(struct run *run)
 {
@@ -46,7 +480,8 @@ after(struct run *run)
 	removed_report(&priv->removed);
 }
 
-/* Each frame anew: the camera may have begun anywhere in the cycle, and may have been set anew. */
+/* What is found in the images is found in each measurement anew: the camera may have begun anywhere
+ * in the cycle, and its settings may have changed. */
 static int
 survey(struct run *run, const struct frame *in)
 {
@@ -74,8 +509,6 @@ survey(struct run *run, const struct frame *in)
 		    (double)priv->wrap.noise.least);
 	return 0;
 }
-
-/* ---- planning ---- */
 
 static int
 gather(struct run *run, const struct frame_head *head, size_t *planes)
@@ -121,7 +554,8 @@ passes(struct run *run, struct passes *passes)
 	    phasewrap_passes(passes, wrap);
 }
 
-static const struct body body = { .gather = gather, .arrives = arrives, .rows = rows,
+/* Phase shifting and Gray code. */
+static const struct body body = { .gather = gather, .arrives = arrives, .rows = phasewrap_wrap,
 	.passes = passes };
 
 static int
@@ -135,8 +569,6 @@ take_frame(struct run *run, struct frame *in)
 static const struct body fourier_body = { .gather = gather, .arrives = arrives, .frame = take_frame,
 	.no_passes = "Fourier transforms are of whole images" };
 
-/* ---- finding the noise: images two by two, text at the end ---- */
-
 static int
 add_pair(struct run *run, struct frame *in)
 {
@@ -146,7 +578,7 @@ add_pair(struct run *run, struct frame *in)
 }
 
 static int
-print_noise(struct run *run)
+print_pairs(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 
@@ -154,10 +586,99 @@ print_noise(struct run *run)
 	    run->output);
 }
 
-static const struct body pairs_body = { .frame = add_pair, .end = print_noise };
+/* --fit-noise: images two by two, text at the end. */
+static const struct body pairs_body = { .frame = add_pair, .end = print_pairs };
+
+/* ---- planning ---- */
+
+/* With --light fringegamma measured --shift too, which corrects the shifts that are known. */
+#define SHIFT_SLACK_RAD 0.1
+
+/* The options without --shift auto, which sorts captures as if nothing was given. -1 after
+ * fail_usage(). */
+static int
+take_captures(const struct parameters *parameters, struct priv *priv)
+{
+	struct capture_options *captures = &priv->measurement.captures;
+
+	*captures = parameters->captures;
+	captures->shift_slack_rad = parameters->light.n ? SHIFT_SLACK_RAD : 0;
+	priv->shift_search.on = captures->shift_rad.n == 1 && isnan(captures->shift_rad.v[0]);
+	if (priv->shift_search.on)
+		captures->shift_rad = (struct numbers){ 0 };
+	if (priv->shift_search.on && captures->kind != CAPTURES_ALL &&
+	    captures->kind != CAPTURES_STEP)
+		return fail_usage("--shift", "auto is for --kind step");
+	if (priv->shift_search.on && parameters->exposures.n > 1)
+		return fail_usage("--shift", "auto is for one exposure");
+	return 0;
+}
+
+/* Fills in what the checks know (run/check.h). */
+static void
+state_facts(struct run *run, const struct frame_head *in)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	struct check_facts *facts = run_check_facts(run);
+
+	facts->captures = &priv->wrap.captures;
+	facts->fit = priv->wrap.fit;
+	facts->shifts_stated = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on;
+	facts->sign_stated = parameters->sign >= 0 || meta_get(&in->meta, "phase_sign");
+	facts->roles_stated = priv->roles_known;
+	facts->several_exposures = priv->wrap.exposures.n > 1;
+	facts->max_value_given = !isnan(parameters->limits.max_value);
+	facts->max_value = (double)priv->wrap.limits.max_value;
+	facts->min_mean = (double)priv->wrap.limits.least_mean;
+	facts->min_amplitude = (double)priv->wrap.limits.least_amplitude;
+	facts->min_modulation = (double)priv->wrap.limits.least_modulation;
+	facts->file = run->operand;
+	facts->files = run->position || priv->measurement.captures.rgb ? 0 : run->operands;
+}
+
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	size_t operands = run->position ? 0 : run->operands;
+
+	if (parameters->noise.fit_noise)
+		return 0;
+	priv->roles_known = priv->measurement.manifest_read ||
+	    (meta_get(&in->meta, "role") && !priv->measurement.captures.order);
+	if (parameters->harmonics && harmonics_check(&priv->harmonics, in) < 0)
+		return -1;
+	phasewrap_forget(&priv->wrap);
+	priv->wrap.vector = parameters->as == AS_VECTOR;
+	if (capture_set_check_names(&priv->measurement.captures,
+	    measurement_manifest(&priv->measurement), in, run->operand, operands) < 0 ||
+	    measurement_sort(&priv->measurement, parameters, in, &priv->wrap) < 0 ||
+	    shift_search_plan(&priv->shift_search, &priv->wrap, &out->meta) < 0 ||
+	    measurement_limit(run, in, &priv->wrap) < 0)
+		return -1;
+	if (parameters->captures.kind == CAPTURES_FOURIER)
+		return noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ?
+		    -1 : fourier_plan(run, &priv->wrap, priv->measurement.sign,
+		    priv->measurement.origin_rad, in, out, &priv->fourier);
+	/* its tests know one exposure only */
+	priv->removed.off |= priv->wrap.exposures.n > 1;
+	if (harmonics_correct(&priv->harmonics, &priv->wrap, parameters->noise.sigma,
+		priv->measurement.sign, priv->measurement.origin_rad) < 0 ||
+	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
+	    removed_plan(&priv->removed, in) < 0)
+		return -1;
+	if (parameters->harmonics &&
+	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
+		return -1;
+	state_facts(run, in);
+	return phasewrap_describe(&priv->wrap, out);
+}
 
 /* ---- before the first frame ---- */
 
+/* Reads the manifest; its images are the operands, if none are given. */
 static int
 read_manifest(struct run *run, const char *path)
 {
@@ -204,10 +725,11 @@ init(struct run *run)
 		return 0;
 	}
 	if (fringe_counts_apply(&parameters->count, parameters->field_px,
-	    &parameters->captures.period_px) < 0 || phasewrap_take_captures(parameters, priv) < 0 ||
+	    &parameters->captures.period_px) < 0 || take_captures(parameters, priv) < 0 ||
 	    capture_set_check(&priv->measurement.captures) < 0 ||
 	    exposures_check(&parameters->exposures, &priv->measurement.captures) < 0 ||
-	    fourier_check(parameters) < 0 || options_check(parameters, priv->shift_search.on) < 0)
+	    fourier_check(parameters) < 0 ||
+	    check_corrections(parameters, priv->shift_search.on) < 0)
 		return -1;
 	if (parameters->harmonics && harmonics_load(parameters->harmonics, &priv->harmonics) < 0)
 		return -1;
@@ -240,13 +762,13 @@ static const struct check *const checks[] = { &check_max_value, &check_min_ampli
 	&check_saturation, &check_clipped, &check_no_fringes, &check_unlit, &check_steps,
 	&check_assumed_shifts, &check_direction, &check_gray, NULL };
 
-STAGE(phasewrap) = {
+const struct stage stage_phasewrap = {
 	.name = "phasewrap",
 	.summary = "wrapped phase out of phase-shifted fringe images, index out of a Gray code",
 	.operands = "[FILE ...]",
 	.hint = "--min-amplitude, --min-modulation, --dark, --max-value, --max-fit-residual, and "
 	    "whether the images show fringes",
-	.options = phasewrap_options,
+	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.checks = checks,
@@ -254,6 +776,6 @@ STAGE(phasewrap) = {
 	.agree = AGREE_EXACT,
 	.example = { "phasewrap", "images", "phases" },
 	.init = init,
-	.plan = phasewrap_plan,
+	.plan = plan,
 	.release = end,
 };
