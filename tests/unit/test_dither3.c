@@ -1,5 +1,5 @@
 /* dither3's search, which passes over pixels that see what they have seen before and looks at
- * several together, beside one that tries every pixel by itself in every sweep: the same bits. */
+ * several together, gives the same bits as one that tries every pixel by itself in every sweep. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,26 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/px.h"
-#include <cmocka.h>
-
+#include "../../tools/dither3/dither3.h"
 #include "../../tools/dither3/dither3.px.h"
-#include "../../tools/dither3/search.h"
+#include <cmocka.h>
 
 #define SWEEPS 16
 #define SIZE_MOST (90 * 70)
 
 /* One error as it is seen, with a margin of `reach` on all sides, and lanes behind. */
-struct plane {
+struct plain_error {
 	float kernel[SEARCH_KERNEL_MOST], *error, square, weight;
 };
 
-struct picture {
+struct plain {
 	size_t w, h, reach, width, stride;
 	float cosine[SIZE_MOST], sine[SIZE_MOST], share[SIZE_MOST];
 	unsigned char black[SIZE_MOST], red[SIZE_MOST], green[SIZE_MOST], stair[SIZE_MOST];
 	unsigned char pattern[3][SIZE_MOST];
-	struct plane plane[2];
+	struct plain_error plane[2];
 };
 
 static float
@@ -37,7 +35,7 @@ uniform(uint seed, uint i)
 
 /* A slanted wave, a bite of background out of it, and Bayer's bits. */
 static void
-fill(struct picture *picture, size_t w, size_t h)
+fill(struct plain *picture, size_t w, size_t h)
 {
 	picture->w = w;
 	picture->h = h;
@@ -59,7 +57,7 @@ fill(struct picture *picture, size_t w, size_t h)
 }
 
 static void
-begin(struct picture *picture, struct plane *plane, double sigma, bool flat, float weight)
+begin(struct plain *picture, struct plain_error *plane, double sigma, bool flat, float weight)
 {
 	dither_kernel(sigma, picture->reach, picture->width, flat, plane->kernel);
 	plane->square = 0;
@@ -72,7 +70,7 @@ begin(struct picture *picture, struct plane *plane, double sigma, bool flat, flo
 }
 
 static bool
-counts(const struct picture *picture, size_t x, size_t y)
+counts(const struct plain *picture, size_t x, size_t y)
 {
 	return x >= picture->reach && y >= picture->reach && x < picture->w + picture->reach &&
 	    y < picture->h + picture->reach &&
@@ -80,7 +78,7 @@ counts(const struct picture *picture, size_t x, size_t y)
 }
 
 static void
-change(const struct picture *picture, struct plane *plane, size_t i, float by)
+change(const struct plain *picture, struct plain_error *plane, size_t i, float by)
 {
 	for (size_t dy = 0; dy <= 2 * picture->reach; dy++)
 		for (size_t dx = 0; dx < picture->width; dx++) {
@@ -94,7 +92,7 @@ change(const struct picture *picture, struct plane *plane, size_t i, float by)
 
 /* Sums of floats keep the order of the tool's: eight of them, and these in pairs. */
 static float
-look(const struct picture *picture, const struct plane *plane, size_t i)
+look(const struct plain *picture, const struct plain_error *plane, size_t i)
 {
 	float sum[8] = { 0 };
 
@@ -106,7 +104,7 @@ look(const struct picture *picture, const struct plane *plane, size_t i)
 }
 
 static float
-cost(const struct plane *plane, float looked, float by)
+cost(const struct plain_error *plane, float looked, float by)
 {
 	return plane->weight * by * (2 * looked + by * plane->square);
 }
@@ -118,7 +116,7 @@ price_of(float price, unsigned char pattern, unsigned char bit)
 }
 
 static bool
-try_fringes(struct picture *picture, size_t i, float price)
+try_fringes(struct plain *picture, size_t i, float price)
 {
 	float looked[2] = { look(picture, &picture->plane[0], i),
 		look(picture, &picture->plane[1], i) };
@@ -152,7 +150,7 @@ try_fringes(struct picture *picture, size_t i, float price)
 }
 
 static bool
-try_stair(struct picture *picture, size_t i, float price)
+try_stair(struct plain *picture, size_t i, float price)
 {
 	float by = picture->stair[i] ? -1.0f : 1.0f;
 
@@ -166,7 +164,7 @@ try_stair(struct picture *picture, size_t i, float price)
 
 /* The number of sweeps that turned any bit over. */
 static int
-sweep_all(struct picture *picture, float price, bool (*try)(struct picture *, size_t, float))
+sweep_all(struct plain *picture, float price, bool (*try)(struct plain *, size_t, float))
 {
 	bool any = true;
 	int n = 0;
@@ -181,7 +179,7 @@ sweep_all(struct picture *picture, float price, bool (*try)(struct picture *, si
 }
 
 static int
-search_plainly(struct picture *picture, double sigma, float price)
+search_plainly(struct plain *picture, double sigma, float price)
 {
 	int sweeps;
 
@@ -213,7 +211,7 @@ search_plainly(struct picture *picture, double sigma, float price)
 static void
 search_both(size_t w, size_t h, double sigma, float price, int sweeps_least)
 {
-	struct picture *plain = calloc(2, sizeof(*plain)), *ours = plain + 1;
+	struct plain *plain = calloc(2, sizeof(*plain)), *ours = plain + 1;
 	const unsigned char *stair = ours->pattern[2];
 	struct search search;
 	struct fringes fringes = { ours->cosine, ours->sine, ours->red, ours->green,

@@ -1,15 +1,23 @@
-/* A Holoimage in three bits a pixel. */
+/*
+ * A Holoimage in three bits a pixel: R, G and B each dithered to one bit (methods section 13;
+ * Karpinsky thesis ch. 8). Options, keys, the check of the fringes, memory, and the device's pass.
+ * Ordered dithering is a map over rows; error diffusion and the search (search.c) take whole
+ * frames, because a bit depends on those around it. dither3_rows.c has the loops.
+ */
 #include "dither3.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fringes.h"
+#include "base/fail.h"
 #include "holo/holo.h"
-#include "mark.h"
-#include "planes.h"
-#include "whole.h"
+#include "run/passes.h"
+#include "dither3.block.h"
+
+BODY_ROWS(dither3, ordered)
+
+/* ---- options ---- */
 
 struct parameters {
 	int method, pack, texture_bits;
@@ -17,7 +25,8 @@ struct parameters {
 	double sigma_px, price;
 };
 
-/* 2 to 13 % fewer bytes than by 6, that of other pictures of few levels; that of `written` */
+/* Of PNG files, the standard of written[]. 2 to 13 % fewer bytes than with 6, which other pictures
+ * of few levels have. */
 #define LEVEL 8
 
 #define AT(field) offsetof(struct parameters, field)
@@ -51,46 +60,204 @@ static const struct opt written[] = {
 	{ 0, "level", .type = OPT_INTEGER, .standard = "8" }, { 0 }
 };
 
-/* ---- ordered: a map ---- */
+/* ---- is the picture a Holoimage, with the levels that it was encoded with? ---- */
 
-static void
-dither_piece(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
-    size_t n)
+#define POINTS_LEAST 256	/* fewer tell nothing */
+/* Share of a Holoimage's points that may be off the circle. Measured on five objects: JPEG of
+ * quality 50 to 95 at halved colour leaves up to 0.27 off with a pitch of 12 pixels, 0.17 with 16;
+ * a photograph 0.76, exchanged channels 0.52, levels of 0.8 0.44. */
+#define OFF_MOST 0.35
+
+/* Reads the fringes of the first frame that has enough points. Warns once where they are none, or
+ * where their levels were changed. For a body's `survey`. */
+static int
+fringes_judge(struct run *run, const struct frame *in)
 {
-	float share[4][PIECE] __attribute__((aligned(64)));
-	unsigned char bits[4][PIECE] __attribute__((aligned(64)));
-	unsigned char black[PIECE] __attribute__((aligned(64)));
-	const unsigned char *const bit[4] = { bits[0], bits[1], bits[2], bits[3] };
+	struct priv *priv = run->priv;
+	struct fringes_seen seen = { 0 };
 
-	planes_bits(priv, in, 4, y, x, n, share, black, bits);
-	if (priv->keys.marked)
-		mark_row(priv->mark + y * in->head.w + x, bits[0], bits[1], bits[2],
-		    n);
-	planes_pack(bit, &priv->keys, out, y, x, n, in->head.w);
-	planes_pass_texture(priv, in, out, y, x, n);
+	if (priv->judged || in->head.type != SAMPLE_UCHAR)
+		return 0;
+	dither3_rows()->look_at_fringes(in, priv->channel, &seen);
+	priv->judged = seen.points >= POINTS_LEAST;
+	if (!priv->judged)
+		return 0;
+	if ((double)seen.off > OFF_MOST * (double)seen.points)
+		warn(NULL, "red and green are no fringes in %.0f %% of the picture: it is no "
+		    "Holoimage, or was changed, and its bits give no depth",
+		    100 * (double)seen.off / (double)seen.points);
+	else
+		fringe_circle_warn(&seen.circle);
+	return 0;
 }
 
-static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+/* ---- marks beside jumps (dither3_rows.c) ---- */
+
+#define MARK_PASSES 2
+
+/* A body's `survey`: sets priv->mark, the bits of R (DITHER_BIT(0)), G and, in holes, the stair to
+ * be turned over, of each pixel. -1 after fail(). */
+static int
+mark_find(struct run *run, const struct frame *in)
 {
-	(void)scratch;
-	for (size_t y = y0; y < y1; y++) {
-		planes_clear_row(out, y);
-		for (size_t x = 0; x < in->head.w; x += PIECE)
-			dither_piece(run->priv, in, out, y, x,
-			    in->head.w - x < PIECE ? in->head.w - x : PIECE);
+	struct priv *priv = run->priv;
+	struct marking marking = { priv, in, NULL, in->head.w + 2 * MARK_BORDER };
+	size_t blocks = (in->head.h + MARK_ROWS - 1) / MARK_ROWS, n, bytes;
+	size_t pixels = in->head.w * in->head.h;
+
+	if (fringes_judge(run, in) < 0 ||
+	    size_multiply(marking.stride, in->head.h + 2 * MARK_BORDER, &n) < 0 ||
+	    size_multiply(n, sizeof(float), &bytes) < 0)
+		return -1;
+	free(priv->mark);
+	priv->mark = calloc(pixels, 1);
+	marking.before = calloc(pixels, 1);
+	marking.turns = malloc(bytes);
+	if (!priv->mark || !marking.before || !marking.turns) {
+		free(marking.before);
+		free(marking.turns);
+		return fail_memory();
 	}
+	memset(marking.turns, 0xff, bytes);	/* NaN */
+	run_for(run, blocks, dither3_rows()->mark_turns, &marking);
+	for (marking.pass = 0; marking.pass < MARK_PASSES; marking.pass++) {
+		run_for(run, blocks, dither3_rows()->mark_rows, &marking);
+		memcpy(marking.before, priv->mark, pixels);
+	}
+	free(marking.before);
+	free(marking.turns);
+	return 0;
 }
 
-/* ---- options, the frame ---- */
+/* ---- the device: one pass ---- */
 
-static const struct body map = { .rows = rows, .passes = dither3_passes };
+_Static_assert(DITHER3_TILE == DITHER_TILE, "the same in the shader");
+_Static_assert(DITHER3_MSB == DITHER_MSB && DITHER3_PLANAR == DITHER_PLANAR &&
+    DITHER3_RGB == DITHER_RGB, "the same in the shader");
+
+static int
+dither3_passes(struct run *run, struct passes *passes)
+{
+	const struct priv *priv = run->priv;
+	struct dither3_block block = { .type = passes_input(passes)->type,
+		.w = (uint)passes_input(passes)->w, .pack = priv->keys.pack,
+		.texture_bits = (uint)priv->keys.texture_bits, .to_circle = priv->to_circle };
+	struct pass pass = { .shader = SHADER(dither3), .block = &block, .bytes = sizeof(block),
+		PASS_FOURS };
+
+	if (priv->keys.marked)
+		return passes_refuse(passes, "jumps are marked");
+	for (size_t c = 0; c < 4; c++) {
+		if (priv->channel[c] == NO_CHANNEL)
+			continue;
+		block.channel[c] = (uint)priv->channel[c];
+		passes_read(passes, priv->channel[c]);
+	}
+	if (passes_constant(passes, priv->threshold, sizeof(priv->threshold)) < 0)
+		return -1;
+	return passes_add(passes, &pass);
+}
+
+/* ---- frames that are dithered as a whole: by error diffusion, or by the search ---- */
+
+static void
+diffusion_free(struct diffusion *diffusion)
+{
+	for (size_t c = 0; c < 4; c++)
+		free(diffusion->bit[c]);
+	free(diffusion->work);
+	*diffusion = (struct diffusion){ 0 };
+}
+
+/* -1 after fail(). */
+static int
+diffusion_reserve(struct diffusion *diffusion, size_t w, size_t h)
+{
+	size_t floats = dither3_rows()->diffusion_floats(w);
+
+	if (diffusion->w == w && diffusion->h == h)
+		return 0;
+	diffusion_free(diffusion);
+	diffusion->work = aligned_alloc(64, floats * sizeof(*diffusion->work));
+	if (!diffusion->work)
+		return fail_memory();
+	memset(diffusion->work, 0, floats * sizeof(*diffusion->work));
+	for (size_t c = 0; c < 4; c++) {
+		diffusion->bit[c] = calloc(h, w);
+		if (!diffusion->bit[c])
+			return fail_memory();
+	}
+	diffusion->w = w;
+	diffusion->h = h;
+	return 0;
+}
+
+static int
+pack_frame(struct run *run, unsigned char *const bit[4], const struct frame *in, struct frame **out)
+{
+	struct priv *priv = run->priv;
+	struct packing packing = { priv, bit, in, NULL };
+
+	if (frame_new(&priv->out, out) < 0)
+		return -1;
+	packing.out = *out;
+	run_for(run, (in->head.h + PACKED_ROWS - 1) / PACKED_ROWS, dither3_rows()->pack_rows,
+	    &packing);
+	return 0;
+}
+
+static int
+search_frame(struct run *run, const struct frame *in, struct frame **out)
+{
+	struct priv *priv = run->priv;
+	struct picture picture;
+	int status = picture_start(&picture, priv, in);
+
+	if (status == 0)
+		status = picture_search(priv, &picture);
+	if (status == 0)
+		status = pack_frame(run, picture.bit, in, out);
+	picture_end(&picture);
+	return status;
+}
+
+static int
+diffuse_frame(struct run *run, const struct frame *in, struct frame **out)
+{
+	struct priv *priv = run->priv;
+	struct raster raster = { priv, in };
+
+	if (diffusion_reserve(&priv->diffusion, in->head.w, in->head.h) < 0)
+		return -1;
+	if (priv->keys.method == DITHER_BY_SERPENTINE)
+		dither3_rows()->diffuse_serpentine(priv, in);
+	else
+		run_for(run, bit_planes(&priv->keys), dither3_rows()->diffuse_plane, &raster);
+	return pack_frame(run, priv->diffusion.bit, in, out);
+}
+
+static int
+whole_frame(struct run *run, struct frame *in)
+{
+	const struct priv *priv = run->priv;
+	struct frame *out = NULL;
+	int status = fringes_judge(run, in);
+
+	if (status == 0)
+		status = priv->keys.method == DITHER_BY_SEARCH ? search_frame(run, in, &out) :
+		    diffuse_frame(run, in, &out);
+	frame_free(in);
+	return status < 0 ? -1 : run_emit(run, out);
+}
+
+/* ---- bodies and plan ---- */
+
+static const struct body map = { .rows = dither3_ordered, .passes = dither3_passes };
 static const struct body judged_map = {
-	.survey = fringes_judge, .rows = rows, .passes = dither3_passes
+	.survey = fringes_judge, .rows = dither3_ordered, .passes = dither3_passes
 };
 static const struct body marked_map = {
-	.survey = mark_find, .rows = rows, .passes = dither3_passes
+	.survey = mark_find, .rows = dither3_ordered, .passes = dither3_passes
 };
 /* A wavefront over skewed rows would take w + 2h dispatches of h/2 pixels at most. */
 static const struct body whole = { .frame = whole_frame,
@@ -117,7 +284,7 @@ init(struct run *run)
 	    run_save_options(run, written, &priv->png) < 0)
 		return -1;
 	ordered = dither_ordered(&priv->keys);
-	/* what a stage before made is not looked at: the chain would wait for whole frames */
+	/* what a previous stage computed is not judged: the chain would wait for whole frames */
 	run->body = !ordered ? &whole : run->position ? &map : &judged_map;
 	/* the search starts from Bayer's */
 	return dither_thresholds(ordered ? &priv->keys : &bayer, priv->threshold);
@@ -146,9 +313,9 @@ find_channels(struct priv *priv, const struct frame_head *in)
 	return 0;
 }
 
-/* Does the picture say of itself all that its turns take? */
+/* Has the picture all keys that decoding its turns takes? */
 static bool
-says_its_code(const struct frame_head *in)
+has_code_keys(const struct frame_head *in)
 {
 	static const char *const key[] = { "holo_pitch_px", "holo_theta_deg", "holo_stair",
 		"holo_stair_height", "holo_depth_range" };
@@ -162,7 +329,7 @@ says_its_code(const struct frame_head *in)
 	return of_size && !strcmp(of_size, size);
 }
 
-/* Jumps are marked for a decoder that grows surfaces up to them; only in our own method. */
+/* Jumps are marked for a decoder that grows surfaces up to them, by the method `small` only. */
 static int
 plan_marks(struct run *run, const struct frame_head *in)
 {
@@ -173,7 +340,7 @@ plan_marks(struct run *run, const struct frame_head *in)
 	struct holo_code code;
 	struct holo holo;
 
-	priv->keys.marked = priv->keys.method == DITHER_BY_SMALL && says_its_code(in);
+	priv->keys.marked = priv->keys.method == DITHER_BY_SMALL && has_code_keys(in);
 	if (priv->keys.method == DITHER_BY_SMALL)
 		run->body = priv->keys.marked ? &marked_map : run->position ? &map : &judged_map;
 	if (!priv->keys.marked)
@@ -190,8 +357,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	struct priv *priv = run->priv;
 	bool planar = priv->keys.pack == DITHER_PLANAR;
-	size_t planes = priv->keys.texture_bits == 1 ? 4 : 3;
-
 	const char *rounding = meta_get(&in->meta, "holo_rounding");
 
 	if (find_channels(priv, in) < 0 || plan_marks(run, in) < 0)
@@ -199,7 +364,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->to_circle = rounding && !strcmp(rounding, holo_roundings[HOLO_ANGLE]);
 	meta_remove(&out->meta, "holo_rounding");
 	out->type = SAMPLE_UCHAR;
-	if (planar && size_multiply(in->w, planes, &out->w) < 0)
+	if (planar && size_multiply(in->w, bit_planes(&priv->keys), &out->w) < 0)
 		return -1;
 	if (dither_write(&priv->keys, &out->meta) < 0 ||
 	    meta_setf(&out->meta, "holo_size", "%zu %zu", in->w, in->h) < 0 ||
@@ -224,7 +389,7 @@ end(struct run *run)
 	free(priv->mark);
 }
 
-STAGE(dither3) = {
+const struct stage stage_dither3 = {
 	.name = "dither3",
 	.summary = "a Holoimage in three bits a pixel",
 	.operands = "[FILE ...]",

@@ -1,18 +1,44 @@
-#include "search.h"
+/*
+ * The search of a whole picture for the bits that decode best, near those of the frame before: its
+ * memory, and the order of its steps. search_rows.c has the loops, and the source of the method.
+ */
+#include "dither3.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "base/fail.h"
-#include "dither3.px.h"
 
-#define SEARCH_SWEEPS 16
-#define AHEAD 4			/* pixels of a row that are looked at together */
-#define TILE 8			/* pixels; a tile that no turned bit reaches is not searched anew */
+/* ---- what is kept of a frame for the search of the next ---- */
 
-typedef float lanes __attribute__((vector_size(SEARCH_LANES * sizeof(float))));
+/* Keeps a frame's levels, and memory for its bits once they are found. -1 after fail(). */
+static int
+held_keep_levels(struct held *next, float *const share[3], size_t w, size_t h)
+{
+	*next = (struct held){ .w = w, .h = h };
+	for (int c = 0; c < 3; c++) {
+		next->share[c] = malloc(w * h * sizeof(float));
+		next->bit[c] = malloc(w * h);
+		if (!next->share[c] || !next->bit[c])
+			return fail_memory();
+		memcpy(next->share[c], share[c], w * h * sizeof(float));
+	}
+	return 0;
+}
 
+void
+held_free(struct held *held)
+{
+	for (int c = 0; c < 3; c++) {
+		free(held->share[c]);
+		free(held->bit[c]);
+	}
+	*held = (struct held){ 0 };
+}
+
+/* ---- memory of the search ---- */
+
+/* An error that is seen through a kernel of this sigma, 0 at first. -1 after fail(). */
 static int
 seen_start(struct seen *seen, const struct search *search, double sigma, bool flat, float weight)
 {
@@ -49,230 +75,14 @@ search_start(struct search *search, size_t w, size_t h, double sigma, const unsi
 	search->stride = w + 2 * reach + SEARCH_LANES;
 	search->black = black;
 	search->inside = calloc(h + 2 * reach, search->stride * sizeof(float));
-	search->across = (w + TILE - 1) / TILE;
-	search->tiles = search->across * ((h + TILE - 1) / TILE);
+	search->across = (w + SEARCH_TILE - 1) / SEARCH_TILE;
+	search->tiles = search->across * ((h + SEARCH_TILE - 1) / SEARCH_TILE);
 	search->turned[0] = calloc(search->tiles + 1, 2);
 	if (!search->inside || !search->turned[0])
 		return fail_memory();
 	search->turned[1] = search->turned[0] + search->tiles;
-	for (size_t i = 0; i < w * h; i++)
-		search->inside[(i / w + reach) * search->stride + i % w + reach] = !black[i];
+	search_rows()->fill_inside(search);
 	return 0;
-}
-
-/* The kernel, at n pixels from (x, y) on, times the errors around; called with constants. The sums
- * of one pixel wait for each other, those of several do not. */
-static inline __attribute__((always_inline)) void
-look_n(const struct search *search, const struct seen *seen, size_t x, size_t y, size_t n,
-    float *restrict looked)
-{
-	lanes sum[AHEAD] = { { 0 } };
-
-	for (size_t dy = 0; dy <= 2 * search->reach; dy++) {
-		const float *restrict error = seen->error + (y + dy) * search->stride + x;
-		const float *restrict kernel = seen->kernel + dy * search->width;
-
-		for (size_t k = 0; k < search->width; k += SEARCH_LANES)
-			for (size_t i = 0; i < n; i++) {
-				lanes e, weight;
-
-				memcpy(&e, error + k + i, sizeof(e));
-				memcpy(&weight, kernel + k, sizeof(weight));
-				sum[i] += e * weight;
-			}
-	}
-	for (size_t i = 0; i < n; i++)
-		looked[i] = ((sum[i][0] + sum[i][4]) + (sum[i][1] + sum[i][5])) +
-		    ((sum[i][2] + sum[i][6]) + (sum[i][3] + sum[i][7]));
-}
-
-static void
-look(const struct search *search, const struct seen *seen, size_t x, size_t y, size_t n,
-    float *looked)
-{
-	if (n == AHEAD)
-		look_n(search, seen, x, y, AHEAD, looked);
-	else
-		for (size_t i = 0; i < n; i++)
-			look_n(search, seen, x + i, y, 1, looked + i);
-}
-
-/* A pixel's part changes: so do the errors around that count. */
-static void
-change(const struct search *search, struct seen *seen, size_t x, size_t y, float by)
-{
-	for (size_t dy = 0; dy <= 2 * search->reach; dy++) {
-		size_t at = (y + dy) * search->stride + x;
-		float *restrict error = seen->error + at;
-		const float *restrict kernel = seen->kernel + dy * search->width;
-		const float *restrict inside = search->inside + at;
-
-		CPU_SIMD
-		for (size_t i = 0; i < search->width; i++)
-			error[i] += by * kernel[i] * inside[i];
-	}
-}
-
-/* The cost of a change, divided out of it. */
-static float
-cost(const struct seen *seen, float looked, float by)
-{
-	return seen->weight * by * (2 * looked + by * seen->square);
-}
-
-/* ---- the fringes: R and G together ---- */
-
-/* What turning over a bit costs: the more bits are as in a pattern, the smaller the file. */
-static float
-price(const struct search *search, const unsigned char *pattern, unsigned char bit, size_t i)
-{
-	if (!pattern)
-		return 0;
-	return pattern[i] == bit ? search->price : -search->price;
-}
-
-/* ---- sweeps ---- */
-
-/* What is searched, and how. */
-struct sweeping {
-	struct search *search;
-	const struct fringes *fringes;	/* NULL: the stair */
-	unsigned char *stair;
-	const unsigned char *pattern;
-};
-
-/* Notes which tiles have pixels that look at what a pixel's change reaches. */
-static void
-note_turned(struct search *search, size_t x, size_t y)
-{
-	size_t far = 2 * search->reach, right = x + far < search->w ? x + far : search->w - 1;
-	size_t low = y + far < search->h ? y + far : search->h - 1;
-	size_t left = (x > far ? x - far : 0) / TILE;
-
-	for (size_t ty = (y > far ? y - far : 0) / TILE; ty <= low / TILE; ty++)
-		memset(search->turned[0] + ty * search->across + left, 1, right / TILE - left + 1);
-}
-
-/* Turns over the bits of a pixel as is best; true if any. looked: tangential, radial. */
-static bool
-try_fringes(struct search *search, const struct fringes *fringes, size_t x, size_t y,
-    const float looked[2])
-{
-	size_t i = y * search->w + x;
-	float least = -1e-7f, by[2] = { 0, 0 };
-	int best = 0;
-
-	for (int which = 1; which < 4; which++) {
-		float red = which & 1 ? (fringes->red[i] ? -1.0f : 1.0f) : 0.0f;
-		float green = which & 2 ? (fringes->green[i] ? -1.0f : 1.0f) : 0.0f;
-		float t = dither3_tangential(red, green, fringes->cosine[i], fringes->sine[i]);
-		float r = dither3_radial(red, green, fringes->cosine[i], fringes->sine[i]);
-		float all = cost(&search->tangential, looked[0], t) +
-		    cost(&search->radial, looked[1], r);
-
-		if (which & 1)
-			all += price(search, fringes->pattern[0], fringes->red[i], i);
-		if (which & 2)
-			all += price(search, fringes->pattern[1], fringes->green[i], i);
-
-		if (all < least) {
-			least = all;
-			best = which;
-			by[0] = t;
-			by[1] = r;
-		}
-	}
-	if (!best)
-		return false;
-	fringes->red[i] ^= best & 1;
-	fringes->green[i] ^= best >> 1;
-	change(search, &search->tangential, x, y, by[0]);
-	change(search, &search->radial, x, y, by[1]);
-	return true;
-}
-
-static bool
-try_stair(const struct sweeping *sweeping, size_t x, size_t y, float looked)
-{
-	struct search *search = sweeping->search;
-	size_t i = y * search->w + x;
-	unsigned char *bit = sweeping->stair;
-	float by = bit[i] ? -1.0f : 1.0f, all = cost(&search->tangential, looked, by);
-
-	if (!(all + price(search, sweeping->pattern, bit[i], i) < -1e-7f))
-		return false;
-	bit[i] ^= 1;
-	change(search, &search->tangential, x, y, by);
-	return true;
-}
-
-/* Tries n pixels of a row, up to the first whose bits are turned over: those behind it must be
- * looked at anew. How many were tried; *turned: the last one was. */
-static size_t
-try_pixels(const struct sweeping *sweeping, size_t x, size_t y, size_t n, bool *turned)
-{
-	struct search *search = sweeping->search;
-	float tangential[AHEAD], radial[AHEAD];
-
-	look(search, &search->tangential, x, y, n, tangential);
-	if (sweeping->fringes)
-		look(search, &search->radial, x, y, n, radial);
-	*turned = false;
-	for (size_t i = 0; i < n; i++) {
-		if (search->black[y * search->w + x + i])
-			continue;
-		*turned = sweeping->fringes ? try_fringes(search, sweeping->fringes, x + i, y,
-		    (float[2]){ tangential[i], radial[i] }) :
-		    try_stair(sweeping, x + i, y, tangential[i]);
-		if (*turned) {
-			note_turned(search, x + i, y);
-			return i + 1;
-		}
-	}
-	return n;
-}
-
-/* A row of pixels, but those that see what they have seen when they were tried last. Several are
- * looked at ahead where bits are seldom turned over. True if any is. */
-static bool
-sweep_row(const struct sweeping *sweeping, size_t y)
-{
-	struct search *search = sweeping->search;
-	size_t first = y / TILE * search->across, ahead = 1;
-	bool any = false, turned;
-
-	for (size_t x = 0; x < search->w;) {
-		size_t tile = first + x / TILE;
-
-		if (!search->turned[0][tile] && !search->turned[1][tile]) {
-			x = (x / TILE + 1) * TILE;
-			continue;
-		}
-		if (search->black[y * search->w + x]) {
-			x++;
-			continue;
-		}
-		x += try_pixels(sweeping, x, y, x + ahead <= search->w ? ahead : 1, &turned);
-		ahead = turned ? 1 : AHEAD;
-		any |= turned;
-	}
-	return any;
-}
-
-static void
-sweep(const struct sweeping *sweeping)
-{
-	struct search *search = sweeping->search;
-	bool going = true;
-
-	memset(search->turned[1], 1, search->tiles);
-	for (int i = 0; going && i < SEARCH_SWEEPS; i++) {
-		going = false;
-		memset(search->turned[0], 0, search->tiles);
-		for (size_t y = 0; y < search->h; y++)
-			going |= sweep_row(sweeping, y);
-		memcpy(search->turned[1], search->turned[0], search->tiles);
-	}
 }
 
 int
@@ -281,34 +91,112 @@ search_fringes(struct search *search, const struct fringes *fringes, double sigm
 	if (seen_start(&search->tangential, search, sigma, true, 1) < 0 ||
 	    seen_start(&search->radial, search, 0.6 * sigma, false, 0.05f) < 0)
 		return -1;
-	for (size_t i = 0; i < search->w * search->h; i++) {
-		float red = fringes->red[i] - 0.5f, green = fringes->green[i] - 0.5f;
-		float c = fringes->cosine[i], s = fringes->sine[i];
-
-		if (search->black[i])
-			continue;
-		change(search, &search->tangential, i % search->w, i / search->w,
-		    dither3_tangential(red, green, c, s));
-		change(search, &search->radial, i % search->w, i / search->w,
-		    dither3_radial(red, green, c, s) - 0.5f);
-	}
-	sweep(&(struct sweeping){ .search = search, .fringes = fringes });
+	search_rows()->turn_fringes(search, fringes);
 	return 0;
 }
-
-/* ---- the stair by itself ---- */
 
 int
 search_stair(struct search *search, const float *share, unsigned char *bit,
     const unsigned char *pattern, double sigma)
 {
-	struct seen *seen = &search->tangential;
-
-	if (seen_start(seen, search, sigma, false, 1) < 0)
+	if (seen_start(&search->tangential, search, sigma, false, 1) < 0)
 		return -1;
-	for (size_t i = 0; i < search->w * search->h; i++)
-		if (!search->black[i])
-			change(search, seen, i % search->w, i / search->w, bit[i] - share[i]);
-	sweep(&(struct sweeping){ .search = search, .stair = bit, .pattern = pattern });
+	search_rows()->turn_stair(search, share, bit, pattern);
 	return 0;
+}
+
+/* ---- the search in a picture ---- */
+
+#define STAIR_SIGMA 3.0		/* px; how the decoder averages the stair */
+
+void
+picture_end(struct picture *picture)
+{
+	for (size_t c = 0; c < 4; c++) {
+		free(picture->share[c]);
+		free(picture->bit[c]);
+	}
+	free(picture->black);
+	free(picture->cosine);
+	free(picture->sine);
+	free(picture->start);
+}
+
+int
+picture_start(struct picture *picture, const struct priv *priv, const struct frame *in)
+{
+	size_t w = in->head.w, h = in->head.h, n;
+
+	*picture = (struct picture){ .w = w, .h = h };
+	if (size_multiply(w, h, &n) < 0)
+		return -1;
+	picture->black = malloc(n);
+	picture->cosine = calloc(n, sizeof(float));
+	picture->sine = calloc(n, sizeof(float));
+	picture->start = calloc(n, sizeof(float));
+	if (!picture->black || !picture->cosine || !picture->sine || !picture->start)
+		return fail_memory();
+	for (size_t c = 0; c < 4; c++) {
+		picture->share[c] = calloc(n, sizeof(float));
+		picture->bit[c] = calloc(n, 1);
+		if (!picture->share[c] || !picture->bit[c])
+			return fail_memory();
+	}
+	dither3_rows()->load_picture(priv, in, picture);
+	return 0;
+}
+
+/* Searches the fringes, then the stair. pattern: bits to stay near to, or NULLs. */
+static int
+search_planes(const struct priv *priv, struct picture *picture, unsigned char *const pattern[3])
+{
+	const struct fringes fringes = { picture->cosine, picture->sine, picture->bit[0],
+		picture->bit[1], { pattern[0], pattern[1] } };
+	double sigma = priv->keys.sigma_px;
+	struct search search;
+	int status = search_start(&search, picture->w, picture->h, sigma, picture->black);
+
+	search.price = priv->price;
+	if (status == 0)
+		status = search_fringes(&search, &fringes, sigma);
+	search_end(&search);
+	if (status < 0)
+		return -1;
+	status = search_start(&search, picture->w, picture->h, STAIR_SIGMA, picture->black);
+	search.price = priv->price;
+	if (status == 0)
+		status = search_stair(&search, picture->share[2], picture->bit[2], pattern[2],
+		    STAIR_SIGMA);
+	search_end(&search);
+	return status;
+}
+
+int
+picture_search(struct priv *priv, struct picture *picture)
+{
+	size_t n = picture->w * picture->h;
+	unsigned char *pattern[3] = { NULL }, *all = malloc(3 * n);
+	float *work = calloc(dither3_rows()->diffusion_floats(picture->w), sizeof(*work));
+	struct held next = { 0 };
+	int status = held_keep_levels(&next, picture->share, picture->w, picture->h);
+
+	if (status == 0 && (!all || !work))
+		status = fail_memory();
+	if (status == 0) {
+		dither3_rows()->start_bits(priv, picture, work);
+		for (size_t c = 0; c < 3 && priv->price > 0; c++)
+			pattern[c] = memcpy(all + c * n, picture->bit[c], n);
+		search_rows()->take_held(&priv->held, next.share, picture->black, picture->bit,
+		    picture->w, picture->h);
+		status = search_planes(priv, picture, pattern);
+	}
+	for (int c = 0; c < 3 && status == 0; c++)
+		memcpy(next.bit[c], picture->bit[c], n);
+	if (status < 0)
+		held_free(&next);
+	held_free(&priv->held);
+	priv->held = next;
+	free(all);
+	free(work);
+	return status;
 }
