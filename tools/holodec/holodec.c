@@ -1,23 +1,23 @@
-/* A Holoimage back to depth, or to coordinates. */
+/*
+ * A Holoimage back to depth, or to coordinates (methods section 12): options, what becomes of
+ * pictures that are refused, the output's head, the look at a picture as a whole, and the device's
+ * passes. holodec_rows.c has the loops; lossy_picture.c takes lossy pictures, whose orders regions
+ * decide together; picture_checks.c has the checks.
+ */
 #include "holodec.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "background.h"
-#include "below.h"
-#include "base/cpu_level.h"
-#include "certain.h"
-#include "check.h"
-#include "decode.h"
-#include "output.h"
-#include "palette.h"
-#include "pixel_counts.h"
+#include "base/fail.h"
+#include "run/passes.h"
+#include "holodec.block.h"
+#include "holodec.px.h"
 
-#define EDGE_LOSSY 2  /* pixels dropped at the boundary of a lossy picture without regions */
-#define CERTAINTY 0.75f /* of an input's own channel */
-#define SURVEY_STEP 8 /* in one row of so many colours are counted */
+BODY_ROWS(holodec, depths)
+
+/* ---- options ---- */
 
 struct parameters {
 	struct holo_options holo;
@@ -32,6 +32,9 @@ struct parameters {
 
 #define AT(field) offsetof(struct parameters, field)
 
+enum refusal { REFUSAL_NAN, REFUSAL_SKIP, REFUSAL_STOP };
+
+static const char *const refusal_words[] = { "nan", "skip", "stop", NULL };
 static const char *const decodes[] = { "auto", "nearest", "median", "region", "plain", NULL };
 
 static const struct opt options[] = {
@@ -60,82 +63,168 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- rows ---- */
+/* ---- refused pictures ---- */
 
-static void
-scale_row(float *restrict row, size_t w, float scale)
+#define WARNED_MOST 5	/* refused pictures that get a line each */
+
+/*
+ * The picture at hand is refused, as fail() has recorded. word: an enum refusal, or -1 where the
+ * option was not given: REFUSAL_STOP with --keep-going, which loses the frame, and as long as
+ * nothing has been decoded, else REFUSAL_NAN. Returns what a survey returns: -1, where fail()'s
+ * record stays; or, after a warning, 0 for NaN or SURVEY_SKIPS.
+ */
+static int
+refusal_take(struct run *run, struct refusals *refusals, int word)
 {
-	CPU_SIMD
-	for (size_t x = 0; x < w; x++)
-		row[x] *= scale;
+	size_t number = run_inputs(run) + 1;
+	bool again = refusals->last == number;	/* the runner may survey a frame twice */
+	struct fail_record reason;
+	char object[40];
+
+	if (word < 0)
+		word = run_keeps_going(run) || !refusals->decoded ? REFUSAL_STOP : REFUSAL_NAN;
+	if (word == REFUSAL_STOP || fail_is_memory())
+		return -1;
+	fail_take(&reason);
+	refusals->refused += !again;
+	refusals->all = refusals->last = number;
+	refusals->now = word == REFUSAL_NAN;
+	snprintf(object, sizeof(object), "frame %zu", number - 1);
+	if (!again && refusals->refused <= WARNED_MOST)
+		warn(object, "%s: %s", word == REFUSAL_SKIP ? "is left out" : "is NaN",
+		    reason.message);
+	return word == REFUSAL_SKIP ? SURVEY_SKIPS : 0;
 }
 
+/* The picture at hand is decoded. */
 static void
-finish_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t y)
+refusal_none(const struct run *run, struct refusals *refusals)
 {
-	size_t w = in->head.w, texture = priv->reading.channel[3];
-
-	if (!priv->refusals.now && (priv->keep || priv->certainty != NO_CHANNEL))
-		certain_row(priv, in, out, z, y);
-	if (!priv->refusals.now && priv->xyz)
-		place_points(&priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y),
-		    frame_floats(out, z, y), w);
-	if (texture != NO_CHANNEL) {
-		float *out_row = frame_floats(out, z + 1, y);
-
-		if (in->head.type == SAMPLE_UCHAR)
-			tile_load_bytes(frame_row(in, texture, y), out_row, w);
-		else
-			memcpy(out_row, frame_row(in, texture, y), w * sizeof(*out_row));
-		scale_row(out_row, w, priv->texture_scale);
-	}
+	refusals->all = run_inputs(run) + 1;
+	refusals->decoded = true;
+	refusals->now = false;
 }
 
-/* Rows whose pixels do not look at those above and below. */
-static void
-decode_rows(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t x,
-    size_t n, size_t y0, size_t y1)
+/* The input has ended: -1 after fail() where every picture was left out. */
+static int
+refusal_end(const struct refusals *refusals, int word)
 {
-	struct tile tile;
-
-	for (size_t y = y0; y < y1; y++) {
-		float *depth = frame_floats(out, z, y) + x;
-
-		if (priv->decode == DECODE_PLAIN)
-			decode_plain(&priv->reading, in, y, x, n, depth);
-		else
-			decode_nearest(&priv->reading, in, y, x, n, &tile, depth);
-	}
+	if (word != REFUSAL_SKIP || refusals->refused == 0 || refusals->decoded)
+		return 0;
+	return fail("--on-refusal", "skip leaves nothing: every picture was refused");
 }
 
-void
-holodec_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+/* At the end: how many were refused, where not each had its own warning. */
+static void
+refusal_conclude(const struct refusals *refusals)
 {
-	const struct priv *priv = run->priv;
-	size_t w = in->head.w, z = priv->xyz ? 2 : 0;
+	if (refusals->refused > WARNED_MOST)
+		warn(NULL, "%zu of %zu frames were refused", refusals->refused,
+		    refusals->all);
+}
 
-	(void)scratch;
-	if (priv->refusals.now)
-		refusal_rows(out, priv->reading.channel[3] == NO_CHANNEL ? NO_CHANNEL : z + 1, y0,
-		    y1);
-	for (size_t x = 0; x < w && !priv->refusals.now; x += TILE) {
-		size_t n = w - x < TILE ? w - x : TILE;
+/* ---- the output: points, channels and keys ---- */
 
-		if (priv->decode == DECODE_MEDIAN)
-			decode_median(&priv->reading, in, out, z, x, n, y0, y1);
-		else if (priv->decode == DECODE_REGION)
-			regions_decode(&priv->regions, &priv->reading.code, out, z, x, n, y0, y1);
-		else
-			decode_rows(priv, in, out, z, x, n, y0, y1);
-		if (priv->edge_px)
-			background_drop(&priv->reading, priv->edge_px, in, out, z, x, n, y0, y1);
+/* An option of two numbers, which replaces those of pair. -1 after fail_usage(). */
+static int
+place_take_pair(const struct numbers *option, const char *name, double pair[2])
+{
+	if (option->n == 0)
+		return 0;
+	if (option->n != 2)
+		return fail_usage(name, "must be two numbers, not %zu", option->n);
+	memcpy(pair, option->v, sizeof(double[2]));
+	return 0;
+}
+
+/*
+ * Points in the coordinates that the frame's rows and columns have; or, where mesh2depth(1) left
+ * the view of a mesh in the metadata, in those of the mesh. -1 after fail().
+ */
+static int
+place_plan(struct place *out, const struct holo *holo, const struct meta *meta)
+{
+	double(*place)[4] = out->row;
+	struct numbers center, rotation;
+
+	if (meta_numbers(meta, "center_mm", &center) < 0)
+		return -1;
+	if (meta_numbers(meta, "view_rotation", &rotation) < 0) {
+		numbers_free(&center);
+		return -1;
 	}
-	for (size_t y = y0; y < y1; y++)
-		finish_row(priv, in, out, z, y);
+	out->in_mesh = center.n == 3 && rotation.n == 9;
+	memset(place, 0, sizeof(out->row));
+	for (int k = 0; k < 2; k++) {
+		place[k][k] = holo->spacing[k];
+		place[k][3] = holo->corner[k];
+	}
+	place[2][2] = 1;
+	for (int k = 0; out->in_mesh && k < 3; k++) {
+		const double *r = rotation.v + k;
+
+		place[k][0] = holo->spacing[0] * r[0];
+		place[k][1] = holo->spacing[1] * r[3];
+		place[k][2] = r[6];
+		place[k][3] = center.v[k] - place[k][0] * (double)(holo->w - 1) / 2 -
+		    place[k][1] * (double)(holo->h - 1) / 2;
+	}
+	numbers_free(&center);
+	numbers_free(&rotation);
+	return 0;
+}
+
+static int
+plan_channels(struct priv *priv, const struct frame_head *in, struct frame_head *out)
+{
+	const char *name = meta_get(&in->meta, "holo_texture");
+	const char *space = priv->xyz ? "x y z" : "depth";
+	const char *certainty = priv->keep ? " certainty" : "";
+	char names[3 * CHANNEL_NAME_SIZE];
+	double scale, gain;
+
+	if (priv->reading.channel[3] == NO_CHANNEL) {
+		snprintf(names, sizeof(names), "%s%s", space, certainty);
+		return head_set_channels(out, names);
+	}
+	if (meta_number(&in->meta, "holo_texture_scale", 1, &scale) < 0 ||
+	    meta_number(&in->meta, "holo_texture_gain", 1, &gain) < 0)
+		return -1;
+	priv->texture_scale = (float)scale;
+	if (scale * gain != 1 && meta_set_number(&out->meta, "max_value", 255 * scale * gain) < 0)
+		return -1;
+	if (!name || strlen(name) >= CHANNEL_NAME_SIZE || strchr(name, ' '))
+		name = "texture";
+	snprintf(names, sizeof(names), "%s %s%s", space, name, certainty);
+	return head_set_channels(out, names);
+}
+
+/* The picture's keys become those of a depth map, or of points. */
+static int
+plan_metadata(const struct priv *priv, struct frame_head *out)
+{
+	static const char *const view[] = { "center_mm", "scale_mm", "view_rotation" };
+	const struct holo *holo = &priv->holo;
+	bool turned = priv->xyz && priv->place.in_mesh;
+
+	holo_remove(&out->meta);
+	memcpy(out->spacing, holo->spacing, sizeof(out->spacing));
+	for (int i = 0; turned && i < 3; i++)
+		meta_remove(&out->meta, view[i]);
+	return meta_set(&out->meta, "z_axis", turned ? "away" : holo_z_axes[holo->z_axis]);
+}
+
+/* Sets what differs from the picture's head. -1 after fail(). */
+static int
+output_plan(struct priv *priv, const struct frame_head *in, struct frame_head *out)
+{
+	return plan_metadata(priv, out) < 0 ? -1 : plan_channels(priv, in, out);
 }
 
 /* ---- the picture as a whole ---- */
+
+#define EDGE_LOSSY 2	/* pixels dropped at the boundary of a lossy picture without regions */
+#define PALETTE_STEP 8	/* colours are counted in one row of 8 */
 
 /* Counts pixels of some of the rows: is this a Holoimage, and has a lossy format been at it? */
 static int
@@ -143,8 +232,8 @@ look(struct run *run, const struct frame *in, bool *was_lossy)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	struct exact_limits limits = exact_limits(&priv->holo);
-	struct pixel_counts counts = pixel_counts_take(&priv->reading, in, &limits);
+	struct exact_limits limits = exact_limits_of(&priv->holo);
+	struct pixel_counts counts = holodec_rows()->count_pixels(&priv->reading, in, &limits);
 	bool lossy;
 
 	if (priv->bare.picture && bare_counts(&priv->holo, &priv->reading, in, &counts) < 0)
@@ -159,7 +248,7 @@ look(struct run *run, const struct frame *in, bool *was_lossy)
 	if (priv->bare.picture && !lossy)
 		bare_warn_beyond(&counts, &priv->bare);
 	if (lossy)
-		palette_warn(in, SURVEY_STEP, &priv->few_colours);
+		palette_warn(in, PALETTE_STEP, &priv->few_colours);
 	if (!priv->compared)
 		holo_warn_overruled(&parameters->holo, &in->head.meta);
 	priv->compared = true;
@@ -175,7 +264,7 @@ look(struct run *run, const struct frame *in, bool *was_lossy)
 	return check_picture(&priv->reading, &priv->regions, in);
 }
 
-int
+static int
 holodec_survey(struct run *run, const struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
@@ -198,6 +287,147 @@ holodec_survey(struct run *run, const struct frame *in)
 	return status;
 }
 
+/* ---- the device: readings, medians along rows, background near by; then depths, places ---- */
+
+_Static_assert(HOLODEC_NEAREST == DECODE_NEAREST && HOLODEC_MEDIAN == DECODE_MEDIAN &&
+    HOLODEC_PLAIN == DECODE_PLAIN, "the same in the shaders");
+
+static void
+pack(const struct priv *priv, const struct frame_head *in, struct holodec_block *block)
+{
+	const struct reading *reading = &priv->reading;
+	const struct holo_code *code = &reading->code;
+	bool plain = priv->decode == DECODE_PLAIN;
+
+	*block = (struct holodec_block){
+		.type = in->type, .sine = (uint)reading->channel[0],
+		.cosine = (uint)reading->channel[1], .stair = (uint)reading->channel[2],
+		.texture = HOLODEC_NONE, .depth = priv->xyz ? 2 : 0, .decode = priv->decode,
+		.edge = (uint)priv->edge_px, .per_height = 1 / code->height,
+		.half_step = reading->half_step, .order_most = code->order_most,
+		.turns_per_column = code->turns_per_column,
+		.per_turn = 1 / code->turns_per_depth, .zero = code->depth_zero,
+		.range = code->depth_one - code->depth_zero,
+		.slack = plain ? INFINITY : HOLODEC_SLACK / code->turns_per_depth,
+		.texture_scale = priv->texture_scale,
+	};
+	if (reading->channel[3] != NO_CHANNEL)
+		block->texture = (uint)reading->channel[3];
+}
+
+/* The passes whose results the last one looks up. */
+static int
+list_scratches(struct passes *passes, const struct holodec_block *block)
+{
+	struct pass pass = { .block = block, .bytes = sizeof(*block), PASS_FOURS };
+	bool medians = block->decode == HOLODEC_MEDIAN;
+
+	if (block->decode != HOLODEC_NEAREST || block->edge)
+		passes_scratch(passes, HOLODEC_SCRATCHES);
+	pass.shader = SHADER(holodec_read);
+	pass.beyond = medians ? MARGIN : 0;
+	if (block->decode != HOLODEC_NEAREST && passes_add(passes, &pass) < 0)
+		return -1;
+	pass.shader = SHADER(holodec_along);
+	if (medians && passes_add(passes, &pass) < 0)
+		return -1;
+	pass.shader = SHADER(holodec_black);
+	pass.beyond = block->edge;
+	return block->edge ? passes_add(passes, &pass) : 0;
+}
+
+static int
+list_place(struct passes *passes, const struct place *place)
+{
+	struct holodec_place_block block;
+	struct pass pass = { .shader = SHADER(holodec_place), .block = &block,
+		.bytes = sizeof(block), PASS_FOURS };
+
+	memcpy(block.row, place->row, sizeof(block.row));
+	return passes_add(passes, &pass);
+}
+
+static int
+holodec_passes(struct run *run, struct passes *passes)
+{
+	const struct priv *priv = run->priv;
+	const struct reading *reading = &priv->reading;
+	struct holodec_block block;
+	struct pass pass = { .shader = SHADER(holodec), .block = &block, .bytes = sizeof(block),
+		PASS_FOURS };
+
+	if (priv->refusals.now)
+		return passes_refuse(passes, "the picture is refused");
+	if (priv->decode == DECODE_REGION)
+		return passes_refuse(passes, "regions are joined pair after pair");
+	if (priv->keep || priv->certainty != NO_CHANNEL)
+		return passes_refuse(passes, "how certain a pixel is, is known to the processor");
+	if (priv->xyz && !passes_float64(passes))
+		return passes_refuse(passes, "the device has no doubles");
+	pack(priv, passes_input(passes), &block);
+	for (int i = 0; i < 4; i++)
+		if (reading->channel[i] != NO_CHANNEL)
+			passes_read(passes, reading->channel[i]);
+	if (passes_constant(passes, reading->stair, sizeof(reading->stair)) < 0 ||
+	    list_scratches(passes, &block) < 0 || passes_add(passes, &pass) < 0)
+		return -1;
+	return priv->xyz ? list_place(passes, &priv->place) : 0;
+}
+
+/* ---- a picture with its texture below it, taken apart (image/texture_below.h) ---- */
+
+static enum holo_layout
+layout_of(const struct holo_options *options, const struct meta *meta)
+{
+	const char *word = meta_get(meta, "holo_layout");
+
+	if (options->layout >= 0)
+		return (enum holo_layout)options->layout;
+	return word && !strcmp(word, holo_layouts[HOLO_YUV]) ? HOLO_YUV : HOLO_RGB;
+}
+
+/* For plan: does the texture lie below? Then priv->below.picture is the head of the picture alone,
+ * with the texture as alpha. -1 after fail(). */
+static int
+below_plan(struct priv *priv, const struct holo_options *options, const struct frame_head *in)
+{
+	int is = texture_below_is(&in->meta, "holo_texture_place");
+	const char *names;
+
+	texture_below_free(&priv->below);
+	if (is <= 0)
+		return is;
+	if (in->c != 3)
+		return fail("holo_texture_place", "a picture with its texture below has three "
+		    "channels, not %zu", in->c);
+	names = holo_channel_names(head_channel(in, "luma") == 0 ? HOLO_YUV : HOLO_RGB, true);
+	priv->below.luma = holo_luma[layout_of(options, &in->meta)];
+	return texture_below_head(in, names, &priv->below.picture) < 0 ? -1 : 1;
+}
+
+/* For plan, at its end: the head of what below_frame() gives. -1 after fail(). */
+static int
+below_output(struct priv *priv, struct frame_head *out)
+{
+	out->h = priv->below.picture.h;
+	priv->below.survey = holodec_survey;
+	priv->below.rows = holodec_depths;
+	return head_copy(&priv->below.out, out);
+}
+
+/* For a flow's body. */
+static int
+below_frame(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+
+	return texture_below_decode(run, &priv->below, in);
+}
+
+/* ---- bodies and plan ---- */
+
+#define CERTAINTY_GIVEN 0.75f	/* at least, of an input's own channel */
+
 static int
 finish(struct run *run)
 {
@@ -207,7 +437,7 @@ finish(struct run *run)
 	return refusal_end(&priv->refusals, parameters->on_refusal);
 }
 
-static const struct body body = { .survey = holodec_survey, .rows = holodec_rows,
+static const struct body body = { .survey = holodec_survey, .rows = holodec_depths,
 	.end = finish, .passes = holodec_passes };
 static const struct body below = { .frame = below_frame, .end = finish,
 	.no_passes = "a texture below the picture is taken off by the processor" };
@@ -248,7 +478,7 @@ plan_picture(struct run *run, const struct frame_head *in, struct frame_head *ou
 	priv->xyz = parameters->xyz;
 	priv->keep = parameters->keep;
 	priv->least = priv->keep ? 0
-	    : isnan(parameters->certainty) ? CERTAINTY
+	    : isnan(parameters->certainty) ? CERTAINTY_GIVEN
 					   : (float)parameters->certainty;
 	priv->certainty = in->type == SAMPLE_FLOAT ? head_channel(in, "certainty") : NO_CHANNEL;
 	priv->edge_px =
@@ -279,10 +509,10 @@ end(struct run *run)
 
 	refusal_conclude(&priv->refusals);
 	texture_below_free(&priv->below);
-	runs_free(&priv->regions);
+	regions_free(&priv->regions);
 }
 
-STAGE(holodec) = {
+const struct stage stage_holodec = {
 	.name = "holodec",
 	.summary = "the depth in a Holoimage",
 	.operands = "[FILE ...]",

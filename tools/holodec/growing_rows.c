@@ -1,0 +1,1685 @@
+/*
+ * Pixels beside jumps and at the boundary, where a lossy format mixes two surfaces, or a surface
+ * and the background: regions that are smooth are grown into them. A pixel whose phase is that of
+ * the surface beside it, carried on by a straight line, takes its order from there, without asking
+ * the stairs again; where neighbours do not agree, these and the pixel's own stair decide by odds.
+ * Then how certain each order is, and which pixels look like filled holes or run-out background.
+ */
+#include "holodec.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu_level.h"
+#include "holo/bits.h"
+#include "holodec.px.h"
+
+/* ---- pixels, and the levels that a surface gives them ---- */
+
+#define STRICT 4	/* rounds in which three neighbours must agree; then odds decide */
+#define CERTAINTY_LEAST 0.43f	/* what is less certain is dropped in any picture */
+#define PIXELS 256	/* that a thread takes at a time */
+#define REACH 2	/* pixels around a pixel that must be smooth, none of them background */
+
+/* Of a pixel: trusted from the beginning, or since a round of growing, TRUSTED + round. */
+enum { WAITING, TRUSTED, BACKGROUND = 255 };
+
+/* The index of the pixel so far off; -1 outside of the picture. */
+static inline ptrdiff_t
+growing_beside(const struct growing *growing, const struct pixel *pixel, int dx, int dy)
+{
+	ptrdiff_t x = pixel->x + dx, y = pixel->y + dy;
+	ptrdiff_t w = (ptrdiff_t)growing->regions->w, h = (ptrdiff_t)growing->regions->h;
+
+	return x < 0 || y < 0 || x >= w || y >= h ? -1 : y * w + x;
+}
+
+static inline bool
+growing_is_trusted(const struct growing *growing, ptrdiff_t at)
+{
+	return at >= 0 && growing->state[at] >= TRUSTED && growing->state[at] != BACKGROUND;
+}
+
+/* The levels that a pixel has if its neighbours' surface runs on through it. */
+struct levels {
+	float sine, cosine, stair;
+	float luma;	/* what JPEG codes at full resolution; of the layout yuv the stair */
+};
+
+static int
+compare(const void *a, const void *b)
+{
+	float left = *(const float *)a, right = *(const float *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* The median of n turns, which are sorted; NaN of none. */
+static float
+expected_median(float *turns, size_t n)
+{
+	if (!n)
+		return PX_NAN;
+	qsort(turns, n, sizeof(*turns), compare);
+	return 0.5f * (turns[(n - 1) / 2] + turns[n / 2]);
+}
+
+static struct levels
+expected_levels(const struct reading *reading, float turns)
+{
+	float order = px_floor(turns), rest = turns - order;
+	struct levels levels = {
+		.sine = holo_sine_level(rest),
+		.cosine = holo_cosine_level(rest),
+		.stair = reading->stair[(int)(rest * HOLO_PROFILE)] + reading->code.height * order,
+	};
+
+	levels.luma = reading->rgb ? holodec_luma(levels.sine, levels.cosine, levels.stair)
+				   : levels.stair;
+	return levels;
+}
+
+/* ---- pixels so dark that they may be background, which a lossy format mixes in ---- */
+
+/* R + G of a surface are 74.7 and more, its luma (R, G and B being coded so) 29 and more: what is
+ * darker is mixed with background. Luma has the full resolution; where it is that of the stairs
+ * alone, R + G must do, and beside background be no less than that of the darkest phase. */
+#define DARK 64.0f
+#define DARK_BESIDE 76.0f
+#define DARK_LUMA 34.0f
+#define DARKEST_LUMA 27.0f
+/* Beside background: where R + G is low, too; and the share of the brightest neighbour's luma,
+ * which is as far as JPEG carries it. */
+#define LOW 70.0f
+#define LOW_LUMA 43.0f
+#define CARRIED 0.34f
+
+/* A sample of the pixel, as a level. */
+static float
+dark_sample(const struct frame *frame, size_t channel, const struct pixel *pixel)
+{
+	const void *row = frame_row(frame, channel, (size_t)pixel->y);
+
+	if (frame->head.type == SAMPLE_UCHAR)
+		return (float)((const unsigned char *)row)[pixel->x];
+	return holodec_level(((const float *)row)[pixel->x]);
+}
+
+/* The same of growing->in; c: 0 sine, 1 cosine, 2 stair. */
+static float
+dark_level(const struct growing *growing, size_t c, const struct pixel *pixel)
+{
+	return dark_sample(growing->in, growing->reading->channel[c], pixel);
+}
+
+/* What JPEG codes at full resolution: luma, in the layout yuv the stair. */
+static float
+dark_luma(const struct growing *growing, const struct pixel *pixel)
+{
+	float stair = dark_level(growing, 2, pixel);
+
+	return growing->reading->rgb ? holodec_luma(dark_level(growing, 0, pixel),
+					   dark_level(growing, 1, pixel), stair)
+				     : stair;
+}
+
+static bool
+is_beside_background(const struct growing *growing, const struct pixel *pixel)
+{
+	for (int way = 0; way < BITS_WAYS; way++) {
+		ptrdiff_t at = growing_beside(growing, pixel, bits_way[way][0], bits_way[way][1]);
+
+		if (at >= 0 && growing->state[at] == BACKGROUND)
+			return true;
+	}
+	return false;
+}
+
+/* The greatest luma of the eight neighbours. */
+static float
+brightest(const struct growing *growing, const struct pixel *pixel)
+{
+	float most = 0;
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		struct pixel near = { .x = pixel->x + bits_way[way][0],
+			.y = pixel->y + bits_way[way][1] };
+
+		if (growing_beside(growing, &near, 0, 0) >= 0)
+			most = px_max(most, dark_luma(growing, &near));
+	}
+	return most;
+}
+
+/* Is the pixel so dark that it may be background? Asks growing->state for background beside it. */
+static bool
+dark_is(const struct growing *growing, const struct pixel *pixel)
+{
+	float both = dark_level(growing, 0, pixel) + dark_level(growing, 1, pixel), luma;
+
+	if (growing->surface && growing->surface[pixel->at] == HALVED_DOUBTFUL)
+		return true;
+	if (!growing->reading->rgb)
+		return both < DARK ||
+		    (both < DARK_BESIDE && is_beside_background(growing, pixel));
+	luma = dark_luma(growing, pixel);
+	if (luma < DARKEST_LUMA || (luma < DARK_LUMA && both < DARK))
+		return true;
+	return luma < CARRIED * 255 && is_beside_background(growing, pixel) &&
+	    (luma < DARK_LUMA || (both < LOW && luma < LOW_LUMA) ||
+		luma < CARRIED * brightest(growing, pixel));
+}
+
+static void
+note_luma(const float *restrict red, const float *restrict green, const float *restrict blue,
+    unsigned char *restrict mark, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		mark[i] |= holodec_luma(red[i], green[i], blue[i]) < DARKEST_LUMA;
+}
+
+static void
+note_both(const float *restrict sine, const float *restrict cosine, unsigned char *restrict mark,
+    size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		mark[i] |= sine[i] + cosine[i] < DARK;
+}
+
+static void
+note_piece(const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n,
+    unsigned char *mark)
+{
+	float level[3][TILE];
+
+	for (size_t c = 0; c < 3; c++)
+		holodec_rows()->load_samples(in, reading->channel[c], y, x, n, level[c]);
+	if (reading->rgb)
+		note_luma(level[0], level[1], level[2], mark + x, n);
+	else
+		note_both(level[0], level[1], mark + x, n);
+}
+
+/* Sets the marks of row y's pixels within REACH of the picture's border that are darker than any
+ * surface. A background of one row or column there has no black sample of its own in colour of half
+ * the resolution, so that it looks as smooth as the surface. */
+static void
+dark_note(const struct reading *reading, const struct frame *in, size_t y, unsigned char *mark)
+{
+	size_t w = in->head.w, h = in->head.h;
+
+	if (y < REACH || y + REACH >= h || w <= 2 * REACH) {
+		for (size_t x = 0; x < w; x += TILE)
+			note_piece(reading, in, y, x, w - x < TILE ? w - x : TILE, mark);
+		return;
+	}
+	note_piece(reading, in, y, 0, REACH, mark);
+	note_piece(reading, in, y, w - REACH, REACH, mark);
+}
+
+/*
+ * ---- how coarsely JPEG has rounded luma ----
+ *
+ * JPEG cuts pictures into blocks of 8 x 8 pixels and rounds each
+ * frequency of a block to multiples of a step. The step of the lowest frequency along rows, which
+ * fringes have much of, can be read off the picture.
+ */
+
+#define BLOCK_SIDE 8		/* pixels of JPEG's blocks */
+#define BLOCKS_APART (2 * BLOCK_SIDE)	/* every second row of blocks is looked at */
+#define STEP_LEAST 3		/* levels: the rounding of samples hides finer steps */
+#define STEP_MOST 40
+#define STEP_75 6		/* that of quality 75 */
+#define COARSER_MOST 6
+#define ZERO 1.5f		/* levels: what is rounded to 0 is less */
+#define SEEN_LEAST 20		/* frequencies above ZERO */
+#define OFF_STEP_MOST 0.125f	/* steps that these are off multiples on average; 0.25 by chance */
+
+/* cos((2 k + 1) pi / 16) / sqrt(32): the orthonormal transform of columns' sums. */
+static const float frequency_weight[BLOCK_SIDE] = { 0.173379981f, 0.146984450f, 0.098211870f,
+	0.034487422f, -0.034487422f, -0.098211870f, -0.146984450f, -0.173379981f };
+
+struct luma_sums {
+	float luma[TILE];	/* of columns */
+	unsigned char cut[TILE];	/* a sample is at the end of its range */
+};
+
+static void
+add_luma(const float *restrict level, float share, struct luma_sums *restrict sums, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		sums->luma[i] += share * level[i];
+		sums->cut[i] |= (level[i] <= 0) | (level[i] >= UCHAR_MAX);
+	}
+}
+
+static void
+add_luma_row(const struct growing *growing, size_t y, size_t x, size_t n, struct luma_sums *sums)
+{
+	const struct reading *reading = growing->reading;
+	const float share[3] = { 0.299f, 0.587f, 0.114f };
+	float level[TILE];
+
+	for (int c = reading->rgb ? 0 : 2; c < 3; c++) {
+		holodec_rows()->load_samples(growing->stored, reading->channel[c], y, x, n,
+		    level);
+		add_luma(level, reading->rgb ? share[c] : 1, sums, n);
+	}
+}
+
+/* The frequency of a block; 0 where samples are cut off, so that it is not what JPEG rounded. */
+static float
+frequency(const struct luma_sums *sums, size_t first)
+{
+	float sum = 0;
+
+	for (size_t k = 0; k < BLOCK_SIDE; k++) {
+		if (sums->cut[first + k])
+			return 0;
+		sum += frequency_weight[k] * sums->luma[first + k];
+	}
+	return px_abs(sum);
+}
+
+/* The frequencies of a row of blocks, the jth that is looked at. */
+static void
+transform_row(void *arg, size_t j)
+{
+	const struct growing *growing = arg;
+	size_t w = growing->regions->w;
+	float *out = growing->regions->certainty + j * (w / BLOCK_SIDE);
+
+	for (size_t x = 0; x + BLOCK_SIDE <= w; x += TILE) {
+		size_t n = w - x < TILE ? w - x : TILE;
+		struct luma_sums sums = { 0 };
+
+		for (size_t y = j * BLOCKS_APART; y < j * BLOCKS_APART + BLOCK_SIDE; y++)
+			add_luma_row(growing, y, x, n, &sums);
+		for (size_t i = 0; i + BLOCK_SIDE <= n; i += BLOCK_SIDE)
+			*out++ = frequency(&sums, i);
+	}
+}
+
+/* Are those of n frequencies that are not 0 multiples of the step? */
+static bool
+fits_step(const float *restrict value, size_t n, float step)
+{
+	float per_step = 1 / step;
+	int seen = 0, off = 0;
+
+#pragma omp simd reduction(+ : seen, off)
+	for (size_t i = 0; i < n; i++) {
+		PX_F steps = value[i] * per_step, away = px_abs(steps - px_round(steps));
+		bool is = value[i] > ZERO;
+
+		seen += is;
+		off += is ? (int)(away * VOTE_STEPS) : 0;
+	}
+	return seen >= SEEN_LEAST && (float)off < OFF_STEP_MOST * VOTE_STEPS * (float)seen;
+}
+
+/*
+ * Finds growing->coarser: by how many levels of an orthonormal transform that step is greater than
+ * quality 75's, at most 6. At libjpeg's qualities of 50, 60, 75 and 85 the step is 11, 9, 6 and 3,
+ * from 88 on it is too fine to be seen. 0 where no step is seen, as in what other formats have
+ * coded or what was moved. Overwrites regions->certainty.
+ */
+static void
+quantised_find(struct run *run, struct growing *growing)
+{
+	struct regions *regions = growing->regions;
+	size_t rows = (regions->h + BLOCK_SIDE) / BLOCKS_APART;
+	int step = STEP_MOST;
+
+	if (growing->stored->head.type != SAMPLE_UCHAR)
+		return;
+	run_for(run, rows, transform_row, growing);
+	while (step >= STEP_LEAST &&
+	    !fits_step(regions->certainty, rows * (regions->w / BLOCK_SIDE), (float)step))
+		step--;
+	if (step >= STEP_LEAST)
+		growing->coarser = (float)(step - STEP_75 < COARSER_MOST ? step - STEP_75
+								     : COARSER_MOST);
+}
+
+/*
+ * ---- what JPEG makes of the stairs beside a jump ----
+ *
+ * Luma has the full resolution, but the colour planes may have half of it (4:2:2, 4:2:0), so that
+ * the level of blue that a pixel reads is a mean over blocks of pixels, some of them of another
+ * surface. From the turns of all these follows the level that a right decoding would read.
+ */
+
+/* Blue's difference of colour, of R, G and B, and how much of it is in B (JFIF). */
+#define BLUE_R (-0.168736f)
+#define BLUE_G (-0.331264f)
+#define BLUE_B 0.5f
+#define B_OF_BLUE 1.772f
+
+#define COLOUR_STEP 16		/* one row or column of 16 is looked at */
+#define COLOUR_ROUNDING 4.0f	/* levels */
+#define HALVED_ROUGH 0.6f	/* third differences above COLOUR_ROUNDING: from odd over even */
+
+struct blue_sample {
+	float blue;
+	bool cut;	/* a channel is at the end of its range */
+};
+
+static struct blue_sample
+sample_at(const struct growing *growing, size_t x, size_t y)
+{
+	const size_t *channel = growing->reading->channel;
+	unsigned char v[3];
+	bool cut = false;
+
+	for (int c = 0; c < 3; c++) {
+		v[c] = ((const unsigned char *)frame_row(growing->in, channel[c], y))[x];
+		cut |= v[c] == 0 || v[c] == 255;
+	}
+	return (struct blue_sample){ BLUE_R * v[0] + BLUE_G * v[1] + BLUE_B * v[2], cut };
+}
+
+/* Samples doubled by weights of 3/4 and 1/4 have a third difference of rounding only, from an odd
+ * pixel to the third one after it. */
+static bool
+is_doubled(const struct growing *growing, bool down)
+{
+	size_t w = growing->regions->w, h = growing->regions->h, rough[2] = { 0 };
+
+	for (size_t line = 0; line < (down ? w : h); line += COLOUR_STEP) {
+		float v[4] = { 0 };
+		int whole = 0;		/* samples that are not cut, in a row */
+
+		for (size_t i = 0; i < (down ? h : w); i++) {
+			struct blue_sample sample = down ? sample_at(growing, line, i)
+							 : sample_at(growing, i, line);
+
+			for (int k = 0; k < 3; k++)
+				v[k] = v[k + 1];
+			v[3] = sample.blue;
+			whole = sample.cut ? 0 : whole + 1;
+			rough[~i % 2] += whole >= 4 &&
+			    px_abs(v[3] - v[0] - 3 * (v[2] - v[1])) > COLOUR_ROUNDING;
+		}
+	}
+	return (float)rough[1] < HALVED_ROUGH * (float)rough[0];
+}
+
+/* Finds growing->halved, over which pixels colour is averaged, and growing->blue. */
+static void
+mixing_find(struct growing *growing)
+{
+	bool coloured = growing->reading->rgb && growing->in->head.type == SAMPLE_UCHAR;
+
+	for (int i = 0; i <= HOLO_PROFILE; i++) {
+		float rest = (float)i / HOLO_PROFILE;
+
+		growing->blue[i] = BLUE_R * holo_sine_level(rest) +
+		    BLUE_G * holo_cosine_level(rest) + BLUE_B * growing->reading->stair[i];
+	}
+	growing->halved[0] = coloured && is_doubled(growing, false);
+	growing->halved[1] = coloured && is_doubled(growing, true);
+}
+
+/* Blue's difference of colour that follows from the pixel's turns; 0 in the background. */
+static float
+blue_of(const struct growing *growing, size_t at)
+{
+	float turns = growing->turns[at], rest = growing->regions->rest[at];
+
+	return px_isnan(turns) ? 0
+			       : growing->blue[(int)(rest * HOLO_PROFILE)] +
+		BLUE_B * growing->reading->code.height * px_round(turns - rest);
+}
+
+struct taps {
+	size_t at[4];
+	float weight[4];
+	int n;
+};
+
+/* The pixels of a row or column of n that pixel i's colour is of: 3/4 of its own block of two and
+ * 1/4 of the nearer other one. */
+static struct taps
+find_taps(size_t i, size_t n, bool halved)
+{
+	struct taps taps = { .at = { i }, .weight = { 1 }, .n = 1 };
+	size_t own = i & ~(size_t)1, other = i & 1 ? own + 2 : own - 2;
+
+	if (!halved)
+		return taps;
+	if (other >= n)		/* or before the first */
+		other = own;
+	for (int k = 0; k < 4; k++) {
+		size_t at = (k < 2 ? own : other) + (size_t)(k & 1);
+
+		taps.at[k] = at < n ? at : n - 1;
+		taps.weight[k] = k < 2 ? 0.375f : 0.125f;
+	}
+	taps.n = 4;
+	return taps;
+}
+
+/* The turns that a pixel's own stair reads, which have no whole order. */
+static float
+mixing_read(const struct growing *growing, const struct pixel *pixel)
+{
+	const struct reading *reading = growing->reading;
+	float rest = growing->regions->rest[pixel->at];
+
+	return rest + holodec_order(dark_level(growing, 2, pixel),
+	    reading->stair[(int)(rest * HOLO_PROFILE)], 1 / reading->code.height);
+}
+
+/* By how many orders the pixel's stair is read above what its turns and those around would make of
+ * it; growing->turns must hold them. */
+static float
+mixing_offset(const struct growing *growing, const struct pixel *pixel)
+{
+	size_t w = growing->regions->w, h = growing->regions->h;
+	float off = pixel->read - growing->turns[pixel->at], mixed = 0;
+	struct taps across, along;
+
+	if (!growing->halved[0] && !growing->halved[1])
+		return off;
+	across = find_taps((size_t)pixel->x, w, growing->halved[0]);
+	along = find_taps((size_t)pixel->y, h, growing->halved[1]);
+	for (int j = 0; j < along.n; j++)
+		for (int i = 0; i < across.n; i++)
+			mixed += along.weight[j] * across.weight[i] *
+			    blue_of(growing, along.at[j] * w + across.at[i]);
+	mixed -= blue_of(growing, (size_t)pixel->at);
+	return off - B_OF_BLUE * mixed / growing->reading->code.height;
+}
+
+/* ---- small regions beside jumps vote again, now that the orders around are known ---- */
+
+#define SMALL_REGION 4096	/* pixels */
+#define ASKED_LEAST 12	/* pixels that must tell */
+#define SHIFT_LEAST 0.6	/* orders that the region must be off */
+
+/* Has the pixel background within REACH, which darkens its stair? */
+static bool
+is_near_background(const struct growing *growing, const struct pixel *pixel)
+{
+	for (int dy = -REACH; dy <= REACH; dy++)
+		for (int dx = -REACH; dx <= REACH; dx++) {
+			ptrdiff_t at = growing_beside(growing, pixel, dx, dy);
+
+			if (at >= 0 && px_isnan(growing->turns[at]))
+				return true;
+		}
+	return false;
+}
+
+/* The root of a run's region, where that is small, else NULL. */
+static struct run_of_pixels *
+small_root(struct regions *regions, size_t run)
+{
+	struct run_of_pixels *root = &regions->run[regions->branch[run].parent];
+
+	return root->members >= ASKED_LEAST && root->members < SMALL_REGION ? root : NULL;
+}
+
+/* Does the pixel have its region's order? */
+static bool
+has_voted(const struct regions *regions, size_t at)
+{
+	return regions->order[at] == (float)regions->lead[at];
+}
+
+static void
+ask_run(struct growing *growing, size_t k, size_t y)
+{
+	struct regions *regions = growing->regions;
+	struct run_of_pixels *root = small_root(regions, k);
+
+	for (int32_t x = regions->run[k].first; root && x < regions->run[k].end; x++) {
+		struct pixel pixel = { .x = x, .y = (int32_t)y,
+			.at = (int32_t)(y * regions->w) + x };
+
+		if (!has_voted(regions, (size_t)pixel.at) ||
+		    is_near_background(growing, &pixel))
+			continue;
+		pixel.read = mixing_read(growing, &pixel);
+		root->sum += (int64_t)px_round(mixing_offset(growing, &pixel) * VOTE_STEPS);
+		root->order++;
+	}
+}
+
+/* By how many orders a region moves, from the sums at its root. */
+static int32_t
+find_shift(const struct run_of_pixels *root)
+{
+	double off = (double)root->sum / VOTE_STEPS / (root->order ? root->order : 1);
+
+	return root->order < ASKED_LEAST || fabs(off) < SHIFT_LEAST ? 0 : (int32_t)lround(off);
+}
+
+static void
+move_run(struct growing *growing, size_t k, size_t y)
+{
+	struct regions *regions = growing->regions;
+	const struct run_of_pixels *root = small_root(regions, k);
+	int32_t shift = root ? find_shift(root) : 0;
+	float most = growing->reading->code.order_most;
+
+	for (int32_t x = regions->run[k].first; shift && x < regions->run[k].end; x++) {
+		size_t at = y * regions->w + (size_t)x;
+		float order = regions->order[at] + (float)shift;
+
+		if (!has_voted(regions, at) || order < 0 || order > most)
+			continue;
+		regions->order[at] = order;
+		growing->turns[at] = order + regions->rest[at];
+	}
+}
+
+/*
+ * Moves regions->order and growing->turns of small regions by whole orders. In a picture whose
+ * colour has half the resolution, the stairs of a small region are mixed with those beyond its
+ * jumps, and so are the medians that it voted by.
+ */
+static void
+revote(struct growing *growing)
+{
+	struct regions *regions = growing->regions;
+
+	for (size_t i = 0; i < regions->blocks; i++)
+		for (size_t k = regions->block[i].runs.first; k < regions->block[i].runs.end; k++) {
+			struct run_of_pixels *root = small_root(regions, k);
+
+			if (root)
+				root->sum = root->order = 0;
+		}
+	for (size_t y = 0; y < regions->h; y++)
+		for (size_t k = regions->row[y].first; k < regions->row[y].end; k++)
+			ask_run(growing, k, y);
+	for (size_t y = 0; y < regions->h; y++)
+		for (size_t k = regions->row[y].first; k < regions->row[y].end; k++)
+			move_run(growing, k, y);
+}
+
+/* ---- where a picture is smooth: no jump and no background near by ---- */
+
+#define SMOOTH_STEP 0.2f	/* turns from pixel to pixel; more is no smooth surface */
+
+/* Of each pixel: is it, or one of its neighbours, not smooth? */
+static unsigned char *
+rough_of(const struct regions *regions)
+{
+	return regions->state + regions->w * regions->h;
+}
+
+static void
+turns_block(void *arg, size_t i)
+{
+	const struct regions *regions = arg;
+	size_t first = regions->block[i].y0 * regions->w, end = regions->block[i].y1 * regions->w;
+	const float *restrict order = regions->order, *restrict rest = regions->rest;
+	float *restrict turns = regions->turns;
+
+	CPU_SIMD
+	for (size_t k = first; k < end; k++)
+		turns[k] = order[k] + rest[k];
+}
+
+static void
+note_doubtful(const unsigned char *restrict surface, unsigned char *restrict rough, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		rough[x] |= surface[x] == HALVED_DOUBTFUL;
+}
+
+/* 1 where a pixel is background or jumps against one of a row of others. */
+static void
+note_jumps(const float *restrict here, const float *restrict there, unsigned char *restrict rough,
+    size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		rough[x] |= !(px_abs(there[x] - here[x]) <= SMOOTH_STEP);
+}
+
+static void
+jumps_block(void *arg, size_t i)
+{
+	const struct growing *growing = arg;
+	const struct regions *regions = growing->regions;
+	const struct region_block *block = &regions->block[i];
+	size_t w = regions->w, h = regions->h;
+
+	for (size_t y = block->y0; y < block->y1; y++) {
+		const float *here = regions->turns + y * w;
+		unsigned char *rough = rough_of(regions) + y * w;
+
+		memset(rough, 0, w);
+		note_jumps(here, here, rough, w);	/* the background itself */
+		if (growing->surface)
+			note_doubtful(growing->surface + y * w, rough, w);
+		dark_note(growing->reading, growing->in, y, rough);
+		for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < h; v++) {
+			const float *row = regions->turns + v * w;
+
+			note_jumps(here, row, rough, w);
+			note_jumps(here + 1, row, rough + 1, w - 1);
+			note_jumps(here, row + 1, rough, w - 1);
+		}
+	}
+}
+
+/* A pixel is trusted where all around it is smooth. */
+static void
+trust_row(const struct regions *regions, size_t y)
+{
+	size_t w = regions->w, h = regions->h;
+	size_t v0 = y < REACH ? 0 : y - REACH, v1 = y + REACH < h ? y + REACH : h - 1;
+	const float *restrict turns = regions->turns + y * w;
+	unsigned char *restrict state = regions->state + y * w;
+	unsigned char *restrict down = regions->class + y / BLOCK_ROWS * w;
+
+	for (size_t x = 0; x < w; x++) {
+		down[x] = 0;
+		state[x] = 0;
+	}
+	for (size_t v = v0; v <= v1; v++) {
+		const unsigned char *restrict rough = rough_of(regions) + v * w;
+
+		CPU_SIMD
+		for (size_t x = 0; x < w; x++)
+			down[x] |= rough[x];
+	}
+	for (size_t k = 0; k <= REACH && k < w; k++) {
+		CPU_SIMD
+		for (size_t x = k; x < w; x++) {
+			state[x] |= down[x - k];
+			state[x - k] |= down[x];
+		}
+	}
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		state[x] = px_isnan(turns[x]) ? BACKGROUND : state[x] ? WAITING : TRUSTED;
+}
+
+static void
+trust_block(void *arg, size_t i)
+{
+	const struct regions *regions = arg;
+	const struct region_block *block = &regions->block[i];
+
+	for (size_t y = block->y0; y < block->y1; y++)
+		trust_row(regions, y);
+}
+
+/* Computes regions->turns, NaN in the background, and regions->state from rests and orders. */
+static void
+smooth_find(struct run *run, struct growing *growing)
+{
+	struct regions *regions = growing->regions;
+
+	run_for(run, regions->blocks, turns_block, regions);
+	mixing_find(growing);
+	revote(growing);
+	run_for(run, regions->blocks, jumps_block, growing);
+	run_for(run, regions->blocks, trust_block, regions);
+}
+
+/*
+ * ---- odds ----
+ *
+ * Pixels whose neighbours do not agree, or are too few: the order that these and the pixel's own
+ * stair make most likely.
+ */
+
+#define STEEPEST 0.6f	/* turns from pixel to pixel; more is a jump */
+/* Turns that a surface carried on by a straight line is off: of a flat one, and for each turn of
+ * its slope. UNKNOWN is the slope of a neighbour with nothing trusted beyond it. */
+#define FLAT_OFF 0.05f
+#define PER_SLOPE 0.6f
+#define UNKNOWN 0.35f
+#define FAR_ODDS 3.9f	/* log of odds: nothing speaks more against an order */
+#define CANDIDATES 5	/* orders around the one that the neighbours have on average */
+#define NOISE_MORE 1.4f	/* factor: stairs of the remaining pixels are off by more */
+#define NOISE_LEAST 0.15f
+#define OFFSET_BINS 128	/* of offsets, for their median */
+#define BINS_PER_ORDER 32
+#define NORMAL 1.4826f	/* standard deviation over the median of what is off */
+
+/* How far stairs of pixels that neighbours have agreed on are off: growing->noise, in orders. */
+static void
+weigh_noise(struct growing *growing)
+{
+	size_t n[OFFSET_BINS] = { 0 }, all = 0, sum = 0, bin = 0;
+
+	for (size_t i = 0; i < growing->n; i++) {
+		const struct pixel *pixel = &growing->pixel[i];
+		float off = px_abs(pixel->read - pixel->turns) * BINS_PER_ORDER;
+
+		if (!pixel->round)
+			continue;
+		n[off < OFFSET_BINS - 1 ? (int)off : OFFSET_BINS - 1]++;
+		all++;
+	}
+	while (bin < OFFSET_BINS - 1 && 2 * (sum += n[bin]) < all)
+		bin++;
+	growing->noise = px_max(NORMAL * ((float)bin + 0.5f) / BINS_PER_ORDER, NOISE_LEAST);
+}
+
+struct carried {
+	float turns, per_slack;
+};
+
+/* The turns of trusted neighbours, each carried on to the pixel; returns their number. */
+static int
+carry(const struct growing *growing, const struct pixel *pixel, struct carried carried[BITS_WAYS])
+{
+	const float *turns = growing->turns;
+	int n = 0;
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		int dx = bits_way[way][0], dy = bits_way[way][1];
+		ptrdiff_t near = growing_beside(growing, pixel, dx, dy), far;
+		float step, slope = UNKNOWN;
+
+		if (!growing_is_trusted(growing, near))
+			continue;
+		carried[n].turns = turns[near];
+		far = growing_beside(growing, pixel, 2 * dx, 2 * dy);
+		if (growing_is_trusted(growing, far)) {
+			step = turns[near] - turns[far];
+			slope = px_min(px_abs(step), STEEPEST);
+			carried[n].turns += slope < STEEPEST ? step : 0;
+		}
+		carried[n++].per_slack = 1 / (FLAT_OFF + PER_SLOPE * slope);
+	}
+	return n;
+}
+
+/* The log of these turns' odds. Neighbours are off together, so that n of them count for less. */
+static float
+score(const struct growing *growing, const struct pixel *pixel,
+    const struct carried carried[BITS_WAYS], int n, float turns)
+{
+	float off = (pixel->read - turns) / (NOISE_MORE * growing->noise), against = 0;
+
+	for (int i = 0; i < n; i++)
+		against += px_min(
+		    px_abs(turns - carried[i].turns) * carried[i].per_slack, FAR_ODDS);
+	return -against / px_sqrt((float)n) - px_min(0.5f * off * off, FAR_ODDS);
+}
+
+/* The most likely turns of a pixel that has trusted neighbours, and their margin. */
+static void
+weigh(const struct growing *growing, struct pixel *pixel)
+{
+	float rest = growing->regions->rest[pixel->at], middle = 0, best = -1e6f, next = -1e6f;
+	struct carried carried[BITS_WAYS];
+	int n = carry(growing, pixel, carried);
+
+	if (n == 0)
+		return;
+	for (int i = 0; i < n; i++)
+		middle += carried[i].turns;
+	middle = rest + px_round(middle / (float)n - rest) - CANDIDATES / 2;
+	for (int k = 0; k < CANDIDATES; k++) {
+		float odds = score(growing, pixel, carried, n, middle + (float)k);
+
+		if (odds > best)
+			pixel->turns = middle + (float)k;
+		next = px_max(next, px_min(odds, best));
+		best = px_max(best, odds);
+	}
+	pixel->margin = best - next;
+}
+
+/* ---- rounds of growing ---- */
+
+#define GROW_ROUNDS 12
+#define PHASE_OFF 0.1f	/* turns that a pixel's phase may be off its neighbour's surface */
+#define ASK_TOGETHER 0.3f	/* turns; neighbours that are farther apart do not agree */
+#define CLEAR_OFF 0.25f	/* orders that clear stairs are off at most */
+#define CLEAR_STEP 8	/* one column of 8 is looked at */
+
+/* Margins of the pixels that odds decide, by rounds; the surest first. */
+#define MARGINS 4
+static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
+
+/* Has a neighbour of the pixel been taken in the last round? */
+static bool
+has_news(const struct growing *growing, const struct pixel *pixel)
+{
+	for (int way = 0; way < BITS_WAYS; way++) {
+		ptrdiff_t at = growing_beside(growing, pixel, bits_way[way][0], bits_way[way][1]);
+
+		if (at >= 0 && growing->state[at] == TRUSTED + growing->round - 1)
+			return true;
+	}
+	return false;
+}
+
+/* Do the stairs of single pixels tell their order? Of the trusted ones, in some columns, nearly all
+ * must be right. Finds growing->misread, whose sum is the same in every order of rows. */
+static bool
+stairs_are_clear(struct growing *growing)
+{
+	const struct regions *regions = growing->regions;
+	size_t trusted = 0, clear = 0;
+	uint64_t sum = 0;
+
+	for (size_t y = 0; y < regions->h; y++)
+		for (size_t x = 0; x < regions->w; x += CLEAR_STEP) {
+			struct pixel pixel = { .at = (int32_t)(y * regions->w + x),
+				.x = (int32_t)x, .y = (int32_t)y };
+			float off;
+
+			if (growing->state[pixel.at] != TRUSTED)
+				continue;
+			off = px_abs(mixing_read(growing, &pixel) - growing->turns[pixel.at]);
+			trusted++;
+			clear += off <= CLEAR_OFF;
+			sum += (uint64_t)px_round(px_min(off, 1) * VOTE_STEPS);
+		}
+	growing->misread = trusted ? (float)sum / (float)(VOTE_STEPS * trusted) : 0;
+	return 100 * (trusted - clear) <= trusted;
+}
+
+static size_t
+count_waiting(const unsigned char *restrict state, size_t n)
+{
+	int waiting = 0;
+
+#pragma omp simd reduction(+ : waiting)
+	for (size_t i = 0; i < n; i++)
+		waiting += state[i] == WAITING;
+	return (size_t)waiting;
+}
+
+/* Fills growing->pixel. */
+static void
+list_waiting(struct growing *growing)
+{
+	size_t w = growing->regions->w, all = w * growing->regions->h;
+	const unsigned char *next = growing->state, *end = growing->state + all;
+	bool clear = stairs_are_clear(growing);
+
+	while ((next = memchr(next, WAITING, (size_t)(end - next))) != NULL) {
+		struct pixel *pixel = &growing->pixel[growing->n];
+		size_t i = (size_t)(next++ - growing->state);
+
+		*pixel = (struct pixel){ .at = (int32_t)i, .x = (int32_t)(i % w),
+			.y = (int32_t)(i / w) };
+		pixel->dark = dark_is(growing, pixel);
+		pixel->read = mixing_read(growing, pixel);
+		if (clear && !pixel->dark && px_abs(pixel->read - growing->turns[i]) <= CLEAR_OFF)
+			growing->state[i] = TRUSTED;
+		else
+			growing->n++;
+	}
+}
+
+/* The turns of a pixel by its neighbours; NaN where they do not agree or are too few. */
+static float
+turns_by_neighbours(const struct growing *growing, const struct pixel *pixel)
+{
+	float rest = growing->regions->rest[pixel->at], low = 1e6f, high = -1e6f, sum = 0;
+	int n = 0;
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		int dx = bits_way[way][0], dy = bits_way[way][1];
+		ptrdiff_t near = growing_beside(growing, pixel, dx, dy), far;
+		float carried, off;
+
+		if (!growing_is_trusted(growing, near))
+			continue;
+		far = growing_beside(growing, pixel, 2 * dx, 2 * dy);
+		carried = bits_carry(growing->turns[near],
+		    growing_is_trusted(growing, far) ? growing->turns[far] : PX_NAN);
+		off = rest - carried;
+		off -= px_round(off);
+		if (px_abs(off) > PHASE_OFF)
+			continue;
+		low = px_min(low, carried + off);
+		high = px_max(high, carried + off);
+		sum += carried + off;
+		n++;
+	}
+	return n >= 3 && high - low < ASK_TOGETHER ? sum / (float)n : PX_NAN;
+}
+
+/* Each pixel by itself: whether it is taken in this round. */
+static void
+ask_pixel(const struct growing *growing, struct pixel *pixel)
+{
+	bool news = growing->round == STRICT + 1 || has_news(growing, pixel);
+	size_t late = (size_t)(growing->round - STRICT - 1);
+
+	if (growing->round <= STRICT) {
+		if (!news)
+			return;
+		pixel->turns = turns_by_neighbours(growing, pixel);
+		pixel->taken = !px_isnan(pixel->turns);
+		return;
+	}
+	if (news)
+		weigh(growing, pixel);
+	pixel->taken = pixel->margin > margins[late < MARGINS ? late : MARGINS - 1];
+}
+
+static void
+ask_block(void *arg, size_t block)
+{
+	const struct growing *growing = arg;
+
+	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
+		struct pixel *pixel = &growing->pixel[i];
+
+		if (!pixel->round && !pixel->dark)
+			ask_pixel(growing, pixel);
+	}
+}
+
+static size_t
+take_pixels(struct growing *growing)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < growing->n; i++) {
+		struct pixel *pixel = &growing->pixel[i];
+
+		if (!pixel->taken)
+			continue;
+		growing->turns[pixel->at] = pixel->turns;
+		growing->state[pixel->at] = (unsigned char)(TRUSTED + growing->round);
+		pixel->round = (unsigned char)growing->round;
+		pixel->taken = false;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * ---- how certain the order of each pixel is ----
+ *
+ * A wrong order is one of a patch, since pixels follow their neighbours. What tells is the mean
+ * offset of the stairs around, as they are read, from those that all orders together would make
+ * (mixing_offset()).
+ */
+
+#define MEAN_REACH 5	/* pixels to each side */
+#define SAME_SURFACE 0.6f	/* turns: of one surface */
+#define AGREEING 0.3f	/* turns: of neighbours that agree */
+#define OFFSET_MOST 2.5f	/* orders */
+#define TURN 4096	/* steps of a turn */
+#define FAR_TURNS (1 << 29)	/* from any surface, in these steps */
+#define CERTAINTY_DARK 0.0f	/* certainty of what may be background */
+
+/* Measured at qualities 75 to 95, colour 444 to 420, both layouts, composite and cosine stairs:
+ * 1/(1 + exp(-odds)) are right. Margins and rounds are those of growing. */
+#define ODDS 0.329f
+#define EARLY 2.84f		/* neighbours agreed */
+#define PER_ROUND (-0.239f)	/* of these */
+#define PER_MARGIN 0.222f	/* of the others */
+#define MARGIN_MOST 10.0f
+#define PER_MEAN (-5.64f)	/* orders */
+#define PER_SQUARE 2.12f
+#define PER_NEAR (-1.24f)	/* the same of 3 x 3 pixels, of any surface */
+#define PER_AGREEING 0.307f	/* of eight neighbours */
+#define PER_BACKGROUND 0.107f	/* pixels within REACH */
+#define BACKGROUND_MOST 10
+#define TWICE 0.84f		/* odds above count twice */
+#define OUTSIDE_LEAST 13	/* of 24 pixels: the pixel sticks out into the background */
+
+/* These odds are high where stairs are read well, as at high qualities, and low where they are not;
+ * by how much depends on the layout and on the resolution of colour. Fitted on eight views of two
+ * scans, a plate and a relief at qualities of 50 to 95, each of which counts the same: a summand,
+ * and more of it for each order that stairs are misread by; and a factor, likewise. */
+#define MISREAD_LEAST 0.02f
+#define MISREAD_MOST 0.3f
+static const struct {
+	float zero, zero_misread, times, times_misread;
+} by_colour[2][2] = {		/* yuv, halved */
+	{ { -0.952f, 4.80f, 0.98f, 1.295f }, { -0.585f, 5.859f, 1.074f, -0.458f } },
+	{ { -1.206f, 38.572f, 1.115f, -0.439f }, { 0.345f, -18.404f, 0.76f, 3.585f } },
+};
+
+/* In the layout rgb they are too low where JPEG has rounded luma coarsely, too high where finely:
+ * what each level adds to the summand and to the factor, fitted on 33 objects, qualities of 50 to
+ * 95. */
+#define ZERO_COARSER 0.165f
+#define TIMES_COARSER (-0.06f)
+
+/* The offsets and the orders around a pixel. */
+struct around {
+	float mean, near;
+	int agreeing, background;
+};
+
+static bool
+is_doubtful(const struct growing *growing, size_t at)
+{
+	return growing->state[at] != TRUSTED && growing->state[at] != BACKGROUND;
+}
+
+/* Turns as whole numbers, whose sums are the same in every order; FAR_TURNS where a pixel is not
+ * doubtful. */
+static void
+put_numbers(struct growing *growing)
+{
+	struct regions *regions = growing->regions;
+	int32_t *restrict turns = regions->lead;
+	size_t n = regions->w * regions->h;
+
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		turns[i] = FAR_TURNS;
+	for (size_t i = 0; i < growing->n; i++) {
+		int32_t at = growing->pixel[i].at;
+
+		turns[at] = (int32_t)px_round(growing->turns[at] * TURN);
+	}
+}
+
+struct sums {
+	int32_t offset, n;
+};
+
+/* Adds the offsets of those of n pixels of a row that are on the surface at `here`. */
+static inline __attribute__((always_inline)) struct sums
+add_row(struct sums sums, const int32_t *restrict turns, const int32_t *restrict offset,
+    int32_t here, int n)
+{
+	const int32_t same = (int32_t)(SAME_SURFACE * TURN);
+	int32_t sum = sums.offset, count = sums.n;
+
+#pragma omp simd reduction(+ : sum, count)
+	for (int i = 0; i < n; i++) {
+		bool is = (turns[i] - here < same) & (here - turns[i] < same);
+
+		sum += is ? offset[i] : 0;
+		count += is;
+	}
+	return (struct sums){ sum, count };
+}
+
+/* The mean of the doubtful pixels around that are of the same surface. */
+static float
+mean_offset(const struct growing *growing, const struct pixel *pixel)
+{
+	const struct regions *regions = growing->regions;
+	int w = (int)regions->w, h = (int)regions->h;
+	int x0 = pixel->x < MEAN_REACH ? 0 : pixel->x - MEAN_REACH;
+	int x1 = pixel->x + MEAN_REACH < w ? pixel->x + MEAN_REACH : w - 1;
+	int y0 = pixel->y < MEAN_REACH ? 0 : pixel->y - MEAN_REACH;
+	int32_t here = regions->lead[pixel->at];
+	struct sums sums = { 0 };
+
+	for (int y = y0; y <= pixel->y + MEAN_REACH && y < h; y++) {
+		const int32_t *turns = regions->lead + y * w + x0;
+		const int32_t *offset = regions->turn + y * w + x0;
+
+		if (x1 - x0 == 2 * MEAN_REACH)
+			sums = add_row(sums, turns, offset, here, 2 * MEAN_REACH + 1);
+		else
+			sums = add_row(sums, turns, offset, here, x1 - x0 + 1);
+	}
+	/* the pixel itself is one of them */
+	return (float)sums.offset / (float)(sums.n * VOTE_STEPS);
+}
+
+static struct around
+look_around(const struct growing *growing, const struct pixel *pixel)
+{
+	const float *turns = growing->turns;
+	const int32_t *offset = growing->regions->turn;
+	struct around around = { .mean = px_abs(mean_offset(growing, pixel)) };
+	int32_t sum = 0, n = 0;
+
+	for (int dy = -REACH; dy <= REACH; dy++)
+		for (int dx = -REACH; dx <= REACH; dx++) {
+			ptrdiff_t to = growing_beside(growing, pixel, dx, dy);
+
+			if (to < 0)
+				continue;
+			around.background += growing->state[to] == BACKGROUND;
+			if (dx * dx > 1 || dy * dy > 1)
+				continue;
+			if (is_doubtful(growing, (size_t)to)) {
+				sum += offset[to];
+				n++;
+			}
+			around.agreeing += to != pixel->at &&
+			    px_abs(turns[to] - turns[pixel->at]) < AGREEING;
+		}
+	around.near = px_abs((float)sum / (float)(n * VOTE_STEPS));
+	return around;
+}
+
+static float
+certainty(const struct growing *growing, const struct pixel *pixel)
+{
+	struct around around;
+	float odds;
+
+	if (pixel->dark)
+		return CERTAINTY_DARK;
+	around = look_around(growing, pixel);
+	if (around.background >= OUTSIDE_LEAST)
+		return CERTAINTY_DARK;
+	odds = ODDS + PER_MEAN * around.mean + PER_SQUARE * around.mean * around.mean +
+	    PER_NEAR * around.near + PER_AGREEING * (float)around.agreeing;
+	if (around.background > BACKGROUND_MOST)
+		around.background = BACKGROUND_MOST;
+	odds += PER_BACKGROUND * (float)around.background;
+	if (pixel->round && pixel->round <= STRICT)
+		odds += EARLY + PER_ROUND * (float)pixel->round;
+	else if (pixel->round)
+		odds += PER_MARGIN * px_min(pixel->margin, MARGIN_MOST);
+	odds += px_max(odds - TWICE, 0);
+	odds = growing->odds.zero + growing->odds.times * odds;
+	return 1 / (1 + px_exp(-odds));
+}
+
+static void
+set_odds(struct growing *growing)
+{
+	bool yuv = !growing->reading->rgb;
+	bool halved = yuv ? growing->surface != NULL : growing->halved[0];
+	float misread = px_min(px_max(growing->misread, MISREAD_LEAST), MISREAD_MOST);
+
+	growing->odds.zero =
+	    by_colour[yuv][halved].zero + by_colour[yuv][halved].zero_misread * misread;
+	growing->odds.times =
+	    by_colour[yuv][halved].times + by_colour[yuv][halved].times_misread * misread;
+	if (yuv)
+		return;
+	growing->odds.zero += ZERO_COARSER * growing->coarser;
+	growing->odds.times += TIMES_COARSER * growing->coarser;
+}
+
+static void
+offset_block(void *arg, size_t block)
+{
+	const struct growing *growing = arg;
+	int32_t *offset = growing->regions->turn;
+
+	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
+		const struct pixel *pixel = &growing->pixel[i];
+		float off = mixing_offset(growing, pixel);
+
+		offset[pixel->at] =
+		    (int32_t)px_round(px_min(px_max(off, -OFFSET_MOST), OFFSET_MOST) * VOTE_STEPS);
+	}
+}
+
+static void
+certain_block(void *arg, size_t block)
+{
+	const struct growing *growing = arg;
+
+	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++)
+		growing->pixel[i].certainty = certainty(growing, &growing->pixel[i]);
+}
+
+/* After growing: fills regions->certainty, 1 where nothing was doubtful, NaN in the background. */
+static void
+odds_find(struct run *run, struct growing *growing)
+{
+	struct regions *regions = growing->regions;
+	size_t blocks = (growing->n + PIXELS - 1) / PIXELS;
+
+	set_odds(growing);
+	put_numbers(growing);
+	run_for(run, blocks, offset_block, growing);
+	run_for(run, blocks, certain_block, growing);
+	CPU_SIMD
+	for (size_t i = 0; i < regions->w * regions->h; i++)
+		regions->certainty[i] = px_select(growing->state[i] == BACKGROUND, PX_NAN, 1.0f);
+	for (size_t i = 0; i < growing->n; i++)
+		regions->certainty[growing->pixel[i].at] = growing->pixel[i].certainty;
+}
+
+/* ---- holes of one to four pixels in a surface, which a lossy format fills in part ---- */
+
+/* Luma shows them: a pixel may be a hole where it is darker, by this factor, than RING_MOST and
+ * more of the 16 pixels two away. Beside a boundary, or on a dark fringe, fewer are brighter.
+ * Chosen on two scans with holes and two frames of a depth camera. */
+#define REACH_RING 2
+#define RING_MOST 13
+#define DARKER 0.8f
+#define DARKER_STAIR 0.7f	/* of stairs, the luma of the layout yuv */
+#define DARKER_BY 2.0f	/* levels: on the lowest stairs a factor is less than what noise makes */
+#define DARKER_THAN_FRINGE 0.8f	/* than the luma of the neighbours' fringes and stairs, in rgb */
+#define RING_WIDE (TILE + 2 * REACH_RING)
+#define RING_ROWS (2 * REACH_RING + 1)
+
+/* Index i of n, mirrored at the ends; REACH_RING is added to it. */
+static size_t
+mirrored(size_t i, size_t n)
+{
+	size_t at = i < REACH_RING ? REACH_RING - i : i - REACH_RING;
+
+	return at < n ? at : 2 * (n - 1) - at;
+}
+
+static void
+read_luma(const struct growing *growing, size_t y, size_t x, size_t n, float *restrict luma)
+{
+	const struct reading *reading = growing->reading;
+	float red[TILE], green[TILE];
+
+	holodec_rows()->load_samples(growing->in, reading->channel[2], y, x, n, luma);
+	if (!reading->rgb)
+		return;
+	holodec_rows()->load_samples(growing->in, reading->channel[0], y, x, n, red);
+	holodec_rows()->load_samples(growing->in, reading->channel[1], y, x, n, green);
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		luma[i] = holodec_luma(red[i], green[i], luma[i]);
+}
+
+/* Pixels x .. x + n - 1 of row y, as luma, and REACH_RING more on each side; mirrored beyond the
+ * picture's border. */
+static void
+load_luma(const struct growing *growing, size_t y, size_t x, size_t n, float *restrict luma)
+{
+	size_t w = growing->regions->w;
+
+	read_luma(growing, y, x, n, luma + REACH_RING);
+	for (size_t i = 0; i < REACH_RING; i++) {
+		read_luma(growing, y, mirrored(x + i, w), 1, luma + i);
+		read_luma(growing, y, mirrored(x + n + REACH_RING + i, w), 1,
+		    luma + REACH_RING + n + i);
+	}
+}
+
+/* Adds how many pixels of a row of the ring are brighter than `level`: all five, or the ends. */
+static inline __attribute__((always_inline)) void
+count_brighter(const float *restrict level, const float *restrict row, bool all,
+    unsigned char *restrict brighter, size_t n)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		int count = (level[i] < row[i]) + (level[i] < row[i + 4]);
+
+		if (all)
+			count += (level[i] < row[i + 1]) + (level[i] < row[i + 2]) +
+			    (level[i] < row[i + 3]);
+		brighter[i] = (unsigned char)(brighter[i] + count);
+	}
+}
+
+/* Of n pixels of the middle row, the first of which has index REACH_RING: how many of those around
+ * are brighter. */
+static void
+count_ring(const float *const row[RING_ROWS], float darker, unsigned char *restrict brighter,
+    size_t n)
+{
+	const float *restrict luma = row[REACH_RING] + REACH_RING;
+	float level[TILE];
+
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		level[i] = px_max(luma[i] / darker, luma[i] + DARKER_BY);
+		brighter[i] = 0;
+	}
+	for (size_t k = 0; k < RING_ROWS; k++)
+		count_brighter(level, row[k], k == 0 || k == RING_ROWS - 1, brighter, n);
+}
+
+/* The luma that a pixel of the neighbours' surface has: of the median of their turns; NaN where
+ * all are background. */
+static float
+expected_luma(const struct growing *growing, const struct pixel *pixel)
+{
+	float turns[BITS_WAYS], median;
+	size_t n = 0;
+
+	for (int way = 0; way < BITS_WAYS; way++) {
+		ptrdiff_t at = growing_beside(growing, pixel, bits_way[way][0], bits_way[way][1]);
+
+		if (at >= 0 && growing->state[at] != BACKGROUND)
+			turns[n++] = growing->turns[at];
+	}
+	median = expected_median(turns, n);
+	return px_isnan(median) ? PX_NAN : expected_levels(growing->reading, median).luma;
+}
+
+/* Is a pixel whose ring is brighter a hole? */
+static bool
+is_hole(const struct growing *growing, size_t x, size_t y, float luma)
+{
+	struct pixel pixel = { .x = (int32_t)x, .y = (int32_t)y };
+
+	if (growing->state[y * growing->regions->w + x] == BACKGROUND)
+		return false;
+	return !growing->reading->rgb ||
+	    luma < DARKER_THAN_FRINGE * expected_luma(growing, &pixel);
+}
+
+/* Pixels x .. x + n - 1 of rows y0 .. y1 - 1. */
+static void
+find_in_columns(struct growing *growing, size_t x, size_t n, size_t y0, size_t y1)
+{
+	struct regions *regions = growing->regions;
+	float darker = growing->reading->rgb ? DARKER : DARKER_STAIR;
+	unsigned char brighter[TILE];
+	float luma[RING_ROWS][RING_WIDE];
+	const float *row[RING_ROWS];
+	size_t next = y0;
+
+	/* row y + k - REACH_RING, mirrored, lies at [(y + k) % ROWS] */
+	for (size_t y = y0; y < y1; y++) {
+		for (; next < y + RING_ROWS; next++)
+			load_luma(growing, mirrored(next, regions->h), x, n,
+			    luma[next % RING_ROWS]);
+		for (size_t k = 0; k < RING_ROWS; k++)
+			row[k] = luma[(y + k) % RING_ROWS];
+		count_ring(row, darker, brighter, n);
+		for (size_t i = 0; i < n; i++)
+			if (brighter[i] >= RING_MOST &&
+			    is_hole(growing, x + i, y, row[REACH_RING][REACH_RING + i]))
+				regions->certainty[y * regions->w + x + i] = 0;
+	}
+}
+
+static void
+hole_block(void *arg, size_t i)
+{
+	struct growing *growing = arg;
+	const struct regions *regions = growing->regions;
+	const struct region_block *block = &regions->block[i];
+	size_t w = regions->w;
+
+	if (w <= REACH_RING || regions->h <= REACH_RING)
+		return;
+	for (size_t x = 0; x < w; x += TILE)
+		find_in_columns(growing, x, w - x < TILE ? w - x : TILE, block->y0, block->y1);
+}
+
+/* After odds_find(): sets regions->certainty of pixels that look like a filled hole to 0. */
+static void
+hole_find(struct run *run, struct growing *growing)
+{
+	run_for(run, growing->regions->blocks, hole_block, growing);
+}
+
+/*
+ * ---- pixels beside the background that are fainter than a surface there would be ----
+ *
+ * A lossy format lets them run out of the surface. The neighbours' surface, carried on to the
+ * pixel, tells how bright it would be.
+ */
+
+/* Measured on eight views of two scans, a plate and a relief, and verified on eight other views,
+ * four objects and frames of a depth camera. Luma of the background beside a surface reaches 44 at
+ * JPEG quality 75; below that a pixel must have nearly the luma that the surface would have there,
+ * above it more than half: nearer to the surface's than to black. */
+#define LUMA_MOST 45.0f
+#define LUMA_SHARE 0.9f
+#define NEARER_SURFACE 0.5f
+/* In the layout yuv luma is the stair alone; where it is less than LUMA_SHARE_STAIR of the
+ * surface's, and on the lowest stair, which luma does not tell from black, the fringes must have
+ * such a share of the surface's, too. */
+#define LUMA_SHARE_STAIR 0.77f
+#define LOWEST 4.0f		/* levels */
+#define FRINGE_SHARE 0.65f
+#define FRINGE_SHARE_LOWEST NEARER_SURFACE
+/* Coarser steps of luma than quality 75's reach farther into the background. For each level of such
+ * a step: up to how much more luma, and for how much more of the surface's, a pixel is asked. */
+#define LUMA_PER_STEP 7.5f
+#define SHARE_PER_STEP 0.03f
+#define FRINGE_PER_STEP 0.06f
+#define DEEP 2			/* pixels: the nearest ones have some of the background's black */
+
+/* Kinds of pixels: not certain, of the surface, or background as it was read. */
+enum { KIND_UNSURE, KIND_SURFACE, KIND_BACKGROUND };
+
+/* The kind of each pixel. */
+static unsigned char *
+kind_of(const struct growing *growing)
+{
+	return growing->state + growing->regions->w * growing->regions->h;
+}
+
+static void
+kind_block(void *arg, size_t i)
+{
+	const struct growing *growing = arg;
+	const struct regions *regions = growing->regions;
+	size_t first = regions->block[i].y0 * regions->w, end = regions->block[i].y1 * regions->w;
+	const float *restrict certainty = regions->certainty;
+	unsigned char *restrict kind = kind_of(growing);
+
+	CPU_SIMD
+	for (size_t k = first; k < end; k++)
+		kind[k] = certainty[k] >= CERTAINTY_LEAST ? KIND_SURFACE
+		    : certainty[k] >= 0			  ? KIND_UNSURE
+							  : KIND_BACKGROUND;
+}
+
+static bool
+is_surface(const struct growing *growing, ptrdiff_t at)
+{
+	return at >= 0 && kind_of(growing)[at] == KIND_SURFACE;
+}
+
+/* The turns of the surface here, by those of its pixels that are so many away, each carried on by a
+ * straight line; *n of the *inside that lie in the picture are surface. */
+static float
+carried_turns(
+    const struct growing *growing, const struct pixel *pixel, int away, int *n, int *inside)
+{
+	const float *turns = growing->turns;
+	float carried[BITS_WAYS];
+
+	*n = *inside = 0;
+	for (int way = 0; way < BITS_WAYS; way++) {
+		int dx = away * bits_way[way][0], dy = away * bits_way[way][1];
+		ptrdiff_t near = growing_beside(growing, pixel, dx, dy), far;
+
+		*inside += near >= 0;
+		if (!is_surface(growing, near))
+			continue;
+		far = growing_beside(growing, pixel, 2 * dx, 2 * dy);
+		carried[(*n)++] = bits_carry(
+		    turns[near], is_surface(growing, far) ? turns[far] : PX_NAN);
+	}
+	return expected_median(carried, (size_t)*n);
+}
+
+/* The share of the surface's fringes that a pixel has, least squares of both samples. */
+static float
+fringe_share(const struct growing *growing, const struct pixel *pixel, const struct levels *surface)
+{
+	const size_t *channel = growing->reading->channel;
+	float sine = dark_sample(growing->stored, channel[0], pixel);
+	float cosine = dark_sample(growing->stored, channel[1], pixel);
+
+	return (sine * surface->sine + cosine * surface->cosine) /
+	    (surface->sine * surface->sine + surface->cosine * surface->cosine);
+}
+
+/* The levels that a pixel of the surface would have, by the turns that its neighbours give. In a
+ * coarse picture those farther inside count: in the layout rgb where they give no darker levels, in
+ * yuv always. */
+static struct levels
+surface_levels(const struct growing *growing, const struct pixel *pixel, float turns)
+{
+	struct levels levels = expected_levels(growing->reading, turns), deep;
+	int n, inside;
+
+	if (!(growing->coarser > 0))
+		return levels;
+	turns = carried_turns(growing, pixel, DEEP, &n, &inside);
+	if (!n)
+		return levels;
+	deep = expected_levels(growing->reading, turns);
+	return growing->reading->rgb && deep.luma < levels.luma ? levels : deep;
+}
+
+static bool
+is_faint(const struct growing *growing, const struct pixel *pixel)
+{
+	struct levels surface;
+	int n, inside;
+	float turns = carried_turns(growing, pixel, 1, &n, &inside), luma, more, most;
+
+	if (4 * n <= inside)
+		return true;
+	surface = surface_levels(growing, pixel, turns);
+	luma = dark_luma(growing, pixel);
+	more = px_max(growing->coarser, 0);
+	most = LUMA_MOST + LUMA_PER_STEP * more;
+	if (growing->reading->rgb)
+		return luma < surface.luma *
+		    (luma < most ? LUMA_SHARE + SHARE_PER_STEP * more : NEARER_SURFACE);
+	more *= FRINGE_PER_STEP;
+	if (surface.luma < LOWEST)
+		return fringe_share(growing, pixel, &surface) < FRINGE_SHARE_LOWEST;
+	return luma < most && luma < LUMA_SHARE_STAIR * surface.luma &&
+	    fringe_share(growing, pixel, &surface) < FRINGE_SHARE + more;
+}
+
+static inline unsigned char
+is_boundary(const unsigned char *above, const unsigned char *row, const unsigned char *below,
+    size_t left, size_t x, size_t right)
+{
+	unsigned char beside = above[left] | above[x] | above[right] | row[left] | row[right] |
+	    below[left] | below[x] | below[right];
+
+	return (row[x] == KIND_SURFACE) & ((beside & KIND_BACKGROUND) != 0);
+}
+
+/* Marks those of n pixels of a row of kinds that are surface and have background beside them.
+ * Beyond the ends of a row, and above and below the picture, a pixel counts as its own
+ * neighbour. */
+static void
+mark_boundary(const unsigned char *restrict above, const unsigned char *restrict row,
+    const unsigned char *restrict below, unsigned char *restrict mark, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 1; x < n - 1; x++)
+		mark[x] = is_boundary(above, row, below, x - 1, x, x + 1);
+	mark[0] = is_boundary(above, row, below, 0, 0, n > 1);
+	mark[n - 1] = is_boundary(above, row, below, n > 1 ? n - 2 : 0, n - 1, n - 1);
+}
+
+static void
+faint_block(void *arg, size_t i)
+{
+	const struct growing *growing = arg;
+	struct regions *regions = growing->regions;
+	size_t w = regions->w, h = regions->h;
+	const unsigned char *kind = kind_of(growing);
+
+	for (size_t y = regions->block[i].y0; y < regions->block[i].y1; y++) {
+		unsigned char *mark = regions->block[i].class, *next = mark;
+		const unsigned char *row = kind + y * w;
+
+		mark_boundary(
+		    y ? row - w : row, row, y + 1 < h ? row + w : row, mark, w);
+		while ((next = memchr(next, 1, w - (size_t)(next - mark))) != NULL) {
+			struct pixel pixel = { .x = (int32_t)(next++ - mark), .y = (int32_t)y };
+
+			pixel.at = (int32_t)(y * w) + pixel.x;
+			if (is_faint(growing, &pixel))
+				regions->certainty[pixel.at] = 0;
+		}
+	}
+}
+
+/* After hole_find(): sets regions->certainty of such pixels to 0. */
+static void
+faint_find(struct run *run, struct growing *growing)
+{
+	size_t blocks = growing->regions->blocks;
+
+	run_for(run, blocks, kind_block, growing);
+	run_for(run, blocks, faint_block, growing);
+}
+
+/* ---- the picture ---- */
+
+#define CERTAINTY_MOST 0.93f	/* that is asked for */
+#define DROPPED_MOST 0.015f	/* of the surface */
+#define CERTAINTY_BINS 1001
+
+/* The certainty to ask for: CERTAINTY_MOST, or less, so that at most DROPPED_MOST is dropped. */
+static float
+least_of(const struct regions *regions)
+{
+	const float *certainty = regions->certainty;
+	size_t n[CERTAINTY_BINS] = { 0 }, points = 0, dropped = 0;
+
+	for (size_t i = 0; i < regions->w * regions->h; i++) {
+		if (px_isnan(certainty[i]))
+			continue;
+		points++;
+		n[(int)(certainty[i] * (CERTAINTY_BINS - 1))]++;
+	}
+	for (size_t bin = 0; bin < CERTAINTY_BINS; bin++) {
+		dropped += n[bin];
+		if ((float)dropped > DROPPED_MOST * (float)points)
+			return px_min(px_max((float)bin / (CERTAINTY_BINS - 1), CERTAINTY_LEAST),
+			    CERTAINTY_MOST);
+	}
+	return CERTAINTY_MOST;
+}
+
+static size_t
+growing_begin(struct run *run, struct growing *growing)
+{
+	const struct regions *regions = growing->regions;
+
+	quantised_find(run, growing);
+	smooth_find(run, growing);
+	return count_waiting(growing->state, regions->w * regions->h);
+}
+
+static void
+growing_grow(struct run *run, struct growing *growing, float *least)
+{
+	struct regions *regions = growing->regions;
+
+	list_waiting(growing);
+	for (growing->round = 1; growing->round <= GROW_ROUNDS; growing->round++) {
+		if (growing->round == STRICT + 1)
+			weigh_noise(growing);
+		run_for(run, (growing->n + PIXELS - 1) / PIXELS, ask_block, growing);
+		if (take_pixels(growing) == 0 && growing->round >= STRICT + MARGINS)
+			break;
+	}
+	odds_find(run, growing);
+	*least = least_of(regions);
+	hole_find(run, growing);
+	faint_find(run, growing);
+	for (size_t i = 0; i < growing->n; i++) {
+		int32_t at = growing->pixel[i].at;
+
+		regions->order[at] = px_round(growing->turns[at] - regions->rest[at]);
+	}
+}
+
+static void
+growing_drop(struct regions *regions, float least)
+{
+	float *restrict rest = regions->rest;
+	const float *restrict certainty = regions->certainty;
+	size_t n = regions->w * regions->h;
+
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		rest[i] = px_select(certainty[i] >= least, rest[i], PX_NAN);
+}
+
+const struct growing_rows AT_LEVEL(growing_rows) = {
+	.begin = growing_begin,
+	.grow = growing_grow,
+	.drop = growing_drop,
+};
