@@ -1,98 +1,267 @@
-#include "fit.h"
+/*
+ * The fit of whole pictures of three bits a pixel: turns of all pixels, by the processor or a
+ * device; surfaces that are grown from what is trusted; and what is certain enough, as levels.
+ * Memory, the order of the steps, and the device's passes; undither3_rows.c and growing_rows.c have
+ * the loops.
+ */
+#include "undither3.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
+#include "base/fail.h"
 #include "base/large_memory.h"
-#include "first_smoothing.h"
-#include "grow.h"
-#include "mend.h"
-#include "orders.h"
-#include "refine.h"
-#include "undither3.px.h"
-#include "unpack.h"
-#include "window.h"
+#include "run/passes.h"
+#include "fit.block.h"
 
-/* The levels of turns, in the order sine, cosine, stair; NaN is black. */
-static void
-encode(const float *restrict turns, const struct holo_code *code, float *restrict sine,
-    float *restrict cosine, float *restrict stair, size_t n)
+/*
+ * ---- the device ----
+ *
+ * Over planes with a margin: the processor's steps, a pass each, but for the growing, which asks
+ * few pixels many times.
+ */
+
+_Static_assert(FIT_MARGIN == MARGIN && FIT_TILE == DITHER_TILE && FIT_CLOSE == CLOSE &&
+    FIT_SMOOTH == SMOOTH_REACH && FIT_REACH_MOST == DITHER_REACH_MOST && FIT_MEND == MEND_REACH &&
+    FIT_MEND_LEAST == MEND_LEAST && FIT_ORDERS == ORDERS_REACH,
+    "the same in the shaders");
+
+/* Rows up and down that the first smoothing, mending and checking read. */
+#define FIRST_ROWS (2 * CLOSE + 2 * SMOOTH_REACH + 1)
+#define MENDED_ROWS MEND_REACH
+#define CHECKED_ROWS (MEND_REACH + 1 + ORDERS_REACH)
+
+/* Passes in their order; each computes what later ones read. */
+struct listing {
+	struct passes *passes;
+	struct undither3_fit block;
+	size_t beyond;			/* rows that later passes read, up and down */
+};
+
+static size_t
+fit_rows(const struct priv *priv)
 {
-	float most = code->order_most, height = code->height, base = code->base;
-	float swing = code->swing, waves = code->waves;
+	return FIRST_ROWS + priv->kernels.reach + (priv->ordered ? 2 * REFINE_STEPS : 0) +
+	    (priv->checked ? CHECKED_ROWS : MENDED_ROWS);
+}
 
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		struct undither3_levels levels =
-		    undither3_encode(turns[i], most, height, base, swing, waves);
+/* rows: how far up and down it reads. */
+static int
+list(struct listing *listing, const struct shader *shader, size_t rows)
+{
+	struct pass pass = { .shader = shader, .block = &listing->block,
+		.bytes = sizeof(listing->block), PASS_PIXELS };
 
-		sine[i] = levels.sine;
-		cosine[i] = levels.cosine;
-		stair[i] = levels.stair;
+	listing->beyond -= rows;
+	pass.beyond = listing->beyond;
+	return passes_add(listing->passes, &pass);
+}
+
+/* A closing by a square: spread along rows and columns, then the gaps. */
+static int
+list_inside(struct listing *listing)
+{
+	struct undither3_fit *block = &listing->block;
+
+	for (uint i = 0; i < 4; i++) {
+		block->from = i == 0 ? FIT_BITS : i % 2 ? FIT_SPARE : FIT_INSIDE;
+		block->to = i % 2 ? FIT_INSIDE : FIT_SPARE;
+		block->down = i % 2;
+		block->smallest = i / 2;
+		block->last = i == 3;
+		if (list(listing, SHADER(undither3_spread), i % 2 ? CLOSE : 0) < 0)
+			return -1;
 	}
+	return 0;
 }
 
-/* Turns of a piece of rows, and their levels. */
-static void
-fit_block(void *arg, size_t block)
+static int
+list_first(struct listing *listing)
 {
-	const struct job *job = arg;
-	const struct priv *priv = job->priv;
-	struct sums sums;
-
-	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++)
-		for (size_t x = 0; x < priv->w; x += SPAN) {
-			size_t n = priv->w - x < SPAN ? priv->w - x : SPAN;
-
-			window_sum(&job->planes, &priv->kernels, y, x, n, &sums);
-			window_turns(&job->planes, &sums,
-			    (y + MARGIN) * job->planes.stride + MARGIN + x, n, priv->moved,
-			    priv->code.order_most);
-		}
+	if (list(listing, SHADER(undither3_fringes), 0) < 0 ||
+	    list(listing, SHADER(undither3_smooth), SMOOTH_REACH) < 0 ||
+	    list(listing, SHADER(undither3_turning), 1) < 0)
+		return -1;
+	return list(listing, SHADER(undither3_frequency), SMOOTH_REACH);
 }
 
-/* What is certain enough of row y, and how certain it is, where that is asked. */
-static void
-take_row(const struct job *job, size_t y, float *restrict turns)
+static int
+list_refine(struct listing *listing)
 {
-	const struct planes *planes = &job->planes;
-	size_t first = (y + MARGIN) * planes->stride + MARGIN;
-	const float *restrict certainty = planes->certainty + first;
-	const float *restrict found = planes->turns + first;
-	float least = job->priv->least;
+	struct undither3_fit *block = &listing->block;
 
-	CPU_SIMD
-	for (size_t x = 0; x < planes->w; x++)
-		turns[x] = px_select(certainty[x] >= least, found[x], PX_NAN);
-	if (job->priv->keep)
-		memcpy(frame_floats(job->out, job->out->head.c - 1, y), certainty,
-		    planes->w * sizeof(*certainty));
-}
-
-static void
-level_block(void *arg, size_t block)
-{
-	const struct job *job = arg;
-	const struct priv *priv = job->priv;
-	const size_t *place = holo_place[priv->holo.layout];
-
-	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++) {
-		float *turns = job->smooth[0] + y * job->planes.stride;
-
-		take_row(job, y, turns);
-		encode(turns, &priv->code, frame_floats(job->out, place[0], y),
-		    frame_floats(job->out, place[1], y), frame_floats(job->out, place[2], y),
-		    priv->w);
+	for (uint step = 0; step < REFINE_STEPS; step++) {
+		block->first = step == 0;
+		block->from = step % 2 ? FIT_TO : FIT_FROM;
+		block->to = step % 2 ? FIT_FROM : FIT_TO;
+		block->momentum = (float)step / (float)(step + 3);
+		block->anew = step % REFINE_BOUNDS == 0;
+		if (list(listing, SHADER(undither3_step), 2) < 0)
+			return -1;
 	}
+	return list(listing, SHADER(undither3_refined), 0);
 }
 
-static float *
-row_of(const struct planes *planes, float *plane, size_t y)
+static int
+list_check(struct listing *listing)
 {
-	return plane + (y + MARGIN) * planes->stride + MARGIN;
+	if (list(listing, SHADER(undither3_ask), 1) < 0)
+		return -1;
+	return list(listing, SHADER(undither3_vote), ORDERS_REACH);
 }
 
+static int
+list_tables(struct passes *passes, const struct priv *priv)
+{
+	const struct kernels *kernels = &priv->kernels;
+	size_t bytes = kernels->width * kernels->width * sizeof(float);
+
+	if (passes_constant(passes, priv->bits.stair, sizeof(priv->bits.stair)) < 0 ||
+	    passes_constant(passes, kernels->fringe, bytes) < 0 ||
+	    passes_constant(passes, kernels->stair, bytes) < 0 ||
+	    passes_constant(passes, priv->bits.arc[0], sizeof(priv->bits.arc[0])) < 0 ||
+	    passes_constant(passes, priv->bits.arc[1], sizeof(priv->bits.arc[1])) < 0)
+		return -1;
+	return passes_constant(passes, priv->bits.threshold, sizeof(priv->bits.threshold));
+}
+
+int
+fit_passes(struct run *run, struct passes *passes)
+{
+	const struct priv *priv = run->priv;
+	const struct holo_code *code = &priv->code;
+	struct listing listing = { passes, {
+		.reach = (uint)priv->kernels.reach,
+		.width = (uint)priv->kernels.width, .to_right = priv->moved[0],
+		.to_down = priv->moved[1], .height = code->height, .order_most = code->order_most,
+	}, fit_rows(priv) };
+
+	memcpy(listing.block.kernel, priv->smooth, sizeof(listing.block.kernel));
+	passes_read(passes, 0);
+	passes_scratch(passes, FIT_SCRATCHES);
+	if (list_tables(passes, priv) < 0 || list_inside(&listing) < 0 ||
+	    list_first(&listing) < 0 ||
+	    list(&listing, SHADER(undither3_window), priv->kernels.reach) < 0 ||
+	    (priv->ordered && list_refine(&listing) < 0) ||
+	    list(&listing, SHADER(undither3_mended), MEND_REACH) < 0 ||
+	    (priv->checked && list_check(&listing) < 0))
+		return -1;
+	return list(&listing, SHADER(undither3_taken), 0);
+}
+
+/* The picture's bits in one plane with its margin: the input of the passes. */
+static int
+pack_bits(const struct priv *priv, const struct frame *in, struct frame **out)
+{
+	struct frame_head head;
+	int status;
+
+	if (head_init(&head, priv->w + 2 * MARGIN, priv->h + 2 * MARGIN, 1, SAMPLE_UCHAR) < 0)
+		return -1;
+	status = frame_new(&head, out);
+	head_free(&head);
+	if (status < 0)
+		return -1;
+	for (size_t y = 0; y < (*out)->head.h; y++)
+		memset(frame_row(*out, 0, y), 0, (*out)->plane[0].stride);
+	undither3_rows()->pack(priv, in, *out);
+	return 0;
+}
+
+/* Turns, NaN in the background, and which are trusted, on a device, as planes with their margin;
+ * *turns is NULL where none is demanded. -1 after fail(). */
+static int
+fit_turns_on_device(struct run *run, const struct frame *in, struct frame **turns)
+{
+	const struct priv *priv = run->priv;
+	struct frame_head head = { 0 };
+	struct frame *bits = NULL;
+	int status = -1;
+
+	*turns = NULL;
+	if (!run_wants_device(run))
+		return 0;
+	run->halo = fit_rows(priv);
+	if (pack_bits(priv, in, &bits) == 0 &&
+	    head_init(&head, bits->head.w, bits->head.h, 2, SAMPLE_FLOAT) == 0)
+		status = run_passes(run, bits, &head, turns);
+	frame_free(bits);
+	head_free(&head);
+	return status;
+}
+
+/* ---- growing ---- */
+
+#define SURFACE_LEAST 1000	/* pixels; a smaller surface is not judged */
+#define TRUSTED_LEAST 0.35	/* share of a surface */
+
+/*
+ * Warns, once in a run, of a picture that was moved, turned over, inverted or scaled: at most a
+ * quarter of its surface's pixels are trusted, of an untouched one three quarters and more.
+ */
+static void
+check_thresholds(struct priv *priv, const struct growing *growing)
+{
+	size_t surface = growing->surface;
+
+	if (priv->warned || surface < SURFACE_LEAST ||
+	    (double)growing->trusted >= TRUSTED_LEAST * (double)surface)
+		return;
+	priv->warned = true;
+	warn(NULL,
+	    "the bits agree with the thresholds of %s at %.0f %% of the surface only: was the "
+	    "picture moved, cropped, turned over, inverted or scaled, or dithered otherwise?",
+	    dither_methods[priv->keys.method], 100 * (double)growing->trusted / (double)surface);
+}
+
+/* Memory for pixels that wait, and for islands. -1 after fail(). */
+static int
+growing_reserve(struct growing *growing)
+{
+	const struct planes *planes = &growing->job->planes;
+	size_t n = growing->n ? growing->n : 1;
+
+	growing->waiting = calloc(n, sizeof(*growing->waiting));
+	if (!growing->waiting)
+		return fail_memory();
+	if (!growing->job->priv->keys.marked)
+		return 0;
+	growing->island_pixel = calloc(n, sizeof(*growing->island_pixel));
+	growing->index = malloc(
+	    (planes->h + 2 * MARGIN) * planes->stride * sizeof(*growing->index));
+	growing->queue = malloc(n * sizeof(*growing->queue));
+	return growing->island_pixel && growing->index && growing->queue ? 0 : fail_memory();
+}
+
+/* From planes->turns and planes->trusted computes planes->certainty: 1 for what was trusted, 0.5
+ * for what remains. bits: thresholds are known and the stair is slow; else nothing is grown. -1
+ * after fail(). */
+static int
+grow(struct run *run, struct job *job, bool bits)
+{
+	struct growing growing = { .job = job };
+	int status = 0;
+
+	if (bits) {
+		growing_rows()->begin(&growing);
+		status = growing_reserve(&growing);
+	}
+	if (bits && status == 0) {
+		check_thresholds(run->priv, &growing);
+		growing_rows()->grow(run, &growing);
+	}
+	if (status == 0)
+		growing_rows()->find_certainty(&growing, bits);
+	free(growing.waiting);
+	free(growing.island_pixel);
+	free(growing.index);
+	free(growing.queue);
+	return status;
+}
+
+/* ---- the picture ---- */
+
+/* -1 after fail(). */
 static int
 job_start(struct job *job, const struct priv *priv, const struct frame *in, struct frame *out)
 {
@@ -116,48 +285,7 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in, stru
 	memset(job->memory, 0, all * sizeof(float));
 	for (size_t i = 0; i < n; i++)
 		*plane[i] = (float *)job->memory + i * pixels;
-	for (size_t c = 0; c < 3; c++)
-		for (size_t y = 0; y < priv->h; y++)
-			unpack_row(priv, in, c, y, 0, priv->w, row_of(planes, job->bit[c], y));
-	return 0;
-}
-
-static void
-find_turns(struct run *run, struct job *job)
-{
-	first_smoothing(job);
-	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, fit_block, job);
-	if (job->priv->ordered)
-		refine_turns(run, job);
-	mend_all(run, job);
-	if (job->priv->checked)
-		orders_check(run, job);
-}
-
-/* The same, as a device has found them. */
-static void
-take_turns(struct job *job, const struct frame *found)
-{
-	struct planes *planes = &job->planes;
-
-	for (size_t y = 0; y < planes->h + 2 * MARGIN; y++) {
-		float *turns = planes->turns + y * planes->stride;
-		size_t bytes = planes->stride * sizeof(*turns);
-
-		memcpy(turns, frame_row(found, 0, y), bytes);
-		memcpy(planes->trusted + y * planes->stride, frame_row(found, 1, y), bytes);
-		for (size_t x = 0; x < planes->stride; x++)
-			planes->inside[y * planes->stride + x] = px_isnan(turns[x]) ? 0 : 1;
-	}
-}
-
-/* Turns and trust become levels. */
-static int
-finish(struct run *run, struct job *job)
-{
-	if (grow(run, job, job->priv->checked) < 0)
-		return -1;
-	run_for(run, (job->priv->h + BLOCK - 1) / BLOCK, level_block, job);
+	undither3_rows()->unpack(job, in);
 	return 0;
 }
 
@@ -171,11 +299,13 @@ fit(struct run *run, const struct frame *in, struct frame *out)
 	if (status == 0)
 		status = job_start(&job, run->priv, in, out);
 	if (status == 0 && found)
-		take_turns(&job, found);
+		undither3_rows()->take_turns(&job, found);
 	else if (status == 0)
-		find_turns(run, &job);
+		undither3_rows()->find_turns(run, &job);
 	if (status == 0)
-		status = finish(run, &job);
+		status = grow(run, &job, job.priv->checked);
+	if (status == 0)
+		undither3_rows()->levels(run, &job);
 	free(job.memory);
 	frame_free(found);
 	return status;

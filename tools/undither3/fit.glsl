@@ -80,7 +80,7 @@ bound(float turns, uint x, uint y)
 	    in_tile(FIT_ARC_SINE, x, y), in_tile(FIT_ARC_COSINE, x, y));
 }
 
-/* As carry() and mend() of mend.c. */
+/* As carry() and mend() of undither3_rows.c. */
 float
 carry(uint x, uint y, int dx, int dy, float here)
 {

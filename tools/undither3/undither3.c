@@ -1,18 +1,19 @@
-/* A Holoimage in three bits a pixel back to levels. */
+/*
+ * A Holoimage in three bits a pixel back to levels (methods section 13): options, keys, the papers'
+ * Gaussian as a map over rows. The fit takes whole frames (fit.c). undither3_rows.c and
+ * growing_rows.c have the loops.
+ */
 #include "undither3.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "fit.h"
-#include "smooth.h"
-#include "unpack.h"
+#include "run/passes.h"
+#include "undither3.block.h"
 
-#define STAIR_SIGMA 3.0
-#define SIGMA 3.0		/* of the kernel without --sigma and holo_sigma_px */
-#define SMOOTH_SIGMA (7.0 / 3)
+BODY_ROWS(undither3, gauss)
+
+/* ---- options ---- */
 
 struct parameters {
 	struct holo_options holo;
@@ -26,11 +27,6 @@ struct parameters {
 static const char *const filters[] = { "fit", "gauss", NULL };
 static const char *const texture_words[] = { "0", "1", "8", NULL };
 static const long texture_bits[] = { 0, 1, 8 };
-
-/* Least, where none is given: chosen on scans, for few spikes; where jumps are marked fewer pixels
- * are uncertain, and fewer of them wrong. */
-#define CERTAINTY 0.99f
-#define CERTAINTY_MARKED 0.985f
 
 static const struct opt options[] = {
 	{ 0, "filter", "WORD", OPT_WORD, AT(filter), "fit", 0, 0, NULL,
@@ -51,7 +47,60 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- the fit: whole pictures ---- */
+/* ---- frames ---- */
+
+/* -1 after fail() where a sample can be none of three bits a pixel: it has been through a lossy
+ * format, or is something else. */
+static int
+survey(struct run *run, const struct frame *in)
+{
+	const struct priv *priv = run->priv;
+	size_t x, y;
+
+	if (!undither3_rows()->find_bad(priv, in, &x, &y))
+		return 0;
+	return fail(NULL, "the picture has not three bits a pixel, packed as %s: pixel (%zu, %zu) "
+	    "is %d; has a lossy format been at it?", dither_packs[priv->keys.pack], x, y,
+	    ((const unsigned char *)frame_row(in, 0, y))[x]);
+}
+
+_Static_assert(UNDITHER3_REACH == SMOOTH_REACH, "the same in the shaders");
+
+static void
+pack(const struct priv *priv, struct undither3_block *block)
+{
+	bool planar = priv->keys.pack == DITHER_PLANAR;
+
+	*block = (struct undither3_block){ .planes = priv->keys.texture_bits == 1 ? 4 : 3,
+		.texture = priv->keys.texture_bits == 8 };
+	memcpy(block->kernel, priv->smooth, sizeof(block->kernel));
+	for (uint c = 0; c < 4; c++) {
+		block->column[c] = planar ? c * (uint)priv->w : 0;
+		block->bit[c] = planar ? 0xff : DITHER_BIT(c);
+		block->to[c] = c < 3 ? (uint)holo_place[priv->holo.layout][c] : c;
+	}
+	if (priv->keys.pack == DITHER_RGB) {
+		block->from[3] = 1;
+		block->bit[3] = 0x80;
+	}
+}
+
+/* The Gaussian on a device: sums along rows, then down columns. */
+static int
+smooth_passes(struct run *run, struct passes *passes)
+{
+	struct undither3_block block;
+	struct pass along = { .shader = SHADER(undither3_along), .block = &block,
+		.bytes = sizeof(block), PASS_FOURS, .beyond = SMOOTH_REACH };
+	struct pass down = { .shader = SHADER(undither3), .block = &block,
+		.bytes = sizeof(block), PASS_FOURS };
+
+	pack(run->priv, &block);
+	passes_scratch(passes, block.planes);
+	passes_read(passes, 0);
+	passes_read(passes, 1);
+	return passes_add(passes, &along) < 0 ? -1 : passes_add(passes, &down);
+}
 
 static int
 whole_frame(struct run *run, struct frame *in)
@@ -60,10 +109,10 @@ whole_frame(struct run *run, struct frame *in)
 	struct frame *out = NULL;
 	int status = -1;
 
-	if (unpack_check(priv, in) == 0 && frame_new(&priv->out, &out) == 0)
+	if (survey(run, in) == 0 && frame_new(&priv->out, &out) == 0)
 		status = fit(run, in, out);
 	if (status == 0)
-		smooth_texture(priv, in, out, 0, priv->h);
+		undither3_rows()->texture(priv, in, out, 0, priv->h);
 	frame_free(in);
 	if (status == 0)
 		return run_emit(run, out);
@@ -71,30 +120,20 @@ whole_frame(struct run *run, struct frame *in)
 	return -1;
 }
 
-/* ---- the papers' Gaussian: a map ---- */
+/* ---- bodies and plan ---- */
 
-static int
-survey(struct run *run, const struct frame *in)
-{
-	return unpack_check(run->priv, in);
-}
+#define STAIR_SIGMA 3.0		/* px, of the kernel for the stair */
+#define SIGMA 3.0		/* of the kernel for fringes without --sigma and holo_sigma_px */
+#define SMOOTH_SIGMA (7.0 / 3)	/* px, of the papers' Gaussian */
 
-static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
-{
-	const struct priv *priv = run->priv;
-
-	(void)scratch;
-	for (size_t c = 0; c < 3; c++)
-		smooth_rows(priv, in, c, out, holo_place[priv->holo.layout][c], y0, y1);
-	smooth_texture(priv, in, out, y0, y1);
-}
-
-/* ---- options, the frame ---- */
+/* Least certainty, where none is given: chosen on scans, for few spikes; where jumps are marked
+ * fewer pixels are uncertain, and fewer of them wrong. */
+#define CERTAINTY 0.99f
+#define CERTAINTY_MARKED 0.985f
 
 static const struct body whole = { .frame = whole_frame, .passes = fit_passes };
-static const struct body map = { .survey = survey, .rows = rows, .passes = smooth_passes };
+static const struct body map = { .survey = survey, .rows = undither3_gauss,
+	.passes = smooth_passes };
 
 static int
 init(struct run *run)
@@ -179,7 +218,7 @@ find_size(struct priv *priv, const struct frame_head *in)
 	return 0;
 }
 
-/* What must be known of the encoding: all for a fit; for a filter no more than the layout. */
+/* What must be known of the encoding: all for a fit; only the layout for the Gaussian. */
 static int
 read_holo(struct run *run, const struct frame_head *in)
 {
@@ -264,7 +303,7 @@ end(struct run *run)
 	head_free(&priv->out);
 }
 
-STAGE(undither3) = {
+const struct stage stage_undither3 = {
 	.name = "undither3",
 	.summary = "a Holoimage from three bits a pixel",
 	.operands = "[FILE ...]",

@@ -1,16 +1,25 @@
-/* What undither3 keeps of its options and of a picture's keys; planes of a picture with a
- * margin. */
-#ifndef UNDITHER3_UNDITHER3_H
-#define UNDITHER3_UNDITHER3_H
+/*
+ * What the files of undither3 share: what it keeps of its options and of a picture's keys, planes
+ * of a picture with a margin, pixels that surfaces grow into, and the loops of both rows files.
+ */
+#ifndef UNDITHER3_H
+#define UNDITHER3_H
 
+#include <stdint.h>
+
+#include "base/cpu_level.h"
 #include "holo/bits.h"
 #include "holo/holo.h"
 #include "run/stage.h"
 
 #define MARGIN 24 /* pixels of background around all planes; at least the kernel's reach */
-#define SPAN 256 /* pixels of a row that are worked on together */
-#define BLOCK 8 /* rows that a thread takes at a time */
 #define SMOOTH_REACH 3 /* of the papers' 7x7 Gaussian */
+#define CLOSE 2 /* px; dots of a surface are nowhere farther apart than twice this */
+#define REFINE_STEPS 80
+#define REFINE_BOUNDS 20 /* steps until bounds are looked for anew */
+#define MEND_REACH 8 /* px; how far a trusted neighbour may be */
+#define MEND_LEAST 4 /* neighbours that must agree */
+#define ORDERS_REACH 5 /* px; how far bits of the stair are asked for a pixel's order */
 
 enum filter { FILTER_FIT, FILTER_GAUSS };
 
@@ -61,5 +70,73 @@ struct job {
 	float *smooth[3];		/* scratch; after the first smoothing: sine, cosine */
 	void *memory;
 };
+
+/* Fills the channels of out that are levels, and that of certainty. -1 after fail(). */
+int fit(struct run *run, const struct frame *in, struct frame *out);
+/* The same on a device, for a body's passes. */
+int fit_passes(struct run *, struct passes *);
+
+/* A pixel that was not trusted. */
+struct waiting {
+	size_t at;		/* in the planes */
+	size_t place;		/* in the tile of thresholds */
+	float turns;
+	int round;		/* in which it was taken; 0: not yet */
+	bool taken;		/* in this round */
+	bool hole;		/* may be background: it has no bits, nor has a surface near by */
+	float low, high, next;	/* for settle() */
+};
+
+struct island_pixel {
+	uint64_t arc;		/* steps of a turn that give its bits of R and G */
+	float rest;		/* of the plane at the pixel; NaN: none */
+	float right, down;	/* its slopes */
+	float turns;		/* counted from the surface's first pixel */
+	bool asked;
+};
+
+struct growing {
+	struct job *job;
+	struct waiting *waiting;
+	size_t n;
+	struct island_pixel *island_pixel;	/* as waiting; of marked pictures */
+	int *index;			/* in both, of each pixel of the planes; NOBODY */
+	size_t *queue;			/* the pixels of an island's surface */
+	size_t rule;		/* of rounds */
+	int island;		/* the round that takes islands */
+	size_t surface, trusted;	/* pixels, before anything has grown */
+};
+
+struct undither3_rows {
+	/* A body's `rows`: the papers' Gaussian. */
+	void (*gauss)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+	    size_t y1, const struct row_scratch *);
+	/* The texture, of one bit or of eight. */
+	void (*texture)(const struct priv *, const struct frame *in, struct frame *out, size_t y0,
+	    size_t y1);
+	/* The first sample that can be none of three bits a pixel, if there is any. */
+	bool (*find_bad)(const struct priv *, const struct frame *in, size_t *x, size_t *y);
+	/* The bits of the picture into job->bit. */
+	void (*unpack)(const struct job *, const struct frame *in);
+	/* The same into one plane with its margin, a bit of a sample for each; out is 0. */
+	void (*pack)(const struct priv *, const struct frame *in, struct frame *out);
+	/* Turns of all pixels, and which are trusted. */
+	void (*find_turns)(struct run *, struct job *);
+	/* The same, as a device has found them. */
+	void (*take_turns)(struct job *, const struct frame *found);
+	/* What is certain enough becomes levels. */
+	void (*levels)(struct run *, struct job *);
+};
+LEVELS_OF(undither3_rows)
+
+struct growing_rows {
+	/* Drops what is background, and counts what is surface, trusted, and waiting. */
+	void (*begin)(struct growing *);
+	/* Grows, with all memory. */
+	void (*grow)(struct run *, struct growing *);
+	/* Fills planes->certainty. */
+	void (*find_certainty)(const struct growing *, bool bits);
+};
+LEVELS_OF(growing_rows)
 
 #endif

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* orders.c: what a pixel's own bits ask of it, and slopes. */
+/* ask_row() and slope_row(): what a pixel's own bits ask of it, and slopes. */
 void
 main()
 {

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* orders.c: what mending leaves is trusted. */
+/* take_mended(): what mending leaves is trusted. */
 void
 main()
 {

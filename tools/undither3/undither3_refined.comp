@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* refine.c: what the steps have made, where it is to be trusted. */
+/* take_refined(): what the steps have computed, where it is to be trusted. */
 void
 main()
 {

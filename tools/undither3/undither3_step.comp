@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* refine.c: a step down. */
+/* step_row(): a step down. */
 float
 from(block_at at, uint x, uint y, int dx, int dy)
 {

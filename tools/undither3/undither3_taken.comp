@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* fit.c: turns, and which of them are trusted. */
+/* The fit: turns, and which of them are trusted. */
 void
 main()
 {

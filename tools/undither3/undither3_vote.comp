@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* orders.c: the pixels around vote. */
+/* vote(): the pixels around vote. */
 struct votes {
 	float against[UNDITHER3_TRIED];
 	float same, broken;

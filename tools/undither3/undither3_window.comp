@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
-/* window.c: the average around a pixel, along the carrier that it has there. */
+/* window_sum(): the average around a pixel, along the carrier that it has there. */
 struct carrier {
 	float cosine[2 * FIT_REACH_MOST + 1], sine[2 * FIT_REACH_MOST + 1];
 };
