@@ -1,20 +1,29 @@
-/* Depth to a Holoimage: a colour picture from which the depth can be computed again. */
+/*
+ * Depth to a Holoimage: a colour picture from which the depth can be computed again (methods
+ * section 12; Karpinsky thesis ch. 5 and 6). Options, keys, what is found of a frame before it is
+ * encoded, the texture, and the device's pass. holoenc_rows.c has the loops.
+ */
 #include "holoenc.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "check.h"
+#include "base/fail.h"
 #include "frame/key_option.h"
-#include "holo/holoenc_rows.h"
+#include "holo/holocheck.h"
 #include "io/codec.h"
 #include "io/jpeg_purpose.h"
-#include "texture.h"
+#include "run/passes.h"
+#include "holoenc.block.h"
+
+BODY_ROWS(holoenc, encode)
+
+/* ---- options ---- */
 
 struct parameters {
 	struct holo_options holo;
-	struct texture_options texture;
+	const char *texture;		/* NULL: none */
+	int texture_place;		/* enum texture_place */
+	double texture_gain;
 	long quality;
 	int purpose;
 };
@@ -23,11 +32,11 @@ struct parameters {
 
 static const struct opt options[] = {
 	HOLO_OPTIONS(struct parameters, holo, depth_range_words),
-	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture.channel), NULL, 0, 0, NULL,
+	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture), NULL, 0, 0, NULL,
 	    "channel that goes into alpha, or below the picture", NULL },
-	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture.place), "alpha", 0, 0, NULL,
+	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture_place), "alpha", 0, 0, NULL,
 	    "where it goes: a video has no alpha", texture_places },
-	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture.gain), "1", 0.01, 1, NULL,
+	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture_gain), "1", 0.01, 1, NULL,
 	    "amplitude of the texture: less leaves more of a video's bits to the depth", NULL },
 	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "94", 1, 100, NULL, "of JPEG files", NULL },
 	{ 0, "jpeg-for", "WORD", OPT_WORD, AT(purpose), "fringes", 0, 0, NULL,
@@ -35,32 +44,26 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- pixels ---- */
+/* ---- what is found of a frame ---- */
 
-void
-holoenc_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+/* Sets the key holo_check, the turns at some places of the picture. -1 after fail(). */
+static int
+check_write(const struct priv *priv, const struct frame *in, struct meta *meta)
 {
-	const struct priv *priv = run->priv;
-	const size_t *place = holo_place[priv->holo.layout];
+	int code[HOLOCHECK_PLACES];
+	char text[HOLOCHECK_TEXT + 1];
+	size_t x, y;
 
-	(void)scratch;
-	for (size_t y = y0; y < y1; y++) {
-		struct holoenc_colours colours = { frame_row(out, place[0], y),
-			frame_row(out, place[1], y), frame_row(out, place[2], y) };
-
-		holoenc_row(frame_floats(in, priv->depth, y), &colours, in->head.w, &priv->code,
-		    priv->holo.rounding == HOLO_ANGLE);
-		if (priv->texture != NO_CHANNEL)
-			holoenc_texture_row(frame_floats(in, priv->texture, y),
-			    frame_row(out, 3, y), in->head.w, priv->texture_scale);
+	for (size_t i = 0; i < HOLOCHECK_PLACES; i++) {
+		holocheck_place(in->head.w, in->head.h, i, &x, &y);
+		code[i] = holoenc_rows()->code_at(priv, in, x, y);
 	}
+	holocheck_write(code, text);
+	return meta_set(meta, "holo_check", text);
 }
 
-/* ---- the frame ---- */
-
 /* The depth range of this frame, and the grid that its points lie on. */
-int
+static int
 holoenc_survey(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
@@ -94,7 +97,112 @@ holoenc_survey(struct run *run, const struct frame *in)
 	return holo_write(holo, run_output_meta(run));
 }
 
-static const struct body body = { .survey = holoenc_survey, .rows = holoenc_rows,
+/* ---- the texture: in alpha, or below the picture ---- */
+
+/* For init: options that need each other. -1 after fail_usage(). */
+static int
+texture_check(const struct parameters *parameters)
+{
+	if (parameters->texture)
+		return 0;
+	if (parameters->texture_place == TEXTURE_BELOW)
+		return fail_usage("--texture-place", "is of a texture: give --texture CHANNEL");
+	return parameters->texture_gain != 1 ? fail_usage("--texture-gain", "is of a texture: give "
+	    "--texture CHANNEL") : 0;
+}
+
+/* The name of the texture, and which value of it was white. */
+static int
+plan_keys(struct priv *priv, const struct parameters *parameters, const struct meta *in,
+    struct meta *out)
+{
+	double white;
+
+	if (meta_number(in, "max_value", 255, &white) < 0)
+		return -1;
+	if (!(white > 0))
+		return fail("max_value", "must be more than 0, not %g", white);
+	priv->texture_scale = (float)(255 * parameters->texture_gain / white);
+	meta_remove(out, "max_value"); /* of the input; the picture's is 255 */
+	if (meta_set(out, "holo_texture", parameters->texture) < 0 ||
+	    meta_set_number(out, "holo_texture_scale",
+		white / 255 / parameters->texture_gain) < 0 ||
+	    (parameters->texture_gain != 1 &&
+		meta_set_number(out, "holo_texture_gain", parameters->texture_gain) < 0))
+		return -1;
+	return parameters->texture_place == TEXTURE_BELOW ?
+	    meta_set(out, "holo_texture_place", texture_places[TEXTURE_BELOW]) : 0;
+}
+
+/* For plan, once all other keys are set: scale, keys, channels, and the size of the output, whose
+ * head is kept for texture_frame(). -1 after fail(). */
+static int
+texture_plan(struct priv *priv, const struct parameters *parameters,
+    const struct frame_head *in, struct frame_head *out)
+{
+	bool any = priv->texture != NO_CHANNEL;
+	bool below = any && parameters->texture_place == TEXTURE_BELOW;
+
+	if (any && plan_keys(priv, parameters, &in->meta, &out->meta) < 0)
+		return -1;
+	if (head_set_channels(out, holo_channel_names(priv->holo.layout, any && !below)) < 0)
+		return -1;
+	texture_below_free(&priv->below);
+	if (!below)
+		return 0;
+	priv->below.luma = holo_luma[priv->holo.layout];
+	priv->below.grey = priv->holo.layout == HOLO_RGB;
+	priv->below.survey = holoenc_survey;
+	priv->below.rows = holoenc_encode;
+	if (size_multiply(out->h, 2, &out->h) < 0 || head_copy(&priv->below.out, out) < 0)
+		return -1;
+	return texture_below_head(out, holo_channel_names(priv->holo.layout, true),
+	    &priv->below.picture);
+}
+
+/* A frame whose texture goes below the picture. For a flow's body. */
+static int
+texture_frame(struct run *run, struct frame *in)
+{
+	struct priv *priv = run->priv;
+
+	return texture_below_encode(run, &priv->below, in);
+}
+
+/* ---- the device ---- */
+
+static int
+holoenc_passes(struct run *run, struct passes *passes)
+{
+	const struct priv *priv = run->priv;
+	const struct holo_code *code = &priv->code;
+	struct holoenc_block block = {
+		.depth = (uint)priv->depth, .texture = HOLOENC_NONE,
+		.angle = priv->holo.rounding == HOLO_ANGLE,
+		.turns_per_column = code->turns_per_column,
+		.turns_per_depth = code->turns_per_depth,
+		.height = code->height, .base = code->base, .swing = code->swing,
+		.waves = code->waves, .order_most = code->order_most,
+		.depth_zero = code->depth_zero,
+		.per_depth = 1 / (code->depth_one - code->depth_zero),
+		.texture_scale = priv->texture_scale
+	};
+	struct pass pass = { .shader = SHADER(holoenc), .block = &block, .bytes = sizeof(block),
+		PASS_FOURS };
+
+	for (int i = 0; i < 3; i++)
+		block.place[i] = (uint)holo_place[priv->holo.layout][i];
+	passes_read(passes, priv->depth);
+	if (priv->texture != NO_CHANNEL) {
+		block.texture = (uint)priv->texture;
+		passes_read(passes, priv->texture);
+	}
+	return passes_add(passes, &pass);
+}
+
+/* ---- bodies and plan ---- */
+
+static const struct body body = { .survey = holoenc_survey, .rows = holoenc_encode,
 	.passes = holoenc_passes };
 static const struct body below = { .frame = texture_frame,
 	.no_passes = "a texture below the picture is put there by the processor" };
@@ -104,8 +212,8 @@ init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 
-	run->body = parameters->texture.place == TEXTURE_BELOW ? &below : &body;
-	if (texture_check(&parameters->texture) < 0)
+	run->body = parameters->texture_place == TEXTURE_BELOW ? &below : &body;
+	if (texture_check(parameters) < 0)
 		return -1;
 	if (run->output && run_save_options(run, options, parameters) < 0)
 		return -1;
@@ -127,8 +235,8 @@ find_channels(struct run *run, const struct frame_head *in)
 			return -1;
 	}
 	priv->texture = NO_CHANNEL;
-	if (parameters->texture.channel)
-		return run_channel(run, in, parameters->texture.channel, &priv->texture);
+	if (parameters->texture)
+		return run_channel(run, in, parameters->texture, &priv->texture);
 	texture_warn_colours(in, "--texture g keeps one of them", &priv->dropped);
 	return 0;
 }
@@ -156,7 +264,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		priv->holo.high }) < 0 ||
 	    meta_set(&out->meta, "holo_check", "") < 0)
 		return -1;
-	return texture_plan(priv, &parameters->texture, in, out);
+	return texture_plan(priv, parameters, in, out);
 }
 
 static void
@@ -170,7 +278,7 @@ release(struct run *run)
 	texture_below_free(&priv->below);
 }
 
-STAGE(holoenc) = {
+const struct stage stage_holoenc = {
 	.name = "holoenc",
 	.summary = "depth as an ordinary colour picture, a Holoimage",
 	.operands = "[FILE ...]",

@@ -1,7 +1,8 @@
-/* What holoenc keeps of its options and of a frame. */
-#ifndef HOLOENC_HOLOENC_H
-#define HOLOENC_HOLOENC_H
+/* What holoenc keeps of its options and of a frame, and the loops of holoenc_rows.c. */
+#ifndef HOLOENC_H
+#define HOLOENC_H
 
+#include "base/cpu_level.h"
 #include "holo/holo.h"
 #include "image/depth_range.h"
 #include "image/depth_use.h"
@@ -28,10 +29,13 @@ struct priv {
 	bool stray;          /* likewise, of stray depths in a frame's own range */
 };
 
-int holoenc_survey(struct run *, const struct frame *in);
-void holoenc_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1, const struct row_scratch *);
-/* What a device does, for the body's passes. */
-int holoenc_passes(struct run *, struct passes *);
+struct holoenc_rows {
+	/* A body's `rows`. */
+	void (*encode)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+	    size_t y1, const struct row_scratch *);
+	/* The code in holo_check of the turns at a place (holo/holocheck.h). */
+	int (*code_at)(const struct priv *, const struct frame *in, size_t x, size_t y);
+};
+LEVELS_OF(holoenc_rows)
 
 #endif

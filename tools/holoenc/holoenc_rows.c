@@ -1,9 +1,36 @@
-#include "check.h"
+/*
+ * The loops over pixels of holoenc: rows of depths as rows of a Holoimage (methods section 12;
+ * holo/holoenc_rows.h has the formulas' loops), and the turns at places of the key holo_check.
+ */
+#include "holoenc.h"
 
 #include <math.h>
 
+#include "base/cpu_level.h"
 #include "holo/holocheck.h"
-#include "holo/holoenc.px.h"
+#include "holo/holoenc_rows.h"
+
+static void
+encode(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
+{
+	const struct priv *priv = run->priv;
+	const size_t *place = holo_place[priv->holo.layout];
+
+	(void)scratch;
+	for (size_t y = y0; y < y1; y++) {
+		struct holoenc_colours colours = { frame_row(out, place[0], y),
+			frame_row(out, place[1], y), frame_row(out, place[2], y) };
+
+		holoenc_row(frame_floats(in, priv->depth, y), &colours, in->head.w, &priv->code,
+		    priv->holo.rounding == HOLO_ANGLE);
+		if (priv->texture != NO_CHANNEL)
+			holoenc_texture_row(frame_floats(in, priv->texture, y),
+			    frame_row(out, 3, y), in->head.w, priv->texture_scale);
+	}
+}
+
+/* ---- places of the key holo_check ---- */
 
 /* Turns of a pixel as they are encoded; NaN in the background. */
 static float
@@ -41,6 +68,7 @@ runs_on(const struct priv *priv, const struct frame *in, size_t x, size_t y)
 	    fabsf(turns_at(priv, in, x, y + 1) - turns) < HOLOCHECK_STEP;
 }
 
+/* The code of a place: its turns, averaged, where the surface runs on around it. */
 static int
 code_at(const struct priv *priv, const struct frame *in, size_t x, size_t y)
 {
@@ -61,17 +89,7 @@ code_at(const struct priv *priv, const struct frame *in, size_t x, size_t y)
 	return holocheck_code(sum / (double)(window * window));
 }
 
-int
-check_write(const struct priv *priv, const struct frame *in, struct meta *meta)
-{
-	int code[HOLOCHECK_PLACES];
-	char text[HOLOCHECK_TEXT + 1];
-	size_t x, y;
-
-	for (size_t i = 0; i < HOLOCHECK_PLACES; i++) {
-		holocheck_place(in->head.w, in->head.h, i, &x, &y);
-		code[i] = code_at(priv, in, x, y);
-	}
-	holocheck_write(code, text);
-	return meta_set(meta, "holo_check", text);
-}
+const struct holoenc_rows AT_LEVEL(holoenc_rows) = {
+	.encode = encode,
+	.code_at = code_at,
+};
