@@ -1,30 +1,26 @@
-/* The depth in the planes of a video that depthenc made. */
-#include "run/stage.h"
+/*
+ * The depth in the planes of a video that depthenc made (depthcode/depthcode.h): options, planes,
+ * the texture, checks of the levels, and the device's pass. depthdec_rows.c has the loops.
+ */
+#include "depthdec.h"
 
-#include "check.h"
-#include "depthcode/depthcode.h"
-#include "depthdec.block.h"
-#include "gap.h"
-#include "planes.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "image/coarse_grid.h"
 #include "run/passes.h"
-#include "texture.h"
-#include "waves.h"
+#include "depthdec.block.h"
 
-#define TILE 1024		/* pixels of a row at a time */
+BODY_ROWS(depthdec, depths)
+
+/* ---- options ---- */
 
 struct parameters {
 	struct depthcode_options code;
 	const char *texture;
-};
-
-struct priv {
-	struct depthcode depthcode;
-	struct depthcode_code code;
-	struct planes planes;			/* input channels */
-	bool compared;				/* options with keys */
-	struct gap gap;
-	struct waves waves;
-	struct texture texture;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -36,122 +32,311 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- pixels ---- */
+/* ---- planes ---- */
 
-static void
-load_bytes(const uint8_t *restrict in, float *restrict out, size_t n)
+/* Planes by their names; those of pictures in a file are r g b, and a single one is luma. textured:
+ * one of the channels is a texture. -1 after fail() that names what is missing. */
+static int
+planes_find(struct planes *planes, struct run *run, const struct depthcode *code,
+    const struct frame_head *in, bool textured)
 {
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = (float)(int)in[i];
-}
+	static const char *const names[2][3] = { { "luma", "chroma_u", "chroma_v" },
+		{ "r", "g", "b" } };
+	bool mwd = code->layout == DEPTHCODE_MWD;
+	bool fold = code->layout == DEPTHCODE_FOLD;
+	bool rgb = (mwd || fold) && head_channel(in, "luma") == NO_CHANNEL &&
+	    head_channel(in, "r") == 0;
 
-static void
-load_words(const uint16_t *restrict in, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = (float)(int)in[i];
-}
-
-static void
-load(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
-{
-	const void *row = frame_row(in, c, y);
-
-	if (in->head.type == SAMPLE_UCHAR)
-		load_bytes((const uint8_t *)row + x, out, n);
-	else if (in->head.type == SAMPLE_USHORT)
-		load_words((const uint16_t *)row + x, out, n);
-	else
-		memcpy(out, (const float *)row + x, n * sizeof(*out));
-}
-
-static void
-decode_luma(const float *restrict luma, float *restrict coarse, size_t n, float guard, float swing)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		coarse[x] = depthcode_coarse(luma[x], guard, swing);
-}
-
-/* Three loops of few steps, since one would wait for the division and then for each step. */
-static void
-decode_colour(const float *restrict sine, const float *restrict cosine, float *restrict rest,
-    float *restrict z, size_t n, struct depthcode_code code)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		rest[x] = px_atan2_tangent(sine[x] - code.middle, cosine[x] - code.middle);
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		rest[x] = depthcode_rest_of(rest[x], sine[x] - code.middle,
-		    cosine[x] - code.middle);
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		z[x] = depthcode_fine_at(z[x], rest[x], code.fringes);
-}
-
-static void
-decode_fold(const float *restrict coarse, float *restrict z, size_t n, float most, float folds)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		z[x] = depthcode_unfold(depthcode_clamp(px_divide(coarse[x], most)), z[x], folds);
-}
-
-/* Depths where the valid plane is not below `least`. */
-static void
-finish(const float *restrict z, const float *restrict valid, float *restrict depth, size_t n,
-    float least, struct depthcode_code code)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		depth[x] = px_select(valid[x] >= least, code.zero + z[x] * code.extent, PX_NAN);
-}
-
-static void
-decode(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
-    size_t n)
-{
-	const struct depthcode_code *code = &priv->code;
-	float luma[TILE], z[TILE], sine[TILE], cosine[TILE], rest[TILE];
-
-	load(in, priv->planes.luma, y, x, n, luma);
-	decode_luma(luma, z, n, code->guard, code->swing);
-	if (priv->planes.coarse != NO_CHANNEL) {
-		load(in, priv->planes.coarse, y, x, n, sine);
-		decode_fold(sine, z, n, code->most, code->fringes);
+	planes->luma = planes->sine = planes->cosine = planes->coarse = planes->mask = NO_CHANNEL;
+	if (code->mask == DEPTHCODE_TRACK) {
+		planes->mask = head_channel(in, "mask");
+		if (planes->mask == NO_CHANNEL)
+			return fail(NULL, "there is no channel mask: the video has no second track "
+			    "that is known for a mask, or the mask's file is missing");
 	}
-	if (priv->planes.sine != NO_CHANNEL) {
-		load(in, priv->planes.sine, y, x, n, sine);
-		load(in, priv->planes.cosine, y, x, n, cosine);
-		decode_colour(sine, cosine, rest, z, n, *code);
+	if (in->c == 1 + (size_t)textured && !mwd && !fold) {
+		planes->luma = 0;
+		return 0;
 	}
-	if (priv->planes.mask != NO_CHANNEL)
-		load(in, priv->planes.mask, y, x, n, luma);
-	finish(z, luma, frame_floats(out, 0, y) + x, n, code->least, *code);
+	if (run_channel(run, in, names[rgb][0], &planes->luma) < 0)
+		return -1;
+	if (fold)
+		return run_channel(run, in, names[rgb][1], &planes->coarse);
+	return !mwd ? 0 : run_channel(run, in, names[rgb][1], &planes->sine) < 0 ? -1 :
+	    run_channel(run, in, names[rgb][2], &planes->cosine);
 }
 
-static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+/* ---- the texture ---- */
+
+/* May it be the name of the texture's channel? */
+static bool
+is_name(const char *name)
 {
-	const struct priv *priv = run->priv;
-	size_t w = in->head.w;
+	return *name && strlen(name) < CHANNEL_NAME_SIZE && !strpbrk(name, " \t\r\n") &&
+	    strcmp(name, "depth") != 0;
+}
 
-	(void)scratch;
-	for (size_t y = y0; y < y1; y++)
-		for (size_t x = 0; x < w; x += TILE)
-			decode(priv, in, out, y, x, w - x < TILE ? w - x : TILE);
-	for (size_t y = y0; y < y1 && priv->texture.is; y++) {
-		float *row = frame_floats(out, 1, y);
+static int
+plan_below(struct texture *texture, const struct frame_head *in)
+{
+	char names[6 * CHANNEL_NAME_SIZE];
+	char *channels;
 
-		load(in, priv->texture.channel, y, 0, w, row);
-		for (size_t x = 0; x < w; x++)
-			row[x] *= priv->texture.scale;
+	if (in->c > 4)
+		return fail(NULL, "a frame with its texture below has four channels at most, "
+		    "not %zu", in->c);
+	channels = head_channels(in);
+	if (!channels)
+		return -1;
+	snprintf(names, sizeof(names), "%s texture", channels);
+	free(channels);
+	texture->channel = in->c;
+	return texture_below_head(in, names, &texture->flow.picture);
+}
+
+/* Is there a texture, by its keys, or below by the user's name (NULL: none)? Of one below,
+ * flow.picture is then the head of the planes, with the texture as the last channel. -1 after
+ * fail(). */
+static int
+texture_plan(struct texture *texture, const char *name, const struct frame_head *in)
+{
+	const char *place = meta_get(&in->meta, "depthcode_texture_place");
+	int own = depthcode_texture_in_track(&in->meta);
+
+	texture_below_free(&texture->flow);
+	texture->channel = NO_CHANNEL;
+	texture->is = name || place || meta_get(&in->meta, "depthcode_texture");
+	texture->below = texture->is && !own;
+	if (own < 0)
+		return -1;
+	if (texture->below)
+		return plan_below(texture, in);
+	if (!texture->is)
+		return 0;
+	texture->channel = head_channel(in, "texture");
+	return texture->channel != NO_CHANNEL ? 0 : fail(NULL, "there is no channel texture: the "
+	    "track of the video, or the file, that holds it is missing");
+}
+
+/* Once `code` is known and the depth's keys are off the output: its channels, its size, and
+ * max_value. -1 after fail(). */
+static int
+texture_output(struct texture *texture, const char *name, const struct depthcode *code,
+    const struct meta *in, struct frame_head *out)
+{
+	double most = texture->below ? (double)depthcode_most(code) : DEPTHCODE_TEXTURE_MOST;
+	double scale, gain;
+	const char *own = name ? name : meta_get(in, "depthcode_texture");
+	char names[2 * CHANNEL_NAME_SIZE];
+
+	if (meta_number(in, "depthcode_texture_scale", 255 / most, &scale) < 0 ||
+	    meta_number(in, "depthcode_texture_gain", 1, &gain) < 0)
+		return -1;
+	texture->scale = (float)scale;
+	/* a key's name that cannot be a channel's is ignored */
+	snprintf(names, sizeof(names), "depth %s", own && is_name(own) ? own : "texture");
+	if (texture->below)
+		out->h = texture->flow.picture.h;
+	if (meta_set_number(&out->meta, "max_value", most * scale * gain) < 0 ||
+	    head_set_channels(out, names) < 0)
+		return -1;
+	return texture->below ? head_copy(&texture->flow.out, out) : 0;
+}
+
+/* ---- are the levels those that depthenc wrote? ---- */
+
+#define SAMPLED_PIXELS 16384	/* of the coarse grid, about */
+#define RADIUS_LEAST 0.25	/* of sine and cosine, of their amplitude */
+#define FLAT (1.0f / 16)	/* of the levels: loss leaves less of flat colour */
+#define DISTINCT 24		/* this many levels do not fit 8 bits by chance */
+
+/* Bits and range of the samples. -1 after fail(). */
+static int
+check_head(const struct depthcode *code, const struct frame_head *head)
+{
+	const char *range = meta_get(&head->meta, "video_range");
+	double most;
+	long bits;
+
+	if (range)
+		return fail(NULL, "the video's levels %s: another program coded it again, and they "
+		    "are no depths any more", !strcmp(range, "stretched") ? "were stretched" :
+		    !strcmp(range, "negated") ? "were negated" : "are of limited range");
+	if (head->type == SAMPLE_FLOAT)
+		return 0;
+	if (meta_number(&head->meta, "max_value", head->type == SAMPLE_UCHAR ? 255 : 65535,
+	    &most) < 0)
+		return -1;
+	bits = most == 255 ? 8 : most == 1023 ? 10 : most == 4095 ? 12 : 16;
+	if (bits == code->bits || (bits == 16 && !meta_get(&head->meta, "max_value")))
+		return 0;
+	return fail(NULL, "has %ld bits a sample, and was encoded with %ld: another program coded "
+	    "it again (if it did nothing but shift them, --bits %ld --guard %ld)", bits, code->bits,
+	    bits, lround(ldexp((double)code->guard, (int)(bits - code->bits))));
+}
+
+/* Ways by which a program makes more bits of 8: level = offset + t span / 255, t = 0 to 255. */
+static const struct widening {
+	double offset, span;		/* of 256 levels */
+} widenings[] = { { 0, 255 }, { 0, 255.75 }, { 0, 255.9375 }, { 16, 219 } };
+
+#define WIDENINGS (sizeof(widenings) / sizeof(*widenings))
+#define ROUNDED 0.75
+
+static bool
+is_widened(const struct widening *widening, unsigned level, long bits)
+{
+	double unit = ldexp(1, (int)(bits - 8)), step = widening->span / 255;
+	double t = ((double)level / unit - widening->offset) / step;
+
+	return fabs(t - round(t)) * step * unit <= ROUNDED;
+}
+
+static int
+check_distinct(const struct depthcode *code, const bool seen[LEVELS])
+{
+	size_t distinct = 0, fit[WIDENINGS] = { 0 }, most = 0;
+
+	for (unsigned level = 1; level < LEVELS; level++)
+		for (size_t i = 0; seen[level] && i < WIDENINGS; i++) {
+			distinct += i == 0;
+			fit[i] += is_widened(&widenings[i], level, code->bits);
+			most = fit[i] > most ? fit[i] : most;
+		}
+	if (code->bits > 8 && distinct >= DISTINCT && most == distinct)
+		return fail(NULL, "the levels are those of 8 bits, and were encoded with %ld: "
+		    "another program has cut them", code->bits);
+	return 0;
+}
+
+/* Levels of a coarse grid. -1 after fail(). */
+static int
+check_levels(const struct depthcode *code, const struct frame *frame, const struct planes *planes,
+    size_t texture)
+{
+	size_t step = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS);
+	float most = (float)depthcode_most(code), bad;
+	bool seen[LEVELS] = { false };
+	size_t channel = depthdec_rows()->find_bad(frame, planes, texture, step, most, seen, &bad);
+
+	if (channel == NO_CHANNEL)
+		return frame->head.type == SAMPLE_FLOAT ? 0 : check_distinct(code, seen);
+	if (channel == planes->luma)
+		return fail(NULL, "a sample is %g, and %ld bits have levels up to %g: were they "
+		    "scaled?", (double)bad, code->bits, (double)most);
+	if (channel == planes->mask)
+		return fail(NULL, "the mask is %g somewhere, and must be 0 or 1: was its track "
+		    "coded again, with loss?", (double)bad);
+	return fail(NULL, "a sample of the texture is %g, and its levels go up to %d: were they "
+	    "scaled?", (double)bad, DEPTHCODE_TEXTURE_MOST);
+}
+
+/* Do the colour planes hold sine and cosine, where the layout has them? -1 after fail() where at
+ * most depths they are next to nothing, as in a picture without colour. */
+static int
+check_circle(const struct depthcode *code, const struct frame *frame, const struct planes *planes)
+{
+	size_t step = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS), n, inside;
+	struct depthcode_code of = depthcode_code(code);
+
+	if (planes->sine == NO_CHANNEL)
+		return 0;
+	inside = depthdec_rows()->count_inside(frame, planes, &of,
+	    RADIUS_LEAST * (double)of.amplitude, step, &n);
+	return 2 * inside <= n ? 0 : fail("--layout", "mwd has sine and cosine in its colour "
+	    "planes, and %zu of %zu samples have neither: is it another layout?", inside, n);
+}
+
+/* Warns where the layout is luma, and colour planes hold something. */
+static void
+check_flat(const struct depthcode *code, const struct frame *frame)
+{
+	static const char *const names[] = { "chroma_u", "chroma_v" };
+	size_t step = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS);
+	float most = (float)depthcode_most(code);
+
+	for (size_t i = 0; i < 2 && code->layout == DEPTHCODE_LUMA; i++) {
+		size_t channel = head_channel(&frame->head, names[i]);
+		float low = most, high = 0;
+
+		for (size_t y = 0; y < frame->head.h && channel != NO_CHANNEL; y += step)
+			for (size_t x = 0; x < frame->head.w; x += step) {
+				low = fminf(low, frame_sample(frame, channel, y, x));
+				high = fmaxf(high, frame_sample(frame, channel, y, x));
+			}
+		if (high - low <= most * FLAT)
+			continue;
+		warn("--layout", "luma takes the depth from the brightness alone, but the colour "
+		    "has levels from %g to %g: is it mwd or fold?", (double)low, (double)high);
+		return;
 	}
 }
+
+/* ---- levels within the gap ---- */
+
+/* Levels in the middle half of the gap for each depth, at most, in the layout luma. Measured over
+ * four sequences, the worst frame of each: 0.0012 at most up to --crf 12 of 10 bits, 18 of 8 and 6
+ * of 12; 0.0011 to 0.019 where another program codes again at its crf 18, 23 or 28, with 0.4 to
+ * 15 % of the depths off by more than 1 % of the range. */
+#define GAP_MOST 0.0014
+
+/* Counts those of a frame's channel luma, and warns of the first frame that has too many. */
+static void
+gap_count(struct run *run, struct gap *gap, const struct depthcode_code *code,
+    const struct frame *frame, size_t luma)
+{
+	struct gap_counting counting = { .frame = frame, .luma = luma, .from = code->guard / 4,
+		.to = code->guard * 3 / 4, .least = code->least };
+	size_t inside = 0, depths = 0, number = run_inputs(run) + 1;
+	bool again = gap->last == number;	/* the runner may survey a frame twice */
+	char object[40];
+
+	run_for(run, GAP_BLOCKS, depthdec_rows()->count_gap, &counting);
+	for (size_t i = 0; i < GAP_BLOCKS; i++) {
+		inside += counting.inside[i];
+		depths += counting.depths[i];
+	}
+	gap->frames = number;
+	if (again || (double)inside <= GAP_MOST * (double)depths)
+		return;
+	gap->last = number;
+	if (gap->moved++)
+		return;
+	snprintf(object, sizeof(object), "frame %zu", number - 1);
+	warn(object, "%zu samples, %.2g for each hundred depths, are neither a depth nor none: the "
+	    "video was coded with much loss, maybe again by another program, and depths are off, "
+	    "most of all at boundaries", inside, 100 * (double)inside / (double)depths);
+}
+
+/* ---- do coarse and fine depth agree? ---- */
+
+#define DEPTHS_LEAST 100	/* on the grid; fewer tell too little */
+/* Share of the depths that may be further apart. Measured on a frame of four sequences, 8 bits, 4
+ * and 8 fringes, colour of full and of half resolution (all figures: depthdec(1)): at --crf 20
+ * 0.064 at most, at 51 0.096 to 0.82; with other fringes than the video's 0.76 to 0.92. */
+#define APART_MOST 0.1
+
+/* Coarse and fine depth of mwd and fold are the same quantity: warns where too many of the first
+ * frame with enough depths disagree. Does nothing for luma alone. */
+static void
+waves_judge(bool *judged, const struct depthcode_code *code, const struct frame *frame,
+    const struct planes *planes)
+{
+	size_t step = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS);
+	size_t n, apart;
+
+	if (*judged || (planes->sine == NO_CHANNEL && planes->coarse == NO_CHANNEL))
+		return;
+	apart = depthdec_rows()->count_apart(frame, planes, code, step, &n);
+	*judged = n >= DEPTHS_LEAST;
+	if (*judged && (double)apart > APART_MOST * (double)n)
+		warn(NULL, "%.0f %% of the depths disagree with themselves, coarse with fine: the "
+		    "video was coded with much loss, maybe again by another program, or its "
+		    "--fringes is not %g, and depths are off", 100 * (double)apart / (double)n,
+		    (double)code->fringes);
+}
+
+/* ---- the device ---- */
 
 static uint
 device_channel(struct passes *passes, size_t c)
@@ -186,7 +371,7 @@ passes(struct run *run, struct passes *passes)
 	return passes_add(passes, &pass);
 }
 
-/* ---- the frame ---- */
+/* ---- bodies and plan ---- */
 
 static int
 survey(struct run *run, const struct frame *in)
@@ -201,12 +386,11 @@ survey(struct run *run, const struct frame *in)
 	priv->compared = true;
 	if (priv->depthcode.layout == DEPTHCODE_LUMA && priv->planes.mask == NO_CHANNEL)
 		gap_count(run, &priv->gap, &priv->code, in, priv->planes.luma);
-	if (check_levels(&priv->depthcode, in, priv->planes.luma, priv->planes.mask,
-	    priv->texture.below ? NO_CHANNEL : priv->texture.channel) < 0 ||
-	    check_circle(&priv->depthcode, in, priv->planes.luma, priv->planes.sine,
-	    priv->planes.cosine) < 0)
+	if (check_levels(&priv->depthcode, in, &priv->planes,
+		priv->texture.below ? NO_CHANNEL : priv->texture.channel) < 0 ||
+	    check_circle(&priv->depthcode, in, &priv->planes) < 0)
 		return -1;
-	waves_judge(&priv->waves, &priv->code, in, &priv->planes);
+	waves_judge(&priv->waves_judged, &priv->code, in, &priv->planes);
 	return 0;
 }
 
@@ -218,17 +402,19 @@ below_frame(struct run *run, struct frame *in)
 	return texture_below_decode(run, &priv->texture.flow, in);
 }
 
-static const struct body body = { .survey = survey, .rows = rows, .passes = passes };
+static const struct body body = { .survey = survey, .rows = depthdec_depths, .passes = passes };
 static const struct body textured = { .frame = below_frame,
 	.no_passes = "a texture below the depth is taken off by the processor" };
 
 static int
 init(struct run *run)
 {
-	const struct parameters *parameters = run->parameters;
+	const char *name = ((const struct parameters *)run->parameters)->texture;
 
 	run->body = &body;
-	return texture_check(parameters->texture);
+	return !name || is_name(name) ? 0 : fail_usage("--texture", "must be the name of a "
+	    "channel: one word of at most %d bytes that is not depth, not '%.60s'",
+	    CHANNEL_NAME_SIZE - 1, name);
 }
 
 static int
@@ -255,7 +441,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return head_set_channels(out, "depth");
 	texture->flow.luma = priv->planes.luma;
 	texture->flow.survey = survey;
-	texture->flow.rows = rows;
+	texture->flow.rows = depthdec_depths;
 	return texture_output(texture, parameters->texture, &priv->depthcode, &in->meta, out);
 }
 
@@ -264,11 +450,13 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	gap_conclude(&priv->gap);
+	if (priv->gap.moved > 1)
+		warn(NULL, "%zu of %zu frames have such samples", priv->gap.moved,
+		    priv->gap.frames);
 	texture_below_free(&priv->texture.flow);
 }
 
-STAGE(depthdec) = {
+const struct stage stage_depthdec = {
 	.name = "depthdec",
 	.summary = "the depth in a video that depthenc made",
 	.operands = "[FILE ...]",
