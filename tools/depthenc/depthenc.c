@@ -1,34 +1,33 @@
-/* Depth to the planes of an ordinary video. */
-#include "run/stage.h"
+/*
+ * Depth to the planes of an ordinary video (depthcode/depthcode.h): options, depths outside of the
+ * range, memory of holes that are filled, the texture, and the device's pass. depthenc_rows.c has
+ * the loops.
+ */
+#include "depthenc.h"
 
-#include "depthcode/depthcode.h"
-#include "depthenc.block.h"
-#include "fill.h"
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
 #include "frame/key_option.h"
-#include "image/depth_range.h"
-#include "image/texture_cut.h"
-#include "outside.h"
 #include "run/passes.h"
-#include "texture.h"
+#include "depthenc.block.h"
 
-#define TILE 1024		/* pixels of a row at a time */
+BODY_ROWS(depthenc, encode)
+
+/* ---- options ---- */
+
+struct texture_options {
+	const char *channel;		/* NULL: none */
+	double gain;
+	int place;			/* enum depthcode_texture_place */
+};
 
 struct parameters {
 	struct depthcode_options code;
 	struct texture_options texture;
-};
-
-struct priv {
-	struct depthcode depthcode;
-	struct depthcode_code code;
-	size_t depth;		/* input channel */
-	size_t mask;		/* output channel, with a mask */
-	bool fills;		/* holes are filled: in all planes, or those of colour */
-	struct depth_range_of_file range_of_file;
-	struct fill fill;
-	struct outside outside;
-	struct texture texture;
-	bool dropped;		/* a line about colours was printed */
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -45,149 +44,156 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- pixels ---- */
+/* ---- depths outside of the range ---- */
 
-/* NaN where there is no depth, or one outside of the range. */
+/* Counts depths of a frame outside of the range. Warns of the first frame that has some, and once
+ * where depths seem to be holes. */
 static void
-normalise(const float *restrict depth, float *restrict z, size_t n, float zero, float per_depth)
+outside_count(struct run *run, struct outside *outside, const struct depthcode_code *code,
+    const struct frame *frame, size_t channel)
 {
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F normalised = depthcode_normalise(depth[x], zero, per_depth);
+	struct outside_counting counting = { .code = code, .frame = frame, .channel = channel };
+	double least = (double)code->zero, most = (double)code->zero + (double)code->extent;
+	const char *axis = meta_get(&frame->head.meta, "z_axis");
+	float low = FLT_MAX, high = -FLT_MAX;
+	size_t depths = 0, n = 0;
 
-		z[x] = px_select(depthcode_inside(normalised), depthcode_clamp(normalised), PX_NAN);
+	depth_use_count(&outside->use, run, frame, channel, least, most);
+	hole_value_judge(&outside->hole, frame, channel, least, most,
+	    axis && !strcmp(axis, "towards"));
+	run_for(run, OUTSIDE_BLOCKS, depthenc_rows()->count_outside, &counting);
+	for (size_t i = 0; i < OUTSIDE_BLOCKS; i++) {
+		depths += counting.depths[i];
+		n += counting.outside[i];
+		low = px_min(low, counting.low[i]);
+		high = px_max(high, counting.high[i]);
 	}
+	outside->depths += n;
+	if (n && outside->frames++ == 0)
+		warn("--depth-range", "%zu of %zu depths, which go from %.6g to %.6g, lie outside "
+		    "of %.6g to %.6g and are lost", n, depths, (double)low, (double)high,
+		    least, most);
 }
 
-static void
-put_levels(const float *restrict level, enum sample type, void *row, size_t x, size_t n)
+/* ---- holes ---- */
+
+/* Sizes and memory of all levels: at least level 1, as level 0 takes values from it. -1 after
+ * fail(). */
+static int
+make_levels(struct fill *fill, size_t w, size_t h)
 {
-	if (type == SAMPLE_UCHAR) {
-		uint8_t *restrict out = (uint8_t *)row + x;
+	size_t room = 0, level = 0;
+	float *values;
 
-		CPU_SIMD
-		for (size_t i = 0; i < n; i++)
-			out[i] = (uint8_t)(int)level[i];
-	} else {
-		uint16_t *restrict out = (uint16_t *)row + x;
-
-		CPU_SIMD
-		for (size_t i = 0; i < n; i++)
-			out[i] = (uint16_t)(int)level[i];
+	fill->w[0] = w;
+	fill->h[0] = h;
+	do {
+		level++;
+		fill->w[level] = fill_half(fill->w[level - 1]);
+		fill->h[level] = fill_half(fill->h[level - 1]);
+		room += fill->w[level] * fill->h[level];
+	} while (level < FILL_LEVELS - 1 && fill->w[level] * fill->h[level] > 1);
+	fill->levels = level + 1;
+	if (room > fill->room) {
+		free(fill->value[1]);
+		fill->value[1] = malloc(room * sizeof(float));
+		fill->room = fill->value[1] ? room : 0;
 	}
+	values = fill->value[1];
+	if (!values)
+		return fail_memory();
+	for (level = 1; level < fill->levels; level++) {
+		fill->value[level] = values;
+		values += fill->w[level] * fill->h[level];
+	}
+	return 0;
 }
 
-/* 1 where there is a depth; where there is none, z becomes what fills the hole. */
-static void
-take_mask(float *restrict z, const float *restrict fill, float *restrict mask, size_t n)
+/* Computes all levels for a frame's channel of depths, normalised; 1/2 where there is none at all.
+ * -1 after fail(). */
+static int
+fill_frame(struct run *run, struct fill *fill, const struct depthcode_code *code,
+    const struct frame *frame, size_t channel)
 {
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		bool hole = px_isnan(z[x]);
+	struct filling filling = { .fill = fill, .code = code, .frame = frame,
+		.channel = channel };
+	float *top;
 
-		mask[x] = px_select(hole, 0.0f, 1.0f);
-		z[x] = px_select(hole, fill[x], z[x]);
-	}
+	if (make_levels(fill, frame->head.w, frame->head.h) < 0)
+		return -1;
+	for (filling.level = 1; filling.level < fill->levels; filling.level++)
+		run_for(run, FILL_BLOCKS, depthenc_rows()->push_block, &filling);
+	top = fill->value[fill->levels - 1];
+	if (px_isnan(*top))
+		*top = 0.5f;
+	for (filling.level = fill->levels - 2; filling.level > 0; filling.level--)
+		run_for(run, FILL_BLOCKS, depthenc_rows()->pull_block, &filling);
+	return 0;
 }
 
-static void
-encode_luma(const float *restrict z, float *restrict level, size_t n, float guard, float swing)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F luma = depthcode_round(depthcode_luma(z[x], guard, swing));
+/* ---- the texture ---- */
 
-		level[x] = px_select(px_isnan(z[x]), 0.0f, luma);
-	}
+/* Options that need each other. -1 after fail_usage(). */
+static int
+texture_check(const struct texture_options *options)
+{
+	bool below = options->place == DEPTHCODE_TEXTURE_BELOW;
+
+	if (!options->channel && !below)
+		return fail_usage("--texture-place", "is of a texture: give --texture CHANNEL");
+	if (options->gain == 1 || (options->channel && below))
+		return 0;
+	return !options->channel ?
+	    fail_usage("--texture-gain", "is of a texture: give --texture CHANNEL") :
+	    fail_usage("--texture-gain", "is of a texture below the depth: one in a track of its "
+	    "own has --texture-crf where the video is written");
 }
 
-/* Holes are the middle of both: mixed with it, a pair keeps its angle. */
-static void
-encode_colour(const float *restrict z, float *restrict sine, float *restrict cosine, size_t n,
-    struct depthcode_code code)
+static int
+plan_keys(struct texture *texture, const struct texture_options *options, const struct meta *in,
+    struct meta *out)
 {
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		bool hole = px_isnan(z[x]);
-		PX_F rest = depthcode_rest(px_select(hole, 0.0f, z[x]), code.fringes);
-		PX_F u = depthcode_round(depthcode_sine(rest, code.middle, code.amplitude));
-		PX_F v = depthcode_round(depthcode_cosine(rest, code.middle, code.amplitude));
+	double white;
 
-		sine[x] = px_select(hole, code.middle, u);
-		cosine[x] = px_select(hole, code.middle, v);
-	}
+	if (meta_number(in, "max_value", 255, &white) < 0)
+		return -1;
+	if (!(white > 0))
+		return fail("max_value", "must be more than 0, not %g", white);
+	texture->levels_per_unit = (float)(texture->most * options->gain / white);
+	if (meta_set(out, "depthcode_texture", options->channel) < 0 ||
+	    meta_set_number(out, "depthcode_texture_scale",
+	    white / texture->most / options->gain) < 0 ||
+	    (options->place == DEPTHCODE_TEXTURE_TRACK && meta_set(out, "depthcode_texture_place",
+	    depthcode_texture_places[options->place]) < 0))
+		return -1;
+	return options->gain == 1 ? 0 :
+	    meta_set_number(out, "depthcode_texture_gain", options->gain);
 }
 
-/* Folded depth, 0 in holes, and coarse depth, which z continues into holes. */
-static void
-encode_fold(const float *restrict z, const float *restrict mask, float *restrict luma,
-    float *restrict coarse, size_t n, struct depthcode_code code)
+/* Once keys and channels of the depth are set: the keys of the texture, and twice the rows or one
+ * more channel. texture->channel is set. -1 after fail(). */
+static int
+texture_plan(struct texture *texture, const struct texture_options *options,
+    const struct depthcode *code, const struct meta *in, struct frame_head *out)
 {
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F fold = depthcode_fold(z[x], code.fringes);
-		PX_F level = depthcode_round(depthcode_luma(fold, code.guard, code.swing));
+	bool track = options->place == DEPTHCODE_TEXTURE_TRACK;
+	char names[80];
 
-		luma[x] = px_select((mask[x] == 0.0f) & (code.guard > 0.0f), 0.0f, level);
-		coarse[x] = depthcode_round(z[x] * code.most);
-	}
+	texture->most = track ? DEPTHCODE_TEXTURE_MOST : (float)depthcode_most(code);
+	texture->below.luma = 0;
+	texture_below_free(&texture->below);
+	snprintf(names, sizeof(names), "%s texture", depthcode_channel_names(code));
+	if (plan_keys(texture, options, in, &out->meta) < 0)
+		return -1;
+	if (track)
+		return head_set_channels(out, names);
+	if (size_multiply(out->h, 2, &out->h) < 0 || head_copy(&texture->below.out, out) < 0)
+		return -1;
+	return texture_below_head(out, names, &texture->below.picture);
 }
 
-static void
-fill_level(float *level, size_t n, float v)
-{
-	for (size_t x = 0; x < n; x++)
-		level[x] = v;
-}
+/* ---- the device ---- */
 
-static void
-encode(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
-    size_t n)
-{
-	const struct depthcode_code *code = &priv->code;
-	float z[TILE], level[TILE], other[TILE], mask[TILE];
-	enum sample type = out->head.type;
-
-	normalise(frame_floats(in, priv->depth, y) + x, z, n, code->zero, code->per_depth);
-	if (priv->fills) {
-		fill_row(&priv->fill, y, x, n, other);
-		take_mask(z, other, mask, n);
-	}
-	if (priv->depthcode.mask == DEPTHCODE_TRACK)
-		put_levels(mask, type, frame_row(out, priv->mask, y), x, n);
-	if (priv->depthcode.layout == DEPTHCODE_FOLD) {
-		encode_fold(z, mask, level, other, n, *code);
-		put_levels(level, type, frame_row(out, 0, y), x, n);
-		put_levels(other, type, frame_row(out, 1, y), x, n);
-		fill_level(level, n, code->middle);
-		put_levels(level, type, frame_row(out, 2, y), x, n);
-		return;
-	}
-	encode_luma(z, level, n, code->guard, code->swing);
-	put_levels(level, type, frame_row(out, 0, y), x, n);
-	if (priv->depthcode.layout == DEPTHCODE_MWD) {
-		encode_colour(z, level, other, n, *code);
-		put_levels(level, type, frame_row(out, 1, y), x, n);
-		put_levels(other, type, frame_row(out, 2, y), x, n);
-	}
-}
-
-static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
-{
-	const struct priv *priv = run->priv;
-	size_t w = in->head.w;
-
-	(void)scratch;
-	for (size_t y = y0; y < y1; y++)
-		for (size_t x = 0; x < w; x += TILE)
-			encode(priv, in, out, y, x, w - x < TILE ? w - x : TILE);
-	for (size_t y = y0; y < y1 && priv->texture.channel != NO_CHANNEL; y++)
-		texture_row(&priv->texture, in, out, y);
-}
-
-/* The same on the device. */
 static int
 passes(struct run *run, struct passes *passes)
 {
@@ -207,7 +213,7 @@ passes(struct run *run, struct passes *passes)
 	return passes_add(passes, &pass);
 }
 
-/* ---- the frame ---- */
+/* ---- bodies and plan ---- */
 
 static int
 survey(struct run *run, const struct frame *in)
@@ -215,9 +221,10 @@ survey(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 
 	outside_count(run, &priv->outside, &priv->code, in, priv->depth);
-	texture_count(run, &priv->texture, in);
-	return !priv->fills ? 0 :
-	    fill_frame(run, &priv->fill, &priv->code, in, priv->depth);
+	if (priv->texture.channel != NO_CHANNEL)
+		texture_cut_count(&priv->texture.cut, run, in, priv->texture.channel,
+		    priv->texture.levels_per_unit, priv->texture.most);
+	return !priv->fills ? 0 : fill_frame(run, &priv->fill, &priv->code, in, priv->depth);
 }
 
 static int
@@ -228,7 +235,7 @@ texture_frame(struct run *run, struct frame *in)
 	return texture_below_encode(run, &priv->texture.below, in);
 }
 
-static const struct body body = { .survey = survey, .rows = rows, .passes = passes };
+static const struct body body = { .survey = survey, .rows = depthenc_encode, .passes = passes };
 static const struct body textured = { .frame = texture_frame,
 	.no_passes = "a texture below the depth is put there by the processor" };
 
@@ -270,7 +277,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	priv->mask = out->c - 1;
 	texture->below.survey = survey;
-	texture->below.rows = rows;
+	texture->below.rows = depthenc_encode;
 	if (texture->channel == NO_CHANNEL)
 		texture_warn_colours(in, "--texture g keeps one of them", &priv->dropped);
 	return texture->channel == NO_CHANNEL ? 0 :
@@ -282,12 +289,16 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	outside_conclude(&priv->outside, depthcode_step(&priv->depthcode));
-	fill_free(&priv->fill);
-	texture_conclude(&priv->texture);
+	if (priv->outside.frames > 1)
+		warn("--depth-range", "in all %zu depths of %zu frames lay outside and are lost",
+		    priv->outside.depths, priv->outside.frames);
+	depth_use_conclude(&priv->outside.use, depthcode_step(&priv->depthcode));
+	free(priv->fill.value[1]);
+	texture_cut_conclude(&priv->texture.cut);
+	texture_below_free(&priv->texture.below);
 }
 
-STAGE(depthenc) = {
+const struct stage stage_depthenc = {
 	.name = "depthenc",
 	.summary = "depth as the planes of an ordinary video",
 	.operands = "[FILE ...]",

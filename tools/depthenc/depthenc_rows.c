@@ -1,0 +1,371 @@
+/*
+ * The loops over pixels of depthenc: depths to levels of a video's planes (depthcode/depthcode.px.h
+ * has the formulas), holes filled smoothly, textures, and the count of depths outside of the range.
+ */
+#include "depthenc.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "base/cpu_level.h"
+#include "depthcode/depthcode.px.h"
+
+#define TILE 1024		/* pixels of a row at a time */
+#define PIECE 512		/* pixels of the coarser level's row at a time */
+
+/* NaN where there is no depth, or one outside of the range. */
+static void
+normalise(const float *restrict depth, float *restrict z, size_t n, float zero, float per_depth)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		PX_F normalised = depthcode_normalise(depth[x], zero, per_depth);
+
+		z[x] = px_select(depthcode_inside(normalised), depthcode_clamp(normalised), PX_NAN);
+	}
+}
+
+static float *
+row_of(const struct fill *fill, size_t level, size_t y)
+{
+	return fill->value[level] + y * fill->w[level];
+}
+
+/* ---- holes filled smoothly: to coarser levels ---- */
+
+/* 2 * PIECE pixels of the next finer level from x on, NaN outside of it. */
+static void
+load_piece(const struct filling *filling, size_t x, size_t y, float *out)
+{
+	size_t finer = filling->level - 1, w = filling->fill->w[finer], n = 0;
+
+	if (y < filling->fill->h[finer])
+		n = w - x < 2 * PIECE ? w - x : 2 * PIECE;
+	if (finer)
+		memcpy(out, row_of(filling->fill, finer, y) + x, n * sizeof(*out));
+	else if (n)
+		normalise(frame_floats(filling->frame, filling->channel, y) + x, out, n,
+		    filling->code->zero, filling->code->per_depth);
+	for (; n < 2 * PIECE; n++)
+		out[n] = PX_NAN;
+}
+
+static void
+take_means(const float *restrict upper, const float *restrict lower, float *restrict out, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		float a = upper[2 * x], b = upper[2 * x + 1];
+		float c = lower[2 * x], d = lower[2 * x + 1];
+		PX_F sum = px_select(px_isnan(a), 0.0f, a) + px_select(px_isnan(b), 0.0f, b) +
+		    px_select(px_isnan(c), 0.0f, c) + px_select(px_isnan(d), 0.0f, d);
+		PX_F count = px_select(px_isnan(a), 0.0f, 1.0f) +
+		    px_select(px_isnan(b), 0.0f, 1.0f) + px_select(px_isnan(c), 0.0f, 1.0f) +
+		    px_select(px_isnan(d), 0.0f, 1.0f);
+
+		out[x] = px_select(count > 0.0f, sum / count, PX_NAN);
+	}
+}
+
+static void
+push_row(const struct filling *filling, size_t y)
+{
+	const struct fill *fill = filling->fill;
+	size_t w = fill->w[filling->level];
+	float *out = row_of(fill, filling->level, y);
+	float upper[2 * PIECE], lower[2 * PIECE];
+
+	for (size_t x = 0; x < w; x += PIECE) {
+		load_piece(filling, 2 * x, 2 * y, upper);
+		load_piece(filling, 2 * x, 2 * y + 1, lower);
+		take_means(upper, lower, out + x, w - x < PIECE ? w - x : PIECE);
+	}
+}
+
+/* ---- back to finer ones ---- */
+
+/* Weights 3/4 and 1/4 in both directions. */
+#define MEAN_OF_FOUR(near, near_other, far, far_other) \
+	((9 * (near) + 3 * (near_other) + 3 * (far) + (far_other)) / 16)
+
+static size_t
+neighbour(size_t x, size_t n)
+{
+	return x & 1 ? (x / 2 + 1 < n ? x / 2 + 1 : x / 2) : x / 2 - (x / 2 > 0);
+}
+
+/* Pixel x of row y of `level`, from the coarser one. */
+static float
+pull(const struct fill *fill, size_t level, size_t y, size_t x)
+{
+	size_t coarser = level + 1, at = x / 2, other = neighbour(x, fill->w[coarser]);
+	const float *near = row_of(fill, coarser, y / 2);
+	const float *far = row_of(fill, coarser, neighbour(y, fill->h[coarser]));
+
+	return MEAN_OF_FOUR(near[at], near[other], far[at], far[other]);
+}
+
+static void
+pull_row(const struct filling *filling, size_t y)
+{
+	const struct fill *fill = filling->fill;
+	float *row = row_of(fill, filling->level, y);
+
+	for (size_t x = 0; x < fill->w[filling->level]; x++)
+		if (px_isnan(row[x]))
+			row[x] = pull(fill, filling->level, y, x);
+}
+
+/* n pixels of a row from x on with one more at either end; beyond the row the first or the last
+ * again. */
+static void
+load_widened(const float *row, size_t w, size_t x, size_t n, float *out)
+{
+	out[0] = row[x ? x - 1 : 0];
+	memcpy(out + 1, row + x, n * sizeof(*out));
+	out[n + 1] = row[x + n < w ? x + n : w - 1];
+}
+
+static void
+pull_pairs(const float *restrict near, const float *restrict far, float *restrict out, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		out[2 * x] = MEAN_OF_FOUR(near[x + 1], near[x], far[x + 1], far[x]);
+		out[2 * x + 1] = MEAN_OF_FOUR(near[x + 1], near[x + 2], far[x + 1], far[x + 2]);
+	}
+}
+
+/* The values that fill pixels x to x + n - 1 of row y; x is even. */
+static void
+fill_row(const struct fill *fill, size_t y, size_t x, size_t n, float *out)
+{
+	const float *near = row_of(fill, 1, y / 2);
+	const float *far = row_of(fill, 1, neighbour(y, fill->h[1]));
+	float a[PIECE + 2], b[PIECE + 2], pair[2 * PIECE];
+
+	for (size_t done = 0; done < n; done += 2 * PIECE) {
+		size_t now = n - done < 2 * PIECE ? n - done : 2 * PIECE, at = (x + done) / 2;
+
+		load_widened(near, fill->w[1], at, fill_half(now), a);
+		load_widened(far, fill->w[1], at, fill_half(now), b);
+		pull_pairs(a, b, pair, fill_half(now));
+		memcpy(out + done, pair, now * sizeof(*out));
+	}
+}
+
+static void
+push_block(void *arg, size_t i)
+{
+	const struct filling *filling = arg;
+	size_t h = filling->fill->h[filling->level];
+
+	for (size_t y = h * i / FILL_BLOCKS; y < h * (i + 1) / FILL_BLOCKS; y++)
+		push_row(filling, y);
+}
+
+static void
+pull_block(void *arg, size_t i)
+{
+	const struct filling *filling = arg;
+	size_t h = filling->fill->h[filling->level];
+
+	for (size_t y = h * i / FILL_BLOCKS; y < h * (i + 1) / FILL_BLOCKS; y++)
+		pull_row(filling, y);
+}
+
+/* ---- levels ---- */
+
+static void
+put_levels(const float *restrict level, enum sample type, void *row, size_t x, size_t n)
+{
+	if (type == SAMPLE_UCHAR) {
+		uint8_t *restrict out = (uint8_t *)row + x;
+
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			out[i] = (uint8_t)(int)level[i];
+	} else {
+		uint16_t *restrict out = (uint16_t *)row + x;
+
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			out[i] = (uint16_t)(int)level[i];
+	}
+}
+
+/* 1 where there is a depth; where there is none, z becomes what fills the hole. */
+static void
+take_mask(float *restrict z, const float *restrict fill, float *restrict mask, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		bool hole = px_isnan(z[x]);
+
+		mask[x] = px_select(hole, 0.0f, 1.0f);
+		z[x] = px_select(hole, fill[x], z[x]);
+	}
+}
+
+static void
+encode_luma(const float *restrict z, float *restrict level, size_t n, float guard, float swing)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		PX_F luma = depthcode_round(depthcode_luma(z[x], guard, swing));
+
+		level[x] = px_select(px_isnan(z[x]), 0.0f, luma);
+	}
+}
+
+/* Holes are the middle of both: mixed with it, a pair keeps its angle. */
+static void
+encode_colour(const float *restrict z, float *restrict sine, float *restrict cosine, size_t n,
+    struct depthcode_code code)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		bool hole = px_isnan(z[x]);
+		PX_F rest = depthcode_rest(px_select(hole, 0.0f, z[x]), code.fringes);
+		PX_F u = depthcode_round(depthcode_sine(rest, code.middle, code.amplitude));
+		PX_F v = depthcode_round(depthcode_cosine(rest, code.middle, code.amplitude));
+
+		sine[x] = px_select(hole, code.middle, u);
+		cosine[x] = px_select(hole, code.middle, v);
+	}
+}
+
+/* Folded depth, 0 in holes, and coarse depth, which z continues into holes. */
+static void
+encode_fold(const float *restrict z, const float *restrict mask, float *restrict luma,
+    float *restrict coarse, size_t n, struct depthcode_code code)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		PX_F fold = depthcode_fold(z[x], code.fringes);
+		PX_F level = depthcode_round(depthcode_luma(fold, code.guard, code.swing));
+
+		luma[x] = px_select((mask[x] == 0.0f) & (code.guard > 0.0f), 0.0f, level);
+		coarse[x] = depthcode_round(z[x] * code.most);
+	}
+}
+
+static void
+fill_level(float *level, size_t n, float v)
+{
+	for (size_t x = 0; x < n; x++)
+		level[x] = v;
+}
+
+static void
+encode(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
+    size_t n)
+{
+	const struct depthcode_code *code = &priv->code;
+	float z[TILE], level[TILE], other[TILE], mask[TILE];
+	enum sample type = out->head.type;
+
+	normalise(frame_floats(in, priv->depth, y) + x, z, n, code->zero, code->per_depth);
+	if (priv->fills) {
+		fill_row(&priv->fill, y, x, n, other);
+		take_mask(z, other, mask, n);
+	}
+	if (priv->depthcode.mask == DEPTHCODE_TRACK)
+		put_levels(mask, type, frame_row(out, priv->mask, y), x, n);
+	if (priv->depthcode.layout == DEPTHCODE_FOLD) {
+		encode_fold(z, mask, level, other, n, *code);
+		put_levels(level, type, frame_row(out, 0, y), x, n);
+		put_levels(other, type, frame_row(out, 1, y), x, n);
+		fill_level(level, n, code->middle);
+		put_levels(level, type, frame_row(out, 2, y), x, n);
+		return;
+	}
+	encode_luma(z, level, n, code->guard, code->swing);
+	put_levels(level, type, frame_row(out, 0, y), x, n);
+	if (priv->depthcode.layout == DEPTHCODE_MWD) {
+		encode_colour(z, level, other, n, *code);
+		put_levels(level, type, frame_row(out, 1, y), x, n);
+		put_levels(other, type, frame_row(out, 2, y), x, n);
+	}
+}
+
+/* NaN is 0. */
+static float
+level_of(const struct texture *texture, float value)
+{
+	PX_F level = depthcode_round(value * texture->levels_per_unit);
+
+	return px_isnan(value) ? 0.0f : px_min(px_max(level, 0.0f), texture->most);
+}
+
+static void
+texture_row(const struct texture *texture, const struct frame *in, struct frame *out, size_t y)
+{
+	const float *restrict value = frame_floats(in, texture->channel, y);
+	void *row = frame_row(out, out->head.c - 1, y);
+
+	for (size_t x = 0; x < in->head.w; x++)
+		if (out->head.type == SAMPLE_UCHAR)
+			((uint8_t *)row)[x] = (uint8_t)(int)level_of(texture, value[x]);
+		else
+			((uint16_t *)row)[x] = (uint16_t)(int)level_of(texture, value[x]);
+}
+
+static void
+encode_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
+    const struct row_scratch *scratch)
+{
+	const struct priv *priv = run->priv;
+	size_t w = in->head.w;
+
+	(void)scratch;
+	for (size_t y = y0; y < y1; y++)
+		for (size_t x = 0; x < w; x += TILE)
+			encode(priv, in, out, y, x, w - x < TILE ? w - x : TILE);
+	for (size_t y = y0; y < y1 && priv->texture.channel != NO_CHANNEL; y++)
+		texture_row(&priv->texture, in, out, y);
+}
+
+/* ---- depths outside of the range ---- */
+
+static void
+count_outside(void *arg, size_t i)
+{
+	struct outside_counting *counting = arg;
+	const struct frame *frame = counting->frame;
+	float zero = counting->code->zero, per_depth = counting->code->per_depth;
+	size_t h = frame->head.h;
+	float low = FLT_MAX, high = -FLT_MAX;
+	int depths, outside;
+
+	for (size_t y = h * i / OUTSIDE_BLOCKS; y < h * (i + 1) / OUTSIDE_BLOCKS; y++) {
+		const float *restrict row = frame_floats(frame, counting->channel, y);
+
+		depths = outside = 0;
+		_Pragma("omp simd reduction(min:low) reduction(max:high) \
+		    reduction(+:depths,outside)")
+		for (size_t x = 0; x < frame->head.w; x++) {
+			float depth = row[x];
+			PX_F z = depthcode_normalise(depth, zero, per_depth);
+			bool nan = px_isnan(depth), inside = depthcode_inside(z);
+			float a = px_select(nan, FLT_MAX, depth);
+			float b = px_select(nan, -FLT_MAX, depth);
+
+			low = a < low ? a : low;
+			high = b > high ? b : high;
+			depths += !nan;
+			outside += !nan & !inside;
+		}
+		counting->depths[i] += (size_t)depths;
+		counting->outside[i] += (size_t)outside;
+	}
+	counting->low[i] = low;
+	counting->high[i] = high;
+}
+
+const struct depthenc_rows AT_LEVEL(depthenc_rows) = {
+	.encode = encode_rows,
+	.count_outside = count_outside,
+	.push_block = push_block,
+	.pull_block = pull_block,
+};
