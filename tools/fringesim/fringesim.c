@@ -1,15 +1,157 @@
-/* Simulated captures of a known scene, with their truth. */
+/*
+ * Simulated captures of a known scene, with their truth: options, patterns, exposures.
+ *
+ * simulated_scene.c sets up what the camera looks at, laser_capture.c the captures of a laser's
+ * line; fringesim_rows.c computes all pixels.
+ */
+#include "fringesim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
 #include "fringe/compensation.h"
+#include "fringe/fringes.px.h"
+#include "fringe/levels.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 
-#include <string.h>
+/* ---- options ---- */
 
-#include "exposure.h"
-#include "laser_capture.h"
-#include "options.h"
-#include "picture.h"
-#include "turntable.h"
+enum { AXIS_X, AXIS_Y, AXIS_BOTH };
+
+enum kind { KIND_STEP, KIND_TWO_PLUS_ONE, KIND_SQUARE, KIND_DITHER };
+
+struct parameters {
+	struct simulated_scene_options scene;
+	struct numbers period, shift;
+	long steps, frames;
+	int kind, axis, dither;
+	struct pattern_spec spec;	/* as far as options give it */
+	const char *truth, *corners, *manifest, *lut;
+	struct projector_response response;
+	struct camera camera;
+	double ambient, motion, turn, marker_at;
+	bool picture;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const kinds[] = { "step", "2+1", "square", "dither", NULL };
+static const char *const axes[] = { "x", "y", "both", NULL };
+static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relief", "file",
+	"board", "cylinder", NULL };
+static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
+static const char *const paints[] = { "checker", "waves", NULL };
+static const char *const profiles[] = { "gauss", "bar", NULL };
+static const char *const depths[] = { "8", "12", "16", "float", NULL };
+
+static const struct opt options[] = {
+	{ 's', "size", "WxH", OPT_SIZE, AT(scene.size), NULL, 0, 0, "px",
+	  "camera pixels; 640x480 unless --depth or --calib say otherwise", NULL },
+	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(period), "60", 1, 1e6, "px", "fringes", NULL },
+	{ 'n', "steps", "N", OPT_INTEGER, AT(steps), NULL, 3, 1000, NULL, "3 if not given", NULL },
+	{ 0, "shift", "DEG,...", OPT_ANGLES, AT(shift), NULL, -3600, 3600, NULL,
+	  "own shifts; -120,0,120 for 3 steps, else 360 n/N", NULL },
+	{ 'k', "kind", "WORD", OPT_WORD, AT(kind), "step", 0, 0, NULL,
+	  "equal steps, of sinusoids or in two levels, or sin, cos and flat", kinds },
+	{ 0, "dither", "WORD", OPT_WORD, AT(dither), "fs-serpentine", 0, 0, NULL,
+	  "how -k dither does it", dithers },
+	{ 'a', "axis", "WORD", OPT_WORD, AT(axis), "x", 0, 0, NULL, "phase varies along", axes },
+	{ 'g', "gray", "WORD", OPT_WORD, AT(spec.gray_cell), NULL, 0, 0, NULL,
+	  "Gray planes behind the fringes, which count", manifest_cells },
+	{ 0, "inverse", NULL, OPT_FLAG, AT(spec.inverse), NULL, 0, 0, NULL, "inverses too", NULL },
+	{ 0, "flats", NULL, OPT_FLAG, AT(spec.flats), NULL, 0, 0, NULL, "white, black too", NULL },
+	{ 0, "marker", NULL, OPT_FLAG, AT(spec.marker), NULL, 0, 0, NULL,
+	  "a bright stripe on black, of known place: unwrapq finds it", NULL },
+	{ 0, "marker-at", "PX", OPT_NUMBER, AT(marker_at), NULL, 0, 1e6, "px",
+	  "where its middle is; the projector's middle if not given", NULL },
+	{ 0, "projector", "WxH", OPT_SIZE, AT(scene.projector), NULL, 0, 0, "px",
+	  "projector pixels; the calibration's, else 1920x1080", NULL },
+	{ 0, "scene", "WORD", OPT_WORD, AT(scene.scene), NULL, 0, 0, NULL,
+	  "what is seen; relief if not given, file with --depth", scenes },
+	{ 0, "board", "WxH,MM", OPT_TEXT, AT(scene.board), NULL, 0, 0, NULL,
+	  "of --scene board: its points along both sides, and their distance", NULL },
+	{ 0, "board-kind", "WORD", OPT_WORD, AT(scene.board_kind), "chess", 0, 0, NULL,
+	  "what is printed on it", board_kinds },
+	{ 0, "board-pose", "RX,RY,RZ,X,Y,Z", OPT_NUMBERS, AT(scene.board_pose), NULL, 0, 0,
+	  "deg, mm", "its rotation vector, and its middle in the camera's frame", NULL },
+	{ 0, "corners", "FILE", OPT_FILE, AT(corners), NULL, 0, 0, NULL,
+	  "write there where its points are seen", NULL },
+	{ 0, "depth", "FILE", OPT_FILE, AT(scene.depth), NULL, 0, 0, NULL, "scene heights", NULL },
+	{ 0, "height", "MM", OPT_NUMBER, AT(scene.height), NULL, -1e9, 1e9, "mm", "scene", NULL },
+	{ 0, "radius", "MM", OPT_NUMBER, AT(scene.radius), NULL, 1e-9, 1e9, "mm",
+	  "sphere, cylinder", NULL },
+	{ 0, "field", "MM", OPT_NUMBER, AT(scene.field), NULL, 1e-9, 1e9, "mm",
+	  "width of the scene; of the picture if not given", NULL },
+	{ 0, "pixel", "MM", OPT_NUMBER, AT(scene.pixel), NULL, 1e-9, 1e9, "mm",
+	  "of a camera pixel on the scene; 100/width if not given", NULL },
+	{ 'c', "c", "MM", OPT_NUMBER, AT(scene.c), NULL, -1e9, 1e9, "mm/rad",
+	  "height per radian of the first period; 5 if not given", NULL },
+	{ 0, "ref-plane", "A,B,C", OPT_NUMBERS, AT(scene.ref_plane), NULL, 0, 0, "rad, rad/px",
+	  "PHI_ref = A + B x + C y; a projector pixel per camera pixel if not given", NULL },
+	{ 0, "calib", "FILE", OPT_FILE, AT(scene.calib), NULL, 0, 0, NULL,
+	  "pinhole camera and projector", NULL },
+	{ 0, "view", "NAME", OPT_TEXT, AT(scene.view), NULL, 0, 0, NULL,
+	  "camera of a pair that sees the scene: left, right, or its name in the file", NULL },
+	{ 0, "camera", "NAME", OPT_TEXT, AT(scene.camera), NULL, 0, 0, NULL,
+	  "the calibration's camera of that name (fringecal); the first if not given", NULL },
+	{ 0, "distance", "MM", OPT_NUMBER, AT(scene.distance), NULL, 1e-9, 1e9, "mm",
+	  "of the scene from the camera; where the axes meet if not given", NULL },
+	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(scene.origin), NULL, -1e6, 1e6, "px",
+	  "of the picture on the calibrated sensor", NULL },
+	{ 0, "shadow", NULL, OPT_FLAG, AT(scene.shadow), NULL, 0, 0, NULL, "cast shadows", NULL },
+	{ 0, "ambient", "LEVEL", OPT_NUMBER, AT(ambient), "0", 0, 1e6, NULL, "other light", NULL },
+	{ 0, "mean", "LEVEL", OPT_NUMBER, AT(response.mean), NULL, 0, 1e6, "grey levels",
+	  "of the fringes; 127/255 of full scale if not given", NULL },
+	{ 0, "amplitude", "LEVEL", OPT_NUMBER, AT(response.amplitude), NULL, 0, 1e6, "grey levels",
+	  "of the fringes; 100/255 of full scale if not given", NULL },
+	{ 0, "albedo", "WORD|FILE", OPT_FILE, AT(scene.albedo), "none", 0, 0, NULL,
+	  "none, checker, noise, or an image of the picture's size", NULL },
+	{ 0, "paint", "WORD", OPT_WORD, AT(scene.paint), NULL, 0, 0, NULL,
+	  "the same in colour, which --picture and the truth show", paints },
+	{ 0, "picture", NULL, OPT_FLAG, AT(picture), NULL, 0, 0, NULL,
+	  "a picture in even light, in place of fringes", NULL },
+	{ 0, "noise", "SIGMA", OPT_NUMBER, AT(camera.noise), "0", 0, 1e6, NULL, "read", NULL },
+	{ 0, "shot", "GAIN", OPT_NUMBER, AT(camera.shot), "0", 0, 1e6, "grey levels",
+	  "shot noise: its variance is GAIN times the signal", NULL },
+	{ 'b', "bits", "WORD", OPT_WORD, AT(camera.bits), "8", 0, 0, NULL, "of a sample", depths },
+	{ 0, "gamma", "G", OPT_NUMBER, AT(response.gamma), "1", 0.1, 10, NULL, "projector's",
+	    NULL },
+	{ 0, "lut", "FILE", OPT_FILE, AT(lut), NULL, 0, 0, NULL, "that patterns go through", NULL },
+	{ 0, "defocus", "SIGMA", OPT_NUMBER, AT(response.defocus_px), "0", 0, 1e3, "px",
+	  "the projector's Gaussian blur, in its pixels", NULL },
+	{ 0, "blur", "SIGMA", OPT_NUMBER, AT(scene.blur), NULL, 0, 20, "px",
+	  "the camera's Gaussian blur; 0.7 of a board, else 0", NULL },
+	{ 0, "laser", NULL, OPT_FLAG, AT(scene.laser.on), NULL, 0, 0, NULL,
+	  "the line of the calibration's laser_plane, in place of fringes", NULL },
+	{ 0, "profile", "WORD", OPT_WORD, AT(scene.laser.profile), "gauss", 0, 0, NULL,
+	  "of the laser's line", profiles },
+	{ 0, "thickness", "MM", OPT_NUMBER, AT(scene.laser.thickness), NULL, 1e-9, 1e9, "mm",
+	  "of its light: standard deviation, or half of a bar's; 2 px if not given", NULL },
+	{ 0, "speckle", "CONTRAST", OPT_NUMBER, AT(scene.laser.speckle), "0", 0, 1, NULL,
+	  "multiplicative noise of the line", NULL },
+	{ 0, "reflection", "SHARE,MM", OPT_NUMBERS, AT(scene.laser.reflection), NULL, -1e9, 1e9,
+	  NULL, "a second line: its share of the light, its distance from the first", NULL },
+	{ 0, "laser-from", "X,Y,Z", OPT_NUMBERS, AT(scene.laser.from), NULL, -1e9, 1e9, "mm",
+	  "where the light comes from, in the laser's plane: what faces away is dark", NULL },
+	{ 0, "stage-step", "MM", OPT_NUMBER, AT(scene.laser.stage_step), NULL, -1e6, 1e6, "mm",
+	  "the scene travels along scan_direction from picture to picture", NULL },
+	{ 0, "stage-start", "MM", OPT_NUMBER, AT(scene.laser.stage_start), "0", -1e6, 1e6, "mm",
+	  "where the travel begins", NULL },
+	{ 0, "stage-angle", "DEG", OPT_ANGLE, AT(scene.laser.stage_angle), NULL, -360, 360, NULL,
+	  "it turns about the calibration's axis, the cylinder about its own", NULL },
+	{ 0, "exposure", "GAIN", OPT_NUMBER, AT(camera.exposure), "1", 0, 1e6, NULL, "gain", NULL },
+	{ 0, "motion", "MM", OPT_NUMBER, AT(motion), "0", -1e6, 1e6, "mm",
+	  "the scene comes so much nearer from image to image", NULL },
+	{ 0, "turn", "DEG", OPT_ANGLE, AT(turn), "0", -360, 360, NULL,
+	  "the scene turns so much from measurement to measurement", NULL },
+	{ 0, "frames", "N", OPT_INTEGER, AT(frames), "1", 1, 1000000, NULL, "measurements", NULL },
+	{ 0, "seed", "N", OPT_INTEGER, AT(camera.seed), "0", 0, 4e9, NULL, "of noise", NULL },
+	{ 0, "truth", "FILE", OPT_FILE, AT(truth), NULL, 0, 0, NULL, "write it there", NULL },
+	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL, "of images", NULL },
+	{ 0 },
+};
 
 struct priv {
 	struct simulated_scene simulated;
@@ -137,10 +279,129 @@ init(struct run *run)
 	return choose_patterns(parameters, &priv->simulated.rig, priv);
 }
 
-/* ---- one image ---- */
+/* ---- exposures ---- */
+
+int
+camera_describe(const struct camera *camera, struct frame_head *head)
+{
+	head->type = camera->bits == CAMERA_8 ? SAMPLE_UCHAR :
+	    camera->bits == CAMERA_FLOAT ? SAMPLE_FLOAT : SAMPLE_USHORT;
+	return camera->bits == CAMERA_12 ? meta_set(&head->meta, "max_value", "4095") : 0;
+}
+
+/* Makes dithered pattern i as fringegen does, as large as the projector; along an axis that the rig
+ * knows no projector pixels of, as large as the picture. -1 after fail(). */
+static int
+make_dithered(struct run *run, size_t i, struct dithered *dithered)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	const struct pattern *pattern = &priv->patterns.pattern[i];
+	const struct rig *rig = &priv->simulated.rig;
+	struct pattern_spec of_two_levels = priv->spec;
+	bool down = pattern->axis == 'y';
+	struct frame_head head;
+	float *level;
+	size_t n;
+	int status;
+
+	of_two_levels.bits = BITS_1;
+	of_two_levels.w = rig->calib || rig->used[0] ? (size_t)rig->projector_px[0] : rig->w;
+	of_two_levels.h = rig->calib || rig->used[1] ? (size_t)rig->projector_px[1] : rig->h;
+	n = down ? of_two_levels.h : of_two_levels.w;
+	if (patterns_head(&of_two_levels, &priv->patterns, i, &head) < 0)
+		return -1;
+	level = reallocarray(NULL, n, sizeof(*level));
+	status = !level ? fail_memory() : frame_new(&head, &dithered->image);
+	head_free(&head);
+	for (size_t u = 0; status == 0 && u < n; u++)
+		level[u] = fringes_sine(patterns_turn((double)u, pattern->period_px,
+		    pattern->shift_rad), 0.5f, 0.5f);
+	if (status == 0)
+		status = levels_fill(run, dithered->image, 0, level, down,
+		    (enum dither)parameters->dither);
+	free(level);
+	return status;
+}
+
+/* With the camera's blur. */
+static int
+expose_blurred(struct run *run, struct exposure *exposure)
+{
+	const struct simulated_scene *simulated = exposure->simulated;
+	const struct rig *rig = &simulated->rig;
+	struct camera_blur *blur = &exposure->blur;
+	double sum = 0;
+
+	blur->n = (2 * rig->margin + 1) * rig->samples;
+	blur->weight = calloc(blur->n, sizeof(*blur->weight));
+	blur->line = calloc(simulated->columns * simulated->rows, sizeof(*blur->line));
+	if (!blur->weight || !blur->line) {
+		free(blur->weight);
+		free(blur->line);
+		return fail_memory();
+	}
+	for (size_t k = 0; k < blur->n; k++) {
+		double off = rig_sample(rig, k) / simulated->blur;
+
+		blur->weight[k] = exp(-off * off / 2);
+		sum += blur->weight[k];
+	}
+	for (size_t k = 0; k < blur->n; k++)
+		blur->weight[k] /= sum;
+	run_for(run, simulated->rows, fringesim_rows()->blur_row, exposure);
+	run_for(run, rig->h, fringesim_rows()->expose_blurred_row, exposure);
+	free(blur->weight);
+	free(blur->line);
+	return 0;
+}
+
+/* Fills `out` on all of the run's threads. -1 after fail(). */
+static int
+expose(struct run *run, struct exposure *exposure)
+{
+	const struct rig *rig = &exposure->simulated->rig;
+	struct dithered *dithered = &exposure->dithered;
+	int status = 0;
+
+	dithered->sigma_px = exposure->projected.response->defocus_px;
+	if (exposure->projected.pattern->wave == WAVE_DITHERED &&
+	    make_dithered(run, exposure->capture.image, dithered) < 0)
+		return -1;
+	if (rig->samples > 1)
+		status = expose_blurred(run, exposure);
+	else
+		run_for(run, rig->h, fringesim_rows()->expose_row, exposure);
+	frame_free(dithered->image);
+	return status;
+}
+
+/* ---- images of fringes ---- */
+
+/* A stage turns the scene about the cylinder's axis, which is parallel to y, behind the reference
+ * plane. */
+static struct rig_stage
+turntable_stage(const struct rig *rig, double turn_rad)
+{
+	double c = cos(turn_rad), s = sin(turn_rad), z = rig->distance + rig->scene->radius;
+
+	return (struct rig_stage){ .R = { c, 0, -s, 0, 1, 0, s, 0, c },
+		.t = { s * z, 0, z - c * z }, .turns = true };
+}
+
+/* The key stage_deg, rounded to 1e-9, where the options turn the stage. -1 after fail(). */
+static int
+turntable_describe(const struct laser_options *options, uint32_t measurement,
+    struct frame_head *head)
+{
+	double degrees = measurement * options->stage_angle * 180 / M_PI;
+
+	return isnan(degrees) ? 0 : meta_set_number(&head->meta, "stage_deg",
+	    round(degrees * 1e9) / 1e9);
+}
 
 static int
-describe(const struct run *run, struct camera_capture capture, struct frame_head *head)
+describe_image(const struct run *run, struct camera_capture capture, struct frame_head *head)
 {
 	const struct parameters *parameters = run->parameters;
 	const struct priv *priv = run->priv;
@@ -149,43 +410,146 @@ describe(const struct run *run, struct camera_capture capture, struct frame_head
 	    capture.measurement, priv->patterns.pattern[capture.image].name) < 0)
 		return -1;
 	if (turntable_describe(&parameters->scene.laser, capture.measurement, head) < 0 ||
-	    compensation_describe(&head->meta, parameters->lut, 1) < 0)
-		return -1;
-	if (parameters->camera.bits == CAMERA_12 && meta_set(&head->meta, "max_value", "4095") < 0)
+	    compensation_describe(&head->meta, parameters->lut, 1) < 0 ||
+	    camera_describe(&parameters->camera, head) < 0)
 		return -1;
 	head->w = priv->simulated.rig.w;
 	head->h = priv->simulated.rig.h;
-	head->type = camera_type(&parameters->camera);
 	return simulated_scene_describe(&priv->simulated, head);
 }
 
 static int
-expose(struct run *run, struct camera_capture capture)
+take_image(struct run *run, struct camera_capture capture)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct exposure exposure = { .camera = &parameters->camera,
-		.simulated = &priv->simulated, .capture = capture, .ambient = parameters->ambient,
-		.how = (enum dither)parameters->dither };
+		.simulated = &priv->simulated, .capture = capture,
+		.ambient = parameters->ambient };
 	struct frame_head head;
 	int status;
 
 	if (patterns_head(&priv->spec, &priv->patterns, capture.image, &head) < 0)
 		return -1;
-	status = describe(run, capture, &head) < 0 ? -1 : frame_new(&head, &exposure.out);
+	status = describe_image(run, capture, &head) < 0 ? -1 : frame_new(&head, &exposure.out);
 	if (status == 0 && parameters->manifest)
 		status = manifest_add(&priv->manifest, &head, run->output, priv->images++);
 	head_free(&head);
-	if (status < 0) {
-		frame_free(exposure.out);
-		return -1;
-	}
 	projected_pattern_init(&exposure.projected, &priv->response,
 	    &priv->patterns.pattern[capture.image]);
-	if (exposure_fill(run, &exposure, &priv->spec, &priv->patterns) == 0)
+	if (status == 0 && expose(run, &exposure) == 0)
 		return run_emit(run, exposure.out);
 	frame_free(exposure.out);
 	return -1;
+}
+
+/* ---- pictures in even light, in place of fringes: in colour where the scene is painted so ---- */
+
+/* One channel: the surface's share of that colour, in light that comes from everywhere. */
+static int
+expose_channel(struct run *run, struct camera_capture capture, const struct frame_head *head,
+    struct frame **out)
+{
+	static const struct pattern none = { 0 };
+	static const struct projector_response dark = { 0 };
+	const struct parameters *parameters = run->parameters;
+	struct simulated_scene *simulated = &((struct priv *)run->priv)->simulated;
+	struct exposure exposure = { .camera = &parameters->camera, .simulated = simulated,
+		.projected = { .pattern = &none, .response = &dark }, .capture = capture,
+		.ambient = parameters->ambient };
+
+	memset(simulated->visibility, VISIBILITY_DARK, simulated->columns * simulated->rows);
+	if (!(exposure.ambient > 0))
+		exposure.ambient = camera_full(&parameters->camera) * 200 / 255;
+	if (frame_new(head, out) < 0)
+		return -1;
+	exposure.out = *out;
+	return expose(run, &exposure);
+}
+
+static int
+describe_picture(const struct run *run, uint32_t measurement, size_t channels,
+    struct frame_head *head)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	const struct rig *rig = &priv->simulated.rig;
+
+	if (head_init(head, rig->w, rig->h, channels, SAMPLE_FLOAT) < 0)
+		return -1;
+	if ((channels > 1 && head_set_channels(head, "r g b") < 0) ||
+	    (parameters->frames > 1 ?
+		meta_setf(&head->meta, "name", "set%04u_picture", measurement) :
+		meta_set(&head->meta, "name", "picture")) < 0 ||
+	    camera_describe(&parameters->camera, head) < 0 ||
+	    simulated_scene_describe(&priv->simulated, head) < 0) {
+		head_free(head);
+		return -1;
+	}
+	meta_remove(&head->meta, "projector_px");	/* no pattern was shown */
+	return 0;
+}
+
+/* The channels as one frame. */
+static int
+join_channels(const struct run *run, uint32_t measurement, struct frame *const part[SCENE_COLOURS],
+    size_t channels, struct frame **out)
+{
+	struct frame_head head;
+	int status;
+
+	if (describe_picture(run, measurement, channels, &head) < 0)
+		return -1;
+	status = frame_new_empty(&head, out);
+	head_free(&head);
+	for (size_t k = 0; k < channels && status == 0; k++)
+		frame_share(*out, k, part[k], 0);
+	return status;
+}
+
+/* Looks at the scene for channel k of a picture. The first look's truth is the picture's. */
+static int
+look_at_channel(struct run *run, const struct rig_pose *pose, size_t k)
+{
+	struct priv *priv = run->priv;
+	struct frame *truth = NULL;
+	int status;
+
+	priv->simulated.colour = k;
+	if (k == 0 && priv->truth && simulated_scene_new_truth(&priv->simulated, &truth) < 0)
+		return -1;
+	simulated_scene_look(&priv->simulated, run, pose, truth);
+	status = truth ? target_put(priv->truth, truth) : 0;
+	frame_free(truth);
+	return status;
+}
+
+/* Takes the picture of a measurement and hands it on: channels r g b, or image. -1 after fail(). */
+static int
+take_picture(struct run *run, uint32_t measurement)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct simulated_scene *simulated = &((struct priv *)run->priv)->simulated;
+	const struct rig_pose pose = { .turn_rad = measurement * parameters->turn };
+	struct frame *part[SCENE_COLOURS] = { NULL }, *out = NULL;
+	size_t channels = simulated->paint == PAINT_COLOURS ? SCENE_COLOURS : 1;
+	struct frame_head head;
+	int status = describe_picture(run, measurement, 1, &head);
+
+	if (status < 0)
+		return -1;
+	for (size_t k = 0; k < channels && status == 0; k++) {
+		status = look_at_channel(run, &pose, k);
+		if (status == 0)
+			status = expose_channel(run, (struct camera_capture){ measurement,
+			    (uint32_t)k, simulated->pair.side }, &head, &part[k]);
+	}
+	head_free(&head);
+	if (status == 0)
+		status = join_channels(run, measurement, part, channels, &out);
+	for (size_t k = 0; k < SCENE_COLOURS; k++)
+		frame_free(part[k]);
+	return status < 0 ? -1 : run_emit(run, out);
 }
 
 /* ---- measurements ---- */
@@ -214,8 +578,7 @@ measure(struct run *run, uint32_t measurement)
 	int status;
 
 	if (parameters->picture)
-		return picture_take(run, &(struct picture){ parameters, &priv->simulated,
-		    priv->truth }, measurement);
+		return take_picture(run, measurement);
 	if (put_corners(priv) < 0)
 		return -1;
 	for (uint32_t i = 0; i < priv->patterns.n; i++) {
@@ -236,7 +599,7 @@ measure(struct run *run, uint32_t measurement)
 			simulated_scene_look(&priv->simulated, run, &pose, truth);
 		status = truth ? target_put(priv->truth, truth) : 0;
 		frame_free(truth);
-		if (status < 0 || expose(run, (struct camera_capture){ measurement, i,
+		if (status < 0 || take_image(run, (struct camera_capture){ measurement, i,
 		    priv->simulated.pair.side }) < 0)
 			return -1;
 	}
@@ -256,7 +619,7 @@ start(struct run *run)
 	    !(priv->corners = target_open(parameters->corners, run->force, NULL)))
 		status = -1;
 	if (parameters->scene.laser.on && status == 0)
-		status = laser_scan(run, &(struct laser_scan){ &parameters->camera,
+		status = laser_scan_take(run, &(struct laser_scan){ &parameters->camera,
 		    &parameters->scene.laser, &priv->simulated, priv->response.amplitude,
 		    parameters->ambient, parameters->frames, priv->truth });
 	for (long i = 0; i < parameters->frames && status == 0 && !parameters->scene.laser.on; i++)
@@ -284,11 +647,11 @@ end(struct run *run)
 
 static const struct body body = { .start = start };
 
-STAGE(fringesim) = {
+const struct stage stage_fringesim = {
 	.name = "fringesim",
 	.summary = "simulate captures of a known scene, with their truth",
 	.operands = "",
-	.options = fringesim_options,
+	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE,

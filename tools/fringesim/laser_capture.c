@@ -1,207 +1,173 @@
-#include "laser_capture.h"
+/*
+ * Captures of a laser's line on a simulated scene (--laser), and where the line truly is: options,
+ * the rig, the stage that moves the scene from picture to picture, the truth's table.
+ */
+#include "fringesim.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "frame/table_rows.h"
 
-/* A pixel is so many strips, in each of which the light is integrated along x; a bar has edges,
- * which may lie along x. */
-#define STRIPS_GAUSS 8
-#define STRIPS_BAR 32
-/* Surfaces whose depths differ by more, of the depth, from pixel to pixel are two. */
-#define JUMP 0.02
-#define DEGREES 57.29577951308232
+/* ---- options and the rig ---- */
 
-struct picture {
-	const struct laser_scan *scan;
-	const struct laser_light *light;
-	struct rig rig;			/* with the board where the stage has it */
-	struct board_scene board;
-	struct rig_stage stage;
-	struct rig_pose pose;
-	double travel, turn;
-	uint32_t number;
-	struct seen *middle;		/* what the pixels' centres see, row by row */
-	struct frame *out;
-};
+/* The laser itself is at most this far off its plane, in parts of its distance. */
+#define OFF_PLANE 1e-3
 
-struct seen {
-	bool surface, lit;
-	double off;			/* from the laser's plane, mm */
-	double depth;
-	struct rig_point point;
-};
-
-static void
-look(const struct picture *picture, double x, double y, struct seen *sample)
+int
+laser_options_check(const struct laser_options *options, bool calibrated, bool shadow,
+    bool cylinder, long frames)
 {
-	const double *plane = picture->light->laser.plane;
-	const double *X = sample->point.X;
+	bool step = !isnan(options->stage_step), angle = !isnan(options->stage_angle);
 
-	rig_look(&picture->rig, &picture->pose, x, y, &sample->point);
-	sample->surface = sample->point.surface;
-	sample->lit = sample->surface && (!picture->scan->options->from.n || sample->point.lit);
-	sample->depth = sample->point.depth;
-	sample->off = sample->surface ?
-	    plane[0] * X[0] + plane[1] * X[1] + plane[2] * X[2] + plane[3] : NAN;
+	if (!options->on && cylinder) {
+		if (angle && frames < 2)
+			return fail_usage("--stage-angle", "turns between measurements: give "
+			    "--frames");
+		angle = false;
+	}
+	if (!options->on)
+		return options->reflection.n ? fail_usage("--reflection", "is only for --laser") :
+		    options->from.n ? fail_usage("--laser-from", "is only for --laser") :
+		    step || angle ? fail_usage(step ? "--stage-step" : "--stage-angle",
+			step ? "is only for --laser" :
+			"is only for --laser and --scene cylinder") :
+		    options->speckle > 0 ? fail_usage("--speckle", "is only for --laser") :
+		    !isnan(options->thickness) ? fail_usage("--thickness", "is only for --laser") :
+		    options->profile ? fail_usage("--profile", "is only for --laser") :
+		    options->stage_start != 0 ?
+		    fail_usage("--stage-start", "is only for --laser") : 0;
+	if (!calibrated)
+		return fail_usage("--laser", "needs --calib with a camera and laser_plane");
+	if (step && angle)
+		return fail_usage("--stage-step", "and --stage-angle are two stages");
+	if (options->stage_start != 0 && !step)
+		return fail_usage("--stage-start", "needs --stage-step");
+	if ((step || angle) && frames < 2)
+		return fail_usage(step ? "--stage-step" : "--stage-angle", "moves from picture to "
+		    "picture: give --frames");
+	if (options->reflection.n && (options->reflection.n != 2 ||
+	    !(options->reflection.v[0] >= 0)))
+		return fail_usage("--reflection", "must be its share of the light and its "
+		    "distance in mm");
+	if (options->from.n && options->from.n != 3)
+		return fail_usage("--laser-from", "must be three numbers, not %zu",
+		    options->from.n);
+	return shadow && !options->from.n ? fail_usage("--shadow", "needs --laser-from") : 0;
 }
 
-static bool
-is_one_surface(const struct seen *a, const struct seen *b)
-{
-	return a->surface && b->surface && fabs(a->depth - b->depth) <= JUMP * a->depth;
-}
-
-/* ---- light ---- */
-
-/* The light from place a to place b beside it. */
+/* The plane's distance from the camera along its axis; NaN where it is not before it. */
 static double
-between(const struct laser_light *light, const struct seen *a, const struct seen *b)
+axis_distance(const struct laser *laser)
 {
-	double sum = 0;
+	struct laser straight = *laser;
+	double uv[2] = { laser->camera.K[2], laser->camera.K[5] }, near[2], X[3], depth;
 
-	if (is_one_surface(a, b) && a->lit && b->lit)
-		return laser_light_mean(light, a->off, b->off);
-	if (a->lit)
-		sum += 0.5 * laser_light_mean(light, a->off, a->off);
-	if (b->lit)
-		sum += 0.5 * laser_light_mean(light, b->off, b->off);
-	return sum;
+	straight.camera.distorted = false;
+	return laser_meet(&straight, uv, near, X, &depth) == LASER_MET ? depth : NAN;
 }
 
-/* The share of light that the surface at a pixel sends back. */
-static double
-share_of(const struct picture *picture, size_t x, size_t y, const struct seen *at)
+static int
+check_source(const struct laser *laser, const struct numbers *from)
 {
-	const struct simulated_scene *simulated = picture->scan->simulated;
-	double step[4] = { 0 };
+	const double *p = laser->plane, *v = from->v;
+	double off, away;
 
-	if (!at->surface)
+	if (!from->n)
 		return 0;
-	if (!picture->rig.board)
-		return simulated_scene_share(simulated, &at->point, (double)x, (double)y);
+	off = fabs(p[0] * v[0] + p[1] * v[1] + p[2] * v[2] + p[3]);
+	away = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) + 1;
+	return off <= OFF_PLANE * away ? 0 : fail_usage("--laser-from", "lies %.3g %s off the "
+	    "laser's plane", off, laser->unit);
+}
+
+/* Reads the calibration. distance: NaN becomes where the plane meets the camera's axis. -1 after
+ * fail(). */
+static int
+laser_light_open(struct laser_light *light, const struct laser_options *options,
+    const char *calib, double *distance)
+{
+	const struct laser *laser = &light->laser;
+
+	if (laser_load(calib, NULL, &light->laser) < 0)
+		return -1;
+	if (!laser->has_plane)
+		return fail(calib, "has no laser_plane");
+	if (!isnan(options->stage_step) && !laser->has_direction)
+		return fail(calib, "has no scan_direction, which --stage-step needs");
+	if (!isnan(options->stage_angle) && !laser->has_axis)
+		return fail(calib, "has no axis_point_mm and axis_direction, which --stage-angle "
+		    "needs");
+	if (check_source(laser, &options->from) < 0)
+		return -1;
+	if (isnan(*distance))
+		*distance = axis_distance(laser);
+	if (isnan(*distance))
+		return fail_usage("--calib", "the laser's plane does not meet the camera's axis: "
+		    "--distance is needed");
+	light->profile = (enum laser_profile)options->profile;
+	light->thickness = isnan(options->thickness) ? 2 * *distance / laser->camera.K[0] :
+	    options->thickness;
+	light->speckle = options->speckle;
+	light->share = options->reflection.n ? options->reflection.v[0] : 0;
+	light->shift = options->reflection.n ? options->reflection.v[1] : 0;
+	return 0;
+}
+
+int
+laser_scene_open(struct simulated_scene *simulated,
+    const struct simulated_scene_options *options)
+{
+	struct pinhole *projector = &simulated->calib.projector;
+	const struct pinhole *camera = &simulated->calib.camera;
+	double center[3], z[3], norm = 0;
+
+	simulated->rig.distance = options->distance;
+	if (laser_light_open(&simulated->light, &options->laser, options->calib,
+	    &simulated->rig.distance) < 0)
+		return -1;
+	simulated->calib.camera = simulated->light.laser.camera;
+	simulated->pixel_blur = isnan(options->blur) ? 0.7 : fmax(options->blur, 0.3);
+	strcpy(simulated->calib.unit, simulated->light.laser.unit);
+	if (!options->laser.from.n)
+		return 0;
+	pinhole_center(camera, center);
+	for (int i = 0; i < 3; i++) {
+		z[i] = center[i] + simulated->rig.distance * camera->R[6 + i] -
+		    options->laser.from.v[i];
+		norm += z[i] * z[i];
+	}
+	if (!(norm > 0))
+		return fail_usage("--laser-from", "is within the scene");
+	for (int i = 0; i < 3; i++) {
+		projector->R[6 + i] = z[i] / sqrt(norm);
+		projector->T[2] -= projector->R[6 + i] * options->laser.from.v[i];
+	}
+	laser_across(&projector->R[6], &projector->R[0], &projector->R[3]);
 	for (int k = 0; k < 2; k++) {
-		struct seen next = { 0 };
-
-		look(picture, (double)x + (k == 0), (double)y + (k == 1), &next);
-		step[2 * k] = next.surface ? next.point.painted[0] - at->point.painted[0] : 1;
-		step[2 * k + 1] = next.surface ? next.point.painted[1] - at->point.painted[1] : 1;
+		for (int i = 0; i < 3; i++)
+			projector->T[k] -= projector->R[3 * k + i] * options->laser.from.v[i];
+		projector->K[4 * k] = 1;
+		projector->K[3 * k + 2] = 5e8;
 	}
-	return board_scene_share(picture->rig.board, at->point.painted, step,
-	    simulated->pixel_blur);
-}
-
-/* Speckle multiplies by a number of mean 1 and the standard deviation `contrast`, never negative:
- * of the log-normal distribution. */
-static double
-speckle(const struct picture *picture, double x, double y)
-{
-	double contrast = picture->light->speckle, variance = log(1 + contrast * contrast);
-	struct camera_capture capture = { picture->number, 0 };
-
-	return exp(sqrt(variance) * camera_random(picture->scan->camera, &capture, x, y,
-	    CAMERA_SPECKLE) - 0.5 * variance);
-}
-
-static void
-look_row(void *arg, size_t y)
-{
-	const struct picture *picture = arg;
-
-	for (size_t x = 0; x < picture->rig.w; x++)
-		look(picture, (double)x, (double)y, &picture->middle[y * picture->rig.w + x]);
-}
-
-/* Is the pixel sure to get no light? Its surface goes on to the next pixel, and its middle is
- * farther from the light than several times its own breadth. */
-static bool
-is_unlit(const struct picture *picture, size_t x, size_t y)
-{
-	size_t w = picture->rig.w, other = x + 1 < w ? x + 1 : x - 1;
-	const struct seen *row = &picture->middle[y * w], *at = &row[x];
-
-	if (w < 2 || !is_one_surface(at, &row[other]))
-		return false;
-	return fabs(at->off) > laser_light_reach(picture->light) +
-	    4 * fabs(row[other].off - at->off) + 4 * picture->light->thickness;
-}
-
-static void
-expose_row(void *arg, size_t y)
-{
-	const struct picture *picture = arg;
-	const struct laser_scan *scan = picture->scan;
-	const struct rig *rig = &picture->rig;
-	size_t strips = picture->light->profile == LASER_BAR ? STRIPS_BAR : STRIPS_GAUSS;
-	struct seen left[STRIPS_BAR];
-	bool known = false;		/* left */
-
-	for (size_t x = 0; x < rig->w; x++) {
-		double sum = 0, level, at[2] = { (double)x + rig->origin_px[0],
-			(double)y + rig->origin_px[1] };
-		const struct seen *middle = &picture->middle[y * rig->w + x];
-		bool unlit = is_unlit(picture, x, y);
-
-		for (size_t s = 0; s < strips && !unlit; s++) {
-			double strip = (double)y + ((double)s + 0.5) / (double)strips - 0.5;
-			struct seen right = { 0 };
-
-			if (!known)
-				look(picture, (double)x - 0.5, strip, &left[s]);
-			look(picture, (double)x + 0.5, strip, &right);
-			sum += between(picture->light, &left[s], &right) / (double)strips;
-			left[s] = right;
-		}
-		known = !unlit;
-		level = sum * scan->level;
-		if (sum > 0 && picture->light->speckle > 0)
-			level *= speckle(picture, at[0], at[1]);
-		level = share_of(picture, x, y, middle) * (scan->ambient + level);
-		level = camera_level(scan->camera, &(struct camera_capture){ picture->number, 0 },
-		    at[0], at[1], level);
-		camera_store(scan->camera, level, frame_row(picture->out, 0, y), x);
-	}
+	projector->K[8] = 1;
+	projector->w = projector->h = 1e9;
+	pinhole_complete(projector);
+	return 0;
 }
 
 /* ---- truth ---- */
 
-/* Where the plane crosses the surface between two pixels; false where it does not. */
-static bool
-crossing(const struct picture *picture, const size_t from[2], const size_t to[2], double uv[2],
-    double X[3])
-{
-	const struct seen *a = &picture->middle[from[1] * picture->rig.w + from[0]];
-	const struct seen *b = &picture->middle[to[1] * picture->rig.w + to[0]];
-	struct seen c = { 0 };
-	double low = 0, high = 1;
-
-	if (!is_one_surface(a, b) || (a->off < 0) == (b->off < 0))
-		return false;
-	for (int i = 0; i < 60; i++) {
-		double t = 0.5 * (low + high);
-
-		for (int k = 0; k < 2; k++)
-			uv[k] = (double)from[k] + t * ((double)to[k] - (double)from[k]);
-		look(picture, uv[0], uv[1], &c);
-		if (!c.surface)
-			return false;
-		if ((c.off < 0) == (a->off < 0))
-			low = t;
-		else
-			high = t;
-	}
-	memcpy(X, c.point.X, sizeof(c.point.X));
-	return c.lit && fabs(c.off) < 1e-3 * c.depth;
-}
+#define DEGREES 57.29577951308232
 
 /* The crossings of every row's centre line, or every column's. */
 static int
-cross_all(const struct picture *picture, bool columns, struct table_rows *rows)
+cross_all(const struct laser_picture *picture, bool columns, struct table_rows *rows)
 {
 	const struct rig *rig = &picture->rig;
 	size_t lines = columns ? rig->w : rig->h, along = columns ? rig->h : rig->w;
+	const struct fringesim_rows *loops = fringesim_rows();
 
 	for (size_t i = 0; i < lines; i++)
 		for (size_t k = 0; k + 1 < along; k++) {
@@ -210,7 +176,7 @@ cross_all(const struct picture *picture, bool columns, struct table_rows *rows)
 			double uv[2], X[3];
 			float *row;
 
-			if (!crossing(picture, from, to, uv, X))
+			if (!loops->laser_crossing(picture, from, to, uv, X))
 				continue;
 			if (picture->stage.turns)
 				laser_unturn(&picture->light->laser, picture->turn, X);
@@ -228,7 +194,7 @@ cross_all(const struct picture *picture, bool columns, struct table_rows *rows)
 }
 
 static int
-describe(const struct picture *picture, struct frame_head *head)
+describe_line(const struct laser_picture *picture, struct frame_head *head)
 {
 	const struct laser_options *options = picture->scan->options;
 
@@ -242,7 +208,7 @@ describe(const struct picture *picture, struct frame_head *head)
 }
 
 static int
-put_truth(const struct picture *picture)
+put_truth(const struct laser_picture *picture)
 {
 	struct table_rows by_row = { .c = 5 }, by_column = { .c = 5 }, *most;
 	struct frame_head head;
@@ -254,7 +220,7 @@ put_truth(const struct picture *picture)
 	if (status == 0) {
 		most = by_column.n > by_row.n ? &by_column : &by_row;
 		status = head_set_channels(&head, "u v x y z") < 0 ||
-		    describe(picture, &head) < 0 ||
+		    describe_line(picture, &head) < 0 ||
 		    meta_set(&head.meta, "length_unit", picture->light->laser.unit) < 0 ? -1 :
 		    table_rows_frame(most, &head, &table);
 		head_free(&head);
@@ -281,7 +247,7 @@ world_to_camera(const struct pinhole *camera, const double X[3], bool point, dou
 
 /* x0 = R x + t takes a place of the camera's frame back to where it was with the stage at 0. */
 static void
-set_stage(struct picture *picture)
+set_stage(struct laser_picture *picture)
 {
 	const struct laser *laser = &picture->light->laser;
 	struct rig_stage *stage = &picture->stage;
@@ -311,7 +277,7 @@ set_stage(struct picture *picture)
 
 /* A board stands where the stage has brought it: x = R'(x0 - t). */
 static void
-move_board(struct picture *picture)
+move_board(struct laser_picture *picture)
 {
 	const struct rig_stage *stage = &picture->stage;
 	struct board_scene *board = &picture->board;
@@ -334,16 +300,16 @@ move_board(struct picture *picture)
 /* ---- pictures ---- */
 
 static int
-take_picture(struct run *run, struct picture *picture)
+take_picture(struct run *run, struct laser_picture *picture)
 {
 	const struct rig *rig = &picture->rig;
 	struct frame_head head;
 	int status;
 
-	if (head_init(&head, rig->w, rig->h, 1, camera_type(picture->scan->camera)) < 0)
+	if (head_init(&head, rig->w, rig->h, 1, SAMPLE_FLOAT) < 0)
 		return -1;
-	status = describe(picture, &head) < 0 || (picture->scan->camera->bits == CAMERA_12 &&
-	    meta_set(&head.meta, "max_value", "4095") < 0) ||
+	status = describe_line(picture, &head) < 0 ||
+	    camera_describe(picture->scan->camera, &head) < 0 ||
 	    meta_setf(&head.meta, "name", "line%04u", picture->number) < 0 ? -1 :
 	    frame_new(&head, &picture->out);
 	head_free(&head);
@@ -354,8 +320,8 @@ take_picture(struct run *run, struct picture *picture)
 		frame_free(picture->out);
 		return fail_memory();
 	}
-	run_for(run, rig->h, look_row, picture);
-	run_for(run, rig->h, expose_row, picture);
+	run_for(run, rig->h, fringesim_rows()->laser_look_row, picture);
+	run_for(run, rig->h, fringesim_rows()->laser_expose_row, picture);
 	status = picture->scan->truth ? put_truth(picture) : 0;
 	free(picture->middle);
 	if (status == 0)
@@ -365,10 +331,10 @@ take_picture(struct run *run, struct picture *picture)
 }
 
 int
-laser_scan(struct run *run, const struct laser_scan *scan)
+laser_scan_take(struct run *run, const struct laser_scan *scan)
 {
 	for (long i = 0; i < scan->pictures; i++) {
-		struct picture picture = { .scan = scan, .light = &scan->simulated->light,
+		struct laser_picture picture = { .scan = scan, .light = &scan->simulated->light,
 			.rig = scan->simulated->rig, .number = (uint32_t)i };
 
 		if (!isnan(scan->options->stage_step))

@@ -1,23 +1,329 @@
 /*
- * The simulated scene of a run: reads its options, places the scene before its rig, and looks at
- * every pixel for what the projector or the laser lights there.
+ * The simulated scene of a run: reads its options, places scene, board or stereo pair before the
+ * rig, and looks at every sample for what the projector or the laser lights there.
  */
-#define _GNU_SOURCE
-#include "simulated_scene.h"
+#include "fringesim.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "frame/table_rows.h"
 #include "io/source.h"
+#include "optics/calib_entries.h"
 #include "optics/device_check.h"
-#include "simulated_board.h"
-#include "simulated_laser.h"
 
-#define SCENE_COLOURS 3
-#define TWO_PI 6.28318530717958647692
+/* ---- the scene ---- */
+
+/* SCENE_FILE from the channel `depth`, or the only one, of an image. -1 after fail(). */
+static int
+scene_load(struct scene *scene, const char *path)
+{
+	struct frame *all, *floats;
+	size_t c;
+	int status;
+
+	if (source_load(path, &all) < 0)
+		return -1;
+	c = all->head.c == 1 ? 0 : head_channel(&all->head, "depth");
+	if (c == NO_CHANNEL) {
+		frame_free(all);
+		return fail(path, "has several channels and none is named depth");
+	}
+	status = frame_to_float(all, &floats);
+	frame_free(all);
+	if (status < 0)
+		return -1;
+	status = frame_select(floats, &c, 1, &scene->file);
+	frame_free(floats);
+	return status;
+}
+
+/*
+ * Completes a scene of which kind, width, length, rise and radius are set; NaN for rise or radius
+ * is the standard one: radius 0.3 width; rise 0 (plane), 0.2 width (tilt, steps), radius (sphere),
+ * 0.4 width (relief), 0.02 width (cylinder). -1 after fail().
+ */
+static int
+scene_init(struct scene *scene)
+{
+	/* in widths of the field, by kind */
+	static const double standard_rise[] = { 0, 0.2, 0.2, 0.3, 0.4, 0, 0, 0.02 };
+
+	if (isnan(scene->radius))
+		scene->radius = 0.3 * scene->width;
+	if (isnan(scene->rise))
+		scene->rise = scene->kind == SCENE_SPHERE ? scene->radius :
+		    standard_rise[scene->kind] * scene->width;
+	if (scene->kind == SCENE_SPHERE && !(scene->rise > 0 && scene->rise <= scene->radius))
+		return fail_usage("--height", "a cap is at most its radius %g high, not %g",
+		    scene->radius, scene->rise);
+	if (scene->kind == SCENE_CYLINDER && !(fabs(scene->rise) < 0.5 * scene->radius))
+		return fail_usage("--height", "waves on a cylinder of radius %g are less than half "
+		    "of that, not %g", scene->radius, scene->rise);
+	fringesim_rows()->scene_bounds(scene);
+	return 0;
+}
+
+/* ---- the board ---- */
+
+/* A rotation matrix from a rotation vector in degrees: Rodrigues' formula. */
+static void
+rotate(const double pose[3], double R[9])
+{
+	double r[3], angle, c, s;
+
+	for (int k = 0; k < 3; k++)
+		r[k] = pose[k] * M_PI / 180;
+	angle = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+	c = cos(angle);
+	s = angle > 0 ? sin(angle) / angle : 1;
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < 3; k++)
+			R[3 * i + k] = (i == k ? c : 0) +
+			    (angle > 0 ? (1 - c) / (angle * angle) * r[i] * r[k] : 0);
+	R[1] -= s * r[2];
+	R[2] += s * r[1];
+	R[3] += s * r[2];
+	R[5] -= s * r[0];
+	R[6] -= s * r[1];
+	R[7] += s * r[0];
+}
+
+/* On which side of the board a point of the camera's frame is: negative before it. */
+static double
+side(const struct board_scene *scene, const double x[3])
+{
+	double sum = 0;
+
+	for (int k = 0; k < 3; k++)
+		sum += scene->R[3 * k + 2] * (x[k] - scene->T[k]);
+	return sum;
+}
+
+/* The board's sides, and the radius of its circles. */
+static void
+board_measure(struct board_scene *scene)
+{
+	const struct board *board = &scene->board;
+	double around = board->kind == BOARD_CHESS ? 2 : 1.25, middle[2];
+
+	board_middle(board, middle);
+	for (int k = 0; k < 2; k++)
+		scene->half[k] = (middle[k] + around) * board->spacing_mm;
+	scene->radius = board->spacing_mm * (board->kind == BOARD_ACIRCLES ? 0.25 * sqrt(2) : 0.25);
+}
+
+/*
+ * pose: a rotation vector in degrees, and where its middle is in the camera's frame, mm. -1 after
+ * fail_usage() where the board does not face the camera.
+ */
+static int
+board_scene_init(struct board_scene *scene, const struct board *board, const double pose[6],
+    const struct calib *calib)
+{
+	double center[3], x[3], zero[3] = { 0 };
+
+	scene->board = *board;
+	rotate(pose, scene->R);
+	memcpy(scene->T, pose + 3, sizeof(scene->T));
+	board_measure(scene);
+	if (!(scene->T[2] > 0))
+		return fail_usage("--board-pose", "the board's middle is behind the camera: "
+		    "z is %g mm", scene->T[2]);
+	if (!(side(scene, zero) < 0))
+		return fail_usage("--board-pose", "the board turns its back to the camera");
+	pinhole_center(&calib->projector, center);
+	to_device(&calib->camera, center, x);
+	scene->lit_from_behind = !(side(scene, x) < 0);
+	return 0;
+}
+
+/* The distance along the camera's axis where the projector's axis comes nearest; NaN if nowhere. */
+static double
+rig_axes_meet(const struct calib *calib)
+{
+	double axis[3] = { 0, 0, 1 }, zero[3] = { 0 };
+	double center[3], p[3], q[3], d[3], base[3], away, along;
+
+	pinhole_center(&calib->projector, center);
+	to_device(&calib->camera, center, p);
+	to_world(&calib->projector, axis, center);
+	to_device(&calib->camera, center, q);
+	to_device(&calib->camera, zero, base);
+	for (int i = 0; i < 3; i++)
+		d[i] = q[i] - base[i];
+	/* nearest points of (0, 0, s) and p + t d; d is a unit vector */
+	away = d[2];
+	along = p[2] - away * (p[0] * d[0] + p[1] * d[1] + p[2] * d[2]);
+	along /= 1 - away * away;
+	return 1 - away * away > 1e-8 && along > 0 ? along : NAN;
+}
+
+/* ---- a stereo pair: the scene stands before the left camera ---- */
+
+#define PROJECTOR_MARGIN 1.25	/* an assumed projector's field, in fields of the left camera */
+
+static void
+normalise(double v[3])
+{
+	double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+
+	for (size_t i = 0; i < 3; i++)
+		v[i] /= length;
+}
+
+/* The size of a camera's picture, or twice its principal point where that is not known. */
+static void
+picture_size(const struct pinhole *camera, double size[2])
+{
+	size[0] = camera->w > 0 ? camera->w : 2 * camera->K[2] + 1;
+	size[1] = camera->w > 0 ? camera->h : 2 * camera->K[5] + 1;
+}
+
+/* Adds the direction of the middle of a camera's picture, in the world. */
+static void
+add_middle(const struct pinhole *camera, double sum[3])
+{
+	double size[2], ray[3] = { 0, 0, 1 };
+
+	picture_size(camera, size);
+	if (!pinhole_undistort(camera, (double[2]){ (size[0] - 1) / 2, (size[1] - 1) / 2 }, ray))
+		ray[0] = ray[1] = 0;
+	normalise(ray);
+	for (size_t i = 0; i < 3; i++)
+		sum[i] += camera->R[i] * ray[0] + camera->R[3 + i] * ray[1] +
+		    camera->R[6 + i] * ray[2];
+}
+
+/* Midway between the cameras, looking midway between their pictures' middles, its columns across
+ * the baseline; it lights more than the left camera sees. */
+static void
+assume_projector(const struct stereo *stereo, const double size_px[2], struct pinhole *projector)
+{
+	const struct pinhole *left = &stereo->camera[STEREO_LEFT];
+	double center[3], x[3], z[3] = { 0, 0, 0 }, along = 0, size[2];
+	double *R = projector->R;
+
+	pinhole_center(&stereo->camera[STEREO_RIGHT], center);
+	add_middle(left, z);
+	add_middle(&stereo->camera[STEREO_RIGHT], z);
+	normalise(z);
+	for (size_t i = 0; i < 3; i++)
+		along += center[i] * z[i];
+	for (size_t i = 0; i < 3; i++)
+		x[i] = (center[i] - along * z[i]) * (center[0] < 0 ? -1 : 1);
+	normalise(x);
+	for (size_t i = 0; i < 3; i++) {
+		size_t j = (i + 1) % 3, k = (i + 2) % 3;
+
+		R[i] = x[i];
+		R[3 + i] = z[j] * x[k] - z[k] * x[j];
+		R[6 + i] = z[i];
+	}
+	for (size_t i = 0; i < 3; i++)
+		projector->T[i] = -(R[3 * i] * center[0] + R[3 * i + 1] * center[1] +
+		    R[3 * i + 2] * center[2]) / 2;
+	picture_size(left, size);
+	projector->K[0] = projector->K[4] = fmin(size_px[0] / size[0] * left->K[0],
+	    size_px[1] / size[1] * left->K[4]) / PROJECTOR_MARGIN;
+	projector->K[2] = (size_px[0] - 1) / 2;
+	projector->K[5] = (size_px[1] - 1) / 2;
+	projector->K[8] = 1;
+	projector->w = size_px[0];
+	projector->h = size_px[1];
+	pinhole_complete(projector);
+}
+
+/* The size of the view's camera where the file has it under its name. */
+static int
+find_size(const char *path, const char *view, struct pinhole *camera)
+{
+	char kind[2 * NUMBER_FILE_NAME_SIZE];
+	struct number_file numbers;
+	struct pinhole device = { 0 };
+	int status = 0;
+
+	if (number_file_load(path, &numbers) < 0)
+		return -1;
+	snprintf(kind, sizeof(kind), "devices.%s.kind", view);
+	if (number_file_find(&numbers, kind))
+		status = calib_get_device(path, &numbers, view, &device);
+	number_file_free(&numbers);
+	if (device.w > 0 && device.h > 0) {
+		camera->w = device.w;
+		camera->h = device.h;
+	}
+	return status;
+}
+
+/*
+ * Reads a rig and sets the view's camera and the projector, whose world is the left camera's frame.
+ * projector_px: its size where one is to be assumed. view: left, right or a name
+ * (stereo_find_side). -1 after fail().
+ */
+static int
+pair_open(struct pair *pair, const char *path, const char *view, const double projector_px[2],
+    struct calib *calib)
+{
+	struct stereo *stereo = &pair->stereo;
+
+	if (stereo_load(path, stereo) < 0)
+		return -1;
+	if (stereo_find_side(path, view, &pair->side) < 0)
+		return -1;
+	pair->given = true;
+	if (!stereo->has_projector)
+		assume_projector(stereo, projector_px, &stereo->projector);
+	*calib = (struct calib){ .camera = stereo->camera[pair->side],
+		.projector = stereo->projector, .unit = "mm" };
+	return find_size(path, view, &calib->camera);
+}
+
+/* Where the axes of both cameras meet, from the left one; NaN if nowhere. */
+static double
+pair_axes_meet(const struct pair *pair)
+{
+	const struct calib both = { .camera = pair->stereo.camera[STEREO_LEFT],
+		.projector = pair->stereo.camera[STEREO_RIGHT] };
+
+	return rig_axes_meet(&both);
+}
 
 /* ---- options that do not go together ---- */
+
+#define MIN_BLUR_PX 0.5
+
+/* Options that do not go with a board, or only with one. -1 after fail_usage(). */
+static int
+check_board(const struct simulated_scene_options *options, enum scene_kind kind)
+{
+	if (options->blur > 0 && options->blur < MIN_BLUR_PX)
+		return fail_usage("--blur", "must be 0 or at least %g px, not %g", MIN_BLUR_PX,
+		    options->blur);
+	if (kind != SCENE_BOARD)
+		return options->board || options->board_pose.n ||
+		    options->board_kind != BOARD_CHESS ? fail_usage(options->board ? "--board" :
+			options->board_pose.n ? "--board-pose" : "--board-kind",
+			"is only for --scene board") : 0;
+	if (!options->calib)
+		return fail_usage("--scene", "board needs the camera of --calib");
+	if (!options->board)
+		return fail_usage("--scene", "board needs --board WxH,MM");
+	if (!isnan(options->height))
+		return fail_usage("--height", "is not for --scene board: see --board-pose");
+	if (!isnan(options->field))
+		return fail_usage("--field", "is not for --scene board: see --board");
+	if (options->shadow)
+		return fail_usage("--shadow", "is not for --scene board: a plane casts none on "
+		    "itself");
+	if (options->board_pose.n && !isnan(options->distance))
+		return fail_usage("--distance", "--board-pose says how far away the board is");
+	if (options->board_pose.n && options->board_pose.n != 6)
+		return fail_usage("--board-pose", "must be six numbers (three angles, three "
+		    "lengths), not %zu", options->board_pose.n);
+	return 0;
+}
 
 static int
 check_scene(const struct simulated_scene_options *options, enum scene_kind kind)
@@ -32,7 +338,7 @@ check_scene(const struct simulated_scene_options *options, enum scene_kind kind)
 		return fail_usage("--scene", "cylinder stands before the camera of --calib");
 	if (kind == SCENE_FILE && !isnan(options->height))
 		return fail_usage("--height", "the heights of a depth image are taken as they are");
-	return simulated_board_check(options, kind);
+	return check_board(options, kind);
 }
 
 /* NULL or the option of the other geometry that was given. */
@@ -152,7 +458,7 @@ set_ortho(struct simulated_scene *simulated, const struct simulated_scene_option
 {
 	struct rig *rig = &simulated->rig;
 	struct scene *scene = &simulated->scene;
-	double w = (double)rig->w, h = (double)rig->h;
+	double w = (double)rig->w, h = (double)rig->h, move[2];
 
 	rig->c = isnan(options->c) ? 5 : options->c;
 	rig->pixel = !isnan(options->pixel) ? options->pixel :
@@ -164,7 +470,8 @@ set_ortho(struct simulated_scene *simulated, const struct simulated_scene_option
 	if (options->ref_plane.n)
 		memcpy(rig->ref_plane[rig->used[0] ? 0 : 1], options->ref_plane.v,
 		    sizeof(rig->ref_plane[0]));
-	if (rig->shadow && !rig_has_light_direction(rig))
+	fringesim_rows()->light_direction(rig, move);
+	if (rig->shadow && !(isfinite(move[0]) && isfinite(move[1])))
 		return fail_usage("--shadow", "needs a --ref-plane that is not level");
 	return 0;
 }
@@ -181,7 +488,7 @@ set_pinhole(struct simulated_scene *simulated, const struct simulated_scene_opti
 	double w, h;
 
 	if (simulated->pair.given) {	/* both views are of one scene */
-		pair_size(&simulated->pair, size);
+		picture_size(&simulated->pair.stereo.camera[STEREO_LEFT], size);
 		rig->before = camera = &simulated->pair.stereo.camera[STEREO_LEFT];
 		rig->other = &simulated->pair.stereo.camera[!simulated->pair.side];
 	}
@@ -246,6 +553,50 @@ set_paint(struct simulated_scene *simulated, const struct simulated_scene_option
 	return simulated->albedo ? 0 : -1;
 }
 
+#define USUAL_BOARD_BLUR_PX 0.7
+#define SAMPLES_PER_PX 2	/* along each axis where the camera blurs */
+#define BLUR_REACH 5		/* in sigma */
+
+static int
+place_board(struct simulated_scene *simulated, const struct simulated_scene_options *options)
+{
+	double straight[6] = { 0, 0, 0, 0, 0, simulated->rig.distance };
+	const double *pose = options->board_pose.n ? options->board_pose.v : straight;
+	struct board board;
+
+	if (simulated->paint != PAINT_NONE)
+		return fail_usage("--albedo", "is not for --scene board: the board is printed");
+	for (int k = 0; k < 6; k++)
+		if (!isfinite(pose[k]))
+			return fail_usage("--board-pose", "must be six numbers, not %g", pose[k]);
+	if (board_parse("--board", options->board, (enum board_kind)options->board_kind,
+	    &board) < 0)
+		return -1;
+	if (board.spacing_mm == 0)
+		return fail_usage("--board", "wants the distance of its points too: WxH,MM");
+	simulated->rig.board = &simulated->board;
+	return board_scene_init(&simulated->board, &board, pose, &simulated->calib);
+}
+
+/* Places the board, if there is one, and chooses the samples of a pixel. -1 after fail(). */
+static int
+set_board(struct simulated_scene *simulated, const struct simulated_scene_options *options)
+{
+	bool board = simulated->scene.kind == SCENE_BOARD;
+	double blur = !isnan(options->blur) ? options->blur : board ? USUAL_BOARD_BLUR_PX : 0;
+	struct rig *rig = &simulated->rig;
+
+	if (board && place_board(simulated, options) < 0)
+		return -1;
+	if (blur == 0)
+		return 0;
+	simulated->blur = board ? sqrt(blur * blur - EDGE_BLUR * EDGE_BLUR) : blur;
+	rig->samples = SAMPLES_PER_PX;
+	rig->margin = (size_t)ceil(BLUR_REACH * simulated->blur);
+	return 0;
+}
+
+/* Room for what the samples see. */
 static int
 new_view(struct simulated_scene *simulated)
 {
@@ -301,7 +652,7 @@ simulated_scene_open(struct simulated_scene *simulated,
 		.shadow = options->shadow, .period_px = period_px, .samples = 1 };
 	if (check_scene(options, scene->kind) < 0 || check_rig(options) < 0)
 		return -1;
-	if (options->laser.on ? simulated_laser_open(simulated, options) < 0 :
+	if (options->laser.on ? laser_scene_open(simulated, options) < 0 :
 	    options->calib && load_rig(simulated, options) < 0)
 		return -1;
 	simulated->seed = seed;
@@ -316,7 +667,7 @@ simulated_scene_open(struct simulated_scene *simulated,
 	if ((rig->calib ? set_pinhole(simulated, options) : set_ortho(simulated, options)) < 0)
 		return -1;
 	if (scene_init(scene) < 0 || set_paint(simulated, options) < 0 ||
-	    simulated_board_open(simulated, options) < 0)
+	    set_board(simulated, options) < 0)
 		return -1;
 	return new_view(simulated);
 }
@@ -324,7 +675,7 @@ simulated_scene_open(struct simulated_scene *simulated,
 void
 simulated_scene_close(struct simulated_scene *simulated)
 {
-	scene_free(&simulated->scene);
+	frame_free(simulated->scene.file);
 	frame_free(simulated->albedo);
 	for (int k = 0; k < 2; k++) {
 		free(simulated->column[k]);
@@ -337,136 +688,17 @@ simulated_scene_close(struct simulated_scene *simulated)
 
 /* ---- looking ---- */
 
-struct look {
-	struct simulated_scene *simulated;
-	const struct rig_pose *pose;
-	struct frame *truth;
-};
-
-/* The sample of an image of the picture's size that a place of the picture lies on. */
-static double
-file_paint(const struct simulated_scene *simulated, double x, double y)
-{
-	const struct frame *image = simulated->albedo;
-	double column = fmin(fmax(floor(x + 0.5), 0), (double)image->head.w - 1);
-	double row = fmin(fmax(floor(y + 0.5), 0), (double)image->head.h - 1);
-
-	return frame_floats(image, 0, (size_t)row)[(size_t)column] / simulated->white;
-}
-
-static double
-colour_share(const struct simulated_scene *simulated, const double at[2], size_t colour)
-{
-	double sum = 0;
-
-	if (colour < SCENE_COLOURS)
-		return scene_paint(&simulated->scene, simulated->colours, at[0], at[1], colour);
-	for (size_t k = 0; k < SCENE_COLOURS; k++)
-		sum += scene_paint(&simulated->scene, simulated->colours, at[0], at[1], k);
-	return sum / SCENE_COLOURS;
-}
-
-bool
-simulated_scene_is_coloured(const struct simulated_scene *simulated)
-{
-	return simulated->paint == PAINT_COLOURS;
-}
-
-double
-simulated_scene_share(const struct simulated_scene *simulated, const struct rig_point *point,
-    double x, double y)
-{
-	const double *at = point->painted;
-
-	switch (simulated->paint) {
-	case PAINT_CHECKER:
-		return scene_checker(&simulated->scene, at[0], at[1]);
-	case PAINT_NOISE:
-		return scene_texture(&simulated->scene, simulated->seed, at[0], at[1]);
-	case PAINT_FILE:
-		return file_paint(simulated, x, y);
-	case PAINT_COLOURS:
-		return colour_share(simulated, at, simulated->colour);
-	default:
-		return 1;
-	}
-}
-
-static void
-fill_truth(const struct simulated_scene *simulated, const struct rig_point *point,
-    struct frame *truth, size_t x, size_t y)
-{
-	const struct rig *rig = &simulated->rig;
-	double phase = TWO_PI * point->column[rig->used[0] ? 0 : 1] / rig->period_px;
-	double value[] = { phase, point->depth, point->X[0], point->X[1], point->X[2] };
-	double disparity;
-
-	for (size_t c = 0; c < 5; c++)
-		frame_floats(truth, c, y)[x] = point->lit ? (float)value[c] : NAN;
-	frame_floats(truth, 5, y)[x] = point->lit;
-	if (simulated->pair.given)
-		frame_floats(truth, 6, y)[x] = point->lit && point->seen && pair_disparity(
-		    &simulated->pair, point->X, rig->origin_px, rig->w, rig->h, &disparity) ?
-		    (float)disparity : NAN;
-	for (size_t k = 0; k < SCENE_COLOURS && simulated->paint == PAINT_COLOURS; k++)
-		frame_floats(truth, truth->head.c - SCENE_COLOURS + k, y)[x] = point->lit ?
-		    (float)colour_share(simulated, point->painted, k) : NAN;
-}
-
-static void
-look_row(void *arg, size_t row)
-{
-	const struct look *look = arg;
-	struct simulated_scene *simulated = look->simulated;
-	const struct rig *rig = &simulated->rig;
-	double y = rig_sample(rig, row);
-	struct rig_point point;
-
-	for (size_t column = 0; column < simulated->columns; column++) {
-		size_t i = row * simulated->columns + column;
-		double x = rig_sample(rig, column);
-
-		rig_look(rig, look->pose, x, y, &point);
-		simulated->visibility[i] = point.lit ? VISIBILITY_LIT :
-		    point.surface ? VISIBILITY_DARK : VISIBILITY_NONE;
-		simulated->share[i] = point.surface ?
-		    simulated_scene_share(simulated, &point, x, y) : 0;
-		for (int k = 0; k < 2; k++) {
-			if (simulated->column[k])
-				simulated->column[k][i] = point.column[k];
-			if (simulated->painted[k])
-				simulated->painted[k][i] = point.painted[k];
-		}
-		if (look->truth && rig->samples == 1)
-			fill_truth(simulated, &point, look->truth, column, row);
-	}
-}
-
-/* Where pixels are made of several samples, the truth is that of their centres. */
-static void
-truth_row(void *arg, size_t y)
-{
-	const struct look *look = arg;
-	const struct rig *rig = &look->simulated->rig;
-	struct rig_point point;
-
-	for (size_t x = 0; x < rig->w; x++) {
-		rig_look(rig, look->pose, (double)x, (double)y, &point);
-		fill_truth(look->simulated, &point, look->truth, x, y);
-	}
-}
-
 void
 simulated_scene_look(struct simulated_scene *simulated, struct run *run,
     const struct rig_pose *pose, struct frame *truth)
 {
 	struct look look = { simulated, pose, truth };
 
-	run_for(run, simulated->rows, look_row, &look);
+	run_for(run, simulated->rows, fringesim_rows()->look_row, &look);
 	if (truth && simulated->rig.samples > 1)
-		run_for(run, simulated->rig.h, truth_row, &look);
+		run_for(run, simulated->rig.h, fringesim_rows()->truth_row, &look);
 	if (simulated->rig.board)
-		simulated_board_paint(simulated, run);
+		run_for(run, simulated->rows, fringesim_rows()->paint_board_row, simulated);
 }
 
 int
@@ -506,6 +738,51 @@ simulated_scene_new_truth(const struct simulated_scene *simulated, struct frame 
 	    meta_set(&head.meta, "length_unit", rig->calib ? simulated->calib.unit : "mm") < 0 ||
 	    meta_set(&head.meta, "z_axis", rig->calib ? "away" : "towards") < 0 ||
 	    simulated_scene_describe(simulated, &head) < 0 ? -1 : frame_new(&head, out);
+	head_free(&head);
+	return status;
+}
+
+static int
+add_corners(const struct simulated_scene *simulated, struct table_rows *rows)
+{
+	const struct board *board = &simulated->board.board;
+
+	for (long j = 0; j < (long)board->h; j++)
+		for (long i = 0; i < (long)board->w; i++) {
+			struct rig_point point;
+			double uv[2];
+			float *row;
+
+			if (!fringesim_rows()->board_point(&simulated->rig, i, j, &point, uv))
+				continue;
+			row = table_rows_add(rows);
+			if (!row)
+				return -1;
+			row[0] = (float)uv[0];
+			row[1] = (float)uv[1];
+			row[2] = (float)i;
+			row[3] = (float)j;
+			for (int k = 0; k < 2; k++)
+				row[4 + k] = point.lit ? (float)point.column[k] : NAN;
+		}
+	return 0;
+}
+
+int
+simulated_scene_corners(const struct simulated_scene *simulated, struct frame **out)
+{
+	struct table_rows rows = { .c = 6 };
+	struct frame_head head;
+	int status;
+
+	if (head_init(&head, 1, 1, 1, SAMPLE_FLOAT) < 0)
+		return -1;
+	status = head_set_channels(&head, "u v i j projector_u projector_v") < 0 ||
+	    board_describe(&simulated->board.board, (double)simulated->rig.w,
+	    (double)simulated->rig.h, &head.meta) < 0 ||
+	    meta_set_numbers(&head.meta, "origin_px", simulated->rig.origin_px, 2) < 0 ||
+	    add_corners(simulated, &rows) < 0 ? -1 : table_rows_frame(&rows, &head, out);
+	table_rows_free(&rows);
 	head_free(&head);
 	return status;
 }
