@@ -1,10 +1,697 @@
-/* Says what captured images are, and which command decodes them. */
-#include "run/stage.h"
+/*
+ * Says what captured images are, and which command decodes them.
+ *
+ * images.c reads the images, fringe_sets.c and gray.c find out what they show, command.c makes the
+ * command, report.c writes it all down. Here are the choice of images, what images say of
+ * themselves, light and saturation, and the order of all that.
+ */
+#include "fringeprobe.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "io/safe_file.h"
-#include "probe.h"
+#include "run/stage.h"
+
+/* ---- which images are looked at ---- */
+
+#define IMAGES_MOST 200		/* images are compared with each other */
+
+static bool
+same_size(const struct image *a, const struct image *b)
+{
+	return a->head.w == b->head.w && a->head.h == b->head.h && a->head.type == b->head.type;
+}
+
+/* The size that most images have, of those that are kept. */
+static const struct image *
+usual_size(const struct images *images)
+{
+	const struct image *best = NULL;
+	size_t most = 0, kept = images->n < IMAGES_KEPT ? images->n : IMAGES_KEPT;
+
+	for (size_t i = 0; i < kept; i++) {
+		size_t n = 0;
+
+		for (size_t j = 0; j < kept; j++)
+			n += same_size(&images->image[i], &images->image[j]);
+		if (n > most) {
+			most = n;
+			best = &images->image[i];
+		}
+	}
+	return best;
+}
+
+static int
+skip_image(struct probe *probe, const struct image *image, const struct image *usual, bool colour)
+{
+	char reason[160];
+
+	if (colour)
+		snprintf(reason, sizeof(reason), "is in colour, the others are not");
+	else
+		snprintf(reason, sizeof(reason), "is %zu x %zu %s, not %zu x %zu %s", image->head.w,
+		    image->head.h, sample_name(image->head.type), usual->head.w, usual->head.h,
+		    sample_name(usual->head.type));
+	return images_add_skip(&probe->images, image->of_file > 1 ? image->name : image->path,
+	    reason);
+}
+
+/* What a message adds where they are in colour; else "". */
+static const char *
+choice_colour_hint(const struct probe *probe)
+{
+	return probe->colour ? "; red, green and blue of each may be three steps, which nothing "
+	    "here tells: phasewrap --rgb" : "";
+}
+
+/* Images of one size that are all in colour or all grey. object: for messages. -1 after fail(). */
+static int
+choice_make(struct probe *probe, const char *object)
+{
+	struct images *images = &probe->images;
+	const struct image *usual = usual_size(images);
+	size_t alike = 0, colour = 0;
+
+	probe->image = calloc(images->n, sizeof(*probe->image));
+	if (!probe->image)
+		return fail_memory();
+	for (size_t i = 0; i < images->n; i++)
+		if (same_size(&images->image[i], usual)) {
+			alike++;
+			colour += images->image[i].colour;
+		}
+	probe->colour = 2 * colour > alike;
+	for (size_t i = 0; i < images->n; i++) {
+		struct image *image = &images->image[i];
+		bool fits = same_size(image, usual);
+
+		if (fits && image->colour <= probe->colour)
+			probe->image[probe->n++] = image;
+		else if (skip_image(probe, image, usual, fits) < 0)
+			return -1;
+		else
+			image->left = true;
+	}
+	if (probe->n > IMAGES_MOST || images->more || images->n > IMAGES_KEPT) {
+		size_t n = probe->n, most = n < IMAGES_MOST ? n : IMAGES_MOST;
+
+		while (most > 0 && !probe->image[most - 1]->line[0])
+			most--;
+		if (probe_problem(probe, images->more ? "more than %zu images: only the first %zu "
+		    "are looked at" : "%zu images: only the first %zu are looked at",
+		    images->more ? (size_t)IMAGES_READ : n, most) < 0)
+			return -1;
+		probe->n = most;
+	}
+	if (probe->n < 3)
+		return fail(object, "no fringe images: %zu image%s of %zu x %zu %s, and three of "
+		    "one size is the least%s", probe->n, probe->n == 1 ? "" : "s", usual->head.w,
+		    usual->head.h, sample_name(usual->head.type), choice_colour_hint(probe));
+	return 0;
+}
+
+/* ---- images that say what they are: is it what they show? ---- */
+
+#define SHIFT_OFF (20 * M_PI / 180)
+#define RATIO_OFF 0.01
+
+static const struct capture_options no_options = {
+	.kind = CAPTURES_ALL, .steps = LONG_MIN, .flats = LONG_MIN, .gray_cell = -1,
+	.flat = FLAT_DESCRIBED
+};
+
+/* The head of all images as one frame. */
+static int
+gather_head(const struct probe *probe, struct frame_head *head)
+{
+	const struct meta **meta = calloc(probe->n, sizeof(*meta));
+	size_t *planes = calloc(probe->n, sizeof(*planes));
+	int status = meta && planes ? 0 : fail_memory();
+
+	for (size_t i = 0; i < probe->n && status == 0; i++) {
+		meta[i] = &probe->image[i]->head.meta;
+		planes[i] = 1;
+	}
+	if (status == 0)
+		status = head_init(head, probe->image[0]->head.w, probe->image[0]->head.h,
+		    probe->n, probe->image[0]->head.type);
+	if (status == 0) {
+		meta_free(&head->meta);
+		status = meta_gather(&head->meta, meta, planes, probe->n);
+	}
+	free(meta);
+	free(planes);
+	return status;
+}
+
+/* The content's set that holds all images of a described one; NULL: none. */
+static const struct fringe_set *
+content_of(const struct probe *probe, const struct capture_fringe *fringe)
+{
+	size_t set = SIZE_MAX;
+
+	for (size_t k = 0; k < fringe->n; k++) {
+		size_t i = fringe->plane[k];
+
+		if (i >= probe->n || probe->sets.set[i] == SIZE_MAX ||
+		    (k && probe->sets.set[i] != set))
+			return NULL;
+		set = probe->sets.set[i];
+	}
+	return set == SIZE_MAX ? NULL : &probe->sets.fringe[set];
+}
+
+/* The shift of image i, which may show what another one shows. */
+static double
+shift_of(const struct probe *probe, const struct fringe_set *set, size_t i)
+{
+	size_t shown = probe->sets.kind[i] == KIND_TWIN ? probe->sets.other[i] : i;
+
+	for (size_t k = 0; k < set->steps.n; k++)
+		if (set->steps.image[k] == shown)
+			return set->steps.shift_rad[k];
+	return (double)NAN;
+}
+
+/* Checks the shifts of one set in both directions of its fringes. */
+static int
+check_shifts(struct probe *probe, const struct capture_fringe *fringe,
+    const struct fringe_set *set)
+{
+	size_t worst = 0;
+	double off[2] = { 0 };
+	char name[CAPTURE_SET_NAME_SIZE];
+
+	for (int sign = 0; sign < 2; sign++)
+		for (size_t k = 1; k < fringe->n; k++) {
+			double shown = shift_of(probe, set, fringe->plane[k]) -
+			    shift_of(probe, set, fringe->plane[0]);
+			double described = fringe->shift_rad[k] - fringe->shift_rad[0];
+			double d = fabs(remainder((sign ? -shown : shown) - described, 2 * M_PI));
+
+			if (d > off[sign]) {
+				off[sign] = d;
+				worst = k;
+			}
+		}
+	if (fmin(off[0], off[1]) < SHIFT_OFF)
+		return 0;
+	return probe_problem(probe, "%s: the images have other shifts than they say, by %.0f "
+	    "degrees, %s for one: files that were exchanged?", capture_set_name(fringe, name),
+	    fmin(off[0], off[1]) * 180 / M_PI, probe_name(probe, fringe->plane[worst]));
+}
+
+static int
+check_ratio(struct probe *probe, const struct capture_fringe *a, const struct capture_fringe *b)
+{
+	const struct fringe_set *in_a = content_of(probe, a), *in_b = content_of(probe, b);
+	const struct field *field;
+	struct growth growth;
+	double described = a->period_px / b->period_px;
+	char first[CAPTURE_SET_NAME_SIZE], second[CAPTURE_SET_NAME_SIZE];
+
+	if (!in_a || !in_b || !in_a->phase || !in_b->phase || in_a->axis != in_b->axis)
+		return 0;
+	field = &probe->sets.field[in_a->axis];
+	if (growth_find(field->lines, field->length, in_a->phase, in_b->phase, &growth) < 0)
+		return -1;
+	if (!(fabs(growth.ratio - described) > RATIO_OFF * described + 3 * growth.error))
+		return 0;
+	return probe_problem(probe, "%s and %s: the images' periods have the ratio %.4f, not %.4f",
+	    capture_set_name(a, first), capture_set_name(b, second), growth.ratio, described);
+}
+
+static int
+check_code(struct probe *probe, const struct capture_code *described)
+{
+	for (size_t c = 0; c < probe->gray.codes; c++) {
+		const struct gray_code *code = &probe->gray.code[c];
+
+		if ("xy"[code->axis] != described->axis || code->n != described->n ||
+		    !memcmp(code->plane, described->plane, code->n * sizeof(*code->plane)))
+			continue;
+		return probe_problem(probe, "the Gray planes along %c are not in the order that "
+		    "they say", described->axis);
+	}
+	return 0;
+}
+
+/* How many images are one measurement, by the manifest or the key set_images; 0: unknown. */
+static int
+count_described(const struct probe *probe, size_t *n)
+{
+	const struct meta *meta = &probe->image[0]->head.meta;
+	double images = 0;
+
+	*n = 0;
+	if (probe->manifest_path)
+		*n = manifest_measurement(&probe->manifest);
+	else if (meta_number(meta, "set_images", 0, &images) < 0)
+		return -1;
+	else if (images >= 3 && images <= (double)probe->n)
+		*n = (size_t)images;
+	return 0;
+}
+
+/* Images without description among others that have one are left out. */
+static int
+leave_out_undescribed(struct probe *probe)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < probe->n; i++) {
+		struct image *image = probe->image[i];
+		struct manifest_row row = { 0 };
+
+		if (!meta_get(&image->head.meta, "role")) {
+			image->left = true;
+			if (probe_problem(probe, "%s does not say what it is, as the others do: "
+			    "it is left out", image->name) < 0)
+				return -1;
+			continue;
+		}
+		if (manifest_row_from_meta(&image->head.meta, image->name, &row) < 0)
+			return -1;
+		free(row.file);
+		probe->image[n++] = image;
+	}
+	probe->n = n;
+	return 0;
+}
+
+/* Do the images say what they are? Then those that do not are left out, as are all after the first
+ * measurement. -1 after fail(). */
+static int
+described_choose(struct probe *probe)
+{
+	size_t roles = 0, n;
+
+	for (size_t i = 0; i < probe->n; i++)
+		roles += meta_get(&probe->image[i]->head.meta, "role") != NULL;
+	probe->described = 2 * roles > probe->n || probe->manifest_path;
+	if (!probe->described)
+		return 0;
+	if (!probe->manifest_path && leave_out_undescribed(probe) < 0)
+		return -1;
+	if (count_described(probe, &n) < 0)
+		return -1;
+	probe->measurements = 1;
+	if (n > 0 && probe->n > n) {
+		probe->measurements = probe->n / n;
+		if (probe->n % n && probe_problem(probe, "%zu images are described, a measurement "
+		    "has %zu: %zu are too many, or some are missing", probe->n, n,
+		    probe->n % n) < 0)
+			return -1;
+		probe->n = n;
+	}
+	return 0;
+}
+
+/* Looks at whether images are what they say. -1 after fail(). */
+static int
+described_check(struct probe *probe)
+{
+	const struct capture_set *captures = &probe->captures;
+	struct manifest measurement = { 0 };
+	struct frame_head head = { 0 };
+	int status;
+
+	if (!probe->described)
+		return 0;
+	if (probe->manifest_path)
+		measurement = (struct manifest){ manifest_measurement(&probe->manifest),
+			probe->manifest.row };
+	status = gather_head(probe, &head);
+	if (status == 0)
+		status = capture_set_sort(&no_options, probe->manifest_path ? &measurement : NULL,
+		    &head, &probe->captures);
+	head_free(&head);
+	for (size_t k = 0; k < captures->fringes && status == 0; k++) {
+		const struct capture_fringe *fringe = &captures->fringe[k];
+		const struct fringe_set *set = content_of(probe, fringe);
+		char name[CAPTURE_SET_NAME_SIZE];
+
+		if (fringe->two_plus_one || (!set && probe->sets.n == 0))
+			continue;	/* where no set is found nothing contradicts */
+		if (!set)
+			status = probe_problem(probe, "%s: the images do not show the same fringes "
+			    "moved", capture_set_name(fringe, name));
+		else
+			status = check_shifts(probe, fringe, set);
+		for (size_t j = 0; j < k && status == 0; j++)
+			status = check_ratio(probe, &captures->fringe[j], fringe);
+	}
+	for (size_t c = 0; c < captures->codes && status == 0; c++)
+		status = check_code(probe, &captures->code[c]);
+	return status;
+}
+
+/* ---- pixels that no fringes reach, and the amplitude that tells them from others ---- */
+
+#define LIT_AMPLITUDE 0.25f	/* of the median amplitude: more is lit */
+#define UNLIT_SHARE 0.02	/* of all pixels: fewer unlit ones need no limit */
+
+/* What so many of n values do not reach. */
+static double
+quantile(float *v, size_t n, double share)
+{
+	size_t rank = (size_t)(share * (double)(n - 1));
+	float out;
+
+	numbers_ranks(v, n, &rank, 1, &out);
+	return (double)out;
+}
+
+/* Amplitudes of all pixels, those of lit ones from the front, those of others from the back. */
+static int
+divide(const struct field *field, const struct fringe_set *set, float *amplitude, size_t *lit)
+{
+	size_t pixels = field->lines * field->length;
+	float *all = malloc(pixels * sizeof(*all));
+
+	if (!all)
+		return fail_memory();
+	if (set->flat) {
+		fringeprobe_rows()->unlit_flat_amplitude(field, set, all);
+	} else if (steps_amplitude(field, &set->steps, all) < 0) {
+		free(all);
+		return -1;
+	}
+	*lit = fringeprobe_rows()->unlit_divide(field, all,
+	    LIT_AMPLITUDE * (float)set->steps.amplitude, amplitude);
+	free(all);
+	return 0;
+}
+
+/* Measures probe->unlit. -1 after fail(). */
+static int
+unlit_find(struct probe *probe)
+{
+	const struct fringe_set *set = &probe->sets.fringe[probe->set[0]];
+	const struct field *field = &probe->sets.field[set->axis];
+	size_t pixels = field->lines * field->length, lit = 0;
+	struct unlit *unlit = &probe->unlit;
+	float *amplitude;
+
+	if (!probe->chosen)
+		return 0;
+	amplitude = malloc(pixels * sizeof(*amplitude));
+	if (!amplitude)
+		return fail_memory();
+	if (divide(field, set, amplitude, &lit) < 0) {
+		free(amplitude);
+		return -1;
+	}
+	unlit->share = (double)(pixels - lit) / (double)pixels;
+	if (unlit->share > UNLIT_SHARE && lit > 0) {
+		unlit->unlit = quantile(amplitude + lit, pixels - lit, 0.99) *
+		    (probe->smooth ? sqrt(IMAGES_SMOOTH) : 1);	/* of noise */
+		unlit->lit = quantile(amplitude, lit, 0.01);
+		unlit->least = unlit->unlit < unlit->lit ?
+		    sqrt(fmax(unlit->unlit, 0.01 * unlit->lit) * unlit->lit) : unlit->unlit;
+	}
+	free(amplitude);
+	return 0;
+}
+
+/* ---- from files to what they are ---- */
+
+#define SATURATED_SHARE 1e-3	/* of an image that is exactly at its largest value */
+
+const char *
+probe_name(const struct probe *probe, size_t i)
+{
+	return probe->image[i]->name;
+}
+
+/* Does every image of every fringe set come so many times? Then how often; else 1. */
+static size_t
+count_measurements(const struct probe *probe)
+{
+	size_t times = 0;
+
+	for (size_t i = 0; i < probe->n; i++) {
+		size_t n = 1;
+
+		if (probe->sets.kind[i] != KIND_FRINGE)
+			continue;
+		for (size_t j = 0; j < probe->n; j++)
+			n += probe->sets.kind[j] == KIND_TWIN && probe->sets.other[j] == i;
+		if (times && n != times)
+			return 1;
+		times = n;
+	}
+	return times && probe->n % times == 0 ? times : 1;
+}
+
+/* Several measurements of the same: the first one is looked at. */
+static int
+find_sets(struct probe *probe)
+{
+	size_t times;
+
+	if (sets_find(probe->image, probe->n, &probe->sets) < 0)
+		return -1;
+	times = probe->measurements > 1 ? 1 : count_measurements(probe);
+	if (times > 1) {
+		probe->measurements = times;
+		probe->n /= times;
+		sets_free(&probe->sets);
+		if (sets_find(probe->image, probe->n, &probe->sets) < 0)
+			return -1;
+	}
+	return gray_find(&probe->sets, &probe->gray);
+}
+
+/* Images that are steps of a whole turn in order, or belong to a Gray code. */
+static size_t
+count_known(const struct probe *probe)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < probe->sets.n; k++) {
+		const struct fringe_set *set = &probe->sets.fringe[k];
+
+		n += set->flat || (set->order.of == set->steps.n && set->order.ordered) ?
+		    set->steps.n : 0;
+	}
+	for (size_t i = 0; i < probe->n; i++)
+		n += probe->sets.kind[i] > KIND_TWIN && !probe->gray.parts;
+	return n * probe->measurements;
+}
+
+/* Where something fits nothing, noise may be the reason: is more known of lines that are smooth? */
+static int
+find_smooth_sets(struct probe *probe)
+{
+	struct probe before = *probe;
+	size_t n = probe->n * probe->measurements, known = count_known(probe);
+	int status;
+
+	if (known >= n || probe->described)
+		return 0;
+	probe->n = n;
+	probe->measurements = 1;
+	probe->sets = (struct sets){ 0 };
+	status = images_smooth(probe->image, n);
+	if (status == 0)
+		status = find_sets(probe);
+	probe->smooth = status == 0 && count_known(probe) > known;
+	if (!probe->smooth) {
+		sets_free(&probe->sets);
+		images_unsmooth(probe->image, n);
+		*probe = before;
+		return status;
+	}
+	sets_free(&before.sets);
+	for (size_t k = 0; k < probe->sets.n; k++) {
+		struct steps *steps = &probe->sets.fringe[k].steps;
+
+		steps->noise *= sqrt(IMAGES_SMOOTH);	/* of one pixel */
+		steps->residual *= sqrt(IMAGES_SMOOTH);
+	}
+	return 0;
+}
+
+static size_t
+first_image(const struct fringe_set *set)
+{
+	size_t first = SIZE_MAX;
+
+	for (size_t k = 0; k < set->steps.n; k++)
+		if (set->steps.image[k] < first)
+			first = set->steps.image[k];
+	return first;
+}
+
+/* Can both be taken in one go? phasewrap has one number of steps, one list of shifts, one sign. */
+static bool
+go_together(const struct fringe_set *a, const struct fringe_set *b)
+{
+	bool same = a->steps.n == b->steps.n && a->order.of == b->order.of &&
+	    a->flat == b->flat && (a->order.of || a->flat) && a->order.sign == b->order.sign;
+
+	for (size_t k = 0; k < a->steps.n && same; k++)
+		same = a->order.place[k] == b->order.place[k];
+	return same || a == b;
+}
+
+/* The largest number of sets that go together, sorted by their first images. */
+static int
+choose_sets(struct probe *probe)
+{
+	const struct fringe_set *all = probe->sets.fringe;
+	size_t best = 0, most = 0;
+
+	for (size_t k = 0; k < probe->sets.n; k++) {
+		size_t n = 0;
+
+		for (size_t j = 0; j < probe->sets.n; j++)
+			n += go_together(&all[k], &all[j]) ? all[j].steps.n : 0;
+		if (n > most) {
+			most = n;
+			best = k;
+		}
+	}
+	for (size_t k = 0; k < probe->sets.n; k++) {
+		size_t at = probe->chosen;
+
+		if (!go_together(&all[best], &all[k])) {
+			if (probe_problem(probe, "the %zu images that begin with %s have other "
+			    "steps than the other sets, and are left out", all[k].steps.n,
+			    probe_name(probe, first_image(&all[k]))) < 0)
+				return -1;
+			continue;
+		}
+		for (; at > 0 && first_image(&all[probe->set[at - 1]]) > first_image(&all[k]); at--)
+			probe->set[at] = probe->set[at - 1];
+		probe->set[at] = k;
+		probe->chosen++;
+	}
+	return 0;
+}
+
+static int
+find_frequencies(struct probe *probe)
+{
+	const struct gray_code *code = NULL;
+	int axis = probe->chosen ? probe->sets.fringe[probe->set[0]].axis : 0;
+
+	for (size_t k = 0; k < probe->chosen; k++)
+		if (probe->sets.fringe[probe->set[k]].axis != axis) {
+			for (size_t j = 0; j < probe->chosen; j++)
+				probe->frequencies.value[j] = (double)NAN;
+			return 0;
+		}
+	for (size_t c = 0; c < probe->gray.codes; c++)
+		if (probe->gray.code[c].axis == axis)
+			code = &probe->gray.code[c];
+	return probe->chosen ? frequencies_find(&probe->sets, probe->set, probe->chosen, code,
+	    &probe->frequencies) : 0;
+}
+
+/* The level at which the chosen images saturate, and the share of pixels that reach it in one. */
+static void
+find_saturation(struct probe *probe)
+{
+	enum sample type = probe->image[0]->head.type;
+	double most = 0, share = 0;
+	const struct field *field;
+
+	for (size_t i = 0; i < probe->n; i++) {
+		if (probe->image[i]->max > most)
+			share = 0;
+		most = fmax(most, probe->image[i]->max);
+		if (probe->image[i]->max == most)
+			share = fmax(share, probe->image[i]->share_max);
+	}
+	probe->saturation = type == SAMPLE_UCHAR ? 255 : type == SAMPLE_USHORT ? 65535 : INFINITY;
+	for (int bits = 9; bits < 16 && type == SAMPLE_USHORT; bits++)
+		if (most == (double)((1 << bits) - 1) && share > SATURATED_SHARE) {
+			probe->saturation = most;
+			probe->max_value = true;
+		}
+	if (!probe->chosen)
+		return;
+	field = &probe->sets.field[probe->sets.fringe[probe->set[0]].axis];
+	probe->saturated = fringeprobe_rows()->saturated_share(field, probe->sets.kind, probe->n,
+	    probe->saturation);
+}
+
+static int
+read_images(struct run *run, struct probe *probe)
+{
+	char **file = NULL;
+	int status = 0;
+
+	if (probe->manifest_path && (manifest_load(probe->manifest_path, &probe->manifest) < 0 ||
+	    manifest_operands(&probe->manifest, probe->manifest_path, run, &file) < 0))
+		return -1;
+	probe->operands = !file;
+	status = images_read(run, run->operand, run->operands, probe->manifest_path,
+	    &probe->images);
+	if (file)
+		run->operands = 0;
+	free(file);
+	return status;
+}
+
+/* Finds out all of it. -1 after fail(), also where the images show no fringes. Free with
+ * probe_free(), also then. */
+static int
+probe_find(struct run *run, const char *manifest, struct probe *probe)
+{
+	const char *object = run->operands == 1 ? run->operand[0] : NULL;
+	char guess[480];
+
+	probe->manifest_path = manifest;
+	probe->measurements = 1;
+	if (read_images(run, probe) < 0 || choice_make(probe, object) < 0 ||
+	    described_choose(probe) < 0)
+		return -1;
+	if (probe->n < 3)
+		return fail(object, "%zu images say what they are, and three is the least",
+		    probe->n);
+	if (find_sets(probe) < 0 || find_smooth_sets(probe) < 0 || described_check(probe) < 0)
+		return -1;
+	if (!probe->described && probe->sets.n == 0 && probe->gray.codes == 0)
+		return fail(object, "no fringe images: %zu images of %zu x %zu, but no three of "
+		    "them show the same fringes moved, and there is no Gray code%s%s", probe->n,
+		    probe->image[0]->head.w, probe->image[0]->head.h, choice_colour_hint(probe),
+		    problems_guess(probe, guess));
+	if ((!probe->described && choose_sets(probe) < 0) || find_frequencies(probe) < 0)
+		return -1;
+	find_saturation(probe);
+	if (!probe->described && unlit_find(probe) < 0)
+		return -1;
+	if (!probe->described && problems_find(probe) < 0)
+		return -1;
+	return command_make(probe);
+}
+
+static void
+probe_free(struct probe *probe)
+{
+	for (size_t i = 0; i < probe->words; i++) {
+		free(probe->word[i].text);
+		free(probe->word[i].why);
+	}
+	for (size_t i = 0; i < probe->problems; i++)
+		free(probe->problem[i]);
+	free(probe->word);
+	free(probe->problem);
+	free(probe->line);
+	free(probe->image);
+	sets_free(&probe->sets);
+	capture_set_free(&probe->captures);
+	manifest_free(&probe->manifest);
+	images_free(&probe->images);
+}
+
+/* ---- the stage ---- */
 
 struct parameters {
 	bool json;
@@ -85,7 +772,7 @@ end(struct run *run)
 	probe_free(&priv->probe);
 }
 
-STAGE(fringeprobe) = {
+const struct stage stage_fringeprobe = {
 	.name = "fringeprobe",
 	.summary = "say what captured images are, and which command decodes them",
 	.operands = "[FILE ...]",

@@ -3,109 +3,70 @@
  * changes by one, and one way, wherever it changes. Lists are tried as the files come, from both
  * ends, with and without inverses and flat images, and each image left out in turn.
  */
-#define _GNU_SOURCE
-#include "gray.h"
+#include "fringeprobe.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gray_search.h"
-#include "names.h"
-
-#define CONSTANT 0.5		/* crossings in a line: the image is bright or dark all over */
-#define AGREEMENT 0.5		/* least, of a code */
-#define AGREEMENT_ALONE 0.7	/* without fringes */
-#define AGREEMENT_PART 0.9	/* that makes it likelier than a larger one with a missing plane */
-#define HALF_CELL 0.06		/* of a fringe's 0.5, where the finest plane is missing */
-#define BETTER 0.02		/* in agreement, to be preferred to an earlier list; */
-#define BETTER_MIXED 0.05	/* one in no usual order */
-#define OPPOSITE 0.12		/* of pixels are alike in a plane and its inverse */
-#define BLURRED 0.45		/* of pixels between bright and dark: no Gray plane; */
-#define BLURRED_FEW 0.2		/* of one with few edges, that is */
-#define FEW_EDGES 6
-#define BACK_PIXELS 4		/* on both sides, over which a phase that falls */
-#define BACK_PHASE -0.1f	/* rad more than that runs back */
-#define FOLD_STEPS 3		/* one after another, both ways, in a line, and */
-#define FOLD_LINES 0.3		/* of the lines: the value turns back; with */
-#define FOLD_OTHER 0.1		/* other changes, at most, as parts of the steps */
-#define FLAT_NAMES "white black flat uniform bright dark ambient"
-
-static bool
-is_opposite(const struct gray_search *search, size_t i, size_t j)
-{
-	const struct field *field = &search->sets->field[search->axis];
-	size_t pixels = field->lines * field->length, alike = 0;
-
-	for (size_t p = 0; p < pixels; p++)
-		alike += field->lit[p] && search->bit[i][p] == search->bit[j][p];
-	return (double)alike < OPPOSITE * (double)field->lit_pixels;
-}
-
-/* Does the phase fall about pixel p, as over a steep relief? */
-static bool
-runs_back(const struct gray_search *search, size_t p)
-{
-	size_t length = search->sets->field[search->axis].length, x = p % length;
-	const float *phase = search->fringe ? search->fringe->phase : NULL;
-	size_t before = x < BACK_PIXELS ? x : BACK_PIXELS;
-	size_t behind = length - 1 - x < BACK_PIXELS ? length - 1 - x : BACK_PIXELS;
-
-	return phase && phase[p + behind] - phase[p - before] < BACK_PHASE;
-}
-
-struct changes {
-	double up, down, other;		/* steps of one, each way, with the phase */
-	size_t folded, lines;		/* lines in which it goes far both ways; all lines */
-};
-
-/* How the value changes along the lines. */
-static void
-count_changes(const struct gray_search *search, const struct gray_code *code, struct changes *out)
+/* Makes the bits of image i. -1 after fail(). */
+static int
+gray_search_bits(struct gray_search *search, size_t i)
 {
 	const struct field *field = &search->sets->field[search->axis];
 
-	*out = (struct changes){ .lines = field->lines };
-	for (size_t l = 0; l < field->lines; l++) {
-		unsigned last = 0;
-		bool lit = false;
-		size_t in_row[2] = { 0 }, most[2] = { 0 };
-
-		for (size_t x = 0; x < field->length; x++) {
-			size_t p = l * field->length + x;
-			unsigned value;
-
-			if (!field->lit[p]) {
-				lit = false;
-				continue;
-			}
-			value = gray_search_value(search, code, p);
-			if (lit && (value == last + 1 || value + 1 == last)) {
-				bool down = (value + 1 == last) != runs_back(search, p);
-
-				*(down ? &out->down : &out->up) += 1;
-				in_row[down]++;
-				in_row[!down] = 0;
-				if (in_row[down] > most[down])
-					most[down] = in_row[down];
-			} else {
-				out->other += lit && value != last;
-			}
-			last = value;
-			lit = true;
-		}
-		out->folded += most[0] >= FOLD_STEPS && most[1] >= FOLD_STEPS;
-	}
+	search->bit[i] = calloc(field->lines * field->length, 1);
+	if (!search->bit[i])
+		return fail_memory();
+	fringeprobe_rows()->gray_threshold(search, i);
+	return 0;
 }
 
-/* The share of the value's changes that are steps of one, those of one way less those of the other;
- * negative where the value falls. */
-static double
-agreement(const struct changes *changes)
-{
-	double steps = changes->up + changes->down;
+/*
+ * ---- planes that are exchanged, inverted or missing ----
+ *
+ * Where a plane of a Gray code changes, the next finer one is bright and all finer ones are dark:
+ * it changes in the middle of their stripes. That tells the order of the planes without their
+ * values.
+ */
 
-	return steps > 0 ? (changes->up - changes->down) / (steps + changes->other) : 0;
+/* Where a plane changes, another one is dark or bright: shares of bright pixels there. */
+#define DARK_MOST 0.25
+#define BRIGHT_LEAST 0.75
+#define PLANES_LEAST 4		/* fewer tell too little */
+
+/* Is b as it should be where a changes, which stands `apart` planes before it? 1, 0; -1: nothing
+ * tells. */
+static int
+is_right(const struct edges *edges, size_t a, size_t b, size_t apart)
+{
+	double bright = edges->bright[a][b];
+
+	if (!(bright <= DARK_MOST || bright >= BRIGHT_LEAST))
+		return -1;
+	return (bright >= BRIGHT_LEAST) == (apart == 1);
+}
+
+/* Pairs of planes that are not as they should be, in this order. */
+static size_t
+count_wrong(const struct edges *edges, const size_t *order)
+{
+	size_t wrong = 0;
+
+	for (size_t a = 0; a < edges->n; a++)
+		for (size_t b = a + 1; b < edges->n; b++)
+			wrong += is_right(edges, order[a], order[b], b - a) == 0;
+	return wrong;
+}
+
+/* Do neighbours tell enough, in this order? */
+static bool
+tells(const struct edges *edges, const size_t *order)
+{
+	size_t known = 0;
+
+	for (size_t a = 0; a + 1 < edges->n; a++)
+		known += is_right(edges, order[a], order[a + 1], 1) >= 0;
+	return edges->n >= PLANES_LEAST && known >= 2 && known + 3 >= edges->n;
 }
 
 static void
@@ -117,6 +78,234 @@ swap(size_t *a, size_t *b)
 	*b = c;
 }
 
+/* Pairs of planes that are as they should be, in this order; 0: some are not. */
+static size_t
+count_right(const struct edges *edges, const size_t *order)
+{
+	size_t right = 0;
+
+	for (size_t a = 0; a < edges->n && count_wrong(edges, order) == 0; a++)
+		for (size_t b = a + 1; b < edges->n; b++)
+			right += is_right(edges, order[a], order[b], b - a) == 1;
+	return right;
+}
+
+/* The two planes that are best in each other's place. */
+static bool
+mend_order(const struct edges *edges, size_t *order, struct gray_code *code)
+{
+	size_t most = 0, best[2] = { 0, 0 };
+
+	for (size_t a = 0; a < code->n; a++)
+		for (size_t b = a + 1; b < code->n; b++) {
+			size_t right;
+
+			swap(&order[a], &order[b]);
+			right = tells(edges, order) ? count_right(edges, order) : 0;
+			swap(&order[a], &order[b]);
+			if (right <= most)
+				continue;
+			most = right;
+			best[0] = a;
+			best[1] = b;
+		}
+	swap(&code->plane[best[0]], &code->plane[best[1]]);
+	swap(&code->inverse[best[0]], &code->inverse[best[1]]);
+	code->order = GRAY_MIXED;
+	return most > 0;
+}
+
+/* Where an inverted plane is wrong before it, and a plane is missing only to its neighbour, nothing
+ * tells them apart but the number of stripes: twice as many as all before, not as many. */
+static bool
+has_gap(const struct edges *edges, size_t b, bool *surely)
+{
+	double before = 0;
+
+	for (size_t a = 0; a < b; a++)
+		before += edges->in_line[a];
+	*surely = edges->in_line[b] > 1.5 * before + 1.5;
+	if (edges->in_line[b] < 0.5 || edges->in_line[b] < before - 1.5)
+		return false;		/* no finer plane */
+	for (size_t a = 0; a + 1 < b; a++)
+		if (is_right(edges, a, b, b - a) == 0)
+			return false;
+		else if (is_right(edges, a, b, b - a) == 1)
+			*surely = true;
+	return *surely || edges->in_line[b] < 4;
+}
+
+/* Planes that are inverted, or one that is missing. */
+static bool
+mend_planes(const struct edges *edges, struct gray_code *code)
+{
+	bool inverted[GRAY_MOST] = { false };
+	size_t gaps = 0, gap = 0, flips = 0, known = 0;
+	bool surely = false;
+
+	for (size_t b = 1; b < code->n; b++) {
+		size_t right = 0, wrong = 0;
+
+		for (size_t a = 0; a < b; a++) {
+			int is = is_right(edges, a, b, b - a);
+
+			right += is == 1;
+			wrong += is == 0;
+		}
+		known += right + wrong > 0;
+		if (wrong == 0)
+			continue;
+		if (is_right(edges, b - 1, b, 1) == 0 && has_gap(edges, b, &surely)) {
+			gaps++;
+			gap = b;
+			continue;
+		}
+		if (right)
+			return false;
+		inverted[b] = true;
+		flips++;
+	}
+	if (gaps && flips >= 2 && !surely) {	/* one of those that are inverted */
+		flips += gaps;
+		for (size_t b = 1; b < code->n; b++)
+			inverted[b] = inverted[b] || is_right(edges, b - 1, b, 1) == 0;
+		gaps = 0;
+	}
+	if (gaps == 1 && flips == 0) {
+		code->missing = surely ? GRAY_PLANE_MISSING : GRAY_MISSING_OR_INVERTED;
+		code->gap = gap;
+		return true;
+	}
+	if (gaps || flips == 0)
+		return false;
+	for (size_t b = 0; b < code->n; b++) {
+		inverted[b] = inverted[b] || (flips == known && flips >= 3);	/* all are */
+		if (inverted[b] && code->inverses)
+			swap(&code->plane[b], &code->inverse[b]);
+		else
+			code->inverted[b] = inverted[b];
+		code->swapped += inverted[b] && code->inverses;
+	}
+	if (code->swapped == code->n)	/* the inverses are the planes */
+		code->swapped = 0;
+	return true;
+}
+
+/* Looks for what is wrong with the planes of a code in this order: mended has codes in which
+ * exchanged or inverted planes are right, or a missing one is recorded. How many; 0: nothing is
+ * wrong, or nothing tells. */
+static size_t
+gray_defects_find(const struct gray_search *search, const struct gray_code *code,
+    struct gray_code mended[2])
+{
+	struct edges edges;
+	size_t order[GRAY_MOST], n = 0;
+
+	if (code->n < PLANES_LEAST)
+		return 0;
+	fringeprobe_rows()->gray_find_edges(search, code, &edges);
+	for (size_t k = 0; k < code->n; k++)
+		order[k] = k;
+	if (count_wrong(&edges, order) == 0 || !tells(&edges, order))
+		return 0;
+	mended[n] = *code;
+	n += mend_order(&edges, order, &mended[n]);
+	mended[n] = *code;
+	n += mend_planes(&edges, &mended[n]);
+	return n;
+}
+
+/* ---- what a Gray code counts, by the fringes ---- */
+
+#define GREY 0.6		/* contrast of a plane whose stripes are blurred away */
+
+/* How a code's value grows with the phase. -1 after fail(). */
+static int
+gray_fringes_compare(const struct gray_search *search, struct gray_code *code)
+{
+	const struct field *field = &search->sets->field[search->axis];
+	float *value = malloc(field->lines * field->length * sizeof(*value));
+	struct growth growth;
+	double cells;
+
+	if (!value)
+		return fail_memory();
+	fringeprobe_rows()->gray_values(search, code, value);
+	if (growth_find(field->lines, field->length, search->fringe->phase, value, &growth) < 0) {
+		free(value);
+		return -1;
+	}
+	code->falls = growth.ratio < 0;
+	cells = fabs(growth.ratio) * 2 * M_PI;
+	code->cells = cells;
+	code->cells_error = growth.error * 2 * M_PI;
+	code->cell = fabs(cells - 1) < 0.12 ? GRAY_CELL_PERIOD :
+	    fabs(cells - 2) < 0.2 ? GRAY_CELL_HALF :
+	    cells > 2.5 ? GRAY_CELL_COLUMN : GRAY_CELL_UNKNOWN;
+	fringeprobe_rows()->gray_find_origin(search, code, value);
+	free(value);
+	return 0;
+}
+
+/* The image that comes where a finer plane would, if it is as grey as one without contrast is. */
+static bool
+finer_plane(const struct gray_search *search, const size_t *plane, size_t n, size_t *finer)
+{
+	const struct sets *sets = search->sets;
+	const struct carrier *carrier;
+
+	*finer = 2 * plane[n - 1] - plane[n - 2];	/* beyond all images where it is negative */
+	if (*finer >= sets->images || sets->kind[*finer] != KIND_UNKNOWN)
+		return false;
+	carrier = &sets->carrier[search->axis][*finer];
+	return carrier->contrast < GREY && fabs(carrier->level) < GREY / 2;
+}
+
+/* Columns are counted right only with all planes: those that are too fine to be seen belong to the
+ * code, too, and halve its cells. -1 after fail(). */
+static int
+gray_fringes_add_blurred(struct gray_search *search, struct gray_code *code)
+{
+	size_t plane, inverse = 0;
+
+	while (code->cell == GRAY_CELL_COLUMN && code->n < GRAY_MOST &&
+	    finer_plane(search, code->plane, code->n, &plane) &&
+	    (!code->inverses || finer_plane(search, code->inverse, code->n, &inverse))) {
+		if (!search->bit[plane] && gray_search_bits(search, plane) < 0)
+			return -1;
+		code->plane[code->n] = plane;
+		code->inverse[code->n++] = inverse;
+		code->blurred++;
+	}
+	return code->blurred ? gray_fringes_compare(search, code) : 0;
+}
+
+/* ---- the search ---- */
+
+#define CONSTANT 0.5		/* crossings in a line: the image is bright or dark all over */
+#define AGREEMENT 0.5		/* least, of a code */
+#define AGREEMENT_ALONE 0.7	/* without fringes */
+#define AGREEMENT_PART 0.9	/* that makes it likelier than a larger one with a missing plane */
+#define HALF_CELL 0.06		/* of a fringe's 0.5, where the finest plane is missing */
+#define BETTER 0.02		/* in agreement, to be preferred to an earlier list */
+#define BETTER_MIXED 0.05	/* the same of a list in no usual order */
+#define BLURRED 0.45		/* share of pixels between bright and dark: no Gray plane */
+#define BLURRED_FEW 0.2		/* the same of an image with few edges */
+#define FEW_EDGES 6
+#define FOLD_LINES 0.3		/* share of lines in which the value turns back */
+#define FOLD_OTHER 0.1		/* the most other changes then, as a share of the steps */
+#define FLAT_NAMES "white black flat uniform bright dark ambient"
+
+/* The share of the value's changes that are steps of one, those of one way less those of the other;
+ * negative where the value falls. */
+static double
+agreement(const struct changes *changes)
+{
+	double steps = changes->up + changes->down;
+
+	return steps > 0 ? (changes->up - changes->down) / (steps + changes->other) : 0;
+}
+
 /* Offers a code to the search, if it is better than those before; prefers more planes. */
 static void
 offer(struct gray_search *search, struct gray_code *code)
@@ -124,7 +313,7 @@ offer(struct gray_search *search, struct gray_code *code)
 	double best = search->best.agreement, found;
 	struct changes changes;
 
-	count_changes(search, code, &changes);
+	fringeprobe_rows()->gray_count_changes(search, code, &changes);
 	found = agreement(&changes);
 	code->axis = search->axis;
 	code->agreement = fabs(found);
@@ -140,7 +329,7 @@ is_folded(const struct gray_search *search, const struct gray_code *code)
 {
 	struct changes changes;
 
-	count_changes(search, code, &changes);
+	fringeprobe_rows()->gray_count_changes(search, code, &changes);
 	return code->n >= 3 && changes.other < FOLD_OTHER * (changes.up + changes.down) &&
 	    (double)changes.folded > FOLD_LINES * (double)changes.lines;
 }
@@ -227,22 +416,23 @@ static void
 try_list(struct gray_search *search, const size_t *image, size_t n)
 {
 	struct gray_code code = { .n = n };
-	bool behind = n >= 4 && n % 2 == 0, pairs = behind;
+	bool last = n >= 4 && n % 2 == 0, pairs = last;	/* inverses come last, or in pairs */
+	const struct fringeprobe_rows *rows = fringeprobe_rows();
 
 	for (size_t k = 0; 2 * k + 1 < n; k++) {
-		behind = behind && is_opposite(search, image[k], image[k + n / 2]);
-		pairs = pairs && is_opposite(search, image[2 * k], image[2 * k + 1]);
+		last = last && rows->gray_is_opposite(search, image[k], image[k + n / 2]);
+		pairs = pairs && rows->gray_is_opposite(search, image[2 * k], image[2 * k + 1]);
 	}
-	if (n <= GRAY_MOST && !behind && !pairs) {
+	if (n <= GRAY_MOST && !last && !pairs) {
 		memcpy(code.plane, image, n * sizeof(*image));
 		try_orders(search, code);
 	}
-	if ((!behind && !pairs) || n > 2 * GRAY_MOST)
+	if ((!last && !pairs) || n > 2 * GRAY_MOST)
 		return;
-	code = (struct gray_code){ .n = n / 2, .inverses = true, .pairs = !behind };
+	code = (struct gray_code){ .n = n / 2, .inverses = true, .pairs = !last };
 	for (size_t k = 0; k < n / 2; k++) {
-		code.plane[k] = image[behind ? k : 2 * k];
-		code.inverse[k] = image[behind ? k + n / 2 : 2 * k + 1];
+		code.plane[k] = image[last ? k : 2 * k];
+		code.inverse[k] = image[last ? k + n / 2 : 2 * k + 1];
 	}
 	try_orders(search, code);
 	for (size_t k = 0; k < n / 2; k++)
@@ -289,8 +479,7 @@ try_lists(struct gray_search *search)
 	}
 }
 
-/* Lists by name: images of one group, and behind them those of the group that is said to be the
- * inverse. */
+/* Lists by name: images of one group, then those of the group whose names say inverse. */
 static void
 try_groups(struct gray_search *search)
 {
@@ -383,7 +572,6 @@ gather(struct gray_search *search, bool named_flats)
 	for (size_t i = 0; i < sets->images; i++) {
 		const struct carrier *carrier = &sets->carrier[search->axis][i];
 		bool flat = names_say(sets->image[i]->name, FLAT_NAMES) && is_constant(search, i);
-
 		bool few = carrier->per_line < FEW_EDGES;
 
 		if (sets->kind[i] != KIND_UNKNOWN || flat != named_flats ||
@@ -400,7 +588,7 @@ gather(struct gray_search *search, bool named_flats)
 	return 0;
 }
 
-/* A code in which a plane is missing decodes nothing. */
+/* Records a code in which a plane is missing: it decodes nothing. */
 static int
 take_part(struct gray_search *search, struct gray *gray, const struct gray_code *part)
 {

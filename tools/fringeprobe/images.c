@@ -1,11 +1,12 @@
-/* Reads files on all threads; each image is reduced at once, so that no more than one frame a
- * thread is in memory. */
-#define _GNU_SOURCE
-#include "images.h"
+/*
+ * Captured images: their files are listed and read on all threads. Each image is reduced to lines
+ * of samples right away, so that no thread has more than one frame in memory. Also numbers in the
+ * names of files.
+ */
+#include "fringeprobe.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,11 +14,145 @@
 #include "io/file_list.h"
 #include "io/source.h"
 
+/* ---- numbers in the names of files ---- */
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static size_t
+suffix_start(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot != name ? (size_t)(dot - name) : strlen(name);
+}
+
+size_t
+names_stem(const char *name)
+{
+	size_t n = suffix_start(name), whole = n;
+
+	while (n > 0 && !is_digit(name[n - 1]))
+		n--;
+	if (n == 0)
+		return whole;
+	while (n > 0 && is_digit(name[n - 1]))
+		n--;
+	return n;
+}
+
+bool
+names_same_group(const char *a, const char *b)
+{
+	size_t n = names_stem(a);
+
+	return n == names_stem(b) && !strncmp(a, b, n);
+}
+
+bool
+names_number(const char *name, size_t n, double *out)
+{
+	while (n > 0 && !is_digit(name[n - 1]))
+		n--;
+	if (n == 0)
+		return false;
+	while (n > 0 && (is_digit(name[n - 1]) ||
+	    (name[n - 1] == '.' && n > 1 && is_digit(name[n - 2]))))
+		n--;
+	*out = strtod(name + n, NULL);
+	return true;
+}
+
+bool
+names_say(const char *name, const char *words)
+{
+	while (*words) {
+		size_t n = strcspn(words, " ");
+		char word[32] = "";
+
+		memcpy(word, words, n < sizeof(word) - 1 ? n : sizeof(word) - 1);
+		if (strcasestr(name, word))
+			return true;
+		words += n + (words[n] == ' ');
+	}
+	return false;
+}
+
+/* ---- what is kept of an image: lines of samples across it, and its largest sample ---- */
+
+#define IMAGES_LINES 64		/* most lines along each axis */
+#define IMAGES_SAMPLES 160000	/* most samples of these lines, */
+#define IMAGES_LINES_LEAST 24	/* but no fewer lines than this */
+
+/* How many of n lines of a length are kept: 64, fewer of large images. */
+static size_t
+count_lines(size_t n, size_t length)
+{
+	size_t most = IMAGES_SAMPLES / length;
+
+	most = most < IMAGES_LINES_LEAST ? IMAGES_LINES_LEAST : most;
+	most = most > IMAGES_LINES ? IMAGES_LINES : most;
+	return n < most ? n : most;
+}
+
+/* Keeps lines of plane c. -1 after fail(). */
+static int
+image_reduce(const struct frame *frame, size_t c, struct image *image)
+{
+	size_t w = frame->head.w, h = frame->head.h;
+
+	image->lines[0] = count_lines(h, w);
+	image->lines[1] = count_lines(w, h);
+	image->line[0] = malloc(image->lines[0] * w * sizeof(float));
+	image->line[1] = malloc(image->lines[1] * h * sizeof(float));
+	if (!image->line[0] || !image->line[1])
+		return fail_memory();
+	fringeprobe_rows()->image_sample(frame, c, image);
+	return 0;
+}
+
+int
+images_smooth(struct image *const *image, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (int axis = 0; axis < 2; axis++) {
+			size_t length = axis ? image[i]->head.h : image[i]->head.w;
+			float *to = malloc(image[i]->lines[axis] * length * sizeof(*to));
+
+			if (!to)
+				return fail_memory();
+			for (size_t l = 0; l < image[i]->lines[axis]; l++)
+				fringeprobe_rows()->image_smooth_line(image[i]->line[axis] +
+				    l * length, length, to + l * length);
+			image[i]->raw[axis] = image[i]->line[axis];
+			image[i]->line[axis] = to;
+		}
+	return 0;
+}
+
+void
+images_unsmooth(struct image *const *image, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (int axis = 0; axis < 2; axis++) {
+			if (!image[i]->raw[axis])
+				continue;
+			free(image[i]->line[axis]);
+			image[i]->line[axis] = image[i]->raw[axis];
+			image[i]->raw[axis] = NULL;
+		}
+}
+
+/* ---- reading ---- */
+
 #define FILES 64		/* read before their images are counted */
 
 struct reading {		/* one file */
 	const char *path;
-	size_t kept;			/* images before it, that are kept */
+	size_t kept;			/* images of previous files that are kept */
 	struct images found;
 	struct fail_record failure;
 };
@@ -36,7 +171,7 @@ add_image(struct images *images, struct image **out)
 }
 
 int
-images_skip(struct images *images, const char *path, const char *reason)
+images_add_skip(struct images *images, const char *path, const char *reason)
 {
 	struct images_skip *more = reallocarray(images->skip, images->skips + 1, sizeof(*more));
 
@@ -213,7 +348,7 @@ append(struct images *images, struct reading *reading)
 	}
 	if (reading->failure.message[0]) {
 		images_free(&reading->found);
-		if (images_skip(images, reading->path, reason(reading)) < 0)
+		if (images_add_skip(images, reading->path, reason(reading)) < 0)
 			return -1;
 		images->skip[images->skips - 1].unreadable = true;
 		return 0;
@@ -261,8 +396,7 @@ among(char *const *list, size_t n, const char *path)
 	return false;
 }
 
-/* An entry's path, a new string, and whether it is a folder, or a link to one. NULL after fail().
- */
+/* An entry's path, a new string, and whether it is a folder or a link to one. NULL after fail(). */
 static char *
 entry_path(const char *folder, const char *name, bool *is_folder)
 {
@@ -293,7 +427,7 @@ skip_others(struct images *images, const char *folder, char *const *list, size_t
 			char *path = entry_path(folder, entry[i]->d_name, &is_folder);
 
 			status = !path ? -1 : is_folder || among(list, n, path) ? 0 :
-			    images_skip(images, path, "no image");
+			    images_add_skip(images, path, "no image");
 			free(path);
 		}
 		free(entry[i]);
@@ -373,7 +507,7 @@ is_text_order(const struct paths *paths)
 	return differs;
 }
 
-/* Drops what an image has beside its head, and all images behind the last that is read. */
+/* Drops the lines of images after the first IMAGES_KEPT, and all images after IMAGES_READ. */
 static void
 limit(struct images *images)
 {
