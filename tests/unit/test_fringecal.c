@@ -10,8 +10,7 @@
 #include "base/fail.h"
 #include <cmocka.h>
 
-#include "../../tools/fringecal/calib_problem.h"
-#include "../../tools/fringecal/residuals.h"
+#include "../../tools/fringecal/fringecal.h"
 
 #define POSES 12
 #define CORNERS 88

@@ -1,8 +1,8 @@
-/* Devices, views and points of a calibration, and the names of its parameters. */
-#include "calib_problem.h"
+/* What a calibration consists of: devices, views, points and board, the names of its parameters,
+ * and the arithmetic of poses. */
+#include "fringecal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,5 +197,34 @@ calib_pose_between(const struct calib_pose *a, const struct calib_pose *b, struc
 		}
 		for (size_t j = 0; j < 3; j++)
 			out->T[i] -= out->R[3 * i + j] * a->T[j];
+	}
+}
+
+void
+calib_pose_compose(const struct calib_pose *a, const struct calib_pose *b, struct calib_pose *out)
+{
+	struct calib_pose c;
+
+	for (size_t i = 0; i < 3; i++) {
+		c.T[i] = a->T[i];
+		for (size_t j = 0; j < 3; j++) {
+			c.T[i] += a->R[3 * i + j] * b->T[j];
+			c.R[3 * i + j] = 0;
+			for (size_t k = 0; k < 3; k++)
+				c.R[3 * i + j] += a->R[3 * i + k] * b->R[3 * k + j];
+		}
+	}
+	*out = c;
+}
+
+void
+calib_pose_invert(const struct calib_pose *a, struct calib_pose *out)
+{
+	for (size_t i = 0; i < 3; i++) {
+		out->T[i] = 0;
+		for (size_t j = 0; j < 3; j++) {
+			out->R[3 * i + j] = a->R[3 * j + i];
+			out->T[i] -= a->R[3 * j + i] * a->T[j];
+		}
 	}
 }

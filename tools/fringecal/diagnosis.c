@@ -1,20 +1,23 @@
-#include "diagnosis.h"
+/*
+ * What tells whether a calibration is to be trusted: its views, how they fill the pictures, what
+ * they cannot tell apart, the board's shape, and results that fit the points but are unlikely.
+ */
+#include "fringecal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "uncertainty.h"
-
-#define FLAG_MAD 5
-#define LEAST_MAD 0.02		/* of the median: rms of views that are alike are never equal */
-#define LEAST_RMS 1.5		/* of the median: of a view that is worth a word, and in px */
-#define LEAST_RMS_PX 1e-3
-#define OFF_CENTRE 0.25		/* of a side of the picture */
+#include "base/symmetric.h"
+#include "optics/device_check.h"
 
 /* ---- views ---- */
+
+#define FLAG_MAD 5		/* a doubtful view's excess */
+#define LEAST_MAD 0.02		/* of the median: rms of views that are alike are never equal */
+#define LEAST_RMS 1.5		/* of the median: less is no doubtful view, */
+#define LEAST_RMS_PX 1e-3	/* nor is this, in px */
 
 static int
 compare_numbers(const void *a, const void *b)
@@ -146,6 +149,8 @@ compare_views(const void *a, const void *b)
 }
 
 /* ---- coverage ---- */
+
+#define OFF_CENTRE 0.25		/* of a side of the picture */
 
 static int
 compare_points(const void *a, const void *b)
@@ -339,4 +344,186 @@ diagnosis_free(struct diagnosis *d)
 	free(d->view);
 	free(d->pair);
 	*d = (struct diagnosis){ 0 };
+}
+
+/* ---- the board's shape: what repeats at the same corners in all views ---- */
+
+#define SURE_RATIO 5		/* standard deviations of the ratio of variances */
+#define SHAPE_SHARE 0.1		/* of the squares of residuals: less is not reported */
+/* A projector's points are measured at the corners that the camera found and repeat their errors
+ * within a pose, so that noise alone gives a ratio of up to this. */
+#define NOISE_RATIO 2
+#define PIVOT_LEAST 1e-9
+
+/* Normal equations of one corner's offset, by all its residuals. */
+struct offset {
+	double A[9], b[3];
+};
+
+/* du, dv by X, Y, Z of the board's frame. */
+static void
+by_board(const struct calib_problem *problem, const struct calib_solution *solution,
+    const struct calib_view *view, const struct calib_point *point, double J[6])
+{
+	const struct calib_pose *pose = &solution->board[view->pose];
+	double B[3], X[3], uv[2], D[6];
+
+	calib_board_point(&problem->board, solution->bend, point->i, point->j, B);
+	for (size_t k = 0; k < 3; k++)
+		X[k] = pose->R[3 * k] * B[0] + pose->R[3 * k + 1] * B[1] +
+		    pose->R[3 * k + 2] * B[2] + pose->T[k];
+	calib_project(problem, solution, view->device, X, uv, D, NULL);
+	for (size_t r = 0; r < 2; r++)
+		for (size_t k = 0; k < 3; k++)
+			J[3 * r + k] = D[3 * r] * pose->R[k] + D[3 * r + 1] * pose->R[3 + k] +
+			    D[3 * r + 2] * pose->R[6 + k];
+}
+
+struct sums {
+	double chi, square;	/* residuals over sigma, and in px */
+	size_t n;		/* coordinates */
+};
+
+static void
+add_view(const struct calib_problem *problem, const struct calib_solution *solution,
+    const struct calib_view *view, struct offset *corner, struct sums *sums)
+{
+	for (size_t i = view->first; i < view->first + view->n; i++) {
+		const struct calib_point *point = &problem->point[i];
+		const struct calib_residual *residual = &solution->residual[i];
+		struct offset *of = &corner[(size_t)point->j * problem->board.w + (size_t)point->i];
+		double J[6], left[2] = { residual->u, residual->v };
+
+		if (residual->rejected)
+			continue;
+		by_board(problem, solution, view, point, J);
+		for (size_t r = 0; r < 2; r++) {
+			double weight = problem->equal_weights ? 1 :
+			    1 / (point->sigma[r] * point->sigma[r]);
+
+			for (size_t k = 0; k < 3; k++) {
+				of->b[k] += weight * J[3 * r + k] * left[r];
+				for (size_t l = 0; l < 3; l++)
+					of->A[3 * k + l] += weight * J[3 * r + k] * J[3 * r + l];
+			}
+			sums->chi += weight * left[r] * left[r];
+			sums->square += left[r] * left[r];
+			sums->n++;
+		}
+	}
+}
+
+int
+board_shape_find(const struct calib_problem *problem, const struct calib_solution *solution,
+    struct board_shape *shape)
+{
+	size_t corners = problem->board.w * problem->board.h, solved = 0;
+	struct offset *corner = calloc(corners + 1, sizeof(*corner));
+	double explained = 0, squares = 0, inverse = 0, noise, ratio, of, left;
+	struct sums sums = { 0 };
+
+	*shape = (struct board_shape){ 0 };
+	if (!corner)
+		return fail_memory();
+	for (size_t v = 0; v < problem->views; v++)
+		add_view(problem, solution, &problem->view[v], corner, &sums);
+	for (size_t c = 0; c < corners; c++) {
+		double x[3] = { corner[c].b[0], corner[c].b[1], corner[c].b[2] };
+		double unit[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+
+		if (!symmetric_factor(3, corner[c].A, PIVOT_LEAST))
+			continue;
+		symmetric_solve(3, corner[c].A, x, 1);
+		symmetric_solve(3, corner[c].A, unit[0], 3);
+		for (size_t k = 0; k < 3; k++)
+			explained += x[k] * corner[c].b[k];
+		squares += (x[0] * x[0] + x[1] * x[1]) / 2;
+		inverse += (unit[0][0] + unit[1][1]) / 2;
+		solved++;
+	}
+	free(corner);
+	of = 3 * (double)solved;
+	left = (double)sums.n - of - (double)solution->parameters - 6 * (double)problem->poses;
+	if (solved == 0 || left < of)
+		return 0;
+	noise = fmax(0, sums.chi - explained) / left;
+	ratio = noise > 0 ? explained / of / noise : 0;
+	shape->all_px = sqrt(sums.square / (double)sums.n);
+	shape->px = shape->all_px * sqrt(fmax(0, explained - of * noise) / sums.chi);
+	shape->offset = sqrt(fmax(0, squares - noise * inverse) / (double)solved);
+	shape->repeats = ratio > NOISE_RATIO * (1 + SURE_RATIO * sqrt(2 / of + 2 / left)) &&
+	    shape->px * shape->px > SHAPE_SHARE * shape->all_px * shape->all_px;
+	return 0;
+}
+
+/* ---- results that fit the points but are unlikely ---- */
+
+#define SQUARE 0.02		/* fx over fy, from 1, or from 1/2 and 2 of diagonal rows */
+#define SURE_SD 10.0		/* standard deviations */
+#define LEAST_SPACING_MM 0.8	/* finer boards are made for rigs as small */
+
+static bool
+is_near(double ratio, double to)
+{
+	return fabs(ratio / to - 1) < SQUARE;
+}
+
+static void
+warn_pixels(const struct calib_problem *problem, const struct calib_solution *solution)
+{
+	for (size_t d = 0; d < problem->devices; d++) {
+		const double *f = solution->intrinsics[d], *C = solution->covariance;
+		size_t at = calib_parameter_intrinsics(problem, d), p = solution->parameters;
+		double ratio = f[0] / f[1], variance;
+
+		if (!C || is_near(ratio, 1) || is_near(ratio, 2) || is_near(ratio, 0.5))
+			continue;
+		variance = C[at * p + at] + C[(at + 1) * p + at + 1] - 2 * C[at * p + at + 1];
+		if (fabs(f[0] - f[1]) > SURE_SD * sqrt(fmax(variance, 0)))
+			warn(problem->device[d].name, "fx is %.4g times fy, and pixels are square: "
+			    "%s, or is the board's spacing another one along its other side?",
+			    ratio, problem->device[d].kind == CALIB_PROJECTOR ?
+			    "is the period of one axis wrong, or does the projector scale its "
+			    "picture" : "are its pictures scaled along one side");
+	}
+}
+
+static double
+apart_of(const struct calib_pose *pose)
+{
+	return sqrt(pose->T[0] * pose->T[0] + pose->T[1] * pose->T[1] + pose->T[2] * pose->T[2]);
+}
+
+static void
+warn_unit(const struct calib_problem *problem, const struct calib_solution *solution,
+    const struct diagnosis *diagnosis)
+{
+	double apart = 0, nearest = INFINITY, farthest = 0;
+	size_t n = 0, near = 0;
+
+	for (size_t d = 1; d < problem->devices; d++)
+		apart = fmax(apart, apart_of(&solution->device[d]));
+	for (size_t i = 0; i < diagnosis->views; i++) {
+		double distance = diagnosis->view[i].distance;
+
+		if (!diagnosis->view[i].points)
+			continue;
+		n++;
+		near += distance < SMALL_RANGE_MM;
+		nearest = fmin(nearest, distance);
+		farthest = fmax(farthest, distance);
+	}
+	if (problem->devices > 1 && !strcmp(problem->board.unit, "mm") &&
+	    problem->board.spacing > LEAST_SPACING_MM && apart < SMALL_RIG_MM && 2 * near > n)
+		warn("--board", "has its points %g mm from each other, which puts the devices "
+		    "%.3g mm apart and the board %.3g to %.3g mm away: is that cm, or no length at "
+		    "all? Lengths are mm", problem->board.spacing, apart, nearest, farthest);
+}
+
+void
+unlikely_warn(const struct calib_problem *problem, const struct calib_solution *solution,
+    const struct diagnosis *diagnosis)
+{
+	warn_pixels(problem, solution);
+	warn_unit(problem, solution, diagnosis);
 }

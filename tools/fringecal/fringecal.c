@@ -1,29 +1,275 @@
-/* Calibrates cameras and projectors from the corners of a board in many poses. */
+/*
+ * Calibrates cameras and projectors from the corners of a board in many poses: options, the way
+ * from points to results, and doubts about them.
+ *
+ * points_input.c and pose_captures.c find the points, start.c and solve.c the parameters,
+ * uncertainty.c and diagnosis.c what they are worth, write.c and report.c write all of it.
+ */
+#include "fringecal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/fail.h"
 #include "run/stage.h"
 
-#include "calib_problem.h"
-#include "folder.h"
-#include "models.h"
-#include "options.h"
-#include "points_input.h"
-#include "report.h"
-#include "write.h"
+/* ---- options ---- */
 
-#define MOST_LOST 0.2	/* share of a device's points; beyond it a line doubts the result */
-#define MOST_SCATTER 5	/* rms residual over sigma */
-#define MOST_RMS 2	/* px; beyond it the result is written with -f only */
-#define LEAST_MM 0.2	/* of a board in mm; what is below is in metres, more often than not */
+#define AT(field) offsetof(struct parameters, field)
 
-struct priv {
-	struct calib_problem problem;
-	struct calib_solution solution;
-	struct points_input input;
-	size_t frame;
+static const char *const weight_words[] = { "sigma", "equal", NULL };
+
+static const struct opt options[] = {
+	{ 0, "board", "WxH,MM", OPT_TEXT, AT(board), NULL, 0, 0, NULL,
+	    "corners along both sides and their spacing, for tables that do not say them", NULL },
+	{ 0, "kind", "KIND", OPT_WORD, AT(kind), NULL, 0, 0, NULL,
+	    "what is on the board; chess if not given", board_kinds },
+	{ 0, "diameter", "MM", OPT_NUMBER, AT(diameter), NULL, 1e-6, 1e6, "mm",
+	    "of circles: where their centres are seen is found by it", NULL },
+	{ 0, "cameras", "NAME,...", OPT_TEXT, AT(cameras), NULL, 0, 0, NULL,
+	    "the cameras, in the order of the operands; camera if not given", NULL },
+	{ 0, "sizes", "WxH,...", OPT_TEXT, AT(sizes), NULL, 0, 0, "px",
+	    "the cameras' full frames, for tables that do not say them", NULL },
+	{ 0, "projector", "WxH", OPT_SIZE, AT(projector), NULL, 1, 65535, "px",
+	    "calibrate a projector of that size, too", NULL },
+	{ 0, "projector-points", "FILE", OPT_FILE, AT(projector_points), NULL, 0, 0, NULL,
+	    "the corners in projector pixels, tables as those of the first camera", NULL },
+	{ 0, "phase-x", "FILE", OPT_STREAMS, AT(phase[0]), NULL, 0, 0, NULL,
+	    "absolute phases of fringes along x, once for each camera, for the projector", NULL },
+	{ 0, "phase-y", "FILE", OPT_STREAMS, AT(phase[1]), NULL, 0, 0, NULL,
+	    "the same along y", NULL },
+	{ 0, "poses", NULL, OPT_FLAG, AT(poses), NULL, 0, 0, NULL,
+	    "operands are folders POSE with captures in POSE/CAMERA/", NULL },
+	{ 0, "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
+	    "of the captures of --poses, as fringegen -m writes it", NULL },
+	{ 0, "phasewrap", "WORDS", OPT_TEXT, AT(phasewrap), NULL, 0, 0, NULL,
+	    "more options of phasewrap for --poses, in one word", NULL },
+	{ 0, "unwrap2f", "WORDS", OPT_TEXT, AT(unwrap2f), NULL, 0, 0, NULL,
+	    "more options of unwrap2f for --poses, in one word", NULL },
+	{ 0, "model", "MODEL", OPT_WORD, AT(model), "opencv5", 0, 0, NULL,
+	    "lens: none, or OpenCV's with so many numbers", calib_model_names },
+	{ 0, "warp", NULL, OPT_FLAG, AT(warp), NULL, 0, 0, NULL,
+	    "find how the board is bent, too", NULL },
+	{ 0, "fix", "WHAT,...", OPT_TEXT, AT(fix), NULL, 0, 0, NULL,
+	    "hold center, aspect, tangential, k3 or a device's: left.center", NULL },
+	{ 0, "weights", "KIND", OPT_WORD, AT(weights), "sigma", 0, 0, NULL,
+	    "each point counts by its own sigma, or all alike", weight_words },
+	{ 0, "reject", "K", OPT_NUMBER, AT(reject), "3.5", 0, 1000, "standard deviations",
+	    "leave points out that are farther off; 0: none", NULL },
+	{ 0, "frame", "NAME", OPT_TEXT, AT(frame), NULL, 0, 0, NULL,
+	    "whose coordinates the poses are in; the first camera's if not given", NULL },
+	{ 0, "report", "DIR", OPT_TEXT, AT(report), NULL, 0, 0, NULL,
+	    "write pictures and texts there that tell whether to trust it", NULL },
+	{ 0, "models", "DIR", OPT_TEXT, AT(models), NULL, 0, 0, NULL,
+	    "write a camera model of mrcal there for each device", NULL },
+	{ 0 },
 };
 
-/* ---- what came of it ---- */
+static int
+parse_size(const char *option, const char *text, size_t n, size_t *w, size_t *h)
+{
+	char word[32];
+	int end = -1;
 
-/* A device that loses so many that those left need not be the right ones. */
+	snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : 0, text);
+	if (sscanf(word, "%6zux%6zu%n", w, h, &end) != 2 || end < 0 || word[end] || *w == 0 ||
+	    *h == 0 || *w > 65535 || *h > 65535 || strchr(word, '-') || strchr(word, '+'))
+		return fail_usage(option, "wants WxH, not '%.*s'", (int)n, text);
+	return 0;
+}
+
+static int
+apply_board(const struct parameters *p, struct calib_board *board)
+{
+	struct board from;
+
+	if (!p->board)
+		return p->kind < 0 ? 0 : fail_usage("--kind", "wants --board");
+	if (board_parse("--board", p->board, p->kind < 0 ? BOARD_CHESS : (enum board_kind)p->kind,
+	    &from) < 0 || calib_board_set(board, &from) < 0)
+		return -1;
+	board->named = from.spacing_mm > 0;
+	return 0;
+}
+
+/* Names that a file can carry as a part of its keys. */
+static int
+check_name(const struct calib_problem *problem, const char *name, size_t n)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789_-";
+
+	if (n == 0 || n >= CALIB_NAME_SIZE || strspn(name, allowed) < n)
+		return fail_usage("--cameras", "'%.*s' is no name: letters, digits, _ and -, at "
+		    "most %d", (int)n, name, CALIB_NAME_SIZE - 1);
+	for (size_t d = 0; d < problem->devices; d++)
+		if (strlen(problem->device[d].name) == n &&
+		    !strncmp(problem->device[d].name, name, n))
+			return fail_usage("--cameras", "names %.*s twice", (int)n, name);
+	return 0;
+}
+
+static int
+add_cameras(const struct parameters *p, struct calib_problem *problem)
+{
+	for (const char *name = p->cameras ? p->cameras : "camera";; name++) {
+		size_t n = strcspn(name, ",");
+		struct calib_device device = { .kind = CALIB_CAMERA,
+			.model = (enum calib_model)p->model };
+
+		if (check_name(problem, name, n) < 0)
+			return -1;
+		memcpy(device.name, name, n);
+		if (calib_problem_add_device(problem, &device) < 0)
+			return -1;
+		name += n;
+		if (!*name)
+			return 0;
+	}
+}
+
+static int
+apply_sizes(const struct parameters *p, struct calib_problem *problem)
+{
+	const char *text = p->sizes;
+	size_t given = 0;
+
+	while (text) {
+		size_t n = strcspn(text, ","), w, h;
+
+		if (parse_size("--sizes", text, n, &w, &h) < 0)
+			return -1;
+		if (given < problem->devices) {
+			problem->device[given].w = w;
+			problem->device[given].h = h;
+		}
+		given++;
+		text = text[n] ? text + n + 1 : NULL;
+	}
+	for (size_t d = 1; d < problem->devices && given == 1; d++) {
+		problem->device[d].w = problem->device[0].w;
+		problem->device[d].h = problem->device[0].h;
+	}
+	if (given > 1 && given != problem->devices)
+		return fail_usage("--sizes", "has %zu sizes for %zu cameras", given,
+		    problem->devices);
+	return 0;
+}
+
+/* One word of --fix for one device. */
+static bool
+fix(struct calib_problem *problem, size_t d, const char *what)
+{
+	double *fixed = problem->fixed[d];
+	enum calib_model model = problem->device[d].model;
+
+	if (!strcmp(what, "center")) {
+		fixed[2] = ((double)problem->device[d].w - 1) / 2;
+		fixed[3] = ((double)problem->device[d].h - 1) / 2;
+	} else if (!strcmp(what, "aspect")) {
+		problem->device[d].square = true;
+	} else if (!strcmp(what, "tangential") && model >= CALIB_OPENCV4) {
+		fixed[6] = fixed[7] = 0;
+	} else if (!strcmp(what, "k3") && model >= CALIB_OPENCV5) {
+		fixed[8] = 0;
+	} else if (!strcmp(what, "lens")) {
+		for (size_t k = 4; k < CALIB_INTRINSICS; k++)
+			fixed[k] = 0;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* What --fix holds. The sizes of all devices are known. */
+static int
+options_fix(const struct parameters *p, struct calib_problem *problem)
+{
+	for (const char *text = p->fix; text;) {
+		size_t n = strcspn(text, ","), of = problem->devices;
+		char word[64], *what = word, *dot;
+		bool known = true;
+
+		snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : 0, text);
+		dot = strchr(word, '.');
+		for (size_t d = 0; d < problem->devices && dot; d++)
+			if (strlen(problem->device[d].name) == (size_t)(dot - word) &&
+			    !strncmp(problem->device[d].name, word, (size_t)(dot - word)))
+				of = d;
+		if (dot && of == problem->devices)
+			return fail_usage("--fix", "'%s' begins with no device's name", word);
+		what = dot ? dot + 1 : word;
+		for (size_t d = 0; d < problem->devices; d++)
+			if (of == problem->devices || of == d)
+				known &= fix(problem, d, what);
+		if (!known)
+			return fail_usage("--fix", "'%.*s' is none of center, aspect, tangential, "
+			    "k3 and lens%s", (int)n, text, !strcmp(what, "k3") ||
+			    !strcmp(what, "tangential") ? " that --model has" : "");
+		text = text[n] ? text + n + 1 : NULL;
+	}
+	return 0;
+}
+
+static int
+check_frame(const struct parameters *p, const struct calib_problem *problem, size_t *frame)
+{
+	for (*frame = 0; p->frame && *frame < problem->devices; ++*frame)
+		if (!strcmp(problem->device[*frame].name, p->frame))
+			return 0;
+	return p->frame ? fail_usage("--frame", "%s is none of the devices", p->frame) : 0;
+}
+
+/* The devices, board and weights of the command line; *frame: the device whose coordinates are
+ * wanted. -1 after fail_usage(). */
+static int
+options_apply(const struct parameters *p, struct calib_problem *problem, size_t *frame)
+{
+	struct calib_device projector = { .name = "projector", .kind = CALIB_PROJECTOR,
+		.model = (enum calib_model)p->model, .w = p->projector.w, .h = p->projector.h };
+
+	if (apply_board(p, &problem->board) < 0 || add_cameras(p, problem) < 0 ||
+	    apply_sizes(p, problem) < 0)
+		return -1;
+	if (!p->poses && (p->projector_points || p->phase[0].n) != (p->projector.w > 0))
+		return p->projector.w ? fail_usage("--projector", "wants the projector's points: "
+		    "--projector-points, or --phase-x and --phase-y") : fail_usage("--projector",
+		    "WxH is needed for %s", p->projector_points ? "--projector-points" :
+		    "--phase-x");
+	if ((p->projector.w || p->poses) && (check_name(problem, projector.name, 9) < 0 ||
+	    calib_problem_add_device(problem, &projector) < 0))
+		return -1;
+	problem->warp = p->warp;
+	problem->equal_weights = p->weights == WEIGHTS_EQUAL;
+	problem->reject = p->reject;
+	return check_frame(p, problem, frame);
+}
+
+/* The diameter of circles, once the board is known. -1 after fail_usage(). */
+static int
+options_diameter(const struct parameters *p, struct calib_board *board)
+{
+	double most = (board->kind == BOARD_ACIRCLES ? sqrt(2) : 1) * board->spacing;
+
+	if (isnan(p->diameter))
+		return 0;
+	if (board->kind == BOARD_CHESS)
+		return fail_usage("--diameter", "is for circles, and the board is a chessboard");
+	if (!(p->diameter < most))
+		return fail_usage("--diameter", "circles of %g %s would touch: their neighbours "
+		    "are %g %s apart", p->diameter, board->unit, most, board->unit);
+	board->diameter = p->diameter;
+	return 0;
+}
+
+/* ---- doubts about the result ---- */
+
+#define MOST_LOST 0.2	/* share of a device's points; more: do not trust the result */
+#define MOST_SCATTER 5	/* rms residual over sigma */
+#define MOST_RMS 2	/* px; more: the result is written with -f only */
+#define LEAST_MM 0.2	/* of a board in mm; less is in metres, more often than not */
+
+/* A device that loses so many points that the others need not be the right ones. */
 static void
 warn_device(const struct calib_problem *problem, const struct calib_solution *solution,
     size_t device)
@@ -108,6 +354,15 @@ warn_board(const struct calib_problem *problem)
 		    "is the size right?", problem->board.w, problem->board.h, most[0], most[1]);
 }
 
+/* ---- the stage ---- */
+
+struct priv {
+	struct calib_problem problem;
+	struct calib_solution solution;
+	struct points_input input;
+	size_t frame;
+};
+
 static int
 write_report(const struct parameters *p, const struct priv *priv)
 {
@@ -119,7 +374,7 @@ write_report(const struct parameters *p, const struct priv *priv)
 }
 
 static int
-start(struct run *run)
+calibrate(struct run *run)
 {
 	const struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
@@ -162,7 +417,7 @@ start(struct run *run)
 	    " (-f writes the file all the same)") : 0;
 }
 
-static const struct body body = { .start = start };
+static const struct body body = { .start = calibrate };
 
 static int
 init(struct run *run)
@@ -189,11 +444,11 @@ release(struct run *run)
 	calib_solution_free(&priv->solution);
 }
 
-STAGE(fringecal) = {
+const struct stage stage_fringecal = {
 	.name = "fringecal",
 	.summary = "calibrate cameras and projectors from the corners of a board in many poses",
 	.operands = "[FILE ...]",
-	.options = fringecal_options,
+	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_TABLES,

@@ -1,11 +1,818 @@
-#include "points_input.h"
+/*
+ * The points of all devices, from what the command line names: tables of corners; for a projector
+ * absolute phases at the corners of the board, or captures (pose_captures.c) that give both.
+ */
+#include "fringecal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "corners.h"
+#include "base/numbers.h"
 #include "fringe/manifest.h"
+#include "io/source.h"
+#include "unwrap/phase_anchor.h"
+
+/* ---- tables of corners (channels u v sigma i j), one of each pose ---- */
+
+struct table {
+	const char *path;
+	const struct frame *frame;
+	size_t rows;
+	size_t u, v, sigma, i, j, u_low, v_low;	/* channels; NO_CHANNEL */
+	size_t pose;
+};
+
+static int
+find_channels(struct table *table)
+{
+	const struct frame_head *head = &table->frame->head;
+	char hint[300];
+
+	if (!head_is_table(head))
+		return fail(table->path, "is an image of %zux%zu, not a table of corners "
+		    "(boardfind makes it)", head->w, head->h);
+	table->u = head_channel(head, "u");
+	table->v = head_channel(head, "v");
+	table->u_low = head_channel(head, "u_low");
+	table->v_low = head_channel(head, "v_low");
+	table->sigma = head_channel(head, "sigma");
+	table->i = head_channel(head, "i");
+	table->j = head_channel(head, "j");
+	if (table->u == NO_CHANNEL || table->v == NO_CHANNEL)
+		return fail(table->path, "expected channels u v sigma i j, found %s",
+		    head_channels_hint(head, hint));
+	if ((table->i == NO_CHANNEL) != (table->j == NO_CHANNEL))
+		return fail(table->path, "has only one of the channels i and j");
+	if ((table->u_low == NO_CHANNEL) != (table->v_low == NO_CHANNEL))
+		return fail(table->path, "has only one of the channels u_low and v_low");
+	return head_points(head, &table->rows);
+}
+
+static double
+number_at(const struct table *table, size_t channel, size_t row)
+{
+	return (double)frame_sample(table->frame, channel, 0, row);
+}
+
+/* A coordinate is a float and, where a channel has it, what the float leaves of it. */
+static double
+coordinate(const struct table *table, size_t channel, size_t low, size_t row)
+{
+	return number_at(table, channel, row) +
+	    (low == NO_CHANNEL ? 0 : number_at(table, low, row));
+}
+
+/* Which corner a row is. */
+static int
+find_corner(const struct calib_problem *problem, const struct table *table, size_t row,
+    struct calib_point *point)
+{
+	const struct calib_board *board = &problem->board;
+	double i = (double)(row % board->w), j = (double)(row / board->w);
+
+	if (table->i != NO_CHANNEL) {
+		i = number_at(table, table->i, row);
+		j = number_at(table, table->j, row);
+	}
+	if (!(i >= 0 && i < (double)board->w && j >= 0 && j < (double)board->h) || i != floor(i) ||
+	    j != floor(j))
+		return fail(table->path, "pose %zu: corner %g %g (i j) is none of a board of "
+		    "%zux%zu", table->pose + 1, i, j, board->w, board->h);
+	point->i = (int)i;
+	point->j = (int)j;
+	return 0;
+}
+
+static int
+take_row(const struct calib_problem *problem, const struct calib_device *device,
+    const struct table *table, size_t row, struct calib_point *point)
+{
+	double sigma = table->sigma == NO_CHANNEL ? 1 : number_at(table, table->sigma, row);
+
+	point->u = coordinate(table, table->u, table->u_low, row);
+	point->v = coordinate(table, table->v, table->v_low, row);
+	point->sigma[0] = point->sigma[1] = sigma;
+	if (find_corner(problem, table, row, point) < 0)
+		return -1;
+	if (isnan(point->u) || isnan(point->v))
+		return 0;
+	if (!(sigma > 0) || !isfinite(sigma))
+		return fail(table->path, "pose %zu: corner %d %d has sigma %g", table->pose + 1,
+		    point->i, point->j, sigma);
+	if (!(point->u > -1 && point->u < (double)device->w && point->v > -1 &&
+	    point->v < (double)device->h))
+		return fail(table->path, "pose %zu: corner %d %d at %g %g lies outside of %s, "
+		    "%zux%zu px", table->pose + 1, point->i, point->j, point->u, point->v,
+		    device->name, device->w, device->h);
+	return 1;
+}
+
+/* The points of a table, no corner twice. */
+static int
+take_rows(const struct calib_problem *problem, const struct calib_device *device,
+    const struct table *table, struct calib_point *point, bool *seen, size_t *n)
+{
+	for (size_t row = 0; row < table->rows; row++) {
+		int taken = take_row(problem, device, table, row, &point[*n]);
+		size_t corner;
+
+		if (taken < 0)
+			return -1;
+		corner = (size_t)point[*n].j * problem->board.w + (size_t)point[*n].i;
+		if (taken && seen[corner])
+			return fail(table->path, "pose %zu: corner %d %d is there twice",
+			    table->pose + 1, point[*n].i, point[*n].j);
+		seen[corner] |= taken;
+		*n += taken > 0;
+	}
+	return 0;
+}
+
+/* The picture's size, 0 where the table does not say it. -1 after fail(). */
+static int
+read_size(const struct table *table, size_t size[2])
+{
+	const struct meta *meta = &table->frame->head.meta;
+	struct numbers numbers;
+	bool right;
+
+	size[0] = size[1] = 0;
+	if (meta_numbers(meta, "image_size_px", &numbers) < 0)
+		return -1;
+	right = numbers.n == 2;
+	for (size_t k = 0; k < 2 && right; k++) {
+		right = numbers.v[k] >= 1 && numbers.v[k] <= 65535;
+		size[k] = right ? (size_t)numbers.v[k] : 0;
+	}
+	right |= numbers.n == 0;
+	numbers_free(&numbers);
+	return right ? 0 : fail(table->path, "key image_size_px: expected two sizes, found %s",
+	    meta_get(meta, "image_size_px"));
+}
+
+static int
+find_picture_size(const struct table *table, struct calib_device *device)
+{
+	size_t size[2];
+
+	if (read_size(table, size) < 0)
+		return -1;
+	if (size[0] && device->kind == CALIB_CAMERA && device->w &&
+	    (device->w != size[0] || device->h != size[1]))
+		return fail(table->path, "pose %zu is of a picture of %zux%zu, and %s has %zux%zu",
+		    table->pose + 1, size[0], size[1], device->name, device->w, device->h);
+	if (size[0] && !device->w) {
+		device->w = size[0];
+		device->h = size[1];
+	}
+	return device->w ? 0 : fail(table->path, "does not say the size of the picture (key "
+	    "image_size_px): give --sizes WxH");
+}
+
+/* The spacing is the command line's, else that of the tables, which must agree. */
+static int
+find_spacing(struct calib_board *board, const struct table *table, double spacing)
+{
+	bool same = fabs(spacing - board->spacing) <= 1e-6 * spacing;
+
+	if (!(spacing > 0) || (same && !strcmp(board->unit, "mm")))
+		return 0;
+	if (!strcmp(board->unit, "board")) {
+		board->spacing = spacing;
+		snprintf(board->unit, sizeof(board->unit), "mm");
+		return 0;
+	}
+	if (!board->named)
+		return fail(table->path, "pose %zu is of a board with a spacing of %g mm, and "
+		    "others of %g mm", table->pose + 1, spacing, board->spacing);
+	if (table->pose == 0)
+		warn(table->path, "is of a board with a spacing of %g mm: the %g mm of --board "
+		    "are taken", spacing, board->spacing);
+	return 0;
+}
+
+/* The board of the first table is taken where the command line names none; all are of one board. */
+static int
+find_board(struct calib_problem *problem, const struct table *table)
+{
+	struct calib_board *board = &problem->board;
+	struct board from = { .kind = board->kind };
+
+	if (board_read_keys(table->path, &table->frame->head.meta, &from) < 0)
+		return -1;
+	if (!from.w)
+		return board->w ? 0 : fail(table->path, "does not say what board it is of (key "
+		    "board_size): give --board WxH,MM");
+	if (!board->w && calib_board_set(board, &from) < 0)
+		return fail(table->path, "is of no board that is known: %s, %zux%zu, %g mm",
+		    board_kinds[from.kind], from.w, from.h, from.spacing_mm);
+	if (from.kind != board->kind)
+		return fail(table->path, "pose %zu is of a board of %s, not %s", table->pose + 1,
+		    board_kinds[from.kind], board_kinds[board->kind]);
+	if (from.w != board->w || from.h != board->h)
+		return fail(table->path, "pose %zu is of a board of %zux%zu corners, not %zux%zu",
+		    table->pose + 1, from.w, from.h, board->w, board->h);
+	return find_spacing(board, table, from.spacing_mm);
+}
+
+static int
+take_table(struct calib_problem *problem, size_t device, size_t through, struct table *table)
+{
+	size_t corners, n = 0;
+	struct calib_point *point;
+	bool *seen;
+	int status = 0;
+
+	if (find_channels(table) < 0 || find_picture_size(table, &problem->device[device]) < 0 ||
+	    find_board(problem, table) < 0)
+		return -1;
+	corners = problem->board.w * problem->board.h;
+	if (table->rows > corners || (table->i == NO_CHANNEL && table->rows != corners))
+		return fail(table->path, "pose %zu has %zu corners, and the board %zu (%zux%zu)%s",
+		    table->pose + 1, table->rows, corners, problem->board.w, problem->board.h,
+		    table->i == NO_CHANNEL ? "; which ones they are, channels i j say" : "");
+	if (table->sigma == NO_CHANNEL)
+		problem->device[device].sigma_unknown = true;
+	point = calloc(table->rows + 1, sizeof(*point));
+	seen = calloc(corners, sizeof(*seen));
+	if (!point || !seen)
+		status = fail_memory();
+	else
+		status = take_rows(problem, &problem->device[device], table, point, seen, &n);
+	if (status == 0 && n && n < CALIB_FEWEST_POINTS)
+		warn(table->path, "pose %zu has only %zu corners: left out", table->pose + 1, n);
+	else if (status == 0 && n)
+		status = calib_problem_add_view(problem, device, table->pose, through, point, n);
+	free(point);
+	free(seen);
+	return status;
+}
+
+static int
+read_file(struct calib_problem *problem, size_t device, size_t through, const char *path,
+    size_t *poses)
+{
+	struct source *source = source_open(path);
+	struct frame *frame;
+	int more;
+
+	if (!source)
+		return -1;
+	while ((more = source_next(source, &frame)) > 0) {
+		struct table table = { .path = path, .frame = frame, .pose = *poses };
+		int status = take_table(problem, device, through, &table);
+
+		frame_free(frame);
+		if (status < 0) {
+			more = -1;
+			break;
+		}
+		++*poses;
+	}
+	source_close(source);
+	return more;
+}
+
+/*
+ * Adds the views of a device from the tables in the files, one after another: of poses 0, 1, ..
+ * through: the camera whose corners they are. Sets the device's size where it is 0 and the tables
+ * have it. *poses: their number. -1 after fail().
+ */
+static int
+corners_read(struct calib_problem *problem, size_t device, size_t through, char *const *path,
+    size_t paths, size_t *poses)
+{
+	bool unknown = false;
+
+	*poses = 0;
+	for (size_t i = 0; i < paths; i++) {
+		size_t before = *poses;
+
+		if (read_file(problem, device, through, path[i], poses) < 0)
+			return -1;
+		if (paths > 1 && *poses > before + 1)
+			return fail_usage(path[i], "has the corners of %zu poses, and there are "
+			    "other files: name their cameras by --cameras", *poses - before);
+		/* With some tables' sigma unknown all count alike. */
+		unknown |= problem->device[device].sigma_unknown;
+	}
+	for (size_t v = 0; v < problem->views && unknown; v++)
+		for (size_t k = 0; k < problem->view[v].n && problem->view[v].device == device; k++)
+			problem->point[problem->view[v].first + k].sigma[0] =
+			    problem->point[problem->view[v].first + k].sigma[1] = 1;
+	return *poses ? 0 : fail(problem->device[device].name, "has no table of corners");
+}
+
+/*
+ * ---- the projector's image points of a board's corners (methods §16) ----
+ *
+ * Around each corner u and v are fitted by a quadratic in (x, y), each pixel weighted by its own
+ * sigma, so that black squares, whose fringes are weak, count little. A bilinear value at the
+ * corner has 18 times the error and an affine fit 7 times.
+ */
+
+const struct projector_points_options projector_points_usual = { 31, 0.6, 3 };
+
+/* Pixels to each side of corner i: half a window, and not past the nearest other corner. */
+static size_t
+reach(const double (*corner)[2], size_t n, size_t i, size_t window)
+{
+	double most = (double)(window / 2);
+
+	for (size_t k = 0; k < n; k++) {
+		double away = fmax(fabs(corner[k][0] - corner[i][0]),
+		    fabs(corner[k][1] - corner[i][1]));
+
+		if (k != i && away < most)
+			most = away;
+	}
+	return (size_t)most;
+}
+
+/* The median residual of the points that have one: what sigma is to be multiplied by. */
+static int
+find_scale(const struct projector_point *point, size_t n, size_t axis, double *scale)
+{
+	float *chi = malloc((n ? n : 1) * sizeof(*chi)), median;
+	size_t count = 0;
+
+	*scale = 1;
+	if (!chi)
+		return fail_memory();
+	for (size_t i = 0; i < n; i++)
+		if (point[i].fault == PROJECTOR_POINT_GOOD)
+			chi[count++] = (float)point[i].residual[axis];
+	if (count) {
+		numbers_ranks(chi, count, &(size_t){ count / 2 }, 1, &median);
+		*scale = (double)median > 0 ? (double)median : 1;
+	}
+	free(chi);
+	return 0;
+}
+
+/* Judges the fit by its residual, and lets sigma grow with it. */
+static void
+judge(struct projector_point *point, const double scale[2],
+    const struct projector_points_options *options)
+{
+	for (size_t axis = 0; axis < 2 && point->fault == PROJECTOR_POINT_GOOD; axis++) {
+		point->residual[axis] /= scale[axis];
+		point->sigma[axis] *= scale[axis];
+		if (!(point->residual[axis] <= options->most_residual))
+			point->fault = PROJECTOR_POINT_RESIDUAL;
+	}
+	if (point->fault != PROJECTOR_POINT_GOOD)
+		point->uv[0] = point->uv[1] = point->sigma[0] = point->sigma[1] = NAN;
+}
+
+int
+projector_points(const struct coordinate_map map[2], const double (*corner)[2], size_t n,
+    const struct projector_points_options *options, struct projector_point *out,
+    struct projector_ripple ripple[2])
+{
+	const struct fringecal_rows *rows = fringecal_rows();
+	double scale[2] = { 1, 1 };
+
+	for (size_t i = 0; i < n; i++) {
+		size_t half = reach(corner, n, i, options->window);
+
+		memset(&out[i], 0, sizeof(out[i]));
+		for (size_t axis = 0; axis < 2 && out[i].fault == PROJECTOR_POINT_GOOD; axis++)
+			out[i].fault = rows->projector_point_fit(&map[axis], corner[i], half,
+			    options, axis, &out[i]);
+		for (size_t axis = 0; ripple && axis < 2 && out[i].fault == PROJECTOR_POINT_GOOD;
+		    axis++)
+			rows->projector_ripple_add(&map[axis], corner[i], half, &ripple[axis]);
+	}
+	for (size_t axis = 0; axis < 2; axis++)
+		if (!map[axis].absolute && find_scale(out, n, axis, &scale[axis]) < 0)
+			return -1;
+	for (size_t i = 0; i < n; i++)
+		judge(&out[i], scale, options);
+	return 0;
+}
+
+double
+projector_ripple_rms(const struct projector_ripple *ripple, int *strongest)
+{
+	double sum = 0, most = 0;
+
+	*strongest = 0;
+	for (int k = 1; k < PROJECTOR_HARMONICS && ripple->weight > 0; k++) {
+		double re = ripple->re[k] / ripple->weight, im = ripple->im[k] / ripple->weight;
+		double square = 2 * (re * re + im * im);	/* half of (2 |c|)^2 */
+
+		sum += square;
+		if (square > most) {
+			most = square;
+			*strongest = k + 1;
+		}
+	}
+	return sqrt(sum);
+}
+
+/*
+ * ---- absolute phase as projector coordinates: frames of unwrap2f(1) ----
+ *
+ * With the conventions of phase2depth(1): coordinate = phase period/2 pi, 0 the centre of the
+ * projector's first column.
+ */
+
+static int
+find_noise(const struct frame_head *head, const char *path, struct noise_channels *noise)
+{
+	noise->sigma = head_channel(head, "sigma");
+	noise->amplitude = head_channel(head, "amplitude");
+	noise->modulation = head_channel(head, "modulation");
+	noise->texture = head_channel(head, "texture");
+	if (noise->sigma != NO_CHANNEL || noise->amplitude != NO_CHANNEL ||
+	    (noise->modulation != NO_CHANNEL && noise->texture != NO_CHANNEL))
+		return 0;
+	return fail(path, "has neither sigma nor modulation and texture, which tell black squares "
+	    "from white ones: keep those channels of phasewrap (best: phasewrap --sigma)");
+}
+
+static int
+check_keys(const struct frame_head *head, const char *path, char axis, double *period_px)
+{
+	const char *along = meta_get(&head->meta, "axis");
+
+	if (along && (along[0] != axis || along[1]))
+		return fail(path, "is a phase along %.40s (key axis), and one along %c is wanted",
+		    along, axis);
+	if (phase_anchor_is_relative(&head->meta))
+		return fail(path, "absphase is known up to whole turns only: a projector's "
+		    "coordinates need an absolute one (unwrap2f, or a marker)");
+	if (meta_number(&head->meta, "period_px", NAN, period_px) < 0) {
+		fail_prefix(path);
+		return -1;
+	}
+	if (isnan(*period_px))
+		return fail(path, "lacks the key period_px, projector pixels from a fringe to the "
+		    "next");
+	if (!(*period_px > 0 && isfinite(*period_px)))
+		return fail(path, "key period_px must be positive, not %g", *period_px);
+	return 0;
+}
+
+static void
+phase_map_free(struct coordinate_map *map)
+{
+	free(map->px);
+	free(map->sigma);
+	map->px = map->sigma = NULL;
+}
+
+/*
+ * The map of a frame with the channel absphase, its keys period_px and axis. path names it in
+ * messages; axis is 'x' or 'y', and the key, where there is one, must agree. The sigma of a pixel
+ * comes from the channel sigma, or else up to its scale from the fringes' amplitude: from
+ * modulation and texture, or from the channel amplitude. Free it with phase_map_free(). -1 after
+ * fail().
+ */
+static int
+phase_map_make(const struct frame *frame, const char *path, char axis, struct coordinate_map *map)
+{
+	const struct frame_head *head = &frame->head;
+	struct noise_channels noise;
+	size_t phase = head_channel(head, "absphase"), bytes;
+	char names[300];
+
+	*map = (struct coordinate_map){ .w = head->w, .h = head->h };
+	if (phase == NO_CHANNEL || head->type != SAMPLE_FLOAT)
+		return fail(path, "has no channel absphase of floats (unwrap2f makes it): %s",
+		    head_channels_hint(head, names));
+	if (check_keys(head, path, axis, &map->period_px) < 0 ||
+	    find_noise(head, path, &noise) < 0 ||
+	    size_multiply(head->w, head->h, &bytes) < 0 ||
+	    size_multiply(bytes, sizeof(float), &bytes) < 0)
+		return -1;
+	map->absolute = noise.sigma != NO_CHANNEL;
+	map->px = malloc(bytes);
+	map->sigma = malloc(bytes);
+	if (!map->px || !map->sigma) {
+		phase_map_free(map);
+		return fail_memory();
+	}
+	fringecal_rows()->phase_map_fill(frame, phase, &noise, map);
+	return 0;
+}
+
+/* ---- a projector's views: phases along x and y at the corners that a camera has of a pose ---- */
+
+/* Errors of the fringes themselves are reported from this rms on, and this share of the noise. */
+#define RIPPLE_PX 0.02
+#define RIPPLE_NOISE 0.3
+
+int
+phase_crop_find(const struct frame_head *head, const char *path, struct phase_crop *crop)
+{
+	struct numbers origin = { 0 }, bin = { 0 };
+	bool wrong;
+
+	if (meta_numbers(&head->meta, "origin_px", &origin) < 0 ||
+	    meta_numbers(&head->meta, "bin", &bin) < 0) {
+		numbers_free(&origin);
+		fail_prefix(path);
+		return -1;
+	}
+	wrong = (origin.n != 0 && origin.n != 2) || bin.n > 2;
+	for (size_t k = 0; k < 2 && !wrong; k++) {
+		crop->bin[k] = bin.n ? bin.v[bin.n == 2 ? k : 0] : 1;
+		crop->first[k] = (origin.n ? origin.v[k] : 0) + (crop->bin[k] - 1) / 2;
+		wrong = !(crop->bin[k] > 0) || !isfinite(crop->first[k] + crop->bin[k]);
+	}
+	crop->given = origin.n || bin.n;
+	numbers_free(&origin);
+	numbers_free(&bin);
+	return wrong ? fail(path, "keys origin_px and bin must be numbers of pixels") : 0;
+}
+
+static int
+find_crop(const struct frame *frame, const char *path, const struct calib_device *camera,
+    struct phase_crop *crop)
+{
+	if (phase_crop_find(&frame->head, path, crop) < 0)
+		return -1;
+	if (!crop->given && (frame->head.w != camera->w || frame->head.h != camera->h))
+		return fail(path, "has %zux%zu pixels and %s %zux%zu: a crop needs the key "
+		    "origin_px", frame->head.w, frame->head.h, camera->name, camera->w, camera->h);
+	return 0;
+}
+
+int
+phase_projector_size(const struct frame_head *head, const char *path,
+    struct calib_device *projector)
+{
+	struct numbers size;
+	bool there, same;
+
+	if (meta_numbers(&head->meta, "projector_px", &size) < 0) {
+		fail_prefix(path);
+		return -1;
+	}
+	there = size.n == 2 && size.v[0] >= 1 && size.v[1] >= 1 && size.v[0] < 65536 &&
+	    size.v[1] < 65536;
+	if (there && !projector->w) {
+		projector->w = (size_t)size.v[0];
+		projector->h = (size_t)size.v[1];
+	}
+	same = !there || ((size_t)size.v[0] == projector->w && (size_t)size.v[1] == projector->h);
+	numbers_free(&size);
+	return same ? 0 : fail(path, "is of patterns for a projector of %s px (key projector_px), "
+	    "not %zux%zu", meta_get(&head->meta, "projector_px"), projector->w, projector->h);
+}
+
+static const struct calib_view *
+find_view(const struct calib_problem *problem, size_t device, size_t pose)
+{
+	for (size_t v = 0; v < problem->views; v++)
+		if (problem->view[v].device == device && problem->view[v].pose == pose)
+			return &problem->view[v];
+	return NULL;
+}
+
+/* The sigma of a projector's coordinate: the fit's, and the corner's along the slope of the phase;
+ * of a corner whose sigma is not known the fit's alone. */
+static double
+whole_sigma(const struct projector_point *point, size_t axis, const struct calib_point *corner,
+    bool corner_known)
+{
+	double sum = point->sigma[axis] * point->sigma[axis];
+
+	for (size_t k = 0; k < 2 && corner_known; k++) {
+		double moved = point->gradient[axis][k] * corner->sigma[k];
+
+		sum += moved * moved;
+	}
+	return sqrt(sum);
+}
+
+static int
+check_inside(const struct calib_device *projector, const struct calib_point *point, size_t pose,
+    const char *path)
+{
+	if (point->u >= -0.5 && point->u <= (double)projector->w - 0.5 && point->v >= -0.5 &&
+	    point->v <= (double)projector->h - 0.5)
+		return 0;
+	return fail(path, "pose %zu: corner %d %d lies at %.1f %.1f of the projector, outside of "
+	    "its %zux%zu px: another --projector, another period_px, or wrong fringe orders",
+	    pose + 1, point->i, point->j, point->u, point->v, projector->w, projector->h);
+}
+
+/* The projector's points, their number in *n, from what was found at the corners. */
+static int
+collect(struct phase_views *views, const struct calib_problem *problem, size_t projector,
+    const struct calib_view *view, const struct projector_point *found, const char *path,
+    struct calib_point *out, size_t *n)
+{
+	*n = 0;
+	for (size_t k = 0; k < view->n; k++) {
+		const struct calib_point *corner = &problem->point[view->first + k];
+		struct calib_point *point = &out[*n];
+
+		views->corners++;
+		views->count[found[k].fault]++;
+		if (found[k].fault != PROJECTOR_POINT_GOOD)
+			continue;
+		*point = *corner;
+		point->u = found[k].uv[0];
+		point->v = found[k].uv[1];
+		for (size_t axis = 0; axis < 2; axis++)
+			point->sigma[axis] = whole_sigma(&found[k], axis, corner,
+			    !problem->device[view->device].sigma_unknown);
+		if (check_inside(&problem->device[projector], point, view->pose, path) < 0)
+			return -1;
+		++*n;
+	}
+	return 0;
+}
+
+static int
+add_points(struct phase_views *views, struct calib_problem *problem, size_t projector,
+    const struct calib_view *view, const struct coordinate_map map[2],
+    const struct phase_crop *crop, const char *path)
+{
+	double (*corner)[2] = calloc(view->n + 1, sizeof(*corner));
+	struct projector_point *found = calloc(view->n + 1, sizeof(*found));
+	struct calib_point *point = calloc(view->n + 1, sizeof(*point));
+	size_t n = 0, pose = view->pose, camera = view->device;
+	int status = corner && found && point ? 0 : fail_memory();
+
+	for (size_t k = 0; k < view->n && status == 0; k++) {
+		corner[k][0] = (problem->point[view->first + k].u - crop->first[0]) / crop->bin[0];
+		corner[k][1] = (problem->point[view->first + k].v - crop->first[1]) / crop->bin[1];
+	}
+	if (status == 0)
+		status = projector_points(map, (const double (*)[2])corner, view->n,
+		    &projector_points_usual, found, views->ripple);
+	for (size_t k = 0; k < view->n && status == 0; k++)
+		for (size_t axis = 0; axis < 2; axis++) {	/* per pixel of the full frame */
+			found[k].gradient[axis][0] /= crop->bin[0];
+			found[k].gradient[axis][1] /= crop->bin[1];
+		}
+	if (status == 0)
+		status = collect(views, problem, projector, view, found, path, point, &n);
+	if (status == 0 && n >= CALIB_FEWEST_POINTS)	/* which may move the list of views */
+		status = calib_problem_add_view(problem, projector, pose, camera, point, n);
+	free(corner);
+	free(found);
+	free(point);
+	return status;
+}
+
+static size_t
+lost_corners(const struct phase_views *views)
+{
+	return views->corners - views->count[PROJECTOR_POINT_GOOD];
+}
+
+int
+phase_views_add(struct phase_views *views, struct calib_problem *problem, size_t projector,
+    size_t camera, size_t pose, const struct frame *const phase[2], const char *const path[2])
+{
+	const struct calib_view *view = find_view(problem, camera, pose);
+	struct coordinate_map map[2] = { 0 };
+	struct phase_crop crop[2];
+	size_t before = lost_corners(views);
+	int status = 0;
+
+	if (!view)
+		return 0;
+	if (phase[0]->head.w != phase[1]->head.w || phase[0]->head.h != phase[1]->head.h)
+		return fail(path[1], "pose %zu has %zux%zu pixels, and %zux%zu along x", pose + 1,
+		    phase[1]->head.w, phase[1]->head.h, phase[0]->head.w, phase[0]->head.h);
+	for (size_t axis = 0; axis < 2 && status == 0; axis++) {
+		status = find_crop(phase[axis], path[axis], &problem->device[camera], &crop[axis]);
+		if (status == 0)
+			status = phase_projector_size(&phase[axis]->head, path[axis],
+			    &problem->device[projector]);
+		if (status == 0)
+			status = phase_map_make(phase[axis], path[axis], axis ? 'y' : 'x',
+			    &map[axis]);
+	}
+	if (status == 0)
+		status = add_points(views, problem, projector, view, map, &crop[0], path[0]);
+	phase_map_free(&map[0]);
+	phase_map_free(&map[1]);
+	if (lost_corners(views) - before > views->most_lost) {
+		views->most_lost = lost_corners(views) - before;
+		views->worst = pose;
+	}
+	return status;
+}
+
+/* The next frames of both streams: 1; 0 where both end; -1 after fail(). */
+static int
+next_frames(struct source *const source[2], const char *const path[2], size_t pose, size_t poses,
+    struct frame *phase[2])
+{
+	int more[2];
+
+	for (size_t axis = 0; axis < 2; axis++) {
+		phase[axis] = NULL;
+		more[axis] = source_next(source[axis], &phase[axis]);
+		if (more[axis] < 0)
+			return -1;
+		if (!more[axis] != (pose == poses))
+			return fail(path[axis], "has %s phases than there are poses, %zu",
+			    more[axis] ? "more" : "fewer", poses);
+	}
+	return more[0];
+}
+
+/* The same of all poses, from two streams with one frame for each of so many. -1 after fail(). */
+static int
+phase_views_read(struct phase_views *views, struct calib_problem *problem, size_t projector,
+    size_t camera, size_t poses, const char *const path[2])
+{
+	struct source *source[2] = { source_open(path[0]), NULL };
+	int status = -1;
+
+	if (source[0])
+		source[1] = source_open(path[1]);
+	for (size_t pose = 0; source[0] && source[1] && pose <= poses; pose++) {
+		struct frame *phase[2] = { NULL, NULL };
+
+		status = next_frames(source, path, pose, poses, phase);
+		if (status > 0)
+			status = phase_views_add(views, problem, projector, camera, pose,
+			    (const struct frame *const *)phase, path);
+		for (size_t axis = 0; axis < 2; axis++)
+			if (phase[axis])
+				frame_free(phase[axis]);
+		if (status < 0)
+			break;
+	}
+	for (size_t axis = 0; axis < 2; axis++)
+		if (source[axis])
+			source_close(source[axis]);
+	return status;
+}
+
+bool
+phase_views_residual(const struct phase_views *views, size_t axis, char text[200])
+{
+	const struct projector_ripple *r = &views->ripple[axis];
+	int harmonic;
+	double rms = projector_ripple_rms(r, &harmonic);
+	double noise = r->weight > 0 ? sqrt(fmax(0, r->square / r->weight - rms * rms)) : 0;
+
+	snprintf(text, 200, "errors that repeat %d times a fringe, %.2g px rms, beside noise of "
+	    "%.2g px", harmonic, rms, noise);
+	return rms > RIPPLE_PX && rms > RIPPLE_NOISE * noise;
+}
+
+/* Are there fringes that are no sinusoids? */
+static bool
+warn_ripple(const struct phase_views *views)
+{
+	bool warned = false;
+
+	for (size_t axis = 0; axis < 2; axis++) {
+		char text[200];
+
+		if (!phase_views_residual(views, axis, text))
+			continue;
+		warn(NULL, "fringes along %c are no sinusoids: %s: fringegamma measures the "
+		    "projector's response, and fringegen --lut takes it out (or project more "
+		    "steps)", axis ? 'y' : 'x', text);
+		warned = true;
+	}
+	return warned;
+}
+
+/* Warns of corners without a point, and of fringes that are not sinusoidal. pose_name: of each
+ * pose; NULL: they are counted from 1. -1 after fail(), where no point is left. */
+static int
+phase_views_finish(const struct phase_views *views, const char *const *pose_name)
+{
+	size_t lost = lost_corners(views);
+	bool rippled = warn_ripple(views);
+	char number[32];
+
+	if (!views->corners)
+		return fail(NULL, "no pose shows the board");
+	if (lost == views->corners)
+		return fail(NULL, "none of %zu corners has a projector point: %zu lie outside of "
+		    "the phases, %zu have too few valid pixels around them, of %zu the phase is "
+		    "not smooth%s", views->corners, views->count[PROJECTOR_POINT_OUTSIDE],
+		    views->count[PROJECTOR_POINT_INVALID], views->count[PROJECTOR_POINT_RESIDUAL],
+		    rippled ? " (the projector's response: fringegamma)" : "");
+	snprintf(number, sizeof(number), "%zu", views->worst + 1);
+	if (lost)
+		warn(NULL, "%zu of %zu corners have no projector point: %zu lie outside of the "
+		    "phases, %zu have too few valid pixels around them, of %zu the phase is not "
+		    "smooth; pose %s has the most of them, %zu", lost, views->corners,
+		    views->count[PROJECTOR_POINT_OUTSIDE], views->count[PROJECTOR_POINT_INVALID],
+		    views->count[PROJECTOR_POINT_RESIDUAL],
+		    pose_name ? pose_name[views->worst] : number, views->most_lost);
+	return 0;
+}
+
+/* ---- all that the command line names ---- */
 
 /* --cameras as the folders of the first pose have it; without folders it stays as it is. */
 static int
@@ -113,7 +920,7 @@ read_tables(struct points_input *input, const struct run *run, const struct para
 	return 0;
 }
 
-/* The manifest of the patterns says how large the projector is, too. */
+/* The manifest of the patterns has the projector's size, too. */
 static int
 read_patterns_size(const struct parameters *p, struct calib_problem *problem)
 {

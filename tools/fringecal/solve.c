@@ -2,22 +2,1116 @@
  * The joint solve: libdogleg's trust-region steps on sparse equations, for points by mrcal's
  * projection. mrcal_optimize() itself holds all intrinsics or none, knows one lens model for all
  * devices and one grid of corners, and does not say whether it converged.
+ *
+ * From top to bottom: residuals and their derivatives; normal equations and covariance; weights;
+ * the points' noise; centres of circles; the result and whether to trust it; the solve.
  */
-#include "solve.h"
+#include "fringecal.h"
 
 #include <dogleg.h>
+#include <float.h>
 #include <math.h>
+#include <mrcal/mrcal.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "centres.h"
-#include "noise.h"
-#include "start.h"
+#include "base/symmetric.h"
 
-#define ROUNDS 8		/* of rejection, at most */
-#define LEAST_PX 1e-3		/* no point nearer than that is rejected */
+/* ---- residuals: from the board to the first device, to the device, to its pixels ---- */
+
+static const mrcal_lensmodel_t models[] = { { .type = MRCAL_LENSMODEL_PINHOLE },
+	{ .type = MRCAL_LENSMODEL_OPENCV4 }, { .type = MRCAL_LENSMODEL_OPENCV5 },
+	{ .type = MRCAL_LENSMODEL_OPENCV8 } };
+
+static void
+assign_states(struct residuals *r)
+{
+	const struct calib_problem *problem = r->problem;
+
+	for (size_t d = 0; d < problem->devices; d++) {
+		size_t at = calib_parameter_intrinsics(problem, d);
+
+		for (size_t k = 0; k < calib_intrinsics_count(problem->device[d].model); k++) {
+			bool held = !isnan(problem->fixed[d][k]) ||
+			    (k == 1 && problem->device[d].square);
+
+			r->state[at + k] = held ? -1 : (long)r->states++;
+		}
+	}
+	for (size_t k = calib_parameter_pose(problem, 1); k < r->shared; k++)
+		r->state[k] = (long)r->states++;
+	r->shared_states = r->states;
+	for (size_t k = r->shared; k < r->parameters; k++)
+		r->state[k] = -1;
+	for (size_t v = 0; v < problem->views; v++)
+		r->state[r->shared + 6 * problem->view[v].pose] = 0;
+	for (size_t p = 0; p < problem->poses; p++)	/* a pose that nothing sees has none */
+		for (size_t k = 0; k < 6 && r->state[r->shared + 6 * p] >= 0; k++)
+			r->state[r->shared + 6 * p + k] = (long)r->states++;
+}
+
+/* Derivatives of a view's rows: intrinsics, pose of the device, bends, pose of the board. */
+static size_t
+row_elements(const struct residuals *r, const struct calib_view *view)
+{
+	const struct calib_problem *problem = r->problem;
+	size_t at = calib_parameter_intrinsics(problem, view->device), n = 6;
+
+	for (size_t k = 0; k < calib_intrinsics_count(problem->device[view->device].model); k++)
+		n += r->state[at + k] >= 0;
+	return n + (view->device ? 6 : 0) + (problem->warp ? 2 : 0);
+}
+
+int
+residuals_init(struct residuals *r, const struct calib_problem *problem)
+{
+	*r = (struct residuals){ .problem = problem };
+	r->shared = calib_parameters(problem);
+	r->parameters = r->shared + 6 * problem->poses;
+	for (size_t v = 0; v < problem->views; v++)
+		r->most = problem->view[v].n > r->most ? problem->view[v].n : r->most;
+	r->parameter = calloc(r->parameters, sizeof(*r->parameter));
+	r->state = calloc(r->parameters, sizeof(*r->state));
+	r->scale = calloc(r->parameters, sizeof(*r->scale));
+	r->weight = calloc(problem->points, 2 * sizeof(*r->weight));
+	r->memory = calloc(r->most, 5 * sizeof(double[3]) + sizeof(double[2]) +
+	    2 * CALIB_INTRINSICS * sizeof(double));
+	if (!r->parameter || !r->state || !r->scale || !r->weight || !r->memory) {
+		residuals_free(r);
+		return fail_memory();
+	}
+	assign_states(r);
+	for (size_t i = 0; i < r->parameters; i++)
+		r->scale[i] = 1;
+	for (size_t i = 0; i < problem->points; i++)
+		for (size_t c = 0; c < 2; c++)
+			r->weight[2 * i + c] =
+			    problem->equal_weights ? 1 : 1 / problem->point[i].sigma[c];
+	for (size_t v = 0; v < problem->views; v++)
+		r->elements += 2 * problem->view[v].n * row_elements(r, &problem->view[v]);
+	return 0;
+}
+
+void
+residuals_free(struct residuals *r)
+{
+	free(r->parameter);
+	free(r->state);
+	free(r->scale);
+	free(r->weight);
+	free(r->memory);
+	*r = (struct residuals){ 0 };
+}
+
+void
+residuals_set(struct residuals *r, const double *state)
+{
+	const struct calib_problem *problem = r->problem;
+
+	for (size_t i = 0; i < r->parameters; i++)
+		if (r->state[i] >= 0)
+			r->parameter[i] = state[r->state[i]] * r->scale[r->state[i]];
+	for (size_t d = 0; d < problem->devices; d++)
+		if (problem->device[d].square) {
+			size_t at = calib_parameter_intrinsics(problem, d);
+
+			r->parameter[at + 1] = r->parameter[at];
+		}
+}
+
+void
+residuals_get(const struct residuals *r, double *state)
+{
+	for (size_t i = 0; i < r->parameters; i++)
+		if (r->state[i] >= 0)
+			state[r->state[i]] = r->parameter[i] / r->scale[r->state[i]];
+}
+
+static void
+set_pose(const double *rt, struct posed *posed)
+{
+	mrcal_R_from_r(posed->R, posed->by, rt);
+	posed->t = rt + 3;
+}
+
+static void
+transform(const struct posed *posed, const double *X, double *out)
+{
+	const double *R = posed->R;
+
+	for (size_t i = 0; i < 3; i++)
+		out[i] = R[3 * i] * X[0] + R[3 * i + 1] * X[1] + R[3 * i + 2] * X[2] +
+		    posed->t[i];
+}
+
+static void
+project_view(const struct residuals *r, const struct calib_view *view, bool derivatives,
+    struct view_memory *m)
+{
+	static const double nothing[6];
+	const struct calib_problem *problem = r->problem;
+	const double *bend = problem->warp ? r->parameter + r->shared - 2 : nothing;
+
+	m->board = r->memory;
+	m->first = m->board + r->most;
+	m->device = m->first + r->most;
+	m->by_intrinsics = (double *)(m->device + r->most);
+	m->pixel = (double (*)[2])(m->by_intrinsics + 2 * CALIB_INTRINSICS * r->most);
+	m->by_point = (double (*)[2][3])(m->pixel + r->most);
+	set_pose(view->device ? r->parameter + calib_parameter_pose(problem, view->device) :
+	    nothing, &m->of_device);
+	set_pose(r->parameter + r->shared + 6 * view->pose, &m->of_board);
+	for (size_t k = 0; k < view->n; k++) {
+		const struct calib_point *point = &problem->point[view->first + k];
+
+		calib_board_point(&problem->board, bend, point->i, point->j, m->board[k]);
+		transform(&m->of_board, m->board[k], m->first[k]);
+		transform(&m->of_device, m->first[k], m->device[k]);
+	}
+	mrcal_project((mrcal_point2_t *)m->pixel, derivatives ? (mrcal_point3_t *)m->by_point :
+	    NULL, derivatives ? m->by_intrinsics : NULL, (mrcal_point3_t *)m->device, (int)view->n,
+	    &models[problem->device[view->device].model],
+	    r->parameter + calib_parameter_intrinsics(problem, view->device));
+}
+
+void
+residuals_evaluate(struct residuals *r, double *x, int *begin, int *state, double *value)
+{
+	const struct calib_problem *problem = r->problem;
+	size_t at = 0;
+
+	r->evaluations++;
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_view *view = &problem->view[v];
+		struct view_memory m;
+
+		project_view(r, view, begin, &m);
+		at = fringecal_rows()->residual_rows(r, view, &m, at, x, begin, state, value);
+	}
+	if (begin)
+		begin[2 * problem->points] = (int)at;
+}
+
+/* Of a rotation vector and a translation; NULL: no motion. */
+static void
+calib_pose_from(const double *rt, struct calib_pose *out)
+{
+	static const double nothing[6];
+	const double *from = rt ? rt : nothing;
+
+	mrcal_R_from_r(out->R, NULL, from);
+	memcpy(out->T, from + 3, sizeof(out->T));
+}
+
+void
+calib_project(const struct calib_problem *problem, const struct calib_solution *solution,
+    size_t device, const double X[3], double uv[2], double *by_point, double *by_intrinsics)
+{
+	const struct calib_pose *pose = &solution->device[device];
+	mrcal_point3_t point, gradient[2];
+	double by[2 * CALIB_INTRINSICS];
+	size_t n = calib_intrinsics_count(problem->device[device].model);
+
+	for (size_t i = 0; i < 3; i++)
+		point.xyz[i] = pose->R[3 * i] * X[0] + pose->R[3 * i + 1] * X[1] +
+		    pose->R[3 * i + 2] * X[2] + pose->T[i];
+	mrcal_project((mrcal_point2_t *)uv, gradient, by, &point, 1,
+	    &models[problem->device[device].model], solution->intrinsics[device]);
+	for (size_t c = 0; c < 2 && by_point; c++)
+		for (size_t k = 0; k < 3; k++) {
+			by_point[3 * c + k] = 0;
+			for (size_t i = 0; i < 3; i++)
+				by_point[3 * c + k] += gradient[c].xyz[i] * pose->R[3 * i + k];
+		}
+	if (by_intrinsics)
+		memcpy(by_intrinsics, by, 2 * n * sizeof(*by));
+}
+
+/* ---- normal equations, with the board's poses eliminated: one 6 x 6 block each ---- */
+
+/* How well a solve determines its parameters. */
+struct normal {
+	size_t n;		/* shared states of the residuals: without the board's poses */
+	double *matrix;		/* n x n, the poses eliminated */
+	double *diagonal;	/* its diagonal if the poses were known */
+	double square;		/* the sum of squares */
+	double decrease;	/* of it, that one more step of Newton promises */
+	double condition;	/* of the matrix over the diagonal; INFINITY: singular */
+	double *weakest;	/* the combination of states that is determined least */
+};
+
+struct rows {
+	double *x;
+	int *begin, *state;
+	double *value;
+};
+
+struct pose_block {		/* of one pose */
+	double D[36], g[6];	/* its own equations */
+	double *B;		/* n x 6, with the shared states */
+};
+
+static int
+rows_make(struct residuals *r, struct rows *rows)
+{
+	size_t n = 2 * r->problem->points;
+
+	rows->x = calloc(n + 1, sizeof(*rows->x));
+	rows->begin = calloc(n + 1, sizeof(*rows->begin));
+	rows->state = calloc(r->elements + 1, sizeof(*rows->state));
+	rows->value = calloc(r->elements + 1, sizeof(*rows->value));
+	if (!rows->x || !rows->begin || !rows->state || !rows->value)
+		return fail_memory();
+	residuals_evaluate(r, rows->x, rows->begin, rows->state, rows->value);
+	return 0;
+}
+
+static void
+rows_free(struct rows *rows)
+{
+	free(rows->x);
+	free(rows->begin);
+	free(rows->state);
+	free(rows->value);
+}
+
+/* Adds one row's part; its last six elements are the pose's. */
+static void
+add_row(struct normal *normal, struct pose_block *block, double *g, const int *state,
+    const double *value, size_t n, double x)
+{
+	const double *of_pose = value + n - 6;
+
+	for (size_t a = 0; a < n - 6; a++) {
+		size_t row = (size_t)state[a] * normal->n;
+
+		g[state[a]] += value[a] * x;
+		for (size_t b = 0; b <= a; b++)
+			normal->matrix[row + (size_t)state[b]] += value[a] * value[b];
+		for (size_t k = 0; k < 6; k++)
+			block->B[6 * (size_t)state[a] + k] += value[a] * of_pose[k];
+	}
+	for (size_t k = 0; k < 6; k++) {
+		block->g[k] += of_pose[k] * x;
+		for (size_t l = 0; l < 6; l++)
+			block->D[6 * k + l] += of_pose[k] * of_pose[l];
+	}
+}
+
+/* Takes the pose out. A pose that its points do not determine tells nothing. */
+static void
+eliminate(struct normal *normal, struct pose_block *block, double *g)
+{
+	size_t n = normal->n;
+	double reduced[6];
+
+	if (!symmetric_factor(6, block->D, 0))
+		return;
+	memcpy(reduced, block->g, sizeof(reduced));
+	symmetric_solve(6, block->D, reduced, 1);
+	for (size_t k = 0; k < 6; k++)
+		normal->decrease += block->g[k] * reduced[k];
+	for (size_t i = 0; i < n; i++) {
+		double row[6];
+		bool any = false;
+
+		memcpy(row, block->B + 6 * i, sizeof(row));
+		for (size_t k = 0; k < 6; k++) {
+			any |= row[k] != 0;
+			g[i] -= row[k] * reduced[k];
+		}
+		if (!any)
+			continue;
+		symmetric_solve(6, block->D, row, 1);
+		for (size_t j = 0; j <= i; j++)
+			for (size_t k = 0; k < 6; k++)
+				normal->matrix[i * n + j] -= row[k] * block->B[6 * j + k];
+	}
+}
+
+static void
+accumulate(const struct residuals *r, const struct rows *rows, struct normal *normal,
+    struct pose_block *block, double *g)
+{
+	const struct calib_problem *problem = r->problem;
+
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_view *view = &problem->view[v];
+
+		for (size_t i = 2 * view->first; i < 2 * (view->first + view->n); i++) {
+			size_t at = (size_t)rows->begin[i];
+
+			normal->square += rows->x[i] * rows->x[i];
+			add_row(normal, &block[view->pose], g, rows->state + at, rows->value + at,
+			    (size_t)rows->begin[i + 1] - at, rows->x[i]);
+		}
+	}
+	for (size_t i = 0; i < normal->n; i++)
+		normal->diagonal[i] = normal->matrix[i * normal->n + i];
+	for (size_t p = 0; p < problem->poses; p++)
+		eliminate(normal, &block[p], g);
+	for (size_t i = 0; i < normal->n; i++)
+		for (size_t j = 0; j < i; j++)
+			normal->matrix[j * normal->n + i] = normal->matrix[i * normal->n + j];
+}
+
+/* work: 2 n x n */
+static void
+find_condition(struct normal *normal, double *work, double *value)
+{
+	size_t n = normal->n;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			work[i * n + j] = normal->matrix[i * n + j] /
+			    sqrt(normal->diagonal[i] * normal->diagonal[j]);
+	normal->condition = 1;
+	if (n == 0)
+		return;
+	symmetric_eigen(n, work, value, work + n * n);
+	normal->condition = value[n - 1] > 0 ? value[0] / value[n - 1] : INFINITY;
+	memcpy(normal->weakest, work + n * n + n * (n - 1), n * sizeof(*normal->weakest));
+}
+
+static void
+find_decrease(struct normal *normal, double *work, double *g)
+{
+	size_t n = normal->n;
+
+	memcpy(work, normal->matrix, n * n * sizeof(*work));
+	memcpy(work + n * n, g, n * sizeof(*g));
+	if (!symmetric_factor(n, work, 0))
+		return;
+	symmetric_solve(n, work, work + n * n, 1);
+	for (size_t i = 0; i < n; i++)
+		normal->decrease += g[i] * work[n * n + i];
+}
+
+static void
+normal_free(struct normal *normal)
+{
+	free(normal->matrix);
+	free(normal->diagonal);
+	free(normal->weakest);
+	*normal = (struct normal){ 0 };
+}
+
+/* At the residuals' parameters. -1 after fail(). */
+static int
+normal_make(struct residuals *r, struct normal *normal)
+{
+	size_t n = r->shared_states, poses = r->problem->poses;
+	struct pose_block *block = calloc(poses + 1, sizeof(*block));
+	double *B = calloc(poses * n + 1, 6 * sizeof(*B));
+	double *g = calloc(n + 1, sizeof(*g)), *work = calloc(2 * n * n + 1, sizeof(*work));
+	struct rows rows = { 0 };
+	int status;
+
+	*normal = (struct normal){ .n = n };
+	normal->matrix = calloc(n * n + 1, sizeof(*normal->matrix));
+	normal->diagonal = calloc(n + 1, sizeof(*normal->diagonal));
+	normal->weakest = calloc(n + 1, sizeof(*normal->weakest));
+	if (!block || !B || !g || !work || !normal->matrix || !normal->diagonal ||
+	    !normal->weakest)
+		status = fail_memory();
+	else
+		status = rows_make(r, &rows);
+	if (status == 0) {
+		for (size_t p = 0; p < poses; p++)
+			block[p].B = B + 6 * n * p;
+		accumulate(r, &rows, normal, block, g);
+		find_decrease(normal, work, g);
+		find_condition(normal, work, g);
+	} else {
+		normal_free(normal);
+	}
+	rows_free(&rows);
+	free(block);
+	free(B);
+	free(g);
+	free(work);
+	return status;
+}
+
+/* The covariance of the problem's parameters, for residuals of variance 1; false where the normal
+ * equations are singular. The matrix is overwritten. */
+static bool
+normal_covariance(const struct residuals *r, struct normal *normal, double *covariance)
+{
+	const struct calib_problem *problem = r->problem;
+	size_t n = normal->n, shared = r->shared;
+
+	if (!symmetric_invert(n, normal->matrix))
+		return false;
+	for (size_t i = 0; i < shared; i++)
+		for (size_t j = 0; j < shared; j++) {
+			long a = r->state[i], b = r->state[j];
+
+			covariance[i * shared + j] = a < 0 || b < 0 ? 0 :
+			    normal->matrix[(size_t)a * n + (size_t)b] * r->scale[a] * r->scale[b];
+		}
+	for (size_t d = 0; d < problem->devices; d++) {
+		size_t fx = calib_parameter_intrinsics(problem, d), fy = fx + 1;
+
+		if (!problem->device[d].square)
+			continue;
+		for (size_t i = 0; i < shared; i++)
+			covariance[fy * shared + i] = covariance[fx * shared + i];
+		for (size_t i = 0; i < shared; i++)
+			covariance[i * shared + fy] = covariance[i * shared + fx];
+	}
+	return true;
+}
+
+/* ---- the state of a solve, and the weights of its points by their residuals ---- */
+
+struct solve {
+	struct calib_problem *problem;
+	struct residuals residuals;
+	double *x, *state, *base, *scratch;	/* base: weights without loss and rejection */
+	double *scale;			/* of each device: robust sd of a weighted residual */
+	double *excess, *device_excess;	/* of each view and device, px: noise_find_excess() */
+	bool *rejected;
+	size_t *holding;		/* points of each pose that are not rejected */
+};
+
+#define CAUCHY 2.385		/* scales at which a point counts half */
+#define FEWEST_HOLDING 6	/* points that a pose of the board needs */
+#define HOLDING_WEIGHT 1e-5	/* of rejected points that alone hold a pose of the board */
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Residuals of all points in x, in units of the base weights, and the scale of each device. */
+static void
+solve_measure(struct solve *solve)
+{
+	const struct calib_problem *problem = solve->problem;
+
+	memcpy(solve->residuals.weight, solve->base, 2 * problem->points * sizeof(double));
+	residuals_evaluate(&solve->residuals, solve->x, NULL, NULL, NULL);
+	for (size_t d = 0; d < problem->devices; d++) {
+		size_t n = 0;
+
+		for (size_t v = 0; v < problem->views; v++) {
+			const struct calib_view *view = &problem->view[v];
+
+			for (size_t i = 2 * view->first; i < 2 * (view->first + view->n) &&
+			    view->device == d; i++)
+				solve->scratch[n++] = fabs(solve->x[i]);
+		}
+		qsort(solve->scratch, n, sizeof(*solve->scratch), compare);
+		solve->scale[d] = n ? 1.4826 * solve->scratch[n / 2] : 1;
+	}
+}
+
+/* Sets the weights of all points: by Cauchy's loss of x, or 0 for what is rejected. */
+static void
+solve_weigh(struct solve *solve, bool cauchy)
+{
+	const struct calib_problem *problem = solve->problem;
+	double *weight = solve->residuals.weight;
+
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_view *view = &problem->view[v];
+		double scale = CAUCHY * fmax(solve->scale[view->device], DBL_MIN);
+
+		for (size_t i = view->first; i < view->first + view->n; i++) {
+			double far = hypot(solve->x[2 * i], solve->x[2 * i + 1]) / scale;
+			double factor = cauchy ? 1 / sqrt(1 + far * far) :
+			    !solve->rejected[i] ? 1 :
+			    solve->holding[view->pose] < FEWEST_HOLDING ? HOLDING_WEIGHT : 0;
+
+			weight[2 * i] = solve->base[2 * i] * factor;
+			weight[2 * i + 1] = solve->base[2 * i + 1] * factor;
+		}
+	}
+}
+
+/* ---- noise: what residuals tell of the standard deviations of points ---- */
+
+#define MORE_THAN_CHANCE 3	/* standard deviations */
+#define BISECTIONS 40
+#define SAME_EXCESS 0.01	/* smaller relative changes of the excess are none */
+
+/* Where the points of one of several devices have no sigma it is what the residuals say; returns
+ * whether weights changed. */
+static bool
+noise_find_sigma(struct solve *solve)
+{
+	const struct calib_problem *problem = solve->problem;
+	bool changed = false;
+
+	if (problem->equal_weights || problem->devices == 1)
+		return false;
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_view *view = &problem->view[v];
+
+		if (problem->device[view->device].sigma_unknown && solve->scale[view->device] > 0)
+			for (size_t i = 2 * view->first; i < 2 * (view->first + view->n); i++) {
+				solve->base[i] /= solve->scale[view->device];
+				solve->x[i] /= solve->scale[view->device];
+			}
+	}
+	for (size_t d = 0; d < problem->devices; d++)
+		if (problem->device[d].sigma_unknown && solve->scale[d] > 0) {
+			solve->scale[d] = 1;
+			changed = true;
+		}
+	return changed;
+}
+
+/* Standard deviations beyond which a mean square of n residuals is no chance. */
+static double
+most_square(double n)
+{
+	return n + MORE_THAN_CHANCE * sqrt(2 * n);
+}
+
+static double
+variance_of(const struct solve *solve, size_t i, double e)
+{
+	double sigma = solve->problem->point[i / 2].sigma[i % 2];
+
+	return sigma * sigma + e * e;
+}
+
+/* Residual in px. */
+static double
+residual_of(const struct solve *solve, size_t i)
+{
+	return solve->x[i] / solve->base[i];
+}
+
+/* A residual (2 i: u, 2 i + 1: v of point i) in standard deviations of its device's points: what a
+ * wrong point is known by. */
+static double
+noise_residual(const struct solve *solve, size_t device, size_t i)
+{
+	const struct calib_problem *problem = solve->problem;
+
+	if (problem->equal_weights || problem->device[device].sigma_unknown)
+		return fabs(solve->x[i]);
+	return fabs(residual_of(solve, i)) /
+	    sqrt(variance_of(solve, i, solve->device_excess[device]));
+}
+
+/* How many of a device's residuals, of *n, are more than 0.6745 standard deviations with an excess
+ * of e px. */
+static size_t
+count_large(const struct solve *solve, size_t device, double e, size_t *n)
+{
+	const struct calib_problem *problem = solve->problem;
+	size_t large = 0;
+
+	*n = 0;
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_view *view = &problem->view[v];
+
+		if (view->device != device)
+			continue;
+		for (size_t i = 2 * view->first; i < 2 * (view->first + view->n); i++)
+			large += fabs(residual_of(solve, i)) > 0.6745 *
+			    sqrt(variance_of(solve, i, e));
+		*n += 2 * view->n;
+	}
+	return large;
+}
+
+/* The excess that has half of a device's residuals beyond 0.6745 standard deviations, wrong ones
+ * too; 0 where sigma alone might. */
+static double
+find_device_excess(const struct solve *solve, size_t device)
+{
+	double low = 0, high = 1e-3;
+	size_t n, large = count_large(solve, device, 0, &n);
+
+	if ((double)large - (double)n / 2 <= MORE_THAN_CHANCE * sqrt((double)n / 4))
+		return 0;
+	while (high < 1e6 && 2 * count_large(solve, device, high, &n) > n)
+		high *= 2;
+	for (int k = 0; k < BISECTIONS; k++) {
+		double e = (low + high) / 2;
+
+		*(2 * count_large(solve, device, e, &n) > n ? &low : &high) = e;
+	}
+	return high;
+}
+
+/* Sum of squares of a view's residuals over the variances that an excess of e makes; of those that
+ * lie within `most` standard deviations of the device's, *n. */
+static double
+sum_squares(const struct solve *solve, const struct calib_view *view, double most, double e,
+    size_t *n)
+{
+	double sum = 0, scale = solve->scale[view->device];
+	double excess = solve->device_excess[view->device];
+
+	*n = 0;
+	for (size_t i = 2 * view->first; i < 2 * (view->first + view->n); i++) {
+		double px = residual_of(solve, i);
+
+		if (fabs(px) > most * scale * sqrt(variance_of(solve, i, excess)))
+			continue;
+		sum += px * px / variance_of(solve, i, e);
+		++*n;
+	}
+	return sum;
+}
+
+/* A view's own excess, by which the mean square is 1 (Paule and Mandel 1982), where it is not that
+ * with the device's. */
+static double
+find_view_excess(const struct solve *solve, const struct calib_view *view, double most)
+{
+	double e = solve->device_excess[view->device], low = 0, high = 1e-3;
+	size_t n;
+	double sum = sum_squares(solve, view, most, e, &n);
+
+	if (sum <= most_square((double)n) && sum >= 2 * (double)n - most_square((double)n))
+		return e;
+	if (sum_squares(solve, view, most, 0, &n) <= (double)n)
+		return 0;
+	while (high < 1e6 && sum_squares(solve, view, most, high, &n) > (double)n)
+		high *= 2;
+	for (int k = 0; k < BISECTIONS; k++) {
+		e = (low + high) / 2;
+		*(sum_squares(solve, view, most, e, &n) > (double)n ? &low : &high) = e;
+	}
+	return high;
+}
+
+/* Did it change? */
+static bool
+set_excess(struct solve *solve, size_t v, double e)
+{
+	const struct calib_view *view = &solve->problem->view[v];
+
+	if (fabs(e - solve->excess[v]) <= SAME_EXCESS * fmax(e, solve->excess[v]))
+		return false;
+	solve->excess[v] = e;
+	for (size_t i = 2 * view->first; i < 2 * (view->first + view->n); i++)
+		solve->base[i] = 1 / sqrt(variance_of(solve, i, e));
+	return true;
+}
+
+/*
+ * Errors that sigma does not know (the print of the board, its shape, a blurred picture, a lens
+ * that the model does not have) come on top of it: an excess in px is added to it in quadrature.
+ * That of a device makes the median of all its residuals what it should be. A view whose residuals
+ * within `most` standard deviations of the device's (INFINITY: all) have a mean square that differs
+ * from theirs gets its own. Wants what solve_measure() left; returns whether weights changed, and
+ * residuals and scales are those of the new weights then.
+ */
+static bool
+noise_find_excess(struct solve *solve, double most)
+{
+	const struct calib_problem *problem = solve->problem;
+	bool changed = false;
+
+	if (problem->equal_weights)
+		return false;
+	for (size_t d = 0; d < problem->devices; d++) {
+		solve->device_excess[d] = problem->device[d].sigma_unknown ? 0 :
+		    find_device_excess(solve, d);
+		if (solve->device_excess[d] > 0)
+			solve->scale[d] = 1;
+	}
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_view *view = &problem->view[v];
+
+		solve->scratch[v] = problem->device[view->device].sigma_unknown ? 0 :
+		    find_view_excess(solve, view, most);
+	}
+	for (size_t v = 0; v < problem->views; v++)
+		changed |= set_excess(solve, v, solve->scratch[v]);
+	if (changed)
+		solve_measure(solve);
+	/* the residuals' own standard deviation, of which the excess is made */
+	for (size_t d = 0; d < problem->devices; d++)
+		if (solve->device_excess[d] > 0)
+			solve->scale[d] = 1;
+	return changed;
+}
+
+/*
+ * ---- centres of circles ----
+ *
+ * The ellipse that a circle is seen as has another centre than the circle's image: perspective
+ * shortens its far half, and the lens bends both. Where the board's plane goes to pixels by
+ * p(X + r e) = p(X) + J r e + q(e), e on the unit circle, the ellipse that is fitted to the edge
+ * has its centre at 2 mean(e (e . (J r)^-1 (p(X + r e) - p(X)) - 1)), in radii on the board. Of a
+ * pinhole this is the centre of the conic to the third order in r over the distance.
+ */
+
+#define EDGE_POINTS 24		/* of a circle */
+#define DERIVATIVE_STEP 0.01	/* of the radius */
+
+struct circle {
+	const struct calib_problem *problem;
+	const struct calib_solution *solution;
+	const struct calib_pose *board;
+	double X[3];		/* its centre on the board */
+	double radius;
+};
+
+/* The pixel of a device where the point is seen that lies by so many radii from the centre. */
+static void
+project_circle(const struct circle *c, size_t device, double ex, double ey, double uv[2])
+{
+	const double *R = c->board->R, *T = c->board->T;
+	double X[3] = { c->X[0] + c->radius * ex, c->X[1] + c->radius * ey, c->X[2] }, first[3];
+
+	for (size_t k = 0; k < 3; k++)
+		first[k] = R[3 * k] * X[0] + R[3 * k + 1] * X[1] + R[3 * k + 2] * X[2] + T[k];
+	calib_project(c->problem, c->solution, device, first, uv, NULL, NULL);
+}
+
+/* Its derivatives at the centre, row-major. */
+static void
+derive_circle(const struct circle *c, size_t device, double J[4])
+{
+	double low[2], high[2];
+
+	for (size_t k = 0; k < 2; k++) {
+		project_circle(c, device, k ? 0 : -DERIVATIVE_STEP, k ? -DERIVATIVE_STEP : 0, low);
+		project_circle(c, device, k ? 0 : DERIVATIVE_STEP, k ? DERIVATIVE_STEP : 0, high);
+		J[k] = (high[0] - low[0]) / (2 * DERIVATIVE_STEP);
+		J[2 + k] = (high[1] - low[1]) / (2 * DERIVATIVE_STEP);
+	}
+}
+
+/* The point of the board, in radii from the circle's centre, that is seen at its ellipse's. */
+static void
+find_shift(const struct circle *c, size_t device, double shift[2])
+{
+	double J[4], middle[2], determinant;
+
+	derive_circle(c, device, J);
+	project_circle(c, device, 0, 0, middle);
+	determinant = J[0] * J[3] - J[1] * J[2];
+	shift[0] = shift[1] = 0;
+	for (size_t k = 0; k < EDGE_POINTS; k++) {
+		double angle = 2 * M_PI * (double)k / EDGE_POINTS;
+		double e[2] = { cos(angle), sin(angle) };
+		double uv[2], du, dv, beyond;
+
+		project_circle(c, device, e[0], e[1], uv);
+		du = uv[0] - middle[0];
+		dv = uv[1] - middle[1];
+		beyond = (e[0] * (J[3] * du - J[1] * dv) + e[1] * (J[0] * dv - J[2] * du)) /
+		    determinant - 1;
+		shift[0] += 2.0 / EDGE_POINTS * beyond * e[0];
+		shift[1] += 2.0 / EDGE_POINTS * beyond * e[1];
+	}
+}
+
+/*
+ * Takes perspective and lens out of all points, which are the centres of ellipses, by a solution
+ * that is nearly right: point->shift is what it takes off. The board has a diameter.
+ */
+static void
+centres_correct(struct calib_problem *problem, const struct calib_solution *solution)
+{
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_view *view = &problem->view[v];
+		struct circle c = { problem, solution, &solution->board[view->pose], { 0 },
+			problem->board.diameter / 2 };
+
+		for (size_t k = view->first; k < view->first + view->n; k++) {
+			struct calib_point *point = &problem->point[k];
+			double J[4], shift[2], to[2];
+
+			calib_board_point(&problem->board, solution->bend, point->i, point->j, c.X);
+			find_shift(&c, view->through, shift);
+			derive_circle(&c, view->device, J);
+			to[0] = J[0] * shift[0] + J[1] * shift[1];
+			to[1] = J[2] * shift[0] + J[3] * shift[1];
+			if (!isfinite(to[0]) || !isfinite(to[1]))
+				continue;
+			point->u += point->shift[0] - to[0];
+			point->v += point->shift[1] - to[1];
+			point->shift[0] = to[0];
+			point->shift[1] = to[1];
+		}
+	}
+}
+
+/* ---- the result: parameters, residuals, covariance, and whether to trust them ---- */
+
+#define SOLVE_STEPS 100		/* of the last descent, at most */
+
+#define MOST_CONDITION 1e10	/* beyond it something is not determined */
+#define MOST_FOCAL_SD 0.05	/* of a focal length, as a share of it */
+#define SUSPECT_PX 2
+
+static int
+allocate(const struct calib_problem *problem, struct calib_solution *s)
+{
+	size_t n = calib_parameters(problem);
+
+	s->devices = problem->devices;
+	s->poses = problem->poses;
+	s->parameters = n;
+	s->intrinsics = calloc(s->devices, sizeof(*s->intrinsics));
+	s->device = calloc(s->devices, sizeof(*s->device));
+	s->rotation = calloc(s->devices, sizeof(*s->rotation));
+	s->board = calloc(s->poses, sizeof(*s->board));
+	s->residual = calloc(problem->points, sizeof(*s->residual));
+	s->view_rms = calloc(problem->views, sizeof(*s->view_rms));
+	s->view_excess = calloc(problem->views + 1, sizeof(*s->view_excess));
+	s->view_used = calloc(problem->views, sizeof(*s->view_used));
+	s->device_rms = calloc(s->devices, sizeof(*s->device_rms));
+	s->device_scale = calloc(s->devices, sizeof(*s->device_scale));
+	s->device_excess = calloc(s->devices, sizeof(*s->device_excess));
+	s->device_used = calloc(s->devices, sizeof(*s->device_used));
+	s->covariance = calloc(n, n * sizeof(*s->covariance));
+	return s->intrinsics && s->device && s->rotation && s->board && s->residual &&
+	    s->view_rms && s->view_excess && s->view_used && s->device_rms && s->device_scale &&
+	    s->device_excess && s->device_used && s->covariance ? 0 : fail_memory();
+}
+
+/* Square of a residual over its sigma, without the excess. */
+static double
+over_sigma(const struct solve *solve, size_t view, size_t i, size_t c)
+{
+	double x = solve->x[2 * i + c];
+
+	if (solve->excess[view] > 0)
+		x /= solve->base[2 * i + c] * solve->problem->point[i].sigma[c];
+	return x * x;
+}
+
+static void
+get_residuals(struct solve *solve, struct calib_solution *s)
+{
+	const struct calib_problem *problem = solve->problem;
+	double all = 0;
+	size_t used = 0;
+
+	solve_measure(solve);
+	for (size_t v = 0; v < problem->views; v++) {
+		const struct calib_view *view = &problem->view[v];
+		double sum = 0, of_all = 0;
+
+		for (size_t i = view->first; i < view->first + view->n; i++) {
+			struct calib_residual *residual = &s->residual[i];
+
+			residual->u = -solve->x[2 * i] / solve->base[2 * i];
+			residual->v = -solve->x[2 * i + 1] / solve->base[2 * i + 1];
+			residual->rejected = solve->rejected[i];
+			of_all += residual->u * residual->u + residual->v * residual->v;
+			if (residual->rejected)
+				continue;
+			sum += residual->u * residual->u + residual->v * residual->v;
+			s->device_scale[view->device] += over_sigma(solve, v, i, 0) +
+			    over_sigma(solve, v, i, 1);
+			s->view_used[v]++;
+		}
+		s->view_rms[v] = s->view_used[v] ? sqrt(sum / (double)s->view_used[v]) :
+		    sqrt(of_all / (double)view->n);
+		s->device_rms[view->device] += sum;
+		s->device_used[view->device] += s->view_used[v];
+		all += sum;
+		used += s->view_used[v];
+	}
+	memcpy(s->device_excess, solve->device_excess, s->devices * sizeof(*s->device_excess));
+	memcpy(s->view_excess, solve->excess, problem->views * sizeof(*s->view_excess));
+	for (size_t d = 0; d < s->devices; d++) {
+		double n = (double)s->device_used[d];
+
+		s->device_rms[d] = sqrt(s->device_rms[d] / n);
+		s->device_scale[d] = sqrt(s->device_scale[d] / (2 * n));
+	}
+	s->rms = sqrt(all / (double)used);
+	solve_weigh(solve, false);
+}
+
+static void
+get_parameters(const struct solve *solve, struct calib_solution *s)
+{
+	const struct calib_problem *problem = solve->problem;
+	const double *parameter = solve->residuals.parameter;
+
+	for (size_t d = 0; d < s->devices; d++) {
+		calib_pose_from(d ? parameter + calib_parameter_pose(problem, d) : NULL,
+		    &s->device[d]);
+		if (d)
+			memcpy(s->rotation[d], parameter + calib_parameter_pose(problem, d),
+			    sizeof(s->rotation[d]));
+		memcpy(s->intrinsics[d], parameter + calib_parameter_intrinsics(problem, d),
+		    calib_intrinsics_count(problem->device[d].model) * sizeof(double));
+	}
+	for (size_t p = 0; p < s->poses; p++)
+		calib_pose_from(parameter + solve->residuals.shared + 6 * p, &s->board[p]);
+	if (problem->warp)
+		memcpy(s->bend, parameter + solve->residuals.shared - 2, sizeof(s->bend));
+}
+
+/* The names of what the weakest combination is made of. */
+static void
+name_weakest(const struct residuals *r, const struct normal *normal, char *text, size_t size)
+{
+	double most = 0;
+	size_t n = 0;
+
+	for (size_t k = 0; k < normal->n; k++)
+		most = fmax(most, fabs(normal->weakest[k]));
+	for (size_t i = 0; i < r->shared && n < size; i++) {
+		char name[64];
+
+		if (r->state[i] < 0 || !(fabs(normal->weakest[r->state[i]]) >= 0.3 * most))
+			continue;
+		calib_parameter_name(r->problem, i, name, sizeof(name));
+		n += (size_t)snprintf(text + n, size - n, "%s%s", n ? ", " : "", name);
+	}
+}
+
+/* Is the weakest combination one of lens coefficients alone? They may trade what no point shows. */
+static bool
+is_lens(const struct calib_problem *problem, const struct residuals *r,
+    const struct normal *normal)
+{
+	double most = 0, other = 0;
+
+	for (size_t d = 0; d < problem->devices; d++) {
+		size_t at = calib_parameter_intrinsics(problem, d);
+
+		for (size_t k = 4; k < calib_intrinsics_count(problem->device[d].model); k++)
+			if (r->state[at + k] >= 0)
+				most = fmax(most, fabs(normal->weakest[r->state[at + k]]));
+		for (size_t k = 0; k < 4; k++)
+			if (r->state[at + k] >= 0)
+				other = fmax(other, fabs(normal->weakest[r->state[at + k]]));
+	}
+	for (size_t i = calib_parameter_pose(problem, 1); i < r->shared; i++)
+		other = fmax(other, fabs(normal->weakest[r->state[i]]));
+	return other < 0.1 * most;
+}
+
+/* Where no pose is tilted, noise gives some focal length, and a distance with it. */
+static int
+check_focal(const struct calib_problem *problem, const struct calib_solution *s)
+{
+	for (size_t d = 0; d < s->devices; d++) {
+		size_t at = calib_parameter_intrinsics(problem, d);
+		double sd = sqrt(s->covariance[at * s->parameters + at]), f = s->intrinsics[d][0];
+
+		if (sd > MOST_FOCAL_SD * f)
+			return fail(problem->device[d].name, "the focal length, %.0f px, is not "
+			    "determined: its standard deviation is %.0f px; tilt the board by "
+			    "20 to 40 degrees, another way in each pose", f, sd);
+	}
+	return 0;
+}
+
+/* Two devices that see all from one place have the same points. */
+static int
+check_places(const struct calib_problem *problem, const struct calib_solution *s)
+{
+	for (size_t d = 1; d < s->devices; d++) {
+		const double *r = s->rotation[d], *T = s->device[d].T;
+
+		if (fabs(r[0]) + fabs(r[1]) + fabs(r[2]) < 1e-6 &&
+		    fabs(T[0]) + fabs(T[1]) + fabs(T[2]) < 1e-4 * problem->board.spacing)
+			return fail(problem->device[d].name, "stands where %s does, turned alike: "
+			    "are these the same corners twice?", problem->device[0].name);
+	}
+	return 0;
+}
+
+static int
+get_covariance(struct solve *solve, struct calib_solution *s)
+{
+	struct residuals *r = &solve->residuals;
+	struct normal normal;
+	char names[200] = "";
+	const struct calib_problem *problem = solve->problem;
+	double least, freedom = -(double)r->states;
+	int status = 0;
+	bool weak, lens;
+
+	for (size_t d = 0; d < s->devices; d++)
+		freedom += 2 * (double)s->device_used[d];
+	for (size_t p = 0; p < s->poses; p++)	/* those that are rejected are not solved for */
+		freedom += solve->holding[p] || problem->reject <= 0 ||
+		    r->state[r->shared + 6 * p] < 0 ? 0 : 6;
+	if (freedom <= 0)
+		return fail(NULL, "%.0f coordinates are too few for %zu unknowns",
+		    freedom + (double)r->states, r->states);
+	if (normal_make(r, &normal) < 0)
+		return -1;
+	s->variance = normal.square / freedom;
+	s->condition = normal.condition;
+	/* no residual is better than the rounding of the points */
+	least = fmax(s->variance, 1e-8 * solve->base[0] * solve->base[0]);
+	name_weakest(r, &normal, names, sizeof(names));
+	weak = !(s->condition < MOST_CONDITION);
+	lens = is_lens(problem, r, &normal);
+	if (weak && s->rms > SUSPECT_PX)
+		status = fail(NULL, "the rms is %.3g px: wrong corners, another board, a camera "
+		    "whose pictures are mirrored, or poses that are not in the same order for all "
+		    "devices", s->rms);
+	else if ((weak && !lens) || !normal_covariance(r, &normal, s->covariance))
+		status = fail(NULL, "these poses do not determine %s (condition %.1e): %s", names,
+		    s->condition, lens ? "take a simpler --model" : "tilt the board by 20 to 40 "
+		    "degrees, another way in each pose");
+	else if (normal.decrease > 1e-4 * least * (double)r->states)
+		status = fail(NULL, "the solve did not converge in %d steps: the rms is %.3g px, "
+		    "and one more step would lessen the sum of squares by %.2g %%%s", SOLVE_STEPS,
+		    s->rms, 100 * normal.decrease / normal.square, problem->devices > 1 ?
+		    ": are the poses in the same order for all devices?" : "");
+	if (status == 0 && weak)
+		warn(NULL, "these points do not tell %s apart (condition %.1e): a simpler --model "
+		    "does as well", names, s->condition);
+	for (size_t i = 0; i < s->parameters * s->parameters; i++)
+		s->covariance[i] *= s->variance;
+	normal_free(&normal);
+	return status < 0 || check_places(problem, s) < 0 ? -1 : check_focal(problem, s);
+}
+
+/* The solution, which is 0 but for what calib_solution_free() frees; -1 after fail(). */
+static int
+solve_result(struct solve *solve, struct calib_solution *solution)
+{
+	if (allocate(solve->problem, solution) < 0)
+		return -1;
+	get_parameters(solve, solution);
+	get_residuals(solve, solution);
+	solution->evaluations = solve->residuals.evaluations;
+	return get_covariance(solve, solution);
+}
+
+void
+calib_solution_free(struct calib_solution *solution)
+{
+	free(solution->intrinsics);
+	free(solution->device);
+	free(solution->rotation);
+	free(solution->board);
+	free(solution->residual);
+	free(solution->view_rms);
+	free(solution->view_excess);
+	free(solution->view_used);
+	free(solution->device_rms);
+	free(solution->device_used);
+	free(solution->device_scale);
+	free(solution->device_excess);
+	free(solution->covariance);
+	*solution = (struct calib_solution){ 0 };
+}
+
+/* ---- the solve ---- */
+
+#define REJECTION_ROUNDS 8	/* at most */
+#define LEAST_PX 1e-3		/* no point that is nearer is rejected */
 #define CENTRES_ROUNDS 2	/* solves with the centres of circles found by the one before */
 #define ROUGH_STEP 1e-2		/* of all in sd: ends a descent that others follow */
 #define LAST_STEP 1e-7
@@ -84,7 +1178,7 @@ scale_states(struct solve *solve)
 	return status;
 }
 
-/* A view most of whose points are wrong is wrong. Returns what is left of it. */
+/* A view most of whose points are wrong is wrong. Returns the number of its good points. */
 static size_t
 judge_view(struct solve *solve, const struct calib_view *view)
 {
@@ -99,7 +1193,7 @@ judge_view(struct solve *solve, const struct calib_view *view)
 	return 0;
 }
 
-/* Marks what is too far off; did that change anything? */
+/* Rejects points that are too far off; returns whether that changed anything. */
 static bool
 reject(struct solve *solve)
 {
@@ -139,7 +1233,7 @@ solve_robustly(struct solve *solve)
 		if (descend(solve, 10) < 0)
 			return -1;
 	}
-	for (size_t round = 0; round < ROUNDS; round++) {
+	for (size_t round = 0; round < REJECTION_ROUNDS; round++) {
 		bool changed;
 
 		solve_measure(solve);
@@ -167,7 +1261,7 @@ solve_plainly(struct solve *solve)
 		return 0;
 	solve_measure(solve);
 	changed = noise_find_sigma(solve);
-	for (size_t round = 0; round < ROUNDS; round++) {
+	for (size_t round = 0; round < REJECTION_ROUNDS; round++) {
 		changed |= noise_find_excess(solve, INFINITY);
 		if (!changed)
 			break;

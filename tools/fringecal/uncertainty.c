@@ -1,4 +1,11 @@
-#include "uncertainty.h"
+/*
+ * What a calibration's covariance means in pixels and in space.
+ *
+ * A change of all parameters that only moves the whole rig in space does no harm to what it
+ * measures: the six rigid motions are projected out of the Jacobian J, sd^2 = diag(P J C J' P).
+ * With them in it, sd is that of the first device's rays as well.
+ */
+#include "fringecal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,9 +13,114 @@
 
 #include "base/fail.h"
 #include "base/symmetric.h"
-#include "jacobian.h"
-#include "optics/calib_volume.h"
 #include "optics/rotation.h"
+
+/* ---- Jacobians ---- */
+
+/* Rows of derivatives by the parameters of a calibration, and by the six rigid motions that change
+ * the same quantities. */
+
+struct jacobian {
+	size_t n, parameters;
+	double *J;		/* n rows of `parameters` */
+	double (*M)[6];		/* n rows; NaN in the first place: there is no such row */
+	bool *fits;		/* n: the motions are fitted to this row; all at first */
+};
+
+/* n rows of zeros. -1 after fail(). */
+static int
+jacobian_new(struct jacobian *rows, size_t n, size_t parameters)
+{
+	rows->n = n;
+	rows->parameters = parameters;
+	rows->J = calloc(n * parameters + 1, sizeof(*rows->J));
+	rows->M = calloc(n + 1, sizeof(*rows->M));
+	rows->fits = calloc(n + 1, sizeof(*rows->fits));
+	if (!rows->J || !rows->M || !rows->fits)
+		return fail_memory();
+	for (size_t r = 0; r < n; r++)
+		rows->fits[r] = true;
+	return 0;
+}
+
+static void
+jacobian_free(struct jacobian *rows)
+{
+	free(rows->J);
+	free(rows->M);
+	free(rows->fits);
+}
+
+/* Takes the motions out of all rows of J that M fits best to those that count; M becomes another
+ * base of the same. -1 after fail(). */
+static int
+jacobian_project_out(struct jacobian *rows)
+{
+	size_t p = rows->parameters;
+	double A[36] = { 0 }, scale[6] = { 0 }, *b = calloc(6 * p + 1, sizeof(*b));
+	bool solved;
+
+	if (!b)
+		return fail_memory();
+	for (size_t r = 0; r < rows->n; r++)
+		for (size_t i = 0; i < 6 && !isnan(rows->M[r][0]); i++)
+			scale[i] += rows->M[r][i] * rows->M[r][i];
+	for (size_t r = 0; r < rows->n; r++)
+		for (size_t i = 0; i < 6 && !isnan(rows->M[r][0]); i++) {
+			rows->M[r][i] /= sqrt(scale[i] > 0 ? scale[i] : 1);
+		}
+	for (size_t r = 0; r < rows->n; r++)
+		for (size_t i = 0; i < 6 && rows->fits[r] && !isnan(rows->M[r][0]); i++) {
+			for (size_t j = 0; j < 6; j++)
+				A[6 * i + j] += rows->M[r][i] * rows->M[r][j];
+			for (size_t k = 0; k < p; k++)
+				b[i * p + k] += rows->M[r][i] * rows->J[r * p + k];
+		}
+	solved = symmetric_factor(6, A, 1e-14);
+	if (solved)
+		symmetric_solve(6, A, b, p);
+	for (size_t r = 0; r < rows->n && solved; r++)
+		for (size_t i = 0; i < 6; i++)
+			for (size_t k = 0; k < p; k++)
+				rows->J[r * p + k] -= rows->M[r][i] * b[i * p + k];
+	free(b);
+	return solved ? 0 : fail(NULL, "the uncertainty is not determined: all points lie on a "
+	    "line");
+}
+
+/* Derivatives of a device's pixel u, v at a point: by all parameters, J[2][parameters] (zeros at
+ * first), and by the point, D[6]. */
+static void
+jacobian_of_pixel(const struct calib_problem *problem, const struct calib_solution *solution,
+    size_t device, const double X[3], double *J, double D[6])
+{
+	size_t count = calib_intrinsics_count(problem->device[device].model);
+	size_t at = calib_parameter_intrinsics(problem, device), p = solution->parameters;
+	double uv[2], lens[2 * CALIB_INTRINSICS];
+
+	calib_project(problem, solution, device, X, uv, D, lens);
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < count; k++)
+			J[i * p + at + k] = lens[i * count + k];
+	if (device > 0) {
+		const double *R = solution->device[device].R;
+		double turn[9], in_device[6] = { 0 };	/* by the point in the device's frame */
+
+		at = calib_parameter_pose(problem, device);
+		rotation_derivative(R, X, turn);
+		for (size_t i = 0; i < 2; i++)
+			for (size_t j = 0; j < 3; j++)
+				for (size_t k = 0; k < 3; k++)
+					in_device[3 * i + j] += D[3 * i + k] * R[3 * j + k];
+		for (size_t i = 0; i < 2; i++)
+			for (size_t j = 0; j < 3; j++) {
+				J[i * p + at + 3 + j] = in_device[3 * i + j];
+				for (size_t k = 0; k < 3; k++)
+					J[i * p + at + j] += in_device[3 * i + k] *
+					    turn[3 * k + j];
+			}
+	}
+}
 
 /* ---- points ---- */
 
@@ -165,13 +277,14 @@ static void
 map_sd(const struct calib_solution *solution, const struct jacobian *rows, size_t first, size_t n,
     double *sd, double *rms, double *rms_picture)
 {
+	const struct fringecal_rows *loops = fringecal_rows();
 	double sum = 0, valid = 0, inside = 0, sum_inside = 0;
 	size_t p = rows->parameters;
 
 	for (size_t i = 0; i < n; i++) {
 		const double *J = rows->J + (first + 2 * i) * p;
-		double variance = (jacobian_variance(solution->covariance, p, J) +
-		    jacobian_variance(solution->covariance, p, J + p)) / 2;
+		double variance = (loops->jacobian_variance(solution->covariance, p, J) +
+		    loops->jacobian_variance(solution->covariance, p, J + p)) / 2;
 
 		sd[i] = isnan(rows->M[first + 2 * i][0]) ? NAN : sqrt(variance);
 		if (isnan(sd[i]))
@@ -323,7 +436,7 @@ volume_sd(const struct calib_solution *solution, const struct jacobian *rows, si
 
 	for (size_t i = 0; i < 3 * n; i++) {
 		const double *J = rows->J + i * p;
-		double variance = jacobian_variance(solution->covariance, p, J);
+		double variance = fringecal_rows()->jacobian_variance(solution->covariance, p, J);
 
 		sd[i / 3][i % 3] = sqrt(variance);
 		sum += variance;
@@ -359,7 +472,7 @@ volume_fill(const struct calib_problem *problem, const struct calib_solution *so
 }
 
 int
-uncertainty_volume(const struct calib_problem *problem, const struct calib_solution *solution,
+uncertainty_of_volume(const struct calib_problem *problem, const struct calib_solution *solution,
     struct uncertainty_volume *volume)
 {
 	struct jacobian rows = { 0 };

@@ -1,16 +1,160 @@
-/* The result of a calibration as JSON, and as a table. */
-#include "write.h"
+/* The result of a calibration: JSON for the tools that measure, a table for people, camera models
+ * of mrcal, and the folders that results are written into. */
+#include "fringecal.h"
 
+#include <errno.h>
 #include <math.h>
+#include <mrcal/mrcal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "io/codec.h"
 #include "io/safe_file.h"
-#include "uncertainty.h"
+#include "io/target.h"
+
+/* ---- folders that results are written into ---- */
+
+/* Can it be made, or files where it is there already? */
+static int
+place_check(const char *folder, bool later)
+{
+	size_t n = strlen(folder);
+	char *place;
+	int found;
+
+	if (access(folder, F_OK) == 0)
+		return access(folder, W_OK | X_OK) == 0 ? 0 :
+		    fail_errno(folder, "cannot be written into");
+	while (n > 1 && folder[n - 1] == '/')
+		n--;
+	while (n > 0 && folder[n - 1] != '/')
+		n--;
+	place = n ? strndup(folder, n) : strdup(".");
+	if (!place)
+		return fail_memory();
+	found = access(place, W_OK | X_OK);
+	free(place);
+	return found == 0 || (later && errno == ENOENT) ? 0 : fail_errno(folder, "cannot be made");
+}
+
+int
+folder_check(const char *option, const char *folder, bool force, bool later)
+{
+	struct stat status;
+	char *path;
+	size_t n;
+	int result;
+
+	if (!folder[0])
+		return fail_usage(option, "is an empty name");
+	if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+		return fail_usage(folder, "is no folder");
+	n = strlen(folder) + 2;
+	path = malloc(n);
+	if (!path)
+		return fail_memory();
+	snprintf(path, n, "%s/", folder);
+	result = later && access(folder, F_OK) < 0 ? 0 : target_check(path, force);
+	free(path);
+	return result < 0 ? -1 : place_check(folder, later);
+}
+
+int
+folder_make(const char *folder)
+{
+	struct stat at;
+	int error;
+
+	if (mkdir(folder, 0777) == 0)
+		return 0;
+	error = errno;
+	if (stat(folder, &at) == 0 && S_ISDIR(at.st_mode))
+		return 0;
+	errno = error;
+	return fail_errno(folder, "cannot be made");
+}
+
+/* ---- camera models of mrcal ---- */
+
+#define M_PER_MM 1e-3
+
+static const char *const lens[] = { "PINHOLE", "OPENCV4", "OPENCV5", "OPENCV8" };
+
+static void
+put(FILE *to, const char *key, const double *v, size_t n)
+{
+	char text[32];
+
+	fprintf(to, "    '%s': [", key);
+	for (size_t i = 0; i < n; i++)
+		fprintf(to, " %s,", number_format(v[i], text));
+	fputs(" ],\n", to);
+}
+
+static int
+write_model(const char *path, const struct calib_problem *problem, const struct calib_solution *s,
+    size_t d, size_t frame)
+{
+	const struct calib_device *device = &problem->device[d];
+	const double size[2] = { (double)device->w, (double)device->h };
+	struct calib_pose pose;
+	struct safe_file *place;
+	double rt[6] = { 0 };
+	FILE *to;
+
+	if (d != frame) {
+		calib_pose_between(&s->device[frame], &s->device[d], &pose);
+		mrcal_r_from_R(rt, NULL, pose.R);
+	}
+	for (size_t k = 0; k < 3 && d != frame; k++)
+		rt[3 + k] = M_PER_MM * pose.T[k];
+	to = safe_file_open(path, &place);
+	if (!to)
+		return -1;
+	fprintf(to, "{\n    'lensmodel': 'LENSMODEL_%s',\n", lens[device->model]);
+	fputs("    # fx fy cx cy, then the lens\n", to);
+	put(to, "intrinsics", s->intrinsics[d], calib_intrinsics_count(device->model));
+	fprintf(to, "    # from the frame of %s: rotation vector, translation in m\n",
+	    problem->device[frame].name);
+	put(to, "extrinsics", rt, 6);
+	put(to, "imagersize", size, 2);
+	fprintf(to, "    'kind': '%s',\n}\n",
+	    device->kind == CALIB_CAMERA ? "camera" : "projector");
+	return safe_file_close(to, path, place, true);
+}
+
+int
+models_check(const struct calib_problem *problem)
+{
+	return problem->devices > 1 && strcmp(problem->board.unit, "mm") ?
+	    fail("--models", "lengths in camera models are m, and nobody knows the board's "
+	    "spacing: give --board WxH,MM") : 0;
+}
+
+int
+models_write(const char *folder, const struct calib_problem *problem,
+    const struct calib_solution *solution, size_t frame)
+{
+	int status = 0;
+
+	for (size_t d = 0; d < problem->devices && status == 0; d++) {
+		size_t n = strlen(folder) + CALIB_NAME_SIZE + 16;
+		char *path = malloc(n);
+
+		if (!path)
+			return fail_memory();
+		snprintf(path, n, "%s/%s.cameramodel", folder, problem->device[d].name);
+		status = write_model(path, problem, solution, d, frame);
+		free(path);
+	}
+	return status;
+}
+
+/* ---- JSON ---- */
 
 static double
 sd(const struct calib_solution *solution, size_t parameter)
@@ -23,8 +167,6 @@ in_mm(const struct calib_problem *problem)
 {
 	return !strcmp(problem->board.unit, "mm");
 }
-
-/* ---- JSON ---- */
 
 static void
 put_number(FILE *to, double v)
@@ -216,7 +358,7 @@ put_views(FILE *to, const struct calib_problem *problem, const struct calib_solu
 	fputs("\t],\n", to);
 }
 
-/* Where the board was, for who weighs the covariance there. */
+/* Where the board was: there the covariance counts. */
 static void
 put_volume(FILE *to, const double uvz[3][2])
 {

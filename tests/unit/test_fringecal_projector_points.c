@@ -8,7 +8,7 @@
 
 #include "frames.h"
 
-#include "../../tools/fringecal/projector_points.c"
+#include "../../tools/fringecal/fringecal.h"
 
 #define SIZE 41			/* pixels a side of the picture of a corner */
 #define FINE 4			/* samples a pixel, along each axis */
@@ -42,15 +42,15 @@ normal(uint64_t *seed)
 
 /* A corner whose edges lie at these angles, and the homography that gives the projector's
  * pixels. */
-struct corner {
+struct test_corner {
 	double at[2], edge[2], H[2][3], h[2];
 	bool circle;
 };
 
-static struct corner
+static struct test_corner
 random_corner(uint64_t *seed)
 {
-	struct corner c = { .circle = false };
+	struct test_corner c = { .circle = false };
 
 	for (size_t i = 0; i < 2; i++) {
 		c.at[i] = SIZE / 2 + uniform(seed) - 0.5;
@@ -66,7 +66,7 @@ random_corner(uint64_t *seed)
 }
 
 static double
-truth(const struct corner *c, size_t axis, double x, double y)
+truth(const struct test_corner *c, size_t axis, double x, double y)
 {
 	double dx = x - c->at[0], dy = y - c->at[1];
 
@@ -75,7 +75,7 @@ truth(const struct corner *c, size_t axis, double x, double y)
 }
 
 static double
-albedo(const struct corner *c, double x, double y)
+albedo(const struct test_corner *c, double x, double y)
 {
 	double dx = x - c->at[0], dy = y - c->at[1];
 	double a = cos(c->edge[0]) * dy - sin(c->edge[0]) * dx;
@@ -118,7 +118,7 @@ blur(double *v, size_t step, size_t across)
 /* The map that N steps with noise give: a phase and an amplitude are the angle and the length of
  * the blurred fringes' phasor. */
 static void
-make_map(const struct corner *c, size_t axis, double noise, uint64_t *seed,
+make_map(const struct test_corner *c, size_t axis, double noise, uint64_t *seed,
     struct coordinate_map *map)
 {
 	static double re[N * N], im[N * N];
@@ -185,7 +185,7 @@ error_of(size_t corners, bool circle, bool weighted, double noise, double *pulls
 
 	*pulls = 0;
 	for (size_t i = 0; i < corners; i++) {
-		struct corner c = random_corner(&seed);
+		struct test_corner c = random_corner(&seed);
 		struct projector_point point;
 
 		c.circle = circle;
