@@ -1,17 +1,34 @@
-/* Patterns to project: phase-shifted fringes, Gray code, composite and dithered patterns. */
+/* Patterns to project: phase-shifted fringes, Gray code, composite and dithered patterns.
+ * fringegen_rows.c computes the levels along a pattern's axis, fringe/levels.h fills images. */
 #include "fringegen.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fringe/compensation.h"
-#include "fringe/fringes.px.h"
 #include "fringe/levels.h"
+#include "fringe/lut.h"
 #include "io/safe_file.h"
-#include "wanted.h"
+#include "run/stage.h"
 
-const char *const fringegen_kinds[] = { "sine", "square", "dither", "2+1", "composite", "gray",
-	NULL };
+/* ---- options ---- */
+
+enum kind { KIND_SINE, KIND_SQUARE, KIND_DITHER, KIND_TWO_PLUS_ONE, KIND_COMPOSITE, KIND_GRAY };
+enum axis { AXIS_X, AXIS_Y, AXIS_BOTH };
+
+struct parameters {
+	int kind, axis, bits, gray, dither;
+	long steps, stair;
+	struct numbers period_px, count, shift_rad;
+	struct opt_size size;
+	double mean, amplitude, gamma;
+	const char *lut, *manifest;
+	bool inverse, flats, marker;
+	double marker_at;
+};
+
+static const char *const kinds[] = { "sine", "square", "dither", "2+1", "composite", "gray", NULL };
 static const char *const axes[] = { "x", "y", "both", NULL };
 static const char *const depths[] = { "1", "8", "16", "float", NULL };
 static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
@@ -19,8 +36,7 @@ static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
 #define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
-	{ 'k', "kind", "WORD", OPT_WORD, AT(kind), "sine", 0, 0, NULL, "what to make",
-	  fringegen_kinds },
+	{ 'k', "kind", "WORD", OPT_WORD, AT(kind), "sine", 0, 0, NULL, "what to make", kinds },
 	{ 'n', "steps", "N", OPT_INTEGER, AT(steps), NULL, 3, 1000, NULL,
 	  "images per period; 3 if not given", NULL },
 	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(period_px), NULL, 1, 1e6, "px",
@@ -55,59 +71,117 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- levels along the axis, as shares of full scale ---- */
+struct priv {
+	struct pattern_spec spec;
+	struct patterns patterns;
+	struct tone tone;
+	struct lut lut;
+	struct manifest manifest;
+};
 
-/* From turns. */
-static void
-make_fringes(float *restrict level, size_t n, float mean, float amplitude, bool square)
+/* ---- what the options ask for ---- */
+
+#define IN(kind) (1u << (kind))
+
+/* Refuses options that the kind of pattern has no use for, instead of passing over them. */
+static int
+check_options(const struct parameters *p)
 {
-	CPU_SIMD
-	for (size_t u = 0; u < n; u++)
-		level[u] = px_select(square, fringes_square(level[u], mean, amplitude),
-		    fringes_sine(level[u], mean, amplitude));
+	const unsigned toned = IN(KIND_SINE) | IN(KIND_TWO_PLUS_ONE) | IN(KIND_COMPOSITE);
+	const unsigned stepped = IN(KIND_SINE) | IN(KIND_SQUARE) | IN(KIND_DITHER);
+	const struct {
+		const char *name;
+		bool given;
+		unsigned kinds;
+	} uses[] = {
+		{ "--steps", p->steps != OPT_NONE_INTEGER, stepped },
+		{ "--shift", p->shift_rad.n > 0, stepped },
+		{ "--mean", !isnan(p->mean), IN(KIND_DITHER) | (toned & ~IN(KIND_COMPOSITE)) },
+		{ "--amplitude", !isnan(p->amplitude), IN(KIND_DITHER) | toned },
+		{ "--gamma", p->gamma != 1.0, toned },
+		{ "--lut", p->lut, toned },
+		{ "--dither", p->dither != DITHER_FS_SERPENTINE, IN(KIND_DITHER) },
+		{ "--stair", p->stair != OPT_NONE_INTEGER, IN(KIND_COMPOSITE) },
+		{ "--bits=1", p->bits == BITS_1, ~toned },
+	};
+
+	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+		if (uses[i].given && !(uses[i].kinds & IN(p->kind)))
+			return fail_usage(uses[i].name, "has no meaning for %s patterns",
+			    kinds[p->kind]);
+	if (p->kind == KIND_GRAY && p->gray <= CELL_COLUMN && (p->period_px.n || p->count.n))
+		return fail_usage(p->count.n ? "--count" : "--period",
+		    "has no meaning for a Gray code of columns alone");
+	if (p->inverse && p->gray < 0 && p->kind != KIND_GRAY)
+		return fail_usage("--inverse", "needs --gray");
+	if (p->marker && (p->kind == KIND_COMPOSITE || p->kind == KIND_GRAY))
+		return fail_usage("--marker", "is for phases: %s patterns count their periods",
+		    kinds[p->kind]);
+	if (!isnan(p->marker_at) && !p->marker)
+		return fail_usage("--marker-at", "needs --marker");
+	if (p->gamma != 1.0 && p->lut)
+		return fail_usage("--lut", "stands instead of --gamma, not beside it");
+	return 0;
 }
 
-static void
-make_gray(float *level, size_t n, const struct pattern *pattern)
+/*
+ * The middle; for steps of whole levels a quarter of one less. Images half a turn apart are a +- b:
+ * about a whole or half level both are rounded to the same side of the phase, about a quarter to
+ * either (even numbers of steps; others gain nothing).
+ */
+static double
+best_mean(const struct parameters *p)
 {
-	for (size_t u = 0; u < n; u++) {
-		float plane = fringes_gray((uint)patterns_cell(u, pattern->cell_px),
-		    (uint)pattern->bit);
+	double full = p->bits == BITS_8 ? 255 : 65535;
 
-		level[u] = pattern->role == ROLE_GRAY_INVERSE ? 1.0f - plane : plane;
-	}
+	if (p->kind != KIND_SINE || (p->bits != BITS_8 && p->bits != BITS_16))
+		return 0.5;
+	return (full / 2 - 0.25) / full;
 }
 
-/* Channel c of a pattern. */
-static void
-make_levels(const struct run *run, const struct pattern *pattern, size_t c, float *level, size_t n)
+/* Mean and amplitude, and the projector's tones. */
+static int
+set_tone(const struct parameters *p, struct priv *priv)
 {
-	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
-	float mean = (float)priv->mean, amplitude = (float)priv->amplitude;
-	double shift_rad = pattern->role == ROLE_PHASE ? pattern->shift_rad : 0.0;
+	double clear = p->kind == KIND_SINE || p->kind == KIND_TWO_PLUS_ONE ? 0.96 : 1.0;
+	double room;
 
-	if (pattern->role == ROLE_SIN || (pattern->role == ROLE_COMPOSITE && c == 0))
-		shift_rad = -0.5 * M_PI;	/* sin x = cos(x - pi/2) */
-	if (pattern->role == ROLE_GRAY || pattern->role == ROLE_GRAY_INVERSE)
-		make_gray(level, n, pattern);
-	else if (pattern->role == ROLE_MARKER)
-		for (size_t u = 0; u < n; u++)
-			level[u] = fringegen_marker((float)u, (float)pattern->marker_px,
-			    (float)pattern->marker_width_px);
-	else if (pattern->axis == 0 || pattern->role == ROLE_FLAT)
-		for (size_t u = 0; u < n; u++)
-			level[u] = pattern->role == ROLE_FLAT ? mean : pattern->role == ROLE_WHITE;
-	else if (c == 2)
-		for (size_t u = 0; u < n; u++)
-			level[u] = (float)((double)patterns_cell(u, pattern->period_px) *
-			    (double)priv->spec.stair_levels / 255.0);
-	else {
-		for (size_t u = 0; u < n; u++)
-			level[u] = patterns_turn((double)u, pattern->period_px, shift_rad);
-		make_fringes(level, n, mean, amplitude, pattern->wave == WAVE_SQUARE);
-	}
-	lut_compensate(&priv->lut, parameters->gamma, level, n);
+	priv->tone.mean = isnan(p->mean) ? best_mean(p) : p->mean;
+	room = fmin(priv->tone.mean, 1.0 - priv->tone.mean);
+	priv->tone.amplitude = isnan(p->amplitude) ? clear * room : p->amplitude;
+	if (priv->tone.amplitude <= 0.0 || priv->tone.amplitude > room + 1e-9)
+		return fail_usage(isnan(p->amplitude) ? "--mean" : "--amplitude",
+		    "an amplitude of %g about a mean of %g is not above 0 and within 0 to 1",
+		    priv->tone.amplitude, priv->tone.mean);
+	return p->lut ? lut_load(p->lut, &priv->lut) : 0;
+}
+
+static int
+set_patterns(const struct parameters *p, struct pattern_spec *spec)
+{
+	static const enum pattern_family families[] = { FAMILY_SHIFTS, FAMILY_SHIFTS, FAMILY_SHIFTS,
+		FAMILY_SIN_COS_FLAT, FAMILY_COMPOSITE, FAMILY_GRAY };
+
+	spec->w = p->size.w;
+	spec->h = p->size.h;
+	spec->family = families[p->kind];
+	spec->wave = p->kind == KIND_SQUARE ? WAVE_SQUARE : p->kind == KIND_DITHER ? WAVE_DITHERED :
+	    WAVE_SINE;
+	spec->gray_cell = p->gray >= 0 ? (enum manifest_cell)p->gray :
+	    p->kind == KIND_GRAY ? CELL_COLUMN : CELL_NONE;
+	spec->bits = (enum pattern_bits)p->bits;
+	spec->inverse = p->inverse;
+	spec->flats = p->flats;
+	spec->along[0] = p->axis != AXIS_Y;
+	spec->along[1] = p->axis != AXIS_X;
+	if (!(p->kind == KIND_GRAY && spec->gray_cell == CELL_COLUMN) &&
+	    patterns_periods(spec, &p->period_px, &p->count) < 0)
+		return -1;
+	if (p->marker && patterns_marker(spec, p->marker_at) < 0)
+		return -1;
+	if (p->kind == KIND_COMPOSITE)
+		return patterns_stair(spec, p->stair);
+	return patterns_shifts(spec, &p->shift_rad, p->steps);
 }
 
 /* ---- images ---- */
@@ -116,6 +190,7 @@ static int
 render(struct run *run, const struct pattern *pattern, struct frame *frame)
 {
 	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
 	bool down = pattern->axis == 'y';
 	size_t n = down ? frame->head.h : frame->head.w;
 	enum dither how = pattern->wave == WAVE_DITHERED ? (enum dither)parameters->dither :
@@ -124,24 +199,12 @@ render(struct run *run, const struct pattern *pattern, struct frame *frame)
 	int status = level ? 0 : fail_memory();
 
 	for (size_t c = 0; status == 0 && c < frame->head.c; c++) {
-		make_levels(run, pattern, c, level, n);
+		fringegen_rows()->make_levels(pattern, c, &priv->tone, level, n);
+		lut_compensate(&priv->lut, parameters->gamma, level, n);
 		status = levels_fill(run, frame, c, level, down, how);
 	}
 	free(level);
 	return status;
-}
-
-/* What image i is, and its line in the manifest. */
-static int
-make_head(struct run *run, size_t i, struct frame_head *head)
-{
-	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
-
-	if (patterns_head(&priv->spec, &priv->patterns, i, head) < 0 ||
-	    compensation_describe(&head->meta, parameters->lut, parameters->gamma) < 0)
-		return -1;
-	return parameters->manifest ? manifest_add(&priv->manifest, head, run->output, i) : 0;
 }
 
 static int
@@ -153,7 +216,10 @@ start(struct run *run)
 	for (size_t i = 0; i < priv->patterns.n; i++) {
 		struct frame_head head = { 0 };
 		struct frame *frame = NULL;
-		int status = make_head(run, i, &head) < 0 ? -1 : frame_new(&head, &frame);
+		int status = patterns_head(&priv->spec, &priv->patterns, i, &head) < 0 ||
+		    compensation_describe(&head.meta, parameters->lut, parameters->gamma) < 0 ||
+		    (parameters->manifest && manifest_add(&priv->manifest, &head, run->output,
+		    i) < 0) ? -1 : frame_new(&head, &frame);
 
 		head_free(&head);
 		if (status < 0 || render(run, &priv->patterns.pattern[i], frame) < 0) {
@@ -178,8 +244,9 @@ init(struct run *run)
 	struct priv *priv = run->priv;
 
 	run->body = &body;
-	if (wanted_check(p) < 0 || wanted_tone(p, priv) < 0 || wanted_patterns(p, &priv->spec) < 0)
+	if (check_options(p) < 0 || set_tone(p, priv) < 0 || set_patterns(p, &priv->spec) < 0)
 		return -1;
+	priv->tone.stair_levels = priv->spec.stair_levels;
 	if (p->manifest && (!run->output || !strcmp(run->output, "-")))
 		return fail_usage("--manifest", "wants files to name: give -o FILE, or -o FOLDER/");
 	if (safe_file_same(p->manifest, run->output))
@@ -198,7 +265,7 @@ end(struct run *run)
 	lut_free(&priv->lut);
 }
 
-STAGE(fringegen) = {
+const struct stage stage_fringegen = {
 	.name = "fringegen",
 	.summary = "make patterns to project",
 	.options = options,

@@ -1,33 +1,21 @@
-/* What fringegen keeps of its options. */
-#ifndef FRINGEGEN_FRINGEGEN_H
-#define FRINGEGEN_FRINGEGEN_H
+/* The levels of fringegen's patterns, which fringegen_rows.c computes. */
+#ifndef FRINGEGEN_H
+#define FRINGEGEN_H
 
-#include "fringe/lut.h"
+#include "base/cpu_level.h"
 #include "fringe/patterns.h"
-#include "run/stage.h"
 
-enum kind { KIND_SINE, KIND_SQUARE, KIND_DITHER, KIND_TWO_PLUS_ONE, KIND_COMPOSITE, KIND_GRAY };
-enum axis { AXIS_X, AXIS_Y, AXIS_BOTH };
-
-struct parameters {
-	int kind, axis, bits, gray, dither;
-	long steps, stair;
-	struct numbers period_px, count, shift_rad;
-	struct opt_size size;
-	double mean, amplitude, gamma;
-	const char *lut, *manifest;
-	bool inverse, flats, marker;
-	double marker_at;
+struct tone {
+	double mean, amplitude;		/* of fringes, shares of full scale */
+	long stair_levels;		/* height of a step of a composite's stair, of 0 .. 255 */
 };
 
-struct priv {
-	struct pattern_spec spec;
-	struct patterns patterns;
-	double mean, amplitude;		/* shares of full scale */
-	struct lut lut;
-	struct manifest manifest;
+/* The loops of fringegen_rows.c. */
+struct fringegen_rows {
+	/* Levels along the axis, of channel c of a pattern, as shares of full scale. */
+	void (*make_levels)(const struct pattern *, size_t c, const struct tone *, float *level,
+	    size_t n);
 };
-
-extern const char *const fringegen_kinds[];
+LEVELS_OF(fringegen_rows)
 
 #endif
