@@ -1,12 +1,14 @@
-/* Points of a calibration board in pictures: a table of its corners or circles for each. */
-#define _GNU_SOURCE
-#include "feature/board_find.h"
-#include "run/stage.h"
-
-#include "boardfind_rows.h"
+/*
+ * Points of a calibration board in pictures: a table of its corners or circles for each. Several
+ * pictures wait until all threads have one; feature/board_find.h finds the points.
+ */
+#include "boardfind.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "feature/board_find.h"
+#include "run/stage.h"
 
 struct parameters {
 	const char *board, *channel;
@@ -16,22 +18,22 @@ struct parameters {
 
 /* A picture that waits for its turn. */
 struct picture {
-	struct frame *gray; /* with the picture's metadata */
-	char *path;         /* NULL: not known */
-	size_t number;      /* from 0 */
+	struct frame *gray;		/* with the picture's metadata */
+	char *path;			/* NULL: not known */
+	size_t number;			/* from 0 */
 	struct corners corners;
-	char reason[BOARD_REASON];
-	int status; /* of board_find() */
+	char reason[BOARD_REASON];	/* why there is no board */
+	int status;			/* of board_find() */
 	struct fail_record failure;
 };
 
 struct priv {
 	struct board board;
-	struct picture *picture; /* one for each thread */
+	struct picture *picture;	/* one for each thread */
 	size_t waiting;
-	char *path; /* of the frame that comes */
+	char *path;			/* of the frame that comes */
 	size_t pictures, found;
-	long columns, rows; /* most that one picture shows */
+	long columns, rows;		/* most that one picture shows */
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -46,15 +48,15 @@ static const struct opt options[] = {
 	{ 0, "polarity", "WORD", OPT_WORD, AT(polarity), NULL, 0, 0, NULL,
 	    "circles are dark on bright ground, if not given, or bright on dark", polarities },
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(find.sigma_px), NULL, DERIVATIVES_SIGMA_LEAST, 32, "px",
-	    "smoothing that corners are measured with; by their distances if not given",
-	    NULL },
+	    "smoothing that corners are measured with; by their distances if not given", NULL },
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
 	    "the picture: r, g, b ...; the luma of colour pictures if not given", NULL },
 	{ 0 },
 };
 
-/* ---- what is found ---- */
+/* ---- boards ---- */
 
+/* Finds the board in picture i of those that wait. */
 static void
 find(void *arg, size_t i)
 {
@@ -63,12 +65,13 @@ find(void *arg, size_t i)
 	const struct priv *priv = run->priv;
 	struct picture *picture = &priv->picture[i];
 
-	picture->status = board_find(
-	    &priv->board, &parameters->find, picture->gray, &picture->corners, picture->reason);
+	picture->status = board_find(&priv->board, &parameters->find, picture->gray,
+	    &picture->corners, picture->reason);
 	if (picture->status < 0)
 		fail_take(&picture->failure);
 }
 
+/* How much of the board a picture shows. */
 static void
 count(struct priv *priv, const struct corners *corners)
 {
@@ -82,14 +85,14 @@ count(struct priv *priv, const struct corners *corners)
 			most[c] = k && most[c] > at[c] ? most[c] : at[c];
 		}
 	}
-	priv->columns =
-	    most[0] - least[0] >= priv->columns ? most[0] - least[0] + 1 : priv->columns;
+	priv->columns = most[0] - least[0] >= priv->columns ? most[0] - least[0] + 1 :
+	    priv->columns;
 	priv->rows = most[1] - least[1] >= priv->rows ? most[1] - least[1] + 1 : priv->rows;
 	priv->found += corners->n > 0;
 }
 
 static void
-say(const struct run *run, const struct priv *priv, const struct picture *picture)
+report(const struct run *run, const struct priv *priv, const struct picture *picture)
 {
 	char number[40];
 	const char *name = picture->path;
@@ -130,10 +133,10 @@ hand_on(struct run *run)
 		if (picture->status < 0)
 			status = -1;
 		if (status == 0) {
-			say(run, priv, picture);
+			report(run, priv, picture);
 			count(priv, &picture->corners);
-			status = board_table(
-			    &priv->board, &picture->corners, &picture->gray->head, &table);
+			status = board_table(&priv->board, &picture->corners, &picture->gray->head,
+			    &table);
 			if (status == 0)
 				status = run_emit(run, table);
 		}
@@ -178,44 +181,37 @@ set_name(struct meta *meta, const char *path)
 	for (size_t i = 0; i < length; i++)
 		if (name[i] <= ' ' || name[i] > '~' || name[i] == ':')
 			return 0;
-	return length == 0 || meta_get(meta, "name")
-	    ? 0
-	    : meta_setf(meta, "name", "%.*s", (int)length, name);
-}
-
-static int
-take_picture(const struct parameters *parameters, const struct frame *in, const char *path,
-    struct frame **gray)
-{
-	if (board_picture(in, parameters->channel, gray) < 0)
-		return -1;
-	meta_free(&(*gray)->head.meta);
-	meta_copy(&(*gray)->head.meta, &in->head.meta);
-	if (set_name(&(*gray)->head.meta, path) == 0)
-		return 0;
-	frame_free(*gray);
-	return -1;
+	return length == 0 || meta_get(meta, "name") ? 0 :
+	    meta_setf(meta, "name", "%.*s", (int)length, name);
 }
 
 static int
 take_frame(struct run *run, struct frame *in)
 {
+	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct picture *picture = &priv->picture[priv->waiting];
-	int status = take_picture(run->parameters, in, priv->path, &picture->gray);
+	struct frame *gray;
+	int status = board_picture(in, parameters->channel, &gray);
 
-	frame_free(in);
-	if (status < 0) {
-		picture->gray = NULL;
-		return -1;
+	if (status == 0) {
+		meta_free(&gray->head.meta);
+		meta_copy(&gray->head.meta, &in->head.meta);
+		status = set_name(&gray->head.meta, priv->path);
+		if (status < 0)
+			frame_free(gray);
 	}
+	frame_free(in);
+	if (status < 0)
+		return -1;
+	picture->gray = gray;
 	picture->path = priv->path;
 	priv->path = NULL;
 	picture->number = priv->pictures++;
 	return ++priv->waiting == (size_t)run->threads ? hand_on(run) : 0;
 }
 
-/* Those before the lost one take their numbers first. */
+/* The pictures before the lost one take their numbers first. */
 static int
 lost(struct run *run, bool seen, size_t *results)
 {
@@ -234,19 +230,19 @@ finish(struct run *run)
 		return fail(NULL, "none of the %zu pictures shows the board", priv->pictures);
 	if (priv->found > 0 &&
 	    (priv->columns < (long)priv->board.w || priv->rows < (long)priv->board.h))
-		warn("--board",
-		    "no picture shows more than %ldx%ld of its %zux%zu points: is the size "
-		    "right?",
-		    priv->columns, priv->rows, priv->board.w, priv->board.h);
+		warn("--board", "no picture shows more than %ldx%ld of its %zux%zu points: is the "
+		    "size right?", priv->columns, priv->rows, priv->board.w, priv->board.h);
 	return 0;
 }
 
-static const struct body body = { .gather = gather,
+static const struct body body = {
+	.gather = gather,
 	.arrives = arrives,
 	.frame = take_frame,
 	.lost = lost,
 	.end = finish,
-	.no_passes = "a grid grows from corner to corner across the whole picture" };
+	.no_passes = "a grid grows from corner to corner across the whole picture",
+};
 
 static int
 init(struct run *run)
@@ -256,19 +252,18 @@ init(struct run *run)
 
 	run->body = &body;
 	if (!parameters->board)
-		return fail_usage("--board",
-		    "is needed: the points along both sides and their distance, "
-		    "as 11x8,15");
-	if (board_parse(
-		"--board", parameters->board, (enum board_kind)parameters->kind, &priv->board) < 0)
+		return fail_usage("--board", "is needed: the points along both sides and their "
+		    "distance, as 11x8,15");
+	if (board_parse("--board", parameters->board, (enum board_kind)parameters->kind,
+	    &priv->board) < 0)
 		return -1;
 	if (parameters->polarity >= 0 && parameters->kind == BOARD_CHESS)
 		return fail_usage("--polarity", "is for circles: give --kind");
 	if (!isnan(parameters->find.sigma_px) && parameters->kind != BOARD_CHESS)
-		return fail_usage(
-		    "--sigma", "is for chessboards: circles are measured at their edges");
+		return fail_usage("--sigma", "is for chessboards: circles are measured at their "
+		    "edges");
 	parameters->find.bright = parameters->polarity == 1;
-	parameters->find.row = boardfind_row;
+	parameters->find.row = boardfind_rows()->derivative_row;
 	priv->picture = calloc((size_t)run->threads, sizeof(*priv->picture));
 	return priv->picture ? 0 : fail_memory();
 }
@@ -284,7 +279,7 @@ release(struct run *run)
 	free(priv->path);
 }
 
-STAGE(boardfind) = {
+const struct stage stage_boardfind = {
 	.name = "boardfind",
 	.summary = "points of a calibration board in pictures",
 	.operands = "[FILE ...]",

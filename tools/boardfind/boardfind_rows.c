@@ -1,10 +1,6 @@
-#include "boardfind_rows.h"
+/* The loop of boardfind: the pass over all pixels. */
+#include "boardfind.h"
 
 #include "feature/derivative_rows.h"
 
-void
-boardfind_row(const struct derivative_kernels *k, const struct derivative_plane *in, size_t y,
-    float *work, float *const out[DERIVATIVES])
-{
-	derivative_row(k, in, y, work, out);
-}
+const struct boardfind_rows AT_LEVEL(boardfind_rows) = { .derivative_row = derivative_row };
