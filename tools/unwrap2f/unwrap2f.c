@@ -1,11 +1,393 @@
-/* Temporal phase unwrapping: absolute phase out of wrapped phases of several periods, or a Gray
- * code. */
-#define _GNU_SOURCE
+/*
+ * Temporal phase unwrapping: absolute phase out of wrapped phases of several periods, or a Gray
+ * code (methods §5). Options, plan and bodies; --coarse spatial, --fit-line, and the passes of the
+ * device. unwrap_sequence.c and order_search.c plan how fringe orders are found, unwrap2f_rows.c
+ * computes them.
+ */
 #include "unwrap2f.h"
-#include "run/stage.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "io/safe_file.h"
+#include "run/passes.h"
+#include "run/stage.h"
+#include "unwrap/phase_anchor.h"
+#include "unwrap2f.block.h"
+
+BODY_ROWS(unwrap2f, compute)
+
+/* ---- --coarse spatial: the first signal of a sequence, where it repeats within the field, is
+ * unwrapped from neighbour to neighbour and orders the finer ones ---- */
+
+/* For init. excluded: an option that was given and excludes it, or NULL. -1 after fail_usage(). */
+static int
+spatial_check(const struct spatial *spatial, const struct absolute_options *options,
+    const char *excluded)
+{
+	const char *given = absolute_given(options);
+
+	if (!spatial->on)
+		return given ? fail_usage(given, "is for --coarse spatial") : 0;
+	if (excluded)
+		return fail_usage("--coarse", "spatial unwraps a phase or a beat, which %s does "
+		    "without", excluded);
+	return absolute_check(options);
+}
+
+#define WHOLE_RATIO 2e-3	/* relative: how far a ratio may be from a whole number */
+
+/* Without an anchor a component may be off by any number of the first signal's turns. It then
+ * orders only signals that make a whole number of turns in each of these. */
+static int
+check_ratios(const struct unwrap_steps *steps)
+{
+	double ratio = 1;
+
+	for (size_t r = 1; r < steps->n; r++) {
+		ratio *= (double)steps->step[r].ratio;
+		if (fabs(ratio - round(ratio)) > WHOLE_RATIO * ratio)
+			return fail(NULL, "the coarsest phase repeats every %.6g px, which are "
+			    "%.4g periods of the next: give --anchor, --ref or a marker, which "
+			    "tell its turns", steps->period_px, ratio);
+	}
+	return 0;
+}
+
+/* Plans for steps that begin with START_SPATIAL; out: the head of the result, with its keys. -1
+ * after fail(). */
+static int
+spatial_plan(struct run *run, const struct absolute_options *options, const struct frame_head *in,
+    const struct temporal *temporal, const struct unwrap_steps *steps, struct frame_head *out,
+    struct spatial *spatial)
+{
+	spatial->ratio = steps->period_px / temporal->period_px[temporal->target];
+	if (absolute_plan(run, options, in, steps->period_px, &out->meta, &spatial->absolute) < 0)
+		return -1;
+	if (phase_anchor_is_relative(&out->meta) && check_ratios(steps) < 0)
+		return -1;
+	if (meta_set(&out->meta, "components", "0") < 0 ||
+	    ((spatial->unwrapping.patches.w != in->w || spatial->unwrapping.patches.h != in->h) &&
+	    unwrapping_begin(&spatial->unwrapping, unwrap2f_rows()->cut_patches, in->w,
+		in->h) < 0))
+		return -1;
+	head_free(&spatial->head);
+	return head_init(&spatial->head, in->w, in->h, 2, SAMPLE_FLOAT);
+}
+
+static size_t
+count_kept(const struct components *components)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < components->n; i++)
+		kept += components->component[i].label > 0;
+	return kept;
+}
+
+/* Finds the absolute phase of the first step's signal in a frame: steps->coarse. */
+static int
+spatial_survey(struct run *run, const struct frame *in)
+{
+	struct unwrap2f *unwrap = run->priv;
+	struct spatial *spatial = &unwrap->spatial;
+	struct unwrap_steps *steps = &unwrap->steps;
+	struct spatial_job job = { in, &steps->step[0], NULL, NULL };
+	struct phase_plane phase = { NULL, 0, (float)(0.5 / M_PI) };
+	struct components components = { 0 };
+	int status = -1;
+
+	frame_free(spatial->found);
+	spatial->found = NULL;
+	if (frame_new(&spatial->head, &spatial->found) < 0)
+		return -1;
+	phase.frame = job.found = spatial->found;
+	run_for(run, in->head.h, unwrap2f_rows()->spatial_sum, &job);
+	if (components_unwrap(run, &spatial->unwrapping, &phase, NULL, &components) == 0 &&
+	    absolute_place(&spatial->absolute, &components, in, spatial->ratio) == 0) {
+		job.components = &components;
+		run_for(run, in->head.h, unwrap2f_rows()->spatial_place, &job);
+		steps->coarse = spatial->found;
+		status = meta_setf(run_output_meta(run), "components", "%zu",
+		    count_kept(&components));
+	}
+	components_free(&components);
+	return status;
+}
+
+/*
+ * ---- --fit-line: the line that orders a beat which repeats within the field (methods §5;
+ * Karpinsky 2014 eq 14; thesis fig 4.3) ----
+ *
+ * It is 2 pi x/P + b, x in pixels of the sensor along the fringe axis. It lies half a turn below
+ * the mean of the beats of two planes, at the near and at the far end of the working volume.
+ */
+
+#define LINE_PAIRS_LEAST 16		/* fewer pairs of pixels show no plane */
+#define LINE_COHERENCE_LEAST 0.3
+
+static int
+fringe_line_plan(struct fringe_line *line, const struct frame_head *head,
+    const struct temporal *temporal)
+{
+	line->temporal = *temporal;
+	return temporal_first_px(temporal, head, &line->first_px, &line->bin);
+}
+
+/* Begins with neighbours; pairs ever further apart make the slope more exact, while they agree. */
+static int
+find_slope(const struct beat_field *field, double *slope)
+{
+	double turn, coherence;
+	size_t n = unwrap2f_rows()->beat_turn(field, 1, 0, slope, &coherence);
+
+	if (n < LINE_PAIRS_LEAST || coherence < LINE_COHERENCE_LEAST)
+		return fail(NULL, "no plane to be seen: %zu pairs of pixels, coherence %.2f", n,
+		    coherence);
+	for (size_t lag = 2; lag < field->w; lag *= 2) {
+		n = unwrap2f_rows()->beat_turn(field, lag, *slope * (double)lag, &turn, &coherence);
+		if (n < LINE_PAIRS_LEAST || coherence < LINE_COHERENCE_LEAST)
+			break;
+		*slope += turn / (double)lag;
+	}
+	return 0;
+}
+
+static int
+add_plane(struct fringe_line *line, const struct beat_field *field)
+{
+	struct fringe_line_plane *more;
+	double slope;
+
+	if (find_slope(field, &slope) < 0)
+		return -1;
+	more = reallocarray(line->plane, line->n + 1, sizeof(*more));
+	if (!more)
+		return fail_memory();
+	line->plane = more;
+	more[line->n++] = (struct fringe_line_plane){ .slope = slope / line->bin,
+		.middle_rad = unwrap2f_rows()->beat_middle(field, slope),
+		.first_px = line->first_px,
+		.last_px = line->first_px + line->bin * (double)(field->w - 1) };
+	return 0;
+}
+
+/* struct body's `frame`: adds the plane that it shows. */
+static int
+fit_line(struct run *run, struct frame *in)
+{
+	struct unwrap2f *unwrap = run->priv;
+	struct fringe_line *line = &unwrap->line;
+	size_t w = in->head.w, h = in->head.h, n;
+	bool along_y = line->temporal.axis == 'y';
+	struct beat_field field = { .w = along_y ? h : w, .h = along_y ? w : h };
+	int status = -1;
+
+	if (size_multiply(w, h, &n) == 0) {
+		field.re = calloc(n, sizeof(float));
+		field.im = calloc(n, sizeof(float));
+		if (field.re && field.im) {
+			unwrap2f_rows()->beat_load(line, in, &field);
+			status = add_plane(line, &field);
+		} else {
+			status = fail_memory();
+		}
+	}
+	free(field.re);
+	free(field.im);
+	frame_free(in);
+	return status;
+}
+
+/*
+ * The line for the planes seen, of which successive ones are less than half a turn apart and all
+ * lie within one turn. The offset gets the whole turns with which the beat is not negative anywhere
+ * in the image.
+ */
+static int
+fringe_line_fit(const struct fringe_line *line, double *period_px, double *offset_rad)
+{
+	const struct fringe_line_plane *first = line->plane;
+	double slope = 0, phase, least, most, offset, lowest;
+
+	if (line->n < 2)
+		return fail(NULL,
+		    "--fit-line wants a plane at both ends of the working volume, got %zu",
+		    line->n);
+	for (size_t i = 0; i < line->n; i++)
+		slope += line->plane[i].slope / (double)line->n;
+	phase = least = most = first->middle_rad;
+	for (size_t i = 1; i < line->n; i++) {
+		if (line->plane[i].first_px != first->first_px ||
+		    line->plane[i].last_px != first->last_px)
+			return fail(
+			    NULL, "--fit-line: plane %zu lies elsewhere on the sensor", i + 1);
+		phase += remainder(line->plane[i].middle_rad - phase, 2 * M_PI);
+		least = fmin(least, phase);
+		most = fmax(most, phase);
+	}
+	if (most - least >= 2 * M_PI)
+		return fail(NULL,
+		    "--fit-line: the planes are %.0f degrees of the beat apart, a line "
+		    "orders less than 360",
+		    (most - least) * 180 / M_PI);
+	offset = -slope * (first->first_px + first->last_px) / 2;
+	lowest = least + offset + fmin(slope * first->first_px, slope * first->last_px);
+	offset -= 2 * M_PI * floor((lowest + M_PI / 8) / (2 * M_PI));
+	*period_px = 2 * M_PI / slope;
+	*offset_rad = (least + most) / 2 + offset - M_PI;
+	return 0;
+}
+
+/* struct body's `end`: writes the line as the option --line=P,DEG. */
+static int
+print_line(struct run *run)
+{
+	const struct unwrap2f *unwrap = run->priv;
+	const char *path = run->output;
+	double period_px = 0, offset_rad = 0;
+	struct safe_file *temporary = NULL;
+	FILE *file = stdout;
+	int n;
+
+	if (fringe_line_fit(&unwrap->line, &period_px, &offset_rad) < 0)
+		return -1;
+	if (path && strcmp(path, "-")) {
+		file = safe_file_open(path, &temporary);
+		if (!file)
+			return -1;
+	}
+	n = fprintf(file, "--line=%.8g,%.8g\n", period_px, offset_rad * 180 / M_PI);
+	if (file != stdout)
+		return safe_file_close(file, path, temporary, n > 0);
+	return n > 0 ? 0 : fail_errno("standard output", "could not be written");
+}
+
+/* ---- the device: one pass, and another one for standard deviations ---- */
+
+_Static_assert(UNWRAP2F_PHASES == UNWRAP_PHASES_MOST && UNWRAP2F_RIVALS == 2 * UNWRAP_RIVALS,
+    "as many in the shaders");
+
+static int
+sigma_passes(const struct unwrap_sigma *sigma, const struct phase_orders *orders,
+    struct passes *passes)
+{
+	struct unwrap2f_sigma_block block = { .phases = (uint)sigma->phases,
+		.target = (uint)orders->target, .mean = sigma->mean,
+		.sigma = (uint)sigma->sigma, .p_order = (uint)sigma->p_order,
+		.orders = sigma->p_order != NO_CHANNEL, .rivals = (uint)sigma->rivals,
+		.lo = sigma->lo, .hi = sigma->hi, .seam = sigma->seam, .first = sigma->first,
+		.last = sigma->last };
+	struct pass pass = { .shader = SHADER(unwrap2f_sigma), .block = &block,
+		.bytes = sizeof(block), PASS_FOURS };
+
+	for (size_t p = 0; p < sigma->phases; p++) {
+		block.channel[p] = (uint)orders->channel[p];
+		block.deviation[p] = (uint)sigma->channel[p];
+		block.ratio[p] = orders->ratio[p];
+		block.scale[p] = orders->scale[p];
+		block.weight[p] = orders->weight[p];
+		passes_read(passes, block.channel[p]);
+		passes_read(passes, block.deviation[p]);
+	}
+	memcpy(block.rival, sigma->rival, sizeof(block.rival));
+	return passes_add(passes, &pass);
+}
+
+static void
+pack_step(const struct unwrap_step *step, struct unwrap2f_step *packed)
+{
+	packed->n = (uint)step->n;
+	for (size_t i = 0; i < step->n; i++) {
+		packed->channel[i] = (uint)step->channel[i];
+		packed->weight[i] = step->weight[i];
+	}
+	packed->ratio = step->ratio;
+	packed->lo = step->lo;
+	packed->hi = step->hi;
+	packed->span = step->span;
+}
+
+static void
+pack_steps(const struct unwrap_steps *steps, struct unwrap2f_block *block)
+{
+	block->start = steps->start;
+	block->steps = (uint)steps->n;
+	block->index = (uint)steps->index;
+	block->gray_step = steps->gray_step;
+	block->gray_offset = steps->gray_offset;
+	block->line_offset = steps->line_offset;
+	block->line_slope_x = steps->line_slope[0];
+	block->line_slope_y = steps->line_slope[1];
+	for (size_t r = 0; r < steps->n; r++)
+		pack_step(&steps->step[r], &block->step[r]);
+}
+
+static void
+pack_search(const struct order_search *search, struct unwrap2f_block *block)
+{
+	block->best = 1;
+	block->complete = search->complete;
+	block->norm = search->norm;
+	block->lo = search->lo;
+	block->hi = search->hi;
+	block->slack = search->slack;
+	block->sure = search->sure;
+	block->inner_sure = search->inner_sure;
+	block->inner_lo = search->inner_lo;
+	block->inner_hi = search->inner_hi;
+	block->per_distance = 1 / search->distance;
+	block->first = (int)search->first;
+	block->last = (int)search->last;
+}
+
+/* The search lists the same phases in the same order. */
+static void
+pack_orders(const struct phase_orders *orders, struct unwrap2f_block *block)
+{
+	block->orders = orders->wanted;
+	block->fuse = orders->fuse;
+	block->all = orders->all;
+	block->target = (uint)orders->target;
+	block->phases = (uint)orders->phases;
+	for (size_t p = 0; p < orders->phases; p++) {
+		block->channel[p] = (uint)orders->channel[p];
+		block->own[p] = (uint)orders->own[p];
+		block->ratio[p] = orders->ratio[p];
+		block->scale[p] = orders->scale[p];
+		block->weight[p] = orders->weight[p];
+	}
+}
+
+static int
+unwrap2f_passes(struct run *run, struct passes *passes)
+{
+	const struct unwrap2f *unwrap = run->priv;
+	const struct unwrap_steps *steps = &unwrap->steps;
+	struct unwrap2f_block block = { .most = unwrap->max_residual };
+	struct pass pass = { .shader = SHADER(unwrap2f), .block = &block, .bytes = sizeof(block),
+		PASS_FOURS };
+
+	pack_steps(steps, &block);
+	pack_orders(&unwrap->orders, &block);
+	if (unwrap->method == METHOD_BEST)
+		pack_search(&unwrap->search, &block);
+	for (size_t p = 0; (block.best || block.orders) && p < unwrap->orders.phases; p++)
+		passes_read(passes, unwrap->orders.channel[p]);
+	for (size_t r = 0; r < steps->n; r++)
+		for (size_t i = 0; i < steps->step[r].n; i++)
+			passes_read(passes, steps->step[r].channel[i]);
+	if (steps->n && (steps->start == START_PREDICTED || steps->start == START_COUNTED))
+		passes_read(passes, steps->index);
+	if (passes_add(passes, &pass) < 0)
+		return -1;
+	return unwrap->sigma.phases ? sigma_passes(&unwrap->sigma, &unwrap->orders, passes) : 0;
+}
+
+/* ---- options ---- */
 
 struct parameters {
 	struct temporal_options head;
@@ -67,40 +449,12 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static const struct body body = { .rows = unwrap2f_rows, .after = unwrap2f_after,
+static const struct body body = { .rows = unwrap2f_compute, .after = unwrap2f_after,
 	.passes = unwrap2f_passes };
 
-static int
-survey(struct run *run, const struct frame *in)
-{
-	struct unwrap2f *unwrap = run->priv;
-
-	return spatial_find(run, &unwrap->spatial, in, &unwrap->steps);
-}
-
-static const struct body body_spatial = { .survey = survey, .rows = unwrap2f_rows,
+static const struct body body_spatial = { .survey = spatial_survey, .rows = unwrap2f_compute,
 	.after = unwrap2f_after,
 	.no_passes = "the coarsest phase is unwrapped across the whole image" };
-
-/* ---- fitting the line: a plane per frame, text at the end ---- */
-
-static int
-fit_line(struct run *run, struct frame *in)
-{
-	struct unwrap2f *unwrap = run->priv;
-	int status = fringe_line_add(&unwrap->line, in);
-
-	frame_free(in);
-	return status;
-}
-
-static int
-print_line(struct run *run)
-{
-	struct unwrap2f *unwrap = run->priv;
-
-	return fringe_line_print(&unwrap->line, run->output);
-}
 
 static const struct body body_line = { .frame = fit_line, .end = print_line };
 
@@ -133,6 +487,44 @@ init(struct run *run)
 
 /* ---- planning ---- */
 
+/* The search, after a sequence if there is one. Where the width of the field is not known, the
+ * sequence gives it. */
+static int
+plan_best(const struct temporal *temporal, struct unwrap2f *unwrap)
+{
+	struct temporal base = *temporal;
+	double field_px = temporal->field_px;
+
+	base.target = temporal_shortest(temporal);
+	if (temporal->phases > 1 && (field_px > 0 || !unwrap->search.complete) &&
+	    unwrap_steps_by_phases(&base, UNWRAP_PHASES | UNWRAP_BEATS, &unwrap->steps) < 0) {
+		if (field_px == 0 || fail_is_memory())
+			return -1;
+		fail_clear();
+		unwrap->steps.n = 0;
+	}
+	if (field_px == 0)
+		field_px = unwrap->steps.field_px;
+	return order_search_plan(temporal, field_px, &unwrap->search);
+}
+
+/* By the best orders, or by the sequence alone where several orders fit all phases equally. */
+static int
+plan_auto(const struct run *run, const struct temporal *temporal, struct unwrap2f *unwrap)
+{
+	unwrap->search.complete = false;
+	if (plan_best(temporal, unwrap) == 0) {
+		unwrap->method = METHOD_BEST;
+		return 0;
+	}
+	if (unwrap->steps.n == 0 || fail_is_memory())
+		return -1;
+	if (run->verbose && !unwrap->noted)
+		note(NULL, "by beats, not by the best orders: %s", fail_message());
+	fail_clear();
+	return unwrap_steps_by_phases(temporal, UNWRAP_PHASES | UNWRAP_BEATS, &unwrap->steps);
+}
+
 static int
 choose_steps(struct run *run, const struct frame_head *in, const struct temporal *temporal,
     struct unwrap2f *unwrap)
@@ -159,13 +551,13 @@ choose_steps(struct run *run, const struct frame_head *in, const struct temporal
 	if (unwrap->method == METHOD_GRAY)
 		return unwrap_steps_by_gray(temporal, parameters->gray_offset, &unwrap->steps);
 	if (unwrap->method == METHOD_BEST)
-		return unwrap2f_plan_best(temporal, unwrap);
+		return plan_best(temporal, unwrap);
 	if (unwrap->method == METHOD_AUTO && temporal->phases > 2)
-		return unwrap2f_plan_auto(run, temporal, unwrap);
+		return plan_auto(run, temporal, unwrap);
 	return unwrap_steps_by_phases(temporal, signals[unwrap->method], &unwrap->steps);
 }
 
-/* The orders of all phases, if they are wanted: then the sequence or search goes to the base. */
+/* The orders of all phases. If they are wanted, the sequence or search unwraps the base. */
 static int
 plan_orders(const struct run *run, const struct frame_head *in, const struct temporal *temporal,
     struct unwrap2f *unwrap)
@@ -184,19 +576,32 @@ plan_orders(const struct run *run, const struct frame_head *in, const struct tem
 	return 0;
 }
 
-/* A code of periods leaves residuals of any size, however right it is; so does nothing at all. */
-static int
-plan_check(const struct temporal *temporal, const struct frame_head *in, struct unwrap2f *unwrap)
+/* The channels after absphase, residual and one absphase of every phase: sigma, p_order (not of a
+ * Gray code, whose bits are wrong for other reasons), label. Counts them in unwrap->made. */
+static const char *
+plan_more_channels(const struct temporal *temporal, struct unwrap2f *unwrap)
 {
-	bool best = unwrap->method == METHOD_BEST;
+	const struct unwrap_steps *steps = &unwrap->steps;
+	double base_px = temporal->period_px[temporal_shortest(temporal)];
+	double field_px = temporal->field_px > 0 ? temporal->field_px : steps->field_px;
+	bool spatial = unwrap->spatial.on;
+	/* a line, or neighbours, order the coarsest signal */
+	bool turns = steps->n && (steps->start == START_LINE || spatial);
 
-	if (unwrap->method == METHOD_GRAY && temporal->cell == GRAY_PERIOD)
-		unwrap->check.off = true;
-	unwrap->check.cell = 0;
-	if (unwrap->method == METHOD_GRAY && temporal->cell != GRAY_PERIOD)
-		unwrap->check.cell = temporal->cell == GRAY_HALF ? 0.5 :
-		    1 / temporal->period_px[temporal->target];
-	return residual_check_plan(&unwrap->check, in->w, in->h, best ? unwrap->search.chance : 0);
+	if (unwrap->sigma.phases == 0) {
+		unwrap->made += spatial;
+		return spatial ? "label" : "";
+	}
+	unwrap->sigma.sigma = unwrap->made++;
+	if (unwrap->method == METHOD_GRAY || (spatial && steps->n < 2)) {
+		unwrap->made += spatial;
+		return spatial ? "sigma label" : "sigma";
+	}
+	unwrap->sigma.p_order = unwrap->made++;
+	unwrap_sigma_rivals(temporal, field_px, turns ? steps->period_px / base_px : 0,
+	    &unwrap->sigma);
+	unwrap->made += spatial;
+	return spatial ? "sigma p_order label" : "sigma p_order";
 }
 
 static int
@@ -210,8 +615,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	unwrap->source_channel = NULL;
 	unwrap->method = (enum unwrap2f_method)parameters->method;
 	unwrap->max_residual = (float)parameters->max_residual;
-	if (temporal_read(in, &parameters->head, &temporal) < 0 ||
-	    period_conflict_find(&unwrap->conflict, &parameters->head, &temporal, in) < 0)
+	if (temporal_read(in, &parameters->head, &temporal) < 0)
 		return -1;
 	if (unwrap->method == METHOD_GRAY && temporal.index == NO_CHANNEL)
 		return run_channel(run, in, "index", &temporal.index);
@@ -228,17 +632,13 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (choose_steps(run, in, &ordered, unwrap) < 0)
 		return -1;
 	unwrap->orders.wanted |= unwrap->method == METHOD_BEST && unwrap->orders.target > 0;
-	if (plan_check(&temporal, in, unwrap) < 0 ||
-	    unwrap2f_plan_beat(&temporal, &ordered, in, unwrap) < 0 ||
-	    jump_check_plan(&unwrap->jumps, in, temporal.axis) < 0 ||
-	    unwrap2f_plan_offset(&temporal, in, unwrap) < 0 ||
-	    unwrap2f_plan_memory(run, unwrap) < 0)
+	if (unwrap2f_plan_checks(run, &parameters->head, &temporal, &ordered, in) < 0)
 		return -1;
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
 		    "--sign): a Gray code would, or phase2depth --calib");
 	unwrap->noted = true;
-	if (temporal_output(&temporal, parameters->all, unwrap2f_plan_more(&temporal, unwrap), in,
+	if (temporal_output(&temporal, parameters->all, plan_more_channels(&temporal, unwrap), in,
 	    out, &unwrap->source_channel) < 0)
 		return -1;
 	if (unwrap->spatial.on && spatial_plan(run, &parameters->absolute, in, &temporal,
@@ -257,15 +657,14 @@ end(struct run *run)
 
 	free(unwrap->source_channel);
 	order_search_free(&unwrap->search);
-	residual_check_free(&unwrap->check);
-	jump_check_free(&unwrap->jumps);
-	beat_check_free(&unwrap->beat);
-	offset_check_free(&unwrap->offset);
-	fringe_line_free(&unwrap->line);
-	spatial_free(&unwrap->spatial);
+	unwrap2f_free_checks(unwrap);
+	free(unwrap->line.plane);
+	frame_free(unwrap->spatial.found);
+	unwrapping_free(&unwrap->spatial.unwrapping);
+	head_free(&unwrap->spatial.head);
 }
 
-STAGE(unwrap2f) = {
+const struct stage stage_unwrap2f = {
 	.name = "unwrap2f",
 	.summary = "absolute phase out of wrapped phases of several periods, or a Gray code",
 	.operands = "[FILE ...]",

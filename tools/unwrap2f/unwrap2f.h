@@ -1,24 +1,320 @@
-/* What unwrap2f does for a frame, and the two ways: rows on the processor, a pass on the device. */
+/* What unwrap2f plans for a frame: its phases, the way to their fringe orders, what the checks keep
+ * of a frame; and the loops that compute it. */
 #ifndef UNWRAP2F_H
 #define UNWRAP2F_H
 
-#include "beat_check.h"
-#include "field_check.h"
-#include "fringe_line.h"
-#include "jump_check.h"
-#include "offset_check.h"
-#include "order_search.h"
-#include "period_conflict.h"
-#include "phase_orders.h"
-#include "residual_check.h"
-#include "spatial.h"
-#include "temporal.h"
-#include "unwrap_sigma.h"
-#include "unwrap_steps.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct passes;
+#include "base/cpu_level.h"
+#include "frame/frame.h"
+#include "image/coarse_grid.h"
+#include "unwrap/absolute.h"
+
 struct row_scratch;
 struct run;
+
+/* ---- unwrap_sequence.c: the phases, and the sequence of signals that orders them ---- */
+
+#define UNWRAP_PHASES_MOST 16
+
+enum temporal_cell { GRAY_COLUMN, GRAY_PERIOD, GRAY_HALF };
+
+struct temporal_options { /* as given on the command line; they win over the metadata */
+	struct numbers period_px;	/* of every phase channel; n = 0: not given */
+	struct numbers count;		/* or fringes over the field; n = 0: not given */
+	double field_px;		/* NaN: not given */
+	int axis;			/* 0: that of the first phase; 1 x, 2 y */
+	long unwrap; /* number of the phase to unwrap, from 1; LONG_MIN: not given */
+	int gray_cell;			/* -1: not given */
+};
+
+/* The phases along one axis, as the head of a frame and the options describe them. */
+struct temporal {
+	char axis;			/* x or y */
+	size_t phases;			/* along that axis */
+	size_t channel[UNWRAP_PHASES_MOST];
+	size_t number[UNWRAP_PHASES_MOST];	/* of the channel, from 1: phase3 is 3 */
+	double period_px[UNWRAP_PHASES_MOST];
+	size_t target;			/* which of them is to be unwrapped */
+	double field_px;		/* 0: not known */
+	size_t index; /* channel of the Gray code's value; NO_CHANNEL: there is none */
+	enum temporal_cell cell;	/* what it counts, if there is one */
+};
+
+int temporal_read(const struct frame_head *, const struct temporal_options *, struct temporal *out);
+size_t temporal_shortest(const struct temporal *);
+size_t temporal_from_base(size_t base, size_t i);
+int temporal_first_px(const struct temporal *, const struct frame_head *, double *first_px,
+    double *bin);
+int temporal_output(const struct temporal *, bool all, const char *more,
+    const struct frame_head *in, struct frame_head *out, size_t **source_channel);
+
+/* A signal of the sequence, ready for pixels. */
+struct unwrap_step {
+	size_t n, channel[UNWRAP_PHASES_MOST];
+	float weight[UNWRAP_PHASES_MOST];
+	float ratio;			/* period of the previous step / this one */
+	float lo, hi;		/* the field, in turns; lo of the first step: rad, its turn */
+	float span;			/* turns in a period of the first signal */
+};
+
+/* How the first step finds its absolute phase. unwrap2f.comp knows the numbers. */
+enum unwrap_start {
+	START_FIELD,			/* its phase lies in the field */
+	START_LINE,			/* in the turn above a line over the camera's pixels */
+	START_PREDICTED,		/* near V step + offset, V the Gray code */
+	START_COUNTED,			/* V counts its turns, from where the phase is -offset */
+	START_SPATIAL			/* it was unwrapped across the image */
+};
+
+/* From the start along the sequence. */
+struct unwrap_steps {
+	enum unwrap_start start;
+	size_t n;
+	struct unwrap_step step[UNWRAP_PHASES_MOST + 1];
+	double period_px;			/* of the first signal */
+	double field_px;			/* width that the first signal covers */
+	size_t index;				/* the Gray code's channel, if it takes part */
+	float gray_step, gray_offset;		/* rad */
+	const struct frame *coarse;		/* START_SPATIAL: channel 0, absolute phase */
+	float line_slope[2], line_offset;	/* rad per column, per row; rad */
+};
+
+enum unwrap_signals {
+	UNWRAP_PHASES = 1,	/* starts from one of the phases (hierarchical) */
+	UNWRAP_BEATS = 2	/* starts from, and goes over, beats (heterodyne) */
+};
+
+int unwrap_steps_by_phases(const struct temporal *, unsigned signals, struct unwrap_steps *out);
+int unwrap_steps_by_space(const struct temporal *, unsigned signals, struct unwrap_steps *out);
+int unwrap_steps_by_gray(const struct temporal *, double offset_rad, struct unwrap_steps *out);
+int unwrap_steps_by_line(const struct temporal *, const struct frame_head *, double line_period_px,
+    double line_offset_rad, struct unwrap_steps *out);
+
+/* Every phase with its own order, and their mean. */
+struct phase_orders {
+	bool wanted;			/* the result needs more than the base's absolute phase */
+	bool fuse;		/* absphase is the mean of all phases that are there */
+	bool all;		/* every phase has a channel of its own after the residual */
+	size_t phases, channel[UNWRAP_PHASES_MOST];	/* the base first */
+	size_t own[UNWRAP_PHASES_MOST];		/* the channel of its own */
+	float ratio[UNWRAP_PHASES_MOST];	/* turns of this phase in one of the base */
+	float scale[UNWRAP_PHASES_MOST];	/* turns of the base in one of this phase */
+	float weight[UNWRAP_PHASES_MOST];	/* in the mean; their sum is 1 */
+	size_t target;				/* which of these is to be unwrapped */
+};
+
+int phase_orders_plan(const struct temporal *, const struct frame_head *,
+    const struct numbers *scatter, struct phase_orders *);
+
+/* ---- order_search.c: the orders that fit all phases best, and those that compete ---- */
+
+#define ORDER_TABLE_SIDE 128		/* cells, a power of two */
+#define ORDER_TABLE_BASE 0.501f		/* limit of the first phase's size, in turns */
+
+/* The highest bits of a cell: which further orders it has, or that it has too many. */
+enum order_table_has {
+	HAS_SECOND = 1, HAS_THIRD = 2, HAS_FOURTH = 4, HAS_TOO_MANY = 8
+};
+
+/*
+ * The orders that may fit three phases best, by the distance of the other two phases from where the
+ * first one, at order 0, puts them: a square of a turn by a turn, in cells. Nearly all cells have
+ * one order, those on the border of two or three orders have as many.
+ */
+struct order_table {
+	/*
+	 * By round(SIDE e) modulo SIDE, e of the second and of the third phase. Four orders of 7
+	 * bits each, less search->first, the one nearest to the middle of the cell in the lowest
+	 * bits; a cell with fewer repeats that one.
+	 */
+	uint32_t cell[ORDER_TABLE_SIDE][ORDER_TABLE_SIDE];
+};
+
+/* The line that is so many orders further lies at this distance. */
+struct order_gap {
+	float distance;			/* turns */
+	float orders;
+};
+
+/* All fringe orders of the field are tried; positions and slack in turns of the base. */
+struct order_search {
+	/* the base, of the shortest period, is the first phase */
+	size_t phases, channel[UNWRAP_PHASES_MOST];
+	float ratio[UNWRAP_PHASES_MOST];	/* turns of this phase in one of the base */
+	float norm;		/* 1/sum ratio^2 */
+	float lo, hi, slack;	/* the field */
+	float distance;		/* the least one between two lines of the field, in turns */
+	float sure;		/* cost, a distance squared, up to which no other line is nearer */
+	/* the same between these positions: closer to an end of the field, lines of the other end
+	 * may be nearer */
+	float inner_sure, inner_lo, inner_hi;
+	float near;		/* cost up to which the gaps tell which lines may be nearer */
+	float chance;		/* median distance of random phases over the least one of lines */
+	long first, last;	/* orders to try */
+	bool complete;		/* pixels that lack a phase are bad; set by the caller */
+	struct order_gap *gap;			/* by distance; owned */
+	size_t gaps;
+	struct order_table *table;		/* of three phases; owned; NULL: none */
+};
+
+int order_search_plan(const struct temporal *, double field_px, struct order_search *out);
+void order_search_free(struct order_search *);
+
+#define UNWRAP_RIVALS 16		/* orders that may be taken instead, on each side */
+
+/* How sigmas go into the mean of all phases. */
+enum unwrap_mean { MEAN_NONE, MEAN_WEIGHTS, MEAN_SIGMAS };
+
+/* The standard deviation of the absolute phase, and the probability that its order is wrong. */
+struct unwrap_sigma {
+	size_t phases;			/* of the input that have a sigma; 0: none is computed */
+	size_t channel[UNWRAP_PHASES_MOST];	/* their sigmas; as in phase_orders */
+	size_t sigma, p_order;		/* of the output; p_order NO_CHANNEL: it is not known */
+	enum unwrap_mean mean;
+	size_t rivals;			/* orders further, both signs */
+	float rival[2 * UNWRAP_RIVALS];
+	float lo, hi;			/* of the field: where the base lies, in turns */
+	/* All phases repeat after so many orders, if that reaches the field, from first to last;
+	 * 0: it does not. */
+	float seam, first, last;
+};
+
+int unwrap_sigma_plan(const struct temporal *, const struct frame_head *,
+    const struct phase_orders *, bool weights, struct unwrap_sigma *);
+void unwrap_sigma_rivals(const struct temporal *, double field_px, double line_turns,
+    struct unwrap_sigma *);
+
+/* ---- unwrap2f_checks.c: what the checks keep of a frame ---- */
+
+#define RESIDUAL_CHECK_BINS 40	/* over [-0.5, 0.5] turns */
+
+struct residual_check {
+	size_t step;		/* every step-th pixel of every step-th row is sampled */
+	size_t every;		/* the step of rows: larger from the second frame on */
+	size_t rows;
+	uint32_t (*count)[RESIDUAL_CHECK_BINS];	/* of every such row */
+	float scale;		/* of residuals, for the bins */
+	bool positive;		/* they are a root mean square, not an error with a sign */
+	double cell;		/* of a Gray code, in turns; 0: none */
+	/* Two phases of so many steps (0: not known), by number, and by how many turns one turn of
+	 * each shifts the residual. */
+	size_t steps, number[2];
+	double weight[2];
+	double assumed_px;	/* a field that nothing states; 0: stated */
+	bool off, warned;	/* no warning: of no use here, or given already */
+};
+
+struct beat_check {
+	bool on;		/* a beat of two phases orders one of them */
+	double span;		/* fringes of the phase in a beat, by the periods */
+	double period_px;	/* of that phase */
+	bool shorter;		/* it is the one of the shorter period */
+	struct coarse_grid grid;
+	float (*kept)[2];	/* [row][column]: absolute phase, residual; NaN: none */
+	size_t frames;		/* judged so far */
+	bool warned;
+};
+
+#define BEAT_CHECK_FRAMES 4	/* only the first ones are judged: the periods do not change */
+
+/* Samples as unit vectors at the angle of their residual without the slope, and the turn of each
+ * from one slope to the next. */
+#define ARROW_LANES 8
+struct arrows {
+	double x[ARROW_LANES], y[ARROW_LANES], turn_x[ARROW_LANES], turn_y[ARROW_LANES];
+};
+
+struct offset_check {
+	bool on;		/* orders come from phases, the result is one of them */
+	bool late;		/* how many images a phase has is known */
+	bool off;		/* no warning: another one was given */
+	size_t steps;		/* images of every phase */
+	size_t others;		/* phases other than the one that is unwrapped, */
+	size_t channel[UNWRAP_PHASES_MOST];	/* their channels */
+	double ratio[UNWRAP_PHASES_MOST];	/* and its period over theirs */
+	struct coarse_grid grid;
+	/* [row][column]: the absolute phase, then how far each other phase differs from it, in
+	 * turns; NaN: none */
+	float *kept;
+	size_t frames;		/* judged so far: OFFSET_CHECK_FRAMES are */
+};
+
+#define OFFSET_CHECK_FRAMES 4	/* patterns do not change */
+
+struct jump_sums {
+	double all;		/* pairs, weighted */
+	double up, down;	/* by one turn */
+	double far;		/* by more, a whole number */
+	double loose;		/* by half a turn or more, no whole number */
+	double pairs;		/* number of those that jump by whole turns */
+	double beat_up, beat_down;	/* number of those, further apart, that jump by a beat */
+};
+
+#define JUMP_SUMS 8		/* members of struct jump_sums */
+#define JUMP_KEPT_ROWS 4	/* the middle two are a pair of neighbours */
+
+struct jump_check {
+	size_t step;		/* every step-th row is sampled */
+	size_t rows, w;
+	bool along_y;
+	/* along y: [sampled row][absolute phase, amplitude][JUMP_KEPT_ROWS from it on][w] */
+	float *kept;
+	size_t modulation, texture;	/* the input's channels, or NO_CHANNEL */
+	size_t apart;		/* pixels, or sampled rows, that a jump by a beat lies between */
+	struct jump_sums *row;
+	double beat_turns;	/* turns in the beat that begins the sequence; 0: none */
+	double beat_px;		/* its period */
+	bool field_tells;	/* a field, which nothing states, would tell the orders */
+	bool off, warned;
+};
+
+struct period_conflict {
+	bool found, off;		/* off: it was reported */
+	double says_px, own_px;		/* of the first phase whose periods differ, */
+	size_t number;			/* its channel, from 1 */
+	bool counted;			/* by --count */
+};
+
+/* ---- unwrap2f.c ---- */
+
+/* --coarse spatial: the first signal, unwrapped across the image. */
+struct spatial {
+	bool on;
+	struct absolute absolute;
+	struct unwrapping unwrapping;
+	struct frame_head head; /* of `found` */
+	struct frame *found;	/* the signal's absolute phase; label */
+	double ratio;		/* rad of the result for one of the signal */
+};
+
+/* The rows of such a frame: spatial_sum() and spatial_place(). */
+struct spatial_job {
+	const struct frame *in;
+	const struct unwrap_step *step;
+	const struct components *components;
+	struct frame *found;
+};
+
+/* --fit-line: the planes seen so far. */
+struct fringe_line {
+	struct temporal temporal;	/* which channels; from the plan */
+	double first_px, bin;
+	size_t n;			/* planes */
+	struct fringe_line_plane {
+		double slope;		/* rad per sensor pixel */
+		double middle_rad;	/* beat in the middle of the image, mod 2 pi */
+		double first_px, last_px;	/* the image's ends on the sensor */
+	} *plane;
+};
+
+/* A beat as unit vectors, 0 where it is missing; w runs along its axis. */
+struct beat_field {
+	size_t w, h;
+	float *re, *im;
+};
 
 enum unwrap2f_method {
 	METHOD_AUTO, METHOD_TWO, METHOD_HETERODYNE, METHOD_HIERARCHICAL, METHOD_GRAY, METHOD_BEST
@@ -40,37 +336,42 @@ struct unwrap2f {
 	struct period_conflict conflict;
 	double period_px[2];		/* of the search's base, and of the phase unwrapped */
 	bool noted;			/* the notes of -v on what cannot be checked were given */
-	size_t made;			/* channels that are not passed; they come first */
+	size_t made;			/* computed channels; copied ones follow */
 	size_t *source_channel;		/* the input channel of output channel c */
-	struct fringe_line line;	/* --fit-line: the planes seen so far */
+	struct fringe_line line;
 };
 
-/*
- * A sequence, if there is one, and the search: of all orders where there is none, and of the field
- * that the sequence spans where its width is not known. -1 after fail().
- */
-int unwrap2f_plan_best(const struct temporal *, struct unwrap2f *);
-/* By the best orders, or by the sequence alone where orders look alike to the search. -1 after
- * fail(). */
-int unwrap2f_plan_auto(const struct run *, const struct temporal *, struct unwrap2f *);
-/* What tells whether two phases fit their beat: how a turn of each moves the estimate of the order.
- * `ordered` is the phases with the one that the sequence ends in as their target. -1 after
- * fail(). */
-int unwrap2f_plan_beat(const struct temporal *, const struct temporal *ordered,
-    const struct frame_head *in, struct unwrap2f *);
-/* What tells whether all phases are off by one angle. -1 after fail(). */
-int unwrap2f_plan_offset(const struct temporal *, const struct frame_head *in, struct unwrap2f *);
-/* Names what rows keep of a frame for `after`. -1 after fail(). */
-int unwrap2f_plan_memory(struct run *, struct unwrap2f *);
-/* The channels behind absphase, residual and one absphase of every phase: sigma, p_order (not of a
- * Gray code, whose bits are wrong for other reasons), label. They count in unwrap->made. */
-const char *unwrap2f_plan_more(const struct temporal *, struct unwrap2f *);
-
-/* struct body's `after`: the warnings of what rows have counted, one at most in a frame. */
+int unwrap2f_plan_checks(struct run *, const struct temporal_options *, const struct temporal *,
+    const struct temporal *ordered, const struct frame_head *in);
 void unwrap2f_after(struct run *);
-/* Its `rows` and `passes`. */
-void unwrap2f_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1, const struct row_scratch *);
-int unwrap2f_passes(struct run *, struct passes *);
+void unwrap2f_free_checks(struct unwrap2f *);
+
+/* The loops of unwrap2f_rows.c. */
+struct unwrap2f_rows {
+	/* struct body's `rows`. */
+	void (*compute)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+	    size_t y1, const struct row_scratch *);
+	/* Row y of a struct spatial_job: the sum of the step's phases, which need not be wrapped;
+	 * then, with its components, their turns and labels. */
+	void (*spatial_sum)(void *job, size_t y);
+	void (*spatial_place)(void *job, size_t y);
+	/* Of unwrap/patches.h. */
+	patches_cut *cut_patches;
+	/* The beat of a frame of two phases, into a field of its size, all 0. */
+	void (*beat_load)(const struct fringe_line *, const struct frame *, struct beat_field *);
+	/* The mean turn from a pixel to the one `lag` further on, less `expected`, and how much the
+	 * turns agree, up to 1; returns the number of pairs. */
+	size_t (*beat_turn)(const struct beat_field *, size_t lag, double expected, double *turn,
+	    double *coherence);
+	/* The mean phase of the beat in the middle of its axis. */
+	double (*beat_middle)(const struct beat_field *, double slope);
+	/* The cost of the best order for random phases, number i. */
+	float (*chance_cost)(const struct order_search *, uint32_t i);
+	/* The length of the arrows' sum; turns them on to the next slope. */
+	double (*sum_arrows)(struct arrows *, size_t blocks);
+	/* Adds up the pairs of the rows that were kept along y. */
+	void (*jump_columns)(struct jump_check *);
+};
+LEVELS_OF(unwrap2f_rows)
 
 #endif
