@@ -1,15 +1,340 @@
-/* The grid of the calibration's variance over a frame, and the rows that are read from it. */
-#include "calib_sigma.h"
+/*
+ * Plans for phase2depth the standard deviation of its points by what is uncertain about the
+ * calibration (methods §16): reads the covariance that fringecal(1) writes with a rig, finds the
+ * rigid motions that its parameters make of the volume, and fills a grid over the frame.
+ */
+#include "phase2depth.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "base/fail.h"
-#include "phase2depth.px.h"
+#include "base/symmetric.h"
+#include "optics/calib_entries.h"
+#include "optics/rotation.h"
 
-#define CELLS 64		/* of the grid, along the frame's longer side */
+struct file {
+	const char *path;
+	struct number_file numbers;
+};
+
+/* ---- devices, in the order of their parameters ---- */
+
+/* The length of NAME in an entry devices.NAME.kind; 0: it is another entry. */
+static size_t
+device_name(const struct number_file_entry *entry)
+{
+	size_t n = strlen(entry->name);
+
+	return !strncmp(entry->name, "devices.", 8) && n > 13 &&
+	    !strcmp(entry->name + n - 5, ".kind") ? n - 13 : 0;
+}
+
+static bool
+is_device(const struct number_file_entry *entry, const char *name, const char *kind)
+{
+	size_t n = device_name(entry);
+
+	return n && (!kind || !strcmp(entry->text, kind)) &&
+	    (!name || (strlen(name) == n && !strncmp(entry->name + 8, name, n)));
+}
+
+static const struct number_file_entry *
+entry_of(const struct file *file, const struct number_file_entry *device, const char *what,
+    char name[2 * NUMBER_FILE_NAME_SIZE])
+{
+	snprintf(name, 2 * NUMBER_FILE_NAME_SIZE, "%.*s.%s", (int)strlen(device->name) - 5,
+	    device->name, what);
+	return number_file_find(&file->numbers, name);
+}
+
+/* How many intrinsics a device's model has; 0 where it is not known. */
+static size_t
+intrinsics_count(const struct file *file, const struct number_file_entry *device)
+{
+	static const struct { const char *model; size_t count; } models[] = { { "pinhole", 4 },
+		{ "opencv4", 8 }, { "opencv5", 9 }, { "opencv8", 12 } };
+	char name[2 * NUMBER_FILE_NAME_SIZE];
+	const struct number_file_entry *model = entry_of(file, device, "model", name);
+
+	for (size_t i = 0; model && i < sizeof(models) / sizeof(*models); i++)
+		if (!strcmp(model->text, models[i].model))
+			return models[i].count;
+	return 0;
+}
+
+/* Where the parameters of the k-th device begin. *end: how many all devices have. */
+static int
+place_parameters(const struct file *file, size_t k, struct rig_device *device, size_t *end)
+{
+	size_t devices = 0, intrinsics = 0;
+
+	*device = (struct rig_device){ .pose = SIZE_MAX };
+	for (size_t i = 0; i < file->numbers.entries; i++) {
+		const struct number_file_entry *entry = &file->numbers.entry[i];
+		size_t count = device_name(entry) ? intrinsics_count(file, entry) : 0;
+
+		if (!device_name(entry))
+			continue;
+		if (!count)
+			return fail(file->path, "%s: its model is not known", entry->name);
+		if (devices == k) {
+			device->intrinsics = intrinsics;
+			device->count = count;
+		}
+		intrinsics += count;
+		devices++;
+	}
+	if (k > 0)
+		device->pose = intrinsics + 6 * (k - 1);
+	*end = devices ? intrinsics + 6 * (devices - 1) : 0;
+	return 0;
+}
+
+/* R and T take a device to the file's frame: the first device's frame becomes the world. */
+static int
+get_pose(const struct file *file, const struct number_file_entry *device, double R[9], double T[3])
+{
+	char name[2 * NUMBER_FILE_NAME_SIZE];
+	double place[3];
+
+	if (!entry_of(file, device, "T_mm", name))
+		entry_of(file, device, "T", name);
+	if (calib_get(file->path, &file->numbers, name, "a translation of 3 numbers", 3,
+	    place) < 0)
+		return -1;
+	entry_of(file, device, "R", name);
+	if (calib_get_rotation(file->path, &file->numbers, name, R) < 0)
+		return -1;
+	for (size_t i = 0; i < 3; i++)		/* the inverse */
+		for (size_t j = i + 1; j < 3; j++) {
+			double swap = R[3 * i + j];
+
+			R[3 * i + j] = R[3 * j + i];
+			R[3 * j + i] = swap;
+		}
+	for (size_t i = 0; i < 3; i++)
+		T[i] = -(R[3 * i] * place[0] + R[3 * i + 1] * place[1] + R[3 * i + 2] * place[2]);
+	return 0;
+}
+
+static int
+get_device(const struct file *file, const struct number_file_entry *first,
+    const struct number_file_entry *entry, struct rig_device *device)
+{
+	char K[2 * NUMBER_FILE_NAME_SIZE], lens[2 * NUMBER_FILE_NAME_SIZE];
+	struct pinhole *p = &device->pinhole;
+	double R[9], T[3];
+	size_t k = 0, end;
+
+	for (const struct number_file_entry *at = file->numbers.entry; at < entry; at++)
+		k += device_name(at) > 0;
+	if (place_parameters(file, k, device, &end) < 0)
+		return -1;
+	entry_of(file, entry, "K", K);
+	entry_of(file, entry, "dist", lens);
+	if (calib_get_intrinsics(file->path, &file->numbers, K, lens, "a 3x3 camera matrix", p) < 0
+	    || get_pose(file, first, R, T) < 0 || get_pose(file, entry, p->R, p->T) < 0)
+		return -1;
+	pinhole_between(R, T, p->R, p->T, p->R, p->T);
+	pinhole_complete(p);
+	return 0;
+}
+
+/* The first device of that name and kind, either of which may be NULL. */
+static const struct number_file_entry *
+find_device(const struct file *file, const char *name, const char *kind)
+{
+	for (size_t i = 0; i < file->numbers.entries; i++)
+		if (is_device(&file->numbers.entry[i], name, kind))
+			return &file->numbers.entry[i];
+	return NULL;
+}
+
+/* Coordinates are in the file's own frame where a camera is named, else in the first camera's. */
+static int
+get_devices(const struct file *file, const char *camera, const char *frame,
+    struct rig_covariance *rig)
+{
+	const struct number_file_entry *own = number_file_find(&file->numbers, "frame");
+	const struct number_file_entry *first = find_device(file, NULL, NULL);
+	const struct number_file_entry *seen = find_device(file, camera, "camera");
+	const struct number_file_entry *lit = find_device(file, NULL, "projector");
+	const struct number_file_entry *world = frame ? find_device(file, frame, NULL) :
+	    camera && own ? find_device(file, own->text, NULL) : find_device(file, NULL, "camera");
+
+	if (!seen || !lit || !world)	/* calib_load_device() reports which */
+		return fail(file->path, "has no device of that name");
+	return get_device(file, first, seen, &rig->camera) < 0 ||
+	    get_device(file, first, lit, &rig->projector) < 0 ||
+	    get_device(file, first, world, &rig->frame) < 0 ? -1 : 0;
+}
+
+/* ---- the covariance and the volume ---- */
+
+static int
+get_covariance(const struct file *file, struct rig_covariance *rig)
+{
+	const struct number_file_entry *entry = number_file_find(&file->numbers, "covariance");
+	struct rig_device unused;
+	size_t end;
+
+	if (!entry)
+		return fail(file->path, "has no covariance, which --calibration-sigma needs: "
+		    "fringecal writes it");
+	if (!find_device(file, NULL, "camera") || !find_device(file, NULL, "projector"))
+		return fail(file->path, "has a covariance, and no camera and projector that it is "
+		    "of: fringecal writes both");
+	if (place_parameters(file, 0, &unused, &end) < 0)
+		return -1;
+	rig->n = entry->n == (end + 2) * (end + 2) ? end + 2 : end;	/* with the board's bends */
+	if (end == 0 || entry->n != rig->n * rig->n)
+		return fail(file->path, "covariance: expected %zu x %zu numbers, found %zu", end,
+		    end, entry->n);
+	rig->C = malloc(entry->n * sizeof(*rig->C));
+	return !rig->C ? fail_memory() : calib_get(file->path, &file->numbers, "covariance",
+	    "a covariance", entry->n, rig->C);
+}
+
+static int
+get_volume(const struct file *file, struct rig_covariance *rig)
+{
+	static const char *const names[3] = { "volume.u", "volume.v", "volume.z" };
+	struct rig_device first;
+	double uvz[3][2];
+
+	for (size_t k = 0; k < 3; k++)
+		if (!calib_has(&file->numbers, names[k]))
+			return fail(file->path, "has no %s, which --calibration-sigma needs: "
+			    "calibrate again with this fringecal", names[k]);
+	for (size_t k = 0; k < 3; k++)
+		if (calib_get(file->path, &file->numbers, names[k], "a range of 2 numbers", 2,
+		    uvz[k]) < 0)
+			return -1;
+	if (!(uvz[2][0] > 0 && uvz[2][1] >= uvz[2][0]))
+		return fail(file->path, "volume.z: expected distances, found %g %g", uvz[2][0],
+		    uvz[2][1]);
+	if (get_device(file, find_device(file, NULL, NULL), find_device(file, NULL, NULL),
+	    &first) < 0)
+		return -1;
+	rig->points = calib_volume_points(&first.pinhole, uvz, rig->X);
+	return rig->points > 3 ? 0 : fail(file->path, "volume: the first camera sees nothing "
+	    "there");
+}
+
+/* camera, frame: names of devices; NULL: those that calib_load_device() takes. -1 after fail(),
+ * also where the file has no covariance. */
+static int
+rig_covariance_load(const char *path, const char *camera, const char *frame,
+    struct rig_covariance *rig)
+{
+	struct file file = { .path = path };
+	int status;
+
+	*rig = (struct rig_covariance){ 0 };
+	if (number_file_load(path, &file.numbers) < 0)
+		return -1;
+	status = get_covariance(&file, rig) < 0 || get_devices(&file, camera, frame, rig) < 0 ||
+	    get_volume(&file, rig) < 0 ? -1 : 0;
+	number_file_free(&file.numbers);
+	return status;
+}
+
+/* ---- the parameters that matter, and the motions that they make ---- */
+
+static void
+add_parameters(struct point_variance *at, size_t first, size_t count)
+{
+	for (size_t k = 0; k < count; k++) {
+		bool known = false;
+
+		for (size_t i = 0; i < at->n; i++)
+			known |= at->parameter[i] == first + k;
+		if (!known)
+			at->parameter[at->n++] = first + k;
+	}
+}
+
+/* Of the calibration that calib_load_device() reads by the same names; `kind` is set before. -1
+ * after fail(). */
+int
+point_variance_load(struct point_variance *at, const char *path, const char *camera,
+    const char *frame)
+{
+	struct rig_covariance *rig = &at->rig;
+	const struct rig_device *device[3] = { &rig->camera, &rig->projector, &rig->frame };
+
+	if (rig_covariance_load(path, camera, frame, rig) < 0)
+		return -1;
+	at->parameter = calloc(rig->n, sizeof(*at->parameter));
+	if (!at->parameter)
+		return fail_memory();
+	for (size_t d = 0; d < 2; d++)
+		add_parameters(at, device[d]->intrinsics, device[d]->count);
+	for (size_t d = 0; d < 3; d++)
+		if (device[d]->pose != SIZE_MAX)
+			add_parameters(at, device[d]->pose, 6);
+	at->C = calloc(at->n * at->n, sizeof(*at->C));
+	at->motion = calloc(6 * at->n, sizeof(*at->motion));
+	if (!at->C || !at->motion)
+		return fail_memory();
+	for (size_t a = 0; a < at->n; a++)
+		for (size_t b = 0; b < at->n; b++)
+			at->C[a * at->n + b] =
+			    rig->C[at->parameter[a] * rig->n + at->parameter[b]];
+	for (size_t i = 0; i < rig->points; i++)
+		for (size_t k = 0; k < 3; k++)
+			at->middle[k] += rig->X[i][k] / (double)rig->points;
+	return 0;
+}
+
+/* The rigid motions of the volume that the parameters make, by least squares over its points. Comes
+ * before the rows' point_variance(). */
+static int
+point_variance_set_axis(struct point_variance *at, bool along_y)
+{
+	double A[36] = { 0 }, *J = calloc(6 * at->n, sizeof(*J));
+	size_t n = at->n;
+
+	at->along_y = along_y;
+	if (!J)
+		return fail_memory();
+	memset(at->motion, 0, 6 * n * sizeof(*at->motion));
+	for (size_t p = 0; p < at->rig.points; p++) {
+		double M[3][6];
+
+		if (!phase2depth_rows()->point_rows(at, at->rig.X[p], J + 3 * n, J))
+			continue;
+		rotation_motions(at->rig.X[p], at->middle, M);
+		for (size_t i = 0; i < 3; i++)
+			for (size_t m = 0; m < 6; m++) {
+				for (size_t l = 0; l < 6; l++)
+					A[6 * m + l] += M[i][m] * M[i][l];
+				for (size_t k = 0; k < n; k++)
+					at->motion[m * n + k] += M[i][m] * J[i * n + k];
+			}
+	}
+	free(J);
+	if (!symmetric_factor(6, A, 1e-14))
+		return fail("--calibration-sigma", "camera and projector measure no volume where "
+		    "the calibration's board was");
+	symmetric_solve(6, A, at->motion, n);
+	return 0;
+}
+
+static void
+point_variance_free(struct point_variance *at)
+{
+	free(at->rig.C);
+	free(at->parameter);
+	free(at->C);
+	free(at->motion);
+	at->parameter = NULL;
+	at->C = at->motion = NULL;
+}
 
 /* ---- the grid ---- */
 
@@ -23,7 +348,7 @@ set_offset(struct calib_sigma *sigma)
 	if (!scratch)
 		return fail_memory();
 	for (size_t p = 0; p < rig->points; p++) {
-		double v = point_variance(&sigma->of, rig->X[p], scratch);
+		double v = phase2depth_rows()->point_variance(&sigma->of, rig->X[p], scratch);
 
 		sum += isnan(v) ? 0 : v;
 		n += !isnan(v);
@@ -33,7 +358,7 @@ set_offset(struct calib_sigma *sigma)
 	return 0;
 }
 
-/* The distances that the volume has from the camera, half of its depth more on either side. */
+/* The distances of the volume from the camera, and half of its depth more on each side. */
 static void
 set_distances(struct calib_sigma *sigma)
 {
@@ -53,82 +378,13 @@ set_distances(struct calib_sigma *sigma)
 	    0.05 * sigma->middle_mm);
 }
 
-/* Where on -1 .. 1 the variance is computed: Chebyshev's points. */
-static double
-node(size_t k)
-{
-	return cos(M_PI * ((double)k + 0.5) / CALIB_SIGMA_TERMS);
-}
-
-/* The polynomial through the values at the nodes: Newton's differences, then powers. */
-static void
-polynomial(double v[CALIB_SIGMA_TERMS], float c[CALIB_SIGMA_TERMS])
-{
-	double sum[CALIB_SIGMA_TERMS + 1] = { 0 };
-
-	for (size_t order = 1; order < CALIB_SIGMA_TERMS; order++)
-		for (size_t k = CALIB_SIGMA_TERMS - 1; k >= order; k--)
-			v[k] = (v[k] - v[k - 1]) / (node(k) - node(k - order));
-	for (size_t k = CALIB_SIGMA_TERMS; k-- > 0;) {	/* sum (t - node) + v */
-		for (size_t i = CALIB_SIGMA_TERMS; i > 0; i--)
-			sum[i] = sum[i - 1] - node(k) * sum[i];
-		sum[0] = v[k] - node(k) * sum[0];
-	}
-	for (size_t i = 0; i < CALIB_SIGMA_TERMS; i++)
-		c[i] = (float)sum[i];
-}
-
-/* The point of a ray of the camera, so far along its axis, in the first device's frame. */
-static void
-point_on_ray(const struct pinhole *camera, const double xy[2], double s, double X[3])
-{
-	const double x[3] = { s * xy[0] - camera->T[0], s * xy[1] - camera->T[1],
-		s - camera->T[2] };
-
-	for (size_t i = 0; i < 3; i++)
-		X[i] = camera->R[i] * x[0] + camera->R[3 + i] * x[1] + camera->R[6 + i] * x[2];
-}
-
-struct grid_job {
-	const struct calib_sigma *sigma;
-	double *scratch;		/* of each row */
-};
-
-static void
-grid_row(void *arg, size_t row)
-{
-	const struct grid_job *job = arg;
-	const struct calib_sigma *sigma = job->sigma;
-	const struct pinhole *camera = &sigma->of.rig.camera.pinhole;
-	double *scratch = job->scratch + 6 * sigma->of.n * row;
-
-	for (size_t column = 0; column < sigma->columns; column++) {
-		const double x = (double)(column * sigma->step_px);
-		const double y = (double)(row * sigma->step_px);
-		const double uv[2] = { sigma->origin_px[0] + (x + 0.5) * sigma->bin[0] - 0.5,
-			sigma->origin_px[1] + (y + 0.5) * sigma->bin[1] - 0.5 };
-		double v[CALIB_SIGMA_TERMS], xy[2], X[3];
-		bool known = pinhole_undistort(camera, uv, xy);
-
-		for (size_t k = 0; k < CALIB_SIGMA_TERMS; k++) {
-			if (known)
-				point_on_ray(camera, xy, sigma->middle_mm +
-				    node(k) / sigma->per_mm, X);
-			v[k] = known ? log(point_variance(&sigma->of, X, scratch) +
-			    sigma->offset_mm2) : NAN;
-		}
-		polynomial(v, sigma->table +
-		    CALIB_SIGMA_TERMS * (sigma->columns * row + column));
-	}
-}
-
 static int
 make_grid(struct run *run, struct calib_sigma *sigma)
 {
 	size_t longer = sigma->w > sigma->h ? sigma->w : sigma->h;
-	struct grid_job job = { .sigma = sigma };
+	struct calib_sigma_job job = { .sigma = sigma };
 
-	sigma->step_px = (longer + CELLS - 1) / CELLS;
+	sigma->step_px = (longer + CALIB_SIGMA_CELLS - 1) / CALIB_SIGMA_CELLS;
 	sigma->columns = sigma->w / sigma->step_px + 2;
 	sigma->rows = sigma->h / sigma->step_px + 2;
 	free(sigma->table);
@@ -139,11 +395,12 @@ make_grid(struct run *run, struct calib_sigma *sigma)
 		free(job.scratch);
 		return fail_memory();
 	}
-	run_for(run, sigma->rows, grid_row, &job);
+	run_for(run, sigma->rows, phase2depth_rows()->grid_row, &job);
 	free(job.scratch);
 	return 0;
 }
 
+/* For frames that are triangulated so; kept while their size and place stay. -1 after fail(). */
 int
 calib_sigma_plan(struct run *run, struct calib_sigma *sigma, const struct triangulation *t)
 {
@@ -160,61 +417,6 @@ calib_sigma_plan(struct run *run, struct calib_sigma *sigma, const struct triang
 	if (point_variance_set_axis(&sigma->of, t->along_y) < 0 || set_offset(sigma) < 0)
 		return -1;
 	return make_grid(run, sigma);
-}
-
-/* ---- rows ---- */
-
-struct cell_row {
-	const float *c, *next;		/* the polynomials at both ends of the cell */
-	const float *x, *y, *z;
-	float *out, per_step;
-};
-
-static void
-cell(const struct calib_sigma *sigma, const struct triangulation *rays, const struct cell_row *row,
-    int n)
-{
-	const float *restrict px = row->x, *restrict py = row->y, *restrict pz = row->z;
-	float *restrict out = row->out, per_step = row->per_step;
-	float c[CALIB_SIGMA_TERMS], next[CALIB_SIGMA_TERMS];
-	const struct triangulation t = *rays;
-	double middle_mm = sigma->middle_mm, per_mm = sigma->per_mm;
-	float offset_mm2 = (float)sigma->offset_mm2;
-
-	memcpy(c, row->c, sizeof(c));
-	memcpy(next, row->next, sizeof(next));
-	CPU_SIMD
-	for (int i = 0; i < n; i++) {
-		double s = PHASE2DEPTH_AHEAD(t.R, t.T, px[i], py[i], pz[i]);
-		float at = (float)((s - middle_mm) * per_mm), part = (float)i * per_step;
-		float v = phase2depth_between(c[CALIB_SIGMA_TERMS - 1],
-		    next[CALIB_SIGMA_TERMS - 1], part);
-
-		for (int k = CALIB_SIGMA_TERMS - 1; k-- > 0;)
-			v = phase2depth_power(v, at, phase2depth_between(c[k], next[k], part));
-		out[i] = px_select(px_isnan(px[i]), PX_NAN,
-		    phase2depth_deviation(v, at, offset_mm2));
-	}
-}
-
-void
-calib_sigma_row(const struct calib_sigma *sigma, const struct triangulation *t,
-    const float *const xyz[3], float *out, size_t n, size_t y)
-{
-	const size_t terms = CALIB_SIGMA_TERMS * sigma->columns, step = sigma->step_px;
-	const float *above = sigma->table + terms * (y / step), *below = above + terms;
-	const float per_step = 1.0f / (float)step, part = (float)(y % step) * per_step;
-	float c[CALIB_SIGMA_TERMS * (CELLS + 2)];
-
-	for (size_t i = 0; i < terms; i++)
-		c[i] = phase2depth_between(above[i], below[i], part);
-	for (size_t x = 0; x < n; x += step) {
-		const float *left = c + CALIB_SIGMA_TERMS * (x / step);
-		struct cell_row row = { left, left + CALIB_SIGMA_TERMS, xyz[0] + x, xyz[1] + x,
-			xyz[2] + x, out + x, per_step };
-
-		cell(sigma, t, &row, (int)(n - x < step ? n - x : step));
-	}
 }
 
 void

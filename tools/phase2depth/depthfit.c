@@ -1,20 +1,221 @@
-/* Depth over a plane: the reference, the factors c and their fit to measured steps. */
-#define _GNU_SOURCE
-#include "depthfit.h"
+/*
+ * Plans for phase2depth the depth over a reference plane: which channels hold phase and reference,
+ * the plane, what depth a radian is worth, and how measurements at known depths tell that
+ * (methods §8). With --wrapped it looks in each frame for phases that are whole turns off.
+ */
+#include "phase2depth.h"
 
 #include <math.h>
-#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "depth_rows.h"
-#include "half_turn.h"
 #include "optics/sensor_crop.h"
+#include "unwrap/wrapped_range.h"
 
-#define SAME 0.01		/* of a number that an option and a key say */
+/*
+ * ---- wrapped phases ----
+ *
+ * The difference of a wrapped phase and a wrapped reference, taken into (-pi, pi], is depth as long
+ * as it stays below half a turn.
+ */
 
-/* ---- what is known ---- */
+#define JUMPS_MOST 1e-4		/* of neighbours; a line of jumps across 4096 columns has 1.2e-4 */
+
+static bool
+has(const struct frame_head *head, const char *name)
+{
+	return head && head_channel(head, name) != NO_CHANNEL;
+}
+
+static int
+check_wrapped(const char *object, const struct frame_head *of)
+{
+	if (has(of, "phase"))
+		return 0;
+	if (has(of, "absphase"))
+		return fail(object, "has an absolute phase, but --wrapped takes wrapped ones: "
+		    "leave --wrapped out, or unwrap neither input nor --ref");
+	if (has(of, "phase1"))
+		return fail(object, "has phase1 and others: --wrapped takes a single phase "
+		    "(unwrap2f unwraps several by each other)");
+	if (has(of, "cos") || has(of, "cos1"))
+		return fail(object, "has cos and sin: gauss makes a phase of them");
+	return 0;
+}
+
+/* The channels of the phase and of a measured reference's phase (NO_CHANNEL: the ideal plane):
+ * absphase of both or, wrapped, phase of both. */
+static int
+find_phases(const struct run *run, const struct frame_head *head, bool wrapped,
+    size_t *phase, size_t *ref)
+{
+	const struct frame_head *other = run_second_input_head(run, "ref", 0);
+	const char *name = wrapped ? "phase" : "absphase";
+
+	if (wrapped && (check_wrapped(NULL, head) < 0 ||
+	    (other && check_wrapped("--ref", other) < 0)))
+		return -1;
+	if (run_channel(run, head, name, phase) < 0)
+		return -1;
+	*ref = NO_CHANNEL;
+	if (!wrapped && other && !has(other, "absphase") && has(other, "phase"))
+		return fail("--ref", "has a wrapped phase, the input an absolute one: unwrap both "
+		    "alike");
+	return other ? run_second_input(run, head, "ref", name, ref) : 0;
+}
+
+static int
+check_range(const char *object, struct half_turn_range range, bool first)
+{
+	double low = (double)range.low, high = (double)range.high;
+
+	if (low <= high && !wrapped_range_fits(low, high, 2 * M_PI))
+		return fail(object, "phase goes from %g to %g, but a wrapped phase over one turn "
+		    "at most, in radians", low, high);
+	if (first && wrapped_range_is_turns(low, high))
+		warn(object, "phase goes from %g to %g: are those radians?", low, high);
+	return 0;
+}
+
+void
+half_turn_free(struct half_turn_jumps *jumps)
+{
+	free(jumps->beyond);
+	jumps->beyond = NULL;
+}
+
+static void
+free_parts(struct half_turn_parts *parts)
+{
+	free(parts->d);
+	free(parts->part);
+	free(parts->size);
+	free(parts->group);
+	free(parts->on);
+	free(parts->all);
+	free(parts->nearest);
+	free(parts->second);
+	free(parts->jumps);
+	free(parts->speck);
+}
+
+static int
+make_parts(struct half_turn_parts *parts)
+{
+	size_t n = parts->w * parts->h;
+
+	parts->d = reallocarray(NULL, n, sizeof(*parts->d));
+	parts->part = reallocarray(NULL, n, sizeof(*parts->part));
+	parts->group = reallocarray(NULL, n, sizeof(*parts->group));
+	parts->size = calloc(n, sizeof(*parts->size));
+	parts->on = calloc(n, sizeof(*parts->on));
+	parts->all = calloc(n, sizeof(*parts->all));
+	parts->nearest = reallocarray(NULL, n, sizeof(*parts->nearest));
+	parts->second = calloc(n, sizeof(*parts->second));
+	parts->jumps = calloc(n, 1);
+	parts->speck = calloc(n, 1);
+	return parts->d && parts->part && parts->group && parts->size && parts->jumps &&
+	    parts->speck && parts->on && parts->all && parts->nearest && parts->second ? 0 :
+	    fail_memory();
+}
+
+/* Marks the pixels that may be whole turns off; -1 after fail() where nothing tells which. */
+static int
+find_beyond(const struct frame *in, const struct depthfit *above, struct half_turn_jumps *jumps)
+{
+	size_t pixels = in->head.w * in->head.h;
+	struct half_turn_parts parts = { .w = in->head.w, .h = in->head.h };
+	int status = make_parts(&parts);
+
+	jumps->beyond = malloc(pixels);
+	if (status == 0 && !jumps->beyond)
+		status = fail_memory();
+	if (status == 0)
+		phase2depth_rows()->find_parts(in, above, &parts, jumps->beyond);
+	free_parts(&parts);
+	if (status < 0)
+		return -1;
+	if (parts.contending > 0)
+		return fail("--wrapped", "the difference to the reference exceeds half a turn, and "
+		    "of parts of %.2g %% of the pixels nothing tells which lies within: have the "
+		    "reference seen beside them, or unwrap both phases (unwrapq)",
+		    100 * (double)parts.contending / (double)pixels);
+	if (parts.marked == 0)	/* only noise jumps */
+		half_turn_free(jumps);
+	jumps->most_beyond = fmax(jumps->most_beyond, (double)parts.marked / (double)pixels);
+	return 0;
+}
+
+static struct half_turn_range
+join_ranges(struct half_turn_range a, struct half_turn_range b)
+{
+	return (struct half_turn_range){ b.low < a.low ? b.low : a.low,
+		b.high > a.high ? b.high : a.high };
+}
+
+/* struct body's `survey` of wrapped phases: looks for jumps, and then for pixels that may be whole
+ * turns off. -1 after fail() where they cannot be found. */
+int
+half_turn_survey(struct run *run, const struct frame *in, const struct depthfit *above,
+    struct half_turn_jumps *jumps)
+{
+	size_t bands = (in->head.h + HALF_TURN_BAND - 1) / HALF_TURN_BAND;
+	struct half_turn_job job = { in, above, calloc(bands, sizeof(*job.band)) };
+	struct half_turn_band all = { .phase = NO_RANGE, .ref = NO_RANGE };
+	double share;
+
+	if (!job.band)
+		return fail_memory();
+	run_for(run, bands, phase2depth_rows()->count_jumps, &job);
+	for (size_t i = 0; i < bands; i++) {
+		const struct half_turn_band *band = &job.band[i];
+
+		all.jumps += band->jumps;
+		all.pairs += band->pairs;
+		all.failed |= band->failed;
+		all.phase = join_ranges(all.phase, band->phase);
+		all.ref = join_ranges(all.ref, band->ref);
+	}
+	free(job.band);
+	if (all.failed)
+		return fail_memory();
+	if (check_range(NULL, all.phase, jumps->frames == 0) < 0 ||
+	    check_range("--ref", all.ref, jumps->frames == 0) < 0)
+		return -1;
+	share = all.pairs ? (double)all.jumps / (double)all.pairs : 0;
+	jumps->frames++;
+	half_turn_free(jumps);
+	if (share > JUMPS_MOST && find_beyond(in, above, jumps) < 0)
+		return -1;
+	jumps->jumping += jumps->beyond != NULL;
+	jumps->worst = fmax(jumps->worst, jumps->beyond ? share : 0);
+	return 0;
+}
+
+/* After all frames: warns where the difference jumped. */
+void
+half_turn_warn(const struct half_turn_jumps *jumps)
+{
+	char which[64] = "";
+
+	if (jumps->jumping == 0)
+		return;
+	if (jumps->frames > 1)
+		snprintf(which, sizeof(which), " in %zu of %zu frames", jumps->jumping,
+		    jumps->frames);
+	warn("--wrapped", "%s%.2g %% of neighbours are a whole turn apart%s: the difference to the "
+	    "reference exceeds half a turn there; all parts but the one on the reference, "
+	    "%s%.2g %% of the pixels, have no depth (unwrapq both phases)",
+	    jumps->frames > 1 ? "up to " : "",
+	    100 * jumps->worst, which, jumps->frames > 1 ? "up to " : "",
+	    100 * jumps->most_beyond);
+}
+
+/* ---- the reference and c ---- */
+
+#define SAME_KEY 0.01		/* of a number that an option and a key give */
 
 /* The plane at full-frame pixels becomes that at the frame's own. */
 static int
@@ -33,47 +234,28 @@ place_plane(const struct run *run, const struct frame_head *head, const struct n
 	return 0;
 }
 
-/* Factors per radian of other fringes, or of other pixels, are none for this phase. */
+/* A reference or a map that counts in other fringes, or lies elsewhere on the sensor, does not fit
+ * this phase. */
 static int
-check_map(const struct run *run, const struct frame_head *head)
+check_alike(const struct run *run, const struct frame_head *head, const char *option,
+    const char *object, const char *subject)
 {
 	static const char *const keys[] = { "period_px", "axis", "origin_px", "bin" };
-	const struct frame_head *map = run_second_input_head(run, "c-map", 0);
+	const struct frame_head *other = run_second_input_head(run, option, 0);
 
-	for (size_t i = 0; map && i < sizeof(keys) / sizeof(*keys); i++) {
+	for (size_t i = 0; other && i < sizeof(keys) / sizeof(*keys); i++) {
 		const char *own = meta_get(&head->meta, keys[i]),
-			   *its = meta_get(&map->meta, keys[i]);
+			   *its = meta_get(&other->meta, keys[i]);
 
 		if (own && its && strcmp(own, its))
-			return fail("--c-map", "does not go with the input: its %s is %.60s, the "
-			    "input's %.60s", keys[i], its, own);
+			return fail(object, "%sdoes not go with the input: its %s is %.60s, the "
+			    "input's %.60s", subject, keys[i], its, own);
 	}
 	return 0;
 }
 
-/* A reference that counts in other fringes, or lies elsewhere on the sensor, is none for this
- * phase. */
-static int
-check_alike(const struct run *run, const struct frame_head *head)
-{
-	static const char *const keys[] = { "period_px", "axis", "origin_px", "bin" };
-	const struct frame_head *ref = run_second_input_head(run, "ref", 0);
-
-	for (size_t i = 0; ref && i < sizeof(keys) / sizeof(*keys); i++) {
-		const char *own = meta_get(&head->meta, keys[i]),
-			   *its = meta_get(&ref->meta, keys[i]);
-
-		if (own && its && strcmp(own, its))
-			return fail(NULL,
-			    "the reference does not go with the input: its %s is %.60s, "
-			    "the input's %.60s",
-			    keys[i], its, own);
-	}
-	return 0;
-}
-
-/* An option wins over the frame's own key; a number that is off by more than a hundredth of the
- * largest one is hardly meant to. Warns once in a run. -1 after fail(). */
+/* An option wins over the frame's own key. Warns, once in a run, where a number differs by more
+ * than a hundredth of the largest one: that is hardly meant. */
 static int
 compare_key(struct depthfit *fit, const char *option, const struct numbers *given, const char *key,
     const struct frame_head *head)
@@ -86,7 +268,7 @@ compare_key(struct depthfit *fit, const char *option, const struct numbers *give
 	if (meta_numbers(&head->meta, key, &own) < 0) {
 		if (fail_is_memory())
 			return -1;
-		fail_clear();		/* what the option is there for */
+		fail_clear();		/* the option replaces it */
 		return 0;
 	}
 	for (size_t i = 0; i < own.n || i < given->n; i++) {
@@ -96,7 +278,7 @@ compare_key(struct depthfit *fit, const char *option, const struct numbers *give
 		size = fmax(size, fabs(b));
 	}
 	numbers_free(&own);
-	if (apart <= SAME * size)
+	if (apart <= SAME_KEY * size)
 		return 0;
 	warn(option, "is not the frame's own %s, %.60s: the option counts", key,
 	    meta_get(&head->meta, key));
@@ -111,10 +293,10 @@ find_reference(struct run *run, const struct frame_head *head, const char *ref,
 	struct numbers plane;
 	int status;
 
-	if (half_turn_channels(run, head, fit->wrapped, &fit->phase, &fit->ref) < 0)
+	if (find_phases(run, head, fit->wrapped, &fit->phase, &fit->ref) < 0)
 		return -1;
 	if (ref && strcmp(ref, "ideal"))
-		return check_alike(run, head);
+		return check_alike(run, head, "ref", NULL, "the reference ");
 	if (compare_key(fit, "--ref-plane", ref_plane, "ref_plane_rad", head) < 0 ||
 	    run_numbers(run, ref_plane, head, "ref_plane_rad", &plane) < 0)
 		return -1;
@@ -154,7 +336,8 @@ find_coefficients(struct run *run, const struct frame_head *head, const struct n
 	struct numbers list;
 
 	if (c_map)
-		return check_map(run, head) < 0 ? -1 : find_map(run, head, fit);
+		return check_alike(run, head, "c-map", "--c-map", "") < 0 ? -1 :
+		    find_map(run, head, fit);
 	if (compare_key(fit, "--c", c, "c_mm_per_rad", head) < 0 ||
 	    run_numbers(run, c, head, "c_mm_per_rad", &list) < 0)
 		return -1;
@@ -173,6 +356,8 @@ find_coefficients(struct run *run, const struct frame_head *head, const struct n
 	return 0;
 }
 
+/* Options that exclude each other, and wrong values. calibrated: no reference is used. -1 after
+ * fail(). */
 int
 depthfit_check(const struct depthfit_options *options, bool calibrated)
 {
@@ -220,6 +405,7 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	return 0;
 }
 
+/* Finds the reference and, unless it is to be fitted, c; origin is --origin. -1 after fail(). */
 int
 depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_options *options,
     const struct numbers *origin, const struct frame_head *in, struct frame_head *out)
@@ -235,39 +421,7 @@ depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_optio
 	    meta_set(&out->meta, "z_axis", "towards");
 }
 
-/* ---- a reference that is the measurement itself ---- */
-
-static void
-mark(bool *flag, bool seen)
-{
-	if (seen)
-		__atomic_store_n(flag, true, __ATOMIC_RELAXED);
-}
-
-void
-depthfit_compare(const struct depthfit *fit, const struct frame *in, struct depthfit_same *same,
-    size_t y0, size_t y1)
-{
-	bool differs = __atomic_load_n(&same->differs, __ATOMIC_RELAXED), equal = false;
-	bool broken = __atomic_load_n(&same->broken, __ATOMIC_RELAXED), whole = false;
-
-	for (size_t y = y0; fit->ref != NO_CHANNEL && y < y1; y++) {
-		const float *phase = frame_floats(in, fit->phase, y);
-		const float *ref = frame_floats(in, fit->ref, y);
-
-		for (size_t x = 0; x < in->head.w && !(differs && broken); x++) {
-			equal |= phase[x] == ref[x];
-			differs |= phase[x] < ref[x] || phase[x] > ref[x];
-			broken |= floorf(ref[x]) < ref[x];
-			whole |= ref[x] != 0 && floorf(ref[x]) == ref[x];
-		}
-	}
-	mark(&same->equal, equal);
-	mark(&same->differs, differs);
-	mark(&same->whole, whole);
-	mark(&same->broken, broken);
-}
-
+/* After all frames: warns where the reference was the input itself in all of them, or an image. */
 void
 depthfit_warn(const struct depthfit_same *same, bool wrapped)
 {
@@ -281,61 +435,30 @@ depthfit_warn(const struct depthfit_same *same, bool wrapped)
 		    "wrapped" : "absolute");
 }
 
-/* ---- finding c ---- */
+/* ---- --fit-c: c from measurements at known depths ---- */
 
-struct fit_job {
-	const struct depthfit *above;
-	const double *z_mm;
-	size_t degree;
-	struct frame *out;
-	struct polyfit *row;		/* one per row */
-	atomic_bool failed;		/* a row was */
-};
-
-static void
-fit_pixel(const struct fit_job *job, const float *d, size_t x, size_t y)
+/* Root of the mean squared difference between z and its polynomial. */
+static double
+polyfit_rms(const struct polyfit *fit, size_t degree, const double *c)
 {
-	size_t w = job->out->head.w;
-	struct polyfit fit = { 0 };
-	double c[POLYFIT_MOST];
-	bool known;
+	double sum = fit->zz;
 
-	for (size_t i = 0; i < job->above->steps; i++)
-		if (isfinite(d[i * w + x]))
-			polyfit_add(&fit, d[i * w + x], job->z_mm[i]);
-	polyfit_join(&job->row[y], &fit);
-	known = polyfit_solve(&fit, job->degree, c);
-	for (size_t k = 0; k < job->degree; k++)
-		frame_floats(job->out, k, y)[x] = known ? (float)c[k] : NAN;
-}
-
-static void
-fit_row(void *arg, size_t y)
-{
-	struct fit_job *job = arg;
-	size_t w = job->out->head.w;
-	float *d = malloc(job->above->steps * w * sizeof(*d));
-
-	if (!d) {
-		fail_memory();
-		atomic_store(&job->failed, true);
-		return;
+	for (size_t i = 0; i < degree; i++) {
+		sum -= 2 * c[i] * fit->with_z[i + 1];
+		for (size_t j = 0; j < degree; j++)
+			sum += c[i] * c[j] * fit->moment[i + j + 2];
 	}
-	for (size_t i = 0; i < job->above->steps; i++)
-		depth_rows_above(job->above, job->above->step[i], d + i * w, y);
-	for (size_t x = 0; x < w; x++)
-		fit_pixel(job, d, x, y);
-	free(d);
+	return sqrt(fmax(sum, 0) / (double)fit->n);
 }
 
-/* The whole image's c: printed, or kept in the frame's keys. */
+/* Prints the c of the whole image, or stores it in the frame's keys. */
 static int
 report(struct run *run, const struct fit_job *job, const struct polyfit *all)
 {
 	double c[POLYFIT_MOST], rms, most = 0;
 	char text[32];
 
-	if (!polyfit_solve(all, job->degree, c))
+	if (!phase2depth_rows()->polyfit_solve(all, job->degree, c))
 		return fail(NULL,
 		    "--fit-c: the phases do not determine c: %zu valid samples in all", all->n);
 	rms = polyfit_rms(all, job->degree, c);
@@ -375,9 +498,9 @@ fit_all(struct run *run, const double *z_mm, size_t degree, struct depthfit *abo
 	if (frame_new(&head, &job.out) == 0) {
 		job.row = calloc(in->h, sizeof(*job.row));
 		if (job.row) {
-			run_for(run, in->h, fit_row, &job);
+			run_for(run, in->h, phase2depth_rows()->fit_row, &job);
 			for (size_t y = 0; y < in->h; y++)
-				polyfit_join(&all, &job.row[y]);
+				phase2depth_rows()->polyfit_join(&all, &job.row[y]);
 			status = atomic_load(&job.failed) ? -1 : report(run, &job, &all);
 		} else
 			fail_memory();
@@ -390,6 +513,10 @@ fit_all(struct run *run, const double *z_mm, size_t degree, struct depthfit *abo
 	return status;
 }
 
+/*
+ * Fits c to the measurements, for the whole image and for each pixel; emits the pixels' c as a
+ * frame if the tool has an output, else prints the image's as text. -1 after fail().
+ */
 int
 depthfit_finish(struct run *run, const struct depthfit_options *options, struct depthfit *fit)
 {
@@ -403,6 +530,7 @@ depthfit_finish(struct run *run, const struct depthfit_options *options, struct 
 	return fit_all(run, z_mm->v, (size_t)options->degree, fit);
 }
 
+/* Keeps one measurement; takes ownership of the frame. -1 after fail(). */
 int
 depthfit_add(struct frame *in, const struct depthfit_options *options, struct depthfit *fit)
 {
@@ -426,7 +554,7 @@ depthfit_add(struct frame *in, const struct depthfit_options *options, struct de
 	if (fit->steps > z_mm->n)
 		return fail(
 		    NULL, "--fit-c names %zu depths, the input has more measurements", z_mm->n);
-	depthfit_compare(&both, kept, &same, 0, kept->head.h);
+	phase2depth_rows()->compare(&both, kept, &same, 0, kept->head.h);
 	if (z_mm->v[fit->steps - 1] != 0 && same.equal && !same.differs)
 		return fail(NULL, "--fit-c: measurement %zu, at %g mm, is the reference itself, "
 		    "whose depth is 0", fit->steps, z_mm->v[fit->steps - 1]);

@@ -1,17 +1,218 @@
-/* Phase to depth over a reference plane, or to coordinates through a calibration. */
+/*
+ * Phase to depth over a reference plane, or to coordinates through a calibration (methods §8):
+ * options, plan, bodies, and the passes of the device. depthfit.c plans the reference,
+ * triangulate.c the rays, calib_sigma.c the uncertainty of the calibration; phase2depth_rows.c
+ * computes.
+ */
 #include "phase2depth.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "anchor_check.h"
 #include "base/fail.h"
 #include "checks/checks.h"
-#include "depth_rows.h"
-#include "depth_sigma.h"
-#include "run/stage.h"
-#include "shape_row.h"
+#include "run/check.h"
+#include "run/passes.h"
+#include "unwrap/phase_anchor.h"
+#include "phase2depth.px.h"
+#include "phase2depth.block.h"
+
+BODY_ROWS(phase2depth, compute)
+
+/* ---- do the heads of the phases fit each other? ---- */
+
+/* A phase that is known up to whole turns only has a depth over the reference that it was unwrapped
+ * with, and over no other one. calibrated: there is no reference. */
+static int
+anchor_check(const struct run *run, const struct frame_head *in, bool calibrated)
+{
+	const struct frame_head *ref = run_second_input_head(run, "ref", 0);
+	bool relative = phase_anchor_is_relative(&in->meta);
+
+	if (relative && (calibrated || !ref))
+		return fail(NULL, "absphase is known up to whole turns only: "
+		    "--anchor or a marker makes it absolute");
+	if (relative && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
+		return fail(NULL, "absphase may be whole turns off the reference's: give "
+		    "unwrapq the same --ref");
+	if (ref && relative != phase_anchor_is_relative(&ref->meta))
+		return fail("--ref", "%s is absolute, the other known up to whole turns only: give "
+		    "unwrapq --anchor for both, or the same --ref", relative ?
+		    "the reference" : "the input");
+	return 0;
+}
+
+/* Both phases must be of the same pixels, and of different axes. */
+static int
+check_head(const struct frame_head *in, const struct frame_head *across, bool along_y)
+{
+	static const char *const keys[] = { "origin_px", "bin" };
+	const char *axis = meta_get(&across->meta, "axis");
+
+	if (axis && !strcmp(axis, along_y ? "y" : "x"))
+		return fail("--across", "is of the same axis, %s, as the input: wanted is the "
+		    "absolute phase of the other one (unwrap2f -a %c)", axis, along_y ? 'x' : 'y');
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		const char *own = meta_get(&in->meta, keys[i]);
+		const char *its = meta_get(&across->meta, keys[i]);
+
+		if (own && its && strcmp(own, its))
+			return fail("--across", "does not go with the input: its %s is %.60s, the "
+			    "input's %.60s", keys[i], its, own);
+	}
+	return !phase_anchor_is_relative(&across->meta) ? 0 : fail("--across", "is known up to "
+	    "whole turns only: --anchor or a marker makes it absolute");
+}
+
+/* --across, the phase of the other axis, must be of the same pixels and absolute. Gives the checks
+ * the calibration and the zero of that phase. */
+static int
+across_plan(struct run *run, const struct calib *calib, const struct triangulation *rays,
+    bool centered, const struct frame_head *in)
+{
+	const struct frame_head *across = run_second_input_head(run, "across", 0);
+	double period_px, size_px = rays->along_y ? calib->projector.w : calib->projector.h;
+	struct check_facts *facts = run_check_facts(run);
+	size_t channel;
+
+	facts->calibration = calib;
+	facts->along_y = rays->along_y;
+	if (!across)
+		return 0;
+	if (run_second_input(run, in, "across", "absphase", &channel) < 0 ||
+	    check_head(in, across, rays->along_y) < 0 ||
+	    meta_number(&across->meta, "period_px", NAN, &period_px) < 0)
+		return -1;
+	if (!(period_px > 0 && isfinite(period_px)))
+		return fail("--across", "has no key period_px: framecat --set period_px=PX says "
+		    "what its fringes are");
+	if (rays->projector_px[!rays->along_y] > 0)
+		size_px = rays->projector_px[!rays->along_y];
+	facts->code0_px = centered ? size_px / 2 : 0;
+	return 0;
+}
+
+/* ---- the device: one pass, above a measured plane, an ideal one, or by rays ---- */
+
+_Static_assert(PHASE2DEPTH_POWERS == DEPTHFIT_COEFFICIENTS, "as many in the shader");
+
+static void
+pack_plane(struct passes *passes, const struct phase2depth *priv,
+    struct phase2depth_plane_block *block)
+{
+	const struct depthfit *above = &priv->above;
+
+	block->phase = (uint)above->phase;
+	block->degree = (uint)above->degree;
+	block->wrapped = above->wrapped;
+	block->least = priv->least;
+	block->most = priv->most;
+	block->has_sigma = priv->sigma != NO_CHANNEL;
+	block->has_ref_sigma = priv->ref_sigma != NO_CHANNEL;
+	block->sigma = (uint)priv->sigma;
+	block->ref_sigma = (uint)priv->ref_sigma;
+	if (block->has_sigma)
+		passes_read(passes, priv->sigma);
+	if (block->has_sigma && block->has_ref_sigma)
+		passes_read(passes, priv->ref_sigma);
+	passes_read(passes, above->phase);
+	for (size_t k = 0; k < above->degree; k++) {
+		block->c[k] = (float)above->c[k];
+		block->mapped[k] = above->c_map[k] != NO_CHANNEL;
+		block->map[k] = (uint)above->c_map[k];
+		if (block->mapped[k])
+			passes_read(passes, above->c_map[k]);
+	}
+}
+
+static int
+list_plane(struct passes *passes, const struct phase2depth *priv)
+{
+	const struct depthfit *above = &priv->above;
+	struct phase2depth_ideal_block ideal = { above->plane[0], above->plane[1],
+		above->plane[2], { 0 } };
+	struct phase2depth_plane_block plane = { 0 };
+	struct pass pass = { PASS_FOURS };
+
+	if (above->ref != NO_CHANNEL) {
+		pack_plane(passes, priv, &plane);
+		plane.ref = (uint)above->ref;
+		passes_read(passes, above->ref);
+		pass.shader = SHADER(phase2depth);
+		passes_exact(passes);		/* no doubles, no division */
+		pass.block = &plane;
+		pass.bytes = sizeof(plane);
+	} else {
+		if (!passes_float64(passes))
+			return passes_refuse(passes, "the device has no doubles");
+		pack_plane(passes, priv, &ideal.depth);
+		pass.shader = SHADER(phase2depth_ideal);
+		pass.block = &ideal;
+		pass.bytes = sizeof(ideal);
+	}
+	return passes_add(passes, &pass);
+}
+
+static int
+list_rays(struct passes *passes, const struct phase2depth *priv)
+{
+	const struct triangulation *t = &priv->rays;
+	struct phase2depth_rays_block block = { .a_code = t->a_code, .a_w = t->a_w,
+		.px_per_rad = t->px_per_rad, .code0_px = t->code0_px, .x0 = t->x0,
+		.x_per_column = t->x_per_column, .x_per_row = t->x_per_row, .y0 = t->y0,
+		.y_per_row = t->y_per_row, .least = priv->least, .most = priv->most,
+		.phase = (uint)priv->phase, .distorted = t->distorted, .plain = t->plain,
+		.lens_unit = t->lens_unit, .lens = t->lens != NULL,
+		.lens_stride = (uint)t->lens_stride,
+		.lens_rows = (uint)t->h, .has_sigma = priv->sigma != NO_CHANNEL,
+		.sigma = (uint)priv->sigma };
+	struct pass pass = { .shader = SHADER(phase2depth_rays), .block = &block,
+		.bytes = sizeof(block), PASS_FOURS };
+
+	if (!passes_float64(passes))
+		return passes_refuse(passes, "the device has no doubles");
+	memcpy(block.b_code, t->b_code, sizeof(block.b_code));
+	memcpy(block.b_w, t->b_w, sizeof(block.b_w));
+	memcpy(block.R, t->R, sizeof(block.R));
+	memcpy(block.T, t->T, sizeof(block.T));
+	memcpy(&block.terms, t->lens_terms, sizeof(block.terms));
+	memcpy(&block.exact_terms, t->exact_terms, sizeof(block.exact_terms));
+	if (priv->calib_sigma.of.kind >= 0) {
+		block.has_calib = 1;
+		block.calib_table = t->lens != NULL;	/* after the lens's table */
+		block.calib_columns = (uint)priv->calib_sigma.columns;
+		block.calib_step_px = (uint)priv->calib_sigma.step_px;
+		block.calib_middle_mm = priv->calib_sigma.middle_mm;
+		block.calib_per_mm = priv->calib_sigma.per_mm;
+		block.calib_offset_mm2 = (float)priv->calib_sigma.offset_mm2;
+	}
+	passes_read(passes, priv->phase);
+	if (block.has_sigma)
+		passes_read(passes, priv->sigma);
+	if (t->lens && passes_constant(passes, t->lens,
+	    2 * t->h * t->lens_stride * sizeof(*t->lens)) < 0)
+		return -1;
+	if (block.has_calib && passes_constant(passes, priv->calib_sigma.table,
+	    CALIB_SIGMA_TERMS * priv->calib_sigma.columns * priv->calib_sigma.rows *
+	    sizeof(float)) < 0)
+		return -1;
+	return passes_add(passes, &pass);
+}
+
+static int
+list_passes(struct run *run, struct passes *passes)
+{
+	struct phase2depth *priv = run->priv;
+
+	if (priv->jumps.beyond)
+		return passes_refuse(passes, "jumps of a turn are the processor's");
+	priv->on_device = true;
+	return priv->calibrated ? list_rays(passes, priv) : list_plane(passes, priv);
+}
+
+/* ---- options ---- */
 
 struct parameters {
 	const char *calib, *camera, *frame, *across;
@@ -75,55 +276,21 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
+/* ---- planning ---- */
+
+/* Channel sigma, of the input and of a measured reference, if they have one. */
 static void
-rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+plan_sigma(const struct frame_head *in, struct phase2depth *priv)
 {
-	struct phase2depth *priv = run->priv;
+	bool measured = !priv->calibrated && priv->above.ref != NO_CHANNEL;
 
-	(void)scratch;
-	if (!priv->calibrated) {
-		depth_rows(priv, in, out, y0, y1);
-		for (size_t y = y0; y < y1; y++) {
-			half_turn_row(&priv->jumps, frame_floats(out, 0, y), in->head.w, y);
-			reference_check_row(&priv->reference, &priv->above, in, y);
-		}
-		depthfit_compare(&priv->above, in, priv->same, y0, y1);
-	}
-	for (size_t y = y0; y < y1; y++) {
-		const float *const xyz[3] = { frame_floats(out, 0, y),
-			priv->calibrated ? frame_floats(out, 1, y) : NULL,
-			priv->calibrated ? frame_floats(out, 2, y) : NULL };
-
-		phase_steps_row(&priv->steps, frame_floats(in, priv->calibrated ? priv->phase :
-		    priv->above.phase, y), in->head.w, y);
-		if (priv->calibrated)
-			shape_row(priv, in, out, y);
-		if (priv->calibrated)
-			plausible_row(&priv->plausible, &priv->rays,
-			    frame_floats(in, priv->phase, y), xyz, y);
-		if (priv->sigma != NO_CHANNEL)
-			depth_sigma_row(priv, in, out, y);
-		if (priv->calib_sigma.of.kind >= 0)
-			calib_sigma_row(&priv->calib_sigma, &priv->rays, xyz, frame_floats(out,
-			    priv->sigma == NO_CHANNEL ? 3 : 4, y), in->head.w, y);
-		passthrough_row(&priv->passthrough, in, out, y);
-	}
-}
-
-static void
-after(struct run *run)
-{
-	struct phase2depth *priv = run->priv;
-
-	if (phase_steps_warn(&priv->steps))
-		priv->plausible.off = priv->reference.off = true;
-	if (priv->calibrated)
-		plausible_warn(&priv->plausible, priv->rays.along_y);
-	else
-		reference_check_warn(&priv->reference);
-	if (priv->plausible.off)	/* its line tells enough */
-		run_explain_check(run, "epipolar");
+	priv->sigma = head_channel(in, "sigma");
+	priv->ref_sigma = measured ? head_channel(in, "ref.sigma") : NO_CHANNEL;
+	if (priv->sigma != NO_CHANNEL && measured && priv->ref_sigma == NO_CHANNEL &&
+	    !priv->warned_ref_sigma)
+		warn("--ref", "has no channel sigma: that of the depth is the input's share "
+		    "alone");
+	priv->warned_ref_sigma |= measured;
 }
 
 static int
@@ -133,28 +300,21 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct phase2depth *priv = run->priv;
 	const char *result;
 	bool calib_sigma = priv->calib_sigma.of.kind >= 0;
-	int status;
 
 	if (!parameters->plane.wrapped && anchor_check(run, in, priv->calibrated) < 0)
 		return -1;
-	if (!priv->calibrated)
-		status = depthfit_plan(run, &priv->above, &parameters->plane,
-		    &parameters->view.origin, in, out);
-	else
-		status = run_channel(run, in, "absphase", &priv->phase) < 0 ? -1 :
-		    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) <
-		    0 ? -1 : plausible_plan(&priv->plausible, &priv->calib, &priv->rays, in);
-	if (status < 0 || phase_steps_plan(&priv->steps, in) < 0 ||
-	    phase_steps_frame_memory(&priv->steps, run) < 0 ||
-	    (priv->calibrated && (plausible_frame_memory(&priv->plausible, run) < 0 ||
-	    across_plan(run, &priv->calib, &priv->rays, parameters->view.centered, in) < 0)) ||
-	    (!priv->calibrated && !parameters->plane.fit_c.n &&
-	    (reference_check_plan(&priv->reference, &priv->above, in) < 0 ||
-	    run_frame_memory(run, &priv->reference.kept,
-		reference_check_bytes(&priv->reference)) < 0)) ||
+	if (!priv->calibrated && depthfit_plan(run, &priv->above, &parameters->plane,
+	    &parameters->view.origin, in, out) < 0)
+		return -1;
+	if (priv->calibrated && (run_channel(run, in, "absphase", &priv->phase) < 0 ||
+	    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) < 0))
+		return -1;
+	if (phase2depth_plan_checks(run, in, parameters->plane.fit_c.n) < 0 ||
+	    (priv->calibrated &&
+	    across_plan(run, &priv->calib, &priv->rays, parameters->view.centered, in) < 0) ||
 	    (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
 		return -1;
-	depth_sigma_plan(in, priv);
+	plan_sigma(in, priv);
 	result = calib_sigma ? priv->sigma == NO_CHANNEL ? "x y z sigma_calib" :
 	    "x y z sigma sigma_calib" :
 	    priv->calibrated ? priv->sigma == NO_CHANNEL ? "x y z" : "x y z sigma" :
@@ -163,6 +323,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    ? "phase absphase residual depth x y z sigma sigma_calib"
 	    : "absphase residual depth x y z sigma sigma_calib", "");
 }
+
+/* ---- bodies ---- */
 
 static int
 fit_frame(struct run *run, struct frame *in)
@@ -200,12 +362,13 @@ survey(struct run *run, const struct frame *in)
 	return half_turn_survey(run, in, &priv->above, &priv->jumps);
 }
 
-static const struct body map = { .rows = rows, .after = after, .passes = phase2depth_passes };
-static const struct body wrapped = { .survey = survey, .rows = rows, .after = after,
-	.passes = phase2depth_passes };
+static const struct body map = { .rows = phase2depth_compute, .after = phase2depth_after,
+	.passes = list_passes };
+static const struct body wrapped = { .survey = survey, .rows = phase2depth_compute,
+	.after = phase2depth_after, .passes = list_passes };
 static const struct body fit = { .frame = fit_frame, .end = fit_end };
 
-/* Options of the one way of measuring have no meaning in the other. */
+/* Options of one way of measuring have no meaning in the other. */
 static int
 check_ways(const struct parameters *parameters)
 {
@@ -248,8 +411,8 @@ init(struct run *run)
 	if (!parameters->calib)
 		return 0;
 	if (calib_load_device(parameters->calib, parameters->camera, parameters->frame,
-	    &priv->calib) < 0 || plausible_calib(&priv->plausible, parameters->calib,
-	    parameters->as_projector, &priv->calib) < 0)
+	    &priv->calib) < 0 ||
+	    phase2depth_load_checks(priv, parameters->calib, parameters->as_projector) < 0)
 		return -1;
 	return priv->calib_sigma.of.kind < 0 ? 0 : point_variance_load(&priv->calib_sigma.of,
 	    parameters->calib, parameters->camera, parameters->frame);
@@ -260,7 +423,7 @@ end(struct run *run)
 {
 	struct phase2depth *priv = run->priv;
 
-	/* init was called, and every frame of the input was seen */
+	/* after init, and after every frame of the input */
 	if (priv->same && !fail_message() && !priv->on_device)
 		depthfit_warn(priv->same, priv->above.wrapped);
 	if (!fail_message())
@@ -268,17 +431,15 @@ end(struct run *run)
 	half_turn_free(&priv->jumps);
 	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
-	reference_check_free(&priv->reference);
 	triangulation_free(&priv->rays);
 	calib_sigma_free(&priv->calib_sigma);
-	plausible_free(&priv->plausible);
-	phase_steps_free(&priv->steps);
+	phase2depth_free_checks(priv);
 	free(priv->same);
 }
 
 static const struct check *const checks[] = { &check_epipolar, NULL };
 
-STAGE(phase2depth) = {
+const struct stage stage_phase2depth = {
 	.name = "phase2depth",
 	.summary = "absolute phase to depth over a plane, or to calibrated coordinates",
 	.operands = "[FILE ...]",

@@ -1,23 +1,134 @@
-#define _GNU_SOURCE
-#include "triangulate.h"
+/*
+ * Plans for phase2depth how a camera's pixels meet a projector's columns (or rows): the projector
+ * with its lens, the table that undoes the camera's lens, and what the phase counts (methods §8).
+ */
+#include "phase2depth.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "camera_rays.h"
+#include "base/fail.h"
 #include "optics/sensor_crop.h"
 #include "phase2depth.px.h"
 
-#define GRID 33			/* points of the projector's picture that are tried, a side */
+/* ---- the camera's rays ---- */
+
+#define SHIFT_POINTS 9		/* of the frame, a side, whose shifts choose the table's unit */
+#define SHIFT_MORE 1.2		/* times larger the shifts between them may be */
+#define SHIFT_LEAST 1e-6	/* keeps the unit above 0 */
+/* A lens that moves a ray by some 2^9 focal lengths and more counts as giving no ray: at this
+ * exponent the unit is 2^-21 of a focal length, and a larger one would be too coarse for all other
+ * pixels. */
+#define SHIFT_EXPONENT_MOST 10
+
+/* The largest shift of a grid over the frame, its corners included. */
+static double
+largest_shift(const struct triangulation *t, const struct pinhole *camera)
+{
+	const double last = SHIFT_POINTS - 1;
+	double most = 0;
+
+	for (size_t i = 0; i < SHIFT_POINTS * SHIFT_POINTS; i++) {
+		double column = (double)(t->w - 1) * (double)(i % SHIFT_POINTS) / last, xy[2];
+		double row = (double)(t->h - 1) * (double)(i / SHIFT_POINTS) / last;
+		double y = t->y0 + t->y_per_row * row;
+		double x = t->x0 + t->x_per_row * row + t->x_per_column * column;
+		double uv[2] = { t->origin_px[0] + (column + 0.5) * t->bin[0] - 0.5,
+			t->origin_px[1] + (row + 0.5) * t->bin[1] - 0.5 };
+
+		if (pinhole_undistort(camera, uv, xy))
+			most = fmax(most, fmax(fabs(xy[0] - x), fabs(xy[1] - y)));
+	}
+	return most;
+}
+
+/* Fills the table `lens`. Its unit is the least that holds a little more than the grid's largest
+ * shift. Shifts between the grid's points, next to a fold, may be larger: then it is filled
+ * again. */
+static void
+fill_rays(struct run *run, struct triangulation *t, const struct pinhole *camera)
+{
+	struct rays_job job = { t, camera, 0, false };
+	int exponent;
+
+	frexp(fmax(SHIFT_MORE * largest_shift(t, camera), SHIFT_LEAST), &exponent);
+	if (exponent > SHIFT_EXPONENT_MOST)
+		exponent = SHIFT_EXPONENT_MOST;
+	do {
+		t->lens_unit = ldexp(1, exponent - 31);
+		job.per_unit = 1 / t->lens_unit;
+		job.beyond = false;
+		run_for(run, t->h, phase2depth_rows()->fill_rays, &job);
+		exponent += 2;
+	} while (job.beyond && exponent <= SHIFT_EXPONENT_MOST);
+}
+
+void
+triangulation_free(struct triangulation *t)
+{
+	free(t->lens);
+	t->lens = NULL;
+	t->w = t->h = 0;
+}
+
+static void
+set_camera(struct triangulation *t, const struct pinhole *camera)
+{
+	const double *K = camera->K;
+	double u0 = t->origin_px[0] + (t->bin[0] - 1) / 2,
+	       v0 = t->origin_px[1] + (t->bin[1] - 1) / 2;
+
+	t->y_per_row = t->bin[1] / K[4];
+	t->y0 = (v0 - K[5]) / K[4];
+	t->x_per_column = t->bin[0] / K[0];
+	t->x_per_row = -K[1] * t->y_per_row / K[0];
+	t->x0 = (u0 - K[2] - K[1] * t->y0) / K[0];
+}
+
+/* The camera's rays; kept while size and place of the frame stay. */
+static int
+set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
+    const struct frame_head *in, const double origin_px[2], const double bin[2])
+{
+	size_t n;
+
+	if (t->w == in->w && t->h == in->h &&
+	    !memcmp(t->origin_px, origin_px, sizeof(t->origin_px)) &&
+	    !memcmp(t->bin, bin, sizeof(t->bin)))
+		return 0;
+	triangulation_free(t);
+	memcpy(t->origin_px, origin_px, sizeof(t->origin_px));
+	memcpy(t->bin, bin, sizeof(t->bin));
+	set_camera(t, camera);
+	t->lens_unit = 1;
+	if (camera->distorted) {
+		t->lens_stride = frame_stride(in->w, SAMPLE_FLOAT) / sizeof(*t->lens);
+		if (size_multiply(t->lens_stride, in->h, &n) < 0 ||
+		    size_multiply(n, 2 * sizeof(*t->lens), &n) < 0)
+			return -1;
+		t->lens = aligned_alloc(64, n);
+		if (!t->lens)
+			return fail_memory();
+	}
+	t->w = in->w;
+	t->h = in->h;
+	if (t->lens)
+		fill_rays(run, t, camera);
+	return 0;
+}
+
+/* ---- the projector ---- */
+
+#define BEND_POINTS 33		/* of the projector's picture, a side */
 
 /* The projector's a + s b, normalised. */
 struct approach {
 	double a[3], b[3][3];
 };
 
-/* That and the map to the world, from the two poses. */
+/* The approach and the map to the world, from the two poses. */
 static void
 set_poses(struct triangulation *t, const struct calib *calib, bool along_y, struct approach *n)
 {
@@ -49,8 +160,8 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 	const double *K = projector->K, *d = projector->distortion;
 	const double focal_px = along_y ? K[4] : K[0], skew_px = along_y ? 0 : K[1];
 	const double center_px = along_y ? K[5] : K[2];
-	/* Where OpenCV keeps k1 k2 k3 k4 k5 k6 p1 p2 s1 s2 s3 s4, and the same with x and y
-	 * exchanged. */
+	/* OpenCV's places of k1 k2 k3 k4 k5 k6 p1 p2 s1 s2 s3 s4; the same with x and y
+	 * exchanged */
 	static const size_t order[2][12] = { { 0, 1, 4, 5, 6, 7, 2, 3, 8, 9, 10, 11 },
 		{ 0, 1, 4, 5, 6, 7, 3, 2, 10, 11, 8, 9 } };
 	double *terms = t->exact_terms;
@@ -81,9 +192,9 @@ set_projector(struct triangulation *t, const struct pinhole *projector, bool alo
 		t->plain &= d[i] == 0;
 }
 
-/* The largest second derivative, times what makes it phase2depth_next()'s `bend`, of the coded
- * coordinate at the point uv of the projector's picture, on the ray of the camera that meets it.
- * Less than 0 where there is no such ray. */
+/* The second derivative of the coded coordinate at the point uv of the projector's picture, along
+ * the camera's ray that meets it, in the unit of phase2depth_next()'s `bend`. Less than 0 where
+ * there is no such ray. */
 static float
 bend_at(const struct triangulation *t, const struct pinhole *projector, const struct approach *n,
     const double uv[2])
@@ -92,7 +203,7 @@ bend_at(const struct triangulation *t, const struct pinhole *projector, const st
 	struct phase2depth_lens lens;
 	struct phase2depth_exact_lens exact;
 	struct phase2depth_ray line;
-	struct phase2depth_change before, behind;
+	struct phase2depth_change before, after;
 	double xy[2], ray[3], at[3];
 
 	if (!pinhole_undistort(projector, uv, xy))
@@ -100,7 +211,7 @@ bend_at(const struct triangulation *t, const struct pinhole *projector, const st
 	at[0] = xy[t->along_y];
 	at[1] = xy[!t->along_y];
 	at[2] = 1;
-	for (size_t j = 0; j < 3; j++)		/* b turns: what is far away */
+	for (size_t j = 0; j < 3; j++)		/* of far points, b is a rotation */
 		ray[j] = n->b[0][j] * at[0] + n->b[1][j] * at[1] + n->b[2][j] * at[2];
 	if (!(ray[2] > 0))
 		return -1;
@@ -108,23 +219,24 @@ bend_at(const struct triangulation *t, const struct pinhole *projector, const st
 	memcpy(&exact, t->exact_terms, sizeof(exact));
 	line = phase2depth_rounded(phase2depth_ray_of(exact, ray[0] / ray[2], ray[1] / ray[2]));
 	before = phase2depth_shift(lens, (float)at[0] - by, line.slope, line.offset, t->plain);
-	behind = phase2depth_shift(lens, (float)at[0] + by, line.slope, line.offset, t->plain);
-	return fabsf((behind.derivative - before.derivative) / (2 * by) *
+	after = phase2depth_shift(lens, (float)at[0] + by, line.slope, line.offset, t->plain);
+	return fabsf((after.derivative - before.derivative) / (2 * by) *
 	    phase2depth_per_x(lens, line.slope, t->plain)) / (2 * PHASE2DEPTH_MISS_PX);
 }
 
-/* Tries a grid over the projector's picture, once for each axis. Twice the largest value stands for
- * what lies between and around. */
+/* Tries a grid over the projector's picture, once for each axis. Twice the largest value allows for
+ * points between and around the grid's. */
 static void
 set_bend(struct triangulation *t, const struct pinhole *projector, const struct approach *n)
 {
 	double w = projector->w > 0 ? projector->w : 2 * projector->K[2];
 	double h = projector->h > 0 ? projector->h : 2 * projector->K[5];
+	const double last = BEND_POINTS - 1;
 	float *bend = &t->bend_along[t->along_y], most = -1;
 
-	for (size_t i = 0; i < GRID * GRID && t->distorted && *bend == 0; i++) {
-		float v = bend_at(t, projector, n, (double[2]){ w * (double)(i % GRID) / (GRID - 1),
-		    h * (double)(i / GRID) / (GRID - 1) });
+	for (size_t i = 0; i < BEND_POINTS * BEND_POINTS && t->distorted && *bend == 0; i++) {
+		float v = bend_at(t, projector, n, (double[2]){
+		    w * (double)(i % BEND_POINTS) / last, h * (double)(i / BEND_POINTS) / last });
 
 		most = v > most ? v : most;
 	}
@@ -133,53 +245,9 @@ set_bend(struct triangulation *t, const struct pinhole *projector, const struct 
 	t->exact_terms[24] = *bend;
 }
 
-static void
-set_camera(struct triangulation *t, const struct pinhole *camera)
-{
-	const double *K = camera->K;
-	double u0 = t->origin_px[0] + (t->bin[0] - 1) / 2,
-	       v0 = t->origin_px[1] + (t->bin[1] - 1) / 2;
+/* ---- the phase and the frame ---- */
 
-	t->y_per_row = t->bin[1] / K[4];
-	t->y0 = (v0 - K[5]) / K[4];
-	t->x_per_column = t->bin[0] / K[0];
-	t->x_per_row = -K[1] * t->y_per_row / K[0];
-	t->x0 = (u0 - K[2] - K[1] * t->y0) / K[0];
-}
-
-/* The camera's rays: cheap if neither size nor place has changed. */
-static int
-set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
-    const struct frame_head *in, const double origin_px[2], const double bin[2])
-{
-	size_t n;
-
-	if (t->w == in->w && t->h == in->h &&
-	    !memcmp(t->origin_px, origin_px, sizeof(t->origin_px)) &&
-	    !memcmp(t->bin, bin, sizeof(t->bin)))
-		return 0;
-	triangulation_free(t);
-	memcpy(t->origin_px, origin_px, sizeof(t->origin_px));
-	memcpy(t->bin, bin, sizeof(t->bin));
-	set_camera(t, camera);
-	t->lens_unit = 1;
-	if (camera->distorted) {
-		t->lens_stride = frame_stride(in->w, SAMPLE_FLOAT) / sizeof(*t->lens);
-		if (size_multiply(t->lens_stride, in->h, &n) < 0 ||
-		    size_multiply(n, 2 * sizeof(*t->lens), &n) < 0)
-			return -1;
-		t->lens = aligned_alloc(64, n);
-		if (!t->lens)
-			return fail_memory();
-	}
-	t->w = in->w;
-	t->h = in->h;
-	if (t->lens)
-		camera_rays_fill(run, t, camera);
-	return 0;
-}
-
-/* An absolute phase was unwrapped with the period that it names. */
+/* Warns where --period is not the period that the absolute phase was unwrapped with. */
 static void
 warn_period(struct triangulation *t, double given_px, const struct frame_head *in)
 {
@@ -201,7 +269,7 @@ fail_period(const struct calib *calib)
 	    "projector from a fringe to the next");
 }
 
-/* What the phase counts: pixels a radian, and the pixel where it is 0. */
+/* How many pixels a radian is, and the pixel where the phase is 0. */
 static int
 set_phase(const struct run *run, struct triangulation *t, const struct calib *calib,
     const struct triangulation_options *options, const struct frame_head *in, bool along_y)
@@ -233,6 +301,7 @@ set_phase(const struct run *run, struct triangulation *t, const struct calib *ca
 	return 0;
 }
 
+/* Have lists the right length? -1 after fail(). */
 int
 triangulation_check(const struct triangulation_options *options)
 {
@@ -270,6 +339,10 @@ place(const struct run *run, struct triangulation *t, const struct calib *calib,
 	return 0;
 }
 
+/*
+ * Sets all for frames of this head, and the keys origin_px (if it was an option) and length_unit of
+ * out. The first call takes a zeroed struct. -1 after fail().
+ */
 int
 triangulation_plan(struct run *run, struct triangulation *t, const struct calib *calib,
     const struct triangulation_options *options, const struct frame_head *in,
@@ -300,12 +373,4 @@ triangulation_plan(struct run *run, struct triangulation *t, const struct calib 
 		return -1;
 	return meta_set(&out->meta, "length_unit", calib->unit) < 0 ? -1 :
 	    meta_set(&out->meta, "z_axis", "away");
-}
-
-void
-triangulation_free(struct triangulation *t)
-{
-	free(t->lens);
-	t->lens = NULL;
-	t->w = t->h = 0;
 }
