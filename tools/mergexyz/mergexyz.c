@@ -1,16 +1,110 @@
-/* Points of many views to one cloud. */
+/*
+ * Points of many views to one cloud, in world coordinates: options, frames as they come, bodies.
+ * pieces.c gathers the cloud and does --grid, outliers.c --noise, poses.c checks the poses and does
+ * --icp. --splat, one ordered frame of all views, is splat.c's.
+ */
 #include "mergexyz.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "align.h"
-#include "fold.h"
-#include "outliers.h"
-#include "thin.h"
-#include "view_input.h"
+#include "base/fail.h"
+#include "run/stage.h"
+#include "splat.h"
+
+/* ---- options ---- */
+
+struct parameters {
+	struct opt_list views, poses;
+	bool icp, ring;
+	double max_rms;
+	struct opt_list write_pose;
+	double grid;
+	struct numbers noise;
+	struct splat_options splat;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const struct opt options[] = {
+	{ 0, "view", "FILE", OPT_STREAMS, AT(views), NULL, 0, 0, NULL,
+	  "another view's stream of points; may be repeated", NULL },
+	{ 0, "pose", "FILE", OPT_FILES, AT(poses), NULL, 0, 0, NULL,
+	  "poses of a view's frames, 4x4 or R|T, view to world; one file per view", NULL },
+	{ 0, "icp", NULL, OPT_FLAG, AT(icp), NULL, 0, 0, NULL,
+	  "fit each ordered view to those before it", NULL },
+	{ 0, "ring", NULL, OPT_FLAG, AT(ring), NULL, 0, 0, NULL,
+	  "with --icp: the last frame also meets the first, and its error is spread", NULL },
+	{ 0, "max-rms", "MM", OPT_NUMBER, AT(max_rms), NULL, 0, 1e9, "mm",
+	  "of the residuals of --icp [by the noise of the views]", NULL },
+	{ 0, "write-pose", "FILE", OPT_FILES, AT(write_pose), NULL, 0, 0, NULL,
+	  "the poses that --icp has found, for --pose; one file per view", NULL },
+	{ 0, "noise", "K,N", OPT_NUMBERS, AT(noise), NULL, 0, 1000, NULL,
+	  "drop points whose K nearest are N sigma farther than is usual", NULL },
+	{ 0, "grid", "MM", OPT_NUMBER, AT(grid), NULL, 1e-9, 1e9, "mm",
+	  "one point per cube of this side", NULL },
+	SPLAT_OPTIONS(struct parameters, splat),
+	{ 0 },
+};
+
+struct priv {
+	struct pieces pieces;
+	bool folds;			/* points go into sums as frames come */
+	struct cube_sums sums;
+	struct pose_list *pose;		/* of each view; NULL: none are given */
+	size_t views;
+	struct view_checks checks;
+	struct splat_stage splat;
+};
 
 /* ---- frames ---- */
+
+/* View k's planes of a frame (1: the input itself) as a frame of their own. */
+static int
+take_view(struct run *run, const struct frame *in, size_t view, struct frame **out)
+{
+	const struct frame_head *head = view > 1 ?
+	    run_second_input_head(run, "view", view - 1) : NULL;
+	struct frame_head own;
+	size_t first = 0;
+	char prefix[32];
+	int status;
+
+	snprintf(prefix, sizeof(prefix), "view%zu.", view - 1);
+	while (head && first < in->head.c &&
+	    strncmp(in->head.channel[first], prefix, strlen(prefix)))
+		first++;
+	if (head_copy(&own, head ? head : &in->head) < 0)
+		return -1;
+	for (size_t k = 1; !head && k < ((struct priv *)run->priv)->views; k++)
+		own.c -= run_second_input_head(run, "view", k)->c;
+	own.type = SAMPLE_FLOAT;
+	status = frame_new_empty(&own, out);
+	head_free(&own);
+	for (size_t c = 0; status == 0 && c < (*out)->head.c; c++)
+		frame_share(*out, c, in, first + c);
+	return status;
+}
+
+/* The pose of a view's frame `number`, from 1: its own, or the only one of its file. */
+static int
+view_pose(const struct run *run, size_t view, size_t number, struct pose *pose)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	const struct pose_list *list = priv->pose ? &priv->pose[view - 1] : NULL;
+
+	*pose = pose_identity;
+	if (!list)
+		return 0;
+	if (list->n > 1 && number > list->n)
+		return fail(parameters->poses.v[view - 1], "has %zu poses, view %zu has more "
+		    "frames", list->n, view);
+	*pose = list->v[list->n == 1 ? 0 : number - 1];
+	return 0;
+}
 
 static int
 take_frame(struct run *run, struct frame *in)
@@ -27,9 +121,9 @@ take_frame(struct run *run, struct frame *in)
 		struct frame *frame;
 		struct pose pose;
 
-		status = view_input_pose(run, view, number, &pose);
+		status = view_pose(run, view, number, &pose);
 		if (status == 0)
-			status = view_input_take(run, in, view, &frame);
+			status = take_view(run, in, view, &frame);
 		if (status == 0)
 			status = pieces_add(&priv->pieces, frame, view, number, &pose);
 	}
@@ -56,7 +150,7 @@ check_poses(const struct run *run)
 	return 0;
 }
 
-/* All points, or where they went into sums one for each cube. */
+/* The cloud of all points, or one point for each cube where they went into sums. */
 static int
 gather(struct run *run, struct frame **cloud)
 {
@@ -128,9 +222,9 @@ splat_frame(struct run *run, struct frame *in)
 	int status = view && pose ? 0 : fail_memory();
 
 	for (size_t k = 0; k < priv->views && status == 0; k++) {
-		status = view_input_pose(run, k + 1, run_inputs(run) + 1, &pose[k]);
+		status = view_pose(run, k + 1, run_inputs(run) + 1, &pose[k]);
 		if (status == 0)
-			status = view_input_take(run, in, k + 1, &view[k]);
+			status = take_view(run, in, k + 1, &view[k]);
 	}
 	frame_free(in);
 	if (status == 0)
@@ -156,7 +250,7 @@ splat_end(struct run *run)
 static const struct body splat_body = { .frame = splat_frame, .end = splat_end,
 	.no_passes = "points are spread over the grid by the processor" };
 
-/* What makes a cloud has no place beside --splat. */
+/* Options for a cloud exclude --splat. */
 static int
 open_splat(struct run *run)
 {
@@ -204,9 +298,9 @@ check_noise(const struct numbers *noise)
 		return fail_usage("--noise", "wants two numbers, how many nearest and how many "
 		    "sigma, not %zu", noise->n);
 	if (noise->v[0] != floor(noise->v[0]) || noise->v[0] < 1 ||
-	    noise->v[0] > OUTLIERS_NEAREST_MOST)
+	    noise->v[0] > NEIGHBOURS_MOST)
 		return fail_usage("--noise", "the number of nearest points is 1 to %d, not %g",
-		    OUTLIERS_NEAREST_MOST, noise->v[0]);
+		    NEIGHBOURS_MOST, noise->v[0]);
 	return 0;
 }
 
@@ -260,12 +354,12 @@ release(struct run *run)
 	free(priv->pose);
 }
 
-STAGE(mergexyz) = {
+const struct stage stage_mergexyz = {
 	.name = "mergexyz",
 	.summary = "points of many views to one cloud",
 	.operands = "[FILE ...]",
 	.hint = "--noise",
-	.options = mergexyz_options,
+	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_TABLES | STAGE_UNITS,

@@ -1,15 +1,226 @@
+/*
+ * mergexyz --splat: points of several cameras on one grid, in a projector's frame (methods §14).
+ * Collects sets of frames of the same time, merges each set, and writes the grid as a frame.
+ * splat_views.c looks at the first set, splat_rows.c spreads the points.
+ */
 #include "splat.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/px.h"
-#include "splat_strip.h"
+#include "optics/calib_entries.h"
+#include "optics/number_file.h"
+#include "optics/stereo.h"
 
+/*
+ * ---- sets ----
+ *
+ * Streams come in step. Where one of them lacks a set, by its key time_s, the others' frames of
+ * that time are dropped, and the streams continue in step from the next time that all have.
+ */
+
+int
+splat_sets_open(struct splat_sets *sets, size_t views, double late_s)
+{
+	sets->views = views;
+	sets->late_s = late_s;
+	sets->queue = calloc(views, sizeof(*sets->queue));
+	for (size_t k = 0; sets->queue && k < views; k++)
+		sets->queue[k].last_s = -INFINITY;
+	return sets->queue ? 0 : fail_memory();
+}
+
+static struct frame *
+pop(struct splat_queue *queue)
+{
+	struct frame *frame = queue->frame[queue->first];
+
+	queue->first = (queue->first + 1) % SPLAT_SETS_WAIT;
+	queue->n--;
+	return frame;
+}
+
+void
+splat_sets_close(struct splat_sets *sets)
+{
+	for (size_t k = 0; sets->queue && k < sets->views; k++)
+		while (sets->queue[k].n)
+			frame_free(pop(&sets->queue[k]));
+	free(sets->queue);
+	sets->queue = NULL;
+}
+
+/* The mean of a measurement's times; NaN: it has none. */
+static int
+read_time(const struct frame_head *head, size_t view, double *time_s)
+{
+	if (meta_mean(&head->meta, "time_s", time_s) < 0)
+		return -1;
+	return isinf(*time_s) ? fail(NULL, "view %zu: key time_s must be a time in seconds",
+	    view + 1) : 0;
+}
+
+/* Frame `view` of a step, which it then owns, and its pose. -1 after fail(). */
+int
+splat_sets_add(struct splat_sets *sets, size_t view, struct frame *frame, const struct pose *pose)
+{
+	struct splat_queue *queue = &sets->queue[view];
+	size_t last = (queue->first + queue->n) % SPLAT_SETS_WAIT;
+	double before = queue->last_s;
+
+	if (queue->n == SPLAT_SETS_WAIT) {
+		frame_free(frame);
+		return fail(NULL, "view %zu runs more than %d sets ahead of another one, by their "
+		    "time_s", view + 1, SPLAT_SETS_WAIT);
+	}
+	if (read_time(&frame->head, view, &queue->time_s[last]) < 0) {
+		frame_free(frame);
+		return -1;
+	}
+	queue->frame[last] = frame;
+	queue->pose[last] = *pose;
+	queue->n++;
+	if (isnan(queue->time_s[last]))
+		sets->untimed = true;
+	else
+		sets->timed = true;
+	queue->last_s = queue->time_s[last];
+	if (queue->last_s < before)
+		return fail(NULL, "view %zu: key time_s falls, from %.9g s to %.9g s", view + 1,
+		    before, queue->time_s[last]);
+	return 0;
+}
+
+/* The least and the greatest of the times that wait; false where no frame of some stream waits. */
+static bool
+find_times(const struct splat_sets *sets, double *least, double *most)
+{
+	*least = INFINITY;
+	*most = -INFINITY;
+	for (size_t k = 0; k < sets->views; k++) {
+		const struct splat_queue *queue = &sets->queue[k];
+
+		if (queue->n == 0)
+			return false;
+		*least = fmin(*least, queue->time_s[queue->first]);
+		*most = fmax(*most, queue->time_s[queue->first]);
+	}
+	return true;
+}
+
+/* Drops the frames of the least time, which some stream lacks. */
+static void
+drop(struct splat_sets *sets, double least)
+{
+	for (size_t k = 0; k < sets->views; k++) {
+		struct splat_queue *queue = &sets->queue[k];
+
+		if (queue->n && queue->time_s[queue->first] <= least + sets->late_s)
+			frame_free(pop(queue));
+	}
+	sets->dropped++;
+}
+
+/* The next set, a frame and a pose for each view; the caller frees the frames. False where none is
+ * complete yet. */
+bool
+splat_sets_take(struct splat_sets *sets, struct frame **set, struct pose *pose)
+{
+	double least, most;
+
+	while (find_times(sets, &least, &most)) {
+		if (!sets->untimed && most - least > sets->late_s) {
+			drop(sets, least);
+			continue;
+		}
+		for (size_t k = 0; k < sets->views; k++) {
+			pose[k] = sets->queue[k].pose[sets->queue[k].first];
+			set[k] = pop(&sets->queue[k]);
+		}
+		sets->sets++;
+		return true;
+	}
+	return false;
+}
+
+/* The streams have ended: drops what still waits. */
+void
+splat_sets_end(struct splat_sets *sets)
+{
+	for (;;) {
+		double least = INFINITY;
+
+		for (size_t k = 0; k < sets->views; k++)
+			if (sets->queue[k].n)
+				least = fmin(least, sets->queue[k].time_s[sets->queue[k].first]);
+		if (!(least < INFINITY))
+			return;
+		drop(sets, least);
+	}
+}
+
+/* ---- the merge of a set ---- */
+
+static void
+free_view(struct splat_view *view)
+{
+	free(view->u);
+	free(view->span);
+	free(view->points);
+	free(view->lost);
+	view->u = view->v = view->d = NULL;
+	view->span = NULL;
+	view->points = view->lost = NULL;
+}
+
+/* Makes room for w x h points, or keeps it where the size has not changed. */
+static int
+resize_view(struct splat_view *view, size_t w, size_t h)
+{
+	size_t stride = (w + 16 + 31) / 16 * 16, n, bytes, spans;
+
+	if (view->u && view->w == w && view->h == h)
+		return 0;
+	free_view(view);
+	view->w = w;
+	view->h = h;
+	view->stride = stride;
+	view->segments = (w + SPLAT_SEGMENT - 1) / SPLAT_SEGMENT;
+	if (size_multiply(stride, h + 2, &n) < 0 || size_multiply(n, 3 * sizeof(float), &bytes) < 0
+	    || size_multiply(view->segments, h, &spans) < 0)
+		return -1;
+	view->u = aligned_alloc(64, bytes);
+	view->span = calloc(spans, sizeof(*view->span));
+	view->points = calloc(h, sizeof(*view->points));
+	view->lost = calloc(h, sizeof(*view->lost));
+	if (!view->u || !view->span || !view->points || !view->lost) {
+		free_view(view);
+		return fail_memory();
+	}
+	view->v = view->u + n;
+	view->d = view->v + n;
+	for (size_t i = 0; i < 3 * n; i++)
+		view->u[i] = PX_NAN;
+	return 0;
+}
+
+static void
+free_scratch(struct splat_scratch *scratch)
+{
+	for (size_t i = 0; i < scratch->room; i++)
+		free(scratch->block[i]);
+	free(scratch->block);
+	free(scratch->nearest);
+	free(scratch->sum);
+	free(scratch->more);
+	free(scratch);
+}
+
+/* Makes room for so many views. splat_close() it. -1 after fail(). */
 int
 splat_open(struct splat *splat, size_t views)
 {
@@ -22,61 +233,21 @@ void
 splat_close(struct splat *splat)
 {
 	for (size_t k = 0; k < splat->views && splat->view; k++)
-		splat_view_free(&splat->view[k]);
+		free_view(&splat->view[k]);
 	free(splat->view);
 	splat_grid_free(&splat->grid);
 	while (splat->scratch) {
 		struct splat_scratch *scratch = splat->scratch;
 
 		splat->scratch = scratch->next;
-		splat_scratch_free(scratch);
+		free_scratch(scratch);
 	}
 	free(splat->claimed);
 	*splat = (struct splat){ 0 };
 }
 
-struct job {
-	struct splat *splat;
-	const struct splat_source *source;
-	struct frame *out;
-	pthread_mutex_t lock;		/* of the splat's scratch */
-	bool failed;
-};
-
-/* ---- places, a row of points each ---- */
-
-static size_t
-find_view(const struct splat *splat, size_t *row)
-{
-	size_t k = 0;
-
-	while (*row >= splat->view[k].h)
-		*row -= splat->view[k++].h;
-	return k;
-}
-
-static void
-project(void *arg, size_t row)
-{
-	const struct job *job = arg;
-	size_t k = find_view(job->splat, &row);
-
-	splat_view_project(&job->splat->view[k], &job->splat->grid, &job->source[k], row);
-}
-
-static void
-find_reach(void *arg, size_t row)
-{
-	const struct job *job = arg;
-	size_t k = find_view(job->splat, &row);
-
-	splat_view_reach(&job->splat->view[k], row);
-}
-
-/* ---- strips ---- */
-
 static struct splat_scratch *
-take_scratch(struct job *job)
+take_scratch(struct splat_job *job)
 {
 	struct splat_scratch *scratch;
 
@@ -91,7 +262,7 @@ take_scratch(struct job *job)
 }
 
 static void
-give_scratch(struct job *job, struct splat_scratch *scratch, bool failed)
+give_scratch(struct splat_job *job, struct splat_scratch *scratch, bool failed)
 {
 	pthread_mutex_lock(&job->lock);
 	job->failed |= failed;
@@ -103,114 +274,16 @@ give_scratch(struct job *job, struct splat_scratch *scratch, bool failed)
 }
 
 static void
-fill(void *arg, size_t item)
+fill_strip(void *arg, size_t item)
 {
-	struct job *job = arg;
+	struct splat_job *job = arg;
 	struct splat_scratch *scratch = take_scratch(job);
 	size_t y0 = item * STRIP_ROWS, h = job->splat->grid.h;
 	size_t y1 = h - y0 < STRIP_ROWS ? h : y0 + STRIP_ROWS;
 
-	give_scratch(job, scratch, !scratch || splat_strip_fill(job->splat, job->source, scratch,
-	    job->out, y0, y1) < 0);
+	give_scratch(job, scratch, !scratch || splat_rows()->strip_fill(job->splat, job->source,
+	    scratch, job->out, y0, y1) < 0);
 }
-
-/* ---- holes of one cell ---- */
-
-/* The pairs of neighbours, left and right or above and below, that hold a hole between them: cells
- * of one surface with points of their own. Returns the number of cells, their columns and rows. */
-static size_t
-find_around(const struct splat *splat, const struct frame *out, size_t x, size_t y,
-    size_t cell[4][2])
-{
-	const size_t w = splat->grid.w, h = splat->grid.h;
-	size_t n = 0;
-
-	for (size_t k = 0; k < 2; k++) {
-		size_t dx = k == 0, dy = k == 1;
-		float a, b;
-
-		if (x < dx || y < dy || x + dx >= w || y + dy >= h ||
-		    !splat->claimed[(y - dy) * w + x - dx] ||
-		    !splat->claimed[(y + dy) * w + x + dx])
-			continue;
-		a = frame_floats(out, 2, y - dy)[x - dx];
-		b = frame_floats(out, 2, y + dy)[x + dx];
-		if (!(px_abs(a - b) <= splat->jump))
-			continue;
-		cell[n][0] = x - dx;
-		cell[n++][1] = y - dy;
-		cell[n][0] = x + dx;
-		cell[n++][1] = y + dy;
-	}
-	return n;
-}
-
-/* The nearer pair where both are there and lie on two surfaces. */
-static size_t
-choose_nearer(const struct splat *splat, const struct frame *out, size_t cell[4][2], size_t n)
-{
-	float a, b;
-
-	if (n < 4)
-		return n;
-	a = frame_floats(out, 2, cell[0][1])[cell[0][0]];
-	b = frame_floats(out, 2, cell[2][1])[cell[2][0]];
-	if (px_abs(a - b) <= splat->jump)
-		return n;
-	if (b < a)
-		memcpy(cell[0], cell[2], 2 * sizeof(*cell));
-	return 2;
-}
-
-static void
-close_cell(const struct splat *splat, const struct splat_source *source, struct frame *out,
-    size_t x, size_t y)
-{
-	size_t cell[4][2], n = find_around(splat, out, x, y, cell), first = 3;
-	float *pz = frame_floats(out, 2, y);
-
-	n = choose_nearer(splat, out, cell, n);
-	if (n == 0)
-		return;
-	for (size_t c = 2; c < out->head.c; c++) {
-		bool is_sigma = c == 3 && splat->keeps_sigma;
-		float sum = 0;
-
-		for (size_t i = 0; i < n; i++) {
-			float value = frame_floats(out, c, cell[i][1])[cell[i][0]];
-
-			sum += is_sigma ? value * value : value;
-		}
-		frame_floats(out, c, y)[x] = (is_sigma ? sqrtf(sum) : sum) / (float)n;
-	}
-	splat_grid_point(&splat->grid, x, y, pz[x], frame_floats(out, 0, y) + x,
-	    frame_floats(out, 1, y) + x);
-	first += splat->keeps_sigma;
-	if (source->normal != NO_CHANNEL) {
-		float *normal[3], length = 0;
-
-		for (size_t i = 0; i < 3; i++) {
-			normal[i] = frame_floats(out, first + source->normal + i, y) + x;
-			length += *normal[i] * *normal[i];
-		}
-		for (size_t i = 0; i < 3; i++)
-			*normal[i] = length > 0 ? *normal[i] / sqrtf(length) : PX_NAN;
-	}
-}
-
-static void
-close_row(void *arg, size_t y)
-{
-	const struct job *job = arg;
-	const struct splat *splat = job->splat;
-	const unsigned char *row = splat->claimed + y * splat->grid.w, *end = row + splat->grid.w;
-
-	for (const unsigned char *hole = row; (hole = memchr(hole, 0, (size_t)(end - hole)));
-	    hole++)
-		close_cell(splat, job->source, job->out, (size_t)(hole - row), y);
-}
-
-/* ---- a set ---- */
 
 static void
 for_all(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
@@ -222,13 +295,13 @@ for_all(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
 }
 
 static int
-fit(struct splat *splat, const struct splat_source *source, size_t *rows)
+fit_views(struct splat *splat, const struct splat_source *source, size_t *rows)
 {
 	size_t cells;
 
 	*rows = 0;
 	for (size_t k = 0; k < splat->views; k++) {
-		if (splat_view_resize(&splat->view[k], source[k].w, source[k].h) < 0)
+		if (resize_view(&splat->view[k], source[k].w, source[k].h) < 0)
 			return -1;
 		splat->view[k].jump = splat->jump;
 		*rows += source[k].h;
@@ -239,23 +312,28 @@ fit(struct splat *splat, const struct splat_source *source, size_t *rows)
 	return 0;
 }
 
+/*
+ * Merges one frame of each view. out has the channels x y z, sigma if keeps_sigma, then the
+ * attributes of the sources in their order, and the size of the grid. counts[views]. The result
+ * does not depend on the number of threads. run may be NULL: one thread. -1 after fail().
+ */
 int
 splat_merge(struct splat *splat, struct run *run, const struct splat_source *source,
     struct frame *out, struct splat_counts *counts)
 {
-	struct job job = { .splat = splat, .source = source, .out = out,
+	struct splat_job job = { .splat = splat, .source = source, .out = out,
 		.lock = PTHREAD_MUTEX_INITIALIZER };
 	size_t rows, h = splat->grid.h;
 
-	if (fit(splat, source, &rows) < 0)
+	if (fit_views(splat, source, &rows) < 0)
 		return -1;
-	for_all(run, rows, project, &job);
-	for_all(run, rows, find_reach, &job);
-	for_all(run, (h + STRIP_ROWS - 1) / STRIP_ROWS, fill, &job);
+	for_all(run, rows, splat_rows()->project, &job);
+	for_all(run, rows, splat_rows()->find_reach, &job);
+	for_all(run, (h + STRIP_ROWS - 1) / STRIP_ROWS, fill_strip, &job);
 	pthread_mutex_destroy(&job.lock);
 	if (job.failed)
 		return -1;
-	for_all(run, h, close_row, &job);
+	for_all(run, h, splat_rows()->close_holes, &job);
 	for (size_t k = 0; k < splat->views; k++) {
 		counts[k] = (struct splat_counts){ 0 };
 		for (size_t y = 0; y < splat->view[k].h; y++) {
@@ -263,5 +341,363 @@ splat_merge(struct splat *splat, struct run *run, const struct splat_source *sou
 			counts[k].lost += splat->view[k].lost[y];
 		}
 	}
+	return 0;
+}
+
+/* ---- options ---- */
+
+const char *const splat_onto_words[] = { "ortho", "projector", NULL };
+const char *const splat_weight_words[] = { "sigma", "modulation", "none", NULL };
+
+/* An option that is only for --splat, if one was given. */
+static const char *
+splat_option(const struct splat_options *options)
+{
+	return options->onto >= 0 ? "--onto" : options->calib ? "--calib" : options->frame ?
+	    "--frame" : !isnan(options->pixel_mm) ? "--pixel" : options->center.n ? "--center" :
+	    options->weight >= 0 ? "--weight" : !isnan(options->jump) ? "--jump" : NULL;
+}
+
+/* Is --splat given? -1 after fail_usage() where options exclude each other. */
+int
+splat_stage_wanted(const struct splat_options *options)
+{
+	const char *option = splat_option(options);
+
+	if (options->size.w == 0)
+		return option ? fail_usage(option, "is only for --splat") : 0;
+	if (options->onto < 0)
+		return fail_usage("--splat", "wants --onto ortho or --onto projector");
+	if (!options->calib)
+		return fail_usage("--splat", "wants --calib, for the projector");
+	if (options->onto == SPLAT_PROJECTOR && (!isnan(options->pixel_mm) || options->center.n))
+		return fail_usage(options->center.n ? "--center" : "--pixel",
+		    "is only for --onto ortho");
+	if (options->center.n && options->center.n != 2)
+		return fail_usage("--center", "must be two numbers, not %zu", options->center.n);
+	if (options->size.w > UINT32_MAX / 2 || options->size.h > UINT32_MAX / 2)
+		return fail_usage("--splat", "%zux%zu is too large", options->size.w,
+		    options->size.h);
+	return 1;
+}
+
+/* Does a file name two cameras, K1 and K2, and a projector, but no camera_K? Then K2 is not the
+ * projector's. */
+static int
+is_pair(const char *path, bool *pair)
+{
+	struct number_file numbers;
+
+	if (number_file_load(path, &numbers) < 0)
+		return -1;
+	*pair = calib_has(&numbers, "K1|M1|cameraMatrix1") && calib_has(&numbers,
+	    "projector_K|M4") && !calib_has(&numbers, "camera_K");
+	number_file_free(&numbers);
+	return 0;
+}
+
+static int
+load_projector(const struct splat_options *options, struct calib *calib)
+{
+	struct stereo stereo;
+	bool pair;
+
+	if (is_pair(options->calib, &pair) < 0)
+		return -1;
+	if (!pair || options->frame)
+		return calib_load_device(options->calib, NULL, options->frame, calib);
+	if (stereo_load(options->calib, &stereo) < 0)
+		return -1;
+	*calib = (struct calib){ .projector = stereo.projector, .unit = "mm",
+		.two_cameras = !stereo.has_projector };
+	return 0;
+}
+
+/* Reads the calibration. -1 after fail(). */
+int
+splat_stage_open(struct splat_stage *stage, const struct splat_options *options, size_t views)
+{
+	struct calib calib;
+
+	stage->options = options;
+	if (load_projector(options, &calib) < 0)
+		return -1;
+	if (calib.two_cameras)
+		return fail(options->calib, "has two cameras and no projector");
+	stage->projector = calib.projector;
+	stage->projector_px[0] = calib.projector.w;
+	stage->projector_px[1] = calib.projector.h;
+	memcpy(stage->unit, calib.unit, sizeof(stage->unit));
+	return splat_open(&stage->splat, views) < 0 ||
+	    splat_sets_open(&stage->sets, views, options->late_s) < 0 ? -1 : 0;
+}
+
+void
+splat_stage_close(struct splat_stage *stage)
+{
+	splat_sets_close(&stage->sets);
+	splat_close(&stage->splat);
+	free(stage->eye);
+}
+
+/* ---- the grid ---- */
+
+#define UNLIT_MOST 0.1		/* of the points; more is reported */
+#define COVERED_LEAST 0.125	/* of the grid's sides; less is reported */
+
+/* The size of the picture: the calibration's, else the captures'. */
+static int
+find_picture(struct splat_stage *stage, const struct frame_head *head)
+{
+	struct numbers size;
+
+	if (stage->projector_px[0] > 0)
+		return 0;
+	if (meta_numbers(&head->meta, "projector_px", &size) < 0)
+		return -1;
+	for (size_t k = 0; k < 2; k++)
+		stage->projector_px[k] = size.n == 2 ? size.v[k] : 0;
+	numbers_free(&size);
+	return stage->projector_px[0] >= 1 && stage->projector_px[1] >= 1 ? 0 :
+	    fail(stage->options->calib, "does not say how large the projector's picture is "
+	    "(projector_size), nor do the frames (projector_px)");
+}
+
+/* Chooses the grid and the jump for all sets by the first one. */
+static int
+place_grid(struct splat_stage *stage, const struct splat_source *source)
+{
+	const struct splat_options *options = stage->options;
+	struct splat *splat = &stage->splat;
+	const double *center = options->center.n ? options->center.v : (double[2]){ NAN, NAN };
+	struct splat_field field;
+
+	if (options->onto == SPLAT_ORTHO)
+		splat_grid_ortho(&splat->grid, &stage->projector, options->size.w,
+		    options->size.h);
+	else if (find_picture(stage, &source->frame->head) < 0 ||
+	    splat_grid_picture(&splat->grid, &stage->projector, stage->projector_px,
+	    options->size.w, options->size.h) < 0)
+		return -1;
+	if (splat_field_choose(&splat->grid, source, splat->views, options->pixel_mm, center,
+	    stage->projector_px, &field) < 0)
+		return -1;
+	if (field.unlit > UNLIT_MOST)
+		warn(NULL, "the projector's picture misses %.0f %% of the points: are they in the "
+		    "world of --calib?", 100 * field.unlit);
+	else if (field.apart > (double)SPLAT_REACH)
+		warn("--splat", "most points lie %.0f cells and more apart: holes are left, a "
+		    "smaller grid has none", floor(field.apart));
+	else if (!isnan(options->pixel_mm) && field.fitting_mm > 0 &&
+	    field.covered[0] < COVERED_LEAST * (double)options->size.w &&
+	    field.covered[1] < COVERED_LEAST * (double)options->size.h)
+		warn("--pixel", "%g mm is coarse: the points cover %.0f x %.0f of %zu x %zu cells, "
+		    "which %.2g mm would fill", options->pixel_mm, ceil(field.covered[0]),
+		    ceil(field.covered[1]), options->size.w, options->size.h, field.fitting_mm);
+	splat->jump = (float)(isnan(options->jump) ? 10 * splat_grid_pixel(&splat->grid,
+	    field.depth) : options->jump);
+	stage->placed = true;
+	return 0;
+}
+
+/* ---- the result ---- */
+
+#define SHARED_PX 0.41	/* sqrt(1/6): the standard deviation of the window that cells share */
+
+/* Keys that describe the camera's pixels, not the cells. */
+static const char *const camera_keys[] = { "origin_px", "bin", "rect_f_px", "rect_cx_px",
+	"rect_cy_px", "rect_side", "rect_baseline_mm", "rect_rotation", "picture_px" };
+
+static int
+make_head(const struct splat_stage *stage, const struct frame_head *in,
+    const struct splat_channels *channels, struct frame_head *out)
+{
+	const struct splat_grid *grid = &stage->splat.grid;
+
+	if (head_copy(out, in) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(camera_keys) / sizeof(*camera_keys); i++)
+		meta_remove(&out->meta, camera_keys[i]);
+	out->w = grid->w;
+	out->h = grid->h;
+	for (size_t k = 0; k < 2; k++)
+		out->spacing[k] = grid->ortho ? grid->pixel_mm : NAN;
+	memcpy(out->unit, grid->ortho ? stage->unit : "", grid->ortho ? sizeof(out->unit) : 1);
+	if (channels->sigma && meta_set_number(&out->meta, "sigma_window_px", SHARED_PX) < 0)
+		return -1;
+	return head_set_channels(out, channels->names) < 0 ||
+	    meta_set(&out->meta, "length_unit", stage->unit) < 0 ? -1 :
+	    meta_set(&out->meta, "z_axis", "away");
+}
+
+/* Reports points that lie outside the grid. */
+static int
+check_counts(const struct splat_stage *stage, struct run *run, const struct splat_counts *counts)
+{
+	for (size_t k = 0; k < stage->splat.views; k++) {
+		if (counts[k].lost * 2 > counts[k].points)
+			return fail(NULL, "view %zu: %.0f %% of its %zu points lie beside the "
+			    "grid: are they in the world of --calib%s?", k + 1, 100 *
+			    (double)counts[k].lost / (double)counts[k].points, counts[k].points,
+			    stage->options->onto == SPLAT_ORTHO ? ", are --pixel and --center right"
+			    : "");
+		if (run->verbose && counts[k].lost)
+			note(NULL, "view %zu: %zu of %zu points lie beside the grid", k + 1,
+			    counts[k].lost, counts[k].points);
+	}
+	return 0;
+}
+
+static int
+merge_sources(struct splat_stage *stage, struct run *run, const struct splat_source *source,
+    const struct splat_channels *channels)
+{
+	struct splat_counts *counts = calloc(stage->splat.views, sizeof(*counts));
+	struct frame_head head;
+	struct frame *out;
+	int status;
+
+	if (!counts)
+		return fail_memory();
+	status = make_head(stage, &source->frame->head, channels, &head);
+	if (status == 0)
+		status = frame_new(&head, &out);
+	head_free(&head);
+	if (status == 0) {
+		status = splat_merge(&stage->splat, run, source, out, counts);
+		if (status == 0)
+			status = check_counts(stage, run, counts);
+		if (status < 0)
+			frame_free(out);
+		else
+			status = run_emit(run, out);
+	}
+	free(counts);
+	return status;
+}
+
+/* The cameras' centres, by the first set. Only sigma needs them. */
+static int
+find_eyes(struct splat_stage *stage, const struct splat_source *source)
+{
+	if (stage->eye)
+		return 0;
+	stage->eye = calloc(stage->splat.views, sizeof(*stage->eye));
+	if (!stage->eye)
+		return fail_memory();
+	for (size_t k = 0; k < stage->splat.views; k++) {
+		if (splat_eye_find(&source[k], stage->eye[k]) < 0)
+			return -1;
+		if (isnan(stage->eye[k][0]))
+			warn(NULL, "view %zu: no camera sees its points in this order: sigma is "
+			    "taken for that of the depth", k + 1);
+	}
+	return 0;
+}
+
+/* The poses of the views, and of their cameras, in the grid's frame. */
+static void
+set_poses(const struct splat_stage *stage, const struct pose *pose, struct splat_source *source)
+{
+	const struct pinhole *projector = &stage->projector;
+	struct pose to_grid;
+
+	memcpy(to_grid.R, projector->R, sizeof(to_grid.R));
+	memcpy(to_grid.T, projector->T, sizeof(to_grid.T));
+	for (size_t k = 0; k < stage->splat.views; k++) {
+		pose_compose(&to_grid, &pose[k], &source[k].pose);
+		for (size_t i = 0; i < 3; i++)
+			source[k].eye[i] = NAN;
+		if (stage->eye)
+			pose_apply(&source[k].pose, stage->eye[k], source[k].eye);
+	}
+}
+
+/* Points that poses take to the world need not be in a camera's frame. */
+static int
+check_cameras(const struct splat_stage *stage, const struct run *run,
+    const struct splat_source *source)
+{
+	struct splat_cameras cameras;
+	int status = splat_cameras_load(stage->options->calib, stage->options->frame, &cameras);
+
+	for (size_t k = 0; k < stage->splat.views && status == 0; k++)
+		status = splat_cameras_check(&cameras, run, &source[k], k + 1);
+	return status;
+}
+
+static int
+merge_set(struct splat_stage *stage, struct run *run, struct frame **set, const struct pose *pose)
+{
+	const size_t views = stage->splat.views;
+	struct splat_source *source = calloc(views, sizeof(*source));
+	struct splat_channels channels;
+	int status;
+
+	if (!source)
+		return fail_memory();
+	status = splat_channels_find(set, views, stage->options->weight, stage->unit, &channels,
+	    source);
+	stage->splat.keeps_sigma = channels.sigma;
+	if (status == 0 && channels.sigma)
+		status = find_eyes(stage, source);
+	if (status == 0)
+		set_poses(stage, pose, source);
+	if (status == 0 && !stage->placed && !stage->posed)
+		status = check_cameras(stage, run, source);
+	if (status == 0 && !stage->placed)
+		status = place_grid(stage, source);
+	if (status == 0)
+		status = merge_sources(stage, run, source, &channels);
+	free(source);
+	return status;
+}
+
+/* ---- steps ---- */
+
+/* A step's frame of each view, which it then owns, and the poses that take them to the world. Emits
+ * the sets that are complete. -1 after fail(). */
+int
+splat_stage_step(struct splat_stage *stage, struct run *run, struct frame **view,
+    const struct pose *pose)
+{
+	const size_t views = stage->splat.views;
+	struct frame **set = calloc(views, sizeof(*set));
+	struct pose *of_set = calloc(views, sizeof(*of_set));
+	int status = set && of_set ? 0 : fail_memory();
+
+	for (size_t k = 0; k < views; k++) {
+		if (status == 0)
+			status = splat_sets_add(&stage->sets, k, view[k], &pose[k]);
+		else
+			frame_free(view[k]);
+	}
+	while (status == 0 && splat_sets_take(&stage->sets, set, of_set)) {
+		status = merge_set(stage, run, set, of_set);
+		for (size_t k = 0; k < views; k++)
+			frame_free(set[k]);
+	}
+	free(set);
+	free(of_set);
+	return status;
+}
+
+/* The streams have ended. -1 after fail() where no set was complete. */
+int
+splat_stage_end(struct splat_stage *stage)
+{
+	const struct splat_sets *sets = &stage->sets;
+
+	splat_sets_end(&stage->sets);
+	if (sets->dropped && sets->sets == 0)
+		return fail(NULL, "no time that all streams have: their time_s differ by more than "
+		    "--late %g s", sets->late_s);
+	if (sets->timed && sets->untimed)
+		warn(NULL, "some frames have the key time_s and others do not: all were taken in "
+		    "step, and what came late is not found");
+	if (sets->dropped)
+		warn(NULL, "%zu set%s dropped, %zu made: not all streams had a frame of that time "
+		    "(time_s, --late %g s)", sets->dropped, sets->dropped == 1 ? "" : "s",
+		    sets->sets, sets->late_s);
 	return 0;
 }
