@@ -1,16 +1,20 @@
-/* Points of a laser's line to points of the surface, slice by slice. */
+/*
+ * Points of a laser's line to points of the surface, slice by slice (methods §11): options, frames,
+ * the table of --join, and the checks of calibration, units and stage.
+ */
+#include "laser2xyz.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "joined.h"
-#include "optics/laser.h"
+#include "base/fail.h"
+#include "frame/table_rows.h"
 #include "optics/sensor_crop.h"
-#include "optics/stage_pose.h"
-#include "plausible.h"
+#include "optics/sensor_fit.h"
 #include "run/stage.h"
 
-/* Points of one call of a thread. */
-#define PART 1024
+/* ---- options ---- */
 
 struct parameters {
 	const char *calib, *camera;
@@ -18,15 +22,6 @@ struct parameters {
 	struct stage_pose_options pose;
 	double min_depth, max_depth;
 	bool join;
-};
-
-struct priv {
-	struct laser laser;
-	double origin_px[2], bin[2];
-	size_t u, v;			/* channels */
-	struct plausible plausible;
-	struct counts all;
-	struct joined joined;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -53,65 +48,253 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- one frame ---- */
+/* ---- --join: one table of the points of many frames ---- */
 
-struct slice {
-	const struct parameters *parameters;
-	const struct priv *priv;
-	const struct stage_pose *pose;
-	const struct frame *in;
-	struct frame *out;
-	struct counts *counts;		/* of every part */
+struct joined {
+	bool begun;
+	struct frame_head head;		/* of the table: the first frame's channels and `frame` */
+	struct table_rows rows;
 };
 
+/* Keys that describe one frame, not the table of all. */
+static const char *const own_keys[] = { "name", "stage_mm", "stage_deg", "time_s", "points" };
+
+static int
+begin_table(struct joined *joined, const struct frame_head *head)
+{
+	size_t c = head->c;
+
+	if (head_channel(head, "frame") != NO_CHANNEL)
+		return fail("--join", "input has a channel frame already");
+	if (head_copy(&joined->head, head) < 0)
+		return -1;
+	joined->begun = true;
+	if (head_set_count(&joined->head, c + 1) < 0)
+		return -1;
+	memcpy(joined->head.channel[c], "frame", 6);
+	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++)
+		meta_remove(&joined->head.meta, own_keys[i]);
+	joined->head.spacing[0] = joined->head.spacing[1] = NAN;
+	joined->rows.c = c + 1;
+	return 0;
+}
+
 static bool
-is_kept(const struct parameters *parameters, enum laser_meeting meeting, double depth,
-    struct counts *counts)
+same_channels(const struct joined *joined, const struct frame_head *head)
 {
-	bool near = depth < parameters->min_depth, far = depth > parameters->max_depth;
-
-	counts->no_ray += meeting == LASER_NO_RAY;
-	counts->parallel += meeting == LASER_PARALLEL;
-	counts->behind += meeting == LASER_BEHIND;
-	if (meeting != LASER_MET)
+	if (head->c + 1 != joined->head.c)
 		return false;
-	counts->near += near;
-	counts->far += far;
-	counts->met += !near && !far;
-	counts->deepest = fmax(counts->deepest, depth);
-	return !near && !far;
+	for (size_t k = 0; k < head->c; k++)
+		if (strcmp(head->channel[k], joined->head.channel[k]))
+			return false;
+	return true;
 }
 
-static void
-fill_part(void *arg, size_t part)
+/* Adds the points of a frame (channels ... x y z) that have x y z. -1 after fail(). */
+static int
+joined_add(struct joined *joined, const struct frame *frame, double number)
 {
-	const struct slice *slice = arg;
-	const struct priv *priv = slice->priv;
-	const struct frame_head *head = &slice->in->head;
-	size_t end = (part + 1) * PART, n = head->w * head->h, c = head->c;
-	double near[2] = { NAN, NAN };
-	struct counts *counts = &slice->counts[part];
+	const struct frame_head *head = &frame->head;
+	size_t c = head->c;
 
-	for (size_t i = part * PART; i < end && i < n; i++) {
+	if (!joined->begun && begin_table(joined, head) < 0)
+		return -1;
+	if (!same_channels(joined, head))
+		return fail("--join", "frame %.0f has other channels than the first one", number);
+	for (size_t i = 0; i < head->w * head->h; i++) {
 		size_t x = i % head->w, y = i / head->w;
-		double u = frame_floats(slice->in, priv->u, y)[x];
-		double v = frame_floats(slice->in, priv->v, y)[x];
-		double X[3] = { NAN, NAN, NAN }, depth = NAN;
-		double uv[2] = { priv->origin_px[0] + (u + 0.5) * priv->bin[0] - 0.5,
-			priv->origin_px[1] + (v + 0.5) * priv->bin[1] - 0.5 };
-		bool given = !isnan(u) && !isnan(v);
-		enum laser_meeting meeting = laser_meet(&priv->laser, uv, near, X, &depth);
+		float *row;
 
-		counts->points += given;
-		counts->outside += given && !plausible_pixel(&priv->laser, uv);
-		if (!given || !is_kept(slice->parameters, meeting, depth, counts))
-			X[0] = X[1] = X[2] = NAN;
-		else
-			stage_pose_undo(slice->pose, &priv->laser, X);
-		for (size_t k = 0; k < 3; k++)
-			frame_floats(slice->out, c + k, y)[x] = (float)X[k];
+		if (isnan(frame_floats(frame, c - 1, y)[x]))
+			continue;
+		row = table_rows_add(&joined->rows);
+		if (!row)
+			return -1;
+		for (size_t k = 0; k < c; k++)
+			row[k] = frame_floats(frame, k, y)[x];
+		row[c] = (float)number;
 	}
+	return 0;
 }
+
+/* ---- checks: what a wrong calibration, unit or stage shows in the frames ---- */
+
+#define NEAREST_MM 5.0		/* no camera and laser measure everything nearer than this */
+#define SCAN_SLICES 20		/* scans of fewer may be of a narrow piece */
+#define SCAN_LEAST 5e-4		/* of the distance from the camera: with less all slices are one */
+#define LENGTH_OFF 0.1		/* of the length of scan_direction: lasercal's own limit */
+#define ALONG_RAD 0.02		/* between a stage's motion and the laser's plane */
+#define STOOD_FRAMES 4		/* in one place, and more */
+#define TURNS_MOST 1.5		/* a scan goes round once, and a little more */
+#define LOST_SHARE 0.1		/* of the points: reflections are fewer */
+#define OUTSIDE_SHARE 0.01	/* of the points */
+#define REPORTED_LEAST 10	/* points */
+#define DEGREES 57.29577951308232
+
+struct plausible {
+	struct stage_history history;
+	bool unmoved_warned, size_warned, direction_warned;
+};
+
+/* Does the picture that the points come from lie on the camera, where it is placed? -1 after
+ * fail(). */
+static int
+plausible_picture(struct plausible *plausible, const struct laser *laser,
+    const struct frame_head *head, const double origin_px[2], const double bin[2], bool placed)
+{
+	const struct sensor_fit fit = { { origin_px[0], origin_px[1] }, { bin[0], bin[1] },
+		placed };
+
+	return sensor_fit_check(&laser->camera, head, false, &fit, &plausible->size_warned);
+}
+
+/* Warns where no pose is given: all slices then overlap. */
+static void
+check_unmoved(struct plausible *plausible, const struct run *run,
+    const struct stage_pose_options *options, const struct stage_pose *pose)
+{
+	if (pose->kind != STAGE_POSE_NONE || run_inputs(run) == 0 || plausible->unmoved_warned ||
+	    options->key)
+		return;
+	plausible->unmoved_warned = true;
+	warn(NULL, "frames have no key stage_mm or stage_deg, and neither --step nor --angle is "
+	    "given: all slices are where the camera saw them (--pose-from none is silent)");
+}
+
+/* A unit in mm; 0: not known. */
+static double
+unit_mm(const char *unit)
+{
+	static const struct { const char *name; double mm; } units[] = { { "mm", 1 }, { "cm", 10 },
+		{ "m", 1000 }, { "um", 1e-3 } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(unit, units[i].name))
+			return units[i].mm;
+	return 0;
+}
+
+/* Warns where scan_direction is not one mm long, in the calibration's unit. True after it did. */
+static bool
+check_length(const struct laser *laser)
+{
+	const double *D = laser->direction, mm = unit_mm(laser->unit);
+	double length = sqrt(D[0] * D[0] + D[1] * D[1] + D[2] * D[2]);
+
+	if (!(mm > 0) || fabs(length * mm - 1) <= LENGTH_OFF)
+		return false;
+	warn("scan_direction", "takes points %.4g %s for each mm of travel, not %g: is it of this "
+	    "stage, and in the calibration's unit?", length, laser->unit, 1 / mm);
+	return true;
+}
+
+/* Warns where the stage moves the object within the laser's plane: all slices are then one. True
+ * after a warning. */
+static bool
+check_slices(const struct laser *laser, const struct stage_pose *pose)
+{
+	bool turns = pose->kind == STAGE_POSE_TURN;
+	const double *D = turns ? laser->axis_direction : laser->direction, *n = laser->plane;
+	double length = sqrt(D[0] * D[0] + D[1] * D[1] + D[2] * D[2]), cross = 0;
+	double along = (n[0] * D[0] + n[1] * D[1] + n[2] * D[2]) / length;
+
+	/* a turn about an axis across the plane leaves the plane where it is */
+	for (int i = 0; i < 3 && turns; i++) {
+		double c = n[(i + 1) % 3] * D[(i + 2) % 3] - n[(i + 2) % 3] * D[(i + 1) % 3];
+
+		cross += c * c / (length * length);
+	}
+	if (turns ? cross >= ALONG_RAD * ALONG_RAD : fabs(along) >= ALONG_RAD)
+		return false;
+	warn(turns ? "axis_direction" : "scan_direction", "moves the object within the laser's "
+	    "plane, so that all slices are one: is it of this stage, and of this laser?");
+	return true;
+}
+
+/* The pose of one frame, compared with the earlier ones. -1 after fail(). */
+static int
+plausible_pose(struct plausible *plausible, const struct run *run,
+    const struct stage_pose_options *options, const struct frame_head *head,
+    const struct laser *laser, const struct stage_pose *pose)
+{
+	if (stage_history_add(&plausible->history, run, options, head, pose) < 0)
+		return -1;
+	check_unmoved(plausible, run, options, pose);
+	if (pose->kind != STAGE_POSE_NONE && !plausible->direction_warned)
+		plausible->direction_warned = check_slices(laser, pose) ||
+		    (pose->kind == STAGE_POSE_TRAVEL && check_length(laser));
+	return 0;
+}
+
+/* The motion of the stage in all frames. True after a warning. */
+static bool
+check_stage(const struct stage_history *history, const struct laser *laser, double deepest)
+{
+	double travel_mm = history->most_mm - history->least_mm, mm = unit_mm(laser->unit);
+	double turns = (history->most_rad - history->least_rad) / (2 * M_PI);
+
+	stage_history_end(history);
+	if (history->kind == STAGE_POSE_NONE)
+		return false;
+	if (history->frames >= STOOD_FRAMES && !(travel_mm > 0) && !(turns > 0))
+		warn(NULL, "the stage stood in one place in all %zu frames, so that all slices are "
+		    "one (--pose-from none is silent)", history->frames);
+	else if (history->frames >= STOOD_FRAMES && turns > TURNS_MOST)
+		warn(NULL, "the stage turned by %.4g degrees in %zu frames, %.3g times around: is "
+		    "its angle that from frame to frame?", 2 * M_PI * DEGREES * turns,
+		    history->frames, turns);
+	else if (history->kind == STAGE_POSE_TRAVEL && history->frames >= SCAN_SLICES &&
+	    travel_mm < SCAN_LEAST * deepest * mm)
+		warn(NULL, "the stage travels by %.3g mm in %zu frames, before points up to %.4g "
+		    "%s away: is that in metres?", travel_mm, history->frames, deepest,
+		    laser->unit);
+	else
+		return false;
+	return true;
+}
+
+/* Points without a place, and outside the picture. */
+static void
+check_places(const struct laser *laser, const struct counts *all)
+{
+	size_t lost = all->no_ray + all->parallel + all->behind;
+
+	if (all->outside >= REPORTED_LEAST &&
+	    (double)all->outside > OUTSIDE_SHARE * (double)all->points)
+		warn(NULL, "%zu of %zu points lie beside the calibration's picture of %gx%g px: is "
+		    "it of this camera, at this resolution, and are u and v columns and rows?",
+		    all->outside, all->points, laser->camera.w, laser->camera.h);
+	else if (all->met && lost >= REPORTED_LEAST &&
+	    (double)lost > LOST_SHARE * (double)all->points)
+		warn(NULL, "%zu of %zu points have no place: %zu without a ray, %zu along the "
+		    "plane, %zu behind the camera: is laser_plane of this camera and laser?", lost,
+		    all->points, all->no_ray, all->parallel, all->behind);
+}
+
+/* After all frames. */
+static void
+plausible_end(const struct plausible *plausible, const struct laser *laser,
+    const struct counts *all)
+{
+	double mm = unit_mm(laser->unit);
+
+	check_places(laser, all);
+	if (!check_stage(&plausible->history, laser, all->deepest) && all->deepest > 0 && mm > 0 &&
+	    all->deepest * mm < NEAREST_MM)
+		warn(NULL, "all points lie within %.3g %s of the camera: is laser_plane in another "
+		    "unit than length_unit (mm unless given)?", all->deepest, laser->unit);
+}
+
+/* ---- one frame ---- */
+
+struct priv {
+	struct laser laser;
+	double origin_px[2], bin[2];
+	size_t u, v;			/* channels */
+	struct plausible plausible;
+	struct counts all;
+	struct joined joined;
+};
 
 static void
 add(struct counts *all, const struct counts *part)
@@ -132,22 +315,22 @@ fill(struct run *run, const struct slice *slice)
 {
 	struct priv *priv = run->priv;
 	const struct frame_head *head = &slice->in->head;
-	size_t parts = (head->w * head->h + PART - 1) / PART;
+	size_t parts = (head->w * head->h + SLICE_POINTS - 1) / SLICE_POINTS;
 	struct slice own = *slice;
 
 	own.counts = calloc(parts, sizeof(*own.counts));
 	if (!own.counts)
 		return fail_memory();
-	run_for(run, parts, fill_part, &own);
+	run_for(run, parts, laser2xyz_rows()->fill, &own);
 	for (size_t i = 0; i < parts; i++)
 		add(&priv->all, &own.counts[i]);
 	free(own.counts);
 	return 0;
 }
 
-/* The output's frame: the input's channels and x y z behind them. */
+/* The output's frame: the input's channels, then x y z. */
 static int
-begin(const struct run *run, const struct frame *in, struct frame **out)
+begin_frame(const struct run *run, const struct frame *in, struct frame **out)
 {
 	const struct priv *priv = run->priv;
 	size_t c = in->head.c;
@@ -184,9 +367,11 @@ take_frame(struct run *run, struct frame *in)
 		status = plausible_pose(&priv->plausible, run, &parameters->pose, &in->head,
 		    &priv->laser, &pose);
 	if (status == 0)
-		status = begin(run, in, &out);
+		status = begin_frame(run, in, &out);
 	if (status == 0)
-		status = fill(run, &(struct slice){ parameters, priv, &pose, in, out, NULL });
+		status = fill(run, &(struct slice){ &priv->laser, &pose, priv->origin_px,
+		    priv->bin, priv->u, priv->v, parameters->min_depth, parameters->max_depth, in,
+		    out, NULL });
 	frame_free(in);
 	if (status == 0 && !parameters->join)
 		return run_emit(run, out);
@@ -241,7 +426,8 @@ end(struct run *run)
 		    all->no_ray, all->parallel, all->behind, all->near + all->far);
 	if (!parameters->join || !priv->joined.begun)
 		return 0;
-	return joined_take(&priv->joined, &table) < 0 ? -1 : run_emit(run, table);
+	return table_rows_frame(&priv->joined.rows, &priv->joined.head, &table) < 0 ? -1 :
+	    run_emit(run, table);
 }
 
 static const struct body body = { .frame = take_frame, .end = end,
@@ -272,10 +458,14 @@ init(struct run *run)
 static void
 release(struct run *run)
 {
-	joined_free(&((struct priv *)run->priv)->joined);
+	struct priv *priv = run->priv;
+
+	if (priv->joined.begun)
+		head_free(&priv->joined.head);
+	table_rows_free(&priv->joined.rows);
 }
 
-STAGE(laser2xyz) = {
+const struct stage stage_laser2xyz = {
 	.name = "laser2xyz",
 	.summary = "points of a laser's line to points of the surface",
 	.operands = "[FILE ...]",
