@@ -350,7 +350,7 @@ expect(f.names == ["p", "q"] and f.meta == {"note": "a, b=c", "period_px": "60 6
 	for page in frame holoimage; do
 		sed -n '/^\.Ss Metadata/,/^\.S[sh] [^M]/s/^\.It Cm //p' "$top/man/$page.5"
 	done | tr -d ',' | tr ' ' '\n' | grep -E '^[a-z_]{4,}[a-z]$' | sort -u >pages
-	grep -oE '"[a-z_]{5,}"' "$top/tools/framecat/known_keys.c" | tr -d '"' | sort >known
+	sed -n '/known_keys\[\] = {/,/};/p' "$top/tools/framecat/framecat.c" | grep -oE '"[a-z_]{5,}"' | tr -d '"' | sort >known
 	diff pages known
 }
 

@@ -1,11 +1,49 @@
-/* Joins, converts, cuts and labels frames. */
+/*
+ * Joins frames, converts their samples, cuts and labels them: the options, their order, and what
+ * works on metadata or on several frames. samples.c converts types and paints, tables.c turns
+ * images into tables and back, framecat_rows.c has the loops.
+ */
 #include "framecat.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/opt_suggest.h"
+#include "frame/meta.h"
+#include "image/arrange.h"
 #include "io/jpeg_purpose.h"
+#include "mesh/jump.h"
+#include "run/stage.h"
+
+struct parameters {
+	const char *frames, *channels, *scale, *set, *delete, *like, *preset;
+	struct numbers crop;
+	long bin, quality, level;
+	int as, chroma, purpose, coding;
+	struct paint_options paint;
+	double invalid, fill, jump, crf, fps, texture_crf;
+	bool unscale, stack, split, fast, one_page, ascii, points, lossless;
+};
+
+/* What framecat keeps from frame to frame. */
+struct priv {
+	struct ranges wanted;		/* --frames */
+	struct encoding encoding;	/* --as, --scale, --fill */
+	struct paint paint;
+	bool encodes;
+	bool tabulates;			/* --points makes tables, not meshes without triangles */
+	bool clamped_warned, jump_checked, misspelt_warned, set_warned;
+	size_t frames;			/* that came */
+	size_t emitted;			/* that went on, or wait to be stacked */
+	struct frame **stack;
+	size_t lost;			/* wanted frames that are lost (--keep-going) */
+	size_t channels;		/* of the last frame that was split */
+	struct like like;
+	struct parameters written;	/* for formats: without --points where it made tables */
+};
 
 #define AT(field) offsetof(struct parameters, field)
 
@@ -90,7 +128,388 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- frames ---- */
+/* ---- --bin: larger pixels ---- */
+
+#define BAND 32		/* rows of input that a thread takes together, about */
+
+static void
+bin_band(void *arg, size_t item)
+{
+	const struct binning *bin = arg;
+	size_t h = bin->out->head.h, end = (item + 1) * bin->rows;
+
+	for (size_t y = item * bin->rows; y < h && y < end; y++)
+		framecat_rows()->bin(bin, y);
+}
+
+/* "phase" or "phase12" for the word "phase". */
+static bool
+is_numbered(const char *name, const char *word)
+{
+	size_t n = strlen(word);
+
+	return !strncmp(name, word, n) && name[n + strspn(name + n, "0123456789")] == '\0';
+}
+
+/* Refuses channels whose mean is no sample of the same kind, such as wrapped phases. */
+static int
+check_means(const struct frame_head *head)
+{
+	if (head->type != SAMPLE_FLOAT && !meta_get(&head->meta, "sample_scale"))
+		return 0;
+	for (size_t c = 0; c < head->c; c++) {
+		const char *name = head->channel[c];
+
+		if (is_numbered(name, "phase"))
+			return fail("--bin", "channel %s is a wrapped phase, whose mean is wrong "
+			    "where it wraps: bin the images, or cos and sin (phasewrap --as "
+			    "vector), or leave it out (--channels)", name);
+		if (is_numbered(name, "index"))
+			return fail("--bin", "channel %s is the index of a Gray code, which has no "
+			    "mean: bin the images, or leave it out (--channels)", name);
+		if (is_numbered(name, "sigma") || !strcmp(name, "sigma_disparity") ||
+		    !strcmp(name, "p_order"))
+			return fail("--bin", "channel %s is of single pixels, and the mean's error "
+			    "depends on how neighbours share theirs: leave it out (--channels)",
+			    name);
+		if (!strcmp(name, "label"))
+			return fail("--bin", "channel label is a number of a region, which has no "
+			    "mean: leave it out (--channels)");
+	}
+	return 0;
+}
+
+/*
+ * Means of n x n samples, integers rounded; NaN takes no part. Columns and rows that fill no whole
+ * cell are dropped. Keeps origin_px, bin and the spacings. Replaces *frame; after a failure, -1,
+ * *frame is as it was and still the caller's.
+ */
+static int
+bin_frame(struct run *run, struct frame **frame, size_t n)
+{
+	struct binning bin = { .in = *frame, .n = n, .rows = n < BAND ? BAND / n : 1 };
+	struct frame_head head;
+	int status;
+
+	if ((*frame)->head.w < n || (*frame)->head.h < n)
+		return fail("--bin", "no cell of %zu x %zu fits into %zu x %zu", n, n,
+		    (*frame)->head.w, (*frame)->head.h);
+	if (check_means(&(*frame)->head) < 0 || head_copy(&head, &(*frame)->head) < 0)
+		return -1;
+	head.w /= n;
+	head.h /= n;
+	head.spacing[0] *= (double)n;
+	head.spacing[1] *= (double)n;
+	status = arrange_keep_place(&head.meta, 0, 0, n);
+	if (status == 0)
+		status = frame_new(&head, &bin.out);
+	head_free(&head);
+	if (status < 0)
+		return -1;
+	run_for(run, (bin.out->head.h + bin.rows - 1) / bin.rows, bin_band, &bin);
+	frame_free(*frame);
+	*frame = bin.out;
+	return 0;
+}
+
+/* ---- options that change the pixels of one frame ---- */
+
+/* Are they numbers that --crop takes? -1 after fail_usage(). */
+static int
+check_crop(const struct numbers *crop)
+{
+	for (size_t i = 0; i < crop->n; i++)
+		if (crop->v[i] != floor(crop->v[i]) || (i >= 2 && crop->v[i] < 1.0))
+			return fail_usage("--crop", "wants whole numbers, W and H from 1 on");
+	if (crop->n != 0 && crop->n != 4)
+		return fail_usage("--crop", "wants four numbers X,Y,W,H, not %zu", crop->n);
+	return 0;
+}
+
+/* The value of --invalid. Where --points makes a table of integers, the key invalid is the default.
+ * NaN: none. */
+static int
+find_invalid(const struct run *run, const struct frame_head *head, double *invalid)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+
+	*invalid = parameters->invalid;
+	if (!isnan(*invalid) || !priv->tabulates || head->type == SAMPLE_FLOAT ||
+	    head_is_table(head))
+		return 0;
+	return meta_number(&head->meta, "invalid", NAN, invalid);
+}
+
+/* Are all channels camera images? Then they saturate at the largest number of the sample type. */
+static bool
+are_images(const struct frame_head *head)
+{
+	static const char *const names[] = { "image", "r", "g", "b" };
+	bool all = !meta_get(&head->meta, "sample_scale") && !head_is_table(head);
+
+	for (size_t c = 0; c < head->c && all; c++) {
+		size_t letters = strcspn(head->channel[c], "0123456789");
+		bool found = false;
+
+		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+			found |= letters == strlen(names[i]) &&
+			    !strncmp(head->channel[c], names[i], letters);
+		all = found;
+	}
+	return all;
+}
+
+/* Records in max_value where images saturate that become float, as their type did before. */
+static int
+keep_maximum(const struct parameters *parameters, struct frame_head *head)
+{
+	if (parameters->as != SAMPLE_FLOAT || head->type == SAMPLE_FLOAT || !are_images(head) ||
+	    meta_get(&head->meta, "max_value"))
+		return 0;
+	return meta_set(&head->meta, "max_value", head->type == SAMPLE_UCHAR ? "255" : "65535");
+}
+
+/* Converts to float where a later step needs more than the samples as they are. */
+static int
+decode(struct run *run, struct frame **frame)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+	double invalid;
+
+	if (parameters->unscale && convert_unscale(run, frame) < 0)
+		return -1;
+	if (find_invalid(run, &(*frame)->head, &invalid) < 0)
+		return -1;
+	if (isnan(invalid) && !priv->encodes && parameters->paint.map < 0)
+		return 0;
+	if (keep_maximum(parameters, &(*frame)->head) < 0)
+		return -1;
+	return convert_to_float(run, frame, invalid);
+}
+
+/* Converts to the type, or the colours, of the output. */
+static int
+encode(struct run *run, struct frame **frame)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	if (parameters->paint.map >= 0)
+		return paint_frame(run, &priv->paint, frame);
+	if (!priv->encodes)
+		return 0;
+	if (!priv->clamped_warned)
+		priv->clamped_warned = clamped_warn(*frame, &priv->encoding) ||
+		    holes_warn(*frame, &priv->encoding);
+	return convert_encode(run, frame, &priv->encoding);
+}
+
+/* --crop and --bin are for images. */
+static int
+check_image(const struct parameters *parameters, const struct frame_head *head)
+{
+	const char *option = parameters->crop.v ? "--crop" : parameters->bin > 1 ? "--bin" : NULL;
+	size_t points;
+
+	if (!option || !head_is_table(head))
+		return 0;
+	if (head_points(head, &points) < 0)
+		return -1;
+	return fail(option, "is for images, the input is a table of %zu points", points);
+}
+
+/* Applies all options that change pixels, in the order of framecat(1). Replaces *frame;
+ * after a failure, -1, *frame is still the caller's. */
+static int
+change_frame(struct run *run, struct frame **frame)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	const double *crop = parameters->crop.v;
+
+	if (!parameters->like && paint_measure(&priv->paint, *frame, (size_t)parameters->bin) < 0)
+		return -1;
+	if (parameters->channels && arrange_channels(frame, parameters->channels) < 0)
+		return -1;
+	if (jump_check(*frame, parameters->jump, &priv->jump_checked) < 0)
+		return -1;
+	if (parameters->like && like_restore(&priv->like, frame) < 0)
+		return -1;
+	if (parameters->like && paint_measure(&priv->paint, *frame, (size_t)parameters->bin) < 0)
+		return -1;
+	if (check_image(parameters, &(*frame)->head) < 0)
+		return -1;
+	if (crop && arrange_crop(frame, (size_t)crop[0], (size_t)crop[1], (size_t)crop[2],
+	    (size_t)crop[3]) < 0)
+		return -1;
+	if (decode(run, frame) < 0)
+		return -1;
+	if (parameters->bin > 1 && bin_frame(run, frame, (size_t)parameters->bin) < 0)
+		return -1;
+	if (priv->tabulates && points_tabulate(run, frame) < 0)
+		return -1;
+	return encode(run, frame);
+}
+
+/* ---- --set and --delete, and keys that they misspell ---- */
+
+#define MIN_LETTERS 5	/* of a key that is compared: shorter ones have too many neighbours */
+
+/* The keys of frame(5) and holoimage(5) that have so many letters; a test compares the lists. */
+static const char *const known_keys[] = {
+	"period_px", "phase_anchor", "components", "line_sigma_px", "line_threshold", "line_low",
+	"line_noise", "absphase_period_px", "steps", "shift_rad", "gray_cell", "gray_planes",
+	"marker_px", "marker_width_px", "stair_levels", "set_images", "time_s", "frame_number",
+	"sent_s", "projector_px", "phase_sign", "phase_origin_rad", "c_mm_per_rad",
+	"ref_plane_rad", "fit_shape", "fit_rms_mm", "length_unit", "z_axis", "origin_px",
+	"rect_f_px", "rect_cx_px", "rect_cy_px", "rect_side", "rect_baseline_mm", "rect_rotation",
+	"compensation", "phase_correction", "max_value", "sample_scale", "sample_offset",
+	"invalid", "colormap", "colormap_range", "picture_px", "board_kind", "board_size",
+	"board_spacing_mm", "image_size_px", "board_numberings", "stage_mm", "stage_deg",
+	"points", "pfm_scale", "center_mm", "view_rotation", "depth_range", "video_range",
+	"holo_size", "holo_pitch_px", "holo_theta_deg", "holo_stair", "holo_stair_height",
+	"holo_stair_turns", "holo_layout", "holo_rounding", "holo_depth_range", "holo_spacing",
+	"holo_corner", "holo_texture", "holo_texture_scale", "holo_texture_gain",
+	"holo_texture_place", "holo_check", "holo_pack", "holo_dither", "holo_dither_order",
+	"holo_dither_jumps", "holo_texture_bits", "holo_sigma_px", NULL
+};
+
+/* The known key that this one misspells by one letter; NULL where it is known itself, or far from
+ * all. */
+static const char *
+misspelt_key(const char *key, size_t n)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; known_keys[i]; i++) {
+		size_t away = opt_suggest_distance(key, n, known_keys[i]);
+
+		if (away == 0)
+			return NULL;
+		if (away == 1)
+			found = known_keys[i];
+	}
+	return found;
+}
+
+/* Warns of the first key of --set that the frame lacks and that differs from a known one by one
+ * letter, or by two neighbours that are exchanged. True: it did. */
+static bool
+warn_misspelt_set(const char *settings, const struct meta *meta)
+{
+	while (*settings) {
+		const char *key, *near;
+		size_t n = arrange_next_key(&settings, &key);
+		char copy[80];
+
+		near = n < MIN_LETTERS || n >= sizeof(copy) ? NULL :
+		    misspelt_key(key, n);
+		if (!near)
+			continue;
+		memcpy(copy, key, n);
+		copy[n] = '\0';
+		if (strpbrk(copy, "0123456789") || meta_get(meta, copy))
+			continue;
+		warn("--set", "no tool reads the key %s (is it %s?)", copy, near);
+		return true;
+	}
+	return false;
+}
+
+#define MAX_KEYS 100	/* of the frame that are compared with a word of --delete */
+
+/* Warns of a word of --delete that is no key, but nearly one that the frame has. True: it did.
+ * Words with digits resemble others of their series (cmd.2), and are skipped. */
+static bool
+warn_misspelt_delete(const char *word, size_t n, const struct meta *meta)
+{
+	const char *keys[MAX_KEYS + 1];
+	char copy[80], near[200];
+	size_t i;
+
+	if (n < MIN_LETTERS || n >= sizeof(copy))
+		return false;
+	memcpy(copy, word, n);
+	copy[n] = '\0';
+	if (strpbrk(copy, "*?[\\0123456789") || meta_get(meta, copy))
+		return false;
+	for (i = 0; i < meta->n && i < MAX_KEYS; i++)
+		keys[i] = meta->entry[i].key;
+	keys[i] = NULL;
+	if (!*opt_suggest_word(word, n, "", keys, near, sizeof(near)))
+		return false;
+	warn("--delete", "there is no key %s%s", copy, near);
+	return true;
+}
+
+/* Applies --delete and --set. A table stays one. -1 after fail(). */
+static int
+change_metadata(const struct parameters *parameters, struct priv *priv, struct frame *frame)
+{
+	struct frame_head *head = &frame->head;
+	bool table = head_is_table(head);
+	size_t points = 0;
+
+	if (table && head_points(head, &points) < 0)
+		return -1;
+	for (const char *word = parameters->delete; word && *word && !priv->misspelt_warned;) {
+		size_t n = strcspn(word, ",");
+
+		priv->misspelt_warned = warn_misspelt_delete(word, n, &head->meta);
+		word += n + (word[n] == ',');
+	}
+	if (parameters->delete && arrange_delete(frame, parameters->delete) < 0)
+		return -1;
+	if (table && head_set_points(head, points) < 0)
+		return -1;
+	if (parameters->set && !priv->set_warned)
+		priv->set_warned = warn_misspelt_set(parameters->set, &head->meta);
+	if (parameters->set && arrange_set(frame, parameters->set) < 0)
+		return -1;
+	return head_is_table(head) ? head_points(head, &points) : 0;
+}
+
+/* ---- --stack and --split, and frames that are lost ---- */
+
+/* Takes a frame for --stack. -1 after fail(). */
+static int
+stack_keep(struct priv *priv, struct frame *frame)
+{
+	struct frame **more = reallocarray(priv->stack, priv->emitted + 1, sizeof(*more));
+
+	if (!more) {
+		frame_free(frame);
+		return fail_memory();
+	}
+	priv->stack = more;
+	more[priv->emitted++] = frame;
+	return 0;
+}
+
+/* Stacked tables must have the same number of points, and no image among them. -1 after fail(). */
+static int
+stack_check(struct frame *const *frame, size_t n)
+{
+	size_t first, other;
+	bool table = head_is_table(&frame[0]->head);
+
+	for (size_t i = 0; i < n; i++) {
+		if (head_is_table(&frame[i]->head) != table)
+			return fail("--stack", "frame %zu is %s, the first one is %s", i,
+			    table ? "an image" : "a table", table ? "a table" : "an image");
+		if (!table)
+			continue;
+		if (head_points(&frame[0]->head, &first) < 0 ||
+		    head_points(&frame[i]->head, &other) < 0)
+			return -1;
+		if (first != other)
+			return fail("--stack", "frame %zu has %zu points, the first one %zu", i,
+			    other, first);
+	}
+	return 0;
+}
 
 /* Labels a frame and hands it on. */
 static int
@@ -130,7 +549,7 @@ pass_stack(struct run *run)
 	return arrange_stack(priv->stack, priv->emitted, &all) < 0 ? -1 : pass_on(run, all);
 }
 
-/* Numbers of --frames that no frame has; 12- is all that there are, maybe none. */
+/* Warns of numbers in --frames that no frame has; 12- means all that follow, maybe none. */
 static void
 warn_beyond(const struct priv *priv)
 {
@@ -158,6 +577,24 @@ finish(struct run *run)
 	if (parameters->frames)
 		warn_beyond(priv);
 	return parameters->stack && priv->emitted ? pass_stack(run) : 0;
+}
+
+/* struct body's `lost` (--keep-going): counts the frame for --frames, --like and --split. A stack
+ * is not written without it. */
+static int
+lose_frame(struct run *run, bool seen, size_t *results)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	bool wanted = true;
+
+	if (!seen && parameters->like && like_next(&priv->like) < 0)
+		return -1;
+	if (parameters->frames)
+		wanted = ranges_hold(&priv->wanted, seen ? priv->frames - 1 : priv->frames++);
+	priv->lost += wanted;
+	*results = !wanted || parameters->stack ? 0 : parameters->split ? priv->channels : 1;
+	return 0;
 }
 
 static int
@@ -188,7 +625,7 @@ take_frame(struct run *run, struct frame *frame)
 
 static const struct body body = { .frame = take_frame, .lost = lose_frame, .end = finish };
 
-/* ---- options ---- */
+/* ---- options at the start ---- */
 
 static int
 init_encoding(const struct parameters *parameters, struct encoding *encoding)
@@ -208,7 +645,7 @@ init_encoding(const struct parameters *parameters, struct encoding *encoding)
 	return 0;
 }
 
-/* Does a format that has meshes take --points for itself? */
+/* Is the output a mesh format, which has an option --points of its own? */
 static bool
 writes_meshes(const char *output)
 {
@@ -220,7 +657,7 @@ writes_meshes(const char *output)
 	return false;
 }
 
-/* --points and --like. */
+/* Checks --points and --like. */
 static int
 init_tables(struct run *run)
 {
@@ -253,7 +690,7 @@ init(struct run *run)
 		return fail_usage("--level", "does not go with --fast");
 	if (parameters->frames && ranges_parse("--frames", parameters->frames, &priv->wanted) < 0)
 		return -1;
-	if (change_check_crop(&parameters->crop) < 0 ||
+	if (check_crop(&parameters->crop) < 0 ||
 	    init_encoding(parameters, &priv->encoding) < 0)
 		return -1;
 	if (parameters->set && arrange_check_settings(parameters->set) < 0)
@@ -279,7 +716,7 @@ end(struct run *run)
 	free(priv->stack);
 }
 
-STAGE(framecat) = {
+const struct stage stage_framecat = {
 	.name = "framecat",
 	.summary = "join frames, convert them, cut them, label them",
 	.operands = "[FILE ...]",

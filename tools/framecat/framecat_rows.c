@@ -1,9 +1,19 @@
-#include "convert_rows.h"
+/*
+ * The loops of framecat: samples to values and values to samples, colours, means of n x n pixels,
+ * points of tables.
+ */
+#include "framecat.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/cpu_level.h"
+#include "base/px.h"
+#include "image/colormap.h"
 #include "image/colormap.px.h"
+#include "run/stage.h"
+
+/* ---- samples to values ---- */
 
 #define DEFINE_DECODE(name, c_type) \
 static void \
@@ -23,7 +33,7 @@ DEFINE_DECODE(decode_uchar, uint8_t)
 DEFINE_DECODE(decode_ushort, uint16_t)
 DEFINE_DECODE(decode_float, float)
 
-/* Samples that are values: the same without the arithmetic in double. */
+/* Samples without a scale: the same, but without arithmetic in double. */
 #define DEFINE_WIDEN(name, c_type) \
 static void \
 name(const c_type *restrict from, size_t w, float *restrict to) \
@@ -50,8 +60,8 @@ widen_row(const struct conversion *conversion, size_t y)
 			    frame_floats(conversion->out, c, y));
 }
 
-void
-convert_rows_decode(const struct conversion *conversion, size_t y)
+static void
+framecat_decode(const struct conversion *conversion, size_t y)
 {
 	const struct frame *in = conversion->in;
 
@@ -76,7 +86,9 @@ convert_rows_decode(const struct conversion *conversion, size_t y)
 	}
 }
 
-#define ENCODE_PIECE 256
+/* ---- values to samples ---- */
+
+#define ENCODE_PIECE 256	/* samples that a buffer holds */
 
 /* Rounded to the nearest, halves upward; clamped. */
 static void
@@ -96,7 +108,7 @@ round_samples(const float *restrict from, size_t n, struct line line, double lar
 
 /*
  * The same without a division, which takes most of the time: in units of 2^-bits, which may be off
- * by one. False if so it may have rounded a sample otherwise. largest < 2^(31 - bits).
+ * by one. False where that may have changed how a sample is rounded. largest < 2^(31 - bits).
  */
 static bool
 round_quickly(const float *restrict from, size_t n, struct line line, double largest, int bits,
@@ -120,7 +132,7 @@ round_quickly(const float *restrict from, size_t n, struct line line, double lar
 	return least > 1 && isnormal(unit);
 }
 
-/* What would be the fill goes around it; NaN becomes it. */
+/* NaN becomes the fill; a valid sample that equals the fill becomes `around`. */
 #define DEFINE_FILL(name, c_type) \
 static void \
 name(const float *restrict from, const int32_t *restrict sample, size_t n, int32_t fill, \
@@ -145,7 +157,7 @@ encode_piece(const struct conversion *conversion, struct line line, const float 
 	int32_t fill = (int32_t)conversion->fill, around = (int32_t)conversion->around;
 	int bits = conversion->out->head.type == SAMPLE_UCHAR ? 23 : 15;
 
-	/* values as they are, times a power of 2, are not off at all */
+	/* without a line, the unit is a power of 2 and the quick way exact */
 	if (!round_quickly(from, n, line, conversion->largest, bits, sample) && conversion->line)
 		round_samples(from, n, line, conversion->largest, sample);
 	if (conversion->out->head.type == SAMPLE_UCHAR)
@@ -154,8 +166,8 @@ encode_piece(const struct conversion *conversion, struct line line, const float 
 		fill_ushort(from, sample, n, fill, around, to);
 }
 
-void
-convert_rows_encode(const struct conversion *conversion, size_t y)
+static void
+framecat_encode(const struct conversion *conversion, size_t y)
 {
 	const struct frame *out = conversion->out;
 
@@ -171,8 +183,8 @@ convert_rows_encode(const struct conversion *conversion, size_t y)
 	}
 }
 
-void
-convert_rows_fill(const struct conversion *conversion, size_t y)
+static void
+framecat_fill(const struct conversion *conversion, size_t y)
 {
 	float fill = (float)conversion->fill;
 
@@ -186,10 +198,12 @@ convert_rows_fill(const struct conversion *conversion, size_t y)
 	}
 }
 
-#define COLOUR_PIECE 256
+/* ---- colours ---- */
 
-/* The anchor before each pixel, and how far it lies behind it. Where there is no value, the last
- * one, which has none behind it. The largest |t|. */
+#define COLOUR_PIECE 256	/* pixels that a buffer holds */
+
+/* The anchor of the map before each pixel's value, and the value's distance from it. A pixel
+ * without a value gets the last anchor. Returns the largest |t|. */
 static inline __attribute__((always_inline)) float
 place_colours_by(const struct conversion *conversion, const float *restrict from, size_t n,
     float last, bool round, bool divide, int32_t *restrict anchor, float *restrict share)
@@ -212,8 +226,8 @@ place_colours_by(const struct conversion *conversion, const float *restrict from
 }
 
 /*
- * Without a division, which takes most of the time: as a float t is the same, but for one in 2^28
- * whose last bit differs; so is what it lies beyond a whole number, where that is not large.
+ * Without a division, which takes most of the time: as a float, t differs by its last bit in one of
+ * 2^28 pixels. The fraction of a t that is not large is as exact.
  */
 static void
 place_colours(const struct conversion *conversion, const float *from, size_t n, float last,
@@ -229,7 +243,7 @@ place_colours(const struct conversion *conversion, const float *from, size_t n, 
 		place_colours_by(conversion, from, n, last, round, true, anchor, share);
 }
 
-#if defined(__clang__)		/* it has no shuffle by variable places */
+#if defined(__clang__)		/* clang cannot shuffle by variable indices */
 #elif CPU_VECTOR_BYTES == 64
 #define COLOUR_LOOK_UP(table, at) __builtin_shuffle((table)[0], at)
 #elif CPU_VECTOR_BYTES == 32
@@ -237,11 +251,11 @@ place_colours(const struct conversion *conversion, const float *from, size_t n, 
 #endif
 
 static void
-mix_colours(const float *before, const float *behind, const int32_t *restrict anchor,
+mix_colours(const float *before, const float *after, const int32_t *restrict anchor,
     const float *restrict share, size_t n, uint8_t *restrict to)
 {
 #ifdef COLOUR_LOOK_UP
-	/* compilers read tables element by element; as short as these are, registers hold them */
+	/* compilers read tables element by element; registers hold such short ones */
 	typedef float floats __attribute__((vector_size(CPU_VECTOR_BYTES), may_alias));
 	typedef int32_t integers __attribute__((vector_size(CPU_VECTOR_BYTES), may_alias));
 	floats first[4 * COLOUR_PIECE / CPU_VECTOR_BYTES];
@@ -252,7 +266,7 @@ mix_colours(const float *before, const float *behind, const int32_t *restrict an
 		integers at = ((const integers *)anchor)[i];
 
 		first[i] = COLOUR_LOOK_UP((const floats *)before, at);
-		second[i] = COLOUR_LOOK_UP((const floats *)behind, at);
+		second[i] = COLOUR_LOOK_UP((const floats *)after, at);
 	}
 #define COLOUR_OF(looked_up, table, x) looked_up[x]
 #else
@@ -260,7 +274,7 @@ mix_colours(const float *before, const float *behind, const int32_t *restrict an
 #endif
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
-		float v = colormap_between(COLOUR_OF(from, before, x), COLOUR_OF(next, behind, x),
+		float v = colormap_between(COLOUR_OF(from, before, x), COLOUR_OF(next, after, x),
 		    share[x]);
 
 		to[x] = (uint8_t)(int32_t)(v * 255.0f + 0.5f);
@@ -269,8 +283,8 @@ mix_colours(const float *before, const float *behind, const int32_t *restrict an
 
 #define ALIGNED __attribute__((aligned(64)))
 
-void
-convert_rows_colour(const struct conversion *conversion, size_t y)
+static void
+framecat_colour(const struct conversion *conversion, size_t y)
 {
 	const float (*table)[3];
 	size_t w = conversion->out->head.w, last = colormap_anchors(conversion->map, &table) - 1;
@@ -315,8 +329,8 @@ label_colour(uint32_t label, float rgb[3])
 	}
 }
 
-void
-convert_rows_labels(const struct conversion *conversion, size_t y)
+static void
+framecat_labels(const struct conversion *conversion, size_t y)
 {
 	const float *from = frame_floats(conversion->in, 0, y);
 	uint8_t *to[3];
@@ -333,3 +347,254 @@ convert_rows_labels(const struct conversion *conversion, size_t y)
 			to[k][x] = (uint8_t)((named ? rgb[k] : conversion->nan[k]) * 255.0f + 0.5f);
 	}
 }
+
+static size_t
+framecat_finite(const struct frame *frame, float *value)
+{
+	size_t n = 0;
+
+	for (size_t y = 0; y < frame->head.h; y++) {
+		const float *row = frame_floats(frame, 0, y);
+
+		for (size_t x = 0; x < frame->head.w; x++)
+			if (isfinite(row[x]))
+				value[n++] = row[x];
+	}
+	return n;
+}
+
+static bool
+framecat_not_a_label(const struct frame *frame, size_t *x, size_t *y)
+{
+	for (*y = 0; *y < frame->head.h; ++*y) {
+		const float *row = frame_floats(frame, 0, *y);
+
+		for (*x = 0; *x < frame->head.w; ++*x)
+			if (row[*x] < 0 || row[*x] > floorf(row[*x]))
+				return true;
+	}
+	return false;
+}
+
+/* ---- means of n x n pixels ---- */
+
+#define BIN_CELLS 256		/* cells of n x n pixels that are computed together, */
+#define BIN_COLUMNS 2048	/* or fewer, which have no more columns than this */
+
+struct cells {
+	uint32_t column[BIN_COLUMNS];	/* sums of integers: those of 1024 rows fit into 32 bits */
+	double sum[BIN_CELLS];		/* floats in the order of memory; exact for integers */
+	int32_t count[BIN_CELLS];	/* of samples that are numbers */
+};
+
+/* Adds one row's samples, n per cell. For a constant small n the compiler loads whole vectors of
+ * samples, else single ones. */
+#define DEFINE_ADD(name, c_type) \
+static inline __attribute__((always_inline)) void \
+name##_by(const c_type *restrict from, size_t stride, size_t n, size_t w, \
+    struct cells *restrict cells) \
+{ \
+	CPU_SIMD \
+	for (size_t x = 0; x < w; x++) { \
+		double sum = cells->sum[x]; \
+		int32_t count = cells->count[x]; \
+\
+		_Pragma("GCC unroll 4") \
+		for (size_t i = 0; i < n; i++) { \
+			c_type v = from[x * stride + i]; \
+\
+			sum += v == v ? v : 0; \
+			count += v == v; \
+		} \
+		cells->sum[x] = sum; \
+		cells->count[x] = count; \
+	} \
+} \
+\
+static void \
+name(const c_type *from, size_t n, size_t w, struct cells *cells) \
+{ \
+	if (n == 2) \
+		name##_by(from, 2, 2, w, cells); \
+	else if (n == 3) \
+		name##_by(from, 3, 3, w, cells); \
+	else if (n == 4) \
+		name##_by(from, 4, 4, w, cells); \
+	else \
+		for (size_t i = 0; i < n; i++) \
+			name##_by(from + i, n, 1, w, cells); \
+}
+
+DEFINE_ADD(add_float, float)
+DEFINE_ADD(add_column, uint32_t)
+
+#define DEFINE_INTEGERS(type, c_type) \
+static void \
+columns_##type(const c_type *restrict from, size_t w, uint32_t *restrict column) \
+{ \
+	CPU_SIMD \
+	for (size_t x = 0; x < w; x++) \
+		column[x] += from[x]; \
+} \
+\
+/* Rounding never puts a whole quotient below itself, nor another one up to a whole number. */ \
+static void \
+means_##type(const double *restrict sum, double samples, size_t w, c_type *restrict to) \
+{ \
+	double half = 0.5 * samples, one = (1.0 + 0x1p-50) / samples; \
+\
+	CPU_SIMD \
+	for (size_t x = 0; x < w; x++) \
+		to[x] = (c_type)(int32_t)((sum[x] + half) * one); \
+} \
+\
+static void \
+bin_##type(const struct binning *bin, size_t c, size_t x, size_t y, size_t w, struct cells *cells) \
+{ \
+	size_t n = bin->n; \
+\
+	for (size_t k = 0; k < n; k++) \
+		columns_##type((c_type *)frame_row(bin->in, c, y * n + k) + x * n, w * n, \
+		    cells->column); \
+	add_column(cells->column, n, w, cells); \
+	means_##type(cells->sum, (double)(n * n), w, (c_type *)frame_row(bin->out, c, y) + x); \
+}
+
+DEFINE_INTEGERS(uchar, uint8_t)
+DEFINE_INTEGERS(ushort, uint16_t)
+
+static void
+means_float(const struct cells *restrict cells, size_t w, float *restrict to)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++) {
+		float mean = (float)(cells->sum[x] / (double)cells->count[x]);
+
+		to[x] = cells->count[x] ? mean : PX_NAN;
+	}
+}
+
+static void
+bin_float(const struct binning *bin, size_t c, size_t x, size_t y, size_t w, struct cells *cells)
+{
+	size_t n = bin->n;
+
+	for (size_t k = 0; k < n; k++)
+		add_float(frame_floats(bin->in, c, y * n + k) + x * n, n, w, cells);
+	means_float(cells, w, frame_floats(bin->out, c, y) + x);
+}
+
+static void
+framecat_bin(const struct binning *bin, size_t y)
+{
+	static void (*const of[])(const struct binning *, size_t c, size_t x, size_t y, size_t w,
+	    struct cells *) = { bin_uchar, bin_ushort, bin_float };
+	size_t w = bin->out->head.w, tile = BIN_COLUMNS / bin->n;
+	struct cells cells __attribute__((aligned(64)));
+
+	tile = tile < BIN_CELLS ? tile : BIN_CELLS;
+	for (size_t c = 0; c < bin->out->head.c; c++)
+		for (size_t x = 0; x < w; x += tile) {
+			size_t piece = w - x < tile ? w - x : tile;
+
+			memset(cells.column, 0, piece * bin->n * sizeof(*cells.column));
+			memset(cells.sum, 0, piece * sizeof(*cells.sum));
+			memset(cells.count, 0, piece * sizeof(*cells.count));
+			of[bin->in->head.type](bin, c, x, y, piece, &cells);
+		}
+}
+
+/* ---- points of tables ---- */
+
+static void
+framecat_count_points(void *arg, size_t y)
+{
+	struct point_table *points = arg;
+	const float *v = frame_floats(points->image, 0, y);
+	size_t n = 0;
+
+	for (size_t x = 0; x < points->image->head.w; x++)
+		n += !px_isnan(v[x]);
+	points->first[y] = n;
+}
+
+static void
+framecat_tabulate(void *arg, size_t y)
+{
+	const struct point_table *points = arg;
+	const struct frame *image = points->image;
+	const float *valid = frame_floats(image, 0, y);
+	size_t c = image->head.c, i = points->first[y];
+
+	for (size_t x = 0; x < image->head.w; x++) {
+		if (px_isnan(valid[x]))
+			continue;
+		for (size_t k = 0; k < c; k++)
+			frame_floats(points->table, k, 0)[i] = frame_floats(image, k, y)[x];
+		frame_floats(points->table, c, 0)[i] = (float)x;
+		frame_floats(points->table, c + 1, 0)[i] = (float)y;
+		i++;
+	}
+}
+
+/* Sets *place to the column or row v of an image of this size. False: it has none. */
+static inline bool
+coordinate(float v, size_t size, size_t *place)
+{
+	*place = v >= 0.0f && v < (float)size ? (size_t)v : 0;
+	return v == (float)*place;
+}
+
+static size_t
+framecat_locate_points(struct places *places, bool *taken)
+{
+	const float *column = frame_floats(places->table, places->column, 0);
+	const float *row = frame_floats(places->table, places->row, 0);
+
+	for (size_t i = 0; i < places->points; i++) {
+		size_t x, y;
+
+		if (!coordinate(column[i], places->w, &x) || !coordinate(row[i], places->h, &y))
+			return i;
+		places->pixel[i] = x + places->w * y;
+		if (taken[places->pixel[i]])
+			return i;
+		taken[places->pixel[i]] = true;
+	}
+	return places->points;
+}
+
+static void
+framecat_place_points(const struct places *places, struct frame *image)
+{
+	size_t k = 0;
+
+	for (size_t c = 0; c < places->table->head.c; c++) {
+		const float *from = frame_floats(places->table, c, 0);
+
+		if (c == places->column || c == places->row)
+			continue;
+		for (size_t y = 0; y < places->h; y++)
+			for (size_t x = 0; x < places->w; x++)
+				frame_floats(image, k, y)[x] = NAN;
+		for (size_t i = 0; i < places->points; i++)
+			frame_floats(image, k, places->pixel[i] / places->w)
+			    [places->pixel[i] % places->w] = from[i];
+		k++;
+	}
+}
+
+const struct framecat_rows AT_LEVEL(framecat_rows) = {
+	.place_points = framecat_place_points,
+	.locate_points = framecat_locate_points,
+	.count_points = framecat_count_points,
+	.tabulate = framecat_tabulate,
+	.decode = framecat_decode,
+	.encode = framecat_encode,
+	.fill = framecat_fill,
+	.colour = framecat_colour,
+	.labels = framecat_labels,
+	.finite = framecat_finite,
+	.not_a_label = framecat_not_a_label,
+	.bin = framecat_bin,
+};

@@ -1,12 +1,108 @@
-#include "like.h"
+/*
+ * Images as tables of points (frame(5)), --points, and tables as images again, --like. A table has
+ * one row per valid pixel; its channels column and row hold the pixel's place, from 0.
+ */
+#include "framecat.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/source.h"
+#include "run/stage.h"
 
-/* ---- the frames ---- */
+/* ---- --points: an image as a table ---- */
+
+#define MAX_PLACE (1u << 24)	/* pixels; a float holds all whole numbers up to here */
+
+/* The channels of the image, then column and row. */
+static int
+table_head(const struct frame_head *image, size_t n, struct frame_head *head)
+{
+	if (head_copy(head, image) < 0)
+		return -1;
+	head->type = SAMPLE_FLOAT;
+	head->spacing[0] = head->spacing[1] = NAN;	/* rows of a table have no distance */
+	*head->unit = '\0';
+	if (head_set_count(head, image->c + 2) == 0 && head_set_points(head, n) == 0) {
+		memset(head->channel[image->c], 0, 2 * sizeof(*head->channel));
+		strcpy(head->channel[image->c], "column");
+		strcpy(head->channel[image->c + 1], "row");
+		return 0;
+	}
+	head_free(head);
+	return -1;
+}
+
+static int
+tabulate(struct run *run, struct point_table *points)
+{
+	size_t h = points->image->head.h, n = 0;
+	struct frame_head head;
+	int status;
+
+	run_for(run, h, framecat_rows()->count_points, points);
+	for (size_t y = 0; y < h; y++) {
+		size_t here = points->first[y];
+
+		points->first[y] = n;
+		n += here;
+	}
+	if (table_head(&points->image->head, n, &head) < 0)
+		return -1;
+	status = frame_new(&head, &points->table);
+	head_free(&head);
+	if (status < 0)
+		return -1;
+	/* a table without points has one row */
+	for (size_t c = 0; c < points->table->head.c; c++)
+		*frame_floats(points->table, c, 0) = NAN;
+	run_for(run, h, framecat_rows()->tabulate, points);
+	return 0;
+}
+
+static int
+check_image(const struct frame_head *head)
+{
+	static const char *const added[] = { "column", "row" };
+	const char *scale = meta_get(&head->meta, "sample_scale");
+
+	if (scale)
+		return fail("--points", "samples are scaled (key sample_scale, %.60s), and a table "
+		    "is of values: say --unscale as well", scale);
+	for (size_t i = 0; i < 2; i++)
+		if (head_channel(head, added[i]) != NO_CHANNEL)
+			return fail("--points", "input has a channel %s already", added[i]);
+	if (head->w > MAX_PLACE || head->h > MAX_PLACE)
+		return fail("--points", "%zu x %zu pixels: a float counts no more than %u",
+		    head->w, head->h, MAX_PLACE);
+	return 0;
+}
+
+int
+points_tabulate(struct run *run, struct frame **frame)
+{
+	struct point_table points = { 0 };
+	struct frame *image;
+	int status;
+
+	if (head_is_table(&(*frame)->head))
+		return 0;
+	if (check_image(&(*frame)->head) < 0 || frame_to_float(*frame, &image) < 0)
+		return -1;
+	points.image = image;
+	points.first = calloc(image->head.h, sizeof(*points.first));
+	status = points.first ? tabulate(run, &points) : fail_memory();
+	free(points.first);
+	frame_free(image);
+	if (status < 0)
+		return -1;
+	frame_free(*frame);
+	*frame = points.table;
+	return 0;
+}
+
+/* ---- --like: frames whose size and keys tables take ---- */
 
 int
 like_next(struct like *like)
@@ -60,18 +156,11 @@ like_close(struct like *like)
 	head_free(&like->head);
 }
 
-/* ---- a table's pixels ---- */
+/* ---- --like: the pixel of each point ---- */
 
-struct places {
-	const struct frame *table;	/* float */
-	size_t points, w, h;
-	size_t column, row;	/* channels */
-	size_t *pixel;		/* of each point: column + w * row */
-};
-
-/* -1 after fail() where the value of point i is no number from 0 to size - 1. */
+/* Reports where the value of point i is no column (or row) of an image of this size. -1: it did. */
 static int
-find_place(const struct places *places, size_t c, size_t i, size_t size, size_t *place)
+check_coordinate(const struct places *places, size_t c, size_t i, size_t size)
 {
 	float v = frame_floats(places->table, c, 0)[i];
 	const char *name = places->table->head.channel[c];
@@ -82,18 +171,21 @@ find_place(const struct places *places, size_t c, size_t i, size_t size, size_t 
 	if (v >= (float)size)
 		return fail("--like", "point %zu: %s is %.0f, the image is %zu x %zu", i, name,
 		    (double)v, places->w, places->h);
-	*place = (size_t)v;
 	return 0;
 }
 
+/* Fails for a point that is outside the image or has the same pixel as an earlier one. */
 static int
-fail_twice(const struct places *places, size_t later)
+fail_point(const struct places *places, size_t i)
 {
-	size_t first = 0, pixel = places->pixel[later];
+	size_t first = 0, pixel = places->pixel[i];
 
+	if (check_coordinate(places, places->column, i, places->w) < 0 ||
+	    check_coordinate(places, places->row, i, places->h) < 0)
+		return -1;
 	while (places->pixel[first] != pixel)
 		first++;
-	return fail("--like", "points %zu and %zu are both for column %zu, row %zu", first, later,
+	return fail("--like", "points %zu and %zu are both for column %zu, row %zu", first, i,
 	    pixel % places->w, pixel / places->w);
 }
 
@@ -101,28 +193,18 @@ static int
 find_pixels(struct places *places)
 {
 	bool *taken = calloc(places->w, places->h);
-	int status = taken ? 0 : fail_memory();
+	size_t found;
 
-	for (size_t i = 0; i < places->points && status == 0; i++) {
-		size_t x, y;
-
-		if (find_place(places, places->column, i, places->w, &x) < 0 ||
-		    find_place(places, places->row, i, places->h, &y) < 0) {
-			status = -1;
-			break;
-		}
-		places->pixel[i] = x + places->w * y;
-		if (taken[places->pixel[i]])
-			status = fail_twice(places, i);
-		taken[places->pixel[i]] = true;
-	}
+	if (!taken)
+		return fail_memory();
+	found = framecat_rows()->locate_points(places, taken);
 	free(taken);
-	return status;
+	return found == places->points ? 0 : fail_point(places, found);
 }
 
-/* ---- the image ---- */
+/* ---- --like: the image ---- */
 
-/* What describes the samples of a frame, or how it came about, is not the table's. */
+/* Does the key describe samples of the frame itself, or its history? The table does not take it. */
 static bool
 is_own(const char *key)
 {
@@ -135,7 +217,7 @@ is_own(const char *key)
 	return !strncmp(key, "cmd.", 4);
 }
 
-/* Where both have the key, its numbers must agree. */
+/* Fails where both have the key with different numbers. */
 static int
 check_place(const char *path, const char *key, const struct meta *table, const struct meta *like)
 {
@@ -160,6 +242,7 @@ check_place(const char *path, const char *key, const struct meta *table, const s
 	    "pixels", key, b, a);
 }
 
+/* Adds the frame's keys that the table lacks. */
 static int
 take_keys(struct meta *meta, const struct meta *from)
 {
@@ -173,7 +256,7 @@ take_keys(struct meta *meta, const struct meta *from)
 
 /* The channels of the table but for column and row. */
 static int
-make_head(const struct places *places, const struct frame_head *like, struct frame_head *head)
+image_head(const struct places *places, const struct frame_head *like, struct frame_head *head)
 {
 	const struct frame_head *table = &places->table->head;
 	size_t n = 0;
@@ -194,26 +277,6 @@ make_head(const struct places *places, const struct frame_head *like, struct fra
 	return -1;
 }
 
-static void
-fill(const struct places *places, struct frame *image)
-{
-	size_t k = 0;
-
-	for (size_t c = 0; c < places->table->head.c; c++) {
-		const float *from = frame_floats(places->table, c, 0);
-
-		if (c == places->column || c == places->row)
-			continue;
-		for (size_t y = 0; y < places->h; y++)
-			for (size_t x = 0; x < places->w; x++)
-				frame_floats(image, k, y)[x] = NAN;
-		for (size_t i = 0; i < places->points; i++)
-			frame_floats(image, k, places->pixel[i] / places->w)
-			    [places->pixel[i] % places->w] = from[i];
-		k++;
-	}
-}
-
 static int
 restore(struct places *places, const struct frame_head *like, struct frame **image)
 {
@@ -223,17 +286,17 @@ restore(struct places *places, const struct frame_head *like, struct frame **ima
 	places->pixel = calloc(places->points + 1, sizeof(*places->pixel));
 	if (!places->pixel)
 		return fail_memory();
-	if (find_pixels(places) < 0 || make_head(places, like, &head) < 0)
+	if (find_pixels(places) < 0 || image_head(places, like, &head) < 0)
 		return -1;
 	status = frame_new(&head, image);
 	head_free(&head);
 	if (status == 0)
-		fill(places, *image);
+		framecat_rows()->place_points(places, *image);
 	return status;
 }
 
 static int
-check(const struct like *like, const struct frame_head *head, struct places *places)
+check_like(const struct like *like, const struct frame_head *head, struct places *places)
 {
 	if (head_is_table(&like->head))
 		return fail(like->path, "is a table, --like wants an image");
@@ -264,7 +327,7 @@ like_restore(const struct like *like, struct frame **frame)
 	struct frame *table, *image = NULL;
 	int status;
 
-	if (check(like, &(*frame)->head, &places) < 0 || frame_to_float(*frame, &table) < 0)
+	if (check_like(like, &(*frame)->head, &places) < 0 || frame_to_float(*frame, &table) < 0)
 		return -1;
 	places.table = table;
 	status = restore(&places, &like->head, &image);
