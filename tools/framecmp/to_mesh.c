@@ -1,26 +1,351 @@
-/* One subject: what is read, found and printed when frames are compared with a mesh. */
-#define _GNU_SOURCE
-#include "to_mesh.h"
+/*
+ * framecmp --to: measured points against a nominal mesh. Distances are signed, to the nearest point
+ * of the mesh (mesh/nearest.h); --icp moves the points onto it first, by iterated closest points;
+ * the coverage is the share of the surface facing the camera that has a point nearby.
+ */
+#include "framecmp.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/fail.h"
+#include "base/numbers.h"
 #include "base/px.h"
 #include "base/text.h"
+#include "base/vector3.h"
+#include "frame/frame.h"
 #include "image/statistics.h"
 #include "io/source.h"
 #include "io/target.h"
+#include "mesh/mesh.h"
 #include "mesh/mesh_file.h"
-#include "coverage.h"
-#include "pair.h"
+#include "mesh/nearest.h"
+#include "points/point_grid.h"
+#include "points/pose.h"
+#include "points/rigid_step.h"
+#include "run/run.h"
 
-#define BINS 20
-#define UNITS 20.0		/* sizes that differ more than that are in other units, as a rule */
-#define AWAY 0.1		/* of the mesh's size, by the median: not in one place, as a rule */
-#define AWAY_MOST 0.2		/* never; a closed mesh of half the points' size makes 0.25 */
-#define BAD_FIT 0.01		/* of the mesh's size: a fit that leaves more is none */
+/* ---- points and distances ---- */
+
+/* Takes the finite points of a frame of floats, with channels x y z, or z over known spacings; n
+ * may be 0. The camera sees points x y z from their origin. It sees points over pixels, and those
+ * whose z grows towards the camera, along z. -1 after fail(); mesh_points_free() in either case. */
+static int
+mesh_points_take(const struct frame *frame, struct mesh_points *points)
+{
+	const struct frame_head *head = &frame->head;
+	const char *unit = meta_get(&head->meta, "length_unit");
+	struct mesh mesh;
+	size_t most;
+
+	*points = (struct mesh_points){ .low = { INFINITY, INFINITY, INFINITY },
+		.high = { -INFINITY, -INFINITY, -INFINITY } };
+	if (mesh_channels(&mesh, NULL, head) < 0)
+		return -1;
+	if (!mesh.scaled)
+		return fail(NULL, "%.40s without x and y, whose pixels have no known distance: "
+		    "--to wants x y z", head->channel[mesh.point[2]]);
+	snprintf(points->unit, sizeof(points->unit), "%.15s", unit ? unit : head->unit);
+	points->camera[3] = mesh.point[0] != NO_CHANNEL && !mesh.towards;
+	points->camera[2] = points->camera[3] != 0 ? 0 : mesh.towards ? 1 : -1;
+	if (size_multiply(head->w, head->h, &most) < 0)
+		return -1;
+	points->x = calloc(most + 1, sizeof(*points->x));
+	points->pixel = calloc(most + 1, sizeof(*points->pixel));
+	if (!points->x || !points->pixel)
+		return fail_memory();
+	framecmp_rows()->take_points(frame, &mesh, points);
+	return 0;
+}
+
+static void
+mesh_points_free(struct mesh_points *points)
+{
+	free(points->x);
+	free(points->pixel);
+	*points = (struct mesh_points){ 0 };
+}
+
+static void
+measure(struct run *run, struct measuring *measuring)
+{
+	run_for(run, (measuring->n + BLOCK - 1) / BLOCK, framecmp_rows()->measure, measuring);
+}
+
+/* ---- --icp ---- */
+
+#define MAX_STEPS 100
+#define FIRST_POINTS 5000	/* of the first steps */
+#define MIN_PAIRS 1000
+#define MIN_TURN_RAD 1e-6	/* a step that turns and shifts less is the last one */
+#define MIN_SHIFT 1e-6		/* of the mesh's size */
+
+struct mesh_fit {
+	struct pose pose;	/* of the points, onto the mesh */
+	size_t steps, pairs, used;
+	double rms, cut;	/* of the pairs in use; 3 sigma of the residuals */
+};
+
+/* Steps on n points, every step-th. 1: the points are at rest; 0: not yet; -1 after fail(). */
+static int
+fit_some(struct run *run, struct measuring *measuring, double size, struct mesh_fit *fit)
+{
+	struct rigid_freedom freedom;
+	struct rigid_step step;
+
+	for (; fit->steps < MAX_STEPS; fit->steps++) {
+		measure(run, measuring);
+		fit->pairs = 0;
+		for (size_t k = 0; k < measuring->n; k++)
+			fit->pairs += !isnan(measuring->pair[k].residual);
+		if (fit->pairs < MIN_PAIRS && (measuring->step == 1 || fit->pairs < 6))
+			return fail("--icp", "%zu points lie on the mesh: it needs %d", fit->pairs,
+			    MIN_PAIRS);
+		if (rigid_step_solve(run, measuring->pair, measuring->n, measuring->within,
+		    &step) < 0 || rigid_step_freedom(run, measuring->pair, NULL, measuring->n,
+		    &step, &freedom) < 0)
+			return -1;
+		if (freedom.free)
+			return fail("--icp", "%s is free: the mesh does not hold the points there",
+			    freedom.motion);
+		fit->used = step.used;
+		fit->rms = step.rms;
+		fit->cut = 3 * step.sigma;
+		pose_compose(&step.motion, &fit->pose, &fit->pose);
+		pose_orthonormalize(&fit->pose);
+		if (step.turn_rad < MIN_TURN_RAD && step.shift < MIN_SHIFT * size)
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * Iterated closest points, point to plane, from where the points are: first on some of them, then
+ * on all, until a step is small; `size` is the mesh's. -1 after fail(): too few pairs, a motion
+ * that the surface leaves free, no rest after MAX_STEPS.
+ */
+static int
+mesh_fit_points(struct run *run, const struct mesh_points *points, const struct nearest *mesh,
+    double within, double size, struct mesh_fit *fit)
+{
+	size_t steps[2] = { points->n / FIRST_POINTS + 1, 1 };
+	struct measuring measuring = { points, mesh, &fit->pose, within, 0, 1, NULL, NULL };
+	int status = 0;
+
+	*fit = (struct mesh_fit){ .pose = pose_identity };
+	measuring.pair = calloc(points->n + 1, sizeof(*measuring.pair));
+	if (!measuring.pair)
+		return fail_memory();
+	for (size_t k = 0; k < 2 && status >= 0; k++) {
+		measuring.step = steps[k];
+		measuring.n = (points->n + steps[k] - 1) / steps[k];
+		status = fit_some(run, &measuring, size, fit);
+	}
+	free(measuring.pair);
+	if (status == 0)
+		return fail("--icp", "has found no rest after %d steps: the points are too far "
+		    "from where they belong, or belong to another part", MAX_STEPS);
+	return status < 0 ? -1 : 0;
+}
+
+/*
+ * ---- coverage: the share of the surface that has been measured ----
+ * Places are spread evenly over the area of the triangles. Of those that the camera sees, it counts
+ * which have a measured point nearby.
+ */
+
+#define SPACING_POINTS 1000	/* where the spacing of points is measured */
+#define WITHIN_SPACINGS 2.0	/* without --within, how far a place may lie from a point */
+#define FINE_CUBES 8.0		/* side by side are as long as that distance */
+#define MAX_CUBES 0x1p18	/* along the mesh: fewer than a grid has */
+
+struct coverage {
+	double share;		/* of the area that faces the camera; NaN: none does */
+	double within;		/* a place counts as measured with a point nearer than that */
+	double camera[4];	/* as the mesh sees it */
+};
+
+/* Keeps the places that the camera sees on the mesh's outer side. */
+static void
+keep_seen(struct looking *looking)
+{
+	struct coverage_surface *surface = looking->surface;
+	size_t count[3] = { 0 };
+	enum seen other = UNSEEN;
+
+	for (size_t k = 0; k < PLACES; k++)
+		count[looking->seen[k]]++;
+	if (surface->side == SIDE_SEEN)
+		other = count[BACK] > count[FRONT] ? FRONT : BACK;
+	surface->n = 0;
+	for (size_t k = 0; k < PLACES; k++)
+		if (looking->seen[k] != UNSEEN && looking->seen[k] != other)
+			memcpy(looking->place[surface->n++], looking->place[k],
+			    sizeof(*looking->place));
+	surface->place = looking->place;
+}
+
+/* Finds the places that the camera sees. */
+static int
+find_surface(struct run *run, struct coverage_surface *surface)
+{
+	struct looking looking = { .surface = surface };
+	struct nearest_counts counts;
+	int status;
+
+	free(surface->place);
+	surface->place = NULL;
+	nearest_count(surface->mesh, &counts);
+	looking.triangles = counts.triangles;
+	looking.area = calloc(counts.triangles + 1, sizeof(*looking.area));
+	looking.place = calloc(PLACES, sizeof(*looking.place));
+	looking.seen = calloc(PLACES, sizeof(*looking.seen));
+	status = looking.area && looking.place && looking.seen ? 0 : fail_memory();
+	if (status == 0) {
+		framecmp_rows()->add_areas(surface->mesh, looking.triangles, looking.area);
+		run_for(run, PLACES / BLOCK, framecmp_rows()->see_places, &looking);
+		keep_seen(&looking);
+	} else
+		free(looking.place);
+	free(looking.area);
+	free(looking.seen);
+	return status;
+}
+
+static int
+new_points(size_t n, float *xyz[3])
+{
+	xyz[0] = calloc(3 * n + 1, sizeof(float));
+	if (!xyz[0])
+		return fail_memory();
+	xyz[1] = xyz[0] + n;
+	xyz[2] = xyz[1] + n;
+	return 0;
+}
+
+/* The median distance of points over the mesh to their fourth nearest: the pitch of a square grid,
+ * 1.08 times that of random points. 0: there are too few points. -1 after fail(). */
+static int
+find_spacing(struct run *run, const struct measured *measured, double *spacing)
+{
+	const float *const xyz[3] = { measured->xyz[0], measured->xyz[1], measured->xyz[2] };
+	struct point_cubes cubes;
+	float apart[SPACING_POINTS], median = 0;
+	size_t n = 0, middle;
+	int status = point_cubes_make(run, xyz, measured->over, &cubes);
+
+	for (size_t k = 0; k < SPACING_POINTS && status == 0; k++) {
+		apart[n] = framecmp_rows()->fourth_nearest(&cubes,
+		    k * measured->over / SPACING_POINTS);
+		n += isfinite(apart[n]);
+	}
+	point_cubes_free(&cubes);
+	middle = n / 2;
+	if (n)
+		numbers_ranks(apart, n, &middle, 1, &median);
+	*spacing = (double)median;
+	return status;
+}
+
+/* Sorts the points into cubes. */
+static int
+sort_points(struct run *run, struct measured *measured)
+{
+	double least = measured->surface->size / MAX_CUBES, about[3];
+	const float *const all[3] = { measured->xyz[0], measured->xyz[1], measured->xyz[2] };
+	struct point_cubes *fine = &measured->fine;
+
+	pose_apply(&measured->to_points, measured->surface->place[0], about);
+	if (point_cubes_sized(run, all, measured->n, fmax(measured->within / FINE_CUBES, least),
+	    about, fine) < 0 || new_points(fine->grid.cells, measured->first) < 0)
+		return -1;
+	for (size_t cell = 0; cell < fine->grid.cells; cell++)
+		for (int k = 0; k < 3; k++)
+			measured->first[k][cell] =
+			    measured->xyz[k][fine->order[fine->start[cell]]];
+	return point_cubes_sized(run, (const float *[3]){ measured->first[0], measured->first[1],
+	    measured->first[2] }, fine->grid.cells, fmax(measured->within, least), about,
+	    &measured->coarse);
+}
+
+static int
+count_covered(struct run *run, struct measured *measured, size_t *covered)
+{
+	size_t blocks = (measured->surface->n + BLOCK - 1) / BLOCK;
+
+	*covered = 0;
+	measured->covered = calloc(blocks + 1, sizeof(*measured->covered));
+	if (!measured->covered)
+		return fail_memory();
+	run_for(run, blocks, framecmp_rows()->cover_places, measured);
+	for (size_t block = 0; block < blocks; block++)
+		*covered += measured->covered[block];
+	return 0;
+}
+
+/*
+ * Finds the share of the surface that has a point within `within`; NaN: within twice the points'
+ * spacing. pose takes the points, and their camera, to the mesh. Points that are far do not count.
+ * `surface` keeps its places while the camera stays the same; the caller zeroes its last three
+ * fields before the first call, and frees `place`. -1 after fail().
+ */
+static int
+coverage_find(struct run *run, const struct mesh_points *points,
+    const struct mesh_distance *distance, const struct pose *pose, double within,
+    struct coverage_surface *surface, struct coverage *coverage)
+{
+	struct measured measured = { .surface = surface, .within = within };
+	double camera[4] = { 0, 0, 0, points->camera[3] }, spacing;
+	size_t covered = 0;
+	int status = 0;
+
+	pose_invert(pose, &measured.to_points);
+	for (int i = 0; i < 3; i++) {
+		camera[i] = camera[3] != 0 ? pose->T[i] : 0;
+		for (int k = 0; k < 3; k++)
+			camera[i] += pose->R[3 * i + k] * points->camera[k];
+	}
+	*coverage = (struct coverage){ .share = (double)NAN };
+	memcpy(coverage->camera, camera, sizeof(camera));
+	if (!surface->place || memcmp(camera, surface->camera, sizeof(camera)) != 0) {
+		memcpy(surface->camera, camera, sizeof(camera));
+		if (find_surface(run, surface) < 0)
+			return -1;
+	}
+	if (surface->n == 0)
+		return 0;
+	if (new_points(points->n, measured.xyz) < 0)
+		return -1;
+	framecmp_rows()->copy_near(points, distance, &measured);
+	if (measured.over && isnan(within)) {
+		status = find_spacing(run, &measured, &spacing);
+		measured.within = WITHIN_SPACINGS * spacing;
+	}
+	if (status == 0 && measured.over && measured.within > 0)
+		status = sort_points(run, &measured) < 0 ? -1 :
+		    count_covered(run, &measured, &covered);
+	coverage->share = (double)covered / (double)surface->n;
+	coverage->within = measured.within;
+	point_cubes_free(&measured.fine);
+	point_cubes_free(&measured.coarse);
+	free(measured.first[0]);
+	free(measured.xyz[0]);
+	free(measured.covered);
+	return status;
+}
+
+/* ---- the mesh ---- */
+
+#define HISTOGRAM_BINS 20
+#define MAX_SIZE_RATIO 20.0	/* sizes that differ more are probably in other units */
+/* Median distance, in sizes of the mesh: above the first, points and mesh are probably in different
+ * places, above the second, certainly. A closed mesh of half the points' size has 0.25. */
+#define WARN_DISTANCE 0.1
+#define FAIL_DISTANCE 0.2
+#define MAX_FIT_RESIDUAL 0.01	/* in sizes of the mesh: a fit that leaves more is wrong */
 
 struct comparing {
 	struct run *run;
@@ -33,30 +358,10 @@ struct comparing {
 	struct coverage_surface surface;
 	struct target *target;
 	size_t frames;
-	bool warned, read;		/* read: a frame was */
-	struct fail_record no_mesh;	/* why the operand's file is none */
+	bool warned;			/* of units or places that differ */
+	bool read;			/* a frame was read */
+	struct fail_record no_mesh;	/* why the operand's file is no mesh */
 };
-
-/* ---- reading ---- */
-
-/* Six times the volume that a closed mesh holds; negative where its faces look inwards. */
-static double
-volume(const struct triangles *triangles, const double about[3])
-{
-	double sum = 0;
-
-	for (size_t t = 0; t < triangles->n; t++) {
-		double a[3][3];
-
-		for (int i = 0; i < 9; i++)
-			a[i / 3][i % 3] =
-			    triangles->point[triangles->corner[t][i / 3]][i % 3] - about[i % 3];
-		sum += a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) +
-		    a[0][1] * (a[1][2] * a[2][0] - a[1][0] * a[2][2]) +
-		    a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
-	}
-	return sum;
-}
 
 static void
 warn_sides(const char *path, const struct nearest_counts *counts, double holds)
@@ -93,15 +398,10 @@ load_mesh(struct comparing *comparing)
 	    fail(path, "is no mesh: --to wants PLY, OBJ or STL");
 	if (status == 0)
 		status = nearest_new(path, &triangles, &comparing->mesh);
-	for (size_t i = 0; i < triangles.points && status == 0; i++)
-		for (int k = 0; k < 3; k++) {
-			low[k] = fmin(low[k], triangles.point[i][k]);
-			high[k] = fmax(high[k], triangles.point[i][k]);
-		}
+	if (status == 0)
+		holds = framecmp_rows()->measure_mesh(&triangles, low, high);
 	comparing->size = sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) +
 	    pow(high[2] - low[2], 2));
-	if (status == 0)
-		holds = volume(&triangles, low);
 	triangles_free(&triangles);
 	source_close(source);
 	if (status < 0)
@@ -114,7 +414,7 @@ load_mesh(struct comparing *comparing)
 	return 0;
 }
 
-/* The points of a mesh as a table. */
+/* A mesh's points as a table, which the caller frees. */
 static int
 table_of(const struct triangles *triangles, struct frame **out)
 {
@@ -160,20 +460,21 @@ put_deviation(struct comparing *comparing, const struct frame *in,
 static void
 print_histogram(FILE *out, const double *d, size_t n, double low, double high)
 {
-	size_t bin[BINS] = { 0 };
+	size_t bin[HISTOGRAM_BINS] = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
-		double at = (d[i] - low) / (high - low) * BINS;
+		double at = (d[i] - low) / (high - low) * HISTOGRAM_BINS;
 
-		bin[at >= BINS ? BINS - 1 : at > 0 ? (size_t)at : 0]++;
+		bin[at >= HISTOGRAM_BINS ? HISTOGRAM_BINS - 1 : at > 0 ? (size_t)at : 0]++;
 	}
-	for (size_t k = 0; k < BINS; k++)
-		fprintf(out, "%12.5g %12.5g %9zu %7.3f %%\n", low + (high - low) * (double)k / BINS,
-		    low + (high - low) * (double)(k + 1) / BINS, bin[k],
+	for (size_t k = 0; k < HISTOGRAM_BINS; k++)
+		fprintf(out, "%12.5g %12.5g %9zu %7.3f %%\n",
+		    low + (high - low) * (double)k / HISTOGRAM_BINS,
+		    low + (high - low) * (double)(k + 1) / HISTOGRAM_BINS, bin[k],
 		    100 * (double)bin[k] / (double)n);
 }
 
-/* d is reordered. */
+/* Prints the statistics of distances; reorders d. */
 static void
 print_statistics(const struct comparing *comparing, double *d, size_t n, const char *of)
 {
@@ -202,7 +503,7 @@ print_statistics(const struct comparing *comparing, double *d, size_t n, const c
 		print_histogram(out, d, n, low, high);
 }
 
-/* The limits of the command line, of |d|. */
+/* Judges the limits of the command line for |d|; overwrites d. */
 static int
 judge(struct comparing *comparing, double *d, size_t n)
 {
@@ -253,7 +554,7 @@ report_coverage(struct comparing *comparing, const struct mesh_points *points,
 	if (isnan(coverage.share) && !isnan(least))
 		return fail("--coverage", "no surface of the mesh faces the camera, %s: are the "
 		    "points in a camera's coordinates?", from);
-	/* rounded down, so that 100 % is all of it, and a share below a limit looks so */
+	/* rounded down: 100 % is the whole surface, and a share below a limit looks so */
 	if (!comparing->run->quiet && isnan(coverage.share))
 		fprintf(comparing->out, "covers nothing: no surface faces the camera, %s\n", from);
 	else if (!comparing->run->quiet && isnan(coverage.within))
@@ -286,7 +587,7 @@ warn_sizes(struct comparing *comparing, const struct mesh_points *points)
 {
 	double ratio = diagonal(points) / comparing->size;
 
-	if (comparing->warned || (ratio < UNITS && ratio > 1 / UNITS))
+	if (comparing->warned || (ratio < MAX_SIZE_RATIO && ratio > 1 / MAX_SIZE_RATIO))
 		return;
 	comparing->warned = true;
 	warn("--to", "the points span %.4g, the mesh %.4g: are they in the same unit?",
@@ -303,7 +604,7 @@ fit_frame(struct comparing *comparing, const struct mesh_points *points, double 
 	    &fit) < 0)
 		return -1;
 	*pose = fit.pose;
-	if (fit.cut > 3 * BAD_FIT * comparing->size)
+	if (fit.cut > 3 * MAX_FIT_RESIDUAL * comparing->size)
 		warn("--icp", "leaves %.3g: the points are too far from where they belong, or "
 		    "belong to another part", fit.cut / 3);
 	if (comparing->run->quiet)
@@ -319,6 +620,7 @@ fit_frame(struct comparing *comparing, const struct mesh_points *points, double 
 	return 0;
 }
 
+/* Counts the distances of a frame, prints their statistics, and judges them. */
 static int
 report(struct comparing *comparing, const struct mesh_points *points,
     const struct mesh_distance *distance, const struct pose *pose)
@@ -346,7 +648,7 @@ report(struct comparing *comparing, const struct mesh_points *points,
 	for (size_t i = 0; i < n; i++)
 		d[n + i] = fabs(d[i]);
 	median = statistics_quantile(d + n, n, 0.5);
-	if (n && median > AWAY_MOST * comparing->size) {
+	if (n && median > FAIL_DISTANCE * comparing->size) {
 		free(d);
 		return fail("--to", "the points, which span %.4g, lie %.4g away, by the median, "
 		    "from a mesh of %.4g: another place, or another unit%s", diagonal(points),
@@ -364,7 +666,7 @@ report(struct comparing *comparing, const struct mesh_points *points,
 	if (status == 0 && n)
 		status = judge(comparing, d, n);
 	free(d);
-	if (median > AWAY * comparing->size && !comparing->warned) {
+	if (median > WARN_DISTANCE * comparing->size && !comparing->warned) {
 		comparing->warned = true;
 		warn("--to", "the points lie %.4g away, by the median, from a mesh of %.4g: are "
 		    "both in one place? --icp moves them, from nearby", median, comparing->size);
@@ -397,7 +699,8 @@ compare_frame(struct comparing *comparing, const struct frame *in)
 		    fit_frame(comparing, &points, within, &pose) : 0;
 	}
 	if (status == 0) {
-		mesh_distances(comparing->run, &points, comparing->mesh, &pose, within, distance);
+		measure(comparing->run, &(struct measuring){ &points, comparing->mesh, &pose,
+		    within, points.n, 1, distance, NULL });
 		status = report(comparing, &points, distance, &pose);
 	}
 	if (status == 0 && comparing->target)
@@ -433,7 +736,7 @@ compare_source(struct comparing *comparing, struct source *source)
 	return got;
 }
 
-/* The points of a mesh. 1, and no message: it is none, but maybe a cloud. */
+/* Compares the points of a file that may be a mesh. 1: it is none, but perhaps a cloud. */
 static int
 compare_points(struct comparing *comparing, const char *path, const struct codec *codec,
     FILE *file)
@@ -455,8 +758,9 @@ compare_points(struct comparing *comparing, const char *path, const struct codec
 	return status;
 }
 
+/* The operand is a mesh, or else frames. */
 static int
-compare_all(struct comparing *comparing, const char *path)
+compare_operand(struct comparing *comparing, const char *path)
 {
 	struct source *source = source_open_also(path, mesh_file_codecs);
 	const struct codec *codec;
@@ -493,7 +797,7 @@ to_mesh_compare(struct run *run, const struct to_mesh_options *options,
 		status = comparing.target ? 0 : -1;
 	}
 	if (status == 0)
-		status = compare_all(&comparing, run->operand[0]);
+		status = compare_operand(&comparing, run->operand[0]);
 	if (comparing.target && target_close(comparing.target, status == 0) < 0)
 		status = -1;
 	nearest_free(comparing.mesh);
