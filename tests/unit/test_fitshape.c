@@ -11,7 +11,7 @@
 #include "base/px.h"
 #include <cmocka.h>
 
-#include "../../tools/fitshape/fit.h"
+#include "../../tools/fitshape/fitshape.h"
 
 #define POINTS 300
 #define TRIALS 150

@@ -1,27 +1,326 @@
-/* One subject: weights and least squares in turns, and the errors of what comes out. */
-#include "fit.h"
+/*
+ * Fits planes, spheres and cylinders to points: starts without a guess of the user's, least squares
+ * of orthogonal distances (methods §11; Gauss-Newton with Levenberg's damping), robust weights, and
+ * the errors of the result.
+ */
+#include "fitshape.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
 #include "base/symmetric.h"
 #include "base/vector3.h"
 #include "image/statistics.h"
-#include "start.h"
-
-#define ROUNDS 60
-#define SETTLED 1e-11		/* of the points' reach */
-#define GRAZING 0.1		/* least share of sigma that acts along the normal */
-#define SIGMA_ROUNDS 20
-#define SPREAD_LEAST 2
-#define ROUNDING 1.2e-7	/* of a float, twice */
+#include "run/run.h"
 
 const char *const fit_names[] = { "plane", "sphere", "cylinder" };
 
+/* ---- shapes and steps of their unknowns ---- */
+
+static void
+normalise(double a[3])
+{
+	double length = sqrt(vector3_dot(a, a));
+
+	for (int i = 0; i < 3; i++)
+		a[i] /= length;
+}
+
+/* How many numbers are fitted: 3 of a plane; 4 of a sphere, 5 of a cylinder, one less if fixed. */
+static size_t
+shape_unknowns(const struct shape *shape)
+{
+	static const size_t n[] = { 3, 4, 5 };
+
+	return n[shape->kind] - (shape->fixed && shape->kind != SHAPE_PLANE);
+}
+
+void
+tangent_at(const struct shape *shape, double reach, struct shape_tangent *tangent)
+{
+	const double *a = shape->axis;
+	int least = 0;
+
+	tangent->shape = *shape;
+	tangent->reach = reach > 0 ? reach : 1;
+	if (shape->kind == SHAPE_SPHERE)
+		return;
+	for (int i = 1; i < 3; i++)
+		if (fabs(a[i]) < fabs(a[least]))
+			least = i;
+	for (int i = 0; i < 3; i++)
+		tangent->u[i] = (i == least) - a[least] * a[i];
+	normalise(tangent->u);
+	vector3_cross(a, tangent->u, tangent->v);
+}
+
+/* The shape after a step of its unknowns. */
+static void
+shape_step(const struct shape_tangent *tangent, const double *step, struct shape *out)
+{
+	const double *u = tangent->u, *v = tangent->v;
+	double along;
+
+	*out = tangent->shape;
+	if (out->kind == SHAPE_SPHERE) {
+		for (int i = 0; i < 3; i++)
+			out->centre[i] += step[i];
+		out->radius += out->fixed ? 0 : step[3];
+		return;
+	}
+	for (int i = 0; i < 3; i++)
+		out->axis[i] += (u[i] * step[0] + v[i] * step[1]) / tangent->reach;
+	normalise(out->axis);
+	for (int i = 0; i < 3; i++)
+		out->centre[i] += out->kind == SHAPE_PLANE ? tangent->shape.axis[i] * step[2] :
+		    u[i] * step[2] + v[i] * step[3];
+	if (out->kind == SHAPE_CYLINDER && !out->fixed)
+		out->radius += step[4];
+	along = vector3_dot(out->axis, out->centre);
+	for (int i = 0; i < 3; i++)
+		out->centre[i] = out->kind == SHAPE_PLANE ? along * out->axis[i] :
+		    out->centre[i] - along * out->axis[i];
+}
+
+/* ---- least squares ---- */
+
+#define MAX_STEPS 100
+#define MAX_RADIUS 1e7		/* reaches */
+#define SINGULAR 1e-15		/* of a column's squares */
+
+/* The normal equations, summed in a fixed order, whatever the number of threads. */
+static int
+sum_normals(const struct shape_points *points, const struct shape_tangent *tangent,
+    struct shape_normals *out)
+{
+	size_t blocks = (points->n + BLOCK - 1) / BLOCK, n = shape_unknowns(&tangent->shape);
+	struct summing summing = { points, tangent, calloc(blocks + 1, sizeof(*out)), n };
+
+	if (!summing.block)
+		return fail_memory();
+	if (points->run)
+		run_for(points->run, blocks, fitshape_rows()->sum_block, &summing);
+	else
+		for (size_t b = 0; b < blocks; b++)
+			fitshape_rows()->sum_block(&summing, b);
+	memset(out, 0, sizeof(*out));
+	for (size_t b = 0; b < blocks; b++) {
+		for (size_t i = 0; i < n * n; i++)
+			out->a[i] += summing.block[b].a[i];
+		for (size_t i = 0; i < n; i++)
+			out->g[i] += summing.block[b].g[i];
+		out->squares += summing.block[b].squares;
+		out->weight += summing.block[b].weight;
+	}
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			out->a[j * n + i] = out->a[i * n + j];
+	free(summing.block);
+	return 0;
+}
+
+/* A step of these normal equations, damped; false where they are singular. */
+static bool
+solve(const struct shape_normals *at, size_t n, double lambda, double *step)
+{
+	double a[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], scale[SHAPE_UNKNOWNS];
+
+	for (size_t i = 0; i < n; i++) {
+		scale[i] = at->a[i * n + i] > 0 ? sqrt(at->a[i * n + i]) : 1;
+		step[i] = -at->g[i] / scale[i];
+	}
+	for (size_t i = 0; i < n * n; i++)
+		a[i] = at->a[i] / (scale[i / n] * scale[i % n]);
+	for (size_t i = 0; i < n; i++)
+		a[i * n + i] += lambda;
+	if (!symmetric_factor(n, a, SINGULAR))
+		return false;
+	symmetric_solve(n, a, step, 1);
+	for (size_t i = 0; i < n; i++)
+		step[i] /= scale[i];
+	return true;
+}
+
+int
+shape_fit(const struct shape_points *points, struct shape *shape)
+{
+	size_t n = shape_unknowns(shape);
+	double reach = fitshape_rows()->reach(points), lambda = 0;
+	struct shape_tangent tangent;
+	struct shape_normals at, next;
+
+	tangent_at(shape, reach, &tangent);
+	if (sum_normals(points, &tangent, &at) < 0)
+		return -1;
+	for (int i = 0; i < MAX_STEPS; i++) {
+		double step[SHAPE_UNKNOWNS], size = 0;
+		struct shape tried;
+
+		if (!solve(&at, n, lambda, step)) {
+			if (lambda > 0)
+				return 1;
+			lambda = 1e-9;
+			continue;
+		}
+		for (size_t k = 0; k < n; k++)
+			size = fmax(size, fabs(step[k]));
+		shape_step(&tangent, step, &tried);
+		if (fabs(tried.radius) > MAX_RADIUS * reach || !isfinite(size))
+			return 1;
+		tangent_at(&tried, reach, &tangent);
+		if (sum_normals(points, &tangent, &next) < 0)
+			return -1;
+		if (next.squares <= at.squares || size < 1e-12 * reach) {
+			*shape = tried;
+			at = next;
+			if (size < 1e-13 * reach)
+				return 0;
+			lambda = lambda < 1e-8 ? 0 : lambda / 10;
+			continue;
+		}
+		/* rounding prevents smaller squares */
+		if (size < 1e-9 * (reach + fabs(shape->radius)) &&
+		    next.squares <= at.squares * (1 + 1e-9))
+			return 0;
+		tangent_at(shape, reach, &tangent);
+		lambda = lambda > 0 ? lambda * 10 : 1e-6;
+		if (lambda > 1e12)
+			return 0;
+	}
+	return 0;
+}
+
+/* ---- starts: shapes near the points, without a guess of the user's ---- */
+
+#define SEARCHED_POINTS 500	/* of all points: more would change little */
+
+double
+median_of(float *v, size_t n)
+{
+	size_t rank = n / 2;
+	float out;
+
+	numbers_ranks(v, n, &rank, 1, &out);
+	return (double)out;
+}
+
+/* Copies up to `most` points, evenly among all. */
+static int
+choose(const struct shape_points *points, size_t most, struct shape_points *out)
+{
+	double (*x)[3];
+
+	*out = (struct shape_points){ .n = points->n < most ? points->n : most };
+	x = calloc(out->n + 1, sizeof(*x));
+	if (!x)
+		return fail_memory();
+	for (size_t i = 0; i < out->n; i++)
+		memcpy(x[i], points->x[(size_t)((double)i / (double)out->n * (double)points->n)],
+		    sizeof(*x));
+	out->x = x;
+	return 0;
+}
+
+static void
+chosen_free(struct shape_points *points)
+{
+	free((void *)(uintptr_t)points->x);
+}
+
+/* Fits a cylinder; if robust, to the points within 2.5 standard deviations (1.4826 medians). */
+static int
+fit_near(const struct shape_points *all, bool robust, struct shape *shape)
+{
+	struct shape_points points = *all;
+	double *weight = calloc(all->n + 1, sizeof(*weight));
+	int status = 0;
+
+	if (!weight)
+		return fail_memory();
+	points.weight = robust ? weight : NULL;
+	for (int round = 0; round < (robust ? 5 : 1) && status == 0; round++) {
+		double limit = 2.5 * 1.4826 * fitshape_rows()->median_distance(all, shape);
+
+		fitshape_rows()->weigh_near(all, shape, limit, weight);
+		status = shape_fit(&points, shape);
+	}
+	free(weight);
+	return status;
+}
+
+/* Fits cylinders from the best directions, and takes the best of them. */
+static int
+fit_kept(const struct shape_points *all, bool robust, struct shape *kept, struct shape *best)
+{
+	struct shape_points points;
+	double least = INFINITY, now;
+	int status = choose(all, FITTED_POINTS, &points);
+
+	for (size_t i = 0; i < CYLINDERS && status >= 0; i++) {
+		if (!(kept[i].radius > 0))
+			continue;
+		status = fit_near(&points, robust, &kept[i]);
+		if (status != 0)
+			continue;
+		now = robust ? fitshape_rows()->median_distance(&points, &kept[i]) :
+		    fitshape_rows()->rms_distance(&points, &kept[i]);
+		if (now < least) {
+			least = now;
+			*best = kept[i];
+		}
+	}
+	chosen_free(&points);
+	return status < 0 ? -1 : least < INFINITY ? 0 : 1;
+}
+
+static int
+start_cylinder(const struct shape_points *all, bool robust, struct shape *shape)
+{
+	struct shape kept[CYLINDERS] = { { 0 } };
+	struct shape_points points;
+
+	if (choose(all, robust ? SEARCHED_POINTS / 2 : SEARCHED_POINTS, &points) < 0)
+		return -1;
+	fitshape_rows()->best_directions(&points, robust, fitshape_rows()->reach(all), shape, kept);
+	chosen_free(&points);
+	return fit_kept(all, robust, kept, shape);
+}
+
+/*
+ * Plainly: from all points, by linear equations. Robustly: the shape through a few points that has
+ * the least median distance (methods §11). A cylinder: the best among axes in all directions. 0; 1
+ * where the points give none; -1 after fail().
+ */
+static int
+start(const struct shape_points *all, bool robust, struct shape *shape)
+{
+	struct shape_points points;
+	double least;
+
+	if (shape->kind == SHAPE_CYLINDER)
+		return start_cylinder(all, robust, shape);
+	if (!robust)
+		return fitshape_rows()->start_linear(all, shape);
+	if (choose(all, SEARCHED_POINTS, &points) < 0)
+		return -1;
+	least = fitshape_rows()->best_draw(all, &points, shape);
+	chosen_free(&points);
+	return least < INFINITY ? 0 : 1;
+}
+
+/* ---- fits: weights and least squares in turns ---- */
+
+#define MAX_REWEIGHTS 60
+#define MIN_MOVE 1e-11		/* of the points' reach: a shape that moves less is at rest */
+#define SIGMA_ROUNDS 20		/* after which standard deviations stay as they are */
+#define MIN_SPREAD 2		/* scatters: less does not determine a shape */
+#define ROUNDING 1.2e-7		/* of a float, twice */
+
 struct fitting {
-	struct run *run;
 	const struct cloud *cloud;
 	const struct fit_options *options;
 	struct fit *fit;
@@ -31,89 +330,17 @@ struct fitting {
 	double reach;
 };
 
-/* ---- weights ---- */
-
-/* What sigma, along the ray or z, leaves along the shape's normal. */
-static void
-find_sds(struct fitting *fitting)
-{
-	const struct cloud *cloud = fitting->cloud;
-
-	for (size_t i = 0; i < cloud->n; i++) {
-		double normal[3], v[3], length, share = 1;
-
-		shape_normal(&fitting->fit->shape, cloud->x[i], normal);
-		for (int k = 0; k < 3; k++)
-			v[k] = cloud->x[i][k] + cloud->about[k];
-		length = sqrt(vector3_dot(v, v));
-		if (cloud->along == ALONG_RAY && length > 0)
-			share = fmax(fabs(vector3_dot(normal, v)) / length, GRAZING);
-		else if (cloud->along == ALONG_Z)
-			share = fmax(fabs(normal[2]), GRAZING);
-		fitting->sd[i] = cloud->sigma[i] * share;
-	}
-}
-
-/* Tukey's weight of a standardised distance, and what the covariance needs: its psi squared, and
- * the derivative of psi. */
-static double
-tukey(double r)
-{
-	double t = 1 - r * r / (FIT_TUKEY * FIT_TUKEY);
-
-	return fabs(r) < FIT_TUKEY ? t * t : 0;
-}
-
-static double
-tukey_slope(double r)
-{
-	double q = r * r / (FIT_TUKEY * FIT_TUKEY);
-
-	return fabs(r) < FIT_TUKEY ? (1 - q) * (1 - 5 * q) : 0;
-}
-
-static void
-find_distances(struct fitting *fitting)
-{
-	const struct cloud *cloud = fitting->cloud;
-
-	for (size_t i = 0; i < cloud->n; i++)
-		fitting->fit->distance[i] = shape_distance(&fitting->fit->shape, cloud->x[i]);
-}
-
-static double
-standardised(const struct fitting *fitting, size_t i)
-{
-	return fitting->fit->distance[i] / (fitting->sd ? fitting->sd[i] : 1);
-}
-
 static void
 find_scale(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
 	double rounding = 1e-14 * (fitting->reach + fabs(fit->shape.radius));
 
-	for (size_t i = 0; i < fit->n; i++)
-		fitting->size[i] = (float)fabs(standardised(fitting, i));
-	fit->scale = fmax(1.4826 * start_median(fitting->size, fit->n), rounding);
+	fitshape_rows()->find_sizes(fit, fitting->sd, fitting->size);
+	fit->scale = fmax(1.4826 * median_of(fitting->size, fit->n), rounding);
 }
 
-static void
-weigh(struct fitting *fitting)
-{
-	struct fit *fit = fitting->fit;
-
-	for (size_t i = 0; i < fit->n; i++) {
-		double w = fitting->options->robust ?
-		    tukey(standardised(fitting, i) / fit->scale) : 1;
-
-		fit->weight[i] = fitting->sd ? w / (fitting->sd[i] * fitting->sd[i]) : w;
-	}
-}
-
-/* ---- least squares ---- */
-
-/* scatter: NaN where it is not known. */
+/* Fails; scatter: NaN where it is not known. */
 static int
 not_determined(const struct fitting *fitting, double scatter)
 {
@@ -128,6 +355,7 @@ not_determined(const struct fitting *fitting, double scatter)
 	    "%s", fit_names[kind], scatter, where[kind]);
 }
 
+/* How far the shape has moved, within the points' reach. */
 static double
 moved(const struct shape *a, const struct shape *b, double reach)
 {
@@ -141,39 +369,32 @@ moved(const struct shape *a, const struct shape *b, double reach)
 }
 
 static int
-fit_once(struct fitting *fitting)
-{
-	struct fit *fit = fitting->fit;
-	int status = shape_fit(&fitting->points, &fit->shape);
-
-	return status > 0 ? not_determined(fitting, (double)NAN) : status;
-}
-
-static int
 reweight(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
 	bool robust = fitting->options->robust;
+	int status;
 
-	for (int i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < MAX_REWEIGHTS; i++) {
 		struct shape last = fit->shape;
 
-		find_distances(fitting);
+		fitshape_rows()->find_distances(fit, fitting->cloud);
 		if (fitting->sd && i < SIGMA_ROUNDS)
-			find_sds(fitting);
+			fitshape_rows()->find_sds(fit, fitting->cloud, fitting->sd);
 		if (robust)
 			find_scale(fitting);
-		weigh(fitting);
-		if (fit_once(fitting) < 0)
-			return -1;
+		fitshape_rows()->find_weights(fit, fitting->sd, robust);
+		status = shape_fit(&fitting->points, &fit->shape);
+		if (status != 0)
+			return status > 0 ? not_determined(fitting, (double)NAN) : -1;
 		if ((!robust && !fitting->sd) ||
-		    moved(&last, &fit->shape, fitting->reach) < SETTLED * fitting->reach)
+		    moved(&last, &fit->shape, fitting->reach) < MIN_MOVE * fitting->reach)
 			break;
 	}
 	return 0;
 }
 
-/* Signs that stay: a plane's normal towards the camera, an axis's largest part positive. */
+/* Fixes signs: a plane's normal points towards the camera, an axis's largest part is positive. */
 static void
 orient(struct fitting *fitting)
 {
@@ -190,44 +411,20 @@ orient(struct fitting *fitting)
 		sign = -sign;
 	for (int i = 0; i < 3 && sign < 0; i++)
 		a[i] = -a[i];
-	find_distances(fitting);
+	fitshape_rows()->find_distances(fitting->fit, fitting->cloud);
 }
 
-/* ---- figures ---- */
+/* ---- figures of a fit ---- */
 
 static int
 find_statistics(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
-	double squares = 0, sum = 0, *used = calloc(fit->n + 1, sizeof(*used)), chi_square = 0;
-	double low = INFINITY, high = -INFINITY;
+	double *used = calloc(fit->n + 1, sizeof(*used));
 
 	if (!used)
 		return fail_memory();
-	memset(fit->middle, 0, sizeof(fit->middle));
-	for (size_t i = 0; i < fit->n; i++) {
-		double d = fit->distance[i];
-
-		if (!(fit->weight[i] > 0))
-			continue;
-		used[fit->used++] = d;
-		low = d < low ? d : low;
-		high = d > high ? d : high;
-		squares += d * d;
-		sum += d;
-		chi_square += standardised(fitting, i) * standardised(fitting, i);
-		for (int k = 0; k < 3; k++)
-			fit->middle[k] += fitting->cloud->x[i][k];
-	}
-	for (int k = 0; k < 3; k++)
-		fit->middle[k] /= (double)fit->used;
-	fit->mean = sum / (double)fit->used;
-	fit->rms = sqrt(squares / (double)fit->used);
-	fit->sd = fit->used > fit->unknowns ? sqrt(squares / (double)(fit->used - fit->unknowns)) :
-	    (double)NAN;
-	fit->chi_square = fitting->sd ? chi_square : (double)NAN;
-	fit->min = fit->used ? low : (double)NAN;
-	fit->max = fit->used ? high : (double)NAN;
+	fitshape_rows()->find_statistics(fit, fitting->cloud, fitting->sd, used);
 	fit->interval[0] = statistics_quantile(used, fit->used, 0.025);
 	fit->interval[1] = statistics_quantile(used, fit->used, 0.975);
 	free(used);
@@ -242,7 +439,7 @@ sums(struct fitting *fitting, const double *weight, double *a)
 	struct shape_normals sum;
 
 	points.weight = weight;
-	if (shape_normals(&points, &fitting->fit->tangent, &sum) < 0)
+	if (sum_normals(&points, &fitting->fit->tangent, &sum) < 0)
 		return -1;
 	memcpy(a, sum.a, sizeof(sum.a));
 	return 0;
@@ -261,12 +458,7 @@ robust_covariance(struct fitting *fitting)
 	if (!weight)
 		return fail_memory();
 	for (int k = 0; k < 2 && status == 0; k++) {
-		for (size_t i = 0; i < fit->n; i++) {
-			double sd = fitting->sd ? fitting->sd[i] : 1;
-			double r = standardised(fitting, i), w = tukey(r / fit->scale);
-
-			weight[i] = (k ? w * w * r * r : tukey_slope(r / fit->scale)) / (sd * sd);
-		}
+		fitshape_rows()->robust_weights(fit, fitting->sd, k, weight);
 		status = sums(fitting, weight, k ? b : a);
 	}
 	free(weight);
@@ -307,23 +499,6 @@ find_covariance(struct fitting *fitting)
 	return 0;
 }
 
-/* Variances of the points that count along their three axes, which are the rows of `vector`. */
-static void
-find_moments(const struct fitting *fitting, size_t used, double value[3], double vector[9])
-{
-	const struct fit *fit = fitting->fit;
-	double a[9] = { 0 }, mean[3] = { 0 };
-
-	for (size_t i = 0; i < fit->n; i++)
-		for (int k = 0; k < 9 && fit->weight[i] > 0; k++) {
-			a[k] += fitting->cloud->x[i][k / 3] * fitting->cloud->x[i][k % 3];
-			mean[k % 3] += fitting->cloud->x[i][k % 3] / 3;
-		}
-	for (int k = 0; k < 9; k++)
-		a[k] = (a[k] - mean[k / 3] * mean[k % 3] / (double)used) / (double)used;
-	symmetric_eigen(3, a, value, vector);
-}
-
 /* Does a plane fit the points better than a sphere or cylinder whose radius is free, and which
  * therefore has every plane as a limit? */
 static bool
@@ -334,17 +509,16 @@ is_plane(const struct fitting *fitting, size_t used)
 
 	if (fit->shape.kind == SHAPE_PLANE || fit->shape.fixed)
 		return false;
-	find_moments(fitting, used, value, vector);
+	fitshape_rows()->find_moments(fit, fitting->cloud, used, value, vector);
 	return sqrt(fmax(value[2], 0)) < fit->rms;
 }
 
 /*
- * A ring about a cylinder, which is so short that its axis could tilt: the tilt t that fits has an
- * sd of s sqrt(2/N) / h by the derivatives, h being the ring's rms height, but a ring that is
- * tilted reaches t r farther along the axis, so that where t r is not small beside h the
- * derivatives see the height of their own error. Of h^2 = 2 r s sqrt(2/N) the sd is right within
- * 15 %. Where a ring is cut obliquely its tilt is seen in the ellipse, and h only says to which
- * side it leans.
+ * Is a ring about a cylinder so short that its axis could tilt? By the derivatives, the sd of the
+ * tilt t is s sqrt(2/N) / h, with h the rms height of the ring. But a tilted ring reaches t r
+ * farther along the axis: where t r is not small compared with h, the derivatives see the height of
+ * their own error. For h^2 = 2 r s sqrt(2/N) the sd is right within 15 %. Where a ring is cut
+ * obliquely, its ellipse shows the tilt, and h only shows to which side it leans.
  */
 static bool
 is_short_ring(const struct fitting *fitting, size_t used, double scatter)
@@ -352,26 +526,26 @@ is_short_ring(const struct fitting *fitting, size_t used, double scatter)
 	const struct fit *fit = fitting->fit;
 	double value[3], vector[9], across, h;
 
-	find_moments(fitting, used, value, vector);
+	fitshape_rows()->find_moments(fit, fitting->cloud, used, value, vector);
 	h = sqrt(fmax(value[2], 0));
 	across = fabs(vector3_dot(&vector[6], fit->shape.axis));
-	return (across > 0.5 && h < SPREAD_LEAST * scatter) ||
+	return (across > 0.5 && h < MIN_SPREAD * scatter) ||
 	    (across > 0.95 && h * h < 2 * fit->shape.radius * scatter * sqrt(2 / (double)used));
 }
 
 /*
- * How well the points determine the shape: with derivatives that have no unit (tilts times the size
- * of the shape) the root of the smallest eigenvalue of mean J J', times that size, is how far the
- * points lie from where any other shape of the kind fits as well. Scatter alone makes it as large
- * as the standard deviation of the distances, which is taken from their median: points that are
- * wrong make no difference; so does the rounding of coordinates to float.
+ * Do the points determine the shape? With derivatives that have no unit (tilts times the size of
+ * the shape), the root of the smallest eigenvalue of mean J J', times that size, is how far the
+ * points are from where another shape of the kind fits as well. Scatter alone makes it as large as
+ * the standard deviation of the distances, which is taken from their median, so that wrong points
+ * do not matter. So does the rounding of coordinates to float.
  */
 static int
 check_determined(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
 	const double *about = fitting->cloud->about;
-	size_t n = fit->unknowns, used = 0;
+	size_t n = fit->unknowns, used;
 	double a[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], value[SHAPE_UNKNOWNS];
 	double vector[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], size, scatter, *equal;
 	int status;
@@ -379,75 +553,20 @@ check_determined(struct fitting *fitting)
 	equal = calloc(fit->n + 1, sizeof(*equal));
 	if (!equal)
 		return fail_memory();
-	for (size_t i = 0; i < fit->n; i++) {
-		equal[i] = fit->weight[i] > 0;
-		if (fit->weight[i] > 0)
-			fitting->size[used++] = (float)fabs(fit->distance[i]);
-	}
-	scatter = fmax(1.4826 * start_median(fitting->size, used),
+	used = fitshape_rows()->used_sizes(fit, equal, fitting->size);
+	scatter = fmax(1.4826 * median_of(fitting->size, used),
 	    ROUNDING * (sqrt(vector3_dot(about, about)) + fitting->reach));
 	size = fit->shape.kind == SHAPE_PLANE ? fitting->reach : fit->shape.radius;
-	shape_tangent(&fit->shape, size, &fit->tangent);
+	tangent_at(&fit->shape, size, &fit->tangent);
 	status = sums(fitting, equal, a);
 	free(equal);
 	if (status < 0)
 		return -1;
 	symmetric_eigen(n, a, value, vector);
 	fit->spread = sqrt(fmax(value[n - 1], 0) / (double)used) * size / scatter;
-	if (fit->spread < SPREAD_LEAST || is_plane(fitting, used) ||
+	if (fit->spread < MIN_SPREAD || is_plane(fitting, used) ||
 	    (fit->shape.kind == SHAPE_CYLINDER && is_short_ring(fitting, used, scatter)))
 		return not_determined(fitting, scatter);
-	return 0;
-}
-
-/* How much of a sphere or cylinder the points see, and the cylinder's length. */
-static void
-find_extent(struct fitting *fitting)
-{
-	struct fit *fit = fitting->fit;
-	const struct shape *shape = &fit->shape;
-	double mean[3] = { 0 }, length, least = 1, low = INFINITY, high = -INFINITY;
-
-	fit->extent_deg = fit->length = (double)NAN;
-	if (shape->kind == SHAPE_PLANE)
-		return;
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < fit->n; i++) {
-			double normal[3], along, cosine;
-
-			if (!(fit->weight[i] > 0))
-				continue;
-			shape_normal(shape, fitting->cloud->x[i], normal);
-			for (int k = 0; k < 3 && !pass; k++)
-				mean[k] += normal[k];
-			cosine = vector3_dot(normal, mean);
-			if (pass)
-				least = cosine < least ? cosine : least;
-			along = vector3_dot(shape->axis, fitting->cloud->x[i]);
-			low = along < low ? along : low;
-			high = along > high ? along : high;
-		}
-		length = sqrt(vector3_dot(mean, mean));
-		for (int k = 0; k < 3 && length > 0; k++)
-			mean[k] /= length;
-	}
-	fit->extent_deg = acos(fmax(least, -1)) * 57.29577951308232;
-	fit->length = shape->kind == SHAPE_CYLINDER ? high - low : (double)NAN;
-}
-
-/* ---- all ---- */
-
-static int
-check_points(const struct fitting *fitting)
-{
-	const struct fit *fit = fitting->fit;
-
-	if (fit->n == 0)
-		return fail(NULL, "no point: all are NaN");
-	if (fit->n < fit->unknowns)
-		return fail(NULL, "%zu point%s: a %s of %zu unknowns needs %zu", fit->n,
-		    fit->n == 1 ? "" : "s", fit_names[fit->shape.kind], fit->unknowns,
-		    fit->unknowns);
 	return 0;
 }
 
@@ -457,9 +576,8 @@ run_fit(struct fitting *fitting)
 	struct fit *fit = fitting->fit;
 	int status;
 
-	fitting->reach = shape_reach(&fitting->points);
-	status = fitting->options->robust ? start_robust(&fitting->points, &fit->shape) :
-	    start_all(&fitting->points, &fit->shape);
+	fitting->reach = fitshape_rows()->reach(&fitting->points);
+	status = start(&fitting->points, fitting->options->robust, &fit->shape);
 	if (status != 0)
 		return status > 0 ? not_determined(fitting, (double)NAN) : -1;
 	fitting->points.weight = fit->weight;
@@ -472,10 +590,10 @@ run_fit(struct fitting *fitting)
 		return not_determined(fitting, (double)NAN);
 	if (check_determined(fitting) < 0)
 		return -1;
-	shape_tangent(&fit->shape, fitting->reach, &fit->tangent);
+	tangent_at(&fit->shape, fitting->reach, &fit->tangent);
 	if (find_covariance(fitting) < 0)
 		return -1;
-	find_extent(fitting);
+	fitshape_rows()->find_extent(fit, fitting->cloud);
 	return 0;
 }
 
@@ -483,13 +601,17 @@ int
 fit_shape(struct run *run, const struct cloud *cloud, const struct shape *shape,
     const struct fit_options *options, struct fit *fit)
 {
-	struct fitting fitting = { .run = run, .cloud = cloud, .options = options, .fit = fit };
+	struct fitting fitting = { .cloud = cloud, .options = options, .fit = fit };
 	int status = 0;
 
 	*fit = (struct fit){ .shape = *shape, .n = cloud->n, .scale = (double)NAN };
 	fit->unknowns = shape_unknowns(shape);
-	if (check_points(&fitting) < 0)
-		return -1;
+	if (fit->n == 0)
+		return fail(NULL, "no point: all are NaN");
+	if (fit->n < fit->unknowns)
+		return fail(NULL, "%zu point%s: a %s of %zu unknowns needs %zu", fit->n,
+		    fit->n == 1 ? "" : "s", fit_names[shape->kind], fit->unknowns,
+		    fit->unknowns);
 	fit->distance = calloc(cloud->n, sizeof(*fit->distance));
 	fit->weight = calloc(cloud->n, sizeof(*fit->weight));
 	fitting.size = calloc(cloud->n, sizeof(*fitting.size));

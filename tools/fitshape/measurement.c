@@ -1,0 +1,563 @@
+/*
+ * Measures a frame: takes its points, or those of two balls or faces, fits shapes to them (fit.c),
+ * computes the figures of an acceptance test, and distances of two parts.
+ */
+#include "fitshape.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/symmetric.h"
+#include "base/vector3.h"
+#include "frame/frame.h"
+#include "image/statistics.h"
+#include "mesh/mesh.h"
+
+/* ---- channels ---- */
+
+/* Coordinates must be lengths: x y z, or z over pixels whose distance is known in the same unit. */
+static int
+check_lengths(const struct frame_head *head, const struct mesh *mesh, const struct numbers *pixel,
+    const char *unit)
+{
+	if (!strcmp(unit, "px") || !strcmp(unit, "pixel") || !strcmp(unit, "pixels"))
+		return fail("length_unit", "is %.40s: a shape wants coordinates in mm (phase2depth "
+		    "--calib)", unit);
+	if (mesh->point[0] != NO_CHANNEL)
+		return pixel->n ? fail("--pixel", "the input has x and y") : 0;
+	if ((!mesh->scaled && !pixel->n) || head_is_table(head))
+		return fail(NULL, "%.40s without x and y, whose pixels have no known distance: "
+		    "give x y z (phase2depth --calib), or --pixel",
+		    head->channel[mesh->point[2]]);
+	if (!pixel->n && *head->unit && strcmp(head->unit, unit))
+		return fail(NULL, "the pixels' distance is in %s, %.40s in %.40s: other units",
+		    head->unit, head->channel[mesh->point[2]], unit);
+	return 0;
+}
+
+/* Finds the coordinates. pixel: the distance of columns and of rows, or one number for both; empty:
+ * the frame's spacing. -1 after fail(): no coordinates, or pixels instead of lengths. */
+static int
+cloud_find(const struct numbers *pixel, const struct frame_head *head,
+    struct cloud_channels *channels)
+{
+	const char *unit = meta_get(&head->meta, "length_unit");
+	struct mesh mesh;
+
+	if (mesh_channels(&mesh, NULL, head) < 0)
+		return -1;
+	if (head->c == 1 && mesh.point[0] == NO_CHANNEL && strcmp(head->channel[0], "z") &&
+	    strcmp(head->channel[0], "depth") && strcmp(head->channel[0], "height"))
+		return fail(NULL, "a shape needs channels x y z, or one of z, depth, height, not "
+		    "%s", head->channel[0]);
+	unit = unit ? unit : *head->unit ? head->unit : "mm";
+	if (check_lengths(head, &mesh, pixel, unit) < 0)
+		return -1;
+	snprintf(channels->unit, sizeof(channels->unit), "%.15s", unit);
+	memcpy(channels->x, mesh.point, sizeof(channels->x));
+	memcpy(channels->spacing, mesh.spacing, sizeof(channels->spacing));
+	for (size_t i = 0; i < 2 && pixel->n; i++)
+		channels->spacing[i] = pixel->v[i < pixel->n ? i : 0];
+	channels->towards = mesh.towards;
+	channels->sigma = head_channel(head, "sigma");
+	return 0;
+}
+
+/* ---- points ---- */
+
+/* Which part of a frame counts: all (n = 0), or a rectangle of pixels or a box. */
+struct region {
+	size_t n;		/* 0, 4 (x, y, w, h in pixels) or 6 (x0, y0, z0, x1, y1, z1) */
+	const double *v;
+};
+
+static int
+check_rectangle(const struct frame_head *head, const double v[4])
+{
+	if (head_is_table(head))
+		return fail("--roi", "the input is a table, which has no pixels: give a box "
+		    "x0,y0,z0,x1,y1,z1");
+	if (v[0] + v[2] > (double)head->w || v[1] + v[3] > (double)head->h)
+		return fail("--roi", "%g,%g,%g,%g reaches beyond the %zu x %zu pixels", v[0], v[1],
+		    v[2], v[3], head->w, head->h);
+	return 0;
+}
+
+static int
+make_room(struct cloud *cloud, size_t most, bool weighted)
+{
+	cloud->x = calloc(most + 1, sizeof(*cloud->x));
+	cloud->pixel = calloc(most + 1, sizeof(*cloud->pixel));
+	cloud->sigma = weighted ? calloc(most + 1, sizeof(*cloud->sigma)) : NULL;
+	return cloud->x && cloud->pixel && (cloud->sigma || !weighted) ? 0 : fail_memory();
+}
+
+/*
+ * The finite points of a frame of floats in a region, with their standard deviations unless
+ * weighted is false or the frame has none. -1 after fail(): the region lies outside, sigma is not
+ * positive. n may be 0. cloud_free() in either case.
+ */
+static int
+cloud_take(const struct frame *frame, const struct cloud_channels *channels,
+    const struct region *region, bool weighted, struct cloud *cloud)
+{
+	const struct frame_head *head = &frame->head;
+	size_t x0 = 0, y0 = 0, w = head->w, h = head->h, most;
+
+	*cloud = (struct cloud){ .along =
+	    channels->x[0] == NO_CHANNEL ? ALONG_Z : ALONG_RAY };
+	if (region->n == 4) {
+		if (check_rectangle(head, region->v) < 0)
+			return -1;
+		x0 = (size_t)region->v[0];
+		y0 = (size_t)region->v[1];
+		w = (size_t)region->v[2];
+		h = (size_t)region->v[3];
+	}
+	if (size_multiply(w, h, &most) < 0 ||
+	    make_room(cloud, most, weighted && channels->sigma != NO_CHANNEL) < 0)
+		return -1;
+	return fitshape_rows()->take_points(frame, channels, (size_t[4]){ x0, y0, w, h },
+	    region->n == 6 ? region->v : NULL, cloud);
+}
+
+/* Copies the points whose `drop` is 0. */
+static int
+cloud_without(const struct cloud *cloud, const unsigned char *drop, struct cloud *out)
+{
+	*out = (struct cloud){ .along = cloud->along };
+	memcpy(out->about, cloud->about, sizeof(out->about));
+	if (make_room(out, cloud->n, cloud->sigma) < 0)
+		return -1;
+	fitshape_rows()->copy_kept(cloud, drop, out);
+	return 0;
+}
+
+void
+cloud_free(struct cloud *cloud)
+{
+	free(cloud->x);
+	free(cloud->sigma);
+	free(cloud->pixel);
+	*cloud = (struct cloud){ 0 };
+}
+
+/* ---- the two balls of a ball bar among all points of a frame ---- */
+
+#define MAX_SCATTERS 10		/* standard deviations: points farther off are not the ball's */
+#define MIN_BALL_POINTS 30	/* of BALL_POINTS */
+
+/* Fits the points near the ball, in three rounds; *shell: how far off its points may be. */
+static int
+refine(const struct search *search, double *weight, struct shape *ball, double *shell)
+{
+	const struct cloud *cloud = search->cloud;
+	struct shape_points points = { NULL, (const double (*)[3])cloud->x, weight, cloud->n };
+	static const double nears[] = { 0.05, 0.03, 0.03 };
+	float *size = calloc(cloud->n + 1, sizeof(*size));
+	size_t n;
+
+	if (!size)
+		return fail_memory();
+	for (size_t round = 0; round < 3; round++) {
+		fitshape_rows()->weigh_ball(search, ball, nears[round], weight);
+		if (shape_fit(&points, ball) < 0) {
+			free(size);
+			return -1;
+		}
+	}
+	n = fitshape_rows()->ball_sizes(cloud, ball, weight, size);
+	*shell = fmin(BALL_SHELL * ball->radius, n ? MAX_SCATTERS * 1.4826 * median_of(size, n) +
+	    1e-6 * ball->radius : 0);
+	free(size);
+	return 0;
+}
+
+static int
+find_ball(struct search *search, unsigned char *taken, double diameter, const char *unit,
+    unsigned char *drop, struct cloud *out)
+{
+	struct shape ball = { .kind = SHAPE_SPHERE };
+	double *weight, shell = 0;
+	int status;
+
+	if (fitshape_rows()->best_ball(search, diameter / 2, &ball) < MIN_BALL_POINTS)
+		return fail(NULL, "no ball of --diameter %g %s among the points: give --roi",
+		    diameter, unit);
+	weight = calloc(search->cloud->n + 1, sizeof(*weight));
+	if (!weight)
+		return fail_memory();
+	status = refine(search, weight, &ball, &shell);
+	free(weight);
+	if (status < 0)
+		return -1;
+	fitshape_rows()->take_ball(search->cloud, &ball, shell, taken, drop);
+	return cloud_without(search->cloud, drop, out);
+}
+
+/*
+ * Takes the points of a ball of each of these diameters. A ball is the sphere of that diameter,
+ * within 5 %, that most points lie near to, fitted to those. Its points lie within 10 standard
+ * deviations (1.4826 medians) of it, and a tenth of its radius. Points within the first ball are
+ * not in the second. Unless the diameters differ, a is the ball farther left. -1 after fail().
+ */
+static int
+find_balls(const struct cloud *cloud, const double diameter[2], const char *unit, struct cloud *a,
+    struct cloud *b)
+{
+	unsigned char *taken = calloc(2 * cloud->n + 2, sizeof(*taken));
+	struct search *search = calloc(1, sizeof(*search));
+	int status = taken && search ? 0 : fail_memory();
+
+	if (status == 0) {
+		search->cloud = cloud;
+		search->taken = taken;
+		status = find_ball(search, taken, diameter[0], unit, taken + cloud->n + 1, a);
+	}
+	if (status == 0)
+		status = find_ball(search, taken, diameter[1], unit, taken + cloud->n + 1, b);
+	if (status == 0 && diameter[0] == diameter[1] && !fitshape_rows()->lies_left(a, b)) {
+		struct cloud other = *a;
+
+		*a = *b;
+		*b = other;
+	}
+	free(search);
+	free(taken);
+	return status;
+}
+
+/* ---- length: two faces as parallel planes ---- */
+
+/* The step from the middle of the first face to that of the second, and the scatter of both about
+ * their middles. equal: weights above 0 count as 1. */
+static void
+between(const struct part part[2], bool equal, double step[3], double scatter[9])
+{
+	double m[2][3];
+
+	memset(scatter, 0, 9 * sizeof(*scatter));
+	for (int k = 0; k < 2; k++)
+		fitshape_rows()->add_scatter(&part[k].cloud, part[k].fit.weight, equal, m[k],
+		    scatter);
+	for (int k = 0; k < 3; k++)
+		step[k] = m[1][k] - m[0][k] + part[1].cloud.about[k] - part[0].cloud.about[k];
+}
+
+/* Finds distance, distance_sd, normal and angle_deg of parts whose planes are fitted. */
+static void
+length_find(struct measurement *found)
+{
+	const struct fit *fit[2] = { &found->part[0].fit, &found->part[1].fit };
+	double scatter[9], step[3], value[3], vector[9], distance, variance = 0, n = 0, lever;
+
+	between(found->part, false, step, scatter);
+	symmetric_eigen(3, scatter, value, vector);
+	distance = vector3_dot(vector + 6, step);
+	for (int k = 0; k < 3; k++)
+		found->normal[k] = copysign(1, distance) * vector[6 + k];
+	found->distance = fabs(distance);
+	found->angle_deg = DEGREES *
+	    acos(fmin(fabs(vector3_dot(fit[0]->shape.axis, fit[1]->shape.axis)), 1));
+	found->distance_sd = 0;
+	for (int k = 0; k < 2; k++) {
+		double used = (double)fit[k]->used, offset = fit[k]->cov[8];
+
+		found->distance_sd += offset;
+		variance += offset * used * used;
+		n += used;
+	}
+	/* the lever of a common tilt is the sideways distance of the faces' middles */
+	between(found->part, true, step, scatter);
+	symmetric_eigen(3, scatter, value, vector);
+	for (int k = 0; k < 2; k++) {
+		lever = vector3_dot(vector + 3 * k, step);
+		found->distance_sd += variance / n * lever * lever / value[k];
+	}
+	found->distance_sd = sqrt(found->distance_sd);
+}
+
+/* ---- acceptance figures, VDI/VDE 2634 part 2 ---- */
+
+#define MAX_RATIO 1.7	/* to a calibrated length: more is a mistake, such as a radius, or a unit */
+
+struct measuring {
+	struct run *run;
+	const struct parameters *parameters;
+	const struct frame *frame;
+	struct cloud_channels channels;
+	struct measurement *found;
+};
+
+/* Drops the largest distances; of equal ones the earlier. */
+static int
+mark_largest(const struct fit *fit, size_t trimmed, unsigned char *drop)
+{
+	double *size, least;
+
+	if (trimmed == 0)
+		return 0;
+	size = calloc(fit->n + 1, sizeof(*size));
+	if (!size)
+		return fail_memory();
+	for (size_t i = 0; i < fit->n; i++)
+		size[i] = fabs(fit->distance[i]);
+	least = statistics_ranked(size, fit->n, fit->n - trimmed);
+	free(size);
+	for (size_t i = 0; i < fit->n; i++) {
+		drop[i] = fabs(fit->distance[i]) > least;
+		trimmed -= drop[i];
+	}
+	for (size_t i = 0; i < fit->n && trimmed > 0; i++)
+		if (fabs(fit->distance[i]) == least) {
+			drop[i] = 1;
+			trimmed--;
+		}
+	return 0;
+}
+
+/* Fits all points, then those without the farthest ones. */
+static int
+fit_trimmed(struct run *run, const struct cloud *all, const struct shape *shape, double per_mille,
+    size_t *trimmed, struct cloud *kept, struct fit *fit)
+{
+	static const struct fit_options plain = { .robust = false };	/* signs do not matter */
+	unsigned char *drop = calloc(all->n + 1, sizeof(*drop));
+	struct cloud equal = *all;
+	int status;
+
+	*fit = (struct fit){ 0 };
+	*kept = (struct cloud){ 0 };
+	if (!drop)
+		return fail_memory();
+	equal.sigma = NULL;
+	*trimmed = (size_t)floor(per_mille / 1000 * (double)all->n + 1e-9);
+	status = fit_shape(run, &equal, shape, &plain, fit);
+	if (status == 0)
+		status = mark_largest(fit, *trimmed, drop);
+	fit_free(fit);
+	if (status == 0)
+		status = cloud_without(&equal, drop, kept);
+	if (status == 0)
+		status = fit_shape(run, kept, shape, &plain, fit);
+	free(drop);
+	return status;
+}
+
+static int
+find_acceptance(const struct measuring *measuring, const struct shape *shape, double diameter,
+    struct part *part)
+{
+	struct acceptance *of = &part->acceptance;
+	struct cloud kept;
+	struct fit fit;
+	int status = fit_trimmed(measuring->run, &part->cloud, shape, measuring->parameters->trim,
+	    &of->trimmed, &kept, &fit);
+
+	if (status < 0 && measuring->parameters->robust && !fail_is_memory()) {
+		/* points that are wrong may prevent a plain fit: there are no figures then */
+		fail_clear();
+		of->range = of->radius = of->size = (double)NAN;
+		of->centre[0] = of->centre[1] = of->centre[2] = (double)NAN;
+		status = 0;
+	} else if (status == 0) {
+		of->points = kept.n;
+		of->range = fit.max - fit.min;
+		of->radius = fit.shape.radius;
+		of->size = 2 * of->radius - diameter;
+		fit_centre(&kept, &fit, of->centre);
+	}
+	fit_free(&fit);
+	cloud_free(&kept);
+	return status;
+}
+
+/* ---- shapes ---- */
+
+/* Fails where a length is not near the calibrated one, and guesses why. */
+static int
+check_unit(const char *what, const char *option, double seen, double calibrated, const char *unit)
+{
+	static const double factors[] = { 1000, 100, 10, 25.4, 1e6 };
+	double ratio = seen / calibrated;
+
+	if (isnan(calibrated) || (ratio > 1 / MAX_RATIO && ratio < MAX_RATIO))
+		return 0;
+	if (fabs(ratio / 2 - 1) < 0.1 && !strcmp(what, "diameter"))
+		return fail(NULL, "the diameter is %.6g %s, twice %s %g: is that the radius?",
+		    seen, unit, option, calibrated);
+	for (size_t i = 0; i < sizeof(factors) / sizeof(factors[0]); i++)
+		for (int up = 0; up < 2; up++) {
+			double factor = up ? factors[i] : 1 / factors[i];
+
+			if (fabs(ratio / factor - 1) < 0.1)
+				return fail(NULL, "the %s is %.6g %s, %g times %s %g: are the "
+				    "coordinates in another unit?", what, seen, unit, factor,
+				    option, calibrated);
+		}
+	return fail(NULL, "the %s is %.6g %s, not anywhere near %s %g", what, seen, unit, option,
+	    calibrated);
+}
+
+static double
+diameter_of(const struct parameters *parameters, size_t part)
+{
+	const struct numbers *diameter = &parameters->diameter;
+
+	return diameter->n ? diameter->v[part < diameter->n ? part : 0] : (double)NAN;
+}
+
+/* With --fixed: compares the given diameter with that of the points, if they determine one. */
+static int
+check_given(const struct measuring *measuring, const struct cloud *cloud, struct shape shape,
+    const struct fit_options *options, double diameter)
+{
+	struct fit fit;
+	int status = 0;
+
+	shape.fixed = false;
+	if (fit_shape(measuring->run, cloud, &shape, options, &fit) < 0) {
+		status = fail_is_memory() ? -1 : 0;
+		if (status == 0)
+			fail_clear();
+	} else if (fabs(fit.shape.radius - diameter / 2) > 4 * fit_sd_radius(&fit)) {
+		status = check_unit("diameter", "--diameter", 2 * fit.shape.radius, diameter,
+		    measuring->found->unit);
+	}
+	fit_free(&fit);
+	return status;
+}
+
+static int
+measure_cloud(const struct measuring *measuring, size_t which)
+{
+	static const enum shape_kind kinds[MODES] = { SHAPE_PLANE, SHAPE_SPHERE, SHAPE_CYLINDER,
+		SHAPE_SPHERE, SHAPE_PLANE };
+	const struct parameters *parameters = measuring->parameters;
+	struct measurement *found = measuring->found;
+	struct part *part = &found->part[which];
+	struct fit_options options = { parameters->robust, measuring->channels.towards };
+	double diameter = diameter_of(parameters, which);
+	struct shape shape = { kinds[found->mode], parameters->fixed, { 0 }, { 0 },
+		parameters->fixed ? diameter / 2 : 0 };
+
+	if (parameters->along >= 0)
+		part->cloud.along = (enum along)parameters->along;
+	else if (head_channel(&measuring->frame->head, "sigma_disparity") != NO_CHANNEL)
+		part->cloud.along = ALONG_Z;
+	if (parameters->fixed &&
+	    check_given(measuring, &part->cloud, shape, &options, diameter) < 0)
+		return -1;
+	if (fit_shape(measuring->run, &part->cloud, &shape, &options, &part->fit) < 0 ||
+	    check_unit("diameter", "--diameter", 2 * part->fit.shape.radius, diameter,
+	    found->unit) < 0)
+		return -1;
+	return found->mode == MODE_CYLINDER ? 0 :
+	    find_acceptance(measuring, &shape, diameter, part);
+}
+
+static int
+measure_part(const struct measuring *measuring, size_t which)
+{
+	const struct parameters *parameters = measuring->parameters;
+	struct measurement *found = measuring->found;
+	size_t n = parameters->roi.n / found->parts;
+	struct region region = { n, n ? parameters->roi.v + which * n : NULL };
+	char name[32];
+	int status = cloud_take(measuring->frame, &measuring->channels, &region,
+	    !parameters->no_weights, &found->part[which].cloud);
+
+	if (status == 0)
+		status = measure_cloud(measuring, which);
+	if (status < 0 && found->parts > 1) {
+		snprintf(name, sizeof(name), "%s %zu",
+		    found->mode == MODE_SPHERES ? "ball" : "face", which + 1);
+		fail_prefix(name);
+	}
+	return status;
+}
+
+/* ---- the distance of two parts ---- */
+
+static int
+find_distance(const struct measuring *measuring)
+{
+	struct measurement *found = measuring->found;
+	const struct part *part = found->part;
+	double e[3], c[2][3] = { { 0 } }, spacing = 0, variance = 0;
+
+	if (found->mode == MODE_LENGTH) {
+		length_find(found);
+		found->spacing = found->distance;
+		return check_unit("distance", "--distance", found->distance,
+		    measuring->parameters->distance, found->unit);
+	}
+	found->distance = 0;
+	for (int k = 0; k < 2; k++)
+		fit_centre(&part[k].cloud, &part[k].fit, c[k]);
+	for (int i = 0; i < 3; i++) {
+		e[i] = c[1][i] - c[0][i];
+		found->distance += e[i] * e[i];
+		spacing += pow(part[1].acceptance.centre[i] - part[0].acceptance.centre[i], 2);
+	}
+	found->distance = sqrt(found->distance);
+	found->spacing = sqrt(spacing);
+	if (!(found->distance > (part[0].fit.shape.radius + part[1].fit.shape.radius) / 2))
+		return fail(NULL, "the balls are %.6g %s apart, which is within each other: the "
+		    "same ball twice?", found->distance, found->unit);
+	for (int k = 0; k < 2; k++)
+		for (int i = 0; i < 9; i++)
+			variance += e[i / 3] * e[i % 3] *
+			    part[k].fit.cov[(size_t)(i / 3) * part[k].fit.unknowns +
+			    (size_t)(i % 3)];
+	found->distance_sd = sqrt(variance) / found->distance;
+	return check_unit("distance", "--distance", found->distance,
+	    measuring->parameters->distance, found->unit);
+}
+
+int
+measure(struct run *run, const struct parameters *parameters, enum mode mode,
+    const struct frame *frame, struct measurement *found)
+{
+	struct measuring measuring = { run, parameters, frame, { { 0 } }, found };
+	struct cloud all = { 0 };
+	int status;
+
+	*found = (struct measurement){ .mode = mode, .parts = mode >= MODE_SPHERES ? 2 : 1 };
+	if (cloud_find(&parameters->pixel, &frame->head, &measuring.channels) < 0)
+		return -1;
+	memcpy(found->unit, measuring.channels.unit, sizeof(found->unit));
+	if (mode == MODE_SPHERES && !parameters->roi.n) {
+		double diameter[2] = { diameter_of(parameters, 0), diameter_of(parameters, 1) };
+
+		status = cloud_take(frame, &measuring.channels, &(struct region){ 0, NULL },
+		    !parameters->no_weights, &all);
+		if (status == 0)
+			status = find_balls(&all, diameter, found->unit, &found->part[0].cloud,
+			    &found->part[1].cloud);
+		for (size_t k = 0; k < 2 && status == 0; k++)
+			status = measure_cloud(&measuring, k);
+		cloud_free(&all);
+	} else {
+		status = 0;
+		for (size_t k = 0; k < found->parts && status == 0; k++)
+			status = measure_part(&measuring, k);
+	}
+	if (status == 0 && found->parts == 2)
+		status = find_distance(&measuring);
+	if (found->parts == 2)
+		found->spacing_error = found->spacing - parameters->distance;
+	return status;
+}
+
+void
+measurement_free(struct measurement *found)
+{
+	for (size_t k = 0; k < 2; k++) {
+		cloud_free(&found->part[k].cloud);
+		fit_free(&found->part[k].fit);
+	}
+}
