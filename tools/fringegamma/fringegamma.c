@@ -1,16 +1,403 @@
-/* The projector's response, and the harmonics of its fringes, from captured images. */
-#include "run/stage.h"
+/*
+ * The projector's response, and the harmonics of its fringes, from captured images: options, the
+ * images of a measurement, what is found of each set of fringes or of flats, tables. harmonic_fit.c
+ * fits harmonics, response.c a gamma, report.c prints, fringegamma_rows.c has the loops.
+ */
+#include "fringegamma.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse.h"
+#include "base/fail.h"
+#include "fringe/capture_set.h"
 #include "io/safe_file.h"
-#include "options.h"
+#include "run/run.h"
+#include "run/stage.h"
+
+struct parameters {
+	struct capture_options captures;
+	const char *manifest, *lut, *harmonics;
+	struct numbers levels;
+	int sign, channel;
+	long highest;
+	double full, mean, amplitude, max_value, min_swing, phase_origin;
+	bool json, vary;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const char *const signs[] = { "+1", "-1", "1", NULL };
+static const char *const channels[] = { "r", "g", "b", NULL };
+
+static const struct opt options[] = {
+	{ 'n', "steps", "N", OPT_INTEGER, AT(captures.steps), NULL, 3, FIT_IMAGES, NULL,
+	  "images of one period", NULL },
+	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(captures.period_px), NULL, 1e-3, 1e6,
+	  "projector px", "fringe periods, as many as there are", NULL },
+	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(captures.axis), NULL, 0, 0, NULL,
+	  "along which the phase varies, one for all or one per period", NULL },
+	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(captures.shift_rad), NULL, -3600, 3600, "degrees",
+	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N", NULL },
+	{ 0, "sign", "+1|-1", OPT_WORD, AT(sign), NULL, 0, 0, NULL,
+	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
+	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",
+	  "what the phase of foreign images is at projector column 0", NULL },
+	{ 0, "order", "WORD,...", OPT_TEXT, AT(captures.order), NULL, 0, 0, NULL,
+	  "how images come that do not say what they are, as of phasewrap", NULL },
+	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
+	  "list that says what the images are, in their order", NULL },
+	{ 0, "levels", "LEVEL,...", OPT_NUMBERS, AT(levels), NULL, 0, 1e6, NULL,
+	  "the images are flat, of these levels of the projector", NULL },
+	{ 0, "full", "LEVEL", OPT_NUMBER, AT(full), "255", 1e-6, 1e6, NULL,
+	  "full scale of --levels", NULL },
+	{ 0, "channel", "WORD", OPT_WORD, AT(channel), NULL, 0, 0, NULL,
+	  "take this one of colour images", channels },
+	{ 0, "mean", "SHARE", OPT_NUMBER, AT(mean), "0.5", 0, 1, NULL,
+	  "of the fringes' levels, of full scale", NULL },
+	{ 0, "amplitude", "SHARE", OPT_NUMBER, AT(amplitude), "0.48", 1e-3, 0.5, NULL,
+	  "likewise", NULL },
+	{ 0, "highest", "K", OPT_INTEGER, AT(highest), NULL, 2, FIT_HIGHEST, NULL,
+	  "harmonic; all that the steps tell if not given, 10 at most", NULL },
+	{ 0, "min-swing", "LEVELS", OPT_NUMBER, AT(min_swing), NULL, 0, 1e30, "grey levels",
+	  "pixels that change less from image to image have no fringes", NULL },
+	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(max_value), NULL, 0, 1e30, "grey levels",
+	  "an image that reaches it is saturated; else 255, 65535, none for float", NULL },
+	{ 0, "lut", "FILE", OPT_FILE, AT(lut), NULL, 0, 0, NULL,
+	  "write the table for fringegen --lut", NULL },
+	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
+	  "write the table for phasewrap --harmonics", NULL },
+	{ 0, "vary", NULL, OPT_FLAG, AT(vary), NULL, 0, 0, NULL,
+	  "harmonics change over the picture, each along a plane: of seven steps and more", NULL },
+	{ 0, "json", NULL, OPT_FLAG, AT(json), NULL, 0, 0, NULL, "print JSON", NULL },
+	{ 0 },
+};
+
+/* ---- fringes ---- */
+
+struct analysis {
+	double most;			/* a sample that reaches it is saturated */
+	double least_swing;		/* NaN: see pixels_take() */
+	long highest;			/* harmonic; LONG_MIN: all that are seen, 10 at most */
+	double sign, origin_rad;	/* of the shifts */
+	double full;			/* of levels */
+	bool vary;			/* harmonics over the picture */
+};
+
+#define DEFAULT_HIGHEST 10
+#define FEW_STEPS 7		/* fewer do not show harmonics up to the third without a model */
+#define MAX_UNEXPLAINED 0.03	/* of the amplitude */
+#define MAX_SPREAD 0.05		/* of the fundamental, between parts of the picture */
+#define MAX_GAMMA_CHI 2.0	/* squares of differences over errors, per degree of freedom */
+
+static void
+count(struct finding *f, const struct pixels *pixels)
+{
+	f->total = pixels->total;
+	f->lit = pixels->lit;
+	f->saturated = pixels->saturated;
+	f->used = pixels->n;
+}
+
+/* The highest harmonic to fit: 1 for none, where a gamma comes from three steps; 0 after fail(). */
+static long
+highest(const struct analysis *analysis, const double *shift_rad, size_t images)
+{
+	long reach = harmonic_fit_reach(shift_rad, images);
+
+	if (analysis->highest == OPT_NONE_INTEGER)
+		return reach < DEFAULT_HIGHEST ? reach : DEFAULT_HIGHEST;
+	if (images == 3) {
+		fail("--highest", "three steps show no harmonics, only a gamma: at least 4 are "
+		    "needed");
+		return 0;
+	}
+	if (reach >= analysis->highest)
+		return analysis->highest;
+	fail("--highest", "harmonic %ld is not seen by these %zu steps, which tell harmonics up "
+	    "to %ld: harmonic %ld needs %ld or more", analysis->highest, images, reach,
+	    analysis->highest, analysis->highest + 2);
+	return 0;
+}
+
+/* Replaces the measured harmonics by those of the gamma. */
+static void
+take_gamma(struct finding *f, struct response_levels levels)
+{
+	const struct response_gamma *g = &f->gamma;
+
+	f->harmonics = (struct response_harmonics){ .highest = DEFAULT_HIGHEST };
+	response_predict(levels, g->gamma, g->blur, DEFAULT_HIGHEST, f->harmonics.cosine);
+	for (long k = 2; k <= DEFAULT_HIGHEST; k++)
+		f->harmonics.error[k] = fmax(g->gamma_error, 1e-9);
+	f->has_harmonics = true;
+}
+
+/* A gamma from three steps. */
+static int
+by_three(const struct frame *in, const size_t *plane, const struct pixels *pixels,
+    const double *shift_rad, struct response_levels levels,
+    struct finding *f)
+{
+	f->method = BY_UNEVEN;
+	if (uneven_fit(in, plane, pixels, shift_rad, levels, &f->uneven) < 0)
+		return -1;
+	f->gamma = (struct response_gamma){ .gamma = f->uneven.gamma,
+		.gamma_error = f->uneven.gamma_error, .fits = true };
+	take_gamma(f, levels);
+	return 0;
+}
+
+/* Judges the fit by what it leaves unexplained. -1 after fail(). */
+static int
+check_fit(const struct harmonic_fit *fit)
+{
+	if (fit->unexplained > MAX_UNEXPLAINED)
+		return fail(NULL, "these images do not fit %zu steps with harmonics: %.3f of the "
+		    "amplitude is left of their means (two are exchanged, one is missing, other "
+		    "light changed, or pixels are saturated)", fit->images, fit->unexplained);
+	if (fit->spread > MAX_SPREAD)
+		warn(NULL, "the harmonics differ by %.3f of the fundamental from part to part of "
+		    "the picture, bright or dark: the camera may be saturated or not linear, or "
+		    "the blur differ", fit->spread);
+	return 0;
+}
+
+/* The harmonics that the steps show. */
+static struct response_harmonics
+seen_harmonics(const struct harmonic_fit *fit)
+{
+	struct response_harmonics harmonics = { .highest = fit->highest };
+
+	for (long k = 2; k <= fit->highest; k++) {
+		if (!fit->seen[k])
+			continue;
+		harmonics.cosine[k] = fit->cosine[k];
+		harmonics.sine[k] = fit->sine[k];
+		harmonics.error[k] = fmax(fmax(fit->cosine_error[k], fit->sine_error[k]), 1e-9);
+	}
+	return harmonics;
+}
+
+/* Few steps: takes the harmonics that they do not show from the gamma of those that they do, and
+ * fits again. */
+static int
+complete(struct run *run, const struct pixels *pixels, struct response_levels levels,
+    struct harmonic_fit *fit)
+{
+	double predicted[RESPONSE_HIGHEST + 1];
+
+	for (int round = 0; round < 3; round++) {
+		struct response_harmonics harmonics = seen_harmonics(fit);
+		struct response_gamma gamma = response_fit(levels, &harmonics);
+
+		if (!gamma.fits)
+			return 0;
+		response_predict(levels, gamma.gamma, gamma.blur, DEFAULT_HIGHEST, predicted);
+		for (long k = 2; k <= DEFAULT_HIGHEST; k++)
+			if (k > fit->highest || !fit->seen[k])
+				fit->cosine[k] = predicted[k];
+		fit->known = DEFAULT_HIGHEST;
+		if (fit_harmonics(run, pixels, fit) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Do the measured harmonics differ from the gamma's by no more than their errors? Then those of the
+ * gamma, which has two unknowns, are more accurate. */
+static bool
+is_gamma(const struct harmonic_fit *fit, const struct response_gamma *gamma,
+    struct response_levels levels)
+{
+	double predicted[RESPONSE_HIGHEST + 1], chi = 0, n = 0;
+
+	if (!gamma->fits)
+		return false;
+	response_predict(levels, gamma->gamma, gamma->blur, fit->highest, predicted);
+	for (long k = 2; k <= fit->highest; k++) {
+		double c = (fit->cosine[k] - predicted[k]) / fit->cosine_error[k];
+		double s = fit->sine[k] / fit->sine_error[k];
+
+		if (!fit->seen[k])
+			continue;
+		chi += c * c + s * s;
+		n += 2;
+	}
+	return chi < MAX_GAMMA_CHI * (n - 2);
+}
+
+static int
+by_harmonics(struct run *run, const struct pixels *pixels, struct response_levels levels,
+    struct finding *f)
+{
+	struct harmonic_fit *fit = f->fit;
+
+	if (fit_harmonics(run, pixels, fit) < 0)
+		return -1;
+	if (fit->images < FEW_STEPS && complete(run, pixels, levels, fit) < 0)
+		return -1;
+	if (check_fit(fit) < 0)
+		return -1;
+	f->harmonics = seen_harmonics(fit);
+	f->gamma = response_fit(levels, &f->harmonics);
+	f->of_gamma = fit->images >= FEW_STEPS && !fit->slopes && is_gamma(fit, &f->gamma, levels);
+	f->method = fit->images < FEW_STEPS ? BY_GAMMA : BY_HARMONICS;
+	f->has_harmonics = true;
+	if (f->method == BY_GAMMA && !f->gamma.fits)
+		return fail(NULL, "no gamma explains the harmonics of these %zu steps (%.3f leaves "
+		    "%.0f %% of them): take %d steps or more", fit->images, f->gamma.gamma,
+		    100 * f->gamma.left, FEW_STEPS);
+	if (f->method == BY_GAMMA || f->of_gamma)
+		take_gamma(f, levels);
+	return 0;
+}
+
+/* Analyses one set of fringes. -1 after fail(). Free with analyse_free(), also after a failure. */
+static int
+analyse_fringes(struct run *run, const struct analysis *analysis, const struct frame *in,
+    const struct capture_fringe *fringe, struct response_levels levels, struct finding *out)
+{
+	struct pixels pixels = { 0 };
+	struct harmonic_fit *fit = calloc(1, sizeof(*fit));
+	char name[CAPTURE_SET_NAME_SIZE];
+	int status = 0;
+
+	*out = (struct finding){ .axis = fringe->axis, .period_px = fringe->period_px,
+		.images = fringe->n, .fit = fit };
+	if (!fit)
+		return fail_memory();
+	if (fringe->two_plus_one)
+		return fail(NULL, "sine, cosine and flat (2+1) show no harmonics: take steps");
+	if (fringe->n > FIT_IMAGES)
+		return fail(NULL, "%zu steps are more than %d", fringe->n, FIT_IMAGES);
+	fit->images = fringe->n;
+	fit->slopes = analysis->vary;
+	out->w = in->head.w;
+	out->h = in->head.h;
+	out->sign = analysis->sign;
+	out->origin_rad = analysis->origin_rad;
+	if (analysis->vary && fringe->n < FEW_STEPS)
+		return fail("--vary", "needs %d steps or more, these are %zu", FEW_STEPS,
+		    fringe->n);
+	for (size_t n = 0; n < fringe->n; n++)
+		fit->shift_rad[n] =
+		    analysis->sign * fringe->shift_rad[n] + analysis->origin_rad;
+	fit->highest = highest(analysis, fit->shift_rad, fit->images);
+	if (fit->highest == 0)
+		return -1;
+	if (fit->highest == 1 && fringe->n > 3)
+		return fail(NULL, "the shifts of these %zu steps show no harmonics", fringe->n);
+	status = pixels_take(in, fringe->plane, fringe->n, analysis->most, analysis->least_swing,
+	    &pixels);
+	count(out, &pixels);
+	if (status == 0)
+		status = fit->highest == 1 ? by_three(in, fringe->plane, &pixels,
+		fit->shift_rad, levels, out) :
+		    by_harmonics(run, &pixels, levels, out);
+	pixels_free(&pixels);
+	if (out->method != BY_HARMONICS && out->method != BY_GAMMA) {
+		free(out->fit);
+		out->fit = NULL;
+	}
+	if (status < 0)
+		fail_prefix(capture_set_name(fringe, name));
+	return status;
+}
+
+/* ---- flats ---- */
+
+/* Analyses flats, in the order of their levels. */
+static int
+analyse_flats(const struct analysis *analysis, const struct frame *in, const struct numbers *level,
+    struct response_levels levels, struct finding *out)
+{
+	size_t *plane = reallocarray(NULL, level->n, sizeof(*plane));
+	struct pixels pixels = { 0 };
+	int status;
+
+	*out = (struct finding){ .method = BY_FLATS, .period_px = NAN, .images = level->n };
+	if (!plane)
+		return fail_memory();
+	for (size_t i = 0; i < level->n; i++)
+		plane[i] = i;
+	status = pixels_take(in, plane, level->n, analysis->most, analysis->least_swing, &pixels);
+	count(out, &pixels);
+	if (status == 0)
+		status = flats_fit(&pixels, level, analysis->full, &out->flats);
+	if (status == 0)
+		out->has_harmonics = flats_harmonics(&out->flats, levels, &out->harmonics);
+	pixels_free(&pixels);
+	free(plane);
+	return status;
+}
+
+static void
+analyse_free(struct finding *finding)
+{
+	free(finding->fit);
+	flats_free(&finding->flats);
+	*finding = (struct finding){ 0 };
+}
+
+/* ---- tables ---- */
+
+#define MAX_SINES 0.2		/* of the harmonics: a table cannot undo sines */
+#define MIN_HARMONICS 1e-3	/* smaller ones are no reason to refuse a table */
+
+/* The share of sines in the harmonics; *all: their size. */
+static double
+sines(const struct response_harmonics *h, double *all)
+{
+	double sum = 0;
+
+	*all = 0;
+	for (long k = 2; k <= h->highest; k++) {
+		sum += h->sine[k] * h->sine[k];
+		*all += h->sine[k] * h->sine[k] + h->cosine[k] * h->cosine[k];
+	}
+	*all = sqrt(*all);
+	return *all > 0 ? sqrt(sum) / *all : 0;
+}
+
+/* Fills the table from the finding whose fringes are blurred least. NULL after fail(). */
+static const struct finding *
+analyse_table(const struct findings *all, double *table)
+{
+	const struct finding *best = &all->finding[0];
+	double size, share;
+
+	for (size_t i = 1; i < all->n; i++)
+		if (all->finding[i].period_px > best->period_px)
+			best = &all->finding[i];
+	if (*all->compensation) {
+		fail("--lut", "the patterns were compensated already (%s), and a table would "
+		    "stand in its place: measure without", all->compensation);
+		return NULL;
+	}
+	if (best->method == BY_FLATS && !best->flats.fits) {
+		response_table_flats(best->flats.level, best->flats.light, best->flats.n, table);
+		return best;
+	}
+	if (best->method == BY_FLATS || best->gamma.fits) {
+		response_table_gamma(best->method == BY_FLATS ? best->flats.gamma :
+		    best->gamma.gamma, table);
+		return best;
+	}
+	share = sines(&best->harmonics, &size);
+	if (share > MAX_SINES && size > MIN_HARMONICS) {
+		fail("--lut", "%.0f %% of the harmonics are sines, which come from no response of "
+		    "levels: no table undoes them, phasewrap --harmonics does", 100 * share);
+		return NULL;
+	}
+	return response_table_harmonics(all->levels, &best->harmonics, table) < 0 ? NULL : best;
+}
+
+/* ---- planning ---- */
 
 struct priv {
-	struct manifest manifest, measurement;	/* the second: the rows of one */
+	struct manifest manifest, measurement;	/* the second: the rows of one measurement */
 	bool manifest_read;
 	char **file;				/* of the manifest, where no operands are given */
 	struct capture_set captures;
@@ -18,8 +405,6 @@ struct priv {
 	struct findings findings;
 	size_t measurements;
 };
-
-/* ---- planning ---- */
 
 static int
 gather(struct run *run, const struct frame_head *head, size_t *planes)
@@ -104,7 +489,7 @@ write_file(const char *path, const struct findings *findings, const struct findi
 	return safe_file_close(out, path, place, true);
 }
 
-/* The tables first: where one cannot be made nothing is written. */
+/* Computes the tables first: if one is impossible, nothing is written. */
 static int
 report(struct run *run)
 {
@@ -198,10 +583,65 @@ finish(struct run *run)
 	return ((const struct priv *)run->priv)->measurements ? report(run) : 0;
 }
 
+/* ---- beginning and end ---- */
+
+#define MIN_FLATS 4
+
+static int
+check_outputs(const struct run *run, const struct parameters *p)
+{
+	const char *const paths[] = { p->lut, p->harmonics };
+	const char *const names[] = { "--lut", "--harmonics" };
+
+	for (int i = 0; i < 2; i++) {
+		if (paths[i] && !strcmp(paths[i], "-"))
+			return fail_usage(names[i], "wants a file: the report goes to standard "
+			    "output");
+		if (safe_file_same(paths[i], run->output))
+			return fail_usage(names[i], "is the file that -o writes");
+	}
+	return safe_file_same(p->lut, p->harmonics) ?
+	    fail_usage("--harmonics", "is the file that --lut writes") : 0;
+}
+
+static int
+check_levels(const struct parameters *p)
+{
+	const struct capture_options *c = &p->captures;
+
+	if (p->vary && !p->harmonics)
+		return fail_usage("--vary", "is for the table of --harmonics");
+	if (p->levels.n == 0)
+		return 0;
+	if (p->vary)
+		return fail_usage("--vary", "flats show no change over the picture");
+	if (c->steps != OPT_NONE_INTEGER || c->period_px.n || c->shift_rad.n || c->axis ||
+	    c->order || p->manifest || p->highest != OPT_NONE_INTEGER || p->sign >= 0 ||
+	    !isnan(p->phase_origin))
+		return fail_usage("--levels", "says that the images are flat: no --steps, "
+		    "--period, --axis, --shift, --sign, --phase-origin, --order, --manifest or "
+		    "--highest");
+	if (p->levels.n < MIN_FLATS)
+		return fail_usage("--levels", "needs %d levels or more, has %zu", MIN_FLATS,
+		    p->levels.n);
+	for (size_t i = 0; i < p->levels.n; i++)
+		if (!(p->levels.v[i] <= p->full))
+			return fail_usage("--levels", "%g is above full scale, %g (--full)",
+			    p->levels.v[i], p->full);
+	return 0;
+}
+
+static int
+check_options(const struct run *run, const struct parameters *p)
+{
+	if (p->amplitude > p->mean + 1e-9 || p->amplitude > 1 - p->mean + 1e-9)
+		return fail_usage("--amplitude", "%g about a mean of %g is not within 0 to 1",
+		    p->amplitude, p->mean);
+	return check_levels(p) < 0 ? -1 : check_outputs(run, p);
+}
+
 static const struct body body = { .gather = gather, .frame = frame, .end = finish,
 	.no_passes = "one fit of all pixels" };
-
-/* ---- beginning and end ---- */
 
 static int
 read_manifest(struct run *run, const char *path)
@@ -227,7 +667,7 @@ init(struct run *run)
 	p->captures.flats = OPT_NONE_INTEGER;
 	p->captures.gray_cell = -1;
 	p->captures.flat = FLAT_DESCRIBED;
-	if (options_check(run, p) < 0)
+	if (check_options(run, p) < 0)
 		return -1;
 	if (p->levels.n == 0 && capture_set_check(&p->captures) < 0)
 		return -1;
@@ -246,11 +686,11 @@ release(struct run *run)
 		manifest_free(&priv->manifest);
 }
 
-STAGE(fringegamma) = {
+const struct stage stage_fringegamma = {
 	.name = "fringegamma",
 	.summary = "the projector's response and the harmonics of its fringes",
 	.operands = "[FILE ...]",
-	.options = fringegamma_options,
+	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SINK | STAGE_ANY_TYPE,

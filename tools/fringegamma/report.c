@@ -1,8 +1,12 @@
-#include "report.h"
+#include "fringegamma.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/escape.h"
+#include "fringe/capture_set.h"
+
+/* What was found, as text, as JSON, and as the files that fringegen and phasewrap read. */
 
 static const char *const methods[] = { "harmonics", "gamma of few steps", "gamma of three steps",
 	"flats" };
@@ -70,7 +74,7 @@ print_flats(const struct finding *f, FILE *out)
 	    flats->light_error);
 }
 
-/* The root mean square of what images have, and which one has most of it. */
+/* The root mean square over images, and the image of the largest value. */
 static double
 rms_of(const double *v, size_t n, size_t *worst)
 {
@@ -107,7 +111,7 @@ print_fit(const struct harmonic_fit *fit, FILE *out)
 	    fit->unexplained, fit->spread);
 }
 
-/* What makes the light of these very images even for phasewrap, and their shifts right. */
+/* Prints options of phasewrap that correct the light and the shifts of these images. */
 static void
 print_options(const struct finding *f, FILE *out)
 {
@@ -166,7 +170,7 @@ report_text(const struct findings *all, FILE *out)
 
 /* ---- JSON ---- */
 
-/* A number; null where it is none. */
+/* NaN and infinity are null. */
 static void
 json_number(FILE *out, const char *name, double v)
 {

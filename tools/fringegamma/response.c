@@ -1,19 +1,32 @@
-#include "response.h"
+/*
+ * The projector's response: the light that it shows for a level. From harmonics, as a gamma and a
+ * blur or as their polynomial; from flats; from the uneven phases of three steps.
+ *
+ * A sinusoid of levels m + b cos p becomes f(m + b cos p) = sum of C_k cos(k p), so that f is the
+ * sum of C_k T_k((level - m)/b), T_k Chebyshev's polynomials; the projector's blur by sigma pixels
+ * leaves exp(-2 pi^2 k^2 sigma^2/T^2) of harmonic k.
+ */
+#include "fringegamma.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
 
 #define TWO_PI 6.28318530717958647692
-#define SAMPLES 1024
-#define GAMMA_LEAST 0.3
-#define GAMMA_MOST 6.0
-#define BLUR_MOST 0.3		/* of the period: hardly a fundamental is left */
-#define FLOOR 2e-4		/* of the fundamental: what models leave of real harmonics anyway */
-#define FITS 0.05		/* of the harmonics may be left */
+#define SAMPLES 1024		/* of a turn, or of a response */
 
-/* ---- a gamma ---- */
+/* ---- a gamma and a blur from harmonics ---- */
+
+#define MIN_GAMMA 0.3
+#define MAX_GAMMA 6.0
+#define MAX_BLUR 0.3		/* of the period: hardly a fundamental is left */
+#define MODEL_ERROR 2e-4	/* of the fundamental: models leave so much of real harmonics */
+#define MAX_HARMONICS_LEFT 0.05	/* of the harmonics */
 
 void
 response_predict(struct response_levels levels, double gamma, double blur, long highest,
@@ -41,10 +54,10 @@ response_predict(struct response_levels levels, double gamma, double blur, long 
 static double
 weight(const struct response_harmonics *h, long k)
 {
-	return h->error[k] > 0 ? 1 / (h->error[k] * h->error[k] + FLOOR * FLOOR) : 0;
+	return h->error[k] > 0 ? 1 / (h->error[k] * h->error[k] + MODEL_ERROR * MODEL_ERROR) : 0;
 }
 
-/* The sum of squares that a blur leaves of harmonics without one, in units of their errors. */
+/* The sum of squares, in units of their errors, by which the harmonics differ from blurred ones. */
 static double
 left_of(const struct response_harmonics *h, const double *sharp, double blur)
 {
@@ -59,11 +72,11 @@ left_of(const struct response_harmonics *h, const double *sharp, double blur)
 	return sum;
 }
 
-/* The best blur for a gamma: over a grid, then finer about the best of it. */
+/* Finds the best blur for a gamma: on a grid, then on finer ones about the best. */
 static double
 best_blur(const struct response_harmonics *h, const double *sharp, bool wanted, double *left)
 {
-	double best = 0, width = BLUR_MOST;
+	double best = 0, width = MAX_BLUR;
 
 	*left = left_of(h, sharp, 0);
 	for (int round = 0; wanted && round < 7; round++) {
@@ -93,7 +106,7 @@ try_gamma(struct response_levels levels, const struct response_harmonics *h, boo
 	return left;
 }
 
-/* The errors of gamma and blur by how the harmonics change with them. */
+/* Finds the errors of gamma and blur from the harmonics' derivatives. */
 static void
 find_errors(struct response_levels levels, const struct response_harmonics *h,
     struct response_gamma *fit)
@@ -118,7 +131,7 @@ find_errors(struct response_levels levels, const struct response_harmonics *h,
 	fit->blur_error = fit->finds_blur && det > 0 ? sqrt(gg / det) : 0;
 }
 
-/* What is left, sines too, over what there is. */
+/* The share of the harmonics that the fit leaves; sines count as left. */
 static double
 share_left(struct response_levels levels, const struct response_harmonics *h,
     const struct response_gamma *fit)
@@ -134,21 +147,21 @@ share_left(struct response_levels levels, const struct response_harmonics *h,
 		left += d * d + h->sine[k] * h->sine[k];
 		all += h->cosine[k] * h->cosine[k] + h->sine[k] * h->sine[k];
 	}
-	return sqrt(left / fmax(all, FLOOR * FLOOR));
+	return sqrt(left / fmax(all, MODEL_ERROR * MODEL_ERROR));
 }
 
 struct response_gamma
 response_fit(struct response_levels levels, const struct response_harmonics *h)
 {
 	struct response_gamma fit = { .gamma = 1 };
-	double least = INFINITY, width = GAMMA_MOST - GAMMA_LEAST, from = GAMMA_LEAST;
+	double least = INFINITY, width = MAX_GAMMA - MIN_GAMMA, from = MIN_GAMMA;
 	size_t measured = 0;
 
 	for (long k = 2; k <= h->highest; k++)
 		measured += h->error[k] > 0;
 	fit.finds_blur = measured > 1;
 	for (int round = 0; round < 6; round++) {
-		double to = fmin(from + width, GAMMA_MOST);
+		double to = fmin(from + width, MAX_GAMMA);
 
 		for (int i = 0; i <= 32; i++) {
 			double gamma = from + (to - from) * i / 32, blur;
@@ -161,19 +174,20 @@ response_fit(struct response_levels levels, const struct response_harmonics *h)
 			}
 		}
 		width /= 8;
-		from = fmax(GAMMA_LEAST, fit.gamma - width / 2);
+		from = fmax(MIN_GAMMA, fit.gamma - width / 2);
 	}
 	find_errors(levels, h, &fit);
 	fit.left = share_left(levels, h, &fit);
-	fit.fits = fit.left <= FITS;
+	fit.fits = fit.left <= MAX_HARMONICS_LEFT;
 	return fit;
 }
 
-double
+/* The gamma that makes a statistic `wanted`, which rises with it, from 0.3 to 6; NaN: none. */
+static double
 response_solve(double (*statistic)(struct response_levels, double gamma),
     struct response_levels levels, double wanted)
 {
-	double low = GAMMA_LEAST, high = GAMMA_MOST;
+	double low = MIN_GAMMA, high = MAX_GAMMA;
 
 	if (!(statistic(levels, low) < wanted && wanted < statistic(levels, high)))
 		return NAN;
@@ -253,7 +267,8 @@ slope_at(const double *at, const double *light, size_t n, size_t i)
 	return left * right > 0 ? (w1 + w2) / (w1 / left + w2 / right) : 0;
 }
 
-double
+/* The same curve's light at a level. */
+static double
 response_curve(const double *at, const double *light, size_t n, double level)
 {
 	size_t i = 0;
@@ -287,7 +302,7 @@ response_table_flats(const double *at, const double *light, size_t n, double *le
 	}
 }
 
-/* ---- what harmonics do ---- */
+/* ---- the phase error that harmonics cause ---- */
 
 double
 response_phase_error(const struct response_harmonics *h, size_t steps)
@@ -314,4 +329,251 @@ response_phase_error(const struct response_harmonics *h, size_t steps)
 		squares += error * error;
 	}
 	return sqrt(squares / SAMPLES);
+}
+
+/* ---- the response from flat images of known levels ---- */
+
+#define FLATS_HIGHEST 10
+#define MAX_LIGHT_LEFT 0.004	/* of the range of light */
+
+/* The sum of squares that offset + gain level^gamma leaves, with the best offset and gain. */
+static double
+light_left(const struct flats *flats, double gamma, double *offset, double *gain)
+{
+	double n = (double)flats->n, x = 0, y = 0, xx = 0, xy = 0, left = 0;
+
+	for (size_t i = 0; i < flats->n; i++) {
+		double p = pow(flats->level[i], gamma);
+
+		x += p;
+		y += flats->light[i];
+		xx += p * p;
+		xy += p * flats->light[i];
+	}
+	*gain = (n * xy - x * y) / (n * xx - x * x);
+	*offset = (y - *gain * x) / n;
+	for (size_t i = 0; i < flats->n; i++) {
+		double d = flats->light[i] - *offset - *gain * pow(flats->level[i], gamma);
+
+		left += d * d;
+	}
+	return left;
+}
+
+/* The error of gamma, from the rest and from the light's change with gamma that offset and gain do
+ * not explain. */
+static double
+gamma_error(const struct flats *flats, double left, double range)
+{
+	const double d = 1e-3;
+	double offset, gain, more, curve[2], noise;
+
+	more = light_left(flats, flats->gamma + d, &offset, &gain);
+	curve[0] = more - left;
+	more = light_left(flats, flats->gamma - d, &offset, &gain);
+	curve[1] = more - left;
+	noise = fmax(left / fmax((double)flats->n - 3, 1),
+	    pow(flats->light_error * range, 2));
+	return sqrt(noise * 2 * d * d / fmax(curve[0] + curve[1], 1e-300));
+}
+
+static void
+fit_gamma(struct flats *flats)
+{
+	double least = INFINITY, from = 0.3, width = 5.7, offset, gain;
+	double range = flats->light[flats->n - 1] - flats->light[0];
+
+	for (int round = 0; round < 8; round++) {
+		double start = from;
+
+		for (int i = 0; i <= 32; i++) {
+			double gamma = start + width * i / 32;
+			double left = light_left(flats, gamma, &offset, &gain);
+
+			if (left < least) {
+				least = left;
+				flats->gamma = gamma;
+			}
+		}
+		width /= 8;
+		from = fmax(0.3, flats->gamma - width / 2);
+	}
+	flats->left = sqrt(least / (double)flats->n) / range;
+	flats->gamma_error = gamma_error(flats, least, range);
+	flats->fits = flats->left <= MAX_LIGHT_LEFT;
+}
+
+/* Sorts levels. */
+static void
+sort(struct flats *flats)
+{
+	for (size_t i = 1; i < flats->n; i++)
+		for (size_t j = i; j > 0 && flats->level[j] < flats->level[j - 1]; j--) {
+			double level = flats->level[j], light = flats->light[j];
+
+			flats->level[j] = flats->level[j - 1];
+			flats->light[j] = flats->light[j - 1];
+			flats->level[j - 1] = level;
+			flats->light[j - 1] = light;
+		}
+}
+
+/* Fails unless light rises with the level. */
+static int
+check_flats(const struct flats *flats, double full)
+{
+	for (size_t i = 1; i < flats->n; i++) {
+		if (flats->level[i] == flats->level[i - 1])
+			return fail("--levels", "has %g twice", flats->level[i] * full);
+		if (!(flats->light[i] > flats->light[i - 1]))
+			return fail(NULL, "the flats do not rise: level %g gives %.2f, level %g "
+			    "gives %.2f", flats->level[i - 1] * full, flats->light[i - 1],
+			    flats->level[i] * full, flats->light[i]);
+	}
+	return 0;
+}
+
+int
+flats_fit(const struct pixels *pixels, const struct numbers *level, double full, struct flats *out)
+{
+	double largest = 0;
+
+	*out = (struct flats){ .n = level->n };
+	out->level = reallocarray(NULL, level->n, sizeof(double));
+	out->light = reallocarray(NULL, level->n, sizeof(double));
+	if (!out->level || !out->light)
+		return fail_memory();
+	for (size_t i = 0; i < level->n; i++) {
+		double error;
+
+		out->level[i] = level->v[i] / full;
+		out->light[i] = fringegamma_rows()->light_of(pixels, i, &error);
+		largest = fmax(largest, error);
+	}
+	sort(out);
+	if (check_flats(out, full) < 0)
+		return -1;
+	out->light_error = largest / (out->light[level->n - 1] - out->light[0]);
+	fit_gamma(out);
+	return 0;
+}
+
+void
+flats_free(struct flats *flats)
+{
+	free(flats->level);
+	free(flats->light);
+	*flats = (struct flats){ 0 };
+}
+
+bool
+flats_harmonics(const struct flats *flats, struct response_levels levels,
+    struct response_harmonics *out)
+{
+	double sum[FLATS_HIGHEST + 1] = { 0 };
+
+	*out = (struct response_harmonics){ .highest = FLATS_HIGHEST };
+	if (levels.mean - levels.amplitude < flats->level[0] - 1e-9 ||
+	    levels.mean + levels.amplitude > flats->level[flats->n - 1] + 1e-9)
+		return false;
+	for (int i = 0; i < SAMPLES; i++) {
+		double phase = 2 * M_PI * (i + 0.5) / SAMPLES;
+		double at = levels.mean + levels.amplitude * cos(phase);
+		double light = flats->fits ? pow(fmax(at, 0), flats->gamma) :
+		    response_curve(flats->level, flats->light, flats->n, at);
+
+		for (int k = 1; k <= FLATS_HIGHEST; k++)
+			sum[k] += light * cos(k * phase);
+	}
+	for (int k = 2; k <= FLATS_HIGHEST; k++) {
+		out->cosine[k] = sum[k] / sum[1];
+		out->error[k] = fmax(flats->light_error, 1e-9);
+	}
+	return true;
+}
+
+/*
+ * ---- a gamma from three steps, which every pixel fits ----
+ * Harmonics gather the measured phases at some places of the circle, and raise and lower the
+ * amplitude with the phase. Both show where the true phases are even on the circle and independent
+ * of the surface's brightness. (Guo, He and Chen 2004; Hoang, Pan, Nguyen and Wang 2010 find a
+ * gamma from the phases' distribution.)
+ */
+
+#define MIN_COHERENCE 0.3	/* of neighbouring phases; noise has less than 0.05 */
+#define MAX_GAMMA_ERROR 0.5	/* of a gamma that is worth printing */
+
+static double
+density_of(struct response_levels levels, double gamma)
+{
+	return fringegamma_rows()->predict_averages(levels, gamma).density[3][0];
+}
+
+static double
+amplitude_of(struct response_levels levels, double gamma)
+{
+	return fringegamma_rows()->predict_averages(levels, gamma).amplitude[3][0];
+}
+
+/* The averages that harmonics do not change show how uneven phases, or brightness, are anyway. */
+static double
+scatter(double (*of)[2])
+{
+	static const int others[] = { 1, 2, 4, 5 };
+	double sum = of[3][1] * of[3][1];
+
+	for (int i = 0; i < 4; i++)
+		sum += of[others[i]][0] * of[others[i]][0] + of[others[i]][1] * of[others[i]][1];
+	return sqrt(sum / 9);
+}
+
+/* The gamma and its error from a statistic and its error. */
+static double
+solve(double (*statistic)(struct response_levels, double), struct response_levels levels,
+    double seen, double scatter_seen, double *error)
+{
+	double gamma = response_solve(statistic, levels, seen);
+	double slope = (statistic(levels, gamma + 0.01) - statistic(levels, gamma - 0.01)) / 0.02;
+
+	*error = fmax(scatter_seen / slope, 1e-6);
+	return gamma;
+}
+
+int
+uneven_fit(const struct frame *in, const size_t plane[3], const struct pixels *pixels,
+    const double shift_rad[3], struct response_levels levels, struct uneven_gamma *out)
+{
+	struct averages seen;
+	double density_error, amplitude_error, a, b;
+	double together = fringegamma_rows()->coherence(in, plane, shift_rad);
+
+	if (together < MIN_COHERENCE)
+		return fail(NULL, "these images have no fringes of 3 steps: the phase of a pixel "
+		    "says %.2f of that beside it", together);
+
+	for (int n = 1; n < 3; n++)
+		if (fabs(fabs(remainder(shift_rad[n] - shift_rad[n - 1], 2 * M_PI)) -
+		    2 * M_PI / 3) > 1e-6)
+			return fail(NULL, "three steps give a gamma only where they are 120 "
+			    "degrees apart");
+	seen = fringegamma_rows()->average(pixels, shift_rad);
+	out->by_density = solve(density_of, levels, seen.density[3][0], scatter(seen.density),
+	    &density_error);
+	out->by_amplitude = solve(amplitude_of, levels, seen.amplitude[3][0],
+	    scatter(seen.amplitude), &amplitude_error);
+	if (isnan(out->by_density) || isnan(out->by_amplitude))
+		return fail(NULL, "no gamma from 0.3 to 6 makes of even phases what these are: "
+		    "three steps are too few here");
+	a = 1 / (density_error * density_error);
+	b = 1 / (amplitude_error * amplitude_error);
+	out->gamma = (a * out->by_density + b * out->by_amplitude) / (a + b);
+	out->gamma_error = sqrt(1 / (a + b));
+	/* where the two answers differ by more than their errors, these are too small */
+	out->gamma_error = fmax(out->gamma_error,
+	    fabs(out->by_density - out->by_amplitude) * fmin(a, b) / (a + b));
+	if (!(out->gamma_error < MAX_GAMMA_ERROR))
+		return fail(NULL, "the phases of three steps are too uneven for a gamma (%.2f by "
+		    "their density, %.2f by their amplitude): take seven steps or more",
+		    out->by_density, out->by_amplitude);
+	return 0;
 }
