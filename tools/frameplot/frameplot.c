@@ -1,15 +1,24 @@
-/* Cross-sections of one or several frames as a line plot; or one channel as a map. */
+/*
+ * Cross-sections of one or several frames as a line plot with axes. map.c draws one channel as a
+ * map (--map), frameplot_rows.c has its loops.
+ */
 #include "frameplot.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/text.h"
+#include "frame/head.h"
 #include "image/colormap.h"
 #include "image/drawing.h"
+#include "image/quantity.h"
 #include "image/ticks.h"
-#include "map.h"
-#include "map_plot.h"
-#include "section.h"
+#include "run/stage.h"
 
 #define AT(field) offsetof(struct parameters, field)
 
@@ -48,19 +57,707 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
+size_t
+channel_usual(const struct frame_head *head)
+{
+	static const char *const usual[] = { "depth", "z", "absphase", NULL };
+
+	for (size_t i = 0; usual[i]; i++) {
+		size_t c = head_channel(head, usual[i]);
+
+		if (c != NO_CHANNEL)
+			return c;
+	}
+	return 0;
+}
+
+/* The unit of a channel, for a label; NULL: none. Lengths without a unit are in mm. */
+static const char *
+channel_unit(const struct frame_head *head, const char *channel)
+{
+	const char *unit = quantity_unit(head, channel);
+
+	return unit || !quantity_is_length(channel) ? unit : "mm";
+}
+
+/* ---- line plots ---- */
+
+struct plot_curve {
+	char *label;
+	double *x, *y;		/* NaN: a gap */
+	size_t n;
+};
+
+struct plot {
+	const char *title, *x_label, *y_label;	/* NULL: none */
+	double y_low, y_high;			/* both NaN: from the curves */
+	size_t w, h;				/* points (SVG, PDF), pixels (PNG) */
+	const struct plot_curve *curve;
+	size_t curves;
+};
+
+/* Colours that differ also for the colour-blind (Okabe and Ito). */
+static const double palette[][3] = {
+	{ 0.00, 0.45, 0.70 }, { 0.84, 0.37, 0.00 }, { 0.00, 0.62, 0.45 }, { 0.80, 0.47, 0.65 },
+	{ 0.34, 0.71, 0.91 }, { 0.90, 0.62, 0.00 }, { 0.20, 0.20, 0.20 },
+};
+
+static void
+widen(double v, double *low, double *high)
+{
+	if (!isfinite(v))
+		return;
+	*low = fmin(*low, v);
+	*high = fmax(*high, v);
+}
+
+/* The range of x or y of all points that are drawn, with a margin for y. */
+static void
+find_range(const struct plot *plot, bool of_y, double *low, double *high)
+{
+	double margin;
+
+	*low = INFINITY;
+	*high = -INFINITY;
+	for (size_t c = 0; c < plot->curves; c++)
+		for (size_t i = 0; i < plot->curve[c].n; i++)
+			if (isfinite(plot->curve[c].y[i]) || !of_y)
+				widen(of_y ? plot->curve[c].y[i] : plot->curve[c].x[i], low, high);
+	if (!(*low <= *high)) {
+		*low = 0;
+		*high = 1;
+	}
+	margin = of_y ? 0.05 * (*high - *low) : 0;
+	if (!ticks_range_fits(*low, *high))
+		margin = *low ? 0.1 * fabs(*low) : 1;
+	*low -= margin;
+	*high += margin;
+}
+
+/* Ticks, numbers and lines of the grid along x or y. */
+static void
+draw_ticks(const struct axes *axes, bool of_y)
+{
+	double low = of_y ? axes->y_low : axes->x_low, high = of_y ? axes->y_high : axes->x_high;
+	double step = ticks_step(low, high, TICKS);
+	struct ticks ticks = ticks_between(low, high, step);
+	char text[32];
+
+	for (size_t i = 0; i < ticks.n; i++) {
+		double v = ticks_value(&ticks, i);
+		double at = of_y ? drawing_at_y(axes, v) : drawing_at_x(axes, v);
+
+		ticks_text(v, step, text);
+		libcairo.set_source_rgb(axes->cr, 0.88, 0.88, 0.88);
+		libcairo.set_line_width(axes->cr, 0.7);
+		if (of_y)
+			drawing_line(axes->cr, axes->left, at, axes->right, at);
+		else
+			drawing_line(axes->cr, at, axes->top, at, axes->bottom);
+		drawing_use_ink(axes->cr);
+		if (of_y)
+			drawing_text(axes->cr, axes->left - 7, at + 0.35 * FONT, 1, text);
+		else
+			drawing_text(axes->cr, at, axes->bottom + 1.5 * FONT, 0.5, text);
+	}
+}
+
+static void
+use_colour(cairo_t *cr, size_t curve)
+{
+	const double *rgb = palette[curve % (sizeof(palette) / sizeof(*palette))];
+
+	libcairo.set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
+}
+
+/* A line through the points, with gaps where a coordinate is NaN. */
+static void
+draw_curve(const struct plot *plot, const struct axes *axes, size_t c)
+{
+	const struct plot_curve *curve = &plot->curve[c];
+	bool pen_down = false;
+
+	use_colour(axes->cr, c);
+	libcairo.set_line_width(axes->cr, 1.3);
+	libcairo.set_line_join(axes->cr, CAIRO_LINE_JOIN_ROUND);
+	libcairo.set_line_cap(axes->cr, CAIRO_LINE_CAP_ROUND);
+	for (size_t i = 0; i < curve->n; i++) {
+		double x = drawing_at_x(axes, curve->x[i]), y = drawing_at_y(axes, curve->y[i]);
+
+		if (!isfinite(curve->y[i]) || !isfinite(curve->x[i])) {
+			pen_down = false;
+			continue;
+		}
+		if (pen_down) {
+			libcairo.line_to(axes->cr, x, y);
+		} else {
+			libcairo.move_to(axes->cr, x, y);
+			libcairo.line_to(axes->cr, x, y);	/* a lone point shows as a dot */
+		}
+		pen_down = true;
+	}
+	libcairo.stroke(axes->cr);
+}
+
+/* The names of the curves; without room for all, the first ones and the number of others. */
+static void
+draw_legend(const struct plot *plot, const struct axes *axes)
+{
+	double y = axes->top + 1.5 * FONT, widest = 0, line = 1.4 * FONT;
+	size_t lines = plot->curves, room = (size_t)fmax(2, (axes->bottom - axes->top - 10) / line);
+	size_t names = lines > room ? room - 1 : lines;
+	char more[32];
+
+	if (plot->curves < 2)
+		return;
+	lines = lines > room ? room : lines;
+	snprintf(more, sizeof(more), "and %zu more", plot->curves - names);
+	for (size_t c = 0; c < names; c++)
+		widest = fmax(widest, drawing_text_width(axes->cr, plot->curve[c].label));
+	if (names < lines)
+		widest = fmax(widest, drawing_text_width(axes->cr, more) - 30);
+	libcairo.set_source_rgba(axes->cr, 1, 1, 1, 0.85);
+	libcairo.rectangle(axes->cr, axes->right - widest - 44, axes->top + 4, widest + 40,
+	    line * (double)lines + 6);
+	libcairo.fill(axes->cr);
+	for (size_t c = 0; c < names; c++, y += line) {
+		use_colour(axes->cr, c);
+		libcairo.set_line_width(axes->cr, 2);
+		drawing_line(axes->cr, axes->right - widest - 38, y - 0.35 * FONT,
+		    axes->right - widest - 16, y - 0.35 * FONT);
+		drawing_use_ink(axes->cr);
+		drawing_text(axes->cr, axes->right - widest - 8, y, 0, plot->curve[c].label);
+	}
+	if (names < lines)
+		drawing_text(axes->cr, axes->right - widest - 38, y, 0, more);
+}
+
+/* struct drawing's `draw`. */
+static void
+draw_plot(const struct drawing *drawing, cairo_t *cr)
+{
+	const struct plot *plot = drawing->arg;
+	struct axes axes = { .cr = cr, .left = LEFT, .top = plot->title ? 2.6 * FONT : FONT,
+		.right = (double)plot->w - RIGHT, .bottom = (double)plot->h - BOTTOM,
+		.y_low = plot->y_low, .y_high = plot->y_high };
+
+	find_range(plot, false, &axes.x_low, &axes.x_high);
+	if (isnan(plot->y_low))
+		find_range(plot, true, &axes.y_low, &axes.y_high);
+	drawing_begin(cr);
+	draw_ticks(&axes, false);
+	draw_ticks(&axes, true);
+	drawing_labels(&axes, plot->title, plot->x_label, plot->y_label);
+	libcairo.save(cr);
+	libcairo.rectangle(cr, axes.left, axes.top, axes.right - axes.left, axes.bottom - axes.top);
+	libcairo.clip(cr);
+	for (size_t c = 0; c < plot->curves; c++)
+		draw_curve(plot, &axes, c);
+	libcairo.restore(cr);
+	drawing_frame(&axes);
+	draw_legend(plot, &axes);
+}
+
+/* ---- the line of a section ---- */
+
+struct section {
+	double x0, y0, x1, y1;		/* end points, pixels */
+	size_t n;			/* samples */
+};
+
+/* The line of the options, or the middle row. -1 after fail() where it leaves the image. */
+static int
+choose_section(const struct parameters *p, const struct frame_head *head, struct section *section)
+{
+	double right = (double)head->w - 1, bottom = (double)head->h - 1, row = p->row;
+
+	if (p->from.n) {
+		*section =
+		    (struct section){ p->from.v[0], p->from.v[1], p->to.v[0], p->to.v[1], 0 };
+	} else if (!isnan(p->column)) {
+		*section = (struct section){ p->column, 0, p->column, bottom, 0 };
+	} else {
+		row = isnan(row) ? floor(bottom / 2) : row;
+		*section = (struct section){ 0, row, right, row, 0 };
+	}
+	if (fmin(fmin(section->x0, section->x1), fmin(section->y0, section->y1)) < 0 ||
+	    fmax(section->x0, section->x1) > right || fmax(section->y0, section->y1) > bottom)
+		return fail(NULL, "section from %g,%g to %g,%g leaves the image of %zu x %zu",
+		    section->x0, section->y0, section->x1, section->y1, head->w, head->h);
+	section->n =
+	    1 + (size_t)ceil(hypot(section->x1 - section->x0, section->y1 - section->y0) - 1e-9);
+	return 0;
+}
+
+/* Bilinear between the four pixels around; NaN where one with a weight is NaN. */
+static double
+sample(const struct frame *frame, size_t c, double x, double y)
+{
+	size_t x0 = (size_t)x, y0 = (size_t)y;
+	double fx = x - (double)x0, fy = y - (double)y0, sum = 0;
+
+	for (size_t j = 0; j < 2; j++)
+		for (size_t i = 0; i < 2; i++) {
+			double weight = (i ? fx : 1 - fx) * (j ? fy : 1 - fy);
+
+			if (weight > 0)
+				sum += weight * frame_floats(frame, c, y0 + j)[x0 + i];
+		}
+	return sum;
+}
+
+/* The place of sample i, in pixels. */
+static void
+place(const struct section *s, size_t i, double *x, double *y)
+{
+	double t = s->n > 1 ? (double)i / (double)(s->n - 1) : 0;
+
+	*x = s->x0 + t * (s->x1 - s->x0);
+	*y = s->y0 + t * (s->y1 - s->y0);
+}
+
+/* ---- names ---- */
+
+/* The channels that are drawn: --channel, or the usual one of the first frame. */
+static int
+choose_channels(struct run *run, const struct frame_head *head)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+	const char *at = p->channel;
+	size_t n = 1;
+
+	for (const char *c = at; c && *c; c++)
+		n += *c == ',';
+	priv->name = calloc(n, sizeof(*priv->name));
+	if (!priv->name)
+		return fail_memory();
+	priv->channels = n;
+	if (!at)
+		memcpy(priv->name[0], head->channel[channel_usual(head)],
+		    CHANNEL_NAME_SIZE);
+	for (size_t i = 0; at && i < n; i++) {
+		size_t length = strcspn(at, ",");
+
+		if (length == 0 || length >= CHANNEL_NAME_SIZE)
+			return fail_usage("--channel", "wants names with commas between, not "
+			    "'%.60s'", p->channel);
+		memcpy(priv->name[i], at, length);
+		at += length + 1;
+	}
+	return 0;
+}
+
+/* Do all channels have the same unit? */
+static bool
+units_agree(const struct priv *priv, const struct frame_head *head)
+{
+	const char *first = channel_unit(head, priv->name[0]);
+
+	for (size_t i = 1; i < priv->channels; i++) {
+		const char *unit = channel_unit(head, priv->name[i]);
+
+		if (!unit != !first || (unit && strcmp(unit, first)))
+			return false;
+	}
+	return true;
+}
+
+/* "depth difference (mm)", "a, b (mm)", "a (mm), b (rad)" */
+static int
+name_upright_axis(struct priv *priv, const struct parameters *p, const struct frame_head *head)
+{
+	bool agree = units_agree(priv, head);
+	struct text text = { 0 };
+
+	if (!text_open(&text))
+		return -1;
+	for (size_t i = 0; i < priv->channels; i++) {
+		const char *unit = channel_unit(head, priv->name[i]);
+		bool last = i + 1 == priv->channels;
+
+		fputs(priv->name[i], text.file);
+		if (p->difference && (last || !agree))
+			fputs(" difference", text.file);
+		if (unit && (last || !agree))
+			fprintf(text.file, " (%s)", unit);
+		if (!last)
+			fputs(", ", text.file);
+	}
+	priv->y_label = text_close(&text, NULL);
+	return priv->y_label ? 0 : -1;
+}
+
+/* "distance (mm)", "column (px)", "point" */
+static void
+name_level_axis(struct priv *priv, const struct parameters *p, const struct frame_head *head)
+{
+	const char *along = p->from.n || p->abscissa == ABSCISSA_POINTS ? "distance" :
+	    isnan(p->column) ? "column" : "row";
+	const char *length = meta_get(&head->meta, "length_unit");
+	const char *unit = p->abscissa == ABSCISSA_POINTS ? (length ? length : "") :
+	    isnan(head->spacing[0]) ? "px" : head->unit;
+
+	snprintf(priv->x_label, sizeof(priv->x_label), *unit ? "%s (%.40s)" : "%s", along, unit);
+	if (head_is_table(head) && p->abscissa != ABSCISSA_POINTS)
+		strcpy(priv->x_label, "point");
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The name of a frame's file, without folder and suffix, if each file holds one frame and names
+ * differ; else the frame's number. */
+static char *
+frame_label(const struct run *run, const struct priv *priv, size_t frame)
+{
+	const char *base[2] = { NULL, NULL };
+	char *label;
+	bool named = run->position == 0 && run->operands == priv->frames && priv->frames > 1;
+
+	for (size_t i = 0; i < run->operands && named; i++) {
+		base[0] = base_name(run->operand[i]);
+		for (size_t j = 0; j < i && named; j++) {
+			base[1] = base_name(run->operand[j]);
+			named = strcspn(base[0], ".") != strcspn(base[1], ".") ||
+			    strncmp(base[0], base[1], strcspn(base[0], "."));
+		}
+		named = named && strcspn(base[0], ".") > 0 && strcmp(base[0], "-");
+	}
+	if (!named)
+		return asprintf(&label, "%zu", frame + 1) < 0 ? NULL : label;
+	base[0] = base_name(run->operand[frame]);
+	return strndup(base[0], strcspn(base[0], "."));
+}
+
+/* The name of curve i: from the labels "A,B,...", else that of its channel, its file or both. */
+static char *
+curve_label(const struct run *run, const struct priv *priv, const char *labels, size_t i)
+{
+	const char *p = labels, *name = priv->name[i % priv->channels];
+	char *label, *frame;
+
+	for (size_t k = 0; p && k < i; k++) {
+		p = strchr(p, ',');
+		p = p ? p + 1 : NULL;
+	}
+	if (p)
+		return strndup(p, strcspn(p, ","));
+	if (priv->channels > 1 && priv->frames == 1)
+		return strdup(name);
+	frame = frame_label(run, priv, i / priv->channels);
+	if (!frame || priv->channels == 1)
+		return frame;
+	if (asprintf(&label, "%s %s", name, frame) < 0)
+		label = NULL;
+	free(frame);
+	return label;
+}
+
+/* ---- curves ---- */
+
+/* The level axis of a frame's samples by its pixels and their spacings. */
+static void
+measure_pixels(const struct parameters *p, const struct frame_head *head, const struct section *s,
+    double *distance)
+{
+	double dx = isnan(head->spacing[0]) ? 1 : head->spacing[0];
+	double dy = isnan(head->spacing[1]) ? 1 : head->spacing[1];
+
+	for (size_t i = 0; i < s->n; i++) {
+		double x, y;
+
+		place(s, i, &x, &y);
+		distance[i] = p->from.n ? hypot((x - s->x0) * dx, (y - s->y0) * dy) :
+		    isnan(p->column) ? x * dx : y * dy;
+	}
+}
+
+static bool
+known(const double point[2])
+{
+	return isfinite(point[0]) && isfinite(point[1]);
+}
+
+/* The direction of largest variance, a unit vector. False: there is no variance. */
+static bool
+find_direction(const double (*point)[2], size_t n, double direction[2])
+{
+	double mean[2] = { 0, 0 }, xx = 0, xy = 0, yy = 0, angle;
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (known(point[i])) {
+			count++;
+			for (int k = 0; k < 2; k++)
+				mean[k] += (point[i][k] - mean[k]) / (double)count;
+		}
+	for (size_t i = 0; i < n; i++)
+		if (known(point[i])) {
+			double x = point[i][0] - mean[0], y = point[i][1] - mean[1];
+
+			xx += x * x;
+			xy += x * y;
+			yy += y * y;
+		}
+	angle = atan2(2 * xy, xx - yy) / 2;
+	direction[0] = cos(angle);
+	direction[1] = sin(angle);
+	return count < 2 || xx + yy > 0;
+}
+
+/*
+ * The section seen from above: projects each point's x, y onto the straight line that fits them
+ * best, by least squares of the distances from it, from the first finite point towards the last.
+ * The sum of steps from point to point would be longer, by their noise; so a plot of z has the
+ * object's own widths and slopes. NaN where a point is NaN. -1 after fail() where all points are at
+ * one place.
+ */
+static int
+distance_along(const double (*point)[2], size_t n, double *distance)
+{
+	size_t first = 0, last = n;
+	double direction[2], sign;
+
+	if (!find_direction(point, n, direction))
+		return fail("--abscissa", "all points of the section are at one place");
+	while (first < n && !known(point[first]))
+		first++;
+	while (last > first && !known(point[last - 1]))
+		last--;
+	for (size_t i = 0; i < n; i++)
+		distance[i] = NAN;
+	if (first == last)
+		return 0;
+	sign = direction[0] * (point[last - 1][0] - point[first][0]) +
+	    direction[1] * (point[last - 1][1] - point[first][1]) < 0 ? -1 : 1;
+	for (size_t i = first; i < last; i++)
+		if (known(point[i]))
+			distance[i] = sign * (direction[0] * (point[i][0] - point[first][0]) +
+			    direction[1] * (point[i][1] - point[first][1]));
+	return 0;
+}
+
+/* The same by the channels x and y. -1 after fail(). */
+static int
+measure_points(const struct run *run, const struct frame *frame, const struct section *s,
+    double *distance)
+{
+	size_t channel[2];
+	double *point;
+	int status;
+
+	if (run_channel(run, &frame->head, "x", &channel[0]) < 0 ||
+	    run_channel(run, &frame->head, "y", &channel[1]) < 0)
+		return -1;
+	point = calloc(s->n, 2 * sizeof(*point));
+	if (!point)
+		return fail_memory();
+	for (size_t i = 0; i < s->n; i++) {
+		double x, y;
+
+		place(s, i, &x, &y);
+		for (int k = 0; k < 2; k++)
+			point[2 * i + (size_t)k] = sample(frame, channel[k], x, y);
+	}
+	status = distance_along((const double (*)[2])point, s->n, distance);
+	free(point);
+	return status;
+}
+
+/* A curve without a label, which depends on the number of curves. */
+static struct plot_curve *
+new_curve(struct priv *priv, size_t n)
+{
+	struct plot_curve *more = reallocarray(priv->curve, priv->curves + 1, sizeof(*more));
+	struct plot_curve *curve;
+
+	if (!more) {
+		fail_memory();
+		return NULL;
+	}
+	priv->curve = more;
+	curve = &more[priv->curves++];
+	*curve = (struct plot_curve){ NULL, calloc(n, sizeof(double)), calloc(n, sizeof(double)),
+		n };
+	if (curve->x && curve->y)
+		return curve;
+	fail_memory();
+	return NULL;
+}
+
+/* Warns of values that are not drawn because their place along the section is not known. */
+static void
+warn_of_lost_points(const struct plot_curve *curve, const char *channel)
+{
+	size_t lost = 0, n = 0;
+
+	for (size_t i = 0; i < curve->n; i++) {
+		n += isfinite(curve->y[i]) != 0;
+		lost += isfinite(curve->y[i]) && !isfinite(curve->x[i]);
+	}
+	if (lost)
+		warn("--abscissa", "%zu of %zu values of %s have no x and y, and are not drawn",
+		    lost, n, channel);
+}
+
+/* Warns, once, where a channel has no value on the line, so that it has no curve. */
+static void
+warn_of_empty_line(struct priv *priv, const struct plot_curve *curve, const struct section *s,
+    const char *channel)
+{
+	char where[40];
+
+	for (size_t i = 0; i < curve->n; i++)
+		if (isfinite(curve->y[i]))
+			return;
+	snprintf(where, sizeof(where), "frame %zu", priv->frames);
+	if (!priv->warned)
+		warn(where, "%s has no value on the line from %g,%g to %g,%g: --row, --column or "
+		    "--from and --to choose another", channel, s->x0, s->y0, s->x1, s->y1);
+	priv->warned = true;
+}
+
+/* Warns where --range shows nothing of the curves from number `first` on. */
+static void
+warn_of_range(const struct priv *priv, size_t first, const double range[2])
+{
+	double low = INFINITY, high = -INFINITY;
+
+	for (size_t k = first; k < priv->curves; k++)
+		for (size_t i = 0; i < priv->curve[k].n; i++) {
+			double y = priv->curve[k].y[i];
+
+			if (y >= range[0] && y <= range[1])
+				return;
+			low = isfinite(y) ? fmin(low, y) : low;
+			high = isfinite(y) ? fmax(high, y) : high;
+		}
+	if (low <= high)
+		warn("--range", "no value lies within %g to %g: they go from %.4g to %.4g",
+		    range[0], range[1], low, high);
+}
+
+/* Samples one channel along the section, minus the first frame's curve where that is asked for. */
+static int
+add_curve(struct run *run, const struct frame *frame, const struct section *s, const char *name)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+	size_t c;
+	struct plot_curve *curve;
+
+	if (run_channel(run, &frame->head, name, &c) < 0)
+		return -1;
+	curve = new_curve(priv, s->n);
+	if (!curve)
+		return -1;
+	if (p->abscissa == ABSCISSA_POINTS && measure_points(run, frame, s, curve->x) < 0)
+		return -1;
+	if (p->abscissa != ABSCISSA_POINTS)
+		measure_pixels(p, &frame->head, s, curve->x);
+	for (size_t i = 0; i < s->n; i++) {
+		double x, y;
+
+		place(s, i, &x, &y);
+		curve->y[i] = sample(frame, c, x, y);
+		if (p->difference && priv->curves > priv->channels)
+			curve->y[i] -= priv->curve[(priv->curves - 1) % priv->channels].y[i];
+	}
+	warn_of_lost_points(curve, name);
+	warn_of_empty_line(priv, curve, s, name);
+	return 0;
+}
+
+/* Adds the curves of one frame. */
+static int
+add_section(struct run *run, const struct frame *frame)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+	const struct frame_head *head = &frame->head;
+	struct section s;
+
+	if (priv->frames == 0 && choose_channels(run, head) < 0)
+		return -1;
+	if (choose_section(p, head, &s) < 0)
+		return -1;
+	if (p->difference && priv->frames && s.n != priv->curve[0].n)
+		return fail(NULL,
+		    "a difference needs sections of the same length, not %zu and %zu samples",
+		    priv->curve[0].n, s.n);
+	for (size_t i = 0; i < priv->channels; i++)
+		if (add_curve(run, frame, &s, priv->name[i]) < 0)
+			return -1;
+	if (priv->frames++ > 0)
+		return 0;
+	name_level_axis(priv, p, head);
+	return name_upright_axis(priv, p, head);
+}
+
+/* The number of labels in "A,B,...". */
+static size_t
+label_count(const char *labels)
+{
+	size_t n = labels != NULL;
+
+	for (const char *p = labels; p && *p; p++)
+		n += *p == ',';
+	return n;
+}
+
+/* struct body's `end`. */
+static int
+draw_sections(struct run *run)
+{
+	const struct parameters *p = run->parameters;
+	const struct priv *priv = run->priv;
+	size_t first = p->difference ? priv->channels : 0, names = label_count(p->labels);
+	struct plot plot = { .title = p->title, .x_label = priv->x_label, .y_label = priv->y_label,
+		.y_low = NAN, .y_high = NAN, .w = p->size.w, .h = p->size.h };
+	struct drawing drawing = { draw_plot, &plot, p->size.w, p->size.h };
+
+	if (names > priv->curves)
+		return fail("--labels", "%zu names for %zu %s", names, priv->curves,
+		    priv->channels > 1 ? "curves" : "frames");
+	if (priv->frames < 1 + (size_t)p->difference)
+		return fail(
+		    NULL, p->difference ? "a difference needs two frames" : "no frame to plot");
+	for (size_t i = 0; i < priv->curves; i++) {
+		priv->curve[i].label = curve_label(run, priv, p->labels, i);
+		if (!priv->curve[i].label)
+			return fail_memory();
+	}
+	plot.curve = priv->curve + first;
+	plot.curves = priv->curves - first;
+	if (p->range.n) {
+		plot.y_low = p->range.v[0];
+		plot.y_high = p->range.v[1];
+		warn_of_range(priv, first, p->range.v);
+	}
+	return drawing_save(&drawing, run->output);
+}
+
 static int
 take_frame(struct run *run, struct frame *in)
 {
-	int status = section_add(run, in);
+	int status = add_section(run, in);
 
 	frame_free(in);
 	return status;
 }
 
 static const struct body maps = { .frame = map_take, .end = map_end };
-static const struct body sections = { .frame = take_frame, .end = section_draw };
+static const struct body sections = { .frame = take_frame, .end = draw_sections };
 
-/* What goes with --map, and what without it. */
+/* ---- options at the start ---- */
+
+/* Checks options that need --map, or that it refuses. */
 static int
 check_map(const struct parameters *p)
 {
@@ -76,9 +773,9 @@ check_map(const struct parameters *p)
 		return fail_usage("--map", "--labels and --abscissa are for curves");
 	if (p->channel && strchr(p->channel, ','))
 		return fail_usage("--map", "draws one channel, not %s", p->channel);
-	if (p->size.w < MAP_PLOT_LEAST_W || p->size.h < MAP_PLOT_LEAST_H)
-		return fail_usage("--size", "must be %dx%d at least for a map", MAP_PLOT_LEAST_W,
-		    MAP_PLOT_LEAST_H);
+	if (p->size.w < MIN_MAP_W || p->size.h < MIN_MAP_H)
+		return fail_usage("--size", "must be %dx%d at least for a map", MIN_MAP_W,
+		    MIN_MAP_H);
 	if (p->range.n && p->colormap >= 0)
 		colormap_check_white((enum colormap)p->colormap, "--range", p->range.v[0],
 		    p->range.v[1]);
@@ -112,11 +809,18 @@ end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	section_free(priv);
+	for (size_t i = 0; i < priv->curves; i++) {
+		free(priv->curve[i].label);
+		free(priv->curve[i].x);
+		free(priv->curve[i].y);
+	}
+	free(priv->curve);
+	free(priv->name);
+	free(priv->y_label);
 	frame_free(priv->first);
 }
 
-STAGE(frameplot) = {
+const struct stage stage_frameplot = {
 	.name = "frameplot",
 	.summary = "cross-sections of frames as a plot with axes",
 	.operands = "[FILE ...]",
