@@ -1,4 +1,4 @@
-/* phasematch's search for several values at once, beside that for one: the same brackets. */
+/* phasematch's search for several values together finds the same brackets as that for one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/px.h"
-#include <cmocka.h>
+#include "../../tools/phasematch/phasematch.h"
 
-#include "../../tools/phasematch/row_index.h"
+#include <cmocka.h>
 
 #define SIZE_MOST 700
 
@@ -42,19 +42,19 @@ fill(float *row, size_t w, uint seed, float step, float noise, bool coarse)
 static void
 compare(const float *row, size_t w, const float *value, size_t n)
 {
-	void *memory = aligned_alloc(64, row_index_bytes(w));
+	void *memory = aligned_alloc(64, phasematch_rows()->row_index_bytes(w));
 	struct row_index index;
 	struct row_cursor one = { 0 }, several = { 0 };
 	struct row_brackets brackets;
 	size_t held = 0;
 
 	assert_non_null(memory);
-	row_index_place(&index, memory, w);
-	row_index_build(&index, row, w, 3);
+	phasematch_rows()->row_index_place(&index, memory, w);
+	phasematch_rows()->row_index_build(&index, row, w, 3);
 	for (size_t x = 0; x < n; x += ROW_BRACKETS) {
 		size_t part = n - x < ROW_BRACKETS ? n - x : ROW_BRACKETS;
 
-		row_index_find_all(&index, &several, value + x, part, &brackets);
+		phasematch_rows()->row_index_find_all(&index, &several, value + x, part, &brackets);
 		for (size_t i = 0; i < part; i++) {
 			bool is = !px_isnan(value[x + i]) &&
 			    row_index_find(&index, &one, value[x + i]);

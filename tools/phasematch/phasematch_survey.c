@@ -1,27 +1,188 @@
 /*
- * Before the rows of a frame: which way its phase runs, how large a step from pixel to pixel
- * usually is, and whether there is anything to match at all.
+ * What phasematch learns from a whole frame before it matches rows: which way the phase runs, how
+ * large a step from pixel to pixel usually is, and whether there is anything to match at all. Of
+ * the first frame it also checks whether a phase is still wrapped, whether the matched points look
+ * alike, and whether they are in front of the cameras.
  */
 #include "phasematch.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
+#include "base/px.h"
 #include "base/same_values.h"
-#include "depth_check.h"
 #include "image/statistics.h"
-#include "phasematch.px.h"
-#include "row_check.h"
-#include "wrap_check.h"
 
-#define STEPS_ENOUGH 4000	/* of which a median is taken */
-#define STEPS_APART 7		/* columns from one to the next, so that many rows have some */
-/* A bracket spans no more than so much of the shortest period, or so many usual steps. */
+/* ---- is a phase that should be absolute a wrapped one? ---- */
+
+#define WRAP_ROWS 97		/* that are sampled */
+#define JUMPS_LEAST 2		/* a phase of one fringe may begin anywhere and jump once */
+
+static int
+check_channel(const char *path, const struct frame *in, size_t c, size_t w)
+{
+	size_t step = in->head.h / WRAP_ROWS + 1, rows = 0, wrapped = 0, sum = 0;
+	const char *name = in->head.channel[c], *own = strchr(name, '.');
+	long jumps;
+
+	for (size_t y = 0; y < in->head.h; y += step) {
+		if (!phasematch_rows()->row_jumps(frame_row(in, c, y), w, &jumps))
+			continue;
+		rows++;
+		wrapped += labs(jumps) >= JUMPS_LEAST;
+		sum += labs(jumps) >= JUMPS_LEAST ? (size_t)labs(jumps) : 0;
+	}
+	if (2 * wrapped <= rows)
+		return 0;
+	return fail(path, "%s stays within one turn and jumps by one %.0f times along a row: it is "
+	    "a wrapped phase (unwrap2f makes it absolute)", own ? own + 1 : name,
+	    (double)sum / (double)wrapped);
+}
+
+/* Fails if a phase of either side stays within one turn in most rows and falls, or rises, by a turn
+ * at least twice along each of them. path: that of --right. */
+static int
+wrap_check(const char *path, const struct frame *in, const struct matching *matching)
+{
+	for (size_t k = 0; k < matching->maps; k++) {
+		const struct value_map *left = &matching->left[k], *right = &matching->right[k];
+
+		for (size_t i = 0; i < left->phases; i++)
+			if (check_channel(NULL, in, left->channel[i], matching->w) < 0)
+				return -1;
+		for (size_t i = 0; i < right->phases; i++)
+			if (check_channel(path, in, right->channel[i], matching->right_w) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/*
+ * ---- do matched points look alike? ----
+ *
+ * Phases of vertical fringes match in any row, so a pair that is not rectified, or rectified as the
+ * wrong side or by the wrong calibration, gives as many points as a correct one. The textures show
+ * the error: blocks of the left one are compared with the pixels they match, shifted up and down. A
+ * shift to either side shows that the two phases are not counted from the same place.
+ */
+
+#define TEXTURE_PIXELS 400000	/* that are compared, about */
+#define MIN_TEXTURE_BLOCKS 12	/* that decide; real pairs have 100 and more */
+
+/* Compares strips of blocks that are spread evenly over the rows. */
+static void
+add_strips(struct texture_comparison *check, const struct matching *matching,
+    struct match_memory *memory)
+{
+	size_t room = check->in->head.h - 2 * REACH - BLOCK;
+	size_t strips = TEXTURE_PIXELS / (BLOCK * matching->w) + 1;
+
+	if (strips > room / BLOCK + 1)
+		strips = room / BLOCK + 1;
+	for (size_t i = 0; i < strips; i++)
+		phasematch_rows()->add_strip(check, matching, memory,
+		    REACH + room * (2 * i + 1) / (2 * strips));
+}
+
+static bool
+is_elsewhere(const struct verdict *verdict)
+{
+	return verdict->decided >= MIN_TEXTURE_BLOCKS && 2 * verdict->level < verdict->decided;
+}
+
+/* Where rows are wrong, fewer blocks look alike at any shift along the rows, and vice versa: if
+ * both directions seem wrong, the one with more decided blocks is. */
+static void
+warn_elsewhere(const char *path, const struct texture_comparison *check)
+{
+	const struct verdict *rows = &check->rows, *columns = &check->columns;
+
+	if (is_elsewhere(columns) && columns->decided > rows->decided)
+		warn(path, "the textures of points that match look alike in other columns (at %zu "
+		    "of %zu places): are the phases of one measurement, and decoded alike "
+		    "(--phase-origin, --period, marker)?", columns->decided - columns->level,
+		    columns->decided);
+	else if (is_elsewhere(rows))
+		warn(path, "the textures of points that match look alike in other rows (at %zu of "
+		    "%zu places): are both frames rectified, each as its own --side, by this rig's "
+		    "calibration?", rows->decided - rows->level, rows->decided);
+}
+
+/* Warns if they do not; path: of --right. Does not judge frames without textures, or with flat
+ * ones. 0, or -1 after fail(). */
+static int
+row_check(const char *path, const struct frame *in, const struct matching *matching,
+    struct match_memory *memory)
+{
+	struct texture_comparison check = { in, head_channel(&in->head, "texture"),
+		head_channel(&in->head, "right.texture"), matching->right_w, matching->w / BLOCK };
+
+	if (check.left == NO_CHANNEL || check.right == NO_CHANNEL || check.blocks == 0 ||
+	    in->head.h < BLOCK + 2 * REACH || matching->right_w < 2)
+		return 0;
+	check.block = calloc(check.blocks, sizeof(*check.block));
+	check.aside = calloc(check.blocks, sizeof(*check.aside));
+	check.disparity = calloc(matching->w, sizeof(*check.disparity));
+	if (check.block && check.aside && check.disparity)
+		add_strips(&check, matching, memory);
+	else
+		fail_memory();
+	free(check.block);
+	free(check.aside);
+	free(check.disparity);
+	if (fail_message())
+		return -1;
+	warn_elsewhere(path, &check);
+	return 0;
+}
+
+/* ---- are matched points in front of the cameras? ---- */
+
+#define DEPTH_ROWS 61		/* that are sampled */
+#define MIN_DEPTH_POINTS 200
+#define BEHIND 0.1		/* part of the points; correct pairs have 0 */
+
+/* Warns if many are behind; path: of --right. -1 after fail(). */
+static int
+depth_check(const char *path, const struct phasematch *priv, const struct frame *in,
+    struct match_memory *memory)
+{
+	size_t step = in->head.h / DEPTH_ROWS + 1, w = priv->matching.w;
+	float *disparity = priv->rig.known ? calloc(w, sizeof(*disparity)) : NULL;
+	struct depth_count count = { 0 };
+	struct match_counts counts = { 0 };
+
+	if (!priv->rig.known)
+		return 0;
+	if (!disparity)
+		return fail_memory();
+	for (size_t y = step / 2; y < in->head.h; y += step) {
+		phasematch_rows()->match_row(&priv->matching, memory, in, y, disparity, NULL,
+		    &counts);
+		phasematch_rows()->count_row(&priv->rig, disparity, w, &count);
+	}
+	free(disparity);
+	if (count.points >= MIN_DEPTH_POINTS &&
+	    (double)count.behind > BEHIND * (double)count.points)
+		warn(path, "%.0f %% of the points lie behind the cameras: are left and right "
+		    "exchanged, is the sign of T right, are the phases of both of one measurement, "
+		    "and do crops say where they lie?", 100.0 * (double)count.behind /
+		    (double)count.points);
+	return 0;
+}
+
+/* ---- the survey ---- */
+
+#define STEPS_ENOUGH 4000	/* for a median */
+#define STEPS_APART 7		/* columns from one to the next, to sample many rows */
+/* Without --max-step a bracket spans at most the larger of these: radians of the shortest period,
+ * or so many median steps. */
 #define STEP_RAD 1.0
 #define USUAL_STEPS 3
 
-/* Rows in an order that soon has some from everywhere: row i of h. */
+/* Row i of h in an order that soon covers all parts of the image. */
 static size_t
 spread_row(size_t i, size_t h)
 {
@@ -34,21 +195,8 @@ spread_row(size_t i, size_t h)
 		a = b;
 		b = rest;
 	}
-	/* a is their common divisor: each part of the rows in its turn */
+	/* a is their greatest common divisor: the order is a cycles, one after another */
 	return (i % (h / a) * stride + i / (h / a)) % h;
-}
-
-struct steps {
-	double *step;
-	size_t n, most;
-};
-
-static void
-add_steps(struct steps *steps, const float *values, size_t w, size_t first, size_t apart)
-{
-	for (size_t x = first; x + 1 < w && steps->n < steps->most; x += apart)
-		if (!px_isnan(values[x]) && !px_isnan(values[x + 1]))
-			steps->step[steps->n++] = (double)values[x + 1] - (double)values[x];
 }
 
 static void
@@ -61,8 +209,8 @@ sample_steps(const struct value_map *map, const struct frame *in, size_t w, size
 	for (size_t i = 0; i < in->head.h && steps->n < steps->most; i++) {
 		size_t y = spread_row(i, in->head.h);
 
-		value_map_row(map, in, y, w, 1, values, NULL, &inconsistent);
-		add_steps(steps, values, w, y % apart, apart);
+		phasematch_rows()->value_map_row(map, in, y, w, 1, values, NULL, &inconsistent);
+		phasematch_rows()->add_steps(steps, values, w, y % apart, apart);
 	}
 }
 
@@ -120,27 +268,7 @@ find_steps(struct phasematch *priv, const char *path, const struct frame *in,
 	return 0;
 }
 
-/* Does the row of --right reach from below the value to above it? */
-struct reach {
-	size_t pixels, outside;
-};
-
-static void
-add_reach(const struct matching *matching, const struct match_memory *m, struct reach *reach)
-{
-	float low = INFINITY, high = -INFINITY;
-
-	for (size_t x = 0; x < matching->right_w; x++) {
-		low = m->right[x] < low ? m->right[x] : low;
-		high = m->right[x] > high ? m->right[x] : high;
-	}
-	for (size_t x = 0; x < matching->w; x++) {
-		reach->pixels += !px_isnan(m->left[x]);
-		reach->outside += m->left[x] < low || m->left[x] > high;
-	}
-}
-
-/* Is it one file given twice? */
+/* Warns if --right has the same phase as the input everywhere: the same file given twice. */
 static void
 warn_same(struct phasematch *priv, const char *path, const struct frame *in,
     struct match_memory *m)
@@ -154,10 +282,10 @@ warn_same(struct phasematch *priv, const char *path, const struct frame *in,
 	for (size_t i = 0; i < in->head.h && !same.differ; i++) {
 		size_t y = spread_row(i, in->head.h);
 
-		value_map_row(&matching->left[0], in, y, matching->w, 1, m->left, NULL,
-		    &inconsistent);
-		value_map_row(&matching->right[0], in, y, matching->w, 1, m->right, NULL,
-		    &inconsistent);
+		phasematch_rows()->value_map_row(&matching->left[0], in, y, matching->w, 1,
+		    m->left, NULL, &inconsistent);
+		phasematch_rows()->value_map_row(&matching->right[0], in, y, matching->w, 1,
+		    m->right, NULL, &inconsistent);
 		same_values_add(&same, m->left, m->right, matching->w);
 	}
 	if (same.differ)
@@ -168,26 +296,7 @@ warn_same(struct phasematch *priv, const char *path, const struct frame *in,
 		    "camera's?");
 }
 
-/* Has a row a match? A row of the last map is in memory then. */
-static bool
-has_match(const struct matching *matching, struct match_memory *m, const struct frame *in, size_t y)
-{
-	bool found = false;
-
-	for (size_t k = 0; k < matching->maps && !found; k++) {
-		struct row_cursor cursor = { 0 };
-		size_t inconsistent;
-
-		value_map_row(&matching->left[k], in, y, matching->w, matching->sign, m->left,
-		    NULL, &inconsistent);
-		match_right_row(matching, k, m, in, y);
-		for (size_t x = 0; x < matching->w && !found; x++)
-			found = !px_isnan(m->left[x]) &&
-			    row_index_find(&m->right_index, &cursor, m->left[x]);
-	}
-	return found;
-}
-
+/* Fails if no pixel of the frame has a match. */
 static int
 find_match(const struct matching *matching, const char *path, const struct frame *in,
     struct match_memory *m)
@@ -196,9 +305,9 @@ find_match(const struct matching *matching, const char *path, const struct frame
 	double share;
 
 	for (size_t i = 0; i < in->head.h; i++) {
-		if (has_match(matching, m, in, spread_row(i, in->head.h)))
+		if (phasematch_rows()->has_match(matching, m, in, spread_row(i, in->head.h)))
 			return 0;
-		add_reach(matching, m, &reach);
+		phasematch_rows()->add_reach(matching, m, &reach);
 	}
 	share = 100.0 * (double)reach.outside / (double)(reach.pixels ? reach.pixels : 1);
 	return fail(path, "no pixel matches: the phase of %.1f %% of the input's pixels is not in "
@@ -211,14 +320,14 @@ phasematch_survey(struct run *run, const struct frame *in)
 {
 	struct phasematch *priv = run->priv;
 	struct steps steps = { calloc(STEPS_ENOUGH, sizeof(*steps.step)), 0, STEPS_ENOUGH };
-	void *place = aligned_alloc(64, match_memory_bytes(&priv->matching));
+	void *place = aligned_alloc(64, phasematch_rows()->match_memory_bytes(&priv->matching));
 	struct match_memory memory;
 	int status = -1;
 
 	if (!steps.step || !place) {
 		fail_memory();
 	} else {
-		match_memory_place(&memory, &priv->matching, place);
+		phasematch_rows()->match_memory_place(&memory, &priv->matching, place);
 		status = priv->checked_rows ? 0 : wrap_check(priv->right, in, &priv->matching);
 		if (status == 0)
 			status = find_steps(priv, priv->right, in, &memory, &steps);
