@@ -1,17 +1,491 @@
-/* Frames of a stereo pair's camera to what a rectified one would have seen. */
+/*
+ * Resamples the frames of a stereo pair's camera to what a rectified camera would have seen
+ * (methods §10): the map from rectified to captured pixels, the checks of the calibration, how each
+ * channel is interpolated, whole frames on the processor and the device, options and plan.
+ * rectify_rows.c has the loops of the processor.
+ */
 #include "rectify.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "fringe/channel_kinds.h"
+#include "optics/device_check.h"
+#include "optics/lens.h"
 #include "optics/sensor_crop.h"
-#include "pair_check.h"
+#include "optics/stereo.h"
+#include "run/passes.h"
 #include "run/stage.h"
+#include "rectify.block.h"
+#include "rectify.px.h"
 
-#define SIDE_MOST 32767			/* 16.16 fixed point */
-#define SHARED_PX 0.5			/* the standard deviation of what samples are weighed by */
-#define LOST_MOST 0.2			/* of the input, without a word */
+struct rectify {
+	struct stereo stereo;
+	struct source_map map;
+	struct rectify_channel *channel;	/* of the frame */
+	size_t channels;
+	struct frame_head out;
+	bool cubic;
+	bool checked;			/* the calibration and the first frame */
+	bool warned;			/* of these, or of what falls outside */
+};
+
+/* ---- the map: where in the input each pixel of a rectified frame comes from ---- */
+
+#define RADIUS_MOST 20.0	/* tan of 87 degrees */
+#define GRID 24			/* cells a side of the grid that source_map_lost() samples */
+
+/* The square of the radius up to which the lens model does not fold back. */
+static double
+lens_reach(const double d[14])
+{
+	double r = 0;
+
+	while (r < RADIUS_MOST && lens_growth(d, r) > 0)
+		r += 1e-3;
+	return r * r;
+}
+
+static bool
+same_geometry(const struct source_geometry *a, const struct source_geometry *b)
+{
+	return a->stereo == b->stereo && a->side == b->side && a->w == b->w && a->h == b->h &&
+	    a->in_w == b->in_w && a->in_h == b->in_h && a->bin == b->bin &&
+	    a->cubic == b->cubic && !memcmp(a->origin_px, b->origin_px, sizeof(a->origin_px));
+}
+
+static void
+source_map_free(struct source_map *map)
+{
+	free(map->column);
+	*map = (struct source_map){ 0 };
+}
+
+/* Sets the map; costs nothing if the geometry is the same as before. -1 after fail(). */
+static int
+source_map_plan(struct run *run, struct source_map *map, const struct source_geometry *geometry)
+{
+	struct map_job job = { map, 0 };
+	size_t stride = (geometry->w + 15) / 16 * 16, n;
+
+	if (map->column && same_geometry(&map->geometry, geometry))
+		return 0;
+	source_map_free(map);
+	if (size_multiply(stride, geometry->h, &n) < 0 ||
+	    size_multiply(n, 2 * sizeof(uint), &n) < 0)
+		return -1;
+	map->column = aligned_alloc(64, n);
+	if (!map->column)
+		return fail_memory();
+	map->row = map->column + stride * geometry->h;
+	map->stride = stride;
+	map->geometry = *geometry;
+	job.most_r2 = lens_reach(geometry->stereo->camera[geometry->side].distortion);
+	run_for(run, geometry->h, rectify_rows()->map_source_row, &job);
+	return 0;
+}
+
+/* The share of the input, sampled on a grid, that is outside the result; `size` is that of a result
+ * that would hold all of the input to the right of and below its first pixel. */
+static double
+source_map_lost(const struct source_geometry *geometry, size_t size[2])
+{
+	const struct pinhole *camera = &geometry->stereo->camera[geometry->side];
+	double most[2] = { 0, 0 }, w = (double)geometry->w, h = (double)geometry->h;
+	size_t outside = 0;
+
+	for (size_t i = 0; i < (GRID + 1) * (GRID + 1); i++) {
+		const double at[2] = { (double)(i % (GRID + 1)) / GRID * (double)geometry->in_w,
+			(double)(i / (GRID + 1)) / GRID * (double)geometry->in_h };
+		double uv[2] = { geometry->origin_px[0] + at[0] * geometry->bin - 0.5,
+			geometry->origin_px[1] + at[1] * geometry->bin - 0.5 };
+		double xy[2], place[2];
+
+		if (!pinhole_undistort(camera, uv, xy) || !stereo_project(geometry->stereo,
+		    geometry->side, (double[3]){ xy[0], xy[1], 1 }, place)) {
+			outside++;
+			continue;
+		}
+		for (size_t k = 0; k < 2; k++) {
+			place[k] = (place[k] + 0.5) / geometry->bin - 0.5;
+			most[k] = fmax(most[k], place[k]);
+		}
+		outside += !(place[0] >= -1 && place[1] >= -1 && place[0] <= w && place[1] <= h);
+	}
+	for (size_t k = 0; k < 2; k++)
+		size[k] = (size_t)ceil(fmin(most[k] + 0.5, 65535));
+	return (double)outside / ((GRID + 1) * (GRID + 1));
+}
+
+/*
+ * ---- checks of the calibration ----
+ *
+ * Are these two cameras that look at one scene, and is the frame one of theirs? Each check returns
+ * false after a warning of one line.
+ */
+
+#define TOED_IN_DEG 3.0		/* below this the point where the axes meet is not the scene */
+#define APART_DEG 6.0		/* cameras that are meant to be parallel diverge by less */
+#define WHOLE 0.02		/* tolerance of a factor between two sizes that is whole */
+
+static double
+dot(const double a[3], const double b[3])
+{
+	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* The direction of the middle of a picture, in the left camera's frame. */
+static void
+find_view(const struct pinhole *camera, double view[3])
+{
+	double v = camera->h > 0 ? ((camera->h - 1) / 2 - camera->K[5]) / camera->K[4] : 0;
+	double u = camera->w > 0 ?
+	    ((camera->w - 1) / 2 - camera->K[2] - camera->K[1] * v) / camera->K[0] : 0;
+	double length = sqrt(u * u + v * v + 1);
+
+	for (size_t i = 0; i < 3; i++)
+		view[i] = (camera->R[i] * u + camera->R[3 + i] * v + camera->R[6 + i]) / length;
+}
+
+/* The angle between the viewing directions in degrees. along_mm: how far from each camera the two
+ * lines of sight are nearest to each other; negative behind the camera. */
+static double
+find_meeting(const struct stereo *stereo, double along_mm[2])
+{
+	double view[2][3], centre[3], cosine, rest;
+
+	find_view(&stereo->camera[0], view[0]);
+	find_view(&stereo->camera[1], view[1]);
+	pinhole_center(&stereo->camera[1], centre);
+	cosine = dot(view[0], view[1]);
+	rest = 1 - cosine * cosine;
+	along_mm[0] = (dot(centre, view[0]) - cosine * dot(centre, view[1])) / rest;
+	along_mm[1] = (cosine * dot(centre, view[0]) - dot(centre, view[1])) / rest;
+	return 180 / M_PI * acos(fmin(cosine, 1));
+}
+
+static bool
+check_baseline(const char *path, double baseline_mm)
+{
+	double apart_mm = fabs(baseline_mm);
+
+	if (apart_mm < BASELINE_LEAST_MM)
+		warn(path, "the cameras are %.3g mm apart: is T in metres? Then say length_unit: m "
+		    "there", apart_mm);
+	else if (apart_mm > BASELINE_MOST_MM)
+		warn(path, "the cameras are %.3g m apart: is T in micrometres? Then say "
+		    "length_unit: um there", apart_mm / 1000);
+	else
+		return true;
+	return false;
+}
+
+/* Do the cameras look at a common point, at a distance that fits the unit of T? */
+static bool
+check_views(const char *path, const struct stereo *stereo)
+{
+	double along[2], degrees = find_meeting(stereo, along), apart = fabs(stereo->baseline_mm);
+
+	if (degrees > APART_DEG && along[0] < 0 && along[1] < 0)
+		warn(path, "the cameras look apart, by %.0f degrees: is T's sign right, and do R "
+		    "and T take points of the first camera to the second?", degrees);
+	else if (!stereo->unit_stated && apart < SMALL_RIG_MM && degrees > TOED_IN_DEG &&
+	    along[0] > 0 && along[0] < SMALL_RANGE_MM)
+		warn(path, "the cameras are %.3g apart and look at a point %.3g away, taken for mm "
+		    "as nothing says the unit of T: is it cm, or squares of a board? length_unit "
+		    "says what it is, mm too", apart, along[0]);
+	else
+		return true;
+	return false;
+}
+
+/* Checks the calibration alone; path: its file. */
+static bool
+pair_check(const char *path, const struct stereo *stereo)
+{
+	const struct pinhole *left = &stereo->camera[0], *right = &stereo->camera[1];
+
+	if (stereo->contradiction[0]) {
+		warn(path, "%s", stereo->contradiction);
+		return false;
+	}
+	if (stereo->named_otherwise) {
+		warn(path, "calls its first camera right and its second left: --side left is the "
+		    "first one, whatever its name");
+		return false;
+	}
+	return check_baseline(path, stereo->baseline_mm) &&
+	    device_check_tangential(path, left, "left camera") &&
+	    device_check_tangential(path, right, "right camera") &&
+	    device_check_skew(path, left, "left camera") &&
+	    device_check_skew(path, right, "right camera") &&
+	    device_check_resolution(path, left, DEVICE_CROPPED, "left camera", left->w, left->h) &&
+	    device_check_resolution(path, right, DEVICE_CROPPED, "right camera", right->w,
+	    right->h) && check_views(path, stereo);
+}
+
+/* Warns if the frame is smaller than the camera and its position on it is unknown. */
+static bool
+check_small(const struct source_geometry *geometry, bool placed)
+{
+	const struct pinhole *camera = &geometry->stereo->camera[geometry->side];
+	double w = (double)geometry->in_w * geometry->bin;
+	double h = (double)geometry->in_h * geometry->bin, factor = camera->w / w;
+	bool halved = round(factor) >= 2 && fabs(factor - round(factor)) < WHOLE &&
+	    fabs(factor - camera->h / h) < WHOLE;
+
+	if (!(w <= camera->w - geometry->bin || h <= camera->h - geometry->bin) ||
+	    (placed && !halved))
+		return true;
+	if (halved)
+		warn(NULL, "the frame is %.3g times smaller than the calibration's cameras of %g x "
+		    "%g px: if its pixels are larger say so (framecat --set bin=%g), if it is cut "
+		    "out --origin", factor, camera->w, camera->h, round(factor) * geometry->bin);
+	else
+		warn(NULL, "the frame, %zu x %zu px, is smaller than the calibration's cameras of "
+		    "%g x %g px: if it is cut out say where, by --origin", geometry->in_w,
+		    geometry->in_h, camera->w, camera->h);
+	return false;
+}
+
+/* Checks that the frame fits its camera. origin_given: by the command line. */
+static bool
+pair_check_frame(const char *path, const struct source_geometry *geometry, bool origin_given,
+    const struct frame_head *in)
+{
+	const struct pinhole *camera = &geometry->stereo->camera[geometry->side];
+	bool moved = geometry->origin_px[0] != 0 || geometry->origin_px[1] != 0;
+
+	if (origin_given || moved)
+		return true;
+	if (camera->w > 0)	/* cameras write origin_px 0 0 of whole frames, too */
+		return check_small(geometry, meta_get(&in->meta, "origin_px") != NULL);
+	return device_check_resolution(path, camera, DEVICE_CAMERA,
+	    geometry->side == STEREO_LEFT ? "left camera" : "right camera",
+	    (double)geometry->in_w * geometry->bin, (double)geometry->in_h * geometry->bin);
+}
+
+/* ---- how each channel of a frame is interpolated, by its name ---- */
+
+static const char *const absphase_names[] = { "absphase", NULL };
+static const char *const sigma_names[] = { "sigma", NULL };
+
+/* shared: neighbours share their errors, so a sigma between them is not smaller than theirs. */
+static enum rectify_kind
+kind_of(const char *name, bool shared)
+{
+	static const char *const wrapped[] = { "phase", NULL };
+	static const char *const nearest[] = { "index", "label", "mask", "marker", NULL };
+
+	if (channel_is_named(name, wrapped))
+		return RECTIFY_WRAPPED;
+	if (channel_is_named(name, sigma_names) && !shared)
+		return RECTIFY_SIGMA;
+	return channel_is_named(name, nearest) ? RECTIFY_NEAREST : RECTIFY_PLAIN;
+}
+
+/* The kind and limits of a channel. most: the level at which cameras saturate. */
+static struct rectify_channel
+channel_of(const struct frame_head *in, size_t c, double max_step, bool has_absolute, float most)
+{
+	static const char *const captured[] = { "image", "r", "g", "b", "gray", NULL };
+	const char *name = in->channel[c];
+	struct rectify_channel channel = { kind_of(name, meta_get(&in->meta, "sigma_window_px")),
+		INFINITY, INFINITY };
+
+	if (channel_is_named(name, absphase_names))
+		channel.max_step = isnan(max_step) ? (float)M_PI : (float)max_step;
+	else if (!has_absolute && !channel_is_named(name, sigma_names) && !isnan(max_step))
+		channel.max_step = (float)max_step;
+	if (channel.kind == RECTIFY_PLAIN &&
+	    (in->type != SAMPLE_FLOAT || channel_is_named(name, captured)))
+		channel.saturated = most;
+	return channel;
+}
+
+/* Sets channel[]. max_step: of the command line, NaN if not given. -1 after fail(). */
+static int
+rectify_plan_channels(struct rectify *rectify, const struct frame_head *in, double max_step)
+{
+	bool has_absolute = false;
+	double most;
+
+	if (meta_number(&in->meta, "max_value", in->type == SAMPLE_UCHAR ? 255 :
+	    in->type == SAMPLE_USHORT ? 65535 : INFINITY, &most) < 0)
+		return -1;
+	free(rectify->channel);
+	rectify->channels = in->c;
+	rectify->channel = calloc(in->c, sizeof(*rectify->channel));
+	if (!rectify->channel)
+		return fail_memory();
+	for (size_t c = 0; c < in->c; c++)
+		has_absolute |= channel_is_named(in->channel[c], absphase_names);
+	for (size_t c = 0; c < in->c; c++)
+		rectify->channel[c] = channel_of(in, c, max_step, has_absolute, (float)most);
+	return 0;
+}
+
+/* ---- whole frames ---- */
+
+/* n float planes of the input's size. */
+static int
+new_plane(const struct frame *in, size_t n, struct frame **out)
+{
+	struct frame_head head;
+	int status = -1;
+
+	if (head_init(&head, in->head.w, in->head.h, n, SAMPLE_FLOAT) == 0)
+		status = frame_new(&head, out);
+	head_free(&head);
+	return status;
+}
+
+/* Is one of the channels a wrapped phase? */
+static bool
+has_wrapped(const struct rectify *rectify)
+{
+	for (size_t c = 0; c < rectify->channels; c++)
+		if (rectify->channel[c].kind == RECTIFY_WRAPPED)
+			return true;
+	return false;
+}
+
+/* Rectifies each channel in turn. Channels other than float ones and wrapped phases need float
+ * copies first; wrapped phases must be floats. */
+static int
+rectify_floats(struct run *run, const struct rectify *rectify, const struct frame *in,
+    struct frame *out)
+{
+	struct frame *planes = NULL;
+	bool two = has_wrapped(rectify), one = in->head.type != SAMPLE_FLOAT;
+
+	if ((one || two) && new_plane(in, two ? 2 : 1, &planes) < 0)
+		return -1;
+	for (size_t c = 0; c < rectify->channels; c++) {
+		const struct rectify_channel *channel = &rectify->channel[c];
+		bool wrapped = channel->kind == RECTIFY_WRAPPED, own = wrapped || one;
+		struct channel_job job = { .map = &rectify->map, .cubic = rectify->cubic,
+			.in = in, .out = out, .c = c, .plane = planes };
+		struct gathering *gathering = &job.gathering;
+
+		gathering->channel = *channel;
+		if (own)
+			run_for(run, in->head.h, rectify_rows()->prepare_row, &job);
+		gathering->phase = frame_floats(in, c, 0);
+		gathering->from[0] = own ? frame_floats(planes, 0, 0) : gathering->phase;
+		gathering->from[1] = wrapped ? frame_floats(planes, 1, 0) : NULL;
+		gathering->planes = (struct sample_planes){
+			(int)((own ? planes : in)->plane[own ? 0 : c].stride / sizeof(float)),
+			(int)in->head.w, (int)in->head.h };
+		run_for(run, out->head.h, rectify_rows()->gather_row, &job);
+	}
+	frame_free(planes);
+	return 0;
+}
+
+/* Rectifies a frame; `out` is allocated. -1 after fail(). */
+static int
+rectify_frame(struct run *run, const struct rectify *rectify, const struct frame *in,
+    struct frame *out)
+{
+	struct frame *floats;
+	int status;
+
+	if (in->head.type == SAMPLE_FLOAT || !has_wrapped(rectify))
+		return rectify_floats(run, rectify, in, out);
+	if (frame_to_float(in, &floats) < 0)
+		return -1;
+	status = rectify_floats(run, rectify, floats, out);
+	frame_free(floats);
+	return status;
+}
+
+/* ---- the device: a pass for each channel, and the map as a table ---- */
+
+/* struct body's `passes`. */
+static int
+rectify_passes(struct run *run, struct passes *passes)
+{
+	const struct rectify *rectify = run->priv;
+	const struct source_map *map = &rectify->map;
+	const struct frame_head *in = passes_input(passes);
+
+	if (passes_constant(passes, map->column,
+	    2 * map->stride * map->geometry.h * sizeof(*map->column)) < 0)
+		return -1;
+	for (size_t c = 0; c < rectify->channels; c++) {
+		const struct rectify_channel *channel = &rectify->channel[c];
+		const struct rectify_block block = { (uint)c, (uint)in->type, channel->kind,
+			rectify->cubic, (uint)map->stride, (uint)map->geometry.h,
+			channel->max_step, channel->saturated };
+		const struct pass pass = { .shader = SHADER(rectify), .block = &block,
+			.bytes = sizeof(block), PASS_PIXELS };
+
+		passes_read(passes, c);
+		if (passes_add(passes, &pass) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A copy of the frame with more rows, up to h. No place of the map is in the added ones. */
+static int
+with_rows(const struct frame *in, size_t h, struct frame **out)
+{
+	struct frame_head head;
+	int status;
+
+	if (head_copy(&head, &in->head) < 0)
+		return -1;
+	head.h = h;
+	status = frame_new(&head, out);
+	head_free(&head);
+	for (size_t c = 0; status == 0 && c < in->head.c; c++)
+		for (size_t y = 0; y < h; y++) {
+			if (y < in->head.h)
+				frame_pass(in, c, *out, c, y);
+			else
+				memset(frame_row(*out, c, y), 0, (*out)->plane[c].stride);
+		}
+	return status;
+}
+
+/* rectify_frame() on the device, if one is wanted and can do it: *out is then a new frame, else
+ * NULL. -1 after fail(). */
+static int
+rectify_frame_on_device(struct run *run, const struct rectify *rectify, struct frame *in,
+    struct frame **out)
+{
+	size_t rows = rectify->out.h;
+	struct frame_head head;
+	struct frame *taller = NULL;
+	int status;
+
+	*out = NULL;
+	if (!run_wants_device(run))
+		return 0;
+	if (head_copy(&head, &rectify->out) < 0)
+		return -1;
+	/* passes keep the height: use the larger of both, and cut off the surplus */
+	head.h = rows > in->head.h ? rows : in->head.h;
+	run->halo = head.h;
+	status = head.h > in->head.h ? with_rows(in, head.h, &taller) : 0;
+	if (status == 0)
+		status = run_passes(run, taller ? taller : in, &head, out);
+	if (*out)
+		(*out)->head.h = rows;
+	frame_free(taller);
+	head_free(&head);
+	return status;
+}
+
+/* ---- options ---- */
+
+#define SIDE_MOST 32767		/* 16.16 fixed point */
+#define SHARED_PX 0.5		/* standard deviation of the interpolation's weights */
+#define LOST_MOST 0.2		/* part of the input that may be lost without a warning */
 
 struct parameters {
 	const char *calib;
@@ -41,8 +515,6 @@ static const struct opt options[] = {
 	  "of the frames on the camera's full frame", NULL },
 	{ 0 },
 };
-
-/* ---- frames ---- */
 
 static int
 whole_frame(struct run *run, struct frame *in)
@@ -87,7 +559,8 @@ init(struct run *run)
 
 /* ---- the plan ---- */
 
-/* Frames that reach beyond the calibrated camera are another camera's, or of another bin. */
+/* Fails for frames that reach beyond the calibrated camera: they are another camera's, or of
+ * another bin. */
 static int
 check_inside(const struct parameters *parameters, const struct source_geometry *geometry)
 {
@@ -176,7 +649,7 @@ static int
 describe(const struct rectify *rectify, const struct frame_head *in, struct frame_head *out)
 {
 	const struct source_geometry *geometry = &rectify->map.geometry;
-	/* what holds for the camera's own pixels only */
+	/* keys of the camera's own pixels */
 	static const char *const gone[] = { "origin_px", "bin", "ref_plane_rad", "c_mm_per_rad" };
 
 	for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++)
@@ -221,7 +694,7 @@ end(struct run *run)
 	head_free(&rectify->out);
 }
 
-STAGE(rectify) = {
+const struct stage stage_rectify = {
 	.name = "rectify",
 	.summary = "turn the pictures of two cameras until equal points lie on equal rows",
 	.operands = "[FILE ...]",
