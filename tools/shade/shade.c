@@ -1,15 +1,308 @@
-/* A Phong picture of a measured surface, from the camera or from a turned view. */
+/*
+ * A Phong picture of a measured surface, from the camera or from a turned view: what a picture
+ * takes from the whole frame, the check of --range, pictures with bars and axes, the pass of the
+ * device, options and plan. shade_turned.c has turned views, shade_rows.c the loops.
+ */
 #include "shade.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "annotated.h"
+#include "base/fail.h"
+#include "base/large_memory.h"
+#include "image/pixel_length.h"
 #include "image/quantity.h"
 #include "image/ticks.h"
-#include "one_colour.h"
-#include "pixels.h"
-#include "survey.h"
-#include "turned.h"
+#include "mesh/jump.h"
+#include "run/passes.h"
+#include "shade.block.h"
+
+BODY_ROWS(shade, pixels_rows)
+
+/* ---- what a picture takes from the whole frame: the range of values, and the jump ---- */
+
+void
+colours_find_range(struct priv *priv, const float *value, size_t n)
+{
+	float range[2];
+
+	colormap_range(priv->map, value, n, range);
+	priv->low = range[0];
+	priv->high = range[1];
+}
+
+/* Finds the range of the points' values. */
+static int
+find_values(struct run *run, const struct frame *in)
+{
+	struct priv *priv = run->priv;
+	struct values values = { .priv = priv, .in = in };
+	size_t w = in->head.w, h = in->head.h, pixels, n = 0;
+
+	if (size_multiply(w, h, &pixels) < 0)
+		return -1;
+	values.value = large_memory(pixels, sizeof(*values.value));
+	values.n = calloc(h, sizeof(*values.n));
+	if (!values.value || !values.n) {
+		free(values.value);
+		free(values.n);
+		return fail_memory();
+	}
+	run_for(run, h, shade_rows()->find_row, &values);
+	for (size_t y = 0; y < h; n += values.n[y++])
+		if (n < y * w)
+			memmove(values.value + n, values.value + y * w,
+			    values.n[y] * sizeof(*values.value));
+	colours_find_range(priv, values.value, n);
+	free(values.value);
+	free(values.n);
+	return 0;
+}
+
+/* The largest step in z within the surface, from its slopes and noise. */
+static int
+find_jump(struct run *run, const struct mesh *channels, const struct frame *in, double *jump)
+{
+	struct mesh mesh = *channels;
+	struct jump_steps steps;
+	int status;
+
+	if (frame_to_float(in, &mesh.floats) < 0)
+		return -1;
+	status = jump_begin(&steps, &mesh);
+	if (status == 0) {
+		run_for(run, JUMP_PIECES, jump_piece, &steps);
+		*jump = jump_end(&steps);
+	}
+	frame_free(mesh.floats);
+	return status;
+}
+
+/* struct body's `survey`. */
+static int
+survey_frame(struct run *run, const struct frame *in)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	double jump = parameters->jump;
+
+	if (priv->value != NO_CHANNEL && parameters->range.n == 0 && find_values(run, in) < 0)
+		return -1;
+	if (jump > 0 && jump_check(in, jump, &priv->jump_checked) < 0)
+		return -1;
+	if (!mesh_has_normals(&priv->mesh) && !(jump > 0) &&
+	    find_jump(run, &priv->mesh, in, &jump) < 0)
+		return -1;
+	priv->jump = (float)jump;
+	return 0;
+}
+
+/*
+ * ---- does --range leave more than one colour? ----
+ *
+ * A surface has more than one colour if at least INSIDE_LEAST of its points are within the range;
+ * that may be the tip of an object. A flat plate, shown in the range of what stood on it, is at the
+ * range's end, within a few hundredths of its extent. A range in a wrong unit leaves at least
+ * BESIDE_LEAST of the points far outside. The counts are of all frames: an object may come later,
+ * in front of a background that is out of range.
+ */
+#define POINTS_LEAST 100	/* fewer are not judged */
+#define INSIDE_LEAST 1e-4
+#define BESIDE_LEAST 0.1
+#define BEYOND_MOST 0.1		/* of the depth within the range: more is noise at its end */
+#define CELLS_LEAST 3		/* of SHADE_CELLS: half a grey level of 256 */
+
+/* Warns if all values are in so small a part of the range that it shows one colour. A surface of
+ * one number, such as an ideal plane, has one colour in any range. */
+static bool
+warn_wide(const struct parameters *p, const struct colour_counts *counts)
+{
+	double low = p->range.v[0], cell = (p->range.v[1] - p->range.v[0]) / SHADE_CELLS;
+	size_t first = SHADE_CELLS, end = 0;
+
+	for (size_t i = 0; i < SHADE_CELLS; i++)
+		if (counts->cells[i / 64] >> i % 64 & 1) {
+			first = first < i ? first : i;
+			end = i + 1;
+		}
+	if (end >= first + CELLS_LEAST || !(counts->set & counts->unset))
+		return false;
+	warn("--range", "all of the surface lies within %.4g to %.4g, of %g to %g: it shows one "
+	    "colour; is the range in the unit of the values?", low + cell * (double)first,
+	    low + cell * (double)end, p->range.v[0], p->range.v[1]);
+	return true;
+}
+
+/* struct body's `end`: judges what one_colour_look() counted. */
+static int
+one_colour_end(struct run *run)
+{
+	const struct parameters *p = run->parameters;
+	const struct priv *priv = run->priv;
+	const struct colour_counts *counts = &priv->counts;
+	double n = (double)counts->points;
+
+	if (counts->points < POINTS_LEAST || !p->range.n)
+		return 0;
+	if (counts->beyond <= (float)BEYOND_MOST * counts->depth && warn_wide(p, counts))
+		return 0;
+	if ((double)counts->inside >= INSIDE_LEAST * n ||
+	    (double)(counts->below + counts->above) < BESIDE_LEAST * n)
+		return 0;
+	warn("--range", "%.0f %% of the surface lie far %s %g to %g, and nothing within: it shows "
+	    "one colour; is the range in the unit of the values?",
+	    100 * (double)(counts->below + counts->above) / n,
+	    !counts->below ? "above" :
+	    !counts->above ? "below" : "outside of", p->range.v[0], p->range.v[1]);
+	return 0;
+}
+
+/* ---- pictures with --bar, --scale-bar or --axes, which are larger than what they show ---- */
+
+#define BAND 16			/* rows that a thread shades at a time */
+
+int
+annotated_new(const struct frame_head *in, size_t w, size_t h, struct frame **picture)
+{
+	struct frame_head head;
+	int status;
+
+	if (head_init(&head, w, h, 3, SAMPLE_UCHAR) < 0)
+		return -1;
+	meta_copy(&head.meta, &in->meta);
+	status = frame_new(&head, picture);
+	head_free(&head);
+	return status;
+}
+
+/* The keys of the colours, for pictures with a colour bar. */
+static int
+set_keys(const struct priv *priv, struct frame *picture)
+{
+	double ends[2] = { priv->low, priv->high };
+
+	if (!priv->annotation.bar)
+		return 0;
+	if (meta_set(&picture->head.meta, "colormap", colormap_names[priv->map]) < 0)
+		return -1;
+	return meta_set_numbers(&picture->head.meta, "colormap_range", ends, 2);
+}
+
+int
+annotated_emit(struct run *run, struct frame *picture)
+{
+	struct priv *priv = run->priv;
+
+	priv->annotation.low = priv->low;
+	priv->annotation.high = priv->high;
+	if (priv->annotates && (set_keys(priv, picture) < 0 ||
+	    annotate(&picture, &priv->annotation) < 0)) {
+		frame_free(picture);
+		return -1;
+	}
+	return run_emit(run, picture);
+}
+
+struct job {
+	const struct run *run;
+	const struct frame *in;
+	struct frame *out;
+};
+
+static void
+paint_band(void *arg, size_t item)
+{
+	const struct job *job = arg;
+	size_t y0 = item * BAND, y1 = y0 + BAND, h = job->in->head.h;
+
+	shade_rows()->pixels_rows(job->run, job->in, job->out, y0, y1 < h ? y1 : h, NULL);
+}
+
+/* Sets the scale bar's length of a pixel. */
+static int
+measure(struct priv *priv, const struct frame *in)
+{
+	const char *unit;
+
+	if (!priv->annotation.scale_bar)
+		return 0;
+	if (pixel_length_of(in, &priv->annotation.pixel_length, &unit) < 0)
+		return -1;
+	snprintf(priv->annotation.length_unit, sizeof(priv->annotation.length_unit), "%s",
+	    unit ? unit : "");
+	return 0;
+}
+
+/* struct body's `frame`, for pictures from the camera. */
+static int
+annotated_frame(struct run *run, struct frame *in)
+{
+	struct job job = { run, in, NULL };
+	int status = -1;
+
+	if (measure(run->priv, in) == 0 && survey_frame(run, in) == 0 &&
+	    annotated_new(&in->head, in->head.w, in->head.h, &job.out) == 0) {
+		run_for(run, (in->head.h + BAND - 1) / BAND, paint_band, &job);
+		status = annotated_emit(run, job.out);
+	}
+	frame_free(in);
+	return status;
+}
+
+/* ---- the device: one pass, for pictures from the camera ---- */
+
+static void
+pack(const struct run *run, struct shade_block *block)
+{
+	const struct priv *priv = run->priv;
+	const struct mesh *mesh = &priv->mesh;
+
+	*block = (struct shade_block){
+		.x = SHADE_NONE, .z = (uint)mesh->point[2], .normal[0] = SHADE_NONE,
+		.value = SHADE_NONE, .sign = mesh->towards ? -1 : 1,
+		.right = (float)mesh->spacing[0], .down = (float)mesh->spacing[1],
+		.jump = priv->jump, .low = priv->low, .span = priv->high - priv->low,
+		.lone = priv->lone, .plaster = PLASTER,
+		.background = priv->background, .nan = priv->nan,
+		.light = priv->light,
+	};
+	if (mesh->point[0] != NO_CHANNEL) {
+		block->x = (uint)mesh->point[0];
+		block->y = (uint)mesh->point[1];
+	}
+	for (int k = 0; k < 3 && mesh_has_normals(mesh); k++)
+		block->normal[k] = (uint)mesh->normal[k];
+	if (priv->value != NO_CHANNEL)
+		block->value = (uint)priv->value;
+}
+
+/* struct body's `passes`. */
+static int
+shade_passes(struct run *run, struct passes *passes)
+{
+	const struct priv *priv = run->priv;
+	struct shade_block block;
+	const float (*anchor)[3];
+	size_t anchors = colormap_anchors(priv->map, &anchor);
+	struct pass pass = { .shader = SHADER(shade), .block = &block, .bytes = sizeof(block),
+		PASS_FOURS };
+
+	pack(run, &block);
+	block.last = (float)(anchors - 1);
+	for (int k = 0; k < 3; k++) {
+		passes_read(passes, priv->mesh.point[k]);
+		if (mesh_has_normals(&priv->mesh))
+			passes_read(passes, priv->mesh.normal[k]);
+	}
+	passes_read(passes, priv->value);
+	if (passes_constant(passes, anchor, anchors * sizeof(*anchor)) < 0)
+		return -1;
+	return passes_add(passes, &pass);
+}
+
+/* ---- options ---- */
 
 static const char *const by_words[] = { "none", "depth", "texture", NULL };
 static const char *const lightings[] = { "full", "soft", "none", NULL };
@@ -57,9 +350,9 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static const struct body camera = { .rows = pixels_rows, .passes = shade_passes,
+static const struct body camera = { .rows = shade_pixels_rows, .passes = shade_passes,
     .end = one_colour_end };
-static const struct body surveyed = { .survey = survey_frame, .rows = pixels_rows,
+static const struct body surveyed = { .survey = survey_frame, .rows = shade_pixels_rows,
     .passes = shade_passes, .end = one_colour_end };
 static const struct body annotated = { .frame = annotated_frame, .end = one_colour_end,
 	.no_passes = "a picture with bars or axes is larger than its input" };
@@ -96,7 +389,8 @@ check_options(const struct parameters *p)
 	return 0;
 }
 
-/* Of colours that are to be read off, light changes the brightness within a third, or nothing. */
+/* The lamp and the background. So that colours can be read off a bar, light changes their
+ * brightness by a third at most, or not at all. */
 static int
 choose_light(const struct parameters *p, struct priv *priv)
 {
@@ -156,13 +450,7 @@ init(struct run *run)
 	return 0;
 }
 
-/* Is there anything to be found in the frame as a whole? */
-static bool
-needs_survey(const struct parameters *p, const struct priv *priv)
-{
-	return (priv->value != NO_CHANNEL && p->range.n == 0) ||
-	    !mesh_has_normals(&priv->mesh);
-}
+/* ---- the plan ---- */
 
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
@@ -182,7 +470,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	}
 	annotation_set_spacing(&priv->annotation, in);
 	if (p->view.n == 0 && !priv->annotates)
-		run->body = needs_survey(p, priv) ? &surveyed : &camera;
+		run->body = (priv->value != NO_CHANNEL && p->range.n == 0) ||
+		    !mesh_has_normals(&priv->mesh) ? &surveyed : &camera;
 	priv->jump = (float)p->jump;
 	run->halo = mesh_has_normals(&priv->mesh) ? 0 : 1;
 	out->type = SAMPLE_UCHAR;
@@ -191,7 +480,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	return head_set_channels(out, "r g b");
 }
 
-STAGE(shade) = {
+const struct stage stage_shade = {
 	.name = "shade",
 	.summary = "a shaded picture of depth or points",
 	.operands = "[FILE ...]",
