@@ -1,18 +1,475 @@
-/* Filters a sequence of depths or phases over time, each pixel by itself. */
-#define _GNU_SOURCE
+/*
+ * Filters a sequence of depths or phases over time, each pixel by itself (Kalman 1960): which
+ * channels it filters, the time between frames, the noise and motion that it measures, its pass on
+ * the device, options and plan. kalman_rows.c has the loops, kalman.px.h the formulas.
+ */
 #include "kalman.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "plausible.h"
-#include "run/stage.h"
+#include "image/statistics.h"
+#include "run/passes.h"
+#include "kalman.px.h"
 
-#define LEAST_MOTION 0.05	/* per frame, over the noise, where it is measured */
-#define WRONG_SIGMA 4		/* a given sigma that is off by more gets a warning */
-#define WRONG_AFTER 4		/* frames that it is held against */
+BODY_ROWS(kalman, filter)
+
+/* ---- the channels that are filtered, and that of their standard deviation ---- */
+
+/* If a frame has several of these, sigma is the standard deviation of the first. */
+static const char *const owners[] = { "depth", "z", "absphase", "phase" };
+
+#define OWNERS (sizeof(owners) / sizeof(*owners))
+
+static bool
+are_points(const struct frame_head *head)
+{
+	return head_channel(head, "x") != NO_CHANNEL && head_channel(head, "y") != NO_CHANNEL &&
+	    head_channel(head, "z") != NO_CHANNEL;
+}
+
+/* A name without the number at its end. */
+static void
+cut_number(const char *name, char base[CHANNEL_NAME_SIZE])
+{
+	size_t n = strlen(name);
+
+	while (n > 1 && isdigit((unsigned char)name[n - 1]))
+		n--;
+	snprintf(base, CHANNEL_NAME_SIZE, "%.*s", (int)n, name);
+}
+
+/* The channel to filter where the user names none; NULL: there are several. */
+static const char *
+usual_channel(const struct frame_head *head)
+{
+	for (size_t i = 0; i < OWNERS; i++)
+		if (head_channel(head, owners[i]) != NO_CHANNEL)
+			return owners[i];
+	return head->c == 1 ? head->channel[0] : NULL;
+}
+
+/* Fails for channels whose means have no meaning. */
+static int
+check_kind(const char *name, const char *base)
+{
+	static const char *const parts[] = { "cos", "sin", "nx", "ny", "nz", NULL };
+	static const char *const names[] = { "index", "mask", "label", NULL };
+
+	for (size_t i = 0; parts[i]; i++)
+		if (!strcmp(base, parts[i]))
+			return fail("--channel", "%s is a part of a direction: filter the phase, "
+			    "or the depth before its normals", name);
+	for (size_t i = 0; names[i]; i++)
+		if (!strcmp(base, names[i]))
+			return fail("--channel", "%s counts or names something: there is no mean "
+			    "of it", name);
+	return 0;
+}
+
+/* Sets the channels to filter. name: of --channel, or NULL. */
+static int
+find_values(struct run *run, const char *name, const struct frame_head *in,
+    struct channels *channels)
+{
+	static const char *const xyz[] = { "x", "y", "z" };
+	const char *given = name;
+	char base[CHANNEL_NAME_SIZE], names[300];
+
+	if (!name)
+		name = usual_channel(in);
+	if (!name)
+		return fail(NULL, "nothing says which channel to filter, say --channel: input has "
+		    "%s", head_channels_hint(in, names));
+	if (run_channel(run, in, name, &channels->value[0]) < 0)
+		return -1;
+	cut_number(name, base);
+	if (check_kind(name, base) < 0)
+		return -1;
+	snprintf(channels->name, sizeof(channels->name), "%s", name);
+	channels->angle = !strcmp(base, "phase");
+	channels->values = 1;
+	if (!are_points(in) || (strcmp(name, "x") && strcmp(name, "y") && strcmp(name, "z")))
+		return 0;
+	if (given && strcmp(name, "z"))
+		return fail("--channel", "x y z are one point, whose ray --channel z keeps");
+	channels->values = 3;
+	for (size_t i = 0; i < 3; i++)
+		channels->value[i] = head_channel(in, xyz[i]);
+	return 0;
+}
+
+/* The name of the standard deviation of the filtered channel; empty: it can have none. */
+static void
+name_sigma(const struct channels *channels, const struct frame_head *in,
+    char sigma[CHANNEL_NAME_SIZE])
+{
+	char base[CHANNEL_NAME_SIZE];
+	const char *owner = usual_channel(in);
+	bool own = !owner || !strcmp(owner, channels->name);
+
+	cut_number(channels->name, base);
+	sigma[0] = '\0';
+	if (strcmp(base, channels->name) && (!strcmp(base, "phase") || !strcmp(base, "absphase")))
+		snprintf(sigma, CHANNEL_NAME_SIZE, "sigma%.20s", channels->name + strlen(base));
+	else if (own)
+		strcpy(sigma, "sigma");
+}
+
+bool
+channels_makes(const struct channels *channels, size_t c)
+{
+	bool made = c == channels->sigma_out;
+
+	for (size_t i = 0; i < channels->values; i++)
+		made |= c == channels->value_out[i];
+	return made;
+}
+
+/* The output has all channels of the input, except the probability that an order is wrong and the
+ * residual of the phases: they belong to one frame. */
+static int
+keep_channels(const struct frame_head *in, struct frame_head *out, struct channels *channels)
+{
+	char base[CHANNEL_NAME_SIZE];
+	bool of_orders = false;
+	size_t n = 0;
+
+	cut_number(channels->name, base);
+	for (size_t i = 0; i < OWNERS; i++)
+		of_orders |= !strcmp(base, owners[i]);
+	free(channels->source);
+	channels->source = calloc(in->c + 1, sizeof(*channels->source));
+	if (!channels->source)
+		return fail_memory();
+	for (size_t c = 0; c < in->c; c++) {
+		bool filtered = false;
+
+		for (size_t i = 0; i < channels->values; i++)
+			if (c == channels->value[i]) {
+				channels->value_out[i] = n;
+				filtered = true;
+			}
+		if (of_orders && !filtered && (!strcmp(in->channel[c], "p_order") ||
+		    !strcmp(in->channel[c], "residual")))
+			continue;
+		if (n < c)
+			memcpy(out->channel[n], in->channel[c], CHANNEL_NAME_SIZE);
+		channels->source[n++] = c;
+	}
+	out->c = n;
+	return 0;
+}
+
+/*
+ * Plans all channels. name: of --channel; NULL: the first of depth, x y z, absphase, phase, or the
+ * only channel. use_sigma: the input's standard deviation may be read. `out`, a copy of `in`, gets
+ * a channel for that of the result. -1 after fail().
+ */
+static int
+channels_plan(struct run *run, const char *name, bool use_sigma, const struct frame_head *in,
+    struct frame_head *out, struct channels *channels)
+{
+	char sigma[CHANNEL_NAME_SIZE];
+
+	if (find_values(run, name, in, channels) < 0)
+		return -1;
+	name_sigma(channels, in, sigma);
+	channels->sigma_in = sigma[0] && use_sigma ? head_channel(in, sigma) : NO_CHANNEL;
+	if (channels->sigma_in != NO_CHANNEL && meta_get(&in->meta, "sigma_frames"))
+		return fail(NULL, "%s is that of values which a filter has mixed over frames (key "
+		    "sigma_frames): filter once, or give --sigma", sigma);
+	if (keep_channels(in, out, channels) < 0)
+		return -1;
+	channels->sigma_out = sigma[0] ? head_channel(out, sigma) : NO_CHANNEL;
+	if (sigma[0] && meta_set(&out->meta, "sigma_frames", "kalman") < 0)
+		return -1;
+	if (sigma[0] && channels->sigma_out == NO_CHANNEL) {
+		channels->sigma_out = out->c;
+		if (head_set_count(out, out->c + 1) < 0)
+			return -1;
+		strcpy(out->channel[channels->sigma_out], sigma);
+	}
+	for (size_t c = 0; c < out->c; c++)
+		if (!channels_makes(channels, c) && run_pass(run, c, channels->source[c]) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the time from frame to frame: by the key time_s, else 1 a frame ---- */
+
+/* The frame's own time; NaN: it has none. -1 after fail(). */
+static int
+read_time(const struct frame_head *head, double *time_s)
+{
+	if (meta_mean(&head->meta, "time_s", time_s) < 0)
+		return -1;
+	return isinf(*time_s) ? fail(NULL, "key time_s must be a time in seconds") : 0;
+}
+
+static void
+add_interval(struct frame_clock *clock, double interval)
+{
+	double sorted[FRAME_CLOCK_INTERVALS];
+	size_t n;
+
+	clock->interval[clock->n++ % FRAME_CLOCK_INTERVALS] = interval;
+	n = clock->n < FRAME_CLOCK_INTERVALS ? clock->n : FRAME_CLOCK_INTERVALS;
+	memcpy(sorted, clock->interval, n * sizeof(*sorted));
+	clock->usual = statistics_quantile(sorted, n, 0.5);
+}
+
+/*
+ * The next frame, `frames` after the last one (more than 1 if some were lost). *elapsed: the time
+ * since that one, more than 0; for the first frame that of one frame. A list of times, of the
+ * images of a measurement, counts as its mean. Warns once if time does not rise. -1 after fail():
+ * only some frames have a time, or it is no number.
+ */
+static int
+frame_clock_step(struct frame_clock *clock, const struct frame_head *head, size_t frames,
+    double *elapsed)
+{
+	double time_s, since;
+
+	if (read_time(head, &time_s) < 0)
+		return -1;
+	if (clock->started && clock->timed == isnan(time_s))
+		return fail(NULL, "some frames have the key time_s, and some do not");
+	clock->timed = !isnan(time_s);
+	since = time_s - clock->last_s;
+	if (!clock->started || clock->usual == 0)
+		clock->usual = 1;
+	if (clock->started && clock->timed && since > 0)
+		add_interval(clock, since / (double)frames);
+	if (clock->started && clock->timed && !(since > 0) && !clock->warned) {
+		warn(NULL, "key time_s does not rise from frame to frame, %.9g s behind %.9g s: "
+		    "counted as one frame later", time_s, clock->last_s);
+		clock->warned = true;
+	}
+	*elapsed = clock->started && clock->timed && since > 0 ? since :
+	    clock->usual * (double)frames;
+	clock->last_s = time_s;
+	clock->started = true;
+	return 0;
+}
+
+/*
+ * ---- noise and motion, as a sequence of frames shows them ----
+ *
+ * Differences of two frames contain both noise and motion. In second differences of three frames,
+ * at equal intervals, uniform motion cancels. Medians over a coarse grid of pixels ignore the few
+ * whose surface changed; the results are means over frames.
+ */
+
+#define PIXELS 10000		/* that are sampled, about */
+#define MEMORY 32		/* frames that means are of */
+#define UNEVEN 0.02		/* by which intervals of a second difference may differ */
+#define NORMAL_MEDIAN 0.67448975	/* of |v|, v normal of variance 1 */
+/* Smaller motion cannot be told from none: two standard errors of its mean square, as a multiple of
+ * the noise's variance, of one frame. The median of |v| of n pixels has the relative error
+ * 1.17 / sqrt(2 n). */
+#define UNTOLD 0.1
+#define DIGITS 2.4e-7		/* two units in the last place */
+
+static void
+noise_free(struct noise *noise)
+{
+	for (size_t i = 0; i < NOISE_FRAMES; i++)
+		free(noise->frame[i]);
+	free(noise->work);
+	*noise = (struct noise){ 0 };
+}
+
+/* Starts anew, for frames of another kind. -1 after fail(). */
+static int
+noise_begin(struct noise *noise, const struct frame_head *head)
+{
+	noise_free(noise);
+	noise->grid = coarse_grid(head->w, head->h, PIXELS);
+	for (size_t i = 0; i < NOISE_FRAMES; i++) {
+		noise->frame[i] = calloc(coarse_grid_pixels(&noise->grid), sizeof(**noise->frame));
+		if (!noise->frame[i])
+			return fail_memory();
+	}
+	noise->work = calloc(coarse_grid_pixels(&noise->grid), sizeof(*noise->work));
+	return noise->work ? 0 : fail_memory();
+}
+
+/* The variance of one value, from the deviations of all pixels; NaN: too few. */
+static double
+variance_of(struct noise *noise, const struct channels *channels, enum difference difference)
+{
+	size_t n = kalman_rows()->list_deviations(noise, channels, difference);
+	double median;
+
+	if (n < MIN_DIFFERENCES)
+		return NAN;
+	median = statistics_quantile(noise->work, n, 0.5) / NORMAL_MEDIAN;
+	return median * median;
+}
+
+/* Adds the differences of the last three frames, at equal intervals, to the means. */
+static void
+add_differences(struct noise *noise, const struct channels *channels, double elapsed)
+{
+	double second = variance_of(noise, channels, DIFFERENCE_SECOND), moved, drift, n;
+
+	if (isnan(second) || isnan(noise->first))
+		return;
+	drift = (variance_of(noise, channels, DIFFERENCE_OVER_TWO) - noise->first) *
+	    noise->usual / (1.5 * elapsed * elapsed);
+	moved = 2 * (noise->first - second) * noise->usual / (elapsed * elapsed);
+	noise->means++;
+	n = (double)(noise->means < MEMORY ? noise->means : MEMORY);
+	noise->variance += (second - noise->variance) / n;
+	noise->moved += (moved - noise->moved) / n;
+	noise->drift += (drift - noise->drift) / n;
+}
+
+/* Adds a frame, `elapsed` after the last one. *alike: its values equal those of the last one. */
+static void
+noise_add(struct noise *noise, const struct frame *in, const struct channels *channels,
+    double elapsed, bool *alike)
+{
+	double rounding;
+
+	kalman_rows()->take_samples(noise, in, channels);
+	rounding = fmax(DIGITS * kalman_rows()->largest_value(noise, channels),
+	    (double)KALMAN_LEAST_SIGMA);
+	noise->rounding = rounding * rounding;
+	noise->usual = channels->sigma_in == NO_CHANNEL ? 1 :
+	    statistics_quantile(noise->work, kalman_rows()->list_variances(noise), 0.5);
+	noise->frames++;
+	*alike = noise->frames > 1 && kalman_rows()->is_repeated(noise, channels);
+	if (*alike)
+		noise->frames = 1;
+	if (noise->frames < 2)
+		return;
+	noise->first = variance_of(noise, channels, DIFFERENCE_FIRST);
+	if (noise->frames > 2 && fabs(elapsed - noise->elapsed) <= UNEVEN * elapsed)
+		add_differences(noise, channels, elapsed);
+	noise->elapsed = elapsed;
+}
+
+/* The noise's variance, as a multiple of the frames' own where they carry it: from second
+ * differences, else from first ones, which motion increases; NaN: not known yet. */
+static double
+noise_variance(const struct noise *noise)
+{
+	double variance = noise->means ? noise->variance : noise->first;
+
+	return noise->frames > 1 || noise->means ? variance : NAN;
+}
+
+/* The mean square of motion per time; 0 if it cannot be told from none. */
+static double
+noise_motion(const struct noise *noise)
+{
+	double n = (double)(noise->means < MEMORY ? noise->means : MEMORY), least;
+
+	if (noise->means == 0)
+		return 0;
+	least = UNTOLD * noise->variance * noise->usual / sqrt(n);
+	return noise->moved * noise->elapsed * noise->elapsed > least ? noise->moved : 0;
+}
+
+/* ---- checks of the values and of the motion that was given ---- */
+
+#define MIN_VALUES 100		/* that are not 0 */
+#define ZEROS 0.02		/* part of the values that are 0 */
+#define FAR 0.25		/* of the median magnitude: smaller values are near 0 */
+#define FEW 0.05		/* values near 0, as a part of the zeros */
+#define WRONG 4			/* factor by which a given motion is wrong */
+#define LAGS 0.3		/* motion in a frame that a mean shows, in its noise */
+#define LAGGING 4		/* frames of that motion in a row */
+#define DROWNED 8		/* motion in a frame that leaves the noise as it is, in its noise */
+
+/* Warns of zeros if hardly any other value is near 0: they probably mean that there is no value. If
+ * depth grows towards the camera, 0 may be a plane behind the object. Returns true after a
+ * warning. */
+static bool
+plausible_zeros(struct noise *noise, const struct frame_head *head, const char *name)
+{
+	const char *z_axis = meta_get(&head->meta, "z_axis");
+	size_t zeros, n, near = 0;
+	double usual;
+
+	if (z_axis && !strcmp(z_axis, "towards"))
+		return false;
+	n = kalman_rows()->list_magnitudes(noise, &zeros);
+	if (n < MIN_VALUES || !((double)zeros > ZEROS * (double)(n + zeros)))
+		return false;
+	usual = statistics_quantile(noise->work, n, 0.5);
+	for (size_t i = 0; i < n; i++)
+		near += noise->work[i] < FAR * usual;
+	if ((double)near > FEW * (double)zeros)
+		return false;
+	warn(NULL, "%.2g %% of %s are 0, and hardly any near it: if that stands for none, framecat "
+	    "--invalid 0 makes it NaN; it is filtered as a value", 100 * (double)zeros /
+	    (double)(n + zeros), name);
+	return true;
+}
+
+/* Do the last frame and the average of all frames move by more than was given? A jump is in one
+ * frame only. Noise of a few quantization steps has no drift: it differs equally over one frame and
+ * over two, while the medians of its first and second differences disagree. */
+static bool
+is_moving(struct kalman *kalman, double moved, double motion, double noise)
+{
+	const struct noise *all = &kalman->noise;
+	double now = sqrt(fmax(0, 2 * (all->first - all->variance) * all->usual));
+	double drift = sqrt(all->means ? fmax(all->drift, 0) : 0) * kalman->clock.usual;
+
+	if (moved > WRONG * motion && fmin(fmin(moved, now), drift) > LAGS * noise)
+		kalman->lags++;
+	else
+		kalman->lags = 0;
+	return kalman->lags >= LAGGING;
+}
+
+/* Warns if the given motion of a frame is not that of the frames. noise: its standard deviation.
+ * Returns true after a warning. */
+static bool
+plausible_motion(struct kalman *kalman, const char *option, double motion, double noise)
+{
+	double moved = sqrt(noise_motion(&kalman->noise)) * kalman->clock.usual;
+
+	if (is_moving(kalman, moved, motion, noise))
+		warn(option, "%s moves by %.3g a frame, and not by %.3g: it is shown late",
+		    kalman->channels.name, moved, motion);
+	else if (motion > DROWNED * noise && motion > WRONG * moved)
+		warn(option, "%.3g a frame is %.3g times the noise of %s, and it moves by %.3g: "
+		    "hardly anything is filtered", motion, motion / noise, kalman->channels.name,
+		    moved);
+	else
+		return false;
+	return true;
+}
+
+/* ---- the device: one pass ---- */
+
+static int
+kalman_passes(struct run *run, struct passes *passes)
+{
+	const struct kalman *kalman = run->priv;
+	struct pass pass = { .shader = SHADER(kalman), .block = &kalman->block,
+		.bytes = sizeof(kalman->block), PASS_FOURS };
+
+	for (size_t i = 0; i < kalman->channels.values; i++)
+		passes_read(passes, kalman->channels.value[i]);
+	if (kalman->channels.sigma_in != NO_CHANNEL)
+		passes_read(passes, kalman->channels.sigma_in);
+	return passes_add(passes, &pass);
+}
+
+/* ---- options ---- */
+
+#define LEAST_MOTION 0.05	/* per frame, as a multiple of the noise, where it is measured */
+#define WRONG_SIGMA 4		/* factor by which a given sigma is wrong */
+#define WRONG_AFTER 4		/* frames that it is compared with */
 
 struct parameters {
 	const char *channel;
@@ -42,17 +499,7 @@ static const struct opt options[] = {
 
 /* ---- before each frame ---- */
 
-/* The variance of noise in the unit of the state's, and what a unit of it is worth. */
-static void
-set_unit(struct kalman_block *block, double variance)
-{
-	bool known = variance > 0;
-
-	block->per_square = known ? (float)(1 / variance) : 0;
-	block->unit = known ? (float)sqrt(variance) : NAN;
-}
-
-/* Is the sigma that was given what the frames show? */
+/* Warns if the frames show another noise than the sigma that was given. */
 static void
 check_sigma(struct kalman *kalman, double given, double measured)
 {
@@ -72,7 +519,7 @@ check_sigma(struct kalman *kalman, double given, double measured)
 		    sqrt(measured), sqrt(given));
 }
 
-/* Noise and motion of this frame, given or measured. */
+/* Sets noise and motion of this frame, given or measured. */
 static void
 set_noise(const struct run *run, struct kalman *kalman)
 {
@@ -89,7 +536,9 @@ set_noise(const struct run *run, struct kalman *kalman)
 		given = measured > kalman->noise.rounding ? measured : kalman->noise.rounding;
 	if (measures && isnan(measured))
 		given = 0;
-	set_unit(block, given);
+	/* variances have that of the noise as unit */
+	block->per_square = given > 0 ? (float)(1 / given) : 0;
+	block->unit = given > 0 ? (float)sqrt(given) : NAN;
 	least = LEAST_MOTION / usual * sqrt(carried ? kalman->noise.usual : given);
 	motion = fmax(sqrt(noise_motion(&kalman->noise)), least);
 	if (!isnan(parameters->speed))
@@ -103,7 +552,7 @@ set_noise(const struct run *run, struct kalman *kalman)
 		    sqrt(carried ? kalman->noise.usual : given));
 	if (given > 0)
 		block->motion = (float)(motion / sqrt(given));
-	else		/* no difference of frames tells the noise yet: at most one was filtered */
+	else		/* no difference of frames yet: at most one was filtered */
 		block->motion = (float)(LEAST_MOTION / usual);
 }
 
@@ -113,7 +562,7 @@ survey(struct run *run, const struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct kalman *kalman = run->priv;
 	size_t input = run_inputs(run) + 1;
-	double elapsed;
+	double elapsed = 1;
 	bool alike;
 
 	if (input == kalman->input)	/* planned again, as for the device */
@@ -138,7 +587,7 @@ survey(struct run *run, const struct frame *in)
 
 /* ---- planning ---- */
 
-/* What the values mean: where that changes, what was filtered before has another scale. */
+/* Forgets what was filtered before if the scale of the values has changed. */
 static int
 take_scale(struct run *run, const struct frame_head *in)
 {
@@ -171,7 +620,7 @@ take_scale(struct run *run, const struct frame_head *in)
 	return noise_begin(&kalman->noise, in);
 }
 
-/* Are these the camera's images of patterns, which differ from frame to frame? */
+/* Warns about the camera's images of patterns, which differ from frame to frame. */
 static void
 warn_image(struct kalman *kalman, const struct frame_head *in)
 {
@@ -221,7 +670,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 static int
 init(struct run *run)
 {
-	static const struct body body = { .survey = survey, .rows = kalman_rows,
+	static const struct body body = { .survey = survey, .rows = kalman_filter,
 		.passes = kalman_passes };
 	const struct parameters *parameters = run->parameters;
 
@@ -231,7 +680,7 @@ init(struct run *run)
 	return 0;
 }
 
-/* What the last frame was filtered with, and what that does to a still pixel. */
+/* -v: noise and motion of the last frame, and their effect on a still pixel in the long run. */
 static void
 report(const struct kalman *kalman)
 {
@@ -265,7 +714,7 @@ end(struct run *run)
 	free(kalman->channels.source);
 }
 
-STAGE(kalman) = {
+const struct stage stage_kalman = {
 	.name = "kalman",
 	.summary = "filter depth or phase over the frames of a sequence",
 	.operands = "[FILE ...]",

@@ -1,36 +1,108 @@
-/* What kalman filters, and the two ways: rows on the processor, a pass on the device. */
+/*
+ * What kalman.c plans for a frame and learns from it, and the loops of kalman_rows.c.
+ */
 #ifndef KALMAN_H
 #define KALMAN_H
 
-#include "channels.h"
-#include "frame_clock.h"
+#include "base/cpu_level.h"
+#include "image/coarse_grid.h"
+#include "run/stage.h"
 #include "kalman.block.h"
-#include "noise.h"
 
-struct passes;
-struct row_scratch;
-struct run;
+/* Which channels of a frame are filtered, and which has their standard deviation. */
+struct channels {
+	size_t values;			/* 1, or 3: x y z, which one gain moves along their ray */
+	size_t value[3], value_out[3];	/* of the input and of the output */
+	size_t sigma_in, sigma_out;	/* NO_CHANNEL: none */
+	bool angle;			/* a wrapped phase */
+	char name[CHANNEL_NAME_SIZE];	/* in messages */
+	size_t *source;			/* for each output channel that of the input; malloced */
+};
 
-#define KALMAN_STATES 3		/* planes beside the values: variance, time away, outliers */
+/* Is this an output channel that the filter computes? */
+bool channels_makes(const struct channels *, size_t c);
 
-/* What is planned for a frame. */
+#define FRAME_CLOCK_INTERVALS 64	/* whose median is the usual one */
+
+/* The time from frame to frame. */
+struct frame_clock {
+	bool started, timed, warned;
+	double last_s;
+	double interval[FRAME_CLOCK_INTERVALS];		/* the last ones */
+	size_t n;			/* intervals so far */
+	double usual;			/* between most frames; 1 without times */
+};
+
+#define NOISE_FRAMES 3
+
+/* A pixel of the coarse grid on which noise is measured. */
+struct noise_sample {
+	float value[3];		/* NaN: none */
+	float variance;		/* of the values; 1 if the frame does not carry it */
+};
+
+/* Noise and motion, as the frames show them. */
+struct noise {
+	struct coarse_grid grid;
+	struct noise_sample *frame[NOISE_FRAMES];	/* this frame, the last one, ... */
+	double *work;			/* a number for each pixel of the grid */
+	size_t frames;			/* of the current sequence of frames of one kind */
+	double elapsed;			/* between the last two, 0: not known */
+	double first;			/* variance of the last differences: noise and motion */
+	double variance;		/* mean of that of second differences; as a multiple of
+					 * the frames' own variance where they carry it */
+	double moved;			/* mean square of the motion per time */
+	double drift;			/* the same, from differences over two frames and one */
+	size_t means;			/* frames that both are means of */
+	double usual;			/* median of the last frame's own variances */
+	double rounding;		/* smaller variances are those of the samples' digits */
+};
+
+#define MIN_DIFFERENCES 24	/* pixels that a difference of frames needs */
+
+/* Of this frame and the last one; of three frames, where uniform motion cancels; of this frame and
+ * the last but one. */
+enum difference { DIFFERENCE_FIRST, DIFFERENCE_SECOND, DIFFERENCE_OVER_TWO };
+
+#define KALMAN_STATES 3		/* planes in addition to the values: variance, time since the
+				 * last value, outliers in a row */
+
 struct kalman {
 	struct channels channels;
 	struct frame_clock clock;
 	struct noise noise;
 	struct kalman_block block;
-	char *scale;		/* the keys that the values' scale hangs on, of the last plan */
+	char *scale;		/* the keys that decide the values' scale, of the last plan */
 	size_t input;		/* number of the last frame, from 1; 0: none */
 	size_t w, h;		/* of the last plan */
-	bool warned, repeated;	/* about sigma, about a frame that comes twice, */
+	bool warned, repeated;	/* about sigma, and about a frame that comes twice */
 	bool warned_image;	/* about images of patterns */
 	bool warned_zeros, warned_motion;
-	size_t lags;		/* frames, one behind another, of more motion than was given */
+	size_t lags;		/* frames in a row that moved by more than was given */
 };
 
-/* struct body's `rows` and `passes`. */
-void kalman_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1, const struct row_scratch *);
-int kalman_passes(struct run *, struct passes *);
+struct kalman_rows {
+	/* struct body's `rows`. */
+	void (*filter)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+	    size_t y1, const struct row_scratch *);
+
+	/* The rest is for the noise. Samples the frame, in the place of the oldest one. */
+	void (*take_samples)(struct noise *, const struct frame *in, const struct channels *);
+	/* The largest valid magnitude of the last frame's samples. */
+	double (*largest_value)(const struct noise *, const struct channels *);
+	/* Are the samples of the last two frames equal, and enough of them valid? */
+	bool (*is_repeated)(const struct noise *, const struct channels *);
+	/*
+	 * Each of these lists one number for each pixel of the grid that has it in noise->work, and
+	 * returns how many there are. The length of a difference of frames, divided by the root of
+	 * its variance:
+	 */
+	size_t (*list_deviations)(struct noise *, const struct channels *, enum difference);
+	/* The variance of the last frame's value. */
+	size_t (*list_variances)(struct noise *);
+	/* The magnitude of the last frame's value, unless it is 0; *zeros: how many are. */
+	size_t (*list_magnitudes)(struct noise *, size_t *zeros);
+};
+LEVELS_OF(kalman_rows)
 
 #endif
