@@ -10,8 +10,6 @@
 
 #include "fuzz.h"
 
-#include "../../tools/holoserve/access.c"
-#include "../../tools/holoserve/live.c"
 #include "../../tools/holoserve/viewer.c"
 #include "../../tools/holoserve/web.c"
 

@@ -1,11 +1,25 @@
-#include "feed.h"
+/*
+ * From the pipeline to the viewers: the newest frame, and its encodings.
+ *
+ * The pipeline swaps a pointer under a lock. The encoder's thread encodes the newest frame, once
+ * for each encoding that a viewer waits for. A frame that no viewer asked for before the next one
+ * came is dropped.
+ *
+ * A picture of a video needs the previous ones. A viewer that has not had the last one waits for
+ * the next keyframe. If that takes too long, since frames are few or the last one is shown, the
+ * video begins anew for this viewer, and at the next frame once more for all.
+ *
+ * If a video fails, it begins anew with the next frame. If it then fails again, it is given up.
+ */
+#include "holoserve.h"
 
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/fail.h"
 
 #define JOIN_SECONDS 0.6	/* a group of a video takes as long at 25 frames/s */
 
@@ -30,7 +44,7 @@ now(void)
 	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* When there is something to do for a kind; INFINITY: there is not. */
+/* When the encoder has something to do for a kind; INFINITY: it has not. */
 static double
 work_begins(const struct feed *feed, int kind)
 {
@@ -52,7 +66,7 @@ next_work(const struct feed *feed)
 	return first;
 }
 
-/* Waits for work, and until it is due. With the lock. False: the feed stops. */
+/* Waits for work until it is due. With the lock. False: the feed stops. */
 static bool
 wait_for_work(struct feed *feed)
 {
@@ -74,7 +88,7 @@ wait_for_work(struct feed *feed)
 	return false;
 }
 
-/* A frame that cannot be shown costs the others nothing. */
+/* A frame that cannot be shown does not stop the others. */
 static void
 give_up(struct feed *feed, uint64_t number)
 {
@@ -85,7 +99,7 @@ give_up(struct feed *feed, uint64_t number)
 	fail_clear();
 }
 
-/* A video that does not even begin is not tried with every frame. With the lock. */
+/* Does not try a video again that failed at its first picture. With the lock. */
 static void
 give_up_kind(struct feed *feed, enum live_kind kind)
 {
@@ -150,7 +164,7 @@ publish(struct feed *feed, enum live_kind kind, struct packet *packet)
 		feed->version[kind]++;
 	packet->version = feed->version[kind];
 	packet->place = ++feed->places[kind];
-	/* who has had the same frame before does not take it again, and the next needs it */
+	/* viewers that had the same frame before do not take it again, but the next one needs it */
 	feed->anew[kind] = before && before->head.number == packet->head.number;
 	packet_free(before);
 	feed->latest[kind] = packet;
@@ -158,8 +172,8 @@ publish(struct feed *feed, enum live_kind kind, struct packet *packet)
 	feed->encoded++;
 }
 
-/* Makes what is wanted of a kind, if the frame at hand is to be shown. With the lock, which it
- * leaves while it works. */
+/* Encodes the current frame in a kind, if it is wanted. With the lock, which it releases while it
+ * works. */
 static void
 make_packet(struct feed *feed, enum live_kind kind)
 {
@@ -186,7 +200,7 @@ make_packet(struct feed *feed, enum live_kind kind)
 	pthread_mutex_lock(&feed->lock);
 }
 
-/* Encodes what is wanted of the newest frame. With the lock, which it leaves while it works. */
+/* Encodes the newest frame in all wanted kinds. With the lock, which it releases while it works. */
 static void
 work(struct feed *feed)
 {
@@ -300,7 +314,7 @@ feed_end(struct feed *feed)
 
 /* ---- the sender's side ---- */
 
-/* Somebody cannot decode the newest packet. With the lock. */
+/* A viewer cannot decode the newest packet: sets when it gets a keyframe. With the lock. */
 static void
 ask_to_join(struct feed *feed, enum live_kind kind)
 {

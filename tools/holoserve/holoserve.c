@@ -1,17 +1,69 @@
-/* Shows a stream of depth in browsers: Holoimages to whoever looks (holoserve(5)). */
-#define _GNU_SOURCE
+/*
+ * Shows a stream of depth in browsers, as Holoimages or as a video (holoserve(5)): signals,
+ * options, the frames of the pipeline, beginning and end.
+ */
+#include "holoserve.h"
+
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "feed.h"
 #include "image/depth_range.h"
 #include "image/texture_cut.h"
-#include "interrupt.h"
 #include "run/stage.h"
-#include "server.h"
+
+/* ---- SIGINT and SIGTERM close the server with code 1001 ---- */
+
+static struct {
+	struct sigaction before[2];
+	struct server *server;
+	volatile sig_atomic_t signal;	/* that came */
+} caught;
+static const int signals[] = { SIGINT, SIGTERM };
+
+/* A second signal ends the process. */
+static void
+catch_signal(int number)
+{
+	caught.signal = number;
+	server_interrupt(caught.server);
+}
+
+/* Ends the process: with status 0, or by the signal that came if its output is incomplete. */
+static void
+interrupt_leave(bool by_signal)
+{
+	if (!by_signal)
+		_exit(EXIT_DONE);
+	sigaction(caught.signal, &caught.before[caught.signal == signals[1]], NULL);
+	kill(getpid(), caught.signal);
+}
+
+/* Catches signals until interrupt_release(); an ignored signal stays ignored. */
+static void
+interrupt_catch(struct server *server)
+{
+	struct sigaction action = { .sa_handler = catch_signal,
+		.sa_flags = (int)SA_RESETHAND | SA_RESTART };
+
+	caught.server = server;
+	for (int i = 0; i < 2; i++) {
+		sigaction(signals[i], NULL, &caught.before[i]);
+		if (caught.before[i].sa_handler != SIG_IGN)	/* as nohup and the shell want it */
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+static void
+interrupt_release(void)
+{
+	for (int i = 0; caught.server && i < 2; i++)
+		sigaction(signals[i], &caught.before[i], NULL);
+	caught.server = NULL;
+}
+
+/* ---- options ---- */
 
 struct parameters {
 	struct picture_options picture;
@@ -88,7 +140,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	return picture_check(&priv->picture, in);
 }
 
-/* When it was taken, in microseconds; 0: not known. */
+/* The time when the frame was captured, in microseconds; 0: not known. */
 static int64_t
 capture_time(const struct meta *meta)
 {
@@ -161,7 +213,7 @@ wake(void *arg)
 	server_wake(arg);
 }
 
-/* On standard output, which has frames with --pass. */
+/* Prints to standard output, unless that has the frames of --pass. */
 static int
 print_url(const struct priv *priv)
 {
@@ -194,7 +246,8 @@ check_options(struct run *run)
 	    depth_range_check(run) : 0;
 }
 
-/* Viewers know by now. The pipeline may wait for input that never comes. */
+/* Called after an interrupt when viewers know of it. The pipeline may wait for input that never
+ * comes. */
 static void
 leave_interrupted(void *arg)
 {
@@ -257,7 +310,7 @@ release(struct run *run)
 	server_free(priv->server);
 }
 
-STAGE(holoserve) = {
+const struct stage stage_holoserve = {
 	.name = "holoserve",
 	.summary = "3-D live in a browser",
 	.operands = "[FILE ...]",

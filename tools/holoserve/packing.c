@@ -1,13 +1,286 @@
-#include "packing.h"
+/*
+ * Pictures as the bytes that viewers get, files of JPEG and PNG or pictures of a video, and the key
+ * lines that decode them.
+ *
+ * A video is H.264, one picture out for each picture in, without delay: by an ffmpeg that runs as
+ * long as pictures of one size come, over pipes. Each picture depends only on earlier ones, back to
+ * a keyframe, and at least one of VIDEO_GROUP is a keyframe.
+ */
+#include "holoserve.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "codec/video/ffmpeg.h"
+#include "codec/video/pixel_format.h"
 #include "io/codec.h"
 #include "io/jpeg_purpose.h"
-#include "luma.h"
+
+/* ---- a video's encoder ---- */
+
+#define VIDEO_GROUP 15
+#define VIDEO_BLOCK 16		/* rows of a macroblock: a texture below begins at one */
+
+#define WHERE "--encode"	/* what messages are about */
+#define PATIENCE_MS 10000	/* for one picture */
+#define PICTURE_MOST (64u << 20)
+#define CRF_H264 24		/* 2 Mbit/s and less at 512 x 512 and 30 frames/s */
+#define CRF_LUMA 0
+#define FPS 30
+
+/* FLV, in which ffmpeg writes its pictures: a head, then tags, each with its length before and
+ * after its data. ISO/IEC 14496-15 defines the data of video. */
+#define FLV_HEAD (9 + 4)
+#define FLV_TAG 11
+#define FLV_TAIL 4
+#define FLV_VIDEO 9
+#define VIDEO_HEAD 5		/* of a tag's data: kind of frame and codec, kind of packet, time */
+#define AVC_PICTURE 1
+#define NAL_PARAMETERS 7	/* of the sequence */
+
+struct video_encoder {
+	struct ffmpeg *ffmpeg;
+	const struct pixel_format *format;
+	size_t w, h;			/* of pictures */
+	size_t even_w, even_h;		/* as coded: the last column and row are repeated */
+	unsigned char *raw;
+	size_t bytes;			/* of raw */
+	bool begun;			/* the head of the output is read */
+	char codec[12];			/* as browsers name it: "avc1.6E0020"; empty before the
+					 * first keyframe */
+};
+
+int
+video_check(void)
+{
+	return ffmpeg_check(WHERE);
+}
+
+static void
+video_stop(struct video_encoder **video)
+{
+	if (*video) {
+		ffmpeg_kill((*video)->ffmpeg);
+		free((*video)->raw);
+		free(*video);
+	}
+	*video = NULL;
+}
+
+/* x264's words. For a Holoimage it chooses modes by the bits that they cost (subme=6, trellis=1),
+ * which saves a fifth of the bits of a smooth surface. That takes time, which partitions=none
+ * saves: one motion is right for whole macroblocks. The bit rate refers to the 30 frames a second
+ * that ffmpeg is told; a group of pictures may use its share in one picture. */
+static void
+set_parameters(bool luma, const struct video_options *options, char *to, size_t n)
+{
+	const double crf = !isnan(options->crf) ? options->crf : luma ? CRF_LUMA : CRF_H264;
+	const double fps = isnan(options->fps) ? FPS : options->fps;
+	const double kbits = ceil(1000 * options->bitrate * FPS / fps);
+	char most[80] = "";
+
+	if (!isnan(options->bitrate))
+		snprintf(most, sizeof(most), ":vbv-maxrate=%.0f:vbv-bufsize=%.0f", kbits,
+		    ceil(kbits * VIDEO_GROUP / FPS));
+	/* -crf takes no negative number; x264 itself does */
+	snprintf(to, n, "crf=%g:scenecut=0:repeat-headers=1%s%s", crf,
+	    luma ? "" : ":subme=6:partitions=none:trellis=1", most);
+}
+
+static int
+start_ffmpeg(struct video_encoder *video, bool luma, const struct video_options *options)
+{
+	char size[32], group[8], rate[8], parameters[200];
+	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error",
+		/* does not keep the first picture back to analyse more of them */
+		"-probesize", "32", "-analyzeduration", "0", "-protocol_whitelist", "pipe",
+		"-f", "rawvideo", "-pix_fmt", video->format->name, "-s", size, "-framerate", rate,
+		"-color_range", "pc", "-i", "pipe:0", "-color_range", "pc",
+		"-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-bf", "0",
+		"-g", group, "-x264-params", parameters, "-fps_mode", "passthrough",
+		/* x264's signature takes more bytes than a picture that hardly changes */
+		"-bsf:v", "filter_units=remove_types=6", "-flush_packets", "1", "-f", "flv",
+		"pipe:1", NULL };
+
+	snprintf(size, sizeof(size), "%zux%zu", video->even_w, video->even_h);
+	snprintf(group, sizeof(group), "%d", VIDEO_GROUP);
+	snprintf(rate, sizeof(rate), "%d", FPS);
+	set_parameters(luma, options, parameters, sizeof(parameters));
+	if (ffmpeg_start(WHERE, words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0)
+		return -1;
+	ffmpeg_set_patience(video->ffmpeg, PATIENCE_MS);
+	return 0;
+}
+
+/* For pictures of w x h: of LIVE_H264, planes Y, U, V of 8 bits, the last two at half the
+ * resolution; of LIVE_LUMA, one of 10 bits. *out: NULL after fail(), which returns -1. */
+static int
+video_start(enum live_kind kind, size_t w, size_t h, const struct video_options *options,
+    struct video_encoder **out)
+{
+	const bool luma = kind == LIVE_LUMA;
+	struct video_encoder *video = calloc(1, sizeof(*video));
+	size_t flat;
+
+	*out = NULL;
+	if (!video)
+		return fail_memory();
+	*video = (struct video_encoder){ .w = w, .h = h, .even_w = w + w % 2,
+		.even_h = h + h % 2,
+		.format = pixel_format_find(luma ? "yuv420p10le" : "yuv420p") };
+	if (pixel_format_bytes(video->format, video->even_w, video->even_h, &video->bytes) < 0) {
+		free(video);
+		return fail(WHERE, "pictures of %zu x %zu are too large", w, h);
+	}
+	video->raw = malloc(video->bytes);
+	if (!video->raw)
+		fail_memory();
+	if (!video->raw || start_ffmpeg(video, luma, options) < 0) {
+		video_stop(&video);
+		return -1;
+	}
+	flat = pixel_format_flat_bytes(video->format, luma ? 1 : 3, video->even_w, video->even_h);
+	pixel_format_flatten(video->format, flat, video->raw + video->bytes - flat);
+	*out = video;
+	return 0;
+}
+
+/* Reads exactly n bytes of ffmpeg's output. */
+static int
+read_all(struct video_encoder *video, void *to, size_t n)
+{
+	size_t got;
+
+	if (ffmpeg_read(video->ffmpeg, to, n, &got) < 0)
+		return -1;
+	if (got == n)
+		return 0;
+	return fail(WHERE, "ffmpeg has ended: %s", ffmpeg_message(video->ffmpeg));
+}
+
+static size_t
+big_endian(const unsigned char *from, int n)
+{
+	size_t v = 0;
+
+	for (int i = 0; i < n; i++)
+		v = v << 8 | from[i];
+	return v;
+}
+
+/* Keeps profile, constraints and level, with which the parameters of the sequence begin. */
+static void
+note_codec(struct video_encoder *video, const unsigned char *unit, size_t n)
+{
+	if (n >= 4 && (unit[0] & 31) == NAL_PARAMETERS)
+		snprintf(video->codec, sizeof(video->codec), "avc1.%02X%02X%02X", unit[1], unit[2],
+		    unit[3]);
+}
+
+/* Replaces the lengths before the units of a picture by start codes, which have as many bytes. */
+static int
+make_annex_b(struct video_encoder *video, unsigned char *unit, size_t n)
+{
+	while (n > 0) {
+		size_t length = n < 4 ? n : big_endian(unit, 4);
+
+		if (n < 4 || length > n - 4)
+			return fail(WHERE, "what ffmpeg writes is no H.264");
+		memcpy(unit, "\0\0\0\1", 4);
+		note_codec(video, unit + 4, length);
+		unit += 4 + length;
+		n -= 4 + length;
+	}
+	return 0;
+}
+
+/* Reads n bytes and discards them. */
+static int
+skip_bytes(struct video_encoder *video, size_t n)
+{
+	unsigned char data[256];
+
+	while (n > 0) {
+		size_t part = n < sizeof(data) ? n : sizeof(data);
+
+		if (read_all(video, data, part) < 0)
+			return -1;
+		n -= part;
+	}
+	return 0;
+}
+
+/* Takes a picture of n bytes, after its tag's head. */
+static int
+take_picture(struct video_encoder *video, size_t n, size_t lead, struct packing *out)
+{
+	unsigned char tail[FLV_TAIL];
+
+	out->n = n;
+	out->bytes = calloc(1, lead + n);
+	if (!out->bytes)
+		return fail_memory();
+	if (read_all(video, out->bytes + lead, n) == 0 && read_all(video, tail, FLV_TAIL) == 0 &&
+	    make_annex_b(video, out->bytes + lead, n) == 0)
+		return 0;
+	free(out->bytes);
+	*out = (struct packing){ 0 };
+	return -1;
+}
+
+/* Reads tags up to the next picture. */
+static int
+read_picture(struct video_encoder *video, size_t lead, struct packing *out)
+{
+	unsigned char head[FLV_TAG + VIDEO_HEAD];
+
+	if (!video->begun && skip_bytes(video, FLV_HEAD) < 0)
+		return -1;
+	video->begun = true;
+	for (;;) {
+		size_t n;
+
+		if (read_all(video, head, FLV_TAG) < 0)
+			return -1;
+		n = big_endian(head + 1, 3);
+		if (n > PICTURE_MOST)
+			return fail(WHERE, "what ffmpeg writes is no FLV");
+		if (head[0] != FLV_VIDEO || n < VIDEO_HEAD) {
+			if (skip_bytes(video, n + FLV_TAIL) < 0)
+				return -1;
+			continue;
+		}
+		if (read_all(video, head + FLV_TAG, VIDEO_HEAD) < 0)
+			return -1;
+		if (head[FLV_TAG + 1] == AVC_PICTURE)
+			break;
+		if (skip_bytes(video, n - VIDEO_HEAD + FLV_TAIL) < 0)
+			return -1;
+	}
+	out->keyframe = head[FLV_TAG] >> 4 == 1;
+	return take_picture(video, big_endian(head + 1, 3) - VIDEO_HEAD, lead, out);
+}
+
+/* Encodes a frame of three channels of uchar, or of one of ushort, in Annex B. -1 after fail();
+ * then the encoder is of no more use. */
+static int
+video_encode(struct video_encoder *video, const struct frame *frame, size_t lead,
+    struct packing *out)
+{
+	int status;
+
+	pixel_format_put(video->format, frame, video->even_w, video->even_h, video->raw);
+	status = ffmpeg_write(video->ffmpeg, video->raw, video->bytes);
+	if (status > 0)
+		return fail(WHERE, "ffmpeg has ended: %s", ffmpeg_message(video->ffmpeg));
+	return status < 0 ? -1 : read_picture(video, lead, out);
+}
+
+/* ---- the image that is packed ---- */
 
 static bool
 is_video(enum live_kind kind)
@@ -15,7 +288,7 @@ is_video(enum live_kind kind)
 	return kind == LIVE_H264 || kind == LIVE_LUMA;
 }
 
-/* Where a texture below begins, so that it shares no block with the depth. */
+/* The row where a texture below the depth begins, so that the two share no block. */
 static size_t
 texture_row(const struct picture *picture, enum live_kind kind)
 {
@@ -24,10 +297,9 @@ texture_row(const struct picture *picture, enum live_kind kind)
 	return (picture->h + block - 1) / block * block;
 }
 
-/* ---- what is packed ---- */
-
 /* Three channels of the image in this order, and the texture, if there is one, below the first, or
- * below all; the rows between are the depth's last, and so are those below the others. */
+ * if `grey` below all. The rows between, and those below the other channels, repeat the depth's
+ * last one. */
 static int
 put_together(const struct frame *image, const size_t from[3], size_t begin, bool grey,
     struct frame **out)
@@ -52,7 +324,7 @@ put_together(const struct frame *image, const size_t from[3], size_t begin, bool
 	return status;
 }
 
-/* Without keys, which are said once. */
+/* A copy without keys, which go to viewers as key lines. */
 static int
 plain(const struct frame *image, struct frame **out)
 {
@@ -88,7 +360,7 @@ arrange(struct picture *picture, enum live_kind kind, struct frame **out)
 
 /* ---- files ---- */
 
-/* What the codecs are asked for. */
+/* The options of the codecs. */
 struct compression {
 	long quality;
 	int purpose;
@@ -147,32 +419,21 @@ pack_file(const struct packer *packer, const struct frame *image, enum live_kind
 
 /* ---- pictures of a video ---- */
 
-static void
-stop(struct video_encoder **video)
-{
-	video_free(*video);
-	*video = NULL;
-}
-
 static int
 pack_video(struct packer *packer, const struct frame *image, enum live_kind kind, bool anew,
     size_t lead, struct packing *out)
 {
 	struct video_encoder **video = &packer->video[kind];
 	const struct frame_head *head = &image->head;
-	struct video_picture picture;
 
-	if (*video && (anew || !video_fits(*video, head->w, head->h)))
-		stop(video);
+	if (*video && (anew || (*video)->w != head->w || (*video)->h != head->h))
+		video_stop(video);
 	if (!*video && video_start(kind, head->w, head->h, &packer->options->video, video) < 0)
 		return -1;
-	if (video_encode(*video, image, lead, &picture) < 0) {
-		stop(video);
+	if (video_encode(*video, image, lead, out) < 0) {
+		video_stop(video);
 		return -1;
 	}
-	out->bytes = picture.bytes;
-	out->n = picture.n;
-	out->keyframe = picture.keyframe;
 	return 0;
 }
 
@@ -210,7 +471,7 @@ key_lines(const struct packer *packer, const struct picture *picture, enum live_
 	if (picture->textured && kind != LIVE_PNG)
 		fprintf(text.file, "texture_row: %zu\n", texture_row(picture, kind));
 	if (is_video(kind))
-		fprintf(text.file, "codec: %s\n", video_codec(packer->video[kind]));
+		fprintf(text.file, "codec: %s\n", packer->video[kind]->codec);
 	if (*picture->unit)
 		fprintf(text.file, "length_unit: %s\n", picture->unit);
 	if (range && !strcmp(picture->unit, "mm"))
@@ -232,8 +493,6 @@ make_keys(const struct packer *packer, const struct picture *picture, enum live_
 	meta_free(&keys);
 	return out->keys ? 0 : -1;
 }
-
-/* ---- all of it ---- */
 
 int
 packing_make(struct packer *packer, struct picture *picture, enum live_kind kind, bool anew,
@@ -259,5 +518,5 @@ void
 packing_stop(struct packer *packer)
 {
 	for (int kind = 0; kind < LIVE_KINDS; kind++)
-		stop(&packer->video[kind]);
+		video_stop(&packer->video[kind]);
 }

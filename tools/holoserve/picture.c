@@ -1,21 +1,115 @@
-#include "picture.h"
+/*
+ * What viewers get of a frame: its depth and texture, made smaller if --size asks for it, and these
+ * as a Holoimage (holoimage(5)) or as the luma of a video (depthcode(5)). holoserve_rows.c has the
+ * loops.
+ */
+#include "holoserve.h"
 
-#include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "frame/key_option.h"
-#include "holo/holoenc_rows.h"
 #include "image/depth_range.h"
 #include "image/texture_cut.h"
-#include "smaller.h"
 
-#define MARGIN 0.1	/* of the range, beyond the depths that made it grow */
-#define LUMA_LEVELS 959	/* of depths, from one end of the range to the other */
+/* ---- a frame made smaller by a box filter ---- */
 
-/* ---- what a frame is ---- */
+/* The number of columns and rows that become one, so that w x h fits into the size; 1 if it does,
+ * or if there is no size. */
+static size_t
+smaller_step(const struct opt_size *size, size_t w, size_t h)
+{
+	size_t across, down, step;
+
+	if (size->w == 0 || size->h == 0)
+		return 1;
+	across = (w + size->w - 1) / size->w;
+	down = (h + size->h - 1) / size->h;
+	step = across > down ? across : down;
+	/* a long, thin image keeps a pixel */
+	if (step > w || step > h)
+		step = w < h ? w : h;
+	return step ? step : 1;
+}
+
+/* Channels depth and texture (NO_CHANNEL: without) of a frame of floats, as channels 0 and 1: means
+ * over step x step pixels. Omits columns and rows that fill no box. Keeps the metadata. -1 after
+ * fail(). */
+static int
+smaller_make(const struct frame *frame, size_t depth, size_t texture, size_t step,
+    struct frame **out)
+{
+	const size_t from[2] = { depth, texture };
+	struct frame_head head;
+	int status = head_copy(&head, &frame->head);
+
+	if (status < 0)
+		return -1;
+	head.w /= step;
+	head.h /= step;
+	status = head_set_channels(&head, texture == NO_CHANNEL ? "depth" : "depth texture");
+	if (status == 0)
+		status = frame_new(&head, out);
+	for (size_t c = 0; status == 0 && c < head.c; c++)
+		for (size_t y = 0; y < head.h; y++)
+			holoserve_rows()->shrink_row(frame, from[c], y, step,
+			    frame_floats(*out, c, y), head.w);
+	head_free(&head);
+	return status;
+}
+
+/* ---- depth as the luma of a video: the layout luma of depthcode(5) ---- */
+
+#define VIDEO_BITS 10	/* of luma */
+#define GUARD 64	/* levels between a hole's 0 and depths: compression loses less than half */
+
+static struct depthcode
+code_of(const struct picture *picture)
+{
+	return (struct depthcode){ .w = picture->w, .h = picture->h, .layout = DEPTHCODE_LUMA,
+		.mask = DEPTHCODE_GAP, .bits = VIDEO_BITS, .guard = GUARD,
+		.low = picture->holo.low, .high = picture->holo.high };
+}
+
+int
+luma_make(const struct picture *picture, size_t begin, struct frame **out)
+{
+	const struct depthcode depthcode = code_of(picture);
+	const bool textured = picture->texture != NO_CHANNEL;
+	struct frame_head head;
+	int status;
+
+	if (head_init(&head, picture->w, textured ? begin + picture->h : picture->h, 1,
+	    SAMPLE_USHORT) < 0)
+		return -1;
+	status = frame_new(&head, out);
+	head_free(&head);
+	if (status < 0)
+		return -1;
+	holoserve_rows()->luma_rows(picture, depthcode_code(&depthcode), begin, *out);
+	return 0;
+}
+
+int
+luma_keys(const struct picture *picture, struct meta *keys)
+{
+	const struct depthcode code = code_of(picture);
+	const struct holo *holo = &picture->holo;
+
+	if (depthcode_write(&code, keys) < 0 ||
+	    meta_set_numbers(keys, "holo_spacing", holo->spacing, 2) < 0 ||
+	    meta_set_numbers(keys, "holo_corner", holo->corner, 2) < 0 ||
+	    meta_set(keys, "z_axis", holo_z_axes[holo->z_axis]) < 0)
+		return -1;
+	if (picture->texture == NO_CHANNEL)
+		return 0;
+	return meta_set(keys, "depthcode_texture", "texture") < 0 ? -1 :
+	    meta_set_number(keys, "depthcode_texture_scale",
+		picture->white / (double)depthcode_most(&code));
+}
+
+/* ---- what a frame shows ---- */
 
 static bool
 is_holoimage(const struct frame_head *head)
@@ -31,7 +125,7 @@ picture_shows(const struct frame_head *head)
 	    (is_holoimage(head) || depth_range_channel(head) != NO_CHANNEL);
 }
 
-/* The head as it is after it was made smaller: holo_choose() asks for the size. */
+/* The head of the smaller frame, whose size holo_choose() needs. */
 static struct frame_head
 smaller_head(const struct picture_options *options, const struct frame_head *head)
 {
@@ -65,30 +159,10 @@ picture_check(const struct picture_options *options, const struct frame_head *he
 
 /* ---- depth to Holoimage ---- */
 
-/* The least and greatest finite sample of a channel; low > high where there is none. */
-static void
-find_range(const struct picture *picture, size_t channel, double *low, double *high)
-{
-	float least = FLT_MAX, most = -FLT_MAX;
+#define MARGIN 0.1	/* of the range, beyond the depths that made it grow */
+#define LUMA_LEVELS 959	/* of depths, from one end of the range to the other */
 
-	for (size_t y = 0; y < picture->h; y++) {
-		const float *restrict row = frame_floats(picture->source, channel, y);
-
-		_Pragma("omp simd reduction(min:least) reduction(max:most)")
-		for (size_t x = 0; x < picture->w; x++) {
-			bool finite = px_abs(row[x]) <= FLT_MAX;
-			float a = px_select(finite, row[x], FLT_MAX);
-			float b = px_select(finite, row[x], -FLT_MAX);
-
-			least = a < least ? a : least;
-			most = b > most ? b : most;
-		}
-	}
-	*low = (double)least;
-	*high = (double)most;
-}
-
-/* Between two depths of a range that the code of the pictures tells from each other. */
+/* The least difference of depths that the code of the pictures shows. */
 static double
 depth_step(const struct picture_maker *maker, const struct holo *holo, double range)
 {
@@ -97,7 +171,7 @@ depth_step(const struct picture_maker *maker, const struct holo *holo, double ra
 	return maker->options->luma ? range / LUMA_LEVELS : holo_depth_step(&code, range);
 }
 
-/* A range that was given: does it hold the depths? */
+/* Checks a range that was given against the depths. */
 static void
 judge_range(struct picture_maker *maker, const struct picture *picture)
 {
@@ -117,17 +191,17 @@ judge_texture(struct picture_maker *maker, const struct picture *picture)
 
 	if (!picture->textured || maker->bright)
 		return;
-	find_range(picture, picture->texture, &low, &high);
+	holoserve_rows()->find_range(picture, picture->texture, &low, &high);
 	maker->bright = texture_warn_black("texture", low, high, picture->white);
 }
 
-/* The depth range where none was given. */
+/* Without a given range: that of all depths so far. Returns 1 if there are none. */
 static int
 follow_range(struct picture_maker *maker, struct picture *picture)
 {
 	double low, high, margin;
 
-	find_range(picture, picture->depth, &low, &high);
+	holoserve_rows()->find_range(picture, picture->depth, &low, &high);
 	if (low > high)
 		return maker->low > maker->high ? 1 : 0;
 	if (maker->low > maker->high || low < maker->low || high > maker->high) {
@@ -162,9 +236,6 @@ texture_white(const struct frame_head *head)
 static int
 encode(const struct picture *picture, struct frame **out)
 {
-	const struct frame *source = picture->source;
-	const struct holo_code code = holo_code(&picture->holo);
-	const size_t *place = holo_place[picture->holo.layout];
 	struct frame_head head;
 	int status;
 
@@ -172,16 +243,8 @@ encode(const struct picture *picture, struct frame **out)
 		return -1;
 	status = frame_new(&head, out);
 	head_free(&head);
-	for (size_t y = 0; status == 0 && y < picture->h; y++) {
-		struct holoenc_colours colours = { frame_row(*out, place[0], y),
-			frame_row(*out, place[1], y), frame_row(*out, place[2], y) };
-
-		holoenc_row(frame_floats(source, picture->depth, y), &colours, picture->w, &code,
-		    picture->holo.rounding == HOLO_ANGLE);
-		if (picture->textured)
-			holoenc_texture_row(frame_floats(source, picture->texture, y),
-			    frame_row(*out, 3, y), picture->w, (float)(255 / picture->white));
-	}
+	if (status == 0)
+		holoserve_rows()->holoimage_rows(picture, *out);
 	return status;
 }
 
@@ -203,7 +266,7 @@ set_keys(struct picture *picture)
 	return holo_write(&picture->holo, &picture->keys);
 }
 
-/* Points on a grid: where the grid lies, in columns and rows of the smaller image. */
+/* For points on a grid: its place and spacing, in columns and rows of the smaller image. */
 static int
 find_grid(const struct frame *frame, size_t step, struct holo *holo)
 {
@@ -220,7 +283,7 @@ find_grid(const struct frame *frame, size_t step, struct holo *holo)
 	return 0;
 }
 
-/* Takes the depth and the texture of a frame of floats, made smaller if that is wanted. */
+/* Takes the depth and the texture of a frame of floats, made smaller if necessary. */
 static int
 take_source(const struct picture_maker *maker, const struct frame *frame, struct picture *picture)
 {
@@ -242,7 +305,7 @@ take_source(const struct picture_maker *maker, const struct frame *frame, struct
 	return find_grid(frame, step, &picture->holo);
 }
 
-/* frame: of floats. */
+/* The picture of a frame of floats. 1 if it has no depth at all; -1 after fail(). */
 static int
 make_of_depth(struct picture_maker *maker, const struct frame *frame, struct picture *picture)
 {
@@ -263,7 +326,7 @@ make_of_depth(struct picture_maker *maker, const struct frame *frame, struct pic
 	return status == 0 ? set_keys(picture) : status;
 }
 
-/* Does an option say how depths are encoded? */
+/* Does an option choose how depths are encoded? */
 static bool
 is_given(const struct holo_options *options)
 {
@@ -273,7 +336,7 @@ is_given(const struct holo_options *options)
 	    options->z_axis >= 0 || options->rounding >= 0 || options->depth_range.n > 0;
 }
 
-/* A Holoimage goes on as it is. */
+/* The picture of a Holoimage is that image. */
 static int
 take_holoimage(struct picture_maker *maker, const struct frame *frame, struct picture *picture)
 {

@@ -1,18 +1,35 @@
-/* The loop that serves all connections. */
-#include "connection.h"
+/*
+ * The server: HTTP for the page and WebSocket for the stream, in one thread with one loop; it reads
+ * no file. Here are its connections, the listening socket, the page and the loop. web.c answers
+ * requests, viewer.c has the stream.
+ */
+#include "holoserve.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#define WAITING 600	/* connections at a time besides those of viewers */
-#define ACCEPTED 128	/* before all connections get their turn again */
-#define FIRST 2		/* in `poll`, of the connections */
+#include "base/fail.h"
+#include "page_policy.h"	/* PAGE_POLICY, which page/policy makes of the page */
 
 /* ---- connections ---- */
+
+int64_t
+connection_now_us(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (int64_t)time.tv_sec * SECOND_US + time.tv_nsec / 1000;
+}
 
 static void
 free_connection(struct server *server, struct connection *connection)
@@ -30,7 +47,8 @@ drop_connection(struct server *server, long i)
 	server->connection[i] = server->connection[--server->connections];
 }
 
-bool
+/* Closes the oldest connection that has not sent its whole request yet. False: there is none. */
+static bool
 server_make_room(struct server *server)
 {
 	long oldest = -1;
@@ -47,7 +65,139 @@ server_make_room(struct server *server)
 	return oldest >= 0;
 }
 
-/* A few at a time: requests that have come meanwhile are read before their turn to give way. */
+/* ---- the socket that the server listens on ---- */
+
+#define BACKLOG 128
+
+static bool
+is_loopback(const struct sockaddr *address)
+{
+	const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
+
+	if (address->sa_family == AF_INET)
+		return ntohl(four->sin_addr.s_addr) >> 24 == 127;
+	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+static int
+listen_at(struct server *server, const struct addrinfo *address)
+{
+	const int yes = 1;
+	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	server->listener = fd;
+	if (fd < 0)
+		return fail_errno(server->options.bind, "cannot open a socket");
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (bind(fd, address->ai_addr, address->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
+		return fail_errno(server->options.bind, errno == EADDRNOTAVAIL ?
+		    "cannot listen at port %ld: no address of this machine" :
+		    "cannot listen at port %ld", server->options.port);
+	return 0;
+}
+
+/* Sets url. The system may have chosen the port. */
+static int
+make_url(struct server *server)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_storage room;
+	} own;
+	socklen_t n = sizeof(own);
+	char bound[80], port[16];
+
+	if (getsockname(server->listener, &own.any, &n) < 0 ||
+	    getnameinfo(&own.any, n, bound, sizeof(bound), port, sizeof(port),
+		NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+		return fail_errno(server->options.bind, "cannot tell its own address");
+	if (!is_loopback(&own.any))
+		warn("--bind", "no password: everybody who reaches %s sees the stream", bound);
+	snprintf(server->url, sizeof(server->url),
+	    own.any.sa_family == AF_INET6 ? "http://[%s]:%s/" : "http://%s:%s/", bound, port);
+	return 0;
+}
+
+/* Listens; sets url. -1 after fail(). */
+static int
+listener_open(struct server *server)
+{
+	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_PASSIVE };
+	struct addrinfo *found;
+	char port[16];
+	int status;
+
+	snprintf(port, sizeof(port), "%ld", server->options.port);
+	status = getaddrinfo(server->options.bind, port, &hints, &found);
+	if (status != 0)
+		return fail(server->options.bind, "no address: %s", gai_strerror(status));
+	status = listen_at(server, found);
+	freeaddrinfo(found);
+	return status < 0 ? -1 : make_url(server);
+}
+
+/* Without a free descriptor, accepts the connection on the reserved one and drops it: if it went on
+ * waiting, the loop would not sleep. */
+static void
+drop_one(struct server *server)
+{
+	int fd;
+
+	if (server->reserve >= 0)
+		close(server->reserve);
+	fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	server->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* The next connection that waits, which does not block; -1: none does. If descriptors run out, it
+ * closes an old connection, or drops the new one. */
+static int
+listener_accept(struct server *server)
+{
+	const int yes = 1;
+
+	for (int i = 0; i < BACKLOG; i++) {
+		int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0) {
+			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+			return fd;
+		}
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+			if (!server_make_room(server))
+				drop_one(server);
+		}
+		else if (errno != EINTR && errno != ECONNABORTED)
+			break;
+	}
+	return -1;
+}
+
+/* ---- the page that a browser gets ---- */
+
+__asm__(".section .rodata\n"
+	".hidden holoserve_page, holoserve_page_end\n"
+	".globl holoserve_page, holoserve_page_end\n"
+	"holoserve_page:\n"
+	".incbin \"tools/holoserve/page/page.html\"\n"
+	"holoserve_page_end:\n"
+	".byte 0\n"
+	".previous\n");
+
+const char holoserve_page_policy[] = PAGE_POLICY;
+
+/* ---- the loop ---- */
+
+#define WAITING 600	/* connections at a time in addition to those of viewers */
+#define ACCEPTED 128	/* before all connections get their turn again */
+#define FIRST 2		/* index in `poll` of the first connection */
+
+/* Accepts a few at a time, so that a connection's request is read before another one takes its
+ * place. */
 static void
 accept_some(struct server *server)
 {
@@ -87,9 +237,7 @@ step_all(struct server *server)
 	}
 }
 
-/* ---- the loop ---- */
-
-/* Goes on until all viewers have left after server_close(), or are given up. */
+/* False once all viewers have left after server_close(), or are given up. */
 static bool
 goes_on(struct server *server)
 {
@@ -146,7 +294,7 @@ serve(void *arg)
 	return NULL;
 }
 
-/* ---- from outside ---- */
+/* ---- for the main thread ---- */
 
 int
 server_open(const struct server_options *options, struct server **out)

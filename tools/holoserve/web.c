@@ -1,8 +1,10 @@
-/* Requests of HTTP: three paths, of which one leads to the live stream. */
-#include "connection.h"
-#include "live/handshake.h"
-#include "page.h"
+/*
+ * HTTP for the browser: who may ask (Host and Origin), and the answers to requests of three paths,
+ * one of which leads to the stream.
+ */
+#include "holoserve.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +12,87 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "live/handshake.h"
+
+/*
+ * ---- access ----
+ *
+ * Web pages of other sites must not read the stream through their reader's browser, neither as
+ * themselves (Origin) nor under a name that they point to this machine (Host, DNS rebinding).
+ */
+
+#define NAME_SIZE 256
+
+/* Copies the host without its port, and an IPv6 address without its brackets. False: it is none. */
+static bool
+cut_port(const char *host, char name[NAME_SIZE], bool *bracketed)
+{
+	bool brackets = host[0] == '[';
+	const char *end, *rest;
+	size_t n;
+
+	*bracketed = brackets;
+	if (brackets)
+		host++;
+	end = host + strcspn(host, brackets ? "]" : ":");
+	if (brackets && !*end)
+		return false;
+	rest = brackets ? end + 1 : end;
+	if (*rest && (*rest != ':' || rest[1 + strspn(rest + 1, "0123456789")]))
+		return false;
+	n = (size_t)(end - host);
+	if (n == 0 || n >= NAME_SIZE)
+		return false;
+	memcpy(name, host, n);
+	name[n] = '\0';
+	return true;
+}
+
+static bool
+is_listed(const struct opt_list *list, const char *name)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (!strcasecmp(list->v[i], name))
+			return true;
+	return false;
+}
+
+/* Is a request's Host, with or without a port, localhost, an address, or a name that was given? */
+static bool
+access_host(const struct access_rules *rules, const char *host)
+{
+	unsigned char address[sizeof(struct in6_addr)];
+	char name[NAME_SIZE];
+	bool bracketed;
+
+	if (!cut_port(host, name, &bracketed))
+		return false;
+	if (inet_pton(bracketed ? AF_INET6 : AF_INET, name, address) == 1)
+		return true;
+	return !bracketed && (!strcasecmp(name, "localhost") || !strcasecmp(name, rules->bound) ||
+	    is_listed(rules->host, name));
+}
+
+/* Is a request's Origin this host, by http or https, or one that was given? */
+static bool
+access_origin(const struct access_rules *rules, const char *host, const char *origin)
+{
+	static const char *const schemes[] = { "http://", "https://" };
+
+	for (int i = 0; i < 2; i++) {
+		size_t n = strlen(schemes[i]);
+
+		if (!strncasecmp(origin, schemes[i], n) && !strcasecmp(origin + n, host))
+			return true;
+	}
+	return is_listed(rules->origin, origin);
+}
+
+/* ---- requests and answers ---- */
+
 #define HEADER_MOST 1200	/* of an answer */
 
-/* ---- answers ---- */
-
-/* Sends more of the answer; behind it no more comes. False: there is nobody. */
+/* Sends more of the answer, and shuts the connection after it. False: the client has gone. */
 static bool
 send_answer(struct connection *connection)
 {
@@ -30,8 +108,8 @@ send_answer(struct connection *connection)
 	return shutdown(connection->fd, SHUT_WR) == 0;
 }
 
-/* What else the client sends is passed over until it closes its end: a connection that is closed
- * with something unread takes the answer with it. */
+/* Discards what the client sends until it closes its end: a connection that is closed with unread
+ * bytes loses its answer. */
 static bool
 pass_over(struct connection *connection)
 {
@@ -40,7 +118,7 @@ pass_over(struct connection *connection)
 	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* Answers a request, after which the connection is closed. False: it is over. */
+/* Answers a request; then the connection closes. False: it is closed already. */
 static bool
 answer(struct connection *connection, const char *status, const char *more, const void *body,
     size_t n)
@@ -69,8 +147,6 @@ refuse(struct connection *connection, const char *status, const char *more)
 	return answer(connection, status, more, "", 0);
 }
 
-/* ---- requests ---- */
-
 enum field { HOST, ORIGIN, UPGRADE, CONNECTION, KEY, VERSION, PROTOCOL, FIELDS };
 
 struct request {
@@ -78,7 +154,7 @@ struct request {
 	const char *field[FIELDS];	/* empty where it is not there */
 };
 
-/* False: it is none, or a field is there twice. */
+/* False: it is no request, or a field stands there twice. */
 static bool
 read_request(char *bytes, size_t n, struct request *request)
 {
@@ -102,7 +178,7 @@ read_request(char *bytes, size_t n, struct request *request)
 	return blank < version && !strpbrk(request->path, " \t");
 }
 
-/* Makes a viewer of the connection. The answer fits into the empty socket. */
+/* Makes the connection a viewer. The answer fits into the empty socket. */
 static bool
 upgrade(struct server *server, struct connection *connection, const char *key)
 {
@@ -165,7 +241,8 @@ answer_request(struct server *server, struct connection *connection, const struc
 	    (size_t)(holoserve_page_end - holoserve_page));
 }
 
-/* A client of WebSocket waits for the answer before it sends more, and nobody else may. */
+/* Reads more of a request. Nobody may send more than that: a WebSocket client waits for the
+ * answer. */
 static bool
 take_request(struct server *server, struct connection *connection)
 {
