@@ -3,11 +3,16 @@
  * arbitrary lengths, and the key lines and pictures that they make. Refused with a message, or
  * frames of the size that the keys say.
  */
+/* its loop is compiled here, too, at one level */
+#undef CPU_ONE_LEVEL
+#define CPU_ONE_LEVEL _plain
+
 #include "fuzz.h"
 #include "live/handshake.h"
 #include "live/websocket.h"
 
 #include "../../tools/holorecv/live_stream.c"
+#include "../../tools/holorecv/holorecv_rows.c"
 
 #define MOST 4096
 

@@ -1,12 +1,19 @@
-#include "connection.h"
+/*
+ * The connection to a server of holoserve(5): its address, interruptions, connecting, handshake,
+ * and the messages up to the end, with the reason of an end.
+ */
+#include "holorecv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
@@ -15,16 +22,155 @@
 
 #include "base/fail.h"
 #include "base/progress.h"
-#include "interrupt.h"
 #include "live/handshake.h"
-#include "live/live_message.h"
 
-#define CONNECT_SECONDS 10
-#define HANDSHAKE_SECONDS 5
+/* ---- addresses ---- */
+
+#define NAME_BYTES "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+#define IPV6_BYTES "0123456789abcdefABCDEF:."
+
+static int
+fail_address(const char *text)
+{
+	return fail_usage(text, "is no address of a stream, such as ws://127.0.0.1:8080");
+}
+
+/* The text after the scheme; NULL after fail(). */
+static const char *
+skip_scheme(const char *text)
+{
+	const char *scheme = strstr(text, "://");
+
+	if (!scheme)
+		return text;
+	if (!strncasecmp(text, "ws:", 3) || !strncasecmp(text, "http:", 5))
+		return scheme + 3;
+	if (!strncasecmp(text, "wss:", 4) || !strncasecmp(text, "https:", 6))
+		fail_usage(text, "encrypted connections are not made here: a tunnel can, as ssh -L "
+		    "makes it");
+	else
+		fail_address(text);
+	return NULL;
+}
+
+/* Copies n bytes; -1 if not all are `allowed`, or if they do not fit. */
+static int
+copy(const char *from, size_t n, const char *allowed, char *to, size_t size)
+{
+	if (n == 0 || n >= size || strspn(from, allowed) < n)
+		return -1;
+	memcpy(to, from, n);
+	to[n] = '\0';
+	return 0;
+}
+
+/* Copies a path, without blanks and ends of lines, which would end the request's line. */
+static int
+copy_path(const char *from, char *to, size_t size)
+{
+	if (!*from || !strcmp(from, "/"))
+		from = "/live";
+	if (*from != '/' || strlen(from) >= size)
+		return -1;
+	for (const char *p = from; *p; p++)
+		if (*p <= ' ' || *p > '~' || *p == '#')
+			return -1;
+	strcpy(to, from);
+	return 0;
+}
+
+int
+address_parse(const char *text, struct address *address)
+{
+	const char *at = skip_scheme(text);
+	size_t n;
+	long port;
+
+	if (!at)
+		return -1;
+	if (*at == '[') {
+		n = strcspn(++at, "]");
+		if (at[n] != ']' ||
+		    copy(at, n, IPV6_BYTES, address->host, sizeof(address->host)) < 0)
+			return fail_address(text);
+		at += n + 1;
+	} else {
+		n = strcspn(at, ":/");
+		if (copy(at, n, NAME_BYTES, address->host, sizeof(address->host)) < 0)
+			return fail_address(text);
+		at += n;
+	}
+	strcpy(address->port, "80");
+	if (*at == ':') {
+		n = strcspn(++at, "/");
+		if (copy(at, n, "0123456789", address->port, sizeof(address->port)) < 0)
+			return fail_address(text);
+		at += n;
+	}
+	port = strtol(address->port, NULL, 10);
+	if (port < 1 || port > 65535)
+		return fail_usage(text, "ports are from 1 to 65535, not %s", address->port);
+	if (copy_path(at, address->path, sizeof(address->path)) < 0)
+		return fail_address(text);
+	snprintf(address->shown, sizeof(address->shown),
+	    strchr(address->host, ':') ? "[%s]:%s" : "%s:%s", address->host, address->port);
+	return 0;
+}
+
+/* ---- interruptions ---- */
+
+/* Globals, as a signal handler has no argument of ours. */
+static volatile sig_atomic_t signal_came;
+static int signal_pipe[2] = { -1, -1 };
+static const int signals[] = { SIGINT, SIGTERM };
+static struct sigaction before[2];
+
+static void
+note_signal(int signal)
+{
+	int error = errno;
+
+	signal_came = 1;
+	for (size_t i = 0; i < 2; i++)
+		if (signals[i] == signal)
+			sigaction(signal, &before[i], NULL);
+	if (write(signal_pipe[1], "", 1) < 0)
+		signal_came = 1;	/* the flag is enough */
+	errno = error;
+}
+
+int
+interrupt_watch(void)
+{
+	struct sigaction action = { .sa_handler = note_signal };
+
+	signal_came = 0;
+	if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+		return fail_errno(NULL, "no pipe can be made");
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < 2; i++) {
+		sigaction(signals[i], NULL, &before[i]);
+		if (before[i].sa_handler != SIG_IGN)	/* as nohup and the shell want it */
+			sigaction(signals[i], &action, NULL);
+	}
+	return 0;
+}
+
+void
+interrupt_forget(void)
+{
+	if (signal_pipe[0] < 0)
+		return;
+	for (size_t i = 0; i < 2; i++)
+		sigaction(signals[i], &before[i], NULL);
+	close(signal_pipe[0]);
+	close(signal_pipe[1]);
+	signal_pipe[0] = signal_pipe[1] = -1;
+}
 
 /* ---- ends ---- */
 
-/* Returns 0. */
+/* Sets end and reason. Returns 0. */
 static int __attribute__((format(printf, 3, 4)))
 end(struct connection *connection, enum connection_end how, const char *format, ...)
 {
@@ -45,15 +191,15 @@ end_errno(struct connection *connection, const char *what)
 
 /* ---- waiting ---- */
 
-/* 1 when something happens on fd (-1: nothing does), 0 after so many seconds, -1 if interrupted. */
+/* 1 when something happens on fd (-1: none), 0 after so many seconds, -1 if interrupted. */
 static int
 wait_for(int fd, short events, double seconds)
 {
-	struct pollfd poll_of[2] = { { .fd = interrupt_descriptor(), .events = POLLIN },
+	struct pollfd poll_of[2] = { { .fd = signal_pipe[0], .events = POLLIN },
 		{ .fd = fd, .events = events } };
 	int n = poll(poll_of, 2, seconds > 1e6 ? 1000000000 : (int)(seconds * 1000));
 
-	if (interrupted())
+	if (signal_came)
 		return -1;
 	return n > 0 && poll_of[1].revents ? 1 : 0;
 }
@@ -64,7 +210,7 @@ connection_wait(double seconds)
 	return wait_for(-1, 0, seconds) == 0;
 }
 
-/* From now on what is awaited must come within so many seconds. */
+/* Sets what must come within so many seconds from now on. */
 static void
 expect(struct connection *connection, const char *what, double seconds)
 {
@@ -73,7 +219,7 @@ expect(struct connection *connection, const char *what, double seconds)
 	connection->due_s = progress_seconds() + seconds;
 }
 
-/* Waits for the socket until what is awaited is due, whatever else comes. 1; 0 with a reason. */
+/* Waits for the socket until the awaited thing is due, whatever else comes. 1; 0 with a reason. */
 static int
 wait_for_socket(struct connection *connection, short events)
 {
@@ -93,7 +239,7 @@ wait_for_socket(struct connection *connection, short events)
 
 /* ---- bytes ---- */
 
-/* Everything goes into the socket's buffer at once: a request and single frames of 131 bytes. */
+/* Sends n bytes. The socket's buffer has room for them: a request, or frames of 131 bytes. */
 static int
 put(struct connection *connection, const void *from, size_t n, bool more)
 {
@@ -153,7 +299,10 @@ read_bytes(void *arg, void *to, size_t n)
 
 /* ---- connecting ---- */
 
-/* 1 with a descriptor, 0 with a reason. */
+#define CONNECT_SECONDS 10
+#define HANDSHAKE_SECONDS 5
+
+/* 1 with a connected descriptor; 0 with a reason. */
 static int
 connect_to(struct connection *connection, const struct addrinfo *to)
 {
@@ -176,7 +325,7 @@ connect_to(struct connection *connection, const struct addrinfo *to)
 	return 1;
 }
 
-/* localhost and names in it are this machine, whatever a resolver says (RFC 6761, 6.3). */
+/* localhost and names that end in it are this machine, whatever a resolver says (RFC 6761, 6.3). */
 static bool
 is_localhost(const char *host)
 {
@@ -211,7 +360,7 @@ connect_any(struct connection *connection, const struct address *address)
 	return status;
 }
 
-/* Up to the empty line, byte by byte: what follows is of the WebSocket. */
+/* Reads the answer up to the empty line, byte by byte: the WebSocket follows. */
 static int
 take_head(struct connection *connection, char bytes[HTTP_HEAD_MOST], struct http_head *head)
 {
@@ -303,7 +452,7 @@ connection_next(struct connection *connection, size_t most, struct websocket_mes
 	const char *reason;
 
 	connection->socket.most = most;
-	if (connection->renewed)	/* not before: the last picture may have taken long */
+	if (connection->renewed)	/* not earlier: the last picture may have taken long */
 		expect(connection, "picture", connection->silence_s);
 	connection->renewed = false;
 	for (;;) {

@@ -1,17 +1,45 @@
-/* Receives a stream of Holoimages from holoserve: a source of frames. */
-#include "run/stage.h"
+/*
+ * Receives a stream of Holoimages, or of videos of them, from holoserve: a source of frames. Which
+ * frames are missing, options, the messages of a connection, and connections one after another.
+ */
+#include "holorecv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "address.h"
-#include "connection.h"
-#include "interrupt.h"
-#include "live_stream.h"
-#include "tally.h"
-#include "video.h"
+#include "run/stage.h"
 
-#define FIRST_WAIT_S 0.5	/* before a try to connect again; doubled for each one more */
+/* ---- received and missing frames, by their numbers ---- */
+
+struct tally {
+	uint64_t received, missing, last_number;
+	int64_t last_captured_us;
+	bool again;			/* no frame has come since it connected again */
+};
+
+/* Counts a frame. False: it came before, as a server that goes on serving its last frame sends it
+ * again after a new connection. */
+static bool
+tally_add(struct tally *tally, const struct live_head *head)
+{
+	const bool known = tally->again && tally->received > 0 &&
+	    head->number == tally->last_number && head->captured_us == tally->last_captured_us;
+
+	tally->again = false;
+	if (known)
+		return false;
+	/* smaller numbers are those of a server that was started again */
+	if (tally->received > 0 && head->number > tally->last_number)
+		tally->missing += head->number - tally->last_number - 1;
+	tally->received++;
+	tally->last_number = head->number;
+	tally->last_captured_us = head->captured_us;
+	return true;
+}
+
+/* ---- options ---- */
+
+#define FIRST_WAIT_S 0.5	/* before a try to connect again; doubled for each further one */
 #define LONGEST_WAIT_S 8.0
 
 struct parameters {
@@ -80,8 +108,8 @@ frame_path(const struct priv *priv, uint64_t number, char path[PATH_SIZE])
 	return path;
 }
 
-/* Hands on what the video's decoder has made. -1 after fail(); a broken picture costs itself alone,
- * and those that need it, where the user wants it so. */
+/* Emits the pictures that the video's decoder has ready. -1 after fail(); with --keep-going a
+ * broken picture costs only itself and those that need it. */
 static int
 hand_on_video(struct run *run, bool ended)
 {
@@ -102,8 +130,8 @@ hand_on_video(struct run *run, bool ended)
 	return status < 0 ? run_lose_input(run) : 0;
 }
 
-/* Decodes a picture and hands it on; one that is known is decoded for those that need it alone.
- * Likewise. */
+/* Decodes a picture and emits it; a known one is decoded only for those that need it. Fails in the
+ * same way. */
 static int
 hand_on(struct run *run, const struct live_picture *picture, bool known)
 {
@@ -153,7 +181,7 @@ take_picture(struct run *run, const struct websocket_message *message)
 	last = picture.head.flags & LIVE_LAST ||
 	    (uint64_t)parameters->frames == priv->tally.received;
 	video = live_is_video(&priv->keys);
-	/* while a picture of a video is decoded the next one is on its way */
+	/* the next picture of a video comes while this one is decoded */
 	if (video && !last)
 		status = connection_answer(&priv->connection, picture.head.number);
 	if (status > 0 && hand_on(run, &picture, known) < 0)
@@ -165,7 +193,7 @@ take_picture(struct run *run, const struct websocket_message *message)
 	return video ? status : connection_answer(&priv->connection, picture.head.number);
 }
 
-/* 0 when the connection has ended, as it says; -1 after fail(). */
+/* Receives until the connection ends, with its `end` set: 0; -1 after fail(). */
 static int
 receive(struct run *run)
 {
@@ -194,7 +222,7 @@ receive(struct run *run)
 
 /* ---- connections ---- */
 
-/* 1: once more; 0: not, interrupted; -1 after fail(). */
+/* 1: connect once more; 0: interrupted; -1 after fail(). */
 static int
 try_again(struct run *run)
 {
@@ -215,7 +243,7 @@ try_again(struct run *run)
 	return connection_wait(wait);
 }
 
-/* 1: receive again; 0: all that will come has come; -1 after fail(). */
+/* 1: receive again; 0: the stream has ended; -1 after fail(). */
 static int
 after_end(struct run *run)
 {
@@ -284,7 +312,7 @@ release(struct run *run)
 	live_free_keys(&priv->keys);
 }
 
-STAGE(holorecv) = {
+const struct stage stage_holorecv = {
 	.name = "holorecv",
 	.summary = "receive what holoserve sends",
 	.operands = "URL",

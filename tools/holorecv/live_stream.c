@@ -1,4 +1,8 @@
-#include "live_stream.h"
+/*
+ * The messages of a stream of holoserve(5): key lines, pictures that become frames, and the decoder
+ * of videos.
+ */
+#include "holorecv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "codec/video/ffmpeg.h"
 #include "codec/video/pixel_format.h"
 #include "io/codec.h"
 
@@ -19,7 +24,7 @@ static const char *const textures[] = { "none", "alpha", "below", NULL };
 
 /* ---- key lines ---- */
 
-/* Takes a key away that only the stream has. *out: its word's place in the list. */
+/* Removes a key that only the stream has. *out: the index of its word in the list. */
 static int
 take_word(struct meta *meta, const char *key, const char *const *words, int *out)
 {
@@ -48,7 +53,7 @@ take_side(struct meta *meta, const char *key, size_t *out)
 	return 0;
 }
 
-/* "key: value", or "key:=value", of n bytes. */
+/* Adds a line "key: value", or "key:=value", of n bytes. */
 static int
 add_line(struct meta *meta, const char *line, size_t n)
 {
@@ -134,7 +139,7 @@ live_read_keys(const unsigned char *text, size_t n, struct live_keys *keys)
 	return -1;
 }
 
-int
+static int
 live_copy_keys(const struct live_keys *keys, struct live_keys *to)
 {
 	*to = *keys;
@@ -152,6 +157,7 @@ live_free_keys(struct live_keys *keys)
 
 /* ---- pictures ---- */
 
+/* The rows of the whole picture. */
 static size_t
 rows(const struct live_keys *keys)
 {
@@ -164,7 +170,8 @@ live_is_video(const struct live_keys *keys)
 	return keys->encoding == LIVE_H264 || keys->encoding == LIVE_LUMA;
 }
 
-void
+/* The size of a video's pictures, which is even. */
+static void
 live_coded_size(const struct live_keys *keys, size_t *w, size_t *h)
 {
 	*w = keys->w + keys->w % 2;
@@ -174,7 +181,7 @@ live_coded_size(const struct live_keys *keys, size_t *w, size_t *h)
 size_t
 live_picture_most(const struct live_keys *keys)
 {
-	/* what is not compressible grows by less than a quarter, and has a few texts */
+	/* incompressible data grows by less than a quarter, and there are a few texts */
 	return ((size_t)1 << 20) + 5 * keys->w * rows(keys);
 }
 
@@ -189,7 +196,8 @@ live_read_picture(const unsigned char *message, size_t n, struct live_picture *p
 	return 0;
 }
 
-int
+/* Fails if a picture is not of the encoding that the keys name. */
+static int
 live_check_kind(const struct live_keys *keys, const struct live_head *head, const char *path)
 {
 	return head->kind == keys->encoding ? 0 : fail(path, "it is of kind %d, but the stream is "
@@ -209,7 +217,7 @@ load(const struct live_picture *picture, const char *path, struct frame **out)
 		return fail(path, "%s is not read here", live_kind_names[picture->head.kind]);
 	if (!(*codec)->sniff(picture->bytes, picture->n < 512 ? picture->n : 512))
 		return fail(path, "it is no %s", live_kind_names[picture->head.kind]);
-	/* it is only read */
+	/* fmemopen() does not write to a file that is only read */
 	loader.file = fmemopen((void *)(uintptr_t)picture->bytes, picture->n, "rb");
 	if (!loader.file)
 		return fail_errno(path, "cannot be read");
@@ -232,8 +240,8 @@ check_shape(const struct live_keys *keys, const struct frame_head *head)
 	return 0;
 }
 
-/* The mean of the three colours of the texture below, or a video's luma, as channel a of the
- * depth's. */
+/* The depth's r g b, and as a the mean of the three colours of the texture below, or its luma in a
+ * video. */
 static int
 split_below(const struct live_keys *keys, struct frame *whole, struct frame **out)
 {
@@ -248,20 +256,18 @@ split_below(const struct live_keys *keys, struct frame *whole, struct frame **ou
 		return -1;
 	for (size_t y = 0; y < keys->h; y++) {
 		const unsigned char *colour[3];
-		unsigned char *a = frame_row(*out, 3, y);
 
 		for (size_t c = 0; c < 3; c++) {
 			memcpy(frame_row(*out, c, y), frame_row(whole, c, y), whole->head.w);
 			colour[c] = frame_row(whole, c, keys->texture_row + y);
 		}
-		for (size_t x = 0; x < whole->head.w; x++)
-			a[x] = live_is_video(keys) ? colour[0][x] :
-			    (unsigned char)((colour[0][x] + colour[1][x] + colour[2][x] + 1) / 3);
+		holorecv_rows()->texture_row(colour, live_is_video(keys), frame_row(*out, 3, y),
+		    whole->head.w);
 	}
 	return 0;
 }
 
-/* The stream's keys, and of the picture's own what it was, which is its alone. */
+/* The stream's keys, the holo_check of the picture's own ones, and its number and times. */
 static int
 set_keys(const struct live_keys *keys, const struct live_head *head, const struct meta *own,
     struct meta *meta)
@@ -279,7 +285,7 @@ set_keys(const struct live_keys *keys, const struct live_head *head, const struc
 	return meta_setf(meta, "time_s", "%.6f", (double)head->captured_us * 1e-6);
 }
 
-/* The rows between depth and texture are left out. */
+/* A copy of depth and texture without the rows between them. */
 static int
 close_up(const struct live_keys *keys, const struct frame *whole, struct frame **out)
 {
@@ -297,7 +303,7 @@ close_up(const struct live_keys *keys, const struct frame *whole, struct frame *
 	return status;
 }
 
-/* Makes the whole picture, which it frees, what the stream's keys say. */
+/* Turns the whole picture, which it frees, into the frame that the stream's keys describe. */
 static int
 finish(const struct live_keys *keys, const struct live_head *head, struct frame *whole,
     struct frame **out)
@@ -340,7 +346,9 @@ live_decode(const struct live_keys *keys, const struct live_picture *picture, co
 	return -1;
 }
 
-int
+/* live_decode() of a video's picture, from its planes; luma becomes a frame as depthenc(1) writes
+ * it. */
+static int
 live_take_planes(const struct live_keys *keys, const struct live_head *picture,
     const struct pixel_format *format, const unsigned char *planes, const char *path,
     struct frame **out)
@@ -366,4 +374,216 @@ live_take_planes(const struct live_keys *keys, const struct live_head *picture,
 		return 0;
 	fail_prefix(path);
 	return -1;
+}
+
+/* ---- the decoder of a video: an ffmpeg that runs as long as pictures come ---- */
+
+#define PATIENCE_MS 10000	/* for one picture */
+#define WAIT_MS 300		/* for a picture that is due; after that it is kept back */
+
+/* A unit that marks the end of a picture (ITU-T H.264, 7.3.2.4): without it the decoder would wait
+ * for the next one. */
+static const unsigned char delimiter[] = { 0, 0, 0, 1, 9, 0xf0 };
+
+bool
+video_is_there(void)
+{
+	bool there = ffmpeg_check(NULL) == 0;
+
+	fail_clear();
+	return there;
+}
+
+void
+video_stop(struct video *video)
+{
+	ffmpeg_kill(video->ffmpeg);
+	free(video->raw);
+	free(video->keyframe);
+	for (size_t i = 0; i < video->n; i++)
+		live_free_keys(&video->sent[i].keys);
+	*video = (struct video){ .server = video->server };
+}
+
+static int
+start_ffmpeg(struct video *video, const char *format)
+{
+	char check[120];
+	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
+		"-err_detect", "+crccheck+bitstream+buffer+explode", "-protocol_whitelist", "pipe",
+		"-format_whitelist", "h264", "-probesize", "32", "-fpsprobesize", "0",
+		"-flags", "low_delay", "-threads", "1", "-f", "h264", "-i", "pipe:0", "-vf", check,
+		"-autoscale", "0", "-fps_mode", "passthrough", "-pix_fmt", format,
+		"-flush_packets", "1", "-f", "rawvideo", "pipe:1", NULL };
+
+	/* the output has no sizes: a picture of another size would shift all later ones */
+	snprintf(check, sizeof(check),
+	    "crop=w=if(eq(iw\\,%zu)*eq(ih\\,%zu)\\,iw\\,-1):h=ih:exact=1", video->w, video->h);
+	if (ffmpeg_start(video->server, words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0)
+		return -1;
+	ffmpeg_set_patience(video->ffmpeg, PATIENCE_MS);
+	return 0;
+}
+
+static int
+start(struct video *video, const struct live_keys *keys)
+{
+	const bool luma = keys->encoding == LIVE_LUMA;
+
+	video_stop(video);
+	video->kind = keys->encoding;
+	live_coded_size(keys, &video->w, &video->h);
+	/* samples keep their coded levels, from 0 to the largest */
+	video->format = pixel_format_find(luma ? "yuv420p10le" : "yuvj420p");
+	if (pixel_format_bytes(video->format, video->w, video->h, &video->bytes) < 0)
+		return fail(video->server, "pictures of %zu x %zu are too large", video->w,
+		    video->h);
+	video->raw = malloc(video->bytes);
+	if (!video->raw)
+		return fail_memory();
+	return start_ffmpeg(video, video->format->name);
+}
+
+static bool
+fits(const struct video *video, const struct live_keys *keys)
+{
+	size_t w, h;
+
+	live_coded_size(keys, &w, &h);
+	return video->ffmpeg && video->kind == keys->encoding && video->w == w && video->h == h;
+}
+
+static int
+child_failed(struct video *video, const char *path)
+{
+	const char *message = ffmpeg_message(video->ffmpeg);
+
+	if (strstr(message, "Parsed_crop"))
+		return fail(path, "it is not of %zu x %zu pixels", video->w, video->h);
+	return fail(path, "ffmpeg: %s", *message ? message : "has ended");
+}
+
+/* Writes n bytes, and reads what comes of the next picture meanwhile and within wait_ms. */
+static int
+pass(struct video *video, const void *from, size_t n, int wait_ms, const char *path)
+{
+	size_t got;
+	int status = ffmpeg_filter(video->ffmpeg, from, n, video->raw + video->got,
+	    video->bytes - video->got, &got, wait_ms);
+
+	video->got += got;
+	if (status < 0)
+		return -1;
+	return status > 0 && video->got < video->bytes ? child_failed(video, path) : 0;
+}
+
+static int
+keep_keyframe(struct video *video, const struct live_picture *picture)
+{
+	unsigned char *copy = realloc(video->keyframe, picture->n ? picture->n : 1);
+
+	if (!copy)
+		return fail_memory();
+	memcpy(copy, picture->bytes, picture->n);
+	video->keyframe = copy;
+	video->keyframe_bytes = picture->n;
+	return 0;
+}
+
+static int
+send_bytes(struct video *video, const unsigned char *bytes, size_t n, const char *path)
+{
+	return pass(video, bytes, n, 0, path) < 0 ? -1 :
+	    pass(video, delimiter, sizeof(delimiter), 0, path);
+}
+
+int
+video_send(struct video *video, const struct live_keys *keys, const struct live_picture *picture,
+    bool unwanted, const char *path)
+{
+	const bool keyframe = picture->head.flags & LIVE_KEYFRAME;
+	struct video_sent *sent;
+
+	if (live_check_kind(keys, &picture->head, path) < 0)
+		return -1;
+	if (!fits(video, keys)) {
+		if (!keyframe)
+			return fail(path, "it needs one that has not come");
+		if (start(video, keys) < 0)
+			return -1;
+	}
+	if (keyframe && keep_keyframe(video, picture) < 0)
+		return -1;
+	if (video->n >= VIDEO_BEHIND)
+		return fail(path, "ffmpeg keeps %d pictures back", VIDEO_BEHIND);
+	sent = &video->sent[video->n];
+	if (live_copy_keys(keys, &sent->keys) < 0)
+		return -1;
+	sent->head = picture->head;
+	sent->unwanted = unwanted;
+	video->n++;
+	return send_bytes(video, picture->bytes, picture->n, path);
+}
+
+static bool
+some_wanted(const struct video *video)
+{
+	for (size_t i = 0; i < video->n; i++)
+		if (!video->sent[i].unwanted)
+			return true;
+	return false;
+}
+
+/* Sends the last keyframe again until the next picture is there. Closing the input instead would
+ * make the decoder complain about the delimiter. */
+static int
+drive_out(struct video *video, const char *path)
+{
+	while (video->got < video->bytes) {
+		if (video->n > VIDEO_BEHIND)
+			return fail(path, "ffmpeg does not decode it");
+		video->sent[video->n++] = (struct video_sent){ .unwanted = true };
+		if (send_bytes(video, video->keyframe, video->keyframe_bytes, path) < 0 ||
+		    pass(video, NULL, 0, WAIT_MS, path) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Takes the picture that came back, which is the oldest of those that were sent. */
+static int
+take_oldest(struct video *video, const char *path, struct live_head *head, struct frame **out)
+{
+	struct video_sent sent = video->sent[0];
+	int status = 1;
+
+	video->got = 0;
+	memmove(video->sent, video->sent + 1, --video->n * sizeof(sent));
+	*head = sent.head;
+	if (*ffmpeg_message(video->ffmpeg))
+		status = child_failed(video, path);
+	else if (!sent.unwanted && live_take_planes(&sent.keys, &sent.head, video->format,
+	    video->raw, path, out) < 0)
+		status = -1;
+	live_free_keys(&sent.keys);
+	return status;
+}
+
+int
+video_take(struct video *video, bool ended, const char *path, struct live_head *head,
+    struct frame **out)
+{
+	*out = NULL;
+	if (!some_wanted(video) && ended)
+		return 0;
+	if (video->got < video->bytes && video->n > video->behind &&
+	    pass(video, NULL, 0, WAIT_MS, path) < 0)
+		return -1;
+	if (ended && drive_out(video, path) < 0)
+		return -1;
+	if (video->n > 0 && video->got == video->bytes)
+		return take_oldest(video, path, head, out);
+	if (video->n > video->behind)
+		video->behind++;
+	return 0;
 }
