@@ -1,18 +1,440 @@
-/* A colour for every point, out of the picture of another camera. */
-#include "run/stage.h"
+/*
+ * A colour for every point, from the picture of another camera: that camera, the channels of the
+ * output, the picture, clouds of points as discs, points of rectified cameras, the check of the
+ * picture by edges, options, plan and frames. texmap_rows.c has the loops.
+ */
+#include "texmap.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels.h"
-#include "cloud.h"
-#include "colour_camera.h"
-#include "colouring.h"
-#include "likeness.h"
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "optics/calib.h"
+#include "optics/calib_entries.h"
+#include "optics/laser.h"
 #include "optics/sensor_crop.h"
 #include "optics/sensor_fit.h"
-#include "rectified.h"
+#include "run/stage.h"
+
+/* ---- the camera of a calibration that took the picture ---- */
+
+struct colour_camera {
+	struct pinhole pinhole;		/* from the calibration's world */
+	char unit[16];			/* of its lengths */
+	double origin_px[2];		/* on its sensor, of pictures without the key */
+};
+
+/* Counts the cameras among the entries devices.NAME.kind, and lists their names for a message. */
+static size_t
+list_cameras(const struct number_file *numbers, char text[200], bool *devices)
+{
+	size_t n = 0, length = 0;
+
+	*devices = false;
+	text[0] = '\0';
+	for (size_t i = 0; i < numbers->entries; i++) {
+		const struct number_file_entry *entry = &numbers->entry[i];
+		size_t all = strlen(entry->name);
+
+		if (strncmp(entry->name, "devices.", 8) || all <= 13 ||
+		    strcmp(entry->name + all - 5, ".kind"))
+			continue;
+		*devices = true;
+		if (strcmp(entry->text, "camera"))
+			continue;
+		if (length < 150)
+			length += (size_t)snprintf(text + length, 200 - length, "%s%.*s",
+			    n ? ", " : "", all - 13 < 40 ? (int)all - 13 : 40, entry->name + 8);
+		n++;
+	}
+	return n;
+}
+
+static int
+load_side(const char *path, const char *name, struct colour_camera *camera)
+{
+	struct stereo stereo;
+	enum stereo_side side = strcmp(name, "left") ? STEREO_RIGHT : STEREO_LEFT;
+
+	if (stereo_load(path, &stereo) < 0)
+		return -1;
+	camera->pinhole = stereo.camera[side];
+	strcpy(camera->unit, "mm");
+	return 0;
+}
+
+/* The camera of a file that names only one. */
+static int
+load_single(const char *path, const char *name, struct colour_camera *camera)
+{
+	struct laser laser;
+
+	if (laser_load(path, name, &laser) < 0)
+		return -1;
+	camera->pinhole = laser.camera;
+	memcpy(camera->unit, laser.unit, sizeof(camera->unit));
+	memcpy(camera->origin_px, laser.origin_px, sizeof(camera->origin_px));
+	return 0;
+}
+
+/* name: devices.NAME of kind camera, or left or right of a pair (optics/stereo.h); NULL: the only
+ * camera. -1 after fail(), which names the cameras of the file. */
+static int
+colour_camera_load(const char *path, const char *name, struct colour_camera *camera)
+{
+	struct number_file numbers;
+	char text[200];
+	size_t n;
+	bool devices, pair, is_device = false;
+
+	*camera = (struct colour_camera){ 0 };
+	if (number_file_load(path, &numbers) < 0)
+		return -1;
+	n = list_cameras(&numbers, text, &devices);
+	for (size_t i = 0; i < numbers.entries && name; i++) {
+		char kind[2 * NUMBER_FILE_NAME_SIZE];
+
+		snprintf(kind, sizeof(kind), "devices.%s.kind", name);
+		is_device |= !strcmp(numbers.entry[i].name, kind);
+	}
+	pair = calib_has(&numbers, "K2|M2|cameraMatrix2");
+	number_file_free(&numbers);
+	if (name && !is_device && pair && (!strcmp(name, "left") || !strcmp(name, "right")))
+		return load_side(path, name, camera);
+	if (name && !devices)
+		return fail(path, pair ? "has no camera %.40s: its two are left and right" :
+		    "has no camera %.40s: its only camera has no name", name);
+	if (name)
+		return load_single(path, name, camera);
+	if (n > 1)
+		return fail(path, "has %zu cameras, %s: say which one took the picture, by "
+		    "--camera", n, text);
+	if (n == 0 && pair)
+		return fail(path, "has two cameras: say which one took the picture, by --camera "
+		    "left or right");
+	return load_single(path, n == 1 ? text : NULL, camera);
+}
+
+/* ---- the channels of the output ---- */
+
+/* The first `own` channels of a frame but r g b, as floats. -1 after fail(). */
+static int
+channels_keep(const struct frame *in, size_t own, struct frame **kept)
+{
+	static const char *const colours[] = { "r", "g", "b" };
+	size_t *channel = calloc(own, sizeof(*channel)), n = 0;
+	struct frame *chosen;
+	int status;
+
+	if (!channel)
+		return fail_memory();
+	for (size_t c = 0; c < own; c++) {
+		bool is_colour = false;
+
+		for (size_t k = 0; k < 3; k++)
+			is_colour |= !strcmp(in->head.channel[c], colours[k]);
+		if (!is_colour)
+			channel[n++] = c;
+	}
+	status = frame_select(in, channel, n, &chosen);
+	free(channel);
+	if (status < 0)
+		return -1;
+	status = frame_to_float(chosen, kept);
+	frame_free(chosen);
+	return status;
+}
+
+/* A frame of the kept channels and r g b, whose pixels are in `colours`. The caller fills those,
+ * and frees both frames, also after a failure. -1 after fail(). */
+static int
+channels_begin(const struct frame *kept, double white, struct frame **colours, struct frame **out)
+{
+	static const char *const names[] = { "r", "g", "b" };
+	size_t c = kept->head.c;
+	struct frame_head head;
+	int status;
+
+	if (head_init(&head, kept->head.w, kept->head.h, 3, SAMPLE_FLOAT) < 0)
+		return -1;
+	status = frame_new(&head, colours);
+	head_free(&head);
+	if (status < 0 || head_copy(&head, &kept->head) < 0)
+		return -1;
+	status = head_set_count(&head, c + 3);
+	for (size_t k = 0; k < 3 && status == 0; k++)
+		snprintf(head.channel[c + k], CHANNEL_NAME_SIZE, "%s", names[k]);
+	if (status == 0)
+		status = meta_set_number(&head.meta, "max_value", white);
+	if (status == 0)
+		status = frame_new_empty(&head, out);
+	head_free(&head);
+	for (size_t k = 0; k < c + 3 && status == 0; k++)
+		frame_share(*out, k, k < c ? kept : *colours, k < c ? k : k - c);
+	return status;
+}
+
+/* ---- the channels of the picture ---- */
+
+/* Finds r g b, or the only channel, by the picture's head. In frames they come after the input's
+ * `own` channels. -1 after fail(). */
+static int
+picture_plan(struct picture *picture, const struct frame_head *head, size_t own)
+{
+	static const char *const names[] = { "r", "g", "b" };
+	char seen[300];
+	size_t grey = head->c == 1 ? 0 : NO_CHANNEL;
+
+	*picture = (struct picture){ .w = head->w, .h = head->h, .type = head->type,
+		.alpha = head_channel(head, "a") };
+	if (head->c == 2 && picture->alpha != NO_CHANNEL)
+		grey = !picture->alpha;
+	for (size_t k = 0; k < 3; k++) {
+		size_t c = grey != NO_CHANNEL ? grey : head_channel(head, names[k]);
+
+		if (c == NO_CHANNEL)
+			return fail("--image", "has %zu channels, %s: wanted are r g b, or a "
+			    "single one, and alpha (framecat --channels chooses)", head->c,
+			    head_channels_hint(head, seen));
+		picture->channel[k] = own + c;
+	}
+	if (head->c == 1)
+		picture->alpha = NO_CHANNEL;
+	if (picture->alpha != NO_CHANNEL)
+		picture->alpha += own;
+	return 0;
+}
+
+/* ---- clouds: points without an order, as discs in the depth buffer of a picture ---- */
+
+#define BANDS_MOST 64
+#define BAND_ROWS 16		/* at least */
+
+/* The surface of n finite points. The caller frees surface->apart in either case; -1 after
+ * fail(). */
+static int
+cloud_surface_make(struct run *run, const float *const xyz[3], size_t n,
+    struct cloud_surface *surface)
+{
+	struct search search = { .surface = surface, .xyz = xyz };
+	float *room = calloc(n, sizeof(*room));
+	int status;
+
+	surface->apart = calloc(n, 4 * sizeof(*surface->apart));
+	search.off = calloc(n, sizeof(*search.off));
+	status = surface->apart && search.off && room ? 0 : fail_memory();
+	for (size_t k = 0; status == 0 && k < 3; k++)
+		surface->normal[k] = surface->apart + (k + 1) * n;
+	if (status == 0)
+		status = point_cubes_make(run, xyz, n, &search.cubes);
+	if (status == 0) {
+		run_for(run, (search.cubes.grid.cells + CELLS - 1) / CELLS,
+		    texmap_rows()->measure_cells, &search);
+		texmap_rows()->find_spacing(&search, room);
+	}
+	free(room);
+	point_cubes_free(&search.cubes);
+	free(search.off);
+	return status;
+}
+
+/* A frame of the table's x y z nx ny nz; the normals are unset if it has none. */
+static int
+begin_surface(const struct frame *table, struct frame **surface, bool *given)
+{
+	static const char *const names[] = { "x", "y", "z", "nx", "ny", "nz" };
+	struct frame_head head;
+	int status;
+
+	*given = true;
+	for (size_t k = 3; k < 6; k++)
+		*given = *given && head_channel(&table->head, names[k]) != NO_CHANNEL;
+	if (head_init(&head, table->head.w, 1, 6, SAMPLE_FLOAT) < 0)
+		return -1;
+	status = head_set_channels(&head, "x y z nx ny nz");
+	if (status == 0)
+		status = frame_new(&head, surface);
+	head_free(&head);
+	for (size_t k = 0; k < (*given ? 6u : 3u) && status == 0; k++) {
+		const float *from = frame_floats(table, head_channel(&table->head, names[k]), 0);
+
+		for (size_t x = 0; x < table->head.w; x++)
+			frame_floats(*surface, k, 0)[x] = from[x];
+	}
+	return status;
+}
+
+/* Draws the discs of all points into the depth buffer. */
+static int
+draw_discs(struct drawing *drawing, struct run *run)
+{
+	size_t n = drawing->surface->n, h = drawing->visible->depth.h;
+
+	drawing->disc = calloc(n + 1, sizeof(*drawing->disc));
+	if (!drawing->disc)
+		return fail_memory();
+	run_for(run, (n + CHUNK - 1) / CHUNK, texmap_rows()->see_points, drawing);
+	drawing->rows = (h + BANDS_MOST - 1) / BANDS_MOST;
+	if (drawing->rows < BAND_ROWS)
+		drawing->rows = BAND_ROWS;
+	run_for(run, (h + drawing->rows - 1) / drawing->rows, texmap_rows()->draw_band, drawing);
+	free(drawing->disc);
+	return 0;
+}
+
+/*
+ * Draws a table of points into visible->depth, each one as a disc in the plane of its neighbours.
+ * Sets visible->points to a frame `surface` of the channels x y z nx ny nz: the table's own
+ * normals, else those of the planes, towards the camera; NaN at points that are alone, which draw
+ * nothing. The caller frees both, also after a failure. -1 after fail().
+ */
+static int
+cloud_draw(struct visible *visible, struct run *run, const struct visible_view *view,
+    const struct frame *table, struct frame **surface)
+{
+	struct cloud_surface cloud = { 0 };
+	struct drawing drawing = { .visible = visible, .surface = &cloud };
+	size_t *row = NULL, n = 0, w = table->head.w;
+	float *xyz = NULL;
+	int status;
+
+	*visible = (struct visible){ .view = *view };
+	*surface = NULL;
+	status = raster_new(&visible->depth, view->w, view->h, 0);
+	if (status == 0)
+		raster_clear(&visible->depth, 0, view->h);
+	if (status == 0)
+		status = begin_surface(table, surface, &drawing.given);
+	row = calloc(w, sizeof(*row));
+	xyz = calloc(w, 3 * sizeof(*xyz));
+	if (status == 0 && (!row || !xyz))
+		status = fail_memory();
+	if (status == 0)
+		n = texmap_rows()->list_points(*surface, row, xyz);
+	cloud.n = n;
+	if (status == 0 && n > 0)
+		status = cloud_surface_make(run, (const float *[3]){ xyz, xyz + w, xyz + 2 * w }, n,
+		    &cloud);
+	if (status == 0) {
+		drawing.row = row;
+		drawing.out = *surface;
+		status = draw_discs(&drawing, run);
+		visible->points = (struct visible_points){ *surface, { 0, 1, 2 }, cloud.spacing,
+			cloud.noise };
+	}
+	free(cloud.apart);
+	free(row);
+	free(xyz);
+	return status;
+}
+
+/* ---- points in the axes of a rectified camera, which is the calibration's world ---- */
+
+/* Turns a camera of the world to those axes. */
+static void
+rectified_turn(const struct stereo_view *view, struct pinhole *camera)
+{
+	static const double none[3];
+
+	pinhole_between(view->R, none, camera->R, camera->T, camera->R, camera->T);
+	pinhole_complete(camera);
+}
+
+/* ---- does the picture show what the points' own camera saw? ---- */
+
+#define EDGES_LEAST 1000
+#define SAMPLES 65536		/* for the noise */
+#define LIKE 0.7		/* correlation; that of the right camera is 0.9 and more */
+
+/* The standard deviation of the noise, from second differences; infinite if there are none. */
+static double
+find_noise(const struct likeness *likeness)
+{
+	float *v = malloc(SAMPLES * sizeof(*v)), median = INFINITY;
+	size_t n = v ? texmap_rows()->sample_differences(likeness, v, SAMPLES) : 0;
+
+	if (n)
+		numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &median);
+	free(v);
+	return (double)median / 0.6745 / sqrt(6);
+}
+
+static double
+edge_correlation(const struct visible_points *points, const struct frame *colours)
+{
+	static const char *const names[] = { "texture", "gray", "image" };
+	const struct frame_head *head = &points->frame->head;
+	struct likeness likeness = { .points = points, .colours = colours, .w = head->w,
+		.h = head->h, .channel = NO_CHANNEL };
+	double best = -1;
+
+	for (size_t i = 0; i < 3 && likeness.channel == NO_CHANNEL; i++)
+		likeness.channel = head_channel(head, names[i]);
+	if (likeness.channel == NO_CHANNEL)
+		return NAN;
+	likeness.noise = find_noise(&likeness);
+	texmap_rows()->add_edges(&likeness);
+	if (likeness.n < EDGES_LEAST)
+		return NAN;
+	for (size_t k = 0; k < 3; k++)
+		best = fmax(best, likeness.cc[k] > 0 ?
+		    likeness.tc[k] / sqrt(likeness.tt * likeness.cc[k]) : 0);
+	return best;
+}
+
+/*
+ * Compares the edges that are printed on the surface, in the channel texture, gray or image of the
+ * points' frame, with the colours found there. Warns if their correlation, the best of r, g and b,
+ * is low; -v prints it. Does nothing without such a channel, or with too few edges.
+ */
+static void
+likeness_check(const struct run *run, const struct visible_points *points,
+    const struct frame *colours)
+{
+	double likeness = edge_correlation(points, colours);
+
+	if (run->verbose && !isnan(likeness))
+		note(NULL, "edges on the surface have a correlation of %.2f with those of the "
+		    "points' own picture", likeness);
+	if (likeness < LIKE)
+		warn("--image", "shows other edges on the surface than the points' own picture "
+		    "(correlation %.2f): was it this camera that took it?", likeness);
+}
+
+/* ---- colours for the points of a frame, part by part ---- */
+
+/* The number of parts. */
+static size_t
+colouring_parts(const struct colouring *colouring)
+{
+	const struct frame_head *head = &colouring->visible->points.frame->head;
+
+	return (head->w + PART - 1) / PART * head->h;
+}
+
+static struct colouring_counts
+colouring_add(const struct colouring_counts *row, size_t rows)
+{
+	struct colouring_counts all = { 0 };
+
+	for (size_t y = 0; y < rows; y++) {
+		all.points += row[y].points;
+		all.coloured += row[y].coloured;
+		all.behind += row[y].behind;
+		all.outside += row[y].outside;
+		all.lone += row[y].lone;
+		all.grazed += row[y].grazed;
+		all.hidden += row[y].hidden;
+		all.blank += row[y].blank;
+	}
+	return all;
+}
+
+/* ---- options ---- */
 
 struct parameters {
 	const char *calib, *camera, *image;
@@ -57,7 +479,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- the picture ---- */
+/* ---- the plan ---- */
 
 static int
 plan_white(struct run *run, const struct frame_head *picture)
@@ -137,7 +559,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 /* ---- one frame ---- */
 
-#define LONE_FEW 10	/* one point in so many without neighbours is no cause for a word */
+#define LONE_FEW 10	/* more than one in so many points without neighbours gives a warning */
 #define FATES "%zu behind it or beyond its lens, %zu outside of its picture, %zu without "\
 	"neighbours, %zu face away or are grazed, %zu hidden, %zu where the picture has no colour"
 
@@ -149,7 +571,7 @@ judge(const struct colouring_counts *all)
 	    all->hidden, all->blank);
 }
 
-/* The depth buffer of the points, and their normals. surface: of a table, NULL else. */
+/* Draws the depth buffer of the points. *surface: the points and normals of a table, else NULL. */
 static int
 draw(struct run *run, const struct frame *kept, struct visible_view *view,
     struct pinhole *camera, struct visible *visible, struct frame **surface)
@@ -164,7 +586,7 @@ draw(struct run *run, const struct frame *kept, struct visible_view *view,
 	if (visible_points_init(&points, kept, (size_t[3]){ head_channel(head, "x"),
 	    head_channel(head, "y"), head_channel(head, "z") }) < 0)
 		return -1;
-	if (priv->has_rectified && rectified_points(&points, &priv->rectified))
+	if (priv->has_rectified && texmap_rows()->rectified_points(&points, &priv->rectified))
 		rectified_turn(&priv->rectified, camera);
 	return visible_draw(visible, run, view, &points);
 }
@@ -195,7 +617,8 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 		status = colouring.counts ? 0 : fail_memory();
 	}
 	if (status == 0) {
-		run_for(run, colouring_parts(&colouring), colouring_part, &colouring);
+		run_for(run, colouring_parts(&colouring), texmap_rows()->colouring_part,
+		    &colouring);
 		all = colouring_add(colouring.counts, colouring_parts(&colouring));
 		priv->all = colouring_add((struct colouring_counts[]){ priv->all, all }, 2);
 		status = judge(&all);
@@ -215,7 +638,7 @@ find_white(struct priv *priv, const struct picture *picture)
 {
 	float most;
 
-	priv->found_white = fmax(priv->found_white, picture_white(picture, &most));
+	priv->found_white = fmax(priv->found_white, texmap_rows()->picture_white(picture, &most));
 	if (priv->found_white > 255 && most < 32768 && !priv->warned_white) {
 		warn("--image", "its floats go up to %g, of which 65535 is taken for white: say "
 		    "what is by --max-value", (double)most);
@@ -284,7 +707,7 @@ init(struct run *run)
 	return colour_camera_load(parameters->calib, parameters->camera, &priv->camera);
 }
 
-STAGE(texmap) = {
+const struct stage stage_texmap = {
 	.name = "texmap",
 	.summary = "a colour for every point, from another camera's picture",
 	.operands = "[FILE ...]",

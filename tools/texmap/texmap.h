@@ -1,0 +1,116 @@
+/*
+ * What texmap.c plans and the loops of texmap_rows.c work on: the picture, a cloud of points, its
+ * discs, the colours, and the edges that are compared.
+ */
+#ifndef TEXMAP_H
+#define TEXMAP_H
+
+#include "base/cpu_level.h"
+#include "optics/stereo.h"
+#include "points/point_grid.h"
+#include "points/visible.h"
+#include "points/visible_points.h"
+#include "run/run.h"
+
+/* The picture that colours come from. */
+struct picture {
+	const struct frame *frame;	/* its channels come after the input's own */
+	size_t channel[3], alpha;	/* in the frame; alpha: NO_CHANNEL without */
+	size_t w, h;
+	enum sample type;
+};
+
+/* The surface that the points of a cloud are on: their distances, and its normals. */
+struct cloud_surface {
+	size_t n;
+	float *apart;		/* each point's mean distance of the nearest; NaN: it is alone */
+	float *normal[3];	/* unit vectors of either sign; NaN at points that are alone */
+	double spacing;		/* median of apart */
+	double noise;		/* standard deviation of the points along the normals */
+};
+
+/* The search for that surface. */
+struct search {
+	struct cloud_surface *surface;
+	const float *const *xyz;
+	struct point_cubes cubes;
+	float *off;			/* distance from the plane; NaN where there is none */
+};
+
+/* A point as the camera sees it. */
+struct disc {
+	double seen[3], normal[3];	/* in the camera's frame */
+	double uv[2], radius;		/* radius: 0 draws nothing */
+	size_t across[2], down[2];	/* first and last column and row of the picture */
+};
+
+/* The points of a cloud as discs in a depth buffer. */
+struct drawing {
+	struct visible *visible;
+	const struct cloud_surface *surface;
+	const size_t *row;		/* of the table, of each point of the surface */
+	struct frame *out;		/* x y z nx ny nz */
+	bool given;			/* the table has normals */
+	struct disc *disc;		/* of each point of the surface */
+	size_t rows;			/* of a band */
+};
+
+/* What became of the points. */
+struct colouring_counts {
+	size_t points, coloured, behind, outside, lone, grazed, hidden, blank;
+};
+
+struct colouring {
+	const struct visible *visible;
+	const struct picture *picture;
+	size_t normal[3];		/* channels nx ny nz of the points' frame, or NO_CHANNEL */
+	double jump;			/* 0: found from points and picture */
+	double least_cosine;		/* between the normal and the direction to the camera */
+	bool supersample;
+	struct frame *out;		/* channels r g b, of the points' size */
+	struct colouring_counts *counts;	/* of each part */
+};
+
+/* Edges on the surface, in a channel of the points and in the colours. */
+struct likeness {
+	const struct visible_points *points;
+	const struct frame *colours;
+	size_t channel, w, h;
+	double noise;
+	double tt, tc[3], cc[3];	/* sums of products, of the channel and of r g b */
+	size_t n;
+};
+
+/* What a thread does at a time. */
+#define CELLS 64		/* of the search */
+#define CHUNK 16384		/* points of the drawing */
+#define PART 4096		/* points of a row of the colouring */
+
+/* (void *, size_t) are for run_for(). */
+struct texmap_rows {
+	/* The white of a picture of floats, by its largest sample, which may be brighter: 1 up to
+	 * 2, 255 up to 512, else 65535. */
+	double (*picture_white)(const struct picture *, float *largest);
+	/* The valid points of a table: their rows, and x, y and z one after another, each at a
+	 * distance of the table's width. Returns their number. */
+	size_t (*list_points)(const struct frame *surface, size_t *row, float *xyz);
+	/* Distance, plane and normal of each point in some cells of the search. */
+	void (*measure_cells)(void *search, size_t part);
+	/* Spacing and noise; marks points that are alone. room: for a number per point. */
+	void (*find_spacing)(struct search *, float *room);
+	/* The discs of some points of a struct drawing, then a band of rows with all discs. */
+	void (*see_points)(void *drawing, size_t part);
+	void (*draw_band)(void *drawing, size_t band);
+	/* Are the points of a rectified left picture (stereo_view()) in its own axes, not turned
+	 * back? Judged by their pixels, within half a pixel; false if both are possible. */
+	bool (*rectified_points)(const struct visible_points *, const struct stereo_view *);
+	void (*colouring_part)(void *colouring, size_t part);
+	/* Magnitudes of second differences along rows, at most `most`, evenly spread. Returns their
+	 * number. */
+	size_t (*sample_differences)(const struct likeness *, float *v, size_t most);
+	/* Adds all edges to the sums. */
+	void (*add_edges)(struct likeness *);
+};
+LEVELS_OF(texmap_rows)
+
+#endif

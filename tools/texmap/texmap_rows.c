@@ -1,0 +1,635 @@
+/*
+ * The loops of texmap: pixels of the picture, the surface of a cloud and its discs, the axes of
+ * rectified points, the colour of each point, and edges on the surface.
+ */
+#include "texmap.h"
+
+#include <math.h>
+
+#include "base/numbers.h"
+#include "base/px.h"
+#include "base/symmetric.h"
+#include "base/vector3.h"
+
+/* ---- the picture ---- */
+
+static float
+sample(const struct picture *picture, size_t c, size_t x, size_t y)
+{
+	return frame_sample_in(picture->type, frame_row(picture->frame, c, y), x);
+}
+
+/* The colour of a pixel. False: it has none, but a NaN, or an alpha of 0. */
+static bool
+picture_pixel(const struct picture *picture, size_t x, size_t y, float colour[3])
+{
+	for (size_t k = 0; k < 3; k++)
+		colour[k] = sample(picture, picture->channel[k], x, y);
+	return isfinite(colour[0]) && isfinite(colour[1]) && isfinite(colour[2]) &&
+	    (picture->alpha == NO_CHANNEL || sample(picture, picture->alpha, x, y) > 0);
+}
+
+static double
+picture_white(const struct picture *picture, float *largest)
+{
+	float most = 0, colour[3];
+
+	for (size_t y = 0; y < picture->h; y++)
+		for (size_t x = 0; x < picture->w; x++)
+			if (picture_pixel(picture, x, y, colour))
+				for (size_t k = 0; k < 3; k++)
+					most = colour[k] > most ? colour[k] : most;
+	*largest = most;
+	return most <= 2 ? 1 : most <= 512 ? 255 : 65535;
+}
+
+/* ---- the surface of a cloud ---- */
+
+#define CLOUD_NEAREST 8		/* points whose mean distance is used */
+#define WIDER 2.0		/* radius of the points of a plane, in such distances */
+#define ALONE 3.0		/* distance of a point off the surface, in median distances */
+#define FLAT 0.01		/* of the largest eigenvalue: points on a line give no plane */
+#define NORMAL_MEDIAN 0.6745	/* of |x|, x of the normal distribution with standard deviation 1 */
+
+/* The mean distance of the nearest points, from the squared distances of all points around one. */
+static float
+mean_nearest(const float *square, size_t n)
+{
+	float nearest[CLOUD_NEAREST];
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t at = i < CLOUD_NEAREST ? i : CLOUD_NEAREST - 1;
+
+		if (i >= CLOUD_NEAREST && !(square[i] < nearest[at]))
+			continue;
+		for (; at > 0 && nearest[at - 1] > square[i]; at--)
+			nearest[at] = nearest[at - 1];
+		nearest[at] = square[i];
+	}
+	for (size_t i = 0; i < CLOUD_NEAREST; i++)
+		sum += sqrt((double)nearest[i]);
+	return (float)(sum / CLOUD_NEAREST);
+}
+
+/* The plane of the points around p, and the distance of p from it. False: they give none. */
+static bool
+find_plane(const struct search *search, const float p[3], const uint32_t *around,
+    const float *square, size_t n, double radius, double normal[3], double *off)
+{
+	double mean[3] = { 0 }, spread[9] = { 0 }, value[3], vector[9];
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double d[3];
+
+		if (!((double)square[i] <= radius * radius))
+			continue;
+		used++;
+		for (size_t k = 0; k < 3; k++) {
+			d[k] = (double)search->xyz[k][around[i]] - p[k];
+			mean[k] += d[k];
+		}
+		for (size_t k = 0; k < 9; k++)
+			spread[k] += d[k / 3] * d[k % 3];
+	}
+	for (size_t k = 0; k < 3; k++)
+		mean[k] /= (double)used;
+	for (size_t k = 0; k < 9; k++)
+		spread[k] = spread[k] / (double)used - mean[k / 3] * mean[k % 3];
+	symmetric_eigen(3, spread, value, vector);
+	if (!(value[1] > FLAT * value[0]))
+		return false;
+	*off = 0;
+	for (size_t k = 0; k < 3; k++) {
+		normal[k] = vector[6 + k];
+		*off += normal[k] * mean[k];
+	}
+	return true;
+}
+
+static void
+measure_point(const struct search *search, size_t point, const uint32_t *around, size_t n,
+    float *square)
+{
+	struct cloud_surface *surface = search->surface;
+	const float p[3] = { search->xyz[0][point], search->xyz[1][point],
+		search->xyz[2][point] };
+	double normal[3], off;
+
+	surface->apart[point] = search->off[point] = PX_NAN;
+	if (n <= CLOUD_NEAREST)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		float d[3];
+
+		for (size_t k = 0; k < 3; k++)
+			d[k] = search->xyz[k][around[i]] - p[k];
+		square[i] = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+		if (!(square[i] > 0))		/* the point itself, or an equal one */
+			square[i] = INFINITY;
+	}
+	surface->apart[point] = mean_nearest(square, n);
+	if (!isfinite(surface->apart[point]) || !find_plane(search, p, around, square, n,
+	    WIDER * (double)surface->apart[point], normal, &off)) {
+		surface->apart[point] = PX_NAN;
+		return;
+	}
+	for (size_t k = 0; k < 3; k++)
+		surface->normal[k][point] = (float)normal[k];
+	search->off[point] = (float)fabs(off);
+}
+
+static void
+measure_cells(void *arg, size_t part)
+{
+	const struct search *search = arg;
+	size_t end = (part + 1) * CELLS;
+	const struct point_cubes *cubes = &search->cubes;
+	uint32_t around[POINT_CUBES_MOST];
+	float square[POINT_CUBES_MOST];
+
+	for (size_t cell = part * CELLS; cell < end && cell < cubes->grid.cells; cell++) {
+		const uint32_t *own = cubes->order + cubes->start[cell];
+		size_t n, points = cubes->start[cell + 1] - cubes->start[cell];
+
+		n = point_cubes_around(cubes, own[0], around);
+		for (size_t i = 0; i < points; i++)
+			measure_point(search, own[i], around, n, square);
+	}
+}
+
+/* The median of the numbers that are not NaN; 0: there are none. */
+static double
+median(const float *v, size_t n, float *room)
+{
+	size_t valid = 0, middle;
+	float found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(v[i]))
+			room[valid++] = v[i];
+	middle = valid / 2;
+	if (valid)
+		numbers_ranks(room, valid, &middle, 1, &found);
+	return (double)found;
+}
+
+static void
+find_spacing(struct search *search, float *room)
+{
+	struct cloud_surface *surface = search->surface;
+
+	surface->spacing = median(surface->apart, surface->n, room);
+	surface->noise = median(search->off, surface->n, room) / NORMAL_MEDIAN;
+	for (size_t i = 0; i < surface->n; i++) {
+		if ((double)surface->apart[i] <= ALONE * surface->spacing)
+			continue;
+		surface->apart[i] = PX_NAN;
+		for (size_t k = 0; k < 3; k++)
+			surface->normal[k][i] = PX_NAN;
+	}
+}
+
+/* ---- the discs of a cloud ---- */
+
+#define DISC 1.5		/* radius in mean distances: random points leave no hole */
+#define PIXELS_LEAST 0.75	/* radius in pixels, so that a disc covers its own pixel */
+
+/* The rows or columns of the picture that a disc can reach, within 0 to n - 1. False: none. */
+static bool
+find_range(double at, double reach, size_t n, size_t range[2])
+{
+	double low = ceil(at - reach), high = floor(at + reach);
+
+	if (!(high >= 0 && low <= (double)(n - 1)))
+		return false;
+	range[0] = (size_t)fmax(low, 0);
+	range[1] = (size_t)fmin(high, (double)(n - 1));
+	return low <= high;
+}
+
+/* The part of the picture that a disc can cover. Its near side looks larger than its middle. */
+static bool
+find_ranges(const struct visible_view *view, struct disc *disc)
+{
+	const double *s = disc->seen, *K = view->camera->K;
+	double reach = disc->radius / (s[2] - disc->radius);
+
+	return s[2] > disc->radius &&
+	    find_range(disc->uv[0], reach * hypot(1, s[0] / s[2]) * fabs(K[0] / view->bin[0]),
+	    view->w, disc->across) &&
+	    find_range(disc->uv[1], reach * hypot(1, s[1] / s[2]) * fabs(K[4] / view->bin[1]),
+	    view->h, disc->down);
+}
+
+/* Projects a point, and sets its disc. */
+static void
+see_point(const struct drawing *drawing, size_t i)
+{
+	const struct visible_view *view = &drawing->visible->view;
+	const struct cloud_surface *surface = drawing->surface;
+	struct disc *disc = &drawing->disc[i];
+	double X[3], normal[3], pixel;
+	size_t x = drawing->row[i];
+
+	disc->radius = 0;
+	for (size_t k = 0; k < 3; k++) {
+		X[k] = frame_floats(drawing->out, k, 0)[x];
+		normal[k] = surface->normal[k][i];
+	}
+	if (isnan(surface->apart[i]) || !visible_project(view, X, disc->seen, disc->uv))
+		return;
+	for (size_t k = 0; k < 3; k++)
+		disc->normal[k] = vector3_dot(view->camera->R + 3 * k, normal);
+	pixel = disc->seen[2] * fmax(fabs(view->bin[0] / view->camera->K[0]),
+	    fabs(view->bin[1] / view->camera->K[4]));
+	disc->radius = fmax(DISC * (double)surface->apart[i], PIXELS_LEAST * pixel);
+	if (!find_ranges(view, disc))
+		disc->radius = 0;
+}
+
+static void
+see_points(void *arg, size_t part)
+{
+	const struct drawing *drawing = arg;
+	size_t end = (part + 1) * CHUNK;
+
+	for (size_t i = part * CHUNK; i < end && i < drawing->surface->n; i++) {
+		const struct disc *disc = &drawing->disc[i];
+		bool alone = isnan(drawing->surface->apart[i]);
+		double sign;
+
+		see_point(drawing, i);
+		sign = !alone && vector3_dot(disc->normal, disc->seen) > 0 ? -1 : 1;
+		for (size_t k = 0; k < 3; k++) {
+			float *n = frame_floats(drawing->out, 3 + k, 0) + drawing->row[i];
+
+			if (alone)
+				*n = PX_NAN;
+			else if (!drawing->given)
+				*n = (float)(sign * drawing->surface->normal[k][i]);
+		}
+	}
+}
+
+/* Draws the rows y0 to y1 - 1 of a disc, without distortion of the lens within it. */
+static void
+draw_disc(const struct drawing *drawing, const struct disc *disc, size_t y0, size_t y1)
+{
+	struct raster *depth = &drawing->visible->depth;
+	const struct visible_view *view = &drawing->visible->view;
+	const double *K = view->camera->K, *s = disc->seen;
+	double per_px[2] = { view->bin[0] / K[0], view->bin[1] / K[4] };
+	double away = vector3_dot(disc->normal, s);
+
+	for (size_t y = disc->down[0] < y0 ? y0 : disc->down[0]; y <= disc->down[1] && y < y1; y++)
+		for (size_t x = disc->across[0]; x <= disc->across[1]; x++) {
+			double ray[3] = { s[0] / s[2] + ((double)x - disc->uv[0]) * per_px[0],
+				s[1] / s[2] + ((double)y - disc->uv[1]) * per_px[1], 1 };
+			double z = away / vector3_dot(disc->normal, ray), square = 0;
+			float q = (float)(-1 / z);
+
+			for (size_t k = 0; k < 3; k++)
+				square += (z * ray[k] - s[k]) * (z * ray[k] - s[k]);
+			if (z > 0 && square <= disc->radius * disc->radius &&
+			    q < depth->z[y * depth->w + x])
+				depth->z[y * depth->w + x] = q;
+		}
+}
+
+static void
+draw_band(void *arg, size_t band)
+{
+	const struct drawing *drawing = arg;
+	size_t y0 = band * drawing->rows, y1 = y0 + drawing->rows;
+
+	y1 = y1 < drawing->visible->depth.h ? y1 : drawing->visible->depth.h;
+	for (size_t i = 0; i < drawing->surface->n; i++)
+		if (drawing->disc[i].radius > 0 && drawing->disc[i].down[1] >= y0 &&
+		    drawing->disc[i].down[0] < y1)
+			draw_disc(drawing, &drawing->disc[i], y0, y1);
+}
+
+static size_t
+list_points(const struct frame *surface, size_t *row, float *xyz)
+{
+	size_t w = surface->head.w, n = 0;
+
+	for (size_t x = 0; x < w; x++) {
+		bool valid = true;
+
+		for (size_t k = 0; k < 3; k++) {
+			xyz[k * w + n] = frame_floats(surface, k, 0)[x];
+			valid = valid && isfinite(xyz[k * w + n]);
+		}
+		row[n] = x;
+		n += valid;
+	}
+	return n;
+}
+
+/* ---- rectified points ---- */
+
+#define NEAR_PX 0.5
+
+/* Does the rectified camera see a point, of these axes, at the point's own pixel? */
+static bool
+is_at(const struct stereo_view *view, const double X[3], size_t x, size_t y)
+{
+	return X[2] > 0 && fabs(view->f_px * X[0] / X[2] + view->cx_px - (double)x) < NEAR_PX &&
+	    fabs(view->f_px * X[1] / X[2] + view->cy_px - (double)y) < NEAR_PX;
+}
+
+static bool
+rectified_points(const struct visible_points *points, const struct stereo_view *view)
+{
+	const struct frame_head *head = &points->frame->head;
+	size_t pixels = head->w * head->h, as_they_are = 0, turned = 0;
+
+	for (size_t i = 0; i < pixels && view->side == STEREO_LEFT; i++) {
+		double X[3], to[3];
+		size_t x = i % head->w, y = i / head->w;
+
+		if (!visible_points_at(points, x, y, X))
+			continue;
+		for (size_t k = 0; k < 3; k++)
+			to[k] = view->R[3 * k] * X[0] + view->R[3 * k + 1] * X[1] +
+			    view->R[3 * k + 2] * X[2];
+		as_they_are += is_at(view, X, x, y);
+		turned += is_at(view, to, x, y);
+	}
+	return as_they_are > turned;
+}
+
+/* ---- the colour of a point ---- */
+
+#define SUPERSAMPLES_MOST 16	/* along each axis */
+#define NOISES 8.0		/* distance of two surfaces, in standard deviations of the noise */
+
+enum fate { COLOURED, BEHIND, OUTSIDE, LONE, GRAZED, HIDDEN, BLANK };
+
+struct point {
+	double X[3], along[2][3];	/* of the world: the point, and its tangents */
+	double seen[3];			/* in the camera's frame */
+	double normal[3];		/* there, towards the side that was measured; any length */
+	double uv[2];
+	bool tangents;
+};
+
+/* The normal in the camera's frame, from the channels, else from the tangents: seen from the
+ * measured side, rows run down and columns to the right. False: there is none. */
+static bool
+find_normal(const struct colouring *colouring, size_t x, size_t y, struct point *point)
+{
+	const struct visible_points *points = &colouring->visible->points;
+	const double *R = colouring->visible->view.camera->R, *a = point->along[0];
+	const double *b = point->along[1];
+	double normal[3];
+
+	point->tangents = visible_points_tangents(points, x, y, point->along[0], point->along[1]);
+	if (colouring->normal[0] != NO_CHANNEL) {
+		for (size_t k = 0; k < 3; k++)
+			normal[k] = frame_floats(points->frame, colouring->normal[k], y)[x];
+	} else if (point->tangents) {
+		for (size_t k = 0; k < 3; k++) {
+			size_t i = (k + 1) % 3, j = (k + 2) % 3;
+
+			normal[k] = a[j] * b[i] - a[i] * b[j];
+		}
+	} else {
+		return false;
+	}
+	for (size_t k = 0; k < 3; k++)
+		point->normal[k] = vector3_dot(R + 3 * k, normal);
+	return vector3_dot(point->normal, point->normal) > 0;
+}
+
+/* The distance at a point up to which two surfaces are treated as one. */
+static double
+tolerance(const struct colouring *colouring, const struct point *point)
+{
+	const struct visible_view *view = &colouring->visible->view;
+	const struct visible_points *points = &colouring->visible->points;
+	double pixel = point->seen[2] * fmax(fabs(view->bin[0] / view->camera->K[0]),
+	    fabs(view->bin[1] / view->camera->K[4]));
+
+	return colouring->jump > 0 ? colouring->jump :
+	    fmax(pixel, fmax(points->spacing, NOISES * points->noise));
+}
+
+/* The mean of the pixels around a place that see the point. False: none does. */
+static bool
+take_colour(const struct picture *picture, const struct visible_corners *corners, float colour[3])
+{
+	float sum = 0, total[3] = { 0, 0, 0 }, pixel[3];
+
+	for (size_t k = 0; k < 4; k++) {
+		if (!(corners->weight[k] > 0) || !picture_pixel(picture, corners->x[k & 1],
+		    corners->y[k >> 1], pixel))
+			continue;
+		sum += corners->weight[k];
+		for (size_t i = 0; i < 3; i++)
+			total[i] += corners->weight[k] * pixel[i];
+	}
+	for (size_t i = 0; i < 3 && sum > 0; i++)
+		colour[i] = total[i] / sum;
+	return sum > 0;
+}
+
+/* The number of places along a tangent that the picture's pixels need. */
+static int
+places(const struct visible_view *view, const double X[3], const double along[3])
+{
+	double ends[2][2], seen[3], far = 0;
+
+	for (int end = 0; end < 2; end++) {
+		double at[3];
+
+		for (int k = 0; k < 3; k++)
+			at[k] = X[k] + (end - 0.5) * along[k];
+		if (!visible_project(view, at, seen, ends[end]))
+			return 1;
+	}
+	far = fmax(fabs(ends[1][0] - ends[0][0]), fabs(ends[1][1] - ends[0][1]));
+	return (int)fmin(fmax(ceil(far), 1), SUPERSAMPLES_MOST);
+}
+
+/* The mean over the piece of surface halfway to the neighbours. Leaves the colour as it is if one
+ * pixel shows the whole piece. */
+static void
+supersample(const struct colouring *colouring, const struct point *point, double jump,
+    float colour[3])
+{
+	const struct visible *visible = colouring->visible;
+	int n[2], taken = 0;
+	float total[3] = { 0, 0, 0 }, one[3];
+
+	for (int k = 0; k < 2; k++)
+		n[k] = places(&visible->view, point->X, point->along[k]);
+	if (n[0] * n[1] == 1)
+		return;
+	for (int i = 0; i < n[0] * n[1]; i++) {
+		double a = (i % n[0] + 0.5) / n[0] - 0.5, b = (i / n[0] + 0.5) / n[1] - 0.5;
+		double X[3], seen[3], uv[2];
+		struct visible_corners corners;
+
+		for (int k = 0; k < 3; k++)
+			X[k] = point->X[k] + a * point->along[0][k] + b * point->along[1][k];
+		if (!visible_project(&visible->view, X, seen, uv) ||
+		    !visible_inside(&visible->view, uv))
+			continue;
+		visible_look(visible, seen, point->normal, uv, jump, &corners);
+		if (corners.hidden || !take_colour(colouring->picture, &corners, one))
+			continue;
+		taken++;
+		for (int k = 0; k < 3; k++)
+			total[k] += one[k];
+	}
+	for (int k = 0; k < 3 && taken; k++)
+		colour[k] = total[k] / (float)taken;
+}
+
+static enum fate
+colour_point(const struct colouring *colouring, size_t x, size_t y, struct point *point,
+    float colour[3])
+{
+	const struct visible *visible = colouring->visible;
+	const struct visible_view *view = &visible->view;
+	struct visible_corners corners;
+	double jump, cosine;
+
+	if (!visible_project(view, point->X, point->seen, point->uv))
+		return BEHIND;
+	if (!visible_inside(view, point->uv))
+		return OUTSIDE;
+	if (!find_normal(colouring, x, y, point))
+		return LONE;
+	cosine = -vector3_dot(point->normal, point->seen) /
+	    sqrt(vector3_dot(point->normal, point->normal) *
+	    vector3_dot(point->seen, point->seen));
+	if (!(cosine >= colouring->least_cosine))
+		return GRAZED;
+	jump = tolerance(colouring, point);
+	visible_look(visible, point->seen, point->normal, point->uv, jump, &corners);
+	if (corners.hidden || !(corners.sum > 0))
+		return HIDDEN;
+	if (!take_colour(colouring->picture, &corners, colour))
+		return BLANK;
+	if (colouring->supersample && point->tangents)
+		supersample(colouring, point, jump, colour);
+	return COLOURED;
+}
+
+static void
+colouring_part(void *arg, size_t part)
+{
+	const struct colouring *colouring = arg;
+	const struct visible_points *points = &colouring->visible->points;
+	struct colouring_counts *counts = &colouring->counts[part];
+	size_t w = points->frame->head.w, across = (w + PART - 1) / PART;
+	size_t y = part / across, first = part % across * PART;
+
+	for (size_t x = first; x < first + PART && x < w; x++) {
+		struct point point;
+		float colour[3];
+		bool given = visible_points_at(points, x, y, point.X);
+		enum fate fate = given ? colour_point(colouring, x, y, &point, colour) : BLANK;
+
+		counts->points += given;
+		counts->coloured += given && fate == COLOURED;
+		counts->behind += given && fate == BEHIND;
+		counts->outside += given && fate == OUTSIDE;
+		counts->lone += given && fate == LONE;
+		counts->grazed += given && fate == GRAZED;
+		counts->hidden += given && fate == HIDDEN;
+		counts->blank += given && fate == BLANK;
+		for (size_t k = 0; k < 3; k++)
+			frame_floats(colouring->out, k, y)[x] =
+			    given && fate == COLOURED ? colour[k] : NAN;
+	}
+}
+
+/* ---- edges on the surface ---- */
+
+#define APART 4			/* pixels between the two ends of an edge */
+#define EDGE_LEVEL 0.05		/* least step, as a part of the level */
+#define EDGE_NOISES 6.0		/* least step, in standard deviations of the noise */
+#define EDGE_FLATNESS 3		/* factor by which both sides change less: shading is no edge */
+#define STEPS 3.0		/* largest step of depth, in usual distances of points */
+
+static double
+level(const struct likeness *likeness, size_t x, size_t y)
+{
+	return (double)frame_floats(likeness->points->frame, likeness->channel, y)[x];
+}
+
+static size_t
+sample_differences(const struct likeness *likeness, float *v, size_t most)
+{
+	size_t pixels = likeness->w * likeness->h, stride = pixels / most + 1, n = 0;
+
+	for (size_t i = 0; i < pixels && n < most; i += stride) {
+		size_t x = i % likeness->w, y = i / likeness->w;
+
+		if (x == 0 || x + 1 == likeness->w)
+			continue;
+		v[n] = (float)fabs(level(likeness, x - 1, y) - 2 * level(likeness, x, y) +
+		    level(likeness, x + 1, y));
+		n += !isnan(v[n]);
+	}
+	return n;
+}
+
+/* The edge from a pixel to the one APART from it along a row or a column. */
+static void
+add_edge(struct likeness *likeness, size_t x, size_t y, size_t right, size_t down)
+{
+	double a = level(likeness, x, y), b = level(likeness, x + right, y + down);
+	double step = fabs(b - a), X[3], Y[3], d[3];
+
+	if (!(step > EDGE_LEVEL * (fabs(a) + fabs(b)) / 2) ||
+	    !(step > EDGE_NOISES * likeness->noise) ||
+	    !(EDGE_FLATNESS * fabs(a - level(likeness, x - right, y - down)) < step) ||
+	    !(EDGE_FLATNESS * fabs(b - level(likeness, x + 2 * right, y + 2 * down)) < step) ||
+	    !visible_points_at(likeness->points, x, y, X) ||
+	    !visible_points_at(likeness->points, x + right, y + down, Y) ||
+	    !(visible_points_distance(X, Y) <= STEPS * APART * likeness->points->spacing))
+		return;
+	for (size_t k = 0; k < 3; k++)
+		d[k] = (double)frame_floats(likeness->colours, k, y + down)[x + right] -
+		    (double)frame_floats(likeness->colours, k, y)[x];
+	if (isnan(d[0]))
+		return;
+	likeness->n++;
+	likeness->tt += (b - a) * (b - a);
+	for (size_t k = 0; k < 3; k++) {
+		likeness->tc[k] += (b - a) * d[k];
+		likeness->cc[k] += d[k] * d[k];
+	}
+}
+
+static void
+add_edges(struct likeness *likeness)
+{
+	for (size_t y = 0; y < likeness->h; y++)
+		for (size_t x = 0; x < likeness->w; x++) {
+			if (x >= APART && x + 2 * APART < likeness->w)
+				add_edge(likeness, x, y, APART, 0);
+			if (y >= APART && y + 2 * APART < likeness->h)
+				add_edge(likeness, x, y, 0, APART);
+		}
+}
+
+const struct texmap_rows AT_LEVEL(texmap_rows) = {
+	.picture_white = picture_white,
+	.measure_cells = measure_cells,
+	.find_spacing = find_spacing,
+	.see_points = see_points,
+	.draw_band = draw_band,
+	.list_points = list_points,
+	.rectified_points = rectified_points,
+	.sample_differences = sample_differences,
+	.add_edges = add_edges,
+	.colouring_part = colouring_part,
+};
