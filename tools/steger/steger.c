@@ -1,13 +1,535 @@
-/* Centres of laser lines, to a small part of a pixel. */
-#include "run/stage.h"
+/*
+ * Centres of laser lines, to a small part of a pixel: options, keys, points as frames, the
+ * correction for sharp edges, points on the device, frames and plan. The detector is that of
+ * feature/line.h (Steger 1998); steger_checks.c judges the points, steger_rows.c has the loops.
+ */
+#include "steger.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "plausible.h"
-#include "points.h"
-#include "sharp.h"
-#include "steger.h"
-#include "steger_loops.h"
+#include "feature/line_finder.h"
+#include "run/passes.h"
+#include "steger.block.h"
+
+struct priv {
+	struct line_options line;
+	struct line_finder *finder;
+	struct derivative_kernels kernels;	/* for --sharp */
+	bool automatic;			/* the threshold comes from the first frame */
+	bool thresholds_set;
+	double noise;			/* grey levels; NaN: not measured */
+	struct frame_head out;
+	size_t channel, background;	/* NO_CHANNEL: none */
+	size_t frames, points, found;	/* found: with those of lines that are too short */
+	double strongest;		/* of frames without a point, until there is one */
+	double other;			/* of the other sign, in the same one; 0: not much more */
+	bool pairs_warned, role_warned;
+	bool many;	/* an image had more candidates than a list of bytes holds */
+};
+
+/* ---- options ---- */
+
+struct parameters {
+	double sigma, width, low;
+	const char *threshold, *background, *channel;
+	struct numbers roi;
+	long min_length;
+	bool dark, plain, asymmetric, sharp, per_row, per_column, no_skip;
+};
+
+#define SHARP_WIDTH_MOST 12	/* px: wider lines need no correction */
+#define SIGMA_STANDARD 2.0	/* px */
+#define AT(field) offsetof(struct parameters, field)
+
+static const struct opt options[] = {
+	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma), NULL, 0, 64, "px",
+	    "standard deviation of the smoothing: that of the line; 2 if not given", NULL },
+	{ 0, "width", "PX", OPT_NUMBER, AT(width), NULL, 0, 220, "px",
+	    "the full width of a line with sharp edges, for --sigma", NULL },
+	{ 0, "threshold", "T", OPT_TEXT, AT(threshold), "auto", 0, 0, "grey levels per px^2",
+	    "the least response of a line; auto: 9 times what noise gives", NULL },
+	{ 0, "low", "T", OPT_NUMBER, AT(low), NULL, 0, 1e9, "grey levels per px^2",
+	    "the least response of a point of a line; as --threshold if not given", NULL },
+	{ 0, "background", "FILE", OPT_FRAME, AT(background), NULL, 0, 0, NULL,
+	    "the image without laser, or one for each image; it is subtracted", NULL },
+	{ 0, "dark", NULL, OPT_FLAG, AT(dark), NULL, 0, 0, NULL,
+	    "the line is darker than what is beside it", NULL },
+	{ 0, "roi", "X,Y,W,H", OPT_NUMBERS, AT(roi), NULL, 0, 1e9, "px",
+	    "only points of these pixels", NULL },
+	{ 0, "per-row", NULL, OPT_FLAG, AT(per_row), NULL, 0, 0, NULL,
+	    "the strongest point of each row, as an image of one column", NULL },
+	{ 0, "per-column", NULL, OPT_FLAG, AT(per_column), NULL, 0, 0, NULL,
+	    "the strongest point of each column, as an image of one row", NULL },
+	{ 0, "min-length", "N", OPT_INTEGER, AT(min_length), "5", 1, 1e9, NULL,
+	    "lines of fewer points go", NULL },
+	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
+	    "red, green or blue of an image in colour, or the name of a channel", NULL },
+	{ 0, "asymmetric", NULL, OPT_FLAG, AT(asymmetric), NULL, 0, 0, NULL,
+	    "correct for sides of different brightness", NULL },
+	{ 0, "sharp", NULL, OPT_FLAG, AT(sharp), NULL, 0, 0, NULL,
+	    "correct for the aliasing of edges that are as sharp as pixels, of a line of --width",
+	    NULL },
+	{ 0, "plain", NULL, OPT_FLAG, AT(plain), NULL, 0, 0, NULL,
+	    "the point of Liu 2016, eq 12, alone; for comparison", NULL },
+	{ 0, "no-skip", NULL, OPT_FLAG, AT(no_skip), NULL, 0, 0, NULL,
+	    "filter every part of the image: the same result, slower", NULL },
+	{ 0 },
+};
+
+static int
+choose_sigma(const struct parameters *p, double *sigma)
+{
+	if (!isnan(p->sigma) && !isnan(p->width))
+		return fail_usage("--width", "asks for a sigma, and --sigma gives another one");
+	*sigma = !isnan(p->sigma) ? p->sigma :
+	    !isnan(p->width) ? p->width / 2 / sqrt(3) : SIGMA_STANDARD;
+	if (*sigma >= DERIVATIVES_SIGMA_LEAST)
+		return 0;
+	if (!isnan(p->width))
+		return fail_usage("--width", "%g px asks for sigma %.2g, below %g: pixels cannot "
+		    "carry its derivatives; take --sigma %g", p->width, *sigma,
+		    DERIVATIVES_SIGMA_LEAST, DERIVATIVES_SIGMA_LEAST);
+	return fail_usage("--sigma", "%g px is below %g: pixels cannot carry its derivatives",
+	    p->sigma, DERIVATIVES_SIGMA_LEAST);
+}
+
+static int
+choose_thresholds(const struct parameters *p, struct line_options *to, bool *automatic)
+{
+	*automatic = !strcmp(p->threshold, "auto");
+	if (*automatic) {
+		to->low = isnan(p->low) ? 0 : p->low;
+		return 0;
+	}
+	if (number_parse(p->threshold, &to->high) < 0 || !isfinite(to->high))
+		return fail_usage("--threshold", "%s is neither a number nor auto", p->threshold);
+	if (!(to->high > 0))
+		return fail_usage("--threshold", "%s is not above 0", p->threshold);
+	to->low = isnan(p->low) ? to->high : p->low;
+	if (to->low > to->high)
+		return fail_usage("--low", "%g is above --threshold %g", to->low, to->high);
+	return 0;
+}
+
+static int
+choose_roi(const struct parameters *p, struct line_options *to)
+{
+	if (!p->roi.n)
+		return 0;
+	if (p->roi.n != 4)
+		return fail_usage("--roi", "has %zu numbers, x,y,w,h are 4", p->roi.n);
+	for (size_t i = 0; i < 4; i++) {
+		if (p->roi.v[i] != floor(p->roi.v[i]))
+			return fail_usage("--roi", "%g is no whole number of pixels", p->roi.v[i]);
+		to->roi[i] = (size_t)p->roi.v[i];
+	}
+	if (!to->roi[2] || !to->roi[3])
+		return fail_usage("--roi", "is empty");
+	return 0;
+}
+
+/* Sets run->colour from a colour's word; other words are names of channels. */
+static void
+choose_colour(struct run *run, const char *channel)
+{
+	static const char *const names[] = { "red", "green", "blue" }, *const letters = "rgb";
+
+	run->colour = channel ? COLOUR_KEEP : COLOUR_GREY;
+	for (size_t i = 0; channel && i < 3; i++) {
+		if (!strcmp(channel, names[i]) || (channel[0] == letters[i] && !channel[1]))
+			run->colour = COLOUR_RED + (int)i;
+	}
+}
+
+/* Checks the options. *automatic: no threshold is given. Sets run->colour. -1 after fail(). */
+static int
+steger_options(struct run *run, struct line_options *to, bool *automatic)
+{
+	const struct parameters *p = run->parameters;
+
+	if (choose_sigma(p, &to->sigma) < 0 || choose_thresholds(p, to, automatic) < 0 ||
+	    choose_roi(p, to) < 0)
+		return -1;
+	if (p->per_row && p->per_column)
+		return fail_usage("--per-column", "excludes --per-row");
+	if (p->plain && p->asymmetric)
+		return fail_usage("--asymmetric", "excludes --plain");
+	if (p->sharp && (p->plain || p->asymmetric))
+		return fail_usage("--sharp", "excludes --%s", p->plain ? "plain" : "asymmetric");
+	if (p->sharp && isnan(p->width))
+		return fail_usage("--sharp", "needs the line's --width");
+	if (p->sharp && p->width > SHARP_WIDTH_MOST)
+		return fail_usage("--sharp", "a line of %g px needs no such correction: %d px at "
+		    "most", p->width, SHARP_WIDTH_MOST);
+	to->min_length = (size_t)p->min_length;
+	to->plain = p->plain;
+	to->asymmetric = p->asymmetric;
+	to->all_tiles = p->no_skip;
+	choose_colour(run, p->channel);
+	return 0;
+}
+
+/* The channel that holds the image. -1 after fail(). */
+static int
+steger_channel(const struct run *run, const struct frame_head *in, const char *name, size_t *c)
+{
+	char hint[300];
+
+	if (run->colour >= COLOUR_RED && run->colour <= COLOUR_BLUE)
+		name = NULL;
+	if (name)
+		return run_channel(run, in, name, c);
+	*c = 0;
+	/* second inputs stand behind the image's own channels and have a dot in their names */
+	if (in->c > 1 && !strchr(in->channel[1], '.'))
+		return fail(NULL, "the input has the channels %s: name one with --channel",
+		    head_channels_hint(in, hint));
+	return 0;
+}
+
+/* Fails if the region of interest is not within the image. */
+static int
+steger_check_roi(const struct line_options *options, const struct frame_head *in)
+{
+	const size_t *roi = options->roi;
+
+	if (roi[2] && (roi[0] >= in->w || roi[1] >= in->h || roi[2] > in->w - roi[0] ||
+	    roi[3] > in->h - roi[1]))
+		return fail("--roi", "%zu,%zu,%zu,%zu is not within the image of %zux%zu", roi[0],
+		    roi[1], roi[2], roi[3], in->w, in->h);
+	return 0;
+}
+
+/* Sets the keys of the output. noise: NaN if it was not measured. -1 after fail(). */
+static int
+steger_set_keys(struct meta *meta, const struct line_options *options,
+    const struct line_image *image, double noise)
+{
+	return meta_set_numbers(meta, "image_size_px",
+	    (double[2]){ (double)image->w, (double)image->h }, 2) < 0 ||
+	    meta_set_number(meta, "line_sigma_px", options->sigma) < 0 ||
+	    meta_setf(meta, "line_threshold", "%.6g", options->high) < 0 ||
+	    (options->low < options->high &&
+	    meta_setf(meta, "line_low", "%.6g", options->low) < 0) ||
+	    (!isnan(noise) && meta_setf(meta, "line_noise", "%.6g", noise) < 0) ? -1 : 0;
+}
+
+/* A level of the camera, in samples of 16 bits: cameras of 8 to 15 bits shift their levels up, or
+ * multiply them by 257. */
+static double
+level_step(const struct line_image *image)
+{
+	size_t common = 0, shift = 256;
+
+	if (image->image.type != SAMPLE_USHORT || (image->background.v &&
+	    image->background.type != SAMPLE_USHORT))
+		return 1;
+	common = steger_rows()->common_divisor(image, &image->image, common);
+	if (image->background.v)
+		common = steger_rows()->common_divisor(image, &image->background, common);
+	if (common % 257 == 0)
+		return common ? 257 : 1;
+	while (common % shift)
+		shift /= 2;
+	return (double)shift;
+}
+
+double
+line_noise_least(const struct line_image *image)
+{
+	double whole = level_step(image) / sqrt(12), range;
+
+	if (image->image.type != SAMPLE_FLOAT)
+		return image->background.v ? whole * M_SQRT2 : whole;
+	range = steger_rows()->float_range(image);
+	return range > 0 ? range * 1e-4 : 1e-30;
+}
+
+/* The sigma that a bar needs if its edges give points at that distance from each other. */
+static double
+steger_sigma_for_edges(double distance, double sigma)
+{
+	/* those points are some two sigma within the bar's ends; half the bar's width over the root
+	 * of 3 is the least sigma that sees one line */
+	return (distance / 2 + 2 * sigma) / sqrt(3);
+}
+
+/* ---- points of lines as frames ---- */
+
+enum { POINT_U, POINT_V, POINT_NU, POINT_NV, POINT_RESPONSE, POINT_WIDTH, POINT_LINE,
+	POINT_FIELDS };
+
+/* Sets the channels of the output. */
+static int
+points_head(struct frame_head *head)
+{
+	head->spacing[0] = head->spacing[1] = NAN;
+	head->unit[0] = '\0';
+	head->type = SAMPLE_FLOAT;
+	return head_set_channels(head, "u v nu nv response width line");
+}
+
+static void
+put(struct frame *frame, size_t x, size_t y, const struct line_point *p)
+{
+	const float value[POINT_FIELDS] = { p->u, p->v, p->nu, p->nv, p->response, p->width,
+		(float)p->line };
+
+	for (size_t c = 0; c < POINT_FIELDS; c++)
+		frame_floats(frame, c, y)[x] = value[c];
+}
+
+static int
+new_frame(const struct frame_head *head, size_t w, size_t h, bool table, size_t points,
+    struct frame **out)
+{
+	struct frame_head own;
+	int status;
+
+	*out = NULL;
+	if (head_copy(&own, head) < 0)
+		return -1;
+	own.w = w;
+	own.h = h;
+	status = (table && head_set_points(&own, points) < 0) || frame_new(&own, out) < 0 ? -1 : 0;
+	head_free(&own);
+	if (status < 0)
+		return -1;
+	for (size_t c = 0; c < POINT_FIELDS; c++) {
+		for (size_t y = 0; y < (*out)->head.h; y++) {
+			for (size_t x = 0; x < (*out)->head.w; x++)
+				frame_floats(*out, c, y)[x] = NAN;
+		}
+	}
+	return 0;
+}
+
+/* A table of all points. -1 after fail(). */
+static int
+points_table(const struct line_points *points, const struct frame_head *head, struct frame **out)
+{
+	if (new_frame(head, points->n, 1, true, points->n, out) < 0)
+		return -1;
+	for (size_t i = 0; i < points->n; i++)
+		put(*out, i, 0, &points->v[i]);
+	return 0;
+}
+
+/* The strongest point of each row, as an image of one column, or of each column, as an image of one
+ * row; NaN where there is none. Of equal points the first one. -1 after fail(). */
+static int
+points_per_line(const struct line_points *points, bool columns, const struct line_image *image,
+    const struct frame_head *head, struct frame **out)
+{
+	size_t n = columns ? image->w : image->h;
+
+	if (new_frame(head, columns ? n : 1, columns ? 1 : n, false, 0, out) < 0)
+		return -1;
+	for (size_t i = 0; i < points->n; i++) {
+		const struct line_point *p = &points->v[i];
+		float at = floorf((columns ? p->u : p->v) + 0.5f);
+		size_t place = at > 0 ? (size_t)at : 0, x, y;
+
+		place = place < n ? place : n - 1;
+		x = columns ? place : 0;
+		y = columns ? 0 : place;
+		if (!(frame_floats(*out, POINT_RESPONSE, y)[x] >= p->response))
+			put(*out, x, y, p);
+	}
+	return 0;
+}
+
+/*
+ * Pixels cannot carry sharp edges. Their sums alias, and the smoothed image of a bar has no slope
+ * at a place that is off its middle, by up to 0.015 px for 3 px along an axis. This moves every
+ * point along its normal to the middle of a bar of that width (px, up to SHARP_WIDTH_MOST), whose
+ * image of exact pixel areas has no slope where the point was found. kernels: those that found the
+ * points.
+ */
+static void
+sharp_correct(struct run *run, const struct derivative_kernels *kernels, double width,
+    struct line_points *points)
+{
+	struct correction correction = { kernels, width / 2, points };
+
+	run_for(run, points->n, steger_rows()->correct_point, &correction);
+}
+
+/*
+ * ---- points on the device ----
+ *
+ * It filters every pixel, lists candidates by prefix sums and refines them; the processor links
+ * them to lines.
+ */
+
+_Static_assert(STEGER_STEPS == LINE_STEPS && STEGER_LANES == LINE_LANES, "as in the shaders");
+
+/* One workgroup per row; one for all; one invocation per pixel. */
+#define PASS_ROWS .tile = { INT32_MAX, 1 }, .local = { STEGER_GROUP, 1 }
+#define PASS_ONE .tile = { INT32_MAX, INT32_MAX }, .local = { STEGER_GROUP, 1 }
+#define PASS_LIST .tile = { STEGER_GROUP, 1 }, .local = { STEGER_GROUP, 1 }
+
+/* Of kernels between pixels. Mesa's llvmpipe counts the iterations of all loops of a shader
+ * together and leaves a loop, without an error, after 65535 of them (LP_MAX_TGSI_LOOP_ITERATIONS);
+ * a candidate may take 23 points of taps^2/2. */
+#define TAPS_MOST 73
+
+static void
+describe(const struct priv *priv, const struct parameters *parameters, struct steger_block *to)
+{
+	const struct line_filter *f = &priv->finder->filter;
+	const size_t *roi = f->options.roi;
+	double sigma = f->kernels.sigma;
+
+	*to = (struct steger_block){ .image = (uint)priv->channel,
+		.background =
+		    priv->background == NO_CHANNEL ? STEGER_NONE : (uint)priv->background,
+		.dark = parameters->dark, .plain = f->options.plain,
+		.radius = (uint)f->kernels.radius, .taps = (uint)f->taps, .room = (uint)f->room,
+		.low = f->low, .limit = f->limit, .sigma = (float)sigma,
+		.variance = (float)(sigma * sigma), .near_reach = (float)f->near_reach,
+		.reach = (float)f->reach, .roi_x = (uint)roi[0], .roi_y = (uint)roi[1],
+		.roi_w = (uint)roi[2], .roi_h = (uint)roi[3] };
+}
+
+static int
+list_tables(struct passes *passes, const struct line_filter *f)
+{
+	size_t n = f->kernels.radius + 1;
+	float kernels[3 * (DERIVATIVES_RADIUS_MOST + 1)];
+
+	for (size_t order = 0; order < 3; order++)
+		memcpy(kernels + order * n, f->kernels.weight[order], n * sizeof(*kernels));
+	if (passes_constant(passes, kernels, 3 * n * sizeof(*kernels)) < 0)
+		return -1;
+	return passes_constant(passes, f->weight,
+	    (LINE_STEPS + 1) * 3 * f->room * sizeof(*f->weight));
+}
+
+static int
+steger_passes(struct run *run, struct passes *passes)
+{
+	const struct priv *priv = run->priv;
+	struct steger_block block;
+	const struct pass pass[] = {
+		{ SHADER(steger_columns), &block, sizeof(block), PASS_FOURS },
+		{ SHADER(steger_rows), &block, sizeof(block), PASS_ROWS },
+		{ SHADER(steger_offsets), &block, sizeof(block), PASS_ONE },
+		{ SHADER(steger_compact), &block, sizeof(block), PASS_ROWS },
+		{ SHADER(steger_refine), &block, sizeof(block), PASS_LIST },
+	};
+
+	if (priv->finder->filter.taps > TAPS_MOST)
+		return passes_refuse(passes, "its sigma is above 8.75 px");
+	describe(priv, run->parameters, &block);
+	passes_read(passes, priv->channel);
+	if (priv->background != NO_CHANNEL)
+		passes_read(passes, priv->background);
+	passes_scratch(passes, STEGER_SCRATCHES);
+	if (list_tables(passes, &priv->finder->filter) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(pass) / sizeof(*pass); i++) {
+		if (passes_add(passes, &pass[i]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A list's record as a candidate. False: the device dropped it. */
+static bool
+candidate_of(const struct line_filter *f, const uint32_t *record, struct line_candidate *c)
+{
+	float v[STEGER_RECORD];
+
+	memcpy(v, record, sizeof(v));
+	*c = (struct line_candidate){ record[0], record[1], v[2], v[3], v[4], v[5], v[6], v[7] };
+	if (!(c->response > 0))
+		return false;
+	line_asymmetry_correct(f, c, v[STEGER_HALF], v[STEGER_LEFT], v[STEGER_RIGHT]);
+	return true;
+}
+
+/* Takes the candidates of all tiles, in the order of rows and columns. *whole: false if a tile had
+ * too little room. -1 after fail(). */
+static int
+take_lists(const struct frame *lists, struct line_finder *finder, bool *whole)
+{
+	struct line_candidates *all = &finder->all;
+	size_t stride = lists->plane[0].stride;
+
+	all->n = 0;
+	*whole = true;
+	for (size_t y = 0, rows; y < lists->head.h; y += rows) {
+		const uint32_t *list = frame_row(lists, 0, y);
+
+		rows = list[1];
+		if (rows == 0 || rows > lists->head.h - y)
+			return fail(NULL, "the GPU made no list of the rows from %zu on", y);
+		if (list[0] >
+		    (rows * stride / sizeof(*list) - STEGER_HEADER) / STEGER_RECORD) {
+			*whole = false;
+			return 0;
+		}
+		if (line_candidates_room(all, all->n + list[0]) < 0)
+			return -1;
+		for (size_t i = 0; i < list[0]; i++) {
+			all->n += candidate_of(&finder->filter,
+			    list + STEGER_HEADER + i * STEGER_RECORD, &all->v[all->n]);
+		}
+	}
+	return 0;
+}
+
+/* The lists as a frame of the image's size; NULL: the processor must find the points. */
+static int
+make_lists(struct run *run, struct frame *in, enum sample type, struct frame **lists)
+{
+	struct frame_head head;
+	int status;
+
+	if (head_init(&head, in->head.w, in->head.h, 1, type) < 0)
+		return -1;
+	status = run_passes(run, in, &head, lists);
+	head_free(&head);
+	return status;
+}
+
+/*
+ * The points of an image by the device, if one is wanted and can find them. *made: it did; an image
+ * with a candidate for every 11 pixels prevents that. -1 after fail(). The lists come as bytes,
+ * with a candidate in 44 pixels, which takes no longer than bringing the image to the device. From
+ * the first image on that needs more, they come as floats.
+ */
+static int
+steger_find_on_device(struct run *run, struct frame *in, const struct line_image *image,
+    struct line_points *points, bool *made)
+{
+	struct priv *priv = run->priv;
+	const struct line_filter *f = &priv->finder->filter;
+	struct frame *lists;
+
+	*made = false;
+	if (!run_wants_device(run))
+		return 0;
+	run->halo = f->kernels.radius + f->reach + 4;
+	for (;;) {
+		enum sample type = priv->many ? SAMPLE_FLOAT : SAMPLE_UCHAR;
+		int status = make_lists(run, in, type, &lists);
+
+		if (status < 0 || !lists)
+			return status;
+		status = take_lists(lists, priv->finder, made);
+		frame_free(lists);
+		if (status < 0)
+			return -1;
+		if (*made)
+			return line_find_listed(priv->finder, image, points);
+		if (priv->many)
+			return 0;
+		priv->many = true;
+	}
+}
 
 /* ---- a frame ---- */
 
@@ -70,7 +592,7 @@ find_points(struct run *run, struct frame *in, const struct line_image *image,
 	return made ? 0 : line_find(priv->finder, run, image, points);
 }
 
-/* The first image, and the first one that has points. */
+/* Checks the background of the first image, and the points of the first image that has some. */
 static int
 check(struct run *run, const struct line_image *image, const struct line_points *points)
 {
@@ -174,7 +696,7 @@ init(struct run *run)
 	priv->noise = NAN;
 	return steger_options(run, &priv->line, &priv->automatic) < 0 ||
 	    derivative_kernels_init(&priv->kernels, priv->line.sigma, 0) < 0 ||
-	    line_finder_new(&priv->line, &steger_loops, &priv->finder) < 0 ? -1 : 0;
+	    line_finder_new(&priv->line, &steger_rows()->line, &priv->finder) < 0 ? -1 : 0;
 }
 
 static int
@@ -214,11 +736,11 @@ release(struct run *run)
 	head_free(&priv->out);
 }
 
-STAGE(steger) = {
+const struct stage stage_steger = {
 	.name = "steger",
 	.summary = "centres of laser lines in images, to a small part of a pixel",
 	.operands = "[FILE ...]",
-	.options = steger_option_table,
+	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,

@@ -1,50 +1,23 @@
-#include "plausible.h"
+/*
+ * What a wrong option, background or channel shows in the first image that has points: the checks
+ * of steger, which print one warning.
+ */
+#include "steger.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "options.h"
-#include "steger_loops.h"
+#include "base/fail.h"
 
-#define PIXELS 20000		/* looked at, about */
-#define LEAST 100
-#define SIGMAS 12		/* of a line that is found by default: lines are a small part */
-#define MOST 0.5		/* of the pixels */
-#define OTHER 1.5		/* times as strong: a line's own sides answer 0.45 times itself */
-#define NOISES 4		/* times what noise answers: below 6 false points come */
-#define SCALE_MOST 8		/* of sigma, in search of one that sees the whole line */
-#define BRIGHT 0.3		/* of its strongest point: what is fainter is something else */
-#define WHOLE 2			/* times as many points */
-#define WHOLE_SHARE 8		/* and at least 1/8 of the image's shorter side */
-#define ACROSS 3		/* sigma of a line's middle are its points */
-#define PLACES 400		/* of points that were seen, about, are looked for in wide lines */
-#define SCRAP 30		/* points; objects cut a laser's line into longer pieces */
-
-static double
-difference(const struct line_image *image, size_t y, size_t x)
-{
-	const struct line_plane *a = &image->image, *b = &image->background;
-
-	return (double)frame_sample_in(a->type, (const unsigned char *)a->v + y * a->stride, x) -
-	    (double)frame_sample_in(b->type, (const unsigned char *)b->v + y * b->stride, x);
-}
-
-/* The share of pixels that differ from the background by more than `least`. */
-static double
-differing(const struct line_image *image, double least)
-{
-	size_t step = (size_t)sqrt((double)image->w * (double)image->h / PIXELS) + 1, n = 0,
-	    differ = 0;
-
-	for (size_t y = 0; y < image->h; y += step)
-		for (size_t x = 0; x < image->w; x += step) {
-			double d = fabs(difference(image, y, x));
-
-			n += isfinite(d);
-			differ += isfinite(d) && d > least;
-		}
-	return n >= LEAST ? (double)differ / (double)n : 0;
-}
+#define SIGMAS 12	/* difference from the background, in standard deviations of the noise */
+#define MOST 0.5	/* part of the pixels that may differ: a line is a small part */
+#define OTHER 1.5	/* times as strong: a line's own sides respond 0.45 times as much */
+#define NOISES 4	/* threshold, in responses to noise: below 6 there are false points */
+#define SCALE_MOST 8	/* of sigma, in search of one that sees the whole line */
+#define BRIGHT 0.3	/* of its strongest point: fainter lines are something else */
+#define WHOLE 2		/* times as many points, */
+#define WHOLE_SHARE 8	/* and at least 1/8 of the image's shorter side */
+#define SCRAP 30	/* points; objects cut a laser's line into longer pieces */
 
 int
 plausible_other(struct run *run, struct line_finder *finder, const struct line_image *image,
@@ -81,15 +54,13 @@ plausible_background(const struct line_image *image, double noise)
 	if (isnan(noise) && line_noise(image, &noise) < 0)
 		return -1;
 	noise = fmax(noise, line_noise_least(image));
-	share = differing(image, SIGMAS * noise);
+	share = steger_rows()->differing(image, SIGMAS * noise);
 	if (share > MOST)
 		warn("--background", "differs from the image by more than %.3g grey levels in %.0f "
 		    "%% of the pixels, where a laser's line is few: is it the same view, exposure "
 		    "and channel?", SIGMAS * noise, 100 * share);
 	return 0;
 }
-
-/* ---- points ---- */
 
 static bool
 is_within_noise(const struct plausible *with, double noise)
@@ -104,69 +75,8 @@ is_within_noise(const struct plausible *with, double noise)
 	return true;
 }
 
-/* An image of half the size, its pixels means of four; NaN where one of them is. */
-struct half {
-	size_t w, h;
-	float *v;
-};
-
-static double
-level(const struct line_image *image, size_t y, size_t x)
-{
-	const struct line_plane *a = &image->image;
-
-	return image->background.v ? difference(image, y, x) :
-	    (double)frame_sample_in(a->type, (const unsigned char *)a->v + y * a->stride, x);
-}
-
-static int
-halve(const struct line_image *image, struct half *half)
-{
-	*half = (struct half){ image->w / 2, image->h / 2, NULL };
-	half->v = calloc(half->w * half->h + 1, sizeof(*half->v));
-	if (!half->v)
-		return fail_memory();
-	for (size_t y = 0; y < half->h; y++)
-		for (size_t x = 0; x < half->w; x++)
-			half->v[y * half->w + x] = (float)((level(image, 2 * y, 2 * x) +
-			    level(image, 2 * y, 2 * x + 1) + level(image, 2 * y + 1, 2 * x) +
-			    level(image, 2 * y + 1, 2 * x + 1)) / 4);
-	return 0;
-}
-
-/* Is a point of an image within a line of an image of 1/scale of the size? */
-static bool
-is_within(const struct line_point *point, const struct line_points *wide, double scale,
-    double sigma)
-{
-	double reach = ACROSS * sigma;
-	double u = ((double)point->u + 0.5) / scale - 0.5;
-	double v = ((double)point->v + 0.5) / scale - 0.5;
-
-	for (size_t k = 0; k < wide->n; k++) {
-		double du = (double)wide->v[k].u - u, dv = (double)wide->v[k].v - v;
-
-		if (du * du + dv * dv <= reach * reach)
-			return true;
-	}
-	return false;
-}
-
-/* Are most of the points that were seen within lines of an image of 1/scale of the size? Something
- * else that is bright and wide has none of them. */
-static bool
-hold_most(const struct line_points *wide, double scale, double sigma,
-    const struct line_points *seen)
-{
-	size_t step = seen->n / PLACES + 1, within = 0, n = 0;
-
-	for (size_t i = 0; i < seen->n; i += step, n++)
-		within += is_within(&seen->v[i], wide, scale, sigma);
-	return 2 * within > n;
-}
-
-/* The points of the brightest lines of an image of 1/scale of the size; 0 where most of those that
- * were seen are elsewhere. */
+/* *n: the number of points of the brightest lines of an image of 1/scale of the size; 0 if most of
+ * the points in `seen` are elsewhere. */
 static int
 count_bright(struct run *run, const struct line_image *image, const struct line_options *line,
     double noise, size_t scale, const struct line_points *seen, size_t *n)
@@ -177,21 +87,22 @@ count_bright(struct run *run, const struct line_image *image, const struct line_
 	int status;
 
 	*n = 0;
-	if (line_finder_new(line, &steger_loops, &finder) < 0)
+	if (line_finder_new(line, &steger_rows()->line, &finder) < 0)
 		return -1;
 	status = line_strongest(finder, run, image, &strongest);
 	if (status == 0 && BRIGHT * strongest > line_threshold(noise, line->sigma)) {
 		line_finder_set_thresholds(finder, BRIGHT * strongest, BRIGHT * strongest);
 		status = line_find(finder, run, image, &points);
-		if (status == 0 && hold_most(&points, (double)scale, line->sigma, seen))
+		if (status == 0 && steger_rows()->hold_most(&points, (double)scale, line->sigma,
+		    seen))
 			*n = points.n;
 	}
 	line_finder_free(finder);
 	return status;
 }
 
-/* A sigma that sees twice the points and more of the image's brightest lines, which *most says; 0:
- * none does. The image is halved, again and again, in place of doubling sigma. */
+/* *wider: a sigma that sees at least twice the points, *most, of the image's brightest lines; 0:
+ * none does. Halves the image again and again instead of doubling sigma. */
 static int
 find_wider(struct run *run, const struct line_image *image, const struct plausible *with,
     double noise, const struct line_points *seen, double *wider, size_t *most)
@@ -200,21 +111,25 @@ find_wider(struct run *run, const struct line_image *image, const struct plausib
 	size_t wanted = WHOLE * seen->n > least ? WHOLE * seen->n : least;
 	struct line_options line = *with->line;
 	struct line_image now = *image;
-	struct half half = { 0 };
+	float *half = NULL;
 	int status = 0;
 
 	*wider = 0;
 	line.asymmetric = line.plain = false;
 	for (size_t scale = 2; scale <= SCALE_MOST && now.w >= 2 && now.h >= 2; scale *= 2) {
-		float *before = half.v;
-		size_t n = 0;
+		size_t w = now.w / 2, h = now.h / 2, n = 0;
+		float *before = half;
 
-		status = halve(&now, &half);
+		half = calloc(w * h + 1, sizeof(*half));
+		if (half)
+			steger_rows()->halve(&now, half);
+		else
+			status = fail_memory();
 		free(before);
 		if (status < 0)
 			break;
-		now = (struct line_image){ .w = half.w, .h = half.h, .dark = image->dark,
-			.image = { half.v, half.w * sizeof(*half.v), SAMPLE_FLOAT } };
+		now = (struct line_image){ .w = w, .h = h, .dark = image->dark,
+			.image = { half, w * sizeof(*half), SAMPLE_FLOAT } };
 		for (int i = 0; i < 4; i++)
 			line.roi[i] /= 2;
 		line.min_length = (line.min_length + 1) / 2;
@@ -227,13 +142,13 @@ find_wider(struct run *run, const struct line_image *image, const struct plausib
 			continue;
 		*wider = (double)scale * line.sigma;
 		*most = scale * n;
-		wanted = *most + *most / 2;	/* a larger one yet has to see much more */
+		wanted = *most + *most / 2;	/* a still larger one has to see many more */
 	}
-	free(half.v);
+	free(half);
 	return status;
 }
 
-/* Most of the points are those of short lines, and more than a line through the image has. */
+/* Warns if most points are those of short lines, and more than a line through the image has. */
 static bool
 are_scraps(const struct line_image *image, const struct line_points *points, double sigma)
 {
@@ -255,7 +170,7 @@ are_scraps(const struct line_image *image, const struct line_points *points, dou
 	return true;
 }
 
-/* Rows, or columns, that have a point. */
+/* Counts the rows, or columns, that have a point. */
 static size_t
 count_places(const struct line_points *points, bool columns, size_t n, bool *seen)
 {
@@ -274,7 +189,7 @@ count_places(const struct line_points *points, bool columns, size_t n, bool *see
 	return places;
 }
 
-/* One point a row drops most of a line that runs along rows. */
+/* Warns if the line runs along rows: one point a row drops most of it. The same for columns. */
 static int
 check_direction(const struct line_image *image, const struct line_points *points,
     const struct plausible *with)
@@ -296,7 +211,7 @@ check_direction(const struct line_image *image, const struct line_points *points
 	return 0;
 }
 
-/* Lines of the other sign. */
+/* Warns if lines of the other sign respond much more. */
 static int
 check_sign(struct run *run, struct line_finder *finder, const struct line_image *image,
     const struct line_points *points, bool channel)
