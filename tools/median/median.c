@@ -1,9 +1,36 @@
-/* Takes whole-turn spikes out of an absolute phase. */
+/*
+ * Takes whole-turn spikes out of an absolute phase: options, plan, and the pass of the device.
+ * median_rows.c has the loops of the processor, image/median.px.h the formulas.
+ */
 #include "median.h"
-#include "run/stage.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "run/passes.h"
+#include "median.block.h"
+
+BODY_ROWS(median, filter)
+
+/* struct body's `passes`: one pass. */
+static int
+median_passes(struct run *run, struct passes *passes)
+{
+	static const uint shapes[] = { [SHAPE_ROW] = MEDIAN_ROW, [SHAPE_COLUMN] = MEDIAN_COLUMN,
+		[SHAPE_BOX] = MEDIAN_BOX };
+	const struct median *median = run->priv;
+	struct median_block block = { .channel = (uint)median->phase,
+		.shape = shapes[median->shape] };
+	size_t to = 0;
+	struct pass pass = { .shader = SHADER(median), .block = &block, .bytes = sizeof(block),
+		PASS_FOURS };
+
+	while (median->source[to] != median->phase)
+		to++;
+	block.to = (uint)to;
+	passes_read(passes, median->phase);
+	return passes_add(passes, &pass);
+}
 
 struct parameters {
 	int shape;
@@ -17,16 +44,16 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static const struct body body = { .rows = median_rows, .passes = median_passes };
-
 static int
 init(struct run *run)
 {
+	static const struct body body = { .rows = median_filter, .passes = median_passes };
+
 	run->body = &body;
 	return 0;
 }
 
-/* All channels but p_order, which is that of the orders before. */
+/* The output has all channels but p_order, which belongs to the orders before the filter. */
 static int
 plan_channels(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -72,7 +99,7 @@ end(struct run *run)
 	free(((struct median *)run->priv)->source);
 }
 
-STAGE(median) = {
+const struct stage stage_median = {
 	.name = "median",
 	.summary = "take whole-turn spikes out of an absolute phase",
 	.operands = "[FILE ...]",

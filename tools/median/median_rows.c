@@ -1,27 +1,28 @@
+/*
+ * The loops of median on the processor. Most phases have no spikes, and small steps between
+ * neighbours are found faster than medians: rows and tiles without larger steps are copied.
+ */
 #include "median.h"
 
 #include <string.h>
 
 #include "image/median.px.h"
-#include "run/stage.h"
 
-/* Pixels that are looked at together; a step so small that two of them are less than half a turn.
- */
-#define TILE 128
-#define SMALL_STEP 1.5f
+#define TILE 128		/* pixels that are computed together */
+#define SMALL_STEP 1.5f		/* rad: two such steps are less than half a turn */
 
 struct rows_of_five {
 	const float *restrict row[5];
 };
 
-/* The step's bits, which numbers have in the order of their absolute values, NaN above them all. */
+/* The bits of a step's magnitude. They are in the order of the magnitudes, with NaN above all. */
 static inline uint
 step_size(float a, float b)
 {
 	return px_bits(px_abs(a - b));
 }
 
-/* Is there no larger step from a to b? NaN is a large one. */
+/* Are all steps from a to b small? A NaN is a large one. */
 static bool
 is_near(const float *restrict a, const float *restrict b, size_t n)
 {
@@ -33,11 +34,8 @@ is_near(const float *restrict a, const float *restrict b, size_t n)
 	return most < px_bits(SMALL_STEP);
 }
 
-/*
- * Are the n >= 1 pixels from column x on less than half a turn off every neighbour of theirs above
- * and below, so that they are no spikes? Phases mostly are, and steps are found faster than
- * medians.
- */
+/* Do the n >= 1 pixels from column x on differ from all their neighbours by less than half a turn,
+ * so that they are no spikes? */
 static bool
 is_smooth(const struct rows_of_five *in, enum median_shape shape, size_t x, size_t n)
 {
@@ -51,8 +49,8 @@ is_smooth(const struct rows_of_five *in, enum median_shape shape, size_t x, size
 	return near;
 }
 
-/* Copies pixels x0 <= x < x1 of a row of w; are they near their neighbours in it, and the mirrored
- * ones at its ends? */
+/* Copies pixels x0 <= x < x1 of a row of w. Returns true if they are near their neighbours in it,
+ * and the mirrored ones at its ends. */
 static bool
 copy_smooth(const float *restrict in, float *restrict out, size_t x0, size_t x1, size_t w)
 {
@@ -72,7 +70,7 @@ copy_smooth(const float *restrict in, float *restrict out, size_t x0, size_t x1,
 }
 
 static void
-mend_row(const float *restrict in, float *restrict out, size_t x0, size_t x1)
+unspike_row(const float *restrict in, float *restrict out, size_t x0, size_t x1)
 {
 	CPU_SIMD
 	for (size_t x = x0; x < x1; x++)
@@ -81,7 +79,7 @@ mend_row(const float *restrict in, float *restrict out, size_t x0, size_t x1)
 }
 
 static void
-mend_column(const struct rows_of_five *in, float *restrict out, size_t x0, size_t x1)
+unspike_column(const struct rows_of_five *in, float *restrict out, size_t x0, size_t x1)
 {
 	const float *restrict a = in->row[0], *restrict b = in->row[1], *restrict c = in->row[2];
 	const float *restrict d = in->row[3], *restrict e = in->row[4];
@@ -92,7 +90,7 @@ mend_column(const struct rows_of_five *in, float *restrict out, size_t x0, size_
 }
 
 static void
-mend_box(const struct rows_of_five *in, float *restrict out, size_t x0, size_t x1)
+unspike_box(const struct rows_of_five *in, float *restrict out, size_t x0, size_t x1)
 {
 	const float *restrict a = in->row[1], *restrict b = in->row[2], *restrict c = in->row[3];
 
@@ -102,8 +100,8 @@ mend_box(const struct rows_of_five *in, float *restrict out, size_t x0, size_t x
 		    b[x + 1], c[x - 1], c[x], c[x + 1]));
 }
 
-/* Index i + by, mirrored about i where it lies outside 0 .. n - 1. A border that repeated itself
- * would outvote its neighbours with its own spike. */
+/* Index i + by, mirrored about i if it is outside 0 to n - 1. A border that repeated itself would
+ * outvote its neighbours with its own spike. */
 static size_t
 mirrored(size_t i, ptrdiff_t by, size_t n)
 {
@@ -116,7 +114,7 @@ mirrored(size_t i, ptrdiff_t by, size_t n)
 
 /* A pixel at the left or right border. */
 static float
-mend_border(const struct rows_of_five *in, size_t x, size_t w, bool box)
+unspike_border(const struct rows_of_five *in, size_t x, size_t w, bool box)
 {
 	size_t l = mirrored(x, -1, w), ll = mirrored(x, -2, w);
 	size_t r = mirrored(x, 1, w), rr = mirrored(x, 2, w);
@@ -128,41 +126,42 @@ mend_border(const struct rows_of_five *in, size_t x, size_t w, bool box)
 	return median_unspike(b[x], median_of_5(b[ll], b[l], b[x], b[r], b[rr]));
 }
 
-/* Pixels x0 <= x < x1 that have all their neighbours. */
+/* Filters pixels x0 <= x < x1 that have all their neighbours. */
 static void
-mend_inner(const struct rows_of_five *in, float *out, enum median_shape shape, size_t x0, size_t x1)
+unspike_inner(const struct rows_of_five *in, float *out, enum median_shape shape, size_t x0,
+    size_t x1)
 {
 	if (shape == SHAPE_ROW)
-		mend_row(in->row[2], out, x0, x1);
+		unspike_row(in->row[2], out, x0, x1);
 	else if (is_smooth(in, shape, x0, x1 - x0))
 		memcpy(out + x0, in->row[2] + x0, (x1 - x0) * sizeof(*out));
 	else if (shape == SHAPE_COLUMN)
-		mend_column(in, out, x0, x1);
+		unspike_column(in, out, x0, x1);
 	else
-		mend_box(in, out, x0, x1);
+		unspike_box(in, out, x0, x1);
 }
 
-/* Pixels x0 <= x < x1 of a row of w. */
+/* Filters pixels x0 <= x < x1 of a row of w. */
 static void
-mend_tile(const struct rows_of_five *in, float *out, size_t w, enum median_shape shape, size_t x0,
-    size_t x1)
+unspike_tile(const struct rows_of_five *in, float *out, size_t w, enum median_shape shape,
+    size_t x0, size_t x1)
 {
 	size_t border = shape == SHAPE_ROW ? 2 : shape == SHAPE_BOX;
 	size_t x = x0, inner_end = w > border && w - border < x1 ? w - border : x1;
 
 	for (; x < x1 && x < border; x++)
-		out[x] = mend_border(in, x, w, shape == SHAPE_BOX);
+		out[x] = unspike_border(in, x, w, shape == SHAPE_BOX);
 	if (x < inner_end) {
-		mend_inner(in, out, shape, x, inner_end);
+		unspike_inner(in, out, shape, x, inner_end);
 		x = inner_end;
 	}
 	for (; x < x1; x++)
-		out[x] = mend_border(in, x, w, shape == SHAPE_BOX);
+		out[x] = unspike_border(in, x, w, shape == SHAPE_BOX);
 }
 
-/* A whole row without large steps is found in half the time that its tiles take. */
+/* Filters a row. Testing a whole row for large steps takes half the time of testing its tiles. */
 static void
-mend(const struct rows_of_five *in, float *out, size_t w, enum median_shape shape)
+unspike(const struct rows_of_five *in, float *out, size_t w, enum median_shape shape)
 {
 	if (shape == SHAPE_ROW && copy_smooth(in->row[2], out, 0, w, w))
 		return;
@@ -170,35 +169,33 @@ mend(const struct rows_of_five *in, float *out, size_t w, enum median_shape shap
 		size_t end = w - x < TILE ? w : x + TILE;
 
 		if (shape != SHAPE_ROW || !copy_smooth(in->row[2], out, x, end, w))
-			mend_tile(in, out, w, shape, x, end);
+			unspike_tile(in, out, w, shape, x, end);
 	}
 }
 
-static struct rows_of_five
-rows_around(const struct frame *in, size_t c, size_t y)
-{
-	struct rows_of_five rows;
-
-	for (ptrdiff_t k = 0; k < 5; k++)
-		rows.row[k] = frame_floats(in, c, mirrored(y, k - 2, in->head.h));
-	return rows;
-}
-
-void
-median_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+static void
+median_filter(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
+    size_t y1, const struct row_scratch *scratch)
 {
 	const struct median *median = run->priv;
+	size_t w = in->head.w, h = in->head.h;
+	struct rows_of_five around;
 
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++)
 		for (size_t c = 0; c < out->head.c; c++) {
 			size_t from = median->source[c];
-			struct rows_of_five around = rows_around(in, from, y);
 
-			if (from == median->phase)
-				mend(&around, frame_floats(out, c, y), in->head.w, median->shape);
-			else
+			if (from != median->phase) {
 				frame_pass(in, from, out, c, y);
+				continue;
+			}
+			for (ptrdiff_t k = 0; k < 5; k++)
+				around.row[k] = frame_floats(in, from, mirrored(y, k - 2, h));
+			unspike(&around, frame_floats(out, c, y), w, median->shape);
 		}
 }
+
+const struct median_rows AT_LEVEL(median_rows) = {
+	.filter = median_filter,
+};
