@@ -1,10 +1,34 @@
-/* Surface normals from coordinates, or from depth on a regular grid. */
+/*
+ * Surface normals from coordinates, or from depth on a regular grid: options, plan, and the pass of
+ * the device. normals_rows.c has the loops of the processor, normals.px.h the formulas.
+ */
 #include "normals.h"
-#include "image/pixel_option.h"
-#include "run/stage.h"
 
 #include <float.h>
 #include <string.h>
+
+#include "image/pixel_option.h"
+#include "run/passes.h"
+#include "normals.block.h"
+
+BODY_ROWS(normals, compute)
+
+/* struct body's `passes`: one pass. */
+static int
+normals_passes(struct run *run, struct passes *passes)
+{
+	const struct normals *normals = run->priv;
+	const struct normals_block block = { (uint)normals->channel[0], (uint)normals->channel[1],
+		(uint)normals->channel[2], normals->depth, (uint)normals->passthrough.n,
+		normals->sign, normals->per_column, normals->per_row };
+	struct pass pass = { .shader = SHADER(normals), .block = &block, .bytes = sizeof(block),
+		PASS_FOURS };
+
+	passes_read(passes, block.x);
+	passes_read(passes, block.y);
+	passes_read(passes, block.z);
+	return passes_add(passes, &pass);
+}
 
 struct parameters {
 	struct numbers pixel_mm;
@@ -16,7 +40,7 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static const struct body body = { .rows = normals_rows, .passes = normals_passes };
+static const struct body body = { .rows = normals_compute, .passes = normals_passes };
 
 static int
 init(struct run *run)
@@ -30,7 +54,7 @@ init(struct run *run)
 	return 0;
 }
 
-/* Distances of a depth map's pixels: the option, else the head's, else 1. */
+/* Sets the distances of a depth map's pixels: the option's, else the head's, else 1. */
 static void
 plan_pixel(struct run *run, const struct frame_head *in)
 {
@@ -83,12 +107,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 static void
 end(struct run *run)
 {
-	struct normals *normals = run->priv;
-
-	passthrough_free(&normals->passthrough);
+	passthrough_free(&((struct normals *)run->priv)->passthrough);
 }
 
-STAGE(normals) = {
+const struct stage stage_normals = {
 	.name = "normals",
 	.summary = "surface normals from coordinates or depth",
 	.operands = "[FILE ...]",

@@ -1,36 +1,38 @@
+/*
+ * The loops of normals on the processor, strip by strip: lines of points, the products in the
+ * squares between two lines, and the normals between two rows of squares.
+ */
 #include "normals.h"
 
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "normals.px.h"
-#include "run/stage.h"
 
-#define TILE 416
-#define LEFT 16			/* where column 0 of a strip lies, a vector begins there */
+#define TILE 416		/* columns of a strip, at most */
+#define LEFT 16			/* index of a strip's column 0, where a vector begins */
 #define SPAN (TILE + 32)
-#define SQUARES(n) (((n) + 16) / 16 * 16)	/* at least n + 1; what is too much is not read */
+#define SQUARES(n) (((n) + 16) / 16 * 16)	/* at least n + 1; the surplus is not read */
 
-/* A piece of a row with a column more on each side; 0 where something is missing. */
+/* A piece of a row with one more column on each side; 0 where a coordinate is missing. */
 struct line {
 	float x[SPAN], y[SPAN], z[SPAN], there[SPAN];
-	/* a depth map's fall from column i - 1 to i, and its square with 1: two rows of squares
-	 * need them */
+	/* a depth map's fall from column i - 1 to i, and its square plus 1, for two rows of
+	 * squares */
 	float fall[SPAN], fall_square[SPAN];
-	bool whole;			/* nothing is, of the image's columns; there[] is not set */
+	bool whole;			/* no point of the image is missing; there[] is not set */
 } __attribute__((aligned(64)));
 
-/* The fall of a depth map from one line to the next, of which two squares need each. */
+/* The fall of a depth map from one line to the next, for two squares each. */
 struct falls {
 	float fall[SPAN], square[SPAN];
 } __attribute__((aligned(64)));
 
-/* Squares of four pixels between two lines: the products that A and D, and B and C, get. */
+/* Squares of four pixels between two lines: the products for corners A and D, and for B and C. */
 struct squares {
 	float ad_x[SPAN], ad_y[SPAN], ad_z[SPAN], bc_x[SPAN], bc_y[SPAN], bc_z[SPAN];
 } __attribute__((aligned(64)));
 
-/* Copies n coordinates; are all of them there? */
+/* Copies n coordinates. Returns true if none is missing. */
 static bool
 copy_whole(const float *restrict from, float *restrict to, size_t n)
 {
@@ -72,7 +74,7 @@ clean_depth(const float *restrict z, struct line *restrict line, size_t at, size
 	}
 }
 
-/* For squares with a line that is not whole. */
+/* Sets there[] of a whole line, for squares with a line that is not whole. */
 static void
 set_there(struct line *line, size_t n)
 {
@@ -110,18 +112,16 @@ squares_of_points(const struct line *restrict upper, const struct line *restrict
 			upper->z[r] - lower->z[r] };
 		float a = whole ? 1 : upper->there[l], b = whole ? 1 : upper->there[r];
 		float c = whole ? 1 : lower->there[l], d = whole ? 1 : lower->there[r];
-		struct normals_vector sum_ad = normals_sum(
-		    normals_product(v1, h0, a * d * b),
+		struct normals_vector sum_ad = normals_sum(normals_product(v1, h0, a * d * b),
 		    normals_product(v0, h1, a * d * c));
-		struct normals_vector sum_bc = normals_sum(
-		    normals_product(v0, h0, b * c * a),
+		struct normals_vector sum_bc = normals_sum(normals_product(v0, h0, b * c * a),
 		    normals_product(v1, h1, b * c * d));
 
 		put_square(out, i, sum_ad, sum_bc);
 	}
 }
 
-/* From the left to column LEFT + i, for squares i < n + 1. */
+/* The falls from the left, for squares i < n + 1. */
 static void
 fall_right(struct line *restrict line, size_t n, float per_column)
 {
@@ -171,7 +171,7 @@ squares_of_depth(const struct line *restrict upper, const struct line *restrict 
 	}
 }
 
-/* Pixels of a line between the squares above and below it. */
+/* The normals of a line, from the squares above and below it. */
 static inline __attribute__((always_inline)) void
 unit_normals(const struct squares *restrict above, const struct squares *restrict below,
     const float *restrict there, float *restrict nx, float *restrict ny, float *restrict nz,
@@ -192,7 +192,7 @@ unit_normals(const struct squares *restrict above, const struct squares *restric
 	}
 }
 
-/* A function of its own, as not all of its pointers stay in registers within another. */
+/* Not inlined, as not all of its pointers would stay in registers. */
 static __attribute__((noinline)) void
 unit_normals_whole(const struct squares *above, const struct squares *below,
     float *const normal[3], float sign, size_t n)
@@ -207,13 +207,7 @@ clear_square(struct squares *squares, size_t i)
 	squares->bc_x[i] = squares->bc_y[i] = squares->bc_z[i] = 0;
 }
 
-static void
-clear(struct line *line, size_t i)
-{
-	line->x[i] = line->y[i] = line->z[i] = line->there[i] = 0;
-}
-
-/* Columns x0 - 1 to x0 + n of row y, missing where there is no such pixel. */
+/* Gets columns x0 - 1 to x0 + n of row y; points outside of the image are missing. */
 static void
 get_line(const struct normals *normals, const struct frame *in, struct line *line, ptrdiff_t y,
     size_t x0, size_t n)
@@ -227,8 +221,8 @@ get_line(const struct normals *normals, const struct frame *in, struct line *lin
 		fall_right(line, n, normals->per_column);
 		return;
 	}
-	clear(line, LEFT - 1);
-	clear(line, LEFT + n);
+	for (size_t i = LEFT - 1; i <= LEFT + n; i += n + 1)
+		line->x[i] = line->y[i] = line->z[i] = line->there[i] = 0;
 	z = frame_floats(in, normals->channel[2], (size_t)y) + first;
 	line->whole = copy_whole(z, line->z + at, m);
 	if (normals->depth) {
@@ -245,7 +239,7 @@ get_line(const struct normals *normals, const struct frame *in, struct line *lin
 		clean_points(x, yy, z, line, at, m);
 }
 
-/* The squares between two lines of n pixels, of which the first is column x0. */
+/* The squares between two lines of n pixels from column x0 on. */
 static void
 get_squares(const struct normals *normals, struct line *upper, struct line *lower,
     struct squares *squares, size_t x0, size_t n, size_t w)
@@ -273,7 +267,7 @@ get_squares(const struct normals *normals, struct line *upper, struct line *lowe
 		clear_square(squares, n);
 }
 
-/* A strip n <= TILE columns wide: each line and each row of squares is made once. */
+/* A strip n <= TILE columns wide: computes each line and each row of squares once. */
 static void
 strip(const struct normals *normals, const struct frame *in, struct frame *out, size_t x0, size_t n,
     size_t y0, size_t y1)
@@ -295,21 +289,20 @@ strip(const struct normals *normals, const struct frame *in, struct frame *out, 
 		for (size_t i = 0; i < 3; i++)
 			normal[i] = frame_floats(out, c + i, y) + x0;
 		if (line[!k].whole)
-			unit_normals_whole(
-			    &squares[k], &squares[!k], normal, normals->sign, n);
+			unit_normals_whole(&squares[k], &squares[!k], normal, normals->sign, n);
 		else
 			unit_normals(&squares[k], &squares[!k], line[!k].there + LEFT,
 			    normal[0], normal[1], normal[2], normals->sign, n, false);
 	}
 }
 
-void
-normals_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
+static void
+normals_compute(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
     size_t y1, const struct row_scratch *scratch)
 {
 	const struct normals *normals = run->priv;
 	size_t w = in->head.w, strips = (w + TILE - 1) / TILE;
-	size_t n = ((w + strips - 1) / strips + 15) / 16 * 16;	/* no narrow one at the end */
+	size_t n = ((w + strips - 1) / strips + 15) / 16 * 16;	/* no narrow strip at the end */
 
 	(void)scratch;
 	for (size_t x = 0; x < w; x += n)
@@ -317,3 +310,7 @@ normals_rows(const struct run *run, const struct frame *in, struct frame *out, s
 	for (size_t y = y0; y < y1; y++)
 		passthrough_row(&normals->passthrough, in, out, y);
 }
+
+const struct normals_rows AT_LEVEL(normals_rows) = {
+	.compute = normals_compute,
+};
