@@ -1,14 +1,295 @@
-/* Windowed Fourier filtering of wrapped phases. */
+/*
+ * Windowed Fourier filtering of wrapped phases (Kemao 2004, 2007): in Gaussian windows that
+ * overlap, it removes frequencies that do not exceed the noise. The windows, a phase through them
+ * and back, options, frames and plan. wff_rows.c has the loops.
+ */
+#include "wff.h"
+
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "phase_map.h"
-#include "run/passthrough.h"
 #include "fringe/channel_kinds.h"
-#include "run/stage.h"
+#include "run/passthrough.h"
+
+/* ---- the windows ---- */
+
+#define WINDOWS_SIZE_MOST 512	/* pixels of a patch */
+#define WINDOWS_STEP_LEAST 0.01228	/* rad/px, for that size: a little more than 2 pi / 512 */
+#define REACH 3.2		/* in sigma: the window has 0.006 of its height there */
+#define HOP 1.0			/* in sigma from window to window; 0.25 is at most 4 % better */
+#define SEGMENT 128		/* pixels of a row of windows that one thread takes, at least */
+#define LN2 0.69314718055994530942
+
+struct windows_options {
+	double sigma_px;	/* of the window */
+	double step;		/* between frequencies, rad/px at most; NaN: 1/sigma */
+	double threshold;	/* in standard deviations of the noise */
+	double noise_rad;	/* of the phase; NaN: found in each window */
+	struct numbers band;	/* x0 x1 y0 y1, rad/px; none: all */
+};
+
+/* The tables of a transform of size n, 4 or more and a power of two. -1 after fail(). */
+static int
+patch_fft_new(size_t n, struct patch_fft *fft)
+{
+	fft->n = n;
+	fft->cos = malloc(n * sizeof(*fft->cos));
+	fft->sin = malloc(n * sizeof(*fft->sin));
+	fft->frequency = calloc(n, sizeof(*fft->frequency));
+	if (!fft->cos || !fft->sin || !fft->frequency)
+		return fail_memory();
+	for (size_t k = 0; k < n; k++) {
+		double angle = -2 * M_PI * (double)k / (double)n;
+
+		fft->cos[k] = (float)cos(angle);
+		fft->sin[k] = (float)sin(angle);
+		for (size_t bit = 1; bit < n; bit *= 2)
+			fft->frequency[k] |= k & bit ? n / 2 / bit : 0;
+	}
+	return 0;
+}
+
+/* The size of a patch for so many pixels. */
+static size_t
+size_for(double pixels)
+{
+	size_t n = 8;
+
+	while (n < WINDOWS_SIZE_MOST && (double)n < pixels)
+		n *= 2;
+	return n;
+}
+
+static void
+fill_band(const struct numbers *band, const struct patch_fft *fft, float *keep)
+{
+	for (size_t i = 0; i < 2 * fft->n; i++) {
+		double k = (double)fft->frequency[i % fft->n], n = (double)fft->n;
+		double rad = 2 * M_PI * (k < n / 2 ? k : k - n) / n;
+		const double *edge = band->v + 2 * (i / fft->n), half = M_PI / n;
+
+		keep[i] = !band->n || (rad >= edge[0] - half && rad <= edge[1] + half);
+	}
+}
+
+/* The caller frees the windows in either case. -1 after fail(). */
+static int
+windows_new(const struct windows_options *options, struct windows *windows)
+{
+	double sigma = options->sigma_px, step = isnan(options->step) ? 1 / sigma : options->step;
+	size_t n = size_for(fmax(2 * M_PI / step, 5.6 * sigma));
+	size_t reach = (size_t)ceil(REACH * sigma);
+
+	if (patch_fft_new(n, &windows->fft) < 0)
+		return -1;
+	windows->reach = reach < n / 2 - 1 ? reach : n / 2 - 1;
+	windows->hop = (size_t)fmax(1, floor(sigma * HOP));
+	windows->weight = malloc((2 * windows->reach + 1) * sizeof(*windows->weight));
+	windows->keep = malloc(2 * n * sizeof(*windows->keep));
+	if (!windows->weight || !windows->keep)
+		return fail_memory();
+	for (size_t i = 0; i <= 2 * windows->reach; i++) {
+		double x = (double)i - (double)windows->reach;
+
+		windows->weight[i] = (float)exp(-0.5 * x * x / (sigma * sigma));
+	}
+	fill_band(&options->band, &windows->fft, windows->keep);
+	/* |c|^2 of noise has an exponential distribution, whose mean is the median / ln 2 */
+	if (isnan(options->noise_rad))
+		windows->share = options->threshold * options->threshold / LN2;
+	else	/* exp(i noise) scatters by 1 - exp(-noise^2) about its mean */
+		windows->power = options->threshold * options->threshold *
+		    -expm1(-options->noise_rad * options->noise_rad);
+	return 0;
+}
+
+static void
+windows_free(struct windows *windows)
+{
+	free(windows->fft.cos);
+	free(windows->fft.sin);
+	free(windows->fft.frequency);
+	free(windows->weight);
+	free(windows->keep);
+	*windows = (struct windows){ 0 };
+}
+
+/* The length of the sums if all windows pass all of the phase. */
+static double
+windows_sum(const struct windows *windows)
+{
+	double line = 0, n = (double)windows->fft.n, hop = (double)windows->hop;
+
+	for (size_t i = 0; i <= 2 * windows->reach; i++)
+		line += (double)(windows->weight[i] * windows->weight[i]);
+	return n * n * line * line / (hop * hop);
+}
+
+/* Segments of rows of windows that have no pixels in common. */
+struct windows_job {
+	const struct windows *windows;
+	const struct windows_map *map;
+	size_t row, rows;		/* the first row, and the distance of the next one */
+	size_t segment, segments;	/* the first segment, and the number of them in a row */
+	size_t length;			/* windows of a segment */
+	atomic_bool failed;
+};
+
+static int
+new_workspace(size_t n, struct workspace *work)
+{
+	size_t plane = n * n, samples = n > SAMPLES ? n : SAMPLES;
+
+	*work = (struct workspace){ 0 };
+	work->a.re = aligned_alloc(64, (4 * plane + 2 * samples) * sizeof(float));
+	if (!work->a.re)
+		return fail_memory();
+	work->a.im = work->a.re + plane;
+	work->b.re = work->a.im + plane;
+	work->b.im = work->b.re + plane;
+	work->power = work->b.im + plane;
+	return 0;
+}
+
+static void
+filter_segment(void *arg, size_t i)
+{
+	struct windows_job *job = arg;
+	const struct windows *windows = job->windows;
+	const struct windows_map *map = job->map;
+	size_t hop = windows->hop, across = (map->w + hop - 1) / hop;
+	size_t row = job->row + i / job->segments * job->rows;
+	size_t first = (job->segment + 2 * (i % job->segments)) * job->length;
+	size_t y = row * hop + (hop - 1) / 2;
+	struct workspace work;
+
+	if (new_workspace(windows->fft.n, &work) < 0) {
+		atomic_store(&job->failed, true);
+		return;
+	}
+	for (size_t k = first; k < across && k < first + job->length; k++) {
+		size_t x = k * hop + (hop - 1) / 2;
+
+		wff_rows()->filter_window(windows, map, x < map->w ? x : map->w - 1,
+		    y < map->h ? y : map->h - 1, &work);
+	}
+	free(work.a.re);
+}
+
+/* Adds the filtered vectors to the sums, in the same order on any number of threads. -1 after
+ * fail(). */
+static int
+windows_filter(struct run *run, const struct windows *windows, const struct windows_map *map)
+{
+	size_t hop = windows->hop, width = 2 * windows->reach + 1;
+	size_t down = (map->h + hop - 1) / hop, across = (map->w + hop - 1) / hop;
+	size_t apart = (width + hop - 1) / hop + 1;	/* windows to the next separate one */
+	size_t length = SEGMENT / hop > apart ? SEGMENT / hop : apart;
+	size_t segments = (across + length - 1) / length;
+	struct windows_job job = { windows, map, .rows = apart, .length = length };
+
+	for (size_t row = 0; row < apart && row < down; row++)
+		for (size_t segment = 0; segment < 2 && segment < segments; segment++) {
+			job.row = row;
+			job.segment = segment;
+			job.segments = (segments - segment + 1) / 2;
+			run_for(run, (down - row + apart - 1) / apart * job.segments,
+			    filter_segment, &job);
+			if (atomic_load(&job.failed))
+				return -1;
+		}
+	return 0;
+}
+
+/* ---- a phase, through the filter and back ---- */
+
+#define LOST_MOST 10.0		/* percent of the pixels that become invalid without a warning */
+/* Of a filtered vector. A clean phase gives 1, noise of 1 rad 0.6, one frequency of pure noise 0.03
+ * in the middle of its window. */
+#define LENGTH_LEAST 0.003
+
+/* Fails if the samples cannot be a wrapped phase, and warns if they probably are not. */
+static int
+check_range(const struct map_job *job)
+{
+	const struct phase_map *phase = job->phase;
+	const char *name = phase->in->head.channel[phase->from.channel];
+	double low = INFINITY, high = -INFINITY;
+
+	for (size_t y = 0; y < job->map.h; y++) {
+		low = fmin(low, (double)job->row[y].low * job->turn);
+		high = fmax(high, (double)job->row[y].high * job->turn);
+	}
+	if (high - low > 1.02 * job->turn)
+		return fail(NULL, "%s goes from %g to %g, but a wrapped phase over one turn at "
+		    "most, which is %g (--turn)", name, low, high, job->turn);
+	if (phase->from.sine != NO_CHANNEL)
+		return 0;
+	if (!isnan(phase->turn) && high - low < 0.1 * job->turn)
+		warn(NULL, "%s goes from %g to %g, a small part of --turn %g: is that what a whole "
+		    "turn is in its samples?", name, low, high, job->turn);
+	if (isnan(phase->turn) && low >= 0 && high <= 1 && high - low > 0.95)
+		warn(NULL, "%s goes from %g to %g rad: if those are turns, give --turn 1", name,
+		    low, high);
+	return 0;
+}
+
+static void
+report(const struct run *run, const struct map_job *job)
+{
+	const char *name = job->phase->out->head.channel[job->phase->to];
+	size_t valid = 0, lost = 0;
+	double share;
+
+	for (size_t y = 0; y < job->map.h; y++) {
+		valid += job->row[y].valid;
+		lost += job->row[y].lost;
+	}
+	share = valid ? 100 * (double)lost / (double)valid : 0;
+	if (share > LOST_MOST)
+		warn(NULL, "%s: %.1f %% of the valid pixels show no frequency above the noise and "
+		    "become invalid: see --threshold and --band", name, share);
+	else if (run->verbose)
+		note(NULL, "%s: %zu of %zu valid pixels show no frequency above the noise and "
+		    "become invalid", name, lost, valid);
+}
+
+/* Filters a phase. Pixels where no frequency exceeds the noise become NaN, with a warning if there
+ * are many. -1 after fail(): the samples are no wrapped phase. */
+static int
+phase_map_filter(struct run *run, const struct windows *windows, const struct phase_map *phase)
+{
+	size_t w = phase->in->head.w, h = phase->in->head.h, pixels = w * h;
+	float *plane = calloc(pixels, 4 * sizeof(*plane));
+	struct map_job job = { .phase = phase, .map = { .w = w, .h = h, .re = plane },
+		.turn = isnan(phase->turn) ? 2 * M_PI : phase->turn,
+		.least = LENGTH_LEAST * windows_sum(windows),
+		.row = calloc(h, sizeof(*job.row)) };
+	int status = -1;
+
+	if (plane && job.row) {
+		job.map.im = plane + pixels;
+		job.map.sum_re = plane + 2 * pixels;
+		job.map.sum_im = plane + 3 * pixels;
+		run_for(run, h, wff_rows()->read_row, &job);
+		status = check_range(&job) < 0 ? -1 : windows_filter(run, windows, &job.map);
+	} else {
+		fail_memory();
+	}
+	if (status == 0) {
+		run_for(run, h, wff_rows()->write_row, &job);
+		report(run, &job);
+	}
+	free(plane);
+	free(job.row);
+	return status;
+}
+
+/* ---- options ---- */
 
 struct parameters {
 	struct windows_options windows;
@@ -87,7 +368,7 @@ init(struct run *run)
 
 /* ---- planning ---- */
 
-/* The channel's number behind `base`, which may be empty; NULL: it has another name. */
+/* The channel's number after `base`, which may be empty; NULL: it has another name. */
 static const char *
 number_behind(const char *name, const char *base)
 {
@@ -105,8 +386,8 @@ append(char **list, size_t *room, const char *base, const char *number)
 	*room -= (size_t)n;
 }
 
-/* Finds the phases; lists what they are called in the output, and what that replaces: a standard
- * deviation is not that of the filtered phase. */
+/* Finds the phases. Lists their names in the output, and the channels that these replace: standard
+ * deviations of the input are not those of the filtered phase. */
 static int
 find_phases(struct run *run, const struct frame_head *in, char *before, char *replaced, size_t room)
 {
@@ -187,7 +468,7 @@ release(struct run *run)
 	free(priv->phase);
 }
 
-STAGE(wff) = {
+const struct stage stage_wff = {
 	.name = "wff",
 	.summary = "windowed Fourier filter of wrapped phases",
 	.operands = "[FILE ...]",

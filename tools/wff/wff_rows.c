@@ -1,0 +1,421 @@
+/*
+ * The loops of wff: Fourier transforms of patches, the filter of one window, and the rows of a
+ * phase before and after it.
+ */
+#include "wff.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/px.h"
+#include "base/transpose.h"
+
+/* ---- transforms ---- */
+
+#define BLOCK 16		/* of a transposition */
+
+/* exp(-2 pi i j/len) for j = i, 2 i, 3 i. */
+struct twiddles {
+	float c1, s1, c2, s2, c3, s3;
+};
+
+static struct twiddles
+twiddles(const struct patch_fft *fft, size_t i, size_t len)
+{
+	size_t k = i * (fft->n / len), m = fft->n - 1;
+
+	return (struct twiddles){ fft->cos[k], fft->sin[k], fft->cos[2 * k & m],
+		fft->sin[2 * k & m], fft->cos[3 * k & m], fft->sin[3 * k & m] };
+}
+
+static void
+split_rows(float *restrict ar, float *restrict ai, float *restrict br, float *restrict bi,
+    float *restrict cr, float *restrict ci, float *restrict dr, float *restrict di,
+    struct twiddles w, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		float t0r = ar[x] + cr[x], t0i = ai[x] + ci[x];
+		float t1r = ar[x] - cr[x], t1i = ai[x] - ci[x];
+		float t2r = br[x] + dr[x], t2i = bi[x] + di[x];
+		float t3r = bi[x] - di[x], t3i = dr[x] - br[x];		/* -i (b - d) */
+		float y1r = t1r + t3r, y1i = t1i + t3i;
+		float y2r = t0r - t2r, y2i = t0i - t2i;
+		float y3r = t1r - t3r, y3i = t1i - t3i;
+
+		ar[x] = t0r + t2r;
+		ai[x] = t0i + t2i;
+		br[x] = y2r * w.c2 - y2i * w.s2;
+		bi[x] = y2r * w.s2 + y2i * w.c2;
+		cr[x] = y1r * w.c1 - y1i * w.s1;
+		ci[x] = y1r * w.s1 + y1i * w.c1;
+		dr[x] = y3r * w.c3 - y3i * w.s3;
+		di[x] = y3r * w.s3 + y3i * w.c3;
+	}
+}
+
+/* The inverse of split_rows(), times 4. */
+static void
+join_rows(float *restrict ar, float *restrict ai, float *restrict br, float *restrict bi,
+    float *restrict cr, float *restrict ci, float *restrict dr, float *restrict di,
+    struct twiddles w, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		float y2r = br[x] * w.c2 + bi[x] * w.s2, y2i = bi[x] * w.c2 - br[x] * w.s2;
+		float y1r = cr[x] * w.c1 + ci[x] * w.s1, y1i = ci[x] * w.c1 - cr[x] * w.s1;
+		float y3r = dr[x] * w.c3 + di[x] * w.s3, y3i = di[x] * w.c3 - dr[x] * w.s3;
+		float t0r = ar[x] + y2r, t0i = ai[x] + y2i, t2r = ar[x] - y2r, t2i = ai[x] - y2i;
+		float t1r = y1r + y3r, t1i = y1i + y3i;
+		float t3r = y3i - y1i, t3i = y1r - y3r;			/* i (y1 - y3) */
+
+		ar[x] = t0r + t1r;
+		ai[x] = t0i + t1i;
+		cr[x] = t0r - t1r;
+		ci[x] = t0i - t1i;
+		br[x] = t2r + t3r;
+		bi[x] = t2i + t3i;
+		dr[x] = t2r - t3r;
+		di[x] = t2i - t3i;
+	}
+}
+
+static void
+sum_rows(float *restrict a, float *restrict b, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		float sum = a[x] + b[x];
+
+		b[x] = a[x] - b[x];
+		a[x] = sum;
+	}
+}
+
+static void
+pairs(const struct patch_fft *fft, struct patch v)
+{
+	size_t n = fft->n;
+
+	for (size_t y = 0; y < n; y += 2) {
+		sum_rows(v.re + y * n, v.re + (y + 1) * n, n);
+		sum_rows(v.im + y * n, v.im + (y + 1) * n, n);
+	}
+}
+
+static void
+fours(const struct patch_fft *fft, struct patch v, size_t len,
+    void (*butterfly)(float *restrict, float *restrict, float *restrict, float *restrict,
+    float *restrict, float *restrict, float *restrict, float *restrict, struct twiddles, size_t))
+{
+	size_t n = fft->n, q = len / 4 * n;
+
+	for (size_t i = 0; i < len / 4; i++) {
+		struct twiddles w = twiddles(fft, i, len);
+
+		for (size_t block = 0; block < n; block += len) {
+			float *re = v.re + (block + i) * n, *im = v.im + (block + i) * n;
+
+			butterfly(re, im, re + q, im + q, re + 2 * q, im + 2 * q, re + 3 * q,
+			    im + 3 * q, w, n);
+		}
+	}
+}
+
+static void
+columns_forward(const struct patch_fft *fft, struct patch v)
+{
+	size_t len = fft->n;
+
+	for (; len >= 4; len /= 4)
+		fours(fft, v, len, split_rows);
+	if (len == 2)
+		pairs(fft, v);
+}
+
+static void
+columns_inverse(const struct patch_fft *fft, struct patch v)
+{
+	size_t len = fft->n;
+
+	while (len > 4)
+		len /= 4;
+	if (len == 2)
+		pairs(fft, v);
+	for (len = len == 2 ? 8 : 4; len <= fft->n; len *= 4)
+		fours(fft, v, len, join_rows);
+}
+
+/* Transposes four rows of four samples. */
+static inline void
+transpose_block(const float *restrict from, float *restrict to, size_t n)
+{
+	transpose_four v[4];
+
+	for (size_t k = 0; k < 4; k++)
+		v[k] = transpose_load(from + k * n);
+	transpose_lines(v);
+	for (size_t k = 0; k < 4; k++)
+		transpose_store(to + k * n, v[k]);
+}
+
+static void
+transpose(const float *restrict from, float *restrict to, size_t n)
+{
+	size_t step = n < BLOCK ? n : BLOCK;
+
+	for (size_t y0 = 0; y0 < n; y0 += step)
+		for (size_t x0 = 0; x0 < n; x0 += step)
+			for (size_t y = y0; y < y0 + step; y += 4)
+				for (size_t x = x0; x < x0 + step; x += 4)
+					transpose_block(from + y * n + x, to + x * n + y, n);
+}
+
+static void
+transpose_both(const struct patch_fft *fft, struct patch from, struct patch to)
+{
+	transpose(from.re, to.re, fft->n);
+	transpose(from.im, to.im, fft->n);
+}
+
+/* The sum over x, y of v exp(-2 pi i (k x + l y)/n). Row r and column c of `to` have k =
+ * frequency[r] and l = frequency[c]. Destroys `from`. */
+static void
+patch_fft_forward(const struct patch_fft *fft, struct patch from, struct patch to)
+{
+	columns_forward(fft, from);
+	transpose_both(fft, from, to);
+	columns_forward(fft, to);
+}
+
+/* The inverse, times n^2. Destroys `from`. */
+static void
+patch_fft_inverse(const struct patch_fft *fft, struct patch from, struct patch to)
+{
+	columns_inverse(fft, from);
+	transpose_both(fft, from, to);
+	columns_inverse(fft, to);
+}
+
+/* ---- one window ---- */
+
+static void
+take_row(const float *restrict from, const float *restrict weight, float scale,
+    float *restrict to, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		to[x] = from[x] * (weight[x] * scale);
+}
+
+static void
+square_row(const float *restrict re, const float *restrict im, float *restrict sum, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		sum[x] += re[x] * re[x] + im[x] * im[x];
+}
+
+static void
+add_row(const float *restrict from, const float *restrict weight, float scale,
+    float *restrict to, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		to[x] += from[x] * (weight[x] * scale);
+}
+
+/* The part of a window that is within the image: columns and rows of the patch, and the first ones
+ * of the image. */
+struct cut {
+	size_t x0, x1, y0, y1, at_x, at_y;
+};
+
+static struct cut
+cut_at(const struct windows *windows, const struct windows_map *map, size_t x, size_t y)
+{
+	size_t r = windows->reach;
+	struct cut cut = { x < r ? r - x : 0, map->w - x > r ? 2 * r + 1 : r + map->w - x,
+		y < r ? r - y : 0, map->h - y > r ? 2 * r + 1 : r + map->h - y, 0, 0 };
+
+	cut.at_x = x + cut.x0 - r;
+	cut.at_y = y + cut.y0 - r;
+	return cut;
+}
+
+/* Takes a window's pixels, weighted. Returns the sum of squared weights of the valid ones. */
+static double
+take(const struct windows *windows, const struct windows_map *map, const struct cut *cut,
+    struct workspace *work)
+{
+	size_t n = windows->fft.n, wide = cut->x1 - cut->x0;
+	const float *weight = windows->weight;
+	double sum = 0;
+
+	memset(work->a.re, 0, n * n * sizeof(float));
+	memset(work->a.im, 0, n * n * sizeof(float));
+	memset(work->power, 0, n * sizeof(float));
+	for (size_t y = cut->y0; y < cut->y1; y++) {
+		size_t from = (cut->at_y + y - cut->y0) * map->w + cut->at_x;
+		float *re = work->a.re + y * n + cut->x0, *im = work->a.im + y * n + cut->x0;
+
+		take_row(map->re + from, weight + cut->x0, weight[y], re, wide);
+		take_row(map->im + from, weight + cut->x0, weight[y], im, wide);
+		square_row(re, im, work->power, wide);
+	}
+	for (size_t x = 0; x < wide; x++)
+		sum += (double)work->power[x];
+	return sum;
+}
+
+static size_t
+count_at_most(const float *restrict v, size_t n, float limit)
+{
+	int count = 0;
+
+	_Pragma("omp simd reduction(+ : count)")
+	for (size_t i = 0; i < n; i++)
+		count += v[i] <= limit;
+	return (size_t)count;
+}
+
+/* The k-th least of v, none of which is negative, bit by bit from the top: it compares whole
+ * vectors, while sorting would mispredict a branch at each sample. */
+static float
+select_least(const float *v, size_t n, size_t k)
+{
+	uint32_t bits = 0;
+
+	for (uint32_t bit = 0x40000000; bit; bit >>= 1)
+		if (count_at_most(v, n, px_from_bits(bits + bit - 1)) <= k)
+			bits += bit;
+	return px_from_bits(bits);
+}
+
+/* The median of |c|^2, which is that of the noise, as few frequencies contain the phase. */
+static float
+median_power(const struct windows *windows, struct workspace *work)
+{
+	size_t n = windows->fft.n, step = n * n / SAMPLES, samples = 0;
+
+	step = step < 1 ? 1 : step;
+	for (size_t y = 0; y < n; y++)
+		for (size_t x = (5 * y) % step; x < n; x += step, samples++) {
+			float re = work->b.re[y * n + x], im = work->b.im[y * n + x];
+
+			work->power[samples] = re * re + im * im;
+		}
+	return samples ? select_least(work->power, samples, samples / 2) : 0;
+}
+
+static size_t
+pass_row(float *restrict re, float *restrict im, const float *restrict keep, float least, size_t n)
+{
+	int passed = 0;
+
+	_Pragma("omp simd reduction(+ : passed)")
+	for (size_t x = 0; x < n; x++) {
+		float factor = re[x] * re[x] + im[x] * im[x] > least ? keep[x] : 0.0f;
+
+		re[x] *= factor;
+		im[x] *= factor;
+		passed += factor > 0;
+	}
+	return (size_t)passed;
+}
+
+/* Removes frequencies that do not exceed the noise. Returns the number of the others. */
+static size_t
+pass(const struct windows *windows, double squares, struct workspace *work)
+{
+	size_t n = windows->fft.n, passed = 0;
+	double least = windows->share > 0 ? windows->share * (double)median_power(windows, work) :
+	    windows->power * squares;
+
+	for (size_t k = 0; k < n; k++)
+		if (windows->keep[k] > 0)
+			passed += pass_row(work->b.re + k * n, work->b.im + k * n,
+			    windows->keep + n, (float)least, n);
+		else {
+			memset(work->b.re + k * n, 0, n * sizeof(float));
+			memset(work->b.im + k * n, 0, n * sizeof(float));
+		}
+	return passed;
+}
+
+static void
+filter_window(const struct windows *windows, const struct windows_map *map, size_t x, size_t y,
+    struct workspace *work)
+{
+	struct cut cut = cut_at(windows, map, x, y);
+	double squares = take(windows, map, &cut, work);
+	size_t n = windows->fft.n, wide = cut.x1 - cut.x0;
+	const float *weight = windows->weight;
+
+	if (squares <= 0)
+		return;
+	patch_fft_forward(&windows->fft, work->a, work->b);
+	if (pass(windows, squares, work) == 0)
+		return;
+	patch_fft_inverse(&windows->fft, work->b, work->a);
+	for (size_t row = cut.y0; row < cut.y1; row++) {
+		size_t to = (cut.at_y + row - cut.y0) * map->w + cut.at_x;
+		size_t from = row * n + cut.x0;
+
+		add_row(work->a.re + from, weight + cut.x0, weight[row], map->sum_re + to, wide);
+		add_row(work->a.im + from, weight + cut.x0, weight[row], map->sum_im + to, wide);
+	}
+}
+
+/* ---- a phase ---- */
+
+static void
+read_row(void *arg, size_t y)
+{
+	const struct map_job *job = arg;
+	const struct phase_channels *from = &job->phase->from;
+	const struct frame *in = job->phase->in;
+	bool vector = from->sine != NO_CHANNEL;
+	float *re = job->map.re + y * job->map.w, *im = job->map.im + y * job->map.w;
+	const float *v = frame_floats(in, from->channel, y);
+	const float *sine = vector ? frame_floats(in, from->sine, y) : v;
+	float low = INFINITY, high = -INFINITY;
+
+	for (size_t x = 0; x < job->map.w; x++) {
+		double turns = vector ? 0 : (double)v[x] / job->turn;
+		float rad = (float)((turns - floor(turns)) * 2 * M_PI);
+		float c = vector ? v[x] : px_cos(rad), s = vector ? sine[x] : px_sin(rad);
+		float length = hypotf(c, s);
+		bool ok = isfinite(v[x]) && isfinite(sine[x]) && length > 0 && fabs(turns) < 1e6;
+
+		re[x] = ok ? c / length : 0;
+		im[x] = ok ? s / length : 0;
+		low = ok && turns < (double)low ? (float)turns : low;
+		high = ok && turns > (double)high ? (float)turns : high;
+	}
+	job->row[y] = (struct row_counts){ low, high, 0, 0 };
+}
+
+static void
+write_row(void *arg, size_t y)
+{
+	const struct map_job *job = arg;
+	const struct windows_map *map = &job->map;
+	float *out = frame_floats(job->phase->out, job->phase->to, y);
+
+	for (size_t x = 0; x < map->w; x++) {
+		size_t i = y * map->w + x;
+		bool valid = map->re[i] != 0 || map->im[i] != 0;
+		bool passed = hypot((double)map->sum_re[i], (double)map->sum_im[i]) > job->least;
+
+		out[x] = valid && passed ? px_atan2(map->sum_im[i], map->sum_re[i]) : NAN;
+		job->row[y].valid += valid;
+		job->row[y].lost += valid && !passed;
+	}
+}
+
+const struct wff_rows AT_LEVEL(wff_rows) = {
+	.filter_window = filter_window,
+	.read_row = read_row,
+	.write_row = write_row,
+};
