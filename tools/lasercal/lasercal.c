@@ -1,11 +1,413 @@
-/* Calibrates a laser's plane and the stage that moves the object through it, from a board. */
+/*
+ * Calibrates a laser's plane, and the stage that moves the object through it, from a board:
+ * options, pictures and tables, results. views.c finds boards and lines, fits.c fits plane,
+ * direction and axis, lasercal_rows.c has the loops over corners and points.
+ */
+#include "lasercal.h"
+
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "options.h"
-#include "pictures.h"
-#include "results.h"
+#include "feature/board.h"
+#include "feature/derivatives.h"
+#include "image/statistics.h"
+#include "io/safe_file.h"
+#include "optics/number_edit.h"
+#include "optics/number_file.h"
+#include "optics/stage_pose.h"
 #include "run/stage.h"
+
+enum mode { MODE_PLANE, MODE_DIRECTION, MODE_AXIS, LASERCAL_MODES };
+
+struct parameters {
+	const char *calib, *camera, *board, *corners, *off;
+	int kind, channel;
+	double sigma;
+	struct numbers origin;
+	struct stage_pose_options pose;
+	double limit;
+	bool plain;
+};
+
+static const char *const lasercal_modes[LASERCAL_MODES] = { "plane", "direction", "axis" };
+
+static const char *const channels[] = { "red", "green", "blue", NULL };
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const struct opt options[] = {
+	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
+	  "the camera's matrix and lens; -o writes what was found beside them", NULL },
+	{ 0, "camera", "NAME", OPT_TEXT, AT(camera), NULL, 0, 0, NULL,
+	  "devices.NAME of a calibration of several", NULL },
+	{ 0, "board", "WxH,MM", OPT_TEXT, AT(board), NULL, 0, 0, NULL,
+	  "points along both sides and their distance; else the corners' keys say it", NULL },
+	{ 0, "kind", "WORD", OPT_WORD, AT(kind), "chess", 0, 0, NULL, "of --board", board_kinds },
+	{ 0, "corners", "FILE", OPT_STREAM, AT(corners), NULL, 0, 0, NULL,
+	  "plane: the tables of boardfind, one for each table of the line's points", NULL },
+	{ 0, "off", "FILE", OPT_STREAM, AT(off), NULL, 0, 0, NULL,
+	  "plane: a folder or stream of pictures with the laser off, one for each", NULL },
+	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma), "2", DERIVATIVES_SIGMA_LEAST, 64, "px",
+	  "plane: smoothing that the line is found with, as steger --sigma", NULL },
+	{ 0, "channel", "WORD", OPT_WORD, AT(channel), NULL, 0, 0, NULL,
+	  "of colour pictures", channels },
+	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(origin), NULL, -1e6, 1e6, "px",
+	  "first pixel of a foreign crop on the calibrated sensor", NULL },
+	{ 0, "step", "MM", OPT_NUMBER, AT(pose.step), NULL, -1e6, 1e6, "mm",
+	  "direction: travel from picture to picture", NULL },
+	{ 0, "angle", "DEG", OPT_ANGLE, AT(pose.angle), NULL, -360, 360, NULL,
+	  "axis: turn from picture to picture", NULL },
+	{ 0, "pose-from", "KEY", OPT_TEXT, AT(pose.key), NULL, 0, 0, NULL,
+	  "where the stage stood: NAME_mm or NAME_deg [stage_mm or stage_deg]", NULL },
+	{ 0, "limit", "MM", OPT_NUMBER, AT(limit), NULL, 1e-9, 1e9, "mm",
+	  "plane: points farther off do not count; 5 MAD if not given", NULL },
+	{ 0, "plain", NULL, OPT_FLAG, AT(plain), NULL, 0, 0, NULL,
+	  "plane: all points count; direction: the mean of differences", NULL },
+	{ 0 },
+};
+
+/* ---- reports ---- */
+
+static void
+print_numbers(FILE *out, const char *name, const double *v, size_t n)
+{
+	fprintf(out, "%-15s", name);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, " %.9g", v[i]);
+	fputc('\n', out);
+}
+
+/* The number of points of a view that count, and their rms. */
+static size_t
+count_view(const struct views *views, const struct plane_fit *fit, size_t view, double *rms)
+{
+	double squares = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < views->points; i++) {
+		double off;
+
+		if (views->point[i].view != view)
+			continue;
+		off = plane_distance(fit->plane, views->point[i].X);
+		if (fabs(off) >= fit->limit)
+			continue;
+		squares += off * off;
+		n++;
+	}
+	*rms = sqrt(squares / (double)n);
+	return n;
+}
+
+static void
+report_plane(FILE *out, const struct views *views, const struct plane_fit *fit)
+{
+	const char *unit = views->laser->unit;
+	double nearest, farthest;
+
+	print_numbers(out, "laser_plane", fit->plane, 4);
+	fprintf(out, "rms             %.4g %s of %zu points, %zu left out\n", fit->rms, unit,
+	    fit->used, views->points - fit->used);
+	fprintf(out, "singular        %.3g smallest/middle, %.3g middle/largest\n",
+	    fit->singular[2] / fit->singular[1], fit->singular[1] / fit->singular[0]);
+	if (!isnan(fit->sd_rad))
+		fprintf(out, "sd              %.2g degrees, %.2g %s (one view left out after the "
+		    "other)\n", fit->sd_rad * DEGREES, fit->sd_mm, unit);
+	if (views_depths(views, &nearest, &farthest))
+		fprintf(out, "boards          %.4g to %.4g %s before the camera\n", nearest,
+		    farthest, unit);
+	fprintf(out, "\n%-6s %8s %8s %8s %10s %10s\n", "view", "seen", "on_board", "used", "rms",
+	    "board_px");
+	for (size_t i = 0; i < views->n; i++) {
+		const struct view *view = &views->view[i];
+		double rms;
+		size_t n = count_view(views, fit, i, &rms);
+
+		fprintf(out, "%-6zu %8zu %8zu %8zu ", i, view->seen, view->used, n);
+		if (n)
+			fprintf(out, "%10.4g ", rms);
+		else
+			fprintf(out, "%10s ", "-");
+		if (view->has_board)
+			fprintf(out, "%10.3g\n", view->board.rms_px);
+		else
+			fprintf(out, "%10s\n", "-");
+	}
+}
+
+/* off: of each board's middle from the line, 3 numbers per view. */
+static void
+report_direction(FILE *out, const struct views *views, const struct direction_fit *fit,
+    const double *off)
+{
+	const double *d = fit->direction;
+
+	print_numbers(out, "scan_direction", d, 3);
+	fprintf(out, "length          %.6f of 1\n", sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+	if (!isnan(fit->sd[0]))
+		fprintf(out, "sd              %.2g %.2g %.2g\n", fit->sd[0], fit->sd[1],
+		    fit->sd[2]);
+	fprintf(out, "rms             %.3g %.3g %.3g %s of the board's middle from the line\n",
+	    fit->rms[0], fit->rms[1], fit->rms[2], views->laser->unit);
+	fprintf(out, "turn            %.2g degrees from first to last\n",
+	    fit->turn_rad * DEGREES);
+	fprintf(out, "\n%-6s %10s %10s %10s %10s %10s\n", "view", "travel", "off_x", "off_y",
+	    "off_z", "board_px");
+	for (size_t i = 0; i < views->n; i++)
+		fprintf(out, "%-6zu %10.6g %10.3g %10.3g %10.3g %10.3g\n", i,
+		    views->view[i].stage, off[3 * i], off[3 * i + 1], off[3 * i + 2],
+		    views->view[i].board.rms_px);
+}
+
+static void
+report_axis(FILE *out, const struct views *views, const struct axis_fit *fit)
+{
+	print_numbers(out, "axis_point_mm", fit->point, 3);
+	print_numbers(out, "axis_direction", fit->direction, 3);
+	fprintf(out, "rms             %.3g px of the corners, %.3g of each board alone\n",
+	    fit->rms_px, fit->alone_px);
+	fprintf(out, "turns           %.5f of the stage's, %.2g degrees rms\n", fit->gain,
+	    fit->angle_rms_rad * DEGREES);
+	fprintf(out, "radius          %.5g %s of the board's middle\n", fit->radius_mm,
+	    views->laser->unit);
+	fprintf(out, "\n%-6s %10s %10s\n", "view", "degrees", "board_px");
+	for (size_t i = 0; i < views->n; i++)
+		fprintf(out, "%-6zu %10.6g %10.3g\n", i, views->view[i].stage * DEGREES,
+		    views->view[i].board.rms_px);
+}
+
+/* ---- results: checks, and the calibration of -o ---- */
+
+/* Entries that lasercal writes, and that a calibration must not lose. */
+static const char *const entries[] = { "laser_plane", "scan_direction", "axis_point_mm",
+	"axis_direction" };
+#define ENTRIES (sizeof(entries) / sizeof(entries[0]))
+
+#define BOARD_WARN_PX 0.4	/* rms of corners */
+#define SCALE_WARN 0.01		/* the boards' movement over the stage's, less 1 */
+#define SCALE_FAIL 0.1
+#define TURN_WARN_DEG 0.5	/* of the board along the travel */
+#define MIN_BREADTH 0.01	/* of the points' length: less is a line */
+#define THICKNESS_WARN 0.1	/* of the points' breadth: more is no plane */
+#define MAX_THICKNESS 0.3
+#define SD_WARN_DEG 0.3		/* of the plane's tilt */
+#define STOP_WARN 0.25		/* of a step: a stop that is as far off the line of all, */
+#define STOP_TIMES 5		/* and so many times as far as the usual one */
+#define MIN_STOPS 5		/* fewer do not show which one is off */
+
+/* Fails where the file of -o has entries that the new one would not have. */
+static int
+check_loss(const struct run *run, const struct parameters *parameters)
+{
+	struct number_file old, base;
+	int status = 0;
+
+	if (run->force || safe_file_same(run->output, parameters->calib) ||
+	    number_file_load(run->output, &old) < 0) {
+		fail_clear();
+		return 0;
+	}
+	if (number_file_load(parameters->calib, &base) < 0)
+		status = -1;
+	for (size_t i = 0; i < ENTRIES && status == 0; i++)
+		if (number_file_find(&old, entries[i]) && !number_file_find(&base, entries[i]))
+			status = fail(run->output, "has %s already, which --calib %s has not: give "
+			    "--calib %s to keep it, or -f", entries[i], parameters->calib,
+			    run->output);
+	number_file_free(&base);
+	number_file_free(&old);
+	return status;
+}
+
+static int
+save(const struct run *run, const struct parameters *parameters, const struct number_edit *edit,
+    size_t edits)
+{
+	return run->output ? number_edit_file(parameters->calib, run->output, edit, edits) : 0;
+}
+
+static int
+check_plane(const struct views *views, const struct plane_fit *fit)
+{
+	double across = fit->singular[1] / fit->singular[0];
+	double thick = fit->singular[2] / fit->singular[1];
+
+	if (!(across >= MIN_BREADTH))
+		return fail(NULL, "all points are nearly on one line (singular values %.2g to 1): "
+		    "move or tilt the board", across);
+	if (!(thick <= MAX_THICKNESS))
+		return fail(NULL, "the points lie on no plane: they are as thick as %.2g of their "
+		    "breadth; other lights than the laser's go with --off, or the board hardly "
+		    "moved", thick);
+	if (thick > THICKNESS_WARN)
+		warn(NULL, "the points are as thick as %.2g of their breadth: move or tilt the "
+		    "board more", thick);
+	if (fit->sd_rad * DEGREES > SD_WARN_DEG)
+		warn(NULL, "the plane's tilt is known to %.2g degrees only, by leaving views out: "
+		    "tilt the board, and move it through the whole depth that is to be measured",
+		    fit->sd_rad * DEGREES);
+	for (size_t i = 0; i < views->n; i++)
+		if (views->view[i].used == 0)
+			warn(NULL, "view %zu has no point of the laser's line on the board (%zu "
+			    "seen)", i, views->view[i].seen);
+	return 0;
+}
+
+/* Noise of corners leaves less than 0.1 px, and 0.2 px in real pictures. */
+static void
+check_boards(const struct views *views)
+{
+	double squares = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < views->n; i++)
+		if (views->view[i].has_board) {
+			squares += views->view[i].board.rms_px * views->view[i].board.rms_px;
+			n++;
+		}
+	if (n && sqrt(squares / (double)n) > BOARD_WARN_PX)
+		warn(NULL, "corners are %.3g px rms from where flat boards would be: is this the "
+		    "camera's calibration, at this focus, with its lens?",
+		    sqrt(squares / (double)n));
+}
+
+static int
+finish_plane(const struct run *run, const struct parameters *parameters,
+    const struct views *views)
+{
+	enum plane_method method = parameters->plain ? PLANE_PLAIN :
+	    isnan(parameters->limit) ? PLANE_ROBUST : PLANE_WITHIN;
+	struct plane_fit fit;
+	size_t used = 0;
+
+	for (size_t i = 0; i < views->n; i++)
+		used += views->view[i].used > 0;
+	if (views->points == 0)
+		return fail(NULL, "no point of the laser's line on the board in %zu pictures"
+		    "%s", views->n, parameters->off ? ": are those of --off exchanged with them, "
+		    "or of the laser too?" : "");
+	if (used < 2 && views->view[0].has_board)
+		return fail(NULL, "one view with the laser's line: it is a line, and no plane; "
+		    "move or tilt the board");
+	if (fit_plane(views->point, views->points, views->n, method, parameters->limit,
+	    &fit) < 0)
+		return -1;
+	if (check_plane(views, &fit) < 0)
+		return -1;
+	report_plane(stdout, views, &fit);
+	return save(run, parameters, &(struct number_edit){ "laser_plane", fit.plane, 4 }, 1);
+}
+
+/* Checks the ratio of the boards' movement to the stage's. */
+static int
+check_scale(double scale, const char *what)
+{
+	if (!(fabs(scale - 1) <= SCALE_FAIL))
+		return fail(NULL, "the boards %s %.4g times as far as the stage: the step, the "
+		    "board or the calibration is another one, or pictures are missing or in "
+		    "another order", what, scale);
+	if (fabs(scale - 1) > SCALE_WARN)
+		warn(NULL, "the boards %s %.4g times as far as the stage", what, scale);
+	return 0;
+}
+
+/* Warns of a stop that is not where its picture says: pictures are in another order, twice or
+ * missing. off: of each board's middle from the line, three numbers per view. */
+static void
+check_stops(const struct views *views, const double *off)
+{
+	size_t n = views->n, worst = 0;
+	double *length = calloc(2 * n + 1, sizeof(*length)), *step, usual, most;
+
+	if (!length || n < MIN_STOPS) {
+		free(length);
+		return;
+	}
+	step = length + n;
+	for (size_t i = 0; i < n; i++) {
+		length[i] = hypot(hypot(off[3 * i], off[3 * i + 1]), off[3 * i + 2]);
+		worst = length[i] > length[worst] ? i : worst;
+		step[i] = i ? fabs(views->view[i].stage - views->view[i - 1].stage) : 0;
+	}
+	usual = statistics_quantile(step + 1, n - 1, 0.5);
+	most = length[worst];
+	if (most > STOP_WARN * usual && most > STOP_TIMES * statistics_quantile(length, n, 0.5))
+		warn(NULL, "the board of view %zu is %.3g mm off the line of all, at steps of %.3g "
+		    "mm: are pictures in their order, and none missing or twice?", worst, most,
+		    usual);
+	free(length);
+}
+
+/* Warns where the result points against `before`, the entry of --calib. */
+static void
+check_opposite(const char *name, bool has, const double before[3], const double now[3])
+{
+	if (has && before[0] * now[0] + before[1] * now[1] + before[2] * now[2] < 0)
+		warn(name, "points against the one that --calib has: are the pictures in the "
+		    "order, and the steps in the sense, of the scans?");
+}
+
+static int
+finish_direction(const struct run *run, const struct parameters *parameters,
+    const struct views *views)
+{
+	struct direction_fit fit;
+	const double *d = fit.direction;
+	double *off = calloc(3 * views->n + 1, sizeof(*off));
+	int status;
+
+	if (!off)
+		return fail_memory();
+	status = fit_direction(views, parameters->plain, &fit, off);
+	if (status == 0)
+		status = check_scale(sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), "moved");
+	if (status == 0 && fit.turn_rad * DEGREES > TURN_WARN_DEG)
+		warn(NULL, "the board turned by %.2g degrees along the travel",
+		    fit.turn_rad * DEGREES);
+	if (status == 0) {
+		check_stops(views, off);
+		check_opposite("scan_direction", views->laser->has_direction,
+		    views->laser->direction, d);
+		report_direction(stdout, views, &fit, off);
+		status = save(run, parameters, &(struct number_edit){ "scan_direction", d, 3 }, 1);
+	}
+	free(off);
+	return status;
+}
+
+static int
+finish_axis(const struct run *run, const struct parameters *parameters,
+    const struct views *views)
+{
+	struct axis_fit fit;
+
+	if (fit_axis(views, &fit) < 0 || check_scale(fit.gain, "turned") < 0)
+		return -1;
+	if (fit.rms_px > 2 * fit.alone_px && fit.rms_px > 0.1)
+		warn(NULL, "corners are %.3g px rms from a stage that turns about one axis, %.3g "
+		    "from boards of their own: the angles are inexact, or the board moved on it",
+		    fit.rms_px, fit.alone_px);
+	check_opposite("axis_direction", views->laser->has_axis, views->laser->axis_direction,
+	    fit.direction);
+	report_axis(stdout, views, &fit);
+	return save(run, parameters, (struct number_edit[2]){ { "axis_point_mm", fit.point, 3 },
+	    { "axis_direction", fit.direction, 3 } }, 2);
+}
+
+/* Fits, prints, and writes the calibration of -o. */
+static int
+print_results(const struct run *run, const struct parameters *parameters, enum mode mode,
+    const struct views *views)
+{
+	check_boards(views);
+	return mode == MODE_PLANE ? finish_plane(run, parameters, views) :
+	    mode == MODE_DIRECTION ? finish_direction(run, parameters, views) :
+	    finish_axis(run, parameters, views);
+}
+
+/* ---- pictures and tables ---- */
 
 struct priv {
 	enum mode mode;
@@ -15,8 +417,7 @@ struct priv {
 	struct stage_history history;
 };
 
-/* ---- pictures ---- */
-
+/* Are all these letters channels? */
 static bool
 has(const struct frame_head *head, const char *names)
 {
@@ -26,7 +427,7 @@ has(const struct frame_head *head, const char *names)
 	return true;
 }
 
-/* A view of the board in a picture. */
+/* Adds a view of the board in a picture. */
 static int
 take_corners(struct run *run, const struct frame *picture)
 {
@@ -48,7 +449,7 @@ take_corners(struct run *run, const struct frame *picture)
 	return status;
 }
 
-/* Board and line of a picture; both are seen best with the laser off and on. */
+/* Adds board and line of a picture. The board is seen best with the laser off. */
 static int
 take_picture(struct run *run, const struct frame *in)
 {
@@ -75,6 +476,7 @@ take_picture(struct run *run, const struct frame *in)
 	return status;
 }
 
+/* Adds a picture, or a table of the line or of points. */
 static int
 take_line(struct run *run, const struct frame *in)
 {
@@ -85,7 +487,6 @@ take_line(struct run *run, const struct frame *in)
 		return take_picture(run, in);
 	if (parameters->off)
 		return fail_usage("--off", "is for pictures");
-
 	if (has(&in->head, "xyz"))
 		return views_add_empty(views) < 0 ? -1 : views_add_points(views, in);
 	if (!has(&in->head, "uv"))
@@ -98,17 +499,16 @@ take_line(struct run *run, const struct frame *in)
 	    views_add_line(views, run, in);
 }
 
-/* Travel or turn of a picture. */
+/* Adds a board, with the travel or turn of its picture. */
 static int
 take_board(struct run *run, const struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	bool turns = priv->mode == MODE_AXIS;
+	bool picture = pictures_is_picture(&in->head);
 	struct stage_pose pose;
 	struct view *view;
-
-	bool picture = pictures_is_picture(&in->head);
 
 	if (!picture && !has(&in->head, "uvij"))
 		return fail(NULL, "wants pictures of a board, or tables of its corners, with "
@@ -140,6 +540,7 @@ take_frame(struct run *run, struct frame *in)
 	return status;
 }
 
+/* struct body's `end`. */
 static int
 end(struct run *run)
 {
@@ -147,13 +548,31 @@ end(struct run *run)
 	int status;
 
 	stage_history_end(&priv->history);
-	status = results_print(run, run->parameters, priv->mode, &priv->views);
-
+	status = print_results(run, run->parameters, priv->mode, &priv->views);
 	return status == 0 && (fflush(stdout) != 0 || ferror(stdout)) ?
 	    fail_errno("standard output", "cannot write") : status;
 }
 
 /* ---- beginning and end ---- */
+
+/* Refuses options of another mode, and those that contradict each other. */
+static int
+check_options(const struct parameters *parameters, enum mode mode)
+{
+	bool given[] = { parameters->corners, parameters->off, !isnan(parameters->limit),
+		!isnan(parameters->pose.step), !isnan(parameters->pose.angle),
+		parameters->pose.key, parameters->plain };
+	static const char *const name[] = { "--corners", "--off", "--limit", "--step", "--angle",
+		"--pose-from", "--plain" };
+	static const char *const of[LASERCAL_MODES] = { "yyynnny", "nnnynyy", "nnnnyyn" };
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		if (given[i] && of[mode][i] == 'n')
+			return fail_usage(name[i], "has no meaning for lasercal %s",
+			    lasercal_modes[mode]);
+	return parameters->plain && !isnan(parameters->limit) ?
+	    fail_usage("--limit", "and --plain contradict each other") : 0;
+}
 
 static const struct body body = { .frame = take_frame, .end = end,
 	.no_passes = "one fit of all pictures" };
@@ -188,7 +607,7 @@ init(struct run *run)
 	priv->pictures.sigma = parameters->sigma;
 	views->laser = &priv->laser;
 	views->origin = parameters->origin;
-	if (find_mode(run) < 0 || options_check(parameters, priv->mode) < 0 ||
+	if (find_mode(run) < 0 || check_options(parameters, priv->mode) < 0 ||
 	    stage_pose_check(&parameters->pose) < 0)
 		return -1;
 	if (!parameters->calib)
@@ -207,7 +626,7 @@ init(struct run *run)
 	if (run->output && !strcmp(run->output, "-"))
 		return fail_usage("--output", "standard output has the report: name a file for "
 		    "the calibration");
-	return run->output ? results_check_loss(run, parameters) : 0;
+	return run->output ? check_loss(run, parameters) : 0;
 }
 
 static void
@@ -219,11 +638,11 @@ release(struct run *run)
 	pictures_free(&priv->pictures);
 }
 
-STAGE(lasercal) = {
+const struct stage stage_lasercal = {
 	.name = "lasercal",
 	.summary = "calibrate a laser's plane, or the stage before it",
 	.operands = "plane|direction|axis [FILE ...]",
-	.options = lasercal_options,
+	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SINK | STAGE_TABLES,

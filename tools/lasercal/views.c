@@ -1,26 +1,399 @@
-#include "views.h"
+/*
+ * What a calibration takes from each picture: the board's corners and pose, and the laser's line on
+ * it. A board's pose comes from the homography of its corners, refined by least squares.
+ */
+#include "lasercal.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/symmetric.h"
+#include "feature/board_find.h"
 #include "optics/sensor_crop.h"
 #include "optics/sensor_fit.h"
 
-/* A larger distance of the corners from where board and camera put them is a mistake. */
-#define RMS_MOST_PX 2
-/* A line counts so far beyond the outer corners, in spacings. */
-#define MARGIN 0.75
-/* Near the edge of a square. */
-#define EDGE_SIGMAS 3
-#define EDGE_SQUARES 0.3
+/* ---- least squares of a few parameters by Levenberg and Marquardt ---- */
 
-/* Where the pixels of a frame lie on the sensor. */
-struct crop {
-	double origin_px[2], bin[2];
-};
+#define MAX_ROUNDS 50
 
+static double
+sum_of_squares(const double *r, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += r[i] * r[i];
+	return sum;
+}
+
+/* Takes a step that makes the squares smaller. False: there is none. *much: by more than rounding
+ * does. */
+static bool
+improve(const struct levenberg *fit, struct linearised *space, double *lambda, double *squares,
+    bool *much)
+{
+	size_t n = fit->parameters;
+
+	for (; *lambda < 1e12; *lambda *= 10) {
+		double a[MAX_PARAMETERS * MAX_PARAMETERS], step[MAX_PARAMETERS], now;
+
+		memcpy(a, space->normal, n * n * sizeof(*a));
+		memcpy(step, space->gradient, n * sizeof(*step));
+		for (size_t i = 0; i < n; i++)
+			a[i * n + i] *= 1 + *lambda;
+		if (!symmetric_factor(n, a, 1e-14))
+			continue;
+		symmetric_solve(n, a, step, 1);
+		fit->residual(fit->state, step, space->plus);
+		now = sum_of_squares(space->plus, fit->residuals);
+		if (!(now < *squares))
+			continue;
+		*much = now < *squares * (1 - 1e-12);
+		*squares = now;
+		fit->take(fit->state, step);
+		fit->residual(fit->state, (double[MAX_PARAMETERS]){ 0 }, space->r);
+		*lambda = fmax(*lambda / 10, 1e-12);
+		return true;
+	}
+	return false;
+}
+
+int
+levenberg_fit(const struct levenberg *fit, double *squares)
+{
+	size_t n = fit->parameters, m = fit->residuals;
+	struct linearised space;
+	double *memory = calloc((n + 3) * m + 1, sizeof(*memory)), lambda = 1e-4;
+	bool much = true;
+
+	if (!memory)
+		return fail_memory();
+	space.r = memory;
+	space.plus = memory + m;
+	space.minus = memory + 2 * m;
+	space.jacobian = memory + 3 * m;
+	fit->residual(fit->state, (double[MAX_PARAMETERS]){ 0 }, space.r);
+	*squares = sum_of_squares(space.r, m);
+	for (int i = 0; i < MAX_ROUNDS && much; i++) {
+		lasercal_rows()->linearise(fit, &space);
+		if (!improve(fit, &space, &lambda, squares, &much))
+			break;
+	}
+	free(memory);
+	return 0;
+}
+
+/* ---- rotations and poses ---- */
+
+/* a b, 3x3. */
+static void
+board_pose_product(const double a[9], const double b[9], double out[9])
+{
+	for (int i = 0; i < 9; i++)
+		out[i] = a[i / 3 * 3] * b[i % 3] + a[i / 3 * 3 + 1] * b[3 + i % 3] +
+		    a[i / 3 * 3 + 2] * b[6 + i % 3];
+}
+
+void
+board_pose_quotient(const double a[9], const double b[9], double out[9])
+{
+	double turned[9] = { b[0], b[3], b[6], b[1], b[4], b[7], b[2], b[5], b[8] };
+
+	board_pose_product(a, turned, out);
+}
+
+void
+board_pose_log(const double R[9], double w[3])
+{
+	double v[3] = { (R[7] - R[5]) / 2, (R[2] - R[6]) / 2, (R[3] - R[1]) / 2 };
+	double s = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+	double c = (R[0] + R[4] + R[8] - 1) / 2, angle = atan2(s, c);
+
+	for (int i = 0; i < 3; i++)
+		w[i] = s > 1e-12 ? v[i] * angle / s : v[i];
+}
+
+double
+board_pose_turn(const struct board_pose *a, const struct board_pose *b)
+{
+	double R[9], w[3];
+
+	board_pose_quotient(a->R, b->R, R);
+	board_pose_log(R, w);
+	return sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+}
+
+void
+board_pose_step(const struct board_pose *pose, const double step[6], struct board_pose *out)
+{
+	double angle = sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2]);
+	double axis[3] = { 1, 0, 0 };
+
+	*out = *pose;
+	for (int i = 0; i < 3; i++) {
+		out->t[i] += step[3 + i];
+		if (angle > 0)
+			axis[i] = step[i] / angle;
+	}
+	for (int k = 0; k < 3; k++) {
+		double column[3] = { pose->R[k], pose->R[3 + k], pose->R[6 + k] };
+
+		laser_rotate(axis, angle, column);
+		for (int i = 0; i < 3; i++)
+			out->R[3 * i + k] = column[i];
+	}
+}
+
+/* ---- a board's pose: the homography ---- */
+
+/* Moves points to mean 0 and mean square distance 2 (Hartley 1997), x -> (x - m) s. -1: all are at
+ * one place. */
+static int
+condition(double (*at)[2], size_t n, double m[2], double *s)
+{
+	double squares = 0;
+
+	m[0] = m[1] = 0;
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < 2; k++)
+			m[k] += at[i][k] / (double)n;
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < 2; k++) {
+			at[i][k] -= m[k];
+			squares += at[i][k] * at[i][k] / (double)n;
+		}
+	if (!(squares > 0))
+		return -1;
+	*s = sqrt(2 / squares);
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < 2; k++)
+			at[i][k] *= *s;
+	return 0;
+}
+
+/* H with `to` ~ H (from, 1), both conditioned. -1: it is not determined. */
+static int
+conditioned_homography(double (*const from)[2], double (*const to)[2], size_t n, double H[9])
+{
+	double a[81] = { 0 }, value[9], vector[81];
+
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < 2; k++) {
+			double row[9] = { 0 };
+
+			for (int j = 0; j < 3; j++) {
+				double f = j < 2 ? from[i][j] : 1;
+
+				row[3 * k + j] = f;
+				row[6 + j] = -to[i][k] * f;
+			}
+			for (int p = 0; p < 81; p++)
+				a[p] += row[p / 9] * row[p % 9];
+		}
+	symmetric_eigen(9, a, value, vector);
+	memcpy(H, vector + 72, 9 * sizeof(*H));
+	return value[7] > 1e-10 * value[0] ? 0 : -1;
+}
+
+/* H' = S_to^-1 H S_from. */
+static void
+uncondition(double H[9], const double from_mean[2], double from_scale, const double to_mean[2],
+    double to_scale)
+{
+	double S[9] = { from_scale, 0, -from_scale * from_mean[0], 0, from_scale,
+		-from_scale * from_mean[1], 0, 0, 1 };
+	double back[9] = { 1 / to_scale, 0, to_mean[0], 0, 1 / to_scale, to_mean[1], 0, 0, 1 };
+	double product[9];
+
+	board_pose_product(H, S, product);
+	board_pose_product(back, product, H);
+}
+
+/* R and t of H ~ (r1 r2 t); t in front of the camera. */
+static void
+pose_of(const double H[9], struct board_pose *pose)
+{
+	double length = 0, along, r[3][3], norm;
+
+	for (int k = 0; k < 2; k++)
+		length += sqrt(H[k] * H[k] + H[3 + k] * H[3 + k] + H[6 + k] * H[6 + k]) / 2;
+	length = copysign(length, H[8]);
+	for (int i = 0; i < 3; i++) {
+		r[0][i] = H[3 * i] / length;
+		r[1][i] = H[3 * i + 1] / length;
+		pose->t[i] = H[3 * i + 2] / length;
+	}
+	for (int k = 0; k < 2; k++) {
+		along = k ? r[0][0] * r[1][0] + r[0][1] * r[1][1] + r[0][2] * r[1][2] : 0;
+		for (int i = 0; i < 3; i++)
+			r[k][i] -= along * r[0][i];
+		norm = sqrt(r[k][0] * r[k][0] + r[k][1] * r[k][1] + r[k][2] * r[k][2]);
+		for (int i = 0; i < 3; i++)
+			r[k][i] /= norm;
+	}
+	for (int i = 0; i < 3; i++)
+		r[2][i] = r[0][(i + 1) % 3] * r[1][(i + 2) % 3] -
+		    r[0][(i + 2) % 3] * r[1][(i + 1) % 3];
+	for (int i = 0; i < 9; i++)
+		pose->R[i] = r[i % 3][i / 3];
+}
+
+static int
+start_pose(const struct pinhole *camera, const struct board_points *points,
+    struct board_pose *pose)
+{
+	size_t n = points->n;
+	double (*from)[2] = malloc(2 * n * sizeof(*from)), (*to)[2];
+	double from_mean[2], to_mean[2], from_scale, to_scale, H[9];
+	int status = 0;
+
+	if (!from)
+		return fail_memory();
+	to = from + n;
+	memcpy(from, points->place, n * sizeof(*from));
+	for (size_t i = 0; i < n && status == 0; i++)
+		if (!pinhole_undistort(camera, points->uv[i], to[i]))
+			status = fail(NULL, "the lens model has no ray for the corner at %.1f %.1f",
+			    points->uv[i][0], points->uv[i][1]);
+	if (status == 0 && (condition(from, n, from_mean, &from_scale) < 0 ||
+	    condition(to, n, to_mean, &to_scale) < 0 ||
+	    conditioned_homography(from, to, n, H) < 0))
+		status = fail(NULL, "the corners lie on one line");
+	free(from);
+	if (status < 0)
+		return -1;
+	uncondition(H, from_mean, from_scale, to_mean, to_scale);
+	pose_of(H, pose);
+	return 0;
+}
+
+/* ---- a board's pose: refinement ---- */
+
+static void
+take_step(void *state, const double *step)
+{
+	struct refining *refining = state;
+	struct board_pose pose;
+
+	board_pose_step(&refining->pose, step, &pose);
+	refining->pose = pose;
+}
+
+/*
+ * Homography of the undistorted corners, then least squares of the distances in pixels, the
+ * camera's matrix and lens as they are. -1 after fail(NULL, ...): fewer than 4 corners, or all on a
+ * line.
+ */
+static int
+board_pose_find(const struct pinhole *camera, const struct board_points *points,
+    struct board_pose *pose)
+{
+	struct pinhole own = *camera;
+	struct refining refining = { &own, points, { { 0 } } };
+	double scale[6] = { 1e-6, 1e-6, 1e-6, 0, 0, 0 }, squares;
+	struct levenberg fit = { 6, 2 * points->n, scale,
+		lasercal_rows()->corner_residual, take_step, &refining };
+
+	if (points->n < 4)
+		return fail(NULL, "%zu corners: a board's pose needs 4", points->n);
+	memset(own.R, 0, sizeof(own.R));
+	memset(own.T, 0, sizeof(own.T));
+	own.R[0] = own.R[4] = own.R[8] = 1;
+	pinhole_complete(&own);
+	if (start_pose(camera, points, &refining.pose) < 0)
+		return -1;
+	scale[3] = scale[4] = scale[5] = 1e-6 * refining.pose.t[2];
+	if (levenberg_fit(&fit, &squares) < 0)
+		return -1;
+	refining.pose.rms_px = sqrt(squares / (double)points->n);
+	*pose = refining.pose;
+	return 0;
+}
+
+/* ---- pictures: the board's corners and the laser's line ---- */
+
+#define MIN_NOISE 0.289		/* grey levels: that of rounding to whole numbers */
+#define MIN_LINE_POINTS 5
+
+bool
+pictures_is_picture(const struct frame_head *head)
+{
+	return !head_is_table(head) && head->h > 1 && (head->c == 1 ||
+	    strchr(head->channel[1], '.'));
+}
+
+int
+pictures_own(const struct run *run, const struct frame *in, bool off, struct frame **out)
+{
+	const struct frame_head *other = off ? run_second_input_head(run, "off", 0) : NULL;
+	size_t c = 0;
+
+	if (off && (other->w != in->head.w || other->h != in->head.h))
+		return fail("--off", "is %zux%zu, the picture %zux%zu", other->w, other->h,
+		    in->head.w, in->head.h);
+	if (off && run_second_input(run, &in->head, "off", NULL, &c) < 0)
+		return -1;
+	return frame_select(in, &c, 1, out);
+}
+
+int
+pictures_corners(const struct board *board, const struct frame *picture, struct corners *corners)
+{
+	struct board_options options = { .sigma_px = NAN };
+	char reason[BOARD_REASON];
+	struct frame *gray;
+	int status;
+
+	if (board_picture(picture, NULL, &gray) < 0)
+		return -1;
+	status = board_find(board, &options, gray, corners, reason);
+	frame_free(gray);
+	return status > 0 ? fail(NULL, "no board: %s", reason) : status;
+}
+
+static struct line_plane
+line_plane_of(const struct frame *frame)
+{
+	return frame ? (struct line_plane){ frame_row(frame, 0, 0), frame->plane[0].stride,
+		frame->plane[0].type } : (struct line_plane){ 0 };
+}
+
+int
+pictures_line(struct pictures *pictures, struct run *run, const struct frame *on,
+    const struct frame *off, struct line_points *points)
+{
+	struct line_options options = { .sigma = pictures->sigma, .low = 1, .high = 1,
+		.min_length = MIN_LINE_POINTS };
+	struct line_image image = { on->head.w, on->head.h, line_plane_of(on), line_plane_of(off),
+		false };
+	double noise, threshold;
+
+	if (!pictures->finder &&
+	    line_finder_new(&options, &line_level_any, &pictures->finder) < 0)
+		return -1;
+	if (line_noise(&image, &noise) < 0)
+		return -1;
+	threshold = line_threshold(fmax(noise, MIN_NOISE), pictures->sigma);
+	line_finder_set_thresholds(pictures->finder, threshold, threshold);
+	return line_find(pictures->finder, run, &image, points);
+}
+
+void
+pictures_free(struct pictures *pictures)
+{
+	line_finder_free(pictures->finder);
+	pictures->finder = NULL;
+}
+
+/* ---- views ---- */
+
+#define MAX_RMS_PX 2		/* of corners from their places: more is a mistake */
+
+/* Where the frame's pixels lie on the sensor. Warns where the frame does not fit it. */
 static int
 find_crop(struct views *views, const struct run *run, const struct frame_head *head,
     bool is_picture, struct crop *crop)
@@ -34,13 +407,6 @@ find_crop(struct views *views, const struct run *run, const struct frame_head *h
 	memcpy(fit.bin, crop->bin, sizeof(fit.bin));
 	return sensor_fit_check(&views->laser->camera, head, is_picture, &fit,
 	    &views->size_warned);
-}
-
-static void
-on_sensor(const struct crop *crop, double u, double v, double uv[2])
-{
-	uv[0] = crop->origin_px[0] + (u + 0.5) * crop->bin[0] - 0.5;
-	uv[1] = crop->origin_px[1] + (v + 0.5) * crop->bin[1] - 0.5;
 }
 
 int
@@ -61,7 +427,7 @@ views_add_empty(struct views *views)
 
 /* ---- boards ---- */
 
-/* Boards are in mm, and what is found with them is written into the calibration. */
+/* Boards are in mm, and so must be the calibration that their results are written into. */
 static int
 check_unit(const struct views *views)
 {
@@ -89,6 +455,27 @@ find_board(struct views *views, const struct frame_head *head)
 }
 
 static int
+new_corners(size_t n, struct board_points *corners)
+{
+	corners->place = calloc(n, sizeof(*corners->place));
+	corners->uv = calloc(n, sizeof(*corners->uv));
+	return corners->place && corners->uv ? 0 : fail_memory();
+}
+
+/* Adds corner i j of the board, at pixel (u, v). */
+static void
+add_corner(const struct board *board, long i, long j, const struct crop *crop, double u, double v,
+    struct board_points *corners)
+{
+	double *place = corners->place[corners->n];
+
+	board_point(board, i, j, place);
+	place[0] *= board->spacing_mm;
+	place[1] *= board->spacing_mm;
+	on_sensor(crop, u, v, corners->uv[corners->n++]);
+}
+
+static int
 fill_corners(struct views *views, const struct frame *frame, size_t w, const size_t c[4],
     const struct crop *crop, struct board_points *corners)
 {
@@ -104,14 +491,12 @@ fill_corners(struct views *views, const struct frame *frame, size_t w, const siz
 		    !(j >= 0 && j < (double)board->h))
 			return fail(NULL, "corner i j = %g %g is not on a board of %zux%zu", i, j,
 			    board->w, board->h);
-		board_point(board, (long)i, (long)j, corners->place[corners->n]);
-		corners->place[corners->n][0] *= board->spacing_mm;
-		corners->place[corners->n][1] *= board->spacing_mm;
-		on_sensor(crop, u, v, corners->uv[corners->n++]);
+		add_corner(board, (long)i, (long)j, crop, u, v, corners);
 	}
 	return 0;
 }
 
+/* Finds the pose of the last view's board. */
 static int
 solve_board(const struct views *views, struct view *view)
 {
@@ -125,7 +510,7 @@ solve_board(const struct views *views, struct view *view)
 		return -1;
 	}
 	view->has_board = true;
-	return view->board.rms_px <= RMS_MOST_PX ? 0 : fail(name, "corners are %.3g px rms from "
+	return view->board.rms_px <= MAX_RMS_PX ? 0 : fail(name, "corners are %.3g px rms from "
 	    "where a board would be: --board, --origin or the camera's calibration is another "
 	    "one", view->board.rms_px);
 }
@@ -134,26 +519,17 @@ int
 views_add_corners(struct views *views, const struct run *run, const struct frame_head *head,
     const struct corners *found)
 {
-	struct board_points *corners;
+	struct view *view;
 	struct crop crop;
 
 	if (views_add_empty(views) < 0 || find_crop(views, run, head, true, &crop) < 0)
 		return -1;
-	corners = &views->view[views->n - 1].corners;
-	corners->place = calloc(found->n, sizeof(*corners->place));
-	corners->uv = calloc(found->n, sizeof(*corners->uv));
-	if (!corners->place || !corners->uv)
-		return fail_memory();
-	for (size_t k = 0; k < found->n; k++) {
-		const struct corner *corner = &found->corner[k];
-
-		board_point(&views->board, corner->i, corner->j, corners->place[k]);
-		corners->place[k][0] *= views->board.spacing_mm;
-		corners->place[k][1] *= views->board.spacing_mm;
-		on_sensor(&crop, corner->u, corner->v, corners->uv[k]);
-	}
-	corners->n = found->n;
-	return solve_board(views, &views->view[views->n - 1]);
+	view = &views->view[views->n - 1];
+	if (new_corners(found->n, &view->corners) < 0)
+		return -1;
+	for (const struct corner *c = found->corner; c < found->corner + found->n; c++)
+		add_corner(&views->board, c->i, c->j, &crop, c->u, c->v, &view->corners);
+	return solve_board(views, view);
 }
 
 int
@@ -175,23 +551,10 @@ views_add_board(struct views *views, const struct run *run, const struct frame *
 		if ((*prefix ? run_second_input(run, &frame->head, "corners", names[k], &c[k]) :
 		    run_channel(run, head, names[k], &c[k])) < 0)
 			return -1;
-	view->corners.place = calloc(head->w, sizeof(*view->corners.place));
-	view->corners.uv = calloc(head->w, sizeof(*view->corners.uv));
-	if (!view->corners.place || !view->corners.uv)
-		return fail_memory();
-	if (fill_corners(views, frame, points, c, &crop, &view->corners) < 0)
+	if (new_corners(head->w, &view->corners) < 0 ||
+	    fill_corners(views, frame, points, c, &crop, &view->corners) < 0)
 		return -1;
 	return solve_board(views, view);
-}
-
-void
-views_to_world(const struct views *views, const double x[3], double X[3])
-{
-	const struct pinhole *camera = &views->laser->camera;
-	double d[3] = { x[0] - camera->T[0], x[1] - camera->T[1], x[2] - camera->T[2] };
-
-	for (int i = 0; i < 3; i++)
-		X[i] = camera->R[i] * d[0] + camera->R[3 + i] * d[1] + camera->R[6 + i] * d[2];
 }
 
 /* The middle of a view's board, to the camera. */
@@ -203,7 +566,7 @@ middle_to_camera(const struct views *views, const struct view *view, double x[3]
 	board_middle(&views->board, middle);
 	middle[0] *= views->board.spacing_mm;
 	middle[1] *= views->board.spacing_mm;
-	board_pose_apply(&view->board, middle, x);
+	lasercal_rows()->to_camera(&view->board, middle, x);
 }
 
 void
@@ -230,100 +593,19 @@ views_depths(const struct views *views, double *nearest, double *farthest)
 	return any;
 }
 
-/* ---- lines ---- */
+/* ---- the line's points ---- */
 
+/* Room for n more points. */
 static int
-add_point(struct views *views, const double X[3])
+reserve_points(struct views *views, size_t n)
 {
-	if (views->points == views->points_room) {
-		size_t room = views->points_room ? 2 * views->points_room : 1024;
-		struct plane_point *more = reallocarray(views->point, room, sizeof(*more));
+	struct plane_point *more = reallocarray(views->point, views->points + n + 1,
+	    sizeof(*more));
 
-		if (!more)
-			return fail_memory();
-		views->point = more;
-		views->points_room = room;
-	}
-	views->point[views->points] = (struct plane_point){ { X[0], X[1], X[2] }, views->n - 1 };
-	views->points++;
-	views->view[views->n - 1].used++;
+	if (!more)
+		return fail_memory();
+	views->point = more;
 	return 0;
-}
-
-/* Where a pixel's ray meets the board: in the camera's frame and on the board, mm. False where it
- * does not. */
-static bool
-meet_board(const struct views *views, const struct board_pose *pose, const double uv[2],
-    double x[3], double place[2])
-{
-	double ray[3] = { 0, 0, 1 }, along = 0, off = 0, s;
-
-	if (!isfinite(uv[0]) || !isfinite(uv[1]) ||
-	    !pinhole_undistort(&views->laser->camera, uv, ray))
-		return false;
-	for (int i = 0; i < 3; i++) {
-		along += pose->R[3 * i + 2] * ray[i];
-		off += pose->R[3 * i + 2] * pose->t[i];
-	}
-	s = off / along;
-	if (!(fabs(along) > 1e-6) || !(s > 0))
-		return false;
-	place[0] = place[1] = 0;
-	for (int i = 0; i < 3; i++) {
-		x[i] = s * ray[i];
-		place[0] += pose->R[3 * i] * (x[i] - pose->t[i]);
-		place[1] += pose->R[3 * i + 1] * (x[i] - pose->t[i]);
-	}
-	return true;
-}
-
-static bool
-is_on_board(const struct board *board, const double place[2])
-{
-	double middle[2], reach = MARGIN * board->spacing_mm;
-
-	board_middle(board, middle);
-	for (int k = 0; k < 2; k++) {
-		double half = middle[k] * board->spacing_mm;
-
-		if (fabs(place[k] - half) > half + reach)
-			return false;
-	}
-	return true;
-}
-
-/* Is a place of a chessboard near an edge of its squares? */
-static bool
-is_near_edge(const struct views *views, const double place[2], double depth, double sigma_px)
-{
-	double spacing = views->board.spacing_mm;
-	double px = views->laser->camera.K[0] / depth * spacing, off = INFINITY;
-
-	for (int k = 0; k < 2; k++) {
-		double at = place[k] / spacing;
-
-		off = fmin(off, fabs(at - floor(at + 0.5)) * px);
-	}
-	return views->board.kind == BOARD_CHESS &&
-	    off < fmin(EDGE_SIGMAS * sigma_px, EDGE_SQUARES * px);
-}
-
-static int
-add_ray(struct views *views, const struct crop *crop, double u, double v, double sigma_px)
-{
-	struct view *view = &views->view[views->n - 1];
-	double uv[2], x[3], place[2], X[3];
-
-	view->seen++;
-	on_sensor(crop, u, v, uv);
-	if (!meet_board(views, &view->board, uv, x, place) ||
-	    !is_on_board(&views->board, place) ||
-	    is_near_edge(views, place, x[2], sigma_px)) {
-		views->lost++;
-		return 0;
-	}
-	views_to_world(views, x, X);
-	return add_point(views, X);
 }
 
 int
@@ -332,11 +614,9 @@ views_add_found(struct views *views, const struct run *run, const struct frame_h
 {
 	struct crop crop;
 
-	if (find_crop(views, run, head, true, &crop) < 0)
+	if (find_crop(views, run, head, true, &crop) < 0 || reserve_points(views, points->n) < 0)
 		return -1;
-	for (size_t i = 0; i < points->n; i++)
-		if (add_ray(views, &crop, points->v[i].u, points->v[i].v, sigma_px) < 0)
-			return -1;
+	lasercal_rows()->add_found(views, &crop, points, sigma_px);
 	return 0;
 }
 
@@ -350,15 +630,9 @@ views_add_line(struct views *views, const struct run *run, const struct frame *f
 
 	if (meta_number(&head->meta, "line_sigma_px", 0, &sigma_px) < 0 ||
 	    find_crop(views, run, head, false, &crop) < 0 || run_channel(run, head, "u", &u) < 0 ||
-	    run_channel(run, head, "v", &v) < 0)
+	    run_channel(run, head, "v", &v) < 0 || reserve_points(views, head->w * head->h) < 0)
 		return -1;
-	for (size_t i = 0; i < head->w * head->h; i++) {
-		double at_u = frame_floats(frame, u, i / head->w)[i % head->w];
-		double at_v = frame_floats(frame, v, i / head->w)[i % head->w];
-
-		if (!isnan(at_u) && !isnan(at_v) && add_ray(views, &crop, at_u, at_v, sigma_px) < 0)
-			return -1;
-	}
+	lasercal_rows()->add_line(views, &crop, frame, u, v, sigma_px);
 	return 0;
 }
 
@@ -370,17 +644,9 @@ views_add_points(struct views *views, const struct frame *frame)
 
 	for (size_t k = 0; k < 3; k++)
 		c[k] = head_channel(head, (char[2]){ "xyz"[k] });
-	for (size_t i = 0; i < head->w * head->h; i++) {
-		double X[3];
-
-		for (int k = 0; k < 3; k++)
-			X[k] = frame_floats(frame, c[k], i / head->w)[i % head->w];
-		if (!isfinite(X[0]) || !isfinite(X[1]) || !isfinite(X[2]))
-			continue;
-		views->view[views->n - 1].seen++;
-		if (add_point(views, X) < 0)
-			return -1;
-	}
+	if (reserve_points(views, head->w * head->h) < 0)
+		return -1;
+	lasercal_rows()->add_places(views, frame, c);
 	return 0;
 }
 

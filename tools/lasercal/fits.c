@@ -1,21 +1,157 @@
-#include "stage_fit.h"
+/*
+ * The fits of lasercal: the laser's plane through points of many views, the stage's direction from
+ * the boards' middles, its axis from their turns.
+ */
+#include "lasercal.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/symmetric.h"
 #include "base/vector3.h"
-#include "levenberg.h"
 
-#define RADIANS 0.017453292519943295
-/* A stage that turned less says too little of its axis. */
-#define TURN_LEAST (2 * RADIANS)
+/* ---- the laser's plane ---- */
 
-/* ---- travel ---- */
+#define MIN_REWEIGHTINGS 3
+#define MAX_REWEIGHTINGS 100
+
+static void
+add_moments(struct moments *sum, const struct moments *part, double sign)
+{
+	sum->w += sign * part->w;
+	for (int i = 0; i < 3; i++)
+		sum->x[i] += sign * part->x[i];
+	for (int i = 0; i < 9; i++)
+		sum->xx[i] += sign * part->xx[i];
+}
+
+/* Middle and plane of the moments, and the singular values unless NULL. */
+static void
+plane_of(const struct moments *sum, const double about[3], double plane[4], double middle[3],
+    double singular[3])
+{
+	double a[9], value[3], vector[9], *n = vector + 6, sign;
+
+	for (int i = 0; i < 9; i++)
+		a[i] = sum->xx[i] - sum->x[i / 3] * sum->x[i % 3] / sum->w;
+	symmetric_eigen(3, a, value, vector);
+	sign = n[2] != 0 ? n[2] : n[1] != 0 ? n[1] : n[0];
+	plane[3] = 0;
+	for (int i = 0; i < 3; i++) {
+		plane[i] = copysign(1, sign) * n[i];
+		middle[i] = about[i] + sum->x[i] / sum->w;
+		plane[3] -= plane[i] * middle[i];
+		if (singular)
+			singular[i] = sqrt(fmax(value[i], 0));
+	}
+}
+
+static void
+solve(const struct plane_fitting *fitting, struct plane_fit *fit, double middle[3])
+{
+	const double *about = fitting->point[0].X;
+	struct moments all = { 0 };
+
+	lasercal_rows()->sum_views(fitting);
+	for (size_t i = 0; i < fitting->views; i++)
+		add_moments(&all, &fitting->view[i], 1);
+	plane_of(&all, about, fit->plane, middle, fit->singular);
+}
+
+/* Standard deviations, from how far the plane moves when a view is left out (jackknife). */
+static void
+leave_out(const struct plane_fitting *fitting, struct plane_fit *fit, const double middle[3])
+{
+	const double *about = fitting->point[0].X;
+	struct moments all = { 0 };
+	double angles = 0, distances = 0, used = 0, share;
+
+	for (size_t i = 0; i < fitting->views; i++) {
+		add_moments(&all, &fitting->view[i], 1);
+		used += fitting->view[i].w > 0;
+	}
+	fit->sd_rad = fit->sd_mm = NAN;
+	if (used < 3)
+		return;
+	for (size_t i = 0; i < fitting->views; i++) {
+		struct moments rest = all;
+		double plane[4], own[3], along = 0, off;
+
+		if (!(fitting->view[i].w > 0))
+			continue;
+		add_moments(&rest, &fitting->view[i], -1);
+		plane_of(&rest, about, plane, own, NULL);
+		for (int k = 0; k < 3; k++)
+			along += plane[k] * fit->plane[k];
+		off = plane_distance(plane, middle);
+		angles += fmax(0, 1 - along * along);
+		distances += off * off;
+	}
+	share = (used - 1) / used;
+	fit->sd_rad = asin(fmin(1, sqrt(share * angles)));
+	fit->sd_mm = sqrt(share * distances);
+}
+
+static void
+solve_plane(const struct plane_fitting *fitting, struct plane_fit *fit)
+{
+	double middle[3], start[4], moved = 1;
+
+	for (size_t i = 0; i < fitting->n; i++)
+		fitting->weight[i] = 1;
+	fit->limit = INFINITY;
+	if (fitting->method != PLANE_PLAIN && lasercal_rows()->search_plane(fitting, start)) {
+		lasercal_rows()->weigh_points(fitting, start, false, &fit->limit);
+		solve(fitting, fit, middle);
+		for (int i = 0; i < MAX_REWEIGHTINGS && (i < MIN_REWEIGHTINGS || moved > 1e-12);
+		     i++) {
+			double last[4];
+
+			memcpy(last, fit->plane, sizeof(last));
+			lasercal_rows()->weigh_points(fitting, fit->plane,
+			    fitting->method == PLANE_ROBUST, &fit->limit);
+			solve(fitting, fit, middle);
+			moved = 0;
+			for (int k = 0; k < 3; k++)
+				moved = fmax(moved, fabs(fit->plane[k] - last[k]));
+		}
+	} else
+		solve(fitting, fit, middle);
+	lasercal_rows()->count_used(fitting, fit);
+	leave_out(fitting, fit, middle);
+}
 
 int
-direction_fit(const struct views *views, bool plain, struct direction_fit *fit, double *off)
+fit_plane(const struct plane_point *point, size_t n, size_t views, enum plane_method method,
+    double limit, struct plane_fit *fit)
+{
+	struct plane_fitting fitting = { point, n, views, method, limit, NULL, NULL, NULL, NULL };
+	int status = 0;
+
+	if (n < 3)
+		return fail(NULL, "%zu points of the laser's line: a plane needs 3", n);
+	fitting.weight = calloc(n, sizeof(*fitting.weight));
+	fitting.distance = calloc(n, sizeof(*fitting.distance));
+	fitting.median = calloc(views, sizeof(*fitting.median));
+	fitting.view = calloc(views, sizeof(*fitting.view));
+	if (fitting.weight && fitting.distance && fitting.median && fitting.view)
+		solve_plane(&fitting, fit);
+	else
+		status = fail_memory();
+	free(fitting.weight);
+	free(fitting.distance);
+	free(fitting.median);
+	free(fitting.view);
+	return status;
+}
+
+/* ---- the stage's direction ---- */
+
+int
+fit_direction(const struct views *views, bool plain, struct direction_fit *fit, double *off)
 {
 	size_t n = views->n;
 	double h = 0, hh = 0, X[3], mean[3] = { 0 };
@@ -70,25 +206,13 @@ direction_fit(const struct views *views, bool plain, struct direction_fit *fit, 
 	return 0;
 }
 
-/* ---- turns, all in the camera's frame ---- */
+/* ---- the stage's axis, in the camera's frame ---- */
 
-struct turning {
-	const struct views *views;
-	struct pinhole camera;		/* without its pose */
-	double axis[3], point[3];
-	struct board_pose board;	/* with the stage at 0 */
-	double side[2][3];		/* unit vectors across the axis */
-};
+#define RADIANS 0.017453292519943295	/* per degree */
+#define MIN_TURN (2 * RADIANS)		/* of the stage */
 
-static void
-set_sides(struct turning *turning)
-{
-	laser_across(turning->axis, turning->side[0], turning->side[1]);
-}
-
-/* step: axis across (2), point across (2, mm), board (6). */
-static void
-stepped(const struct turning *turning, const double *step, struct turning *out)
+void
+turning_step(const struct turning *turning, const double *step, struct turning *out)
 {
 	double norm;
 
@@ -106,54 +230,19 @@ stepped(const struct turning *turning, const double *step, struct turning *out)
 }
 
 static void
-turn_about(const struct turning *turning, double angle, double x[3])
-{
-	for (int i = 0; i < 3; i++)
-		x[i] -= turning->point[i];
-	laser_rotate(turning->axis, angle, x);
-	for (int i = 0; i < 3; i++)
-		x[i] += turning->point[i];
-}
-
-static void
-residual(const void *state, const double *step, double *r)
-{
-	const struct turning *turning = state;
-	const struct views *views = turning->views;
-	struct turning now;
-
-	stepped(turning, step, &now);
-	for (size_t i = 0; i < views->n; i++) {
-		const struct board_points *corners = &views->view[i].corners;
-
-		for (size_t k = 0; k < corners->n; k++, r += 2) {
-			const double *place = corners->place[k];
-			double x[3], seen[2];
-
-			board_pose_apply(&now.board, (double[3]){ place[0], place[1], 0 }, x);
-			turn_about(&now, views->view[i].stage, x);
-			if (!pinhole_project(&turning->camera, x, seen))
-				seen[0] = seen[1] = 1e6;
-			r[0] = seen[0] - corners->uv[k][0];
-			r[1] = seen[1] - corners->uv[k][1];
-		}
-	}
-}
-
-static void
 take(void *state, const double *step)
 {
 	struct turning *turning = state, now;
 
-	stepped(turning, step, &now);
+	turning_step(turning, step, &now);
 	memcpy(turning->axis, now.axis, sizeof(now.axis));
 	memcpy(turning->point, now.point, sizeof(now.point));
 	turning->board = now.board;
-	set_sides(turning);
+	laser_across(turning->axis, turning->side[0], turning->side[1]);
 }
 
-/* The stage's angle from a view to the next, and the board's own turn as axis times angle. False
- * where the stage turns by nearly half a circle and more. */
+/* The stage's angle from a view to the next, and the board's own turn as axis times angle. False:
+ * the stage turned by nearly half a circle or more. */
 static bool
 turn_between(const struct view *view, double *angle, double w[3])
 {
@@ -167,9 +256,9 @@ turn_between(const struct view *view, double *angle, double w[3])
 	return true;
 }
 
-/* The boards' own turns from view to view, as axis times angle, against the stage's: their
- * direction (by least squares), and how well they agree. Turns of half a circle and more are not
- * told from their complement, and so each pair that is nearest in angle counts. */
+/* Finds the direction by least squares of the boards' own turns from view to view, as axis times
+ * angle, against the stage's, and how well they agree. Turns of half a circle and more look like
+ * their complement: only turns between successive views count. */
 static int
 start_axis(struct turning *turning, struct axis_fit *fit)
 {
@@ -204,12 +293,12 @@ start_axis(struct turning *turning, struct axis_fit *fit)
 		off += vector3_dot(w, w) / (double)pairs;
 	}
 	fit->angle_rms_rad = sqrt(off);
-	set_sides(turning);
+	laser_across(turning->axis, turning->side[0], turning->side[1]);
 	return 0;
 }
 
-/* The board with the stage at 0, by the first view, and the point p of the circle: of all views,
- * (1 - Q_i) p = t_i - Q_i t with Q_i the turn, across the axis, by least squares. */
+/* Finds the board with the stage at 0 from the first view, and the point p of the circle: for all
+ * views, (1 - Q_i) p = t_i - Q_i t with Q_i the turn, across the axis, by least squares. */
 static int
 start_point(struct turning *turning)
 {
@@ -255,7 +344,7 @@ start_point(struct turning *turning)
 	return 0;
 }
 
-/* The axis in the world, its point the one nearest to the middle of the boards. */
+/* Converts the axis to the world. Its point is the one nearest to the middle of the boards. */
 static void
 to_world(const struct turning *turning, struct axis_fit *fit)
 {
@@ -297,16 +386,16 @@ check_turns(const struct views *views)
 	if (views->n < 3)
 		return fail(NULL, "%zu picture%s: an axis needs three and more", views->n,
 		    views->n == 1 ? "" : "s");
-	return high - low >= TURN_LEAST ? 0 : fail(NULL, "the stage turned by %.3g degrees in all: "
-	    "its axis needs %g and more", (high - low) / RADIANS, TURN_LEAST / RADIANS);
+	return high - low >= MIN_TURN ? 0 : fail(NULL, "the stage turned by %.3g degrees in all: "
+	    "its axis needs %g and more", (high - low) / RADIANS, MIN_TURN / RADIANS);
 }
 
 int
-axis_fit(const struct views *views, struct axis_fit *fit)
+fit_axis(const struct views *views, struct axis_fit *fit)
 {
 	struct turning turning = { .views = views, .camera = views->laser->camera };
 	double scale[10] = { 1e-6, 1e-6, 0, 0, 1e-6, 1e-6, 1e-6 }, squares, alone = 0;
-	struct levenberg problem = { 10, 0, scale, residual, take, &turning };
+	struct levenberg problem = { 10, 0, scale, lasercal_rows()->turn_residual, take, &turning };
 
 	*fit = (struct axis_fit){ 0 };
 	memset(turning.camera.R, 0, sizeof(turning.camera.R));

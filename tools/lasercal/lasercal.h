@@ -1,0 +1,296 @@
+/* What the files of lasercal share: boards and views, fits, and the loops. */
+#ifndef LASERCAL_H
+#define LASERCAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cpu_level.h"
+#include "feature/board.h"
+#include "feature/line.h"
+#include "optics/laser.h"
+#include "run/stage.h"
+
+#define DEGREES 57.29577951308232	/* per rad */
+
+/* ---- views.c: least squares of a few parameters by Levenberg and Marquardt ---- */
+
+#define MAX_PARAMETERS 16
+
+struct levenberg {
+	size_t parameters, residuals;
+	const double *scale;		/* of each parameter: a small step, for differences */
+	/* The residuals at the state plus a step. */
+	void (*residual)(const void *state, const double *step, double *r);
+	/* Takes the step into the state. */
+	void (*take)(void *state, const double *step);
+	void *state;
+};
+
+/* *squares: the sum of squared residuals at the end. -1 after fail_memory(). */
+int levenberg_fit(const struct levenberg *, double *squares);
+
+/* ---- views.c: the pose of a board from its corners in one picture ---- */
+
+/* Corners in space and in the picture: place (x, y) on the board in mm, full-frame pixel (u, v). */
+struct board_points {
+	size_t n;
+	double (*place)[2], (*uv)[2];
+};
+
+/* A point b of the board is R b + t to the camera. */
+struct board_pose {
+	double R[9], t[3];
+	double rms_px;			/* of a corner's distance */
+};
+
+/* The pose with R turned further by exp(step[0..2]) and t moved by step[3..5]. */
+void board_pose_step(const struct board_pose *, const double step[6], struct board_pose *out);
+/* The angle between two poses' rotations. */
+double board_pose_turn(const struct board_pose *, const struct board_pose *);
+/* a b', 3x3. */
+void board_pose_quotient(const double a[9], const double b[9], double out[9]);
+/* Axis times angle of a rotation. */
+void board_pose_log(const double R[9], double w[3]);
+
+/* ---- views.c: the board's corners and pose in each picture, and the line on it ---- */
+
+struct plane_point {
+	double X[3];
+	size_t view;
+};
+
+struct view {
+	bool has_board;
+	struct board_points corners;
+	struct board_pose board;	/* to the camera */
+	double stage;			/* travel in mm, turn in rad */
+	size_t seen, used;		/* points of the line in the picture, and on the board */
+};
+
+struct views {
+	const struct laser *laser;
+	struct board board;		/* w = 0: not known yet */
+	struct numbers origin;		/* option */
+	bool size_warned;
+	size_t n, room;
+	struct view *view;
+	size_t points;
+	struct plane_point *point;	/* of the line, in the world; rising views */
+};
+
+/* Adds a view from the frame's table of corners, whose channels begin with prefix ("" or
+ * "corners."). Fails where the board's corners do not fit the camera. */
+int views_add_board(struct views *, const struct run *, const struct frame *, const char *prefix);
+/* The same from corners that were found in a picture. */
+int views_add_corners(struct views *, const struct run *, const struct frame_head *,
+    const struct corners *);
+/* Adds a view without a board. */
+int views_add_empty(struct views *);
+/*
+ * Adds the line's points to the last view, those of a table (u, v) or found in a picture, where
+ * their rays meet its board. Leaves out points beyond the board's edge, and near the edges of a
+ * chessboard's squares, which shift the line and look like lines themselves: within 3 of the
+ * standard deviations sigma_px of the picture's smoothing (of a table: its key line_sigma_px), but
+ * at most 0.3 squares.
+ */
+int views_add_line(struct views *, const struct run *, const struct frame *);
+int views_add_found(struct views *, const struct run *, const struct frame_head *,
+    const struct line_points *, double sigma_px);
+/* Adds points with x y z to the last view. */
+int views_add_points(struct views *, const struct frame *);
+/* The place of the board's middle in the world. */
+void views_middle(const struct views *, const struct view *, double X[3]);
+/* The distance from the camera of the nearest and the farthest board's middle. False: there is no
+ * board. */
+bool views_depths(const struct views *, double *nearest, double *farthest);
+void views_free(struct views *);
+
+/* A camera's point or direction in the world. */
+static inline void
+views_to_world(const struct views *views, const double x[3], double X[3])
+{
+	const struct pinhole *camera = &views->laser->camera;
+	double d[3] = { x[0] - camera->T[0], x[1] - camera->T[1], x[2] - camera->T[2] };
+
+	for (int i = 0; i < 3; i++)
+		X[i] = camera->R[i] * d[0] + camera->R[3 + i] * d[1] + camera->R[6 + i] * d[2];
+}
+
+/* ---- views.c: the board's corners and the laser's line in pictures ---- */
+
+struct pictures {
+	struct line_finder *finder;	/* NULL until the first line */
+	double sigma;			/* px, of the line's smoothing */
+};
+
+/* Is the frame a picture, of one channel, and no table? */
+bool pictures_is_picture(const struct frame_head *);
+/* The picture (off: its second input --off, which has its size) as a frame of its own, which
+ * shares its pixels. -1 after fail(). */
+int pictures_own(const struct run *, const struct frame *, bool off, struct frame **);
+/* The corners of the board in a picture; free with corners_free(). Fails where there is none. */
+int pictures_corners(const struct board *, const struct frame *, struct corners *);
+/* The line's points in on, less off (NULL: none), valid until the next call. -1 after fail(). */
+int pictures_line(struct pictures *, struct run *, const struct frame *on, const struct frame *off,
+    struct line_points *);
+void pictures_free(struct pictures *);
+
+/* ---- fits.c ---- */
+
+struct plane_fit {
+	double plane[4];	/* A B C D, (A B C) a unit vector, C > 0 (or B, or A) */
+	double rms;		/* distances of the points that count */
+	size_t used;
+	double singular[3];	/* of the centred points that count, falling */
+	/* By leaving out one view after the other: of the normal, and of the distance at the middle
+	 * of the points. NaN for one view. */
+	double sd_rad, sd_mm;
+	double limit;		/* points farther off were left out; INFINITY: all count */
+};
+
+enum plane_method {
+	PLANE_ROBUST,	/* points farther off than 5 MAD do not count */
+	PLANE_WITHIN,	/* points farther off than a given limit do not count */
+	PLANE_PLAIN	/* all points count */
+};
+
+/*
+ * A plane through points of many views, by the singular vectors of the centred points. Unless
+ * plain, it leaves wrong points out (methods §11). It starts from the plane through three points,
+ * of 500 threes, with the least median distance (in three quarters of the views), or most points
+ * within the limit. It then fits the points that count, for 5 MAD by Tukey's weights, until the
+ * plane stays. A MAD is 1.4826 medians, the standard deviation of normal noise. limit: of
+ * PLANE_WITHIN. -1 after fail(): fewer than 3 points, no memory.
+ */
+int fit_plane(const struct plane_point *, size_t n, size_t views, enum plane_method, double limit,
+    struct plane_fit *);
+
+/* Signed. */
+static inline double
+plane_distance(const double plane[4], const double X[3])
+{
+	return plane[0] * X[0] + plane[1] * X[1] + plane[2] * X[2] + plane[3];
+}
+
+struct direction_fit {
+	double direction[3];	/* of the board's middle, per mm of travel, in the world */
+	double sd[3];		/* its standard deviation; NaN for two views */
+	double rms[3];		/* of the middles from the line, per axis */
+	double turn_rad;	/* the board's turn from first to last view */
+};
+
+/* Least squares of the board's middles over the travel, or (plain) the mean of successive
+ * differences over that of the travel (Liu 2016 eq 7-8), which depends on the end points alone.
+ * off: 3 numbers per view, of each middle from the line. -1 after fail(). */
+int fit_direction(const struct views *, bool plain, struct direction_fit *, double *off);
+
+struct axis_fit {
+	double point[3], direction[3];	/* in the world; the point nearest to the boards' middle */
+	double rms_px;			/* of the corners' distances */
+	double alone_px;		/* the same of each board by itself */
+	double radius_mm;		/* of the middle of the board about the axis */
+	double angle_rms_rad;		/* of the boards' own turns from those of the stage */
+	double gain;			/* the boards' turn over the stage's; ideally 1 */
+};
+
+/* The direction comes from the boards' own turns, the point from a circle of known angles through
+ * their origins. Both, and the board on the stage, are then refined over the corners of all
+ * pictures. -1 after fail(). */
+int fit_axis(const struct views *, struct axis_fit *);
+
+/* A stage that turns a board, in the camera's frame. */
+struct turning {
+	const struct views *views;
+	struct pinhole camera;		/* without its pose */
+	double axis[3], point[3];
+	struct board_pose board;	/* with the stage at 0 */
+	double side[2][3];		/* unit vectors across the axis */
+};
+
+/* step: axis across (2), point across (2, mm), board (6). */
+void turning_step(const struct turning *, const double *step, struct turning *out);
+
+/* Turns a point about the axis. */
+static inline void
+turn_about(const struct turning *turning, double angle, double x[3])
+{
+	for (int i = 0; i < 3; i++)
+		x[i] -= turning->point[i];
+	laser_rotate(turning->axis, angle, x);
+	for (int i = 0; i < 3; i++)
+		x[i] += turning->point[i];
+}
+
+/* ---- lasercal_rows.c ---- */
+
+/* The residuals near a state, and the normal equations. */
+struct linearised {
+	double *r, *plus, *minus;	/* residuals */
+	double *jacobian;		/* of parameter i: jacobian[i residuals ..] */
+	double normal[MAX_PARAMETERS * MAX_PARAMETERS], gradient[MAX_PARAMETERS];
+};
+
+/* A pose that is refined. */
+struct refining {
+	const struct pinhole *camera;	/* without its pose */
+	const struct board_points *points;
+	struct board_pose pose;
+};
+
+/* Where the pixels of a frame lie on the sensor. */
+struct crop {
+	double origin_px[2], bin[2];
+};
+
+static inline void
+on_sensor(const struct crop *crop, double u, double v, double uv[2])
+{
+	uv[0] = crop->origin_px[0] + (u + 0.5) * crop->bin[0] - 0.5;
+	uv[1] = crop->origin_px[1] + (v + 0.5) * crop->bin[1] - 0.5;
+}
+
+/* Sums over weighted points. */
+struct moments {
+	double w, x[3], xx[9];
+};
+
+/* A fit of a plane at work. */
+struct plane_fitting {
+	const struct plane_point *point;
+	size_t n, views;
+	enum plane_method method;
+	double limit;			/* of PLANE_WITHIN */
+	double *weight;
+	float *distance, *median;
+	struct moments *view;
+};
+
+struct lasercal_rows {
+	/* Fills the jacobian by differences, and the normal equations. */
+	void (*linearise)(const struct levenberg *, struct linearised *);
+	/* struct levenberg's `residual` of a struct refining, and of a struct turning. */
+	void (*corner_residual)(const void *refining, const double *step, double *r);
+	void (*turn_residual)(const void *turning, const double *step, double *r);
+	/* A point of the board, to the camera. */
+	void (*to_camera)(const struct board_pose *, const double b[3], double x[3]);
+	/* Add points to the last view, for which there is room: where the rays of a line's points,
+	 * found in a picture or in a table, meet its board; points with x y z. */
+	void (*add_found)(struct views *, const struct crop *, const struct line_points *,
+	    double sigma_px);
+	void (*add_line)(struct views *, const struct crop *, const struct frame *, size_t u,
+	    size_t v, double sigma_px);
+	void (*add_places)(struct views *, const struct frame *, const size_t c[3]);
+	/* The best plane of three points. False: all threes are on lines. */
+	bool (*search_plane)(const struct plane_fitting *, double best[4]);
+	/* Weights by the distances from a plane: 1 within the limit, or Tukey's. */
+	void (*weigh_points)(const struct plane_fitting *, const double plane[4], bool tukey,
+	    double *limit);
+	/* The moments of each view, about the first point. */
+	void (*sum_views)(const struct plane_fitting *);
+	/* The number of points within the limit, and their rms. */
+	void (*count_used)(const struct plane_fitting *, struct plane_fit *);
+};
+LEVELS_OF(lasercal_rows)
+
+#endif
