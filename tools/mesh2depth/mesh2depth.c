@@ -1,28 +1,27 @@
-/* Triangle meshes, or frames of points, seen from afar: orthographic depth. */
-#include "io/source.h"
-#include "run/stage.h"
+/*
+ * Triangle meshes, or frames of points, seen from afar: orthographic depth. This file has options
+ * and inputs, view.c places the mesh in the view and draws it, mesh2depth_rows.c has the loops.
+ */
+#include "mesh2depth.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "behind.h"
-#include "frame_triangles.h"
+#include "base/fail.h"
+#include "base/large_memory.h"
+#include "io/source.h"
 #include "mesh/jump.h"
+#include "mesh/mesh.h"
 #include "mesh/mesh_file.h"
-#include "meshview.h"
-#include "view.h"
+#include "run/stage.h"
 
 struct parameters {
-	struct meshview_options view;
+	struct view_options view;
 	struct opt_size size;
 	const char *unit;
 	double jump;
-};
-
-struct priv {
-	bool jump_checked;
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -53,7 +52,107 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* The last part of a path, without suffix: the frame's name in a folder. */
+/* ---- frames as triangles ---- */
+
+static int
+list_all(struct run *run, struct listing *listing)
+{
+	const struct mesh *mesh = listing->mesh;
+	struct triangles *triangles = listing->triangles;
+
+	triangles->points = mesh->vertices;
+	triangles->point = large_memory(mesh->vertices + 1, sizeof(*triangles->point));
+	if (mesh_has_colours(mesh))
+		triangles->texture = large_memory(mesh->vertices + 1, sizeof(*triangles->texture));
+	if (!triangles->point || (mesh_has_colours(mesh) && !triangles->texture))
+		return fail_memory();
+	run_for(run, listing->bands, mesh2depth_rows()->begin_band, listing);
+	for (size_t band = 0; band < listing->bands; band++)
+		listing->first[band + 1] += listing->first[band];
+	triangles->n = listing->first[listing->bands];
+	triangles->corner = large_memory(triangles->n + 1, sizeof(*triangles->corner));
+	if (!triangles->corner)
+		return fail_memory();
+	run_for(run, listing->bands, mesh2depth_rows()->list_band, listing);
+	return 0;
+}
+
+/* A frame of points, or of depth, as triangles (mesh.h), to be freed also after a failure. */
+static int
+frame_triangles(struct run *run, const char *name, const struct frame *frame, double jump,
+    struct triangles *triangles)
+{
+	struct mesh_options options = { .jump = jump };
+	struct listing listing = { .triangles = triangles };
+	struct mesh mesh;
+	int status = mesh_init(&mesh, name, frame, &options);
+
+	*triangles = (struct triangles){ 0 };
+	listing.mesh = &mesh;
+	listing.bands = (mesh.h + LISTED_ROWS - 1) / LISTED_ROWS;
+	if (status == 0) {
+		listing.first = calloc(listing.bands + 1, sizeof(*listing.first));
+		status = listing.first ? list_all(run, &listing) : fail_memory();
+	}
+	triangles->axes = mesh.towards ? AXES_CAMERA_TOWARDS : AXES_CAMERA_AWAY;
+	free(listing.first);
+	mesh_free(&mesh);
+	return status;
+}
+
+/* ---- a mesh that is seen from behind ---- */
+
+#define SAMPLED_TRIANGLES 4096	/* approximately */
+#define MAX_TANGENT 1.5		/* |x| and |y| over z: no camera sees 112 degrees and more */
+#define MIN_DISTANCE 0.1	/* of the nearest point, over the largest extent in x and y */
+/* Share of the area, seen along z, that faces the camera, less the share that faces away: 1 for a
+ * surface that a camera measured, 0 for a closed mesh. */
+#define MIN_FACING 0.8
+
+/* Warns of a mesh without known axes that lies before a camera which looks along z, with triangles
+ * that face this camera, while the options put the viewer on the other side. */
+static void
+warn_behind(const char *name, const struct triangles *triangles,
+    const struct view_options *options)
+{
+	struct box box = empty_box;
+	double facing = 0, area = 0;
+	bool in_cone = true;
+	size_t step = triangles->n / SAMPLED_TRIANGLES + 1;
+
+	if (triangles->axes != AXES_MODEL || options->forward.n || options->view.n)
+		return;
+	for (size_t i = 0; i < triangles->n && in_cone; i += step) {
+		const uint32_t *t = triangles->corner[i];
+		const double *a = triangles->point[t[0]], *b = triangles->point[t[1]],
+			     *c = triangles->point[t[2]];
+		double twice = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+
+		facing -= twice;	/* towards the origin of a camera that looks along z */
+		area += fabs(twice);
+		for (int k = 0; k < 3; k++) {
+			const double *v = triangles->point[t[k]];
+
+			widen(&box, v, v);
+			in_cone &= fabs(v[0]) < MAX_TANGENT * v[2] &&
+			    fabs(v[1]) < MAX_TANGENT * v[2];
+		}
+	}
+	if (!in_cone || !(facing > MIN_FACING * area) || box.low[2] < MIN_DISTANCE *
+	    fmax(box.high[0] - box.low[0], box.high[1] - box.low[1]))
+		return;
+	warn(name, "is seen from behind: it lies from %.3g to %.3g before a camera in 0,0,0 that "
+	    "looks along z, as depth cameras do; --forward 0,0,1 --up 0,-1,0 looks as it does",
+	    box.low[2], box.high[2]);
+}
+
+/* ---- inputs ---- */
+
+struct priv {
+	bool jump_checked;
+};
+
+/* Names the frame after the file, without folder and suffix. */
 static int
 set_name(struct meta *meta, const char *path)
 {
@@ -67,7 +166,7 @@ set_name(struct meta *meta, const char *path)
 	return length ? meta_setf(meta, "name", "%.*s", (int)length, name) : 0;
 }
 
-/* What the frame's lengths are in. */
+/* Sets the unit of the frame's lengths. */
 static int
 set_unit(const struct run *run, const char *otherwise, struct frame *frame)
 {
@@ -87,7 +186,7 @@ draw(struct run *run, const char *name, struct triangles *triangles, const struc
 	const char *own = from ? meta_get(&from->meta, "length_unit") : triangles->unit;
 	const char *unit = from ? own : *triangles->unit ? triangles->unit : "mm";
 	struct frame *out;
-	int status = meshview_draw(run, name, triangles, &parameters->view,
+	int status = view_draw(run, name, triangles, &parameters->view,
 	    from ? &from->meta : NULL, &out);
 
 	if (status < 0)
@@ -103,7 +202,7 @@ draw(struct run *run, const char *name, struct triangles *triangles, const struc
 	return run_emit(run, out);
 }
 
-/* Owns the frame. */
+/* Draws a frame, which it frees. */
 static int
 draw_frame(struct run *run, const char *name, struct frame *in)
 {
@@ -129,7 +228,7 @@ draw_mesh(struct run *run, const char *name, const struct codec *codec, FILE *fi
 	int status = mesh_file_load(codec, name, file, &triangles);
 
 	if (status == 0)
-		behind_warn(name, &triangles, &parameters->view);
+		warn_behind(name, &triangles, &parameters->view);
 	if (status == 0)
 		status = draw(run, name, &triangles, NULL);
 	triangles_free(&triangles);
@@ -172,7 +271,7 @@ start(struct run *run)
 	return 0;
 }
 
-/* Behind other stages: a frame of points or depth. */
+/* struct body's `frame`, after other stages: a frame of points or depth. */
 static int
 take_frame(struct run *run, struct frame *in)
 {
@@ -199,7 +298,7 @@ init(struct run *run)
 	return view_check(&parameters->view);
 }
 
-STAGE(mesh2depth) = {
+const struct stage stage_mesh2depth = {
 	.name = "mesh2depth",
 	.summary = "orthographic depth of a triangle mesh",
 	.operands = "[FILE ...]",

@@ -1,22 +1,35 @@
-#include "view.h"
+/*
+ * Triangle meshes seen from afar, as an orthographic depth frame.
+ *
+ * A view has three axes in the coordinates of the model: right (columns), down (rows) and forward,
+ * away from the viewer. A point p is at v = axes (p - center): at pixel ((w - 1)/2 + v_right/scale,
+ * (h - 1)/2 + v_down/scale), at depth v_forward, or -v_forward where depth grows towards the
+ * viewer.
+ */
+#include "mesh2depth.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/large_memory.h"
 #include "base/vector3.h"
+#include "mesh/mesh_file.h"
 #include "mesh/raster.h"
+#include "run/stage.h"
 
-#define POINTS 8192		/* or triangles: a thread's piece */
-#define LARGEST 1e30 /* coordinates whose products must stay far from overflow in float */
+#define MAX_COORDINATE 1e30	/* keeps products far from overflow in float */
 
-struct box {
-	double low[3], high[3];		/* low > high: empty */
+struct view {
+	double axes[3][3];		/* right, down, forward */
+	double center[3];		/* in model coordinates */
+	double scale;
+	bool warned;			/* of a scale at which hardly anything can be seen */
 };
 
 /* ---- axes ---- */
 
-/* To unit length; false if the length is 0 or infinite. */
+/* To unit length. False: the length is 0 or infinite. */
 static bool
 normalise(double v[3])
 {
@@ -34,7 +47,7 @@ normalise(double v[3])
 
 /* Right, down, forward; -1 after fail_usage() if up is forward or backward. */
 static int
-base_axes(const struct meshview_options *options, enum mesh_axes kind, double axes[3][3])
+base_axes(const struct view_options *options, enum mesh_axes kind, double axes[3][3])
 {
 	static const double forwards[3][3] = { { 0, 0, -1 }, { 0, 0, 1 }, { 0, 0, -1 } };
 	static const double ups[3][3] = { { 0, 1, 0 }, { 0, -1, 0 }, { 0, -1, 0 } };
@@ -50,7 +63,7 @@ base_axes(const struct meshview_options *options, enum mesh_axes kind, double ax
 	if (sqrt(vector3_dot(down, down)) < 1e-9 || !normalise(down))
 		return fail_usage("--up", "is parallel to the view's direction; give another");
 	vector3_cross(down, forward, right);
-	/* with z towards the camera, x right and y down are no right-handed system */
+	/* x right, y down and z towards the camera are a left-handed system */
 	for (int k = 0; k < 3; k++)
 		right[k] = kind == AXES_CAMERA_TOWARDS ? -right[k] : right[k];
 	return 0;
@@ -83,7 +96,7 @@ turn_axes(const struct numbers *view, double axes[3][3])
 }
 
 int
-view_check(const struct meshview_options *options)
+view_check(const struct view_options *options)
 {
 	const struct {
 		const char *name;
@@ -99,7 +112,7 @@ view_check(const struct meshview_options *options)
 			return fail_usage(
 			    lists[i].name, "wants three numbers, not %zu", lists[i].v->n);
 		for (size_t k = 0; k < lists[i].v->n; k++)
-			if (!(fabs(lists[i].v->v[k]) < LARGEST))
+			if (!(fabs(lists[i].v->v[k]) < MAX_COORDINATE))
 				return fail_usage(
 				    lists[i].name, "must be finite, not %g", lists[i].v->v[k]);
 	}
@@ -109,147 +122,23 @@ view_check(const struct meshview_options *options)
 	return options->forward.n && options->up.n ? base_axes(options, AXES_MODEL, axes) : 0;
 }
 
-int
-view_turn(struct view *view, const struct meshview_options *options, enum mesh_axes kind)
-{
-	if (base_axes(options, kind, view->axes) < 0)
-		return -1;
-	turn_axes(&options->view, view->axes);
-	return 0;
-}
-
 /* ---- the mesh in the view ---- */
 
-static bool
-finite_triangle(const struct triangles *triangles, size_t i)
-{
-	double none = 0;
-
-	/* 0 times what is not finite is NaN */
-	for (int k = 0; k < 9; k++)
-		none += 0 * triangles->point[triangles->corner[i][k / 3]][k % 3];
-	return none == 0;
-}
-
-/* The points that triangles use, and only whole ones. */
-struct points {
-	const struct triangles *triangles;
-	bool *used;
-	struct box *box;		/* of each piece of POINTS */
-	size_t pieces;
-};
-
-/* Several threads may mark one point. */
-static void
-mark_piece(void *arg, size_t piece)
-{
-	const struct points *points = arg;
-	const struct triangles *triangles = points->triangles;
-	size_t end = (piece + 1) * POINTS;
-
-	for (size_t i = piece * POINTS; i < triangles->n && i < end; i++)
-		if (finite_triangle(triangles, i))
-			for (int k = 0; k < 3; k++)
-				__atomic_store_n(&points->used[triangles->corner[i][k]], true,
-				    __ATOMIC_RELAXED);
-}
-
-static void
-widen(struct box *box, const double low[3], const double high[3])
-{
-	for (int k = 0; k < 3; k++) {
-		box->low[k] = low[k] < box->low[k] ? low[k] : box->low[k];
-		box->high[k] = high[k] > box->high[k] ? high[k] : box->high[k];
-	}
-}
-
-static const struct box nothing = { { INFINITY, INFINITY, INFINITY },
-	{ -INFINITY, -INFINITY, -INFINITY } };
-
-static void
-box_piece(void *arg, size_t piece)
-{
-	const struct points *points = arg;
-	const struct triangles *triangles = points->triangles;
-	size_t end = (piece + 1) * POINTS;
-	struct box box = nothing;
-
-	for (size_t i = piece * POINTS; i < triangles->points && i < end; i++)
-		if (points->used[i])
-			widen(&box, triangles->point[i], triangles->point[i]);
-	points->box[piece] = box;
-}
-
+/* The box of the marked points. */
 static struct box
 box_of(struct run *run, struct points *points)
 {
-	struct box box = nothing;
+	struct box box = empty_box;
 
-	run_for(run, points->pieces, box_piece, points);
+	run_for(run, points->pieces, mesh2depth_rows()->box_piece, points);
 	for (size_t i = 0; i < points->pieces; i++)
 		widen(&box, points->box[i].low, points->box[i].high);
 	return box;
 }
 
-static void
-turn(const double axes[3][3], double v[3])
-{
-	const double in[3] = { v[0], v[1], v[2] };
-
-	for (int k = 0; k < 3; k++)
-		v[k] = vector3_dot(axes[k], in);
-}
-
-/* Points on their way into the view: relative to `from`, along its axes; then in its pixels. */
-struct placing {
-	struct triangles *triangles;
-	const double (*axes)[3];
-	const double *from;
-	double half[2], middle[3], scale;
-};
-
-static size_t
-piece_end(const struct placing *placing, size_t piece)
-{
-	size_t end = (piece + 1) * POINTS, points = placing->triangles->points;
-
-	return end < points ? end : points;
-}
-
-static void
-turn_piece(void *arg, size_t piece)
-{
-	const struct placing *placing = arg;
-
-	for (size_t i = piece * POINTS; i < piece_end(placing, piece); i++) {
-		double *p = placing->triangles->point[i];
-
-		for (int k = 0; k < 3; k++)
-			p[k] -= placing->from[k];
-		turn(placing->axes, p);
-	}
-}
-
-static void
-place_point(const struct placing *placing, double p[3])
-{
-	for (int k = 0; k < 2; k++)
-		p[k] = placing->half[k] + (p[k] - placing->middle[k]) / placing->scale;
-	p[2] -= placing->middle[2];
-}
-
-static void
-place_piece(void *arg, size_t piece)
-{
-	const struct placing *placing = arg;
-
-	for (size_t i = piece * POINTS; i < piece_end(placing, piece); i++)
-		place_point(placing, placing->triangles->point[i]);
-}
-
-/* The scale at which all of the box, about its point `middle`, is at least the margin inside. */
+/* The scale at which the box, with its point `middle` in the middle, leaves the margin free. */
 static double
-fitting_scale(const struct meshview_options *options, const struct box *box, const double middle[3])
+fitting_scale(const struct view_options *options, const struct box *box, const double middle[3])
 {
 	const double room[2] = { (double)options->w - 2 * options->margin_px,
 		(double)options->h - 2 * options->margin_px };
@@ -261,21 +150,20 @@ fitting_scale(const struct meshview_options *options, const struct box *box, con
 	return scale > 1e-30 ? scale : 1;
 }
 
-/* Pixels and the mesh, by a factor that no picture needs: its detail is chosen by --center. */
-#define SCALE_MOST 20.0
+#define MAX_SCALE_FACTOR 20.0	/* between mesh and picture; --center shows a detail on purpose */
 
-/* Warns, and returns whether it has, of a --scale at which the mesh is a spot in the picture, or
- * the picture a spot on the mesh. box: in pixels. */
+/* Warns of a --scale at which the mesh is a spot in the picture, or the picture a spot on the mesh.
+ * True: it did. box: in pixels. */
 static bool
-check_scale(const char *name, const struct meshview_options *options, const struct box *box)
+check_scale(const char *name, const struct view_options *options, const struct box *box)
 {
 	double x = box->high[0] - box->low[0], y = box->high[1] - box->low[1];
 	double w = (double)options->w, h = (double)options->h;
 
 	if (isnan(options->scale) || !(fmax(x, y) > 0))
 		return false;
-	if (fmax(x / w, y / h) >= 1 / SCALE_MOST &&
-	    (fmin(x / w, y / h) <= SCALE_MOST || options->center.n))
+	if (fmax(x / w, y / h) >= 1 / MAX_SCALE_FACTOR &&
+	    (fmin(x / w, y / h) <= MAX_SCALE_FACTOR || options->center.n))
 		return false;
 	warn("--scale", "%g a pixel: %s is %.3g x %.3g px large, and the picture %zu x %zu: is it "
 	    "the length of a pixel in the unit of the mesh?", options->scale, name, x, y,
@@ -285,7 +173,7 @@ check_scale(const char *name, const struct meshview_options *options, const stru
 
 static int
 place(struct run *run, const char *name, struct triangles *triangles, struct points *points,
-    const struct meshview_options *options, struct view *view)
+    const struct view_options *options, struct view *view)
 {
 	struct box box = box_of(run, points);
 	double first[3], middle[3] = { 0 };
@@ -294,12 +182,12 @@ place(struct run *run, const char *name, struct triangles *triangles, struct poi
 		.half = { ((double)options->w - 1) / 2, ((double)options->h - 1) / 2 } };
 
 	for (int k = 0; k < 3; k++) {
-		if (!empty && !(fmax(fabs(box.low[k]), fabs(box.high[k])) < LARGEST))
+		if (!empty && !(fmax(fabs(box.low[k]), fabs(box.high[k])) < MAX_COORDINATE))
 			return fail(
 			    name, "coordinates are too large: %g to %g", box.low[k], box.high[k]);
 		first[k] = empty ? 0 : box.low[k] + (box.high[k] - box.low[k]) / 2;
 	}
-	run_for(run, points->pieces, turn_piece, &placing);
+	run_for(run, points->pieces, mesh2depth_rows()->turn_piece, &placing);
 	box = box_of(run, points);
 	for (int k = 0; k < 3; k++)
 		middle[k] = options->center.n ? options->center.v[k] - first[k] :
@@ -314,7 +202,7 @@ place(struct run *run, const char *name, struct triangles *triangles, struct poi
 	    empty ? 1 : fitting_scale(options, &box, middle);
 	memcpy(placing.middle, middle, sizeof(middle));
 	placing.scale = view->scale;
-	run_for(run, points->pieces, place_piece, &placing);
+	run_for(run, points->pieces, mesh2depth_rows()->place_piece, &placing);
 	place_point(&placing, box.low);
 	place_point(&placing, box.high);
 	if (!empty && fmax(fmax(fabs(box.low[0]), fabs(box.high[0])), fmax(fabs(box.low[1]),
@@ -326,23 +214,150 @@ place(struct run *run, const char *name, struct triangles *triangles, struct poi
 	return 0;
 }
 
-int
+/*
+ * Turns the points into columns, rows and distances from the viewer, in steps that keep their
+ * digits: about the middle of the mesh, then about the middle of the view. Sets center and scale.
+ * -1 after fail(name, ...).
+ */
+static int
 view_place(struct run *run, const char *name, struct triangles *triangles,
-    const struct meshview_options *options, struct view *view)
+    const struct view_options *options, struct view *view)
 {
 	struct points points = { .triangles = triangles,
-		.pieces = (triangles->points + POINTS - 1) / POINTS };
+		.pieces = (triangles->points + PIECE - 1) / PIECE };
 	int status = -1;
 
 	points.used = calloc(triangles->points + 1, sizeof(*points.used));
 	points.box = calloc(points.pieces + 1, sizeof(*points.box));
 	if (points.used && points.box) {
-		run_for(run, (triangles->n + POINTS - 1) / POINTS, mark_piece, &points);
+		run_for(run, (triangles->n + PIECE - 1) / PIECE, mesh2depth_rows()->mark_piece,
+		    &points);
 		status = place(run, name, triangles, &points, options, view);
 	} else {
 		fail_memory();
 	}
 	free(points.used);
 	free(points.box);
+	return status;
+}
+
+/* ---- the picture ---- */
+
+#define MIN_BAND_ROWS 16
+#define MAX_ENTRIES(n) (2 * (n) + 1000)	/* of all bands, for n triangles */
+
+/* Turns the number of triangles of each piece in each band into the place of the first. */
+static void
+find_places(struct scene *scene, size_t pieces)
+{
+	size_t at = 0;
+
+	for (size_t b = 0; b < scene->bands; b++) {
+		scene->first[b] = at;
+		for (size_t i = 0; i < pieces; i++) {
+			size_t n = scene->place[i][b];
+
+			scene->place[i][b] = at;
+			at += n;
+		}
+	}
+	scene->first[scene->bands] = at;
+}
+
+static int
+sort_into_bands(struct run *run, struct scene *scene)
+{
+	size_t pieces = (scene->triangles->n + PIECE - 1) / PIECE;
+
+	scene->rows = (scene->raster.h + MAX_BANDS - 1) / MAX_BANDS;
+	if (scene->rows < MIN_BAND_ROWS)
+		scene->rows = MIN_BAND_ROWS;
+	scene->bands = (scene->raster.h + scene->rows - 1) / scene->rows;
+	scene->reach = large_memory(scene->triangles->n + 1, sizeof(*scene->reach));
+	scene->place = calloc(pieces + 1, sizeof(*scene->place));
+	if (!scene->reach || !scene->place)
+		return fail_memory();
+	run_for(run, pieces, mesh2depth_rows()->count_piece, scene);
+	find_places(scene, pieces);
+	if (scene->first[scene->bands] > MAX_ENTRIES(scene->triangles->n))
+		return 0;
+	scene->triangle = large_memory(scene->first[scene->bands] + 1, sizeof(*scene->triangle));
+	if (!scene->triangle)
+		return fail_memory();
+	run_for(run, pieces, mesh2depth_rows()->sort_piece, scene);
+	return 0;
+}
+
+static int
+write_keys(const struct view *view, bool away, struct meta *meta)
+{
+	double rotation[9];
+
+	for (int k = 0; k < 9; k++) {
+		double v = view->axes[k / 3][k % 3];
+
+		rotation[k] = k >= 6 && !away ? 0 - v : v;
+	}
+	/* these describe the image that the points came from */
+	meta_remove(meta, "origin_px");
+	meta_remove(meta, "bin");
+	return meta_set(meta, "z_axis", away ? "away" : "towards") < 0 ||
+	    meta_set_number(meta, "scale_mm", view->scale) < 0 ||
+	    meta_set_numbers(meta, "center_mm", view->center, 3) < 0 ||
+	    meta_set_numbers(meta, "view_rotation", rotation, 9) < 0 ? -1 : 0;
+}
+
+static int
+make_frame(const struct scene *scene, const struct view *view, const struct meta *meta,
+    struct frame **out)
+{
+	const struct raster *raster = &scene->raster;
+	struct frame_head head;
+	int status;
+
+	if (head_init(&head, raster->w, raster->h, 1 + raster->attributes, SAMPLE_FLOAT) < 0)
+		return -1;
+	head.spacing[0] = head.spacing[1] = view->scale;
+	if (meta)
+		meta_copy(&head.meta, meta);
+	status = head_set_channels(&head, raster->attributes ? "depth texture" : "depth");
+	if (status == 0)
+		status = write_keys(view, scene->away, &head.meta);
+	if (status == 0)
+		status = frame_new(&head, out);
+	head_free(&head);
+	return status;
+}
+
+int
+view_draw(struct run *run, const char *name, struct triangles *triangles,
+    const struct view_options *options, const struct meta *meta, struct frame **out)
+{
+	struct scene scene = { .triangles = triangles, .away = options->away };
+	struct view view = { .warned = false };
+	int status;
+
+	*out = NULL;
+	if (base_axes(options, triangles->axes, view.axes) < 0)
+		return -1;
+	turn_axes(&options->view, view.axes);
+	if (view_place(run, name, triangles, options, &view) < 0)
+		return -1;
+	status = raster_new(&scene.raster, options->w, options->h, triangles->texture != NULL);
+	if (status == 0)
+		status = sort_into_bands(run, &scene);
+	if (status == 0)
+		status = make_frame(&scene, &view, meta, out);
+	if (status == 0) {
+		scene.out = *out;
+		run_for(run, scene.bands, mesh2depth_rows()->draw_band, &scene);
+		run_for(run, scene.raster.h, mesh2depth_rows()->fill_row, &scene);
+		if (!scene.hit && !view.warned)
+			warn(name, "no pixel is hit");
+	}
+	free(scene.triangle);
+	free(scene.reach);
+	free(scene.place);
+	raster_free(&scene.raster);
 	return status;
 }
