@@ -1,13 +1,13 @@
-/* Prints what frames are, and what is in them. */
-#include "base/escape.h"
-#include "io/safe_file.h"
-#include "run/stage.h"
-#include "image/statistics.h"
-
+/* Prints what frames are, and what is in them: in full for readers, or one line for scripts. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/escape.h"
+#include "image/statistics.h"
+#include "io/safe_file.h"
+#include "run/stage.h"
 
 struct parameters {
 	bool brief, stats;
@@ -15,8 +15,8 @@ struct parameters {
 };
 
 struct priv {
-	size_t frames;
-	FILE *out;
+	size_t frames;			/* that came, or are lost */
+	FILE *out;			/* standard output, or the file of -o */
 	struct safe_file *temporary;
 };
 
@@ -31,13 +31,15 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
+/* take_frame() has escaped the names. */
 static void
 print_channels(const struct frame_head *head, FILE *out)
 {
 	for (size_t c = 0; c < head->c; c++)
-		fprintf(out, "%s%s", c ? " " : "", head->channel[c]);	/* see take_frame() */
+		fprintf(out, "%s%s", c ? " " : "", head->channel[c]);
 }
 
+/* --key: the value alone. */
 static int
 print_key(const struct frame_head *head, const char *key, size_t number, FILE *out)
 {
@@ -59,6 +61,7 @@ print_key(const struct frame_head *head, const char *key, size_t number, FILE *o
 	return 0;
 }
 
+/* --short: "0 640x480x3 uchar r g b", or "0 500x4 float x y z sigma" for a table. */
 static int
 print_short(const struct frame_head *head, size_t number, FILE *out)
 {
@@ -76,6 +79,7 @@ print_short(const struct frame_head *head, size_t number, FILE *out)
 	return 0;
 }
 
+/* Size, type, spacing and all keys. */
 static int
 print_head(const struct frame_head *head, size_t number, FILE *out)
 {
@@ -103,7 +107,7 @@ print_head(const struct frame_head *head, size_t number, FILE *out)
 	return 0;
 }
 
-/* The column of a table without points is none of its samples. */
+/* Statistics of every channel. The one column of a table without points is no sample. */
 static int
 survey(struct run *run, const struct frame *frame, struct statistics *all)
 {
@@ -114,6 +118,7 @@ survey(struct run *run, const struct frame *frame, struct statistics *all)
 	return points ? statistics_of(run, frame, all) : 0;
 }
 
+/* One line per channel. */
 static int
 print_statistics(struct run *run, const struct frame *frame, FILE *out)
 {
@@ -151,17 +156,7 @@ print_frame(struct run *run, const struct frame *frame)
 	return print_statistics(run, frame, priv->out);
 }
 
-/* Standard output, or the file of -o. */
-static int
-open_output(struct run *run)
-{
-	struct priv *priv = run->priv;
-
-	if (!priv->out)
-		priv->out = safe_file_open(run->output, &priv->temporary);
-	return priv->out ? 0 : -1;
-}
-
+/* keep: the file appears; else it does not. */
 static int
 close_output(struct run *run, bool keep)
 {
@@ -176,13 +171,14 @@ static int
 take_frame(struct run *run, struct frame *in)
 {
 	struct priv *priv = run->priv;
-	int status = open_output(run);
+	int status;
 
+	if (!priv->out)
+		priv->out = safe_file_open(run->output, &priv->temporary);
 	escape_controls(in->head.unit);
 	for (size_t c = 0; c < in->head.c; c++)
 		escape_controls(in->head.channel[c]);
-	if (status == 0)
-		status = print_frame(run, in);
+	status = priv->out ? print_frame(run, in) : -1;
 	priv->frames++;
 	frame_free(in);
 	return status;
@@ -194,6 +190,7 @@ finish(struct run *run)
 	return close_output(run, true);
 }
 
+/* struct body's `lost`: lost frames are counted, too. */
 static int
 lose_frame(struct run *run, bool seen, size_t *results)
 {
@@ -217,14 +214,14 @@ init(struct run *run)
 	return 0;
 }
 
-/* After a failure: a file that is not complete does not appear. */
+/* After a failure, a file that is not complete must not appear. */
 static void
 end(struct run *run)
 {
 	close_output(run, false);
 }
 
-STAGE(frameinfo) = {
+const struct stage stage_frameinfo = {
 	.name = "frameinfo",
 	.summary = "say what frames are and what is in them",
 	.operands = "[FILE ...]",
