@@ -182,7 +182,7 @@ f.names = ["texture"]; f.pixels -= np.float32(5); save("texture", y < 20)'
 	sed -n 's/^.It Ev FRINGEPIPE_//p' "$top/man/fringepipe.1" >names
 	[ "$(wc -l <names)" -gt 8 ]
 	while read -r name; do
-		grep "\"$name\"" "$top/common/base/variables.c"
+		grep "\"$name\"" "$top/common/base/process.c"
 	done <names
 }
 

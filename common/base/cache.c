@@ -1,3 +1,7 @@
+/*
+ * Reads and writes files in the user's cache folder ($XDG_CACHE_HOME/fringepipe); a failure costs
+ * time, never the run.
+ */
 #define _GNU_SOURCE
 #include "base/cache.h"
 

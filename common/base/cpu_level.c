@@ -1,3 +1,7 @@
+/*
+ * Chooses the instruction level at start-up: the best of the machine, or the one that
+ * FRINGEPIPE_CPU names.
+ */
 #include "base/cpu_level.h"
 
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
 /*
  * CPU dispatch. Hot loops, tools/NAME/NAME_rows.c, are compiled once per instruction level
- * (x86-64-v2, v3, v4; once, plainly, on other machines), with STAGE_LEVEL naming the level; the best
- * one that the machine has is chosen at start-up. FRINGEPIPE_CPU=v2|v3|v4 forces one, so that the
- * tests can run all. Results do not differ between levels: contraction is off and sums keep their
- * order.
+ * (x86-64-v2, v3, v4; once, plainly, on other machines), with STAGE_LEVEL naming the level; the
+ * best one that the machine has is chosen at start-up. FRINGEPIPE_CPU=v2|v3|v4 forces one, so that
+ * the tests can run all. Results do not differ between levels: contraction is off and sums keep
+ * their order.
  *
  * NAME_rows.c exports one struct of functions, which the rest of the tool calls:
  *

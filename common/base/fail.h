@@ -1,3 +1,10 @@
+/* Messages, exit codes and the progress line. */
+#ifndef FAIL_H
+#define FAIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
 /*
  * Messages and exit codes.
  *
@@ -5,11 +12,6 @@
  * only stage_main() prints and exits. Messages read "object: what was wrong, what was seen":
  * one line, lower case; bytes that are not printable ASCII are shown as ?.
  */
-#ifndef FAIL_H
-#define FAIL_H
-
-#include <stdbool.h>
-#include <stddef.h>
 
 enum exit_code {
 	EXIT_DONE = 0,		/* all work done and standard output closed without error */
@@ -83,5 +85,15 @@ void warn_release(struct warn_held *);
 /* Warnings and notes of the calling thread begin "program: stage: " from now on; empty or NULL:
  * without a stage. The name is kept. Returns the one before. */
 const char *warn_stage(const char *stage);
+
+/* The one progress line: on a terminal, for work longer than a second. */
+
+/* A clock that only counts forward. */
+double progress_seconds(void);
+
+void progress_start(bool show);
+void progress_input(size_t operand, size_t operands); /* which operand is being read, of how many */
+void progress_tick(size_t frames);			/* frames done so far */
+void progress_end(void);
 
 #endif

@@ -1,3 +1,4 @@
+/* Parses and prints lists of numbers in the C locale, and multiplies sizes with overflow checks. */
 #define _GNU_SOURCE
 #include "base/numbers.h"
 

@@ -1,17 +1,344 @@
-/* Parsing option tables, and the command line that they give; opt_help.c prints them. */
-#define _GNU_SOURCE
-#include "base/opt_rows.h"
+/*
+ * Option tables: parsing them, copying values between them, printing --help and completion words,
+ * and suggesting what a misspelt option was meant to be.
+ */
+#include "base/opt.h"
 
 #include <getopt.h>
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/fail.h"
-#include "base/opt_suggest.h"
+#include "base/numbers.h"
 #include "base/text.h"
+
+/* Limits beyond these only keep the arithmetic safe; help and messages leave them out. */
+#define OPT_LOW_SAFE 1e-5		/* a least value so near to 0 means: positive */
+#define OPT_HIGH_SAFE 1e9
+
+static inline bool
+opt_is_angle(const struct opt *opt)
+{
+	return opt->type == OPT_ANGLE || opt->type == OPT_ANGLES;
+}
+
+static inline bool
+opt_has_range(const struct opt *opt)
+{
+	return opt->min != 0.0 || opt->max != 0.0;
+}
+
+#define NAME_MOST 40		/* letters of a name that are compared */
+#define OPTIONS_MOST 128		/* names of a list of options that are compared */
+#define SUGGESTED_MOST 3
+
+static size_t
+least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+size_t
+opt_suggest_distance(const char *a, size_t n, const char *b)
+{
+	size_t m = strlen(b), row[3][NAME_MOST + 1];
+
+	if (n > NAME_MOST || m > NAME_MOST)
+		return NAME_MOST;
+	for (size_t j = 0; j <= m; j++)
+		row[0][j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+
+		now[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			now[j] = least(least(last[j], now[j - 1]) + 1,
+			    last[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				now[j] = least(now[j], before[j - 2] + 1);
+		}
+	}
+	return row[n % 3][m];
+}
+
+const char *
+opt_suggest_word(const char *word, size_t n, const char *mark, const char *const *words, char *text,
+    size_t size)
+{
+	size_t nearest = n / 3 < 3 ? n / 3 : 3, used = 0, found = 0;
+
+	*text = '\0';
+	for (size_t i = 0; words[i]; i++)
+		if (n > 0 && !strncmp(words[i], word, n))
+			nearest = 0;
+		else if (nearest > 0)
+			nearest = least(nearest, opt_suggest_distance(word, n, words[i]));
+	for (size_t i = 0; words[i] && found < SUGGESTED_MOST; i++) {
+		bool meant = (n > 0 && !strncmp(words[i], word, n)) ||
+		    (nearest > 0 && opt_suggest_distance(word, n, words[i]) == nearest);
+
+		if (!meant)
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s%s",
+		    found++ ? " or " : " (is it ", mark, words[i]);
+		if (used >= size)
+			break;
+	}
+	if (found && used + 3 <= size)
+		strcpy(text + used, "?)");
+	else
+		*text = '\0';
+	return text;
+}
+
+/*
+ * For a word "--NAME" or "--NAME=VALUE": " (is it --A or --B?)" with the options of which it is the
+ * beginning, else those that few changed letters make of it; "" where there is none. The list of
+ * options ends with a row without name. Returns text.
+ */
+static const char *
+opt_suggest(const char *word, const struct option *option, char *text, size_t size)
+{
+	const char *names[OPTIONS_MOST + 1];
+	size_t n = 0;
+
+	for (; n < OPTIONS_MOST && option[n].name; n++)
+		names[n] = option[n].name;
+	names[n] = NULL;
+	word += strspn(word, "-");
+	return opt_suggest_word(word, strcspn(word, "="), "--", names, text, size);
+}
+
+/* Values from one option table to another, by the names of their rows; declared in opt.h. */
+
+static const struct opt *
+row_of_name(const struct opt *table, const char *name)
+{
+	for (size_t i = 0; i < opt_count(table); i++)
+		if (!strcmp(table[i].name, name))
+			return &table[i];
+	return NULL;
+}
+
+/* Does the row have no default, and was no value given? */
+static bool
+is_none(const struct opt *row, const void *value)
+{
+	switch (row->type) {
+	case OPT_FLAG:
+		return false;
+	case OPT_INTEGER:
+		return *(const long *)value == OPT_NONE_INTEGER;
+	case OPT_NUMBER:
+	case OPT_ANGLE:
+		return isnan(*(const double *)value);
+	case OPT_NUMBERS:
+	case OPT_ANGLES:
+		return ((const struct numbers *)value)->n == 0;
+	case OPT_WORD:
+		return *(const int *)value < 0;
+	case OPT_TEXT:
+	case OPT_FILE:
+	case OPT_FRAME:
+	case OPT_STREAM:
+	case OPT_PICTURE:
+		return !*(const char *const *)value;
+	case OPT_TEXTS:
+	case OPT_FILES:
+	case OPT_STREAMS:
+		return ((const struct opt_list *)value)->n == 0;
+	case OPT_SIZE:
+		return ((const struct opt_size *)value)->w == 0;
+	}
+	return true;
+}
+
+static int
+copy_numbers(struct numbers *to, const struct numbers *from)
+{
+	struct numbers copy = { from->n, reallocarray(NULL, from->n, sizeof(*copy.v)) };
+
+	if (!copy.v)
+		return fail_memory();
+	memcpy(copy.v, from->v, from->n * sizeof(*copy.v));
+	numbers_free(to);
+	*to = copy;
+	return 0;
+}
+
+static int
+copy_list(struct opt_list *to, const struct opt_list *from)
+{
+	struct opt_list copy = { reallocarray(NULL, from->n, sizeof(*copy.v)), from->n };
+
+	if (!copy.v)
+		return fail_memory();
+	memcpy(copy.v, from->v, from->n * sizeof(*copy.v));
+	free(to->v);
+	*to = copy;
+	return 0;
+}
+
+/* Each table has its own words; a word that the other one lacks leaves the value as it is. */
+static void
+copy_word(const struct opt *row, int *to, const struct opt *from_row, int from)
+{
+	for (int i = 0; row->words[i]; i++)
+		if (!strcmp(row->words[i], from_row->words[from]))
+			*to = i;
+}
+
+static int
+copy_value(const struct opt *row, void *to, const struct opt *from_row, const void *from)
+{
+	switch (row->type) {
+	case OPT_FLAG:
+		*(bool *)to = *(const bool *)from;
+		return 0;
+	case OPT_INTEGER:
+		*(long *)to = *(const long *)from;
+		return 0;
+	case OPT_NUMBER:
+	case OPT_ANGLE:
+		*(double *)to = *(const double *)from;
+		return 0;
+	case OPT_NUMBERS:
+	case OPT_ANGLES:
+		return copy_numbers(to, from);
+	case OPT_WORD:
+		copy_word(row, to, from_row, *(const int *)from);
+		return 0;
+	case OPT_TEXT:
+	case OPT_FILE:
+	case OPT_FRAME:
+	case OPT_STREAM:
+	case OPT_PICTURE:
+		*(const char **)to = *(const char *const *)from;
+		return 0;
+	case OPT_TEXTS:
+	case OPT_FILES:
+	case OPT_STREAMS:
+		return copy_list(to, from);
+	case OPT_SIZE:
+		*(struct opt_size *)to = *(const struct opt_size *)from;
+		return 0;
+	}
+	return 0;
+}
+
+int
+opt_copy(const struct opt *table, void *parameters, const struct opt *from,
+    const void *from_parameters)
+{
+	for (size_t i = 0; i < opt_count(table); i++) {
+		const struct opt *row = &table[i], *other = row_of_name(from, row->name);
+		const void *value;
+
+		if (!other || other->type != row->type)
+			continue;
+		value = (const char *)from_parameters + other->offset;
+		if (!is_none(other, value) &&
+		    copy_value(row, (char *)parameters + row->offset, other, value) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The texts that an option table gives: --help and the completion words; declared in opt.h. */
+
+/* "2 to 4096", "at least 0", "more than 0", or "" where there is no limit to name. */
+static const char *
+opt_range_text(const struct opt *opt, char text[80])
+{
+	char low[32], high[32];
+	bool positive = opt->min > 0.0 && opt->min <= OPT_LOW_SAFE;
+
+	number_format(opt->min, low);
+	number_format(opt->max, high);
+	if (opt->max < OPT_HIGH_SAFE)
+		snprintf(text, 80, "%s%s to %s", positive ? "more than " : "", positive ? "0" : low,
+		    high);
+	else if (opt->min > -OPT_HIGH_SAFE)
+		snprintf(
+		    text, 80, "%s %s", positive ? "more than" : "at least", positive ? "0" : low);
+	else
+		*text = '\0';
+	return text;
+}
+
+static void
+print_row(FILE *out, const struct opt *opt)
+{
+	char left[80], range[80], letter[8] = "    ";
+	const char *unit = opt_is_angle(opt) ? "degrees" : opt->unit;
+
+	if (opt->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", opt->letter);
+	snprintf(left, sizeof(left), "  %s--%s%s%s", letter, opt->name, opt->value ? " " : "",
+	    opt->value ? opt->value : "");
+	fprintf(out, "%-26s %s", left, opt->help);
+	if (opt->words) {
+		fputs(":", out);
+		for (size_t i = 0; opt->words[i]; i++)
+			fprintf(out, " %s", opt->words[i]);
+	}
+	if (unit)
+		fprintf(out, ", in %s", unit);
+	if (opt_has_range(opt) && *opt_range_text(opt, range))
+		fprintf(out, ", %s", range);
+	if (opt->standard)
+		fprintf(out, " [%s]", opt->standard);
+	fputc('\n', out);
+}
+
+void
+opt_print_help(FILE *out, const char *program, const char *operands, const char *summary,
+    const struct opt *table, const struct opt *common)
+{
+	fprintf(out, "usage: %s [OPTION ...]%s%s\n%s\n", program, operands && *operands ? " " : "",
+	    operands ? operands : "", summary);
+	if (opt_count(table))
+		fputs("\noptions\n", out);
+	for (size_t i = 0; i < opt_count(table); i++)
+		print_row(out, &table[i]);
+	fputs("\noptions that every tool has\n", out);
+	for (size_t i = 0; i < opt_count(common); i++)
+		print_row(out, &common[i]);
+	fprintf(out, "\nmore: man %s\n", program);
+}
+
+static void
+print_words(FILE *out, const struct opt *table)
+{
+	for (size_t i = 0; i < opt_count(table); i++) {
+		const enum opt_type type = table[i].type;
+		const bool file = type == OPT_FILE || type == OPT_FRAME || type == OPT_STREAM ||
+		    type == OPT_PICTURE || type == OPT_STREAMS || type == OPT_FILES;
+
+		if (table[i].letter)
+			fprintf(out, "-%c\n", table[i].letter);
+		fprintf(out, "--%s\n", table[i].name);
+		for (size_t k = 0; table[i].words && table[i].words[k]; k++)
+			fprintf(out, "--%s=%s\n", table[i].name, table[i].words[k]);
+		if (file || type == OPT_ANGLES || type == OPT_NUMBERS ||
+		    (type != OPT_FLAG && !table[i].words))
+			fprintf(out, "--%s=%s\n", table[i].name, file ? "@" : "?");
+	}
+}
+
+void
+opt_print_words(FILE *out, const struct opt *table, const struct opt *common)
+{
+	print_words(out, table);
+	print_words(out, common);
+}
+
+/* Parsing option tables, and the command line that they give; opt_help.c prints them. */
 
 #define OPT_MOST 128		/* rows of both tables together */
 #define LONG_VALUE 256 /* of the first long name in getopt_long, beyond all letters */

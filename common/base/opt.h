@@ -1,10 +1,8 @@
-/*
- * Option tables: one row per option. From the row come parsing (getopt_long), range errors, --help,
- * the usage line and the completion words; the man page is checked against it.
- */
+/* Option tables: one row per option. */
 #ifndef OPT_H
 #define OPT_H
 
+#include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -12,6 +10,11 @@
 #include <stdio.h>
 
 #include "base/numbers.h"
+
+/*
+ * Option tables: one row per option. From the row come parsing (getopt_long), range errors, --help,
+ * the usage line and the completion words; the man page is checked against it.
+ */
 
 enum opt_type {
 	OPT_FLAG,    /* bool; given alone sets true */
@@ -97,5 +100,31 @@ int opt_given(const struct opt *table, const void *parameters, bool *given);
  * fail().
  */
 char *opt_command(const char *program, const struct opt *table, const void *parameters);
+
+/* What opt.c and opt_help.c share: properties of a table's rows. */
+
+/* Rows of a table; NULL is a table without rows. */
+static inline size_t
+opt_count(const struct opt *table)
+{
+	size_t n = 0;
+
+	while (table && table[n].name)
+		n++;
+	return n;
+}
+
+/* What an option or a word that is not there may have been meant to be. */
+
+/*
+ * The same for the n bytes of word and any list of words that NULL ends; mark stands before each
+ * that is suggested ("--" or ""). Returns text.
+ */
+const char *opt_suggest_word(const char *word, size_t n, const char *mark, const char *const *words,
+    char *text, size_t size);
+
+/* Letters to insert, to leave out or to change, or neighbours to exchange, until the n bytes of a
+ * are b. */
+size_t opt_suggest_distance(const char *a, size_t n, const char *b);
 
 #endif

@@ -1,13 +1,48 @@
-/*
- * A stream that gathers a text in memory and knows for good when memory was short. The streams of
- * open_memstream() do not: what does not fit is dropped, and fclose() may say that all went well.
- */
+/* Texts in memory: growing them, escaping bytes that a terminal or NRRD must not see. */
 #ifndef TEXT_H
 #define TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+/* UTF-8's byte order mark, which some programs begin a text with. */
+
+/* The mark's bytes at the start of a text of n bytes: 3, or 0 where there is none. */
+size_t byte_order_mark(const void *text, size_t n);
+
+/* Are two measurements one and the same? Two captures never agree to the last bit. */
+
+struct same_values {
+	size_t there;			/* values that are not NaN, so far */
+	bool differ;
+};
+
+/* Compares n more values; NaN equals NaN. What has differed once stays so. */
+void same_values_add(struct same_values *, const float *a, const float *b, size_t n);
+/* Did so many values agree, and none differ, that it is no accident? */
+bool same_values_found(const struct same_values *);
+
+/*
+ * %XX escapes of the words in cmd.N keys: for bytes that NRRD readers cannot read, and for blanks
+ * and % within a word. And foreign text on its way to a terminal.
+ */
+
+/* Must this byte be escaped in any place? Control and non-ASCII bytes, and a colon at the
+ * end of a word (a colon with a blank behind it breaks readers). */
+bool escape_needed(const char *at);
+/* Writes a word, or the end of one: blanks, % and what escape_needed() names as %XX. */
+void escape_put_word(FILE *, const char *word);
+/* Makes each byte that could command a terminal a ?: control characters but tabs, C1 of UTF-8 among
+ * them, and bytes that are no UTF-8. */
+void escape_controls(char *text);
+/* Writes a text likewise. */
+void escape_put_text(FILE *, const char *text);
+
+/*
+ * A stream that gathers a text in memory and knows for good when memory was short. The streams of
+ * open_memstream() do not: what does not fit is dropped, and fclose() may say that all went well.
+ */
 
 struct text {
 	FILE *file;		/* to write to; NULL: not open */

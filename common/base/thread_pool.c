@@ -1,3 +1,4 @@
+/* The threads of a chain: they spin for a moment between jobs, then sleep. */
 #include "base/thread_pool.h"
 
 #include <pthread.h>

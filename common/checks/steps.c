@@ -27,8 +27,7 @@
 #include "base/px.h"
 #include "checks/image_names.h"
 #include "fringe/capture_set.h"
-#include "fringe/phase_shift_weights.h"
-#include "fringe/step_plane.h"
+#include "fringe/phase_steps.h"
 
 void
 check_fringe_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,

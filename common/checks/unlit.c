@@ -13,7 +13,7 @@
 
 #include "base/px.h"
 #include "fringe/capture_set.h"
-#include "fringe/phase_shift_weights.h"
+#include "fringe/phase_steps.h"
 
 #define UNLIT_PIXELS 512	/* sampled, about */
 #define NO_FRINGES_PIXELS 256

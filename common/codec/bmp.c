@@ -11,9 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "frame/interleave.h"
 #include "frame/samples.h"
-#include "frame/samples_rest.h"
 
 enum { RGB_PLAIN = 0, RGB_BITFIELDS = 3, RGB_ALPHABITFIELDS = 6 };
 

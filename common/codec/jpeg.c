@@ -17,7 +17,6 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "io/jpeg_checksum.h"
-#include "io/jpeg_purpose.h"
 #include "frame/samples.h"
 
 #define MARKER_BYTES 65533

@@ -3,8 +3,7 @@
 
 #include "base/fail.h"
 #include "io/codec.h"
-#include "io/nrrd_header.h"
-#include "io/nrrd_stream.h"
+#include "io/nrrd.h"
 
 static bool
 sniff(const unsigned char *start, size_t n)

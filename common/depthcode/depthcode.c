@@ -1,10 +1,11 @@
+/* Parameters of the depth code (depthcode(5)) from options and metadata, and into metadata. */
 #include "depthcode/depthcode.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "frame/key_option.h"
+#include "frame/key_lines.h"
 
 /* What coding leaves of 0 stays below half of the gap: levels of 256; and of 8 bits, which are
  * coded with more loss than 10. */

@@ -1,7 +1,1581 @@
-#include "feature/board_search.h"
+/*
+ * Finds a chessboard or a grid of circles in a picture: saddles or blobs become a grid that grows
+ * from neighbour to neighbour, the grid is completed, and board coordinates are assigned to it.
+ */
+#include "feature/board_find.h"
 
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+#include "feature/board.h"
+#include "feature/corner.h"
+#include "feature/linear_solve.h"
+
+struct homography_pair {
+	double from[2], to[2];
+};
+
+/* The place that it takes x, y to. */
+static void
+homography_apply(const double H[9], const double xy[2], double uv[2])
+{
+	double z = H[6] * xy[0] + H[7] * xy[1] + H[8];
+
+	uv[0] = (H[0] * xy[0] + H[1] * xy[1] + H[2]) / z;
+	uv[1] = (H[3] * xy[0] + H[4] * xy[1] + H[5]) / z;
+}
+
+/* Middle and 1/size of points, so that sums of powers stay near 1. */
+static void
+scale_of(const struct homography_pair *pair, size_t n, int side, double mid[2], double *scale)
+{
+	double size = 0;
+
+	mid[0] = mid[1] = 0;
+	for (size_t k = 0; k < n; k++)
+		for (int i = 0; i < 2; i++)
+			mid[i] += (side ? pair[k].to[i] : pair[k].from[i]) / (double)n;
+	for (size_t k = 0; k < n; k++)
+		for (int i = 0; i < 2; i++)
+			size += fabs((side ? pair[k].to[i] : pair[k].from[i]) - mid[i]) / (double)n;
+	*scale = size > 0 ? 1 / size : 1;
+}
+
+static void
+multiply(const double a[9], const double b[9], double to[9])
+{
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < 3; k++)
+			to[3 * i + k] =
+			    a[3 * i] * b[k] + a[3 * i + 1] * b[3 + k] + a[3 * i + 2] * b[6 + k];
+}
+
+/*
+ * Of n pairs, 4 at least: least squares of the equations without denominators, points scaled about
+ * their middles, which must not lie on the line that goes to infinity. *rms: of u and of v, in the
+ * unit of `to`. False where the pairs do not determine it.
+ */
+static bool
+homography_fit(const struct homography_pair *pair, size_t n, double H[9], double *rms)
+{
+	double a[8 * 9] = { 0 }, mid[2][2], scale[2], inner[9], half[9], sum = 0;
+
+	scale_of(pair, n, 0, mid[0], &scale[0]);
+	scale_of(pair, n, 1, mid[1], &scale[1]);
+	for (size_t k = 0; k < n; k++) {
+		double x = (pair[k].from[0] - mid[0][0]) * scale[0];
+		double y = (pair[k].from[1] - mid[0][1]) * scale[0];
+
+		for (int i = 0; i < 2; i++) {
+			double u = (pair[k].to[i] - mid[1][i]) * scale[1];
+			double row[9] = { i ? 0 : x, i ? 0 : y, i ? 0 : 1, i ? x : 0, i ? y : 0,
+				i ? 1 : 0, -u * x, -u * y, u };
+
+			for (int p = 0; p < 8; p++)
+				for (int q = 0; q < 9; q++)
+					a[9 * p + q] += row[p] * row[q];
+		}
+	}
+	if (!linear_solve(a, 8))
+		return false;
+	for (int k = 0; k < 8; k++)
+		inner[k] = a[9 * k + 8];
+	inner[8] = 1;
+	multiply(inner,
+	    (double[9]){
+		scale[0], 0, -scale[0] * mid[0][0], 0, scale[0], -scale[0] * mid[0][1], 0, 0, 1 },
+	    half);
+	multiply((double[9]){ 1 / scale[1], 0, mid[1][0], 0, 1 / scale[1], mid[1][1], 0, 0, 1 },
+	    half, H);
+	for (size_t k = 0; k < n; k++) {
+		double uv[2];
+
+		homography_apply(H, pair[k].from, uv);
+		sum += (uv[0] - pair[k].to[0]) * (uv[0] - pair[k].to[0]) +
+		    (uv[1] - pair[k].to[1]) * (uv[1] - pair[k].to[1]);
+	}
+	*rms = sqrt(sum / (2 * (double)n));
+	return isfinite(*rms);
+}
+
+#define SEEDS_MOST 100
+#define TOLERANCE 0.25 /* of the distance to the predicted neighbour */
+#define ALONG 0.3      /* rad: of an edge and the line to the neighbour */
+#define SIMILAR 0.25   /* least ratio of the strengths of neighbours */
+#define CROSSED 0.7    /* rad: bright quarters of neighbours stand crosswise to within it */
+#define NONE SIZE_MAX
+
+struct growth {
+	const struct grid_point *point;
+	size_t n;
+	long side;              /* nodes have -side <= i, j <= side */
+	size_t *at;             /* (2 side + 1)^2 indices of points, or NONE */
+	unsigned char *used;    /* by point: in the grid; tried as a seed */
+	struct grid_node *node; /* in order of growth */
+	size_t nodes;
+};
+
+static void
+grid_free(struct grid *grid)
+{
+	free(grid->node);
+	*grid = (struct grid){ 0 };
+}
+
+static size_t *
+cell(const struct growth *growth, long i, long j)
+{
+	long side = growth->side;
+
+	return &growth->at[(j + side) * (2 * side + 1) + i + side];
+}
+
+/* The point of a node; NULL where there is none. */
+static const struct grid_point *
+node_at(const struct growth *growth, long i, long j)
+{
+	size_t k;
+
+	if (labs(i) > growth->side || labs(j) > growth->side)
+		return NULL;
+	k = *cell(growth, i, j);
+	return k == NONE ? NULL : &growth->point[k];
+}
+
+static void
+add_node(struct growth *growth, long i, long j, size_t point)
+{
+	*cell(growth, i, j) = point;
+	growth->used[point] = 1;
+	growth->node[growth->nodes++] = (struct grid_node){ i, j, point };
+}
+
+/* The least angle between two directions without sign. */
+static double
+between(double a, double b)
+{
+	return fabs(remainder(a - b, M_PI));
+}
+
+/* May they be neighbours along an edge? Bright quarters become dark ones. */
+static bool
+may_be_neighbours(const struct grid_point *a, const struct grid_point *b)
+{
+	if (!(b->strength > SIMILAR * a->strength) || !(a->strength > SIMILAR * b->strength))
+		return false;
+	return isnan(a->light) || between(a->light + M_PI / 2, b->light) < CROSSED;
+}
+
+static bool
+has_edge_along(const struct grid_point *point, double direction)
+{
+	return isnan(point->light) || between(point->light + point->open, direction) < ALONG ||
+	    between(point->light - point->open, direction) < ALONG;
+}
+
+/* ---- seeds ---- */
+
+/* The nearest possible neighbour of point a whose direction is within `width` of this one. */
+static size_t
+neighbour(const struct growth *growth, size_t a, double direction, double width, size_t but)
+{
+	const struct grid_point *from = &growth->point[a];
+	double near = INFINITY;
+	size_t best = NONE;
+
+	for (size_t k = 0; k < growth->n; k++) {
+		const struct grid_point *to = &growth->point[k];
+		double x = to->x - from->x, y = to->y - from->y, far = hypot(x, y), along;
+
+		if (k == a || k == but || !(far < near))
+			continue;
+		along = atan2(y, x);
+		if (fabs(remainder(along - direction, 2 * M_PI)) > width ||
+		    !may_be_neighbours(from, to) || !has_edge_along(to, along))
+			continue;
+		near = far;
+		best = k;
+	}
+	return best;
+}
+
+/* The free point that is nearest to a place, within `reach`. */
+static size_t
+nearest_free(const struct growth *growth, const double at[2], double reach)
+{
+	size_t best = NONE;
+
+	for (size_t k = 0; k < growth->n; k++) {
+		double far = hypot(growth->point[k].x - at[0], growth->point[k].y - at[1]);
+
+		if (far < reach && !(growth->used[k] & 1)) {
+			reach = far;
+			best = k;
+		}
+	}
+	return best;
+}
+
+/* Takes point a, b along one edge, c along the other, and the fourth one. */
+static bool
+start_quad(struct growth *growth, size_t a, size_t b, size_t c)
+{
+	const struct grid_point *p = growth->point;
+	double at[2] = { p[b].x + p[c].x - p[a].x, p[b].y + p[c].y - p[a].y };
+	double first = hypot(p[b].x - p[a].x, p[b].y - p[a].y);
+	double second = hypot(p[c].x - p[a].x, p[c].y - p[a].y);
+	size_t d;
+
+	add_node(growth, 0, 0, a);
+	add_node(growth, 1, 0, b);
+	add_node(growth, 0, 1, c);
+	d = nearest_free(growth, at, TOLERANCE * fmin(first, second));
+	if (d == NONE || !may_be_neighbours(&p[b], &p[d]) || !may_be_neighbours(&p[c], &p[d]))
+		return false;
+	add_node(growth, 1, 1, d);
+	return true;
+}
+
+static void
+forget(struct growth *growth)
+{
+	for (size_t k = 0; k < growth->nodes; k++) {
+		*cell(growth, growth->node[k].i, growth->node[k].j) = NONE;
+		growth->used[growth->node[k].point] &= (unsigned char)~1;
+	}
+	growth->nodes = 0;
+}
+
+/* A quad with the point at one of its corners; quarter: which. */
+static bool
+seed(struct growth *growth, size_t a, int quarter)
+{
+	const struct grid_point *p = &growth->point[a];
+	double turn[4] = { 0, 0, M_PI, M_PI }, turn_second[4] = { 0, M_PI, 0, M_PI };
+	size_t b, c;
+
+	if (isnan(p->light)) {
+		/* circles: the nearest one, and the nearest one across */
+		double along;
+
+		b = neighbour(growth, a, 0, M_PI, NONE);
+		if (b == NONE)
+			return false;
+		along = atan2(growth->point[b].y - p->y, growth->point[b].x - p->x);
+		c = neighbour(growth, a, along + (quarter & 1 ? -M_PI / 2 : M_PI / 2), 0.9, b);
+		if (quarter & 2)
+			return false;
+	} else {
+		b = neighbour(growth, a, p->light + p->open + turn[quarter], ALONG, NONE);
+		c = neighbour(growth, a, p->light - p->open + turn_second[quarter], ALONG, NONE);
+	}
+	if (b == NONE || c == NONE || b == c)
+		return false;
+	if (start_quad(growth, a, b, c))
+		return true;
+	forget(growth);
+	return false;
+}
+
+/* ---- growth ---- */
+
+/*
+ * Where the neighbour of a node is to be expected: as far on as its neighbour on the other side is
+ * behind, or as the nodes beside it have theirs; the mean of those that there are.
+ */
+static bool
+predict(const struct growth *growth, long i, long j, long di, long dj, double at[2])
+{
+	const struct grid_point *here = node_at(growth, i, j);
+	const struct grid_point *behind = node_at(growth, i - di, j - dj);
+	double sum[2] = { 0, 0 }, n = 0;
+
+	if (behind) {
+		sum[0] += here->x - behind->x;
+		sum[1] += here->y - behind->y;
+		n++;
+	}
+	for (long side = -1; side <= 1; side += 2) {
+		long a = i + side * dj, b = j + side * di;
+		const struct grid_point *beside = node_at(growth, a, b);
+		const struct grid_point *on = node_at(growth, a + di, b + dj);
+
+		if (!beside || !on)
+			continue;
+		sum[0] += on->x - beside->x;
+		sum[1] += on->y - beside->y;
+		n++;
+	}
+	if (n == 0)
+		return false;
+	at[0] = here->x + sum[0] / n;
+	at[1] = here->y + sum[1] / n;
+	return true;
+}
+
+static void
+grow_from(struct growth *growth, long i, long j)
+{
+	static const long way[4][2] = { { 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } };
+	const struct grid_point *here = node_at(growth, i, j);
+
+	for (int k = 0; k < 4; k++) {
+		long to_i = i + way[k][0], to_j = j + way[k][1];
+		double at[2];
+		size_t found;
+
+		if (labs(to_i) > growth->side || labs(to_j) > growth->side ||
+		    node_at(growth, to_i, to_j) || !predict(growth, i, j, way[k][0], way[k][1], at))
+			continue;
+		found =
+		    nearest_free(growth, at, TOLERANCE * hypot(at[0] - here->x, at[1] - here->y));
+		if (found != NONE && may_be_neighbours(here, &growth->point[found]))
+			add_node(growth, to_i, to_j, found);
+	}
+}
+
+static void
+grow(struct growth *growth)
+{
+	size_t before;
+
+	/* a node that had too few neighbours to predict from may have them later */
+	do {
+		before = growth->nodes;
+		for (size_t k = 0; k < growth->nodes; k++)
+			grow_from(growth, growth->node[k].i, growth->node[k].j);
+	} while (growth->nodes > before);
+}
+
+static int
+keep_largest(const struct growth *growth, struct grid *grid)
+{
+	struct grid_node *node;
+
+	if (growth->nodes <= grid->n)
+		return 0;
+	node = reallocarray(grid->node, growth->nodes, sizeof(*node));
+	if (!node)
+		return fail_memory();
+	for (size_t k = 0; k < growth->nodes; k++)
+		node[k] = growth->node[k];
+	grid->node = node;
+	grid->n = growth->nodes;
+	return 0;
+}
+
+static int
+try_seeds(struct growth *growth, size_t enough, struct grid *grid)
+{
+	size_t tried = 0;
+
+	for (size_t a = 0; a < growth->n && tried < SEEDS_MOST && grid->n < enough; a++) {
+		if (growth->used[a] & 2) /* of a grid that has been grown */
+			continue;
+		tried++;
+		for (int quarter = 0; quarter < 4; quarter++) {
+			bool large;
+
+			if (!seed(growth, a, quarter))
+				continue;
+			grow(growth);
+			if (keep_largest(growth, grid) < 0)
+				return -1;
+			large = growth->nodes > 8;
+			for (size_t k = 0; k < growth->nodes && large; k++)
+				growth->used[growth->node[k].point] |= 2;
+			forget(growth);
+			if (large)
+				break;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The largest grid among n points, strongest first. `enough` nodes end the search; nodes lie within
+ * `side_most` of the first along both axes. No node: there is none. -1 after fail().
+ */
+static int
+grid_find(
+    const struct grid_point *point, size_t n, size_t enough, size_t side_most, struct grid *grid)
+{
+	struct growth growth = { .point = point, .n = n, .side = (long)side_most };
+	size_t line = 2 * side_most + 1, cells;
+	int status = -1;
+
+	*grid = (struct grid){ 0 };
+	if (n < 4)
+		return 0;
+	if (size_multiply(line, line, &cells) < 0)
+		return -1;
+	growth.at = reallocarray(NULL, cells, sizeof(*growth.at));
+	growth.used = calloc(n, 1);
+	growth.node = calloc(n, sizeof(*growth.node));
+	if (growth.at && growth.used && growth.node) {
+		for (size_t k = 0; k < cells; k++)
+			growth.at[k] = NONE;
+		status = try_seeds(&growth, enough, grid);
+	} else {
+		fail_memory();
+	}
+	free(growth.at);
+	free(growth.used);
+	free(growth.node);
+	if (status < 0)
+		grid_free(grid);
+	return status;
+}
+
+/* Whether a grid has all points of a board that is partly out of the picture. */
+
+/* A board, the picture that it is looked for in, and the best grid until now. */
+struct board_search {
+	const struct board *board;
+	const struct board_options *options;
+	const struct frame *gray;
+	struct grid_point *point; /* px of the picture */
+	size_t points;
+	struct grid grid;
+};
+
+static size_t board_least(const struct board *);
+
+struct complete {
+	const struct board_search *search;
+	const struct grid_node **at;	/* `side` x `side`, NULL where there is none */
+	long low[2], side[2];
+};
+
+static const struct grid_node *
+fitted_node_at(const struct complete *c, long i, long j)
+{
+	i -= c->low[0];
+	j -= c->low[1];
+	return i < 0 || j < 0 || i >= c->side[0] || j >= c->side[1] ? NULL :
+	    c->at[j * c->side[0] + i];
+}
+
+/* From a node to where the next one is to be expected, by its own line, else by those beside it.
+ * False: nothing tells. */
+static bool
+expect_next(const struct complete *c, const struct grid_node *node, const long step[2],
+    double next[2])
+{
+	const struct grid_point *point = c->search->point, *here = &point[node->point];
+
+	for (long beside = 0; beside <= 2; beside++) {
+		long across = beside == 2 ? -1 : beside, back = beside == 0;
+		long i = node->i + across * step[1] - back * step[0];
+		long j = node->j + across * step[0] - back * step[1];
+		const struct grid_node *from = fitted_node_at(c, i, j);
+		const struct grid_node *to = fitted_node_at(c, i + step[0], j + step[1]);
+
+		if (from && to) {
+			next[0] = here->x + point[to->point].x - point[from->point].x;
+			next[1] = here->y + point[to->point].y - point[from->point].y;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Does the line of nodes that ends at this one leave the picture there? */
+static bool
+ends_outside(const struct complete *c, const struct grid_node *node, const long step[2],
+    double margin)
+{
+	const struct frame_head *head = &c->search->gray->head;
+	double next[2];
+
+	return expect_next(c, node, step, next) &&
+	    !(next[0] > margin && next[1] > margin && next[0] < (double)head->w - 1 - margin &&
+	    next[1] < (double)head->h - 1 - margin);
+}
+
+/* A line has no gaps, and as many nodes as the board, or an end outside of the picture. */
+static bool
+line_complete(const struct complete *c, size_t axis, long line, long most, double margin)
+{
+	const long ahead[2] = { axis == 0, axis == 1 }, behind[2] = { -ahead[0], -ahead[1] };
+	const struct grid_node *first = NULL, *last = NULL;
+	long n = 0;
+
+	for (long k = 0; k < c->side[axis]; k++) {
+		long at = c->low[axis] + k;
+		const struct grid_node *node = axis == 0 ? fitted_node_at(c, at, line) :
+		    fitted_node_at(c, line, at);
+
+		if (!node)
+			continue;
+		first = first ? first : node;
+		last = node;
+		n++;
+	}
+	if (!first || n == most)
+		return n == most;
+	return n == (axis == 0 ? last->i - first->i : last->j - first->j) + 1 &&
+	    (ends_outside(c, first, behind, margin) || ends_outside(c, last, ahead, margin));
+}
+
+/* Has the grid all points of the board, but for those that lie outside of the picture, or nearer to
+ * its border than margin px? Then a picture of higher resolution shows no more. */
+static bool
+board_complete(const struct board_search *s, double margin)
+{
+	struct complete c = { .search = s, .low = { LONG_MAX, LONG_MAX } };
+	long high[2] = { LONG_MIN, LONG_MIN }, most[2] = { (long)s->board->w, (long)s->board->w };
+	bool complete;
+
+	if (s->grid.n < board_least(s->board))
+		return false;
+	for (size_t k = 0; k < s->grid.n; k++) {
+		const long at[2] = { s->grid.node[k].i, s->grid.node[k].j };
+
+		for (size_t a = 0; a < 2; a++) {
+			c.low[a] = at[a] < c.low[a] ? at[a] : c.low[a];
+			high[a] = at[a] > high[a] ? at[a] : high[a];
+			c.side[a] = high[a] - c.low[a] + 1;
+		}
+	}
+	for (size_t a = 0; a < 2; a++)	/* the longer side may be only one of them */
+		if (c.side[a] > (long)s->board->h)
+			most[!a] = (long)s->board->h;
+	c.at = calloc((size_t)(c.side[0] * c.side[1]), sizeof(*c.at));
+	complete = c.at;
+	for (size_t k = 0; k < s->grid.n && complete; k++) {
+		const struct grid_node *node = &s->grid.node[k];
+
+		c.at[(node->j - c.low[1]) * c.side[0] + node->i - c.low[0]] = node;
+	}
+	for (size_t a = 0; a < 2 && complete; a++)
+		for (long k = 0; k < c.side[!a] && complete; k++)
+			complete = line_complete(&c, a, c.low[!a] + k, most[a], margin);
+	free(c.at);
+	return complete;
+}
+
+/*
+ * Numbering: a grid of neighbours knows neither where the board begins nor which side is which. All
+ * places of it on the board are tried: the colours decide, and what would have to be seen.
+ */
+
+#define BEND_MOST 0.25 /* of the spacing: rms off a homography */
+
+/* ---- the grid as it is ---- */
+
+struct extent {
+	long least[2], most[2];
+};
+
+static struct extent
+extent_of(const struct grid *grid)
+{
+	struct extent e = { { grid->node[0].i, grid->node[0].j },
+		{ grid->node[0].i, grid->node[0].j } };
+
+	for (size_t k = 0; k < grid->n; k++) {
+		long at[2] = { grid->node[k].i, grid->node[k].j };
+
+		for (int c = 0; c < 2; c++) {
+			e.least[c] = at[c] < e.least[c] ? at[c] : e.least[c];
+			e.most[c] = at[c] > e.most[c] ? at[c] : e.most[c];
+		}
+	}
+	return e;
+}
+
+/* The mean step in px from a node to its neighbour along i (0) or j (1). */
+static void
+mean_step(const struct grid *grid, const struct grid_point *point, int along, double step[2])
+{
+	double n = 0;
+
+	step[0] = step[1] = 0;
+	for (size_t a = 0; a < grid->n; a++)
+		for (size_t b = 0; b < grid->n; b++) {
+			const struct grid_node *p = &grid->node[a], *q = &grid->node[b];
+
+			if (q->i - p->i != !along || q->j - p->j != along)
+				continue;
+			step[0] += point[q->point].x - point[p->point].x;
+			step[1] += point[q->point].y - point[p->point].y;
+			n++;
+		}
+	step[0] /= n;
+	step[1] /= n;
+}
+
+/* Makes the turn from i to j that from u to v: clockwise in the picture. */
+static void
+make_right_handed(struct grid *grid, const struct grid_point *point)
+{
+	double along[2], across[2];
+
+	mean_step(grid, point, 0, along);
+	mean_step(grid, point, 1, across);
+	if (along[0] * across[1] - along[1] * across[0] >= 0)
+		return;
+	for (size_t k = 0; k < grid->n; k++) {
+		long swap = grid->node[k].i;
+
+		grid->node[k].i = grid->node[k].j;
+		grid->node[k].j = swap;
+	}
+}
+
+static size_t
+count_line(const struct grid *grid, int c, long at)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < grid->n; k++)
+		n += (c ? grid->node[k].j : grid->node[k].i) == at;
+	return n;
+}
+
+static void
+drop_line(struct grid *grid, int c, long at)
+{
+	size_t n = 0;
+
+	for (size_t k = 0; k < grid->n; k++)
+		if ((c ? grid->node[k].j : grid->node[k].i) != at)
+			grid->node[n++] = grid->node[k];
+	grid->n = n;
+}
+
+static bool
+fits(const struct extent *e, size_t w, size_t h)
+{
+	return e->most[0] - e->least[0] < (long)w && e->most[1] - e->least[1] < (long)h;
+}
+
+/* How long the grid's side may be on the board: asymmetric circles grow along their diagonals. */
+static bool
+fits_board(const struct extent *e, const struct board *board)
+{
+	size_t side = 2 * board->w + board->h;
+
+	if (board->kind == BOARD_ACIRCLES)
+		return fits(e, side, side);
+	return fits(e, board->w, board->h) || fits(e, board->h, board->w);
+}
+
+/* Takes sparse lines off the rim, where chance made the grid larger than the board. False: it is
+ * larger indeed. */
+static bool
+trim(struct grid *grid, const struct board *board)
+{
+	while (grid->n > 0) {
+		struct extent e = extent_of(grid);
+		size_t fewest = SIZE_MAX, wanted;
+		int which = 0;
+
+		if (fits_board(&e, board))
+			return true;
+		for (int side = 0; side < 4; side++) {
+			int c = side >> 1;
+			size_t n = count_line(grid, c, side & 1 ? e.most[c] : e.least[c]);
+
+			if (n < fewest) {
+				fewest = n;
+				which = side;
+			}
+		}
+		wanted = grid->n / (size_t)(e.most[which >> 1] - e.least[which >> 1] + 1);
+		if (2 * fewest >= wanted)
+			return false;
+		drop_line(grid, which >> 1, which & 1 ? e.most[which >> 1] : e.least[which >> 1]);
+	}
+	return false;
+}
+
+/* ---- places on the board ---- */
+
+/* Grid coordinates, turned by `turn` quarters and moved, are the board's. */
+struct place {
+	int turn;
+	long move[2];
+};
+
+static void
+put(const struct place *place, long x, long y, long at[2])
+{
+	static const int m[4][4] = { { 1, 0, 0, 1 }, { 0, 1, -1, 0 }, { -1, 0, 0, -1 },
+		{ 0, -1, 1, 0 } };
+	const int *t = m[place->turn];
+
+	at[0] = t[0] * x + t[1] * y + place->move[0];
+	at[1] = t[2] * x + t[3] * y + place->move[1];
+}
+
+/* The grid coordinates of a point of the board: the turn is its own transposed. */
+static void
+take_back(const struct place *place, long i, long j, long at[2])
+{
+	struct place back = { (4 - place->turn) % 4, { 0, 0 } };
+
+	put(&back, i - place->move[0], j - place->move[1], at);
+}
+
+/* Points of the board, from numbers along the diagonals of asymmetric circles. False: none. */
+static bool
+number(const struct board *board, const long at[2], long ij[2])
+{
+	long x = at[0], y = at[1];
+
+	if (board->kind == BOARD_ACIRCLES) {
+		/* x + y and y - x are the board's own coordinates in spacings */
+		long across = at[0] - at[1], down = at[0] + at[1];
+
+		if ((across - (down & 1)) & 1)
+			return false;
+		x = (across - (down & 1)) / 2;
+		if (across - (down & 1) < 0)
+			return false;
+		y = down;
+	}
+	ij[0] = x;
+	ij[1] = y;
+	return x >= 0 && y >= 0 && x < (long)board->w && y < (long)board->h;
+}
+
+/* The reverse. */
+static void
+unnumber(const struct board *board, long i, long j, long at[2])
+{
+	at[0] = i;
+	at[1] = j;
+	if (board->kind == BOARD_ACIRCLES) {
+		long across = 2 * i + (j & 1);
+
+		at[0] = (across + j) / 2;
+		at[1] = (j - across) / 2;
+	}
+}
+
+struct search {
+	const struct board *board;
+	const struct grid *grid;
+	const struct grid_point *point; /* all that were found */
+	size_t points;
+	double H[9];    /* grid to px */
+	double size[2]; /* of the picture, px */
+	int colour;     /* of grid nodes with even i + j: 1: dark along (1, 1); 0: not known */
+	long missing;   /* of the best place: points that should be seen and are not */
+	double far;     /* of its first point from the top left */
+	struct place best;
+	size_t ties; /* places as good as the best one, it itself counted */
+};
+
+/* Does the board have other colours when it is turned so? Then its first point is the one with a
+ * dark square beyond it. */
+static bool
+colour_tells(const struct board *board)
+{
+	return board->kind == BOARD_CHESS &&
+	    (((board->w + board->h) & 1) || (board->w == board->h && (board->w & 1)));
+}
+
+static bool
+colour_fits(const struct search *s, const struct place *place)
+{
+	long at[2];
+
+	if (s->colour == 0 || !colour_tells(s->board))
+		return true;
+	take_back(place, 0, 0, at);
+	/* a quarter turn makes the other diagonal of (1, 1) */
+	return (((at[0] + at[1]) & 1) ^ (place->turn & 1)) == (s->colour < 0);
+}
+
+/* Is a point in the picture, with room around it for half a square? */
+static bool
+in_view(const struct search *s, const double at[2])
+{
+	static const double off[4][2] = { { .5, .5 }, { .5, -.5 }, { -.5, .5 }, { -.5, -.5 } };
+
+	for (int k = 0; k < 4; k++) {
+		double uv[2];
+
+		homography_apply(s->H, (double[2]){ at[0] + off[k][0], at[1] + off[k][1] }, uv);
+		if (!(uv[0] >= 0 && uv[1] >= 0 && uv[0] <= s->size[0] - 1 &&
+			uv[1] <= s->size[1] - 1))
+			return false;
+	}
+	return true;
+}
+
+/* Is there a point that the grid has not reached, at most a quarter of the step off? */
+static bool
+found_at(const struct search *s, const double at[2])
+{
+	double uv[2], next[2], reach = INFINITY;
+
+	homography_apply(s->H, at, uv);
+	for (int c = 0; c < 2; c++) {
+		homography_apply(s->H, (double[2]){ at[0] + !c, at[1] + c }, next);
+		reach = fmin(reach, 0.25 * hypot(next[0] - uv[0], next[1] - uv[1]));
+	}
+	for (size_t k = 0; k < s->points; k++)
+		if (hypot(s->point[k].x - uv[0], s->point[k].y - uv[1]) < reach)
+			return true;
+	return false;
+}
+
+static bool
+has_node(const struct grid *grid, const long at[2])
+{
+	for (size_t k = 0; k < grid->n; k++)
+		if (grid->node[k].i == at[0] && grid->node[k].j == at[1])
+			return true;
+	return false;
+}
+
+/* 1 where a point of the board should be seen and is not, -1 where it is seen though out of the
+ * grid's reach, else 0. */
+static long
+lacks(const struct search *s, const long at[2])
+{
+	double place[2] = { (double)at[0], (double)at[1] };
+
+	if (has_node(s->grid, at) || !in_view(s, place))
+		return 0;
+	return found_at(s, place) ? -1 : 1;
+}
+
+static bool
+all_on_board(const struct search *s, const struct place *place)
+{
+	for (size_t k = 0; k < s->grid->n; k++) {
+		long at[2], ij[2];
+
+		put(place, s->grid->node[k].i, s->grid->node[k].j, at);
+		if (!number(s->board, at, ij))
+			return false;
+	}
+	return true;
+}
+
+static void
+try_place(struct search *s, const struct place *place)
+{
+	const struct board *board = s->board;
+	double uv[2], far;
+	long seen = 0;
+	long at[2], first[2];
+
+	if (!colour_fits(s, place) || !all_on_board(s, place))
+		return;
+	for (long j = 0; j < (long)board->h; j++)
+		for (long i = 0; i < (long)board->w; i++) {
+			unnumber(board, i, j, first);
+			take_back(place, first[0], first[1], at);
+			seen += lacks(s, at);
+		}
+	unnumber(board, 0, 0, first);
+	take_back(place, first[0], first[1], at);
+	homography_apply(s->H, (double[2]){ (double)at[0], (double)at[1] }, uv);
+	far = hypot(uv[0], uv[1]);
+	if (s->ties > 0 && seen > s->missing)
+		return;
+	if (s->ties == 0 || seen < s->missing) {
+		s->ties = 0;
+		s->missing = seen;
+		s->far = INFINITY;
+	}
+	s->ties++;
+	if (far < s->far) {
+		s->far = far;
+		s->best = *place;
+	}
+}
+
+static void
+try_places(struct search *s)
+{
+	struct extent e = extent_of(s->grid);
+	long side[2] = { (long)s->board->w, (long)s->board->h };
+
+	if (s->board->kind == BOARD_ACIRCLES)
+		side[0] = side[1] = (long)(2 * s->board->w + s->board->h);
+	for (int turn = 0; turn < 4; turn++) {
+		struct place place = { turn, { 0, 0 } };
+		long a[2], b[2], least[2], most[2];
+
+		put(&place, e.least[0], e.least[1], a);
+		put(&place, e.most[0], e.most[1], b);
+		for (int c = 0; c < 2; c++) {
+			least[c] = a[c] < b[c] ? a[c] : b[c];
+			most[c] = a[c] < b[c] ? b[c] : a[c];
+		}
+		for (long y = 0; y + most[1] - least[1] < side[1]; y++)
+			for (long x = 0; x + most[0] - least[0] < side[0]; x++) {
+				place.move[0] = x - least[0];
+				place.move[1] = y - least[1];
+				if (s->board->kind == BOARD_ACIRCLES)
+					place.move[1] -= (long)s->board->w;
+				try_place(s, &place);
+			}
+	}
+}
+
+/* Which diagonal is dark at nodes with even i + j, by vote. */
+static int
+vote_colour(const struct grid *grid, const struct grid_point *point)
+{
+	double along[2], across[2], diagonal[2];
+	long votes = 0;
+
+	mean_step(grid, point, 0, along);
+	mean_step(grid, point, 1, across);
+	for (int k = 0; k < 2; k++)
+		diagonal[k] =
+		    atan2(along[1] + (k ? -1 : 1) * across[1], along[0] + (k ? -1 : 1) * across[0]);
+	for (size_t k = 0; k < grid->n; k++) {
+		double light = point[grid->node[k].point].light;
+		bool even = !((grid->node[k].i + grid->node[k].j) & 1);
+		bool dark = fabs(remainder(light - diagonal[0], M_PI)) >
+		    fabs(remainder(light - diagonal[1], M_PI));
+
+		votes += isnan(light) ? 0 : dark == even ? 1 : -1;
+	}
+	return votes > 0 ? 1 : votes < 0 ? -1 : 0;
+}
+
+/* ---- all of it ---- */
+
+/* The nodes' numbers, or where `board` is given its points, to px. 1: they are no plane. -1 after
+ * fail(). */
+static int
+fit_grid(const struct grid *grid, const struct grid_point *point, const struct board *board,
+    double H[9], double *rms)
+{
+	struct homography_pair *pair = calloc(grid->n, sizeof(*pair));
+	bool good;
+
+	if (!pair)
+		return fail_memory();
+	for (size_t k = 0; k < grid->n; k++) {
+		const struct grid_node *node = &grid->node[k];
+
+		pair[k] = (struct homography_pair){ { (double)node->i, (double)node->j },
+			{ point[node->point].x, point[node->point].y } };
+		if (board)
+			board_point(board, node->i, node->j, pair[k].from);
+	}
+	good = homography_fit(pair, grid->n, H, rms);
+	free(pair);
+	return good ? 0 : 1;
+}
+
+static void
+renumber(const struct search *s, struct grid *grid)
+{
+	for (size_t k = 0; k < grid->n; k++) {
+		long at[2], ij[2] = { 0, 0 };
+
+		put(&s->best, grid->node[k].i, grid->node[k].j, at);
+		number(s->board, at, ij);
+		grid->node[k].i = ij[0];
+		grid->node[k].j = ij[1];
+	}
+}
+
+/* Places a grid as it is. As board_place(); *lack: points that should be seen and are not. */
+static int
+place_grid(struct search *search, struct grid *grid, const struct grid_point *point,
+    struct placement *to, long *lack, char reason[200])
+{
+	const struct board *board = search->board;
+	double along[2], across[2], spacing;
+	size_t before = grid->n;
+	int status;
+
+	make_right_handed(grid, point);
+	if (!trim(grid, board)) {
+		struct extent e = { { 0, 0 }, { -1, -1 } };
+
+		if (grid->n)
+			e = extent_of(grid);
+		snprintf(reason, 200, "it shows a grid of at least %ldx%ld points, not %zux%zu",
+		    e.most[0] - e.least[0] + 1, e.most[1] - e.least[1] + 1, board->w, board->h);
+		return 1;
+	}
+	mean_step(grid, point, 0, along);
+	mean_step(grid, point, 1, across);
+	spacing = fmin(hypot(along[0], along[1]), hypot(across[0], across[1]));
+	status = fit_grid(grid, point, NULL, search->H, &to->rms);
+	if (status < 0)
+		return -1;
+	if (status > 0 || !(to->rms < BEND_MOST * spacing)) {
+		snprintf(reason, 200, "what looks like a grid is no plane");
+		return 1;
+	}
+	search->grid = grid;
+	search->ties = 0;
+	search->colour = vote_colour(grid, point);
+	try_places(search);
+	if (search->ties == 0) {
+		snprintf(reason, 200, "a grid of %zu points does not fit a board of %zux%zu",
+		    grid->n, board->w, board->h);
+		return 1;
+	}
+	renumber(search, grid);
+	to->others = search->ties - 1;
+	*lack = search->missing + (long)(before - grid->n);
+	status = fit_grid(grid, point, board, to->homography, &to->rms);
+	if (status > 0)
+		snprintf(reason, 200, "what looks like a grid is no plane");
+	return status;
+}
+
+static int
+grid_copy(const struct grid *from, struct grid *to)
+{
+	to->node = calloc(from->n + 1, sizeof(*to->node));
+	if (!to->node)
+		return fail_memory();
+	to->n = from->n;
+	memcpy(to->node, from->node, from->n * sizeof(*to->node));
+	return 0;
+}
+
+/*
+ * Circles have no edges that say which neighbours are a row: from the side the nearest one may be a
+ * diagonal's. The grid is tried sheared, too, and that one taken which misses least.
+ */
+static int
+place_sheared(struct search *search, struct grid *grid, struct placement *to, char reason[200])
+{
+	static const int shear[5][2] = { { 0, 0 }, { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 } };
+	long least = LONG_MAX;
+	struct grid best = { 0 };
+
+	for (int k = 0; k < 5; k++) {
+		struct placement placement;
+		char why[200];
+		struct grid tried;
+		long lack;
+		int status;
+
+		if (grid_copy(grid, &tried) < 0) {
+			grid_free(&best);
+			return -1;
+		}
+		for (size_t i = 0; i < tried.n; i++) {
+			long a = tried.node[i].i, b = tried.node[i].j;
+
+			tried.node[i].i = a + shear[k][0] * b;
+			tried.node[i].j = b + shear[k][1] * a;
+		}
+		status = place_grid(search, &tried, search->point, &placement, &lack,
+		    k ? why : reason);
+		if (status == 0 && lack < least) {
+			least = lack;
+			*to = placement;
+			grid_free(&best);
+			best = tried;
+		} else {
+			grid_free(&tried);
+		}
+		if (status < 0) {
+			grid_free(&best);
+			return -1;
+		}
+	}
+	if (!best.node)
+		return 1;
+	grid_free(grid);
+	*grid = best;
+	return 0;
+}
+
+/*
+ * Numbers the nodes of a grid, which are among n points, as the board's points: changes their i and
+ * j, and drops those beside the board. 0; 1 where it can be no such board, with why in reason; -1
+ * after fail().
+ */
+static int
+board_place(const struct board *board, const struct grid_point *point, size_t n, struct grid *grid,
+    double w_px, double h_px, struct placement *to, char reason[200])
+{
+	struct search search = {
+		.board = board, .grid = grid, .point = point, .points = n, .size = { w_px, h_px }
+	};
+	long lack;
+
+	return board->kind == BOARD_CHESS ? place_grid(&search, grid, point, to, &lack, reason)
+					  : place_sheared(&search, grid, to, reason);
+}
+
+/* Finds candidates in a picture; a new array, their places in its pixels. -1 after fail(). */
+typedef int board_candidates_find(const struct board_search *, const struct derivative_plane *,
+    const struct derivative_kernels *, struct grid_point **, size_t *n);
+
+#define FIRST_SIDE 1024	/* px: the longer side of the picture that is looked at first */
+
+/* How many points there have to be at least. */
+static size_t
+board_least(const struct board *board)
+{
+	size_t all = board->w * board->h, quarter = (all + 3) / 4;
+
+	return quarter > 24 ? 24 : quarter > 9 ? quarter : 9;
+}
+
+static void
+board_search_free(struct board_search *s)
+{
+	free(s->point);
+	grid_free(&s->grid);
+}
+
+/* So many candidates for points are looked for. */
+static size_t
+board_candidates(const struct board_search *s)
+{
+	return 4 * s->board->w * s->board->h + 200;
+}
+
+/* The bin, a power of two, of the picture that is looked at first. */
+static size_t
+board_first_bin(const struct board_search *s)
+{
+	size_t w = s->gray->head.w, h = s->gray->head.h, longer = w > h ? w : h, first = 1;
+
+	while (longer / first > FIRST_SIDE)
+		first *= 2;
+	return first;
+}
+
+/* The grid of the picture of this bin, by kernels of this sigma, of which no side has more than
+ * side_most points; it is kept if it is larger than the one so far. -1 after fail(). */
+static int
+board_search_at(struct board_search *s, size_t bin, double sigma, size_t side_most,
+    board_candidates_find *find)
+{
+	size_t all = s->board->w * s->board->h, n = 0;
+	struct derivative_kernels kernels;
+	struct derivative_plane plane;
+	struct grid_point *point = NULL;
+	struct frame *binned;
+	struct grid grid = { 0 };
+	double size = (double)bin;
+	int status;
+
+	if (derivative_kernels_init(&kernels, sigma, 0) < 0 ||
+	    board_binned(s->gray, bin, &binned) < 0)
+		return -1;
+	if (s->options->row)
+		kernels.row = s->options->row;
+	plane = board_plane(binned);
+	status = find(s, &plane, &kernels, &point, &n);
+	for (size_t k = 0; k < n && status == 0; k++) {
+		point[k].x = (point[k].x + 0.5) * size - 0.5;
+		point[k].y = (point[k].y + 0.5) * size - 0.5;
+	}
+	if (status == 0)
+		status = grid_find(point, n, all, side_most, &grid);
+	if (status == 0 && grid.n > s->grid.n) {
+		board_search_free(s);
+		s->point = point;
+		s->points = n;
+		s->grid = grid;
+	} else {
+		free(point);
+		grid_free(&grid);
+	}
+	frame_free(binned);
+	return status;
+}
+
+/*
+ * Circles: blobs are found in pictures of lower resolution, a grid grows through them, and ellipses
+ * are fitted to their edges in the picture itself.
+ */
+
+#define BLOB_SIGMA_PX 2.0 /* px of the picture that blobs are found in */
+#define SMALL_BLOB_SIGMA_PX 1.0
+#define MIN_CIRCLES_SIDE_PX 24
+#define MIN_BLOB_STRENGTH 0.1 /* of the strongest blob */
+#define REACH 0.75  /* of the way to the farthest neighbour: a circle ends there */
+
+static int
+find_blobs(const struct board_search *s, const struct derivative_plane *plane,
+    const struct derivative_kernels *kernels, struct grid_point **out, size_t *n)
+{
+	struct blobs blobs = { 0 };
+	int status = blobs_find(
+	    plane, kernels, s->options->bright, board_candidates(s), MIN_BLOB_STRENGTH, &blobs);
+	struct grid_point *point = status < 0 ? NULL : calloc(blobs.n + 1, sizeof(*point));
+
+	for (size_t k = 0; point && k < blobs.n; k++)
+		point[k] = (struct grid_point){ blobs.blob[k].x, blobs.blob[k].y,
+			blobs.blob[k].strength, NAN, NAN };
+	if (status == 0 && !point)
+		status = fail_memory();
+	*out = point;
+	*n = blobs.n;
+	blobs_free(&blobs);
+	return status;
+}
+
+static int
+find_blobs_at(struct board_search *s, size_t bin, double sigma)
+{
+	return board_search_at(s, bin, sigma, 2 * s->board->w + s->board->h + 6, find_blobs);
+}
+
+static int
+board_circles_grid(struct board_search *s)
+{
+	size_t w = s->gray->head.w, h = s->gray->head.h, all = s->board->w * s->board->h;
+	size_t shorter = w > h ? h : w, first = board_first_bin(s);
+
+	/* circles are larger than corners: coarser pictures come first */
+	for (size_t bin = 2 * first; shorter / bin >= MIN_CIRCLES_SIDE_PX && s->grid.n < all;
+	     bin *= 2)
+		if (find_blobs_at(s, bin, BLOB_SIGMA_PX) < 0)
+			return -1;
+	for (size_t bin = first; bin >= 1 && s->grid.n < all; bin /= 2)
+		if (find_blobs_at(s, bin, BLOB_SIGMA_PX) < 0)
+			return -1;
+	return s->grid.n < all ? find_blobs_at(s, 1, SMALL_BLOB_SIGMA_PX) : 0;
+}
+
+/* Distance of the farthest neighbour; of asymmetric circles those are on the diagonals. */
+static double
+neighbours_at(const struct board_search *s, size_t k)
+{
+	const struct grid_node *at = &s->grid.node[k];
+	double here[2], far = 0;
+
+	board_point(s->board, at->i, at->j, here);
+	for (size_t i = 0; i < s->grid.n; i++) {
+		const struct grid_node *to = &s->grid.node[i];
+		const struct grid_point *p = &s->point[at->point], *q = &s->point[to->point];
+		double there[2], apart;
+
+		board_point(s->board, to->i, to->j, there);
+		apart = hypot(there[0] - here[0], there[1] - here[1]);
+		if (i != k && apart < 1.5)
+			far = fmax(far, hypot(q->x - p->x, q->y - p->y));
+	}
+	return far;
+}
+
+static int
+board_circles_measure(struct board_search *s, const struct placement *placement,
+    struct corners *corners)
+{
+	struct derivative_plane plane = board_plane(s->gray);
+
+	corners->corner = calloc(s->grid.n + 1, sizeof(*corners->corner));
+	if (!corners->corner)
+		return fail_memory();
+	corners->others = placement->others;
+	for (size_t k = 0; k < s->grid.n; k++) {
+		const struct grid_node *node = &s->grid.node[k];
+		const struct grid_point *from = &s->point[node->point];
+		struct blob blob = { .x = from->x, .y = from->y };
+		double sd;
+
+		if (blob_measure(&plane, REACH * neighbours_at(s, k), &blob, &sd))
+			corners->corner[corners->n++] =
+			    (struct corner){ blob.x, blob.y, sd, node->i, node->j };
+	}
+	return 0;
+}
+
+/*
+ * Chessboards: saddles are found in pictures of lower resolution, coarse ones first, a grid grows
+ * through them, and their places are measured in the picture itself.
+ */
+
+#define SADDLE_SIGMA_PX 2.0 /* px of the picture that saddles are found in */
+#define SMALL_SADDLE_SIGMA_PX 1.0 /* of the last try, for small squares */
+#define MIN_CHESS_SIDE_PX 40
+#define OUTSIDE 2.0    /* sigma: nearer to the border no saddle is found */
+#define MIN_SADDLE_STRENGTH 0.03    /* of the strongest saddle */
+#define USUAL_SIGMA 0.1 /* of the least distance of neighbours */
+#define SIGMA_MOST 4.0
+#define COARSE 2          /* the first measurement's smoothing over the last one's */
+#define MOVE_MOST 2.0     /* px, from the first measurement to the last */
+#define ROOM 3            /* sigma that a corner is from the border at least */
+#define FILL_REACH 0.25   /* of the spacing: about the predicted place of a missing corner */
+#define FILL_FAR 3        /* points: a neighbour may be so far off */
+#define UNEVEN_MOST 0.12  /* of the step: a corner off the middle of its neighbours */
+#define UNEVEN_SHARE 0.1  /* of the corners may be more than that */
+#define FILL_STRENGTH 0.4 /* of its neighbour's */
+#define FILL_TURN 0.5     /* rad: its bright quarters lie as the neighbour's do */
+
+/* ---- finding ---- */
+
+static int
+find_saddles(const struct board_search *s, const struct derivative_plane *plane,
+    const struct derivative_kernels *kernels, struct grid_point **out, size_t *n)
+{
+	struct saddles saddles = { 0 };
+	int status =
+	    saddles_find(plane, kernels, board_candidates(s), MIN_SADDLE_STRENGTH, &saddles);
+	struct grid_point *point = status < 0 ? NULL : calloc(saddles.n + 1, sizeof(*point));
+
+	for (size_t k = 0; point && k < saddles.n; k++) {
+		const struct saddle *from = &saddles.saddle[k];
+
+		point[k] = (struct grid_point){ from->x, from->y, from->strength, from->light,
+			from->open };
+	}
+	if (status == 0 && !point)
+		status = fail_memory();
+	*out = point;
+	*n = saddles.n;
+	saddles_free(&saddles);
+	return status;
+}
+
+static int
+find_saddles_at(struct board_search *s, size_t bin, double sigma)
+{
+	return board_search_at(s, bin, sigma, s->board->w + 6, find_saddles);
+}
+
+/* The largest grid of a kind; its nodes have no numbers yet. -1 after fail(). */
+static int
+board_chess_grid(struct board_search *s)
+{
+	size_t w = s->gray->head.w, h = s->gray->head.h, all = s->board->w * s->board->h;
+	size_t shorter = w > h ? h : w, first = board_first_bin(s);
+
+	for (size_t bin = first; bin >= 1 && s->grid.n < all; bin /= 2) {
+		if (find_saddles_at(s, bin, SADDLE_SIGMA_PX) < 0)
+			return -1;
+		if (board_complete(s, OUTSIDE * SADDLE_SIGMA_PX * (double)bin))
+			return 0;
+	}
+	for (size_t bin = 2 * first; shorter / bin >= MIN_CHESS_SIDE_PX && s->grid.n < all;
+	     bin *= 2)
+		if (find_saddles_at(s, bin, SADDLE_SIGMA_PX) < 0)
+			return -1;
+	return s->grid.n < board_least(s->board) ? find_saddles_at(s, 1, SMALL_SADDLE_SIGMA_PX) : 0;
+}
+
+/* ---- measuring ---- */
+
+struct measuring {
+	struct board_search *search;
+	struct derivative_plane plane;
+	struct placement placement;
+	size_t *at; /* by board point: index of the corner, or SIZE_MAX */
+	struct corner *corner;
+	struct saddle *saddle; /* of each corner */
+	size_t n;
+	double sigma, spacing; /* px */
+};
+
+static size_t *
+corner_at(const struct measuring *m, long i, long j)
+{
+	const struct board *board = m->search->board;
+
+	if (i < 0 || j < 0 || i >= (long)board->w || j >= (long)board->h)
+		return NULL;
+	return &m->at[(size_t)j * board->w + (size_t)i];
+}
+
+/* The least distance of neighbours in the grid. */
+static double
+least_spacing(const struct board_search *s)
+{
+	double least = INFINITY;
+
+	for (size_t a = 0; a < s->grid.n; a++)
+		for (size_t b = a + 1; b < s->grid.n; b++) {
+			const struct grid_node *p = &s->grid.node[a], *q = &s->grid.node[b];
+
+			if (labs(p->i - q->i) + labs(p->j - q->j) == 1)
+				least = fmin(least,
+				    hypot(s->point[p->point].x - s->point[q->point].x,
+					s->point[p->point].y - s->point[q->point].y));
+		}
+	return least;
+}
+
+/* How far the border is. */
+static double
+room_at(const struct measuring *m, double x, double y)
+{
+	return fmin(fmin(x, y), fmin((double)m->plane.w - 1 - x, (double)m->plane.h - 1 - y)) + 0.5;
+}
+
+/* Measures a saddle from its place on, within `reach` px. False: there is none. */
+static bool
+measure(const struct measuring *m, double reach, struct saddle *saddle, double *sd)
+{
+	double most = room_at(m, saddle->x, saddle->y) / ROOM;
+	double fine = fmin(m->sigma, most), coarse = fmin(COARSE * m->sigma, most);
+	struct derivative_kernels kernels;
+	double moved = MOVE_MOST;
+
+	if (!(fine >= DERIVATIVES_SIGMA_LEAST))
+		return false;
+	if (derivative_kernels_init(&kernels, coarse, 0) < 0 ||
+	    !saddle_refine(&m->plane, &kernels, reach, saddle) ||
+	    derivative_kernels_init(&kernels, fine, 0) < 0 ||
+	    !saddle_refine(&m->plane, &kernels, moved, saddle) ||
+	    !(room_at(m, saddle->x, saddle->y) >= 2 * fine))
+		return false;
+	*sd = saddle_sigma(&m->plane, &kernels, saddle);
+	return isfinite(*sd);
+}
+
+static void
+add_corner(struct measuring *m, long i, long j, const struct saddle *saddle, double sd)
+{
+	*corner_at(m, i, j) = m->n;
+	m->saddle[m->n] = *saddle;
+	m->corner[m->n++] = (struct corner){ saddle->x, saddle->y, sd, i, j };
+}
+
+static void
+measure_nodes(struct measuring *m)
+{
+	const struct board_search *s = m->search;
+	double reach = fmax(0.25 * m->spacing, 1);
+
+	for (size_t k = 0; k < s->grid.n; k++) {
+		const struct grid_node *node = &s->grid.node[k];
+		const struct grid_point *from = &s->point[node->point];
+		struct saddle saddle = { .x = from->x, .y = from->y };
+		double sd;
+
+		if (measure(m, reach, &saddle, &sd))
+			add_corner(m, node->i, node->j, &saddle, sd);
+	}
+}
+
+/* Looks for a missing corner where another one, a few points off, and the board as a plane say that
+ * it is. */
+static bool
+fill_from(struct measuring *m, long i, long j, long di, long dj)
+{
+	size_t *other = corner_at(m, i + di, j + dj);
+	double here[2], there[2], turned = (di + dj) & 1 ? M_PI / 2 : 0, sd;
+	const struct saddle *from;
+	struct saddle saddle = { 0 };
+
+	if (!other || *other == SIZE_MAX)
+		return false;
+	from = &m->saddle[*other];
+	homography_apply(m->placement.homography, (double[2]){ (double)i, (double)j }, here);
+	homography_apply(
+	    m->placement.homography, (double[2]){ (double)(i + di), (double)(j + dj) }, there);
+	saddle.x = from->x + here[0] - there[0];
+	saddle.y = from->y + here[1] - there[1];
+	if (!(room_at(m, saddle.x, saddle.y) > 0) ||
+	    !measure(m, FILL_REACH * m->spacing, &saddle, &sd) ||
+	    saddle.strength < FILL_STRENGTH * from->strength ||
+	    fabs(remainder(saddle.light - from->light - turned, M_PI)) > FILL_TURN)
+		return false;
+	add_corner(m, i, j, &saddle, sd);
+	return true;
+}
+
+static bool
+fill(struct measuring *m, long i, long j)
+{
+	static const long way[4][2] = { { 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } };
+
+	for (long far = 1; far <= FILL_FAR; far++)
+		for (int k = 0; k < 4; k++)
+			if (fill_from(m, i, j, far * way[k][0], far * way[k][1]))
+				return true;
+	return false;
+}
+
+static void
+fill_all(struct measuring *m)
+{
+	const struct board *board = m->search->board;
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (long j = 0; j < (long)board->h; j++)
+			for (long i = 0; i < (long)board->w; i++)
+				if (*corner_at(m, i, j) == SIZE_MAX)
+					more |= fill(m, i, j);
+	}
+}
+
+/* Corners that chance has put in a row lie unevenly; a board's do not, but for perspective. */
+static bool
+is_even(const struct measuring *m)
+{
+	size_t uneven = 0, n = 0;
+
+	for (size_t k = 0; k < m->n; k++)
+		for (int c = 0; c < 2; c++) {
+			const struct corner *at = &m->corner[k], *p, *q;
+			const size_t *before = corner_at(m, at->i - !c, at->j - c);
+			const size_t *behind = corner_at(m, at->i + !c, at->j + c);
+
+			if (!before || !behind || *before == SIZE_MAX || *behind == SIZE_MAX)
+				continue;
+			p = &m->corner[*before];
+			q = &m->corner[*behind];
+			n++;
+			uneven += hypot(p->u + q->u - 2 * at->u, p->v + q->v - 2 * at->v) >
+			    UNEVEN_MOST * hypot(q->u - p->u, q->v - p->v);
+		}
+	return (double)uneven <= UNEVEN_SHARE * (double)n;
+}
+
+/* The points of a grid that board_place() has numbered, to a small part of a pixel. -1 after
+ * fail(). */
+static int
+board_chess_measure(struct board_search *s, const struct placement *placement,
+    struct corners *corners)
+{
+	size_t all = s->board->w * s->board->h;
+	struct measuring m = { .search = s,
+		.plane = board_plane(s->gray),
+		.placement = *placement,
+		.spacing = least_spacing(s) };
+	int status = -1;
+
+	m.sigma = s->options->sigma_px;
+	if (isnan(m.sigma))
+		m.sigma = fmin(fmax(USUAL_SIGMA * m.spacing, DERIVATIVES_SIGMA_LEAST), SIGMA_MOST);
+	m.at = calloc(all, sizeof(*m.at));
+	m.corner = calloc(all, sizeof(*m.corner));
+	m.saddle = calloc(all, sizeof(*m.saddle));
+	if (m.at && m.corner && m.saddle) {
+		for (size_t k = 0; k < all; k++)
+			m.at[k] = SIZE_MAX;
+		measure_nodes(&m);
+		fill_all(&m);
+		*corners = (struct corners){ is_even(&m) ? m.n : 0, m.corner, placement->others };
+		m.corner = NULL;
+		status = 0;
+	} else {
+		fail_memory();
+	}
+	free(m.at);
+	free(m.corner);
+	free(m.saddle);
+	return status;
+}
 
 static int
 compare(const void *a, const void *b)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/cpu_level.h"
-#include "feature/derivatives.h"
+#include "feature/corner.h"
 
 #define DERIVATIVE_LANES (CPU_VECTOR_BYTES / 4)
 /* Floats that one step makes. */

@@ -1,12 +1,767 @@
+/*
+ * Centres of laser lines to a fraction of a pixel by Steger's method (IEEE PAMI 20(2), 1998): ridge
+ * points from the Hessian, corrected for lines with unequal sides, linked to curves, with their
+ * standard deviation from the image's noise.
+ */
 #include "feature/line.h"
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/fail.h"
+#include "base/numbers.h"
+#include "base/px.h"
+#include "feature/corner.h"
 #include "feature/line_finder.h"
+#include "feature/line_loops.h"
+#include "run/run.h"
+
+/* What is tabulated: ratios from RATIO_LEAST to 1, half widths from WIDTH_LEAST to WIDTH_MOST. */
+#define RATIO_LEAST 0.2
+#define WIDTH_LEAST 1.05
+#define WIDTH_MOST 2.65
+#define STEPS_A 40
+#define STEPS_W 60
+#define W_LEAST 0.1
+#define W_MOST 2.6
+/*
+ * A step under the line needs, at the same ratio of gradients, 2.2 times the shift of eq 10 where
+ * sigma is the line's own; nothing in the ratio tells one from the other, and what could, the
+ * places of the inflection points, is noisier than what it mends. This lies between both.
+ */
+#define BETWEEN 1.3
+
+/* Line of standard deviation w, whose side x > 0 is a high: a + (1 - a) exp(-x^2/(2 w^2)). */
+struct profile {
+	double w, a, s;		/* s^2 = w^2 + 1 */
+};
+
+static double
+normal_density(double x)
+{
+	return exp(-x * x / 2) / sqrt(2 * M_PI);
+}
+
+/* The line without its side, smoothed, at x. */
+static double
+bright_part(const struct profile *p, double x)
+{
+	return p->w / p->s * exp(-x * x / (2 * p->s * p->s)) *
+	    (1 - p->a * erfc(-x * p->w / p->s * M_SQRT1_2) / 2);
+}
+
+/* First and second derivative of the smoothed profile, times s^2. */
+static double
+first(const struct profile *p, double x)
+{
+	return p->a * normal_density(x) - x * bright_part(p, x);
+}
+
+static double
+second(const struct profile *p, double x)
+{
+	double v = 1 / (p->s * p->s);
+
+	return bright_part(p, x) * (x * x * v - 1) - p->a * x * normal_density(x) * v;
+}
+
+/* Where f changes sign between from and to. */
+static double
+zero(double (*f)(const struct profile *, double), const struct profile *p, double from, double to)
+{
+	double at_from = f(p, from);
+
+	for (int i = 0; i < 40; i++) {
+		double middle = (from + to) / 2;
+
+		if ((f(p, middle) < 0) == (at_from < 0))
+			from = middle;
+		else
+			to = middle;
+	}
+	return (from + to) / 2;
+}
+
+/* What such a line shows. */
+struct appearance {
+	double ratio, half_width, shift;
+};
+
+static struct appearance
+appearance_of(double w, double a)
+{
+	struct profile p = { w, a, sqrt(1 + w * w) };
+	double point = zero(first, &p, 0, 2 * p.s);
+	double left = zero(second, &p, 0, -3 * p.s), right = zero(second, &p, point, 3 * p.s);
+
+	return (struct appearance){ -first(&p, right) / first(&p, left), (right - left) / 2,
+		point };
+}
+
+/* a of the row of one w at that ratio, between neighbours. */
+static struct appearance
+at_ratio(const struct appearance row[STEPS_A], double ratio)
+{
+	int i = 1;
+	double t;
+
+	while (i < STEPS_A - 1 && row[i].ratio > ratio)
+		i++;
+	t = (row[i - 1].ratio - ratio) / (row[i - 1].ratio - row[i].ratio);
+	t = fmin(fmax(t, 0), 1);
+	return (struct appearance){ ratio,
+		row[i - 1].half_width + t * (row[i].half_width - row[i - 1].half_width),
+		row[i - 1].shift + t * (row[i].shift - row[i - 1].shift) };
+}
+
+static void
+line_asymmetry_init(struct line_asymmetry *table)
+{
+	struct appearance all[STEPS_W][STEPS_A];
+
+	for (int i = 0; i < STEPS_W; i++) {
+		double w = W_LEAST + (W_MOST - W_LEAST) * i / (STEPS_W - 1);
+
+		for (int j = 0; j < STEPS_A; j++)
+			all[i][j] = appearance_of(w, 0.9 * j / (STEPS_A - 1));
+	}
+	for (int r = 0; r < LINE_ASYMMETRY_RATIOS; r++) {
+		double ratio = RATIO_LEAST + (1 - RATIO_LEAST) * r / (LINE_ASYMMETRY_RATIOS - 1);
+		struct appearance row[STEPS_W];
+
+		for (int i = 0; i < STEPS_W; i++)
+			row[i] = at_ratio(all[i], ratio);
+		for (int c = 0, i = 1; c < LINE_ASYMMETRY_WIDTHS; c++) {
+			double width = WIDTH_LEAST +
+			    (WIDTH_MOST - WIDTH_LEAST) * c / (LINE_ASYMMETRY_WIDTHS - 1), t;
+
+			while (i < STEPS_W - 1 && row[i].half_width < width)
+				i++;
+			t = (width - row[i - 1].half_width) /
+			    (row[i].half_width - row[i - 1].half_width);
+			t = fmin(fmax(t, 0), 1);
+			table->shift[r][c] = (float)(BETWEEN *
+			    (row[i - 1].shift + t * (row[i].shift - row[i - 1].shift)));
+		}
+	}
+}
+
+/* Place x of a table of n columns from `least` to `most`, as a column and a share of the next. */
+static int
+place(double x, double least, double most, int n, float *share)
+{
+	double at = (x - least) / (most - least) * (n - 1);
+	int i;
+
+	at = fmin(fmax(at, 0), n - 1);
+	i = at < n - 2 ? (int)at : n - 2;
+	*share = (float)(at - i);
+	return i;
+}
+
+/* How far, towards the side of the weaker gradient, the point was moved. half_width: half the
+ * distance of the inflection points; the magnitudes of the gradients there. */
+static float
+line_asymmetry_shift(const struct line_asymmetry *table, float half_width, float left, float right)
+{
+	float least = fminf(left, right), most = fmaxf(left, right), r, c;
+	int i, j;
+
+	if (!(least > 0))
+		return 0;
+	i = place((double)(least / most), RATIO_LEAST, 1, LINE_ASYMMETRY_RATIOS, &r);
+	j = place((double)half_width, WIDTH_LEAST, WIDTH_MOST, LINE_ASYMMETRY_WIDTHS, &c);
+	return (1 - r) * ((1 - c) * table->shift[i][j] + c * table->shift[i][j + 1]) +
+	    r * ((1 - c) * table->shift[i + 1][j] + c * table->shift[i + 1][j + 1]);
+}
+
+/* Back towards the side of the stronger gradient. */
+void
+line_asymmetry_correct(const struct line_filter *f, struct line_candidate *c, float half_width,
+    float left, float right)
+{
+	float sigma = (float)f->kernels.sigma, shift;
+
+	if (!f->asymmetry || !(c->width >= 0))
+		return;
+	shift = sigma * line_asymmetry_shift(f->asymmetry, half_width / sigma, left, right);
+	if (left < right)
+		shift = -shift;
+	c->du -= shift * c->nu;
+	c->dv -= shift * c->nv;
+}
+
+#define SAME_PX 0.1f	/* points of neighbouring pixels nearer than this are one point */
+
+struct linking {
+	struct line_map *map;
+	const struct line_candidate *v;
+	size_t n;
+};
+
+static void
+line_map_free(struct line_map *map)
+{
+	free(map->at);
+	free(map->order);
+	free(map->chain);
+	free(map->used);
+	free(map->point);
+	*map = (struct line_map){ 0 };
+}
+
+static int
+make_room(struct line_map *map, size_t w, size_t h, size_t n)
+{
+	if (map->w != w || map->h != h) {
+		free(map->at);
+		map->at = calloc(w * h, sizeof(*map->at));
+		map->w = map->at ? w : 0;
+		map->h = map->at ? h : 0;
+		if (!map->at)
+			return fail_memory();
+	}
+	if (n > map->room) {
+		size_t room = n + n / 2;
+
+		free(map->order);
+		free(map->chain);
+		free(map->used);
+		map->room = 0;
+		map->order = malloc(room * sizeof(*map->order));
+		map->chain = malloc(2 * room * sizeof(*map->chain));
+		map->used = malloc(room);
+		if (!map->order || !map->chain || !map->used)
+			return fail_memory();
+		map->room = room;
+	}
+	return 0;
+}
+
+/* The candidate of a pixel; SIZE_MAX: none. */
+static size_t
+candidate_at(const struct linking *k, ptrdiff_t x, ptrdiff_t y)
+{
+	uint32_t i;
+
+	if (x < 0 || y < 0 || x >= (ptrdiff_t)k->map->w || y >= (ptrdiff_t)k->map->h)
+		return SIZE_MAX;
+	i = k->map->at[(size_t)y * k->map->w + (size_t)x];
+	return i ? i - 1 : SIZE_MAX;
+}
+
+static float
+point_u(const struct line_candidate *c)
+{
+	return (float)c->x + c->du;
+}
+
+static float
+point_v(const struct line_candidate *c)
+{
+	return (float)c->y + c->dv;
+}
+
+static float
+distance(const struct line_candidate *a, const struct line_candidate *b)
+{
+	float du = (float)((int32_t)b->x - (int32_t)a->x) + (b->du - a->du);
+	float dv = (float)((int32_t)b->y - (int32_t)a->y) + (b->dv - a->dv);
+
+	return sqrtf(du * du + dv * dv);
+}
+
+static float
+from_centre(const struct line_candidate *c)
+{
+	return fmaxf(fabsf(c->du), fabsf(c->dv));
+}
+
+/* A point between two pixels may have come from both: the one whose centre is nearer keeps it. */
+static void
+drop_doubles(struct linking *k)
+{
+	static const int next[4][2] = { { 1, 0 }, { -1, 1 }, { 0, 1 }, { 1, 1 } };
+
+	for (size_t i = 0; i < k->n; i++) {
+		const struct line_candidate *c = &k->v[i];
+
+		for (int d = 0; d < 4; d++) {
+			size_t j = candidate_at(k, (ptrdiff_t)c->x + next[d][0],
+			    (ptrdiff_t)c->y + next[d][1]);
+
+			if (j != SIZE_MAX && distance(c, &k->v[j]) < SAME_PX)
+				k->map->used[from_centre(&k->v[j]) < from_centre(c) ? i : j] = 1;
+		}
+	}
+}
+
+/* ---- from point to point ---- */
+
+/* Eight directions, from the right on clockwise as seen, and the one nearest to (u, v). */
+static const int around[8][2] = { { 1, 0 }, { 1, 1 }, { 0, 1 }, { -1, 1 }, { -1, 0 }, { -1, -1 },
+	{ 0, -1 }, { 1, -1 } };
+
+static int
+octant(float u, float v)
+{
+	const float tangent = 0.41421356f;	/* of 22.5 degrees */
+	float au = fabsf(u), av = fabsf(v);
+
+	if (av <= tangent * au)
+		return u > 0 ? 0 : 4;
+	if (au <= tangent * av)
+		return v > 0 ? 2 : 6;
+	return v > 0 ? (u > 0 ? 1 : 3) : u > 0 ? 7 : 5;
+}
+
+/* The best neighbour in direction (u, v); SIZE_MAX: none that is free. */
+static size_t
+follow(const struct linking *k, size_t from, float u, float v)
+{
+	const struct line_candidate *c = &k->v[from];
+	int direction = octant(u, v);
+	size_t best = SIZE_MAX;
+	float least = HUGE_VALF;
+
+	for (int i = -1; i <= 1; i++) {
+		const int *step = around[(direction + i) & 7];
+		size_t j = candidate_at(k, (ptrdiff_t)c->x + step[0], (ptrdiff_t)c->y + step[1]);
+		float cost, dot;
+
+		if (j == SIZE_MAX || k->map->used[j])
+			continue;
+		dot = fminf(fabsf(c->nu * k->v[j].nu + c->nv * k->v[j].nv), 1);
+		cost = distance(c, &k->v[j]) + acosf(dot);
+		if (cost < least) {
+			least = cost;
+			best = j;
+		}
+	}
+	return best;
+}
+
+/* From a candidate on in direction (u, v) to the end; returns the number of points. */
+static size_t
+walk(const struct linking *k, size_t from, float u, float v, uint32_t *chain)
+{
+	size_t n = 0;
+
+	for (size_t next; (next = follow(k, from, u, v)) != SIZE_MAX; from = next) {
+		const struct line_candidate *c = &k->v[next];
+		float nu = -c->nv, nv = c->nu;
+		float sign = nu * u + nv * v < 0 ? -1 : 1;
+
+		u = sign * nu;
+		v = sign * nv;
+		k->map->used[next] = 1;
+		chain[n++] = (uint32_t)next;
+	}
+	return n;
+}
+
+/* ---- lines ---- */
+
+static int
+add_point(struct line_map *map, size_t at, const struct line_candidate *c, float tangent_u,
+    float tangent_v, uint32_t line)
+{
+	struct line_point *p;
+	float sign;
+
+	if (at >= map->point_room) {
+		size_t room = map->point_room ? 2 * map->point_room : 1024;
+		struct line_point *v = realloc(map->point, room * sizeof(*v));
+
+		if (!v)
+			return fail_memory();
+		map->point = v;
+		map->point_room = room;
+	}
+	/* to the left of who walks: down the image that is +u */
+	sign = c->nu * tangent_v - c->nv * tangent_u < 0 ? -1 : 1;
+	p = &map->point[at];
+	*p = (struct line_point){ point_u(c), point_v(c), sign * c->nu, sign * c->nv, c->response,
+		c->width, line };
+	return 0;
+}
+
+/* Both halves of a line: chain[0 .. back - 1] leads away from the seed, the rest to the other side.
+ * The line is written down the image, or to the right if it is wider than high. */
+static int
+add_line(struct linking *k, size_t seed, size_t back, size_t ahead, size_t min_length,
+    struct line_points *to)
+{
+	const uint32_t *chain = k->map->chain;
+	size_t n = back + 1 + ahead, first = to->n;
+	const struct line_candidate *from = &k->v[back ? chain[back - 1] : seed];
+	const struct line_candidate *end = &k->v[ahead ? chain[back + ahead - 1] : seed];
+	float du = point_u(end) - point_u(from), dv = point_v(end) - point_v(from);
+	bool turn = fabsf(du) > fabsf(dv) ? du < 0 : dv < 0;
+
+	if (n < min_length)
+		return 0;
+	to->lines++;
+	for (size_t i = 0; i < n; i++) {
+		size_t at = turn ? n - 1 - i : i;
+		/* neighbours along the line give its direction */
+		size_t index[3] = { at ? at - 1 : at, at, at + 1 < n ? at + 1 : at };
+		const struct line_candidate *c[3];
+		float u, v;
+
+		for (int j = 0; j < 3; j++) {
+			size_t place = index[j];
+
+			c[j] = &k->v[place < back ? chain[back - 1 - place] :
+			    place == back ? seed : chain[place - 1]];
+		}
+		u = point_u(c[2]) - point_u(c[0]);
+		v = point_v(c[2]) - point_v(c[0]);
+		if (add_point(k->map, to->n, c[1], turn ? -u : u, turn ? -v : v,
+		    (uint32_t)to->lines) < 0)
+			return -1;
+		to->n++;
+	}
+	/* a line of one point has no direction: its normal points to the right, or up */
+	if (n == 1) {
+		struct line_point *p = &k->map->point[first];
+
+		if (p->nu < 0 || (p->nu == 0 && p->nv > 0)) {
+			p->nu = -p->nu;
+			p->nv = -p->nv;
+		}
+	}
+	return 0;
+}
+
+#define DIGITS 256
+
+/* The strongest first; of equal ones the first: by the bits of their responses, which are positive,
+ * a byte at a time. spare: room for n. */
+static void
+sort_by_response(uint32_t *v, const struct line_candidate *c, size_t n, uint32_t *spare)
+{
+	for (unsigned shift = 0; shift < 32; shift += 8) {
+		size_t start[DIGITS] = { 0 }, at = 0;
+
+		for (size_t i = 0; i < n; i++)
+			start[~px_bits(c[v[i]].response) >> shift & (DIGITS - 1)]++;
+		for (size_t i = 0; i < DIGITS; i++) {
+			size_t count = start[i];
+
+			start[i] = at;
+			at += count;
+		}
+		for (size_t i = 0; i < n; i++) {
+			uint32_t key = ~px_bits(c[v[i]].response) >> shift & (DIGITS - 1);
+
+			spare[start[key]++] = v[i];
+		}
+		memcpy(v, spare, n * sizeof(*v));
+	}
+}
+
+static int
+link_all(struct linking *k, double high, size_t min_length, struct line_points *to)
+{
+	struct line_map *map = k->map;
+	size_t seeds = 0;
+
+	for (size_t i = 0; i < k->n; i++) {
+		if (!map->used[i] && (double)k->v[i].response > high)
+			map->order[seeds++] = (uint32_t)i;
+	}
+	if (seeds)
+		sort_by_response(map->order, k->v, seeds, map->chain);
+	for (size_t i = 0; i < seeds; i++) {
+		size_t seed = map->order[i], back, ahead;
+		const struct line_candidate *c = &k->v[seed];
+
+		if (map->used[seed])
+			continue;
+		map->used[seed] = 1;
+		back = walk(k, seed, -c->nv, c->nu, map->chain);
+		ahead = walk(k, seed, c->nv, -c->nu, map->chain + back);
+		if (add_line(k, seed, back, ahead, min_length, to) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Steger 1998, section 3.3: from the strongest candidate on that is in no line, to both sides, to
+ * that of three neighbours in the line's direction with the least sum of distance in px and change
+ * of direction in rad. Candidates are ordered by row and column; of two neighbours that are the
+ * same point one is dropped. A line needs a candidate of response `high` and min_length points.
+ */
+static int
+line_link(struct line_map *map, size_t w, size_t h, const struct line_candidates *candidates,
+    double high, size_t min_length, struct line_points *to)
+{
+	struct linking k = { map, candidates->v, candidates->n };
+	int status;
+
+	*to = (struct line_points){ .found = candidates->n };
+	if (make_room(map, w, h, k.n) < 0)
+		return -1;
+	if (k.n)
+		memset(map->used, 0, k.n);
+	for (size_t i = 0; i < k.n; i++)
+		map->at[k.v[i].y * w + k.v[i].x] = (uint32_t)i + 1;
+	drop_doubles(&k);
+	status = link_all(&k, high, min_length, to);
+	for (size_t i = 0; i < k.n; i++)
+		map->at[k.v[i].y * w + k.v[i].x] = 0;
+	to->v = map->point;
+	return status;
+}
+
+/* How noisy an image is, and what that means for thresholds. */
+
+#define PAIRS_MOST 1000000
+#define NEGATIVE_PART 0.484	/* of a Gaussian's second derivative, times sigma^2 */
+
+static double
+sample_of(const struct line_plane *plane, size_t y, size_t x)
+{
+	const unsigned char *row = (const unsigned char *)plane->v + y * plane->stride;
+
+	return (double)frame_sample_in(plane->type, row, x);
+}
+
+static double
+value_at(const struct line_image *image, size_t y, size_t x)
+{
+	double v = sample_of(&image->image, y, x);
+
+	return image->background.v ? v - sample_of(&image->background, y, x) : v;
+}
+
+/* The median of absolute differences; whole numbers stand for an interval of 1. */
+static double
+median_of(const float *v, size_t n, bool whole)
+{
+	size_t middle = n / 2, below = 0, equal = 0;
+	double from, width;
+	float median;
+
+	numbers_ranks(v, n, &middle, 1, &median);
+	if (!whole)
+		return (double)median;
+	for (size_t i = 0; i < n; i++) {
+		below += v[i] < median;
+		equal += v[i] == median;
+	}
+	from = median > 0 ? (double)median - 0.5 : 0;
+	width = median > 0 ? 1 : 0.5;
+	return from + width * ((double)n / 2 - (double)below) / (double)equal;
+}
+
+/* Is a sample at an end of its type's range, where noise is cut off? */
+static bool
+clipped(const struct line_plane *plane, size_t y, size_t x)
+{
+	double v = sample_of(plane, y, x);
+
+	return v <= 0 || v >= (plane->type == SAMPLE_UCHAR ? 255 : 65535);
+}
+
+/* Magnitudes of neighbours' differences in every step-th row; unclipped: but for pairs of which
+ * both are clipped. */
+static size_t
+differences(const struct line_image *image, size_t step, bool unclipped, float *v)
+{
+	size_t n = 0;
+
+	for (size_t y = 0; y < image->h; y += step) {
+		for (size_t x = 0; x + 1 < image->w; x++) {
+			double d = fabs(value_at(image, y, x + 1) - value_at(image, y, x));
+
+			if (isfinite(d) && !(unclipped && clipped(&image->image, y, x) &&
+			    clipped(&image->image, y, x + 1)))
+				v[n++] = (float)d;
+		}
+	}
+	return n;
+}
+
+int
+line_noise(const struct line_image *image, double *sigma)
+{
+	bool whole = image->image.type != SAMPLE_FLOAT &&
+	    (!image->background.v || image->background.type != SAMPLE_FLOAT);
+	size_t columns = image->w - 1, n, step;
+	float *v;
+
+	*sigma = 0;
+	if (!columns)
+		return 0;
+	step = image->h / (PAIRS_MOST / columns + 1) + 1;
+	v = malloc((image->h / step + 1) * columns * sizeof(*v));
+	if (!v)
+		return fail_memory();
+	n = differences(image, step, whole, v);
+	/* a line on black leaves few pairs but its own slopes */
+	if (n < columns * ((image->h - 1) / step + 1) / 2)
+		n = differences(image, step, false, v);
+	if (n)
+		*sigma = 1.482602218505602 * M_SQRT1_2 * median_of(v, n, whole);
+	free(v);
+	return 0;
+}
+
+double
+line_threshold(double sigma_noise, double sigma)
+{
+	return 9 * NEGATIVE_PART * sigma_noise / (sigma * sigma);
+}
+
+/* Half the sum of magnitudes of the kernel across a line of that direction: grey levels within a
+ * range of 1 give no more, since its weights sum to 0. */
+static double
+bound_of(const struct derivative_kernels *k, double angle)
+{
+	double c = cos(angle), s = sin(angle), sum = 0;
+	ptrdiff_t r = (ptrdiff_t)k->radius;
+
+	for (ptrdiff_t j = -r; j <= r; j++) {
+		size_t aj = (size_t)labs(j);
+		double g = (double)k->weight[0][aj], g2 = (double)k->weight[2][aj];
+		double g1 = j < 0 ? -(double)k->weight[1][aj] : (double)k->weight[1][aj];
+
+		for (ptrdiff_t i = -r; i <= r; i++) {
+			size_t ai = (size_t)labs(i);
+			double h1 = i < 0 ? -(double)k->weight[1][ai] : (double)k->weight[1][ai];
+
+			sum += fabs(c * c * (double)k->weight[2][ai] * g + 2 * c * s * h1 * g1 +
+			    s * s * (double)k->weight[0][ai] * g2);
+		}
+	}
+	return sum / 2;
+}
+
+/* The largest second derivative, its sign turned, that grey levels within a range of 1 can give. */
+static double
+line_response_bound(const struct derivative_kernels *k)
+{
+	double most = 0;
+
+	/* a wide kernel is as good as the integral, in all directions */
+	if (k->radius > 40)
+		return 0.4865 / (k->sigma * k->sigma);
+	for (int i = 0; i <= 32; i++)
+		most = fmax(most, bound_of(k, M_PI / 64 * i));
+	return most;
+}
+
+/* Points that come in pairs: the edges of one line that is wide for its sigma. */
+
+#define POINTS_LEAST 10
+#define NEAR_SHARE 0.1f		/* of the distance: pairs as wide as this are at one distance */
+#define FAR_SIGMAS 12
+#define PARALLEL 0.9f		/* cosine of two normals: the lines are of one strip */
+
+/* The image at the pixel nearest to (u, v). */
+static float
+value_near(const struct line_image *image, float u, float v)
+{
+	float to;
+	ptrdiff_t x = (ptrdiff_t)lrintf(u), w = (ptrdiff_t)image->w;
+
+	line_span_beyond(image, lrintf(v), x < 0 ? 0 : x < w ? x : w - 1, 1, &to);
+	return to;
+}
+
+static const struct line_point *
+point_at(const struct line_map *map, const struct line_points *points, float u, float v)
+{
+	long x = lrintf(u), y = lrintf(v);
+	uint32_t i;
+
+	if (x < 0 || y < 0 || (size_t)x >= map->w || (size_t)y >= map->h)
+		return NULL;
+	i = map->at[(size_t)y * map->w + (size_t)x];
+	return i ? &points->v[i - 1] : NULL;
+}
+
+/* How far along its normal a point has a partner on another line; 0: none. */
+static float
+partner(const struct line_map *map, const struct line_points *points, const struct line_point *p,
+    float sigma)
+{
+	for (float s = sigma; s < FAR_SIGMAS * sigma; s += 0.5f) {
+		const struct line_point *q = point_at(map, points, p->u + s * p->nu,
+		    p->v + s * p->nv);
+
+		if (q && q->line != p->line && fabsf(p->nu * q->nu + p->nv * q->nv) > PARALLEL)
+			return (q->u - p->u) * p->nu + (q->v - p->v) * p->nv;
+	}
+	return 0;
+}
+
+/* Is it as bright between a point and its partner as at both, or brighter? */
+static bool
+no_gap(const struct line_image *image, const struct line_point *p, float s)
+{
+	float here = value_near(image, p->u, p->v);
+	float there = value_near(image, p->u + s * p->nu, p->v + s * p->nv);
+	float between = value_near(image, p->u + s / 2 * p->nu, p->v + s / 2 * p->nv);
+	float outside = value_near(image, p->u - s * p->nu, p->v - s * p->nv);
+
+	return between > (here + there) / 2 - 0.3f * fabsf((here + there) / 2 - outside);
+}
+
+static void
+set_map(struct line_map *map, const struct line_points *points, bool set)
+{
+	for (size_t i = 0; i < points->n; i++) {
+		long x = lrintf(points->v[i].u), y = lrintf(points->v[i].v);
+
+		if (x >= 0 && y >= 0 && (size_t)x < map->w && (size_t)y < map->h)
+			map->at[(size_t)y * map->w + (size_t)x] = set ? (uint32_t)i + 1 : 0;
+	}
+}
+
+bool
+line_points_paired(struct line_finder *finder, const struct line_image *image,
+    const struct line_points *points, double *distance)
+{
+	struct line_map *map = &finder->map;
+	float *v, median = 0;
+	size_t n = 0, near = 0, middle;
+
+	if (points->n < POINTS_LEAST || points->lines < 2)
+		return false;
+	v = malloc(points->n * sizeof(*v));
+	if (!v)
+		return false;
+	set_map(map, points, true);
+	for (size_t i = 0; i < points->n; i++) {
+		float s = partner(map, points, &points->v[i], (float)finder->filter.kernels.sigma);
+
+		if (s > 0 && no_gap(image, &points->v[i], s))
+			v[n++] = s;
+	}
+	set_map(map, points, false);
+	middle = n / 2;
+	if (n)
+		numbers_ranks(v, n, &middle, 1, &median);
+	for (size_t i = 0; i < n; i++)
+		near += fabsf(v[i] - median) <= NEAR_SHARE * median;
+	free(v);
+	*distance = (double)median;
+	/* each pair counts once: the normals of both point the same way */
+	return 10 * near >= 3 * points->n;
+}
+
+/* The line detector's loops for all machines. */
+
+const struct line_level line_level_any = LINE_LEVEL_FUNCTIONS;
 
 #define TILE_W 32
 #define TILE_H 16
@@ -334,5 +1089,136 @@ line_strongest(struct line_finder *finder, struct run *run, const struct line_im
 	for (size_t i = 0; i < finder->tiles_y; i++)
 		*response = fmax(*response, (double)pass.strongest[i]);
 	free(pass.strongest);
+	return status;
+}
+
+static int
+add_peak(struct peaks *peaks, struct peak peak)
+{
+	if (peaks->n == peaks->room) {
+		size_t room = peaks->room ? 2 * peaks->room : 1024;
+		struct peak *more = reallocarray(peaks->peak, room, sizeof(*more));
+
+		if (!more)
+			return fail_memory();
+		peaks->peak = more;
+		peaks->room = room;
+	}
+	peaks->peak[peaks->n++] = peak;
+	return 0;
+}
+
+/* Strongest first; equal ones from the top left. */
+static int
+compare_peaks(const void *a, const void *b)
+{
+	const struct peak *p = a, *q = b;
+
+	if (p->strength != q->strength)
+		return p->strength > q->strength ? -1 : 1;
+	if (p->y != q->y)
+		return p->y < q->y ? -1 : 1;
+	return p->x < q->x ? -1 : p->x > q->x;
+}
+
+/* Peaks of the middle one of three rows. */
+static int
+find_peaks(const float *const row[3], size_t w, size_t y, struct peaks *peaks)
+{
+	for (size_t x = 1; x + 1 < w; x++) {
+		float v = row[1][x];
+
+		if (!(v > 0) || !(v > row[1][x - 1]) || !(v >= row[1][x + 1]))
+			continue;
+		if (v > row[0][x - 1] && v > row[0][x] && v > row[0][x + 1] && v >= row[2][x - 1] &&
+		    v >= row[2][x] && v >= row[2][x + 1] &&
+		    add_peak(peaks, (struct peak){ v, (uint32_t)x, (uint32_t)y }) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void
+respond(
+    const float *const restrict d[DERIVATIVES], size_t w, enum peak_kind kind, float *restrict out)
+{
+	const float *restrict xx = d[DERIVATIVE_XX], *restrict xy = d[DERIVATIVE_XY];
+	const float *restrict yy = d[DERIVATIVE_YY];
+	float sign = kind == PEAK_DARK ? 1.0f : -1.0f;
+
+	if (kind == PEAK_SADDLE) {
+		for (size_t x = 0; x < w; x++)
+			out[x] = xy[x] * xy[x] - xx[x] * yy[x];
+		return;
+	}
+	for (size_t x = 0; x < w; x++) {
+		float det = xx[x] * yy[x] - xy[x] * xy[x];
+
+		out[x] = sign * (xx[x] + yy[x]) > 0 ? det : 0;
+	}
+}
+
+static int
+all_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
+    enum peak_kind kind, float *memory, size_t length, struct peaks *peaks)
+{
+	float *second[DERIVATIVES] = { [DERIVATIVE_XX] = memory,
+		[DERIVATIVE_XY] = memory + length,
+		[DERIVATIVE_YY] = memory + 2 * length };
+	float *work = memory + 6 * length;
+
+	for (size_t y = 0; y < in->h; y++) {
+		float *to = memory + (3 + y % 3) * length;
+
+		k->row(k, in, y, work, second);
+		respond((const float *const *)second, in->w, kind, to);
+		if (y >= 2 &&
+		    find_peaks((const float *const[3]){ memory + (3 + (y - 2) % 3) * length,
+				   memory + (3 + (y - 1) % 3) * length, to },
+			in->w, y - 1, peaks) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Leaves out those below `least` of the strongest: with noise nearly all are. */
+static void
+drop_weak(struct peaks *peaks, float least)
+{
+	float strongest = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < peaks->n; i++)
+		strongest = peaks->peak[i].strength > strongest ? peaks->peak[i].strength :
+		    strongest;
+	for (size_t i = 0; i < peaks->n; i++)
+		if (peaks->peak[i].strength >= least * strongest)
+			peaks->peak[n++] = peaks->peak[i];
+	peaks->n = n;
+}
+
+int
+peaks_find(const struct derivative_plane *in, const struct derivative_kernels *k,
+    enum peak_kind kind, double least, struct peaks *peaks)
+{
+	size_t length = (in->w + 15) / 16 * 16, bytes;
+	float *memory;
+	int status;
+
+	*peaks = (struct peaks){ 0 };
+	if (size_multiply(6 * length + derivatives_work(k, in->w), sizeof(*memory), &bytes) < 0)
+		return -1;
+	memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+	if (!memory)
+		return fail_memory();
+	status = all_peaks(in, k, kind, memory, length, peaks);
+	free(memory);
+	if (status < 0) {
+		free(peaks->peak);
+		*peaks = (struct peaks){ 0 };
+	} else if (peaks->n) {
+		drop_weak(peaks, (float)(least * least));
+		qsort(peaks->peak, peaks->n, sizeof(*peaks->peak), compare_peaks);
+	}
 	return status;
 }

@@ -1,3 +1,19 @@
+/* Centres of laser lines by Steger's method. */
+#ifndef LINE_H
+#define LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/cpu_level.h"
+#include "feature/corner.h"
+#include "run/run.h"
+
+struct line_asymmetry;
+struct line_finder;
+struct line_level;
+
 /*
  * Centres of bright (or dark) lines in an image, to a small part of a pixel: Steger's detector
  * (Steger 1998; Liu 2016 eq 11-12; methods.md section 11) with a Newton step at the point that it
@@ -9,14 +25,6 @@
  *
  * Coordinates: u to the right, v down, pixel centres at whole numbers.
  */
-#ifndef LINE_H
-#define LINE_H
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "feature/derivatives.h"
-#include "run/run.h"
 
 /* A plane, whose rows are `stride` bytes apart; v NULL: none. */
 struct line_plane {
@@ -60,11 +68,7 @@ struct line_points {
 	size_t found;	/* points before those of short and weak lines went */
 };
 
-/* The loops over pixels at one instruction level: line_level.h. */
-struct line_level;
 extern const struct line_level line_level_any;	/* that of all machines */
-
-struct line_finder;
 
 /* A finder for many images. level: &line_level_any, or a tool's own. -1 after fail(). */
 int line_finder_new(const struct line_options *, const struct line_level *, struct line_finder **);
@@ -85,7 +89,174 @@ bool line_points_paired(struct line_finder *, const struct line_image *,
 int line_noise(const struct line_image *, double *sigma);
 /* The least threshold with which noise of that deviation is skipped. */
 double line_threshold(double sigma_noise, double sigma);
-/* The largest second derivative, its sign turned, that grey levels within a range of 1 can give. */
-double line_response_bound(const struct derivative_kernels *);
+
+/* Pixels of a line image as floats: the image less its background. */
+
+#define LINE_CONVERT(type, operation)								\
+	do {											\
+		const type *restrict p = (const void *)from;					\
+												\
+		CPU_SIMD									\
+		for (size_t i = 0; i < n; i++)							\
+			to[i] operation (float)p[i];						\
+	} while (0)
+
+/* n samples of row y from column x on, less the background, with the sign of bright lines. */
+static inline void
+line_span(const struct line_image *image, size_t y, size_t x, size_t n, float *restrict to)
+{
+	const struct line_plane *plane = &image->image;
+	const unsigned char *from = (const unsigned char *)plane->v + y * plane->stride +
+	    x * sample_size(plane->type);
+
+	if (plane->type == SAMPLE_UCHAR)
+		LINE_CONVERT(uint8_t, =);
+	else if (plane->type == SAMPLE_USHORT)
+		LINE_CONVERT(uint16_t, =);
+	else
+		memcpy(to, from, n * sizeof(float));
+	plane = &image->background;
+	if (plane->v) {
+		from = (const unsigned char *)plane->v + y * plane->stride +
+		    x * sample_size(plane->type);
+		if (plane->type == SAMPLE_UCHAR)
+			LINE_CONVERT(uint8_t, -=);
+		else if (plane->type == SAMPLE_USHORT)
+			LINE_CONVERT(uint16_t, -=);
+		else
+			LINE_CONVERT(float, -=);
+	}
+	if (image->dark) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			to[i] = -to[i];
+	}
+}
+
+/* The same where row and columns may lie outside, where the image goes on with its last pixel. */
+static inline void
+line_span_beyond(const struct line_image *image, ptrdiff_t y, ptrdiff_t x, size_t n,
+    float *restrict to)
+{
+	ptrdiff_t w = (ptrdiff_t)image->w, h = (ptrdiff_t)image->h;
+	size_t before = x < 0 ? (size_t)-x : 0, inside;
+
+	y = y < 0 ? 0 : y < h ? y : h - 1;
+	before = before < n ? before : n;
+	inside = x + (ptrdiff_t)n > w ? (size_t)(w - (x < 0 ? 0 : x)) : n - before;
+	if (x >= w)
+		inside = 0;
+	inside = inside < n - before ? inside : n - before;
+	if (inside)
+		line_span(image, (size_t)y, (size_t)(x < 0 ? 0 : x), inside, to + before);
+	if (before) {
+		line_span(image, (size_t)y, 0, 1, to);
+		for (size_t i = 1; i < before; i++)
+			to[i] = to[0];
+	}
+	if (before + inside < n) {
+		line_span(image, (size_t)y, image->w - 1, 1, to + before + inside);
+		for (size_t i = before + inside + 1; i < n; i++)
+			to[i] = to[before + inside];
+	}
+}
+
+/*
+ * What the loops over pixels share with line.c, and the functions that exist once per instruction
+ * level: a file that includes line_loops.h is compiled at one.
+ */
+
+/* A pixel that holds a point, and the point. */
+struct line_candidate {
+	uint32_t x, y;
+	float du, dv;		/* from the pixel's centre, px */
+	float nu, nv, response, width;
+};
+
+struct line_candidates {
+	struct line_candidate *v;
+	size_t n, room;
+};
+
+/* Offsets of kernels between pixels: steps of 1/LINE_STEPS px. */
+#define LINE_STEPS 64
+#define LINE_LANES 16	/* weights and rows of patches come in so many; at every level */
+
+struct line_filter {
+	struct line_options options;
+	struct derivative_kernels kernels;
+	float low, skip_range;	/* tiles that vary by less hold no point */
+	size_t tile_w, tile_h;
+	float limit;		/* of a candidate's offset from its pixel, px */
+	/* Kernels for points between pixels, of radius + 1: [step + LINE_STEPS / 2][order][tap]. */
+	size_t taps, room;	/* room: taps rounded up to LINE_LANES */
+	float *weight;
+	/* How far from a point its sides are sought, px: at first, and at most. */
+	size_t near_reach, reach;
+	const struct line_asymmetry *asymmetry;	/* NULL: no correction */
+};
+
+struct line_level {
+	/* Floats of memory that a thread needs for the calls below. */
+	size_t (*work)(const struct line_filter *, size_t w);
+	/* The least and the largest sample of each tile of a row of tiles. */
+	void (*ranges)(const struct line_filter *, const struct line_image *, size_t tile_row,
+	    float *work, float *least, float *largest);
+	/* Appends the candidates of the active tiles of a row of tiles that are points, with their
+	 * widths, in the order of rows and columns. -1: no memory. With `strongest`, which holds
+	 * the largest response up to now, it keeps that alone. */
+	int (*search)(const struct line_filter *, const struct line_image *, size_t tile_row,
+	    const bool *active, float *work, float *strongest, struct line_candidates *);
+};
+
+/*
+ * What sides of different height do to a line's place, and back (Steger 1998, section 3.4; the
+ * profile is that of Liu 2016, eq 10). All lengths are over the kernels' sigma.
+ */
+
+#define LINE_ASYMMETRY_RATIOS 33
+#define LINE_ASYMMETRY_WIDTHS 33
+
+/* By the ratio of the gradients on both sides, and half the distance of the inflection points. */
+struct line_asymmetry {
+	float shift[LINE_ASYMMETRY_RATIOS][LINE_ASYMMETRY_WIDTHS];
+};
+
+/* Takes that off a candidate, if the filter is to; half_width in px here. */
+void line_asymmetry_correct(const struct line_filter *, struct line_candidate *, float half_width,
+    float left, float right);
+
+/* Points of pixels become lines. */
+
+/* Which candidate a pixel holds, and memory for linking. All zero at first. */
+struct line_map {
+	size_t w, h;
+	uint32_t *at;		/* of w * h pixels: the candidate's number + 1; 0: none */
+	uint32_t *order, *chain;	/* room for `room` candidates each */
+	unsigned char *used;
+	size_t room;
+	struct line_point *point;
+	size_t point_room;
+};
+
+/* Pixels where the Hessian's determinant is larger than around them. */
+
+/* Saddles (det H < 0, its negative counts), dark or bright blobs (det H > 0). */
+enum peak_kind { PEAK_SADDLE, PEAK_DARK, PEAK_BRIGHT };
+
+struct peak {
+	float strength; /* of det H, positive */
+	uint32_t x, y;
+};
+
+struct peaks {
+	size_t n, room;
+	struct peak *peak; /* strongest first */
+};
+
+/* All of an image but those of less than `least` of the strongest one's strength, both taken as
+ * sqrt(|det H|). -1 after fail(); the caller frees peak. */
+int peaks_find(const struct derivative_plane *, const struct derivative_kernels *, enum peak_kind,
+    double least, struct peaks *);
 
 #endif

@@ -3,9 +3,7 @@
 #ifndef LINE_FINDER_H
 #define LINE_FINDER_H
 
-#include "feature/line_asymmetry.h"
-#include "feature/line_level.h"
-#include "feature/line_link.h"
+#include "feature/line.h"
 
 struct line_finder {
 	struct line_filter filter;

@@ -1,3 +1,4 @@
+/* Solves small systems of linear equations by elimination with pivots. */
 #include "feature/linear_solve.h"
 
 #include <math.h>

@@ -1,11 +1,4 @@
-/*
- * One image: W x H x C, planar, rows from the top, samples uchar, ushort or float (native order).
- *
- * Planes are pointers into reference-counted pixel stores, so images of one measurement become one
- * many-channel frame without a copy. Every row starts on a 64-byte boundary. Nobody writes to a
- * frame whose planes another frame may share: fill a frame before you pass it on.
- * An invalid pixel is NaN in float planes.
- */
+/* A frame: size, sample type, named channels as planes, metadata. */
 #ifndef FRAME_H
 #define FRAME_H
 
@@ -17,6 +10,30 @@
 #include "frame/head.h"
 #include "frame/meta.h"
 #include "frame/pixel_store.h"
+
+struct large_block;
+
+/*
+ * Memory for arrays that are smaller than the kernel's large pages, several of them on one:
+ * touching a page of 4 KiB for the first time, and giving it back, takes 1.4 us, which for the
+ * images of one measurement is as long as unwrapping its phases. All functions may be called by
+ * several threads at once.
+ */
+
+/* Memory of `bytes`, zero, aligned to 64, and the block in which it lies. NULL: this size belongs
+ * on pages of its own, or there is none (nothing recorded). */
+void *large_block_take(size_t bytes, struct large_block **);
+/* Gives it back; the block goes with the last one. */
+void large_block_give(struct large_block *);
+
+/*
+ * One image: W x H x C, planar, rows from the top, samples uchar, ushort or float (native order).
+ *
+ * Planes are pointers into reference-counted pixel stores, so images of one measurement become one
+ * many-channel frame without a copy. Every row starts on a 64-byte boundary. Nobody writes to a
+ * frame whose planes another frame may share: fill a frame before you pass it on.
+ * An invalid pixel is NaN in float planes.
+ */
 
 struct plane {
 	/* Row 0. The runner's windows are rings of `rows` rows: row y_first is in place slot. */

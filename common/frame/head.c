@@ -1,3 +1,4 @@
+/* Heads of frames: sizes, sample types and channel names. */
 #include "frame/head.h"
 
 #include <math.h>

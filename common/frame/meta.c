@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "base/fail.h"
 
 /* Entries are shared by copies until one of them changes. */

@@ -1,3 +1,7 @@
+/*
+ * Memory for pixels, counted by its users. Stores that are free are kept for the next frame of the
+ * same size.
+ */
 #include "frame/pixel_store.h"
 
 #include <pthread.h>
@@ -7,9 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/large_memory.h"
-#include "base/sanitized.h"
-#include "frame/large_block.h"
+#include "base/process.h"
+#include "frame/frame.h"
 
 #define TAIL_BYTES (LARGE_MEMORY_PAGE / 2)	/* at least so much of the last one is used */
 #define LEAST_BYTES 65536	/* smaller stores always use ordinary memory */

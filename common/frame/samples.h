@@ -1,7 +1,4 @@
-/*
- * Samples in foreign files: any number type, either byte order, interleaved channels;
- * and whether a file can hold as many of them as its header claims.
- */
+/* Conversion of samples, interleaved pixels, columns of tables. */
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
@@ -11,7 +8,54 @@
 
 #include "frame/frame.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are written as memory lies");
+/*
+ * Two to four channels of one row between planes and pixels r g b r g b ..., by the vectors that
+ * the machine has; samples_split() and samples_join() are for rows of any frame.
+ */
+
+#define INTERLEAVE_MOST 4	/* channels */
+
+/* Loops for one kind of machine; each gives the same bytes. */
+struct interleave {
+	/* n pixels of `count` samples of `size` bytes, aligned or not, to planes of aligned
+	 * samples, and back. */
+	void (*split)(size_t size, const void *pixels, size_t count, void *const *plane, size_t n);
+	void (*join)(size_t size, void *pixels, size_t count, const void *const *plane, size_t n);
+};
+
+/* Those that this machine can run: the i-th, the best first; NULL behind the last. */
+const struct interleave *interleave_choice(size_t i);
+
+/* What stands behind the end of an image in its file, and what of that is worth a word. */
+
+#define SAMPLES_REST_WORD 3	/* some programs leave what is missing in a word of four bytes */
+
+/* Are these bytes nothing but filling, all 0 or 255? Programs fill files up to whole blocks. */
+bool samples_rest_is_padding(const unsigned char *bytes, size_t n);
+/* Reads to the end: how many bytes there are; 0 where they are filling, or no more than a word. */
+size_t samples_rest_read(FILE *);
+
+/*
+ * The rows of a table (frame(5)) as a reader meets them, until their number is known. Memory grows
+ * with what was read.
+ */
+
+struct table_rows {
+	size_t c;		/* values of a row; set by the user, all else 0 */
+	size_t n, room;
+	float *v;		/* row by row */
+};
+
+/* Room for one more row, which the caller fills; NULL after fail(). */
+float *table_rows_add(struct table_rows *);
+/* The table with that head, whose size and `points` it sets. 0 or -1 after fail(). */
+int table_rows_frame(const struct table_rows *, struct frame_head *, struct frame **out);
+void table_rows_free(struct table_rows *);
+
+/*
+ * Samples in foreign files: any number type, either byte order, interleaved channels;
+ * and whether a file can hold as many of them as its header claims.
+ */
 
 enum element {
 	ELEMENT_U8, ELEMENT_I8, ELEMENT_U16, ELEMENT_I16, ELEMENT_U32, ELEMENT_I32,

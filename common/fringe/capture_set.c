@@ -1,17 +1,811 @@
 /*
+ * Identifies the images of a captured set: which pattern each shows, by manifest, metadata or file
+ * name, and how they are grouped into measurements.
+ */
+#include "fringe/capture_set.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+#include "base/opt.h"
+#include "base/text.h"
+#include "fringe/manifest.h"
+#include "io/file_list.h"
+
+bool
+channel_is_named(const char *name, const char *const *list)
+{
+	size_t n = strcspn(name, "0123456789");
+
+	if (strspn(name + n, "0123456789") != strlen(name + n))
+		return false;
+	for (; *list; list++)
+		if (strlen(*list) == n && !strncmp(name, *list, n))
+			return true;
+	return false;
+}
+
+bool
+channel_is_position(const char *name)
+{
+	static const char *const names[] = { "phase", "absphase", "cos", "sin", "index", "label",
+		"marker", "depth", "x", "y", "z", "nx", "ny", "nz", "disparity", NULL };
+
+	return channel_is_named(name, names);
+}
+
+bool
+channel_is_error(const char *name)
+{
+	static const char *const names[] = { "fit_residual", "residual", "sigma", "sigma_calib",
+		"sigma_disparity", "p_order", NULL };
+
+	return channel_is_named(name, names);
+}
+
+bool
+channel_is_no_phase(const char *name)
+{
+	static const char *const names[] = { "absphase", "cos", "sin", "index", "label", "marker",
+		"modulation", "texture", "mask", "depth", "x", "y", "z", "nx", "ny", "nz",
+		"disparity", NULL };
+
+	return channel_is_named(name, names) || channel_is_error(name);
+}
+
+/* Compares file names with the order in which images are taken; declared in capture_set.h. */
+
+/* What the operands read so far were. */
+struct seen {
+	bool gray_first;		/* Gray planes come before phases, by --order */
+	char other[256];		/* the first that belongs behind; empty: none yet */
+	bool first_before;		/* one that belongs before came before it */
+};
+
+/* "ps_01", "PS1": the word, and behind it no letter. */
+static bool
+begins(const char *name, const char *word, bool whole)
+{
+	size_t n = strlen(word);
+
+	return !strncasecmp(name, word, n) && !(whole && isalpha((unsigned char)name[n]));
+}
+
+static bool
+is_phase(const char *name)
+{
+	return begins(name, "phase", false) || begins(name, "fringe", false) ||
+	    begins(name, "ps", true) || begins(name, "psp", true);
+}
+
+static bool
+is_gray(const char *name)
+{
+	return begins(name, "gray", false) || begins(name, "grey", false) ||
+	    begins(name, "gc", true) || begins(name, "gcp", true);
+}
+
+/* Takes one name; true if it is the first of those that belong before, and another came before. */
+static bool
+see_name(struct seen *seen, const char *name)
+{
+	bool first = seen->gray_first ? is_gray(name) : is_phase(name);
+	bool other = seen->gray_first ? is_phase(name) : is_gray(name);
+
+	if (first) {
+		if (seen->other[0] && !seen->first_before)
+			return true;
+		seen->first_before = true;
+	}
+	if (other && !seen->other[0])
+		snprintf(seen->other, sizeof(seen->other), "%.255s", name);
+	return false;
+}
+
+/* Keeps the name that comes first. */
+static void
+keep_first(char first[256], const char *name)
+{
+	if (!first[0] || strverscmp(name, first) < 0)
+		snprintf(first, 256, "%.255s", name);
+}
+
+/* Takes the names of a folder in the order in which they are read, which is not readdir()'s; where
+ * they say nothing, the folder's own name. */
+static bool
+see_folder(struct seen *seen, DIR *dir, const char *path)
+{
+	char phase[256] = "", gray[256] = "";
+	bool gray_first, found = false;
+	struct dirent *entry;
+
+	while ((entry = readdir(dir))) {
+		if (is_phase(entry->d_name))
+			keep_first(phase, entry->d_name);
+		if (is_gray(entry->d_name))
+			keep_first(gray, entry->d_name);
+	}
+	if (!phase[0] && !gray[0]) {
+		size_t n = strlen(path), start;
+
+		while (n > 1 && path[n - 1] == '/')
+			n--;
+		for (start = n; start > 0 && path[start - 1] != '/'; start--)
+			;
+		snprintf(phase, sizeof(phase), "%.*s", (int)(n - start < 255 ? n - start : 255),
+		    path + start);
+		return see_name(seen, phase);
+	}
+	gray_first = gray[0] && (!phase[0] || strverscmp(gray, phase) < 0);
+	for (int k = 0; k < 2 && !found; k++)
+		found = see_name(seen, gray_first == !k ? gray : phase);
+	return found;
+}
+
+/* Are files, or some in a row whose names are alike, in the order of their names as text, and not
+ * of the numbers in them: 1 10 2? */
+static void
+warn_text_order(char *const *operand, size_t operands)
+{
+	static bool warned;
+	size_t at = text_order_find(operand, operands);
+
+	if (at == operands)
+		at = text_order_find_alike(operand, operands, 2);
+	if (at < operands && !warned)
+		text_order_warn(operand, at);
+	warned |= at < operands;
+}
+
+/* Where phases and Gray planes stand, by --order: its first word of both. */
+static bool
+puts_gray_first(const char *order)
+{
+	const char *phase = order ? strstr(order, "phase") : NULL;
+	const char *gray = order ? strstr(order, "gray") : NULL;
+
+	return gray && (!phase || gray < phase);
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Do the first operands have the names of a manifest's rows, in another order? */
+static int
+check_manifest_order(const struct manifest *manifest, char *const *operand, size_t operands)
+{
+	if (operands % manifest->n)
+		return 0;
+	for (size_t i = 0; i < manifest->n && operands; i++) {
+		const char *name = base_name(operand[i]), *own = base_name(manifest->row[i].file);
+
+		for (size_t k = 0; strcmp(name, own) && k < manifest->n; k++)
+			if (!strcmp(name, base_name(manifest->row[k].file)))
+				return fail_usage("--manifest", "image %zu is %.200s, and the "
+				    "manifest says that it is %.200s: its images must come in "
+				    "its order", i + 1, operand[i], own);
+	}
+	return 0;
+}
+
+int
+capture_set_check_names(const struct capture_options *options, const struct manifest *manifest,
+    const struct frame_head *head, char *const *operand, size_t operands)
+{
+	const char *order = options->order;
+	bool groups = order && (strstr(order, "phase") || strstr(order, "gray"));
+	struct seen seen = { .gray_first = groups && puts_gray_first(order) };
+	bool found = false;
+
+	if (manifest)
+		return check_manifest_order(manifest, operand, operands);
+	if (meta_get(&head->meta, "role") && !order)
+		return 0;
+	warn_text_order(operand, operands);
+	if (options->gray.n == 0 || options->kind != CAPTURES_ALL)
+		return 0;
+	for (size_t i = 0; i < operands && !found; i++) {
+		DIR *dir = opendir(operand[i]);
+
+		found = dir ? see_folder(&seen, dir, operand[i]) :
+		    see_name(&seen, base_name(operand[i]));
+		if (dir)
+			closedir(dir);
+	}
+	if (!found)
+		return 0;
+	if (groups) {
+		warn("--order", "%s takes %s images first, but %.200s stands before them: are they "
+		    "in this order?", order, seen.gray_first ? "Gray" : "phase", seen.other);
+		return 0;
+	}
+	if (order)
+		return fail_usage("--order", "%s says nothing of phase and gray: phase images are "
+		    "taken first, but %.200s stands before them: give --order gray,phase,%s", order,
+		    seen.other, order);
+	return fail_usage("--order", "not given, phase images are taken first, but %.200s stands "
+	    "before them: give --order gray,phase", seen.other);
+}
+
+/* What each plane is, before sorting: from the manifest, the metadata, or the options. */
+
+#define SET_UNKNOWN SIZE_MAX		/* axis and period identify the set */
+
+/* The order of the images that --order declares. */
+struct order {
+	const char *group[3];		/* "phase", "gray", "flat" in the order of the images */
+	bool by_step, pairs, lsb_first;
+};
+
+static const struct manifest_row undescribed = {
+	.period_px = NAN, .step = MANIFEST_NO_STEP, .shift_rad = NAN, .bit = MANIFEST_NO_BIT,
+	.gray_cell = CELL_NONE, .marker_px = NAN, .marker_width_px = NAN
+};
+
+/* ---- options ---- */
+
+static bool
+word_is(const char *word, size_t n, const char *what)
+{
+	return strlen(what) == n && !memcmp(word, what, n);
+}
+
+static int
+take_order_word(const char *word, size_t n, struct order *out, size_t *groups)
+{
+	static const char *const group[] = { "phase", "gray", "flat" };
+	static const char *const words[] = {
+		"phase", "gray", "flat", "by-step", "pairs", "lsb-first", NULL
+	};
+	char near[120];
+
+	for (size_t i = 0; i < 3; i++)
+		if (word_is(word, n, group[i])) {
+			for (size_t k = 0; k < *groups; k++)
+				if (out->group[k] == group[i])
+					return fail_usage("--order", "names %s twice", group[i]);
+			out->group[(*groups)++] = group[i];
+			return 0;
+		}
+	if (word_is(word, n, "by-step"))
+		out->by_step = true;
+	else if (word_is(word, n, "pairs"))
+		out->pairs = true;
+	else if (word_is(word, n, "lsb-first"))
+		out->lsb_first = true;
+	else
+		return fail_usage("--order", "must be made of phase gray flat by-step pairs "
+		    "lsb-first, not '%.*s'%s", (int)n, word,
+		    opt_suggest_word(word, n, "", words, near, sizeof(near)));
+	return 0;
+}
+
+/* Parses --order; groups that it does not name follow in their usual order. */
+static int
+parse_order(const char *text, struct order *out)
+{
+	static const char *const usual[] = { "phase", "gray", "flat" };
+	size_t groups = 0;
+
+	*out = (struct order){ 0 };
+	for (const char *word = text; word; word = strchr(word, ',')) {
+		word += word != text;
+		if (take_order_word(word, strcspn(word, ","), out, &groups) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < 3; i++) {
+		bool there = false;
+
+		for (size_t k = 0; k < groups; k++)
+			there = there || !strcmp(out->group[k], usual[i]);
+		if (!there)
+			out->group[groups++] = usual[i];
+	}
+	return 0;
+}
+
+char
+capture_roles_axis(const char *list, size_t i)
+{
+	size_t n = list ? (strlen(list) + 1) / 2 : 0;
+
+	return n == 0 ? 0 : n == 1 ? list[0] : i < n ? list[2 * i] : 0;
+}
+
+static int
+check_axis(const char *list)
+{
+	for (size_t i = 0; list && (i == 0 || list[i - 1]); i++) {
+		bool comma = i % 2;
+
+		if (comma ? list[i] && list[i] != ',' : list[i] != 'x' && list[i] != 'y')
+			return fail_usage("--axis", "must be x or y, or one per period, "
+			    "not '%.60s'", list);
+	}
+	return 0;
+}
+
+static int
+check_gray(const struct capture_options *options)
+{
+	if (options->gray.n > 2)
+		return fail_usage("--gray", "wants the planes of one axis or two, not of %zu",
+		    options->gray.n);
+	for (size_t i = 0; i < options->gray.n; i++)
+		if (options->gray.v[i] != floor(options->gray.v[i]))
+			return fail_usage("--gray", "%g is no number of planes",
+			    options->gray.v[i]);
+	if (options->inverse && options->gray.n == 0)
+		return fail_usage("--inverse", "needs the number of planes: give --gray");
+	return 0;
+}
+
+int
+capture_set_check(const struct capture_options *options)
+{
+	struct order order;
+
+	if (parse_order(options->order, &order) < 0 || check_axis(options->axis) < 0 ||
+	    check_gray(options) < 0)
+		return -1;
+	if (options->shift_rad.n && capture_roles_given(options->steps) &&
+	    options->shift_rad.n != (size_t)options->steps)
+		return fail_usage("--shift", "%zu values for %ld steps", options->shift_rad.n,
+		    options->steps);
+	if (options->kind == CAPTURES_FOURIER)
+		return capture_roles_given(options->steps)
+		    ? fail_usage("--steps", "--kind fourier takes one image of each period")
+		    : 0;
+	if (options->kind == CAPTURES_DOUBLE && capture_roles_given(options->steps) &&
+	    options->steps != 6)
+		return fail_usage("--steps", "double three-step images are 6, not %ld",
+		    options->steps);
+	if (options->kind == CAPTURES_DOUBLE && options->shift_rad.n && options->shift_rad.n != 6)
+		return fail_usage("--shift", "double three-step images are 6, not %zu",
+		    options->shift_rad.n);
+	if (options->shift_rad.n == 1 || options->shift_rad.n == 2)
+		return fail_usage("--shift", "three or more shifts give a phase, not %zu",
+		    options->shift_rad.n);
+	if (options->kind == CAPTURES_TWO_PLUS_ONE && capture_roles_given(options->steps) &&
+	    options->steps != 3)
+		return fail_usage("--steps", "2+1 images are 3, not %ld", options->steps);
+	if (options->kind == CAPTURES_TWO_PLUS_ONE && options->shift_rad.n)
+		return fail_usage("--shift", "2+1 images are a sine, a cosine and a flat one");
+	if (options->kind == CAPTURES_GRAY &&
+	    (capture_roles_given(options->steps) || options->shift_rad.n))
+		return fail_usage(capture_roles_given(options->steps) ? "--steps" : "--shift",
+		    "a Gray code alone has no steps");
+	if (options->flat != FLAT_DESCRIBED && options->kind != CAPTURES_TWO_PLUS_ONE)
+		return fail_usage("--flat", "is for --kind 2+1");
+	return 0;
+}
+
+/* ---- how many planes ---- */
+
+static bool
+has_roles(const struct capture_options *options, const struct frame_head *head)
+{
+	return meta_get(&head->meta, "role") && !options->order;
+}
+
+/* A number among the keys of the image in a plane, which those of others may lack; 0 without one.
+ * -1 after fail(). */
+static int
+capture_roles_number(const struct frame_head *head, size_t plane, const char *key, double *out)
+{
+	const char *value = meta_get(&head->meta, key);
+	char word[256];
+
+	*out = 0;
+	if (!value)
+		return 0;
+	if (head->c > 1 && meta_words(value) == head->c) {
+		if (!meta_word(value, plane, word, sizeof(word)))
+			return fail(key, "list cannot be divided");
+		value = word;
+	}
+	if (strcmp(value, "-") != 0 && number_parse(value, out) < 0)
+		return fail(key, "is not a number: %.60s", value);
+	return 0;
+}
+
+/* Numbers from the options, or from the metadata of images without roles; 0 steps: unknown. */
+struct counts {
+	size_t periods, steps, gray[2], axes, flats;
+	bool inverse;
+};
+
+static int
+count(const struct capture_options *options, const struct frame_head *head, struct counts *out)
+{
+	bool whole = meta_get(&head->meta, "role") == NULL;
+	double steps = 0;
+	struct numbers period_px = { 0 };
+
+	*out = (struct counts){ .periods = options->period_px.n, .axes = options->gray.n,
+		.inverse = options->inverse, .flats = capture_roles_given(options->flats) ?
+		(size_t)options->flats : 0 };
+	for (size_t i = 0; i < options->gray.n; i++)
+		out->gray[i] = (size_t)options->gray.v[i];
+	if (options->kind == CAPTURES_GRAY) {
+		out->periods = 0;
+		return 0;
+	}
+	if (out->periods == 0 && whole && meta_numbers(&head->meta, "period_px", &period_px) < 0)
+		return -1;
+	if (out->periods == 0)
+		out->periods = period_px.n ? period_px.n : 1;
+	numbers_free(&period_px);
+	if (options->kind == CAPTURES_FOURIER) {
+		out->steps = 1;
+		return 0;
+	}
+	if (options->kind == CAPTURES_TWO_PLUS_ONE || options->rgb)
+		out->steps = 3;
+	if (options->kind == CAPTURES_DOUBLE)
+		out->steps = 6;
+	if (options->shift_rad.n)
+		out->steps = options->shift_rad.n;
+	if (capture_roles_given(options->steps))
+		out->steps = (size_t)options->steps;
+	if (out->steps == 0 && capture_roles_number(head, 0, "steps", &steps) < 0)
+		return -1;
+	if (out->steps == 0 && steps >= 3 && steps <= 1e6)
+		out->steps = (size_t)steps;
+	return 0;
+}
+
+static size_t
+total(const struct counts *counts)
+{
+	return counts->periods * counts->steps +
+	    (counts->gray[0] + counts->gray[1]) * (counts->inverse ? 2 : 1) + counts->flats;
+}
+
+int
+capture_set_count(const struct capture_options *options, const struct manifest *manifest,
+    const struct frame_head *head, size_t *planes)
+{
+	bool counted = capture_roles_given(options->steps) ||
+	    (options->kind == CAPTURES_GRAY && options->gray.n);
+	struct counts counts;
+	double images;
+
+	if (head_count_channels(head, "phase") || head_count_channels(head, "cos"))
+		return fail(NULL, "input holds phases already, captured images are wanted");
+	if (manifest) {
+		*planes = manifest->n;
+		return 0;
+	}
+	if (count(options, head, &counts) < 0 ||
+	    capture_roles_number(head, 0, "set_images", &images) < 0)
+		return -1;
+	if (images < 0 || images > 1e6 || images != floor(images))
+		return fail("set_images", "%g is no number of images", images);
+	if (images > 0 && options->rgb)
+		images *= 3;
+	*planes = total(&counts);
+	if (options->kind == CAPTURES_FOURIER) {
+		/* of a set the roles choose; but some images of it may be given alone */
+		if (images > 0 && (*planes > 1 || meta_get(&head->meta, "marker_px")) &&
+		    has_roles(options, head) &&
+		    (options->operands < 2 || options->operands % (size_t)images == 0))
+			*planes = (size_t)images;
+		return 0;
+	}
+	if (counted && images > 0 && *planes != (size_t)images && options->period_px.n == 0 &&
+	    options->kind != CAPTURES_GRAY)
+		return fail(NULL, "a measurement is %zu images by the options and %.0f by the key "
+		    "set_images: give --period too", *planes, images);
+	if (!counted && images > 0) {
+		*planes = (size_t)images;
+		return 0;
+	}
+	if (options->kind == CAPTURES_GRAY && options->gray.n == 0)
+		return fail(NULL, "nothing says how many Gray planes there are: give --gray");
+	if (options->kind != CAPTURES_GRAY && counts.steps == 0)
+		return fail(NULL, "nothing says how many steps there are: give --steps, or "
+		    "--manifest");
+	return 0;
+}
+
+/* ---- what each plane is ---- */
+
+static int
+describe_from_manifest(const struct manifest *manifest, struct capture *capture, size_t n)
+{
+	if (manifest->n != n)
+		return fail(NULL, "the manifest describes %zu images, a measurement has %zu",
+		    manifest->n, n);
+	for (size_t i = 0; i < n; i++)
+		capture[i].described = manifest->row[i];
+	return 0;
+}
+
+/* The keys of image i of n alone. */
+static int
+describe_one(const struct frame_head *head, size_t i, size_t n, struct manifest_row *row,
+    bool *has_role)
+{
+	struct meta own = { 0 };
+	char name[32];
+	const char *role;
+	int status;
+
+	meta_copy(&own, &head->meta);
+	snprintf(name, sizeof(name), "image %zu", i + 1);
+	status = meta_slice(&own, n, i, 1);
+	role = meta_get(&own, "role");
+	*has_role = role && strcmp(role, "-") != 0;
+	if (status == 0 && *has_role)
+		status = manifest_row_from_meta(&own, name, row);
+	free(row->file);
+	row->file = NULL;
+	meta_free(&own);
+	return status;
+}
+
+/* Images without a key among others that have it are the flat ones that --flats counts. */
+static int
+describe_from_meta(const struct capture_options *options, const struct frame_head *head,
+    struct capture *capture, size_t n)
+{
+	static const enum manifest_role role[] = { ROLE_FLAT, ROLE_WHITE, ROLE_BLACK };
+	size_t flats = capture_roles_given(options->flats) ? (size_t)options->flats : 0, found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool has_role;
+
+		if (describe_one(head, i, n, &capture[i].described, &has_role) < 0)
+			return -1;
+		if (has_role)
+			continue;
+		if (found == flats)
+			return fail(NULL, "image %zu has no key role, which others have: give "
+			    "--flats if it is a flat one, or --order", i + 1);
+		capture[i].described.role = role[flats == 1 ? 0 : 1 + found];
+		found++;
+	}
+	return 0;
+}
+
+static void
+describe_phases(const struct capture_options *options, const struct counts *counts, bool by_step,
+    struct capture *capture)
+{
+	static const enum manifest_role role[] = { ROLE_SIN, ROLE_COS, ROLE_FLAT };
+	size_t flat = options->flat == FLAT_1 || options->flat == FLAT_2 ?
+	    (size_t)options->flat : 2;
+
+	for (size_t k = 0; k < counts->periods; k++)
+		for (size_t step = 0; step < counts->steps; step++) {
+			struct capture *own = &capture[by_step ? step * counts->periods + k :
+			    k * counts->steps + step];
+
+			own->set = k;
+			own->described.step = (long)step;
+			own->described.role = options->kind != CAPTURES_TWO_PLUS_ONE ? ROLE_PHASE :
+			    role[(step + 2 - flat) % 3];
+		}
+}
+
+static void
+describe_gray(const struct counts *counts, const struct order *order, const char *axes,
+    struct capture *capture)
+{
+	for (size_t a = 0; a < counts->axes; a++) {
+		size_t n = counts->gray[a], all = counts->inverse ? 2 * n : n;
+
+		for (size_t i = 0; i < all; i++) {
+			size_t place = order->pairs && counts->inverse ? i / 2 : i % n;
+			bool inverse = order->pairs && counts->inverse ? i % 2 : i >= n;
+
+			capture[i].described.role = inverse ? ROLE_GRAY_INVERSE : ROLE_GRAY;
+			capture[i].described.bit = (long)(order->lsb_first ? place : n - 1 - place);
+			capture[i].described.axis = counts->axes == 2 ? "xy"[a] :
+			    capture_roles_axis(axes, 0);
+		}
+		capture += all;
+	}
+}
+
+static int
+describe_from_options(const struct capture_options *options, const struct frame_head *head,
+    struct capture *capture, size_t n)
+{
+	struct counts counts;
+	struct order order;
+
+	if (count(options, head, &counts) < 0 || parse_order(options->order, &order) < 0)
+		return -1;
+	if (total(&counts) != n)
+		return fail(NULL, "%zu images are given a place by the options, a measurement "
+		    "has %zu", total(&counts), n);
+	for (size_t i = 0; i < 3; i++) {
+		if (!strcmp(order.group[i], "phase")) {
+			describe_phases(options, &counts, order.by_step, capture);
+			capture += counts.periods * counts.steps;
+		} else if (!strcmp(order.group[i], "gray")) {
+			describe_gray(&counts, &order, options->axis, capture);
+			capture += (counts.gray[0] + counts.gray[1]) * (counts.inverse ? 2 : 1);
+		} else {
+			for (size_t k = 0; k < counts.flats; k++)
+				capture[k].described.role = counts.flats == 1 ? ROLE_FLAT :
+				    k == 0 ? ROLE_WHITE : ROLE_BLACK;
+			capture += counts.flats;
+		}
+	}
+	return 0;
+}
+
+int
+capture_roles_describe(const struct capture_options *options, const struct manifest *manifest,
+    const struct frame_head *head, struct capture *capture)
+{
+	for (size_t i = 0; i < head->c; i++)
+		capture[i] = (struct capture){ undescribed, SET_UNKNOWN };
+	if (manifest)
+		return describe_from_manifest(manifest, capture, head->c);
+	if (has_roles(options, head))
+		return describe_from_meta(options, head, capture, head->c);
+	return describe_from_options(options, head, capture, head->c);
+}
+
+/* The head of what a measurement becomes: its channels, and the keys that describe them. */
+
+/* Prints " word" of all words, with the number behind each unless it is 0. */
+static void
+print_numbered(FILE *to, const char *words, size_t number)
+{
+	char word[CHANNEL_NAME_SIZE];
+
+	for (size_t i = 0; meta_word(words, i, word, sizeof(word)); i++)
+		if (number)
+			fprintf(to, " %s%zu", word, number);
+		else
+			fprintf(to, " %s", word);
+}
+
+static int
+name_channels(const struct capture_set *set, const char *forms, const char *qualities,
+    struct frame_head *head)
+{
+	struct text text;
+	FILE *to = text_open(&text);
+	char *names;
+	int status = -1;
+
+	if (!to)
+		return -1;
+	for (size_t k = 0; k < set->fringes; k++)
+		print_numbered(to, forms, set->fringes > 1 ? k + 1 : 0);
+	if (set->fringes)
+		fprintf(to, " %s", qualities);
+	for (size_t i = 0; i < set->markers; i++)
+		print_numbered(to, "marker", set->markers > 1 ? i + 1 : 0);
+	for (size_t i = 0; i < set->codes; i++)
+		print_numbered(to, "index", set->codes > 1 ? i + 1 : 0);
+	names = text_close(&text, NULL);
+	if (set->fringes + set->codes == 0)
+		fail(NULL, "the measurement has neither fringe images nor Gray planes of that "
+		    "kind");
+	else if (names)
+		status = head_set_channels(head, names + 1);
+	free(names);
+	return status;
+}
+
+static int
+describe_sets(const struct capture_set *set, struct meta *meta)
+{
+	size_t n = set->fringes;
+	char axes[2 * n + 1];
+	double period_px[n], steps[n];
+	bool known = true, equal = true;
+
+	for (size_t k = 0; k < n; k++) {
+		axes[2 * k] = set->fringe[k].axis;
+		axes[2 * k + 1] = k + 1 < n ? ' ' : '\0';
+		period_px[k] = set->fringe[k].period_px;
+		steps[k] = (double)set->fringe[k].n;
+		known = known && !isnan(period_px[k]);
+		equal = equal && steps[k] == steps[0];
+	}
+	if (known && meta_set_numbers(meta, "period_px", period_px, n) < 0)
+		return -1;
+	if (!known)
+		meta_remove(meta, "period_px");
+	return meta_set(meta, "axis", axes) < 0 ? -1 :
+	    meta_set_numbers(meta, "steps", steps, equal ? 1 : n);
+}
+
+static int
+describe_codes(const struct capture_set *set, struct meta *meta)
+{
+	double planes[2];
+
+	for (size_t i = 0; i < set->codes; i++)
+		planes[i] = (double)set->code[i].n;
+	if (set->cell == CELL_NONE)
+		meta_remove(meta, "gray_cell");
+	else if (meta_set(meta, "gray_cell", manifest_cells[set->cell]) < 0)
+		return -1;
+	return meta_set_numbers(meta, "gray_planes", planes, set->codes);
+}
+
+/* Where it is known where a marker is. */
+static int
+describe_markers(const struct capture_set *set, struct meta *meta)
+{
+	double px[2], width_px[2];
+	bool known = set->markers > 0;
+
+	for (size_t i = 0; i < set->markers; i++) {
+		px[i] = set->marker[i].px;
+		width_px[i] = set->marker[i].width_px;
+		known = known && !isnan(px[i]) && !isnan(width_px[i]);
+	}
+	meta_remove(meta, "marker_px");
+	meta_remove(meta, "marker_width_px");
+	if (!known)
+		return 0;
+	if (meta_set_numbers(meta, "marker_px", px, set->markers) < 0 ||
+	    meta_set_numbers(meta, "marker_width_px", width_px, set->markers) < 0)
+		return -1;
+	return meta_set(meta, "marker_axis", set->markers > 1 ? "x y" :
+	    set->marker[0].axis == 'y' ? "y" : "x");
+}
+
+int
+capture_set_describe(const struct capture_set *set, const char *forms, const char *qualities,
+    struct frame_head *head)
+{
+	static const char *const single[] = { "role", "step", "shift_rad", "bit", "name",
+		"set_images", "phase_sign", "phase_origin_rad" };
+	struct meta *meta = &head->meta;
+	static const char codes[][4] = { "x", "y", "x y" };
+
+	if (name_channels(set, forms, qualities, head) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
+		meta_remove(meta, single[i]);
+	if (set->fringes) {
+		if (describe_sets(set, meta) < 0)
+			return -1;
+	} else {
+		meta_remove(meta, "period_px");
+		meta_remove(meta, "steps");
+		if (meta_set(meta, "axis", codes[set->codes > 1 ? 2 :
+		    set->code[0].axis == 'y']) < 0)
+			return -1;
+	}
+	if (describe_markers(set, meta) < 0)
+		return -1;
+	if (set->codes)
+		return describe_codes(set, meta);
+	meta_remove(meta, "gray_cell");
+	return 0;
+}
+
+/*
  * Sorts the described planes of one measurement: fringe images into sets of one period and axis, in
  * the order of their steps and with their shifts; Gray planes by bit; flat images. The options then
  * replace periods and axes.
  */
-#define _GNU_SOURCE
-#include "fringe/capture_roles.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 
 /* ---- fringe images ---- */
 

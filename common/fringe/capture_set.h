@@ -1,12 +1,28 @@
+/* Which image of a captured set shows which pattern. */
+#ifndef CAPTURE_SET_H
+#define CAPTURE_SET_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "fringe/manifest.h"
+
+/* What a channel is by its name, as frame(5) lists them; numbers behind the name do not count. */
+
+/* Is a name one of a list that ends with NULL, with a number behind it or without? */
+bool channel_is_named(const char *name, const char *const *list);
+/* A phase, an index, a place, a direction: values that are neither good nor bad. */
+bool channel_is_position(const char *name);
+/* Errors: the less the better. */
+bool channel_is_error(const char *name);
+/* Neither a wrapped phase nor, as an image may be, one in other units. */
+bool channel_is_no_phase(const char *name);
+
 /*
  * What each plane of a measurement is: fringe images by period and step, Gray planes by bit, flat
  * images. A manifest describes them, else their own metadata (in whatever order they come), else
  * the options together with the order in which they come (methods §1).
  */
-#ifndef CAPTURE_SET_H
-#define CAPTURE_SET_H
-
-#include "fringe/manifest.h"
 
 enum capture_kind {
 	CAPTURES_ALL,
@@ -98,5 +114,28 @@ int capture_set_check_names(const struct capture_options *, const struct manifes
 int capture_set_describe(const struct capture_set *, const char *forms, const char *qualities,
     struct frame_head *);
 void capture_set_free(struct capture_set *);
+
+/* The description of each plane before capture_set_sort() sorts it; shared by capture_set.c and
+ * capture_roles.c. */
+
+/* One plane and its description. */
+struct capture {
+	struct manifest_row described;	/* file: of a manifest's row, else NULL */
+	size_t set;			/* fringe images of one set have the same number */
+};
+
+static inline bool
+capture_roles_given(long option)
+{
+	return option != LONG_MIN;
+}
+
+/* Describes all head->c planes by the manifest (may be NULL), the metadata or the options. -1 after
+ * fail(). */
+int capture_roles_describe(const struct capture_options *, const struct manifest *,
+    const struct frame_head *, struct capture *);
+
+/* Letter i of a list of axes x,y,..., or the only one; 0 where there is none. */
+char capture_roles_axis(const char *list, size_t i);
 
 #endif

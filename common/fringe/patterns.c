@@ -1,12 +1,524 @@
-/* The plan of a measurement: its fringe images, Gray planes and flat images, and their heads. */
+/*
+ * Fringe and Gray code patterns for the projector: their levels, and the look-up tables that
+ * compensate its response.
+ */
 #include "fringe/patterns.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/fail.h"
+#include "base/numbers.h"
 #include "base/opt.h"
+#include "base/px.h"
+#include "base/text.h"
+#include "frame/meta.h"
+#include "fringe/fringes.px.h"
+#include "fringe/manifest.h"
+#include "holo/dither.h"
+#include "run/stage.h"
+
+#define BLOCK 64		/* rows that a thread takes at a time */
+
+/* The whole level nearest to a share of full scale. The conversion truncates: floor, here. */
+static inline uint
+whole(float level, float full)
+{
+	return (uint)px_int(px_min(px_max(level, 0.0f), 1.0f) * full + 0.5f);
+}
+
+static void
+encode_uchar(const float *restrict level, size_t n, float full, unsigned char *restrict out)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		out[x] = (unsigned char)whole(level[x], full);
+}
+
+static void
+encode_ushort(const float *restrict level, size_t n, float full, uint16_t *restrict out)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		out[x] = (uint16_t)whole(level[x], full);
+}
+
+/*
+ * n levels as samples: uchar and ushort take the whole number nearest to level * full, halves
+ * upward, held to 0 .. full; float samples are the levels themselves.
+ */
+static void
+levels_encode(const float *level, size_t n, enum sample type, float full, void *out)
+{
+	if (type == SAMPLE_UCHAR)
+		encode_uchar(level, n, full, out);
+	else if (type == SAMPLE_USHORT)
+		encode_ushort(level, n, full, out);
+	else
+		memcpy(out, level, n * sizeof(*level));
+}
+
+/* Fills a row of n samples with its first one. */
+static void
+spread_first(void *row, size_t n, enum sample type)
+{
+	size_t size = sample_size(type);
+
+	for (size_t have = 1; have < n; have *= 2)
+		memcpy((char *)row + have * size, row, (have < n - have ? have : n - have) * size);
+}
+
+struct job {
+	struct frame *frame;
+	size_t channel;
+	bool down;		/* the levels run from the top, not from the left */
+	float full;
+	const float *level;
+	float *plane;		/* the levels of all pixels instead; or NULL */
+};
+
+/* Dithers the whole plane: rows depend on the rows above them. */
+static int
+dither_plane(struct job *job, enum dither how)
+{
+	size_t w = job->frame->head.w, h = job->frame->head.h, pixels;
+
+	if (size_multiply(w, h, &pixels) < 0)
+		return -1;
+	job->plane = reallocarray(NULL, pixels, sizeof(*job->plane));
+	if (!job->plane)
+		return fail_memory();
+	for (size_t i = 0; i < pixels; i++)
+		job->plane[i] = job->level[job->down ? i / w : i % w];
+	for (size_t y = 0; y < h; y++) {
+		float *row = job->plane + y * w;
+
+		if (how == DITHER_BAYER)
+			for (size_t x = 0; x < w; x++)
+				row[x] = row[x] >= dither_bayer((uint)x, (uint)y, 3) ? 1.0f : 0.0f;
+		else
+			dither_diffuse_row(row, y + 1 < h ? row + w : NULL, w,
+			    how == DITHER_FS_SERPENTINE && y % 2 ? -1 : 1);
+	}
+	return 0;
+}
+
+static void
+fill_block(void *arg, size_t block)
+{
+	const struct job *job = arg;
+	const struct frame_head *head = &job->frame->head;
+
+	for (size_t y = block * BLOCK; y < head->h && y < (block + 1) * BLOCK; y++) {
+		const float *level = job->plane ? job->plane + y * head->w :
+		    job->down ? job->level + y : job->level;
+		bool spread = job->down && !job->plane;
+		void *row = frame_row(job->frame, job->channel, y);
+
+		levels_encode(level, spread ? 1 : head->w, head->type, job->full, row);
+		if (spread)
+			spread_first(row, head->w, head->type);
+	}
+}
+
+static float
+full_scale(const struct frame_head *head)
+{
+	const char *bits = meta_get(&head->meta, "bits");
+
+	if (head->type == SAMPLE_FLOAT || (bits && !strcmp(bits, "1")))
+		return 1.0f;
+	return head->type == SAMPLE_USHORT ? 65535.0f : 255.0f;
+}
+
+int
+levels_fill(struct run *run, struct frame *frame, size_t c, const float *level, bool down,
+    enum dither how)
+{
+	struct job job = { frame, c, down, full_scale(&frame->head), level, NULL };
+
+	if (how != DITHER_NONE && dither_plane(&job, how) < 0)
+		return -1;
+	run_for(run, (frame->head.h + BLOCK - 1) / BLOCK, fill_block, &job);
+	free(job.plane);
+	return 0;
+}
+
+#define ROWS_MOST 1000000
+
+static int
+append_row(const char *path, struct lut *lut, double input, double output)
+{
+	double *more;
+
+	if (lut->n == ROWS_MOST)
+		return fail(path, "table has more than %d rows", ROWS_MOST);
+	if (lut->n ? input <= lut->input[lut->n - 1] : input != 0.0)
+		return fail(path, "inputs must ascend from 0, row %zu has %g", lut->n + 1, input);
+	more = reallocarray(lut->input, lut->n + 1, sizeof(*more));
+	if (!more)
+		return fail_memory();
+	lut->input = more;
+	more = reallocarray(lut->output, lut->n + 1, sizeof(*more));
+	if (!more)
+		return fail_memory();
+	lut->output = more;
+	lut->input[lut->n] = input;
+	lut->output[lut->n++] = output;
+	return 0;
+}
+
+/* *words: the numbers in each row, 0 before the first one. */
+static int
+take_line(const char *path, size_t number, char *line, struct lut *lut, size_t *words)
+{
+	struct numbers row;
+	int status = 0;
+
+	line += strspn(line, " \t\r\n");
+	if (!*line || *line == '#')
+		return 0;
+	for (char *p = line; *p; p++)
+		if (strchr("\t\r\n", *p))
+			*p = ' ';
+	if (numbers_parse(line, " ", &row) < 0)
+		return fail(path, "line %zu is not one or two numbers: %.60s", number, line);
+	if (*words == 0)
+		*words = row.n;
+	if (row.n > 2 || row.n != *words)
+		status = fail(path, "line %zu has %zu numbers, not %zu", number, row.n,
+		    *words > 2 ? (size_t)2 : *words);
+	for (size_t i = 0; i < row.n && status == 0; i++)
+		if (!isfinite(row.v[i]))
+			status = fail(path, "line %zu is not finite: %.60s", number, line);
+	if (status == 0)
+		status = append_row(path, lut, row.n == 2 ? row.v[0] : (double)lut->n,
+		    row.v[row.n - 1]);
+	numbers_free(&row);
+	return status;
+}
+
+static int
+normalise(const char *path, struct lut *lut)
+{
+	double full;
+
+	if (lut->n < 2)
+		return fail(path, "table has %zu rows, at least 2 are needed", lut->n);
+	full = lut->input[lut->n - 1];
+	for (size_t i = 0; i < lut->n; i++) {
+		if (lut->output[i] < 0.0 || lut->output[i] > full)
+			return fail(path, "row %zu has output %g, not one from 0 to the "
+			    "last input, %g", i + 1, lut->output[i], full);
+		lut->input[i] /= full;
+		lut->output[i] /= full;
+	}
+	return 0;
+}
+
+int
+lut_read(FILE *file, const char *path, struct lut *out)
+{
+	char *line = NULL;
+	size_t size = 0, number = 0, words = 0;
+	int status = 0;
+
+	*out = (struct lut){ 0 };
+	while (status == 0 && getline(&line, &size, file) >= 0)
+		status = take_line(path, ++number, line, out, &words);
+	if (status == 0 && ferror(file))
+		status = fail_errno(path, "cannot be read");
+	if (status == 0)
+		status = normalise(path, out);
+	free(line);
+	if (status < 0)
+		lut_free(out);
+	return status;
+}
+
+int
+lut_load(const char *path, struct lut *out)
+{
+	bool standard = !strcmp(path, "-");
+	FILE *file = standard ? stdin : fopen(path, "rb");
+	int status;
+
+	*out = (struct lut){ 0 };
+	if (!file)
+		return fail_errno(path, "table cannot be opened");
+	status = lut_read(file, path, out);
+	if (!standard)
+		fclose(file);
+	return status;
+}
+
+void
+lut_free(struct lut *lut)
+{
+	free(lut->input);
+	free(lut->output);
+	*lut = (struct lut){ 0 };
+}
+
+/* Linear between the rows; share is held to 0 .. 1. */
+static double
+lut_value(const struct lut *lut, double share)
+{
+	size_t low = 0, high = lut->n - 1;
+	double t;
+
+	if (!(share > 0.0))
+		return lut->output[0];
+	if (share >= 1.0)
+		return lut->output[high];
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (lut->input[middle] <= share)
+			low = middle;
+		else
+			high = middle;
+	}
+	t = (share - lut->input[low]) / (lut->input[high] - lut->input[low]);
+	return lut->output[low] + t * (lut->output[high] - lut->output[low]);
+}
+
+void
+lut_compensate(const struct lut *lut, double gamma, float *level, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (lut->n)
+			level[i] = (float)lut_value(lut, level[i]);
+		else if (gamma != 1.0)
+			level[i] = (float)pow(fmax(level[i], 0.0), 1.0 / gamma);
+	}
+}
+
+int
+compensation_set_file(struct meta *meta, const char *key, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct text text;
+	char *word;
+	int status = -1;
+
+	if (!text_open(&text))
+		return -1;
+	escape_put_word(text.file, slash && slash[1] ? slash + 1 : path);
+	word = text_close(&text, NULL);
+	if (word)
+		status = meta_set(meta, key, word);
+	free(word);
+	return status;
+}
+
+int
+compensation_describe(struct meta *meta, const char *lut_path, double gamma)
+{
+	if (lut_path)
+		return compensation_set_file(meta, "compensation", lut_path);
+	if (gamma != 1)
+		return meta_setf(meta, "compensation", "gamma %.15g", gamma);
+	meta_remove(meta, "compensation");
+	return 0;
+}
+
+#define TWO_PI 6.28318530717958647692
+
+int
+projector_response_complete(struct projector_response *response, double full)
+{
+	response->full = full;
+	if (isnan(response->mean))
+		response->mean = full * 127 / 255;
+	if (isnan(response->amplitude))
+		response->amplitude = full * 100 / 255;
+	if (response->amplitude > response->mean)
+		return fail_usage("--amplitude", "must not exceed the mean %g, is %g",
+		    response->mean, response->amplitude);
+	return 0;
+}
+
+/* The level that the projector sends for a level of the pattern. */
+static double
+projector_output(const struct projector_response *response, double level)
+{
+	if (response->lut)
+		level = response->full * lut_value(response->lut, level / response->full);
+	return response->gamma == 1 ? level :
+	    response->full * pow(fmax(level, 0) / response->full, response->gamma);
+}
+
+/* The factor of a Gaussian blur on harmonic m. */
+static double
+attenuation(const struct projector_response *response, double period_px, size_t m)
+{
+	double cycles = (double)m * response->defocus_px / period_px;
+
+	return exp(-0.5 * TWO_PI * TWO_PI * cycles * cycles);
+}
+
+/*
+ * Finds the Fourier series of the response to a cosine, blurred, by a sum over 4096 samples of one
+ * turn (exact except for aliasing). It ends where further terms are below the rounding of double.
+ */
+static void
+find_harmonics(struct projected_pattern *projected)
+{
+	const struct projector_response *response = projected->response;
+	enum { SAMPLES = 4096 };
+
+	for (size_t m = 0; m < PROJECTOR_HARMONICS; m++) {
+		double factor = attenuation(response, projected->pattern->period_px, m), sum = 0;
+
+		if (factor < 1e-17)
+			break;
+		for (size_t i = 0; i < SAMPLES; i++) {
+			double level = response->mean +
+			    response->amplitude * cos(TWO_PI * (double)i / SAMPLES);
+
+			sum += projector_output(response, level) *
+			    cos(TWO_PI * (double)(m * i % SAMPLES) / SAMPLES);
+		}
+		projected->harmonic[m] = factor * sum * (m ? 2 : 1) / SAMPLES;
+		projected->harmonics = m + 1;
+	}
+}
+
+void
+projected_pattern_init(struct projected_pattern *projected,
+    const struct projector_response *response, const struct pattern *pattern)
+{
+	*projected = (struct projected_pattern){ .response = response, .pattern = pattern };
+	projected->dark = projector_output(response, response->mean - response->amplitude);
+	projected->bright = projector_output(response, response->mean + response->amplitude);
+	projected->shift_rad = pattern->role == ROLE_SIN ? -0.25 * TWO_PI :
+	    pattern->role == ROLE_COS ? 0 : pattern->shift_rad;
+	if (response->gamma == 1 && !response->lut) {
+		projected->harmonics = 2;
+		projected->harmonic[0] = response->mean;
+		projected->harmonic[1] = response->amplitude *
+		    attenuation(response, pattern->period_px, 1);
+	} else if (response->defocus_px > 0 && !isnan(projected->shift_rad) &&
+	    pattern->wave == WAVE_SINE) {
+		find_harmonics(projected);
+	}
+}
+
+static double
+sinusoid(const struct projected_pattern *projected, double column)
+{
+	const struct projector_response *response = projected->response;
+	double c = cos(TWO_PI * column / projected->pattern->period_px + projected->shift_rad);
+	double b1 = 0, b2 = 0;
+
+	if (projected->harmonics == 2)
+		return projected->harmonic[0] + projected->harmonic[1] * c;
+	if (projected->harmonics == 0)
+		return projector_output(response, response->mean + response->amplitude * c);
+	for (size_t m = projected->harmonics - 1; m > 0; m--) {	/* Clenshaw */
+		double b = projected->harmonic[m] + 2 * c * b1 - b2;
+
+		b2 = b1;
+		b1 = b;
+	}
+	return projected->harmonic[0] + c * b1 - b2;
+}
+
+/* 1 where the projector column is bright, else 0; columns before the first one are as the first. */
+static double
+gray_bit(const struct projected_pattern *projected, double column)
+{
+	size_t cell = patterns_cell((size_t)fmax(column, 0), projected->pattern->cell_px);
+	bool set = (cell ^ (cell >> 1)) >> projected->pattern->bit & 1;
+
+	return set != (projected->pattern->role == ROLE_GRAY_INVERSE);
+}
+
+static double
+square_bit(const struct projected_pattern *projected, double column)
+{
+	const struct pattern *pattern = projected->pattern;
+
+	return fringes_square(patterns_turn(column, pattern->period_px, pattern->shift_rad), 0.5f,
+	    0.5f);
+}
+
+/* Gray planes end at the projector's edge, fringes go on. */
+static double
+bit(const struct projected_pattern *projected, double column)
+{
+	return projected->pattern->wave == WAVE_SQUARE ? square_bit(projected, column)
+						       : gray_bit(projected, column);
+}
+
+/* The share of the light at a column that bright columns contribute. */
+static double
+bright_share(const struct projected_pattern *projected, double column)
+{
+	double sigma = projected->response->defocus_px, reach = 9 * sigma;
+	double j = floor(column - reach + 0.5), end = floor(column + reach + 0.5);
+	double share = bit(projected, j);
+
+	for (; j < end; j++) {
+		double step = bit(projected, j + 1) - bit(projected, j);
+
+		if (step != 0)
+			share += step * 0.5 * erfc((j + 0.5 - column) / (sigma * sqrt(2)));
+	}
+	return share;
+}
+
+/* The share of the light at a column that a bright stripe contributes. */
+static double
+stripe_share(const struct projected_pattern *projected, double column)
+{
+	double sigma = projected->response->defocus_px * sqrt(2);
+	double half = projected->pattern->marker_width_px / 2;
+	double from = column - projected->pattern->marker_px;
+
+	return sigma > 0 ? 0.5 * (erf((from + half) / sigma) - erf((from - half) / sigma)) :
+	    from >= -half && from < half;
+}
+
+double
+projected_pattern_level(const struct projected_pattern *projected, double share)
+{
+	return projected->dark + (projected->bright - projected->dark) * share;
+}
+
+double
+projected_pattern_at(const struct projected_pattern *projected, double column)
+{
+	enum manifest_role role = projected->pattern->role;
+
+	if (role == ROLE_PHASE && projected->pattern->wave == WAVE_SQUARE)
+		role = ROLE_GRAY;
+	switch (role) {
+	case ROLE_GRAY:
+	case ROLE_GRAY_INVERSE:
+		return projected_pattern_level(projected, bright_share(projected, column));
+	case ROLE_MARKER:
+		return projected_pattern_level(projected, stripe_share(projected, column));
+	case ROLE_FLAT:
+		return projector_output(projected->response, projected->response->mean);
+	case ROLE_WHITE:
+		return projected->bright;
+	case ROLE_BLACK:
+		return projected->dark;
+	default:
+		return sinusoid(projected, column);
+	}
+}
+
+/* The plan of a measurement: its fringe images, Gray planes and flat images, and their heads. */
+
+#define PATTERNS_GRAY_MOST 16		/* Gray planes of one axis */
 
 #define PERIOD_STANDARD_PX 60.0
 #define NEARLY 1e-9		/* of a cell: bound of what a division loses */

@@ -1,3 +1,65 @@
+/* Fringe and Gray code patterns, and the compensation of the projector response. */
+#ifndef PATTERNS_H
+#define PATTERNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/numbers.h"
+#include "frame/meta.h"
+#include "fringe/manifest.h"
+#include "run/stage.h"
+
+/* Levels, as shares of full scale, become samples. */
+
+enum dither {
+	DITHER_NONE = -1,	/* rounded */
+	DITHER_BAYER,		/* ordered, 8 x 8 */
+	DITHER_FS,		/* Floyd and Steinberg */
+	DITHER_FS_SERPENTINE	/* the same, odd rows from the right with the kernel mirrored */
+};
+
+/*
+ * Channel c of a frame from the levels of its columns, or of its rows (down), on all threads;
+ * dithered to 0 and full if wanted (methods §13; thesis ch.8). Full is 255, 65535, or 1 for float
+ * and where the key `bits` is 1. -1 after fail().
+ */
+int levels_fill(struct run *, struct frame *, size_t c, const float *level, bool down,
+    enum dither);
+
+/*
+ * Tone tables as text: the level to send for each level that the projector shall show.
+ *
+ * One row per line: `input output`, or `output` alone for the inputs 0, 1, 2, ...; lines that are
+ * blank or start with # are skipped. Inputs ascend from 0; the last one is full scale, of both
+ * columns: 256 rows from 0 to 255 are 8-bit levels, rows from 0 to 1 are shares.
+ */
+
+struct lut {
+	size_t n;
+	double *input, *output;		/* shares of full scale; input[0] = 0, input[n - 1] = 1 */
+};
+
+/* path "-" is standard input. -1 after fail(path, ...). */
+int lut_load(const char *path, struct lut *out);
+/* Likewise from an open file; path is for messages. */
+int lut_read(FILE *, const char *path, struct lut *out);
+void lut_free(struct lut *);
+
+/* Replaces n wanted levels by the levels to send, in place: through the table if it has rows, else
+ * level^(1/gamma) (methods §1). */
+void lut_compensate(const struct lut *, double gamma, float *level, size_t n);
+
+/* The keys that say what was done about the projector's response: `compensation` of patterns and of
+ * images of them, and what else names a file. */
+
+/* Sets a key to a file's base name, as in cmd.N. -1 after fail(). */
+int compensation_set_file(struct meta *, const char *key, const char *path);
+/* Sets the key `compensation` for patterns that go through the table lut_path, or if it is NULL
+ * through a power of 1/gamma; removes it where gamma is 1. -1 after fail(). */
+int compensation_describe(struct meta *, const char *lut_path, double gamma);
+
 /*
  * The images of a measurement, in the order in which they are projected and captured, and the
  * metadata that describes each one (methods §1).
@@ -6,15 +68,6 @@
  * Gray planes (x: most significant first, then their inverses; then y), then the markers (x, y),
  * then white and black.
  */
-#ifndef PATTERNS_H
-#define PATTERNS_H
-
-#include <stdbool.h>
-
-#include "fringe/manifest.h"
-#include "base/numbers.h"
-
-#define PATTERNS_GRAY_MOST 16		/* Gray planes of one axis */
 
 enum pattern_family {
 	FAMILY_SHIFTS,			/* one image per shift */
@@ -95,5 +148,45 @@ void patterns_free(struct patterns *);
  * name projector_px. Overwrites head. */
 int patterns_head(const struct pattern_spec *, const struct patterns *, size_t i,
     struct frame_head *);
+
+/*
+ * The grey levels that a projector sends for each image of a measurement (methods §1): sinusoids
+ * through its response and out of focus, square waves, Gray code and stripes out of focus, flat
+ * images. In double.
+ */
+
+#define PROJECTOR_HARMONICS 128
+
+/* In grey levels that a camera sees on a white surface at full illumination. */
+struct projector_response {
+	double mean, amplitude;		/* of the pattern: white is mean + amplitude, black mean -
+					 * amplitude; NaN: 127/255 and 100/255 of full */
+	double full;			/* level at which the response is 1 */
+	const struct lut *lut;		/* that the pattern goes through first; NULL: none */
+	double gamma;			/* the projector sends full (pattern/full)^gamma */
+	double defocus_px;		/* sigma of the projector's Gaussian blur */
+};
+
+/* Sets full, and mean and amplitude where they are NaN. -1 after fail_usage() where the amplitude
+ * exceeds the mean. */
+int projector_response_complete(struct projector_response *, double full);
+
+/* One image ready to be computed. */
+struct projected_pattern {
+	const struct projector_response *response;
+	const struct pattern *pattern;
+	double dark, bright;		/* levels of patterns of two levels, and of flat images */
+	double shift_rad;
+	size_t harmonics;		/* sum of harmonic[m] cos(m theta); 0: not used */
+	double harmonic[PROJECTOR_HARMONICS];
+};
+
+void projected_pattern_init(struct projected_pattern *, const struct projector_response *,
+    const struct pattern *);
+/* The grey level where the bright pixels of a pattern of two levels contribute this share. */
+double projected_pattern_level(const struct projected_pattern *, double share);
+/* The grey level at a projector column (or row) of any pattern that is not dithered; column j
+ * covers j - 1/2 to j + 1/2. */
+double projected_pattern_at(const struct projected_pattern *, double column);
 
 #endif

@@ -1,3 +1,7 @@
+/*
+ * A camera's noise by photon transfer (EMVA 1288): the line variance = variance at level 0 + gain x
+ * level through pooled measurements.
+ */
 #include "fringe/phase_noise.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "fringe/phase_noise.px.h"
-#include "fringe/phase_shift_weights.h"
+#include "fringe/phase_steps.h"
 
 /* Of a sample of level I, in grey levels squared: variance + gain I, at least `least`. All include
  * the camera's quantisation. */

@@ -1,16 +1,449 @@
-/* The device: which there are, opening and closing one. */
-#define _GNU_SOURCE
+/*
+ * The Vulkan device: finding it, its queue, its limits and its errors. Small shaders ask it how it
+ * rounds, divides and treats denormal numbers and NaN, which decides whether its results can equal
+ * those of the processor.
+ */
 #define VOLK_IMPLEMENTATION
 #include "gpu/vulkan.h"
 
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <volk.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "gpu/float_probe.h"
+#include "gpu/float_results.px.h"
+#include "gpu/gpu.h"
+
+/* What a Vulkan call that failed means. */
+
+int
+vulkan_failed(VkResult result, const char *call)
+{
+	if (result == VK_ERROR_DEVICE_LOST)
+		return fail(NULL, "the GPU was lost in %s", call);
+	if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
+		return fail(NULL, "the GPU has no memory left for %s", call);
+	if (result == VK_ERROR_OUT_OF_HOST_MEMORY)
+		return fail_memory();
+	return fail(NULL, "GPU: %s failed with %d", call, (int)result);
+}
+
+#define EDGES (sizeof(edge) / sizeof(edge[0]))
+#define PAIRS_EDGES (4 * EDGES * EDGES)	/* all of them, of both signs */
+#define PAIRS_RANDOM 4096
+#define PAIRS (PAIRS_EDGES + PAIRS_RANDOM)
+#define LOCAL 64
+
+extern const struct shader shader_float_results;
+
+struct pair {
+	float a, b;
+};
+
+/* Zero; subnormal numbers, the least normal one, next to it and twice that; where a square or a
+ * product with a subnormal number begins to be one; unit steps about 1/2, 1, 2, pi and the powers
+ * where a float has no digits behind the point; the largest; infinity; NaN, quiet and not. */
+static const uint32_t edge[] = {
+	0, 1, 2, 3, 0x200000, 0x3fffff, 0x400000, 0x400001, 0x7fffff, 0x800000, 0x800001, 0x1000000,
+	0x1000001, 0x0d800000, 0x1e3ce508, 0x1fffffff, 0x20000000, 0x33800000, 0x33800001,
+	0x34000000, 0x3effffff, 0x3f000000, 0x3f000001, 0x3f7fffff, 0x3f800000, 0x3f800001,
+	0x3fffffff, 0x40000000, 0x40490fdb, 0x4affffff, 0x4b000001, 0x4b7fffff, 0x4b800000,
+	0x5f000000, 0x7e800000, 0x7f000000, 0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc00000
+};
+
+/* Every second one has bits of any kind; of the others a is subnormal or little more and b about 1,
+ * or both are. */
+static struct pair
+random_pair(uint i)
+{
+	uint a = px_hash(2 * i), b = px_hash(2 * i + 1), sign = a & 0x80000000u;
+
+	if (i % 2)
+		return (struct pair){ px_from_bits(a), px_from_bits(b) };
+	if (i % 4 == 0)
+		return (struct pair){ px_from_bits(sign | (a & 0xffffffu)),
+			px_from_bits((b & 0x80ffffffu) + 0x3f000000u) };
+	return (struct pair){ px_from_bits(sign | (a & 0xffffffu)), px_from_bits(b & 0x80ffffffu) };
+}
+
+static void
+fill_pairs(struct pair *pair)
+{
+	for (size_t i = 0; i < PAIRS_EDGES; i++)
+		pair[i] = (struct pair){
+			px_from_bits(edge[i / 2 % EDGES] | (uint)(i % 2) << 31),
+			px_from_bits(edge[i / 4 / EDGES] | (uint)(i / 2 / EDGES % 2) << 31)
+		};
+	for (size_t i = PAIRS_EDGES; i < PAIRS; i++)
+		pair[i] = random_pair((uint)i);
+}
+
+static bool
+are_same(const struct pair *pair, const struct float_results *found)
+{
+	for (size_t i = 0; i < PAIRS; i++) {
+		struct float_results wanted = float_results_of(pair[i].a, pair[i].b);
+
+		if (memcmp(&wanted, &found[i], sizeof(wanted)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static int
+compute(struct gpu_job *job, const struct gpu_block *host, const struct gpu_block *device)
+{
+	static const uint32_t local[] = { LOCAL, 1 };
+	static const uint32_t groups[] = { (PAIRS + LOCAL - 1) / LOCAL, 1 };
+	const size_t bytes = PAIRS * sizeof(struct pair);
+	struct gpu_push push = { .block = device->address, .w = PAIRS, .h = 1, .y1 = 1 };
+
+	fill_pairs(host->host);
+	if (gpu_job_begin(job) < 0)
+		return -1;
+	gpu_job_upload(job, host, 0, device, 0, bytes);
+	if (gpu_job_dispatch(job, &shader_float_results, local, groups, &push, sizeof(push),
+	    false) < 0)
+		return -1;
+	gpu_job_download(job, device, bytes, host, bytes, host->bytes - bytes);
+	return gpu_job_submit(job) < 0 ? -1 : gpu_job_wait(job);
+}
+
+/* A job of some thousand pairs. *exact: all results have the same bits, NaN counted as equal. -1
+ * after fail(). */
+static int
+float_probe(struct gpu *gpu, bool *exact)
+{
+	const size_t bytes = PAIRS * (sizeof(struct pair) + sizeof(struct float_results));
+	struct gpu_job *job = gpu_job_new(gpu);
+	struct gpu_block *host = job ? gpu_block_new(gpu, GPU_HOST, bytes) : NULL;
+	struct gpu_block *device = host ? gpu_block_new(gpu, GPU_DEVICE, bytes) : NULL;
+	int status = device ? compute(job, host, device) : -1;
+
+	if (status == 0) {
+		const struct pair *pair = host->host;
+
+		*exact = are_same(pair, (const struct float_results *)(pair + PAIRS));
+	}
+	gpu_job_free(job);
+	gpu_block_free(gpu, host);
+	gpu_block_free(gpu, device);
+	return status;
+}
+
+/*
+ * Comparisons of floats by their bits. A device that does not promise to keep subnormal numbers may
+ * keep them in sums and products and yet compare them as zeros, as NVIDIA's driver 580 does: then
+ * what is chosen by a comparison is not what the processor chooses. The sign of a - b tells which
+ * is less: the difference of two different numbers is never rounded to zero where subnormal numbers
+ * are kept. Its bits are compared as whole numbers.
+ */
+
+#define SPIRV_HEADER_WORDS 5	/* of a module, before its instructions */
+
+/* Numbers of the SPIR-V specification, version 1.5: §2.3, §3.20, §3.32. */
+#define BOUND 3				/* word of the header: ids are less */
+enum op {
+	OP_TYPE_VOID = 19, OP_TYPE_BOOL, OP_TYPE_INT, OP_TYPE_FLOAT,
+	OP_CONSTANT = 43, OP_FUNCTION = 54, OP_DECORATE = 71, OP_BITCAST = 124,
+	OP_ISUB = 130, OP_FSUB, OP_LOGICAL_AND = 167, OP_LOGICAL_NOT,
+	OP_UGREATER = 172, OP_ULESS_EQUAL = 178,
+	OP_FORD_EQUAL = 180, OP_FUNORD_EQUAL, OP_FORD_NOT_EQUAL, OP_FUNORD_NOT_EQUAL,
+	OP_FORD_LESS, OP_FUNORD_LESS, OP_FORD_GREATER, OP_FUNORD_GREATER,
+	OP_FORD_LESS_EQUAL, OP_FUNORD_LESS_EQUAL, OP_FORD_GREATER_EQUAL, OP_FUNORD_GREATER_EQUAL,
+	OP_BITWISE_AND = 199
+};
+#define NO_CONTRACTION 42u
+
+/* What a - b shows by its bits: that it is positive, negative, or either. */
+enum sign { POSITIVE, NEGATIVE, ANY };
+
+/*
+ * A comparison is: the difference has this sign; or it has not and the device's own comparison,
+ * which takes part for infinities and NaN, holds as well. An unordered one is the opposite of
+ * another.
+ */
+static const struct {
+	enum sign sign;
+	bool own;		/* the difference has not this sign, and the device's own holds */
+	bool opposite;
+	enum op op;		/* the device's own */
+} comparison[] = {
+	[OP_FORD_EQUAL - OP_FORD_EQUAL] = { ANY, true, false, OP_FORD_EQUAL },
+	[OP_FUNORD_EQUAL - OP_FORD_EQUAL] = { ANY, false, true, OP_FORD_NOT_EQUAL },
+	[OP_FORD_NOT_EQUAL - OP_FORD_EQUAL] = { ANY, false, false, OP_FORD_NOT_EQUAL },
+	[OP_FUNORD_NOT_EQUAL - OP_FORD_EQUAL] = { ANY, true, true, OP_FORD_EQUAL },
+	[OP_FORD_LESS - OP_FORD_EQUAL] = { NEGATIVE, false, false, OP_FORD_LESS },
+	[OP_FUNORD_LESS - OP_FORD_EQUAL] = { NEGATIVE, true, true, OP_FORD_GREATER_EQUAL },
+	[OP_FORD_GREATER - OP_FORD_EQUAL] = { POSITIVE, false, false, OP_FORD_GREATER },
+	[OP_FUNORD_GREATER - OP_FORD_EQUAL] = { POSITIVE, true, true, OP_FORD_LESS_EQUAL },
+	[OP_FORD_LESS_EQUAL - OP_FORD_EQUAL] = { POSITIVE, true, false, OP_FORD_LESS_EQUAL },
+	[OP_FUNORD_LESS_EQUAL - OP_FORD_EQUAL] = { POSITIVE, false, true, OP_FORD_GREATER },
+	[OP_FORD_GREATER_EQUAL - OP_FORD_EQUAL] = { NEGATIVE, true, false, OP_FORD_GREATER_EQUAL },
+	[OP_FUNORD_GREATER_EQUAL - OP_FORD_EQUAL] = { NEGATIVE, false, true, OP_FORD_LESS },
+};
+
+/* Bits of floats. */
+#define MAGNITUDE 0x7fffffffu
+#define SIGN 0x80000000u
+#define LEAST_NORMAL 0x00800000u
+#define ALL_NUMBERS 0x7f7fffffu	/* magnitudes 1 to infinity, less 1, are at most this */
+
+#define WORDS_EACH (3 + 5 + 4 + 5 + 5 + 5 + 5 + 5 + 4)	/* of a comparison, at most */
+#define CONSTANTS 4
+
+struct module {
+	const uint32_t *code;
+	size_t words;
+	uint32_t bound, boolean, whole, real;	/* ids of types; 0: the module has none */
+	uint8_t *kind;			/* of ids: enum kind */
+	uint32_t *to;			/* where the next word of the result goes */
+	uint32_t next;			/* id that nobody has yet */
+	uint32_t constant[CONSTANTS];	/* ids of the numbers that are needed */
+};
+enum kind { OTHER, REAL, REAL_NORMAL };	/* a float; one whose comparison is as it must be */
+
+static enum op
+op_of(const uint32_t *at)
+{
+	return (enum op)(*at & 0xffff);
+}
+
+static const uint32_t constants[CONSTANTS] = { 1, SIGN + 1, ALL_NUMBERS, MAGNITUDE };
+
+/* The ids of types, and which ids are floats. */
+static void
+look(struct module *m)
+{
+	const uint32_t *end = m->code + m->words;
+
+	for (const uint32_t *at = m->code + SPIRV_HEADER_WORDS; at < end; at += *at >> 16) {
+		size_t length = *at >> 16;
+
+		if (op_of(at) == OP_TYPE_BOOL)
+			m->boolean = at[1];
+		else if (op_of(at) == OP_TYPE_INT && at[2] == 32 && at[3] == 0)
+			m->whole = at[1];
+		else if (op_of(at) == OP_TYPE_FLOAT && at[2] == 32)
+			m->real = at[1];
+		else if (m->real && length > 2 && at[1] == m->real && at[2] < m->bound)
+			m->kind[at[2]] = op_of(at) == OP_CONSTANT &&
+			    (at[3] & MAGNITUDE) >= LEAST_NORMAL ? REAL_NORMAL : REAL;
+	}
+}
+
+/* A comparison with a number that is not subnormal, nor zero, is right on every device. */
+static bool
+is_replaced(const struct module *m, const uint32_t *at)
+{
+	return op_of(at) >= OP_FORD_EQUAL && op_of(at) <= OP_FUNORD_GREATER_EQUAL &&
+	    m->kind[at[3]] == REAL && m->kind[at[4]] == REAL;
+}
+
+static void
+put(struct module *m, enum op op, size_t n, const uint32_t *words)
+{
+	*m->to++ = (uint32_t)(n + 1) << 16 | (uint32_t)op;
+	memcpy(m->to, words, n * sizeof(*words));
+	m->to += n;
+}
+
+/* result = a op b; its id */
+static uint32_t
+put_binary(struct module *m, enum op op, uint32_t type, uint32_t result, uint32_t a, uint32_t b)
+{
+	put(m, op, 4, (const uint32_t[]){ type, result, a, b });
+	return result;
+}
+
+static void
+put_comparison(struct module *m, const uint32_t *at, uint32_t difference)
+{
+	size_t which = op_of(at) - OP_FORD_EQUAL;
+	enum sign sign = comparison[which].sign;
+	bool own = comparison[which].own, opposite = comparison[which].opposite;
+	uint32_t bits = m->next++, rest, is, result = opposite ? m->next++ : at[2];
+
+	put_binary(m, OP_FSUB, m->real, difference, at[3], at[4]);
+	put(m, OP_BITCAST, 3, (const uint32_t[]){ m->whole, bits, difference });
+	if (sign == ANY)
+		bits = put_binary(m, OP_BITWISE_AND, m->whole, m->next++, bits, m->constant[3]);
+	rest = put_binary(m, OP_ISUB, m->whole, m->next++, bits, m->constant[sign == NEGATIVE]);
+	is = put_binary(m, own ? OP_UGREATER : OP_ULESS_EQUAL, m->boolean,
+	    own ? m->next++ : result, rest, m->constant[2]);
+	if (own)
+		put_binary(m, OP_LOGICAL_AND, m->boolean, result, is,
+		    put_binary(m, comparison[which].op, m->boolean, m->next++, at[3], at[4]));
+	if (opposite)
+		put(m, OP_LOGICAL_NOT, 3, (const uint32_t[]){ m->boolean, at[2], result });
+}
+
+/* The whole numbers that comparisons need, and their type where the module has none. */
+static void
+put_constants(struct module *m)
+{
+	if (!m->whole) {
+		m->whole = m->next++;
+		put(m, OP_TYPE_INT, 3, (const uint32_t[]){ m->whole, 32, 0 });
+	}
+	for (size_t i = 0; i < CONSTANTS; i++) {
+		m->constant[i] = m->next++;
+		put(m, OP_CONSTANT, 3, (const uint32_t[]){ m->whole, m->constant[i],
+			constants[i] });
+	}
+}
+
+/* The module again, with decorations before the first type and constants before the first function.
+ */
+static void
+rewrite(struct module *m, uint32_t differences, size_t replaced)
+{
+	bool decorated = false, declared = false;
+	uint32_t difference = differences;
+	const uint32_t *end = m->code + m->words;
+
+	for (const uint32_t *at = m->code + SPIRV_HEADER_WORDS; at < end; at += *at >> 16) {
+		if (!decorated && op_of(at) >= OP_TYPE_VOID && op_of(at) <= OP_TYPE_FLOAT) {
+			decorated = true;
+			for (size_t i = 0; i < replaced; i++)
+				put(m, OP_DECORATE, 2, (const uint32_t[]){
+					differences + (uint32_t)i, NO_CONTRACTION });
+		}
+		if (!declared && op_of(at) == OP_FUNCTION && replaced) {
+			declared = true;
+			put_constants(m);
+		}
+		if (is_replaced(m, at)) {
+			put_comparison(m, at, difference++);
+		} else {
+			memcpy(m->to, at, (*at >> 16) * sizeof(*at));
+			m->to += *at >> 16;
+		}
+	}
+}
+
+uint32_t *
+vulkan_compare_bits(uint32_t *code, size_t *bytes)
+{
+	struct module m = { .code = code, .words = *bytes / sizeof(*code), .bound = code[BOUND] };
+	size_t replaced = 0;
+	uint32_t *made = NULL;
+
+	m.kind = calloc(m.bound, sizeof(*m.kind));
+	if (m.kind)		/* a comparison has five words */
+		made = malloc(*bytes * (1 + WORDS_EACH / 5) + (CONSTANTS + 1) * 4 * sizeof(*made));
+	if (!made) {
+		free(m.kind);
+		free(code);
+		fail_memory();
+		return NULL;
+	}
+	look(&m);
+	for (const uint32_t *at = code + SPIRV_HEADER_WORDS; at < code + m.words; at += *at >> 16)
+		replaced += is_replaced(&m, at);
+	memcpy(made, code, SPIRV_HEADER_WORDS * sizeof(*made));
+	m.to = made + SPIRV_HEADER_WORDS;
+	m.next = m.bound + (uint32_t)replaced;
+	rewrite(&m, m.bound, replaced);
+	made[BOUND] = m.next;
+	*bytes = (size_t)(m.to - made) * sizeof(*made);
+	free(m.kind);
+	free(code);
+	return made;
+}
+
+/* Vulkan leaves it to the device how floats are rounded and whether subnormal numbers, infinities
+ * and NaN are kept, unless a shader demands it; it may demand what the device says that it has. */
+
+/* Numbers of the SPIR-V specification, version 1.5: §2.3, §3.6, §3.31. */
+#define OP_ENTRY_POINT 15u
+#define OP_EXECUTION_MODE 16u
+#define OP_CAPABILITY 17u
+#define CAPABILITY_FLOAT64 10u
+
+static const struct {
+	uint32_t mode, capability;
+} float_mode[FLOAT_MODES] = {
+	{ 4459, 4464 },		/* DenormPreserve */
+	{ 4461, 4466 },		/* SignedZeroInfNanPreserve */
+	{ 4462, 4467 },		/* RoundingModeRTE */
+};
+
+bool
+gpu_shader_has_doubles(const struct shader *shader)
+{
+	for (const uint32_t *at = shader->code + SPIRV_HEADER_WORDS;
+	    at < shader->end && (*at & 0xffff) == OP_CAPABILITY; at += *at >> 16)
+		if (at[1] == CAPABILITY_FLOAT64)
+			return true;
+	return false;
+}
+
+static void
+vulkan_find_float_modes(VkPhysicalDevice physical, bool has[FLOAT_MODES])
+{
+	VkPhysicalDeviceFloatControlsProperties floats = {
+		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES
+	};
+	VkPhysicalDeviceProperties2 properties = {
+		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &floats
+	};
+	/* not where doubles would have to follow */
+	VkShaderFloatControlsIndependence none = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+
+	vkGetPhysicalDeviceProperties2(physical, &properties);
+	has[FLOAT_SUBNORMAL] = floats.shaderDenormPreserveFloat32 &&
+	    floats.denormBehaviorIndependence != none;
+	has[FLOAT_SPECIAL] = floats.shaderSignedZeroInfNanPreserveFloat32;
+	has[FLOAT_NEAREST] = floats.shaderRoundingModeRTEFloat32 &&
+	    floats.roundingModeIndependence != none;
+}
+
+uint32_t *
+vulkan_demand_float_modes(const struct gpu *gpu, const struct shader *shader, size_t *bytes)
+{
+	size_t words = (size_t)(shader->end - shader->code);
+	uint32_t *code = malloc((words + FLOAT_MODES * (2 + 4)) * sizeof(*code)), *to = code;
+	const uint32_t *at = shader->code;
+
+	if (!code) {
+		fail_memory();
+		return NULL;
+	}
+	memcpy(to, at, SPIRV_HEADER_WORDS * sizeof(*to));
+	to += SPIRV_HEADER_WORDS;
+	at += SPIRV_HEADER_WORDS;
+	for (size_t i = 0; i < FLOAT_MODES; i++)
+		if (gpu->float_modes[i]) {
+			*to++ = 2u << 16 | OP_CAPABILITY;
+			*to++ = float_mode[i].capability;
+		}
+	while (at < shader->end) {
+		size_t length = *at >> 16;
+
+		memcpy(to, at, length * sizeof(*to));
+		to += length;
+		for (size_t i = 0; i < FLOAT_MODES && (*at & 0xffff) == OP_ENTRY_POINT; i++)
+			if (gpu->float_modes[i]) {
+				*to++ = 4u << 16 | OP_EXECUTION_MODE;
+				*to++ = at[2];		/* the entry point */
+				*to++ = float_mode[i].mode;
+				*to++ = 32;		/* bits */
+			}
+		at += length;
+	}
+	*bytes = (size_t)(to - code) * sizeof(*code);
+	return code;
+}
+
+/* The device: which there are, opening and closing one. */
+
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
 

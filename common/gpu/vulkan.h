@@ -1,12 +1,15 @@
-/* What the parts of the Vulkan device share. */
+/* TODO: what gpu/vulkan.h is for. */
 #ifndef VULKAN_H
 #define VULKAN_H
 
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <volk.h>
 
-#include <pthread.h>
-
 #include "gpu/gpu.h"
+
+/* What the parts of the Vulkan device share. */
 
 enum lane_name { LANE_UP, LANE_COMPUTE, LANE_DOWN, LANES };
 
@@ -61,11 +64,9 @@ struct vulkan_block {
 	VkDeviceMemory memory;
 };
 
-#define SPIRV_HEADER_WORDS 5	/* of a module, before its instructions */
-
 /* -1 after fail() naming the call that returned this. */
 int vulkan_failed(VkResult, const char *call);
-void vulkan_find_float_modes(VkPhysicalDevice, bool has[FLOAT_MODES]);
+
 /* A shader's code that demands what the device has of them; the caller's. NULL after fail(). */
 uint32_t *vulkan_demand_float_modes(const struct gpu *, const struct shader *, size_t *bytes);
 /* The module again (code is freed), with floats compared by their bits; *bytes: its size before,

@@ -1,7 +1,4 @@
-/*
- * Dithering to one bit (methods §13; Karpinsky thesis ch. 8), and how a Holoimage of three bits a
- * pixel is packed into a picture.
- */
+/* Error diffusion of Holoimages, and the circle of fringe values. */
 #ifndef DITHER_H
 #define DITHER_H
 
@@ -10,6 +7,35 @@
 
 #include "frame/meta.h"
 #include "holo/dither.px.h"
+
+/*
+ * Red and green of a Holoimage lie on a circle about 127.5, of radius 127.5. Where brightness,
+ * contrast or gamma were changed it has another centre or radius; lossy formats leave both nearly
+ * as they are, where fringes change little from pixel to pixel.
+ */
+
+#define FRINGE_CIRCLE_SECTORS 16
+/* Turns from pixel to pixel, at most: colour of half the resolution then takes 7 % off the radius
+ * at most. */
+#define FRINGE_CIRCLE_FLAT 0.035f
+
+struct fringe_circle {		/* all zero before the first pixel */
+	size_t n[FRINGE_CIRCLE_SECTORS];
+	double radius[FRINGE_CIRCLE_SECTORS];
+};
+
+/* A pixel's sine and cosine, less 127.5. */
+void fringe_circle_add(struct fringe_circle *, float sine, float cosine);
+/* The same where they are known: holo_rest() of both, and their distance from the centre. */
+void fringe_circle_count(struct fringe_circle *, float rest, double radius);
+/* One line where the circle is not that of an encoder. False where it is, or where too few sectors
+ * have enough pixels; the centre is told by all of them only. */
+bool fringe_circle_warn(const struct fringe_circle *);
+
+/*
+ * Dithering to one bit (methods §13; Karpinsky thesis ch. 8), and how a Holoimage of three bits a
+ * pixel is packed into a picture.
+ */
 
 /*
  * Floyd and Steinberg's error diffusion of one row to the right (step 1) or to the left (-1): row
@@ -21,7 +47,6 @@ void dither_diffuse_row(float *restrict row, float *restrict below, size_t w, pt
 /* Thresholds in (0, 1) of blue noise, DITHER_TILE x DITHER_TILE, seamless (void and cluster). */
 #define DITHER_TILE 64
 #define DITHER_TILE_PIXELS (DITHER_TILE * DITHER_TILE)
-int dither_blue(float threshold[DITHER_TILE_PIXELS]);
 
 /* How far to the right and down Floyd and Steinberg move a picture, in pixels (measured). */
 #define DITHER_FS_RIGHT 0.180f
@@ -36,8 +61,6 @@ int dither_blue(float threshold[DITHER_TILE_PIXELS]);
 #define DITHER_REACH_MOST 18
 size_t dither_reach(double sigma);
 void dither_kernel(double sigma, size_t reach, size_t width, bool flat, float *kernel);
-
-/* ---- three bits a pixel ---- */
 
 enum dither_pack { DITHER_MSB, DITHER_PLANAR, DITHER_RGB };
 enum dither_method {

@@ -1,3 +1,13 @@
+/* The Holoimage: encoding grid, keys, bit packs. */
+#ifndef HOLO_H
+#define HOLO_H
+
+#include "base/opt.h"
+#include "frame/frame.h"
+#include "holo/bits.px.h"
+#include "holo/dither.h"
+#include "holo/holo.px.h"
+
 /*
  * The parameters of a Holoimage (methods §12, holoimage(5)): from options, from metadata, into
  * metadata, and as what the formulas of holo.px.h take.
@@ -5,12 +15,6 @@
  * A picture is a virtual projector's view of a cube of edge W pixels, W being the larger side of
  * the image. Normalised depth grows towards the camera whatever the frame's own z_axis is.
  */
-#ifndef HOLO_H
-#define HOLO_H
-
-#include "frame/frame.h"
-#include "holo/holo.px.h"
-#include "base/opt.h"
 
 enum holo_stair { HOLO_COMPOSITE, HOLO_COSINE };
 enum holo_layout { HOLO_RGB, HOLO_YUV };
@@ -52,7 +56,6 @@ extern const char *const holo_roundings[];
 	{ 0, "rounding", "WORD", OPT_WORD, offsetof(type, member.rounding), NULL, 0, 0, NULL, \
 	  "each to its nearest level, or two to the pair of levels nearest in angle", \
 	  holo_roundings }
-/* clang-format on */
 
 struct holo {
 	size_t w, h;
@@ -90,10 +93,7 @@ void holo_remove(struct meta *);
 
 /* The greatest height S at which all stairs fit. */
 long holo_height_most(const struct holo *);
-/* The edge of the cube, in pixels. */
-size_t holo_longer_side(const struct holo *);
-/* -1 after fail() with the numbers where the stairs do not fit into 256 levels. */
-int holo_check_stairs(const struct holo *);
+
 struct holo_code holo_code(const struct holo *);
 /* Between two depths of a range so large whose sine differs by a level where it is steepest. */
 double holo_depth_step(const struct holo_code *, double range);
@@ -117,5 +117,42 @@ void holo_profile(const struct holo_code *, double sigma, float level[HOLO_PROFI
  * pixel that lies farthest off if that is more than a twentieth of a pixel.
  */
 int holo_grid(const struct frame *, size_t x, size_t y, double spacing[2], double corner[2]);
+
+/*
+ * Pictures of three bits a pixel whose thresholds are known: surfaces carried on from pixel to
+ * pixel, and what a pixel's bits have against that. The encoder and the decoder ask the same.
+ */
+
+/* Thresholds, and stairs. */
+struct bits_code {
+	float arc[2][DITHER_TILE_PIXELS];	/* where sine and cosine pass them, in turns */
+	float threshold[DITHER_TILE_PIXELS];	/* of the stair, as a level */
+	float stair[HOLO_PROFILE + 1];		/* of order 0 */
+	float height, order_most;
+};
+
+/* A pixel's bits, 0 or 1, and its place in the tile of thresholds. */
+struct bits_pixel {
+	float red, green, stair;
+	size_t place;
+};
+
+/* The eight neighbours of a pixel, for bits_carry(). */
+#define BITS_WAYS 8
+extern const int bits_way[BITS_WAYS][2];	/* x, y */
+
+/*
+ * Thresholds: where sine and cosine pass each pixel's, in turns: asin and acos of it. Holoimages
+ * have whole levels: the threshold is halfway between two of them. -1 after fail().
+ */
+int bits_thresholds(struct bits_code *, const struct dither_keys *);
+/* The stairs; arcs and thresholds stay. */
+void bits_stairs(struct bits_code *, const struct holo_code *);
+/* Can a pixel of a surface have neither bit of the fringes at this place of the tile? */
+bool bits_may_lack(const struct bits_code *, size_t place);
+/*
+ * Turns, moved by `tolerance` at most, that give the pixel's bits; NaN where there are none such.
+ */
+float bits_fit(const struct bits_code *, const struct bits_pixel *, float turns, float tolerance);
 
 #endif

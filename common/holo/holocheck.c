@@ -1,3 +1,4 @@
+/* Computes the key holo_check of a Holoimage and compares a decoded one with it (holoimage(5)). */
 #include "holo/holocheck.h"
 
 #include <math.h>

@@ -1,15 +1,41 @@
+/* Colour bars, ticks and text on images. */
+#ifndef ANNOTATE_H
+#define ANNOTATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame/frame.h"
+#include "image/colormap.h"
+
+/* Round numbers along an axis. */
+
+/* The distance of ticks, 1, 2 or 5 times a power of ten: about n of them between low and high,
+ * low < high. */
+double ticks_step(double low, double high, double n);
+/* Can a range be marked: are its numbers finite, and far enough from each other for their size? */
+bool ticks_range_fits(double low, double high);
+
+/* The multiples of a step in a range. */
+struct ticks {
+	double first, step;
+	size_t n;
+};
+
+/* From low to high, low < high; those that lie beside it by rounding errors only are in it. None
+ * where the step is no positive number. */
+struct ticks ticks_between(double low, double high, double step);
+/* The value of tick i < n. */
+double ticks_value(const struct ticks *, size_t i);
+/* The number of a tick, with the decimals that the step needs. */
+void ticks_text(double v, double step, char text[32]);
+
 /*
  * A colour bar, a scale bar and axes around a picture r g b of type uchar: the picture grows, and
  * none of its pixels is covered or changed. How much depends on its size and on the annotation's
  * fixed part only, so that the frames of a stream, whose ranges differ, grow alike.
  */
-#ifndef ANNOTATE_H
-#define ANNOTATE_H
-
-#include <stdbool.h>
-
-#include "frame/frame.h"
-#include "image/colormap.h"
 
 struct annotation {
 	bool bar, scale_bar, axes;

@@ -1,3 +1,4 @@
+/* Colour maps: anchors at equal distances, linear between them. */
 #include "image/colormap.h"
 
 #include <math.h>

@@ -1,13 +1,41 @@
+/* Plots: text, axes and files, drawn by cairo, which is loaded when the first plot is drawn. */
 #include "image/drawing.h"
 
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <cairo.h>
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "io/safe_file.h"
+
+#ifndef LIBCAIRO
+#define LIBCAIRO "libcairo.so.2"
+#endif
+
+struct libcairo libcairo;
+
+/* Before its first function is called. 0 or -1 after fail(). */
+static int
+libcairo_load(void)
+{
+	static const char *const names[] = {
+#define X(name) "cairo_" #name,
+		LIBCAIRO_FUNCTIONS
+#undef X
+	};
+	static const struct library library = { LIBCAIRO, sizeof(names) / sizeof(*names), names,
+		&libcairo };
+
+	return library_load(&library);
+}
 
 /* ---- files ---- */
 

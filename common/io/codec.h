@@ -1,17 +1,20 @@
+/* What a file format provides: struct codec, and how a file finds its codec. */
+#ifndef CODEC_H
+#define CODEC_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/opt.h"
+#include "frame/frame.h"
+#include "io/whole_file.h"
+
 /*
  * Formats of image files. common/codec/ has a file or a folder per format, which defines
  * `const struct codec codec_NAME`; the build makes the table of them, so adding one edits no file.
  *
  * Every function returns -1 after fail(path, ...).
  */
-#ifndef CODEC_H
-#define CODEC_H
-
-#include <stdio.h>
-
-#include "base/opt.h"
-#include "frame/frame.h"
-#include "io/whole_file.h"
 
 /*
  * Options for writing, as a tool has them: its option table and the values. Each codec takes the
@@ -83,13 +86,25 @@ const struct codec *codec_of_list(const struct codec *const *list, const char *p
 int codec_options_new(const struct codec *, const struct save_options *, void **out);
 void codec_options_free(const struct codec *, void *options);
 
-/* ---- what codecs share ---- */
-
 /* "channels:=...", "key:=value" lines of a head as one new string, for PNG text, TIFF
  * ImageDescription and JPEG COM; NULL after fail(). */
 char *head_to_text(const struct frame_head *);
 /* Takes such lines back into a head (channel names only if their number agrees); other text is
  * left alone. Returns 0, -1 after fail(). */
 int head_from_text(struct frame_head *, const char *text, size_t length);
+
+/* Recognising the format of a file by its first bytes. */
+
+#define SNIFF_MAX 512		/* bytes that formats look at */
+
+/* The format of a file that starts with these n bytes; NULL if none is known. `also`: the caller's
+ * own formats (ended by NULL), which come after those of images; NULL if it has none. */
+const struct codec *sniff_codec(const struct codec *const *also, const unsigned char *start,
+    size_t n);
+/* The first bytes of a file from `here` on, up to `most`: their number, less where the file ends;
+ * -1 with errno. */
+ssize_t sniff_read(int fd, void *start, size_t most, off_t here);
+/* fail() for a file that starts with these n bytes; returns -1. */
+int sniff_fail(const char *path, const unsigned char *start, size_t n);
 
 #endif

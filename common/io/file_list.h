@@ -1,8 +1,20 @@
-/* The files that an operand stands for. Functions return -1 after fail(). */
+/* Operands as lists of files, in natural order. */
 #ifndef FILE_LIST_H
 #define FILE_LIST_H
 
 #include <stddef.h>
+
+/* Files that come as a shell sorts their names, as text, and not by the numbers in them: 1 10 2. */
+
+/* Of n names in the order of text the first that has a larger number than the next; n where none
+ * has, or they are in another order. */
+size_t text_order_find(char *const *name, size_t n);
+/* The same among `least` names in a row or more that are alike but for their numbers. */
+size_t text_order_find_alike(char *const *name, size_t n, size_t least);
+/* Warns of name `at`, which one of these has found. */
+void text_order_warn(char *const *name, size_t at);
+
+/* The files that an operand stands for. Functions return -1 after fail(). */
 
 /* The path itself, or a folder's images. The caller frees the list and its names. */
 int file_list(const char *path, char ***files, size_t *n);

@@ -1,14 +1,22 @@
+/*
+ * A checksum over the coefficients of a JPEG file that the file itself carries, so that damage is
+ * noticed although the file still decodes.
+ */
 #include "io/jpeg_checksum.h"
 
+#include <libdeflate.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <jerror.h>
-#include <libdeflate.h>
+#include <jpeglib.h>
 
 #include "base/fail.h"
 #include "frame/samples.h"
-#include "frame/samples_rest.h"
+
+const char *const jpeg_purposes[] = { "eyes", "fringes", NULL };
 
 #define KEY "jpeg_crc32:="
 #define TEXT_BYTES 31 /* of the comment: key, 8 digits, blank, 10 digits */

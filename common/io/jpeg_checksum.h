@@ -1,3 +1,23 @@
+/* The checksum in JPEG files, and what a JPEG is written for. */
+#ifndef JPEG_CHECKSUM_H
+#define JPEG_CHECKSUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <jpeglib.h>
+
+/* What the steps of quantisation of a JPEG file are chosen for: the option --jpeg-for of the codec
+ * and of the tools that write such files. */
+
+enum jpeg_purpose {
+	JPEG_FOR_EYES,		/* YCbCr, by the tables of ITU-T T.81, Annex K */
+	JPEG_FOR_FRINGES,	/* RGB, by steps that leave the angle of two channels exact */
+};
+
+/* Their words, ended by NULL. */
+extern const char *const jpeg_purposes[];
+
 /*
  * A check sum over a JPEG file. Entropy-coded data with a flipped byte often decode without an
  * error, to levels that are shifted from there on; PNG has check sums of its own, JPEG has none.
@@ -6,14 +26,6 @@
  * the CRC-32 (as of PNG, in hexadecimal) and the number of all other bytes. A program that writes
  * the picture anew and copies comments changes the length, and the sum is then ignored.
  */
-#ifndef JPEG_CHECKSUM_H
-#define JPEG_CHECKSUM_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <jpeglib.h>
 
 /* Writes the n bytes of a JPEG with its sum. 0, or -1 after fail(). */
 int jpeg_checksum_write(const char *path, FILE *, const unsigned char *jpeg, size_t n);

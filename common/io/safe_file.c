@@ -1,24 +1,385 @@
-/* A new file from its opening, without a name, to its place on the disk: the path behind links, the
- * file itself, the name it gets, what is synced. */
-#define _GNU_SOURCE
+/*
+ * Output files that replace existing ones only when they are complete: temporary files beside them,
+ * removed when the run fails or is interrupted; no link of another user is followed.
+ */
 #include "io/safe_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
+#include <search.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "io/link_owner.h"
-#include "io/temporary_files.h"
-#include "io/waiting_file.h"
+#include "base/process.h"
 
 #define LINKS_MOST 40		/* that follow one another, as the kernel has it */
+
+/* Is the link in a sticky folder, which others may write into, and of neither owner? `folder` holds
+ * the path up to the link, which may be empty. */
+static bool
+is_strangers(const struct stat *link, const char *folder)
+{
+	struct stat st;
+
+	return stat(*folder ? folder : ".", &st) == 0 && (st.st_mode & S_ISVTX) &&
+	    (st.st_mode & S_IWOTH) && link->st_uid != geteuid() && link->st_uid != st.st_uid;
+}
+
+static int check_parts(const char *path, unsigned links, bool *new);
+
+/* The link at this path, and what it leads through. 1: a stranger's. */
+static int
+check_link(const char *part, const struct stat *link, unsigned links)
+{
+	const char *slash = strrchr(part, '/');
+	int length = slash ? (int)(slash + 1 - part) : 0;
+	char folder[PATH_MAX], text[PATH_MAX + 1], *target;
+	bool new;
+	ssize_t n;
+	int found;
+
+	snprintf(folder, sizeof(folder), "%.*s", length, part);
+	if (is_strangers(link, folder))
+		return 1;
+	n = links < LINKS_MOST ? readlink(part, text, sizeof(text) - 1) : -1;
+	if (n < 0)
+		return 0;
+	text[n] = '\0';
+	if (asprintf(&target, "%s%s", *text == '/' ? "" : folder, text) < 0)
+		return fail_memory();
+	found = check_parts(target, links + 1, &new);
+	free(target);
+	return found;
+}
+
+/* Every folder on the way, and the last part. 1: one is a stranger's link. *new: all but the last
+ * part is there. */
+static int
+check_parts(const char *path, unsigned links, bool *new)
+{
+	size_t n = strlen(path);
+	char *part = malloc(n + 1);
+	int found = part ? 0 : fail_memory();
+	struct stat st;
+
+	*new = false;
+	for (size_t i = 1; i <= n && found == 0; i++) {
+		if ((path[i] != '/' && path[i] != '\0') || path[i - 1] == '/')
+			continue;
+		memcpy(part, path, i);
+		part[i] = '\0';
+		if (lstat(part, &st) < 0) {
+			*new = errno == ENOENT && i == n;
+			break;
+		}
+		if (S_ISLNK(st.st_mode))
+			found = check_link(part, &st, links);
+	}
+	free(part);
+	return found;
+}
+
+/* The same, and whether the folder is there, and nothing of this name in it. */
+static int
+link_owner_look(const char *path, bool *new)
+{
+	int found = check_parts(path, 0, new);
+
+	if (found <= 0)
+		return found;
+	return fail(path, "is or leads through a link that another user has put into a folder "
+	    "which all may write into");
+}
+
+int
+link_owner_check(const char *path)
+{
+	bool new;
+
+	return link_owner_look(path, &new);
+}
+
+#define TEMPORARY_MOST 16	/* temporary files at a time that a signal removes */
+
+enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY };
+
+/* Fixed, so that a signal handler can read it at any moment. */
+static struct {
+	atomic_int state;
+	char path[4096];
+} temporary_files[TEMPORARY_MOST];
+
+static void
+remove_temporary_files(void)
+{
+	for (size_t i = 0; i < TEMPORARY_MOST; i++)
+		if (atomic_load(&temporary_files[i].state) == SLOT_READY)
+			unlink(temporary_files[i].path);
+}
+
+static void
+watch(void)
+{
+	ending_signals_watch(remove_temporary_files);
+}
+
+/* A signal that ends the process removes this file, until temporary_files_forget(). To be called
+ * before it exists, since a signal could come between. */
+static void
+temporary_files_add(const char *path)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, watch);
+	for (size_t i = 0; i < TEMPORARY_MOST; i++) {
+		int free_state = SLOT_FREE;
+
+		if (strlen(path) < sizeof(temporary_files[i].path) &&
+		    atomic_compare_exchange_strong(&temporary_files[i].state, &free_state,
+		    SLOT_TAKEN)) {
+			strcpy(temporary_files[i].path, path);
+			atomic_store(&temporary_files[i].state, SLOT_READY);
+			return;
+		}
+	}
+}
+
+static void
+temporary_files_forget(const char *path)
+{
+	for (size_t i = 0; i < TEMPORARY_MOST; i++)
+		if (atomic_load(&temporary_files[i].state) == SLOT_READY &&
+		    !strcmp(temporary_files[i].path, path))
+			atomic_store(&temporary_files[i].state, SLOT_FREE);
+}
+
+/* A search tree of names; numbers of one name are searched once, not once for each frame. */
+
+struct taken_name {
+	const char *text;
+	size_t number;			/* the first one behind this name that may be free */
+};
+
+struct taken_names {
+	void *tree;			/* of struct taken_name, as tsearch(3) has it */
+};
+
+static int
+compare(const void *a, const void *b)
+{
+	return strcmp(((const struct taken_name *)a)->text, ((const struct taken_name *)b)->text);
+}
+
+static struct taken_name *
+find(const struct taken_names *names, const char *text)
+{
+	const struct taken_name wanted = { text, 0 };
+	struct taken_name *const *found = tfind(&wanted, &names->tree, compare);
+
+	return found ? *found : NULL;
+}
+
+static const char *
+take(struct taken_names *names, const char *text)
+{
+	size_t size = strlen(text) + 1;
+	struct taken_name *name = malloc(sizeof(*name) + size);
+
+	if (name) {
+		*name = (struct taken_name){ memcpy(name + 1, text, size), 0 };
+		if (tsearch(name, &names->tree, compare))
+			return name->text;
+	}
+	free(name);
+	fail_memory();
+	return NULL;
+}
+
+struct taken_names *
+taken_names_new(void)
+{
+	struct taken_names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		fail_memory();
+	return names;
+}
+
+void
+taken_names_free(struct taken_names *names)
+{
+	if (names)
+		tdestroy(names->tree, free);
+	free(names);
+}
+
+const char *
+taken_names_add(struct taken_names *names, const char *text, size_t number)
+{
+	struct taken_name *name = find(names, text);
+	size_t room = strlen(text) + 24;
+	const char *taken;
+	char *numbered;
+
+	if (!name)
+		return take(names, text);
+	numbered = malloc(room);
+	if (!numbered) {
+		fail_memory();
+		return NULL;
+	}
+	if (name->number < number)
+		name->number = number;
+	do
+		snprintf(numbered, room, "%s-%04zu", text, name->number++);
+	while (find(names, numbered));
+	taken = take(names, numbered);
+	free(numbered);
+	return taken;
+}
+
+/* Shall a call that failed be made again? Waits until it can succeed. */
+static bool
+again(int fd, short events)
+{
+	struct pollfd wanted = { .fd = fd, .events = events };
+
+	return errno == EINTR || (errno == EAGAIN && (poll(&wanted, 1, -1) >= 0 || errno == EINTR));
+}
+
+int
+waiting_open(const char *path, int flags, mode_t permissions)
+{
+	return (int)TEMP_FAILURE_RETRY(open(path, flags, permissions));
+}
+
+ssize_t
+waiting_read(int fd, void *to, size_t n)
+{
+	ssize_t got;
+
+	do
+		got = read(fd, to, n);
+	while (got < 0 && again(fd, POLLIN));
+	return got;
+}
+
+ssize_t
+waiting_write(int fd, const void *from, size_t n)
+{
+	ssize_t done;
+
+	do
+		done = write(fd, from, n);
+	while (done < 0 && again(fd, POLLOUT));
+	return done;
+}
+
+ssize_t
+waiting_writev(int fd, const struct iovec *piece, int n)
+{
+	ssize_t done;
+
+	do
+		done = writev(fd, piece, n);
+	while (done < 0 && again(fd, POLLOUT));
+	return done;
+}
+
+static ssize_t
+read_cookie(void *cookie, char *to, size_t n)
+{
+	return waiting_read((int)(intptr_t)cookie, to, n);
+}
+
+static ssize_t
+write_cookie(void *cookie, const char *from, size_t n)
+{
+	ssize_t done = waiting_write((int)(intptr_t)cookie, from, n);
+
+	return done < 0 ? 0 : done;	/* as fopencookie(3) has it */
+}
+
+static int
+close_cookie(void *cookie)
+{
+	return close((int)(intptr_t)cookie);
+}
+
+FILE *
+waiting_file_input(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0 && !(flags & O_NONBLOCK))
+		return fdopen(fd, "rb");
+	return fopencookie((void *)(intptr_t)fd, "rb",
+	    (cookie_io_functions_t){ .read = read_cookie, .close = close_cookie });
+}
+
+FILE *
+waiting_file_output(int fd)
+{
+	return fopencookie((void *)(intptr_t)fd, "wb",
+	    (cookie_io_functions_t){ .write = write_cookie, .close = close_cookie });
+}
+
+const char *
+scratch_folder(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/tmp";
+}
+
+/* Where the file system has no files without a name: one whose name is removed at once. */
+static int
+create_unlinked(void)
+{
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "%s/fringepipe.XXXXXX", scratch_folder()) < 0) {
+		errno = ENOMEM;
+		return -1;
+	}
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	return fd;
+}
+
+FILE *
+scratch_file_open(void)
+{
+	int fd = waiting_open(scratch_folder(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	FILE *file;
+
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+		fd = create_unlinked();
+	file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
+	if (!file && fd >= 0)
+		close(fd);
+	return file;
+}
+
+/* A new file from its opening, without a name, to its place on the disk: the path behind links, the
+ * file itself, the name it gets, what is synced. */
+
 #define NAMES_MOST 1000		/* of temporary files that are tried */
 #define HOST_SIZE 65		/* of a machine's name; two of them may share a folder */
 

@@ -1,11 +1,64 @@
-/* Files that appear under their name only when they are complete, and on the disk. */
+/* Output files that appear only when they are complete. */
 #ifndef SAFE_FILE_H
 #define SAFE_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 
 struct safe_file;		/* what is known of an open file until it is put in its place */
+struct taken_names;
+
+/* Links that somebody else may have put where a file is to be written. */
+
+/*
+ * -1 after fail() where a symbolic link on the way to path, or its last part, lies in a sticky
+ * folder that others may write into (/tmp), and belongs neither to this user nor to the folder's
+ * owner: what Linux refuses to open where fs.protected_symlinks is set. Other errors are left to
+ * the caller, who opens the path.
+ */
+int link_owner_check(const char *path);
+
+/*
+ * The names of files that a run has given to frames, so that no name is given twice. Few steps for
+ * each name, however many there are and however they are made.
+ */
+
+/* NULL after fail(). */
+struct taken_names *taken_names_new(void);
+void taken_names_free(struct taken_names *);
+/*
+ * Takes `name`; where it is taken, NAME-NUMBER with four digits or more, of the first number from
+ * `number` on that is free. What was taken, valid until taken_names_free(); NULL after fail().
+ */
+const char *taken_names_add(struct taken_names *, const char *name, size_t number);
+
+/* Calls that a signal does not interrupt, and files of a descriptor that another process has set to
+ * O_NONBLOCK, which those that inherit it share. They wait where it does not. */
+
+/* As open(2), without EINTR. */
+int waiting_open(const char *path, int flags, mode_t permissions);
+/* As read(2), without EINTR and EAGAIN. */
+ssize_t waiting_read(int fd, void *to, size_t n);
+/* As write(2) and writev(2), likewise. */
+ssize_t waiting_write(int fd, const void *from, size_t n);
+ssize_t waiting_writev(int fd, const struct iovec *, int n);
+/* As fdopen(fd, "rb"); but of a descriptor that does not block, fileno() is -1 and data are copied
+ * once more. NULL with errno set. */
+FILE *waiting_file_input(int fd);
+/* As fdopen(fd, "wb"); but fileno() is -1. */
+FILE *waiting_file_output(int fd);
+
+/* Files without a name, in the folder for temporary ones. */
+
+/* $TMPDIR, else /tmp. */
+const char *scratch_folder(void);
+/* A new file there, for reading and writing, which is gone when it is closed; NULL with errno. */
+FILE *scratch_file_open(void);
+
+/* Files that appear under their name only when they are complete, and on the disk. */
 
 /*
  * Opens a file, for reading and writing, that safe_file_close() puts in the place of path (keep) or

@@ -1,3 +1,17 @@
+/* Frames through shared memory between two tools in a pipe. */
+#ifndef SHARED_FRAMES_H
+#define SHARED_FRAMES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "frame/frame.h"
+
+struct shared_receiver;
+struct shared_sender;
+
 /*
  * Frames that pass to the process behind a pipe without a copy. Where one of our tools reads the
  * pipe, a frame's header goes through the pipe and its pixels stay in memory that both processes
@@ -13,16 +27,10 @@
  * are sent on, whichever process made them. A process that is killed leaves its references behind;
  * that memory is not used again, and is freed when newer memory takes its place among the kept.
  */
-#ifndef SHARED_FRAMES_H
-#define SHARED_FRAMES_H
-
-#include "frame/frame.h"
 
 /* If fd is a pipe, new frames use memory that can be shared, until shared_frames_end(). */
 void shared_frames_begin(int fd);
 void shared_frames_end(void);
-
-struct shared_sender;
 
 /* For the write end of a pipe. NULL: not a pipe, or disabled (FRINGEPIPE_HANDOVER=no). */
 struct shared_sender *shared_sender_open(int fd);
@@ -33,8 +41,6 @@ struct shared_sender *shared_sender_open(int fd);
  */
 unsigned long shared_sender_put(struct shared_sender *, const struct frame *);
 void shared_sender_close(struct shared_sender *);
-
-struct shared_receiver;
 
 /* For the read end of a pipe, before anything is read. NULL as above. */
 struct shared_receiver *shared_receiver_open(int fd);

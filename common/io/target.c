@@ -11,14 +11,11 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/opt_rows.h"
+#include "base/opt.h"
 #include "base/text.h"
-#include "io/link_owner.h"
-#include "io/nrrd_stream.h"
+#include "io/nrrd.h"
 #include "io/safe_file.h"
-#include "io/scratch_file.h"
 #include "io/shared_frames.h"
-#include "io/taken_names.h"
 
 #define PIPE_SIZE (1024 * 1024)
 #define BUFFER_SIZE 65536	/* of a file: stdio's own is 4096, a call of write for each */

@@ -1,5 +1,7 @@
-/* Tables as text: recognising and reading them. Writing is in text_table_write.c. */
-#define _GNU_SOURCE
+/*
+ * Reads and writes tables of numbers as text (CSV, blanks, tabs): recognises separators and decimal
+ * commas, reads column names, reports the line of an error.
+ */
 #include "io/text_table.h"
 
 #include <ctype.h>
@@ -7,14 +9,230 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/byte_order_mark.h"
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "frame/table_rows.h"
+#include "base/text.h"
+#include "frame/samples.h"
+#include "io/codec.h"
+
+/* What a table keeps of its file: values as float, names that differ. */
+
+#define WHOLE_MOST 16777216.0	/* up to here a float holds every whole number */
+#define DIGITS_MOST 17
+
+/* Significant digits of a decimal number, zeros at its end left out. */
+static int
+count_digits(const char *text)
+{
+	int n = 0, most = 1;
+
+	for (; *text && *text != 'e' && *text != 'E'; text++) {
+		n += isdigit((unsigned char)*text) && (n || *text != '0');
+		if (*text >= '1' && *text <= '9')
+			most = n;
+	}
+	return most < DIGITS_MOST ? most : DIGITS_MOST;
+}
+
+bool
+text_table_rounds(const char *text, double v)
+{
+	float kept = (float)v;
+	char again[64];
+
+	if (!(fabs(v) >= WHOLE_MOST) || isinf(v) || (double)kept == v)
+		return false;
+	if (!text || strpbrk(text, "xX"))
+		return true;
+	snprintf(again, sizeof(again), "%.*e", count_digits(text) - 1, (double)kept);
+	return strtod(again, NULL) != v;	/* else other digits for the same float */
+}
+
+void
+text_table_warn_rounded(const char *path, const char *what, size_t number, const char *value,
+    float kept)
+{
+	warn(path, "%s %zu: %.60s becomes %.12g: from 16777216 on not every whole number is a "
+	    "float (said once a file)", what, number, value, (double)kept);
+}
+
+/* What no channel can be called becomes _: blanks, control characters, backslashes. */
+static void
+text_table_change_name(char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name <= ' ' || *name == 0x7f || *name == '\\')
+			*name = '_';
+}
+
+static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int
+text_table_check_names(const char *path, const struct frame_head *head)
+{
+	const char **name = calloc(head->c, sizeof(*name));
+	int status = 0;
+
+	if (!name)
+		return fail_memory();
+	for (size_t c = 0; c < head->c; c++)
+		name[c] = head->channel[c];
+	qsort(name, head->c, sizeof(*name), by_name);
+	for (size_t c = 1; c < head->c && status == 0; c++)
+		if (!strcmp(name[c - 1], name[c]))
+			status = fail(path, "two columns have the name %s (31 bytes of it count)",
+			    name[c]);
+	free(name);
+	return status;
+}
+
+/* Recognising tables in text by their first bytes: other text (meshes, calibrations, PNM, prose)
+ * must not be taken for one. */
+
+#define START_MOST 512		/* what codec.h says; behind them there may be more */
+
+struct piece {			/* of the start: a line, or what there is of it */
+	const char *at;
+	size_t n;
+	bool whole;
+};
+
+/* The next line that is not empty, without blanks around it; false where there is none. */
+static bool
+next_sniffed_line(struct piece *rest, struct piece *line)
+{
+	while (rest->n) {
+		size_t n = 0;
+		bool ends;
+
+		while (n < rest->n && rest->at[n] != '\n' && rest->at[n] != '\r')
+			n++;
+		ends = n < rest->n;
+		*line = (struct piece){ rest->at, n, ends };
+		rest->at += n + ends;
+		rest->n -= n + ends;
+		for (; line->n && isspace((unsigned char)*line->at); line->n--)
+			line->at++;
+		while (line->whole && line->n && isspace((unsigned char)line->at[line->n - 1]))
+			line->n--;
+		if (line->n)
+			return true;
+	}
+	return false;
+}
+
+/* Is the first field a number? Where the line is cut, the number's start will do. */
+static bool
+starts_with_number(const struct piece *line, enum text_syntax syntax, bool alone)
+{
+	char text[64], *end;
+	size_t n = line->n < sizeof(text) - 1 ? line->n : sizeof(text) - 1;
+
+	memcpy(text, line->at, n);
+	text[n] = '\0';
+	strtod(text, &end);
+	if (end == text)
+		return false;
+	if (syntax == TEXT_VNL)
+		return strchr(" \t#", *end) != NULL;	/* or at its end */
+	end += strspn(end, " \t");
+	return !*end || (*end == ',' && !alone);
+}
+
+/* key:=, behind the mark of a comment? */
+static bool
+is_key_line(const struct piece *line, const char *mark)
+{
+	size_t n = strlen(mark), key = 0;
+
+	if (line->n <= n || strncmp(line->at, mark, n) || line->at[n] == '#')
+		return false;
+	n += line->at[n] == ' ';
+	while (n + key < line->n && !isspace((unsigned char)line->at[n + key]) &&
+	    line->at[n + key] != ':')
+		key++;
+	return key && n + key + 1 < line->n && line->at[n + key] == ':' &&
+	    line->at[n + key + 1] == '=';
+}
+
+/* Names with commas between them, or one word, and behind it a row that begins with a number. */
+static bool
+is_csv(const struct piece *names, struct piece *rest, bool cut)
+{
+	bool comma = memchr(names->at, ',', names->n) != NULL;
+	struct piece row;
+
+	if (strchr("{[<%", *names->at) ||
+	    (*names->at == 'P' && names->n == 2 && isdigit((unsigned char)names->at[1])))
+		return false;
+	if (!comma)
+		for (size_t i = 0; i < names->n; i++)
+			if (isspace((unsigned char)names->at[i]))
+				return false;
+	if (starts_with_number(names, TEXT_CSV, true))	/* a row of vnlog with one column */
+		return false;
+	if (!names->whole)
+		return comma && cut;
+	do
+		if (!next_sniffed_line(rest, &row))
+			return false;
+	while (*row.at == '#');
+	/* the header of a PFM file that ends within its second line */
+	if (!row.whole && names->n == 2 &&
+	    (!memcmp(names->at, "PF", 2) || !memcmp(names->at, "Pf", 2)))
+		return false;
+	if (comma && (*row.at == ',' || *row.at == '"'))
+		return true;
+	return starts_with_number(&row, TEXT_CSV, !comma);
+}
+
+static bool
+is_text(const unsigned char *start, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (start[i] == 0x7f || (start[i] < ' ' && start[i] != '\t' && start[i] != '\r' &&
+		    start[i] != '\n'))
+			return false;
+	return true;
+}
+
+/* Do its lines look like a table's? */
+static bool
+is_table(enum text_syntax syntax, const unsigned char *start, size_t n)
+{
+	const size_t mark = byte_order_mark(start, n);
+	struct piece rest = { (const char *)start + mark, n - mark, false }, line;
+	bool legend = false;
+
+	while (next_sniffed_line(&rest, &line)) {
+		if (*line.at != '#') {
+			if (syntax == TEXT_CSV)
+				return is_csv(&line, &rest, n >= START_MOST);
+			return legend && (starts_with_number(&line, TEXT_VNL, false) ||
+			    (*line.at == '-' && (line.n == 1 || line.at[1] == ' ')));
+		}
+		if (is_key_line(&line, syntax == TEXT_CSV ? "#" : "##"))
+			return true;
+		legend |= line.whole && line.n > 1 && line.at[1] != '#' && line.at[1] != '!';
+	}
+	return false;
+}
+
+bool
+text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
+{
+	return is_table(syntax, start, n) && is_text(start, n);
+}
+
+/* Tables as text: recognising and reading them. Writing is in text_table_write.c. */
 
 #define LINE_MOST (4u << 20)	/* bytes: 65536 columns of numbers take less than 1 MiB */
 
-struct text {
+struct table_text {
 	const char *path;
 	FILE *file;
 	enum text_syntax syntax;
@@ -26,7 +244,7 @@ struct text {
 /* ---- lines ---- */
 
 static int
-add_byte(struct text *text, size_t at, int byte)
+add_byte(struct table_text *text, size_t at, int byte)
 {
 	if (at == LINE_MOST)
 		return fail(text->path, "line %zu is longer than %u bytes", text->number,
@@ -46,7 +264,7 @@ add_byte(struct text *text, size_t at, int byte)
 
 /* Behind a \r: takes the \n that follows it, if one does. */
 static void
-end_line(struct text *text)
+end_line(struct table_text *text)
 {
 	int byte = getc_unlocked(text->file);
 
@@ -56,7 +274,7 @@ end_line(struct text *text)
 
 /* The next line, ended by \n, \r \n, \r or the end of the file: 1; 0 where there is none; -1. */
 static int
-next_line(struct text *text)
+next_line(struct table_text *text)
 {
 	size_t n = 0;
 	int byte;
@@ -103,7 +321,7 @@ struct field {
 
 /* "text", in which "" is a quote, at *at, which moves behind it. */
 static int
-take_quoted(const struct text *text, char **at, struct field *field)
+take_quoted(const struct table_text *text, char **at, struct field *field)
 {
 	char *from = *at + 1, *to = from;
 
@@ -127,7 +345,7 @@ take_quoted(const struct text *text, char **at, struct field *field)
  * there is none; -1 after fail().
  */
 static int
-next_field(const struct text *text, char **at, struct field *field)
+next_field(const struct table_text *text, char **at, struct field *field)
 {
 	char *end;
 
@@ -155,7 +373,7 @@ next_field(const struct text *text, char **at, struct field *field)
 
 /* Rounded once, so that a printed float is the same float again. */
 static int
-parse_value(struct text *text, const char *field, float *out)
+parse_value(struct table_text *text, const char *field, float *out)
 {
 	const char *digits = field + (*field == '-' || *field == '+');
 	char *end;
@@ -201,7 +419,7 @@ make_name(const char *from, size_t c, char to[CHANNEL_NAME_SIZE])
 }
 
 static int
-count_fields(const struct text *text, size_t *n)
+count_fields(const struct table_text *text, size_t *n)
 {
 	char *copy = strdup(text->line), *at = copy;
 	struct field field;
@@ -217,7 +435,7 @@ count_fields(const struct text *text, size_t *n)
 
 /* The names at `at` become the channels. */
 static int
-take_names(const struct text *text, char *at, struct frame_head *head)
+take_names(const struct table_text *text, char *at, struct frame_head *head)
 {
 	bool names = false;
 	struct field field;
@@ -259,7 +477,7 @@ take_comment(const char *line, struct frame_head *head)
 
 /* Reads lines until the names are known. */
 static int
-read_head(struct text *text, struct frame_head *head)
+read_head(struct table_text *text, struct frame_head *head)
 {
 	int got;
 
@@ -295,7 +513,7 @@ read_head(struct text *text, struct frame_head *head)
 /* ---- rows ---- */
 
 static int
-take_row(struct text *text, struct table_rows *rows)
+take_row(struct table_text *text, struct table_rows *rows)
 {
 	char *at = text->line;
 	float *row = table_rows_add(rows);
@@ -315,7 +533,7 @@ take_row(struct text *text, struct table_rows *rows)
 }
 
 static int
-read_rows(struct text *text, struct table_rows *rows)
+read_rows(struct table_text *text, struct table_rows *rows)
 {
 	int got;
 
@@ -333,7 +551,7 @@ read_rows(struct text *text, struct table_rows *rows)
 int
 text_table_load(struct loader *loader, enum text_syntax syntax, struct frame **out)
 {
-	struct text text = { .path = loader->path, .file = loader->file, .syntax = syntax };
+	struct table_text text = { .path = loader->path, .file = loader->file, .syntax = syntax };
 	struct table_rows rows = { 0 };
 	struct frame_head head;
 	int status;
@@ -351,4 +569,118 @@ text_table_load(struct loader *loader, enum text_syntax syntax, struct frame **o
 	head_free(&head);
 	free(text.line);
 	return status < 0 ? -1 : 1;
+}
+
+/* All but what the line of names and the number of rows tell. */
+static int
+write_keys(FILE *file, const char *mark, const struct frame_head *head)
+{
+	char *text = head_to_text(head), *rest = text, *line;
+
+	if (!text)
+		return -1;
+	while ((line = strsep(&rest, "\n")))
+		if (*line && strncmp(line, "channels:=", 10) && strncmp(line, "points:=", 8))
+			fprintf(file, "%s %s\n", mark, line);
+	free(text);
+	return 0;
+}
+
+/* Quoted where the reader would take it for something else. */
+static void
+write_csv_name(FILE *file, const char *name)
+{
+	double v;
+
+	if (*name && !strpbrk(name, ",;\"#") && number_parse(name, &v) < 0 &&
+	    !byte_order_mark(name, strlen(name))) {
+		fputs(name, file);
+		return;
+	}
+	putc('"', file);
+	for (; *name; name++) {
+		if (*name == '"')
+			putc('"', file);
+		putc(*name, file);
+	}
+	putc('"', file);
+}
+
+/* A name as the syntax can have it, and as the reader will have it. */
+static void
+change_name(enum text_syntax syntax, char *name)
+{
+	if (!*name && syntax == TEXT_VNL)
+		strcpy(name, "_");
+	text_table_change_name(name);
+	for (; *name && syntax == TEXT_VNL; name++)
+		if (*name == '#')
+			*name = '_';
+}
+
+/* The line of names, all of which differ as they are written. */
+static int
+write_names(const char *path, FILE *file, enum text_syntax syntax, const struct frame_head *head)
+{
+	struct frame_head written;
+	int status;
+
+	if (head_copy(&written, head) < 0)
+		return -1;
+	for (size_t c = 0; c < head->c; c++)
+		change_name(syntax, written.channel[c]);
+	status = text_table_check_names(path, &written);
+	for (size_t c = 0; c < head->c && status == 0; c++) {
+		if (syntax == TEXT_CSV) {
+			if (c)
+				putc(',', file);
+			write_csv_name(file, written.channel[c]);
+		} else {
+			fputs(c ? " " : "# ", file);
+			fputs(written.channel[c], file);
+		}
+	}
+	putc('\n', file);
+	head_free(&written);
+	return status;
+}
+
+static void
+write_value(FILE *file, enum text_syntax syntax, const struct frame *frame, size_t c, size_t i)
+{
+	const void *row = frame_row(frame, c, 0);
+	enum sample type = frame->head.type;
+
+	if (type != SAMPLE_FLOAT)
+		fprintf(file, "%d", type == SAMPLE_UCHAR ? ((const uint8_t *)row)[i] :
+		    ((const uint16_t *)row)[i]);
+	else if (isnan(((const float *)row)[i]))
+		fputs(syntax == TEXT_CSV ? "nan" : "-", file);
+	else
+		fprintf(file, "%.9g", ((const float *)row)[i]);
+}
+
+int
+text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame *frame)
+{
+	FILE *file = saver->file;
+	size_t points;
+
+	if (!head_is_table(&frame->head))
+		return fail(saver->path, "%s holds tables, not an image of %zu x %zu: framecat "
+		    "--points makes a table of it", syntax == TEXT_CSV ? "CSV" : "vnlog",
+		    frame->head.w, frame->head.h);
+	if (head_points(&frame->head, &points) < 0 ||
+	    write_keys(file, syntax == TEXT_CSV ? "#" : "##", &frame->head) < 0 ||
+	    write_names(saver->path, file, syntax, &frame->head) < 0)
+		return -1;
+	for (size_t i = 0; i < points; i++) {
+		for (size_t c = 0; c < frame->head.c; c++) {
+			if (c)
+				putc(syntax == TEXT_CSV ? ',' : ' ', file);
+			write_value(file, syntax, frame, c, i);
+		}
+		putc('\n', file);
+	}
+	return ferror(file) ? fail_errno(saver->path, "cannot be written") : 0;
 }

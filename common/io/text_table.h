@@ -23,10 +23,6 @@ int text_table_save(struct saver *, enum text_syntax, const struct frame *);
 int text_table_load(struct loader *, enum text_syntax, struct frame **out);
 bool text_table_sniff(enum text_syntax, const unsigned char *start, size_t n);
 
-/* ---- what tables of other formats share ---- */
-
-/* What no channel can be called becomes _: blanks, control characters, backslashes. */
-void text_table_change_name(char *name);
 /* -1 after fail() where two channels have the same name. */
 int text_table_check_names(const char *path, const struct frame_head *);
 /* Is v, of 16777216 or more, another number as a float? What `text` (NULL: there is none) says in

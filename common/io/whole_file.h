@@ -1,13 +1,17 @@
-/*
- * Files that hold the rows of one frame, not packed, behind a short header: read by as few calls as
- * can be, without a stream. What is doubtful is left to the codec's load().
- */
+/* Whole files in memory, gzip included. */
 #ifndef WHOLE_FILE_H
 #define WHOLE_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 #include "frame/samples.h"
+
+/*
+ * Files that hold the rows of one frame, not packed, behind a short header: read by as few calls as
+ * can be, without a stream. What is doubtful is left to the codec's load().
+ */
 
 #define WHOLE_FILE_START 4096	/* bytes: headers are shorter, or the file is read as a stream */
 
@@ -56,5 +60,15 @@ FILE *whole_file_start(const struct whole_file *);
 void whole_file_spread(char *first, size_t n, size_t bytes, size_t stride);
 /* How many rows are read at once. */
 size_t whole_file_group(size_t rows, size_t bytes, size_t stride);
+
+/* The gzip data of a file, by libdeflate, in one piece: two to three times as soon as by zlib. */
+
+/*
+ * Unpacks exactly n bytes, of one member or several that follow one another, from the file's
+ * position on; then the file is at its end. False: it is where it was, and the caller unpacks it
+ * piece by piece and finds out what is wrong: a pipe, damaged data, other data than gzip, more
+ * than n bytes, more than 256 MiB.
+ */
+bool gzip_file_unpack(FILE *, void *to, size_t n);
 
 #endif

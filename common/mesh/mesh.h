@@ -1,3 +1,53 @@
+/* Triangle meshes, and jumps of surfaces. */
+#ifndef MESH_H
+#define MESH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/codec.h"
+
+/*
+ * A triangle mesh in memory, as the readers build it. Coordinates are double. Memory grows with
+ * what was read, never with what a header claims.
+ */
+
+#define POLYGON_MOST 65536	/* corners: a face of more is taken for damage */
+
+/* Where the axes of a mesh's coordinates point, as far as its file says. */
+enum mesh_axes {
+	AXES_MODEL,		/* unknown: y up, and the front faces +z */
+	AXES_CAMERA_AWAY,	/* x right, y down, z away: written by mesh.h */
+	AXES_CAMERA_TOWARDS	/* x right, y down, z towards the camera */
+};
+
+struct triangles {
+	double (*point)[3];
+	size_t points, point_room;
+	float *texture; /* per point, NaN where there is none; NULL: the mesh has none */
+	size_t texture_room;
+	uint32_t (*corner)[3]; /* per triangle its points, all < points once it is loaded */
+	size_t n, room;
+	enum mesh_axes axes;
+	char unit[16];		/* of lengths, where a comment of mesh.h names it; else empty */
+};
+
+void triangles_free(struct triangles *);
+/* For whoever makes triangles. 0 or -1 after fail(). */
+int triangles_add_point(struct triangles *, const char *path, const double point[3]);
+/* Texture of the point added last; earlier points that have none get NaN. */
+int triangles_add_texture(struct triangles *, float texture);
+int triangles_add(struct triangles *, const char *path, const uint64_t corner[3]);
+/* Checks that every corner is a point, and extends the texture to the last point. */
+int triangles_check(struct triangles *, const char *path);
+/* The grey value of a colour. */
+float triangles_luma(double red, double green, double blue);
+/* What the comments of mesh.h say about the axes; AXES_MODEL for any other comment. */
+enum mesh_axes triangles_axes(const char *comment);
+/* Takes the unit of lengths from the comment that says it. */
+void triangles_take_unit(struct triangles *, const char *comment);
+
 /*
  * A frame as a triangle mesh, for the formats that hold one (codec/ply.c, codec/obj.c,
  * codec/stl.c).
@@ -15,14 +65,6 @@
  * sees them: for points and depth (z away from the camera) as for heights (z towards it). Where z
  * points is the key z_axis (towards, away); without it away, except for a channel `height`.
  */
-#ifndef MESH_H
-#define MESH_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "io/codec.h"
 
 #define MESH_NONE UINT32_MAX
 
@@ -78,5 +120,32 @@ size_t mesh_row_count(const struct mesh *, size_t y);
 size_t mesh_triangles(const struct mesh *);
 /* Writes lines that begin with `prefix`: where the axes point, and the frame's key lines. */
 int mesh_write_comments(const struct mesh *, const char *path, FILE *, const char *prefix);
+
+/* The automatic jump of a mesh (mesh.h), found in pieces, which several threads may do at once. */
+
+#define JUMP_PIECES 16
+
+struct jump_steps {
+	const struct mesh *mesh;	/* its channels and its frame of floats */
+	size_t stride;			/* every so many pixels are looked at, in order of rows */
+	size_t room;			/* steps of a piece */
+	size_t n[JUMP_PIECES];
+	float *dz, *lateral;		/* of each piece: in z, and in the image plane */
+};
+
+/* 0, or -1 after fail(). */
+int jump_begin(struct jump_steps *, const struct mesh *);
+/* Piece i of JUMP_PIECES; arg: struct jump_steps. */
+void jump_piece(void *arg, size_t i);
+/* After all pieces: the jump, infinite where there are no steps. Frees the steps. */
+double jump_end(struct jump_steps *);
+
+/*
+ * Warns of a jump given that cuts nearly all steps between neighbours of a frame's surface, so that
+ * no triangle is left; looks at the first frame with enough steps, and then sets *checked. 0
+ * also where nothing is given (0, infinite), or where the frame is no surface, which the caller
+ * finds by itself; -1 after fail().
+ */
+int jump_check(const struct frame *, double jump, bool *checked);
 
 #endif

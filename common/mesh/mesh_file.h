@@ -1,15 +1,46 @@
+/* Reading and writing meshes as OBJ, PLY and STL. */
+#ifndef MESH_FILE_H
+#define MESH_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "io/codec.h"
+#include "mesh/mesh.h"
+
+/*
+ * Words of a text that may be long: only foreign text has a word longer than WORD_SIZE - 1 bytes,
+ * and it is cut there.
+ */
+
+#define WORD_SIZE 64
+
+struct words {
+	FILE *file;
+	const char *path;
+	size_t line;			/* from 1 */
+	const unsigned char *start;	/* bytes that were read before, */
+	size_t left;			/* and how many of them are left */
+	int next;			/* a byte that was read too far; EOF: none */
+	char word[WORD_SIZE];
+	bool cut;			/* words_next_line() found the text's end, no newline */
+};
+
+/* The next word on whatever line; false at the end. */
+bool words_anywhere(struct words *);
+/* Does the text end right behind the current word, without a newline? */
+bool words_at_end(const struct words *);
+/* warn() of a text whose last line may have been cut off so. */
+void words_warn_end(const struct words *);
+/* The current word as a number; -1 after fail() naming the line. */
+int words_number(const struct words *, double *out);
+
 /*
  * Triangle meshes from files: PLY (ascii, binary of either byte order; faces, polygons, triangle
  * strips), OBJ and STL (ascii, binary), recognised by their first bytes. A polygon becomes a fan
  * about its first corner, which is right for convex ones.
  */
-#ifndef MESH_FILE_H
-#define MESH_FILE_H
-
-#include <stdio.h>
-
-#include "io/codec.h"
-#include "mesh/triangles.h"
 
 /* The formats, for source_open_also(): PLY, OBJ, STL. */
 extern const struct codec *const mesh_file_codecs[];

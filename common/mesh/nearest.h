@@ -1,18 +1,20 @@
-/*
- * The nearest point of a triangle mesh, exactly: a tree of boxes over the triangles, searched
- * nearest box first. Queries change nothing, so that threads share one tree.
- */
+/* The nearest point of a triangle mesh, and its side. */
 #ifndef NEAREST_H
 #define NEAREST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mesh/triangles.h"
-
-#define NEAREST_NONE ((size_t)-1)
+#include "mesh/mesh.h"
 
 struct nearest;
+
+/*
+ * The nearest point of a triangle mesh, exactly: a tree of boxes over the triangles, searched
+ * nearest box first. Queries change nothing, so that threads share one tree.
+ */
+
+#define NEAREST_NONE ((size_t)-1)
 
 struct nearest_point {
 	size_t triangle;	/* its number in the mesh; NEAREST_NONE: nothing is within reach */

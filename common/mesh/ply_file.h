@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "frame/samples.h"
-#include "mesh/words.h"
+#include "mesh/mesh_file.h"
 
 #define PLY_ELEMENTS 64
 #define PLY_PROPERTIES 256	/* of all elements together */

@@ -1,3 +1,7 @@
+/*
+ * Draws triangles into an image with a depth buffer. Edges are exact: adjacent triangles leave no
+ * gap and share no pixel.
+ */
 #include "mesh/raster.h"
 
 #include <math.h>
@@ -6,7 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/large_memory.h"
+#include "base/process.h"
 #include "base/numbers.h"
 
 int

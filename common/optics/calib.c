@@ -1,14 +1,384 @@
-/* Calibration files: the names of their entries, and which of several devices is meant. */
-#define _GNU_SOURCE
+/*
+ * Reads the calibration of camera and projector (JSON, YAML or XML of several programs), checks it,
+ * and fits it to cropped and binned frames.
+ */
 #include "optics/calib.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/calib_entries.h"
+#include "frame/head.h"
+#include "optics/number_file.h"
+#include "run/stage.h"
+
+/* An option that says something else than the frame would move it without a word. */
+static int
+check_agreement(const struct numbers *option, const struct frame_head *head)
+{
+	struct numbers own;
+	bool differs;
+
+	if (option->n != 2 || meta_numbers(&head->meta, "origin_px", &own) < 0)
+		return option->n != 2 ? 0 : -1;
+	differs = own.n == 2 && (own.v[0] != option->v[0] || own.v[1] != option->v[1]);
+	if (differs)
+		fail("--origin", "says %g,%g, and the frame itself says origin_px %g %g: give no "
+		    "--origin; or, if the key counts within a crop that lies there, the sum %g,%g "
+		    "and take the key away (framecat --delete origin_px)", option->v[0],
+		    option->v[1], own.v[0], own.v[1], option->v[0] + own.v[0],
+		    option->v[1] + own.v[1]);
+	numbers_free(&own);
+	return differs ? -1 : 0;
+}
+
+int
+sensor_crop_origin(const struct run *run, const struct numbers *option,
+    const struct frame_head *head, const double otherwise[2], double origin_px[2], double bin[2])
+{
+	struct numbers list;
+
+	memcpy(origin_px, otherwise, 2 * sizeof(*origin_px));
+	if (check_agreement(option, head) < 0 ||
+	    run_numbers(run, option, head, "origin_px", &list) < 0)
+		return -1;
+	if (list.n != 0 && list.n != 2) {
+		fail(NULL, "key origin_px must be two numbers, not %zu", list.n);
+		numbers_free(&list);
+		return -1;
+	}
+	if (list.n)
+		memcpy(origin_px, list.v, 2 * sizeof(*origin_px));
+	numbers_free(&list);
+	if (meta_numbers(&head->meta, "bin", &list) < 0)
+		return -1;
+	bin[0] = list.n > 0 ? list.v[0] : 1;
+	bin[1] = list.n > 1 ? list.v[1] : bin[0];
+	if (list.n > 2 || !(bin[0] > 0 && bin[1] > 0 && isfinite(bin[0] + bin[1]))) {
+		fail(NULL, "key bin must be one or two positive numbers");
+		numbers_free(&list);
+		return -1;
+	}
+	numbers_free(&list);
+	return 0;
+}
+
+#define OFF_CENTRE 0.2		/* of a side: that of another resolution, or of a crop */
+#define TURNED 0.08		/* of both sides, and nearly nothing with the sides exchanged */
+
+/* *known: there is a size. */
+static int
+find_size(const struct frame_head *head, bool is_picture, double size[2], bool *known)
+{
+	struct numbers list;
+
+	*known = is_picture;
+	size[0] = (double)head->w;
+	size[1] = (double)head->h;
+	if (is_picture)
+		return 0;
+	if (meta_numbers(&head->meta, "image_size_px", &list) < 0)
+		return -1;
+	*known = list.n == 2;
+	for (size_t i = 0; i < 2 && *known; i++)
+		size[i] = list.v[i];
+	numbers_free(&list);
+	return 0;
+}
+
+/* Is the principal point in the picture's middle, more or less, and not that of a turned one? */
+static bool
+is_centred(const struct pinhole *camera, const double size[2])
+{
+	double off[2], turned[2];
+
+	for (int i = 0; i < 2; i++) {
+		double at = i ? camera->K[5] : camera->K[2];
+
+		off[i] = fabs(at - (size[i] - 1) / 2) / size[i];
+		turned[i] = fabs(at - (size[!i] - 1) / 2) / size[i];
+	}
+	if (off[0] > TURNED && off[1] > TURNED && turned[0] < TURNED / 2 && turned[1] < TURNED / 2)
+		return false;
+	return off[0] < OFF_CENTRE && off[1] < OFF_CENTRE;
+}
+
+int
+sensor_fit_check(const struct pinhole *camera, const struct frame_head *head, bool is_picture,
+    const struct sensor_fit *fit, bool *warned)
+{
+	double size[2], whole[2], right, bottom;
+	bool known;
+
+	if (find_size(head, is_picture, size, &known) < 0)
+		return -1;
+	if (!known)
+		return 0;
+	for (int i = 0; i < 2; i++)
+		whole[i] = size[i] * fit->bin[i];
+	right = fit->origin_px[0] + whole[0];
+	bottom = fit->origin_px[1] + whole[1];
+	if (camera->w > 0 && camera->h > 0 && (fit->origin_px[0] < -0.5 ||
+	    fit->origin_px[1] < -0.5 || right > camera->w + 0.5 || bottom > camera->h + 0.5))
+		return fail(NULL, "the picture, %gx%g px from %g,%g on, does not lie on the "
+		    "calibration's camera of %gx%g px: is it the calibration of this one, at "
+		    "this resolution?", size[0], size[1], fit->origin_px[0], fit->origin_px[1],
+		    camera->w, camera->h);
+	if (*warned)
+		return 0;
+	*warned = true;
+	if (!fit->placed && camera->w > 0 && camera->h > 0 && (right < camera->w - fit->bin[0] ||
+	    bottom < camera->h - fit->bin[1]))
+		warn(NULL, "the picture, %gx%g px, is smaller than the calibration's camera of "
+		    "%gx%g px: if it is cut out say where, by --origin", size[0], size[1],
+		    camera->w, camera->h);
+	else if (!(camera->w > 0) && fit->origin_px[0] == 0 && fit->origin_px[1] == 0 &&
+	    !is_centred(camera, whole))
+		warn(NULL, "the calibration's principal point, %.6g,%.6g, is far from the middle "
+		    "of the picture of %gx%g px: is it the calibration of this camera, at this "
+		    "resolution, and not turned?", camera->K[2], camera->K[5], size[0], size[1]);
+	else
+		*warned = false;
+	return 0;
+}
+
+size_t
+calib_volume_points(const struct pinhole *camera, const double uvz[3][2],
+    double X[CALIB_VOLUME_POINTS][3])
+{
+	const size_t across = CALIB_VOLUME_ACROSS, deep = CALIB_VOLUME_DEEP;
+	size_t n = 0;
+
+	for (size_t i = 0; i < CALIB_VOLUME_POINTS; i++) {
+		const double part[3] = { (double)(i % across) / (double)(across - 1),
+			(double)(i / across % across) / (double)(across - 1),
+			(double)(i / (across * across)) / (double)(deep - 1) };
+		double at[3], xy[2];
+
+		for (size_t k = 0; k < 3; k++)
+			at[k] = uvz[k][0] + part[k] * (uvz[k][1] - uvz[k][0]);
+		if (!pinhole_undistort(camera, at, xy))
+			continue;
+		X[n][0] = at[2] * xy[0];
+		X[n][1] = at[2] * xy[1];
+		X[n++][2] = at[2];
+	}
+	return n;
+}
+
+#define LENGTH 0.01	/* of T, a share: files that were rounded agree within 1e-3 */
+#define TURN 0.02	/* of rotations and directions, about radians */
+#define E_APART 0.1	/* the same of an E that was not made of R and T, but found from points */
+#define ESSENTIAL 0.01	/* of the cube of its length, in the equation of essential matrices */
+#define F_APART 0.05	/* and of F: found from 100 points with noise of 0.3 px 0.02 */
+
+struct rest {
+	const struct number_file *numbers;
+	const double *R, *T;
+	double length;		/* of T */
+	double E[9];		/* [T]x R, of length 1 */
+	char *text;		/* CALIB_REST_TEXT */
+};
+
+/* The n numbers of an entry; NULL where there are not so many, or some are none. */
+static const double *
+find_entry(const struct rest *rest, const char *name, size_t n)
+{
+	const struct number_file_entry *entry = number_file_find(rest->numbers, name);
+	const double *v = entry && entry->n == n ? rest->numbers->v + entry->first : NULL;
+
+	for (size_t i = 0; v && i < n; i++)
+		if (!isfinite(v[i]))
+			return NULL;
+	return v;
+}
+
+/* c = a b of 3 x 3 matrices; `turned`: a is taken transposed. */
+static void
+multiply(const double a[9], bool turned, const double b[9], double c[9])
+{
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++) {
+			c[3 * i + j] = 0;
+			for (size_t k = 0; k < 3; k++)
+				c[3 * i + j] += (turned ? a[3 * k + i] : a[3 * i + k]) *
+				    b[3 * k + j];
+		}
+}
+
+static double
+norm(const double *v, size_t n)
+{
+	double square = 0;
+
+	for (size_t i = 0; i < n; i++)
+		square += v[i] * v[i];
+	return sqrt(square);
+}
+
+/* The largest difference of elements of two matrices, a brought to length 1 and to b's sign. */
+static double
+apart(const double a[9], const double b[9])
+{
+	double length = norm(a, 9), most[2] = { 0, 0 };
+
+	for (size_t i = 0; i < 9; i++) {
+		most[0] = fmax(most[0], fabs(a[i] / length - b[i]));
+		most[1] = fmax(most[1], fabs(a[i] / length + b[i]));
+	}
+	return fmin(most[0], most[1]);
+}
+
+static bool
+other_pose(const struct rest *rest, const char *name)
+{
+	snprintf(rest->text, CALIB_REST_TEXT, "R and T are not the pose that %s of the same file "
+	    "belong%s to: are they the other way round, or of another calibration?", name,
+	    name[1] ? "" : "s");
+	return false;
+}
+
+static bool
+check_length(const struct rest *rest, const char *name, double length)
+{
+	if (!(length > 0) || fabs(length / rest->length - 1) <= LENGTH)
+		return true;
+	snprintf(rest->text, CALIB_REST_TEXT, "T is %.6g long, and by %s of the same file %.6g: is "
+	    "it in another unit, or of another calibration?", rest->length, name, length);
+	return false;
+}
+
+/* 2 E E' E = trace(E E') E holds of essential matrices, and no other ones. */
+static bool
+is_essential(const double E[9])
+{
+	double turned[9], square[9], cube[9], length = norm(E, 9), trace;
+
+	for (size_t i = 0; i < 9; i++)
+		turned[i] = E[3 * (i % 3) + i / 3];
+	multiply(E, false, turned, square);
+	trace = square[0] + square[4] + square[8];
+	multiply(square, false, E, cube);
+	for (size_t i = 0; i < 9; i++)
+		if (!(fabs(2 * cube[i] - trace * E[i]) < ESSENTIAL * length * length * length))
+			return false;
+	return length > 0;
+}
+
+/* cv2.stereoCalibrate() makes E of T itself; found from points its length and sign say nothing. */
+static bool
+check_essential(const struct rest *rest)
+{
+	const double *E = find_entry(rest, "E", 9);
+	double length = E ? norm(E, 9) / sqrt(2) : 0, along = 0;
+	bool of_points = fabs(length - 1) < 1e-3 || (E && (fabs(norm(E, 9) - 1) < 1e-3 ||
+	    E[8] == 1));
+
+	if (!E || !is_essential(E))
+		return true;
+	for (size_t i = 0; i < 9; i++)
+		along += E[i] * rest->E[i];
+	if (apart(E, rest->E) > (of_points ? E_APART : TURN) || (!of_points && along < 0))
+		return other_pose(rest, "E");
+	return of_points || check_length(rest, "E", length);
+}
+
+/* x2' F x1 = 0 in pixels, so that K2' F K1 is E. */
+static bool
+check_fundamental(const struct rest *rest, const double K1[9], const double K2[9])
+{
+	const double *F = find_entry(rest, "F", 9);
+	double by_K1[9], E[9];
+
+	if (!F || !(norm(F, 9) > 0))
+		return true;
+	multiply(F, false, K1, by_K1);
+	multiply(K2, true, by_K1, E);
+	if (apart(E, rest->E) <= F_APART)
+		return true;
+	if (is_essential(E))
+		return other_pose(rest, "F");
+	snprintf(rest->text, CALIB_REST_TEXT, "the matrices of both devices are not those that F "
+	    "of the same file belongs to: are they exchanged, of pictures of another size, or of "
+	    "another calibration?");
+	return false;
+}
+
+/* Rectified: f 0 cx 0, 0 f cy 0, 0 0 1 0, and the second one's with f T beside it. */
+static bool
+is_rectified(const double P1[12], const double P2[12])
+{
+	const double *P[2] = { P1, P2 };
+
+	for (size_t i = 0; i < 2; i++)
+		if (P[i][1] != 0 || P[i][4] != 0 || P[i][8] != 0 || P[i][9] != 0 ||
+		    P[i][10] != 1 || P[i][11] != 0 || !(P[i][0] > 0) ||
+		    fabs(P[i][0] / P1[0] - 1) > 1e-4 || fabs(P[i][5] / P1[0] - 1) > 1e-4)
+			return false;
+	return P1[3] == 0 && P1[7] == 0 && (P2[3] != 0) != (P2[7] != 0);
+}
+
+/* R2 R R1' is no turn, and R2 T lies along the row or column that P2 says. */
+static bool
+check_rectification(const struct rest *rest)
+{
+	static const char all[] = "R1 R2 P1 P2";
+	const double *R1 = find_entry(rest, "R1", 9), *R2 = find_entry(rest, "R2", 9);
+	const double *P1 = find_entry(rest, "P1", 12), *P2 = find_entry(rest, "P2", 12);
+	double second[9], first[9], along[3] = { 0 }, length;
+
+	if (!R1 || !R2 || !P1 || !P2 || !is_rectified(P1, P2))
+		return true;
+	multiply(R2, false, rest->R, second);
+	memcpy(first, R1, sizeof(first));
+	for (size_t i = 0; i < 9; i++)
+		if (fabs(second[i] - first[i]) > TURN)
+			return other_pose(rest, all);
+	length = norm((double[2]){ P2[3], P2[7] }, 2) / P2[0];
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++)
+			along[i] += R2[3 * i + j] * rest->T[j];
+	if (fabs(along[0] / rest->length - P2[3] / P2[0] / length) > TURN ||
+	    fabs(along[1] / rest->length - P2[7] / P2[0] / length) > TURN)
+		return other_pose(rest, all);
+	return check_length(rest, all, length);
+}
+
+/* 1 0 0 -cx, 0 1 0 -cy, 0 0 0 f, 0 0 -1/T and another one. */
+static bool
+check_disparity(const struct rest *rest)
+{
+	const double *Q = find_entry(rest, "Q", 16);
+
+	if (!Q || Q[0] != 1 || Q[5] != 1 || Q[10] != 0 || Q[14] == 0)
+		return true;
+	return check_length(rest, "Q", fabs(1 / Q[14]));
+}
+
+bool
+calib_rest_agrees(const struct number_file *numbers, const double K1[9], const double K2[9],
+    const double R[9], const double T[3], char text[CALIB_REST_TEXT])
+{
+	const double cross[9] = { 0, -T[2], T[1], T[2], 0, -T[0], -T[1], T[0], 0 };
+	struct rest rest = { numbers, R, T, norm(T, 3), { 0 }, text };
+	double length;
+
+	text[0] = '\0';
+	if (!(rest.length > 0))
+		return true;
+	multiply(cross, false, R, rest.E);
+	length = norm(rest.E, 9);
+	for (size_t i = 0; i < 9; i++)
+		rest.E[i] /= length;
+	return check_essential(&rest) && check_rectification(&rest) && check_disparity(&rest) &&
+	    check_fundamental(&rest, K1, K2);
+}
+
+/* Calibration files: the names of their entries, and which of several devices is meant. */
 
 /* The names that one family of calibration programs uses; | separates alternatives. */
 struct dialect {

@@ -1,3 +1,7 @@
+/*
+ * Is a calibration possible for pictures of a given size? Checks matrix and lens of a camera or
+ * projector.
+ */
 #include "optics/device_check.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * Laser planes: intersects the rays of a camera with them and moves the points with the stage (Liu
+ * 2016, eq 1-3).
+ */
 #define _GNU_SOURCE
 #include "optics/laser.h"
 
@@ -6,8 +10,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/vector3.h"
-#include "optics/calib_entries.h"
+#include "base/linear.h"
+#include "optics/calib.h"
 
 /* A ray and a plane at a smaller angle do not meet. */
 #define LEAST_SINE 1e-6

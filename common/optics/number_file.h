@@ -1,9 +1,11 @@
-/* Named lists of numbers out of a text file: as much of YAML, XML and JSON as calibrations use. */
+/* Files of named numbers and matrices: JSON, YAML, XML. */
 #ifndef NUMBER_FILE_H
 #define NUMBER_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Named lists of numbers out of a text file: as much of YAML, XML and JSON as calibrations use. */
 
 #define NUMBER_FILE_NAME_SIZE 64
 #define NUMBER_FILE_TEXT_SIZE 32
@@ -40,5 +42,47 @@ const struct number_file_entry *number_file_find(const struct number_file *, con
  * channels: 2d is pairs of doubles. -1 after fail() where the entry has not so many numbers. */
 int number_file_check_size(const char *path, const struct number_file *,
     const struct number_file_entry *);
+
+/* What the syntaxes of a number file share: the cursor in the text and the entries so far. */
+
+struct number_parser {
+	const char *path;
+	const char *start, *at, *end;	/* of the text; *end is 0 */
+	struct number_file *file;
+	int muted;			/* inside lists of objects: entries are not kept */
+	char (*key)[NUMBER_FILE_NAME_SIZE]; /* those that came, of entries and of what holds them */
+	size_t keys;
+	char open[NUMBER_FILE_NAME_SIZE]; /* YAML: the key whose list lines that begin with - are */
+};
+
+/* Begins an entry, without numbers yet; one whose name is too long is not kept. */
+int number_parser_open(struct number_parser *, const char *name);
+/* Appends a number to the last entry, if that is `name`. */
+int number_parser_add(struct number_parser *, const char *name, double v);
+/* An entry that is a text of n bytes. */
+int number_parser_text(struct number_parser *, const char *name, const char *text, size_t n);
+
+/* A file of at most `limit` bytes, of any of these. 0, or -1 after fail(). */
+int number_file_load_syntax(const char *path, size_t limit, struct number_file *);
+
+/* New values for top-level entries of a number file, with the rest of its text as it was. */
+
+struct number_edit {
+	const char *name;
+	const double *v;		/* n numbers, which are written with 12 digits */
+	size_t n;
+};
+
+/*
+ * Puts entries into text[n] (text[n] must be 0), YAML, XML or JSON as number_file_load() reads it:
+ * one of the same name is replaced, all others and the comments stay. *out: a new text that
+ * free() frees. 0, or -1 after fail(path, ...), also where the result does not read back as what
+ * was meant.
+ */
+int number_edit_text(const char *path, const char *text, size_t n, const struct number_edit *edit,
+    size_t edits, char **out);
+/* The same from a file to a file, which may be the same one: it is replaced when complete. */
+int number_edit_file(const char *from, const char *to, const struct number_edit *edit,
+    size_t edits);
 
 #endif

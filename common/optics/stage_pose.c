@@ -1,3 +1,4 @@
+/* The position of the stage when a frame was taken, from options or metadata. */
 #include "optics/stage_pose.h"
 
 #include <math.h>

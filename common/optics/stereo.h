@@ -43,15 +43,7 @@ int stereo_load(const char *path, struct stereo *);
 /* The side that a file calls `name`: left or right, or the name of its first or second camera
  * (devices.NAME of kind camera, as fringecal writes them). -1 after fail(). */
 int stereo_find_side(const char *path, const char *name, enum stereo_side *);
-/*
- * Computes R, f_px, cx_px, cy_px and baseline_mm from the cameras, w and h from their size: the
- * rotation between the cameras is shared out half and half, then both turn by the least angle that
- * takes the x axis to the baseline. f_px is the mean of the four focal lengths; each side's picture
- * is centred in its frame as far as equal rows allow. -1 after fail(path, ...).
- */
-int stereo_rectify(const char *path, struct stereo *);
-/* The same where R is known, from the file. */
-int stereo_place(const char *path, struct stereo *);
+
 /* The direction, in the camera's own frame, that the pixel (u, v) of the rectified full frame sees.
  */
 void stereo_ray(const struct stereo *, enum stereo_side, double u, double v, double ray[3]);

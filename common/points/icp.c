@@ -1,11 +1,782 @@
+/*
+ * Registration of point clouds by the iterated closest point: rigid steps from pairs of points and
+ * planes, with their covariance.
+ */
 #include "points/icp.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
+#include "base/numbers.h"
 #include "base/px.h"
+#include "points/ordered_view.h"
+#include "run/run.h"
+
+#define RIGID_STEP_FREE 1e-6	/* of the largest eigenvalue, below which a motion is free */
+
+#define PART 8192		/* pairs of one sum */
+#define SIGMAS 3
+#define NOISE 10		/* times what noise alone gives */
+#define PAIRS_LEAST 6
+#define ALL_SHIFT 0.99		/* of a motion's square: the words are those of a shift */
+#define SCREW 0.1		/* shift along the axis to turn: less is none in words */
+
+/* What one part of the pairs adds up to. */
+struct sums {
+	double n, point[3], square, residual_square;
+	double a[36], b[6];		/* the normal matrix, the right side */
+	double one[36], two[36];	/* the matrices of one kind of normals alone */
+};
+
+struct work {
+	const struct rigid_pair *pair;
+	const float (*other)[3];
+	size_t n;
+	double center[3], radius;
+	float low, high;		/* the residuals in use */
+	struct sums *part;
+};
+
+static void
+for_parts(struct run *run, struct work *work, void (*fn)(void *, size_t))
+{
+	size_t parts = (work->n + PART - 1) / PART;
+
+	memset(work->part, 0, parts * sizeof(*work->part));
+	if (run)
+		run_for(run, parts, fn, work);
+	for (size_t i = 0; i < parts && !run; i++)
+		fn(work, i);
+}
+
+static bool
+in_use(const struct work *work, size_t i)
+{
+	float residual = work->pair[i].residual;
+
+	return residual >= work->low && residual <= work->high;
+}
+
+static void
+sum_points(void *arg, size_t part)
+{
+	const struct work *work = arg;
+	struct sums *sums = &work->part[part];
+	size_t end = (part + 1) * PART < work->n ? (part + 1) * PART : work->n;
+
+	for (size_t i = part * PART; i < end; i++) {
+		if (!in_use(work, i))
+			continue;
+		sums->n++;
+		for (size_t k = 0; k < 3; k++)
+			sums->point[k] += work->pair[i].point[k];
+		sums->residual_square += pow(work->pair[i].residual, 2);
+	}
+}
+
+static void
+sum_squares(void *arg, size_t part)
+{
+	const struct work *work = arg;
+	struct sums *sums = &work->part[part];
+	size_t end = (part + 1) * PART < work->n ? (part + 1) * PART : work->n;
+
+	for (size_t i = part * PART; i < end; i++)
+		for (size_t k = 0; k < 3 && in_use(work, i); k++)
+			sums->square += pow(work->pair[i].point[k] - work->center[k], 2);
+}
+
+/* The change of a residual with a turn (times radius) and with a shift. */
+static void
+row_of(const struct work *work, size_t i, const float normal[3], double row[6])
+{
+	double d[3];
+
+	for (size_t k = 0; k < 3; k++)
+		d[k] = (work->pair[i].point[k] - work->center[k]) / work->radius;
+	row[0] = d[1] * normal[2] - d[2] * normal[1];
+	row[1] = d[2] * normal[0] - d[0] * normal[2];
+	row[2] = d[0] * normal[1] - d[1] * normal[0];
+	for (size_t k = 0; k < 3; k++)
+		row[3 + k] = normal[k];
+}
+
+static void
+sum_rows(void *arg, size_t part)
+{
+	const struct work *work = arg;
+	struct sums *sums = &work->part[part];
+	size_t end = (part + 1) * PART < work->n ? (part + 1) * PART : work->n;
+
+	for (size_t i = part * PART; i < end; i++) {
+		double row[6];
+
+		if (!in_use(work, i))
+			continue;
+		row_of(work, i, work->pair[i].normal, row);
+		for (size_t k = 0; k < 6; k++) {
+			for (size_t l = 0; l <= k; l++)
+				sums->a[6 * k + l] += row[k] * row[l];
+			sums->b[k] += row[k] * work->pair[i].residual;
+		}
+	}
+}
+
+static void
+sum_both(void *arg, size_t part)
+{
+	const struct work *work = arg;
+	struct sums *sums = &work->part[part];
+	size_t end = (part + 1) * PART < work->n ? (part + 1) * PART : work->n;
+
+	for (size_t i = part * PART; i < end; i++) {
+		double one[6], two[6];
+
+		if (!in_use(work, i) || isnan(work->other[i][0]))
+			continue;
+		sums->n++;
+		row_of(work, i, work->pair[i].normal, one);
+		row_of(work, i, work->other[i], two);
+		for (size_t k = 0; k < 6; k++)
+			for (size_t l = 0; l <= k; l++) {
+				sums->a[6 * k + l] += (one[k] * two[l] + two[k] * one[l]) / 2;
+				sums->one[6 * k + l] += one[k] * one[l];
+				sums->two[6 * k + l] += two[k] * two[l];
+			}
+		for (size_t k = 0; k < 6; k++)
+			sums->b[k] += one[k] * work->pair[i].residual;
+	}
+}
+
+/* The parts in their order, so that no thread matters; lower triangles become whole matrices. */
+static struct sums
+total(const struct work *work)
+{
+	size_t parts = (work->n + PART - 1) / PART;
+	struct sums all = { 0 };
+
+	for (size_t i = 0; i < parts; i++) {
+		const struct sums *part = &work->part[i];
+
+		all.n += part->n;
+		all.square += part->square;
+		all.residual_square += part->residual_square;
+		for (size_t k = 0; k < 3; k++)
+			all.point[k] += part->point[k];
+		for (size_t k = 0; k < 6; k++)
+			all.b[k] += part->b[k];
+		for (size_t k = 0; k < 36; k++) {
+			all.a[k] += part->a[k];
+			all.one[k] += part->one[k];
+			all.two[k] += part->two[k];
+		}
+	}
+	for (size_t k = 0; k < 6; k++)
+		for (size_t l = k + 1; l < 6; l++) {
+			all.a[6 * k + l] = all.a[6 * l + k];
+			all.one[6 * k + l] = all.one[6 * l + k];
+			all.two[6 * k + l] = all.two[6 * l + k];
+		}
+	return all;
+}
+
+/* The cut: 3 sigma by the MAD about the median, and the caller's about 0. -1 after fail(). */
+static int
+find_cut(struct work *work, double cut, struct rigid_step *step)
+{
+	float *v = malloc(work->n * sizeof(*v)), middle, spread;
+	size_t n = 0;
+
+	if (!v)
+		return fail_memory();
+	for (size_t i = 0; i < work->n; i++)
+		if (fabs(work->pair[i].residual) <= cut)
+			v[n++] = work->pair[i].residual;
+	step->pairs = n;
+	if (n < PAIRS_LEAST) {
+		free(v);
+		return fail(NULL, "%zu pairs of points are too few for a rigid motion", n);
+	}
+	numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &middle);
+	for (size_t i = 0; i < n; i++)
+		v[i] = fabsf(v[i] - middle);
+	numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &spread);
+	free(v);
+	step->median = middle;
+	step->sigma = 1.4826 * spread;
+	/* what is below the digits of a float is exact: without noise MAD is 0 */
+	work->low = (float)fmax(-cut, middle - SIGMAS * step->sigma - 1e-6);
+	work->high = (float)fmin(cut, middle + SIGMAS * step->sigma + 1e-6);
+	return 0;
+}
+
+static void
+measure(struct run *run, struct work *work, struct rigid_step *step)
+{
+	struct sums all;
+
+	for_parts(run, work, sum_points);
+	all = total(work);
+	step->used = (size_t)all.n;
+	step->rms = sqrt(all.residual_square / all.n);
+	for (size_t k = 0; k < 3; k++)
+		step->center[k] = work->center[k] = all.point[k] / all.n;
+	for_parts(run, work, sum_squares);
+	all = total(work);
+	step->radius = work->radius = sqrt(all.square / (double)step->used);
+	if (!(work->radius > 0))
+		work->radius = 1;
+}
+
+static double
+moment(const double a[36], const double v[6])
+{
+	double sum = 0;
+
+	for (size_t k = 0; k < 6; k++)
+		for (size_t l = 0; l < 6; l++)
+			sum += v[k] * a[6 * k + l] * v[l];
+	return sum;
+}
+
+/* Is the motion v, of the k-th eigenvalue, free? both: of two normals. */
+static bool
+is_free(const struct sums *all, bool both, double least, const double value[6], size_t k,
+    const double v[6])
+{
+	double noise = both ? sqrt(moment(all->one, v) * moment(all->two, v) / fmax(all->n, 1)) : 0;
+
+	return !(value[k] > least * value[0]) || !(value[k] > NOISE * noise);
+}
+
+/* The least squares solution without the motions that the pairs leave free; returns its length
+ * where x'ax is the square. */
+static double
+solve(struct sums *all, bool both, double x[6])
+{
+	double value[6], vector[36], square = 0;
+
+	symmetric_eigen(6, all->a, value, vector);
+	memset(x, 0, 6 * sizeof(*x));
+	for (size_t k = 0; k < 6; k++) {
+		double dot = 0;
+
+		if (is_free(all, both, RIGID_STEP_FREE, value, k, vector + 6 * k))
+			continue;
+		for (size_t l = 0; l < 6; l++)
+			dot += vector[6 * k + l] * all->b[l];
+		for (size_t l = 0; l < 6; l++)
+			x[l] += dot / value[k] * vector[6 * k + l];
+		square += dot * dot / value[k];
+	}
+	return sqrt(square);
+}
+
+static int
+begin(struct work *work)
+{
+	work->part = calloc(work->n / PART + 1, sizeof(*work->part));
+	return work->part ? 0 : fail_memory();
+}
+
+/*
+ * The same for measured surfaces, whose normals have noise: other[n] is a second normal for each
+ * pair, NaN where there is none, whose noise is independent of the first one's. What is free is
+ * found as in rigid_step_freedom(): noise does not let a plane slide.
+ */
+static int
+rigid_step_solve_noisy(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
+    size_t n, double cut, struct rigid_step *step)
+{
+	struct work work = { .pair = pair, .other = other, .n = n };
+	struct sums all;
+	double x[6];
+
+	*step = (struct rigid_step){ 0 };
+	if (find_cut(&work, cut, step) < 0 || begin(&work) < 0)
+		return -1;
+	measure(run, &work, step);
+	for_parts(run, &work, other ? sum_both : sum_rows);
+	all = total(&work);
+	free(work.part);
+	step->standard_errors = solve(&all, other != NULL, x) / step->rms;
+	memcpy(step->matrix, all.a, sizeof(step->matrix));
+	for (size_t k = 0; k < 3; k++) {
+		x[k] /= work.radius;
+		step->turn_rad += x[k] * x[k];
+		step->shift += x[3 + k] * x[3 + k];
+	}
+	step->turn_rad = sqrt(step->turn_rad);
+	step->shift = sqrt(step->shift);
+	pose_from_twist(x, x + 3, step->center, &step->motion);
+	return 0;
+}
+
+int
+rigid_step_solve(struct run *run, const struct rigid_pair *pair, size_t n, double cut,
+    struct rigid_step *step)
+{
+	return rigid_step_solve_noisy(run, pair, NULL, n, cut, step);
+}
+
+/* How far a small motion goes, in the standard errors that the residuals of `step` leave. */
+static double
+rigid_step_standard_errors(const struct rigid_step *step, const struct pose *motion)
+{
+	double x[6], moved[3];
+
+	pose_turn(motion, x);
+	pose_apply(motion, step->center, moved);
+	for (size_t k = 0; k < 3; k++) {
+		x[k] *= step->radius > 0 ? step->radius : 1;
+		x[3 + k] = moved[k] - step->center[k];
+	}
+	return sqrt(fmax(moment(step->matrix, x), 0)) / step->rms;
+}
+
+/* ---- what is free ---- */
+
+/* A shift; a turn about an axis, or a screw, in words: of the unit vector turn * radius, shift. */
+static void
+describe(const struct rigid_step *step, const double v[6], struct rigid_freedom *freedom)
+{
+	double turn = 0, shift = 0, along = 0, foot[3], length;
+
+	for (size_t k = 0; k < 3; k++) {
+		turn += v[k] * v[k];
+		shift += v[3 + k] * v[3 + k];
+		along += v[k] * v[3 + k];
+	}
+	if (shift > ALL_SHIFT) {
+		length = sqrt(shift);
+		snprintf(freedom->motion, sizeof(freedom->motion),
+		    "the shift along (%.2f, %.2f, %.2f)", v[3] / length, v[4] / length,
+		    v[5] / length);
+		return;
+	}
+	/* the axis passes through center + turn x shift / turn^2, in units of the radius */
+	for (size_t k = 0; k < 3; k++)
+		foot[k] = step->center[k] + step->radius / turn * (v[(k + 1) % 3] *
+		    v[3 + (k + 2) % 3] - v[(k + 2) % 3] * v[3 + (k + 1) % 3]);
+	length = sqrt(turn);
+	snprintf(freedom->motion, sizeof(freedom->motion),
+	    "the %s the axis (%.2f, %.2f, %.2f) through (%.4g, %.4g, %.4g)",
+	    fabs(along) > SCREW * turn ? "screw along" : "turn about", v[0] / length,
+	    v[1] / length, v[2] / length, foot[0], foot[1], foot[2]);
+}
+
+/* The same with another bound than RIGID_STEP_FREE. */
+static int
+rigid_step_freedom_below(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
+    size_t n, const struct rigid_step *step, double least, struct rigid_freedom *freedom)
+{
+	struct work work = { .pair = pair, .other = other, .n = n, .radius = step->radius };
+	double vector[36];
+	struct sums all;
+
+	*freedom = (struct rigid_freedom){ 0 };
+	work.low = (float)(step->median - SIGMAS * step->sigma - 1e-6);
+	work.high = (float)(step->median + SIGMAS * step->sigma + 1e-6);
+	memcpy(work.center, step->center, sizeof(work.center));
+	if (!(work.radius > 0))
+		work.radius = 1;
+	if (begin(&work) < 0)
+		return -1;
+	for_parts(run, &work, other ? sum_both : sum_rows);
+	all = total(&work);
+	free(work.part);
+	symmetric_eigen(6, all.a, freedom->eigenvalue, vector);
+	for (size_t k = 0; k < 6; k++)
+		freedom->free += is_free(&all, other != NULL, least, freedom->eigenvalue, k,
+		    vector + 6 * k);
+	describe(step, vector + 30, freedom);
+	return 0;
+}
+
+int
+rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
+    size_t n, const struct rigid_step *step, struct rigid_freedom *freedom)
+{
+	return rigid_step_freedom_below(run, pair, other, n, step, RIGID_STEP_FREE, freedom);
+}
+
+#define FILE_MOST (64u << 20)
+#define TOLERANCE 2e-4
+
+const struct pose pose_identity = { { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, { 0, 0, 0 } };
+
+void
+pose_apply(const struct pose *pose, const double X[3], double to[3])
+{
+	double x = X[0], y = X[1], z = X[2];
+
+	for (size_t i = 0; i < 3; i++)
+		to[i] = pose->R[3 * i] * x + pose->R[3 * i + 1] * y + pose->R[3 * i + 2] * z +
+		    pose->T[i];
+}
+
+void
+pose_compose(const struct pose *then, const struct pose *first, struct pose *to)
+{
+	struct pose both;
+
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++) {
+			both.R[3 * i + j] = 0;
+			for (size_t k = 0; k < 3; k++)
+				both.R[3 * i + j] += then->R[3 * i + k] * first->R[3 * k + j];
+		}
+	pose_apply(then, first->T, both.T);
+	*to = both;
+}
+
+void
+pose_invert(const struct pose *pose, struct pose *to)
+{
+	struct pose inverse = pose_identity;
+
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++)
+			inverse.R[3 * i + j] = pose->R[3 * j + i];
+	pose_apply(&inverse, pose->T, inverse.T);
+	for (size_t i = 0; i < 3; i++)
+		inverse.T[i] = -inverse.T[i];
+	*to = inverse;
+}
+
+void
+pose_from_twist(const double turn_rad[3], const double shift[3], const double center[3],
+    struct pose *to)
+{
+	double angle = sqrt(turn_rad[0] * turn_rad[0] + turn_rad[1] * turn_rad[1] +
+	    turn_rad[2] * turn_rad[2]);
+	double sine = angle > 1e-8 ? sin(angle) / angle : 1;
+	double rest = angle > 1e-8 ? 2 * pow(sin(angle / 2) / angle, 2) : 0.5;
+	const double *w = turn_rad;
+	const double cross[9] = { 0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0 };
+	double moved[3];
+
+	*to = pose_identity;
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++)
+			to->R[3 * i + j] += sine * cross[3 * i + j] +
+			    rest * (w[i] * w[j] - (i == j ? angle * angle : 0));
+	pose_apply(to, center, moved);
+	for (size_t i = 0; i < 3; i++)
+		to->T[i] = center[i] - moved[i] + shift[i];
+}
+
+void
+pose_turn(const struct pose *pose, double turn_rad[3])
+{
+	const double *R = pose->R;
+	const double w[3] = { R[7] - R[5], R[2] - R[6], R[3] - R[1] };
+	double sine = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) / 2;
+	double cosine = (R[0] + R[4] + R[8] - 1) / 2, angle = atan2(sine, cosine);
+	size_t most = R[0] >= R[4] && R[0] >= R[8] ? 0 : R[4] >= R[8] ? 1 : 2;
+	double length = 0, column[3];
+
+	for (size_t i = 0; i < 3; i++)
+		turn_rad[i] = w[i] / 2 * (sine > 1e-9 ? angle / sine : 1);
+	if (sine > 1e-6 || cosine > 0)
+		return;
+	/* half a turn: R + I is 2 a a' */
+	for (size_t i = 0; i < 3; i++) {
+		column[i] = R[3 * i + most] + (i == most);
+		length += column[i] * column[i];
+	}
+	for (size_t i = 0; i < 3; i++)
+		turn_rad[i] = column[i] / sqrt(length) * angle;
+}
+
+void
+pose_orthonormalize(struct pose *pose)
+{
+	double *R = pose->R;
+
+	/* Newton's iteration for the polar factor: the mean of R and its inverse's transpose */
+	for (int round = 0; round < 6; round++) {
+		double cofactor[9], determinant;
+
+		for (size_t i = 0; i < 3; i++)
+			for (size_t j = 0; j < 3; j++) {
+				size_t i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+				size_t j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+
+				cofactor[3 * i + j] = R[3 * i1 + j1] * R[3 * i2 + j2] -
+				    R[3 * i1 + j2] * R[3 * i2 + j1];
+			}
+		determinant = R[0] * cofactor[0] + R[1] * cofactor[1] + R[2] * cofactor[2];
+		for (size_t i = 0; i < 9; i++)
+			R[i] = (R[i] + cofactor[i] / determinant) / 2;
+	}
+}
+
+/* ---- text ---- */
+
+struct text_numbers {
+	double *v;
+	size_t n, room;
+	size_t bars, bar_after_row, bar_after_rotation;	/* bars, and what stands before them */
+};
+
+static int
+append(struct text_numbers *numbers, double v)
+{
+	if (numbers->n == numbers->room) {
+		size_t room = numbers->room ? 2 * numbers->room : 64;
+		double *more = reallocarray(numbers->v, room, sizeof(*more));
+
+		if (!more)
+			return fail_memory();
+		numbers->v = more;
+		numbers->room = room;
+	}
+	numbers->v[numbers->n++] = v;
+	return 0;
+}
+
+static int
+parse(const char *path, const char *text, struct text_numbers *numbers)
+{
+	for (const char *at = text; *at;) {
+		size_t length = strcspn(at, " \t\r\n,;[]()|#");
+		char word[64];
+		double v;
+
+		if (*at == '#') {
+			at += strcspn(at, "\n");
+		} else if (*at == '|') {
+			numbers->bars++;
+			numbers->bar_after_row += numbers->n % 4 == 3;
+			numbers->bar_after_rotation += numbers->n % 12 == 9;
+			at++;
+		} else if (length == 0) {
+			at++;
+		} else {
+			snprintf(word, sizeof(word), "%.*s", (int)(length < 63 ? length : 63), at);
+			if (number_parse(word, &v) < 0 || !isfinite(v))
+				return fail(path, "wants numbers of poses, not '%s'", word);
+			if (append(numbers, v) < 0)
+				return -1;
+			at += length;
+		}
+	}
+	return 0;
+}
+
+static int
+read_text(const char *path, char **text)
+{
+	FILE *file = fopen(path, "rb");
+	size_t n = 0, room = 4096;
+	char *all = NULL;
+
+	if (!file)
+		return fail_errno(path, "cannot open");
+	for (;;) {
+		char *more = realloc(all, room);
+
+		if (!more) {
+			fail_memory();
+			break;
+		}
+		all = more;
+		n += fread(all + n, 1, room - n - 1, file);
+		if (n < room - 1)
+			break;
+		room *= 2;
+		if (room > FILE_MOST) {
+			fail(path, "is too long for a file of poses");
+			break;
+		}
+	}
+	if (ferror(file))
+		fail_errno(path, "cannot read");
+	fclose(file);
+	if (fail_message()) {
+		free(all);
+		return -1;
+	}
+	all[n] = '\0';
+	*text = all;
+	if (strlen(all) == n)
+		return 0;
+	free(all);
+	return fail(path, "is no text");
+}
+
+/* How far R'R is from the identity, and the determinant. */
+static double
+deviation(const struct pose *pose, double *determinant)
+{
+	const double *R = pose->R;
+	double most = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++) {
+			double sum = i == j ? -1 : 0;
+
+			for (size_t k = 0; k < 3; k++)
+				sum += R[3 * k + i] * R[3 * k + j];
+			most = fmax(most, fabs(sum));
+		}
+	*determinant = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) +
+	    R[2] * (R[3] * R[7] - R[4] * R[6]);
+	return most;
+}
+
+enum layout { ROWS_4X4, ROWS_3X4, ROTATION_FIRST };
+
+static struct pose
+pose_of(const double *v, enum layout layout)
+{
+	struct pose pose;
+
+	for (size_t i = 0; i < 3; i++) {
+		for (size_t j = 0; j < 3; j++)
+			pose.R[3 * i + j] = v[layout == ROTATION_FIRST ? 3 * i + j : 4 * i + j];
+		pose.T[i] = v[layout == ROTATION_FIRST ? 9 + i : 4 * i + 3];
+	}
+	return pose;
+}
+
+/* The worst deviation of the poses that the numbers are in this layout. */
+static double
+worst(const struct text_numbers *numbers, enum layout layout)
+{
+	size_t each = layout == ROWS_4X4 ? 16 : 12;
+	double most = 0, determinant;
+
+	if (numbers->n % each)
+		return INFINITY;
+	for (size_t i = 0; i < numbers->n; i += each) {
+		const double *v = numbers->v + i;
+		struct pose pose = pose_of(v, layout);
+
+		most = fmax(most, deviation(&pose, &determinant));
+		if (layout == ROWS_4X4 && (v[12] != 0 || v[13] != 0 || v[14] != 0 || v[15] != 1))
+			return INFINITY;
+	}
+	return most;
+}
+
+/* Matrices of 4x4 column by column, as OpenGL stores them. */
+static bool
+is_transposed(const struct text_numbers *numbers)
+{
+	for (size_t i = 0; i < numbers->n; i += 16) {
+		const double *v = numbers->v + i;
+
+		if (numbers->n % 16 || v[3] != 0 || v[7] != 0 || v[11] != 0 || v[15] != 1)
+			return false;
+	}
+	return true;
+}
+
+static int
+choose_layout(const char *path, const struct text_numbers *numbers, enum layout *layout)
+{
+	double rows = worst(numbers, ROWS_3X4), first = worst(numbers, ROTATION_FIRST);
+
+	if (numbers->n == 0)
+		return fail(path, "has no poses");
+	if (isfinite(worst(numbers, ROWS_4X4))) {
+		*layout = ROWS_4X4;
+		return 0;
+	}
+	if (rows > 2 * TOLERANCE && first > 2 * TOLERANCE && is_transposed(numbers))
+		return fail(path, "pose 1 is transposed: its last column is 0 0 0 1, not its last "
+		    "row");
+	if (numbers->n % 12)
+		return fail(path, "has %zu numbers; a pose is 16 (4x4, the last row 0 0 0 1) or "
+		    "12 (R|T)", numbers->n);
+	if (numbers->bars)
+		*layout = numbers->bar_after_rotation == numbers->bars ? ROTATION_FIRST : ROWS_3X4;
+	else
+		*layout = first < rows ? ROTATION_FIRST : ROWS_3X4;
+	if (numbers->bars && numbers->bar_after_rotation != numbers->bars &&
+	    numbers->bar_after_row != numbers->bars)
+		return fail(path, "has bars that do not stand between R and T");
+	if (!numbers->bars && rows <= 2 * TOLERANCE && first <= 2 * TOLERANCE && rows != first)
+		return fail(path, "can be read row by row as R|T and as R before T: write a bar "
+		    "between R and T");
+	return 0;
+}
+
+static int
+check(const char *path, size_t number, const struct pose *pose)
+{
+	double determinant, off = deviation(pose, &determinant);
+
+	if (!(off <= 2 * TOLERANCE) && fabs(cbrt(determinant)) > 0.01 &&
+	    fabs(fabs(cbrt(determinant)) - 1) > TOLERANCE)
+		return fail(path, "pose %zu is no rigid motion: it scales by %.4g", number,
+		    cbrt(determinant));
+	if (!(off <= 2 * TOLERANCE))
+		return fail(path, "pose %zu is no rigid motion: the columns of its rotation are "
+		    "off by %.2g from right angles and length 1", number, off);
+	if (determinant < 0)
+		return fail(path, "pose %zu is no rigid motion: it mirrors (determinant -1)",
+		    number);
+	return 0;
+}
+
+static int
+take_poses(const char *path, const struct text_numbers *numbers, struct pose_list *to)
+{
+	enum layout layout = ROWS_3X4;
+	size_t each;
+
+	if (choose_layout(path, numbers, &layout) < 0)
+		return -1;
+	each = layout == ROWS_4X4 ? 16 : 12;
+	to->v = calloc(numbers->n / each, sizeof(*to->v));
+	if (!to->v)
+		return fail_memory();
+	for (to->n = 0; to->n < numbers->n / each; to->n++) {
+		to->v[to->n] = pose_of(numbers->v + to->n * each, layout);
+		if (check(path, to->n + 1, &to->v[to->n]) < 0)
+			return -1;
+		pose_orthonormalize(&to->v[to->n]);
+	}
+	return 0;
+}
+
+int
+pose_list_load(const char *path, struct pose_list *to)
+{
+	struct text_numbers numbers = { 0 };
+	char *text = NULL;
+	int status;
+
+	*to = (struct pose_list){ 0 };
+	if (read_text(path, &text) < 0)
+		return -1;
+	status = parse(path, text, &numbers);
+	if (status == 0)
+		status = take_poses(path, &numbers, to);
+	free(text);
+	free(numbers.v);
+	if (status < 0)
+		pose_list_free(to);
+	return status;
+}
+
+void
+pose_list_free(struct pose_list *list)
+{
+	free(list->v);
+	*list = (struct pose_list){ 0 };
+}
 
 #define COARSE 4		/* pixels from one to the next at first */
 #define WIDE_FREE 5e-4		/* eigenvalues that the bends of a surface make of wide normals */
@@ -114,7 +885,7 @@ count_pairs(const struct fitting *fitting, size_t n)
 }
 
 static int
-begin(struct fitting *fitting)
+begin_fit(struct fitting *fitting)
 {
 	size_t n = fitting->source->w * fitting->source->h;
 
@@ -141,7 +912,7 @@ icp_overlap(struct run *run, const struct ordered_view *target, const struct ord
 	struct fitting fitting = { .target = target, .source = source, .pose = *pose };
 	size_t common = 0, n;
 
-	if (begin(&fitting) < 0) {
+	if (begin_fit(&fitting) < 0) {
 		fail_clear();
 		return 0;
 	}
@@ -283,7 +1054,7 @@ icp_fit(struct run *run, const char *name, const struct ordered_view *target,
 	int status;
 
 	*result = (struct icp_result){ .pose = *start };
-	if (begin(&fitting) < 0)
+	if (begin_fit(&fitting) < 0)
 		return -1;
 	status = fit(run, name, &fitting, max_rms, result);
 	end(&fitting);

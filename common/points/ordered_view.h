@@ -1,9 +1,4 @@
-/*
- * An ordered frame of points as the camera that saw it: where a point of space lies in the frame,
- * the surface's points and normals there. The camera is found from the points themselves, since
- * every pixel has a point on its ray: no calibration is needed, and crops, binned and rectified
- * frames are all the same.
- */
+/* Organised points and the camera that saw them. */
 #ifndef ORDERED_VIEW_H
 #define ORDERED_VIEW_H
 
@@ -11,6 +6,13 @@
 
 #include "frame/frame.h"
 #include "run/run.h"
+
+/*
+ * An ordered frame of points as the camera that saw it: where a point of space lies in the frame,
+ * the surface's points and normals there. The camera is found from the points themselves, since
+ * every pixel has a point on its ray: no calibration is needed, and crops, binned and rectified
+ * frames are all the same.
+ */
 
 #define ORDERED_VIEW_TERMS 21	/* of a polynomial of degree 5 in two variables */
 
@@ -58,5 +60,11 @@ bool ordered_view_surface(const struct ordered_view *, const double uv[2], doubl
 bool ordered_view_two_normals(const struct ordered_view *, size_t pixel, bool wide, float one[3],
     float two[3]);
 void ordered_view_free(struct ordered_view *);
+
+/* The camera of an ordered frame of points, fitted to these points. */
+
+/* n points, X Y Z u v each. -1 after fail() only where memory is short; camera->rms_px says how
+ * good it is: INFINITY where there is none. */
+int ordered_camera_fit(const double (*sample)[5], size_t n, struct ordered_camera *);
 
 #endif

@@ -1,3 +1,4 @@
+/* The spatial index of point clouds: cubes of one size in a hash table. */
 #include "points/point_grid.h"
 
 #include <math.h>

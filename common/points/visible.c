@@ -1,13 +1,145 @@
-/* One subject: the depth buffer of a camera's picture, what is drawn into it, and looks at it. */
+/* Which points a camera sees from a pose, and how much of two views overlaps. */
 #include "points/visible.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "optics/lens.h"
+#include "base/px.h"
+#include "frame/frame.h"
+#include "mesh/raster.h"
+#include "optics/calib.h"
+#include "optics/camera_model.h"
+#include "points/icp.h"
+#include "points/ordered_view.h"
+#include "run/run.h"
+
+/* Neighbours are linked up to so many times the median distance of neighbours. */
+#define VISIBLE_LINK 8.0
+/* A step so many times longer than the one beside it is an edge. */
+#define VISIBLE_STEP 2.5
+
+/* Distances that the medians are taken of: more make them no better. */
+#define SAMPLES 65536
+#define NORMAL_MEDIAN 0.6745	/* of |x|, x of the normal distribution with standard deviation 1 */
+
+bool
+visible_points_at(const struct visible_points *points, size_t x, size_t y, double X[3])
+{
+	for (int k = 0; k < 3; k++)
+		X[k] = frame_floats(points->frame, points->channel[k], y)[x];
+	return isfinite(X[0]) && isfinite(X[1]) && isfinite(X[2]);
+}
+
+/* The distance to the next pixel along an axis, and of the point from the middle of its two
+ * neighbours there; NaN where points are missing. */
+static void
+measure(const struct visible_points *points, size_t x, size_t y, bool down, float *step,
+    float *off)
+{
+	const struct frame_head *head = &points->frame->head;
+	size_t at = down ? y : x, n = down ? head->h : head->w;
+	double X[3], next[3], before[3], middle[3];
+
+	*step = *off = NAN;
+	if (at + 1 >= n || !visible_points_at(points, x, y, X) ||
+	    !visible_points_at(points, x + !down, y + down, next))
+		return;
+	*step = (float)visible_points_distance(X, next);
+	if (at == 0 || !visible_points_at(points, x - !down, y - down, before))
+		return;
+	for (int k = 0; k < 3; k++)
+		middle[k] = (before[k] + next[k]) / 2;
+	*off = (float)visible_points_distance(X, middle);
+}
+
+static double
+median(const float *v, size_t n)
+{
+	size_t middle = n / 2;
+	float at = 0;
+
+	if (n)
+		numbers_ranks(v, n, &middle, 1, &at);
+	return (double)at;
+}
+
+int
+visible_points_init(struct visible_points *points, const struct frame *frame,
+    const size_t channel[3])
+{
+	size_t pixels = frame->head.w * frame->head.h, stride = pixels / SAMPLES + 1;
+	size_t steps = 0, offs = 0;
+	float *step = malloc(4 * SAMPLES * sizeof(*step)), *off;
+
+	*points = (struct visible_points){ .frame = frame,
+		.channel = { channel[0], channel[1], channel[2] } };
+	if (!step)
+		return fail_memory();
+	off = step + 2 * SAMPLES;
+	for (size_t i = 0; i < pixels; i += stride)
+		for (int down = 0; down < 2; down++) {
+			measure(points, i % frame->head.w, i / frame->head.w, down, &step[steps],
+			    &off[offs]);
+			steps += isfinite(step[steps]);
+			offs += isfinite(off[offs]);
+		}
+	points->spacing = median(step, steps);
+	/* of X - (X1 + X2)/2, whose variance is 3/2 of a point's */
+	points->noise = median(off, offs) / NORMAL_MEDIAN / sqrt(1.5);
+	free(step);
+	return 0;
+}
+
+/* The neighbour at (x + dx, y + dy), if it is linked with X. */
+static bool
+linked(const struct visible_points *points, const double X[3], size_t x, size_t y, int dx, int dy,
+    double next[3])
+{
+	const struct frame_head *head = &points->frame->head;
+
+	if ((dx < 0 && x == 0) || (dy < 0 && y == 0) || (dx > 0 && x + 1 >= head->w) ||
+	    (dy > 0 && y + 1 >= head->h))
+		return false;
+	return visible_points_at(points, x + (size_t)dx, y + (size_t)dy, next) &&
+	    visible_points_distance(X, next) <= VISIBLE_LINK * points->spacing;
+}
+
+static bool
+tangent(const struct visible_points *points, const double X[3], size_t x, size_t y, bool down,
+    double along[3])
+{
+	double before[3], next[3];
+	bool has_before = linked(points, X, x, y, -!down, -down, before);
+	bool has_next = linked(points, X, x, y, !down, down, next);
+
+	if (has_before && has_next) {
+		double a = visible_points_distance(X, before), b = visible_points_distance(X, next);
+
+		has_before = a <= VISIBLE_STEP * b;
+		has_next = b <= VISIBLE_STEP * a;
+	}
+	for (int k = 0; k < 3; k++)
+		along[k] = has_before && has_next ? (next[k] - before[k]) / 2 :
+		    has_next ? next[k] - X[k] : X[k] - before[k];
+	return has_before || has_next;
+}
+
+bool
+visible_points_tangents(const struct visible_points *points, size_t x, size_t y, double along_x[3],
+    double along_y[3])
+{
+	double X[3];
+
+	return visible_points_at(points, x, y, X) && tangent(points, X, x, y, false, along_x) &&
+	    tangent(points, X, x, y, true, along_y);
+}
+
+/* One subject: the depth buffer of a camera's picture, what is drawn into it, and looks at it. */
 
 #define RADIUS_MOST 20.0	/* tan of 87 degrees */
 #define LEAST_WEIGHT 0.01f	/* a pixel that counts for less hides no point */
@@ -444,4 +576,75 @@ visible_look(const struct visible *visible, const double seen[3], const double n
 			corners->weight[k] = bilinear[k];
 		corners->sum += corners->weight[k];
 	}
+}
+
+#define VIEW_OVERLAP_PITCHES 20
+
+#define STEP 8
+
+/* The depth of a point of the target's frame as its camera counts it: larger is farther. */
+static double
+depth(const struct ordered_view *target, const double X[3])
+{
+	const double *P = target->camera.P + 8;
+
+	return (P[0] * X[0] + P[1] * X[1] + P[2] * X[2] + P[3]) * target->camera.side;
+}
+
+static void
+add(const struct ordered_view *target, const struct ordered_pixel *from, const struct pose *pose,
+    struct view_overlap *overlap, float *off)
+{
+	double X[3] = { from->point[0], from->point[1], from->point[2] }, uv[2], foot[3];
+	double away = 0, along = 0;
+	const struct ordered_pixel *to;
+
+	pose_apply(pose, X, X);
+	if (!ordered_view_project(target, X, uv))
+		return;
+	overlap->seen++;
+	if (!ordered_view_surface(target, uv, foot))
+		return;
+	to = &target->pixel[(size_t)(uv[1] + 0.5) * target->w + (size_t)(uv[0] + 0.5)];
+	if (px_isnan(to->normal[0]))
+		return;
+	overlap->common++;
+	for (size_t k = 0; k < 3; k++) {
+		away += (foot[k] - X[k]) * (foot[k] - X[k]);
+		along += to->normal[k] * (foot[k] - X[k]);
+	}
+	if (fabs(along) <= VIEW_OVERLAP_PITCHES * target->pitch)
+		off[overlap->near++] = (float)fabs(along);
+	else if (sqrt(away) > VIEW_OVERLAP_PITCHES * target->pitch &&
+	    depth(target, X) < depth(target, foot))
+		overlap->before++;
+}
+
+int
+view_overlap_find(const struct ordered_view *target, const struct ordered_view *source,
+    const struct pose *pose, struct view_overlap *overlap)
+{
+	float *off = malloc((source->w / STEP + 1) * (source->h / STEP + 1) * sizeof(*off));
+	size_t middle;
+	float median;
+
+	*overlap = (struct view_overlap){ .median = NAN };
+	if (!off)
+		return fail_memory();
+	for (size_t y = 0; y < source->h; y += STEP)
+		for (size_t x = 0; x < source->w; x += STEP) {
+			const struct ordered_pixel *from = &source->pixel[y * source->w + x];
+
+			if (px_isnan(from->point[0]))
+				continue;
+			overlap->points++;
+			add(target, from, pose, overlap, off);
+		}
+	middle = overlap->near / 2;
+	if (overlap->near) {
+		numbers_ranks(off, overlap->near, &middle, 1, &median);
+		overlap->median = median;
+	}
+	free(off);
+	return 0;
 }

@@ -1,3 +1,46 @@
+/* Visible points and the overlap of views. */
+#ifndef VISIBLE_H
+#define VISIBLE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "frame/frame.h"
+#include "mesh/raster.h"
+#include "optics/calib.h"
+#include "points/icp.h"
+#include "points/ordered_view.h"
+#include "run/run.h"
+
+/* The points of an ordered frame, their neighbours and tangents. */
+
+/* Points of a frame of floats, in the camera's world. */
+struct visible_points {
+	const struct frame *frame;
+	size_t channel[3];	/* x y z */
+	double spacing;		/* median distance of neighbours; 0: there are none */
+	double noise;		/* standard deviation of a point, from second differences */
+};
+
+static inline double
+visible_points_distance(const double a[3], const double b[3])
+{
+	double d[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
+
+	return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+/* Measures spacing and noise. -1 after fail(). */
+int visible_points_init(struct visible_points *, const struct frame *, const size_t channel[3]);
+/* The point of a pixel; false where one of its coordinates is not finite. */
+bool visible_points_at(const struct visible_points *, size_t x, size_t y, double X[3]);
+/* Its differences to neighbours along the row and along the column, per pixel: central where both
+ * neighbours are linked, to the nearer one where the other is VISIBLE_STEP times farther off. False
+ * where there is none. */
+bool visible_points_tangents(const struct visible_points *, size_t x, size_t y, double along_x[3],
+    double along_y[3]);
+
 /*
  * What another camera sees of the points of an ordered frame: its depth buffer.
  *
@@ -9,13 +52,6 @@
  * the surface ends somewhere between two pixels, it is drawn in its tangent plane to the next one.
  * Single pixels that are off hide nothing. Where the frame has no points the surface is open.
  */
-#ifndef VISIBLE_H
-#define VISIBLE_H
-
-#include "mesh/raster.h"
-#include "optics/calib.h"
-#include "points/visible_points.h"
-#include "run/run.h"
 
 /* A picture of w x h pixels on a camera's sensor: its pixel (0, 0) begins at origin_px, and is
  * bin[0] x bin[1] of the sensor's. */
@@ -60,5 +96,22 @@ bool visible_inside(const struct visible_view *, const double uv[2]);
  */
 void visible_look(const struct visible *, const double seen[3], const double normal[3],
     const double uv[2], double jump, struct visible_corners *);
+
+/* How two ordered views of one object lie to each other under a pose: a test of the pose. */
+
+struct view_overlap {
+	size_t points;		/* of the source, of every 8th pixel of every 8th row */
+	size_t seen;		/* of them, within the target's picture */
+	size_t common;		/* of them, on rays that meet the target's surface */
+	size_t near;		/* of them, within VIEW_OVERLAP_PITCHES of that surface */
+	/* of them, nearer to the target's camera by more: it has seen through them, so that the
+	 * pose or the point is wrong */
+	size_t before;
+	double median;		/* distance of the near ones along the normal; NaN: none */
+};
+
+/* pose: from the source to the target. -1 after fail(). */
+int view_overlap_find(const struct ordered_view *target, const struct ordered_view *source,
+    const struct pose *pose, struct view_overlap *);
 
 #endif

@@ -1,13 +1,508 @@
+/*
+ * Computes rows: cuts a frame into bands, takes each band through all maps of a segment, and hands
+ * over the planes that pass a stage unchanged and the state from frame to frame. Tables are cut
+ * into ranges of columns.
+ */
 #include "run/bands.h"
 
+#include <math.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/progress.h"
-#include "run/band_layout.h"
+#include "base/fail.h"
+#include "base/process.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
-#include "run/table_bands.h"
+#include "run/segment.h"
+#include "run/stage.h"
+
+static bool
+fits(const struct link *link, const struct frame *state)
+{
+	return state->head.c == link->run.state && state->head.w == link->out.w &&
+	    state->head.h == link->out.h;
+}
+
+static int
+new_planes(const struct link *link, struct frame **state)
+{
+	struct frame_head head;
+	int status = head_init(&head, link->out.w, link->out.h, link->run.state, SAMPLE_FLOAT);
+
+	if (status == 0)
+		status = frame_new(&head, state);
+	head_free(&head);
+	return status;
+}
+
+/* Nothing is remembered before the first frame. */
+static int
+new_unknown(struct link *link)
+{
+	struct frame *state;
+
+	if (new_planes(link, &state) < 0)
+		return -1;
+	for (size_t c = 0; c < state->head.c; c++)
+		for (size_t y = 0; y < state->head.h; y++) {
+			float *row = frame_floats(state, c, y);
+
+			for (size_t x = 0; x < state->head.w; x++)
+				row[x] = NAN;
+		}
+	link->state[0] = state;
+	return 0;
+}
+
+int
+state_begin(struct segment *segment)
+{
+	for (size_t k = 0; k < segment->n; k++) {
+		struct link *link = &segment->link[k];
+
+		if (link->state[0] && !fits(link, link->state[0]))
+			state_free(link);
+		if (link->run.state == 0)
+			continue;
+		if (!link->state[0] && new_unknown(link) < 0)
+			return -1;
+		if (!link->state[1] && new_planes(link, &link->state[1]) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The two frames change places, so that no frame takes memory; the next one is written whole. */
+void
+state_finish(struct segment *segment, bool keep)
+{
+	for (size_t k = 0; k < segment->n && keep; k++) {
+		struct link *link = &segment->link[k];
+		struct frame *last = link->state[0];
+
+		if (!link->state[1])
+			continue;
+		link->state[0] = link->state[1];
+		link->state[1] = last;
+	}
+}
+
+bool
+state_used(const struct segment *segment)
+{
+	for (size_t k = 0; k < segment->n; k++)
+		if (segment->link[k].run.state)
+			return true;
+	return false;
+}
+
+void
+state_free(struct link *link)
+{
+	for (int i = 0; i < 2; i++) {
+		frame_free(link->state[i]);
+		link->state[i] = NULL;
+	}
+}
+
+static bool
+is_in(const char *list, const char *word)
+{
+	char one[CHANNEL_NAME_SIZE];
+
+	for (size_t i = 0; meta_word(list, i, one, sizeof(one)); i++)
+		if (!strcmp(one, word))
+			return true;
+	return false;
+}
+
+int
+passthrough_plan(struct run *run, struct passthrough *passing, struct frame_head *out,
+    const char *before, const char *replaced, const char *behind)
+{
+	char *names =
+	    malloc(strlen(before) + strlen(behind) + 2 + out->c * (CHANNEL_NAME_SIZE + 1));
+	char *end;
+	int status;
+
+	passthrough_free(passing);
+	passing->first = meta_words(before);
+	passing->channel = calloc(out->c, sizeof(*passing->channel));
+	if (!names || !passing->channel) {
+		free(names);
+		return fail_memory();
+	}
+	end = stpcpy(names, before);
+	for (size_t i = 0; i < out->c; i++)
+		if (!is_in(replaced, out->channel[i])) {
+			passing->channel[passing->n++] = i;
+			end = stpcpy(stpcpy(end, end == names ? "" : " "), out->channel[i]);
+		}
+	stpcpy(stpcpy(end, end == names ? "" : " "), behind);
+	status = head_set_channels(out, names);
+	free(names);
+	for (size_t i = 0; i < passing->n && status == 0; i++)
+		status = run_pass(run, passing->first + i, passing->channel[i]);
+	return status;
+}
+
+void
+passthrough_row(
+    const struct passthrough *passing, const struct frame *in, struct frame *out, size_t y)
+{
+	for (size_t i = 0; i < passing->n; i++)
+		frame_pass(in, passing->channel[i], out, passing->first + i, y);
+}
+
+void
+passthrough_free(struct passthrough *passing)
+{
+	free(passing->channel);
+	passing->channel = NULL;
+	passing->n = 0;
+}
+
+static inline size_t
+size_at_least(size_t n, size_t least)
+{
+	return n < least ? least : n;
+}
+
+static inline size_t
+size_at_most(size_t n, size_t most)
+{
+	return n > most ? most : n;
+}
+
+#define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
+#define STEP_LEAST 24
+#define STEP_MOST 64
+/* New rows of all windows, between maps, at a time: half a common L3. Beyond, they go to memory and
+ * back, which costs more than the calls of a lower step down to STEP_WIDE: a chain of six takes 5.9
+ * instead of 5.0 ns a pixel at 16384 columns. A map alone has no windows, and calls alone count. */
+#define WINDOW_BYTES (16u << 20)
+#define STEP_WIDE 4
+/* Rows that lie so far apart fall into the same lines of a first cache of 32 to 48 KiB, which holds
+ * 8 to 12 of them: fewer than stages look at. */
+#define SAME_LINES 4096
+
+/* Bytes from row to row of a window, which are those of a frame or more. */
+static size_t
+band_window_stride(const struct frame_head *head)
+{
+	size_t stride = frame_stride(head->w, head->type);
+
+	return stride % SAME_LINES ? stride : stride + 64;
+}
+
+static size_t
+row_bytes(const struct frame_head *head)
+{
+	return head->c * band_window_stride(head);
+}
+
+/* Rows that are made at a time. */
+static size_t
+step_of(const struct segment *segment)
+{
+	size_t bytes = row_bytes(&segment->in->head), windows = 1, least;
+
+	for (size_t k = 0; k < segment->n; k++)
+		bytes += row_bytes(&segment->link[k].out);
+	for (size_t k = 0; k + 1 < segment->n; k++)
+		windows += row_bytes(&segment->link[k].out);
+	least = size_at_most(size_at_least(WINDOW_BYTES / windows, STEP_WIDE), STEP_LEAST);
+	return size_at_most(size_at_least(STEP_BYTES / bytes, least), STEP_MOST);
+}
+
+/* The last map that reads what map k made: the next one, or further ones to which channels are
+ * passed. */
+static size_t
+last_reader(const struct segment *segment, size_t k)
+{
+	size_t last = k + 1;
+
+	for (size_t m = k + 1; m + 1 < segment->n; m++)
+		for (size_t c = 0; c < segment->link[m].out.c; c++) {
+			size_t producer = m, channel = c;
+
+			if (segment_produced_by(segment, &producer, &channel) && producer == k)
+				last = m + 1;
+		}
+	return last;
+}
+
+/* Rows that map k makes at once, at most: a band begins with its halos on both sides. */
+static size_t
+band_most_rows(const struct segment *segment, size_t k)
+{
+	return size_at_most(segment->step + 2 * segment->halo[k], segment->h);
+}
+
+/* Bytes of a row of a state plane. */
+static size_t
+band_state_stride(const struct link *link)
+{
+	return frame_stride(link->out.w, SAMPLE_FLOAT);
+}
+
+void
+band_lay_out(struct segment *segment)
+{
+	segment_halos(segment);
+	segment->step = step_of(segment);
+	segment->bytes = 0;
+	for (size_t k = 0; k + 1 < segment->n; k++) {
+		segment->window[k] = band_most_rows(segment, k);
+		segment->offset[k] = segment->bytes;
+		segment->reader[k] = last_reader(segment, k);
+		segment->bytes += row_bytes(&segment->link[k].out) * segment->window[k];
+	}
+	for (size_t k = 0; k < segment->n; k++) {
+		const struct link *link = &segment->link[k];
+
+		segment->state_offset[k] = segment->bytes;
+		segment->bytes +=
+		    link->run.state * band_state_stride(link) * band_most_rows(segment, k);
+		segment->scratch_offset[k] = segment->bytes;
+		segment->bytes += (link->run.scratch_bytes + 63) & ~(size_t)63;
+	}
+}
+
+/* Memory that shares no cache line with other memory, to be freed by free(). NULL after fail(). */
+static void *
+band_alloc(size_t bytes)
+{
+	size_t rounded = (bytes + BAND_ALIGN - 1) / BAND_ALIGN * BAND_ALIGN;
+	void *memory = NULL;
+
+	if (rounded >= bytes)
+		memory = rounded < LARGE_MEMORY_LEAST ? aligned_alloc(BAND_ALIGN, rounded) :
+		    large_memory(1, rounded);
+	if (!memory)
+		fail_memory();
+	return memory;
+}
+
+struct band_memory *
+band_memory_new(size_t threads)
+{
+	struct band_memory *memory = band_alloc(threads * sizeof(*memory));
+
+	if (memory)
+		memset(memory, 0, threads * sizeof(*memory));
+	return memory;
+}
+
+void
+band_memory_free(struct band_memory *memory, size_t threads)
+{
+	for (size_t i = 0; i < threads && memory; i++) {
+		free(memory[i].memory);
+		free(memory[i].plane);
+	}
+	free(memory);
+}
+
+int
+band_reserve(struct band_memory *band, const struct segment *segment)
+{
+	size_t planes = 0, at = 0;
+
+	if (band->bytes < segment->bytes) {
+		free(band->memory);
+		band->memory = band_alloc(segment->bytes);
+		band->bytes = band->memory ? segment->bytes : 0;
+		if (!band->memory)
+			return -1;
+	}
+	for (size_t k = 0; k < segment->n; k++)
+		planes += segment->link[k].in.c + segment->link[k].out.c +
+		    2 * segment->link[k].run.state;
+	if (band->planes < planes) {
+		free(band->plane);
+		band->plane = band_alloc(planes * sizeof(*band->plane));
+		band->planes = band->plane ? planes : 0;
+		if (!band->plane)
+			return -1;
+		memset(band->plane, 0, planes * sizeof(*band->plane));
+	}
+	for (size_t k = 0; k < segment->n; k++) {
+		band->in[k] = band->plane + at;
+		at += segment->link[k].in.c + segment->link[k].run.state;
+		band->out[k] = band->plane + at;
+		at += segment->link[k].out.c + segment->link[k].run.state;
+	}
+	return 0;
+}
+
+/* Memory for n items that lasts. NULL after fail(). */
+static void *
+reserve(void **memory, size_t *room, size_t n, size_t size)
+{
+	if (*room < n) {
+		free(*memory);
+		*memory = calloc(n, size);
+		*room = *memory ? n : 0;
+	}
+	if (!*memory)
+		fail_memory();
+	return *memory;
+}
+
+int
+band_find_producers(struct segment *segment, struct producers *room)
+{
+	size_t channels = segment->link[segment->n - 1].out.c, first[SEGMENT_MOST], all = 0;
+	bool *used;
+
+	for (size_t k = 0; k < segment->n; k++) {
+		first[k] = all;
+		all += segment->link[k].out.c;
+	}
+	segment->producer =
+	    reserve((void **)&room->producer, &room->room, channels, sizeof(*room->producer));
+	used = reserve((void **)&room->used, &room->used_room, all, sizeof(*used));
+	if (!segment->producer || !used)
+		return -1;
+	memset(used, 0, all * sizeof(*used));
+	for (size_t c = 0; c < channels; c++) {
+		struct producer *producer = &segment->producer[c];
+		bool *mark;
+
+		*producer = (struct producer){ segment->n - 1, c };
+		mark = segment_produced_by(segment, &producer->k, &producer->c) ?
+		    &used[first[producer->k] + producer->c] : NULL;
+		if (!mark || producer->k + 1 == segment->n || *mark)
+			producer->k = segment->n;
+		if (mark)
+			*mark = true;
+	}
+	return 0;
+}
+
+void
+band_free_producers(struct producers *room)
+{
+	free(room->producer);
+	free(room->used);
+}
+
+#define PIECE 4096		/* columns; a multiple of 64, so that pieces begin at 64 bytes */
+
+static size_t
+piece_stride(const struct frame_head *head)
+{
+	return frame_stride(PIECE, head->type);
+}
+
+/* Columns x to x + n - 1 of a plane; the stride is that of the piece, so that who copies a row
+ * copies no more. */
+static struct plane
+columns(struct plane plane, size_t x, size_t n)
+{
+	plane.host = (char *)plane.host + x * sample_size(plane.type);
+	plane.stride = frame_stride(n, plane.type);
+	return plane;
+}
+
+/* As band_lay_out(), for pieces of columns. */
+static void
+table_bands_lay_out(struct segment *segment)
+{
+	segment->bytes = 0;
+	for (size_t k = 0; k < segment->n; k++) {
+		const struct link *link = &segment->link[k];
+
+		segment->offset[k] = segment->bytes;
+		if (k + 1 < segment->n)
+			segment->bytes += link->out.c * piece_stride(&link->out);
+		segment->scratch_offset[k] = segment->bytes;
+		segment->bytes += (link->run.scratch_bytes + 63) & ~(size_t)63;
+	}
+}
+
+/* How many pieces there are. */
+static size_t
+table_bands_pieces(const struct segment *segment)
+{
+	return (segment->in->head.w + PIECE - 1) / PIECE;
+}
+
+/* The piece of all planes of map k's input: those of the map before, second inputs, state. */
+static void
+place_input(const struct segment *segment, size_t k, struct band_memory *band, size_t x,
+    size_t n)
+{
+	const struct link *link = &segment->link[k];
+	const struct frame_head *before = k ? &segment->link[k - 1].out : &segment->in->head;
+	struct plane *in = band->in[k];
+	size_t c = before->c;
+
+	for (size_t i = 0; i < before->c; i++)
+		in[i] = k ? band->out[k - 1][i] : columns(segment->in->plane[i], x, n);
+	second_inputs_lend(link, in + c);
+	for (size_t i = 0; i < link->second_inputs; i++)
+		for (size_t p = 0; p < link->second_input[i].frame->head.c; p++, c++)
+			if (link->second_input[i].opt->type == OPT_FRAME)
+				in[c] = columns(in[c], x, n);
+	for (size_t i = 0; i < link->run.state; i++)
+		in[c + i] = columns(link->state[0]->plane[i], x, n);
+}
+
+static void
+place_output(const struct segment *segment, size_t k, struct band_memory *band, size_t x,
+    size_t n)
+{
+	const struct link *link = &segment->link[k];
+	size_t stride = piece_stride(&link->out);
+
+	for (size_t c = 0; c < link->out.c; c++) {
+		size_t from = segment_passed_from(segment, k, c);
+
+		if (k + 1 == segment->n)
+			band->out[k][c] = columns(segment->out->plane[c], x, n);
+		else if (from != NO_CHANNEL)
+			band->out[k][c] = band->in[k][from];
+		else
+			band->out[k][c] = (struct plane){
+				.host = (char *)band->memory + segment->offset[k] + c * stride,
+				.stride = frame_stride(n, link->out.type), .type = link->out.type };
+	}
+	for (size_t i = 0; i < link->run.state; i++)
+		band->out[k][link->out.c + i] = columns(link->state[1]->plane[i], x, n);
+}
+
+/* Takes piece `item` through all maps (a function for thread_pool_for(); arg: the segment). */
+static void
+table_bands_run(void *arg, size_t item, int thread)
+{
+	const struct segment *segment = arg;
+	struct band_memory *band = &segment->chain->memory[thread];
+	size_t x = item * PIECE, n = segment->in->head.w - x;
+
+	band->worked = true;
+	if (n > PIECE)
+		n = PIECE;
+	for (size_t k = 0; k < segment->n; k++) {
+		struct link *link = &segment->link[k];
+		struct frame in = { link->in, band->in[k] }, out = { link->out, band->out[k] };
+		struct row_scratch scratch = { 0 };
+
+		in.head.w = out.head.w = n;
+		if (link->run.scratch_bytes)
+			scratch.memory = (char *)band->memory + segment->scratch_offset[k];
+		place_input(segment, k, band, x, n);
+		place_output(segment, k, band, x, n);
+		band->seconds[k] -= progress_seconds();
+		link->run.body->rows(&link->run, &in, &out, 0, 1, &scratch);
+		band->seconds[k] += progress_seconds();
+		all_invalid_scan(&link->all_invalid, &in, (k ? segment->link[k - 1].out :
+		    segment->in->head).c, &out, 0, 1);
+		check_sample_take_columns(segment->sample[k], &in, &out, x, n);
+	}
+}
 
 #define STEALS_LEAST 8		/* rows that a thread takes off another's share */
 
@@ -33,7 +528,7 @@ window_at(const struct segment *segment, size_t k, const struct band_memory *ban
  * segment's output at once where `direct`.
  */
 static void
-place_output(const struct segment *segment, size_t k, struct band_memory *band)
+place_band_output(const struct segment *segment, size_t k, struct band_memory *band)
 {
 	const struct frame_head *head = &segment->link[k].out;
 
@@ -178,7 +673,7 @@ make_rows(const struct segment *segment, size_t k, struct band_memory *band, siz
 	memcpy(band->in[k], k ? band->out[k - 1] : segment->in->plane,
 	    before->c * sizeof(struct plane));
 	second_inputs_lend(link, band->in[k] + before->c);
-	place_output(segment, k, band);
+	place_band_output(segment, k, band);
 	place_state(segment, k, band, end);
 	band->seconds[k] -= progress_seconds();
 	link->run.body->rows(segment->run[k], &in, &out, band->done[k], end, &scratch);
@@ -206,7 +701,7 @@ advance_band(const struct segment *segment, struct band_memory *band, size_t y1)
 }
 
 void
-bands_make(const struct segment *segment, struct band_memory *band, const struct piece *piece)
+bands_make(const struct segment *segment, struct band_memory *band, const struct row_piece *piece)
 {
 	for (size_t k = 0; k < segment->n && piece->begins; k++) {
 		band->first[k] = band->done[k] = lower(piece->y0, segment->halo[k]);
@@ -224,7 +719,7 @@ static void
 run_share(void *arg, size_t item, int thread)
 {
 	const struct segment *segment = arg;
-	struct piece piece;
+	struct row_piece piece;
 
 	while (row_shares_take(&segment->chain->shares, item, true, &piece))
 		bands_make(segment, &segment->chain->memory[thread], &piece);

@@ -1,6 +1,6 @@
 /* fringepipe --calibrate: copies of the device, then stages by the examples that they name. */
 #define _GNU_SOURCE
-#include "run/calibrate.h"
+#include "run/cost_model.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -12,8 +12,7 @@
 #include "gpu/gpu.h"
 #include "run/setup.h"
 #include "base/fail.h"
-#include "base/progress.h"
-#include "io/scratch_file.h"
+#include "io/safe_file.h"
 
 #define BLOCK_BYTES ((size_t)32 << 20)
 #define MOVE_BYTES ((size_t)256 << 20)	/* several times the largest cache of a device */

@@ -7,24 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/progress.h"
-#include "io/read_ahead.h"
+#include "base/fail.h"
+#include "io/background_io.h"
 #include "io/shared_frames.h"
-#include "io/write_behind.h"
 #include "run/bands.h"
 #include "run/colour.h"
 #include "run/device.h"
-#include "run/flow_gpu.h"
-#include "run/frame_choice.h"
 #include "run/frame_jobs.h"
 #include "run/gather.h"
 #include "run/losses.h"
-#include "run/pass_list.h"
 #include "run/plan.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
-#include "run/state.h"
-#include "run/times.h"
 
 static int push(struct chain *, size_t at, struct frame *);
 

@@ -1,15 +1,5 @@
 /*
- * Checks: how a stage's mistakes are found in what it reads and computes (checks(7) lists them).
- *
- * A check is a row that knows no tool. The stage lists its checks, and its plan fills in the facts
- * (run_check_facts()). The runner's sampler copies whole rows of every frame, until all checks that
- * look at them have fired: of the input and of what the stage computes, of a second input, on a
- * device too. When a frame is complete the runner lets each check judge them, in the order of the
- * list, and prints the lines: of checks that none of the fired ones explains, at most
- * CHECK_LINES_MOST a frame, by rank. A check fires once in a run.
- *
- * Lines do not depend on threads, bands or the device: frames are judged in their order, and which
- * rows are copied depends on the size of the frame alone.
+ * What a check is: the facts that it judges by, the sample that it sees, the line that it prints.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -25,7 +15,57 @@ struct capture_set;
 struct phase_shift_fit;
 struct run;
 
-#define CHECK_LINES_MOST 3	/* lines of a frame, without -v */
+/*
+ * A result without a single valid pixel, out of an input that has some, is worth a word: a
+ * forgotten --origin or a limit that is too strict has no other sign. The runner looks at the first
+ * channel of what a map reads and makes, row by row, until it finds a valid pixel in each; so it
+ * costs nothing where there is one. It does the same with the whole frames that a flow takes and
+ * emits.
+ * An input without any is worth a word where it enters the chain, one empty frame among others too.
+ * Where no frame of a run has a valid pixel, or no input, the run fails.
+ */
+
+struct all_invalid {			/* zeroed at the beginning of a run */
+	/* A valid pixel of this frame was seen: in the first channel of the input, in another one,
+	 * in the first channel of the output. Set by any thread. */
+	bool in, others, out;
+	bool whole;		/* an input's samples were whole numbers; set by any thread */
+	bool warned, warned_empty;	/* of a result; of an input */
+	bool inputs;			/* an input had a valid pixel, */
+	bool concluded, results;	/* a frame was complete; one with a valid pixel */
+	size_t frames;			/* taken by a flow, completed by a map */
+};
+
+/* Begins a frame. handed_on: the first channel is the input's own, so there is nothing to warn
+ * about. */
+void all_invalid_begin(struct all_invalid *, bool handed_on);
+/* Rows y0 <= y < y1 of `out` are made; those of `in` can be read, whose channels from `own` on are
+ * second inputs. */
+void all_invalid_scan(struct all_invalid *, const struct frame *in, size_t own,
+    const struct frame *out, size_t y0, size_t y1);
+/* A flow takes a whole frame, without second inputs. */
+void all_invalid_take(struct all_invalid *, const struct frame *in);
+/* A flow emits a whole frame. */
+void all_invalid_emit(struct all_invalid *, const struct frame *out);
+/* All rows are made and the frame is counted, or one is emitted: warns, once in a run of each.
+ * hint: the options to look at, may be NULL; first: the input is the chain's own. */
+void all_invalid_warn(struct all_invalid *, const struct frame_head *out, const char *hint,
+    bool first);
+
+/*
+ * Checks: how a stage's mistakes are found in what it reads and computes (checks(7) lists them).
+ *
+ * A check is a row that knows no tool. The stage lists its checks, and its plan fills in the facts
+ * (run_check_facts()). The runner's sampler copies whole rows of every frame, until all checks that
+ * look at them have fired: of the input and of what the stage computes, of a second input, on a
+ * device too. When a frame is complete the runner lets each check judge them, in the order of the
+ * list, and prints the lines: of checks that none of the fired ones explains, at most
+ * CHECK_LINES_MOST a frame, by rank. A check fires once in a run.
+ *
+ * Lines do not depend on threads, bands or the device: frames are judged in their order, and which
+ * rows are copied depends on the size of the frame alone.
+ */
+
 #define CHECK_TEXT_SIZE 700
 
 /*

@@ -1,3 +1,4 @@
+/* Converts colour images to the planes that a stage reads. */
 #include "run/colour.h"
 
 #include <string.h>

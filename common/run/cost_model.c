@@ -1,3 +1,4 @@
+/* Predicts the time of a chain and divides it between processor and device (Liu 2015, IV). */
 #define _GNU_SOURCE
 #include "run/cost_model.h"
 

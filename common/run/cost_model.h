@@ -72,4 +72,11 @@ void costs_decide(const struct costs *, struct cost_map *, size_t n, bool overla
 struct cost_span costs_predict(const struct costs *, const struct cost_map *, size_t n,
     bool overlap);
 
+/*
+ * fringepipe --calibrate (calibrate.c): measures the processor with so many threads, and a device:
+ * which as -d, auto or NULL for the fastest that is no processor itself. Prints what it finds and
+ * keeps it in the user's cache folder. -1 after fail().
+ */
+int calibrate(const char *which, int threads);
+
 #endif

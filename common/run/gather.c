@@ -1,3 +1,4 @@
+/* Collects the planes of incoming frames until a measurement is complete. */
 #include "run/gather.h"
 
 #include <stdlib.h>

@@ -1,10 +1,11 @@
+/* Lists a map's compute passes on the device and checks what their shaders read and write. */
 #include "run/passes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/pass_list.h"
+#include "run/device.h"
 
 const struct frame_head *
 passes_input(const struct passes *passes)

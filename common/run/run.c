@@ -11,7 +11,7 @@
 #include "run/sampler.h"
 #include "run/second_input.h"
 #include "run/segment.h"
-#include "run/state.h"
+#include "run/bands.h"
 
 int
 run_emit(struct run *run, struct frame *frame)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/read_ahead.h"
+#include "io/background_io.h"
 #include "run/colour.h"
 
 /* An option of type OPT_FRAME may list words that stand for no file. */

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/opt_suggest.h"
-#include "base/variables.h"
+#include "base/opt.h"
+#include "base/process.h"
 #include "frame/samples.h"
 #include "io/safe_file.h"
-#include "io/text_order.h"
+#include "io/file_list.h"
 #include "run/device.h"
-#include "run/placement.h"
+#include "run/plan.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
 

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/standard_files.h"
+#include "base/process.h"
 #include "gpu/gpu.h"
-#include "io/nrrd_stream.h"
-#include "io/waiting_file.h"
-#include "run/calibrate.h"
+#include "io/nrrd.h"
+#include "io/safe_file.h"
+#include "run/cost_model.h"
 #include "run/setup.h"
 
 /*

@@ -1,6 +1,56 @@
+/*
+ * Absolute phases: the keys that tell their range and origin, mean phases, and phases that are
+ * wrapped.
+ */
 #include "unwrap/absolute.h"
 
-#include "unwrap/phase_anchor.h"
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "frame/meta.h"
+#include "unwrap/marker.h"
+
+#define ROUNDING 1.02	/* turns */
+#define WHOLE 0.95	/* of a turn */
+
+bool
+wrapped_range_fits(double least, double most, double turn)
+{
+	return most - least <= ROUNDING * turn;
+}
+
+bool
+wrapped_range_is_turns(double least, double most)
+{
+	return ((least >= 0 && most <= 1) || (least >= -0.5 && most <= 0.5)) &&
+	    most - least > WHOLE;
+}
+
+bool
+phase_anchor_is_relative(const struct meta *meta)
+{
+	const char *anchor = meta_get(meta, "phase_anchor");
+
+	return anchor && strcmp(anchor, "pixel") && strcmp(anchor, "ref") &&
+	    strcmp(anchor, "marker");
+}
+
+void
+phase_mean_weights(const double *period_px, const double *scatter, size_t n, double *weight)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double sigma = period_px[i] * (scatter ? scatter[i] : 1);
+
+		weight[i] = 1 / (sigma * sigma);
+		sum += weight[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		weight[i] /= sum;
+}
 
 const char *
 absolute_given(const struct absolute_options *options)

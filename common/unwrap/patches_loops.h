@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "unwrap/patches.h"
+#include "unwrap/regions.h"
 
 #define PATCH_LEVELS 4		  /* squares of 2, 4, 8 and 16 pixels */
 #define PATCH_ROW (PATCH_SIDE + 4)	  /* samples of a row and its neighbours, in vectors */

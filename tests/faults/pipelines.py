@@ -149,8 +149,8 @@ FRESH = {"fresh-cache"}
 
 # findings in code that is not of this project: function, what was wrong, a pattern of the place
 KNOWN = [
-	("realloc", "ends by SIGSEGV", "tiff_read.c", "libtiff 4.5 loses count of its custom tags"),
-	("realloc", "sanitizer: AddressSanitizer:DEADLYSIGNAL", "tiff_read.c", "the same, in TIFFFreeDirectory"),
+	("realloc", "ends by SIGSEGV", "tiff.c", "libtiff 4.5 loses count of its custom tags"),
+	("realloc", "sanitizer: AddressSanitizer:DEADLYSIGNAL", "tiff.c", "the same, in TIFFFreeDirectory"),
 	("vkCreateInstance", "exit 0 and another standard output", "list_devices", "counts as no GPU"),
 	("vkEnumeratePhysicalDevices", "exit 0 and another standard output", "list_devices", "the same"),
 ]

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/sanitized.h"
+#include "base/process.h"
 
 #if !SANITIZED
 #error "no sanitizer is recognised: memory that is kept for reuse would hide errors"

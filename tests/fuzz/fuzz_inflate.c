@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 #include "fuzz_zlib.h"
-#include "codec/png/inflate.h"
+#include "codec/png/png_codec.h"
 
 #define ROOM ((size_t)1 << 16)		/* bytes that are unpacked at most */
 #define PAGE ((size_t)4096)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "live/live_message.h"
+#include "live/websocket.h"
 
 static void
 try_can(const char *text, size_t n)

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "fringe/projector_response.h"
+#include "fringe/patterns.h"
 
 static double
 take_double(struct bytes *bytes)

@@ -12,7 +12,7 @@
 #include "fuzz.h"
 #include "optics/camera_model.h"
 #include "optics/laser.h"
-#include "optics/number_edit.h"
+#include "optics/number_file.h"
 #include "optics/stereo.h"
 
 static void

@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 #include "base/fail.h"
-#include "io/nrrd_stream.h"
+#include "io/nrrd.h"
 
 static void
 check_round_trip(const struct frame *frame)

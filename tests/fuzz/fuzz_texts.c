@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "base/escape.h"
+#include "base/text.h"
 #include "base/numbers.h"
-#include "fringe/lut.h"
+#include "fringe/patterns.h"
 #include "fringe/manifest.h"
 #include "io/codec.h"
 #include "run/cost_model.h"

@@ -2,7 +2,7 @@
 #include "frames.h"
 
 #define CLASSIC_LIMIT 0u	/* every file is too large for 32 bits */
-#include "codec/tiff/tiff_write.c"
+#include "codec/tiff/tiff.c"
 
 #define FRAMES 4
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 #undef fail	/* cmocka's macro would hide ours */
 
-#include "optics/calib_volume.h"
-#include "optics/rotation.h"
+#include "optics/calib.h"
+#include "optics/camera_model.h"
 #include "base/fail.h"
 
 #define PATH "test_calib.tmp"

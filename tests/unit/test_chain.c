@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "run/chain.h"
-#include "io/nrrd_stream.h"
+#include "io/nrrd.h"
 
 /* ---- stages ---- */
 

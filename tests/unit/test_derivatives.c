@@ -10,7 +10,7 @@
 #undef fail	/* cmocka's macro would hide ours */
 
 #include "base/fail.h"
-#include "feature/derivatives.h"
+#include "feature/corner.h"
 
 #define W 61
 #define H 53

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/sanitized.h"
+#include "base/process.h"
 #include "base/thread_pool.h"
 #include "frames.h"
 

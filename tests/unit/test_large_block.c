@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "frame/large_block.h"
+#include "frame/frame.h"
 
 #define ARRAYS 40
 #define LEAST 131072

@@ -1,7 +1,7 @@
 #include "frames.h"
 
 #include "base/fail.h"
-#include "base/library.h"
+#include "base/process.h"
 
 static void
 fills_its_table(void **state)

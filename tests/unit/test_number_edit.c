@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/number_edit.h"
+#include "optics/number_file.h"
 
 static const double numbers[] = { 1, -2.5, 1e-20, 123456.789012345 };
 static const struct number_edit edits[] = { { "laser_plane", numbers, 4 }, { "d", numbers, 1 } };

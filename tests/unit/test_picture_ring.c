@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "codec/video/ffmpeg.h"
-#include "codec/video/picture_ring.h"
+#include "codec/video/pixel_format.h"
 
 #define MEBIBYTE ((size_t)1024 * 1024)
 

@@ -14,10 +14,6 @@
 
 #include <zlib.h>
 
-#include "codec/png/deflate_runs.h"
-#include "codec/png/filter.h"
-#include "codec/png/idat_read.h"
-#include "codec/png/inflate.h"
 #include "codec/png/png_codec.h"
 #include "frame/samples.h"
 

@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "points/pose.h"
-#include "points/rigid_step.h"
+#include "points/icp.h"
 
 static const struct pose_list none;
 

@@ -8,7 +8,7 @@
 #define SIDE 200
 #define FILES 40
 #define AHEAD_BYTES ((size_t)SIDE * SIDE / 2)	/* one image is more */
-#include "io/read_ahead.c"
+#include "io/background_io.c"
 
 static char folder[] = "/tmp/test_read_ahead.XXXXXX";
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/nrrd_stream.h"
+#include "io/nrrd.h"
 #include "run/chain.h"
 #include "run/check.h"
 

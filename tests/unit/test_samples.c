@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "frame/interleave.h"
 #include "frame/samples.h"
 
 #define CHANNELS_MOST 6

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include <cmocka.h>
+#undef fail	/* cmocka's macro would hide ours */
 
 #include "base/px.h"
-#include "run/row_shares.h"
+#include "run/segment.h"
 
 #define ROWS_MOST 1000
 
@@ -26,7 +27,7 @@ take_all(size_t h, size_t threads, size_t step, size_t least, uint seed)
 	assert_in_range(n, 1, threads);
 	for (uint turn = 0; more; turn++) {
 		size_t i = px_hash(px_hash(seed) ^ turn) % n;
-		struct piece piece;
+		struct row_piece piece;
 
 		if (!row_shares_take(&shares, i, true, &piece)) {
 			more = false;
@@ -75,7 +76,7 @@ static void
 test_alone(void **state)
 {
 	struct row_shares shares;
-	struct piece piece;
+	struct row_piece piece;
 	size_t rows = 0;
 
 	(void)state;
@@ -105,7 +106,7 @@ test_frames(void **state)
 		for (uint turn = 0; left > 0; turn++) {
 			size_t i = px_hash(px_hash(seed) ^ turn) % THREADS;
 			unsigned char *frame;
-			struct piece piece;
+			struct row_piece piece;
 
 			if (given < FRAMES && !row_shares_left(&shares, i))
 				row_shares_begin(&shares, i, H, taken[given++]);

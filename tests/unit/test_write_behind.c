@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "io/safe_file.h"
-#include "io/write_behind.h"
+#include "io/background_io.h"
 
 #define FRAMES 60
 #define GAP_AT 20	/* a number stays free before this frame */

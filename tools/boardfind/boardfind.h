@@ -3,7 +3,7 @@
 #define BOARDFIND_H
 
 #include "base/cpu_level.h"
-#include "feature/derivatives.h"
+#include "feature/corner.h"
 
 struct boardfind_rows {
 	/* As derivatives_row(), the same bits. */

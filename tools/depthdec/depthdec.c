@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/coarse_grid.h"
+#include "image/statistics.h"
 #include "run/passes.h"
 #include "depthdec.block.h"
 

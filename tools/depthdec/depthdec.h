@@ -4,7 +4,7 @@
 
 #include "base/cpu_level.h"
 #include "depthcode/depthcode.h"
-#include "image/texture_below.h"
+#include "image/texture.h"
 #include "run/stage.h"
 
 /* The channels of a frame that hold its depth. */

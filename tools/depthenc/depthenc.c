@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "frame/key_option.h"
+#include "frame/key_lines.h"
 #include "run/passes.h"
 #include "depthenc.block.h"
 

@@ -5,10 +5,7 @@
 #include "base/cpu_level.h"
 #include "depthcode/depthcode.h"
 #include "image/depth_range.h"
-#include "image/depth_use.h"
-#include "image/hole_value.h"
-#include "image/texture_below.h"
-#include "image/texture_cut.h"
+#include "image/texture.h"
 #include "run/stage.h"
 
 /*

@@ -12,8 +12,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "base/symmetric.h"
-#include "base/vector3.h"
+#include "base/linear.h"
 #include "image/statistics.h"
 #include "run/run.h"
 

@@ -11,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/opt.h"
 #include "base/text.h"
-#include "image/pixel_option.h"
+#include "image/pixel_length.h"
 #include "run/run.h"
 #include "run/stage.h"
 

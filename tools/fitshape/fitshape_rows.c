@@ -9,8 +9,7 @@
 
 #include "base/fail.h"
 #include "base/px.h"
-#include "base/symmetric.h"
-#include "base/vector3.h"
+#include "base/linear.h"
 
 /* ---- shapes ---- */
 

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/symmetric.h"
-#include "base/vector3.h"
+#include "base/linear.h"
 #include "frame/frame.h"
 #include "image/statistics.h"
 #include "mesh/mesh.h"

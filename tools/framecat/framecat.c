@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/opt_suggest.h"
+#include "base/opt.h"
 #include "frame/meta.h"
 #include "image/arrange.h"
-#include "io/jpeg_purpose.h"
-#include "mesh/jump.h"
+#include "io/jpeg_checksum.h"
+#include "mesh/mesh.h"
 #include "run/stage.h"
 
 struct parameters {

@@ -14,14 +14,12 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "fringe/channel_kinds.h"
+#include "fringe/capture_set.h"
 #include "image/annotate.h"
-#include "image/coarse_grid.h"
 #include "image/colormap.h"
 #include "image/pixel_length.h"
-#include "image/quantity.h"
+#include "image/depth_range.h"
 #include "image/statistics.h"
-#include "image/ticks.h"
 #include "run/stage.h"
 
 int

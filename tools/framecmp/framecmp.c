@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "image/arrange.h"
-#include "image/quantity.h"
+#include "image/depth_range.h"
 #include "image/statistics.h"
 #include "io/safe_file.h"
 #include "io/source.h"

@@ -7,7 +7,7 @@
 #include "base/cpu_level.h"
 #include "frame/frame.h"
 #include "points/point_grid.h"
-#include "points/pose.h"
+#include "points/icp.h"
 #include "run/stage.h"
 
 struct mesh;

@@ -7,12 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/vector3.h"
+#include "base/linear.h"
 #include "mesh/mesh.h"
 #include "mesh/nearest.h"
-#include "mesh/triangles.h"
 #include "points/point_grid.h"
-#include "points/rigid_step.h"
+#include "points/icp.h"
 
 /* ---- samples ---- */
 

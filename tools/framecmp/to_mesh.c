@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/px.h"
 #include "base/text.h"
-#include "base/vector3.h"
+#include "base/linear.h"
 #include "frame/frame.h"
 #include "image/statistics.h"
 #include "io/source.h"
@@ -24,8 +23,7 @@
 #include "mesh/mesh_file.h"
 #include "mesh/nearest.h"
 #include "points/point_grid.h"
-#include "points/pose.h"
-#include "points/rigid_step.h"
+#include "points/icp.h"
 #include "run/run.h"
 
 /* ---- points and distances ---- */

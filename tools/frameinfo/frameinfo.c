@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "image/statistics.h"
 #include "io/safe_file.h"
 #include "run/stage.h"

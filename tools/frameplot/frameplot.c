@@ -16,8 +16,8 @@
 #include "frame/head.h"
 #include "image/colormap.h"
 #include "image/drawing.h"
-#include "image/quantity.h"
-#include "image/ticks.h"
+#include "image/depth_range.h"
+#include "image/annotate.h"
 #include "run/stage.h"
 
 #define AT(field) offsetof(struct parameters, field)

@@ -15,9 +15,9 @@
 #include "frame/frame.h"
 #include "image/colormap.h"
 #include "image/drawing.h"
-#include "image/quantity.h"
+#include "image/depth_range.h"
 #include "image/statistics.h"
-#include "image/ticks.h"
+#include "image/annotate.h"
 
 #define BAR_W 14.0
 #define GAP 18.0		/* between image and bar */

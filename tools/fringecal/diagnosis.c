@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/symmetric.h"
+#include "base/linear.h"
 #include "optics/device_check.h"
 
 /* ---- views ---- */

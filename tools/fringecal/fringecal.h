@@ -11,7 +11,7 @@
 #include "feature/board.h"
 #include "feature/board_find.h"
 #include "frame/frame.h"
-#include "optics/calib_volume.h"
+#include "optics/calib.h"
 #include "run/run.h"
 
 /* ---- calib_problem.c ---- */

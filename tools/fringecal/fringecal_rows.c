@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/symmetric.h"
+#include "base/linear.h"
 
 /* ---- phases ---- */
 

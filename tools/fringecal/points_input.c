@@ -12,7 +12,7 @@
 #include "base/numbers.h"
 #include "fringe/manifest.h"
 #include "io/source.h"
-#include "unwrap/phase_anchor.h"
+#include "unwrap/absolute.h"
 
 /* ---- tables of corners (channels u v sigma i j), one of each pose ---- */
 

@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "image/colormap.h"
 #include "image/drawing.h"
-#include "image/ticks.h"
+#include "image/annotate.h"
 #include "io/safe_file.h"
 
 /* ---- sheets: a panel with axes in pixels for each device, two in a row, a legend below ---- */

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/symmetric.h"
+#include "base/linear.h"
 
 /* ---- residuals: from the board to the first device, to the device, to its pixels ---- */
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/symmetric.h"
+#include "base/linear.h"
 
 struct start {
 	struct calib_problem *problem;

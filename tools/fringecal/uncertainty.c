@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/symmetric.h"
-#include "optics/rotation.h"
+#include "base/linear.h"
+#include "optics/camera_model.h"
 
 /* ---- Jacobians ---- */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
-#include "fringe/phase_shift_weights.h"
+#include "fringe/phase_steps.h"
 
 /* ---- the choice of pixels ---- */
 

@@ -26,7 +26,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "frame/frame.h"
-#include "fringe/phase_shift_weights.h"
+#include "fringe/phase_steps.h"
 #include "run/run.h"
 
 /* ---- the pixels that take part ---- */

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fringe/compensation.h"
-#include "fringe/levels.h"
-#include "fringe/lut.h"
+#include "fringe/patterns.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
-#include "fringe/phase_shift_weights.h"
+#include "fringe/phase_steps.h"
 
 /* ---- images ---- */
 

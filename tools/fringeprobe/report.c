@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "base/fail.h"
 
 /* ---- problems ---- */

@@ -15,7 +15,6 @@
 #include "feature/board.h"
 #include "frame/frame.h"
 #include "fringe/patterns.h"
-#include "fringe/projector_response.h"
 #include "io/target.h"
 #include "optics/calib.h"
 #include "optics/laser.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "frame/table_rows.h"
+#include "frame/samples.h"
 
 /* ---- options and the rig ---- */
 

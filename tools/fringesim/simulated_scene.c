@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "frame/table_rows.h"
+#include "frame/samples.h"
 #include "io/source.h"
-#include "optics/calib_entries.h"
+#include "optics/calib.h"
 #include "optics/device_check.h"
 
 /* ---- the scene ---- */

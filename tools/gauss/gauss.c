@@ -1,6 +1,6 @@
 /*
- * Gaussian filter of wrapped phases, or of other channels: options, what is filtered, and the passes
- * of the device. gauss_rows.c has the loops of the processor, gauss.px.h the formulas.
+ * Gaussian filter of wrapped phases, or of other channels: options, what is filtered, and the
+ * passes of the device. gauss_rows.c has the loops of the processor, gauss.px.h the formulas.
  */
 #include "gauss.h"
 

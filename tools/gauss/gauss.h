@@ -53,7 +53,8 @@ float gauss_kernel_sum(const struct gauss *, size_t radius);
 struct gauss_rows {
 	/* Of a thread's scratch memory, for frames of width w. */
 	size_t (*sigma_bytes)(const struct gauss *, size_t w);
-	/* Plans the tiles for frames of width w, after the jobs; returns struct run's scratch_bytes. */
+	/* Plans the tiles for frames of width w, after the jobs; returns struct run's
+	 * scratch_bytes. */
 	size_t (*plan_tiles)(struct gauss *, size_t w);
 	/* struct body's `rows`. */
 	void (*filter)(const struct run *, const struct frame *in, struct frame *out, size_t y0,

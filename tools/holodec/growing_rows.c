@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
-#include "holo/bits.h"
+#include "holo/holo.h"
 #include "holodec.px.h"
 
 /* ---- pixels, and the levels that a surface gives them ---- */

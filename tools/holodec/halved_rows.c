@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
-#include "holo/bits.h"
+#include "holo/holo.h"
 #include "holodec.px.h"
 
 /* ---- samples, and marks around others ---- */

@@ -10,10 +10,10 @@
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
-#include "holo/fringe_circle.h"
+#include "holo/dither.h"
 #include "holo/holo.h"
 #include "holo/holocheck.h"
-#include "image/texture_below.h"
+#include "image/texture.h"
 #include "run/stage.h"
 
 #define TILE 512 /* pixels of a row that are decoded together */

@@ -8,10 +8,10 @@
 #include <math.h>
 
 #include "base/fail.h"
-#include "frame/key_option.h"
+#include "frame/key_lines.h"
 #include "holo/holocheck.h"
 #include "io/codec.h"
-#include "io/jpeg_purpose.h"
+#include "io/jpeg_checksum.h"
 #include "run/passes.h"
 #include "holoenc.block.h"
 

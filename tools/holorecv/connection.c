@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/progress.h"
 #include "live/handshake.h"
 
 /* ---- addresses ---- */

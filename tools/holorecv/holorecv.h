@@ -9,7 +9,6 @@
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
-#include "live/live_message.h"
 #include "live/websocket.h"
 
 struct ffmpeg;

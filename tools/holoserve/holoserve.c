@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "image/depth_range.h"
-#include "image/texture_cut.h"
+#include "image/texture.h"
 #include "run/stage.h"
 
 /* ---- SIGINT and SIGTERM close the server with code 1001 ---- */

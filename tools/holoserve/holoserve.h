@@ -16,10 +16,9 @@
 #include "depthcode/depthcode.h"
 #include "frame/frame.h"
 #include "holo/holo.h"
-#include "image/depth_use.h"
-#include "image/hole_value.h"
-#include "live/http_head.h"
-#include "live/live_message.h"
+#include "image/depth_range.h"
+#include "live/handshake.h"
+#include "live/websocket.h"
 
 struct viewer;
 struct video_encoder;

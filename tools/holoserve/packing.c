@@ -18,7 +18,7 @@
 #include "codec/video/ffmpeg.h"
 #include "codec/video/pixel_format.h"
 #include "io/codec.h"
-#include "io/jpeg_purpose.h"
+#include "io/jpeg_checksum.h"
 
 /* ---- a video's encoder ---- */
 

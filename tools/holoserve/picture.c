@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "frame/key_option.h"
+#include "frame/key_lines.h"
 #include "image/depth_range.h"
-#include "image/texture_cut.h"
+#include "image/texture.h"
 
 /* ---- a frame made smaller by a box filter ---- */
 

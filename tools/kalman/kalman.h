@@ -5,7 +5,7 @@
 #define KALMAN_H
 
 #include "base/cpu_level.h"
-#include "image/coarse_grid.h"
+#include "image/statistics.h"
 #include "run/stage.h"
 #include "kalman.block.h"
 

@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "frame/table_rows.h"
-#include "optics/sensor_crop.h"
-#include "optics/sensor_fit.h"
+#include "frame/samples.h"
+#include "optics/calib.h"
 #include "run/stage.h"
 
 /* ---- options ---- */

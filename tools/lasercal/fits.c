@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/symmetric.h"
-#include "base/vector3.h"
+#include "base/linear.h"
 
 /* ---- the laser's plane ---- */
 

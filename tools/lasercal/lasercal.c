@@ -11,10 +11,9 @@
 #include <stdlib.h>
 
 #include "feature/board.h"
-#include "feature/derivatives.h"
+#include "feature/corner.h"
 #include "image/statistics.h"
 #include "io/safe_file.h"
-#include "optics/number_edit.h"
 #include "optics/number_file.h"
 #include "optics/stage_pose.h"
 #include "run/stage.h"

@@ -11,10 +11,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/symmetric.h"
+#include "base/linear.h"
 #include "feature/board_find.h"
-#include "optics/sensor_crop.h"
-#include "optics/sensor_fit.h"
+#include "optics/calib.h"
 
 /* ---- least squares of a few parameters by Levenberg and Marquardt ---- */
 

@@ -12,7 +12,7 @@
 #include "frame/frame.h"
 #include "points/ordered_view.h"
 #include "points/point_grid.h"
-#include "points/pose.h"
+#include "points/icp.h"
 #include "run/run.h"
 
 /* ---- pieces.c: the frames of all views, the cloud of their points, and --grid ---- */

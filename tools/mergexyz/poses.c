@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/same_values.h"
+#include "base/text.h"
 #include "io/safe_file.h"
 #include "points/icp.h"
-#include "points/view_overlap.h"
+#include "points/visible.h"
 
 /* ---- poses in metres for points in millimetres ---- */
 

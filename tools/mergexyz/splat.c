@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/px.h"
-#include "optics/calib_entries.h"
+#include "optics/calib.h"
 #include "optics/number_file.h"
 #include "optics/stereo.h"
 

@@ -11,7 +11,7 @@
 #include "base/cpu_level.h"
 #include "frame/frame.h"
 #include "optics/calib.h"
-#include "points/pose.h"
+#include "points/icp.h"
 #include "run/stage.h"
 
 /* ---- splat_views.c: the grid, and what a set of frames tells ---- */

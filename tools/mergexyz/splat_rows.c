@@ -15,7 +15,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/px.h"
-#include "optics/lens.h"
+#include "optics/camera_model.h"
 
 /* ---- points to places on the grid, and cells to points ---- */
 

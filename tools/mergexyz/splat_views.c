@@ -12,11 +12,10 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "optics/calib_entries.h"
+#include "optics/calib.h"
 #include "optics/number_file.h"
-#include "optics/sensor_crop.h"
 #include "optics/stereo.h"
-#include "points/ordered_camera.h"
+#include "points/ordered_view.h"
 
 /* ---- the grid ---- */
 

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/large_memory.h"
+#include "base/process.h"
 #include "io/source.h"
-#include "mesh/jump.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_file.h"
 #include "run/stage.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/cpu_level.h"
-#include "base/vector3.h"
+#include "base/linear.h"
 #include "mesh/mesh_file.h"
 #include "mesh/raster.h"
 #include "run/stage.h"

@@ -3,7 +3,7 @@
 #define NORMALS_H
 
 #include "base/cpu_level.h"
-#include "run/passthrough.h"
+#include "run/bands.h"
 #include "run/stage.h"
 
 struct normals {

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/symmetric.h"
-#include "optics/calib_entries.h"
-#include "optics/rotation.h"
+#include "base/linear.h"
+#include "optics/calib.h"
+#include "optics/camera_model.h"
 
 struct file {
 	const char *path;

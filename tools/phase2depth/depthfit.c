@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/sensor_crop.h"
-#include "unwrap/wrapped_range.h"
+#include "optics/calib.h"
+#include "unwrap/absolute.h"
 
 /*
  * ---- wrapped phases ----

@@ -15,7 +15,7 @@
 #include "checks/checks.h"
 #include "run/check.h"
 #include "run/passes.h"
-#include "unwrap/phase_anchor.h"
+#include "unwrap/absolute.h"
 #include "phase2depth.px.h"
 #include "phase2depth.block.h"
 

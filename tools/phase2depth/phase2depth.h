@@ -9,10 +9,9 @@
 #include <stdint.h>
 
 #include "base/cpu_level.h"
-#include "image/coarse_grid.h"
+#include "image/statistics.h"
 #include "optics/calib.h"
-#include "optics/calib_volume.h"
-#include "run/passthrough.h"
+#include "run/bands.h"
 #include "run/stage.h"
 
 /* ---- triangulate.c: the camera's rays and the projector ---- */

@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/lens.h"
-#include "optics/rotation.h"
+#include "optics/camera_model.h"
 #include "phase2depth.px.h"
 
 #define TILE 512	/* pixels that are worked on together, as in phase2depth_rays.comp */

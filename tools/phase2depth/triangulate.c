@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/sensor_crop.h"
+#include "optics/calib.h"
 #include "phase2depth.px.h"
 
 /* ---- the camera's rays ---- */

@@ -11,13 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "optics/sensor_crop.h"
+#include "optics/calib.h"
 #include "optics/stereo.h"
 #include "run/passes.h"
-#include "run/passthrough.h"
+#include "run/bands.h"
 #include "run/stage.h"
-#include "unwrap/phase_anchor.h"
-#include "unwrap/phase_mean.h"
+#include "unwrap/absolute.h"
 #include "phasematch.block.h"
 
 BODY_ROWS(phasematch, match_rows)

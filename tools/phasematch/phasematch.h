@@ -11,7 +11,7 @@
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
-#include "run/passthrough.h"
+#include "run/bands.h"
 #include "run/stage.h"
 
 #define PHASES_MOST 16

@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "base/px.h"
-#include "base/same_values.h"
+#include "base/text.h"
 #include "image/statistics.h"
 
 /* ---- is a phase that should be absolute a wrapped one? ---- */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "fringe/capture_roles.h"
+#include "fringe/capture_set.h"
 
 #define TOLERANCE 1e-4	/* of a period, or radians: numbers are written with few digits */
 

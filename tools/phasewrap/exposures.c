@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "fringe/capture_roles.h"
+#include "fringe/capture_set.h"
 
 enum exposure_order { EXPOSURE_ORDER_SET, EXPOSURE_ORDER_STEP };
 

@@ -11,7 +11,7 @@
 
 #include "base/fail.h"
 #include "checks/checks.h"
-#include "fringe/compensation.h"
+#include "fringe/patterns.h"
 #include "run/check.h"
 #include "run/passes.h"
 #include "run/run.h"

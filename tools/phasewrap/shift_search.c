@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/symmetric.h"
-#include "fringe/step_plane.h"
+#include "base/linear.h"
+#include "fringe/phase_steps.h"
 #include "run/run.h"
 
 #define SHIFT_FREE_LEAST 5	/* images, from which on nothing is assumed of the pixels */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/px.h"
-#include "base/symmetric.h"
+#include "base/linear.h"
 #include "phasewrap.px.h"
 
 /* ---- the flat one of 2+1 images ---- */

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "fringe/channel_kinds.h"
+#include "fringe/capture_set.h"
 #include "optics/device_check.h"
-#include "optics/lens.h"
-#include "optics/sensor_crop.h"
+#include "optics/camera_model.h"
+#include "optics/calib.h"
 #include "optics/stereo.h"
 #include "run/passes.h"
 #include "run/stage.h"

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "optics/lens.h"
+#include "optics/camera_model.h"
 #include "run/stage.h"
 
 /* ---- the map ---- */

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/large_memory.h"
+#include "base/process.h"
 #include "image/pixel_length.h"
-#include "image/quantity.h"
-#include "image/ticks.h"
-#include "mesh/jump.h"
+#include "image/depth_range.h"
+#include "image/annotate.h"
+#include "mesh/mesh.h"
 #include "run/passes.h"
 #include "shade.block.h"
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/large_memory.h"
-#include "mesh/jump.h"
+#include "base/process.h"
+#include "mesh/mesh.h"
 
 /* ---- the surface ---- */
 

@@ -4,7 +4,6 @@
 
 #include "base/cpu_level.h"
 #include "feature/line.h"
-#include "feature/line_level.h"
 #include "run/stage.h"
 
 /* The least noise of an image: that of rounding to the camera's levels, and for floats a little of

@@ -4,7 +4,7 @@
 #include "steger.glsl"
 
 /* Each candidate of the tile's list: the Newton step, its sides, its width. The order of sums is
- * that of line_at() in line_patch.h. */
+ * that of line_at() in line_loops.h. */
 
 struct steger_window {
 	block_at at;

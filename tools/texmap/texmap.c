@@ -14,10 +14,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "optics/calib.h"
-#include "optics/calib_entries.h"
 #include "optics/laser.h"
-#include "optics/sensor_crop.h"
-#include "optics/sensor_fit.h"
 #include "run/stage.h"
 
 /* ---- the camera of a calibration that took the picture ---- */

@@ -9,7 +9,6 @@
 #include "optics/stereo.h"
 #include "points/point_grid.h"
 #include "points/visible.h"
-#include "points/visible_points.h"
 #include "run/run.h"
 
 /* The picture that colours come from. */

@@ -8,8 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/px.h"
-#include "base/symmetric.h"
-#include "base/vector3.h"
+#include "base/linear.h"
 
 /* ---- the picture ---- */
 

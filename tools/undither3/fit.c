@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/large_memory.h"
+#include "base/process.h"
 #include "run/passes.h"
 #include "fit.block.h"
 

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "base/cpu_level.h"
-#include "holo/bits.h"
 #include "holo/holo.h"
 #include "run/stage.h"
 

@@ -15,7 +15,7 @@
 #include "io/safe_file.h"
 #include "run/passes.h"
 #include "run/stage.h"
-#include "unwrap/phase_anchor.h"
+#include "unwrap/absolute.h"
 #include "unwrap2f.block.h"
 
 BODY_ROWS(unwrap2f, compute)

@@ -9,7 +9,7 @@
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
-#include "image/coarse_grid.h"
+#include "image/statistics.h"
 #include "unwrap/absolute.h"
 
 struct row_scratch;

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "fringe/period_keys.h"
-#include "unwrap/phase_mean.h"
+#include "fringe/phase_steps.h"
+#include "unwrap/absolute.h"
 
 /* ---- metadata: the phases along one axis, their periods, the field and the Gray code ---- */
 

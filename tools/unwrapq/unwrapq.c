@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fringe/channel_kinds.h"
-#include "fringe/period_keys.h"
+#include "fringe/capture_set.h"
+#include "fringe/phase_steps.h"
 #include "image/statistics.h"
 #include "unwrap/absolute.h"
-#include "unwrap/wrapped_range.h"
 
 /* ---- can the samples be a wrapped phase? ---- */
 

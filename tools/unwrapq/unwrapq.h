@@ -3,10 +3,9 @@
 #define UNWRAPQ_H
 
 #include "base/cpu_level.h"
-#include "run/passthrough.h"
+#include "run/bands.h"
 #include "run/stage.h"
-#include "unwrap/components.h"
-#include "unwrap/patches.h"
+#include "unwrap/regions.h"
 
 /* The range of the samples in each row, and the jumps between neighbours. */
 struct range_job {

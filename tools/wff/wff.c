@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fringe/channel_kinds.h"
-#include "run/passthrough.h"
+#include "fringe/capture_set.h"
+#include "run/bands.h"
 
 /* ---- the windows ---- */
 

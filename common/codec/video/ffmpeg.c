@@ -1,21 +1,331 @@
-#define _GNU_SOURCE
-#include "ffmpeg.h"
+/*
+ * Runs ffmpeg and ffprobe as child processes: finds them, starts them with pipes, ends them with
+ * the run, and passes on what they report.
+ */
+#include "codec/video/ffmpeg.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "children.h"
-#include "pipe_write.h"
-#include "program.h"
-#include "spawn.h"
+#include "base/process.h"
+
+extern char **environ;
+
+/* Descriptors 0 to 4 of the child, and no others. from[i] < 0: /dev/null for 0 to 2, else none. */
+static int
+set_descriptors(posix_spawn_file_actions_t *actions, const int from[5])
+{
+	int error = 0;
+
+	for (int i = 0; i < 5 && !error; i++)
+		if (from[i] >= 0)
+			error = posix_spawn_file_actions_adddup2(actions, from[i], i);
+		else if (i < 3)
+			error = posix_spawn_file_actions_addopen(actions, i, "/dev/null",
+			    i ? O_WRONLY : O_RDONLY, 0);
+	return error ? error : posix_spawn_file_actions_addclosefrom_np(actions, 5);
+}
+
+/* The signals that the tool ignores or holds back are the child's to die of. A child of a process
+ * group of its own is not interrupted from the terminal. */
+static int
+set_signals(posix_spawnattr_t *attributes, bool own_group)
+{
+	const int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+	sigset_t none, usual;
+	int error;
+
+	sigemptyset(&none);
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGPIPE);
+	sigaddset(&usual, SIGXFSZ);
+	error = posix_spawnattr_setsigmask(attributes, &none);
+	if (!error)
+		error = posix_spawnattr_setsigdefault(attributes, &usual);
+	if (!error)
+		error = posix_spawnattr_setflags(attributes,
+		    (short)(own_group ? flags | POSIX_SPAWN_SETPGROUP : flags));
+	return error;
+}
+
+/* Above the child's own, so that no dup2() covers one that is still to be taken. */
+static int
+move_up(int descriptor)
+{
+	return descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 10);
+}
+
+/* Starts a program with words, the first its name, the last NULL. given[i] becomes its descriptor
+ * i; -1: /dev/null for 0 to 2, else none. own_group: it is not interrupted from the terminal. 0, or
+ * an error number. */
+static int
+spawn_child(const char *program, const char *const words[], bool own_group, const int given[5],
+    pid_t *child)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	int from[5], error = 0;
+
+	for (int i = 0; i < 5; i++) {
+		from[i] = move_up(given[i]);
+		if (given[i] >= 0 && from[i] < 0)
+			error = errno;
+	}
+	if (!error)
+		error = posix_spawn_file_actions_init(&actions);
+	if (!error) {
+		error = posix_spawnattr_init(&attributes);
+		if (!error) {
+			error = set_descriptors(&actions, from);
+			if (!error)
+				error = set_signals(&attributes, own_group);
+			if (!error)
+				error = posix_spawn(child, program, &actions, &attributes,
+				    (char *const *)words, environ);
+			posix_spawnattr_destroy(&attributes);
+		}
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	for (int i = 0; i < 5; i++)
+		if (from[i] >= 0)
+			close(from[i]);
+	return error;
+}
+
+#define MOST 16		/* children at a time that a signal kills */
+#define LOOKS 50	/* of 2 ms: how long the end of one that was killed may take */
+
+/* 0: none. Fixed, so that a signal handler can read it at any moment. */
+static atomic_int children[MOST];
+static atomic_int coming;	/* threads that start a child right now */
+
+/* In a signal's handler. Takes the child's end, too, which the system's first process may be slow
+ * to take; but not where it does not come soon. */
+static void
+kill_children(void)
+{
+	const struct timespec moment = { .tv_nsec = 2000000 };
+
+	for (int k = 0; k < LOOKS && atomic_load(&coming) > 0; k++)
+		nanosleep(&moment, NULL);
+	for (size_t i = 0; i < MOST; i++) {
+		pid_t child = atomic_load(&children[i]);
+
+		if (child <= 0 || kill(child, SIGKILL) < 0)
+			continue;
+		for (int k = 0; k < LOOKS && waitpid(child, NULL, WNOHANG) == 0; k++)
+			nanosleep(&moment, NULL);
+	}
+}
+
+static void
+watch(void)
+{
+	ending_signals_watch(kill_children);
+}
+
+/* This thread starts a child, and takes no signal until children_add(). */
+static void
+children_expect(sigset_t *before)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	sigset_t all;
+
+	pthread_once(&once, watch);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+	atomic_fetch_add(&coming, 1);
+}
+
+/* A signal that ends this process kills the child, until children_wait(). 0: none was started. */
+static void
+children_add(pid_t child, const sigset_t *before)
+{
+	for (size_t i = 0; child > 0 && i < MOST; i++) {
+		int none = 0;
+
+		if (atomic_compare_exchange_strong(&children[i], &none, child))
+			break;
+	}
+	atomic_fetch_sub(&coming, 1);
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* Waits for the child's end. As waitpid(), but not interrupted. */
+/* Its number may be another process's once it is waited for: it leaves the list before. */
+static pid_t
+children_wait(pid_t child, int *status)
+{
+	siginfo_t info;
+	pid_t ended;
+
+	while (waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	for (size_t i = 0; i < MOST; i++) {
+		int listed = child;
+
+		atomic_compare_exchange_strong(&children[i], &listed, 0);
+	}
+	do
+		ended = waitpid(child, status, 0);
+	while (ended < 0 && errno == EINTR);
+	return ended;
+}
+
+/* Where ffmpeg and ffprobe are. */
+
+static bool
+is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The first program of this name in the folders of PATH. */
+static bool
+look_up(const char *name, char found[PATH_MAX])
+{
+	const char *folders = getenv("PATH");
+
+	while (folders && *folders) {
+		size_t n = strcspn(folders, ":");
+
+		if (snprintf(found, PATH_MAX, "%.*s/%s", (int)n, n ? folders : ".", name) <
+		    PATH_MAX && is_program(found))
+			return true;
+		folders += n + (folders[n] == ':');
+	}
+	return false;
+}
+
+/* ffmpeg is the one that the user names, else that of PATH; ffprobe the one beside it. */
+static bool
+find(const char *name, char found[PATH_MAX])
+{
+	const char *named = getenv("FRINGEPIPE_FFMPEG");
+	const char *slash = named ? strrchr(named, '/') : NULL;
+
+	if (!named || !*named)
+		return look_up(name, found);
+	if (!strcmp(name, "ffmpeg") && !slash)
+		return look_up(named, found);
+	if (!strcmp(name, "ffmpeg"))
+		return snprintf(found, PATH_MAX, "%s", named) < PATH_MAX && is_program(found);
+	if (slash && snprintf(found, PATH_MAX, "%.*s/%s", (int)(slash - named), named, name) <
+	    PATH_MAX && is_program(found))
+		return true;
+	return look_up(name, found);
+}
+
+/* name: ffmpeg or ffprobe. ffmpeg is the one that FRINGEPIPE_FFMPEG names, else that of PATH;
+ * ffprobe the one beside it, else that of PATH. -1 after fail(path, ...). */
+static int
+program_find(const char *path, const char *name, char found[PATH_MAX])
+{
+	const char *named = getenv("FRINGEPIPE_FFMPEG");
+
+	if (find(name, found))
+		return 0;
+	return named && *named ?
+	    fail(path, "%s is not there: FRINGEPIPE_FFMPEG is %s", name, named) :
+	    fail(path, "a video needs %s, which is not there: install the package ffmpeg, or "
+	    "let FRINGEPIPE_FFMPEG name it", name);
+}
+
+/* Is it a program of its own (ELF), and no script? */
+static bool
+program_is_binary(const char *program)
+{
+	char start[4] = "";
+	FILE *file = fopen(program, "rbe");
+	bool is = file && fread(start, 1, sizeof(start), file) == sizeof(start) &&
+	    !memcmp(start, "\177ELF", sizeof(start));
+
+	if (file)
+		fclose(file);
+	return is;
+}
+
+int
+ffmpeg_check(const char *path)
+{
+	char found[PATH_MAX];
+
+	return program_find(path, "ffmpeg", found);
+}
+
+static ssize_t
+copy(int pipe, const void *from, size_t n)
+{
+	return write(pipe, from, n);
+}
+
+static ssize_t
+lend(int pipe, const void *from, size_t n)
+{
+	const struct iovec bytes = { (void *)from, n };
+
+	return vmsplice(pipe, &bytes, 1, SPLICE_F_NONBLOCK);
+}
+
+/* A SIGPIPE that was pending before stays so. */
+static ssize_t
+quietly(ssize_t (*put)(int pipe, const void *from, size_t n), int pipe, const void *from, size_t n)
+{
+	const struct timespec now = { 0 };
+	sigset_t pipe_signal, before, pending;
+	ssize_t written;
+	int error;
+
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+	written = put(pipe, from, n);
+	error = errno;
+	if (written < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+		while (sigtimedwait(&pipe_signal, NULL, &now) < 0 && errno == EINTR)
+			;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return written;
+}
+
+/* As write(): the number of bytes, or -1 with errno. */
+static ssize_t
+pipe_write(int pipe, const void *from, size_t n)
+{
+	return quietly(copy, pipe, from, n);
+}
+
+/*
+ * The same without a copy: the pipe refers to the memory, whose bytes must stay as they are until
+ * the reader has read them. It never waits for room: errno is EAGAIN then.
+ */
+static ssize_t
+pipe_lend(int pipe, const void *from, size_t n)
+{
+	return quietly(lend, pipe, from, n);
+}
 
 #define PIPE_SIZE FFMPEG_LENT		/* the most that the kernel grants without privilege */
 #define MESSAGE_SIZE 400

@@ -1,14 +1,21 @@
+/* ffmpeg and ffprobe as child processes. */
+#ifndef FFMPEG_H
+#define FFMPEG_H
+
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct ffmpeg;
+
 /*
  * ffmpeg and ffprobe as child processes over pipes: never linked. FRINGEPIPE_FFMPEG names another
  * ffmpeg; ffprobe is then looked for in its folder. The child's descriptor 3 is the video file,
  * which it opens anew by the name FFMPEG_FILE; 4 is a file of key lines; it gets no other one of
  * ours, and no shell is between.
  */
-#ifndef VIDEO_FFMPEG_H
-#define VIDEO_FFMPEG_H
-
-#include <stdbool.h>
-#include <stddef.h>
 
 #define FFMPEG_FILE "/proc/self/fd/3"
 #define FFMPEG_KEYS "/proc/self/fd/4"
@@ -17,8 +24,6 @@
 #define FFMPEG_INPUT(demuxer) "-f", (demuxer), "-format_whitelist", (demuxer), \
 	"-protocol_whitelist", "file,pipe", "-i", FFMPEG_FILE
 #define FFMPEG_LENT ((size_t)1024 * 1024)
-
-struct ffmpeg;
 
 /* What the child does with its standard input and output. One that filters, reading and writing, is
  * not interrupted from the terminal: it ends with its input. */

@@ -1,9 +1,20 @@
-#define _GNU_SOURCE
-#include "pixel_format.h"
+/*
+ * Pixel formats of videos: the mapping between their 8- to 16-bit levels and the planes of a frame,
+ * and the ring of pictures that pass between ffmpeg and the threads.
+ */
+#include "codec/video/pixel_format.h"
 
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/fail.h"
 #include "base/numbers.h"
+#include "codec/video/ffmpeg.h"
+#include "frame/frame.h"
 
 #define GREY(name, bits, big) { name, PIXEL_GREY, bits, 1, 1, 0, 0, { 0 }, big }
 #define YUV(name, bits, x, y) { name, PIXEL_YUV, bits, 3, 1, x, y, { 0, 1, 2 }, false }
@@ -146,7 +157,8 @@ is_plain(const struct pixel_format *format, const struct channel_place *place)
 	return !place->halved_x && !place->halved_y && place->step == 1 && !format->big_endian;
 }
 
-unsigned
+/* The first channel of a pixel in a picture whose rows have `columns` pixels. */
+static unsigned
 pixel_format_luma(const struct pixel_format *format, const unsigned char *picture, size_t columns,
     size_t x, size_t y)
 {
@@ -352,4 +364,263 @@ pixel_format_get(const struct pixel_format *format, const unsigned char *picture
 		for (size_t y = 0; y < frame->head.h; y++)
 			get_row(format, &place, picture + place.offset, y, frame, c);
 	}
+}
+
+#define PLACES 8	/* along each axis */
+#define APART 4.0	/* 255ths: places where two ranges differ by no more do not tell */
+#define NEAR 2.5	/* 255ths: what coding loses in most places */
+#define LEAST 6		/* places that tell */
+#define CHANGED 8.0	/* 255ths: what places differ by in the mean where a picture was changed */
+#define FAR 32.0	/* 255ths: more than that in a quarter of the places is another picture */
+
+/* A place's level in 255ths of the largest. */
+static double
+level_at(const struct pixel_format *format, const unsigned char *picture, size_t columns, size_t w,
+    size_t h, size_t place)
+{
+	size_t x = (2 * (place % PLACES) + 1) * w / (2 * PLACES);
+	size_t y = (2 * (place / PLACES) + 1) * h / (2 * PLACES);
+
+	return pixel_format_luma(format, picture, columns, x, y) * 255.0 /
+	    ((1U << format->bits) - 1);
+}
+
+void
+levels_describe(const struct pixel_format *format, const unsigned char *picture, size_t columns,
+    size_t w, size_t h, char text[LEVELS_TEXT + 1])
+{
+	for (size_t i = 0; i < PLACES * PLACES; i++)
+		snprintf(text + 2 * i, 3, "%02x",
+		    (unsigned)lround(level_at(format, picture, columns, w, h, i)));
+}
+
+static double
+to_same(double level)
+{
+	return level;
+}
+
+static double
+to_limited(double level)
+{
+	return 16 + level * 219 / 255;
+}
+
+static double
+to_full(double level)
+{
+	return fmin(fmax((level - 16) * 255 / 219, 0), 255);
+}
+
+/* Did levels go this way rather than another? Of the places where the two differ three quarters
+ * must say so. */
+static bool
+went(const double *was, const double *is, double (*way)(double), double (*other)(double))
+{
+	size_t n = 0, near = 0;
+
+	for (size_t i = 0; i < PLACES * PLACES; i++) {
+		double off = fabs(is[i] - way(was[i]));
+
+		if (fabs(way(was[i]) - other(was[i])) <= APART)
+			continue;
+		n++;
+		near += off <= NEAR && off < fabs(is[i] - other(was[i]));
+	}
+	return n >= LEAST && 4 * near >= 3 * n;
+}
+
+/* What another program made of a picture: any of these, added. */
+enum { MIRRORED_X = 1, MIRRORED_Y = 2, TRANSPOSED = 4, NEGATED = 8, CHANGES = 16 };
+
+/* The mean difference from what was written, changed so. */
+static double
+mean_off(const double *was, const double *is, int change)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < PLACES * PLACES; i++) {
+		size_t x = change & MIRRORED_X ? PLACES - 1 - i % PLACES : i % PLACES;
+		size_t y = change & MIRRORED_Y ? PLACES - 1 - i / PLACES : i / PLACES;
+		double level = was[change & TRANSPOSED ? x * PLACES + y : y * PLACES + x];
+
+		sum += fabs(is[i] - (change & NEGATED ? 255 - level : level));
+	}
+	return sum / (PLACES * PLACES);
+}
+
+/* The change after which levels differ by less than a quarter of what they differ by without one.
+ * Loss, which makes pictures flatter, brings them no nearer to a changed one. 0: there is none. */
+static int
+find_change(const double *was, const double *is)
+{
+	double least = mean_off(was, is, 0) / 4;
+	int found = 0;
+
+	if (4 * least <= CHANGED)
+		return 0;
+	for (int change = 1; change < CHANGES; change++) {
+		double off = mean_off(was, is, change);
+
+		if (off < least) {
+			least = off;
+			found = change;
+		}
+	}
+	return found;
+}
+
+static bool
+is_other(const double *was, const double *is)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < PLACES * PLACES; i++)
+		n += fabs(is[i] - was[i]) > FAR;
+	return 4 * n > PLACES * PLACES;
+}
+
+enum levels_found
+levels_compare(const struct pixel_format *format, const unsigned char *picture, size_t columns,
+    size_t w, size_t h, const char *text)
+{
+	double was[PLACES * PLACES], is[PLACES * PLACES];
+	int change;
+
+	if (strlen(text) != LEVELS_TEXT || strspn(text, "0123456789abcdef") != LEVELS_TEXT)
+		return LEVELS_UNKNOWN;
+	for (size_t i = 0; i < PLACES * PLACES; i++) {
+		unsigned level = 0;
+
+		(void)sscanf(text + 2 * i, "%2x", &level);
+		was[i] = level;
+		is[i] = level_at(format, picture, columns, w, h, i);
+	}
+	change = find_change(was, is);
+	if (change)
+		return change & NEGATED ? LEVELS_NEGATED : LEVELS_TURNED;
+	return went(was, is, to_same, to_limited) ? LEVELS_SAME :
+	    went(was, is, to_limited, to_same) ? LEVELS_LIMITED :
+	    went(was, is, to_full, to_same) ? LEVELS_STRETCHED :
+	    is_other(was, is) ? LEVELS_OTHER : LEVELS_UNKNOWN;
+}
+
+/* Up to a whole number of pages: what two pictures share would be written while one is lent. */
+static size_t
+round_up(size_t bytes, size_t page)
+{
+	return (bytes + page - 1) / page * page;
+}
+
+/*
+ * A picture is written again when n - 1 later ones are handed over, and so is the rest behind it.
+ * All of these must be FFMPEG_LENT bytes at least. Less than a page is copied into the pipe: it
+ * would take a page of the ring, and so many of them.
+ */
+static size_t
+count_pictures(size_t bytes, size_t page)
+{
+	return bytes < page ? 1 : 1 + (FFMPEG_LENT + bytes - 1) / bytes;
+}
+
+/* Memory of whole pages, all zero. */
+static unsigned char *
+new_pages(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), rounded = round_up(bytes, page);
+	unsigned char *memory = aligned_alloc(page, rounded ? rounded : page);
+
+	if (memory)
+		memset(memory, 0, rounded);
+	else
+		fail_memory();
+	return memory;
+}
+
+int
+picture_ring_new(struct picture_ring *ring, size_t bytes, size_t rest_bytes)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	*ring = (struct picture_ring){ .bytes = bytes, .rest_bytes = rest_bytes };
+	ring->n = count_pictures(bytes + rest_bytes, page);
+	ring->hand_over = ring->n > 1 ? ffmpeg_lend : ffmpeg_write;
+	ring->stride = round_up(bytes, page);
+	ring->frame = calloc(ring->n, sizeof(struct frame *));
+	if (!ring->frame)
+		return fail_memory();
+	ring->rest = new_pages(rest_bytes);
+	return ring->rest ? 0 : -1;
+}
+
+static void
+drop(struct picture_ring *ring, size_t at)
+{
+	if (ring->frame[at])
+		frame_free(ring->frame[at]);
+	ring->frame[at] = NULL;
+}
+
+void
+picture_ring_free(struct picture_ring *ring)
+{
+	for (size_t i = 0; ring->frame && i < ring->n; i++)
+		drop(ring, i);
+	free(ring->frame);
+	free(ring->memory);
+	free(ring->rest);
+	*ring = (struct picture_ring){ 0 };
+}
+
+unsigned char *
+picture_ring_memory(struct picture_ring *ring)
+{
+	size_t total;
+
+	if (!ring->memory) {
+		if (size_multiply(ring->stride, ring->n, &total) < 0)
+			return NULL;
+		ring->memory = new_pages(total);
+	}
+	drop(ring, ring->at);
+	return ring->memory ? ring->memory + ring->at * ring->stride : NULL;
+}
+
+int
+picture_ring_take(struct picture_ring *ring, const struct frame *frame)
+{
+	drop(ring, ring->at);
+	return frame_duplicate(frame, &ring->frame[ring->at]);
+}
+
+const unsigned char *
+picture_ring_start(const struct picture_ring *ring)
+{
+	const struct frame *frame = ring->frame[ring->at];
+
+	return frame ? frame_row(frame, 0, 0) : ring->memory + ring->at * ring->stride;
+}
+
+static int
+send_frame(const struct picture_ring *ring, const struct frame *frame, struct ffmpeg *ffmpeg)
+{
+	const size_t bytes = ring->bytes / frame->head.c;
+	int status = 0;
+
+	for (size_t c = 0; c < frame->head.c && status == 0; c++)
+		status = ring->hand_over(ffmpeg, frame_row(frame, c, 0), bytes);
+	return status;
+}
+
+int
+picture_ring_send(struct picture_ring *ring, struct ffmpeg *ffmpeg)
+{
+	const struct frame *frame = ring->frame[ring->at];
+	int status = frame ? send_frame(ring, frame, ffmpeg) :
+	    ring->hand_over(ffmpeg, picture_ring_start(ring), ring->bytes);
+
+	if (status == 0 && ring->rest_bytes)
+		status = ring->hand_over(ffmpeg, ring->rest, ring->rest_bytes);
+	ring->at = (ring->at + 1) % ring->n;
+	return status;
 }

@@ -1,3 +1,12 @@
+/* Pixel formats of videos and the ring of pictures. */
+#ifndef PIXEL_FORMAT_H
+#define PIXEL_FORMAT_H
+
+#include <stddef.h>
+
+#include "codec/video/ffmpeg.h"
+#include "frame/frame.h"
+
 /*
  * How ffmpeg's raw pictures lie in memory, and how they become the planes of a frame and back:
  * sample values stay what they are (no matrix, no range).
@@ -6,10 +15,6 @@
  * up, centred on them, and are read back by a triangle filter of weights 3/4 and 1/4, as those of
  * JPEG are.
  */
-#ifndef VIDEO_PIXEL_FORMAT_H
-#define VIDEO_PIXEL_FORMAT_H
-
-#include "frame/frame.h"
 
 enum pixel_kind { PIXEL_GREY, PIXEL_YUV, PIXEL_RGB };
 
@@ -43,9 +48,7 @@ unsigned pixel_format_bits(const struct frame *);
  * the frame's. */
 unsigned pixel_format_put(const struct pixel_format *, const struct frame *, size_t w, size_t h,
     unsigned char *picture);
-/* The first channel of a pixel in a picture whose rows have `columns` pixels. */
-unsigned pixel_format_luma(const struct pixel_format *, const unsigned char *picture,
-    size_t columns, size_t x, size_t y);
+
 /* A channel of a frame as rows i h to (i + 1) h - 1 of plane 0 of a picture of w x (n h): samples
  * of `bits` bits, 1 or 8, that become as many as the picture's: 0 stays 0, the largest is the
  * largest. Of the kinds grey and yuv. Returns the bits that its samples have set. */
@@ -54,5 +57,63 @@ unsigned pixel_format_put_track(const struct pixel_format *, const struct frame 
 /* The picture's first rows and columns as the frame's planes, as many as it has. */
 void pixel_format_get(const struct pixel_format *, const unsigned char *picture, size_t w, size_t h,
     struct frame *);
+
+/*
+ * Are a video's levels those that were written? A program that takes levels of one range for those
+ * of the other, or makes them such, need not say so in the file. So a tag of ours says what luma is
+ * at 8 x 8 places of the first frame, and a reader compares.
+ */
+
+#define LEVELS_KEY "video_check"
+#define LEVELS_TEXT (2 * 8 * 8)		/* characters */
+
+enum levels_found {
+	LEVELS_UNKNOWN,		/* too few places tell */
+	LEVELS_SAME,		/* those that were written, but for loss */
+	LEVELS_LIMITED,		/* made 16 to 235 of, in 8 bits */
+	LEVELS_STRETCHED,	/* made 0 to 255 of 16 to 235, and what was outside is lost */
+	LEVELS_NEGATED,		/* the largest less what was written, and maybe turned */
+	LEVELS_TURNED,		/* mirrored, turned or transposed */
+	LEVELS_OTHER		/* another picture: more than a quarter of the places are far off */
+};
+
+/* What luma is in the upper left w x h of a picture whose rows have `columns` pixels: two digits to
+ * the base 16 for each place, by rows, in 255ths of the largest level. */
+void levels_describe(const struct pixel_format *, const unsigned char *picture, size_t columns,
+    size_t w, size_t h, char text[LEVELS_TEXT + 1]);
+/* text: another such description, of the same frame as it was. */
+enum levels_found levels_compare(const struct pixel_format *, const unsigned char *picture,
+    size_t columns, size_t w, size_t h, const char *text);
+
+/*
+ * Pictures on their way to ffmpeg. Its pipe refers to them instead of copying them (ffmpeg_lend()),
+ * so there are as many as leave each one unchanged until ffmpeg has read it; but pictures that are
+ * smaller than a page are copied. A picture is memory of the ring's or planes of a frame, of which
+ * the ring is a user then. What lies behind the bytes that change, flat planes, is one piece of
+ * memory that is handed over with each picture.
+ */
+
+struct picture_ring {
+	unsigned char *memory;		/* n pictures; NULL until one is needed */
+	struct frame **frame;		/* n; NULL where the picture is in memory */
+	unsigned char *rest;
+	size_t bytes, rest_bytes;	/* of a picture, and behind each one */
+	size_t stride, n, at;		/* of n pictures the one at hand */
+	int (*hand_over)(struct ffmpeg *, const void *from, size_t n);
+};
+
+/* All bytes are zero; the caller fills rest. -1 after fail(). */
+int picture_ring_new(struct picture_ring *, size_t bytes, size_t rest_bytes);
+/* Freed after the end of the ffmpeg that it was sent to. */
+void picture_ring_free(struct picture_ring *);
+/* Memory for the picture at hand, with what an earlier one left there. NULL after fail(). */
+unsigned char *picture_ring_memory(struct picture_ring *);
+/* Makes the planes of a frame the picture at hand, each whole and as they lie in the picture. -1
+ * after fail(). */
+int picture_ring_take(struct picture_ring *, const struct frame *);
+/* The beginning of the picture at hand: its first plane at least. */
+const unsigned char *picture_ring_start(const struct picture_ring *);
+/* Hands the picture at hand over, with the rest, and takes the next. As ffmpeg_write(). */
+int picture_ring_send(struct picture_ring *, struct ffmpeg *);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-#include "ffmpeg.h"
-#include "probe.h"
+#include "codec/video/ffmpeg.h"
+#include "codec/video/probe.h"
 
 #define AT(field) offsetof(struct video_options, field)
 

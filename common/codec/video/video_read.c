@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "ffmpeg.h"
-#include "intact.h"
-#include "levels.h"
-#include "probe.h"
-#include "tags.h"
+#include "codec/video/ffmpeg.h"
+#include "codec/video/probe.h"
+#include "codec/video/pixel_format.h"
 
 /* A track behind the first. */
 struct track {

@@ -1,0 +1,137 @@
+/* Solves and inverts small symmetric systems, row-major, in double. */
+#include "base/linear.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+bool
+symmetric_factor(size_t n, double *a, double least)
+{
+	for (size_t j = 0; j < n; j++) {
+		double diagonal = a[j * n + j];
+
+		for (size_t k = 0; k < j; k++)
+			a[j * n + j] -= a[j * n + k] * a[j * n + k];
+		if (!(a[j * n + j] > least * diagonal) || !isfinite(a[j * n + j]))
+			return false;
+		a[j * n + j] = sqrt(a[j * n + j]);
+		for (size_t i = j + 1; i < n; i++) {
+			for (size_t k = 0; k < j; k++)
+				a[i * n + j] -= a[i * n + k] * a[j * n + k];
+			a[i * n + j] /= a[j * n + j];
+		}
+	}
+	return true;
+}
+
+void
+symmetric_solve(size_t n, const double *L, double *b, size_t m)
+{
+	for (size_t c = 0; c < m; c++) {
+		for (size_t i = 0; i < n; i++) {
+			for (size_t k = 0; k < i; k++)
+				b[i * m + c] -= L[i * n + k] * b[k * m + c];
+			b[i * m + c] /= L[i * n + i];
+		}
+		for (size_t i = n; i-- > 0;) {
+			for (size_t k = i + 1; k < n; k++)
+				b[i * m + c] -= L[k * n + i] * b[k * m + c];
+			b[i * m + c] /= L[i * n + i];
+		}
+	}
+}
+
+bool
+symmetric_invert(size_t n, double *a)
+{
+	if (!symmetric_factor(n, a, 0))
+		return false;
+	/* L becomes its inverse M, then a^-1 = M' M. */
+	for (size_t j = 0; j < n; j++) {
+		a[j * n + j] = 1 / a[j * n + j];
+		for (size_t i = j + 1; i < n; i++) {
+			double sum = 0;
+
+			for (size_t k = j; k < i; k++)
+				sum -= a[i * n + k] * a[k * n + j];
+			a[i * n + j] = sum / a[i * n + i];
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i; j < n; j++) {
+			double sum = 0;
+
+			for (size_t k = j; k < n; k++)
+				sum += a[k * n + i] * a[k * n + j];
+			a[i * n + j] = sum;
+		}
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			a[i * n + j] = a[j * n + i];
+	return true;
+}
+
+/* One of Jacobi's rotations: a[p][q] becomes 0. */
+static void
+rotate(size_t n, double *a, double *vector, size_t p, size_t q)
+{
+	double theta = (a[q * n + q] - a[p * n + p]) / (2 * a[p * n + q]);
+	double t = copysign(1, theta) / (fabs(theta) + sqrt(theta * theta + 1));
+	double c = 1 / sqrt(t * t + 1), s = t * c;
+
+	for (size_t k = 0; k < n; k++) {
+		double x = a[k * n + p], y = a[k * n + q];
+
+		a[k * n + p] = c * x - s * y;
+		a[k * n + q] = s * x + c * y;
+	}
+	for (size_t k = 0; k < n; k++) {
+		double x = a[p * n + k], y = a[q * n + k];
+
+		a[p * n + k] = c * x - s * y;
+		a[q * n + k] = s * x + c * y;
+		x = vector[p * n + k];
+		y = vector[q * n + k];
+		vector[p * n + k] = c * x - s * y;
+		vector[q * n + k] = s * x + c * y;
+	}
+}
+
+void
+symmetric_eigen(size_t n, double *a, double *value, double *vector)
+{
+	for (size_t i = 0; i < n * n; i++)
+		vector[i] = i % (n + 1) == 0;
+	for (int sweep = 0; sweep < 60; sweep++) {
+		double off = 0;
+
+		for (size_t p = 0; p < n; p++)
+			for (size_t q = p + 1; q < n; q++) {
+				double small = 1e-17 * sqrt(fabs(a[p * n + p] * a[q * n + q]));
+
+				if (!(fabs(a[p * n + q]) > small))
+					continue;
+				off += fabs(a[p * n + q]);
+				rotate(n, a, vector, p, q);
+			}
+		if (off == 0)
+			break;
+	}
+	for (size_t i = 0; i < n; i++)
+		value[i] = a[i * n + i];
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = i + 1; j < n; j++) {
+			double swapped = value[i];
+
+			if (value[j] <= value[i])
+				continue;
+			value[i] = value[j];
+			value[j] = swapped;
+			for (size_t k = 0; k < n; k++) {
+				swapped = vector[i * n + k];
+				vector[i * n + k] = vector[j * n + k];
+				vector[j * n + k] = swapped;
+			}
+		}
+}

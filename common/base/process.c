@@ -1,0 +1,181 @@
+/*
+ * What a process needs from the system: large pages, standard files that are missing, signals that
+ * end it, shared libraries that are loaded on demand, and the environment variables of the tools.
+ */
+#include "base/process.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/opt.h"
+
+void *
+large_memory(size_t n, size_t bytes)
+{
+	void *memory;
+	size_t all;
+
+	if (__builtin_mul_overflow(n, bytes, &all) || all > SIZE_MAX - LARGE_MEMORY_PAGE)
+		return NULL;
+	if (all < LARGE_MEMORY_LEAST)
+		return malloc(all);
+	all = (all + LARGE_MEMORY_PAGE - 1) / LARGE_MEMORY_PAGE * LARGE_MEMORY_PAGE;
+	memory = aligned_alloc(LARGE_MEMORY_PAGE, all);
+	if (memory)
+		(void)madvise(memory, all, MADV_HUGEPAGE);
+	return memory;
+}
+
+int
+standard_files_reserve(void)
+{
+	static const char *const names[] = { "standard input", "standard output",
+		"standard error" };
+
+	/* open() gives the lowest number that is free: those below are open by then */
+	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+		if (fcntl(i, F_GETFD) >= 0)
+			continue;
+		if (open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY) != i)
+			return fail_errno(names[i], "is closed, and /dev/null cannot be opened "
+			    "in its place");
+	}
+	return 0;
+}
+
+#define CLEANS 4
+
+typedef void clean_function(void);
+
+static _Atomic(clean_function *) cleans[CLEANS];
+
+static void
+clean_up(int signal)
+{
+	for (size_t i = 0; i < CLEANS; i++) {
+		clean_function *clean = atomic_load(&cleans[i]);
+
+		if (clean)
+			clean();
+	}
+	raise(signal);		/* SA_RESETHAND: it ends the process as without this handler */
+}
+
+static void
+watch_signals(void)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
+	struct sigaction action = { .sa_handler = clean_up, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction old;
+
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+		    old.sa_handler == SIG_DFL) /* not where nohup or the shell ignores it */
+			sigaction(signals[i], &action, NULL);
+}
+
+void
+ending_signals_watch(void (*clean)(void))
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	for (size_t i = 0; i < CLEANS; i++) {
+		clean_function *none = NULL;
+
+		if (atomic_compare_exchange_strong(&cleans[i], &none, clean))
+			break;
+	}
+	pthread_once(&once, watch_signals);
+}
+
+#define PREFIX "FRINGEPIPE_"
+
+/* What follows it: fringepipe(1) has them, but for FFMPEG, which is in frame(5), and GPU, which
+ * scripts/bench reads. */
+static const char *const names[] = { "BAND", "CPU", "FFMPEG", "GPU", "GPU_BITS", "GPU_CHECK",
+	"GPU_COPY", "GPU_PROBE", "GPU_TIMEOUT", "HANDOVER", "REPEAT", "SYNC", NULL };
+
+extern char **environ;
+
+static bool
+is_known(const char *name, size_t n)
+{
+	for (size_t i = 0; names[i]; i++)
+		if (strlen(names[i]) == n && !strncmp(names[i], name, n))
+			return true;
+	return false;
+}
+
+void
+variables_check(void)
+{
+	const size_t prefix = strlen(PREFIX);
+	char near[120];
+
+	for (char **variable = environ; *variable; variable++) {
+		const char *name = *variable + prefix;
+		size_t n;
+
+		if (strncmp(*variable, PREFIX, prefix))
+			continue;
+		n = strcspn(name, "=");
+		/* a name without any that is near may be the user's own */
+		if (!is_known(name, n) && *opt_suggest_word(name, n, PREFIX, names, near,
+		    sizeof(near)))
+			warn(NULL, "no tool reads the variable %.*s%s", (int)(prefix + n < 80 ?
+			    prefix + n : 80), *variable, near);
+	}
+}
+
+/* POSIX lets a data pointer hold a function. */
+static void *
+function_at(const struct library *library, size_t i)
+{
+	void *function;
+
+	memcpy(&function, (char *)library->table + i * sizeof(function), sizeof(function));
+	return function;
+}
+
+static int
+fill(const struct library *library, void *handle)
+{
+	for (size_t i = 0; i < library->functions; i++) {
+		void *function = dlsym(handle, library->name[i]);
+
+		if (!function)
+			return fail(library->file, "has no function %s", library->name[i]);
+		memcpy((char *)library->table + i * sizeof(function), &function, sizeof(function));
+	}
+	return 0;
+}
+
+int
+library_load(const struct library *library)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	int status = 0;
+
+	pthread_mutex_lock(&lock);
+	/* the last one is set when all are */
+	if (!function_at(library, library->functions - 1)) {
+		void *handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
+
+		status = handle ? fill(library, handle) :
+		    fail(library->file, "cannot be loaded: %s", dlerror());
+	}
+	pthread_mutex_unlock(&lock);
+	return status;
+}

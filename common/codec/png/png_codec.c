@@ -1,0 +1,28 @@
+/*
+ * PNG. libpng reads and writes heads (png_read.c, png_write.c), and the pixels that idat_read.c and
+ * idat_write.c do not. Our key lines are a text chunk with the keyword "fringepipe".
+ */
+#include "codec/png/png_codec.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "frame/head.h"
+#include "io/codec.h"
+
+static bool
+png_sniff(const unsigned char *start, size_t n)
+{
+	return n >= 8 && !memcmp(start, "\x89PNG\r\n\x1a\n", 8);
+}
+
+const struct codec codec_png = {
+	.name = "PNG",
+	.suffixes = "png",
+	.seeks = true,		/* so that what the head claims is held against the file's size */
+	.sniff = png_sniff,
+	.load = png_load,
+	.options = png_options,
+	.option_size = sizeof(struct png_options),
+	.save = png_save
+};
