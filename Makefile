@@ -55,7 +55,7 @@ ifeq ($(GPU),0)
 CPPFLAGS += -DNO_GPU
 endif
 
-calls = $(foreach name,$1,$(if $(filter $(name),$(LEVELLED)),LEVELLED,X)($(name)))
+calls = $(foreach name,$1,X($(name)))
 # NAME.mk of a tool or codec names libraries of its own: PACKAGES_NAME for pkg-config, LOADED_NAME for base/library.h,
 # LIBRARIES_NAME for -l, their DEBIAN_NAME packages (it is left out where they are absent); PROGRAM_NAME := own: not in fringepipe.
 include $(wildcard $(addsuffix /*/*.mk,$(TOOL_ROOTS)) common/*/*.mk common/codec/*/*.mk)
@@ -66,8 +66,6 @@ libs = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --libs $(PACKAGES_$1))) $(LIBRA
 names = $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard $1)))))
 ALL_TOOLS := $(call names,$(addsuffix /*/*.c,$(TOOL_ROOTS)))
 ALL_CODECS := $(sort $(notdir $(basename $(wildcard common/codec/*.c))) $(call names,common/codec/*/*.c))
-# tools all of whose files are still compiled for each instruction level: those whose stage is a STAGE()
-LEVELLED := $(notdir $(patsubst %/,%,$(dir $(shell grep -l '^STAGE\W' $(wildcard $(addsuffix /*/*.c,$(TOOL_ROOTS)))))))
 LEFT_OUT := $(strip $(foreach name,$(ALL_TOOLS) $(ALL_CODECS),$(if $(call absent,$(name)),$(name))))
 TOOLS := $(filter-out $(LEFT_OUT),$(ALL_TOOLS))
 CODECS := $(filter-out $(LEFT_OUT),$(ALL_CODECS))
@@ -91,7 +89,7 @@ SHADERS := $(COMMON_SHADERS) $(if $(filter 1,$(GPU)),$(wildcard $(addsuffix /*/*
 twice = $(strip $(foreach name,$(sort $(notdir $(SHADERS))),$(if $(word 2,$(filter %/$(name),$(SHADERS))),$(name))))
 $(if $(twice),$(error two shaders have the same name: $(foreach name,$(twice),$(filter %/$(name),$(SHADERS)))))
 tool_shaders = $(if $(filter 1,$(GPU)),$(patsubst %.comp,$(BUILD)/shaders/%.o,$(notdir $(call tool_files,$1,comp))))
-tool_objects = $(if $(filter $1,$(LEVELLED)),$(foreach level,$(LEVELS),$(BUILD)/stages/$1.$(level).o),$(BUILD)/stages/$1.o) $(call tool_shaders,$1)
+tool_objects = $(BUILD)/stages/$1.o $(call tool_shaders,$1)
 
 .PHONY: all check unit samples install install-debug clean help FORCE
 all: $(TOOLS:%=$(BIN)/%) $(BIN)/fringepipe  ## build every tool into bin/

@@ -12,17 +12,10 @@ $(BUILD)/%.o: %.c $(BUILD)/flags.list
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 $(foreach level,$(LEVELS),$(eval $(call at_level,$(level))))
 
-# all .c files of a tool at one level become one object, of which only the stage can be seen
-define tool_at_level
-$(BUILD)/stages/$1.$2.o: $(patsubst %.c,$(BUILD)/%.$2.o,$(call tool_files,$1,c)) $(BUILD)/flags.list $(BUILD)/stages/$1.list
-	@mkdir -p $$(@D)
-	$$(CC) -r -nostdlib -o $$@ $$(filter %.o,$$^)
-	$(OBJCOPY) --keep-global-symbol=stage_$1_$2 $$@
-endef
 # all objects of a tool become one, of which only the stage can be seen
 at_levels = $(foreach level,$(LEVELS),$(patsubst %.c,$(BUILD)/%.$(level).o,$1))
 objects_of = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %_rows.c,$(call tool_files,$1,c))) $(call at_levels,$(filter %_rows.c,$(call tool_files,$1,c)))
-define tool_once
+define tool_object
 $(BUILD)/stages/$1.o: $(call objects_of,$1) $(BUILD)/flags.list $(BUILD)/stages/$1.list
 	@mkdir -p $$(@D)
 	$$(CC) -r -nostdlib -o $$@ $$(filter %.o,$$^)
@@ -30,21 +23,19 @@ $(BUILD)/stages/$1.o: $(call objects_of,$1) $(BUILD)/flags.list $(BUILD)/stages/
 endef
 define tool_rules
 $(call objects_of,$1): CPPFLAGS += $(call cflags,$1)
-$(patsubst %.c,$(BUILD)/%.%.o,$(call tool_files,$1,c)): CPPFLAGS += $(call cflags,$1)
 $(if $(filter $1,$(OWN_PROGRAMS)),$(BIN)/$1: LDLIBS += $(call libs,$1))
 $(if $(filter $1,$(OWN_PROGRAMS)),$(BIN)/$1: $(call tool_objects,$1))
 endef
 $(foreach tool,$(TOOLS),$(eval $(call tool_rules,$(tool)))\
 	$(eval $(call stamp,,$(BUILD)/stages/$(tool).list,$(call tool_files,$(tool),c))))
-$(foreach level,$(LEVELS),$(foreach tool,$(filter $(LEVELLED),$(TOOLS)),$(eval $(call tool_at_level,$(tool),$(level)))))
-$(foreach tool,$(filter-out $(LEVELLED),$(TOOLS)),$(eval $(call tool_once,$(tool))))
+$(foreach tool,$(TOOLS),$(eval $(call tool_object,$(tool))))
 $(foreach codec,$(CODECS),$(if $(PACKAGES_$(codec))$(LOADED_$(codec)),$(eval \
 	$(patsubst %.c,$(BUILD)/%.o,$(call codec_files,$(codec))): CPPFLAGS += $(call cflags,$(codec)))))
 LDLIBS += $(foreach codec,$(CODECS),$(call libs,$(codec)))
 
 # a unit test takes from its tool's archive what it needs
 define tool_archive
-$(BUILD)/tests/$1.a: $(if $(filter $1,$(LEVELLED)),$(patsubst %.c,$(BUILD)/%.$(firstword $(LEVELS)).o,$(call tool_files,$1,c)),$(call objects_of,$1)) $(BUILD)/stages/$1.list
+$(BUILD)/tests/$1.a: $(call objects_of,$1) $(BUILD)/stages/$1.list
 	@mkdir -p $$(@D)
 	rm -f $$@
 	$$(AR) rcs $$@ $$(filter %.o,$$^)

@@ -25,11 +25,8 @@
 /* The name at this file's level of the struct that it exports. */
 #define AT_LEVEL(name) CPU_PASTE(name, STAGE_LEVEL)
 
-/* Defines the stage of this file: STAGE(gauss) = { .name = "gauss", ... }; */
-#define STAGE(name) const struct stage CPU_PASTE(stage_##name, STAGE_LEVEL)
-
-/* The levels of one tool, for the table of linked stages. `make LEVELS=v4` defines CPU_ONE_LEVEL as
- * _v4: tools of that level alone, which take a third of the time to build, for sanitizers. */
+/* LEVELS_OF(gauss_rows) declares the struct at each level, and gauss_rows(), the one of this
+ * machine. `make LEVELS=v4` defines CPU_ONE_LEVEL as _v4: loops of that level alone. */
 #if !defined(__x86_64__) && !defined(CPU_ONE_LEVEL)
 #define CPU_ONE_LEVEL _plain
 #endif
@@ -41,18 +38,11 @@
 		const struct name *const level[] = { &name##_v2, &name##_v3, &name##_v4 }; \
 		return level[cpu_level_chosen()]; \
 	}
-#define STAGE_ONCE(name) { #name, { &stage_##name, &stage_##name, &stage_##name } },
-#define STAGE_DECLARE(name) extern const struct stage stage_##name##_v2, stage_##name##_v3, \
-    stage_##name##_v4;
-#define STAGE_ROW(name) { #name, { &stage_##name##_v2, &stage_##name##_v3, &stage_##name##_v4 } },
 #else
 #define CPU_LEVELS 1
 #define LEVELS_OF(name) \
 	extern const struct name CPU_PASTE(name, CPU_ONE_LEVEL); \
 	static inline const struct name *name(void) { return &CPU_PASTE(name, CPU_ONE_LEVEL); }
-#define STAGE_ONCE(name) { #name, { &stage_##name } },
-#define STAGE_DECLARE(name) extern const struct stage CPU_PASTE(stage_##name, CPU_ONE_LEVEL);
-#define STAGE_ROW(name) { #name, { &CPU_PASTE(stage_##name, CPU_ONE_LEVEL) } },
 #endif
 
 /* Index into the levels that this machine can run; *name is what FRINGEPIPE_CPU calls it.

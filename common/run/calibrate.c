@@ -338,7 +338,7 @@ static bool
 is_ready(const struct stage_example *example, const bool *done)
 {
 	for (size_t i = 0; example->from && stage_table[i].name; i++)
-		if (done[i] && !strcmp(stage_table[i].level[0]->example.to, example->from))
+		if (done[i] && !strcmp(stage_table[i].stage->example.to, example->from))
 			return true;
 	return !example->from;
 }
@@ -375,7 +375,7 @@ measure_stages(const struct bench *bench)
 	while (more && status == 0) {
 		more = false;
 		for (size_t i = 0; i < n && status == 0; i++) {
-			const struct stage_example *example = &stage_table[i].level[0]->example;
+			const struct stage_example *example = &stage_table[i].stage->example;
 
 			if (done[i] || !example->words || !is_ready(example, done))
 				continue;

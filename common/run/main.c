@@ -9,12 +9,9 @@
 #include <string.h>
 
 #define X(name) extern const struct stage stage_##name;
-#define LEVELLED(name) STAGE_DECLARE(name)
 TOOLS
 #undef X
-#undef LEVELLED
-#define X(name) STAGE_ONCE(name)
-#define LEVELLED(name) STAGE_ROW(name)
+#define X(name) { #name, &stage_##name },
 const struct stage_row stage_table[] = { TOOLS { 0 } };
 
 #ifdef CHAIN

@@ -57,13 +57,9 @@ _Static_assert(sizeof(setup_options) / sizeof(*setup_options) == SETUP_OPTIONS, 
 const struct stage *
 stage_find(const char *name)
 {
-	int level = cpu_level(NULL);
-
-	if (level < 0)
-		return NULL;
 	for (const struct stage_row *row = stage_table; row->name; row++)
 		if (!strcmp(row->name, name))
-			return row->level[level];
+			return row->stage;
 	return NULL;
 }
 
@@ -372,7 +368,7 @@ find_check(const char *name)
 	char list[4000] = "";		/* names of all checks */
 
 	for (const struct stage_row *row = stage_table; row->name; row++) {
-		const struct check *const *check = row->level[0]->checks;
+		const struct check *const *check = row->stage->checks;
 
 		for (; check && *check; check++) {
 			if (!strcmp((*check)->name, name))
@@ -465,7 +461,7 @@ refuse_stage(const char *word)
 	if (n > 1 && word[n - 1] == ',')
 		return fail_usage(word, "no such stage: put a blank before the comma");
 	for (const struct stage_row *row = stage_table; row->name && stages < STAGES_MOST; row++)
-		if (!(row->level[0]->traits & STAGE_ALONE))
+		if (!(row->stage->traits & STAGE_ALONE))
 			names[stages++] = row->name;
 	names[stages] = NULL;
 	return fail_usage(word, "no such stage%s, see fringepipe --help",

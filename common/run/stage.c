@@ -120,7 +120,7 @@ stage_main(const char *name, int argc, char **argv)
 	if (prepare_standard_files() < 0)
 		return conclude(&chain, -1, false);
 	opt_defaults(setup_options, &options);
-	stage = stage_find(name);
+	stage = cpu_level(NULL) < 0 ? NULL : stage_find(name);
 	link = stage ? setup_add_link(&chain, stage) : NULL;
 	if (link &&
 	    opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
@@ -160,8 +160,8 @@ static int
 list_stages(void)
 {
 	for (const struct stage_row *row = stage_table; row->name; row++)
-		if (!(row->level[0]->traits & STAGE_ALONE))
-			printf("%-14s %s\n", row->name, row->level[0]->summary);
+		if (!(row->stage->traits & STAGE_ALONE))
+			printf("%-14s %s\n", row->name, row->stage->summary);
 	return 0;
 }
 
@@ -175,7 +175,7 @@ list_agreement(void)
 	};
 
 	for (const struct stage_row *row = stage_table; row->name; row++) {
-		const struct stage *stage = row->level[0];
+		const struct stage *stage = row->stage;
 
 		if (stage->traits & STAGE_ALONE)
 			continue;

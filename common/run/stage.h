@@ -162,12 +162,12 @@ int chain_main(int argc, char **argv);
  * main.c makes it. */
 struct stage_row {
 	const char *name;
-	const struct stage *level[CPU_LEVELS];	/* by instruction level */
+	const struct stage *stage;
 };
 extern const struct stage_row stage_table[];
 /* What --version prints after the name; the Makefile compiles it for each link. */
 extern const char program_version[];
-/* The tool of a name, at this machine's (or FRINGEPIPE_CPU's) level; NULL if there is none. */
+/* The tool of a name; NULL if there is none. */
 const struct stage *stage_find(const char *name);
 
 #endif

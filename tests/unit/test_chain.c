@@ -494,11 +494,7 @@ static const struct stage squares = {
 	.name = "squares", .summary = "-", .traits = STAGE_SOURCE, .init = squares_init
 };
 
-#if CPU_LEVELS == 3
-#define ROW(name) { #name, { &name, &name, &name } }
-#else
-#define ROW(name) { #name, { &name } }
-#endif
+#define ROW(name) { #name, &name }
 
 const struct stage_row stage_table[] = { ROW(column), ROW(turn), ROW(widen), ROW(three),
 	ROW(copies), ROW(plans), ROW(less), ROW(level), ROW(colour), ROW(squares), { 0 } };

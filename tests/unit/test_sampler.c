@@ -128,11 +128,7 @@ static const struct stage same = {
 	.init = same_init, .plan = same_plan
 };
 
-#if CPU_LEVELS == 3
-#define ROW(name) { #name, { &name, &name, &name } }
-#else
-#define ROW(name) { #name, { &name } }
-#endif
+#define ROW(name) { #name, &name }
 
 const struct stage_row stage_table[] = { ROW(same), { 0 } };
 
