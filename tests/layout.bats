@@ -1,4 +1,4 @@
-# scripts/check-layout refuses what it is there to refuse: each rule is broken in a copy of the tree.
+# scripts/check-layout and scripts/weight refuse what they are there to refuse: each rule is broken in a copy of the tree.
 load helpers
 
 setup() {
@@ -7,7 +7,7 @@ setup() {
 	cp -r "$top"/{Makefile,common,tools,scripts} .
 	mkdir tests
 	# a few files of each room are enough, and quicker
-	find common tools -type f | grep -vE '/(fail|px|frame|chain|lut|gpu|arrange|bmp|gauss|gauss_rows)\.[a-z]+$' | xargs rm
+	find common tools -type f | grep -vE '/(fail|px|frame|chain|patterns|gpu|arrange|bmp|gauss|gauss_rows)\.[a-z]+$' | xargs rm
 }
 
 # includes FILE LINE: what check-layout finds wrong with the includes once LINE is the first of FILE.
@@ -40,7 +40,7 @@ refused() {
 	refused common/base/px.h '#include "gpu/gpu.h"'
 	refused common/frame/frame.c '#include "gpu/gpu.h"'		# another room of the same floor
 	refused common/run/chain.c '#include "image/convert.h"'
-	refused common/fringe/lut.c '#include "optics/calib.h"'
+	refused common/fringe/patterns.c '#include "optics/calib.h"'
 	refused common/gpu/gpu.glsl '#include "image/colormap.px.h"'
 }
 
@@ -63,4 +63,21 @@ refused() {
 	touch common/attic/old.h
 	refused common/base/fail.c '#include "attic/old.h"'
 	refused common/run/chain.c '#include "attic/old.h"'
+}
+
+@test "layout: what weighs too much is named: a header with one reader, a file without a first comment, a phrase" {
+	cp "$top/README.md" .
+	git init -q .
+	printf '#ifndef ONE_H\n#define ONE_H\n#endif\n' >common/base/one.h
+	printf '#include "base/one.h"\n' >common/base/other.c
+	printf '#include "base/one.h"\n' >common/base/another.c
+	run scripts/weight --list
+	[[ $output != *"# common/base/one.h"* && $output != *README* ]]
+	printf '/* Has one. */\n' >common/base/another.c
+	echo 'Lines behind an image are read.' >>README.md
+	run -1 scripts/weight --list
+	for line in "# common/base/one.h" "# common/base/other.c" "not ok 5 weight: phrases that nobody says: 1, at most 0"; do
+		grep -xF "$line" <<<"$output"
+	done
+	[[ $output != *"# common/base/another.c"* && $output == *"# README.md:"*"Lines behind an image are read."* ]]
 }

@@ -132,7 +132,7 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 		fringesim -q -s 400x300 --projector 1200x800 -n 4 $kind -o set.nrrd
 		right fringepipe phasewrap set.nrrd , unwrap2f -o a.nrrd
 		phasewrap -q --phase-origin 20 set.nrrd -o off.nrrd
-		mistake "degrees beside each other: a phasewrap --phase-origin that is smaller by as much fits" unwrap2f off.nrrd -o a.nrrd
+		mistake "degrees: subtract them from phasewrap --phase-origin (or use --gray-offset)" unwrap2f off.nrrd -o a.nrrd
 		phasewrap -q --phase-origin -20 set.nrrd -o off.nrrd
 		mistake "--phase-origin that is larger" unwrap2f off.nrrd -o a.nrrd
 		phasewrap -q --phase-origin 5 set.nrrd -o off.nrrd	# too little to be told: man unwrap2f says so

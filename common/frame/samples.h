@@ -82,7 +82,7 @@ void samples_swap(void *row, size_t n, size_t size);
 
 /* Bytes from the current position to the end; SIZE_MAX on a pipe. */
 size_t samples_bytes_left(FILE *);
-/* warn() of `left` bytes behind an image, 0 or SIZE_MAX: none, that no reader takes. */
+/* Warns that `left` bytes follow the image and are not read; 0 or SIZE_MAX: there are none. */
 void samples_warn_rest(const char *path, size_t left);
 /* note(), where -v is on, of an orientation of Exif or TIFF (1: none) that no reader applies. */
 void samples_note_orientation(const char *path, unsigned orientation);

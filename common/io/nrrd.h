@@ -64,7 +64,7 @@ int stream_send(int fd, const char *name, const struct frame *, unsigned long nu
 #define STREAM_FAILED "FAILED: the writer of this stream failed\n"
 /*
  * Writes that line to a descriptor that stream_send() wrote to, or nothing yet, if it is a pipe, a
- * socket or a file; not behind a frame that was cut. Records no failure; SIGPIPE is ignored from
+ * socket or a file; not after a frame that was cut. Records no failure; SIGPIPE is ignored from
  * then on.
  */
 void stream_send_failed(int fd);

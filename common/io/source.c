@@ -442,7 +442,7 @@ source_close(struct source *source)
 	free(source);
 }
 
-/* Behind a frame: a stream whose writer failed there is none to rely on. */
+/* Called after a frame: a stream whose writer failed is an error, although its frames are whole. */
 static int
 check_end(struct source *source)
 {

@@ -21,7 +21,7 @@ int frame_jobs_make_room(struct segment *, frame_jobs_complete *);
 /* Begins with the segment's frame, whose output is opened, and owns both. 1: there is no memory for
  * that; the caller does it otherwise. */
 int frame_jobs_submit(struct segment *);
-/* Completes the frames of the segment that begins with this link, if it ends behind stage `to`. -1
+/* Completes the frames of the segment that begins with this link, if it ends after stage `to`. -1
  * after fail(): those that are left stay. */
 int frame_jobs_drain(struct chain *, struct link *, size_t to, frame_jobs_complete *);
 /* Forgets them. */

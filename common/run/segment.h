@@ -180,7 +180,7 @@ struct chain {
 	struct producers producers;		/* of the segment that is run */
 	struct thread_pool_idle making;	/* frames beside others (frame_jobs.h) */
 	size_t making_bytes;		/* that these may take */
-	bool waits;	/* behind the frame at hand is another one, for which nobody has to wait */
+	bool waits;	/* the next frame is already there */
 	bool delivered; /* what came before the failure at hand has gone through the chain */
 	size_t band; /* rows of a band, of a tile on the device; 0: a share each (FRINGEPIPE_BAND
 			forces it) */

@@ -46,7 +46,7 @@ enum stage_trait {
 	 * scaled. */
 	STAGE_UNITS = 32,
 	/* Its first operand is a word of its own, not a file: init takes it from run->operand. So
-	 * it may stand behind other stages, too. */
+	 * it may follow other stages, too. */
 	STAGE_WORD = 64,
 	/* Its standard output is a text, also where -o takes frames. */
 	STAGE_TEXT = 128,

@@ -114,7 +114,7 @@ struct dither3_rows {
 	/* For run_for(), with a struct marking, by blocks of MARK_ROWS rows. */
 	void (*mark_turns)(void *marking, size_t block);
 	void (*mark_rows)(void *marking, size_t block);
-	/* Floats of memory that error diffusion takes for rows of w pixels; set to 0. */
+	/* Floats of memory that error diffusion needs to process rows of w pixels; set to 0. */
 	size_t (*diffusion_floats)(size_t w);
 	/* For run_for(), with a struct raster: plane c, all rows from left to right. */
 	void (*diffuse_plane)(void *raster, size_t c);

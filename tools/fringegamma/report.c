@@ -1,3 +1,4 @@
+/* The report of fringegamma on the response that it fitted. */
 #include "fringegamma.h"
 
 #include <math.h>

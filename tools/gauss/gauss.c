@@ -102,7 +102,7 @@ add_sigma(const struct gauss *gauss, size_t j, struct passes *passes, struct gau
 	return 0;
 }
 
-/* The same step of jobs `first` on, so many as are filtered at once. */
+/* The same step of several jobs from `first` on, which are filtered together. */
 static int
 add_step(const struct gauss *gauss, size_t first, size_t jobs, const struct shader *shader,
     size_t beyond, struct passes *passes)

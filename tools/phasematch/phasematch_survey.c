@@ -142,7 +142,7 @@ row_check(const char *path, const struct frame *in, const struct matching *match
 
 #define DEPTH_ROWS 61		/* that are sampled */
 #define MIN_DEPTH_POINTS 200
-#define BEHIND 0.1		/* part of the points; correct pairs have 0 */
+#define MAX_SHARE_BEHIND 0.1		/* part of the points; correct pairs have 0 */
 
 /* Warns if many are behind; path: of --right. -1 after fail(). */
 static int
@@ -165,7 +165,7 @@ depth_check(const char *path, const struct phasematch *priv, const struct frame 
 	}
 	free(disparity);
 	if (count.points >= MIN_DEPTH_POINTS &&
-	    (double)count.behind > BEHIND * (double)count.points)
+	    (double)count.behind > MAX_SHARE_BEHIND * (double)count.points)
 		warn(path, "%.0f %% of the points lie behind the cameras: are left and right "
 		    "exchanged, is the sign of T right, are the phases of both of one measurement, "
 		    "and do crops say where they lie?", 100.0 * (double)count.behind /

@@ -258,7 +258,7 @@ take_count(struct dropped_images *dropped, const struct frame_head *head, const 
 	images = by_time ? images_since(dropped, now) :
 	    fabs(now - dropped->last) < 1e9 ? (long)(now - dropped->last) : 0;
 	if (by_time && images == 0 && dropped->how == DROPPED_TIME && now > dropped->last)
-		return fail(path, "time_s is %.6g s behind the image before: the times are too "
+		return fail(path, "time_s is %.6g s after the previous image: the times are too "
 		    "uneven to count images by", now - dropped->last);
 	dropped->last = now;
 	if (by_time && images == 0) {		/* taken by hand: nothing follows from it */

@@ -181,7 +181,7 @@ steger_channel(const struct run *run, const struct frame_head *in, const char *n
 	if (name)
 		return run_channel(run, in, name, c);
 	*c = 0;
-	/* second inputs stand behind the image's own channels and have a dot in their names */
+	/* second inputs follow the image's own channels and have a dot in their names */
 	if (in->c > 1 && !strchr(in->channel[1], '.'))
 		return fail(NULL, "the input has the channels %s: name one with --channel",
 		    head_channels_hint(in, hint));

@@ -183,9 +183,9 @@ judge_residuals(struct residual_check *check, const double *share)
 		warn("residual", "all are off by about %.2f turns: do --period and phasewrap "
 		    "--phase-origin and --sign fit the patterns?", shift);
 	else if (check->cell > 0 && agreement > SHIFT_AGREEMENT && fabs(shift) > EDGE_SHIFT)
-		warn("residual", "phase and Gray code lie about %.0f degrees beside each other: a "
-		    "phasewrap --phase-origin that is %s by as much fits (or --gray-offset)",
-		    360 * fabs(shift), shift < 0 ? "larger" : "smaller");
+		warn("residual", "phase and Gray code are misaligned by about %.0f degrees: %s "
+		    "phasewrap --phase-origin (or use --gray-offset)", 360 * fabs(shift),
+		    shift < 0 ? "add them to" : "subtract them from");
 	else if (are_alike(check, share))
 		warn("residual", "all lie alike far from the best order, as where one of the "
 		    "phases begins an image early or late, or with wrong or swapped periods");
