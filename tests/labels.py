@@ -1,4 +1,4 @@
-"""Reads labels of pictures back: the letters of common/image/font.c, wherever they stand."""
+"""Reads labels of pictures back: the letters of common/image/annotate.c, wherever they stand."""
 import os
 import re
 import numpy as np
@@ -10,7 +10,7 @@ def glyphs():
 	"""The rows of every character, (7, 5) booleans."""
 	top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 	table = {}
-	for rows, name in re.findall(r"\{ ((?:0x\w\w(?:, )?){7}) \},\s*/\* (.*?) \*/", open(top + "/common/image/font.c").read()):
+	for rows, name in re.findall(r"\{ ((?:0x\w\w(?:, )?){7}) \},\s*/\* (.*?) \*/", open(top + "/common/image/annotate.c").read()):
 		bits = [[int(v, 16) >> k & 1 for k in range(4, -1, -1)] for v in rows.split(", ")]
 		table[{"space": " ", "micro sign": "\u00b5"}.get(name, name)] = np.array(bits, bool)
 	return table

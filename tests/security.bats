@@ -103,12 +103,12 @@ os.execvp("framecat", ["framecat", "foreign.nrrd", "-o", "shared/o.nrrd"])'
 
 @test "security: no tool starts a program, but fringecal those beside it and videos ffmpeg, without a shell" {
 	run ! grep -rnE '\b(popen|system|v?fork|exec[lv]p?e?|dlopen|setlocale) ?\(' "$top"/common "$top"/tools --include='*.[ch]' \
-		--exclude library.c
-	run -0 grep -rnE '\b(popen|system|v?fork|exec[lv]p?e?|dlopen|setlocale) ?\(' "$top"/common/base/library.c
+		--exclude process.c
+	run -0 grep -rnE '\b(popen|system|v?fork|exec[lv]p?e?|dlopen|setlocale) ?\(' "$top"/common/base/process.c
 	[ "${#lines[@]}" -eq 1 ]	# libraries of fixed names
 	run -0 grep -rlE '\bposix_spawnp? ?\(' "$top"/common "$top"/tools --include='*.[ch]'
-	[ "$output" = "$top/common/codec/video/spawn.c
-$top/tools/fringecal/child.c" ]
+	[ "$output" = "$top/common/codec/video/ffmpeg.c
+$top/tools/fringecal/pose_captures.c" ]
 	run ! grep -rnE '"(/bin/)?(ba)?sh"' "$top"/tools/fringecal "$top"/common/codec/video
 }
 

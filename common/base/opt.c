@@ -338,8 +338,6 @@ opt_print_words(FILE *out, const struct opt *table, const struct opt *common)
 	print_words(out, common);
 }
 
-/* Parsing option tables, and the command line that they give; opt_help.c prints them. */
-
 #define OPT_MOST 128		/* rows of both tables together */
 #define LONG_VALUE 256 /* of the first long name in getopt_long, beyond all letters */
 

@@ -101,8 +101,6 @@ int opt_given(const struct opt *table, const void *parameters, bool *given);
  */
 char *opt_command(const char *program, const struct opt *table, const void *parameters);
 
-/* What opt.c and opt_help.c share: properties of a table's rows. */
-
 /* Rows of a table; NULL is a table without rows. */
 static inline size_t
 opt_count(const struct opt *table)

@@ -5,7 +5,7 @@
  * I_n = A + B cos(phi + d_n) the fit leaves N - 3 numbers over. Noise and harmonics leave some
  * 0.01 to 0.3 of the amplitude there, and about as much whatever other shifts are tried. Where
  * there is a duplicate, two images are exchanged or one was left out, other shifts leave much less
- * (fringe/step_fit.h). The pixels must have phases of the whole circle, else a cut-out of square
+ * (fringe/phase_steps.h). The pixels must have phases of the whole circle, else a cut-out of square
  * fringes looks like other shifts. Three images fit always; four cannot tell the first exchanged
  * with the third.
  *

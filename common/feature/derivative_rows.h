@@ -1,6 +1,6 @@
 /*
  * The passes of derivatives over rows, for files that are compiled once per instruction level
- * (base/cpu_level.h); derivatives.c has them for all machines. Sums keep their order in every lane,
+ * (base/cpu_level.h); corner.c has them for all machines. Sums keep their order in every lane,
  * so that all levels give the same bits.
  */
 #ifndef DERIVATIVE_ROWS_H

@@ -1,5 +1,5 @@
 /* What formulas in px.h's words rest on, of two floats of any bits: the processor and a device
- * whose floats are exact get the same words. By float_probe.c. */
+ * whose floats are exact get the same words. By vulkan.c. */
 #ifndef FLOAT_RESULTS_PX_H
 #define FLOAT_RESULTS_PX_H
 

@@ -645,7 +645,7 @@ compares_bits(const struct gpu *gpu)
 	    strcmp(gpu->facts.kind, "cpu"));
 }
 
-/* Is it unknown whether the device keeps subnormal numbers, till float_probe.c tries? A processor
+/* Is it unknown whether the device keeps subnormal numbers, till float_probe() tries? A processor
  * that runs shaders has its own floats, which it need not list. */
 static bool
 must_probe(VkPhysicalDevice physical)

@@ -681,7 +681,7 @@ nrrd_header_read(FILE *file, const char *name, bool sharing, struct nrrd_header 
 	return status;
 }
 
-/* Writing NRRD: the subset of frame.5; declared in nrrd_stream.h. */
+/* ---- writing: the subset of frame(5) ---- */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "samples are written as they lie");
 
@@ -880,7 +880,7 @@ stream_send_failed(int fd)
 	}
 }
 
-/* Reading the samples of NRRD from a pipe or a file; the header is nrrd_header.c's. */
+/* ---- reading samples from a pipe or a file ---- */
 
 #define CHUNK 4096		/* samples converted at once */
 

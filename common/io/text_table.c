@@ -228,8 +228,6 @@ text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
 	return is_table(syntax, start, n) && is_text(start, n);
 }
 
-/* Tables as text: recognising and reading them. Writing is in text_table_write.c. */
-
 #define LINE_MOST (4u << 20)	/* bytes: 65536 columns of numbers take less than 1 MiB */
 
 struct table_text {

@@ -8,7 +8,7 @@
  * Several frames of a segment at once, on the processor. Where frames wait for which nobody has to
  * wait, each thread makes whole frames, so that halos are made once and no thread waits for another
  * at the end of every frame; a thread that finds no more frames takes rows off another's
- * (row_shares.h). What comes out goes on in the order of the input.
+ * (segment.h). What comes out goes on in the order of the input.
  */
 
 typedef int frame_jobs_complete(struct chain *, size_t at, struct frame *);

@@ -199,7 +199,7 @@ struct producer {
 };
 
 /*
- * A band is a thread's piece of work (row_shares.h). It is taken through the maps a few rows at a
+ * A band is a thread's piece of work. It is taken through the maps a few rows at a
  * time: each map makes the rows that the next ones need now, and a window of its last rows is kept
  * for their halos. So a row is made once, but for the halos at the band's two ends.
  */

@@ -1,6 +1,6 @@
 /*
  * What a viewer of holoserve says. No crash, no undefined behaviour; what is taken holds what
- * live_message.h promises, and nothing else is taken.
+ * websocket.h promises, and nothing else is taken.
  */
 #include <stdio.h>
 #include <string.h>

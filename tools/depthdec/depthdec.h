@@ -14,7 +14,7 @@ struct planes {
 };
 
 /* The texture that came with a frame: below the planes of depth, in a picture of double height
- * (image/texture_below.h), or in a channel of its own. */
+ * (image/texture.h), or in a channel of its own. */
 struct texture {
 	bool is, below;			/* there is one; it is below */
 	size_t channel;			/* of the planes; NO_CHANNEL: there is none */

@@ -56,7 +56,7 @@ struct outside_counting {
 	float low[OUTSIDE_BLOCKS], high[OUTSIDE_BLOCKS];
 };
 
-/* A texture below the planes of depth (image/texture_below.h), or in a channel of its own. */
+/* A texture below the planes of depth (image/texture.h), or in a channel of its own. */
 struct texture {
 	size_t channel;			/* of the input; NO_CHANNEL */
 	float levels_per_unit, most;	/* most: the largest level */

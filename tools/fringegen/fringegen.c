@@ -1,5 +1,5 @@
 /* Patterns to project: phase-shifted fringes, Gray code, composite and dithered patterns.
- * fringegen_rows.c computes the levels along a pattern's axis, fringe/levels.h fills images. */
+ * fringegen_rows.c computes the levels along a pattern's axis, fringe/patterns.h fills images. */
 #include "fringegen.h"
 
 #include <math.h>

@@ -374,7 +374,7 @@ holodec_passes(struct run *run, struct passes *passes)
 	return priv->xyz ? list_place(passes, &priv->place) : 0;
 }
 
-/* ---- a picture with its texture below it, taken apart (image/texture_below.h) ---- */
+/* ---- a picture with its texture below it, taken apart (image/texture.h) ---- */
 
 static enum holo_layout
 layout_of(const struct holo_options *options, const struct meta *meta)

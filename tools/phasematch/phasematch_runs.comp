@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "phasematch.glsl"
 
-/* The runs of rising values of a row (row_index.h): each invocation lists those that begin, and
+/* The runs of rising values of a row (phasematch_rows.c): each invocation lists those that begin, and
  * those that end, in its piece of the row. */
 
 layout(buffer_reference, std430) readonly buffer block_at { phasematch_side b; };

@@ -2,7 +2,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "phasematch.glsl"
 
-/* The disparity of a pixel by bisection, as match_row.c walks to it. */
+/* The disparity of a pixel by bisection, as phasematch_rows.c walks to it. */
 
 layout(buffer_reference, std430) readonly buffer block_at { phasematch_pair b; };
 

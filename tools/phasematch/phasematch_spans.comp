@@ -3,7 +3,7 @@
 #include "phasematch.glsl"
 
 /*
- * The spans of values of a row (row_index.h): one begins where a run begins or ends, and belongs to
+ * The spans of values of a row (phasematch_rows.c): one begins where a run begins or ends, and belongs to
  * the longest run that holds it. Each invocation makes some: it counts how many begin before.
  */
 

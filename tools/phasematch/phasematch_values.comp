@@ -4,7 +4,7 @@
 
 layout(buffer_reference, std430) readonly buffer block_at { phasematch_side b; };
 
-/* As value_map.c does it. */
+/* As phasematch_rows.c does it. */
 float
 value(block_at at, uint i, uint y)
 {

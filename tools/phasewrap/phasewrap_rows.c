@@ -1127,7 +1127,7 @@ gray_code_decode_exposures(const struct phasewrap *wrap, const struct frame *in,
  * 	F = sum_e t_e^2 sum_n (x_n - x)(x_n - x)'
  * 	F (c s)' = sum_e t_e sum_n (x_n - x) I_en
  *
- * with x_n = (cosine_n, sine_n) of the model of phase_shift_weights.h and x its mean; the sums are
+ * with x_n = (cosine_n, sine_n) of the model of fringe/phase_steps.h and x its mean; the sums are
  * over the images that count. An exposure counts where none of its images is saturated; with
  * --saturated solve also where three or more are not.
  *

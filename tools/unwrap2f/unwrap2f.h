@@ -355,7 +355,7 @@ struct unwrap2f_rows {
 	 * then, with its components, their turns and labels. */
 	void (*spatial_sum)(void *job, size_t y);
 	void (*spatial_place)(void *job, size_t y);
-	/* Of unwrap/patches.h. */
+	/* Of unwrap/regions.h. */
 	patches_cut *cut_patches;
 	/* The beat of a frame of two phases, into a field of its size, all 0. */
 	void (*beat_load)(const struct fringe_line *, const struct frame *, struct beat_field *);

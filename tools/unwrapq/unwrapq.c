@@ -1,7 +1,7 @@
 /*
  * Spatial phase unwrapping: whole turns that make a wrapped phase continuous. The check of the
  * phase, the weights of its pixels, the output, options, frames and plan. unwrapq_rows.c has the
- * loops, unwrap/components.h the method.
+ * loops, unwrap/regions.h the method.
  */
 #include "unwrapq.h"
 

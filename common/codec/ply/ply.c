@@ -357,7 +357,7 @@ cloud_save(struct saver *saver, const struct frame *frame, bool ascii)
 
 /*
  * PLY: images are written as meshes, binary little endian or ascii (what a vertex is, see mesh.h);
- * tables are written and read as clouds of points (cloud.h).
+ * tables are written and read as clouds of points.
  */
 
 static int

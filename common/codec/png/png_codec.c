@@ -1,6 +1,6 @@
 /*
- * PNG. libpng reads and writes heads (png_read.c, png_write.c), and the pixels that idat_read.c and
- * idat_write.c do not. Our key lines are a text chunk with the keyword "fringepipe".
+ * PNG. libpng reads and writes the chunks, and the pixels that png_read.c and png_write.c do not
+ * unpack or pack by themselves. Our key lines are a text chunk with the keyword "fringepipe".
  */
 #include "codec/png/png_codec.h"
 

@@ -51,7 +51,7 @@ bool inflate_by_libdeflate(const unsigned char *packed, size_t packed_bytes, uns
     size_t n);
 
 /*
- * Pixels of PNG files by libdeflate and unfilter.h: 8 and 16 bits a sample, not interlaced, not of
+ * Pixels of PNG files by libdeflate, unfiltered in png_read.c: 8 and 16 bits a sample, not interlaced, not of
  * a palette.
  */
 

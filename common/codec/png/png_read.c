@@ -676,7 +676,7 @@ idat_read(const char *path, FILE *file, size_t left, struct frame *frame)
 	return 0;
 }
 
-/* Reading PNG: libpng checks and reads all but the usual pixels (idat_read.h). */
+/* ---- libpng checks the chunks and reads what idat_read() does not ---- */
 
 #define CHUNK_BYTES_MOST ((size_t)40 << 20)	/* two copies of the longest key lines, and more */
 #define IDAT_TYPE 0x49444154u

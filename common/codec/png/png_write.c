@@ -501,7 +501,7 @@ enum idat_method {
 	IDAT_PLAIN,		/* no filter, matches */
 	/* what makes least of a sample of the rows: */
 	IDAT_LEAST_MATCHES,	/* no filter, one for all rows, or one by the row; matches */
-	IDAT_LEAST,		/* of these and of runs: deflate_runs.h, filters by the row */
+	IDAT_LEAST,		/* of these and of runs: deflate_runs(), filters by the row */
 	IDAT_FAST		/* runs, and matches where they leave far less */
 };
 
@@ -528,7 +528,7 @@ struct idat_image {
 /* How the pixels are packed. */
 struct idat_packing {
 	enum filter filter;
-	bool runs;		/* no search for matches: deflate_runs.h */
+	bool runs;		/* no search for matches: deflate_runs() */
 	int level;		/* of that search */
 };
 
@@ -1531,7 +1531,7 @@ idat_sample_packing(const struct idat_image *image, struct idat_packing *method)
 	return status < 0 ? fail_memory() : 0;
 }
 
-/* Writing PNG: libpng writes the head, idat_write.h the pixels. */
+/* ---- libpng writes the head, idat_write() the pixels ---- */
 
 #define FEW_LEVELS 16
 

@@ -656,7 +656,7 @@ plan_blocks(struct tiff_reading *reading, struct tiff_page *page)
 	return 0;
 }
 
-/* Pages of one channel each that tiff_write.c made of a frame of several. */
+/* Pages of one channel each that tiff_save() made of a frame of several. */
 static void
 find_channel(struct tiff_reading *reading, struct tiff_page *page)
 {
