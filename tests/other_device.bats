@@ -88,7 +88,7 @@ write_frames("absolute.nrrd", Frame(some(2, -9, 9), ["depth", "texture"]))'
 # A device whose comparisons alone take subnormal numbers for zeros, as NVIDIA's do, with what is done about it.
 @test "other device: comparisons by bits are the processor's" {
 	need_gpu
-	gcc -I"$top/common" -DVK_NO_PROTOTYPES -o compare_bits "$top/tests/compare_bits.c" "$build/libfringepipe.a"
+	gcc -I"$top/common" -DVK_NO_PROTOTYPES -o compare_bits "$top/tests/compare_bits.c" "$build/libfringepipe.a" -lz
 	for shader in "$build"/as_made/*.spv; do
 		./compare_bits "$shader" by_bits.spv
 		spirv-val --target-env vulkan1.2 by_bits.spv

@@ -86,7 +86,7 @@ void warn_release(struct warn_held *);
  * without a stage. The name is kept. Returns the one before. */
 const char *warn_stage(const char *stage);
 
-/* The one progress line: on a terminal, for work longer than a second. */
+/* ---- the one progress line: on a terminal, for work longer than a second ---- */
 
 /* A clock that only counts forward. */
 double progress_seconds(void);

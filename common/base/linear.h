@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Products of vectors of three numbers. */
+/* ---- products of vectors of three numbers ---- */
 
 /* In hot loops: inline. */
 static inline double
@@ -22,7 +22,7 @@ vector3_cross(const double a[3], const double b[3], double out[3])
 		out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
-/* Small symmetric systems and matrices, row-major. */
+/* ---- small symmetric systems and matrices, row-major ---- */
 
 /*
  * Cholesky: a = L L' in place, L in the lower triangle, the upper one neither read nor written.

@@ -114,7 +114,7 @@ opt_suggest(const char *word, const struct option *option, char *text, size_t si
 	return opt_suggest_word(word, strcspn(word, "="), "--", names, text, size);
 }
 
-/* Values from one option table to another, by the names of their rows; declared in opt.h. */
+/* ---- values from one table to another, by the names of their rows ---- */
 
 static const struct opt *
 row_of_name(const struct opt *table, const char *name)
@@ -249,7 +249,7 @@ opt_copy(const struct opt *table, void *parameters, const struct opt *from,
 	return 0;
 }
 
-/* The texts that an option table gives: --help and the completion words; declared in opt.h. */
+/* ---- --help and the completion words ---- */
 
 /* "2 to 4096", "at least 0", "more than 0", or "" where there is no limit to name. */
 static const char *

@@ -1,4 +1,7 @@
-/* Option tables: one row per option. */
+/*
+ * Option tables: one row per option. From the row come parsing (getopt_long), range errors, --help,
+ * the usage line and the completion words; the man page is checked against it.
+ */
 #ifndef OPT_H
 #define OPT_H
 
@@ -10,11 +13,6 @@
 #include <stdio.h>
 
 #include "base/numbers.h"
-
-/*
- * Option tables: one row per option. From the row come parsing (getopt_long), range errors, --help,
- * the usage line and the completion words; the man page is checked against it.
- */
 
 enum opt_type {
 	OPT_FLAG,    /* bool; given alone sets true */
@@ -112,11 +110,10 @@ opt_count(const struct opt *table)
 	return n;
 }
 
-/* What an option or a word that is not there may have been meant to be. */
-
 /*
- * The same for the n bytes of word and any list of words that NULL ends; mark stands before each
- * that is suggested ("--" or ""). Returns text.
+ * What the n bytes of word may have been meant to be: " (is it --A or --B?)" with the words of a
+ * list, ended by NULL, that begin with them, else those that few changed letters make of it; "" if
+ * there is none. mark ("--" or "") stands before each. Returns text.
  */
 const char *opt_suggest_word(const char *word, size_t n, const char *mark, const char *const *words,
     char *text, size_t size);

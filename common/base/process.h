@@ -21,7 +21,7 @@
 #define SANITIZED 0
 #endif
 
-/* Memory for large arrays. */
+/* ---- memory for large arrays ---- */
 
 #define LARGE_MEMORY_PAGE ((size_t)2 << 20)	/* bytes of the kernel's large pages */
 /* Bytes that take longer to be touched, 4 KiB by 4 KiB, than one of those. */
@@ -33,7 +33,7 @@
  * with free(). NULL: out of memory (nothing recorded). */
 void *large_memory(size_t n, size_t bytes);
 
-/* Standard input, output and error that a program was started without. */
+/* ---- standard input, output and error that a program was started without ---- */
 
 /*
  * Opens /dev/null for each of descriptors 0 to 2 that is closed, in the direction that nobody uses:
@@ -43,13 +43,13 @@ void *large_memory(size_t n, size_t bytes);
  */
 int standard_files_reserve(void);
 
-/* What is done before a signal ends the process. */
+/* ---- what is done before a signal ends the process ---- */
 
 /* From now on a signal that ends the process, and that nobody ignores or handles otherwise, calls
  * `clean` first, in its handler: it may do what signal-safety(7) allows. Each once, and few. */
 void ending_signals_watch(void (*clean)(void));
 
-/* The variables of the environment that the tools read. */
+/* ---- the variables of the environment that the tools read ---- */
 
 /* Warns of FRINGEPIPE_ and a name that none of them has, where few other letters make one of it. */
 void variables_check(void);

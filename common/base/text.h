@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* UTF-8's byte order mark, which some programs begin a text with. */
+/* ---- UTF-8's byte order mark, which some programs begin a text with ---- */
 
 /* The mark's bytes at the start of a text of n bytes: 3, or 0 where there is none. */
 size_t byte_order_mark(const void *text, size_t n);
 
-/* Are two measurements one and the same? Two captures never agree to the last bit. */
+/* ---- are two measurements one and the same? Two captures never agree to the last bit ---- */
 
 struct same_values {
 	size_t there;			/* values that are not NaN, so far */

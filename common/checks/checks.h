@@ -21,7 +21,8 @@ extern const struct check check_steps, check_assumed_shifts, check_direction;
 /* geometry.c */
 extern const struct check check_epipolar;
 
-/* For checks of fringe images, in steps.c: marks those of the input; the latter the phase, too. */
+/* For checks of fringe images, all in steps.c. The first marks the fringe images of the input, the
+ * second the phase, too. */
 void check_fringe_channels(const struct check_facts *, const struct check_heads *, bool *in,
     bool *out);
 void check_phase_channels(const struct check_facts *, const struct check_heads *, bool *in,

@@ -1,6 +1,8 @@
 /*
  * Checks of how bright captures are.
  *
+ * `max-value`, `min-amplitude`: limits that the type of the samples makes useless.
+ *
  * `clipped`: how many of the lit pixels have no phase because some image is saturated there, and
  * for no other reason.
  *
@@ -19,11 +21,13 @@
 
 #include "fringe/capture_set.h"
 
+/* ---- saturation ---- */
+
 #define SATURATION_BELOW 8	/* values below the largest one that are counted */
 #define SATURATION_PIXELS 4096	/* of a plane of 16 bits, about, */
 #define SATURATION_SAMPLES_8 4096	/* of all planes of 8 bits, whose values are few */
-#define SATURATION_LEAST 8	/* pixels at the top that are no chance, */
-#define SATURATION_SHARE 0.001	/* nor is this share of them */
+#define SATURATION_LEAST 8	/* samples of the largest value that a warning needs */
+#define SATURATION_SHARE 0.001	/* and their share of all */
 /*
  * A plateau at any other value: so many pixels, and as many times those of the fullest one of the
  * values below, of which so many occur. Of sinusoidal fringes without noise and saturation the
@@ -366,7 +370,7 @@ const struct check check_clipped = {
 	.applies = clipped_applies, .channels = check_phase_channels, .judge = clipped_judge
 };
 
-/* ---- max_value: the stated level of saturation is out of reach ---- */
+/* ---- max-value: the stated level of saturation is out of reach ---- */
 
 static bool
 max_value_applies(const struct check_facts *facts, const struct check_heads *heads)

@@ -29,6 +29,8 @@
 #include "fringe/capture_set.h"
 #include "fringe/phase_steps.h"
 
+/* ---- for all checks of fringe images (checks.h) ---- */
+
 void
 check_fringe_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
     bool *out)
@@ -74,6 +76,8 @@ check_wave(const struct capture_fringe *fringe, const struct phase_shift_fit *fi
 	}
 	return wave;
 }
+
+/* ---- steps ---- */
 
 #define PIXELS 600		/* looked at, about */
 #define LEAST 24		/* pixels with fringes that a warning needs */

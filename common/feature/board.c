@@ -201,7 +201,7 @@ corners_free(struct corners *corners)
 	*corners = (struct corners){ 0 };
 }
 
-/* The pictures that boards are looked for in. */
+/* ---- the pictures that boards are looked for in ---- */
 
 static int
 choose_channels(const struct frame_head *head, const char *channel, size_t c[3], size_t *n)

@@ -435,8 +435,6 @@ grid_find(
 	return status;
 }
 
-/* Whether a grid has all points of a board that is partly out of the picture. */
-
 /* A board, the picture that it is looked for in, and the best grid until now. */
 struct board_search {
 	const struct board *board;
@@ -447,7 +445,16 @@ struct board_search {
 	struct grid grid;
 };
 
-static size_t board_least(const struct board *);
+/* ---- has a grid all points of a board that is partly out of the picture? ---- */
+
+/* How many points there have to be at least. */
+static size_t
+board_least(const struct board *board)
+{
+	size_t all = board->w * board->h, quarter = (all + 3) / 4;
+
+	return quarter > 24 ? 24 : quarter > 9 ? quarter : 9;
+}
 
 struct complete {
 	const struct board_search *search;
@@ -1123,15 +1130,6 @@ typedef int board_candidates_find(const struct board_search *, const struct deri
     const struct derivative_kernels *, struct grid_point **, size_t *n);
 
 #define FIRST_SIDE 1024	/* px: the longer side of the picture that is looked at first */
-
-/* How many points there have to be at least. */
-static size_t
-board_least(const struct board *board)
-{
-	size_t all = board->w * board->h, quarter = (all + 3) / 4;
-
-	return quarter > 24 ? 24 : quarter > 9 ? quarter : 9;
-}
 
 static void
 board_search_free(struct board_search *s)

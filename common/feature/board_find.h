@@ -31,8 +31,6 @@ struct grid {
 	struct grid_node *node;
 };
 
-/* Which points of a board the nodes of a grid are. */
-
 /* What a grid is on the board. */
 struct placement {
 	size_t others;        /* numberings that fit as well */
@@ -65,8 +63,6 @@ int board_picture(const struct frame *, const char *channel, struct frame **gray
  */
 int board_find(const struct board *, const struct board_options *, const struct frame *gray,
     struct corners *, char reason[BOARD_REASON]);
-
-/* What board_find() and its two kinds of boards, of corners and of circles, share. */
 
 /* The plane of a picture of board_picture(). */
 struct derivative_plane board_plane(const struct frame *gray);

@@ -234,7 +234,7 @@ blobs_free(struct blobs *blobs)
 	*blobs = (struct blobs){ 0 };
 }
 
-/* ---- finding ---- */
+/* ---- finding blobs ---- */
 
 /* Moves to the extremum. False where that is no blob. */
 static bool
@@ -572,7 +572,7 @@ saddle_refine(const struct derivative_plane *in, const struct derivative_kernels
 	return refine_corner(in, k, reach, ENOUGH, saddle);
 }
 
-/* ---- finding ---- */
+/* ---- finding saddles ---- */
 
 static bool
 is_new_saddle(const struct saddles *saddles, const struct saddle *saddle, double least)
@@ -663,7 +663,7 @@ saddles_find(const struct derivative_plane *in, const struct derivative_kernels 
 	return status;
 }
 
-/* ---- uncertainty ---- */
+/* ---- uncertainty of a saddle ---- */
 
 #define PROBE_SIGMA 1.0 /* px: of the smoothing that places of no pixel are read with */
 #define PROBE_RADIUS 5

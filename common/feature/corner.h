@@ -72,7 +72,7 @@ size_t derivatives_work(const struct derivative_kernels *, size_t w);
 void derivatives_at(const struct derivative_kernels *, const struct derivative_plane *, double x,
     double y, struct derivatives *);
 
-/* Circles: blobs of the smoothed image, det H > 0, then an ellipse through their edge. */
+/* ---- circles: blobs of the smoothed image, det H > 0, then an ellipse through their edge ---- */
 
 struct blob {
 	double x, y;     /* px */

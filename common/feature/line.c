@@ -521,7 +521,7 @@ line_link(struct line_map *map, size_t w, size_t h, const struct line_candidates
 	return status;
 }
 
-/* How noisy an image is, and what that means for thresholds. */
+/* ---- how noisy an image is, and what that means for thresholds ---- */
 
 #define PAIRS_MOST 1000000
 #define NEGATIVE_PART 0.484	/* of a Gaussian's second derivative, times sigma^2 */
@@ -659,7 +659,7 @@ line_response_bound(const struct derivative_kernels *k)
 	return most;
 }
 
-/* Points that come in pairs: the edges of one line that is wide for its sigma. */
+/* ---- points that come in pairs: the edges of one line that is wide for its sigma ---- */
 
 #define POINTS_LEAST 10
 #define NEAR_SHARE 0.1f		/* of the distance: pairs as wide as this are at one distance */
@@ -759,8 +759,7 @@ line_points_paired(struct line_finder *finder, const struct line_image *image,
 	return 10 * near >= 3 * points->n;
 }
 
-/* The line detector's loops for all machines. */
-
+/* The loops for all machines. */
 const struct line_level line_level_any = LINE_LEVEL_FUNCTIONS;
 
 #define TILE_W 32

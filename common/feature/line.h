@@ -90,7 +90,7 @@ int line_noise(const struct line_image *, double *sigma);
 /* The least threshold with which noise of that deviation is skipped. */
 double line_threshold(double sigma_noise, double sigma);
 
-/* Pixels of a line image as floats: the image less its background. */
+/* ---- pixels of a line image as floats: the image less its background ---- */
 
 #define LINE_CONVERT(type, operation)								\
 	do {											\
@@ -222,11 +222,10 @@ struct line_asymmetry {
 	float shift[LINE_ASYMMETRY_RATIOS][LINE_ASYMMETRY_WIDTHS];
 };
 
-/* Takes that off a candidate, if the filter is to; half_width in px here. */
+/* Takes the shift of an asymmetric line off a candidate, if the filter asks for it; half_width in
+ * px. */
 void line_asymmetry_correct(const struct line_filter *, struct line_candidate *, float half_width,
     float left, float right);
-
-/* Points of pixels become lines. */
 
 /* Which candidate a pixel holds, and memory for linking. All zero at first. */
 struct line_map {
@@ -239,7 +238,7 @@ struct line_map {
 	size_t point_room;
 };
 
-/* Pixels where the Hessian's determinant is larger than around them. */
+/* ---- pixels where the Hessian's determinant is larger than around them ---- */
 
 /* Saddles (det H < 0, its negative counts), dark or bright blobs (det H > 0). */
 enum peak_kind { PEAK_SADDLE, PEAK_DARK, PEAK_BRIGHT };

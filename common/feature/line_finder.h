@@ -1,5 +1,5 @@
-/* What a line finder keeps from image to image, for the files of line*.c and for who finds
- * candidates on a device. */
+/* What a line finder keeps from image to image: for line.c, and for steger, which finds candidates
+ * on a device. */
 #ifndef LINE_FINDER_H
 #define LINE_FINDER_H
 

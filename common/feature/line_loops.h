@@ -1,5 +1,6 @@
 /*
- * The loops over pixels of the line detector, for a file that is compiled once per instruction
+ * The loops over pixels of the line detector, and a candidate between pixels (derivatives there,
+ * the Newton step, the width), for a file that is compiled once per instruction
  * level: it includes this and has `const struct line_level` of LINE_LEVEL_FUNCTIONS. Sums keep
  * their order, so that all levels give the same bits.
  */
@@ -15,12 +16,6 @@
 #include "base/cpu_level.h"
 #include "base/px.h"
 #include "feature/derivative_rows.h"
-#include "feature/line.h"
-
-/*
- * A candidate of the line detector between pixels: derivatives there, the Newton step, the width.
- * Included by line_loops.h.
- */
 #include "feature/line.h"
 
 #define LINE_WINDOW const struct line_window *

@@ -468,7 +468,7 @@ frame_to_float(const struct frame *frame, struct frame **out)
 	return 0;
 }
 
-/* Several frames of one size as one frame of all their channels; declared in frame.h. */
+/* ---- several frames of one size as one frame of all their channels ---- */
 
 static int
 check_stackable(struct frame *const *frames, size_t n, size_t *channels)

@@ -8,7 +8,7 @@
 #include "frame/frame.h"
 #include "frame/meta.h"
 
-/* key:=value lines, in NRRD headers (nrrd.c) and in the text of image files (codec.c). */
+/* ---- key:=value lines, in NRRD headers (nrrd.c) and in the text of image files (codec.c) ---- */
 
 /* Writes one line; a backslash becomes \\ and a newline \n, as NRRD requires. */
 void keyline_put(FILE *, const char *key, const char *value);

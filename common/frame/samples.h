@@ -26,7 +26,7 @@ struct interleave {
 /* Those that this machine can run: the i-th, the best first; NULL behind the last. */
 const struct interleave *interleave_choice(size_t i);
 
-/* What stands behind the end of an image in its file, and what of that is worth a word. */
+/* ---- what stands behind the end of an image in its file, and what of that is worth a word ---- */
 
 #define SAMPLES_REST_WORD 3	/* some programs leave what is missing in a word of four bytes */
 

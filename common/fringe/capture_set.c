@@ -1,6 +1,6 @@
 /*
- * Identifies the images of a captured set: which pattern each shows, by manifest, metadata or file
- * name, and how they are grouped into measurements.
+ * Identifies the images of a captured set: which pattern each shows, by manifest, metadata or
+ * options; whether file names contradict their order; the sorted set and the head of its result.
  */
 #include "fringe/capture_set.h"
 
@@ -62,7 +62,7 @@ channel_is_no_phase(const char *name)
 	return channel_is_named(name, names) || channel_is_error(name);
 }
 
-/* Compares file names with the order in which images are taken; declared in capture_set.h. */
+/* ---- names of files against the order of the images ---- */
 
 /* What the operands read so far were. */
 struct seen {
@@ -241,7 +241,7 @@ capture_set_check_names(const struct capture_options *options, const struct mani
 	    "before them: give --order gray,phase", seen.other);
 }
 
-/* What each plane is, before sorting: from the manifest, the metadata, or the options. */
+/* ---- what each plane is, before sorting ---- */
 
 #define SET_UNKNOWN SIZE_MAX		/* axis and period identify the set */
 
@@ -665,7 +665,7 @@ capture_roles_describe(const struct capture_options *options, const struct manif
 	return describe_from_options(options, head, capture, head->c);
 }
 
-/* The head of what a measurement becomes: its channels, and the keys that describe them. */
+/* ---- the head of a result ---- */
 
 /* Prints " word" of all words, with the number behind each unless it is 0. */
 static void

@@ -115,8 +115,7 @@ int capture_set_describe(const struct capture_set *, const char *forms, const ch
     struct frame_head *);
 void capture_set_free(struct capture_set *);
 
-/* The description of each plane before capture_set_sort() sorts it; shared by capture_set.c and
- * capture_set.c. */
+/* ---- the description of each plane, before capture_set_sort() sorts it ---- */
 
 /* One plane and its description. */
 struct capture {

@@ -516,7 +516,7 @@ projected_pattern_at(const struct projected_pattern *projected, double column)
 	}
 }
 
-/* The plan of a measurement: its fringe images, Gray planes and flat images, and their heads. */
+/* ---- the plan of a measurement: its images and their heads ---- */
 
 #define PATTERNS_GRAY_MOST 16		/* Gray planes of one axis */
 

@@ -11,7 +11,7 @@
 #include "fringe/manifest.h"
 #include "run/stage.h"
 
-/* Levels, as shares of full scale, become samples. */
+/* ---- levels, as shares of full scale, become samples ---- */
 
 enum dither {
 	DITHER_NONE = -1,	/* rounded */

@@ -209,7 +209,7 @@ step_plane_turns(const struct step_plane *plane, const float *v)
 	return turns < 1 ? turns : 0;
 }
 
-/* Fits of phase shifts to a Gram matrix of images, and the search for shifts that fit better. */
+/* ---- which shifts fit a Gram matrix of images ---- */
 
 #define MOST STEP_FIT_MOST
 

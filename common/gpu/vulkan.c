@@ -1,7 +1,8 @@
 /*
  * The Vulkan device: finding it, its queue, its limits and its errors. Small shaders ask it how it
  * rounds, divides and treats denormal numbers and NaN, which decides whether its results can equal
- * those of the processor.
+ * those of the processor. Shaders are rewritten where floats must be compared by their bits or
+ * float modes demanded.
  */
 #define VOLK_IMPLEMENTATION
 #include "gpu/vulkan.h"
@@ -21,7 +22,6 @@
 #include "gpu/gpu.h"
 
 /* What a Vulkan call that failed means. */
-
 int
 vulkan_failed(VkResult result, const char *call)
 {
@@ -33,6 +33,8 @@ vulkan_failed(VkResult result, const char *call)
 		return fail_memory();
 	return fail(NULL, "GPU: %s failed with %d", call, (int)result);
 }
+
+/* ---- are the device's floats those of the processor? ---- */
 
 #define EDGES (sizeof(edge) / sizeof(edge[0]))
 #define PAIRS_EDGES (4 * EDGES * EDGES)	/* all of them, of both signs */
@@ -137,8 +139,10 @@ float_probe(struct gpu *gpu, bool *exact)
 	return status;
 }
 
+/* ---- comparisons of floats by their bits ---- */
+
 /*
- * Comparisons of floats by their bits. A device that does not promise to keep subnormal numbers may
+ * A device that does not promise to keep subnormal numbers may
  * keep them in sums and products and yet compare them as zeros, as NVIDIA's driver 580 does: then
  * what is chosen by a comparison is not what the processor chooses. The sign of a - b tells which
  * is less: the difference of two different numbers is never rounded to zero where subnormal numbers
@@ -358,6 +362,8 @@ vulkan_compare_bits(uint32_t *code, size_t *bytes)
 	return made;
 }
 
+/* ---- float modes ---- */
+
 /* Vulkan leaves it to the device how floats are rounded and whether subnormal numbers, infinities
  * and NaN are kept, unless a shader demands it; it may demand what the device says that it has. */
 
@@ -442,12 +448,9 @@ vulkan_demand_float_modes(const struct gpu *gpu, const struct shader *shader, si
 	return code;
 }
 
-/* The device: which there are, opening and closing one. */
-
+/* ---- the instance ---- */
 
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
-
-/* ---- the instance ---- */
 
 static VKAPI_ATTR VkBool32 VKAPI_CALL
 complain(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT type,

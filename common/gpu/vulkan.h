@@ -1,4 +1,4 @@
-/* TODO: what gpu/vulkan.h is for. */
+/* What the files of the Vulkan device share: vulkan.c, memory.c, job.c and pipeline.c. */
 #ifndef VULKAN_H
 #define VULKAN_H
 
@@ -8,8 +8,6 @@
 #include <volk.h>
 
 #include "gpu/gpu.h"
-
-/* What the parts of the Vulkan device share. */
 
 enum lane_name { LANE_UP, LANE_COMPUTE, LANE_DOWN, LANES };
 

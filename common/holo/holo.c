@@ -259,7 +259,7 @@ holo_profile(const struct holo_code *code, double sigma, float level[HOLO_PROFIL
 	level[HOLO_PROFILE] = level[HOLO_PROFILE - 1];
 }
 
-/* The grid that the points of a frame lie on. */
+/* ---- the grid that the points of a frame lie on ---- */
 
 /* A pixel may lie this far off the grid, in pixels. */
 #define GRID_TOLERANCE 0.05
@@ -354,7 +354,7 @@ holo_grid(const struct frame *frame, size_t x, size_t y, double spacing[2], doub
 	    at[0], at[1], off);
 }
 
-/* The parameters of a Holoimage from options and metadata, and into metadata. */
+/* ---- the parameters of a Holoimage from options and metadata, and into metadata ---- */
 
 /* ---- words and numbers of the metadata ---- */
 

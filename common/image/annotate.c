@@ -313,7 +313,7 @@ ticks_text(double v, double step, char text[32])
 		snprintf(text, 32, "%.*f", digits, v);
 }
 
-/* Colour bar, scale bar and axes around a picture: first the layout, then the drawing. */
+/* ---- a colour bar, a scale bar and axes around a picture: layout, then drawing ---- */
 
 #define LABEL_MOST 9		/* characters of a number of the bar */
 #define TITLE_MOST 24

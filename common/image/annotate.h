@@ -9,7 +9,7 @@
 #include "frame/frame.h"
 #include "image/colormap.h"
 
-/* Round numbers along an axis. */
+/* ---- round numbers along an axis ---- */
 
 /* The distance of ticks, 1, 2 or 5 times a power of ten: about n of them between low and high,
  * low < high. */

@@ -7,7 +7,7 @@
 #include "frame/frame.h"
 #include "run/run.h"
 
-/* What the samples of a channel measure, for labels of axes and colour bars. */
+/* ---- what the samples of a channel measure, for labels of axes and colour bars ---- */
 
 /* Is it a length, like the coordinates of points? */
 bool quantity_is_length(const char *channel);

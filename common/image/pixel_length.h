@@ -6,13 +6,13 @@
 #include "frame/frame.h"
 #include "frame/head.h"
 
-/* The option --pixel beside the distance of pixels that a frame states itself. */
+/* ---- the option --pixel beside the distance of pixels that a frame states itself ---- */
 
 /* Warns where an option of one or two numbers is another distance than the frame's spacings by more
  * than a hundredth; the option counts. False where it gave no warning. */
 bool pixel_option_differs(const struct numbers *option, const struct frame_head *);
 
-/* How long a pixel is, for scale bars. */
+/* ---- how long a pixel is, for scale bars ---- */
 
 /*
  * The frame's spacing of columns; where it has none and float channels x y, the median distance in

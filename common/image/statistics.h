@@ -6,7 +6,7 @@
 
 #include "run/stage.h"
 
-/* The pixels that checks look at: every step-th one of every step-th row. */
+/* ---- the pixels that checks look at: every step-th one of every step-th row ---- */
 
 struct coarse_grid {
 	size_t step;

@@ -157,7 +157,7 @@ stream_thread_close(struct stream_thread *stream)
 	return true;
 }
 
-/* Reading files ahead on all threads, and going on behind those that cannot be read. */
+/* ---- reading files ahead on all threads, and going on behind those that cannot be read ---- */
 
 #define FILES_PER_THREAD 2	/* so that a thread that is done early has another one */
 /* Of small files more wait, so that threads have something to do while the chain does what one

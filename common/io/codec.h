@@ -93,7 +93,7 @@ char *head_to_text(const struct frame_head *);
  * left alone. Returns 0, -1 after fail(). */
 int head_from_text(struct frame_head *, const char *text, size_t length);
 
-/* Recognising the format of a file by its first bytes. */
+/* ---- recognising the format of a file by its first bytes ---- */
 
 #define SNIFF_MAX 512		/* bytes that formats look at */
 

@@ -14,7 +14,7 @@ size_t text_order_find_alike(char *const *name, size_t n, size_t least);
 /* Warns of name `at`, which one of these has found. */
 void text_order_warn(char *const *name, size_t at);
 
-/* The files that an operand stands for. Functions return -1 after fail(). */
+/* ---- the files that an operand stands for. Functions return -1 after fail() ---- */
 
 /* The path itself, or a folder's images. The caller frees the list and its names. */
 int file_list(const char *path, char ***files, size_t *n);

@@ -9,7 +9,7 @@
 #include "frame/head.h"
 #include "io/shared_frames.h"
 
-/* The header of a NRRD, as a frame's head and how its samples follow. */
+/* ---- the header of a NRRD, as a frame's head and how its samples follow ---- */
 
 /* The order of the axes, the fastest first: W H C, W C H, C W H. */
 enum nrrd_axes { NRRD_PLANES, NRRD_LINES, NRRD_PIXELS };
@@ -45,7 +45,7 @@ int nrrd_header_take(const char *start, size_t n, const char *name, struct nrrd_
  * The next frame: 1 and *out, 0 at a clean end (a frame boundary), -1 after fail().
  * Reads our own subset and what other programs write: fields in any order; double, int, big-endian
  * samples (converted to float, or to ushort/uchar where they are), interleaved channels, gzip.
- * A header is at most 64 KiB; sizes are multiplied with overflow checks before any allocation.
+ * A header is at most 16 MiB; sizes are multiplied with overflow checks before any allocation.
  */
 int stream_read(FILE *, const char *name, struct frame **out);
 /* The same; the process that writes the pipe may also share the pixels (shared_frames.h). */

@@ -11,7 +11,7 @@
 struct safe_file;		/* what is known of an open file until it is put in its place */
 struct taken_names;
 
-/* Links that somebody else may have put where a file is to be written. */
+/* ---- links that somebody else may have put where a file is to be written ---- */
 
 /*
  * -1 after fail() where a symbolic link on the way to path, or its last part, lies in a sticky
@@ -51,14 +51,14 @@ FILE *waiting_file_input(int fd);
 /* As fdopen(fd, "wb"); but fileno() is -1. */
 FILE *waiting_file_output(int fd);
 
-/* Files without a name, in the folder for temporary ones. */
+/* ---- files without a name, in the folder for temporary ones ---- */
 
 /* $TMPDIR, else /tmp. */
 const char *scratch_folder(void);
 /* A new file there, for reading and writing, which is gone when it is closed; NULL with errno. */
 FILE *scratch_file_open(void);
 
-/* Files that appear under their name only when they are complete, and on the disk. */
+/* ---- files that appear under their name only when they are complete, and on the disk ---- */
 
 /*
  * Opens a file, for reading and writing, that safe_file_close() puts in the place of path (keep) or

@@ -119,7 +119,7 @@ shared_block_make(size_t bytes)
 	return block;
 }
 
-/* Frames that pass between processes through shared memory: sender and receiver. */
+/* ---- frames that pass between processes through shared memory: sender and receiver ---- */
 
 #define PLANES_MOST 64		/* of a frame; one of more goes through the pipe */
 #define IDLE_BLOCKS 24		/* that a reader keeps mapped for later frames */

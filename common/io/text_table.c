@@ -15,7 +15,7 @@
 #include "frame/samples.h"
 #include "io/codec.h"
 
-/* What a table keeps of its file: values as float, names that differ. */
+/* ---- what a table keeps of its file: values as float, names that differ ---- */
 
 #define WHOLE_MOST 16777216.0	/* up to here a float holds every whole number */
 #define DIGITS_MOST 17

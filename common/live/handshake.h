@@ -27,7 +27,7 @@ int http_head_field(const struct http_head *, const char *name, const char **val
 /* Is a word among those of a value, which commas separate? In any case of letters. */
 bool http_head_lists(const char *value, const char *word);
 
-/* What both ends of a WebSocket compute for its handshake (RFC 6455, 1.3). */
+/* ---- what both ends of a WebSocket compute for its handshake (RFC 6455, 1.3) ---- */
 
 #define HANDSHAKE_KEY 25	/* bytes of a key as text, the end included */
 #define HANDSHAKE_ACCEPT 29

@@ -18,7 +18,7 @@
 /* Where the axes of a mesh's coordinates point, as far as its file says. */
 enum mesh_axes {
 	AXES_MODEL,		/* unknown: y up, and the front faces +z */
-	AXES_CAMERA_AWAY,	/* x right, y down, z away: written by mesh.h */
+	AXES_CAMERA_AWAY,	/* x right, y down, z away: what mesh_write_comments() says */
 	AXES_CAMERA_TOWARDS	/* x right, y down, z towards the camera */
 };
 
@@ -30,7 +30,7 @@ struct triangles {
 	uint32_t (*corner)[3]; /* per triangle its points, all < points once it is loaded */
 	size_t n, room;
 	enum mesh_axes axes;
-	char unit[16];		/* of lengths, where a comment of mesh.h names it; else empty */
+	char unit[16];		/* of lengths, where mesh_write_comments() named it; else empty */
 };
 
 void triangles_free(struct triangles *);
@@ -43,13 +43,13 @@ int triangles_add(struct triangles *, const char *path, const uint64_t corner[3]
 int triangles_check(struct triangles *, const char *path);
 /* The grey value of a colour. */
 float triangles_luma(double red, double green, double blue);
-/* What the comments of mesh.h say about the axes; AXES_MODEL for any other comment. */
+/* What a comment of mesh_write_comments() says about the axes; AXES_MODEL for any other comment. */
 enum mesh_axes triangles_axes(const char *comment);
 /* Takes the unit of lengths from the comment that says it. */
 void triangles_take_unit(struct triangles *, const char *comment);
 
 /*
- * A frame as a triangle mesh, for the formats that hold one (codec/ply.c, codec/obj.c,
+ * A frame as a triangle mesh, for the formats that hold one (codec/ply/ply.c, codec/obj.c,
  * codec/stl.c).
  *
  * Points are the channels x y z; or z, depth, height or the only channel alone, x and y being then
@@ -121,7 +121,7 @@ size_t mesh_triangles(const struct mesh *);
 /* Writes lines that begin with `prefix`: where the axes point, and the frame's key lines. */
 int mesh_write_comments(const struct mesh *, const char *path, FILE *, const char *prefix);
 
-/* The automatic jump of a mesh (mesh.h), found in pieces, which several threads may do at once. */
+/* The automatic jump of a mesh, found in pieces, which several threads may do at the same time. */
 
 #define JUMP_PIECES 16
 

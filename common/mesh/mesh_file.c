@@ -914,7 +914,7 @@ static const struct codec read_stl_codec = {
 	.sniff = sniff_stl
 };
 
-/* The vertices and triangles of a mesh, by rows. */
+/* ---- the vertices and triangles of a mesh, by rows ---- */
 
 /* Cells taken at once: what they need stays on the stack. */
 #define CELLS 128

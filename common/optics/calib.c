@@ -378,7 +378,7 @@ calib_rest_agrees(const struct number_file *numbers, const double K1[9], const d
 	    check_fundamental(&rest, K1, K2);
 }
 
-/* Calibration files: the names of their entries, and which of several devices is meant. */
+/* ---- calibration files: the names of their entries, and which of several devices is meant ---- */
 
 /* The names that one family of calibration programs uses; | separates alternatives. */
 struct dialect {

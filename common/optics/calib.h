@@ -124,7 +124,7 @@ int calib_get_rotation(const char *path, const struct number_file *, const char 
 /* The unit of lengths, "mm" where the file names none. */
 void calib_get_unit(const struct number_file *, char unit[16]);
 
-/* Where a frame lies on its sensor. */
+/* ---- where a frame lies on its sensor ---- */
 
 /*
  * Pixel (0, 0) begins at origin_px of the full frame (option, else key, else `otherwise`); a pixel
@@ -151,7 +151,7 @@ struct sensor_fit {
 int sensor_fit_check(const struct pinhole *, const struct frame_head *, bool is_picture,
     const struct sensor_fit *, bool *warned);
 
-/* The part of space that a calibration's board took in. */
+/* ---- the part of space that a calibration's board took in ---- */
 
 #define CALIB_VOLUME_ACROSS 5
 #define CALIB_VOLUME_DEEP 3

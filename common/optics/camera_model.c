@@ -65,7 +65,7 @@ rotation_motions(const double X[3], const double middle[3], double M[3][6])
 	}
 }
 
-/* OpenCV's pinhole model: rational, tangential and thin-prism distortion. */
+/* ---- OpenCV's pinhole model: rational, tangential and thin-prism distortion ---- */
 
 enum { K1, K2, P1, P2, K3, K4, K5, K6, S1, S2, S3, S4 };	/* in distortion[] */
 

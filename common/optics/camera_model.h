@@ -61,7 +61,7 @@ lens_growth(const double d[14], double r)
 	return den > 0 ? num / den + 2 * r2 * (num_r2 * den - num * den_r2) / (den * den) : -1;
 }
 
-/* Rotations as vectors: their angle in radians times the unit vector of their axis. */
+/* ---- rotations as vectors: their angle in radians times the unit vector of their axis ---- */
 
 /* d(R X)/dr, row-major, R being the rotation by the vector r, less than half a turn. */
 void rotation_derivative(const double R[9], const double X[3], double D[9]);

@@ -208,7 +208,7 @@ number_parser_quoted(struct number_parser *parser, const char **text, size_t *n)
 	return 0;
 }
 
-/* The values of a number file: JSON, and the same within brackets in YAML. */
+/* ---- the values of a number file: JSON, and the same within brackets in YAML ---- */
 
 static int number_json_value(struct number_parser *, const char *name, int depth);
 
@@ -330,7 +330,7 @@ number_json_value(struct number_parser *parser, const char *name, int depth)
 	return number_json_bare(parser, name, ",]}{[:\n");
 }
 
-/* XML number files: names of elements, numbers between them. */
+/* ---- XML number files: names of elements, numbers between them ---- */
 
 /* The text between two tags. */
 static int
@@ -420,7 +420,7 @@ number_xml(struct number_parser *parser)
 	}
 }
 
-/* YAML number files: keys by indentation. */
+/* ---- YAML number files: keys by indentation ---- */
 
 struct level {
 	size_t indent;
@@ -603,7 +603,7 @@ number_yaml(struct number_parser *parser)
 	return 0;
 }
 
-/* Files of numbers by their names: mrcal's camera models, and all others. */
+/* ---- a file in any of these syntaxes ---- */
 
 #define FILE_LIMIT ((size_t)1 << 20)
 

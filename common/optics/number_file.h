@@ -1,11 +1,10 @@
-/* Files of named numbers and matrices: JSON, YAML, XML. */
+/* Named lists of numbers out of YAML, XML and JSON, as much of them as calibrations use; and an
+ * editor of such files. */
 #ifndef NUMBER_FILE_H
 #define NUMBER_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* Named lists of numbers out of a text file: as much of YAML, XML and JSON as calibrations use. */
 
 #define NUMBER_FILE_NAME_SIZE 64
 #define NUMBER_FILE_TEXT_SIZE 32

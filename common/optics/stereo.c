@@ -15,7 +15,7 @@
 #include "optics/calib.h"
 #include "run/stage.h"
 
-/* The geometry of a rectified pair. */
+/* ---- the geometry of a rectified pair ---- */
 
 static void
 multiply(const double A[9], const double B[9], double out[9])
@@ -225,7 +225,7 @@ stereo_place(const char *path, struct stereo *stereo)
 	return place_pictures(path, stereo, fabs(stereo->R[0][1]) > fabs(stereo->R[0][0]));
 }
 
-/* What a rectified frame says of itself. */
+/* ---- what a rectified frame says of itself ---- */
 
 int
 stereo_describe(const struct stereo *stereo, enum stereo_side side, double bin, struct meta *meta)
@@ -320,7 +320,7 @@ stereo_view(const struct run *run, const struct frame_head *head, struct stereo_
 	    -1 : apply_crop(run, head, view);
 }
 
-/* Rectified pairs out of calibration files. */
+/* ---- rectified pairs out of calibration files ---- */
 
 #define AGREE_PX 0.1		/* R T and R1 R2 P1 P2 may differ by so much */
 

@@ -8,7 +8,7 @@
 #include "points/ordered_view.h"
 #include "run/run.h"
 
-/* Rigid motions, and text files of them. */
+/* ---- rigid motions, and text files of them ---- */
 
 /* A point X goes to R X + T. */
 struct pose {

@@ -61,7 +61,7 @@ bool ordered_view_two_normals(const struct ordered_view *, size_t pixel, bool wi
     float two[3]);
 void ordered_view_free(struct ordered_view *);
 
-/* The camera of an ordered frame of points, fitted to these points. */
+/* ---- the camera of an ordered frame of points, fitted to these points ---- */
 
 /* n points, X Y Z u v each. -1 after fail() only where memory is short; camera->rms_px says how
  * good it is: INFINITY where there is none. */

@@ -139,7 +139,7 @@ visible_points_tangents(const struct visible_points *points, size_t x, size_t y,
 	    tangent(points, X, x, y, true, along_y);
 }
 
-/* One subject: the depth buffer of a camera's picture, what is drawn into it, and looks at it. */
+/* ---- what a camera sees: the depth buffer of its picture ---- */
 
 #define RADIUS_MOST 20.0	/* tan of 87 degrees */
 #define LEAST_WEIGHT 0.01f	/* a pixel that counts for less hides no point */
@@ -175,7 +175,7 @@ visible_project(const struct visible_view *view, const double X[3], double seen[
 	return true;
 }
 
-/* ---- the depth buffer ---- */
+/* ---- drawing it ---- */
 
 struct drawing {
 	struct visible *visible;

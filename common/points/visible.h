@@ -13,7 +13,7 @@
 #include "points/ordered_view.h"
 #include "run/run.h"
 
-/* The points of an ordered frame, their neighbours and tangents. */
+/* ---- the points of an ordered frame, their neighbours and tangents ---- */
 
 /* Points of a frame of floats, in the camera's world. */
 struct visible_points {

@@ -9,7 +9,7 @@
 
 struct check_sample;
 
-/* State planes of maps (run_state_in, run_state_out in run.h): memory across frames. */
+/* ---- state planes of maps (run_state_in, run_state_out in run.h): memory across frames ---- */
 
 /* Makes room for this frame's state planes of all maps of the segment. -1 after fail(). */
 int state_begin(struct segment *);
@@ -19,7 +19,7 @@ void state_finish(struct segment *, bool keep);
 bool state_used(const struct segment *);
 void state_free(struct link *);
 
-/* Channels that a map hands on unchanged, together with those it makes. */
+/* ---- channels that a map hands on unchanged, together with those it makes ---- */
 
 struct passthrough {
 	size_t *channel;	/* of the input */
@@ -77,7 +77,7 @@ int band_reserve(struct band_memory *, const struct segment *);
 int band_find_producers(struct segment *, struct producers *);
 void band_free_producers(struct producers *);
 
-/* Bands of rows through the consecutive maps of a segment, on the processor's threads. */
+/* ---- bands of rows through the consecutive maps of a segment, on the processor's threads ---- */
 
 /* Memory for the chain's threads. -1 after fail(). */
 int bands_init(struct chain *);

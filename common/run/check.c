@@ -1,6 +1,6 @@
 /*
- * The lines of checks: which of those that fired are printed, and the warning of a run without a
- * valid pixel.
+ * Results without a valid pixel; and checks: how they are chosen, let judge, and printed (check.h).
+ * sampler.c copies the rows that they look at.
  */
 #include "run/check.h"
 
@@ -127,7 +127,7 @@ all_invalid_warn(struct all_invalid *seen, const struct frame_head *out, const c
 		    out->channel[0], frame, hint ? ": see " : "", hint ? hint : "");
 }
 
-/* How checks are chosen, let judge, and printed (check.h); sampler.c copies what they look at. */
+/* ---- checks ---- */
 
 #define CHECK_LINES_MOST 3	/* lines of a frame, without -v */
 

@@ -1,5 +1,6 @@
 /*
- * What a check is: the facts that it judges by, the sample that it sees, the line that it prints.
+ * What the runner says of results without a valid pixel; and what a check is: the facts that it
+ * judges by, the sample that it sees, the line that it prints.
  */
 #ifndef CHECK_H
 #define CHECK_H

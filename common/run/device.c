@@ -17,7 +17,7 @@
 #include "run/second_input.h"
 #include "run/segment.h"
 
-/* Lays out the planes of a tile on the device and records the job that computes it. */
+/* ---- lays out the planes of a tile on the device and records the job that computes it ---- */
 
 static void tile_close(struct tile *);
 
@@ -390,7 +390,6 @@ record_map(struct tile *tile, size_t k)
 }
 
 /* Goes over everything once: to find the sizes, or (fills) to record the job. -1 after fail(). */
-/* Goes over everything once: to find the sizes, or to fill the slot. */
 static int
 tile_record(struct tile *tile, bool fills)
 {

@@ -9,7 +9,7 @@
 
 struct device_frame;
 
-/* The passes that a map lists (passes.h), as the runner sees them, and the open device. */
+/* ---- the passes that a map lists (passes.h), as the runner sees them, and the open device ---- */
 
 struct device {
 	struct gpu *gpu;
@@ -105,7 +105,7 @@ struct tile {
 	size_t *channels;
 };
 
-/* Passes that a flow owns: run_passes() of passes.h. For the runner's parts only. */
+/* ---- passes that a flow owns: run_passes() of passes.h. For the runner's parts only ---- */
 
 /* Tells times under -v, and frees. */
 void flow_gpu_end(struct chain *, struct link *);

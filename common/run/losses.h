@@ -5,7 +5,7 @@
 #include "io/background_io.h"
 #include "run/segment.h"
 
-/* What stages took and are expected to take, for -v and for -d auto. */
+/* ---- what stages took and are expected to take, for -v and for -d auto ---- */
 
 /* How much longer the processor takes than measured, with fewer threads than were measured. */
 double times_fewer_threads(const struct chain *);
@@ -16,7 +16,7 @@ void times_print(const char *before, const struct link *, bool on_device);
 /* Under -v: the processor's times, frames and frames per second. */
 void times_report(const struct chain *);
 
-/* Which frames are made at once (frame_jobs.h), and how many. */
+/* ---- which frames are made at once (frame_jobs.h), and how many ---- */
 
 /* Bytes that the frames of so many threads may take. */
 size_t frame_choice_bytes(size_t threads);

@@ -4,7 +4,7 @@
 
 #include "run/segment.h"
 
-/* -d auto: which maps the device does, by what they cost on either side (cost_model.h). */
+/* ---- -d auto: which maps the device does, by what they cost on either side (cost_model.h) ---- */
 
 /* Does the device gain anything with any stage that may use it? */
 bool placement_gains(const struct chain *);

@@ -1,4 +1,5 @@
-/* What stages call of the runner (run.h); run_pass() is in plan.c. */
+/* What stages call of the runner (run.h). Others are in plan.c (run_pass), frame_jobs.c
+ * (run_frame_memory) and second_input.c (run_second_input). */
 #include "run/run.h"
 
 #include <math.h>
@@ -7,11 +8,11 @@
 #include <string.h>
 
 #include "io/target.h"
+#include "run/bands.h"
 #include "run/losses.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
 #include "run/segment.h"
-#include "run/bands.h"
 
 int
 run_emit(struct run *run, struct frame *frame)

@@ -1,5 +1,6 @@
-/* The runner's side of checks (check.h): copies the rows that they look at, lets them judge, prints
- * their lines. A stage without checks has no link->checks, and none of this costs anything. */
+/* The runner's side of checks: choosing them, letting them judge, printing (check.c), and copying
+ * the rows that they look at (sampler.c). A stage without checks has no link->checks, and none of
+ * this costs anything. */
 #ifndef SAMPLER_H
 #define SAMPLER_H
 

@@ -1,4 +1,4 @@
-/* Chain, links and segments as the runner keeps them. */
+/* The shares of rows that threads take, and the runner's own types: chain, link and segment. */
 #ifndef SEGMENT_H
 #define SEGMENT_H
 
@@ -120,8 +120,7 @@ struct link {
 	struct frame_memory *frame_memory;	/* as plan has named it */
 	size_t frame_memories;
 	struct frame_head in, out;	/* of the last plan; `in` with the second inputs */
-	size_t
-	    *source_channel; /* by output channel: the input's channel that it is, or NO_CHANNEL */
+	size_t *source_channel;	/* by output channel: the input's, or NO_CHANNEL */
 	size_t source_channels, source_room;	/* how many of them are set, and fit */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	struct frame **part;		/* room for parts of as many */

@@ -1,6 +1,6 @@
 /*
- * Absolute phases: the keys that tell their range and origin, mean phases, and phases that are
- * wrapped.
+ * Absolute phases: is a phase wrapped, is it known up to turns only, its mean with others, and the
+ * options that make components absolute.
  */
 #include "unwrap/absolute.h"
 

@@ -9,20 +9,20 @@
 #include "frame/meta.h"
 #include "unwrap/marker.h"
 
-/* Can samples be a wrapped phase, by the range that they take? */
+/* ---- can samples be a wrapped phase, by the range that they take? ---- */
 
 /* Do they span one turn at most, in their own unit, but for noise and rounding? */
 bool wrapped_range_fits(double least, double most, double turn);
 /* Do they span 0 to 1 or -1/2 to 1/2, as a phase in turns does and one in radians does not? */
 bool wrapped_range_is_turns(double least, double most);
 
-/* The key phase_anchor: what made an absolute phase absolute. */
+/* ---- the key phase_anchor: what made an absolute phase absolute ---- */
 
 /* Is the absolute phase of this frame known up to whole turns only, as its anchor is neither a
  * pixel nor a reference nor a marker? Without the key it is absolute. */
 bool phase_anchor_is_relative(const struct meta *);
 
-/* The weights of several absolute phases in the mean of them all (methods §5). */
+/* ---- the weights of several absolute phases in the mean of them all (methods §5) ---- */
 
 /*
  * weight[i] of the coordinates that n phases of scatter[i] (in radians; NULL: all alike) give:

@@ -29,7 +29,14 @@ patches_count(const struct patches *patches)
 	return (size_t)patches->first[patches->across * patches->down];
 }
 
-static void patches_free(struct patches *);
+static void
+patches_free(struct patches *patches)
+{
+	free(patches->patch);
+	free(patches->turns);
+	free(patches->first);
+	*patches = (struct patches){ 0 };
+}
 
 /* Memory for frames of a size; what was there is freed. -1 after fail(). */
 static int
@@ -50,15 +57,6 @@ patches_begin(struct patches *patches, patches_cut *cut, size_t w, size_t h)
 		return 0;
 	patches_free(patches);
 	return fail_memory();
-}
-
-static void
-patches_free(struct patches *patches)
-{
-	free(patches->patch);
-	free(patches->turns);
-	free(patches->first);
-	*patches = (struct patches){ 0 };
 }
 
 /* From numbers within a square to numbers within the image, of n pixels. */

@@ -71,7 +71,7 @@ phase_is_valid(float v, float turns)
 	return fabsf(v * turns) < PHASE_MOST;
 }
 
-/* What patches_cut() gets. */
+/* What patches_cut_row() gets. */
 struct patches_job {
 	struct patches *patches;
 	const struct phase_plane *phase;

@@ -1,18 +1,21 @@
 /*
- * The Gaussian filter on the processor. A tile of columns moves down the band with the rows of one
- * window: columns are summed first, then rows. Where pixels are missing, the sums are corrected.
+ * The Gaussian filter on the processor, which is separable: a tile of columns moves down the band
+ * with the rows of one window; columns are summed first, then rows. Sums with missing pixels are
+ * corrected. Standard deviations are not separable: sum_pairs() goes over whole windows.
  */
 #include "gauss.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
-#include "base/fail.h"
 #include "base/px.h"
 #include "run/stage.h"
 #include "gauss.block.h"
 #include "gauss.px.h"
+#if CPU_VECTOR_BYTES == 64
+#include <immintrin.h>
+#endif
+
+/* ---- the window ---- */
 
 /*
  * The rows of one window while it goes down a tile of columns. Rows of a channel or a vector are
@@ -99,7 +102,7 @@ gauss_window_reach(size_t at, size_t n, size_t radius)
 	return to_border < radius ? to_border : radius;
 }
 
-/* If not all GAUSS_LANES columns from column i of the tile on have a whole window. */
+/* Does any of the GAUSS_LANES columns from column i of the tile on lack a whole window? */
 static bool
 gauss_window_near_border(const struct gauss_window *window, size_t i)
 {
@@ -108,7 +111,7 @@ gauss_window_near_border(const struct gauss_window *window, size_t i)
 	return x < radius || x + GAUSS_LANES + radius > window->in->head.w;
 }
 
-/* ---- rows into the ring; these return how many pixels are missing ---- */
+/* Rows into the ring; these return how many pixels are missing. */
 
 static uint
 load_phase(const float *restrict phase, float *restrict cosine, float *restrict sine,
@@ -236,7 +239,7 @@ tap_input(const struct gauss_window *window, struct gauss_row *row)
 		    frame_floats(window->in, window->job->in[p], (size_t)row->y);
 }
 
-/* Gets row y, unless it was got already. */
+/* Loads row y, unless it is loaded already. */
 static void
 load(const struct gauss_window *window, struct gauss_row *row, ptrdiff_t y)
 {
@@ -305,7 +308,8 @@ gauss_window_resume(struct gauss_window *window)
 	}
 }
 
-/* So many top rows leave the window, at most GAUSS_TOGETHER; then row y comes in at its bottom. */
+/* Several top rows leave the window, at most GAUSS_TOGETHER; gauss_window_take() then adds row y at
+ * its bottom. */
 static void
 gauss_window_shift(struct gauss_window *window, size_t rows)
 {
@@ -331,8 +335,9 @@ gauss_window_take(struct gauss_window *window, ptrdiff_t y)
 		shift_missing(window, lowest->holed ? lowest->valid : NULL);
 }
 
-/* In place of the second, for row y of the output: the row that comes in and GAUSS_BELOW more are
- * read where they lie in the input. False if they are to be copied, or are loaded already. */
+/* In place of gauss_window_take(), for row y of the output: the row that comes in and GAUSS_BELOW
+ * more are read where they lie in the input. False if they are to be copied, or are loaded
+ * already. */
 static bool
 gauss_window_tap_ahead(struct gauss_window *window, size_t y)
 {
@@ -350,7 +355,7 @@ gauss_window_tap_ahead(struct gauss_window *window, size_t y)
 	return true;
 }
 
-/* Or they are loaded. False if something is missing in them. */
+/* The same rows, loaded. False if something is missing in them. */
 static bool
 gauss_window_load_ahead(struct gauss_window *window, size_t y)
 {
@@ -365,7 +370,7 @@ gauss_window_load_ahead(struct gauss_window *window, size_t y)
 	return !holed;
 }
 
-/* Nothing is missing in these: they have come in, those below the window, too. */
+/* After one of the two above, where nothing is missing: the rows count as loaded. */
 static void
 gauss_window_keep_ahead(struct gauss_window *window)
 {
@@ -382,6 +387,8 @@ gauss_window_fill(struct gauss_window *window)
 		if (!window->row[k]->filled)
 			fill(window, window->row[k]);
 }
+
+/* ---- sums where pixels are missing ---- */
 
 /*
  * Windows with missing pixels: a pixel counts only if its mirror image about the centre is there
@@ -553,6 +560,8 @@ gauss_holes_mend(struct gauss_window *window, size_t y)
 	}
 }
 
+/* ---- standard deviations ---- */
+
 /*
  * The standard deviation of a filtered phase (gauss.px.h), in one go over all pairs of the window:
  * a sum over columns and rows one after the other would lack the pairs at holes. A thread keeps the
@@ -560,10 +569,6 @@ gauss_holes_mend(struct gauss_window *window, size_t y)
  */
 
 enum sigma_plane { COS, SIN, VARIANCE, VALID, PLANES };
-
-/* ---- planning ---- */
-
-/* ---- rows ---- */
 
 /* Floats of a row of a plane, with GAUSS_EDGE on both sides. */
 static size_t
@@ -732,10 +737,6 @@ gauss_sigma_rows(const struct gauss *gauss, const struct frame *in, struct frame
 		}
 	}
 }
-
-#if CPU_VECTOR_BYTES == 64
-#include <immintrin.h>
-#endif
 
 /*
  * What the windows of all tiles may take of a thread's memory, so that each is kept from call to

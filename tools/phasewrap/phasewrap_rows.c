@@ -1522,8 +1522,9 @@ fit_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *out
 			tile_mask(tile, frame_floats(out, c, y) + x, n);
 }
 
-/* Row y of all output channels. */
-static void
+/* Row y of all output channels. Not inlined: its sums would stand on
+ * the stack of every row, too. */
+__attribute__((noinline)) static void
 exposure_fit_row(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y)
 {
 	struct work work;

@@ -1,7 +1,8 @@
 /*
  * The checks of unwrap2f: do the fringe orders look right, and if not, why? What each check looks
  * at is kept by the rows (unwrap2f_rows.c) on a coarse grid, row by row, so that no warning depends
- * on threads or bands. unwrap2f_after() judges it after each frame and prints one warning at most.
+ * on threads or bands. unwrap2f_after() judges the frame; where several fire, the
+ * first one prints.
  */
 #include "unwrap2f.h"
 
@@ -757,8 +758,9 @@ jump_check_warn(struct jump_check *check, bool gray)
 	    "%s", 100 * whole / sums.all, jump_cause(&sums, gray));
 }
 
-/* ---- --period or --count against the frame's own key: orders may fit both, where all periods are
- * wrong by one factor, or a Gray code gives the orders ---- */
+/* ---- --period or --count against the frame's own key ---- */
+
+/* Orders may fit both where all periods are wrong by one factor, or a Gray code gives them. */
 
 #define SAME_PERIOD 1e-3	/* relative: few digits, which change no order */
 

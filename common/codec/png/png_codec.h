@@ -13,8 +13,7 @@
 #include "frame/head.h"
 #include "io/codec.h"
 
-/* The key that makes one bit of a PNG file's sample the values 0 and 1, not 0 and 255. */
-
+/* Does the key bits say that a sample is one bit, of the values 0 and 1, not 0 and 255? */
 static inline bool
 png_is_one_bit(const struct frame_head *head)
 {
@@ -22,8 +21,6 @@ png_is_one_bit(const struct frame_head *head)
 
 	return bits && !strcmp(bits, "1");
 }
-
-/* The functions of the codec for PNG. */
 
 struct png_options {
 	bool fast;
@@ -37,11 +34,10 @@ int png_load(struct loader *, struct frame **out);
 int png_load_by_libpng(struct loader *, struct frame **out);
 int png_save(struct saver *, const struct frame *);
 
-/* Unpacks zlib streams (RFC 1950) in memory. */
-
 /*
- * Unpacks a whole stream, with nothing behind it, to exactly n bytes, 2^31 at most; is its Adler-32
- * right? It refers back as far as n allows, whatever its head says. False also where memory is
+ * Unpacks a whole zlib stream (RFC 1950), with nothing behind it, to exactly n bytes, 2^31 at most;
+ * is its Adler-32 right? It refers back as far as n allows, whatever its head says. False also
+ * where memory is
  * short; nothing is recorded.
  */
 bool inflate_whole(const unsigned char *packed, size_t packed_bytes, unsigned char *to, size_t n);
@@ -51,12 +47,8 @@ bool inflate_by_libdeflate(const unsigned char *packed, size_t packed_bytes, uns
     size_t n);
 
 /*
- * Pixels of PNG files by libdeflate, unfiltered in png_read.c: 8 and 16 bits a sample, not interlaced, not of
- * a palette.
- */
-
-/*
- * Reads all pixels of a frame whose size, channels and type are the image's. The file stands behind
+ * Reads all pixels, by libdeflate or ISA-L, of 8 or 16 bits a sample, not interlaced, without a
+ * palette: of a frame whose size, channels and type are the image's. The file stands behind
  * the head (length and type) of the first IDAT chunk and has `left` bytes from there on.
  * 1: done. 0: libpng is to read them, because something is unusual, damaged or too large, or
  * memory short; the file stands where it was. -1 after fail(). Besides the frame it takes the
@@ -64,7 +56,7 @@ bool inflate_by_libdeflate(const unsigned char *packed, size_t packed_bytes, uns
  */
 int idat_read(const char *path, FILE *, size_t left, struct frame *);
 
-/* PNG's filters (PNG specification, 9), for writing. */
+/* ---- PNG's filters (PNG specification, 9), for writing ---- */
 
 /* As the specification numbers them; FILTER_LEAST: the one whose differences have the smallest sum
  * of magnitudes in this row, as the specification advises. */

@@ -33,9 +33,6 @@
 #define HAS_ISAL 1
 #include <isa-l/igzip_lib.h>
 #include <stdatomic.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 #else
 #define HAS_ISAL 0
 #endif

@@ -39,8 +39,8 @@ compressor_take(int level)
 	return found ? found : libdeflate_alloc_compressor(level);
 }
 
-/* It is kept for the next who takes this level, or freed. NULL is allowed. */
-/* Sanitizers see every one anew. */
+/* Keeps it for the next caller of this level, or frees it; NULL is allowed. None is kept under
+ * sanitizers. */
 static void
 compressor_give(struct libdeflate_compressor *compressor, int level)
 {
@@ -1173,7 +1173,7 @@ idat_trial_other_level(const struct idat_trial *trial, int level, enum filter fi
 	return other ? (long)(bytes * 1000 / (quick + 1)) : -1;
 }
 
-/* Chooses filter and search of a PNG file's pixels by a sample of the rows. */
+/* ---- chooses filter and search of a PNG file's pixels by a sample of the rows ---- */
 
 #define LEVEL_SAMPLE 3		/* of libdeflate's search in a sample, */
 #define LEVEL_SAMPLE_NOISE 5	/* where there may be noise, */

@@ -1,6 +1,8 @@
 /*
- * TIFF files. libtiff, loaded on the first use, reads strips and tiles of 1 to 32 bits a sample,
- * after checks of what the directory claims; classic TIFF and BigTIFF are written without it.
+ * TIFF files. libtiff, loaded on the first use, reads strips and tiles of 1 to 64 bits a sample,
+ * after checks of what the directory claims. 1, 2 and 4 bits are spread over 0 .. 255, more keep
+ * their values; what white is, the key max_value says. ImageDescription carries our key lines.
+ * Classic TIFF and BigTIFF are written without libtiff.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -71,7 +73,7 @@ libtiff_load(void)
 
 #endif
 
-/* What libtiff asks of a file that is read, and what it says of it. */
+/* ---- libtiff's view of a file that is read ---- */
 
 struct tiff_reading {
 	const char *path;
@@ -313,7 +315,7 @@ tiff_reading_open(struct tiff_reading *reading, const char *path, FILE *file)
 	return 0;
 }
 
-/* The samples of TIFF pages: strips and tiles of any bits, into planes. */
+/* ---- samples: strips and tiles of any bits, into planes ---- */
 
 #define PLAIN_BYTES ((size_t)128 << 10)	/* of rows that are not packed, read at once */
 
@@ -541,9 +543,8 @@ read_plane(struct tiff_reading *reading, const struct tiff_page *page, uint32_t 
 	return status;
 }
 
-/* The samples of a page into its frame, or into the one channel of it that it holds. 0 or -1 after
- * fail(). */
-/* Blocks are numbered plane by plane, then row by row, then from the left. */
+/* The samples of a page into its frame, or into the one channel of it that it holds. Blocks are
+ * numbered plane by plane, then row by row, then from the left. 0 or -1 after fail(). */
 static int
 tiff_read_blocks(struct tiff_reading *reading, const struct tiff_page *page, struct frame *frame)
 {
@@ -559,11 +560,7 @@ tiff_read_blocks(struct tiff_reading *reading, const struct tiff_page *page, str
 	return 0;
 }
 
-/*
- * Reading TIFF with libtiff: strips and tiles, either planar configuration, every compression and
- * byte order that it knows. ImageDescription carries our key lines, and says which pages are the
- * channels of one frame.
- */
+/* ---- pages: heads, channels, frames ---- */
 
 /*
  * Pages of one channel each make one frame again: a line of this key in their ImageDescription says
@@ -870,8 +867,10 @@ tiff_load_end(struct loader *loader)
 	loader->state = NULL;
 }
 
+/* ---- writing ---- */
+
 /*
- * Writing TIFF: uncompressed strips need no library, and since the directories are written last, a
+ * Uncompressed strips need no library, and since the directories are written last, a
  * file becomes BigTIFF only when it grew beyond 4 GB, however many frames come. Up to four channels
  * are interleaved: of planes that follow one another, OpenCV 4.6 takes the samples as if they were
  * interleaved, without an error, and tifffile makes an array of another shape. More channels, or

@@ -190,7 +190,7 @@ children_wait(pid_t child, int *status)
 	return ended;
 }
 
-/* Where ffmpeg and ffprobe are. */
+/* ---- where ffmpeg and ffprobe are ---- */
 
 static bool
 is_program(const char *path)

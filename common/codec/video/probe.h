@@ -9,7 +9,7 @@
 #include "codec/video/pixel_format.h"
 #include "frame/frame.h"
 
-/* A frame's keys as tags of a container. */
+/* ---- a frame's keys as tags of a container ---- */
 
 /* The keys that hold of the first frame alone: their names. */
 #define TAGS_FIRST_KEY "video_first"
@@ -62,7 +62,7 @@ int intact_seal(const char *path, FILE *);
  * without a word, and without its tags. -1 after fail(path, ...). */
 int intact_check(const char *path, FILE *);
 
-/* What ffprobe tells of a video. */
+/* ---- what ffprobe tells of a video ---- */
 
 #define VIDEO_TRACKS 2
 

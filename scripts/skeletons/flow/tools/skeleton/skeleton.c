@@ -37,8 +37,9 @@ add_item(void *arg, size_t item)
 	const struct frame_head *head = &adding->in->head;
 	size_t c = item / head->h, y = item % head->h;
 
-	skeleton_rows()->add(frame_floats(adding->in, c, y), frame_floats(adding->priv->sum, c, y),
-	    frame_floats(adding->priv->count, c, y), head->w);
+	skeleton_rows()->add(frame_floats(adding->in, c, y),
+	    frame_floats(adding->priv->sum, c, y), frame_floats(adding->priv->count, c, y),
+	    head->w);
 }
 
 static void
@@ -48,7 +49,8 @@ divide_item(void *arg, size_t item)
 	const struct frame_head *head = &priv->sum->head;
 	size_t c = item / head->h, y = item % head->h;
 
-	skeleton_rows()->divide(frame_floats(priv->sum, c, y), frame_floats(priv->count, c, y), head->w);
+	skeleton_rows()->divide(frame_floats(priv->sum, c, y),
+	    frame_floats(priv->count, c, y), head->w);
 }
 
 /* ---- frames ---- */

@@ -21,4 +21,7 @@ divide_row(float *restrict sum, const float *restrict count, size_t w)
 		sum[x] = px_select(count[x] > 0.0f, sum[x] / count[x], PX_NAN);
 }
 
-const struct skeleton_rows AT_LEVEL(skeleton_rows) = { .add = add_row, .divide = divide_row };
+const struct skeleton_rows AT_LEVEL(skeleton_rows) = {
+	.add = add_row,
+	.divide = divide_row,
+};

@@ -25,4 +25,6 @@ scale(const struct run *run, const struct frame *in, struct frame *out, size_t y
 			    skeleton->gain);
 }
 
-const struct skeleton_rows AT_LEVEL(skeleton_rows) = { .scale = scale };
+const struct skeleton_rows AT_LEVEL(skeleton_rows) = {
+	.scale = scale,
+};

@@ -55,4 +55,6 @@ subtract(const struct run *run, const struct frame *in, struct frame *out, size_
 		    in->head.w);
 }
 
-const struct skeleton_rows AT_LEVEL(skeleton_rows) = { .subtract = subtract };
+const struct skeleton_rows AT_LEVEL(skeleton_rows) = {
+	.subtract = subtract,
+};
