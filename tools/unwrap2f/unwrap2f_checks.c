@@ -56,6 +56,7 @@
 /* Cells of a Gray code leave residuals up to half a cell, evenly on both sides of 0 where phase and
  * code have one origin: right captures of three rigs are off by 0.000 to 0.016 turns. */
 #define TAIL 0.05		/* share left out on each side: noise, pixels in the dark */
+/* 13 degrees. BEYOND_CELL bounds the warning, too: an end must lie outside the cell by that. */
 #define EDGE_SHIFT 0.035
 #define BEYOND_CELL 0.03	/* a cell seen in part may lie on one side, but not beyond */
 
