@@ -106,7 +106,7 @@ struct pattern {
 	long bit;			/* MANIFEST_NO_BIT */
 	double cell_px;			/* width of a Gray cell; NaN */
 	double marker_px, marker_width_px;	/* centre and width of a stripe; NaN */
-	char name[48];			/* all differ; they sort in the order of the measurement */
+	char name[80];			/* all differ; they sort in the order of the measurement */
 };
 
 struct patterns {

@@ -48,7 +48,7 @@ keys_in_one_block(void **state)
 	assert_int_equal(meta_set(&copy, "b", "own"), 0);
 	assert_string_equal(meta_get(&meta, "b"), "two");
 	for (int i = 0; i < 40; i++) {		/* more than there is room for at first */
-		char command[8];
+		char command[16];
 
 		snprintf(command, sizeof(command), "do %d", i);
 		assert_int_equal(meta_append_command(&meta, command), 0);
