@@ -574,7 +574,9 @@ manifest_measurement(const struct manifest *manifest)
 	return manifest->n;
 }
 
-char **
+/* The files in the order of the list, each once where it stands several times in a row (a file of
+ * several images): a new array of the manifest's own names, and their number. NULL after fail(). */
+static char **
 manifest_files(const struct manifest *manifest, size_t *n)
 {
 	char **file = calloc(manifest->n + 1, sizeof(*file));

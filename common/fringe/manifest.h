@@ -20,6 +20,8 @@
 
 #include "frame/frame.h"
 
+struct run;
+
 enum manifest_role {
 	ROLE_PHASE, ROLE_SIN, ROLE_COS, ROLE_FLAT, ROLE_GRAY, ROLE_GRAY_INVERSE, ROLE_WHITE,
 	ROLE_BLACK, ROLE_COMPOSITE, ROLE_MARKER
@@ -55,11 +57,6 @@ extern const char *const manifest_cells[];
 
 /* Reads a manifest; path "-" is standard input. At least one row. -1 after fail(path, ...). */
 int manifest_load(const char *path, struct manifest *out);
-/* The files in the order of the list, each once where it stands several times in a row (a file of
- * several images): a new array of the manifest's own names, and their number. NULL after fail(). */
-char **manifest_files(const struct manifest *, size_t *n);
-struct run;
-
 /* Without operands the first stage reads the files of the manifest at `path`: sets run->operand to
  * `*file`, an array that the caller frees. Leaves both where operands are given, and where the
  * files are patterns as fringegen wrote them and standard input is a pipe or a file: the captures
