@@ -134,11 +134,11 @@ for n in "xyz": expect(np.abs(four[n].mean((1, 3)) - half[n])[seen] < 0.002, n)'
 		phasewrap -q --phase-origin 20 set.nrrd -o off.nrrd
 		mistake "degrees: subtract them from phasewrap --phase-origin (or use --gray-offset)" unwrap2f off.nrrd -o a.nrrd
 		phasewrap -q --phase-origin -20 set.nrrd -o off.nrrd
-		mistake "--phase-origin that is larger" unwrap2f off.nrrd -o a.nrrd
+		mistake "degrees: add them to phasewrap --phase-origin (or use --gray-offset)" unwrap2f off.nrrd -o a.nrrd
 		phasewrap -q --phase-origin 5 set.nrrd -o off.nrrd	# too little to be told: man unwrap2f says so
 		right unwrap2f off.nrrd -o a.nrrd
 	done
-	tr '\n' ' ' <"$top/man/unwrap2f.1" | has "below 13 degrees nothing is told"
+	tr '\n' ' ' <"$top/man/unwrap2f.1" | has "misaligned by about 13 degrees or more"
 	for period in 300 900; do	# a cell is as large as the picture, or larger
 		fringesim -q -s 400x300 --projector 1200x800 -n 4 -p $period --gray half -o set.nrrd
 		for crop in 0,0,400,300 50,50,100,80 200,50,90,80; do
