@@ -85,7 +85,8 @@ double step_fit_dot(const double *a, const double *b, size_t n);
 /*
  * The phases of pixels without the shifts of the images: whatever these are, the values of all
  * pixels lie near one plane, that of the two largest eigenvectors of their Gram matrix
- * (struct step_verdict), and go round it once with the phase. The sense and the origin are left open.
+ * (struct step_verdict), and go round it once with the phase. The sense and the origin are left
+ * open.
  */
 
 struct step_plane {

@@ -23,7 +23,8 @@ struct shared_sender;
  * socket carries descriptors of the memory and the offsets of the planes. While the reader is slow
  * to take them, frames go through the pipe: the writer never waits longer than for a full pipe.
  *
- * struct shared_block counts the references of both processes. Planes that a stage passes on unchanged
+ * struct shared_block counts the references of both processes. Planes that a stage passes on
+ * unchanged
  * are sent on, whichever process made them. A process that is killed leaves its references behind;
  * that memory is not used again, and is freed when newer memory takes its place among the kept.
  */

@@ -1,4 +1,5 @@
-/* Shares of rows (run/segment.h): every row is taken once, in whatever turns, and thieves keep their distance. */
+/* Shares of rows (run/segment.h): every row is taken once, in whatever turns, and thieves keep
+ * their distance. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
