@@ -56,7 +56,7 @@ CPPFLAGS += -DNO_GPU
 endif
 
 calls = $(foreach name,$1,X($(name)))
-# NAME.mk of a tool or codec names libraries of its own: PACKAGES_NAME for pkg-config, LOADED_NAME for base/library.h,
+# NAME.mk of a tool or codec names libraries of its own: PACKAGES_NAME for pkg-config, LOADED_NAME for base/process.h,
 # LIBRARIES_NAME for -l, their DEBIAN_NAME packages (it is left out where they are absent); PROGRAM_NAME := own: not in fringepipe.
 include $(wildcard $(addsuffix /*/*.mk,$(TOOL_ROOTS)) common/*/*.mk common/codec/*/*.mk)
 absent = $(strip $(foreach package,$(PACKAGES_$1) $(LOADED_$1),$(if $(shell $(PKG_CONFIG) --exists $(package) && echo y),,$(package)))\
@@ -145,6 +145,7 @@ $(VERSION_OBJECT): $(BUILD)/version.list $(BUILD)/flags.list
 	@mkdir -p $(@D)
 	echo 'const char program_version[] = "$(VERSION)$(COMMIT:%= (commit %))";' | $(CC) $(CFLAGS) -c -o $@ -x c -
 
+# loops over pixels, and all of common, which has them in many of its files
 HOT := $(if $(SAN),,-O3)
 $(BUILD)/common/%.o: common/%.c $(BUILD)/flags.list
 	@mkdir -p $(@D)
@@ -156,7 +157,7 @@ $(LIBRARY): $(COMMON_OBJECTS) $(BUILD)/common.list
 
 $(PROGRAMS)/%.o: common/run/main.c $(BUILD)/flags.list
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -D'TOOLS=$(call calls,$*)' -MMD -MP -c -o $@ $<
+	$(CC) $(CPPFLAGS) $(CFLAGS) -D'TOOLS=X($*)' -MMD -MP -c -o $@ $<
 
 $(PROGRAMS)/fringepipe.o: common/run/main.c $(PROGRAMS)/stages.list $(BUILD)/flags.list
 	$(CC) $(CPPFLAGS) $(CFLAGS) -DCHAIN -D'TOOLS=$(call calls,$(STAGES))' -MMD -MP -c -o $@ $<

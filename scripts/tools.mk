@@ -1,4 +1,4 @@
-# the name of -lNAME for base/library.h
+# the name of -lNAME for base/process.h
 soname = $(shell readelf -d $$($(CC) -print-file-name=lib$1.so) | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 
 # Hot loops, NAME_rows.c, are compiled for each instruction level (base/cpu_level.h), the other files of a tool once.

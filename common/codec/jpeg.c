@@ -16,8 +16,8 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "io/jpeg_checksum.h"
 #include "frame/samples.h"
+#include "io/jpeg_checksum.h"
 
 #define MARKER_BYTES 65533
 #define APP1 (JPEG_APP0 + 1)	/* Exif, XMP */

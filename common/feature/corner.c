@@ -13,8 +13,8 @@
 
 #include "base/fail.h"
 #include "feature/derivative_rows.h"
-#include "feature/linear_solve.h"
 #include "feature/line.h"
+#include "feature/linear_solve.h"
 
 size_t
 derivatives_radius(double sigma)

@@ -205,7 +205,6 @@ line_refine(const struct line_filter *f, const struct line_image *image, const f
 	return true;
 }
 
-
 static inline size_t
 line_least(size_t a, size_t b)
 {

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/fail.h"
+#include "base/text.h"
 
 /* Entries are shared by copies until one of them changes. */
 struct entries {

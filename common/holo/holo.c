@@ -354,9 +354,7 @@ holo_grid(const struct frame *frame, size_t x, size_t y, double spacing[2], doub
 	    at[0], at[1], off);
 }
 
-/* ---- the parameters of a Holoimage from options and metadata, and into metadata ---- */
-
-/* ---- words and numbers of the metadata ---- */
+/* ---- parameters: words and numbers of the metadata ---- */
 
 static int
 take_number(

@@ -24,8 +24,8 @@
 #include "frame/key_lines.h"
 #include "frame/pixel_store.h"
 #include "frame/samples.h"
-#include "io/shared_frames.h"
 #include "io/safe_file.h"
+#include "io/shared_frames.h"
 #include "io/whole_file.h"
 
 /* The text of a NRRD header, byte for byte no further than its blank line: pixels follow it. */

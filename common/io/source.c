@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "io/codec.h"
 #include "io/file_list.h"
 #include "io/nrrd.h"
 #include "io/safe_file.h"
 #include "io/shared_frames.h"
-#include "io/codec.h"
 #include "io/whole_file.h"
 
 #define BUFFER_SIZE (64 * 1024)	/* larger reads bypass it, without a copy */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/process.h"
 #include "base/numbers.h"
+#include "base/process.h"
 
 int
 raster_new(struct raster *raster, size_t w, size_t h, size_t attributes)

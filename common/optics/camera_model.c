@@ -67,8 +67,6 @@ rotation_motions(const double X[3], const double middle[3], double M[3][6])
 
 /* ---- OpenCV's pinhole model: rational, tangential and thin-prism distortion ---- */
 
-enum { K1, K2, P1, P2, K3, K4, K5, K6, S1, S2, S3, S4 };	/* in distortion[] */
-
 /* ---- the radial terms ---- */
 
 #define FOLD_STEP 1e-3
@@ -82,18 +80,18 @@ radial(const double d[14], double r)
 {
 	double r2 = r * r;
 
-	return r * (1 + r2 * (d[K1] + r2 * (d[K2] + r2 * d[K3]))) /
-	    (1 + r2 * (d[K4] + r2 * (d[K5] + r2 * d[K6])));
+	return r * (1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]))) /
+	    (1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6])));
 }
 
 static bool
 radial_rises(const double d[14], double r)
 {
 	double r2 = r * r;
-	double num = 1 + r2 * (d[K1] + r2 * (d[K2] + r2 * d[K3]));
-	double den = 1 + r2 * (d[K4] + r2 * (d[K5] + r2 * d[K6]));
-	double num_by_r2 = d[K1] + r2 * (2 * d[K2] + r2 * 3 * d[K3]);
-	double den_by_r2 = d[K4] + r2 * (2 * d[K5] + r2 * 3 * d[K6]);
+	double num = 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
+	double den = 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
+	double num_by_r2 = d[LENS_K1] + r2 * (2 * d[LENS_K2] + r2 * 3 * d[LENS_K3]);
+	double den_by_r2 = d[LENS_K4] + r2 * (2 * d[LENS_K5] + r2 * 3 * d[LENS_K6]);
 
 	return den > 0 && (num + 2 * r2 * num_by_r2) * den - 2 * r2 * num * den_by_r2 > 0;
 }
@@ -223,18 +221,19 @@ static void
 distort_by_lens(const double d[14], const double xy[2], double out[16])
 {
 	double x = xy[0], y = xy[1], r2 = x * x + y * y;
-	double num = 1 + r2 * (d[K1] + r2 * (d[K2] + r2 * d[K3]));
-	double den = 1 + r2 * (d[K4] + r2 * (d[K5] + r2 * d[K6]));
+	double num = 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
+	double den = 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
 	double power[3] = { r2, r2 * r2, r2 * r2 * r2 };
-	static const size_t up[3] = { K1, K2, K3 }, down[3] = { K4, K5, K6 };
+	static const size_t up[3] = { LENS_K1, LENS_K2, LENS_K3 };
+	static const size_t down[3] = { LENS_K4, LENS_K5, LENS_K6 };
 
 	for (size_t i = 0; i < 2; i++) {
 		for (size_t k = 0; k < 3; k++) {
 			out[8 * i + up[k]] = xy[i] * power[k] / den;
 			out[8 * i + down[k]] = -xy[i] * num * power[k] / (den * den);
 		}
-		out[8 * i + P1 + i] = 2 * x * y;
-		out[8 * i + P2 - i] = r2 + 2 * xy[i] * xy[i];
+		out[8 * i + LENS_P1 + i] = 2 * x * y;
+		out[8 * i + LENS_P2 - i] = r2 + 2 * xy[i] * xy[i];
 	}
 }
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu/gpu.h"
-#include "run/setup.h"
 #include "base/fail.h"
+#include "gpu/gpu.h"
 #include "io/safe_file.h"
+#include "run/setup.h"
 
 #define BLOCK_BYTES ((size_t)32 << 20)
 #define MOVE_BYTES ((size_t)256 << 20)	/* several times the largest cache of a device */

@@ -19,11 +19,17 @@
 
 /* ---- lays out the planes of a tile on the device and records the job that computes it ---- */
 
-static void tile_close(struct tile *);
-
 #define ALIGNMENT 256		/* of planes and blocks */
 
 _Static_assert(sizeof(struct gpu_push) <= GPU_PUSH_MOST, "fits every device");
+
+static void
+tile_close(struct tile *tile)
+{
+	free(tile->planes);
+	free(tile->channels);
+	free(tile->wanted);
+}
 
 static void *
 take_store(void *arg, size_t bytes, void **owner)
@@ -438,14 +444,6 @@ tile_open(struct tile *tile)
 	}
 	trace(tile);
 	return 0;
-}
-
-static void
-tile_close(struct tile *tile)
-{
-	free(tile->planes);
-	free(tile->channels);
-	free(tile->wanted);
 }
 
 /* The job is on its way: the tables that it uploads will be there for the next one. */

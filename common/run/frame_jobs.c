@@ -17,7 +17,15 @@ struct stage_copy {
 	size_t plans;			/* link->plans when this was made; 0: it is not */
 };
 
-static void stage_copy_close(struct stage_copy *);
+static void
+stage_copy_close(struct stage_copy *copy)
+{
+	for (size_t i = 0; i < copy->memories && copy->memory; i++)
+		free(copy->memory[i]);
+	free(copy->memory);
+	free(copy->run.priv);
+	*copy = (struct stage_copy){ 0 };
+}
 
 int
 run_frame_memory(struct run *run, void *pointer, size_t bytes)
@@ -121,16 +129,6 @@ stage_copy_exchange(struct stage_copy *copy, struct link *link)
 		*pointer = copy->memory[i];
 		copy->memory[i] = memory;
 	}
-}
-
-static void
-stage_copy_close(struct stage_copy *copy)
-{
-	for (size_t i = 0; i < copy->memories && copy->memory; i++)
-		free(copy->memory[i]);
-	free(copy->memory);
-	free(copy->run.priv);
-	*copy = (struct stage_copy){ 0 };
 }
 
 struct frame_job {

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 #undef fail	/* cmocka's macro would hide ours */
 
+#include "base/fail.h"
 #include "optics/calib.h"
 #include "optics/camera_model.h"
-#include "base/fail.h"
 
 #define PATH "test_calib.tmp"
 

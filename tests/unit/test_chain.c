@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/chain.h"
 #include "io/nrrd.h"
+#include "run/chain.h"
 
 /* ---- stages ---- */
 

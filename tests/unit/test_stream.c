@@ -9,8 +9,8 @@
 
 #include "frame/meta.h"
 #include "io/codec.h"
-#include "io/whole_file.h"
 #include "io/nrrd.h"
+#include "io/whole_file.h"
 
 /* ---- helpers ---- */
 

@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "io/safe_file.h"
 #include "io/background_io.h"
+#include "io/safe_file.h"
 
 #define FRAMES 60
 #define GAP_AT 20	/* a number stays free before this frame */

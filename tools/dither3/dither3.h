@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 #include "base/cpu_level.h"
-#include "holo/holo.h"
 #include "holo/dither.h"
+#include "holo/holo.h"
 #include "run/stage.h"
 
 /* Memory of error diffusion for pictures of a size, kept from frame to frame; at first {0}. */

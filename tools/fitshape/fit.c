@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "base/linear.h"
+#include "base/numbers.h"
 #include "image/statistics.h"
 #include "run/run.h"
 

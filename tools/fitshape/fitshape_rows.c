@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/px.h"
 #include "base/linear.h"
+#include "base/px.h"
 
 /* ---- shapes ---- */
 

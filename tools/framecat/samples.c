@@ -17,8 +17,8 @@
 #include "fringe/capture_set.h"
 #include "image/annotate.h"
 #include "image/colormap.h"
-#include "image/pixel_length.h"
 #include "image/depth_range.h"
+#include "image/pixel_length.h"
 #include "image/statistics.h"
 #include "run/stage.h"
 

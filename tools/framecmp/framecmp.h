@@ -6,8 +6,8 @@
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
-#include "points/point_grid.h"
 #include "points/icp.h"
+#include "points/point_grid.h"
 #include "run/stage.h"
 
 struct mesh;

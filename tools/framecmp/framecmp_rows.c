@@ -10,8 +10,8 @@
 #include "base/linear.h"
 #include "mesh/mesh.h"
 #include "mesh/nearest.h"
-#include "points/point_grid.h"
 #include "points/icp.h"
+#include "points/point_grid.h"
 
 /* ---- samples ---- */
 

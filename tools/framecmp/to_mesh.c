@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
 #include "base/numbers.h"
 #include "base/px.h"
 #include "base/text.h"
-#include "base/linear.h"
 #include "frame/frame.h"
 #include "image/statistics.h"
 #include "io/source.h"
@@ -22,8 +22,8 @@
 #include "mesh/mesh.h"
 #include "mesh/mesh_file.h"
 #include "mesh/nearest.h"
-#include "points/point_grid.h"
 #include "points/icp.h"
+#include "points/point_grid.h"
 #include "run/run.h"
 
 /* ---- points and distances ---- */

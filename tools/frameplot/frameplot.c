@@ -14,10 +14,10 @@
 #include "base/fail.h"
 #include "base/text.h"
 #include "frame/head.h"
-#include "image/colormap.h"
-#include "image/drawing.h"
-#include "image/depth_range.h"
 #include "image/annotate.h"
+#include "image/colormap.h"
+#include "image/depth_range.h"
+#include "image/drawing.h"
 #include "run/stage.h"
 
 #define AT(field) offsetof(struct parameters, field)

@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "frame/frame.h"
-#include "image/colormap.h"
-#include "image/drawing.h"
-#include "image/depth_range.h"
-#include "image/statistics.h"
 #include "image/annotate.h"
+#include "image/colormap.h"
+#include "image/depth_range.h"
+#include "image/drawing.h"
+#include "image/statistics.h"
 
 #define BAR_W 14.0
 #define GAP 18.0		/* between image and bar */

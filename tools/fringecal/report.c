@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "image/annotate.h"
 #include "image/colormap.h"
 #include "image/drawing.h"
-#include "image/annotate.h"
 #include "io/safe_file.h"
 
 /* ---- sheets: a panel with axes in pixels for each device, two in a row, a legend below ---- */

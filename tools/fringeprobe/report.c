@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/fail.h"
+#include "base/text.h"
 
 /* ---- problems ---- */
 

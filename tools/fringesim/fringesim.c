@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "fringe/patterns.h"
 #include "fringe/fringes.px.h"
+#include "fringe/patterns.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 

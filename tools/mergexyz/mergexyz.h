@@ -10,9 +10,9 @@
 #include "base/cpu_level.h"
 #include "base/opt.h"
 #include "frame/frame.h"
+#include "points/icp.h"
 #include "points/ordered_view.h"
 #include "points/point_grid.h"
-#include "points/icp.h"
 #include "run/run.h"
 
 /* ---- pieces.c: the frames of all views, the cloud of their points, and --grid ---- */

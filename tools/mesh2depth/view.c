@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process.h"
 #include "base/linear.h"
+#include "base/process.h"
 #include "mesh/mesh_file.h"
 #include "mesh/raster.h"
 #include "run/stage.h"

@@ -13,8 +13,8 @@
 
 #include "optics/calib.h"
 #include "optics/stereo.h"
-#include "run/passes.h"
 #include "run/bands.h"
+#include "run/passes.h"
 #include "run/stage.h"
 #include "unwrap/absolute.h"
 #include "phasematch.block.h"

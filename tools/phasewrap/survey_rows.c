@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/px.h"
 #include "base/linear.h"
+#include "base/px.h"
 #include "phasewrap.px.h"
 
 /* ---- the flat one of 2+1 images ---- */

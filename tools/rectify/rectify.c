@@ -12,9 +12,9 @@
 
 #include "base/fail.h"
 #include "fringe/capture_set.h"
-#include "optics/device_check.h"
-#include "optics/camera_model.h"
 #include "optics/calib.h"
+#include "optics/camera_model.h"
+#include "optics/device_check.h"
 #include "optics/stereo.h"
 #include "run/passes.h"
 #include "run/stage.h"

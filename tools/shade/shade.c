@@ -12,9 +12,9 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "image/pixel_length.h"
-#include "image/depth_range.h"
 #include "image/annotate.h"
+#include "image/depth_range.h"
+#include "image/pixel_length.h"
 #include "mesh/mesh.h"
 #include "run/passes.h"
 #include "shade.block.h"

@@ -6,9 +6,9 @@
 
 #include <math.h>
 
+#include "base/linear.h"
 #include "base/numbers.h"
 #include "base/px.h"
-#include "base/linear.h"
 
 /* ---- the picture ---- */
 

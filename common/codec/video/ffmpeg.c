@@ -169,8 +169,8 @@ children_add(pid_t child, const sigset_t *before)
 	pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Waits for the child's end. As waitpid(), but not interrupted. */
-/* Its number may be another process's once it is waited for: it leaves the list before. */
+/* Waits for the child's end, as waitpid(), but not interrupted. The child leaves the list before:
+ * once it is waited for, its number may be another process's. */
 static pid_t
 children_wait(pid_t child, int *status)
 {

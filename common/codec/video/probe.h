@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "codec/video/video_write.h"
 #include "codec/video/pixel_format.h"
+#include "codec/video/video_write.h"
 #include "frame/frame.h"
 
 /* ---- a frame's keys as tags of a container ---- */

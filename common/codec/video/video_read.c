@@ -8,8 +8,8 @@
 
 #include "base/fail.h"
 #include "codec/video/ffmpeg.h"
-#include "codec/video/probe.h"
 #include "codec/video/pixel_format.h"
+#include "codec/video/probe.h"
 
 /* A track behind the first. */
 struct track {
