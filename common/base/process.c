@@ -8,10 +8,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -61,7 +63,7 @@ typedef void clean_function(void);
 static _Atomic(clean_function *) cleans[CLEANS];
 
 static void
-clean_up(int signal)
+run_cleans(void)
 {
 	for (size_t i = 0; i < CLEANS; i++) {
 		clean_function *clean = atomic_load(&cleans[i]);
@@ -69,6 +71,12 @@ clean_up(int signal)
 		if (clean)
 			clean();
 	}
+}
+
+static void
+clean_up(int signal)
+{
+	run_cleans();
 	raise(signal);		/* SA_RESETHAND: it ends the process as without this handler */
 }
 
@@ -98,6 +106,76 @@ ending_signals_watch(void (*clean)(void))
 			break;
 	}
 	pthread_once(&once, watch_signals);
+}
+
+static _Atomic(int (*)(void)) memory_end;
+
+void
+memory_ends_with(int (*end)(void))
+{
+	atomic_store(&memory_end, end);
+}
+
+/* Ends the program in whatever state its threads are: nothing is freed, no buffer is flushed. */
+static _Noreturn void
+end_without_memory(void)
+{
+	static atomic_flag ending = ATOMIC_FLAG_INIT;
+	int (*end)(void) = atomic_load(&memory_end);
+
+	while (atomic_flag_test_and_set(&ending))
+		pause();	/* another thread does it */
+	fail_clear();
+	fail_memory();
+	fail_print();
+	run_cleans();
+	_exit(end ? end() : EXIT_FAILED);
+}
+
+void *
+must_alloc(size_t n, size_t bytes)
+{
+	/* a byte, where there are no items: NULL means a failure */
+	void *memory = calloc(n ? n : 1, bytes ? bytes : 1);
+
+	if (!memory)
+		end_without_memory();
+	return memory;
+}
+
+void *
+must_resize(void *old, size_t n, size_t bytes)
+{
+	void *memory = reallocarray(old, n ? n : 1, bytes ? bytes : 1);
+
+	if (!memory)
+		end_without_memory();
+	return memory;
+}
+
+char *
+must_strdup(const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		end_without_memory();
+	return copy;
+}
+
+char *
+must_format(const char *format, ...)
+{
+	va_list args;
+	char *text;
+	int length;
+
+	va_start(args, format);
+	length = vasprintf(&text, format, args);
+	va_end(args);
+	if (length < 0)
+		end_without_memory();
+	return text;
 }
 
 #define PREFIX "FRINGEPIPE_"

@@ -21,6 +21,23 @@
 #define SANITIZED 0
 #endif
 
+/* ---- memory for small things ---- */
+
+/*
+ * Memory that is never NULL, for structs, names, short lists and texts: whatever the program, not a
+ * file, an option or a frame, bounds to some 64 KiB. Where there is none the program ends with one
+ * line: temporary files are removed and children ended, as by a signal; then memory_ends_with()
+ * has its turn. Arrays of pixels, rows, points or files come from calloc(), whose NULL is
+ * fail_memory(). Free with free().
+ */
+void *must_alloc(size_t n, size_t bytes);		/* n items, zeroed */
+void *must_resize(void *, size_t n, size_t bytes);	/* as reallocarray(3) */
+char *must_strdup(const char *);
+char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Called when must_alloc() ends the program, in the thread that called that; returns the exit code.
+ * NULL: EXIT_FAILED. */
+void memory_ends_with(int (*end)(void));
+
 /* ---- memory for large arrays ---- */
 
 #define LARGE_MEMORY_PAGE ((size_t)2 << 20)	/* bytes of the kernel's large pages */

@@ -845,17 +845,20 @@ stream_write(FILE *file, const char *name, const struct frame *frame)
 	return status;
 }
 
-/* A frame was cut: what follows would be taken for its samples. */
+/* A frame is incomplete, for good or while a thread writes it: what followed now would be read as
+ * its samples. */
 static atomic_bool torn;
 
 int
 stream_send(int fd, const char *name, const struct frame *frame, unsigned long number)
 {
 	struct pieces pieces = { .fd = fd, .name = name };
-	int status = frame_write(&pieces, frame, number);
+	int status;
 
-	if (status < 0 && pieces.begun)
-		atomic_store(&torn, true);
+	atomic_store(&torn, true);
+	status = frame_write(&pieces, frame, number);
+	if (status == 0 || !pieces.begun)
+		atomic_store(&torn, false);
 	return status;
 }
 

@@ -15,24 +15,53 @@
 #include "run/cost_model.h"
 #include "run/setup.h"
 
+/* What this process runs, for the end that must_alloc() makes of it. */
+static struct {
+	struct chain *chain;
+	int words;
+	char **word;
+	bool parsed;		/* all words are taken in */
+} running;
+
 /*
  * Did the chain write frames to standard output, or would it have? One whose words were not taken
  * in is judged by them: an output that they name, and the stage behind the last comma.
  */
 static bool
-writes_stream(const struct chain *chain, bool parsed, int words, char **word)
+writes_stream(void)
 {
+	const struct chain *chain = running.chain;
 	const struct run *last = chain->n ? &chain->link[chain->n - 1].run : NULL;
 	const struct stage *stage = last ? last->stage : NULL;
+	char **word = running.word;
 
-	for (int i = 0; !parsed && i < words; i++) {
+	for (int i = 0; !running.parsed && i < running.words; i++) {
 		if (!strncmp(word[i], "-o", 2) || !strncmp(word[i], "--o", 3))
 			return false;
-		if (!strcmp(word[i], ",") && i + 1 < words && stage_find(word[i + 1]))
+		if (!strcmp(word[i], ",") && i + 1 < running.words && stage_find(word[i + 1]))
 			stage = stage_find(word[i + 1]);
 	}
 	return !(stage && stage->traits & (STAGE_SINK | STAGE_TEXT)) && !(last && last->sink) &&
 	    (!chain->output || !strcmp(chain->output, "-"));
+}
+
+/* The run failed and its message is printed: marks the stream as failed. Returns the exit code. */
+static int
+fail_stream(bool stream)
+{
+	const struct chain *chain = running.chain;
+
+	if (stream && !chain->losses.ended)
+		stream_send_failed(STDOUT_FILENO);
+	if (chain->n && chain->link[chain->n - 1].run.stage->traits & STAGE_ANSWERS)
+		return EXIT_USAGE;
+	return fail_code() == EXIT_DONE ? EXIT_FAILED : (int)fail_code();
+}
+
+static int
+end_without_memory(void)
+{
+	return fail_stream(writes_stream());
 }
 
 /* Returns the exit code; the message, if any, goes to standard error. */
@@ -41,7 +70,6 @@ conclude(struct chain *chain, int status, bool stream)
 {
 	const struct run *last = chain->n ? &chain->link[chain->n - 1].run : NULL;
 	int code = last ? last->status : EXIT_DONE;
-	bool answers = last && last->stage->traits & STAGE_ANSWERS;
 	size_t warnings;
 
 	status = setup_close(chain, status);
@@ -53,11 +81,7 @@ conclude(struct chain *chain, int status, bool stream)
 	if (status == 0)
 		return code;
 	fail_print();
-	if (stream && !chain->losses.ended)
-		stream_send_failed(STDOUT_FILENO);
-	if (answers)
-		return EXIT_USAGE;
-	return fail_code() == EXIT_DONE ? EXIT_FAILED : (int)fail_code();
+	return fail_stream(stream);
 }
 
 static int
@@ -74,11 +98,16 @@ close_standard_output(int code)
 /* Before anything is opened. Text waits for a slow reader too, where the output that was inherited
  * does not block. */
 static int
-prepare_standard_files(void)
+prepare(const char *name, struct chain *chain, int words, char **word)
 {
 	int flags;
 	FILE *waits;
 
+	fail_set_program(name);
+	running.chain = chain;
+	running.words = words;
+	running.word = word;
+	memory_ends_with(end_without_memory);
 	if (standard_files_reserve() < 0)
 		return -1;
 	flags = fcntl(STDOUT_FILENO, F_GETFL);
@@ -113,11 +142,9 @@ stage_main(const char *name, int argc, char **argv)
 	struct chain chain = { 0 };
 	const struct stage *stage;
 	struct link *link;
-	bool parsed = false, stream;
 	int first, status = -1;
 
-	fail_set_program(name);
-	if (prepare_standard_files() < 0)
+	if (prepare(name, &chain, argc, argv) < 0)
 		return conclude(&chain, -1, false);
 	opt_defaults(setup_options, &options);
 	stage = cpu_level(NULL) < 0 ? NULL : stage_find(name);
@@ -127,14 +154,13 @@ stage_main(const char *name, int argc, char **argv)
 		argv, &first) == 0) {
 		if (answer(&options, stage))
 			return close_standard_output(conclude(&chain, 0, false));
-		parsed = true;
+		running.parsed = true;
 		setup_apply(&chain, &options);
 		if (setup_check_device(options.device) == 0 &&
 		    setup_check_operands(&chain, 0, argc - first, argv + first) == 0)
 			status = setup_run(&chain, options.device);
 	}
-	stream = writes_stream(&chain, parsed, argc, argv);
-	return close_standard_output(conclude(&chain, status, stream));
+	return close_standard_output(conclude(&chain, status, writes_stream()));
 }
 
 struct chain_options {
@@ -270,16 +296,12 @@ chain_main(int argc, char **argv)
 {
 	struct chain_options own = { 0 };
 	struct chain chain = { 0 };
-	bool stream;
 	int first, status;
 
-	fail_set_program("fringepipe");
-	if (prepare_standard_files() < 0)
+	if (prepare("fringepipe", &chain, argc, argv) < 0)
 		return conclude(&chain, -1, false);
-	if (parse_chain_options(&own, argc, argv, &first) < 0) {
-		stream = writes_stream(&chain, false, argc, argv);
-		return close_standard_output(conclude(&chain, -1, stream));
-	}
+	if (parse_chain_options(&own, argc, argv, &first) < 0)
+		return close_standard_output(conclude(&chain, -1, writes_stream()));
 	if (answer_alone(&own, argv[first], &status))
 		return close_standard_output(conclude(&chain, status, false));
 	status = setup_check_device(own.runner.device);
@@ -289,11 +311,10 @@ chain_main(int argc, char **argv)
 		answer(&own.runner, chain.link[chain.n - 1].run.stage);
 		return close_standard_output(conclude(&chain, 0, false));
 	}
-	stream = writes_stream(&chain, false, argc, argv);
 	if (status == 0) {
+		running.parsed = true;
 		setup_apply(&chain, &own.runner);
 		status = setup_run(&chain, own.runner.device);
-		stream = writes_stream(&chain, true, argc, argv);
 	}
-	return close_standard_output(conclude(&chain, status, stream));
+	return close_standard_output(conclude(&chain, status, writes_stream()));
 }

@@ -1,6 +1,8 @@
 /* Messages belong to threads; pixel stores that are kept stay few where sizes change. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/process.h"
 #include "base/thread_pool.h"
@@ -146,10 +148,61 @@ stores_of_sizes_that_alternate_are_kept(void **state)
 #endif
 }
 
+static int
+end_with_seven(void)
+{
+	return 7;
+}
+
+/* A process of its own, which asks for more than there is; its exit code. */
+static int
+without_memory(int (*end)(void), char *printed, size_t size)
+{
+	int ends[2], status = 0;
+	ssize_t n;
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		memory_ends_with(end);
+		fail("file", "an earlier message");
+		free(must_alloc(SIZE_MAX / 2, 2));
+		_exit(0);
+	}
+	close(ends[1]);
+	n = read(ends[0], printed, size - 1);
+	printed[n < 0 ? 0 : n] = '\0';
+	close(ends[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void
+memory_that_must_be_there_ends_the_program(void **state)
+{
+	char printed[200], *text = must_format("%d %s", 5, "words");
+	int *numbers = must_alloc(0, sizeof(*numbers));
+
+	(void)state;
+	assert_string_equal(text, "5 words");
+	free(text);
+	numbers = must_resize(numbers, 3, sizeof(*numbers));
+	numbers[2] = 1;
+	free(numbers);
+	if (SANITIZED)
+		return;		/* AddressSanitizer aborts instead */
+	assert_int_equal(without_memory(NULL, printed, sizeof(printed)), EXIT_FAILED);
+	assert_string_equal(printed, "fringepipe: out of memory\n");
+	assert_int_equal(without_memory(end_with_seven, printed, sizeof(printed)), 7);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_that_must_be_there_ends_the_program),
 		cmocka_unit_test(a_message_belongs_to_its_thread),
 		cmocka_unit_test(items_hand_their_message_to_the_driver),
 		cmocka_unit_test(kept_stores_do_not_grow_with_the_number_of_sizes),
