@@ -123,21 +123,6 @@ struct binning {
 	size_t n, rows;			/* rows of the output that a thread takes together */
 };
 
-/* An image as a table. */
-struct point_table {
-	const struct frame *image;	/* float */
-	struct frame *table;
-	size_t *first;		/* per row: the number of its points, then that of its first one */
-};
-
-/* Where the points of a table are in the image. */
-struct places {
-	const struct frame *table;	/* float */
-	size_t points, w, h;
-	size_t column, row;		/* channels */
-	size_t *pixel;			/* of each point: column + w * row */
-};
-
 struct framecat_rows {
 	/* Row y of a conversion: to float; to integers; to float, with NaN filled; to colours. */
 	void (*decode)(const struct conversion *, size_t y);
@@ -145,22 +130,8 @@ struct framecat_rows {
 	void (*fill)(const struct conversion *, size_t y);
 	void (*colour)(const struct conversion *, size_t y);
 	void (*labels)(const struct conversion *, size_t y);
-	/* Copies the finite samples of the first channel, and returns their number. */
-	size_t (*finite)(const struct frame *, float *value);
-	/* Finds the first sample of the first channel that is neither NaN nor a whole number from 0
-	 * up. */
-	bool (*not_a_label)(const struct frame *, size_t *x, size_t *y);
 	/* Row y of the output; integers are rounded, NaN takes no part. */
 	void (*bin)(const struct binning *, size_t y);
-	/* Row y of a struct point_table, for run_for(): the number of its points, to first[y]. */
-	void (*count_points)(void *arg, size_t y);
-	/* The same: its points, to the table, from number first[y] on. */
-	void (*tabulate)(void *arg, size_t y);
-	/* Finds the pixels of points. Returns the number of the first point that is outside the
-	 * image or whose pixel is taken; else the number of points. taken: w x h, false. */
-	size_t (*locate_points)(struct places *, bool *taken);
-	/* Fills the image: NaN, and the points at their pixels. */
-	void (*place_points)(const struct places *, struct frame *image);
 };
 LEVELS_OF(framecat_rows)
 

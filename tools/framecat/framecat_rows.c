@@ -1,6 +1,5 @@
 /*
- * The loops of framecat: samples to values and values to samples, colours, means of n x n pixels,
- * points of tables.
+ * The loops of framecat: samples to values and values to samples, colours, means of n x n pixels.
  */
 #include "framecat.h"
 
@@ -348,34 +347,6 @@ framecat_labels(const struct conversion *conversion, size_t y)
 	}
 }
 
-static size_t
-framecat_finite(const struct frame *frame, float *value)
-{
-	size_t n = 0;
-
-	for (size_t y = 0; y < frame->head.h; y++) {
-		const float *row = frame_floats(frame, 0, y);
-
-		for (size_t x = 0; x < frame->head.w; x++)
-			if (isfinite(row[x]))
-				value[n++] = row[x];
-	}
-	return n;
-}
-
-static bool
-framecat_not_a_label(const struct frame *frame, size_t *x, size_t *y)
-{
-	for (*y = 0; *y < frame->head.h; ++*y) {
-		const float *row = frame_floats(frame, 0, *y);
-
-		for (*x = 0; *x < frame->head.w; ++*x)
-			if (row[*x] < 0 || row[*x] > floorf(row[*x]))
-				return true;
-	}
-	return false;
-}
-
 /* ---- means of n x n pixels ---- */
 
 #define BIN_CELLS 256		/* cells of n x n pixels that are computed together, */
@@ -504,97 +475,11 @@ framecat_bin(const struct binning *bin, size_t y)
 		}
 }
 
-/* ---- points of tables ---- */
-
-static void
-framecat_count_points(void *arg, size_t y)
-{
-	struct point_table *points = arg;
-	const float *v = frame_floats(points->image, 0, y);
-	size_t n = 0;
-
-	for (size_t x = 0; x < points->image->head.w; x++)
-		n += !px_isnan(v[x]);
-	points->first[y] = n;
-}
-
-static void
-framecat_tabulate(void *arg, size_t y)
-{
-	const struct point_table *points = arg;
-	const struct frame *image = points->image;
-	const float *valid = frame_floats(image, 0, y);
-	size_t c = image->head.c, i = points->first[y];
-
-	for (size_t x = 0; x < image->head.w; x++) {
-		if (px_isnan(valid[x]))
-			continue;
-		for (size_t k = 0; k < c; k++)
-			frame_floats(points->table, k, 0)[i] = frame_floats(image, k, y)[x];
-		frame_floats(points->table, c, 0)[i] = (float)x;
-		frame_floats(points->table, c + 1, 0)[i] = (float)y;
-		i++;
-	}
-}
-
-/* Sets *place to the column or row v of an image of this size. False: it has none. */
-static inline bool
-coordinate(float v, size_t size, size_t *place)
-{
-	*place = v >= 0.0f && v < (float)size ? (size_t)v : 0;
-	return v == (float)*place;
-}
-
-static size_t
-framecat_locate_points(struct places *places, bool *taken)
-{
-	const float *column = frame_floats(places->table, places->column, 0);
-	const float *row = frame_floats(places->table, places->row, 0);
-
-	for (size_t i = 0; i < places->points; i++) {
-		size_t x, y;
-
-		if (!coordinate(column[i], places->w, &x) || !coordinate(row[i], places->h, &y))
-			return i;
-		places->pixel[i] = x + places->w * y;
-		if (taken[places->pixel[i]])
-			return i;
-		taken[places->pixel[i]] = true;
-	}
-	return places->points;
-}
-
-static void
-framecat_place_points(const struct places *places, struct frame *image)
-{
-	size_t k = 0;
-
-	for (size_t c = 0; c < places->table->head.c; c++) {
-		const float *from = frame_floats(places->table, c, 0);
-
-		if (c == places->column || c == places->row)
-			continue;
-		for (size_t y = 0; y < places->h; y++)
-			for (size_t x = 0; x < places->w; x++)
-				frame_floats(image, k, y)[x] = NAN;
-		for (size_t i = 0; i < places->points; i++)
-			frame_floats(image, k, places->pixel[i] / places->w)
-			    [places->pixel[i] % places->w] = from[i];
-		k++;
-	}
-}
-
 const struct framecat_rows AT_LEVEL(framecat_rows) = {
-	.place_points = framecat_place_points,
-	.locate_points = framecat_locate_points,
-	.count_points = framecat_count_points,
-	.tabulate = framecat_tabulate,
 	.decode = framecat_decode,
 	.encode = framecat_encode,
 	.fill = framecat_fill,
 	.colour = framecat_colour,
 	.labels = framecat_labels,
-	.finite = framecat_finite,
-	.not_a_label = framecat_not_a_label,
 	.bin = framecat_bin,
 };

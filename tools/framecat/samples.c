@@ -302,30 +302,37 @@ convert_encode(struct run *run, struct frame **frame, const struct encoding *enc
 #define FRACTION_SHARE 0.1		/* of the samples that are no whole numbers */
 
 struct seen {
-	double n, outside, min, max;
-	double fractions;	/* samples that are not -1, 0 or 1 */
+	double pixels, missing;		/* sampled, and of them NaN */
+	double finite, outside, zeros;	/* samples: all, beyond the limits, those that become 0 */
+	double min, max;		/* of finite samples */
+	double fractions;		/* finite samples that are not -1, 0 or 1 */
 };
 
-/* Of samples on a coarse grid. */
+/* Samples channel c on a coarse grid. Those whose distance from `zero`, in the direction of
+ * `step`, is below the step become 0. */
 static struct seen
-sample_channel(const struct frame *frame, size_t c, double low, double high)
+sample_channel(const struct frame *frame, size_t c, double low, double high, double zero,
+    double step)
 {
 	struct seen seen = { .min = INFINITY, .max = -INFINITY };
-	size_t step = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS);
+	size_t every = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS);
 
-	for (size_t y = 0; y < frame->head.h; y += step) {
+	for (size_t y = 0; y < frame->head.h; y += every) {
 		const float *row = frame_floats(frame, c, y);
 
-		for (size_t x = 0; x < frame->head.w; x += step) {
+		for (size_t x = 0; x < frame->head.w; x += every) {
 			double v = (double)row[x];
 
+			seen.pixels++;
+			seen.missing += isnan(v);
+			seen.zeros += step > 0 ? v - zero < step : v - zero > step;
 			if (!isfinite(v))
 				continue;
-			seen.n++;
+			seen.finite++;
 			seen.outside += v < low || v > high;
 			seen.fractions += fabs(v) > 1e-3 && fabs(fabs(v) - 1) > 1e-3;
-			seen.min = v < seen.min ? v : seen.min;
-			seen.max = v > seen.max ? v : seen.max;
+			seen.min = fmin(seen.min, v);
+			seen.max = fmax(seen.max, v);
 		}
 	}
 	return seen;
@@ -344,12 +351,12 @@ clamped_warn(const struct frame *frame, const struct encoding *encoding)
 	    encoding->fill < 0 || encoding->fill > largest)	/* convert_encode() refuses it */
 		return false;
 	for (size_t c = 0; c < frame->head.c; c++) {
-		struct seen seen = sample_channel(frame, c, low - half, high + half);
+		struct seen seen = sample_channel(frame, c, low - half, high + half, 0, 0);
 
-		if (seen.outside > (given ? CLAMPED_SHARE_SCALED : CLAMPED_SHARE) * seen.n) {
+		if (seen.outside > (given ? CLAMPED_SHARE_SCALED : CLAMPED_SHARE) * seen.finite) {
 			warn(given ? "--scale" : "--as", "about %.0f %% of channel %s, which goes "
 			    "from %.4g to %.4g, lie outside %g to %g and are clamped: %s spans "
-			    "them", fmax(1, 100 * seen.outside / seen.n), frame->head.channel[c],
+			    "them", fmax(1, 100 * seen.outside / seen.finite), frame->head.channel[c],
 			    seen.min, seen.max, low, high,
 			    given ? "--scale auto" : "--scale LO,HI, or --scale auto,");
 			return true;
@@ -362,7 +369,7 @@ clamped_warn(const struct frame *frame, const struct encoding *encoding)
 			    low, high);
 			return true;
 		}
-		if (!given && seen.fractions > FRACTION_SHARE * seen.n && seen.min > -1.5 &&
+		if (!given && seen.fractions > FRACTION_SHARE * seen.finite && seen.min > -1.5 &&
 		    seen.max < 1.5) {
 			warn("--as", "channel %s goes from %.4g to %.4g, of which whole numbers "
 			    "leave nothing: --scale LO,HI, or --scale auto, spans it",
@@ -381,69 +388,37 @@ clamped_warn(const struct frame *frame, const struct encoding *encoding)
 static const char *const light[] = { "image", "texture", "modulation", "gray", "r", "g", "b", "a",
 	NULL };
 
-struct ends {
-	double first, last;	/* values of the sample 0 and of the largest one */
-};
-
-/* The range of every step-th pixel of every step-th row. */
-static struct ends
-find_ends(const struct frame *frame, size_t c, size_t step)
-{
-	struct ends ends = { INFINITY, -INFINITY };
-
-	for (size_t y = 0; y < frame->head.h; y += step)
-		for (size_t x = 0; x < frame->head.w; x += step) {
-			double v = (double)frame_floats(frame, c, y)[x];
-
-			if (!isfinite(v))
-				continue;
-			ends.first = fmin(ends.first, v);
-			ends.last = fmax(ends.last, v);
-		}
-	return ends;
-}
-
-/* Warns where one channel has holes and values that become 0. True: it did. */
-static bool
-warn_holes(const struct frame *frame, size_t c, size_t step, struct ends ends, double largest)
-{
-	double all = 0, missing = 0, zeros = 0, limit = (ends.last - ends.first) / largest / 2;
-
-	for (size_t y = 0; y < frame->head.h; y += step)
-		for (size_t x = 0; x < frame->head.w; x += step) {
-			double v = (double)frame_floats(frame, c, y)[x];
-
-			all++;
-			missing += isnan(v);
-			zeros += limit > 0 ? v - ends.first < limit : v - ends.first > limit;
-		}
-	if (missing < HOLE_SHARE * all || zeros < HOLE_SHARE * (all - missing))
-		return false;
-	warn("--as", "%.2g %% of channel %s are NaN and become 0, as %.2g %% do that are numbers: "
-	    "--fill V keeps holes apart", 100 * missing / all, frame->head.channel[c],
-	    100 * zeros / all);
-	return true;
-}
-
 bool
 holes_warn(const struct frame *frame, const struct encoding *encoding)
 {
 	double largest = encoding->type == SAMPLE_UCHAR ? UINT8_MAX : UINT16_MAX;
-	size_t step = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS);
 
 	if (encoding->type == SAMPLE_FLOAT || !isnan(encoding->fill))
 		return false;
 	for (size_t c = 0; c < frame->head.c; c++) {
-		struct ends ends = { 0, largest };
+		double first = 0, last = largest;	/* values of the sample 0 and of the largest */
+		struct seen seen;
 
 		if (channel_is_named(frame->head.channel[c], light))
 			continue;
-		if (encoding->range.kind == RANGE_GIVEN)
-			ends = (struct ends){ encoding->range.low, encoding->range.high };
-		else if (encoding->range.kind == RANGE_AUTO)
-			ends = find_ends(frame, c, step);
-		if (ends.first != ends.last && warn_holes(frame, c, step, ends, largest))
-			return true;
+		if (encoding->range.kind == RANGE_GIVEN) {
+			first = encoding->range.low;
+			last = encoding->range.high;
+		} else if (encoding->range.kind == RANGE_AUTO) {
+			seen = sample_channel(frame, c, 0, 0, 0, 0);
+			first = seen.min;
+			last = seen.max;
+		}
+		if (first == last)
+			continue;
+		seen = sample_channel(frame, c, 0, 0, first, (last - first) / largest / 2);
+		if (seen.missing < HOLE_SHARE * seen.pixels ||
+		    seen.zeros < HOLE_SHARE * (seen.pixels - seen.missing))
+			continue;
+		warn("--as", "%.2g %% of channel %s are NaN and become 0, as %.2g %% do that are "
+		    "numbers: --fill V keeps holes apart", 100 * seen.missing / seen.pixels,
+		    frame->head.channel[c], 100 * seen.zeros / seen.pixels);
+		return true;
 	}
 	return false;
 }
@@ -454,7 +429,7 @@ holes_warn(const struct frame *frame, const struct encoding *encoding)
 static int
 find_percentiles(const struct frame *frame, enum colormap map, struct sample_range *range)
 {
-	size_t pixels, n;
+	size_t pixels, n = 0;
 	float *value, ends[2];
 
 	if (size_multiply(frame->head.w, frame->head.h, &pixels) < 0)
@@ -462,7 +437,13 @@ find_percentiles(const struct frame *frame, enum colormap map, struct sample_ran
 	value = calloc(pixels, sizeof(*value));
 	if (!value)
 		return fail_memory();
-	n = framecat_rows()->finite(frame, value);
+	for (size_t y = 0; y < frame->head.h; y++)
+		for (size_t x = 0; x < frame->head.w; x++) {
+			float v = frame_floats(frame, 0, y)[x];
+
+			if (isfinite(v))
+				value[n++] = v;
+		}
 	colormap_range(map, value, n, ends);
 	free(value);
 	*range = (struct sample_range){ RANGE_GIVEN, ends[0], ends[1] };
@@ -539,12 +520,16 @@ convert_labels(struct run *run, struct frame **frame, const struct painting *pai
 {
 	struct conversion conversion = { .row = framecat_rows()->labels, .nan = painting->nan };
 	struct frame_head head;
-	size_t x, y;
 
-	if (framecat_rows()->not_a_label(*frame, &x, &y))
-		return fail("--colormap", "labels are whole numbers from 0 on, and pixel (%zu, "
-		    "%zu) of %s is %g", x, y, (*frame)->head.channel[0],
-		    (double)frame_floats(*frame, 0, y)[x]);
+	for (size_t y = 0; y < (*frame)->head.h; y++)
+		for (size_t x = 0; x < (*frame)->head.w; x++) {
+			float v = frame_floats(*frame, 0, y)[x];
+
+			if (v < 0 || v > floorf(v))
+				return fail("--colormap", "labels are whole numbers from 0 on, and "
+				    "pixel (%zu, %zu) of %s is %g", x, y,
+				    (*frame)->head.channel[0], (double)v);
+		}
 	if (picture_head(*frame, "labels", NULL, &head) < 0)
 		return -1;
 	return convert(run, frame, &head, &conversion);

@@ -8,12 +8,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/px.h"
 #include "io/source.h"
 #include "run/stage.h"
 
 /* ---- --points: an image as a table ---- */
 
 #define MAX_PLACE (1u << 24)	/* pixels; a float holds all whole numbers up to here */
+
+struct point_table {
+	const struct frame *image;	/* float */
+	struct frame *table;
+	size_t *first;		/* per row: the number of its points, then that of its first one */
+};
+
+/* For run_for(): the number of row y's points. */
+static void
+count_points(void *arg, size_t y)
+{
+	struct point_table *points = arg;
+	const float *v = frame_floats(points->image, 0, y);
+
+	for (size_t x = 0; x < points->image->head.w; x++)
+		points->first[y] += !px_isnan(v[x]);
+}
+
+/* The same: copies them to the table. */
+static void
+copy_points(void *arg, size_t y)
+{
+	const struct point_table *points = arg;
+	const struct frame *image = points->image;
+	const float *valid = frame_floats(image, 0, y);
+	size_t c = image->head.c, i = points->first[y];
+
+	for (size_t x = 0; x < image->head.w; x++) {
+		if (px_isnan(valid[x]))
+			continue;
+		for (size_t k = 0; k < c; k++)
+			frame_floats(points->table, k, 0)[i] = frame_floats(image, k, y)[x];
+		frame_floats(points->table, c, 0)[i] = (float)x;
+		frame_floats(points->table, c + 1, 0)[i] = (float)y;
+		i++;
+	}
+}
 
 /* The channels of the image, then column and row. */
 static int
@@ -41,7 +79,7 @@ tabulate(struct run *run, struct point_table *points)
 	struct frame_head head;
 	int status;
 
-	run_for(run, h, framecat_rows()->count_points, points);
+	run_for(run, h, count_points, points);
 	for (size_t y = 0; y < h; y++) {
 		size_t here = points->first[y];
 
@@ -57,7 +95,7 @@ tabulate(struct run *run, struct point_table *points)
 	/* a table without points has one row */
 	for (size_t c = 0; c < points->table->head.c; c++)
 		*frame_floats(points->table, c, 0) = NAN;
-	run_for(run, h, framecat_rows()->tabulate, points);
+	run_for(run, h, copy_points, points);
 	return 0;
 }
 
@@ -158,9 +196,16 @@ like_close(struct like *like)
 
 /* ---- --like: the pixel of each point ---- */
 
-/* Reports where the value of point i is no column (or row) of an image of this size. -1: it did. */
+struct places {
+	const struct frame *table;	/* float */
+	size_t points, w, h;
+	size_t column, row;		/* channels */
+	size_t *pixel;			/* of each point: column + w * row */
+};
+
+/* The column (or row) of point i in an image of this size. -1 after fail(). */
 static int
-check_coordinate(const struct places *places, size_t c, size_t i, size_t size)
+find_coordinate(const struct places *places, size_t c, size_t i, size_t size, size_t *place)
 {
 	float v = frame_floats(places->table, c, 0)[i];
 	const char *name = places->table->head.channel[c];
@@ -171,35 +216,39 @@ check_coordinate(const struct places *places, size_t c, size_t i, size_t size)
 	if (v >= (float)size)
 		return fail("--like", "point %zu: %s is %.0f, the image is %zu x %zu", i, name,
 		    (double)v, places->w, places->h);
+	*place = (size_t)v;
 	return 0;
 }
 
-/* Fails for a point that is outside the image or has the same pixel as an earlier one. */
+/* taken: w x h, false. -1 after fail(). */
 static int
-fail_point(const struct places *places, size_t i)
+find_taken(struct places *places, bool *taken)
 {
-	size_t first = 0, pixel = places->pixel[i];
+	for (size_t i = 0; i < places->points; i++) {
+		size_t x, y, first = 0, *pixel = places->pixel;
 
-	if (check_coordinate(places, places->column, i, places->w) < 0 ||
-	    check_coordinate(places, places->row, i, places->h) < 0)
-		return -1;
-	while (places->pixel[first] != pixel)
-		first++;
-	return fail("--like", "points %zu and %zu are both for column %zu, row %zu", first, i,
-	    pixel % places->w, pixel / places->w);
+		if (find_coordinate(places, places->column, i, places->w, &x) < 0 ||
+		    find_coordinate(places, places->row, i, places->h, &y) < 0)
+			return -1;
+		pixel[i] = x + places->w * y;
+		while (taken[pixel[i]] && pixel[first] != pixel[i])
+			first++;
+		if (taken[pixel[i]])
+			return fail("--like", "points %zu and %zu are both for column %zu, row "
+			    "%zu", first, i, x, y);
+		taken[pixel[i]] = true;
+	}
+	return 0;
 }
 
 static int
 find_pixels(struct places *places)
 {
 	bool *taken = calloc(places->w, places->h);
-	size_t found;
+	int status = taken ? find_taken(places, taken) : fail_memory();
 
-	if (!taken)
-		return fail_memory();
-	found = framecat_rows()->locate_points(places, taken);
 	free(taken);
-	return found == places->points ? 0 : fail_point(places, found);
+	return status;
 }
 
 /* ---- --like: the image ---- */
@@ -277,6 +326,27 @@ image_head(const struct places *places, const struct frame_head *like, struct fr
 	return -1;
 }
 
+/* Fills the image: NaN, and the points at their pixels. */
+static void
+place_points(const struct places *places, struct frame *image)
+{
+	size_t k = 0;
+
+	for (size_t c = 0; c < places->table->head.c; c++) {
+		const float *from = frame_floats(places->table, c, 0);
+
+		if (c == places->column || c == places->row)
+			continue;
+		for (size_t y = 0; y < places->h; y++)
+			for (size_t x = 0; x < places->w; x++)
+				frame_floats(image, k, y)[x] = NAN;
+		for (size_t i = 0; i < places->points; i++)
+			frame_floats(image, k, places->pixel[i] / places->w)
+			    [places->pixel[i] % places->w] = from[i];
+		k++;
+	}
+}
+
 static int
 restore(struct places *places, const struct frame_head *like, struct frame **image)
 {
@@ -291,7 +361,7 @@ restore(struct places *places, const struct frame_head *like, struct frame **ima
 	status = frame_new(&head, image);
 	head_free(&head);
 	if (status == 0)
-		framecat_rows()->place_points(places, *image);
+		place_points(places, *image);
 	return status;
 }
 

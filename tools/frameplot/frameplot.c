@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "frame/head.h"
 #include "image/annotate.h"
@@ -329,9 +330,7 @@ choose_channels(struct run *run, const struct frame_head *head)
 
 	for (const char *c = at; c && *c; c++)
 		n += *c == ',';
-	priv->name = calloc(n, sizeof(*priv->name));
-	if (!priv->name)
-		return fail_memory();
+	priv->name = must_alloc(n, sizeof(*priv->name));
 	priv->channels = n;
 	if (!at)
 		memcpy(priv->name[0], head->channel[channel_usual(head)],
@@ -417,7 +416,6 @@ static char *
 frame_label(const struct run *run, const struct priv *priv, size_t frame)
 {
 	const char *base[2] = { NULL, NULL };
-	char *label;
 	bool named = run->position == 0 && run->operands == priv->frames && priv->frames > 1;
 
 	for (size_t i = 0; i < run->operands && named; i++) {
@@ -430,9 +428,9 @@ frame_label(const struct run *run, const struct priv *priv, size_t frame)
 		named = named && strcspn(base[0], ".") > 0 && strcmp(base[0], "-");
 	}
 	if (!named)
-		return asprintf(&label, "%zu", frame + 1) < 0 ? NULL : label;
+		return must_format("%zu", frame + 1);
 	base[0] = base_name(run->operand[frame]);
-	return strndup(base[0], strcspn(base[0], "."));
+	return must_format("%.*s", (int)strcspn(base[0], "."), base[0]);
 }
 
 /* The name of curve i: from the labels "A,B,...", else that of its channel, its file or both. */
@@ -447,14 +445,13 @@ curve_label(const struct run *run, const struct priv *priv, const char *labels, 
 		p = p ? p + 1 : NULL;
 	}
 	if (p)
-		return strndup(p, strcspn(p, ","));
+		return must_format("%.*s", (int)strcspn(p, ","), p);
 	if (priv->channels > 1 && priv->frames == 1)
-		return strdup(name);
+		return must_strdup(name);
 	frame = frame_label(run, priv, i / priv->channels);
-	if (!frame || priv->channels == 1)
+	if (priv->channels == 1)
 		return frame;
-	if (asprintf(&label, "%s %s", name, frame) < 0)
-		label = NULL;
+	label = must_format("%s %s", name, frame);
 	free(frame);
 	return label;
 }
@@ -728,11 +725,8 @@ draw_sections(struct run *run)
 	if (priv->frames < 1 + (size_t)p->difference)
 		return fail(
 		    NULL, p->difference ? "a difference needs two frames" : "no frame to plot");
-	for (size_t i = 0; i < priv->curves; i++) {
+	for (size_t i = 0; i < priv->curves; i++)
 		priv->curve[i].label = curve_label(run, priv, p->labels, i);
-		if (!priv->curve[i].label)
-			return fail_memory();
-	}
 	plot.curve = priv->curve + first;
 	plot.curves = priv->curves - first;
 	if (p->range.n) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "frame/frame.h"
 #include "run/passes.h"
 #include "run/stage.h"
@@ -144,11 +145,15 @@ gauss_passes(struct run *run, struct passes *passes)
 	return 0;
 }
 
+/* NULL: not a name of that base; else the number behind it, which may be empty. */
 static const char *
-number_of(const char *name)
+number_behind(const char *name, const char *base)
 {
-	return strncmp(name, "sigma", 5) || name[5 + strspn(name + 5, "0123456789")] ? NULL :
-	    name + 5;
+	size_t n = strlen(base);
+
+	if (strncmp(name, base, n) || name[n + strspn(name + n, "0123456789")])
+		return NULL;
+	return name + n;
 }
 
 /* The channel that is filtered and whose standard deviation sigma with this number is. */
@@ -182,7 +187,7 @@ static int
 gauss_sigma_plan(struct gauss *gauss, const struct frame_head *in, size_t c, const char *list,
     struct frame_head *out, bool *carried)
 {
-	const char *name = in->channel[c], *number = number_of(name);
+	const char *name = in->channel[c], *number = number_behind(name, "sigma");
 	size_t of = number ? channel_of(in, number, list) : NO_CHANNEL;
 
 	*carried = of != NO_CHANNEL;
@@ -257,17 +262,6 @@ init(struct run *run)
 }
 
 /* ---- planning ---- */
-
-/* NULL: not a name of that base; else the number behind it, which may be empty. */
-static const char *
-number_behind(const char *name, const char *base)
-{
-	size_t n = strlen(base);
-
-	if (strncmp(name, base, n) || name[n + strspn(name + n, "0123456789")])
-		return NULL;
-	return name + n;
-}
 
 /* Every name in the list is a channel. */
 static int
@@ -365,12 +359,10 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	free(out->channel);
 	free(gauss->sigma);
 	gauss->jobs = gauss->passes = gauss->sigmas = out->c = 0;
-	gauss->sigma = calloc(in->c, sizeof(*gauss->sigma));
-	gauss->job = calloc(in->c, sizeof(*gauss->job));
-	gauss->pass = calloc(in->c, sizeof(*gauss->pass));
-	out->channel = calloc(2 * in->c, sizeof(*out->channel));
-	if (!gauss->job || !gauss->pass || !gauss->sigma || !out->channel)
-		return fail_memory();
+	gauss->sigma = must_alloc(in->c, sizeof(*gauss->sigma));
+	gauss->job = must_alloc(in->c, sizeof(*gauss->job));
+	gauss->pass = must_alloc(in->c, sizeof(*gauss->pass));
+	out->channel = must_alloc(2 * in->c, sizeof(*out->channel));
 	for (size_t c = 0; c < in->c; c++) {
 		if (gauss_sigma_plan(gauss, in, c, parameters->on, out, &carried) < 0)
 			return -1;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "image/statistics.h"
 #include "run/passes.h"
 #include "kalman.px.h"
@@ -131,7 +132,7 @@ channels_makes(const struct channels *channels, size_t c)
 
 /* The output has all channels of the input, except the probability that an order is wrong and the
  * residual of the phases: they belong to one frame. */
-static int
+static void
 keep_channels(const struct frame_head *in, struct frame_head *out, struct channels *channels)
 {
 	char base[CHANNEL_NAME_SIZE];
@@ -142,9 +143,7 @@ keep_channels(const struct frame_head *in, struct frame_head *out, struct channe
 	for (size_t i = 0; i < OWNERS; i++)
 		of_orders |= !strcmp(base, owners[i]);
 	free(channels->source);
-	channels->source = calloc(in->c + 1, sizeof(*channels->source));
-	if (!channels->source)
-		return fail_memory();
+	channels->source = must_alloc(in->c + 1, sizeof(*channels->source));
 	for (size_t c = 0; c < in->c; c++) {
 		bool filtered = false;
 
@@ -161,7 +160,6 @@ keep_channels(const struct frame_head *in, struct frame_head *out, struct channe
 		channels->source[n++] = c;
 	}
 	out->c = n;
-	return 0;
 }
 
 /*
@@ -182,8 +180,7 @@ channels_plan(struct run *run, const char *name, bool use_sigma, const struct fr
 	if (channels->sigma_in != NO_CHANNEL && meta_get(&in->meta, "sigma_frames"))
 		return fail(NULL, "%s is that of values which a filter has mixed over frames (key "
 		    "sigma_frames): filter once, or give --sigma", sigma);
-	if (keep_channels(in, out, channels) < 0)
-		return -1;
+	keep_channels(in, out, channels);
 	channels->sigma_out = sigma[0] ? head_channel(out, sigma) : NO_CHANNEL;
 	if (sigma[0] && meta_set(&out->meta, "sigma_frames", "kalman") < 0)
 		return -1;
@@ -594,20 +591,16 @@ take_scale(struct run *run, const struct frame_head *in)
 	static const char *const keys[] = { "period_px", "axis", "length_unit", "z_axis",
 		"phase_anchor", "origin_px", "bin", "c_mm_per_rad", NULL };
 	struct kalman *kalman = run->priv;
-	char *scale = strdup(kalman->channels.name);
+	char *scale = must_strdup(kalman->channels.name);
 	bool same;
 
-	for (size_t i = 0; keys[i] && scale; i++) {
+	for (size_t i = 0; keys[i]; i++) {
 		const char *value = meta_get(&in->meta, keys[i]);
-		char *longer;
+		char *longer = must_format("%s|%s", scale, value ? value : "");
 
-		if (asprintf(&longer, "%s|%s", scale, value ? value : "") < 0)
-			longer = NULL;
 		free(scale);
 		scale = longer;
 	}
-	if (!scale)
-		return fail_memory();
 	same = kalman->scale && !strcmp(kalman->scale, scale) && kalman->w == in->w &&
 	    kalman->h == in->h;
 	free(kalman->scale);
