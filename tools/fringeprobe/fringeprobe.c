@@ -44,7 +44,7 @@ usual_size(const struct images *images)
 	return best;
 }
 
-static int
+static void
 skip_image(struct probe *probe, const struct image *image, const struct image *usual, bool colour)
 {
 	char reason[160];
@@ -55,8 +55,7 @@ skip_image(struct probe *probe, const struct image *image, const struct image *u
 		snprintf(reason, sizeof(reason), "is %zu x %zu %s, not %zu x %zu %s", image->head.w,
 		    image->head.h, sample_name(image->head.type), usual->head.w, usual->head.h,
 		    sample_name(usual->head.type));
-	return images_add_skip(&probe->images, image->of_file > 1 ? image->name : image->path,
-	    reason);
+	images_add_skip(&probe->images, image->of_file > 1 ? image->name : image->path, reason);
 }
 
 /* What a message adds where they are in colour; else "". */
@@ -88,22 +87,20 @@ choice_make(struct probe *probe, const char *object)
 		struct image *image = &images->image[i];
 		bool fits = same_size(image, usual);
 
-		if (fits && image->colour <= probe->colour)
-			probe->image[probe->n++] = image;
-		else if (skip_image(probe, image, usual, fits) < 0)
-			return -1;
+		image->left = !fits || image->colour > probe->colour;
+		if (image->left)
+			skip_image(probe, image, usual, fits);
 		else
-			image->left = true;
+			probe->image[probe->n++] = image;
 	}
 	if (probe->n > IMAGES_MOST || images->more || images->n > IMAGES_KEPT) {
 		size_t n = probe->n, most = n < IMAGES_MOST ? n : IMAGES_MOST;
 
 		while (most > 0 && !probe->image[most - 1]->line[0])
 			most--;
-		if (probe_problem(probe, images->more ? "more than %zu images: only the first %zu "
-		    "are looked at" : "%zu images: only the first %zu are looked at",
-		    images->more ? (size_t)IMAGES_READ : n, most) < 0)
-			return -1;
+		probe_problem(probe, "%s%zu images: only the first %zu are looked at",
+		    images->more ? "more than " : "", images->more ? (size_t)IMAGES_READ : n,
+		    most);
 		probe->n = most;
 	}
 	if (probe->n < 3)
@@ -177,7 +174,7 @@ shift_of(const struct probe *probe, const struct fringe_set *set, size_t i)
 }
 
 /* Checks the shifts of one set in both directions of its fringes. */
-static int
+static void
 check_shifts(struct probe *probe, const struct capture_fringe *fringe,
     const struct fringe_set *set)
 {
@@ -197,11 +194,11 @@ check_shifts(struct probe *probe, const struct capture_fringe *fringe,
 				worst = k;
 			}
 		}
-	if (fmin(off[0], off[1]) < SHIFT_OFF)
-		return 0;
-	return probe_problem(probe, "%s: the images have other shifts than they say, by %.0f "
-	    "degrees, %s for one: files that were exchanged?", capture_set_name(fringe, name),
-	    fmin(off[0], off[1]) * 180 / M_PI, probe_name(probe, fringe->plane[worst]));
+	if (!(fmin(off[0], off[1]) < SHIFT_OFF))
+		probe_problem(probe, "%s: the images have other shifts than they say, by %.0f "
+		    "degrees, %s for one: files that were exchanged?",
+		    capture_set_name(fringe, name), fmin(off[0], off[1]) * DEG,
+		    probe_name(probe, fringe->plane[worst]));
 }
 
 static int
@@ -218,25 +215,26 @@ check_ratio(struct probe *probe, const struct capture_fringe *a, const struct ca
 	field = &probe->sets.field[in_a->axis];
 	if (growth_find(field->lines, field->length, in_a->phase, in_b->phase, &growth) < 0)
 		return -1;
-	if (!(fabs(growth.ratio - described) > RATIO_OFF * described + 3 * growth.error))
-		return 0;
-	return probe_problem(probe, "%s and %s: the images' periods have the ratio %.4f, not %.4f",
-	    capture_set_name(a, first), capture_set_name(b, second), growth.ratio, described);
+	if (fabs(growth.ratio - described) > RATIO_OFF * described + 3 * growth.error)
+		probe_problem(probe, "%s and %s: the images' periods have the ratio %.4f, not %.4f",
+		    capture_set_name(a, first), capture_set_name(b, second), growth.ratio,
+		    described);
+	return 0;
 }
 
-static int
+static void
 check_code(struct probe *probe, const struct capture_code *described)
 {
 	for (size_t c = 0; c < probe->gray.codes; c++) {
 		const struct gray_code *code = &probe->gray.code[c];
 
-		if ("xy"[code->axis] != described->axis || code->n != described->n ||
-		    !memcmp(code->plane, described->plane, code->n * sizeof(*code->plane)))
-			continue;
-		return probe_problem(probe, "the Gray planes along %c are not in the order that "
-		    "they say", described->axis);
+		if ("xy"[code->axis] == described->axis && code->n == described->n &&
+		    memcmp(code->plane, described->plane, code->n * sizeof(*code->plane))) {
+			probe_problem(probe, "the Gray planes along %c are not in the order that "
+			    "they say", described->axis);
+			return;
+		}
 	}
-	return 0;
 }
 
 /* How many images are one measurement, by the manifest or the key set_images; 0: unknown. */
@@ -268,9 +266,8 @@ leave_out_undescribed(struct probe *probe)
 
 		if (!meta_get(&image->head.meta, "role")) {
 			image->left = true;
-			if (probe_problem(probe, "%s does not say what it is, as the others do: "
-			    "it is left out", image->name) < 0)
-				return -1;
+			probe_problem(probe, "%s does not say what it is, as the others do: it is "
+			    "left out", image->name);
 			continue;
 		}
 		if (manifest_row_from_meta(&image->head.meta, image->name, &row) < 0)
@@ -301,10 +298,9 @@ described_choose(struct probe *probe)
 	probe->measurements = 1;
 	if (n > 0 && probe->n > n) {
 		probe->measurements = probe->n / n;
-		if (probe->n % n && probe_problem(probe, "%zu images are described, a measurement "
-		    "has %zu: %zu are too many, or some are missing", probe->n, n,
-		    probe->n % n) < 0)
-			return -1;
+		if (probe->n % n)
+			probe_problem(probe, "%zu images are described, a measurement has %zu: %zu "
+			    "are too many, or some are missing", probe->n, n, probe->n % n);
 		probe->n = n;
 	}
 	return 0;
@@ -337,15 +333,15 @@ described_check(struct probe *probe)
 		if (fringe->two_plus_one || (!set && probe->sets.n == 0))
 			continue;	/* where no set is found nothing contradicts */
 		if (!set)
-			status = probe_problem(probe, "%s: the images do not show the same fringes "
-			    "moved", capture_set_name(fringe, name));
+			probe_problem(probe, "%s: the images do not show the same fringes moved",
+			    capture_set_name(fringe, name));
 		else
-			status = check_shifts(probe, fringe, set);
+			check_shifts(probe, fringe, set);
 		for (size_t j = 0; j < k && status == 0; j++)
 			status = check_ratio(probe, &captures->fringe[j], fringe);
 	}
 	for (size_t c = 0; c < captures->codes && status == 0; c++)
-		status = check_code(probe, &captures->code[c]);
+		check_code(probe, &captures->code[c]);
 	return status;
 }
 
@@ -540,7 +536,7 @@ go_together(const struct fringe_set *a, const struct fringe_set *b)
 }
 
 /* The largest number of sets that go together, sorted by their first images. */
-static int
+static void
 choose_sets(struct probe *probe)
 {
 	const struct fringe_set *all = probe->sets.fringe;
@@ -560,10 +556,9 @@ choose_sets(struct probe *probe)
 		size_t at = probe->chosen;
 
 		if (!go_together(&all[best], &all[k])) {
-			if (probe_problem(probe, "the %zu images that begin with %s have other "
-			    "steps than the other sets, and are left out", all[k].steps.n,
-			    probe_name(probe, first_image(&all[k]))) < 0)
-				return -1;
+			probe_problem(probe, "the %zu images that begin with %s have other steps "
+			    "than the other sets, and are left out", all[k].steps.n,
+			    probe_name(probe, first_image(&all[k])));
 			continue;
 		}
 		for (; at > 0 && first_image(&all[probe->set[at - 1]]) > first_image(&all[k]); at--)
@@ -571,7 +566,6 @@ choose_sets(struct probe *probe)
 		probe->set[at] = k;
 		probe->chosen++;
 	}
-	return 0;
 }
 
 static int
@@ -662,13 +656,15 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 		    "them show the same fringes moved, and there is no Gray code%s%s", probe->n,
 		    probe->image[0]->head.w, probe->image[0]->head.h, choice_colour_hint(probe),
 		    problems_guess(probe, guess));
-	if ((!probe->described && choose_sets(probe) < 0) || find_frequencies(probe) < 0)
+	if (!probe->described)
+		choose_sets(probe);
+	if (find_frequencies(probe) < 0)
 		return -1;
 	find_saturation(probe);
 	if (!probe->described && unlit_find(probe) < 0)
 		return -1;
-	if (!probe->described && problems_find(probe) < 0)
-		return -1;
+	if (!probe->described)
+		problems_find(probe);
 	return command_make(probe);
 }
 

@@ -3,6 +3,7 @@
 #define FRINGEPROBE_H
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -62,8 +63,8 @@ struct images {
  * fail(), where nothing could be read at all. Free with images_free(), also after a failure.
  */
 int images_read(struct run *, char *const *path, size_t paths, bool keep_order, struct images *out);
-/* Adds a file that was not taken. -1 after fail(). */
-int images_add_skip(struct images *, const char *path, const char *reason);
+/* Adds a file that was not taken. */
+void images_add_skip(struct images *, const char *path, const char *reason);
 
 /* Replaces each sample of n images by the mean of IMAGES_SMOOTH along its line; and back. -1 after
  * fail(). */
@@ -297,6 +298,7 @@ int frequencies_find(const struct sets *, const size_t *set, size_t n, const str
 
 /* ---- all that is found about a set of captures (fringeprobe.c) ---- */
 
+#define DEG (180 / M_PI)		/* in a radian */
 /* Shifts that leave a larger part of a turn free are only found roughly. */
 #define PROBE_GAP_MOST (190 * M_PI / 180)
 
@@ -350,8 +352,8 @@ struct probe {
 	char *line;			/* the command */
 };
 
-/* Records what is wrong with the images. -1 after fail(). */
-int probe_problem(struct probe *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Records what is wrong with the images. */
+void probe_problem(struct probe *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *probe_name(const struct probe *, size_t image);
 
 /* ---- command.c, report.c ---- */
@@ -362,8 +364,10 @@ int command_make(struct probe *);
 void report_text(const struct probe *, FILE *);
 void report_json(const struct probe *, FILE *);
 
-/* Records what does not fit in the chosen sets and the Gray codes. -1 after fail(). */
-int problems_find(struct probe *);
+/* Records what does not fit in the chosen sets and the Gray codes. */
+void problems_find(struct probe *);
+/* A new string, as vsprintf() prints it. */
+char *text_of(const char *format, va_list);
 /* Nothing fits: "; a.png to d.png look like fringes, ...", or "" where nothing looks like them. The
  * names are cut to what fits. */
 const char *problems_guess(const struct probe *, char text[480]);

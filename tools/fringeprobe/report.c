@@ -5,28 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 
 /* ---- problems ---- */
 
-int
-probe_problem(struct probe *probe, const char *format, ...)
+char *
+text_of(const char *format, va_list args)
 {
-	char **more = reallocarray(probe->problem, probe->problems + 1, sizeof(*more));
-	va_list args;
+	char *text;
+	va_list again;
 	int n;
 
-	if (!more)
-		return fail_memory();
-	probe->problem = more;
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	text = must_alloc(n > 0 ? (size_t)n + 1 : 1, 1);
+	vsnprintf(text, (size_t)n + 1, format, args);
+	return text;
+}
+
+void
+probe_problem(struct probe *probe, const char *format, ...)
+{
+	va_list args;
+
+	probe->problem = must_resize(probe->problem, probe->problems + 1, sizeof(char *));
 	va_start(args, format);
-	n = vasprintf(&more[probe->problems], format, args);
+	probe->problem[probe->problems++] = text_of(format, args);
 	va_end(args);
-	if (n < 0)
-		return fail_memory();
-	probe->problems++;
-	return 0;
 }
 
 /* The two planes that are in each other's place, most or least significant first; false: others. */
@@ -61,114 +68,100 @@ find_exchanged_planes(const struct gray_code *code, size_t exchanged[2])
 }
 
 /* What does not fit among the planes of a code. */
-static int
+static void
 find_plane_problems(struct probe *probe, const struct gray_code *code)
 {
 	size_t exchanged[2];
-	int status = 0;
+	bool one = code->swapped == 1;
 
 	if (code->blurred)
-		status = probe_problem(probe, "%zu of the Gray planes, the finest, show%s no "
-		    "stripes", code->blurred, code->blurred == 1 ? "s" : "");
-	if (status == 0 && code->order == GRAY_MIXED && find_exchanged_planes(code, exchanged))
-		status = probe_problem(probe, "the Gray planes %s and %s seem to be exchanged",
+		probe_problem(probe, "%zu of the Gray planes, the finest, show%s no stripes",
+		    code->blurred, code->blurred == 1 ? "s" : "");
+	if (code->order == GRAY_MIXED && find_exchanged_planes(code, exchanged))
+		probe_problem(probe, "the Gray planes %s and %s seem to be exchanged",
 		    probe_name(probe, exchanged[0]), probe_name(probe, exchanged[1]));
-	else if (status == 0 && code->order == GRAY_MIXED)
-		status = probe_problem(probe, "the Gray planes come neither with the most nor with "
-		    "the least significant first");
-	for (size_t k = 0; k < code->n && status == 0; k++)
+	else if (code->order == GRAY_MIXED)
+		probe_problem(probe, "the Gray planes come neither with the most nor with the "
+		    "least significant first");
+	for (size_t k = 0; k < code->n; k++)
 		if (code->inverted[k])
-			status = probe_problem(probe, "the Gray plane %s is inverted: it is bright "
-			    "where it should be dark", probe_name(probe, code->plane[k]));
-	if (status == 0 && code->swapped)
-		status = probe_problem(probe, "%zu of the Gray planes %s changed place%s with %s "
-		    "inverse%s", code->swapped, code->swapped == 1 ? "has" : "have",
-		    code->swapped == 1 ? "" : "s", code->swapped == 1 ? "its" : "their",
-		    code->swapped == 1 ? "" : "s");
-	return status;
+			probe_problem(probe, "the Gray plane %s is inverted: it is bright where it "
+			    "should be dark", probe_name(probe, code->plane[k]));
+	if (code->swapped)
+		probe_problem(probe, "%zu of the Gray planes %s changed place%s with %s inverse%s",
+		    code->swapped, one ? "has" : "have", one ? "" : "s", one ? "its" : "their",
+		    one ? "" : "s");
 }
 
 /* Of a code that is not complete, which decodes nothing. */
-static int
+static void
 find_missing_plane(struct probe *probe, const struct gray_code *part)
 {
-	const char *behind = probe_name(probe, part->plane[part->gap]);
+	const char *after = probe_name(probe, part->plane[part->gap]);
 	const char *before = probe_name(probe, part->plane[part->gap ? part->gap - 1 : 0]);
 
 	switch (part->missing) {
 	case GRAY_COARSE_MISSING:
-		return probe_problem(probe, "a Gray plane that is coarser than %s is missing, as "
-		    "the code turns back where the phase does not: all %zu planes are left out",
-		    behind, part->n);
+		probe_problem(probe, "a Gray plane that is coarser than %s is missing, as the code "
+		    "turns back where the phase does not: all %zu planes are left out", after,
+		    part->n);
+		break;
 	case GRAY_FINEST_MISSING:
-		return probe_problem(probe, "the Gray plane that is finer than %s is missing, as "
-		    "a cell holds %.2f fringes: all %zu planes are left out",
+		probe_problem(probe, "the Gray plane that is finer than %s is missing, as a cell "
+		    "holds %.2f fringes: all %zu planes are left out",
 		    probe_name(probe, part->plane[part->n - 1]), 1 / part->cells, part->n);
-	case GRAY_MISSING_OR_INVERTED:
-		return probe_problem(probe, "a Gray plane is missing between %s and %s, or the "
-		    "latter is inverted: all %zu planes are left out", before, behind, part->n);
+		break;
 	default:
-		return probe_problem(probe, "a Gray plane is missing between %s and %s: all %zu "
-		    "planes are left out", before, behind, part->n);
+		probe_problem(probe, "a Gray plane is missing between %s and %s%s: all %zu planes "
+		    "are left out", before, after, part->missing == GRAY_MISSING_OR_INVERTED ?
+		    ", or the latter is inverted" : "", part->n);
 	}
 }
 
-static int
-find_gray_problems(struct probe *probe)
+/* What does not fit among the steps of a set. */
+static void
+find_step_problems(struct probe *probe, const struct fringe_set *set)
 {
-	const struct gray *gray = &probe->gray;
+	const struct steps_order *order = &set->order;
+	const size_t *image = set->steps.image;
+	const char *first = probe_name(probe, image[0]);
 
-	for (size_t c = 0; c < gray->codes; c++)
-		if (find_plane_problems(probe, &gray->code[c]) < 0)
-			return -1;
-	for (size_t c = 0; c < gray->parts; c++)
-		if (find_missing_plane(probe, &gray->part[c]) < 0)
-			return -1;
-	return 0;
+	if (order->missing)
+		probe_problem(probe, "the steps that begin with %s are %zu of %zu: %zu missing, "
+		    "the first behind %s", first, set->steps.n, order->of, order->missing,
+		    probe_name(probe, image[order->first_missing]));
+	if (!order->ordered && order->exchanged[0] != order->exchanged[1])
+		probe_problem(probe, "%s and %s seem to be exchanged",
+		    probe_name(probe, order->was[order->exchanged[0]]),
+		    probe_name(probe, order->was[order->exchanged[1]]));
+	else if (!order->ordered)
+		probe_problem(probe, "the steps that begin with %s do not come in the order of "
+		    "their shifts", first);
+	if (order->gap_rad > PROBE_GAP_MOST)
+		probe_problem(probe, "the shifts of the steps that begin with %s lie within %.0f "
+		    "degrees of a turn, and are found about only", first,
+		    360 - order->gap_rad * DEG);
 }
 
-int
+void
 problems_find(struct probe *probe)
 {
 	const struct sets *sets = &probe->sets;
+	const struct gray *gray = &probe->gray;
 
-	for (size_t k = 0; k < sets->n; k++) {
-		const struct fringe_set *set = &sets->fringe[k];
-		const struct steps_order *order = &set->order;
-		int status = 0;
-
-		if (order->missing)
-			status = probe_problem(probe, "the steps that begin with %s are %zu of "
-			    "%zu: %zu missing, the first behind %s",
-			    probe_name(probe, set->steps.image[0]), set->steps.n, order->of,
-			    order->missing,
-			    probe_name(probe, set->steps.image[order->first_missing]));
-		if (status == 0 && !order->ordered && order->exchanged[0] != order->exchanged[1])
-			status = probe_problem(probe, "%s and %s seem to be exchanged",
-			    probe_name(probe, order->was[order->exchanged[0]]),
-			    probe_name(probe, order->was[order->exchanged[1]]));
-		else if (status == 0 && !order->ordered)
-			status = probe_problem(probe, "the steps that begin with %s do not come in "
-			    "the order of their shifts", probe_name(probe, set->steps.image[0]));
-		if (status == 0 && order->gap_rad > PROBE_GAP_MOST)
-			status = probe_problem(probe, "the shifts of the steps that begin with %s "
-			    "lie within %.0f degrees of a turn, and are found about only",
-			    probe_name(probe, set->steps.image[0]),
-			    360 - order->gap_rad * 180 / M_PI);
-		if (status < 0)
-			return -1;
-	}
-	for (size_t i = 0; i < probe->n; i++) {
-		const char *name = probe_name(probe, i);
-
-		if (sets->kind[i] == KIND_TWIN && probe_problem(probe, "%s shows the same as %s: "
-		    "it is left out", name, probe_name(probe, sets->other[i])) < 0)
-			return -1;
-		if (sets->kind[i] == KIND_UNKNOWN && probe_problem(probe, "%s fits neither "
-		    "fringes nor a Gray code: it is left out", name) < 0)
-			return -1;
-	}
-	return find_gray_problems(probe);
+	for (size_t k = 0; k < sets->n; k++)
+		find_step_problems(probe, &sets->fringe[k]);
+	for (size_t i = 0; i < probe->n; i++)
+		if (sets->kind[i] == KIND_TWIN)
+			probe_problem(probe, "%s shows the same as %s: it is left out",
+			    probe_name(probe, i), probe_name(probe, sets->other[i]));
+		else if (sets->kind[i] == KIND_UNKNOWN)
+			probe_problem(probe, "%s fits neither fringes nor a Gray code: it is left "
+			    "out", probe_name(probe, i));
+	for (size_t c = 0; c < gray->codes; c++)
+		find_plane_problems(probe, &gray->code[c]);
+	for (size_t c = 0; c < gray->parts; c++)
+		find_missing_plane(probe, &gray->part[c]);
 }
 
 /* "4 images, a.png to d.png," or "the image a.png": those whose values lie between bright and dark
@@ -213,9 +206,6 @@ problems_guess(const struct probe *probe, char text[480])
 
 /* ---- for people ---- */
 
-extern const char *const certainty_words[];
-
-#define DEG (180 / M_PI)
 #define LIST_MOST 4		/* names; more in a row are "a to b" */
 
 static void
