@@ -112,9 +112,20 @@ steps_measure(const struct field *field, struct steps *steps)
 static int
 steps_fit(const struct field *field, struct steps *steps)
 {
-	for (int round = 0; round < FIT_ROUNDS && steps->n > 3; round++)
-		if (fringeprobe_rows()->steps_refine(field, steps) < FIT_SETTLED)
+	size_t n = steps->n;
+	double change_rad = INFINITY, *gram = n > 3 ? calloc(n * n, sizeof(*gram)) : NULL;
+
+	if (n > 3 && !gram)
+		return fail_memory();
+	if (gram)
+		fringeprobe_rows()->steps_gram(field, steps, gram);
+	for (int round = 0; gram && round < FIT_ROUNDS && change_rad >= FIT_SETTLED; round++)
+		if (!step_search_round(gram, n, false, steps->shift_rad, &change_rad))
 			break;
+	for (size_t k = n; k-- > 0 && gram;)
+		steps->shift_rad[k] =
+		    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
+	free(gram);
 	return steps_measure(field, steps);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/cpu_level.h"
 #include "fringe/capture_set.h"
+#include "fringe/step_search.h"
 #include "run/stage.h"
 
 /* ---- images.c: numbers in the names of files ---- */
@@ -118,7 +119,7 @@ struct line_ratio {
 	double ratio, weight;
 };
 
-#define STEPS_MOST 200
+#define STEPS_MOST STEP_SEARCH_MOST
 
 /* Images of one fringe pattern that was moved: their shifts, and how well they fit. */
 struct steps {
@@ -391,9 +392,8 @@ struct fringeprobe_rows {
 	/* Unwraps a phase along the lines; a NaN or a step of more than `most` rad begins a new
 	 * run, marked by NaN in its first pixel. */
 	void (*field_unwrap)(size_t lines, size_t length, float most, float *phase);
-	/* One round of steps_fit(): the pixels' phases from the shifts, the shifts from these.
-	 * Returns the largest change, rad. */
-	double (*steps_refine)(const struct field *, struct steps *);
+	/* Adds the products of the images, n x n, over some of the lit pixels. */
+	void (*steps_gram)(const struct field *, const struct steps *, double *gram);
 	/* steps_measure(), with room for 3 x lines x length numbers. */
 	void (*steps_misfit)(const struct field *, struct steps *, float *scratch);
 	/* Does an image fit the phases of these steps? Its shift, how much that grows from the

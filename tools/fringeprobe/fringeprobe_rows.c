@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
-#include "fringe/phase_steps.h"
+#include "fringe/step_search.h"
 
 /* ---- images ---- */
 
@@ -459,34 +459,9 @@ field_unwrap(size_t lines, size_t length, float most, float *phase)
 #define GAIN_OFF 0.35		/* the amplitude of an image may be off by this share */
 #define FRINGES 0.25f		/* of the median amplitude: less is no fringe */
 
-struct weights {		/* parameter = sum w[i] v[i]: A, B cos phase, - B sin phase */
-	double w[3][STEPS_MOST];
+struct weights {		/* of the images: A, B cos phase, B sin phase */
+	double k[3][STEPS_MOST];
 };
-
-/* False: the shifts determine no phase. */
-static bool
-solve_weights(const double *shift_rad, size_t n, struct weights *out)
-{
-	double basis[STEPS_MOST][3], m[3][3] = { 0 }, inverse[3][3];
-
-	for (size_t i = 0; i < n; i++) {
-		basis[i][0] = 1;
-		basis[i][1] = cos(shift_rad[i]);
-		basis[i][2] = sin(shift_rad[i]);
-		for (int a = 0; a < 3; a++)
-			for (int b = 0; b < 3; b++)
-				m[a][b] += basis[i][a] * basis[i][b];
-	}
-	if (!(fabs(phase_shift_invert(m, inverse)) > 1e-9))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		for (int a = 0; a < 3; a++) {
-			out->w[a][i] = 0;
-			for (int b = 0; b < 3; b++)
-				out->w[a][i] += inverse[a][b] * basis[i][b];
-		}
-	return true;
-}
 
 static void
 fit_pixel(const struct field *field, const struct steps *steps, const struct weights *weights,
@@ -497,7 +472,7 @@ fit_pixel(const struct field *field, const struct steps *steps, const struct wei
 		double v = (double)field->v[steps->image[i]][p];
 
 		for (int a = 0; a < 3; a++)
-			fit[a] += weights->w[a][i] * v;
+			fit[a] += weights->k[a][i] * v;
 	}
 }
 
@@ -510,43 +485,22 @@ pixel_step(const struct field *field)
 	return step | 1;	/* odd: not the same column in every line */
 }
 
-static double
-steps_refine(const struct field *field, struct steps *steps)
+static void
+steps_gram(const struct field *field, const struct steps *steps, double *gram)
 {
-	struct weights weights;
-	double cc = 0, cs = 0, ss = 0, cv[STEPS_MOST] = { 0 }, sv[STEPS_MOST] = { 0 }, change = 0;
-	double next[STEPS_MOST];
-	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field);
+	size_t n = steps->n, seen = 0, step = pixel_step(field);
 
-	if (!solve_weights(steps->shift_rad, steps->n, &weights))
-		return 0;
-	for (size_t p = 0; p < pixels; p++) {
-		double fit[3];
+	for (size_t p = 0; p < field->lines * field->length; p++) {
+		double v[STEPS_MOST];
 
 		if (!field->lit[p] || seen++ % step)
 			continue;
-		fit_pixel(field, steps, &weights, p, fit);
-		cc += fit[1] * fit[1];
-		cs += fit[1] * fit[2];
-		ss += fit[2] * fit[2];
-		for (size_t i = 0; i < steps->n; i++) {
-			double v = (double)field->v[steps->image[i]][p] - fit[0];
-
-			cv[i] += fit[1] * v;
-			sv[i] += fit[2] * v;
-		}
+		for (size_t i = 0; i < n; i++)
+			v[i] = (double)field->v[steps->image[i]][p];
+		for (size_t i = 0; i < n; i++)
+			for (size_t j = 0; j < n; j++)
+				gram[i * n + j] += v[i] * v[j];
 	}
-	if (!(cc * ss - cs * cs > 1e-9 * cc * ss))
-		return 0;
-	for (size_t i = 0; i < steps->n; i++)
-		next[i] = atan2(cc * sv[i] - cs * cv[i], ss * cv[i] - cs * sv[i]);
-	for (size_t i = steps->n; i-- > 0;) {
-		double shift = remainder(next[i] - next[0], 2 * M_PI);
-
-		change = fmax(change, fabs(remainder(shift - steps->shift_rad[i], 2 * M_PI)));
-		steps->shift_rad[i] = shift;
-	}
-	return change;
 }
 
 static double
@@ -570,7 +524,7 @@ steps_misfit(const struct field *field, struct steps *steps, float *mean)
 
 	steps->pixels = 0;
 	steps->residual = steps->noise = steps->amplitude = (double)NAN;
-	if (!solve_weights(steps->shift_rad, steps->n, &weights))
+	if (!step_search_weights(steps->shift_rad, steps->n, weights.k))
 		return;
 	for (int round = 0; round < 2; round++) {
 		seen = n = 0;
@@ -588,7 +542,7 @@ steps_misfit(const struct field *field, struct steps *steps, float *mean)
 			modulation[n++] = (float)(b / fit[0]);
 			for (size_t i = 0; round && i < steps->n; i++) {
 				double d = (double)field->v[steps->image[i]][p] - fit[0] -
-				    fit[1] * cos(steps->shift_rad[i]) -
+				    fit[1] * cos(steps->shift_rad[i]) +
 				    fit[2] * sin(steps->shift_rad[i]);
 
 				off += d * d;
@@ -639,7 +593,7 @@ solve_shift(const struct shift_sums *sums, double *gain, double *left)
 
 	*gain = hypot(c, s);
 	*left = sqrt(fmax(0, sums->vv - c * sums->cv - s * sums->sv) / sums->n);
-	return atan2(s, c);
+	return atan2(-s, c);
 }
 
 static double
@@ -651,7 +605,7 @@ steps_try(const struct field *field, const struct steps *steps, size_t image, do
 	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field);
 	double gain, left, ignored;
 
-	if (!solve_weights(steps->shift_rad, steps->n, &weights))
+	if (!step_search_weights(steps->shift_rad, steps->n, weights.k))
 		return (double)NAN;
 	for (size_t p = 0; p < pixels; p++) {
 		double fit[3], v = (double)field->v[image][p];
@@ -677,7 +631,7 @@ steps_fill_amplitude(const struct field *field, const struct steps *steps, float
 {
 	struct weights weights;
 
-	if (!solve_weights(steps->shift_rad, steps->n, &weights))
+	if (!step_search_weights(steps->shift_rad, steps->n, weights.k))
 		return false;
 	for (size_t p = 0; p < field->lines * field->length; p++) {
 		double fit[3];
@@ -695,7 +649,7 @@ steps_fill_phase(const struct field *field, const struct steps *steps, float *ph
 	size_t pixels = field->lines * field->length;
 	double least = (double)FRINGES * steps->amplitude;
 
-	if (!solve_weights(steps->shift_rad, steps->n, &weights))
+	if (!step_search_weights(steps->shift_rad, steps->n, weights.k))
 		return false;
 	for (size_t p = 0; p < pixels; p++) {
 		double fit[3];
@@ -704,7 +658,7 @@ steps_fill_phase(const struct field *field, const struct steps *steps, float *ph
 		fit_pixel(field, steps, &weights, p, fit);
 		lit = lit && hypot(fit[1], fit[2]) > least;
 		if (phase)
-			phase[p] = lit ? (float)atan2(-fit[2], fit[1]) : NAN;
+			phase[p] = lit ? (float)atan2(fit[2], fit[1]) : NAN;
 		if (mean)
 			mean[p] = lit ? (float)fit[0] : NAN;
 	}
@@ -1076,7 +1030,7 @@ const struct fringeprobe_rows AT_LEVEL(fringeprobe_rows) = {
 	.carrier_measure = carrier_measure,
 	.growth_measure = growth_measure,
 	.field_unwrap = field_unwrap,
-	.steps_refine = steps_refine,
+	.steps_gram = steps_gram,
 	.steps_misfit = steps_misfit,
 	.steps_try = steps_try,
 	.steps_fill_phase = steps_fill_phase,
