@@ -201,7 +201,7 @@ check_shifts(struct probe *probe, const struct capture_fringe *fringe,
 		    probe_name(probe, fringe->plane[worst]));
 }
 
-static int
+static void
 check_ratio(struct probe *probe, const struct capture_fringe *a, const struct capture_fringe *b)
 {
 	const struct fringe_set *in_a = content_of(probe, a), *in_b = content_of(probe, b);
@@ -211,15 +211,14 @@ check_ratio(struct probe *probe, const struct capture_fringe *a, const struct ca
 	char first[CAPTURE_SET_NAME_SIZE], second[CAPTURE_SET_NAME_SIZE];
 
 	if (!in_a || !in_b || !in_a->phase || !in_b->phase || in_a->axis != in_b->axis)
-		return 0;
+		return;
 	field = &probe->sets.field[in_a->axis];
-	if (growth_find(field->lines, field->length, in_a->phase, in_b->phase, &growth) < 0)
-		return -1;
+	fringeprobe_rows()->growth_find(field->lines, field->length, in_a->phase, in_b->phase,
+	    &growth);
 	if (fabs(growth.ratio - described) > RATIO_OFF * described + 3 * growth.error)
 		probe_problem(probe, "%s and %s: the images' periods have the ratio %.4f, not %.4f",
 		    capture_set_name(a, first), capture_set_name(b, second), growth.ratio,
 		    described);
-	return 0;
 }
 
 static void
@@ -337,8 +336,8 @@ described_check(struct probe *probe)
 			    capture_set_name(fringe, name));
 		else
 			check_shifts(probe, fringe, set);
-		for (size_t j = 0; j < k && status == 0; j++)
-			status = check_ratio(probe, &captures->fringe[j], fringe);
+		for (size_t j = 0; j < k; j++)
+			check_ratio(probe, &captures->fringe[j], fringe);
 	}
 	for (size_t c = 0; c < captures->codes && status == 0; c++)
 		check_code(probe, &captures->code[c]);
@@ -361,46 +360,24 @@ quantile(float *v, size_t n, double share)
 	return (double)out;
 }
 
-/* Amplitudes of all pixels, those of lit ones from the front, those of others from the back. */
-static int
-divide(const struct field *field, const struct fringe_set *set, float *amplitude, size_t *lit)
-{
-	size_t pixels = field->lines * field->length;
-	float *all = malloc(pixels * sizeof(*all));
-
-	if (!all)
-		return fail_memory();
-	if (set->flat) {
-		fringeprobe_rows()->unlit_flat_amplitude(field, set, all);
-	} else if (steps_amplitude(field, &set->steps, all) < 0) {
-		free(all);
-		return -1;
-	}
-	*lit = fringeprobe_rows()->unlit_divide(field, all,
-	    LIT_AMPLITUDE * (float)set->steps.amplitude, amplitude);
-	free(all);
-	return 0;
-}
-
-/* Measures probe->unlit. -1 after fail(). */
-static int
+/* Measures probe->unlit. */
+static void
 unlit_find(struct probe *probe)
 {
 	const struct fringe_set *set = &probe->sets.fringe[probe->set[0]];
 	const struct field *field = &probe->sets.field[set->axis];
-	size_t pixels = field->lines * field->length, lit = 0;
+	size_t pixels = field->lines * field->length, lit;
 	struct unlit *unlit = &probe->unlit;
-	float *amplitude;
+	float *all = field->pair, *amplitude = all + pixels;
 
 	if (!probe->chosen)
-		return 0;
-	amplitude = malloc(pixels * sizeof(*amplitude));
-	if (!amplitude)
-		return fail_memory();
-	if (divide(field, set, amplitude, &lit) < 0) {
-		free(amplitude);
-		return -1;
-	}
+		return;
+	if (set->flat)
+		fringeprobe_rows()->unlit_flat_amplitude(field, set, all);
+	else
+		fringeprobe_rows()->steps_fill(field, &set->steps, NULL, NULL, all);
+	lit = fringeprobe_rows()->unlit_divide(field, all,
+	    LIT_AMPLITUDE * (float)set->steps.amplitude, amplitude);
 	unlit->share = (double)(pixels - lit) / (double)pixels;
 	if (unlit->share > UNLIT_SHARE && lit > 0) {
 		unlit->unlit = quantile(amplitude + lit, pixels - lit, 0.99) *
@@ -409,8 +386,6 @@ unlit_find(struct probe *probe)
 		unlit->least = unlit->unlit < unlit->lit ?
 		    sqrt(fmax(unlit->unlit, 0.01 * unlit->lit) * unlit->lit) : unlit->unlit;
 	}
-	free(amplitude);
-	return 0;
 }
 
 /* ---- from files to what they are ---- */
@@ -568,7 +543,7 @@ choose_sets(struct probe *probe)
 	}
 }
 
-static int
+static void
 find_frequencies(struct probe *probe)
 {
 	const struct gray_code *code = NULL;
@@ -578,13 +553,14 @@ find_frequencies(struct probe *probe)
 		if (probe->sets.fringe[probe->set[k]].axis != axis) {
 			for (size_t j = 0; j < probe->chosen; j++)
 				probe->frequencies.value[j] = (double)NAN;
-			return 0;
+			return;
 		}
 	for (size_t c = 0; c < probe->gray.codes; c++)
 		if (probe->gray.code[c].axis == axis)
 			code = &probe->gray.code[c];
-	return probe->chosen ? frequencies_find(&probe->sets, probe->set, probe->chosen, code,
-	    &probe->frequencies) : 0;
+	if (probe->chosen)
+		frequencies_find(&probe->sets, probe->set, probe->chosen, code,
+		    &probe->frequencies);
 }
 
 /* The level at which the chosen images saturate, and the share of pixels that reach it in one. */
@@ -658,13 +634,12 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 		    problems_guess(probe, guess));
 	if (!probe->described)
 		choose_sets(probe);
-	if (find_frequencies(probe) < 0)
-		return -1;
+	find_frequencies(probe);
 	find_saturation(probe);
-	if (!probe->described && unlit_find(probe) < 0)
-		return -1;
-	if (!probe->described)
+	if (!probe->described) {
+		unlit_find(probe);
 		problems_find(probe);
+	}
 	return command_make(probe);
 }
 

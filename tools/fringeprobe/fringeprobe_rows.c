@@ -130,10 +130,11 @@ find_range(const struct field *field, size_t p, float *mid, float *half)
 	*half = (high[trim] - low[trim]) / 2;
 }
 
-/* Which pixels change as fringes do. sorted: room for all. */
+/* Which pixels change as fringes do. */
 static void
-find_lit(struct field *field, float *sorted)
+find_lit(struct field *field)
 {
+	float *sorted = field->scratch;
 	size_t pixels = field->lines * field->length, n = 0, rank[2];
 	float most = 0, range[2], limit;
 
@@ -155,11 +156,11 @@ find_lit(struct field *field, float *sorted)
 }
 
 static void
-field_measure(struct field *field, float *sorted)
+field_measure(struct field *field)
 {
 	for (size_t p = 0; p < field->lines * field->length; p++)
 		find_range(field, p, &field->mid[p], &field->half[p]);
-	find_lit(field, sorted);
+	find_lit(field);
 }
 
 /* ---- carriers: an image's fringes, by where it crosses the middle ---- */
@@ -227,11 +228,11 @@ walk_step(struct walk *walk, size_t x, struct carrier *carrier)
 	walk->t = t;
 }
 
-/* What six in seven of the lit pixels do not exceed: 0.97 of the amplitude of a sinusoid. t: room
- * for all. */
+/* What six in seven of the lit pixels do not exceed: 0.97 of the amplitude of a sinusoid. */
 static float
-find_scale(const struct field *field, size_t image, float *t)
+find_scale(const struct field *field, size_t image)
 {
+	float *t = field->scratch;
 	size_t pixels = field->lines * field->length, n = 0, rank;
 	float scale = 1;
 
@@ -266,11 +267,11 @@ walk_line(const struct field *field, size_t image, size_t l, float scale, struct
 }
 
 static void
-carrier_measure(const struct field *field, size_t image, float *scratch, struct carrier *out)
+carrier_measure(const struct field *field, size_t image, struct carrier *out)
 {
 	size_t pixels = field->lines * field->length, lit_lines = 0;
 	double lit = (double)field->lit_pixels;
-	float scale = find_scale(field, image, scratch);
+	float scale = find_scale(field, image);
 
 	out->contrast = (double)scale;
 	for (size_t l = 0; l < field->lines; l++)
@@ -287,6 +288,15 @@ carrier_measure(const struct field *field, size_t image, float *scratch, struct 
 }
 
 /* ---- growth: how one phase grows with another ---- */
+
+/* Of a line: sums about the means of its runs; a ratio and its weight. */
+struct line_sums {
+	double aa, ab;
+};
+
+struct line_ratio {
+	double ratio, weight;
+};
 
 /* Sums over one run of pixels. */
 struct run_sums {
@@ -389,9 +399,9 @@ line_wobble(size_t length, const float *reference, const float *phase, const str
 /* A line in which a fringe was lost counts no more than others: medians over lines. */
 static void
 find_ratio(size_t lines, size_t length, const float *reference, const float *phase,
-    const struct line_sums *line, struct line_ratio *ratio, struct growth *out)
+    const struct line_sums *line, struct growth *out)
 {
-	struct line_ratio *wobble = ratio + lines;
+	struct line_ratio ratio[IMAGES_LINES], wobble[IMAGES_LINES];
 	double weight = 0;
 	size_t n = 0;
 
@@ -415,9 +425,10 @@ find_ratio(size_t lines, size_t length, const float *reference, const float *pha
 }
 
 static void
-growth_measure(size_t lines, size_t length, const float *reference, const float *phase,
-    struct line_sums *line, struct line_ratio *ratio, struct growth *out)
+growth_find(size_t lines, size_t length, const float *reference, const float *phase,
+    struct growth *out)
 {
+	struct line_sums line[IMAGES_LINES] = { 0 };
 	double re = 0, im = 0;
 
 	*out = (struct growth){ .ratio = (double)NAN, .error = (double)NAN };
@@ -427,7 +438,7 @@ growth_measure(size_t lines, size_t length, const float *reference, const float 
 	if (out->shared > 0) {
 		out->offset = atan2(im, re);
 		out->coherence = hypot(re, im) / out->shared;
-		find_ratio(lines, length, reference, phase, line, ratio, out);
+		find_ratio(lines, length, reference, phase, line, out);
 	}
 }
 
@@ -486,10 +497,13 @@ pixel_step(const struct field *field)
 }
 
 static void
-steps_gram(const struct field *field, const struct steps *steps, double *gram)
+steps_gram(const struct field *field, const struct steps *steps)
 {
 	size_t n = steps->n, seen = 0, step = pixel_step(field);
+	double *gram = field->gram;
 
+	for (size_t i = 0; i < n * n; i++)
+		gram[i] = 0;
 	for (size_t p = 0; p < field->lines * field->length; p++) {
 		double v[STEPS_MOST];
 
@@ -515,11 +529,11 @@ median(float *v, size_t n)
 }
 
 static void
-steps_misfit(const struct field *field, struct steps *steps, float *mean)
+steps_measure(const struct field *field, struct steps *steps)
 {
 	struct weights weights;
 	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field), n = 0;
-	float *amplitude = mean + pixels, *modulation = amplitude + pixels;
+	float *mean = field->scratch, *amplitude = mean + pixels, *modulation = amplitude + pixels;
 	double squares = 0, left[STEPS_MOST] = { 0 };
 
 	steps->pixels = 0;
@@ -626,43 +640,30 @@ steps_try(const struct field *field, const struct steps *steps, size_t image, do
 	return fabs(gain - 1) < GAIN_OFF ? left : (double)NAN;
 }
 
-static bool
-steps_fill_amplitude(const struct field *field, const struct steps *steps, float *amplitude)
+static void
+steps_fill(const struct field *field, const struct steps *steps, float *phase, float *mean,
+    float *amplitude)
 {
 	struct weights weights;
-
-	if (!step_search_weights(steps->shift_rad, steps->n, weights.k))
-		return false;
-	for (size_t p = 0; p < field->lines * field->length; p++) {
-		double fit[3];
-
-		fit_pixel(field, steps, &weights, p, fit);
-		amplitude[p] = (float)hypot(fit[1], fit[2]);
-	}
-	return true;
-}
-
-static bool
-steps_fill_phase(const struct field *field, const struct steps *steps, float *phase, float *mean)
-{
-	struct weights weights;
-	size_t pixels = field->lines * field->length;
 	double least = (double)FRINGES * steps->amplitude;
+	bool determined = step_search_weights(steps->shift_rad, steps->n, weights.k);
 
-	if (!step_search_weights(steps->shift_rad, steps->n, weights.k))
-		return false;
-	for (size_t p = 0; p < pixels; p++) {
-		double fit[3];
-		bool lit = field->lit[p];
+	for (size_t p = 0; p < field->lines * field->length; p++) {
+		double fit[3] = { 0 }, b = 0;
+		bool lit;
 
-		fit_pixel(field, steps, &weights, p, fit);
-		lit = lit && hypot(fit[1], fit[2]) > least;
+		if (determined) {
+			fit_pixel(field, steps, &weights, p, fit);
+			b = hypot(fit[1], fit[2]);
+		}
+		lit = field->lit[p] && b > least;
 		if (phase)
 			phase[p] = lit ? (float)atan2(fit[2], fit[1]) : NAN;
 		if (mean)
 			mean[p] = lit ? (float)fit[0] : NAN;
+		if (amplitude)
+			amplitude[p] = (float)b;
 	}
-	return true;
 }
 
 /* ---- sets and their phases ---- */
@@ -1028,13 +1029,12 @@ const struct fringeprobe_rows AT_LEVEL(fringeprobe_rows) = {
 	.image_smooth_line = image_smooth_line,
 	.field_measure = field_measure,
 	.carrier_measure = carrier_measure,
-	.growth_measure = growth_measure,
+	.growth_find = growth_find,
 	.field_unwrap = field_unwrap,
 	.steps_gram = steps_gram,
-	.steps_misfit = steps_misfit,
+	.steps_measure = steps_measure,
 	.steps_try = steps_try,
-	.steps_fill_phase = steps_fill_phase,
-	.steps_fill_amplitude = steps_fill_amplitude,
+	.steps_fill = steps_fill,
 	.fringe_set_period = fringe_set_period,
 	.fringe_set_rough = fringe_set_rough,
 	.mean_difference = mean_difference,

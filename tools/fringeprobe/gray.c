@@ -231,10 +231,8 @@ gray_fringes_compare(const struct gray_search *search, struct gray_code *code)
 	if (!value)
 		return fail_memory();
 	fringeprobe_rows()->gray_values(search, code, value);
-	if (growth_find(field->lines, field->length, search->fringe->phase, value, &growth) < 0) {
-		free(value);
-		return -1;
-	}
+	fringeprobe_rows()->growth_find(field->lines, field->length, search->fringe->phase, value,
+	    &growth);
 	code->falls = growth.ratio < 0;
 	cells = fabs(growth.ratio) * 2 * M_PI;
 	code->cells = cells;

@@ -84,7 +84,6 @@ names_say(const char *name, const char *words)
 
 /* ---- what is kept of an image: lines of samples across it, and its largest sample ---- */
 
-#define IMAGES_LINES 64		/* most lines along each axis */
 #define IMAGES_SAMPLES 160000	/* most samples of these lines, */
 #define IMAGES_LINES_LEAST 24	/* but no fewer lines than this */
 
