@@ -240,25 +240,6 @@ read_row(void *arg, size_t row)
 	}
 }
 
-/* A pixel belongs to the fringes from a quarter of the mean square in light on. */
-static float
-least_square(const struct look *look)
-{
-	double least = 0;
-
-	for (int round = 0; round < 2; round++) {
-		double sum = 0, n = 0;
-
-		for (size_t p = 0; p < look->columns * look->rows; p++)
-			if (look->square[p] > least) {
-				sum += (double)look->square[p];
-				n++;
-			}
-		least = n > 0 ? (round ? 0.25 : 0.5) * sum / n : 0;
-	}
-	return fmaxf((float)least, look->least_amplitude * look->least_amplitude / 2);
-}
-
 /* The mean square below which a pixel is dark, however textured the surface. */
 static float
 dark_square(const struct look *look)
@@ -434,7 +415,8 @@ look_begin(struct look *look)
 	if (look_allocate(look) < 0)
 		return -1;
 	run_for(look->run, look->rows, read_row, look);
-	look->least = least_square(look);
+	look->least = fmaxf(step_fit_lit_square(look->square, look->columns * look->rows),
+	    look->least_amplitude * look->least_amplitude / 2);
 	if (look->taper)
 		taper_pixels(look, false);
 	sum_blocks(look, false);
