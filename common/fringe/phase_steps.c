@@ -236,16 +236,16 @@ step_plane_turns(const struct step_plane *plane, const float *v)
 #define DRIFT_UNFIT 0.25	/* of the amplitude: what it may leave over */
 #define OUTLIER_RATIO 2.5
 #define OUTLIER_LEAD 1.8	/* over the second best to leave out */
-#define UNFIT 0.4		/* of the amplitude; of four images square fringes leave 0.48, */
-#define UNFIT_FOUR 0.6		/* wrong ones 0.7 to 1.05 */
-/* A misfit that is noise has as much of every shape: the residuals' largest eigenvalue over the mean
- * of all is 1. */
-#define UNEVEN 1.5
+#define MIN_UNFIT 0.4	/* of the amplitude; of four images square fringes leave 0.48, */
+#define MIN_UNFIT_FOUR 0.6		/* wrong ones 0.7 to 1.05 */
+/* A misfit that is noise has as much of every shape: the largest eigenvalue of the residuals is the
+ * mean of all. */
+#define MIN_UNEVENNESS 1.5
 #define UNEVEN_ROUNDS 40	/* of the power iteration */
-#define ALIKE 0.25		/* of the mean square difference of the nearest shifts */
-#define SAME_SHIFT 1e-3		/* in that difference */
-#define SEEN 0.3		/* of that difference must lie in the phases that there are */
-#define SLIGHT 0.005		/* of the amplitude: rounding to grey levels */
+#define MAX_ALIKE_SHARE 0.25	/* of the mean square difference of the nearest shifts */
+#define SAME_SHIFT_DIFFERENCE 1e-3		/* in that difference */
+#define MIN_FITTED_SHARE 0.3	/* of that difference must lie in the phases that there are */
+#define ROUNDING_MISFIT 0.005	/* of the amplitude: rounding to grey levels */
 
 struct fit {
 	const double *gram;
@@ -347,7 +347,8 @@ mean_square(double left, double freedom)
 static double
 ratio(const struct fit *fit, double mean)
 {
-	double own = mean_square(fit->left, (double)fit->n - 3), least = SLIGHT * SLIGHT / 2;
+	double own = mean_square(fit->left, (double)fit->n - 3);
+	double least = ROUNDING_MISFIT * ROUNDING_MISFIT / 2;
 
 	least *= trace(fit->gram, fit->n) / (double)fit->n;
 	return own / (mean > least ? mean : least);
@@ -428,7 +429,7 @@ least_difference(const double *shift_rad, size_t n)
 		for (size_t i = 0; i < j; i++) {
 			double expected = expected_difference(shift_rad, i, j, 0);
 
-			if (expected > SAME_SHIFT && expected < least)
+			if (expected > SAME_SHIFT_DIFFERENCE && expected < least)
 				least = expected;
 		}
 	return least;
@@ -455,7 +456,7 @@ find_alike(const struct fit *fit, const double *shift_rad, struct step_verdict *
 	const double *g = fit->gram;
 	size_t n = fit->n;
 	double usual = least_difference(shift_rad, n) * trace(g, n) / (double)n;
-	double least = ALIKE * usual;
+	double least = MAX_ALIKE_SHARE * usual;
 
 	for (size_t j = 1; j < n; j++)
 		for (size_t i = 0; i < j; i++) {
@@ -463,8 +464,8 @@ find_alike(const struct fit *fit, const double *shift_rad, struct step_verdict *
 			double fitted = fitted_difference(fit, i, j);
 
 			if (apart >= least ||
-			    expected_difference(shift_rad, i, j, 0) <= SAME_SHIFT ||
-			    apart >= ALIKE * fitted || fitted < SEEN * usual)
+			    expected_difference(shift_rad, i, j, 0) <= SAME_SHIFT_DIFFERENCE ||
+			    apart >= MAX_ALIKE_SHARE * fitted || fitted < MIN_FITTED_SHARE * usual)
 				continue;
 			least = apart;
 			verdict->fault = STEPS_ALIKE;
@@ -676,14 +677,15 @@ step_fit_judge(const double *gram, const double *shift_rad, size_t n)
 {
 	struct step_verdict verdict = { .fault = STEPS_FIT };
 	struct fit fit;
-	double square = trace(gram, n) / (double)n, best = 0, unfit = n == 4 ? UNFIT_FOUR : UNFIT;
+	double square = trace(gram, n) / (double)n, best = 0;
+	double unfit = n == 4 ? MIN_UNFIT_FOUR : MIN_UNFIT;
 	double v[STEP_FIT_MOST];
 
 	if (!(square > 0) || !solve(&fit, gram, shift_rad, n))
 		return verdict;
 	/* The mean square of a cosine is half its amplitude's. */
 	verdict.misfit = sqrt(mean_square(fit.left, (double)n - 3) / (2 * square));
-	if (verdict.misfit < SLIGHT) {
+	if (verdict.misfit < ROUNDING_MISFIT) {
 		find_alike(&fit, shift_rad, &verdict);
 		return verdict;
 	}
@@ -711,7 +713,7 @@ step_fit_judge(const double *gram, const double *shift_rad, size_t n)
 		verdict.fault = STEPS_FIT;
 	if (verdict.fault == STEPS_FIT && verdict.misfit > unfit &&
 	    (n == 4 || largest_eigenvalue(gram, n, fit.q, 3, UNEVEN_ROUNDS, v) >
-	    UNEVEN * mean_square(fit.left, (double)n - 3)))
+	    MIN_UNEVENNESS * mean_square(fit.left, (double)n - 3)))
 		verdict.fault = STEPS_UNFIT;
 	return verdict;
 }

@@ -99,7 +99,7 @@ step_search_round(const double *gram, size_t n, bool own_level, double *shift_ra
 	square[0][0] += even;
 	for (size_t i = 0; i < n; i++)
 		cross[i][0] += even;
-	if (!own_level) {	/* A's share is 1: it is subtracted, and the others are solved alone */
+	if (!own_level) {	/* A's share is 1: it is subtracted, the others are solved alone */
 		for (size_t i = 0; i < n; i++)
 			for (size_t a = 0; a < 3; a++)
 				cross[i][a] -= square[0][a];
@@ -862,7 +862,7 @@ add_piece(const struct ripple_lines *lines, size_t first, size_t n, struct rippl
 	line->differences += m[ONE][ONE];
 	line->turns += m[ONE][ONE] * turns;
 	for (size_t k = 0; k < RIPPLE_POWERS; k++) {
-		/* power k, and what is in proportion to it, is taken out of the following moments */
+		/* power k, and what is in proportion to it, is taken out of what follows */
 		for (size_t a = k + 1; a < MOMENTS; a++)
 			for (size_t b = k + 1; b < MOMENTS; b++)
 				m[a][b] -= m[k][k] > 0 ? m[k][a] * m[k][b] / m[k][k] : 0;

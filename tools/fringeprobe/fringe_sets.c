@@ -57,7 +57,7 @@ field_free(struct field *field)
 /* ---- steps: images of one fringe pattern that was moved ---- */
 
 #define FIT_ROUNDS 30
-#define FIT_SETTLED 1e-4	/* rad */
+#define FIT_SETTLED_RAD 1e-4	/* rad */
 
 /* Refines the shifts so that they fit best (Wang and Han 2004: pixels and shifts in turn, by least
  * squares), the first one staying 0; then fills in how the images fit them. */
@@ -68,7 +68,7 @@ steps_fit(const struct field *field, struct steps *steps)
 
 	if (steps->n > 3) {
 		fringeprobe_rows()->steps_gram(field, steps);
-		for (int round = 0; round < FIT_ROUNDS && change_rad >= FIT_SETTLED; round++)
+		for (int round = 0; round < FIT_ROUNDS && change_rad >= FIT_SETTLED_RAD; round++)
 			if (!step_search_round(field->gram, steps->n, false, steps->shift_rad,
 			    &change_rad))
 				break;
@@ -81,13 +81,13 @@ steps_fit(const struct field *field, struct steps *steps)
 
 /* ---- what shifts mean: steps of an n-th of a turn, in order or not, all or with gaps ---- */
 
-#define TWINS 0.25		/* of the median distance of neighbouring shifts */
-#define FIT 0.12		/* of a step: shifts are multiples of it */
-#define FIT_MOST (3.5 * M_PI / 180)
+#define TWIN_GAP_SHARE 0.25	/* of the median distance of neighbouring shifts */
+#define MAX_STEP_ERROR 0.12	/* of a step: shifts are multiples of it */
+#define MAX_STEP_ERROR_RAD (3.5 * M_PI / 180)
 /* Three images fit any shifts, four any a, b, a + 180, b + 180: only crossings of the middle tell
  * theirs. */
-#define FIT_FEW (8 * M_PI / 180)
-#define OF_MOST 72		/* or as many as there are images */
+#define MAX_STEP_ERROR_FEW_RAD (8 * M_PI / 180)
+#define MAX_STEPS_OF_TURN 72		/* or as many as there are images */
 
 static double
 turn(double rad)
@@ -127,7 +127,7 @@ median_gap(const struct steps *steps)
 	double gap[STEPS_MOST];
 
 	for (size_t i = 0; i < steps->n; i++)
-		gap[i] = gap_after(steps, i, M_PI / fmax(OF_MOST, (double)steps->n));
+		gap[i] = gap_after(steps, i, M_PI / fmax(MAX_STEPS_OF_TURN, (double)steps->n));
 	qsort(gap, steps->n, sizeof(*gap), compare_doubles);
 	return gap[steps->n / 2];
 }
@@ -136,7 +136,7 @@ median_gap(const struct steps *steps)
 static size_t
 steps_twins(const struct steps *steps, size_t twin[STEPS_MOST])
 {
-	double limit = TWINS * median_gap(steps);
+	double limit = TWIN_GAP_SHARE * median_gap(steps);
 	size_t single = 0;
 
 	for (size_t i = 0; i < steps->n; i++) {
@@ -154,7 +154,7 @@ steps_twins(const struct steps *steps, size_t twin[STEPS_MOST])
 static double
 fit_multiples(const struct steps *steps, size_t of, size_t place[STEPS_MOST])
 {
-	double step = 2 * M_PI / (double)of, re = 0, im = 0, origin, squares = 0, rms;
+	double step = 2 * M_PI / (double)of, re = 0, im = 0, origin, squares = 0, rms, most;
 	bool taken[STEPS_MOST] = { false };
 
 	for (size_t i = 0; i < steps->n; i++) {
@@ -174,8 +174,8 @@ fit_multiples(const struct steps *steps, size_t of, size_t place[STEPS_MOST])
 	for (size_t i = steps->n; i-- > 0;)
 		place[i] = (place[i] + of - place[0]) % of;
 	rms = sqrt(squares / (double)steps->n);
-	return rms < FIT && rms * step < (steps->n > 4 ? FIT_MOST : FIT_FEW) ? rms * step :
-	    (double)NAN;
+	most = steps->n > 4 ? MAX_STEP_ERROR_RAD : MAX_STEP_ERROR_FEW_RAD;
+	return rms < MAX_STEP_ERROR && rms * step < most ? rms * step : (double)NAN;
 }
 
 /* Steps that n images may have: a turn's n-th part; with one or two missing; a usual angle. */
@@ -246,7 +246,7 @@ find_exchanged(struct steps_order *order, size_t n)
 static void
 steps_read(const struct steps *steps, struct steps_order *order)
 {
-	size_t n = steps->n, most = n > OF_MOST ? n : OF_MOST, up, down;
+	size_t n = steps->n, most = n > MAX_STEPS_OF_TURN ? n : MAX_STEPS_OF_TURN, up, down;
 
 	*order = (struct steps_order){ .sign = 1, .ordered = true };
 	for (size_t of = n; of <= most && of <= 12 * n && !order->of; of++) {
@@ -287,8 +287,8 @@ steps_read(const struct steps *steps, struct steps_order *order)
 
 /* ---- a set and its phase ---- */
 
-#define RUN_STEP 2.0f		/* rad: more from pixel to pixel ends a run */
-#define FIT_UNEQUAL 0.2		/* of shifts that are no equal steps */
+#define MAX_RUN_STEP_RAD 2.0f	/* rad: more from pixel to pixel ends a run */
+#define MAX_UNEQUAL_RESIDUAL 0.2	/* of shifts that are no equal steps */
 
 /* Room for phase and mean. -1 after fail(). */
 static int
@@ -314,7 +314,7 @@ static void
 fringe_set_phase(const struct field *field, struct fringe_set *set)
 {
 	fringeprobe_rows()->steps_fill(field, &set->steps, set->phase, set->mean, NULL);
-	fringeprobe_rows()->field_unwrap(field->lines, field->length, RUN_STEP, set->phase);
+	fringeprobe_rows()->field_unwrap(field->lines, field->length, MAX_RUN_STEP_RAD, set->phase);
 }
 
 /* The images in the order of their shifts, if they are not; and the shifts as they are meant, which
@@ -352,7 +352,7 @@ is_plausible(const struct fringe_set *set)
 {
 	if (set->steps.n == 3)
 		return set->order.of == 3 || set->order.of == 4;
-	return set->order.of || (set->steps.residual < FIT_UNEQUAL && set->fringes > 2);
+	return set->order.of || (set->steps.residual < MAX_UNEQUAL_RESIDUAL && set->fringes > 2);
 }
 
 /* Its images are unknown again; returns 0. */
@@ -404,14 +404,15 @@ fringe_set_fits(const struct steps *steps, double worst)
 
 /* ---- which images belong to a set: those that fit its phases ---- */
 
-#define FIT_MORE 0.2		/* of the amplitude: residual of a set that was complete before */
-#define JOIN 2			/* of the set's residual: an image fits it, too */
-#define JOIN_LEAST 0.06
-#define JOIN_THREE 0.25		/* of the amplitude, where three images have no residual */
-#define DRIFT 0.25		/* rad, from half to half of the lines: other fringes */
-#define STRANGER 0.6		/* of the residual is left without an image that is no step */
-#define STRANGER_LEAST 0.04
-#define STRANGERS_MOST 24	/* images: it takes time in proportion to the square */
+/* of the amplitude: residual of a set that was complete before */
+#define MAX_EXTENDED_RESIDUAL 0.2
+#define JOIN_RESIDUAL_FACTOR 2	/* of the set's residual: an image fits it, too */
+#define MIN_JOIN_RESIDUAL 0.06
+#define MAX_JOIN_THREE_RESIDUAL 0.25	/* of the amplitude, where three images have no residual */
+#define MAX_DRIFT_RAD 0.25	/* rad, from half to half of the lines: other fringes */
+#define STRANGER_SHARE 0.6	/* of the residual is left without an image that is no step */
+#define MIN_STRANGER_RESIDUAL 0.04
+#define MAX_STRANGER_IMAGES 24	/* images: it takes time in proportion to the square */
 
 static bool
 is_member(const struct steps *steps, size_t i)
@@ -427,14 +428,15 @@ static void
 join_images(const struct sets *sets, const struct field *field, struct steps *steps)
 {
 	size_t n = steps->n;
-	double limit = n > 3 ? JOIN * fmax(steps->residual, JOIN_LEAST) : JOIN_THREE;
+	double limit = n == 3 ? MAX_JOIN_THREE_RESIDUAL :
+	    JOIN_RESIDUAL_FACTOR * fmax(steps->residual, MIN_JOIN_RESIDUAL);
 
 	for (size_t i = 0; i < sets->images && steps->n < STEPS_MOST; i++) {
 		double shift, drift;
 
 		if (sets->kind[i] != KIND_UNKNOWN || is_member(steps, i) ||
 		    !(fringeprobe_rows()->steps_try(field, steps, i, &shift, &drift) < limit) ||
-		    fabs(drift) > DRIFT)
+		    fabs(drift) > MAX_DRIFT_RAD)
 			continue;
 		steps->image[steps->n] = i;
 		steps->shift_rad[steps->n++] = shift;
@@ -456,7 +458,7 @@ drop_drifting(const struct field *field, struct steps *steps)
 		double shift, drift;
 
 		fringeprobe_rows()->steps_try(field, &old, old.image[k], &shift, &drift);
-		if (fabs(drift) > DRIFT)
+		if (fabs(drift) > MAX_DRIFT_RAD)
 			continue;
 		steps->image[steps->n] = old.image[k];
 		steps->shift_rad[steps->n++] = old.shift_rad[k];
@@ -508,7 +510,7 @@ drop_stranger(const struct field *field, const struct steps *images, struct step
 		if (without.residual < best.residual)
 			best = without;
 	}
-	if (best.residual < STRANGER * steps->residual)
+	if (best.residual < STRANGER_SHARE * steps->residual)
 		*steps = best;
 }
 
@@ -559,7 +561,7 @@ members_settle(const struct sets *sets, const struct field *field, struct steps 
 	}
 	sort_images(steps);
 	if (complete && steps->n > before.n &&
-	    (!is_complete(steps) || !(steps->residual < FIT_MORE)))
+	    (!is_complete(steps) || !(steps->residual < MAX_EXTENDED_RESIDUAL)))
 		*steps = before;
 }
 
@@ -571,7 +573,8 @@ members_fit(const struct field *field, const struct steps *images, struct steps 
 
 	*steps = *images;
 	steps_fit(field, steps);
-	if (steps->n > 4 && steps->n <= STRANGERS_MOST && steps->residual > STRANGER_LEAST) {
+	if (steps->n > 4 && steps->n <= MAX_STRANGER_IMAGES &&
+	    steps->residual > MIN_STRANGER_RESIDUAL) {
 		drop_stranger(field, images, steps);
 	} else if (steps->n == 4) {
 		steps_read(steps, &order);
@@ -585,13 +588,13 @@ members_fit(const struct field *field, const struct steps *images, struct steps 
 
 /* ---- sets of equal steps whose fringes cannot be counted ---- */
 
-#define FIT_COARSE 0.25
-#define FIT_AMONG 0.1		/* of equal steps with other images behind them */
-#define BLOCK_PIXELS 0.5	/* of the lit ones have the fringes of a block of images, */
-#define BLOCK_AMPLITUDE 0.4	/* and another block's amplitude is at least that part of it */
-#define WANDERS 0.05		/* of the ratio of two frequencies: its error from line to line */
-#define WEAK 0.6		/* of the amplitude of finer fringes: wider ones have more */
-#define SAME_MEAN 0.2		/* of the amplitude: difference of two sets' means, rms */
+#define MAX_COARSE_RESIDUAL 0.25
+#define MAX_AMONG_RESIDUAL 0.1	/* of equal steps with other images behind them */
+#define MIN_BLOCK_SHARE 0.5	/* of the lit ones have the fringes of a block of images, */
+#define MIN_BLOCK_AMPLITUDE 0.4	/* and another block's amplitude is at least that part of it */
+#define MAX_RATIO_ERROR 0.05	/* of the ratio of two frequencies: its error from line to line */
+#define MIN_WIDER_AMPLITUDE 0.6	/* of the amplitude of finer fringes: wider ones have more */
+#define MAX_MEAN_DIFFERENCE 0.2	/* of the amplitude: difference of two sets' means, rms */
 
 /* Takes images for a set with the shifts as they are, which a part of a fringe does not tell. 1 if
  * they fit, 0, -1 after fail(). */
@@ -605,7 +608,8 @@ equal_steps_set(struct sets *sets, int axis, const struct steps *images)
 		return 0;
 	*set = (struct fringe_set){ .axis = axis, .steps = *images };
 	fringeprobe_rows()->steps_measure(field, &set->steps);
-	return fringe_set_fits(&set->steps, FIT_COARSE) ? fringe_set_make(sets, field, set) : 0;
+	return fringe_set_fits(&set->steps, MAX_COARSE_RESIDUAL) ?
+	    fringe_set_make(sets, field, set) : 0;
 }
 
 /* The last set, which was taken for equal steps, must have all n images in order, and have the mean
@@ -625,15 +629,15 @@ check_equal(struct sets *sets, int axis, size_t n, bool known)
 		if (other->axis != axis)
 			continue;
 		weak = weak || (set->period_px > other->period_px &&
-		    set->steps.amplitude < WEAK * other->steps.amplitude);
+		    set->steps.amplitude < MIN_WIDER_AMPLITUDE * other->steps.amplitude);
 		known = known || fringeprobe_rows()->mean_difference(field, other->mean,
-		    set->mean) < SAME_MEAN * other->steps.amplitude;
+		    set->mean) < MAX_MEAN_DIFFERENCE * other->steps.amplitude;
 		if (isnan(growth.ratio))
 			fringeprobe_rows()->growth_find(field->lines, field->length, other->phase,
 			    set->phase, &growth);
 	}
 	known = known || (isnan(growth.ratio) ? n > 3 :
-	    growth.error < WANDERS * fabs(growth.ratio));
+	    growth.error < MAX_RATIO_ERROR * fabs(growth.ratio));
 	if (set->steps.n == n && set->order.ordered && !weak && known)
 		return;
 	sets->n--;
@@ -693,10 +697,10 @@ equal_steps_blocks(const struct field *field, const struct steps *images, size_t
 		rows->steps_measure(field, &block);
 		rows->steps_fill(field, &block, NULL, from ? next : mean, NULL);
 		if (!fringe_set_fits(&block, worst) ||
-		    (double)block.pixels < BLOCK_PIXELS * (double)field->lit_pixels ||
-		    (from && (block.amplitude < BLOCK_AMPLITUDE * amplitude ||
-		    amplitude < BLOCK_AMPLITUDE * block.amplitude ||
-		    !(rows->mean_difference(field, mean, next) < SAME_MEAN * amplitude))))
+		    (double)block.pixels < MIN_BLOCK_SHARE * (double)field->lit_pixels ||
+		    (from && (block.amplitude < MIN_BLOCK_AMPLITUDE * amplitude ||
+		    amplitude < MIN_BLOCK_AMPLITUDE * block.amplitude ||
+		    !(rows->mean_difference(field, mean, next) < MAX_MEAN_DIFFERENCE * amplitude))))
 			return false;
 		amplitude = block.amplitude;
 	}
@@ -714,12 +718,12 @@ count_steps(const struct sets *sets, size_t first, bool *several)
 	gather_left(sets, first, STEPS_MOST, &left);
 	*several = true;
 	for (size_t n = first ? 4 : 3; 2 * n <= left.n; n++)
-		if (left.n % n == 0 && equal_steps_blocks(field, &left, n, FIT_COARSE))
+		if (left.n % n == 0 && equal_steps_blocks(field, &left, n, MAX_COARSE_RESIDUAL))
 			return n;
 	*several = false;
 	while (left.n > 4) {
 		left.n--;
-		if (equal_steps_blocks(field, &left, left.n, FIT_AMONG))
+		if (equal_steps_blocks(field, &left, left.n, MAX_AMONG_RESIDUAL))
 			return left.n;
 	}
 	return 0;
@@ -800,7 +804,7 @@ make_two_plus_one(const struct sets *sets, int axis, const struct steps *images,
 	set->steps.mean = circle.mean / circle.n;
 	set->steps.modulation = circle.r / circle.n;
 	set->steps.residual = set->steps.noise = (double)NAN;
-	fringeprobe_rows()->field_unwrap(field->lines, field->length, RUN_STEP, set->phase);
+	fringeprobe_rows()->field_unwrap(field->lines, field->length, MAX_RUN_STEP_RAD, set->phase);
 	if (!fringeprobe_rows()->fringe_set_period(field, set)) {
 		for (size_t p = 0; p < pixels; p++)
 			set->phase[p] = -set->phase[p];
@@ -909,17 +913,17 @@ two_plus_one_find(struct sets *sets)
 
 /* Fringes are fine enough to be counted: crossings in a line, and a known phase in this share of
  * the lit pixels. */
-#define FINE_CROSSINGS 2.5
-#define FINE_KNOWN 0.3
+#define MIN_CROSSINGS 2.5
+#define MIN_KNOWN_SHARE 0.3
 /* Two images have the same fringes: by this the ratio of their frequencies, and crossings at the
  * ends of a line, rad, may be off. */
-#define SAME_RATIO 0.003
-#define SAME_PHASE 0.08
-#define SAME_COHERENCE 0.75
-#define SAME_PIXELS 0.4
-#define TWO_VALUED 0.5		/* of what the set's images have between bright and dark */
-#define FEW_CROSSINGS 30	/* in a line: two periods may seem to be one */
-#define FIT_WORST 0.5		/* of the amplitude: the residual of a set */
+#define MAX_RATIO_DIFFERENCE 0.003
+#define MAX_END_ERROR_RAD 0.08
+#define MIN_SAME_COHERENCE 0.75
+#define MIN_SAME_SHARE 0.4
+#define MIN_MIDDLE_SHARE 0.5	/* of what the set's images have between bright and dark */
+#define MAX_FEW_CROSSINGS 30	/* in a line: two periods may seem to be one */
+#define MAX_RESIDUAL 0.5	/* of the amplitude: the residual of a set */
 
 int
 sets_axis(const struct sets *sets, size_t i)
@@ -932,7 +936,7 @@ sets_axis(const struct sets *sets, size_t i)
 static bool
 is_fine(const struct carrier *carrier)
 {
-	return carrier->per_line >= FINE_CROSSINGS && carrier->known >= FINE_KNOWN;
+	return carrier->per_line >= MIN_CROSSINGS && carrier->known >= MIN_KNOWN_SHARE;
 }
 
 /* Has image j the fringes of image i? Then *shift is its shift from that. */
@@ -948,9 +952,10 @@ same_fringes(const struct sets *sets, int axis, size_t i, size_t j, double *shif
 		return false;
 	fringeprobe_rows()->growth_find(field->lines, field->length, a->theta, b->theta, &growth);
 	*shift = growth.offset;
-	return growth.shared > SAME_PIXELS * known && growth.coherence > SAME_COHERENCE &&
+	return growth.shared > MIN_SAME_SHARE * known && growth.coherence > MIN_SAME_COHERENCE &&
 	    fabs(growth.ratio - 1) <
-	    SAME_RATIO + SAME_PHASE / growth.spread + 3 * fmin(growth.error, SAME_RATIO);
+	    MAX_RATIO_DIFFERENCE + MAX_END_ERROR_RAD / growth.spread +
+	    3 * fmin(growth.error, MAX_RATIO_DIFFERENCE);
 }
 
 /* A Gray plane may have the fringes' period: it is two-valued where they are not. */
@@ -963,7 +968,7 @@ drop_two_valued(const struct sets *sets, int axis, struct steps *steps)
 	for (size_t k = 0; k < steps->n; k++)
 		between[k] = sets->carrier[axis][steps->image[k]].between;
 	qsort(between, steps->n, sizeof(*between), compare_doubles);
-	limit = TWO_VALUED * between[steps->n / 2];
+	limit = MIN_MIDDLE_SHARE * between[steps->n / 2];
 	for (size_t k = 0; k < steps->n; k++)
 		if (sets->carrier[axis][steps->image[k]].between >= limit) {
 			steps->image[n] = steps->image[k];
@@ -1011,7 +1016,7 @@ take_set(struct sets *sets, int axis, const struct steps *images)
 		return 0;
 	*set = (struct fringe_set){ .axis = axis, .steps = *images };
 	members_fit(field, images, steps);
-	if (!fringe_set_fits(steps, FIT_WORST))
+	if (!fringe_set_fits(steps, MAX_RESIDUAL))
 		return 0;
 	members_settle(sets, field, steps);
 	drop_twins(sets, steps);
@@ -1034,11 +1039,12 @@ periods_differ(const struct field *field, const struct steps *images, size_t n)
 		equal_steps_take(images, from, n, &block);
 		rows->steps_measure(field, &block);
 		rows->steps_fill(field, &block, to, NULL, NULL);
-		rows->field_unwrap(field->lines, field->length, RUN_STEP, to);
+		rows->field_unwrap(field->lines, field->length, MAX_RUN_STEP_RAD, to);
 		if (from == 0)
 			continue;
 		rows->growth_find(field->lines, field->length, phase, to, &growth);
-		if (fabs(growth.ratio - 1) > SAME_RATIO + 3 * (growth.error + growth.wobble))
+		if (fabs(growth.ratio - 1) >
+		    MAX_RATIO_DIFFERENCE + 3 * (growth.error + growth.wobble))
 			return true;
 	}
 	return false;
@@ -1060,7 +1066,7 @@ find_block(const struct sets *sets, int axis, size_t first, struct steps *block)
 			images.image[images.n++] = i;
 	block->n = 0;
 	for (size_t k = 3; 2 * k <= images.n && !block->n; k++)
-		if (images.n % k == 0 && equal_steps_blocks(field, &images, k, FIT_WORST) &&
+		if (images.n % k == 0 && equal_steps_blocks(field, &images, k, MAX_RESIDUAL) &&
 		    periods_differ(field, &images, k))
 			equal_steps_take(&images, 0, k, block);
 }
@@ -1092,7 +1098,7 @@ find_fine(struct sets *sets, int axis)
 		    !is_fine(&sets->carrier[axis][i]))
 			continue;
 		gather_same(sets, axis, i, &steps);
-		if (sets->carrier[axis][i].per_line < FEW_CROSSINGS && steps.n > 3)
+		if (sets->carrier[axis][i].per_line < MAX_FEW_CROSSINGS && steps.n > 3)
 			find_block(sets, axis, i, &block);
 		if (block.n && block.n < steps.n) {
 			if (equal_steps_set(sets, axis, &block) < 0)
@@ -1160,16 +1166,17 @@ sets_free(struct sets *sets)
 
 /* ---- frequencies: whole numbers, or numbers in names, of the measured ratio ---- */
 
-#define NEAR 2.5e-4		/* of the finest frequency: no ratio is known better */
-#define PHASE_THREE 0.007	/* rad, by which three steps of light that is not linear are off */
-#define COUNT_MOST 200
-#define LEAST_PERIOD 4		/* px: smaller numbers in names are no periods */
-#define COHERENT 0.6
+#define MIN_RATIO_TOLERANCE 2.5e-4	/* of the finest frequency: no ratio is known better */
+/* rad, by which three steps of light that is not linear are off */
+#define THREE_STEP_ERROR_RAD 0.007
+#define MAX_COUNT 200
+#define MIN_PERIOD_PX 4	/* px: smaller numbers in names are no periods */
+#define MIN_COHERENCE 0.6
 
 static double
 tolerance(const struct frequencies *all, size_t k)
 {
-	return fmax(NEAR, 3 * all->error[k]);
+	return fmax(MIN_RATIO_TOLERANCE, 3 * all->error[k]);
 }
 
 static void
@@ -1194,7 +1201,7 @@ measure_ratios(const struct sets *sets, const size_t *set, size_t n, struct freq
 		all->ratio[k] = growth.ratio;
 		all->error[k] = growth.error;
 		if (sets->fringe[set[k]].steps.n == 3)
-			all->error[k] += PHASE_THREE / growth.spread;
+			all->error[k] += THREE_STEP_ERROR_RAD / growth.spread;
 		all->error[k] += growth.wobble;
 	}
 }
@@ -1235,7 +1242,7 @@ take_names(const struct sets *sets, const size_t *set, size_t n, bool last, stru
 		double at = v[k] / v[all->finest], limit = 2 * tolerance(all, k);
 
 		counts = counts && fabs(at - all->ratio[k]) < limit;
-		periods = periods && fabs(1 / at - all->ratio[k]) < limit && v[k] >= LEAST_PERIOD;
+		periods = periods && fabs(1 / at - all->ratio[k]) < limit && v[k] >= MIN_PERIOD_PX;
 	}
 	if (!counts && !periods)
 		return false;
@@ -1282,14 +1289,14 @@ find_whole(const struct frequencies *all, size_t n, bool inverse)
 {
 	size_t found = 0;
 
-	for (size_t finest = 1; finest <= COUNT_MOST && !(found && finest >= 2 * found); finest++) {
+	for (size_t finest = 1; finest <= MAX_COUNT && !(found && finest >= 2 * found); finest++) {
 		if (!fits_whole(all, n, finest, inverse))
 			continue;
 		if (found)
 			return 0;
 		found = finest;
 	}
-	return 2 * found <= COUNT_MOST ? found : 0;
+	return 2 * found <= MAX_COUNT ? found : 0;
 }
 
 /* Small counts of this ratio; or else, of three and more sets, small periods, of which the counts
@@ -1356,7 +1363,7 @@ find_origin(const struct sets *sets, const size_t *set, size_t n, struct frequen
 	if (sums[2] > 0) {
 		all->origin_rad = atan2(sums[1], sums[0]);
 		all->origin_coherence = hypot(sums[0], sums[1]) / sums[2];
-		all->origin_known = all->origin_coherence > COHERENT;
+		all->origin_known = all->origin_coherence > MIN_COHERENCE;
 	}
 }
 

@@ -281,8 +281,8 @@ struct frequencies {
 };
 
 /* Of n sets along one axis; code: along that axis, or NULL. */
-void frequencies_find(const struct sets *, const size_t *set, size_t n, const struct gray_code *code,
-    struct frequencies *);
+void frequencies_find(const struct sets *, const size_t *set, size_t n,
+    const struct gray_code *code, struct frequencies *);
 
 /* ---- all that is found about a set of captures (fringeprobe.c) ---- */
 

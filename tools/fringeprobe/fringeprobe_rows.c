@@ -94,17 +94,17 @@ image_smooth_line(const float *from, size_t length, float *to)
 
 /* ---- fields: which pixels change as fringes do ---- */
 
-#define LIT 0.2f		/* of the range that one in ten pixels exceeds, */
-#define LIT_SMALL 12		/* or one in 100, if that is this many times as large */
-#define LEAST_RANGE 0.008f	/* of the largest sample: less is noise */
-#define TRIM 8			/* this many images: extremes do not count, one may be a photo */
+#define LIT_SHARE 0.2f	/* of the range that one in ten pixels exceeds, */
+#define SMALL_LIT_FACTOR 12	/* or one in 100, if that is this many times as large */
+#define MIN_RANGE_SHARE 0.008f	/* of the largest sample: less is noise */
+#define MIN_TRIMMED_IMAGES 8	/* this many images: extremes do not count, one may be a photo */
 
 /* The middle and half of the range of pixel p, without the extremes of many. */
 static void
 find_range(const struct field *field, size_t p, float *mid, float *half)
 {
 	float low[2] = { FLT_MAX, FLT_MAX }, high[2] = { -FLT_MAX, -FLT_MAX };
-	int trim = field->n >= TRIM;
+	int trim = field->n >= MIN_TRIMMED_IMAGES;
 
 	for (size_t i = 0; i < field->n; i++) {
 		float v = field->v[i][p];
@@ -148,7 +148,8 @@ find_lit(struct field *field)
 	rank[0] = n * 9 / 10;
 	rank[1] = n * 99 / 100;
 	numbers_ranks(sorted, n, rank, 2, range);
-	limit = fmaxf(LIT * range[range[1] > LIT_SMALL * range[0]], LEAST_RANGE * most);
+	limit = fmaxf(LIT_SHARE * range[range[1] > SMALL_LIT_FACTOR * range[0]],
+	    MIN_RANGE_SHARE * most);
 	for (size_t p = 0; p < pixels; p++) {
 		field->lit[p] = field->half[p] > limit;
 		field->lit_pixels += field->lit[p];
@@ -165,9 +166,9 @@ field_measure(struct field *field)
 
 /* ---- carriers: an image's fringes, by where it crosses the middle ---- */
 
-#define HYSTERESIS 0.25f	/* of half the range, on both sides of the middle */
-#define GAP 4			/* unlit pixels that end a run */
-#define BETWEEN 0.5f		/* |v - mid| / half: less is neither bright nor dark */
+#define HYSTERESIS_SHARE 0.25f	/* of half the range, on both sides of the middle */
+#define MAX_GAP_PX 4			/* unlit pixels that end a run */
+#define MIDDLE_SHARE 0.5f	/* |v - mid| / half: less is neither bright nor dark */
 
 /* One line's way through bright and dark. */
 struct walk {
@@ -215,10 +216,10 @@ static void
 walk_step(struct walk *walk, size_t x, struct carrier *carrier)
 {
 	float t = (walk->v[x] - walk->mid[x]) / walk->half[x] / walk->scale;
-	int side = t > HYSTERESIS ? 1 : t < -HYSTERESIS ? -1 : 0;
+	int side = t > HYSTERESIS_SHARE ? 1 : t < -HYSTERESIS_SHARE ? -1 : 0;
 
 	carrier->level += (double)(t * walk->scale);
-	carrier->between += fabsf(t) < BETWEEN;
+	carrier->between += fabsf(t) < MIDDLE_SHARE;
 	if (!side)
 		return;
 	if (walk->side && side != walk->side)
@@ -258,7 +259,7 @@ walk_line(const struct field *field, size_t image, size_t l, float scale, struct
 			lit++;
 			dark = 0;
 			walk_step(&walk, x, carrier);
-		} else if (++dark == GAP) {
+		} else if (++dark == MAX_GAP_PX) {
 			walk_break(&walk);
 		}
 	}
@@ -467,8 +468,8 @@ field_unwrap(size_t lines, size_t length, float most, float *phase)
 /* ---- steps: least squares of I = A + B cos(phase + shift) ---- */
 
 #define SHIFT_PIXELS 4000	/* about as many pixels determine the shifts */
-#define GAIN_OFF 0.35		/* the amplitude of an image may be off by this share */
-#define FRINGES 0.25f		/* of the median amplitude: less is no fringe */
+#define MAX_GAIN_ERROR 0.35	/* the amplitude of an image may be off by this share */
+#define MIN_AMPLITUDE_SHARE 0.25f	/* of the median amplitude: less is no fringe */
 
 struct weights {		/* of the images: A, B cos phase, B sin phase */
 	double k[3][STEPS_MOST];
@@ -549,7 +550,7 @@ steps_measure(const struct field *field, struct steps *steps)
 				continue;
 			fit_pixel(field, steps, &weights, p, fit);
 			b = hypot(fit[1], fit[2]);
-			if (!(b > (double)FRINGES * (round ? steps->amplitude : 0)))
+			if (!(b > (double)MIN_AMPLITUDE_SHARE * (round ? steps->amplitude : 0)))
 				continue;
 			mean[n] = (float)fit[0];
 			amplitude[n] = (float)b;
@@ -627,7 +628,7 @@ steps_try(const struct field *field, const struct steps *steps, size_t image, do
 		if (!field->lit[p] || seen++ % step)
 			continue;
 		fit_pixel(field, steps, &weights, p, fit);
-		if (!(hypot(fit[1], fit[2]) > (double)FRINGES * steps->amplitude))
+		if (!(hypot(fit[1], fit[2]) > (double)MIN_AMPLITUDE_SHARE * steps->amplitude))
 			continue;
 		add_pixel(&all, fit, v);
 		add_pixel(&half[2 * (p % field->length) >= field->length], fit, v);
@@ -637,7 +638,7 @@ steps_try(const struct field *field, const struct steps *steps, size_t image, do
 	if (isnan(*drift_rad))		/* one half has no fringes */
 		*drift_rad = 0;
 	*shift_rad = solve_shift(&all, &gain, &left);
-	return fabs(gain - 1) < GAIN_OFF ? left : (double)NAN;
+	return fabs(gain - 1) < MAX_GAIN_ERROR ? left : (double)NAN;
 }
 
 static void
@@ -645,7 +646,7 @@ steps_fill(const struct field *field, const struct steps *steps, float *phase, f
     float *amplitude)
 {
 	struct weights weights;
-	double least = (double)FRINGES * steps->amplitude;
+	double least = (double)MIN_AMPLITUDE_SHARE * steps->amplitude;
 	bool determined = step_search_weights(steps->shift_rad, steps->n, weights.k);
 
 	for (size_t p = 0; p < field->lines * field->length; p++) {
@@ -668,7 +669,7 @@ steps_fill(const struct field *field, const struct steps *steps, float *phase, f
 
 /* ---- sets and their phases ---- */
 
-#define ROUGH 0.2		/* share of pixels at which a rough set's phase is broken */
+#define MAX_BROKEN_SHARE 0.2	/* share of pixels at which a rough set's phase is broken */
 
 static bool
 fringe_set_period(const struct field *field, struct fringe_set *set)
@@ -703,7 +704,7 @@ fringe_set_rough(const struct field *field, const struct fringe_set *set)
 			steps++;
 			broken += isnan(set->phase[p]);
 		}
-	return steps == 0 || (double)broken > ROUGH * (double)steps;
+	return steps == 0 || (double)broken > MAX_BROKEN_SHARE * (double)steps;
 }
 
 static double
@@ -721,10 +722,10 @@ mean_difference(const struct field *field, const float *a, const float *b)
 
 /* ---- 2+1: a circle about the flat image ---- */
 
-#define RADIUS_SCATTER 0.3	/* rms, of the mean radius, at most */
-#define ELLIPSE 0.25		/* three equal steps have 0.5 */
-#define CENTRE 0.25		/* of the radius: the centre may be so far off the flat image */
-#define SECTOR_LEAST 0.05	/* share of the pixels in each sector, at least */
+#define MAX_RADIUS_SCATTER 0.3	/* rms, of the mean radius, at most */
+#define MAX_ELLIPTICITY 0.25		/* three equal steps have 0.5 */
+#define MAX_CENTRE_OFFSET 0.25	/* of the radius: the centre may be so far off the flat image */
+#define MIN_SECTOR_SHARE 0.05	/* share of the pixels in each sector, at least */
 
 static void
 add_to_circle(struct circle *circle, double sine, double cosine, double flat)
@@ -751,11 +752,11 @@ is_circle(const struct circle *circle)
 	double n = circle->n, r = circle->r / n;
 
 	for (int i = 0; i < SECTORS; i++)
-		if (circle->sector[i] < SECTOR_LEAST * n)
+		if (circle->sector[i] < MIN_SECTOR_SHARE * n)
 			return false;
-	return n > 0 && hypot(circle->xx, circle->xy) < ELLIPSE * circle->rr &&
-	    circle->rr / n - r * r < RADIUS_SCATTER * RADIUS_SCATTER * r * r &&
-	    hypot(circle->x, circle->y) / n < CENTRE * r;
+	return n > 0 && hypot(circle->xx, circle->xy) < MAX_ELLIPTICITY * circle->rr &&
+	    circle->rr / n - r * r < MAX_RADIUS_SCATTER * MAX_RADIUS_SCATTER * r * r &&
+	    hypot(circle->x, circle->y) / n < MAX_CENTRE_OFFSET * r;
 }
 
 static bool
@@ -804,12 +805,12 @@ beat_origin(size_t pixels, const float *p, const float *q, const double count[3]
 
 /* ---- Gray planes ---- */
 
-#define SEEN_LEAST 12		/* pixels where a plane changes and another does not */
-#define OPPOSITE 0.12		/* share of pixels that are alike in a plane and its inverse */
+#define MIN_SEEN_PIXELS 12	/* pixels where a plane changes and another does not */
+#define MAX_ALIKE_SHARE 0.12	/* share of pixels that are alike in a plane and its inverse */
 /* A phase runs back that falls by more, rad, over this many pixels on both sides. */
 #define BACK_PIXELS 4
-#define BACK_PHASE -0.1f
-#define FOLD_STEPS 3		/* steps one after another, both ways: the value turns back */
+#define BACK_RAD -0.1f
+#define MIN_FOLD_STEPS 3	/* steps one after another, both ways: the value turns back */
 
 static void
 gray_threshold(const struct gray_search *search, size_t i)
@@ -856,7 +857,7 @@ gray_is_opposite(const struct gray_search *search, size_t i, size_t j)
 
 	for (size_t p = 0; p < pixels; p++)
 		alike += field->lit[p] && search->bit[i][p] == search->bit[j][p];
-	return (double)alike < OPPOSITE * (double)field->lit_pixels;
+	return (double)alike < MAX_ALIKE_SHARE * (double)field->lit_pixels;
 }
 
 /* Does the phase fall about pixel p, as over a steep relief? */
@@ -868,7 +869,7 @@ runs_back(const struct gray_search *search, size_t p)
 	size_t before = x < BACK_PIXELS ? x : BACK_PIXELS;
 	size_t behind = length - 1 - x < BACK_PIXELS ? length - 1 - x : BACK_PIXELS;
 
-	return phase && phase[p + behind] - phase[p - before] < BACK_PHASE;
+	return phase && phase[p + behind] - phase[p - before] < BACK_RAD;
 }
 
 static void
@@ -906,7 +907,7 @@ gray_count_changes(const struct gray_search *search, const struct gray_code *cod
 			last = value;
 			lit = true;
 		}
-		out->folded += most[0] >= FOLD_STEPS && most[1] >= FOLD_STEPS;
+		out->folded += most[0] >= MIN_FOLD_STEPS && most[1] >= MIN_FOLD_STEPS;
 	}
 }
 
@@ -939,7 +940,7 @@ gray_find_edges(const struct gray_search *search, const struct gray_code *code, 
 	}
 	for (size_t a = 0; a < code->n; a++)
 		for (size_t b = 0; b < code->n; b++)
-			edges->bright[a][b] = seen[a][b] < SEEN_LEAST ? (double)NAN :
+			edges->bright[a][b] = seen[a][b] < MIN_SEEN_PIXELS ? (double)NAN :
 			    edges->bright[a][b] / seen[a][b];
 }
 

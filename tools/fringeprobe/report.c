@@ -206,12 +206,12 @@ problems_guess(const struct probe *probe, char text[480])
 
 /* ---- for people ---- */
 
-#define LIST_MOST 4		/* names; more in a row are "a to b" */
+#define MAX_LISTED_NAMES 4		/* names; more in a row are "a to b" */
 
 static void
 put_names(const struct probe *probe, const size_t *image, size_t n, FILE *to)
 {
-	bool row = n > LIST_MOST;
+	bool row = n > MAX_LISTED_NAMES;
 
 	for (size_t k = 1; k < n && row; k++)
 		row = image[k] == image[k - 1] + 1;
@@ -416,8 +416,9 @@ json_names(const struct probe *probe, const char *key, const size_t *image, size
 }
 
 static void
-json_set(const struct probe *probe, const struct fringe_set *set, FILE *to)
+json_set(const struct probe *probe, size_t k, FILE *to)
 {
+	const struct fringe_set *set = &probe->sets.fringe[k];
 	const struct steps *steps = &set->steps;
 	const struct number numbers[] = { { "camera_period_px", set->period_px },
 		{ "fringes", set->fringes }, { "mean", steps->mean },
@@ -435,16 +436,17 @@ json_set(const struct probe *probe, const struct fringe_set *set, FILE *to)
 		fputs("\"flat\": null, ", to);
 	json_names(probe, "images", steps->image, steps->n, to);
 	fputs(", \"shift_deg\": [", to);
-	for (size_t k = 0; k < steps->n; k++)
-		fprintf(to, "%s%.5g", k ? ", " : "", steps->shift_rad[k] * DEG);
+	for (size_t i = 0; i < steps->n; i++)
+		fprintf(to, "%s%.5g", i ? ", " : "", steps->shift_rad[i] * DEG);
 	fputs("], ", to);
 	json_numbers(to, numbers, sizeof(numbers) / sizeof(*numbers));
 	fputc('}', to);
 }
 
 static void
-json_code(const struct probe *probe, const struct gray_code *code, FILE *to)
+json_code(const struct probe *probe, size_t c, FILE *to)
 {
+	const struct gray_code *code = &probe->gray.code[c];
 	static const char *const orders[] = { "msb-first", "lsb-first", "mixed" };
 	static const char *const cells[] = { "null", "\"column\"", "\"period\"", "\"half\"" };
 	const struct number numbers[] = { { "cells_per_period", code->cells },
@@ -486,49 +488,42 @@ json_flat(const struct probe *probe, const char *key, size_t image, FILE *to)
 }
 
 static void
-json_words(const struct probe *probe, FILE *to)
+json_word(const struct probe *probe, size_t i, FILE *to)
 {
-	fputs("  \"words\": [", to);
-	for (size_t i = 0; i < probe->words; i++) {
-		fputs(i ? ",\n    {\"word\": " : "\n    {\"word\": ", to);
-		json_string(to, probe->word[i].text);
-		fprintf(to, ", \"sure\": \"%s\", \"why\": ", certainty_words[probe->word[i].sure]);
-		json_string(to, probe->word[i].why);
-		fputc('}', to);
-	}
-	fputs("],\n", to);
+	const struct word *word = &probe->word[i];
+
+	fputs("{\"word\": ", to);
+	json_string(to, word->text);
+	fprintf(to, ", \"sure\": \"%s\", \"why\": ", certainty_words[word->sure]);
+	json_string(to, word->why);
+	fputc('}', to);
 }
 
 static void
-json_lists(const struct probe *probe, FILE *to)
+json_skip(const struct probe *probe, size_t i, FILE *to)
 {
-	fputs("  \"images\": [", to);
-	for (size_t i = 0; i < probe->n; i++) {
+	fputs("{\"file\": ", to);
+	json_string(to, probe->images.skip[i].path);
+	fputs(", \"reason\": ", to);
+	json_string(to, probe->images.skip[i].reason);
+	fputc('}', to);
+}
+
+static void
+json_problem(const struct probe *probe, size_t i, FILE *to)
+{
+	json_string(to, probe->problem[i]);
+}
+
+/* A member that is a list, one item a line. */
+static void
+json_list(const struct probe *probe, const char *key, size_t n,
+    void (*item)(const struct probe *, size_t i, FILE *), FILE *to)
+{
+	fprintf(to, "  \"%s\": [", key);
+	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",\n    " : "\n    ", to);
-		json_image(probe, i, to);
-	}
-	fputs("],\n  \"sets\": [", to);
-	for (size_t k = 0; k < probe->sets.n; k++) {
-		fputs(k ? ",\n    " : "\n    ", to);
-		json_set(probe, &probe->sets.fringe[k], to);
-	}
-	fputs("],\n  \"gray\": [", to);
-	for (size_t c = 0; c < probe->gray.codes; c++) {
-		fputs(c ? ",\n    " : "\n    ", to);
-		json_code(probe, &probe->gray.code[c], to);
-	}
-	fputs("],\n  \"left_out\": [", to);
-	for (size_t i = 0; i < probe->images.skips; i++) {
-		fputs(i ? ",\n    {\"file\": " : "\n    {\"file\": ", to);
-		json_string(to, probe->images.skip[i].path);
-		fputs(", \"reason\": ", to);
-		json_string(to, probe->images.skip[i].reason);
-		fputc('}', to);
-	}
-	fputs("],\n  \"problems\": [", to);
-	for (size_t i = 0; i < probe->problems; i++) {
-		fputs(i ? ",\n    " : "\n    ", to);
-		json_string(to, probe->problem[i]);
+		item(probe, i, to);
 	}
 	fputs("],\n", to);
 }
@@ -537,22 +532,27 @@ void
 report_json(const struct probe *probe, FILE *to)
 {
 	const struct frame_head *head = &probe->image[0]->head;
+	const struct number numbers[] = { { "saturation", probe->saturation },
+		{ "saturated", probe->saturated }, { "unlit", probe->unlit.share } };
 
 	fprintf(to, "{\n  \"width\": %zu,\n  \"height\": %zu,\n  \"type\": \"%s\",\n"
 	    "  \"colour\": %s,\n  \"measurements\": %zu,\n  \"described\": %s,\n", head->w, head->h,
 	    sample_name(head->type), probe->colour ? "true" : "false", probe->measurements,
 	    probe->described ? "true" : "false");
-	json_lists(probe, to);
+	json_list(probe, "images", probe->n, json_image, to);
+	json_list(probe, "sets", probe->sets.n, json_set, to);
+	json_list(probe, "gray", probe->gray.codes, json_code, to);
+	json_list(probe, "left_out", probe->images.skips, json_skip, to);
+	json_list(probe, "problems", probe->problems, json_problem, to);
 	json_flat(probe, "white", probe->gray.white, to);
 	json_flat(probe, "black", probe->gray.black, to);
-	fputs("  ", to);
-	json_numbers(to, &(struct number){ "saturation", probe->saturation }, 1);
-	fputs(",\n  ", to);
-	json_numbers(to, &(struct number){ "saturated", probe->saturated }, 1);
-	fputs(",\n  ", to);
-	json_numbers(to, &(struct number){ "unlit", probe->unlit.share }, 1);
-	fprintf(to, ",\n  \"smoothed\": %s,\n", probe->smooth ? "true" : "false");
-	json_words(probe, to);
+	for (size_t i = 0; i < 3; i++) {
+		fputs("  ", to);
+		json_numbers(to, &numbers[i], 1);
+		fputs(",\n", to);
+	}
+	fprintf(to, "  \"smoothed\": %s,\n", probe->smooth ? "true" : "false");
+	json_list(probe, "words", probe->words, json_word, to);
 	fputs("  \"command\": ", to);
 	json_string(to, probe->line);
 	fputs("\n}\n", to);
