@@ -1,5 +1,5 @@
 /*
- * The depth in the planes of a video that depthenc made (depthcode/depthcode.h): options, planes,
+ * The depth in the planes of a video that depthenc made (holo/depthcode.h): options, planes,
  * the texture, checks of the levels, and the device's pass. depthdec_rows.c has the loops.
  */
 #include "depthdec.h"

@@ -1,5 +1,5 @@
 /*
- * The loops over pixels of depthdec: levels of a video's planes to depths (depthcode/depthcode.px.h
+ * The loops over pixels of depthdec: levels of a video's planes to depths (holo/depthcode.px.h
  * has the formulas), and the counts that depthdec.c checks levels by.
  */
 #include "depthdec.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
-#include "depthcode/depthcode.px.h"
+#include "holo/depthcode.px.h"
 
 #define TILE 1024		/* pixels of a row at a time */
 

@@ -1,5 +1,5 @@
 /*
- * Depth to the planes of an ordinary video (depthcode/depthcode.h): options, depths outside of the
+ * Depth to the planes of an ordinary video (holo/depthcode.h): options, depths outside of the
  * range, memory of holes that are filled, the texture, and the device's pass. depthenc_rows.c has
  * the loops.
  */

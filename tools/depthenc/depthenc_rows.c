@@ -1,5 +1,5 @@
 /*
- * The loops over pixels of depthenc: depths to levels of a video's planes (depthcode/depthcode.px.h
+ * The loops over pixels of depthenc: depths to levels of a video's planes (holo/depthcode.px.h
  * has the formulas), holes filled smoothly, textures, and the count of depths outside of the range.
  */
 #include "depthenc.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
-#include "depthcode/depthcode.px.h"
+#include "holo/depthcode.px.h"
 
 #define TILE 1024		/* pixels of a row at a time */
 #define PIECE 512		/* pixels of the coarser level's row at a time */

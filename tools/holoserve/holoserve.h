@@ -13,7 +13,7 @@
 
 #include "base/cpu_level.h"
 #include "base/opt.h"
-#include "depthcode/depthcode.h"
+#include "holo/depthcode.h"
 #include "frame/frame.h"
 #include "holo/holo.h"
 #include "image/depth_range.h"

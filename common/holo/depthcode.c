@@ -1,5 +1,5 @@
 /* Parameters of the depth code (depthcode(5)) from options and metadata, and into metadata. */
-#include "depthcode/depthcode.h"
+#include "holo/depthcode.h"
 
 #include <math.h>
 #include <string.h>
