@@ -4,6 +4,7 @@
  */
 #include "dither3.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -1162,21 +1163,6 @@ is_flat(const struct frame *in, const size_t channel[2], size_t x, size_t y)
 }
 
 static void
-look_at(const struct frame *in, const size_t channel[2], struct fringes_seen *seen, size_t x,
-    size_t y)
-{
-	struct fringe here = fringe_at(in, channel, x, y);
-	float radius = px_sqrt(here.sine * here.sine + here.cosine * here.cosine);
-
-	if (here.black)
-		return;
-	seen->points++;
-	seen->off += px_abs(radius - 127.5f) > OFF_CIRCLE;
-	if (is_flat(in, channel, x, y))
-		fringe_circle_add(&seen->circle, here.sine, here.cosine);
-}
-
-static void
 look_at_fringes(const struct frame *in, const size_t channel[2], struct fringes_seen *seen)
 {
 	size_t step = in->head.h / SAMPLED_ROWS, columns;
@@ -1184,8 +1170,18 @@ look_at_fringes(const struct frame *in, const size_t channel[2], struct fringes_
 	step = step < 1 ? 1 : step > STEP_MOST ? STEP_MOST : step;
 	columns = in->head.h / step * in->head.w / SAMPLED_PIXELS + 1;
 	for (size_t y = AWAY; y + AWAY < in->head.h; y += step)
-		for (size_t x = AWAY; x + AWAY < in->head.w; x += columns)
-			look_at(in, channel, seen, x, y);
+		for (size_t x = AWAY; x + AWAY < in->head.w; x += columns) {
+			struct fringe here = fringe_at(in, channel, x, y);
+			float square = here.sine * here.sine + here.cosine * here.cosine;
+
+			if (here.black)
+				continue;
+			seen->points++;
+			seen->off += px_abs(px_sqrt(square) - 127.5f) > OFF_CIRCLE;
+			if (is_flat(in, channel, x, y))
+				fringe_circle_count(&seen->circle,
+				    holo_rest(here.sine, here.cosine), sqrt((double)square));
+		}
 }
 
 const struct dither3_rows AT_LEVEL(dither3_rows) = {
