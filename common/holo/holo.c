@@ -181,6 +181,16 @@ holo_channel_names(enum holo_layout layout, bool texture)
 	return texture ? "r g b a" : "r g b";
 }
 
+enum holo_layout
+holo_layout_of(int option, const struct meta *meta)
+{
+	const char *word = meta_get(meta, "holo_layout");
+
+	if (option >= 0)
+		return (enum holo_layout)option;
+	return word && !strcmp(word, holo_layouts[HOLO_YUV]) ? HOLO_YUV : HOLO_RGB;
+}
+
 int
 holo_channels(const struct holo *holo, const struct frame_head *head, size_t channel[4])
 {

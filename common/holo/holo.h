@@ -108,6 +108,8 @@ extern const size_t holo_place[2][3];
 extern const size_t holo_luma[2];
 /* Where sine, cosine, stair and texture (or NO_CHANNEL) lie in a picture; -1 after fail(). */
 int holo_channels(const struct holo *, const struct frame_head *, size_t channel[4]);
+/* The layout alone: an option (-1: not given), else the key; rgb where that is no word. */
+enum holo_layout holo_layout_of(int option, const struct meta *);
 /* The channel names of a picture. */
 const char *holo_channel_names(enum holo_layout, bool texture);
 

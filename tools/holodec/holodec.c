@@ -376,16 +376,6 @@ holodec_passes(struct run *run, struct passes *passes)
 
 /* ---- a picture with its texture below it, taken apart (image/texture.h) ---- */
 
-static enum holo_layout
-layout_of(const struct holo_options *options, const struct meta *meta)
-{
-	const char *word = meta_get(meta, "holo_layout");
-
-	if (options->layout >= 0)
-		return (enum holo_layout)options->layout;
-	return word && !strcmp(word, holo_layouts[HOLO_YUV]) ? HOLO_YUV : HOLO_RGB;
-}
-
 /* For plan: does the texture lie below? Then priv->below.picture is the head of the picture alone,
  * with the texture as alpha. -1 after fail(). */
 static int
@@ -401,7 +391,7 @@ below_plan(struct priv *priv, const struct holo_options *options, const struct f
 		return fail("holo_texture_place", "a picture with its texture below has three "
 		    "channels, not %zu", in->c);
 	names = holo_channel_names(head_channel(in, "luma") == 0 ? HOLO_YUV : HOLO_RGB, true);
-	priv->below.luma = holo_luma[layout_of(options, &in->meta)];
+	priv->below.luma = holo_luma[holo_layout_of(options->layout, &in->meta)];
 	return texture_below_head(in, names, &priv->below.picture) < 0 ? -1 : 1;
 }
 

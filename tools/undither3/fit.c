@@ -76,16 +76,6 @@ list_inside(struct listing *listing)
 }
 
 static int
-list_first(struct listing *listing)
-{
-	if (list(listing, SHADER(undither3_fringes), 0) < 0 ||
-	    list(listing, SHADER(undither3_smooth), SMOOTH_REACH) < 0 ||
-	    list(listing, SHADER(undither3_turning), 1) < 0)
-		return -1;
-	return list(listing, SHADER(undither3_frequency), SMOOTH_REACH);
-}
-
-static int
 list_refine(struct listing *listing)
 {
 	struct undither3_fit *block = &listing->block;
@@ -102,49 +92,42 @@ list_refine(struct listing *listing)
 	return list(listing, SHADER(undither3_refined), 0);
 }
 
-static int
-list_check(struct listing *listing)
-{
-	if (list(listing, SHADER(undither3_ask), 1) < 0)
-		return -1;
-	return list(listing, SHADER(undither3_vote), ORDERS_REACH);
-}
-
-static int
-list_tables(struct passes *passes, const struct priv *priv)
-{
-	const struct kernels *kernels = &priv->kernels;
-	size_t bytes = kernels->width * kernels->width * sizeof(float);
-
-	if (passes_constant(passes, priv->bits.stair, sizeof(priv->bits.stair)) < 0 ||
-	    passes_constant(passes, kernels->fringe, bytes) < 0 ||
-	    passes_constant(passes, kernels->stair, bytes) < 0 ||
-	    passes_constant(passes, priv->bits.arc[0], sizeof(priv->bits.arc[0])) < 0 ||
-	    passes_constant(passes, priv->bits.arc[1], sizeof(priv->bits.arc[1])) < 0)
-		return -1;
-	return passes_constant(passes, priv->bits.threshold, sizeof(priv->bits.threshold));
-}
-
 int
 fit_passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
 	const struct holo_code *code = &priv->code;
+	const struct bits_code *bits = &priv->bits;
+	const struct kernels *kernels = &priv->kernels;
+	size_t bytes = kernels->width * kernels->width * sizeof(float);
 	struct listing listing = { passes, {
-		.reach = (uint)priv->kernels.reach,
-		.width = (uint)priv->kernels.width, .to_right = priv->moved[0],
-		.to_down = priv->moved[1], .height = code->height, .order_most = code->order_most,
+		.reach = (uint)kernels->reach, .width = (uint)kernels->width,
+		.to_right = priv->moved[0], .to_down = priv->moved[1],
+		.height = code->height, .order_most = code->order_most,
 	}, fit_rows(priv) };
 
 	memcpy(listing.block.kernel, priv->smooth, sizeof(listing.block.kernel));
 	passes_read(passes, 0);
 	passes_scratch(passes, FIT_SCRATCHES);
-	if (list_tables(passes, priv) < 0 || list_inside(&listing) < 0 ||
-	    list_first(&listing) < 0 ||
-	    list(&listing, SHADER(undither3_window), priv->kernels.reach) < 0 ||
+	/* in the order of FIT_PROFILE to FIT_THRESHOLD */
+	if (passes_constant(passes, bits->stair, sizeof(bits->stair)) < 0 ||
+	    passes_constant(passes, kernels->fringe, bytes) < 0 ||
+	    passes_constant(passes, kernels->stair, bytes) < 0 ||
+	    passes_constant(passes, bits->arc[0], sizeof(bits->arc[0])) < 0 ||
+	    passes_constant(passes, bits->arc[1], sizeof(bits->arc[1])) < 0 ||
+	    passes_constant(passes, bits->threshold, sizeof(bits->threshold)) < 0)
+		return -1;
+	if (list_inside(&listing) < 0 ||
+	    list(&listing, SHADER(undither3_fringes), 0) < 0 ||
+	    list(&listing, SHADER(undither3_smooth), SMOOTH_REACH) < 0 ||
+	    list(&listing, SHADER(undither3_turning), 1) < 0 ||
+	    list(&listing, SHADER(undither3_frequency), SMOOTH_REACH) < 0 ||
+	    list(&listing, SHADER(undither3_window), kernels->reach) < 0 ||
 	    (priv->ordered && list_refine(&listing) < 0) ||
-	    list(&listing, SHADER(undither3_mended), MEND_REACH) < 0 ||
-	    (priv->checked && list_check(&listing) < 0))
+	    list(&listing, SHADER(undither3_mended), MEND_REACH) < 0)
+		return -1;
+	if (priv->checked && (list(&listing, SHADER(undither3_ask), 1) < 0 ||
+	    list(&listing, SHADER(undither3_vote), ORDERS_REACH) < 0))
 		return -1;
 	return list(&listing, SHADER(undither3_taken), 0);
 }
@@ -218,7 +201,6 @@ check_thresholds(struct priv *priv, const struct growing *growing)
 static int
 growing_reserve(struct growing *growing)
 {
-	const struct planes *planes = &growing->job->planes;
 	size_t n = growing->n ? growing->n : 1;
 
 	growing->waiting = calloc(n, sizeof(*growing->waiting));
@@ -227,8 +209,7 @@ growing_reserve(struct growing *growing)
 	if (!growing->job->priv->keys.marked)
 		return 0;
 	growing->island_pixel = calloc(n, sizeof(*growing->island_pixel));
-	growing->index = malloc(
-	    (planes->h + 2 * MARGIN) * planes->stride * sizeof(*growing->index));
+	growing->index = malloc(growing->job->planes.pixels * sizeof(*growing->index));
 	growing->queue = malloc(n * sizeof(*growing->queue));
 	return growing->island_pixel && growing->index && growing->queue ? 0 : fail_memory();
 }
@@ -270,21 +251,24 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in, stru
 		&planes->order, &planes->right, &planes->down, &planes->turns, &planes->trusted,
 		&planes->certainty, &job->bit[0], &job->bit[1], &job->bit[2], &job->smooth[0],
 		&job->smooth[1], &job->smooth[2] };
-	size_t n = sizeof(plane) / sizeof(*plane), pixels, all;
+	size_t n = sizeof(plane) / sizeof(*plane), all;
 
 	*job = (struct job){ .priv = priv, .out = out };
 	planes->w = priv->w;
 	planes->h = priv->h;
 	planes->stride = priv->w + 2 * MARGIN;
-	if (size_multiply(planes->stride, priv->h + 2 * MARGIN, &pixels) < 0 ||
-	    size_multiply(pixels, n, &all) < 0)
+	for (int way = 0; way < BITS_WAYS; way++)
+		planes->way[way] =
+		    bits_way[way][1] * (ptrdiff_t)planes->stride + bits_way[way][0];
+	if (size_multiply(planes->stride, priv->h + 2 * MARGIN, &planes->pixels) < 0 ||
+	    size_multiply(planes->pixels, n, &all) < 0)
 		return -1;
 	job->memory = large_memory(all, sizeof(float));
 	if (!job->memory)
 		return fail_memory();
 	memset(job->memory, 0, all * sizeof(float));
 	for (size_t i = 0; i < n; i++)
-		*plane[i] = (float *)job->memory + i * pixels;
+		*plane[i] = (float *)job->memory + i * planes->pixels;
 	undither3_rows()->unpack(job, in);
 	return 0;
 }
