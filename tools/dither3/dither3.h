@@ -88,11 +88,10 @@ struct picture {
 	float *start;			/* turns that the search starts from */
 };
 
-/* -1 after fail(); picture_end() in either case. */
-int picture_start(struct picture *, const struct priv *, const struct frame *in);
-void picture_end(struct picture *);
-/* The bits that decode best, near those of the frame before. -1 after fail(). */
-int picture_search(struct priv *, struct picture *);
+/* The bits of a frame that decode best, near those of the frame before. -1 after fail(). The
+ * picture is {0} at first; picture_free() in either case. */
+int picture_search(struct priv *, const struct frame *in, struct picture *);
+void picture_free(struct picture *);
 void held_free(struct held *);
 
 #define PACKED_ROWS 16	/* rows that a thread packs at a time */

@@ -21,30 +21,23 @@
 
 /* ---- levels as shares of full scale ---- */
 
-static void
-share_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = dither3_share((float)(int)in[i]);
-}
-
-static void
-share_floats(const float *restrict in, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = dither3_share(in[i]);
-}
-
 /* Levels of n pixels of row y from x on, as shares of full scale. */
 static void
-planes_shares(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
+planes_shares(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *restrict out)
 {
-	if (in->head.type == SAMPLE_UCHAR)
-		share_bytes((const unsigned char *)frame_row(in, c, y) + x, out, n);
-	else
-		share_floats((const float *)frame_row(in, c, y) + x, out, n);
+	const void *row = frame_row(in, c, y);
+	const unsigned char *restrict bytes = (const unsigned char *)row + x;
+	const float *restrict floats = (const float *)row + x;
+
+	if (in->head.type == SAMPLE_UCHAR) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			out[i] = dither3_share((float)(int)bytes[i]);
+	} else {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			out[i] = dither3_share(floats[i]);
+	}
 }
 
 /* 1 where a pixel is background. */
@@ -140,14 +133,6 @@ pack_bits(const unsigned char *restrict bit, unsigned char *restrict out, size_t
 		out[i] = (unsigned char)(out[i] | bit[i] * value);
 }
 
-static void
-pack_levels(const float *restrict share, unsigned char *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = (unsigned char)(int)dither3_level(share[i]);
-}
-
 /* The bits of n pixels of row y from x on, into a row that is zero there. w: of the input. */
 static void
 planes_pack(const unsigned char *const bit[4], const struct dither_keys *keys, struct frame *out,
@@ -175,11 +160,12 @@ planes_pass_texture(const struct priv *priv, const struct frame *in, struct fram
     size_t x, size_t n)
 {
 	float share[PIECE] __attribute__((aligned(64)));
+	unsigned char *restrict level = (unsigned char *)frame_row(out, 1, y) + x;
 
-	if (priv->keys.texture_bits != 8)
-		return;
 	planes_shares(in, priv->channel[3], y, x, n, share);
-	pack_levels(share, (unsigned char *)frame_row(out, 1, y) + x, n);
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		level[i] = (unsigned char)(int)dither3_level(share[i]);
 }
 
 static void
@@ -215,7 +201,8 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 	if (priv->keys.marked)
 		mark_row(priv->mark + y * in->head.w + x, bits[0], bits[1], bits[2], n);
 	planes_pack(bit, &priv->keys, out, y, x, n, in->head.w);
-	planes_pass_texture(priv, in, out, y, x, n);
+	if (priv->keys.texture_bits == 8)
+		planes_pass_texture(priv, in, out, y, x, n);
 }
 
 static void
@@ -297,36 +284,33 @@ find_rests(const float *restrict sine, const float *restrict cosine, float *rest
 }
 
 static void
-find_turns(const struct marking *marking, size_t y, size_t x, size_t n, float *turns)
-{
-	const struct priv *priv = marking->priv;
-	float share[3][PIECE] __attribute__((aligned(64))), rest[PIECE];
-	unsigned char black[PIECE];
-	float per_height = 1 / priv->bits.height;
-
-	for (size_t c = 0; c < 3; c++)
-		planes_shares(marking->in, priv->channel[c], y, x, n, share[c]);
-	planes_find_black(share[0], share[1], black, n);
-	find_rests(share[0], share[1], rest, n);
-	for (size_t i = 0; i < n; i++) {
-		float stair = priv->bits.stair[(int)(rest[i] * HOLO_PROFILE)];
-		float order = holo_nearest_order(
-		    255 * share[2][i], stair, per_height, priv->bits.order_most);
-
-		turns[i] = black[i] ? PX_NAN : order + rest[i];
-	}
-}
-
-static void
 mark_turns(void *arg, size_t block)
 {
 	const struct marking *marking = arg;
+	const struct priv *priv = marking->priv;
+	const struct bits_code *bits = &priv->bits;
 	size_t w = marking->in->head.w, h = marking->in->head.h;
+	float share[3][PIECE] __attribute__((aligned(64))), rest[PIECE];
+	float per_height = 1 / bits->height;
+	unsigned char black[PIECE];
 
 	for (size_t y = block * MARK_ROWS; y < h && y < (block + 1) * MARK_ROWS; y++)
-		for (size_t x = 0; x < w; x += PIECE)
-			find_turns(marking, y, x, w - x < PIECE ? w - x : PIECE,
-			    turns_at(marking, x, y));
+		for (size_t x = 0; x < w; x += PIECE) {
+			size_t n = w - x < PIECE ? w - x : PIECE;
+			float *turns = turns_at(marking, x, y);
+
+			for (size_t c = 0; c < 3; c++)
+				planes_shares(marking->in, priv->channel[c], y, x, n, share[c]);
+			planes_find_black(share[0], share[1], black, n);
+			find_rests(share[0], share[1], rest, n);
+			for (size_t i = 0; i < n; i++) {
+				float stair = bits->stair[(int)(rest[i] * HOLO_PROFILE)];
+				float order = holo_nearest_order(255 * share[2][i], stair,
+				    per_height, bits->order_most);
+
+				turns[i] = black[i] ? PX_NAN : order + rest[i];
+			}
+		}
 }
 
 /* What the surfaces around a pixel make of it, carried on to it. */
@@ -401,6 +385,15 @@ look_around(const struct marking *marking, size_t x, size_t y, struct around *ar
 	around->wide = around->n_other < 2 || is_wide(marking, turns);
 }
 
+/* Do turns give a pixel's bits, as one surface or another has them? */
+static bool
+either_fits(const struct bits_code *bits, const struct bits_pixel *pixel, float one, float other,
+    float tolerance)
+{
+	return !px_isnan(bits_fit(bits, pixel, one, tolerance)) ||
+	    !px_isnan(bits_fit(bits, pixel, other, tolerance));
+}
+
 /* Of these ways that carry another surface on to a pixel those that fit its bits. */
 static size_t
 count_others(const struct bits_code *bits, const struct bits_pixel *pixel,
@@ -409,11 +402,10 @@ count_others(const struct bits_code *bits, const struct bits_pixel *pixel,
 	size_t fits = 0;
 
 	for (size_t i = 0; i < around->n_other; i++) {
-		float off = around->other[i][0] - turns;
-		bool fit = !px_isnan(bits_fit(bits, pixel, around->other[i][0], TOLERANCE)) ||
-		    !px_isnan(bits_fit(bits, pixel, around->other[i][1], TOLERANCE));
+		const float *other = around->other[i];
+		float off = other[0] - turns;
 
-		if (fit)
+		if (either_fits(bits, pixel, other[0], other[1], TOLERANCE))
 			fits += px_abs(off - px_round(off)) < WHOLE ? WHOLE_WAYS : 1;
 	}
 	return fits;
@@ -506,15 +498,14 @@ static size_t
 count_around(const struct marking *marking, const float *turns, const struct bits_pixel *pixel,
     float tolerance)
 {
-	const struct bits_code *bits = &marking->priv->bits;
 	size_t fits = 0;
 
 	for (int way = 0; way < BITS_WAYS; way++) {
 		ptrdiff_t step = way_step(marking, way);
-		float near = turns[step], carried = bits_carry(near, turns[2 * step]);
+		float near = turns[step];
 
-		fits += !px_isnan(near) && (!px_isnan(bits_fit(bits, pixel, near, tolerance)) ||
-		    !px_isnan(bits_fit(bits, pixel, carried, tolerance)));
+		fits += !px_isnan(near) && either_fits(&marking->priv->bits, pixel, near,
+		    bits_carry(near, turns[2 * step]), tolerance);
 	}
 	return fits;
 }
@@ -585,22 +576,6 @@ add_way(const float *restrict turns, const float *restrict near, const float *re
 	}
 }
 
-/* Where any neighbour, or its surface carried on to a pixel, is another surface: only there a pixel
- * may have a mark. */
-static void
-find_beside(const struct marking *marking, const float *turns, size_t n, unsigned char *beside)
-{
-	float most[PIECE] = { 0 };
-
-	for (int way = 0; way < BITS_WAYS; way++) {
-		ptrdiff_t step = way_step(marking, way);
-
-		add_way(turns, turns + step, turns + 2 * step, most, n);
-	}
-	for (size_t i = 0; i < n; i++)
-		beside[i] = most[i] > OTHER;
-}
-
 static void
 mark_piece(const struct marking *marking, size_t y, size_t x, size_t n)
 {
@@ -608,11 +583,15 @@ mark_piece(const struct marking *marking, size_t y, size_t x, size_t n)
 	const float *turns = turns_at(marking, x, y);
 	unsigned char *mark = priv->mark + y * marking->in->head.w + x;
 	unsigned char bits[3][PIECE] __attribute__((aligned(64)));
-	float share[3][PIECE] __attribute__((aligned(64)));
-	unsigned char black[PIECE], beside[PIECE];
+	float share[3][PIECE] __attribute__((aligned(64))), most[PIECE] = { 0 };
+	unsigned char black[PIECE];
 	struct around around;
 
-	find_beside(marking, turns, n, beside);
+	for (int way = 0; way < BITS_WAYS; way++) {
+		ptrdiff_t step = way_step(marking, way);
+
+		add_way(turns, turns + step, turns + 2 * step, most, n);
+	}
 	planes_bits(priv, marking->in, 3, y, x, n, share, black, bits);
 	for (size_t i = 0; i < n; i++) {
 		struct bits_pixel pixel = { bits[0][i], bits[1][i], bits[2][i],
@@ -620,7 +599,8 @@ mark_piece(const struct marking *marking, size_t y, size_t x, size_t n)
 
 		if (black[i] && marking->pass == 0)
 			mark[i] = mark_hole(marking, x + i, y);
-		if (black[i] || mark[i] || !beside[i])
+		/* only beside another surface a pixel may have a mark */
+		if (black[i] || mark[i] || !(most[i] > OTHER))
 			continue;
 		look_around(marking, x + i, y, &around);
 		if (around.n_other > 0)
@@ -961,20 +941,6 @@ turn_row(struct turning *turning, const float *const share[4], const unsigned ch
 	turning->errors = swap;
 }
 
-static void
-diffuse_planes(float *const share[4], const unsigned char *black, size_t w, size_t h, float *work,
-    unsigned char *const bit[4])
-{
-	struct turning turning = turning_of(work, w);
-
-	for (size_t y = 0; y < h; y++) {
-		const float *const row[4] = { share[0] + y * w, share[1] + y * w, share[2] + y * w,
-			share[3] + y * w };
-
-		turn_row(&turning, row, black + y * w, w, y, bit);
-	}
-}
-
 /* Of either kind: four bands, which are longer than four rows and a struct turning. */
 static size_t
 diffusion_floats(size_t w)
@@ -1070,31 +1036,31 @@ prepare_fringes(struct picture *picture, float moved)
 	}
 }
 
-/* Bayer's bits, to start from and to stay near to. */
-static void
-order_plane(const struct priv *priv, struct picture *picture, size_t c)
-{
-	size_t w = picture->w;
-
-	for (size_t y = 0; y < picture->h; y++) {
-		planes_compare(picture->share[c] + y * w,
-		    priv->threshold[c] + y % DITHER_TILE * DITHER_TILE, picture->bit[c] + y * w, w);
-		if (c < 3)
-			planes_blacken(picture->black + y * w, picture->bit[c] + y * w, w);
-	}
-}
-
 static void
 start_bits(const struct priv *priv, struct picture *picture, float *work)
 {
-	bool is_ordered = priv->price > 0;
+	const size_t w = picture->w;
+	const bool is_ordered = priv->price > 0;
+	struct turning turning = turning_of(work, w);
 
 	prepare_fringes(picture, is_ordered ? 0 : DITHER_SERPENTINE_DOWN);
-	for (size_t c = 0; c < 4 && is_ordered; c++)
-		order_plane(priv, picture, c);
-	if (!is_ordered)
-		diffuse_planes(picture->share, picture->black, picture->w, picture->h, work,
-		    picture->bit);
+	for (size_t y = 0; y < picture->h; y++) {
+		const float *row[4];
+
+		for (size_t c = 0; c < 4; c++)
+			row[c] = picture->share[c] + y * w;
+		if (!is_ordered)
+			turn_row(&turning, row, picture->black + y * w, w, y, picture->bit);
+		/* Bayer's bits, to start from and to stay near to */
+		for (size_t c = 0; c < 4 && is_ordered; c++) {
+			unsigned char *bit = picture->bit[c] + y * w;
+
+			planes_compare(row[c],
+			    priv->threshold[c] + y % DITHER_TILE * DITHER_TILE, bit, w);
+			if (c < 3)
+				planes_blacken(picture->black + y * w, bit, w);
+		}
+	}
 }
 
 /* ---- bits of whole frames, packed ---- */
@@ -1113,7 +1079,7 @@ pack_rows(void *arg, size_t block)
 			bit[c] = packing->bit[c] + y * w;
 		planes_clear_row(packing->out, y);
 		planes_pack(bit, &priv->keys, packing->out, y, 0, w, w);
-		for (size_t x = 0; x < w; x += PIECE)
+		for (size_t x = 0; x < w && priv->keys.texture_bits == 8; x += PIECE)
 			planes_pass_texture(priv, packing->in, packing->out, y, x,
 			    w - x < PIECE ? w - x : PIECE);
 	}
