@@ -28,7 +28,7 @@ normalise(const float *restrict depth, float *restrict z, size_t n, float zero, 
 static float *
 row_of(const struct fill *fill, size_t level, size_t y)
 {
-	return fill->value[level] + y * fill->w[level];
+	return fill->value + fill->begin[level] + y * fill->w[level];
 }
 
 /* ---- holes filled smoothly: to coarser levels ---- */
@@ -67,21 +67,6 @@ take_means(const float *restrict upper, const float *restrict lower, float *rest
 	}
 }
 
-static void
-push_row(const struct filling *filling, size_t y)
-{
-	const struct fill *fill = filling->fill;
-	size_t w = fill->w[filling->level];
-	float *out = row_of(fill, filling->level, y);
-	float upper[2 * PIECE], lower[2 * PIECE];
-
-	for (size_t x = 0; x < w; x += PIECE) {
-		load_piece(filling, 2 * x, 2 * y, upper);
-		load_piece(filling, 2 * x, 2 * y + 1, lower);
-		take_means(upper, lower, out + x, w - x < PIECE ? w - x : PIECE);
-	}
-}
-
 /* ---- back to finer ones ---- */
 
 /* Weights 3/4 and 1/4 in both directions. */
@@ -92,28 +77,6 @@ static size_t
 neighbour(size_t x, size_t n)
 {
 	return x & 1 ? (x / 2 + 1 < n ? x / 2 + 1 : x / 2) : x / 2 - (x / 2 > 0);
-}
-
-/* Pixel x of row y of `level`, from the coarser one. */
-static float
-pull(const struct fill *fill, size_t level, size_t y, size_t x)
-{
-	size_t coarser = level + 1, at = x / 2, other = neighbour(x, fill->w[coarser]);
-	const float *near = row_of(fill, coarser, y / 2);
-	const float *far = row_of(fill, coarser, neighbour(y, fill->h[coarser]));
-
-	return MEAN_OF_FOUR(near[at], near[other], far[at], far[other]);
-}
-
-static void
-pull_row(const struct filling *filling, size_t y)
-{
-	const struct fill *fill = filling->fill;
-	float *row = row_of(fill, filling->level, y);
-
-	for (size_t x = 0; x < fill->w[filling->level]; x++)
-		if (px_isnan(row[x]))
-			row[x] = pull(fill, filling->level, y, x);
 }
 
 /* n pixels of a row from x on with one more at either end; beyond the row the first or the last
@@ -158,20 +121,38 @@ static void
 push_block(void *arg, size_t i)
 {
 	const struct filling *filling = arg;
-	size_t h = filling->fill->h[filling->level];
+	size_t w = filling->fill->w[filling->level], h = filling->fill->h[filling->level];
+	float upper[2 * PIECE], lower[2 * PIECE];
 
 	for (size_t y = h * i / FILL_BLOCKS; y < h * (i + 1) / FILL_BLOCKS; y++)
-		push_row(filling, y);
+		for (size_t x = 0; x < w; x += PIECE) {
+			load_piece(filling, 2 * x, 2 * y, upper);
+			load_piece(filling, 2 * x, 2 * y + 1, lower);
+			take_means(upper, lower, row_of(filling->fill, filling->level, y) + x,
+			    w - x < PIECE ? w - x : PIECE);
+		}
 }
 
+/* Holes of a level from the coarser one. */
 static void
 pull_block(void *arg, size_t i)
 {
 	const struct filling *filling = arg;
-	size_t h = filling->fill->h[filling->level];
+	const struct fill *fill = filling->fill;
+	size_t level = filling->level, coarser = level + 1, h = fill->h[level];
 
-	for (size_t y = h * i / FILL_BLOCKS; y < h * (i + 1) / FILL_BLOCKS; y++)
-		pull_row(filling, y);
+	for (size_t y = h * i / FILL_BLOCKS; y < h * (i + 1) / FILL_BLOCKS; y++) {
+		const float *near = row_of(fill, coarser, y / 2);
+		const float *far = row_of(fill, coarser, neighbour(y, fill->h[coarser]));
+		float *row = row_of(fill, level, y);
+
+		for (size_t x = 0; x < fill->w[level]; x++) {
+			size_t at = x / 2, other = neighbour(x, fill->w[coarser]);
+
+			if (px_isnan(row[x]))
+				row[x] = MEAN_OF_FOUR(near[at], near[other], far[at], far[other]);
+		}
+	}
 }
 
 /* ---- levels ---- */
@@ -251,13 +232,6 @@ encode_fold(const float *restrict z, const float *restrict mask, float *restrict
 }
 
 static void
-fill_level(float *level, size_t n, float v)
-{
-	for (size_t x = 0; x < n; x++)
-		level[x] = v;
-}
-
-static void
 encode(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n)
 {
@@ -276,7 +250,8 @@ encode(const struct priv *priv, const struct frame *in, struct frame *out, size_
 		encode_fold(z, mask, level, other, n, *code);
 		put_levels(level, type, frame_row(out, 0, y), x, n);
 		put_levels(other, type, frame_row(out, 1, y), x, n);
-		fill_level(level, n, code->middle);
+		for (size_t i = 0; i < n; i++)
+			level[i] = code->middle;
 		put_levels(level, type, frame_row(out, 2, y), x, n);
 		return;
 	}
@@ -290,25 +265,24 @@ encode(const struct priv *priv, const struct frame *in, struct frame *out, size_
 }
 
 /* NaN is 0. */
-static float
-level_of(const struct texture *texture, float value)
-{
-	PX_F level = depthcode_round(value * texture->levels_per_unit);
-
-	return px_isnan(value) ? 0.0f : px_min(px_max(level, 0.0f), texture->most);
-}
-
 static void
 texture_row(const struct texture *texture, const struct frame *in, struct frame *out, size_t y)
 {
 	const float *restrict value = frame_floats(in, texture->channel, y);
 	void *row = frame_row(out, out->head.c - 1, y);
 
-	for (size_t x = 0; x < in->head.w; x++)
-		if (out->head.type == SAMPLE_UCHAR)
-			((uint8_t *)row)[x] = (uint8_t)(int)level_of(texture, value[x]);
-		else
-			((uint16_t *)row)[x] = (uint16_t)(int)level_of(texture, value[x]);
+	for (size_t x = 0; x < in->head.w; x += TILE) {
+		size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
+		float level[TILE];
+
+		for (size_t i = 0; i < n; i++) {
+			PX_F v = depthcode_round(value[x + i] * texture->levels_per_unit);
+
+			v = px_min(px_max(v, 0.0f), texture->most);
+			level[i] = px_select(px_isnan(value[x + i]), 0.0f, v);
+		}
+		put_levels(level, out->head.type, row, x, n);
+	}
 }
 
 static void
