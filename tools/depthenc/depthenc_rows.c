@@ -89,16 +89,6 @@ load_widened(const float *row, size_t w, size_t x, size_t n, float *out)
 	out[n + 1] = row[x + n < w ? x + n : w - 1];
 }
 
-static void
-pull_pairs(const float *restrict near, const float *restrict far, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		out[2 * x] = MEAN_OF_FOUR(near[x + 1], near[x], far[x + 1], far[x]);
-		out[2 * x + 1] = MEAN_OF_FOUR(near[x + 1], near[x + 2], far[x + 1], far[x + 2]);
-	}
-}
-
 /* The values that fill pixels x to x + n - 1 of row y; x is even. */
 static void
 fill_row(const struct fill *fill, size_t y, size_t x, size_t n, float *out)
@@ -112,7 +102,11 @@ fill_row(const struct fill *fill, size_t y, size_t x, size_t n, float *out)
 
 		load_widened(near, fill->w[1], at, fill_half(now), a);
 		load_widened(far, fill->w[1], at, fill_half(now), b);
-		pull_pairs(a, b, pair, fill_half(now));
+		CPU_SIMD
+		for (size_t i = 0; i < fill_half(now); i++) {
+			pair[2 * i] = MEAN_OF_FOUR(a[i + 1], a[i], b[i + 1], b[i]);
+			pair[2 * i + 1] = MEAN_OF_FOUR(a[i + 1], a[i + 2], b[i + 1], b[i + 2]);
+		}
 		memcpy(out + done, pair, now * sizeof(*out));
 	}
 }
@@ -175,30 +169,6 @@ put_levels(const float *restrict level, enum sample type, void *row, size_t x, s
 	}
 }
 
-/* 1 where there is a depth; where there is none, z becomes what fills the hole. */
-static void
-take_mask(float *restrict z, const float *restrict fill, float *restrict mask, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		bool hole = px_isnan(z[x]);
-
-		mask[x] = px_select(hole, 0.0f, 1.0f);
-		z[x] = px_select(hole, fill[x], z[x]);
-	}
-}
-
-static void
-encode_luma(const float *restrict z, float *restrict level, size_t n, float guard, float swing)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F luma = depthcode_round(depthcode_luma(z[x], guard, swing));
-
-		level[x] = px_select(px_isnan(z[x]), 0.0f, luma);
-	}
-}
-
 /* Holes are the middle of both: mixed with it, a pair keeps its angle. */
 static void
 encode_colour(const float *restrict z, float *restrict sine, float *restrict cosine, size_t n,
@@ -216,49 +186,55 @@ encode_colour(const float *restrict z, float *restrict sine, float *restrict cos
 	}
 }
 
-/* Folded depth, 0 in holes, and coarse depth, which z continues into holes. */
-static void
-encode_fold(const float *restrict z, const float *restrict mask, float *restrict luma,
-    float *restrict coarse, size_t n, struct depthcode_code code)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F fold = depthcode_fold(z[x], code.fringes);
-		PX_F level = depthcode_round(depthcode_luma(fold, code.guard, code.swing));
-
-		luma[x] = px_select((mask[x] == 0.0f) & (code.guard > 0.0f), 0.0f, level);
-		coarse[x] = depthcode_round(z[x] * code.most);
-	}
-}
-
 static void
 encode(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n)
 {
-	const struct depthcode_code *code = &priv->code;
+	const struct depthcode_code code = priv->code;
+	const enum sample type = out->head.type;
+	const bool fold = priv->depthcode.layout == DEPTHCODE_FOLD;
 	float z[TILE], level[TILE], other[TILE], mask[TILE];
-	enum sample type = out->head.type;
 
-	normalise(frame_floats(in, priv->depth, y) + x, z, n, code->zero, code->per_depth);
+	normalise(frame_floats(in, priv->depth, y) + x, z, n, code.zero, code.per_depth);
 	if (priv->fills) {
 		fill_row(&priv->fill, y, x, n, other);
-		take_mask(z, other, mask, n);
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			bool hole = px_isnan(z[i]);
+
+			mask[i] = px_select(hole, 0.0f, 1.0f);
+			z[i] = px_select(hole, other[i], z[i]);
+		}
 	}
 	if (priv->depthcode.mask == DEPTHCODE_TRACK)
 		put_levels(mask, type, frame_row(out, priv->mask, y), x, n);
-	if (priv->depthcode.layout == DEPTHCODE_FOLD) {
-		encode_fold(z, mask, level, other, n, *code);
-		put_levels(level, type, frame_row(out, 0, y), x, n);
+	if (fold) {
+		/* folded depth, 0 in holes, and coarse depth, which z continues into holes */
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F height = depthcode_fold(z[i], code.fringes);
+			PX_F luma = depthcode_round(depthcode_luma(height, code.guard, code.swing));
+
+			level[i] = px_select((mask[i] == 0.0f) & (code.guard > 0.0f), 0.0f, luma);
+			other[i] = depthcode_round(z[i] * code.most);
+		}
+	} else {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F luma = depthcode_round(depthcode_luma(z[i], code.guard, code.swing));
+
+			level[i] = px_select(px_isnan(z[i]), 0.0f, luma);
+		}
+	}
+	put_levels(level, type, frame_row(out, 0, y), x, n);
+	if (fold) {
 		put_levels(other, type, frame_row(out, 1, y), x, n);
 		for (size_t i = 0; i < n; i++)
-			level[i] = code->middle;
+			level[i] = code.middle;
 		put_levels(level, type, frame_row(out, 2, y), x, n);
-		return;
 	}
-	encode_luma(z, level, n, code->guard, code->swing);
-	put_levels(level, type, frame_row(out, 0, y), x, n);
 	if (priv->depthcode.layout == DEPTHCODE_MWD) {
-		encode_colour(z, level, other, n, *code);
+		encode_colour(z, level, other, n, code);
 		put_levels(level, type, frame_row(out, 1, y), x, n);
 		put_levels(other, type, frame_row(out, 2, y), x, n);
 	}

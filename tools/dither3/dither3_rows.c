@@ -65,16 +65,6 @@ planes_to_circle(float *restrict sine, float *restrict cosine,
 	}
 }
 
-/* The same of one of them, whose other one stays as it was. */
-static void
-planes_one_to_circle(float *restrict share, const float *restrict other,
-    const unsigned char *restrict black, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		share[i] = px_select(black[i], share[i], dither3_to_circle(share[i], other[i]));
-}
-
 /* ---- ordered dithering ---- */
 
 /* 1 where a level reaches the threshold of its place in the tile. */
@@ -175,19 +165,6 @@ planes_clear_row(struct frame *out, size_t y)
 		memset(frame_row(out, c, y), 0, out->head.w);
 }
 
-/* Turns over the marked bits of n pixels of a row. */
-static void
-mark_row(const unsigned char *restrict mark, unsigned char *restrict red,
-    unsigned char *restrict green, unsigned char *restrict stair, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		red[i] ^= (mark[i] & DITHER_BIT(0)) != 0;
-		green[i] ^= (mark[i] & DITHER_BIT(1)) != 0;
-		stair[i] ^= (mark[i] & DITHER_BIT(2)) != 0;
-	}
-}
-
 static void
 dither_piece(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n)
@@ -196,10 +173,14 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 	unsigned char bits[4][PIECE] __attribute__((aligned(64)));
 	unsigned char black[PIECE] __attribute__((aligned(64)));
 	const unsigned char *const bit[4] = { bits[0], bits[1], bits[2], bits[3] };
+	const unsigned char *restrict mark = priv->mark;
 
 	planes_bits(priv, in, 4, y, x, n, share, black, bits);
-	if (priv->keys.marked)
-		mark_row(priv->mark + y * in->head.w + x, bits[0], bits[1], bits[2], n);
+	for (size_t c = 0; c < 3 && priv->keys.marked; c++) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			bits[c][i] ^= (mark[y * in->head.w + x + i] & DITHER_BIT(c)) != 0;
+	}
 	planes_pack(bit, &priv->keys, out, y, x, n, in->head.w);
 	if (priv->keys.texture_bits == 8)
 		planes_pass_texture(priv, in, out, y, x, n);
@@ -470,26 +451,24 @@ mark_of(const struct bits_code *bits, const struct bits_pixel *pixel,
 	return best;
 }
 
-static bool
-is_near_surface(const float *turns, ptrdiff_t stride)
-{
-	for (ptrdiff_t dy = -CLOSE; dy <= CLOSE; dy++)
-		for (ptrdiff_t dx = -CLOSE; dx <= CLOSE; dx++)
-			if (!px_isnan(turns[dy * stride + dx]))
-				return true;
-	return false;
-}
-
 _Static_assert(2 * CLOSE <= MARK_BORDER, "is_closed() looks at the border");
 
-/* Is a pixel of the background one that a decoder's closing takes in? */
+/* Is a pixel of the background one that a decoder's closing takes in, with a surface within CLOSE
+ * of all pixels within CLOSE? */
 static bool
 is_closed(const float *turns, ptrdiff_t stride)
 {
 	for (ptrdiff_t dy = -CLOSE; dy <= CLOSE; dy++)
-		for (ptrdiff_t dx = -CLOSE; dx <= CLOSE; dx++)
-			if (!is_near_surface(turns + dy * stride + dx, stride))
+		for (ptrdiff_t dx = -CLOSE; dx <= CLOSE; dx++) {
+			const float *at = turns + dy * stride + dx;
+			bool near = false;
+
+			for (ptrdiff_t v = -CLOSE; v <= CLOSE; v++)
+				for (ptrdiff_t u = -CLOSE; u <= CLOSE; u++)
+					near |= !px_isnan(at[v * stride + u]);
+			if (!near)
 				return false;
+		}
 	return true;
 }
 
@@ -678,35 +657,36 @@ band_of(float *work, size_t w)
 		.black = (unsigned char *)(at + (ROWS + 6) * stride - MARGIN) };
 }
 
-/* Bit `lane` becomes 0 where the row's pixel is none of the background. */
-static void
-clear_mask(const unsigned char *restrict black, uint16_t *restrict none, int lane, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		none[x] = (uint16_t)(none[x] & ~((1 - black[x]) << lane));
-}
-
 static void
 load_row(const struct priv *priv, const struct frame *in, size_t c, size_t y,
     const struct band *band, size_t r)
 {
-	size_t w = in->head.w;
-	float *row = band->row + r * band->stride;
+	const size_t w = in->head.w;
+	const int lane = (int)(ROWS - 1 - r);
+	float *restrict row = band->row + r * band->stride;
 	float *share[2] = { c == 0 ? row : band->spare[0], c == 1 ? row : band->spare[1] };
+	const unsigned char *restrict black = band->black;
+	uint16_t *restrict none = band->none + SKEW * r;
 
+	memset(band->black, 0, w);
 	if (c != 0 && c != 1)
 		planes_shares(in, priv->channel[c], y, 0, w, row);
 	if (c != 3) {
 		planes_shares(in, priv->channel[0], y, 0, w, share[0]);
 		planes_shares(in, priv->channel[1], y, 0, w, share[1]);
 		planes_find_black(share[0], share[1], band->black, w);
-		if (priv->to_circle && c != 2)
-			planes_one_to_circle(row, share[1 - c], band->black, w);
-	} else {
-		memset(band->black, 0, w);
 	}
-	clear_mask(band->black, band->none + SKEW * r, (int)(ROWS - 1 - r), w);
+	if (priv->to_circle && c < 2) {
+		const float *restrict other = share[1 - c];
+
+		CPU_SIMD
+		for (size_t x = 0; x < w; x++)
+			row[x] = px_select(black[x], row[x], dither3_to_circle(row[x], other[x]));
+	}
+	/* the lane's bit becomes 0 where the row's pixel is none of the background */
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		none[x] = (uint16_t)(none[x] & ~((1 - black[x]) << lane));
 }
 
 /* The shares of steps t to t + STEPS, lane by lane. */
@@ -829,14 +809,6 @@ diffuse_band(const struct band *band, size_t w)
 }
 
 static void
-write_bits(const uint16_t *restrict set, int lane, unsigned char *restrict bit, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		bit[x] = (unsigned char)(set[x] >> lane & 1);
-}
-
-static void
 diffuse_plane(void *arg, size_t c)
 {
 	const struct raster *raster = arg;
@@ -853,9 +825,15 @@ diffuse_plane(void *arg, size_t c)
 		for (size_t r = 0; r < rows; r++)
 			load_row(raster->priv, raster->in, c, y + r, &band, r);
 		diffuse_band(&band, w);
-		for (size_t r = 0; r < rows; r++)
-			write_bits(band.set + SKEW * r, (int)(ROWS - 1 - r),
-			    diffusion->bit[c] + (y + r) * w, w);
+		for (size_t r = 0; r < rows; r++) {
+			const uint16_t *restrict set = band.set + SKEW * r;
+			unsigned char *restrict bit = diffusion->bit[c] + (y + r) * w;
+			int lane = (int)(ROWS - 1 - r);
+
+			CPU_SIMD
+			for (size_t x = 0; x < w; x++)
+				bit[x] = (unsigned char)(set[x] >> lane & 1);
+		}
 		band.above = band.below;
 		band.below = swap;
 	}
@@ -867,13 +845,6 @@ struct turning {
 	four *above, *errors;
 	unsigned char *set;
 };
-
-/* Floats of the memory of a struct turning. */
-static size_t
-turning_floats(size_t w)
-{
-	return 9 * (w + 2) + 4;
-}
 
 static struct turning
 turning_of(float *work, size_t w)
@@ -919,24 +890,22 @@ diffuse_row(const float *const share[4], const unsigned char *black, size_t w, p
 	}
 }
 
-static void
-take_bits(const unsigned char *restrict set, int plane, unsigned char *restrict bit, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		bit[x] = set[x] >> plane & 1;
-}
-
 /* Row y, into rows of the bits; its errors then become those of the row above. */
 static void
 turn_row(struct turning *turning, const float *const share[4], const unsigned char *black, size_t w,
-    size_t y, unsigned char *const bit[4])
+    size_t y, unsigned char *const bits[4])
 {
+	const unsigned char *restrict set = turning->set;
 	four *swap = turning->above;
 
 	diffuse_row(share, black, w, y % 2 ? -1 : 1, turning);
-	for (size_t c = 0; c < 4; c++)
-		take_bits(turning->set, (int)c, bit[c] + y * w, w);
+	for (int c = 0; c < 4; c++) {
+		unsigned char *restrict bit = bits[c] + y * w;
+
+		CPU_SIMD
+		for (size_t x = 0; x < w; x++)
+			bit[x] = set[x] >> c & 1;
+	}
 	turning->above = turning->errors;
 	turning->errors = swap;
 }
@@ -959,7 +928,7 @@ diffuse_serpentine(const struct priv *priv, const struct frame *in)
 	for (size_t c = 0; c < 4; c++)
 		row[c] = work + c * stride;
 	black = (unsigned char *)(work + 4 * stride);
-	turning = turning_of(memset(work + 5 * stride, 0, turning_floats(w) * sizeof(*work)), w);
+	turning = turning_of(memset(work + 5 * stride, 0, (9 * (w + 2) + 4) * sizeof(*work)), w);
 	for (size_t y = 0; y < h; y++) {
 		for (size_t c = 0; c < bit_planes(&priv->keys); c++)
 			planes_shares(in, priv->channel[c], y, 0, w, row[c]);

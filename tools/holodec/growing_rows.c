@@ -161,36 +161,24 @@ dark_is(const struct growing *growing, const struct pixel *pixel)
 	return luma < CARRIED * brightest;
 }
 
+/* Sets the marks of n pixels of row y that are darker than any surface. A background of one row or
+ * column at the border has no black sample of its own in colour of half the resolution, so that it
+ * looks as smooth as the surface. */
 static void
-note_piece(const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n,
+note_dark(const struct growing *growing, size_t y, size_t x, size_t n,
     unsigned char *restrict mark)
 {
+	const struct reading *reading = growing->reading;
+	const bool rgb = reading->rgb;
 	float level[3][TILE];
 
 	for (size_t c = 0; c < 3; c++)
-		holodec_rows()->load_samples(in, reading->channel[c], y, x, n, level[c]);
+		holodec_rows()->load_samples(growing->in, reading->channel[c], y, x, n, level[c]);
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
-		mark[x + i] |= reading->rgb
+		mark[x + i] |= rgb
 		    ? holodec_luma(level[0][i], level[1][i], level[2][i]) < DARKEST_LUMA
 		    : level[0][i] + level[1][i] < DARK;
-}
-
-/* Sets the marks of row y's pixels within REACH of the picture's border that are darker than any
- * surface. A background of one row or column there has no black sample of its own in colour of half
- * the resolution, so that it looks as smooth as the surface. */
-static void
-dark_note(const struct reading *reading, const struct frame *in, size_t y, unsigned char *mark)
-{
-	size_t w = in->head.w, h = in->head.h;
-
-	if (y < REACH || y + REACH >= h || w <= 2 * REACH) {
-		for (size_t x = 0; x < w; x += TILE)
-			note_piece(reading, in, y, x, w - x < TILE ? w - x : TILE, mark);
-		return;
-	}
-	note_piece(reading, in, y, 0, REACH, mark);
-	note_piece(reading, in, y, w - REACH, REACH, mark);
 }
 
 /*
@@ -274,46 +262,42 @@ transform_row(void *arg, size_t j)
 	}
 }
 
-/* Are those of n frequencies that are not 0 multiples of the step? */
-static bool
-fits_step(const float *restrict value, size_t n, float step)
-{
-	float per_step = 1 / step;
-	int seen = 0, off = 0;
-
-#pragma omp simd reduction(+ : seen, off)
-	for (size_t i = 0; i < n; i++) {
-		PX_F steps = value[i] * per_step, away = px_abs(steps - px_round(steps));
-		bool is = value[i] > ZERO;
-
-		seen += is;
-		off += is ? (int)(away * VOTE_STEPS) : 0;
-	}
-	return seen >= SEEN_LEAST && (float)off < OFF_STEP_MOST * VOTE_STEPS * (float)seen;
-}
-
 /*
  * Finds growing->coarser: by how many levels of an orthonormal transform that step is greater than
  * quality 75's, at most 6. At libjpeg's qualities of 50, 60, 75 and 85 the step is 11, 9, 6 and 3,
  * from 88 on it is too fine to be seen. 0 where no step is seen, as in what other formats have
- * coded or what was moved. Overwrites regions->certainty.
+ * coded or what was moved: of a step those frequencies that are not 0 are multiples. Overwrites
+ * regions->certainty.
  */
 static void
 quantised_find(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
 	size_t rows = (regions->h + BLOCK_SIDE) / BLOCKS_APART;
-	int step = STEP_MOST;
+	size_t n = rows * (regions->w / BLOCK_SIDE);
+	const float *restrict value = regions->certainty;
 
 	if (growing->stored->head.type != SAMPLE_UCHAR)
 		return;
 	run_for(run, rows, transform_row, growing);
-	while (step >= STEP_LEAST &&
-	    !fits_step(regions->certainty, rows * (regions->w / BLOCK_SIDE), (float)step))
-		step--;
-	if (step >= STEP_LEAST)
-		growing->coarser = (float)(step - STEP_75 < COARSER_MOST ? step - STEP_75
-								     : COARSER_MOST);
+	for (int step = STEP_MOST; step >= STEP_LEAST; step--) {
+		float per_step = 1 / (float)step;
+		int seen = 0, off = 0;
+
+#pragma omp simd reduction(+ : seen, off)
+		for (size_t i = 0; i < n; i++) {
+			PX_F steps = value[i] * per_step, away = px_abs(steps - px_round(steps));
+			bool is = value[i] > ZERO;
+
+			seen += is;
+			off += is ? (int)(away * VOTE_STEPS) : 0;
+		}
+		if (seen < SEEN_LEAST || (float)off >= OFF_STEP_MOST * VOTE_STEPS * (float)seen)
+			continue;
+		step -= STEP_75;
+		growing->coarser = (float)(step < COARSER_MOST ? step : COARSER_MOST);
+		return;
+	}
 }
 
 /*
@@ -377,22 +361,6 @@ is_doubled(const struct growing *growing, bool down)
 		}
 	}
 	return (float)rough[1] < HALVED_ROUGH * (float)rough[0];
-}
-
-/* Finds growing->halved, over which pixels colour is averaged, and growing->blue. */
-static void
-mixing_find(struct growing *growing)
-{
-	bool coloured = growing->reading->rgb && growing->in->head.type == SAMPLE_UCHAR;
-
-	for (int i = 0; i <= HOLO_PROFILE; i++) {
-		float rest = (float)i / HOLO_PROFILE;
-
-		growing->blue[i] = BLUE_R * holo_sine_level(rest) +
-		    BLUE_G * holo_cosine_level(rest) + BLUE_B * growing->reading->stair[i];
-	}
-	growing->halved[0] = coloured && is_doubled(growing, false);
-	growing->halved[1] = coloured && is_doubled(growing, true);
 }
 
 /* Blue's difference of colour that follows from the pixel's turns; 0 in the background. */
@@ -615,7 +583,14 @@ jumps_block(void *arg, size_t i)
 		note_jumps(here, here, rough, w);	/* the background itself */
 		for (size_t x = 0; growing->surface && x < w; x++)
 			rough[x] |= growing->surface[y * w + x] == HALVED_DOUBTFUL;
-		dark_note(growing->reading, growing->in, y, rough);
+		/* all of the rows within REACH of the picture's border, and the ends of others */
+		for (size_t x = 0; x < w; x += TILE)
+			if (y < REACH || y + REACH >= h || w <= 2 * REACH)
+				note_dark(growing, y, x, w - x < TILE ? w - x : TILE, rough);
+		if (w > 2 * REACH) {
+			note_dark(growing, y, 0, REACH, rough);
+			note_dark(growing, y, w - REACH, REACH, rough);
+		}
 		for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < h; v++) {
 			const float *row = regions->turns + v * w;
 
@@ -678,10 +653,18 @@ static size_t
 growing_begin(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
+	bool coloured = growing->reading->rgb && growing->in->head.type == SAMPLE_UCHAR;
 
 	quantised_find(run, growing);
 	run_for(run, regions->blocks, turns_block, regions);
-	mixing_find(growing);
+	for (int i = 0; i <= HOLO_PROFILE; i++) {
+		float rest = (float)i / HOLO_PROFILE;
+
+		growing->blue[i] = BLUE_R * holo_sine_level(rest) +
+		    BLUE_G * holo_cosine_level(rest) + BLUE_B * growing->reading->stair[i];
+	}
+	growing->halved[0] = coloured && is_doubled(growing, false);
+	growing->halved[1] = coloured && is_doubled(growing, true);
 	revote(growing);
 	run_for(run, regions->blocks, jumps_block, growing);
 	run_for(run, regions->blocks, trust_block, regions);
@@ -759,20 +742,8 @@ carry(const struct growing *growing, const struct pixel *pixel, struct carried c
 	return n;
 }
 
-/* The log of these turns' odds. Neighbours are off together, so that n of them count for less. */
-static float
-score(const struct growing *growing, const struct pixel *pixel,
-    const struct carried carried[BITS_WAYS], int n, float turns)
-{
-	float off = (pixel->read - turns) / (NOISE_MORE * growing->noise), against = 0;
-
-	for (int i = 0; i < n; i++)
-		against += px_min(
-		    px_abs(turns - carried[i].turns) * carried[i].per_slack, FAR_ODDS);
-	return -against / px_sqrt((float)n) - px_min(0.5f * off * off, FAR_ODDS);
-}
-
-/* The most likely turns of a pixel that has trusted neighbours, and their margin. */
+/* The most likely turns of a pixel that has trusted neighbours, and their margin, by the log of
+ * their odds. Neighbours are off together, so that n of them count for less. */
 static void
 weigh(const struct growing *growing, struct pixel *pixel)
 {
@@ -786,10 +757,15 @@ weigh(const struct growing *growing, struct pixel *pixel)
 		middle += carried[i].turns;
 	middle = rest + px_round(middle / (float)n - rest) - CANDIDATES / 2;
 	for (int k = 0; k < CANDIDATES; k++) {
-		float odds = score(growing, pixel, carried, n, middle + (float)k);
+		float turns = middle + (float)k, against = 0, odds;
+		float off = (pixel->read - turns) / (NOISE_MORE * growing->noise);
 
+		for (int i = 0; i < n; i++)
+			against += px_min(
+			    px_abs(turns - carried[i].turns) * carried[i].per_slack, FAR_ODDS);
+		odds = -against / px_sqrt((float)n) - px_min(0.5f * off * off, FAR_ODDS);
 		if (odds > best)
-			pixel->turns = middle + (float)k;
+			pixel->turns = turns;
 		next = px_max(next, px_min(odds, best));
 		best = px_max(best, odds);
 	}

@@ -354,29 +354,6 @@ window_sum(const struct planes *planes, const struct kernels *kernels, size_t y,
 		}
 }
 
-/* The turns of n pixels, the first of them at index `at` of the planes. moved: how far to the
- * right and down dithering has moved the picture. */
-static void
-window_turns(const struct planes *planes, const struct sums *restrict sums, size_t at, size_t n,
-    const float moved[2], float order_most)
-{
-	const float *restrict first = planes->rest + at, *restrict right = planes->right + at;
-	const float *restrict down = planes->down + at, *restrict inside = planes->inside + at;
-	float *restrict turns = planes->turns + at, *restrict trusted = planes->trusted + at;
-	float to_right = moved[0], to_down = moved[1];
-
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		struct undither3_sums sum = { sums->cosine[i], sums->sine[i], sums->fringe[i],
-			sums->order[i], sums->weight[i] };
-		struct undither3_found found = undither3_find(sum, first[i], right[i], down[i],
-		    inside[i], to_right, to_down, order_most);
-
-		turns[i] = found.turns;
-		trusted[i] = found.trusted;
-	}
-}
-
 /*
  * ---- refining ----
  *
@@ -750,22 +727,40 @@ orders_check(struct run *run, struct job *job)
 
 /* ---- the picture: turns of all pixels, what is kept of them, and their levels ---- */
 
-/* Turns of a piece of rows, and their levels. */
+/* Turns of a block of rows, by the averages around each pixel; where dithering has moved the picture
+ * they are moved back. */
 static void
 fit_block(void *arg, size_t block)
 {
 	const struct job *job = arg;
+	const struct planes *planes = &job->planes;
 	const struct priv *priv = job->priv;
+	const float right_px = priv->moved[0], down_px = priv->moved[1];
+	const float most = priv->code.order_most;
 	struct sums sums;
 
 	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++)
 		for (size_t x = 0; x < priv->w; x += SPAN) {
 			size_t n = priv->w - x < SPAN ? priv->w - x : SPAN;
+			size_t at = planes_at(planes, x, y);
+			const float *restrict first = planes->rest + at;
+			const float *restrict right = planes->right + at;
+			const float *restrict down = planes->down + at;
+			const float *restrict inside = planes->inside + at;
+			float *restrict turns = planes->turns + at;
+			float *restrict trusted = planes->trusted + at;
 
-			window_sum(&job->planes, &priv->kernels, y, x, n, &sums);
-			window_turns(&job->planes, &sums,
-			    planes_at(&job->planes, x, y), n, priv->moved,
-			    priv->code.order_most);
+			window_sum(planes, &priv->kernels, y, x, n, &sums);
+			CPU_SIMD
+			for (size_t i = 0; i < n; i++) {
+				struct undither3_sums sum = { sums.cosine[i], sums.sine[i],
+					sums.fringe[i], sums.order[i], sums.weight[i] };
+				struct undither3_found found = undither3_find(sum, first[i], right[i],
+				    down[i], inside[i], right_px, down_px, most);
+
+				turns[i] = found.turns;
+				trusted[i] = found.trusted;
+			}
 		}
 }
 
