@@ -23,7 +23,6 @@
 #define CERTAINTY_LEAST 0.43f	/* what is less certain is dropped in any picture */
 #define PIXELS 256	/* that a thread takes at a time */
 #define REACH 2	/* pixels around a pixel that must be smooth, none of them background */
-#define REACH_AREA ((2 * REACH + 1) * (2 * REACH + 1))
 
 /* Of a pixel: trusted from the beginning, or since a round of growing, TRUSTED + round. */
 enum { WAITING, TRUSTED, BACKGROUND = 255 };
@@ -471,12 +470,12 @@ ask_run(struct growing *growing, size_t k, size_t y)
 
 		if (!has_voted(regions, (size_t)pixel.at))
 			continue;
-		for (int i = 0; i < REACH_AREA && !near_background; i++) {
-			ptrdiff_t at = growing_beside(growing, &pixel,
-			    i % (2 * REACH + 1) - REACH, i / (2 * REACH + 1) - REACH);
+		for (int dy = -REACH; dy <= REACH && !near_background; dy++)
+			for (int dx = -REACH; dx <= REACH && !near_background; dx++) {
+				ptrdiff_t at = growing_beside(growing, &pixel, dx, dy);
 
-			near_background = at >= 0 && px_isnan(growing->turns[at]);
-		}
+				near_background = at >= 0 && px_isnan(growing->turns[at]);
+			}
 		if (near_background)
 			continue;
 		pixel.read = mixing_read(growing, &pixel);

@@ -66,7 +66,7 @@ tile_load(const struct frame *in, const struct reading *reading, size_t y, size_
 {
 	float *const plane[3] = { tile->sine, tile->cosine, tile->stair };
 	size_t left = x < MARGIN ? x : MARGIN, after = in->head.w - x - n;
-	size_t right = after < MARGIN ? after : MARGIN;
+	size_t right = after < MARGIN ? after : MARGIN, first = 0, end = n + 2 * MARGIN;
 
 	for (int c = 0; c < 3; c++) {
 		memset(plane[c], 0, MARGIN * sizeof(float));
@@ -74,14 +74,12 @@ tile_load(const struct frame *in, const struct reading *reading, size_t y, size_
 		tile_load_samples(in, reading->channel[c], y, x - left, left + n + right,
 		    plane[c] + MARGIN - left);
 	}
-	tile->first = 0;
-	tile->end = n + 2 * MARGIN;
-	while (tile->first < tile->end &&
-	    holodec_black(tile->sine[tile->first], tile->cosine[tile->first]))
-		tile->first++;
-	while (tile->first < tile->end &&
-	    holodec_black(tile->sine[tile->end - 1], tile->cosine[tile->end - 1]))
-		tile->end--;
+	while (first < end && holodec_black(tile->sine[first], tile->cosine[first]))
+		first++;
+	while (first < end && holodec_black(tile->sine[end - 1], tile->cosine[end - 1]))
+		end--;
+	tile->first = first;
+	tile->end = end;
 }
 
 /*

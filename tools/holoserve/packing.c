@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "codec/video/ffmpeg.h"
 #include "codec/video/pixel_format.h"
@@ -71,64 +72,38 @@ video_stop(struct video_encoder **video)
 	*video = NULL;
 }
 
-/* x264's words. For a Holoimage it chooses modes by the bits that they cost (subme=6, trellis=1),
- * which saves a fifth of the bits of a smooth surface. That takes time, which partitions=none
- * saves: one motion is right for whole macroblocks. The bit rate refers to the 30 frames a second
- * that ffmpeg is told; a group of pictures may use its share in one picture. */
-static void
-set_parameters(bool luma, const struct video_options *options, char *to, size_t n)
-{
-	const double crf = !isnan(options->crf) ? options->crf : luma ? CRF_LUMA : CRF_H264;
-	const double fps = isnan(options->fps) ? FPS : options->fps;
-	const double kbits = ceil(1000 * options->bitrate * FPS / fps);
-	char most[80] = "";
-
-	if (!isnan(options->bitrate))
-		snprintf(most, sizeof(most), ":vbv-maxrate=%.0f:vbv-bufsize=%.0f", kbits,
-		    ceil(kbits * VIDEO_GROUP / FPS));
-	/* -crf takes no negative number; x264 itself does */
-	snprintf(to, n, "crf=%g:scenecut=0:repeat-headers=1%s%s", crf,
-	    luma ? "" : ":subme=6:partitions=none:trellis=1", most);
-}
-
-static int
-start_ffmpeg(struct video_encoder *video, bool luma, const struct video_options *options)
-{
-	char size[32], group[8], rate[8], parameters[200];
-	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error",
-		/* does not keep the first picture back to analyse more of them */
-		"-probesize", "32", "-analyzeduration", "0", "-protocol_whitelist", "pipe",
-		"-f", "rawvideo", "-pix_fmt", video->format->name, "-s", size, "-framerate", rate,
-		"-color_range", "pc", "-i", "pipe:0", "-color_range", "pc",
-		"-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-bf", "0",
-		"-g", group, "-x264-params", parameters, "-fps_mode", "passthrough",
-		/* x264's signature takes more bytes than a picture that hardly changes */
-		"-bsf:v", "filter_units=remove_types=6", "-flush_packets", "1", "-f", "flv",
-		"pipe:1", NULL };
-
-	snprintf(size, sizeof(size), "%zux%zu", video->even_w, video->even_h);
-	snprintf(group, sizeof(group), "%d", VIDEO_GROUP);
-	snprintf(rate, sizeof(rate), "%d", FPS);
-	set_parameters(luma, options, parameters, sizeof(parameters));
-	if (ffmpeg_start(WHERE, words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0)
-		return -1;
-	ffmpeg_set_patience(video->ffmpeg, PATIENCE_MS);
-	return 0;
-}
-
-/* For pictures of w x h: of LIVE_H264, planes Y, U, V of 8 bits, the last two at half the
- * resolution; of LIVE_LUMA, one of 10 bits. *out: NULL after fail(), which returns -1. */
+/*
+ * For pictures of w x h: of LIVE_H264, planes Y, U, V of 8 bits, the last two at half the
+ * resolution; of LIVE_LUMA, one of 10 bits. *out: NULL after fail(), which returns -1.
+ *
+ * For a Holoimage x264 chooses modes by the bits that they cost (subme=6, trellis=1), which saves a
+ * fifth of the bits of a smooth surface. That takes time, which partitions=none saves: one motion
+ * is right for whole macroblocks. The bit rate refers to the 30 frames a second that ffmpeg is
+ * told; a group of pictures may use its share in one picture.
+ */
 static int
 video_start(enum live_kind kind, size_t w, size_t h, const struct video_options *options,
     struct video_encoder **out)
 {
 	const bool luma = kind == LIVE_LUMA;
-	struct video_encoder *video = calloc(1, sizeof(*video));
+	const double crf = !isnan(options->crf) ? options->crf : luma ? CRF_LUMA : CRF_H264;
+	const double fps = isnan(options->fps) ? FPS : options->fps;
+	const double kbits = ceil(1000 * options->bitrate * FPS / fps);
+	struct video_encoder *video = must_alloc(1, sizeof(*video));
+	char size[32], group[8], rate[8], most[80] = "", parameters[200];
+	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error",
+		/* does not keep the first picture back to analyse more of them */
+		"-probesize", "32", "-analyzeduration", "0", "-protocol_whitelist", "pipe",
+		"-f", "rawvideo", "-pix_fmt", luma ? "yuv420p10le" : "yuv420p", "-s", size,
+		"-framerate", rate, "-color_range", "pc", "-i", "pipe:0", "-color_range", "pc",
+		"-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-bf", "0",
+		"-g", group, "-x264-params", parameters, "-fps_mode", "passthrough",
+		/* x264's signature takes more bytes than a picture that hardly changes */
+		"-bsf:v", "filter_units=remove_types=6", "-flush_packets", "1", "-f", "flv",
+		"pipe:1", NULL };
 	size_t flat;
 
 	*out = NULL;
-	if (!video)
-		return fail_memory();
 	*video = (struct video_encoder){ .w = w, .h = h, .even_w = w + w % 2,
 		.even_h = h + h % 2,
 		.format = pixel_format_find(luma ? "yuv420p10le" : "yuv420p") };
@@ -136,13 +111,24 @@ video_start(enum live_kind kind, size_t w, size_t h, const struct video_options 
 		free(video);
 		return fail(WHERE, "pictures of %zu x %zu are too large", w, h);
 	}
+	snprintf(size, sizeof(size), "%zux%zu", video->even_w, video->even_h);
+	snprintf(group, sizeof(group), "%d", VIDEO_GROUP);
+	snprintf(rate, sizeof(rate), "%d", FPS);
+	if (!isnan(options->bitrate))
+		snprintf(most, sizeof(most), ":vbv-maxrate=%.0f:vbv-bufsize=%.0f", kbits,
+		    ceil(kbits * VIDEO_GROUP / FPS));
+	/* -crf takes no negative number; x264 itself does */
+	snprintf(parameters, sizeof(parameters), "crf=%g:scenecut=0:repeat-headers=1%s%s", crf,
+	    luma ? "" : ":subme=6:partitions=none:trellis=1", most);
 	video->raw = malloc(video->bytes);
 	if (!video->raw)
 		fail_memory();
-	if (!video->raw || start_ffmpeg(video, luma, options) < 0) {
+	if (!video->raw ||
+	    ffmpeg_start(WHERE, words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0) {
 		video_stop(&video);
 		return -1;
 	}
+	ffmpeg_set_patience(video->ffmpeg, PATIENCE_MS);
 	flat = pixel_format_flat_bytes(video->format, luma ? 1 : 3, video->even_w, video->even_h);
 	pixel_format_flatten(video->format, flat, video->raw + video->bytes - flat);
 	*out = video;
@@ -208,55 +194,39 @@ skip_bytes(struct video_encoder *video, size_t n)
 	return 0;
 }
 
-/* Takes a picture of n bytes, after its tag's head. */
+/* Reads tags up to the next picture, and that in Annex B. */
 static int
-take_picture(struct video_encoder *video, size_t n, size_t lead, struct packing *out)
+read_picture(struct video_encoder *video, size_t lead, struct packing *out)
 {
-	unsigned char tail[FLV_TAIL];
+	unsigned char head[FLV_TAG + VIDEO_HEAD] = { 0 };
+	size_t n = 0, rest = video->begun ? 0 : FLV_HEAD;	/* to be skipped */
 
+	video->begun = true;
+	while (head[FLV_TAG + 1] != AVC_PICTURE) {
+		if (skip_bytes(video, rest) < 0 || read_all(video, head, FLV_TAG) < 0)
+			return -1;
+		rest = big_endian(head + 1, 3) + FLV_TAIL;
+		if (rest > PICTURE_MOST)
+			return fail(WHERE, "what ffmpeg writes is no FLV");
+		head[FLV_TAG + 1] = !AVC_PICTURE;
+		if (head[0] != FLV_VIDEO || rest < VIDEO_HEAD + FLV_TAIL)
+			continue;
+		if (read_all(video, head + FLV_TAG, VIDEO_HEAD) < 0)
+			return -1;
+		rest -= VIDEO_HEAD;
+		n = rest - FLV_TAIL;
+	}
+	out->keyframe = head[FLV_TAG] >> 4 == 1;
 	out->n = n;
 	out->bytes = calloc(1, lead + n);
 	if (!out->bytes)
 		return fail_memory();
-	if (read_all(video, out->bytes + lead, n) == 0 && read_all(video, tail, FLV_TAIL) == 0 &&
+	if (read_all(video, out->bytes + lead, n) == 0 && skip_bytes(video, FLV_TAIL) == 0 &&
 	    make_annex_b(video, out->bytes + lead, n) == 0)
 		return 0;
 	free(out->bytes);
 	*out = (struct packing){ 0 };
 	return -1;
-}
-
-/* Reads tags up to the next picture. */
-static int
-read_picture(struct video_encoder *video, size_t lead, struct packing *out)
-{
-	unsigned char head[FLV_TAG + VIDEO_HEAD];
-
-	if (!video->begun && skip_bytes(video, FLV_HEAD) < 0)
-		return -1;
-	video->begun = true;
-	for (;;) {
-		size_t n;
-
-		if (read_all(video, head, FLV_TAG) < 0)
-			return -1;
-		n = big_endian(head + 1, 3);
-		if (n > PICTURE_MOST)
-			return fail(WHERE, "what ffmpeg writes is no FLV");
-		if (head[0] != FLV_VIDEO || n < VIDEO_HEAD) {
-			if (skip_bytes(video, n + FLV_TAIL) < 0)
-				return -1;
-			continue;
-		}
-		if (read_all(video, head + FLV_TAG, VIDEO_HEAD) < 0)
-			return -1;
-		if (head[FLV_TAG + 1] == AVC_PICTURE)
-			break;
-		if (skip_bytes(video, n - VIDEO_HEAD + FLV_TAIL) < 0)
-			return -1;
-	}
-	out->keyframe = head[FLV_TAG] >> 4 == 1;
-	return take_picture(video, big_endian(head + 1, 3) - VIDEO_HEAD, lead, out);
 }
 
 /* ---- the image that is packed ---- */

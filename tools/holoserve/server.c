@@ -70,33 +70,27 @@ server_make_room(struct server *server)
 
 #define BACKLOG 128
 
-static bool
-is_loopback(const struct sockaddr *address)
-{
-	const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
-	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
-
-	if (address->sa_family == AF_INET)
-		return ntohl(four->sin_addr.s_addr) >> 24 == 127;
-	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
-}
-
 /* Sets url. The system may have chosen the port. */
 static int
 make_url(struct server *server)
 {
 	union {
 		struct sockaddr any;
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
 		struct sockaddr_storage room;
 	} own;
 	socklen_t n = sizeof(own);
 	char bound[80], port[16];
+	bool loopback;
 
 	if (getsockname(server->listener, &own.any, &n) < 0 ||
 	    getnameinfo(&own.any, n, bound, sizeof(bound), port, sizeof(port),
 		NI_NUMERICHOST | NI_NUMERICSERV) != 0)
 		return fail_errno(server->options.bind, "cannot tell its own address");
-	if (!is_loopback(&own.any))
+	loopback = own.any.sa_family == AF_INET ? ntohl(own.four.sin_addr.s_addr) >> 24 == 127
+						: IN6_IS_ADDR_LOOPBACK(&own.six.sin6_addr);
+	if (!loopback)
 		warn("--bind", "no password: everybody who reaches %s sees the stream", bound);
 	snprintf(server->url, sizeof(server->url),
 	    own.any.sa_family == AF_INET6 ? "http://[%s]:%s/" : "http://%s:%s/", bound, port);
@@ -224,23 +218,6 @@ step_all(struct server *server)
 	}
 }
 
-/* False once all viewers have left after server_close(), or are given up. */
-static bool
-goes_on(struct server *server)
-{
-	int64_t now = connection_now_us(CLOCK_MONOTONIC);
-
-	if (atomic_load(&server->interrupted))
-		atomic_store(&server->code, 1001);
-	if (!atomic_load(&server->code))
-		return true;
-	if (!server->closing_since) {
-		server->closing_since = now;
-		server_wake(server);
-	}
-	return server->viewers > 0 && now - server->closing_since < CLOSE_SECONDS * SECOND_US;
-}
-
 static void
 wait_for_events(struct server *server)
 {
@@ -265,12 +242,24 @@ wait_for_events(struct server *server)
 		(void)!read(server->wake, &wakes, sizeof(wakes));
 }
 
+/* Ends once all viewers have left after server_close(), or are given up. */
 static void *
 serve(void *arg)
 {
 	struct server *server = arg;
 
-	while (goes_on(server)) {
+	for (;;) {
+		int64_t now = connection_now_us(CLOCK_MONOTONIC);
+
+		if (atomic_load(&server->interrupted))
+			atomic_store(&server->code, 1001);
+		if (atomic_load(&server->code) && !server->closing_since) {
+			server->closing_since = now;
+			server_wake(server);
+		}
+		if (server->closing_since && (server->viewers == 0 ||
+		    now - server->closing_since >= CLOSE_SECONDS * SECOND_US))
+			break;
 		wait_for_events(server);
 		step_all(server);
 		if (server->poll[0].revents)
