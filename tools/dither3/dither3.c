@@ -197,14 +197,14 @@ static int
 diffuse_frame(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
-	struct raster raster = { priv, in };
+	struct packing packing = { .priv = priv, .in = in };
 
 	if (diffusion_reserve(&priv->diffusion, in->head.w, in->head.h) < 0)
 		return -1;
 	if (priv->keys.method == DITHER_BY_SERPENTINE)
 		dither3_rows()->diffuse_serpentine(priv, in);
 	else
-		run_for(run, bit_planes(&priv->keys), dither3_rows()->diffuse_plane, &raster);
+		run_for(run, bit_planes(&priv->keys), dither3_rows()->diffuse_plane, &packing);
 	return 0;
 }
 

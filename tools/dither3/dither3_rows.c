@@ -811,8 +811,8 @@ diffuse_band(const struct band *band, size_t w)
 static void
 diffuse_plane(void *arg, size_t c)
 {
-	const struct raster *raster = arg;
-	const struct diffusion *diffusion = &raster->priv->diffusion;
+	const struct packing *packing = arg;
+	const struct diffusion *diffusion = &packing->priv->diffusion;
 	size_t w = diffusion->w, h = diffusion->h;
 	struct band band = band_of(diffusion->work + c * BAND_ROWS * row_floats(w), w);
 
@@ -823,7 +823,7 @@ diffuse_plane(void *arg, size_t c)
 
 		memset(band.none, 0xff, (w + DELAY) * sizeof(*band.none));
 		for (size_t r = 0; r < rows; r++)
-			load_row(raster->priv, raster->in, c, y + r, &band, r);
+			load_row(packing->priv, packing->in, c, y + r, &band, r);
 		diffuse_band(&band, w);
 		for (size_t r = 0; r < rows; r++) {
 			const uint16_t *restrict set = band.set + SKEW * r;

@@ -57,24 +57,6 @@ list(struct listing *listing, const struct shader *shader, size_t rows)
 	return passes_add(listing->passes, &pass);
 }
 
-/* A closing by a square: spread along rows and columns, then the gaps. */
-static int
-list_inside(struct listing *listing)
-{
-	struct undither3_fit *block = &listing->block;
-
-	for (uint i = 0; i < 4; i++) {
-		block->from = i == 0 ? FIT_BITS : i % 2 ? FIT_SPARE : FIT_INSIDE;
-		block->to = i % 2 ? FIT_INSIDE : FIT_SPARE;
-		block->down = i % 2;
-		block->smallest = i / 2;
-		block->last = i == 3;
-		if (list(listing, SHADER(undither3_spread), i % 2 ? CLOSE : 0) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int
 list_refine(struct listing *listing)
 {
@@ -117,8 +99,17 @@ fit_passes(struct run *run, struct passes *passes)
 	    passes_constant(passes, bits->arc[1], sizeof(bits->arc[1])) < 0 ||
 	    passes_constant(passes, bits->threshold, sizeof(bits->threshold)) < 0)
 		return -1;
-	if (list_inside(&listing) < 0 ||
-	    list(&listing, SHADER(undither3_fringes), 0) < 0 ||
+	/* a closing by a square: spread along rows and columns, then the gaps */
+	for (uint i = 0; i < 4; i++) {
+		listing.block.from = i == 0 ? FIT_BITS : i % 2 ? FIT_SPARE : FIT_INSIDE;
+		listing.block.to = i % 2 ? FIT_INSIDE : FIT_SPARE;
+		listing.block.down = i % 2;
+		listing.block.smallest = i / 2;
+		listing.block.last = i == 3;
+		if (list(&listing, SHADER(undither3_spread), i % 2 ? CLOSE : 0) < 0)
+			return -1;
+	}
+	if (list(&listing, SHADER(undither3_fringes), 0) < 0 ||
 	    list(&listing, SHADER(undither3_smooth), SMOOTH_REACH) < 0 ||
 	    list(&listing, SHADER(undither3_turning), 1) < 0 ||
 	    list(&listing, SHADER(undither3_frequency), SMOOTH_REACH) < 0 ||
@@ -132,31 +123,14 @@ fit_passes(struct run *run, struct passes *passes)
 	return list(&listing, SHADER(undither3_taken), 0);
 }
 
-/* The picture's bits in one plane with its margin: the input of the passes. */
-static int
-pack_bits(const struct priv *priv, const struct frame *in, struct frame **out)
-{
-	struct frame_head head;
-	int status;
-
-	if (head_init(&head, priv->w + 2 * MARGIN, priv->h + 2 * MARGIN, 1, SAMPLE_UCHAR) < 0)
-		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
-	if (status < 0)
-		return -1;
-	for (size_t y = 0; y < (*out)->head.h; y++)
-		memset(frame_row(*out, 0, y), 0, (*out)->plane[0].stride);
-	undither3_rows()->pack(priv, in, *out);
-	return 0;
-}
-
 /* Turns, NaN in the background, and which are trusted, on a device, as planes with their margin;
- * *turns is NULL where none is demanded. -1 after fail(). */
+ * *turns is NULL where none is demanded. The input of the passes is the picture's bits in one plane
+ * with its margin. -1 after fail(). */
 static int
 fit_turns_on_device(struct run *run, const struct frame *in, struct frame **turns)
 {
 	const struct priv *priv = run->priv;
+	const size_t w = priv->w + 2 * MARGIN, h = priv->h + 2 * MARGIN;
 	struct frame_head head = { 0 };
 	struct frame *bits = NULL;
 	int status = -1;
@@ -165,8 +139,12 @@ fit_turns_on_device(struct run *run, const struct frame *in, struct frame **turn
 	if (!run_wants_device(run))
 		return 0;
 	run->halo = fit_rows(priv);
-	if (pack_bits(priv, in, &bits) == 0 &&
-	    head_init(&head, bits->head.w, bits->head.h, 2, SAMPLE_FLOAT) == 0)
+	if (frame_new_named(w, h, 1, SAMPLE_UCHAR, NULL, &bits) < 0)
+		return -1;
+	for (size_t y = 0; y < h; y++)
+		memset(frame_row(bits, 0, y), 0, bits->plane[0].stride);
+	undither3_rows()->pack(priv, in, bits);
+	if (head_init(&head, w, h, 2, SAMPLE_FLOAT) == 0)
 		status = run_passes(run, bits, &head, turns);
 	frame_free(bits);
 	head_free(&head);
@@ -178,57 +156,44 @@ fit_turns_on_device(struct run *run, const struct frame *in, struct frame **turn
 #define SURFACE_LEAST 1000	/* pixels; a smaller surface is not judged */
 #define TRUSTED_LEAST 0.35	/* share of a surface */
 
-/*
- * Warns, once in a run, of a picture that was moved, turned over, inverted or scaled: at most a
- * quarter of its surface's pixels are trusted, of an untouched one three quarters and more.
- */
-static void
-check_thresholds(struct priv *priv, const struct growing *growing)
-{
-	size_t surface = growing->surface;
-
-	if (priv->warned || surface < SURFACE_LEAST ||
-	    (double)growing->trusted >= TRUSTED_LEAST * (double)surface)
-		return;
-	priv->warned = true;
-	warn(NULL,
-	    "the bits agree with the thresholds of %s at %.0f %% of the surface only: was the "
-	    "picture moved, cropped, turned over, inverted or scaled, or dithered otherwise?",
-	    dither_methods[priv->keys.method], 100 * (double)growing->trusted / (double)surface);
-}
-
-/* Memory for pixels that wait, and for islands. -1 after fail(). */
-static int
-growing_reserve(struct growing *growing)
-{
-	size_t n = growing->n ? growing->n : 1;
-
-	growing->waiting = calloc(n, sizeof(*growing->waiting));
-	if (!growing->waiting)
-		return fail_memory();
-	if (!growing->job->priv->keys.marked)
-		return 0;
-	growing->island_pixel = calloc(n, sizeof(*growing->island_pixel));
-	growing->index = malloc(growing->job->planes.pixels * sizeof(*growing->index));
-	growing->queue = malloc(n * sizeof(*growing->queue));
-	return growing->island_pixel && growing->index && growing->queue ? 0 : fail_memory();
-}
-
 /* From planes->turns and planes->trusted computes planes->certainty: 1 for what was trusted, 0.5
  * for what remains. bits: thresholds are known and the stair is slow; else nothing is grown. -1
- * after fail(). */
+ * after fail(). Warns, once in a run, of a picture that was moved, turned over, inverted or scaled:
+ * at most a quarter of its surface's pixels are trusted, of an untouched one three quarters and
+ * more. */
 static int
 grow(struct run *run, struct job *job, bool bits)
 {
+	struct priv *priv = run->priv;
 	struct growing growing = { .job = job };
+	bool marked = priv->keys.marked;
 	int status = 0;
 
 	if (bits) {
+		size_t n;
+
 		growing_rows()->begin(&growing);
-		status = growing_reserve(&growing);
+		n = growing.n ? growing.n : 1;
+		growing.waiting = calloc(n, sizeof(*growing.waiting));
+		if (marked) {	/* for islands */
+			growing.island_pixel = calloc(n, sizeof(*growing.island_pixel));
+			growing.index = malloc(job->planes.pixels * sizeof(*growing.index));
+			growing.queue = malloc(n * sizeof(*growing.queue));
+		}
+		if (!growing.waiting ||
+		    (marked && (!growing.island_pixel || !growing.index || !growing.queue)))
+			status = fail_memory();
 	}
 	if (bits && status == 0) {
-		check_thresholds(run->priv, &growing);
+		double share = (double)growing.trusted / (double)growing.surface;
+
+		if (!priv->warned && growing.surface >= SURFACE_LEAST && share < TRUSTED_LEAST) {
+			priv->warned = true;
+			warn(NULL, "the bits agree with the thresholds of %s at %.0f %% of the "
+			    "surface only: was the picture moved, cropped, turned over, inverted "
+			    "or scaled, or dithered otherwise?",
+			    dither_methods[priv->keys.method], 100 * share);
+		}
 		growing_rows()->grow(run, &growing);
 	}
 	if (status == 0)
