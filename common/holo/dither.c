@@ -151,11 +151,16 @@ find(const struct cluster *cluster, bool dot)
 	return best;
 }
 
-static void
-start_cluster(struct cluster *cluster)
+/* Ulichney 1993: dots are ranked by taking them out of clusters, then by putting them into voids.
+ */
+static int
+dither_blue(float threshold[TILE_PIXELS])
 {
+	struct cluster *cluster = calloc(2, sizeof(*cluster));
 	size_t n = 0, from, to;
 
+	if (!cluster)
+		return fail_memory();
 	for (size_t i = 0; i < TILE_PIXELS; i++) {
 		double x = (double)(i % DITHER_TILE), y = (double)(i / DITHER_TILE);
 
@@ -167,10 +172,9 @@ start_cluster(struct cluster *cluster)
 	for (uint i = 0; n < BLUE_START; i++) {
 		size_t at = px_hash(i) % TILE_PIXELS;
 
-		if (!cluster->dot[at]) {
+		n += !cluster->dot[at];
+		if (!cluster->dot[at])
 			put_dot(cluster, at, true);
-			n++;
-		}
 	}
 	do {	/* from the tightest cluster into the largest void, until that is the same place */
 		from = find(cluster, true);
@@ -178,18 +182,6 @@ start_cluster(struct cluster *cluster)
 		to = find(cluster, false);
 		put_dot(cluster, to, true);
 	} while (to != from);
-}
-
-/* Ulichney 1993: dots are ranked by taking them out of clusters, then by putting them into voids.
- */
-static int
-dither_blue(float threshold[TILE_PIXELS])
-{
-	struct cluster *cluster = calloc(2, sizeof(*cluster));
-
-	if (!cluster)
-		return fail_memory();
-	start_cluster(cluster);
 	cluster[1] = cluster[0];
 	for (size_t rank = BLUE_START; rank-- > 0;) {
 		size_t at = find(&cluster[1], true);

@@ -213,22 +213,6 @@ check_levels(const struct depthcode *code, const struct frame *frame, const stru
 	return 0;
 }
 
-/* Do the colour planes hold sine and cosine, where the layout has them? -1 after fail() where at
- * most depths they are next to nothing, as in a picture without colour. */
-static int
-check_circle(const struct depthcode *code, const struct frame *frame, const struct planes *planes)
-{
-	size_t step = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS), n, inside;
-	struct depthcode_code of = depthcode_code(code);
-
-	if (planes->sine == NO_CHANNEL)
-		return 0;
-	inside = depthdec_rows()->count_inside(frame, planes, &of,
-	    RADIUS_LEAST * (double)of.amplitude, step, &n);
-	return 2 * inside <= n ? 0 : fail("--layout", "mwd has sine and cosine in its colour "
-	    "planes, and %zu of %zu samples have neither: is it another layout?", inside, n);
-}
-
 /* Warns where the layout is luma, and colour planes hold something. */
 static void
 check_flat(const struct depthcode *code, const struct frame *frame)
@@ -355,28 +339,37 @@ survey(struct run *run, const struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	const struct planes *planes = &priv->planes;
+	size_t step = coarse_grid_step(in->head.w, in->head.h, SAMPLED_PIXELS), inside, n;
 
 	if (!priv->compared) {
 		depthcode_warn_overruled(&parameters->code, &in->head.meta);
 		check_flat(&priv->depthcode, in);
 	}
 	priv->compared = true;
-	if (priv->depthcode.layout == DEPTHCODE_LUMA && priv->planes.mask == NO_CHANNEL)
-		gap_count(run, &priv->gap, &priv->code, in, priv->planes.luma);
-	if (check_levels(&priv->depthcode, in, &priv->planes,
-		priv->texture.below ? NO_CHANNEL : priv->texture.channel) < 0 ||
-	    check_circle(&priv->depthcode, in, &priv->planes) < 0)
+	if (priv->depthcode.layout == DEPTHCODE_LUMA && planes->mask == NO_CHANNEL)
+		gap_count(run, &priv->gap, &priv->code, in, planes->luma);
+	if (check_levels(&priv->depthcode, in, planes,
+		priv->texture.below ? NO_CHANNEL : priv->texture.channel) < 0)
 		return -1;
-	waves_judge(&priv->waves_judged, &priv->code, in, &priv->planes);
+	/* sine and cosine are next to nothing at most depths in a picture without colour */
+	if (planes->sine != NO_CHANNEL) {
+		struct depthcode_code code = depthcode_code(&priv->depthcode);
+
+		inside = depthdec_rows()->count_inside(in, planes, &code,
+		    RADIUS_LEAST * (double)code.amplitude, step, &n);
+		if (2 * inside > n)
+			return fail("--layout", "mwd has sine and cosine in its colour planes, and "
+			    "%zu of %zu samples have neither: is it another layout?", inside, n);
+	}
+	waves_judge(&priv->waves_judged, &priv->code, in, planes);
 	return 0;
 }
 
 static int
 below_frame(struct run *run, struct frame *in)
 {
-	const struct priv *priv = run->priv;
-
-	return texture_below_decode(run, &priv->texture.flow, in);
+	return texture_below_decode(run, &((const struct priv *)run->priv)->texture.flow, in);
 }
 
 static const struct body body = { .survey = survey, .rows = depthdec_depths, .passes = passes };
