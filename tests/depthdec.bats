@@ -127,7 +127,7 @@ write_frames("again.nrrd", out)' "$way"
 		framecmp <(depthdec say.$suffix) again.nrrd
 	done
 	ffmpeg -v error -i o.mkv -vf scale=128:96 -c:v libx264 -qp 0 small.mkv
-	fails 1 "the picture is 128x96, but was encoded as 256 192: it was scaled or cut" depthdec -q small.mkv -o n.nrrd
+	fails 1 "the picture is 128 x 96, but was encoded as 256 x 192: scaled or cut" depthdec -q small.mkv -o n.nrrd
 	framecat -f --set max_value=65535 o.mkv -o 16.nrrd
 	fails 1 "has 16 bits a sample, and was encoded with 10" depthdec 16.nrrd -o n.nrrd
 	# two tracks

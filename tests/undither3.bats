@@ -384,7 +384,7 @@ write_frames("eight.nrrd", Frame(np.zeros((4, 6), "u1"), None, {"holo_pack": "ms
 	fails 1 "samples of 8 bits, not float" undither3 float.nrrd
 	fails 1 "cannot be 7 columns wide" undither3 planar.nrrd
 	fails 1 "was encoded as 8 x 4" undither3 cut.nrrd
-	fails 1 "holo_pack: must be one that this program knows, such as msb, not 'lsb'" undither3 new.nrrd
+	fails 1 "holo_pack: must be msb or planar or rgb, not 'lsb'" undither3 new.nrrd
 	fails 1 "holo_sigma_px: must be from 0.5 to 8, not 100" undither3 sigma.nrrd
 	fails 1 "holo_texture_bits: must be 0, 1 or 8, not 3" undither3 bits.nrrd
 	fails 1 "holo_dither_order: must be a whole number from 0 to 6, not 2.5" undither3 order.nrrd

@@ -282,6 +282,20 @@ frame_new(const struct frame_head *head, struct frame **out)
 }
 
 int
+frame_new_named(size_t w, size_t h, size_t c, enum sample type, const char *names,
+    struct frame **out)
+{
+	struct frame_head head;
+	int status = head_init(&head, w, h, c, type);
+
+	if (status < 0)
+		return -1;
+	status = names && head_set_channels(&head, names) < 0 ? -1 : frame_new(&head, out);
+	head_free(&head);
+	return status;
+}
+
+int
 frame_new_unset(const struct frame_head *head, struct frame **out)
 {
 	bool zeroed;

@@ -57,7 +57,10 @@ size_t frame_stride(size_t w, enum sample);
 size_t frame_bytes(const struct frame *);
 /* A new frame with the head's size, channels and metadata. Pixels are unset, row padding is 0. */
 int frame_new(const struct frame_head *, struct frame **out);
-/* The same for a caller that sets the padding, too. */
+/* The same of this size, without metadata; names: of the channels, NULL: as head_init() has them. */
+int frame_new_named(size_t w, size_t h, size_t c, enum sample, const char *names,
+    struct frame **out);
+/* The same as frame_new() for a caller that sets the padding, too. */
 int frame_new_unset(const struct frame_head *, struct frame **out);
 /* The same without pixels: the caller fills in the planes with frame_share(). */
 int frame_new_empty(const struct frame_head *, struct frame **out);

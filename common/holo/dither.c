@@ -1,6 +1,7 @@
 /* Dithered Holoimages: error diffusion along the circle of phases, and the fringe values on it. */
 #include "holo/dither.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/opt.h"
+#include "frame/key_lines.h"
 #include "frame/meta.h"
 #include "holo/dither.px.h"
 #include "holo/holo.px.h"
@@ -33,13 +35,6 @@ fringe_circle_count(struct fringe_circle *circle, float rest, double radius)
 
 	circle->n[sector]++;
 	circle->radius[sector] += radius;
-}
-
-void
-fringe_circle_add(struct fringe_circle *circle, float sine, float cosine)
-{
-	fringe_circle_count(circle, holo_rest(sine, cosine),
-	    sqrt((double)(sine * sine + cosine * cosine)));
 }
 
 bool
@@ -156,11 +151,16 @@ find(const struct cluster *cluster, bool dot)
 	return best;
 }
 
-static void
-start_cluster(struct cluster *cluster)
+/* Ulichney 1993: dots are ranked by taking them out of clusters, then by putting them into voids.
+ */
+static int
+dither_blue(float threshold[TILE_PIXELS])
 {
+	struct cluster *cluster = calloc(2, sizeof(*cluster));
 	size_t n = 0, from, to;
 
+	if (!cluster)
+		return fail_memory();
 	for (size_t i = 0; i < TILE_PIXELS; i++) {
 		double x = (double)(i % DITHER_TILE), y = (double)(i / DITHER_TILE);
 
@@ -172,10 +172,9 @@ start_cluster(struct cluster *cluster)
 	for (uint i = 0; n < BLUE_START; i++) {
 		size_t at = px_hash(i) % TILE_PIXELS;
 
-		if (!cluster->dot[at]) {
+		n += !cluster->dot[at];
+		if (!cluster->dot[at])
 			put_dot(cluster, at, true);
-			n++;
-		}
 	}
 	do {	/* from the tightest cluster into the largest void, until that is the same place */
 		from = find(cluster, true);
@@ -183,18 +182,6 @@ start_cluster(struct cluster *cluster)
 		to = find(cluster, false);
 		put_dot(cluster, to, true);
 	} while (to != from);
-}
-
-/* Ulichney 1993: dots are ranked by taking them out of clusters, then by putting them into voids.
- */
-static int
-dither_blue(float threshold[TILE_PIXELS])
-{
-	struct cluster *cluster = calloc(2, sizeof(*cluster));
-
-	if (!cluster)
-		return fail_memory();
-	start_cluster(cluster);
 	cluster[1] = cluster[0];
 	for (size_t rank = BLUE_START; rank-- > 0;) {
 		size_t at = find(&cluster[1], true);
@@ -221,28 +208,22 @@ dither_ordered(const struct dither_keys *keys)
 	    (keys->method == DITHER_BY_BAYER && keys->order > 0);
 }
 
-static void
-fill_bayer(long order, float threshold[TILE_PIXELS])
-{
-	for (uint i = 0; i < TILE_PIXELS; i++)
-		threshold[i] = dither_bayer(i % DITHER_TILE, i / DITHER_TILE, (uint)order);
-}
-
 int
 dither_thresholds(const struct dither_keys *keys, float threshold[4][TILE_PIXELS])
 {
-	if (keys->method == DITHER_BY_BLUE && dither_blue(threshold[0]) < 0)
+	bool blue = keys->method == DITHER_BY_BLUE, small = keys->method == DITHER_BY_SMALL;
+
+	if (blue && dither_blue(threshold[0]) < 0)
 		return -1;
-	for (size_t c = keys->method == DITHER_BY_BLUE ? 1 : 0; c < 4; c++)
+	for (uint c = blue ? 1 : 0; c < 4; c++) {
+		uint order = !small ? (uint)keys->order : c < 2 ? SMALL_FRINGES : SMALL_STAIR;
+
 		/* dots of one plane of blue noise shall not lie upon those of another */
-		if (keys->method == DITHER_BY_BLUE)
-			for (size_t i = 0; i < TILE_PIXELS; i++)
-				threshold[c][i] =
-				    threshold[0][(i + 16 * c * DITHER_TILE) % TILE_PIXELS];
-		else if (keys->method == DITHER_BY_SMALL)
-			fill_bayer(c < 2 ? SMALL_FRINGES : SMALL_STAIR, threshold[c]);
-		else
-			fill_bayer(keys->order, threshold[c]);
+		for (uint i = 0; i < TILE_PIXELS; i++)
+			threshold[c][i] = blue
+			    ? threshold[0][(i + 16 * c * DITHER_TILE) % TILE_PIXELS]
+			    : dither_bayer(i % DITHER_TILE, i / DITHER_TILE, order);
+	}
 	return 0;
 }
 
@@ -286,103 +267,64 @@ dither_kernel(double sigma, size_t reach, size_t width, bool flat, float *kernel
 int
 dither_write(const struct dither_keys *keys, struct meta *meta)
 {
+	dither_remove(meta);
 	if (meta_set(meta, "holo_pack", dither_packs[keys->pack]) < 0 ||
 	    meta_set(meta, "holo_dither", dither_methods[keys->method]) < 0 ||
-	    meta_setf(meta, "holo_texture_bits", "%ld", keys->texture_bits) < 0)
+	    meta_setf(meta, "holo_texture_bits", "%ld", keys->texture_bits) < 0 ||
+	    (keys->method == DITHER_BY_BAYER &&
+		meta_setf(meta, "holo_dither_order", "%ld", keys->order) < 0) ||
+	    (keys->marked && meta_set(meta, "holo_dither_jumps", JUMPS_MARKED) < 0))
 		return -1;
-	if (keys->method != DITHER_BY_BAYER)
-		meta_remove(meta, "holo_dither_order");
-	else if (meta_setf(meta, "holo_dither_order", "%ld", keys->order) < 0)
-		return -1;
-	if (!keys->marked)
-		meta_remove(meta, "holo_dither_jumps");
-	else if (meta_set(meta, "holo_dither_jumps", JUMPS_MARKED) < 0)
-		return -1;
-	if (keys->sigma_px > 0)
-		return meta_set_number(meta, "holo_sigma_px", keys->sigma_px);
-	meta_remove(meta, "holo_sigma_px");
-	return 0;
+	return keys->sigma_px > 0 ? meta_set_number(meta, "holo_sigma_px", keys->sigma_px) : 0;
 }
 
 void
 dither_remove(struct meta *meta)
 {
-	meta_remove(meta, "holo_pack");
-	meta_remove(meta, "holo_dither");
-	meta_remove(meta, "holo_dither_order");
-	meta_remove(meta, "holo_dither_jumps");
-	meta_remove(meta, "holo_texture_bits");
-	meta_remove(meta, "holo_sigma_px");
-}
+	static const char *const keys[] = { "holo_pack", "holo_dither", "holo_dither_order",
+		"holo_dither_jumps", "holo_texture_bits", "holo_sigma_px" };
 
-/* An option, else the index of the key's word, else `otherwise`; -2 after fail(). */
-static int
-take_word(int option, const struct meta *meta, const char *key, const char *const *words,
-    int otherwise)
-{
-	const char *value = meta_get(meta, key);
-
-	if (option >= 0)
-		return option;
-	if (!value)
-		return otherwise;
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], value))
-			return i;
-	fail(key, "must be one that this program knows, such as %s, not '%.60s'", words[0], value);
-	return -2;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		meta_remove(meta, keys[i]);
 }
 
 int
 dither_read(struct dither_keys *keys, const struct dither_keys *options, const struct meta *meta)
 {
-	int pack = take_word((int)options->pack, meta, "holo_pack", dither_packs, -1);
-	int method = take_word((int)options->method, meta, "holo_dither", dither_methods,
-	    DITHER_BY_BAYER);
 	const char *jumps = meta_get(meta, "holo_dither_jumps");
-	double bits, sigma, order;
+	int pack, method;
+	long bits, order;
+	double sigma;
 
-	if (pack == -2 || method == -2 || meta_number(meta, "holo_texture_bits", 0, &bits) < 0 ||
+	if (key_option_word((int)options->pack, meta, "holo_pack", dither_packs, -1, &pack) < 0 ||
+	    key_option_word((int)options->method, meta, "holo_dither", dither_methods,
+		DITHER_BY_BAYER, &method) < 0 ||
+	    key_option_whole(options->texture_bits, meta, "holo_texture_bits", LONG_MIN, LONG_MAX,
+		0, &bits) < 0 ||
 	    meta_number(meta, "holo_sigma_px", 0, &sigma) < 0 ||
-	    meta_number(meta, "holo_dither_order", 0, &order) < 0)
+	    key_option_whole(OPT_NONE_INTEGER, meta, "holo_dither_order", 0, DITHER_ORDER_MOST, 0,
+		&order) < 0)
 		return -1;
 	if (pack < 0)
 		return fail(NULL, "the picture does not say how three bits a pixel are packed "
 		    "(no key holo_pack: has it been dithered?); give --pack");
-	if (options->texture_bits != OPT_NONE_INTEGER)
-		bits = (double)options->texture_bits;
 	if (!isnan(options->sigma_px))
 		sigma = options->sigma_px;
 	if (bits != 0 && bits != 1 && bits != 8)
-		return fail("holo_texture_bits", "must be 0, 1 or 8, not %g", bits);
-	if (!(order >= 0 && order <= DITHER_ORDER_MOST && order == floor(order)))
-		return fail("holo_dither_order", "must be a whole number from 0 to %d, not %g",
-		    DITHER_ORDER_MOST, order);
+		return fail("holo_texture_bits", "must be 0, 1 or 8, not %ld", bits);
 	if (jumps && strcmp(jumps, JUMPS_MARKED))
 		return fail("holo_dither_jumps", "must be " JUMPS_MARKED ", not '%.60s'", jumps);
 	if (sigma != 0 && !(sigma >= 0.5 && sigma <= 8))
 		return fail("holo_sigma_px", "must be from 0.5 to 8, not %g", sigma);
-	*keys = (struct dither_keys){ (enum dither_pack)pack, (enum dither_method)method,
-		(long)bits, sigma, (long)order, jumps != NULL };
+	*keys = (struct dither_keys){ (enum dither_pack)pack, (enum dither_method)method, bits,
+		sigma, order, jumps != NULL };
 	return 0;
 }
 
 void
 dither_warn_overruled(const struct dither_keys *options, const struct meta *meta)
 {
-	const char *pack = meta_get(meta, "holo_pack"), *method = meta_get(meta, "holo_dither");
-	const char *bits = meta_get(meta, "holo_texture_bits");
-	double own;
-
-	if ((int)options->pack >= 0 && pack && strcmp(pack, dither_packs[options->pack]))
-		warn("holo_pack", "the picture says %.60s, the option's %s is used", pack,
-		    dither_packs[options->pack]);
-	if ((int)options->method >= 0 && method &&
-	    strcmp(method, dither_methods[options->method]))
-		warn("holo_dither", "the picture says %.60s, the option's %s is used", method,
-		    dither_methods[options->method]);
-	if (options->texture_bits != OPT_NONE_INTEGER && bits && number_parse(bits, &own) == 0 &&
-	    own != (double)options->texture_bits)
-		warn("holo_texture_bits", "the picture says %g, the option's %ld is used", own,
-		    options->texture_bits);
+	key_option_warn_word((int)options->pack, meta, "holo_pack", dither_packs);
+	key_option_warn_word((int)options->method, meta, "holo_dither", dither_methods);
+	key_option_warn_whole(options->texture_bits, meta, "holo_texture_bits");
 }

@@ -24,9 +24,7 @@ struct fringe_circle {		/* all zero before the first pixel */
 	double radius[FRINGE_CIRCLE_SECTORS];
 };
 
-/* A pixel's sine and cosine, less 127.5. */
-void fringe_circle_add(struct fringe_circle *, float sine, float cosine);
-/* The same where they are known: holo_rest() of both, and their distance from the centre. */
+/* A pixel: holo_rest() of its sine and cosine, and their distance from the centre. */
 void fringe_circle_count(struct fringe_circle *, float rest, double radius);
 /* One line where the circle is not that of an encoder. False where it is, or where too few sectors
  * have enough pixels; the centre is told by all of them only. */

@@ -58,28 +58,21 @@ bits_may_lack(const struct bits_code *bits, size_t place)
 	return bounds.low <= bounds.high;
 }
 
-/* Does the stair's bit contradict the order of these turns? */
-static bool
-contradicted(const struct bits_code *bits, const struct bits_pixel *pixel, float turns)
-{
-	float rest = turns - px_floor(turns);
-	float above = bits_above(turns, bits->threshold[pixel->place],
-	    bits->stair[(int)(rest * HOLO_PROFILE)], bits->height);
-
-	return (pixel->stair > 0 ? -above : above) > SLACK;
-}
-
 float
 bits_fit(const struct bits_code *bits, const struct bits_pixel *pixel, float turns, float tolerance)
 {
 	struct bits_bounds bounds = bits_bound(turns, pixel->red, pixel->green,
 	    bits->arc[0][pixel->place], bits->arc[1][pixel->place]);
-	float moved = px_min(px_max(turns, bounds.low), bounds.high);
+	float moved = px_min(px_max(turns, bounds.low), bounds.high), rest, above;
 
 	if (!(bounds.low <= bounds.high) || !(px_abs(moved - turns) <= tolerance) || moved < 0 ||
-	    moved >= bits->order_most + 1 || contradicted(bits, pixel, moved))
+	    moved >= bits->order_most + 1)
 		return PX_NAN;
-	return moved;
+	rest = moved - px_floor(moved);
+	above = bits_above(moved, bits->threshold[pixel->place],
+	    bits->stair[(int)(rest * HOLO_PROFILE)], bits->height);
+	/* the stair's bit must not contradict the order of these turns */
+	return (pixel->stair > 0 ? -above : above) > SLACK ? PX_NAN : moved;
 }
 
 /* Float arithmetic may carry a point on the near face over the edge of the next stair. */
@@ -127,45 +120,29 @@ holo_height_most(const struct holo *holo)
 	return orders < 1 ? 255 : (long)floor(256 / (orders + 1));
 }
 
-static long
-height_least(const struct holo *holo)
-{
-	return holo->stair == HOLO_COMPOSITE ? 1 : 2;
-}
-
-/* The pitch above which stairs of this height fit. */
-static double
-pitch_least(const struct holo *holo, long height)
-{
-	long orders = holo->stair == HOLO_COMPOSITE ? 255 / height + 1 : 256 / height;
-
-	return u_most(holo) / ((double)orders - ORDER_SLACK);
-}
-
 /* -1 after fail() with the numbers where the stairs do not fit into 256 levels. */
 static int
 holo_check_stairs(const struct holo *holo)
 {
-	long most = holo_height_most(holo), least = height_least(holo);
+	bool composite = holo->stair == HOLO_COMPOSITE;
+	long most = holo_height_most(holo), least = composite ? 1 : 2;
 	long height = holo->stair_height < least ? least : holo->stair_height;
-	double pitch;
-	char cure[80];
+	long orders = composite ? 255 / height + 1 : 256 / height;
+	double pitch = u_most(holo) / ((double)orders - ORDER_SLACK);	/* stairs fit above it */
+	char fewer[40] = "";
 
 	if (holo->stair_height < least && most >= least)
 		return fail(NULL, "%s stairs must be at least %ld levels high, not %ld",
 		    holo_stairs[holo->stair], least, holo->stair_height);
 	if (height <= most)
 		return 0;
-	pitch = pitch_least(holo, height);
-	snprintf(cure, sizeof(cure), "a pitch above %.6g px", pitch);
 	if (most >= least)
-		snprintf(cure, sizeof(cure), "at most %ld levels, or a pitch above %.6g px", most,
-		    pitch);
+		snprintf(fewer, sizeof(fewer), "at most %ld levels, or ", most);
 	return fail(NULL,
 	    "a pitch of %g px makes %.0f stairs on %zu x %zu pixels at theta %g degrees; of %ld "
-	    "levels each, they do not fit into 256: give %s",
+	    "levels each, they do not fit into 256: give %sa pitch above %.6g px",
 	    holo->pitch_px, holo_order_most(holo) + 1, holo->w, holo->h, holo->theta_rad / RADIANS,
-	    height, cure);
+	    height, fewer, pitch);
 }
 
 /* ---- what the formulas take ---- */
@@ -204,6 +181,16 @@ holo_channel_names(enum holo_layout layout, bool texture)
 	return texture ? "r g b a" : "r g b";
 }
 
+enum holo_layout
+holo_layout_of(int option, const struct meta *meta)
+{
+	const char *word = meta_get(meta, "holo_layout");
+
+	if (option >= 0)
+		return (enum holo_layout)option;
+	return word && !strcmp(word, holo_layouts[HOLO_YUV]) ? HOLO_YUV : HOLO_RGB;
+}
+
 int
 holo_channels(const struct holo *holo, const struct frame_head *head, size_t channel[4])
 {
@@ -229,16 +216,6 @@ holo_channels(const struct holo *holo, const struct frame_head *head, size_t cha
 
 /* ---- blurred stairs ---- */
 
-/* The stair at any turns, not clamped. */
-static double
-stair_at(const struct holo_code *code, double turns)
-{
-	double order = floor(turns), rest = turns - order;
-
-	return (double)code->height * order + (double)code->base -
-	    (double)code->swing * cos(2 * M_PI * (double)code->waves * rest);
-}
-
 void
 holo_profile(const struct holo_code *code, double sigma, float level[HOLO_PROFILE + 1])
 {
@@ -248,10 +225,13 @@ holo_profile(const struct holo_code *code, double sigma, float level[HOLO_PROFIL
 		double sum = 0, weights = 0;
 
 		for (int k = -reach; k <= reach; k++) {
-			double d = (double)k / HOLO_PROFILE;
+			double d = (double)k / HOLO_PROFILE, turns = (i + 0.5) / HOLO_PROFILE + d;
 			double weight = reach ? exp(-0.5 * d * d / (sigma * sigma)) : 1;
+			double order = floor(turns), rest = turns - order;
+			double stair = (double)code->height * order + (double)code->base -
+			    (double)code->swing * cos(2 * M_PI * (double)code->waves * rest);
 
-			sum += weight * stair_at(code, (i + 0.5) / HOLO_PROFILE + d);
+			sum += weight * stair;
 			weights += weight;
 		}
 		level[i] = (float)(sum / weights);
@@ -264,94 +244,66 @@ holo_profile(const struct holo_code *code, double sigma, float level[HOLO_PROFIL
 /* A pixel may lie this far off the grid, in pixels. */
 #define GRID_TOLERANCE 0.05
 
-/* Sums of a line fit: value = corner + index spacing. */
-struct fit {
-	double n, i, v, ii, iv;
-};
-
-/* NaN where only one index was seen. */
-static double
-slope(const struct fit *fit)
-{
-	double spread = fit->n * fit->ii - fit->i * fit->i;
-
-	return spread > 0.5 ? (fit->n * fit->iv - fit->i * fit->v) / spread : NAN;
-}
-
-static void
-add_point(struct fit *fit, size_t index, float value)
-{
-	double i = (double)index, v = (double)value;
-
-	fit->n++;
-	fit->i += i;
-	fit->v += v;
-	fit->ii += i * i;
-	fit->iv += i * v;
-}
-
+/* Both coordinates of pixel (at[0], at[1]). False: there is no point. */
 static bool
-is_point(float x, float y)
+point_at(const struct frame *frame, const size_t channel[2], const size_t at[2], double place[2])
 {
-	return isfinite(x) && isfinite(y);
-}
-
-/* How far the farthest pixel lies off the grid, in pixels, and which one it is. */
-static double
-farthest_off(const struct frame *frame, const size_t channel[2], const double spacing[2],
-    const double corner[2], size_t at[2])
-{
-	double most = 0;
-
-	for (size_t y = 0; y < frame->head.h; y++)
-		for (size_t x = 0; x < frame->head.w; x++) {
-			float px = frame_floats(frame, channel[0], y)[x];
-			float py = frame_floats(frame, channel[1], y)[x];
-			double dx = ((double)px - corner[0]) / spacing[0] - (double)x;
-			double dy = ((double)py - corner[1]) / spacing[1] - (double)y;
-			double off = fmax(fabs(dx), fabs(dy));
-
-			if (is_point(px, py) && !(off <= most)) {
-				most = off;
-				at[0] = x;
-				at[1] = y;
-			}
-		}
-	return most;
+	for (int k = 0; k < 2; k++)
+		place[k] = (double)frame_floats(frame, channel[k], at[1])[at[0]];
+	return isfinite(place[0]) && isfinite(place[1]);
 }
 
 int
 holo_grid(const struct frame *frame, size_t x, size_t y, double spacing[2], double corner[2])
 {
-	struct fit fit[2] = { { 0 } };
+	/* sums of two line fits: place = corner + index spacing */
+	double n = 0, i[2] = { 0 }, v[2] = { 0 }, ii[2] = { 0 }, iv[2] = { 0 }, place[2], most = 0;
 	const size_t channel[2] = { x, y };
-	size_t at[2] = { 0, 0 };
-	double off;
+	size_t at[2], farthest[2] = { 0, 0 };
 
-	for (size_t row = 0; row < frame->head.h; row++)
-		for (size_t column = 0; column < frame->head.w; column++) {
-			float px = frame_floats(frame, x, row)[column];
-			float py = frame_floats(frame, y, row)[column];
-
-			if (is_point(px, py)) {
-				add_point(&fit[0], column, px);
-				add_point(&fit[1], row, py);
+	for (at[1] = 0; at[1] < frame->head.h; at[1]++)
+		for (at[0] = 0; at[0] < frame->head.w; at[0]++) {
+			if (!point_at(frame, channel, at, place))
+				continue;
+			n++;
+			for (int k = 0; k < 2; k++) {
+				i[k] += (double)at[k];
+				v[k] += place[k];
+				ii[k] += (double)at[k] * (double)at[k];
+				iv[k] += (double)at[k] * place[k];
 			}
 		}
-	for (int i = 0; i < 2; i++)
-		spacing[i] = slope(&fit[i]);
-	for (int i = 0; i < 2; i++) {
-		if (isnan(spacing[i]))
-			spacing[i] = isnan(spacing[1 - i]) ? 1 : spacing[1 - i];
-		corner[i] = fit[i].n ? (fit[i].v - fit[i].i * spacing[i]) / fit[i].n : 0;
+	for (int k = 0; k < 2; k++) {
+		double spread = n * ii[k] - i[k] * i[k];
+
+		/* NaN where only one index was seen */
+		spacing[k] = spread > 0.5 ? (n * iv[k] - i[k] * v[k]) / spread : NAN;
 	}
-	off = farthest_off(frame, channel, spacing, corner, at);
-	if (off <= GRID_TOLERANCE)
+	for (int k = 0; k < 2; k++) {
+		if (isnan(spacing[k]))
+			spacing[k] = isnan(spacing[1 - k]) ? 1 : spacing[1 - k];
+		corner[k] = n ? (v[k] - i[k] * spacing[k]) / n : 0;
+	}
+	for (at[1] = 0; at[1] < frame->head.h; at[1]++)
+		for (at[0] = 0; at[0] < frame->head.w; at[0]++) {
+			double off = 0;
+
+			if (!point_at(frame, channel, at, place))
+				continue;
+			for (int k = 0; k < 2; k++)
+				off = fmax(off, fabs((place[k] - corner[k]) / spacing[k] -
+				    (double)at[k]));
+			if (off <= most)
+				continue;
+			most = off;
+			memcpy(farthest, at, sizeof(at));
+		}
+	if (most <= GRID_TOLERANCE)
 		return 0;
 	return fail(NULL,
 	    "x and y are no regular grid: pixel (%zu, %zu) lies %.3g pixels off it; make a depth "
 	    "map of the points first",
-	    at[0], at[1], off);
+	    farthest[0], farthest[1], most);
 }
 
 /* ---- parameters: words and numbers of the metadata ---- */
@@ -469,46 +421,51 @@ holo_remove(struct meta *meta)
 
 /* ---- the decoder's ---- */
 
-static int
-check_size(const struct holo *holo, const struct meta *meta)
+int
+holo_check_size(const struct meta *meta, const char *key, size_t w, size_t h)
 {
-	double size[2] = { (double)holo->w, (double)holo->h };
+	double size[2] = { (double)w, (double)h };
 
-	if (key_pair(meta, "holo_size", size) < 0)
+	if (key_pair(meta, key, size) < 0)
 		return -1;
-	if (size[0] == (double)holo->w && size[1] == (double)holo->h)
+	if (size[0] == (double)w && size[1] == (double)h)
 		return 0;
 	return fail(NULL,
 	    "the picture is %zu x %zu, but was encoded as %.0f x %.0f: scaled or cut, it "
 	    "cannot be decoded",
-	    holo->w, holo->h, size[0], size[1]);
+	    w, h, size[0], size[1]);
 }
 
-/* All that is missing in one message. */
+int
+holo_check_options(const char *const *missing, bool none, const char *keys)
+{
+	char options[128] = "";
+
+	for (; *missing; missing++)
+		snprintf(options + strlen(options), sizeof(options) - strlen(options), "%s%s",
+		    **missing ? " " : "", *missing);
+	if (!*options)
+		return 0;
+	return none ? fail(NULL, "the picture does not say how it was encoded (%s); give%s", keys,
+	    options) : fail(NULL, "the picture does not say all of how it was encoded; give%s",
+	    options);
+}
+
 static int
 check_complete(const struct holo *holo, const struct meta *meta, bool has_stair)
 {
-	char options[128] = "";
-	bool bare = !meta_get(meta, "holo_pitch_px") && !meta_get(meta, "holo_stair_height");
+	const char *const missing[] = {
+		isnan(holo->pitch_px) ? "--pitch" : "",
+		isnan(holo->theta_rad) ? "--theta" : "",
+		has_stair ? "" : "--stair",
+		holo->stair_height < 1 ? "--stair-height" : "",
+		holo->stair == HOLO_COSINE && holo->stair_turns < 0 ? "--stair-turns" : "",
+		isnan(holo->low) ? "--depth-range" : "",
+		NULL
+	};
 
-	if (isnan(holo->pitch_px))
-		strcat(options, " --pitch");
-	if (isnan(holo->theta_rad))
-		strcat(options, " --theta");
-	if (!has_stair)
-		strcat(options, " --stair");
-	if (holo->stair_height < 1)
-		strcat(options, " --stair-height");
-	if (holo->stair == HOLO_COSINE && holo->stair_turns < 0)
-		strcat(options, " --stair-turns");
-	if (isnan(holo->low))
-		strcat(options, " --depth-range");
-	if (!*options)
-		return 0;
-	return fail(NULL, "the picture %s; give%s",
-	    bare ? "does not say how it was encoded (no holo_ keys: is it a Holoimage?)"
-		 : "does not say all of how it was encoded",
-	    options);
+	return holo_check_options(missing, !meta_get(meta, "holo_pitch_px") &&
+	    !meta_get(meta, "holo_stair_height"), "no holo_ keys: is it a Holoimage?");
 }
 
 int
@@ -521,7 +478,7 @@ holo_read(struct holo *holo, const struct holo_options *options, const struct fr
 	for (int i = 0; i < 2; i++)
 		if (isfinite(head->spacing[i]))
 			holo->spacing[i] = head->spacing[i];
-	if (check_size(holo, meta) < 0 ||
+	if (holo_check_size(meta, "holo_size", holo->w, holo->h) < 0 ||
 	    take_words(holo, options, meta, -1, HOLO_LEVEL, &has_stair) < 0 ||
 	    take_number(options->pitch_px, meta, "holo_pitch_px", 1e-3, 1e6, &holo->pitch_px) < 0 ||
 	    take_number(options->theta_rad / RADIANS, meta, "holo_theta_deg", 1, 89,

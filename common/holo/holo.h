@@ -87,6 +87,11 @@ int holo_read(struct holo *, const struct holo_options *, const struct frame_hea
 /* An option wins over the picture, but not in silence: what it makes may look like a surface. One
  * line for each option that differs from its key. */
 void holo_warn_overruled(const struct holo_options *, const struct meta *);
+/* For a decoder: has the picture the size of its key? -1 after fail(). */
+int holo_check_size(const struct meta *, const char *key, size_t w, size_t h);
+/* 0, or -1 after fail() that names the options among `missing`, which ends with NULL; "" is none.
+ * none: the picture has no keys at all, which `keys` explains. */
+int holo_check_options(const char *const *missing, bool none, const char *keys);
 /* Sets the keys of holoimage(5); takes them away. */
 int holo_write(const struct holo *, struct meta *);
 void holo_remove(struct meta *);
@@ -103,6 +108,8 @@ extern const size_t holo_place[2][3];
 extern const size_t holo_luma[2];
 /* Where sine, cosine, stair and texture (or NO_CHANNEL) lie in a picture; -1 after fail(). */
 int holo_channels(const struct holo *, const struct frame_head *, size_t channel[4]);
+/* The layout alone: an option (-1: not given), else the key; rgb where that is no word. */
+enum holo_layout holo_layout_of(int option, const struct meta *);
 /* The channel names of a picture. */
 const char *holo_channel_names(enum holo_layout, bool texture);
 

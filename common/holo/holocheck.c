@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
 
 #define STEPS 128 /* of a turn */
 #define TURNS 31  /* that are distinguished */
@@ -86,58 +87,38 @@ holocheck_read(const struct meta *meta, int code[HOLOCHECK_PLACES])
 #define MOTIONS 6
 
 struct motion_fit {
-	double n, off_off, off[MOTIONS], row[MOTIONS][MOTIONS];
+	double n, off_off, off[MOTIONS], row[MOTIONS * MOTIONS];
 };
 
 static void
-factors(size_t place, const double slope[2], double factor[MOTIONS])
+add_place(struct motion_fit *fit, size_t place, double off, const double slope[2])
 {
 	double across = (double)(2 * (place % HOLOCHECK_SIDE) + 1) / HOLOCHECK_SIDE - 1;
 	double down = (double)(2 * (place / HOLOCHECK_SIDE) + 1) / HOLOCHECK_SIDE - 1;
+	const double factor[MOTIONS] = { slope[0], slope[0] * across, slope[0] * down, slope[1],
+		slope[1] * across, slope[1] * down };
 
-	for (int i = 0; i < 2; i++) {
-		factor[3 * i] = slope[i];
-		factor[3 * i + 1] = slope[i] * across;
-		factor[3 * i + 2] = slope[i] * down;
-	}
-}
-
-static void
-add(struct motion_fit *fit, size_t place, double off, const double slope[2])
-{
-	double factor[MOTIONS];
-
-	factors(place, slope, factor);
 	fit->n++;
 	fit->off_off += off * off;
 	for (int i = 0; i < MOTIONS; i++) {
 		fit->off[i] += off * factor[i];
 		for (int k = 0; k < MOTIONS; k++)
-			fit->row[i][k] += factor[i] * factor[k];
+			fit->row[MOTIONS * i + k] += factor[i] * factor[k];
 	}
 }
 
-/* Solves with `ridge` on the diagonal: where the slopes do not determine a motion, it stays small.
- * The matrix is positive definite, so that no pivot need be sought. */
+/* Solves with `ridge` on the diagonal: where the slopes do not determine a motion, it stays
+ * small, and the matrix is positive definite. */
 static void
 solve(struct motion_fit fit, double ridge, double motion[MOTIONS])
 {
 	for (int i = 0; i < MOTIONS; i++)
-		fit.row[i][i] += ridge;
-	for (int i = 0; i < MOTIONS; i++)
-		for (int k = i + 1; k < MOTIONS; k++) {
-			double share = fit.row[k][i] / fit.row[i][i];
-
-			for (int j = i; j < MOTIONS; j++)
-				fit.row[k][j] -= share * fit.row[i][j];
-			fit.off[k] -= share * fit.off[i];
-		}
-	for (int i = MOTIONS - 1; i >= 0; i--) {
-		motion[i] = fit.off[i];
-		for (int k = i + 1; k < MOTIONS; k++)
-			motion[i] -= fit.row[i][k] * motion[k];
-		motion[i] /= fit.row[i][i];
-	}
+		fit.row[(MOTIONS + 1) * i] += ridge;
+	memset(motion, 0, MOTIONS * sizeof(*motion));
+	if (!symmetric_factor(MOTIONS, fit.row, 0))
+		return;
+	memcpy(motion, fit.off, sizeof(fit.off));
+	symmetric_solve(MOTIONS, fit.row, motion, 1);
 }
 
 /* How far the picture has been moved, in pixels, rms over its area, as far as that is sure: slopes,
@@ -158,83 +139,71 @@ find_motion(const struct motion_fit *fit)
 		3);
 }
 
-/* Is the place another surface than was encoded, or one where there was none? Sets *off, turns. A
- * filter may have dropped it: black decides nothing. */
-static bool
-is_other(int code, const struct holocheck_seen *seen, double *off)
+/* Counts of places, whose codes are compared with what is seen. */
+struct places {
+	int known;	/* with a code */
+	int other;	/* another surface than was encoded, or one where there was none */
+	int surface;	/* with a surface, as encoded */
+	int gone;	/* of these, black now: a filter may have dropped them */
+	int turned;	/* of these, whole turns off */
+	struct motion_fit fit;	/* of all that are not other ones */
+};
+
+static void
+compare_place(struct places *places, size_t place, int code, const struct holocheck_seen *seen)
 {
-	*off = NAN;
-	if (code == HOLOCHECK_UNKNOWN)
-		return false;
-	if (code == HOLOCHECK_BACKGROUND)
-		return seen->black < 0.5;
+	double turns = seen->turns - (double)code / STEPS, off = seen->rest - (double)code / STEPS;
+
+	places->known += code != HOLOCHECK_UNKNOWN;
+	places->other += code == HOLOCHECK_BACKGROUND && seen->black < 0.5;
+	if (code < 0)
+		return;
+	places->surface++;
+	places->gone += seen->black > 0.5;
+	places->turned += fabs(turns - TURNS * floor(turns / TURNS + 0.5)) > 0.5;
 	if (seen->black > 0)
-		return false;
-	*off = seen->rest - (double)code / STEPS;
-	*off -= floor(*off + 0.5);
-	return fabs(*off) > OFF_MOST;
-}
-
-/* Was there a surface at the place, and is none now? */
-static bool
-is_gone(int code, const struct holocheck_seen *seen)
-{
-	return code >= 0 && seen->black > 0.5;
-}
-
-/* Is the place whole turns off? */
-static bool
-is_turned(int code, const struct holocheck_seen *seen)
-{
-	double off = seen->turns - (double)code / STEPS;
-
-	return code >= 0 && fabs(off - TURNS * floor(off / TURNS + 0.5)) > 0.5;
+		return;
+	off -= floor(off + 0.5);
+	if (fabs(off) > OFF_MOST)
+		places->other++;
+	else if (!isnan(off))
+		add_place(&places->fit, place, off, seen->slope);
 }
 
 int
 holocheck_compare(
     const int code[HOLOCHECK_PLACES], const struct holocheck_seen *seen, bool filtered)
 {
-	struct motion_fit fit = { 0 };
-	double off, moved, off_most = filtered ? OFF_MOST_RMS_FILTERED : OFF_MOST_RMS;
-	int others = 0, known = 0, turned = 0, surface = 0, gone = 0;
+	double moved, off_most = filtered ? OFF_MOST_RMS_FILTERED : OFF_MOST_RMS;
+	struct places n = { 0 };
 
-	for (size_t i = 0; i < HOLOCHECK_PLACES; i++) {
-		bool other = is_other(code[i], &seen[i], &off);
-
-		known += code[i] != HOLOCHECK_UNKNOWN;
-		others += other;
-		turned += is_turned(code[i], &seen[i]);
-		surface += code[i] >= 0;
-		gone += is_gone(code[i], &seen[i]);
-		if (!other && !isnan(off))
-			add(&fit, i, off, seen[i].slope);
-	}
-	if (others >= PLACES_OFF)
+	for (size_t i = 0; i < HOLOCHECK_PLACES; i++)
+		compare_place(&n, i, code[i], &seen[i]);
+	if (n.other >= PLACES_OFF)
 		return fail("holo_check",
 		    "the picture is not what was encoded, at %d of %d places: damaged, moved, "
 		    "resampled, or another's metadata (framecat --delete holo_check takes it)",
-		    others, known);
-	if (filtered && gone >= PLACES_OFF && gone > GONE_MOST * surface)
+		    n.other, n.known);
+	if (filtered && n.gone >= PLACES_OFF && n.gone > GONE_MOST * n.surface)
 		return fail("holo_check",
 		    "the surface is gone at %d of %d places: damaged, moved, or dithered too "
 		    "coarsely (framecat --delete holo_check takes it)",
-		    gone, surface);
-	moved = fit.n < PLACES_LEAST ? 0 : find_motion(&fit);
+		    n.gone, n.surface);
+	moved = n.fit.n < PLACES_LEAST ? 0 : find_motion(&n.fit);
 	if (moved > (filtered ? MOVED_MOST_FILTERED : MOVED_MOST))
 		return fail("holo_check",
 		    "the picture has been moved or resampled since it was encoded, by %.1f pixels "
 		    "(framecat --delete holo_check takes it)",
 		    moved);
-	if (turned >= PLACES_OFF && turned > TURNED_MOST * fit.n)
+	if (n.turned >= PLACES_OFF && n.turned > TURNED_MOST * n.fit.n)
 		return fail("holo_check",
 		    "the picture is whole fringes off what was encoded at %d of %d places: "
 		    "damaged, or compressed too much (framecat --delete holo_check takes it)",
-		    turned, known);
-	if (fit.off_off <= off_most * off_most * fit.n)
+		    n.turned, n.known);
+	if (n.fit.off_off <= off_most * off_most * n.fit.n)
 		return 0;
 	return fail("holo_check",
 	    "the picture is not what was encoded, by %.2f fringes (rms): damaged or resampled "
 	    "(framecat --delete holo_check takes it)",
-	    sqrt(fit.off_off / fit.n));
+	    sqrt(n.fit.off_off / n.fit.n));
 }

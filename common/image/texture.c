@@ -5,6 +5,7 @@
 #include "image/texture.h"
 
 #include <float.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -25,6 +26,41 @@ texture_below_is(const struct meta *meta, const char *key)
 		if (!strcmp(word, texture_places[i]))
 			return i == TEXTURE_BELOW;
 	return word ? fail(key, "must be alpha or below, not '%.60s'", word) : 0;
+}
+
+int
+texture_options_check(const struct texture_options *options, int standard_place)
+{
+	if (!options->channel && options->place != standard_place)
+		return fail_usage("--texture-place", "is of a texture: give --texture CHANNEL");
+	if (!options->channel && options->gain != 1)
+		return fail_usage("--texture-gain", "is of a texture: give --texture CHANNEL");
+	return 0;
+}
+
+int
+texture_keys(const struct texture_options *options, const char *prefix, const char *place,
+    double most, const struct meta *in, struct meta *out, float *levels_per_unit)
+{
+	char key[64];
+	double white;
+
+	if (meta_number(in, "max_value", 255, &white) < 0)
+		return -1;
+	if (!(white > 0))
+		return fail("max_value", "must be more than 0, not %g", white);
+	*levels_per_unit = (float)(most * options->gain / white);
+	snprintf(key, sizeof(key), "%s_texture", prefix);
+	if (meta_set(out, key, options->channel) < 0)
+		return -1;
+	snprintf(key, sizeof(key), "%s_texture_scale", prefix);
+	if (meta_set_number(out, key, white / most / options->gain) < 0)
+		return -1;
+	snprintf(key, sizeof(key), "%s_texture_gain", prefix);
+	if (options->gain != 1 && meta_set_number(out, key, options->gain) < 0)
+		return -1;
+	snprintf(key, sizeof(key), "%s_texture_place", prefix);
+	return place ? meta_set(out, key, place) : 0;
 }
 
 int

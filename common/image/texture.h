@@ -16,6 +16,20 @@ enum texture_place { TEXTURE_ALPHA, TEXTURE_BELOW };
 /* The words of --texture-place and of its key; by enum texture_place. */
 extern const char *const texture_places[];
 
+/* What an encoder is told of a texture; its place is one of the encoder's own words. */
+struct texture_options {
+	const char *channel;	/* NULL: there is none */
+	double gain;
+	int place;
+};
+
+/* For init: options that need a channel; that place needs none. -1 after fail_usage(). */
+int texture_options_check(const struct texture_options *, int standard_place);
+/* For plan: keys that begin with the prefix, for a texture of levels from 0 to `most`: its channel,
+ * scale, gain if it is not 1, and place, unless that is NULL. *levels_per_unit: of its samples. */
+int texture_keys(const struct texture_options *, const char *prefix, const char *place,
+    double most, const struct meta *in, struct meta *out, float *levels_per_unit);
+
 /* Is the key's value "below"? -1 after fail() where it is no such word. */
 int texture_below_is(const struct meta *, const char *key);
 /* The head of the picture in a frame of double height: half as high, its channels these names, the

@@ -74,15 +74,6 @@ http_head_length(const char *bytes, size_t n)
 	return end ? (size_t)(end - bytes) + 4 : 0;
 }
 
-static bool
-is_text(const char *line, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (((unsigned char)line[i] < ' ' && line[i] != '\t') || line[i] == 0x7f)
-			return false;
-	return true;
-}
-
 /* Writes name and value of a field to `to`, which lies before the line or where it begins; returns
  * what lies behind them, or NULL where the line is no field. */
 static char *
@@ -112,29 +103,27 @@ put_field(char *to, const char *line, size_t n)
 bool
 http_head_read(char *bytes, size_t n, struct http_head *head)
 {
-	char *to = bytes, *line = bytes, *last;
+	char *to, *line, *last, *end;
 
 	if (n == 0 || http_head_length(bytes, n) != n)
 		return false;
 	last = bytes + n - 2;			/* the empty line */
-	for (char *end; line < last; line = end + 2) {
-		size_t length;
-
+	for (const char *at = bytes; at < last; at++)
+		if (((unsigned char)*at < ' ' && *at != '\t' &&
+			!(at[0] == '\r' && at[1] == '\n') &&
+			!(at[0] == '\n' && at > bytes && at[-1] == '\r')) || *at == 0x7f)
+			return false;
+	line = memmem(bytes, n, "\r\n", 2);
+	*line = '\0';
+	head->line = bytes;
+	head->fields = to = line + 1;
+	for (line += 2; line < last; line = end + 2) {
 		end = memmem(line, (size_t)(last - line), "\r\n", 2);
-		length = (size_t)(end - line);
-		if (!is_text(line, length))
+		to = put_field(to, line, (size_t)(end - line));
+		if (!to)
 			return false;
-		if (line == bytes) {
-			*end = '\0';
-			to = end + 1;
-		} else if (!(to = put_field(to, line, length))) {
-			return false;
-		}
-		if (line == bytes)
-			head->fields = to;
 	}
 	*to = '\0';
-	head->line = bytes;
 	return true;
 }
 
@@ -215,20 +204,11 @@ handshake_accept(const char *key, char accept[HANDSHAKE_ACCEPT])
 	base64(digest, sizeof(digest), accept);
 }
 
-static bool
-is_field(const struct http_head *head, const char *name, const char *value, bool any_case)
-{
-	const char *is;
-
-	return http_head_field(head, name, &is) == 1 &&
-	    (any_case ? strcasecmp(is, value) : strcmp(is, value)) == 0;
-}
-
 int
 handshake_check(const struct http_head *head, const char *key, const char *protocol, int *status)
 {
+	const char *line = head->line, *upgrade, *accepted, *agreed, *extensions;
 	char accept[HANDSHAKE_ACCEPT];
-	const char *line = head->line, *extensions;
 
 	*status = 0;
 	if (strncmp(line, "HTTP/1.", 7) != 0 || line[7] < '0' || line[7] > '9' || line[8] != ' ' ||
@@ -238,10 +218,12 @@ handshake_check(const struct http_head *head, const char *key, const char *proto
 	if (*status != 101)
 		return 0;
 	handshake_accept(key, accept);
-	if (!is_field(head, "upgrade", "websocket", true) ||
-	    !is_field(head, "sec-websocket-accept", accept, false))
+	if (http_head_field(head, "upgrade", &upgrade) != 1 || strcasecmp(upgrade, "websocket") ||
+	    http_head_field(head, "sec-websocket-accept", &accepted) != 1 ||
+	    strcmp(accepted, accept))
 		return fail(NULL, "is no WebSocket server");
-	if (!is_field(head, "sec-websocket-protocol", protocol, false))
+	if (http_head_field(head, "sec-websocket-protocol", &agreed) != 1 ||
+	    strcmp(agreed, protocol))
 		return fail(NULL, "does not speak %s", protocol);
 	if (http_head_field(head, "sec-websocket-extensions", &extensions) > 0)
 		return fail(NULL, "uses an extension of WebSocket that was not asked for");

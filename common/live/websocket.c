@@ -1,14 +1,11 @@
 /* WebSocket frames by wslay, and the messages of the live view in them. */
 #include "live/websocket.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/types.h>
-#include <wslay/wslay.h>
+#include <sys/socket.h>
 
 #include "base/fail.h"
 
@@ -197,6 +194,26 @@ websocket_send(struct websocket *socket)
 	}
 	return 1;
 }
+
+/* ---- bytes of a socket that does not block ---- */
+
+ssize_t
+live_read(int fd, void *to, size_t n)
+{
+	ssize_t got = recv(fd, to, n, 0);
+
+	return got > 0 ? got : got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
+ssize_t
+live_write(int fd, const void *from, size_t n, bool more)
+{
+	ssize_t put = send(fd, from, n, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+
+	return put > 0 ? put : put < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
+/* ---- messages of the live view ---- */
 
 const char *const live_kind_names[LIVE_KINDS] = { "", "jpeg", "png", "h264", "luma" };
 

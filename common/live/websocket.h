@@ -60,6 +60,10 @@ void websocket_put(struct websocket *, enum wslay_opcode, const void *from, size
 /* Goes on with it. 1: nothing is left; 0 or -1 of write. */
 int websocket_send(struct websocket *);
 
+/* Bytes of a socket that does not block. 0: none now; -1: the other end has gone. */
+ssize_t live_read(int fd, void *to, size_t n);
+ssize_t live_write(int fd, const void *from, size_t n, bool more);
+
 /*
  * Messages of the live stream, holoserve(5): what a client says, and the head of a picture. They
  * come from strangers: every byte is checked.
@@ -74,6 +78,12 @@ int websocket_send(struct websocket *);
 
 /* Encodings; their numbers are those of a picture's head. */
 enum live_kind { LIVE_JPEG = 1, LIVE_PNG, LIVE_H264, LIVE_LUMA, LIVE_KINDS };
+
+static inline bool
+live_is_video(enum live_kind kind)
+{
+	return kind == LIVE_H264 || kind == LIVE_LUMA;
+}
 
 extern const char *const live_kind_names[LIVE_KINDS];	/* by kind; 0 is empty */
 

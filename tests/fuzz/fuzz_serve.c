@@ -56,32 +56,21 @@ feed_take(struct feed *feed, enum live_kind kind, uint64_t from, uint64_t place)
 }
 
 bool
-feed_has_more(struct feed *feed, enum live_kind kind, uint64_t from)
+feed_ask(struct feed *feed, enum feed_question question, enum live_kind kind, uint64_t number)
 {
 	(void)feed;
 	(void)kind;
-	return from <= 2;
-}
-
-bool
-feed_is_over(struct feed *feed, enum live_kind kind, uint64_t from)
-{
-	return !feed_has_more(feed, kind, from);
-}
-
-bool
-feed_has_lost(struct feed *feed, enum live_kind kind)
-{
-	(void)feed;
-	(void)kind;
+	switch (question) {
+	case FEED_HAS_MORE:
+		return number <= 2;
+	case FEED_IS_OVER:
+		return number > 2;
+	case FEED_IS_LAST:
+		return number == 2;
+	case FEED_IS_LOST:
+		break;
+	}
 	return false;
-}
-
-bool
-feed_is_last(struct feed *feed, uint64_t number)
-{
-	(void)feed;
-	return number == 2;
 }
 
 void
@@ -222,8 +211,6 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 	fcntl(pair[0], F_SETFL, O_NONBLOCK);
 	client = (struct client){ .fd = pair[1] };
 	server = (struct server){ .options = { .bind = "127.0.0.1", .clients = 1 } };
-	server.rules = (struct access_rules){ server.options.bind, &server.options.host,
-		&server.options.origin };
 	connection = (struct connection){ .fd = pair[0], .due_us = now_us + 1 };
 	if (data[0] != 'H')
 		goes_on = send_all(&server, &connection, &client, (const unsigned char *)LIVE,

@@ -1,5 +1,5 @@
 /*
- * The depth in the planes of a video that depthenc made (depthcode/depthcode.h): options, planes,
+ * The depth in the planes of a video that depthenc made (holo/depthcode.h): options, planes,
  * the texture, checks of the levels, and the device's pass. depthdec_rows.c has the loops.
  */
 #include "depthdec.h"
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "image/statistics.h"
 #include "run/passes.h"
 #include "depthdec.block.h"
@@ -42,12 +43,11 @@ planes_find(struct planes *planes, struct run *run, const struct depthcode *code
 {
 	static const char *const names[2][3] = { { "luma", "chroma_u", "chroma_v" },
 		{ "r", "g", "b" } };
-	bool mwd = code->layout == DEPTHCODE_MWD;
-	bool fold = code->layout == DEPTHCODE_FOLD;
+	bool mwd = code->layout == DEPTHCODE_MWD, fold = code->layout == DEPTHCODE_FOLD;
 	bool rgb = (mwd || fold) && head_channel(in, "luma") == NO_CHANNEL &&
 	    head_channel(in, "r") == 0;
 
-	planes->luma = planes->sine = planes->cosine = planes->coarse = planes->mask = NO_CHANNEL;
+	*planes = (struct planes){ NO_CHANNEL, NO_CHANNEL, NO_CHANNEL, NO_CHANNEL, NO_CHANNEL };
 	if (code->mask == DEPTHCODE_TRACK) {
 		planes->mask = head_channel(in, "mask");
 		if (planes->mask == NO_CHANNEL)
@@ -58,12 +58,11 @@ planes_find(struct planes *planes, struct run *run, const struct depthcode *code
 		planes->luma = 0;
 		return 0;
 	}
-	if (run_channel(run, in, names[rgb][0], &planes->luma) < 0)
+	if (run_channel(run, in, names[rgb][0], &planes->luma) < 0 ||
+	    (fold && run_channel(run, in, names[rgb][1], &planes->coarse) < 0) ||
+	    (mwd && run_channel(run, in, names[rgb][1], &planes->sine) < 0))
 		return -1;
-	if (fold)
-		return run_channel(run, in, names[rgb][1], &planes->coarse);
-	return !mwd ? 0 : run_channel(run, in, names[rgb][1], &planes->sine) < 0 ? -1 :
-	    run_channel(run, in, names[rgb][2], &planes->cosine);
+	return mwd ? run_channel(run, in, names[rgb][2], &planes->cosine) : 0;
 }
 
 /* ---- the texture ---- */
@@ -76,24 +75,6 @@ is_name(const char *name)
 	    strcmp(name, "depth") != 0;
 }
 
-static int
-plan_below(struct texture *texture, const struct frame_head *in)
-{
-	char names[6 * CHANNEL_NAME_SIZE];
-	char *channels;
-
-	if (in->c > 4)
-		return fail(NULL, "a frame with its texture below has four channels at most, "
-		    "not %zu", in->c);
-	channels = head_channels(in);
-	if (!channels)
-		return -1;
-	snprintf(names, sizeof(names), "%s texture", channels);
-	free(channels);
-	texture->channel = in->c;
-	return texture_below_head(in, names, &texture->flow.picture);
-}
-
 /* Is there a texture, by its keys, or below by the user's name (NULL: none)? Of one below,
  * flow.picture is then the head of the planes, with the texture as the last channel. -1 after
  * fail(). */
@@ -101,21 +82,32 @@ static int
 texture_plan(struct texture *texture, const char *name, const struct frame_head *in)
 {
 	const char *place = meta_get(&in->meta, "depthcode_texture_place");
-	int own = depthcode_texture_in_track(&in->meta);
+	int own = depthcode_texture_in_track(&in->meta), status;
+	char *channels, *names;
 
 	texture_below_free(&texture->flow);
 	texture->channel = NO_CHANNEL;
 	texture->is = name || place || meta_get(&in->meta, "depthcode_texture");
 	texture->below = texture->is && !own;
-	if (own < 0)
+	if (own < 0 || !texture->is)
+		return own < 0 ? -1 : 0;
+	if (!texture->below) {
+		texture->channel = head_channel(in, "texture");
+		return texture->channel != NO_CHANNEL ? 0 : fail(NULL, "there is no channel "
+		    "texture: the track of the video, or the file, that holds it is missing");
+	}
+	if (in->c > 4)
+		return fail(NULL, "a frame with its texture below has four channels at most, "
+		    "not %zu", in->c);
+	channels = head_channels(in);
+	if (!channels)
 		return -1;
-	if (texture->below)
-		return plan_below(texture, in);
-	if (!texture->is)
-		return 0;
-	texture->channel = head_channel(in, "texture");
-	return texture->channel != NO_CHANNEL ? 0 : fail(NULL, "there is no channel texture: the "
-	    "track of the video, or the file, that holds it is missing");
+	names = must_format("%s texture", channels);
+	texture->channel = in->c;
+	status = texture_below_head(in, names, &texture->flow.picture);
+	free(channels);
+	free(names);
+	return status;
 }
 
 /* Once `code` is known and the depth's keys are off the output: its channels, its size, and
@@ -183,68 +175,42 @@ static const struct widening {
 #define WIDENINGS (sizeof(widenings) / sizeof(*widenings))
 #define ROUNDED 0.75
 
-static bool
-is_widened(const struct widening *widening, unsigned level, long bits)
-{
-	double unit = ldexp(1, (int)(bits - 8)), step = widening->span / 255;
-	double t = ((double)level / unit - widening->offset) / step;
-
-	return fabs(t - round(t)) * step * unit <= ROUNDED;
-}
-
-static int
-check_distinct(const struct depthcode *code, const bool seen[LEVELS])
-{
-	size_t distinct = 0, fit[WIDENINGS] = { 0 }, most = 0;
-
-	for (unsigned level = 1; level < LEVELS; level++)
-		for (size_t i = 0; seen[level] && i < WIDENINGS; i++) {
-			distinct += i == 0;
-			fit[i] += is_widened(&widenings[i], level, code->bits);
-			most = fit[i] > most ? fit[i] : most;
-		}
-	if (code->bits > 8 && distinct >= DISTINCT && most == distinct)
-		return fail(NULL, "the levels are those of 8 bits, and were encoded with %ld: "
-		    "another program has cut them", code->bits);
-	return 0;
-}
-
 /* Levels of a coarse grid. -1 after fail(). */
 static int
 check_levels(const struct depthcode *code, const struct frame *frame, const struct planes *planes,
     size_t texture)
 {
 	size_t step = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS);
+	size_t distinct = 0, fit[WIDENINGS] = { 0 }, widened = 0;
 	float most = (float)depthcode_most(code), bad;
+	double unit = ldexp(1, (int)(code->bits - 8));	/* levels for one of 8 bits */
 	bool seen[LEVELS] = { false };
 	size_t channel = depthdec_rows()->find_bad(frame, planes, texture, step, most, seen, &bad);
 
-	if (channel == NO_CHANNEL)
-		return frame->head.type == SAMPLE_FLOAT ? 0 : check_distinct(code, seen);
 	if (channel == planes->luma)
 		return fail(NULL, "a sample is %g, and %ld bits have levels up to %g: were they "
 		    "scaled?", (double)bad, code->bits, (double)most);
-	if (channel == planes->mask)
+	if (channel != NO_CHANNEL && channel == planes->mask)
 		return fail(NULL, "the mask is %g somewhere, and must be 0 or 1: was its track "
 		    "coded again, with loss?", (double)bad);
-	return fail(NULL, "a sample of the texture is %g, and its levels go up to %d: were they "
-	    "scaled?", (double)bad, DEPTHCODE_TEXTURE_MOST);
-}
+	if (channel != NO_CHANNEL)
+		return fail(NULL, "a sample of the texture is %g, and its levels go up to %d: were "
+		    "they scaled?", (double)bad, DEPTHCODE_TEXTURE_MOST);
+	for (unsigned level = 1; level < LEVELS; level++) {
+		distinct += seen[level];
+		for (size_t i = 0; seen[level] && i < WIDENINGS; i++) {
+			double span = widenings[i].span / 255;
+			double t = ((double)level / unit - widenings[i].offset) / span;
 
-/* Do the colour planes hold sine and cosine, where the layout has them? -1 after fail() where at
- * most depths they are next to nothing, as in a picture without colour. */
-static int
-check_circle(const struct depthcode *code, const struct frame *frame, const struct planes *planes)
-{
-	size_t step = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS), n, inside;
-	struct depthcode_code of = depthcode_code(code);
-
-	if (planes->sine == NO_CHANNEL)
-		return 0;
-	inside = depthdec_rows()->count_inside(frame, planes, &of,
-	    RADIUS_LEAST * (double)of.amplitude, step, &n);
-	return 2 * inside <= n ? 0 : fail("--layout", "mwd has sine and cosine in its colour "
-	    "planes, and %zu of %zu samples have neither: is it another layout?", inside, n);
+			fit[i] += fabs(t - round(t)) * span * unit <= ROUNDED;
+			widened = fit[i] > widened ? fit[i] : widened;
+		}
+	}
+	if (frame->head.type != SAMPLE_FLOAT && code->bits > 8 && distinct >= DISTINCT &&
+	    widened == distinct)
+		return fail(NULL, "the levels are those of 8 bits, and were encoded with %ld: "
+		    "another program has cut them", code->bits);
+	return 0;
 }
 
 /* Warns where the layout is luma, and colour planes hold something. */
@@ -338,34 +304,29 @@ waves_judge(bool *judged, const struct depthcode_code *code, const struct frame 
 
 /* ---- the device ---- */
 
-static uint
-device_channel(struct passes *passes, size_t c)
-{
-	if (c == NO_CHANNEL)
-		return DEPTHDEC_NONE;
-	passes_read(passes, c);
-	return (uint)c;
-}
-
-/* The same on the device. */
 static int
 passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
 	const struct depthcode_code *code = &priv->code;
-	struct depthdec_block block = { .type = (uint)passes_input(passes)->type,
-		.luma = device_channel(passes, priv->planes.luma),
-		.sine = device_channel(passes, priv->planes.sine),
-		.cosine = device_channel(passes, priv->planes.cosine),
-		.coarse = device_channel(passes, priv->planes.coarse),
-		.mask = device_channel(passes, priv->planes.mask),
-		.zero = code->zero, .extent = code->extent, .guard = code->guard,
-		.swing = code->swing, .middle = code->middle, .fringes = code->fringes,
-		.most = code->most,
-		.least = code->least };
+	const struct planes *planes = &priv->planes;
+	const size_t channel[5] = { planes->luma, planes->sine, planes->cosine, planes->coarse,
+		planes->mask };
+	uint c[5];
+	struct depthdec_block block;
 	struct pass pass = { .shader = SHADER(depthdec), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
+	for (int i = 0; i < 5; i++) {
+		c[i] = channel[i] == NO_CHANNEL ? DEPTHDEC_NONE : (uint)channel[i];
+		if (channel[i] != NO_CHANNEL)
+			passes_read(passes, channel[i]);
+	}
+	block = (struct depthdec_block){ .type = (uint)passes_input(passes)->type, .luma = c[0],
+		.sine = c[1], .cosine = c[2], .coarse = c[3], .mask = c[4], .zero = code->zero,
+		.extent = code->extent, .guard = code->guard, .swing = code->swing,
+		.middle = code->middle, .fringes = code->fringes, .most = code->most,
+		.least = code->least };
 	if (priv->texture.is)
 		return passes_refuse(passes, "the processor makes textures");
 	return passes_add(passes, &pass);
@@ -378,28 +339,37 @@ survey(struct run *run, const struct frame *in)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	const struct planes *planes = &priv->planes;
+	size_t step = coarse_grid_step(in->head.w, in->head.h, SAMPLED_PIXELS), inside, n;
 
 	if (!priv->compared) {
 		depthcode_warn_overruled(&parameters->code, &in->head.meta);
 		check_flat(&priv->depthcode, in);
 	}
 	priv->compared = true;
-	if (priv->depthcode.layout == DEPTHCODE_LUMA && priv->planes.mask == NO_CHANNEL)
-		gap_count(run, &priv->gap, &priv->code, in, priv->planes.luma);
-	if (check_levels(&priv->depthcode, in, &priv->planes,
-		priv->texture.below ? NO_CHANNEL : priv->texture.channel) < 0 ||
-	    check_circle(&priv->depthcode, in, &priv->planes) < 0)
+	if (priv->depthcode.layout == DEPTHCODE_LUMA && planes->mask == NO_CHANNEL)
+		gap_count(run, &priv->gap, &priv->code, in, planes->luma);
+	if (check_levels(&priv->depthcode, in, planes,
+		priv->texture.below ? NO_CHANNEL : priv->texture.channel) < 0)
 		return -1;
-	waves_judge(&priv->waves_judged, &priv->code, in, &priv->planes);
+	/* sine and cosine are next to nothing at most depths in a picture without colour */
+	if (planes->sine != NO_CHANNEL) {
+		struct depthcode_code code = depthcode_code(&priv->depthcode);
+
+		inside = depthdec_rows()->count_inside(in, planes, &code,
+		    RADIUS_LEAST * (double)code.amplitude, step, &n);
+		if (2 * inside > n)
+			return fail("--layout", "mwd has sine and cosine in its colour planes, and "
+			    "%zu of %zu samples have neither: is it another layout?", inside, n);
+	}
+	waves_judge(&priv->waves_judged, &priv->code, in, planes);
 	return 0;
 }
 
 static int
 below_frame(struct run *run, struct frame *in)
 {
-	const struct priv *priv = run->priv;
-
-	return texture_below_decode(run, &priv->texture.flow, in);
+	return texture_below_decode(run, &((const struct priv *)run->priv)->texture.flow, in);
 }
 
 static const struct body body = { .survey = survey, .rows = depthdec_depths, .passes = passes };

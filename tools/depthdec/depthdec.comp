@@ -1,7 +1,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "gpu/gpu.glsl"
-#include "depthcode/depthcode.px.h"
+#include "holo/depthcode.px.h"
 #include "depthdec.block.h"
 
 layout(buffer_reference, std430) readonly buffer block_at { depthdec_block b; };

@@ -3,7 +3,7 @@
 #define DEPTHDEC_H
 
 #include "base/cpu_level.h"
-#include "depthcode/depthcode.h"
+#include "holo/depthcode.h"
 #include "image/texture.h"
 #include "run/stage.h"
 

@@ -1,5 +1,5 @@
 /*
- * The loops over pixels of depthdec: levels of a video's planes to depths (depthcode/depthcode.px.h
+ * The loops over pixels of depthdec: levels of a video's planes to depths (holo/depthcode.px.h
  * has the formulas), and the counts that depthdec.c checks levels by.
  */
 #include "depthdec.h"
@@ -8,45 +8,28 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
-#include "depthcode/depthcode.px.h"
+#include "holo/depthcode.px.h"
 
 #define TILE 1024		/* pixels of a row at a time */
 
 static void
-load_bytes(const uint8_t *restrict in, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = (float)(int)in[i];
-}
-
-static void
-load_words(const uint16_t *restrict in, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = (float)(int)in[i];
-}
-
-static void
-load(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
+load(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *restrict out)
 {
 	const void *row = frame_row(in, c, y);
+	const uint8_t *restrict bytes = (const uint8_t *)row + x;
+	const uint16_t *restrict words = (const uint16_t *)row + x;
 
-	if (in->head.type == SAMPLE_UCHAR)
-		load_bytes((const uint8_t *)row + x, out, n);
-	else if (in->head.type == SAMPLE_USHORT)
-		load_words((const uint16_t *)row + x, out, n);
-	else
+	if (in->head.type == SAMPLE_UCHAR) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			out[i] = (float)(int)bytes[i];
+	} else if (in->head.type == SAMPLE_USHORT) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			out[i] = (float)(int)words[i];
+	} else {
 		memcpy(out, (const float *)row + x, n * sizeof(*out));
-}
-
-static void
-decode_luma(const float *restrict luma, float *restrict coarse, size_t n, float guard, float swing)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		coarse[x] = depthcode_coarse(luma[x], guard, swing);
+	}
 }
 
 /* Three loops of few steps, since one would wait for the division and then for each step. */
@@ -67,44 +50,34 @@ decode_colour(const float *restrict sine, const float *restrict cosine, float *r
 }
 
 static void
-decode_fold(const float *restrict coarse, float *restrict z, size_t n, float most, float folds)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		z[x] = depthcode_unfold(depthcode_clamp(px_divide(coarse[x], most)), z[x], folds);
-}
-
-/* Depths where the valid plane is not below `least`. */
-static void
-finish(const float *restrict z, const float *restrict valid, float *restrict depth, size_t n,
-    float least, struct depthcode_code code)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		depth[x] = px_select(valid[x] >= least, code.zero + z[x] * code.extent, PX_NAN);
-}
-
-static void
 decode(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n)
 {
-	const struct depthcode_code *code = &priv->code;
+	const struct depthcode_code code = priv->code;
 	float luma[TILE], z[TILE], sine[TILE], cosine[TILE], rest[TILE];
+	float *restrict depth = frame_floats(out, 0, y) + x;
 
 	load(in, priv->planes.luma, y, x, n, luma);
-	decode_luma(luma, z, n, code->guard, code->swing);
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		z[i] = depthcode_coarse(luma[i], code.guard, code.swing);
 	if (priv->planes.coarse != NO_CHANNEL) {
 		load(in, priv->planes.coarse, y, x, n, sine);
-		decode_fold(sine, z, n, code->most, code->fringes);
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			z[i] = depthcode_unfold(depthcode_clamp(px_divide(sine[i], code.most)), z[i],
+			    code.fringes);
 	}
 	if (priv->planes.sine != NO_CHANNEL) {
 		load(in, priv->planes.sine, y, x, n, sine);
 		load(in, priv->planes.cosine, y, x, n, cosine);
-		decode_colour(sine, cosine, rest, z, n, *code);
+		decode_colour(sine, cosine, rest, z, n, code);
 	}
 	if (priv->planes.mask != NO_CHANNEL)
 		load(in, priv->planes.mask, y, x, n, luma);
-	finish(z, luma, frame_floats(out, 0, y) + x, n, code->least, *code);
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		depth[i] = px_select(luma[i] >= code.least, code.zero + z[i] * code.extent, PX_NAN);
 }
 
 static void

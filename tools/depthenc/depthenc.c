@@ -1,5 +1,5 @@
 /*
- * Depth to the planes of an ordinary video (depthcode/depthcode.h): options, depths outside of the
+ * Depth to the planes of an ordinary video (holo/depthcode.h): options, depths outside of the
  * range, memory of holes that are filled, the texture, and the device's pass. depthenc_rows.c has
  * the loops.
  */
@@ -18,12 +18,6 @@
 BODY_ROWS(depthenc, encode)
 
 /* ---- options ---- */
-
-struct texture_options {
-	const char *channel;		/* NULL: none */
-	double gain;
-	int place;			/* enum depthcode_texture_place */
-};
 
 struct parameters {
 	struct depthcode_options code;
@@ -77,119 +71,42 @@ outside_count(struct run *run, struct outside *outside, const struct depthcode_c
 
 /* ---- holes ---- */
 
-/* Sizes and memory of all levels: at least level 1, as level 0 takes values from it. -1 after
- * fail(). */
-static int
-make_levels(struct fill *fill, size_t w, size_t h)
-{
-	size_t room = 0, level = 0;
-	float *values;
-
-	fill->w[0] = w;
-	fill->h[0] = h;
-	do {
-		level++;
-		fill->w[level] = fill_half(fill->w[level - 1]);
-		fill->h[level] = fill_half(fill->h[level - 1]);
-		room += fill->w[level] * fill->h[level];
-	} while (level < FILL_LEVELS - 1 && fill->w[level] * fill->h[level] > 1);
-	fill->levels = level + 1;
-	if (room > fill->room) {
-		free(fill->value[1]);
-		fill->value[1] = malloc(room * sizeof(float));
-		fill->room = fill->value[1] ? room : 0;
-	}
-	values = fill->value[1];
-	if (!values)
-		return fail_memory();
-	for (level = 1; level < fill->levels; level++) {
-		fill->value[level] = values;
-		values += fill->w[level] * fill->h[level];
-	}
-	return 0;
-}
-
 /* Computes all levels for a frame's channel of depths, normalised; 1/2 where there is none at all.
- * -1 after fail(). */
+ * There is at least level 1, as level 0 takes values from it. -1 after fail(). */
 static int
 fill_frame(struct run *run, struct fill *fill, const struct depthcode_code *code,
     const struct frame *frame, size_t channel)
 {
 	struct filling filling = { .fill = fill, .code = code, .frame = frame,
 		.channel = channel };
+	size_t floats = 0, level = 0, n;
 	float *top;
 
-	if (make_levels(fill, frame->head.w, frame->head.h) < 0)
-		return -1;
-	for (filling.level = 1; filling.level < fill->levels; filling.level++)
+	fill->w[0] = frame->head.w;
+	fill->h[0] = frame->head.h;
+	do {
+		level++;
+		fill->w[level] = fill_half(fill->w[level - 1]);
+		fill->h[level] = fill_half(fill->h[level - 1]);
+		n = fill->w[level] * fill->h[level];
+		fill->begin[level] = floats;
+		floats += n;
+	} while (level < FILL_LEVELS - 1 && n > 1);
+	if (floats > fill->floats) {
+		free(fill->value);
+		fill->value = malloc(floats * sizeof(float));
+		fill->floats = fill->value ? floats : 0;
+	}
+	if (!fill->value)
+		return fail_memory();
+	for (filling.level = 1; filling.level <= level; filling.level++)
 		run_for(run, FILL_BLOCKS, depthenc_rows()->push_block, &filling);
-	top = fill->value[fill->levels - 1];
+	top = fill->value + fill->begin[level];
 	if (px_isnan(*top))
 		*top = 0.5f;
-	for (filling.level = fill->levels - 2; filling.level > 0; filling.level--)
+	for (filling.level = level - 1; filling.level > 0; filling.level--)
 		run_for(run, FILL_BLOCKS, depthenc_rows()->pull_block, &filling);
 	return 0;
-}
-
-/* ---- the texture ---- */
-
-/* Options that need each other. -1 after fail_usage(). */
-static int
-texture_check(const struct texture_options *options)
-{
-	bool below = options->place == DEPTHCODE_TEXTURE_BELOW;
-
-	if (!options->channel && !below)
-		return fail_usage("--texture-place", "is of a texture: give --texture CHANNEL");
-	if (options->gain == 1 || (options->channel && below))
-		return 0;
-	return !options->channel ?
-	    fail_usage("--texture-gain", "is of a texture: give --texture CHANNEL") :
-	    fail_usage("--texture-gain", "is of a texture below the depth: one in a track of its "
-	    "own has --texture-crf where the video is written");
-}
-
-static int
-plan_keys(struct texture *texture, const struct texture_options *options, const struct meta *in,
-    struct meta *out)
-{
-	double white;
-
-	if (meta_number(in, "max_value", 255, &white) < 0)
-		return -1;
-	if (!(white > 0))
-		return fail("max_value", "must be more than 0, not %g", white);
-	texture->levels_per_unit = (float)(texture->most * options->gain / white);
-	if (meta_set(out, "depthcode_texture", options->channel) < 0 ||
-	    meta_set_number(out, "depthcode_texture_scale",
-	    white / texture->most / options->gain) < 0 ||
-	    (options->place == DEPTHCODE_TEXTURE_TRACK && meta_set(out, "depthcode_texture_place",
-	    depthcode_texture_places[options->place]) < 0))
-		return -1;
-	return options->gain == 1 ? 0 :
-	    meta_set_number(out, "depthcode_texture_gain", options->gain);
-}
-
-/* Once keys and channels of the depth are set: the keys of the texture, and twice the rows or one
- * more channel. texture->channel is set. -1 after fail(). */
-static int
-texture_plan(struct texture *texture, const struct texture_options *options,
-    const struct depthcode *code, const struct meta *in, struct frame_head *out)
-{
-	bool track = options->place == DEPTHCODE_TEXTURE_TRACK;
-	char names[80];
-
-	texture->most = track ? DEPTHCODE_TEXTURE_MOST : (float)depthcode_most(code);
-	texture->below.luma = 0;
-	texture_below_free(&texture->below);
-	snprintf(names, sizeof(names), "%s texture", depthcode_channel_names(code));
-	if (plan_keys(texture, options, in, &out->meta) < 0)
-		return -1;
-	if (track)
-		return head_set_channels(out, names);
-	if (size_multiply(out->h, 2, &out->h) < 0 || head_copy(&texture->below.out, out) < 0)
-		return -1;
-	return texture_below_head(out, names, &texture->below.picture);
 }
 
 /* ---- the device ---- */
@@ -246,8 +163,11 @@ init(struct run *run)
 
 	run->body = parameters->texture.channel &&
 	    parameters->texture.place == DEPTHCODE_TEXTURE_BELOW ? &textured : &body;
-	if (texture_check(&parameters->texture) < 0)
+	if (texture_options_check(&parameters->texture, DEPTHCODE_TEXTURE_BELOW) < 0)
 		return -1;
+	if (parameters->texture.gain != 1 && parameters->texture.place == DEPTHCODE_TEXTURE_TRACK)
+		return fail_usage("--texture-gain", "is of a texture below the depth: one in a "
+		    "track of its own has --texture-crf where the video is written");
 	return depth_range_is_file(&parameters->code.depth_range) ? depth_range_check(run) : 0;
 }
 
@@ -255,33 +175,49 @@ static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
+	const bool track = parameters->texture.place == DEPTHCODE_TEXTURE_TRACK;
 	struct priv *priv = run->priv;
+	struct depthcode *depthcode = &priv->depthcode;
 	struct texture *texture = &priv->texture;
 	struct depthcode_options given = parameters->code;
+	char names[80];
 
 	texture->channel = NO_CHANNEL;
 	if (run_channel(run, in, "depth", &priv->depth) < 0 ||
 	    depth_range_take(run, &priv->range_of_file, &given.depth_range) < 0 ||
-	    depthcode_choose(&priv->depthcode, &given, in) < 0 ||
-	    key_pair_replace(&out->meta, "depth_range", (double[2]){ priv->depthcode.low,
-		priv->depthcode.high }) < 0)
+	    depthcode_choose(depthcode, &given, in) < 0 ||
+	    key_pair_replace(&out->meta, "depth_range",
+		(double[2]){ depthcode->low, depthcode->high }) < 0)
 		return -1;
-	priv->code = depthcode_code(&priv->depthcode);
-	priv->fills = priv->depthcode.mask == DEPTHCODE_TRACK ||
-	    priv->depthcode.layout == DEPTHCODE_FOLD;
-	out->type = priv->depthcode.bits > 8 ? SAMPLE_USHORT : SAMPLE_UCHAR;
+	priv->code = depthcode_code(depthcode);
+	priv->fills = depthcode->mask == DEPTHCODE_TRACK || depthcode->layout == DEPTHCODE_FOLD;
+	out->type = depthcode->bits > 8 ? SAMPLE_USHORT : SAMPLE_UCHAR;
 	if ((parameters->texture.channel &&
 	    run_channel(run, in, parameters->texture.channel, &texture->channel) < 0) ||
-	    depthcode_write(&priv->depthcode, &out->meta) < 0 ||
-	    head_set_channels(out, depthcode_channel_names(&priv->depthcode)) < 0)
+	    depthcode_write(depthcode, &out->meta) < 0 ||
+	    head_set_channels(out, depthcode_channel_names(depthcode)) < 0)
 		return -1;
 	priv->mask = out->c - 1;
+	if (texture->channel == NO_CHANNEL) {
+		texture_warn_colours(in, "--texture g keeps one of them", &priv->dropped);
+		return 0;
+	}
+	/* twice the rows, or one more channel */
+	texture_below_free(&texture->below);
+	texture->most = track ? DEPTHCODE_TEXTURE_MOST : (float)depthcode_most(depthcode);
+	snprintf(names, sizeof(names), "%s texture", depthcode_channel_names(depthcode));
+	if (texture_keys(&parameters->texture, "depthcode",
+	    track ? depthcode_texture_places[DEPTHCODE_TEXTURE_TRACK] : NULL,
+	    (double)texture->most, &in->meta, &out->meta, &texture->levels_per_unit) < 0)
+		return -1;
+	if (track)
+		return head_set_channels(out, names);
+	texture->below.luma = 0;
 	texture->below.survey = survey;
 	texture->below.rows = depthenc_encode;
-	if (texture->channel == NO_CHANNEL)
-		texture_warn_colours(in, "--texture g keeps one of them", &priv->dropped);
-	return texture->channel == NO_CHANNEL ? 0 :
-	    texture_plan(texture, &parameters->texture, &priv->depthcode, &in->meta, out);
+	if (size_multiply(out->h, 2, &out->h) < 0 || head_copy(&texture->below.out, out) < 0)
+		return -1;
+	return texture_below_head(out, names, &texture->below.picture);
 }
 
 static void
@@ -293,7 +229,7 @@ release(struct run *run)
 		warn("--depth-range", "in all %zu depths of %zu frames lay outside and are lost",
 		    priv->outside.depths, priv->outside.frames);
 	depth_use_conclude(&priv->outside.use, depthcode_step(&priv->depthcode));
-	free(priv->fill.value[1]);
+	free(priv->fill.value);
 	texture_cut_conclude(&priv->texture.cut);
 	texture_below_free(&priv->texture.below);
 }

@@ -3,7 +3,7 @@
 #define DEPTHENC_H
 
 #include "base/cpu_level.h"
-#include "depthcode/depthcode.h"
+#include "holo/depthcode.h"
 #include "image/depth_range.h"
 #include "image/texture.h"
 #include "run/stage.h"
@@ -16,10 +16,10 @@
 #define FILL_LEVELS 40
 
 struct fill {
-	size_t levels;			/* level 0 is the frame itself, and has no values here */
-	size_t w[FILL_LEVELS], h[FILL_LEVELS];
-	float *value[FILL_LEVELS];
-	size_t room;			/* floats in value[1] and after it */
+	size_t w[FILL_LEVELS], h[FILL_LEVELS];	/* level 0 is the frame itself */
+	float *value;			/* of all other levels */
+	size_t begin[FILL_LEVELS];	/* of each of them */
+	size_t floats;			/* there is memory for */
 };
 
 static inline size_t

@@ -1,5 +1,5 @@
 /*
- * The loops over pixels of depthenc: depths to levels of a video's planes (depthcode/depthcode.px.h
+ * The loops over pixels of depthenc: depths to levels of a video's planes (holo/depthcode.px.h
  * has the formulas), holes filled smoothly, textures, and the count of depths outside of the range.
  */
 #include "depthenc.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
-#include "depthcode/depthcode.px.h"
+#include "holo/depthcode.px.h"
 
 #define TILE 1024		/* pixels of a row at a time */
 #define PIECE 512		/* pixels of the coarser level's row at a time */
@@ -28,7 +28,7 @@ normalise(const float *restrict depth, float *restrict z, size_t n, float zero, 
 static float *
 row_of(const struct fill *fill, size_t level, size_t y)
 {
-	return fill->value[level] + y * fill->w[level];
+	return fill->value + fill->begin[level] + y * fill->w[level];
 }
 
 /* ---- holes filled smoothly: to coarser levels ---- */
@@ -67,21 +67,6 @@ take_means(const float *restrict upper, const float *restrict lower, float *rest
 	}
 }
 
-static void
-push_row(const struct filling *filling, size_t y)
-{
-	const struct fill *fill = filling->fill;
-	size_t w = fill->w[filling->level];
-	float *out = row_of(fill, filling->level, y);
-	float upper[2 * PIECE], lower[2 * PIECE];
-
-	for (size_t x = 0; x < w; x += PIECE) {
-		load_piece(filling, 2 * x, 2 * y, upper);
-		load_piece(filling, 2 * x, 2 * y + 1, lower);
-		take_means(upper, lower, out + x, w - x < PIECE ? w - x : PIECE);
-	}
-}
-
 /* ---- back to finer ones ---- */
 
 /* Weights 3/4 and 1/4 in both directions. */
@@ -94,28 +79,6 @@ neighbour(size_t x, size_t n)
 	return x & 1 ? (x / 2 + 1 < n ? x / 2 + 1 : x / 2) : x / 2 - (x / 2 > 0);
 }
 
-/* Pixel x of row y of `level`, from the coarser one. */
-static float
-pull(const struct fill *fill, size_t level, size_t y, size_t x)
-{
-	size_t coarser = level + 1, at = x / 2, other = neighbour(x, fill->w[coarser]);
-	const float *near = row_of(fill, coarser, y / 2);
-	const float *far = row_of(fill, coarser, neighbour(y, fill->h[coarser]));
-
-	return MEAN_OF_FOUR(near[at], near[other], far[at], far[other]);
-}
-
-static void
-pull_row(const struct filling *filling, size_t y)
-{
-	const struct fill *fill = filling->fill;
-	float *row = row_of(fill, filling->level, y);
-
-	for (size_t x = 0; x < fill->w[filling->level]; x++)
-		if (px_isnan(row[x]))
-			row[x] = pull(fill, filling->level, y, x);
-}
-
 /* n pixels of a row from x on with one more at either end; beyond the row the first or the last
  * again. */
 static void
@@ -124,16 +87,6 @@ load_widened(const float *row, size_t w, size_t x, size_t n, float *out)
 	out[0] = row[x ? x - 1 : 0];
 	memcpy(out + 1, row + x, n * sizeof(*out));
 	out[n + 1] = row[x + n < w ? x + n : w - 1];
-}
-
-static void
-pull_pairs(const float *restrict near, const float *restrict far, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		out[2 * x] = MEAN_OF_FOUR(near[x + 1], near[x], far[x + 1], far[x]);
-		out[2 * x + 1] = MEAN_OF_FOUR(near[x + 1], near[x + 2], far[x + 1], far[x + 2]);
-	}
 }
 
 /* The values that fill pixels x to x + n - 1 of row y; x is even. */
@@ -149,7 +102,11 @@ fill_row(const struct fill *fill, size_t y, size_t x, size_t n, float *out)
 
 		load_widened(near, fill->w[1], at, fill_half(now), a);
 		load_widened(far, fill->w[1], at, fill_half(now), b);
-		pull_pairs(a, b, pair, fill_half(now));
+		CPU_SIMD
+		for (size_t i = 0; i < fill_half(now); i++) {
+			pair[2 * i] = MEAN_OF_FOUR(a[i + 1], a[i], b[i + 1], b[i]);
+			pair[2 * i + 1] = MEAN_OF_FOUR(a[i + 1], a[i + 2], b[i + 1], b[i + 2]);
+		}
 		memcpy(out + done, pair, now * sizeof(*out));
 	}
 }
@@ -158,20 +115,38 @@ static void
 push_block(void *arg, size_t i)
 {
 	const struct filling *filling = arg;
-	size_t h = filling->fill->h[filling->level];
+	size_t w = filling->fill->w[filling->level], h = filling->fill->h[filling->level];
+	float upper[2 * PIECE], lower[2 * PIECE];
 
 	for (size_t y = h * i / FILL_BLOCKS; y < h * (i + 1) / FILL_BLOCKS; y++)
-		push_row(filling, y);
+		for (size_t x = 0; x < w; x += PIECE) {
+			load_piece(filling, 2 * x, 2 * y, upper);
+			load_piece(filling, 2 * x, 2 * y + 1, lower);
+			take_means(upper, lower, row_of(filling->fill, filling->level, y) + x,
+			    w - x < PIECE ? w - x : PIECE);
+		}
 }
 
+/* Holes of a level from the coarser one. */
 static void
 pull_block(void *arg, size_t i)
 {
 	const struct filling *filling = arg;
-	size_t h = filling->fill->h[filling->level];
+	const struct fill *fill = filling->fill;
+	size_t level = filling->level, coarser = level + 1, h = fill->h[level];
 
-	for (size_t y = h * i / FILL_BLOCKS; y < h * (i + 1) / FILL_BLOCKS; y++)
-		pull_row(filling, y);
+	for (size_t y = h * i / FILL_BLOCKS; y < h * (i + 1) / FILL_BLOCKS; y++) {
+		const float *near = row_of(fill, coarser, y / 2);
+		const float *far = row_of(fill, coarser, neighbour(y, fill->h[coarser]));
+		float *row = row_of(fill, level, y);
+
+		for (size_t x = 0; x < fill->w[level]; x++) {
+			size_t at = x / 2, other = neighbour(x, fill->w[coarser]);
+
+			if (px_isnan(row[x]))
+				row[x] = MEAN_OF_FOUR(near[at], near[other], far[at], far[other]);
+		}
+	}
 }
 
 /* ---- levels ---- */
@@ -194,30 +169,6 @@ put_levels(const float *restrict level, enum sample type, void *row, size_t x, s
 	}
 }
 
-/* 1 where there is a depth; where there is none, z becomes what fills the hole. */
-static void
-take_mask(float *restrict z, const float *restrict fill, float *restrict mask, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		bool hole = px_isnan(z[x]);
-
-		mask[x] = px_select(hole, 0.0f, 1.0f);
-		z[x] = px_select(hole, fill[x], z[x]);
-	}
-}
-
-static void
-encode_luma(const float *restrict z, float *restrict level, size_t n, float guard, float swing)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F luma = depthcode_round(depthcode_luma(z[x], guard, swing));
-
-		level[x] = px_select(px_isnan(z[x]), 0.0f, luma);
-	}
-}
-
 /* Holes are the middle of both: mixed with it, a pair keeps its angle. */
 static void
 encode_colour(const float *restrict z, float *restrict sine, float *restrict cosine, size_t n,
@@ -235,80 +186,79 @@ encode_colour(const float *restrict z, float *restrict sine, float *restrict cos
 	}
 }
 
-/* Folded depth, 0 in holes, and coarse depth, which z continues into holes. */
-static void
-encode_fold(const float *restrict z, const float *restrict mask, float *restrict luma,
-    float *restrict coarse, size_t n, struct depthcode_code code)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F fold = depthcode_fold(z[x], code.fringes);
-		PX_F level = depthcode_round(depthcode_luma(fold, code.guard, code.swing));
-
-		luma[x] = px_select((mask[x] == 0.0f) & (code.guard > 0.0f), 0.0f, level);
-		coarse[x] = depthcode_round(z[x] * code.most);
-	}
-}
-
-static void
-fill_level(float *level, size_t n, float v)
-{
-	for (size_t x = 0; x < n; x++)
-		level[x] = v;
-}
-
 static void
 encode(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x,
     size_t n)
 {
-	const struct depthcode_code *code = &priv->code;
+	const struct depthcode_code code = priv->code;
+	const enum sample type = out->head.type;
+	const bool fold = priv->depthcode.layout == DEPTHCODE_FOLD;
 	float z[TILE], level[TILE], other[TILE], mask[TILE];
-	enum sample type = out->head.type;
 
-	normalise(frame_floats(in, priv->depth, y) + x, z, n, code->zero, code->per_depth);
+	normalise(frame_floats(in, priv->depth, y) + x, z, n, code.zero, code.per_depth);
 	if (priv->fills) {
 		fill_row(&priv->fill, y, x, n, other);
-		take_mask(z, other, mask, n);
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			bool hole = px_isnan(z[i]);
+
+			mask[i] = px_select(hole, 0.0f, 1.0f);
+			z[i] = px_select(hole, other[i], z[i]);
+		}
 	}
 	if (priv->depthcode.mask == DEPTHCODE_TRACK)
 		put_levels(mask, type, frame_row(out, priv->mask, y), x, n);
-	if (priv->depthcode.layout == DEPTHCODE_FOLD) {
-		encode_fold(z, mask, level, other, n, *code);
-		put_levels(level, type, frame_row(out, 0, y), x, n);
-		put_levels(other, type, frame_row(out, 1, y), x, n);
-		fill_level(level, n, code->middle);
-		put_levels(level, type, frame_row(out, 2, y), x, n);
-		return;
+	if (fold) {
+		/* folded depth, 0 in holes, and coarse depth, which z continues into holes */
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F height = depthcode_fold(z[i], code.fringes);
+			PX_F luma = depthcode_round(depthcode_luma(height, code.guard, code.swing));
+
+			level[i] = px_select((mask[i] == 0.0f) & (code.guard > 0.0f), 0.0f, luma);
+			other[i] = depthcode_round(z[i] * code.most);
+		}
+	} else {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F luma = depthcode_round(depthcode_luma(z[i], code.guard, code.swing));
+
+			level[i] = px_select(px_isnan(z[i]), 0.0f, luma);
+		}
 	}
-	encode_luma(z, level, n, code->guard, code->swing);
 	put_levels(level, type, frame_row(out, 0, y), x, n);
+	if (fold) {
+		put_levels(other, type, frame_row(out, 1, y), x, n);
+		for (size_t i = 0; i < n; i++)
+			level[i] = code.middle;
+		put_levels(level, type, frame_row(out, 2, y), x, n);
+	}
 	if (priv->depthcode.layout == DEPTHCODE_MWD) {
-		encode_colour(z, level, other, n, *code);
+		encode_colour(z, level, other, n, code);
 		put_levels(level, type, frame_row(out, 1, y), x, n);
 		put_levels(other, type, frame_row(out, 2, y), x, n);
 	}
 }
 
 /* NaN is 0. */
-static float
-level_of(const struct texture *texture, float value)
-{
-	PX_F level = depthcode_round(value * texture->levels_per_unit);
-
-	return px_isnan(value) ? 0.0f : px_min(px_max(level, 0.0f), texture->most);
-}
-
 static void
 texture_row(const struct texture *texture, const struct frame *in, struct frame *out, size_t y)
 {
 	const float *restrict value = frame_floats(in, texture->channel, y);
 	void *row = frame_row(out, out->head.c - 1, y);
 
-	for (size_t x = 0; x < in->head.w; x++)
-		if (out->head.type == SAMPLE_UCHAR)
-			((uint8_t *)row)[x] = (uint8_t)(int)level_of(texture, value[x]);
-		else
-			((uint16_t *)row)[x] = (uint16_t)(int)level_of(texture, value[x]);
+	for (size_t x = 0; x < in->head.w; x += TILE) {
+		size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
+		float level[TILE];
+
+		for (size_t i = 0; i < n; i++) {
+			PX_F v = depthcode_round(value[x + i] * texture->levels_per_unit);
+
+			v = px_min(px_max(v, 0.0f), texture->most);
+			level[i] = px_select(px_isnan(value[x + i]), 0.0f, v);
+		}
+		put_levels(level, out->head.type, row, x, n);
+	}
 }
 
 static void

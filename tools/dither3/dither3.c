@@ -192,62 +192,41 @@ diffusion_reserve(struct diffusion *diffusion, size_t w, size_t h)
 	return 0;
 }
 
+/* The bits of a frame into diffusion.bit. -1 after fail(). */
 static int
-pack_frame(struct run *run, unsigned char *const bit[4], const struct frame *in, struct frame **out)
+diffuse_frame(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
-	struct packing packing = { priv, bit, in, NULL };
-
-	if (frame_new(&priv->out, out) < 0)
-		return -1;
-	packing.out = *out;
-	run_for(run, (in->head.h + PACKED_ROWS - 1) / PACKED_ROWS, dither3_rows()->pack_rows,
-	    &packing);
-	return 0;
-}
-
-static int
-search_frame(struct run *run, const struct frame *in, struct frame **out)
-{
-	struct priv *priv = run->priv;
-	struct picture picture;
-	int status = picture_start(&picture, priv, in);
-
-	if (status == 0)
-		status = picture_search(priv, &picture);
-	if (status == 0)
-		status = pack_frame(run, picture.bit, in, out);
-	picture_end(&picture);
-	return status;
-}
-
-static int
-diffuse_frame(struct run *run, const struct frame *in, struct frame **out)
-{
-	struct priv *priv = run->priv;
-	struct raster raster = { priv, in };
+	struct packing packing = { .priv = priv, .in = in };
 
 	if (diffusion_reserve(&priv->diffusion, in->head.w, in->head.h) < 0)
 		return -1;
 	if (priv->keys.method == DITHER_BY_SERPENTINE)
 		dither3_rows()->diffuse_serpentine(priv, in);
 	else
-		run_for(run, bit_planes(&priv->keys), dither3_rows()->diffuse_plane, &raster);
-	return pack_frame(run, priv->diffusion.bit, in, out);
+		run_for(run, bit_planes(&priv->keys), dither3_rows()->diffuse_plane, &packing);
+	return 0;
 }
 
 static int
 whole_frame(struct run *run, struct frame *in)
 {
-	const struct priv *priv = run->priv;
-	struct frame *out = NULL;
+	struct priv *priv = run->priv;
+	const bool search = priv->keys.method == DITHER_BY_SEARCH;
+	struct picture picture = { 0 };
+	struct packing packing = { priv, search ? picture.bit : priv->diffusion.bit, in, NULL };
 	int status = fringes_judge(run, in);
 
 	if (status == 0)
-		status = priv->keys.method == DITHER_BY_SEARCH ? search_frame(run, in, &out) :
-		    diffuse_frame(run, in, &out);
+		status = search ? picture_search(priv, in, &picture) : diffuse_frame(run, in);
+	if (status == 0)
+		status = frame_new(&priv->out, &packing.out);
+	if (status == 0)
+		run_for(run, (in->head.h + PACKED_ROWS - 1) / PACKED_ROWS,
+		    dither3_rows()->pack_rows, &packing);
+	picture_free(&picture);
 	frame_free(in);
-	return status < 0 ? -1 : run_emit(run, out);
+	return status < 0 ? -1 : run_emit(run, packing.out);
 }
 
 /* ---- bodies and plan ---- */
@@ -294,15 +273,14 @@ init(struct run *run)
 static int
 find_channels(struct priv *priv, const struct frame_head *in)
 {
-	const char *layout = meta_get(&in->meta, "holo_layout");
-	struct holo holo = { .w = in->w, .h = in->h, .layout = HOLO_RGB };
+	struct holo holo = { .w = in->w, .h = in->h, .layout = holo_layout_of(-1, &in->meta) };
 
 	if (in->type == SAMPLE_USHORT)
 		return fail(NULL, "a Holoimage has 8 bits a sample, not 16");
 	if (meta_get(&in->meta, "holo_texture_place"))
 		return fail("holo_texture_place", "the texture lies below the picture: holoenc "
 		    "without --texture-place puts it where it can be dithered");
-	if (head_channel(in, "luma") == 0 || (layout && !strcmp(layout, holo_layouts[HOLO_YUV])))
+	if (head_channel(in, "luma") == 0)
 		holo.layout = HOLO_YUV;
 	if (holo_channels(&holo, in, priv->channel) < 0)
 		return -1;
@@ -313,36 +291,29 @@ find_channels(struct priv *priv, const struct frame_head *in)
 	return 0;
 }
 
-/* Has the picture all keys that decoding its turns takes? */
-static bool
-has_code_keys(const struct frame_head *in)
-{
-	static const char *const key[] = { "holo_pitch_px", "holo_theta_deg", "holo_stair",
-		"holo_stair_height", "holo_depth_range" };
-	const char *of_size = meta_get(&in->meta, "holo_size");
-	char size[64];
-
-	snprintf(size, sizeof(size), "%zu %zu", in->w, in->h);
-	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++)
-		if (!meta_get(&in->meta, key[i]))
-			return false;
-	return of_size && !strcmp(of_size, size);
-}
-
-/* Jumps are marked for a decoder that grows surfaces up to them, by the method `small` only. */
+/* Jumps are marked for a decoder that grows surfaces up to them, by the method `small` only, of
+ * pictures that have all keys that decoding their turns takes. */
 static int
 plan_marks(struct run *run, const struct frame_head *in)
 {
 	static const struct holo_options none = { .pitch_px = NAN, .theta_rad = NAN,
 		.stair_height = OPT_NONE_INTEGER, .stair_turns = OPT_NONE_INTEGER, .stair = -1,
 		.layout = -1, .z_axis = -1, .rounding = -1 };
+	static const char *const key[] = { "holo_pitch_px", "holo_theta_deg", "holo_stair",
+		"holo_stair_height", "holo_depth_range" };
+	const char *of_size = meta_get(&in->meta, "holo_size");
 	struct priv *priv = run->priv;
 	struct holo_code code;
 	struct holo holo;
+	char size[64];
 
-	priv->keys.marked = priv->keys.method == DITHER_BY_SMALL && has_code_keys(in);
-	if (priv->keys.method == DITHER_BY_SMALL)
-		run->body = priv->keys.marked ? &marked_map : run->position ? &map : &judged_map;
+	if (priv->keys.method != DITHER_BY_SMALL)
+		return 0;
+	snprintf(size, sizeof(size), "%zu %zu", in->w, in->h);
+	priv->keys.marked = of_size && !strcmp(of_size, size);
+	for (size_t i = 0; i < sizeof(key) / sizeof(*key); i++)
+		priv->keys.marked &= meta_get(&in->meta, key[i]) != NULL;
+	run->body = priv->keys.marked ? &marked_map : run->position ? &map : &judged_map;
 	if (!priv->keys.marked)
 		return 0;
 	if (holo_read(&holo, &none, in) < 0)
@@ -366,14 +337,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->type = SAMPLE_UCHAR;
 	if (planar && size_multiply(in->w, bit_planes(&priv->keys), &out->w) < 0)
 		return -1;
+	meta_remove(&out->meta, "bits");
 	if (dither_write(&priv->keys, &out->meta) < 0 ||
 	    meta_setf(&out->meta, "holo_size", "%zu %zu", in->w, in->h) < 0 ||
-	    head_set_channels(out, priv->keys.pack == DITHER_RGB ? "r g b" : "image") < 0)
+	    head_set_channels(out, priv->keys.pack == DITHER_RGB ? "r g b" : "image") < 0 ||
+	    (planar && meta_set(&out->meta, "bits", "1") < 0))
 		return -1;
-	if (planar && meta_set(&out->meta, "bits", "1") < 0)
-		return -1;
-	if (!planar)
-		meta_remove(&out->meta, "bits");
 	head_free(&priv->out);
 	return head_copy(&priv->out, out);
 }

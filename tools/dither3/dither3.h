@@ -73,12 +73,6 @@ struct marking {
 	unsigned char *before;	/* marks of the pass before, which this one reads */
 };
 
-/* Error diffusion from left to right, plane by plane. */
-struct raster {
-	const struct priv *priv;
-	const struct frame *in;
-};
-
 /* Whole planes of a picture, for the search. */
 struct picture {
 	size_t w, h;
@@ -88,15 +82,15 @@ struct picture {
 	float *start;			/* turns that the search starts from */
 };
 
-/* -1 after fail(); picture_end() in either case. */
-int picture_start(struct picture *, const struct priv *, const struct frame *in);
-void picture_end(struct picture *);
-/* The bits that decode best, near those of the frame before. -1 after fail(). */
-int picture_search(struct priv *, struct picture *);
+/* The bits of a frame that decode best, near those of the frame before. -1 after fail(). The
+ * picture is {0} at first; picture_free() in either case. */
+int picture_search(struct priv *, const struct frame *in, struct picture *);
+void picture_free(struct picture *);
 void held_free(struct held *);
 
 #define PACKED_ROWS 16	/* rows that a thread packs at a time */
 
+/* A frame that is dithered as a whole: its bits, which are packed into `out`. */
 struct packing {
 	const struct priv *priv;
 	unsigned char *const *bit;
@@ -116,8 +110,8 @@ struct dither3_rows {
 	void (*mark_rows)(void *marking, size_t block);
 	/* Floats of memory that error diffusion needs to process rows of w pixels; set to 0. */
 	size_t (*diffusion_floats)(size_t w);
-	/* For run_for(), with a struct raster: plane c, all rows from left to right. */
-	void (*diffuse_plane)(void *raster, size_t c);
+	/* For run_for(), with a struct packing: plane c, all rows from left to right. */
+	void (*diffuse_plane)(void *packing, size_t c);
 	/* All planes, every second row from right to left. */
 	void (*diffuse_serpentine)(const struct priv *, const struct frame *in);
 	/* Shares and background of a picture. */

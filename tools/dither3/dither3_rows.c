@@ -4,6 +4,7 @@
  */
 #include "dither3.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -20,30 +21,23 @@
 
 /* ---- levels as shares of full scale ---- */
 
-static void
-share_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = dither3_share((float)(int)in[i]);
-}
-
-static void
-share_floats(const float *restrict in, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = dither3_share(in[i]);
-}
-
 /* Levels of n pixels of row y from x on, as shares of full scale. */
 static void
-planes_shares(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
+planes_shares(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *restrict out)
 {
-	if (in->head.type == SAMPLE_UCHAR)
-		share_bytes((const unsigned char *)frame_row(in, c, y) + x, out, n);
-	else
-		share_floats((const float *)frame_row(in, c, y) + x, out, n);
+	const void *row = frame_row(in, c, y);
+	const unsigned char *restrict bytes = (const unsigned char *)row + x;
+	const float *restrict floats = (const float *)row + x;
+
+	if (in->head.type == SAMPLE_UCHAR) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			out[i] = dither3_share((float)(int)bytes[i]);
+	} else {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			out[i] = dither3_share(floats[i]);
+	}
 }
 
 /* 1 where a pixel is background. */
@@ -69,16 +63,6 @@ planes_to_circle(float *restrict sine, float *restrict cosine,
 		sine[i] = px_select(black[i], s, dither3_to_circle(s, c));
 		cosine[i] = px_select(black[i], c, dither3_to_circle(c, s));
 	}
-}
-
-/* The same of one of them, whose other one stays as it was. */
-static void
-planes_one_to_circle(float *restrict share, const float *restrict other,
-    const unsigned char *restrict black, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		share[i] = px_select(black[i], share[i], dither3_to_circle(share[i], other[i]));
 }
 
 /* ---- ordered dithering ---- */
@@ -139,14 +123,6 @@ pack_bits(const unsigned char *restrict bit, unsigned char *restrict out, size_t
 		out[i] = (unsigned char)(out[i] | bit[i] * value);
 }
 
-static void
-pack_levels(const float *restrict share, unsigned char *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = (unsigned char)(int)dither3_level(share[i]);
-}
-
 /* The bits of n pixels of row y from x on, into a row that is zero there. w: of the input. */
 static void
 planes_pack(const unsigned char *const bit[4], const struct dither_keys *keys, struct frame *out,
@@ -174,11 +150,12 @@ planes_pass_texture(const struct priv *priv, const struct frame *in, struct fram
     size_t x, size_t n)
 {
 	float share[PIECE] __attribute__((aligned(64)));
+	unsigned char *restrict level = (unsigned char *)frame_row(out, 1, y) + x;
 
-	if (priv->keys.texture_bits != 8)
-		return;
 	planes_shares(in, priv->channel[3], y, x, n, share);
-	pack_levels(share, (unsigned char *)frame_row(out, 1, y) + x, n);
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		level[i] = (unsigned char)(int)dither3_level(share[i]);
 }
 
 static void
@@ -186,19 +163,6 @@ planes_clear_row(struct frame *out, size_t y)
 {
 	for (size_t c = 0; c < out->head.c; c++)
 		memset(frame_row(out, c, y), 0, out->head.w);
-}
-
-/* Turns over the marked bits of n pixels of a row. */
-static void
-mark_row(const unsigned char *restrict mark, unsigned char *restrict red,
-    unsigned char *restrict green, unsigned char *restrict stair, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		red[i] ^= (mark[i] & DITHER_BIT(0)) != 0;
-		green[i] ^= (mark[i] & DITHER_BIT(1)) != 0;
-		stair[i] ^= (mark[i] & DITHER_BIT(2)) != 0;
-	}
 }
 
 static void
@@ -209,12 +173,17 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 	unsigned char bits[4][PIECE] __attribute__((aligned(64)));
 	unsigned char black[PIECE] __attribute__((aligned(64)));
 	const unsigned char *const bit[4] = { bits[0], bits[1], bits[2], bits[3] };
+	const unsigned char *restrict mark = priv->mark;
 
 	planes_bits(priv, in, 4, y, x, n, share, black, bits);
-	if (priv->keys.marked)
-		mark_row(priv->mark + y * in->head.w + x, bits[0], bits[1], bits[2], n);
+	for (size_t c = 0; c < 3 && priv->keys.marked; c++) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			bits[c][i] ^= (mark[y * in->head.w + x + i] & DITHER_BIT(c)) != 0;
+	}
 	planes_pack(bit, &priv->keys, out, y, x, n, in->head.w);
-	planes_pass_texture(priv, in, out, y, x, n);
+	if (priv->keys.texture_bits == 8)
+		planes_pass_texture(priv, in, out, y, x, n);
 }
 
 static void
@@ -296,36 +265,33 @@ find_rests(const float *restrict sine, const float *restrict cosine, float *rest
 }
 
 static void
-find_turns(const struct marking *marking, size_t y, size_t x, size_t n, float *turns)
-{
-	const struct priv *priv = marking->priv;
-	float share[3][PIECE] __attribute__((aligned(64))), rest[PIECE];
-	unsigned char black[PIECE];
-	float per_height = 1 / priv->bits.height;
-
-	for (size_t c = 0; c < 3; c++)
-		planes_shares(marking->in, priv->channel[c], y, x, n, share[c]);
-	planes_find_black(share[0], share[1], black, n);
-	find_rests(share[0], share[1], rest, n);
-	for (size_t i = 0; i < n; i++) {
-		float stair = priv->bits.stair[(int)(rest[i] * HOLO_PROFILE)];
-		float order = holo_nearest_order(
-		    255 * share[2][i], stair, per_height, priv->bits.order_most);
-
-		turns[i] = black[i] ? PX_NAN : order + rest[i];
-	}
-}
-
-static void
 mark_turns(void *arg, size_t block)
 {
 	const struct marking *marking = arg;
+	const struct priv *priv = marking->priv;
+	const struct bits_code *bits = &priv->bits;
 	size_t w = marking->in->head.w, h = marking->in->head.h;
+	float share[3][PIECE] __attribute__((aligned(64))), rest[PIECE];
+	float per_height = 1 / bits->height;
+	unsigned char black[PIECE];
 
 	for (size_t y = block * MARK_ROWS; y < h && y < (block + 1) * MARK_ROWS; y++)
-		for (size_t x = 0; x < w; x += PIECE)
-			find_turns(marking, y, x, w - x < PIECE ? w - x : PIECE,
-			    turns_at(marking, x, y));
+		for (size_t x = 0; x < w; x += PIECE) {
+			size_t n = w - x < PIECE ? w - x : PIECE;
+			float *turns = turns_at(marking, x, y);
+
+			for (size_t c = 0; c < 3; c++)
+				planes_shares(marking->in, priv->channel[c], y, x, n, share[c]);
+			planes_find_black(share[0], share[1], black, n);
+			find_rests(share[0], share[1], rest, n);
+			for (size_t i = 0; i < n; i++) {
+				float stair = bits->stair[(int)(rest[i] * HOLO_PROFILE)];
+				float order = holo_nearest_order(255 * share[2][i], stair,
+				    per_height, bits->order_most);
+
+				turns[i] = black[i] ? PX_NAN : order + rest[i];
+			}
+		}
 }
 
 /* What the surfaces around a pixel make of it, carried on to it. */
@@ -400,6 +366,15 @@ look_around(const struct marking *marking, size_t x, size_t y, struct around *ar
 	around->wide = around->n_other < 2 || is_wide(marking, turns);
 }
 
+/* Do turns give a pixel's bits, as one surface or another has them? */
+static bool
+either_fits(const struct bits_code *bits, const struct bits_pixel *pixel, float one, float other,
+    float tolerance)
+{
+	return !px_isnan(bits_fit(bits, pixel, one, tolerance)) ||
+	    !px_isnan(bits_fit(bits, pixel, other, tolerance));
+}
+
 /* Of these ways that carry another surface on to a pixel those that fit its bits. */
 static size_t
 count_others(const struct bits_code *bits, const struct bits_pixel *pixel,
@@ -408,11 +383,10 @@ count_others(const struct bits_code *bits, const struct bits_pixel *pixel,
 	size_t fits = 0;
 
 	for (size_t i = 0; i < around->n_other; i++) {
-		float off = around->other[i][0] - turns;
-		bool fit = !px_isnan(bits_fit(bits, pixel, around->other[i][0], TOLERANCE)) ||
-		    !px_isnan(bits_fit(bits, pixel, around->other[i][1], TOLERANCE));
+		const float *other = around->other[i];
+		float off = other[0] - turns;
 
-		if (fit)
+		if (either_fits(bits, pixel, other[0], other[1], TOLERANCE))
 			fits += px_abs(off - px_round(off)) < WHOLE ? WHOLE_WAYS : 1;
 	}
 	return fits;
@@ -477,26 +451,24 @@ mark_of(const struct bits_code *bits, const struct bits_pixel *pixel,
 	return best;
 }
 
-static bool
-is_near_surface(const float *turns, ptrdiff_t stride)
-{
-	for (ptrdiff_t dy = -CLOSE; dy <= CLOSE; dy++)
-		for (ptrdiff_t dx = -CLOSE; dx <= CLOSE; dx++)
-			if (!px_isnan(turns[dy * stride + dx]))
-				return true;
-	return false;
-}
-
 _Static_assert(2 * CLOSE <= MARK_BORDER, "is_closed() looks at the border");
 
-/* Is a pixel of the background one that a decoder's closing takes in? */
+/* Is a pixel of the background one that a decoder's closing takes in, with a surface within CLOSE
+ * of all pixels within CLOSE? */
 static bool
 is_closed(const float *turns, ptrdiff_t stride)
 {
 	for (ptrdiff_t dy = -CLOSE; dy <= CLOSE; dy++)
-		for (ptrdiff_t dx = -CLOSE; dx <= CLOSE; dx++)
-			if (!is_near_surface(turns + dy * stride + dx, stride))
+		for (ptrdiff_t dx = -CLOSE; dx <= CLOSE; dx++) {
+			const float *at = turns + dy * stride + dx;
+			bool near = false;
+
+			for (ptrdiff_t v = -CLOSE; v <= CLOSE; v++)
+				for (ptrdiff_t u = -CLOSE; u <= CLOSE; u++)
+					near |= !px_isnan(at[v * stride + u]);
+			if (!near)
 				return false;
+		}
 	return true;
 }
 
@@ -505,15 +477,14 @@ static size_t
 count_around(const struct marking *marking, const float *turns, const struct bits_pixel *pixel,
     float tolerance)
 {
-	const struct bits_code *bits = &marking->priv->bits;
 	size_t fits = 0;
 
 	for (int way = 0; way < BITS_WAYS; way++) {
 		ptrdiff_t step = way_step(marking, way);
-		float near = turns[step], carried = bits_carry(near, turns[2 * step]);
+		float near = turns[step];
 
-		fits += !px_isnan(near) && (!px_isnan(bits_fit(bits, pixel, near, tolerance)) ||
-		    !px_isnan(bits_fit(bits, pixel, carried, tolerance)));
+		fits += !px_isnan(near) && either_fits(&marking->priv->bits, pixel, near,
+		    bits_carry(near, turns[2 * step]), tolerance);
 	}
 	return fits;
 }
@@ -584,22 +555,6 @@ add_way(const float *restrict turns, const float *restrict near, const float *re
 	}
 }
 
-/* Where any neighbour, or its surface carried on to a pixel, is another surface: only there a pixel
- * may have a mark. */
-static void
-find_beside(const struct marking *marking, const float *turns, size_t n, unsigned char *beside)
-{
-	float most[PIECE] = { 0 };
-
-	for (int way = 0; way < BITS_WAYS; way++) {
-		ptrdiff_t step = way_step(marking, way);
-
-		add_way(turns, turns + step, turns + 2 * step, most, n);
-	}
-	for (size_t i = 0; i < n; i++)
-		beside[i] = most[i] > OTHER;
-}
-
 static void
 mark_piece(const struct marking *marking, size_t y, size_t x, size_t n)
 {
@@ -607,11 +562,15 @@ mark_piece(const struct marking *marking, size_t y, size_t x, size_t n)
 	const float *turns = turns_at(marking, x, y);
 	unsigned char *mark = priv->mark + y * marking->in->head.w + x;
 	unsigned char bits[3][PIECE] __attribute__((aligned(64)));
-	float share[3][PIECE] __attribute__((aligned(64)));
-	unsigned char black[PIECE], beside[PIECE];
+	float share[3][PIECE] __attribute__((aligned(64))), most[PIECE] = { 0 };
+	unsigned char black[PIECE];
 	struct around around;
 
-	find_beside(marking, turns, n, beside);
+	for (int way = 0; way < BITS_WAYS; way++) {
+		ptrdiff_t step = way_step(marking, way);
+
+		add_way(turns, turns + step, turns + 2 * step, most, n);
+	}
 	planes_bits(priv, marking->in, 3, y, x, n, share, black, bits);
 	for (size_t i = 0; i < n; i++) {
 		struct bits_pixel pixel = { bits[0][i], bits[1][i], bits[2][i],
@@ -619,7 +578,8 @@ mark_piece(const struct marking *marking, size_t y, size_t x, size_t n)
 
 		if (black[i] && marking->pass == 0)
 			mark[i] = mark_hole(marking, x + i, y);
-		if (black[i] || mark[i] || !beside[i])
+		/* only beside another surface a pixel may have a mark */
+		if (black[i] || mark[i] || !(most[i] > OTHER))
 			continue;
 		look_around(marking, x + i, y, &around);
 		if (around.n_other > 0)
@@ -697,35 +657,36 @@ band_of(float *work, size_t w)
 		.black = (unsigned char *)(at + (ROWS + 6) * stride - MARGIN) };
 }
 
-/* Bit `lane` becomes 0 where the row's pixel is none of the background. */
-static void
-clear_mask(const unsigned char *restrict black, uint16_t *restrict none, int lane, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		none[x] = (uint16_t)(none[x] & ~((1 - black[x]) << lane));
-}
-
 static void
 load_row(const struct priv *priv, const struct frame *in, size_t c, size_t y,
     const struct band *band, size_t r)
 {
-	size_t w = in->head.w;
-	float *row = band->row + r * band->stride;
+	const size_t w = in->head.w;
+	const int lane = (int)(ROWS - 1 - r);
+	float *restrict row = band->row + r * band->stride;
 	float *share[2] = { c == 0 ? row : band->spare[0], c == 1 ? row : band->spare[1] };
+	const unsigned char *restrict black = band->black;
+	uint16_t *restrict none = band->none + SKEW * r;
 
+	memset(band->black, 0, w);
 	if (c != 0 && c != 1)
 		planes_shares(in, priv->channel[c], y, 0, w, row);
 	if (c != 3) {
 		planes_shares(in, priv->channel[0], y, 0, w, share[0]);
 		planes_shares(in, priv->channel[1], y, 0, w, share[1]);
 		planes_find_black(share[0], share[1], band->black, w);
-		if (priv->to_circle && c != 2)
-			planes_one_to_circle(row, share[1 - c], band->black, w);
-	} else {
-		memset(band->black, 0, w);
 	}
-	clear_mask(band->black, band->none + SKEW * r, (int)(ROWS - 1 - r), w);
+	if (priv->to_circle && c < 2) {
+		const float *restrict other = share[1 - c];
+
+		CPU_SIMD
+		for (size_t x = 0; x < w; x++)
+			row[x] = px_select(black[x], row[x], dither3_to_circle(row[x], other[x]));
+	}
+	/* the lane's bit becomes 0 where the row's pixel is none of the background */
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		none[x] = (uint16_t)(none[x] & ~((1 - black[x]) << lane));
 }
 
 /* The shares of steps t to t + STEPS, lane by lane. */
@@ -848,18 +809,10 @@ diffuse_band(const struct band *band, size_t w)
 }
 
 static void
-write_bits(const uint16_t *restrict set, int lane, unsigned char *restrict bit, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		bit[x] = (unsigned char)(set[x] >> lane & 1);
-}
-
-static void
 diffuse_plane(void *arg, size_t c)
 {
-	const struct raster *raster = arg;
-	const struct diffusion *diffusion = &raster->priv->diffusion;
+	const struct packing *packing = arg;
+	const struct diffusion *diffusion = &packing->priv->diffusion;
 	size_t w = diffusion->w, h = diffusion->h;
 	struct band band = band_of(diffusion->work + c * BAND_ROWS * row_floats(w), w);
 
@@ -870,11 +823,17 @@ diffuse_plane(void *arg, size_t c)
 
 		memset(band.none, 0xff, (w + DELAY) * sizeof(*band.none));
 		for (size_t r = 0; r < rows; r++)
-			load_row(raster->priv, raster->in, c, y + r, &band, r);
+			load_row(packing->priv, packing->in, c, y + r, &band, r);
 		diffuse_band(&band, w);
-		for (size_t r = 0; r < rows; r++)
-			write_bits(band.set + SKEW * r, (int)(ROWS - 1 - r),
-			    diffusion->bit[c] + (y + r) * w, w);
+		for (size_t r = 0; r < rows; r++) {
+			const uint16_t *restrict set = band.set + SKEW * r;
+			unsigned char *restrict bit = diffusion->bit[c] + (y + r) * w;
+			int lane = (int)(ROWS - 1 - r);
+
+			CPU_SIMD
+			for (size_t x = 0; x < w; x++)
+				bit[x] = (unsigned char)(set[x] >> lane & 1);
+		}
 		band.above = band.below;
 		band.below = swap;
 	}
@@ -886,13 +845,6 @@ struct turning {
 	four *above, *errors;
 	unsigned char *set;
 };
-
-/* Floats of the memory of a struct turning. */
-static size_t
-turning_floats(size_t w)
-{
-	return 9 * (w + 2) + 4;
-}
 
 static struct turning
 turning_of(float *work, size_t w)
@@ -938,40 +890,24 @@ diffuse_row(const float *const share[4], const unsigned char *black, size_t w, p
 	}
 }
 
-static void
-take_bits(const unsigned char *restrict set, int plane, unsigned char *restrict bit, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		bit[x] = set[x] >> plane & 1;
-}
-
 /* Row y, into rows of the bits; its errors then become those of the row above. */
 static void
 turn_row(struct turning *turning, const float *const share[4], const unsigned char *black, size_t w,
-    size_t y, unsigned char *const bit[4])
+    size_t y, unsigned char *const bits[4])
 {
+	const unsigned char *restrict set = turning->set;
 	four *swap = turning->above;
 
 	diffuse_row(share, black, w, y % 2 ? -1 : 1, turning);
-	for (size_t c = 0; c < 4; c++)
-		take_bits(turning->set, (int)c, bit[c] + y * w, w);
+	for (int c = 0; c < 4; c++) {
+		unsigned char *restrict bit = bits[c] + y * w;
+
+		CPU_SIMD
+		for (size_t x = 0; x < w; x++)
+			bit[x] = set[x] >> c & 1;
+	}
 	turning->above = turning->errors;
 	turning->errors = swap;
-}
-
-static void
-diffuse_planes(float *const share[4], const unsigned char *black, size_t w, size_t h, float *work,
-    unsigned char *const bit[4])
-{
-	struct turning turning = turning_of(work, w);
-
-	for (size_t y = 0; y < h; y++) {
-		const float *const row[4] = { share[0] + y * w, share[1] + y * w, share[2] + y * w,
-			share[3] + y * w };
-
-		turn_row(&turning, row, black + y * w, w, y, bit);
-	}
 }
 
 /* Of either kind: four bands, which are longer than four rows and a struct turning. */
@@ -992,7 +928,7 @@ diffuse_serpentine(const struct priv *priv, const struct frame *in)
 	for (size_t c = 0; c < 4; c++)
 		row[c] = work + c * stride;
 	black = (unsigned char *)(work + 4 * stride);
-	turning = turning_of(memset(work + 5 * stride, 0, turning_floats(w) * sizeof(*work)), w);
+	turning = turning_of(memset(work + 5 * stride, 0, (9 * (w + 2) + 4) * sizeof(*work)), w);
 	for (size_t y = 0; y < h; y++) {
 		for (size_t c = 0; c < bit_planes(&priv->keys); c++)
 			planes_shares(in, priv->channel[c], y, 0, w, row[c]);
@@ -1069,31 +1005,31 @@ prepare_fringes(struct picture *picture, float moved)
 	}
 }
 
-/* Bayer's bits, to start from and to stay near to. */
-static void
-order_plane(const struct priv *priv, struct picture *picture, size_t c)
-{
-	size_t w = picture->w;
-
-	for (size_t y = 0; y < picture->h; y++) {
-		planes_compare(picture->share[c] + y * w,
-		    priv->threshold[c] + y % DITHER_TILE * DITHER_TILE, picture->bit[c] + y * w, w);
-		if (c < 3)
-			planes_blacken(picture->black + y * w, picture->bit[c] + y * w, w);
-	}
-}
-
 static void
 start_bits(const struct priv *priv, struct picture *picture, float *work)
 {
-	bool is_ordered = priv->price > 0;
+	const size_t w = picture->w;
+	const bool is_ordered = priv->price > 0;
+	struct turning turning = turning_of(work, w);
 
 	prepare_fringes(picture, is_ordered ? 0 : DITHER_SERPENTINE_DOWN);
-	for (size_t c = 0; c < 4 && is_ordered; c++)
-		order_plane(priv, picture, c);
-	if (!is_ordered)
-		diffuse_planes(picture->share, picture->black, picture->w, picture->h, work,
-		    picture->bit);
+	for (size_t y = 0; y < picture->h; y++) {
+		const float *row[4];
+
+		for (size_t c = 0; c < 4; c++)
+			row[c] = picture->share[c] + y * w;
+		if (!is_ordered)
+			turn_row(&turning, row, picture->black + y * w, w, y, picture->bit);
+		/* Bayer's bits, to start from and to stay near to */
+		for (size_t c = 0; c < 4 && is_ordered; c++) {
+			unsigned char *bit = picture->bit[c] + y * w;
+
+			planes_compare(row[c],
+			    priv->threshold[c] + y % DITHER_TILE * DITHER_TILE, bit, w);
+			if (c < 3)
+				planes_blacken(picture->black + y * w, bit, w);
+		}
+	}
 }
 
 /* ---- bits of whole frames, packed ---- */
@@ -1112,7 +1048,7 @@ pack_rows(void *arg, size_t block)
 			bit[c] = packing->bit[c] + y * w;
 		planes_clear_row(packing->out, y);
 		planes_pack(bit, &priv->keys, packing->out, y, 0, w, w);
-		for (size_t x = 0; x < w; x += PIECE)
+		for (size_t x = 0; x < w && priv->keys.texture_bits == 8; x += PIECE)
 			planes_pass_texture(priv, packing->in, packing->out, y, x,
 			    w - x < PIECE ? w - x : PIECE);
 	}
@@ -1162,21 +1098,6 @@ is_flat(const struct frame *in, const size_t channel[2], size_t x, size_t y)
 }
 
 static void
-look_at(const struct frame *in, const size_t channel[2], struct fringes_seen *seen, size_t x,
-    size_t y)
-{
-	struct fringe here = fringe_at(in, channel, x, y);
-	float radius = px_sqrt(here.sine * here.sine + here.cosine * here.cosine);
-
-	if (here.black)
-		return;
-	seen->points++;
-	seen->off += px_abs(radius - 127.5f) > OFF_CIRCLE;
-	if (is_flat(in, channel, x, y))
-		fringe_circle_add(&seen->circle, here.sine, here.cosine);
-}
-
-static void
 look_at_fringes(const struct frame *in, const size_t channel[2], struct fringes_seen *seen)
 {
 	size_t step = in->head.h / SAMPLED_ROWS, columns;
@@ -1184,8 +1105,18 @@ look_at_fringes(const struct frame *in, const size_t channel[2], struct fringes_
 	step = step < 1 ? 1 : step > STEP_MOST ? STEP_MOST : step;
 	columns = in->head.h / step * in->head.w / SAMPLED_PIXELS + 1;
 	for (size_t y = AWAY; y + AWAY < in->head.h; y += step)
-		for (size_t x = AWAY; x + AWAY < in->head.w; x += columns)
-			look_at(in, channel, seen, x, y);
+		for (size_t x = AWAY; x + AWAY < in->head.w; x += columns) {
+			struct fringe here = fringe_at(in, channel, x, y);
+			float square = here.sine * here.sine + here.cosine * here.cosine;
+
+			if (here.black)
+				continue;
+			seen->points++;
+			seen->off += px_abs(px_sqrt(square) - 127.5f) > OFF_CIRCLE;
+			if (is_flat(in, channel, x, y))
+				fringe_circle_count(&seen->circle,
+				    holo_rest(here.sine, here.cosine), sqrt((double)square));
+		}
 }
 
 const struct dither3_rows AT_LEVEL(dither3_rows) = {

@@ -9,23 +9,6 @@
 
 #include "base/fail.h"
 
-/* ---- what is kept of a frame for the search of the next ---- */
-
-/* Keeps a frame's levels, and memory for its bits once they are found. -1 after fail(). */
-static int
-held_keep_levels(struct held *next, float *const share[3], size_t w, size_t h)
-{
-	*next = (struct held){ .w = w, .h = h };
-	for (int c = 0; c < 3; c++) {
-		next->share[c] = malloc(w * h * sizeof(float));
-		next->bit[c] = malloc(w * h);
-		if (!next->share[c] || !next->bit[c])
-			return fail_memory();
-		memcpy(next->share[c], share[c], w * h * sizeof(float));
-	}
-	return 0;
-}
-
 void
 held_free(struct held *held)
 {
@@ -110,7 +93,7 @@ search_stair(struct search *search, const float *share, unsigned char *bit,
 #define STAIR_SIGMA 3.0		/* px; how the decoder averages the stair */
 
 void
-picture_end(struct picture *picture)
+picture_free(struct picture *picture)
 {
 	for (size_t c = 0; c < 4; c++) {
 		free(picture->share[c]);
@@ -120,30 +103,6 @@ picture_end(struct picture *picture)
 	free(picture->cosine);
 	free(picture->sine);
 	free(picture->start);
-}
-
-int
-picture_start(struct picture *picture, const struct priv *priv, const struct frame *in)
-{
-	size_t w = in->head.w, h = in->head.h, n;
-
-	*picture = (struct picture){ .w = w, .h = h };
-	if (size_multiply(w, h, &n) < 0)
-		return -1;
-	picture->black = malloc(n);
-	picture->cosine = calloc(n, sizeof(float));
-	picture->sine = calloc(n, sizeof(float));
-	picture->start = calloc(n, sizeof(float));
-	if (!picture->black || !picture->cosine || !picture->sine || !picture->start)
-		return fail_memory();
-	for (size_t c = 0; c < 4; c++) {
-		picture->share[c] = calloc(n, sizeof(float));
-		picture->bit[c] = calloc(n, 1);
-		if (!picture->share[c] || !picture->bit[c])
-			return fail_memory();
-	}
-	dither3_rows()->load_picture(priv, in, picture);
-	return 0;
 }
 
 /* Searches the fringes, then the stair. pattern: bits to stay near to, or NULLs. */
@@ -171,23 +130,57 @@ search_planes(const struct priv *priv, struct picture *picture, unsigned char *c
 	return status;
 }
 
-int
-picture_search(struct priv *priv, struct picture *picture)
+/* Memory of n pixels for the picture, its pattern and the next frame's `held`. -1 after fail(). */
+static int
+reserve(struct picture *picture, struct held *next, size_t n)
 {
-	size_t n = picture->w * picture->h;
-	unsigned char *pattern[3] = { NULL }, *all = malloc(3 * n);
-	float *work = calloc(dither3_rows()->diffusion_floats(picture->w), sizeof(*work));
-	struct held next = { 0 };
-	int status = held_keep_levels(&next, picture->share, picture->w, picture->h);
+	bool all = true;
 
+	picture->black = malloc(n);
+	picture->cosine = calloc(n, sizeof(float));
+	picture->sine = calloc(n, sizeof(float));
+	picture->start = calloc(n, sizeof(float));
+	for (size_t c = 0; c < 4; c++) {
+		picture->share[c] = calloc(n, sizeof(float));
+		picture->bit[c] = calloc(n, 1);
+		all = all && picture->share[c] && picture->bit[c];
+	}
+	for (size_t c = 0; c < 3; c++) {
+		next->share[c] = malloc(n * sizeof(float));
+		next->bit[c] = malloc(n);
+		all = all && next->share[c] && next->bit[c];
+	}
+	return all && picture->black && picture->cosine && picture->sine && picture->start ? 0
+	    : fail_memory();
+}
+
+int
+picture_search(struct priv *priv, const struct frame *in, struct picture *picture)
+{
+	size_t w = in->head.w, h = in->head.h, n;
+	unsigned char *pattern[3] = { NULL }, *all;
+	struct held next = { .w = w, .h = h };
+	float *work;
+	int status;
+
+	picture->w = w;
+	picture->h = h;
+	if (size_multiply(w, h, &n) < 0)
+		return -1;
+	all = malloc(3 * n);
+	work = calloc(dither3_rows()->diffusion_floats(w), sizeof(*work));
+	status = reserve(picture, &next, n);
 	if (status == 0 && (!all || !work))
 		status = fail_memory();
 	if (status == 0) {
+		dither3_rows()->load_picture(priv, in, picture);
+		for (int c = 0; c < 3; c++)
+			memcpy(next.share[c], picture->share[c], n * sizeof(float));
 		dither3_rows()->start_bits(priv, picture, work);
 		for (size_t c = 0; c < 3 && priv->price > 0; c++)
 			pattern[c] = memcpy(all + c * n, picture->bit[c], n);
-		search_rows()->take_held(&priv->held, next.share, picture->black, picture->bit,
-		    picture->w, picture->h);
+		search_rows()->take_held(&priv->held, next.share, picture->black, picture->bit, w,
+		    h);
 		status = search_planes(priv, picture, pattern);
 	}
 	for (int c = 0; c < 3 && status == 0; c++)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/cpu_level.h"
+#include "base/numbers.h"
 #include "holo/holo.h"
 #include "holodec.px.h"
 
@@ -48,21 +49,13 @@ struct levels {
 	float luma;	/* what JPEG codes at full resolution; of the layout yuv the stair */
 };
 
-static int
-compare(const void *a, const void *b)
-{
-	float left = *(const float *)a, right = *(const float *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* The median of n turns, which are sorted; NaN of none. */
 static float
 expected_median(float *turns, size_t n)
 {
 	if (!n)
 		return PX_NAN;
-	qsort(turns, n, sizeof(*turns), compare);
+	qsort(turns, n, sizeof(*turns), numbers_compare);
 	return 0.5f * (turns[(n - 1) / 2] + turns[n / 2]);
 }
 
@@ -125,32 +118,17 @@ dark_luma(const struct growing *growing, const struct pixel *pixel)
 				     : stair;
 }
 
+/* Is one of the eight neighbours in this state? */
 static bool
-is_beside_background(const struct growing *growing, const struct pixel *pixel)
+has_neighbour(const struct growing *growing, const struct pixel *pixel, int state)
 {
 	for (int way = 0; way < BITS_WAYS; way++) {
 		ptrdiff_t at = growing_beside(growing, pixel, bits_way[way][0], bits_way[way][1]);
 
-		if (at >= 0 && growing->state[at] == BACKGROUND)
+		if (at >= 0 && growing->state[at] == state)
 			return true;
 	}
 	return false;
-}
-
-/* The greatest luma of the eight neighbours. */
-static float
-brightest(const struct growing *growing, const struct pixel *pixel)
-{
-	float most = 0;
-
-	for (int way = 0; way < BITS_WAYS; way++) {
-		struct pixel near = { .x = pixel->x + bits_way[way][0],
-			.y = pixel->y + bits_way[way][1] };
-
-		if (growing_beside(growing, &near, 0, 0) >= 0)
-			most = px_max(most, dark_luma(growing, &near));
-	}
-	return most;
 }
 
 /* Is the pixel so dark that it may be background? Asks growing->state for background beside it. */
@@ -158,67 +136,48 @@ static bool
 dark_is(const struct growing *growing, const struct pixel *pixel)
 {
 	float both = dark_level(growing, 0, pixel) + dark_level(growing, 1, pixel), luma;
+	float brightest = 0;	/* luma of the neighbours */
 
 	if (growing->surface && growing->surface[pixel->at] == HALVED_DOUBTFUL)
 		return true;
 	if (!growing->reading->rgb)
 		return both < DARK ||
-		    (both < DARK_BESIDE && is_beside_background(growing, pixel));
+		    (both < DARK_BESIDE && has_neighbour(growing, pixel, BACKGROUND));
 	luma = dark_luma(growing, pixel);
 	if (luma < DARKEST_LUMA || (luma < DARK_LUMA && both < DARK))
 		return true;
-	return luma < CARRIED * 255 && is_beside_background(growing, pixel) &&
-	    (luma < DARK_LUMA || (both < LOW && luma < LOW_LUMA) ||
-		luma < CARRIED * brightest(growing, pixel));
+	if (luma >= CARRIED * 255 || !has_neighbour(growing, pixel, BACKGROUND))
+		return false;
+	if (luma < DARK_LUMA || (both < LOW && luma < LOW_LUMA))
+		return true;
+	for (int way = 0; way < BITS_WAYS; way++) {
+		struct pixel near = { .x = pixel->x + bits_way[way][0],
+			.y = pixel->y + bits_way[way][1] };
+
+		if (growing_beside(growing, &near, 0, 0) >= 0)
+			brightest = px_max(brightest, dark_luma(growing, &near));
+	}
+	return luma < CARRIED * brightest;
 }
 
+/* Sets the marks of n pixels of row y that are darker than any surface. A background of one row or
+ * column at the border has no black sample of its own in colour of half the resolution, so that it
+ * looks as smooth as the surface. */
 static void
-note_luma(const float *restrict red, const float *restrict green, const float *restrict blue,
-    unsigned char *restrict mark, size_t n)
+note_dark(const struct growing *growing, size_t y, size_t x, size_t n,
+    unsigned char *restrict mark)
 {
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		mark[i] |= holodec_luma(red[i], green[i], blue[i]) < DARKEST_LUMA;
-}
-
-static void
-note_both(const float *restrict sine, const float *restrict cosine, unsigned char *restrict mark,
-    size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		mark[i] |= sine[i] + cosine[i] < DARK;
-}
-
-static void
-note_piece(const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n,
-    unsigned char *mark)
-{
+	const struct reading *reading = growing->reading;
+	const bool rgb = reading->rgb;
 	float level[3][TILE];
 
 	for (size_t c = 0; c < 3; c++)
-		holodec_rows()->load_samples(in, reading->channel[c], y, x, n, level[c]);
-	if (reading->rgb)
-		note_luma(level[0], level[1], level[2], mark + x, n);
-	else
-		note_both(level[0], level[1], mark + x, n);
-}
-
-/* Sets the marks of row y's pixels within REACH of the picture's border that are darker than any
- * surface. A background of one row or column there has no black sample of its own in colour of half
- * the resolution, so that it looks as smooth as the surface. */
-static void
-dark_note(const struct reading *reading, const struct frame *in, size_t y, unsigned char *mark)
-{
-	size_t w = in->head.w, h = in->head.h;
-
-	if (y < REACH || y + REACH >= h || w <= 2 * REACH) {
-		for (size_t x = 0; x < w; x += TILE)
-			note_piece(reading, in, y, x, w - x < TILE ? w - x : TILE, mark);
-		return;
-	}
-	note_piece(reading, in, y, 0, REACH, mark);
-	note_piece(reading, in, y, w - REACH, REACH, mark);
+		holodec_rows()->load_samples(growing->in, reading->channel[c], y, x, n, level[c]);
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		mark[x + i] |= rgb
+		    ? holodec_luma(level[0][i], level[1][i], level[2][i]) < DARKEST_LUMA
+		    : level[0][i] + level[1][i] < DARK;
 }
 
 /*
@@ -249,26 +208,23 @@ struct luma_sums {
 };
 
 static void
-add_luma(const float *restrict level, float share, struct luma_sums *restrict sums, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		sums->luma[i] += share * level[i];
-		sums->cut[i] |= (level[i] <= 0) | (level[i] >= UCHAR_MAX);
-	}
-}
-
-static void
-add_luma_row(const struct growing *growing, size_t y, size_t x, size_t n, struct luma_sums *sums)
+add_luma_row(const struct growing *growing, size_t y, size_t x, size_t n,
+    struct luma_sums *restrict sums)
 {
 	const struct reading *reading = growing->reading;
-	const float share[3] = { 0.299f, 0.587f, 0.114f };
+	const float rgb[3] = { 0.299f, 0.587f, 0.114f };
 	float level[TILE];
 
 	for (int c = reading->rgb ? 0 : 2; c < 3; c++) {
+		float share = reading->rgb ? rgb[c] : 1;
+
 		holodec_rows()->load_samples(growing->stored, reading->channel[c], y, x, n,
 		    level);
-		add_luma(level, reading->rgb ? share[c] : 1, sums, n);
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			sums->luma[i] += share * level[i];
+			sums->cut[i] |= (level[i] <= 0) | (level[i] >= UCHAR_MAX);
+		}
 	}
 }
 
@@ -305,46 +261,42 @@ transform_row(void *arg, size_t j)
 	}
 }
 
-/* Are those of n frequencies that are not 0 multiples of the step? */
-static bool
-fits_step(const float *restrict value, size_t n, float step)
-{
-	float per_step = 1 / step;
-	int seen = 0, off = 0;
-
-#pragma omp simd reduction(+ : seen, off)
-	for (size_t i = 0; i < n; i++) {
-		PX_F steps = value[i] * per_step, away = px_abs(steps - px_round(steps));
-		bool is = value[i] > ZERO;
-
-		seen += is;
-		off += is ? (int)(away * VOTE_STEPS) : 0;
-	}
-	return seen >= SEEN_LEAST && (float)off < OFF_STEP_MOST * VOTE_STEPS * (float)seen;
-}
-
 /*
  * Finds growing->coarser: by how many levels of an orthonormal transform that step is greater than
  * quality 75's, at most 6. At libjpeg's qualities of 50, 60, 75 and 85 the step is 11, 9, 6 and 3,
  * from 88 on it is too fine to be seen. 0 where no step is seen, as in what other formats have
- * coded or what was moved. Overwrites regions->certainty.
+ * coded or what was moved: of a step those frequencies that are not 0 are multiples. Overwrites
+ * regions->certainty.
  */
 static void
 quantised_find(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
 	size_t rows = (regions->h + BLOCK_SIDE) / BLOCKS_APART;
-	int step = STEP_MOST;
+	size_t n = rows * (regions->w / BLOCK_SIDE);
+	const float *restrict value = regions->certainty;
 
 	if (growing->stored->head.type != SAMPLE_UCHAR)
 		return;
 	run_for(run, rows, transform_row, growing);
-	while (step >= STEP_LEAST &&
-	    !fits_step(regions->certainty, rows * (regions->w / BLOCK_SIDE), (float)step))
-		step--;
-	if (step >= STEP_LEAST)
-		growing->coarser = (float)(step - STEP_75 < COARSER_MOST ? step - STEP_75
-								     : COARSER_MOST);
+	for (int step = STEP_MOST; step >= STEP_LEAST; step--) {
+		float per_step = 1 / (float)step;
+		int seen = 0, off = 0;
+
+#pragma omp simd reduction(+ : seen, off)
+		for (size_t i = 0; i < n; i++) {
+			PX_F steps = value[i] * per_step, away = px_abs(steps - px_round(steps));
+			bool is = value[i] > ZERO;
+
+			seen += is;
+			off += is ? (int)(away * VOTE_STEPS) : 0;
+		}
+		if (seen < SEEN_LEAST || (float)off >= OFF_STEP_MOST * VOTE_STEPS * (float)seen)
+			continue;
+		step -= STEP_75;
+		growing->coarser = (float)(step < COARSER_MOST ? step : COARSER_MOST);
+		return;
+	}
 }
 
 /*
@@ -408,22 +360,6 @@ is_doubled(const struct growing *growing, bool down)
 		}
 	}
 	return (float)rough[1] < HALVED_ROUGH * (float)rough[0];
-}
-
-/* Finds growing->halved, over which pixels colour is averaged, and growing->blue. */
-static void
-mixing_find(struct growing *growing)
-{
-	bool coloured = growing->reading->rgb && growing->in->head.type == SAMPLE_UCHAR;
-
-	for (int i = 0; i <= HOLO_PROFILE; i++) {
-		float rest = (float)i / HOLO_PROFILE;
-
-		growing->blue[i] = BLUE_R * holo_sine_level(rest) +
-		    BLUE_G * holo_cosine_level(rest) + BLUE_B * growing->reading->stair[i];
-	}
-	growing->halved[0] = coloured && is_doubled(growing, false);
-	growing->halved[1] = coloured && is_doubled(growing, true);
 }
 
 /* Blue's difference of colour that follows from the pixel's turns; 0 in the background. */
@@ -503,20 +439,6 @@ mixing_offset(const struct growing *growing, const struct pixel *pixel)
 #define ASKED_LEAST 12	/* pixels that must tell */
 #define SHIFT_LEAST 0.6	/* orders that the region must be off */
 
-/* Has the pixel background within REACH, which darkens its stair? */
-static bool
-is_near_background(const struct growing *growing, const struct pixel *pixel)
-{
-	for (int dy = -REACH; dy <= REACH; dy++)
-		for (int dx = -REACH; dx <= REACH; dx++) {
-			ptrdiff_t at = growing_beside(growing, pixel, dx, dy);
-
-			if (at >= 0 && px_isnan(growing->turns[at]))
-				return true;
-		}
-	return false;
-}
-
 /* The root of a run's region, where that is small, else NULL. */
 static struct run_of_pixels *
 small_root(struct regions *regions, size_t run)
@@ -533,6 +455,8 @@ has_voted(const struct regions *regions, size_t at)
 	return regions->order[at] == (float)regions->lead[at];
 }
 
+/* Adds to the root of a small region how far the stairs of a run's pixels are off; pixels with
+ * background within REACH, which darkens their stair, and those of another order tell nothing. */
 static void
 ask_run(struct growing *growing, size_t k, size_t y)
 {
@@ -542,9 +466,17 @@ ask_run(struct growing *growing, size_t k, size_t y)
 	for (int32_t x = regions->run[k].first; root && x < regions->run[k].end; x++) {
 		struct pixel pixel = { .x = x, .y = (int32_t)y,
 			.at = (int32_t)(y * regions->w) + x };
+		bool near_background = false;
 
-		if (!has_voted(regions, (size_t)pixel.at) ||
-		    is_near_background(growing, &pixel))
+		if (!has_voted(regions, (size_t)pixel.at))
+			continue;
+		for (int dy = -REACH; dy <= REACH && !near_background; dy++)
+			for (int dx = -REACH; dx <= REACH && !near_background; dx++) {
+				ptrdiff_t at = growing_beside(growing, &pixel, dx, dy);
+
+				near_background = at >= 0 && px_isnan(growing->turns[at]);
+			}
+		if (near_background)
 			continue;
 		pixel.read = mixing_read(growing, &pixel);
 		root->sum += (int64_t)px_round(mixing_offset(growing, &pixel) * VOTE_STEPS);
@@ -552,26 +484,21 @@ ask_run(struct growing *growing, size_t k, size_t y)
 	}
 }
 
-/* By how many orders a region moves, from the sums at its root. */
-static int32_t
-find_shift(const struct run_of_pixels *root)
-{
-	double off = (double)root->sum / VOTE_STEPS / (root->order ? root->order : 1);
-
-	return root->order < ASKED_LEAST || fabs(off) < SHIFT_LEAST ? 0 : (int32_t)lround(off);
-}
-
 static void
 move_run(struct growing *growing, size_t k, size_t y)
 {
 	struct regions *regions = growing->regions;
 	const struct run_of_pixels *root = small_root(regions, k);
-	int32_t shift = root ? find_shift(root) : 0;
-	float most = growing->reading->code.order_most;
+	float most = growing->reading->code.order_most, shift = 0;
 
-	for (int32_t x = regions->run[k].first; shift && x < regions->run[k].end; x++) {
+	if (root && root->order >= ASKED_LEAST) {
+		double off = (double)root->sum / VOTE_STEPS / root->order;
+
+		shift = fabs(off) < SHIFT_LEAST ? 0 : (float)lround(off);
+	}
+	for (int32_t x = regions->run[k].first; shift != 0 && x < regions->run[k].end; x++) {
 		size_t at = y * regions->w + (size_t)x;
-		float order = regions->order[at] + (float)shift;
+		float order = regions->order[at] + shift;
 
 		if (!has_voted(regions, at) || order < 0 || order > most)
 			continue;
@@ -629,14 +556,6 @@ turns_block(void *arg, size_t i)
 		turns[k] = order[k] + rest[k];
 }
 
-static void
-note_doubtful(const unsigned char *restrict surface, unsigned char *restrict rough, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		rough[x] |= surface[x] == HALVED_DOUBTFUL;
-}
-
 /* 1 where a pixel is background or jumps against one of a row of others. */
 static void
 note_jumps(const float *restrict here, const float *restrict there, unsigned char *restrict rough,
@@ -661,9 +580,16 @@ jumps_block(void *arg, size_t i)
 
 		memset(rough, 0, w);
 		note_jumps(here, here, rough, w);	/* the background itself */
-		if (growing->surface)
-			note_doubtful(growing->surface + y * w, rough, w);
-		dark_note(growing->reading, growing->in, y, rough);
+		for (size_t x = 0; growing->surface && x < w; x++)
+			rough[x] |= growing->surface[y * w + x] == HALVED_DOUBTFUL;
+		/* all of the rows within REACH of the picture's border, and the ends of others */
+		for (size_t x = 0; x < w; x += TILE)
+			if (y < REACH || y + REACH >= h || w <= 2 * REACH)
+				note_dark(growing, y, x, w - x < TILE ? w - x : TILE, rough);
+		if (w > 2 * REACH) {
+			note_dark(growing, y, 0, REACH, rough);
+			note_dark(growing, y, w - REACH, REACH, rough);
+		}
 		for (size_t v = y ? y - 1 : 0; v <= y + 1 && v < h; v++) {
 			const float *row = regions->turns + v * w;
 
@@ -674,60 +600,74 @@ jumps_block(void *arg, size_t i)
 	}
 }
 
-/* A pixel is trusted where all around it is smooth. */
-static void
-trust_row(const struct regions *regions, size_t y)
-{
-	size_t w = regions->w, h = regions->h;
-	size_t v0 = y < REACH ? 0 : y - REACH, v1 = y + REACH < h ? y + REACH : h - 1;
-	const float *restrict turns = regions->turns + y * w;
-	unsigned char *restrict state = regions->state + y * w;
-	unsigned char *restrict down = regions->class + y / BLOCK_ROWS * w;
-
-	for (size_t x = 0; x < w; x++) {
-		down[x] = 0;
-		state[x] = 0;
-	}
-	for (size_t v = v0; v <= v1; v++) {
-		const unsigned char *restrict rough = rough_of(regions) + v * w;
-
-		CPU_SIMD
-		for (size_t x = 0; x < w; x++)
-			down[x] |= rough[x];
-	}
-	for (size_t k = 0; k <= REACH && k < w; k++) {
-		CPU_SIMD
-		for (size_t x = k; x < w; x++) {
-			state[x] |= down[x - k];
-			state[x - k] |= down[x];
-		}
-	}
-	CPU_SIMD
-	for (size_t x = 0; x < w; x++)
-		state[x] = px_isnan(turns[x]) ? BACKGROUND : state[x] ? WAITING : TRUSTED;
-}
-
+/* Pixels are trusted where all around them is smooth. */
 static void
 trust_block(void *arg, size_t i)
 {
 	const struct regions *regions = arg;
-	const struct region_block *block = &regions->block[i];
+	size_t w = regions->w, h = regions->h;
 
-	for (size_t y = block->y0; y < block->y1; y++)
-		trust_row(regions, y);
+	for (size_t y = regions->block[i].y0; y < regions->block[i].y1; y++) {
+		size_t v0 = y < REACH ? 0 : y - REACH, v1 = y + REACH < h ? y + REACH : h - 1;
+		const float *restrict turns = regions->turns + y * w;
+		unsigned char *restrict state = regions->state + y * w;
+		unsigned char *restrict down = regions->class + y / BLOCK_ROWS * w;
+
+		memset(down, 0, w);
+		memset(state, 0, w);
+		for (size_t v = v0; v <= v1; v++) {
+			const unsigned char *restrict rough = rough_of(regions) + v * w;
+
+			CPU_SIMD
+			for (size_t x = 0; x < w; x++)
+				down[x] |= rough[x];
+		}
+		for (size_t k = 0; k <= REACH && k < w; k++) {
+			CPU_SIMD
+			for (size_t x = k; x < w; x++) {
+				state[x] |= down[x - k];
+				state[x - k] |= down[x];
+			}
+		}
+		CPU_SIMD
+		for (size_t x = 0; x < w; x++)
+			state[x] = px_isnan(turns[x]) ? BACKGROUND : state[x] ? WAITING : TRUSTED;
+	}
 }
 
-/* Computes regions->turns, NaN in the background, and regions->state from rests and orders. */
-static void
-smooth_find(struct run *run, struct growing *growing)
+static size_t
+count_waiting(const unsigned char *restrict state, size_t n)
+{
+	int waiting = 0;
+
+#pragma omp simd reduction(+ : waiting)
+	for (size_t i = 0; i < n; i++)
+		waiting += state[i] == WAITING;
+	return (size_t)waiting;
+}
+
+/* Computes regions->turns, NaN in the background, and regions->state from rests and orders; how
+ * many pixels wait. */
+static size_t
+growing_begin(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
+	bool coloured = growing->reading->rgb && growing->in->head.type == SAMPLE_UCHAR;
 
+	quantised_find(run, growing);
 	run_for(run, regions->blocks, turns_block, regions);
-	mixing_find(growing);
+	for (int i = 0; i <= HOLO_PROFILE; i++) {
+		float rest = (float)i / HOLO_PROFILE;
+
+		growing->blue[i] = BLUE_R * holo_sine_level(rest) +
+		    BLUE_G * holo_cosine_level(rest) + BLUE_B * growing->reading->stair[i];
+	}
+	growing->halved[0] = coloured && is_doubled(growing, false);
+	growing->halved[1] = coloured && is_doubled(growing, true);
 	revote(growing);
 	run_for(run, regions->blocks, jumps_block, growing);
 	run_for(run, regions->blocks, trust_block, regions);
+	return count_waiting(growing->state, regions->w * regions->h);
 }
 
 /*
@@ -801,20 +741,8 @@ carry(const struct growing *growing, const struct pixel *pixel, struct carried c
 	return n;
 }
 
-/* The log of these turns' odds. Neighbours are off together, so that n of them count for less. */
-static float
-score(const struct growing *growing, const struct pixel *pixel,
-    const struct carried carried[BITS_WAYS], int n, float turns)
-{
-	float off = (pixel->read - turns) / (NOISE_MORE * growing->noise), against = 0;
-
-	for (int i = 0; i < n; i++)
-		against += px_min(
-		    px_abs(turns - carried[i].turns) * carried[i].per_slack, FAR_ODDS);
-	return -against / px_sqrt((float)n) - px_min(0.5f * off * off, FAR_ODDS);
-}
-
-/* The most likely turns of a pixel that has trusted neighbours, and their margin. */
+/* The most likely turns of a pixel that has trusted neighbours, and their margin, by the log of
+ * their odds. Neighbours are off together, so that n of them count for less. */
 static void
 weigh(const struct growing *growing, struct pixel *pixel)
 {
@@ -828,10 +756,15 @@ weigh(const struct growing *growing, struct pixel *pixel)
 		middle += carried[i].turns;
 	middle = rest + px_round(middle / (float)n - rest) - CANDIDATES / 2;
 	for (int k = 0; k < CANDIDATES; k++) {
-		float odds = score(growing, pixel, carried, n, middle + (float)k);
+		float turns = middle + (float)k, against = 0, odds;
+		float off = (pixel->read - turns) / (NOISE_MORE * growing->noise);
 
+		for (int i = 0; i < n; i++)
+			against += px_min(
+			    px_abs(turns - carried[i].turns) * carried[i].per_slack, FAR_ODDS);
+		odds = -against / px_sqrt((float)n) - px_min(0.5f * off * off, FAR_ODDS);
 		if (odds > best)
-			pixel->turns = middle + (float)k;
+			pixel->turns = turns;
 		next = px_max(next, px_min(odds, best));
 		best = px_max(best, odds);
 	}
@@ -849,19 +782,6 @@ weigh(const struct growing *growing, struct pixel *pixel)
 /* Margins of the pixels that odds decide, by rounds; the surest first. */
 #define MARGINS 4
 static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
-
-/* Has a neighbour of the pixel been taken in the last round? */
-static bool
-has_news(const struct growing *growing, const struct pixel *pixel)
-{
-	for (int way = 0; way < BITS_WAYS; way++) {
-		ptrdiff_t at = growing_beside(growing, pixel, bits_way[way][0], bits_way[way][1]);
-
-		if (at >= 0 && growing->state[at] == TRUSTED + growing->round - 1)
-			return true;
-	}
-	return false;
-}
 
 /* Do the stairs of single pixels tell their order? Of the trusted ones, in some columns, nearly all
  * must be right. Finds growing->misread, whose sum is the same in every order of rows. */
@@ -887,17 +807,6 @@ stairs_are_clear(struct growing *growing)
 		}
 	growing->misread = trusted ? (float)sum / (float)(VOTE_STEPS * trusted) : 0;
 	return 100 * (trusted - clear) <= trusted;
-}
-
-static size_t
-count_waiting(const unsigned char *restrict state, size_t n)
-{
-	int waiting = 0;
-
-#pragma omp simd reduction(+ : waiting)
-	for (size_t i = 0; i < n; i++)
-		waiting += state[i] == WAITING;
-	return (size_t)waiting;
 }
 
 /* Fills growing->pixel. */
@@ -954,33 +863,27 @@ turns_by_neighbours(const struct growing *growing, const struct pixel *pixel)
 
 /* Each pixel by itself: whether it is taken in this round. */
 static void
-ask_pixel(const struct growing *growing, struct pixel *pixel)
-{
-	bool news = growing->round == STRICT + 1 || has_news(growing, pixel);
-	size_t late = (size_t)(growing->round - STRICT - 1);
-
-	if (growing->round <= STRICT) {
-		if (!news)
-			return;
-		pixel->turns = turns_by_neighbours(growing, pixel);
-		pixel->taken = !px_isnan(pixel->turns);
-		return;
-	}
-	if (news)
-		weigh(growing, pixel);
-	pixel->taken = pixel->margin > margins[late < MARGINS ? late : MARGINS - 1];
-}
-
-static void
 ask_block(void *arg, size_t block)
 {
 	const struct growing *growing = arg;
+	const int round = growing->round, late = round - STRICT - 1;
+	const float margin = margins[late < 0 ? 0 : late < MARGINS ? late : MARGINS - 1];
 
 	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
 		struct pixel *pixel = &growing->pixel[i];
+		bool news;	/* a neighbour was taken in the last round */
 
-		if (!pixel->round && !pixel->dark)
-			ask_pixel(growing, pixel);
+		if (pixel->round || pixel->dark)
+			continue;
+		news = late == 0 || has_neighbour(growing, pixel, TRUSTED + round - 1);
+		if (news && late < 0) {
+			pixel->turns = turns_by_neighbours(growing, pixel);
+			pixel->taken = !px_isnan(pixel->turns);
+		} else if (news) {
+			weigh(growing, pixel);
+		}
+		if (late >= 0)
+			pixel->taken = pixel->margin > margin;
 	}
 }
 
@@ -1060,31 +963,6 @@ struct around {
 	int agreeing, background;
 };
 
-static bool
-is_doubtful(const struct growing *growing, size_t at)
-{
-	return growing->state[at] != TRUSTED && growing->state[at] != BACKGROUND;
-}
-
-/* Turns as whole numbers, whose sums are the same in every order; FAR_TURNS where a pixel is not
- * doubtful. */
-static void
-put_numbers(struct growing *growing)
-{
-	struct regions *regions = growing->regions;
-	int32_t *restrict turns = regions->lead;
-	size_t n = regions->w * regions->h;
-
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		turns[i] = FAR_TURNS;
-	for (size_t i = 0; i < growing->n; i++) {
-		int32_t at = growing->pixel[i].at;
-
-		turns[at] = (int32_t)px_round(growing->turns[at] * TURN);
-	}
-}
-
 struct sums {
 	int32_t offset, n;
 };
@@ -1149,7 +1027,7 @@ look_around(const struct growing *growing, const struct pixel *pixel)
 			around.background += growing->state[to] == BACKGROUND;
 			if (dx * dx > 1 || dy * dy > 1)
 				continue;
-			if (is_doubtful(growing, (size_t)to)) {
+			if (growing->state[to] != TRUSTED && growing->state[to] != BACKGROUND) {
 				sum += offset[to];
 				n++;
 			}
@@ -1186,23 +1064,6 @@ certainty(const struct growing *growing, const struct pixel *pixel)
 }
 
 static void
-set_odds(struct growing *growing)
-{
-	bool yuv = !growing->reading->rgb;
-	bool halved = yuv ? growing->surface != NULL : growing->halved[0];
-	float misread = px_min(px_max(growing->misread, MISREAD_LEAST), MISREAD_MOST);
-
-	growing->odds.zero =
-	    by_colour[yuv][halved].zero + by_colour[yuv][halved].zero_misread * misread;
-	growing->odds.times =
-	    by_colour[yuv][halved].times + by_colour[yuv][halved].times_misread * misread;
-	if (yuv)
-		return;
-	growing->odds.zero += ZERO_COARSER * growing->coarser;
-	growing->odds.times += TIMES_COARSER * growing->coarser;
-}
-
-static void
 offset_block(void *arg, size_t block)
 {
 	const struct growing *growing = arg;
@@ -1226,19 +1087,38 @@ certain_block(void *arg, size_t block)
 		growing->pixel[i].certainty = certainty(growing, &growing->pixel[i]);
 }
 
-/* After growing: fills regions->certainty, 1 where nothing was doubtful, NaN in the background. */
+/* After growing: fills regions->certainty, 1 where nothing was doubtful, NaN in the background.
+ * Turns become whole numbers, whose sums are the same in every order; FAR_TURNS where a pixel is
+ * not doubtful. */
 static void
 odds_find(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
-	size_t blocks = (growing->n + PIXELS - 1) / PIXELS;
+	size_t blocks = (growing->n + PIXELS - 1) / PIXELS, n = regions->w * regions->h;
+	bool yuv = !growing->reading->rgb;
+	bool halved = yuv ? growing->surface != NULL : growing->halved[0];
+	float misread = px_min(px_max(growing->misread, MISREAD_LEAST), MISREAD_MOST);
+	float coarser = yuv ? 0 : growing->coarser;
+	int32_t *restrict turns = regions->lead;
 
-	set_odds(growing);
-	put_numbers(growing);
+	growing->odds.zero = by_colour[yuv][halved].zero +
+	    by_colour[yuv][halved].zero_misread * misread;
+	growing->odds.times = by_colour[yuv][halved].times +
+	    by_colour[yuv][halved].times_misread * misread;
+	growing->odds.zero += ZERO_COARSER * coarser;
+	growing->odds.times += TIMES_COARSER * coarser;
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		turns[i] = FAR_TURNS;
+	for (size_t i = 0; i < growing->n; i++) {
+		int32_t at = growing->pixel[i].at;
+
+		turns[at] = (int32_t)px_round(growing->turns[at] * TURN);
+	}
 	run_for(run, blocks, offset_block, growing);
 	run_for(run, blocks, certain_block, growing);
 	CPU_SIMD
-	for (size_t i = 0; i < regions->w * regions->h; i++)
+	for (size_t i = 0; i < n; i++)
 		regions->certainty[i] = px_select(growing->state[i] == BACKGROUND, PX_NAN, 1.0f);
 	for (size_t i = 0; i < growing->n; i++)
 		regions->certainty[growing->pixel[i].at] = growing->pixel[i].certainty;
@@ -1350,63 +1230,44 @@ expected_luma(const struct growing *growing, const struct pixel *pixel)
 	return px_isnan(median) ? PX_NAN : expected_levels(growing->reading, median).luma;
 }
 
-/* Is a pixel whose ring is brighter a hole? */
-static bool
-is_hole(const struct growing *growing, size_t x, size_t y, float luma)
-{
-	struct pixel pixel = { .x = (int32_t)x, .y = (int32_t)y };
-
-	if (growing->state[y * growing->regions->w + x] == BACKGROUND)
-		return false;
-	return !growing->reading->rgb ||
-	    luma < DARKER_THAN_FRINGE * expected_luma(growing, &pixel);
-}
-
-/* Pixels x .. x + n - 1 of rows y0 .. y1 - 1. */
+/* After odds_find(): sets regions->certainty of pixels that look like a filled hole to 0: those
+ * whose ring is brighter and which, in rgb, are darker than their neighbours' surface. */
 static void
-find_in_columns(struct growing *growing, size_t x, size_t n, size_t y0, size_t y1)
+hole_block(void *arg, size_t block)
 {
+	struct growing *growing = arg;
 	struct regions *regions = growing->regions;
-	float darker = growing->reading->rgb ? DARKER : DARKER_STAIR;
+	const size_t w = regions->w, y0 = regions->block[block].y0, y1 = regions->block[block].y1;
+	const bool rgb = growing->reading->rgb;
 	unsigned char brighter[TILE];
 	float luma[RING_ROWS][RING_WIDE];
 	const float *row[RING_ROWS];
-	size_t next = y0;
-
-	/* row y + k - REACH_RING, mirrored, lies at [(y + k) % ROWS] */
-	for (size_t y = y0; y < y1; y++) {
-		for (; next < y + RING_ROWS; next++)
-			load_luma(growing, mirrored(next, regions->h), x, n,
-			    luma[next % RING_ROWS]);
-		for (size_t k = 0; k < RING_ROWS; k++)
-			row[k] = luma[(y + k) % RING_ROWS];
-		count_ring(row, darker, brighter, n);
-		for (size_t i = 0; i < n; i++)
-			if (brighter[i] >= RING_MOST &&
-			    is_hole(growing, x + i, y, row[REACH_RING][REACH_RING + i]))
-				regions->certainty[y * regions->w + x + i] = 0;
-	}
-}
-
-static void
-hole_block(void *arg, size_t i)
-{
-	struct growing *growing = arg;
-	const struct regions *regions = growing->regions;
-	const struct region_block *block = &regions->block[i];
-	size_t w = regions->w;
 
 	if (w <= REACH_RING || regions->h <= REACH_RING)
 		return;
-	for (size_t x = 0; x < w; x += TILE)
-		find_in_columns(growing, x, w - x < TILE ? w - x : TILE, block->y0, block->y1);
-}
+	for (size_t x = 0; x < w; x += TILE) {
+		size_t n = w - x < TILE ? w - x : TILE, next = y0;
 
-/* After odds_find(): sets regions->certainty of pixels that look like a filled hole to 0. */
-static void
-hole_find(struct run *run, struct growing *growing)
-{
-	run_for(run, growing->regions->blocks, hole_block, growing);
+		/* row y + k - REACH_RING, mirrored, lies at [(y + k) % ROWS] */
+		for (size_t y = y0; y < y1; y++) {
+			for (; next < y + RING_ROWS; next++)
+				load_luma(growing, mirrored(next, regions->h), x, n,
+				    luma[next % RING_ROWS]);
+			for (size_t k = 0; k < RING_ROWS; k++)
+				row[k] = luma[(y + k) % RING_ROWS];
+			count_ring(row, rgb ? DARKER : DARKER_STAIR, brighter, n);
+			for (size_t i = 0; i < n; i++) {
+				struct pixel pixel = { .x = (int32_t)(x + i), .y = (int32_t)y };
+				size_t at = y * w + x + i;
+
+				if (brighter[i] < RING_MOST || growing->state[at] == BACKGROUND)
+					continue;
+				if (!rgb || row[REACH_RING][REACH_RING + i] <
+				    DARKER_THAN_FRINGE * expected_luma(growing, &pixel))
+					regions->certainty[at] = 0;
+			}
+		}
+	}
 }
 
 /*
@@ -1505,45 +1366,36 @@ fringe_share(const struct growing *growing, const struct pixel *pixel, const str
 	    (surface->sine * surface->sine + surface->cosine * surface->cosine);
 }
 
-/* The levels that a pixel of the surface would have, by the turns that its neighbours give. In a
- * coarse picture those farther inside count: in the layout rgb where they give no darker levels, in
- * yuv always. */
-static struct levels
-surface_levels(const struct growing *growing, const struct pixel *pixel, float turns)
-{
-	struct levels levels = expected_levels(growing->reading, turns), deep;
-	int n, inside;
-
-	if (!(growing->coarser > 0))
-		return levels;
-	turns = carried_turns(growing, pixel, DEEP, &n, &inside);
-	if (!n)
-		return levels;
-	deep = expected_levels(growing->reading, turns);
-	return growing->reading->rgb && deep.luma < levels.luma ? levels : deep;
-}
-
+/* Has a pixel of the boundary less light than a surface there would have? In a coarse picture
+ * neighbours farther inside tell that surface's levels: in the layout rgb where they give no darker
+ * ones, in yuv always. */
 static bool
-is_faint(const struct growing *growing, const struct pixel *pixel)
+is_too_dark(const struct growing *growing, const struct pixel *pixel)
 {
+	const bool rgb = growing->reading->rgb;
+	const float coarser = px_max(growing->coarser, 0);
 	struct levels surface;
 	int n, inside;
-	float turns = carried_turns(growing, pixel, 1, &n, &inside), luma, more, most;
+	float turns = carried_turns(growing, pixel, 1, &n, &inside), luma, most;
 
 	if (4 * n <= inside)
 		return true;
-	surface = surface_levels(growing, pixel, turns);
+	surface = expected_levels(growing->reading, turns);
+	turns = coarser > 0 ? carried_turns(growing, pixel, DEEP, &n, &inside) : PX_NAN;
+	if (!px_isnan(turns)) {
+		struct levels deep = expected_levels(growing->reading, turns);
+
+		surface = rgb && deep.luma < surface.luma ? surface : deep;
+	}
 	luma = dark_luma(growing, pixel);
-	more = px_max(growing->coarser, 0);
-	most = LUMA_MOST + LUMA_PER_STEP * more;
-	if (growing->reading->rgb)
+	most = LUMA_MOST + LUMA_PER_STEP * coarser;
+	if (rgb)
 		return luma < surface.luma *
-		    (luma < most ? LUMA_SHARE + SHARE_PER_STEP * more : NEARER_SURFACE);
-	more *= FRINGE_PER_STEP;
+		    (luma < most ? LUMA_SHARE + SHARE_PER_STEP * coarser : NEARER_SURFACE);
 	if (surface.luma < LOWEST)
 		return fringe_share(growing, pixel, &surface) < FRINGE_SHARE_LOWEST;
 	return luma < most && luma < LUMA_SHARE_STAIR * surface.luma &&
-	    fringe_share(growing, pixel, &surface) < FRINGE_SHARE + more;
+	    fringe_share(growing, pixel, &surface) < FRINGE_SHARE + FRINGE_PER_STEP * coarser;
 }
 
 static inline unsigned char
@@ -1570,17 +1422,17 @@ mark_boundary(const unsigned char *restrict above, const unsigned char *restrict
 	mark[n - 1] = is_boundary(above, row, below, n > 1 ? n - 2 : 0, n - 1, n - 1);
 }
 
+/* After hole_block(): sets regions->certainty of such pixels to 0. */
 static void
-faint_block(void *arg, size_t i)
+boundary_block(void *arg, size_t i)
 {
 	const struct growing *growing = arg;
 	struct regions *regions = growing->regions;
 	size_t w = regions->w, h = regions->h;
-	const unsigned char *kind = kind_of(growing);
 
 	for (size_t y = regions->block[i].y0; y < regions->block[i].y1; y++) {
 		unsigned char *mark = regions->block[i].class, *next = mark;
-		const unsigned char *row = kind + y * w;
+		const unsigned char *row = kind_of(growing) + y * w;
 
 		mark_boundary(
 		    y ? row - w : row, row, y + 1 < h ? row + w : row, mark, w);
@@ -1588,20 +1440,10 @@ faint_block(void *arg, size_t i)
 			struct pixel pixel = { .x = (int32_t)(next++ - mark), .y = (int32_t)y };
 
 			pixel.at = (int32_t)(y * w) + pixel.x;
-			if (is_faint(growing, &pixel))
+			if (is_too_dark(growing, &pixel))
 				regions->certainty[pixel.at] = 0;
 		}
 	}
-}
-
-/* After hole_find(): sets regions->certainty of such pixels to 0. */
-static void
-faint_find(struct run *run, struct growing *growing)
-{
-	size_t blocks = growing->regions->blocks;
-
-	run_for(run, blocks, kind_block, growing);
-	run_for(run, blocks, faint_block, growing);
 }
 
 /* ---- the picture ---- */
@@ -1632,16 +1474,6 @@ least_of(const struct regions *regions)
 	return CERTAINTY_MOST;
 }
 
-static size_t
-growing_begin(struct run *run, struct growing *growing)
-{
-	const struct regions *regions = growing->regions;
-
-	quantised_find(run, growing);
-	smooth_find(run, growing);
-	return count_waiting(growing->state, regions->w * regions->h);
-}
-
 static void
 growing_grow(struct run *run, struct growing *growing, float *least)
 {
@@ -1657,8 +1489,9 @@ growing_grow(struct run *run, struct growing *growing, float *least)
 	}
 	odds_find(run, growing);
 	*least = least_of(regions);
-	hole_find(run, growing);
-	faint_find(run, growing);
+	run_for(run, regions->blocks, hole_block, growing);
+	run_for(run, regions->blocks, kind_block, growing);
+	run_for(run, regions->blocks, boundary_block, growing);
 	for (size_t i = 0; i < growing->n; i++) {
 		int32_t at = growing->pixel[i].at;
 

@@ -127,36 +127,58 @@ halving_brightest(const struct halving *halving, size_t x, size_t y)
 #define ROUNDING 4		/* levels: the third difference of doubled samples, at most */
 #define EDGE 16			/* of other samples, beside an edge, at least */
 
-/* The third difference from pixel i on, along a row or a column. */
-static int
-third_difference(const struct frame *frame, size_t c, bool down, size_t line, size_t i)
-{
-	int v[4];
-
-	for (size_t k = 0; k < 4; k++)
-		v[k] = down ? halving_sample(frame, c, line, i + k)
-			    : halving_sample(frame, c, i + k, line);
-	return abs(v[3] - v[0] - 3 * (v[2] - v[1]));
-}
-
 /* Samples doubled by weights of 3/4 and 1/4 have a third difference of rounding only, from an odd
  * pixel to the third one after it. */
 static bool
 is_doubled_plane(const struct frame *frame, size_t c, bool down)
 {
-	size_t n = down ? frame->head.h : frame->head.w, lines = down ? frame->head.w :
-	    frame->head.h;
+	size_t n = down ? frame->head.h : frame->head.w;
+	size_t lines = down ? frame->head.w : frame->head.h;
 	bool edges = false;
 
 	for (size_t line = 0; line < lines; line += LINE_STEP)
 		for (size_t i = 0; i + 3 < n; i++) {
-			int off = third_difference(frame, c, down, line, i);
+			int v[4], off;
 
+			for (size_t k = 0; k < 4; k++)
+				v[k] = down ? halving_sample(frame, c, line, i + k)
+					    : halving_sample(frame, c, i + k, line);
+			off = abs(v[3] - v[0] - 3 * (v[2] - v[1]));
 			if (i % 2 == 1 && off > ROUNDING)
 				return false;
 			edges |= off > EDGE;
 		}
 	return edges;
+}
+
+/* ---- all blocks that are marked, on all threads ---- */
+
+struct block_job {
+	struct halving *halving;
+	const unsigned char *mark;
+	void (*fn)(struct halving *, size_t i, size_t j);	/* column and row of a block */
+};
+
+static void
+block_rows(void *arg, size_t part)
+{
+	const struct block_job *job = arg;
+	const size_t w = job->halving->w, h = job->halving->h;
+
+	for (size_t j = part * HALVING_ROWS; j < (part + 1) * HALVING_ROWS && j < h; j++)
+		for (size_t i = 0; i < w; i++)
+			if (!job->mark || job->mark[j * w + i])
+				job->fn(job->halving, i, j);
+}
+
+/* mark: of each block; NULL: all. */
+static void
+for_blocks(struct run *run, struct halving *halving, const unsigned char *mark,
+    void (*fn)(struct halving *, size_t i, size_t j))
+{
+	struct block_job job = { halving, mark, fn };
+
+	run_for(run, (halving->h + HALVING_ROWS - 1) / HALVING_ROWS, block_rows, &job);
 }
 
 /* ---- which pixels are surface, by luma ---- */
@@ -177,30 +199,22 @@ find_black_row(struct halving *halving, size_t y, unsigned char *restrict black)
 		black[x] = (sine[x] + cosine[x] < HOLO_BLACK) | (luma[x] < UNLIT);
 }
 
-/* May a pixel that is as dark as black be of the lowest stair, beside one of the next? A composite
- * stair is a whole height below the next, as far as a surface that is clearly no background is
- * above black; its colour is not black. */
-static bool
-may_be_lowest(const struct halving *halving, size_t x, size_t y, int brightest)
-{
-	const struct reading *reading = halving->reading;
-
-	return reading->half_step > 0 && 2 * (float)brightest < 3 * reading->code.height &&
-	    halving_both(halving, x, y) >= HOLO_BLACK;
-}
-
 /* Near black pixels: is luma nearer to that of the surface around than to black? On the lowest
- * stairs luma does not tell. */
+ * stairs luma does not tell. A pixel that is as dark as black may be of the lowest stair, beside
+ * one of the next: a composite stair is a whole height below the next, as far as a surface that is
+ * clearly no background is above black; its colour is not black. */
 static unsigned char
 is_surface(const struct halving *halving, size_t x, size_t y)
 {
-	int brightest = halving_brightest(halving, x, y);
+	const struct reading *reading = halving->reading;
+	int brightest = halving_brightest(halving, x, y), both = halving_both(halving, x, y);
 
 	if (brightest < HALVING_STAIRS_LEAST)
-		return halving_both(halving, x, y) < HOLO_BLACK ? 0 : UNTOLD;
-	if (5 * halving_sample(halving->in, halving->reading->channel[2], x, y) >= 3 * brightest)
+		return both < HOLO_BLACK ? 0 : UNTOLD;
+	if (5 * halving_sample(halving->in, reading->channel[2], x, y) >= 3 * brightest)
 		return 1;
-	return may_be_lowest(halving, x, y, brightest) ? UNTOLD : 0;
+	return reading->half_step > 0 && 2 * (float)brightest < 3 * reading->code.height &&
+	    both >= HOLO_BLACK ? UNTOLD : 0;
 }
 
 static void
@@ -238,48 +252,32 @@ is_untold(const struct halving *halving, size_t x, size_t y)
 	    halving->surface[y * halving->in->head.w + x] == UNTOLD;
 }
 
-/* Marks the blocks that have untold pixels. */
+/* Marks a block that has untold pixels. */
 static void
-mark_rows(void *arg, size_t i)
+mark_block(struct halving *halving, size_t i, size_t j)
 {
-	struct halving *halving = arg;
-	size_t w = halving->in->head.w, y0 = i * HALVING_ROWS * halving->high;
-	size_t y1 = y0 + HALVING_ROWS * halving->high;
+	unsigned char *mark = &halving->untold[j * halving->w + i];
 
-	for (size_t y = y0; y < y1 && y < halving->in->head.h; y++) {
-		const unsigned char *row = halving->surface + y * w, *next = row;
-
-		while ((next = memchr(next, UNTOLD, w - (size_t)(next - row))) != NULL) {
-			size_t x = (size_t)(next++ - row);
-
-			halving->untold[y / halving->high * halving->w + x / halving->wide] = 1;
-		}
-	}
+	for (size_t y = j * halving->high; y < (j + 1) * halving->high; y++)
+		for (size_t x = i * halving->wide; x < (i + 1) * halving->wide; x++)
+			*mark |= is_untold(halving, x, y);
 }
 
 /* A block's samples; n: is it of the surface alone? */
 static void
-read_untold_rows(void *arg, size_t i)
+read_untold_block(struct halving *halving, size_t i, size_t j)
 {
-	struct halving *halving = arg;
-	const size_t *channel = halving->reading->channel;
+	struct block *block = &halving->block[j * halving->w + i];
+	float level[2];
 
-	for (size_t j = i * HALVING_ROWS; j < (i + 1) * HALVING_ROWS && j < halving->h; j++)
-		for (size_t k = 0; k < halving->w; k++) {
-			struct block *block = &halving->block[j * halving->w + k];
-			size_t x = k * halving->wide, y = j * halving->high;
-
-			if (!halving->untold[j * halving->w + k])
-				continue;
-			for (int c = 0; c < 2; c++)
-				block->level[c] =
-				    halving_block_sample(halving, channel[c], x, y);
-			block->rest =
-			    holo_rest(block->level[0] - 127.5f, block->level[1] - 127.5f);
-			block->n = block->level[0] + block->level[1] >= FAINTEST &&
-			    holodec_off_circle(block->level[0] - 127.5f,
-				block->level[1] - 127.5f) <= OFF_CIRCLE;
-		}
+	for (int c = 0; c < 2; c++) {
+		block->level[c] = halving_block_sample(halving, halving->reading->channel[c],
+		    i * halving->wide, j * halving->high);
+		level[c] = block->level[c] - 127.5f;
+	}
+	block->rest = holo_rest(level[0], level[1]);
+	block->n = block->level[0] + block->level[1] >= FAINTEST &&
+	    holodec_off_circle(level[0], level[1]) <= OFF_CIRCLE;
 }
 
 static const struct block *
@@ -358,14 +356,6 @@ around(const struct halving *halving, size_t x, size_t y)
 	return both;
 }
 
-/* Where no block tells: doubled R + G is more than half of that of the surface around on the
- * surface's side of a boundary, and less on the other. */
-static bool
-is_lit(const struct halving *halving, size_t x, size_t y)
-{
-	return (float)halving_both(halving, x, y) >= LIT * (float)around(halving, x, y).most;
-}
-
 /* What a pixel becomes that is of the surface by its fringes' strength: dark fringes are as weak as
  * those of a block that is background in part, where their phase is not known well. */
 static unsigned char
@@ -426,9 +416,12 @@ tell_block(struct halving *halving, size_t i, size_t j)
 		for (size_t x = i * halving->wide; x < (i + 1) * halving->wide && x < w; x++) {
 			unsigned char *surface = &halving->surface[y * w + x];
 
+			/* Where no block tells: doubled R + G is more than half of that of the
+			 * surface around on the surface's side of a boundary, less on the other. */
 			if (*surface == UNTOLD && px_isnan(rest))
-				*surface =
-				    is_lit(halving, x, y) ? surface_of(halving, x, y) : 0;
+				*surface = (float)halving_both(halving, x, y) >=
+					LIT * (float)around(halving, x, y).most
+				    ? surface_of(halving, x, y) : 0;
 			else if (*surface == UNTOLD && is_black(halving, x, y, rest))
 				*surface = 0;
 			known += *surface == 1 || *surface == DOUBTFUL;
@@ -441,27 +434,14 @@ tell_block(struct halving *halving, size_t i, size_t j)
 				      (size_t)of) - SURER) - known);
 }
 
-static void
-tell_rows(void *arg, size_t i)
-{
-	struct halving *halving = arg;
-
-	for (size_t j = i * HALVING_ROWS; j < (i + 1) * HALVING_ROWS && j < halving->h; j++)
-		for (size_t k = 0; k < halving->w; k++)
-			if (halving->untold[j * halving->w + k])
-				tell_block(halving, k, j);
-}
-
 /* Makes UNTOLD pixels those of the surface, 1, or of the background, 0. */
 static void
 unlit_tell(struct run *run, struct halving *halving)
 {
-	size_t rows = (halving->h + HALVING_ROWS - 1) / HALVING_ROWS;
-
-	run_for(run, rows, mark_rows, halving);
+	for_blocks(run, halving, NULL, mark_block);
 	halving_widen(halving->untold, halving->near, halving->w, halving->h, 2);
-	run_for(run, rows, read_untold_rows, halving);
-	run_for(run, rows, tell_rows, halving);
+	for_blocks(run, halving, halving->untold, read_untold_block);
+	for_blocks(run, halving, halving->untold, tell_block);
 }
 
 /* ---- blocks: mean phases of the surface, and slopes through them ---- */
@@ -501,30 +481,10 @@ read_block(struct halving *halving, size_t i, size_t j)
 	struct block *block = &halving->block[j * halving->w + i];
 	float whole = (float)block->of / (float)block->n;
 
+	if (block->n == 0)
+		return;
 	block->rest = holo_rest(whole * halving_block_sample(halving, channel[0], x, y) - 127.5f,
 	    whole * halving_block_sample(halving, channel[1], x, y) - 127.5f);
-}
-
-static void
-count_rows(void *arg, size_t i)
-{
-	struct halving *halving = arg;
-
-	for (size_t j = i * HALVING_ROWS; j < (i + 1) * HALVING_ROWS && j < halving->h; j++)
-		for (size_t k = 0; k < halving->w; k++)
-			count_block(halving, k, j);
-}
-
-static void
-read_mixed_rows(void *arg, size_t i)
-{
-	struct halving *halving = arg;
-
-	for (size_t j = i * HALVING_ROWS; j < (i + 1) * HALVING_ROWS && j < halving->h; j++)
-		for (size_t k = 0; k < halving->w; k++)
-			if (halving->mixed[j * halving->w + k] &&
-			    halving->block[j * halving->w + k].n)
-				read_block(halving, k, j);
 }
 
 struct slope {
@@ -562,23 +522,12 @@ find_slope(const struct halving *halving, size_t i, size_t j, bool *mixed)
 	return (struct slope){ (xt * yy - yt * xy) * over, (yt * xx - xt * xy) * over };
 }
 
-/* A pixel of these fringes, or a black one. */
-static void
-put_pixel(const struct halving *halving, size_t x, size_t y, const float level[2])
-{
-	bool inside = halving->surface[y * halving->in->head.w + x];
-
-	for (int c = 0; c < 3; c++) {
-		unsigned char *row = frame_row(halving->out, halving->reading->channel[c], y);
-
-		row[x] = !inside ? 0 : c < 2 ? (unsigned char)(int)level[c] : row[x];
-	}
-}
-
+/* Its pixels get these fringes, or are black. */
 static void
 mend_block(struct halving *halving, size_t i, size_t j)
 {
 	const struct block *block = &halving->block[j * halving->w + i];
+	const size_t *channel = halving->reading->channel;
 	size_t w = halving->in->head.w, h = halving->in->head.h;
 	struct slope slope;
 	bool mixed;
@@ -586,26 +535,21 @@ mend_block(struct halving *halving, size_t i, size_t j)
 	slope = find_slope(halving, i, j, &mixed);
 	for (size_t y = j * halving->high; mixed && y < (j + 1) * halving->high && y < h; y++)
 		for (size_t x = i * halving->wide; x < (i + 1) * halving->wide && x < w; x++) {
+			bool inside = halving->surface[y * w + x];
+			unsigned char *sample[3];
 			float rest = block->rest + slope.x * ((float)x - block->x) +
 			    slope.y * ((float)y - block->y);
-			float level[2];
 
+			for (int c = 0; c < 3; c++)
+				sample[c] = (unsigned char *)frame_row(halving->out, channel[c], y) +
+				    x;
 			rest -= px_floor(rest);
-			level[0] = holo_round(holo_sine_level(rest));
-			level[1] = holo_round(holo_cosine_level(rest));
-			put_pixel(halving, x, y, level);
+			*sample[0] = !inside ? 0
+			    : (unsigned char)(int)holo_round(holo_sine_level(rest));
+			*sample[1] = !inside ? 0
+			    : (unsigned char)(int)holo_round(holo_cosine_level(rest));
+			*sample[2] = inside ? *sample[2] : 0;
 		}
-}
-
-static void
-mend_rows(void *arg, size_t i)
-{
-	struct halving *halving = arg;
-
-	for (size_t j = i * HALVING_ROWS; j < (i + 1) * HALVING_ROWS && j < halving->h; j++)
-		for (size_t k = 0; k < halving->w; k++)
-			if (halving->mixed[j * halving->w + k])
-				mend_block(halving, k, j);
 }
 
 /* ---- the picture ---- */
@@ -626,7 +570,6 @@ static void
 halving_mend(struct run *run, struct halving *halving)
 {
 	const struct frame *in = halving->in;
-	size_t blocks = (halving->h + HALVING_ROWS - 1) / HALVING_ROWS;
 
 	for (size_t c = 0; c < in->head.c; c++)
 		for (size_t y = 0; y < in->head.h; y++)
@@ -636,10 +579,10 @@ halving_mend(struct run *run, struct halving *halving)
 	halving_widen(halving->near, halving->surface, in->head.w, in->head.h, BLACK_REACH);
 	run_for(run, (in->head.h + HALVING_ROWS - 1) / HALVING_ROWS, surface_rows, halving);
 	unlit_tell(run, halving);
-	run_for(run, blocks, count_rows, halving);
+	for_blocks(run, halving, NULL, count_block);
 	halving_widen(halving->mixed, halving->near, halving->w, halving->h, 2);
-	run_for(run, blocks, read_mixed_rows, halving);
-	run_for(run, blocks, mend_rows, halving);
+	for_blocks(run, halving, halving->mixed, read_block);
+	for_blocks(run, halving, halving->mixed, mend_block);
 }
 
 const struct halved_rows AT_LEVEL(halved_rows) = {

@@ -96,33 +96,6 @@ refusal_take(struct run *run, struct refusals *refusals, int word)
 	return word == REFUSAL_SKIP ? SURVEY_SKIPS : 0;
 }
 
-/* The picture at hand is decoded. */
-static void
-refusal_none(const struct run *run, struct refusals *refusals)
-{
-	refusals->all = run_inputs(run) + 1;
-	refusals->decoded = true;
-	refusals->now = false;
-}
-
-/* The input has ended: -1 after fail() where every picture was left out. */
-static int
-refusal_end(const struct refusals *refusals, int word)
-{
-	if (word != REFUSAL_SKIP || refusals->refused == 0 || refusals->decoded)
-		return 0;
-	return fail("--on-refusal", "skip leaves nothing: every picture was refused");
-}
-
-/* At the end: how many were refused, where not each had its own warning. */
-static void
-refusal_conclude(const struct refusals *refusals)
-{
-	if (refusals->refused > WARNED_MOST)
-		warn(NULL, "%zu of %zu frames were refused", refusals->refused,
-		    refusals->all);
-}
-
 /* ---- the output: points, channels and keys ---- */
 
 /* An option of two numbers, which replaces those of pair. -1 after fail_usage(). */
@@ -199,26 +172,21 @@ plan_channels(struct priv *priv, const struct frame_head *in, struct frame_head 
 	return head_set_channels(out, names);
 }
 
-/* The picture's keys become those of a depth map, or of points. */
-static int
-plan_metadata(const struct priv *priv, struct frame_head *out)
-{
-	static const char *const view[] = { "center_mm", "scale_mm", "view_rotation" };
-	const struct holo *holo = &priv->holo;
-	bool turned = priv->xyz && priv->place.in_mesh;
-
-	holo_remove(&out->meta);
-	memcpy(out->spacing, holo->spacing, sizeof(out->spacing));
-	for (int i = 0; turned && i < 3; i++)
-		meta_remove(&out->meta, view[i]);
-	return meta_set(&out->meta, "z_axis", turned ? "away" : holo_z_axes[holo->z_axis]);
-}
-
-/* Sets what differs from the picture's head. -1 after fail(). */
+/* Sets what differs from the picture's head: its keys become those of a depth map, or of points.
+ * -1 after fail(). */
 static int
 output_plan(struct priv *priv, const struct frame_head *in, struct frame_head *out)
 {
-	return plan_metadata(priv, out) < 0 ? -1 : plan_channels(priv, in, out);
+	static const char *const view[] = { "center_mm", "scale_mm", "view_rotation" };
+	bool turned = priv->xyz && priv->place.in_mesh;
+
+	holo_remove(&out->meta);
+	memcpy(out->spacing, priv->holo.spacing, sizeof(out->spacing));
+	for (int i = 0; turned && i < 3; i++)
+		meta_remove(&out->meta, view[i]);
+	return meta_set(&out->meta, "z_axis",
+		   turned ? "away" : holo_z_axes[priv->holo.z_axis]) < 0 ? -1 :
+	    plan_channels(priv, in, out);
 }
 
 /* ---- the picture as a whole ---- */
@@ -270,12 +238,14 @@ holodec_survey(struct run *run, const struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	bool lossy;
-	int status = 0;
+	int status;
 
 	if (look(run, in, &lossy) < 0) {
 		status = refusal_take(run, &priv->refusals, parameters->on_refusal);
 	} else {
-		refusal_none(run, &priv->refusals);
+		priv->refusals.all = run_inputs(run) + 1;
+		priv->refusals.decoded = true;
+		priv->refusals.now = false;
 		altered_warn(&priv->reading, in, lossy && !(parameters->blur_px > 0),
 		    &priv->altered);
 		status = certain_grow(run, in, lossy, parameters->edge_px == OPT_NONE_INTEGER,
@@ -337,24 +307,16 @@ list_scratches(struct passes *passes, const struct holodec_block *block)
 }
 
 static int
-list_place(struct passes *passes, const struct place *place)
-{
-	struct holodec_place_block block;
-	struct pass pass = { .shader = SHADER(holodec_place), .block = &block,
-		.bytes = sizeof(block), PASS_FOURS };
-
-	memcpy(block.row, place->row, sizeof(block.row));
-	return passes_add(passes, &pass);
-}
-
-static int
 holodec_passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
 	const struct reading *reading = &priv->reading;
 	struct holodec_block block;
+	struct holodec_place_block place;
 	struct pass pass = { .shader = SHADER(holodec), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
+	struct pass to_place = { .shader = SHADER(holodec_place), .block = &place,
+		.bytes = sizeof(place), PASS_FOURS };
 
 	if (priv->refusals.now)
 		return passes_refuse(passes, "the picture is refused");
@@ -371,20 +333,13 @@ holodec_passes(struct run *run, struct passes *passes)
 	if (passes_constant(passes, reading->stair, sizeof(reading->stair)) < 0 ||
 	    list_scratches(passes, &block) < 0 || passes_add(passes, &pass) < 0)
 		return -1;
-	return priv->xyz ? list_place(passes, &priv->place) : 0;
+	if (!priv->xyz)
+		return 0;
+	memcpy(place.row, priv->place.row, sizeof(place.row));
+	return passes_add(passes, &to_place);
 }
 
 /* ---- a picture with its texture below it, taken apart (image/texture.h) ---- */
-
-static enum holo_layout
-layout_of(const struct holo_options *options, const struct meta *meta)
-{
-	const char *word = meta_get(meta, "holo_layout");
-
-	if (options->layout >= 0)
-		return (enum holo_layout)options->layout;
-	return word && !strcmp(word, holo_layouts[HOLO_YUV]) ? HOLO_YUV : HOLO_RGB;
-}
 
 /* For plan: does the texture lie below? Then priv->below.picture is the head of the picture alone,
  * with the texture as alpha. -1 after fail(). */
@@ -401,18 +356,8 @@ below_plan(struct priv *priv, const struct holo_options *options, const struct f
 		return fail("holo_texture_place", "a picture with its texture below has three "
 		    "channels, not %zu", in->c);
 	names = holo_channel_names(head_channel(in, "luma") == 0 ? HOLO_YUV : HOLO_RGB, true);
-	priv->below.luma = holo_luma[layout_of(options, &in->meta)];
+	priv->below.luma = holo_luma[holo_layout_of(options->layout, &in->meta)];
 	return texture_below_head(in, names, &priv->below.picture) < 0 ? -1 : 1;
-}
-
-/* For plan, at its end: the head of what below_frame() gives. -1 after fail(). */
-static int
-below_output(struct priv *priv, struct frame_head *out)
-{
-	out->h = priv->below.picture.h;
-	priv->below.survey = holodec_survey;
-	priv->below.rows = holodec_depths;
-	return head_copy(&priv->below.out, out);
 }
 
 /* For a flow's body. */
@@ -428,13 +373,16 @@ below_frame(struct run *run, struct frame *in)
 
 #define CERTAINTY_GIVEN 0.75f	/* at least, of an input's own channel */
 
+/* The input has ended: -1 after fail() where every picture was left out. */
 static int
 finish(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct priv *priv = run->priv;
+	const struct refusals *refusals = &((const struct priv *)run->priv)->refusals;
 
-	return refusal_end(&priv->refusals, parameters->on_refusal);
+	if (parameters->on_refusal != REFUSAL_SKIP || refusals->refused == 0 || refusals->decoded)
+		return 0;
+	return fail("--on-refusal", "skip leaves nothing: every picture was refused");
 }
 
 static const struct body body = { .survey = holodec_survey, .rows = holodec_depths,
@@ -499,7 +447,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	run->body = is_below > 0 ? &below : &body;
 	if (is_below < 0 || plan_picture(run, is_below ? &priv->below.picture : in, out) < 0)
 		return -1;
-	return is_below ? below_output(priv, out) : 0;
+	if (!is_below)
+		return 0;
+	out->h = priv->below.picture.h;
+	priv->below.survey = holodec_survey;
+	priv->below.rows = holodec_depths;
+	return head_copy(&priv->below.out, out);
 }
 
 static void
@@ -507,7 +460,9 @@ end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	refusal_conclude(&priv->refusals);
+	if (priv->refusals.refused > WARNED_MOST)	/* not each had its own warning */
+		warn(NULL, "%zu of %zu frames were refused", priv->refusals.refused,
+		    priv->refusals.all);
 	texture_below_free(&priv->below);
 	regions_free(&priv->regions);
 }

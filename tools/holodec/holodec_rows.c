@@ -34,33 +34,19 @@ tile_load_bytes(const unsigned char *restrict in, float *restrict out, size_t n)
 }
 
 static void
-load_floats(const float *restrict in, float *restrict out, size_t n)
+tile_load_samples(const struct frame *in, size_t c, size_t y, size_t x, size_t n,
+    float *restrict out)
 {
+	const float *restrict row;
+
+	if (in->head.type == SAMPLE_UCHAR) {
+		tile_load_bytes((const unsigned char *)frame_row(in, c, y) + x, out, n);
+		return;
+	}
+	row = (const float *)frame_row(in, c, y) + x;
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
-		out[i] = holodec_level(in[i]);
-}
-
-static void
-tile_load_samples(const struct frame *in, size_t c, size_t y, size_t x, size_t n, float *out)
-{
-	if (in->head.type == SAMPLE_UCHAR)
-		tile_load_bytes((const unsigned char *)frame_row(in, c, y) + x, out, n);
-	else
-		load_floats((const float *)frame_row(in, c, y) + x, out, n);
-}
-
-static void
-find_ends(struct tile *tile, size_t n)
-{
-	size_t first = 0, end = n;
-
-	while (first < end && holodec_black(tile->sine[first], tile->cosine[first]))
-		first++;
-	while (first < end && holodec_black(tile->sine[end - 1], tile->cosine[end - 1]))
-		end--;
-	tile->first = first;
-	tile->end = end;
+		out[i] = holodec_level(row[i]);
 }
 
 /* NaN before `first` and from `end` on. */
@@ -79,8 +65,8 @@ tile_load(const struct frame *in, const struct reading *reading, size_t y, size_
     struct tile *tile)
 {
 	float *const plane[3] = { tile->sine, tile->cosine, tile->stair };
-	size_t left = x < MARGIN ? x : MARGIN, behind = in->head.w - x - n;
-	size_t right = behind < MARGIN ? behind : MARGIN;
+	size_t left = x < MARGIN ? x : MARGIN, after = in->head.w - x - n;
+	size_t right = after < MARGIN ? after : MARGIN, first = 0, end = n + 2 * MARGIN;
 
 	for (int c = 0; c < 3; c++) {
 		memset(plane[c], 0, MARGIN * sizeof(float));
@@ -88,52 +74,12 @@ tile_load(const struct frame *in, const struct reading *reading, size_t y, size_
 		tile_load_samples(in, reading->channel[c], y, x - left, left + n + right,
 		    plane[c] + MARGIN - left);
 	}
-	find_ends(tile, n + 2 * MARGIN);
-}
-
-/* Tangents into `tangent`, for rests. */
-static void
-read_tangents(const float *restrict sine, const float *restrict cosine, float *restrict tangent,
-    size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		tangent[i] = px_atan2_tangent(sine[i] - 127.5f, cosine[i] - 127.5f);
-}
-
-/* Rests of pixels with these tangents, and the parts of a stair that they are in. */
-static void
-read_rests(const float *restrict sine, const float *restrict cosine, const float *restrict tangent,
-    float *restrict rest, uint16_t *restrict part, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		rest[i] = holo_rest_of(tangent[i], sine[i] - 127.5f, cosine[i] - 127.5f);
-		part[i] = (uint16_t)(int)(rest[i] * HOLO_PROFILE);
-	}
-}
-
-static void
-read_stairs(const float *restrict stair, const uint16_t *restrict part, float *restrict out,
-    size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		out[i] = stair[part[i]];
-}
-
-/* Orders from what order 0 has; NaN for both in the background. The hole is added, since a
- * condition around the reading of a level would keep the loop from being vectorised. */
-static void
-read_orders(struct tile *restrict tile, size_t first, size_t end, float per_height)
-{
-	CPU_SIMD
-	for (size_t i = first; i < end; i++) {
-		bool missing = holodec_missing(tile->sine[i], tile->cosine[i], tile->stair[i]);
-		PX_F hole = px_select(missing, PX_NAN, 0.0f);
-
-		tile->order[i] = holodec_order(tile->stair[i], tile->order[i], per_height) + hole;
-		tile->rest[i] = tile->rest[i] + hole;
-	}
+	while (first < end && holodec_black(tile->sine[first], tile->cosine[first]))
+		first++;
+	while (first < end && holodec_black(tile->sine[end - 1], tile->cosine[end - 1]))
+		end--;
+	tile->first = first;
+	tile->end = end;
 }
 
 /*
@@ -146,16 +92,34 @@ tile_read(struct tile *restrict tile, const struct reading *restrict reading, si
 {
 	const size_t first = tile->first / TILE_STEP * TILE_STEP;
 	const size_t end = (tile->end + TILE_STEP - 1) / TILE_STEP * TILE_STEP;
-	const float *sine = tile->sine + first, *cosine = tile->cosine + first;
-	float *rest = tile->rest + first, *order = tile->order + first;
-	uint16_t part[TILE_WIDTH];
+	const float *restrict sine = tile->sine, *restrict cosine = tile->cosine;
+	const float *restrict stair = tile->stair;
+	float *restrict rest = tile->rest, *restrict order = tile->order;
+	float per_height = 1 / reading->code.height;
+	uint16_t part[TILE_WIDTH];	/* of a stair, which rests are in */
 
 	tile_fill_ends(tile->rest, n, first, end);
 	tile_fill_ends(tile->order, n, first, end);
-	read_tangents(sine, cosine, order, end - first);
-	read_rests(sine, cosine, order, rest, part, end - first);
-	read_stairs(reading->stair, part, order, end - first);
-	read_orders(tile, first, end, 1 / reading->code.height);
+	CPU_SIMD
+	for (size_t i = first; i < end; i++)
+		order[i] = px_atan2_tangent(sine[i] - 127.5f, cosine[i] - 127.5f);
+	CPU_SIMD
+	for (size_t i = first; i < end; i++) {
+		rest[i] = holo_rest_of(order[i], sine[i] - 127.5f, cosine[i] - 127.5f);
+		part[i] = (uint16_t)(int)(rest[i] * HOLO_PROFILE);
+	}
+	for (size_t i = first; i < end; i++)
+		order[i] = reading->stair[part[i]];
+	/* Orders from what order 0 has; NaN for both in the background. The hole is added, since a
+	 * condition around the reading of a level would keep the loop from being vectorised. */
+	CPU_SIMD
+	for (size_t i = first; i < end; i++) {
+		bool missing = holodec_missing(sine[i], cosine[i], stair[i]);
+		PX_F hole = px_select(missing, PX_NAN, 0.0f);
+
+		order[i] = holodec_order(stair[i], order[i], per_height) + hole;
+		rest[i] = rest[i] + hole;
+	}
 }
 
 /* Rests and orders to turns, the order rounded and held to 0 .. most. */
@@ -182,7 +146,6 @@ decode_to_depth(const float *restrict turns, float *restrict out, size_t x, size
 		    turns[i], (float)(int)(x + i), per_column, per_turn, zero, range, slack);
 }
 
-/* A quarter of a turn beyond the faces, in normalised depth. */
 /* A quarter of a turn beyond the faces, in normalised depth. */
 static float
 decode_slack(const struct holo_code *code)
@@ -285,28 +248,6 @@ medians_next(struct medians_ring *ring, const struct reading *reading, const str
 
 /* ---- from readings to depths, without regions ---- */
 
-/* The papers' decoding: floor or rounding of the stair, without its model. */
-static void
-plain_turns(struct tile *restrict tile, const struct reading *restrict reading, size_t n)
-{
-	float per_height = 1 / reading->code.height, half_step = reading->half_step;
-
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		tile->order[i] =
-		    tile->rest[i] + holo_plain_order(tile->stair[i], per_height, half_step);
-}
-
-/* Takes out whole turns that a pixel lies off the median of five in its row. */
-static void
-unspike(const float *restrict turns, float *restrict out, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = holo_unspike(turns[i + 2],
-		    median_of_5(turns[i], turns[i + 1], turns[i + 2], turns[i + 3], turns[i + 4]));
-}
-
 /* Depths of n pixels of row y from x on, each by itself; the tile keeps the readings. */
 static void
 decode_nearest(const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n,
@@ -321,18 +262,27 @@ decode_nearest(const struct reading *reading, const struct frame *in, size_t y, 
 	decode_to_depth(turns, out, x, n, &reading->code, decode_slack(&reading->code));
 }
 
-/* The same as the papers decode, with whole turns off the median of five taken out. */
+/* The same as the papers decode, by floor or rounding of the stair without its model, and with
+ * whole turns off the median of five in the row taken out. */
 static void
 decode_plain(
     const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n, float *out)
 {
+	float per_height = 1 / reading->code.height, half_step = reading->half_step;
 	struct tile tile;
 	float turns[TILE] __attribute__((aligned(64)));
+	const float *restrict t = tile.order + MARGIN - 2;
 
 	tile_load(in, reading, y, x, n, &tile);
 	tile_read(&tile, reading, n + 2 * MARGIN);
-	plain_turns(&tile, reading, n + 2 * MARGIN);
-	unspike(tile.order + MARGIN - 2, turns, n);
+	CPU_SIMD
+	for (size_t i = 0; i < n + 2 * MARGIN; i++)
+		tile.order[i] =
+		    tile.rest[i] + holo_plain_order(tile.stair[i], per_height, half_step);
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		turns[i] = holo_unspike(
+		    t[i + 2], median_of_5(t[i], t[i + 1], t[i + 2], t[i + 3], t[i + 4]));
 	decode_to_depth(turns, out, x, n, &reading->code, INFINITY);
 }
 
@@ -358,66 +308,46 @@ decode_median(const struct reading *reading, const struct frame *in, struct fram
 
 #define WIDEST (TILE + 2 * BACKGROUND_REACH_MOST)
 
-/* last[i] becomes y where there is background. */
-static void
-note_black(const float *restrict sine, const float *restrict cosine, int32_t *restrict last,
-    int32_t y, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		last[i] = holodec_black(sine[i], cosine[i]) ? y : last[i];
-}
-
-static void
-find_late(const int32_t *restrict last, int32_t since, unsigned char *restrict late, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		late[i] = last[i] >= since;
-}
-
-/* NaN where one of 2 reach + 1 marks is set, the first of them being that of the same number. */
-static void
-drop_marked(const unsigned char *restrict mark, size_t reach, float *restrict out, size_t n)
-{
-	unsigned char any[TILE] = { 0 };
-
-	for (size_t k = 0; k <= 2 * reach; k++) {
-		CPU_SIMD
-		for (size_t i = 0; i < n; i++)
-			any[i] |= mark[i + k];
-	}
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		out[i] = px_select(any[i] != 0, PX_NAN, out[i]);
-}
-
 /* Drops pixels of channel z with background in the square of `reach` around them, in rows
  * y0 .. y1 - 1 of n columns from x on. Outside the image is none. */
 static void
 background_drop(const struct reading *reading, size_t reach, const struct frame *in,
     struct frame *out, size_t z, size_t x, size_t n, size_t y0, size_t y1)
 {
-	size_t h = in->head.h, behind = in->head.w - x - n;
-	size_t left = x < reach ? x : reach, right = behind < reach ? behind : reach;
-	size_t next = y0 < reach ? 0 : y0 - reach;
+	size_t h = in->head.h, after = in->head.w - x - n;
+	size_t left = x < reach ? x : reach, right = after < reach ? after : reach;
+	size_t next = y0 < reach ? 0 : y0 - reach, wide = left + n + right;
 	float sine[WIDEST], cosine[WIDEST];
-	int32_t last[WIDEST]; /* lowest row with background, down to y + reach */
+	int32_t last[WIDEST], *shown = last + reach - left;	/* lowest row with background, down
+								 * to y + reach */
 	unsigned char black[WIDEST];
 
 	for (size_t i = 0; i < WIDEST; i++)
 		last[i] = INT32_MIN;
 	for (size_t y = y0; y < y1; y++) {
+		int32_t since = (int32_t)y - (int32_t)reach;
+		float *restrict depth = frame_floats(out, z, y) + x;
+		unsigned char any[TILE] = { 0 };
+
 		for (; next <= y + reach && next < h; next++) {
-			tile_load_samples(in, reading->channel[0], next, x - left, left + n + right,
-			    sine);
-			tile_load_samples(in, reading->channel[1], next, x - left, left + n + right,
-			    cosine);
-			note_black(sine, cosine, last + reach - left, (int32_t)next,
-			    left + n + right);
+			tile_load_samples(in, reading->channel[0], next, x - left, wide, sine);
+			tile_load_samples(in, reading->channel[1], next, x - left, wide, cosine);
+			CPU_SIMD
+			for (size_t i = 0; i < wide; i++)
+				shown[i] = holodec_black(sine[i], cosine[i]) ? (int32_t)next
+									     : shown[i];
 		}
-		find_late(last, (int32_t)y - (int32_t)reach, black, n + 2 * reach);
-		drop_marked(black, reach, frame_floats(out, z, y) + x, n);
+		CPU_SIMD
+		for (size_t i = 0; i < n + 2 * reach; i++)
+			black[i] = last[i] >= since;
+		for (size_t k = 0; k <= 2 * reach; k++) {
+			CPU_SIMD
+			for (size_t i = 0; i < n; i++)
+				any[i] |= black[i + k];
+		}
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			depth[i] = px_select(any[i] != 0, PX_NAN, depth[i]);
 	}
 }
 
@@ -461,19 +391,6 @@ regions_decode(const struct regions *regions, const struct holo_code *code, stru
 	}
 }
 
-/* All channels but that of the texture (or NO_CHANNEL) become NaN in rows y0 to y1. */
-static void
-refusal_rows(struct frame *out, size_t texture, size_t y0, size_t y1)
-{
-	for (size_t c = 0; c < out->head.c; c++)
-		for (size_t y = y0; y < y1 && c != texture; y++) {
-			float *row = frame_floats(out, c, y);
-
-			for (size_t x = 0; x < out->head.w; x++)
-				row[x] = PX_NAN;
-		}
-}
-
 /* Row y of depths, channel z: drops what the input's own certainty drops, and puts how certain each
  * pixel is into the last channel, where that is asked. */
 static void
@@ -496,51 +413,28 @@ certain_row(const struct priv *priv, const struct frame *in, struct frame *out, 
 	}
 }
 
-static void
-scale_row(float *restrict row, size_t w, float scale)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < w; x++)
-		row[x] *= scale;
-}
-
 /* Certainties, points and texture. */
 static void
 finish_row(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t y)
 {
 	size_t w = in->head.w, texture = priv->reading.channel[3];
+	float *restrict out_row, scale = priv->texture_scale;
 
 	if (!priv->refusals.now && (priv->keep || priv->certainty != NO_CHANNEL))
 		certain_row(priv, in, out, z, y);
 	if (!priv->refusals.now && priv->xyz)
 		place_points(&priv->place, y, frame_floats(out, 0, y), frame_floats(out, 1, y),
 		    frame_floats(out, z, y), w);
-	if (texture != NO_CHANNEL) {
-		float *out_row = frame_floats(out, z + 1, y);
-
-		if (in->head.type == SAMPLE_UCHAR)
-			tile_load_bytes(frame_row(in, texture, y), out_row, w);
-		else
-			memcpy(out_row, frame_row(in, texture, y), w * sizeof(*out_row));
-		scale_row(out_row, w, priv->texture_scale);
-	}
-}
-
-/* Rows whose pixels do not look at those above and below. */
-static void
-decode_rows(const struct priv *priv, const struct frame *in, struct frame *out, size_t z, size_t x,
-    size_t n, size_t y0, size_t y1)
-{
-	struct tile tile;
-
-	for (size_t y = y0; y < y1; y++) {
-		float *depth = frame_floats(out, z, y) + x;
-
-		if (priv->decode == DECODE_PLAIN)
-			decode_plain(&priv->reading, in, y, x, n, depth);
-		else
-			decode_nearest(&priv->reading, in, y, x, n, &tile, depth);
-	}
+	if (texture == NO_CHANNEL)
+		return;
+	out_row = frame_floats(out, z + 1, y);
+	if (in->head.type == SAMPLE_UCHAR)
+		tile_load_bytes(frame_row(in, texture, y), out_row, w);
+	else
+		memcpy(out_row, frame_row(in, texture, y), w * sizeof(*out_row));
+	CPU_SIMD
+	for (size_t x = 0; x < w; x++)
+		out_row[x] *= scale;
 }
 
 static void
@@ -548,23 +442,30 @@ depths(const struct run *run, const struct frame *in, struct frame *out, size_t 
     const struct row_scratch *scratch)
 {
 	const struct priv *priv = run->priv;
+	const struct reading *reading = &priv->reading;
 	size_t w = in->head.w, z = priv->xyz ? 2 : 0;
+	struct tile tile;
 
 	(void)scratch;
-	if (priv->refusals.now)
-		refusal_rows(out, priv->reading.channel[3] == NO_CHANNEL ? NO_CHANNEL : z + 1, y0,
-		    y1);
+	/* of a refused picture all is NaN but the texture, the channel after z */
+	for (size_t c = 0; priv->refusals.now && c < out->head.c; c++)
+		for (size_t y = y0; y < y1; y++)
+			for (size_t x = 0; x < w; x++)
+				if (c != z + 1 || reading->channel[3] == NO_CHANNEL)
+					frame_floats(out, c, y)[x] = PX_NAN;
 	for (size_t x = 0; x < w && !priv->refusals.now; x += TILE) {
 		size_t n = w - x < TILE ? w - x : TILE;
 
 		if (priv->decode == DECODE_MEDIAN)
-			decode_median(&priv->reading, in, out, z, x, n, y0, y1);
+			decode_median(reading, in, out, z, x, n, y0, y1);
 		else if (priv->decode == DECODE_REGION)
-			regions_decode(&priv->regions, &priv->reading.code, out, z, x, n, y0, y1);
-		else
-			decode_rows(priv, in, out, z, x, n, y0, y1);
+			regions_decode(&priv->regions, &reading->code, out, z, x, n, y0, y1);
+		for (size_t y = y0; y < y1 && priv->decode == DECODE_PLAIN; y++)
+			decode_plain(reading, in, y, x, n, frame_floats(out, z, y) + x);
+		for (size_t y = y0; y < y1 && priv->decode == DECODE_NEAREST; y++)
+			decode_nearest(reading, in, y, x, n, &tile, frame_floats(out, z, y) + x);
 		if (priv->edge_px)
-			background_drop(&priv->reading, priv->edge_px, in, out, z, x, n, y0, y1);
+			background_drop(reading, priv->edge_px, in, out, z, x, n, y0, y1);
 	}
 	for (size_t y = y0; y < y1; y++)
 		finish_row(priv, in, out, z, y);
@@ -644,31 +545,6 @@ count_pixels(const struct reading *reading, const struct frame *in,
 /* Rows that tell of one pixel: y - AWAY, y - 1, y, y + 1 and y + AWAY. */
 enum { FAR_ABOVE, ABOVE, HERE, BELOW, FAR_BELOW, PIECE };
 
-/* What is found of pixels of a row; each array has its own loop. */
-struct piece {
-	float sine[PIECE][TILE], cosine[PIECE][TILE];
-	float rest[PIECE][TILE];	/* of ABOVE, HERE and BELOW */
-	float along[TILE], down[TILE];	/* turns from the previous pixel to the next one */
-	double radius[TILE];
-	int32_t black[TILE], flat[TILE];
-};
-
-static void
-find_rests(const float *restrict sine, const float *restrict cosine, float *restrict rest, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		rest[i] = holo_rest(sine[i] - 127.5f, cosine[i] - 127.5f);
-}
-
-static void
-find_black(struct piece *piece, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		piece->black[i] = holodec_black(piece->sine[HERE][i], piece->cosine[HERE][i]);
-}
-
 /* Turns from one pixel to the one two farther. */
 PX_FN float
 difference(float from, float to)
@@ -676,112 +552,75 @@ difference(float from, float to)
 	return to - from - px_round(to - from);
 }
 
-/* n pixels from the ith on; AWAY others precede and follow them. */
+/* Counts n pixels of a row, of which AWAY others precede and follow each. Each array has its own
+ * loop. */
 static void
-find_steps(struct piece *piece, size_t i, size_t n)
+add_steps(const struct reading *reading, const struct frame *in, size_t y, size_t x, size_t n,
+    struct step_counts *counts)
 {
-	const float *here = piece->rest[HERE] + i, *sine = piece->sine[HERE] + i;
-	const float *above = piece->rest[ABOVE] + i, *below = piece->rest[BELOW] + i;
-	const float *cosine = piece->cosine[HERE] + i;
-	float *along = piece->along + i, *down = piece->down + i;
-	double *radius = piece->radius + i;
-
-	CPU_SIMD
-	for (size_t k = 0; k < n; k++) {
-		along[k] = difference(here[k - 1], here[k + 1]);
-		down[k] = difference(above[k], below[k]);
-	}
-	CPU_SIMD
-	for (size_t k = 0; k < n; k++) {
-		float a = sine[k] - 127.5f, b = cosine[k] - 127.5f;
-
-		radius[k] = sqrt((double)(a * a + b * b));
-	}
-}
-
-/* Is the ith pixel, or any of those that it is compared with, background? */
-static inline bool
-is_near_black(const struct piece *piece, size_t i)
-{
-	const int32_t *black = piece->black + i;
-	int32_t near = black[-3] | black[-2] | black[-1] | black[0] | black[1] | black[2] |
-	    black[3];
-
-	for (int row = 0; row < PIECE; row++)
-		near |= holodec_black(piece->sine[row][i], piece->cosine[row][i]);
-	return near;
-}
-
-_Static_assert(AWAY == 3, "is_near_black() looks at three pixels before and behind");
-
-static void
-add_steps(struct piece *piece, size_t first, size_t n, struct step_counts *counts)
-{
+	static const int row[PIECE] = { -AWAY, -1, 0, 1, AWAY };
+	float sine[PIECE][TILE], cosine[PIECE][TILE], rest[PIECE][TILE];
+	float along[TILE], down[TILE];	/* turns from the previous pixel to the next one */
+	int32_t black[TILE], flat[TILE];
 	uint points = 0, falls = 0, across = 0;
 
-	_Pragma("omp simd reduction(+:points, falls, across)")
-	for (size_t i = first; i < first + n; i++) {
-		float along = px_abs(piece->along[i]), down = px_abs(piece->down[i]);
-		bool smooth = (along <= 2 * SMOOTH) & (down <= 2 * SMOOTH);
-		uint is = (uint)(smooth & !is_near_black(piece, i));
+	for (int k = 0; k < PIECE; k++) {
+		size_t at = y + (size_t)row[k];
 
+		tile_load_samples(in, reading->channel[0], at, x, n, sine[k]);
+		tile_load_samples(in, reading->channel[1], at, x, n, cosine[k]);
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			rest[k][i] = holo_rest(sine[k][i] - 127.5f, cosine[k][i] - 127.5f);
+	}
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		black[i] = holodec_black(sine[HERE][i], cosine[HERE][i]);
+	CPU_SIMD
+	for (size_t i = AWAY; i < n - AWAY; i++) {
+		along[i] = difference(rest[HERE][i - 1], rest[HERE][i + 1]);
+		down[i] = difference(rest[ABOVE][i], rest[BELOW][i]);
+	}
+	_Pragma("omp simd reduction(+:points, falls, across)")
+	for (size_t i = AWAY; i < n - AWAY; i++) {
+		float right = px_abs(along[i]), below = px_abs(down[i]);
+		int32_t near = black[i - 3] | black[i - 2] | black[i - 1] | black[i] |
+		    black[i + 1] | black[i + 2] | black[i + 3];
+		uint is;
+
+		for (int k = 0; k < PIECE; k++)
+			near |= holodec_black(sine[k][i], cosine[k][i]);
+		is = (uint)((right <= 2 * SMOOTH) & (below <= 2 * SMOOTH) & !near);
 		points += is;
-		falls += is & (uint)(piece->along[i] < 0);
-		across += is & (uint)(down > along);
-		piece->flat[i] = is & (uint)(along <= 2 * FRINGE_CIRCLE_FLAT) &
-		    (uint)(down <= 2 * FRINGE_CIRCLE_FLAT);
+		falls += is & (uint)(along[i] < 0);
+		across += is & (uint)(below > right);
+		flat[i] = is & (uint)(right <= 2 * FRINGE_CIRCLE_FLAT) &
+		    (uint)(below <= 2 * FRINGE_CIRCLE_FLAT);
 	}
 	counts->points += points;
 	counts->falls += falls;
 	counts->across += across;
-}
+	for (size_t i = AWAY; i < n - AWAY; i++) {
+		float a = sine[HERE][i] - 127.5f, b = cosine[HERE][i] - 127.5f;
 
-static void
-add_radii(const struct piece *piece, size_t first, size_t n, struct step_counts *counts)
-{
-	for (size_t i = first; i < first + n; i++) {
-		if (piece->flat[i])
-			fringe_circle_count(&counts->circle, piece->rest[HERE][i],
-			    piece->radius[i]);
+		if (flat[i])
+			fringe_circle_count(&counts->circle, rest[HERE][i],
+			    sqrt((double)(a * a + b * b)));
 	}
 }
 
-static void
-add_row(const struct reading *reading, const struct frame *in, size_t y, struct piece *piece,
-    struct step_counts *counts)
-{
-	static const int row[PIECE] = { -AWAY, -1, 0, 1, AWAY };
-
-	for (size_t x = 0; x < in->head.w; x += TILE) {
-		size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
-
-		if (n <= 2 * AWAY)
-			continue;
-		for (int k = 0; k < PIECE; k++) {
-			size_t at = y + (size_t)row[k];
-
-			tile_load_samples(in, reading->channel[0], at, x, n, piece->sine[k]);
-			tile_load_samples(in, reading->channel[1], at, x, n, piece->cosine[k]);
-		}
-		for (int k = ABOVE; k <= BELOW; k++)
-			find_rests(piece->sine[k], piece->cosine[k], piece->rest[k], n);
-		find_black(piece, n);
-		find_steps(piece, AWAY, n - 2 * AWAY);
-		add_steps(piece, AWAY, n - 2 * AWAY, counts);
-		add_radii(piece, AWAY, n - 2 * AWAY, counts);
-	}
-}
+_Static_assert(AWAY == 3, "add_steps() looks at three pixels before and after");
 
 static void
 count_steps(const struct reading *reading, const struct frame *in, struct step_counts *counts)
 {
-	struct piece piece;
-	size_t h = in->head.h, step = h / SAMPLED_ROWS;
+	size_t w = in->head.w, h = in->head.h, step = h / SAMPLED_ROWS;
 
 	*counts = (struct step_counts){ 0 };
 	step = step < 1 ? 1 : step > STEP_MOST ? STEP_MOST : step;
 	for (size_t y = AWAY; y + AWAY < h; y += step)
-		add_row(reading, in, y, &piece, counts);
+		for (size_t x = 0; x + 2 * AWAY < w; x += TILE)
+			add_steps(reading, in, y, x, w - x < TILE ? w - x : TILE, counts);
 }
 
 /* ---- colours: was the picture given a palette, as GIF and some PNG files have? ---- */
@@ -834,29 +673,19 @@ count_colours(const struct frame *frame, size_t row_step)
 #define BEYOND_TURNS 0.05f
 #define BEYOND_ROW_STEP 8	/* one row of 8 is looked at */
 
-/* 1: beyond the range; 0: inside; -1: no point. */
-static int
-beyond_at(const struct holo_code *code, const struct regions *regions, size_t x, size_t at)
-{
-	float turns = regions->order[at] + regions->rest[at], z, far;
-
-	if (px_isnan(turns))
-		return -1;
-	z = holo_depth(turns, (float)x, code->turns_per_column, 1 / code->turns_per_depth);
-	far = (px_abs(z - 0.5f) - 0.5f) * code->turns_per_depth;
-	return far > BEYOND_TURNS;
-}
-
 static void
 count_beyond(const struct regions *regions, const struct holo_code *code, size_t *points,
     size_t *beyond)
 {
 	for (size_t y = 0; y < regions->h; y += BEYOND_ROW_STEP)
 		for (size_t x = 0; x < regions->w; x++) {
-			int is = beyond_at(code, regions, x, y * regions->w + x);
+			size_t at = y * regions->w + x;
+			float turns = regions->order[at] + regions->rest[at];
+			float z = holo_depth(
+			    turns, (float)x, code->turns_per_column, 1 / code->turns_per_depth);
 
-			*points += is >= 0;
-			*beyond += is > 0;
+			*points += !px_isnan(turns);
+			*beyond += (px_abs(z - 0.5f) - 0.5f) * code->turns_per_depth > BEYOND_TURNS;
 		}
 }
 
@@ -864,55 +693,40 @@ count_beyond(const struct regions *regions, const struct holo_code *code, size_t
 
 #define WINDOW_WIDTH (2 * HOLOCHECK_WINDOW + 1)
 
-/* Rests of the window around pixel (x, y), NaN in the background; how many are that. */
-static int
-load_window(const struct reading *reading, const struct frame *in, size_t x, size_t y,
-    float rest[WINDOW_WIDTH][WINDOW_WIDTH])
+static struct holocheck_seen
+look_at_place(const struct reading *reading, const struct frame *in, size_t x, size_t y)
 {
-	float sine[WINDOW_WIDTH], cosine[WINDOW_WIDTH];
+	struct holocheck_seen seen = { .black = 1 };
+	float rest[WINDOW_WIDTH][WINDOW_WIDTH], sine[WINDOW_WIDTH], cosine[WINDOW_WIDTH];
+	const int reach = HOLOCHECK_WINDOW;
+	double sum = 0, n = WINDOW_WIDTH * WINDOW_WIDTH, moments = n * reach * (reach + 1) / 3;
 	int black = 0;
 
+	if (x < HOLOCHECK_WINDOW || y < HOLOCHECK_WINDOW || x + HOLOCHECK_WINDOW >= in->head.w ||
+	    y + HOLOCHECK_WINDOW >= in->head.h)
+		return seen;
 	for (size_t v = 0; v < WINDOW_WIDTH; v++) {
 		size_t row = y + v - HOLOCHECK_WINDOW, first = x - HOLOCHECK_WINDOW;
 
 		tile_load_samples(in, reading->channel[0], row, first, WINDOW_WIDTH, sine);
 		tile_load_samples(in, reading->channel[1], row, first, WINDOW_WIDTH, cosine);
 		for (size_t u = 0; u < WINDOW_WIDTH; u++) {
-			bool point = sine[u] + cosine[u] >= HOLO_BLACK;
-
-			rest[v][u] =
-			    point ? holo_rest(sine[u] - 127.5f, cosine[u] - 127.5f) : PX_NAN;
-			black += !point;
+			rest[v][u] = holo_rest(sine[u] - 127.5f, cosine[u] - 127.5f);
+			black += !(sine[u] + cosine[u] >= HOLO_BLACK);
 		}
 	}
-	return black;
-}
-
-static struct holocheck_seen
-look_at_place(const struct reading *reading, const struct frame *in, size_t x, size_t y)
-{
-	struct holocheck_seen seen = { .black = 1 };
-	float rest[WINDOW_WIDTH][WINDOW_WIDTH], middle;
-	const int reach = HOLOCHECK_WINDOW;
-	double sum = 0, n = WINDOW_WIDTH * WINDOW_WIDTH, moments = n * reach * (reach + 1) / 3;
-
-	if (x < HOLOCHECK_WINDOW || y < HOLOCHECK_WINDOW || x + HOLOCHECK_WINDOW >= in->head.w ||
-	    y + HOLOCHECK_WINDOW >= in->head.h)
-		return seen;
-	seen.black = load_window(reading, in, x, y, rest) / n;
-	if (seen.black > 0)
-		return seen;
-	middle = rest[reach][reach];
-	for (int v = 0; v < WINDOW_WIDTH; v++)
+	seen.black = black / n;
+	for (int v = 0; v < WINDOW_WIDTH && black == 0; v++)
 		for (int u = 0; u < WINDOW_WIDTH; u++) {
-			float away = rest[v][u] - middle;
+			float away = rest[v][u] - rest[reach][reach];
 			double turns = (double)(away - px_round(away));
 
 			sum += turns;
 			seen.slope[0] += turns * (u - reach) / moments;
 			seen.slope[1] += turns * (v - reach) / moments;
 		}
-	seen.rest = (double)middle + sum / n;
+	if (black == 0)
+		seen.rest = (double)rest[reach][reach] + sum / n;
 	return seen;
 }
 

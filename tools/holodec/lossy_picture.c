@@ -11,26 +11,11 @@
 
 /* ---- colour of half the resolution ---- */
 
-static int
-halving_reserve(struct halving *halving)
-{
-	size_t pixels = halving->in->head.w * halving->in->head.h;
-
-	halving->near = malloc(pixels);
-	halving->surface = malloc(pixels);
-	halving->mixed = malloc(halving->w * halving->h);
-	halving->untold = calloc(halving->w, halving->h);
-	halving->block = calloc(halving->w * halving->h, sizeof(*halving->block));
-	if (!halving->near || !halving->surface || !halving->mixed || !halving->untold ||
-	    !halving->block)
-		return fail_memory();
-	return frame_new(&halving->in->head, &halving->out);
-}
-
 int
 halved_mend(struct run *run, const struct reading *reading, const struct frame *in,
     struct halved *out)
 {
+	size_t pixels = in->head.w * in->head.h, blocks;
 	struct halving halving;
 	int status;
 
@@ -40,7 +25,14 @@ halved_mend(struct run *run, const struct reading *reading, const struct frame *
 	halved_rows()->find(reading, in, &halving);
 	if (!halving.wide)
 		return 0;
-	status = halving_reserve(&halving);
+	blocks = halving.w * halving.h;
+	halving.near = malloc(pixels);
+	halving.surface = malloc(pixels);
+	halving.mixed = malloc(blocks);
+	halving.untold = calloc(blocks, 1);
+	halving.block = calloc(blocks, sizeof(*halving.block));
+	status = halving.near && halving.surface && halving.mixed && halving.untold && halving.block
+	    ? frame_new(&in->head, &halving.out) : fail_memory();
 	if (status == 0)
 		halved_rows()->mend(run, &halving);
 	free(halving.near);
@@ -84,48 +76,49 @@ regions_free(struct regions *regions)
 	*regions = (struct regions){ 0 };
 }
 
-static int
-regions_allocate(struct regions *regions, size_t size, size_t rows)
+/* Zeroed memory. *none: there is none of some array. */
+static void *
+array(size_t n, size_t bytes, bool *none)
 {
-	regions->rest = calloc(size, sizeof(*regions->rest));
-	regions->order = calloc(size, sizeof(*regions->order));
-	regions->turns = calloc(size, sizeof(*regions->turns));
-	regions->state = calloc(2, size);
-	regions->certainty = calloc(size, sizeof(*regions->certainty));
-	regions->lead = calloc(size, sizeof(*regions->lead));
-	regions->inside = calloc(rows, sizeof(*regions->inside));
-	regions->row = calloc(rows, sizeof(*regions->row));
-	regions->run = calloc(size, sizeof(*regions->run));
-	regions->branch = calloc(size, sizeof(*regions->branch));
-	regions->edge = calloc(2 * size, sizeof(*regions->edge));
-	regions->sorted = calloc(2 * size, sizeof(*regions->sorted));
-	regions->block = calloc(rows, sizeof(*regions->block));
-	regions->class = calloc(size, sizeof(*regions->class));
-	regions->turn = calloc(size, sizeof(*regions->turn));
-	if (!regions->rest || !regions->order || !regions->certainty ||
-	    !regions->turns || !regions->state || !regions->lead || !regions->inside ||
-	    !regions->row || !regions->run || !regions->branch || !regions->edge ||
-	    !regions->sorted || !regions->block || !regions->class || !regions->turn) {
-		regions_free(regions);
-		return fail_memory();
-	}
-	regions->size = size;
-	regions->rows = rows;
-	return 0;
+	void *memory = calloc(n, bytes);
+
+	*none |= !memory;
+	return memory;
 }
 
 /* Makes ready for a picture. -1 after fail(). */
 static int
 regions_begin(struct regions *regions, size_t w, size_t h)
 {
-	if (w * h > INT32_MAX / 2)
+	size_t size = w * h;
+	bool none = false;
+
+	if (size > INT32_MAX / 2)
 		return fail(NULL,
 		    "%zu pixels are too many to be decoded by regions: give --decode median",
-		    w * h);
-	if (regions->size < w * h || regions->rows < h) {
+		    size);
+	if (regions->size < size || regions->rows < h) {
 		regions_free(regions);
-		if (regions_allocate(regions, w * h, h) < 0)
-			return -1;
+		*regions = (struct regions){ .size = size, .rows = h,
+			.rest = array(size, sizeof(float), &none),
+			.order = array(size, sizeof(float), &none),
+			.turns = array(size, sizeof(float), &none),
+			.state = array(size, 2, &none),
+			.certainty = array(size, sizeof(float), &none),
+			.lead = array(size, sizeof(int32_t), &none),
+			.inside = array(h, sizeof(*regions->inside), &none),
+			.row = array(h, sizeof(*regions->row), &none),
+			.run = array(size, sizeof(*regions->run), &none),
+			.branch = array(size, sizeof(*regions->branch), &none),
+			.edge = array(size, 2 * sizeof(*regions->edge), &none),
+			.sorted = array(size, 2 * sizeof(*regions->sorted), &none),
+			.block = array(h, sizeof(*regions->block), &none),
+			.class = array(size, 1, &none),
+			.turn = array(size, sizeof(int32_t), &none) };
+	}
+	if (none) {
+		regions_free(regions);
+		return fail_memory();
 	}
 	regions->w = w;
 	regions->h = h;
@@ -169,46 +162,37 @@ regions_find(struct run *run, struct regions *regions, const struct reading *rea
 
 /*
  * After the vote of the regions: changes regions->order, and fills regions->certainty: 1 inside of
- * smooth regions, NaN in the background, 0 in what may be background. stored: the picture as it
- * came; in: mended, or the same; surface: of struct halved, or NULL. *least: the certainty to ask
- * for: 0.93, or less, down to 0.43, so that at most 1.5 % of the surface is dropped, not counting
- * what looks like a filled hole. A wrong order costs more than a lost pixel, but a surface full of
- * holes is none. -1 after fail().
+ * smooth regions, NaN in the background, 0 in what may be background. The certainty to ask for is
+ * 0.93, or less, down to 0.43, so that at most 1.5 % of the surface is dropped, not counting what
+ * looks like a filled hole. A wrong order costs more than a lost pixel, but a surface full of holes
+ * is none.
  */
-static int
-grow(struct run *run, struct regions *regions, const struct reading *reading,
-    const struct frame *in, const struct frame *stored, const unsigned char *surface, float *least)
-{
-	struct growing growing = { .regions = regions, .reading = reading, .in = in,
-		.stored = stored, .surface = surface, .turns = regions->turns,
-		.state = regions->state };
-	size_t waiting = growing_rows()->begin(run, &growing);
-
-	growing.pixel = malloc((waiting ? waiting : 1) * sizeof(*growing.pixel));
-	if (!growing.pixel)
-		return fail_memory();
-	growing_rows()->grow(run, &growing, least);
-	free(growing.pixel);
-	return 0;
-}
-
 int
 certain_grow(struct run *run, const struct frame *in, bool lossy, bool no_edge, bool asked)
 {
 	struct priv *priv = run->priv;
+	struct regions *regions = &priv->regions;
+	struct growing growing = { .regions = regions, .reading = &priv->reading,
+		.in = priv->mended.picture ? priv->mended.picture : in, .stored = in,
+		.surface = priv->mended.surface, .turns = regions->turns,
+		.state = regions->state };
+	bool by_regions = priv->decode == DECODE_REGION;
+	size_t waiting;
 	float least;
 
-	priv->grown = lossy && priv->decode == DECODE_REGION && (no_edge || asked || priv->keep);
-	if (lossy && priv->decode != DECODE_REGION && (priv->keep || asked))
+	priv->grown = lossy && by_regions && (no_edge || asked || priv->keep);
+	if (lossy && !by_regions && (priv->keep || asked))
 		return fail(NULL,
 		    "certainty in a lossy picture is that of regions: give --decode region");
 	if (!priv->grown)
 		return 0;
-	if (grow(run, &priv->regions, &priv->reading,
-		priv->mended.picture ? priv->mended.picture : in, in, priv->mended.surface,
-		&least) < 0)
-		return -1;
+	waiting = growing_rows()->begin(run, &growing);
+	growing.pixel = malloc((waiting ? waiting : 1) * sizeof(*growing.pixel));
+	if (!growing.pixel)
+		return fail_memory();
+	growing_rows()->grow(run, &growing, &least);
+	free(growing.pixel);
 	if (!priv->keep)
-		growing_rows()->drop(&priv->regions, asked ? priv->least : least);
+		growing_rows()->drop(regions, asked ? priv->least : least);
 	return 0;
 }

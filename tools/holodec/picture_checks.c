@@ -199,9 +199,15 @@ bare_counts(const struct holo *holo, const struct reading *reading, const struct
 	return pixel_counts_circle(&angle) ? refuse_other(holo, reading, in) : 0;
 }
 
+/* One line, once, where more than this share of the points lies beyond. */
 static void
-warn_outside(double share, const char *kind)
+warn_outside(struct bare *bare, size_t beyond, size_t points, double most, const char *kind)
 {
+	double share = (double)beyond / (double)(points ? points : 1);
+
+	if (bare->beyond || share <= most)
+		return;
+	bare->beyond = true;
 	warn(NULL, "%.1f %% of the picture%s decode to depths outside of the range, where no "
 	    "encoder has any: wrong --pitch, --theta or --layout, or columns were cut off; depths "
 	    "are wrong", 100 * share, kind);
@@ -210,12 +216,8 @@ warn_outside(double share, const char *kind)
 void
 bare_warn_beyond(const struct pixel_counts *counts, struct bare *bare)
 {
-	double share = (double)counts->beyond / (double)(counts->points ? counts->points : 1);
-
-	if (bare->beyond || share <= BEYOND_MOST)
-		return;
-	bare->beyond = true;
-	warn_outside(share, ", of which nothing was lost,");
+	warn_outside(bare, counts->beyond, counts->points, BEYOND_MOST,
+	    ", of which nothing was lost,");
 }
 
 void
@@ -226,10 +228,8 @@ bare_warn_beyond_regions(const struct holo_code *code, const struct regions *reg
 
 	if (!bare->beyond)
 		holodec_rows()->count_beyond(regions, code, &points, &beyond);
-	if (points < POINTS_LEAST || (double)beyond <= BEYOND_LOSSY * (double)points)
-		return;
-	bare->beyond = true;
-	warn_outside((double)beyond / (double)points, "");
+	if (points >= POINTS_LEAST)
+		warn_outside(bare, beyond, points, BEYOND_LOSSY, "");
 }
 
 /*
@@ -295,10 +295,9 @@ altered_warn(const struct reading *reading, const struct frame *in, bool levels,
 void
 palette_warn(const struct frame *frame, size_t row_step, bool *warned)
 {
-	size_t colours = PALETTE_MOST + 1;
+	size_t colours = *warned ? PALETTE_MOST + 1
+				 : holodec_rows()->count_colours(frame, row_step);
 
-	if (!*warned)
-		colours = holodec_rows()->count_colours(frame, row_step);
 	if (colours > PALETTE_MOST)
 		return;
 	*warned = true;

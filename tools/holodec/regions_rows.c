@@ -12,6 +12,13 @@
 #include "base/cpu_level.h"
 #include "holodec.px.h"
 
+/* What is found of a picture, block after block, for run_for(). */
+struct region_job {
+	struct regions *regions;
+	const struct reading *reading;
+	const struct frame *in;
+};
+
 /* ---- runs ---- */
 
 #define COSTS 32       /* classes that pairs are sorted into */
@@ -38,62 +45,42 @@ runs_classify(const float *restrict rest, const float *restrict order,
 	}
 }
 
-/* Each pixel's vote for the order of its run; 0 in the background. */
-static void
-read_votes(
-    const float *restrict order, const int32_t *restrict lead, int32_t *restrict vote, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		vote[i] = (int)px_round(px_select(px_isnan(order[i]), 0.0f,
-			      order[i] * VOTE_STEPS)) - VOTE_STEPS * lead[i];
-}
-
-static void
-add_run(struct regions *regions, struct region_block *block, const struct run_of_pixels *run)
-{
-	size_t at = block->runs.end++;
-
-	regions->run[at] = *run;
-	regions->run[at].members = run->end - run->first;
-	regions->branch[at] = (struct branch){ .parent = (int32_t)at };
-}
-
-/* Leads, classes and votes of row y from its column `first` on. */
-static void
-read_row(struct regions *regions, struct region_block *block, size_t y, size_t first, size_t n)
-{
-	size_t at = y * regions->w + first;
-	const float *rest = regions->rest + at, *order = regions->order + at;
-	int32_t *lead = regions->lead + at;
-
-	lead[0] = 0;
-	block->class[first + n - 1] = COSTS;
-	runs_classify(rest, order, rest + 1, order + 1, block->class + first, lead + 1, n - 1);
-	for (size_t i = 1; i < n; i++)
-		lead[i] += lead[i - 1];
-	read_votes(order, lead, block->turn + first, n);
-}
-
 /* Finds the runs of row y of a block, their votes, and the leads of the pixels. */
 static void
 runs_find(struct regions *regions, struct region_block *block, size_t y)
 {
-	const float *rest = regions->rest + y * regions->w;
 	struct span inside = regions->inside[y];
+	size_t at = y * regions->w + inside.first, n = inside.end - inside.first;
+	const float *restrict rest = regions->rest + at, *restrict order = regions->order + at;
+	int32_t *restrict lead = regions->lead + at, *restrict vote = block->turn + inside.first;
+	unsigned char *class = block->class + inside.first;
 	struct run_of_pixels run = { .first = (int32_t)inside.first };
 
-	regions->row[y].first = block->runs.end;
-	if (inside.first < inside.end)
-		read_row(regions, block, y, inside.first, inside.end - inside.first);
-	for (size_t x = inside.first; x < inside.end; x++) {
-		run.sum += block->turn[x];
-		run.class = block->class[x];
+	regions->row[y] = (struct span){ block->runs.end, block->runs.end };
+	if (inside.first >= inside.end)
+		return;
+	lead[0] = 0;
+	class[n - 1] = COSTS;
+	runs_classify(rest, order, rest + 1, order + 1, class, lead + 1, n - 1);
+	for (size_t i = 1; i < n; i++)
+		lead[i] += lead[i - 1];
+	/* each pixel's vote for the order of its run; 0 in the background */
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		vote[i] = (int)px_round(px_select(px_isnan(order[i]), 0.0f,
+			      order[i] * VOTE_STEPS)) - VOTE_STEPS * lead[i];
+	for (size_t i = 0; i < n; i++) {
+		run.sum += vote[i];
+		run.class = class[i];
 		if (run.class < SURE)
 			continue;
-		run.end = (int32_t)x + 1;
-		if (!px_isnan(rest[x]))
-			add_run(regions, block, &run);
+		run.end = (int32_t)(inside.first + i) + 1;
+		run.members = run.end - run.first;
+		if (!px_isnan(rest[i])) {
+			regions->branch[block->runs.end] =
+			    (struct branch){ .parent = (int32_t)block->runs.end };
+			regions->run[block->runs.end++] = run;
+		}
 		run.first = run.end;
 		run.sum = 0;
 	}
@@ -200,40 +187,27 @@ take_steps(struct regions *regions, struct region_block *block, size_t a, size_t
 	keep_edge(regions, block, edge);
 }
 
-/* From steps between pixels to those of the runs that they are in. */
-static void
-add_leads(const int32_t *restrict lead, const int32_t *restrict next_lead, int32_t *restrict step,
-    size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		step[i] += lead[i] - next_lead[i];
-}
-
-/* Classes and steps of n pairs from row y - 1 to y, from column x on. */
-static void
-read_pairs(struct regions *regions, struct region_block *block, size_t y, size_t x, size_t n)
-{
-	size_t below = y * regions->w + x, above = below - regions->w;
-
-	runs_classify(regions->rest + above, regions->order + above, regions->rest + below,
-	    regions->order + below, block->class + x, block->turn + x, n);
-	add_leads(regions->lead + above, regions->lead + below, block->turn + x, n);
-}
-
+/* The edges between the runs of row y and those of the row above. */
 static void
 find_steps(struct regions *regions, struct region_block *block, size_t y)
 {
-	struct span upper = regions->row[y - 1], lower = regions->row[y], *inside;
+	struct span upper = regions->row[y - 1], lower = regions->row[y];
+	const struct span *inside = &regions->inside[y];
 	const struct run_of_pixels *run = regions->run;
-	size_t first, end;
+	size_t first = inside[-1].first > inside->first ? inside[-1].first : inside->first;
+	size_t end = inside[-1].end < inside->end ? inside[-1].end : inside->end;
+	size_t below = y * regions->w + first, above = below - regions->w;
+	const int32_t *restrict lead = regions->lead + above, *restrict next = regions->lead + below;
+	int32_t *restrict step = block->turn + first;
 
-	inside = &regions->inside[y];
-	first = inside[-1].first > inside->first ? inside[-1].first : inside->first;
-	end = inside[-1].end < inside->end ? inside[-1].end : inside->end;
 	if (first >= end)
 		return;
-	read_pairs(regions, block, y, first, end - first);
+	runs_classify(regions->rest + above, regions->order + above, regions->rest + below,
+	    regions->order + below, block->class + first, step, end - first);
+	/* from steps between pixels to those of the runs that they are in */
+	CPU_SIMD
+	for (size_t i = 0; i < end - first; i++)
+		step[i] += lead[i] - next[i];
 	for (size_t a = upper.first, b = lower.first; a < upper.end && b < lower.end;) {
 		int32_t from = run[a].first > run[b].first ? run[a].first : run[b].first;
 		int32_t to = run[a].end < run[b].end ? run[a].end : run[b].end;
@@ -246,26 +220,21 @@ find_steps(struct regions *regions, struct region_block *block, size_t y)
 	}
 }
 
-/* The edges between the runs of row y. */
-static void
-find_gaps(struct regions *regions, struct region_block *block, size_t y)
-{
-	const struct run_of_pixels *run = regions->run;
-
-	for (size_t b = regions->row[y].first; b < regions->row[y].end; b++)
-		if (run[b].class < COSTS)
-			keep_edge(regions, block,
-			    (struct edge){ (int32_t)b, (int32_t)b + 1, 0, run[b].class });
-}
-
 /* What may join runs of the block with others of it or with those above: block->edges. */
 static void
-edges_find(struct regions *regions, struct region_block *block)
+edge_block(void *arg, size_t i)
 {
+	struct regions *regions = ((const struct region_job *)arg)->regions;
+	struct region_block *block = &regions->block[i];
+	const struct run_of_pixels *run = regions->run;
+
 	for (size_t y = block->y0; y < block->y1; y++) {
 		if (y > 0)
 			find_steps(regions, block, y);
-		find_gaps(regions, block, y);
+		for (size_t b = regions->row[y].first; b < regions->row[y].end; b++)
+			if (run[b].class < COSTS)
+				keep_edge(regions, block, (struct edge){ (int32_t)b,
+				    (int32_t)b + 1, 0, run[b].class });
 	}
 }
 
@@ -338,48 +307,16 @@ vote(float *restrict order, const int32_t *restrict voted, float most, size_t n)
 	return (size_t)doubtful;
 }
 
-/* Row y. Pixels without a run have no vote. */
-static void
-vote_row(struct regions *regions, struct region_block *block, size_t y, float most)
-{
-	struct span runs = regions->row[y], inside = regions->inside[y];
-	int32_t *lead = regions->lead + y * regions->w;
-
-	for (size_t k = runs.first; k < runs.end; k++) {
-		const struct run_of_pixels *run = &regions->run[k];
-
-		for (int32_t x = run->first; x < run->end; x++)
-			lead[x] += run->order;
-		block->points += (size_t)(run->end - run->first);
-	}
-	if (inside.first < inside.end)
-		block->doubtful += vote(regions->order + y * regions->w + inside.first,
-		    lead + inside.first, most, inside.end - inside.first);
-}
-
 /* ---- the picture ---- */
 
-struct region_job {
-	struct regions *regions;
-	const struct reading *reading;
-	const struct frame *in;
-};
-
+/* The order of each pixel, by the median around it; then the runs. */
 static void
-widen(struct span *inside, size_t x, const struct medians *row)
+read_block(void *arg, size_t i)
 {
-	if (row->first >= row->end)
-		return;
-	inside->first = inside->first < x + row->first ? inside->first : x + row->first;
-	inside->end = x + row->end;
-}
-
-/* The order of each pixel, by the median around it. */
-static void
-read_orders(const struct region_job *job, size_t y0, size_t y1)
-{
+	const struct region_job *job = arg;
 	struct regions *regions = job->regions;
-	size_t w = regions->w;
+	struct region_block *block = &regions->block[i];
+	size_t w = regions->w, y0 = block->y0, y1 = block->y1;
 	struct medians_ring ring;
 
 	for (size_t y = y0; y < y1; y++)
@@ -391,32 +328,21 @@ read_orders(const struct region_job *job, size_t y0, size_t y1)
 		for (size_t y = y0; y < y1; y++, at += w) {
 			const struct medians *row = holodec_rows()->medians_next(
 			    &ring, job->reading, job->in, x, n, y, regions->order + at);
+			struct span *inside = &regions->inside[y];
 
 			memcpy(regions->rest + at, row->rest, n * sizeof(*regions->rest));
-			widen(&regions->inside[y], x, row);
+			if (row->first >= row->end)
+				continue;
+			if (x + row->first < inside->first)
+				inside->first = x + row->first;
+			inside->end = x + row->end;
 		}
 	}
+	for (size_t y = y0; y < y1; y++)
+		runs_find(regions, block, y);
 }
 
-static void
-read_block(void *arg, size_t i)
-{
-	const struct region_job *job = arg;
-	struct region_block *block = &job->regions->block[i];
-
-	read_orders(job, block->y0, block->y1);
-	for (size_t y = block->y0; y < block->y1; y++)
-		runs_find(job->regions, block, y);
-}
-
-static void
-edge_block(void *arg, size_t i)
-{
-	struct regions *regions = ((const struct region_job *)arg)->regions;
-
-	edges_find(regions, &regions->block[i]);
-}
-
+/* Pixels without a run have no vote. */
 static void
 vote_block(void *arg, size_t i)
 {
@@ -424,8 +350,22 @@ vote_block(void *arg, size_t i)
 	struct regions *regions = job->regions;
 	struct region_block *block = &regions->block[i];
 
-	for (size_t y = block->y0; y < block->y1; y++)
-		vote_row(regions, block, y, job->reading->code.order_most);
+	for (size_t y = block->y0; y < block->y1; y++) {
+		struct span inside = regions->inside[y];
+		int32_t *lead = regions->lead + y * regions->w;
+
+		for (size_t k = regions->row[y].first; k < regions->row[y].end; k++) {
+			const struct run_of_pixels *run = &regions->run[k];
+
+			for (int32_t x = run->first; x < run->end; x++)
+				lead[x] += run->order;
+			block->points += (size_t)(run->end - run->first);
+		}
+		if (inside.first < inside.end)
+			block->doubtful += vote(regions->order + y * regions->w + inside.first,
+			    lead + inside.first, job->reading->code.order_most,
+			    inside.end - inside.first);
+	}
 }
 
 static void

@@ -21,9 +21,7 @@ BODY_ROWS(holoenc, encode)
 
 struct parameters {
 	struct holo_options holo;
-	const char *texture;		/* NULL: none */
-	int texture_place;		/* enum texture_place */
-	double texture_gain;
+	struct texture_options texture;
 	long quality;
 	int purpose;
 };
@@ -32,11 +30,11 @@ struct parameters {
 
 static const struct opt options[] = {
 	HOLO_OPTIONS(struct parameters, holo, depth_range_words),
-	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture), NULL, 0, 0, NULL,
+	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture.channel), NULL, 0, 0, NULL,
 	    "channel that goes into alpha, or below the picture", NULL },
-	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture_place), "alpha", 0, 0, NULL,
+	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture.place), "alpha", 0, 0, NULL,
 	    "where it goes: a video has no alpha", texture_places },
-	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture_gain), "1", 0.01, 1, NULL,
+	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture.gain), "1", 0.01, 1, NULL,
 	    "amplitude of the texture: less leaves more of a video's bits to the depth", NULL },
 	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "94", 1, 100, NULL, "of JPEG files", NULL },
 	{ 0, "jpeg-for", "WORD", OPT_WORD, AT(purpose), "fringes", 0, 0, NULL,
@@ -46,28 +44,15 @@ static const struct opt options[] = {
 
 /* ---- what is found of a frame ---- */
 
-/* Sets the key holo_check, the turns at some places of the picture. -1 after fail(). */
-static int
-check_write(const struct priv *priv, const struct frame *in, struct meta *meta)
-{
-	int code[HOLOCHECK_PLACES];
-	char text[HOLOCHECK_TEXT + 1];
-	size_t x, y;
-
-	for (size_t i = 0; i < HOLOCHECK_PLACES; i++) {
-		holocheck_place(in->head.w, in->head.h, i, &x, &y);
-		code[i] = holoenc_rows()->code_at(priv, in, x, y);
-	}
-	holocheck_write(code, text);
-	return meta_set(meta, "holo_check", text);
-}
-
-/* The depth range of this frame, and the grid that its points lie on. */
+/* The depth range of this frame, the grid that its points lie on, and the key holo_check, the turns
+ * at some places of the picture. */
 static int
 holoenc_survey(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
 	struct holo *holo = &priv->holo;
+	int code[HOLOCHECK_PLACES];
+	char check[HOLOCHECK_TEXT + 1];
 	float low, high;
 	double range[2];
 
@@ -92,47 +77,18 @@ holoenc_survey(struct run *run, const struct frame *in)
 	if (priv->range_wanted && !priv->stray)
 		priv->stray = depth_use_warn_stray(in, priv->depth, holo->low, holo->high,
 		    holo_depth_step(&priv->code, holo->high - holo->low));
-	if (check_write(priv, in, run_output_meta(run)) < 0)
-		return -1;
-	return holo_write(holo, run_output_meta(run));
+	for (size_t i = 0; i < HOLOCHECK_PLACES; i++) {
+		size_t x, y;
+
+		holocheck_place(in->head.w, in->head.h, i, &x, &y);
+		code[i] = holoenc_rows()->code_at(priv, in, x, y);
+	}
+	holocheck_write(code, check);
+	return meta_set(run_output_meta(run), "holo_check", check) < 0 ? -1 :
+	    holo_write(holo, run_output_meta(run));
 }
 
 /* ---- the texture: in alpha, or below the picture ---- */
-
-/* For init: options that need each other. -1 after fail_usage(). */
-static int
-texture_check(const struct parameters *parameters)
-{
-	if (parameters->texture)
-		return 0;
-	if (parameters->texture_place == TEXTURE_BELOW)
-		return fail_usage("--texture-place", "is of a texture: give --texture CHANNEL");
-	return parameters->texture_gain != 1 ? fail_usage("--texture-gain", "is of a texture: give "
-	    "--texture CHANNEL") : 0;
-}
-
-/* The name of the texture, and which value of it was white. */
-static int
-plan_keys(struct priv *priv, const struct parameters *parameters, const struct meta *in,
-    struct meta *out)
-{
-	double white;
-
-	if (meta_number(in, "max_value", 255, &white) < 0)
-		return -1;
-	if (!(white > 0))
-		return fail("max_value", "must be more than 0, not %g", white);
-	priv->texture_scale = (float)(255 * parameters->texture_gain / white);
-	meta_remove(out, "max_value"); /* of the input; the picture's is 255 */
-	if (meta_set(out, "holo_texture", parameters->texture) < 0 ||
-	    meta_set_number(out, "holo_texture_scale",
-		white / 255 / parameters->texture_gain) < 0 ||
-	    (parameters->texture_gain != 1 &&
-		meta_set_number(out, "holo_texture_gain", parameters->texture_gain) < 0))
-		return -1;
-	return parameters->texture_place == TEXTURE_BELOW ?
-	    meta_set(out, "holo_texture_place", texture_places[TEXTURE_BELOW]) : 0;
-}
 
 /* For plan, once all other keys are set: scale, keys, channels, and the size of the output, whose
  * head is kept for texture_frame(). -1 after fail(). */
@@ -141,9 +97,11 @@ texture_plan(struct priv *priv, const struct parameters *parameters,
     const struct frame_head *in, struct frame_head *out)
 {
 	bool any = priv->texture != NO_CHANNEL;
-	bool below = any && parameters->texture_place == TEXTURE_BELOW;
+	bool below = any && parameters->texture.place == TEXTURE_BELOW;
 
-	if (any && plan_keys(priv, parameters, &in->meta, &out->meta) < 0)
+	if (any && texture_keys(&parameters->texture, "holo",
+	    below ? texture_places[TEXTURE_BELOW] : NULL, 255, &in->meta, &out->meta,
+	    &priv->texture_scale) < 0)
 		return -1;
 	if (head_set_channels(out, holo_channel_names(priv->holo.layout, any && !below)) < 0)
 		return -1;
@@ -212,8 +170,8 @@ init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 
-	run->body = parameters->texture_place == TEXTURE_BELOW ? &below : &body;
-	if (texture_check(parameters) < 0)
+	run->body = parameters->texture.place == TEXTURE_BELOW ? &below : &body;
+	if (texture_options_check(&parameters->texture, TEXTURE_ALPHA) < 0)
 		return -1;
 	if (run->output && run_save_options(run, options, parameters) < 0)
 		return -1;
@@ -235,8 +193,8 @@ find_channels(struct run *run, const struct frame_head *in)
 			return -1;
 	}
 	priv->texture = NO_CHANNEL;
-	if (parameters->texture)
-		return run_channel(run, in, parameters->texture, &priv->texture);
+	if (parameters->texture.channel)
+		return run_channel(run, in, parameters->texture.channel, &priv->texture);
 	texture_warn_colours(in, "--texture g keeps one of them", &priv->dropped);
 	return 0;
 }
@@ -259,6 +217,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	}
 	priv->code = holo_code(&priv->holo);
 	out->type = SAMPLE_UCHAR;
+	if (parameters->texture.channel)
+		meta_remove(&out->meta, "max_value");	/* of the input; the picture's is 255 */
 	if (holo_write(&priv->holo, &out->meta) < 0 ||
 	    key_pair_replace(&out->meta, "depth_range", (double[2]){ priv->holo.low,
 		priv->holo.high }) < 0 ||

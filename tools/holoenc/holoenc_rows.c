@@ -58,16 +58,6 @@ is_background(const struct priv *priv, const struct frame *in, size_t x, size_t 
 	return true;
 }
 
-/* Do pixels (x, y) and those to its right and below belong to one surface? */
-static bool
-runs_on(const struct priv *priv, const struct frame *in, size_t x, size_t y)
-{
-	float turns = turns_at(priv, in, x, y);
-
-	return fabsf(turns_at(priv, in, x + 1, y) - turns) < HOLOCHECK_STEP &&
-	    fabsf(turns_at(priv, in, x, y + 1) - turns) < HOLOCHECK_STEP;
-}
-
 /* The code of a place: its turns, averaged, where the surface runs on around it. */
 static int
 code_at(const struct priv *priv, const struct frame *in, size_t x, size_t y)
@@ -81,7 +71,11 @@ code_at(const struct priv *priv, const struct frame *in, size_t x, size_t y)
 		return HOLOCHECK_UNKNOWN;
 	for (size_t v = y - reach; v < y + reach; v++)
 		for (size_t u = x - reach; u < x + reach; u++)
-			if (!runs_on(priv, in, u, v))
+			/* it and those to its right and below are of one surface */
+			if (!(fabsf(turns_at(priv, in, u + 1, v) - turns_at(priv, in, u, v)) <
+				HOLOCHECK_STEP) ||
+			    !(fabsf(turns_at(priv, in, u, v + 1) - turns_at(priv, in, u, v)) <
+				HOLOCHECK_STEP))
 				return HOLOCHECK_UNKNOWN;
 	for (size_t i = 0; i < window * window; i++)
 		sum += (double)turns_at(priv, in, x - HOLOCHECK_WINDOW + i % window,

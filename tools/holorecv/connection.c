@@ -63,21 +63,6 @@ copy(const char *from, size_t n, const char *allowed, char *to, size_t size)
 	return 0;
 }
 
-/* Copies a path, without blanks and ends of lines, which would end the request's line. */
-static int
-copy_path(const char *from, char *to, size_t size)
-{
-	if (!*from || !strcmp(from, "/"))
-		from = "/live";
-	if (*from != '/' || strlen(from) >= size)
-		return -1;
-	for (const char *p = from; *p; p++)
-		if (*p <= ' ' || *p > '~' || *p == '#')
-			return -1;
-	strcpy(to, from);
-	return 0;
-}
-
 int
 address_parse(const char *text, struct address *address)
 {
@@ -109,8 +94,14 @@ address_parse(const char *text, struct address *address)
 	port = strtol(address->port, NULL, 10);
 	if (port < 1 || port > 65535)
 		return fail_usage(text, "ports are from 1 to 65535, not %s", address->port);
-	if (copy_path(at, address->path, sizeof(address->path)) < 0)
+	if (!*at || !strcmp(at, "/"))
+		at = "/live";
+	/* blanks and ends of lines would end the request's line */
+	for (n = 0; at[n] > ' ' && at[n] <= '~' && at[n] != '#'; n++)
+		;
+	if (*at != '/' || at[n] || n >= sizeof(address->path))
 		return fail_address(text);
+	strcpy(address->path, at);
 	snprintf(address->shown, sizeof(address->shown),
 	    strchr(address->host, ':') ? "[%s]:%s" : "%s:%s", address->host, address->port);
 	return 0;
@@ -328,13 +319,11 @@ connect_to(struct connection *connection, const struct addrinfo *to)
 static bool
 is_localhost(const char *host)
 {
-	static const char name[] = ".localhost";
 	size_t n = strlen(host);
 
 	n -= n > 0 && host[n - 1] == '.';
-	if (n == strlen(name + 1))
-		return !strncasecmp(host, name + 1, n);
-	return n > strlen(name) && !strncasecmp(host + n - strlen(name), name, strlen(name));
+	return n >= 9 && !strncasecmp(host + n - 9, "localhost", 9) &&
+	    (n == 9 || (n > 10 && host[n - 10] == '.'));
 }
 
 static int
@@ -348,12 +337,11 @@ connect_any(struct connection *connection, const struct address *address)
 	if (error)
 		return end(connection, error == EAI_AGAIN ? CONNECTION_LOST : CONNECTION_REFUSED,
 		    "no such host: %s", gai_strerror(error));
-	for (const struct addrinfo *to = list; to && status == 0; to = to->ai_next) {
+	for (const struct addrinfo *to = list; to && status == 0 &&
+	    connection->end != CONNECTION_INTERRUPTED; to = to->ai_next) {
 		if (connection->fd >= 0)
 			close(connection->fd);
 		status = connect_to(connection, to);
-		if (status == 0 && connection->end == CONNECTION_INTERRUPTED)
-			break;
 	}
 	freeaddrinfo(list);
 	return status;
@@ -429,13 +417,34 @@ connection_open(struct connection *connection, const struct address *address, do
 
 /* ---- messages ---- */
 
-static int
-take_close(struct connection *connection, const struct websocket_message *message)
+int
+connection_next(struct connection *connection, size_t most, struct websocket_message *message)
 {
-	const unsigned char *bytes = message->bytes;
-	int code = message->n < 2 ? 1005 : bytes[0] << 8 | bytes[1];
-	int n = message->n > 2 ? (int)message->n - 2 : 0;
+	const unsigned char *bytes;
+	const char *reason;
+	int code, n, status;
 
+	connection->socket.most = most;
+	if (connection->renewed)	/* not earlier: the last picture may have taken long */
+		expect(connection, "picture", connection->silence_s);
+	connection->renewed = false;
+	do {
+		status = websocket_receive(&connection->socket, message, &reason);
+		if (status > 1)
+			return fail(NULL, "breaks the rules of WebSocket: %s", reason);
+		if (status <= 0 || message->kind == WSLAY_CONNECTION_CLOSE)
+			break;
+		connection->renewed = message->kind == WSLAY_BINARY_FRAME;
+		if (message->kind == WSLAY_TEXT_FRAME || connection->renewed)
+			return 1;
+		if (message->kind == WSLAY_PING)
+			status = put_message(connection, WSLAY_PONG, message->bytes, message->n);
+	} while (status > 0);
+	if (status <= 0)
+		return status;
+	bytes = message->bytes;
+	code = message->n < 2 ? 1005 : bytes[0] << 8 | bytes[1];
+	n = message->n > 2 ? (int)message->n - 2 : 0;
 	if (code == 1000)
 		return end(connection, CONNECTION_STREAM_END, "the stream has ended");
 	if (code == 1001)
@@ -443,34 +452,6 @@ take_close(struct connection *connection, const struct websocket_message *messag
 	return end(connection, code == 1008 ? CONNECTION_REFUSED : CONNECTION_LOST,
 	    "the server closed it with code %d%s%.*s", code, n ? ", " : "", n,
 	    (const char *)bytes + (n ? 2 : 0));
-}
-
-int
-connection_next(struct connection *connection, size_t most, struct websocket_message *message)
-{
-	const char *reason;
-
-	connection->socket.most = most;
-	if (connection->renewed)	/* not earlier: the last picture may have taken long */
-		expect(connection, "picture", connection->silence_s);
-	connection->renewed = false;
-	for (;;) {
-		int status = websocket_receive(&connection->socket, message, &reason);
-
-		if (status > 1)
-			return fail(NULL, "breaks the rules of WebSocket: %s", reason);
-		if (status <= 0)
-			return status;
-		if (message->kind == WSLAY_CONNECTION_CLOSE)
-			return take_close(connection, message);
-		connection->renewed = message->kind == WSLAY_BINARY_FRAME;
-		if (message->kind == WSLAY_TEXT_FRAME || connection->renewed)
-			return 1;
-		if (message->kind == WSLAY_PING)
-			status = put_message(connection, WSLAY_PONG, message->bytes, message->n);
-		if (status <= 0)
-			return status;
-	}
 }
 
 int

@@ -70,20 +70,6 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static void
-report(const struct run *run)
-{
-	const struct priv *priv = run->priv;
-	const struct tally *tally = &priv->tally;
-
-	if (tally->missing)
-		warn(priv->address.shown,
-		    "%" PRIu64 " frame%s missing beside the %" PRIu64 " that came", tally->missing,
-		    tally->missing == 1 ? " is" : "s are", tally->received);
-	else if (run->verbose)
-		note(priv->address.shown, "%" PRIu64 " frames, none is missing", tally->received);
-}
-
 /* ---- messages ---- */
 
 static int
@@ -141,7 +127,7 @@ hand_on(struct run *run, const struct live_picture *picture, bool known)
 
 	run_begin_input(run);
 	frame_path(priv, picture->head.number, path);
-	if (live_is_video(&priv->keys)) {
+	if (live_is_video(priv->keys.encoding)) {
 		if (video_send(&priv->video, &priv->keys, picture, known, path) == 0)
 			return hand_on_video(run, false);
 		video_stop(&priv->video);
@@ -180,7 +166,7 @@ take_picture(struct run *run, const struct websocket_message *message)
 	known = !tally_add(&priv->tally, &picture.head);
 	last = picture.head.flags & LIVE_LAST ||
 	    (uint64_t)parameters->frames == priv->tally.received;
-	video = live_is_video(&priv->keys);
+	video = live_is_video(priv->keys.encoding);
 	/* the next picture of a video comes while this one is decoded */
 	if (video && !last)
 		status = connection_answer(&priv->connection, picture.head.number);
@@ -222,49 +208,37 @@ receive(struct run *run)
 
 /* ---- connections ---- */
 
-/* 1: connect once more; 0: interrupted; -1 after fail(). */
+/* 1: receive again; 0: the stream has ended, or it was interrupted; -1 after fail(). */
 static int
-try_again(struct run *run)
+after_end(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	const struct connection *connection = &priv->connection;
 	double wait = FIRST_WAIT_S;
 
+	if (connection->end == CONNECTION_REFUSED)
+		return fail(priv->address.shown, "%s", connection->reason);
+	if (connection->end != CONNECTION_LOST)
+		return 0;
 	if (priv->tries >= parameters->retries)
 		return fail(priv->address.shown, "%s; given up after %ld tr%s, %" PRIu64
-		    " frames came", priv->connection.reason, priv->tries + 1,
+		    " frames came", connection->reason, priv->tries + 1,
 		    priv->tries ? "ies" : "y", priv->tally.received);
 	for (long i = 0; i < priv->tries && wait < LONGEST_WAIT_S; i++)
 		wait *= 2;
 	if (priv->tries++ == 0)
 		warn(priv->address.shown, "%s; trying again, %ld times at most",
-		    priv->connection.reason, parameters->retries);
+		    connection->reason, parameters->retries);
 	priv->tally.again = true;
 	return connection_wait(wait);
-}
-
-/* 1: receive again; 0: the stream has ended; -1 after fail(). */
-static int
-after_end(struct run *run)
-{
-	struct priv *priv = run->priv;
-
-	switch (priv->connection.end) {
-	case CONNECTION_LOST:
-		return try_again(run);
-	case CONNECTION_REFUSED:
-		return fail(priv->address.shown, "%s", priv->connection.reason);
-	case CONNECTION_STREAM_END:
-	case CONNECTION_INTERRUPTED:
-		break;
-	}
-	return 0;
 }
 
 static int
 start(struct run *run)
 {
 	struct priv *priv = run->priv;
+	const struct tally *tally = &priv->tally;
 	int status;
 
 	if (interrupt_watch() < 0)
@@ -278,7 +252,12 @@ start(struct run *run)
 			status = after_end(run);
 	} while (status > 0);
 	interrupt_forget();
-	report(run);
+	if (tally->missing)
+		warn(priv->address.shown,
+		    "%" PRIu64 " frame%s missing beside the %" PRIu64 " that came", tally->missing,
+		    tally->missing == 1 ? " is" : "s are", tally->received);
+	else if (run->verbose)
+		note(priv->address.shown, "%" PRIu64 " frames, none is missing", tally->received);
 	if (status < 0 && priv->tally.received > 0 && run_keeps_going(run) && fail_message())
 		return run_lose_input(run);
 	if (status == 0 && priv->tally.received == 0)

@@ -88,8 +88,6 @@ struct live_picture {
 /* Overwrites *keys, without freeing it. 0, or -1 after fail(). */
 int live_read_keys(const unsigned char *text, size_t n, struct live_keys *);
 void live_free_keys(struct live_keys *);
-/* Is its encoding one of video? */
-bool live_is_video(const struct live_keys *);
 /* The largest size of a picture's message in bytes. */
 size_t live_picture_most(const struct live_keys *);
 /* Reads the head of a message. 0, or -1 after fail(). */

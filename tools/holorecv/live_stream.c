@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "codec/video/ffmpeg.h"
 #include "codec/video/pixel_format.h"
 #include "io/codec.h"
@@ -18,8 +19,7 @@
 #define SIDE_MOST 65535.0
 #define GAP_MOST 64	/* rows between the depth and a texture below */
 
-static const char *const encodings[] = { "jpeg", "png", "h264", "luma", NULL };	/* from
-								 * LIVE_JPEG on */
+static const char *const encodings[] = { "jpeg", "png", "h264", "luma", NULL };	/* from 1 on */
 static const char *const textures[] = { "none", "alpha", "below", NULL };
 
 /* ---- key lines ---- */
@@ -53,51 +53,31 @@ take_side(struct meta *meta, const char *key, size_t *out)
 	return 0;
 }
 
-/* Adds a line "key: value", or "key:=value", of n bytes. */
-static int
-add_line(struct meta *meta, const char *line, size_t n)
-{
-	const char *colon = memchr(line, ':', n);
-	char *key, *value;
-	int status;
-
-	if (!colon || colon == line)
-		return fail(NULL, "a key line is '%.*s'", n < 60 ? (int)n : 60, line);
-	key = strndup(line, (size_t)(colon - line));
-	colon += (size_t)(colon + 1 - line) < n && colon[1] == '=' ? 2 : 1;
-	while ((size_t)(colon - line) < n && *colon == ' ')
-		colon++;
-	value = strndup(colon, n - (size_t)(colon - line));
-	status = !key || !value ? fail_memory() : meta_set(meta, key, value);
-	free(key);
-	free(value);
-	return status;
-}
-
+/* Adds lines "key: value", or "key:=value". */
 static int
 add_lines(struct meta *meta, const char *text, size_t n)
 {
 	for (size_t at = 0, length; at < n; at += length + 1) {
-		const char *end = memchr(text + at, '\n', n - at);
+		const char *line = text + at, *end = memchr(line, '\n', n - at), *colon;
+		char *key;
+		int status;
 
-		length = end ? (size_t)(end - text) - at : n - at;
-		if (length > 0 && add_line(meta, text + at, length) < 0)
+		length = end ? (size_t)(end - line) : n - at;
+		if (length == 0)
+			continue;
+		colon = memchr(line, ':', length);
+		if (!colon || colon == line)
+			return fail(NULL, "a key line is '%.*s'", length < 60 ? (int)length : 60,
+			    line);
+		key = must_format("%.*s", (int)(colon - line), line);
+		colon += colon + 1 < line + length && colon[1] == '=' ? 2 : 1;
+		while (colon < line + length && *colon == ' ')
+			colon++;
+		status = meta_setf(meta, key, "%.*s", (int)(line + length - colon), colon);
+		free(key);
+		if (status < 0)
 			return -1;
 	}
-	return 0;
-}
-
-static int
-take_texture_row(struct live_keys *keys)
-{
-	keys->texture_row = keys->h;
-	if (!meta_get(&keys->meta, "texture_row"))
-		return 0;
-	if (take_side(&keys->meta, "texture_row", &keys->texture_row) < 0)
-		return -1;
-	if (keys->texture_row < keys->h || keys->texture_row > keys->h + GAP_MOST)
-		return fail("texture_row", "must be %zu to %zu, not %zu", keys->h,
-		    keys->h + GAP_MOST, keys->texture_row);
 	return 0;
 }
 
@@ -108,21 +88,27 @@ take_keys(struct live_keys *keys)
 
 	if (take_word(&keys->meta, "encoding", encodings, &encoding) < 0 ||
 	    take_side(&keys->meta, "width", &keys->w) < 0 ||
-	    take_side(&keys->meta, "height", &keys->h) < 0 || take_texture_row(keys) < 0)
+	    take_side(&keys->meta, "height", &keys->h) < 0)
 		return -1;
+	keys->texture_row = keys->h;
+	if (meta_get(&keys->meta, "texture_row") &&
+	    take_side(&keys->meta, "texture_row", &keys->texture_row) < 0)
+		return -1;
+	if (keys->texture_row < keys->h || keys->texture_row > keys->h + GAP_MOST)
+		return fail("texture_row", "must be %zu to %zu, not %zu", keys->h,
+		    keys->h + GAP_MOST, keys->texture_row);
 	if (meta_get(&keys->meta, "texture") &&
 	    take_word(&keys->meta, "texture", textures, &texture) < 0)
 		return -1;
 	keys->encoding = (enum live_kind)(encoding + LIVE_JPEG);
 	keys->texture = (enum live_texture)texture;
-	if (live_is_video(keys) && texture == LIVE_ALPHA)
+	if (live_is_video(keys->encoding) && texture == LIVE_ALPHA)
 		return fail("texture", "cannot be alpha in a video");
 	meta_remove(&keys->meta, "codec");
-	if (keys->encoding == LIVE_LUMA)
+	if (keys->encoding == LIVE_LUMA || texture == LIVE_NO_TEXTURE ||
+	    meta_get(&keys->meta, "holo_texture"))
 		return 0;
-	if (texture != LIVE_NO_TEXTURE && !meta_get(&keys->meta, "holo_texture"))
-		return meta_set(&keys->meta, "holo_texture", "texture");
-	return 0;
+	return meta_set(&keys->meta, "holo_texture", "texture");
 }
 
 int
@@ -139,15 +125,6 @@ live_read_keys(const unsigned char *text, size_t n, struct live_keys *keys)
 	return -1;
 }
 
-static int
-live_copy_keys(const struct live_keys *keys, struct live_keys *to)
-{
-	*to = *keys;
-	to->meta = (struct meta){ 0 };
-	meta_copy(&to->meta, &keys->meta);
-	return to->meta.failed ? -1 : 0;
-}
-
 void
 live_free_keys(struct live_keys *keys)
 {
@@ -162,20 +139,6 @@ static size_t
 rows(const struct live_keys *keys)
 {
 	return keys->texture == LIVE_BELOW ? keys->texture_row + keys->h : keys->h;
-}
-
-bool
-live_is_video(const struct live_keys *keys)
-{
-	return keys->encoding == LIVE_H264 || keys->encoding == LIVE_LUMA;
-}
-
-/* The size of a video's pictures, which is even. */
-static void
-live_coded_size(const struct live_keys *keys, size_t *w, size_t *h)
-{
-	*w = keys->w + keys->w % 2;
-	*h = rows(keys) + rows(keys) % 2;
 }
 
 size_t
@@ -228,45 +191,6 @@ load(const struct live_picture *picture, const char *path, struct frame **out)
 	return status < 0 ? -1 : 0;
 }
 
-static int
-check_shape(const struct live_keys *keys, const struct frame_head *head)
-{
-	if (head->w != keys->w || head->h != rows(keys))
-		return fail(NULL, "it has %zu x %zu pixels, not %zu x %zu", head->w, head->h,
-		    keys->w, rows(keys));
-	if (head->type != SAMPLE_UCHAR || head->c != (keys->texture == LIVE_ALPHA ? 4 : 3))
-		return fail(NULL, "it has %zu channels of %s, not %d of uchar", head->c,
-		    sample_name(head->type), keys->texture == LIVE_ALPHA ? 4 : 3);
-	return 0;
-}
-
-/* The depth's r g b, and as a the mean of the three colours of the texture below, or its luma in a
- * video. */
-static int
-split_below(const struct live_keys *keys, struct frame *whole, struct frame **out)
-{
-	struct frame_head head;
-	int status;
-
-	if (head_init(&head, keys->w, keys->h, 4, SAMPLE_UCHAR) < 0)
-		return -1;
-	status = head_set_channels(&head, "r g b a") < 0 ? -1 : frame_new(&head, out);
-	head_free(&head);
-	if (status < 0)
-		return -1;
-	for (size_t y = 0; y < keys->h; y++) {
-		const unsigned char *colour[3];
-
-		for (size_t c = 0; c < 3; c++) {
-			memcpy(frame_row(*out, c, y), frame_row(whole, c, y), whole->head.w);
-			colour[c] = frame_row(whole, c, keys->texture_row + y);
-		}
-		holorecv_rows()->texture_row(colour, live_is_video(keys), frame_row(*out, 3, y),
-		    whole->head.w);
-	}
-	return 0;
-}
-
 /* The stream's keys, the holo_check of the picture's own ones, and its number and times. */
 static int
 set_keys(const struct live_keys *keys, const struct live_head *head, const struct meta *own,
@@ -285,47 +209,60 @@ set_keys(const struct live_keys *keys, const struct live_head *head, const struc
 	return meta_setf(meta, "time_s", "%.6f", (double)head->captured_us * 1e-6);
 }
 
-/* A copy of depth and texture without the rows between them. */
+/* The picture without the rows between depth and texture: of a Holoimage r g b, and as a the mean
+ * of the three colours of the texture below, or its luma in a video; of luma both in one column. */
 static int
 close_up(const struct live_keys *keys, const struct frame *whole, struct frame **out)
 {
-	struct frame_head head;
-	int status;
+	const size_t w = keys->w, h = keys->h, below = keys->texture_row;
 
-	if (head_init(&head, keys->w, 2 * keys->h, 1, SAMPLE_USHORT) < 0)
+	if (keys->encoding == LIVE_LUMA) {
+		if (frame_new_named(w, 2 * h, 1, SAMPLE_USHORT, "luma", out) < 0)
+			return -1;
+		for (size_t y = 0; y < 2 * h; y++)
+			memcpy(frame_row(*out, 0, y),
+			    frame_row(whole, 0, y < h ? y : below + y - h), w * sizeof(uint16_t));
+		return 0;
+	}
+	if (frame_new_named(w, h, 4, SAMPLE_UCHAR, "r g b a", out) < 0)
 		return -1;
-	status = head_set_channels(&head, "luma") < 0 ? -1 : frame_new(&head, out);
-	head_free(&head);
-	for (size_t y = 0; status == 0 && y < 2 * keys->h; y++)
-		memcpy(frame_row(*out, 0, y), frame_row(whole, 0,
-		    y < keys->h ? y : keys->texture_row + y - keys->h),
-		    keys->w * sizeof(uint16_t));
-	return status;
+	for (size_t y = 0; y < h; y++) {
+		const unsigned char *colour[3];
+
+		for (size_t c = 0; c < 3; c++) {
+			memcpy(frame_row(*out, c, y), frame_row(whole, c, y), w);
+			colour[c] = frame_row(whole, c, below + y);
+		}
+		holorecv_rows()->texture_row(colour, live_is_video(keys->encoding),
+		    frame_row(*out, 3, y), w);
+	}
+	return 0;
 }
 
-/* Turns the whole picture, which it frees, into the frame that the stream's keys describe. */
+/* Turns the whole picture, which it frees, into the frame that the stream's keys describe. path:
+ * for messages. */
 static int
 finish(const struct live_keys *keys, const struct live_head *head, struct frame *whole,
-    struct frame **out)
+    const char *path, struct frame **out)
 {
 	struct meta meta = { 0 };
 	int status = set_keys(keys, head, &whole->head.meta, &meta);
 
+	*out = NULL;
 	if (status == 0 && keys->texture == LIVE_BELOW) {
-		status = keys->encoding == LIVE_LUMA ? close_up(keys, whole, out) :
-		    split_below(keys, whole, out);
-		frame_free(whole);
+		status = close_up(keys, whole, out);
 	} else if (status == 0) {
 		*out = whole;
-	} else {
-		frame_free(whole);
+		whole = NULL;
 	}
+	frame_free(whole);
 	if (status == 0) {
 		meta_free(&(*out)->head.meta);
 		(*out)->head.meta = meta;
 		return 0;
 	}
 	meta_free(&meta);
+	fail_prefix(path);
 	return -1;
 }
 
@@ -333,46 +270,23 @@ int
 live_decode(const struct live_keys *keys, const struct live_picture *picture, const char *path,
     struct frame **out)
 {
+	const size_t channels = keys->texture == LIVE_ALPHA ? 4 : 3;
+	const struct frame_head *head;
 	struct frame *whole = NULL;
 
 	*out = NULL;
 	if (live_check_kind(keys, &picture->head, path) < 0 || load(picture, path, &whole) < 0)
 		return -1;
-	if (check_shape(keys, &whole->head) < 0)
-		frame_free(whole);
-	else if (finish(keys, &picture->head, whole, out) == 0)
-		return 0;
-	fail_prefix(path);
-	return -1;
-}
-
-/* live_decode() of a video's picture, from its planes; luma becomes a frame as depthenc(1) writes
- * it. */
-static int
-live_take_planes(const struct live_keys *keys, const struct live_head *picture,
-    const struct pixel_format *format, const unsigned char *planes, const char *path,
-    struct frame **out)
-{
-	const bool luma = keys->encoding == LIVE_LUMA;
-	struct frame_head head;
-	struct frame *whole;
-	size_t w, h;
-	int status;
-
-	*out = NULL;
-	live_coded_size(keys, &w, &h);
-	if (head_init(&head, keys->w, rows(keys), luma ? 1 : 3,
-	    luma ? SAMPLE_USHORT : SAMPLE_UCHAR) < 0)
-		return -1;
-	status = head_set_channels(&head, luma ? "luma" : "r g b") < 0 ? -1 :
-	    frame_new(&head, &whole);
-	head_free(&head);
-	if (status < 0)
-		return -1;
-	pixel_format_get(format, planes, w, h, whole);
-	if (finish(keys, picture, whole, out) == 0)
-		return 0;
-	fail_prefix(path);
+	head = &whole->head;
+	if (head->w != keys->w || head->h != rows(keys))
+		fail(path, "it has %zu x %zu pixels, not %zu x %zu", head->w, head->h, keys->w,
+		    rows(keys));
+	else if (head->type != SAMPLE_UCHAR || head->c != channels)
+		fail(path, "it has %zu channels of %s, not %zu of uchar", head->c,
+		    sample_name(head->type), channels);
+	else
+		return finish(keys, &picture->head, whole, path, out);
+	frame_free(whole);
 	return -1;
 }
 
@@ -384,6 +298,13 @@ live_take_planes(const struct live_keys *keys, const struct live_head *picture,
 /* A unit that marks the end of a picture (ITU-T H.264, 7.3.2.4): without it the decoder would wait
  * for the next one. */
 static const unsigned char delimiter[] = { 0, 0, 0, 1, 9, 0xf0 };
+
+/* The size of a video's pictures is even. */
+static size_t
+even(size_t n)
+{
+	return n + n % 2;
+}
 
 bool
 video_is_there(void)
@@ -406,16 +327,29 @@ video_stop(struct video *video)
 }
 
 static int
-start_ffmpeg(struct video *video, const char *format)
+start(struct video *video, const struct live_keys *keys)
 {
 	char check[120];
 	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
 		"-err_detect", "+crccheck+bitstream+buffer+explode", "-protocol_whitelist", "pipe",
 		"-format_whitelist", "h264", "-probesize", "32", "-fpsprobesize", "0",
 		"-flags", "low_delay", "-threads", "1", "-f", "h264", "-i", "pipe:0", "-vf", check,
-		"-autoscale", "0", "-fps_mode", "passthrough", "-pix_fmt", format,
+		"-autoscale", "0", "-fps_mode", "passthrough", "-pix_fmt",
+		/* samples keep their coded levels, from 0 to the largest */
+		keys->encoding == LIVE_LUMA ? "yuv420p10le" : "yuvj420p",
 		"-flush_packets", "1", "-f", "rawvideo", "pipe:1", NULL };
 
+	video_stop(video);
+	video->kind = keys->encoding;
+	video->w = even(keys->w);
+	video->h = even(rows(keys));
+	video->format = pixel_format_find(keys->encoding == LIVE_LUMA ? "yuv420p10le" : "yuvj420p");
+	if (pixel_format_bytes(video->format, video->w, video->h, &video->bytes) < 0)
+		return fail(video->server, "pictures of %zu x %zu are too large", video->w,
+		    video->h);
+	video->raw = malloc(video->bytes);
+	if (!video->raw)
+		return fail_memory();
 	/* the output has no sizes: a picture of another size would shift all later ones */
 	snprintf(check, sizeof(check),
 	    "crop=w=if(eq(iw\\,%zu)*eq(ih\\,%zu)\\,iw\\,-1):h=ih:exact=1", video->w, video->h);
@@ -423,34 +357,6 @@ start_ffmpeg(struct video *video, const char *format)
 		return -1;
 	ffmpeg_set_patience(video->ffmpeg, PATIENCE_MS);
 	return 0;
-}
-
-static int
-start(struct video *video, const struct live_keys *keys)
-{
-	const bool luma = keys->encoding == LIVE_LUMA;
-
-	video_stop(video);
-	video->kind = keys->encoding;
-	live_coded_size(keys, &video->w, &video->h);
-	/* samples keep their coded levels, from 0 to the largest */
-	video->format = pixel_format_find(luma ? "yuv420p10le" : "yuvj420p");
-	if (pixel_format_bytes(video->format, video->w, video->h, &video->bytes) < 0)
-		return fail(video->server, "pictures of %zu x %zu are too large", video->w,
-		    video->h);
-	video->raw = malloc(video->bytes);
-	if (!video->raw)
-		return fail_memory();
-	return start_ffmpeg(video, video->format->name);
-}
-
-static bool
-fits(const struct video *video, const struct live_keys *keys)
-{
-	size_t w, h;
-
-	live_coded_size(keys, &w, &h);
-	return video->ffmpeg && video->kind == keys->encoding && video->w == w && video->h == h;
 }
 
 static int
@@ -478,19 +384,6 @@ pass(struct video *video, const void *from, size_t n, int wait_ms, const char *p
 }
 
 static int
-keep_keyframe(struct video *video, const struct live_picture *picture)
-{
-	unsigned char *copy = realloc(video->keyframe, picture->n ? picture->n : 1);
-
-	if (!copy)
-		return fail_memory();
-	memcpy(copy, picture->bytes, picture->n);
-	video->keyframe = copy;
-	video->keyframe_bytes = picture->n;
-	return 0;
-}
-
-static int
 send_bytes(struct video *video, const unsigned char *bytes, size_t n, const char *path)
 {
 	return pass(video, bytes, n, 0, path) < 0 ? -1 :
@@ -506,32 +399,30 @@ video_send(struct video *video, const struct live_keys *keys, const struct live_
 
 	if (live_check_kind(keys, &picture->head, path) < 0)
 		return -1;
-	if (!fits(video, keys)) {
+	if (!video->ffmpeg || video->kind != keys->encoding || video->w != even(keys->w) ||
+	    video->h != even(rows(keys))) {
 		if (!keyframe)
 			return fail(path, "it needs one that has not come");
 		if (start(video, keys) < 0)
 			return -1;
 	}
-	if (keyframe && keep_keyframe(video, picture) < 0)
-		return -1;
+	if (keyframe) {
+		unsigned char *copy = realloc(video->keyframe, picture->n ? picture->n : 1);
+
+		if (!copy)
+			return fail_memory();
+		video->keyframe = memcpy(copy, picture->bytes, picture->n);
+		video->keyframe_bytes = picture->n;
+	}
 	if (video->n >= VIDEO_BEHIND)
 		return fail(path, "ffmpeg keeps %d pictures back", VIDEO_BEHIND);
 	sent = &video->sent[video->n];
-	if (live_copy_keys(keys, &sent->keys) < 0)
+	*sent = (struct video_sent){ *keys, picture->head, unwanted };
+	meta_copy(&sent->keys.meta, &keys->meta);
+	if (sent->keys.meta.failed)
 		return -1;
-	sent->head = picture->head;
-	sent->unwanted = unwanted;
 	video->n++;
 	return send_bytes(video, picture->bytes, picture->n, path);
-}
-
-static bool
-some_wanted(const struct video *video)
-{
-	for (size_t i = 0; i < video->n; i++)
-		if (!video->sent[i].unwanted)
-			return true;
-	return false;
 }
 
 /* Sends the last keyframe again until the next picture is there. Closing the input instead would
@@ -550,21 +441,30 @@ drive_out(struct video *video, const char *path)
 	return 0;
 }
 
-/* Takes the picture that came back, which is the oldest of those that were sent. */
+/* Takes the picture that came back, which is the oldest of those that were sent; luma becomes a
+ * frame as depthenc(1) writes it. */
 static int
 take_oldest(struct video *video, const char *path, struct live_head *head, struct frame **out)
 {
 	struct video_sent sent = video->sent[0];
+	const bool luma = sent.keys.encoding == LIVE_LUMA;
+	struct frame *whole;
 	int status = 1;
 
 	video->got = 0;
 	memmove(video->sent, video->sent + 1, --video->n * sizeof(sent));
 	*head = sent.head;
-	if (*ffmpeg_message(video->ffmpeg))
+	if (*ffmpeg_message(video->ffmpeg)) {
 		status = child_failed(video, path);
-	else if (!sent.unwanted && live_take_planes(&sent.keys, &sent.head, video->format,
-	    video->raw, path, out) < 0)
-		status = -1;
+	} else if (!sent.unwanted) {
+		status = frame_new_named(sent.keys.w, rows(&sent.keys), luma ? 1 : 3,
+		    luma ? SAMPLE_USHORT : SAMPLE_UCHAR, luma ? "luma" : "r g b", &whole);
+		if (status == 0) {
+			pixel_format_get(video->format, video->raw, video->w, video->h, whole);
+			status = finish(&sent.keys, &sent.head, whole, path, out);
+		}
+		status = status < 0 ? -1 : 1;
+	}
 	live_free_keys(&sent.keys);
 	return status;
 }
@@ -573,8 +473,12 @@ int
 video_take(struct video *video, bool ended, const char *path, struct live_head *head,
     struct frame **out)
 {
+	bool wanted = false;
+
 	*out = NULL;
-	if (!some_wanted(video) && ended)
+	for (size_t i = 0; i < video->n; i++)
+		wanted |= !video->sent[i].unwanted;
+	if (!wanted && ended)
 		return 0;
 	if (video->got < video->bytes && video->n > video->behind &&
 	    pass(video, NULL, 0, WAIT_MS, path) < 0)

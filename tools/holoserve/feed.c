@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 
 #define JOIN_SECONDS 0.6	/* a group of a video takes as long at 25 frames/s */
 
@@ -35,35 +36,29 @@ packet_free(struct packet *packet)
 
 /* ---- the encoder's thread ---- */
 
-static double
-now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* When the encoder has something to do for a kind; INFINITY: it has not. */
-static double
-work_begins(const struct feed *feed, int kind)
-{
-	if (!feed->wanted[kind])
-		return INFINITY;
-	if (feed->pending || (feed->shows && feed->shown_number >= feed->next[kind]))
-		return feed->due;
-	return feed->shows ? fmax(feed->join[kind], feed->due) : INFINITY;
-}
-
-/* With the lock. */
+/* When the encoder has something to do for a viewer; INFINITY: it has not. With the lock. */
 static double
 next_work(const struct feed *feed)
 {
 	double first = INFINITY;
 
-	for (int kind = 1; kind < LIVE_KINDS; kind++)
-		first = fmin(first, work_begins(feed, kind));
+	for (int kind = 1; kind < LIVE_KINDS; kind++) {
+		if (!feed->wanted[kind])
+			continue;
+		if (feed->pending || (feed->shows && feed->shown_number >= feed->next[kind]))
+			return feed->due;
+		if (feed->shows)
+			first = fmin(first, fmax(feed->join[kind], feed->due));
+	}
 	return first;
+}
+
+/* Wakes the encoder if there is something to do. With the lock. */
+static void
+call_encoder(struct feed *feed)
+{
+	if (!feed->busy && !isinf(next_work(feed)))
+		pthread_cond_signal(&feed->changed);
 }
 
 /* Waits for work until it is due. With the lock. False: the feed stops. */
@@ -79,7 +74,7 @@ wait_for_work(struct feed *feed)
 			pthread_cond_wait(&feed->changed, &feed->lock);
 			continue;
 		}
-		if (now() >= begins)
+		if (progress_seconds() >= begins)
 			return true;
 		until.tv_sec = (time_t)begins;
 		until.tv_nsec = (long)(1e9 * (begins - (double)until.tv_sec));
@@ -99,51 +94,16 @@ give_up(struct feed *feed, uint64_t number)
 	fail_clear();
 }
 
-/* Does not try a video again that failed at its first picture. With the lock. */
-static void
-give_up_kind(struct feed *feed, enum live_kind kind)
-{
-	warn(NULL, "%s is given up, viewers get jpeg or png: %s", live_kind_names[kind],
-	    fail_message());
-	fail_clear();
-	feed->lost[kind] = true;
-	feed->wanted[kind] = false;
-}
-
-/* Makes the picture of a frame, which it frees. */
-static void
-begin_frame(struct feed *feed, struct frame *frame, uint64_t number, int64_t captured_us)
-{
-	struct picture picture;
-	int status = picture_make(&feed->maker, frame, &picture);
-
-	frame_free(frame);
-	if (status < 0)
-		give_up(feed, number);
-	if (status != 0)
-		return;
-	picture_free(&feed->shown);
-	feed->shown = picture;
-	feed->shown_number = number;
-	feed->shown_us = captured_us;
-	feed->shows = true;
-}
-
+/* NULL after fail(). */
 static struct packet *
 compress(struct feed *feed, enum live_kind kind, bool anew)
 {
-	struct packet *packet = calloc(1, sizeof(*packet));
+	struct packet *packet;
 	struct packing packing;
 
-	if (!packet) {
-		fail_memory();
+	if (packing_make(&feed->packer, &feed->shown, kind, anew, LIVE_HEAD_BYTES, &packing) < 0)
 		return NULL;
-	}
-	if (packing_make(&feed->packer, &feed->shown, kind, anew, LIVE_HEAD_BYTES,
-	    &packing) < 0) {
-		free(packet);
-		return NULL;
-	}
+	packet = must_alloc(1, sizeof(*packet));
 	atomic_init(&packet->users, 1);
 	packet->head = (struct live_head){ .kind = kind,
 		.flags = packing.keyframe ? LIVE_KEYFRAME : 0,
@@ -173,11 +133,11 @@ publish(struct feed *feed, enum live_kind kind, struct packet *packet)
 }
 
 /* Encodes the current frame in a kind, if it is wanted. With the lock, which it releases while it
- * works. */
+ * works. A video that fails at its first picture is not tried again. */
 static void
 make_packet(struct feed *feed, enum live_kind kind)
 {
-	const bool joins = now() >= feed->join[kind], anew = feed->anew[kind] || joins;
+	const bool joins = progress_seconds() >= feed->join[kind], anew = feed->anew[kind] || joins;
 	struct packet *packet;
 
 	if (!feed->wanted[kind] || (feed->shown_number < feed->next[kind] && !joins))
@@ -188,12 +148,17 @@ make_packet(struct feed *feed, enum live_kind kind)
 	feed->next[kind] = feed->shown_number + 1;
 	if (!packet || packet->head.flags & LIVE_KEYFRAME)
 		feed->join[kind] = INFINITY;
-	if (packet)
+	if (packet) {
 		publish(feed, kind, packet);
-	else if ((kind == LIVE_H264 || kind == LIVE_LUMA) && !feed->works[kind])
-		give_up_kind(feed, kind);
-	else
+	} else if (live_is_video(kind) && !feed->works[kind]) {
+		warn(NULL, "%s is given up, viewers get jpeg or png: %s", live_kind_names[kind],
+		    fail_message());
+		fail_clear();
+		feed->lost[kind] = true;
+		feed->wanted[kind] = false;
+	} else {
 		give_up(feed, feed->shown_number);
+	}
 	feed->works[kind] = packet;
 	pthread_mutex_unlock(&feed->lock);
 	feed->published(feed->arg);
@@ -207,14 +172,26 @@ work(struct feed *feed)
 	struct frame *frame = feed->pending;
 	int64_t captured_us = feed->pending_us;
 	uint64_t number = feed->frames - 1;
+	struct picture picture;
+	int status = 1;
 
 	feed->pending = NULL;
 	feed->busy = true;
-	feed->due = now() + feed->interval;
+	feed->due = progress_seconds() + feed->interval;
 	if (frame) {
 		pthread_mutex_unlock(&feed->lock);
-		begin_frame(feed, frame, number, captured_us);
+		status = picture_make(&feed->maker, frame, &picture);
+		frame_free(frame);
+		if (status < 0)
+			give_up(feed, number);
 		pthread_mutex_lock(&feed->lock);
+	}
+	if (status == 0) {
+		picture_free(&feed->shown);
+		feed->shown = picture;
+		feed->shown_number = number;
+		feed->shown_us = captured_us;
+		feed->shows = true;
 	}
 	for (int kind = 1; kind < LIVE_KINDS && feed->shows; kind++)
 		make_packet(feed, (enum live_kind)kind);
@@ -297,8 +274,7 @@ feed_put(struct feed *feed, struct frame *frame, int64_t captured_us)
 	feed->pending = frame;
 	feed->pending_us = captured_us;
 	feed->frames++;
-	if (!feed->busy && !isinf(next_work(feed)))
-		pthread_cond_signal(&feed->changed);
+	call_encoder(feed);
 	pthread_mutex_unlock(&feed->lock);
 	frame_free(before);
 }
@@ -314,16 +290,6 @@ feed_end(struct feed *feed)
 
 /* ---- the sender's side ---- */
 
-/* A viewer cannot decode the newest packet: sets when it gets a keyframe. With the lock. */
-static void
-ask_to_join(struct feed *feed, enum live_kind kind)
-{
-	double latest = feed->ended ? now() : now() + JOIN_SECONDS;
-
-	if (latest < feed->join[kind])
-		feed->join[kind] = latest;
-}
-
 struct packet *
 feed_take(struct feed *feed, enum live_kind kind, uint64_t from, uint64_t place)
 {
@@ -337,67 +303,34 @@ feed_take(struct feed *feed, enum live_kind kind, uint64_t from, uint64_t place)
 	if (decodable && packet->head.number >= from) {
 		atomic_fetch_add(&packet->users, 1);
 	} else {
-		if (packet && !decodable && packet->place != place)
-			ask_to_join(feed, kind);
+		if (packet && !decodable && packet->place != place)	/* it gets a keyframe */
+			feed->join[kind] = fmin(feed->join[kind],
+			    progress_seconds() + (feed->ended ? 0 : JOIN_SECONDS));
 		packet = NULL;
 		feed->wanted[kind] = !feed->lost[kind];
-		if (!feed->busy && !isinf(next_work(feed)))
-			pthread_cond_signal(&feed->changed);
+		call_encoder(feed);
 	}
 	pthread_mutex_unlock(&feed->lock);
 	return packet;
 }
 
-/* With the lock. */
-static bool
-has_more(const struct feed *feed, enum live_kind kind, uint64_t from)
-{
-	const struct packet *packet = feed->latest[kind];
-
-	return feed->pending || feed->busy || (packet && packet->head.number >= from) ||
-	    (feed->shows && feed->shown_number >= from && feed->shown_number >= feed->next[kind]);
-}
-
 bool
-feed_has_more(struct feed *feed, enum live_kind kind, uint64_t from)
+feed_ask(struct feed *feed, enum feed_question question, enum live_kind kind, uint64_t number)
 {
-	bool more;
+	const struct packet *packet;
+	bool more, ended, last, lost;
 
 	pthread_mutex_lock(&feed->lock);
-	more = has_more(feed, kind, from);
-	pthread_mutex_unlock(&feed->lock);
-	return more;
-}
-
-bool
-feed_is_over(struct feed *feed, enum live_kind kind, uint64_t from)
-{
-	bool over;
-
-	pthread_mutex_lock(&feed->lock);
-	over = feed->ended && !has_more(feed, kind, from);
-	pthread_mutex_unlock(&feed->lock);
-	return over;
-}
-
-bool
-feed_has_lost(struct feed *feed, enum live_kind kind)
-{
-	bool lost;
-
-	pthread_mutex_lock(&feed->lock);
+	packet = feed->latest[kind];
+	more = feed->pending || feed->busy || (packet && packet->head.number >= number) ||
+	    (feed->shows && feed->shown_number >= number &&
+		feed->shown_number >= feed->next[kind]);
+	ended = feed->ended;
+	last = ended && number + 1 == feed->frames;
 	lost = feed->lost[kind];
 	pthread_mutex_unlock(&feed->lock);
-	return lost;
-}
-
-bool
-feed_is_last(struct feed *feed, uint64_t number)
-{
-	bool last;
-
-	pthread_mutex_lock(&feed->lock);
-	last = feed->ended && number + 1 == feed->frames;
-	pthread_mutex_unlock(&feed->lock);
-	return last;
+	return question == FEED_HAS_MORE ? more
+	    : question == FEED_IS_OVER	 ? ended && !more
+	    : question == FEED_IS_LAST	 ? last
+					 : lost;
 }

@@ -4,6 +4,7 @@
  */
 #include "holoserve.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,16 +29,6 @@ catch_signal(int number)
 {
 	caught.signal = number;
 	server_interrupt(caught.server);
-}
-
-/* Ends the process: with status 0, or by the signal that came if its output is incomplete. */
-static void
-interrupt_leave(bool by_signal)
-{
-	if (!by_signal)
-		_exit(EXIT_DONE);
-	sigaction(caught.signal, &caught.before[caught.signal == signals[1]], NULL);
-	kill(getpid(), caught.signal);
 }
 
 /* Catches signals until interrupt_release(); an ignored signal stays ignored. */
@@ -182,8 +173,7 @@ end(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	size_t viewers;
-	uint64_t sent, dropped;
+	const struct server *server = priv->server;
 
 	if (priv->feed.frames == 0)
 		return fail(run->stage->name, "no frame with depth came, so there is nothing to "
@@ -193,12 +183,10 @@ end(struct run *run)
 	if (!parameters->linger && !(run->sink && isatty(STDOUT_FILENO)))
 		server_close(priv->server, 1000);
 	server_join(priv->server);
-	server_count(priv->server, &viewers, &sent, &dropped);
 	if (run->verbose)
-		note(NULL, "%llu frames, %llu pictures encoded; %zu viewers got %llu pictures and "
-		    "missed %llu", (unsigned long long)priv->feed.frames,
-		    (unsigned long long)priv->feed.encoded, viewers, (unsigned long long)sent,
-		    (unsigned long long)dropped);
+		note(NULL, "%" PRIu64 " frames, %" PRIu64 " pictures encoded; %zu viewers got %"
+		    PRIu64 " pictures and missed %" PRIu64, priv->feed.frames, priv->feed.encoded,
+		    server->all_viewers, server->all_sent, server->all_dropped);
 	return 0;
 }
 
@@ -207,29 +195,13 @@ static const struct body body = { .frame = take_frame, .end = end,
 
 /* ---- beginning and end ---- */
 
-static void
-wake(void *arg)
-{
-	server_wake(arg);
-}
-
-/* Prints to standard output, unless that has the frames of --pass. */
-static int
-print_url(const struct priv *priv)
-{
-	FILE *to = priv->pass ? stderr : stdout;
-
-	fprintf(to, "%s\n", server_url(priv->server));
-	return fflush(to) != 0 ? fail_errno("standard output", "cannot write") : 0;
-}
-
 static int
 check_options(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 
 	const enum live_kind kind = (enum live_kind)parameters->encode + 1;
-	const bool video = kind == LIVE_H264 || kind == LIVE_LUMA;
+	const bool video = live_is_video(kind);
 	const struct video_options *wanted = &parameters->picture.video;
 
 	if (!parameters->pass && run->output)
@@ -247,14 +219,18 @@ check_options(struct run *run)
 }
 
 /* Called after an interrupt when viewers know of it. The pipeline may wait for input that never
- * comes. */
+ * comes: ends the process, with status 0, or by the signal that came if its output is incomplete. */
 static void
 leave_interrupted(void *arg)
 {
 	struct priv *priv = arg;
 
-	if (!atomic_load(&priv->waits))
-		interrupt_leave(priv->pass);
+	if (atomic_load(&priv->waits))
+		return;
+	if (!priv->pass)
+		_exit(EXIT_DONE);
+	sigaction(caught.signal, &caught.before[caught.signal == signals[1]], NULL);
+	kill(getpid(), caught.signal);
 }
 
 static int
@@ -270,9 +246,10 @@ open_server(struct run *run)
 	picture_begin(&feed->maker, &priv->picture);
 	feed->packer.options = &priv->picture;
 	feed->interval = isnan(priv->picture.video.fps) ? 0 : 1 / priv->picture.video.fps;
-	feed->published = wake;
+	feed->published = server_wake;
 	feed->arg = priv->server;
-	server_when_interrupted(priv->server, leave_interrupted, priv);
+	priv->server->done = leave_interrupted;
+	priv->server->done_arg = priv;
 	if (feed_start(feed) < 0 || server_start(priv->server, feed) < 0)
 		return -1;
 	interrupt_catch(priv->server);
@@ -284,6 +261,7 @@ init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	FILE *to;
 
 	run->body = &body;
 	run->sink = !parameters->pass;
@@ -292,7 +270,11 @@ init(struct run *run)
 	priv->picture.luma = parameters->encode + 1 == LIVE_LUMA;
 	if (check_options(run) < 0 || open_server(run) < 0)
 		return -1;
-	return parameters->print_url ? print_url(priv) : 0;
+	if (!parameters->print_url)
+		return 0;
+	to = priv->pass ? stderr : stdout;	/* where the frames of --pass do not go */
+	fprintf(to, "%s\n", priv->server->url);
+	return fflush(to) != 0 ? fail_errno("standard output", "cannot write") : 0;
 }
 
 static void

@@ -13,7 +13,7 @@
 
 #include "base/cpu_level.h"
 #include "base/opt.h"
-#include "depthcode/depthcode.h"
+#include "holo/depthcode.h"
 #include "frame/frame.h"
 #include "holo/holo.h"
 #include "image/depth_range.h"
@@ -183,14 +183,16 @@ void feed_stop(struct feed *);
 /* For the sender: the newest packet of a kind with a number from `from` on that a viewer with the
  * one at `place` can decode; NULL: none yet. The encoder makes it as soon as there is a frame. */
 struct packet *feed_take(struct feed *, enum live_kind, uint64_t from, uint64_t place);
-/* If no further frame comes, is there, or will there be, a packet with a number from `from` on? */
-bool feed_has_more(struct feed *, enum live_kind, uint64_t from);
-/* Has the input ended, and will no such packet come? */
-bool feed_is_over(struct feed *, enum live_kind, uint64_t from);
-/* Is this kind given up, so that no packet of it will come? */
-bool feed_has_lost(struct feed *, enum live_kind);
-/* Is this the last frame? It is known once the input has ended. */
-bool feed_is_last(struct feed *, uint64_t number);
+/* Of a kind, and of a frame's number. */
+enum feed_question {
+	FEED_HAS_MORE,	/* if no further frame comes, is there, or will there be, a packet with a
+			 * number from this one on? */
+	FEED_IS_OVER,	/* has the input ended, and will no such packet come? */
+	FEED_IS_LAST,	/* is this the last frame? It is known once the input has ended */
+	FEED_IS_LOST	/* is this kind given up, so that no packet of it will come? */
+};
+
+bool feed_ask(struct feed *, enum feed_question, enum live_kind, uint64_t number);
 void packet_free(struct packet *);
 
 /* ---- server ---- */
@@ -202,11 +204,6 @@ struct server_options {
 	long clients;			/* viewers at a time, at most */
 	int encode;			/* enum live_kind that is offered: JPEG or PNG alone, a
 					 * video in addition to both; 0: both */
-};
-
-struct access_rules {
-	const char *bound;		/* the address as it was given */
-	const struct opt_list *host, *origin;	/* further names and origins */
 };
 
 #define SECOND_US 1000000
@@ -228,8 +225,7 @@ struct connection {
 
 struct server {
 	struct server_options options;
-	struct access_rules rules;
-	char url[160];
+	char url[160];			/* for a browser, "http://127.0.0.1:8080/" */
 	int listener, reserve, wake;	/* descriptors: one in reserve, and an eventfd */
 	pthread_t thread;
 	bool running;
@@ -240,29 +236,24 @@ struct server {
 	int64_t closing_since;		/* 0: not yet */
 	atomic_int code;		/* with which connections are closed; 0: they are not */
 	atomic_bool interrupted;
-	void (*done)(void *);
+	void (*done)(void *arg);	/* called by the thread after an interrupt */
 	void *done_arg;
-	size_t all_viewers;
+	size_t all_viewers;		/* so far, and pictures sent to them or dropped for one */
 	uint64_t all_sent, all_dropped;
 };
 
 /* Listens. -1 after fail(): the address is not ours, or the port is in use or forbidden. */
 int server_open(const struct server_options *, struct server **out);
-/* The URL for a browser, "http://127.0.0.1:8080/". */
-const char *server_url(const struct server *);
 /* Serves a feed from now on. -1 after fail(). */
 int server_start(struct server *, struct feed *);
-/* There is something new for viewers. From any thread, and from a signal handler. */
-void server_wake(struct server *);
+/* For a feed: there is something new for viewers. From any thread, and from a signal handler. */
+void server_wake(void *server);
 /* Closes the connections: with 1001 or 1011 now, else once viewers have what they wait for. */
 void server_close(struct server *, int code);
-/* For a signal handler: closes with 1001; then the server's thread calls done(arg). */
+/* For a signal handler: closes with 1001; then the server's thread calls server->done. */
 void server_interrupt(struct server *);
-void server_when_interrupted(struct server *, void (*done)(void *arg), void *arg);
 /* Waits until all connections are closed. */
 void server_join(struct server *);
-/* The viewers so far, and the pictures that were sent to them or dropped for one of them. */
-void server_count(const struct server *, size_t *viewers, uint64_t *sent, uint64_t *dropped);
 void server_free(struct server *);
 
 int64_t connection_now_us(clockid_t);

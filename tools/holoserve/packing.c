@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "codec/video/ffmpeg.h"
 #include "codec/video/pixel_format.h"
@@ -71,64 +72,38 @@ video_stop(struct video_encoder **video)
 	*video = NULL;
 }
 
-/* x264's words. For a Holoimage it chooses modes by the bits that they cost (subme=6, trellis=1),
- * which saves a fifth of the bits of a smooth surface. That takes time, which partitions=none
- * saves: one motion is right for whole macroblocks. The bit rate refers to the 30 frames a second
- * that ffmpeg is told; a group of pictures may use its share in one picture. */
-static void
-set_parameters(bool luma, const struct video_options *options, char *to, size_t n)
-{
-	const double crf = !isnan(options->crf) ? options->crf : luma ? CRF_LUMA : CRF_H264;
-	const double fps = isnan(options->fps) ? FPS : options->fps;
-	const double kbits = ceil(1000 * options->bitrate * FPS / fps);
-	char most[80] = "";
-
-	if (!isnan(options->bitrate))
-		snprintf(most, sizeof(most), ":vbv-maxrate=%.0f:vbv-bufsize=%.0f", kbits,
-		    ceil(kbits * VIDEO_GROUP / FPS));
-	/* -crf takes no negative number; x264 itself does */
-	snprintf(to, n, "crf=%g:scenecut=0:repeat-headers=1%s%s", crf,
-	    luma ? "" : ":subme=6:partitions=none:trellis=1", most);
-}
-
-static int
-start_ffmpeg(struct video_encoder *video, bool luma, const struct video_options *options)
-{
-	char size[32], group[8], rate[8], parameters[200];
-	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error",
-		/* does not keep the first picture back to analyse more of them */
-		"-probesize", "32", "-analyzeduration", "0", "-protocol_whitelist", "pipe",
-		"-f", "rawvideo", "-pix_fmt", video->format->name, "-s", size, "-framerate", rate,
-		"-color_range", "pc", "-i", "pipe:0", "-color_range", "pc",
-		"-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-bf", "0",
-		"-g", group, "-x264-params", parameters, "-fps_mode", "passthrough",
-		/* x264's signature takes more bytes than a picture that hardly changes */
-		"-bsf:v", "filter_units=remove_types=6", "-flush_packets", "1", "-f", "flv",
-		"pipe:1", NULL };
-
-	snprintf(size, sizeof(size), "%zux%zu", video->even_w, video->even_h);
-	snprintf(group, sizeof(group), "%d", VIDEO_GROUP);
-	snprintf(rate, sizeof(rate), "%d", FPS);
-	set_parameters(luma, options, parameters, sizeof(parameters));
-	if (ffmpeg_start(WHERE, words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0)
-		return -1;
-	ffmpeg_set_patience(video->ffmpeg, PATIENCE_MS);
-	return 0;
-}
-
-/* For pictures of w x h: of LIVE_H264, planes Y, U, V of 8 bits, the last two at half the
- * resolution; of LIVE_LUMA, one of 10 bits. *out: NULL after fail(), which returns -1. */
+/*
+ * For pictures of w x h: of LIVE_H264, planes Y, U, V of 8 bits, the last two at half the
+ * resolution; of LIVE_LUMA, one of 10 bits. *out: NULL after fail(), which returns -1.
+ *
+ * For a Holoimage x264 chooses modes by the bits that they cost (subme=6, trellis=1), which saves a
+ * fifth of the bits of a smooth surface. That takes time, which partitions=none saves: one motion
+ * is right for whole macroblocks. The bit rate refers to the 30 frames a second that ffmpeg is
+ * told; a group of pictures may use its share in one picture.
+ */
 static int
 video_start(enum live_kind kind, size_t w, size_t h, const struct video_options *options,
     struct video_encoder **out)
 {
 	const bool luma = kind == LIVE_LUMA;
-	struct video_encoder *video = calloc(1, sizeof(*video));
+	const double crf = !isnan(options->crf) ? options->crf : luma ? CRF_LUMA : CRF_H264;
+	const double fps = isnan(options->fps) ? FPS : options->fps;
+	const double kbits = ceil(1000 * options->bitrate * FPS / fps);
+	struct video_encoder *video = must_alloc(1, sizeof(*video));
+	char size[32], group[8], rate[8], most[80] = "", parameters[200];
+	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error",
+		/* does not keep the first picture back to analyse more of them */
+		"-probesize", "32", "-analyzeduration", "0", "-protocol_whitelist", "pipe",
+		"-f", "rawvideo", "-pix_fmt", luma ? "yuv420p10le" : "yuv420p", "-s", size,
+		"-framerate", rate, "-color_range", "pc", "-i", "pipe:0", "-color_range", "pc",
+		"-c:v", "libx264", "-preset", "veryfast", "-tune", "zerolatency", "-bf", "0",
+		"-g", group, "-x264-params", parameters, "-fps_mode", "passthrough",
+		/* x264's signature takes more bytes than a picture that hardly changes */
+		"-bsf:v", "filter_units=remove_types=6", "-flush_packets", "1", "-f", "flv",
+		"pipe:1", NULL };
 	size_t flat;
 
 	*out = NULL;
-	if (!video)
-		return fail_memory();
 	*video = (struct video_encoder){ .w = w, .h = h, .even_w = w + w % 2,
 		.even_h = h + h % 2,
 		.format = pixel_format_find(luma ? "yuv420p10le" : "yuv420p") };
@@ -136,13 +111,24 @@ video_start(enum live_kind kind, size_t w, size_t h, const struct video_options 
 		free(video);
 		return fail(WHERE, "pictures of %zu x %zu are too large", w, h);
 	}
+	snprintf(size, sizeof(size), "%zux%zu", video->even_w, video->even_h);
+	snprintf(group, sizeof(group), "%d", VIDEO_GROUP);
+	snprintf(rate, sizeof(rate), "%d", FPS);
+	if (!isnan(options->bitrate))
+		snprintf(most, sizeof(most), ":vbv-maxrate=%.0f:vbv-bufsize=%.0f", kbits,
+		    ceil(kbits * VIDEO_GROUP / FPS));
+	/* -crf takes no negative number; x264 itself does */
+	snprintf(parameters, sizeof(parameters), "crf=%g:scenecut=0:repeat-headers=1%s%s", crf,
+	    luma ? "" : ":subme=6:partitions=none:trellis=1", most);
 	video->raw = malloc(video->bytes);
 	if (!video->raw)
 		fail_memory();
-	if (!video->raw || start_ffmpeg(video, luma, options) < 0) {
+	if (!video->raw ||
+	    ffmpeg_start(WHERE, words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0) {
 		video_stop(&video);
 		return -1;
 	}
+	ffmpeg_set_patience(video->ffmpeg, PATIENCE_MS);
 	flat = pixel_format_flat_bytes(video->format, luma ? 1 : 3, video->even_w, video->even_h);
 	pixel_format_flatten(video->format, flat, video->raw + video->bytes - flat);
 	*out = video;
@@ -172,16 +158,8 @@ big_endian(const unsigned char *from, int n)
 	return v;
 }
 
-/* Keeps profile, constraints and level, with which the parameters of the sequence begin. */
-static void
-note_codec(struct video_encoder *video, const unsigned char *unit, size_t n)
-{
-	if (n >= 4 && (unit[0] & 31) == NAL_PARAMETERS)
-		snprintf(video->codec, sizeof(video->codec), "avc1.%02X%02X%02X", unit[1], unit[2],
-		    unit[3]);
-}
-
-/* Replaces the lengths before the units of a picture by start codes, which have as many bytes. */
+/* Replaces the lengths before the units of a picture by start codes, which have as many bytes.
+ * Keeps profile, constraints and level, with which the parameters of the sequence begin. */
 static int
 make_annex_b(struct video_encoder *video, unsigned char *unit, size_t n)
 {
@@ -191,7 +169,9 @@ make_annex_b(struct video_encoder *video, unsigned char *unit, size_t n)
 		if (n < 4 || length > n - 4)
 			return fail(WHERE, "what ffmpeg writes is no H.264");
 		memcpy(unit, "\0\0\0\1", 4);
-		note_codec(video, unit + 4, length);
+		if (length >= 4 && (unit[4] & 31) == NAL_PARAMETERS)
+			snprintf(video->codec, sizeof(video->codec), "avc1.%02X%02X%02X", unit[5],
+			    unit[6], unit[7]);
 		unit += 4 + length;
 		n -= 4 + length;
 	}
@@ -214,17 +194,34 @@ skip_bytes(struct video_encoder *video, size_t n)
 	return 0;
 }
 
-/* Takes a picture of n bytes, after its tag's head. */
+/* Reads tags up to the next picture, and that in Annex B. */
 static int
-take_picture(struct video_encoder *video, size_t n, size_t lead, struct packing *out)
+read_picture(struct video_encoder *video, size_t lead, struct packing *out)
 {
-	unsigned char tail[FLV_TAIL];
+	unsigned char head[FLV_TAG + VIDEO_HEAD] = { 0 };
+	size_t n = 0, rest = video->begun ? 0 : FLV_HEAD;	/* to be skipped */
 
+	video->begun = true;
+	while (head[FLV_TAG + 1] != AVC_PICTURE) {
+		if (skip_bytes(video, rest) < 0 || read_all(video, head, FLV_TAG) < 0)
+			return -1;
+		rest = big_endian(head + 1, 3) + FLV_TAIL;
+		if (rest > PICTURE_MOST)
+			return fail(WHERE, "what ffmpeg writes is no FLV");
+		head[FLV_TAG + 1] = !AVC_PICTURE;
+		if (head[0] != FLV_VIDEO || rest < VIDEO_HEAD + FLV_TAIL)
+			continue;
+		if (read_all(video, head + FLV_TAG, VIDEO_HEAD) < 0)
+			return -1;
+		rest -= VIDEO_HEAD;
+		n = rest - FLV_TAIL;
+	}
+	out->keyframe = head[FLV_TAG] >> 4 == 1;
 	out->n = n;
 	out->bytes = calloc(1, lead + n);
 	if (!out->bytes)
 		return fail_memory();
-	if (read_all(video, out->bytes + lead, n) == 0 && read_all(video, tail, FLV_TAIL) == 0 &&
+	if (read_all(video, out->bytes + lead, n) == 0 && skip_bytes(video, FLV_TAIL) == 0 &&
 	    make_annex_b(video, out->bytes + lead, n) == 0)
 		return 0;
 	free(out->bytes);
@@ -232,67 +229,13 @@ take_picture(struct video_encoder *video, size_t n, size_t lead, struct packing 
 	return -1;
 }
 
-/* Reads tags up to the next picture. */
-static int
-read_picture(struct video_encoder *video, size_t lead, struct packing *out)
-{
-	unsigned char head[FLV_TAG + VIDEO_HEAD];
-
-	if (!video->begun && skip_bytes(video, FLV_HEAD) < 0)
-		return -1;
-	video->begun = true;
-	for (;;) {
-		size_t n;
-
-		if (read_all(video, head, FLV_TAG) < 0)
-			return -1;
-		n = big_endian(head + 1, 3);
-		if (n > PICTURE_MOST)
-			return fail(WHERE, "what ffmpeg writes is no FLV");
-		if (head[0] != FLV_VIDEO || n < VIDEO_HEAD) {
-			if (skip_bytes(video, n + FLV_TAIL) < 0)
-				return -1;
-			continue;
-		}
-		if (read_all(video, head + FLV_TAG, VIDEO_HEAD) < 0)
-			return -1;
-		if (head[FLV_TAG + 1] == AVC_PICTURE)
-			break;
-		if (skip_bytes(video, n - VIDEO_HEAD + FLV_TAIL) < 0)
-			return -1;
-	}
-	out->keyframe = head[FLV_TAG] >> 4 == 1;
-	return take_picture(video, big_endian(head + 1, 3) - VIDEO_HEAD, lead, out);
-}
-
-/* Encodes a frame of three channels of uchar, or of one of ushort, in Annex B. -1 after fail();
- * then the encoder is of no more use. */
-static int
-video_encode(struct video_encoder *video, const struct frame *frame, size_t lead,
-    struct packing *out)
-{
-	int status;
-
-	pixel_format_put(video->format, frame, video->even_w, video->even_h, video->raw);
-	status = ffmpeg_write(video->ffmpeg, video->raw, video->bytes);
-	if (status > 0)
-		return fail(WHERE, "ffmpeg has ended: %s", ffmpeg_message(video->ffmpeg));
-	return status < 0 ? -1 : read_picture(video, lead, out);
-}
-
 /* ---- the image that is packed ---- */
-
-static bool
-is_video(enum live_kind kind)
-{
-	return kind == LIVE_H264 || kind == LIVE_LUMA;
-}
 
 /* The row where a texture below the depth begins, so that the two share no block. */
 static size_t
 texture_row(const struct picture *picture, enum live_kind kind)
 {
-	const size_t block = is_video(kind) ? VIDEO_BLOCK : LIVE_BLOCK;
+	const size_t block = live_is_video(kind) ? VIDEO_BLOCK : LIVE_BLOCK;
 
 	return (picture->h + block - 1) / block * block;
 }
@@ -306,14 +249,10 @@ put_together(const struct frame *image, const size_t from[3], size_t begin, bool
 {
 	const size_t w = image->head.w, h = image->head.h;
 	const bool textured = image->head.c > 3;
-	struct frame_head head;
-	int status;
 
-	if (head_init(&head, w, textured ? begin + h : h, 3, SAMPLE_UCHAR) < 0)
+	if (frame_new_named(w, textured ? begin + h : h, 3, SAMPLE_UCHAR, NULL, out) < 0)
 		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
-	for (size_t c = 0; status == 0 && c < 3; c++)
+	for (size_t c = 0; c < 3; c++)
 		for (size_t y = 0; y < (*out)->head.h; y++) {
 			bool below = y >= begin && (c == 0 || grey);
 
@@ -321,17 +260,6 @@ put_together(const struct frame *image, const size_t from[3], size_t begin, bool
 			    frame_row(image, 3, y - begin) :
 			    frame_row(image, from[c], y < h ? y : h - 1), w);
 		}
-	return status;
-}
-
-/* A copy without keys, which go to viewers as key lines. */
-static int
-plain(const struct frame *image, struct frame **out)
-{
-	if (frame_duplicate(image, out) < 0)
-		return -1;
-	meta_free(&(*out)->head.meta);
-	(*out)->head.meta = (struct meta){ 0 };
 	return 0;
 }
 
@@ -354,8 +282,14 @@ arrange(struct picture *picture, enum live_kind kind, struct frame **out)
 
 		return put_together(image, yuv, begin, false, out);
 	}
-	return kind == LIVE_JPEG && image->head.c == 4 ?
-	    put_together(image, rgb, begin, true, out) : plain(image, out);
+	if (kind == LIVE_JPEG && image->head.c == 4)
+		return put_together(image, rgb, begin, true, out);
+	/* without keys, which go to viewers as key lines */
+	if (frame_duplicate(image, out) < 0)
+		return -1;
+	meta_free(&(*out)->head.meta);
+	(*out)->head.meta = (struct meta){ 0 };
+	return 0;
 }
 
 /* ---- files ---- */
@@ -419,18 +353,24 @@ pack_file(const struct packer *packer, const struct frame *image, enum live_kind
 
 /* ---- pictures of a video ---- */
 
+/* -1 after fail(); then the encoder is of no more use. */
 static int
 pack_video(struct packer *packer, const struct frame *image, enum live_kind kind, bool anew,
     size_t lead, struct packing *out)
 {
 	struct video_encoder **video = &packer->video[kind];
 	const struct frame_head *head = &image->head;
+	int status;
 
 	if (*video && (anew || (*video)->w != head->w || (*video)->h != head->h))
 		video_stop(video);
 	if (!*video && video_start(kind, head->w, head->h, &packer->options->video, video) < 0)
 		return -1;
-	if (video_encode(*video, image, lead, out) < 0) {
+	pixel_format_put((*video)->format, image, (*video)->even_w, (*video)->even_h, (*video)->raw);
+	status = ffmpeg_write((*video)->ffmpeg, (*video)->raw, (*video)->bytes);
+	if (status > 0)
+		fail(WHERE, "ffmpeg has ended: %s", ffmpeg_message((*video)->ffmpeg));
+	if (status != 0 || read_picture(*video, lead, out) < 0) {
 		video_stop(video);
 		return -1;
 	}
@@ -438,22 +378,6 @@ pack_video(struct packer *packer, const struct frame *image, enum live_kind kind
 }
 
 /* ---- keys ---- */
-
-static void
-put_keys(const struct meta *keys, enum live_kind kind, FILE *to)
-{
-	for (size_t i = 0; i < keys->n; i++) {
-		const struct meta_entry *entry = &keys->entry[i];
-
-		/* a video's stairs are luma; the check changes with every frame */
-		if (!strcmp(entry->key, "holo_layout"))
-			fprintf(to, "%s: %s\n", entry->key, kind == LIVE_H264 ?
-			    holo_layouts[HOLO_YUV] : entry->value);
-		else if ((!strncmp(entry->key, "holo_", 5) && strcmp(entry->key, "holo_check")) ||
-		    !strncmp(entry->key, "depthcode_", 10) || !strcmp(entry->key, "z_axis"))
-			fprintf(to, "%s: %s\n", entry->key, entry->value);
-	}
-}
 
 static char *
 key_lines(const struct packer *packer, const struct picture *picture, enum live_kind kind,
@@ -470,44 +394,48 @@ key_lines(const struct packer *packer, const struct picture *picture, enum live_
 	    live_kind_names[kind], picture->w, picture->h, place);
 	if (picture->textured && kind != LIVE_PNG)
 		fprintf(text.file, "texture_row: %zu\n", texture_row(picture, kind));
-	if (is_video(kind))
+	if (live_is_video(kind))
 		fprintf(text.file, "codec: %s\n", packer->video[kind]->codec);
 	if (*picture->unit)
 		fprintf(text.file, "length_unit: %s\n", picture->unit);
 	if (range && !strcmp(picture->unit, "mm"))
 		fprintf(text.file, "depth_range_mm: %s\n", range);
-	put_keys(keys, kind, text.file);
+	for (size_t i = 0; i < keys->n; i++) {
+		const char *key = keys->entry[i].key, *value = keys->entry[i].value;
+
+		if (!strcmp(key, "holo_layout") && kind == LIVE_H264)
+			value = holo_layouts[HOLO_YUV];	/* a video's stairs are luma */
+		/* the check changes with every frame */
+		if ((!strncmp(key, "holo_", 5) && strcmp(key, "holo_check")) ||
+		    !strncmp(key, "depthcode_", 10) || !strcmp(key, "z_axis"))
+			fprintf(text.file, "%s: %s\n", key, value);
+	}
 	return text_close(&text, NULL);
-}
-
-static int
-make_keys(const struct packer *packer, const struct picture *picture, enum live_kind kind,
-    struct packing *out)
-{
-	struct meta keys = { 0 };
-
-	if (kind != LIVE_LUMA)
-		out->keys = key_lines(packer, picture, kind, &picture->keys);
-	else if (luma_keys(picture, &keys) == 0)
-		out->keys = key_lines(packer, picture, kind, &keys);
-	meta_free(&keys);
-	return out->keys ? 0 : -1;
 }
 
 int
 packing_make(struct packer *packer, struct picture *picture, enum live_kind kind, bool anew,
     size_t lead, struct packing *out)
 {
+	const struct meta *keys = &picture->keys;
+	struct meta of_luma = { 0 };
 	struct frame *image;
 	int status;
 
 	*out = (struct packing){ 0 };
 	if (arrange(picture, kind, &image) < 0)
 		return -1;
-	status = is_video(kind) ? pack_video(packer, image, kind, anew, lead, out) :
+	status = live_is_video(kind) ? pack_video(packer, image, kind, anew, lead, out) :
 	    pack_file(packer, image, kind, lead, out);
 	frame_free(image);
-	if (status == 0 && make_keys(packer, picture, kind, out) == 0)
+	if (status == 0 && kind == LIVE_LUMA) {
+		status = luma_keys(picture, &of_luma);
+		keys = &of_luma;
+	}
+	if (status == 0)
+		out->keys = key_lines(packer, picture, kind, keys);
+	meta_free(&of_luma);
+	if (out->keys)
 		return 0;
 	free(out->bytes);
 	*out = (struct packing){ 0 };

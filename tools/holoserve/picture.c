@@ -77,15 +77,9 @@ luma_make(const struct picture *picture, size_t begin, struct frame **out)
 {
 	const struct depthcode depthcode = code_of(picture);
 	const bool textured = picture->texture != NO_CHANNEL;
-	struct frame_head head;
-	int status;
 
-	if (head_init(&head, picture->w, textured ? begin + picture->h : picture->h, 1,
-	    SAMPLE_USHORT) < 0)
-		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_named(picture->w, textured ? begin + picture->h : picture->h, 1,
+	    SAMPLE_USHORT, NULL, out) < 0)
 		return -1;
 	holoserve_rows()->luma_rows(picture, depthcode_code(&depthcode), begin, *out);
 	return 0;
@@ -171,30 +165,6 @@ depth_step(const struct picture_maker *maker, const struct holo *holo, double ra
 	return maker->options->luma ? range / LUMA_LEVELS : holo_depth_step(&code, range);
 }
 
-/* Checks a range that was given against the depths. */
-static void
-judge_range(struct picture_maker *maker, const struct picture *picture)
-{
-	const struct holo *holo = &picture->holo;
-
-	if (!maker->outside)
-		maker->outside = depth_range_warn_outside(picture->source, picture->depth,
-		    holo->low, holo->high);
-	depth_use_add(&maker->use, picture->source, picture->depth, holo->low, holo->high);
-	maker->step = depth_step(maker, holo, holo->high - holo->low);
-}
-
-static void
-judge_texture(struct picture_maker *maker, const struct picture *picture)
-{
-	double low, high;
-
-	if (!picture->textured || maker->bright)
-		return;
-	holoserve_rows()->find_range(picture, picture->texture, &low, &high);
-	maker->bright = texture_warn_black("texture", low, high, picture->white);
-}
-
 /* Without a given range: that of all depths so far. Returns 1 if there are none. */
 static int
 follow_range(struct picture_maker *maker, struct picture *picture)
@@ -233,37 +203,16 @@ texture_white(const struct frame_head *head)
 	return white > 0 ? white : 255;
 }
 
-static int
-encode(const struct picture *picture, struct frame **out)
-{
-	struct frame_head head;
-	int status;
-
-	if (head_init(&head, picture->w, picture->h, picture->textured ? 4 : 3, SAMPLE_UCHAR) < 0)
-		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
-	if (status == 0)
-		holoserve_rows()->holoimage_rows(picture, *out);
-	return status;
-}
-
 const struct frame *
 picture_image(struct picture *picture)
 {
-	if (!picture->image && encode(picture, &picture->image) < 0)
-		return NULL;
+	if (!picture->image) {
+		if (frame_new_named(picture->w, picture->h, picture->textured ? 4 : 3,
+		    SAMPLE_UCHAR, NULL, &picture->image) < 0)
+			return NULL;
+		holoserve_rows()->holoimage_rows(picture, picture->image);
+	}
 	return picture->image;
-}
-
-static int
-set_keys(struct picture *picture)
-{
-	if (picture->textured && (meta_set(&picture->keys, "holo_texture", "texture") < 0 ||
-	    meta_set_number(&picture->keys, "holo_texture_scale",
-		1 / (double)(float)(255 / picture->white)) < 0))
-		return -1;
-	return holo_write(&picture->holo, &picture->keys);
 }
 
 /* For points on a grid: its place and spacing, in columns and rows of the smaller image. */
@@ -310,20 +259,35 @@ static int
 make_of_depth(struct picture_maker *maker, const struct frame *frame, struct picture *picture)
 {
 	const struct frame_head small_head = smaller_head(maker->options, &frame->head);
-	int status = holo_choose(&picture->holo, &maker->options->holo, &small_head);
+	struct holo *holo = &picture->holo;
+	int status;
+	double low, high;
 
-	if (status == 0)
-		status = take_source(maker, frame, picture);
-	if (status == 0 && !isnan(picture->holo.low))
-		judge_range(maker, picture);
-	else if (status == 0)
+	if (holo_choose(holo, &maker->options->holo, &small_head) < 0 ||
+	    take_source(maker, frame, picture) < 0)
+		return -1;
+	if (isnan(holo->low)) {
 		status = follow_range(maker, picture);
-	if (status == 0)
-		judge_texture(maker, picture);
-	if (status == 0)
-		hole_value_judge(&maker->hole, picture->source, picture->depth, picture->holo.low,
-		    picture->holo.high, picture->holo.z_axis == HOLO_TOWARDS);
-	return status == 0 ? set_keys(picture) : status;
+		if (status != 0)
+			return status;
+	} else {	/* a range that was given is checked against the depths */
+		if (!maker->outside)
+			maker->outside = depth_range_warn_outside(picture->source, picture->depth,
+			    holo->low, holo->high);
+		depth_use_add(&maker->use, picture->source, picture->depth, holo->low, holo->high);
+		maker->step = depth_step(maker, holo, holo->high - holo->low);
+	}
+	if (picture->textured && !maker->bright) {
+		holoserve_rows()->find_range(picture, picture->texture, &low, &high);
+		maker->bright = texture_warn_black("texture", low, high, picture->white);
+	}
+	hole_value_judge(&maker->hole, picture->source, picture->depth, holo->low, holo->high,
+	    holo->z_axis == HOLO_TOWARDS);
+	if (picture->textured && (meta_set(&picture->keys, "holo_texture", "texture") < 0 ||
+	    meta_set_number(&picture->keys, "holo_texture_scale",
+		1 / (double)(float)(255 / picture->white)) < 0))
+		return -1;
+	return holo_write(holo, &picture->keys);
 }
 
 /* Does an option choose how depths are encoded? */
@@ -369,14 +333,13 @@ picture_make(struct picture_maker *maker, const struct frame *frame, struct pict
 	snprintf(picture->unit, sizeof(picture->unit), "%s", unit ? unit : frame->head.unit);
 	if (is_holoimage(&frame->head)) {
 		status = take_holoimage(maker, frame, picture);
-		if (status < 0)
-			picture_free(picture);
-		return status;
+	} else {
+		status = frame_to_float(frame, &floats);
+		if (status == 0) {
+			status = make_of_depth(maker, floats, picture);
+			frame_free(floats);
+		}
 	}
-	if (frame_to_float(frame, &floats) < 0)
-		return -1;
-	status = make_of_depth(maker, floats, picture);
-	frame_free(floats);
 	if (status != 0)
 		picture_free(picture);
 	return status;

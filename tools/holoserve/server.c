@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "page_policy.h"	/* PAGE_POLICY, which page/policy makes of the page */
 
 /* ---- connections ---- */
@@ -69,50 +70,27 @@ server_make_room(struct server *server)
 
 #define BACKLOG 128
 
-static bool
-is_loopback(const struct sockaddr *address)
-{
-	const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
-	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
-
-	if (address->sa_family == AF_INET)
-		return ntohl(four->sin_addr.s_addr) >> 24 == 127;
-	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
-}
-
-static int
-listen_at(struct server *server, const struct addrinfo *address)
-{
-	const int yes = 1;
-	int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	server->listener = fd;
-	if (fd < 0)
-		return fail_errno(server->options.bind, "cannot open a socket");
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (bind(fd, address->ai_addr, address->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0)
-		return fail_errno(server->options.bind, errno == EADDRNOTAVAIL ?
-		    "cannot listen at port %ld: no address of this machine" :
-		    "cannot listen at port %ld", server->options.port);
-	return 0;
-}
-
 /* Sets url. The system may have chosen the port. */
 static int
 make_url(struct server *server)
 {
 	union {
 		struct sockaddr any;
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
 		struct sockaddr_storage room;
 	} own;
 	socklen_t n = sizeof(own);
 	char bound[80], port[16];
+	bool loopback;
 
 	if (getsockname(server->listener, &own.any, &n) < 0 ||
 	    getnameinfo(&own.any, n, bound, sizeof(bound), port, sizeof(port),
 		NI_NUMERICHOST | NI_NUMERICSERV) != 0)
 		return fail_errno(server->options.bind, "cannot tell its own address");
-	if (!is_loopback(&own.any))
+	loopback = own.any.sa_family == AF_INET ? ntohl(own.four.sin_addr.s_addr) >> 24 == 127
+						: IN6_IS_ADDR_LOOPBACK(&own.six.sin6_addr);
+	if (!loopback)
 		warn("--bind", "no password: everybody who reaches %s sees the stream", bound);
 	snprintf(server->url, sizeof(server->url),
 	    own.any.sa_family == AF_INET6 ? "http://[%s]:%s/" : "http://%s:%s/", bound, port);
@@ -125,36 +103,34 @@ listener_open(struct server *server)
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
 		.ai_flags = AI_PASSIVE };
+	const char *name = server->options.bind;
+	const int yes = 1;
 	struct addrinfo *found;
 	char port[16];
-	int status;
+	int status, fd;
 
 	snprintf(port, sizeof(port), "%ld", server->options.port);
-	status = getaddrinfo(server->options.bind, port, &hints, &found);
+	status = getaddrinfo(name, port, &hints, &found);
 	if (status != 0)
-		return fail(server->options.bind, "no address: %s", gai_strerror(status));
-	status = listen_at(server, found);
+		return fail(name, "no address: %s", gai_strerror(status));
+	server->listener = fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+	    0);
+	if (fd < 0)
+		status = fail_errno(name, "cannot open a socket");
+	else
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (status == 0 && (bind(fd, found->ai_addr, found->ai_addrlen) < 0 ||
+	    listen(fd, BACKLOG) < 0))
+		status = fail_errno(name, errno == EADDRNOTAVAIL ?
+		    "cannot listen at port %ld: no address of this machine" :
+		    "cannot listen at port %ld", server->options.port);
 	freeaddrinfo(found);
 	return status < 0 ? -1 : make_url(server);
 }
 
-/* Without a free descriptor, accepts the connection on the reserved one and drops it: if it went on
- * waiting, the loop would not sleep. */
-static void
-drop_one(struct server *server)
-{
-	int fd;
-
-	if (server->reserve >= 0)
-		close(server->reserve);
-	fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
-	server->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
 /* The next connection that waits, which does not block; -1: none does. If descriptors run out, it
- * closes an old connection, or drops the new one. */
+ * closes an old connection, or accepts the new one on the reserved descriptor and drops it: if it
+ * went on waiting, the loop would not sleep. */
 static int
 listener_accept(struct server *server)
 {
@@ -167,12 +143,18 @@ listener_accept(struct server *server)
 			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 			return fd;
 		}
-		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-			if (!server_make_room(server))
-				drop_one(server);
-		}
-		else if (errno != EINTR && errno != ECONNABORTED)
+		if (errno == EINTR || errno == ECONNABORTED)
+			continue;
+		if (errno != EMFILE && errno != ENFILE && errno != ENOMEM && errno != ENOBUFS)
 			break;
+		if (server_make_room(server))
+			continue;
+		if (server->reserve >= 0)
+			close(server->reserve);
+		fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0)
+			close(fd);
+		server->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	}
 	return -1;
 }
@@ -202,15 +184,14 @@ static void
 accept_some(struct server *server)
 {
 	for (int i = 0, fd; i < ACCEPTED && (fd = listener_accept(server)) >= 0; i++) {
-		struct connection *connection = NULL;
+		struct connection *connection;
 
-		if (server->connections < server->options.clients + WAITING ||
-		    server_make_room(server))
-			connection = malloc(sizeof(*connection));
-		if (!connection) {
+		if (server->connections >= server->options.clients + WAITING &&
+		    !server_make_room(server)) {
 			close(fd);
 			continue;
 		}
+		connection = must_alloc(1, sizeof(*connection));
 		*connection = (struct connection){ .fd = fd, .events = POLLIN,
 			.due_us = connection_now_us(CLOCK_MONOTONIC) +
 			    HANDSHAKE_SECONDS * SECOND_US };
@@ -237,23 +218,6 @@ step_all(struct server *server)
 	}
 }
 
-/* False once all viewers have left after server_close(), or are given up. */
-static bool
-goes_on(struct server *server)
-{
-	int64_t now = connection_now_us(CLOCK_MONOTONIC);
-
-	if (atomic_load(&server->interrupted))
-		atomic_store(&server->code, 1001);
-	if (!atomic_load(&server->code))
-		return true;
-	if (!server->closing_since) {
-		server->closing_since = now;
-		server_wake(server);
-	}
-	return server->viewers > 0 && now - server->closing_since < CLOSE_SECONDS * SECOND_US;
-}
-
 static void
 wait_for_events(struct server *server)
 {
@@ -278,12 +242,24 @@ wait_for_events(struct server *server)
 		(void)!read(server->wake, &wakes, sizeof(wakes));
 }
 
+/* Ends once all viewers have left after server_close(), or are given up. */
 static void *
 serve(void *arg)
 {
 	struct server *server = arg;
 
-	while (goes_on(server)) {
+	for (;;) {
+		int64_t now = connection_now_us(CLOCK_MONOTONIC);
+
+		if (atomic_load(&server->interrupted))
+			atomic_store(&server->code, 1001);
+		if (atomic_load(&server->code) && !server->closing_since) {
+			server->closing_since = now;
+			server_wake(server);
+		}
+		if (server->closing_since && (server->viewers == 0 ||
+		    now - server->closing_since >= CLOSE_SECONDS * SECOND_US))
+			break;
 		wait_for_events(server);
 		step_all(server);
 		if (server->poll[0].revents)
@@ -299,31 +275,19 @@ serve(void *arg)
 int
 server_open(const struct server_options *options, struct server **out)
 {
-	struct server *server = calloc(1, sizeof(*server));
 	const size_t most = (size_t)options->clients + WAITING;
+	struct server *server = must_alloc(1, sizeof(*server));
 
-	if (!server)
-		return fail_memory();
 	*out = server;
 	server->options = *options;
-	server->rules = (struct access_rules){ options->bind, &server->options.host,
-		&server->options.origin };
 	server->listener = -1;
+	server->connection = must_alloc(most, sizeof(struct connection *));
+	server->poll = must_alloc(FIRST + most, sizeof(*server->poll));
 	server->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (server->wake < 0)
 		return fail_errno(NULL, "cannot open an eventfd");
-	server->connection = calloc(most, sizeof(struct connection *));
-	server->poll = calloc(FIRST + most, sizeof(*server->poll));
-	if (!server->connection || !server->poll)
-		return fail_memory();
 	return listener_open(server);
-}
-
-const char *
-server_url(const struct server *server)
-{
-	return server->url;
 }
 
 int
@@ -341,8 +305,9 @@ server_start(struct server *server, struct feed *feed)
 }
 
 void
-server_wake(struct server *server)
+server_wake(void *arg)
 {
+	const struct server *server = arg;
 	const uint64_t one = 1;
 	const int error = errno;	/* a signal handler leaves it as it was */
 
@@ -367,26 +332,11 @@ server_interrupt(struct server *server)
 }
 
 void
-server_when_interrupted(struct server *server, void (*done)(void *arg), void *arg)
-{
-	server->done = done;
-	server->done_arg = arg;
-}
-
-void
 server_join(struct server *server)
 {
 	if (server->running)
 		pthread_join(server->thread, NULL);
 	server->running = false;
-}
-
-void
-server_count(const struct server *server, size_t *viewers, uint64_t *sent, uint64_t *dropped)
-{
-	*viewers = server->all_viewers;
-	*sent = server->all_sent;
-	*dropped = server->all_dropped;
 }
 
 void

@@ -4,13 +4,13 @@
  */
 #include "holoserve.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "live/websocket.h"
 
 #define MESSAGES_A_SECOND 200	/* of a viewer; more close its connection */
@@ -77,16 +77,15 @@ static bool
 viewer_choose(const struct server *server, struct viewer *viewer)
 {
 	const enum live_kind only = (enum live_kind)server->options.encode;
-	const bool video = only == LIVE_H264 || only == LIVE_LUMA;
 	enum live_kind first = 0;
 
 	viewer->kind = 0;
 	for (int i = viewer->cans - 1; i >= 0; i--) {
 		enum live_kind kind = viewer->can[i];
 
-		if ((!only || video) && (kind == LIVE_JPEG || kind == LIVE_PNG))
+		if ((!only || live_is_video(only)) && !live_is_video(kind))
 			first = kind;
-		if (kind == only && !feed_has_lost(server->feed, kind))
+		if (kind == only && !feed_ask(server->feed, FEED_IS_LOST, kind, 0))
 			viewer->kind = kind;
 	}
 	if (!viewer->kind)
@@ -94,24 +93,28 @@ viewer_choose(const struct server *server, struct viewer *viewer)
 	return viewer->kind;
 }
 
-static bool
-is_hasty(struct viewer *viewer)
-{
-	int64_t second = connection_now_us(CLOCK_MONOTONIC) / SECOND_US;
-
-	if (second != viewer->second)
-		viewer->messages = 0;
-	viewer->second = second;
-	return ++viewer->messages > MESSAGES_A_SECOND;
-}
-
-/* The viewer has shown pictures up to this one. Such answers do not count as messages: there are
- * no more of them than pictures. */
 static void
-take_shown(struct viewer *viewer, uint64_t number)
+hear_text(const struct server *server, struct viewer *viewer, const char *text, size_t n)
 {
+	const int encode = server->options.encode;
+	uint64_t number;
 	int kept = 0;
 
+	if (!viewer->kind) {
+		viewer->cans = live_read_can(text, n, viewer->can);
+		if (viewer->cans < 0)
+			viewer_close(viewer, 1008, "the first message must be: can jpeg png");
+		else if (!viewer_choose(server, viewer))
+			viewer_close(viewer, 1008, encode && !live_is_video(encode) ?
+			    live_kind_names[encode] : "only jpeg and png are served");
+		return;
+	}
+	if (live_read_number(text, n, &number) < 0) {
+		viewer_close(viewer, 1008, "that is no number of a frame");
+		return;
+	}
+	/* The viewer has shown pictures up to this one. Such answers do not count as messages:
+	 * there are no more of them than pictures. */
 	for (int i = 0; i < viewer->unshown; i++)
 		if (viewer->sent[i] > number)
 			viewer->sent[kept++] = viewer->sent[i];
@@ -121,31 +124,15 @@ take_shown(struct viewer *viewer, uint64_t number)
 }
 
 static void
-hear_text(const struct server *server, struct viewer *viewer, const char *text, size_t n)
-{
-	uint64_t number;
-
-	if (viewer->kind) {
-		if (live_read_number(text, n, &number) < 0)
-			viewer_close(viewer, 1008, "that is no number of a frame");
-		else
-			take_shown(viewer, number);
-		return;
-	}
-	viewer->cans = live_read_can(text, n, viewer->can);
-	if (viewer->cans < 0)
-		viewer_close(viewer, 1008, "the first message must be: can jpeg png");
-	else if (!viewer_choose(server, viewer))
-		viewer_close(viewer, 1008, server->options.encode == LIVE_JPEG ||
-		    server->options.encode == LIVE_PNG ?
-		    live_kind_names[server->options.encode] : "only jpeg and png are served");
-}
-
-static void
 hear_message(const struct server *server, struct viewer *viewer,
     const struct websocket_message *message)
 {
-	if (is_hasty(viewer))
+	int64_t second = connection_now_us(CLOCK_MONOTONIC) / SECOND_US;
+
+	if (second != viewer->second)
+		viewer->messages = 0;
+	viewer->second = second;
+	if (++viewer->messages > MESSAGES_A_SECOND)
 		break_off(viewer, 1008, "at most 200 messages a second");
 	switch (message->kind) {
 	case WSLAY_TEXT_FRAME:
@@ -168,14 +155,17 @@ hear_message(const struct server *server, struct viewer *viewer,
 	}
 }
 
-/* For struct websocket: reads what has come. 0: nothing has; -1: the viewer has gone. */
+/* For struct websocket. */
 static ssize_t
 viewer_read(void *arg, void *to, size_t n)
 {
-	const struct viewer *viewer = arg;
-	ssize_t got = recv(viewer->fd, to, n, 0);
+	return live_read(((const struct viewer *)arg)->fd, to, n);
+}
 
-	return got > 0 ? got : got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+static ssize_t
+viewer_write(void *arg, const void *from, size_t n, bool more)
+{
+	return live_write(((const struct viewer *)arg)->fd, from, n, more);
 }
 
 /* Handles what has come. False: the viewer has gone. */
@@ -217,23 +207,13 @@ set_buffer(struct viewer *viewer, size_t bytes)
 }
 
 static void
-put_keys(struct viewer *viewer)
-{
-	const char *keys = viewer->packet->keys;
-
-	viewer->keys_kind = viewer->packet->head.kind;
-	viewer->version = viewer->packet->version;
-	websocket_put(&viewer->socket, WSLAY_TEXT_FRAME, keys, strlen(keys));
-}
-
-static void
 put_picture(struct server *server, struct viewer *viewer)
 {
 	struct packet *packet = viewer->packet;
 	struct live_head head = packet->head;
 
 	head.sent_us = connection_now_us(CLOCK_REALTIME);
-	if (feed_is_last(server->feed, head.number))
+	if (feed_ask(server->feed, FEED_IS_LAST, head.kind, head.number))
 		head.flags |= LIVE_LAST;
 	live_put_head(&head, packet->bytes);
 	set_buffer(viewer, packet->n);
@@ -246,49 +226,6 @@ put_picture(struct server *server, struct viewer *viewer)
 	viewer->from = head.number + 1;
 }
 
-/* Did the viewer get the last picture before the server knew that it was the last? */
-static bool
-owes_end(struct server *server, const struct viewer *viewer)
-{
-	return viewer->from > 0 && !viewer->knows_end &&
-	    feed_is_over(server->feed, viewer->kind, viewer->from);
-}
-
-/* The head alone of the picture that the viewer has. */
-static void
-put_end(struct viewer *viewer)
-{
-	const struct live_head head = { .kind = viewer->kind, .flags = LIVE_LAST,
-		.number = viewer->from - 1, .sent_us = connection_now_us(CLOCK_REALTIME) };
-
-	live_put_head(&head, viewer->small);
-	viewer->knows_end = true;
-	websocket_put(&viewer->socket, WSLAY_BINARY_FRAME, viewer->small, LIVE_HEAD_BYTES);
-}
-
-/* Takes the newest picture, if the viewer has shown what it has. */
-static bool
-finds_picture(struct server *server, struct viewer *viewer)
-{
-	if (!viewer->kind || viewer->unshown >= LIVE_UNSHOWN)
-		return false;
-	if (!viewer->packet) {
-		viewer->packet = feed_take(server->feed, viewer->kind, viewer->from, viewer->place);
-		if (viewer->packet)
-			viewer->place = viewer->packet->place;
-	}
-	return viewer->packet != NULL;
-}
-
-/* Has the viewer everything that it waits for, so that the connection can close? */
-static bool
-is_through(struct server *server, struct viewer *viewer, int code)
-{
-	if (code != 1000 || !viewer->kind)
-		return code != 0;
-	return !feed_has_more(server->feed, viewer->kind, viewer->from);
-}
-
 static void
 put_close(struct viewer *viewer)
 {
@@ -299,29 +236,40 @@ put_close(struct viewer *viewer)
 	websocket_put(&viewer->socket, WSLAY_CONNECTION_CLOSE, viewer->small, (size_t)n);
 }
 
-static void
-put_pong(struct viewer *viewer)
-{
-	memcpy(viewer->small, viewer->pong, viewer->pong_n);
-	viewer->owes_pong = false;
-	websocket_put(&viewer->socket, WSLAY_PONG, viewer->small, viewer->pong_n);
-}
-
-/* Begins the next message of the stream. False: there is none. */
+/* Begins the next message of the stream: the newest picture, if the viewer has shown what it has,
+ * or the keys that it needs; or the head alone of the picture that it got before the server knew
+ * that it was the last. False: there is none. */
 static bool
 put_stream(struct server *server, struct viewer *viewer)
 {
-	if (finds_picture(server, viewer)) {
-		if (viewer->packet->head.kind == viewer->keys_kind &&
-		    viewer->packet->version == viewer->version)
+	const struct packet *packet;
+	struct live_head end;
+
+	if (!viewer->packet && viewer->kind && viewer->unshown < LIVE_UNSHOWN) {
+		viewer->packet = feed_take(server->feed, viewer->kind, viewer->from, viewer->place);
+		if (viewer->packet)
+			viewer->place = viewer->packet->place;
+	}
+	packet = viewer->packet;
+	if (packet && viewer->unshown < LIVE_UNSHOWN) {
+		if (packet->head.kind == viewer->keys_kind && packet->version == viewer->version) {
 			put_picture(server, viewer);
-		else
-			put_keys(viewer);
+			return true;
+		}
+		viewer->keys_kind = packet->head.kind;
+		viewer->version = packet->version;
+		websocket_put(&viewer->socket, WSLAY_TEXT_FRAME, packet->keys,
+		    strlen(packet->keys));
 		return true;
 	}
-	if (!owes_end(server, viewer))
+	if (viewer->from == 0 || viewer->knows_end ||
+	    !feed_ask(server->feed, FEED_IS_OVER, viewer->kind, viewer->from))
 		return false;
-	put_end(viewer);
+	end = (struct live_head){ .kind = viewer->kind, .flags = LIVE_LAST,
+		.number = viewer->from - 1, .sent_us = connection_now_us(CLOCK_REALTIME) };
+	live_put_head(&end, viewer->small);
+	viewer->knows_end = true;
+	websocket_put(&viewer->socket, WSLAY_BINARY_FRAME, viewer->small, LIVE_HEAD_BYTES);
 	return true;
 }
 
@@ -341,7 +289,9 @@ put_next(struct server *server, struct viewer *viewer, int64_t now_us)
 	if (code > 1000)
 		viewer_close(viewer, code, code == 1001 ? "interrupted" : "failed");
 	if (!viewer->code && viewer->owes_pong) {
-		put_pong(viewer);
+		memcpy(viewer->small, viewer->pong, viewer->pong_n);
+		viewer->owes_pong = false;
+		websocket_put(&viewer->socket, WSLAY_PONG, viewer->small, viewer->pong_n);
 		return true;
 	}
 	if (!viewer->code && !viewer->asked &&
@@ -350,75 +300,53 @@ put_next(struct server *server, struct viewer *viewer, int64_t now_us)
 		websocket_put(&viewer->socket, WSLAY_PING, "", 0);
 		return true;
 	}
-	if (!viewer->code && viewer->kind && feed_has_lost(server->feed, viewer->kind) &&
-	    !viewer_choose(server, viewer))
+	if (!viewer->code && viewer->kind &&
+	    feed_ask(server->feed, FEED_IS_LOST, viewer->kind, 0) && !viewer_choose(server, viewer))
 		viewer_close(viewer, 1011, "the video failed");
 	if (!viewer->code && put_stream(server, viewer))
 		return true;
-	if (!viewer->code && is_through(server, viewer, code))
+	/* a viewer gets all that it waits for before the connection closes with 1000 */
+	if (!viewer->code && code && (code != 1000 || !viewer->kind ||
+	    !feed_ask(server->feed, FEED_HAS_MORE, viewer->kind, viewer->from)))
 		viewer_close(viewer, code, "the input has ended");
 	if (viewer->code)
 		put_close(viewer);
 	return viewer->code;
 }
 
-/* For struct websocket. */
-static ssize_t
-write_bytes(void *arg, const void *from, size_t n, bool more)
-{
-	const struct viewer *viewer = arg;
-	ssize_t put = send(viewer->fd, from, n, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
-
-	return put > 0 ? put : put < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
-}
-
-/* Sends as much as the socket takes. False: the viewer has gone. */
-static bool
-talk_to(struct server *server, struct viewer *viewer, int64_t now_us)
-{
-	int status;
-
-	while ((status = websocket_send(&viewer->socket)) > 0)
-		if (!put_next(server, viewer, now_us))
-			break;
-	if (status > 0 && viewer->said_close)
-		shutdown(viewer->fd, SHUT_WR);
-	return status >= 0;
-}
-
-/* Does the server wait for the viewer? No ping goes out while a message waits for the viewer to
- * take it. */
-static bool
-is_waited_for(const struct viewer *viewer)
-{
-	return viewer->code || viewer->asked || viewer->socket.sends;
-}
-
-/* When the viewer gets a ping, or is given up. */
+/* When the viewer gets a ping, or is given up, if the server waits for it: no ping goes out while a
+ * message waits for the viewer to take it. */
 static int64_t
-due_at(const struct viewer *viewer)
+due_at(const struct viewer *viewer, bool *waits)
 {
-	if (viewer->code)
-		return viewer->closed_us + CLOSE_SECONDS * SECOND_US;
-	return viewer->heard_us +
-	    (is_waited_for(viewer) ? SILENCE_SECONDS : PING_SECONDS) * SECOND_US;
+	*waits = viewer->code || viewer->asked || viewer->socket.sends;
+	return viewer->code ? viewer->closed_us + CLOSE_SECONDS * SECOND_US
+			    : viewer->heard_us +
+		(*waits ? SILENCE_SECONDS : PING_SECONDS) * SECOND_US;
 }
 
 bool
 live_step(struct server *server, struct connection *connection, short happened, int64_t now_us)
 {
 	struct viewer *viewer = connection->viewer;
+	bool waits;
+	int status;
 
 	if (happened & POLLIN && !viewer_hear(server, viewer, now_us))
 		return false;
 	if (happened & POLLOUT)
 		viewer->heard_us = now_us;
-	if (now_us >= due_at(viewer) && is_waited_for(viewer))
+	if (now_us >= due_at(viewer, &waits) && waits)
 		return false;
-	if (!talk_to(server, viewer, now_us))
+	while ((status = websocket_send(&viewer->socket)) > 0)
+		if (!put_next(server, viewer, now_us))
+			break;
+	if (status < 0)
 		return false;
+	if (status > 0 && viewer->said_close)
+		shutdown(viewer->fd, SHUT_WR);
 	connection->events = viewer->socket.sends ? POLLIN | POLLOUT : POLLIN;
-	connection->due_us = due_at(viewer);
+	connection->due_us = due_at(viewer, &waits);
 	return viewer->socket.sends || !viewer->said_close || !viewer->heard_close;
 }
 
@@ -427,12 +355,10 @@ live_step(struct server *server, struct connection *connection, short happened, 
 struct viewer *
 live_enter(struct server *server, int fd)
 {
-	struct viewer *viewer = calloc(1, sizeof(*viewer));
+	struct viewer *viewer = must_alloc(1, sizeof(*viewer));
 
-	if (!viewer)
-		return NULL;
 	viewer->fd = fd;
-	viewer->socket = (struct websocket){ .read = viewer_read, .write = write_bytes,
+	viewer->socket = (struct websocket){ .read = viewer_read, .write = viewer_write,
 		.arg = viewer, .server = true, .whole = true, .most = LIVE_CLIENT_BYTES };
 	if (websocket_open(&viewer->socket) < 0) {
 		fail_clear();

@@ -5,13 +5,13 @@
 #include "holoserve.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "base/process.h"
 #include "live/handshake.h"
 
 /*
@@ -59,7 +59,7 @@ is_listed(const struct opt_list *list, const char *name)
 
 /* Is a request's Host, with or without a port, localhost, an address, or a name that was given? */
 static bool
-access_host(const struct access_rules *rules, const char *host)
+access_host(const struct server_options *options, const char *host)
 {
 	unsigned char address[sizeof(struct in6_addr)];
 	char name[NAME_SIZE];
@@ -69,13 +69,13 @@ access_host(const struct access_rules *rules, const char *host)
 		return false;
 	if (inet_pton(bracketed ? AF_INET6 : AF_INET, name, address) == 1)
 		return true;
-	return !bracketed && (!strcasecmp(name, "localhost") || !strcasecmp(name, rules->bound) ||
-	    is_listed(rules->host, name));
+	return !bracketed && (!strcasecmp(name, "localhost") || !strcasecmp(name, options->bind) ||
+	    is_listed(&options->host, name));
 }
 
 /* Is a request's Origin this host, by http or https, or one that was given? */
 static bool
-access_origin(const struct access_rules *rules, const char *host, const char *origin)
+access_origin(const struct server_options *options, const char *host, const char *origin)
 {
 	static const char *const schemes[] = { "http://", "https://" };
 
@@ -85,22 +85,20 @@ access_origin(const struct access_rules *rules, const char *host, const char *or
 		if (!strncasecmp(origin, schemes[i], n) && !strcasecmp(origin + n, host))
 			return true;
 	}
-	return is_listed(rules->origin, origin);
+	return is_listed(&options->origin, origin);
 }
 
 /* ---- requests and answers ---- */
-
-#define HEADER_MOST 1200	/* of an answer */
 
 /* Sends more of the answer, and shuts the connection after it. False: the client has gone. */
 static bool
 send_answer(struct connection *connection)
 {
-	ssize_t sent = send(connection->fd, connection->answer + connection->answered,
-	    connection->answer_n - connection->answered, MSG_NOSIGNAL);
+	ssize_t sent = live_write(connection->fd, connection->answer + connection->answered,
+	    connection->answer_n - connection->answered, false);
 
 	if (sent < 0)
-		return errno == EAGAIN || errno == EINTR;
+		return false;
 	connection->answered += (size_t)sent;
 	if (connection->answered < connection->answer_n)
 		return true;
@@ -108,34 +106,19 @@ send_answer(struct connection *connection)
 	return shutdown(connection->fd, SHUT_WR) == 0;
 }
 
-/* Discards what the client sends until it closes its end: a connection that is closed with unread
- * bytes loses its answer. */
-static bool
-pass_over(struct connection *connection)
-{
-	ssize_t got = recv(connection->fd, connection->head, sizeof(connection->head), 0);
-
-	return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
-}
-
 /* Answers a request; then the connection closes. False: it is closed already. */
 static bool
 answer(struct connection *connection, const char *status, const char *more, const void *body,
     size_t n)
 {
-	int length;
-
-	connection->answer = malloc(HEADER_MOST + n);
-	if (!connection->answer)
-		return false;
-	length = snprintf(connection->answer, HEADER_MOST,
-	    "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n"
+	char *head = must_format("HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n"
 	    "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n%s\r\n", status, n,
 	    more);
-	if (length <= 0 || length >= HEADER_MOST)
-		return false;
+	size_t length = strlen(head);
+
+	connection->answer = must_resize(head, length + n, 1);
 	memcpy(connection->answer + length, body, n);
-	connection->answer_n = (size_t)length + n;
+	connection->answer_n = length + n;
 	connection->events = POLLOUT;
 	connection->due_us = connection_now_us(CLOCK_MONOTONIC) + HANDSHAKE_SECONDS * SECOND_US;
 	return send_answer(connection);
@@ -218,11 +201,12 @@ static bool
 answer_request(struct server *server, struct connection *connection, const struct request *request)
 {
 	const char *host = request->field[HOST], *origin = request->field[ORIGIN];
-	char more[HEADER_MOST / 2 + 300];
+	char *more;
+	bool lasts;
 
-	if (!access_host(&server->rules, host))
+	if (!access_host(&server->options, host))
 		return refuse(connection, "403 Forbidden", "X-Reason: Host, see --host\r\n");
-	if (*origin && !access_origin(&server->rules, host, origin))
+	if (*origin && !access_origin(&server->options, host, origin))
 		return refuse(connection, "403 Forbidden", "X-Reason: Origin, see --origin\r\n");
 	if (strcmp(request->method, "GET") != 0)
 		return refuse(connection, "405 Method Not Allowed", "Allow: GET\r\n");
@@ -234,11 +218,13 @@ answer_request(struct server *server, struct connection *connection, const struc
 		return refuse(connection, "204 No Content", "");
 	if (strcmp(request->path, "/") != 0 || *request->field[UPGRADE])
 		return refuse(connection, "404 Not Found", "");
-	snprintf(more, sizeof(more), "Content-Type: text/html; charset=utf-8\r\n"
+	more = must_format("Content-Type: text/html; charset=utf-8\r\n"
 	    "Referrer-Policy: no-referrer\r\nContent-Security-Policy: %s\r\n",
 	    holoserve_page_policy);
-	return answer(connection, "200 OK", more, holoserve_page,
+	lasts = answer(connection, "200 OK", more, holoserve_page,
 	    (size_t)(holoserve_page_end - holoserve_page));
+	free(more);
+	return lasts;
 }
 
 /* Reads more of a request. Nobody may send more than that: a WebSocket client waits for the
@@ -246,13 +232,13 @@ answer_request(struct server *server, struct connection *connection, const struc
 static bool
 take_request(struct server *server, struct connection *connection)
 {
-	ssize_t got = recv(connection->fd, connection->head + connection->n,
-	    sizeof(connection->head) - connection->n, 0);
+	ssize_t got = live_read(connection->fd, connection->head + connection->n,
+	    sizeof(connection->head) - connection->n);
 	struct request request;
 	size_t length;
 
 	if (got <= 0)
-		return got < 0 && (errno == EAGAIN || errno == EINTR);
+		return got == 0;
 	connection->n += (size_t)got;
 	length = http_head_length(connection->head, connection->n);
 	if (length == 0 && connection->n < sizeof(connection->head))
@@ -273,5 +259,8 @@ web_step(struct server *server, struct connection *connection, short happened, i
 		return !(happened & POLLIN) || take_request(server, connection);
 	if (connection->answered < connection->answer_n)
 		return !(happened & POLLOUT) || send_answer(connection);
-	return !(happened & POLLIN) || pass_over(connection);
+	/* what comes until the client closes its end is discarded: a connection that is closed with
+	 * unread bytes loses its answer */
+	return !(happened & POLLIN) ||
+	    live_read(connection->fd, connection->head, sizeof(connection->head)) >= 0;
 }

@@ -57,34 +57,6 @@ list(struct listing *listing, const struct shader *shader, size_t rows)
 	return passes_add(listing->passes, &pass);
 }
 
-/* A closing by a square: spread along rows and columns, then the gaps. */
-static int
-list_inside(struct listing *listing)
-{
-	struct undither3_fit *block = &listing->block;
-
-	for (uint i = 0; i < 4; i++) {
-		block->from = i == 0 ? FIT_BITS : i % 2 ? FIT_SPARE : FIT_INSIDE;
-		block->to = i % 2 ? FIT_INSIDE : FIT_SPARE;
-		block->down = i % 2;
-		block->smallest = i / 2;
-		block->last = i == 3;
-		if (list(listing, SHADER(undither3_spread), i % 2 ? CLOSE : 0) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-list_first(struct listing *listing)
-{
-	if (list(listing, SHADER(undither3_fringes), 0) < 0 ||
-	    list(listing, SHADER(undither3_smooth), SMOOTH_REACH) < 0 ||
-	    list(listing, SHADER(undither3_turning), 1) < 0)
-		return -1;
-	return list(listing, SHADER(undither3_frequency), SMOOTH_REACH);
-}
-
 static int
 list_refine(struct listing *listing)
 {
@@ -102,78 +74,63 @@ list_refine(struct listing *listing)
 	return list(listing, SHADER(undither3_refined), 0);
 }
 
-static int
-list_check(struct listing *listing)
-{
-	if (list(listing, SHADER(undither3_ask), 1) < 0)
-		return -1;
-	return list(listing, SHADER(undither3_vote), ORDERS_REACH);
-}
-
-static int
-list_tables(struct passes *passes, const struct priv *priv)
-{
-	const struct kernels *kernels = &priv->kernels;
-	size_t bytes = kernels->width * kernels->width * sizeof(float);
-
-	if (passes_constant(passes, priv->bits.stair, sizeof(priv->bits.stair)) < 0 ||
-	    passes_constant(passes, kernels->fringe, bytes) < 0 ||
-	    passes_constant(passes, kernels->stair, bytes) < 0 ||
-	    passes_constant(passes, priv->bits.arc[0], sizeof(priv->bits.arc[0])) < 0 ||
-	    passes_constant(passes, priv->bits.arc[1], sizeof(priv->bits.arc[1])) < 0)
-		return -1;
-	return passes_constant(passes, priv->bits.threshold, sizeof(priv->bits.threshold));
-}
-
 int
 fit_passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
 	const struct holo_code *code = &priv->code;
+	const struct bits_code *bits = &priv->bits;
+	const struct kernels *kernels = &priv->kernels;
+	size_t bytes = kernels->width * kernels->width * sizeof(float);
 	struct listing listing = { passes, {
-		.reach = (uint)priv->kernels.reach,
-		.width = (uint)priv->kernels.width, .to_right = priv->moved[0],
-		.to_down = priv->moved[1], .height = code->height, .order_most = code->order_most,
+		.reach = (uint)kernels->reach, .width = (uint)kernels->width,
+		.to_right = priv->moved[0], .to_down = priv->moved[1],
+		.height = code->height, .order_most = code->order_most,
 	}, fit_rows(priv) };
 
 	memcpy(listing.block.kernel, priv->smooth, sizeof(listing.block.kernel));
 	passes_read(passes, 0);
 	passes_scratch(passes, FIT_SCRATCHES);
-	if (list_tables(passes, priv) < 0 || list_inside(&listing) < 0 ||
-	    list_first(&listing) < 0 ||
-	    list(&listing, SHADER(undither3_window), priv->kernels.reach) < 0 ||
+	/* in the order of FIT_PROFILE to FIT_THRESHOLD */
+	if (passes_constant(passes, bits->stair, sizeof(bits->stair)) < 0 ||
+	    passes_constant(passes, kernels->fringe, bytes) < 0 ||
+	    passes_constant(passes, kernels->stair, bytes) < 0 ||
+	    passes_constant(passes, bits->arc[0], sizeof(bits->arc[0])) < 0 ||
+	    passes_constant(passes, bits->arc[1], sizeof(bits->arc[1])) < 0 ||
+	    passes_constant(passes, bits->threshold, sizeof(bits->threshold)) < 0)
+		return -1;
+	/* a closing by a square: spread along rows and columns, then the gaps */
+	for (uint i = 0; i < 4; i++) {
+		listing.block.from = i == 0 ? FIT_BITS : i % 2 ? FIT_SPARE : FIT_INSIDE;
+		listing.block.to = i % 2 ? FIT_INSIDE : FIT_SPARE;
+		listing.block.down = i % 2;
+		listing.block.smallest = i / 2;
+		listing.block.last = i == 3;
+		if (list(&listing, SHADER(undither3_spread), i % 2 ? CLOSE : 0) < 0)
+			return -1;
+	}
+	if (list(&listing, SHADER(undither3_fringes), 0) < 0 ||
+	    list(&listing, SHADER(undither3_smooth), SMOOTH_REACH) < 0 ||
+	    list(&listing, SHADER(undither3_turning), 1) < 0 ||
+	    list(&listing, SHADER(undither3_frequency), SMOOTH_REACH) < 0 ||
+	    list(&listing, SHADER(undither3_window), kernels->reach) < 0 ||
 	    (priv->ordered && list_refine(&listing) < 0) ||
-	    list(&listing, SHADER(undither3_mended), MEND_REACH) < 0 ||
-	    (priv->checked && list_check(&listing) < 0))
+	    list(&listing, SHADER(undither3_mended), MEND_REACH) < 0)
+		return -1;
+	if (priv->checked && (list(&listing, SHADER(undither3_ask), 1) < 0 ||
+	    list(&listing, SHADER(undither3_vote), ORDERS_REACH) < 0))
 		return -1;
 	return list(&listing, SHADER(undither3_taken), 0);
 }
 
-/* The picture's bits in one plane with its margin: the input of the passes. */
-static int
-pack_bits(const struct priv *priv, const struct frame *in, struct frame **out)
-{
-	struct frame_head head;
-	int status;
-
-	if (head_init(&head, priv->w + 2 * MARGIN, priv->h + 2 * MARGIN, 1, SAMPLE_UCHAR) < 0)
-		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
-	if (status < 0)
-		return -1;
-	for (size_t y = 0; y < (*out)->head.h; y++)
-		memset(frame_row(*out, 0, y), 0, (*out)->plane[0].stride);
-	undither3_rows()->pack(priv, in, *out);
-	return 0;
-}
-
 /* Turns, NaN in the background, and which are trusted, on a device, as planes with their margin;
- * *turns is NULL where none is demanded. -1 after fail(). */
+ * *turns is NULL where none is demanded. The input of the passes is the picture's bits in one plane
+ * with its margin. -1 after fail(). */
 static int
 fit_turns_on_device(struct run *run, const struct frame *in, struct frame **turns)
 {
 	const struct priv *priv = run->priv;
+	const size_t w = priv->w + 2 * MARGIN, h = priv->h + 2 * MARGIN;
 	struct frame_head head = { 0 };
 	struct frame *bits = NULL;
 	int status = -1;
@@ -182,8 +139,12 @@ fit_turns_on_device(struct run *run, const struct frame *in, struct frame **turn
 	if (!run_wants_device(run))
 		return 0;
 	run->halo = fit_rows(priv);
-	if (pack_bits(priv, in, &bits) == 0 &&
-	    head_init(&head, bits->head.w, bits->head.h, 2, SAMPLE_FLOAT) == 0)
+	if (frame_new_named(w, h, 1, SAMPLE_UCHAR, NULL, &bits) < 0)
+		return -1;
+	for (size_t y = 0; y < h; y++)
+		memset(frame_row(bits, 0, y), 0, bits->plane[0].stride);
+	undither3_rows()->pack(priv, in, bits);
+	if (head_init(&head, w, h, 2, SAMPLE_FLOAT) == 0)
 		status = run_passes(run, bits, &head, turns);
 	frame_free(bits);
 	head_free(&head);
@@ -195,59 +156,44 @@ fit_turns_on_device(struct run *run, const struct frame *in, struct frame **turn
 #define SURFACE_LEAST 1000	/* pixels; a smaller surface is not judged */
 #define TRUSTED_LEAST 0.35	/* share of a surface */
 
-/*
- * Warns, once in a run, of a picture that was moved, turned over, inverted or scaled: at most a
- * quarter of its surface's pixels are trusted, of an untouched one three quarters and more.
- */
-static void
-check_thresholds(struct priv *priv, const struct growing *growing)
-{
-	size_t surface = growing->surface;
-
-	if (priv->warned || surface < SURFACE_LEAST ||
-	    (double)growing->trusted >= TRUSTED_LEAST * (double)surface)
-		return;
-	priv->warned = true;
-	warn(NULL,
-	    "the bits agree with the thresholds of %s at %.0f %% of the surface only: was the "
-	    "picture moved, cropped, turned over, inverted or scaled, or dithered otherwise?",
-	    dither_methods[priv->keys.method], 100 * (double)growing->trusted / (double)surface);
-}
-
-/* Memory for pixels that wait, and for islands. -1 after fail(). */
-static int
-growing_reserve(struct growing *growing)
-{
-	const struct planes *planes = &growing->job->planes;
-	size_t n = growing->n ? growing->n : 1;
-
-	growing->waiting = calloc(n, sizeof(*growing->waiting));
-	if (!growing->waiting)
-		return fail_memory();
-	if (!growing->job->priv->keys.marked)
-		return 0;
-	growing->island_pixel = calloc(n, sizeof(*growing->island_pixel));
-	growing->index = malloc(
-	    (planes->h + 2 * MARGIN) * planes->stride * sizeof(*growing->index));
-	growing->queue = malloc(n * sizeof(*growing->queue));
-	return growing->island_pixel && growing->index && growing->queue ? 0 : fail_memory();
-}
-
 /* From planes->turns and planes->trusted computes planes->certainty: 1 for what was trusted, 0.5
  * for what remains. bits: thresholds are known and the stair is slow; else nothing is grown. -1
- * after fail(). */
+ * after fail(). Warns, once in a run, of a picture that was moved, turned over, inverted or scaled:
+ * at most a quarter of its surface's pixels are trusted, of an untouched one three quarters and
+ * more. */
 static int
 grow(struct run *run, struct job *job, bool bits)
 {
+	struct priv *priv = run->priv;
 	struct growing growing = { .job = job };
+	bool marked = priv->keys.marked;
 	int status = 0;
 
 	if (bits) {
+		size_t n;
+
 		growing_rows()->begin(&growing);
-		status = growing_reserve(&growing);
+		n = growing.n ? growing.n : 1;
+		growing.waiting = calloc(n, sizeof(*growing.waiting));
+		if (marked) {	/* for islands */
+			growing.island_pixel = calloc(n, sizeof(*growing.island_pixel));
+			growing.index = malloc(job->planes.pixels * sizeof(*growing.index));
+			growing.queue = malloc(n * sizeof(*growing.queue));
+		}
+		if (!growing.waiting ||
+		    (marked && (!growing.island_pixel || !growing.index || !growing.queue)))
+			status = fail_memory();
 	}
 	if (bits && status == 0) {
-		check_thresholds(run->priv, &growing);
+		double share = (double)growing.trusted / (double)growing.surface;
+
+		if (!priv->warned && growing.surface >= SURFACE_LEAST && share < TRUSTED_LEAST) {
+			priv->warned = true;
+			warn(NULL, "the bits agree with the thresholds of %s at %.0f %% of the "
+			    "surface only: was the picture moved, cropped, turned over, inverted "
+			    "or scaled, or dithered otherwise?",
+			    dither_methods[priv->keys.method], 100 * share);
+		}
 		growing_rows()->grow(run, &growing);
 	}
 	if (status == 0)
@@ -270,21 +216,24 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in, stru
 		&planes->order, &planes->right, &planes->down, &planes->turns, &planes->trusted,
 		&planes->certainty, &job->bit[0], &job->bit[1], &job->bit[2], &job->smooth[0],
 		&job->smooth[1], &job->smooth[2] };
-	size_t n = sizeof(plane) / sizeof(*plane), pixels, all;
+	size_t n = sizeof(plane) / sizeof(*plane), all;
 
 	*job = (struct job){ .priv = priv, .out = out };
 	planes->w = priv->w;
 	planes->h = priv->h;
 	planes->stride = priv->w + 2 * MARGIN;
-	if (size_multiply(planes->stride, priv->h + 2 * MARGIN, &pixels) < 0 ||
-	    size_multiply(pixels, n, &all) < 0)
+	for (int way = 0; way < BITS_WAYS; way++)
+		planes->way[way] =
+		    bits_way[way][1] * (ptrdiff_t)planes->stride + bits_way[way][0];
+	if (size_multiply(planes->stride, priv->h + 2 * MARGIN, &planes->pixels) < 0 ||
+	    size_multiply(planes->pixels, n, &all) < 0)
 		return -1;
 	job->memory = large_memory(all, sizeof(float));
 	if (!job->memory)
 		return fail_memory();
 	memset(job->memory, 0, all * sizeof(float));
 	for (size_t i = 0; i < n; i++)
-		*plane[i] = (float *)job->memory + i * pixels;
+		*plane[i] = (float *)job->memory + i * planes->pixels;
 	undither3_rows()->unpack(job, in);
 	return 0;
 }

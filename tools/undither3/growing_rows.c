@@ -17,99 +17,70 @@
 #define BACKGROUND_OFF 0.06f	/* turns; a pixel without bits that is farther off its surface */
 #define CONTRADICTED_OFF 0.15f	/* turns; bits that are farther off are those of a hole */
 
+/* The place of a pixel in the tile of thresholds. */
+static size_t
+tile_place(size_t x, size_t y)
+{
+	return y % DITHER_TILE * DITHER_TILE + x % DITHER_TILE;
+}
+
+/* Do a pixel's own bits contradict its turns? */
+static bool
+contradicts_own(const struct job *job, size_t at, size_t place, float turns, float tolerance)
+{
+	struct bits_pixel own = { job->bit[0][at], job->bit[1][at], job->bit[2][at], place };
+
+	return px_isnan(bits_fit(&job->priv->bits, &own, turns, tolerance));
+}
+
 /* Has a pixel no bits, although a surface of these turns would have some there? */
 static bool
 growing_is_background(const struct job *job, size_t at, size_t place, float turns)
 {
-	struct bits_pixel none = { 0, 0, 0, place };
-
 	return job->bit[0][at] + job->bit[1][at] + job->bit[2][at] == 0 &&
-	    px_isnan(bits_fit(&job->priv->bits, &none, turns, BACKGROUND_OFF));
+	    contradicts_own(job, at, place, turns, BACKGROUND_OFF);
 }
 
 /* Has a pixel no bits, and one of its neighbours none although a surface would have some there? */
 static bool
 beside_background(const struct job *job, size_t at, size_t x, size_t y)
 {
-	ptrdiff_t stride = (ptrdiff_t)job->planes.stride;
-
 	if (job->bit[0][at] + job->bit[1][at] + job->bit[2][at] > 0)
 		return false;
 	for (int way = 0; way < BITS_WAYS; way++) {
-		size_t to = at + (size_t)(bits_way[way][1] * stride + bits_way[way][0]);
+		size_t to = at + (size_t)job->planes.way[way];
 		size_t u = x + DITHER_TILE + (size_t)bits_way[way][0];
 		size_t v = y + DITHER_TILE + (size_t)bits_way[way][1];
 
 		if (job->bit[0][to] + job->bit[1][to] == 0 &&
-		    !bits_may_lack(&job->priv->bits,
-			v % DITHER_TILE * DITHER_TILE + u % DITHER_TILE))
+		    !bits_may_lack(&job->priv->bits, tile_place(u, v)))
 			return true;
 	}
 	return false;
 }
 
-/* Do a pixel's own bits contradict its turns? */
-static bool
-contradicts_own(const struct job *job, size_t at, size_t place, float turns)
-{
-	struct bits_pixel own = { job->bit[0][at], job->bit[1][at], job->bit[2][at], place };
-
-	return px_isnan(bits_fit(&job->priv->bits, &own, turns, CONTRADICTED_OFF));
-}
-
 /* No longer trusts pixels without bits that the average has taken over from the surface around,
- * nor, where jumps are marked, pixels whose bits contradict it. How many pixels were trusted. */
-static size_t
-drop_background(struct planes *planes, const struct job *job)
-{
-	size_t trusted = 0;
-
-	for (size_t y = 0; y < planes->h; y++)
-		for (size_t x = 0; x < planes->w; x++) {
-			size_t at = (y + MARGIN) * planes->stride + x + MARGIN;
-			size_t place = y % DITHER_TILE * DITHER_TILE + x % DITHER_TILE;
-			bool contradicted;
-
-			if (!(planes->trusted[at] > 0))
-				continue;
-			contradicted = contradicts_own(job, at, place, planes->turns[at]);
-			trusted++;
-			if (growing_is_background(job, at, place, planes->turns[at]) ||
-			    (contradicted && job->priv->keys.marked))
-				planes->trusted[at] = 0;
-		}
-	return trusted;
-}
-
+ * nor, where jumps are marked, pixels whose bits contradict it. Counts pixels. */
 static void
 growing_begin(struct growing *growing)
 {
+	const struct job *job = growing->job;
 	struct planes *planes = &growing->job->planes;
-
-	growing->trusted = drop_background(planes, growing->job);
-	for (size_t i = 0; i < (planes->h + 2 * MARGIN) * planes->stride; i++) {
-		growing->surface += planes->inside[i] > 0;
-		growing->n += planes->inside[i] > 0 && !(planes->trusted[i] > 0);
-	}
-}
-
-/* Fills growing->waiting. */
-static void
-list_waiting(struct growing *growing)
-{
-	struct planes *planes = &growing->job->planes;
-	struct waiting *pixel = growing->waiting;
 
 	for (size_t y = 0; y < planes->h; y++)
 		for (size_t x = 0; x < planes->w; x++) {
-			size_t at = (y + MARGIN) * planes->stride + x + MARGIN;
+			size_t at = planes_at(planes, x, y), place = tile_place(x, y);
+			float turns = planes->turns[at];
 
-			if (planes->inside[at] > 0 && !(planes->trusted[at] > 0))
-				*pixel++ = (struct waiting){ .at = at,
-					.place = y % DITHER_TILE * DITHER_TILE + x % DITHER_TILE,
-					.hole = beside_background(growing->job, at, x, y) };
+			growing->trusted += planes->trusted[at] > 0;
+			if (planes->trusted[at] > 0 &&
+			    (growing_is_background(job, at, place, turns) ||
+				(job->priv->keys.marked &&
+				    contradicts_own(job, at, place, turns, CONTRADICTED_OFF))))
+				planes->trusted[at] = 0;
+			growing->surface += planes->inside[at] > 0;
+			growing->n += planes->inside[at] > 0 && !(planes->trusted[at] > 0);
 		}
-	growing->n = (size_t)(pixel - growing->waiting);
 }
 
 /* ---- rounds ---- */
@@ -118,9 +89,8 @@ list_waiting(struct growing *growing)
 #define POLLS 3
 #define POLL_LEAST 4	/* neighbours that carry the same turns */
 #define POLL_AHEAD 2	/* more of them than of those that carry others */
-#define ROUNDS_AGAIN 9	/* of each rule, from islands on */
 
-/* How strict rounds are: how many neighbours must carry their surface to a pixel, and how far its
+/* How strict rounds of a rule are: how many neighbours must carry their surface to a pixel, and how far its
  * turns may then be off the pixel's bits. */
 #define RULES 3
 struct rule {
@@ -133,6 +103,7 @@ static const struct rule rules[RULES] = { { 3, 0.03f }, { 3, 0.06f }, { 2, 0.06f
 /* Rounds of each. Where jumps are marked, the last rule has more: surfaces end at marks. */
 static const int plain_rounds[RULES] = { 3, 3, 3 };
 static const int marked_rounds[RULES] = { 3, 3, 9 };
+static const int rounds_again[RULES] = { 9, 9, 9 };	/* from islands on */
 
 /* Turns that trusted neighbours carry to a pixel and that give its bits; returns their number. */
 static inline __attribute__((always_inline)) int
@@ -147,7 +118,7 @@ find_fits(const struct growing *growing, const struct waiting *pixel, float tole
 	int n = 0;
 
 	for (int way = 0; way < BITS_WAYS; way++) {
-		ptrdiff_t step = bits_way[way][1] * (ptrdiff_t)planes->stride + bits_way[way][0];
+		ptrdiff_t step = planes->way[way];
 
 		if (!(trusted[step] > 0))
 			continue;
@@ -159,34 +130,28 @@ find_fits(const struct growing *growing, const struct waiting *pixel, float tole
 	return n;
 }
 
-/* The turns of a pixel by its neighbours; NaN where they do not agree or are too few. */
-static float
-turns_by_neighbours(const struct growing *growing, const struct rule *rule,
-    const struct waiting *pixel)
-{
-	float fit[BITS_WAYS], low = 1e6f, high = -1e6f, sum = 0;
-	int n = find_fits(growing, pixel, rule->tolerance, fit);
-
-	for (int i = 0; i < n; i++) {
-		low = px_min(low, fit[i]);
-		high = px_max(high, fit[i]);
-		sum += fit[i];
-	}
-	return n >= rule->least && high - low < TOGETHER ? sum / (float)n : PX_NAN;
-}
-
+/* The turns of pixels by their neighbours; not taken where these do not agree or are too few. */
 static void
 ask_block(void *arg, size_t block)
 {
 	const struct growing *growing = arg;
+	const struct rule *rule = &rules[growing->rule];
 
 	for (size_t i = block * GROW_PIXELS; i < growing->n && i < (block + 1) * GROW_PIXELS; i++) {
 		struct waiting *pixel = &growing->waiting[i];
+		float fit[BITS_WAYS], low = 1e6f, high = -1e6f, sum = 0;
+		int n;
 
 		if (pixel->round || pixel->hole)
 			continue;
-		pixel->turns = turns_by_neighbours(growing, &rules[growing->rule], pixel);
-		pixel->taken = !px_isnan(pixel->turns);
+		n = find_fits(growing, pixel, rule->tolerance, fit);
+		for (int k = 0; k < n; k++) {
+			low = px_min(low, fit[k]);
+			high = px_max(high, fit[k]);
+			sum += fit[k];
+		}
+		pixel->taken = n >= rule->least && high - low < TOGETHER;
+		pixel->turns = pixel->taken ? sum / (float)n : PX_NAN;
 	}
 }
 
@@ -254,29 +219,27 @@ find_majority(const float fit[BITS_WAYS], int n, int *most)
 
 /* Sets pixel->next to the turns that it gets; NaN: none. Where all agree it stays as it is. */
 static void
-poll(const struct growing *growing, struct waiting *pixel)
-{
-	float fit[BITS_WAYS], here = growing->job->planes.turns[pixel->at], mean;
-	int most, n = find_fits(growing, pixel, rules[RULES - 1].tolerance, fit);
-
-	mean = find_majority(fit, n, &most);
-	pixel->next = pixel->round ? here : PX_NAN;
-	if (most == n)
-		return;
-	if (most < POLL_LEAST || most < n - most + POLL_AHEAD)
-		pixel->next = PX_NAN;
-	else if (!(px_abs(mean - pixel->next) < TOGETHER))
-		pixel->next = mean;
-}
-
-static void
 poll_block(void *arg, size_t block)
 {
 	const struct growing *growing = arg;
 
-	for (size_t i = block * GROW_PIXELS; i < growing->n && i < (block + 1) * GROW_PIXELS; i++)
-		if (!growing->waiting[i].hole)
-			poll(growing, &growing->waiting[i]);
+	for (size_t i = block * GROW_PIXELS; i < growing->n && i < (block + 1) * GROW_PIXELS; i++) {
+		struct waiting *pixel = &growing->waiting[i];
+		float fit[BITS_WAYS], mean;
+		int most, n;
+
+		if (pixel->hole)
+			continue;
+		n = find_fits(growing, pixel, rules[RULES - 1].tolerance, fit);
+		mean = find_majority(fit, n, &most);
+		pixel->next = pixel->round ? growing->job->planes.turns[pixel->at] : PX_NAN;
+		if (most == n)
+			continue;
+		if (most < POLL_LEAST || most < n - most + POLL_AHEAD)
+			pixel->next = PX_NAN;
+		else if (!(px_abs(mean - pixel->next) < TOGETHER))
+			pixel->next = mean;
+	}
 }
 
 /* A pixel that was taken from beyond a jump, before its own surface came to it, has more neighbours
@@ -324,14 +287,6 @@ poll_all(struct run *run, struct growing *growing, int round)
 #define CONTRADICTED_SHARE 0.03f	/* of the stair's bits, that may contradict the order */
 #define NOBODY (-1)
 
-static size_t
-neighbour(const struct growing *growing, size_t at, int way)
-{
-	ptrdiff_t stride = (ptrdiff_t)growing->job->planes.stride;
-
-	return at + (size_t)(bits_way[way][1] * stride + bits_way[way][0]);
-}
-
 /* The steps of a turn that give a pixel's bits; none where they contradict each other. */
 static uint64_t
 find_arc(const struct job *job, const struct waiting *pixel)
@@ -365,22 +320,6 @@ struct patch {
 	int x[BITS_WAYS + 1], y[BITS_WAYS + 1];
 	size_t n;
 };
-
-static void
-fill_patch(const struct growing *growing, size_t at, struct patch *patch)
-{
-	patch->n = 0;
-	for (int way = 0; way <= BITS_WAYS; way++) {
-		bool own = way == BITS_WAYS;
-		int k = growing->index[own ? at : neighbour(growing, at, way)];
-
-		if (k == NOBODY)
-			continue;
-		patch->arc[patch->n] = growing->island_pixel[k].arc;
-		patch->x[patch->n] = own ? 0 : bits_way[way][0];
-		patch->y[patch->n++] = own ? 0 : bits_way[way][1];
-	}
-}
 
 /* Where a plane of these slopes may be at the middle pixel: in the arcs of all pixels, and of all
  * but one. */
@@ -420,10 +359,19 @@ find_plane(const struct growing *growing, size_t at, struct island_pixel *found)
 {
 	uint64_t steps[2 * SLOPES + 1][2 * SLOPES + 1][2], all[2] = { 0, 0 };
 	float sum = 0, right = 0, down = 0, n = 0;
-	struct patch patch;
+	struct patch patch = { .n = 0 };
 	int but, first, length;
 
-	fill_patch(growing, at, &patch);
+	for (int way = 0; way <= BITS_WAYS; way++) {
+		bool own = way == BITS_WAYS;
+		int k = growing->index[own ? at : at + (size_t)growing->job->planes.way[way]];
+
+		if (k == NOBODY)
+			continue;
+		patch.arc[patch.n] = growing->island_pixel[k].arc;
+		patch.x[patch.n] = own ? 0 : bits_way[way][0];
+		patch.y[patch.n++] = own ? 0 : bits_way[way][1];
+	}
 	if (patch.n < PATCH_LEAST)
 		return;
 	for (int i = 0; i <= 2 * SLOPES; i++)
@@ -469,7 +417,7 @@ find_surface(struct growing *growing, size_t start)
 		size_t at = growing->waiting[growing->queue[i]].at;
 
 		for (int way = 0; way < BITS_WAYS; way++) {
-			int k = growing->index[neighbour(growing, at, way)];
+			int k = growing->index[at + (size_t)growing->job->planes.way[way]];
 			float carried = here->turns + here->right * (float)bits_way[way][0] +
 			    here->down * (float)bits_way[way][1];
 			float off;
@@ -487,31 +435,13 @@ find_surface(struct growing *growing, size_t start)
 	return n;
 }
 
-/* How many bits of the stair contradict the surface in the queue, moved up by `more` turns. */
-static size_t
-count_against(const struct growing *growing, size_t n, float more)
-{
-	const struct job *job = growing->job;
-	const struct bits_code *code = &job->priv->bits;
-	size_t against = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct waiting *pixel = &growing->waiting[growing->queue[i]];
-		float turns = growing->island_pixel[growing->queue[i]].turns + more;
-		float above = bits_above(turns, code->threshold[pixel->place],
-		    code->stair[(int)((turns - px_floor(turns)) * HOLO_PROFILE)],
-		    code->height);
-
-		against += undither3_contradicts(job->bit[2][pixel->at], above, 0);
-	}
-	return against;
-}
-
-/* The turns that are to be added to a surface; NaN where the stair's bits leave a doubt. */
+/* The turns that are to be added to the surface of n pixels in the queue; NaN where the stair's
+ * bits leave a doubt: those that contradict are counted for each order that it may have. */
 static float
 find_order(const struct growing *growing, size_t n)
 {
-	float end = growing->job->priv->code.order_most + 1;
+	const struct job *job = growing->job;
+	const struct bits_code *code = &job->priv->bits;
 	float low = 1e6f, high = -1e6f, best = PX_NAN;
 	size_t least = SIZE_MAX, next = SIZE_MAX;
 
@@ -519,9 +449,18 @@ find_order(const struct growing *growing, size_t n)
 		low = px_min(low, growing->island_pixel[growing->queue[i]].turns);
 		high = px_max(high, growing->island_pixel[growing->queue[i]].turns);
 	}
-	for (float more = -px_floor(low); more + high < end; more++) {
-		size_t against = count_against(growing, n, more);
+	for (float more = -px_floor(low); more + high < code->order_most + 1; more++) {
+		size_t against = 0;
 
+		for (size_t i = 0; i < n; i++) {
+			const struct waiting *pixel = &growing->waiting[growing->queue[i]];
+			float turns = growing->island_pixel[growing->queue[i]].turns + more;
+			float above = bits_above(turns, code->threshold[pixel->place],
+			    code->stair[(int)((turns - px_floor(turns)) * HOLO_PROFILE)],
+			    code->height);
+
+			against += undither3_contradicts(job->bit[2][pixel->at], above, 0);
+		}
 		next = against < least ? least : against < next ? against : next;
 		best = against < least ? more : best;
 		least = against < least ? against : least;
@@ -562,10 +501,13 @@ take_surfaces(struct growing *growing, int round)
 	return taken;
 }
 
-static void
-find_planes(struct growing *growing, size_t pixels)
+/* Trusts those of the waiting pixels whose surface is found, as taken in this round. How many. */
+static int
+islands_find(struct growing *growing, int round)
 {
-	for (size_t i = 0; i < pixels; i++)
+	if (growing->n == 0 || growing->n > INT_MAX)
+		return 0;
+	for (size_t i = 0; i < growing->job->planes.pixels; i++)
 		growing->index[i] = NOBODY;
 	for (size_t i = 0; i < growing->n; i++) {
 		const struct waiting *pixel = &growing->waiting[i];
@@ -579,33 +521,7 @@ find_planes(struct growing *growing, size_t pixels)
 	for (size_t i = 0; i < growing->n; i++)
 		if (growing->index[growing->waiting[i].at] != NOBODY)
 			find_plane(growing, growing->waiting[i].at, &growing->island_pixel[i]);
-}
-
-/* Trusts those of the waiting pixels whose surface is found, as taken in this round. How many. */
-static int
-islands_find(struct growing *growing, int round)
-{
-	const struct planes *planes = &growing->job->planes;
-
-	if (growing->n == 0 || growing->n > INT_MAX)
-		return 0;
-	find_planes(growing, (planes->h + 2 * MARGIN) * planes->stride);
 	return take_surfaces(growing, round);
-}
-
-/* Grows what is trusted; where marks stop what grows too far, islands in what remains, too. */
-static void
-grow_all(struct run *run, struct growing *growing)
-{
-	static const int again[RULES] = { ROUNDS_AGAIN, ROUNDS_AGAIN, ROUNDS_AGAIN };
-	bool marked = growing->job->priv->keys.marked;
-
-	growing->island = grow_rounds(run, growing, marked ? marked_rounds : plain_rounds, 1);
-	if (!marked)
-		return;
-	poll_all(run, growing, growing->island - 1);
-	if (islands_find(growing, growing->island) > 0)
-		grow_rounds(run, growing, again, growing->island + 1);
 }
 
 /*
@@ -655,12 +571,18 @@ step_block(void *arg, size_t block)
 	}
 }
 
+/* Moves the planes' turns of the pixels that were taken. */
 static void
-find_bounds(const struct growing *growing)
+settle(struct run *run, struct growing *growing)
 {
 	const struct job *job = growing->job;
 	const struct bits_code *code = &job->priv->bits;
+	struct planes *planes = &growing->job->planes;
+	struct settling settling = { growing, job->smooth[1], 0 };
+	size_t blocks = (growing->n + GROW_PIXELS - 1) / GROW_PIXELS;
 
+	for (size_t i = 0; i < planes->pixels; i++)
+		settling.surface[i] = planes->trusted[i] > 0 ? planes->turns[i] : UNDITHER3_FAR;
 	for (size_t i = 0; i < growing->n; i++) {
 		struct waiting *pixel = &growing->waiting[i];
 		struct bits_bounds bounds = bits_bound(pixel->turns, job->bit[0][pixel->at],
@@ -670,19 +592,6 @@ find_bounds(const struct growing *growing)
 		pixel->low = bounds.low;
 		pixel->high = bounds.high;
 	}
-}
-
-/* Moves the planes' turns of the pixels that were taken. */
-static void
-settle(struct run *run, struct growing *growing)
-{
-	struct planes *planes = &growing->job->planes;
-	struct settling settling = { growing, growing->job->smooth[1], 0 };
-	size_t blocks = (growing->n + GROW_PIXELS - 1) / GROW_PIXELS;
-
-	for (size_t i = 0; i < (planes->h + 2 * MARGIN) * planes->stride; i++)
-		settling.surface[i] = planes->trusted[i] > 0 ? planes->turns[i] : UNDITHER3_FAR;
-	find_bounds(growing);
 	for (int step = 0; step < SETTLE_STEPS; step++) {
 		settling.momentum = (float)step / (float)(step + 3);
 		run_for(run, blocks, step_block, &settling);
@@ -696,11 +605,30 @@ settle(struct run *run, struct growing *growing)
 			    px_max(growing->waiting[i].turns, 0.0f);
 }
 
+/* Grows what is trusted; where marks stop what grows too far, islands in what remains, too. */
 static void
 growing_grow(struct run *run, struct growing *growing)
 {
-	list_waiting(growing);
-	grow_all(run, growing);
+	const struct job *job = growing->job;
+	const struct planes *planes = &job->planes;
+	struct waiting *pixel = growing->waiting;
+	bool marked = job->priv->keys.marked;
+
+	for (size_t y = 0; y < planes->h; y++)
+		for (size_t x = 0; x < planes->w; x++) {
+			size_t at = planes_at(planes, x, y);
+
+			if (planes->inside[at] > 0 && !(planes->trusted[at] > 0))
+				*pixel++ = (struct waiting){ .at = at, .place = tile_place(x, y),
+					.hole = beside_background(job, at, x, y) };
+		}
+	growing->n = (size_t)(pixel - growing->waiting);
+	growing->island = grow_rounds(run, growing, marked ? marked_rounds : plain_rounds, 1);
+	if (marked) {
+		poll_all(run, growing, growing->island - 1);
+		if (islands_find(growing, growing->island) > 0)
+			grow_rounds(run, growing, rounds_again, growing->island + 1);
+	}
 	settle(run, growing);
 }
 
@@ -733,8 +661,7 @@ count_neighbours(const struct planes *planes, size_t at)
 	struct neighbours n = { 0, 0, 0 };
 
 	for (int way = 0; way < BITS_WAYS; way++) {
-		size_t to = at +
-		    (size_t)(bits_way[way][1] * (ptrdiff_t)planes->stride + bits_way[way][0]);
+		size_t to = at + (size_t)planes->way[way];
 		bool trusted = planes->trusted[to] > 0;
 		bool near = px_abs(planes->turns[to] - planes->turns[at]) < 0.5f;
 
@@ -750,11 +677,10 @@ find_certainty(const struct growing *growing, bool bits)
 {
 	struct planes *planes = &growing->job->planes;
 	bool marked = growing->job->priv->keys.marked;
-	const struct certainty_fit *fit;
 
 	for (size_t y = 0; y < planes->h; y++)
 		for (size_t x = 0; x < planes->w; x++) {
-			size_t at = (y + MARGIN) * planes->stride + x + MARGIN;
+			size_t at = planes_at(planes, x, y);
 			bool sure = planes->trusted[at] > 0;
 
 			if (sure && bits)
@@ -765,14 +691,13 @@ find_certainty(const struct growing *growing, bool bits)
 		}
 	for (size_t i = 0; i < growing->n; i++) {
 		const struct waiting *pixel = &growing->waiting[i];
+		const struct certainty_fit *fit = pixel->round >= growing->island ? &island_fit
+		    : marked ? &marked_fit : &plain_fit;
 		struct neighbours n;
 		float off;
 
 		if (!pixel->round || planes->certainty[pixel->at] < 1)
 			continue;
-		fit = pixel->round >= growing->island ? &island_fit
-		    : marked			      ? &marked_fit
-						      : &plain_fit;
 		n = count_neighbours(planes, pixel->at);
 		off = fit->first + fit->per_round * (float)pixel->round +
 		    fit->per_untaken * (float)n.untaken + fit->per_alike * (float)n.alike +

@@ -149,48 +149,22 @@ init(struct run *run)
 	return 0;
 }
 
-static struct dither_keys
-given_keys(const struct parameters *parameters)
-{
-	return (struct dither_keys){ (enum dither_pack)parameters->pack,
-		(enum dither_method)parameters->method,
-		parameters->texture_bits < 0 ? OPT_NONE_INTEGER
-					     : texture_bits[parameters->texture_bits],
-		parameters->sigma_px, 0, false };
-}
-
-/* Once in a run: options that contradict the picture. */
-static void
-compare_keys(const struct parameters *parameters, const struct meta *meta, struct priv *priv)
-{
-	const struct dither_keys given = given_keys(parameters);
-
-	if (priv->compared)
-		return;
-	priv->compared = true;
-	dither_warn_overruled(&given, meta);
-	holo_warn_overruled(&parameters->holo, meta);
-}
-
+/* Keys of the dithering, and options instead of them. -1 after fail(). */
 static int
-read_keys(struct run *run, const struct frame_head *in)
+read_keys(struct priv *priv, const struct dither_keys *given, const struct meta *meta)
 {
-	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
-	const struct dither_keys given = given_keys(parameters);
-	enum dither_method method;
+	struct dither_keys *keys = &priv->keys;
 
-	if (dither_read(&priv->keys, &given, &in->meta) < 0)
+	if (dither_read(keys, given, meta) < 0)
 		return -1;
-	if (priv->keys.sigma_px == 0)
-		priv->keys.sigma_px = SIGMA;
-	method = priv->keys.method;
-	priv->moved[0] = method == DITHER_BY_FS ? DITHER_FS_RIGHT : 0;
-	priv->moved[1] = method == DITHER_BY_FS ? DITHER_FS_DOWN
-	    : method == DITHER_BY_SERPENTINE ? DITHER_SERPENTINE_DOWN : 0;
-	if (priv->keys.texture_bits == 8 && priv->keys.pack != DITHER_RGB)
+	if (keys->sigma_px == 0)
+		keys->sigma_px = SIGMA;
+	priv->moved[0] = keys->method == DITHER_BY_FS ? DITHER_FS_RIGHT : 0;
+	priv->moved[1] = keys->method == DITHER_BY_FS ? DITHER_FS_DOWN
+	    : keys->method == DITHER_BY_SERPENTINE ? DITHER_SERPENTINE_DOWN : 0;
+	if (keys->texture_bits == 8 && keys->pack != DITHER_RGB)
 		return fail(NULL, "a texture of 8 bits is in pictures packed as rgb only, not %s",
-		    dither_packs[priv->keys.pack]);
+		    dither_packs[keys->pack]);
 	return 0;
 }
 
@@ -218,29 +192,6 @@ find_size(struct priv *priv, const struct frame_head *in)
 	return 0;
 }
 
-/* What must be known of the encoding: all for a fit; only the layout for the Gaussian. */
-static int
-read_holo(struct run *run, const struct frame_head *in)
-{
-	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
-	const char *layout = meta_get(&in->meta, "holo_layout");
-	struct frame_head picture = *in;
-
-	picture.w = priv->w;
-	if (priv->filter == FILTER_GAUSS) {
-		priv->holo.layout = parameters->holo.layout >= 0
-		    ? (enum holo_layout)parameters->holo.layout
-		    : layout && !strcmp(layout, holo_layouts[HOLO_YUV]) ? HOLO_YUV : HOLO_RGB;
-		return 0;
-	}
-	if (holo_read(&priv->holo, &parameters->holo, &picture) < 0)
-		return -1;
-	priv->code = holo_code(&priv->holo);
-	bits_stairs(&priv->bits, &priv->code);
-	return 0;
-}
-
 static void
 make_kernels(struct priv *priv)
 {
@@ -263,18 +214,35 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	const struct dither_keys given = { (enum dither_pack)parameters->pack,
+		(enum dither_method)parameters->method,
+		parameters->texture_bits < 0 ? OPT_NONE_INTEGER
+					     : texture_bits[parameters->texture_bits],
+		parameters->sigma_px, 0, false };
+	const bool fits = parameters->filter == FILTER_FIT;
+	struct frame_head picture = *in;
 	char names[5 * CHANNEL_NAME_SIZE];
 
-	priv->filter = (enum filter)parameters->filter;
 	priv->keep = parameters->keep;
-	if (read_keys(run, in) < 0 || find_size(priv, in) < 0 || read_holo(run, in) < 0)
+	if (read_keys(priv, &given, &in->meta) < 0 || find_size(priv, in) < 0)
 		return -1;
+	picture.w = priv->w;
+	if (fits && holo_read(&priv->holo, &parameters->holo, &picture) < 0)
+		return -1;
+	if (!fits)	/* all that the Gaussian needs to know */
+		priv->holo.layout = holo_layout_of(parameters->holo.layout, &in->meta);
+	priv->code = holo_code(&priv->holo);
+	bits_stairs(&priv->bits, &priv->code);
 	priv->least = priv->keep	    ? 0
 	    : !isnan(parameters->certainty) ? (float)parameters->certainty
 	    : priv->keys.marked		    ? CERTAINTY_MARKED
 					    : CERTAINTY;
-	compare_keys(parameters, &in->meta, priv);
-	priv->ordered = priv->filter == FILTER_FIT && dither_ordered(&priv->keys);
+	if (!priv->compared) {
+		dither_warn_overruled(&given, &in->meta);
+		holo_warn_overruled(&parameters->holo, &in->meta);
+	}
+	priv->compared = true;
+	priv->ordered = fits && dither_ordered(&priv->keys);
 	if (priv->ordered && bits_thresholds(&priv->bits, &priv->keys) < 0)
 		return -1;
 	priv->checked = priv->ordered && priv->code.waves < 1;
@@ -287,9 +255,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	snprintf(names, sizeof(names), "%s%s",
 	    holo_channel_names(priv->holo.layout, priv->keys.texture_bits != 0),
 	    priv->keep ? " certainty" : "");
-	if (head_set_channels(out, names) < 0)
-		return -1;
-	if (priv->filter == FILTER_FIT && holo_write(&priv->holo, &out->meta) < 0)
+	if (head_set_channels(out, names) < 0 ||
+	    (fits && holo_write(&priv->holo, &out->meta) < 0))
 		return -1;
 	head_free(&priv->out);
 	return head_copy(&priv->out, out);

@@ -29,7 +29,6 @@ struct kernels {
 };
 
 struct priv {
-	enum filter filter;
 	bool compared;			/* options with the keys of the picture */
 	bool warned;			/* of bits that are not as the thresholds make them */
 	bool keep;			/* all pixels, and how certain each is */
@@ -49,7 +48,8 @@ struct priv {
 
 /* Whole planes with MARGIN around; the pixel (x, y) is at [(y + MARGIN) stride + x + MARGIN]. */
 struct planes {
-	size_t w, h, stride;
+	size_t w, h, stride, pixels;	/* pixels: with the margins */
+	ptrdiff_t way[BITS_WAYS];	/* from a pixel to its neighbours, as bits_way */
 	float *sine, *cosine;	/* bits as +-1/2, 0 in the background */
 	float *inside;		/* 1; 0 in the background */
 	float *rest;		/* of the turns, after a first smoothing, [0, 1) */
@@ -59,6 +59,12 @@ struct planes {
 	float *trusted;		/* 1 or 0 */
 	float *certainty;	/* of the order, 0 to 1; NaN in the background */
 };
+
+static inline size_t
+planes_at(const struct planes *planes, size_t x, size_t y)
+{
+	return (y + MARGIN) * planes->stride + x + MARGIN;
+}
 
 /* A picture being read. Planes are of `priv` size, with MARGIN around. */
 struct job {

@@ -79,65 +79,43 @@ smooth_line(const float *restrict in, float *restrict out, size_t step, size_t n
 		    near, centre);
 }
 
-/* Sums along the rows around the one that is being computed, of n columns from x on. */
-struct smoothing {
-	const struct priv *priv;
-	const struct frame *in;
-	size_t plane, x, n;
-	float along[ROWS_AROUND][SPAN];	/* row y at [(y + SMOOTH_REACH) % ROWS_AROUND] */
-};
-
-/* Sums along row y; 0 outside of the image. */
-static void
-smooth_along(struct smoothing *smoothing, ptrdiff_t y)
-{
-	const struct priv *priv = smoothing->priv;
-	size_t x = smoothing->x, n = smoothing->n, behind = priv->w - x - n;
-	size_t left = x < SMOOTH_REACH ? x : SMOOTH_REACH;
-	size_t right = behind < SMOOTH_REACH ? behind : SMOOTH_REACH;
-	float *out = smoothing->along[(y + SMOOTH_REACH) % ROWS_AROUND];
-	float bit[SPAN + 2 * SMOOTH_REACH] = { 0 };
-
-	if (y < 0 || y >= (ptrdiff_t)priv->h) {
-		memset(out, 0, sizeof(smoothing->along[0]));
-		return;
-	}
-	unpack_row(priv, smoothing->in, smoothing->plane, (size_t)y, x - left, left + n + right,
-	    bit + SMOOTH_REACH - left);
-	smooth_line(bit + SMOOTH_REACH, out, 1, n, priv->smooth);
-}
-
-/* Levels of row y from what lies around it. */
-static void
-smooth_down(const struct smoothing *smoothing, size_t y, float *restrict out)
-{
-	const float *restrict row[ROWS_AROUND], *kernel = smoothing->priv->smooth;
-	float far = kernel[0], middle = kernel[1], near = kernel[2], centre = kernel[3];
-
-	for (size_t k = 0; k < ROWS_AROUND; k++)
-		row[k] = smoothing->along[(y + k) % ROWS_AROUND];
-	CPU_SIMD
-	for (size_t i = 0; i < smoothing->n; i++)
-		out[i] = 255.0f * undither3_smooth(row[3][i], row[0][i], row[1][i], row[2][i],
-		    row[4][i], row[5][i], row[6][i], far, middle, near, centre);
-}
-
-/* Rows y0 .. y1 - 1 of a plane of bits into channel c. */
+/* Rows y0 .. y1 - 1 of a plane of bits into channel c: sums along the rows around each one, of n
+ * columns at a time, then down the columns. Outside of the image is 0. */
 static void
 smooth_rows(const struct priv *priv, const struct frame *in, size_t plane, struct frame *out,
     size_t c, size_t y0, size_t y1)
 {
-	struct smoothing smoothing = { .priv = priv, .in = in, .plane = plane };
+	float along[ROWS_AROUND][SPAN];	/* row y at [(y + SMOOTH_REACH) % ROWS_AROUND] */
+	float far = priv->smooth[0], middle = priv->smooth[1], near = priv->smooth[2];
+	float centre = priv->smooth[3];
 
 	for (size_t x = 0; x < priv->w; x += SPAN) {
-		smoothing.x = x;
-		smoothing.n = priv->w - x < SPAN ? priv->w - x : SPAN;
-		for (ptrdiff_t y = (ptrdiff_t)y0 - SMOOTH_REACH;
-		     y < (ptrdiff_t)y0 + SMOOTH_REACH; y++)
-			smooth_along(&smoothing, y);
-		for (size_t y = y0; y < y1; y++) {
-			smooth_along(&smoothing, (ptrdiff_t)y + SMOOTH_REACH);
-			smooth_down(&smoothing, y, frame_floats(out, c, y) + x);
+		size_t n = priv->w - x < SPAN ? priv->w - x : SPAN, after = priv->w - x - n;
+		size_t left = x < SMOOTH_REACH ? x : SMOOTH_REACH;
+		size_t right = after < SMOOTH_REACH ? after : SMOOTH_REACH;
+
+		for (size_t next = y0; next < y1 + 2 * SMOOTH_REACH; next++) {
+			float bit[SPAN + 2 * SMOOTH_REACH] = { 0 }, *sums = along[next % ROWS_AROUND];
+			const float *restrict row[ROWS_AROUND];
+			float *restrict level;
+
+			if (next < SMOOTH_REACH || next - SMOOTH_REACH >= priv->h) {
+				memset(sums, 0, sizeof(along[0]));
+			} else {
+				unpack_row(priv, in, plane, next - SMOOTH_REACH, x - left,
+				    left + n + right, bit + SMOOTH_REACH - left);
+				smooth_line(bit + SMOOTH_REACH, sums, 1, n, priv->smooth);
+			}
+			if (next < y0 + 2 * SMOOTH_REACH)
+				continue;
+			for (size_t k = 0; k < ROWS_AROUND; k++)
+				row[k] = along[(next + 1 + k) % ROWS_AROUND];
+			level = frame_floats(out, c, next - 2 * SMOOTH_REACH) + x;
+			CPU_SIMD
+			for (size_t i = 0; i < n; i++)
+				level[i] = 255.0f * undither3_smooth(row[3][i], row[0][i], row[1][i],
+				    row[2][i], row[4][i], row[5][i], row[6][i], far, middle, near,
+				    centre);
 		}
 	}
 }
@@ -175,7 +153,7 @@ static void
 spread(const struct planes *planes, const float *in, float *out, size_t step, bool smallest)
 {
 	size_t first = CLOSE * (planes->stride + 1);
-	size_t last = (planes->h + 2 * MARGIN) * planes->stride - first;
+	size_t last = planes->pixels - first;
 
 	for (size_t i = first; i < last; i++) {
 		float most = in[i];
@@ -194,9 +172,8 @@ static void
 find_inside(struct job *job)
 {
 	struct planes *planes = &job->planes;
-	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < planes->pixels; i++)
 		planes->inside[i] = px_max(job->bit[0][i], px_max(job->bit[1][i], job->bit[2][i]));
 	spread(planes, planes->inside, job->smooth[0], 1, false);
 	spread(planes, job->smooth[0], planes->inside, planes->stride, false);
@@ -215,25 +192,10 @@ smooth_plane(const struct job *job, const float *in, float *scratch, float *out)
 {
 	const struct planes *planes = &job->planes;
 	size_t first = SMOOTH_REACH * (planes->stride + 1);
-	size_t n = (planes->h + 2 * MARGIN) * planes->stride - 2 * first;
+	size_t n = planes->pixels - 2 * first;
 
 	smooth_line(in + first, scratch + first, 1, n, job->priv->smooth);
 	smooth_line(scratch + first, out + first, planes->stride, n, job->priv->smooth);
-}
-
-/* Phasors of the bits, and of their average. */
-static void
-find_fringes(struct job *job)
-{
-	struct planes *planes = &job->planes;
-	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
-
-	for (size_t i = 0; i < n; i++) {
-		planes->sine[i] = (job->bit[0][i] - 0.5f) * planes->inside[i];
-		planes->cosine[i] = (job->bit[1][i] - 0.5f) * planes->inside[i];
-	}
-	smooth_plane(job, planes->sine, job->smooth[2], job->smooth[0]);
-	smooth_plane(job, planes->cosine, job->smooth[2], job->smooth[1]);
 }
 
 /* The turn between the phasors one pixel before and after, averaged over its neighbours. */
@@ -242,10 +204,9 @@ find_frequency(struct job *job, size_t step, float *out)
 {
 	struct planes *planes = &job->planes;
 	const float *sine = job->smooth[0], *cosine = job->smooth[1];
-	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
 	float *c = planes->right == out ? planes->down : planes->rest, *s = planes->order;
 
-	for (size_t i = step; i < n - step; i++) {
+	for (size_t i = step; i < planes->pixels - step; i++) {
 		c[i] = undither3_turn_cosine(
 		    sine[i - step], cosine[i - step], sine[i + step], cosine[i + step]);
 		s[i] = undither3_turn_sine(
@@ -253,26 +214,8 @@ find_frequency(struct job *job, size_t step, float *out)
 	}
 	smooth_plane(job, c, job->smooth[2], c);
 	smooth_plane(job, s, job->smooth[2], s);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < planes->pixels; i++)
 		out[i] = undither3_frequency(s[i], c[i]);
-}
-
-/* The order of each pixel by itself, from one bit of the stair. */
-static void
-find_orders(struct job *job)
-{
-	struct planes *planes = &job->planes;
-	const struct priv *priv = job->priv;
-	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
-	float per_height = 1 / priv->code.height;
-
-	for (size_t i = 0; i < n; i++) {
-		float rest = holo_rest(job->smooth[0][i], job->smooth[1][i]);
-		float stair = priv->bits.stair[(int)(rest * HOLO_PROFILE)];
-
-		planes->rest[i] = rest;
-		planes->order[i] = undither3_order(job->bit[2][i], stair, per_height);
-	}
 }
 
 /* From job->bit to sine, cosine, inside, rest, order, right and down; the smoothed sine and
@@ -280,11 +223,25 @@ find_orders(struct job *job)
 static void
 first_smoothing(struct job *job)
 {
+	struct planes *planes = &job->planes;
+	float per_height = 1 / job->priv->code.height;
+
 	find_inside(job);
-	find_fringes(job);
-	find_frequency(job, 1, job->planes.right);
-	find_frequency(job, job->planes.stride, job->planes.down);
-	find_orders(job);
+	for (size_t i = 0; i < planes->pixels; i++) {
+		planes->sine[i] = (job->bit[0][i] - 0.5f) * planes->inside[i];
+		planes->cosine[i] = (job->bit[1][i] - 0.5f) * planes->inside[i];
+	}
+	smooth_plane(job, planes->sine, job->smooth[2], job->smooth[0]);
+	smooth_plane(job, planes->cosine, job->smooth[2], job->smooth[1]);
+	find_frequency(job, 1, planes->right);
+	find_frequency(job, planes->stride, planes->down);
+	for (size_t i = 0; i < planes->pixels; i++) {
+		float rest = holo_rest(job->smooth[0][i], job->smooth[1][i]);
+		float stair = job->priv->bits.stair[(int)(rest * HOLO_PROFILE)];
+
+		planes->rest[i] = rest;	/* of each pixel by itself, from one bit of the stair */
+		planes->order[i] = undither3_order(job->bit[2][i], stair, per_height);
+	}
 }
 
 /* ---- the average around each pixel of a row, along the carrier that it has there ---- */
@@ -369,7 +326,7 @@ static void
 window_sum(const struct planes *planes, const struct kernels *kernels, size_t y, size_t x, size_t n,
     struct sums *sums)
 {
-	size_t at = (y + MARGIN) * planes->stride + x + MARGIN, reach = kernels->reach;
+	size_t at = planes_at(planes, x, y), reach = kernels->reach;
 	const float *rest = planes->rest + at, *right = planes->right + at;
 	const float *down = planes->down + at;
 	struct carrier along, across;
@@ -395,29 +352,6 @@ window_sum(const struct planes *planes, const struct kernels *kernels, size_t y,
 			else
 				add_neighbours(&there, 1, rest, right, down, sums, n);
 		}
-}
-
-/* The turns of n pixels, the first of them at index `at` of the planes. moved: how far to the
- * right and down dithering has moved the picture. */
-static void
-window_turns(const struct planes *planes, const struct sums *restrict sums, size_t at, size_t n,
-    const float moved[2], float order_most)
-{
-	const float *restrict first = planes->rest + at, *restrict right = planes->right + at;
-	const float *restrict down = planes->down + at, *restrict inside = planes->inside + at;
-	float *restrict turns = planes->turns + at, *restrict trusted = planes->trusted + at;
-	float to_right = moved[0], to_down = moved[1];
-
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		struct undither3_sums sum = { sums->cosine[i], sums->sine[i], sums->fringe[i],
-			sums->order[i], sums->weight[i] };
-		struct undither3_found found = undither3_find(sum, first[i], right[i], down[i],
-		    inside[i], to_right, to_down, order_most);
-
-		turns[i] = found.turns;
-		trusted[i] = found.trusted;
-	}
 }
 
 /*
@@ -460,7 +394,7 @@ refine_bound_row(const struct refining *refining, size_t y, size_t x, size_t n)
 {
 	const struct job *job = refining->job;
 	size_t tile = y % DITHER_TILE * DITHER_TILE;
-	size_t first = (y + MARGIN) * job->planes.stride + x + MARGIN;
+	size_t first = planes_at(&job->planes, x, y);
 	const float *restrict from = refining->from + first;
 	const float *restrict red = job->bit[0] + first, *restrict green = job->bit[1] + first;
 	float *restrict low = refining->low + first, *restrict high = refining->high + first;
@@ -547,34 +481,19 @@ refine_block(void *arg, size_t block)
 	}
 }
 
-/* Turns that moved far were at a place where two surfaces mix: they are no longer trusted. */
-static void
-take_refined(struct planes *planes, const float *restrict last, size_t n)
-{
-	const float *restrict inside = planes->inside;
-	float *restrict turns = planes->turns, *restrict trusted = planes->trusted;
-
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		bool moved = undither3_moved(last[i], turns[i]);
-
-		trusted[i] = px_select(moved, 0.0f, trusted[i]);
-		turns[i] = px_select(inside[i] > 0.0f && !moved, px_max(last[i], 0.0f), turns[i]);
-	}
-}
-
 /* Turns of the whole picture; overwrites the planes of the first smoothing, and scratch. */
 static void
 refine_turns(struct run *run, struct job *job)
 {
 	struct planes *planes = &job->planes;
-	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
+	float *restrict turns = planes->turns, *restrict trusted = planes->trusted;
+	const float *restrict inside = planes->inside, *restrict last = job->smooth[1];
 	struct refining refining = { job, planes->sine, planes->cosine, job->smooth[1],
 		planes->rest, planes->order, 0, false };
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < planes->pixels; i++)
 		refining.last[i] = refining.from[i] = refining.to[i] =
-		    planes->inside[i] > 0 ? planes->turns[i] : UNDITHER3_FAR;
+		    inside[i] > 0 ? turns[i] : UNDITHER3_FAR;
 	for (int step = 0; step < REFINE_STEPS; step++) {
 		float *from = refining.from;
 
@@ -584,7 +503,14 @@ refine_turns(struct run *run, struct job *job)
 		refining.from = refining.to;
 		refining.to = from;
 	}
-	take_refined(planes, refining.last, n);
+	/* turns that moved far were at a place where two surfaces mix */
+	CPU_SIMD
+	for (size_t i = 0; i < planes->pixels; i++) {
+		bool moved = undither3_moved(last[i], turns[i]);
+
+		trusted[i] = px_select(moved, 0.0f, trusted[i]);
+		turns[i] = px_select(inside[i] > 0.0f && !moved, px_max(last[i], 0.0f), turns[i]);
+	}
 }
 
 /*
@@ -632,51 +558,41 @@ mend(const struct planes *planes, size_t at)
 	return px_select(agreeing < MEND_LEAST || turns < 0.0f, PX_NAN, turns);
 }
 
-/* The mended turns of a row; NaN: dropped. */
-static void
-mend_row(const struct planes *planes, size_t y, float *turns)
-{
-	for (size_t x = 0; x < planes->w; x++) {
-		size_t at = (y + MARGIN) * planes->stride + x + MARGIN;
-		bool stays = planes->trusted[at] > 0 || planes->inside[at] == 0;
-
-		turns[x] = stays ? planes->turns[at] : mend(planes, at);
-	}
-}
-
+/* The mended turns of a block of rows into job->smooth[0]; NaN: dropped. */
 static void
 mend_block(void *arg, size_t block)
 {
 	const struct job *job = arg;
+	const struct planes *planes = &job->planes;
 
-	for (size_t y = block * BLOCK; y < job->planes.h && y < (block + 1) * BLOCK; y++)
-		mend_row(&job->planes, y, job->smooth[0] + y * job->planes.stride);
-}
+	for (size_t y = block * BLOCK; y < planes->h && y < (block + 1) * BLOCK; y++)
+		for (size_t x = 0; x < planes->w; x++) {
+			size_t at = planes_at(planes, x, y);
+			bool stays = planes->trusted[at] > 0 || planes->inside[at] == 0;
 
-/* Trusts what mending leaves. */
-static void
-take_mended(struct job *job, size_t y)
-{
-	struct planes *planes = &job->planes;
-	size_t first = (y + MARGIN) * planes->stride + MARGIN;
-	const float *mended = job->smooth[0] + y * planes->stride;
-
-	for (size_t x = 0; x < planes->w; x++) {
-		if (planes->inside[first + x] == 0)
-			continue;
-		planes->trusted[first + x] = px_isnan(mended[x]) ? 0 : 1;
-		if (!px_isnan(mended[x]))
-			planes->turns[first + x] = mended[x];
-	}
+			job->smooth[0][y * planes->stride + x] =
+			    stays ? planes->turns[at] : mend(planes, at);
+		}
 }
 
 /* Trusts pixels that are not trusted, with the order that their neighbours give them. */
 static void
 mend_all(struct run *run, struct job *job)
 {
-	run_for(run, (job->planes.h + BLOCK - 1) / BLOCK, mend_block, job);
-	for (size_t y = 0; y < job->planes.h; y++)
-		take_mended(job, y);
+	struct planes *planes = &job->planes;
+
+	run_for(run, (planes->h + BLOCK - 1) / BLOCK, mend_block, job);
+	for (size_t y = 0; y < planes->h; y++)
+		for (size_t x = 0; x < planes->w; x++) {
+			size_t at = planes_at(planes, x, y);
+			float turns = job->smooth[0][y * planes->stride + x];
+
+			if (planes->inside[at] == 0)
+				continue;
+			planes->trusted[at] = px_isnan(turns) ? 0 : 1;
+			if (!px_isnan(turns))
+				planes->turns[at] = turns;
+		}
 }
 
 /*
@@ -704,45 +620,29 @@ struct orders {
 	float *broken;
 };
 
-/* What a pixel's own bits ask of it. */
+/* What a pixel's own bits ask of it, and the slopes of its surface. */
 static void
 ask_row(const struct orders *orders, const struct refining *refining, size_t y)
 {
-	const struct planes *planes = &orders->job->planes;
-	const struct priv *priv = orders->job->priv;
-	size_t first = (y + MARGIN) * planes->stride + MARGIN;
-	const float *threshold = priv->bits.threshold + y % DITHER_TILE * DITHER_TILE;
+	struct planes *planes = &orders->job->planes;
+	const struct bits_code *bits = &orders->job->priv->bits;
+	size_t first = planes_at(planes, 0, y), stride = planes->stride;
+	const float *threshold = bits->threshold + y % DITHER_TILE * DITHER_TILE;
 
 	refine_bound_row(refining, y, 0, planes->w);
 	for (size_t x = 0; x < planes->w; x++) {
 		size_t i = first + x;
-		float turns, rest, stair;
+		const float *at = orders->turns + i;
+		float rest = *at - px_floor(*at);
 
 		if (planes->inside[i] == 0)
 			continue;
-		turns = orders->turns[i];
-		rest = turns - px_floor(turns);
-		stair = priv->bits.stair[(int)(rest * HOLO_PROFILE)];
-		orders->above[i] = bits_above(
-		    turns, threshold[x % DITHER_TILE], stair, priv->code.height);
+		orders->above[i] = bits_above(*at, threshold[x % DITHER_TILE],
+		    bits->stair[(int)(rest * HOLO_PROFILE)], bits->height);
 		orders->broken[i] = undither3_broken(
-		    turns, (struct bits_bounds){ refining->low[i], refining->high[i] });
-	}
-}
-
-static void
-slope_row(const struct orders *orders, size_t y)
-{
-	struct planes *planes = &orders->job->planes;
-	size_t first = (y + MARGIN) * planes->stride + MARGIN;
-	const float *turns = orders->turns;
-
-	for (size_t i = first; i < first + planes->w; i++) {
-		if (planes->inside[i] == 0)
-			continue;
-		planes->right[i] = undither3_slope(turns[i - 1], turns[i], turns[i + 1]);
-		planes->down[i] = undither3_slope(
-		    turns[i - planes->stride], turns[i], turns[i + planes->stride]);
+		    *at, (struct bits_bounds){ refining->low[i], refining->high[i] });
+		planes->right[i] = undither3_slope(at[-1], *at, at[1]);
+		planes->down[i] = undither3_slope(*(at - stride), *at, at[stride]);
 	}
 }
 
@@ -774,17 +674,6 @@ vote(const struct orders *orders, size_t at, ptrdiff_t dx, ptrdiff_t dy, struct 
 	}
 }
 
-static float
-decide(const struct votes *votes, size_t i, float trusted, float per_pixel)
-{
-	float against[UNDITHER3_TRIED];
-
-	for (int k = 0; k < UNDITHER3_TRIED; k++)
-		against[k] = votes->against[k][i];
-	return undither3_decide(
-	    against, votes->same[i], votes->broken[i], trusted, ORDERS_AREA, per_pixel);
-}
-
 static void
 vote_block(void *arg, size_t block)
 {
@@ -796,7 +685,7 @@ vote_block(void *arg, size_t block)
 	for (size_t y = block * BLOCK; y < planes->h && y < (block + 1) * BLOCK; y++)
 		for (size_t x = 0; x < planes->w; x += SPAN) {
 			size_t n = planes->w - x < SPAN ? planes->w - x : SPAN;
-			size_t at = (y + MARGIN) * planes->stride + x + MARGIN;
+			size_t at = planes_at(planes, x, y);
 
 			if (!refine_any_inside(planes->inside + at, n))
 				continue;
@@ -805,13 +694,17 @@ vote_block(void *arg, size_t block)
 				for (ptrdiff_t dx = -ORDERS_REACH; dx <= ORDERS_REACH; dx++)
 					vote(orders, at, dx, dy, &votes, n);
 			for (size_t i = 0; i < n; i++) {
-				float step = decide(&votes, i, planes->trusted[at + i],
-				    code->height / 255.0f);
-				float turns = planes->turns[at + i] + step;
-				bool sure = turns >= 0 && turns < code->order_most + 1;
+				float against[UNDITHER3_TRIED], turns = planes->turns[at + i];
+				bool sure;
 
+				for (int k = 0; k < UNDITHER3_TRIED; k++)
+					against[k] = votes.against[k][i];
+				turns += undither3_decide(against, votes.same[i], votes.broken[i],
+				    planes->trusted[at + i], ORDERS_AREA, code->height / 255.0f);
+				sure = turns >= 0 && turns < code->order_most + 1;
 				planes->trusted[at + i] = sure ? 1 : 0;
-				planes->turns[at + i] = sure ? turns : planes->turns[at + i];
+				if (sure)
+					planes->turns[at + i] = turns;
 			}
 		}
 }
@@ -821,92 +714,87 @@ static void
 orders_check(struct run *run, struct job *job)
 {
 	struct planes *planes = &job->planes;
-	size_t n = (planes->h + 2 * MARGIN) * planes->stride;
 	struct orders orders = { job, planes->rest, planes->order, job->smooth[1] };
 	struct refining refining = { .job = job, .low = planes->sine, .high = planes->cosine,
 		.from = planes->rest };
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < planes->pixels; i++)
 		orders.turns[i] = planes->inside[i] > 0 ? planes->turns[i] : UNDITHER3_FAR;
-	for (size_t y = 0; y < planes->h; y++) {
+	for (size_t y = 0; y < planes->h; y++)
 		ask_row(&orders, &refining, y);
-		slope_row(&orders, y);
-	}
 	run_for(run, (planes->h + BLOCK - 1) / BLOCK, vote_block, &orders);
 }
 
 /* ---- the picture: turns of all pixels, what is kept of them, and their levels ---- */
 
-/* The levels of turns, in the order sine, cosine, stair; NaN is black. */
-static void
-encode(const float *restrict turns, const struct holo_code *code, float *restrict sine,
-    float *restrict cosine, float *restrict stair, size_t n)
-{
-	float most = code->order_most, height = code->height, base = code->base;
-	float swing = code->swing, waves = code->waves;
-
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		struct undither3_levels levels =
-		    undither3_encode(turns[i], most, height, base, swing, waves);
-
-		sine[i] = levels.sine;
-		cosine[i] = levels.cosine;
-		stair[i] = levels.stair;
-	}
-}
-
-/* Turns of a piece of rows, and their levels. */
+/* Turns of a block of rows, by the averages around each pixel; where dithering has moved the picture
+ * they are moved back. */
 static void
 fit_block(void *arg, size_t block)
 {
 	const struct job *job = arg;
+	const struct planes *planes = &job->planes;
 	const struct priv *priv = job->priv;
+	const float right_px = priv->moved[0], down_px = priv->moved[1];
+	const float most = priv->code.order_most;
 	struct sums sums;
 
 	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++)
 		for (size_t x = 0; x < priv->w; x += SPAN) {
 			size_t n = priv->w - x < SPAN ? priv->w - x : SPAN;
+			size_t at = planes_at(planes, x, y);
+			const float *restrict first = planes->rest + at;
+			const float *restrict right = planes->right + at;
+			const float *restrict down = planes->down + at;
+			const float *restrict inside = planes->inside + at;
+			float *restrict turns = planes->turns + at;
+			float *restrict trusted = planes->trusted + at;
 
-			window_sum(&job->planes, &priv->kernels, y, x, n, &sums);
-			window_turns(&job->planes, &sums,
-			    (y + MARGIN) * job->planes.stride + MARGIN + x, n, priv->moved,
-			    priv->code.order_most);
+			window_sum(planes, &priv->kernels, y, x, n, &sums);
+			CPU_SIMD
+			for (size_t i = 0; i < n; i++) {
+				struct undither3_sums sum = { sums.cosine[i], sums.sine[i],
+					sums.fringe[i], sums.order[i], sums.weight[i] };
+				struct undither3_found found = undither3_find(sum, first[i], right[i],
+				    down[i], inside[i], right_px, down_px, most);
+
+				turns[i] = found.turns;
+				trusted[i] = found.trusted;
+			}
 		}
 }
 
-/* What is certain enough of row y, and how certain it is, where that is asked. */
-static void
-take_row(const struct job *job, size_t y, float *restrict turns)
-{
-	const struct planes *planes = &job->planes;
-	size_t first = (y + MARGIN) * planes->stride + MARGIN;
-	const float *restrict certainty = planes->certainty + first;
-	const float *restrict found = planes->turns + first;
-	float least = job->priv->least;
-
-	CPU_SIMD
-	for (size_t x = 0; x < planes->w; x++)
-		turns[x] = px_select(certainty[x] >= least, found[x], PX_NAN);
-	if (job->priv->keep)
-		memcpy(frame_floats(job->out, job->out->head.c - 1, y), certainty,
-		    planes->w * sizeof(*certainty));
-}
-
+/* What is certain enough of a block of rows, and how certain it is, where that is asked. */
 static void
 level_block(void *arg, size_t block)
 {
 	const struct job *job = arg;
 	const struct priv *priv = job->priv;
+	const struct holo_code code = priv->code;
 	const size_t *place = holo_place[priv->holo.layout];
+	float least = priv->least;
 
 	for (size_t y = block * BLOCK; y < priv->h && y < (block + 1) * BLOCK; y++) {
-		float *turns = job->smooth[0] + y * job->planes.stride;
+		size_t first = planes_at(&job->planes, 0, y);
+		const float *restrict certainty = job->planes.certainty + first;
+		const float *restrict turns = job->planes.turns + first;
+		float *restrict sine = frame_floats(job->out, place[0], y);
+		float *restrict cosine = frame_floats(job->out, place[1], y);
+		float *restrict stair = frame_floats(job->out, place[2], y);
 
-		take_row(job, y, turns);
-		encode(turns, &priv->code, frame_floats(job->out, place[0], y),
-		    frame_floats(job->out, place[1], y), frame_floats(job->out, place[2], y),
-		    priv->w);
+		CPU_SIMD
+		for (size_t x = 0; x < priv->w; x++) {
+			float certain = px_select(certainty[x] >= least, turns[x], PX_NAN);
+			struct undither3_levels levels = undither3_encode(certain,
+			    code.order_most, code.height, code.base, code.swing, code.waves);
+
+			sine[x] = levels.sine;
+			cosine[x] = levels.cosine;
+			stair[x] = levels.stair;
+		}
+		if (priv->keep)
+			memcpy(frame_floats(job->out, job->out->head.c - 1, y), certainty,
+			    priv->w * sizeof(*certainty));
 	}
 }
 
@@ -917,8 +805,8 @@ unpack(const struct job *job, const struct frame *in)
 
 	for (size_t c = 0; c < 3; c++)
 		for (size_t y = 0; y < priv->h; y++)
-			unpack_row(priv, in, c, y, 0, priv->w, job->bit[c] +
-			    (y + MARGIN) * job->planes.stride + MARGIN);
+			unpack_row(priv, in, c, y, 0, priv->w,
+			    job->bit[c] + planes_at(&job->planes, 0, y));
 }
 
 static void

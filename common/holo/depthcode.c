@@ -1,11 +1,12 @@
 /* Parameters of the depth code (depthcode(5)) from options and metadata, and into metadata. */
-#include "depthcode/depthcode.h"
+#include "holo/depthcode.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "frame/key_lines.h"
+#include "holo/holo.h"
 
 /* What coding leaves of 0 stays below half of the gap: levels of 256; and of 8 bits, which are
  * coded with more loss than 10. */
@@ -29,20 +30,15 @@ depthcode_most(const struct depthcode *code)
 	return (1L << code->bits) - 1;
 }
 
+/* -1 after fail(); the objects are an option, or a key. Half of the levels are the depth's, at
+ * least. */
 static int
-check_bits(const char *object, const struct depthcode *code)
+check_levels(const struct depthcode *code, const char *bits, const char *guard)
 {
 	if (code->bits != 8 && code->bits != 10 && code->bits != 12)
-		return fail(object, "must be 8, 10 or 12 bits, not %ld", code->bits);
-	return 0;
-}
-
-/* Half of the levels are the depth's, at least. */
-static int
-check_guard(const char *object, const struct depthcode *code)
-{
+		return fail(bits, "must be 8, 10 or 12 bits, not %ld", code->bits);
 	if (code->mask == DEPTHCODE_GAP && code->guard > depthcode_most(code) / 2)
-		return fail(object, "must be 1 to %ld of %ld bits, not %ld",
+		return fail(guard, "must be 1 to %ld of %ld bits, not %ld",
 		    depthcode_most(code) / 2, code->bits, code->guard);
 	return 0;
 }
@@ -66,29 +62,30 @@ int
 depthcode_choose(struct depthcode *code, const struct depthcode_options *options,
     const struct frame_head *head)
 {
+	bool luma = options->layout < 0 || options->layout == DEPTHCODE_LUMA;
+	bool gap = options->mask < 0 || options->mask == DEPTHCODE_GAP;
+	static const struct meta none;
 	double range[2];
 
-	*code = (struct depthcode){ .w = head->w, .h = head->h };
-	code->layout = options->layout < 0 ? DEPTHCODE_LUMA :
-	    (enum depthcode_layout)options->layout;
-	code->mask = options->mask < 0 ? DEPTHCODE_GAP : (enum depthcode_mask)options->mask;
-	code->bits = options->bits != OPT_NONE_INTEGER ? options->bits :
-	    code->layout == DEPTHCODE_LUMA ? 10 : 8;
-	code->fringes = options->fringes != OPT_NONE_INTEGER ? options->fringes :
-	    code->layout == DEPTHCODE_FOLD ? FOLDS : FRINGES;
-	if (check_options(code, options) < 0 || check_bits("--bits", code) < 0 ||
+	*code = (struct depthcode){ .w = head->w, .h = head->h,
+		.layout = luma ? DEPTHCODE_LUMA : (enum depthcode_layout)options->layout,
+		.mask = gap ? DEPTHCODE_GAP : DEPTHCODE_TRACK };
+	key_option_whole(options->bits, &none, "", 0, 0, luma ? 10 : 8, &code->bits);
+	key_option_whole(options->fringes, &none, "", 0, 0,
+	    code->layout == DEPTHCODE_FOLD ? FOLDS : FRINGES, &code->fringes);
+	if (gap)
+		key_option_whole(options->guard, &none, "", 0, 0, code->bits == 8 ?
+		    GUARD_OF_8_BITS : GUARD_OF_256 << (code->bits - 8), &code->guard);
+	if (check_options(code, options) < 0 || check_levels(code, "--bits", "--guard") < 0 ||
 	    key_option_range(&options->depth_range, "--depth-range", &head->meta, "depth_range",
 	    range) < 0)
 		return -1;
-	if (code->mask == DEPTHCODE_GAP)
-		code->guard = options->guard != OPT_NONE_INTEGER ? options->guard :
-		    code->bits == 8 ? GUARD_OF_8_BITS : GUARD_OF_256 << (code->bits - 8);
 	if (isnan(range[0]))
 		return fail(NULL, "nothing says the range of the depths: give --depth-range LO,HI, "
 		    "or --depth-range file");
 	code->low = range[0];
 	code->high = range[1];
-	return check_guard("--guard", code);
+	return 0;
 }
 
 int
@@ -106,11 +103,10 @@ depthcode_write(const struct depthcode *code, struct meta *meta)
 	    (code->layout != DEPTHCODE_LUMA &&
 	    meta_setf(meta, "depthcode_fringes", "%ld", code->fringes) < 0))
 		return -1;
-	if (code->bits == 8) {
-		meta_remove(meta, "max_value");
-		return 0;
-	}
-	return meta_setf(meta, "max_value", "%ld", depthcode_most(code));
+	if (code->bits > 8)
+		return meta_setf(meta, "max_value", "%ld", depthcode_most(code));
+	meta_remove(meta, "max_value");
+	return 0;
 }
 
 void
@@ -123,47 +119,23 @@ depthcode_remove(struct meta *meta)
 
 /* ---- the decoder's ---- */
 
-static int
-check_size(const struct depthcode *code, const struct meta *meta)
-{
-	struct numbers size;
-	bool same;
-
-	if (!meta_get(meta, "depthcode_size"))
-		return 0;
-	if (meta_numbers(meta, "depthcode_size", &size) < 0)
-		return -1;
-	same = size.n == 2 && size.v[0] == (double)code->w && size.v[1] == (double)code->h;
-	numbers_free(&size);
-	return same ? 0 : fail(NULL, "the picture is %zux%zu, but was encoded as %.60s: it was "
-	    "scaled or cut, and cannot be decoded", code->w, code->h,
-	    meta_get(meta, "depthcode_size"));
-}
-
 /* All that is missing in one message. */
 static int
 check_complete(const struct depthcode *code, int layout, int mask)
 {
-	char missing[120] = "";
-	bool bare = layout < 0 && isnan(code->low) && !code->bits;
+	const char *const missing[] = {
+		layout < 0 ? "--layout" : "",
+		!code->bits ? "--bits" : "",
+		isnan(code->low) ? "--depth-range" : "",
+		mask < 0 ? "--mask" : "",
+		mask != DEPTHCODE_TRACK && !code->guard ? "--guard" : "",
+		layout == DEPTHCODE_LUMA || code->fringes ? ""
+		    : layout < 0 ? "--fringes (mwd, fold)" : "--fringes",
+		NULL
+	};
 
-	if (layout < 0)
-		strcat(missing, " --layout");
-	if (!code->bits)
-		strcat(missing, " --bits");
-	if (isnan(code->low))
-		strcat(missing, " --depth-range");
-	if (mask < 0)
-		strcat(missing, " --mask");
-	if (mask != DEPTHCODE_TRACK && !code->guard)
-		strcat(missing, " --guard");
-	if (layout != DEPTHCODE_LUMA && !code->fringes)
-		strcat(missing, layout < 0 ? " --fringes (mwd, fold)" : " --fringes");
-	if (!*missing)
-		return 0;
-	return fail(NULL, "the input %s; give%s", bare ? "does not say how it was encoded (no "
-	    "depthcode_ keys: is it depthenc's, and were a video's tags kept?)" :
-	    "does not say all of how it was encoded", missing);
+	return holo_check_options(missing, layout < 0 && isnan(code->low) && !code->bits,
+	    "no depthcode_ keys: is it depthenc's, and were a video's tags kept?");
 }
 
 int
@@ -175,7 +147,7 @@ depthcode_read(struct depthcode *code, const struct depthcode_options *options,
 	int layout, mask;
 
 	*code = (struct depthcode){ .w = head->w, .h = head->h };
-	if (check_size(code, meta) < 0 ||
+	if (holo_check_size(meta, "depthcode_size", code->w, code->h) < 0 ||
 	    key_option_word(options->layout, meta, "depthcode_layout", depthcode_layouts, -1,
 	    &layout) < 0 ||
 	    key_option_word(options->mask, meta, "depthcode_mask", depthcode_masks, -1,
@@ -198,7 +170,7 @@ depthcode_read(struct depthcode *code, const struct depthcode_options *options,
 		return -1;
 	if (mask == DEPTHCODE_TRACK)
 		code->guard = 0;
-	return check_bits("depthcode_bits", code) < 0 ? -1 : check_guard("depthcode_guard", code);
+	return check_levels(code, "depthcode_bits", "depthcode_guard");
 }
 
 int

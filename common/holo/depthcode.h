@@ -6,7 +6,7 @@
 #define DEPTHCODE_H
 
 #include "base/opt.h"
-#include "depthcode/depthcode.px.h"
+#include "holo/depthcode.px.h"
 #include "frame/frame.h"
 
 #define DEPTHCODE_FRINGES_MOST 64
