@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
 #include "base/numbers.h"
 #include "feature/board.h"
 #include "feature/corner.h"
-#include "feature/linear_solve.h"
 
 struct homography_pair {
 	double from[2], to[2];
@@ -47,15 +47,6 @@ scale_of(const struct homography_pair *pair, size_t n, int side, double mid[2], 
 		for (int i = 0; i < 2; i++)
 			size += fabs((side ? pair[k].to[i] : pair[k].from[i]) - mid[i]) / (double)n;
 	*scale = size > 0 ? 1 / size : 1;
-}
-
-static void
-multiply(const double a[9], const double b[9], double to[9])
-{
-	for (int i = 0; i < 3; i++)
-		for (int k = 0; k < 3; k++)
-			to[3 * i + k] =
-			    a[3 * i] * b[k] + a[3 * i + 1] * b[3 + k] + a[3 * i + 2] * b[6 + k];
 }
 
 /*
@@ -89,12 +80,10 @@ homography_fit(const struct homography_pair *pair, size_t n, double H[9], double
 	for (int k = 0; k < 8; k++)
 		inner[k] = a[9 * k + 8];
 	inner[8] = 1;
-	multiply(inner,
-	    (double[9]){
-		scale[0], 0, -scale[0] * mid[0][0], 0, scale[0], -scale[0] * mid[0][1], 0, 0, 1 },
-	    half);
-	multiply((double[9]){ 1 / scale[1], 0, mid[1][0], 0, 1 / scale[1], mid[1][1], 0, 0, 1 },
-	    half, H);
+	matrix3_product(inner, (double[9]){ scale[0], 0, -scale[0] * mid[0][0], 0, scale[0],
+	    -scale[0] * mid[0][1], 0, 0, 1 }, half);
+	matrix3_product((double[9]){ 1 / scale[1], 0, mid[1][0], 0, 1 / scale[1], mid[1][1], 0, 0,
+	    1 }, half, H);
 	for (size_t k = 0; k < n; k++) {
 		double uv[2];
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
 #include "feature/derivative_rows.h"
 #include "feature/line.h"
-#include "feature/linear_solve.h"
 
 size_t
 derivatives_radius(double sigma)

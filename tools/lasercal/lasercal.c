@@ -15,7 +15,6 @@
 #include "image/statistics.h"
 #include "io/safe_file.h"
 #include "optics/number_file.h"
-#include "optics/stage_pose.h"
 #include "run/stage.h"
 
 enum mode { MODE_PLANE, MODE_DIRECTION, MODE_AXIS, LASERCAL_MODES };
