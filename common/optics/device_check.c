@@ -5,6 +5,7 @@
 #include "optics/device_check.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/fail.h"
 
@@ -36,61 +37,41 @@ resolution_factor(const struct pinhole *device, double w, double h, enum device_
 	return 1;
 }
 
-/* A projector's picture may be shifted up or down by lens and mirror, by up to its height. */
-static bool
-is_outside(const struct pinhole *device, double w, double h, enum device_kind kind)
-{
-	double x = device->K[2], y = device->K[5], beyond = kind == DEVICE_PROJECTOR ? h : 0;
-
-	return x < 0 || x > w || y < -beyond || y > h + beyond;
-}
-
-/* Of a camera one number alone may be of another picture. */
-static bool
-is_aside(const struct pinhole *device, double w, double h)
-{
-	return fabs(device->K[2] / w - 0.5) > ASIDE || fabs(device->K[5] / h - 0.5) > ASIDE;
-}
-
-/* Would width and height be right the other way round, and only so? */
-static bool
-is_exchanged(const struct pinhole *device, double w, double h)
-{
-	return fabs(device->K[2] / h - 0.5) < MIDDLE && fabs(device->K[5] / w - 0.5) < MIDDLE &&
-	    (fabs(device->K[2] / w - 0.5) > MIDDLE || fabs(device->K[5] / h - 0.5) > MIDDLE);
-}
-
 bool
 device_check_resolution(const char *object, const struct pinhole *device, enum device_kind kind,
     const char *name, double w, double h)
 {
-	double factor, focal = fabs(device->K[0]);
+	double u = device->K[2], v = device->K[5], focal = fabs(device->K[0]), factor;
+	double off_u = fabs(u / w - 0.5), off_v = fabs(v / h - 0.5);
+	/* lens and mirror may shift a projector's picture up or down by its height */
+	double beyond = kind == DEVICE_PROJECTOR ? h : 0;
+	char what[300];
 
 	if (!(w > 0 && h > 0))
 		return true;
 	factor = resolution_factor(device, w, h, kind);
-	if (focal < w / WIDE)
+	if (focal < w / WIDE) {
 		warn(object, "the %s's focal length of %.4g px would see %.0f degrees: are the "
 		    "numbers of its matrix pixels?", name, focal, 360 / M_PI * atan(w / 2 / focal));
-	else if (is_exchanged(device, w, h))
-		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, and the %s has "
-		    "%g x %g px: are width and height exchanged?", name, device->K[2],
-		    device->K[5], name, w, h);
+		return false;
+	}
+	/* would width and height be right the other way round, and only so? */
+	if (fabs(u / h - 0.5) < MIDDLE && fabs(v / w - 0.5) < MIDDLE &&
+	    (off_u > MIDDLE || off_v > MIDDLE))
+		snprintf(what, sizeof(what), "and the %s has %g x %g px: are width and height "
+		    "exchanged?", name, w, h);
 	else if (factor != 1)
-		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, as a picture "
-		    "of %.4g x %.4g px would, and the %s has %g x %g px: is it of another "
-		    "resolution?",
-		    name, device->K[2], device->K[5], w * factor, h * factor, name, w, h);
-	else if (kind != DEVICE_CROPPED && is_outside(device, w, h, kind))
-		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, outside of the "
-		    "%s's %g x %g px: is it the matrix of this picture, and not of a part?", name,
-		    device->K[2], device->K[5], name, w, h);
-	else if (kind == DEVICE_CAMERA && is_aside(device, w, h))
-		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, far from the "
-		    "middle of its %g x %g px: are both numbers, and all of the matrix, of this "
-		    "picture, and not of a part?", name, device->K[2], device->K[5], w, h);
+		snprintf(what, sizeof(what), "as a picture of %.4g x %.4g px would, and the %s has "
+		    "%g x %g px: is it of another resolution?", w * factor, h * factor, name, w, h);
+	else if (kind != DEVICE_CROPPED && (u < 0 || u > w || v < -beyond || v > h + beyond))
+		snprintf(what, sizeof(what), "outside of the %s's %g x %g px: is it the matrix of "
+		    "this picture, and not of a part?", name, w, h);
+	else if (kind == DEVICE_CAMERA && (off_u > ASIDE || off_v > ASIDE))	/* one of the two */
+		snprintf(what, sizeof(what), "far from the middle of its %g x %g px: are both "
+		    "numbers, and all of the matrix, of this picture, and not of a part?", w, h);
 	else
 		return true;
+	warn(object, "the %s's matrix has its principal point at %.4g,%.4g, %s", name, u, v, what);
 	return false;
 }
 

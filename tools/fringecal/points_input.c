@@ -490,25 +490,17 @@ phase_map_make(const struct frame *frame, const char *path, char axis, struct co
 int
 phase_crop_find(const struct frame_head *head, const char *path, struct phase_crop *crop)
 {
-	struct numbers origin = { 0 }, bin = { 0 };
-	bool wrong;
+	static const double zero[2] = { 0, 0 };
 
-	if (meta_numbers(&head->meta, "origin_px", &origin) < 0 ||
-	    meta_numbers(&head->meta, "bin", &bin) < 0) {
-		numbers_free(&origin);
+	if (sensor_crop_origin(NULL, &(struct numbers){ 0 }, head, zero, crop->first,
+	    crop->bin) < 0) {
 		fail_prefix(path);
 		return -1;
 	}
-	wrong = (origin.n != 0 && origin.n != 2) || bin.n > 2;
-	for (size_t k = 0; k < 2 && !wrong; k++) {
-		crop->bin[k] = bin.n ? bin.v[bin.n == 2 ? k : 0] : 1;
-		crop->first[k] = (origin.n ? origin.v[k] : 0) + (crop->bin[k] - 1) / 2;
-		wrong = !(crop->bin[k] > 0) || !isfinite(crop->first[k] + crop->bin[k]);
-	}
-	crop->given = origin.n || bin.n;
-	numbers_free(&origin);
-	numbers_free(&bin);
-	return wrong ? fail(path, "keys origin_px and bin must be numbers of pixels") : 0;
+	for (size_t k = 0; k < 2; k++)		/* the centre of the first pixel */
+		crop->first[k] += (crop->bin[k] - 1) / 2;
+	crop->given = meta_get(&head->meta, "origin_px") || meta_get(&head->meta, "bin");
+	return 0;
 }
 
 int

@@ -39,12 +39,13 @@ struct report {
 
 struct sheet {
 	const struct report *report;
-	/* draw within the axes, and around them */
+	/* Draws within the axes of a device; the title above them. */
 	void (*inside)(const struct sheet *, size_t device, const struct axes *);
-	void (*around)(const struct sheet *, size_t device, const struct axes *);
-	double right;		/* room at the right of a panel's axes */
+	void (*title)(const struct sheet *, size_t device, char title[200]);
+	bool bar;		/* a bar of colours at the right of axes; else a legend of poses */
 	double factor;		/* of residuals */
 	/* set by sheet_save() */
+	double right;		/* room at the right of a panel's axes */
 	double panel_h;		/* height of a panel */
 	size_t columns;
 	double legend;		/* height of the legend below all panels; 0: none */
@@ -90,15 +91,6 @@ draw_scales(const struct axes *axes)
 	}
 }
 
-/* Above a panel, at its left. */
-static void
-sheet_title(const struct axes *axes, const char *title)
-{
-	drawing_use_ink(axes->cr);
-	drawing_text_within(axes->cr, axes->left, axes->top - 0.7 * FONT, 0,
-	    axes->right - axes->left + 40, title);
-}
-
 /* The name of a pose, or its number from 1 in `number`. */
 static const char *
 pose_name(const struct report *report, size_t pose, char number[32])
@@ -139,12 +131,72 @@ draw_legend(const struct sheet *sheet, cairo_t *cr, double w, double top)
 	}
 }
 
+#define BAR_W 16
+#define SD_MOST 6		/* times the rms within the hull: the last colour of a map */
+
+/* The value of the last colour: the largest, or, where a lens that nothing holds runs away beyond
+ * the points, some times what it is among them. 0: there is none. *more: some are larger. */
+static double
+map_most(const struct uncertainty_map *map, bool *more)
+{
+	double most = 0, shown;
+
+	for (size_t i = 0; i < map->columns * map->rows; i++)
+		if (map->sd[i] > most)
+			most = map->sd[i];
+	shown = map->rms > 0 ? fmin(most, SD_MOST * map->rms) : most;
+	*more = shown < most;
+	return shown;
+}
+
+static void
+use_value(cairo_t *cr, double share)
+{
+	float rgb[3];
+
+	colormap_rgb(COLORMAP_VIRIDIS, (float)share, rgb);
+	libcairo.set_source_rgb(cr, (double)rgb[0], (double)rgb[1], (double)rgb[2]);
+}
+
+static void
+draw_bar(const struct axes *axes, const struct uncertainty_map *map)
+{
+	bool more;
+	double most = map_most(map, &more);
+	struct axes bar = { .cr = axes->cr, .left = axes->right + 16,
+		.right = axes->right + 16 + BAR_W, .top = axes->top, .bottom = axes->bottom,
+		.x_high = 1, .y_high = most };
+	struct ticks ticks = ticks_between(0, most, ticks_step(0, most, TICKS));
+	double steps = bar.bottom - bar.top;
+	char text[32];
+
+	if (!ticks_range_fits(0, most))
+		return;
+	for (double i = 0; i < steps; i++) {
+		use_value(bar.cr, (steps - i) / steps);
+		libcairo.rectangle(bar.cr, bar.left, bar.top + i, BAR_W, 1);
+		libcairo.fill(bar.cr);
+	}
+	drawing_frame(&bar);
+	for (size_t i = 0; i < ticks.n; i++) {
+		double at = drawing_at_y(&bar, ticks_value(&ticks, i));
+
+		ticks_text(ticks_value(&ticks, i), ticks.step, text);
+		drawing_line(bar.cr, bar.right, at, bar.right + 4, at);
+		drawing_text(bar.cr, bar.right + 7, at + 0.35 * FONT, 0, text);
+	}
+	drawing_text(bar.cr, bar.right + 40, bar.bottom + 1.5 * FONT, 1, "sd, px");
+	if (more)
+		drawing_text(bar.cr, bar.right + 40, bar.top - 0.7 * FONT, 1, "or more");
+}
+
 static void
 draw_sheet(const struct drawing *drawing, cairo_t *cr)
 {
 	const struct sheet *sheet = drawing->arg;
 	const struct calib_problem *problem = sheet->report->problem;
 	size_t rows = (problem->devices + sheet->columns - 1) / sheet->columns;
+	char title[200];
 
 	drawing_begin(cr);
 	for (size_t d = 0; d < problem->devices; d++) {
@@ -164,7 +216,12 @@ draw_sheet(const struct drawing *drawing, cairo_t *cr)
 		libcairo.restore(cr);
 		drawing_frame(&axes);
 		draw_scales(&axes);
-		sheet->around(sheet, d, &axes);
+		sheet->title(sheet, d, title);
+		drawing_use_ink(cr);
+		drawing_text_within(cr, axes.left, axes.top - 0.7 * FONT, 0,
+		    axes.right - axes.left + 40, title);
+		if (sheet->bar)
+			draw_bar(&axes, &sheet->report->map[d]);
 		drawing_use_ink(cr);
 		drawing_text(cr, (axes.left + axes.right) / 2, axes.bottom + 3.1 * FONT, 0.5,
 		    "u, v in px");
@@ -175,13 +232,14 @@ draw_sheet(const struct drawing *drawing, cairo_t *cr)
 
 /* Draws it into a file. -1 after fail(). */
 static int
-sheet_save(struct sheet *sheet, bool legend, const char *path)
+sheet_save(struct sheet *sheet, const char *path)
 {
 	const struct calib_problem *problem = sheet->report->problem;
 	struct drawing drawing = { .draw = draw_sheet, .arg = sheet };
 	size_t rows, row, letters = 0;
 	char text[32];
 
+	sheet->right = sheet->bar ? SHEET_BAR_ROOM : RIGHT;
 	sheet->columns = problem->devices > 1 ? 2 : 1;
 	rows = (problem->devices + sheet->columns - 1) / sheet->columns;
 	for (size_t d = 0; d < problem->devices; d++) {
@@ -198,7 +256,8 @@ sheet_save(struct sheet *sheet, bool legend, const char *path)
 	}
 	sheet->entry = 30 + 8 * letters;
 	row = (size_t)(((double)drawing.w - LEFT - RIGHT) / (double)sheet->entry);
-	sheet->legend = legend ? (double)((problem->poses + row - 1) / row * LEGEND_ROW + 10) : 0;
+	sheet->legend = sheet->bar ? 0 :
+	    (double)((problem->poses + row - 1) / row * LEGEND_ROW + 10);
 	drawing.h = (size_t)((double)rows * sheet->panel_h + sheet->legend);
 	return drawing_save(&drawing, path);
 }
@@ -242,38 +301,32 @@ residuals_inside(const struct sheet *sheet, size_t device, const struct axes *ax
 }
 
 static void
-residuals_around(const struct sheet *sheet, size_t device, const struct axes *axes)
+residuals_title(const struct sheet *sheet, size_t device, char title[200])
 {
 	const struct calib_problem *problem = sheet->report->problem;
 	size_t rejected = 0;
-	char title[200];
 
 	for (size_t v = 0; v < problem->views; v++) {
 		const struct diagnosis_view *view = &sheet->report->diagnosis.view[v];
 
 		rejected += problem->view[view->view].device == device ? view->rejected : 0;
 	}
-	snprintf(title, sizeof(title), "%s: residuals x %g, rms %.3g px%s",
+	snprintf(title, 200, "%s: residuals x %g, rms %.3g px%s",
 	    problem->device[device].name, sheet->factor,
 	    sheet->report->solution->device_rms[device],
 	    rejected ? "; a cross: left out" : "");
-	sheet_title(axes, title);
 }
 
-/* Each writes a file whose suffix is .png, .svg or .pdf. -1 after fail(). */
-static int
-report_residuals(const struct report *report, const char *path)
+/* What residuals are drawn by: 1, 2 or 5 times a power of ten, 1e9 at most. */
+static double
+residuals_factor(const struct report *report)
 {
-	struct sheet sheet = { .report = report, .inside = residuals_inside,
-		.around = residuals_around, .right = RIGHT, .factor = 1 };
 	double most = 0;
 
 	for (size_t d = 0; d < report->problem->devices; d++)
 		most = fmax(most, report->solution->device_rms[d] /
 		    (double)report->problem->device[d].w);
-	if (most > 0)		/* 1, 2 or 5 times a power of ten, 1e9 at most */
-		sheet.factor = ticks_step(0, fmin(VECTOR / most, 1e9), 1.01);
-	return sheet_save(&sheet, true, path);
+	return most > 0 ? ticks_step(0, fmin(VECTOR / most, 1e9), 1.01) : 1;
 }
 
 /* ---- coverage.png ---- */
@@ -320,54 +373,16 @@ coverage_inside(const struct sheet *sheet, size_t device, const struct axes *axe
 }
 
 static void
-coverage_around(const struct sheet *sheet, size_t device, const struct axes *axes)
+coverage_title(const struct sheet *sheet, size_t device, char title[200])
 {
 	double share = sheet->report->diagnosis.device[device].coverage;
-	char title[200];
 
-	snprintf(title, sizeof(title), "%s: the points' hull takes %.0f %% of the picture%s",
+	snprintf(title, 200, "%s: the points' hull takes %.0f %% of the picture%s",
 	    sheet->report->problem->device[device].name, 100 * share,
 	    share < COVERAGE ? ": too little" : "");
-	sheet_title(axes, title);
-}
-
-static int
-report_coverage(const struct report *report, const char *path)
-{
-	struct sheet sheet = { .report = report, .inside = coverage_inside,
-		.around = coverage_around, .right = RIGHT };
-
-	return sheet_save(&sheet, true, path);
 }
 
 /* ---- uncertainty.png ---- */
-
-#define BAR_W 16
-#define SD_MOST 6		/* times the rms within the hull: the last colour of a map */
-
-/* The value of the last colour: the largest, or, where a lens that nothing holds runs away beyond
- * the points, some times what it is among them. 0: there is none. *more: some are larger. */
-static double
-map_most(const struct uncertainty_map *map, bool *more)
-{
-	double most = 0, shown;
-
-	for (size_t i = 0; i < map->columns * map->rows; i++)
-		if (map->sd[i] > most)
-			most = map->sd[i];
-	shown = map->rms > 0 ? fmin(most, SD_MOST * map->rms) : most;
-	*more = shown < most;
-	return shown;
-}
-
-static void
-use_value(cairo_t *cr, double share)
-{
-	float rgb[3];
-
-	colormap_rgb(COLORMAP_VIRIDIS, (float)share, rgb);
-	libcairo.set_source_rgb(cr, (double)rgb[0], (double)rgb[1], (double)rgb[2]);
-}
 
 static void
 uncertainty_inside(const struct sheet *sheet, size_t device, const struct axes *axes)
@@ -403,57 +418,14 @@ uncertainty_inside(const struct sheet *sheet, size_t device, const struct axes *
 }
 
 static void
-draw_bar(const struct axes *axes, double most, bool more)
-{
-	struct axes bar = { .cr = axes->cr, .left = axes->right + 16,
-		.right = axes->right + 16 + BAR_W, .top = axes->top, .bottom = axes->bottom,
-		.x_high = 1, .y_high = most };
-	struct ticks ticks = ticks_between(0, most, ticks_step(0, most, TICKS));
-	double steps = bar.bottom - bar.top;
-	char text[32];
-
-	for (double i = 0; i < steps; i++) {
-		use_value(bar.cr, (steps - i) / steps);
-		libcairo.rectangle(bar.cr, bar.left, bar.top + i, BAR_W, 1);
-		libcairo.fill(bar.cr);
-	}
-	drawing_frame(&bar);
-	for (size_t i = 0; i < ticks.n; i++) {
-		double at = drawing_at_y(&bar, ticks_value(&ticks, i));
-
-		ticks_text(ticks_value(&ticks, i), ticks.step, text);
-		drawing_line(bar.cr, bar.right, at, bar.right + 4, at);
-		drawing_text(bar.cr, bar.right + 7, at + 0.35 * FONT, 0, text);
-	}
-	drawing_text(bar.cr, bar.right + 40, bar.bottom + 1.5 * FONT, 1, "sd, px");
-	if (more)
-		drawing_text(bar.cr, bar.right + 40, bar.top - 0.7 * FONT, 1, "or more");
-}
-
-static void
-uncertainty_around(const struct sheet *sheet, size_t device, const struct axes *axes)
+uncertainty_title(const struct sheet *sheet, size_t device, char title[200])
 {
 	const struct uncertainty_map *map = &sheet->report->map[device];
 	const struct calib_problem *problem = sheet->report->problem;
-	bool more;
-	double most = map_most(map, &more);
-	char title[200];
 
-	snprintf(title, sizeof(title), "%s at %.4g %s: sd %.2g px rms within the hull; with the "
-	    "rig's place and turn %.2g px", problem->device[device].name, map->distance,
-	    problem->board.unit, map->rms, map->rms_all);
-	sheet_title(axes, title);
-	if (ticks_range_fits(0, most))
-		draw_bar(axes, most, more);
-}
-
-static int
-report_uncertainty(const struct report *report, const char *path)
-{
-	struct sheet sheet = { .report = report, .inside = uncertainty_inside,
-		.around = uncertainty_around, .right = SHEET_BAR_ROOM };
-
-	return sheet_save(&sheet, false, path);
+	snprintf(title, 200, "%s at %.4g %s: sd %.2g px rms within the hull; with the rig's place "
+	    "and turn %.2g px", problem->device[device].name, map->distance, problem->board.unit,
+	    map->rms, map->rms_all);
 }
 
 /* ---- the files of numbers and texts ---- */
@@ -619,14 +591,13 @@ write_summary(const struct report *report, FILE *file)
 /* Writes one of its files: a text, or where `write` is NULL a drawing. */
 static int
 write_file(const struct report *report, const char *name,
-    void (*write)(const struct report *, FILE *),
-    int (*draw)(const struct report *, const char *path))
+    void (*write)(const struct report *, FILE *), struct sheet *sheet)
 {
 	bool slash = report->folder[strlen(report->folder) - 1] == '/';
 	char *path = must_format("%s%s%s", report->folder, slash ? "" : "/", name);
 	struct safe_file *place;
 	FILE *file = write ? safe_file_open(path, &place) : NULL;
-	int status = write ? -1 : draw(report, path);
+	int status = write ? -1 : sheet_save(sheet, path);
 
 	if (file) {
 		write(report, file);
@@ -684,6 +655,12 @@ report_write(const char *folder, const struct calib_problem *problem,
 {
 	struct report report = { .folder = folder, .problem = problem, .solution = solution,
 		.phases = phases, .pose_name = pose_name };
+	struct sheet residuals = { .report = &report, .inside = residuals_inside,
+		.title = residuals_title, .factor = residuals_factor(&report) };
+	struct sheet coverage = { .report = &report, .inside = coverage_inside,
+		.title = coverage_title };
+	struct sheet uncertainty = { .report = &report, .inside = uncertainty_inside,
+		.title = uncertainty_title, .bar = true };
 	int status = diagnosis_make(problem, solution, &report.diagnosis);
 
 	if (status == 0 && folder && (board_shape_find(problem, solution, &report.shape) < 0 ||
@@ -693,9 +670,9 @@ report_write(const char *folder, const struct calib_problem *problem,
 	    write_file(&report, "report.txt", write_summary, NULL) < 0 ||
 	    write_file(&report, "points.csv", write_points, NULL) < 0 ||
 	    (report.volume.n && write_file(&report, "volume.csv", write_volume, NULL) < 0) ||
-	    write_file(&report, "residuals.png", NULL, report_residuals) < 0 ||
-	    write_file(&report, "coverage.png", NULL, report_coverage) < 0 ||
-	    write_file(&report, "uncertainty.png", NULL, report_uncertainty) < 0))
+	    write_file(&report, "residuals.png", NULL, &residuals) < 0 ||
+	    write_file(&report, "coverage.png", NULL, &coverage) < 0 ||
+	    write_file(&report, "uncertainty.png", NULL, &uncertainty) < 0))
 		status = -1;
 	if (status == 0)
 		warn_all(&report, folder ? COVERAGE : COVERAGE_BARE);
