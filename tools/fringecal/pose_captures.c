@@ -242,51 +242,45 @@ name_poses(struct pose_captures *captures)
 
 /* ---- tools ---- */
 
-/* The words of a tool's command, and the copy that holds those of the user. */
-struct command {
-	char *word[WORDS_MOST];
-	size_t n;
-	char *copy;
-	char reason[CHILD_REASON];	/* why it failed, in its own words */
+/* What a tool is called with. */
+struct call {
+	const char *const *words;	/* its own ones, ended by NULL */
+	const char *option, *more;	/* words of the user's that blanks divide, or NULL; their option */
+	const char *operand;		/* or NULL: the file `from` is its standard input */
+	int from, to;
+	bool silent;
 };
 
-/* first: its own words, ended by NULL; more: a text of the user's that blanks divide, or NULL. */
+/* Runs it over one measurement, to a file in memory whose only frame is taken. As child_run(). */
 static int
-command_begin(struct command *c, const char *const first[], const char *option, const char *more)
+call_tool(const char *object, const struct call *call, struct frame **out,
+    char reason[CHILD_REASON])
 {
-	char *rest;
+	char *copy = must_strdup(call->more ? call->more : ""), *rest, path[64];
+	char *words[WORDS_MOST];
+	size_t n = 0;
+	int status = 0;
 
-	*c = (struct command){ .copy = must_strdup(more ? more : "") };
-	for (; *first; first++)
-		c->word[c->n++] = (char *)*first;
-	for (char *word = strtok_r(c->copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-		if (c->n + 8 >= WORDS_MOST)
-			return fail_usage(option, "has too many words");
-		c->word[c->n++] = word;
+	for (const char *const *own = call->words; *own; own++)
+		words[n++] = (char *)*own;
+	for (char *word = strtok_r(copy, " ", &rest); word && status == 0;
+	    word = strtok_r(NULL, " ", &rest)) {
+		if (n + 8 >= WORDS_MOST)
+			status = fail_usage(call->option, "has too many words");
+		words[n++] = word;
 	}
-	return 0;
-}
-
-/* Runs it over one measurement, which comes from a file or as operand, to a file in memory whose
- * only frame is taken. As child_run(). */
-static int
-command_run(struct command *c, const char *object, const char *operand, int from, int to,
-    bool silent, struct frame **out)
-{
-	size_t n = c->n;
-	char path[64];
-	int status;
-
-	if (operand) {
-		c->word[n++] = (char *)"--";
-		c->word[n++] = (char *)operand;
+	if (call->operand) {
+		words[n++] = (char *)"--";
+		words[n++] = (char *)call->operand;
 	}
-	c->word[n] = NULL;
-	status = child_run(object, c->word, from, to, silent, c->reason);
+	words[n] = NULL;
+	if (status == 0)
+		status = child_run(object, words, call->from, call->to, call->silent, reason);
+	free(copy);
 	if (status != 0)
 		return status;
 	/* by which this process opens the file anew */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", to);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", call->to);
 	if (source_load(path, out) == 0)
 		return 0;
 	fail_prefix(object);
@@ -366,37 +360,32 @@ find_corners(const struct measurement *m, const struct frame *wrapped, bool *see
 	return status;
 }
 
-/* One axis of the phases. */
-static int
-unwrap(const struct measurement *m, size_t axis, int wrapped, int to, struct frame **phase)
-{
-	const char *const words[] = { "unwrap2f", "--axis", axis ? "y" : "x",
-		m->quiet ? "-q" : NULL, NULL };
-	struct command command;
-	int status = command_begin(&command, words, "--unwrap2f", m->captures->unwrap);
-
-	if (status == 0)
-		status = command_run(&command, m->path, NULL, wrapped, to, false, phase);
-	free(command.copy);
-	return status <= 0 ? status : fail(m->path, "no absolute phase of fringes along %c, and a "
-	    "projector's points need both axes (%s)", axis ? 'y' : 'x', command.reason);
-}
-
+/* The absolute phases along x and y of captures that were wrapped into a file, as points of the
+ * projector; by two more files. */
 static int
 add_phases(const struct measurement *m, int wrapped, const int file[2])
 {
 	struct frame *phase[2] = { NULL, NULL };
 	const char *const path[2] = { m->path, m->path };
+	char reason[CHILD_REASON];
 	int status = 0;
 
-	for (size_t axis = 0; axis < 2 && status == 0; axis++)
-		status = unwrap(m, axis, wrapped, file[axis], &phase[axis]);
+	for (size_t axis = 0; axis < 2 && status == 0; axis++) {
+		const char *const words[] = { "unwrap2f", "--axis", axis ? "y" : "x",
+			m->quiet ? "-q" : NULL, NULL };
+		const struct call call = { words, "--unwrap2f", m->captures->unwrap, NULL, wrapped,
+			file[axis], false };
+
+		status = call_tool(m->path, &call, &phase[axis], reason);
+		if (status > 0)
+			status = fail(m->path, "no absolute phase of fringes along %c, and a "
+			    "projector's points need both axes (%s)", axis ? 'y' : 'x', reason);
+	}
 	if (status == 0)
 		status = phase_views_add(m->views, m->problem, m->projector, m->camera, m->pose,
 		    (const struct frame *const *)phase, path);
-	for (size_t axis = 0; axis < 2; axis++)
-		if (phase[axis])
-			frame_free(phase[axis]);
+	frame_free(phase[0]);
+	frame_free(phase[1]);
 	return status;
 }
 
@@ -406,47 +395,27 @@ static int
 wrap(struct measurement *m, int to, struct frame **wrapped)
 {
 	struct pose_captures *captures = m->captures;
-	const char *words[] = { "phasewrap", "--sigma", NULL, NULL, NULL, NULL };
-	size_t n = captures->no_sigma ? 1 : 2;
-	struct command command;
+	bool first = !captures->no_sigma && m->pose == 0;
+	const char *words[] = { "phasewrap", NULL, NULL, NULL, NULL, NULL };
+	const struct call call = { words, "--phasewrap", captures->wrap, m->path, -1, to, first };
+	char reason[CHILD_REASON];
+	size_t n = 1;
 	int status;
 
-	words[1] = captures->no_sigma ? NULL : words[1];
+	if (!captures->no_sigma)
+		words[n++] = "--sigma";
 	if (captures->manifest) {
 		words[n++] = "-m";
 		words[n++] = captures->manifest;
 	}
 	words[n] = m->quiet ? "-q" : NULL;
-	status = command_begin(&command, words, "--phasewrap", captures->wrap);
-	if (status == 0)
-		status = command_run(&command, m->path, m->path, -1, to, !captures->no_sigma &&
-		    m->pose == 0, wrapped);
-	free(command.copy);
-	if (status > 0 && !captures->no_sigma && m->pose == 0) {
+	status = call_tool(m->path, &call, wrapped, reason);
+	if (status > 0 && first) {
 		captures->no_sigma = true;
 		return wrap(m, to, wrapped);
 	}
 	return status <= 0 ? status : fail(m->path, "phasewrap cannot take the captures (%s); "
-	    "those that do not say what they are need --manifest or --phasewrap",
-	    command.reason);
-}
-
-static int
-measure_in(struct measurement *m, const int file[3])
-{
-	struct frame *wrapped;
-	bool seen = false;
-	int status = wrap(m, file[2], &wrapped);
-
-	if (status < 0)
-		return -1;
-	status = phase_crop_find(&wrapped->head, m->path, &m->crop);
-	if (status == 0)
-		status = set_sizes(m, &wrapped->head);
-	if (status == 0)
-		status = find_corners(m, wrapped, &seen);
-	frame_free(wrapped);
-	return status < 0 || !seen ? status : add_phases(m, file[2], file);
+	    "those that do not say what they are need --manifest or --phasewrap", reason);
 }
 
 static int
@@ -454,13 +423,24 @@ measure(struct measurement *m)
 {
 	static const char *const names[3] = { "phase-x", "phase-y", "wrapped" };
 	int file[3] = { -1, -1, -1 }, status = 0;
+	struct frame *wrapped = NULL;
+	bool seen = false;
 
 	for (size_t i = 0; i < 3 && status == 0; i++) {
 		file[i] = child_memory(names[i]);
 		status = file[i] < 0 ? -1 : 0;
 	}
 	if (status == 0)
-		status = measure_in(m, file);
+		status = wrap(m, file[2], &wrapped);
+	if (status == 0)
+		status = phase_crop_find(&wrapped->head, m->path, &m->crop);
+	if (status == 0)
+		status = set_sizes(m, &wrapped->head);
+	if (status == 0)
+		status = find_corners(m, wrapped, &seen);
+	frame_free(wrapped);
+	if (status == 0 && seen)
+		status = add_phases(m, file[2], file);
 	for (size_t i = 0; i < 3; i++)
 		if (file[i] >= 0)
 			close(file[i]);

@@ -10,12 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "feature/board.h"
-#include "feature/corner.h"
+#include "base/process.h"
 #include "image/statistics.h"
 #include "io/safe_file.h"
-#include "optics/number_file.h"
-#include "run/stage.h"
 
 enum mode { MODE_PLANE, MODE_DIRECTION, MODE_AXIS, LASERCAL_MODES };
 
@@ -317,12 +314,11 @@ static void
 check_stops(const struct views *views, const double *off)
 {
 	size_t n = views->n, worst = 0;
-	double *length = calloc(2 * n + 1, sizeof(*length)), *step, usual, most;
+	double *length, *step, usual, most;
 
-	if (!length || n < MIN_STOPS) {
-		free(length);
+	if (n < MIN_STOPS)
 		return;
-	}
+	length = must_alloc(2 * n, sizeof(*length));
 	step = length + n;
 	for (size_t i = 0; i < n; i++) {
 		length[i] = hypot(hypot(off[3 * i], off[3 * i + 1]), off[3 * i + 2]);
@@ -353,11 +349,9 @@ finish_direction(const struct run *run, const struct parameters *parameters,
 {
 	struct direction_fit fit;
 	const double *d = fit.direction;
-	double *off = calloc(3 * views->n + 1, sizeof(*off));
+	double *off = must_alloc(3 * views->n, sizeof(*off));
 	int status;
 
-	if (!off)
-		return fail_memory();
 	status = fit_direction(views, parameters->plain, &fit, off);
 	if (status == 0)
 		status = check_scale(vector3_length(d), "moved");
@@ -392,17 +386,6 @@ finish_axis(const struct run *run, const struct parameters *parameters,
 	report_axis(stdout, views, &fit);
 	return save(run, parameters, (struct number_edit[2]){ { "axis_point_mm", fit.point, 3 },
 	    { "axis_direction", fit.direction, 3 } }, 2);
-}
-
-/* Fits, prints, and writes the calibration of -o. */
-static int
-print_results(const struct run *run, const struct parameters *parameters, enum mode mode,
-    const struct views *views)
-{
-	check_boards(views);
-	return mode == MODE_PLANE ? finish_plane(run, parameters, views) :
-	    mode == MODE_DIRECTION ? finish_direction(run, parameters, views) :
-	    finish_axis(run, parameters, views);
 }
 
 /* ---- pictures and tables ---- */
@@ -483,7 +466,7 @@ take_line(struct run *run, const struct frame *in)
 	if (parameters->off)
 		return fail_usage("--off", "is for pictures");
 	if (has(&in->head, "xyz"))
-		return views_add_empty(views) < 0 ? -1 : views_add_points(views, in);
+		return views_add_points(views, in);
 	if (!has(&in->head, "uv"))
 		return fail(NULL, "wants pictures, tables with channels u v of the laser's line "
 		    "(steger), or x y z");
@@ -539,11 +522,15 @@ take_frame(struct run *run, struct frame *in)
 static int
 end(struct run *run)
 {
+	static int (*const finish[LASERCAL_MODES])(const struct run *, const struct parameters *,
+	    const struct views *) = { finish_plane, finish_direction, finish_axis };
 	const struct priv *priv = run->priv;
 	int status;
 
 	stage_history_end(&priv->history);
-	status = print_results(run, run->parameters, priv->mode, &priv->views);
+	check_boards(&priv->views);
+	/* fits, prints, and writes the calibration of -o */
+	status = finish[priv->mode](run, run->parameters, &priv->views);
 	return status == 0 && (fflush(stdout) != 0 || ferror(stdout)) ?
 	    fail_errno("standard output", "cannot write") : status;
 }

@@ -78,7 +78,7 @@ struct views {
 	struct board board;		/* w = 0: not known yet */
 	struct numbers origin;		/* option */
 	bool size_warned;
-	size_t n, room;
+	size_t n;
 	struct view *view;
 	size_t points;
 	struct plane_point *point;	/* of the line, in the world; rising views */
@@ -91,8 +91,6 @@ struct views {
 int views_add_board(struct views *, const struct run *, const struct frame *, const char *prefix);
 /* The same from a picture; fails where there is no board in it. */
 int views_add_picture_board(struct views *, const struct run *, const struct frame *);
-/* Adds a view without a board. */
-int views_add_empty(struct views *);
 /*
  * Adds the line's points to the last view, those of a table (u, v) or found in a picture (less off,
  * unless that is NULL), where their rays meet its board. Leaves out points beyond the board's edge, and near the edges of a
@@ -103,7 +101,7 @@ int views_add_empty(struct views *);
 int views_add_line(struct views *, const struct run *, const struct frame *);
 int views_add_picture_line(struct views *, struct run *, const struct frame *on,
     const struct frame *off);
-/* Adds points with x y z to the last view. */
+/* Adds a view without a board, of points with x y z. */
 int views_add_points(struct views *, const struct frame *);
 /* The place of the board's middle in the world. */
 void views_middle(const struct views *, const struct view *, double X[3]);

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 #include "feature/board_find.h"
 
 /* ---- least squares of a few parameters by Levenberg and Marquardt ---- */
@@ -331,20 +332,12 @@ find_crop(struct views *views, const struct run *run, const struct frame_head *h
 	    &views->size_warned);
 }
 
-int
-views_add_empty(struct views *views)
+/* Adds a view without a board. */
+static void
+add_view(struct views *views)
 {
-	if (views->n == views->room) {
-		size_t room = views->room ? 2 * views->room : 16;
-		struct view *more = reallocarray(views->view, room, sizeof(*more));
-
-		if (!more)
-			return fail_memory();
-		views->view = more;
-		views->room = room;
-	}
+	views->view = must_resize(views->view, views->n + 1, sizeof(*views->view));
 	views->view[views->n++] = (struct view){ 0 };
-	return 0;
 }
 
 /* ---- boards ---- */
@@ -454,10 +447,11 @@ views_add_picture_board(struct views *views, const struct run *run, const struct
 		fail_prefix(name);
 		return -1;
 	}
-	if (views_add_empty(views) < 0 || find_crop(views, run, &picture->head, true, &crop) < 0 ||
-	    new_corners(found.n, &views->view[views->n - 1].corners) < 0)
-		status = -1;
+	add_view(views);
 	view = &views->view[views->n - 1];
+	if (find_crop(views, run, &picture->head, true, &crop) < 0 ||
+	    new_corners(found.n, &view->corners) < 0)
+		status = -1;
 	for (size_t k = 0; k < found.n && status == 0; k++) {
 		const struct corner *c = &found.corner[k];
 
@@ -478,10 +472,11 @@ views_add_board(struct views *views, const struct run *run, const struct frame *
 	struct crop crop;
 	size_t c[4], points;
 
-	if (views_add_empty(views) < 0 || find_board(views, head) < 0 ||
-	    find_crop(views, run, head, false, &crop) < 0 || head_points(head, &points) < 0)
-		return -1;
+	add_view(views);
 	view = &views->view[views->n - 1];
+	if (find_board(views, head) < 0 || find_crop(views, run, head, false, &crop) < 0 ||
+	    head_points(head, &points) < 0)
+		return -1;
 	for (int k = 0; k < 4; k++)
 		if ((*prefix ? run_second_input(run, &frame->head, "corners", names[k], &c[k]) :
 		    run_channel(run, head, names[k], &c[k])) < 0)
@@ -600,6 +595,7 @@ views_add_points(struct views *views, const struct frame *frame)
 	const struct frame_head *head = &frame->head;
 	size_t c[3];
 
+	add_view(views);
 	for (size_t k = 0; k < 3; k++)
 		c[k] = head_channel(head, (char[2]){ "xyz"[k] });
 	if (reserve_points(views, head->w * head->h) < 0)
