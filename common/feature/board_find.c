@@ -120,17 +120,17 @@ struct placement {
 };
 
 #define SEEDS_MOST 100
-#define TOLERANCE 0.25 /* of the distance to the predicted neighbour */
-#define ALONG 0.3      /* rad: of an edge and the line to the neighbour */
-#define SIMILAR 0.25   /* least ratio of the strengths of neighbours */
-#define CROSSED 0.7    /* rad: bright quarters of neighbours stand crosswise to within it */
-#define NONE SIZE_MAX
+#define NEIGHBOUR_TOLERANCE 0.25 /* of the distance to the predicted neighbour */
+#define EDGE_ALONG_RAD 0.3      /* rad: of an edge and the line to the neighbour */
+#define MIN_STRENGTH_RATIO 0.25   /* least ratio of the strengths of neighbours */
+#define CROSSED_RAD 0.7    /* rad: bright quarters of neighbours stand crosswise to within it */
+#define NO_POINT SIZE_MAX
 
 struct growth {
 	const struct feature *point;
 	size_t n;
 	long side;              /* nodes have -side <= i, j <= side */
-	size_t *at;             /* (2 side + 1)^2 indices of points, or NONE */
+	size_t *at;             /* (2 side + 1)^2 indices of points, or NO_POINT */
 	unsigned char *used;    /* by point: in the grid; tried as a seed */
 	struct grid_node *node; /* in order of growth */
 	size_t nodes;
@@ -160,7 +160,7 @@ node_at(const struct growth *growth, long i, long j)
 	if (labs(i) > growth->side || labs(j) > growth->side)
 		return NULL;
 	k = *cell(growth, i, j);
-	return k == NONE ? NULL : &growth->point[k];
+	return k == NO_POINT ? NULL : &growth->point[k];
 }
 
 static void
@@ -182,16 +182,18 @@ between(double a, double b)
 static bool
 may_be_neighbours(const struct feature *a, const struct feature *b)
 {
-	if (!(b->strength > SIMILAR * a->strength) || !(a->strength > SIMILAR * b->strength))
+	if (!(b->strength > MIN_STRENGTH_RATIO * a->strength) ||
+	    !(a->strength > MIN_STRENGTH_RATIO * b->strength))
 		return false;
-	return isnan(a->light) || between(a->light + M_PI / 2, b->light) < CROSSED;
+	return isnan(a->light) || between(a->light + M_PI / 2, b->light) < CROSSED_RAD;
 }
 
 static bool
 has_edge_along(const struct feature *point, double direction)
 {
-	return isnan(point->light) || between(point->light + point->open, direction) < ALONG ||
-	    between(point->light - point->open, direction) < ALONG;
+	return isnan(point->light) ||
+	    between(point->light + point->open, direction) < EDGE_ALONG_RAD ||
+	    between(point->light - point->open, direction) < EDGE_ALONG_RAD;
 }
 
 /* ---- seeds ---- */
@@ -202,7 +204,7 @@ neighbour(const struct growth *growth, size_t a, double direction, double width,
 {
 	const struct feature *from = &growth->point[a];
 	double near = INFINITY;
-	size_t best = NONE;
+	size_t best = NO_POINT;
 
 	for (size_t k = 0; k < growth->n; k++) {
 		const struct feature *to = &growth->point[k];
@@ -224,7 +226,7 @@ neighbour(const struct growth *growth, size_t a, double direction, double width,
 static size_t
 nearest_free(const struct growth *growth, const double at[2], double reach)
 {
-	size_t best = NONE;
+	size_t best = NO_POINT;
 
 	for (size_t k = 0; k < growth->n; k++) {
 		double far = hypot(growth->point[k].x - at[0], growth->point[k].y - at[1]);
@@ -250,8 +252,8 @@ start_quad(struct growth *growth, size_t a, size_t b, size_t c)
 	add_node(growth, 0, 0, a);
 	add_node(growth, 1, 0, b);
 	add_node(growth, 0, 1, c);
-	d = nearest_free(growth, at, TOLERANCE * fmin(first, second));
-	if (d == NONE || !may_be_neighbours(&p[b], &p[d]) || !may_be_neighbours(&p[c], &p[d]))
+	d = nearest_free(growth, at, NEIGHBOUR_TOLERANCE * fmin(first, second));
+	if (d == NO_POINT || !may_be_neighbours(&p[b], &p[d]) || !may_be_neighbours(&p[c], &p[d]))
 		return false;
 	add_node(growth, 1, 1, d);
 	return true;
@@ -261,7 +263,7 @@ static void
 forget(struct growth *growth)
 {
 	for (size_t k = 0; k < growth->nodes; k++) {
-		*cell(growth, growth->node[k].i, growth->node[k].j) = NONE;
+		*cell(growth, growth->node[k].i, growth->node[k].j) = NO_POINT;
 		growth->used[growth->node[k].point] &= (unsigned char)~1;
 	}
 	growth->nodes = 0;
@@ -279,18 +281,20 @@ seed(struct growth *growth, size_t a, int quarter)
 		/* circles: the nearest one, and the nearest one across */
 		double along;
 
-		b = neighbour(growth, a, 0, M_PI, NONE);
-		if (b == NONE)
+		b = neighbour(growth, a, 0, M_PI, NO_POINT);
+		if (b == NO_POINT)
 			return false;
 		along = atan2(growth->point[b].y - p->y, growth->point[b].x - p->x);
 		c = neighbour(growth, a, along + (quarter & 1 ? -M_PI / 2 : M_PI / 2), 0.9, b);
 		if (quarter & 2)
 			return false;
 	} else {
-		b = neighbour(growth, a, p->light + p->open + turn[quarter], ALONG, NONE);
-		c = neighbour(growth, a, p->light - p->open + turn_second[quarter], ALONG, NONE);
+		b = neighbour(growth, a, p->light + p->open + turn[quarter], EDGE_ALONG_RAD,
+		    NO_POINT);
+		c = neighbour(growth, a, p->light - p->open + turn_second[quarter],
+		    EDGE_ALONG_RAD, NO_POINT);
 	}
-	if (b == NONE || c == NONE || b == c)
+	if (b == NO_POINT || c == NO_POINT || b == c)
 		return false;
 	if (start_quad(growth, a, b, c))
 		return true;
@@ -348,9 +352,9 @@ grow_from(struct growth *growth, long i, long j)
 		if (labs(to_i) > growth->side || labs(to_j) > growth->side ||
 		    node_at(growth, to_i, to_j) || !predict(growth, i, j, way[k][0], way[k][1], at))
 			continue;
-		found =
-		    nearest_free(growth, at, TOLERANCE * hypot(at[0] - here->x, at[1] - here->y));
-		if (found != NONE && may_be_neighbours(here, &growth->point[found]))
+		found = nearest_free(growth, at, NEIGHBOUR_TOLERANCE *
+		    hypot(at[0] - here->x, at[1] - here->y));
+		if (found != NO_POINT && may_be_neighbours(here, &growth->point[found]))
 			add_node(growth, to_i, to_j, found);
 	}
 }
@@ -435,7 +439,7 @@ grid_find(
 	growth.node = calloc(n, sizeof(*growth.node));
 	if (growth.at && growth.used && growth.node) {
 		for (size_t k = 0; k < cells; k++)
-			growth.at[k] = NONE;
+			growth.at[k] = NO_POINT;
 		status = try_seeds(&growth, enough, grid);
 	} else {
 		fail_memory();
@@ -606,7 +610,7 @@ board_complete(const struct board_search *s, double margin)
  * places of it on the board are tried: the colours decide, and what would have to be seen.
  */
 
-#define BEND_MOST 0.25 /* of the spacing: rms off a homography */
+#define MAX_BEND 0.25 /* of the spacing: rms off a homography */
 
 /* ---- the grid as it is ---- */
 
@@ -1034,7 +1038,7 @@ place_grid(struct search *search, struct grid *grid, const struct feature *point
 	status = fit_grid(grid, point, NULL, search->H, &to->rms);
 	if (status < 0)
 		return -1;
-	if (status > 0 || !(to->rms < BEND_MOST * spacing)) {
+	if (status > 0 || !(to->rms < MAX_BEND * spacing)) {
 		snprintf(reason, 200, "what looks like a grid is no plane");
 		return 1;
 	}
@@ -1145,7 +1149,7 @@ board_place(const struct board *board, const struct feature *point, size_t n, st
 #define MIN_SADDLE_STRENGTH 0.03 /* of the strongest one */
 #define MIN_BLOB_STRENGTH 0.1
 #define SIDE_SPARE 6		/* points of a side more than the board has */
-#define OUTSIDE 2.0		/* sigma: nearer to the border no saddle is found */
+#define BORDER_SIGMAS 2.0		/* sigma: nearer to the border no saddle is found */
 
 static void
 board_search_free(struct board_search *s)
@@ -1154,8 +1158,8 @@ board_search_free(struct board_search *s)
 	grid_free(&s->grid);
 }
 
-/* The grid of the picture of this bin, by kernels of this sigma; it is kept if it is larger than the
- * one so far. -1 after fail(). */
+/* The grid of the picture of this bin, by kernels of this sigma; it is kept if it is larger than
+ * the one so far. -1 after fail(). */
 static int
 board_search_at(struct board_search *s, size_t bin, double sigma)
 {
@@ -1220,7 +1224,7 @@ board_grid(struct board_search *s)
 		    bin = coarse ? 2 * bin : bin / 2) {
 			if (board_search_at(s, bin, FEATURE_SIGMA_PX) < 0)
 				return -1;
-			if (chess && !coarse && board_complete(s, OUTSIDE * FEATURE_SIGMA_PX *
+			if (chess && !coarse && board_complete(s, BORDER_SIGMAS * FEATURE_SIGMA_PX *
 			    (double)bin))
 				return 0;
 		}
@@ -1280,16 +1284,16 @@ board_circles_measure(struct board_search *s, const struct placement *placement,
 /* ---- chessboards: saddles are measured in the picture itself ---- */
 
 #define USUAL_SIGMA 0.1 /* of the least distance of neighbours */
-#define SIGMA_MOST 4.0
-#define COARSE 2          /* the first measurement's smoothing over the last one's */
-#define MOVE_MOST 2.0     /* px, from the first measurement to the last */
-#define ROOM 3            /* sigma that a corner is from the border at least */
+#define MAX_SIGMA_PX 4.0
+#define COARSE_SIGMAS 2          /* the first measurement's smoothing over the last one's */
+#define MAX_MOVE_PX 2.0     /* px, from the first measurement to the last */
+#define BORDER_SIGMAS_OF_CORNER 3            /* sigma that a corner is from the border at least */
 #define FILL_REACH 0.25   /* of the spacing: about the predicted place of a missing corner */
 #define FILL_FAR 3        /* points: a neighbour may be so far off */
 #define UNEVEN_MOST 0.12  /* of the step: a corner off the middle of its neighbours */
 #define UNEVEN_SHARE 0.1  /* of the corners may be more than that */
 #define FILL_STRENGTH 0.4 /* of its neighbour's */
-#define FILL_TURN 0.5     /* rad: its bright quarters lie as the neighbour's do */
+#define FILL_TURN_RAD 0.5     /* rad: its bright quarters lie as the neighbour's do */
 
 struct measuring {
 	struct board_search *search;
@@ -1341,10 +1345,10 @@ room_at(const struct measuring *m, double x, double y)
 static bool
 measure(const struct measuring *m, double reach, struct feature *saddle, double *sd)
 {
-	double most = room_at(m, saddle->x, saddle->y) / ROOM;
-	double fine = fmin(m->sigma, most), coarse = fmin(COARSE * m->sigma, most);
+	double most = room_at(m, saddle->x, saddle->y) / BORDER_SIGMAS_OF_CORNER;
+	double fine = fmin(m->sigma, most), coarse = fmin(COARSE_SIGMAS * m->sigma, most);
 	struct derivative_kernels kernels;
-	double moved = MOVE_MOST;
+	double moved = MAX_MOVE_PX;
 
 	if (!(fine >= DERIVATIVES_SIGMA_LEAST))
 		return false;
@@ -1404,7 +1408,7 @@ fill_from(struct measuring *m, long i, long j, long di, long dj)
 	if (!(room_at(m, saddle.x, saddle.y) > 0) ||
 	    !measure(m, FILL_REACH * m->spacing, &saddle, &sd) ||
 	    saddle.strength < FILL_STRENGTH * from->strength ||
-	    fabs(remainder(saddle.light - from->light - turned, M_PI)) > FILL_TURN)
+	    fabs(remainder(saddle.light - from->light - turned, M_PI)) > FILL_TURN_RAD)
 		return false;
 	add_corner(m, i, j, &saddle, sd);
 	return true;
@@ -1475,7 +1479,8 @@ board_chess_measure(struct board_search *s, const struct placement *placement,
 
 	m.sigma = s->options->sigma_px;
 	if (isnan(m.sigma))
-		m.sigma = fmin(fmax(USUAL_SIGMA * m.spacing, DERIVATIVES_SIGMA_LEAST), SIGMA_MOST);
+		m.sigma = fmin(fmax(USUAL_SIGMA * m.spacing, DERIVATIVES_SIGMA_LEAST),
+		    MAX_SIGMA_PX);
 	m.at = calloc(all, sizeof(*m.at));
 	m.corner = calloc(all, sizeof(*m.corner));
 	m.saddle = calloc(all, sizeof(*m.saddle));

@@ -262,8 +262,8 @@ find_peaks(const float *const row[3], size_t w, size_t y, struct peaks *peaks)
 }
 
 static void
-respond(
-    const float *const restrict d[DERIVATIVES], size_t w, enum feature_kind kind, float *restrict out)
+respond(const float *const restrict d[DERIVATIVES], size_t w, enum feature_kind kind,
+    float *restrict out)
 {
 	const float *restrict xx = d[DERIVATIVE_XX], *restrict xy = d[DERIVATIVE_XY];
 	const float *restrict yy = d[DERIVATIVE_YY];
@@ -552,7 +552,8 @@ features_find(const struct derivative_plane *in, const struct derivative_kernels
 static double
 mean_of(const double *ray, int n, double r0, double r1)
 {
-	int first = (int)fmax(ceil(r0 / RAY_STEP_PX), 0), last = (int)fmin(floor(r1 / RAY_STEP_PX), n - 1);
+	int first = (int)fmax(ceil(r0 / RAY_STEP_PX), 0);
+	int last = (int)fmin(floor(r1 / RAY_STEP_PX), n - 1);
 	double sum = 0;
 
 	if (last < first)
@@ -589,7 +590,8 @@ first_edge(const double *ray, int n)
 static double
 find_edge(const struct derivative_plane *in, const struct feature *blob, double angle, double reach)
 {
-	int n = (int)fmin(reach / RAY_STEP_PX, SAMPLES_MOST), over = (int)(SLOPE_OVER_PX / RAY_STEP_PX), steepest;
+	int n = (int)fmin(reach / RAY_STEP_PX, SAMPLES_MOST), steepest;
+	int over = (int)(SLOPE_OVER_PX / RAY_STEP_PX);
 	double ray[SAMPLES_MOST], near, level;
 
 	for (int k = 0; k < n; k++) {

@@ -238,8 +238,7 @@ struct line_map {
 	size_t point_room;
 };
 
-/* ---- what a finder keeps from image to image: for line.c, and for steger, which finds candidates on
- * a device ---- */
+/* ---- what a finder keeps from image to image; steger finds candidates on a device ---- */
 
 struct line_finder {
 	struct line_filter filter;

@@ -57,7 +57,7 @@ sensor_crop_origin(const struct run *run, const struct numbers *option,
 	return status;
 }
 
-#define OFF_CENTRE 0.2		/* of a side: that of another resolution, or of a crop */
+#define OFF_CENTRE_SHARE 0.2		/* of a side: that of another resolution, or of a crop */
 #define TURNED 0.08		/* of both sides, and nearly nothing with the sides exchanged */
 
 /* *known: there is a size. */
@@ -94,7 +94,7 @@ is_centred(const struct pinhole *camera, const double size[2])
 	}
 	if (off[0] > TURNED && off[1] > TURNED && turned[0] < TURNED / 2 && turned[1] < TURNED / 2)
 		return false;
-	return off[0] < OFF_CENTRE && off[1] < OFF_CENTRE;
+	return off[0] < OFF_CENTRE_SHARE && off[1] < OFF_CENTRE_SHARE;
 }
 
 int
@@ -162,10 +162,10 @@ calib_volume_points(const struct pinhole *camera, const double uvz[3][2],
 
 /* ---- what a file says once more of the pose of its devices ---- */
 
-#define LENGTH_SHARE 0.01	/* by which T may differ: files that were rounded agree within 1e-3 */
+#define LENGTH_SHARE 0.01	/* by which T may differ: rounded files agree within 1e-3 */
 #define TURN_RAD 0.02		/* of rotations and directions, about */
-#define E_OF_POINTS_RAD 0.1	/* the same of an E that was found from points, not made of R and T */
-#define ESSENTIAL 0.01		/* of the cube of its length, in the equation of essential matrices */
+#define E_OF_POINTS_RAD 0.1	/* the same of an E that was found from points */
+#define ESSENTIAL 0.01		/* of its length cubed, in the equation of essential matrices */
 #define F_RAD 0.05		/* and of F: found from 100 points with noise of 0.3 px 0.02 */
 
 struct rest {
@@ -852,8 +852,8 @@ get_plain(const char *path, const struct number_file *numbers, struct calib *cal
 {
 	double P[24];
 
-	if (calib_get(path, numbers, "", "24 numbers (camera 3x4, then projector 3x4)", 24, P) < 0 ||
-	    decompose(path, "camera", P, &calib->camera) < 0 ||
+	if (calib_get(path, numbers, "", "24 numbers (camera 3x4, then projector 3x4)", 24,
+	    P) < 0 || decompose(path, "camera", P, &calib->camera) < 0 ||
 	    decompose(path, "projector", P + 12, &calib->projector) < 0)
 		return -1;
 	strcpy(calib->unit, "mm");

@@ -284,7 +284,7 @@ undistort(const struct pinhole *device, const double aim[2], double xy[2])
  * rest, but for a factor that is the lens's curvature: from 1e-8 it needs no look at what is left.
  */
 static bool
-settle(const double d[14], const double aim[2], double xy[2])
+newton_steps(const double d[14], const double aim[2], double xy[2])
 {
 	double aims = aim[0] * aim[0] + aim[1] * aim[1], at[2], j[4];
 
@@ -312,7 +312,7 @@ pinhole_undistort_near(const struct pinhole *device, const double uv[2], double 
 	const double *K = device->K;
 	double y = (uv[1] - K[5]) / K[4], x = (uv[0] - K[2] - K[1] * y) / K[0];
 
-	return (settle(device->distortion, (double[2]){ x, y }, xy) &&
+	return (newton_steps(device->distortion, (double[2]){ x, y }, xy) &&
 	    pinhole_within_fold(device, xy)) || pinhole_undistort(device, uv, xy);
 }
 

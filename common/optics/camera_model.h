@@ -137,7 +137,7 @@ void rotation_derivative(const double R[9], const double X[3], double D[9]);
 /* How the six rigid motions move a point: along the axes, and about them through `middle`. */
 void rotation_motions(const double X[3], const double middle[3], double M[3][6]);
 
-/* ---- mrcal's camera models: files NAME.cameramodel, one for each camera or projector of a rig ---- */
+/* ---- mrcal's camera models: files NAME.cameramodel, one for each device of a rig ---- */
 
 /* Is it the name of one, or of several with commas between? */
 bool camera_model_is_named(const char *paths);

@@ -9,12 +9,12 @@
 
 #include "base/fail.h"
 
-#define TANGENTIAL 0.03		/* p1 and p2 of lenses are below 0.02 */
-#define SKEW 0.05		/* of the focal length; sensors have some 1e-4 */
-#define WIDE 8.0		/* widths of the picture in a focal length: some 150 degrees */
-#define MIDDLE 0.05		/* principal points lie so near it, a share of the picture, */
-#define ASIDE 0.2		/* and a camera's never so far from it; halved: 0.25 */
-#define SHIFTED 0.65		/* heights by which a projector shifts its picture, up or down */
+#define MAX_TANGENTIAL 0.03	/* p1 and p2 of lenses are below 0.02 */
+#define MAX_SKEW 0.05	/* of the focal length; sensors have some 1e-4 */
+#define MAX_FOCAL_WIDTHS 8.0	/* widths of the picture in a focal length: some 150 degrees */
+#define MIDDLE_SHARE 0.05	/* principal points lie so near it, a share of the picture, */
+#define ASIDE_SHARE 0.2	/* and a camera's never so far from it; halved: 0.25 */
+#define MAX_SHIFT_HEIGHTS 0.65	/* by which a projector shifts its picture, up or down */
 
 /*
  * A principal point lies near the middle of its picture. In the matrix of a picture of another
@@ -30,8 +30,8 @@ resolution_factor(const struct pinhole *device, double w, double h, enum device_
 	for (size_t i = 0; i < sizeof(factors) / sizeof(*factors); i++) {
 		double off_x = x / factors[i] - 0.5, off_y = y / factors[i] - 0.5;
 
-		if (fabs(off_x) < MIDDLE && (fabs(off_y) < MIDDLE ||
-		    (kind == DEVICE_PROJECTOR && fabs(off_y) < SHIFTED)))
+		if (fabs(off_x) < MIDDLE_SHARE && (fabs(off_y) < MIDDLE_SHARE ||
+		    (kind == DEVICE_PROJECTOR && fabs(off_y) < MAX_SHIFT_HEIGHTS)))
 			return factors[i];
 	}
 	return 1;
@@ -50,14 +50,14 @@ device_check_resolution(const char *object, const struct pinhole *device, enum d
 	if (!(w > 0 && h > 0))
 		return true;
 	factor = resolution_factor(device, w, h, kind);
-	if (focal < w / WIDE) {
+	if (focal < w / MAX_FOCAL_WIDTHS) {
 		warn(object, "the %s's focal length of %.4g px would see %.0f degrees: are the "
 		    "numbers of its matrix pixels?", name, focal, 360 / M_PI * atan(w / 2 / focal));
 		return false;
 	}
 	/* would width and height be right the other way round, and only so? */
-	if (fabs(u / h - 0.5) < MIDDLE && fabs(v / w - 0.5) < MIDDLE &&
-	    (off_u > MIDDLE || off_v > MIDDLE))
+	if (fabs(u / h - 0.5) < MIDDLE_SHARE && fabs(v / w - 0.5) < MIDDLE_SHARE &&
+	    (off_u > MIDDLE_SHARE || off_v > MIDDLE_SHARE))
 		snprintf(what, sizeof(what), "and the %s has %g x %g px: are width and height "
 		    "exchanged?", name, w, h);
 	else if (factor != 1)
@@ -66,7 +66,7 @@ device_check_resolution(const char *object, const struct pinhole *device, enum d
 	else if (kind != DEVICE_CROPPED && (u < 0 || u > w || v < -beyond || v > h + beyond))
 		snprintf(what, sizeof(what), "outside of the %s's %g x %g px: is it the matrix of "
 		    "this picture, and not of a part?", name, w, h);
-	else if (kind == DEVICE_CAMERA && (off_u > ASIDE || off_v > ASIDE))	/* one of the two */
+	else if (kind == DEVICE_CAMERA && (off_u > ASIDE_SHARE || off_v > ASIDE_SHARE))
 		snprintf(what, sizeof(what), "far from the middle of its %g x %g px: are both "
 		    "numbers, and all of the matrix, of this picture, and not of a part?", w, h);
 	else
@@ -81,7 +81,7 @@ device_check_tangential(const char *path, const struct pinhole *device, const ch
 {
 	const double *p = device->distortion + 2;
 
-	if (fabs(p[0]) < TANGENTIAL && fabs(p[1]) < TANGENTIAL)
+	if (fabs(p[0]) < MAX_TANGENTIAL && fabs(p[1]) < MAX_TANGENTIAL)
 		return true;
 	warn(path, "the %s's lens has p1 = %g and p2 = %g, more than lenses have: is its list in "
 	    "OpenCV's order k1 k2 p1 p2 k3?", name, p[0], p[1]);
@@ -91,7 +91,7 @@ device_check_tangential(const char *path, const struct pinhole *device, const ch
 bool
 device_check_skew(const char *path, const struct pinhole *device, const char *name)
 {
-	if (fabs(device->K[1]) <= SKEW * fabs(device->K[0]))
+	if (fabs(device->K[1]) <= MAX_SKEW * fabs(device->K[0]))
 		return true;
 	warn(path, "the %s's matrix has a skew of %g with a focal length of %g px, which no sensor "
 	    "has: is it in the order fx s cx, 0 fy cy, 0 0 1?", name, device->K[1], device->K[0]);

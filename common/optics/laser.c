@@ -221,8 +221,8 @@ laser_unturn(const struct laser *laser, double angle_rad, double X[3])
 #define RADIANS 0.017453292519943295
 #define FRAMES_OF_A_TURN 12	/* and more are taken for one */
 #define FRAMES_OF_STEPS 3
-#define WHOLE 2e-5		/* a share of a step by which whole degrees may be rounded */
-#define ROUND 1e-3		/* of a thousandth of a degree: the step is a round number */
+#define WHOLE_DEGREES_SHARE 2e-5	/* of a step by which whole degrees may be rounded */
+#define ROUND_THOUSANDTHS 1e-3	/* of a thousandth of a degree: the step is a round number */
 #define TURN_NEAR 0.51		/* steps, from the middle of a turn and of one step less */
 
 static bool
@@ -393,8 +393,8 @@ step_in_radians(double step)
 {
 	double degrees = step / RADIANS, thousandths = step * 1000;
 
-	return degrees > 0.5 && fabs(degrees - round(degrees)) < WHOLE * degrees &&
-	    fabs(thousandths - round(thousandths)) > ROUND;
+	return degrees > 0.5 && fabs(degrees - round(degrees)) < WHOLE_DEGREES_SHARE * degrees &&
+	    fabs(thousandths - round(thousandths)) > ROUND_THOUSANDTHS;
 }
 
 void

@@ -44,7 +44,8 @@ number_parser_fail(const struct number_parser *parser, const char *why)
 	    seen);
 }
 
-/* Makes room for one more of n elements of a list, which grows at powers of two. -1 after fail(). */
+/* Makes room for one more of n elements of a list, which grows at powers of two. `list` points at
+ * the pointer. -1 after fail(). */
 static int
 make_room(void *list, size_t n, size_t size)
 {

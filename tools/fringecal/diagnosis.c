@@ -250,8 +250,8 @@ is_pair(const char *const name[2], const char *p, const char *q)
 const char *
 diagnosis_pair_advice(const struct calib_problem *problem, const struct diagnosis_pair *pair)
 {
-	static const char tangential[] = "a shifted centre looks like a tangential lens: take views "
-	    "with the board turned by 90 degrees in the picture, and tilted more; or --fix "
+	static const char tangential[] = "a shifted centre looks like a tangential lens: take "
+	    "views with the board turned by 90 degrees in the picture, and tilted more; or --fix "
 	    "tangential";
 	static const char turned[] = "a shifted centre looks like a turned device: tilt the board "
 	    "by 20 to 40 degrees, about both axes";
@@ -259,8 +259,9 @@ diagnosis_pair_advice(const struct calib_problem *problem, const struct diagnosi
 	    "the board by 20 to 40 degrees";
 	static const struct {
 		const char *p, *q, *advice;
-	} known[] = { { "cx", "p2", tangential }, { "cy", "p1", tangential }, { "cx", "ry", turned },
-		{ "cy", "rx", turned }, { "fx", "tz", distance }, { "fy", "tz", distance } };
+	} known[] = { { "cx", "p2", tangential }, { "cy", "p1", tangential },
+		{ "cx", "ry", turned }, { "cy", "rx", turned }, { "fx", "tz", distance },
+		{ "fy", "tz", distance } };
 	char text[2][CALIB_NAME_SIZE + 16];
 	const char *name[2];
 
@@ -418,14 +419,14 @@ board_shape_find(const struct calib_problem *problem, const struct calib_solutio
 
 /* ---- results that fit the points but are unlikely ---- */
 
-#define SQUARE 0.02		/* fx over fy, from 1, or from 1/2 and 2 of diagonal rows */
+#define SQUARE_TOLERANCE 0.02		/* fx over fy, from 1, or from 1/2 and 2 of diagonal rows */
 #define SURE_SD 10.0		/* standard deviations */
 #define LEAST_SPACING_MM 0.8	/* finer boards are made for rigs as small */
 
 static bool
 is_near(double ratio, double to)
 {
-	return fabs(ratio / to - 1) < SQUARE;
+	return fabs(ratio / to - 1) < SQUARE_TOLERANCE;
 }
 
 void

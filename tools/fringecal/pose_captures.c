@@ -245,7 +245,7 @@ name_poses(struct pose_captures *captures)
 /* What a tool is called with. */
 struct call {
 	const char *const *words;	/* its own ones, ended by NULL */
-	const char *option, *more;	/* words of the user's that blanks divide, or NULL; their option */
+	const char *option, *more;	/* words that the user adds by an option, or NULL */
 	const char *operand;		/* or NULL: the file `from` is its standard input */
 	int from, to;
 	bool silent;

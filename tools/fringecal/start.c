@@ -626,7 +626,7 @@ device_error(const struct start *start, size_t device, const double core[4])
 }
 
 static void
-hold(const double fixed[CALIB_INTRINSICS], double core[4])
+hold_fixed(const double fixed[CALIB_INTRINSICS], double core[4])
 {
 	for (size_t k = 0; k < 4; k++)
 		core[k] = isnan(fixed[k]) ? core[k] : fixed[k];
@@ -649,9 +649,9 @@ find_core(struct start *start, size_t device)
 		core[2] = ((double)of->w - 1) / 2;
 		core[3] = ((double)of->h - 1) / 2;
 	}
-	hold(problem->fixed[device], core);
+	hold_fixed(problem->fixed[device], core);
 	if (!of->square && closed_form_free((const double (*)[9])H, n, of->w, of->h, other)) {
-		hold(problem->fixed[device], other);
+		hold_fixed(problem->fixed[device], other);
 		if (device_error(start, device, other) < device_error(start, device, core))
 			memcpy(core, other, sizeof(other));
 	}

@@ -320,6 +320,7 @@ analyse_flats(const struct analysis *analysis, const struct frame *in, const str
 	count(out, &pixels);
 	if (status == 0)
 		status = flats_fit(&pixels, level, analysis->full, &out->flats);
+	out->gamma = out->flats.gamma;
 	if (status == 0)
 		out->has_harmonics = flats_harmonics(&out->flats, levels, &out->harmonics);
 	pixels_free(&pixels);
@@ -370,13 +371,11 @@ analyse_table(const struct findings *all, double *table)
 		    "stand in its place: measure without", all->compensation);
 		return NULL;
 	}
-	if (best->method == BY_FLATS && !best->flats.fits) {
-		response_table_flats(&best->flats, table);
-		return best;
-	}
-	if (best->method == BY_FLATS || best->gamma.fits) {
-		response_table_gamma(best->method == BY_FLATS ? best->flats.gamma :
-		    best->gamma.gamma, table);
+	if (best->gamma.fits || best->method == BY_FLATS) {
+		if (best->gamma.fits)
+			response_table_gamma(best->gamma.gamma, table);
+		else
+			response_table_flats(&best->flats, table);
 		return best;
 	}
 	share = sines(&best->harmonics, &size);

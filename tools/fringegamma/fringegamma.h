@@ -84,9 +84,8 @@ struct flats {
 	size_t n;
 	double *level, *light;		/* rising; shares of full scale, mean grey levels */
 	double light_error;		/* standard, the largest; over the range of light */
-	double gamma, gamma_error;
-	double left;			/* rms that offset + gain level^gamma leaves, likewise */
-	bool fits;
+	/* offset + gain level^gamma; left: the rms that it leaves, over the range of light */
+	struct response_gamma gamma;
 };
 
 /* pixels: of as many images as there are levels. -1 after fail(), also where light does not rise.
@@ -161,7 +160,7 @@ struct finding {
 	struct response_harmonics harmonics;
 	bool has_harmonics;
 	bool of_gamma;			/* they are the gamma's: measured ones agree with them */
-	struct response_gamma gamma;
+	struct response_gamma gamma;	/* by whatever method */
 	struct uneven_gamma uneven;
 	struct flats flats;
 };

@@ -362,7 +362,7 @@ harmonic_fit_reach(const double *shift_rad, size_t images)
 
 /* Pulls gains and shifts to 0, and strongly so their mean, which nothing determines. */
 static void
-hold(const struct fitting *f, struct part *sum, size_t first, const double *value)
+pull_to_zero(const struct fitting *f, struct part *sum, size_t first, const double *value)
 {
 	size_t p = f->unknowns, images = f->fit->images;
 	double weight = 0, total = 0;
@@ -384,8 +384,8 @@ static void
 add_parts(const struct fitting *f, struct part *sum)
 {
 	fringegamma_rows()->sum_parts(f, sum);
-	hold(f, sum, 2 * f->n, f->fit->gain);
-	hold(f, sum, 2 * f->n + f->fit->images, f->fit->shift);
+	pull_to_zero(f, sum, 2 * f->n, f->fit->gain);
+	pull_to_zero(f, sum, 2 * f->n + f->fit->images, f->fit->shift);
 }
 
 static void

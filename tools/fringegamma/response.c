@@ -353,8 +353,8 @@ static double
 gamma_error(const struct flats *flats, double left, double range)
 {
 	const double d = 1e-3;
-	double above = light_left(flats, flats->gamma + d) - left;
-	double below = light_left(flats, flats->gamma - d) - left;
+	double above = light_left(flats, flats->gamma.gamma + d) - left;
+	double below = light_left(flats, flats->gamma.gamma - d) - left;
 	double noise = fmax(left / fmax((double)flats->n - 3, 1),
 	    pow(flats->light_error * range, 2));
 
@@ -373,15 +373,15 @@ fit_gamma(struct flats *flats)
 
 			if (left < least) {
 				least = left;
-				flats->gamma = gamma;
+				flats->gamma.gamma = gamma;
 			}
 		}
 		width /= 8;
-		from = fmax(MIN_GAMMA, flats->gamma - width / 2);
+		from = fmax(MIN_GAMMA, flats->gamma.gamma - width / 2);
 	}
-	flats->left = sqrt(least / (double)flats->n) / range;
-	flats->gamma_error = gamma_error(flats, least, range);
-	flats->fits = flats->left <= MAX_LIGHT_LEFT;
+	flats->gamma.left = sqrt(least / (double)flats->n) / range;
+	flats->gamma.gamma_error = gamma_error(flats, least, range);
+	flats->gamma.fits = flats->gamma.left <= MAX_LIGHT_LEFT;
 }
 
 /* Sorts by level; fails unless light rises with it. */
@@ -452,7 +452,7 @@ flats_harmonics(const struct flats *flats, struct response_levels levels,
 	for (int i = 0; i < SAMPLES; i++) {
 		double phase = 2 * M_PI * (i + 0.5) / SAMPLES;
 		double at = levels.mean + levels.amplitude * cos(phase);
-		double light = flats->fits ? pow(fmax(at, 0), flats->gamma) :
+		double light = flats->gamma.fits ? pow(fmax(at, 0), flats->gamma.gamma) :
 		    response_curve(flats, at);
 
 		for (int k = 1; k <= FLATS_HIGHEST; k++)

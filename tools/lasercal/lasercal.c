@@ -501,7 +501,8 @@ take_board(struct run *run, const struct frame *in)
 	if ((pose.kind == STAGE_POSE_TURN) != turns)
 		return fail(NULL, "the stage %s in these pictures: lasercal %s is for that",
 		    turns ? "travelled" : "turned", turns ? "direction" : "axis");
-	if (picture ? views_add_picture_board(&priv->views, run, in) < 0 : views_add_board(&priv->views, run, in, "") < 0)
+	if ((picture ? views_add_picture_board(&priv->views, run, in) :
+	    views_add_board(&priv->views, run, in, "")) < 0)
 		return -1;
 	view = &priv->views.view[priv->views.n - 1];
 	view->stage = turns ? pose.turn_rad : pose.travel;

@@ -93,10 +93,10 @@ int views_add_board(struct views *, const struct run *, const struct frame *, co
 int views_add_picture_board(struct views *, const struct run *, const struct frame *);
 /*
  * Adds the line's points to the last view, those of a table (u, v) or found in a picture (less off,
- * unless that is NULL), where their rays meet its board. Leaves out points beyond the board's edge, and near the edges of a
- * chessboard's squares, which shift the line and look like lines themselves: within 3 of the
- * standard deviations sigma_px of the picture's smoothing (of a table: its key line_sigma_px), but
- * at most 0.3 squares.
+ * unless that is NULL), where their rays meet its board. Leaves out points beyond the board's edge,
+ * and near the edges of a chessboard's squares, which shift the line and look like lines
+ * themselves: within 3 of the standard deviations sigma_px of the picture's smoothing (of a table:
+ * its key line_sigma_px), but at most 0.3 squares.
  */
 int views_add_line(struct views *, const struct run *, const struct frame *);
 int views_add_picture_line(struct views *, struct run *, const struct frame *on,

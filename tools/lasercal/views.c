@@ -200,7 +200,8 @@ uncondition(double H[9], const double from_mean[2], double from_scale, const dou
 {
 	const double S[9] = { from_scale, 0, -from_scale * from_mean[0], 0, from_scale,
 		-from_scale * from_mean[1], 0, 0, 1 };
-	const double back[9] = { 1 / to_scale, 0, to_mean[0], 0, 1 / to_scale, to_mean[1], 0, 0, 1 };
+	const double back[9] = { 1 / to_scale, 0, to_mean[0], 0, 1 / to_scale, to_mean[1], 0, 0,
+		1 };
 	double product[9];
 
 	matrix3_product(H, S, product);

@@ -37,7 +37,7 @@ struct rectify {
 /* ---- the map: where in the input each pixel of a rectified frame comes from ---- */
 
 #define RADIUS_MOST 20.0	/* tan of 87 degrees */
-#define GRID 24			/* cells a side of the grid that source_map_lost() samples */
+#define GRID_CELLS 24			/* cells a side of the grid that source_map_lost() samples */
 
 /* The square of the radius up to which the lens model does not fold back. */
 static double
@@ -98,9 +98,10 @@ source_map_lost(const struct source_geometry *geometry, size_t size[2])
 	double most[2] = { 0, 0 }, w = (double)geometry->w, h = (double)geometry->h;
 	size_t outside = 0;
 
-	for (size_t i = 0; i < (GRID + 1) * (GRID + 1); i++) {
-		const double at[2] = { (double)(i % (GRID + 1)) / GRID * (double)geometry->in_w,
-			(double)(i / (GRID + 1)) / GRID * (double)geometry->in_h };
+	for (size_t i = 0; i < (GRID_CELLS + 1) * (GRID_CELLS + 1); i++) {
+		const double at[2] = { (double)(i % (GRID_CELLS + 1)) / GRID_CELLS *
+			(double)geometry->in_w, (double)(i / (GRID_CELLS + 1)) / GRID_CELLS *
+			(double)geometry->in_h };
 		double uv[2] = { geometry->origin_px[0] + at[0] * geometry->bin - 0.5,
 			geometry->origin_px[1] + at[1] * geometry->bin - 0.5 };
 		double xy[2], place[2];
@@ -118,7 +119,7 @@ source_map_lost(const struct source_geometry *geometry, size_t size[2])
 	}
 	for (size_t k = 0; k < 2; k++)
 		size[k] = (size_t)ceil(fmin(most[k] + 0.5, 65535));
-	return (double)outside / ((GRID + 1) * (GRID + 1));
+	return (double)outside / ((GRID_CELLS + 1) * (GRID_CELLS + 1));
 }
 
 /*
@@ -130,7 +131,7 @@ source_map_lost(const struct source_geometry *geometry, size_t size[2])
 
 #define TOED_IN_DEG 3.0		/* below this the point where the axes meet is not the scene */
 #define APART_DEG 6.0		/* cameras that are meant to be parallel diverge by less */
-#define WHOLE 0.02		/* tolerance of a factor between two sizes that is whole */
+#define WHOLE_FACTOR_TOLERANCE 0.02	/* of a factor between two sizes that is whole */
 
 /* The direction of the middle of a picture, in the left camera's frame. */
 static void
@@ -230,8 +231,8 @@ check_small(const struct source_geometry *geometry, bool placed)
 	const struct pinhole *camera = &geometry->stereo->camera[geometry->side];
 	double w = (double)geometry->in_w * geometry->bin;
 	double h = (double)geometry->in_h * geometry->bin, factor = camera->w / w;
-	bool halved = round(factor) >= 2 && fabs(factor - round(factor)) < WHOLE &&
-	    fabs(factor - camera->h / h) < WHOLE;
+	bool halved = round(factor) >= 2 && fabs(factor - round(factor)) < WHOLE_FACTOR_TOLERANCE &&
+	    fabs(factor - camera->h / h) < WHOLE_FACTOR_TOLERANCE;
 
 	if (!(w <= camera->w - geometry->bin || h <= camera->h - geometry->bin) ||
 	    (placed && !halved))
