@@ -1,9 +1,16 @@
-/* Solves and inverts small symmetric systems, row-major, in double. */
+/* Solves and inverts small systems of equations, row-major, in double. */
 #include "base/linear.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+double
+matrix3_determinant(const double m[9])
+{
+	return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
+	    m[2] * (m[3] * m[7] - m[4] * m[6]);
+}
 
 bool
 symmetric_factor(size_t n, double *a, double least)
@@ -134,4 +141,35 @@ symmetric_eigen(size_t n, double *a, double *value, double *vector)
 				vector[j * n + k] = swapped;
 			}
 		}
+}
+
+bool
+linear_solve(double *a, size_t n)
+{
+	size_t m = n + 1;
+
+	for (size_t k = 0; k < n; k++) {
+		size_t best = k;
+
+		for (size_t i = k + 1; i < n; i++)
+			if (fabs(a[i * m + k]) > fabs(a[best * m + k]))
+				best = i;
+		if (!(fabs(a[best * m + k]) > 1e-12))
+			return false;
+		for (size_t c = 0; c < m && best != k; c++) {
+			double swap = a[k * m + c];
+
+			a[k * m + c] = a[best * m + c];
+			a[best * m + c] = swap;
+		}
+		for (size_t i = 0; i < n; i++) {
+			double factor = i == k ? 0 : a[i * m + k] / a[k * m + k];
+
+			for (size_t c = k; c < m; c++)
+				a[i * m + c] -= factor * a[k * m + c];
+		}
+	}
+	for (size_t k = 0; k < n; k++)
+		a[k * m + n] /= a[k * m + k];
+	return true;
 }

@@ -1,7 +1,8 @@
-/* Linear algebra of a few unknowns: symmetric systems and vectors of three numbers. */
+/* Linear algebra of a few unknowns: vectors of three numbers, 3 x 3 matrices, small systems. */
 #ifndef LINEAR_H
 #define LINEAR_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,6 +23,46 @@ vector3_cross(const double a[3], const double b[3], double out[3])
 		out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
+static inline double
+vector3_length(const double a[3])
+{
+	return sqrt(vector3_dot(a, a));
+}
+
+/* ---- 3 x 3 matrices, row-major; out is none of the factors ---- */
+
+static inline void
+matrix3_apply(const double A[9], const double x[3], double out[3])
+{
+	for (int i = 0; i < 3; i++)
+		out[i] = A[3 * i] * x[0] + A[3 * i + 1] * x[1] + A[3 * i + 2] * x[2];
+}
+
+/* A' x */
+static inline void
+matrix3_apply_transposed(const double A[9], const double x[3], double out[3])
+{
+	for (int i = 0; i < 3; i++)
+		out[i] = A[i] * x[0] + A[3 + i] * x[1] + A[6 + i] * x[2];
+}
+
+static inline void
+matrix3_product(const double A[9], const double B[9], double out[9])
+{
+	for (int i = 0; i < 9; i++)
+		out[i] = A[i / 3 * 3] * B[i % 3] + A[i / 3 * 3 + 1] * B[3 + i % 3] +
+		    A[i / 3 * 3 + 2] * B[6 + i % 3];
+}
+
+static inline void
+matrix3_transpose(const double A[9], double out[9])
+{
+	for (int i = 0; i < 9; i++)
+		out[i] = A[3 * (i % 3) + i / 3];
+}
+
+double matrix3_determinant(const double A[9]);
+
 /* ---- small symmetric systems and matrices, row-major ---- */
 
 /*
@@ -39,5 +80,11 @@ bool symmetric_invert(size_t n, double *a);
  * rotations until nothing is left off the diagonal; a is overwritten.
  */
 void symmetric_eigen(size_t n, double *a, double *value, double *vector);
+/*
+ * Any n equations: a is n x (n + 1), its last column the right side and, on return, the solution
+ * (Gauss and Jordan's elimination, rows exchanged). False where a pivot is below 1e-12: scale the
+ * unknowns to about 1.
+ */
+bool linear_solve(double *a, size_t n);
 
 #endif

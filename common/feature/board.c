@@ -5,14 +5,12 @@
 #include "feature/board.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "feature/board_find.h"
-#include "frame/frame.h"
 
 #define FIELDS "u v sigma i j"
 #define N_FIELDS 5
@@ -35,33 +33,22 @@ board_describe(const struct board *board, double w_px, double h_px, struct meta 
 
 /* ---- writing ---- */
 
-static int
-make_head(const struct board *board, const struct corners *corners, const struct frame_head *image,
-    struct frame_head *head)
-{
-	if (head_init(head, 1, 1, 1, SAMPLE_FLOAT) < 0)
-		return -1;
-	meta_free(&head->meta);
-	meta_copy(&head->meta, &image->meta);
-	if (head_set_channels(head, FIELDS) == 0 &&
-	    board_describe(board, (double)image->w, (double)image->h, &head->meta) == 0 &&
-	    meta_setf(&head->meta, "board_numberings", "%zu", corners->others + 1) == 0 &&
-	    head_set_points(head, corners->n) == 0)
-		return 0;
-	head_free(head);
-	return -1;
-}
-
 int
 board_table(const struct board *board, const struct corners *corners,
     const struct frame_head *image, struct frame **out)
 {
 	struct frame_head head;
-	int status;
+	int status = -1;
 
-	if (make_head(board, corners, image, &head) < 0)
+	if (head_init(&head, 1, 1, 1, SAMPLE_FLOAT) < 0)
 		return -1;
-	status = frame_new(&head, out);
+	meta_free(&head.meta);
+	meta_copy(&head.meta, &image->meta);
+	if (head_set_channels(&head, FIELDS) == 0 &&
+	    board_describe(board, (double)image->w, (double)image->h, &head.meta) == 0 &&
+	    meta_setf(&head.meta, "board_numberings", "%zu", corners->others + 1) == 0 &&
+	    head_set_points(&head, corners->n) == 0)
+		status = frame_new(&head, out);
 	head_free(&head);
 	if (status < 0)
 		return -1;
@@ -127,15 +114,6 @@ board_read_keys(const char *path, const struct meta *meta, struct board *board)
 
 const char *const board_kinds[] = { "chess", "circles", "acircles", NULL };
 
-static int
-check_side(const char *option, long side)
-{
-	return side >= SIDE_LEAST && side <= SIDE_MOST
-	    ? 0
-	    : fail_usage(option, "%ld points along a side: a board has %d to %d", side, SIDE_LEAST,
-		  SIDE_MOST);
-}
-
 /* "11x8" in the first `n` bytes of text. */
 static int
 parse_size(const char *option, const char *text, size_t n, long side[2])
@@ -143,18 +121,18 @@ parse_size(const char *option, const char *text, size_t n, long side[2])
 	char word[64];
 	char *x;
 
-	if (n >= sizeof(word))
-		n = sizeof(word) - 1;
-	memcpy(word, text, n);
-	word[n] = '\0';
+	snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : sizeof(word)), text);
 	x = strchr(word, 'x');
 	if (x)
 		*x = '\0';
 	if (!x || integer_parse(word, &side[0]) < 0 || integer_parse(x + 1, &side[1]) < 0)
-		return fail_usage(option,
-		    "wants the points along both sides and their distance, as 11x8,15, not '%.60s'",
-		    text);
-	return check_side(option, side[0]) < 0 ? -1 : check_side(option, side[1]);
+		return fail_usage(option, "wants the points along both sides and their distance, "
+		    "as 11x8,15, not '%.60s'", text);
+	for (size_t k = 0; k < 2; k++)
+		if (side[k] < SIDE_LEAST || side[k] > SIDE_MOST)
+			return fail_usage(option, "%ld points along a side: a board has %d to %d",
+			    side[k], SIDE_LEAST, SIDE_MOST);
+	return 0;
 }
 
 int

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+#include "feature/corner.h"
 #include "frame/frame.h"
 
 enum board_kind { BOARD_CHESS, BOARD_CIRCLES, BOARD_ACIRCLES };
@@ -71,5 +72,18 @@ int board_table(const struct board *, const struct corners *, const struct frame
  * what is said cannot be.
  */
 int board_read_keys(const char *path, const struct meta *, struct board *);
+
+/* ---- the pictures that boards are looked for in ---- */
+
+/*
+ * One float channel out of a picture: `channel`, or where that is NULL the only one, `image`, or
+ * the luma of r g b (0.299, 0.587, 0.114). What is not finite becomes NaN. -1 after fail().
+ */
+int board_picture(const struct frame *, const char *channel, struct frame **gray);
+/* The plane of a picture of board_picture(). */
+struct derivative_plane board_plane(const struct frame *gray);
+/* The picture with means of `bin` x `bin` pixels as pixels, bin a power of two; those over are left
+ * out. */
+int board_binned(const struct frame *gray, size_t bin, struct frame **out);
 
 #endif

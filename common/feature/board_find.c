@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
 #include "base/numbers.h"
-#include "feature/board.h"
-#include "feature/corner.h"
-#include "feature/linear_solve.h"
+
+/* ---- homographies ---- */
 
 struct homography_pair {
 	double from[2], to[2];
@@ -35,27 +35,17 @@ homography_apply(const double H[9], const double xy[2], double uv[2])
 
 /* Middle and 1/size of points, so that sums of powers stay near 1. */
 static void
-scale_of(const struct homography_pair *pair, size_t n, int side, double mid[2], double *scale)
+scale_of(const struct homography_pair *pair, size_t n, bool to, double mid[2], double *scale)
 {
 	double size = 0;
 
 	mid[0] = mid[1] = 0;
-	for (size_t k = 0; k < n; k++)
-		for (int i = 0; i < 2; i++)
-			mid[i] += (side ? pair[k].to[i] : pair[k].from[i]) / (double)n;
-	for (size_t k = 0; k < n; k++)
-		for (int i = 0; i < 2; i++)
-			size += fabs((side ? pair[k].to[i] : pair[k].from[i]) - mid[i]) / (double)n;
+	for (size_t k = 0; k < 2 * n; k++)
+		mid[k % 2] += (to ? pair[k / 2].to : pair[k / 2].from)[k % 2] / (double)n;
+	for (size_t k = 0; k < 2 * n; k++)
+		size += fabs((to ? pair[k / 2].to : pair[k / 2].from)[k % 2] - mid[k % 2]) /
+		    (double)n;
 	*scale = size > 0 ? 1 / size : 1;
-}
-
-static void
-multiply(const double a[9], const double b[9], double to[9])
-{
-	for (int i = 0; i < 3; i++)
-		for (int k = 0; k < 3; k++)
-			to[3 * i + k] =
-			    a[3 * i] * b[k] + a[3 * i + 1] * b[3 + k] + a[3 * i + 2] * b[6 + k];
 }
 
 /*
@@ -68,8 +58,8 @@ homography_fit(const struct homography_pair *pair, size_t n, double H[9], double
 {
 	double a[8 * 9] = { 0 }, mid[2][2], scale[2], inner[9], half[9], sum = 0;
 
-	scale_of(pair, n, 0, mid[0], &scale[0]);
-	scale_of(pair, n, 1, mid[1], &scale[1]);
+	scale_of(pair, n, false, mid[0], &scale[0]);
+	scale_of(pair, n, true, mid[1], &scale[1]);
 	for (size_t k = 0; k < n; k++) {
 		double x = (pair[k].from[0] - mid[0][0]) * scale[0];
 		double y = (pair[k].from[1] - mid[0][1]) * scale[0];
@@ -89,12 +79,10 @@ homography_fit(const struct homography_pair *pair, size_t n, double H[9], double
 	for (int k = 0; k < 8; k++)
 		inner[k] = a[9 * k + 8];
 	inner[8] = 1;
-	multiply(inner,
-	    (double[9]){
-		scale[0], 0, -scale[0] * mid[0][0], 0, scale[0], -scale[0] * mid[0][1], 0, 0, 1 },
-	    half);
-	multiply((double[9]){ 1 / scale[1], 0, mid[1][0], 0, 1 / scale[1], mid[1][1], 0, 0, 1 },
-	    half, H);
+	matrix3_product(inner, (double[9]){ scale[0], 0, -scale[0] * mid[0][0], 0, scale[0],
+	    -scale[0] * mid[0][1], 0, 0, 1 }, half);
+	matrix3_product((double[9]){ 1 / scale[1], 0, mid[1][0], 0, 1 / scale[1], mid[1][1], 0, 0,
+	    1 }, half, H);
 	for (size_t k = 0; k < n; k++) {
 		double uv[2];
 
@@ -106,18 +94,43 @@ homography_fit(const struct homography_pair *pair, size_t n, double H[9], double
 	return isfinite(*rms);
 }
 
+/*
+ * ---- grids ----
+ *
+ * Which of an image's points are neighbours on a board. From a first quad the grid grows to
+ * neighbours where the known ones predict them, one after the other, so that perspective and lens
+ * distortion bend it as they like.
+ */
+
+struct grid_node {
+	long i, j;    /* rows and columns of a first guess: from any origin, turned or mirrored */
+	size_t point; /* index */
+};
+
+struct grid {
+	size_t n;
+	struct grid_node *node;
+};
+
+/* What a grid is on the board. */
+struct placement {
+	size_t others;        /* numberings that fit as well */
+	double homography[9]; /* board_point() of (i, j) to px: the best one without lens */
+	double rms;           /* px: of the nodes to it */
+};
+
 #define SEEDS_MOST 100
-#define TOLERANCE 0.25 /* of the distance to the predicted neighbour */
-#define ALONG 0.3      /* rad: of an edge and the line to the neighbour */
-#define SIMILAR 0.25   /* least ratio of the strengths of neighbours */
-#define CROSSED 0.7    /* rad: bright quarters of neighbours stand crosswise to within it */
-#define NONE SIZE_MAX
+#define NEIGHBOUR_TOLERANCE 0.25 /* of the distance to the predicted neighbour */
+#define EDGE_ALONG_RAD 0.3      /* rad: of an edge and the line to the neighbour */
+#define MIN_STRENGTH_RATIO 0.25   /* least ratio of the strengths of neighbours */
+#define CROSSED_RAD 0.7    /* rad: bright quarters of neighbours stand crosswise to within it */
+#define NO_POINT SIZE_MAX
 
 struct growth {
-	const struct grid_point *point;
+	const struct feature *point;
 	size_t n;
 	long side;              /* nodes have -side <= i, j <= side */
-	size_t *at;             /* (2 side + 1)^2 indices of points, or NONE */
+	size_t *at;             /* (2 side + 1)^2 indices of points, or NO_POINT */
 	unsigned char *used;    /* by point: in the grid; tried as a seed */
 	struct grid_node *node; /* in order of growth */
 	size_t nodes;
@@ -139,7 +152,7 @@ cell(const struct growth *growth, long i, long j)
 }
 
 /* The point of a node; NULL where there is none. */
-static const struct grid_point *
+static const struct feature *
 node_at(const struct growth *growth, long i, long j)
 {
 	size_t k;
@@ -147,7 +160,7 @@ node_at(const struct growth *growth, long i, long j)
 	if (labs(i) > growth->side || labs(j) > growth->side)
 		return NULL;
 	k = *cell(growth, i, j);
-	return k == NONE ? NULL : &growth->point[k];
+	return k == NO_POINT ? NULL : &growth->point[k];
 }
 
 static void
@@ -167,18 +180,20 @@ between(double a, double b)
 
 /* May they be neighbours along an edge? Bright quarters become dark ones. */
 static bool
-may_be_neighbours(const struct grid_point *a, const struct grid_point *b)
+may_be_neighbours(const struct feature *a, const struct feature *b)
 {
-	if (!(b->strength > SIMILAR * a->strength) || !(a->strength > SIMILAR * b->strength))
+	if (!(b->strength > MIN_STRENGTH_RATIO * a->strength) ||
+	    !(a->strength > MIN_STRENGTH_RATIO * b->strength))
 		return false;
-	return isnan(a->light) || between(a->light + M_PI / 2, b->light) < CROSSED;
+	return isnan(a->light) || between(a->light + M_PI / 2, b->light) < CROSSED_RAD;
 }
 
 static bool
-has_edge_along(const struct grid_point *point, double direction)
+has_edge_along(const struct feature *point, double direction)
 {
-	return isnan(point->light) || between(point->light + point->open, direction) < ALONG ||
-	    between(point->light - point->open, direction) < ALONG;
+	return isnan(point->light) ||
+	    between(point->light + point->open, direction) < EDGE_ALONG_RAD ||
+	    between(point->light - point->open, direction) < EDGE_ALONG_RAD;
 }
 
 /* ---- seeds ---- */
@@ -187,12 +202,12 @@ has_edge_along(const struct grid_point *point, double direction)
 static size_t
 neighbour(const struct growth *growth, size_t a, double direction, double width, size_t but)
 {
-	const struct grid_point *from = &growth->point[a];
+	const struct feature *from = &growth->point[a];
 	double near = INFINITY;
-	size_t best = NONE;
+	size_t best = NO_POINT;
 
 	for (size_t k = 0; k < growth->n; k++) {
-		const struct grid_point *to = &growth->point[k];
+		const struct feature *to = &growth->point[k];
 		double x = to->x - from->x, y = to->y - from->y, far = hypot(x, y), along;
 
 		if (k == a || k == but || !(far < near))
@@ -211,7 +226,7 @@ neighbour(const struct growth *growth, size_t a, double direction, double width,
 static size_t
 nearest_free(const struct growth *growth, const double at[2], double reach)
 {
-	size_t best = NONE;
+	size_t best = NO_POINT;
 
 	for (size_t k = 0; k < growth->n; k++) {
 		double far = hypot(growth->point[k].x - at[0], growth->point[k].y - at[1]);
@@ -228,7 +243,7 @@ nearest_free(const struct growth *growth, const double at[2], double reach)
 static bool
 start_quad(struct growth *growth, size_t a, size_t b, size_t c)
 {
-	const struct grid_point *p = growth->point;
+	const struct feature *p = growth->point;
 	double at[2] = { p[b].x + p[c].x - p[a].x, p[b].y + p[c].y - p[a].y };
 	double first = hypot(p[b].x - p[a].x, p[b].y - p[a].y);
 	double second = hypot(p[c].x - p[a].x, p[c].y - p[a].y);
@@ -237,8 +252,8 @@ start_quad(struct growth *growth, size_t a, size_t b, size_t c)
 	add_node(growth, 0, 0, a);
 	add_node(growth, 1, 0, b);
 	add_node(growth, 0, 1, c);
-	d = nearest_free(growth, at, TOLERANCE * fmin(first, second));
-	if (d == NONE || !may_be_neighbours(&p[b], &p[d]) || !may_be_neighbours(&p[c], &p[d]))
+	d = nearest_free(growth, at, NEIGHBOUR_TOLERANCE * fmin(first, second));
+	if (d == NO_POINT || !may_be_neighbours(&p[b], &p[d]) || !may_be_neighbours(&p[c], &p[d]))
 		return false;
 	add_node(growth, 1, 1, d);
 	return true;
@@ -248,7 +263,7 @@ static void
 forget(struct growth *growth)
 {
 	for (size_t k = 0; k < growth->nodes; k++) {
-		*cell(growth, growth->node[k].i, growth->node[k].j) = NONE;
+		*cell(growth, growth->node[k].i, growth->node[k].j) = NO_POINT;
 		growth->used[growth->node[k].point] &= (unsigned char)~1;
 	}
 	growth->nodes = 0;
@@ -258,7 +273,7 @@ forget(struct growth *growth)
 static bool
 seed(struct growth *growth, size_t a, int quarter)
 {
-	const struct grid_point *p = &growth->point[a];
+	const struct feature *p = &growth->point[a];
 	double turn[4] = { 0, 0, M_PI, M_PI }, turn_second[4] = { 0, M_PI, 0, M_PI };
 	size_t b, c;
 
@@ -266,18 +281,20 @@ seed(struct growth *growth, size_t a, int quarter)
 		/* circles: the nearest one, and the nearest one across */
 		double along;
 
-		b = neighbour(growth, a, 0, M_PI, NONE);
-		if (b == NONE)
+		b = neighbour(growth, a, 0, M_PI, NO_POINT);
+		if (b == NO_POINT)
 			return false;
 		along = atan2(growth->point[b].y - p->y, growth->point[b].x - p->x);
 		c = neighbour(growth, a, along + (quarter & 1 ? -M_PI / 2 : M_PI / 2), 0.9, b);
 		if (quarter & 2)
 			return false;
 	} else {
-		b = neighbour(growth, a, p->light + p->open + turn[quarter], ALONG, NONE);
-		c = neighbour(growth, a, p->light - p->open + turn_second[quarter], ALONG, NONE);
+		b = neighbour(growth, a, p->light + p->open + turn[quarter], EDGE_ALONG_RAD,
+		    NO_POINT);
+		c = neighbour(growth, a, p->light - p->open + turn_second[quarter],
+		    EDGE_ALONG_RAD, NO_POINT);
 	}
-	if (b == NONE || c == NONE || b == c)
+	if (b == NO_POINT || c == NO_POINT || b == c)
 		return false;
 	if (start_quad(growth, a, b, c))
 		return true;
@@ -294,8 +311,8 @@ seed(struct growth *growth, size_t a, int quarter)
 static bool
 predict(const struct growth *growth, long i, long j, long di, long dj, double at[2])
 {
-	const struct grid_point *here = node_at(growth, i, j);
-	const struct grid_point *behind = node_at(growth, i - di, j - dj);
+	const struct feature *here = node_at(growth, i, j);
+	const struct feature *behind = node_at(growth, i - di, j - dj);
 	double sum[2] = { 0, 0 }, n = 0;
 
 	if (behind) {
@@ -305,8 +322,8 @@ predict(const struct growth *growth, long i, long j, long di, long dj, double at
 	}
 	for (long side = -1; side <= 1; side += 2) {
 		long a = i + side * dj, b = j + side * di;
-		const struct grid_point *beside = node_at(growth, a, b);
-		const struct grid_point *on = node_at(growth, a + di, b + dj);
+		const struct feature *beside = node_at(growth, a, b);
+		const struct feature *on = node_at(growth, a + di, b + dj);
 
 		if (!beside || !on)
 			continue;
@@ -325,7 +342,7 @@ static void
 grow_from(struct growth *growth, long i, long j)
 {
 	static const long way[4][2] = { { 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } };
-	const struct grid_point *here = node_at(growth, i, j);
+	const struct feature *here = node_at(growth, i, j);
 
 	for (int k = 0; k < 4; k++) {
 		long to_i = i + way[k][0], to_j = j + way[k][1];
@@ -335,9 +352,9 @@ grow_from(struct growth *growth, long i, long j)
 		if (labs(to_i) > growth->side || labs(to_j) > growth->side ||
 		    node_at(growth, to_i, to_j) || !predict(growth, i, j, way[k][0], way[k][1], at))
 			continue;
-		found =
-		    nearest_free(growth, at, TOLERANCE * hypot(at[0] - here->x, at[1] - here->y));
-		if (found != NONE && may_be_neighbours(here, &growth->point[found]))
+		found = nearest_free(growth, at, NEIGHBOUR_TOLERANCE *
+		    hypot(at[0] - here->x, at[1] - here->y));
+		if (found != NO_POINT && may_be_neighbours(here, &growth->point[found]))
 			add_node(growth, to_i, to_j, found);
 	}
 }
@@ -406,7 +423,7 @@ try_seeds(struct growth *growth, size_t enough, struct grid *grid)
  */
 static int
 grid_find(
-    const struct grid_point *point, size_t n, size_t enough, size_t side_most, struct grid *grid)
+    const struct feature *point, size_t n, size_t enough, size_t side_most, struct grid *grid)
 {
 	struct growth growth = { .point = point, .n = n, .side = (long)side_most };
 	size_t line = 2 * side_most + 1, cells;
@@ -422,7 +439,7 @@ grid_find(
 	growth.node = calloc(n, sizeof(*growth.node));
 	if (growth.at && growth.used && growth.node) {
 		for (size_t k = 0; k < cells; k++)
-			growth.at[k] = NONE;
+			growth.at[k] = NO_POINT;
 		status = try_seeds(&growth, enough, grid);
 	} else {
 		fail_memory();
@@ -440,7 +457,7 @@ struct board_search {
 	const struct board *board;
 	const struct board_options *options;
 	const struct frame *gray;
-	struct grid_point *point; /* px of the picture */
+	struct feature *point; /* px of the picture */
 	size_t points;
 	struct grid grid;
 };
@@ -462,6 +479,28 @@ struct complete {
 	long low[2], side[2];
 };
 
+/* The least and the largest i and j of a grid. */
+struct extent {
+	long least[2], most[2];
+};
+
+static struct extent
+extent_of(const struct grid *grid)
+{
+	struct extent e = { { grid->node[0].i, grid->node[0].j },
+		{ grid->node[0].i, grid->node[0].j } };
+
+	for (size_t k = 0; k < grid->n; k++) {
+		long at[2] = { grid->node[k].i, grid->node[k].j };
+
+		for (int c = 0; c < 2; c++) {
+			e.least[c] = at[c] < e.least[c] ? at[c] : e.least[c];
+			e.most[c] = at[c] > e.most[c] ? at[c] : e.most[c];
+		}
+	}
+	return e;
+}
+
 static const struct grid_node *
 fitted_node_at(const struct complete *c, long i, long j)
 {
@@ -477,7 +516,7 @@ static bool
 expect_next(const struct complete *c, const struct grid_node *node, const long step[2],
     double next[2])
 {
-	const struct grid_point *point = c->search->point, *here = &point[node->point];
+	const struct feature *point = c->search->point, *here = &point[node->point];
 
 	for (long beside = 0; beside <= 2; beside++) {
 		long across = beside == 2 ? -1 : beside, back = beside == 0;
@@ -538,24 +577,20 @@ line_complete(const struct complete *c, size_t axis, long line, long most, doubl
 static bool
 board_complete(const struct board_search *s, double margin)
 {
-	struct complete c = { .search = s, .low = { LONG_MAX, LONG_MAX } };
-	long high[2] = { LONG_MIN, LONG_MIN }, most[2] = { (long)s->board->w, (long)s->board->w };
+	struct complete c = { .search = s };
+	long most[2] = { (long)s->board->w, (long)s->board->w };
+	struct extent e;
 	bool complete;
 
 	if (s->grid.n < board_least(s->board))
 		return false;
-	for (size_t k = 0; k < s->grid.n; k++) {
-		const long at[2] = { s->grid.node[k].i, s->grid.node[k].j };
-
-		for (size_t a = 0; a < 2; a++) {
-			c.low[a] = at[a] < c.low[a] ? at[a] : c.low[a];
-			high[a] = at[a] > high[a] ? at[a] : high[a];
-			c.side[a] = high[a] - c.low[a] + 1;
-		}
-	}
-	for (size_t a = 0; a < 2; a++)	/* the longer side may be only one of them */
+	e = extent_of(&s->grid);
+	for (size_t a = 0; a < 2; a++) {	/* the longer side may be only one of them */
+		c.low[a] = e.least[a];
+		c.side[a] = e.most[a] - e.least[a] + 1;
 		if (c.side[a] > (long)s->board->h)
 			most[!a] = (long)s->board->h;
+	}
 	c.at = calloc((size_t)(c.side[0] * c.side[1]), sizeof(*c.at));
 	complete = c.at;
 	for (size_t k = 0; k < s->grid.n && complete; k++) {
@@ -575,34 +610,13 @@ board_complete(const struct board_search *s, double margin)
  * places of it on the board are tried: the colours decide, and what would have to be seen.
  */
 
-#define BEND_MOST 0.25 /* of the spacing: rms off a homography */
+#define MAX_BEND 0.25 /* of the spacing: rms off a homography */
 
 /* ---- the grid as it is ---- */
 
-struct extent {
-	long least[2], most[2];
-};
-
-static struct extent
-extent_of(const struct grid *grid)
-{
-	struct extent e = { { grid->node[0].i, grid->node[0].j },
-		{ grid->node[0].i, grid->node[0].j } };
-
-	for (size_t k = 0; k < grid->n; k++) {
-		long at[2] = { grid->node[k].i, grid->node[k].j };
-
-		for (int c = 0; c < 2; c++) {
-			e.least[c] = at[c] < e.least[c] ? at[c] : e.least[c];
-			e.most[c] = at[c] > e.most[c] ? at[c] : e.most[c];
-		}
-	}
-	return e;
-}
-
 /* The mean step in px from a node to its neighbour along i (0) or j (1). */
 static void
-mean_step(const struct grid *grid, const struct grid_point *point, int along, double step[2])
+mean_step(const struct grid *grid, const struct feature *point, int along, double step[2])
 {
 	double n = 0;
 
@@ -623,7 +637,7 @@ mean_step(const struct grid *grid, const struct grid_point *point, int along, do
 
 /* Makes the turn from i to j that from u to v: clockwise in the picture. */
 static void
-make_right_handed(struct grid *grid, const struct grid_point *point)
+make_right_handed(struct grid *grid, const struct feature *point)
 {
 	double along[2], across[2];
 
@@ -773,7 +787,7 @@ unnumber(const struct board *board, long i, long j, long at[2])
 struct search {
 	const struct board *board;
 	const struct grid *grid;
-	const struct grid_point *point; /* all that were found */
+	const struct feature *point; /* all that were found */
 	size_t points;
 	double H[9];    /* grid to px */
 	double size[2]; /* of the picture, px */
@@ -938,7 +952,7 @@ try_places(struct search *s)
 
 /* Which diagonal is dark at nodes with even i + j, by vote. */
 static int
-vote_colour(const struct grid *grid, const struct grid_point *point)
+vote_colour(const struct grid *grid, const struct feature *point)
 {
 	double along[2], across[2], diagonal[2];
 	long votes = 0;
@@ -964,7 +978,7 @@ vote_colour(const struct grid *grid, const struct grid_point *point)
 /* The nodes' numbers, or where `board` is given its points, to px. 1: they are no plane. -1 after
  * fail(). */
 static int
-fit_grid(const struct grid *grid, const struct grid_point *point, const struct board *board,
+fit_grid(const struct grid *grid, const struct feature *point, const struct board *board,
     double H[9], double *rms)
 {
 	struct homography_pair *pair = calloc(grid->n, sizeof(*pair));
@@ -1000,7 +1014,7 @@ renumber(const struct search *s, struct grid *grid)
 
 /* Places a grid as it is. As board_place(); *lack: points that should be seen and are not. */
 static int
-place_grid(struct search *search, struct grid *grid, const struct grid_point *point,
+place_grid(struct search *search, struct grid *grid, const struct feature *point,
     struct placement *to, long *lack, char reason[200])
 {
 	const struct board *board = search->board;
@@ -1024,7 +1038,7 @@ place_grid(struct search *search, struct grid *grid, const struct grid_point *po
 	status = fit_grid(grid, point, NULL, search->H, &to->rms);
 	if (status < 0)
 		return -1;
-	if (status > 0 || !(to->rms < BEND_MOST * spacing)) {
+	if (status > 0 || !(to->rms < MAX_BEND * spacing)) {
 		snprintf(reason, 200, "what looks like a grid is no plane");
 		return 1;
 	}
@@ -1113,7 +1127,7 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
  * after fail().
  */
 static int
-board_place(const struct board *board, const struct grid_point *point, size_t n, struct grid *grid,
+board_place(const struct board *board, const struct feature *point, size_t n, struct grid *grid,
     double w_px, double h_px, struct placement *to, char reason[200])
 {
 	struct search search = {
@@ -1125,11 +1139,17 @@ board_place(const struct board *board, const struct grid_point *point, size_t n,
 					  : place_sheared(&search, grid, to, reason);
 }
 
-/* Finds candidates in a picture; a new array, their places in its pixels. -1 after fail(). */
-typedef int board_candidates_find(const struct board_search *, const struct derivative_plane *,
-    const struct derivative_kernels *, struct grid_point **, size_t *n);
+/* ---- the grid of a picture ---- */
 
-#define FIRST_SIDE 1024	/* px: the longer side of the picture that is looked at first */
+#define FIRST_SIDE_PX 1024	/* the longer side of the picture that is looked at first */
+#define FEATURE_SIGMA_PX 2.0	/* px of the picture that points are found in */
+#define SMALL_FEATURE_SIGMA_PX 1.0 /* of the last try, for small squares and circles */
+#define MIN_CHESS_SIDE_PX 40
+#define MIN_CIRCLES_SIDE_PX 24
+#define MIN_SADDLE_STRENGTH 0.03 /* of the strongest one */
+#define MIN_BLOB_STRENGTH 0.1
+#define SIDE_SPARE 6		/* points of a side more than the board has */
+#define BORDER_SIGMAS 2.0		/* sigma: nearer to the border no saddle is found */
 
 static void
 board_search_free(struct board_search *s)
@@ -1138,37 +1158,19 @@ board_search_free(struct board_search *s)
 	grid_free(&s->grid);
 }
 
-/* So many candidates for points are looked for. */
-static size_t
-board_candidates(const struct board_search *s)
-{
-	return 4 * s->board->w * s->board->h + 200;
-}
-
-/* The bin, a power of two, of the picture that is looked at first. */
-static size_t
-board_first_bin(const struct board_search *s)
-{
-	size_t w = s->gray->head.w, h = s->gray->head.h, longer = w > h ? w : h, first = 1;
-
-	while (longer / first > FIRST_SIDE)
-		first *= 2;
-	return first;
-}
-
-/* The grid of the picture of this bin, by kernels of this sigma, of which no side has more than
- * side_most points; it is kept if it is larger than the one so far. -1 after fail(). */
+/* The grid of the picture of this bin, by kernels of this sigma; it is kept if it is larger than
+ * the one so far. -1 after fail(). */
 static int
-board_search_at(struct board_search *s, size_t bin, double sigma, size_t side_most,
-    board_candidates_find *find)
+board_search_at(struct board_search *s, size_t bin, double sigma)
 {
-	size_t all = s->board->w * s->board->h, n = 0;
+	const struct board *board = s->board;
+	bool chess = board->kind == BOARD_CHESS;
+	size_t all = board->w * board->h, side = chess ? board->w : 2 * board->w + board->h;
 	struct derivative_kernels kernels;
 	struct derivative_plane plane;
-	struct grid_point *point = NULL;
+	struct features found;
 	struct frame *binned;
 	struct grid grid = { 0 };
-	double size = (double)bin;
 	int status;
 
 	if (derivative_kernels_init(&kernels, sigma, 0) < 0 ||
@@ -1177,20 +1179,22 @@ board_search_at(struct board_search *s, size_t bin, double sigma, size_t side_mo
 	if (s->options->row)
 		kernels.row = s->options->row;
 	plane = board_plane(binned);
-	status = find(s, &plane, &kernels, &point, &n);
-	for (size_t k = 0; k < n && status == 0; k++) {
-		point[k].x = (point[k].x + 0.5) * size - 0.5;
-		point[k].y = (point[k].y + 0.5) * size - 0.5;
+	status = features_find(&plane, &kernels, chess ? FEATURE_SADDLE : s->options->bright ?
+	    FEATURE_BRIGHT : FEATURE_DARK, 4 * all + 200, chess ? MIN_SADDLE_STRENGTH :
+	    MIN_BLOB_STRENGTH, &found);
+	for (size_t k = 0; k < found.n; k++) {
+		found.v[k].x = (found.v[k].x + 0.5) * (double)bin - 0.5;
+		found.v[k].y = (found.v[k].y + 0.5) * (double)bin - 0.5;
 	}
 	if (status == 0)
-		status = grid_find(point, n, all, side_most, &grid);
+		status = grid_find(found.v, found.n, all, side + SIDE_SPARE, &grid);
 	if (status == 0 && grid.n > s->grid.n) {
 		board_search_free(s);
-		s->point = point;
-		s->points = n;
+		s->point = found.v;
+		s->points = found.n;
 		s->grid = grid;
 	} else {
-		free(point);
+		free(found.v);
 		grid_free(&grid);
 	}
 	frame_free(binned);
@@ -1198,58 +1202,40 @@ board_search_at(struct board_search *s, size_t bin, double sigma, size_t side_mo
 }
 
 /*
- * Circles: blobs are found in pictures of lower resolution, a grid grows through them, and ellipses
- * are fitted to their edges in the picture itself.
+ * The largest grid of a kind; its nodes have no numbers yet. Points are found in pictures of lower
+ * resolution: of a chessboard those of the first bin and finer ones come first, of circles, which
+ * are larger than corners, coarser ones. A last try is for small ones. -1 after fail().
  */
-
-#define BLOB_SIGMA_PX 2.0 /* px of the picture that blobs are found in */
-#define SMALL_BLOB_SIGMA_PX 1.0
-#define MIN_CIRCLES_SIDE_PX 24
-#define MIN_BLOB_STRENGTH 0.1 /* of the strongest blob */
-#define REACH 0.75  /* of the way to the farthest neighbour: a circle ends there */
-
 static int
-find_blobs(const struct board_search *s, const struct derivative_plane *plane,
-    const struct derivative_kernels *kernels, struct grid_point **out, size_t *n)
+board_grid(struct board_search *s)
 {
-	struct blobs blobs = { 0 };
-	int status = blobs_find(
-	    plane, kernels, s->options->bright, board_candidates(s), MIN_BLOB_STRENGTH, &blobs);
-	struct grid_point *point = status < 0 ? NULL : calloc(blobs.n + 1, sizeof(*point));
-
-	for (size_t k = 0; point && k < blobs.n; k++)
-		point[k] = (struct grid_point){ blobs.blob[k].x, blobs.blob[k].y,
-			blobs.blob[k].strength, NAN, NAN };
-	if (status == 0 && !point)
-		status = fail_memory();
-	*out = point;
-	*n = blobs.n;
-	blobs_free(&blobs);
-	return status;
-}
-
-static int
-find_blobs_at(struct board_search *s, size_t bin, double sigma)
-{
-	return board_search_at(s, bin, sigma, 2 * s->board->w + s->board->h + 6, find_blobs);
-}
-
-static int
-board_circles_grid(struct board_search *s)
-{
+	bool chess = s->board->kind == BOARD_CHESS;
 	size_t w = s->gray->head.w, h = s->gray->head.h, all = s->board->w * s->board->h;
-	size_t shorter = w > h ? h : w, first = board_first_bin(s);
+	size_t shorter = w > h ? h : w, longer = w > h ? w : h, first = 1;
+	size_t least = chess ? MIN_CHESS_SIDE_PX : MIN_CIRCLES_SIDE_PX;
 
-	/* circles are larger than corners: coarser pictures come first */
-	for (size_t bin = 2 * first; shorter / bin >= MIN_CIRCLES_SIDE_PX && s->grid.n < all;
-	     bin *= 2)
-		if (find_blobs_at(s, bin, BLOB_SIGMA_PX) < 0)
-			return -1;
-	for (size_t bin = first; bin >= 1 && s->grid.n < all; bin /= 2)
-		if (find_blobs_at(s, bin, BLOB_SIGMA_PX) < 0)
-			return -1;
-	return s->grid.n < all ? find_blobs_at(s, 1, SMALL_BLOB_SIGMA_PX) : 0;
+	while (longer / first > FIRST_SIDE_PX)
+		first *= 2;
+	for (int pass = 0; pass < 2; pass++) {
+		bool coarse = (pass == 0) != chess;
+
+		for (size_t bin = coarse ? 2 * first : first;
+		    bin >= 1 && (!coarse || shorter / bin >= least) && s->grid.n < all;
+		    bin = coarse ? 2 * bin : bin / 2) {
+			if (board_search_at(s, bin, FEATURE_SIGMA_PX) < 0)
+				return -1;
+			if (chess && !coarse && board_complete(s, BORDER_SIGMAS * FEATURE_SIGMA_PX *
+			    (double)bin))
+				return 0;
+		}
+	}
+	return s->grid.n < (chess ? board_least(s->board) : all) ?
+	    board_search_at(s, 1, SMALL_FEATURE_SIGMA_PX) : 0;
 }
+
+/* ---- circles: ellipses are fitted to their edges in the picture itself ---- */
+
+#define CIRCLE_REACH 0.75  /* of the way to the farthest neighbour: a circle ends there */
 
 /* Distance of the farthest neighbour; of asymmetric circles those are on the diagonals. */
 static double
@@ -1261,7 +1247,7 @@ neighbours_at(const struct board_search *s, size_t k)
 	board_point(s->board, at->i, at->j, here);
 	for (size_t i = 0; i < s->grid.n; i++) {
 		const struct grid_node *to = &s->grid.node[i];
-		const struct grid_point *p = &s->point[at->point], *q = &s->point[to->point];
+		const struct feature *p = &s->point[at->point], *q = &s->point[to->point];
 		double there[2], apart;
 
 		board_point(s->board, to->i, to->j, there);
@@ -1284,91 +1270,30 @@ board_circles_measure(struct board_search *s, const struct placement *placement,
 	corners->others = placement->others;
 	for (size_t k = 0; k < s->grid.n; k++) {
 		const struct grid_node *node = &s->grid.node[k];
-		const struct grid_point *from = &s->point[node->point];
-		struct blob blob = { .x = from->x, .y = from->y };
+		const struct feature *from = &s->point[node->point];
+		struct feature blob = { .x = from->x, .y = from->y };
 		double sd;
 
-		if (blob_measure(&plane, REACH * neighbours_at(s, k), &blob, &sd))
+		if (blob_measure(&plane, CIRCLE_REACH * neighbours_at(s, k), &blob, &sd))
 			corners->corner[corners->n++] =
 			    (struct corner){ blob.x, blob.y, sd, node->i, node->j };
 	}
 	return 0;
 }
 
-/*
- * Chessboards: saddles are found in pictures of lower resolution, coarse ones first, a grid grows
- * through them, and their places are measured in the picture itself.
- */
+/* ---- chessboards: saddles are measured in the picture itself ---- */
 
-#define SADDLE_SIGMA_PX 2.0 /* px of the picture that saddles are found in */
-#define SMALL_SADDLE_SIGMA_PX 1.0 /* of the last try, for small squares */
-#define MIN_CHESS_SIDE_PX 40
-#define OUTSIDE 2.0    /* sigma: nearer to the border no saddle is found */
-#define MIN_SADDLE_STRENGTH 0.03    /* of the strongest saddle */
 #define USUAL_SIGMA 0.1 /* of the least distance of neighbours */
-#define SIGMA_MOST 4.0
-#define COARSE 2          /* the first measurement's smoothing over the last one's */
-#define MOVE_MOST 2.0     /* px, from the first measurement to the last */
-#define ROOM 3            /* sigma that a corner is from the border at least */
+#define MAX_SIGMA_PX 4.0
+#define COARSE_SIGMAS 2          /* the first measurement's smoothing over the last one's */
+#define MAX_MOVE_PX 2.0     /* px, from the first measurement to the last */
+#define BORDER_SIGMAS_OF_CORNER 3            /* sigma that a corner is from the border at least */
 #define FILL_REACH 0.25   /* of the spacing: about the predicted place of a missing corner */
 #define FILL_FAR 3        /* points: a neighbour may be so far off */
 #define UNEVEN_MOST 0.12  /* of the step: a corner off the middle of its neighbours */
 #define UNEVEN_SHARE 0.1  /* of the corners may be more than that */
 #define FILL_STRENGTH 0.4 /* of its neighbour's */
-#define FILL_TURN 0.5     /* rad: its bright quarters lie as the neighbour's do */
-
-/* ---- finding ---- */
-
-static int
-find_saddles(const struct board_search *s, const struct derivative_plane *plane,
-    const struct derivative_kernels *kernels, struct grid_point **out, size_t *n)
-{
-	struct saddles saddles = { 0 };
-	int status =
-	    saddles_find(plane, kernels, board_candidates(s), MIN_SADDLE_STRENGTH, &saddles);
-	struct grid_point *point = status < 0 ? NULL : calloc(saddles.n + 1, sizeof(*point));
-
-	for (size_t k = 0; point && k < saddles.n; k++) {
-		const struct saddle *from = &saddles.saddle[k];
-
-		point[k] = (struct grid_point){ from->x, from->y, from->strength, from->light,
-			from->open };
-	}
-	if (status == 0 && !point)
-		status = fail_memory();
-	*out = point;
-	*n = saddles.n;
-	saddles_free(&saddles);
-	return status;
-}
-
-static int
-find_saddles_at(struct board_search *s, size_t bin, double sigma)
-{
-	return board_search_at(s, bin, sigma, s->board->w + 6, find_saddles);
-}
-
-/* The largest grid of a kind; its nodes have no numbers yet. -1 after fail(). */
-static int
-board_chess_grid(struct board_search *s)
-{
-	size_t w = s->gray->head.w, h = s->gray->head.h, all = s->board->w * s->board->h;
-	size_t shorter = w > h ? h : w, first = board_first_bin(s);
-
-	for (size_t bin = first; bin >= 1 && s->grid.n < all; bin /= 2) {
-		if (find_saddles_at(s, bin, SADDLE_SIGMA_PX) < 0)
-			return -1;
-		if (board_complete(s, OUTSIDE * SADDLE_SIGMA_PX * (double)bin))
-			return 0;
-	}
-	for (size_t bin = 2 * first; shorter / bin >= MIN_CHESS_SIDE_PX && s->grid.n < all;
-	     bin *= 2)
-		if (find_saddles_at(s, bin, SADDLE_SIGMA_PX) < 0)
-			return -1;
-	return s->grid.n < board_least(s->board) ? find_saddles_at(s, 1, SMALL_SADDLE_SIGMA_PX) : 0;
-}
-
-/* ---- measuring ---- */
+#define FILL_TURN_RAD 0.5     /* rad: its bright quarters lie as the neighbour's do */
 
 struct measuring {
 	struct board_search *search;
@@ -1376,7 +1301,7 @@ struct measuring {
 	struct placement placement;
 	size_t *at; /* by board point: index of the corner, or SIZE_MAX */
 	struct corner *corner;
-	struct saddle *saddle; /* of each corner */
+	struct feature *saddle; /* of each corner */
 	size_t n;
 	double sigma, spacing; /* px */
 };
@@ -1418,12 +1343,12 @@ room_at(const struct measuring *m, double x, double y)
 
 /* Measures a saddle from its place on, within `reach` px. False: there is none. */
 static bool
-measure(const struct measuring *m, double reach, struct saddle *saddle, double *sd)
+measure(const struct measuring *m, double reach, struct feature *saddle, double *sd)
 {
-	double most = room_at(m, saddle->x, saddle->y) / ROOM;
-	double fine = fmin(m->sigma, most), coarse = fmin(COARSE * m->sigma, most);
+	double most = room_at(m, saddle->x, saddle->y) / BORDER_SIGMAS_OF_CORNER;
+	double fine = fmin(m->sigma, most), coarse = fmin(COARSE_SIGMAS * m->sigma, most);
 	struct derivative_kernels kernels;
-	double moved = MOVE_MOST;
+	double moved = MAX_MOVE_PX;
 
 	if (!(fine >= DERIVATIVES_SIGMA_LEAST))
 		return false;
@@ -1438,7 +1363,7 @@ measure(const struct measuring *m, double reach, struct saddle *saddle, double *
 }
 
 static void
-add_corner(struct measuring *m, long i, long j, const struct saddle *saddle, double sd)
+add_corner(struct measuring *m, long i, long j, const struct feature *saddle, double sd)
 {
 	*corner_at(m, i, j) = m->n;
 	m->saddle[m->n] = *saddle;
@@ -1453,8 +1378,8 @@ measure_nodes(struct measuring *m)
 
 	for (size_t k = 0; k < s->grid.n; k++) {
 		const struct grid_node *node = &s->grid.node[k];
-		const struct grid_point *from = &s->point[node->point];
-		struct saddle saddle = { .x = from->x, .y = from->y };
+		const struct feature *from = &s->point[node->point];
+		struct feature saddle = { .x = from->x, .y = from->y };
 		double sd;
 
 		if (measure(m, reach, &saddle, &sd))
@@ -1469,8 +1394,8 @@ fill_from(struct measuring *m, long i, long j, long di, long dj)
 {
 	size_t *other = corner_at(m, i + di, j + dj);
 	double here[2], there[2], turned = (di + dj) & 1 ? M_PI / 2 : 0, sd;
-	const struct saddle *from;
-	struct saddle saddle = { 0 };
+	const struct feature *from;
+	struct feature saddle = { 0 };
 
 	if (!other || *other == SIZE_MAX)
 		return false;
@@ -1483,7 +1408,7 @@ fill_from(struct measuring *m, long i, long j, long di, long dj)
 	if (!(room_at(m, saddle.x, saddle.y) > 0) ||
 	    !measure(m, FILL_REACH * m->spacing, &saddle, &sd) ||
 	    saddle.strength < FILL_STRENGTH * from->strength ||
-	    fabs(remainder(saddle.light - from->light - turned, M_PI)) > FILL_TURN)
+	    fabs(remainder(saddle.light - from->light - turned, M_PI)) > FILL_TURN_RAD)
 		return false;
 	add_corner(m, i, j, &saddle, sd);
 	return true;
@@ -1554,7 +1479,8 @@ board_chess_measure(struct board_search *s, const struct placement *placement,
 
 	m.sigma = s->options->sigma_px;
 	if (isnan(m.sigma))
-		m.sigma = fmin(fmax(USUAL_SIGMA * m.spacing, DERIVATIVES_SIGMA_LEAST), SIGMA_MOST);
+		m.sigma = fmin(fmax(USUAL_SIGMA * m.spacing, DERIVATIVES_SIGMA_LEAST),
+		    MAX_SIGMA_PX);
 	m.at = calloc(all, sizeof(*m.at));
 	m.corner = calloc(all, sizeof(*m.corner));
 	m.saddle = calloc(all, sizeof(*m.saddle));
@@ -1575,6 +1501,7 @@ board_chess_measure(struct board_search *s, const struct placement *placement,
 	return status;
 }
 
+/* By j, then i. */
 static int
 compare(const void *a, const void *b)
 {
@@ -1585,13 +1512,6 @@ compare(const void *a, const void *b)
 	return p->i < q->i ? -1 : p->i > q->i;
 }
 
-/* Sorts by j, then i. */
-static void
-corners_sort(struct corners *corners)
-{
-	qsort(corners->corner, corners->n, sizeof(*corners->corner), compare);
-}
-
 static int
 search(struct board_search *s, struct corners *corners, char reason[BOARD_REASON])
 {
@@ -1600,7 +1520,7 @@ search(struct board_search *s, struct corners *corners, char reason[BOARD_REASON
 	bool chess = board->kind == BOARD_CHESS;
 	const char *points = chess ? "corners" : "circles";
 	struct placement placement;
-	int status = chess ? board_chess_grid(s) : board_circles_grid(s);
+	int status = board_grid(s);
 
 	if (status < 0)
 		return -1;
@@ -1639,6 +1559,6 @@ board_find(const struct board *board, const struct board_options *options, const
 	if (status != 0)
 		corners_free(corners);
 	else
-		corners_sort(corners);
+		qsort(corners->corner, corners->n, sizeof(*corners->corner), compare);
 	return status;
 }

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
+#include "base/numbers.h"
 #include "feature/derivative_rows.h"
-#include "feature/line.h"
-#include "feature/linear_solve.h"
 
 size_t
 derivatives_radius(double sigma)
@@ -210,42 +210,175 @@ derivatives_at(const struct derivative_kernels *k, const struct derivative_plane
 	}
 }
 
-#define LONGEST 12.0 /* ratio of the second derivatives: longer ones are lines */
-#define MAX_BLOB_STEPS 10
-#define STEP_LAST 0.01 /* px: after a shorter one the place is found */
-#define ONE_BLOB 1.5 /* sigma: nearer ones are the same */
+/* ---- pixels where the Hessian's determinant is larger than around them ---- */
 
-#define RAYS_LEAST 12
-#define RAYS_MOST 96
-#define ARC 1.5           /* px of edge for each ray: nearer ones share their noise */
-#define STEP 0.25         /* px, along rays */
-#define EDGE_NEAR 1.5     /* px from the edge: levels are read from there */
-#define EDGE_FAR 3.0      /* to there */
-#define SLOPE_OVER 1.0    /* px: the steepest place is that of the largest difference over it */
-#define STEEP 0.6         /* of the largest difference: an edge */
-#define SAMPLES_MOST 2048 /* of a ray */
-#define OUTLIER 4.0       /* of the median distance from the ellipse */
-#define RAYS_SHARE 0.6    /* of the rays must be on the ellipse */
+struct peak {
+	float strength; /* of det H, positive */
+	uint32_t x, y;
+};
 
-void
-blobs_free(struct blobs *blobs)
+struct peaks {
+	size_t n, room;
+	struct peak *peak; /* strongest first */
+};
+
+/* Strongest first; equal ones from the top left. */
+static int
+compare_peaks(const void *a, const void *b)
 {
-	free(blobs->blob);
-	*blobs = (struct blobs){ 0 };
+	const struct peak *p = a, *q = b;
+
+	if (p->strength != q->strength)
+		return p->strength > q->strength ? -1 : 1;
+	if (p->y != q->y)
+		return p->y < q->y ? -1 : 1;
+	return p->x < q->x ? -1 : p->x > q->x;
 }
 
-/* ---- finding blobs ---- */
+/* Peaks of the middle one of three rows. */
+static int
+find_peaks(const float *const row[3], size_t w, size_t y, struct peaks *peaks)
+{
+	for (size_t x = 1; x + 1 < w; x++) {
+		float v = row[1][x];
+
+		if (!(v > 0) || !(v > row[1][x - 1]) || !(v >= row[1][x + 1]))
+			continue;
+		if (!(v > row[0][x - 1] && v > row[0][x] && v > row[0][x + 1] &&
+		    v >= row[2][x - 1] && v >= row[2][x] && v >= row[2][x + 1]))
+			continue;
+		if (peaks->n == peaks->room) {
+			size_t room = peaks->room ? 2 * peaks->room : 1024;
+			struct peak *more = reallocarray(peaks->peak, room, sizeof(*more));
+
+			if (!more)
+				return fail_memory();
+			peaks->peak = more;
+			peaks->room = room;
+		}
+		peaks->peak[peaks->n++] = (struct peak){ v, (uint32_t)x, (uint32_t)y };
+	}
+	return 0;
+}
+
+static void
+respond(const float *const restrict d[DERIVATIVES], size_t w, enum feature_kind kind,
+    float *restrict out)
+{
+	const float *restrict xx = d[DERIVATIVE_XX], *restrict xy = d[DERIVATIVE_XY];
+	const float *restrict yy = d[DERIVATIVE_YY];
+	float sign = kind == FEATURE_DARK ? 1.0f : -1.0f;
+
+	if (kind == FEATURE_SADDLE) {
+		for (size_t x = 0; x < w; x++)
+			out[x] = xy[x] * xy[x] - xx[x] * yy[x];
+		return;
+	}
+	for (size_t x = 0; x < w; x++) {
+		float det = xx[x] * yy[x] - xy[x] * xy[x];
+
+		out[x] = sign * (xx[x] + yy[x]) > 0 ? det : 0;
+	}
+}
+
+static int
+all_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
+    enum feature_kind kind, float *memory, size_t length, struct peaks *peaks)
+{
+	float *second[DERIVATIVES] = { [DERIVATIVE_XX] = memory,
+		[DERIVATIVE_XY] = memory + length,
+		[DERIVATIVE_YY] = memory + 2 * length };
+	float *work = memory + 6 * length;
+
+	for (size_t y = 0; y < in->h; y++) {
+		float *to = memory + (3 + y % 3) * length;
+
+		k->row(k, in, y, work, second);
+		respond((const float *const *)second, in->w, kind, to);
+		if (y >= 2 &&
+		    find_peaks((const float *const[3]){ memory + (3 + (y - 2) % 3) * length,
+				   memory + (3 + (y - 1) % 3) * length, to },
+			in->w, y - 1, peaks) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Leaves out those below `least` of the strongest: with noise nearly all are. */
+static void
+drop_weak(struct peaks *peaks, float least)
+{
+	float strongest = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < peaks->n; i++)
+		strongest = peaks->peak[i].strength > strongest ? peaks->peak[i].strength :
+		    strongest;
+	for (size_t i = 0; i < peaks->n; i++)
+		if (peaks->peak[i].strength >= least * strongest)
+			peaks->peak[n++] = peaks->peak[i];
+	peaks->n = n;
+}
+
+/* All of an image but those of less than `least` of the strongest one's strength, both taken as
+ * sqrt(|det H|). -1 after fail(); the caller frees peak. */
+static int
+peaks_find(const struct derivative_plane *in, const struct derivative_kernels *k,
+    enum feature_kind kind, double least, struct peaks *peaks)
+{
+	size_t length = (in->w + 15) / 16 * 16, bytes;
+	float *memory;
+	int status;
+
+	*peaks = (struct peaks){ 0 };
+	if (size_multiply(6 * length + derivatives_work(k, in->w), sizeof(*memory), &bytes) < 0)
+		return -1;
+	memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+	if (!memory)
+		return fail_memory();
+	status = all_peaks(in, k, kind, memory, length, peaks);
+	free(memory);
+	if (status < 0) {
+		free(peaks->peak);
+		*peaks = (struct peaks){ 0 };
+	} else if (peaks->n) {
+		drop_weak(peaks, (float)(least * least));
+		qsort(peaks->peak, peaks->n, sizeof(*peaks->peak), compare_peaks);
+	}
+	return status;
+}
+
+/* ---- from pixels to places between them ---- */
+
+#define LONGEST 12.0 /* ratio of the second derivatives: longer ones are lines */
+#define MAX_BLOB_STEPS 10
+#define BLOB_LAST_STEP_PX 0.01 /* after a shorter one the place is found */
+#define MAX_CORNER_STEPS 20
+#define LAST_STEP_PX 1e-3 /* of a corner that is measured: what is left is its square */
+#define FIND_LAST_STEP_PX 0.05
+#define ONE_FEATURE 1.5 /* sigma: nearer ones are the same */
+#define RING 32         /* places on the ring that angles are read from */
+#define RING_RADIUS 2.0 /* sigma */
+
+/* Newton's step to where the gradient is zero; returns its length. */
+static double
+newton_step(const struct derivatives *d, double det, double step[2])
+{
+	step[0] = (d->xy * d->y - d->yy * d->x) / det;
+	step[1] = (d->xy * d->x - d->xx * d->y) / det;
+	return hypot(step[0], step[1]);
+}
 
 /* Moves to the extremum. False where that is no blob. */
 static bool
-refine_blob(
-    const struct derivative_plane *in, const struct derivative_kernels *k, struct blob *blob)
+blob_refine(const struct derivative_plane *in, const struct derivative_kernels *k,
+    struct feature *blob)
 {
 	double x = blob->x, y = blob->y;
 
 	for (int i = 0; i < MAX_BLOB_STEPS; i++) {
 		struct derivatives d;
-		double det, mean, root, step[2];
+		double det, mean, root, step[2], length;
 
 		derivatives_at(k, in, x, y, &d);
 		det = d.xx * d.yy - d.xy * d.xy;
@@ -253,14 +386,13 @@ refine_blob(
 		root = hypot(0.5 * (d.xx - d.yy), d.xy);
 		if (!(det > 0) || !(fabs(mean) + root < LONGEST * (fabs(mean) - root)))
 			return false;
-		step[0] = (d.xy * d.y - d.yy * d.x) / det;
-		step[1] = (d.xy * d.x - d.xx * d.y) / det;
+		length = newton_step(&d, det, step);
 		x += step[0];
 		y += step[1];
-		if (!(hypot(x - blob->x, y - blob->y) <= ONE_BLOB * k->sigma))
+		if (!(hypot(x - blob->x, y - blob->y) <= ONE_FEATURE * k->sigma))
 			return false;
 		blob->strength = k->sigma * k->sigma * sqrt(det);
-		if (hypot(step[0], step[1]) < STEP_LAST)
+		if (length < BLOB_LAST_STEP_PX)
 			break;
 	}
 	blob->x = x;
@@ -268,61 +400,160 @@ refine_blob(
 	return true;
 }
 
+/* False where it is none. */
 static bool
-is_new_blob(const struct blobs *blobs, const struct blob *blob, double least)
+describe(const struct derivatives *d, double sigma, struct feature *saddle)
 {
-	for (size_t i = 0; i < blobs->n; i++)
-		if (hypot(blob->x - blobs->blob[i].x, blob->y - blobs->blob[i].y) < least)
+	double det = d->xx * d->yy - d->xy * d->xy;
+	double mean = 0.5 * (d->xx + d->yy), half = 0.5 * (d->xx - d->yy);
+	double root = hypot(half, d->xy), low = mean - root, high = mean + root;
+
+	if (!(det < 0) || !(high > 0) || !(low < 0))
+		return false;
+	saddle->strength = sigma * sigma * sqrt(-det);
+	saddle->light = 0.5 * atan2(d->xy, half);
+	if (saddle->light < 0)
+		saddle->light += M_PI;
+	saddle->open = M_PI / 4;
+	return true;
+}
+
+/* saddle_refine() to the step that is the last. */
+static bool
+refine_corner(const struct derivative_plane *in, const struct derivative_kernels *k, double reach,
+    double last_step_px, struct feature *saddle)
+{
+	struct feature at = *saddle;
+
+	for (int i = 0; i < MAX_CORNER_STEPS; i++) {
+		struct derivatives d;
+		double step[2], length;
+
+		derivatives_at(k, in, at.x, at.y, &d);
+		if (!describe(&d, k->sigma, &at))
+			return false;
+		length = newton_step(&d, d.xx * d.yy - d.xy * d.xy, step);
+		/* the image is no parabola: no step beyond its curvature's reach */
+		if (length > k->sigma) {
+			step[0] *= k->sigma / length;
+			step[1] *= k->sigma / length;
+		}
+		at.x += step[0];
+		at.y += step[1];
+		if (!(hypot(at.x - saddle->x, at.y - saddle->y) <= reach))
+			return false;
+		if (length < last_step_px) {
+			*saddle = at;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+saddle_refine(const struct derivative_plane *in, const struct derivative_kernels *k, double reach,
+    struct feature *saddle)
+{
+	return refine_corner(in, k, reach, LAST_STEP_PX, saddle);
+}
+
+/* Beyond its border an image goes on with its last pixel. */
+static double
+read_bilinear(const struct derivative_plane *in, double x, double y)
+{
+	double column = fmin(fmax(x, 0), (double)(in->w - 1)),
+	       row = fmin(fmax(y, 0), (double)(in->h - 1));
+	size_t i = (size_t)column, j = (size_t)row;
+	size_t right = i + 1 < in->w ? i + 1 : i, below = j + 1 < in->h ? j + 1 : j;
+	const float *above = in->v + j * in->stride, *under = in->v + below * in->stride;
+	double a = column - (double)i, b = row - (double)j;
+
+	return (1 - b) * ((1 - a) * (double)above[i] + a * (double)above[right]) +
+	    b * ((1 - a) * (double)under[i] + a * (double)under[right]);
+}
+
+/*
+ * What H cannot tell, whose eigenvalues are opposite whatever the angle of the edges: from the
+ * values on a ring about the saddle. Two bright quarters of half angle a have the harmonics 4/(pi
+ * m) sin(m a) for even m and none for odd m, so that the fourth over the second is cos 2a. False
+ * where the odd ones are as strong: that is no meeting of four quarters.
+ */
+static bool
+measure_open(const struct derivative_plane *in, double radius, struct feature *saddle)
+{
+	double harmonic[5][2] = { { 0 } }, odd, c2;
+
+	for (int k = 0; k < RING; k++) {
+		double angle = 2 * M_PI * k / RING;
+		double v = read_bilinear(in, saddle->x + radius * cos(saddle->light + angle),
+		    saddle->y + radius * sin(saddle->light + angle));
+
+		for (int m = 1; m <= 4; m++) {
+			harmonic[m][0] += v * cos(m * angle);
+			harmonic[m][1] += v * sin(m * angle);
+		}
+	}
+	odd = hypot(hypot(harmonic[1][0], harmonic[1][1]), hypot(harmonic[3][0], harmonic[3][1]));
+	c2 = harmonic[2][0];
+	if (!(c2 > odd))
+		return false;
+	saddle->open = 0.5 * acos(fmin(fmax(harmonic[4][0] / c2, -0.95), 0.95));
+	return true;
+}
+
+static bool
+is_new(const struct features *features, const struct feature *feature, double least)
+{
+	for (size_t i = 0; i < features->n; i++)
+		if (hypot(feature->x - features->v[i].x, feature->y - features->v[i].y) < least)
 			return false;
 	return true;
 }
 
 int
-blobs_find(const struct derivative_plane *in, const struct derivative_kernels *k, bool bright,
-    size_t most, double least, struct blobs *blobs)
+features_find(const struct derivative_plane *in, const struct derivative_kernels *k,
+    enum feature_kind kind, size_t most, double least, struct features *to)
 {
+	double reach = ONE_FEATURE * k->sigma;
 	struct peaks peaks;
 
-	*blobs = (struct blobs){ 0 };
-	if (peaks_find(in, k, bright ? PEAK_BRIGHT : PEAK_DARK, least, &peaks) < 0)
+	*to = (struct features){ 0 };
+	if (peaks_find(in, k, kind, least, &peaks) < 0)
 		return -1;
-	blobs->blob = calloc(most, sizeof(*blobs->blob));
-	for (size_t i = 0; blobs->blob && i < peaks.n && i < 2 * most && blobs->n < most; i++) {
-		struct blob blob = { .x = peaks.peak[i].x, .y = peaks.peak[i].y };
+	to->v = calloc(most, sizeof(*to->v));
+	for (size_t i = 0; to->v && i < peaks.n && i < 2 * most && to->n < most; i++) {
+		struct feature at = { peaks.peak[i].x, peaks.peak[i].y, 0, NAN, NAN };
 
-		if (refine_blob(in, k, &blob) && is_new_blob(blobs, &blob, ONE_BLOB * k->sigma))
-			blobs->blob[blobs->n++] = blob;
+		if ((kind == FEATURE_SADDLE ?
+		    refine_corner(in, k, reach, FIND_LAST_STEP_PX, &at) &&
+		    measure_open(in, RING_RADIUS * k->sigma, &at) : blob_refine(in, k, &at)) &&
+		    is_new(to, &at, reach))
+			to->v[to->n++] = at;
 	}
 	free(peaks.peak);
-	return blobs->blob ? 0 : fail_memory();
+	return to->v ? 0 : fail_memory();
 }
 
-/* ---- the edge ---- */
+/* ---- the edge of a blob ---- */
 
-static double
-read_inside(const struct derivative_plane *in, double x, double y)
-{
-	size_t i, j;
-	double a, b;
-	const float *above, *under;
-
-	if (!(x >= 0 && y >= 0 && x < (double)in->w - 1 && y < (double)in->h - 1))
-		return NAN;
-	i = (size_t)x;
-	j = (size_t)y;
-	a = x - (double)i;
-	b = y - (double)j;
-	above = in->v + j * in->stride;
-	under = above + in->stride;
-	return (1 - b) * ((1 - a) * (double)above[i] + a * (double)above[i + 1]) +
-	    b * ((1 - a) * (double)under[i] + a * (double)under[i + 1]);
-}
+#define RAYS_LEAST 12
+#define RAYS_MOST 96
+#define ARC_PX 1.5        /* of edge for each ray: nearer ones share their noise */
+#define RAY_STEP_PX 0.25
+#define EDGE_NEAR_PX 1.5  /* from the edge: levels are read from there */
+#define EDGE_FAR_PX 3.0   /* to there */
+#define SLOPE_OVER_PX 1.0 /* the steepest place is that of the largest difference over it */
+#define STEEP 0.6         /* of the largest difference: an edge */
+#define SAMPLES_MOST 2048 /* of a ray */
+#define OUTLIER 4.0       /* of the median distance from the ellipse */
+#define RAYS_SHARE 0.6    /* of the rays must be on the ellipse */
 
 /* The mean of a ray's samples from r0 to r1 px, as far as it has them. */
 static double
 mean_of(const double *ray, int n, double r0, double r1)
 {
-	int first = (int)fmax(ceil(r0 / STEP), 0), last = (int)fmin(floor(r1 / STEP), n - 1);
+	int first = (int)fmax(ceil(r0 / RAY_STEP_PX), 0);
+	int last = (int)fmin(floor(r1 / RAY_STEP_PX), n - 1);
 	double sum = 0;
 
 	if (last < first)
@@ -336,7 +567,7 @@ mean_of(const double *ray, int n, double r0, double r1)
 static int
 first_edge(const double *ray, int n)
 {
-	int over = (int)(SLOPE_OVER / STEP);
+	int over = (int)(SLOPE_OVER_PX / RAY_STEP_PX);
 	double most = 0, here = 0;
 	int best = -1;
 
@@ -357,31 +588,35 @@ first_edge(const double *ray, int n)
 
 /* Where a ray from the centre crosses the edge, px; NaN: nowhere. */
 static double
-find_edge(const struct derivative_plane *in, const struct blob *blob, double angle, double reach)
+find_edge(const struct derivative_plane *in, const struct feature *blob, double angle, double reach)
 {
-	int n = (int)fmin(reach / STEP, SAMPLES_MOST), over = (int)(SLOPE_OVER / STEP), steepest;
+	int n = (int)fmin(reach / RAY_STEP_PX, SAMPLES_MOST), steepest;
+	int over = (int)(SLOPE_OVER_PX / RAY_STEP_PX);
 	double ray[SAMPLES_MOST], near, level;
 
 	for (int k = 0; k < n; k++) {
-		ray[k] = read_inside(
-		    in, blob->x + k * STEP * cos(angle), blob->y + k * STEP * sin(angle));
+		double x = blob->x + k * RAY_STEP_PX * cos(angle);
+		double y = blob->y + k * RAY_STEP_PX * sin(angle);
+
+		ray[k] = x >= 0 && y >= 0 && x < (double)in->w - 1 && y < (double)in->h - 1 ?
+		    read_bilinear(in, x, y) : NAN;
 		if (isnan(ray[k])) /* the border: what lies before it may do */
 			n = k;
 	}
 	steepest = first_edge(ray, n);
 	if (steepest < 0)
 		return NAN;
-	near = (steepest - 0.5 * over) * STEP;
+	near = (steepest - 0.5 * over) * RAY_STEP_PX;
 	level = 0.5 *
-	    (mean_of(ray, n, near - EDGE_FAR, near - EDGE_NEAR) +
-		mean_of(ray, n, near + EDGE_NEAR, near + EDGE_FAR));
+	    (mean_of(ray, n, near - EDGE_FAR_PX, near - EDGE_NEAR_PX) +
+		mean_of(ray, n, near + EDGE_NEAR_PX, near + EDGE_FAR_PX));
 	for (int away = 0; away <= 2 * over; away++)
 		for (int side = -1; side <= 1; side += 2) {
-			int k = (int)(near / STEP) + side * away;
+			int k = (int)(near / RAY_STEP_PX) + side * away;
 
 			if (k < 0 || k + 1 >= n || (ray[k] > level) == (ray[k + 1] > level))
 				continue;
-			return (k + (level - ray[k]) / (ray[k + 1] - ray[k])) * STEP;
+			return (k + (level - ray[k]) / (ray[k + 1] - ray[k])) * RAY_STEP_PX;
 		}
 	return NAN;
 }
@@ -463,7 +698,7 @@ judge(const double (*p)[2], bool *used, int n, int rays, const double q[5])
 }
 
 bool
-blob_measure(const struct derivative_plane *in, double reach, struct blob *blob, double *sd)
+blob_measure(const struct derivative_plane *in, double reach, struct feature *blob, double *sd)
 {
 	double p[RAYS_MOST][2], q[5], rms, det, x, y, radius = find_edge(in, blob, 0, reach);
 	bool used[RAYS_MOST];
@@ -471,7 +706,7 @@ blob_measure(const struct derivative_plane *in, double reach, struct blob *blob,
 
 	if (isnan(radius))
 		radius = reach / 2;
-	rays = (int)fmin(fmax(2 * M_PI * radius / ARC, RAYS_LEAST), RAYS_MOST);
+	rays = (int)fmin(fmax(2 * M_PI * radius / ARC_PX, RAYS_LEAST), RAYS_MOST);
 	for (int k = 0; k < rays; k++) {
 		double angle = 2 * M_PI * k / rays, r = find_edge(in, blob, angle, reach);
 
@@ -496,171 +731,6 @@ blob_measure(const struct derivative_plane *in, double reach, struct blob *blob,
 	blob->y += y * radius;
 	*sd = rms * radius * sqrt(2.0 / n);
 	return true;
-}
-
-#define MAX_CORNER_STEPS 20
-#define ENOUGH 1e-3 /* px: a step below it is the last; what is left is its square */
-#define ENOUGH_TO_FIND 0.05
-#define RING 32         /* places on the ring that angles are read from */
-#define RING_RADIUS 2.0 /* sigma */
-#define ONE_SADDLE 1.5  /* sigma: nearer ones are the same */
-
-void
-saddles_free(struct saddles *saddles)
-{
-	free(saddles->saddle);
-	*saddles = (struct saddles){ 0 };
-}
-
-/* False where it is none. */
-static bool
-describe(const struct derivatives *d, double sigma, struct saddle *saddle)
-{
-	double det = d->xx * d->yy - d->xy * d->xy;
-	double mean = 0.5 * (d->xx + d->yy), half = 0.5 * (d->xx - d->yy);
-	double root = hypot(half, d->xy), low = mean - root, high = mean + root;
-
-	if (!(det < 0) || !(high > 0) || !(low < 0))
-		return false;
-	saddle->strength = sigma * sigma * sqrt(-det);
-	saddle->light = 0.5 * atan2(d->xy, half);
-	if (saddle->light < 0)
-		saddle->light += M_PI;
-	saddle->open = M_PI / 4;
-	return true;
-}
-
-/* saddle_refine() to the step that is enough. */
-static bool
-refine_corner(const struct derivative_plane *in, const struct derivative_kernels *k, double reach,
-    double enough, struct saddle *saddle)
-{
-	struct saddle at = *saddle;
-
-	for (int i = 0; i < MAX_CORNER_STEPS; i++) {
-		struct derivatives d;
-		double det, step[2], length;
-
-		derivatives_at(k, in, at.x, at.y, &d);
-		if (!describe(&d, k->sigma, &at))
-			return false;
-		det = d.xx * d.yy - d.xy * d.xy;
-		step[0] = (d.xy * d.y - d.yy * d.x) / det;
-		step[1] = (d.xy * d.x - d.xx * d.y) / det;
-		length = hypot(step[0], step[1]);
-		/* the image is no parabola: no step beyond its curvature's reach */
-		if (length > k->sigma) {
-			step[0] *= k->sigma / length;
-			step[1] *= k->sigma / length;
-		}
-		at.x += step[0];
-		at.y += step[1];
-		if (!(hypot(at.x - saddle->x, at.y - saddle->y) <= reach))
-			return false;
-		if (length < enough) {
-			*saddle = at;
-			return true;
-		}
-	}
-	return false;
-}
-
-bool
-saddle_refine(const struct derivative_plane *in, const struct derivative_kernels *k, double reach,
-    struct saddle *saddle)
-{
-	return refine_corner(in, k, reach, ENOUGH, saddle);
-}
-
-/* ---- finding saddles ---- */
-
-static bool
-is_new_saddle(const struct saddles *saddles, const struct saddle *saddle, double least)
-{
-	for (size_t i = 0; i < saddles->n; i++)
-		if (hypot(saddle->x - saddles->saddle[i].x, saddle->y - saddles->saddle[i].y) <
-		    least)
-			return false;
-	return true;
-}
-
-static double
-read_bilinear(const struct derivative_plane *in, double x, double y)
-{
-	double column = fmin(fmax(x, 0), (double)(in->w - 1)),
-	       row = fmin(fmax(y, 0), (double)(in->h - 1));
-	size_t i = (size_t)column, j = (size_t)row;
-	size_t right = i + 1 < in->w ? i + 1 : i, below = j + 1 < in->h ? j + 1 : j;
-	const float *above = in->v + j * in->stride, *under = in->v + below * in->stride;
-	double a = column - (double)i, b = row - (double)j;
-
-	return (1 - b) * ((1 - a) * (double)above[i] + a * (double)above[right]) +
-	    b * ((1 - a) * (double)under[i] + a * (double)under[right]);
-}
-
-/*
- * What H cannot tell, whose eigenvalues are opposite whatever the angle of the edges: from the
- * values on a ring about the saddle. Two bright quarters of half angle a have the harmonics 4/(pi
- * m) sin(m a) for even m and none for odd m, so that the fourth over the second is cos 2a. False
- * where the odd ones are as strong: that is no meeting of four quarters.
- */
-static bool
-measure_open(const struct derivative_plane *in, double radius, struct saddle *saddle)
-{
-	double harmonic[5][2] = { { 0 } }, odd, c2;
-
-	for (int k = 0; k < RING; k++) {
-		double angle = 2 * M_PI * k / RING;
-		double v = read_bilinear(in, saddle->x + radius * cos(saddle->light + angle),
-		    saddle->y + radius * sin(saddle->light + angle));
-
-		for (int m = 1; m <= 4; m++) {
-			harmonic[m][0] += v * cos(m * angle);
-			harmonic[m][1] += v * sin(m * angle);
-		}
-	}
-	odd = hypot(hypot(harmonic[1][0], harmonic[1][1]), hypot(harmonic[3][0], harmonic[3][1]));
-	c2 = harmonic[2][0];
-	if (!(c2 > odd))
-		return false;
-	saddle->open = 0.5 * acos(fmin(fmax(harmonic[4][0] / c2, -0.95), 0.95));
-	return true;
-}
-
-/* The strongest of the peaks that are saddles. */
-static int
-take_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
-    const struct peaks *peaks, size_t most, struct saddles *saddles)
-{
-	saddles->saddle = calloc(most, sizeof(*saddles->saddle));
-	if (!saddles->saddle)
-		return fail_memory();
-	for (size_t i = 0; i < peaks->n && i < 2 * most && saddles->n < most; i++) {
-		struct saddle saddle = { .x = peaks->peak[i].x, .y = peaks->peak[i].y };
-
-		if (refine_corner(in, k, ONE_SADDLE * k->sigma, ENOUGH_TO_FIND, &saddle) &&
-		    measure_open(in, RING_RADIUS * k->sigma, &saddle) &&
-		    is_new_saddle(saddles, &saddle, ONE_SADDLE * k->sigma))
-			saddles->saddle[saddles->n++] = saddle;
-	}
-	return 0;
-}
-
-int
-saddles_find(const struct derivative_plane *in, const struct derivative_kernels *k, size_t most,
-    double least, struct saddles *saddles)
-{
-	struct peaks peaks;
-	int status;
-
-	*saddles = (struct saddles){ 0 };
-	if (peaks_find(in, k, PEAK_SADDLE, least, &peaks) < 0)
-		return -1;
-	status = take_peaks(in, k, &peaks, most, saddles);
-	free(peaks.peak);
-	if (status < 0)
-		saddles_free(saddles);
-	return status;
 }
 
 /* ---- uncertainty of a saddle ---- */
@@ -722,7 +792,7 @@ probes_read(const struct probes *probes, const struct derivative_plane *in, int 
  * to each other: pixels on one side.
  */
 static double
-pixel_variance(const struct derivative_plane *in, double reach, const struct saddle *saddle)
+pixel_variance(const struct derivative_plane *in, double reach, const struct feature *saddle)
 {
 	double near[2] = { floor(saddle->x + 0.5), floor(saddle->y + 0.5) }, sum = 0, n = 0;
 	int step = (int)fmax(1, floor(reach / PROBES_SIDE)), side = (int)(reach / step);
@@ -751,7 +821,7 @@ pixel_variance(const struct derivative_plane *in, double reach, const struct sad
 
 double
 saddle_sigma(const struct derivative_plane *in, const struct derivative_kernels *k,
-    const struct saddle *saddle)
+    const struct feature *saddle)
 {
 	double reach = fmin(PROBE_REACH * k->sigma, DERIVATIVES_RADIUS_MOST);
 	double variance = pixel_variance(in, reach, saddle), s2 = k->sigma * k->sigma;

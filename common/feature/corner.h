@@ -72,68 +72,54 @@ size_t derivatives_work(const struct derivative_kernels *, size_t w);
 void derivatives_at(const struct derivative_kernels *, const struct derivative_plane *, double x,
     double y, struct derivatives *);
 
-/* ---- circles: blobs of the smoothed image, det H > 0, then an ellipse through their edge ---- */
-
-struct blob {
-	double x, y;     /* px */
-	double strength; /* sigma^2 sqrt(det H) */
-};
-
-struct blobs {
-	size_t n;
-	struct blob *blob; /* strongest first */
-};
-
-/* The strongest `most` dark or bright blobs, those of less than `least` of the strongest one's
- * strength left out. -1 after fail(). */
-int blobs_find(const struct derivative_plane *, const struct derivative_kernels *, bool bright,
-    size_t most, double least, struct blobs *);
-void blobs_free(struct blobs *);
 /*
- * Fits an ellipse to the edge of a blob, which lies within `reach` px of its centre: the least
- * squares of a conic through the places where rays from the centre cross the level half-way between
- * inside and outside. *sd: standard deviation of x and of y. False: there is no such edge.
- */
-bool blob_measure(const struct derivative_plane *, double reach, struct blob *, double *sd);
-
-/*
- * Where four squares of a chessboard meet: saddles of the smoothed image, det H < 0 (methods.md
- * section 16).
+ * ---- points that may be of a board, where the determinant of the Hessian H has an extremum ----
+ *
+ * Saddles, det H < 0, are where four squares of a chessboard meet (methods.md section 16); dark or
+ * bright blobs, det H > 0, are circles.
  */
 
-struct saddle {
+enum feature_kind { FEATURE_SADDLE, FEATURE_DARK, FEATURE_BRIGHT };
+
+struct feature {
 	double x, y;     /* px */
-	double strength; /* sigma^2 sqrt(-det H): for a corner of two square edges a third
-			  * of its contrast */
+	double strength; /* sigma^2 sqrt(|det H|): for a corner of two square edges a third of its
+			  * contrast */
+	/* Of a saddle; NaN of a blob. */
 	double light;    /* direction of its bright quarters, rad, 0 <= light < pi */
 	double open;     /* half the angle of a bright quarter, rad: edges run at light +-
 			  * open; saddle_refine() leaves a right angle */
 };
 
-struct saddles {
+struct features {
 	size_t n;
-	struct saddle *saddle; /* strongest first */
+	struct feature *v; /* strongest first */
 };
 
 /*
- * The strongest `most` saddles of an image, those of less than `least` of the strongest one's
- * strength left out. Places are within some 0.1 px. -1 after fail().
+ * The strongest `most` of one kind in an image, those of less than `least` of the strongest one's
+ * strength left out. Places are within some 0.1 px. The caller frees v. -1 after fail().
  */
-int saddles_find(const struct derivative_plane *, const struct derivative_kernels *, size_t most,
-    double least, struct saddles *);
-void saddles_free(struct saddles *);
+int features_find(const struct derivative_plane *, const struct derivative_kernels *,
+    enum feature_kind, size_t most, double least, struct features *);
+/*
+ * Fits an ellipse to the edge of a blob, which lies within `reach` px of its centre: the least
+ * squares of a conic through the places where rays from the centre cross the level half-way between
+ * inside and outside. *sd: standard deviation of x and of y. False: there is no such edge.
+ */
+bool blob_measure(const struct derivative_plane *, double reach, struct feature *, double *sd);
 /*
  * Moves a saddle to where the gradient is zero, by Newton's steps with kernels at the true place.
  * False, and it stays where it was, where that does not end within `reach` px of the start in a
  * saddle.
  */
 bool saddle_refine(const struct derivative_plane *, const struct derivative_kernels *, double reach,
-    struct saddle *);
+    struct feature *);
 /*
  * The standard deviation of x and of y of a refined saddle (the root of their mean variance), from
  * the image's own noise: how far it differs from itself turned by half a turn about the saddle.
  */
-double saddle_sigma(
-    const struct derivative_plane *, const struct derivative_kernels *, const struct saddle *);
+double saddle_sigma(const struct derivative_plane *, const struct derivative_kernels *,
+    const struct feature *);
 
 #endif

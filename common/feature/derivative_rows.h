@@ -57,74 +57,49 @@ derivative_columns(const struct derivative_kernels *k, const float *const *row, 
 	derivative_store(to[2] + to_x, second);
 }
 
-/* The five derivatives from what derivative_columns() made: from[0..2] at the column of the first
- * lane, with radius columns beside them. */
-static inline void
-derivative_along(const struct derivative_kernels *k, const float *const from[3],
-    derivative_lanes to[DERIVATIVES])
+/*
+ * The first derivatives, the second ones or all five from what derivative_columns() computed:
+ * from[0..2] at the column of the first lane, with radius columns on both sides. The others stay as
+ * they are. `first` and `second` are constants where this is called; each sum has the same bits
+ * whatever else is computed.
+ */
+static inline __attribute__((always_inline)) void
+derivative_along(const struct derivative_kernels *k, const float *const from[3], bool first,
+    bool second, derivative_lanes to[DERIVATIVES])
 {
-	const float *smooth = from[0], *first = from[1], *second = from[2];
-	derivative_lanes v = derivative_load(smooth);
-	derivative_lanes x = v - v, xy = x, xx = v * k->weight[2][0];
-	derivative_lanes y = derivative_load(first) * k->weight[0][0];
-	derivative_lanes yy = derivative_load(second) * k->weight[0][0];
+	derivative_lanes v = derivative_load(from[0]), zero = v - v;
+	derivative_lanes x = zero, xy = zero, xx = v * k->weight[2][0];
+	derivative_lanes y = derivative_load(from[1]) * k->weight[0][0];
+	derivative_lanes yy = derivative_load(from[2]) * k->weight[0][0];
 
 	for (size_t i = 1; i <= k->radius; i++) {
-		derivative_lanes left = derivative_load(smooth - i);
-		derivative_lanes right = derivative_load(smooth + i);
+		derivative_lanes left = derivative_load(from[0] - i);
+		derivative_lanes right = derivative_load(from[0] + i);
 
-		x += (right - left) * k->weight[1][i];
-		xx += (left + right) * k->weight[2][i];
-		left = derivative_load(first - i);
-		right = derivative_load(first + i);
-		y += (left + right) * k->weight[0][i];
+		if (first)
+			x += (right - left) * k->weight[1][i];
+		if (second)
+			xx += (left + right) * k->weight[2][i];
+		left = derivative_load(from[1] - i);
+		right = derivative_load(from[1] + i);
+		if (first)
+			y += (left + right) * k->weight[0][i];
+		if (!second)
+			continue;
 		xy += (right - left) * k->weight[1][i];
-		left = derivative_load(second - i);
-		right = derivative_load(second + i);
+		left = derivative_load(from[2] - i);
+		right = derivative_load(from[2] + i);
 		yy += (left + right) * k->weight[0][i];
 	}
-	to[DERIVATIVE_X] = x;
-	to[DERIVATIVE_Y] = y;
-	to[DERIVATIVE_XX] = xx;
-	to[DERIVATIVE_XY] = xy;
-	to[DERIVATIVE_YY] = yy;
-}
-
-/* The second derivatives alone, with the same bits; the first ones stay as they are. */
-static inline void
-derivative_along_second(const struct derivative_kernels *k, const float *const from[3],
-    derivative_lanes to[DERIVATIVES])
-{
-	const float *smooth = from[0], *first = from[1], *second = from[2];
-	derivative_lanes v = derivative_load(smooth);
-	derivative_lanes xy = v - v, xx = v * k->weight[2][0];
-	derivative_lanes yy = derivative_load(second) * k->weight[0][0];
-
-	for (size_t i = 1; i <= k->radius; i++) {
-		xx += (derivative_load(smooth - i) + derivative_load(smooth + i)) * k->weight[2][i];
-		xy += (derivative_load(first + i) - derivative_load(first - i)) * k->weight[1][i];
-		yy += (derivative_load(second - i) + derivative_load(second + i)) * k->weight[0][i];
+	if (first) {
+		to[DERIVATIVE_X] = x;
+		to[DERIVATIVE_Y] = y;
 	}
-	to[DERIVATIVE_XX] = xx;
-	to[DERIVATIVE_XY] = xy;
-	to[DERIVATIVE_YY] = yy;
-}
-
-/* The first derivatives alone, likewise. */
-static inline void
-derivative_along_first(const struct derivative_kernels *k, const float *const from[3],
-    derivative_lanes to[DERIVATIVES])
-{
-	const float *smooth = from[0], *first = from[1];
-	derivative_lanes v = derivative_load(smooth), x = v - v;
-	derivative_lanes y = derivative_load(first) * k->weight[0][0];
-
-	for (size_t i = 1; i <= k->radius; i++) {
-		x += (derivative_load(smooth + i) - derivative_load(smooth - i)) * k->weight[1][i];
-		y += (derivative_load(first - i) + derivative_load(first + i)) * k->weight[0][i];
+	if (second) {
+		to[DERIVATIVE_XX] = xx;
+		to[DERIVATIVE_XY] = xy;
+		to[DERIVATIVE_YY] = yy;
 	}
-	to[DERIVATIVE_X] = x;
-	to[DERIVATIVE_Y] = y;
 }
 
 /* Floats of one work row for images of width w. */
@@ -153,7 +128,7 @@ derivative_row(const struct derivative_kernels *k, const struct derivative_plane
 	size_t pad = (k->radius + DERIVATIVE_PAD - 1) / DERIVATIVE_PAD * DERIVATIVE_PAD;
 	size_t length = derivative_work_row(k, in->w);
 	float *column[3];
-	bool second = !out[DERIVATIVE_X] && !out[DERIVATIVE_Y];
+	bool first = out[DERIVATIVE_X] || out[DERIVATIVE_Y];
 
 	for (size_t i = 0; i <= 2 * k->radius; i++)
 		row[i] = in->v + derivative_clamped(y, i, k->radius, in->h) * in->stride;
@@ -171,10 +146,10 @@ derivative_row(const struct derivative_kernels *k, const struct derivative_plane
 		const float *const from[3] = { column[0] + x, column[1] + x, column[2] + x };
 		derivative_lanes five[DERIVATIVES] = { 0 };
 
-		if (second)
-			derivative_along_second(k, from, five);
+		if (first)
+			derivative_along(k, from, true, true, five);
 		else
-			derivative_along(k, from, five);
+			derivative_along(k, from, false, true, five);
 		for (size_t i = 0; i < DERIVATIVES; i++) {
 			if (out[i])
 				derivative_store(out[i] + x, five[i]);

@@ -7,19 +7,14 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/px.h"
-#include "feature/corner.h"
-#include "feature/line_finder.h"
 #include "feature/line_loops.h"
-#include "run/run.h"
 
 /* What is tabulated: ratios from RATIO_LEAST to 1, half widths from WIDTH_LEAST to WIDTH_MOST. */
 #define RATIO_LEAST 0.2
@@ -466,61 +461,6 @@ sort_by_response(uint32_t *v, const struct line_candidate *c, size_t n, uint32_t
 	}
 }
 
-static int
-link_all(struct linking *k, double high, size_t min_length, struct line_points *to)
-{
-	struct line_map *map = k->map;
-	size_t seeds = 0;
-
-	for (size_t i = 0; i < k->n; i++) {
-		if (!map->used[i] && (double)k->v[i].response > high)
-			map->order[seeds++] = (uint32_t)i;
-	}
-	if (seeds)
-		sort_by_response(map->order, k->v, seeds, map->chain);
-	for (size_t i = 0; i < seeds; i++) {
-		size_t seed = map->order[i], back, ahead;
-		const struct line_candidate *c = &k->v[seed];
-
-		if (map->used[seed])
-			continue;
-		map->used[seed] = 1;
-		back = walk(k, seed, -c->nv, c->nu, map->chain);
-		ahead = walk(k, seed, c->nv, -c->nu, map->chain + back);
-		if (add_line(k, seed, back, ahead, min_length, to) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/*
- * Steger 1998, section 3.3: from the strongest candidate on that is in no line, to both sides, to
- * that of three neighbours in the line's direction with the least sum of distance in px and change
- * of direction in rad. Candidates are ordered by row and column; of two neighbours that are the
- * same point one is dropped. A line needs a candidate of response `high` and min_length points.
- */
-static int
-line_link(struct line_map *map, size_t w, size_t h, const struct line_candidates *candidates,
-    double high, size_t min_length, struct line_points *to)
-{
-	struct linking k = { map, candidates->v, candidates->n };
-	int status;
-
-	*to = (struct line_points){ .found = candidates->n };
-	if (make_room(map, w, h, k.n) < 0)
-		return -1;
-	if (k.n)
-		memset(map->used, 0, k.n);
-	for (size_t i = 0; i < k.n; i++)
-		map->at[k.v[i].y * w + k.v[i].x] = (uint32_t)i + 1;
-	drop_doubles(&k);
-	status = link_all(&k, high, min_length, to);
-	for (size_t i = 0; i < k.n; i++)
-		map->at[k.v[i].y * w + k.v[i].x] = 0;
-	to->v = map->point;
-	return status;
-}
-
 /* ---- how noisy an image is, and what that means for thresholds ---- */
 
 #define PAIRS_MOST 1000000
@@ -830,15 +770,12 @@ int
 line_finder_new(const struct line_options *options, const struct line_level *level,
     struct line_finder **to)
 {
-	struct line_finder *finder = calloc(1, sizeof(*finder));
+	struct line_finder *finder = must_alloc(1, sizeof(*finder));
 
-	*to = finder;
-	if (!finder)
-		return fail_memory();
+	*to = NULL;
 	finder->level = level;
 	if (make_filter(&finder->filter, options) < 0) {
 		line_finder_free(finder);
-		*to = NULL;
 		return -1;
 	}
 	if (options->asymmetric) {
@@ -846,6 +783,7 @@ line_finder_new(const struct line_options *options, const struct line_level *lev
 		finder->filter.asymmetry = &finder->asymmetry;
 	}
 	line_finder_set_thresholds(finder, options->low, options->high);
+	*to = finder;
 	return 0;
 }
 
@@ -1043,28 +981,62 @@ gather(struct line_finder *finder)
 	return 0;
 }
 
+/*
+ * Steger 1998, section 3.3: from the strongest candidate on that is in no line, to both sides, to
+ * that of three neighbours in the line's direction with the least sum of distance in px and change
+ * of direction in rad. Of two neighbours that are the same point one is dropped. A line needs a
+ * candidate of response `high` and min_length points.
+ */
 int
 line_find_listed(struct line_finder *finder, const struct line_image *image,
     struct line_points *to)
 {
 	const struct line_options *options = &finder->filter.options;
+	struct line_map *map = &finder->map;
+	struct linking k = { map, finder->all.v, finder->all.n };
+	size_t w = image->w, seeds = 0;
+	int status = 0;
 
-	return line_link(&finder->map, image->w, image->h, &finder->all, options->high,
-	    options->min_length, to);
+	*to = (struct line_points){ .found = k.n };
+	if (make_room(map, w, image->h, k.n) < 0)
+		return -1;
+	if (k.n)
+		memset(map->used, 0, k.n);
+	for (size_t i = 0; i < k.n; i++)
+		map->at[k.v[i].y * w + k.v[i].x] = (uint32_t)i + 1;
+	drop_doubles(&k);
+	for (size_t i = 0; i < k.n; i++)
+		if (!map->used[i] && (double)k.v[i].response > options->high)
+			map->order[seeds++] = (uint32_t)i;
+	if (seeds)
+		sort_by_response(map->order, k.v, seeds, map->chain);
+	for (size_t i = 0; i < seeds && status == 0; i++) {
+		size_t seed = map->order[i], back, ahead;
+		const struct line_candidate *c = &k.v[seed];
+
+		if (map->used[seed])
+			continue;
+		map->used[seed] = 1;
+		back = walk(&k, seed, -c->nv, c->nu, map->chain);
+		ahead = walk(&k, seed, c->nv, -c->nu, map->chain + back);
+		status = add_line(&k, seed, back, ahead, options->min_length, to);
+	}
+	for (size_t i = 0; i < k.n; i++)
+		map->at[k.v[i].y * w + k.v[i].x] = 0;
+	to->v = map->point;
+	return status;
 }
 
 int
 line_find(struct line_finder *finder, struct run *run, const struct line_image *image,
     struct line_points *to)
 {
-	const struct line_options *options = &finder->filter.options;
 	struct line_pass pass = { .finder = finder, .image = image };
+	bool all = finder->filter.options.all_tiles;
 
-	if (make_image(finder, run, image) < 0)
+	if (make_image(finder, run, image) < 0 || (!all && all_rows(&pass, run, ranges) < 0))
 		return -1;
-	if (!options->all_tiles && all_rows(&pass, run, ranges) < 0)
-		return -1;
-	choose_tiles(finder, options->all_tiles);
+	choose_tiles(finder, all);
 	if (all_rows(&pass, run, search) < 0 || gather(finder) < 0)
 		return -1;
 	return line_find_listed(finder, image, to);
@@ -1088,136 +1060,5 @@ line_strongest(struct line_finder *finder, struct run *run, const struct line_im
 	for (size_t i = 0; i < finder->tiles_y; i++)
 		*response = fmax(*response, (double)pass.strongest[i]);
 	free(pass.strongest);
-	return status;
-}
-
-static int
-add_peak(struct peaks *peaks, struct peak peak)
-{
-	if (peaks->n == peaks->room) {
-		size_t room = peaks->room ? 2 * peaks->room : 1024;
-		struct peak *more = reallocarray(peaks->peak, room, sizeof(*more));
-
-		if (!more)
-			return fail_memory();
-		peaks->peak = more;
-		peaks->room = room;
-	}
-	peaks->peak[peaks->n++] = peak;
-	return 0;
-}
-
-/* Strongest first; equal ones from the top left. */
-static int
-compare_peaks(const void *a, const void *b)
-{
-	const struct peak *p = a, *q = b;
-
-	if (p->strength != q->strength)
-		return p->strength > q->strength ? -1 : 1;
-	if (p->y != q->y)
-		return p->y < q->y ? -1 : 1;
-	return p->x < q->x ? -1 : p->x > q->x;
-}
-
-/* Peaks of the middle one of three rows. */
-static int
-find_peaks(const float *const row[3], size_t w, size_t y, struct peaks *peaks)
-{
-	for (size_t x = 1; x + 1 < w; x++) {
-		float v = row[1][x];
-
-		if (!(v > 0) || !(v > row[1][x - 1]) || !(v >= row[1][x + 1]))
-			continue;
-		if (v > row[0][x - 1] && v > row[0][x] && v > row[0][x + 1] && v >= row[2][x - 1] &&
-		    v >= row[2][x] && v >= row[2][x + 1] &&
-		    add_peak(peaks, (struct peak){ v, (uint32_t)x, (uint32_t)y }) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static void
-respond(
-    const float *const restrict d[DERIVATIVES], size_t w, enum peak_kind kind, float *restrict out)
-{
-	const float *restrict xx = d[DERIVATIVE_XX], *restrict xy = d[DERIVATIVE_XY];
-	const float *restrict yy = d[DERIVATIVE_YY];
-	float sign = kind == PEAK_DARK ? 1.0f : -1.0f;
-
-	if (kind == PEAK_SADDLE) {
-		for (size_t x = 0; x < w; x++)
-			out[x] = xy[x] * xy[x] - xx[x] * yy[x];
-		return;
-	}
-	for (size_t x = 0; x < w; x++) {
-		float det = xx[x] * yy[x] - xy[x] * xy[x];
-
-		out[x] = sign * (xx[x] + yy[x]) > 0 ? det : 0;
-	}
-}
-
-static int
-all_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
-    enum peak_kind kind, float *memory, size_t length, struct peaks *peaks)
-{
-	float *second[DERIVATIVES] = { [DERIVATIVE_XX] = memory,
-		[DERIVATIVE_XY] = memory + length,
-		[DERIVATIVE_YY] = memory + 2 * length };
-	float *work = memory + 6 * length;
-
-	for (size_t y = 0; y < in->h; y++) {
-		float *to = memory + (3 + y % 3) * length;
-
-		k->row(k, in, y, work, second);
-		respond((const float *const *)second, in->w, kind, to);
-		if (y >= 2 &&
-		    find_peaks((const float *const[3]){ memory + (3 + (y - 2) % 3) * length,
-				   memory + (3 + (y - 1) % 3) * length, to },
-			in->w, y - 1, peaks) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Leaves out those below `least` of the strongest: with noise nearly all are. */
-static void
-drop_weak(struct peaks *peaks, float least)
-{
-	float strongest = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < peaks->n; i++)
-		strongest = peaks->peak[i].strength > strongest ? peaks->peak[i].strength :
-		    strongest;
-	for (size_t i = 0; i < peaks->n; i++)
-		if (peaks->peak[i].strength >= least * strongest)
-			peaks->peak[n++] = peaks->peak[i];
-	peaks->n = n;
-}
-
-int
-peaks_find(const struct derivative_plane *in, const struct derivative_kernels *k,
-    enum peak_kind kind, double least, struct peaks *peaks)
-{
-	size_t length = (in->w + 15) / 16 * 16, bytes;
-	float *memory;
-	int status;
-
-	*peaks = (struct peaks){ 0 };
-	if (size_multiply(6 * length + derivatives_work(k, in->w), sizeof(*memory), &bytes) < 0)
-		return -1;
-	memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-	if (!memory)
-		return fail_memory();
-	status = all_peaks(in, k, kind, memory, length, peaks);
-	free(memory);
-	if (status < 0) {
-		free(peaks->peak);
-		*peaks = (struct peaks){ 0 };
-	} else if (peaks->n) {
-		drop_weak(peaks, (float)(least * least));
-		qsort(peaks->peak, peaks->n, sizeof(*peaks->peak), compare_peaks);
-	}
 	return status;
 }

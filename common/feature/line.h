@@ -238,24 +238,28 @@ struct line_map {
 	size_t point_room;
 };
 
-/* ---- pixels where the Hessian's determinant is larger than around them ---- */
+/* ---- what a finder keeps from image to image; steger finds candidates on a device ---- */
 
-/* Saddles (det H < 0, its negative counts), dark or bright blobs (det H > 0). */
-enum peak_kind { PEAK_SADDLE, PEAK_DARK, PEAK_BRIGHT };
-
-struct peak {
-	float strength; /* of det H, positive */
-	uint32_t x, y;
+struct line_finder {
+	struct line_filter filter;
+	const struct line_level *level;
+	struct line_asymmetry asymmetry;
+	/* of the image at hand */
+	size_t w, h, tiles_x, tiles_y;
+	float *least, *largest;		/* of each tile */
+	bool *active;
+	struct line_candidates *found;	/* of each row of tiles */
+	struct line_candidates all;
+	float *work;			/* `threads` pieces of work_size */
+	size_t work_size;
+	int threads;
+	struct line_map map;
 };
 
-struct peaks {
-	size_t n, room;
-	struct peak *peak; /* strongest first */
-};
-
-/* All of an image but those of less than `least` of the strongest one's strength, both taken as
- * sqrt(|det H|). -1 after fail(); the caller frees peak. */
-int peaks_find(const struct derivative_plane *, const struct derivative_kernels *, enum peak_kind,
-    double least, struct peaks *);
+/* Room for n candidates in a list, whose own stay. -1 after fail(). */
+int line_candidates_room(struct line_candidates *, size_t n);
+/* The points of an image from its candidates in `all`, which are in the order of rows and columns.
+ * As line_find(). */
+int line_find_listed(struct line_finder *, const struct line_image *, struct line_points *);
 
 #endif

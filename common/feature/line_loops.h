@@ -447,10 +447,10 @@ line_search_row(const struct line_filter *f, const float *const *row, size_t x0,
 		int32_t mask[DERIVATIVE_LANES];
 		float values[DERIVATIVES][DERIVATIVE_LANES];
 
-		derivative_along_second(&f->kernels, from, five);
+		derivative_along(&f->kernels, from, false, true, five);
 		if (!line_strong(five, strongest ? *strongest : f->low, mask))
 			continue;
-		derivative_along_first(&f->kernels, from, five);
+		derivative_along(&f->kernels, from, true, false, five);
 		memcpy(values, five, sizeof(values));
 		for (size_t k = 0; k < line_least(DERIVATIVE_LANES, n - i); k++) {
 			if (mask[k] && line_candidate_at(f, x0 + i + k, y, (const float (*)

@@ -6,15 +6,11 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "frame/head.h"
-#include "optics/number_file.h"
-#include "run/stage.h"
+#include "base/linear.h"
 
 /* An option that says something else than the frame would move it without a word. */
 static int
@@ -40,34 +36,28 @@ int
 sensor_crop_origin(const struct run *run, const struct numbers *option,
     const struct frame_head *head, const double otherwise[2], double origin_px[2], double bin[2])
 {
-	struct numbers list;
+	struct numbers origin, size;
+	int status = 0;
 
-	memcpy(origin_px, otherwise, 2 * sizeof(*origin_px));
 	if (check_agreement(option, head) < 0 ||
-	    run_numbers(run, option, head, "origin_px", &list) < 0)
+	    run_numbers(run, option, head, "origin_px", &origin) < 0)
 		return -1;
-	if (list.n != 0 && list.n != 2) {
-		fail(NULL, "key origin_px must be two numbers, not %zu", list.n);
-		numbers_free(&list);
+	if (origin.n != 0 && origin.n != 2)
+		status = fail(NULL, "key origin_px must be two numbers, not %zu", origin.n);
+	else
+		memcpy(origin_px, origin.n ? origin.v : otherwise, 2 * sizeof(*origin_px));
+	numbers_free(&origin);
+	if (status < 0 || meta_numbers(&head->meta, "bin", &size) < 0)
 		return -1;
-	}
-	if (list.n)
-		memcpy(origin_px, list.v, 2 * sizeof(*origin_px));
-	numbers_free(&list);
-	if (meta_numbers(&head->meta, "bin", &list) < 0)
-		return -1;
-	bin[0] = list.n > 0 ? list.v[0] : 1;
-	bin[1] = list.n > 1 ? list.v[1] : bin[0];
-	if (list.n > 2 || !(bin[0] > 0 && bin[1] > 0 && isfinite(bin[0] + bin[1]))) {
-		fail(NULL, "key bin must be one or two positive numbers");
-		numbers_free(&list);
-		return -1;
-	}
-	numbers_free(&list);
-	return 0;
+	bin[0] = size.n > 0 ? size.v[0] : 1;
+	bin[1] = size.n > 1 ? size.v[1] : bin[0];
+	if (size.n > 2 || !(bin[0] > 0 && bin[1] > 0 && isfinite(bin[0] + bin[1])))
+		status = fail(NULL, "key bin must be one or two positive numbers");
+	numbers_free(&size);
+	return status;
 }
 
-#define OFF_CENTRE 0.2		/* of a side: that of another resolution, or of a crop */
+#define OFF_CENTRE_SHARE 0.2		/* of a side: that of another resolution, or of a crop */
 #define TURNED 0.08		/* of both sides, and nearly nothing with the sides exchanged */
 
 /* *known: there is a size. */
@@ -104,7 +94,7 @@ is_centred(const struct pinhole *camera, const double size[2])
 	}
 	if (off[0] > TURNED && off[1] > TURNED && turned[0] < TURNED / 2 && turned[1] < TURNED / 2)
 		return false;
-	return off[0] < OFF_CENTRE && off[1] < OFF_CENTRE;
+	return off[0] < OFF_CENTRE_SHARE && off[1] < OFF_CENTRE_SHARE;
 }
 
 int
@@ -170,11 +160,13 @@ calib_volume_points(const struct pinhole *camera, const double uvz[3][2],
 	return n;
 }
 
-#define LENGTH 0.01	/* of T, a share: files that were rounded agree within 1e-3 */
-#define TURN 0.02	/* of rotations and directions, about radians */
-#define E_APART 0.1	/* the same of an E that was not made of R and T, but found from points */
-#define ESSENTIAL 0.01	/* of the cube of its length, in the equation of essential matrices */
-#define F_APART 0.05	/* and of F: found from 100 points with noise of 0.3 px 0.02 */
+/* ---- what a file says once more of the pose of its devices ---- */
+
+#define LENGTH_SHARE 0.01	/* by which T may differ: rounded files agree within 1e-3 */
+#define TURN_RAD 0.02		/* of rotations and directions, about */
+#define E_OF_POINTS_RAD 0.1	/* the same of an E that was found from points */
+#define ESSENTIAL 0.01		/* of its length cubed, in the equation of essential matrices */
+#define F_RAD 0.05		/* and of F: found from 100 points with noise of 0.3 px 0.02 */
 
 struct rest {
 	const struct number_file *numbers;
@@ -195,19 +187,6 @@ find_entry(const struct rest *rest, const char *name, size_t n)
 		if (!isfinite(v[i]))
 			return NULL;
 	return v;
-}
-
-/* c = a b of 3 x 3 matrices; `turned`: a is taken transposed. */
-static void
-multiply(const double a[9], bool turned, const double b[9], double c[9])
-{
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			c[3 * i + j] = 0;
-			for (size_t k = 0; k < 3; k++)
-				c[3 * i + j] += (turned ? a[3 * k + i] : a[3 * i + k]) *
-				    b[3 * k + j];
-		}
 }
 
 static double
@@ -245,7 +224,7 @@ other_pose(const struct rest *rest, const char *name)
 static bool
 check_length(const struct rest *rest, const char *name, double length)
 {
-	if (!(length > 0) || fabs(length / rest->length - 1) <= LENGTH)
+	if (!(length > 0) || fabs(length / rest->length - 1) <= LENGTH_SHARE)
 		return true;
 	snprintf(rest->text, CALIB_REST_TEXT, "T is %.6g long, and by %s of the same file %.6g: is "
 	    "it in another unit, or of another calibration?", rest->length, name, length);
@@ -258,11 +237,10 @@ is_essential(const double E[9])
 {
 	double turned[9], square[9], cube[9], length = norm(E, 9), trace;
 
-	for (size_t i = 0; i < 9; i++)
-		turned[i] = E[3 * (i % 3) + i / 3];
-	multiply(E, false, turned, square);
+	matrix3_transpose(E, turned);
+	matrix3_product(E, turned, square);
 	trace = square[0] + square[4] + square[8];
-	multiply(square, false, E, cube);
+	matrix3_product(square, E, cube);
 	for (size_t i = 0; i < 9; i++)
 		if (!(fabs(2 * cube[i] - trace * E[i]) < ESSENTIAL * length * length * length))
 			return false;
@@ -282,7 +260,8 @@ check_essential(const struct rest *rest)
 		return true;
 	for (size_t i = 0; i < 9; i++)
 		along += E[i] * rest->E[i];
-	if (apart(E, rest->E) > (of_points ? E_APART : TURN) || (!of_points && along < 0))
+	if (apart(E, rest->E) > (of_points ? E_OF_POINTS_RAD : TURN_RAD) ||
+	    (!of_points && along < 0))
 		return other_pose(rest, "E");
 	return of_points || check_length(rest, "E", length);
 }
@@ -292,13 +271,14 @@ static bool
 check_fundamental(const struct rest *rest, const double K1[9], const double K2[9])
 {
 	const double *F = find_entry(rest, "F", 9);
-	double by_K1[9], E[9];
+	double by_K1[9], turned[9], E[9];
 
 	if (!F || !(norm(F, 9) > 0))
 		return true;
-	multiply(F, false, K1, by_K1);
-	multiply(K2, true, by_K1, E);
-	if (apart(E, rest->E) <= F_APART)
+	matrix3_product(F, K1, by_K1);
+	matrix3_transpose(K2, turned);
+	matrix3_product(turned, by_K1, E);
+	if (apart(E, rest->E) <= F_RAD)
 		return true;
 	if (is_essential(E))
 		return other_pose(rest, "F");
@@ -329,21 +309,18 @@ check_rectification(const struct rest *rest)
 	static const char all[] = "R1 R2 P1 P2";
 	const double *R1 = find_entry(rest, "R1", 9), *R2 = find_entry(rest, "R2", 9);
 	const double *P1 = find_entry(rest, "P1", 12), *P2 = find_entry(rest, "P2", 12);
-	double second[9], first[9], along[3] = { 0 }, length;
+	double second[9], along[3], length;
 
 	if (!R1 || !R2 || !P1 || !P2 || !is_rectified(P1, P2))
 		return true;
-	multiply(R2, false, rest->R, second);
-	memcpy(first, R1, sizeof(first));
+	matrix3_product(R2, rest->R, second);
 	for (size_t i = 0; i < 9; i++)
-		if (fabs(second[i] - first[i]) > TURN)
+		if (fabs(second[i] - R1[i]) > TURN_RAD)
 			return other_pose(rest, all);
 	length = norm((double[2]){ P2[3], P2[7] }, 2) / P2[0];
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++)
-			along[i] += R2[3 * i + j] * rest->T[j];
-	if (fabs(along[0] / rest->length - P2[3] / P2[0] / length) > TURN ||
-	    fabs(along[1] / rest->length - P2[7] / P2[0] / length) > TURN)
+	matrix3_apply(R2, rest->T, along);
+	if (fabs(along[0] / rest->length - P2[3] / P2[0] / length) > TURN_RAD ||
+	    fabs(along[1] / rest->length - P2[7] / P2[0] / length) > TURN_RAD)
 		return other_pose(rest, all);
 	return check_length(rest, all, length);
 }
@@ -370,7 +347,7 @@ calib_rest_agrees(const struct number_file *numbers, const double K1[9], const d
 	text[0] = '\0';
 	if (!(rest.length > 0))
 		return true;
-	multiply(cross, false, R, rest.E);
+	matrix3_product(cross, R, rest.E);
 	length = norm(rest.E, 9);
 	for (size_t i = 0; i < 9; i++)
 		rest.E[i] /= length;
@@ -401,14 +378,9 @@ static const struct dialect dialects[] = {
 
 #define DIALECTS (sizeof(dialects) / sizeof(dialects[0]))
 
-struct file {
-	const char *path;
-	const struct number_file *numbers;
-};
-
-/* The entry of the first name that the file has. */
+/* The entry of the first of the names that the file has. */
 static const struct number_file_entry *
-find(const struct file *file, const char *names)
+find(const struct number_file *numbers, const char *names)
 {
 	for (;;) {
 		size_t n = strcspn(names, "|");
@@ -416,16 +388,23 @@ find(const struct file *file, const char *names)
 		const struct number_file_entry *entry;
 
 		snprintf(name, sizeof(name), "%.*s", (int)n, names);
-		entry = number_file_find(file->numbers, name);
+		entry = number_file_find(numbers, name);
 		if (entry || !names[n])
 			return entry;
 		names += n + 1;
 	}
 }
 
-/* No entry of these names: says them all, and what they are. */
+bool
+calib_has(const struct number_file *numbers, const char *names)
+{
+	return find(numbers, names);
+}
+
+/* No entry of these names: lists them all, and what they are. */
 static int
-fail_absent(const struct file *file, const char *names, const char *what)
+fail_absent(const char *path, const struct number_file *numbers, const char *names,
+    const char *what)
 {
 	char text[128];
 	size_t n = 0;
@@ -433,44 +412,44 @@ fail_absent(const struct file *file, const char *names, const char *what)
 	for (; *names && n + 5 < sizeof(text); names++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, *names == '|' ? " or " : "%c",
 		    *names);
-	return fail(file->path, "expected %s called %s, found none among its %zu entries (man "
-	    "phase2depth lists the names that go together)", what, text, file->numbers->entries);
+	return fail(path, "expected %s called %s, found none among its %zu entries (man "
+	    "phase2depth lists the names that go together)", what, text, numbers->entries);
 }
 
-/* `expected` numbers called `names`; what says what they are: "a 3x3 camera matrix". */
-static int
-get(const struct file *file, const char *names, const char *what, size_t expected, double *out)
+int
+calib_get(const char *path, const struct number_file *numbers, const char *names, const char *what,
+    size_t expected, double *out)
 {
-	const struct number_file_entry *entry = find(file, names);
+	const struct number_file_entry *entry = find(numbers, names);
 
 	if (!entry)
-		return fail_absent(file, names, what);
+		return fail_absent(path, numbers, names, what);
 	if (entry->n != expected && !*names)
-		return fail(file->path, "expected %s, found %zu", what, entry->n);
+		return fail(path, "expected %s, found %zu", what, entry->n);
 	if (entry->n != expected)
-		return fail(file->path, "%s: expected %s, found %zu number%s%s", entry->name, what,
+		return fail(path, "%s: expected %s, found %zu number%s%s", entry->name, what,
 		    entry->n, entry->n == 1 ? "" : "s", expected == 9 && entry->n == 3 ?
 		    " (of a rotation vector? Write its matrix, as cv2.Rodrigues gives it)" : "");
 	for (size_t i = 0; i < expected; i++) {
-		out[i] = file->numbers->v[entry->first + i];
+		out[i] = numbers->v[entry->first + i];
 		if (!isfinite(out[i]))
-			return fail(file->path, "%s: expected numbers, value %zu is none",
-			    entry->name, i + 1);
+			return fail(path, "%s: expected numbers, value %zu is none", entry->name,
+			    i + 1);
 	}
-	return number_file_check_size(file->path, file->numbers, entry);
+	return number_file_check_size(path, numbers, entry);
 }
 
-/* The first of two numbers there is; zeros where there is none. */
-static int
-get_pair(const struct file *file, const char *names, const char *what, double out[2])
+int
+calib_get_pair(const char *path, const struct number_file *numbers, const char *names,
+    const char *what, double out[2])
 {
 	out[0] = out[1] = 0;
-	if (!find(file, names))
+	if (!find(numbers, names))
 		return 0;
-	if (get(file, names, what, 2, out) < 0)
+	if (calib_get(path, numbers, names, what, 2, out) < 0)
 		return -1;
-	return out[0] >= 0 && out[1] >= 0 ? 0 : fail(file->path, "%s: expected %s, found %g %g",
-	    find(file, names)->name, what, out[0], out[1]);
+	return out[0] >= 0 && out[1] >= 0 ? 0 : fail(path, "%s: expected %s, found %g %g",
+	    find(numbers, names)->name, what, out[0], out[1]);
 }
 
 static bool
@@ -489,69 +468,61 @@ sounds_like_lens(const char *name)
 
 /* Warns of a list that may be the lens of a device that has none. */
 static void
-check_misspelt(const struct file *file, const char *names)
+check_misspelt(const char *path, const struct number_file *numbers, const char *names)
 {
-	for (size_t i = 0; i < file->numbers->entries; i++) {
-		const struct number_file_entry *entry = &file->numbers->entry[i];
+	for (size_t i = 0; i < numbers->entries; i++) {
+		const struct number_file_entry *entry = &numbers->entry[i];
 		const char *name = entry->name;
-		size_t n = entry->n;
 		bool known = false;
 
 		/* not within a structure, such as fringecal's devices */
-		if (!is_lens_count(n) || !sounds_like_lens(name) ||
+		if (!is_lens_count(entry->n) || !sounds_like_lens(name) ||
 		    (strchr(name, '.') && strcmp(strchr(name, '.'), ".data")))
 			continue;
 		for (size_t k = 0; k < DIALECTS; k++)
-			known |= find(file, dialects[k].camera_distortion) == entry ||
-			    find(file, dialects[k].projector_distortion) == entry;
+			known |= find(numbers, dialects[k].camera_distortion) == entry ||
+			    find(numbers, dialects[k].projector_distortion) == entry;
 		if (!known) {
-			warn(file->path, "%s, %zu numbers, is not read: a lens is called %s",
-			    name, n, names);
+			warn(path, "%s, %zu numbers, is not read: a lens is called %s", name,
+			    entry->n, names);
 			return;
 		}
 	}
 }
 
-static int
-get_intrinsics(const struct file *file, const char *K, const char *distortion, const char *what,
-    struct pinhole *device)
+int
+calib_get_intrinsics(const char *path, const struct number_file *numbers, const char *K,
+    const char *distortion, const char *what, struct pinhole *device)
 {
-	const struct number_file_entry *entry = find(file, distortion);
+	const struct number_file_entry *entry = find(numbers, distortion);
 	const double *k = device->K;
 	size_t n = entry ? entry->n : 0;
 
-	if (get(file, K, what, 9, device->K) < 0)
+	if (calib_get(path, numbers, K, what, 9, device->K) < 0)
 		return -1;
 	if (k[1] == 0 && k[2] == 0 && k[5] == 0 && k[6] != 0 && k[8] == 1)
-		return fail(file->path, "%s: is transposed: expected fx s cx, 0 fy cy, 0 0 1", K);
+		return fail(path, "%s: is transposed: expected fx s cx, 0 fy cy, 0 0 1", K);
 	if (!(fabs(k[0]) > 0 && fabs(k[4]) > 0) || k[3] != 0 || k[6] != 0 || k[7] != 0 || k[8] != 1)
-		return fail(file->path,
-		    "%s: expected fx s cx, 0 fy cy, 0 0 1, found %g %g %g, %g %g %g, "
-		    "%g %g %g",
-		    K, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8]);
+		return fail(path, "%s: expected fx s cx, 0 fy cy, 0 0 1, found %g %g %g, %g %g %g, "
+		    "%g %g %g", K, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], k[8]);
+	if (!entry) {
+		check_misspelt(path, numbers, distortion);
+		return 0;
+	}
 	if (n != 0 && !is_lens_count(n))
-		return fail(file->path, "%s: expected 4, 5, 8, 12 or 14 coefficients, found %zu",
+		return fail(path, "%s: expected 4, 5, 8, 12 or 14 coefficients, found %zu",
 		    entry->name, n);
-	if (!entry)
-		check_misspelt(file, distortion);
-	else if (n == 0 && entry->is_text)
-		return fail(file->path, "%s: expected lens distortion, found '%s'", entry->name,
+	if (n == 0 && entry->is_text)
+		return fail(path, "%s: expected lens distortion, found '%s'", entry->name,
 		    entry->text);
-	if (entry && n == 0 && number_file_check_size(file->path, file->numbers, entry) < 0)
-		return -1;
-	if (n && get(file, distortion, "lens distortion", n, device->distortion) < 0)
+	if (n == 0)
+		return number_file_check_size(path, numbers, entry);
+	if (calib_get(path, numbers, distortion, "lens distortion", n, device->distortion) < 0)
 		return -1;
 	if (device->distortion[12] != 0 || device->distortion[13] != 0)
-		return fail(file->path, "%s: expected an untilted sensor, found tilts %g and %g",
+		return fail(path, "%s: expected an untilted sensor, found tilts %g and %g",
 		    entry->name, device->distortion[12], device->distortion[13]);
 	return 0;
-}
-
-static double
-determinant(const double m[9])
-{
-	return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
-	    m[2] * (m[3] * m[7] - m[4] * m[6]);
 }
 
 /* Rows that are not unit vectors at right angles are no rotation; files round to a few digits. */
@@ -559,28 +530,69 @@ static bool
 is_rotation(const double R[9])
 {
 	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			double dot = R[3 * i] * R[3 * j] + R[3 * i + 1] * R[3 * j + 1] +
-			    R[3 * i + 2] * R[3 * j + 2];
-
-			if (!(fabs(dot - (i == j)) < 1e-2))
+		for (size_t j = 0; j < 3; j++)
+			if (!(fabs(vector3_dot(R + 3 * i, R + 3 * j) - (i == j)) < 1e-2))
 				return false;
-		}
-	return determinant(R) > 0;
+	return matrix3_determinant(R) > 0;
+}
+
+int
+calib_get_rotation(const char *path, const struct number_file *numbers, const char *names,
+    double R[9])
+{
+	if (calib_get(path, numbers, names, "a 3x3 rotation", 9, R) < 0)
+		return -1;
+	return is_rotation(R) ? 0 : fail(path, "%s: expected a rotation, found rows that are not "
+	    "unit vectors at right angles, or a mirror (determinant %g)",
+	    find(numbers, names)->name, matrix3_determinant(R));
+}
+
+/* The unit of lengths; NULL where the file names none. */
+static const char *
+find_unit(const struct number_file *numbers)
+{
+	const struct number_file_entry *entry = find(numbers, "length_unit|unit");
+
+	return entry && entry->text[0] ? entry->text : NULL;
+}
+
+void
+calib_get_unit(const struct number_file *numbers, char unit[16])
+{
+	const char *text = find_unit(numbers);
+
+	snprintf(unit, 16, "%.15s", text ? text : "mm");
+}
+
+int
+calib_get_frame(const char *path, const struct number_file *numbers, struct pinhole *camera,
+    double origin_px[2])
+{
+	double size[2];
+
+	if (calib_get_pair(path, numbers, "crop_x0_y0", "a crop's x0 y0", origin_px) < 0 ||
+	    calib_get_pair(path, numbers, calib_has(numbers, "crop_x0_y0") ? "full_size|S" :
+	    "full_size|S|camera_size|image_size|imageSize", "a size, w h", size) < 0)
+		return -1;
+	camera->K[2] += origin_px[0];
+	camera->K[5] += origin_px[1];
+	camera->w = size[0];
+	camera->h = size[1];
+	return 0;
 }
 
 static const struct dialect *
-best_dialect(const struct file *file)
+best_dialect(const struct number_file *numbers)
 {
 	const struct dialect *best = NULL;
 	int most = 0;
 
-	for (size_t i = 0; i < DIALECTS; i++) {
-		const struct dialect *d = &dialects[i];
-		int score = !!find(file, d->camera_K) + !!find(file, d->projector_K) +
-		    !!find(file, d->R) + !!find(file, d->T);
+	for (const struct dialect *d = dialects; d < dialects + DIALECTS; d++) {
+		int matrices = calib_has(numbers, d->camera_K) + calib_has(numbers,
+		    d->projector_K);
+		int score = matrices + calib_has(numbers, d->R) + calib_has(numbers, d->T);
 
-		if (score > most && (find(file, d->camera_K) || find(file, d->projector_K))) {
+		if (score > most && matrices) {
 			most = score;
 			best = d;
 		}
@@ -588,206 +600,206 @@ best_dialect(const struct file *file)
 	return best;
 }
 
-/* The fringe period that the file names for the projector. */
+/* Image sizes, the crop that the camera matrix is meant for, the fringe period, the unit of
+ * lengths. */
 static int
-get_period(const struct file *file, struct calib *calib)
+get_frame(const char *path, const struct number_file *numbers, struct calib *calib)
 {
-	static const char name[] = "fringe_period_projector_px";
+	static const char period[] = "fringe_period_projector_px";
+	double size[2];
 
-	calib->period_px = 0;
-	if (!find(file, name))
-		return 0;
-	if (get(file, name, "a period in pixels", 1, &calib->period_px) < 0)
-		return -1;
-	return calib->period_px > 0 ? 0 : fail(file->path, "%s: expected a period in pixels, "
-	    "found %g", name, calib->period_px);
-}
-
-/* Image sizes, the crop that the camera matrix is meant for, the unit of lengths. */
-static int
-get_frame(const struct file *file, struct calib *calib)
-{
-	const struct number_file_entry *unit = find(file, "length_unit|unit");
-	double size[2], crop[2];
-
-	if (get_pair(file, "crop_x0_y0", "a crop's x0 y0", crop) < 0 ||
-	    get_pair(file, find(file, "crop_x0_y0") ? "full_size|S" :
-	    "full_size|S|camera_size|image_size|imageSize", "a size, w h", size) < 0)
-		return -1;
-	calib->camera.w = size[0];
-	calib->camera.h = size[1];
-	calib->camera.K[2] += crop[0];
-	calib->camera.K[5] += crop[1];
-	calib->origin_px[0] = crop[0];
-	calib->origin_px[1] = crop[1];
-	if (get_pair(
-		file, "projector_size|projector_px|S_projector|proj_size", "a size, w h", size) < 0)
+	if (calib_get_frame(path, numbers, &calib->camera, calib->origin_px) < 0 ||
+	    calib_get_pair(path, numbers, "projector_size|projector_px|S_projector|proj_size",
+	    "a size, w h", size) < 0)
 		return -1;
 	calib->projector.w = size[0];
 	calib->projector.h = size[1];
-	if (get_period(file, calib) < 0)
-		return -1;
-	calib->unit_stated = unit && unit->text[0];
-	if (calib->unit_stated)
-		snprintf(calib->unit, sizeof(calib->unit), "%.15s", unit->text);
+	if (calib_has(numbers, period)) {
+		if (calib_get(path, numbers, period, "a period in pixels", 1,
+		    &calib->period_px) < 0)
+			return -1;
+		if (!(calib->period_px > 0))
+			return fail(path, "%s: expected a period in pixels, found %g", period,
+			    calib->period_px);
+	}
+	calib->unit_stated = find_unit(numbers);
+	calib_get_unit(numbers, calib->unit);
 	return 0;
 }
 
 /* Rectifying rotations are those of a stereo pair, unless an entry's name speaks of a projector. */
 static bool
-is_stereo_pair(const struct file *file)
+is_stereo_pair(const struct number_file *numbers)
 {
-	const struct number_file *numbers = file->numbers;
-
 	for (size_t i = 0; i < numbers->entries; i++)
 		if (strcasestr(numbers->entry[i].name, "proj"))
 			return false;
-	return find(file, "R1") && find(file, "R2") && find(file, "R");
+	return calib_has(numbers, "R1") && calib_has(numbers, "R2") && calib_has(numbers, "R");
 }
 
 /* ---- devices ---- */
 
+/* The length of NAME where the entry is devices.NAME.kind; else 0. */
+static size_t
+device_name(const struct number_file_entry *entry, const char **name)
+{
+	static const char before[] = "devices.", after[] = ".kind";
+	size_t n = strlen(entry->name), around = strlen(before) + strlen(after);
+
+	*name = entry->name + strlen(before);
+	return n > around && !strncmp(entry->name, before, strlen(before)) &&
+	    !strcmp(entry->name + n - strlen(after), after) ? n - around : 0;
+}
+
 /* The entry devices.NAME.kind of the device of that name (NULL: any) and kind (NULL: any), the
  * first one; NULL where there is none. */
 static const struct number_file_entry *
-find_device(const struct file *file, const char *name, const char *kind)
+find_device(const struct number_file *numbers, const char *name, const char *kind)
 {
-	for (size_t i = 0; i < file->numbers->entries; i++) {
-		const struct number_file_entry *entry = &file->numbers->entry[i];
-		size_t n = strlen(entry->name);
+	for (size_t i = 0; i < numbers->entries; i++) {
+		const struct number_file_entry *entry = &numbers->entry[i];
+		const char *own;
+		size_t n = device_name(entry, &own);
 
-		if (!strncmp(entry->name, "devices.", 8) && n > 13 &&
-		    !strcmp(entry->name + n - 5, ".kind") &&
-		    (!kind || !strcmp(entry->text, kind)) &&
-		    (!name || (strlen(name) == n - 13 &&
-		    !strncmp(entry->name + 8, name, n - 13))))
+		if (n && (!kind || !strcmp(entry->text, kind)) &&
+		    (!name || (strlen(name) == n && !strncmp(own, name, n))))
 			return entry;
+	}
+	return NULL;
+}
+
+const char *
+calib_camera(const struct number_file *numbers, size_t i, size_t *n)
+{
+	for (size_t k = 0; k < numbers->entries; k++) {
+		const char *name;
+
+		*n = device_name(&numbers->entry[k], &name);
+		if (*n && !strcmp(numbers->entry[k].text, "camera") && i-- == 0)
+			return name;
 	}
 	return NULL;
 }
 
 /* All that a file has of a device; its R and T take it to the file's frame. */
 static int
-get_device(const struct file *file, const struct number_file_entry *entry,
-    struct pinhole *device)
+get_device(const char *path, const struct number_file *numbers,
+    const struct number_file_entry *entry, struct pinhole *device)
 {
-	char name[6][2 * NUMBER_FILE_NAME_SIZE + 8];
-	static const char *const of[] = { "K", "dist", "R", "T", "size" };
+	static const char *const of[] = { "K", "dist", "R", "size" };
+	char name[4][2 * NUMBER_FILE_NAME_SIZE], T_name[4 * NUMBER_FILE_NAME_SIZE];
 	int n = (int)strlen(entry->name) - 5;
 	double R[9], T[3], size[2];
 
-	for (size_t k = 0; k < 5; k++)
+	for (size_t k = 0; k < 4; k++)
 		snprintf(name[k], sizeof(name[k]), "%.*s.%s", n, entry->name, of[k]);
-	snprintf(name[5], sizeof(name[5]), "%.*s.T_mm|%.*s.T", n, entry->name, n, entry->name);
-	if (get_intrinsics(file, name[0], name[1], "a 3x3 camera matrix", device) < 0 ||
-	    get(file, name[2], "a 3x3 rotation", 9, R) < 0 ||
-	    get(file, name[5], "a translation of 3 numbers", 3, T) < 0 ||
-	    get_pair(file, name[4], "a size, w h", size) < 0)
+	snprintf(T_name, sizeof(T_name), "%.*s.T_mm|%.*s.T", n, entry->name, n, entry->name);
+	if (calib_get_intrinsics(path, numbers, name[0], name[1], "a 3x3 camera matrix",
+	    device) < 0 || calib_get(path, numbers, name[2], "a 3x3 rotation", 9, R) < 0 ||
+	    calib_get(path, numbers, T_name, "a translation of 3 numbers", 3, T) < 0 ||
+	    calib_get_pair(path, numbers, name[3], "a size, w h", size) < 0)
 		return -1;
 	if (!is_rotation(R))
-		return fail(file->path, "%s: expected a rotation", name[2]);
+		return fail(path, "%s: expected a rotation", name[2]);
 	device->w = size[0];
 	device->h = size[1];
-	for (size_t i = 0; i < 3; i++) {
-		device->T[i] = 0;
-		for (size_t j = 0; j < 3; j++) {
-			device->R[3 * i + j] = R[3 * j + i];
-			device->T[i] -= R[3 * j + i] * T[j];
-		}
-	}
+	pinhole_invert(R, T, device->R, device->T);
 	return 0;
 }
 
-/* The world becomes the frame of `world`, which has been read as a device. */
-static void
-turn_to(const struct pinhole *world, struct pinhole *device)
-{
-	pinhole_between(world->R, world->T, device->R, device->T, device->R, device->T);
-}
-
-/* Says which devices there are. */
+/* Lists the devices that there are. */
 static int
-fail_device(const struct file *file, const char *name)
+fail_device(const char *path, const struct number_file *numbers, const char *name)
 {
 	char text[256] = "";
 	size_t n = 0;
 
-	for (size_t i = 0; i < file->numbers->entries && n + 70 < sizeof(text); i++) {
-		const char *entry = file->numbers->entry[i].name;
-		size_t length = strlen(entry);
+	for (size_t i = 0; i < numbers->entries && n + 70 < sizeof(text); i++) {
+		const char *own;
+		size_t length = device_name(&numbers->entry[i], &own);
 
-		if (!strncmp(entry, "devices.", 8) && length > 13 &&
-		    !strcmp(entry + length - 5, ".kind"))
+		if (length)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.*s", n ? ", " : "",
-			    (int)length - 13, entry + 8);
+			    (int)length, own);
 	}
-	return fail(file->path, "has no device %s; its devices: %s", name, n ? text :
+	return fail(path, "has no device %s; its devices: %s", name, n ? text :
 	    "none (fringecal writes them)");
 }
 
-static int
-get_devices(const struct file *file, const char *camera, const char *frame, struct calib *calib)
+int
+calib_get_device(const char *path, const struct number_file *numbers, const char *name,
+    struct pinhole *device)
 {
-	const struct number_file_entry *entry[3] = { find_device(file, camera, "camera"),
-		find_device(file, NULL, "projector"), find_device(file, frame, NULL) };
-	struct pinhole world = { 0 };
+	const struct number_file_entry *entry = find_device(numbers, name, "camera");
+
+	if (entry)
+		return get_device(path, numbers, entry, device);
+	return name && find_device(numbers, name, NULL) ? fail(path, "%s is a projector", name) :
+	    fail_device(path, numbers, name ? name : "of kind camera");
+}
+
+static int
+get_devices(const char *path, const struct number_file *numbers, const char *camera,
+    const char *frame, struct calib *calib)
+{
+	const struct number_file_entry *entry[3] = { find_device(numbers, camera, "camera"),
+		find_device(numbers, NULL, "projector"), find_device(numbers, frame, NULL) };
+	struct pinhole world = { 0 }, *device[3] = { &calib->camera, &calib->projector, &world };
 
 	if (!entry[0])
-		return camera && find_device(file, camera, NULL) ?
-		    fail(file->path, "%s is a projector", camera) :
-		    fail_device(file, camera ? camera : "of kind camera");
-	if (!entry[1])
-		return fail_device(file, "of kind projector");
-	if (!entry[2])
-		return fail_device(file, frame);
-	if (get_frame(file, calib) < 0 || get_device(file, entry[0], &calib->camera) < 0 ||
-	    get_device(file, entry[1], &calib->projector) < 0 ||
-	    (frame && get_device(file, entry[2], &world) < 0))
+		return calib_get_device(path, numbers, camera, &world);
+	if (!entry[1] || !entry[2])
+		return fail_device(path, numbers, entry[1] ? frame : "of kind projector");
+	if (get_frame(path, numbers, calib) < 0)
 		return -1;
-	if (frame) {
-		turn_to(&world, &calib->camera);
-		turn_to(&world, &calib->projector);
+	for (size_t i = 0; i < (frame ? 3 : 2); i++)
+		if (get_device(path, numbers, entry[i], device[i]) < 0)
+			return -1;
+	for (size_t i = 0; i < 2; i++) {
+		if (frame)
+			pinhole_between(world.R, world.T, device[i]->R, device[i]->T,
+			    device[i]->R, device[i]->T);
+		pinhole_complete(device[i]);
 	}
 	calib->unit_stated = true;		/* fringecal's are mm */
-	pinhole_complete(&calib->camera);
-	pinhole_complete(&calib->projector);
 	return 0;
 }
 
 static int
-get_dialect(const struct file *file, struct calib *calib)
+get_dialect(const char *path, const struct number_file *numbers, struct calib *calib)
 {
-	const struct dialect *d = best_dialect(file);
+	const struct dialect *d = best_dialect(numbers);
 	struct pinhole *camera = &calib->camera, *projector = &calib->projector;
 
 	if (!d)
-		return fail(file->path,
-		    "expected matrices camera_K, projector_K, R_cam_to_proj and T_cam_to_proj, "
-		    "under these or other names that man phase2depth lists, or 24 numbers; found "
-		    "%zu other entries%s%s",
-		    file->numbers->entries, file->numbers->entries ? ", the first one " : "",
-		    file->numbers->entries ? file->numbers->entry[0].name : "");
-	if (get_intrinsics(file, d->camera_K, d->camera_distortion,
+		return fail(path, "expected matrices camera_K, projector_K, R_cam_to_proj and "
+		    "T_cam_to_proj, under these or other names that man phase2depth lists, or 24 "
+		    "numbers; found %zu other entries%s%s", numbers->entries,
+		    numbers->entries ? ", the first one " : "",
+		    numbers->entries ? numbers->entry[0].name : "");
+	if (calib_get_intrinsics(path, numbers, d->camera_K, d->camera_distortion,
 	    "the camera's 3x3 matrix", camera) < 0 ||
-	    get_intrinsics(file, d->projector_K, d->projector_distortion,
+	    calib_get_intrinsics(path, numbers, d->projector_K, d->projector_distortion,
 	    "the projector's 3x3 matrix", projector) < 0 ||
-	    get(file, d->R, "a 3x3 rotation", 9, projector->R) < 0 ||
-	    get(file, d->T, "a translation of 3 numbers", 3, projector->T) < 0)
+	    calib_get(path, numbers, d->R, "a 3x3 rotation", 9, projector->R) < 0 ||
+	    calib_get(path, numbers, d->T, "a translation of 3 numbers", 3, projector->T) < 0)
 		return -1;
-	if (!is_rotation(projector->R))
-		return fail(file->path, determinant(projector->R) < 0 ?
-		    "%s: expected a rotation, found one that also mirrors (determinant %g)" :
-		    "%s: expected a rotation, found rows that are not unit vectors at right angles "
-		    "(determinant %g)", d->R, determinant(projector->R));
+	if (!is_rotation(projector->R)) {
+		double determinant = matrix3_determinant(projector->R);
+
+		return fail(path, "%s: expected a rotation, found %s (determinant %g)", d->R,
+		    determinant < 0 ? "one that also mirrors" : "rows that are not unit vectors "
+		    "at right angles", determinant);
+	}
 	for (size_t i = 0; i < 3; i++)
 		camera->R[4 * i] = 1;		/* the camera is the world's origin */
-	if (get_frame(file, calib) < 0)
+	if (get_frame(path, numbers, calib) < 0)
 		return -1;
-	calib->unit_stated |= strstr(find(file, d->T)->name, "_mm") != NULL;
-	calib_rest_agrees(file->numbers, camera->K, projector->K, projector->R, projector->T,
+	calib->unit_stated |= strstr(find(numbers, d->T)->name, "_mm") != NULL;
+	calib_rest_agrees(numbers, camera->K, projector->K, projector->R, projector->T,
 	    calib->contradiction);
-	calib->two_cameras = is_stereo_pair(file) || (find_device(file, NULL, "camera") &&
-	    !find_device(file, NULL, "projector"));
+	calib->two_cameras = is_stereo_pair(numbers) || (find_device(numbers, NULL, "camera") &&
+	    !find_device(numbers, NULL, "projector"));
 	pinhole_complete(camera);
 	pinhole_complete(projector);
 	return 0;
@@ -800,17 +812,14 @@ get_dialect(const struct file *file, struct calib *calib)
 static int
 decompose(const char *path, const char *device_name, const double given[12], struct pinhole *device)
 {
-	double P[12], M[9], *R = device->R, *K = device->K;
-	double det, scale;
+	double P[12], M[9], *R = device->R, *K = device->K, scale;
 
 	for (size_t i = 0; i < 9; i++)
 		M[i] = given[4 * (i / 3) + i % 3];
-	det = determinant(M);
-	scale = copysign(sqrt(M[6] * M[6] + M[7] * M[7] + M[8] * M[8]), det);
+	scale = copysign(vector3_length(M + 6), matrix3_determinant(M));
 	if (!isfinite(scale) || scale == 0)
-		return fail(path,
-		    "%s: expected a perspective matrix, found a third row %g %g %g %g", device_name,
-		    given[8], given[9], given[10], given[11]);
+		return fail(path, "%s: expected a perspective matrix, found a third row %g %g %g "
+		    "%g", device_name, given[8], given[9], given[10], given[11]);
 	for (size_t i = 0; i < 12; i++)
 		P[i] = given[i] / scale;
 	for (size_t i = 3; i-- > 0;) {
@@ -819,16 +828,14 @@ decompose(const char *path, const char *device_name, const double given[12], str
 		for (size_t j = i + 1; j < 3; j++) {
 			double *along = &K[3 * i + j];
 
-			*along = v[0] * R[3 * j] + v[1] * R[3 * j + 1] + v[2] * R[3 * j + 2];
+			*along = vector3_dot(v, R + 3 * j);
 			for (size_t k = 0; k < 3; k++)
 				v[k] -= *along * R[3 * j + k];
 		}
-		K[4 * i] = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+		K[4 * i] = vector3_length(v);
 		if (!(K[4 * i] > 1e-9))
-			return fail(path,
-			    "%s: expected a perspective matrix, found one whose left 3x3 is "
-			    "singular",
-			    device_name);
+			return fail(path, "%s: expected a perspective matrix, found one whose left "
+			    "3x3 is singular", device_name);
 		for (size_t k = 0; k < 3; k++)
 			R[3 * i + k] = v[k] / K[4 * i];
 	}
@@ -841,14 +848,15 @@ decompose(const char *path, const char *device_name, const double given[12], str
 }
 
 static int
-get_plain(const struct file *file, struct calib *calib)
+get_plain(const char *path, const struct number_file *numbers, struct calib *calib)
 {
-	double P[24] = { 0 };
+	double P[24];
 
-	if (get(file, "", "24 numbers (camera 3x4, then projector 3x4)", 24, P) < 0 ||
-	    decompose(file->path, "camera", P, &calib->camera) < 0 ||
-	    decompose(file->path, "projector", P + 12, &calib->projector) < 0)
+	if (calib_get(path, numbers, "", "24 numbers (camera 3x4, then projector 3x4)", 24,
+	    P) < 0 || decompose(path, "camera", P, &calib->camera) < 0 ||
+	    decompose(path, "projector", P + 12, &calib->projector) < 0)
 		return -1;
+	strcpy(calib->unit, "mm");
 	calib->unit_stated = true;
 	return 0;
 }
@@ -858,28 +866,17 @@ static int
 take_numbers(const char *path, struct number_file *numbers, const char *camera,
     const char *frame, struct calib *calib)
 {
-	struct file file = { path, numbers };
 	int status;
 
 	memset(calib, 0, sizeof(*calib));
-	strcpy(calib->unit, "mm");
 	if (camera || frame)
-		status = get_devices(&file, camera, frame, calib);
+		status = get_devices(path, numbers, camera, frame, calib);
 	else if (numbers->entries == 1 && !numbers->entry[0].name[0] && numbers->entry[0].n)
-		status = get_plain(&file, calib);
+		status = get_plain(path, numbers, calib);
 	else
-		status = get_dialect(&file, calib);
+		status = get_dialect(path, numbers, calib);
 	number_file_free(numbers);
 	return status;
-}
-
-int
-calib_load(const char *path, struct calib *calib)
-{
-	struct number_file numbers;
-
-	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, NULL,
-	    NULL, calib);
 }
 
 int
@@ -892,74 +889,16 @@ calib_load_device(const char *path, const char *camera, const char *frame, struc
 }
 
 int
+calib_load(const char *path, struct calib *calib)
+{
+	return calib_load_device(path, NULL, NULL, calib);
+}
+
+int
 calib_parse(const char *path, const char *text, size_t n, struct calib *calib)
 {
 	struct number_file numbers;
 
 	return number_file_parse(path, text, n, &numbers) < 0 ? -1 :
 	    take_numbers(path, &numbers, NULL, NULL, calib);
-}
-
-/* ---- single entries ---- */
-
-bool
-calib_has(const struct number_file *numbers, const char *names)
-{
-	return find(&(struct file){ NULL, numbers }, names);
-}
-
-int
-calib_get(const char *path, const struct number_file *numbers, const char *names, const char *what,
-    size_t expected, double *out)
-{
-	return get(&(struct file){ path, numbers }, names, what, expected, out);
-}
-
-int
-calib_get_pair(const char *path, const struct number_file *numbers, const char *names,
-    const char *what, double out[2])
-{
-	return get_pair(&(struct file){ path, numbers }, names, what, out);
-}
-
-int
-calib_get_intrinsics(const char *path, const struct number_file *numbers, const char *K,
-    const char *distortion, const char *what, struct pinhole *device)
-{
-	return get_intrinsics(&(struct file){ path, numbers }, K, distortion, what, device);
-}
-
-int
-calib_get_device(const char *path, const struct number_file *numbers, const char *name,
-    struct pinhole *device)
-{
-	const struct file file = { path, numbers };
-	const struct number_file_entry *entry = find_device(&file, name, "camera");
-
-	if (entry)
-		return get_device(&file, entry, device);
-	return find_device(&file, name, NULL) ? fail(path, "%s is a projector", name) :
-	    fail_device(&file, name);
-}
-
-int
-calib_get_rotation(const char *path, const struct number_file *numbers, const char *names,
-    double R[9])
-{
-	const struct file file = { path, numbers };
-
-	if (get(&file, names, "a 3x3 rotation", 9, R) < 0)
-		return -1;
-	return is_rotation(R) ? 0 : fail(path, "%s: expected a rotation, found rows that are not "
-	    "unit vectors at right angles, or a mirror (determinant %g)", find(&file, names)->name,
-	    determinant(R));
-}
-
-void
-calib_get_unit(const struct number_file *numbers, char unit[16])
-{
-	const struct number_file_entry *entry = find(&(struct file){ NULL, numbers },
-	    "length_unit|unit");
-
-	snprintf(unit, 16, "%.15s", entry && entry->text[0] ? entry->text : "mm");
 }

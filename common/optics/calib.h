@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "frame/head.h"
+#include "optics/camera_model.h"
 #include "optics/number_file.h"
 #include "run/stage.h"
 
@@ -28,20 +29,6 @@ bool calib_rest_agrees(const struct number_file *, const double K1[9], const dou
  * Calibration of a camera and a projector: OpenCV's pinhole model with lens distortion, or a plain
  * pair of 3x4 matrices (methods §8; Zhang 2006 eq 12-18).
  */
-
-/*
- * Pixels of full-frame images, (0, 0) the centre of the first. A point X of the world goes to
- * x = R X + T, is divided by its z, distorted, and taken to pixels by K.
- */
-struct pinhole {
-	double K[9], R[9], T[3];	/* row-major */
-	double distortion[14];	/* OpenCV's order k1 k2 p1 p2 k3..k6 s1..s4 tx ty; zeros: none */
-	double P[12];			/* K [R|T], or what the file gave directly */
-	bool distorted;
-	double fold;			/* x/z, y/z at that radius or beyond are folded back by the
-					 * lens's radial terms; INFINITY: nowhere; 0: not known */
-	double w, h;			/* full frame in pixels; 0: not known */
-};
 
 struct calib {
 	struct pinhole camera, projector;
@@ -70,36 +57,6 @@ int calib_load(const char *path, struct calib *);
 int calib_load_device(const char *path, const char *camera, const char *frame, struct calib *);
 /* calib_load() from memory; text[n] must be 0. */
 int calib_parse(const char *path, const char *text, size_t n, struct calib *);
-/* K, R, T and distortion to P and fold. */
-void pinhole_complete(struct pinhole *);
-/* World point to distorted pixel. False behind the device. */
-bool pinhole_project(const struct pinhole *, const double X[3], double uv[2]);
-/* Distorted pixel to undistorted normalised coordinates (x/z, y/z in the device's own frame);
- * false where nothing within the lens's fold is seen there. */
-bool pinhole_undistort(const struct pinhole *, const double uv[2], double xy[2]);
-/* The same, faster where xy is close to the answer on entry (a neighbour's); any xy is allowed,
- * also NaN. */
-bool pinhole_undistort_near(const struct pinhole *, const double uv[2], double xy[2]);
-/* Does the lens show undistorted coordinates once? */
-bool pinhole_within_fold(const struct pinhole *, const double xy[2]);
-/* The square of the least radius of undistorted coordinates at which the lens folds back, in any
- * direction; INFINITY: nowhere. */
-double pinhole_fold_square(const struct pinhole *);
-/*
- * How the pixel of a point of the device's own frame changes, row-major: with the point (2 x 3),
- * and with fx fy cx cy k1 k2 p1 p2 k3 k4 k5 k6 (2 x PINHOLE_INTRINSICS).
- */
-#define PINHOLE_INTRINSICS 12
-void pinhole_derivatives(const struct pinhole *, const double x[3], double by_point[6],
-    double by_intrinsics[2 * PINHOLE_INTRINSICS]);
-/* The device's centre in the world, -R^T T. */
-void pinhole_center(const struct pinhole *, double X[3]);
-/*
- * The motion from device a's coordinates to device b's, of each one's motion from the world:
- * R = Rb Ra', T = Tb - R Ta. R and T may be Rb and Tb.
- */
-void pinhole_between(const double Ra[9], const double Ta[3], const double Rb[9],
-    const double Tb[3], double R[9], double T[3]);
 
 /* Single entries of a calibration file, for what reads other rigs than a camera and a projector. */
 
@@ -118,6 +75,12 @@ int calib_get_intrinsics(const char *path, const struct number_file *, const cha
  * the file's frame to it. */
 int calib_get_device(const char *path, const struct number_file *, const char *name,
     struct pinhole *);
+/* The crop that the camera's matrix is meant for, which is added to it, and the size of its full
+ * frame. */
+int calib_get_frame(const char *path, const struct number_file *, struct pinhole *camera,
+    double origin_px[2]);
+/* The name, of *n letters, of the i-th device of kind camera; NULL: there are not so many. */
+const char *calib_camera(const struct number_file *, size_t i, size_t *n);
 /* A rotation, which does not mirror. */
 int calib_get_rotation(const char *path, const struct number_file *, const char *names,
     double R[9]);

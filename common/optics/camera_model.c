@@ -5,15 +5,13 @@
 #include "optics/camera_model.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/calib.h"
-#include "optics/number_file.h"
+#include "base/linear.h"
+#include "base/process.h"
 
 /* -R [X]x Jr(r), Jr = I - a [r]x + b [r]x^2. */
 void
@@ -43,12 +41,7 @@ rotation_derivative(const double R[9], const double X[3], double D[9])
 
 			RX[3 * i + j] = -(R[3 * i + k] * X[l] - R[3 * i + l] * X[k]);
 		}
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			D[3 * i + j] = 0;
-			for (size_t k = 0; k < 3; k++)
-				D[3 * i + j] += RX[3 * i + k] * Jr[3 * k + j];
-		}
+	matrix3_product(RX, Jr, D);
 }
 
 void
@@ -65,9 +58,7 @@ rotation_motions(const double X[3], const double middle[3], double M[3][6])
 	}
 }
 
-/* ---- OpenCV's pinhole model: rational, tangential and thin-prism distortion ---- */
-
-/* ---- the radial terms ---- */
+/* ---- where the radial terms fold the picture back ---- */
 
 #define FOLD_STEP 1e-3
 #define FOLD_MOST 20		/* 87 degrees from the axis */
@@ -75,25 +66,13 @@ rotation_motions(const double X[3], const double middle[3], double M[3][6])
 #define FOLD_DIRECTIONS 64
 #define BISECTIONS 60
 
-static double
-radial(const double d[14], double r)
-{
-	double r2 = r * r;
-
-	return r * (1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]))) /
-	    (1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6])));
-}
-
 static bool
 radial_rises(const double d[14], double r)
 {
-	double r2 = r * r;
-	double num = 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
-	double den = 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
-	double num_by_r2 = d[LENS_K1] + r2 * (2 * d[LENS_K2] + r2 * 3 * d[LENS_K3]);
-	double den_by_r2 = d[LENS_K4] + r2 * (2 * d[LENS_K5] + r2 * 3 * d[LENS_K6]);
+	double r2 = r * r, num = lens_num(d, r2), den = lens_den(d, r2);
 
-	return den > 0 && (num + 2 * r2 * num_by_r2) * den - 2 * r2 * num * den_by_r2 > 0;
+	return den > 0 && (num + 2 * r2 * lens_num_slope(d, r2)) * den -
+	    2 * r2 * num * lens_den_slope(d, r2) > 0;
 }
 
 /* Where the radial terms rise no more. */
@@ -113,22 +92,6 @@ find_fold(const double d[14])
 		return low;
 	}
 	return INFINITY;
-}
-
-/* The place that the radial terms alone take to the aim, or the nearest within the fold. */
-static void
-undo_radial(const struct pinhole *device, const double aim[2], double xy[2])
-{
-	const double *d = device->distortion, wanted = hypot(aim[0], aim[1]);
-	double low = 0, high = fmin(device->fold, FOLD_MOST);
-
-	for (int k = 0; k < BISECTIONS; k++) {
-		double middle = (low + high) / 2;
-
-		*(radial(d, middle) < wanted ? &low : &high) = middle;
-	}
-	for (size_t i = 0; i < 2; i++)
-		xy[i] = wanted > 0 ? aim[i] / wanted * low : 0;
 }
 
 bool
@@ -191,13 +154,6 @@ pinhole_complete(struct pinhole *device)
 		}
 }
 
-/* Normalised coordinates to distorted normalised coordinates. */
-static void
-pinhole_distort(const struct pinhole *device, const double xy[2], double distorted[2])
-{
-	lens_distort(device->distortion, xy[0], xy[1], &distorted[0], &distorted[1]);
-}
-
 bool
 pinhole_project(const struct pinhole *device, const double X[3], double uv[2])
 {
@@ -210,7 +166,7 @@ pinhole_project(const struct pinhole *device, const double X[3], double uv[2])
 	if (!(z > 0))
 		return false;
 	if (device->distorted)
-		pinhole_distort(device, (double[2]){ x / z, y / z }, xy);
+		lens_distort(device->distortion, x / z, y / z, &xy[0], &xy[1]);
 	uv[0] = K[0] * xy[0] + K[1] * xy[1] + K[2];
 	uv[1] = K[4] * xy[1] + K[5];
 	return isfinite(uv[0]) && isfinite(uv[1]);
@@ -221,8 +177,7 @@ static void
 distort_by_lens(const double d[14], const double xy[2], double out[16])
 {
 	double x = xy[0], y = xy[1], r2 = x * x + y * y;
-	double num = 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
-	double den = 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
+	double num = lens_num(d, r2), den = lens_den(d, r2);
 	double power[3] = { r2, r2 * r2, r2 * r2 * r2 };
 	static const size_t up[3] = { LENS_K1, LENS_K2, LENS_K3 };
 	static const size_t down[3] = { LENS_K4, LENS_K5, LENS_K6 };
@@ -300,18 +255,28 @@ descend(const double d[14], const double aim[2], double xy[2])
 }
 
 /* From the aim itself, or where that ends beyond the fold or nowhere, from where the radial terms
- * alone lead. */
+ * alone lead, within the fold. */
 static bool
 undistort(const struct pinhole *device, const double aim[2], double xy[2])
 {
+	const double *d = device->distortion, wanted = hypot(aim[0], aim[1]);
+	double low = 0, high = fmin(device->fold, FOLD_MOST);
+
 	xy[0] = aim[0];
 	xy[1] = aim[1];
-	if (descend(device->distortion, aim, xy) && pinhole_within_fold(device, xy))
+	if (descend(d, aim, xy) && pinhole_within_fold(device, xy))
 		return true;
 	if (!(device->fold > 0))
 		return false;
-	undo_radial(device, aim, xy);
-	return descend(device->distortion, aim, xy) && pinhole_within_fold(device, xy);
+	for (int k = 0; k < BISECTIONS; k++) {
+		double r = (low + high) / 2;
+		double distorted = r * lens_num(d, r * r) / lens_den(d, r * r);
+
+		*(distorted < wanted ? &low : &high) = r;
+	}
+	for (size_t i = 0; i < 2; i++)
+		xy[i] = wanted > 0 ? aim[i] / wanted * low : 0;
+	return descend(d, aim, xy) && pinhole_within_fold(device, xy);
 }
 
 /*
@@ -319,7 +284,7 @@ undistort(const struct pinhole *device, const double aim[2], double xy[2])
  * rest, but for a factor that is the lens's curvature: from 1e-8 it needs no look at what is left.
  */
 static bool
-settle(const double d[14], const double aim[2], double xy[2])
+newton_steps(const double d[14], const double aim[2], double xy[2])
 {
 	double aims = aim[0] * aim[0] + aim[1] * aim[1], at[2], j[4];
 
@@ -347,7 +312,7 @@ pinhole_undistort_near(const struct pinhole *device, const double uv[2], double 
 	const double *K = device->K;
 	double y = (uv[1] - K[5]) / K[4], x = (uv[0] - K[2] - K[1] * y) / K[0];
 
-	return (settle(device->distortion, (double[2]){ x, y }, xy) &&
+	return (newton_steps(device->distortion, (double[2]){ x, y }, xy) &&
 	    pinhole_within_fold(device, xy)) || pinhole_undistort(device, uv, xy);
 }
 
@@ -389,9 +354,22 @@ pinhole_between(const double Ra[9], const double Ta[3], const double Rb[9], cons
 	memcpy(R, turn, sizeof(turn));
 	memcpy(T, shift, sizeof(shift));
 }
+void
+pinhole_invert(const double R[9], const double T[3], double back_R[9], double back_T[3])
+{
+	for (size_t i = 0; i < 3; i++) {
+		back_T[i] = 0;
+		for (size_t j = 0; j < 3; j++) {
+			back_R[3 * i + j] = R[3 * j + i];
+			back_T[i] -= R[3 * j + i] * T[j];
+		}
+	}
+}
+
+/* ---- mrcal's camera models: reading one ---- */
 
 #define SUFFIX ".cameramodel"
-#define MOST 32			/* models */
+#define MAX_MODELS 32
 #define FILE_LIMIT ((size_t)64 << 20)	/* mrcal keeps its inputs in them */
 #define NAME_SIZE 32
 #define MM_PER_M 1000
@@ -405,9 +383,10 @@ struct model {
 };
 
 struct rig {
-	struct model model[MOST];
+	struct model model[MAX_MODELS];
 	size_t n;
 	struct number_parser out;
+	int status;		/* of the entries: -1 after fail() */
 };
 
 bool
@@ -417,8 +396,6 @@ camera_model_is_named(const char *paths)
 
 	return n > suffix && !strcmp(paths + n - suffix, SUFFIX);
 }
-
-/* ---- a model ---- */
 
 /* v[n] of one of two names. */
 static int
@@ -532,8 +509,8 @@ load_one(struct rig *rig, const char *path)
 	struct number_file file;
 	int status;
 
-	if (rig->n == MOST)
-		return fail(path, "more than %d camera models", MOST);
+	if (rig->n == MAX_MODELS)
+		return fail(path, "more than %d camera models", MAX_MODELS);
 	if (!camera_model_is_named(path))
 		return fail(path, "is no camera model by its name (" SUFFIX "), as others of the "
 		    "list are");
@@ -549,71 +526,62 @@ load_one(struct rig *rig, const char *path)
 	return status;
 }
 
-/* ---- the entries ---- */
+/* ---- a rig as the entries of a file ---- */
 
-static int
-put(struct rig *rig, const char *before, const char *name, const double *v, size_t n)
-{
-	char whole[2 * NUMBER_FILE_NAME_SIZE];
-	int status;
-
-	snprintf(whole, sizeof(whole), "%s%s", before, name);
-	status = number_parser_open(&rig->out, whole);
-	for (size_t i = 0; i < n && status == 0; i++)
-		status = number_parser_add(&rig->out, whole, v[i]);
-	return status;
-}
-
-static int
-put_text(struct rig *rig, const char *before, const char *name, const char *text)
+/* An entry: n numbers, or where v is NULL a text. */
+static void
+put(struct rig *rig, const char *before, const char *name, const double *v, size_t n,
+    const char *text)
 {
 	char whole[2 * NUMBER_FILE_NAME_SIZE];
 
 	snprintf(whole, sizeof(whole), "%s%s", before, name);
-	return number_parser_text(&rig->out, whole, text, strlen(text));
+	if (rig->status == 0)
+		rig->status = v ? number_parser_open(&rig->out, whole) :
+		    number_parser_text(&rig->out, whole, text, strlen(text));
+	for (size_t i = 0; i < n && rig->status == 0; i++)
+		rig->status = number_parser_add(&rig->out, whole, v[i]);
 }
 
-static int
+static void
 put_lens(struct rig *rig, const char *before, const char *K_name, const char *lens_name,
     const struct model *model)
 {
 	const double *c = model->core, K[9] = { c[0], 0, c[2], 0, c[1], c[3], 0, 0, 1 };
 
-	return put(rig, before, K_name, K, 9) < 0 ? -1 :
-	    put(rig, before, lens_name, model->lens, model->lens_n ? model->lens_n : 4);
+	put(rig, before, K_name, K, 9, NULL);
+	put(rig, before, lens_name, model->lens, model->lens_n ? model->lens_n : 4, NULL);
 }
 
 /* From a's frame to b's. */
-static int
+static void
 put_pose(struct rig *rig, const char *R_name, const char *T_name, const struct model *a,
     const struct model *b)
 {
 	double R[9], T[3];
 
 	pinhole_between(a->R, a->T, b->R, b->T, R, T);
-	return put(rig, "", R_name, R, 9) < 0 ? -1 : put(rig, "", T_name, T, 3);
+	put(rig, "", R_name, R, 9, NULL);
+	put(rig, "", T_name, T, 3, NULL);
 }
 
 /* devices.NAME; R and T take its points to the common frame. */
-static int
+static void
 put_device(struct rig *rig, const struct model *model)
 {
 	char before[NAME_SIZE + 16];
-	double R[9], T[3] = { 0 };
+	double R[9], T[3];
 
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			R[3 * i + j] = model->R[3 * j + i];
-			T[i] -= model->R[3 * j + i] * model->T[j];
-		}
+	pinhole_invert(model->R, model->T, R, T);
 	snprintf(before, sizeof(before), "devices.%s.", model->name);
-	return put_text(rig, before, "kind", model->projector ? "projector" : "camera") < 0 ||
-	    put(rig, before, "size", model->size, 2) < 0 ||
-	    put_lens(rig, before, "K", "dist", model) < 0 || put(rig, before, "R", R, 9) < 0 ||
-	    put(rig, before, "T_mm", T, 3) < 0 ? -1 : 0;
+	put(rig, before, "kind", NULL, 0, model->projector ? "projector" : "camera");
+	put(rig, before, "size", model->size, 2, NULL);
+	put_lens(rig, before, "K", "dist", model);
+	put(rig, before, "R", R, 9, NULL);
+	put(rig, before, "T_mm", T, 3, NULL);
 }
 
-static int
+static void
 put_rig(struct rig *rig)
 {
 	const struct model *camera[2] = { NULL, NULL }, *projector = NULL;
@@ -625,34 +593,33 @@ put_rig(struct rig *rig)
 			camera[1] = camera[0];
 			camera[0] = &rig->model[i];
 		}
-	if (put_text(rig, "", "unit", "mm") < 0)
-		return -1;
-	if (camera[0] && (put(rig, "", "camera_size", camera[0]->size, 2) < 0 ||
-	    put_lens(rig, "", "camera_K", "camera_dist", camera[0]) < 0))
-		return -1;
-	if (projector && (put(rig, "", "projector_size", projector->size, 2) < 0 ||
-	    put_lens(rig, "", "projector_K", "projector_dist", projector) < 0))
-		return -1;
-	if (camera[0] && projector && put_pose(rig, "R_cam_to_proj", "T_cam_to_proj_mm", camera[0],
-	    projector) < 0)
-		return -1;
-	if (camera[1] && (put(rig, "", "image_size", camera[0]->size, 2) < 0 ||
-	    put_lens(rig, "", "K1", "d1", camera[0]) < 0 ||
-	    put_lens(rig, "", "K2", "d2", camera[1]) < 0 ||
-	    put_pose(rig, "R", "T", camera[0], camera[1]) < 0))
-		return -1;
+	put(rig, "", "unit", NULL, 0, "mm");
+	if (camera[0]) {
+		put(rig, "", "camera_size", camera[0]->size, 2, NULL);
+		put_lens(rig, "", "camera_K", "camera_dist", camera[0]);
+	}
+	if (projector) {
+		put(rig, "", "projector_size", projector->size, 2, NULL);
+		put_lens(rig, "", "projector_K", "projector_dist", projector);
+	}
+	if (camera[0] && projector)
+		put_pose(rig, "R_cam_to_proj", "T_cam_to_proj_mm", camera[0], projector);
+	if (camera[1]) {
+		put(rig, "", "image_size", camera[0]->size, 2, NULL);
+		put_lens(rig, "", "K1", "d1", camera[0]);
+		put_lens(rig, "", "K2", "d2", camera[1]);
+		put_pose(rig, "R", "T", camera[0], camera[1]);
+	}
 	for (size_t i = 0; i < rig->n; i++)
-		if (put_device(rig, &rig->model[i]) < 0)
-			return -1;
-	return 0;
+		put_device(rig, &rig->model[i]);
 }
 
 int
 camera_model_load(const char *paths, struct number_file *out)
 {
-	struct rig *rig = calloc(1, sizeof(*rig));
-	char *copy = strdup(paths), *rest = copy, *path;
-	int status = rig && copy ? 0 : fail_memory();
+	struct rig *rig = must_alloc(1, sizeof(*rig));
+	char *copy = must_strdup(paths), *rest = copy, *path;
+	int status = 0;
 
 	memset(out, 0, sizeof(*out));
 	while (status == 0 && (path = strsep(&rest, ",")))
@@ -660,7 +627,8 @@ camera_model_load(const char *paths, struct number_file *out)
 	if (status == 0) {
 		rig->out = (struct number_parser){ .path = paths, .start = "", .at = "", .end = "",
 			.file = out };
-		status = put_rig(rig);
+		put_rig(rig);
+		status = rig->status;
 	}
 	if (status < 0)
 		number_file_free(out);

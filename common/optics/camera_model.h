@@ -12,14 +12,37 @@
 enum { LENS_K1, LENS_K2, LENS_P1, LENS_P2, LENS_K3, LENS_K4, LENS_K5, LENS_K6, LENS_S1, LENS_S2,
 	LENS_S3, LENS_S4 };	/* in d[] */
 
+/* The radial factor is num / den; their slopes are by the squared radius r2. */
+static inline double
+lens_num(const double d[14], double r2)
+{
+	return 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
+}
+
+static inline double
+lens_den(const double d[14], double r2)
+{
+	return 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
+}
+
+static inline double
+lens_num_slope(const double d[14], double r2)
+{
+	return d[LENS_K1] + r2 * (2 * d[LENS_K2] + r2 * 3 * d[LENS_K3]);
+}
+
+static inline double
+lens_den_slope(const double d[14], double r2)
+{
+	return d[LENS_K4] + r2 * (2 * d[LENS_K5] + r2 * 3 * d[LENS_K6]);
+}
+
 /* Normalised coordinates x/z, y/z to distorted ones. */
 static inline void
 lens_distort(const double d[14], double x, double y, double *distorted_x, double *distorted_y)
 {
 	double r2 = x * x + y * y;
-	double num = 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
-	double den = 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
-	double c = num / den;
+	double c = lens_num(d, r2) / lens_den(d, r2);
 
 	*distorted_x = x * c + 2 * d[LENS_P1] * x * y + d[LENS_P2] * (r2 + 2 * x * x) +
 	    r2 * (d[LENS_S1] + r2 * d[LENS_S2]);
@@ -32,10 +55,8 @@ static inline void
 lens_derivatives(const double d[14], double x, double y, double distorted[2], double jacobian[4])
 {
 	double r2 = x * x + y * y;
-	double num = 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
-	double den = 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
-	double num_r2 = d[LENS_K1] + r2 * (2 * d[LENS_K2] + r2 * 3 * d[LENS_K3]);
-	double den_r2 = d[LENS_K4] + r2 * (2 * d[LENS_K5] + r2 * 3 * d[LENS_K6]);
+	double num = lens_num(d, r2), den = lens_den(d, r2);
+	double num_r2 = lens_num_slope(d, r2), den_r2 = lens_den_slope(d, r2);
 	double c = num / den, c_r2 = (num_r2 - c * den_r2) / den;
 	double x_r2 = x * c_r2 + d[LENS_S1] + 2 * d[LENS_S2] * r2;
 	double y_r2 = y * c_r2 + d[LENS_S3] + 2 * d[LENS_S4] * r2;
@@ -53,13 +74,60 @@ static inline double
 lens_growth(const double d[14], double r)
 {
 	double r2 = r * r;
-	double num = 1 + r2 * (d[LENS_K1] + r2 * (d[LENS_K2] + r2 * d[LENS_K3]));
-	double den = 1 + r2 * (d[LENS_K4] + r2 * (d[LENS_K5] + r2 * d[LENS_K6]));
-	double num_r2 = d[LENS_K1] + r2 * (2 * d[LENS_K2] + r2 * 3 * d[LENS_K3]);
-	double den_r2 = d[LENS_K4] + r2 * (2 * d[LENS_K5] + r2 * 3 * d[LENS_K6]);
+	double num = lens_num(d, r2), den = lens_den(d, r2);
+	double num_r2 = lens_num_slope(d, r2), den_r2 = lens_den_slope(d, r2);
 
 	return den > 0 ? num / den + 2 * r2 * (num_r2 * den - num * den_r2) / (den * den) : -1;
 }
+
+/* ---- pinhole cameras, and projectors ---- */
+
+/*
+ * Pixels of full-frame images, (0, 0) the centre of the first. A point X of the world goes to
+ * x = R X + T, is divided by its z, distorted, and taken to pixels by K.
+ */
+struct pinhole {
+	double K[9], R[9], T[3];	/* row-major */
+	double distortion[14];	/* OpenCV's order k1 k2 p1 p2 k3..k6 s1..s4 tx ty; zeros: none */
+	double P[12];			/* K [R|T], or what the file gave directly */
+	bool distorted;
+	double fold;			/* x/z, y/z at that radius or beyond are folded back by the
+					 * lens's radial terms; INFINITY: nowhere; 0: not known */
+	double w, h;			/* full frame in pixels; 0: not known */
+};
+
+/* K, R, T and distortion to P and fold. */
+void pinhole_complete(struct pinhole *);
+/* World point to distorted pixel. False behind the device. */
+bool pinhole_project(const struct pinhole *, const double X[3], double uv[2]);
+/* Distorted pixel to undistorted normalised coordinates (x/z, y/z in the device's own frame);
+ * false where nothing within the lens's fold is seen there. */
+bool pinhole_undistort(const struct pinhole *, const double uv[2], double xy[2]);
+/* The same, faster where xy is close to the answer on entry (a neighbour's); any xy is allowed,
+ * also NaN. */
+bool pinhole_undistort_near(const struct pinhole *, const double uv[2], double xy[2]);
+/* Does the lens show undistorted coordinates once? */
+bool pinhole_within_fold(const struct pinhole *, const double xy[2]);
+/* The square of the least radius of undistorted coordinates at which the lens folds back, in any
+ * direction; INFINITY: nowhere. */
+double pinhole_fold_square(const struct pinhole *);
+/*
+ * How the pixel of a point of the device's own frame changes, row-major: with the point (2 x 3),
+ * and with fx fy cx cy k1 k2 p1 p2 k3 k4 k5 k6 (2 x PINHOLE_INTRINSICS).
+ */
+#define PINHOLE_INTRINSICS 12
+void pinhole_derivatives(const struct pinhole *, const double x[3], double by_point[6],
+    double by_intrinsics[2 * PINHOLE_INTRINSICS]);
+/* The device's centre in the world, -R^T T. */
+void pinhole_center(const struct pinhole *, double X[3]);
+/*
+ * The motion from device a's coordinates to device b's, of each one's motion from the world:
+ * R = Rb Ra', T = Tb - R Ta. R and T may be Rb and Tb.
+ */
+void pinhole_between(const double Ra[9], const double Ta[3], const double Rb[9],
+    const double Tb[3], double R[9], double T[3]);
+/* The reverse of a motion: R' and -R' T; not in place. */
+void pinhole_invert(const double R[9], const double T[3], double back_R[9], double back_T[3]);
 
 /* ---- rotations as vectors: their angle in radians times the unit vector of their axis ---- */
 
@@ -69,7 +137,7 @@ void rotation_derivative(const double R[9], const double X[3], double D[9]);
 /* How the six rigid motions move a point: along the axes, and about them through `middle`. */
 void rotation_motions(const double X[3], const double middle[3], double M[3][6]);
 
-/* mrcal's camera models: files NAME.cameramodel, one for each camera or projector of a rig. */
+/* ---- mrcal's camera models: files NAME.cameramodel, one for each device of a rig ---- */
 
 /* Is it the name of one, or of several with commas between? */
 bool camera_model_is_named(const char *paths);

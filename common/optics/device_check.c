@@ -5,15 +5,16 @@
 #include "optics/device_check.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/fail.h"
 
-#define TANGENTIAL 0.03		/* p1 and p2 of lenses are below 0.02 */
-#define SKEW 0.05		/* of the focal length; sensors have some 1e-4 */
-#define WIDE 8.0		/* widths of the picture in a focal length: some 150 degrees */
-#define MIDDLE 0.05		/* principal points lie so near it, a share of the picture, */
-#define ASIDE 0.2		/* and a camera's never so far from it; halved: 0.25 */
-#define SHIFTED 0.65		/* heights by which a projector shifts its picture, up or down */
+#define MAX_TANGENTIAL 0.03	/* p1 and p2 of lenses are below 0.02 */
+#define MAX_SKEW 0.05	/* of the focal length; sensors have some 1e-4 */
+#define MAX_FOCAL_WIDTHS 8.0	/* widths of the picture in a focal length: some 150 degrees */
+#define MIDDLE_SHARE 0.05	/* principal points lie so near it, a share of the picture, */
+#define ASIDE_SHARE 0.2	/* and a camera's never so far from it; halved: 0.25 */
+#define MAX_SHIFT_HEIGHTS 0.65	/* by which a projector shifts its picture, up or down */
 
 /*
  * A principal point lies near the middle of its picture. In the matrix of a picture of another
@@ -29,68 +30,48 @@ resolution_factor(const struct pinhole *device, double w, double h, enum device_
 	for (size_t i = 0; i < sizeof(factors) / sizeof(*factors); i++) {
 		double off_x = x / factors[i] - 0.5, off_y = y / factors[i] - 0.5;
 
-		if (fabs(off_x) < MIDDLE && (fabs(off_y) < MIDDLE ||
-		    (kind == DEVICE_PROJECTOR && fabs(off_y) < SHIFTED)))
+		if (fabs(off_x) < MIDDLE_SHARE && (fabs(off_y) < MIDDLE_SHARE ||
+		    (kind == DEVICE_PROJECTOR && fabs(off_y) < MAX_SHIFT_HEIGHTS)))
 			return factors[i];
 	}
 	return 1;
-}
-
-/* A projector's picture may be shifted up or down by lens and mirror, by up to its height. */
-static bool
-is_outside(const struct pinhole *device, double w, double h, enum device_kind kind)
-{
-	double x = device->K[2], y = device->K[5], beyond = kind == DEVICE_PROJECTOR ? h : 0;
-
-	return x < 0 || x > w || y < -beyond || y > h + beyond;
-}
-
-/* Of a camera one number alone may be of another picture. */
-static bool
-is_aside(const struct pinhole *device, double w, double h)
-{
-	return fabs(device->K[2] / w - 0.5) > ASIDE || fabs(device->K[5] / h - 0.5) > ASIDE;
-}
-
-/* Would width and height be right the other way round, and only so? */
-static bool
-is_exchanged(const struct pinhole *device, double w, double h)
-{
-	return fabs(device->K[2] / h - 0.5) < MIDDLE && fabs(device->K[5] / w - 0.5) < MIDDLE &&
-	    (fabs(device->K[2] / w - 0.5) > MIDDLE || fabs(device->K[5] / h - 0.5) > MIDDLE);
 }
 
 bool
 device_check_resolution(const char *object, const struct pinhole *device, enum device_kind kind,
     const char *name, double w, double h)
 {
-	double factor, focal = fabs(device->K[0]);
+	double u = device->K[2], v = device->K[5], focal = fabs(device->K[0]), factor;
+	double off_u = fabs(u / w - 0.5), off_v = fabs(v / h - 0.5);
+	/* lens and mirror may shift a projector's picture up or down by its height */
+	double beyond = kind == DEVICE_PROJECTOR ? h : 0;
+	char what[300];
 
 	if (!(w > 0 && h > 0))
 		return true;
 	factor = resolution_factor(device, w, h, kind);
-	if (focal < w / WIDE)
+	if (focal < w / MAX_FOCAL_WIDTHS) {
 		warn(object, "the %s's focal length of %.4g px would see %.0f degrees: are the "
 		    "numbers of its matrix pixels?", name, focal, 360 / M_PI * atan(w / 2 / focal));
-	else if (is_exchanged(device, w, h))
-		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, and the %s has "
-		    "%g x %g px: are width and height exchanged?", name, device->K[2],
-		    device->K[5], name, w, h);
+		return false;
+	}
+	/* would width and height be right the other way round, and only so? */
+	if (fabs(u / h - 0.5) < MIDDLE_SHARE && fabs(v / w - 0.5) < MIDDLE_SHARE &&
+	    (off_u > MIDDLE_SHARE || off_v > MIDDLE_SHARE))
+		snprintf(what, sizeof(what), "and the %s has %g x %g px: are width and height "
+		    "exchanged?", name, w, h);
 	else if (factor != 1)
-		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, as a picture "
-		    "of %.4g x %.4g px would, and the %s has %g x %g px: is it of another "
-		    "resolution?",
-		    name, device->K[2], device->K[5], w * factor, h * factor, name, w, h);
-	else if (kind != DEVICE_CROPPED && is_outside(device, w, h, kind))
-		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, outside of the "
-		    "%s's %g x %g px: is it the matrix of this picture, and not of a part?", name,
-		    device->K[2], device->K[5], name, w, h);
-	else if (kind == DEVICE_CAMERA && is_aside(device, w, h))
-		warn(object, "the %s's matrix has its principal point at %.4g,%.4g, far from the "
-		    "middle of its %g x %g px: are both numbers, and all of the matrix, of this "
-		    "picture, and not of a part?", name, device->K[2], device->K[5], w, h);
+		snprintf(what, sizeof(what), "as a picture of %.4g x %.4g px would, and the %s has "
+		    "%g x %g px: is it of another resolution?", w * factor, h * factor, name, w, h);
+	else if (kind != DEVICE_CROPPED && (u < 0 || u > w || v < -beyond || v > h + beyond))
+		snprintf(what, sizeof(what), "outside of the %s's %g x %g px: is it the matrix of "
+		    "this picture, and not of a part?", name, w, h);
+	else if (kind == DEVICE_CAMERA && (off_u > ASIDE_SHARE || off_v > ASIDE_SHARE))
+		snprintf(what, sizeof(what), "far from the middle of its %g x %g px: are both "
+		    "numbers, and all of the matrix, of this picture, and not of a part?", w, h);
 	else
 		return true;
+	warn(object, "the %s's matrix has its principal point at %.4g,%.4g, %s", name, u, v, what);
 	return false;
 }
 
@@ -100,7 +81,7 @@ device_check_tangential(const char *path, const struct pinhole *device, const ch
 {
 	const double *p = device->distortion + 2;
 
-	if (fabs(p[0]) < TANGENTIAL && fabs(p[1]) < TANGENTIAL)
+	if (fabs(p[0]) < MAX_TANGENTIAL && fabs(p[1]) < MAX_TANGENTIAL)
 		return true;
 	warn(path, "the %s's lens has p1 = %g and p2 = %g, more than lenses have: is its list in "
 	    "OpenCV's order k1 k2 p1 p2 k3?", name, p[0], p[1]);
@@ -110,7 +91,7 @@ device_check_tangential(const char *path, const struct pinhole *device, const ch
 bool
 device_check_skew(const char *path, const struct pinhole *device, const char *name)
 {
-	if (fabs(device->K[1]) <= SKEW * fabs(device->K[0]))
+	if (fabs(device->K[1]) <= MAX_SKEW * fabs(device->K[0]))
 		return true;
 	warn(path, "the %s's matrix has a skew of %g with a focal length of %g px, which no sensor "
 	    "has: is it in the order fx s cx, 0 fy cy, 0 0 1?", name, device->K[1], device->K[0]);

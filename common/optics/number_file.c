@@ -6,8 +6,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,23 +44,27 @@ number_parser_fail(const struct number_parser *parser, const char *why)
 	    seen);
 }
 
-/* An array of n elements with room for one more: it grows at powers of two. NULL after fail(). */
-static void *
-with_room(void *array, size_t n, size_t size)
+/* Makes room for one more of n elements of a list, which grows at powers of two. `list` points at
+ * the pointer. -1 after fail(). */
+static int
+make_room(void *list, size_t n, size_t size)
 {
-	void *more = n & (n - 1) ? array : reallocarray(array, n ? 2 * n : 1, size);
+	void *old, *more;
 
+	if (n & (n - 1))
+		return 0;
+	memcpy(&old, list, sizeof(old));
+	more = reallocarray(old, n ? 2 * n : 1, size);
 	if (!more)
-		fail_memory();
-	return more;
+		return fail_memory();
+	memcpy(list, &more, sizeof(more));
+	return 0;
 }
 
-/* Notes a key, which the cursor is behind. A second one of that name is an error. */
+/* Notes a key, after which the cursor stands. A second one of that name is an error. */
 static int
 number_parser_key(struct number_parser *parser, const char *name)
 {
-	void *more;
-
 	if (parser->muted || strlen(name) >= NUMBER_FILE_NAME_SIZE)
 		return 0;
 	for (size_t i = 0; i < parser->keys; i++)
@@ -71,10 +73,8 @@ number_parser_key(struct number_parser *parser, const char *name)
 			    "of the two", line_number(parser), name);
 	if (parser->keys == KEY_LIMIT)
 		return fail(parser->path, "more than %d keys: no calibration", KEY_LIMIT);
-	more = with_room(parser->key, parser->keys, sizeof(*parser->key));
-	if (!more)
+	if (make_room(&parser->key, parser->keys, sizeof(*parser->key)) < 0)
 		return -1;
-	parser->key = more;
 	strcpy(parser->key[parser->keys++], name);
 	return 0;
 }
@@ -83,7 +83,7 @@ int
 number_parser_open(struct number_parser *parser, const char *name)
 {
 	struct number_file *file = parser->file;
-	struct number_file_entry *more;
+	struct number_file_entry *entry;
 
 	if (parser->muted || strlen(name) >= NUMBER_FILE_NAME_SIZE)
 		return 0;
@@ -92,14 +92,11 @@ number_parser_open(struct number_parser *parser, const char *name)
 			return number_parser_fail(parser, "all values of a key in one place");
 	if (file->entries == KEY_LIMIT)
 		return fail(parser->path, "more than %d entries: no calibration", KEY_LIMIT);
-	more = with_room(file->entry, file->entries, sizeof(*more));
-	if (!more)
+	if (make_room(&file->entry, file->entries, sizeof(*file->entry)) < 0)
 		return -1;
-	file->entry = more;
-	more += file->entries++;
-	memset(more, 0, sizeof(*more));
-	strcpy(more->name, name);
-	more->first = file->n;
+	entry = &file->entry[file->entries++];
+	*entry = (struct number_file_entry){ .first = file->n };
+	strcpy(entry->name, name);
 	return 0;
 }
 
@@ -111,18 +108,18 @@ number_parser_add(struct number_parser *parser, const char *name, double v)
 	if (parser->muted || !file->entries ||
 	    strcmp(file->entry[file->entries - 1].name, name))
 		return 0;
-	if (file->n == file->room) {
-		size_t room = file->room ? 2 * file->room : 64;
-		double *more = reallocarray(file->v, room, sizeof(*more));
-
-		if (!more)
-			return fail_memory();
-		file->v = more;
-		file->room = room;
-	}
+	if (make_room(&file->v, file->n, sizeof(*file->v)) < 0)
+		return -1;
 	file->v[file->n++] = v;
 	file->entry[file->entries - 1].n++;
 	return 0;
+}
+
+/* An entry of one number. */
+static int
+number_parser_one(struct number_parser *parser, const char *name, double v)
+{
+	return number_parser_open(parser, name) < 0 ? -1 : number_parser_add(parser, name, v);
 }
 
 int
@@ -325,8 +322,7 @@ number_json_value(struct number_parser *parser, const char *name, int depth)
 		return number_parser_quoted(parser, &text, &n) < 0 ? -1 :
 		    number_parser_text(parser, name, text, n);
 	if (number_parser_number(parser, &v))
-		return number_parser_open(parser, name) < 0 ? -1 :
-		    number_parser_add(parser, name, v);
+		return number_parser_one(parser, name, v);
 	return number_json_bare(parser, name, ",]}{[:\n");
 }
 
@@ -525,8 +521,7 @@ yaml_value(struct number_parser *parser, const char *name, size_t indent, bool *
 	if (number_parser_number(parser, &v)) {
 		number_parser_skip_blank(parser, false);
 		if (parser->at >= parser->end || *parser->at == '\n')
-			return number_parser_open(parser, name) < 0 ? -1 :
-			    number_parser_add(parser, name, v);
+			return number_parser_one(parser, name, v);
 		parser->at = text;			/* 2026-11-20 12:00 */
 	}
 	return number_json_bare(parser, name, "\n#");
@@ -568,7 +563,7 @@ yaml_key(struct number_parser *parser, struct level level[NUMBER_DEPTH_LIMIT], s
 	return 0;
 }
 
-/* YAML and XML, each to the end of the text. */
+/* YAML, to the end of the text. */
 static int
 number_yaml(struct number_parser *parser)
 {
@@ -625,7 +620,7 @@ plain(struct number_parser *parser, bool *is)
 	if (!number_parser_number(parser, &v))
 		return 0;
 	*is = true;
-	if (number_parser_open(parser, "") < 0 || number_parser_add(parser, "", v) < 0)
+	if (number_parser_one(parser, "", v) < 0)
 		return -1;
 	for (;;) {
 		number_parser_skip_blank(parser, true);
@@ -684,49 +679,54 @@ number_file_parse(const char *path, const char *text, size_t n, struct number_fi
 	return status;
 }
 
-/* The bytes of a file, up to some beyond `limit`, and a 0; the caller's. NULL after fail(). */
+/* The text of a file of at most `limit` bytes, and a 0; the caller's. NULL after fail(). */
 static char *
-read_text(FILE *file, size_t limit, size_t *n)
+read_text(const char *path, size_t limit, size_t *n)
 {
+	FILE *file = fopen(path, "rb");
 	size_t room = 1 << 14;
 	char *text = NULL, *more;
 
+	if (!file) {
+		fail_errno(path, "cannot open");
+		return NULL;
+	}
 	for (*n = 0;; room *= 2) {
 		more = realloc(text, room + 1);
 		if (!more) {
-			free(text);
 			fail_memory();
-			return NULL;
+			break;
 		}
 		text = more;
 		*n += fread(text + *n, 1, room - *n, file);
 		if (*n < room || *n > limit)
 			break;
 	}
-	text[*n] = '\0';
+	if (more && ferror(file))
+		fail_errno(path, "cannot read");
+	else if (more && *n > limit)
+		fail(path, "longer than %zu MB: no calibration", limit >> 20);
+	if (!more || ferror(file) || *n > limit) {
+		free(text);
+		text = NULL;
+	} else {
+		text[*n] = '\0';
+	}
+	fclose(file);
 	return text;
 }
 
 int
 number_file_load_syntax(const char *path, size_t limit, struct number_file *out)
 {
-	FILE *file = fopen(path, "rb");
-	char *text;
-	int status = -1;
 	size_t n;
+	char *text = read_text(path, limit, &n);
+	int status = -1;
 
 	memset(out, 0, sizeof(*out));
-	if (!file)
-		return fail_errno(path, "cannot open");
-	text = read_text(file, limit, &n);
-	if (text && ferror(file))
-		fail_errno(path, "cannot read");
-	else if (text && n > limit)
-		fail(path, "longer than %zu MB: no calibration", limit >> 20);
-	else if (text)
+	if (text)
 		status = number_file_parse(path, text, n, out);
 	free(text);
-	fclose(file);
 	return status;
 }
 
@@ -752,7 +752,7 @@ number_file_find(const struct number_file *file, const char *name)
 	return NULL;
 }
 
-/* An entry beside NAME.data: NAME.rows, NAME.cols, NAME.dt. */
+/* An entry next to NAME.data: NAME.rows, NAME.cols, NAME.dt. */
 static const struct number_file_entry *
 find_beside(const struct number_file *file, const struct number_file_entry *data, const char *key)
 {
@@ -788,12 +788,14 @@ number_file_check_size(const char *path, const struct number_file *file,
 	    size[0], size[1], times, times[0] ? "," : " and", times[0] ? " and dt" : "", entry->n);
 }
 
+/* ---- the editor ---- */
+
 struct editing {
 	const char *path, *text, *end;
-	const char *start;		/* behind blanks and comments */
+	const char *start;		/* after blanks and comments */
 	const struct number_edit *edit;
 	size_t edits;
-	char *out;			/* where the next byte goes: there is room for all */
+	FILE *out;			/* to memory: writing fails where that is short */
 };
 
 static bool
@@ -808,33 +810,14 @@ is_edited(const struct editing *editing, const char *name, size_t n)
 static void
 put(struct editing *editing, const char *from, const char *to)
 {
-	memcpy(editing->out, from, (size_t)(to - from));
-	editing->out += to - from;
-}
-
-static void
-put_text(struct editing *editing, const char *text)
-{
-	put(editing, text, text + strlen(text));
-}
-
-/* Bytes of an entry at most: brackets, and 12 digits with sign, point, exponent and separator. */
-static size_t
-room_of(const struct number_edit *edit)
-{
-	return 2 * strlen(edit->name) + 16 + 24 * edit->n;
+	fwrite(from, 1, (size_t)(to - from), editing->out);
 }
 
 static void
 put_numbers(struct editing *editing, const struct number_edit *edit, const char *between)
 {
-	for (size_t i = 0; i < edit->n; i++) {
-		char number[32];
-
-		snprintf(number, sizeof(number), "%.12g", edit->v[i]);
-		put_text(editing, i ? between : "");
-		put_text(editing, number);
-	}
+	for (size_t i = 0; i < edit->n; i++)
+		fprintf(editing->out, "%s%.12g", i ? between : "", edit->v[i]);
 }
 
 static const char *
@@ -887,12 +870,11 @@ edit_yaml(struct editing *editing)
 		at = next;
 	}
 	if (stop > editing->text && stop[-1] != '\n')
-		put_text(editing, "\n");
+		fputc('\n', editing->out);
 	for (size_t i = 0; i < editing->edits; i++) {
-		put_text(editing, editing->edit[i].name);
-		put_text(editing, ": [ ");
+		fprintf(editing->out, "%s: [ ", editing->edit[i].name);
 		put_numbers(editing, &editing->edit[i], ", ");
-		put_text(editing, " ]\n");
+		fputs(" ]\n", editing->out);
 	}
 	put(editing, last, editing->end);
 }
@@ -927,13 +909,9 @@ edit_xml(struct editing *editing)
 		at = past ? past : at + 1;
 	}
 	for (size_t i = 0; i < editing->edits; i++) {
-		put_text(editing, "<");
-		put_text(editing, editing->edit[i].name);
-		put_text(editing, ">");
+		fprintf(editing->out, "<%s>", editing->edit[i].name);
 		put_numbers(editing, &editing->edit[i], " ");
-		put_text(editing, "</");
-		put_text(editing, editing->edit[i].name);
-		put_text(editing, ">\n");
+		fprintf(editing->out, "</%s>\n", editing->edit[i].name);
 	}
 	put(editing, last, editing->end);
 }
@@ -988,7 +966,7 @@ static void
 edit_json(struct editing *editing)
 {
 	const char *end = editing->end, *open = editing->start + 1;
-	const char *at = json_blank(open, end), *behind = open;
+	const char *at = json_blank(open, end), *from = open;
 	bool first = true;
 
 	put(editing, editing->text, open);
@@ -1000,24 +978,22 @@ edit_json(struct editing *editing)
 			continue;
 		}
 		if (!is_edited(editing, key, strcspn(key, "\"':, \t\r\n"))) {
-			put_text(editing, first ? "" : ",");
-			put(editing, behind, past);
+			fputs(first ? "" : ",", editing->out);
+			put(editing, from, past);
 			first = false;
 		}
 		at = json_blank(past, end);
 		if (at < end && *at == ',')
 			at++;
-		behind = at;
+		from = at;
 		at = json_blank(at, end);
 	}
 	for (size_t i = 0; i < editing->edits; i++, first = false) {
-		put_text(editing, first ? "\n  \"" : ",\n  \"");
-		put_text(editing, editing->edit[i].name);
-		put_text(editing, "\": [");
+		fprintf(editing->out, "%s\n  \"%s\": [", first ? "" : ",", editing->edit[i].name);
 		put_numbers(editing, &editing->edit[i], ", ");
-		put_text(editing, "]");
+		fputc(']', editing->out);
 	}
-	put_text(editing, "\n");
+	fputc('\n', editing->out);
 	put(editing, at, end);
 }
 
@@ -1091,54 +1067,27 @@ number_edit_text(const char *path, const char *text, size_t n, const struct numb
 {
 	const char *start = json_blank(text + byte_order_mark(text, n), text + n);
 	struct editing editing = { path, text, text + n, start, edit, edits, NULL };
-	size_t room = n + 8;		/* a comma per member takes the place of that before it */
+	size_t written = 0;
+	int status;
 
 	*out = NULL;
 	if (*start && strchr("+-.0123456789", *start) && strncmp(start, "---", 3) != 0)
 		return fail(path, "is a list of numbers without names: %s has no place there",
 		    edit[0].name);
-	for (size_t i = 0; i < edits; i++)
-		room += room_of(&edit[i]);
-	editing.out = *out = malloc(room);
-	if (!*out)
+	editing.out = open_memstream(out, &written);
+	if (!editing.out)
 		return fail_memory();
 	(*start == '<' ? edit_xml : *start == '{' ? edit_json : edit_yaml)(&editing);
-	*editing.out = '\0';
-	if (check(&editing, *out, (size_t)(editing.out - *out)) == 0)
+	status = ferror(editing.out) ? -1 : 0;
+	if (fclose(editing.out) != 0 || status < 0)
+		status = fail_memory();
+	if (status == 0)
+		status = check(&editing, *out, written);
+	if (status == 0)
 		return 0;
 	free(*out);
 	*out = NULL;
 	return -1;
-}
-
-/* A file's text, with a 0 behind it; NULL after fail(). */
-static char *
-read_edited_text(const char *path, size_t *n)
-{
-	FILE *file = fopen(path, "rb");
-	char *text = file ? malloc(FILE_LIMIT + 2) : NULL;
-
-	if (!file || !text) {
-		if (!file)
-			fail_errno(path, "cannot open");
-		else
-			fail_memory();
-		if (file)
-			fclose(file);
-		return NULL;
-	}
-	*n = fread(text, 1, FILE_LIMIT + 1, file);
-	text[*n] = '\0';
-	if (ferror(file))
-		fail_errno(path, "cannot read");
-	else if (*n > FILE_LIMIT)
-		fail(path, "longer than 1 MB: no calibration");
-	if (ferror(file) || *n > FILE_LIMIT) {
-		free(text);
-		text = NULL;
-	}
-	fclose(file);
-	return text;
 }
 
 int
@@ -1146,26 +1095,24 @@ number_edit_file(const char *from, const char *to, const struct number_edit *edi
 {
 	struct safe_file *place;
 	char *text, *edited = NULL;
+	bool written;
 	size_t n;
 	FILE *out;
-	bool written;
 
 	if (camera_model_is_named(from) || camera_model_is_named(to))
 		return fail(camera_model_is_named(from) ? from : to, "is a camera model of mrcal, "
 		    "which has no place for more: give a file that fringecal -o writes");
-	text = read_edited_text(from, &n);
+	text = read_text(from, FILE_LIMIT, &n);
 	if (!text || number_edit_text(from, text, n, edit, edits, &edited) < 0) {
 		free(text);
 		return -1;
 	}
 	free(text);
 	out = safe_file_open(to, &place);
-	if (!out) {
-		free(edited);
-		return -1;
-	}
-	written = fputs(edited, out) >= 0;
+	written = out && fputs(edited, out) >= 0;
 	free(edited);
+	if (!out)
+		return -1;
 	if (!written)
 		fail_errno(to, "cannot write");
 	return safe_file_close(out, to, place, written) < 0 || !written ? -1 : 0;

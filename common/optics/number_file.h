@@ -20,7 +20,7 @@ struct number_file {
 	struct number_file_entry *entry;
 	size_t entries;
 	double *v;
-	size_t n, room;
+	size_t n;
 };
 
 /*

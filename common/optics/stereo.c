@@ -5,47 +5,14 @@
 #include "optics/stereo.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "optics/calib.h"
-#include "run/stage.h"
+#include "base/linear.h"
 
 /* ---- the geometry of a rectified pair ---- */
-
-static void
-multiply(const double A[9], const double B[9], double out[9])
-{
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++)
-			out[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] +
-			    A[3 * i + 2] * B[6 + j];
-}
-
-static void
-transpose(const double A[9], double out[9])
-{
-	for (size_t i = 0; i < 9; i++)
-		out[i] = A[3 * (i % 3) + i / 3];
-}
-
-static void
-apply(const double A[9], const double x[3], double out[3])
-{
-	for (size_t i = 0; i < 3; i++)
-		out[i] = A[3 * i] * x[0] + A[3 * i + 1] * x[1] + A[3 * i + 2] * x[2];
-}
-
-static void
-apply_transposed(const double A[9], const double x[3], double out[3])
-{
-	for (size_t i = 0; i < 3; i++)
-		out[i] = A[i] * x[0] + A[3 + i] * x[1] + A[6 + i] * x[2];
-}
 
 /* The rotation of the quaternion w + x i + y j + z k, of any length. */
 static void
@@ -96,7 +63,7 @@ stereo_ray(const struct stereo *stereo, enum stereo_side side, double u, double 
 	const double x[3] = { (u - stereo->cx_px[side]) / stereo->f_px,
 		(v - stereo->cy_px) / stereo->f_px, 1 };
 
-	apply_transposed(stereo->R[side], x, ray);
+	matrix3_apply_transposed(stereo->R[side], x, ray);
 }
 
 bool
@@ -105,7 +72,7 @@ stereo_project(const struct stereo *stereo, enum stereo_side side, const double 
 {
 	double x[3];
 
-	apply(stereo->R[side], ray, x);
+	matrix3_apply(stereo->R[side], ray, x);
 	uv[0] = stereo->f_px * x[0] / x[2] + stereo->cx_px[side];
 	uv[1] = stereo->f_px * x[1] / x[2] + stereo->cy_px;
 	return x[2] > 0 && isfinite(uv[0]) && isfinite(uv[1]);
@@ -121,9 +88,9 @@ set_rotations(const char *path, struct stereo *stereo, bool *turned)
 
 	if (!half_rotation(R, half))
 		return fail(path, "R: the cameras look into opposite directions");
-	transpose(half, back);
-	apply(back, T, t);		/* in the frame midway between both */
-	length = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
+	matrix3_transpose(half, back);
+	matrix3_apply(back, T, t);		/* in the frame midway between both */
+	length = vector3_length(t);
 	if (!(length > 0))
 		return fail(path, "T: the baseline is zero: both cameras stand at one place");
 	if (!(hypot(t[0], t[1]) > fabs(t[2])))
@@ -134,10 +101,18 @@ set_rotations(const char *path, struct stereo *stereo, bool *turned)
 	for (size_t i = 0; i < 3; i++)
 		e[i] = sign * t[i] / length;
 	turn_to_x(e, turn);
-	multiply(turn, half, stereo->R[STEREO_LEFT]);
-	multiply(turn, back, stereo->R[STEREO_RIGHT]);
+	matrix3_product(turn, half, stereo->R[STEREO_LEFT]);
+	matrix3_product(turn, back, stereo->R[STEREO_RIGHT]);
 	stereo->baseline_mm = -sign * length;
 	return 0;
+}
+
+/* The size of a camera's picture: without one in the file, twice its principal point. */
+static void
+picture_size(const struct pinhole *camera, double size[2])
+{
+	size[0] = camera->w > 0 ? camera->w : 2 * camera->K[2] + 1;
+	size[1] = camera->w > 0 ? camera->h : 2 * camera->K[5] + 1;
 }
 
 /* Where the middle of a side's picture appears, x/z and y/z of the rectified camera: the mean of
@@ -147,25 +122,23 @@ find_middle(const char *path, const struct stereo *stereo, enum stereo_side side
     double middle[2])
 {
 	const struct pinhole *camera = &stereo->camera[side];
-	double w = camera->w > 0 ? camera->w : 2 * camera->K[2] + 1;
-	double h = camera->w > 0 ? camera->h : 2 * camera->K[5] + 1;
+	double size[2];
 
+	picture_size(camera, size);
 	middle[0] = middle[1] = 0;
-	if (!(w >= 1 && h >= 1))
+	if (!(size[0] >= 1 && size[1] >= 1))
 		return fail(path, "names no image_size, and the %s camera's principal point %g %g "
 		    "lies outside of its image: say image_size", side == STEREO_LEFT ? "left" :
 		    "right", camera->K[2], camera->K[5]);
 	for (size_t i = 0; i < 4; i++) {
-		const double uv[2] = { i & 1 ? w - 1 : 0, i & 2 ? h - 1 : 0 };
-		double xy[2], ray[3] = { 0, 0, 1 }, x[3];
+		const double uv[2] = { i & 1 ? size[0] - 1 : 0, i & 2 ? size[1] - 1 : 0 };
+		double ray[3] = { 0, 0, 1 }, x[3];
 
-		xy[1] = (uv[1] - camera->K[5]) / camera->K[4];
-		xy[0] = (uv[0] - camera->K[2] - camera->K[1] * xy[1]) / camera->K[0];
-		if (pinhole_undistort(camera, uv, ray)) {
-			xy[0] = ray[0];
-			xy[1] = ray[1];
+		if (!pinhole_undistort(camera, uv, ray)) {	/* beyond the fold: without lens */
+			ray[1] = (uv[1] - camera->K[5]) / camera->K[4];
+			ray[0] = (uv[0] - camera->K[2] - camera->K[1] * ray[1]) / camera->K[0];
 		}
-		apply(stereo->R[side], (double[3]){ xy[0], xy[1], 1 }, x);
+		matrix3_apply(stereo->R[side], ray, x);
 		if (!(x[2] > 1e-3))
 			return fail(path, "R T: the rectified %s camera would look away from its "
 			    "picture", side == STEREO_LEFT ? "left" : "right");
@@ -180,17 +153,16 @@ static int
 place_pictures(const char *path, struct stereo *stereo, bool turned)
 {
 	const struct pinhole *left = &stereo->camera[0], *right = &stereo->camera[1];
-	double w = left->w > 0 ? left->w : 2 * left->K[2] + 1;
-	double h = left->w > 0 ? left->h : 2 * left->K[5] + 1;
-	double middle[2][2];
+	double middle[2][2], size[2];
 
+	picture_size(left, size);
 	if (find_middle(path, stereo, STEREO_LEFT, middle[0]) < 0 ||
 	    find_middle(path, stereo, STEREO_RIGHT, middle[1]) < 0)
 		return -1;
 	stereo->f_px = (left->K[0] + left->K[4] + right->K[0] + right->K[4]) / 4;
 	for (size_t i = 0; i < 2; i++)
-		stereo->cx_px[i] = ((turned ? h : w) - 1) / 2 - stereo->f_px * middle[i][0];
-	stereo->cy_px = ((turned ? w : h) - 1) / 2 -
+		stereo->cx_px[i] = (size[turned] - 1) / 2 - stereo->f_px * middle[i][0];
+	stereo->cy_px = (size[!turned] - 1) / 2 -
 	    stereo->f_px * (middle[0][1] + middle[1][1]) / 2;
 	stereo->w = turned ? left->h : left->w;
 	stereo->h = turned ? left->w : left->h;
@@ -208,9 +180,8 @@ stereo_rectify(const char *path, struct stereo *stereo)
 {
 	bool turned;
 
-	if (set_rotations(path, stereo, &turned) < 0)
-		return -1;
-	return place_pictures(path, stereo, turned);
+	return set_rotations(path, stereo, &turned) < 0 ? -1 :
+	    place_pictures(path, stereo, turned);
 }
 
 /* The same where R is known, from the file. */
@@ -218,9 +189,9 @@ static int
 stereo_place(const char *path, struct stereo *stereo)
 {
 	const double *T = stereo->camera[1].T;
-	double t[3], length = sqrt(T[0] * T[0] + T[1] * T[1] + T[2] * T[2]);
+	double t[3], length = vector3_length(T);
 
-	apply(stereo->R[STEREO_RIGHT], T, t);
+	matrix3_apply(stereo->R[STEREO_RIGHT], T, t);
 	stereo->baseline_mm = t[0] > 0 ? -length : length;
 	return place_pictures(path, stereo, fabs(stereo->R[0][1]) > fabs(stereo->R[0][0]));
 }
@@ -411,21 +382,6 @@ fail_no_pair(const char *path, const struct number_file *numbers)
 	    ", the first one " : "", numbers->entries ? numbers->entry[0].name : "");
 }
 
-/* Is the entry devices.NAME.kind that of a camera? Then its name, of n letters, begins at *name. */
-static bool
-is_camera(const struct number_file_entry *entry, const char **name, size_t *n)
-{
-	static const char before[] = "devices.", behind[] = ".kind";
-	size_t all = strlen(entry->name), around = strlen(before) + strlen(behind);
-
-	if (all <= around || strncmp(entry->name, before, strlen(before)) ||
-	    strcmp(entry->name + all - strlen(behind), behind) || strcmp(entry->text, "camera"))
-		return false;
-	*name = entry->name + strlen(before);
-	*n = all - around;
-	return true;
-}
-
 /*
  * A camera's size: its own entry, else that of the first or second device of kind camera, else one
  * for both.
@@ -436,12 +392,11 @@ read_size(const char *path, const struct number_file *numbers, size_t camera, do
 	static const char *const own[2] = { "camera_size1|image_size1|imageSize1",
 		"camera_size2|image_size2|imageSize2" };
 	char device[2 * NUMBER_FILE_NAME_SIZE] = "";
-	size_t cameras = 0, n;
-	const char *name;
+	size_t n;
+	const char *name = calib_camera(numbers, camera, &n);
 
-	for (size_t i = 0; i < numbers->entries; i++)
-		if (is_camera(&numbers->entry[i], &name, &n) && cameras++ == camera)
-			snprintf(device, sizeof(device), "devices.%.*s.size", (int)n, name);
+	if (name)
+		snprintf(device, sizeof(device), "devices.%.*s.size", (int)n, name);
 	return calib_get_pair(path, numbers, calib_has(numbers, own[camera]) ? own[camera] :
 	    calib_has(numbers, device) ? device :
 	    "full_size|S|camera_size|image_size|imageSize", "a size, w h", size);
@@ -566,14 +521,11 @@ static double
 disagreement(const struct stereo *stereo, const double X[3])
 {
 	const struct pinhole *right = &stereo->camera[1];
-	double seen[3], uv[2][2], z = 0, rows, columns;
+	double seen[3], uv[2][2], z = vector3_dot(stereo->R[0] + 6, X), rows, columns;
 
-	for (size_t i = 0; i < 3; i++) {
-		seen[i] = right->T[i];
-		for (size_t j = 0; j < 3; j++)
-			seen[i] += right->R[3 * i + j] * X[j];
-		z += stereo->R[0][6 + i] * X[i];
-	}
+	matrix3_apply(right->R, X, seen);
+	for (size_t i = 0; i < 3; i++)
+		seen[i] += right->T[i];
 	if (!stereo_project(stereo, STEREO_LEFT, X, uv[0]) ||
 	    !stereo_project(stereo, STEREO_RIGHT, seen, uv[1]))
 		return 0;
@@ -589,12 +541,12 @@ check_agreement(const char *path, const struct stereo *stereo)
 {
 	static const double far[] = { 2, 5, 1000 };
 	const struct pinhole *left = &stereo->camera[0];
-	double w = left->w > 0 ? left->w : 2 * left->K[2] + 1;
-	double h = left->w > 0 ? left->h : 2 * left->K[5] + 1, worst = 0;
+	double size[2], worst = 0;
 
+	picture_size(left, size);
 	for (size_t i = 0; i < 75; i++) {
 		double z = far[i / 25] * fabs(stereo->baseline_mm);
-		double u = (double)(i % 5) / 4 * w, v = (double)(i / 5 % 5) / 4 * h;
+		double u = (double)(i % 5) / 4 * size[0], v = (double)(i / 5 % 5) / 4 * size[1];
 		const double X[3] = { (u - left->K[2]) / left->K[0] * z,
 			(v - left->K[5]) / left->K[4] * z, z };
 
@@ -647,40 +599,17 @@ read_rectification(const char *path, const struct number_file *numbers, double m
 	return 0;
 }
 
-static void
-check_rest(const struct number_file *numbers, double mm, struct stereo *stereo)
-{
-	const struct pinhole *left = &stereo->camera[0], *right = &stereo->camera[1];
-	const double T[3] = { right->T[0] / mm, right->T[1] / mm, right->T[2] / mm };
-
-	calib_rest_agrees(numbers, left->K, right->K, right->R, T, stereo->contradiction);
-}
-
-/* The place of the camera of that name among a file's, from 0; `cameras`: how many there are. */
+/* The place of the camera of that name among a file's, from 0; SIZE_MAX: there is none. */
 static size_t
-find_camera(const struct number_file *numbers, const char *wanted, size_t *cameras)
+find_camera(const struct number_file *numbers, const char *wanted)
 {
-	size_t found = SIZE_MAX, n;
 	const char *name;
+	size_t n;
 
-	*cameras = 0;
-	for (size_t i = 0; i < numbers->entries; i++)
-		if (is_camera(&numbers->entry[i], &name, &n)) {
-			if (strlen(wanted) == n && !strncmp(wanted, name, n))
-				found = *cameras;
-			++*cameras;
-		}
-	return found;
-}
-
-/* Does the file call its first camera right and its second one left? */
-static bool
-is_named_otherwise(const struct number_file *numbers)
-{
-	size_t cameras;
-
-	return find_camera(numbers, "right", &cameras) == 0 &&
-	    find_camera(numbers, "left", &cameras) == 1;
+	for (size_t i = 0; (name = calib_camera(numbers, i, &n)); i++)
+		if (strlen(wanted) == n && !strncmp(wanted, name, n))
+			return i;
+	return SIZE_MAX;
 }
 
 /* Frees numbers. */
@@ -699,14 +628,20 @@ take_numbers(const char *path, struct number_file *numbers, struct stereo *stere
 	    read_cameras(path, numbers, mm, stereo, &posed);
 	pinhole_complete(&stereo->camera[0]);
 	pinhole_complete(&stereo->camera[1]);
-	if (status == 0 && !plain && posed)
-		check_rest(numbers, mm, stereo);
+	if (status == 0 && !plain && posed) {
+		const struct pinhole *right = &stereo->camera[1];
+		const double T[3] = { right->T[0] / mm, right->T[1] / mm, right->T[2] / mm };
+
+		calib_rest_agrees(numbers, stereo->camera[0].K, right->K, right->R, T,
+		    stereo->contradiction);
+	}
 	if (status == 0)
 		status = plain ? stereo_rectify(path, stereo) :
 		    read_rectification(path, numbers, mm, posed, stereo);
 	if (status == 0 && !plain)
 		status = read_projector(path, numbers, mm, stereo);
-	stereo->named_otherwise = is_named_otherwise(numbers);
+	stereo->named_otherwise = find_camera(numbers, "right") == 0 &&
+	    find_camera(numbers, "left") == 1;
 	number_file_free(numbers);
 	return status;
 }
@@ -724,11 +659,13 @@ int
 stereo_find_side(const char *path, const char *name, enum stereo_side *side)
 {
 	struct number_file numbers;
-	size_t cameras, at;
+	size_t at, n;
+	bool cameras;
 
 	if (number_file_load(path, &numbers) < 0)
 		return -1;
-	at = find_camera(&numbers, name, &cameras);
+	at = find_camera(&numbers, name);
+	cameras = calib_camera(&numbers, 0, &n);
 	number_file_free(&numbers);
 	if (at == SIZE_MAX && (!strcmp(name, "left") || !strcmp(name, "right")))
 		at = !strcmp(name, "right");

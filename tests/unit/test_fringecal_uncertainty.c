@@ -21,7 +21,7 @@ calib_project(const struct calib_problem *problem, const struct calib_solution *
 	double x[3], f[2] = { in[0], in[1] };
 
 	(void)problem;
-	uncertainty_to_device(solution, device, X, x);
+	calib_pose_apply(&solution->device[device], X, x);
 	for (size_t i = 0; i < 2; i++) {
 		uv[i] = f[i] * x[i] / x[2] + in[2 + i];
 		for (size_t j = 0; by_point && j < 3; j++)
@@ -95,6 +95,8 @@ make_rig(struct rig *rig)
 	}
 	memcpy(s->intrinsics[0], (double[]){ 2100, 2105, 640, 512 }, 4 * sizeof(double));
 	memcpy(s->intrinsics[1], (double[]){ 2000, 1995, 960, 700 }, 4 * sizeof(double));
+	for (size_t k = 0; k < 3; k++)
+		s->device[0].R[4 * k] = 1;
 	rotation(rig->r, s->device[1].R);
 	memcpy(s->device[1].T, (double[]){ 180, -10, 25 }, 3 * sizeof(double));
 	for (size_t p = 0; p < 4; p++) {
@@ -109,7 +111,7 @@ make_rig(struct rig *rig)
 			for (int k = 0; k < 88; k++) {
 				double X[3], uv[2];
 
-				uncertainty_board_point(&rig->problem, s, p, k % 11, k / 11, X);
+				calib_corner(&rig->problem, s, p, k % 11, k / 11, X);
 				calib_project(&rig->problem, s, d, X, uv, NULL, NULL);
 				point[k] = (struct calib_point){ uv[0], uv[1], { 0.05, 0.05 },
 					k % 11, k / 11 };

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
+#include "base/process.h"
 
 const char *const calib_intrinsics_names[CALIB_INTRINSICS] = { "fx", "fy", "cx", "cy", "k1", "k2",
 	"p1", "p2", "k3", "k4", "k5", "k6" };
+const char *const calib_kind_names[] = { "camera", "projector" };
 const char *const calib_model_names[] = { "pinhole", "opencv4", "opencv5", "opencv8", NULL };
 
 size_t
@@ -66,39 +69,16 @@ calib_parameter_name(const struct calib_problem *problem, size_t parameter, char
 	}
 }
 
-/* Room for n more elements of a list. */
-static int
-grow(void **list, size_t have, size_t *room, size_t n, size_t size)
-{
-	size_t wanted = have + n < 2 * *room ? 2 * *room : have + n;
-	void *larger;
-
-	if (have + n <= *room)
-		return 0;
-	larger = reallocarray(*list, wanted, size);
-	if (!larger)
-		return fail_memory();
-	*list = larger;
-	*room = wanted;
-	return 0;
-}
-
 int
 calib_problem_add_device(struct calib_problem *problem, const struct calib_device *device)
 {
-	size_t n = problem->devices + 1;
-	void *devices = reallocarray(problem->device, n, sizeof(*device)), *fixed = NULL;
+	size_t d = problem->devices++;
 
-	if (devices) {
-		problem->device = devices;
-		fixed = reallocarray(problem->fixed, n, sizeof(*problem->fixed));
-	}
-	if (!fixed)
-		return fail_memory();
-	problem->fixed = fixed;
+	problem->device = must_resize(problem->device, d + 1, sizeof(*device));
+	problem->fixed = must_resize(problem->fixed, d + 1, sizeof(*problem->fixed));
 	for (size_t k = 0; k < CALIB_INTRINSICS; k++)
-		problem->fixed[problem->devices][k] = NAN;
-	problem->device[problem->devices++] = *device;
+		problem->fixed[d][k] = NAN;
+	problem->device[d] = *device;
 	return 0;
 }
 
@@ -106,38 +86,92 @@ int
 calib_problem_add_view(struct calib_problem *problem, size_t device, size_t pose, size_t through,
     const struct calib_point *point, size_t n)
 {
-	void *views = problem->view, *points = problem->point;
-	int status = grow(&views, problem->views, &problem->views_room, 1, sizeof(*problem->view));
+	size_t points = problem->points + n;
 
-	problem->view = views;
-	if (status == 0)
-		status = grow(&points, problem->points, &problem->points_room, n, sizeof(*point));
-	problem->point = points;
-	if (status < 0)
-		return -1;
+	if (points > problem->points_room) {
+		size_t room = points < 2 * problem->points_room ? 2 * problem->points_room : points;
+		struct calib_point *more = reallocarray(problem->point, room, sizeof(*more));
+
+		if (!more)
+			return fail_memory();
+		problem->point = more;
+		problem->points_room = room;
+	}
+	problem->view = must_resize(problem->view, problem->views + 1, sizeof(*problem->view));
 	problem->view[problem->views++] =
 	    (struct calib_view){ device, pose, through, problem->points, n };
 	if (n)
 		memcpy(problem->point + problem->points, point, n * sizeof(*point));
-	problem->points += n;
+	problem->points = points;
 	if (pose >= problem->poses)
 		problem->poses = pose + 1;
 	return 0;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void
+calib_sort(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), compare);
+}
+
+size_t
+calib_find_device(const struct calib_problem *problem, const char *name, size_t n)
+{
+	size_t d = 0;
+
+	while (d < problem->devices && (strlen(problem->device[d].name) != n ||
+	    strncmp(problem->device[d].name, name, n)))
+		d++;
+	return d;
+}
+
+void
+calib_corner(const struct calib_problem *problem, const struct calib_solution *solution,
+    size_t pose, int i, int j, double X[3])
+{
+	double at[3];
+
+	calib_board_point(&problem->board, solution->bend, i, j, at);
+	calib_pose_apply(&solution->board[pose], at, X);
+}
+
+size_t
+calib_cameras(const struct calib_problem *problem)
+{
+	size_t cameras = 0;
+
+	for (size_t d = 0; d < problem->devices; d++)
+		cameras += problem->device[d].kind == CALIB_CAMERA;
+	return cameras;
+}
+
+size_t
+calib_device_points(const struct calib_problem *problem, size_t device)
+{
+	size_t points = 0;
+
+	for (size_t v = 0; v < problem->views; v++)
+		points += problem->view[v].device == device ? problem->view[v].n : 0;
+	return points;
 }
 
 void
 calib_view_name(const struct calib_problem *problem, const struct calib_view *view, char *name,
     size_t size)
 {
-	int n = snprintf(name, size, "pose %zu of %s", view->pose + 1,
-	    problem->device[view->device].name);
-	size_t cameras = 0;
+	bool through = view->through != view->device && calib_cameras(problem) > 1;
 
-	for (size_t d = 0; d < problem->devices; d++)
-		cameras += problem->device[d].kind == CALIB_CAMERA;
-	if (view->through != view->device && cameras > 1 && n > 0 && (size_t)n < size)
-		snprintf(name + n, size - (size_t)n, " through %s",
-		    problem->device[view->through].name);
+	snprintf(name, size, "pose %zu of %s%s%s", view->pose + 1,
+	    problem->device[view->device].name, through ? " through " : "",
+	    through ? problem->device[view->through].name : "");
 }
 
 void
@@ -186,45 +220,16 @@ calib_board_point(const struct calib_board *board, const double bend[2], int i, 
 }
 
 void
-calib_pose_between(const struct calib_pose *a, const struct calib_pose *b, struct calib_pose *out)
-{
-	for (size_t i = 0; i < 3; i++) {
-		out->T[i] = b->T[i];
-		for (size_t j = 0; j < 3; j++) {
-			out->R[3 * i + j] = 0;
-			for (size_t k = 0; k < 3; k++)
-				out->R[3 * i + j] += b->R[3 * i + k] * a->R[3 * j + k];
-		}
-		for (size_t j = 0; j < 3; j++)
-			out->T[i] -= out->R[3 * i + j] * a->T[j];
-	}
-}
-
-void
 calib_pose_compose(const struct calib_pose *a, const struct calib_pose *b, struct calib_pose *out)
 {
 	struct calib_pose c;
 
+	matrix3_product(a->R, b->R, c.R);
 	for (size_t i = 0; i < 3; i++) {
 		c.T[i] = a->T[i];
-		for (size_t j = 0; j < 3; j++) {
+		for (size_t j = 0; j < 3; j++)
 			c.T[i] += a->R[3 * i + j] * b->T[j];
-			c.R[3 * i + j] = 0;
-			for (size_t k = 0; k < 3; k++)
-				c.R[3 * i + j] += a->R[3 * i + k] * b->R[3 * k + j];
-		}
 	}
 	*out = c;
 }
 
-void
-calib_pose_invert(const struct calib_pose *a, struct calib_pose *out)
-{
-	for (size_t i = 0; i < 3; i++) {
-		out->T[i] = 0;
-		for (size_t j = 0; j < 3; j++) {
-			out->R[3 * i + j] = a->R[3 * j + i];
-			out->T[i] -= a->R[3 * j + i] * a->T[j];
-		}
-	}
-}

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 #include "optics/device_check.h"
 
 /* ---- views ---- */
@@ -19,18 +20,10 @@
 #define LEAST_RMS 1.5		/* of the median: less is no doubtful view, */
 #define LEAST_RMS_PX 1e-3	/* nor is this, in px */
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static double
 median_of(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), compare_numbers);
+	calib_sort(v, n);
 	return n == 0 ? NAN : (v[(n - 1) / 2] + v[n / 2]) / 2;
 }
 
@@ -42,13 +35,13 @@ place_view(const struct calib_problem *problem, const struct calib_solution *sol
 	const double *R = solution->device[view->device].R;
 	double corner[2][3], X[3], x[3], cosine = 0;
 
-	uncertainty_board_point(problem, solution, view->pose, 0, 0, corner[0]);
-	uncertainty_board_point(problem, solution, view->pose, (int)problem->board.w - 1,
+	calib_corner(problem, solution, view->pose, 0, 0, corner[0]);
+	calib_corner(problem, solution, view->pose, (int)problem->board.w - 1,
 	    (int)problem->board.h - 1, corner[1]);
 	for (size_t k = 0; k < 3; k++)
 		X[k] = (corner[0][k] + corner[1][k]) / 2;
-	uncertainty_to_device(solution, view->device, X, x);
-	out->distance = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+	calib_pose_apply(&solution->device[view->device], X, x);
+	out->distance = vector3_length(x);
 	for (size_t k = 0; k < 3; k++)	/* z of the board's normal in the device's frame */
 		cosine += (view->device == 0 ? k == 2 : R[6 + k]) * board->R[3 * k + 2];
 	out->tilt_deg = acos(fmin(1, fabs(cosine))) * 180 / M_PI;
@@ -78,34 +71,16 @@ sum_view(const struct calib_problem *problem, const struct calib_solution *solut
 	place_view(problem, solution, view, out);
 }
 
-static double
-rms_of(const struct diagnosis_view *view)
-{
-	return view->rms;
-}
-
-static double
-pull_of(const struct diagnosis_view *view)
-{
-	return view->pull;
-}
-
-static double
-middle_of(const struct diagnosis_view *view)
-{
-	return view->middle;
-}
-
-/* The median over the views of a device. */
+/* The median of a member, as offsetof() finds it, of the views of a device. */
 static double
 median_of_views(const struct calib_problem *problem, size_t device, const struct diagnosis *d,
-    double (*of)(const struct diagnosis_view *), double *scratch)
+    size_t member, double *scratch)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->views; i++)
 		if (problem->view[i].device == device && d->view[i].points)
-			scratch[n++] = of(&d->view[i]);
+			memcpy(&scratch[n++], (const char *)&d->view[i] + member, sizeof(*scratch));
 	return median_of(scratch, n);
 }
 
@@ -117,13 +92,14 @@ judge_views(const struct calib_problem *problem, size_t device, struct diagnosis
 	double median, mad, pull, middle;
 	size_t n = 0;
 
-	median = median_of_views(problem, device, d, rms_of, scratch);
+	median = median_of_views(problem, device, d, offsetof(struct diagnosis_view, rms), scratch);
 	for (size_t i = 0; i < d->views; i++)
 		if (problem->view[i].device == device && d->view[i].points)
 			scratch[n++] = fabs(d->view[i].rms - median);
 	mad = fmax(median_of(scratch, n), LEAST_MAD * median);
-	pull = median_of_views(problem, device, d, pull_of, scratch);
-	middle = median_of_views(problem, device, d, middle_of, scratch);
+	pull = median_of_views(problem, device, d, offsetof(struct diagnosis_view, pull), scratch);
+	middle = median_of_views(problem, device, d, offsetof(struct diagnosis_view, middle),
+	    scratch);
 	for (size_t i = 0; i < d->views; i++) {
 		struct diagnosis_view *view = &d->view[i];
 
@@ -246,66 +222,58 @@ compare_pairs(const void *a, const void *b)
 	return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
 }
 
-static int
+static void
 find_pairs(const struct calib_solution *solution, struct diagnosis *d)
 {
+	const double *C = solution->covariance;
 	size_t p = solution->parameters;
 
-	d->pair = calloc(p * p + 1, sizeof(*d->pair));
-	if (!d->pair)
-		return fail_memory();
-	for (size_t a = 0; a < p && solution->covariance; a++)
+	d->pair = must_alloc(p * p, sizeof(*d->pair));
+	for (size_t a = 0; a < p && C; a++)
 		for (size_t b = a + 1; b < p; b++) {
-			const double *C = solution->covariance;
 			double r = C[a * p + b] / sqrt(C[a * p + a] * C[b * p + b]);
 
 			if (fabs(r) > DIAGNOSIS_CORRELATION)
 				d->pair[d->pairs++] = (struct diagnosis_pair){ a, b, r };
 		}
 	qsort(d->pair, d->pairs, sizeof(*d->pair), compare_pairs);
-	return 0;
 }
 
 /* Do the names of a pair end in these two, in either order? */
 static bool
-is_pair(const char *a, const char *b, const char *p, const char *q)
+is_pair(const char *const name[2], const char *p, const char *q)
 {
-	return (!strcmp(a, p) && !strcmp(b, q)) || (!strcmp(a, q) && !strcmp(b, p));
-}
-
-static const char *
-last_word(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot ? dot + 1 : name;
+	return (!strcmp(name[0], p) && !strcmp(name[1], q)) ||
+	    (!strcmp(name[0], q) && !strcmp(name[1], p));
 }
 
 const char *
 diagnosis_pair_advice(const struct calib_problem *problem, const struct diagnosis_pair *pair)
 {
+	static const char tangential[] = "a shifted centre looks like a tangential lens: take "
+	    "views with the board turned by 90 degrees in the picture, and tilted more; or --fix "
+	    "tangential";
+	static const char turned[] = "a shifted centre looks like a turned device: tilt the board "
+	    "by 20 to 40 degrees, about both axes";
+	static const char distance[] = "a longer focal length looks like a larger distance: tilt "
+	    "the board by 20 to 40 degrees";
+	static const struct {
+		const char *p, *q, *advice;
+	} known[] = { { "cx", "p2", tangential }, { "cy", "p1", tangential },
+		{ "cx", "ry", turned }, { "cy", "rx", turned }, { "fx", "tz", distance },
+		{ "fy", "tz", distance } };
 	char text[2][CALIB_NAME_SIZE + 16];
-	const char *a, *b;
+	const char *name[2];
 
-	calib_parameter_name(problem, pair->a, text[0], sizeof(text[0]));
-	calib_parameter_name(problem, pair->b, text[1], sizeof(text[1]));
-	a = last_word(text[0]);
-	b = last_word(text[1]);
-	if (is_pair(a, b, "cx", "p2") || is_pair(a, b, "cy", "p1"))
-		return "a shifted centre looks like a tangential lens: take views with the board "
-		    "turned by 90 degrees in the picture, and tilted more; or --fix tangential";
-	if (is_pair(a, b, "fx", "fy"))
-		return NULL;		/* pixels are as wide as high: both are right or wrong */
-	if (is_pair(a, b, "cx", "ry") || is_pair(a, b, "cy", "rx"))
-		return "a shifted centre looks like a turned device: tilt the board by 20 to 40 "
-		    "degrees, about both axes";
-	if (is_pair(a, b, "fx", "tz") || is_pair(a, b, "fy", "tz"))
-		return "a longer focal length looks like a larger distance: tilt the board by 20 "
-		    "to 40 degrees";
-	if ((a[0] == 'k' && b[0] == 'k') || a[0] == 'k' || b[0] == 'k')
-		return "the lens has more numbers than the views determine: fill the corners of "
-		    "the picture, or take a smaller --model";
-	return NULL;
+	for (size_t k = 0; k < 2; k++) {
+		calib_parameter_name(problem, k ? pair->b : pair->a, text[k], sizeof(text[k]));
+		name[k] = strrchr(text[k], '.') ? strrchr(text[k], '.') + 1 : text[k];
+	}
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (is_pair(name, known[i].p, known[i].q))
+			return known[i].advice;
+	return name[0][0] == 'k' || name[1][0] == 'k' ? "the lens has more numbers than the views "
+	    "determine: fill the corners of the picture, or take a smaller --model" : NULL;
 }
 
 /* ---- all ---- */
@@ -317,11 +285,9 @@ diagnosis_make(const struct calib_problem *problem, const struct calib_solution 
 	double *scratch = calloc(problem->views + problem->points + 1, sizeof(*scratch));
 	int status = scratch ? 0 : fail_memory();
 
-	*d = (struct diagnosis){ .views = problem->views, .devices = problem->devices };
-	d->view = calloc(d->views + 1, sizeof(*d->view));
-	d->device = calloc(d->devices + 1, sizeof(*d->device));
-	if (status == 0 && (!d->view || !d->device))
-		status = fail_memory();
+	*d = (struct diagnosis){ .views = problem->views, .devices = problem->devices,
+		.view = must_alloc(problem->views, sizeof(*d->view)),
+		.device = must_alloc(problem->devices, sizeof(*d->device)) };
 	for (size_t i = 0; i < d->views && status == 0; i++)
 		sum_view(problem, solution, i, scratch, &d->view[i]);
 	for (size_t i = 0; i < d->devices && status == 0; i++) {
@@ -332,13 +298,14 @@ diagnosis_make(const struct calib_problem *problem, const struct calib_solution 
 	if (status < 0)
 		return -1;
 	qsort(d->view, d->views, sizeof(*d->view), compare_views);
-	return find_pairs(solution, d);
+	find_pairs(solution, d);
+	return 0;
 }
 
 void
 diagnosis_free(struct diagnosis *d)
 {
-	for (size_t i = 0; d->device && i < d->devices; i++)
+	for (size_t i = 0; i < d->devices; i++)
 		free(d->device[i].hull);
 	free(d->device);
 	free(d->view);
@@ -365,18 +332,12 @@ static void
 by_board(const struct calib_problem *problem, const struct calib_solution *solution,
     const struct calib_view *view, const struct calib_point *point, double J[6])
 {
-	const struct calib_pose *pose = &solution->board[view->pose];
-	double B[3], X[3], uv[2], D[6];
+	double X[3], uv[2], D[6];
 
-	calib_board_point(&problem->board, solution->bend, point->i, point->j, B);
-	for (size_t k = 0; k < 3; k++)
-		X[k] = pose->R[3 * k] * B[0] + pose->R[3 * k + 1] * B[1] +
-		    pose->R[3 * k + 2] * B[2] + pose->T[k];
+	calib_corner(problem, solution, view->pose, point->i, point->j, X);
 	calib_project(problem, solution, view->device, X, uv, D, NULL);
 	for (size_t r = 0; r < 2; r++)
-		for (size_t k = 0; k < 3; k++)
-			J[3 * r + k] = D[3 * r] * pose->R[k] + D[3 * r + 1] * pose->R[3 + k] +
-			    D[3 * r + 2] * pose->R[6 + k];
+		matrix3_apply_transposed(solution->board[view->pose].R, D + 3 * r, J + 3 * r);
 }
 
 struct sums {
@@ -428,17 +389,17 @@ board_shape_find(const struct calib_problem *problem, const struct calib_solutio
 	for (size_t v = 0; v < problem->views; v++)
 		add_view(problem, solution, &problem->view[v], corner, &sums);
 	for (size_t c = 0; c < corners; c++) {
-		double x[3] = { corner[c].b[0], corner[c].b[1], corner[c].b[2] };
-		double unit[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+		double x[3], unit[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
 
 		if (!symmetric_factor(3, corner[c].A, PIVOT_LEAST))
 			continue;
+		memcpy(x, corner[c].b, sizeof(x));
 		symmetric_solve(3, corner[c].A, x, 1);
-		symmetric_solve(3, corner[c].A, unit[0], 3);
+		symmetric_solve(3, corner[c].A, unit, 3);
 		for (size_t k = 0; k < 3; k++)
 			explained += x[k] * corner[c].b[k];
 		squares += (x[0] * x[0] + x[1] * x[1]) / 2;
-		inverse += (unit[0][0] + unit[1][1]) / 2;
+		inverse += (unit[0] + unit[4]) / 2;
 		solved++;
 	}
 	free(corner);
@@ -458,17 +419,17 @@ board_shape_find(const struct calib_problem *problem, const struct calib_solutio
 
 /* ---- results that fit the points but are unlikely ---- */
 
-#define SQUARE 0.02		/* fx over fy, from 1, or from 1/2 and 2 of diagonal rows */
+#define SQUARE_TOLERANCE 0.02		/* fx over fy, from 1, or from 1/2 and 2 of diagonal rows */
 #define SURE_SD 10.0		/* standard deviations */
 #define LEAST_SPACING_MM 0.8	/* finer boards are made for rigs as small */
 
 static bool
 is_near(double ratio, double to)
 {
-	return fabs(ratio / to - 1) < SQUARE;
+	return fabs(ratio / to - 1) < SQUARE_TOLERANCE;
 }
 
-static void
+void
 warn_pixels(const struct calib_problem *problem, const struct calib_solution *solution)
 {
 	for (size_t d = 0; d < problem->devices; d++) {
@@ -488,13 +449,7 @@ warn_pixels(const struct calib_problem *problem, const struct calib_solution *so
 	}
 }
 
-static double
-apart_of(const struct calib_pose *pose)
-{
-	return sqrt(pose->T[0] * pose->T[0] + pose->T[1] * pose->T[1] + pose->T[2] * pose->T[2]);
-}
-
-static void
+void
 warn_unit(const struct calib_problem *problem, const struct calib_solution *solution,
     const struct diagnosis *diagnosis)
 {
@@ -502,7 +457,7 @@ warn_unit(const struct calib_problem *problem, const struct calib_solution *solu
 	size_t n = 0, near = 0;
 
 	for (size_t d = 1; d < problem->devices; d++)
-		apart = fmax(apart, apart_of(&solution->device[d]));
+		apart = fmax(apart, vector3_length(solution->device[d].T));
 	for (size_t i = 0; i < diagnosis->views; i++) {
 		double distance = diagnosis->view[i].distance;
 
@@ -518,12 +473,4 @@ warn_unit(const struct calib_problem *problem, const struct calib_solution *solu
 		warn("--board", "has its points %g mm from each other, which puts the devices "
 		    "%.3g mm apart and the board %.3g to %.3g mm away: is that cm, or no length at "
 		    "all? Lengths are mm", problem->board.spacing, apart, nearest, farthest);
-}
-
-void
-unlikely_warn(const struct calib_problem *problem, const struct calib_solution *solution,
-    const struct diagnosis *diagnosis)
-{
-	warn_pixels(problem, solution);
-	warn_unit(problem, solution, diagnosis);
 }

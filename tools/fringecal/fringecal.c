@@ -92,9 +92,9 @@ apply_board(const struct parameters *p, struct calib_board *board)
 	return 0;
 }
 
-/* Names that a file can carry as a part of its keys. */
+/* Adds a device, whose name a file can carry as a part of its keys. */
 static int
-check_name(const struct calib_problem *problem, const char *name, size_t n)
+add_device(struct calib_problem *problem, struct calib_device device, const char *name, size_t n)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	    "0123456789_-";
@@ -102,25 +102,22 @@ check_name(const struct calib_problem *problem, const char *name, size_t n)
 	if (n == 0 || n >= CALIB_NAME_SIZE || strspn(name, allowed) < n)
 		return fail_usage("--cameras", "'%.*s' is no name: letters, digits, _ and -, at "
 		    "most %d", (int)n, name, CALIB_NAME_SIZE - 1);
-	for (size_t d = 0; d < problem->devices; d++)
-		if (strlen(problem->device[d].name) == n &&
-		    !strncmp(problem->device[d].name, name, n))
-			return fail_usage("--cameras", "names %.*s twice", (int)n, name);
-	return 0;
+	if (calib_find_device(problem, name, n) < problem->devices)
+		return fail_usage("--cameras", "names %.*s twice", (int)n, name);
+	memcpy(device.name, name, n);
+	return calib_problem_add_device(problem, &device);
 }
 
 static int
 add_cameras(const struct parameters *p, struct calib_problem *problem)
 {
+	const struct calib_device camera = { .kind = CALIB_CAMERA,
+		.model = (enum calib_model)p->model };
+
 	for (const char *name = p->cameras ? p->cameras : "camera";; name++) {
 		size_t n = strcspn(name, ",");
-		struct calib_device device = { .kind = CALIB_CAMERA,
-			.model = (enum calib_model)p->model };
 
-		if (check_name(problem, name, n) < 0)
-			return -1;
-		memcpy(device.name, name, n);
-		if (calib_problem_add_device(problem, &device) < 0)
+		if (add_device(problem, camera, name, n) < 0)
 			return -1;
 		name += n;
 		if (!*name)
@@ -187,15 +184,14 @@ options_fix(const struct parameters *p, struct calib_problem *problem)
 {
 	for (const char *text = p->fix; text;) {
 		size_t n = strcspn(text, ","), of = problem->devices;
-		char word[64], *what = word, *dot;
+		char word[64], *dot;
+		const char *what;
 		bool known = true;
 
 		snprintf(word, sizeof(word), "%.*s", n < sizeof(word) ? (int)n : 0, text);
 		dot = strchr(word, '.');
-		for (size_t d = 0; d < problem->devices && dot; d++)
-			if (strlen(problem->device[d].name) == (size_t)(dot - word) &&
-			    !strncmp(problem->device[d].name, word, (size_t)(dot - word)))
-				of = d;
+		if (dot)
+			of = calib_find_device(problem, word, (size_t)(dot - word));
 		if (dot && of == problem->devices)
 			return fail_usage("--fix", "'%s' begins with no device's name", word);
 		what = dot ? dot + 1 : word;
@@ -211,21 +207,12 @@ options_fix(const struct parameters *p, struct calib_problem *problem)
 	return 0;
 }
 
-static int
-check_frame(const struct parameters *p, const struct calib_problem *problem, size_t *frame)
-{
-	for (*frame = 0; p->frame && *frame < problem->devices; ++*frame)
-		if (!strcmp(problem->device[*frame].name, p->frame))
-			return 0;
-	return p->frame ? fail_usage("--frame", "%s is none of the devices", p->frame) : 0;
-}
-
 /* The devices, board and weights of the command line; *frame: the device whose coordinates are
  * wanted. -1 after fail_usage(). */
 static int
 options_apply(const struct parameters *p, struct calib_problem *problem, size_t *frame)
 {
-	struct calib_device projector = { .name = "projector", .kind = CALIB_PROJECTOR,
+	const struct calib_device projector = { .kind = CALIB_PROJECTOR,
 		.model = (enum calib_model)p->model, .w = p->projector.w, .h = p->projector.h };
 
 	if (apply_board(p, &problem->board) < 0 || add_cameras(p, problem) < 0 ||
@@ -236,13 +223,14 @@ options_apply(const struct parameters *p, struct calib_problem *problem, size_t 
 		    "--projector-points, or --phase-x and --phase-y") : fail_usage("--projector",
 		    "WxH is needed for %s", p->projector_points ? "--projector-points" :
 		    "--phase-x");
-	if ((p->projector.w || p->poses) && (check_name(problem, projector.name, 9) < 0 ||
-	    calib_problem_add_device(problem, &projector) < 0))
+	if ((p->projector.w || p->poses) && add_device(problem, projector, "projector", 9) < 0)
 		return -1;
 	problem->warp = p->warp;
 	problem->equal_weights = p->weights == WEIGHTS_EQUAL;
 	problem->reject = p->reject;
-	return check_frame(p, problem, frame);
+	*frame = p->frame ? calib_find_device(problem, p->frame, strlen(p->frame)) : 0;
+	return *frame < problem->devices ? 0 :
+	    fail_usage("--frame", "%s is none of the devices", p->frame);
 }
 
 /* The diameter of circles, once the board is known. -1 after fail_usage(). */
@@ -268,24 +256,6 @@ options_diameter(const struct parameters *p, struct calib_board *board)
 #define MOST_SCATTER 5	/* rms residual over sigma */
 #define MOST_RMS 2	/* px; more: the result is written with -f only */
 #define LEAST_MM 0.2	/* of a board in mm; less is in metres, more often than not */
-
-/* A device that loses so many points that the others need not be the right ones. */
-static void
-warn_device(const struct calib_problem *problem, const struct calib_solution *solution,
-    size_t device)
-{
-	size_t points = 0, left = 0;
-
-	for (size_t v = 0; v < problem->views; v++)
-		if (problem->view[v].device == device) {
-			points += problem->view[v].n;
-			left += solution->view_used[v];
-		}
-	if ((double)left < (1 - MOST_LOST) * (double)points)
-		warn(problem->device[device].name, "%zu of its %zu points contradict the others: "
-		    "do not trust the result; --report says which views are doubtful",
-		    points - left, points);
-}
 
 /* Points that scatter far more than they should: noise is not what is wrong with them. */
 static void
@@ -319,8 +289,15 @@ warn_rejected(const struct calib_problem *problem, const struct calib_solution *
 	}
 	if (!views)
 		return;
-	for (size_t d = 0; d < problem->devices; d++)
-		warn_device(problem, solution, d);
+	for (size_t d = 0; d < problem->devices; d++) {
+		size_t points = calib_device_points(problem, d), left = solution->device_used[d];
+
+		/* so many that the others need not be the right ones */
+		if ((double)left < (1 - MOST_LOST) * (double)points)
+			warn(problem->device[d].name, "%zu of its %zu points contradict the "
+			    "others: do not trust the result; --report says which views are "
+			    "doubtful", points - left, points);
+	}
 	calib_view_name(problem, &problem->view[worst], name, sizeof(name));
 	warn(NULL, "%zu of %zu views lose more than a tenth of their points, which lie farther "
 	    "than %g sigma from where they belong: %s the most, %zu of %zu", views, problem->views,
@@ -364,29 +341,20 @@ struct priv {
 };
 
 static int
-write_report(const struct parameters *p, const struct priv *priv)
-{
-	const char *const *names = (const char *const *)priv->input.captures.pose_name;
-
-	return p->report ? report_write(p->report, &priv->problem, &priv->solution,
-	    &priv->input.views, names) :
-	    report_warn(&priv->problem, &priv->solution, names);
-}
-
-static int
 calibrate(struct run *run)
 {
 	const struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
 	struct calib_problem *problem = &priv->problem;
 	struct calib_solution *solution = &priv->solution;
-	bool bad;
+	bool bad, write;
 
 	if (points_input_read(&priv->input, run, p, problem) < 0 || options_fix(p, problem) < 0 ||
 	    options_diameter(p, &problem->board) < 0 ||
 	    (p->models && models_check(problem) < 0) || calib_solve(problem, solution) < 0)
 		return -1;
 	bad = !(solution->rms <= MOST_RMS);
+	write = !bad || run->force;
 	warn_rejected(problem, solution);
 	if (!bad)
 		warn_scatter(problem, solution);
@@ -400,17 +368,15 @@ calibrate(struct run *run)
 	if (!strcmp(problem->board.unit, "board"))
 		warn("--board", "has no spacing: lengths are in spacings of the board, not in mm");
 	/* Folders first: where one cannot be made, no file is left behind. */
-	if (((!bad || run->force) && p->models && folder_make(p->models) < 0) ||
-	    (p->report && folder_make(p->report) < 0))
-		return -1;
-	if ((!bad || run->force) && run->output &&
-	    write_json(problem, solution, priv->frame, run->output) < 0)
-		return -1;
-	if ((!bad || run->force) && p->models &&
-	    models_write(p->models, problem, solution, priv->frame) < 0)
+	if ((write && p->models && folder_make(p->models) < 0) ||
+	    (p->report && folder_make(p->report) < 0) ||
+	    (write && run->output && write_json(problem, solution, priv->frame,
+	    run->output) < 0) ||
+	    (write && p->models && models_write(p->models, problem, solution, priv->frame) < 0))
 		return -1;
 	write_text(problem, solution, stdout);
-	if (write_report(p, priv) < 0)
+	if (report_write(p->report, problem, solution, &priv->input.views,
+	    (const char *const *)priv->input.captures.pose_name) < 0)
 		return -1;
 	return bad ? fail(NULL, "the rms is %.3g px, more than %d: wrong corners, or the wrong "
 	    "--board%s", solution->rms, MOST_RMS, run->force || !run->output ? "" :

@@ -2,15 +2,12 @@
 #ifndef FRINGECAL_H
 #define FRINGECAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/cpu_level.h"
+#include "base/linear.h"
 #include "base/opt.h"
-#include "feature/board.h"
 #include "feature/board_find.h"
-#include "frame/frame.h"
 #include "optics/calib.h"
 #include "run/run.h"
 
@@ -73,7 +70,7 @@ struct calib_problem {
 	struct calib_board board;
 	size_t poses;
 	struct calib_view *view;
-	size_t views, views_room;
+	size_t views;
 	struct calib_point *point;
 	size_t points, points_room;
 	/* How it is solved. */
@@ -125,6 +122,8 @@ struct calib_solution {
 
 /* "fx", .., "k6" */
 extern const char *const calib_intrinsics_names[CALIB_INTRINSICS];
+/* camera, projector. */
+extern const char *const calib_kind_names[];
 /* pinhole, opencv4 ..; ended by NULL. */
 extern const char *const calib_model_names[];
 /* Number of intrinsics of a model: 4, 8, 9 or 12. */
@@ -141,6 +140,11 @@ int calib_problem_add_device(struct calib_problem *, const struct calib_device *
 int calib_problem_add_view(struct calib_problem *, size_t device, size_t pose, size_t through,
     const struct calib_point *, size_t n);
 void calib_problem_free(struct calib_problem *);
+/* The device of that name, of n letters; the number of devices: there is none. */
+size_t calib_find_device(const struct calib_problem *, const char *name, size_t n);
+size_t calib_cameras(const struct calib_problem *);
+/* How many points it has in all views. */
+size_t calib_device_points(const struct calib_problem *, size_t device);
 /* "pose 3 of left", "pose 3 of projector through left", poses counted from 1. */
 void calib_view_name(const struct calib_problem *, const struct calib_view *, char *name,
     size_t size);
@@ -155,13 +159,36 @@ void calib_board_point(const struct calib_board *, const double bend[2], int i, 
 int calib_solve(struct calib_problem *, struct calib_solution *);
 void calib_solution_free(struct calib_solution *);
 
+/* Numbers in rising order. */
+void calib_sort(double *v, size_t n);
+
 /* From a's frame to b's, both known from one frame. */
-void calib_pose_between(const struct calib_pose *a, const struct calib_pose *b,
-    struct calib_pose *out);
+static inline void
+calib_pose_between(const struct calib_pose *a, const struct calib_pose *b, struct calib_pose *out)
+{
+	pinhole_between(a->R, a->T, b->R, b->T, out->R, out->T);
+}
+
+static inline void
+calib_pose_invert(const struct calib_pose *pose, struct calib_pose *out)
+{
+	pinhole_invert(pose->R, pose->T, out->R, out->T);
+}
+
+static inline void
+calib_pose_apply(const struct calib_pose *pose, const double X[3], double out[3])
+{
+	matrix3_apply(pose->R, X, out);
+	for (int i = 0; i < 3; i++)
+		out[i] += pose->T[i];
+}
+
 /* out = a after b */
 void calib_pose_compose(const struct calib_pose *a, const struct calib_pose *b,
     struct calib_pose *out);
-void calib_pose_invert(const struct calib_pose *, struct calib_pose *out);
+/* Corner i, j of the board of a pose in the first device's frame. */
+void calib_corner(const struct calib_problem *, const struct calib_solution *, size_t pose, int i,
+    int j, double X[3]);
 /* A point of the first device's frame to pixels of a device, with its derivatives, row-major, by
  * the point (2 x 3) and by the device's intrinsics (2 x calib_intrinsics_count) where not NULL. */
 void calib_project(const struct calib_problem *, const struct calib_solution *, size_t device,
@@ -176,12 +203,6 @@ struct coordinate_map {
 	float *sigma;		/* its standard deviation, or what is proportional to it */
 	bool absolute;		/* sigma is in projector pixels; else its scale is not known */
 	double period_px;	/* of the fringes whose phase it comes from */
-};
-
-struct projector_points_options {
-	size_t window;		/* pixels a side, odd, at least 5; 31 */
-	double least_valid;	/* share of a window's pixels that must be valid; 0.6 */
-	double most_residual;	/* of a fit over what sigma predicts; 3 */
 };
 
 /* Why a corner has no projector point. */
@@ -213,9 +234,6 @@ struct projector_ripple {
 	double weight;
 };
 
-/* The usual ones. */
-extern const struct projector_points_options projector_points_usual;
-
 /*
  * A point for each of n corners (camera pixels, (0, 0) the centre of the first; NaN: no such
  * corner) from the maps of u and of v. No window reaches past the nearest other corner. Adds to
@@ -223,8 +241,7 @@ extern const struct projector_points_options projector_points_usual;
  * the median corner's residual gives it. -1 after fail(): out of memory.
  */
 int projector_points(const struct coordinate_map map[2], const double (*corner)[2], size_t n,
-    const struct projector_points_options *, struct projector_point *out,
-    struct projector_ripple ripple[2]);
+    struct projector_point *out, struct projector_ripple ripple[2]);
 
 /* The rms that the harmonics 2 and up have, in projector pixels; *strongest: the one with the
  * largest share. 0 without a good point. */
@@ -299,11 +316,11 @@ struct pose_captures {
 };
 
 /*
- * The names of the cameras: the folders of the first pose, in natural order; where it has none, its
- * images are those of a single one, and *n is 0. The caller frees the list and its names. -1 after
+ * The names of the cameras, with commas between: the folders of the first pose, in natural order;
+ * NULL: it has none, and its images are those of a single one. The caller frees them. -1 after
  * fail().
  */
-int pose_captures_cameras(const char *pose, char ***name, size_t *n);
+int pose_captures_cameras(const char *pose, char **names);
 /*
  * Adds the views of all cameras and of the projector, the last device; sets their sizes where they
  * are 0 and the captures have them. A board that is not found is a warning. -1 after fail().
@@ -442,8 +459,9 @@ struct board_shape {
 int board_shape_find(const struct calib_problem *, const struct calib_solution *,
     struct board_shape *);
 
-/* Warns of pixels that are not square and of a rig that is small as if its lengths were cm. */
-void unlikely_warn(const struct calib_problem *, const struct calib_solution *,
+/* Warn of pixels that are not square, and of a rig that is small as if its lengths were cm. */
+void warn_pixels(const struct calib_problem *, const struct calib_solution *);
+void warn_unit(const struct calib_problem *, const struct calib_solution *,
     const struct diagnosis *);
 
 /* ---- uncertainty.c: what the covariance means in pixels and in space ---- */
@@ -486,26 +504,16 @@ int uncertainty_volume_range(const struct calib_problem *, const struct calib_so
 int uncertainty_of_volume(const struct calib_problem *, const struct calib_solution *,
     struct uncertainty_volume *);
 
-/* A point of the first device's frame in that of a device. */
-void uncertainty_to_device(const struct calib_solution *, size_t device, const double X[3],
-    double x[3]);
-/* Point (i, j) of the board of a pose in the first device's frame. */
-void uncertainty_board_point(const struct calib_problem *, const struct calib_solution *,
-    size_t pose, int i, int j, double X[3]);
-
 /* ---- report.c, write.c ---- */
 
 /*
  * Writes the report into a folder, after folder_make(). The phases are those that gave the
  * projector's points, if any; pose_name: of each pose, NULL: they are counted from 1. Warns of what
- * makes the calibration doubtful. -1 after fail().
+ * makes the calibration doubtful; without a folder (NULL) that alone, and of coverage where it is
+ * very small. -1 after fail().
  */
 int report_write(const char *folder, const struct calib_problem *, const struct calib_solution *,
     const struct phase_views *, const char *const *pose_name);
-/* Without --report: only warns of the same, but of coverage where it is very small. -1 after
- * fail(). */
-int report_warn(const struct calib_problem *, const struct calib_solution *,
-    const char *const *pose_name);
 
 /* Can files be written there, before it is made? One that is not empty is taken with `force` only.
  * later: the folder that it lies in need not be there yet. -1 after fail(). */
@@ -535,8 +543,7 @@ struct fringecal_rows {
 	/* The point at a corner along one axis, from a window of `half` pixels on each side: sets
 	 * uv, gradient, sigma and residual of that axis. */
 	enum projector_point_fault (*projector_point_fit)(const struct coordinate_map *,
-	    const double corner[2], size_t half, const struct projector_points_options *,
-	    size_t axis, struct projector_point *);
+	    const double corner[2], size_t half, size_t axis, struct projector_point *);
 	/* Adds the residuals of a corner whose quadratic exists, however well it fits: a
 	 * projector's response is seen there most of all. */
 	void (*projector_ripple_add)(const struct coordinate_map *, const double corner[2],

@@ -45,6 +45,7 @@ phase_map_fill(const struct frame *frame, size_t phase, const struct noise_chann
 
 /* ---- a quadratic in a window ---- */
 
+#define LEAST_VALID 0.6		/* share of a window's pixels */
 #define TERMS 6			/* of a quadratic: 1 x y x^2 x y y^2 */
 #define ORDER_ROUNDS 4		/* of leaving out pixels of another fringe order */
 #define BLUR_SQUARE 0.3		/* of a lens, in pixels squared; a little one, for weights alone */
@@ -255,7 +256,7 @@ place_window(struct window *w, const struct coordinate_map *map, const double co
 
 static enum projector_point_fault
 projector_point_fit(const struct coordinate_map *map, const double corner[2], size_t half,
-    const struct projector_points_options *options, size_t axis, struct projector_point *out)
+    size_t axis, struct projector_point *out)
 {
 	struct window w = { 0 };
 	struct quadratic q;
@@ -264,7 +265,7 @@ projector_point_fit(const struct coordinate_map *map, const double corner[2], si
 	if (!place_window(&w, map, corner, half))
 		return PROJECTOR_POINT_OUTSIDE;
 	if (!fit_orders(&w, &q, &most) ||
-	    (double)q.used < options->least_valid * (double)w.whole)
+	    (double)q.used < LEAST_VALID * (double)w.whole)
 		return PROJECTOR_POINT_INVALID;
 	window_residuals(&w, &q, most, NULL);
 	out->uv[axis] = q.a[0] + w.offset_px;

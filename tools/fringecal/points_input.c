@@ -16,52 +16,48 @@
 
 /* ---- tables of corners (channels u v sigma i j), one of each pose ---- */
 
+enum table_channel { U, V, SIGMA, I, J, U_LOW, V_LOW, TABLE_CHANNELS };
+
 struct table {
 	const char *path;
 	const struct frame *frame;
-	size_t rows;
-	size_t u, v, sigma, i, j, u_low, v_low;	/* channels; NO_CHANNEL */
-	size_t pose;
+	size_t rows, pose;
+	size_t channel[TABLE_CHANNELS];	/* NO_CHANNEL: the table has none */
 };
+
+static bool
+has(const struct table *table, enum table_channel which)
+{
+	return table->channel[which] != NO_CHANNEL;
+}
 
 static int
 find_channels(struct table *table)
 {
+	static const char *const names[] = { "u", "v", "sigma", "i", "j", "u_low", "v_low" };
 	const struct frame_head *head = &table->frame->head;
 	char hint[300];
 
 	if (!head_is_table(head))
 		return fail(table->path, "is an image of %zux%zu, not a table of corners "
 		    "(boardfind makes it)", head->w, head->h);
-	table->u = head_channel(head, "u");
-	table->v = head_channel(head, "v");
-	table->u_low = head_channel(head, "u_low");
-	table->v_low = head_channel(head, "v_low");
-	table->sigma = head_channel(head, "sigma");
-	table->i = head_channel(head, "i");
-	table->j = head_channel(head, "j");
-	if (table->u == NO_CHANNEL || table->v == NO_CHANNEL)
+	for (size_t k = 0; k < TABLE_CHANNELS; k++)
+		table->channel[k] = head_channel(head, names[k]);
+	if (!has(table, U) || !has(table, V))
 		return fail(table->path, "expected channels u v sigma i j, found %s",
 		    head_channels_hint(head, hint));
-	if ((table->i == NO_CHANNEL) != (table->j == NO_CHANNEL))
+	if (has(table, I) != has(table, J))
 		return fail(table->path, "has only one of the channels i and j");
-	if ((table->u_low == NO_CHANNEL) != (table->v_low == NO_CHANNEL))
+	if (has(table, U_LOW) != has(table, V_LOW))
 		return fail(table->path, "has only one of the channels u_low and v_low");
 	return head_points(head, &table->rows);
 }
 
 static double
-number_at(const struct table *table, size_t channel, size_t row)
+number_at(const struct table *table, enum table_channel which, size_t row)
 {
-	return (double)frame_sample(table->frame, channel, 0, row);
-}
-
-/* A coordinate is a float and, where a channel has it, what the float leaves of it. */
-static double
-coordinate(const struct table *table, size_t channel, size_t low, size_t row)
-{
-	return number_at(table, channel, row) +
-	    (low == NO_CHANNEL ? 0 : number_at(table, low, row));
+	return has(table, which) ?
+	    (double)frame_sample(table->frame, table->channel[which], 0, row) : 0;
 }
 
 /* Which corner a row is. */
@@ -72,9 +68,9 @@ find_corner(const struct calib_problem *problem, const struct table *table, size
 	const struct calib_board *board = &problem->board;
 	double i = (double)(row % board->w), j = (double)(row / board->w);
 
-	if (table->i != NO_CHANNEL) {
-		i = number_at(table, table->i, row);
-		j = number_at(table, table->j, row);
+	if (has(table, I)) {
+		i = number_at(table, I, row);
+		j = number_at(table, J, row);
 	}
 	if (!(i >= 0 && i < (double)board->w && j >= 0 && j < (double)board->h) || i != floor(i) ||
 	    j != floor(j))
@@ -89,10 +85,11 @@ static int
 take_row(const struct calib_problem *problem, const struct calib_device *device,
     const struct table *table, size_t row, struct calib_point *point)
 {
-	double sigma = table->sigma == NO_CHANNEL ? 1 : number_at(table, table->sigma, row);
+	double sigma = has(table, SIGMA) ? number_at(table, SIGMA, row) : 1;
 
-	point->u = coordinate(table, table->u, table->u_low, row);
-	point->v = coordinate(table, table->v, table->v_low, row);
+	/* a coordinate is a float and, where a channel has it, what the float leaves of it */
+	point->u = number_at(table, U, row) + number_at(table, U_LOW, row);
+	point->v = number_at(table, V, row) + number_at(table, V_LOW, row);
 	point->sigma[0] = point->sigma[1] = sigma;
 	if (find_corner(problem, table, row, point) < 0)
 		return -1;
@@ -130,35 +127,27 @@ take_rows(const struct calib_problem *problem, const struct calib_device *device
 	return 0;
 }
 
-/* The picture's size, 0 where the table does not say it. -1 after fail(). */
-static int
-read_size(const struct table *table, size_t size[2])
-{
-	const struct meta *meta = &table->frame->head.meta;
-	struct numbers numbers;
-	bool right;
-
-	size[0] = size[1] = 0;
-	if (meta_numbers(meta, "image_size_px", &numbers) < 0)
-		return -1;
-	right = numbers.n == 2;
-	for (size_t k = 0; k < 2 && right; k++) {
-		right = numbers.v[k] >= 1 && numbers.v[k] <= 65535;
-		size[k] = right ? (size_t)numbers.v[k] : 0;
-	}
-	right |= numbers.n == 0;
-	numbers_free(&numbers);
-	return right ? 0 : fail(table->path, "key image_size_px: expected two sizes, found %s",
-	    meta_get(meta, "image_size_px"));
-}
-
+/* The picture's size is that of the first table that names it; those of a camera must agree. */
 static int
 find_picture_size(const struct table *table, struct calib_device *device)
 {
-	size_t size[2];
+	static const char key[] = "image_size_px";
+	const struct meta *meta = &table->frame->head.meta;
+	struct numbers numbers;
+	size_t size[2] = { 0, 0 };
+	bool right;
 
-	if (read_size(table, size) < 0)
+	if (meta_numbers(meta, key, &numbers) < 0)
 		return -1;
+	right = numbers.n == 2 || numbers.n == 0;
+	for (size_t k = 0; k < numbers.n && right; k++) {
+		right = numbers.v[k] >= 1 && numbers.v[k] <= 65535;
+		size[k] = right ? (size_t)numbers.v[k] : 0;
+	}
+	numbers_free(&numbers);
+	if (!right)
+		return fail(table->path, "key %s: expected two sizes, found %s", key,
+		    meta_get(meta, key));
 	if (size[0] && device->kind == CALIB_CAMERA && device->w &&
 	    (device->w != size[0] || device->h != size[1]))
 		return fail(table->path, "pose %zu is of a picture of %zux%zu, and %s has %zux%zu",
@@ -167,8 +156,8 @@ find_picture_size(const struct table *table, struct calib_device *device)
 		device->w = size[0];
 		device->h = size[1];
 	}
-	return device->w ? 0 : fail(table->path, "does not say the size of the picture (key "
-	    "image_size_px): give --sizes WxH");
+	return device->w ? 0 : fail(table->path, "does not say the size of the picture (key %s): "
+	    "give --sizes WxH", key);
 }
 
 /* The spacing is the command line's, else that of the tables, which must agree. */
@@ -229,11 +218,11 @@ take_table(struct calib_problem *problem, size_t device, size_t through, struct 
 	    find_board(problem, table) < 0)
 		return -1;
 	corners = problem->board.w * problem->board.h;
-	if (table->rows > corners || (table->i == NO_CHANNEL && table->rows != corners))
+	if (table->rows > corners || (!has(table, I) && table->rows != corners))
 		return fail(table->path, "pose %zu has %zu corners, and the board %zu (%zux%zu)%s",
 		    table->pose + 1, table->rows, corners, problem->board.w, problem->board.h,
-		    table->i == NO_CHANNEL ? "; which ones they are, channels i j say" : "");
-	if (table->sigma == NO_CHANNEL)
+		    has(table, I) ? "" : "; which ones they are, channels i j say");
+	if (!has(table, SIGMA))
 		problem->device[device].sigma_unknown = true;
 	point = calloc(table->rows + 1, sizeof(*point));
 	seen = calloc(corners, sizeof(*seen));
@@ -299,9 +288,12 @@ corners_read(struct calib_problem *problem, size_t device, size_t through, char 
 		unknown |= problem->device[device].sigma_unknown;
 	}
 	for (size_t v = 0; v < problem->views && unknown; v++)
-		for (size_t k = 0; k < problem->view[v].n && problem->view[v].device == device; k++)
-			problem->point[problem->view[v].first + k].sigma[0] =
-			    problem->point[problem->view[v].first + k].sigma[1] = 1;
+		for (size_t k = 0; k < problem->view[v].n && problem->view[v].device == device;
+		    k++) {
+			double *sigma = problem->point[problem->view[v].first + k].sigma;
+
+			sigma[0] = sigma[1] = 1;
+		}
 	return *poses ? 0 : fail(problem->device[device].name, "has no table of corners");
 }
 
@@ -313,21 +305,19 @@ corners_read(struct calib_problem *problem, size_t device, size_t through, char 
  * corner has 18 times the error and an affine fit 7 times.
  */
 
-const struct projector_points_options projector_points_usual = { 31, 0.6, 3 };
+#define WINDOW_PX 31		/* a side of the window about a corner */
+#define MAX_RESIDUAL 3		/* of a fit over what sigma predicts */
 
 /* Pixels to each side of corner i: half a window, and not past the nearest other corner. */
 static size_t
-reach(const double (*corner)[2], size_t n, size_t i, size_t window)
+reach(const double (*corner)[2], size_t n, size_t i)
 {
-	double most = (double)(window / 2);
+	double most = WINDOW_PX / 2;
 
-	for (size_t k = 0; k < n; k++) {
-		double away = fmax(fabs(corner[k][0] - corner[i][0]),
-		    fabs(corner[k][1] - corner[i][1]));
-
-		if (k != i && away < most)
-			most = away;
-	}
+	for (size_t k = 0; k < n; k++)
+		if (k != i)
+			most = fmin(most, fmax(fabs(corner[k][0] - corner[i][0]),
+			    fabs(corner[k][1] - corner[i][1])));
 	return (size_t)most;
 }
 
@@ -335,53 +325,35 @@ reach(const double (*corner)[2], size_t n, size_t i, size_t window)
 static int
 find_scale(const struct projector_point *point, size_t n, size_t axis, double *scale)
 {
-	float *chi = malloc((n ? n : 1) * sizeof(*chi)), median;
+	float *chi = malloc((n ? n : 1) * sizeof(*chi)), median = 0;
 	size_t count = 0;
 
-	*scale = 1;
 	if (!chi)
 		return fail_memory();
 	for (size_t i = 0; i < n; i++)
 		if (point[i].fault == PROJECTOR_POINT_GOOD)
 			chi[count++] = (float)point[i].residual[axis];
-	if (count) {
+	if (count)
 		numbers_ranks(chi, count, &(size_t){ count / 2 }, 1, &median);
-		*scale = (double)median > 0 ? (double)median : 1;
-	}
+	*scale = median > 0 ? (double)median : 1;
 	free(chi);
 	return 0;
 }
 
-/* Judges the fit by its residual, and lets sigma grow with it. */
-static void
-judge(struct projector_point *point, const double scale[2],
-    const struct projector_points_options *options)
-{
-	for (size_t axis = 0; axis < 2 && point->fault == PROJECTOR_POINT_GOOD; axis++) {
-		point->residual[axis] /= scale[axis];
-		point->sigma[axis] *= scale[axis];
-		if (!(point->residual[axis] <= options->most_residual))
-			point->fault = PROJECTOR_POINT_RESIDUAL;
-	}
-	if (point->fault != PROJECTOR_POINT_GOOD)
-		point->uv[0] = point->uv[1] = point->sigma[0] = point->sigma[1] = NAN;
-}
-
 int
 projector_points(const struct coordinate_map map[2], const double (*corner)[2], size_t n,
-    const struct projector_points_options *options, struct projector_point *out,
-    struct projector_ripple ripple[2])
+    struct projector_point *out, struct projector_ripple ripple[2])
 {
 	const struct fringecal_rows *rows = fringecal_rows();
 	double scale[2] = { 1, 1 };
 
 	for (size_t i = 0; i < n; i++) {
-		size_t half = reach(corner, n, i, options->window);
+		size_t half = reach(corner, n, i);
 
 		memset(&out[i], 0, sizeof(out[i]));
 		for (size_t axis = 0; axis < 2 && out[i].fault == PROJECTOR_POINT_GOOD; axis++)
-			out[i].fault = rows->projector_point_fit(&map[axis], corner[i], half,
-			    options, axis, &out[i]);
+			out[i].fault = rows->projector_point_fit(&map[axis], corner[i], half, axis,
+			    &out[i]);
 		for (size_t axis = 0; ripple && axis < 2 && out[i].fault == PROJECTOR_POINT_GOOD;
 		    axis++)
 			rows->projector_ripple_add(&map[axis], corner[i], half, &ripple[axis]);
@@ -389,8 +361,17 @@ projector_points(const struct coordinate_map map[2], const double (*corner)[2], 
 	for (size_t axis = 0; axis < 2; axis++)
 		if (!map[axis].absolute && find_scale(out, n, axis, &scale[axis]) < 0)
 			return -1;
-	for (size_t i = 0; i < n; i++)
-		judge(&out[i], scale, options);
+	/* a fit is judged by its residual, and sigma grows with it */
+	for (struct projector_point *point = out; point < out + n; point++) {
+		for (size_t axis = 0; axis < 2 && point->fault == PROJECTOR_POINT_GOOD; axis++) {
+			point->residual[axis] /= scale[axis];
+			point->sigma[axis] *= scale[axis];
+			if (!(point->residual[axis] <= MAX_RESIDUAL))
+				point->fault = PROJECTOR_POINT_RESIDUAL;
+		}
+		if (point->fault != PROJECTOR_POINT_GOOD)
+			point->uv[0] = point->uv[1] = point->sigma[0] = point->sigma[1] = NAN;
+	}
 	return 0;
 }
 
@@ -509,36 +490,16 @@ phase_map_make(const struct frame *frame, const char *path, char axis, struct co
 int
 phase_crop_find(const struct frame_head *head, const char *path, struct phase_crop *crop)
 {
-	struct numbers origin = { 0 }, bin = { 0 };
-	bool wrong;
+	static const double zero[2] = { 0, 0 };
 
-	if (meta_numbers(&head->meta, "origin_px", &origin) < 0 ||
-	    meta_numbers(&head->meta, "bin", &bin) < 0) {
-		numbers_free(&origin);
+	if (sensor_crop_origin(NULL, &(struct numbers){ 0 }, head, zero, crop->first,
+	    crop->bin) < 0) {
 		fail_prefix(path);
 		return -1;
 	}
-	wrong = (origin.n != 0 && origin.n != 2) || bin.n > 2;
-	for (size_t k = 0; k < 2 && !wrong; k++) {
-		crop->bin[k] = bin.n ? bin.v[bin.n == 2 ? k : 0] : 1;
-		crop->first[k] = (origin.n ? origin.v[k] : 0) + (crop->bin[k] - 1) / 2;
-		wrong = !(crop->bin[k] > 0) || !isfinite(crop->first[k] + crop->bin[k]);
-	}
-	crop->given = origin.n || bin.n;
-	numbers_free(&origin);
-	numbers_free(&bin);
-	return wrong ? fail(path, "keys origin_px and bin must be numbers of pixels") : 0;
-}
-
-static int
-find_crop(const struct frame *frame, const char *path, const struct calib_device *camera,
-    struct phase_crop *crop)
-{
-	if (phase_crop_find(&frame->head, path, crop) < 0)
-		return -1;
-	if (!crop->given && (frame->head.w != camera->w || frame->head.h != camera->h))
-		return fail(path, "has %zux%zu pixels and %s %zux%zu: a crop needs the key "
-		    "origin_px", frame->head.w, frame->head.h, camera->name, camera->w, camera->h);
+	for (size_t k = 0; k < 2; k++)		/* the centre of the first pixel */
+		crop->first[k] += (crop->bin[k] - 1) / 2;
+	crop->given = meta_get(&head->meta, "origin_px") || meta_get(&head->meta, "bin");
 	return 0;
 }
 
@@ -574,60 +535,35 @@ find_view(const struct calib_problem *problem, size_t device, size_t pose)
 	return NULL;
 }
 
-/* The sigma of a projector's coordinate: the fit's, and the corner's along the slope of the phase;
- * of a corner whose sigma is not known the fit's alone. */
-static double
-whole_sigma(const struct projector_point *point, size_t axis, const struct calib_point *corner,
-    bool corner_known)
-{
-	double sum = point->sigma[axis] * point->sigma[axis];
-
-	for (size_t k = 0; k < 2 && corner_known; k++) {
-		double moved = point->gradient[axis][k] * corner->sigma[k];
-
-		sum += moved * moved;
-	}
-	return sqrt(sum);
-}
-
+/* Adds a corner's projector point to a list. The sigma of a coordinate is the fit's, and the
+ * corner's along the slope of the phase; of a corner whose sigma is not known the fit's alone. */
 static int
-check_inside(const struct calib_device *projector, const struct calib_point *point, size_t pose,
-    const char *path)
+collect(const struct calib_problem *problem, size_t projector, const struct calib_view *view,
+    const struct calib_point *corner, const struct projector_point *found,
+    const struct phase_crop *crop, const char *path, struct calib_point *point)
 {
-	if (point->u >= -0.5 && point->u <= (double)projector->w - 0.5 && point->v >= -0.5 &&
-	    point->v <= (double)projector->h - 0.5)
+	const struct calib_device *device = &problem->device[projector];
+
+	*point = *corner;
+	point->u = found->uv[0];
+	point->v = found->uv[1];
+	for (size_t axis = 0; axis < 2; axis++) {
+		double sum = found->sigma[axis] * found->sigma[axis];
+
+		for (size_t k = 0; k < 2 && !problem->device[view->device].sigma_unknown; k++) {
+			/* per pixel of the full frame */
+			double moved = found->gradient[axis][k] / crop->bin[k] * corner->sigma[k];
+
+			sum += moved * moved;
+		}
+		point->sigma[axis] = sqrt(sum);
+	}
+	if (point->u >= -0.5 && point->u <= (double)device->w - 0.5 && point->v >= -0.5 &&
+	    point->v <= (double)device->h - 0.5)
 		return 0;
 	return fail(path, "pose %zu: corner %d %d lies at %.1f %.1f of the projector, outside of "
 	    "its %zux%zu px: another --projector, another period_px, or wrong fringe orders",
-	    pose + 1, point->i, point->j, point->u, point->v, projector->w, projector->h);
-}
-
-/* The projector's points, their number in *n, from what was found at the corners. */
-static int
-collect(struct phase_views *views, const struct calib_problem *problem, size_t projector,
-    const struct calib_view *view, const struct projector_point *found, const char *path,
-    struct calib_point *out, size_t *n)
-{
-	*n = 0;
-	for (size_t k = 0; k < view->n; k++) {
-		const struct calib_point *corner = &problem->point[view->first + k];
-		struct calib_point *point = &out[*n];
-
-		views->corners++;
-		views->count[found[k].fault]++;
-		if (found[k].fault != PROJECTOR_POINT_GOOD)
-			continue;
-		*point = *corner;
-		point->u = found[k].uv[0];
-		point->v = found[k].uv[1];
-		for (size_t axis = 0; axis < 2; axis++)
-			point->sigma[axis] = whole_sigma(&found[k], axis, corner,
-			    !problem->device[view->device].sigma_unknown);
-		if (check_inside(&problem->device[projector], point, view->pose, path) < 0)
-			return -1;
-		++*n;
-	}
-	return 0;
+	    view->pose + 1, point->i, point->j, point->u, point->v, device->w, device->h);
 }
 
 static int
@@ -635,28 +571,30 @@ add_points(struct phase_views *views, struct calib_problem *problem, size_t proj
     const struct calib_view *view, const struct coordinate_map map[2],
     const struct phase_crop *crop, const char *path)
 {
+	const struct calib_point *own = problem->point + view->first;
 	double (*corner)[2] = calloc(view->n + 1, sizeof(*corner));
 	struct projector_point *found = calloc(view->n + 1, sizeof(*found));
 	struct calib_point *point = calloc(view->n + 1, sizeof(*point));
-	size_t n = 0, pose = view->pose, camera = view->device;
+	size_t n = 0;
 	int status = corner && found && point ? 0 : fail_memory();
 
 	for (size_t k = 0; k < view->n && status == 0; k++) {
-		corner[k][0] = (problem->point[view->first + k].u - crop->first[0]) / crop->bin[0];
-		corner[k][1] = (problem->point[view->first + k].v - crop->first[1]) / crop->bin[1];
+		corner[k][0] = (own[k].u - crop->first[0]) / crop->bin[0];
+		corner[k][1] = (own[k].v - crop->first[1]) / crop->bin[1];
 	}
 	if (status == 0)
-		status = projector_points(map, (const double (*)[2])corner, view->n,
-		    &projector_points_usual, found, views->ripple);
-	for (size_t k = 0; k < view->n && status == 0; k++)
-		for (size_t axis = 0; axis < 2; axis++) {	/* per pixel of the full frame */
-			found[k].gradient[axis][0] /= crop->bin[0];
-			found[k].gradient[axis][1] /= crop->bin[1];
-		}
-	if (status == 0)
-		status = collect(views, problem, projector, view, found, path, point, &n);
-	if (status == 0 && n >= CALIB_FEWEST_POINTS)	/* which may move the list of views */
-		status = calib_problem_add_view(problem, projector, pose, camera, point, n);
+		status = projector_points(map, (const double (*)[2])corner, view->n, found,
+		    views->ripple);
+	for (size_t k = 0; k < view->n && status == 0; k++) {
+		views->corners++;
+		views->count[found[k].fault]++;
+		if (found[k].fault == PROJECTOR_POINT_GOOD)
+			status = collect(problem, projector, view, &own[k], &found[k], crop, path,
+			    &point[n++]);
+	}
+	if (status == 0 && n >= CALIB_FEWEST_POINTS)
+		status = calib_problem_add_view(problem, projector, view->pose, view->device,
+		    point, n);
 	free(corner);
 	free(found);
 	free(point);
@@ -685,9 +623,15 @@ phase_views_add(struct phase_views *views, struct calib_problem *problem, size_t
 		return fail(path[1], "pose %zu has %zux%zu pixels, and %zux%zu along x", pose + 1,
 		    phase[1]->head.w, phase[1]->head.h, phase[0]->head.w, phase[0]->head.h);
 	for (size_t axis = 0; axis < 2 && status == 0; axis++) {
-		status = find_crop(phase[axis], path[axis], &problem->device[camera], &crop[axis]);
+		const struct frame_head *head = &phase[axis]->head;
+		const struct calib_device *of = &problem->device[camera];
+
+		status = phase_crop_find(head, path[axis], &crop[axis]);
+		if (status == 0 && !crop[axis].given && (head->w != of->w || head->h != of->h))
+			status = fail(path[axis], "has %zux%zu pixels and %s %zux%zu: a crop needs "
+			    "the key origin_px", head->w, head->h, of->name, of->w, of->h);
 		if (status == 0)
-			status = phase_projector_size(&phase[axis]->head, path[axis],
+			status = phase_projector_size(head, path[axis],
 			    &problem->device[projector]);
 		if (status == 0)
 			status = phase_map_make(phase[axis], path[axis], axis ? 'y' : 'x',
@@ -704,25 +648,6 @@ phase_views_add(struct phase_views *views, struct calib_problem *problem, size_t
 	return status;
 }
 
-/* The next frames of both streams: 1; 0 where both end; -1 after fail(). */
-static int
-next_frames(struct source *const source[2], const char *const path[2], size_t pose, size_t poses,
-    struct frame *phase[2])
-{
-	int more[2];
-
-	for (size_t axis = 0; axis < 2; axis++) {
-		phase[axis] = NULL;
-		more[axis] = source_next(source[axis], &phase[axis]);
-		if (more[axis] < 0)
-			return -1;
-		if (!more[axis] != (pose == poses))
-			return fail(path[axis], "has %s phases than there are poses, %zu",
-			    more[axis] ? "more" : "fewer", poses);
-	}
-	return more[0];
-}
-
 /* The same of all poses, from two streams with one frame for each of so many. -1 after fail(). */
 static int
 phase_views_read(struct phase_views *views, struct calib_problem *problem, size_t projector,
@@ -736,13 +661,21 @@ phase_views_read(struct phase_views *views, struct calib_problem *problem, size_
 	for (size_t pose = 0; source[0] && source[1] && pose <= poses; pose++) {
 		struct frame *phase[2] = { NULL, NULL };
 
-		status = next_frames(source, path, pose, poses, phase);
-		if (status > 0)
+		status = 0;
+		for (size_t axis = 0; axis < 2 && status == 0; axis++) {
+			int more = source_next(source[axis], &phase[axis]);
+
+			if (more < 0)
+				status = -1;
+			else if (!more != (pose == poses))
+				status = fail(path[axis], "has %s phases than there are poses, %zu",
+				    more ? "more" : "fewer", poses);
+		}
+		if (status == 0 && pose < poses)
 			status = phase_views_add(views, problem, projector, camera, pose,
 			    (const struct frame *const *)phase, path);
-		for (size_t axis = 0; axis < 2; axis++)
-			if (phase[axis])
-				frame_free(phase[axis]);
+		frame_free(phase[0]);
+		frame_free(phase[1]);
 		if (status < 0)
 			break;
 	}
@@ -789,55 +722,28 @@ warn_ripple(const struct phase_views *views)
 static int
 phase_views_finish(const struct phase_views *views, const char *const *pose_name)
 {
+	const size_t *count = views->count;
 	size_t lost = lost_corners(views);
 	bool rippled = warn_ripple(views);
-	char number[32];
+	char number[32], why[200];
 
 	if (!views->corners)
 		return fail(NULL, "no pose shows the board");
+	snprintf(why, sizeof(why), "%zu lie outside of the phases, %zu have too few valid pixels "
+	    "around them, of %zu the phase is not smooth", count[PROJECTOR_POINT_OUTSIDE],
+	    count[PROJECTOR_POINT_INVALID], count[PROJECTOR_POINT_RESIDUAL]);
 	if (lost == views->corners)
-		return fail(NULL, "none of %zu corners has a projector point: %zu lie outside of "
-		    "the phases, %zu have too few valid pixels around them, of %zu the phase is "
-		    "not smooth%s", views->corners, views->count[PROJECTOR_POINT_OUTSIDE],
-		    views->count[PROJECTOR_POINT_INVALID], views->count[PROJECTOR_POINT_RESIDUAL],
+		return fail(NULL, "none of %zu corners has a projector point: %s%s", lost, why,
 		    rippled ? " (the projector's response: fringegamma)" : "");
 	snprintf(number, sizeof(number), "%zu", views->worst + 1);
 	if (lost)
-		warn(NULL, "%zu of %zu corners have no projector point: %zu lie outside of the "
-		    "phases, %zu have too few valid pixels around them, of %zu the phase is not "
-		    "smooth; pose %s has the most of them, %zu", lost, views->corners,
-		    views->count[PROJECTOR_POINT_OUTSIDE], views->count[PROJECTOR_POINT_INVALID],
-		    views->count[PROJECTOR_POINT_RESIDUAL],
+		warn(NULL, "%zu of %zu corners have no projector point: %s; pose %s has the most "
+		    "of them, %zu", lost, views->corners, why,
 		    pose_name ? pose_name[views->worst] : number, views->most_lost);
 	return 0;
 }
 
 /* ---- all that the command line names ---- */
-
-/* --cameras as the folders of the first pose have it; without folders it stays as it is. */
-static int
-name_cameras(struct points_input *input, const char *pose, struct parameters *p)
-{
-	char **name;
-	size_t n, length = 1;
-	int status = pose_captures_cameras(pose, &name, &n);
-
-	for (size_t i = 0; i < n; i++)
-		length += strlen(name[i]) + 1;
-	input->cameras = status == 0 ? calloc(length, 1) : NULL;
-	if (status == 0 && !input->cameras)
-		status = fail_memory();
-	for (size_t i = 0; i < n && status == 0; i++) {
-		strcat(input->cameras, i ? "," : "");
-		strcat(input->cameras, name[i]);
-	}
-	for (size_t i = 0; i < n; i++)
-		free(name[i]);
-	free(name);
-	if (status == 0 && n)
-		p->cameras = input->cameras;
-	return status;
-}
 
 int
 points_input_check(struct points_input *input, const struct run *run, struct parameters *p)
@@ -864,23 +770,12 @@ points_input_check(struct points_input *input, const struct run *run, struct par
 		return fail_usage("--poses", "wants --board WxH,MM");
 	if (!run->operands)
 		return fail_usage("--poses", "wants the folders of the poses");
-	return p->cameras ? 0 : name_cameras(input, run->operand[0], p);
-}
-
-static int
-read_phases(struct phase_views *views, const struct parameters *p, struct calib_problem *problem,
-    size_t cameras, size_t poses)
-{
-	if (p->phase[0].n != cameras)
-		return fail_usage("--phase-x", "is given %zu times, and there are %zu cameras",
-		    p->phase[0].n, cameras);
-	for (size_t c = 0; c < cameras; c++) {
-		const char *const path[2] = { p->phase[0].v[c], p->phase[1].v[c] };
-
-		if (phase_views_read(views, problem, cameras, c, poses, path) < 0)
-			return -1;
-	}
-	return phase_views_finish(views, NULL);
+	if (p->cameras)
+		return 0;
+	if (pose_captures_cameras(run->operand[0], &input->cameras) < 0)
+		return -1;
+	p->cameras = input->cameras;	/* without folders it stays as it is */
+	return 0;
 }
 
 static int
@@ -889,10 +784,9 @@ read_tables(struct points_input *input, const struct run *run, const struct para
 {
 	static char standard_input[] = "-", *const standard[] = { standard_input };
 	char *const *operand = run->operands ? run->operand : standard;
-	size_t operands = run->operands ? run->operands : 1, cameras = 0, poses, first = 0;
-
-	for (size_t d = 0; d < problem->devices; d++)
-		cameras += problem->device[d].kind == CALIB_CAMERA;
+	size_t operands = run->operands ? run->operands : 1, poses, first = 0;
+	size_t cameras = calib_cameras(problem);
+	struct phase_views *views = &input->views;
 	if (cameras > 1 && operands != cameras)
 		return fail_usage(NULL, "wants one file of corners for each of %zu cameras, not "
 		    "%zu", cameras, operands);
@@ -906,8 +800,15 @@ read_tables(struct points_input *input, const struct run *run, const struct para
 			    first, problem->device[d].name, poses);
 		first = poses;
 	}
-	if (p->phase[0].n)
-		return read_phases(&input->views, p, problem, cameras, first);
+	if (p->phase[0].n && p->phase[0].n != cameras)
+		return fail_usage("--phase-x", "is given %zu times, and there are %zu cameras",
+		    p->phase[0].n, cameras);
+	for (size_t c = 0; c < p->phase[0].n; c++) {
+		const char *const path[2] = { p->phase[0].v[c], p->phase[1].v[c] };
+
+		if (phase_views_read(views, problem, cameras, c, first, path) < 0)
+			return -1;
+	}
 	if (p->projector_points) {
 		char *const path[] = { (char *)p->projector_points };
 
@@ -917,7 +818,7 @@ read_tables(struct points_input *input, const struct run *run, const struct para
 			return fail(p->projector_points, "has %zu poses and %s %zu", poses,
 			    problem->device[0].name, first);
 	}
-	return 0;
+	return p->phase[0].n ? phase_views_finish(views, NULL) : 0;
 }
 
 /* The manifest of the patterns has the projector's size, too. */
@@ -949,15 +850,10 @@ read_poses(struct points_input *input, const struct run *run, const struct param
 {
 	struct pose_captures *captures = &input->captures;
 
-	captures->folder = run->operand;
-	captures->folders = run->operands;
-	captures->manifest = p->manifest;
-	captures->wrap = p->phasewrap;
-	captures->unwrap = p->unwrap2f;
-	captures->cameras_named = p->cameras;
-	captures->verbose = run->verbose;
-	captures->quiet = run->quiet;
-	captures->find.sigma_px = NAN;
+	*captures = (struct pose_captures){ .folder = run->operand, .folders = run->operands,
+		.manifest = p->manifest, .wrap = p->phasewrap, .unwrap = p->unwrap2f,
+		.cameras_named = p->cameras, .verbose = run->verbose, .quiet = run->quiet,
+		.find = { .sigma_px = NAN } };
 	if (read_patterns_size(p, problem) < 0 ||
 	    board_parse("--board", p->board, p->kind < 0 ? BOARD_CHESS : (enum board_kind)p->kind,
 	    &captures->board) < 0 || pose_captures_read(captures, problem, &input->views) < 0)

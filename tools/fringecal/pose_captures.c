@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "io/source.h"
 
 /* ---- other tools of the toolchain as child processes ---- */
@@ -36,42 +37,34 @@ child_memory(const char *name)
 	return descriptor < 0 ? fail_errno(name, "no file in memory") : descriptor;
 }
 
-/* The path by which another process, or this one, opens it anew. */
-static void
-child_memory_path(int descriptor, char path[64])
+/* The path of a tool in this program's folder; if it is not there its name, to be looked up. The
+ * caller frees it. */
+static char *
+find_tool(const char *name)
 {
-	snprintf(path, 64, "/proc/self/fd/%d", descriptor);
-}
-
-/* The path of a tool in this program's folder; if it is not there its name, to be looked up. */
-static void
-find_tool(const char *name, char path[PATH_MAX])
-{
-	char own[PATH_MAX];
+	char own[PATH_MAX], *slash, *path;
 	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	char *slash;
 
 	own[n > 0 ? n : 0] = 0;
 	slash = strrchr(own, '/');
-	if (slash) {
-		*slash = 0;
-		if (snprintf(path, PATH_MAX, "%s/%s", own, name) < PATH_MAX &&
-		    access(path, X_OK) == 0)
-			return;
+	path = slash ? must_format("%.*s/%s", (int)(slash - own), own, name) : must_strdup(name);
+	if (slash && access(path, X_OK) != 0) {
+		free(path);
+		path = must_strdup(name);
 	}
-	snprintf(path, PATH_MAX, "%s", name);
+	return path;
 }
 
 static int
 spawn(char *const words[], int from, int to, int messages, pid_t *child)
 {
 	posix_spawn_file_actions_t actions;
-	char path[PATH_MAX];
+	char *path;
 	int error = posix_spawn_file_actions_init(&actions);
 
 	if (error)
 		return error;
-	find_tool(words[0], path);
+	path = find_tool(words[0]);
 	if (from >= 0)
 		error = posix_spawn_file_actions_adddup2(&actions, from, STDIN_FILENO);
 	else
@@ -84,6 +77,7 @@ spawn(char *const words[], int from, int to, int messages, pid_t *child)
 	if (!error)
 		error = posix_spawnp(child, path, &actions, NULL, words, environ);
 	posix_spawn_file_actions_destroy(&actions);
+	free(path);
 	return error;
 }
 
@@ -117,24 +111,8 @@ last_line(int messages, char reason[CHILD_REASON])
 		memmove(reason, line + 1, strlen(line));
 }
 
-static int
-wait_for(const char *object, const char *name, pid_t child, int *status)
-{
-	pid_t ended;
-
-	do
-		ended = waitpid(child, status, 0);
-	while (ended < 0 && errno == EINTR);
-	if (ended < 0)
-		return fail_errno(object, "%s is lost", name);
-	if (WIFSIGNALED(*status))
-		return fail(object, "%s was ended by signal %d (%s)", name, WTERMSIG(*status),
-		    strsignal(WTERMSIG(*status)));
-	return 0;
-}
-
 /*
- * Runs a tool with words[0] its name, ended by NULL, and waits for it. The tool is the one beside
+ * Runs a tool with words[0] its name, ended by NULL, and waits for it. The tool is the one next to
  * this program, else that in PATH. Its standard input is the file `from` (-1: none), from its
  * beginning, its standard output the file `to`. 0, what it warned of printed unless `silent`; 1
  * where it fails, `reason` being the last line that it printed; -1 after fail(object, ...) where it
@@ -144,8 +122,8 @@ static int
 child_run(const char *object, char *const words[], int from, int to, bool silent,
     char reason[CHILD_REASON])
 {
-	int error, status = 0, result, messages;
-	pid_t child;
+	int error, status = 0, result = 0, messages;
+	pid_t child, ended;
 
 	reason[0] = 0;
 	if ((from >= 0 && lseek(from, 0, SEEK_SET) < 0) || lseek(to, 0, SEEK_SET) < 0 ||
@@ -160,13 +138,19 @@ child_run(const char *object, char *const words[], int from, int to, bool silent
 		errno = error;
 		return fail_errno(object, "%s cannot be run", words[0]);
 	}
-	result = wait_for(object, words[0], child, &status);
-	if (result == 0 && WEXITSTATUS(status) == 0) {
-		if (!silent)
-			print_messages(messages);
-	} else if (result == 0) {
+	do
+		ended = waitpid(child, &status, 0);
+	while (ended < 0 && errno == EINTR);
+	if (ended < 0) {
+		result = fail_errno(object, "%s is lost", words[0]);
+	} else if (WIFSIGNALED(status)) {
+		result = fail(object, "%s was ended by signal %d (%s)", words[0], WTERMSIG(status),
+		    strsignal(WTERMSIG(status)));
+	} else if (WEXITSTATUS(status) != 0) {
 		last_line(messages, reason);
 		result = 1;
+	} else if (!silent) {
+		print_messages(messages);
 	}
 	close(messages);
 	return result;
@@ -174,71 +158,56 @@ child_run(const char *object, char *const words[], int from, int to, bool silent
 
 /* ---- folders ---- */
 
-/* Is it a folder, and none that is hidden? */
 static bool
-is_folder(const char *parent, const char *name)
+is_folder(const char *path)
 {
 	struct stat status;
-	char *path;
-	bool is;
 
-	if (name[0] == '.' || asprintf(&path, "%s/%s", parent, name) < 0)
-		return false;
-	is = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-	free(path);
-	return is;
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 int
-pose_captures_cameras(const char *pose, char ***name, size_t *n)
+pose_captures_cameras(const char *pose, char **names)
 {
 	struct dirent **entry;
 	int entries = scandir(pose, &entry, NULL, versionsort);
 
-	*n = 0;
-	*name = NULL;
+	*names = NULL;
 	if (entries < 0 && errno == ENOTDIR)
 		return fail(pose, "is no folder of a pose, with the captures in POSE/CAMERA/");
 	if (entries < 0)
 		return fail_errno(pose, "cannot be read");
-	*name = calloc((size_t)entries + 1, sizeof(**name));
 	for (int i = 0; i < entries; i++) {
-		if (*name && is_folder(pose, entry[i]->d_name) &&
-		    ((*name)[*n] = strdup(entry[i]->d_name)))
-			++*n;
+		char *path = must_format("%s/%s", pose, entry[i]->d_name);
+
+		if (entry[i]->d_name[0] != '.' && is_folder(path)) {
+			char *longer = must_format("%s%s%s", *names ? *names : "",
+			    *names ? "," : "", entry[i]->d_name);
+
+			free(*names);
+			*names = longer;
+		}
+		free(path);
 		free(entry[i]);
 	}
 	free(entry);
-	return *name ? 0 : fail_memory();
-}
-
-static bool
-has_folders(const char *pose)
-{
-	char **name;
-	size_t n;
-
-	if (pose_captures_cameras(pose, &name, &n) < 0)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		free(name[i]);
-	free(name);
-	return n > 0;
+	return 0;
 }
 
 /* Of POSE/CAMERA/, or of POSE itself where that has no folders and the camera is the only one. */
 static int
 captures_path(const char *pose, const char *camera, bool only, bool named, char **path)
 {
-	struct stat status;
+	char *names = NULL;
+	bool others;
 
-	if (stat(pose, &status) < 0)
+	*path = NULL;
+	if (access(pose, F_OK) < 0)
 		return fail_errno(pose, "cannot be read");
-	if (!S_ISDIR(status.st_mode))
+	if (!is_folder(pose))
 		return fail(pose, "is no folder of a pose, with the captures in POSE/CAMERA/");
-	if (asprintf(path, "%s/%s", pose, camera) < 0)
-		return fail_memory();
-	if (stat(*path, &status) == 0 && S_ISDIR(status.st_mode))
+	*path = must_format("%s/%s", pose, camera);
+	if (is_folder(*path))
 		return 0;
 	if (!only) {
 		fail(*path, "there is no such folder");
@@ -246,86 +215,72 @@ captures_path(const char *pose, const char *camera, bool only, bool named, char 
 		return -1;
 	}
 	free(*path);
-	if (named && has_folders(pose))
+	others = named && pose_captures_cameras(pose, &names) == 0 && names;
+	free(names);
+	if (others)
 		return fail(pose, "has no folder %s, but others", camera);
-	*path = strdup(pose);
-	return *path ? 0 : fail_memory();
+	*path = must_strdup(pose);
+	return 0;
 }
 
-static int
+/* The last part of each folder's name. */
+static void
 name_poses(struct pose_captures *captures)
 {
-	captures->pose_name = calloc(captures->folders + 1, sizeof(*captures->pose_name));
-	for (size_t i = 0; captures->pose_name && i < captures->folders; i++) {
+	captures->pose_name = must_alloc(captures->folders, sizeof(*captures->pose_name));
+	for (size_t i = 0; i < captures->folders; i++) {
 		const char *text = captures->folder[i];
 		size_t n = strlen(text), from;
 
 		while (n > 1 && text[n - 1] == '/')
 			n--;
-		from = n;
-		while (from > 0 && text[from - 1] != '/')
-			from--;
-		captures->pose_name[i] = strndup(text + from, n - from);
-		if (!captures->pose_name[i])
-			return fail_memory();
+		for (from = n; from > 0 && text[from - 1] != '/'; from--)
+			;
+		captures->pose_name[i] = must_format("%.*s", (int)(n - from), text + from);
 	}
-	return captures->pose_name ? 0 : fail_memory();
 }
 
 /* ---- tools ---- */
 
-/* Adds the words of a text that blanks divide; `copy` holds them. */
-static int
-add_words(const char *option, char *copy, char *words[WORDS_MOST], size_t *n)
-{
-	char *rest = copy;
-
-	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-		if (*n + 8 >= WORDS_MOST)
-			return fail_usage(option, "has too many words");
-		words[(*n)++] = word;
-	}
-	return 0;
-}
-
-/* The words of a tool's command, and the copy that holds those of the user. */
-struct command {
-	char *word[WORDS_MOST];
-	size_t n;
-	char *copy;
-	char reason[CHILD_REASON];	/* why it failed, in its own words */
+/* What a tool is called with. */
+struct call {
+	const char *const *words;	/* its own ones, ended by NULL */
+	const char *option, *more;	/* words that the user adds by an option, or NULL */
+	const char *operand;		/* or NULL: the file `from` is its standard input */
+	int from, to;
+	bool silent;
 };
 
+/* Runs it over one measurement, to a file in memory whose only frame is taken. As child_run(). */
 static int
-command_begin(struct command *c, const char *const first[], const char *option, const char *more)
+call_tool(const char *object, const struct call *call, struct frame **out,
+    char reason[CHILD_REASON])
 {
-	*c = (struct command){ .copy = strdup(more ? more : "") };
-	if (!c->copy)
-		return fail_memory();
-	for (; *first; first++)
-		c->word[c->n++] = (char *)*first;
-	return add_words(option, c->copy, c->word, &c->n);
-}
+	char *copy = must_strdup(call->more ? call->more : ""), *rest, path[64];
+	char *words[WORDS_MOST];
+	size_t n = 0;
+	int status = 0;
 
-/* Runs it over one measurement, which comes from a file or as operand, to a file in memory whose
- * only frame is taken. As child_run(). */
-static int
-command_run(struct command *c, const char *object, const char *operand, int from, int to,
-    bool silent, struct frame **out)
-{
-	size_t n = c->n;
-	char path[64];
-	int status;
-
-	if (operand) {
-		c->word[n++] = (char *)"--";
-		c->word[n++] = (char *)operand;
+	for (const char *const *own = call->words; *own; own++)
+		words[n++] = (char *)*own;
+	for (char *word = strtok_r(copy, " ", &rest); word && status == 0;
+	    word = strtok_r(NULL, " ", &rest)) {
+		if (n + 8 >= WORDS_MOST)
+			status = fail_usage(call->option, "has too many words");
+		words[n++] = word;
 	}
-	c->word[n] = NULL;
-	status = child_run(object, c->word, from, to, silent, c->reason);
+	if (call->operand) {
+		words[n++] = (char *)"--";
+		words[n++] = (char *)call->operand;
+	}
+	words[n] = NULL;
+	if (status == 0)
+		status = child_run(object, words, call->from, call->to, call->silent, reason);
+	free(copy);
 	if (status != 0)
 		return status;
-	child_memory_path(to, path);
+	/* by which this process opens the file anew */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", call->to);
 	if (source_load(path, out) == 0)
 		return 0;
 	fail_prefix(object);
@@ -366,30 +321,11 @@ set_sizes(const struct measurement *m, const struct frame_head *head)
 
 /* The corners in the texture as the camera's view. *seen: there are enough. */
 static int
-add_corners(const struct measurement *m, const struct corners *corners)
-{
-	struct calib_point *point = calloc(corners->n + 1, sizeof(*point));
-	int status;
-
-	if (!point)
-		return fail_memory();
-	for (size_t k = 0; k < corners->n; k++) {
-		const struct corner *c = &corners->corner[k];
-
-		point[k] = (struct calib_point){ m->crop.first[0] + m->crop.bin[0] * c->u,
-			m->crop.first[1] + m->crop.bin[1] * c->v, { m->crop.bin[0] * c->sigma,
-			m->crop.bin[1] * c->sigma }, (int)c->i, (int)c->j };
-	}
-	status = calib_problem_add_view(m->problem, m->camera, m->pose, m->camera, point,
-	    corners->n);
-	free(point);
-	return status;
-}
-
-static int
 find_corners(const struct measurement *m, const struct frame *wrapped, bool *seen)
 {
+	const double *first = m->crop.first, *bin = m->crop.bin;
 	struct corners corners = { 0 };
+	struct calib_point *point;
 	struct frame *gray;
 	char reason[BOARD_REASON];
 	int found, status = 0;
@@ -404,48 +340,52 @@ find_corners(const struct measurement *m, const struct frame *wrapped, bool *see
 	if (found < 0)
 		return -1;
 	*seen = found == 0 && corners.n >= CALIB_FEWEST_POINTS;
-	if (*seen)
-		status = add_corners(m, &corners);
-	else
+	point = calloc(corners.n + 1, sizeof(*point));
+	for (size_t k = 0; point && k < corners.n; k++) {
+		const struct corner *c = &corners.corner[k];
+
+		point[k] = (struct calib_point){ first[0] + bin[0] * c->u, first[1] + bin[1] * c->v,
+			{ bin[0] * c->sigma, bin[1] * c->sigma }, (int)c->i, (int)c->j };
+	}
+	if (!*seen)
 		warn(m->path, "no board: %s", found ? reason : "too few corners");
+	else
+		status = point ? calib_problem_add_view(m->problem, m->camera, m->pose, m->camera,
+		    point, corners.n) : fail_memory();
 	if (*seen && m->captures->verbose)
 		note(m->path, "%zu of %zu corners", corners.n,
 		    m->captures->board.w * m->captures->board.h);
+	free(point);
 	corners_free(&corners);
 	return status;
 }
 
-/* One axis of the phases. */
-static int
-unwrap(const struct measurement *m, size_t axis, int wrapped, int to, struct frame **phase)
-{
-	const char *const words[] = { "unwrap2f", "--axis", axis ? "y" : "x",
-		m->quiet ? "-q" : NULL, NULL };
-	struct command command;
-	int status = command_begin(&command, words, "--unwrap2f", m->captures->unwrap);
-
-	if (status == 0)
-		status = command_run(&command, m->path, NULL, wrapped, to, false, phase);
-	free(command.copy);
-	return status <= 0 ? status : fail(m->path, "no absolute phase of fringes along %c, and a "
-	    "projector's points need both axes (%s)", axis ? 'y' : 'x', command.reason);
-}
-
+/* The absolute phases along x and y of captures that were wrapped into a file, as points of the
+ * projector; by two more files. */
 static int
 add_phases(const struct measurement *m, int wrapped, const int file[2])
 {
 	struct frame *phase[2] = { NULL, NULL };
 	const char *const path[2] = { m->path, m->path };
+	char reason[CHILD_REASON];
 	int status = 0;
 
-	for (size_t axis = 0; axis < 2 && status == 0; axis++)
-		status = unwrap(m, axis, wrapped, file[axis], &phase[axis]);
+	for (size_t axis = 0; axis < 2 && status == 0; axis++) {
+		const char *const words[] = { "unwrap2f", "--axis", axis ? "y" : "x",
+			m->quiet ? "-q" : NULL, NULL };
+		const struct call call = { words, "--unwrap2f", m->captures->unwrap, NULL, wrapped,
+			file[axis], false };
+
+		status = call_tool(m->path, &call, &phase[axis], reason);
+		if (status > 0)
+			status = fail(m->path, "no absolute phase of fringes along %c, and a "
+			    "projector's points need both axes (%s)", axis ? 'y' : 'x', reason);
+	}
 	if (status == 0)
 		status = phase_views_add(m->views, m->problem, m->projector, m->camera, m->pose,
 		    (const struct frame *const *)phase, path);
-	for (size_t axis = 0; axis < 2; axis++)
-		if (phase[axis])
-			frame_free(phase[axis]);
+	frame_free(phase[0]);
+	frame_free(phase[1]);
 	return status;
 }
 
@@ -455,47 +395,27 @@ static int
 wrap(struct measurement *m, int to, struct frame **wrapped)
 {
 	struct pose_captures *captures = m->captures;
-	const char *words[] = { "phasewrap", "--sigma", NULL, NULL, NULL, NULL };
-	size_t n = captures->no_sigma ? 1 : 2;
-	struct command command;
+	bool first = !captures->no_sigma && m->pose == 0;
+	const char *words[] = { "phasewrap", NULL, NULL, NULL, NULL, NULL };
+	const struct call call = { words, "--phasewrap", captures->wrap, m->path, -1, to, first };
+	char reason[CHILD_REASON];
+	size_t n = 1;
 	int status;
 
-	words[1] = captures->no_sigma ? NULL : words[1];
+	if (!captures->no_sigma)
+		words[n++] = "--sigma";
 	if (captures->manifest) {
 		words[n++] = "-m";
 		words[n++] = captures->manifest;
 	}
 	words[n] = m->quiet ? "-q" : NULL;
-	status = command_begin(&command, words, "--phasewrap", captures->wrap);
-	if (status == 0)
-		status = command_run(&command, m->path, m->path, -1, to, !captures->no_sigma &&
-		    m->pose == 0, wrapped);
-	free(command.copy);
-	if (status > 0 && !captures->no_sigma && m->pose == 0) {
+	status = call_tool(m->path, &call, wrapped, reason);
+	if (status > 0 && first) {
 		captures->no_sigma = true;
 		return wrap(m, to, wrapped);
 	}
 	return status <= 0 ? status : fail(m->path, "phasewrap cannot take the captures (%s); "
-	    "those that do not say what they are need --manifest or --phasewrap",
-	    command.reason);
-}
-
-static int
-measure_in(struct measurement *m, const int file[3])
-{
-	struct frame *wrapped;
-	bool seen = false;
-	int status = wrap(m, file[2], &wrapped);
-
-	if (status < 0)
-		return -1;
-	status = phase_crop_find(&wrapped->head, m->path, &m->crop);
-	if (status == 0)
-		status = set_sizes(m, &wrapped->head);
-	if (status == 0)
-		status = find_corners(m, wrapped, &seen);
-	frame_free(wrapped);
-	return status < 0 || !seen ? status : add_phases(m, file[2], file);
+	    "those that do not say what they are need --manifest or --phasewrap", reason);
 }
 
 static int
@@ -503,13 +423,24 @@ measure(struct measurement *m)
 {
 	static const char *const names[3] = { "phase-x", "phase-y", "wrapped" };
 	int file[3] = { -1, -1, -1 }, status = 0;
+	struct frame *wrapped = NULL;
+	bool seen = false;
 
 	for (size_t i = 0; i < 3 && status == 0; i++) {
 		file[i] = child_memory(names[i]);
 		status = file[i] < 0 ? -1 : 0;
 	}
 	if (status == 0)
-		status = measure_in(m, file);
+		status = wrap(m, file[2], &wrapped);
+	if (status == 0)
+		status = phase_crop_find(&wrapped->head, m->path, &m->crop);
+	if (status == 0)
+		status = set_sizes(m, &wrapped->head);
+	if (status == 0)
+		status = find_corners(m, wrapped, &seen);
+	frame_free(wrapped);
+	if (status == 0 && seen)
+		status = add_phases(m, file[2], file);
 	for (size_t i = 0; i < 3; i++)
 		if (file[i] >= 0)
 			close(file[i]);
@@ -523,8 +454,7 @@ pose_captures_read(struct pose_captures *captures, struct calib_problem *problem
 	struct measurement m = { captures, problem, views,
 		.projector = problem->devices - 1 };
 
-	if (name_poses(captures) < 0)
-		return -1;
+	name_poses(captures);
 	for (m.pose = 0; m.pose < captures->folders; m.pose++)
 		for (m.camera = 0; m.camera < m.projector; m.camera++) {
 			char *path;

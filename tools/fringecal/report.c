@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
+#include "base/process.h"
 #include "image/annotate.h"
 #include "image/colormap.h"
 #include "image/drawing.h"
@@ -17,12 +19,16 @@
 
 /* ---- sheets: a panel with axes in pixels for each device, two in a row, a legend below ---- */
 
-struct report_pictures {
+struct report {
+	const char *folder;
 	const struct calib_problem *problem;
 	const struct calib_solution *solution;
-	const struct diagnosis *diagnosis;
-	const struct uncertainty_map *uncertainty;	/* of each device */
+	const struct phase_views *phases;
 	const char *const *pose_name;	/* of each pose; NULL: they are counted from 1 */
+	struct diagnosis diagnosis;
+	struct board_shape shape;
+	struct uncertainty_map *map;	/* of each device */
+	struct uncertainty_volume volume;
 };
 
 #define SHEET_BAR_ROOM 92	/* to the right of a panel's axes, for a bar of colours */
@@ -32,38 +38,30 @@ struct report_pictures {
 #define LEGEND_ROW 20
 
 struct sheet {
-	const struct report_pictures *report;
-	/* draw within the axes, and around them */
+	const struct report *report;
+	/* Draws within the axes of a device; the title above them. */
 	void (*inside)(const struct sheet *, size_t device, const struct axes *);
-	void (*around)(const struct sheet *, size_t device, const struct axes *);
-	double right;		/* room at the right of a panel's axes */
+	void (*title)(const struct sheet *, size_t device, char title[200]);
+	bool bar;		/* a bar of colours at the right of axes; else a legend of poses */
 	double factor;		/* of residuals */
 	/* set by sheet_save() */
+	double right;		/* room at the right of a panel's axes */
 	double panel_h;		/* height of a panel */
 	size_t columns;
 	double legend;		/* height of the legend below all panels; 0: none */
 	size_t entry;		/* width of a swatch and a pose's name */
 };
 
-static void
-pose_rgb(size_t pose, double rgb[3])
-{
-	/* neighbours of the list get colours far apart: steps of the golden section */
-	float t = (float)fmod((double)pose * 0.6180339887498949, 1), colour[3];
-
-	colormap_rgb(COLORMAP_TURBO, 0.05f + 0.9f * t, colour);
-	for (size_t k = 0; k < 3; k++)
-		rgb[k] = 0.88 * (double)colour[k];
-}
-
 /* The colour of a pose for what is drawn next. */
 static void
 sheet_use_pose(cairo_t *cr, size_t pose)
 {
-	double rgb[3];
+	/* neighbours of the list get colours far apart: steps of the golden section */
+	float t = (float)fmod((double)pose * 0.6180339887498949, 1), rgb[3];
 
-	pose_rgb(pose, rgb);
-	libcairo.set_source_rgb(cr, rgb[0], rgb[1], rgb[2]);
+	colormap_rgb(COLORMAP_TURBO, 0.05f + 0.9f * t, rgb);
+	libcairo.set_source_rgb(cr, 0.88 * (double)rgb[0], 0.88 * (double)rgb[1],
+	    0.88 * (double)rgb[2]);
 }
 
 /* Ticks and numbers of pixels along the bottom and the left of a panel. */
@@ -93,23 +91,22 @@ draw_scales(const struct axes *axes)
 	}
 }
 
-/* Above a panel, at its left. */
-static void
-sheet_title(const struct axes *axes, const char *title)
+/* The name of a pose, or its number from 1 in `number`. */
+static const char *
+pose_name(const struct report *report, size_t pose, char number[32])
 {
-	drawing_use_ink(axes->cr);
-	drawing_text_within(axes->cr, axes->left, axes->top - 0.7 * FONT, 0,
-	    axes->right - axes->left + 40, title);
+	snprintf(number, 32, "%zu", pose + 1);
+	return report->pose_name ? report->pose_name[pose] : number;
 }
 
-/* Its name, or the beginning of it, or its number from 1. */
-static void
-pose_label(const struct report_pictures *report, size_t pose, char text[32])
+/* The same, shortened, for a legend. */
+static const char *
+pose_label(const struct report *report, size_t pose, char text[32])
 {
-	if (report->pose_name)
-		snprintf(text, 32, "%.*s", LEGEND_LETTERS, report->pose_name[pose]);
-	else
-		snprintf(text, 32, "%zu", pose + 1);
+	char number[32];
+
+	snprintf(text, 32, "%.*s", LEGEND_LETTERS, pose_name(report, pose, number));
+	return text;
 }
 
 static void
@@ -129,9 +126,68 @@ draw_legend(const struct sheet *sheet, cairo_t *cr, double w, double top)
 		libcairo.rectangle(cr, x, y + 6, 12, 12);
 		libcairo.fill(cr);
 		drawing_use_ink(cr);
-		pose_label(sheet->report, i, text);
-		drawing_text(cr, x + 16, y + 0.8 * LEGEND_ROW, 0, text);
+		drawing_text(cr, x + 16, y + 0.8 * LEGEND_ROW, 0,
+		    pose_label(sheet->report, i, text));
 	}
+}
+
+#define BAR_W 16
+#define SD_MOST 6		/* times the rms within the hull: the last colour of a map */
+
+/* The value of the last colour: the largest, or, where a lens that nothing holds runs away beyond
+ * the points, some times what it is among them. 0: there is none. *more: some are larger. */
+static double
+map_most(const struct uncertainty_map *map, bool *more)
+{
+	double most = 0, shown;
+
+	for (size_t i = 0; i < map->columns * map->rows; i++)
+		if (map->sd[i] > most)
+			most = map->sd[i];
+	shown = map->rms > 0 ? fmin(most, SD_MOST * map->rms) : most;
+	*more = shown < most;
+	return shown;
+}
+
+static void
+use_value(cairo_t *cr, double share)
+{
+	float rgb[3];
+
+	colormap_rgb(COLORMAP_VIRIDIS, (float)share, rgb);
+	libcairo.set_source_rgb(cr, (double)rgb[0], (double)rgb[1], (double)rgb[2]);
+}
+
+static void
+draw_bar(const struct axes *axes, const struct uncertainty_map *map)
+{
+	bool more;
+	double most = map_most(map, &more);
+	struct axes bar = { .cr = axes->cr, .left = axes->right + 16,
+		.right = axes->right + 16 + BAR_W, .top = axes->top, .bottom = axes->bottom,
+		.x_high = 1, .y_high = most };
+	struct ticks ticks = ticks_between(0, most, ticks_step(0, most, TICKS));
+	double steps = bar.bottom - bar.top;
+	char text[32];
+
+	if (!ticks_range_fits(0, most))
+		return;
+	for (double i = 0; i < steps; i++) {
+		use_value(bar.cr, (steps - i) / steps);
+		libcairo.rectangle(bar.cr, bar.left, bar.top + i, BAR_W, 1);
+		libcairo.fill(bar.cr);
+	}
+	drawing_frame(&bar);
+	for (size_t i = 0; i < ticks.n; i++) {
+		double at = drawing_at_y(&bar, ticks_value(&ticks, i));
+
+		ticks_text(ticks_value(&ticks, i), ticks.step, text);
+		drawing_line(bar.cr, bar.right, at, bar.right + 4, at);
+		drawing_text(bar.cr, bar.right + 7, at + 0.35 * FONT, 0, text);
+	}
+	drawing_text(bar.cr, bar.right + 40, bar.bottom + 1.5 * FONT, 1, "sd, px");
+	if (more)
+		drawing_text(bar.cr, bar.right + 40, bar.top - 0.7 * FONT, 1, "or more");
 }
 
 static void
@@ -140,6 +196,7 @@ draw_sheet(const struct drawing *drawing, cairo_t *cr)
 	const struct sheet *sheet = drawing->arg;
 	const struct calib_problem *problem = sheet->report->problem;
 	size_t rows = (problem->devices + sheet->columns - 1) / sheet->columns;
+	char title[200];
 
 	drawing_begin(cr);
 	for (size_t d = 0; d < problem->devices; d++) {
@@ -159,7 +216,12 @@ draw_sheet(const struct drawing *drawing, cairo_t *cr)
 		libcairo.restore(cr);
 		drawing_frame(&axes);
 		draw_scales(&axes);
-		sheet->around(sheet, d, &axes);
+		sheet->title(sheet, d, title);
+		drawing_use_ink(cr);
+		drawing_text_within(cr, axes.left, axes.top - 0.7 * FONT, 0,
+		    axes.right - axes.left + 40, title);
+		if (sheet->bar)
+			draw_bar(&axes, &sheet->report->map[d]);
 		drawing_use_ink(cr);
 		drawing_text(cr, (axes.left + axes.right) / 2, axes.bottom + 3.1 * FONT, 0.5,
 		    "u, v in px");
@@ -170,13 +232,14 @@ draw_sheet(const struct drawing *drawing, cairo_t *cr)
 
 /* Draws it into a file. -1 after fail(). */
 static int
-sheet_save(struct sheet *sheet, bool legend, const char *path)
+sheet_save(struct sheet *sheet, const char *path)
 {
 	const struct calib_problem *problem = sheet->report->problem;
 	struct drawing drawing = { .draw = draw_sheet, .arg = sheet };
 	size_t rows, row, letters = 0;
 	char text[32];
 
+	sheet->right = sheet->bar ? SHEET_BAR_ROOM : RIGHT;
 	sheet->columns = problem->devices > 1 ? 2 : 1;
 	rows = (problem->devices + sheet->columns - 1) / sheet->columns;
 	for (size_t d = 0; d < problem->devices; d++) {
@@ -187,12 +250,14 @@ sheet_save(struct sheet *sheet, bool legend, const char *path)
 	}
 	drawing.w = sheet->columns * PANEL_W;
 	for (size_t i = 0; i < problem->poses; i++) {
-		pose_label(sheet->report, i, text);
-		letters = strlen(text) > letters ? strlen(text) : letters;
+		size_t n = strlen(pose_label(sheet->report, i, text));
+
+		letters = n > letters ? n : letters;
 	}
 	sheet->entry = 30 + 8 * letters;
 	row = (size_t)(((double)drawing.w - LEFT - RIGHT) / (double)sheet->entry);
-	sheet->legend = legend ? (double)((problem->poses + row - 1) / row * LEGEND_ROW + 10) : 0;
+	sheet->legend = sheet->bar ? 0 :
+	    (double)((problem->poses + row - 1) / row * LEGEND_ROW + 10);
 	drawing.h = (size_t)((double)rows * sheet->panel_h + sheet->legend);
 	return drawing_save(&drawing, path);
 }
@@ -236,38 +301,32 @@ residuals_inside(const struct sheet *sheet, size_t device, const struct axes *ax
 }
 
 static void
-residuals_around(const struct sheet *sheet, size_t device, const struct axes *axes)
+residuals_title(const struct sheet *sheet, size_t device, char title[200])
 {
 	const struct calib_problem *problem = sheet->report->problem;
 	size_t rejected = 0;
-	char title[200];
 
 	for (size_t v = 0; v < problem->views; v++) {
-		const struct diagnosis_view *view = &sheet->report->diagnosis->view[v];
+		const struct diagnosis_view *view = &sheet->report->diagnosis.view[v];
 
 		rejected += problem->view[view->view].device == device ? view->rejected : 0;
 	}
-	snprintf(title, sizeof(title), "%s: residuals x %g, rms %.3g px%s",
+	snprintf(title, 200, "%s: residuals x %g, rms %.3g px%s",
 	    problem->device[device].name, sheet->factor,
 	    sheet->report->solution->device_rms[device],
 	    rejected ? "; a cross: left out" : "");
-	sheet_title(axes, title);
 }
 
-/* Each writes a file whose suffix is .png, .svg or .pdf. -1 after fail(). */
-static int
-report_residuals(const struct report_pictures *report, const char *path)
+/* What residuals are drawn by: 1, 2 or 5 times a power of ten, 1e9 at most. */
+static double
+residuals_factor(const struct report *report)
 {
-	struct sheet sheet = { .report = report, .inside = residuals_inside,
-		.around = residuals_around, .right = RIGHT, .factor = 1 };
 	double most = 0;
 
 	for (size_t d = 0; d < report->problem->devices; d++)
 		most = fmax(most, report->solution->device_rms[d] /
 		    (double)report->problem->device[d].w);
-	if (most > 0)		/* 1, 2 or 5 times a power of ten, 1e9 at most */
-		sheet.factor = ticks_step(0, fmin(VECTOR / most, 1e9), 1.01);
-	return sheet_save(&sheet, true, path);
+	return most > 0 ? ticks_step(0, fmin(VECTOR / most, 1e9), 1.01) : 1;
 }
 
 /* ---- coverage.png ---- */
@@ -278,7 +337,7 @@ report_residuals(const struct report_pictures *report, const char *path)
 static void
 hull_path(const struct sheet *sheet, size_t device, const struct axes *axes)
 {
-	const struct diagnosis_device *d = &sheet->report->diagnosis->device[device];
+	const struct diagnosis_device *d = &sheet->report->diagnosis.device[device];
 
 	libcairo.new_path(axes->cr);
 	for (size_t i = 0; i < d->hull_corners; i++)
@@ -314,68 +373,25 @@ coverage_inside(const struct sheet *sheet, size_t device, const struct axes *axe
 }
 
 static void
-coverage_around(const struct sheet *sheet, size_t device, const struct axes *axes)
+coverage_title(const struct sheet *sheet, size_t device, char title[200])
 {
-	double share = sheet->report->diagnosis->device[device].coverage;
-	char title[200];
+	double share = sheet->report->diagnosis.device[device].coverage;
 
-	snprintf(title, sizeof(title), "%s: the points' hull takes %.0f %% of the picture%s",
+	snprintf(title, 200, "%s: the points' hull takes %.0f %% of the picture%s",
 	    sheet->report->problem->device[device].name, 100 * share,
 	    share < COVERAGE ? ": too little" : "");
-	sheet_title(axes, title);
-}
-
-static int
-report_coverage(const struct report_pictures *report, const char *path)
-{
-	struct sheet sheet = { .report = report, .inside = coverage_inside,
-		.around = coverage_around, .right = RIGHT };
-
-	return sheet_save(&sheet, true, path);
 }
 
 /* ---- uncertainty.png ---- */
 
-#define BAR_W 16
-#define SD_MOST 6		/* times the rms within the hull: the last colour of a map */
-
-static double
-map_largest(const struct uncertainty_map *map)
-{
-	double most = 0;
-
-	for (size_t i = 0; i < map->columns * map->rows; i++)
-		if (map->sd[i] > most)
-			most = map->sd[i];
-	return most;
-}
-
-/* The value of the last colour: the largest, or, where a lens that nothing holds runs away beyond
- * the points, some times what it is among them. 0: there is none. */
-static double
-map_most(const struct uncertainty_map *map)
-{
-	double most = map_largest(map);
-
-	return map->rms > 0 ? fmin(most, SD_MOST * map->rms) : most;
-}
-
-static void
-use_value(cairo_t *cr, double share)
-{
-	float rgb[3];
-
-	colormap_rgb(COLORMAP_VIRIDIS, (float)share, rgb);
-	libcairo.set_source_rgb(cr, (double)rgb[0], (double)rgb[1], (double)rgb[2]);
-}
-
 static void
 uncertainty_inside(const struct sheet *sheet, size_t device, const struct axes *axes)
 {
-	const struct uncertainty_map *map = &sheet->report->uncertainty[device];
-	double most = map_most(map), dx = (axes->x_high - axes->x_low - 1) /
-	    ((double)map->columns - 1), dy = (axes->y_low - axes->y_high - 1) /
-	    ((double)map->rows - 1);
+	const struct uncertainty_map *map = &sheet->report->map[device];
+	bool more;
+	double most = map_most(map, &more);
+	double dx = (axes->x_high - axes->x_low - 1) / ((double)map->columns - 1);
+	double dy = (axes->y_low - axes->y_high - 1) / ((double)map->rows - 1);
 
 	libcairo.set_antialias(axes->cr, CAIRO_ANTIALIAS_NONE);
 	for (size_t i = 0; i < map->columns * map->rows; i++) {
@@ -402,56 +418,14 @@ uncertainty_inside(const struct sheet *sheet, size_t device, const struct axes *
 }
 
 static void
-draw_bar(const struct axes *axes, double most, bool more)
+uncertainty_title(const struct sheet *sheet, size_t device, char title[200])
 {
-	struct axes bar = { .cr = axes->cr, .left = axes->right + 16,
-		.right = axes->right + 16 + BAR_W, .top = axes->top, .bottom = axes->bottom,
-		.x_high = 1, .y_high = most };
-	struct ticks ticks = ticks_between(0, most, ticks_step(0, most, TICKS));
-	double steps = bar.bottom - bar.top;
-	char text[32];
-
-	for (double i = 0; i < steps; i++) {
-		use_value(bar.cr, (steps - i) / steps);
-		libcairo.rectangle(bar.cr, bar.left, bar.top + i, BAR_W, 1);
-		libcairo.fill(bar.cr);
-	}
-	drawing_frame(&bar);
-	for (size_t i = 0; i < ticks.n; i++) {
-		double at = drawing_at_y(&bar, ticks_value(&ticks, i));
-
-		ticks_text(ticks_value(&ticks, i), ticks.step, text);
-		drawing_line(bar.cr, bar.right, at, bar.right + 4, at);
-		drawing_text(bar.cr, bar.right + 7, at + 0.35 * FONT, 0, text);
-	}
-	drawing_text(bar.cr, bar.right + 40, bar.bottom + 1.5 * FONT, 1, "sd, px");
-	if (more)
-		drawing_text(bar.cr, bar.right + 40, bar.top - 0.7 * FONT, 1, "or more");
-}
-
-static void
-uncertainty_around(const struct sheet *sheet, size_t device, const struct axes *axes)
-{
-	const struct uncertainty_map *map = &sheet->report->uncertainty[device];
+	const struct uncertainty_map *map = &sheet->report->map[device];
 	const struct calib_problem *problem = sheet->report->problem;
-	double most = map_most(map);
-	char title[200];
 
-	snprintf(title, sizeof(title), "%s at %.4g %s: sd %.2g px rms within the hull; with the "
-	    "rig's place and turn %.2g px", problem->device[device].name, map->distance,
-	    problem->board.unit, map->rms, map->rms_all);
-	sheet_title(axes, title);
-	if (ticks_range_fits(0, most))
-		draw_bar(axes, most, most < map_largest(map));
-}
-
-static int
-report_uncertainty(const struct report_pictures *report, const char *path)
-{
-	struct sheet sheet = { .report = report, .inside = uncertainty_inside,
-		.around = uncertainty_around, .right = SHEET_BAR_ROOM };
-
-	return sheet_save(&sheet, false, path);
+	snprintf(title, 200, "%s at %.4g %s: sd %.2g px rms within the hull; with the rig's place "
+	    "and turn %.2g px", problem->device[device].name, map->distance, problem->board.unit,
+	    map->rms, map->rms_all);
 }
 
 /* ---- the files of numbers and texts ---- */
@@ -459,75 +433,50 @@ report_uncertainty(const struct report_pictures *report, const char *path)
 #define TILT_DEG 10	/* less in all views: focal length and distance are not told apart */
 #define MAP_COLUMNS 49
 
-struct report {
-	const char *folder;
-	struct report_pictures p;
-	const struct phase_views *phases;
-	struct diagnosis diagnosis;
-	struct board_shape shape;
-	struct uncertainty_map *map;
-	struct uncertainty_volume volume;
-};
-
-/* The name of a view's pose. */
-static const char *
-pose_text(const struct report_pictures *p, size_t view, char text[32])
-{
-	size_t pose = p->problem->view[view].pose;
-
-	if (p->pose_name)
-		return p->pose_name[pose];
-	snprintf(text, 32, "%zu", pose + 1);
-	return text;
-}
-
-static int
+static void
 write_views(const struct report *report, FILE *file)
 {
-	const struct calib_problem *problem = report->p.problem;
+	const struct calib_problem *problem = report->problem;
 
 	fprintf(file, "# views, the most doubtful first: the rms distance of its points, left out "
 	    "ones too; MAD: how far above the device's median;\n"
 	    "# distance of the board's middle in %s; tilt of the board to the device's axis, "
-	    "degrees\n",
+	    "degrees\n"
+	    "# view device points left_out rms_px MAD distance tilt_deg flag\n",
 	    problem->board.unit);
-	fprintf(file, "# view device points left_out rms_px MAD distance tilt_deg flag\n");
 	for (size_t i = 0; i < report->diagnosis.views; i++) {
 		const struct diagnosis_view *v = &report->diagnosis.view[i];
 		const struct calib_view *view = &problem->view[v->view];
-		char text[32];
+		char number[32];
 
-		if (!v->points)
-			continue;
-		fprintf(file, "%s %s %zu %zu %.4f %.1f %.1f %.1f %s\n", pose_text(&report->p,
-		    v->view, text), problem->device[view->device].name, v->points, v->rejected,
-		    v->rms, v->excess, v->distance, v->tilt_deg, v->flagged ? "doubtful" : "-");
+		if (v->points)
+			fprintf(file, "%s %s %zu %zu %.4f %.1f %.1f %.1f %s\n",
+			    pose_name(report, view->pose, number),
+			    problem->device[view->device].name, v->points, v->rejected, v->rms,
+			    v->excess, v->distance, v->tilt_deg, v->flagged ? "doubtful" : "-");
 	}
-	return 0;
 }
 
-static int
+static void
 write_volume(const struct report *report, FILE *file)
 {
 	const struct uncertainty_volume *volume = &report->volume;
 
 	fprintf(file, "# length_unit:=%s\nx,y,z,sigma_x,sigma_y,sigma_z,sigma,sigma_with_motion\n",
-	    report->p.problem->board.unit);
+	    report->problem->board.unit);
 	for (size_t i = 0; i < volume->n; i++) {
-		const double *X = volume->X[i], *s = volume->sd[i], *all = volume->sd_all[i];
+		const double *X = volume->X[i], *s = volume->sd[i];
 
 		fprintf(file, "%.6g,%.6g,%.6g,%.4g,%.4g,%.4g,%.4g,%.4g\n", X[0], X[1], X[2], s[0],
-		    s[1], s[2], sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]),
-		    sqrt(all[0] * all[0] + all[1] * all[1] + all[2] * all[2]));
+		    s[1], s[2], vector3_length(s), vector3_length(volume->sd_all[i]));
 	}
-	return 0;
 }
 
 /* All points with their residuals, as a table of numbers. */
-static int
+static void
 write_points(const struct report *report, FILE *file)
 {
-	const struct calib_problem *problem = report->p.problem;
+	const struct calib_problem *problem = report->problem;
 
 	fputs("# devices:=", file);
 	for (size_t d = 0; d < problem->devices; d++)
@@ -538,26 +487,25 @@ write_points(const struct report *report, FILE *file)
 
 		for (size_t k = view->first; k < view->first + view->n; k++) {
 			const struct calib_point *p = &problem->point[k];
-			const struct calib_residual *r = &report->p.solution->residual[k];
+			const struct calib_residual *r = &report->solution->residual[k];
 
 			fprintf(file, "%zu,%zu,%d,%d,%.4f,%.4f,%.4g,%.4g,%.4g,%.4g,%d\n",
 			    view->pose + 1, view->device + 1, p->i, p->j, p->u, p->v, p->sigma[0],
 			    p->sigma[1], r->u, r->v, r->rejected);
 		}
 	}
-	return 0;
 }
 
 static void
 print_device(const struct report *report, size_t d, FILE *file)
 {
-	const struct calib_problem *problem = report->p.problem;
+	const struct calib_problem *problem = report->problem;
 	const struct diagnosis_device *device = &report->diagnosis.device[d];
 	const struct uncertainty_map *map = &report->map[d];
 
 	fprintf(file, "%s\n", problem->device[d].name);
 	fprintf(file, "  rms distance of the points     %.4f px, %zu points\n",
-	    report->p.solution->device_rms[d], report->p.solution->device_used[d]);
+	    report->solution->device_rms[d], report->solution->device_used[d]);
 	fprintf(file, "  hull of the points             %.0f %% of the picture%s\n",
 	    100 * device->coverage, device->coverage < COVERAGE ?
 	    ": too little, beyond it the lens is a guess" : "");
@@ -585,6 +533,7 @@ print_phases(const struct phase_views *phases, FILE *file)
 	}
 }
 
+/* What repeats at the same corners. */
 static void
 print_shape(const struct report *report, FILE *file)
 {
@@ -594,18 +543,18 @@ print_shape(const struct report *report, FILE *file)
 	    shape->px, shape->all_px);
 	if (shape->repeats)
 		fprintf(file, ": the board's corners are off by %.2g %s along a side%s",
-		    shape->offset, report->p.problem->board.unit,
-		    report->p.problem->warp ? "" : ", or the board is bent (--warp)");
+		    shape->offset, report->problem->board.unit,
+		    report->problem->warp ? "" : ", or the board is bent (--warp)");
 	fputc('\n', file);
 }
 
-static int
+static void
 write_summary(const struct report *report, FILE *file)
 {
-	const struct calib_problem *problem = report->p.problem;
+	const struct calib_problem *problem = report->problem;
 	const struct diagnosis *d = &report->diagnosis;
 	const struct uncertainty_volume *volume = &report->volume;
-	char text[32];
+	char number[32];
 
 	for (size_t i = 0; i < problem->devices; i++)
 		print_device(report, i, file);
@@ -617,7 +566,8 @@ write_summary(const struct report *report, FILE *file)
 		    problem->board.unit, volume->rms_all, problem->board.unit);
 	if (d->views)
 		fprintf(file, "worst view                       %s of %s, rms %.3f px, %.1f MAD "
-		    "above the median%s\n", pose_text(&report->p, d->view[0].view, text),
+		    "above the median%s\n",
+		    pose_name(report, problem->view[d->view[0].view].pose, number),
 		    problem->device[problem->view[d->view[0].view].device].name, d->view[0].rms,
 		    d->view[0].excess, d->view[0].flagged ? ": look at its pictures, leave it out" :
 		    ": not enough to doubt it");
@@ -634,81 +584,50 @@ write_summary(const struct report *report, FILE *file)
 		fprintf(file, "  %s %s %+.4f%s%s\n", a, b, d->pair[i].correlation,
 		    advice ? ": " : "", advice ? advice : "");
 	}
-	return 0;
 }
 
 /* ---- the folder ---- */
 
-static int
-path_in(const struct report *report, const char *name, char **path)
-{
-	size_t n = strlen(report->folder) + strlen(name) + 2;
-	const char *slash = report->folder[strlen(report->folder) - 1] == '/' ? "" : "/";
-
-	*path = malloc(n);
-	if (!*path)
-		return fail_memory();
-	snprintf(*path, n, "%s%s%s", report->folder, slash, name);
-	return 0;
-}
-
+/* Writes one of its files: a text, or where `write` is NULL a drawing. */
 static int
 write_file(const struct report *report, const char *name,
-    int (*write)(const struct report *, FILE *))
+    void (*write)(const struct report *, FILE *), struct sheet *sheet)
 {
+	bool slash = report->folder[strlen(report->folder) - 1] == '/';
+	char *path = must_format("%s%s%s", report->folder, slash ? "" : "/", name);
 	struct safe_file *place;
-	char *path;
-	FILE *file;
-	int status;
+	FILE *file = write ? safe_file_open(path, &place) : NULL;
+	int status = write ? -1 : sheet_save(sheet, path);
 
-	if (path_in(report, name, &path) < 0)
-		return -1;
-	file = safe_file_open(path, &place);
-	status = file ? write(report, file) : -1;
-	if (file && safe_file_close(file, path, place, status == 0) < 0)
-		status = -1;
-	free(path);
-	return status;
-}
-
-static int
-draw_file(const struct report *report, const char *name,
-    int (*draw)(const struct report_pictures *, const char *))
-{
-	char *path;
-	int status = path_in(report, name, &path);
-
-	if (status < 0)
-		return -1;
-	status = draw(&report->p, path);
+	if (file) {
+		write(report, file);
+		status = safe_file_close(file, path, place, true);
+	}
 	free(path);
 	return status;
 }
 
 /* ---- warnings ---- */
 
-static void
-warn_tilt(const struct report *report)
-{
-	const struct diagnosis *d = &report->diagnosis;
-
-	for (size_t i = 0; i < d->devices; i++)
-		if (d->device[i].most_tilt_deg < TILT_DEG)
-			warn(report->p.problem->device[i].name, "no view is tilted by more than "
-			    "%.1f degrees, so that focal length and distance are told apart badly: "
-			    "tilt the board by 20 to 40 degrees", d->device[i].most_tilt_deg);
-}
-
-/* Points on less than this share of a picture, or a principal point far from its middle: often the
+/* Warns of a view that does not fit the others; of devices whose board is never tilted; of points
+ * on less than `least_coverage` of a picture, or a principal point far from its middle: often the
  * picture is not as large as the caller says. */
 static void
-warn_coverage(const struct report *report, double least)
+warn_all(const struct report *report, double least_coverage)
 {
+	const struct calib_problem *problem = report->problem;
 	const struct diagnosis *d = &report->diagnosis;
+	char number[32];
 
+	if (d->views && d->view[0].flagged)
+		warn(NULL, "view %s of %s does not fit the others: its rms is %.3f px, %.0f MAD "
+		    "above the median",
+		    pose_name(report, problem->view[d->view[0].view].pose, number),
+		    problem->device[problem->view[d->view[0].view].device].name, d->view[0].rms,
+		    d->view[0].excess);
 	for (size_t i = 0; i < d->devices; i++) {
-		const struct calib_device *device = &report->p.problem->device[i];
-		const double *centre = report->p.solution->intrinsics[i] + 2;
+		const struct calib_device *device = &problem->device[i];
+		const double *centre = report->solution->intrinsics[i] + 2;
 		double covered = d->device[i].coverage;
 
 		if (diagnosis_off_centre(device, centre))
@@ -716,75 +635,17 @@ warn_coverage(const struct report *report, double least)
 			    "of %zux%zu px, of which the points take %.0f %%: is that the size of "
 			    "its picture?", centre[0], centre[1], device->w, device->h,
 			    100 * covered);
-		else if (covered < least)
+		else if (covered < least_coverage)
 			warn(device->name, "the points take %.0f %% of the picture: beyond them "
 			    "the lens is a guess", 100 * covered);
 	}
-}
-
-static void
-warn_view(const struct report *report)
-{
-	const struct calib_problem *problem = report->p.problem;
-	const struct diagnosis *d = &report->diagnosis;
-	char text[32];
-
-	if (d->views && d->view[0].flagged)
-		warn(NULL, "view %s of %s does not fit the others: its rms is %.3f px, %.0f MAD "
-		    "above the median", pose_text(&report->p, d->view[0].view, text),
-		    problem->device[problem->view[d->view[0].view].device].name, d->view[0].rms,
-		    d->view[0].excess);
-}
-
-static void
-warn_all(const struct report *report, double least_coverage)
-{
-	warn_view(report);
-	warn_coverage(report, least_coverage);
-	warn_tilt(report);
-	unlikely_warn(report->p.problem, report->p.solution, &report->diagnosis);
-}
-
-static int
-report_fill(const struct calib_problem *problem, const struct calib_solution *solution,
-    const char *const *pose_name, struct report *report)
-{
-	report->p = (struct report_pictures){ .problem = problem, .solution = solution,
-		.diagnosis = &report->diagnosis, .pose_name = pose_name };
-	return diagnosis_make(problem, solution, &report->diagnosis);
-}
-
-static void
-report_free(struct report *report)
-{
-	uncertainty_maps_free(report->map, report->p.problem->devices);
-	diagnosis_free(&report->diagnosis);
-}
-
-int
-report_warn(const struct calib_problem *problem, const struct calib_solution *solution,
-    const char *const *pose_name)
-{
-	struct report report = { 0 };
-	int status = report_fill(problem, solution, pose_name, &report);
-
-	if (status == 0)
-		warn_all(&report, COVERAGE_BARE);
-	report_free(&report);
-	return status;
-}
-
-static int
-write_all(const struct report *report)
-{
-	if (write_file(report, "views.txt", write_views) < 0 ||
-	    write_file(report, "report.txt", write_summary) < 0 ||
-	    write_file(report, "points.csv", write_points) < 0 ||
-	    (report->volume.n && write_file(report, "volume.csv", write_volume) < 0) ||
-	    draw_file(report, "residuals.png", report_residuals) < 0 ||
-	    draw_file(report, "coverage.png", report_coverage) < 0)
-		return -1;
-	return draw_file(report, "uncertainty.png", report_uncertainty);
+	for (size_t i = 0; i < d->devices; i++)
+		if (d->device[i].most_tilt_deg < TILT_DEG)
+			warn(problem->device[i].name, "no view is tilted by more than %.1f "
+			    "degrees, so that focal length and distance are told apart badly: "
+			    "tilt the board by 20 to 40 degrees", d->device[i].most_tilt_deg);
+	warn_pixels(problem, report->solution);
+	warn_unit(problem, report->solution, d);
 }
 
 int
@@ -792,21 +653,30 @@ report_write(const char *folder, const struct calib_problem *problem,
     const struct calib_solution *solution, const struct phase_views *phases,
     const char *const *pose_name)
 {
-	struct report report = { .folder = folder, .phases = phases };
-	int status = report_fill(problem, solution, pose_name, &report);
+	struct report report = { .folder = folder, .problem = problem, .solution = solution,
+		.phases = phases, .pose_name = pose_name };
+	struct sheet residuals = { .report = &report, .inside = residuals_inside,
+		.title = residuals_title, .factor = residuals_factor(&report) };
+	struct sheet coverage = { .report = &report, .inside = coverage_inside,
+		.title = coverage_title };
+	struct sheet uncertainty = { .report = &report, .inside = uncertainty_inside,
+		.title = uncertainty_title, .bar = true };
+	int status = diagnosis_make(problem, solution, &report.diagnosis);
 
+	if (status == 0 && folder && (board_shape_find(problem, solution, &report.shape) < 0 ||
+	    uncertainty_maps(problem, solution, report.diagnosis.device, MAP_COLUMNS,
+	    &report.map) < 0 || uncertainty_of_volume(problem, solution, &report.volume) < 0 ||
+	    write_file(&report, "views.txt", write_views, NULL) < 0 ||
+	    write_file(&report, "report.txt", write_summary, NULL) < 0 ||
+	    write_file(&report, "points.csv", write_points, NULL) < 0 ||
+	    (report.volume.n && write_file(&report, "volume.csv", write_volume, NULL) < 0) ||
+	    write_file(&report, "residuals.png", NULL, &residuals) < 0 ||
+	    write_file(&report, "coverage.png", NULL, &coverage) < 0 ||
+	    write_file(&report, "uncertainty.png", NULL, &uncertainty) < 0))
+		status = -1;
 	if (status == 0)
-		status = board_shape_find(problem, solution, &report.shape);
-	if (status == 0)
-		status = uncertainty_maps(problem, solution, report.diagnosis.device,
-		    MAP_COLUMNS, &report.map);
-	if (status == 0)
-		status = uncertainty_of_volume(problem, solution, &report.volume);
-	report.p.uncertainty = report.map;
-	if (status == 0)
-		status = write_all(&report);
-	if (status == 0)
-		warn_all(&report, COVERAGE);
-	report_free(&report);
+		warn_all(&report, folder ? COVERAGE : COVERAGE_BARE);
+	uncertainty_maps_free(report.map, problem->devices);
+	diagnosis_free(&report.diagnosis);
 	return status;
 }

@@ -18,6 +18,7 @@
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 
 /* ---- residuals: from the board to the first device, to the device, to its pixels ---- */
 
@@ -72,23 +73,21 @@ residuals_init(struct residuals *r, const struct calib_problem *problem)
 	r->parameters = r->shared + 6 * problem->poses;
 	for (size_t v = 0; v < problem->views; v++)
 		r->most = problem->view[v].n > r->most ? problem->view[v].n : r->most;
-	r->parameter = calloc(r->parameters, sizeof(*r->parameter));
-	r->state = calloc(r->parameters, sizeof(*r->state));
-	r->scale = calloc(r->parameters, sizeof(*r->scale));
+	r->parameter = must_alloc(r->parameters, sizeof(*r->parameter));
+	r->state = must_alloc(r->parameters, sizeof(*r->state));
+	r->scale = must_alloc(r->parameters, sizeof(*r->scale));
 	r->weight = calloc(problem->points, 2 * sizeof(*r->weight));
 	r->memory = calloc(r->most, 5 * sizeof(double[3]) + sizeof(double[2]) +
 	    2 * CALIB_INTRINSICS * sizeof(double));
-	if (!r->parameter || !r->state || !r->scale || !r->weight || !r->memory) {
+	if (!r->weight || !r->memory) {
 		residuals_free(r);
 		return fail_memory();
 	}
 	assign_states(r);
 	for (size_t i = 0; i < r->parameters; i++)
 		r->scale[i] = 1;
-	for (size_t i = 0; i < problem->points; i++)
-		for (size_t c = 0; c < 2; c++)
-			r->weight[2 * i + c] =
-			    problem->equal_weights ? 1 : 1 / problem->point[i].sigma[c];
+	for (size_t i = 0; i < 2 * problem->points; i++)
+		r->weight[i] = problem->equal_weights ? 1 : 1 / problem->point[i / 2].sigma[i % 2];
 	for (size_t v = 0; v < problem->views; v++)
 		r->elements += 2 * problem->view[v].n * row_elements(r, &problem->view[v]);
 	return 0;
@@ -139,11 +138,9 @@ set_pose(const double *rt, struct posed *posed)
 static void
 transform(const struct posed *posed, const double *X, double *out)
 {
-	const double *R = posed->R;
-
+	matrix3_apply(posed->R, X, out);
 	for (size_t i = 0; i < 3; i++)
-		out[i] = R[3 * i] * X[0] + R[3 * i + 1] * X[1] + R[3 * i + 2] * X[2] +
-		    posed->t[i];
+		out[i] += posed->t[i];
 }
 
 static void
@@ -194,15 +191,12 @@ residuals_evaluate(struct residuals *r, double *x, int *begin, int *state, doubl
 		begin[2 * problem->points] = (int)at;
 }
 
-/* Of a rotation vector and a translation; NULL: no motion. */
+/* Of a rotation vector and a translation. */
 static void
-calib_pose_from(const double *rt, struct calib_pose *out)
+calib_pose_from(const double rt[6], struct calib_pose *out)
 {
-	static const double nothing[6];
-	const double *from = rt ? rt : nothing;
-
-	mrcal_R_from_r(out->R, NULL, from);
-	memcpy(out->T, from + 3, sizeof(out->T));
+	mrcal_R_from_r(out->R, NULL, rt);
+	memcpy(out->T, rt + 3, sizeof(out->T));
 }
 
 void
@@ -214,17 +208,11 @@ calib_project(const struct calib_problem *problem, const struct calib_solution *
 	double by[2 * CALIB_INTRINSICS];
 	size_t n = calib_intrinsics_count(problem->device[device].model);
 
-	for (size_t i = 0; i < 3; i++)
-		point.xyz[i] = pose->R[3 * i] * X[0] + pose->R[3 * i + 1] * X[1] +
-		    pose->R[3 * i + 2] * X[2] + pose->T[i];
+	calib_pose_apply(pose, X, point.xyz);
 	mrcal_project((mrcal_point2_t *)uv, gradient, by, &point, 1,
 	    &models[problem->device[device].model], solution->intrinsics[device]);
 	for (size_t c = 0; c < 2 && by_point; c++)
-		for (size_t k = 0; k < 3; k++) {
-			by_point[3 * c + k] = 0;
-			for (size_t i = 0; i < 3; i++)
-				by_point[3 * c + k] += gradient[c].xyz[i] * pose->R[3 * i + k];
-		}
+		matrix3_apply_transposed(pose->R, gradient[c].xyz, by_point + 3 * c);
 	if (by_intrinsics)
 		memcpy(by_intrinsics, by, 2 * n * sizeof(*by));
 }
@@ -357,38 +345,6 @@ accumulate(const struct residuals *r, const struct rows *rows, struct normal *no
 			normal->matrix[j * normal->n + i] = normal->matrix[i * normal->n + j];
 }
 
-/* work: 2 n x n */
-static void
-find_condition(struct normal *normal, double *work, double *value)
-{
-	size_t n = normal->n;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < n; j++)
-			work[i * n + j] = normal->matrix[i * n + j] /
-			    sqrt(normal->diagonal[i] * normal->diagonal[j]);
-	normal->condition = 1;
-	if (n == 0)
-		return;
-	symmetric_eigen(n, work, value, work + n * n);
-	normal->condition = value[n - 1] > 0 ? value[0] / value[n - 1] : INFINITY;
-	memcpy(normal->weakest, work + n * n + n * (n - 1), n * sizeof(*normal->weakest));
-}
-
-static void
-find_decrease(struct normal *normal, double *work, double *g)
-{
-	size_t n = normal->n;
-
-	memcpy(work, normal->matrix, n * n * sizeof(*work));
-	memcpy(work + n * n, g, n * sizeof(*g));
-	if (!symmetric_factor(n, work, 0))
-		return;
-	symmetric_solve(n, work, work + n * n, 1);
-	for (size_t i = 0; i < n; i++)
-		normal->decrease += g[i] * work[n * n + i];
-}
-
 static void
 normal_free(struct normal *normal)
 {
@@ -403,30 +359,39 @@ static int
 normal_make(struct residuals *r, struct normal *normal)
 {
 	size_t n = r->shared_states, poses = r->problem->poses;
-	struct pose_block *block = calloc(poses + 1, sizeof(*block));
-	double *B = calloc(poses * n + 1, 6 * sizeof(*B));
-	double *g = calloc(n + 1, sizeof(*g)), *work = calloc(2 * n * n + 1, sizeof(*work));
+	struct pose_block *block = must_alloc(poses, sizeof(*block));
+	double *g = must_alloc(n, sizeof(*g)), *work = must_alloc(2 * n * n, sizeof(*work));
+	double *B = calloc(poses * n + 1, 6 * sizeof(*B)), *step = work + n * n;
 	struct rows rows = { 0 };
-	int status;
+	int status = B ? rows_make(r, &rows) : fail_memory();
 
-	*normal = (struct normal){ .n = n };
-	normal->matrix = calloc(n * n + 1, sizeof(*normal->matrix));
-	normal->diagonal = calloc(n + 1, sizeof(*normal->diagonal));
-	normal->weakest = calloc(n + 1, sizeof(*normal->weakest));
-	if (!block || !B || !g || !work || !normal->matrix || !normal->diagonal ||
-	    !normal->weakest)
-		status = fail_memory();
-	else
-		status = rows_make(r, &rows);
+	*normal = (struct normal){ .n = n, .condition = 1 };
+	normal->matrix = must_alloc(n * n, sizeof(*normal->matrix));
+	normal->diagonal = must_alloc(n, sizeof(*normal->diagonal));
+	normal->weakest = must_alloc(n, sizeof(*normal->weakest));
 	if (status == 0) {
 		for (size_t p = 0; p < poses; p++)
 			block[p].B = B + 6 * n * p;
 		accumulate(r, &rows, normal, block, g);
-		find_decrease(normal, work, g);
-		find_condition(normal, work, g);
-	} else {
-		normal_free(normal);
+		memcpy(work, normal->matrix, n * n * sizeof(*work));
+		memcpy(step, g, n * sizeof(*g));
+		if (symmetric_factor(n, work, 0)) {
+			symmetric_solve(n, work, step, 1);
+			for (size_t i = 0; i < n; i++)
+				normal->decrease += g[i] * step[i];
+		}
+		for (size_t i = 0; i < n * n; i++)
+			work[i] = normal->matrix[i] /
+			    sqrt(normal->diagonal[i / n] * normal->diagonal[i % n]);
 	}
+	if (status == 0 && n > 0) {
+		symmetric_eigen(n, work, g, work + n * n);	/* g: the values */
+		normal->condition = g[n - 1] > 0 ? g[0] / g[n - 1] : INFINITY;
+		memcpy(normal->weakest, work + n * n + n * (n - 1),
+		    n * sizeof(*normal->weakest));
+	}
+	if (status < 0)
+		normal_free(normal);
 	rows_free(&rows);
 	free(block);
 	free(B);
@@ -481,14 +446,6 @@ struct solve {
 #define FEWEST_HOLDING 6	/* points that a pose of the board needs */
 #define HOLDING_WEIGHT 1e-5	/* of rejected points that alone hold a pose of the board */
 
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Residuals of all points in x, in units of the base weights, and the scale of each device. */
 static void
 solve_measure(struct solve *solve)
@@ -507,7 +464,7 @@ solve_measure(struct solve *solve)
 			    view->device == d; i++)
 				solve->scratch[n++] = fabs(solve->x[i]);
 		}
-		qsort(solve->scratch, n, sizeof(*solve->scratch), compare);
+		calib_sort(solve->scratch, n);
 		solve->scale[d] = n ? 1.4826 * solve->scratch[n / 2] : 1;
 	}
 }
@@ -766,11 +723,9 @@ struct circle {
 static void
 project_circle(const struct circle *c, size_t device, double ex, double ey, double uv[2])
 {
-	const double *R = c->board->R, *T = c->board->T;
 	double X[3] = { c->X[0] + c->radius * ex, c->X[1] + c->radius * ey, c->X[2] }, first[3];
 
-	for (size_t k = 0; k < 3; k++)
-		first[k] = R[3 * k] * X[0] + R[3 * k + 1] * X[1] + R[3 * k + 2] * X[2] + T[k];
+	calib_pose_apply(c->board, X, first);
 	calib_project(c->problem, c->solution, device, first, uv, NULL, NULL);
 }
 
@@ -852,32 +807,6 @@ centres_correct(struct calib_problem *problem, const struct calib_solution *solu
 #define MOST_FOCAL_SD 0.05	/* of a focal length, as a share of it */
 #define SUSPECT_PX 2
 
-static int
-allocate(const struct calib_problem *problem, struct calib_solution *s)
-{
-	size_t n = calib_parameters(problem);
-
-	s->devices = problem->devices;
-	s->poses = problem->poses;
-	s->parameters = n;
-	s->intrinsics = calloc(s->devices, sizeof(*s->intrinsics));
-	s->device = calloc(s->devices, sizeof(*s->device));
-	s->rotation = calloc(s->devices, sizeof(*s->rotation));
-	s->board = calloc(s->poses, sizeof(*s->board));
-	s->residual = calloc(problem->points, sizeof(*s->residual));
-	s->view_rms = calloc(problem->views, sizeof(*s->view_rms));
-	s->view_excess = calloc(problem->views + 1, sizeof(*s->view_excess));
-	s->view_used = calloc(problem->views, sizeof(*s->view_used));
-	s->device_rms = calloc(s->devices, sizeof(*s->device_rms));
-	s->device_scale = calloc(s->devices, sizeof(*s->device_scale));
-	s->device_excess = calloc(s->devices, sizeof(*s->device_excess));
-	s->device_used = calloc(s->devices, sizeof(*s->device_used));
-	s->covariance = calloc(n, n * sizeof(*s->covariance));
-	return s->intrinsics && s->device && s->rotation && s->board && s->residual &&
-	    s->view_rms && s->view_excess && s->view_used && s->device_rms && s->device_scale &&
-	    s->device_excess && s->device_used && s->covariance ? 0 : fail_memory();
-}
-
 /* Square of a residual over its sigma, without the excess. */
 static double
 over_sigma(const struct solve *solve, size_t view, size_t i, size_t c)
@@ -941,11 +870,12 @@ get_parameters(const struct solve *solve, struct calib_solution *s)
 	const double *parameter = solve->residuals.parameter;
 
 	for (size_t d = 0; d < s->devices; d++) {
-		calib_pose_from(d ? parameter + calib_parameter_pose(problem, d) : NULL,
-		    &s->device[d]);
+		double rt[6] = { 0 };
+
 		if (d)
-			memcpy(s->rotation[d], parameter + calib_parameter_pose(problem, d),
-			    sizeof(s->rotation[d]));
+			memcpy(rt, parameter + calib_parameter_pose(problem, d), sizeof(rt));
+		calib_pose_from(rt, &s->device[d]);
+		memcpy(s->rotation[d], rt, sizeof(s->rotation[d]));
 		memcpy(s->intrinsics[d], parameter + calib_parameter_intrinsics(problem, d),
 		    calib_intrinsics_count(problem->device[d].model) * sizeof(double));
 	}
@@ -1079,14 +1009,31 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 
 /* The solution, which is 0 but for what calib_solution_free() frees; -1 after fail(). */
 static int
-solve_result(struct solve *solve, struct calib_solution *solution)
+solve_result(struct solve *solve, struct calib_solution *s)
 {
-	if (allocate(solve->problem, solution) < 0)
-		return -1;
-	get_parameters(solve, solution);
-	get_residuals(solve, solution);
-	solution->evaluations = solve->residuals.evaluations;
-	return get_covariance(solve, solution);
+	const struct calib_problem *problem = solve->problem;
+	size_t n = calib_parameters(problem), devices = problem->devices, views = problem->views;
+
+	*s = (struct calib_solution){ .devices = devices, .poses = problem->poses, .parameters = n,
+		.evaluations = solve->residuals.evaluations,
+		.intrinsics = must_alloc(devices, sizeof(*s->intrinsics)),
+		.device = must_alloc(devices, sizeof(*s->device)),
+		.rotation = must_alloc(devices, sizeof(*s->rotation)),
+		.board = must_alloc(problem->poses, sizeof(*s->board)),
+		.view_rms = must_alloc(views, sizeof(*s->view_rms)),
+		.view_excess = must_alloc(views, sizeof(*s->view_excess)),
+		.view_used = must_alloc(views, sizeof(*s->view_used)),
+		.device_rms = must_alloc(devices, sizeof(*s->device_rms)),
+		.device_scale = must_alloc(devices, sizeof(*s->device_scale)),
+		.device_excess = must_alloc(devices, sizeof(*s->device_excess)),
+		.device_used = must_alloc(devices, sizeof(*s->device_used)),
+		.covariance = must_alloc(n, n * sizeof(*s->covariance)),
+		.residual = calloc(problem->points, sizeof(*s->residual)) };
+	if (!s->residual)
+		return fail_memory();
+	get_parameters(solve, s);
+	get_residuals(solve, s);
+	return get_covariance(solve, s);
 }
 
 void
@@ -1157,23 +1104,17 @@ static int
 scale_states(struct solve *solve)
 {
 	struct residuals *r = &solve->residuals;
-	size_t rows = 2 * solve->problem->points;
-	int *begin = calloc(rows + 1, sizeof(*begin));
-	int *state = calloc(r->elements + 1, sizeof(*state));
-	double *value = calloc(r->elements + 1, sizeof(*value));
-	double *sum = calloc(r->states + 1, sizeof(*sum));
-	int status = begin && state && value && sum ? 0 : fail_memory();
+	double *sum = must_alloc(r->states, sizeof(*sum));
+	struct rows rows = { 0 };
+	int status = rows_make(r, &rows);
 
 	if (status == 0) {
-		residuals_evaluate(r, solve->x, begin, state, value);
-		for (int e = 0; e < begin[rows]; e++)
-			sum[state[e]] += value[e] * value[e];
+		for (int e = 0; e < rows.begin[2 * r->problem->points]; e++)
+			sum[rows.state[e]] += rows.value[e] * rows.value[e];
 		for (size_t i = 0; i < r->states; i++)
 			r->scale[i] = sum[i] > 0 && isfinite(sum[i]) ? 1 / sqrt(sum[i]) : 1;
 	}
-	free(begin);
-	free(state);
-	free(value);
+	rows_free(&rows);
 	free(sum);
 	return status;
 }
@@ -1285,14 +1226,13 @@ allocate_solve(struct solve *solve)
 	solve->x = calloc(n + 1, sizeof(*solve->x));
 	solve->base = calloc(n + 1, sizeof(*solve->base));
 	solve->scratch = calloc(n + 1, sizeof(*solve->scratch));
-	solve->state = calloc(solve->residuals.states + 1, sizeof(*solve->state));
-	solve->scale = calloc(problem->devices, sizeof(*solve->scale));
-	solve->excess = calloc(problem->views + 1, sizeof(*solve->excess));
-	solve->device_excess = calloc(problem->devices, sizeof(*solve->device_excess));
 	solve->rejected = calloc(problem->points + 1, sizeof(*solve->rejected));
-	solve->holding = calloc(problem->poses + 1, sizeof(*solve->holding));
-	if (!solve->x || !solve->base || !solve->scratch || !solve->state || !solve->scale ||
-	    !solve->excess || !solve->device_excess || !solve->rejected || !solve->holding)
+	solve->state = must_alloc(solve->residuals.states, sizeof(*solve->state));
+	solve->scale = must_alloc(problem->devices, sizeof(*solve->scale));
+	solve->excess = must_alloc(problem->views, sizeof(*solve->excess));
+	solve->device_excess = must_alloc(problem->devices, sizeof(*solve->device_excess));
+	solve->holding = must_alloc(problem->poses, sizeof(*solve->holding));
+	if (!solve->x || !solve->base || !solve->scratch || !solve->rejected)
 		return fail_memory();
 	memcpy(solve->base, solve->residuals.weight, n * sizeof(*solve->base));
 	return 0;
@@ -1313,6 +1253,18 @@ free_solve(struct solve *solve)
 	free(solve->holding);
 }
 
+/* From the start values, which `start` finds, to the parameters. `more`: steps of a descent that is
+ * enough where nothing is rejected; 0: to the end. */
+static int
+solve_from(struct solve *solve, int (*start)(struct calib_problem *, double *), int steps)
+{
+	if (allocate_solve(solve) < 0 || start(solve->problem, solve->residuals.parameter) < 0 ||
+	    scale_states(solve) < 0)
+		return -1;
+	return solve->problem->reject > 0 ? solve_robustly(solve) :
+	    steps ? descend(solve, steps) : solve_plainly(solve);
+}
+
 /*
  * The derivatives by k1 and k4 are the same where all are 0: a lens of 8 numbers starts from the
  * solved one of 5.
@@ -1322,32 +1274,25 @@ start_simpler(struct calib_problem *problem, double *parameter)
 {
 	struct calib_problem simple = *problem;
 	struct solve solve = { .problem = &simple };
+	const double *solved;
 	int status;
 
-	simple.device = calloc(problem->devices, sizeof(*simple.device));
-	if (!simple.device)
-		return fail_memory();
+	simple.device = must_alloc(problem->devices, sizeof(*simple.device));
 	for (size_t d = 0; d < problem->devices; d++) {
 		simple.device[d] = problem->device[d];
 		if (simple.device[d].model == CALIB_OPENCV8)
 			simple.device[d].model = CALIB_OPENCV5;
 	}
-	status = allocate_solve(&solve);
-	if (status == 0)
-		status = calib_start(&simple, solve.residuals.parameter);
-	if (status == 0)
-		status = scale_states(&solve);
-	if (status == 0)
-		status = problem->reject > 0 ? solve_robustly(&solve) : descend(&solve, 20);
+	status = solve_from(&solve, calib_start, 20);
+	solved = solve.residuals.parameter;
 	for (size_t d = 0; d < problem->devices && status == 0; d++)
 		memcpy(parameter + calib_parameter_intrinsics(problem, d),
-		    solve.residuals.parameter + calib_parameter_intrinsics(&simple, d),
+		    solved + calib_parameter_intrinsics(&simple, d),
 		    calib_intrinsics_count(simple.device[d].model) * sizeof(double));
 	if (status == 0)
 		memcpy(parameter + calib_parameter_pose(problem, 1),
-		    solve.residuals.parameter + calib_parameter_pose(&simple, 1),
-		    (solve.residuals.parameters - calib_parameter_pose(&simple, 1)) *
-		    sizeof(double));
+		    solved + calib_parameter_pose(&simple, 1), sizeof(double) *
+		    (solve.residuals.parameters - calib_parameter_pose(&simple, 1)));
 	free(simple.device);
 	free_solve(&solve);
 	return status;
@@ -1363,13 +1308,7 @@ solve_once(struct calib_problem *problem, struct calib_solution *solution)
 	*solution = (struct calib_solution){ 0 };
 	for (size_t d = 0; d < problem->devices; d++)
 		staged |= problem->device[d].model == CALIB_OPENCV8;
-	status = allocate_solve(&solve);
-	if (status == 0)
-		status = (staged ? start_simpler : calib_start)(problem, solve.residuals.parameter);
-	if (status == 0)
-		status = scale_states(&solve);
-	if (status == 0)
-		status = problem->reject > 0 ? solve_robustly(&solve) : solve_plainly(&solve);
+	status = solve_from(&solve, staged ? start_simpler : calib_start, 0);
 	if (status == 0)
 		status = solve_result(&solve, solution);
 	free_solve(&solve);

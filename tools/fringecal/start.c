@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 
 struct start {
 	struct calib_problem *problem;
@@ -29,14 +30,6 @@ struct start {
 struct normalised {		/* (v - mean) times scale has mean 0, size 1 */
 	double mean[2], scale;
 };
-
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 static void
 normalise(const double (*v)[2], size_t n, struct normalised *out)
@@ -97,7 +90,7 @@ weigh(const double h[9], const double (*board)[2], const double (*pixel)[2], siz
 		weight[i] = error[i] = hypot((h[0] * x + h[1] * y + h[2]) / z - pixel[i][0],
 		    (h[3] * x + h[4] * y + h[5]) / z - pixel[i][1]);
 	}
-	qsort(error, n, sizeof(*error), compare);
+	calib_sort(error, n);
 	scale = 2 * error[n / 2] + 1e-9;
 	for (size_t i = 0; i < n; i++)
 		weight[i] = 1 / (1 + weight[i] * weight[i] / (scale * scale));
@@ -131,12 +124,13 @@ closed_form_homography(const struct calib_board *board, const struct calib_point
     double H[9], double *error)
 {
 	static const double flat[2];
-	double (*x)[2] = calloc(n + 1, sizeof(*x)), (*u)[2] = calloc(n + 1, sizeof(*u));
-	double *weight = calloc(n + 1, 2 * sizeof(*weight)), h[9];
+	double (*x)[2] = must_alloc(n, sizeof(*x)), (*u)[2] = must_alloc(n, sizeof(*u));
+	double *weight = must_alloc(n + 1, 2 * sizeof(*weight)), h[9];
+	const double (*of_x)[2] = (const double (*)[2])x, (*of_u)[2] = (const double (*)[2])u;
 	struct normalised of_board, of_pixels;
-	bool fits = n >= 4 && x && u && weight;
+	bool fits = n >= 4;
 
-	for (size_t i = 0; i < n && fits; i++) {
+	for (size_t i = 0; i < n; i++) {
 		double X[3];
 
 		calib_board_point(board, flat, point[i].i, point[i].j, X);
@@ -145,20 +139,17 @@ closed_form_homography(const struct calib_board *board, const struct calib_point
 		u[i][1] = point[i].v;
 		weight[i] = 1;
 	}
-	if (fits) {
-		normalise((const double (*)[2])x, n, &of_board);
-		normalise((const double (*)[2])u, n, &of_pixels);
-	}
-	for (size_t i = 0; i < n && fits; i++)
+	normalise(of_x, n, &of_board);
+	normalise(of_u, n, &of_pixels);
+	for (size_t i = 0; i < n; i++)
 		for (size_t c = 0; c < 2; c++) {
 			x[i][c] = (x[i][c] - of_board.mean[c]) * of_board.scale;
 			u[i][c] = (u[i][c] - of_pixels.mean[c]) * of_pixels.scale;
 		}
 	for (size_t round = 0; round < WEIGHT_ROUNDS && fits; round++) {
-		fits = fit((const double (*)[2])x, (const double (*)[2])u, weight, n, h);
+		fits = fit(of_x, of_u, weight, n, h);
 		if (fits)
-			weigh(h, (const double (*)[2])x, (const double (*)[2])u, n, weight,
-			    weight + n);
+			weigh(h, of_x, of_u, n, weight, weight + n);
 	}
 	*error = fits ? weight[n + n / 2] : 0;
 	if (fits)
@@ -169,13 +160,6 @@ closed_form_homography(const struct calib_board *board, const struct calib_point
 	return fits;
 }
 
-static double
-determinant(const double m[9])
-{
-	return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
-	    m[2] * (m[3] * m[7] - m[4] * m[6]);
-}
-
 /* Does it mirror the board? */
 static bool
 closed_form_mirrors(const double H[9], const struct calib_board *board)
@@ -184,7 +168,7 @@ closed_form_mirrors(const double H[9], const struct calib_board *board)
 	double X[3];
 
 	calib_board_point(board, flat, (int)board->w / 2, (int)board->h / 2, X);
-	return determinant(H) * (H[6] * X[0] + H[7] * X[1] + H[8]) < 0;
+	return matrix3_determinant(H) * (H[6] * X[0] + H[7] * X[1] + H[8]) < 0;
 }
 
 /* The homography to pixels from the middle, in units of the width; its two columns of length 1. */
@@ -282,8 +266,7 @@ closed_form_pose(const double H[9], const double core[4], struct calib_pose *pos
 		column[k][1] = (H[3 + k] - core[3] * H[6 + k]) / core[1];
 	}
 	for (size_t k = 0; k < 2; k++)
-		length[k] = sqrt(column[k][0] * column[k][0] + column[k][1] * column[k][1] +
-		    column[k][2] * column[k][2]);
+		length[k] = vector3_length(column[k]);
 	/* The two unit columns, bent alike until they stand at right angles. */
 	for (size_t i = 0; i < 3; i++) {
 		double a = column[0][i] / length[0], b = column[1][i] / length[1];
@@ -299,9 +282,11 @@ closed_form_pose(const double H[9], const double core[4], struct calib_pose *pos
 		R[3 * i] = c + d;
 		R[3 * i + 1] = c - d;
 	}
-	R[2] = R[3] * R[7] - R[6] * R[4];
-	R[5] = R[6] * R[1] - R[0] * R[7];
-	R[8] = R[0] * R[4] - R[3] * R[1];
+	for (size_t i = 0; i < 3; i++) {
+		size_t j = (i + 1) % 3, k = (i + 2) % 3;
+
+		R[3 * i + 2] = R[3 * j] * R[3 * k + 1] - R[3 * k] * R[3 * j + 1];
+	}
 }
 
 #define MOST_ERROR 0.15	/* of a homography's points, in board sizes; lenses bend lines */
@@ -336,9 +321,8 @@ placing_fit_view(struct start *start, size_t v)
 /*
  * ---- where devices stand to each other, from the poses of the board that they share ----
  *
- * The corners of a
- * symmetric board are numbered in each picture from a place of its own; with several cameras the
- * numbering is taken that puts the camera at one place in all poses.
+ * The corners of a symmetric board are numbered in each picture from a place of its own; with
+ * several cameras the numbering is taken that puts the camera at one place in all poses.
  */
 
 /* How far apart: the size of the rotation, and the distance in units of `length`. */
@@ -388,50 +372,44 @@ struct relation {
 	struct calib_pose pose;
 };
 
-static void
-relate(const struct start *start, struct relation *relation)
-{
-	struct calib_pose inverse;
-
-	calib_pose_invert(&start->seen[relation->from], &inverse);
-	calib_pose_compose(&start->seen[relation->to], &inverse, &relation->pose);
-}
-
-/* All pairs of views of devices a and b; with a list, all numberings of the second. The caller
- * frees the list. */
-static int
-find_relations(struct start *start, size_t a, size_t b, struct relation **list, size_t *n)
+/* All pairs of views of devices a and b; where `turns`, all numberings of the second. The caller
+ * frees the list, NULL after fail(). */
+static struct relation *
+find_relations(struct start *start, size_t a, size_t b, bool turns, size_t *n)
 {
 	const struct calib_problem *problem = start->problem;
-	bool turns = problem->device[b].kind == CALIB_CAMERA && problem->board.turns > 1;
-	size_t room = 0;
+	int numberings = turns ? problem->board.turns : 1;
+	struct relation *list = must_alloc(1, sizeof(*list));
 
-	*list = NULL;
 	*n = 0;
 	for (size_t v = 0; v < problem->views; v++)
 		for (size_t w = 0; w < problem->views; w++) {
 			const struct calib_view *from = &problem->view[v], *to = &problem->view[w];
-			int numberings = turns ? problem->board.turns : 1;
 
 			if (from->device != a || to->device != b || from->pose != to->pose)
 				continue;
+			list = must_resize(list, *n + (size_t)numberings, sizeof(*list));
 			for (int turn = 0; turn < numberings; turn++) {
-				if (*n == room) {
-					struct relation *more;
+				struct relation *relation = &list[(*n)++];
+				struct calib_pose inverse;
 
-					room = 2 * room + 64;
-					more = reallocarray(*list, room, sizeof(*more));
-					if (!more)
-						return fail_memory();
-					*list = more;
+				*relation = (struct relation){ v, w, turn, { { 0 } } };
+				calib_pose_invert(&start->seen[v], &inverse);
+				calib_pose_compose(&start->seen[w], &inverse, &relation->pose);
+				if (turns && turn_view(start, w, 1) < 0) {
+					free(list);
+					return NULL;
 				}
-				(*list)[*n] = (struct relation){ v, w, turn };
-				relate(start, &(*list)[(*n)++]);
-				if (turns && turn_view(start, w, 1) < 0)
-					return -1;
 			}
 		}
-	return 0;
+	return list;
+}
+
+/* Are two relations of the same views, in other numberings? */
+static bool
+same_views(const struct relation *p, const struct relation *q)
+{
+	return p->from == q->from && p->to == q->to;
 }
 
 /* How well a relation agrees with all pairs, each in its best numbering. */
@@ -444,8 +422,7 @@ disagreement(const struct relation *list, size_t n, const struct relation *one, 
 		double least = INFINITY;
 		size_t first = i;
 
-		for (; i < n && list[i].from == list[first].from && list[i].to == list[first].to;
-		    i++)
+		for (; i < n && same_views(&list[i], &list[first]); i++)
 			least = fmin(least, distance(&list[i].pose, &one->pose, length));
 		sum += fmin(least, 1);
 	}
@@ -474,14 +451,12 @@ best_relation(const struct relation *list, size_t n, double length, double *leas
 }
 
 /* The best pair's rotation, and with it the median of the translations. */
-static int
+static void
 median_pose(const struct start *start, const struct relation *list, size_t n,
     const struct relation *best, double length, struct calib_pose *out)
 {
-	double *value = calloc(n + 1, sizeof(*value));
+	double *value = must_alloc(n, sizeof(*value));
 
-	if (!value)
-		return fail_memory();
 	*out = best->pose;
 	for (size_t c = 0; c < 3; c++) {
 		size_t m = 0;
@@ -496,11 +471,10 @@ median_pose(const struct start *start, const struct relation *list, size_t n,
 				value[m] -= out->R[3 * c + k] * T[k];
 			m++;
 		}
-		qsort(value, m, sizeof(*value), compare);
+		calib_sort(value, m);
 		out->T[c] = m ? value[m / 2] : best->pose.T[c];
 	}
 	free(value);
-	return 0;
 }
 
 /* Numbers the views of b as agrees with where it is. */
@@ -513,8 +487,7 @@ renumber_views(struct start *start, const struct relation *list, size_t n,
 	for (size_t i = 0; i < n;) {
 		size_t first = i, nearest = i;
 
-		for (; i < n && list[i].from == list[first].from && list[i].to == list[first].to;
-		    i++)
+		for (; i < n && same_views(&list[i], &list[first]); i++)
 			if (distance(&list[i].pose, &best->pose, length) <
 			    distance(&list[nearest].pose, &best->pose, length))
 				nearest = i;
@@ -527,45 +500,37 @@ renumber_views(struct start *start, const struct relation *list, size_t n,
 	return 0;
 }
 
-static double
-board_distance(const struct start *start, size_t device)
-{
-	const struct calib_problem *problem = start->problem;
-	double sum = 0;
-	size_t n = 0;
-
-	for (size_t v = 0; v < problem->views; v++)
-		if (problem->view[v].device == device) {
-			sum += start->seen[v].T[2];
-			n++;
-		}
-	return n ? sum / (double)n : 1;
-}
-
 static int
 place(struct start *start, size_t a, size_t b)
 {
 	const struct calib_problem *problem = start->problem;
-	double length = board_distance(start, a), least, second;
+	double length = 0, views = 0, least, second;
+	bool turns = problem->device[b].kind == CALIB_CAMERA && problem->board.turns > 1;
 	const struct relation *best;
 	struct calib_pose pose;
 	struct relation *list;
 	size_t n;
-	int status = find_relations(start, a, b, &list, &n);
-	bool turns = problem->device[b].kind == CALIB_CAMERA && problem->board.turns > 1;
+	int status = 0;
 
+	for (size_t v = 0; v < problem->views; v++)	/* the board's mean distance */
+		if (problem->view[v].device == a) {
+			length += start->seen[v].T[2];
+			views++;
+		}
+	length = views > 0 ? length / views : 1;
+	list = find_relations(start, a, b, turns, &n);
+	if (!list)
+		return -1;
+	best = best_relation(list, n, length, &least, &second);
+	if (turns && second < 1.5 * least + 0.02 * (double)n / problem->board.turns)
+		status = fail(problem->device[b].name, "the board is symmetric, and two ways to "
+		    "number its corners fit %s equally well: take poses that differ more, or a "
+		    "board of an odd and an even side", problem->device[a].name);
 	if (status == 0) {
-		best = best_relation(list, n, length, &least, &second);
-		if (turns && second < 1.5 * least + 0.02 * (double)n / problem->board.turns)
-			status = fail(problem->device[b].name, "the board is symmetric, and two "
-			    "ways to number its corners fit %s equally well: take poses that "
-			    "differ more, or a board of an odd and an even side",
-			    problem->device[a].name);
-		if (status == 0)
-			status = median_pose(start, list, n, best, length, &pose);
-		if (status == 0 && turns)
-			status = renumber_views(start, list, n, best, length, b);
+		median_pose(start, list, n, best, length, &pose);
 		calib_pose_compose(&pose, &start->device[a], &start->device[b]);
+		if (turns)
+			status = renumber_views(start, list, n, best, length, b);
 	}
 	free(list);
 	start->placed[b] = true;
@@ -661,23 +626,21 @@ device_error(const struct start *start, size_t device, const double core[4])
 }
 
 static void
-hold(const double fixed[CALIB_INTRINSICS], double core[4])
+hold_fixed(const double fixed[CALIB_INTRINSICS], double core[4])
 {
 	for (size_t k = 0; k < 4; k++)
 		core[k] = isnan(fixed[k]) ? core[k] : fixed[k];
 }
 
-static int
+static void
 find_core(struct start *start, size_t device)
 {
 	const struct calib_problem *problem = start->problem;
 	const struct calib_device *of = &problem->device[device];
-	double (*H)[9] = calloc(problem->views + 1, sizeof(*H)), *core = start->core[device];
+	double (*H)[9] = must_alloc(problem->views, sizeof(*H)), *core = start->core[device];
 	double other[4];
 	size_t n = 0;
 
-	if (!H)
-		return fail_memory();
 	for (size_t v = 0; v < problem->views; v++)
 		if (problem->view[v].device == device)
 			memcpy(H[n++], start->H[v], sizeof(*H));
@@ -686,9 +649,9 @@ find_core(struct start *start, size_t device)
 		core[2] = ((double)of->w - 1) / 2;
 		core[3] = ((double)of->h - 1) / 2;
 	}
-	hold(problem->fixed[device], core);
+	hold_fixed(problem->fixed[device], core);
 	if (!of->square && closed_form_free((const double (*)[9])H, n, of->w, of->h, other)) {
-		hold(problem->fixed[device], other);
+		hold_fixed(problem->fixed[device], other);
 		if (device_error(start, device, other) < device_error(start, device, core))
 			memcpy(core, other, sizeof(other));
 	}
@@ -696,7 +659,6 @@ find_core(struct start *start, size_t device)
 	for (size_t v = 0; v < problem->views; v++)
 		if (problem->view[v].device == device)
 			closed_form_pose(start->H[v], core, &start->seen[v]);
-	return 0;
 }
 
 static bool
@@ -800,17 +762,15 @@ calib_start(struct calib_problem *problem, double *parameter)
 
 	if (status < 0)
 		return -1;
-	start.H = calloc(problem->views, sizeof(*start.H));
-	start.seen = calloc(problem->views, sizeof(*start.seen));
-	start.core = calloc(problem->devices, sizeof(*start.core));
-	start.device = calloc(problem->devices, sizeof(*start.device));
-	start.placed = calloc(problem->devices, sizeof(*start.placed));
-	if (!start.H || !start.seen || !start.core || !start.device || !start.placed)
-		status = fail_memory();
+	start.H = must_alloc(problem->views, sizeof(*start.H));
+	start.seen = must_alloc(problem->views, sizeof(*start.seen));
+	start.core = must_alloc(problem->devices, sizeof(*start.core));
+	start.device = must_alloc(problem->devices, sizeof(*start.device));
+	start.placed = must_alloc(problem->devices, sizeof(*start.placed));
 	for (size_t v = 0; v < problem->views && status == 0; v++)
 		status = placing_fit_view(&start, v);
 	for (size_t d = 0; d < problem->devices && status == 0; d++)
-		status = find_core(&start, d);
+		find_core(&start, d);
 	if (status == 0)
 		status = placing_devices(&start);
 	if (status == 0)

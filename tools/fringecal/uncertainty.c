@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 #include "optics/camera_model.h"
 
 /* ---- Jacobians ---- */
@@ -96,57 +97,24 @@ jacobian_of_pixel(const struct calib_problem *problem, const struct calib_soluti
 {
 	size_t count = calib_intrinsics_count(problem->device[device].model);
 	size_t at = calib_parameter_intrinsics(problem, device), p = solution->parameters;
-	double uv[2], lens[2 * CALIB_INTRINSICS];
+	const double *R = solution->device[device].R;
+	double uv[2], lens[2 * CALIB_INTRINSICS], turn[9], in_device[3];
 
 	calib_project(problem, solution, device, X, uv, D, lens);
 	for (size_t i = 0; i < 2; i++)
-		for (size_t k = 0; k < count; k++)
-			J[i * p + at + k] = lens[i * count + k];
-	if (device > 0) {
-		const double *R = solution->device[device].R;
-		double turn[9], in_device[6] = { 0 };	/* by the point in the device's frame */
-
-		at = calib_parameter_pose(problem, device);
-		rotation_derivative(R, X, turn);
-		for (size_t i = 0; i < 2; i++)
-			for (size_t j = 0; j < 3; j++)
-				for (size_t k = 0; k < 3; k++)
-					in_device[3 * i + j] += D[3 * i + k] * R[3 * j + k];
-		for (size_t i = 0; i < 2; i++)
-			for (size_t j = 0; j < 3; j++) {
-				J[i * p + at + 3 + j] = in_device[3 * i + j];
-				for (size_t k = 0; k < 3; k++)
-					J[i * p + at + j] += in_device[3 * i + k] *
-					    turn[3 * k + j];
-			}
+		memcpy(J + i * p + at, lens + i * count, count * sizeof(*J));
+	if (device == 0)
+		return;
+	at = calib_parameter_pose(problem, device);
+	rotation_derivative(R, X, turn);
+	for (size_t i = 0; i < 2; i++) {
+		matrix3_apply(R, D + 3 * i, in_device);	/* by the point in the device's frame */
+		matrix3_apply_transposed(turn, in_device, J + i * p + at);
+		memcpy(J + i * p + at + 3, in_device, sizeof(in_device));
 	}
 }
 
 /* ---- points ---- */
-
-void
-uncertainty_to_device(const struct calib_solution *solution, size_t device, const double X[3],
-    double x[3])
-{
-	const struct calib_pose *pose = &solution->device[device];
-
-	for (size_t i = 0; i < 3; i++)
-		x[i] = device == 0 ? X[i] : pose->R[3 * i] * X[0] + pose->R[3 * i + 1] * X[1] +
-		    pose->R[3 * i + 2] * X[2] + pose->T[i];
-}
-
-void
-uncertainty_board_point(const struct calib_problem *problem, const struct calib_solution *solution,
-    size_t pose, int i, int j, double X[3])
-{
-	const struct calib_pose *board = &solution->board[pose];
-	double at[3];
-
-	calib_board_point(&problem->board, solution->bend, i, j, at);
-	for (size_t k = 0; k < 3; k++)
-		X[k] = board->R[3 * k] * at[0] + board->R[3 * k + 1] * at[1] +
-		    board->R[3 * k + 2] * at[2] + board->T[k];
-}
 
 static void
 set_pinhole(struct pinhole *pinhole, const struct calib_device *device, const double *intrinsics)
@@ -155,9 +123,7 @@ set_pinhole(struct pinhole *pinhole, const struct calib_device *device, const do
 
 	*pinhole = (struct pinhole){ .K = { intrinsics[0], 0, intrinsics[2], 0, intrinsics[1],
 	    intrinsics[3], 0, 0, 1 }, .R = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
-	for (size_t k = 4; k < count; k++)
-		pinhole->distortion[k - 4] = intrinsics[k];
-	pinhole->distorted = count > 4;
+	memcpy(pinhole->distortion, intrinsics + 4, (count - 4) * sizeof(double));
 	pinhole_complete(pinhole);
 }
 
@@ -172,10 +138,8 @@ point_seen(const struct calib_solution *solution, const struct pinhole *pinhole,
 	if (!pinhole_undistort(pinhole, uv, xy))
 		return false;
 	for (size_t i = 0; i < 3; i++)
-		x[i] = distance * (i < 2 ? xy[i] : 1) - (device > 0 ? pose->T[i] : 0);
-	for (size_t i = 0; i < 3; i++)
-		X[i] = device == 0 ? x[i] : pose->R[i] * x[0] + pose->R[3 + i] * x[1] +
-		    pose->R[6 + i] * x[2];
+		x[i] = distance * (i < 2 ? xy[i] : 1) - pose->T[i];
+	matrix3_apply_transposed(pose->R, x, X);
 	return true;
 }
 
@@ -193,9 +157,8 @@ mean_distance(const struct calib_problem *problem, const struct calib_solution *
 			const struct calib_point *point = &problem->point[view->first + k];
 			double X[3], x[3];
 
-			uncertainty_board_point(problem, solution, view->pose, point->i, point->j,
-			    X);
-			uncertainty_to_device(solution, device, X, x);
+			calib_corner(problem, solution, view->pose, point->i, point->j, X);
+			calib_pose_apply(&solution->device[device], X, x);
 			sum += x[2];
 			n++;
 		}
@@ -203,17 +166,9 @@ mean_distance(const struct calib_problem *problem, const struct calib_solution *
 	return sum / n;
 }
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* ---- over pictures ---- */
 
-static int
+static void
 map_new(const struct calib_problem *problem, const struct calib_solution *solution, size_t device,
     size_t columns, struct uncertainty_map *map)
 {
@@ -222,9 +177,8 @@ map_new(const struct calib_problem *problem, const struct calib_solution *soluti
 	map->distance = mean_distance(problem, solution, device);
 	map->columns = columns;
 	map->rows = (size_t)fmax(2, round((double)columns * (double)d->h / (double)d->w));
-	map->sd = calloc(map->columns * map->rows, sizeof(*map->sd));
-	map->sd_all = calloc(map->columns * map->rows, sizeof(*map->sd_all));
-	return map->sd && map->sd_all ? 0 : fail_memory();
+	map->sd = must_alloc(columns * map->rows, sizeof(*map->sd));
+	map->sd_all = must_alloc(columns * map->rows, sizeof(*map->sd_all));
 }
 
 /* Lies a pixel within the hull of a device's points? */
@@ -272,31 +226,35 @@ map_rows(const struct calib_problem *problem, const struct calib_solution *solut
 	}
 }
 
-/* The standard deviations of a map out of its rows. */
+/* The standard deviations of all maps out of their rows: with rigid motions, or without. */
 static void
-map_sd(const struct calib_solution *solution, const struct jacobian *rows, size_t first, size_t n,
-    double *sd, double *rms, double *rms_picture)
+maps_sd(const struct calib_problem *problem, const struct calib_solution *solution,
+    const struct jacobian *rows, struct uncertainty_map *map, bool motions)
 {
 	const struct fringecal_rows *loops = fringecal_rows();
-	double sum = 0, valid = 0, inside = 0, sum_inside = 0;
-	size_t p = rows->parameters;
+	size_t p = rows->parameters, row = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const double *J = rows->J + (first + 2 * i) * p;
-		double variance = (loops->jacobian_variance(solution->covariance, p, J) +
-		    loops->jacobian_variance(solution->covariance, p, J + p)) / 2;
+	for (struct uncertainty_map *end = map + problem->devices; map < end; map++) {
+		double sum = 0, valid = 0, inside = 0, sum_inside = 0;
+		double *sd = motions ? map->sd_all : map->sd;
 
-		sd[i] = isnan(rows->M[first + 2 * i][0]) ? NAN : sqrt(variance);
-		if (isnan(sd[i]))
-			continue;
-		sum += variance;
-		valid++;
-		sum_inside += rows->fits[first + 2 * i] ? variance : 0;
-		inside += rows->fits[first + 2 * i];
+		for (size_t i = 0; i < map->columns * map->rows; i++, row += 2) {
+			const double *J = rows->J + row * p;
+			double variance = (loops->jacobian_variance(solution->covariance, p, J) +
+			    loops->jacobian_variance(solution->covariance, p, J + p)) / 2;
+
+			sd[i] = isnan(rows->M[row][0]) ? NAN : sqrt(variance);
+			if (isnan(sd[i]))
+				continue;
+			sum += variance;
+			valid++;
+			sum_inside += rows->fits[row] ? variance : 0;
+			inside += rows->fits[row];
+		}
+		*(motions ? &map->rms_all : &map->rms) = sqrt(sum_inside / inside);
+		if (!motions)
+			map->rms_picture = sqrt(sum / valid);
 	}
-	*rms = sqrt(sum_inside / inside);
-	if (rms_picture)
-		*rms_picture = sqrt(sum / valid);
 }
 
 static int
@@ -307,21 +265,13 @@ maps_fill(const struct calib_problem *problem, const struct calib_solution *solu
 	size_t first = 0;
 
 	for (size_t d = 0; d < problem->devices; d++) {
-		size_t n = map[d].columns * map[d].rows;
-
 		map_rows(problem, solution, d, &map[d], &hulls[d], middle, rows, first);
-		map_sd(solution, rows, first, n, map[d].sd_all, &map[d].rms_all, NULL);
-		first += 2 * n;
+		first += 2 * map[d].columns * map[d].rows;
 	}
+	maps_sd(problem, solution, rows, map, true);
 	if (jacobian_project_out(rows) < 0)
 		return -1;
-	first = 0;
-	for (size_t d = 0; d < problem->devices; d++) {
-		size_t n = map[d].columns * map[d].rows;
-
-		map_sd(solution, rows, first, n, map[d].sd, &map[d].rms, &map[d].rms_picture);
-		first += 2 * n;
-	}
+	maps_sd(problem, solution, rows, map, false);
 	return 0;
 }
 
@@ -329,25 +279,20 @@ int
 uncertainty_maps(const struct calib_problem *problem, const struct calib_solution *solution,
     const struct diagnosis_device *hulls, size_t columns, struct uncertainty_map **out)
 {
-	struct uncertainty_map *map = calloc(problem->devices, sizeof(*map));
+	struct uncertainty_map *map = must_alloc(problem->devices, sizeof(*map));
 	struct jacobian rows = { 0 };
 	size_t n = 0;
-	int status = map ? 0 : fail_memory();
+	int status;
 
-	*out = NULL;
-	for (size_t d = 0; d < problem->devices && status == 0; d++) {
-		status = map_new(problem, solution, d, columns, &map[d]);
-		n += 2 * map[d].columns * map[d].rows;
+	*out = map;
+	for (size_t d = 0; d < problem->devices; d++) {
+		map_new(problem, solution, d, columns, &map[d]);
+		n += 2 * columns * map[d].rows;
 	}
-	if (status == 0)
-		status = jacobian_new(&rows, n, solution->parameters);
+	status = jacobian_new(&rows, n, solution->parameters);
 	if (status == 0)
 		status = maps_fill(problem, solution, hulls, map, &rows);
 	jacobian_free(&rows);
-	if (status == 0)
-		*out = map;
-	else
-		uncertainty_maps_free(map, problem->devices);
 	return status;
 }
 
@@ -363,15 +308,6 @@ uncertainty_maps_free(struct uncertainty_map *map, size_t devices)
 
 /* ---- in space ---- */
 
-/* Where the middle nine tenths of n numbers, which are sorted in place, begin and end. */
-static void
-middle_range(double *v, size_t n, double range[2])
-{
-	qsort(v, n, sizeof(*v), compare_numbers);
-	range[0] = n ? v[n / 20] : NAN;
-	range[1] = n ? v[n - 1 - n / 20] : NAN;
-}
-
 int
 uncertainty_volume_range(const struct calib_problem *problem, const struct calib_solution *solution,
     double uvz[3][2])
@@ -386,14 +322,18 @@ uncertainty_volume_range(const struct calib_problem *problem, const struct calib
 			const struct calib_point *p = &problem->point[problem->view[v].first + k];
 			double X[3];
 
-			uncertainty_board_point(problem, solution, problem->view[v].pose, p->i,
-			    p->j, X);
+			calib_corner(problem, solution, problem->view[v].pose, p->i, p->j, X);
 			list[n] = p->u;
 			list[problem->points + n] = p->v;
 			list[2 * problem->points + n++] = X[2];
 		}
-	for (size_t k = 0; k < 3; k++)
-		middle_range(list + k * problem->points, n, uvz[k]);
+	for (size_t k = 0; k < 3; k++) {	/* nine tenths in the middle */
+		double *v_k = list + k * problem->points;
+
+		calib_sort(v_k, n);
+		uvz[k][0] = n ? v_k[n / 20] : NAN;
+		uvz[k][1] = n ? v_k[n - 1 - n / 20] : NAN;
+	}
 	free(list);
 	return 0;
 }
@@ -448,22 +388,20 @@ static int
 volume_fill(const struct calib_problem *problem, const struct calib_solution *solution,
     struct uncertainty_volume *volume, struct jacobian *rows)
 {
-	double *scratch = calloc(2 * rows->parameters + 1, sizeof(*scratch)), middle[3] = { 0 };
-	int status = scratch ? 0 : fail_memory();
+	double *scratch = must_alloc(2 * rows->parameters, sizeof(*scratch)), middle[3] = { 0 };
+	bool measures = true;
 
 	for (size_t i = 0; i < volume->n; i++)
 		for (size_t k = 0; k < 3; k++)
 			middle[k] += volume->X[i][k] / (double)volume->n;
-	for (size_t i = 0; i < volume->n && status == 0; i++) {
+	for (size_t i = 0; i < volume->n && measures; i++) {
 		rotation_motions(volume->X[i], middle, rows->M + 3 * i);
-		if (!point_rows(problem, solution, volume->X[i], scratch,
-		    rows->J + 3 * i * rows->parameters))
-			status = fail(NULL, "the devices' rays are parallel: they measure no "
-			    "points");
+		measures = point_rows(problem, solution, volume->X[i], scratch,
+		    rows->J + 3 * i * rows->parameters);
 	}
 	free(scratch);
-	if (status < 0)
-		return -1;
+	if (!measures)
+		return fail(NULL, "the devices' rays are parallel: they measure no points");
 	volume->rms_all = volume_sd(solution, rows, volume->n, volume->sd_all);
 	if (jacobian_project_out(rows) < 0)
 		return -1;

@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "io/codec.h"
 #include "io/safe_file.h"
 #include "io/target.h"
@@ -19,13 +20,25 @@
 /* ---- folders that results are written into ---- */
 
 /* Can it be made, or files where it is there already? */
-static int
-place_check(const char *folder, bool later)
+int
+folder_check(const char *option, const char *folder, bool force, bool later)
 {
 	size_t n = strlen(folder);
-	char *place;
-	int found;
+	struct stat status;
+	char *path;
+	int result = 0;
 
+	if (!n)
+		return fail_usage(option, "is an empty name");
+	if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+		return fail_usage(folder, "is no folder");
+	if (!later || access(folder, F_OK) == 0) {
+		path = must_format("%s/", folder);
+		result = target_check(path, force);
+		free(path);
+	}
+	if (result < 0)
+		return -1;
 	if (access(folder, F_OK) == 0)
 		return access(folder, W_OK | X_OK) == 0 ? 0 :
 		    fail_errno(folder, "cannot be written into");
@@ -33,34 +46,11 @@ place_check(const char *folder, bool later)
 		n--;
 	while (n > 0 && folder[n - 1] != '/')
 		n--;
-	place = n ? strndup(folder, n) : strdup(".");
-	if (!place)
-		return fail_memory();
-	found = access(place, W_OK | X_OK);
-	free(place);
-	return found == 0 || (later && errno == ENOENT) ? 0 : fail_errno(folder, "cannot be made");
-}
-
-int
-folder_check(const char *option, const char *folder, bool force, bool later)
-{
-	struct stat status;
-	char *path;
-	size_t n;
-	int result;
-
-	if (!folder[0])
-		return fail_usage(option, "is an empty name");
-	if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
-		return fail_usage(folder, "is no folder");
-	n = strlen(folder) + 2;
-	path = malloc(n);
-	if (!path)
-		return fail_memory();
-	snprintf(path, n, "%s/", folder);
-	result = later && access(folder, F_OK) < 0 ? 0 : target_check(path, force);
+	path = n ? must_format("%.*s", (int)n, folder) : must_strdup(".");
+	result = access(path, W_OK | X_OK);
 	free(path);
-	return result < 0 ? -1 : place_check(folder, later);
+	return result == 0 || (later && errno == ENOENT) ? 0 :
+	    fail_errno(folder, "cannot be made");
 }
 
 int
@@ -104,17 +94,16 @@ write_model(const char *path, const struct calib_problem *problem, const struct 
 	struct calib_pose pose;
 	struct safe_file *place;
 	double rt[6] = { 0 };
-	FILE *to;
+	FILE *to = safe_file_open(path, &place);
 
+	if (!to)
+		return -1;
 	if (d != frame) {
 		calib_pose_between(&s->device[frame], &s->device[d], &pose);
 		mrcal_r_from_R(rt, NULL, pose.R);
+		for (size_t k = 0; k < 3; k++)
+			rt[3 + k] = M_PER_MM * pose.T[k];
 	}
-	for (size_t k = 0; k < 3 && d != frame; k++)
-		rt[3 + k] = M_PER_MM * pose.T[k];
-	to = safe_file_open(path, &place);
-	if (!to)
-		return -1;
 	fprintf(to, "{\n    'lensmodel': 'LENSMODEL_%s',\n", lens[device->model]);
 	fputs("    # fx fy cx cy, then the lens\n", to);
 	put(to, "intrinsics", s->intrinsics[d], calib_intrinsics_count(device->model));
@@ -122,8 +111,7 @@ write_model(const char *path, const struct calib_problem *problem, const struct 
 	    problem->device[frame].name);
 	put(to, "extrinsics", rt, 6);
 	put(to, "imagersize", size, 2);
-	fprintf(to, "    'kind': '%s',\n}\n",
-	    device->kind == CALIB_CAMERA ? "camera" : "projector");
+	fprintf(to, "    'kind': '%s',\n}\n", calib_kind_names[device->kind]);
 	return safe_file_close(to, path, place, true);
 }
 
@@ -142,12 +130,8 @@ models_write(const char *folder, const struct calib_problem *problem,
 	int status = 0;
 
 	for (size_t d = 0; d < problem->devices && status == 0; d++) {
-		size_t n = strlen(folder) + CALIB_NAME_SIZE + 16;
-		char *path = malloc(n);
+		char *path = must_format("%s/%s.cameramodel", folder, problem->device[d].name);
 
-		if (!path)
-			return fail_memory();
-		snprintf(path, n, "%s/%s.cameramodel", folder, problem->device[d].name);
 		status = write_model(path, problem, solution, d, frame);
 		free(path);
 	}
@@ -176,10 +160,11 @@ put_number(FILE *to, double v)
 	fputs(isfinite(v) ? number_format(v, text) : "null", to);
 }
 
+/* A list of n numbers after a text, as "key": [..]. */
 static void
-put_list(FILE *to, const double *v, size_t n)
+put_list(FILE *to, const char *before, const double *v, size_t n)
 {
-	fputc('[', to);
+	fprintf(to, "%s[", before);
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ", " : "", to);
 		put_number(to, v[i]);
@@ -188,31 +173,37 @@ put_list(FILE *to, const double *v, size_t n)
 }
 
 static void
-put_matrix(FILE *to, const double *v, size_t n)
+put_matrix(FILE *to, const char *before, const double v[9])
 {
-	fputc('[', to);
-	for (size_t i = 0; i < n; i++) {
-		fputs(i ? ", " : "", to);
-		put_list(to, v + n * i, n);
-	}
+	fprintf(to, "%s[", before);
+	for (size_t i = 0; i < 3; i++)
+		put_list(to, i ? ", " : "", v + 3 * i, 3);
 	fputc(']', to);
 }
 
+/* Its matrix and its lens, of which a perfect one is four zeros, after these texts. */
 static void
-put_K(FILE *to, const double *core)
+put_intrinsics(FILE *to, const char *before_K, const char *before_lens,
+    const struct calib_problem *problem, const struct calib_solution *s, size_t d)
 {
+	const double *core = s->intrinsics[d];
 	const double K[9] = { core[0], 0, core[2], 0, core[1], core[3], 0, 0, 1 };
+	size_t n = calib_intrinsics_count(problem->device[d].model);
 
-	put_matrix(to, K, 3);
+	put_matrix(to, before_K, K);
+	put_list(to, before_lens, core + 4, n > 4 ? n - 4 : 4);
 }
 
-/* A perfect lens is four zeros. */
+/* The pose from one device to another. */
 static void
-put_lens(FILE *to, enum calib_model model, const double *intrinsics)
+put_pose(FILE *to, const char *before_R, const char *before_T, const struct calib_solution *s,
+    size_t from, size_t d)
 {
-	size_t n = calib_intrinsics_count(model);
+	struct calib_pose pose;
 
-	put_list(to, intrinsics + 4, model == CALIB_PINHOLE ? 4 : n - 4);
+	calib_pose_between(&s->device[from], &s->device[d], &pose);
+	put_matrix(to, before_R, pose.R);
+	put_list(to, before_T, pose.T, 3);
 }
 
 /* The names that phase2depth(1) knows. */
@@ -220,26 +211,19 @@ static void
 put_camera_and_projector(FILE *to, const struct calib_problem *problem,
     const struct calib_solution *s, size_t camera, size_t projector)
 {
-	const struct calib_device *c = &problem->device[camera];
-	struct calib_pose pose;
+	const struct calib_device *device = problem->device;
 
-	fprintf(to, "\t\"camera_size\": [%zu, %zu],\n\t\"camera_K\": ", c->w, c->h);
-	put_K(to, s->intrinsics[camera]);
-	fputs(",\n\t\"camera_dist\": ", to);
-	put_lens(to, c->model, s->intrinsics[camera]);
+	fprintf(to, "\t\"camera_size\": [%zu, %zu],\n", device[camera].w, device[camera].h);
+	put_intrinsics(to, "\t\"camera_K\": ", ",\n\t\"camera_dist\": ", problem, s, camera);
 	fputs(",\n", to);
 	if (projector == problem->devices)
 		return;
-	fprintf(to, "\t\"projector_size\": [%zu, %zu],\n\t\"projector_K\": ",
-	    problem->device[projector].w, problem->device[projector].h);
-	put_K(to, s->intrinsics[projector]);
-	fputs(",\n\t\"projector_dist\": ", to);
-	put_lens(to, problem->device[projector].model, s->intrinsics[projector]);
-	calib_pose_between(&s->device[camera], &s->device[projector], &pose);
-	fputs(",\n\t\"R_cam_to_proj\": ", to);
-	put_matrix(to, pose.R, 3);
-	fprintf(to, ",\n\t\"T_cam_to_proj%s\": ", in_mm(problem) ? "_mm" : "");
-	put_list(to, pose.T, 3);
+	fprintf(to, "\t\"projector_size\": [%zu, %zu],\n", device[projector].w,
+	    device[projector].h);
+	put_intrinsics(to, "\t\"projector_K\": ", ",\n\t\"projector_dist\": ", problem, s,
+	    projector);
+	put_pose(to, ",\n\t\"R_cam_to_proj\": ", in_mm(problem) ? ",\n\t\"T_cam_to_proj_mm\": " :
+	    ",\n\t\"T_cam_to_proj\": ", s, camera, projector);
 	fputs(",\n", to);
 }
 
@@ -248,22 +232,10 @@ static void
 put_pair(FILE *to, const struct calib_problem *problem, const struct calib_solution *s, size_t a,
     size_t b)
 {
-	struct calib_pose pose;
-
-	fprintf(to, "\t\"image_size\": [%zu, %zu],\n\t\"K1\": ", problem->device[a].w,
-	    problem->device[a].h);
-	put_K(to, s->intrinsics[a]);
-	fputs(",\n\t\"d1\": ", to);
-	put_lens(to, problem->device[a].model, s->intrinsics[a]);
-	fputs(",\n\t\"K2\": ", to);
-	put_K(to, s->intrinsics[b]);
-	fputs(",\n\t\"d2\": ", to);
-	put_lens(to, problem->device[b].model, s->intrinsics[b]);
-	calib_pose_between(&s->device[a], &s->device[b], &pose);
-	fputs(",\n\t\"R\": ", to);
-	put_matrix(to, pose.R, 3);
-	fputs(",\n\t\"T\": ", to);
-	put_list(to, pose.T, 3);
+	fprintf(to, "\t\"image_size\": [%zu, %zu],\n", problem->device[a].w, problem->device[a].h);
+	put_intrinsics(to, "\t\"K1\": ", ",\n\t\"d1\": ", problem, s, a);
+	put_intrinsics(to, ",\n\t\"K2\": ", ",\n\t\"d2\": ", problem, s, b);
+	put_pose(to, ",\n\t\"R\": ", ",\n\t\"T\": ", s, a, b);
 	fputs(",\n", to);
 }
 
@@ -290,23 +262,14 @@ put_device(FILE *to, const struct calib_problem *problem, const struct calib_sol
     size_t frame, size_t d)
 {
 	const struct calib_device *device = &problem->device[d];
-	struct calib_pose pose;
-	size_t points = 0;
+	size_t points = calib_device_points(problem, d);
 
-	for (size_t v = 0; v < problem->views; v++)
-		points += problem->view[v].device == d ? problem->view[v].n : 0;
 	fprintf(to, "\t\t\"%s\": {\n\t\t\t\"kind\": \"%s\", \"model\": \"%s\", "
-	    "\"size\": [%zu, %zu],\n\t\t\t\"K\": ", device->name,
-	    device->kind == CALIB_CAMERA ? "camera" : "projector",
+	    "\"size\": [%zu, %zu],\n", device->name, calib_kind_names[device->kind],
 	    calib_model_names[device->model], device->w, device->h);
-	put_K(to, s->intrinsics[d]);
-	fputs(",\n\t\t\t\"dist\": ", to);
-	put_lens(to, device->model, s->intrinsics[d]);
-	calib_pose_between(&s->device[d], &s->device[frame], &pose);
-	fputs(",\n\t\t\t\"R\": ", to);
-	put_matrix(to, pose.R, 3);
-	fprintf(to, ",\n\t\t\t\"T%s\": ", in_mm(problem) ? "_mm" : "");
-	put_list(to, pose.T, 3);
+	put_intrinsics(to, "\t\t\t\"K\": ", ",\n\t\t\t\"dist\": ", problem, s, d);
+	put_pose(to, ",\n\t\t\t\"R\": ", in_mm(problem) ? ",\n\t\t\t\"T_mm\": " :
+	    ",\n\t\t\t\"T\": ", s, d, frame);
 	fputs(",\n\t\t\t\"rms_px\": ", to);
 	put_number(to, s->device_rms[d]);
 	fprintf(to, ", \"points\": %zu, \"rejected\": %zu, \"rms_over_sigma\": ", points,
@@ -332,10 +295,8 @@ put_board(FILE *to, const struct calib_problem *problem, const struct calib_solu
 	if (problem->warp) {
 		const double deviation[2] = { sd(s, s->parameters - 2), sd(s, s->parameters - 1) };
 
-		fputs(", \"bend\": ", to);
-		put_list(to, s->bend, 2);
-		fputs(", \"bend_sd\": ", to);
-		put_list(to, deviation, 2);
+		put_list(to, ", \"bend\": ", s->bend, 2);
+		put_list(to, ", \"bend_sd\": ", deviation, 2);
 	}
 	fputs("},\n", to);
 }
@@ -358,36 +319,22 @@ put_views(FILE *to, const struct calib_problem *problem, const struct calib_solu
 	fputs("\t],\n", to);
 }
 
-/* Where the board was: there the covariance counts. */
-static void
-put_volume(FILE *to, const double uvz[3][2])
-{
-	fputs("\t\"volume\": {", to);
-	for (size_t k = 0; k < 3; k++) {
-		fprintf(to, "%s\"%c\": ", k ? ", " : "", "uvz"[k]);
-		put_list(to, uvz[k], 2);
-	}
-	fputs("},\n", to);
-}
-
 static void
 put_covariance(FILE *to, const struct calib_problem *problem, const struct calib_solution *s)
 {
+	size_t n = s->parameters;
+
 	fputs("\t\"parameters\": [", to);
-	for (size_t i = 0; i < s->parameters; i++) {
+	for (size_t i = 0; i < n; i++) {
 		char name[64];
 
 		calib_parameter_name(problem, i, name, sizeof(name));
 		fprintf(to, "%s\"%s\"", i ? ", " : "", name);
 	}
 	fputs("],\n\t\"covariance\": [\n", to);
-	for (size_t i = 0; i < s->parameters; i++) {
-		fputs("\t\t[", to);
-		for (size_t j = 0; j < s->parameters; j++) {
-			fputs(j ? ", " : "", to);
-			put_number(to, s->covariance[i * s->parameters + j]);
-		}
-		fprintf(to, "]%s\n", i + 1 < s->parameters ? "," : "");
+	for (size_t i = 0; i < n; i++) {
+		put_list(to, "\t\t", s->covariance + i * n, n);
+		fprintf(to, "%s\n", i + 1 < n ? "," : "");
 	}
 	fputs("\t]\n", to);
 }
@@ -405,9 +352,7 @@ write_check(const char *path)
 		    "JSON, NAME.json");
 	if (!slash || slash == path)
 		return 0;
-	folder = strndup(path, (size_t)(slash - path));
-	if (!folder)
-		return fail_memory();
+	folder = must_format("%.*s", (int)(slash - path), path);
 	found = stat(folder, &status);
 	free(folder);
 	return found == 0 ? 0 : fail_errno(path, "cannot be created");
@@ -447,7 +392,11 @@ write_json(const struct calib_problem *problem, const struct calib_solution *s, 
 	fputs("\t},\n", to);
 	put_board(to, problem, s);
 	put_views(to, problem, s);
-	put_volume(to, uvz);
+	/* where the board was: there the covariance counts */
+	put_list(to, "\t\"volume\": {\"u\": ", uvz[0], 2);
+	put_list(to, ", \"v\": ", uvz[1], 2);
+	put_list(to, ", \"z\": ", uvz[2], 2);
+	fputs("},\n", to);
 	put_covariance(to, problem, s);
 	fputs("}\n", to);
 	return safe_file_close(to, path, place, true);
@@ -485,10 +434,8 @@ write_text(const struct calib_problem *problem, const struct calib_solution *s, 
 	fprintf(to, "\n%-20s %8s %8s %9s %11s %10s\n", "device", "points", "rejected", "rms_px",
 	    "rms/sigma", "excess_px");
 	for (size_t d = 0; d < s->devices; d++) {
-		size_t points = 0;
+		size_t points = calib_device_points(problem, d);
 
-		for (size_t v = 0; v < problem->views; v++)
-			points += problem->view[v].device == d ? problem->view[v].n : 0;
 		fprintf(to, "%-20s %8zu %8zu %9.4f %11.3f %10.4f\n", problem->device[d].name,
 		    points, points - s->device_used[d], s->device_rms[d], s->device_scale[d],
 		    s->device_excess[d]);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "io/safe_file.h"
 #include "run/run.h"
@@ -134,21 +135,6 @@ take_gamma(struct finding *f, struct response_levels levels)
 	f->has_harmonics = true;
 }
 
-/* A gamma from three steps. */
-static int
-by_three(const struct frame *in, const size_t *plane, const struct pixels *pixels,
-    const double *shift_rad, struct response_levels levels,
-    struct finding *f)
-{
-	f->method = BY_UNEVEN;
-	if (uneven_fit(in, plane, pixels, shift_rad, levels, &f->uneven) < 0)
-		return -1;
-	f->gamma = (struct response_gamma){ .gamma = f->uneven.gamma,
-		.gamma_error = f->uneven.gamma_error, .fits = true };
-	take_gamma(f, levels);
-	return 0;
-}
-
 /* Judges the fit by what it leaves unexplained. -1 after fail(). */
 static int
 check_fit(const struct harmonic_fit *fit)
@@ -254,50 +240,60 @@ by_harmonics(struct run *run, const struct pixels *pixels, struct response_level
 	return 0;
 }
 
+/* The fit of one set of fringes, planned. -1 after fail(). */
+static int
+plan_fit(const struct analysis *analysis, const struct capture_fringe *fringe,
+    struct harmonic_fit *fit)
+{
+	if (fringe->two_plus_one)
+		return fail(NULL, "sine, cosine and flat (2+1) show no harmonics: take steps");
+	if (fringe->n > FIT_IMAGES)
+		return fail(NULL, "%zu steps are more than %d", fringe->n, FIT_IMAGES);
+	if (analysis->vary && fringe->n < FEW_STEPS)
+		return fail("--vary", "needs %d steps or more, these are %zu", FEW_STEPS,
+		    fringe->n);
+	fit->images = fringe->n;
+	fit->slopes = analysis->vary;
+	for (size_t n = 0; n < fringe->n; n++)
+		fit->shift_rad[n] = analysis->sign * fringe->shift_rad[n] + analysis->origin_rad;
+	fit->highest = highest(analysis, fit->shift_rad, fit->images);
+	if (fit->highest == 0)
+		return -1;
+	return fit->highest > 1 || fringe->n == 3 ? 0 : fail(NULL, "the shifts of these %zu steps "
+	    "show no harmonics", fringe->n);
+}
+
 /* Analyses one set of fringes. -1 after fail(). Free with analyse_free(), also after a failure. */
 static int
 analyse_fringes(struct run *run, const struct analysis *analysis, const struct frame *in,
     const struct capture_fringe *fringe, struct response_levels levels, struct finding *out)
 {
+	struct harmonic_fit *fit = must_alloc(1, sizeof(*fit));
 	struct pixels pixels = { 0 };
-	struct harmonic_fit *fit = calloc(1, sizeof(*fit));
 	char name[CAPTURE_SET_NAME_SIZE];
-	int status = 0;
+	int status;
 
 	*out = (struct finding){ .axis = fringe->axis, .period_px = fringe->period_px,
-		.images = fringe->n, .fit = fit };
-	if (!fit)
-		return fail_memory();
-	if (fringe->two_plus_one)
-		return fail(NULL, "sine, cosine and flat (2+1) show no harmonics: take steps");
-	if (fringe->n > FIT_IMAGES)
-		return fail(NULL, "%zu steps are more than %d", fringe->n, FIT_IMAGES);
-	fit->images = fringe->n;
-	fit->slopes = analysis->vary;
-	out->w = in->head.w;
-	out->h = in->head.h;
-	out->sign = analysis->sign;
-	out->origin_rad = analysis->origin_rad;
-	if (analysis->vary && fringe->n < FEW_STEPS)
-		return fail("--vary", "needs %d steps or more, these are %zu", FEW_STEPS,
-		    fringe->n);
-	for (size_t n = 0; n < fringe->n; n++)
-		fit->shift_rad[n] =
-		    analysis->sign * fringe->shift_rad[n] + analysis->origin_rad;
-	fit->highest = highest(analysis, fit->shift_rad, fit->images);
-	if (fit->highest == 0)
+		.images = fringe->n, .fit = fit, .w = in->head.w, .h = in->head.h,
+		.sign = analysis->sign, .origin_rad = analysis->origin_rad };
+	if (plan_fit(analysis, fringe, fit) < 0)
 		return -1;
-	if (fit->highest == 1 && fringe->n > 3)
-		return fail(NULL, "the shifts of these %zu steps show no harmonics", fringe->n);
 	status = pixels_take(in, fringe->plane, fringe->n, analysis->most, analysis->least_swing,
 	    &pixels);
 	count(out, &pixels);
-	if (status == 0)
-		status = fit->highest == 1 ? by_three(in, fringe->plane, &pixels,
-		fit->shift_rad, levels, out) :
-		    by_harmonics(run, &pixels, levels, out);
+	if (status == 0 && fit->highest > 1) {
+		status = by_harmonics(run, &pixels, levels, out);
+	} else if (status == 0) {	/* three steps, which every pixel fits: a gamma */
+		out->method = BY_UNEVEN;
+		status = uneven_fit(in, fringe->plane, &pixels, fit->shift_rad, levels,
+		    &out->uneven);
+		out->gamma = (struct response_gamma){ .gamma = out->uneven.gamma,
+			.gamma_error = out->uneven.gamma_error, .fits = true };
+		if (status == 0)
+			take_gamma(out, levels);
+	}
 	pixels_free(&pixels);
-	if (out->method != BY_HARMONICS && out->method != BY_GAMMA) {
+	if (out->method == BY_UNEVEN) {
 		free(out->fit);
 		out->fit = NULL;
 	}
@@ -313,19 +309,18 @@ static int
 analyse_flats(const struct analysis *analysis, const struct frame *in, const struct numbers *level,
     struct response_levels levels, struct finding *out)
 {
-	size_t *plane = reallocarray(NULL, level->n, sizeof(*plane));
+	size_t *plane = must_alloc(level->n, sizeof(*plane));
 	struct pixels pixels = { 0 };
 	int status;
 
 	*out = (struct finding){ .method = BY_FLATS, .period_px = NAN, .images = level->n };
-	if (!plane)
-		return fail_memory();
 	for (size_t i = 0; i < level->n; i++)
 		plane[i] = i;
 	status = pixels_take(in, plane, level->n, analysis->most, analysis->least_swing, &pixels);
 	count(out, &pixels);
 	if (status == 0)
 		status = flats_fit(&pixels, level, analysis->full, &out->flats);
+	out->gamma = out->flats.gamma;
 	if (status == 0)
 		out->has_harmonics = flats_harmonics(&out->flats, levels, &out->harmonics);
 	pixels_free(&pixels);
@@ -376,13 +371,11 @@ analyse_table(const struct findings *all, double *table)
 		    "stand in its place: measure without", all->compensation);
 		return NULL;
 	}
-	if (best->method == BY_FLATS && !best->flats.fits) {
-		response_table_flats(best->flats.level, best->flats.light, best->flats.n, table);
-		return best;
-	}
-	if (best->method == BY_FLATS || best->gamma.fits) {
-		response_table_gamma(best->method == BY_FLATS ? best->flats.gamma :
-		    best->gamma.gamma, table);
+	if (best->gamma.fits || best->method == BY_FLATS) {
+		if (best->gamma.fits)
+			response_table_gamma(best->gamma.gamma, table);
+		else
+			response_table_flats(&best->flats, table);
 		return best;
 	}
 	share = sines(&best->harmonics, &size);

@@ -76,9 +76,6 @@ void response_table_gamma(double gamma, double *level);
  * amplitude. -1 after fail() where the response does not rise. */
 int response_table_harmonics(struct response_levels, const struct response_harmonics *,
     double *level);
-/* By n >= 2 levels and the light that each gives, both rising: a monotone cubic between them
- * (Fritsch and Carlson 1980). */
-void response_table_flats(const double *at, const double *light, size_t n, double *level);
 
 /* The phase error of N equal steps by these harmonics: rms over a turn, rad. */
 double response_phase_error(const struct response_harmonics *, size_t steps);
@@ -87,15 +84,16 @@ struct flats {
 	size_t n;
 	double *level, *light;		/* rising; shares of full scale, mean grey levels */
 	double light_error;		/* standard, the largest; over the range of light */
-	double gamma, gamma_error;
-	double left;			/* rms that offset + gain level^gamma leaves, likewise */
-	bool fits;
+	/* offset + gain level^gamma; left: the rms that it leaves, over the range of light */
+	struct response_gamma gamma;
 };
 
 /* pixels: of as many images as there are levels. -1 after fail(), also where light does not rise.
  * Free with flats_free(), also after a failure. */
 int flats_fit(const struct pixels *, const struct numbers *level, double full, struct flats *out);
 void flats_free(struct flats *);
+/* A table by the flats themselves: a monotone cubic between them (Fritsch and Carlson 1980). */
+void response_table_flats(const struct flats *, double *level);
 /* The harmonics of fringes of these levels. False where flats do not reach as far as they do. */
 bool flats_harmonics(const struct flats *, struct response_levels, struct response_harmonics *);
 
@@ -162,7 +160,7 @@ struct finding {
 	struct response_harmonics harmonics;
 	bool has_harmonics;
 	bool of_gamma;			/* they are the gamma's: measured ones agree with them */
-	struct response_gamma gamma;
+	struct response_gamma gamma;	/* by whatever method */
 	struct uneven_gamma uneven;
 	struct flats flats;
 };

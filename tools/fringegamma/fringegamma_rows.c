@@ -244,6 +244,15 @@ improve_pixel(const struct fitting *f, const double *v, struct pixel *pixel)
 
 /* ---- the fit of harmonics: sums over a part of the picture ---- */
 
+/* by inverse of image n, which by' times is its share of the projection on the tangent. */
+static inline void
+hat_of(const struct tangent *t, size_t n, double hat[3])
+{
+	for (int a = 0; a < 3; a++)
+		hat[a] = t->by[n][0] * t->inverse[0][a] + t->by[n][1] * t->inverse[1][a] +
+		    t->by[n][2] * t->inverse[2][a];
+}
+
 /* Removes the tangent from columns, each divided by B: rest = wave - by inverse by' wave. */
 static void
 take_tangent(const struct tangent *t, size_t images, size_t columns,
@@ -259,9 +268,7 @@ take_tangent(const struct tangent *t, size_t images, size_t columns,
 	for (size_t n = 0; n < images; n++) {
 		double hat[3];
 
-		for (int a = 0; a < 3; a++)
-			hat[a] = t->by[n][0] * t->inverse[0][a] + t->by[n][1] * t->inverse[1][a] +
-			    t->by[n][2] * t->inverse[2][a];
+		hat_of(t, n, hat);
 		_Pragma("omp simd")
 		for (size_t j = 0; j < columns; j++)
 			rest[n][j] = wave[n][j] - hat[0] * sum[0][j] - hat[1] * sum[1][j] -
@@ -295,9 +302,7 @@ add_images(const struct fitting *f, double factor[2][FIT_IMAGES], double amplitu
 		double *gain = part->normal + (columns + n) * p;
 		double *shift = part->normal + (columns + images + n) * p;
 
-		for (int a = 0; a < 3; a++)
-			hat[a] = t->by[n][0] * t->inverse[0][a] + t->by[n][1] * t->inverse[1][a] +
-			    t->by[n][2] * t->inverse[2][a];
+		hat_of(t, n, hat);
 		for (size_t m = 0; m < images; m++)
 			share[m] = (n == m) - hat[0] * t->by[m][0] - hat[1] * t->by[m][1] -
 			    hat[2] * t->by[m][2];

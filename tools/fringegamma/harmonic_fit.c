@@ -17,15 +17,11 @@
 #include "fringegamma.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
-#include "frame/frame.h"
+#include "base/process.h"
 #include "fringe/phase_steps.h"
 #include "run/run.h"
 
@@ -57,28 +53,15 @@ check_pixels(const struct choice *choice, const struct pixels *pixels)
 	return 0;
 }
 
-static int
-gather(const struct choice *choice, double least, struct pixels *out, float *space)
-{
-	size_t stride = (out->lit - out->saturated + MAX_PIXELS - 1) / MAX_PIXELS, size;
-	double middle = fringegamma_rows()->count_parts(choice, least, stride, out, space);
-
-	if (size_multiply(out->n, out->images * sizeof(*out->v), &size) < 0)
-		return -1;
-	out->v = malloc(size);
-	if (!out->v)
-		return fail_memory();
-	fringegamma_rows()->copy_pixels(choice, least, middle, stride, out);
-	return 0;
-}
-
 int
 pixels_take(const struct frame *in, const size_t *plane, size_t images, double most,
     double least_swing, struct pixels *out)
 {
+	const struct fringegamma_rows *rows = fringegamma_rows();
 	struct choice choice = { in, plane, images, most };
 	float *space;
-	double least;
+	size_t stride, size;
+	double least = least_swing, middle;
 	int status = -1;
 
 	*out = (struct pixels){ .images = images };
@@ -86,20 +69,26 @@ pixels_take(const struct frame *in, const size_t *plane, size_t images, double m
 		return -1;
 	choice.swing = reallocarray(NULL, out->total, sizeof(float));
 	choice.mean = reallocarray(NULL, out->total, sizeof(float));
-	choice.saturated = calloc(images, sizeof(size_t));
+	choice.saturated = must_alloc(images, sizeof(size_t));
 	space = reallocarray(NULL, out->total, sizeof(float));
-	if (choice.swing && choice.mean && choice.saturated && space) {
-		fringegamma_rows()->find_swings(&choice);
-		least = isnan(least_swing) ?
-		    0.25 * fringegamma_rows()->quantile(choice.swing, out->total, 0.9, space) :
-		    least_swing;
+	if (choice.swing && choice.mean && space) {
+		rows->find_swings(&choice);
+		if (isnan(least_swing))
+			least = 0.25 * rows->quantile(choice.swing, out->total, 0.9, space);
 		least = fmax(least, 1e-30);
-		fringegamma_rows()->drop_saturated(&choice, least, out);
+		rows->drop_saturated(&choice, least, out);
 		status = check_pixels(&choice, out);
-		if (status == 0)
-			status = gather(&choice, least, out, space);
 	} else {
 		fail_memory();
+	}
+	if (status == 0) {
+		stride = (out->lit - out->saturated + MAX_PIXELS - 1) / MAX_PIXELS;
+		middle = rows->count_parts(&choice, least, stride, out, space);
+		status = size_multiply(out->n, images * sizeof(*out->v), &size);
+		if (status == 0 && !(out->v = malloc(size)))
+			status = fail_memory();
+		if (status == 0)
+			rows->copy_pixels(&choice, least, middle, stride, out);
 	}
 	free(choice.swing);
 	free(choice.mean);
@@ -267,6 +256,16 @@ fitting_check_shifts(const struct harmonic_fit *fit)
  * sum_i N_i z_i z_i' (m p q)' = sum_i r_i z_i, z_i = (1, x_i, y_i).
  */
 
+/* The common unknown a: cosines and sines of the harmonics in turn, gains, shifts. */
+static double *
+unknown_of(struct fitting *f, size_t a)
+{
+	size_t gains = 2 * f->n, shifts = gains + f->fit->images;
+
+	return a >= shifts ? &f->fit->shift[a - shifts] : a >= gains ? &f->fit->gain[a - gains] :
+	    a % 2 ? &f->fit->sine[f->k[a / 2]] : &f->fit->cosine[f->k[a / 2]];
+}
+
 static void
 add_slopes(const struct fitting *f, size_t i, double scale, double *normal, double *right)
 {
@@ -287,34 +286,32 @@ static int
 fitting_slopes(struct fitting *f)
 {
 	size_t columns = 2 * f->n, all = 3 * columns;
-	double *normal = calloc(all * all, sizeof(*normal));
-	double *right = calloc(2 * all, sizeof(*right)), *found = right + all, scale = 1;
-	int status = normal && right ? 0 : fail_memory();
+	double *normal = must_alloc(all * all, sizeof(*normal));
+	double *right = must_alloc(2 * all, sizeof(*right)), *found = right + all, scale = 1;
+	bool solved;
 
-	for (size_t i = 0; i < PIXELS_PARTS && status == 0; i++)
+	for (size_t i = 0; i < PIXELS_PARTS; i++)
 		if (f->part[i].pixels)
 			scale = fmax(scale, hypot(f->pixels->place[i][0], f->pixels->place[i][1]));
-	for (size_t i = 0; i < PIXELS_PARTS && status == 0; i++)
+	for (size_t i = 0; i < PIXELS_PARTS; i++)
 		if (f->part[i].pixels)
 			add_slopes(f, i, scale, normal, right);
-	if (status == 0 && !fringegamma_rows()->invert(normal, all))
-		status = fail("--vary", "the lit parts of the picture are too few, or on one line: "
-		    "they show no change over the picture");
-	for (size_t a = 0; a < all && status == 0; a++)
+	solved = fringegamma_rows()->invert(normal, all);
+	for (size_t a = 0; a < all && solved; a++)
 		for (size_t b = 0; b < all; b++)
 			found[a] += normal[a * all + b] * right[b];
-	for (size_t a = 0; a < columns && status == 0; a++) {
-		long k = f->k[a / 2];
-		double *slope[2] = { a % 2 ? f->fit->sine_slope[0] : f->fit->cosine_slope[0],
-			a % 2 ? f->fit->sine_slope[1] : f->fit->cosine_slope[1] };
+	for (size_t a = 0; a < columns && solved; a++) {
+		double (*slope)[FIT_HIGHEST + 1] = a % 2 ? f->fit->sine_slope :
+		    f->fit->cosine_slope;
 
-		*(a % 2 ? &f->fit->sine[k] : &f->fit->cosine[k]) += found[a];
-		slope[0][k] = found[columns + a] / scale;
-		slope[1][k] = found[2 * columns + a] / scale;
+		*unknown_of(f, a) += found[a];
+		for (size_t i = 0; i < 2; i++)
+			slope[i][f->k[a / 2]] = found[(i + 1) * columns + a] / scale;
 	}
 	free(normal);
 	free(right);
-	return status;
+	return solved ? 0 : fail("--vary", "the lit parts of the picture are too few, or on one "
+	    "line: they show no change over the picture");
 }
 
 /* ---- which harmonics the steps show ---- */
@@ -365,7 +362,7 @@ harmonic_fit_reach(const double *shift_rad, size_t images)
 
 /* Pulls gains and shifts to 0, and strongly so their mean, which nothing determines. */
 static void
-hold(const struct fitting *f, struct part *sum, size_t first, const double *value)
+pull_to_zero(const struct fitting *f, struct part *sum, size_t first, const double *value)
 {
 	size_t p = f->unknowns, images = f->fit->images;
 	double weight = 0, total = 0;
@@ -387,9 +384,8 @@ static void
 add_parts(const struct fitting *f, struct part *sum)
 {
 	fringegamma_rows()->sum_parts(f, sum);
-	for (int i = 0; i < 2; i++)
-		hold(f, sum, 2 * f->n + (size_t)i * f->fit->images,
-		    i ? f->fit->shift : f->fit->gain);
+	pull_to_zero(f, sum, 2 * f->n, f->fit->gain);
+	pull_to_zero(f, sum, 2 * f->n + f->fit->images, f->fit->shift);
 }
 
 static void
@@ -416,16 +412,10 @@ step(struct fitting *f, const struct part *sum, double *inverse)
 		return -1;
 	}
 	for (size_t a = 0; a < p; a++) {
-		double change = 0, *at;
+		double change = 0, *at = unknown_of(f, a);
 
 		for (size_t b = 0; b < p; b++)
 			change += inverse[a * p + b] * sum->right[b];
-		if (a >= 2 * f->n + f->fit->images)
-			at = &f->fit->shift[a - 2 * f->n - f->fit->images];
-		else if (a >= 2 * f->n)
-			at = &f->fit->gain[a - 2 * f->n];
-		else
-			at = a % 2 ? &f->fit->sine[f->k[a / 2]] : &f->fit->cosine[f->k[a / 2]];
 		*at += change;
 		if (a >= 2 * f->n)
 			*at = fmax(-0.5, fmin(*at, 1));

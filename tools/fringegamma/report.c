@@ -26,13 +26,6 @@ print_name(const struct finding *f, FILE *out)
 }
 
 static void
-print_pixels(const struct finding *f, FILE *out)
-{
-	fprintf(out, "pixels: %zu of %zu took part; %zu have fringes, of which %zu are saturated\n",
-	    f->used, f->total, f->lit, f->saturated);
-}
-
-static void
 print_gamma(const struct findings *all, const struct finding *f, FILE *out)
 {
 	const struct response_gamma *g = &f->gamma;
@@ -66,12 +59,12 @@ print_flats(const struct finding *f, FILE *out)
 	for (size_t i = 0; i < flats->n; i++)
 		fprintf(out, "%-11.5g %.2f\n", flats->level[i], flats->light[i]);
 	fprintf(out, "gamma: ");
-	if (flats->fits)
-		fprintf(out, "%.4f +- %.4f\n", flats->gamma, flats->gamma_error);
+	if (f->gamma.fits)
+		fprintf(out, "%.4f +- %.4f\n", f->gamma.gamma, f->gamma.gamma_error);
 	else
-		fprintf(out, "none fits; %.4f leaves %.2f %% of the range\n", flats->gamma,
-		    100 * flats->left);
-	fprintf(out, "fit: a gamma leaves %.5f of the range, noise is %.5f\n", flats->left,
+		fprintf(out, "none fits; %.4f leaves %.2f %% of the range\n", f->gamma.gamma,
+		    100 * f->gamma.left);
+	fprintf(out, "fit: a gamma leaves %.5f of the range, noise is %.5f\n", f->gamma.left,
 	    flats->light_error);
 }
 
@@ -127,16 +120,6 @@ print_options(const struct finding *f, FILE *out)
 	fputc('\n', out);
 }
 
-static void
-print_phase_errors(const struct finding *f, FILE *out)
-{
-	fprintf(out, "phase error of these harmonics:");
-	for (size_t n = 3; n <= 6; n++)
-		fprintf(out, "%s %.5f rad of %zu steps", n > 3 ? "," : "",
-		    response_phase_error(&f->harmonics, n), n);
-	fputc('\n', out);
-}
-
 void
 report_text(const struct findings *all, FILE *out)
 {
@@ -146,8 +129,9 @@ report_text(const struct findings *all, FILE *out)
 		if (i)
 			fputc('\n', out);
 		print_name(f, out);
-		fprintf(out, ": %s\n", methods[f->method]);
-		print_pixels(f, out);
+		fprintf(out, ": %s\n"
+		    "pixels: %zu of %zu took part; %zu have fringes, of which %zu are saturated\n",
+		    methods[f->method], f->used, f->total, f->lit, f->saturated);
 		if (f->fit)
 			print_fit(f->fit, out);
 		if (f->method == BY_HARMONICS)
@@ -159,8 +143,10 @@ report_text(const struct findings *all, FILE *out)
 		if (f->method == BY_UNEVEN)
 			fprintf(out, "fit: gamma is %.4f by the phases' density, %.4f by their "
 			    "amplitude\n", f->uneven.by_density, f->uneven.by_amplitude);
-		if (f->has_harmonics)
-			print_phase_errors(f, out);
+		for (size_t n = 3; f->has_harmonics && n <= 6; n++)
+			fprintf(out, "%s %.5f rad of %zu steps%s", n > 3 ? "," :
+			    "phase error of these harmonics:",
+			    response_phase_error(&f->harmonics, n), n, n == 6 ? "\n" : "");
 	}
 	if (*all->compensation) {
 		fprintf(out, "patterns were compensated: ");
@@ -175,10 +161,11 @@ report_text(const struct findings *all, FILE *out)
 static void
 json_number(FILE *out, const char *name, double v)
 {
+	char text[32] = "null";
+
 	if (isfinite(v))
-		fprintf(out, ", \"%s\": %.9g", name, v);
-	else
-		fprintf(out, ", \"%s\": null", name);
+		snprintf(text, sizeof(text), "%.9g", v);
+	fprintf(out, ", \"%s\": %s", name, text);
 }
 
 static void
@@ -238,11 +225,10 @@ json_finding(const struct finding *f, FILE *out)
 	json_number(out, "period_px", f->period_px);
 	fprintf(out, ", \"pixels\": %zu, \"pixels_used\": %zu, \"pixels_lit\": %zu, "
 	    "\"pixels_saturated\": %zu", f->total, f->used, f->lit, f->saturated);
-	json_number(out, "gamma", flats ? f->flats.gamma : f->gamma.gamma);
-	json_number(out, "gamma_error", flats ? f->flats.gamma_error : f->gamma.gamma_error);
-	fprintf(out, ", \"gamma_fits\": %s", (flats ? f->flats.fits : f->gamma.fits) ? "true" :
-	    "false");
-	json_number(out, "gamma_left", flats ? f->flats.left : f->gamma.left);
+	json_number(out, "gamma", f->gamma.gamma);
+	json_number(out, "gamma_error", f->gamma.gamma_error);
+	fprintf(out, ", \"gamma_fits\": %s", f->gamma.fits ? "true" : "false");
+	json_number(out, "gamma_left", f->gamma.left);
 	fprintf(out, ", \"harmonics_of_gamma\": %s", f->of_gamma || f->method == BY_GAMMA ||
 	    f->method == BY_UNEVEN ? "true" : "false");
 	if (!flats)
@@ -345,8 +331,8 @@ report_lut(const struct findings *all, const struct finding *f, const double *ta
 
 	fprintf(out, "# fringegamma: wanted level and level to send, for fringegen --lut\n");
 	print_source(f, out);
-	if (flats ? f->flats.fits : f->gamma.fits)
-		fprintf(out, "# gamma %.5f\n", flats ? f->flats.gamma : f->gamma.gamma);
+	if (f->gamma.fits)
+		fprintf(out, "# gamma %.5f\n", f->gamma.gamma);
 	else
 		fprintf(out, "# no gamma: from level %.5g to %.5g, those that were measured\n",
 		    table[0], table[RESPONSE_ROWS - 1]);

@@ -9,13 +9,10 @@
 #include "fringegamma.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
+#include "base/process.h"
 
 #define TWO_PI 6.28318530717958647692
 #define SAMPLES 1024		/* of a turn, or of a response */
@@ -27,6 +24,13 @@
 #define MAX_BLUR 0.3		/* of the period: hardly a fundamental is left */
 #define MODEL_ERROR 2e-4	/* of the fundamental: models leave so much of real harmonics */
 #define MAX_HARMONICS_LEFT 0.05	/* of the harmonics */
+
+/* How much a blur leaves of harmonic k, over the fundamental. */
+static double
+blur_factor(double blur, long k)
+{
+	return exp(-0.5 * TWO_PI * TWO_PI * (double)(k * k - 1) * blur * blur);
+}
 
 void
 response_predict(struct response_levels levels, double gamma, double blur, long highest,
@@ -47,8 +51,7 @@ response_predict(struct response_levels levels, double gamma, double blur, long 
 		}
 	}
 	for (long k = 2; k <= highest; k++)
-		out[k] = sum[k] / sum[1] *
-		    exp(-0.5 * TWO_PI * TWO_PI * (double)(k * k - 1) * blur * blur);
+		out[k] = sum[k] / sum[1] * blur_factor(blur, k);
 }
 
 static double
@@ -64,8 +67,7 @@ left_of(const struct response_harmonics *h, const double *sharp, double blur)
 	double sum = 0;
 
 	for (long k = 2; k <= h->highest; k++) {
-		double d = h->cosine[k] - sharp[k] *
-		    exp(-0.5 * TWO_PI * TWO_PI * (double)(k * k - 1) * blur * blur);
+		double d = h->cosine[k] - sharp[k] * blur_factor(blur, k);
 
 		sum += weight(h, k) * d * d;
 	}
@@ -182,22 +184,15 @@ response_fit(struct response_levels levels, const struct response_harmonics *h)
 	return fit;
 }
 
-/* The gamma that makes a statistic `wanted`, which rises with it, from 0.3 to 6; NaN: none. */
+/* Where f, which rises from low to high, becomes `wanted`. */
 static double
-response_solve(double (*statistic)(struct response_levels, double gamma),
-    struct response_levels levels, double wanted)
+bisect(double (*f)(const void *arg, double x), const void *arg, double wanted, double low,
+    double high, int steps)
 {
-	double low = MIN_GAMMA, high = MAX_GAMMA;
-
-	if (!(statistic(levels, low) < wanted && wanted < statistic(levels, high)))
-		return NAN;
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < steps; i++) {
 		double middle = (low + high) / 2;
 
-		if (statistic(levels, middle) < wanted)
-			low = middle;
-		else
-			high = middle;
+		*(f(arg, middle) < wanted ? &low : &high) = middle;
 	}
 	return (low + high) / 2;
 }
@@ -211,10 +206,11 @@ response_table_gamma(double gamma, double *level)
 		level[i] = pow((double)i / (RESPONSE_ROWS - 1), 1 / gamma);
 }
 
-/* The light of the polynomial at x = (level - mean)/amplitude. */
+/* The light of a polynomial, struct response_harmonics, at x = (level - mean)/amplitude. */
 static double
-polynomial(const struct response_harmonics *h, double x)
+polynomial(const void *arg, double x)
 {
+	const struct response_harmonics *h = arg;
 	double before = 1, wave = x, sum = x;
 
 	for (long k = 2; k <= h->highest; k++) {
@@ -243,14 +239,9 @@ response_table_harmonics(struct response_levels levels, const struct response_ha
 	}
 	for (size_t i = 0; i < RESPONSE_ROWS; i++) {
 		double wanted = dark + (bright - dark) * (double)i / (RESPONSE_ROWS - 1);
-		double low = -1, high = 1;
 
-		for (int step = 0; step < 50; step++) {
-			double middle = (low + high) / 2;
-
-			*(polynomial(h, middle) < wanted ? &low : &high) = middle;
-		}
-		level[i] = levels.mean + levels.amplitude * (low + high) / 2;
+		level[i] = levels.mean + levels.amplitude * bisect(polynomial, h, wanted, -1, 1,
+		    50);
 	}
 	return 0;
 }
@@ -267,11 +258,13 @@ slope_at(const double *at, const double *light, size_t n, size_t i)
 	return left * right > 0 ? (w1 + w2) / (w1 / left + w2 / right) : 0;
 }
 
-/* The same curve's light at a level. */
+/* The same curve's light, of struct flats, at a level. */
 static double
-response_curve(const double *at, const double *light, size_t n, double level)
+response_curve(const void *arg, double level)
 {
-	size_t i = 0;
+	const struct flats *flats = arg;
+	const double *at = flats->level, *light = flats->light;
+	size_t i = 0, n = flats->n;
 	double h, t, m0, m1;
 
 	level = fmax(at[0], fmin(level, at[n - 1]));
@@ -286,20 +279,14 @@ response_curve(const double *at, const double *light, size_t n, double level)
 }
 
 void
-response_table_flats(const double *at, const double *light, size_t n, double *level)
+response_table_flats(const struct flats *flats, double *level)
 {
-	for (size_t i = 0; i < RESPONSE_ROWS; i++) {
-		double wanted =
-		    light[0] + (light[n - 1] - light[0]) * (double)i / (RESPONSE_ROWS - 1);
-		double low = at[0], high = at[n - 1];
+	const double *at = flats->level, *light = flats->light;
+	size_t last = flats->n - 1;
 
-		for (int step = 0; step < 50; step++) {
-			double middle = (low + high) / 2;
-
-			*(response_curve(at, light, n, middle) < wanted ? &low : &high) = middle;
-		}
-		level[i] = (low + high) / 2;
-	}
+	for (size_t i = 0; i < RESPONSE_ROWS; i++)
+		level[i] = bisect(response_curve, flats, light[0] + (light[last] - light[0]) *
+		    (double)i / (RESPONSE_ROWS - 1), at[0], at[last], 50);
 }
 
 /* ---- the phase error that harmonics cause ---- */
@@ -338,9 +325,9 @@ response_phase_error(const struct response_harmonics *h, size_t steps)
 
 /* The sum of squares that offset + gain level^gamma leaves, with the best offset and gain. */
 static double
-light_left(const struct flats *flats, double gamma, double *offset, double *gain)
+light_left(const struct flats *flats, double gamma)
 {
-	double n = (double)flats->n, x = 0, y = 0, xx = 0, xy = 0, left = 0;
+	double n = (double)flats->n, x = 0, y = 0, xx = 0, xy = 0, left = 0, gain, offset;
 
 	for (size_t i = 0; i < flats->n; i++) {
 		double p = pow(flats->level[i], gamma);
@@ -350,10 +337,10 @@ light_left(const struct flats *flats, double gamma, double *offset, double *gain
 		xx += p * p;
 		xy += p * flats->light[i];
 	}
-	*gain = (n * xy - x * y) / (n * xx - x * x);
-	*offset = (y - *gain * x) / n;
+	gain = (n * xy - x * y) / (n * xx - x * x);
+	offset = (y - gain * x) / n;
 	for (size_t i = 0; i < flats->n; i++) {
-		double d = flats->light[i] - *offset - *gain * pow(flats->level[i], gamma);
+		double d = flats->light[i] - offset - gain * pow(flats->level[i], gamma);
 
 		left += d * d;
 	}
@@ -366,69 +353,59 @@ static double
 gamma_error(const struct flats *flats, double left, double range)
 {
 	const double d = 1e-3;
-	double offset, gain, more, curve[2], noise;
-
-	more = light_left(flats, flats->gamma + d, &offset, &gain);
-	curve[0] = more - left;
-	more = light_left(flats, flats->gamma - d, &offset, &gain);
-	curve[1] = more - left;
-	noise = fmax(left / fmax((double)flats->n - 3, 1),
+	double above = light_left(flats, flats->gamma.gamma + d) - left;
+	double below = light_left(flats, flats->gamma.gamma - d) - left;
+	double noise = fmax(left / fmax((double)flats->n - 3, 1),
 	    pow(flats->light_error * range, 2));
-	return sqrt(noise * 2 * d * d / fmax(curve[0] + curve[1], 1e-300));
+
+	return sqrt(noise * 2 * d * d / fmax(above + below, 1e-300));
 }
 
 static void
 fit_gamma(struct flats *flats)
 {
-	double least = INFINITY, from = 0.3, width = 5.7, offset, gain;
+	double least = INFINITY, from = MIN_GAMMA, width = MAX_GAMMA - MIN_GAMMA;
 	double range = flats->light[flats->n - 1] - flats->light[0];
 
 	for (int round = 0; round < 8; round++) {
-		double start = from;
-
 		for (int i = 0; i <= 32; i++) {
-			double gamma = start + width * i / 32;
-			double left = light_left(flats, gamma, &offset, &gain);
+			double gamma = from + width * i / 32, left = light_left(flats, gamma);
 
 			if (left < least) {
 				least = left;
-				flats->gamma = gamma;
+				flats->gamma.gamma = gamma;
 			}
 		}
 		width /= 8;
-		from = fmax(0.3, flats->gamma - width / 2);
+		from = fmax(MIN_GAMMA, flats->gamma.gamma - width / 2);
 	}
-	flats->left = sqrt(least / (double)flats->n) / range;
-	flats->gamma_error = gamma_error(flats, least, range);
-	flats->fits = flats->left <= MAX_LIGHT_LEFT;
+	flats->gamma.left = sqrt(least / (double)flats->n) / range;
+	flats->gamma.gamma_error = gamma_error(flats, least, range);
+	flats->gamma.fits = flats->gamma.left <= MAX_LIGHT_LEFT;
 }
 
-/* Sorts levels. */
-static void
-sort(struct flats *flats)
-{
-	for (size_t i = 1; i < flats->n; i++)
-		for (size_t j = i; j > 0 && flats->level[j] < flats->level[j - 1]; j--) {
-			double level = flats->level[j], light = flats->light[j];
-
-			flats->level[j] = flats->level[j - 1];
-			flats->light[j] = flats->light[j - 1];
-			flats->level[j - 1] = level;
-			flats->light[j - 1] = light;
-		}
-}
-
-/* Fails unless light rises with the level. */
+/* Sorts by level; fails unless light rises with it. */
 static int
-check_flats(const struct flats *flats, double full)
+sort_flats(struct flats *flats, double full)
 {
+	double *level = flats->level, *light = flats->light;
+
+	for (size_t i = 1; i < flats->n; i++)
+		for (size_t j = i; j > 0 && level[j] < level[j - 1]; j--) {
+			double of[2] = { level[j], light[j] };
+
+			level[j] = level[j - 1];
+			light[j] = light[j - 1];
+			level[j - 1] = of[0];
+			light[j - 1] = of[1];
+		}
 	for (size_t i = 1; i < flats->n; i++) {
-		if (flats->level[i] == flats->level[i - 1])
-			return fail("--levels", "has %g twice", flats->level[i] * full);
-		if (!(flats->light[i] > flats->light[i - 1]))
+		if (level[i] == level[i - 1])
+			return fail("--levels", "has %g twice", level[i] * full);
+		if (!(light[i] > light[i - 1]))
 			return fail(NULL, "the flats do not rise: level %g gives %.2f, level %g "
-			    "gives %.2f", flats->level[i - 1] * full, flats->light[i - 1],
-			    flats->level[i] * full, flats->light[i]);
+			    "gives %.2f", level[i - 1] * full, light[i - 1], level[i] * full,
+			    light[i]);
 	}
 	return 0;
 }
@@ -438,11 +415,8 @@ flats_fit(const struct pixels *pixels, const struct numbers *level, double full,
 {
 	double largest = 0;
 
-	*out = (struct flats){ .n = level->n };
-	out->level = reallocarray(NULL, level->n, sizeof(double));
-	out->light = reallocarray(NULL, level->n, sizeof(double));
-	if (!out->level || !out->light)
-		return fail_memory();
+	*out = (struct flats){ .n = level->n, .level = must_alloc(level->n, sizeof(double)),
+		.light = must_alloc(level->n, sizeof(double)) };
 	for (size_t i = 0; i < level->n; i++) {
 		double error;
 
@@ -450,8 +424,7 @@ flats_fit(const struct pixels *pixels, const struct numbers *level, double full,
 		out->light[i] = fringegamma_rows()->light_of(pixels, i, &error);
 		largest = fmax(largest, error);
 	}
-	sort(out);
-	if (check_flats(out, full) < 0)
+	if (sort_flats(out, full) < 0)
 		return -1;
 	out->light_error = largest / (out->light[level->n - 1] - out->light[0]);
 	fit_gamma(out);
@@ -479,8 +452,8 @@ flats_harmonics(const struct flats *flats, struct response_levels levels,
 	for (int i = 0; i < SAMPLES; i++) {
 		double phase = 2 * M_PI * (i + 0.5) / SAMPLES;
 		double at = levels.mean + levels.amplitude * cos(phase);
-		double light = flats->fits ? pow(fmax(at, 0), flats->gamma) :
-		    response_curve(flats->level, flats->light, flats->n, at);
+		double light = flats->gamma.fits ? pow(fmax(at, 0), flats->gamma.gamma) :
+		    response_curve(flats, at);
 
 		for (int k = 1; k <= FLATS_HIGHEST; k++)
 			sum[k] += light * cos(k * phase);
@@ -503,16 +476,20 @@ flats_harmonics(const struct flats *flats, struct response_levels levels,
 #define MIN_COHERENCE 0.3	/* of neighbouring phases; noise has less than 0.05 */
 #define MAX_GAMMA_ERROR 0.5	/* of a gamma that is worth printing */
 
-static double
-density_of(struct response_levels levels, double gamma)
-{
-	return fringegamma_rows()->predict_averages(levels, gamma).density[3][0];
-}
+/* A statistic of three steps as the gamma predicts it: the third harmonic of the phases' density,
+ * or of the amplitude's logarithm. */
+struct statistic {
+	struct response_levels levels;
+	bool of_amplitude;
+};
 
 static double
-amplitude_of(struct response_levels levels, double gamma)
+predicted(const void *arg, double gamma)
 {
-	return fringegamma_rows()->predict_averages(levels, gamma).amplitude[3][0];
+	const struct statistic *of = arg;
+	struct averages averages = fringegamma_rows()->predict_averages(of->levels, gamma);
+
+	return of->of_amplitude ? averages.amplitude[3][0] : averages.density[3][0];
 }
 
 /* The averages that harmonics do not change show how uneven phases, or brightness, are anyway. */
@@ -527,13 +504,13 @@ scatter(double (*of)[2])
 	return sqrt(sum / 9);
 }
 
-/* The gamma and its error from a statistic and its error. */
+/* The gamma, NaN: none from 0.3 to 6, and its error from a statistic and its error. */
 static double
-solve(double (*statistic)(struct response_levels, double), struct response_levels levels,
-    double seen, double scatter_seen, double *error)
+solve(const struct statistic *of, double seen, double scatter_seen, double *error)
 {
-	double gamma = response_solve(statistic, levels, seen);
-	double slope = (statistic(levels, gamma + 0.01) - statistic(levels, gamma - 0.01)) / 0.02;
+	double gamma = predicted(of, MIN_GAMMA) < seen && seen < predicted(of, MAX_GAMMA) ?
+	    bisect(predicted, of, seen, MIN_GAMMA, MAX_GAMMA, 40) : NAN;
+	double slope = (predicted(of, gamma + 0.01) - predicted(of, gamma - 0.01)) / 0.02;
 
 	*error = fmax(scatter_seen / slope, 1e-6);
 	return gamma;
@@ -557,9 +534,9 @@ uneven_fit(const struct frame *in, const size_t plane[3], const struct pixels *p
 			return fail(NULL, "three steps give a gamma only where they are 120 "
 			    "degrees apart");
 	seen = fringegamma_rows()->average(pixels, shift_rad);
-	out->by_density = solve(density_of, levels, seen.density[3][0], scatter(seen.density),
-	    &density_error);
-	out->by_amplitude = solve(amplitude_of, levels, seen.amplitude[3][0],
+	out->by_density = solve(&(struct statistic){ levels, false }, seen.density[3][0],
+	    scatter(seen.density), &density_error);
+	out->by_amplitude = solve(&(struct statistic){ levels, true }, seen.amplitude[3][0],
 	    scatter(seen.amplitude), &amplitude_error);
 	if (isnan(out->by_density) || isnan(out->by_amplitude))
 		return fail(NULL, "no gamma from 0.3 to 6 makes of even phases what these are: "

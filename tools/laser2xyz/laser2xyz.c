@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
 #include "frame/samples.h"
 #include "optics/calib.h"
 #include "run/stage.h"
@@ -135,18 +136,6 @@ struct plausible {
 	bool unmoved_warned, size_warned, direction_warned;
 };
 
-/* Does the picture that the points come from lie on the camera, where it is placed? -1 after
- * fail(). */
-static int
-plausible_picture(struct plausible *plausible, const struct laser *laser,
-    const struct frame_head *head, const double origin_px[2], const double bin[2], bool placed)
-{
-	const struct sensor_fit fit = { { origin_px[0], origin_px[1] }, { bin[0], bin[1] },
-		placed };
-
-	return sensor_fit_check(&laser->camera, head, false, &fit, &plausible->size_warned);
-}
-
 /* Warns where no pose is given: all slices then overlap. */
 static void
 check_unmoved(struct plausible *plausible, const struct run *run,
@@ -178,7 +167,7 @@ static bool
 check_length(const struct laser *laser)
 {
 	const double *D = laser->direction, mm = unit_mm(laser->unit);
-	double length = sqrt(D[0] * D[0] + D[1] * D[1] + D[2] * D[2]);
+	double length = vector3_length(D);
 
 	if (!(mm > 0) || fabs(length * mm - 1) <= LENGTH_OFF)
 		return false;
@@ -194,16 +183,11 @@ check_slices(const struct laser *laser, const struct stage_pose *pose)
 {
 	bool turns = pose->kind == STAGE_POSE_TURN;
 	const double *D = turns ? laser->axis_direction : laser->direction, *n = laser->plane;
-	double length = sqrt(D[0] * D[0] + D[1] * D[1] + D[2] * D[2]), cross = 0;
-	double along = (n[0] * D[0] + n[1] * D[1] + n[2] * D[2]) / length;
+	double across[3], length = vector3_length(D);
 
 	/* a turn about an axis across the plane leaves the plane where it is */
-	for (int i = 0; i < 3 && turns; i++) {
-		double c = n[(i + 1) % 3] * D[(i + 2) % 3] - n[(i + 2) % 3] * D[(i + 1) % 3];
-
-		cross += c * c / (length * length);
-	}
-	if (turns ? cross >= ALONG_RAD * ALONG_RAD : fabs(along) >= ALONG_RAD)
+	vector3_cross(n, D, across);
+	if ((turns ? vector3_length(across) : fabs(vector3_dot(n, D))) >= ALONG_RAD * length)
 		return false;
 	warn(turns ? "axis_direction" : "scan_direction", "moves the object within the laser's "
 	    "plane, so that all slices are one: is it of this stage, and of this laser?");
@@ -388,16 +372,21 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
+	struct sensor_fit fit = { .placed = parameters->origin.n ||
+		meta_get(&in->meta, "origin_px") };
+
 	(void)out;
 	for (size_t k = 0; k < 3; k++)
 		if (head_channel(in, (char[2]){ "xyz"[k] }) != NO_CHANNEL)
 			return fail(NULL, "input has a channel %c already", "xyz"[k]);
 	if (run_channel(run, in, "u", &priv->u) < 0 || run_channel(run, in, "v", &priv->v) < 0)
 		return -1;
-	return sensor_crop_origin(run, &parameters->origin, in, priv->laser.origin_px,
-	    priv->origin_px, priv->bin) < 0 ? -1 : plausible_picture(&priv->plausible, &priv->laser,
-	    in, priv->origin_px, priv->bin,
-	    parameters->origin.n || meta_get(&in->meta, "origin_px"));
+	if (sensor_crop_origin(run, &parameters->origin, in, priv->laser.origin_px, priv->origin_px,
+	    priv->bin) < 0)
+		return -1;
+	memcpy(fit.origin_px, priv->origin_px, sizeof(fit.origin_px));
+	memcpy(fit.bin, priv->bin, sizeof(fit.bin));
+	return sensor_fit_check(&priv->laser.camera, in, false, &fit, &priv->plausible.size_warned);
 }
 
 static void

@@ -6,7 +6,6 @@
 #include "base/cpu_level.h"
 #include "frame/frame.h"
 #include "optics/laser.h"
-#include "optics/stage_pose.h"
 
 #define SLICE_POINTS 1024	/* that a thread takes at a time */
 

@@ -5,12 +5,10 @@
 #include "lasercal.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
 
 /* ---- the laser's plane ---- */
 
@@ -222,7 +220,7 @@ turning_step(const struct turning *turning, const double *step, struct turning *
 		out->point[i] = turning->point[i] + step[2] * turning->side[0][i] +
 		    step[3] * turning->side[1][i];
 	}
-	norm = sqrt(vector3_dot(out->axis, out->axis));
+	norm = vector3_length(out->axis);
 	for (int i = 0; i < 3; i++)
 		out->axis[i] /= norm;
 	board_pose_step(&turning->board, step + 4, &out->board);
@@ -275,7 +273,7 @@ start_axis(struct turning *turning, struct axis_fit *fit)
 		given += angle * angle;
 		pairs++;
 	}
-	norm = sqrt(vector3_dot(sum, sum));
+	norm = vector3_length(sum);
 	if (pairs < 2 || !(given > 0) || !(norm > 0))
 		return fail(NULL, "the axis needs three pictures and more, turned by less than 170 "
 		    "degrees from one to the next");
@@ -332,14 +330,7 @@ start_point(struct turning *turning)
 		    along * turning->axis[k];
 	turning->board = first->board;
 	turn_about(turning, -first->stage, turning->board.t);
-	for (int k = 0; k < 3; k++) {
-		double column[3] = { first->board.R[k], first->board.R[3 + k],
-			first->board.R[6 + k] };
-
-		laser_rotate(turning->axis, -first->stage, column);
-		for (int i = 0; i < 3; i++)
-			turning->board.R[3 * i + k] = column[i];
-	}
+	board_pose_rotate(turning->axis, -first->stage, turning->board.R);
 	return 0;
 }
 
@@ -348,13 +339,10 @@ static void
 to_world(const struct turning *turning, struct axis_fit *fit)
 {
 	const struct views *views = turning->views;
-	const struct pinhole *camera = &views->laser->camera;
 	double mean[3] = { 0 }, along = 0, X[3], off = 0;
 
 	views_to_world(views, turning->point, fit->point);
-	for (int i = 0; i < 3; i++)
-		fit->direction[i] = camera->R[i] * turning->axis[0] +
-		    camera->R[3 + i] * turning->axis[1] + camera->R[6 + i] * turning->axis[2];
+	matrix3_apply_transposed(views->laser->camera.R, turning->axis, fit->direction);
 	for (size_t i = 0; i < views->n; i++) {
 		views_middle(views, &views->view[i], X);
 		for (int k = 0; k < 3; k++)
@@ -392,15 +380,12 @@ check_turns(const struct views *views)
 int
 fit_axis(const struct views *views, struct axis_fit *fit)
 {
-	struct turning turning = { .views = views, .camera = views->laser->camera };
+	struct turning turning = { .views = views };
 	double scale[10] = { 1e-6, 1e-6, 0, 0, 1e-6, 1e-6, 1e-6 }, squares, alone = 0;
 	struct levenberg problem = { 10, 0, scale, lasercal_rows()->turn_residual, take, &turning };
 
 	*fit = (struct axis_fit){ 0 };
-	memset(turning.camera.R, 0, sizeof(turning.camera.R));
-	memset(turning.camera.T, 0, sizeof(turning.camera.T));
-	turning.camera.R[0] = turning.camera.R[4] = turning.camera.R[8] = 1;
-	pinhole_complete(&turning.camera);
+	camera_alone(&views->laser->camera, &turning.camera);
 	if (check_turns(views) < 0 || start_axis(&turning, fit) < 0 || start_point(&turning) < 0)
 		return -1;
 	for (size_t i = 0; i < views->n; i++) {

@@ -10,13 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "feature/board.h"
-#include "feature/corner.h"
+#include "base/process.h"
 #include "image/statistics.h"
 #include "io/safe_file.h"
-#include "optics/number_file.h"
-#include "optics/stage_pose.h"
-#include "run/stage.h"
 
 enum mode { MODE_PLANE, MODE_DIRECTION, MODE_AXIS, LASERCAL_MODES };
 
@@ -144,7 +140,7 @@ report_direction(FILE *out, const struct views *views, const struct direction_fi
 	const double *d = fit->direction;
 
 	print_numbers(out, "scan_direction", d, 3);
-	fprintf(out, "length          %.6f of 1\n", sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+	fprintf(out, "length          %.6f of 1\n", vector3_length(d));
 	if (!isnan(fit->sd[0]))
 		fprintf(out, "sd              %.2g %.2g %.2g\n", fit->sd[0], fit->sd[1],
 		    fit->sd[2]);
@@ -318,12 +314,11 @@ static void
 check_stops(const struct views *views, const double *off)
 {
 	size_t n = views->n, worst = 0;
-	double *length = calloc(2 * n + 1, sizeof(*length)), *step, usual, most;
+	double *length, *step, usual, most;
 
-	if (!length || n < MIN_STOPS) {
-		free(length);
+	if (n < MIN_STOPS)
 		return;
-	}
+	length = must_alloc(2 * n, sizeof(*length));
 	step = length + n;
 	for (size_t i = 0; i < n; i++) {
 		length[i] = hypot(hypot(off[3 * i], off[3 * i + 1]), off[3 * i + 2]);
@@ -343,7 +338,7 @@ check_stops(const struct views *views, const double *off)
 static void
 check_opposite(const char *name, bool has, const double before[3], const double now[3])
 {
-	if (has && before[0] * now[0] + before[1] * now[1] + before[2] * now[2] < 0)
+	if (has && vector3_dot(before, now) < 0)
 		warn(name, "points against the one that --calib has: are the pictures in the "
 		    "order, and the steps in the sense, of the scans?");
 }
@@ -354,14 +349,12 @@ finish_direction(const struct run *run, const struct parameters *parameters,
 {
 	struct direction_fit fit;
 	const double *d = fit.direction;
-	double *off = calloc(3 * views->n + 1, sizeof(*off));
+	double *off = must_alloc(3 * views->n, sizeof(*off));
 	int status;
 
-	if (!off)
-		return fail_memory();
 	status = fit_direction(views, parameters->plain, &fit, off);
 	if (status == 0)
-		status = check_scale(sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), "moved");
+		status = check_scale(vector3_length(d), "moved");
 	if (status == 0 && fit.turn_rad * DEGREES > TURN_WARN_DEG)
 		warn(NULL, "the board turned by %.2g degrees along the travel",
 		    fit.turn_rad * DEGREES);
@@ -395,24 +388,12 @@ finish_axis(const struct run *run, const struct parameters *parameters,
 	    { "axis_direction", fit.direction, 3 } }, 2);
 }
 
-/* Fits, prints, and writes the calibration of -o. */
-static int
-print_results(const struct run *run, const struct parameters *parameters, enum mode mode,
-    const struct views *views)
-{
-	check_boards(views);
-	return mode == MODE_PLANE ? finish_plane(run, parameters, views) :
-	    mode == MODE_DIRECTION ? finish_direction(run, parameters, views) :
-	    finish_axis(run, parameters, views);
-}
-
 /* ---- pictures and tables ---- */
 
 struct priv {
 	enum mode mode;
 	struct laser laser;
 	struct views views;
-	struct pictures pictures;
 	struct stage_history history;
 };
 
@@ -426,26 +407,28 @@ has(const struct frame_head *head, const char *names)
 	return true;
 }
 
-/* Adds a view of the board in a picture. */
-static int
-take_corners(struct run *run, const struct frame *picture)
+/* Is the frame a picture, of one channel but for those of second inputs, and no table? */
+static bool
+is_picture(const struct frame_head *head)
 {
-	struct views *views = &((struct priv *)run->priv)->views;
-	struct corners corners;
-	char name[32];
-	int status;
+	return !head_is_table(head) && head->h > 1 && (head->c == 1 ||
+	    strchr(head->channel[1], '.'));
+}
 
-	if (!views->board.w)
-		return fail_usage("--board", "is needed with pictures");
-	status = pictures_corners(&views->board, picture, &corners);
-	if (status < 0) {
-		snprintf(name, sizeof(name), "view %zu", views->n);
-		fail_prefix(name);
+/* The picture (off: its second input --off, which has its size) as a frame of its own, which
+ * shares its pixels. -1 after fail(). */
+static int
+own_picture(const struct run *run, const struct frame *in, bool off, struct frame **out)
+{
+	const struct frame_head *other = off ? run_second_input_head(run, "off", 0) : NULL;
+	size_t c = 0;
+
+	if (off && (other->w != in->head.w || other->h != in->head.h))
+		return fail("--off", "is %zux%zu, the picture %zux%zu", other->w, other->h,
+		    in->head.w, in->head.h);
+	if (off && run_second_input(run, &in->head, "off", NULL, &c) < 0)
 		return -1;
-	}
-	status = views_add_corners(views, run, &picture->head, &corners);
-	corners_free(&corners);
-	return status;
+	return frame_select(in, &c, 1, out);
 }
 
 /* Adds board and line of a picture. The board is seen best with the laser off. */
@@ -455,21 +438,17 @@ take_picture(struct run *run, const struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct frame *on, *off = NULL;
-	struct line_points points;
-	int status = pictures_own(run, in, false, &on);
+	int status = own_picture(run, in, false, &on);
 
 	if (status < 0)
 		return -1;
-	status = parameters->off ? pictures_own(run, in, true, &off) : 0;
+	status = parameters->off ? own_picture(run, in, true, &off) : 0;
 	if (status == 0)
 		status = parameters->corners ?
 		    views_add_board(&priv->views, run, in, "corners.") :
-		    take_corners(run, off ? off : on);
+		    views_add_picture_board(&priv->views, run, off ? off : on);
 	if (status == 0)
-		status = pictures_line(&priv->pictures, run, on, off, &points);
-	if (status == 0)
-		status = views_add_found(&priv->views, run, &in->head, &points,
-		    parameters->sigma);
+		status = views_add_picture_line(&priv->views, run, on, off);
 	frame_free(on);
 	frame_free(off);
 	return status;
@@ -482,12 +461,12 @@ take_line(struct run *run, const struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct views *views = &((struct priv *)run->priv)->views;
 
-	if (pictures_is_picture(&in->head))
+	if (is_picture(&in->head))
 		return take_picture(run, in);
 	if (parameters->off)
 		return fail_usage("--off", "is for pictures");
 	if (has(&in->head, "xyz"))
-		return views_add_empty(views) < 0 ? -1 : views_add_points(views, in);
+		return views_add_points(views, in);
 	if (!has(&in->head, "uv"))
 		return fail(NULL, "wants pictures, tables with channels u v of the laser's line "
 		    "(steger), or x y z");
@@ -505,7 +484,7 @@ take_board(struct run *run, const struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	bool turns = priv->mode == MODE_AXIS;
-	bool picture = pictures_is_picture(&in->head);
+	bool picture = is_picture(&in->head);
 	struct stage_pose pose;
 	struct view *view;
 
@@ -522,7 +501,8 @@ take_board(struct run *run, const struct frame *in)
 	if ((pose.kind == STAGE_POSE_TURN) != turns)
 		return fail(NULL, "the stage %s in these pictures: lasercal %s is for that",
 		    turns ? "travelled" : "turned", turns ? "direction" : "axis");
-	if (picture ? take_corners(run, in) < 0 : views_add_board(&priv->views, run, in, "") < 0)
+	if ((picture ? views_add_picture_board(&priv->views, run, in) :
+	    views_add_board(&priv->views, run, in, "")) < 0)
 		return -1;
 	view = &priv->views.view[priv->views.n - 1];
 	view->stage = turns ? pose.turn_rad : pose.travel;
@@ -543,11 +523,15 @@ take_frame(struct run *run, struct frame *in)
 static int
 end(struct run *run)
 {
+	static int (*const finish[LASERCAL_MODES])(const struct run *, const struct parameters *,
+	    const struct views *) = { finish_plane, finish_direction, finish_axis };
 	const struct priv *priv = run->priv;
 	int status;
 
 	stage_history_end(&priv->history);
-	status = print_results(run, run->parameters, priv->mode, &priv->views);
+	check_boards(&priv->views);
+	/* fits, prints, and writes the calibration of -o */
+	status = finish[priv->mode](run, run->parameters, &priv->views);
 	return status == 0 && (fflush(stdout) != 0 || ferror(stdout)) ?
 	    fail_errno("standard output", "cannot write") : status;
 }
@@ -603,7 +587,7 @@ init(struct run *run)
 	run->sink = true;
 	run->colour = parameters->channel >= 0 ? (enum colour)(COLOUR_RED + parameters->channel) :
 	    COLOUR_GREY;
-	priv->pictures.sigma = parameters->sigma;
+	views->sigma_px = parameters->sigma;
 	views->laser = &priv->laser;
 	views->origin = parameters->origin;
 	if (find_mode(run) < 0 || check_options(parameters, priv->mode) < 0 ||
@@ -634,7 +618,6 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	views_free(&priv->views);
-	pictures_free(&priv->pictures);
 }
 
 const struct stage stage_lasercal = {

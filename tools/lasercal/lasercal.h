@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/cpu_level.h"
+#include "base/linear.h"
 #include "feature/board.h"
 #include "feature/line.h"
 #include "optics/laser.h"
@@ -52,6 +53,10 @@ double board_pose_turn(const struct board_pose *, const struct board_pose *);
 void board_pose_quotient(const double a[9], const double b[9], double out[9]);
 /* Axis times angle of a rotation. */
 void board_pose_log(const double R[9], double w[3]);
+/* Turns R further about a unit vector. */
+void board_pose_rotate(const double axis[3], double angle_rad, double R[9]);
+/* A camera without its pose: matrix and lens. */
+void camera_alone(const struct pinhole *, struct pinhole *own);
 
 /* ---- views.c: the board's corners and pose in each picture, and the line on it ---- */
 
@@ -73,31 +78,30 @@ struct views {
 	struct board board;		/* w = 0: not known yet */
 	struct numbers origin;		/* option */
 	bool size_warned;
-	size_t n, room;
+	size_t n;
 	struct view *view;
 	size_t points;
 	struct plane_point *point;	/* of the line, in the world; rising views */
+	struct line_finder *finder;	/* NULL until the first line in a picture */
+	double sigma_px;		/* of its smoothing */
 };
 
 /* Adds a view from the frame's table of corners, whose channels begin with prefix ("" or
  * "corners."). Fails where the board's corners do not fit the camera. */
 int views_add_board(struct views *, const struct run *, const struct frame *, const char *prefix);
-/* The same from corners that were found in a picture. */
-int views_add_corners(struct views *, const struct run *, const struct frame_head *,
-    const struct corners *);
-/* Adds a view without a board. */
-int views_add_empty(struct views *);
+/* The same from a picture; fails where there is no board in it. */
+int views_add_picture_board(struct views *, const struct run *, const struct frame *);
 /*
- * Adds the line's points to the last view, those of a table (u, v) or found in a picture, where
- * their rays meet its board. Leaves out points beyond the board's edge, and near the edges of a
- * chessboard's squares, which shift the line and look like lines themselves: within 3 of the
- * standard deviations sigma_px of the picture's smoothing (of a table: its key line_sigma_px), but
- * at most 0.3 squares.
+ * Adds the line's points to the last view, those of a table (u, v) or found in a picture (less off,
+ * unless that is NULL), where their rays meet its board. Leaves out points beyond the board's edge,
+ * and near the edges of a chessboard's squares, which shift the line and look like lines
+ * themselves: within 3 of the standard deviations sigma_px of the picture's smoothing (of a table:
+ * its key line_sigma_px), but at most 0.3 squares.
  */
 int views_add_line(struct views *, const struct run *, const struct frame *);
-int views_add_found(struct views *, const struct run *, const struct frame_head *,
-    const struct line_points *, double sigma_px);
-/* Adds points with x y z to the last view. */
+int views_add_picture_line(struct views *, struct run *, const struct frame *on,
+    const struct frame *off);
+/* Adds a view without a board, of points with x y z. */
 int views_add_points(struct views *, const struct frame *);
 /* The place of the board's middle in the world. */
 void views_middle(const struct views *, const struct view *, double X[3]);
@@ -113,28 +117,8 @@ views_to_world(const struct views *views, const double x[3], double X[3])
 	const struct pinhole *camera = &views->laser->camera;
 	double d[3] = { x[0] - camera->T[0], x[1] - camera->T[1], x[2] - camera->T[2] };
 
-	for (int i = 0; i < 3; i++)
-		X[i] = camera->R[i] * d[0] + camera->R[3 + i] * d[1] + camera->R[6 + i] * d[2];
+	matrix3_apply_transposed(camera->R, d, X);
 }
-
-/* ---- views.c: the board's corners and the laser's line in pictures ---- */
-
-struct pictures {
-	struct line_finder *finder;	/* NULL until the first line */
-	double sigma;			/* px, of the line's smoothing */
-};
-
-/* Is the frame a picture, of one channel, and no table? */
-bool pictures_is_picture(const struct frame_head *);
-/* The picture (off: its second input --off, which has its size) as a frame of its own, which
- * shares its pixels. -1 after fail(). */
-int pictures_own(const struct run *, const struct frame *, bool off, struct frame **);
-/* The corners of the board in a picture; free with corners_free(). Fails where there is none. */
-int pictures_corners(const struct board *, const struct frame *, struct corners *);
-/* The line's points in on, less off (NULL: none), valid until the next call. -1 after fail(). */
-int pictures_line(struct pictures *, struct run *, const struct frame *on, const struct frame *off,
-    struct line_points *);
-void pictures_free(struct pictures *);
 
 /* ---- fits.c ---- */
 

@@ -49,9 +49,9 @@ lasercal_linearise(const struct levenberg *fit, struct linearised *space)
 static void
 lasercal_to_camera(const struct board_pose *pose, const double b[3], double x[3])
 {
+	matrix3_apply(pose->R, b, x);
 	for (int i = 0; i < 3; i++)
-		x[i] = pose->R[3 * i] * b[0] + pose->R[3 * i + 1] * b[1] +
-		    pose->R[3 * i + 2] * b[2] + pose->t[i];
+		x[i] += pose->t[i];
 }
 
 static void
@@ -244,9 +244,8 @@ plane_through(const double *a, const double *b, const double *c, double plane[4]
 		q[i] = c[i] - a[i];
 		reach += p[i] * p[i] + q[i] * q[i];
 	}
-	for (int i = 0; i < 3; i++)
-		plane[i] = p[(i + 1) % 3] * q[(i + 2) % 3] - p[(i + 2) % 3] * q[(i + 1) % 3];
-	norm = sqrt(plane[0] * plane[0] + plane[1] * plane[1] + plane[2] * plane[2]);
+	vector3_cross(p, q, plane);
+	norm = vector3_length(plane);
 	if (!(norm > 1e-4 * reach))
 		return false;
 	plane[3] = 0;

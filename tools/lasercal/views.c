@@ -5,15 +5,13 @@
 #include "lasercal.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 #include "feature/board_find.h"
-#include "optics/calib.h"
 
 /* ---- least squares of a few parameters by Levenberg and Marquardt ---- */
 
@@ -88,29 +86,20 @@ levenberg_fit(const struct levenberg *fit, double *squares)
 
 /* ---- rotations and poses ---- */
 
-/* a b, 3x3. */
-static void
-board_pose_product(const double a[9], const double b[9], double out[9])
-{
-	for (int i = 0; i < 9; i++)
-		out[i] = a[i / 3 * 3] * b[i % 3] + a[i / 3 * 3 + 1] * b[3 + i % 3] +
-		    a[i / 3 * 3 + 2] * b[6 + i % 3];
-}
-
 void
 board_pose_quotient(const double a[9], const double b[9], double out[9])
 {
-	double turned[9] = { b[0], b[3], b[6], b[1], b[4], b[7], b[2], b[5], b[8] };
+	double turned[9];
 
-	board_pose_product(a, turned, out);
+	matrix3_transpose(b, turned);
+	matrix3_product(a, turned, out);
 }
 
 void
 board_pose_log(const double R[9], double w[3])
 {
 	double v[3] = { (R[7] - R[5]) / 2, (R[2] - R[6]) / 2, (R[3] - R[1]) / 2 };
-	double s = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-	double c = (R[0] + R[4] + R[8] - 1) / 2, angle = atan2(s, c);
+	double s = vector3_length(v), c = (R[0] + R[4] + R[8] - 1) / 2, angle = atan2(s, c);
 
 	for (int i = 0; i < 3; i++)
 		w[i] = s > 1e-12 ? v[i] * angle / s : v[i];
@@ -123,14 +112,26 @@ board_pose_turn(const struct board_pose *a, const struct board_pose *b)
 
 	board_pose_quotient(a->R, b->R, R);
 	board_pose_log(R, w);
-	return sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+	return vector3_length(w);
+}
+
+/* Turns R by an angle about a unit vector. */
+void
+board_pose_rotate(const double axis[3], double angle_rad, double R[9])
+{
+	for (int k = 0; k < 3; k++) {
+		double column[3] = { R[k], R[3 + k], R[6 + k] };
+
+		laser_rotate(axis, angle_rad, column);
+		for (int i = 0; i < 3; i++)
+			R[3 * i + k] = column[i];
+	}
 }
 
 void
 board_pose_step(const struct board_pose *pose, const double step[6], struct board_pose *out)
 {
-	double angle = sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2]);
-	double axis[3] = { 1, 0, 0 };
+	double angle = vector3_length(step), axis[3] = { 1, 0, 0 };
 
 	*out = *pose;
 	for (int i = 0; i < 3; i++) {
@@ -138,13 +139,7 @@ board_pose_step(const struct board_pose *pose, const double step[6], struct boar
 		if (angle > 0)
 			axis[i] = step[i] / angle;
 	}
-	for (int k = 0; k < 3; k++) {
-		double column[3] = { pose->R[k], pose->R[3 + k], pose->R[6 + k] };
-
-		laser_rotate(axis, angle, column);
-		for (int i = 0; i < 3; i++)
-			out->R[3 * i + k] = column[i];
-	}
+	board_pose_rotate(axis, angle, out->R);
 }
 
 /* ---- a board's pose: the homography ---- */
@@ -203,20 +198,21 @@ static void
 uncondition(double H[9], const double from_mean[2], double from_scale, const double to_mean[2],
     double to_scale)
 {
-	double S[9] = { from_scale, 0, -from_scale * from_mean[0], 0, from_scale,
+	const double S[9] = { from_scale, 0, -from_scale * from_mean[0], 0, from_scale,
 		-from_scale * from_mean[1], 0, 0, 1 };
-	double back[9] = { 1 / to_scale, 0, to_mean[0], 0, 1 / to_scale, to_mean[1], 0, 0, 1 };
+	const double back[9] = { 1 / to_scale, 0, to_mean[0], 0, 1 / to_scale, to_mean[1], 0, 0,
+		1 };
 	double product[9];
 
-	board_pose_product(H, S, product);
-	board_pose_product(back, product, H);
+	matrix3_product(H, S, product);
+	matrix3_product(back, product, H);
 }
 
 /* R and t of H ~ (r1 r2 t); t in front of the camera. */
 static void
 pose_of(const double H[9], struct board_pose *pose)
 {
-	double length = 0, along, r[3][3], norm;
+	double length = 0, r[3][3];
 
 	for (int k = 0; k < 2; k++)
 		length += sqrt(H[k] * H[k] + H[3 + k] * H[3 + k] + H[6 + k] * H[6 + k]) / 2;
@@ -227,18 +223,27 @@ pose_of(const double H[9], struct board_pose *pose)
 		pose->t[i] = H[3 * i + 2] / length;
 	}
 	for (int k = 0; k < 2; k++) {
-		along = k ? r[0][0] * r[1][0] + r[0][1] * r[1][1] + r[0][2] * r[1][2] : 0;
+		double along = k ? vector3_dot(r[0], r[1]) : 0, norm;
+
 		for (int i = 0; i < 3; i++)
 			r[k][i] -= along * r[0][i];
-		norm = sqrt(r[k][0] * r[k][0] + r[k][1] * r[k][1] + r[k][2] * r[k][2]);
+		norm = vector3_length(r[k]);
 		for (int i = 0; i < 3; i++)
 			r[k][i] /= norm;
 	}
-	for (int i = 0; i < 3; i++)
-		r[2][i] = r[0][(i + 1) % 3] * r[1][(i + 2) % 3] -
-		    r[0][(i + 2) % 3] * r[1][(i + 1) % 3];
+	vector3_cross(r[0], r[1], r[2]);
 	for (int i = 0; i < 9; i++)
 		pose->R[i] = r[i % 3][i / 3];
+}
+
+void
+camera_alone(const struct pinhole *camera, struct pinhole *own)
+{
+	*own = *camera;
+	memset(own->T, 0, sizeof(own->T));
+	for (int i = 0; i < 9; i++)
+		own->R[i] = i % 4 == 0;
+	pinhole_complete(own);
 }
 
 static int
@@ -246,13 +251,12 @@ start_pose(const struct pinhole *camera, const struct board_points *points,
     struct board_pose *pose)
 {
 	size_t n = points->n;
-	double (*from)[2] = malloc(2 * n * sizeof(*from)), (*to)[2];
+	double (*from)[2] = malloc(2 * n * sizeof(*from)), (*to)[2] = from + n;
 	double from_mean[2], to_mean[2], from_scale, to_scale, H[9];
 	int status = 0;
 
 	if (!from)
 		return fail_memory();
-	to = from + n;
 	memcpy(from, points->place, n * sizeof(*from));
 	for (size_t i = 0; i < n && status == 0; i++)
 		if (!pinhole_undistort(camera, points->uv[i], to[i]))
@@ -276,10 +280,9 @@ static void
 take_step(void *state, const double *step)
 {
 	struct refining *refining = state;
-	struct board_pose pose;
+	struct board_pose pose = refining->pose;
 
-	board_pose_step(&refining->pose, step, &pose);
-	refining->pose = pose;
+	board_pose_step(&pose, step, &refining->pose);
 }
 
 /*
@@ -291,7 +294,7 @@ static int
 board_pose_find(const struct pinhole *camera, const struct board_points *points,
     struct board_pose *pose)
 {
-	struct pinhole own = *camera;
+	struct pinhole own;
 	struct refining refining = { &own, points, { { 0 } } };
 	double scale[6] = { 1e-6, 1e-6, 1e-6, 0, 0, 0 }, squares;
 	struct levenberg fit = { 6, 2 * points->n, scale,
@@ -299,93 +302,15 @@ board_pose_find(const struct pinhole *camera, const struct board_points *points,
 
 	if (points->n < 4)
 		return fail(NULL, "%zu corners: a board's pose needs 4", points->n);
-	memset(own.R, 0, sizeof(own.R));
-	memset(own.T, 0, sizeof(own.T));
-	own.R[0] = own.R[4] = own.R[8] = 1;
-	pinhole_complete(&own);
+	camera_alone(camera, &own);
 	if (start_pose(camera, points, &refining.pose) < 0)
 		return -1;
 	scale[3] = scale[4] = scale[5] = 1e-6 * refining.pose.t[2];
 	if (levenberg_fit(&fit, &squares) < 0)
 		return -1;
-	refining.pose.rms_px = sqrt(squares / (double)points->n);
 	*pose = refining.pose;
+	pose->rms_px = sqrt(squares / (double)points->n);
 	return 0;
-}
-
-/* ---- pictures: the board's corners and the laser's line ---- */
-
-#define MIN_NOISE 0.289		/* grey levels: that of rounding to whole numbers */
-#define MIN_LINE_POINTS 5
-
-bool
-pictures_is_picture(const struct frame_head *head)
-{
-	return !head_is_table(head) && head->h > 1 && (head->c == 1 ||
-	    strchr(head->channel[1], '.'));
-}
-
-int
-pictures_own(const struct run *run, const struct frame *in, bool off, struct frame **out)
-{
-	const struct frame_head *other = off ? run_second_input_head(run, "off", 0) : NULL;
-	size_t c = 0;
-
-	if (off && (other->w != in->head.w || other->h != in->head.h))
-		return fail("--off", "is %zux%zu, the picture %zux%zu", other->w, other->h,
-		    in->head.w, in->head.h);
-	if (off && run_second_input(run, &in->head, "off", NULL, &c) < 0)
-		return -1;
-	return frame_select(in, &c, 1, out);
-}
-
-int
-pictures_corners(const struct board *board, const struct frame *picture, struct corners *corners)
-{
-	struct board_options options = { .sigma_px = NAN };
-	char reason[BOARD_REASON];
-	struct frame *gray;
-	int status;
-
-	if (board_picture(picture, NULL, &gray) < 0)
-		return -1;
-	status = board_find(board, &options, gray, corners, reason);
-	frame_free(gray);
-	return status > 0 ? fail(NULL, "no board: %s", reason) : status;
-}
-
-static struct line_plane
-line_plane_of(const struct frame *frame)
-{
-	return frame ? (struct line_plane){ frame_row(frame, 0, 0), frame->plane[0].stride,
-		frame->plane[0].type } : (struct line_plane){ 0 };
-}
-
-int
-pictures_line(struct pictures *pictures, struct run *run, const struct frame *on,
-    const struct frame *off, struct line_points *points)
-{
-	struct line_options options = { .sigma = pictures->sigma, .low = 1, .high = 1,
-		.min_length = MIN_LINE_POINTS };
-	struct line_image image = { on->head.w, on->head.h, line_plane_of(on), line_plane_of(off),
-		false };
-	double noise, threshold;
-
-	if (!pictures->finder &&
-	    line_finder_new(&options, &line_level_any, &pictures->finder) < 0)
-		return -1;
-	if (line_noise(&image, &noise) < 0)
-		return -1;
-	threshold = line_threshold(fmax(noise, MIN_NOISE), pictures->sigma);
-	line_finder_set_thresholds(pictures->finder, threshold, threshold);
-	return line_find(pictures->finder, run, &image, points);
-}
-
-void
-pictures_free(struct pictures *pictures)
-{
-	line_finder_free(pictures->finder);
-	pictures->finder = NULL;
 }
 
 /* ---- views ---- */
@@ -408,32 +333,15 @@ find_crop(struct views *views, const struct run *run, const struct frame_head *h
 	    &views->size_warned);
 }
 
-int
-views_add_empty(struct views *views)
+/* Adds a view without a board. */
+static void
+add_view(struct views *views)
 {
-	if (views->n == views->room) {
-		size_t room = views->room ? 2 * views->room : 16;
-		struct view *more = reallocarray(views->view, room, sizeof(*more));
-
-		if (!more)
-			return fail_memory();
-		views->view = more;
-		views->room = room;
-	}
+	views->view = must_resize(views->view, views->n + 1, sizeof(*views->view));
 	views->view[views->n++] = (struct view){ 0 };
-	return 0;
 }
 
 /* ---- boards ---- */
-
-/* Boards are in mm, and so must be the calibration that their results are written into. */
-static int
-check_unit(const struct views *views)
-{
-	return !strcmp(views->laser->unit, "mm") ? 0 : fail(NULL, "the calibration's length_unit "
-	    "is %s, and the board's points are mm apart: write the calibration in mm",
-	    views->laser->unit);
-}
 
 /* The board that a table of corners names, unless --board did. */
 static int
@@ -501,8 +409,9 @@ solve_board(const struct views *views, struct view *view)
 {
 	char name[32];
 
-	if (check_unit(views) < 0)
-		return -1;
+	if (strcmp(views->laser->unit, "mm"))
+		return fail(NULL, "the calibration's length_unit is %s, and the board's points are "
+		    "mm apart: write the calibration in mm", views->laser->unit);
 	snprintf(name, sizeof(name), "view %zu", views->n - 1);
 	if (board_pose_find(&views->laser->camera, &view->corners, &view->board) < 0) {
 		fail_prefix(name);
@@ -515,20 +424,42 @@ solve_board(const struct views *views, struct view *view)
 }
 
 int
-views_add_corners(struct views *views, const struct run *run, const struct frame_head *head,
-    const struct corners *found)
+views_add_picture_board(struct views *views, const struct run *run, const struct frame *picture)
 {
+	struct board_options options = { .sigma_px = NAN };
+	struct corners found = { 0 };
 	struct view *view;
+	struct frame *gray;
 	struct crop crop;
+	char reason[BOARD_REASON], name[32];
+	int status;
 
-	if (views_add_empty(views) < 0 || find_crop(views, run, head, true, &crop) < 0)
+	if (!views->board.w)
+		return fail_usage("--board", "is needed with pictures");
+	status = board_picture(picture, NULL, &gray);
+	if (status == 0) {
+		status = board_find(&views->board, &options, gray, &found, reason);
+		frame_free(gray);
+		if (status > 0)
+			status = fail(NULL, "no board: %s", reason);
+	}
+	if (status < 0) {
+		snprintf(name, sizeof(name), "view %zu", views->n);
+		fail_prefix(name);
 		return -1;
+	}
+	add_view(views);
 	view = &views->view[views->n - 1];
-	if (new_corners(found->n, &view->corners) < 0)
-		return -1;
-	for (const struct corner *c = found->corner; c < found->corner + found->n; c++)
+	if (find_crop(views, run, &picture->head, true, &crop) < 0 ||
+	    new_corners(found.n, &view->corners) < 0)
+		status = -1;
+	for (size_t k = 0; k < found.n && status == 0; k++) {
+		const struct corner *c = &found.corner[k];
+
 		add_corner(&views->board, c->i, c->j, &crop, c->u, c->v, &view->corners);
-	return solve_board(views, view);
+	}
+	corners_free(&found);
+	return status < 0 ? -1 : solve_board(views, view);
 }
 
 int
@@ -542,10 +473,11 @@ views_add_board(struct views *views, const struct run *run, const struct frame *
 	struct crop crop;
 	size_t c[4], points;
 
-	if (views_add_empty(views) < 0 || find_board(views, head) < 0 ||
-	    find_crop(views, run, head, false, &crop) < 0 || head_points(head, &points) < 0)
-		return -1;
+	add_view(views);
 	view = &views->view[views->n - 1];
+	if (find_board(views, head) < 0 || find_crop(views, run, head, false, &crop) < 0 ||
+	    head_points(head, &points) < 0)
+		return -1;
 	for (int k = 0; k < 4; k++)
 		if ((*prefix ? run_second_input(run, &frame->head, "corners", names[k], &c[k]) :
 		    run_channel(run, head, names[k], &c[k])) < 0)
@@ -607,15 +539,38 @@ reserve_points(struct views *views, size_t n)
 	return 0;
 }
 
-int
-views_add_found(struct views *views, const struct run *run, const struct frame_head *head,
-    const struct line_points *points, double sigma_px)
-{
-	struct crop crop;
+#define MIN_NOISE 0.289		/* grey levels: that of rounding to whole numbers */
+#define MIN_LINE_POINTS 5
 
-	if (find_crop(views, run, head, true, &crop) < 0 || reserve_points(views, points->n) < 0)
+static struct line_plane
+line_plane_of(const struct frame *frame)
+{
+	return frame ? (struct line_plane){ frame_row(frame, 0, 0), frame->plane[0].stride,
+		frame->plane[0].type } : (struct line_plane){ 0 };
+}
+
+int
+views_add_picture_line(struct views *views, struct run *run, const struct frame *on,
+    const struct frame *off)
+{
+	struct line_options options = { .sigma = views->sigma_px, .low = 1, .high = 1,
+		.min_length = MIN_LINE_POINTS };
+	struct line_image image = { on->head.w, on->head.h, line_plane_of(on), line_plane_of(off),
+		false };
+	struct line_points points;
+	struct crop crop;
+	double noise, threshold;
+
+	if ((!views->finder && line_finder_new(&options, &line_level_any, &views->finder) < 0) ||
+	    line_noise(&image, &noise) < 0)
 		return -1;
-	lasercal_rows()->add_found(views, &crop, points, sigma_px);
+	threshold = line_threshold(fmax(noise, MIN_NOISE), views->sigma_px);
+	line_finder_set_thresholds(views->finder, threshold, threshold);
+	if (line_find(views->finder, run, &image, &points) < 0 ||
+	    find_crop(views, run, &on->head, true, &crop) < 0 ||
+	    reserve_points(views, points.n) < 0)
+		return -1;
+	lasercal_rows()->add_found(views, &crop, &points, views->sigma_px);
 	return 0;
 }
 
@@ -641,6 +596,7 @@ views_add_points(struct views *views, const struct frame *frame)
 	const struct frame_head *head = &frame->head;
 	size_t c[3];
 
+	add_view(views);
 	for (size_t k = 0; k < 3; k++)
 		c[k] = head_channel(head, (char[2]){ "xyz"[k] });
 	if (reserve_points(views, head->w * head->h) < 0)
@@ -658,7 +614,5 @@ views_free(struct views *views)
 	}
 	free(views->view);
 	free(views->point);
-	views->view = NULL;
-	views->point = NULL;
-	views->n = views->points = 0;
+	line_finder_free(views->finder);
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
+#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "optics/calib.h"
 #include "optics/camera_model.h"
@@ -35,7 +37,7 @@ struct rectify {
 /* ---- the map: where in the input each pixel of a rectified frame comes from ---- */
 
 #define RADIUS_MOST 20.0	/* tan of 87 degrees */
-#define GRID 24			/* cells a side of the grid that source_map_lost() samples */
+#define GRID_CELLS 24			/* cells a side of the grid that source_map_lost() samples */
 
 /* The square of the radius up to which the lens model does not fold back. */
 static double
@@ -96,9 +98,10 @@ source_map_lost(const struct source_geometry *geometry, size_t size[2])
 	double most[2] = { 0, 0 }, w = (double)geometry->w, h = (double)geometry->h;
 	size_t outside = 0;
 
-	for (size_t i = 0; i < (GRID + 1) * (GRID + 1); i++) {
-		const double at[2] = { (double)(i % (GRID + 1)) / GRID * (double)geometry->in_w,
-			(double)(i / (GRID + 1)) / GRID * (double)geometry->in_h };
+	for (size_t i = 0; i < (GRID_CELLS + 1) * (GRID_CELLS + 1); i++) {
+		const double at[2] = { (double)(i % (GRID_CELLS + 1)) / GRID_CELLS *
+			(double)geometry->in_w, (double)(i / (GRID_CELLS + 1)) / GRID_CELLS *
+			(double)geometry->in_h };
 		double uv[2] = { geometry->origin_px[0] + at[0] * geometry->bin - 0.5,
 			geometry->origin_px[1] + at[1] * geometry->bin - 0.5 };
 		double xy[2], place[2];
@@ -116,7 +119,7 @@ source_map_lost(const struct source_geometry *geometry, size_t size[2])
 	}
 	for (size_t k = 0; k < 2; k++)
 		size[k] = (size_t)ceil(fmin(most[k] + 0.5, 65535));
-	return (double)outside / ((GRID + 1) * (GRID + 1));
+	return (double)outside / ((GRID_CELLS + 1) * (GRID_CELLS + 1));
 }
 
 /*
@@ -128,13 +131,7 @@ source_map_lost(const struct source_geometry *geometry, size_t size[2])
 
 #define TOED_IN_DEG 3.0		/* below this the point where the axes meet is not the scene */
 #define APART_DEG 6.0		/* cameras that are meant to be parallel diverge by less */
-#define WHOLE 0.02		/* tolerance of a factor between two sizes that is whole */
-
-static double
-dot(const double a[3], const double b[3])
-{
-	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
+#define WHOLE_FACTOR_TOLERANCE 0.02	/* of a factor between two sizes that is whole */
 
 /* The direction of the middle of a picture, in the left camera's frame. */
 static void
@@ -145,8 +142,9 @@ find_view(const struct pinhole *camera, double view[3])
 	    ((camera->w - 1) / 2 - camera->K[2] - camera->K[1] * v) / camera->K[0] : 0;
 	double length = sqrt(u * u + v * v + 1);
 
+	matrix3_apply_transposed(camera->R, (double[3]){ u, v, 1 }, view);
 	for (size_t i = 0; i < 3; i++)
-		view[i] = (camera->R[i] * u + camera->R[3 + i] * v + camera->R[6 + i]) / length;
+		view[i] /= length;
 }
 
 /* The angle between the viewing directions in degrees. along_mm: how far from each camera the two
@@ -159,10 +157,10 @@ find_meeting(const struct stereo *stereo, double along_mm[2])
 	find_view(&stereo->camera[0], view[0]);
 	find_view(&stereo->camera[1], view[1]);
 	pinhole_center(&stereo->camera[1], centre);
-	cosine = dot(view[0], view[1]);
+	cosine = vector3_dot(view[0], view[1]);
 	rest = 1 - cosine * cosine;
-	along_mm[0] = (dot(centre, view[0]) - cosine * dot(centre, view[1])) / rest;
-	along_mm[1] = (cosine * dot(centre, view[0]) - dot(centre, view[1])) / rest;
+	along_mm[0] = (vector3_dot(centre, view[0]) - cosine * vector3_dot(centre, view[1])) / rest;
+	along_mm[1] = (cosine * vector3_dot(centre, view[0]) - vector3_dot(centre, view[1])) / rest;
 	return 180 / M_PI * acos(fmin(cosine, 1));
 }
 
@@ -233,8 +231,8 @@ check_small(const struct source_geometry *geometry, bool placed)
 	const struct pinhole *camera = &geometry->stereo->camera[geometry->side];
 	double w = (double)geometry->in_w * geometry->bin;
 	double h = (double)geometry->in_h * geometry->bin, factor = camera->w / w;
-	bool halved = round(factor) >= 2 && fabs(factor - round(factor)) < WHOLE &&
-	    fabs(factor - camera->h / h) < WHOLE;
+	bool halved = round(factor) >= 2 && fabs(factor - round(factor)) < WHOLE_FACTOR_TOLERANCE &&
+	    fabs(factor - camera->h / h) < WHOLE_FACTOR_TOLERANCE;
 
 	if (!(w <= camera->w - geometry->bin || h <= camera->h - geometry->bin) ||
 	    (placed && !halved))
@@ -317,9 +315,7 @@ rectify_plan_channels(struct rectify *rectify, const struct frame_head *in, doub
 		return -1;
 	free(rectify->channel);
 	rectify->channels = in->c;
-	rectify->channel = calloc(in->c, sizeof(*rectify->channel));
-	if (!rectify->channel)
-		return fail_memory();
+	rectify->channel = must_alloc(in->c, sizeof(*rectify->channel));
 	for (size_t c = 0; c < in->c; c++)
 		has_absolute |= channel_is_named(in->channel[c], absphase_names);
 	for (size_t c = 0; c < in->c; c++)
@@ -328,19 +324,6 @@ rectify_plan_channels(struct rectify *rectify, const struct frame_head *in, doub
 }
 
 /* ---- whole frames ---- */
-
-/* n float planes of the input's size. */
-static int
-new_plane(const struct frame *in, size_t n, struct frame **out)
-{
-	struct frame_head head;
-	int status = -1;
-
-	if (head_init(&head, in->head.w, in->head.h, n, SAMPLE_FLOAT) == 0)
-		status = frame_new(&head, out);
-	head_free(&head);
-	return status;
-}
 
 /* Is one of the channels a wrapped phase? */
 static bool
@@ -358,10 +341,18 @@ static int
 rectify_floats(struct run *run, const struct rectify *rectify, const struct frame *in,
     struct frame *out)
 {
-	struct frame *planes = NULL;
 	bool two = has_wrapped(rectify), one = in->head.type != SAMPLE_FLOAT;
+	struct frame *planes = NULL;
+	struct frame_head head;
+	int status = 0;
 
-	if ((one || two) && new_plane(in, two ? 2 : 1, &planes) < 0)
+	if (one || two) {	/* of the input's size */
+		if (head_init(&head, in->head.w, in->head.h, two ? 2 : 1, SAMPLE_FLOAT) < 0)
+			return -1;
+		status = frame_new(&head, &planes);
+		head_free(&head);
+	}
+	if (status < 0)
 		return -1;
 	for (size_t c = 0; c < rectify->channels; c++) {
 		const struct rectify_channel *channel = &rectify->channel[c];

@@ -114,9 +114,12 @@ struct around {
 	struct sample_planes planes;
 };
 
-/* The 2x2 samples of each place, row by row. The nearest one replaces a sample of weight 0. */
-struct around_fours {
-	float a[AROUND_TILE], b[AROUND_TILE], c[AROUND_TILE], d[AROUND_TILE];
+/* The samples of each place, row by row. The nearest one replaces a sample of weight 0. */
+union around_samples {
+	struct around_fours {			/* 2x2 */
+		float a[AROUND_TILE], b[AROUND_TILE], c[AROUND_TILE], d[AROUND_TILE];
+	} four;
+	float quad[4][AROUND_TILE][4];		/* 4x4 */
 };
 
 #if CPU_VECTOR_BYTES == 64
@@ -124,39 +127,26 @@ struct around_fours {
 #endif
 
 static void
-find_samples(const uint *restrict column, const uint *restrict row, int stride, int *restrict at,
-    int *restrict right, int *restrict down, int n)
-{
-	CPU_SIMD
-	for (int i = 0; i < n; i++) {
-		uint x = px_select(column[i] != RECTIFY_NOWHERE, column[i], 0u);
-
-		at[i] = (int)rectify_whole(row[i]) * stride + (int)rectify_whole(x);
-		right[i] = (int)rectify_step(x);
-		down[i] = px_select(rectify_step(row[i]) != 0u, stride, 0);
-	}
-}
-
-static void
-find_rests(const uint *restrict column, const uint *restrict row, float *restrict fx,
-    float *restrict fy, int n)
-{
-	CPU_SIMD
-	for (int i = 0; i < n; i++) {
-		fx[i] = px_select(column[i] != RECTIFY_NOWHERE, rectify_rest(column[i]), PX_NAN);
-		fy[i] = rectify_rest(row[i]);
-	}
-}
-
-static void
-around_find(struct around *around, struct sample_planes planes, const uint *column,
-    const uint *row, int n)
+around_find(struct around *restrict around, struct sample_planes planes,
+    const uint *restrict column, const uint *restrict row, int n)
 {
 	around->column = column;
 	around->row = row;
 	around->planes = planes;
-	find_samples(column, row, planes.stride, around->at, around->right, around->down, n);
-	find_rests(column, row, around->fx, around->fy, n);
+	CPU_SIMD
+	for (int i = 0; i < n; i++) {
+		uint x = px_select(column[i] != RECTIFY_NOWHERE, column[i], 0u);
+
+		around->at[i] = (int)rectify_whole(row[i]) * planes.stride + (int)rectify_whole(x);
+		around->right[i] = (int)rectify_step(x);
+		around->down[i] = px_select(rectify_step(row[i]) != 0u, planes.stride, 0);
+	}
+	CPU_SIMD
+	for (int i = 0; i < n; i++) {
+		around->fx[i] = px_select(column[i] != RECTIFY_NOWHERE, rectify_rest(column[i]),
+		    PX_NAN);
+		around->fy[i] = rectify_rest(row[i]);
+	}
 }
 
 static void
@@ -261,70 +251,128 @@ around_take_quads(const struct around *around, const float *restrict from,
 }
 
 #define INLINE static inline __attribute__((always_inline))
-#define TILE AROUND_TILE
 
-/* ---- linear interpolation, between 2x2 samples ---- */
+/* Of one kind of interpolation: `cubic` is a constant where these are called. */
+INLINE void
+around_take(const struct around *around, const float *from, union around_samples *to, int n,
+    bool cubic)
+{
+	if (cubic)
+		around_take_quads(around, from, to->quad, n);
+	else
+		around_take_fours(around, from, &to->four, n);
+}
 
-/* The samples of one place. */
-struct four {
-	float a, b, c, d, fx, fy;
+/* ---- the value at a place, and the range of its samples ---- */
+
+struct value {
+	float value, least, greatest;
 	bool valid;
 };
 
-INLINE struct four
-four_of(const struct around_fours *samples, int x, const struct around *around)
-{
-	struct four four = { samples->a[x], samples->b[x], samples->c[x], samples->d[x],
-		around->fx[x], around->fy[x], false };
+/* What is computed from each sample before the sum. */
+enum of_samples { VALUES, SQUARES, TURNS };	/* TURNS: differences from the first's phase */
 
-	four.valid = px_both(px_both(px_both(!px_isnan(four.a), !px_isnan(four.b)),
-	    px_both(!px_isnan(four.c), !px_isnan(four.d))), !px_isnan(four.fx));
-	return four;
+/* Linear, between 2x2 samples. */
+INLINE struct value
+four_value(const struct around_fours *samples, int x, const struct around *around,
+    enum of_samples what)
+{
+	float a = samples->a[x], b = samples->b[x], c = samples->c[x], d = samples->d[x];
+	float fx = around->fx[x], fy = around->fy[x];
+	bool valid = px_both(px_both(px_both(!px_isnan(a), !px_isnan(b)), px_both(!px_isnan(c),
+	    !px_isnan(d))), !px_isnan(fx));
+
+	if (what == TURNS) {
+		b = rectify_turn(b, a);
+		c = rectify_turn(c, a);
+		d = rectify_turn(d, a);
+		a = 0;
+	}
+	return (struct value){ what == SQUARES ? rectify_sigma(a, b, c, d, fx, fy) :
+	    rectify_linear(a, b, c, d, fx, fy), px_min(px_min(a, b), px_min(c, d)),
+	    px_max(px_max(a, b), px_max(c, d)), valid };
 }
 
-static void
-linear_tile(const struct around_fours *restrict samples, const struct around *restrict around,
-    struct rectify_channel channel, float *restrict out, int n)
+INLINE void
+add_sample(struct value *out, float *sum, float v, float first, float weight, enum of_samples what)
+{
+	out->valid = px_both(out->valid, !px_isnan(v));
+	if (what == TURNS)
+		v = rectify_turn(v, first);
+	out->least = px_min(out->least, v);
+	out->greatest = px_max(out->greatest, v);
+	*sum += what == SQUARES ? weight * weight * (v * v) : weight * v;
+}
+
+INLINE void
+add_four(struct value *out, const float four[4], const float wx[4], float wy, float first,
+    enum of_samples what)
+{
+	float sum = 0;
+
+	add_sample(out, &sum, four[0], first, wx[0], what);
+	add_sample(out, &sum, four[1], first, wx[1], what);
+	add_sample(out, &sum, four[2], first, wx[2], what);
+	add_sample(out, &sum, four[3], first, wx[3], what);
+	out->value += what == SQUARES ? wy * wy * sum : wy * sum;
+}
+
+/* Cubic, between 4x4 samples. */
+INLINE struct value
+quad_value(const float quad[4][AROUND_TILE][4], int x, const struct around *around,
+    enum of_samples what)
+{
+	float fx = around->fx[x], fy = around->fy[x];
+	const float wx[4] = { rectify_weight_before(fx), rectify_weight_at(fx),
+		rectify_weight_next(fx), rectify_weight_beyond(fx) };
+	struct value out = { 0, INFINITY, -INFINITY, !px_isnan(around->fx[x]) };
+	float first = quad[1][x][1];
+
+	add_four(&out, quad[0][x], wx, rectify_weight_before(fy), first, what);
+	add_four(&out, quad[1][x], wx, rectify_weight_at(fy), first, what);
+	add_four(&out, quad[2][x], wx, rectify_weight_next(fy), first, what);
+	add_four(&out, quad[3][x], wx, rectify_weight_beyond(fy), first, what);
+	out.value = what == SQUARES ? px_sqrt(out.value) : out.value;
+	return out;
+}
+
+INLINE struct value
+value_of(const union around_samples *samples, int x, const struct around *around, bool cubic,
+    enum of_samples what)
+{
+	return cubic ? quad_value(samples->quad, x, around, what) :
+	    four_value(&samples->four, x, around, what);
+}
+
+/* ---- the values of a tile of places ---- */
+
+INLINE void
+plain_tile(const union around_samples *restrict samples, const struct around *restrict around,
+    struct rectify_channel channel, float *restrict out, int n, bool cubic)
 {
 	const float max_step = channel.max_step, saturated = channel.saturated;
 
 	CPU_SIMD
 	for (int x = 0; x < n; x++) {
-		struct four v = four_of(samples, x, around);
-		float least = px_min(px_min(v.a, v.b), px_min(v.c, v.d));
-		float greatest = px_max(px_max(v.a, v.b), px_max(v.c, v.d));
-		float value = rectify_limit(rectify_linear(v.a, v.b, v.c, v.d, v.fx, v.fy), least,
-		    greatest, max_step, saturated);
+		struct value v = value_of(samples, x, around, cubic, VALUES);
 
-		out[x] = px_select(v.valid, value, PX_NAN);
+		out[x] = px_select(v.valid, rectify_limit(v.value, v.least, v.greatest, max_step,
+		    saturated), PX_NAN);
 	}
 }
 
-static void
-sigma_tile(const struct around_fours *restrict samples, const struct around *restrict around,
-    float *restrict out, int n)
+/* Standard deviations (SQUARES), or a direction's sines or cosines; NaN where a sample is
+ * missing. */
+INLINE void
+sum_tile(const union around_samples *restrict samples, const struct around *restrict around,
+    float *restrict out, int n, bool cubic, enum of_samples what)
 {
 	CPU_SIMD
 	for (int x = 0; x < n; x++) {
-		struct four v = four_of(samples, x, around);
+		struct value v = value_of(samples, x, around, cubic, what);
 
-		out[x] = px_select(v.valid, rectify_sigma(v.a, v.b, v.c, v.d, v.fx, v.fy), PX_NAN);
-	}
-}
-
-/* Interpolated sines and cosines. A sine is NaN where a sample is missing. */
-static void
-direction_tile(const struct around_fours *restrict sines,
-    const struct around_fours *restrict cosines, const struct around *restrict around,
-    float *restrict sine, float *restrict cosine, int n)
-{
-	CPU_SIMD
-	for (int x = 0; x < n; x++) {
-		struct four s = four_of(sines, x, around), c = four_of(cosines, x, around);
-
-		sine[x] = px_select(s.valid, rectify_linear(s.a, s.b, s.c, s.d, s.fx, s.fy),
-		    PX_NAN);
-		cosine[x] = rectify_linear(c.a, c.b, c.c, c.d, c.fx, c.fy);
+		out[x] = px_select(v.valid, v.value, PX_NAN);
 	}
 }
 
@@ -339,184 +387,60 @@ gather_directions(const float *restrict sine, const float *restrict cosine, floa
 		    rectify_direction(sine[x], cosine[x]));
 }
 
-/* Sets NaN where the phases of the samples differ by more than a step. */
-static void
-limit_tile(const struct around_fours *restrict phases, const struct around *restrict around,
-    float max_step, float *restrict out, int n)
-{
-	CPU_SIMD
-	for (int x = 0; x < n; x++) {
-		struct four p = four_of(phases, x, around);
-		float b = rectify_turn(p.b, p.a), d = rectify_turn(p.d, p.a);
-		float e = rectify_turn(p.c, p.a);
-
-		out[x] = rectify_limit(out[x], px_min(px_min(0.0f, b), px_min(e, d)),
-		    px_max(px_max(0.0f, b), px_max(e, d)), max_step, INFINITY);
-	}
-}
-
-/* The values at n places, AROUND_TILE at most. */
-static void
-gather_pairs(const struct gathering *gathering, const uint *column, const uint *row, float *out,
-    int n)
-{
-	const struct rectify_channel *channel = &gathering->channel;
-	struct around around;
-	struct around_fours samples, cosines;
-	float sine[TILE], cosine[TILE];
-
-	around_find(&around, gathering->planes, column, row, n);
-	around_take_fours(&around, gathering->from[0], &samples, n);
-	if (channel->kind == RECTIFY_SIGMA) {
-		sigma_tile(&samples, &around, out, n);
-	} else if (channel->kind != RECTIFY_WRAPPED) {
-		linear_tile(&samples, &around, *channel, out, n);
-	} else {
-		around_take_fours(&around, gathering->from[1], &cosines, n);
-		direction_tile(&samples, &cosines, &around, sine, cosine, n);
-		gather_directions(sine, cosine, out, n);
-	}
-	if (channel->kind == RECTIFY_WRAPPED && channel->max_step < INFINITY) {
-		around_take_fours(&around, gathering->phase, &samples, n);
-		limit_tile(&samples, &around, channel->max_step, out, n);
-	}
-}
-
-/* ---- cubic interpolation, between 4x4 samples ---- */
-
-/* A sum over the samples of one place, and their range. */
-struct sixteen {
-	float value, least, greatest;
-	bool valid;
-};
-
-/* The samples of the places of a tile. */
-struct quads {
-	float row[4][TILE][4];
-};
-
-/* What is computed from each sample before the sum. */
-enum of_samples { VALUES, SQUARES, TURNS };	/* TURNS: differences from the first's phase */
-
+/* Sets NaN where the phases of the samples differ by more than a step, or one is missing. */
 INLINE void
-add_sample(struct sixteen *out, float *sum, float v, float first, float weight,
-    enum of_samples what)
-{
-	out->valid = px_both(out->valid, !px_isnan(v));
-	if (what == TURNS)
-		v = rectify_turn(v, first);
-	out->least = px_min(out->least, v);
-	out->greatest = px_max(out->greatest, v);
-	*sum += what == SQUARES ? weight * weight * (v * v) : weight * v;
-}
-
-INLINE void
-add_four(struct sixteen *out, const float four[4], const float wx[4], float wy, float first,
-    enum of_samples what)
-{
-	float sum = 0;
-
-	add_sample(out, &sum, four[0], first, wx[0], what);
-	add_sample(out, &sum, four[1], first, wx[1], what);
-	add_sample(out, &sum, four[2], first, wx[2], what);
-	add_sample(out, &sum, four[3], first, wx[3], what);
-	out->value += what == SQUARES ? wy * wy * sum : wy * sum;
-}
-
-INLINE struct sixteen
-sixteen_of(const struct quads *quads, int x, const struct around *around, enum of_samples what)
-{
-	float fx = around->fx[x], fy = around->fy[x];
-	const float wx[4] = { rectify_weight_before(fx), rectify_weight_at(fx),
-		rectify_weight_next(fx), rectify_weight_beyond(fx) };
-	struct sixteen out = { 0, INFINITY, -INFINITY, !px_isnan(around->fx[x]) };
-	float first = quads->row[1][x][1];
-
-	add_four(&out, quads->row[0][x], wx, rectify_weight_before(fy), first, what);
-	add_four(&out, quads->row[1][x], wx, rectify_weight_at(fy), first, what);
-	add_four(&out, quads->row[2][x], wx, rectify_weight_next(fy), first, what);
-	add_four(&out, quads->row[3][x], wx, rectify_weight_beyond(fy), first, what);
-	return out;
-}
-
-static void
-cubic_tile(const struct quads *restrict quads, const struct around *restrict around,
-    struct rectify_channel channel, float *restrict out, int n)
-{
-	const float max_step = channel.max_step, saturated = channel.saturated;
-
-	CPU_SIMD
-	for (int x = 0; x < n; x++) {
-		struct sixteen v = sixteen_of(quads, x, around, VALUES);
-
-		out[x] = px_select(v.valid, rectify_limit(v.value, v.least, v.greatest, max_step,
-		    saturated), PX_NAN);
-	}
-}
-
-static void
-cubic_sigma_tile(const struct quads *restrict quads, const struct around *restrict around,
-    float *restrict out, int n)
+limit_tile(const union around_samples *restrict phases, const struct around *restrict around,
+    float max_step, float *restrict out, int n, bool cubic)
 {
 	CPU_SIMD
 	for (int x = 0; x < n; x++) {
-		struct sixteen v = sixteen_of(quads, x, around, SQUARES);
-
-		out[x] = px_select(v.valid, px_sqrt(v.value), PX_NAN);
-	}
-}
-
-/* The sum of a direction's sines or cosines; NaN where a sample is missing. */
-static void
-cubic_sum_tile(const struct quads *restrict quads, const struct around *restrict around,
-    float *restrict out, int n)
-{
-	CPU_SIMD
-	for (int x = 0; x < n; x++) {
-		struct sixteen v = sixteen_of(quads, x, around, VALUES);
-
-		out[x] = px_select(v.valid, v.value, PX_NAN);
-	}
-}
-
-static void
-cubic_limit_tile(const struct quads *restrict phases, const struct around *restrict around,
-    float max_step, float *restrict out, int n)
-{
-	CPU_SIMD
-	for (int x = 0; x < n; x++) {
-		struct sixteen t = sixteen_of(phases, x, around, TURNS);
+		struct value t = value_of(phases, x, around, cubic, TURNS);
 		float value = rectify_limit(out[x], t.least, t.greatest, max_step, INFINITY);
 
 		out[x] = px_select(t.valid, value, PX_NAN);
 	}
 }
 
-static void
-gather_quads(const struct gathering *gathering, const uint *column, const uint *row, float *out,
-    int n)
+/* The values at n places, AROUND_TILE at most. */
+INLINE void
+gather(const struct gathering *gathering, const uint *column, const uint *row, float *out, int n,
+    bool cubic)
 {
 	const struct rectify_channel *channel = &gathering->channel;
 	struct around around;
-	struct quads quads;
-	float sine[TILE], cosine[TILE];
+	union around_samples samples;
+	float sine[AROUND_TILE], cosine[AROUND_TILE];
 
 	around_find(&around, gathering->planes, column, row, n);
-	around_take_quads(&around, gathering->from[0], quads.row, n);
+	around_take(&around, gathering->from[0], &samples, n, cubic);
 	if (channel->kind == RECTIFY_SIGMA) {
-		cubic_sigma_tile(&quads, &around, out, n);
+		sum_tile(&samples, &around, out, n, cubic, SQUARES);
 	} else if (channel->kind != RECTIFY_WRAPPED) {
-		cubic_tile(&quads, &around, *channel, out, n);
+		plain_tile(&samples, &around, *channel, out, n, cubic);
 	} else {
-		cubic_sum_tile(&quads, &around, sine, n);
-		around_take_quads(&around, gathering->from[1], quads.row, n);
-		cubic_sum_tile(&quads, &around, cosine, n);
+		sum_tile(&samples, &around, sine, n, cubic, VALUES);
+		around_take(&around, gathering->from[1], &samples, n, cubic);
+		sum_tile(&samples, &around, cosine, n, cubic, VALUES);
 		gather_directions(sine, cosine, out, n);
 	}
 	if (channel->kind == RECTIFY_WRAPPED && channel->max_step < INFINITY) {
-		around_take_quads(&around, gathering->phase, quads.row, n);
-		cubic_limit_tile(&quads, &around, channel->max_step, out, n);
+		around_take(&around, gathering->phase, &samples, n, cubic);
+		limit_tile(&samples, &around, channel->max_step, out, n, cubic);
 	}
+}
+
+static void
+gather_linear(const struct gathering *gathering, const uint *column, const uint *row, float *out,
+    int n)
+{
+	gather(gathering, column, row, out, n, false);
+}
+
+static void
+gather_cubic(const struct gathering *gathering, const uint *column, const uint *row, float *out,
+    int n)
+{
+	gather(gathering, column, row, out, n, true);
 }
 
 /* ---- the float planes: a channel, or its sine and cosine ---- */
@@ -575,7 +499,7 @@ gather_row(void *arg, size_t y)
 		return;
 	}
 	for (int x = 0; x < w; x += AROUND_TILE)
-		(job->cubic ? gather_quads : gather_pairs)(&job->gathering, column + x, row + x,
+		(job->cubic ? gather_cubic : gather_linear)(&job->gathering, column + x, row + x,
 		    out + x, w - x < AROUND_TILE ? w - x : AROUND_TILE);
 }
 

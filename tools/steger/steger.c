@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "feature/line_finder.h"
+#include "feature/line.h"
 #include "run/passes.h"
 #include "steger.block.h"
 
