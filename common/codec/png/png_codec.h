@@ -58,28 +58,19 @@ int idat_read(const char *path, FILE *, size_t left, struct frame *);
 
 /* ---- PNG's filters (PNG specification, 9), for writing ---- */
 
-/* As the specification numbers them; FILTER_LEAST: the one whose differences have the smallest sum
- * of magnitudes in this row, as the specification advises. */
-enum filter { FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE, FILTER_PAETH, FILTER_LEAST };
+/* As the specification numbers them. */
+enum filter { FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE, FILTER_PAETH, FILTERS };
+
+/* Bytes before and behind the rows that may be read; those before the pixels count as 0. */
+#define FILTER_MARGIN 16
 
 /*
- * One row of n bytes, of pixels of pixel_bytes bytes, becomes a filter byte and n bytes at `to`.
- * `above` is the row before it, all zero for the first one. FILTER_MARGIN bytes before both rows
- * are zero; as many behind them, and behind the n + 1 bytes of `to`, are there to be used.
+ * One row of n bytes, of pixels of pixel_bytes bytes, becomes the byte of the filter whose
+ * differences have the smallest sum of magnitudes, and n bytes, at `to`. `above` is the row before
+ * it, all zero for the first one. FILTER_MARGIN bytes before both rows are zero; as many behind
+ * them, and behind the n + 1 bytes of `to`, are there to be used.
  */
 void filter_row(const unsigned char *row, const unsigned char *above, size_t n, size_t pixel_bytes,
-    enum filter filter, unsigned char *to);
-
-/*
- * Deflate (RFC 1951) without a search for matches: bytes, and runs of one byte, in Huffman codes of
- * their own for every 32 KiB, or for more of long runs. What PNG's filters make of a camera's
- * pictures is noise around zero, in which matches are found that cost more than they save; zlib
- * knows this as Z_RLE.
- */
-
-/* Most bytes that a zlib stream (RFC 1950) of n bytes takes. */
-size_t deflate_runs_most(size_t n);
-/* Packs n bytes, at least 1, as a zlib stream. Returns its bytes, deflate_runs_most(n) at most. */
-size_t deflate_runs(const unsigned char *from, size_t n, unsigned char *to);
+    unsigned char *to);
 
 #endif
