@@ -473,15 +473,12 @@ append(struct opt_list *list, const char *text)
 	return 0;
 }
 
-/* Takes or refuses the value (NULL: none) of a row of type OPT_STAGE. Words that it hands on are
- * parsed with the other stage's table, which takes the same value. */
+/* A row of type OPT_STAGE with a value (NULL: none) that it does not hand on. */
 static int
-parse_stage_row(const struct opt *opt, const char *text)
+refuse_stage_option(const struct opt *opt, const char *text)
 {
 	char object[64];
 
-	if (!opt->standard || (text && !strcmp(opt->standard, text)))
-		return 0;
 	snprintf(object, sizeof(object), "--%s", opt->name);
 	return *opt->standard ? fail_usage(object, "must be %s, not '%.60s'", opt->standard, text) :
 	    fail_usage(object, "is for %s", opt->help);
@@ -529,7 +526,7 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 	case OPT_SIZE:
 		return parse_size(opt, text, to);
 	case OPT_STAGE:
-		return parse_stage_row(opt, text);
+		return refuse_stage_option(opt, text);
 	}
 	return 0;
 }
@@ -616,6 +613,18 @@ row_of(const struct opt *table, int letter, const char *name)
 	return NULL;
 }
 
+/* The row of type OPT_STAGE by which option `name` with this value (NULL: none) is another
+ * stage's. */
+static const struct opt *
+stage_row(const struct opt *table, const char *name, const char *value)
+{
+	for (size_t i = 0; i < opt_count(table); i++)
+		if (table[i].type == OPT_STAGE && !strcmp(table[i].name, name) &&
+		    (!table[i].standard || (value && !strcmp(table[i].standard, value))))
+			return &table[i];
+	return NULL;
+}
+
 static bool
 takes_value(const struct opt *opt)
 {
@@ -690,6 +699,9 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 			return refuse_word(answer, argv[at], all.option);
 		}
 		row = row_of(table, answer, name);
+		/* its own old spelling, or one that a later value of the option overrides */
+		if (row && stage_row(table, row->name, optarg))
+			continue;
 		if (row ? parse_value(row, optarg, parameters) < 0 :
 		    parse_value(row_of(common, answer, name), optarg, common_parameters) < 0)
 			return -1;
@@ -721,23 +733,15 @@ opt_find_stage(const struct opt *table, const struct opt *common, int argc, char
 		int index = -1;
 		int answer = getopt_long(argc, word, all.letters, all.option, &index);
 		const char *name = index >= 0 ? all.option[index].name : NULL;
-		const struct opt *row;
+		const struct opt *row = NULL, *stage;
 
 		if (answer == -1)
 			break;
-		if (answer == '?' || answer == ':')
-			continue;	/* it may be the other stage's */
-		row = row_of(table, answer, name);
-		for (size_t i = 0; row && i < opt_count(table); i++) {
-			const struct opt *stage = &table[i];
-
-			if (stage->type != OPT_STAGE || strcmp(stage->name, row->name))
-				continue;
-			if (!stage->standard || (optarg && !strcmp(stage->standard, optarg)))
-				found = stage;
-			else if (found == stage)	/* the last value counts */
-				found = NULL;
-		}
+		if (answer != '?' && answer != ':')	/* else it may be the other stage's */
+			row = row_of(table, answer, name);
+		stage = row ? stage_row(table, row->name, optarg) : NULL;
+		if (stage || (row && found && !strcmp(found->name, row->name)))
+			found = stage;		/* the last value counts */
 	}
 	free(word);
 	return found;

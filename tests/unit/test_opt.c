@@ -556,6 +556,11 @@ old_spellings(void **state)
 	assert_int_equal(fclose(words), 0);
 	assert_string_equal(text, "-w\n--way\n--way=fast\n--way=exact\n-n\n--count\n--count=?\n");
 	free(text);
+	/* a later value overrides it */
+	split(&line, "-w|spectral|-w|exact");
+	assert_int_equal(opt_parse(own, &old, NULL, NULL, line.n, line.word, &first), 0);
+	assert_int_equal(old.way, 1);
+	assert_int_equal(opt_defaults(own, &old), 0);
 	/* the other stage takes its own old spelling, and no other value of it */
 	split(&line, "-w|spectral|-n|4|a.png");
 	assert_int_equal(opt_parse(others, &old, NULL, NULL, line.n, line.word, &first), 0);
