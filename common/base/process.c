@@ -164,17 +164,24 @@ must_strdup(const char *text)
 }
 
 char *
+must_vformat(const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		end_without_memory();
+	return text;
+}
+
+char *
 must_format(const char *format, ...)
 {
 	va_list args;
 	char *text;
-	int length;
 
 	va_start(args, format);
-	length = vasprintf(&text, format, args);
+	text = must_vformat(format, args);
 	va_end(args);
-	if (length < 0)
-		end_without_memory();
 	return text;
 }
 

@@ -145,7 +145,7 @@ live_copy_keys(const struct live_keys *keys, struct live_keys *to)
 	*to = *keys;
 	to->meta = (struct meta){ 0 };
 	meta_copy(&to->meta, &keys->meta);
-	return to->meta.failed ? -1 : 0;
+	return 0;
 }
 
 void
