@@ -732,7 +732,7 @@ bands_least(const struct segment *segment)
 }
 
 /* Shares the rows out: those that a thread has made directly in the output, a halo beyond what it
- * has taken, are not another's. 0 after fail(). */
+ * has taken, are not another's. */
 static size_t
 divide(const struct segment *segment)
 {
@@ -757,7 +757,7 @@ bands_conclude_map(struct link *link, const struct check_sample *sample)
 	if (link->run.body->after)
 		link->run.body->after(&link->run);
 	if (sample)
-		checks_conclude(link, sample);
+		checks_judge(link, sample, CHECK_COMPLETE);
 	all_invalid_warn(&link->all_invalid, &link->out, link->run.stage->hint,
 	    link->run.position == 0);
 	warn_stage(before);
@@ -797,7 +797,7 @@ bands_run(struct segment *segment)
 		chain->memory[i].worked = false;
 	}
 	shares = table ? table_bands_pieces(segment) : divide(segment);
-	if (shares == 0 || (!table && band_find_producers(segment, &chain->producers) < 0))
+	if (!table && band_find_producers(segment, &chain->producers) < 0)
 		return -1;
 	for (size_t k = 0; k < segment->n; k++) {
 		segment->run[k] = &segment->link[k].run;
@@ -822,28 +822,21 @@ bands_run(struct segment *segment)
 	return 0;
 }
 
-/* Threads that had rows of the last frame to make; a small frame has none for some. */
-static int
-threads_at_work(const struct chain *chain)
-{
-	int n = 0;
-
-	for (int i = 0; i < chain->threads; i++)
-		n += chain->memory[i].worked;
-	return n > 0 ? n : 1;
-}
-
-/* Threads share the work evenly, so that their sum is that many times what a frame takes. */
+/* Threads share the work evenly, so that their sum is that many times what a frame takes. A small
+ * frame has no rows for some of them. */
 void
 bands_add_times(struct segment *segment)
 {
 	struct chain *chain = segment->chain;
+	int worked = 0;
 
+	for (int i = 0; i < chain->threads; i++)
+		worked += chain->memory[i].worked;
 	for (size_t k = 0; k < segment->n; k++) {
 		struct timing *timing = &segment->link[k].timing[false];
 
 		for (int i = 0; i < chain->threads; i++)
-			timing->seconds += chain->memory[i].seconds[k] / threads_at_work(chain);
+			timing->seconds += chain->memory[i].seconds[k] / (worked > 0 ? worked : 1);
 		timing->samples += link_samples(&segment->link[k]);
 		timing->frames++;
 	}

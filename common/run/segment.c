@@ -11,11 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/thread_pool.h"
-#include "run/check.h"
-#include "run/cost_model.h"
-#include "run/stage.h"
+#include "base/process.h"
 
 #define FEWEST 6		/* rows at a time, at the end of a share */
 
@@ -38,24 +34,19 @@ row_shares_free(struct row_shares *shares)
 	pthread_mutex_destroy(&shares->lock);
 }
 
-size_t
+void
 row_shares_open(struct row_shares *shares, size_t n, size_t step, size_t least)
 {
 	pthread_mutex_lock(&shares->lock);	/* threads may look for rows */
 	if (shares->room < n) {
-		free(shares->share);
-		shares->share = malloc(n * sizeof(*shares->share));
-		shares->room = shares->share ? n : 0;
+		shares->share = must_resize(shares->share, n, sizeof(*shares->share));
+		shares->room = n;
 	}
-	if (shares->share)
-		memset(shares->share, 0, n * sizeof(*shares->share));
-	else
-		fail_memory();
-	shares->n = shares->share ? n : 0;
+	memset(shares->share, 0, n * sizeof(*shares->share));
+	shares->n = n;
 	shares->step = step;
 	shares->least = least;
 	pthread_mutex_unlock(&shares->lock);
-	return shares->n;
 }
 
 size_t
@@ -63,7 +54,7 @@ row_shares_divide(struct row_shares *shares, size_t h, size_t n, size_t step, si
 {
 	if (n > (h + step - 1) / step)
 		n = (h + step - 1) / step;
-	n = row_shares_open(shares, n, step, least);
+	row_shares_open(shares, n, step, least);
 	for (size_t i = 0; i < n; i++)
 		shares->share[i] = (struct row_share){ h / n * i + h % n * i / n,
 			h / n * (i + 1) + h % n * (i + 1) / n, false, NULL };

@@ -15,8 +15,8 @@
 #include "frame/samples.h"
 #include "io/file_list.h"
 #include "io/safe_file.h"
+#include "run/cost_model.h"
 #include "run/device.h"
-#include "run/plan.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
 
@@ -108,18 +108,16 @@ make_command(struct link *link)
 {
 	char *options = opt_command(link->run.stage->name, link_options(link->run.stage),
 	    link->run.parameters);
-	int n = -1;
 
 	if (!options)
 		return -1;
-	if (link->run.operands)
-		n = asprintf(&link->command, "%s [%zu]", options, link->run.operands);
-	else
-		n = asprintf(&link->command, "%s", options);
+	if (!link->run.operands) {
+		link->command = options;
+		return 0;
+	}
+	link->command = must_format("%s [%zu]", options, link->run.operands);
 	free(options);
-	if (n < 0)
-		link->command = NULL;
-	return n < 0 ? fail_memory() : 0;
+	return 0;
 }
 
 static bool
@@ -221,34 +219,15 @@ count_name(const struct chain *chain, const char *name)
 	return n;
 }
 
-static void
-set_title(const struct chain *chain, size_t at)
-{
-	struct link *link = &chain->link[at];
-	const char *name = link->run.stage->name;
-
-	if (count_name(chain, name) > 1)
-		snprintf(link->title, sizeof(link->title), "%.50s (stage %zu)", name, at + 1);
-	else if (chain->n > 1)
-		snprintf(link->title, sizeof(link->title), "%.50s", name);
-}
-
-static int
-init_stage(struct link *link)
-{
-	const char *before = warn_stage(link->title);
-	int status = link->run.stage->init ? link->run.stage->init(&link->run) : 0;
-
-	warn_stage(before);
-	return status;
-}
-
 static int
 init_links(struct chain *chain)
 {
 	for (size_t i = 0; i < chain->n; i++) {
 		struct link *link = &chain->link[i];
 		struct run *run = &link->run;
+		const char *name = run->stage->name, *before;
+		size_t same = count_name(chain, name);
+		int status;
 
 		run->threads = chain->threads;
 		run->verbose = chain->verbose;
@@ -258,13 +237,19 @@ init_links(struct chain *chain)
 		run->chain = chain;
 		run->position = i;
 		run->link = link;
-		if (check_place(chain, i) < 0 || second_inputs_find(link) < 0 ||
-		    checks_open(link) < 0)
+		if (check_place(chain, i) < 0)
 			return -1;
-		set_title(chain, i);
-		if (init_stage(link) < 0)
-			return chain->n == 1 ? -1 :
-			    fail_at(chain, i, count_name(chain, run->stage->name));
+		second_inputs_find(link);
+		checks_open(link);
+		if (same > 1)
+			snprintf(link->title, sizeof(link->title), "%.50s (stage %zu)", name, i + 1);
+		else if (chain->n > 1)
+			snprintf(link->title, sizeof(link->title), "%.50s", name);
+		before = warn_stage(link->title);
+		status = run->stage->init ? run->stage->init(run) : 0;
+		warn_stage(before);
+		if (status < 0)
+			return chain->n == 1 ? -1 : fail_at(chain, i, same);
 		if (i == 0) {
 			chain->operand = run->operand;
 			chain->operands = run->operands;
@@ -296,8 +281,10 @@ check_standard_input(const struct chain *chain)
 	return 0;
 }
 
+/* Frames have somewhere to go; a misspelt suffix or folder is an error before the work, not after
+ * it. */
 static int
-check_standard_output(const struct chain *chain)
+check_output(const struct chain *chain)
 {
 	const struct run *last = &chain->link[chain->n - 1].run;
 
@@ -305,21 +292,11 @@ check_standard_output(const struct chain *chain)
 		if (chain->link[i].run.sink)
 			return fail_usage(chain->link[i].run.stage->name,
 			    "gives no frames, so it can only be the last stage");
-	if (!(last->stage->traits & STAGE_SINK) && !last->sink && !chain->output &&
-	    isatty(STDOUT_FILENO))
-		return fail_usage(
-		    NULL, "standard output is a terminal: give -o FILE, or pipe the frames on");
-	return 0;
-}
-
-/* A misspelt suffix or folder is an error before the work, not after it. */
-static int
-check_output(const struct chain *chain)
-{
-	const struct run *last = &chain->link[chain->n - 1].run;
-
 	if ((last->stage->traits & STAGE_SINK) || last->sink || chain_drops(chain))
 		return 0;
+	if (!chain->output && isatty(STDOUT_FILENO))
+		return fail_usage(
+		    NULL, "standard output is a terminal: give -o FILE, or pipe the frames on");
 	return target_check(chain->output, chain->force);
 }
 
@@ -393,8 +370,7 @@ setup_run(struct chain *chain, const char *device)
 			return -1;
 	if (check_word("FRINGEPIPE_SYNC") == 0 && check_word("FRINGEPIPE_HANDOVER") == 0 &&
 	    init_links(chain) == 0 && check_standard_input(chain) == 0 &&
-	    check_standard_output(chain) == 0 && check_output(chain) == 0 &&
-	    choose_device(chain, device, &costs) == 0) {
+	    check_output(chain) == 0 && choose_device(chain, device, &costs) == 0) {
 		check_order(chain);
 		status = chain_run(chain);
 	}
@@ -403,7 +379,6 @@ setup_run(struct chain *chain, const char *device)
 	return status;
 }
 
-/* Frees everything; -1 after fail(). */
 int
 setup_close(struct chain *chain, int status)
 {
@@ -411,11 +386,10 @@ setup_close(struct chain *chain, int status)
 		struct run *run = &chain->link[i].run;
 		const char *before = warn_stage(chain->link[i].title);
 
-		if (run->priv && run->stage->release)
+		if (run->stage->release)
 			run->stage->release(run);
 		warn_stage(before);
-		if (run->parameters)
-			opt_free(link_options(run->stage), run->parameters);
+		opt_free(link_options(run->stage), run->parameters);
 		free(run->parameters);
 		free(run->priv);
 		checks_free(&chain->link[i]);
@@ -430,22 +404,14 @@ setup_close(struct chain *chain, int status)
 struct link *
 setup_add_link(struct chain *chain, const struct stage *stage)
 {
-	struct link *more = reallocarray(chain->link, chain->n + 1, sizeof(*more)), *link;
+	struct link *link;
 
-	if (!more) {
-		fail_memory();
-		return NULL;
-	}
-	chain->link = more;
-	link = memset(&more[chain->n++], 0, sizeof(*more));
+	chain->link = must_resize(chain->link, chain->n + 1, sizeof(*link));
+	link = memset(&chain->link[chain->n++], 0, sizeof(*link));
 	link->run.stage = stage;
-	link->run.parameters = calloc(1, stage->parameter_size + sizeof(struct numbers));
-	link->run.priv = calloc(1, stage->private_size + 1);
-	if (!link->run.parameters || !link->run.priv ||
-	    opt_defaults(link_options(stage), link->run.parameters) < 0) {
-		fail_memory();
-		return NULL;
-	}
+	link->run.parameters = must_alloc(1, stage->parameter_size + sizeof(struct numbers));
+	link->run.priv = must_alloc(1, stage->private_size);
+	opt_defaults(link_options(stage), link->run.parameters);
 	return link;
 }
 
@@ -468,18 +434,6 @@ refuse_stage(const char *word)
 	    opt_suggest_word(word, n, "", names, near, sizeof(near)));
 }
 
-/* A stage in the middle may set -d only. */
-static int
-check_middle(const struct runner_options *options, const char *stage)
-{
-	if (options->output || options->force || options->verbose || options->quiet ||
-	    options->no_sync || options->keep_going || options->strict ||
-	    options->no_check.n || options->threads != OPT_NONE_INTEGER)
-		return fail_usage(stage, "-o -f -j -v -q --no-check --no-sync --keep-going "
-		    "--strict stand before the first stage or in the last");
-	return 0;
-}
-
 /* One stage's words, words[0] its name. middle: the runner's options of a stage that is not the
  * last, which the caller frees. */
 static int
@@ -499,9 +453,8 @@ parse_words(struct chain *chain, struct runner_options *options, struct runner_o
 	if (!stage || stage->traits & STAGE_ALONE)
 		return refuse_stage(word[0]);
 	link = setup_add_link(chain, stage);
-	if (!link ||
-	    opt_parse(link_options(stage), link->run.parameters, setup_options, own, words, word,
-		&first) < 0)
+	if (opt_parse(link_options(stage), link->run.parameters, setup_options, own, words, word,
+	    &first) < 0)
 		return -1;
 	for (int i = first; i < words; i++) {
 		size_t n = strlen(word[i]);
@@ -513,8 +466,11 @@ parse_words(struct chain *chain, struct runner_options *options, struct runner_o
 		if (stage_find(word[i]) && access(word[i], F_OK) < 0)
 			return fail_usage(word[i], "is a stage and no file: put a comma before it");
 	}
-	if (!last && check_middle(middle, stage->name) < 0)
-		return -1;
+	if (middle->output || middle->force || middle->verbose || middle->quiet ||
+	    middle->no_sync || middle->keep_going || middle->strict || middle->no_check.n ||
+	    middle->threads != OPT_NONE_INTEGER)	/* it may set -d only */
+		return fail_usage(stage->name, "-o -f -j -v -q --no-check --no-sync --keep-going "
+		    "--strict stand before the first stage or in the last");
 	if (own->help || own->version || own->words) {
 		options->help = own->help;
 		options->version = own->version;

@@ -15,7 +15,7 @@ struct runner_options {
 extern const struct opt setup_options[];
 #define SETUP_OPTIONS 14		/* rows, the one that ends them counted */
 
-/* Appends a stage with its default options; NULL after fail(). */
+/* Appends a stage with its default options. */
 struct link *setup_add_link(struct chain *, const struct stage *);
 /* Takes the operands of the stage at this place. -1 after fail_usage(). */
 int setup_check_operands(struct chain *, size_t at, int operands, char **operand);

@@ -45,15 +45,20 @@ writes_stream(void)
 	    (!chain->output || !strcmp(chain->output, "-"));
 }
 
+/* Is the exit status of the last stage its answer? */
+static bool
+answers(const struct chain *chain)
+{
+	return chain->n && chain->link[chain->n - 1].run.stage->traits & STAGE_ANSWERS;
+}
+
 /* The run failed and its message is printed: marks the stream as failed. Returns the exit code. */
 static int
-fail_stream(bool stream)
+fail_stream(bool stream, bool by_answer)
 {
-	const struct chain *chain = running.chain;
-
-	if (stream && !chain->losses.ended)
+	if (stream && !running.chain->losses.ended)
 		stream_send_failed(STDOUT_FILENO);
-	if (chain->n && chain->link[chain->n - 1].run.stage->traits & STAGE_ANSWERS)
+	if (by_answer)
 		return EXIT_USAGE;
 	return fail_code() == EXIT_DONE ? EXIT_FAILED : (int)fail_code();
 }
@@ -61,15 +66,15 @@ fail_stream(bool stream)
 static int
 end_without_memory(void)
 {
-	return fail_stream(writes_stream());
+	return fail_stream(writes_stream(), answers(running.chain));
 }
 
 /* Returns the exit code; the message, if any, goes to standard error. */
 static int
 conclude(struct chain *chain, int status, bool stream)
 {
-	const struct run *last = chain->n ? &chain->link[chain->n - 1].run : NULL;
-	int code = last ? last->status : EXIT_DONE;
+	int code = chain->n ? chain->link[chain->n - 1].run.status : EXIT_DONE;
+	bool by_answer = answers(chain);
 	size_t warnings;
 
 	status = setup_close(chain, status);
@@ -81,7 +86,7 @@ conclude(struct chain *chain, int status, bool stream)
 	if (status == 0)
 		return code;
 	fail_print();
-	return fail_stream(stream);
+	return fail_stream(stream, by_answer);
 }
 
 static int
@@ -140,18 +145,18 @@ stage_main(const char *name, int argc, char **argv)
 {
 	struct runner_options options;
 	struct chain chain = { 0 };
-	const struct stage *stage;
+	const struct stage *stage = stage_find(name);
 	struct link *link;
 	int first, status = -1;
 
 	if (prepare(name, &chain, argc, argv) < 0)
 		return conclude(&chain, -1, false);
 	opt_defaults(setup_options, &options);
-	stage = cpu_level(NULL) < 0 ? NULL : stage_find(name);
-	link = stage ? setup_add_link(&chain, stage) : NULL;
-	if (link &&
-	    opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
-		argv, &first) == 0) {
+	if (cpu_level(NULL) < 0)
+		return close_standard_output(conclude(&chain, -1, writes_stream()));
+	link = setup_add_link(&chain, stage);
+	if (opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
+	    argv, &first) == 0) {
 		if (answer(&options, stage))
 			return close_standard_output(conclude(&chain, 0, false));
 		running.parsed = true;
@@ -182,17 +187,16 @@ static const struct opt chain_table[] = {
 	{ 0 },
 };
 
-static int
+static void
 list_stages(void)
 {
 	for (const struct stage_row *row = stage_table; row->name; row++)
 		if (!(row->stage->traits & STAGE_ALONE))
 			printf("%-14s %s\n", row->name, row->stage->summary);
-	return 0;
 }
 
 /* For people, and for the test that holds it. */
-static int
+static void
 list_agreement(void)
 {
 	static const char *const words[] = {
@@ -207,7 +211,6 @@ list_agreement(void)
 			continue;
 		printf("%-14s %-9s %g\n", row->name, words[stage->agree], stage->tolerance);
 	}
-	return 0;
 }
 
 static void
@@ -282,7 +285,7 @@ answer_alone(const struct chain_options *own, const char *word, int *status)
 	else if (own->devices)
 		*status = list_devices();
 	else if (own->agreement)
-		*status = list_agreement();
+		list_agreement();
 	else if (own->calibrate)
 		*status = setup_check_device(options->device) < 0 ? -1 :
 		    calibrate(options->device, setup_threads(options));
