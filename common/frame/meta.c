@@ -235,44 +235,31 @@ meta_mean(const struct meta *meta, const char *key, double *mean)
 	return 0;
 }
 
-static const char *
-skip_blanks(const char *p)
-{
-	while (*p == ' ')
-		p++;
-	return p;
-}
-
-/* The end of a word. */
-static const char *
-skip_word(const char *p)
-{
-	while (*p && *p != ' ')
-		p++;
-	return p;
-}
-
 size_t
 meta_words(const char *value)
 {
 	size_t n = 0;
 
-	for (const char *p = skip_blanks(value); *p; n++)
-		p = skip_blanks(skip_word(p));
+	for (const char *p = value + strspn(value, " "); *p; n++) {
+		p += strcspn(p, " ");
+		p += strspn(p, " ");
+	}
 	return n;
 }
 
 bool
 meta_word(const char *value, size_t i, char *word, size_t size)
 {
-	const char *p = skip_blanks(value);
+	const char *p = value + strspn(value, " ");
 	size_t length;
 
-	for (; *p && i; i--)
-		p = skip_blanks(skip_word(p));
+	for (; *p && i; i--) {
+		p += strcspn(p, " ");
+		p += strspn(p, " ");
+	}
 	if (!*p)
 		return false;
-	length = (size_t)(skip_word(p) - p);
+	length = strcspn(p, " ");
 	*(char *)mempcpy(word, p, length < size ? length : size - 1) = '\0';
 	return length < size;
 }
