@@ -21,11 +21,13 @@
 
 static int push(struct chain *, size_t at, struct frame *);
 
+/* No failure of the output can be survived. */
 static int
-write_frame(struct chain *chain, struct frame *frame)
+put(struct chain *chain, struct frame *frame)
 {
 	struct target *target;
 	size_t gap = chain->losses.gap;
+	int status = -1;
 
 	chain->losses.gap = 0;
 	chain->frames++;
@@ -39,19 +41,10 @@ write_frame(struct chain *chain, struct frame *frame)
 		chain->writer = target ? write_behind_open(target, !chain->output, chain->pool) :
 		    NULL;
 	}
-	if (!chain->writer) {
+	if (chain->writer)
+		status = write_behind_put(chain->writer, frame, gap);
+	else
 		frame_free(frame);
-		return -1;
-	}
-	return write_behind_put(chain->writer, frame, gap);
-}
-
-/* No failure of the output can be survived. */
-static int
-put(struct chain *chain, struct frame *frame)
-{
-	int status = write_frame(chain, frame);
-
 	chain->losses.stopped |= status < 0;
 	return status;
 }
@@ -471,7 +464,7 @@ report_without_passes(struct chain *chain)
 		const struct body *body = link->run.body;
 
 		if (link->place == PLACE_DEVICE && !body->passes)
-			passes_refused(chain->device, link,
+			passes_refused(link,
 			    body->no_passes ? body->no_passes : "it has no variant for the device");
 	}
 }

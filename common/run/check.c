@@ -243,20 +243,6 @@ is_explained(const struct link_checks *checks, const bool *fires, size_t k)
 	return false;
 }
 
-/* "measurement 6" of a stage that gathers them, or whose input comes from one; else "frame 6". */
-static void
-print_line(const struct link *link, const struct check_sample *sample,
-    const struct check_line *line)
-{
-	char where[40];
-
-	snprintf(where, sizeof(where), "%s %zu", losses_word(link->run.chain), sample->number);
-	if (sample->number == 0)
-		warn(*line->object ? line->object : NULL, "%s", line->text);
-	else
-		warn(where, "%s%s%s", line->object, *line->object ? ": " : "", line->text);
-}
-
 /* The next one to be printed, by rank and then in the order of the list; n: none. */
 static size_t
 choose_line(const struct link_checks *checks, const bool *fires)
@@ -277,6 +263,7 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 	bool verbose = link->run.verbose, fires[checks->n + 1], silent[checks->n + 1];
 	struct check_line line[checks->n + 1];
 	size_t printed = 0, i;
+	char where[40];
 
 	memset(fires, 0, sizeof(fires));
 	for (i = 0; i < checks->n; i++) {
@@ -300,7 +287,14 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 	}
 	while ((verbose || printed < CHECK_LINES_MOST) &&
 	    (i = choose_line(checks, fires)) < checks->n) {
-		print_line(link, sample, &line[i]);
+		/* "measurement 6" of a stage that gathers, or whose input comes from one */
+		snprintf(where, sizeof(where), "%s %zu", losses_word(link->run.chain),
+		    sample->number);
+		if (sample->number == 0)
+			warn(*line[i].object ? line[i].object : NULL, "%s", line[i].text);
+		else
+			warn(where, "%s%s%s", line[i].object, *line[i].object ? ": " : "",
+			    line[i].text);
 		checks->state[i].fired = true;
 		fires[i] = false;
 		printed++;

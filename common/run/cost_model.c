@@ -90,7 +90,7 @@ is_time(double seconds)
 static bool
 read_line(struct costs *costs, const char *line)
 {
-	char name[32];
+	char name[32] = "";
 	double v[3];
 	int numbers;
 
@@ -488,7 +488,7 @@ placement_choose(const struct segment *segment, bool on_device[])
 		free_choice |= link->place == PLACE_AUTO;
 	}
 	if (!free_choice || !chain->device || !chain->costs ||
-	    strcmp(chain->costs->device, device_facts(chain->device)->name))
+	    strcmp(chain->costs->device, gpu_facts(chain->device)->name))
 		return;
 	for (size_t k = 0; k < segment->n; k++)
 		map[k] = map_of(segment, k);
@@ -523,7 +523,7 @@ placement_open_device(struct chain *chain)
 	if (worked < chain->costs->open_s)
 		return;
 	chain->opens = false;
-	if (device_open(chain->costs->device, chain->verbose, &chain->device) < 0) {
+	if (device_open(chain->costs->device, &chain->device) < 0) {
 		if (chain->verbose)
 			fprintf(stderr, "%s: all on the processor: %s\n", fail_program(),
 			    fail_message());

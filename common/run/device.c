@@ -18,11 +18,6 @@
 #include "run/second_input.h"
 #include "run/segment.h"
 
-struct device {
-	struct gpu *gpu;
-	bool verbose;
-};
-
 struct constant {
 	struct gpu_block *host, *device;
 	bool there;			/* on the device */
@@ -144,15 +139,15 @@ passes_unplan(struct link *link)
 }
 
 bool
-passes_are_exact(const struct device *device, const struct passes *passes)
+passes_are_exact(const struct gpu *device, const struct passes *passes)
 {
-	return passes->exact && !passes->doubles && gpu_facts(device->gpu)->exact;
+	return passes->exact && !passes->doubles && gpu_facts(device)->exact;
 }
 
 void
-passes_refused(const struct device *device, struct link *link, const char *why)
+passes_refused(struct link *link, const char *why)
 {
-	if (device->verbose && !link->refused)
+	if (link->run.chain->verbose && !link->refused)
 		fprintf(stderr, "%s: %s runs on the processor: %s\n", fail_program(),
 		    link->run.stage->name, why);
 	link->refused = true;
@@ -166,7 +161,7 @@ too_large(const struct frame_head *head)
 }
 
 int
-passes_plan(struct device *device, struct link *link, bool *able)
+passes_plan(struct gpu *device, struct link *link, bool *able)
 {
 	struct passes *passes;
 	bool too_many = too_large(&link->in) || too_large(&link->out);
@@ -178,7 +173,7 @@ passes_plan(struct device *device, struct link *link, bool *able)
 		return 0;
 	}
 	passes = must_alloc(1, sizeof(*passes));
-	passes->gpu = device->gpu;
+	passes->gpu = device;
 	passes->in = &link->in;
 	passes->out = &link->out;
 	passes->exact = link->run.stage->agree == AGREE_EXACT;
@@ -196,7 +191,7 @@ passes_plan(struct device *device, struct link *link, bool *able)
 	if (too_many)
 		passes_refuse(passes, "rows of 4 GiB are more than shaders can address");
 	if (passes->refused || passes->n == 0) {
-		passes_refused(device, link, passes->refused ? passes->refused : "nothing to do");
+		passes_refused(link, passes->refused ? passes->refused : "nothing to do");
 		free_passes(passes);
 		return 0;
 	}
@@ -253,7 +248,7 @@ struct gpu_plane {
 
 /* One tile of one frame on its way through the segment. */
 struct tile {
-	struct device *device;
+	struct gpu *device;
 	struct segment *segment;
 	struct gpu_job_slot *slot;
 	struct device_frame *frame;
@@ -283,21 +278,18 @@ tile_close(struct tile *tile)
 }
 
 static void *
-take_store(void *arg, size_t bytes, void **owner)
+take_store(void *device, size_t bytes, void **owner)
 {
-	struct device *device = arg;
-	struct gpu_block *block = gpu_block_try(device->gpu, GPU_HOST, bytes);
+	struct gpu_block *block = gpu_block_try(device, GPU_HOST, bytes);
 
 	*owner = block;
 	return block ? block->host : NULL;
 }
 
 static void
-give_store(void *arg, void *owner)
+give_store(void *device, void *owner)
 {
-	struct device *device = arg;
-
-	gpu_block_free(device->gpu, owner);
+	gpu_block_free(device, owner);
 }
 
 struct rows {
@@ -355,7 +347,7 @@ bring(struct tile *tile, const struct plane *plane, struct rows rows)
 	const struct gpu_block *block = tile_block(plane);
 	size_t stride = plane->stride, bytes = (rows.end - rows.first) * stride, at, staged = 0;
 	char *from = (char *)plane->host + rows.first * stride;
-	bool unified = gpu_facts(tile->device->gpu)->unified;
+	bool unified = gpu_facts(tile->device)->unified;
 	uint64_t address;
 
 	if (block && unified)
@@ -388,7 +380,7 @@ bring_back(struct tile *tile, const struct plane *plane, struct rows rows)
 	size_t at, from, staged = 0;
 	uint64_t address;
 
-	if (block && gpu_facts(tile->device->gpu)->unified)
+	if (block && gpu_facts(tile->device)->unified)
 		return plane_at(block->address + offset_in(block, plane), stride, plane->type);
 	address = place(tile, rows, stride, &at);
 	from = at + (tile->y0 - rows.first) * stride;
@@ -522,21 +514,6 @@ lay_out_output(struct tile *tile, size_t k, struct rows rows)
 		tile->out[k][link->out.c + i] = bring_back(tile, &link->state[1]->plane[i], rows);
 }
 
-/* All planes, and the copies that this takes. */
-static void
-lay_out_planes(struct tile *tile)
-{
-	const struct segment *segment = tile->segment;
-
-	for (size_t k = 0; k < segment->n; k++) {
-		struct rows rows = rows_around(segment, tile->y0, tile->y1, segment->halo[k]);
-
-		lay_out_input(tile, k,
-		    rows_around(segment, rows.first, rows.end, segment->link[k].run.halo));
-		lay_out_output(tile, k, rows);
-	}
-}
-
 /* Where a map's table of planes is written; NULL while only sizes are found. */
 static struct gpu_plane *
 table_of(const struct tile *tile)
@@ -566,22 +543,11 @@ fill_table(struct tile *tile, size_t k, const struct gpu_push *push)
 	}
 }
 
-static size_t
-beyond_rows(const struct passes *passes)
-{
-	size_t beyond = 0;
-
-	for (size_t i = 0; i < passes->n; i++)
-		if (passes->pass[i].beyond > beyond)
-			beyond = passes->pass[i].beyond;
-	return beyond;
-}
-
 static int
 record_pass(struct tile *tile, size_t k, const struct pass *pass, struct rows rows,
     struct gpu_push *push)
 {
-	const uint32_t *most = gpu_facts(tile->device->gpu)->groups_most;
+	const uint32_t *most = gpu_facts(tile->device)->groups_most;
 	struct rows made = rows_around(tile->segment, rows.first, rows.end, pass->beyond);
 	size_t w = tile->segment->link[k].out.w;
 	uint32_t groups[2] = {
@@ -609,9 +575,9 @@ record_map(struct tile *tile, size_t k)
 	const struct segment *segment = tile->segment;
 	const struct link *link = &segment->link[k];
 	const struct passes *passes = link->passes;
-	struct rows rows = rows_around(segment, tile->y0, tile->y1, segment->halo[k]);
-	struct rows more = rows_around(segment, rows.first, rows.end, beyond_rows(passes));
+	struct rows rows = rows_around(segment, tile->y0, tile->y1, segment->halo[k]), more;
 	size_t in = link->in.c + link->run.state, planes = in + link->out.c + link->run.state;
+	size_t beyond = 0;
 	size_t stride = frame_stride(link->out.w, SAMPLE_FLOAT), at;
 	struct gpu_plane *table = table_of(tile);
 	struct gpu_push push = {
@@ -626,6 +592,9 @@ record_map(struct tile *tile, size_t k)
 
 	if (tile->fills)
 		fill_table(tile, k, &push);
+	for (size_t i = 0; i < passes->n; i++)
+		beyond = passes->pass[i].beyond > beyond ? passes->pass[i].beyond : beyond;
+	more = rows_around(segment, rows.first, rows.end, beyond);
 	for (size_t i = 0; i < passes->scratches; i++) {
 		uint64_t there = place(tile, more, stride, &at);
 
@@ -647,7 +616,14 @@ tile_record(struct tile *tile, bool fills)
 	tile->arena = tile->words = tile->staging = 0;
 	tile->up_bytes = tile->down_bytes = 0;
 	tile->fits = true;
-	lay_out_planes(tile);
+	for (size_t k = 0; k < tile->segment->n; k++) {
+		const struct segment *segment = tile->segment;
+		struct rows rows = rows_around(segment, tile->y0, tile->y1, segment->halo[k]);
+
+		lay_out_input(tile, k,
+		    rows_around(segment, rows.first, rows.end, segment->link[k].run.halo));
+		lay_out_output(tile, k, rows);
+	}
 	for (size_t k = 0; k < tile->segment->n; k++)
 		if (record_map(tile, k) < 0)
 			return -1;
@@ -688,18 +664,6 @@ tile_open(struct tile *tile)
 	}
 	trace(tile);
 	return 0;
-}
-
-/* The job is on its way: the tables that it uploads will be there for the next one. */
-static void
-tile_submitted(struct tile *tile)
-{
-	for (size_t k = 0; k < tile->segment->n; k++) {
-		struct passes *passes = tile->segment->link[k].passes;
-
-		for (size_t i = 0; i < passes->constants; i++)
-			passes->constant[i].there = true;
-	}
 }
 
 /* A segment of its own, outside the chain: one frame at a time, which the caller waits for. */
@@ -811,41 +775,25 @@ struct gpu_jobs {
 };
 
 int
-device_open(const char *which, bool verbose, struct device **out)
+device_open(const char *which, struct gpu **device)
 {
-	struct device *device = must_alloc(1, sizeof(*device));
-	/* pixels of all frames, while the device is open */
-	struct memory_source source = { .take = take_store, .give = give_store, .arg = device };
+	struct memory_source source = { .take = take_store, .give = give_store };
 
-	*out = NULL;
-	if (gpu_open(which, &device->gpu) < 0) {
-		free(device);
+	if (gpu_open(which, device) < 0)
 		return -1;
-	}
-	device->verbose = verbose;
+	source.arg = *device;
 	frame_use_memory(&source);
-	*out = device;
 	return 0;
 }
 
 int
-device_close(struct device *device)
+device_close(struct gpu *device)
 {
-	int status;
-
 	if (!device)
 		return 0;
 	frame_release_stores();
 	frame_use_memory(NULL);
-	status = gpu_close(device->gpu);
-	free(device);
-	return status;
-}
-
-const struct gpu_facts *
-device_facts(const struct device *device)
-{
-	return gpu_facts(device->gpu);
+	return gpu_close(device);
 }
 
 static int
@@ -863,7 +811,7 @@ static int
 reserve_slot(struct tile *tile)
 {
 	struct gpu_job_slot *slot = tile->slot;
-	struct gpu *gpu = tile->device->gpu;
+	struct gpu *gpu = tile->device;
 	struct copy_back *more;
 	size_t copies = tile->segment->out->head.c;	/* at most */
 
@@ -908,15 +856,20 @@ submit_tile(struct tile *tile)
 		gpu_job_upload(slot->job, slot->words_host, 0, slot->words, 0, tile->words);
 	if (gpu_job_submit(slot->job) < 0)
 		return -1;
-	tile_submitted(tile);
+	for (size_t k = 0; k < tile->segment->n; k++) {	/* for the next one it will be there */
+		struct passes *passes = tile->segment->link[k].passes;
+
+		for (size_t i = 0; i < passes->constants; i++)
+			passes->constant[i].there = true;
+	}
 	return 0;
 }
 
 /* Bytes that a tile may take: jobs share half of the device's memory. */
 static size_t
-most_of_tile(const struct device *device)
+most_of_tile(const struct gpu *device)
 {
-	const struct gpu_facts *facts = gpu_facts(device->gpu);
+	const struct gpu_facts *facts = gpu_facts(device);
 	size_t share = facts->memory_bytes / (2 * JOBS_IN_FLIGHT);
 
 	return share < facts->allocation_most ? share : facts->allocation_most;
@@ -1195,16 +1148,6 @@ conclude_frame(struct device_frame *frame, const struct frame *out)
 	return status;
 }
 
-static void
-free_frame(struct device_frame *frame)
-{
-	for (size_t k = 0; k < SEGMENT_MOST && frame->sample; k++)
-		check_sample_free(&frame->sample[k]);
-	free(frame->sample);
-	free(frame->plane);
-	free_inputs(frame);
-}
-
 /* ---- jobs ---- */
 
 /* Waits for the oldest slot; *out is the frame if it was its last tile. */
@@ -1287,7 +1230,7 @@ submit_tiles(struct tile *tile, struct gpu_jobs *jobs, size_t rows, device_compl
 }
 
 int
-device_start(struct device *device, struct segment *segment, device_complete *complete)
+device_start(struct gpu *device, struct segment *segment, device_complete *complete)
 {
 	struct tile tile = { .device = device, .segment = segment };
 	struct link *first = segment->link;
@@ -1329,15 +1272,15 @@ device_start(struct device *device, struct segment *segment, device_complete *co
 
 /* "NAME: 100 frames on DEVICE: up 2.88 MB 0.2 ms, phasewrap 0.02 ms, ... down ..., each frame" */
 static void
-report(const struct device *device, const struct gpu_jobs *jobs)
+report(const struct gpu *device, const struct gpu_jobs *jobs)
 {
 	double frames = (double)jobs->frames;
-	bool crosses = !gpu_facts(device->gpu)->unified;
+	bool crosses = !gpu_facts(device)->unified;
 
-	if (!device->verbose || !jobs->frames)
+	if (!jobs->link->run.chain->verbose || !jobs->frames)
 		return;
 	fprintf(stderr, "%s: %zu frames on %s:", fail_program(), jobs->frames,
-	    gpu_facts(device->gpu)->name);
+	    gpu_facts(device)->name);
 	if (crosses)
 		fprintf(stderr, " up %.3f MB %.3f ms,", 1e-6 * (double)jobs->up_bytes / frames,
 		    1e3 * jobs->up_s / frames);
@@ -1350,7 +1293,7 @@ report(const struct device *device, const struct gpu_jobs *jobs)
 }
 
 static void
-free_jobs(struct device *device, struct gpu_jobs *jobs)
+free_jobs(struct gpu *device, struct gpu_jobs *jobs)
 {
 	struct frame *frame;
 
@@ -1363,21 +1306,28 @@ free_jobs(struct device *device, struct gpu_jobs *jobs)
 		struct gpu_job_slot *slot = &jobs->slot[i];
 
 		gpu_job_free(slot->job);
-		gpu_block_free(device->gpu, slot->arena);
-		gpu_block_free(device->gpu, slot->staging);
+		gpu_block_free(device, slot->arena);
+		gpu_block_free(device, slot->staging);
 		if (slot->words && slot->words != slot->words_host)
-			gpu_block_free(device->gpu, slot->words);
-		gpu_block_free(device->gpu, slot->words_host);
+			gpu_block_free(device, slot->words);
+		gpu_block_free(device, slot->words_host);
 		free(slot->copy_back);
 		free(slot->held);
 	}
-	for (size_t i = 0; i <= JOBS_IN_FLIGHT; i++)
-		free_frame(&jobs->frame[i]);
+	for (size_t i = 0; i <= JOBS_IN_FLIGHT; i++) {
+		struct device_frame *began = &jobs->frame[i];
+
+		for (size_t k = 0; k < SEGMENT_MOST && began->sample; k++)
+			check_sample_free(&began->sample[k]);
+		free(began->sample);
+		free(began->plane);
+		free_inputs(began);
+	}
 	free(jobs);
 }
 
 void
-device_abandon(struct device *device, struct link *link)
+device_abandon(struct gpu *device, struct link *link)
 {
 	if (link->jobs)
 		free_jobs(device, link->jobs);

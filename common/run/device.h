@@ -5,16 +5,14 @@
 #include "gpu/gpu.h"
 #include "run/segment.h"
 
-struct device;
-
 /* Lists a planned link's passes (passes.h); *able: whether there are any. -1 after fail(). */
-int passes_plan(struct device *, struct link *, bool *able);
+int passes_plan(struct gpu *, struct link *, bool *able);
 /* Do they give the processor's bytes on this device? */
-bool passes_are_exact(const struct device *, const struct passes *);
+bool passes_are_exact(const struct gpu *, const struct passes *);
 /* Forgets them. */
 void passes_unplan(struct link *);
 /* Prints, once and under -v, why the processor does this. */
-void passes_refused(const struct device *, struct link *, const char *why);
+void passes_refused(struct link *, const char *why);
 
 /* The passes that a flow owns (run_passes()): prints times under -v, and frees. */
 void flow_gpu_end(struct chain *, struct link *);
@@ -26,10 +24,9 @@ void flow_gpu_end(struct chain *, struct link *);
  */
 
 /* which: as in gpu_open(). Frames made from now on lie in memory that the device reaches. */
-int device_open(const char *which, bool verbose, struct device **out);
+int device_open(const char *which, struct gpu **device);
 /* -1 after fail() where the validation layer found fault. NULL is no device. */
-int device_close(struct device *);
-const struct gpu_facts *device_facts(const struct device *);
+int device_close(struct gpu *);
 
 /*
  * Submits a frame to the segment, in tiles of chain->band rows (0: as many as fit). `complete`
@@ -38,11 +35,11 @@ const struct gpu_facts *device_facts(const struct device *);
  * tiles in flight complete no frame. -1 after fail().
  */
 typedef int device_complete(struct chain *, size_t at, struct frame *);
-int device_start(struct device *, struct segment *, device_complete *);
+int device_start(struct gpu *, struct segment *, device_complete *);
 /* Completes the jobs in flight of the segment that begins with this link, if that segment goes past
  * stage `to`. */
 int device_drain(struct chain *, struct link *, size_t to, device_complete *);
 /* Waits for the jobs in flight and frees them; their frames are dropped. */
-void device_abandon(struct device *, struct link *);
+void device_abandon(struct gpu *, struct link *);
 
 #endif

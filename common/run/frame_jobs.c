@@ -274,12 +274,6 @@ make_piece(struct frame_jobs *jobs, int thread, bool *ends)
 	return true;
 }
 
-static struct frame_jobs *
-jobs_of(const struct link *link)
-{
-	return __atomic_load_n(&link->frame_jobs, __ATOMIC_ACQUIRE);
-}
-
 /* What a thread of the pool does meanwhile: a share of a frame. */
 static bool
 make_share(void *arg, int thread)
@@ -287,7 +281,8 @@ make_share(void *arg, int thread)
 	const struct chain *chain = arg;
 
 	for (size_t i = 0; i < chain->n; i++) {
-		struct frame_jobs *jobs = jobs_of(&chain->link[i]);
+		struct frame_jobs *jobs =
+		    __atomic_load_n(&chain->link[i].frame_jobs, __ATOMIC_ACQUIRE);
 		bool ends = false, made = false;
 
 		while (jobs && !ends && make_piece(jobs, thread, &ends))
@@ -391,9 +386,8 @@ open_job(struct frame_jobs *jobs, const struct segment *segment, struct frame_jo
 	return 0;
 }
 
-/* As frame_jobs_submit(), -1 after fail(). */
-static int
-submit(struct segment *segment)
+int
+frame_jobs_submit(struct segment *segment)
 {
 	struct chain *chain = segment->chain;
 	struct frame_jobs *jobs = segment->link->frame_jobs;
@@ -428,15 +422,6 @@ submit(struct segment *segment)
 	pthread_mutex_unlock(&jobs->lock);
 	thread_pool_call_idle(chain->pool);
 	return 0;
-}
-
-int
-frame_jobs_submit(struct segment *segment)
-{
-	if (submit(segment) == 0)
-		return 0;
-	fail_clear();
-	return 1;
 }
 
 static bool

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "io/background_io.h"
 #include "run/device.h"
 #include "run/frame_jobs.h"
@@ -60,19 +61,14 @@ losses_word(const struct chain *chain)
 }
 
 /* One line on standard error: result `number` of the chain is lost. */
-static int
+static void
 report(struct chain *chain, size_t number, const struct fail_record *reason, size_t more)
 {
 	struct losses *losses = &chain->losses;
 
 	if (losses->n == losses->room) {
-		size_t room = 2 * losses->room + 16;
-		size_t *numbers = reallocarray(losses->number, room, sizeof(*numbers));
-
-		if (!numbers)
-			return fail_memory();
-		losses->number = numbers;
-		losses->room = room;
+		losses->room = 2 * losses->room + 16;
+		losses->number = must_resize(losses->number, losses->room, sizeof(number));
 	}
 	losses->number[losses->n++] = number;
 	fprintf(stderr, "%s: %s %zu is lost: %s", fail_program(), losses_word(chain), number,
@@ -80,7 +76,6 @@ report(struct chain *chain, size_t number, const struct fail_record *reason, siz
 	if (more)
 		fprintf(stderr, " (and %zu more)", more);
 	fputc('\n', stderr);
-	return 0;
 }
 
 /* ---- what is lost goes through the chain in the place of its result ---- */
@@ -132,9 +127,8 @@ lose_results(struct chain *chain, size_t at, size_t results, const struct fail_r
 	struct link *link = &chain->link[at];
 	bool last = at + 1 == chain->n;
 
-	if ((last || results == 0) &&
-	    report(chain, link->inputs - 1, reason, more) < 0)
-		return -1;
+	if (last || results == 0)
+		report(chain, link->inputs - 1, reason, more);
 	if (last)
 		chain->losses.gap += results;
 	for (size_t i = 0; i < results && !last; i++)

@@ -117,18 +117,6 @@ take_points(struct link *link, const struct frame_head *head)
 	return head_is_table(&link->out) ? head_set_points(&link->out, points) : 0;
 }
 
-/* The last frames of the old head leave the stage before the new one is planned. */
-static int
-flush(struct link *link, const struct frame_head *next)
-{
-	if (drain_before(link) < 0)
-		return -1;
-	if (link->planned && link->run.body->flush)
-		return link->run.body->flush(&link->run, next);
-	return 0;
-}
-
-/* Runs plan for this head unless it ran for the same one before. */
 int
 plan_link(struct link *link, const struct frame_head *head)
 {
@@ -145,12 +133,13 @@ plan_link(struct link *link, const struct frame_head *head)
 		return take_points(link, head);
 	if (second_inputs_widen_head(link, head, &in) < 0)
 		return -1;
-	if (flush(link, &in) < 0) {
-		head_free(&in);
-		return -1;
-	}
-	plan_free(link);
-	if (head_copy(&link->out, head) < 0) {
+	/* the last frames of the old head leave the stage before the new one is planned */
+	status = drain_before(link);
+	if (status >= 0 && link->planned && link->run.body->flush)
+		status = link->run.body->flush(&link->run, &in);
+	if (status >= 0)
+		plan_free(link);
+	if (status < 0 || head_copy(&link->out, head) < 0) {
 		head_free(&in);
 		return -1;
 	}
@@ -187,31 +176,21 @@ joins(const struct chain *chain, size_t at, enum sample type)
 	return body->rows && !body->gather && !body->survey && link_takes(&chain->link[at], type);
 }
 
-/* The frame with the second inputs behind its own planes. The caller frees view->plane only: the
- * planes are borrowed. */
-static int
-make_view(const struct link *link, const struct frame *frame, struct frame *view)
-{
-	view->head = link->in;
-	view->plane = calloc(link->in.c, sizeof(*view->plane));
-	if (!view->plane)
-		return fail_memory();
-	memcpy(view->plane, frame->plane, frame->head.c * sizeof(*view->plane));
-	second_inputs_lend(link, view->plane + frame->head.c);
-	return 0;
-}
-
+/* The survey sees the frame with the second inputs behind its own planes, which are borrowed. */
 static int
 survey(struct link *link, const struct frame *in)
 {
-	struct frame view;
+	struct frame view = { .head = link->in };
 	const char *before;
 	int status;
 
 	if (!link->run.body->survey)
 		return 0;
-	if (make_view(link, in, &view) < 0)
-		return -1;
+	view.plane = calloc(link->in.c, sizeof(*view.plane));
+	if (!view.plane)
+		return fail_memory();
+	memcpy(view.plane, in->plane, in->head.c * sizeof(*view.plane));
+	second_inputs_lend(link, view.plane + in->head.c);
 	before = warn_stage(link->title);
 	status = link->run.body->survey(&link->run, &view);
 	warn_stage(before);
@@ -239,11 +218,10 @@ plan_passes(struct chain *chain, struct link *link, bool *anew)
 static int
 plan_maps(struct segment *segment, bool *anew)
 {
-	int status;
-
 	struct chain *chain = segment->chain;
 	const struct frame_head *head = &segment->in->head;
 	size_t at = segment->link->run.position;
+	int status;
 
 	segment->n = 0;
 	do {

@@ -13,7 +13,7 @@
 
 #include "base/process.h"
 
-#define FEWEST 6		/* rows at a time, at the end of a share */
+#define ROWS_LEAST 6		/* that are taken at a time, at the end of a share */
 
 struct row_share {
 	size_t next, end;		/* rows that nobody has taken yet */
@@ -98,28 +98,23 @@ take_half(struct row_shares *shares, struct row_share *to)
 	return true;
 }
 
-/* How many of the rows that are left are taken at a time: fewer towards the end, so that others
- * wait less for them, unless they have frames of their own. */
-static size_t
-few(const struct row_shares *shares, size_t left, bool last)
-{
-	size_t half = (left + 1) / 2, n = half < FEWEST ? FEWEST : half;
-
-	n = last && n < shares->step ? n : shares->step;
-	return n < left ? n : left;
-}
-
 bool
 row_shares_take(struct row_shares *shares, size_t i, bool last, struct row_piece *piece)
 {
 	struct row_share *share = &shares->share[i];
+	size_t left, n;
 	bool got;
 
 	pthread_mutex_lock(&shares->lock);
 	got = share->next < share->end || take_half(shares, share);
 	if (got) {
+		/* fewer towards the end, so that others wait less for them, unless they have frames
+		 * of their own */
+		left = share->end - share->next;
+		n = (left + 1) / 2 < ROWS_LEAST ? ROWS_LEAST : (left + 1) / 2;
+		n = last && n < shares->step ? n : shares->step;
 		piece->y0 = share->next;
-		share->next += few(shares, share->end - share->next, last);
+		share->next += n < left ? n : left;
 		piece->y1 = share->next;
 		piece->end = share->end;
 		piece->begins = !share->begun;

@@ -161,7 +161,7 @@ struct chain {
 	const char *output;		/* NULL: the stream on standard output */
 	bool force, verbose, quiet, strict;
 	int threads;
-	struct device *device;		/* NULL: the processor does everything */
+	struct gpu *device;		/* NULL: the processor does everything */
 	const struct costs *costs;	/* to decide by; NULL: what is not demanded stays there */
 	bool opens;	/* the device of the costs is opened when opening it is worth while */
 	struct save_options save;

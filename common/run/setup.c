@@ -159,7 +159,7 @@ choose_device(struct chain *chain, const char *all, struct costs *costs)
 	if (costs_load(costs))
 		chain->costs = costs;
 	if (wanted)
-		return device_open(wanted[3] ? wanted + 4 : "", chain->verbose, &chain->device);
+		return device_open(wanted[3] ? wanted + 4 : "", &chain->device);
 	chain->opens = chain->costs && placement_gains(chain);
 	return 0;
 }
@@ -242,7 +242,8 @@ init_links(struct chain *chain)
 		second_inputs_find(link);
 		checks_open(link);
 		if (same > 1)
-			snprintf(link->title, sizeof(link->title), "%.50s (stage %zu)", name, i + 1);
+			snprintf(link->title, sizeof(link->title), "%.50s (stage %zu)", name,
+			    i + 1);
 		else if (chain->n > 1)
 			snprintf(link->title, sizeof(link->title), "%.50s", name);
 		before = warn_stage(link->title);
@@ -437,7 +438,7 @@ refuse_stage(const char *word)
 /* One stage's words, words[0] its name. middle: the runner's options of a stage that is not the
  * last, which the caller frees. */
 static int
-parse_words(struct chain *chain, struct runner_options *options, struct runner_options *middle,
+parse_stage(struct chain *chain, struct runner_options *options, struct runner_options *middle,
     int words, char **word, bool last)
 {
 	struct runner_options *own = last ? options : middle;
@@ -483,18 +484,6 @@ parse_words(struct chain *chain, struct runner_options *options, struct runner_o
 	return setup_check_operands(chain, chain->n - 1, words - first, word + first);
 }
 
-static int
-parse_stage(struct chain *chain, struct runner_options *options, int words, char **word, bool last)
-{
-	struct runner_options middle;
-	int status;
-
-	opt_defaults(setup_options, &middle);
-	status = parse_words(chain, options, &middle, words, word, last);
-	opt_free(setup_options, &middle);
-	return status;
-}
-
 /* How many stages of a chain have this name. */
 static size_t
 count_word(int words, char **word, const char *name)
@@ -510,12 +499,16 @@ int
 setup_parse(struct chain *chain, struct runner_options *options, int words, char **word)
 {
 	for (int start = 0;;) {
+		struct runner_options middle;
 		size_t at = chain->n;
 		int end = start, status;
 
 		while (end < words && strcmp(word[end], ","))
 			end++;
-		status = parse_stage(chain, options, end - start, word + start, end == words);
+		opt_defaults(setup_options, &middle);
+		status = parse_stage(chain, options, &middle, end - start, word + start,
+		    end == words);
+		opt_free(setup_options, &middle);
 		if (status < 0 && chain->n == at + 1 && (start > 0 || end < words))
 			return fail_at(chain, at, count_word(words, word, word[start]));
 		if (status != 0)
