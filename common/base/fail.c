@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/process.h"
+
 #define OUT_OF_MEMORY "out of memory"
 
 static _Thread_local struct fail_record own;	/* of this thread */
@@ -208,21 +210,6 @@ warn_release(struct warn_held *list)
 	*list = (struct warn_held){ 0 };
 }
 
-/* false: there is no memory for it. */
-static bool
-hold_line(const char *line)
-{
-	size_t n = strlen(line);
-	char *more = realloc(held->lines, held->n + n);
-
-	if (!more)
-		return false;
-	held->lines = more;
-	memcpy(more + held->n, line, n);
-	held->n += n;
-	return true;
-}
-
 static void
 print_line(const char *object, const char *format, va_list args)
 {
@@ -232,8 +219,13 @@ print_line(const char *object, const char *format, va_list args)
 	format_message(text, sizeof(text), object, NULL, format, args);
 	snprintf(line, sizeof(line), "%.100s: %.200s%s%s\n", program, staged ? stage : "",
 	    staged ? ": " : "", text);
-	if (!held || !hold_line(line))
+	if (!held) {
 		fputs(line, stderr);
+		return;
+	}
+	held->lines = must_resize(held->lines, held->n + strlen(line) + 1, 1);
+	memcpy(held->lines + held->n, line, strlen(line));
+	held->n += strlen(line);
 }
 
 void

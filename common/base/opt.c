@@ -22,20 +22,84 @@
 #define OPT_LOW_SAFE 1e-5		/* a least value so near to 0 means: positive */
 #define OPT_HIGH_SAFE 1e9
 
-static inline bool
-opt_is_angle(const struct opt *opt)
+/* How a value lies in the parameter struct. */
+enum kind { FLAG, INTEGER, NUMBER, NUMBERS, WORD, TEXT, LIST, SIZE, STAGE, KINDS };
+
+static const struct {
+	enum kind kind;
+	bool is_angle, is_file;
+} types[] = {
+	[OPT_FLAG] = { FLAG },
+	[OPT_INTEGER] = { INTEGER },
+	[OPT_NUMBER] = { NUMBER },
+	[OPT_ANGLE] = { NUMBER, .is_angle = true },
+	[OPT_NUMBERS] = { NUMBERS },
+	[OPT_ANGLES] = { NUMBERS, .is_angle = true },
+	[OPT_WORD] = { WORD },
+	[OPT_TEXT] = { TEXT },
+	[OPT_FILE] = { TEXT, .is_file = true },
+	[OPT_TEXTS] = { LIST },
+	[OPT_FILES] = { LIST, .is_file = true },
+	[OPT_FRAME] = { TEXT, .is_file = true },
+	[OPT_STREAM] = { TEXT, .is_file = true },
+	[OPT_PICTURE] = { TEXT, .is_file = true },
+	[OPT_STREAMS] = { LIST, .is_file = true },
+	[OPT_SIZE] = { SIZE },
+	[OPT_STAGE] = { STAGE },
+};
+
+/* The bytes of a value, and that of an option without default that was not given. */
+union none {
+	bool flag;
+	long integer;
+	double number;
+	struct numbers numbers;
+	int word;
+	const char *text;
+	struct opt_list list;
+	struct opt_size size;
+};
+
+static const struct {
+	size_t bytes;
+	union none none;
+} kinds[KINDS] = {
+	[FLAG] = { sizeof(bool), { .flag = false } },
+	[INTEGER] = { sizeof(long), { .integer = OPT_NONE_INTEGER } },
+	[NUMBER] = { sizeof(double), { .number = NAN } },
+	[NUMBERS] = { sizeof(struct numbers), { .numbers = { 0 } } },
+	[WORD] = { sizeof(int), { .word = -1 } },
+	[TEXT] = { sizeof(const char *), { .text = NULL } },
+	[LIST] = { sizeof(struct opt_list), { .list = { 0 } } },
+	[SIZE] = { sizeof(struct opt_size), { .size = { 0 } } },
+	[STAGE] = { 0 },
+};
+
+static enum kind
+kind_of(const struct opt *opt)
 {
-	return opt->type == OPT_ANGLE || opt->type == OPT_ANGLES;
+	return types[opt->type].kind;
 }
 
-static inline bool
-opt_has_range(const struct opt *opt)
+static void *
+field(const struct opt *opt, void *parameters)
+{
+	return (char *)parameters + opt->offset;
+}
+
+static const void *
+const_field(const struct opt *opt, const void *parameters)
+{
+	return (const char *)parameters + opt->offset;
+}
+
+static bool
+has_range(const struct opt *opt)
 {
 	return opt->min != 0.0 || opt->max != 0.0;
 }
 
 #define NAME_MOST 40		/* letters of a name that are compared */
-#define OPTIONS_MOST 128		/* names of a list of options that are compared */
 #define SUGGESTED_MOST 3
 
 static size_t
@@ -97,31 +161,14 @@ opt_suggest_word(const char *word, size_t n, const char *mark, const char *const
 	return text;
 }
 
-/*
- * For a word "--NAME" or "--NAME=VALUE": " (is it --A or --B?)" with the options of which it is the
- * beginning, else those that few changed letters make of it; "" where there is none. The list of
- * options ends with a row without name. Returns text.
- */
-static const char *
-opt_suggest(const char *word, const struct option *option, char *text, size_t size)
-{
-	const char *names[OPTIONS_MOST + 1];
-	size_t n = 0;
-
-	for (; n < OPTIONS_MOST && option[n].name; n++)
-		names[n] = option[n].name;
-	names[n] = NULL;
-	word += strspn(word, "-");
-	return opt_suggest_word(word, strcspn(word, "="), "--", names, text, size);
-}
-
 /* ---- values from one table to another, by the names of their rows ---- */
 
+/* The row of a name, or, where that is NULL, of a letter. */
 static const struct opt *
-row_of_name(const struct opt *table, const char *name)
+row_of(const struct opt *table, int letter, const char *name)
 {
 	for (size_t i = 0; i < opt_count(table); i++)
-		if (!strcmp(table[i].name, name))
+		if (name ? !strcmp(table[i].name, name) : table[i].letter == letter)
 			return &table[i];
 	return NULL;
 }
@@ -130,110 +177,66 @@ row_of_name(const struct opt *table, const char *name)
 static bool
 is_none(const struct opt *row, const void *value)
 {
-	switch (row->type) {
-	case OPT_FLAG:
+	switch (kind_of(row)) {
+	case FLAG:
 		return false;
-	case OPT_INTEGER:
-		return *(const long *)value == OPT_NONE_INTEGER;
-	case OPT_NUMBER:
-	case OPT_ANGLE:
+	case NUMBER:
 		return isnan(*(const double *)value);
-	case OPT_NUMBERS:
-	case OPT_ANGLES:
+	case NUMBERS:
 		return ((const struct numbers *)value)->n == 0;
-	case OPT_WORD:
-		return *(const int *)value < 0;
-	case OPT_TEXT:
-	case OPT_FILE:
-	case OPT_FRAME:
-	case OPT_STREAM:
-	case OPT_PICTURE:
-		return !*(const char *const *)value;
-	case OPT_TEXTS:
-	case OPT_FILES:
-	case OPT_STREAMS:
+	case LIST:
 		return ((const struct opt_list *)value)->n == 0;
-	case OPT_SIZE:
-		return ((const struct opt_size *)value)->w == 0;
-	case OPT_STAGE:
-		break;
+	default:
+		return !memcmp(value, &kinds[kind_of(row)].none, kinds[kind_of(row)].bytes);
 	}
-	return true;
 }
 
-static int
-copy_numbers(struct numbers *to, const struct numbers *from)
+/* A copy of n items; NULL after fail(). */
+static void *
+copy_items(const void *from, size_t n, size_t bytes)
 {
-	struct numbers copy = { from->n, reallocarray(NULL, from->n, sizeof(*copy.v)) };
+	void *copy = reallocarray(NULL, n, bytes);
 
-	if (!copy.v)
-		return fail_memory();
-	memcpy(copy.v, from->v, from->n * sizeof(*copy.v));
-	numbers_free(to);
-	*to = copy;
-	return 0;
-}
-
-static int
-copy_list(struct opt_list *to, const struct opt_list *from)
-{
-	struct opt_list copy = { reallocarray(NULL, from->n, sizeof(*copy.v)), from->n };
-
-	if (!copy.v)
-		return fail_memory();
-	memcpy(copy.v, from->v, from->n * sizeof(*copy.v));
-	free(to->v);
-	*to = copy;
-	return 0;
-}
-
-/* Each table has its own words; a word that the other one lacks leaves the value as it is. */
-static void
-copy_word(const struct opt *row, int *to, const struct opt *from_row, int from)
-{
-	for (int i = 0; row->words[i]; i++)
-		if (!strcmp(row->words[i], from_row->words[from]))
-			*to = i;
+	if (copy)
+		memcpy(copy, from, n * bytes);
+	else
+		fail_memory();
+	return copy;
 }
 
 static int
 copy_value(const struct opt *row, void *to, const struct opt *from_row, const void *from)
 {
-	switch (row->type) {
-	case OPT_FLAG:
-		*(bool *)to = *(const bool *)from;
+	const struct numbers *numbers = from;
+	const struct opt_list *list = from;
+	void *copy;
+
+	switch (kind_of(row)) {
+	case NUMBERS:
+		copy = copy_items(numbers->v, numbers->n, sizeof(*numbers->v));
+		if (!copy)
+			return -1;
+		numbers_free(to);
+		*(struct numbers *)to = (struct numbers){ numbers->n, copy };
 		return 0;
-	case OPT_INTEGER:
-		*(long *)to = *(const long *)from;
+	case LIST:
+		copy = copy_items(list->v, list->n, sizeof(*list->v));
+		if (!copy)
+			return -1;
+		free(((struct opt_list *)to)->v);
+		*(struct opt_list *)to = (struct opt_list){ copy, list->n };
 		return 0;
-	case OPT_NUMBER:
-	case OPT_ANGLE:
-		*(double *)to = *(const double *)from;
+	case WORD:	/* of the row's own list; one that it lacks leaves the value as it is */
+		for (int i = 0; row->words[i]; i++)
+			if (!strcmp(row->words[i], from_row->words[*(const int *)from]))
+				*(int *)to = i;
 		return 0;
-	case OPT_NUMBERS:
-	case OPT_ANGLES:
-		return copy_numbers(to, from);
-	case OPT_WORD:
-		copy_word(row, to, from_row, *(const int *)from);
-		return 0;
-	case OPT_TEXT:
-	case OPT_FILE:
-	case OPT_FRAME:
-	case OPT_STREAM:
-	case OPT_PICTURE:
-		*(const char **)to = *(const char *const *)from;
-		return 0;
-	case OPT_TEXTS:
-	case OPT_FILES:
-	case OPT_STREAMS:
-		return copy_list(to, from);
-	case OPT_SIZE:
-		*(struct opt_size *)to = *(const struct opt_size *)from;
+	default:
+		memcpy(to, from, kinds[kind_of(row)].bytes);
 		return 0;
 	case OPT_STAGE:
 		break;
 	}
-	return 0;
 }
 
 int
@@ -241,14 +244,14 @@ opt_copy(const struct opt *table, void *parameters, const struct opt *from,
     const void *from_parameters)
 {
 	for (size_t i = 0; i < opt_count(table); i++) {
-		const struct opt *row = &table[i], *other = row_of_name(from, row->name);
+		const struct opt *row = &table[i], *other = row_of(from, 0, row->name);
 		const void *value;
 
 		if (!other || other->type != row->type)
 			continue;
-		value = (const char *)from_parameters + other->offset;
+		value = const_field(other, from_parameters);
 		if (!is_none(other, value) &&
-		    copy_value(row, (char *)parameters + row->offset, other, value) < 0)
+		    copy_value(row, field(row, parameters), other, value) < 0)
 			return -1;
 	}
 	return 0;
@@ -280,7 +283,7 @@ static void
 print_row(FILE *out, const struct opt *opt)
 {
 	char left[80], range[80], letter[8] = "    ";
-	const char *unit = opt_is_angle(opt) ? "degrees" : opt->unit;
+	const char *unit = types[opt->type].is_angle ? "degrees" : opt->unit;
 
 	if (opt->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", opt->letter);
@@ -294,7 +297,7 @@ print_row(FILE *out, const struct opt *opt)
 	}
 	if (unit)
 		fprintf(out, ", in %s", unit);
-	if (opt_has_range(opt) && *opt_range_text(opt, range))
+	if (has_range(opt) && *opt_range_text(opt, range))
 		fprintf(out, ", %s", range);
 	if (opt->standard)
 		fprintf(out, " [%s]", opt->standard);
@@ -322,9 +325,8 @@ static void
 print_words(FILE *out, const struct opt *table)
 {
 	for (size_t i = 0; i < opt_count(table); i++) {
-		const enum opt_type type = table[i].type;
-		const bool file = type == OPT_FILE || type == OPT_FRAME || type == OPT_STREAM ||
-		    type == OPT_PICTURE || type == OPT_STREAMS || type == OPT_FILES;
+		const enum kind kind = kind_of(&table[i]);
+		const bool file = types[table[i].type].is_file;
 
 		if (type == OPT_STAGE)
 			continue;
@@ -333,8 +335,7 @@ print_words(FILE *out, const struct opt *table)
 		fprintf(out, "--%s\n", table[i].name);
 		for (size_t k = 0; table[i].words && table[i].words[k]; k++)
 			fprintf(out, "--%s=%s\n", table[i].name, table[i].words[k]);
-		if (file || type == OPT_ANGLES || type == OPT_NUMBERS ||
-		    (type != OPT_FLAG && !table[i].words))
+		if (file || kind == NUMBERS || (kind != FLAG && !table[i].words))
 			fprintf(out, "--%s=%s\n", table[i].name, file ? "@" : "?");
 	}
 }
@@ -348,12 +349,6 @@ opt_print_words(FILE *out, const struct opt *table, const struct opt *common)
 
 #define OPT_MOST 128		/* rows of both tables together */
 #define LONG_VALUE 256 /* of the first long name in getopt_long, beyond all letters */
-
-static void *
-field(const struct opt *opt, void *parameters)
-{
-	return (char *)parameters + opt->offset;
-}
 
 /* "--name: what, seen TEXT" */
 static int
@@ -369,7 +364,7 @@ static int
 refuse_range(const struct opt *opt, double v, const char *seen)
 {
 	char what[160], range[80], high[32];
-	const char *unit = opt_is_angle(opt) ? "degrees" : opt->unit ? opt->unit : "";
+	const char *unit = types[opt->type].is_angle ? "degrees" : opt->unit ? opt->unit : "";
 
 	if (v > opt->max && opt->max >= OPT_HIGH_SAFE)
 		snprintf(range, sizeof(range), "at most %s", number_format(opt->max, high));
@@ -386,7 +381,7 @@ refuse_range(const struct opt *opt, double v, const char *seen)
 static bool
 in_range(const struct opt *opt, double v)
 {
-	return !opt_has_range(opt) || (v >= opt->min && v <= opt->max);
+	return !has_range(opt) || (v >= opt->min && v <= opt->max);
 }
 
 static int
@@ -410,11 +405,11 @@ parse_numbers(const struct opt *opt, const char *text, struct numbers *out)
 			double v = list.v[i];
 
 			numbers_free(&list);
-			return isnan(v) && !opt_has_range(opt) ?
+			return isnan(v) && !has_range(opt) ?
 			    refuse(opt, "wants numbers separated by commas", text) :
 			    refuse_range(opt, v, text);
 		}
-		if (opt->type == OPT_ANGLES)
+		if (types[opt->type].is_angle)
 			list.v[i] *= M_PI / 180.0;
 	}
 	numbers_free(out);
@@ -462,17 +457,6 @@ parse_size(const struct opt *opt, const char *text, struct opt_size *out)
 }
 
 static int
-append(struct opt_list *list, const char *text)
-{
-	char **more = reallocarray(list->v, list->n + 1, sizeof(*more));
-
-	if (!more)
-		return fail_memory();
-	list->v = more;
-	more[list->n++] = (char *)text;	/* a word of argv */
-	return 0;
-}
-
 /* A row of type OPT_STAGE with a value (NULL: none) that it does not hand on. */
 static int
 refuse_stage_option(const struct opt *opt, const char *text)
@@ -488,89 +472,44 @@ static int
 parse_value(const struct opt *opt, const char *text, void *parameters)
 {
 	void *to = field(opt, parameters);
+	struct opt_list *list = to;
+	char **more;
 	double v;
 
-	switch (opt->type) {
-	case OPT_FLAG:
-		*(bool *)to = true;
-		return 0;
-	case OPT_INTEGER:
+	switch (kind_of(opt)) {
+	case INTEGER:
 		if (integer_parse(text, to) < 0)
 			return refuse(opt, "wants a whole number", text);
-		return in_range(opt, (double)*(long *)to) ? 0 :
-		    refuse_range(opt, (double)*(long *)to, text);
-	case OPT_NUMBER:
-	case OPT_ANGLE:
+		v = (double)*(long *)to;
+		return in_range(opt, v) ? 0 : refuse_range(opt, v, text);
+	case NUMBER:
 		if (ratio_parse(text, &v) < 0 || isnan(v))
 			return refuse(opt, "wants a number", text);
 		if (!in_range(opt, v))
 			return refuse_range(opt, v, text);
-		*(double *)to = opt_is_angle(opt) ? v * M_PI / 180.0 : v;
+		*(double *)to = types[opt->type].is_angle ? v * M_PI / 180.0 : v;
 		return 0;
-	case OPT_NUMBERS:
-	case OPT_ANGLES:
+	case NUMBERS:
 		return parse_numbers(opt, text, to);
-	case OPT_WORD:
+	case WORD:
 		return parse_word(opt, text, to);
-	case OPT_TEXT:
-	case OPT_FILE:
-	case OPT_FRAME:
-	case OPT_STREAM:
-	case OPT_PICTURE:
+	case TEXT:
 		*(const char **)to = text;
 		return 0;
-	case OPT_TEXTS:
-	case OPT_FILES:
-	case OPT_STREAMS:
-		return append(to, text);
-	case OPT_SIZE:
+	case LIST:
+		more = reallocarray(list->v, list->n + 1, sizeof(*more));
+		if (!more)
+			return fail_memory();
+		list->v = more;
+		more[list->n++] = (char *)text;	/* a word of argv */
+		return 0;
+	case SIZE:
 		return parse_size(opt, text, to);
-	case OPT_STAGE:
+	case STAGE:
 		return refuse_stage_option(opt, text);
-	}
-	return 0;
-}
-
-static void
-set_none(const struct opt *opt, void *parameters)
-{
-	void *to = field(opt, parameters);
-
-	switch (opt->type) {
-	case OPT_FLAG:
-		*(bool *)to = false;
-		break;
-	case OPT_INTEGER:
-		*(long *)to = OPT_NONE_INTEGER;
-		break;
-	case OPT_NUMBER:
-	case OPT_ANGLE:
-		*(double *)to = NAN;
-		break;
-	case OPT_NUMBERS:
-	case OPT_ANGLES:
-		*(struct numbers *)to = (struct numbers){ 0 };
-		break;
-	case OPT_WORD:
-		*(int *)to = -1;
-		break;
-	case OPT_TEXT:
-	case OPT_FILE:
-	case OPT_FRAME:
-	case OPT_STREAM:
-	case OPT_PICTURE:
-		*(const char **)to = NULL;
-		break;
-	case OPT_TEXTS:
-	case OPT_FILES:
-	case OPT_STREAMS:
-		*(struct opt_list *)to = (struct opt_list){ 0 };
-		break;
-	case OPT_SIZE:
-		*(struct opt_size *)to = (struct opt_size){ 0 };
-		break;
-	case OPT_STAGE:
-		break;
+	default:
+		*(bool *)to = true;
+		return 0;
 	}
 }
 
@@ -578,8 +517,10 @@ int
 opt_defaults(const struct opt *table, void *parameters)
 {
 	for (size_t i = 0; i < opt_count(table); i++) {
-		set_none(&table[i], parameters);
-		if (table[i].standard && table[i].type != OPT_FLAG && table[i].type != OPT_STAGE &&
+		const enum kind kind = kind_of(&table[i]);
+
+		memcpy(field(&table[i], parameters), &kinds[kind].none, kinds[kind].bytes);
+		if (table[i].standard && kind != FLAG && kind != STAGE &&
 		    parse_value(&table[i], table[i].standard, parameters) < 0)
 			return -1;
 	}
@@ -590,11 +531,12 @@ void
 opt_free(const struct opt *table, void *parameters)
 {
 	for (size_t i = 0; i < opt_count(table); i++) {
-		if (table[i].type == OPT_NUMBERS || table[i].type == OPT_ANGLES)
-			numbers_free(field(&table[i], parameters));
-		if (table[i].type == OPT_STREAMS || table[i].type == OPT_FILES ||
-		    table[i].type == OPT_TEXTS)
-			free(((struct opt_list *)field(&table[i], parameters))->v);
+		void *value = field(&table[i], parameters);
+
+		if (kind_of(&table[i]) == NUMBERS)
+			numbers_free(value);
+		if (kind_of(&table[i]) == LIST)
+			free(((struct opt_list *)value)->v);
 	}
 }
 
@@ -603,15 +545,6 @@ struct long_options {
 	char letters[2 * OPT_MOST + 4];
 	size_t n, used;
 };
-
-static const struct opt *
-row_of(const struct opt *table, int letter, const char *name)
-{
-	for (size_t i = 0; i < opt_count(table); i++)
-		if (name ? !strcmp(table[i].name, name) : table[i].letter == letter)
-			return &table[i];
-	return NULL;
-}
 
 /* The row of type OPT_STAGE by which option `name` with this value (NULL: none) is another
  * stage's. */
@@ -651,10 +584,13 @@ add_rows(struct long_options *all, const struct opt *table)
 	}
 }
 
-/* optopt: the letter, else 0 or the value of a long option, which `word` is then. */
+/* optopt: the letter, else 0 or the value of a long option, which `word` is then. An unknown one,
+ * "--NAME" or "--NAME=VALUE", is answered by those of which it is the beginning, or like which it
+ * is spelt. */
 static int
-refuse_word(int answer, const char *word, const struct option *option)
+refuse_word(int answer, const char *word, const struct long_options *all)
 {
+	const char *names[OPT_MOST + 1] = { NULL }, *bare = word + strspn(word, "-");
 	char near[200];
 	char object[4] = { '-', (char)optopt, '\0' };
 	bool is_long = optopt == 0 || optopt >= LONG_VALUE;
@@ -665,8 +601,10 @@ refuse_word(int answer, const char *word, const struct option *option)
 		return fail_usage(object, "unknown option, see --help");
 	if (optopt)
 		return fail_usage(word, "takes no value");
+	for (size_t i = 0; i < all->n; i++)
+		names[i] = all->option[i].name;
 	return fail_usage(word, "unknown or ambiguous option%s, see --help",
-	    opt_suggest(word, option, near, sizeof(near)));
+	    opt_suggest_word(bare, strcspn(bare, "="), "--", names, near, sizeof(near)));
 }
 
 int
@@ -696,7 +634,7 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 			at = optind > 1 ? optind - 1 : at;
 			while (at > 1 && argv[at][0] != '-')
 				at--;
-			return refuse_word(answer, argv[at], all.option);
+			return refuse_word(answer, argv[at], &all);
 		}
 		row = row_of(table, answer, name);
 		/* its own old spelling, or one that a later value of the option overrides */
@@ -763,7 +701,7 @@ print_numbers(FILE *out, const struct opt *opt, const struct numbers *list)
 
 		if (opt->words && isnan(list->v[i]))
 			fputs(opt->words[0], out);
-		else if (opt_is_angle(opt))
+		else if (types[opt->type].is_angle)
 			fprintf(out, "%s%.10g", i ? "," : "", list->v[i] * (180.0 / M_PI));
 		else
 			fprintf(out, "%s%s", i ? "," : "", number_format(list->v[i], text));
@@ -771,122 +709,83 @@ print_numbers(FILE *out, const struct opt *opt, const struct numbers *list)
 }
 
 static void
-print_value(FILE *out, const struct opt *opt, const void *parameters)
+print_value(FILE *out, const struct opt *opt, const void *from)
 {
-	const void *from = (const char *)parameters + opt->offset;
-	const struct opt_size *size = from;
 	const struct opt_list *list = from;
-	struct numbers one = { 1, NULL };
+	const struct opt_size *size = from;
+	const char *text;
 	double v;
 
-	switch (opt->type) {
-	case OPT_FLAG:
-		break;
-	case OPT_INTEGER:
+	switch (kind_of(opt)) {
+	case INTEGER:
 		fprintf(out, "%ld", *(const long *)from);
 		break;
-	case OPT_NUMBER:
-	case OPT_ANGLE:
+	case NUMBER:
 		v = *(const double *)from;
-		one.v = &v;
-		print_numbers(out, opt, &one);
+		print_numbers(out, opt, &(struct numbers){ 1, &v });
 		break;
-	case OPT_NUMBERS:
-	case OPT_ANGLES:
+	case NUMBERS:
 		print_numbers(out, opt, from);
 		break;
-	case OPT_WORD:
+	case WORD:
 		fputs(opt->words[*(const int *)from], out);
 		break;
-	case OPT_TEXT:
-		escape_put_word(out, *(const char *const *)from);
+	case TEXT:
+		text = *(const char *const *)from;
+		escape_put_word(out, types[opt->type].is_file ? base_name(text) : text);
 		break;
-	case OPT_FILE:
-	case OPT_FRAME:
-	case OPT_STREAM:
-	case OPT_PICTURE:
-		escape_put_word(out, base_name(*(const char *const *)from));
-		break;
-	case OPT_TEXTS:
-	case OPT_FILES:
-	case OPT_STREAMS:
+	case LIST:
 		for (size_t i = 0; i < list->n; i++) {
 			if (i)
 				fprintf(out, " --%s=", opt->name);
 			escape_put_word(out, base_name(list->v[i]));
 		}
 		break;
-	case OPT_SIZE:
+	case SIZE:
 		fprintf(out, "%zux%zu", size->w, size->h);
 		break;
-	case OPT_STAGE:
+	default:
 		break;
 	}
 }
 
-/* Is the field the table's default? */
+/* Is the value, a, the table's default, b? */
 static bool
-is_standard(const struct opt *opt, const void *parameters, void *standard)
+is_standard(const struct opt *opt, const void *a, const void *b)
 {
-	const void *a = (const char *)parameters + opt->offset;
-	const void *b = (const char *)standard + opt->offset;
 	const struct numbers *p = a, *q = b;
-	const struct opt_size *s = a, *t = b;
+	const char *text, *standard;
 
-	switch (opt->type) {
-	case OPT_FLAG:
-		return *(const bool *)a == *(const bool *)b;
-	case OPT_INTEGER:
-		return *(const long *)a == *(const long *)b;
-	case OPT_NUMBER:
-	case OPT_ANGLE:
-		return !memcmp(a, b, sizeof(double));
-	case OPT_NUMBERS:
-	case OPT_ANGLES:
+	switch (kind_of(opt)) {
+	case NUMBERS:
 		return p->n == q->n && (p->n == 0 || !memcmp(p->v, q->v, p->n * sizeof(*p->v)));
-	case OPT_WORD:
-		return *(const int *)a == *(const int *)b;
-	case OPT_TEXT:
-	case OPT_FILE:
-	case OPT_FRAME:
-	case OPT_STREAM:
-	case OPT_PICTURE:
-		return *(const char *const *)a == *(const char *const *)b ||
-		    (*(const char *const *)a && *(const char *const *)b &&
-		    !strcmp(*(const char *const *)a, *(const char *const *)b));
-	case OPT_TEXTS:
-	case OPT_FILES:
-	case OPT_STREAMS:
+	case TEXT:
+		text = *(const char *const *)a;
+		standard = *(const char *const *)b;
+		return text == standard || (text && standard && !strcmp(text, standard));
+	case LIST:
 		return ((const struct opt_list *)a)->n == 0;
-	case OPT_SIZE:
-		return s->w == t->w && s->h == t->h;
-	case OPT_STAGE:
-		break;
+	default:
+		return !memcmp(a, b, kinds[kind_of(opt)].bytes);
 	}
-	return true;
-}
-
-static size_t
-extent(const struct opt *table)
-{
-	size_t bytes = 0;
-
-	for (size_t i = 0; i < opt_count(table); i++)
-		if (table[i].offset + sizeof(struct numbers) > bytes)
-			bytes = table[i].offset + sizeof(struct numbers);
-	return bytes;
 }
 
 int
 opt_given(const struct opt *table, const void *parameters, bool *given)
 {
-	void *standard = calloc(1, extent(table) + 1);
-	int status = standard ? opt_defaults(table, standard) : fail_memory();
+	size_t bytes = 1;
+	void *standard;
+	int status;
 
+	for (size_t i = 0; i < opt_count(table); i++)
+		if (table[i].offset + sizeof(union none) > bytes)
+			bytes = table[i].offset + sizeof(union none);
+	standard = must_alloc(1, bytes);
+	status = opt_defaults(table, standard);
 	for (size_t i = 0; i < opt_count(table) && status == 0; i++)
-		given[i] = !is_standard(&table[i], parameters, standard);
-	if (standard)
-		opt_free(table, standard);
+		given[i] = !is_standard(&table[i], const_field(&table[i], parameters),
+		    const_field(&table[i], standard));
+	opt_free(table, standard);
 	free(standard);
 	return status;
 }
@@ -904,8 +803,8 @@ opt_command(const char *program, const struct opt *table, const void *parameters
 	for (size_t i = 0; i < opt_count(table); i++) {
 		if (!given[i])
 			continue;
-		fprintf(out, " --%s%s", table[i].name, table[i].type == OPT_FLAG ? "" : "=");
-		print_value(out, &table[i], parameters);
+		fprintf(out, " --%s%s", table[i].name, kind_of(&table[i]) == FLAG ? "" : "=");
+		print_value(out, &table[i], const_field(&table[i], parameters));
 	}
 	return text_close(&text, NULL);
 }

@@ -164,17 +164,24 @@ must_strdup(const char *text)
 }
 
 char *
+must_vformat(const char *format, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, format, args) < 0)
+		end_without_memory();
+	return text;
+}
+
+char *
 must_format(const char *format, ...)
 {
 	va_list args;
 	char *text;
-	int length;
 
 	va_start(args, format);
-	length = vasprintf(&text, format, args);
+	text = must_vformat(format, args);
 	va_end(args);
-	if (length < 0)
-		end_without_memory();
 	return text;
 }
 
@@ -187,15 +194,6 @@ static const char *const names[] = { "BAND", "CPU", "FFMPEG", "GPU", "GPU_BITS",
 
 extern char **environ;
 
-static bool
-is_known(const char *name, size_t n)
-{
-	for (size_t i = 0; names[i]; i++)
-		if (strlen(names[i]) == n && !strncmp(names[i], name, n))
-			return true;
-	return false;
-}
-
 void
 variables_check(void)
 {
@@ -204,55 +202,44 @@ variables_check(void)
 
 	for (char **variable = environ; *variable; variable++) {
 		const char *name = *variable + prefix;
-		size_t n;
+		size_t n, i = 0;
 
 		if (strncmp(*variable, PREFIX, prefix))
 			continue;
 		n = strcspn(name, "=");
+		while (names[i] && (strlen(names[i]) != n || strncmp(names[i], name, n)))
+			i++;
 		/* a name without any that is near may be the user's own */
-		if (!is_known(name, n) && *opt_suggest_word(name, n, PREFIX, names, near,
+		if (!names[i] && *opt_suggest_word(name, n, PREFIX, names, near,
 		    sizeof(near)))
 			warn(NULL, "no tool reads the variable %.*s%s", (int)(prefix + n < 80 ?
 			    prefix + n : 80), *variable, near);
 	}
 }
 
-/* POSIX lets a data pointer hold a function. */
-static void *
-function_at(const struct library *library, size_t i)
-{
-	void *function;
-
-	memcpy(&function, (char *)library->table + i * sizeof(function), sizeof(function));
-	return function;
-}
-
-static int
-fill(const struct library *library, void *handle)
-{
-	for (size_t i = 0; i < library->functions; i++) {
-		void *function = dlsym(handle, library->name[i]);
-
-		if (!function)
-			return fail(library->file, "has no function %s", library->name[i]);
-		memcpy((char *)library->table + i * sizeof(function), &function, sizeof(function));
-	}
-	return 0;
-}
-
 int
 library_load(const struct library *library)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	char *table = library->table;
+	const size_t bytes = sizeof(void *);
+	void *function, *handle;	/* POSIX lets a data pointer hold a function */
 	int status = 0;
 
 	pthread_mutex_lock(&lock);
 	/* the last one is set when all are */
-	if (!function_at(library, library->functions - 1)) {
-		void *handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
-
-		status = handle ? fill(library, handle) :
-		    fail(library->file, "cannot be loaded: %s", dlerror());
+	memcpy(&function, table + (library->functions - 1) * bytes, bytes);
+	if (!function) {
+		handle = dlopen(library->file, RTLD_NOW | RTLD_LOCAL);
+		if (!handle)
+			status = fail(library->file, "cannot be loaded: %s", dlerror());
+		for (size_t i = 0; i < library->functions && status == 0; i++) {
+			function = dlsym(handle, library->name[i]);
+			memcpy(table + i * bytes, &function, bytes);
+			if (!function)
+				status = fail(library->file, "has no function %s",
+				    library->name[i]);
+		}
 	}
 	pthread_mutex_unlock(&lock);
 	return status;

@@ -5,6 +5,7 @@
 #ifndef PROCESS_H
 #define PROCESS_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* SANITIZED: AddressSanitizer or ThreadSanitizer is compiled in. What is kept for reuse hides from
@@ -34,6 +35,7 @@ void *must_alloc(size_t n, size_t bytes);		/* n items, zeroed */
 void *must_resize(void *, size_t n, size_t bytes);	/* as reallocarray(3) */
 char *must_strdup(const char *);
 char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *must_vformat(const char *format, va_list) __attribute__((format(printf, 1, 0)));
 /* Called when must_alloc() ends the program, in the thread that called that; returns the exit code.
  * NULL: EXIT_FAILED. */
 void memory_ends_with(int (*end)(void));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 
 /* An idle thread spins for this many pauses, some 50 us, before it sleeps: between two frames of a
  * stream that is shorter than falling asleep and waking up, above all on a virtual machine. */
@@ -49,19 +50,6 @@ spin_wait(struct thread_pool *pool, const unsigned long *number, unsigned long w
 	pthread_mutex_lock(&pool->lock);
 }
 
-/* The thread that wants the items gets one message, the same in every run. */
-static void
-keep_failure(struct thread_pool *pool, size_t item)
-{
-	struct fail_record failure;
-
-	fail_take(&failure);
-	if (item < pool->failed) {
-		pool->failed = item;
-		pool->failure = failure;
-	}
-}
-
 /* Takes items until none is left. Called and returns with the lock held. */
 static void
 take_items(struct thread_pool *pool, int thread)
@@ -70,12 +58,18 @@ take_items(struct thread_pool *pool, int thread)
 		size_t item = pool->next++;
 		thread_pool_fn *fn = pool->fn;
 		void *arg = pool->arg;
+		struct fail_record failure;
 
 		pthread_mutex_unlock(&pool->lock);
 		fn(arg, item, thread);
 		pthread_mutex_lock(&pool->lock);
-		if (fail_message())
-			keep_failure(pool, item);
+		if (fail_message()) {
+			fail_take(&failure);
+			if (item < pool->failed) {	/* the same in every run */
+				pool->failed = item;
+				pool->failure = failure;
+			}
+		}
 		if (++pool->finished < pool->n)
 			continue;
 		__atomic_add_fetch(&pool->ended, 1, __ATOMIC_RELAXED);
@@ -240,23 +234,6 @@ thread_pool_threads(const struct thread_pool *pool)
 	return pool->threads;
 }
 
-static void
-stop(struct thread_pool *pool)
-{
-	pthread_mutex_lock(&pool->lock);
-	pool->stop = true;
-	pthread_cond_broadcast(&pool->wake);
-	pthread_mutex_unlock(&pool->lock);
-}
-
-/* The pool ends: its idle work is no pool's any more. */
-static void
-leave_idle(struct thread_pool *pool)
-{
-	for (struct thread_pool_idle *p = pool->idle; p; p = p->next)
-		p->pool = NULL;
-}
-
 struct worker {
 	struct thread_pool *pool;
 	int number;
@@ -277,10 +254,10 @@ run_worker(void *arg)
 static struct worker *
 start_workers(struct thread_pool *pool, int threads)
 {
-	struct worker *worker = calloc((size_t)threads, sizeof(*worker));
+	struct worker *worker = must_alloc((size_t)threads, sizeof(*worker));
 	int n = 1;
 
-	for (bool started = worker; started && n < threads; n += started) {
+	for (bool started = true; started && n < threads; n += started) {
 		worker[n] = (struct worker){ .pool = pool, .number = n };
 		started = pthread_create(&worker[n].thread, NULL, run_worker, &worker[n]) == 0;
 	}
@@ -296,10 +273,14 @@ thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void
 	struct worker *worker = threads > 1 ? start_workers(&pool, threads) : NULL;
 	int status = drive(arg, &pool);
 
-	stop(&pool);
+	pthread_mutex_lock(&pool.lock);
+	pool.stop = true;
+	pthread_cond_broadcast(&pool.wake);
+	pthread_mutex_unlock(&pool.lock);
 	for (int i = 1; i < pool.threads; i++)
 		pthread_join(worker[i].thread, NULL);
 	free(worker);
-	leave_idle(&pool);
+	for (struct thread_pool_idle *p = pool.idle; p; p = p->next)
+		p->pool = NULL;		/* its idle work is no pool's any more */
 	return status;
 }

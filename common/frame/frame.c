@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/cpu_level.h"
 #include "base/fail.h"
@@ -17,86 +16,6 @@
 #include "frame/head.h"
 #include "frame/meta.h"
 #include "frame/pixel_store.h"
-
-#define BLOCK_BYTES (2 * LARGE_MEMORY_PAGE)	/* a page that nobody has touched takes no memory */
-#define LEAST_BYTES ((size_t)128 << 10)	/* less is touched as quickly as a large page is cleared */
-#define ALIGN 64
-
-struct large_block {
-	unsigned char *memory;
-	void *mapped;
-	size_t used, users;		/* bytes, arrays */
-};
-
-static struct {
-	pthread_mutex_t lock;
-	struct large_block *block;	/* the one with room */
-} current = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static void
-block_free(struct large_block *block)
-{
-	munmap(block->mapped, BLOCK_BYTES + LARGE_MEMORY_PAGE);
-	free(block);
-}
-
-static struct large_block *
-block_new(void)
-{
-	struct large_block *block = calloc(1, sizeof(*block));
-
-	if (!block)
-		return NULL;
-	block->mapped = mmap(NULL, BLOCK_BYTES + LARGE_MEMORY_PAGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (block->mapped == MAP_FAILED) {
-		free(block);
-		return NULL;
-	}
-	block->memory = (unsigned char *)(((uintptr_t)block->mapped + LARGE_MEMORY_PAGE - 1) &
-	    ~(uintptr_t)(LARGE_MEMORY_PAGE - 1));
-	(void)madvise(block->memory, BLOCK_BYTES, MADV_HUGEPAGE);
-	return block;
-}
-
-/* The block with room for so many bytes, or NULL. The caller holds the lock. */
-static struct large_block *
-block_with_room(size_t bytes)
-{
-	if (!current.block || BLOCK_BYTES - current.block->used < bytes)
-		current.block = block_new();	/* the last one goes with its users */
-	return current.block;
-}
-
-void *
-large_block_take(size_t bytes, struct large_block **out)
-{
-	void *memory = NULL;
-
-	if (bytes < LEAST_BYTES || bytes >= LARGE_MEMORY_PAGE)
-		return NULL;
-	pthread_mutex_lock(&current.lock);
-	*out = block_with_room(bytes);
-	if (*out) {
-		memory = (*out)->memory + (*out)->used;
-		(*out)->used += (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-		(*out)->users++;
-	}
-	pthread_mutex_unlock(&current.lock);
-	return memory;
-}
-
-void
-large_block_give(struct large_block *block)
-{
-	pthread_mutex_lock(&current.lock);
-	if (--block->users == 0) {
-		if (block == current.block)
-			current.block = NULL;
-		block_free(block);
-	}
-	pthread_mutex_unlock(&current.lock);
-}
 
 /*
  * Frames without planes or metadata, with room for head.c names and planes, kept for later ones of
@@ -159,11 +78,7 @@ spare_new(size_t c)
 
 	if (frame)
 		return frame;
-	frame = calloc(1, sizeof(*frame));
-	if (!frame) {
-		fail_memory();
-		return NULL;
-	}
+	frame = must_alloc(1, sizeof(*frame));
 	frame->plane = calloc(c, sizeof(*frame->plane));
 	if (!frame->plane)
 		fail_memory();
@@ -222,19 +137,6 @@ frame_memory_owner(const struct plane *plane, void (*give)(void *arg, void *owne
 	return pixel_store_owner(plane->store, give);
 }
 
-static void
-zero_padding(struct frame *frame)
-{
-	size_t used = frame->head.w * sample_size(frame->head.type);
-	size_t stride = frame_stride(frame->head.w, frame->head.type);
-
-	if (used == stride)
-		return;
-	for (size_t c = 0; c < frame->head.c; c++)
-		for (size_t y = 0; y < frame->head.h; y++)
-			memset((char *)frame_row(frame, c, y) + used, 0, stride - used);
-}
-
 /* *zeroed: memory is new, all of it 0. */
 static int
 new_frame(const struct frame_head *head, struct frame **out, bool *zeroed)
@@ -272,12 +174,14 @@ new_frame(const struct frame_head *head, struct frame **out, bool *zeroed)
 int
 frame_new(const struct frame_head *head, struct frame **out)
 {
+	size_t used = head->w * sample_size(head->type), stride = frame_stride(head->w, head->type);
 	bool zeroed;
 
 	if (new_frame(head, out, &zeroed) < 0)
 		return -1;
-	if (!zeroed)
-		zero_padding(*out);
+	for (size_t c = 0; c < head->c && !zeroed && used < stride; c++)
+		for (size_t y = 0; y < head->h; y++)
+			memset((char *)frame_row(*out, c, y) + used, 0, stride - used);
 	return 0;
 }
 
@@ -307,25 +211,16 @@ int
 frame_adopt(const struct frame_head *head, void *const plane[], void *const owner[],
     void (*give)(void *arg, void *owner), struct frame **out)
 {
-	size_t c = 0;
-
-	if (frame_new_empty(head, out) == 0)
-		for (; c < head->c; c++) {
-			struct pixel_store *store = pixel_store_adopt(owner[c], give);
-
-			if (!store)
-				break;
-			(*out)->plane[c] = (struct plane){ .host = plane[c],
-				.stride = frame_stride(head->w, head->type),
-				.type = head->type, .store = store };
-		}
-	if (c == head->c)
-		return 0;
-	for (; c < head->c; c++)
-		give(NULL, owner[c]);
-	frame_free(*out);
-	*out = NULL;
-	return fail_memory();
+	if (frame_new_empty(head, out) < 0) {
+		for (size_t c = 0; c < head->c; c++)
+			give(NULL, owner[c]);
+		return -1;
+	}
+	for (size_t c = 0; c < head->c; c++)
+		(*out)->plane[c] = (struct plane){ .host = plane[c],
+			.stride = frame_stride(head->w, head->type), .type = head->type,
+			.store = pixel_store_adopt(owner[c], give) };
+	return 0;
 }
 
 void
@@ -386,14 +281,12 @@ frame_select(const struct frame *frame, const size_t *channel, size_t n, struct 
 int
 frame_add_channel(const struct frame *frame, const char *name, struct frame **out)
 {
-	size_t c = 0, *channel = calloc(frame->head.c + 1, sizeof(*channel));
+	size_t c = 0, *channel = must_alloc(frame->head.c, sizeof(*channel));
 	struct frame_head head;
 	struct frame *kept;
 	int status;
 
 	*out = NULL;
-	if (!channel)
-		return fail_memory();
 	for (size_t k = 0; k < frame->head.c; k++)
 		if (strcmp(frame->head.channel[k], name))
 			channel[c++] = k;
@@ -507,19 +400,17 @@ check_stackable(struct frame *const *frames, size_t n, size_t *channels)
 static int
 stacked_head(struct frame *const *frames, size_t n, size_t channels, struct frame_head *head)
 {
-	const struct meta **meta = calloc(n, sizeof(*meta));
-	size_t *planes = calloc(n, sizeof(*planes)), c = 0;
-	int status = -1;
+	const struct frame_head *first = &frames[0]->head;
+	const struct meta **meta;
+	size_t *planes, c = 0;
+	int status;
 
-	if (!meta || !planes) {
-		fail_memory();
-		goto done;
-	}
-	if (head_init(head, frames[0]->head.w, frames[0]->head.h, channels, frames[0]->head.type) <
-	    0)
-		goto done;
-	memcpy(head->spacing, frames[0]->head.spacing, sizeof(head->spacing));
-	memcpy(head->unit, frames[0]->head.unit, sizeof(head->unit));
+	if (head_init(head, first->w, first->h, channels, first->type) < 0)
+		return -1;
+	memcpy(head->spacing, first->spacing, sizeof(head->spacing));
+	memcpy(head->unit, first->unit, sizeof(head->unit));
+	meta = must_alloc(n, sizeof(*meta));
+	planes = must_alloc(n, sizeof(*planes));
 	for (size_t i = 0; i < n; i++) {
 		meta[i] = &frames[i]->head.meta;
 		planes[i] = frames[i]->head.c;
@@ -529,7 +420,6 @@ stacked_head(struct frame *const *frames, size_t n, size_t channels, struct fram
 	status = meta_gather(&head->meta, meta, planes, n);
 	if (status < 0)
 		head_free(head);
-done:
 	free(meta);
 	free(planes);
 	return status;
@@ -564,9 +454,7 @@ stacking_new(struct frame_stacking *last, struct frame *const *frames, size_t n)
 	if (check_stackable(frames, n, &channels) < 0 ||
 	    stacked_head(frames, n, channels, &last->whole) < 0)
 		return -1;
-	last->part = calloc(n, sizeof(*last->part));
-	if (!last->part)
-		return fail_memory();
+	last->part = must_alloc(n, sizeof(*last->part));
 	for (; last->n < n; last->n++)
 		if (head_copy(&last->part[last->n], &frames[last->n]->head) < 0)
 			return -1;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 
 const char *
 sample_name(enum sample type)
@@ -74,28 +75,20 @@ head_free(struct frame_head *head)
 	meta_free(&head->meta);
 }
 
-static bool
-same_number(double a, double b)
-{
-	return a == b || (isnan(a) && isnan(b));
-}
-
-static bool
-same_channels(const struct frame_head *a, const struct frame_head *b)
-{
-	for (size_t i = 0; i < a->c; i++)
-		if (strcmp(a->channel[i], b->channel[i]))
-			return false;
-	return true;
-}
-
 bool
 head_equal(const struct frame_head *a, const struct frame_head *b)
 {
-	return a->w == b->w && a->h == b->h && a->c == b->c && a->type == b->type &&
-	    same_number(a->spacing[0], b->spacing[0]) &&
-	    same_number(a->spacing[1], b->spacing[1]) && !strcmp(a->unit, b->unit) &&
-	    same_channels(a, b) && meta_equal(&a->meta, &b->meta);
+	if (a->w != b->w || a->h != b->h || a->c != b->c || a->type != b->type ||
+	    strcmp(a->unit, b->unit))
+		return false;
+	for (int i = 0; i < 2; i++)
+		if (a->spacing[i] != b->spacing[i] &&
+		    !(isnan(a->spacing[i]) && isnan(b->spacing[i])))
+			return false;
+	for (size_t i = 0; i < a->c; i++)
+		if (strcmp(a->channel[i], b->channel[i]))
+			return false;
+	return meta_equal(&a->meta, &b->meta);
 }
 
 int
@@ -116,12 +109,8 @@ head_set_channels(struct frame_head *head, const char *names)
 char *
 head_channels(const struct frame_head *head)
 {
-	char *text = calloc(head->c, CHANNEL_NAME_SIZE + 1), *end = text;
+	char *text = must_alloc(head->c, CHANNEL_NAME_SIZE + 1), *end = text;
 
-	if (!text) {
-		fail_memory();
-		return NULL;
-	}
 	for (size_t i = 0; i < head->c; i++)
 		end = stpcpy(stpcpy(end, i ? " " : ""), head->channel[i]);
 	return text;
@@ -136,7 +125,7 @@ head_channels_hint(const struct frame_head *head, char text[300])
 	for (size_t i = 0; i < head->c; i++)
 		named = named || strncmp(head->channel[i], "image", 5) ||
 		    strspn(head->channel[i] + 5, "0123456789") < strlen(head->channel[i] + 5);
-	snprintf(text, 300, "%.200s%s", names ? names : "?", named ? "" :
+	snprintf(text, 300, "%.200s%s", names, named ? "" :
 	    " (framecat --set 'channels=NAME ...' names them)");
 	free(names);
 	return text;
@@ -184,15 +173,8 @@ size_t
 head_count_channels(const struct frame_head *head, const char *base)
 {
 	size_t length = strlen(base), n = 0;
-	bool few[64] = { false };
-	bool *many = head->c < sizeof(few) ? NULL : calloc(head->c + 1, sizeof(*many));
-	bool *found = head->c < sizeof(few) ? few : many;
+	bool *found = must_alloc(head->c + 1, sizeof(*found));
 
-	if (!found) {		/* the same, slowly */
-		while (head_numbered_channel(head, base, n + 1) != NO_CHANNEL)
-			n++;
-		return n;
-	}
 	for (size_t c = 0; c < head->c; c++) {
 		size_t number = number_in_name(head->channel[c], base, length);
 
@@ -201,7 +183,7 @@ head_count_channels(const struct frame_head *head, const char *base)
 	}
 	while (found[n])
 		n++;
-	free(many);
+	free(found);
 	return n;
 }
 

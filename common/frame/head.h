@@ -42,7 +42,7 @@ void head_free(struct frame_head *);
 bool head_equal(const struct frame_head *, const struct frame_head *);
 /* Sets the number of channels and their names from a blank-separated list. */
 int head_set_channels(struct frame_head *, const char *names);
-/* Writes the names, blank-separated, into a new string; NULL after fail(). */
+/* Writes the names, blank-separated, into a new string. */
 char *head_channels(const struct frame_head *);
 /* The names for a message that misses one, cut where they do not fit; where no file of
  * floats gave any (image, image2), with the option that does. Returns text. */

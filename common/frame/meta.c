@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 
 /* Entries are shared by copies until one of them changes. */
@@ -30,18 +31,15 @@ entries_of(const struct meta *meta)
 }
 
 /* An entry whose key and value share a block of memory, which begins with the key. */
-static int
-entry_new(const char *key, const char *value, struct meta_entry *out)
+static struct meta_entry
+entry_new(const char *key, const char *value)
 {
 	const size_t name = strlen(key) + 1, n = strlen(value) + 1;
+	char *text = must_alloc(name + n, 1);
 
-	out->key = malloc(name + n);
-	if (!out->key)
-		return fail_memory();
-	out->value = out->key + name;
-	memcpy(out->key, key, name);
-	memcpy(out->value, value, n);
-	return 0;
+	memcpy(text, key, name);
+	memcpy(text + name, value, n);
+	return (struct meta_entry){ text, text + name };
 }
 
 /* all: whose text the entries may lie in; NULL: they do not. */
@@ -53,20 +51,8 @@ entries_free(const struct entries *all, struct meta_entry *entry, size_t n)
 			free(entry[i].key);
 }
 
-/* A copy of n entries in `all`, which has room for more. */
-static int
-copy_entries(struct entries *all, const struct meta_entry *from, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (entry_new(from[i].key, from[i].value, &all->entry[i]) < 0) {
-			entries_free(NULL, all->entry, i);
-			return -1;
-		}
-	return 0;
-}
-
 /* Before a change: makes the entries unshared, with room for one more. */
-static int
+static void
 own(struct meta *meta)
 {
 	struct entries *old = entries_of(meta), *all;
@@ -74,17 +60,13 @@ own(struct meta *meta)
 	size_t room = meta->n + 16;
 
 	if (old && !shared && meta->n < old->room)
-		return 0;
-	all = realloc(shared ? NULL : old, sizeof(*all) + room * sizeof(*all->entry));
-	if (!all)
-		return fail_memory();
-	if (shared && copy_entries(all, meta->entry, meta->n) < 0) {
-		free(all);
-		return -1;
-	}
+		return;
+	all = must_resize(shared ? NULL : old, 1, sizeof(*all) + room * sizeof(*all->entry));
 	if (shared) {
 		struct meta before = *meta;
 
+		for (size_t i = 0; i < meta->n; i++)
+			all->entry[i] = entry_new(meta->entry[i].key, meta->entry[i].value);
 		meta_free(&before);
 	}
 	atomic_init(&all->users, 1);
@@ -94,7 +76,6 @@ own(struct meta *meta)
 		all->text_bytes = 0;
 	}
 	meta->entry = all->entry;
-	return 0;
 }
 
 static size_t
@@ -121,8 +102,7 @@ put_entry(struct meta *meta, size_t i, struct meta_entry entry)
 {
 	if (i == META_KEYS_MOST)
 		return fail(entry.key, "metadata have more than %d keys", META_KEYS_MOST);
-	if (own(meta) < 0)
-		return -1;
+	own(meta);
 	if (i < meta->n)
 		entries_free(entries_of(meta), &meta->entry[i], 1);
 	else
@@ -137,33 +117,26 @@ meta_set(struct meta *meta, const char *key, const char *value)
 	const size_t i = find(meta, key);
 	struct meta_entry entry;
 
-	if (meta->failed)
-		return fail_memory();
 	if (!*key || strpbrk(key, ":=\n\r") || strpbrk(value, "\n\r") || strstr(value, ": "))
 		return fail(key, "value cannot be kept as metadata");
 	if (i < meta->n && !strcmp(meta->entry[i].value, value))
 		return 0;
-	if (entry_new(key, value, &entry) < 0)
-		return -1;
+	entry = entry_new(key, value);
 	if (put_entry(meta, i, entry) == 0)
 		return 0;
 	entries_free(NULL, &entry, 1);
 	return -1;
 }
 
-int
+void
 meta_adopt(struct meta *meta, char *text, size_t bytes)
 {
 	struct entries *all;
 
-	if (own(meta) < 0) {
-		free(text);
-		return -1;
-	}
+	own(meta);
 	all = entries_of(meta);
 	all->text = text;
 	all->text_bytes = bytes;
-	return 0;
 }
 
 int
@@ -177,13 +150,11 @@ meta_setf(struct meta *meta, const char *key, const char *format, ...)
 {
 	char *text;
 	va_list args;
-	int n, status;
+	int status;
 
 	va_start(args, format);
-	n = vasprintf(&text, format, args);
+	text = must_vformat(format, args);
 	va_end(args);
-	if (n < 0)
-		return fail_memory();
 	status = meta_set(meta, key, text);
 	free(text);
 	return status;
@@ -198,11 +169,9 @@ meta_set_number(struct meta *meta, const char *key, double v)
 int
 meta_set_numbers(struct meta *meta, const char *key, const double *v, size_t n)
 {
-	char *text = calloc(n + 1, 32), *end = text;
+	char *text = must_alloc(n + 1, 32), *end = text;
 	int status;
 
-	if (!text)
-		return fail_memory();
 	for (size_t i = 0; i < n; i++) {
 		char number[32];
 
@@ -220,10 +189,7 @@ meta_remove(struct meta *meta, const char *key)
 
 	if (i == meta->n)
 		return;
-	if (own(meta) < 0) {
-		meta->failed = true;
-		return;
-	}
+	own(meta);
 	entries_free(entries_of(meta), &meta->entry[i], 1);
 	meta->n--;
 	memmove(meta->entry + i, meta->entry + i + 1, (meta->n - i) * sizeof(*meta->entry));
@@ -269,44 +235,31 @@ meta_mean(const struct meta *meta, const char *key, double *mean)
 	return 0;
 }
 
-static const char *
-skip_blanks(const char *p)
-{
-	while (*p == ' ')
-		p++;
-	return p;
-}
-
-/* The end of a word. */
-static const char *
-skip_word(const char *p)
-{
-	while (*p && *p != ' ')
-		p++;
-	return p;
-}
-
 size_t
 meta_words(const char *value)
 {
 	size_t n = 0;
 
-	for (const char *p = skip_blanks(value); *p; n++)
-		p = skip_blanks(skip_word(p));
+	for (const char *p = value + strspn(value, " "); *p; n++) {
+		p += strcspn(p, " ");
+		p += strspn(p, " ");
+	}
 	return n;
 }
 
 bool
 meta_word(const char *value, size_t i, char *word, size_t size)
 {
-	const char *p = skip_blanks(value);
+	const char *p = value + strspn(value, " ");
 	size_t length;
 
-	for (; *p && i; i--)
-		p = skip_blanks(skip_word(p));
+	for (; *p && i; i--) {
+		p += strcspn(p, " ");
+		p += strspn(p, " ");
+	}
 	if (!*p)
 		return false;
-	length = (size_t)(skip_word(p) - p);
+	length = strcspn(p, " ");
 	*(char *)mempcpy(word, p, length < size ? length : size - 1) = '\0';
 	return length < size;
 }
@@ -386,9 +339,7 @@ meta_append_command(struct meta *meta, const char *command)
 	int status;
 
 	next_command(meta, key);
-	text = out = calloc(3, strlen(command) + 1);
-	if (!text)
-		return fail_memory();
+	text = out = must_alloc(3, strlen(command) + 1);
 	for (const char *p = command; *p; p++)
 		if (escape_needed(p))
 			out += sprintf(out, "%%%02X", (unsigned char)*p);
@@ -399,36 +350,27 @@ meta_append_command(struct meta *meta, const char *command)
 	return status;
 }
 
-/* Appends " value" `times` times. */
-static int
-append_list(char **list, const char *value, size_t times)
+/* Appends a word to a list, or several that are one already. Returns where it begins. */
+static char *
+append(char **list, const char *word)
 {
-	for (size_t i = 0; i < times; i++) {
-		char *longer;
+	const size_t used = *list ? strlen(*list) : 0, n = strlen(word) + 1;
+	char *end;
 
-		if (asprintf(&longer, "%s%s%s", *list ? *list : "", *list ? " " : "", value) < 0)
-			return fail_memory();
-		free(*list);
-		*list = longer;
-	}
-	return 0;
+	*list = must_resize(*list, used + 1 + n, 1);
+	end = *list + used;
+	if (used)
+		*end++ = ' ';
+	return memcpy(end, word, n);
 }
 
 /* A value with blanks inside cannot be a word of a list: they become underscores. */
-static int
-append_as_word(char **list, const char *value, size_t times)
+static void
+append_as_word(char **list, const char *value)
 {
-	char *word = strdup(*value ? value : "-");
-	int status;
-
-	if (!word)
-		return fail_memory();
-	for (char *p = word; *p; p++)
+	for (char *p = append(list, *value ? value : "-"); *p; p++)
 		if (*p == ' ')
 			*p = '_';
-	status = append_list(list, word, times);
-	free(word);
-	return status;
 }
 
 /* Keys whose values are lists of their own, not one word per channel. */
@@ -460,7 +402,7 @@ gather_key(struct meta *to, const char *key, const struct meta *const *meta, con
 	const char *first = meta_get(meta[0], key);
 	bool same = true, lists = n > 1;
 	char *list = NULL;
-	int status = 0;
+	int status;
 
 	for (size_t i = 1; i < n && same; i++) {
 		const char *other = meta_get(meta[i], key);
@@ -473,18 +415,16 @@ gather_key(struct meta *to, const char *key, const struct meta *const *meta, con
 		return first ? meta_set(to, key, first) : 0;
 	if (same && !lists)
 		return meta_set(to, key, first);
-	for (size_t i = 0; i < n && status == 0; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const char *value = meta_get(meta[i], key);
+		bool whole = value && is_channel_list(key, value, planes[i]);
 
-		if (!value)
-			value = "-";
-		if (is_channel_list(key, value, planes[i]))
-			status = append_list(&list, value, 1);
-		else
-			status = append_as_word(&list, value, planes[i]);
+		if (whole)
+			append(&list, value);
+		for (size_t k = 0; k < planes[i] && !whole; k++)
+			append_as_word(&list, value ? value : "-");
 	}
-	if (status == 0)
-		status = meta_set(to, key, list);
+	status = meta_set(to, key, list);
 	free(list);
 	return status;
 }
@@ -493,8 +433,6 @@ int
 meta_gather(struct meta *to, const struct meta *const *meta, const size_t *planes, size_t n)
 {
 	*to = (struct meta){ 0 };
-	for (size_t i = 0; i < n; i++)
-		to->failed = to->failed || meta[i]->failed;
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < meta[i]->n; k++) {
 			const char *key = meta[i]->entry[k].key;
@@ -510,25 +448,22 @@ meta_gather(struct meta *to, const struct meta *const *meta, const size_t *plane
 int
 meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
 {
-	if (meta->failed || own(meta) < 0)
-		return fail_memory();
+	own(meta);
 	for (size_t i = 0; i < meta->n; i++) {
 		struct meta_entry *entry = &meta->entry[i], picked;
 		char word[256], *list = NULL;
-		int status;
 
 		if (!is_channel_list(entry->key, entry->value, c))
 			continue;
-		for (size_t k = 0; k < n; k++)
-			if (!meta_word(entry->value, index[k], word, sizeof(word)) ||
-			    append_list(&list, word, 1) < 0) {
+		for (size_t k = 0; k < n; k++) {
+			if (!meta_word(entry->value, index[k], word, sizeof(word))) {
 				free(list);
 				return fail(entry->key, "list cannot be divided");
 			}
-		status = entry_new(entry->key, list, &picked);
+			append(&list, word);
+		}
+		picked = entry_new(entry->key, list);
 		free(list);
-		if (status < 0)
-			return -1;
 		entries_free(entries_of(meta), entry, 1);
 		*entry = picked;
 	}
@@ -538,11 +473,9 @@ meta_pick(struct meta *meta, size_t c, const size_t *index, size_t n)
 int
 meta_slice(struct meta *meta, size_t c, size_t first, size_t n)
 {
-	size_t *index = calloc(n, sizeof(*index));
+	size_t *index = must_alloc(n, sizeof(*index));
 	int status;
 
-	if (!index)
-		return fail_memory();
 	for (size_t k = 0; k < n; k++)
 		index[k] = first + k;
 	status = meta_pick(meta, c, index, n);

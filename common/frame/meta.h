@@ -22,13 +22,12 @@ struct meta_entry {
 struct meta {		/* only the functions below change its entries */
 	size_t n;
 	struct meta_entry *entry;
-	bool failed;	/* a key could not be removed: nothing can be set any more */
 };
 
 /* NULL when there is no such key. */
 const char *meta_get(const struct meta *, const char *key);
-/* Sets or replaces; the place of an existing key is kept. -1 after fail() if it cannot be stored.
- */
+/* Sets or replaces; the place of an existing key is kept. -1 after fail() where key or value cannot
+ * stand in a header, or there are too many keys. */
 int meta_set(struct meta *, const char *key, const char *value);
 int meta_setf(struct meta *, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -36,14 +35,11 @@ int meta_set_number(struct meta *, const char *key, double v);
 int meta_set_numbers(struct meta *, const char *key, const double *v, size_t n);
 /*
  * For readers of many keys, without a copy of each: meta_adopt() gives the metadata, which are
- * empty, a block of malloc() in which keys and values lie as strings; it is freed with them, and at
- * once where memory is short. meta_put() is meta_set() of two of its strings, which meta_set()
- * would accept. 0 or -1 after fail().
+ * empty, a block of malloc() in which keys and values lie as strings, and which is freed with them.
+ * meta_put() is meta_set() of two of its strings, which meta_set() would accept.
  */
-int meta_adopt(struct meta *, char *text, size_t bytes);
+void meta_adopt(struct meta *, char *text, size_t bytes);
 int meta_put(struct meta *, char *key, char *value);
-/* Where memory is short the key stays, after fail(), and so fails whatever is set later, in copies
- * too: at the latest the next cmd.N. */
 void meta_remove(struct meta *, const char *key);
 
 /* The key's number, or `otherwise` if it is absent; -1 after fail() if it is no number. */

@@ -12,7 +12,75 @@
 #include <sys/mman.h>
 
 #include "base/process.h"
-#include "frame/frame.h"
+
+/* ---- blocks on large pages, for several arrays each ---- */
+
+#define BLOCK_BYTES (2 * LARGE_MEMORY_PAGE)	/* a page that nobody has touched takes no memory */
+/* Less is touched as quickly as a large page is cleared. */
+#define BLOCK_LEAST_BYTES ((size_t)128 << 10)
+
+struct large_block {
+	unsigned char *memory;
+	void *mapped;
+	size_t used, users;		/* bytes, arrays */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct large_block *block;	/* the one with room */
+} current = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static struct large_block *
+block_new(void)
+{
+	struct large_block *block = must_alloc(1, sizeof(*block));
+
+	block->mapped = mmap(NULL, BLOCK_BYTES + LARGE_MEMORY_PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (block->mapped == MAP_FAILED) {
+		free(block);
+		return NULL;
+	}
+	block->memory = (unsigned char *)(((uintptr_t)block->mapped + LARGE_MEMORY_PAGE - 1) &
+	    ~(uintptr_t)(LARGE_MEMORY_PAGE - 1));
+	(void)madvise(block->memory, BLOCK_BYTES, MADV_HUGEPAGE);
+	return block;
+}
+
+void *
+large_block_take(size_t bytes, struct large_block **out)
+{
+	void *memory = NULL;
+
+	if (bytes < BLOCK_LEAST_BYTES || bytes >= LARGE_MEMORY_PAGE)
+		return NULL;
+	pthread_mutex_lock(&current.lock);
+	if (!current.block || BLOCK_BYTES - current.block->used < bytes)
+		current.block = block_new();	/* the last one goes with its users */
+	*out = current.block;
+	if (*out) {
+		memory = (*out)->memory + (*out)->used;
+		(*out)->used += (bytes + 63) & ~(size_t)63;
+		(*out)->users++;
+	}
+	pthread_mutex_unlock(&current.lock);
+	return memory;
+}
+
+void
+large_block_give(struct large_block *block)
+{
+	pthread_mutex_lock(&current.lock);
+	if (--block->users == 0) {
+		if (block == current.block)
+			current.block = NULL;
+		munmap(block->mapped, BLOCK_BYTES + LARGE_MEMORY_PAGE);
+		free(block);
+	}
+	pthread_mutex_unlock(&current.lock);
+}
+
+/* ---- stores ---- */
 
 #define TAIL_BYTES (LARGE_MEMORY_PAGE / 2)	/* at least so much of the last one is used */
 #define LEAST_BYTES 65536	/* smaller stores always use ordinary memory */
@@ -124,17 +192,6 @@ kept_add(struct pixel_store *store)
 	return out;
 }
 
-static struct memory_source
-current_source(void)
-{
-	struct memory_source source;
-
-	pthread_mutex_lock(&kept.lock);
-	source = kept.source;
-	pthread_mutex_unlock(&kept.lock);
-	return source;
-}
-
 static void
 store_free(struct pixel_store *store)
 {
@@ -148,15 +205,6 @@ store_free(struct pixel_store *store)
 	free(store);
 }
 
-/* The bytes of large pages that hold a store, but for a last one of which too little is used. */
-static size_t
-large_bytes(size_t bytes)
-{
-	const size_t tail = bytes % LARGE_MEMORY_PAGE;
-
-	return tail < TAIL_BYTES ? bytes : bytes - tail + LARGE_MEMORY_PAGE;
-}
-
 /*
  * Memory that is zero, on large pages where the kernel has them: a process that makes one
  * measurement touches each page of its frames for the first time, which takes 1.2 us a page of
@@ -168,7 +216,9 @@ store_allocate(struct pixel_store *store)
 	const bool large = store->bytes >= LARGE_MEMORY_PAGE &&
 	    store->bytes < SIZE_MAX - 2 * LARGE_MEMORY_PAGE;
 	const size_t align = large ? LARGE_MEMORY_PAGE : 64;
-	const size_t bytes = large ? large_bytes(store->bytes) : store->bytes;
+	const size_t tail = store->bytes % LARGE_MEMORY_PAGE;	/* on the last page */
+	const size_t bytes = large && tail >= TAIL_BYTES ?
+	    store->bytes - tail + LARGE_MEMORY_PAGE : store->bytes;
 
 	if (KEPT_MOST)
 		store->memory = large_block_take(bytes, &store->block);
@@ -188,10 +238,8 @@ store_allocate(struct pixel_store *store)
 static struct pixel_store *
 store_make(size_t bytes, struct memory_source source, bool *zeroed)
 {
-	struct pixel_store *store = calloc(1, sizeof(*store));
+	struct pixel_store *store = must_alloc(1, sizeof(*store));
 
-	if (!store)
-		return NULL;
 	*zeroed = true;
 	store->bytes = bytes;
 	if (source.take && bytes >= LEAST_BYTES)
@@ -212,14 +260,18 @@ store_make(size_t bytes, struct memory_source source, bool *zeroed)
 static struct pixel_store *
 store_take(size_t bytes, bool scratch, void **memory, bool *zeroed)
 {
-	const struct memory_source ordinary = { 0 };
 	struct pixel_store *store = kept_take(bytes, scratch), *excess;
+	struct memory_source source = { 0 };
 
 	*zeroed = false;
 	if (!store) {
 		while ((excess = kept_excess(bytes)))
 			store_free(excess);
-		store = store_make(bytes, scratch ? ordinary : current_source(), zeroed);
+		pthread_mutex_lock(&kept.lock);
+		if (!scratch)
+			source = kept.source;
+		pthread_mutex_unlock(&kept.lock);
+		store = store_make(bytes, source, zeroed);
 		if (!store)
 			return NULL;
 		pthread_mutex_lock(&kept.lock);
@@ -252,10 +304,8 @@ pixel_store_scratch(size_t bytes, void **memory)
 struct pixel_store *
 pixel_store_adopt(void *owner, void (*give)(void *arg, void *owner))
 {
-	struct pixel_store *store = calloc(1, sizeof(*store));
+	struct pixel_store *store = must_alloc(1, sizeof(*store));
 
-	if (!store)
-		return NULL;
 	store->owner = owner;
 	store->source.give = give;
 	atomic_init(&store->users, 1);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 
 #define CLOCKS_MOST 256		/* dispatches of a job whose time is taken */
 
@@ -53,13 +54,9 @@ make_lane(struct gpu_job *job, int lane)
 struct gpu_job *
 gpu_job_new(struct gpu *gpu)
 {
-	struct gpu_job *job = calloc(1, sizeof(*job));
+	struct gpu_job *job = must_alloc(1, sizeof(*job));
 	VkResult result = VK_SUCCESS;
 
-	if (!job) {
-		fail_memory();
-		return NULL;
-	}
 	job->gpu = gpu;
 	for (int i = 0; i < LANES && result == VK_SUCCESS; i++)
 		result = make_lane(job, i);

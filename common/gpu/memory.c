@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 
 static uint32_t
 find_type(const struct gpu *gpu, uint32_t allowed, VkMemoryPropertyFlags wanted)
@@ -96,14 +97,6 @@ count_block(struct gpu *gpu)
 	return fits;
 }
 
-static void
-discount_block(struct gpu *gpu)
-{
-	pthread_mutex_lock(&gpu->lock);
-	gpu->blocks--;
-	pthread_mutex_unlock(&gpu->lock);
-}
-
 struct gpu_block *
 gpu_block_try(struct gpu *gpu, enum gpu_place place, size_t bytes)
 {
@@ -111,11 +104,7 @@ gpu_block_try(struct gpu *gpu, enum gpu_place place, size_t bytes)
 
 	if (bytes > gpu->facts.allocation_most || !count_block(gpu))
 		return NULL;
-	block = calloc(1, sizeof(*block));
-	if (!block) {
-		discount_block(gpu);
-		return NULL;
-	}
+	block = must_alloc(1, sizeof(*block));
 	block->block.bytes = bytes;
 	if (make_buffer(gpu, block) == VK_SUCCESS && make_memory(gpu, block, place) == VK_SUCCESS)
 		return &block->block;
@@ -148,6 +137,8 @@ gpu_block_free(struct gpu *gpu, struct gpu_block *block)
 		return;
 	vkDestroyBuffer(gpu->device, own->buffer, NULL);
 	vkFreeMemory(gpu->device, own->memory, NULL);
-	discount_block(gpu);
+	pthread_mutex_lock(&gpu->lock);
+	gpu->blocks--;
+	pthread_mutex_unlock(&gpu->lock);
 	free(own);
 }

@@ -1,11 +1,14 @@
 /* Compute pipelines, and the cache file in which compiled shaders survive the process. */
 #define _GNU_SOURCE
 #include "gpu/vulkan.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/cache.h"
 #include "base/fail.h"
+#include "base/process.h"
 
 /* Where compiled shaders are remembered; NULL where there is no such place. */
 static char *
@@ -91,10 +94,8 @@ make_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t local
 	VkPipeline pipeline = VK_NULL_HANDLE;
 	VkResult result;
 
-	if (words && gpu->compares_bits)
+	if (gpu->compares_bits)
 		words = vulkan_compare_bits(words, &code.codeSize);
-	if (!words)
-		return VK_NULL_HANDLE;
 	code.pCode = words;
 	result = vkCreateShaderModule(gpu->device, &code, NULL, &info.stage.module);
 	free(words);
@@ -113,7 +114,6 @@ make_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t local
 VkPipeline
 vulkan_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t local[2])
 {
-	struct pipeline *more;
 	VkPipeline made;
 
 	for (size_t i = 0; i < gpu->pipelines; i++) {
@@ -126,14 +126,8 @@ vulkan_pipeline(struct gpu *gpu, const struct shader *shader, const uint32_t loc
 	made = make_pipeline(gpu, shader, local);
 	if (!made)
 		return VK_NULL_HANDLE;
-	more = reallocarray(gpu->pipeline, gpu->pipelines + 1, sizeof(*more));
-	if (!more) {
-		vkDestroyPipeline(gpu->device, made, NULL);
-		fail_memory();
-		return VK_NULL_HANDLE;
-	}
-	gpu->pipeline = more;
-	more[gpu->pipelines++] = (struct pipeline){ shader, { local[0], local[1] }, made };
+	gpu->pipeline = must_resize(gpu->pipeline, gpu->pipelines + 1, sizeof(*gpu->pipeline));
+	gpu->pipeline[gpu->pipelines++] = (struct pipeline){ shader, { local[0], local[1] }, made };
 	return made;
 }
 

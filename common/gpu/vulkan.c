@@ -18,6 +18,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "gpu/float_results.px.h"
 #include "gpu/gpu.h"
 
@@ -337,17 +338,11 @@ vulkan_compare_bits(uint32_t *code, size_t *bytes)
 {
 	struct module m = { .code = code, .words = *bytes / sizeof(*code), .bound = code[BOUND] };
 	size_t replaced = 0;
-	uint32_t *made = NULL;
+	/* a comparison has five words */
+	uint32_t *made = must_alloc(1,
+	    *bytes * (1 + WORDS_EACH / 5) + (CONSTANTS + 1) * 4 * sizeof(*made));
 
-	m.kind = calloc(m.bound, sizeof(*m.kind));
-	if (m.kind)		/* a comparison has five words */
-		made = malloc(*bytes * (1 + WORDS_EACH / 5) + (CONSTANTS + 1) * 4 * sizeof(*made));
-	if (!made) {
-		free(m.kind);
-		free(code);
-		fail_memory();
-		return NULL;
-	}
+	m.kind = must_alloc(m.bound, sizeof(*m.kind));
 	look(&m);
 	for (const uint32_t *at = code + SPIRV_HEADER_WORDS; at < code + m.words; at += *at >> 16)
 		replaced += is_replaced(&m, at);
@@ -415,13 +410,9 @@ uint32_t *
 vulkan_demand_float_modes(const struct gpu *gpu, const struct shader *shader, size_t *bytes)
 {
 	size_t words = (size_t)(shader->end - shader->code);
-	uint32_t *code = malloc((words + FLOAT_MODES * (2 + 4)) * sizeof(*code)), *to = code;
+	uint32_t *code = must_alloc(words + FLOAT_MODES * (2 + 4), sizeof(*code)), *to = code;
 	const uint32_t *at = shader->code;
 
-	if (!code) {
-		fail_memory();
-		return NULL;
-	}
 	memcpy(to, at, SPIRV_HEADER_WORDS * sizeof(*to));
 	to += SPIRV_HEADER_WORDS;
 	at += SPIRV_HEADER_WORDS;
@@ -539,54 +530,26 @@ close_instance(struct gpu *gpu)
 
 /* ---- which devices there are ---- */
 
-struct found {
-	VkPhysicalDevice *physical;
-	uint32_t n;
+/* A device that could be used. */
+struct listed {
+	VkPhysicalDevice physical;
+	size_t kind;			/* faster kinds first */
+	struct gpu_facts facts;
+	bool float_modes[FLOAT_MODES];
+	bool probe;	/* facts.exact is not known before float_probe() has tried */
 };
 
-static int
-find_devices(struct gpu *gpu, struct found *found)
-{
-	VkResult result = vkEnumeratePhysicalDevices(gpu->instance, &found->n, NULL);
-
-	found->physical = NULL;
-	if (result != VK_SUCCESS || found->n == 0) {
-		found->n = 0;
-		return 0;
-	}
-	found->physical = calloc(found->n, sizeof(*found->physical));
-	if (!found->physical)
-		return fail_memory();
-	result = vkEnumeratePhysicalDevices(gpu->instance, &found->n, found->physical);
-	if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
-		free(found->physical);
-		return vulkan_failed(result, "vkEnumeratePhysicalDevices");
-	}
-	return 0;
-}
-
-/* Faster kinds first. */
-static int
-rank(VkPhysicalDeviceType type)
-{
-	static const int ranks[] = {
-		[VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU] = 0,
-		[VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU] = 1,
-		[VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU] = 2,
-		[VK_PHYSICAL_DEVICE_TYPE_CPU] = 3,
-		[VK_PHYSICAL_DEVICE_TYPE_OTHER] = 4
-	};
-
-	return (size_t)type < sizeof(ranks) / sizeof(ranks[0]) ? ranks[type] : 4;
-}
-
-static const char *
-kind_of(VkPhysicalDeviceType type)
-{
-	static const char *const kinds[] = { "discrete", "integrated", "virtual", "cpu", "other" };
-
-	return kinds[rank(type)];
-}
+static const struct {
+	VkPhysicalDeviceType type;
+	const char *name;
+} kinds[] = {
+	{ VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, "discrete" },
+	{ VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, "integrated" },
+	{ VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU, "virtual" },
+	{ VK_PHYSICAL_DEVICE_TYPE_CPU, "cpu" },
+	{ VK_PHYSICAL_DEVICE_TYPE_OTHER, "other" }
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static uint32_t
 find_family(VkPhysicalDevice physical, VkQueueFlags wanted, VkQueueFlags unwanted, uint32_t *queues)
@@ -648,25 +611,9 @@ compares_bits(const struct gpu *gpu)
 	    strcmp(gpu->facts.kind, "cpu"));
 }
 
-/* Is it unknown whether the device keeps subnormal numbers, till float_probe() tries? A processor
- * that runs shaders has its own floats, which it need not list. */
-static bool
-must_probe(VkPhysicalDevice physical)
-{
-	VkPhysicalDeviceProperties properties;
-	bool modes[FLOAT_MODES];
-
-	vkGetPhysicalDeviceProperties(physical, &properties);
-	vulkan_find_float_modes(physical, modes);
-	if (!modes[FLOAT_SPECIAL] || !modes[FLOAT_NEAREST])
-		return false;
-	return getenv("FRINGEPIPE_GPU_PROBE") || (!modes[FLOAT_SUBNORMAL] &&
-	    properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU);
-}
-
-/* NULL, or what the device lacks. facts->exact is false where it must be probed. */
+/* NULL, or what the device lacks. */
 static const char *
-look_at(VkPhysicalDevice physical, struct gpu_facts *facts)
+look_at(VkPhysicalDevice physical, struct listed *listed)
 {
 	VkPhysicalDeviceVulkan12Features features12 = {
 		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES
@@ -677,28 +624,37 @@ look_at(VkPhysicalDevice physical, struct gpu_facts *facts)
 	VkPhysicalDeviceMaintenance3Properties limits = {
 		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES
 	};
-	VkPhysicalDeviceProperties2 properties = {
+	VkPhysicalDeviceProperties2 properties2 = {
 		.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &limits
 	};
+	const VkPhysicalDeviceProperties *properties = &properties2.properties;
 	VkPhysicalDeviceMemoryProperties memory;
+	struct gpu_facts *facts = &listed->facts;
+	const bool *modes = listed->float_modes;
 	uint32_t queues;
-	bool modes[FLOAT_MODES];
+	bool promises;		/* all but subnormal numbers */
 
-	memset(facts, 0, sizeof(*facts));
-	vkGetPhysicalDeviceProperties2(physical, &properties);
-	snprintf(facts->name, sizeof(facts->name), "%s", properties.properties.deviceName);
-	facts->kind = kind_of(properties.properties.deviceType);
-	if (properties.properties.apiVersion < VK_API_VERSION_1_2)
+	*listed = (struct listed){ .physical = physical };
+	vkGetPhysicalDeviceProperties2(physical, &properties2);
+	snprintf(facts->name, sizeof(facts->name), "%s", properties->deviceName);
+	while (listed->kind + 1 < KINDS && kinds[listed->kind].type != properties->deviceType)
+		listed->kind++;
+	facts->kind = kinds[listed->kind].name;
+	if (properties->apiVersion < VK_API_VERSION_1_2)
 		return "Vulkan 1.2";
 	vkGetPhysicalDeviceFeatures2(physical, &features);
 	vkGetPhysicalDeviceMemoryProperties(physical, &memory);
 	facts->float64 = features.features.shaderFloat64;
-	vulkan_find_float_modes(physical, modes);
-	facts->exact = modes[FLOAT_SPECIAL] && modes[FLOAT_NEAREST] && !must_probe(physical);
+	vulkan_find_float_modes(physical, listed->float_modes);
+	promises = modes[FLOAT_SPECIAL] && modes[FLOAT_NEAREST];
+	/* a processor that runs shaders has its own floats, which it need not list */
+	listed->probe = promises && (getenv("FRINGEPIPE_GPU_PROBE") ||
+	    (!modes[FLOAT_SUBNORMAL] && properties->deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU));
+	facts->exact = promises && !listed->probe;
 	facts->allocation_most = limits.maxMemoryAllocationSize;
-	facts->groups_most[0] = properties.properties.limits.maxComputeWorkGroupCount[0];
-	facts->groups_most[1] = properties.properties.limits.maxComputeWorkGroupCount[1];
-	facts->unified = is_unified(&memory, properties.properties.deviceType);
+	facts->groups_most[0] = properties->limits.maxComputeWorkGroupCount[0];
+	facts->groups_most[1] = properties->limits.maxComputeWorkGroupCount[1];
+	facts->unified = is_unified(&memory, properties->deviceType);
 	facts->transfers = transfer_family(physical, &queues) != UINT32_MAX;
 	for (uint32_t i = 0; i < memory.memoryHeapCount; i++)
 		if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
@@ -713,37 +669,41 @@ look_at(VkPhysicalDevice physical, struct gpu_facts *facts)
 	return compute_family(physical) == UINT32_MAX ? "a compute queue" : NULL;
 }
 
-/* The usable ones in the order of the list, by kind; *lack: what the last unusable one lacks. */
+/* The usable ones, faster kinds first: their number; -1 after fail(). *list is the caller's; *lack:
+ * what the last unusable one lacks. */
 static int
-list_devices(struct gpu *gpu, struct found *found, const char **lack)
+list_devices(const struct gpu *gpu, struct listed **list, const char **lack)
 {
-	struct gpu_facts facts;
-	uint32_t n = 0;
+	VkPhysicalDevice *physical;
+	uint32_t found = 0;
+	VkResult result = vkEnumeratePhysicalDevices(gpu->instance, &found, NULL);
+	int n = 0;
 
-	if (find_devices(gpu, found) < 0)
-		return -1;
-	for (uint32_t i = 0; i < found->n; i++) {
-		const char *lacks = look_at(found->physical[i], &facts);
-
-		if (lacks)
-			*lack = lacks;
-		else
-			found->physical[n++] = found->physical[i];
+	*list = NULL;
+	if (result != VK_SUCCESS || found == 0)
+		return 0;
+	physical = must_alloc(found, sizeof(*physical));
+	result = vkEnumeratePhysicalDevices(gpu->instance, &found, physical);
+	if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
+		free(physical);
+		return vulkan_failed(result, "vkEnumeratePhysicalDevices");
 	}
-	found->n = n;
-	for (uint32_t i = 1; i < n; i++)	/* stable, and there are few */
-		for (uint32_t k = i; k > 0; k--) {
-			VkPhysicalDeviceProperties a, b;
-			VkPhysicalDevice later = found->physical[k];
+	*list = must_alloc(found, sizeof(**list));
+	for (uint32_t i = 0; i < found; i++) {
+		struct listed listed;
+		const char *lacks = look_at(physical[i], &listed);
+		int at = n;
 
-			vkGetPhysicalDeviceProperties(found->physical[k - 1], &a);
-			vkGetPhysicalDeviceProperties(later, &b);
-			if (rank(a.deviceType) <= rank(b.deviceType))
-				break;
-			found->physical[k] = found->physical[k - 1];
-			found->physical[k - 1] = later;
+		if (lacks) {
+			*lack = lacks;
+			continue;
 		}
-	return 0;
+		for (n++; at > 0 && (*list)[at - 1].kind > listed.kind; at--)
+			(*list)[at] = (*list)[at - 1];
+		(*list)[at] = listed;
+	}
+	free(physical);
+	return n;
 }
 
 /* FRINGEPIPE_GPU_TIMEOUT, or a minute. -1 after fail_usage(). */
@@ -763,37 +723,7 @@ find_timeout(double *seconds)
 	return 0;
 }
 
-/* A listed device, and whether it must be opened before its facts are known. */
-struct listed {
-	struct gpu_facts facts;
-	bool probe;
-};
-
-/* Their number; -1 after fail(). *list is the caller's. */
-static int
-list_facts(struct listed **list)
-{
-	struct gpu gpu = { 0 };
-	struct found found = { 0 };
-	const char *lack = NULL;
-	int status = open_instance(&gpu);
-
-	*list = NULL;
-	if (status < 1)
-		return status;
-	status = list_devices(&gpu, &found, &lack);
-	if (status == 0 && found.n && !(*list = calloc(found.n, sizeof(**list))))
-		status = fail_memory();
-	for (uint32_t i = 0; i < found.n && status == 0; i++) {
-		look_at(found.physical[i], &(*list)[i].facts);
-		(*list)[i].probe = must_probe(found.physical[i]);
-	}
-	free(found.physical);
-	close_instance(&gpu);
-	return status < 0 ? -1 : (int)found.n;
-}
-
-/* One that cannot be opened is not known to be exact. */
+/* Opens a device to learn whether it is exact. One that cannot be opened is not known to be. */
 static void
 probe_listed(size_t number, struct gpu_facts *facts)
 {
@@ -812,12 +742,16 @@ probe_listed(size_t number, struct gpu_facts *facts)
 int
 gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void *arg)
 {
+	struct gpu gpu = { 0 };
 	struct listed *list;
+	const char *lack;
 	double timeout_s;
-	int n = find_timeout(&timeout_s) < 0 ? -1 : list_facts(&list);
+	int n = find_timeout(&timeout_s) < 0 ? -1 : open_instance(&gpu);
 
-	if (n < 0)
-		return -1;
+	if (n < 1)
+		return n;
+	n = list_devices(&gpu, &list, &lack);
+	close_instance(&gpu);
 	for (int i = 0; i < n; i++) {
 		if (list[i].probe)
 			probe_listed((size_t)i, &list[i].facts);
@@ -827,29 +761,33 @@ gpu_list(void (*each)(void *arg, size_t number, const struct gpu_facts *), void 
 	return n;
 }
 
+/* *probe: it must be tried whether the device is exact. */
 static int
-choose_device(struct gpu *gpu, const char *which)
+choose_device(struct gpu *gpu, const char *which, bool *probe)
 {
-	struct found found = { 0 };
+	struct listed *list;
 	const char *lack = NULL;
 	char *end;
 	unsigned long number = strtoul(which, &end, 10);
 	bool numbered = *which && !*end;
+	int n = list_devices(gpu, &list, &lack);
 
-	if (list_devices(gpu, &found, &lack) < 0)
+	if (n < 0)
 		return -1;
-	for (uint32_t i = 0; i < found.n && !gpu->physical; i++) {
-		look_at(found.physical[i], &gpu->facts);
-		vulkan_find_float_modes(found.physical[i], gpu->float_modes);
-		if (numbered ? i == number : strcasestr(gpu->facts.name, which) != NULL)
-			gpu->physical = found.physical[i];
+	for (int i = 0; i < n && !gpu->physical; i++) {
+		if (numbered ? (unsigned long)i != number : !strcasestr(list[i].facts.name, which))
+			continue;
+		gpu->physical = list[i].physical;
+		gpu->facts = list[i].facts;
+		memcpy(gpu->float_modes, list[i].float_modes, sizeof(gpu->float_modes));
+		*probe = list[i].probe;
 	}
-	free(found.physical);
+	free(list);
 	if (gpu->physical)
 		return 0;
-	if (found.n)
+	if (n)
 		return fail_with(EXIT_NO_DEVICE, NULL,
-		    "no GPU %s among the %u here, see fringepipe --devices", which, found.n);
+		    "no GPU %s among the %d here, see fringepipe --devices", which, n);
 	return lack ? fail_with(EXIT_NO_DEVICE, NULL, "no GPU: what there is lacks %s", lack) :
 	    fail_with(EXIT_NO_DEVICE, NULL, "no GPU: no Vulkan device was found");
 }
@@ -951,11 +889,10 @@ find_clock(struct gpu *gpu)
 int
 gpu_open(const char *which, struct gpu **out)
 {
-	struct gpu *gpu = calloc(1, sizeof(*gpu));
+	struct gpu *gpu = must_alloc(1, sizeof(*gpu));
+	bool probe = false;
 
 	*out = NULL;
-	if (!gpu)
-		return fail_memory();
 	if (find_timeout(&gpu->timeout_s) < 0) {
 		free(gpu);
 		return -1;
@@ -963,28 +900,18 @@ gpu_open(const char *which, struct gpu **out)
 	pthread_mutex_init(&gpu->lock, NULL);
 	if (open_instance(gpu) < 1) {
 		fail_with(EXIT_NO_DEVICE, NULL, "no GPU: no Vulkan device was found");
-	} else if (choose_device(gpu, which) == 0 && open_device(gpu) == 0) {
+	} else if (choose_device(gpu, which, &probe) == 0 && open_device(gpu) == 0) {
 		vkGetPhysicalDeviceMemoryProperties(gpu->physical, &gpu->memory);
 		find_clock(gpu);
 		gpu->compares_bits = compares_bits(gpu);
-		if (vulkan_open_pipelines(gpu) == 0 && (!must_probe(gpu->physical) ||
-		    float_probe(gpu, &gpu->facts.exact) == 0)) {
+		if (vulkan_open_pipelines(gpu) == 0 &&
+		    (!probe || float_probe(gpu, &gpu->facts.exact) == 0)) {
 			*out = gpu;
 			return 0;
 		}
 	}
 	gpu_close(gpu);
 	return -1;
-}
-
-static void
-close_device(struct gpu *gpu)
-{
-	vkDeviceWaitIdle(gpu->device);
-	vulkan_close_pipelines(gpu);
-	for (int i = 0; i < LANES; i++)
-		vkDestroySemaphore(gpu->device, gpu->lane[i].done, NULL);
-	vkDestroyDevice(gpu->device, NULL);
 }
 
 int
@@ -996,8 +923,13 @@ gpu_close(struct gpu *gpu)
 		return 0;
 	if (gpu->lost)		/* it may be at work for ever: closing it would wait for it */
 		return -1;
-	if (gpu->device)
-		close_device(gpu);
+	if (gpu->device) {
+		vkDeviceWaitIdle(gpu->device);
+		vulkan_close_pipelines(gpu);
+		for (int i = 0; i < LANES; i++)
+			vkDestroySemaphore(gpu->device, gpu->lane[i].done, NULL);
+		vkDestroyDevice(gpu->device, NULL);
+	}
 	close_instance(gpu);
 	faulty = gpu->faulty;
 	free(gpu->pipeline);

@@ -65,10 +65,10 @@ struct vulkan_block {
 /* -1 after fail() naming the call that returned this. */
 int vulkan_failed(VkResult, const char *call);
 
-/* A shader's code that demands what the device has of them; the caller's. NULL after fail(). */
+/* A shader's code that demands what the device has of them; the caller's. */
 uint32_t *vulkan_demand_float_modes(const struct gpu *, const struct shader *, size_t *bytes);
 /* The module again (code is freed), with floats compared by their bits; *bytes: its size before,
- * and after. NULL after fail(). */
+ * and after. */
 uint32_t *vulkan_compare_bits(uint32_t *code, size_t *bytes);
 /* Reads the cache of compiled shaders. -1 after fail(). */
 int vulkan_open_pipelines(struct gpu *);

@@ -633,8 +633,7 @@ text_take(struct parser *in, char *text, size_t n, struct frame_head *head)
 	struct meta meta = { 0 };
 	int status;
 
-	if (meta_adopt(&meta, text, n) < 0)
-		return -1;
+	meta_adopt(&meta, text, n);
 	if (lines_take(in, text, &meta) < 0 || head_take(in, &meta, head) < 0) {
 		meta_free(&meta);
 		return -1;

@@ -17,42 +17,21 @@
 #include "run/segment.h"
 #include "run/stage.h"
 
-static bool
-fits(const struct link *link, const struct frame *state)
-{
-	return state->head.c == link->run.state && state->head.w == link->out.w &&
-	    state->head.h == link->out.h;
-}
-
+/* Planes without a number: nothing is remembered before the first frame. */
 static int
-new_planes(const struct link *link, struct frame **state)
+new_state(const struct link *link, struct frame **state)
 {
 	struct frame_head head;
 	int status = head_init(&head, link->out.w, link->out.h, link->run.state, SAMPLE_FLOAT);
 
 	if (status == 0)
 		status = frame_new(&head, state);
+	for (size_t c = 0; c < head.c && status == 0; c++)
+		for (size_t y = 0; y < head.h; y++)
+			for (size_t x = 0; x < head.w; x++)
+				frame_floats(*state, c, y)[x] = NAN;
 	head_free(&head);
 	return status;
-}
-
-/* Nothing is remembered before the first frame. */
-static int
-new_unknown(struct link *link)
-{
-	struct frame *state;
-
-	if (new_planes(link, &state) < 0)
-		return -1;
-	for (size_t c = 0; c < state->head.c; c++)
-		for (size_t y = 0; y < state->head.h; y++) {
-			float *row = frame_floats(state, c, y);
-
-			for (size_t x = 0; x < state->head.w; x++)
-				row[x] = NAN;
-		}
-	link->state[0] = state;
-	return 0;
 }
 
 int
@@ -60,15 +39,14 @@ state_begin(struct segment *segment)
 {
 	for (size_t k = 0; k < segment->n; k++) {
 		struct link *link = &segment->link[k];
+		const struct frame *last = link->state[0];
 
-		if (link->state[0] && !fits(link, link->state[0]))
+		if (last && (last->head.c != link->run.state || last->head.w != link->out.w ||
+		    last->head.h != link->out.h))
 			state_free(link);
-		if (link->run.state == 0)
-			continue;
-		if (!link->state[0] && new_unknown(link) < 0)
-			return -1;
-		if (!link->state[1] && new_planes(link, &link->state[1]) < 0)
-			return -1;
+		for (int i = 0; i < 2 && link->run.state; i++)
+			if (!link->state[i] && new_state(link, &link->state[i]) < 0)
+				return -1;
 	}
 	return 0;
 }
@@ -389,12 +367,12 @@ band_free_producers(struct producers *room)
 	free(room->used);
 }
 
-#define PIECE 4096		/* columns; a multiple of 64, so that pieces begin at 64 bytes */
+#define PIECE_COLUMNS 4096	/* of a table; a multiple of 64, so that pieces begin at 64 bytes */
 
 static size_t
 piece_stride(const struct frame_head *head)
 {
-	return frame_stride(PIECE, head->type);
+	return frame_stride(PIECE_COLUMNS, head->type);
 }
 
 /* Columns x to x + n - 1 of a plane; the stride is that of the piece, so that who copies a row
@@ -421,13 +399,6 @@ table_bands_lay_out(struct segment *segment)
 		segment->scratch_offset[k] = segment->bytes;
 		segment->bytes += (link->run.scratch_bytes + 63) & ~(size_t)63;
 	}
-}
-
-/* How many pieces there are. */
-static size_t
-table_bands_pieces(const struct segment *segment)
-{
-	return (segment->in->head.w + PIECE - 1) / PIECE;
 }
 
 /* The piece of all planes of map k's input: those of the map before, second inputs, state. */
@@ -480,11 +451,11 @@ table_bands_run(void *arg, size_t item, int thread)
 {
 	const struct segment *segment = arg;
 	struct band_memory *band = &segment->chain->memory[thread];
-	size_t x = item * PIECE, n = segment->in->head.w - x;
+	size_t x = item * PIECE_COLUMNS, n = segment->in->head.w - x;
 
 	band->worked = true;
-	if (n > PIECE)
-		n = PIECE;
+	if (n > PIECE_COLUMNS)
+		n = PIECE_COLUMNS;
 	for (size_t k = 0; k < segment->n; k++) {
 		struct link *link = &segment->link[k];
 		struct frame in = { link->in, band->in[k] }, out = { link->out, band->out[k] };
@@ -562,16 +533,6 @@ first_needed(const struct segment *segment, size_t k, const struct band_memory *
 	for (size_t m = k + 1; m <= segment->reader[k]; m++)
 		first = size_at_most(first, lower(band->done[m], segment->link[m].run.halo));
 	return first;
-}
-
-/* Forgets the rows of map k's output that all its readers are through with. */
-static void
-move_window(const struct segment *segment, size_t k, struct band_memory *band)
-{
-	size_t first = first_needed(segment, k, band);
-
-	band->slot[k] = (band->slot[k] + first - band->first[k]) % segment->window[k];
-	band->first[k] = first;
 }
 
 /* Rows that map k has made of the segment's output channel c: to where it makes them now. */
@@ -666,8 +627,14 @@ make_rows(const struct segment *segment, size_t k, struct band_memory *band, siz
 	if (link->run.scratch_bytes)
 		scratch.memory = (char *)band->memory + segment->scratch_offset[k];
 	if (k + 1 < segment->n) {
-		if (end - band->first[k] > segment->window[k])
-			move_window(segment, k, band);
+		if (end - band->first[k] > segment->window[k]) {
+			size_t first = first_needed(segment, k, band);
+
+			/* all readers are through with the rows before it */
+			band->slot[k] += first - band->first[k];
+			band->slot[k] %= segment->window[k];
+			band->first[k] = first;
+		}
 		choose_place(segment, k, band, end);
 	}
 	memcpy(band->in[k], k ? band->out[k - 1] : segment->in->plane,
@@ -732,7 +699,7 @@ bands_least(const struct segment *segment)
 }
 
 /* Shares the rows out: those that a thread has made directly in the output, a halo beyond what it
- * has taken, are not another's. 0 after fail(). */
+ * has taken, are not another's. */
 static size_t
 divide(const struct segment *segment)
 {
@@ -757,7 +724,7 @@ bands_conclude_map(struct link *link, const struct check_sample *sample)
 	if (link->run.body->after)
 		link->run.body->after(&link->run);
 	if (sample)
-		checks_conclude(link, sample);
+		checks_judge(link, sample, CHECK_COMPLETE);
 	all_invalid_warn(&link->all_invalid, &link->out, link->run.stage->hint,
 	    link->run.position == 0);
 	warn_stage(before);
@@ -796,8 +763,8 @@ bands_run(struct segment *segment)
 		memset(chain->memory[i].seconds, 0, sizeof(chain->memory[i].seconds));
 		chain->memory[i].worked = false;
 	}
-	shares = table ? table_bands_pieces(segment) : divide(segment);
-	if (shares == 0 || (!table && band_find_producers(segment, &chain->producers) < 0))
+	shares = table ? (segment->in->head.w + PIECE_COLUMNS - 1) / PIECE_COLUMNS : divide(segment);
+	if (!table && band_find_producers(segment, &chain->producers) < 0)
 		return -1;
 	for (size_t k = 0; k < segment->n; k++) {
 		segment->run[k] = &segment->link[k].run;
@@ -822,28 +789,21 @@ bands_run(struct segment *segment)
 	return 0;
 }
 
-/* Threads that had rows of the last frame to make; a small frame has none for some. */
-static int
-threads_at_work(const struct chain *chain)
-{
-	int n = 0;
-
-	for (int i = 0; i < chain->threads; i++)
-		n += chain->memory[i].worked;
-	return n > 0 ? n : 1;
-}
-
-/* Threads share the work evenly, so that their sum is that many times what a frame takes. */
+/* Threads share the work evenly, so that their sum is that many times what a frame takes. A small
+ * frame has no rows for some of them. */
 void
 bands_add_times(struct segment *segment)
 {
 	struct chain *chain = segment->chain;
+	int worked = 0;
 
+	for (int i = 0; i < chain->threads; i++)
+		worked += chain->memory[i].worked;
 	for (size_t k = 0; k < segment->n; k++) {
 		struct timing *timing = &segment->link[k].timing[false];
 
 		for (int i = 0; i < chain->threads; i++)
-			timing->seconds += chain->memory[i].seconds[k] / threads_at_work(chain);
+			timing->seconds += chain->memory[i].seconds[k] / (worked > 0 ? worked : 1);
 		timing->samples += link_samples(&segment->link[k]);
 		timing->frames++;
 	}

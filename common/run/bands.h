@@ -56,7 +56,7 @@ struct band_memory {
 	size_t first[SEGMENT_MOST];		/* first row of map k's output that is kept */
 	size_t slot[SEGMENT_MOST];		/* and its place in the window, a ring */
 	size_t done[SEGMENT_MOST];		/* rows of map k's output are made up to here */
-	bool direct[SEGMENT_MOST];		/* see place_output() */
+	bool direct[SEGMENT_MOST];		/* see place_band_output() */
 	bool continues[SEGMENT_MOST];		/* map k has made the rows before in this band */
 	double seconds[SEGMENT_MOST];		/* of this frame */
 	bool worked;				/* it made rows of this frame */

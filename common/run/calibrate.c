@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "gpu/gpu.h"
 #include "io/safe_file.h"
 #include "run/setup.h"
 
 #define BLOCK_BYTES ((size_t)32 << 20)
 #define MOVE_BYTES ((size_t)256 << 20)	/* several times the largest cache of a device */
-#define ROUNDS 9
-#define MOVES 9
+#define ROUNDS 9			/* of each copy, whose median counts */
 #define SMALL_COPIES 64
 #define FRAMES 8		/* of 1024 x 768, per stage */
 #define WORDS_MOST 16
@@ -29,26 +29,6 @@ struct copier {
 	struct gpu_job *job;
 	struct gpu_block *host, *device;
 };
-
-static int
-open_copier(struct copier *copier)
-{
-	copier->job = gpu_job_new(copier->gpu);
-	copier->host = gpu_block_new(copier->gpu, GPU_HOST, BLOCK_BYTES);
-	copier->device = gpu_block_new(copier->gpu, GPU_DEVICE, BLOCK_BYTES);
-	if (!copier->job || !copier->host || !copier->device)
-		return -1;
-	memset(copier->host->host, 1, BLOCK_BYTES);
-	return 0;
-}
-
-static void
-close_copier(struct copier *copier)
-{
-	gpu_job_free(copier->job);
-	gpu_block_free(copier->gpu, copier->host);
-	gpu_block_free(copier->gpu, copier->device);
-}
 
 /* Seconds from the submission of n copies till the host knows that they are done; -1 after fail().
  */
@@ -98,30 +78,26 @@ time_rounds(struct copier *copier, size_t n, size_t bytes, bool up, struct cost_
 	return 0;
 }
 
-static double
-gap(double seconds, double latency)
-{
-	return seconds > latency ? (seconds - latency) / (double)BLOCK_BYTES : 0;
-}
-
 /* L from a job of one copy of next to nothing, o from more of them, G from a large one. */
 static int
 measure_copies(struct copier *copier, struct costs *costs)
 {
-	struct cost_span one, many, large[2];
+	struct cost_span one, many;
 
 	if (time_rounds(copier, 1, 64, true, &one) < 0 ||
 	    time_rounds(copier, SMALL_COPIES, 64, true, &many) < 0 ||
-	    time_rounds(copier, 1, BLOCK_BYTES, true, &large[0]) < 0 ||
-	    time_rounds(copier, 1, BLOCK_BYTES, false, &large[1]) < 0)
+	    time_rounds(copier, 1, BLOCK_BYTES, true, &costs->up) < 0 ||
+	    time_rounds(copier, 1, BLOCK_BYTES, false, &costs->down) < 0)
 		return -1;
 	costs->copy_s = fmax(many.likely - one.likely, 0) / (SMALL_COPIES - 1);
 	costs->latency_s = fmax(one.likely - costs->copy_s, 0);
-	for (int down = 0; down < 2; down++)
-		*(down ? &costs->down : &costs->up) = (struct cost_span){
-			gap(large[down].best, one.likely), gap(large[down].likely, one.likely),
-			gap(large[down].worst, one.likely)
-		};
+	for (int down = 0; down < 2; down++) {
+		struct cost_span *span = down ? &costs->down : &costs->up;
+
+		span->best = fmax(span->best - one.likely, 0) / (double)BLOCK_BYTES;
+		span->likely = fmax(span->likely - one.likely, 0) / (double)BLOCK_BYTES;
+		span->worst = fmax(span->worst - one.likely, 0) / (double)BLOCK_BYTES;
+	}
 	return 0;
 }
 
@@ -133,20 +109,20 @@ time_moves(struct copier *copier, const struct gpu_block *block, double *middle)
 	static const uint32_t local[] = { 128, 1 };	/* what every device takes */
 	const uint32_t w = 4096, h = (uint32_t)(MOVE_BYTES / 16 / w), groups[] = { w / 128, h };
 	struct gpu_push push = { .block = block->address, .w = w, .h = h, .y1 = h };
-	double seconds[MOVES];
+	double seconds[ROUNDS];
 
 	if (gpu_job_begin(copier->job) < 0)
 		return -1;
-	for (size_t i = 0; i < MOVES; i++)
+	for (size_t i = 0; i < ROUNDS; i++)
 		if (gpu_job_dispatch(copier->job, &shader_memory_copy, local, groups, &push,
 		    sizeof(push), false) < 0)
 			return -1;
 	if (gpu_job_submit(copier->job) < 0 || gpu_job_wait(copier->job) < 0)
 		return -1;
-	for (size_t i = 0; i < MOVES; i++)
+	for (size_t i = 0; i < ROUNDS; i++)
 		seconds[i] = gpu_job_dispatch_seconds(copier->job, i);
-	qsort(seconds, MOVES, sizeof(*seconds), by_value);
-	*middle = seconds[MOVES / 2];
+	qsort(seconds, ROUNDS, sizeof(*seconds), by_value);
+	*middle = seconds[ROUNDS / 2];
 	return 0;
 }
 
@@ -165,26 +141,32 @@ measure_memory(struct copier *copier, double *rate)
 	return status;
 }
 
-/* Opens the device as a chain does, and once more for its copies. */
+/* The device is opened as a chain does it. */
 static int
 measure_device(const char *which, struct costs *costs, double *memory)
 {
 	struct copier copier = { 0 };
 	double start = progress_seconds();
 	struct gpu_facts facts;
-	int status;
+	int status = -1;
 
 	if (gpu_open(which, &copier.gpu) < 0)
 		return -1;
 	costs->open_s = progress_seconds() - start;
 	facts = *gpu_facts(copier.gpu);
 	snprintf(costs->device, sizeof(costs->device), "%s", facts.name);
-	status = open_copier(&copier);
-	if (status == 0)
+	copier.job = gpu_job_new(copier.gpu);
+	copier.host = gpu_block_new(copier.gpu, GPU_HOST, BLOCK_BYTES);
+	copier.device = gpu_block_new(copier.gpu, GPU_DEVICE, BLOCK_BYTES);
+	if (copier.job && copier.host && copier.device) {
+		memset(copier.host->host, 1, BLOCK_BYTES);
 		status = measure_copies(&copier, costs);
+	}
 	if (status == 0)
 		status = measure_memory(&copier, memory);
-	close_copier(&copier);
+	gpu_job_free(copier.job);
+	gpu_block_free(copier.gpu, copier.host);
+	gpu_block_free(copier.gpu, copier.device);
 	if (facts.unified) {		/* then nothing is copied */
 		costs->copy_s = 0;
 		costs->up = costs->down = (struct cost_span){ 0, 0, 0 };
@@ -203,34 +185,24 @@ struct bench {
 static char *
 path_of(const struct bench *bench, const char *name, const char *kind)
 {
-	char *path;
-
-	if (asprintf(&path, "%s/%s.%s.nrrd", bench->folder, name, kind) < 0) {
-		fail_memory();
-		return NULL;
-	}
-	return path;
+	return must_format("%s/%s.%s.nrrd", bench->folder, name, kind);
 }
 
-/* Runs some words, from a file if there is one, to another or to nowhere. */
+/* Runs the words of an example, from the output of another one if it names that, to a file or,
+ * `to` NULL, to nowhere. */
 static int
-run_words(const struct bench *bench, const char *device, const char *words, const char *from,
+run_example(const struct bench *bench, const char *device, const struct stage_example *example,
     const char *to, size_t repeat, struct timing *timing)
 {
 	struct measure how = { device, to ? to : "null:", bench->threads, repeat };
-	char *copy = strdup(words), *rest = copy, *word[WORDS_MOST], *file = NULL;
-	int n = 0, status = -1;
+	char *copy = must_strdup(example->words), *rest = copy, *word[WORDS_MOST], *file = NULL;
+	int n = 0, status;
 
-	if (!copy)
-		return fail_memory();
 	while (n < WORDS_MOST - 1 && (word[n] = strsep(&rest, " ")))
 		n++;
-	if (from)
-		file = path_of(bench, from, "processor");
-	if (file)
-		word[n++] = file;
-	if (!from || file)
-		status = setup_measure(n, word, &how, timing);
+	if (example->from)
+		word[n++] = file = path_of(bench, example->from, "processor");
+	status = setup_measure(n, word, &how, timing);
 	free(file);
 	free(copy);
 	return status;
@@ -245,8 +217,8 @@ measure_side(const struct bench *bench, const struct stage_example *example, con
 	struct timing timing;
 
 	*seconds = NAN;
-	if (run_words(bench, device, example->words, example->from, to, 0, &timing) < 0 ||
-	    run_words(bench, device, example->words, example->from, NULL, FRAMES, &timing) < 0)
+	if (run_example(bench, device, example, to, 0, &timing) < 0 ||
+	    run_example(bench, device, example, NULL, FRAMES, &timing) < 0)
 		return -1;
 	if (timing.frames)
 		*seconds = timing.seconds / timing.samples;
@@ -301,32 +273,28 @@ time_on_device(const struct bench *bench, const struct stage_example *example, c
 	return same ? seconds : NAN;
 }
 
-static void
-print_times(const char *name, double processor, double device, const char *remark)
-{
-	if (isnan(processor))		/* no map */
-		return;
-	printf("%-14s %8.3f", name, 1e9 * processor);
-	if (!isnan(device))
-		printf(" %8.3f", 1e9 * device);
-	printf("%s\n", remark);
-}
-
+/* Sources only make what the others are measured on. */
 static int
 measure_stage(const struct bench *bench, const struct stage_example *example)
 {
 	char *here = path_of(bench, example->to, "processor");
 	char *there = path_of(bench, example->to, "device");
 	const char *remark = "";
+	struct timing unused;
 	char name[32];
-	double processor, device;
-	int status = -1;
+	double processor = NAN, device;
+	int status;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(example->words, " "), example->words);
-	if (here && there && measure_side(bench, example, NULL, here, &processor) == 0) {
+	status = example->from ? measure_side(bench, example, NULL, here, &processor) :
+	    run_example(bench, NULL, example, here, 0, &unused);
+	if (status == 0 && !isnan(processor)) {		/* a map */
 		device = time_on_device(bench, example, here, there, &remark);
-		print_times(name, processor, device, remark);
-		status = isnan(processor) ? 0 : costs_add(bench->costs, name, processor, device);
+		printf("%-14s %8.3f", name, 1e9 * processor);
+		if (!isnan(device))
+			printf(" %8.3f", 1e9 * device);
+		printf("%s\n", remark);
+		costs_add(bench->costs, name, processor, device);
 	}
 	free(here);
 	free(there);
@@ -343,20 +311,6 @@ is_ready(const struct stage_example *example, const bool *done)
 	return !example->from;
 }
 
-/* Sources make what the others are measured on. */
-static int
-make_input(const struct bench *bench, const struct stage_example *example)
-{
-	char *path = path_of(bench, example->to, "processor");
-	struct timing timing;
-	int status = -1;
-
-	if (path)
-		status = run_words(bench, NULL, example->words, NULL, path, 0, &timing);
-	free(path);
-	return status;
-}
-
 /* Measures the stages that have an example, each after the one whose output it takes. */
 static int
 measure_stages(const struct bench *bench)
@@ -367,9 +321,7 @@ measure_stages(const struct bench *bench)
 
 	while (stage_table[n].name)
 		n++;
-	done = calloc(n, sizeof(*done));
-	if (!done)
-		return fail_memory();
+	done = must_alloc(n, sizeof(*done));
 	printf("\nnanoseconds per sample (pixel of a channel in or out): processor with %d "
 	    "threads, device\n", bench->threads);
 	while (more && status == 0) {
@@ -380,8 +332,7 @@ measure_stages(const struct bench *bench)
 			if (done[i] || !example->words || !is_ready(example, done))
 				continue;
 			done[i] = more = true;
-			status = example->from ? measure_stage(bench, example) :
-			    make_input(bench, example);
+			status = measure_stage(bench, example);
 		}
 	}
 	free(done);
@@ -415,24 +366,21 @@ note_device(void *arg, size_t number, const struct gpu_facts *facts)
 }
 
 static void
-print_span(const char *name, const struct cost_span *span)
-{
-	printf("%s %.1f GB/s (%.1f to %.1f)\n", name, 1e-9 / span->likely, 1e-9 / span->worst,
-	    1e-9 / span->best);
-}
-
-static void
-print_copies(const struct costs *costs)
+print_copies(const struct costs *costs, double memory)
 {
 	printf("%s\nopened in %.1f ms\na job's latency %.1f us\n", costs->device,
 	    1e3 * costs->open_s, 1e6 * costs->latency_s);
-	if (costs->up.likely == 0) {
+	if (costs->up.likely == 0)
 		printf("memory is shared with the processor: nothing is copied\n");
-		return;
+	else
+		printf("a copy's overhead %.2f us\n", 1e6 * costs->copy_s);
+	for (int down = 0; down < 2 && costs->up.likely != 0; down++) {
+		const struct cost_span *span = down ? &costs->down : &costs->up;
+
+		printf("%s %.1f GB/s (%.1f to %.1f)\n", down ? "back" : "to the device",
+		    1e-9 / span->likely, 1e-9 / span->worst, 1e-9 / span->best);
 	}
-	printf("a copy's overhead %.2f us\n", 1e6 * costs->copy_s);
-	print_span("to the device", &costs->up);
-	print_span("back", &costs->down);
+	printf("within its own memory %.1f GB/s\n", 1e-9 * memory);
 }
 
 static int
@@ -447,8 +395,7 @@ measure(const struct bench *bench)
 	} else if (measure_device(bench->device[3] ? bench->device + 4 : "", costs, &memory) < 0) {
 		return -1;
 	} else {
-		print_copies(costs);
-		printf("within its own memory %.1f GB/s\n", 1e-9 * memory);
+		print_copies(costs, memory);
 	}
 	return measure_stages(bench) < 0 ? -1 : costs_save(costs);
 }
@@ -470,8 +417,7 @@ calibrate(const char *which, int threads)
 		snprintf(number, sizeof(number), "gpu:%ld", first);
 		bench.device = number;
 	}
-	if (asprintf(&folder, "%s/fringepipe.XXXXXX", scratch_folder()) < 0)
-		return fail_memory();
+	folder = must_format("%s/fringepipe.XXXXXX", scratch_folder());
 	if (!mkdtemp(folder)) {
 		fail_errno(folder, "could not be made");
 		free(folder);

@@ -11,22 +11,23 @@
 #include "io/background_io.h"
 #include "io/shared_frames.h"
 #include "run/bands.h"
-#include "run/colour.h"
+#include "run/cost_model.h"
 #include "run/device.h"
 #include "run/frame_jobs.h"
 #include "run/gather.h"
 #include "run/losses.h"
-#include "run/plan.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
 
 static int push(struct chain *, size_t at, struct frame *);
 
+/* No failure of the output can be survived. */
 static int
-write_frame(struct chain *chain, struct frame *frame)
+put(struct chain *chain, struct frame *frame)
 {
 	struct target *target;
 	size_t gap = chain->losses.gap;
+	int status = -1;
 
 	chain->losses.gap = 0;
 	chain->frames++;
@@ -40,19 +41,10 @@ write_frame(struct chain *chain, struct frame *frame)
 		chain->writer = target ? write_behind_open(target, !chain->output, chain->pool) :
 		    NULL;
 	}
-	if (!chain->writer) {
+	if (chain->writer)
+		status = write_behind_put(chain->writer, frame, gap);
+	else
 		frame_free(frame);
-		return -1;
-	}
-	return write_behind_put(chain->writer, frame, gap);
-}
-
-/* No failure of the output can be survived. */
-static int
-put(struct chain *chain, struct frame *frame)
-{
-	int status = write_frame(chain, frame);
-
 	chain->losses.stopped |= status < 0;
 	return status;
 }
@@ -104,25 +96,19 @@ chain_drops(const struct chain *chain)
 	return chain->output && !strcmp(chain->output, "null:");
 }
 
-/* Channels of the input that all maps hand on are the output's without a copy. */
-static void
-share_passed(struct segment *segment)
+/* Makes room for the segment's output. Channels of the input that all maps hand on are the output's
+ * without a copy. */
+static int
+open_output(struct segment *segment)
 {
+	if (frame_new(&segment->link[segment->n - 1].out, &segment->out) < 0)
+		return -1;
 	for (size_t c = 0; c < segment->out->head.c; c++) {
 		size_t k = segment->n - 1, channel = c;
 
 		if (!segment_produced_by(segment, &k, &channel))
 			frame_share(segment->out, c, segment->in, channel);
 	}
-}
-
-/* Makes room for the segment's output. */
-static int
-open_output(struct segment *segment)
-{
-	if (frame_new(&segment->link[segment->n - 1].out, &segment->out) < 0)
-		return -1;
-	share_passed(segment);
 	return 0;
 }
 
@@ -131,7 +117,7 @@ open_output(struct segment *segment)
 static int
 begin_beside(struct segment *segment)
 {
-	bool wanted = frame_choice_wanted(segment);
+	bool wanted = frame_jobs_wanted(segment);
 
 	/* frames before this one may have gone through fewer maps together */
 	for (size_t k = 1; k < segment->n; k++)
@@ -272,10 +258,6 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 	const char *before;
 	int status;
 
-	if (plan_link(link, &in->head) < 0) {
-		frame_free(in);
-		return -1;
-	}
 	all_invalid_take(&link->all_invalid, in);
 	if (second_inputs_add(link, &in) < 0) {
 		frame_free(in);
@@ -449,30 +431,25 @@ starts_itself(const struct chain *chain)
 	return chain->link[0].run.stage->traits & (STAGE_SOURCE | STAGE_OPERANDS);
 }
 
-static int
-end(struct link *link)
-{
-	const char *before = warn_stage(link->title);
-	int status = link->run.body->end(&link->run);
-
-	warn_stage(before);
-	return status;
-}
-
 /* Nothing more comes: remainders are errors, flows complete what they hold. */
 static int
 finish(struct chain *chain)
 {
 	for (size_t i = 0; i < chain->n; i++) {
 		struct link *link = &chain->link[i];
+		const char *before;
+		int status;
 
-		if (device_drain(chain, link, 0, push) < 0)
+		if (device_drain(chain, link, 0, push) < 0 ||
+		    losses_break_measurement(chain, i, NULL, "input") < 0 ||
+		    second_inputs_end(link) < 0)
 			return -1;
-		if (losses_break_measurement(chain, i, NULL, "input") < 0)
-			return -1;
-		if (second_inputs_end(link) < 0)
-			return -1;
-		if (link->run.body->end && !(i == 0 && starts_itself(chain)) && end(link) < 0)
+		if (!link->run.body->end || (i == 0 && starts_itself(chain)))
+			continue;
+		before = warn_stage(link->title);
+		status = link->run.body->end(&link->run);
+		warn_stage(before);
+		if (status < 0)
 			return -1;
 	}
 	return 0;
@@ -487,7 +464,7 @@ report_without_passes(struct chain *chain)
 		const struct body *body = link->run.body;
 
 		if (link->place == PLACE_DEVICE && !body->passes)
-			passes_refused(chain->device, link,
+			passes_refused(link,
 			    body->no_passes ? body->no_passes : "it has no variant for the device");
 	}
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/px.h"
 #include "frame/frame.h"
 #include "run/losses.h"
@@ -46,14 +47,6 @@ any_valid(const struct frame *frame, size_t c, size_t channels, size_t y0, size_
 	return false;
 }
 
-/* Of whole numbers nobody but the stage knows which are valid. */
-static void
-look_at_type(struct all_invalid *seen, const struct frame *in)
-{
-	if (in->head.type != SAMPLE_FLOAT)
-		__atomic_store_n(&seen->whole, true, __ATOMIC_RELAXED);
-}
-
 /* At channels from c on, before `channels`. */
 static void
 look(bool *seen, const struct frame *frame, size_t c, size_t channels, size_t y0, size_t y1)
@@ -65,7 +58,8 @@ look(bool *seen, const struct frame *frame, size_t c, size_t channels, size_t y0
 static void
 look_at_input(struct all_invalid *seen, const struct frame *in, size_t own, size_t y0, size_t y1)
 {
-	look_at_type(seen, in);
+	if (in->head.type != SAMPLE_FLOAT)	/* only the stage knows which of these are valid */
+		__atomic_store_n(&seen->whole, true, __ATOMIC_RELAXED);
 	look(&seen->in, in, 0, 1, y0, y1);
 	look(&seen->others, in, 1, own, y0, y1);
 }
@@ -160,34 +154,27 @@ run_explain_check(struct run *run, const char *name)
 		checks->state[i].fired |= !strcmp(checks->check[i]->name, name);
 }
 
-int
+void
 checks_open(struct link *link)
 {
 	const struct check *const *check = link->run.stage->checks;
-	const struct opt_list *no_check = &link->run.chain->no_check;
+	const struct chain *chain = link->run.chain;
 	struct link_checks *checks;
-	size_t n = 0;
 
 	if (!check)
-		return 0;
-	while (check[n])
-		n++;
-	checks = link->checks = calloc(1, sizeof(*checks));
-	if (!checks)
-		return fail_memory();
+		return;
+	checks = link->checks = must_alloc(1, sizeof(*checks));
 	checks->check = check;
-	checks->state = calloc(n + 1, sizeof(*checks->state));
-	if (!checks->state)
-		return fail_memory();
-	checks->n = n;
-	for (size_t i = 0; i < n; i++) {
+	while (check[checks->n])
+		checks->n++;
+	checks->state = must_alloc(checks->n, sizeof(*checks->state));
+	for (size_t i = 0; i < checks->n; i++) {
 		/* nobody hears of them */
-		checks->state[i].off = link->run.chain->quiet && !link->run.chain->strict;
-		for (size_t k = 0; k < no_check->n; k++)
-			checks->state[i].off |= !strcmp(check[i]->name, no_check->v[k]);
+		checks->state[i].off = chain->quiet && !chain->strict;
+		for (size_t k = 0; k < chain->no_check.n; k++)
+			checks->state[i].off |= !strcmp(check[i]->name, chain->no_check.v[k]);
 	}
 	checks_begin_plan(link);
-	return 0;
 }
 
 void
@@ -211,18 +198,16 @@ checks_begin_plan(struct link *link)
 			.min_modulation = NAN, .code0_px = NAN };
 }
 
-int
+void
 checks_end_plan(struct link *link)
 {
 	struct link_checks *checks = link->checks;
 	struct check_heads heads = { .in = &link->in, .out = &link->out };
 
 	if (!checks)
-		return 0;
+		return;
 	free(checks->wants);
-	checks->wants = calloc(link->in.c + link->out.c + 1, sizeof(*checks->wants));
-	if (!checks->wants)
-		return fail_memory();
+	checks->wants = must_alloc(link->in.c + link->out.c, sizeof(*checks->wants));
 	heads.own = check_own_channels(link);
 	for (size_t i = 0; i < checks->n; i++) {
 		const struct check *check = checks->check[i];
@@ -231,7 +216,6 @@ checks_end_plan(struct link *link)
 		    check->applies(&checks->facts, &heads);
 		checks->state[i].first = true;
 	}
-	return 0;
 }
 
 bool
@@ -245,40 +229,18 @@ check_is_active(const struct link_checks *checks, size_t i)
 
 /* ---- judging ---- */
 
-/* Does the line of check i make that of check k needless? */
-static bool
-explains(const struct link_checks *checks, size_t i, size_t k)
-{
-	const char *const *name = checks->check[i]->explains;
-
-	for (; name && *name; name++)
-		if (!strcmp(*name, checks->check[k]->name))
-			return true;
-	return false;
-}
-
 /* Is there a check that explains check k and has fired, in this frame or before? */
 static bool
 is_explained(const struct link_checks *checks, const bool *fires, size_t k)
 {
-	for (size_t i = 0; i < checks->n; i++)
-		if (i != k && (checks->state[i].fired || fires[i]) && explains(checks, i, k))
-			return true;
+	for (size_t i = 0; i < checks->n; i++) {
+		const char *const *name = checks->check[i]->explains;
+
+		for (; name && *name && i != k && (checks->state[i].fired || fires[i]); name++)
+			if (!strcmp(*name, checks->check[k]->name))
+				return true;
+	}
 	return false;
-}
-
-/* "measurement 6" of a stage that gathers them, or whose input comes from one; else "frame 6". */
-static void
-print_line(const struct link *link, const struct check_sample *sample,
-    const struct check_line *line)
-{
-	char where[40];
-
-	snprintf(where, sizeof(where), "%s %zu", losses_word(link->run.chain), sample->number);
-	if (sample->number == 0)
-		warn(*line->object ? line->object : NULL, "%s", line->text);
-	else
-		warn(where, "%s%s%s", line->object, *line->object ? ": " : "", line->text);
 }
 
 /* The next one to be printed, by rank and then in the order of the list; n: none. */
@@ -301,6 +263,7 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 	bool verbose = link->run.verbose, fires[checks->n + 1], silent[checks->n + 1];
 	struct check_line line[checks->n + 1];
 	size_t printed = 0, i;
+	char where[40];
 
 	memset(fires, 0, sizeof(fires));
 	for (i = 0; i < checks->n; i++) {
@@ -324,15 +287,16 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 	}
 	while ((verbose || printed < CHECK_LINES_MOST) &&
 	    (i = choose_line(checks, fires)) < checks->n) {
-		print_line(link, sample, &line[i]);
+		/* "measurement 6" of a stage that gathers, or whose input comes from one */
+		snprintf(where, sizeof(where), "%s %zu", losses_word(link->run.chain),
+		    sample->number);
+		if (sample->number == 0)
+			warn(*line[i].object ? line[i].object : NULL, "%s", line[i].text);
+		else
+			warn(where, "%s%s%s", line[i].object, *line[i].object ? ": " : "",
+			    line[i].text);
 		checks->state[i].fired = true;
 		fires[i] = false;
 		printed++;
 	}
-}
-
-void
-checks_conclude(struct link *link, const struct check_sample *sample)
-{
-	checks_judge(link, sample, CHECK_COMPLETE);
 }

@@ -21,6 +21,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct chain;
+struct link;
+struct segment;
+
 #define COST_MAPS_MOST 64
 #define COST_MAPS_TRIED 12	/* of more consecutive ones the least sum is taken */
 
@@ -45,8 +49,8 @@ struct costs {
 
 /* What is known of a stage; NULL if nothing. */
 const struct cost_stage *costs_stage(const struct costs *, const char *name);
-/* Adds a stage, or a side of one that was measured (not NaN). -1 after fail(). */
-int costs_add(struct costs *, const char *name, double processor_s, double device_s);
+/* Adds a stage, or a side of one that was measured (not NaN). */
+void costs_add(struct costs *, const char *name, double processor_s, double device_s);
 void costs_free(struct costs *);
 
 /* The cache's: 1, or 0 where there are none or they cannot be read. costs is overwritten. */
@@ -71,6 +75,23 @@ void costs_decide(const struct costs *, struct cost_map *, size_t n, bool overla
 /* How long these maps take together, best to worst by the spread of G. NaN where not known. */
 struct cost_span costs_predict(const struct costs *, const struct cost_map *, size_t n,
     bool overlap);
+
+/* " NAME 0.123 ms (0.120 expected)": a frame of a map that ran on that side. */
+void times_print(const char *before, const struct link *, bool on_device);
+/* Under -v: the processor's times, frames and frames per second. */
+void times_report(const struct chain *);
+
+/* Does the device gain anything with any stage that may use it? */
+bool placement_gains(const struct chain *);
+/*
+ * Opening a device takes longer than many a run. Where -d auto may gain by it, the chain begins on
+ * the processor and this opens the device as soon as that has worked for as long as opening takes:
+ * so at most twice of what the better choice had been is lost.
+ */
+void placement_open_device(struct chain *);
+/* on_device[k] for each of the segment's planned maps, whatever side they are on. Under -v prints
+ * what is expected. */
+void placement_choose(const struct segment *, bool on_device[]);
 
 /*
  * fringepipe --calibrate (calibrate.c): measures the processor with so many threads, and a device:

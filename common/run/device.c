@@ -1,6 +1,7 @@
 /*
- * Runs segments on the Vulkan device: copies frames to it, records the passes of all stages into
- * one command buffer, cuts frames that do not fit into tiles, and copies results and samples back.
+ * Runs segments on the Vulkan device: lists the passes of their maps, copies frames to it, records
+ * the passes of all stages into one command buffer, cuts frames that do not fit into tiles, and
+ * copies results and samples back.
  */
 #include "run/device.h"
 
@@ -9,15 +10,260 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "run/bands.h"
-#include "run/chain.h"
-#include "run/losses.h"
+#include "run/cost_model.h"
 #include "run/passes.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
 #include "run/segment.h"
 
+struct constant {
+	struct gpu_block *host, *device;
+	bool there;			/* on the device */
+};
+
+struct passes {
+	struct gpu *gpu;
+	const struct frame_head *in, *out;
+	struct pass *pass;
+	size_t n;
+	bool *reads;			/* by channel of the input */
+	size_t scratches;
+	struct constant *constant;
+	size_t constants;
+	const char *refused;
+	bool exact;			/* declared to give the processor's bytes */
+	bool doubles;			/* some shader has them: Vulkan does not say how exact */
+};
+
+/* ---- the passes that a map lists ---- */
+
+const struct frame_head *
+passes_input(const struct passes *passes)
+{
+	return passes->in;
+}
+
+bool
+passes_float64(const struct passes *passes)
+{
+	return gpu_facts(passes->gpu)->float64;
+}
+
+int
+passes_add(struct passes *passes, const struct pass *pass)
+{
+	void *block = must_alloc(1, pass->bytes);
+
+	memcpy(block, pass->block, pass->bytes);
+	passes->doubles |= gpu_shader_has_doubles(pass->shader);
+	passes->pass = must_resize(passes->pass, passes->n + 1, sizeof(*passes->pass));
+	passes->pass[passes->n] = *pass;
+	passes->pass[passes->n++].block = block;
+	return 0;
+}
+
+void
+passes_read(struct passes *passes, size_t c)
+{
+	if (c < passes->in->c)
+		passes->reads[c] = true;
+}
+
+bool
+passes_reads(const struct passes *passes, size_t c)
+{
+	return passes->reads[c];
+}
+
+void
+passes_scratch(struct passes *passes, size_t n)
+{
+	passes->scratches = n;
+}
+
+int
+passes_constant(struct passes *passes, const void *table, size_t bytes)
+{
+	struct constant constant = { .host = gpu_block_new(passes->gpu, GPU_HOST, bytes),
+		.there = gpu_facts(passes->gpu)->unified };
+
+	if (constant.host && !constant.there)
+		constant.device = gpu_block_new(passes->gpu, GPU_DEVICE, bytes);
+	if (!constant.host || (!constant.there && !constant.device)) {
+		gpu_block_free(passes->gpu, constant.host);
+		return -1;
+	}
+	memcpy(constant.host->host, table, bytes);
+	passes->constant = must_resize(passes->constant, passes->constants + 1, sizeof(constant));
+	passes->constant[passes->constants++] = constant;
+	return 0;
+}
+
+void
+passes_exact(struct passes *passes)
+{
+	passes->exact = true;
+}
+
+int
+passes_refuse(struct passes *passes, const char *why)
+{
+	passes->refused = why;
+	return 0;
+}
+
+static void
+free_passes(struct passes *passes)
+{
+	if (!passes)
+		return;
+	for (size_t i = 0; i < passes->n; i++)
+		free((void *)passes->pass[i].block);
+	for (size_t i = 0; i < passes->constants; i++) {
+		gpu_block_free(passes->gpu, passes->constant[i].host);
+		gpu_block_free(passes->gpu, passes->constant[i].device);
+	}
+	free(passes->pass);
+	free(passes->reads);
+	free(passes->constant);
+	free(passes);
+}
+
+void
+passes_unplan(struct link *link)
+{
+	free_passes(link->passes);
+	link->passes = NULL;
+}
+
+bool
+passes_are_exact(const struct gpu *device, const struct passes *passes)
+{
+	return passes->exact && !passes->doubles && gpu_facts(device)->exact;
+}
+
+void
+passes_refused(struct link *link, const char *why)
+{
+	if (link->run.chain->verbose && !link->refused)
+		fprintf(stderr, "%s: %s runs on the processor: %s\n", fail_program(),
+		    link->run.stage->name, why);
+	link->refused = true;
+}
+
+/* Shaders count columns, rows and the bytes of a row in 32 bits. */
+static bool
+too_large(const struct frame_head *head)
+{
+	return head->w > UINT32_MAX / 8 || head->h > UINT32_MAX;
+}
+
+int
+passes_plan(struct gpu *device, struct link *link, bool *able)
+{
+	struct passes *passes;
+	bool too_many = too_large(&link->in) || too_large(&link->out);
+	int status;
+
+	*able = false;
+	if (!link->run.body->passes) {
+		passes_unplan(link);
+		return 0;
+	}
+	passes = must_alloc(1, sizeof(*passes));
+	passes->gpu = device;
+	passes->in = &link->in;
+	passes->out = &link->out;
+	passes->exact = link->run.stage->agree == AGREE_EXACT;
+	passes->reads = must_alloc(link->in.c, sizeof(*passes->reads));
+	status = link->run.body->passes(&link->run, passes);
+	passes_unplan(link);
+	if (status < 0) {
+		free_passes(passes);
+		return -1;
+	}
+	for (size_t i = 0; i < link->second_inputs; i++)
+		too_many |= too_large(&link->second_input[i].frame->head);
+	if (head_is_table(&link->in))
+		passes_refuse(passes, "tables are the processor's");
+	if (too_many)
+		passes_refuse(passes, "rows of 4 GiB are more than shaders can address");
+	if (passes->refused || passes->n == 0) {
+		passes_refused(link, passes->refused ? passes->refused : "nothing to do");
+		free_passes(passes);
+		return 0;
+	}
+	link->passes = passes;
+	*able = true;
+	return 0;
+}
+
 /* ---- lays out the planes of a tile on the device and records the job that computes it ---- */
+
+/* A tile: the rows of a frame that one job of the device makes, through all maps of a segment. */
+
+/* Memory that grows when it is needed. */
+struct gpu_job_slot {
+	struct gpu_job *job;
+	struct gpu_block *arena;	/* planes on the device */
+	struct gpu_block *words_host, *words;	/* addresses and blocks; the same if unified */
+	struct gpu_block *staging;	/* planes in memory that the device does not reach */
+	struct frame **held;		/* whose pixels it uses */
+	size_t holds;
+	struct frame *completes;	/* the frame whose last tile it is */
+	struct device_frame *frame;	/* likewise */
+	struct copy_back {
+		void *to;
+		size_t at, bytes;
+	} *copy_back;			/* from the staging block, when it is done */
+	size_t copies_back;
+};
+
+/* Rows that checks look at, of a plane that the segment's maps make: channel c of the rows is
+ * channel `channel` of map k's output. */
+struct sampled_plane {
+	struct check_rows *rows;
+	size_t c, k, channel;
+	size_t final;	/* the channel of the segment's output that it is; NO_CHANNEL: none */
+};
+
+/* A frame under way, till its last tile is done. */
+struct device_frame {
+	struct segment segment;		/* only what does not change meanwhile is of use */
+	struct frame *in;		/* shares its pixels */
+	struct frame **second;		/* inputs of its maps, one map after the other, likewise */
+	size_t seconds;
+	struct check_sample *sample;	/* of each map; NULL: no map has had checks */
+	struct sampled_plane *plane;
+	size_t planes, room;
+};
+
+/* A plane as shaders see it (gpu.glsl). */
+struct gpu_plane {
+	uint64_t address;		/* of row 0 */
+	uint32_t stride, type;		/* bytes from row to row; enum sample */
+};
+
+/* One tile of one frame on its way through the segment. */
+struct tile {
+	struct gpu *device;
+	struct segment *segment;
+	struct gpu_job_slot *slot;
+	struct device_frame *frame;
+	size_t y0, y1;
+	bool fills;			/* false: only sizes are found */
+	size_t arena, words, staging;	/* bytes used so far */
+	size_t up_bytes, down_bytes;	/* that cross */
+	bool fits;			/* no dispatch has more workgroups than the device takes */
+	/* planes of map k's input, output and state, in the order of struct frame */
+	struct gpu_plane *in[SEGMENT_MOST], *out[SEGMENT_MOST];
+	bool *wanted;			/* of the segment's input: read by some map */
+	size_t *final[SEGMENT_MOST]; /* by channel of map k: the output's channel that it is */
+	struct gpu_plane *planes;	/* memory of the lists above */
+	size_t *channels;
+};
 
 #define ALIGNMENT 256		/* of planes and blocks */
 
@@ -32,28 +278,18 @@ tile_close(struct tile *tile)
 }
 
 static void *
-take_store(void *arg, size_t bytes, void **owner)
+take_store(void *device, size_t bytes, void **owner)
 {
-	struct device *device = arg;
-	struct gpu_block *block = gpu_block_try(device->gpu, GPU_HOST, bytes);
+	struct gpu_block *block = gpu_block_try(device, GPU_HOST, bytes);
 
 	*owner = block;
 	return block ? block->host : NULL;
 }
 
 static void
-give_store(void *arg, void *owner)
+give_store(void *device, void *owner)
 {
-	struct device *device = arg;
-
-	gpu_block_free(device->gpu, owner);
-}
-
-/* Where pixels come from while the device is open; arg: the device. */
-static void
-tile_memory(struct device *device, struct memory_source *source)
-{
-	*source = (struct memory_source){ .take = take_store, .give = give_store, .arg = device };
+	gpu_block_free(device, owner);
 }
 
 struct rows {
@@ -111,7 +347,7 @@ bring(struct tile *tile, const struct plane *plane, struct rows rows)
 	const struct gpu_block *block = tile_block(plane);
 	size_t stride = plane->stride, bytes = (rows.end - rows.first) * stride, at, staged = 0;
 	char *from = (char *)plane->host + rows.first * stride;
-	bool unified = gpu_facts(tile->device->gpu)->unified;
+	bool unified = gpu_facts(tile->device)->unified;
 	uint64_t address;
 
 	if (block && unified)
@@ -144,7 +380,7 @@ bring_back(struct tile *tile, const struct plane *plane, struct rows rows)
 	size_t at, from, staged = 0;
 	uint64_t address;
 
-	if (block && gpu_facts(tile->device->gpu)->unified)
+	if (block && gpu_facts(tile->device)->unified)
 		return plane_at(block->address + offset_in(block, plane), stride, plane->type);
 	address = place(tile, rows, stride, &at);
 	from = at + (tile->y0 - rows.first) * stride;
@@ -278,21 +514,6 @@ lay_out_output(struct tile *tile, size_t k, struct rows rows)
 		tile->out[k][link->out.c + i] = bring_back(tile, &link->state[1]->plane[i], rows);
 }
 
-/* All planes, and the copies that this takes. */
-static void
-lay_out_planes(struct tile *tile)
-{
-	const struct segment *segment = tile->segment;
-
-	for (size_t k = 0; k < segment->n; k++) {
-		struct rows rows = rows_around(segment, tile->y0, tile->y1, segment->halo[k]);
-
-		lay_out_input(tile, k,
-		    rows_around(segment, rows.first, rows.end, segment->link[k].run.halo));
-		lay_out_output(tile, k, rows);
-	}
-}
-
 /* Where a map's table of planes is written; NULL while only sizes are found. */
 static struct gpu_plane *
 table_of(const struct tile *tile)
@@ -322,22 +543,11 @@ fill_table(struct tile *tile, size_t k, const struct gpu_push *push)
 	}
 }
 
-static size_t
-beyond_rows(const struct passes *passes)
-{
-	size_t beyond = 0;
-
-	for (size_t i = 0; i < passes->n; i++)
-		if (passes->pass[i].beyond > beyond)
-			beyond = passes->pass[i].beyond;
-	return beyond;
-}
-
 static int
 record_pass(struct tile *tile, size_t k, const struct pass *pass, struct rows rows,
     struct gpu_push *push)
 {
-	const uint32_t *most = gpu_facts(tile->device->gpu)->groups_most;
+	const uint32_t *most = gpu_facts(tile->device)->groups_most;
 	struct rows made = rows_around(tile->segment, rows.first, rows.end, pass->beyond);
 	size_t w = tile->segment->link[k].out.w;
 	uint32_t groups[2] = {
@@ -365,9 +575,9 @@ record_map(struct tile *tile, size_t k)
 	const struct segment *segment = tile->segment;
 	const struct link *link = &segment->link[k];
 	const struct passes *passes = link->passes;
-	struct rows rows = rows_around(segment, tile->y0, tile->y1, segment->halo[k]);
-	struct rows more = rows_around(segment, rows.first, rows.end, beyond_rows(passes));
+	struct rows rows = rows_around(segment, tile->y0, tile->y1, segment->halo[k]), more;
 	size_t in = link->in.c + link->run.state, planes = in + link->out.c + link->run.state;
+	size_t beyond = 0;
 	size_t stride = frame_stride(link->out.w, SAMPLE_FLOAT), at;
 	struct gpu_plane *table = table_of(tile);
 	struct gpu_push push = {
@@ -382,6 +592,9 @@ record_map(struct tile *tile, size_t k)
 
 	if (tile->fills)
 		fill_table(tile, k, &push);
+	for (size_t i = 0; i < passes->n; i++)
+		beyond = passes->pass[i].beyond > beyond ? passes->pass[i].beyond : beyond;
+	more = rows_around(segment, rows.first, rows.end, beyond);
 	for (size_t i = 0; i < passes->scratches; i++) {
 		uint64_t there = place(tile, more, stride, &at);
 
@@ -403,7 +616,14 @@ tile_record(struct tile *tile, bool fills)
 	tile->arena = tile->words = tile->staging = 0;
 	tile->up_bytes = tile->down_bytes = 0;
 	tile->fits = true;
-	lay_out_planes(tile);
+	for (size_t k = 0; k < tile->segment->n; k++) {
+		const struct segment *segment = tile->segment;
+		struct rows rows = rows_around(segment, tile->y0, tile->y1, segment->halo[k]);
+
+		lay_out_input(tile, k,
+		    rows_around(segment, rows.first, rows.end, segment->link[k].run.halo));
+		lay_out_output(tile, k, rows);
+	}
 	for (size_t k = 0; k < tile->segment->n; k++)
 		if (record_map(tile, k) < 0)
 			return -1;
@@ -444,18 +664,6 @@ tile_open(struct tile *tile)
 	}
 	trace(tile);
 	return 0;
-}
-
-/* The job is on its way: the tables that it uploads will be there for the next one. */
-static void
-tile_submitted(struct tile *tile)
-{
-	for (size_t k = 0; k < tile->segment->n; k++) {
-		struct passes *passes = tile->segment->link[k].passes;
-
-		for (size_t i = 0; i < passes->constants; i++)
-			passes->constant[i].there = true;
-	}
 }
 
 /* A segment of its own, outside the chain: one frame at a time, which the caller waits for. */
@@ -540,9 +748,7 @@ run_passes(struct run *run, struct frame *in, const struct frame_head *out, stru
 	if (!run_wants_device(run))
 		return 0;
 	if (!flow)
-		flow = owner->flow_gpu = calloc(1, sizeof(*flow));
-	if (!flow)
-		return fail_memory();
+		flow = owner->flow_gpu = must_alloc(1, sizeof(*flow));
 	if (plan_flow(flow, run, &in->head, out) < 0)
 		return -1;
 	if (!flow->able)
@@ -569,43 +775,25 @@ struct gpu_jobs {
 };
 
 int
-device_open(const char *which, bool verbose, struct device **out)
+device_open(const char *which, struct gpu **device)
 {
-	struct device *device = calloc(1, sizeof(*device));
-	struct memory_source source;
+	struct memory_source source = { .take = take_store, .give = give_store };
 
-	*out = NULL;
-	if (!device)
-		return fail_memory();
-	if (gpu_open(which, &device->gpu) < 0) {
-		free(device);
+	if (gpu_open(which, device) < 0)
 		return -1;
-	}
-	device->verbose = verbose;
-	tile_memory(device, &source);
+	source.arg = *device;
 	frame_use_memory(&source);
-	*out = device;
 	return 0;
 }
 
 int
-device_close(struct device *device)
+device_close(struct gpu *device)
 {
-	int status;
-
 	if (!device)
 		return 0;
 	frame_release_stores();
 	frame_use_memory(NULL);
-	status = gpu_close(device->gpu);
-	free(device);
-	return status;
-}
-
-const struct gpu_facts *
-device_facts(const struct device *device)
-{
-	return gpu_facts(device->gpu);
+	return gpu_close(device);
 }
 
 static int
@@ -618,36 +806,19 @@ grow(struct gpu *gpu, struct gpu_block **block, enum gpu_place place, size_t byt
 	return *block ? 0 : -1;
 }
 
-/* Planes that may be copied back from the staging block. */
-static size_t
-planes_back(const struct segment *segment)
-{
-	size_t n = segment->out->head.c;
-
-	for (size_t k = 0; k < segment->n; k++)
-		n += segment->link[k].run.state;
-	return n;
-}
-
-/* Rows of the planes that checks look at, at most. */
-static size_t
-sampled_rows(const struct device_frame *frame)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < frame->planes; i++)
-		n += frame->plane[i].rows->frame.head.h;
-	return n;
-}
-
 /* Memory for what tile_record() has counted. */
 static int
 reserve_slot(struct tile *tile)
 {
 	struct gpu_job_slot *slot = tile->slot;
-	struct gpu *gpu = tile->device->gpu;
-	size_t copies = planes_back(tile->segment) + sampled_rows(tile->frame);
+	struct gpu *gpu = tile->device;
 	struct copy_back *more;
+	size_t copies = tile->segment->out->head.c;	/* at most */
+
+	for (size_t k = 0; k < tile->segment->n; k++)
+		copies += tile->segment->link[k].run.state;
+	for (size_t i = 0; i < tile->frame->planes; i++)
+		copies += tile->frame->plane[i].rows->frame.head.h;
 
 	if (gpu_facts(gpu)->unified)	/* it is the same block as words_host */
 		slot->words = NULL;
@@ -685,15 +856,20 @@ submit_tile(struct tile *tile)
 		gpu_job_upload(slot->job, slot->words_host, 0, slot->words, 0, tile->words);
 	if (gpu_job_submit(slot->job) < 0)
 		return -1;
-	tile_submitted(tile);
+	for (size_t k = 0; k < tile->segment->n; k++) {	/* for the next one it will be there */
+		struct passes *passes = tile->segment->link[k].passes;
+
+		for (size_t i = 0; i < passes->constants; i++)
+			passes->constant[i].there = true;
+	}
 	return 0;
 }
 
 /* Bytes that a tile may take: jobs share half of the device's memory. */
 static size_t
-most_of_tile(const struct device *device)
+most_of_tile(const struct gpu *device)
 {
-	const struct gpu_facts *facts = gpu_facts(device->gpu);
+	const struct gpu_facts *facts = gpu_facts(device);
 	size_t share = facts->memory_bytes / (2 * JOBS_IN_FLIGHT);
 
 	return share < facts->allocation_most ? share : facts->allocation_most;
@@ -749,26 +925,10 @@ release_frames(struct gpu_job_slot *slot)
 static int
 hold(struct gpu_job_slot *slot, const struct frame *frame)
 {
-	struct frame **more = reallocarray(slot->held, slot->holds + 1, sizeof(*more));
-
-	if (!more)
-		return fail_memory();
-	slot->held = more;
-	if (frame_duplicate(frame, &more[slot->holds]) < 0)
+	slot->held = must_resize(slot->held, slot->holds + 1, sizeof(*slot->held));
+	if (frame_duplicate(frame, &slot->held[slot->holds]) < 0)
 		return -1;
 	slot->holds++;
-	return 0;
-}
-
-static int
-hold_link(struct gpu_job_slot *slot, const struct link *link)
-{
-	for (size_t i = 0; i < link->second_inputs; i++)
-		if (hold(slot, link->second_input[i].frame) < 0)
-			return -1;
-	for (size_t i = 0; i < 2 && link->run.state; i++)
-		if (hold(slot, link->state[i]) < 0)
-			return -1;
 	return 0;
 }
 
@@ -778,9 +938,16 @@ hold_all(struct gpu_job_slot *slot, const struct segment *segment)
 {
 	if (hold(slot, segment->in) < 0 || hold(slot, segment->out) < 0)
 		return -1;
-	for (size_t k = 0; k < segment->n; k++)
-		if (hold_link(slot, &segment->link[k]) < 0)
-			return -1;
+	for (size_t k = 0; k < segment->n; k++) {
+		const struct link *link = &segment->link[k];
+
+		for (size_t i = 0; i < link->second_inputs; i++)
+			if (hold(slot, link->second_input[i].frame) < 0)
+				return -1;
+		for (size_t i = 0; i < 2 && link->run.state; i++)
+			if (hold(slot, link->state[i]) < 0)
+				return -1;
+	}
 	return 0;
 }
 
@@ -858,9 +1025,7 @@ keep_seconds(struct device_frame *frame)
 
 	for (size_t k = 0; k < frame->segment.n; k++)
 		n += frame->segment.link[k].second_inputs;
-	frame->second = calloc(n + 1, sizeof(*frame->second));
-	if (!frame->second)
-		return fail_memory();
+	frame->second = must_alloc(n, sizeof(*frame->second));
 	for (size_t k = 0; k < frame->segment.n; k++) {
 		const struct link *link = &frame->segment.link[k];
 
@@ -976,21 +1141,11 @@ conclude_frame(struct device_frame *frame, const struct frame *out)
 		const char *before = warn_stage(segment->link[k].title);
 
 		if (segment->link[k].checks)
-			checks_conclude(&segment->link[k], &frame->sample[k]);
+			checks_judge(&segment->link[k], &frame->sample[k], CHECK_COMPLETE);
 		warn_stage(before);
 	}
 	free_inputs(frame);
 	return status;
-}
-
-static void
-free_frame(struct device_frame *frame)
-{
-	for (size_t k = 0; k < SEGMENT_MOST && frame->sample; k++)
-		check_sample_free(&frame->sample[k]);
-	free(frame->sample);
-	free(frame->plane);
-	free_inputs(frame);
 }
 
 /* ---- jobs ---- */
@@ -1075,7 +1230,7 @@ submit_tiles(struct tile *tile, struct gpu_jobs *jobs, size_t rows, device_compl
 }
 
 int
-device_start(struct device *device, struct segment *segment, device_complete *complete)
+device_start(struct gpu *device, struct segment *segment, device_complete *complete)
 {
 	struct tile tile = { .device = device, .segment = segment };
 	struct link *first = segment->link;
@@ -1083,9 +1238,7 @@ device_start(struct device *device, struct segment *segment, device_complete *co
 	int status = 1;
 
 	if (!first->jobs)
-		first->jobs = calloc(1, sizeof(*first->jobs));
-	if (!first->jobs)
-		return fail_memory();
+		first->jobs = must_alloc(1, sizeof(*first->jobs));
 	/* the last frame's state is made by a job that may still run */
 	if (state_used(segment) && device_drain(segment->chain, first, 0, complete) < 0)
 		return -1;
@@ -1119,15 +1272,15 @@ device_start(struct device *device, struct segment *segment, device_complete *co
 
 /* "NAME: 100 frames on DEVICE: up 2.88 MB 0.2 ms, phasewrap 0.02 ms, ... down ..., each frame" */
 static void
-report(const struct device *device, const struct gpu_jobs *jobs)
+report(const struct gpu *device, const struct gpu_jobs *jobs)
 {
 	double frames = (double)jobs->frames;
-	bool crosses = !gpu_facts(device->gpu)->unified;
+	bool crosses = !gpu_facts(device)->unified;
 
-	if (!device->verbose || !jobs->frames)
+	if (!jobs->link->run.chain->verbose || !jobs->frames)
 		return;
 	fprintf(stderr, "%s: %zu frames on %s:", fail_program(), jobs->frames,
-	    gpu_facts(device->gpu)->name);
+	    gpu_facts(device)->name);
 	if (crosses)
 		fprintf(stderr, " up %.3f MB %.3f ms,", 1e-6 * (double)jobs->up_bytes / frames,
 		    1e3 * jobs->up_s / frames);
@@ -1139,35 +1292,45 @@ report(const struct device *device, const struct gpu_jobs *jobs)
 	fprintf(stderr, " a frame\n");
 }
 
-void
-device_abandon(struct device *device, struct link *link)
+static void
+free_jobs(struct gpu *device, struct gpu_jobs *jobs)
 {
-	struct gpu_jobs *jobs = link->jobs;
+	struct frame *frame;
 
-	if (jobs) {
-		struct frame *frame;
-
-		while (jobs->completed < jobs->started) {
-			complete_oldest(jobs, &frame);
-			frame_free(frame);
-		}
-		report(device, jobs);
-		for (size_t i = 0; i < JOBS_IN_FLIGHT; i++) {
-			struct gpu_job_slot *slot = &jobs->slot[i];
-
-			gpu_job_free(slot->job);
-			gpu_block_free(device->gpu, slot->arena);
-			gpu_block_free(device->gpu, slot->staging);
-			if (slot->words && slot->words != slot->words_host)
-				gpu_block_free(device->gpu, slot->words);
-			gpu_block_free(device->gpu, slot->words_host);
-			free(slot->copy_back);
-			free(slot->held);
-		}
-		for (size_t i = 0; i <= JOBS_IN_FLIGHT; i++)
-			free_frame(&jobs->frame[i]);
-		free(jobs);
-		link->jobs = NULL;
+	while (jobs->completed < jobs->started) {
+		complete_oldest(jobs, &frame);
+		frame_free(frame);
 	}
+	report(device, jobs);
+	for (size_t i = 0; i < JOBS_IN_FLIGHT; i++) {
+		struct gpu_job_slot *slot = &jobs->slot[i];
+
+		gpu_job_free(slot->job);
+		gpu_block_free(device, slot->arena);
+		gpu_block_free(device, slot->staging);
+		if (slot->words && slot->words != slot->words_host)
+			gpu_block_free(device, slot->words);
+		gpu_block_free(device, slot->words_host);
+		free(slot->copy_back);
+		free(slot->held);
+	}
+	for (size_t i = 0; i <= JOBS_IN_FLIGHT; i++) {
+		struct device_frame *began = &jobs->frame[i];
+
+		for (size_t k = 0; k < SEGMENT_MOST && began->sample; k++)
+			check_sample_free(&began->sample[k]);
+		free(began->sample);
+		free(began->plane);
+		free_inputs(began);
+	}
+	free(jobs);
+}
+
+void
+device_abandon(struct gpu *device, struct link *link)
+{
+	if (link->jobs)
+		free_jobs(device, link->jobs);
+	link->jobs = NULL;
 	passes_unplan(link);
 }

@@ -3,16 +3,116 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include "base/process.h"
 #include "run/bands.h"
-#include "run/losses.h"
 #include "run/sampler.h"
+#include "run/second_input.h"
 #include "run/segment.h"
 
-/* What one frame needs of one stage. */
+/* ---- which frames are made at once, and how many ---- */
+
+/* Two threads that share the rows of a frame lose 1 to 2 % to halos and waiting; two frames at once
+ * took them 5 % more, as less of them stays in the cache. */
+#define THREADS_LEAST 3
+#define FRAMES_LEAST 2
+/*
+ * Frames at once are half the threads and so many more: where a band costs 14 rows for its halos,
+ * 16 threads then spend 93 % of their time on rows of 600 that count, by a model; of as many frames
+ * as threads 95 %, of a quarter and 2 88 %, of one frame at a time 73 %. Each takes memory, and
+ * leaves the cache.
+ */
+#define FRAMES_MORE 2
+/* Frames take so many bytes for each thread, input and output together. Of larger ones fewer are
+ * made at once, by several threads each: a share then has many rows. */
+#define BYTES_PER_THREAD ((size_t)32 << 20)
+#define MEMORY_PART 8		/* of the machine's, or of what the process may have */
+
+static size_t
+least_of(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Bytes that the frames of so many threads may take. */
+static size_t
+bytes_most(size_t threads)
+{
+	size_t most = threads * BYTES_PER_THREAD;
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	struct rlimit limit;
+
+	if (pages > 0 && page > 0)
+		most = least_of(most, (size_t)pages / MEMORY_PART * (size_t)page);
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		most = least_of(most, limit.rlim_cur / MEMORY_PART);
+	return most;
+}
+
+/* Frames at once, where memory allows as many. */
+static size_t
+frames_of_threads(size_t threads)
+{
+	return threads / 2 + FRAMES_MORE;
+}
+
+/* Frames like the segment's at once. */
+static size_t
+frames_most(const struct segment *segment)
+{
+	size_t threads = (size_t)thread_pool_threads(segment->chain->pool);
+	const struct frame_head *out = &segment->link[segment->n - 1].out;
+	size_t bytes = frame_bytes(segment->in) + out->c * frame_stride(out->w, out->type) * out->h;
+
+	if (threads < THREADS_LEAST)
+		return 0;
+	return least_of(frames_of_threads(threads), segment->chain->making_bytes / (bytes + 1));
+}
+
+static bool
+map_allows(const struct link *link)
+{
+	/* the first frame by a plan is made alone: checks of the stage look at more of it */
+	if (!(link->run.stage->traits & STAGE_CONCURRENT) || link->run.body->survey ||
+	    link->run.state || link->made == 0)
+		return false;
+	return !second_inputs_in_step(link);
+}
+
+/* Does a stage behind these maps gather? Then --keep-going looks at what waits there. */
+static bool
+is_gathered(const struct segment *segment)
+{
+	const struct chain *chain = segment->chain;
+
+	for (size_t i = segment->link->run.position + segment->n; i < chain->n; i++)
+		if (chain->link[i].run.body->gather)
+			return true;
+	return false;
+}
+
+bool
+frame_jobs_wanted(const struct segment *segment)
+{
+	const struct chain *chain = segment->chain;
+
+	if (!chain->waits || chain->band || chain->device || chain->opens ||
+	    head_is_table(&segment->in->head))
+		return false;
+	for (size_t k = 0; k < segment->n; k++)
+		if (!map_allows(&segment->link[k]))
+			return false;
+	return frames_most(segment) >= FRAMES_LEAST &&
+	    !(chain->losses.on && is_gathered(segment));
+}
+
+/* ---- what a frame needs of a stage ---- */
+
 struct stage_copy {
 	struct run run;			/* with a priv of its own */
-	void **memory;			/* of the pieces that plan has named; NULL: none */
+	void **memory;			/* of the pieces that plan has named */
 	size_t memories;
 	size_t plans;			/* link->plans when this was made; 0: it is not */
 };
@@ -20,7 +120,7 @@ struct stage_copy {
 static void
 stage_copy_close(struct stage_copy *copy)
 {
-	for (size_t i = 0; i < copy->memories && copy->memory; i++)
+	for (size_t i = 0; i < copy->memories; i++)
 		free(copy->memory[i]);
 	free(copy->memory);
 	free(copy->run.priv);
@@ -32,16 +132,13 @@ run_frame_memory(struct run *run, void *pointer, size_t bytes)
 {
 	struct link *link = run->link;
 	size_t at = (size_t)((char *)pointer - (char *)run->priv);
-	struct frame_memory *more;
 
 	if (at + sizeof(void *) > run->stage->private_size)
 		return fail(NULL, "internal error: %s names memory that is not its own",
 		    run->stage->name);
-	more = reallocarray(link->frame_memory, link->frame_memories + 1, sizeof(*more));
-	if (!more)
-		return fail_memory();
-	link->frame_memory = more;
-	more[link->frame_memories++] = (struct frame_memory){ at, bytes };
+	link->frame_memory = must_resize(link->frame_memory, link->frame_memories + 1,
+	    sizeof(*link->frame_memory));
+	link->frame_memory[link->frame_memories++] = (struct frame_memory){ at, bytes };
 	return 0;
 }
 
@@ -52,42 +149,6 @@ pointer_in(void *priv, const struct frame_memory *memory)
 	return (void **)((char *)priv + memory->at);
 }
 
-static int
-copy_memory(struct stage_copy *copy, const struct link *link, size_t i)
-{
-	const void *from = *pointer_in(link->run.priv, &link->frame_memory[i]);
-
-	if (!from)		/* of a check that is off */
-		return 0;
-	copy->memory[i] = malloc(link->frame_memory[i].bytes);
-	if (!copy->memory[i])
-		return fail_memory();
-	memcpy(copy->memory[i], from, link->frame_memory[i].bytes);
-	return 0;
-}
-
-static int
-make(struct stage_copy *copy, const struct link *link)
-{
-	copy->run = link->run;
-	copy->run.priv = NULL;
-	copy->memories = link->frame_memories;
-	if (link->run.stage->private_size) {
-		copy->run.priv = malloc(link->run.stage->private_size);
-		if (!copy->run.priv)
-			return fail_memory();
-	}
-	if (copy->memories == 0)
-		return 0;
-	copy->memory = calloc(copy->memories, sizeof(*copy->memory));
-	if (!copy->memory)
-		return fail_memory();
-	for (size_t i = 0; i < copy->memories; i++)
-		if (copy_memory(copy, link, i) < 0)
-			return -1;
-	return 0;
-}
-
 /* Makes it for the link's plan, unless it is made. -1 after fail(). */
 static int
 stage_copy_open(struct stage_copy *copy, const struct link *link)
@@ -95,9 +156,18 @@ stage_copy_open(struct stage_copy *copy, const struct link *link)
 	if (copy->plans == link->plans)
 		return 0;
 	stage_copy_close(copy);
-	if (make(copy, link) < 0) {
-		stage_copy_close(copy);
-		return -1;
+	copy->run.priv = must_alloc(1, link->run.stage->private_size);
+	copy->memory = must_alloc(link->frame_memories, sizeof(*copy->memory));
+	for (; copy->memories < link->frame_memories; copy->memories++) {
+		const struct frame_memory *piece = &link->frame_memory[copy->memories];
+		const void *from = *pointer_in(link->run.priv, piece);
+		void *memory = from ? malloc(piece->bytes) : NULL;	/* none: a check is off */
+
+		if (from && !memory) {
+			stage_copy_close(copy);
+			return fail_memory();
+		}
+		copy->memory[copy->memories] = from ? memcpy(memory, from, piece->bytes) : NULL;
 	}
 	copy->plans = link->plans;
 	return 0;
@@ -110,9 +180,7 @@ stage_copy_begin(struct stage_copy *copy, const struct link *link)
 	void *priv = copy->run.priv;
 
 	copy->run = link->run;
-	copy->run.priv = priv;
-	if (priv)
-		memcpy(priv, link->run.priv, link->run.stage->private_size);
+	copy->run.priv = memcpy(priv, link->run.priv, link->run.stage->private_size);
 	for (size_t i = 0; i < copy->memories; i++)
 		*pointer_in(priv, &link->frame_memory[i]) = copy->memory[i];
 }
@@ -206,12 +274,6 @@ make_piece(struct frame_jobs *jobs, int thread, bool *ends)
 	return true;
 }
 
-static struct frame_jobs *
-jobs_of(const struct link *link)
-{
-	return __atomic_load_n(&link->frame_jobs, __ATOMIC_ACQUIRE);
-}
-
 /* What a thread of the pool does meanwhile: a share of a frame. */
 static bool
 make_share(void *arg, int thread)
@@ -219,7 +281,8 @@ make_share(void *arg, int thread)
 	const struct chain *chain = arg;
 
 	for (size_t i = 0; i < chain->n; i++) {
-		struct frame_jobs *jobs = jobs_of(&chain->link[i]);
+		struct frame_jobs *jobs =
+		    __atomic_load_n(&chain->link[i].frame_jobs, __ATOMIC_ACQUIRE);
 		bool ends = false, made = false;
 
 		while (jobs && !ends && make_piece(jobs, thread, &ends))
@@ -233,7 +296,7 @@ make_share(void *arg, int thread)
 void
 frame_jobs_begin(struct chain *chain)
 {
-	chain->making_bytes = frame_choice_bytes((size_t)thread_pool_threads(chain->pool));
+	chain->making_bytes = bytes_most((size_t)thread_pool_threads(chain->pool));
 	chain->making = (struct thread_pool_idle){ make_share, chain };
 	thread_pool_add_idle(chain->pool, &chain->making);
 }
@@ -250,11 +313,11 @@ frame_jobs_end(struct chain *chain)
 static void
 free_jobs(struct frame_jobs *jobs)
 {
-	for (size_t i = 0; i < jobs->room && jobs->job; i++) {
-		for (size_t k = 0; k < SEGMENT_MOST && jobs->job[i]; k++)
+	for (size_t i = 0; i < jobs->room; i++) {
+		for (size_t k = 0; k < SEGMENT_MOST && jobs->job[i]; k++) {
 			stage_copy_close(&jobs->job[i]->copy[k]);
-		for (size_t k = 0; k < SEGMENT_MOST && jobs->job[i]; k++)
 			check_sample_free(&jobs->job[i]->sample[k]);
+		}
 		free(jobs->job[i]);
 	}
 	free(jobs->job);
@@ -270,23 +333,19 @@ static struct frame_jobs *
 open_jobs(const struct segment *segment)
 {
 	size_t threads = (size_t)thread_pool_threads(segment->chain->pool);
-	struct frame_jobs *jobs = calloc(1, sizeof(*jobs));
+	struct frame_jobs *jobs = must_alloc(1, sizeof(*jobs));
 
-	if (!jobs) {
-		fail_memory();
-		return NULL;
-	}
 	jobs->chain = segment->chain;
 	jobs->link = segment->link;
-	jobs->room = frame_choice_room(threads);
+	jobs->room = frames_of_threads(threads);
 	pthread_mutex_init(&jobs->lock, NULL);
 	pthread_cond_init(&jobs->changed, NULL);
 	row_shares_init(&jobs->shares);
-	jobs->job = calloc(jobs->room, sizeof(*jobs->job));
+	jobs->job = must_alloc(jobs->room, sizeof(*jobs->job));
+	row_shares_open(&jobs->shares, threads, 1, 1);
 	jobs->memory = band_memory_new(threads);
-	if (jobs->job && jobs->memory && row_shares_open(&jobs->shares, threads, 1, 1))
+	if (jobs->memory)
 		return jobs;
-	fail_memory();
 	free_jobs(jobs);
 	return NULL;
 }
@@ -303,8 +362,7 @@ lay_out(struct frame_jobs *jobs, const struct segment *segment)
 	for (size_t i = 0; i < threads; i++)
 		if (band_reserve(&jobs->memory[i], &jobs->plan) < 0)
 			return -1;
-	if (!row_shares_open(&jobs->shares, threads, jobs->plan.step, bands_least(&jobs->plan)))
-		return -1;
+	row_shares_open(&jobs->shares, threads, jobs->plan.step, bands_least(&jobs->plan));
 	jobs->plan.out = segment->out;
 	return band_find_producers(&jobs->plan, &jobs->producers);
 }
@@ -328,9 +386,8 @@ open_job(struct frame_jobs *jobs, const struct segment *segment, struct frame_jo
 	return 0;
 }
 
-/* As frame_jobs_submit(), -1 after fail(). */
-static int
-submit(struct segment *segment)
+int
+frame_jobs_submit(struct segment *segment)
 {
 	struct chain *chain = segment->chain;
 	struct frame_jobs *jobs = segment->link->frame_jobs;
@@ -365,15 +422,6 @@ submit(struct segment *segment)
 	pthread_mutex_unlock(&jobs->lock);
 	thread_pool_call_idle(chain->pool);
 	return 0;
-}
-
-int
-frame_jobs_submit(struct segment *segment)
-{
-	if (submit(segment) == 0)
-		return 0;
-	fail_clear();
-	return 1;
 }
 
 static bool
@@ -450,7 +498,7 @@ int
 frame_jobs_make_room(struct segment *segment, frame_jobs_complete *complete)
 {
 	struct frame_jobs *jobs = segment->link->frame_jobs;
-	size_t most = frame_choice_most(segment);
+	size_t most = frames_most(segment);
 
 	/* fewer maps go together than before */
 	if (jobs && jobs->n != segment->n &&

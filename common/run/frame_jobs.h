@@ -16,10 +16,13 @@ typedef int frame_jobs_complete(struct chain *, size_t at, struct frame *);
 /* From here on threads look for frames while they have nothing else to do; until the end of it. */
 void frame_jobs_begin(struct chain *);
 void frame_jobs_end(struct chain *);
+/* Shall the frame of a planned segment be made beside others? Its maps allow that, none has state
+ * or a survey, it is small, and others wait. */
+bool frame_jobs_wanted(const struct segment *);
 /* Waits until one more frame may be begun; frames that are complete go on. -1 after fail(). */
 int frame_jobs_make_room(struct segment *, frame_jobs_complete *);
-/* Begins with the segment's frame, whose output is opened, and owns both. 1: there is no memory for
- * that; the caller does it otherwise. */
+/* Begins with the segment's frame, whose output is opened, and owns both. -1 after fail(): there is
+ * no memory for that, and the caller does it otherwise. */
 int frame_jobs_submit(struct segment *);
 /* Completes the frames of the segment that begins with this link, if it ends after stage `to`. -1
  * after fail(): those that are left stay. */

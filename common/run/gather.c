@@ -1,40 +1,84 @@
-/* Collects the planes of incoming frames until a measurement is complete. */
+/*
+ * How incoming frames become inputs of a stage: colour images become the planes that it reads, and
+ * planes are collected until a measurement is complete.
+ */
 #include "run/gather.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more. */
-static int
-reserve_waiting(struct link *link)
-{
-	size_t room = 2 * link->waitings + 16;
-	struct frame **more;
+#include "base/process.h"
 
-	if (link->waitings < link->waiting_room)
+/* ---- colour ---- */
+
+static bool
+is_colour(const struct frame_head *head)
+{
+	return (head->c == 3 || head->c == 4) && head_channel(head, "r") == 0 &&
+	    head_channel(head, "g") == 1 && head_channel(head, "b") == 2;
+}
+
+static bool
+planes_equal(const struct frame *frame, size_t a, size_t b)
+{
+	size_t bytes = frame->head.w * sample_size(frame->head.type);
+
+	for (size_t y = 0; y < frame->head.h; y++)
+		if (memcmp(frame_row(frame, a, y), frame_row(frame, b, y), bytes))
+			return false;
+	return true;
+}
+
+static bool
+takes_rgb(const struct stage *stage)
+{
+	for (const struct opt *opt = stage->options; opt->name; opt++)
+		if (!strcmp(opt->name, "rgb"))
+			return true;
+	return false;
+}
+
+int
+colour_reduce(const struct run *run, struct frame **frame)
+{
+	size_t channel[3] = { 0, 1, 2 }, n = 1;
+	struct frame *reduced;
+	const struct frame_head *head = &(*frame)->head;
+	bool grey_alpha = head->c == 2 && !strcmp(head->channel[1], "a");
+
+	if (run->colour == COLOUR_PLANES && !is_colour(head))
+		return fail("--rgb", "image is not in colour: channel %.40s where r g b should be",
+		    head->channel[0]);
+	if (run->colour == COLOUR_KEEP || (!grey_alpha && !is_colour(head)))
 		return 0;
-	more = reallocarray(link->waiting, room, sizeof(*more));
-	if (!more)
-		return fail_memory();
-	link->waiting = more;
-	more = reallocarray(link->part, room, sizeof(*more));
-	if (!more)
-		return fail_memory();
-	link->part = more;
-	link->waiting_room = room;
+	if (grey_alpha)
+		n = 1;		/* opacity is no capture */
+	else if (run->colour == COLOUR_PLANES)
+		n = 3;
+	else if (run->colour != COLOUR_GREY)
+		channel[0] = (size_t)run->colour - COLOUR_RED;
+	else if (!planes_equal(*frame, 0, 1) || !planes_equal(*frame, 0, 2))
+		return fail(NULL, "image is in colour: name one with --channel, %s",
+		    takes_rgb(run->stage) ? "or say --rgb if its three planes are three captures" :
+		    "red where a red laser or light made it");
+	if (frame_select(*frame, channel, n, &reduced) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		strcpy(reduced->head.channel[i], "image");
+	frame_free(*frame);
+	*frame = reduced;
 	return 0;
 }
+
+/* ---- gathering ---- */
 
 /* Channels first .. first + n - 1 of a frame; lists in the metadata are cut alike. */
 static int
 select_part(const struct frame *frame, size_t first, size_t n, struct frame **part)
 {
-	size_t *channel;
+	size_t *channel = must_alloc(n, sizeof(*channel));
 	int status;
 
-	channel = calloc(n, sizeof(*channel));
-	if (!channel)
-		return fail_memory();
 	for (size_t i = 0; i < n; i++)
 		channel[i] = first + i;
 	status = frame_select(frame, channel, n, part);
@@ -218,12 +262,17 @@ gather_break(struct link *link)
 int
 gather_put(struct link *link, struct frame *in)
 {
-	if (check_alike(link, in) < 0 || reserve_waiting(link) < 0) {
-		link->image_planes = in->head.c;
+	link->image_planes = in->head.c;
+	if (check_alike(link, in) < 0) {
 		frame_free(in);
 		return -1;
 	}
-	link->image_planes = in->head.c;
+	if (link->waitings == link->waiting_room) {
+		link->waiting_room = 2 * link->waitings + 16;
+		link->waiting = must_resize(link->waiting, link->waiting_room,
+		    sizeof(*link->waiting));
+		link->part = must_resize(link->part, link->waiting_room, sizeof(*link->part));
+	}
 	link->waiting[link->waitings++] = in;
 	link->planes += in->head.c;
 	return 0;

@@ -1,8 +1,12 @@
-/* Gathering: the planes of incoming frames become inputs of as many planes as a stage wants. */
+/* How incoming frames become inputs: of colour images planes, and of as many planes as a stage
+ * wants one input. */
 #ifndef GATHER_H
 #define GATHER_H
 
 #include "run/segment.h"
+
+/* Replaces a frame by those of its planes that run->colour asks for. -1 after fail(). */
+int colour_reduce(const struct run *, struct frame **);
 
 /* Puts a frame behind those that wait; takes ownership, also where it fails. -1 after fail(). */
 int gather_put(struct link *, struct frame *);

@@ -1,178 +1,18 @@
-/*
- * Frames that are lost under --keep-going, frames that --frames leaves out, and times of stages for
- * -v.
- */
+/* Frames and measurements that are lost under --keep-going, and what is lost with them. */
 #include "run/losses.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "io/background_io.h"
 #include "run/device.h"
 #include "run/frame_jobs.h"
 #include "run/gather.h"
 #include "run/second_input.h"
 #include "run/segment.h"
-
-/* With fewer threads than were measured it takes longer. */
-double
-times_fewer_threads(const struct chain *chain)
-{
-	return chain->threads < chain->costs->threads ?
-	    (double)chain->costs->threads / chain->threads : 1;
-}
-
-/* Expected seconds for a frame; NaN where it is not known. */
-double
-times_expected(const struct link *link, bool on_device)
-{
-	const struct chain *chain = link->run.chain;
-	const struct cost_stage *stage =
-	    chain->costs ? costs_stage(chain->costs, link->run.stage->name) : NULL;
-
-	if (!stage)
-		return NAN;
-	return link_samples(link) *
-	    (on_device ? stage->device_s : stage->processor_s * times_fewer_threads(chain));
-}
-
-void
-times_print(const char *before, const struct link *link, bool on_device)
-{
-	const struct timing *timing = &link->timing[on_device];
-	double soon = link->planned ? times_expected(link, on_device) : NAN;
-
-	fprintf(stderr, "%s %s", before, link->run.stage->name);
-	if (!isnan(timing->seconds))
-		fprintf(stderr, " %.3f ms", 1e3 * timing->seconds / (double)timing->frames);
-	if (!isnan(soon))
-		fprintf(stderr, " (%.3f expected)", 1e3 * soon);
-}
-
-/* "NAME: on the processor: phasewrap 0.400 ms, gauss 0.900 ms a frame" */
-static void
-report_processor(const struct chain *chain)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < chain->n; i++)
-		if (chain->link[i].timing[false].frames) {
-			if (n == 0)
-				fprintf(stderr, "%s: on the processor:", fail_program());
-			times_print(n++ ? "," : "", &chain->link[i], false);
-		}
-	if (n)
-		fprintf(stderr, " a frame\n");
-}
-
-void
-times_report(const struct chain *chain)
-{
-	double spent = progress_seconds() - chain->start;
-
-	if (!chain->verbose)
-		return;
-	report_processor(chain);
-	if (chain->frames)
-		fprintf(stderr, "%s: %zu frames in %.4f s, %.2f frames/s\n", fail_program(),
-		    chain->frames, spent, (double)chain->frames / spent);
-}
-
-/* Two threads that share the rows of a frame lose 1 to 2 % to halos and waiting; two frames at once
- * took them 5 % more, as less of them stays in the cache. */
-#define THREADS_LEAST 3
-#define FRAMES_LEAST 2
-/*
- * Frames at once are half the threads and so many more: where a band costs 14 rows for its halos,
- * 16 threads then spend 93 % of their time on rows of 600 that count, by a model; of as many frames
- * as threads 95 %, of a quarter and 2 88 %, of one frame at a time 73 %. Each takes memory, and
- * leaves the cache.
- */
-#define MORE 2
-/* Frames take so many bytes for each thread, input and output together. Of larger ones fewer are
- * made at once, by several threads each: a share then has many rows. */
-#define BYTES_PER_THREAD ((size_t)32 << 20)
-#define MEMORY_PART 8		/* of the machine's, or of what the process may have */
-
-static size_t
-least_of(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-size_t
-frame_choice_bytes(size_t threads)
-{
-	size_t most = threads * BYTES_PER_THREAD;
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	struct rlimit limit;
-
-	if (pages > 0 && page > 0)
-		most = least_of(most, (size_t)pages / MEMORY_PART * (size_t)page);
-	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		most = least_of(most, limit.rlim_cur / MEMORY_PART);
-	return most;
-}
-
-size_t
-frame_choice_room(size_t threads)
-{
-	return threads / 2 + MORE;
-}
-
-size_t
-frame_choice_most(const struct segment *segment)
-{
-	size_t threads = (size_t)thread_pool_threads(segment->chain->pool);
-	const struct frame_head *out = &segment->link[segment->n - 1].out;
-	size_t bytes = frame_bytes(segment->in) + out->c * frame_stride(out->w, out->type) * out->h;
-
-	if (threads < THREADS_LEAST)
-		return 0;
-	return least_of(frame_choice_room(threads), segment->chain->making_bytes / (bytes + 1));
-}
-
-static bool
-map_allows(const struct link *link)
-{
-	/* the first frame by a plan is made alone: checks of the stage look at more of it */
-	if (!(link->run.stage->traits & STAGE_CONCURRENT) || link->run.body->survey ||
-	    link->run.state || link->made == 0)
-		return false;
-	return !second_inputs_in_step(link);
-}
-
-/* Does a stage behind these maps gather? Then --keep-going looks at what waits there. */
-static bool
-is_gathered(const struct segment *segment)
-{
-	const struct chain *chain = segment->chain;
-
-	for (size_t i = segment->link->run.position + segment->n; i < chain->n; i++)
-		if (chain->link[i].run.body->gather)
-			return true;
-	return false;
-}
-
-bool
-frame_choice_wanted(const struct segment *segment)
-{
-	const struct chain *chain = segment->chain;
-
-	if (!chain->waits || chain->band || chain->device || chain->opens ||
-	    head_is_table(&segment->in->head))
-		return false;
-	for (size_t k = 0; k < segment->n; k++)
-		if (!map_allows(&segment->link[k]))
-			return false;
-	return frame_choice_most(segment) >= FRAMES_LEAST &&
-	    !(chain->losses.on && is_gathered(segment));
-}
 
 /* May the run go on behind what has failed? Not behind the output, the device or the command line.
  */
@@ -221,19 +61,14 @@ losses_word(const struct chain *chain)
 }
 
 /* One line on standard error: result `number` of the chain is lost. */
-static int
+static void
 report(struct chain *chain, size_t number, const struct fail_record *reason, size_t more)
 {
 	struct losses *losses = &chain->losses;
 
 	if (losses->n == losses->room) {
-		size_t room = 2 * losses->room + 16;
-		size_t *numbers = reallocarray(losses->number, room, sizeof(*numbers));
-
-		if (!numbers)
-			return fail_memory();
-		losses->number = numbers;
-		losses->room = room;
+		losses->room = 2 * losses->room + 16;
+		losses->number = must_resize(losses->number, losses->room, sizeof(number));
 	}
 	losses->number[losses->n++] = number;
 	fprintf(stderr, "%s: %s %zu is lost: %s", fail_program(), losses_word(chain), number,
@@ -241,7 +76,6 @@ report(struct chain *chain, size_t number, const struct fail_record *reason, siz
 	if (more)
 		fprintf(stderr, " (and %zu more)", more);
 	fputc('\n', stderr);
-	return 0;
 }
 
 /* ---- what is lost goes through the chain in the place of its result ---- */
@@ -293,9 +127,8 @@ lose_results(struct chain *chain, size_t at, size_t results, const struct fail_r
 	struct link *link = &chain->link[at];
 	bool last = at + 1 == chain->n;
 
-	if ((last || results == 0) &&
-	    report(chain, link->inputs - 1, reason, more) < 0)
-		return -1;
+	if (last || results == 0)
+		report(chain, link->inputs - 1, reason, more);
 	if (last)
 		chain->losses.gap += results;
 	for (size_t i = 0; i < results && !last; i++)

@@ -1,32 +1,9 @@
-/* Lost frames, chosen frames, times of stages. */
+/* Frames that are lost under --keep-going. */
 #ifndef LOSSES_H
 #define LOSSES_H
 
 #include "io/background_io.h"
 #include "run/segment.h"
-
-/* ---- what stages took and are expected to take, for -v and for -d auto ---- */
-
-/* How much longer the processor takes than measured, with fewer threads than were measured. */
-double times_fewer_threads(const struct chain *);
-/* Expected seconds for a frame; NaN where it is not known. */
-double times_expected(const struct link *, bool on_device);
-/* " NAME 0.123 ms (0.120 expected)": a frame of a map that ran on that side. */
-void times_print(const char *before, const struct link *, bool on_device);
-/* Under -v: the processor's times, frames and frames per second. */
-void times_report(const struct chain *);
-
-/* ---- which frames are made at once (frame_jobs.h), and how many ---- */
-
-/* Bytes that the frames of so many threads may take. */
-size_t frame_choice_bytes(size_t threads);
-/* Frames at once, where that allows as many. */
-size_t frame_choice_room(size_t threads);
-/* Frames like the segment's at once. */
-size_t frame_choice_most(const struct segment *);
-/* Shall the frame of a planned segment be made beside others? Its maps allow that, none has state
- * or a survey, it is small, and others wait. */
-bool frame_choice_wanted(const struct segment *);
 
 /*
  * --keep-going: what cannot be read or computed costs one measurement, which goes through the chain

@@ -47,15 +47,14 @@ struct pass {
 struct passes;
 struct run;
 
-/* Heads of what comes in (with the second inputs behind it) and goes out. */
+/* The head of what comes in, with the second inputs behind it. */
 const struct frame_head *passes_input(const struct passes *);
-const struct frame_head *passes_output(const struct passes *);
 bool passes_float64(const struct passes *);	/* may shaders use doubles? */
 
 /* Does some pass read the input's channel c? */
 bool passes_reads(const struct passes *, size_t c);
 
-/* A pass of this shader over all pixels follows. -1 after fail(). */
+/* A pass of this shader over all pixels follows. Returns 0. */
 int passes_add(struct passes *, const struct pass *);
 /* Some pass reads the input's channel c; others are not brought to the device. */
 void passes_read(struct passes *, size_t c);

@@ -1,154 +1,18 @@
 /*
- * Plans a chain for a head: calls the plan of every stage, divides the stages into segments, and
- * places each segment on processor or device.
+ * Plans a chain for a head: calls the plan of every stage, and divides the stages into segments,
+ * each on the processor or on the device.
  */
-#include "run/plan.h"
+#include "run/chain.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/bands.h"
+#include "run/cost_model.h"
 #include "run/device.h"
 #include "run/frame_jobs.h"
-#include "run/losses.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
 #include "run/segment.h"
-
-_Static_assert(COST_MAPS_MOST >= SEGMENT_MOST, "all maps of a segment are weighed");
-
-/* -d auto must change no byte: it takes what is declared exact, on a device that is exact. */
-static bool
-may_choose(const struct chain *chain, const struct link *link)
-{
-	return link->passes->exact && !link->passes->doubles &&
-	    device_facts(chain->device)->exact;
-}
-
-static struct cost_map
-map_of(const struct segment *segment, size_t k)
-{
-	const struct link *link = &segment->link[k];
-	size_t in = frame_stride(link->in.w, link->in.type) * link->in.h;
-	size_t out = frame_stride(link->out.w, link->out.type) * link->out.h;
-	struct cost_map map = { .processor_s = times_expected(link, false), .device_s = NAN };
-
-	if (!link->able || link->place == PLACE_PROCESSOR ||
-	    (link->place == PLACE_AUTO && !may_choose(segment->chain, link)))
-		return map;
-	map.device_s = times_expected(link, true);
-	if (link->place == PLACE_DEVICE) {
-		map.processor_s = INFINITY;
-		map.device_s = isnan(map.device_s) ? 0 : map.device_s;
-	}
-	for (size_t c = 0; c < link->in.c; c++)
-		map.up_copies += passes_reads(link->passes, c);
-	for (size_t c = 0; c < link->out.c; c++) {
-		size_t producer = k, channel = c;
-
-		map.down_copies += segment_produced_by(segment, &producer, &channel);
-	}
-	map.up_bytes = map.up_copies * in;
-	map.down_bytes = map.down_copies * out;
-	return map;
-}
-
-/* "NAME: gauss, median on DEVICE: 0.5 ms a frame expected (0.4 to 0.7); all on the processor: 2
- * ms" */
-static void
-report_choice(const struct segment *segment, struct cost_map *map)
-{
-	const struct chain *chain = segment->chain;
-	const bool overlap = !state_used(segment);
-	struct cost_span span = costs_predict(chain->costs, map, segment->n, overlap);
-	size_t there = 0;
-
-	fprintf(stderr, "%s:", fail_program());
-	for (size_t k = 0; k < segment->n; k++)
-		if (map[k].on_device) {
-			fprintf(stderr, "%s %s", there++ ? "," : "",
-			    segment->link[k].run.stage->name);
-			map[k].on_device = false;
-		}
-	if (there)
-		fprintf(stderr, " on %s: %.3f ms a frame expected (%.3f to %.3f);",
-		    chain->costs->device, 1e3 * span.likely, 1e3 * span.best, 1e3 * span.worst);
-	span = costs_predict(chain->costs, map, segment->n, overlap);
-	fprintf(stderr, " all on the processor");
-	if (!isnan(span.likely))
-		fprintf(stderr, ": %.3f ms", 1e3 * span.likely);
-	fputc('\n', stderr);
-}
-
-/* on_device[k] for each of the segment's planned maps, whatever side they are on. Under -v says
- * what is expected. */
-static void
-placement_choose(const struct segment *segment, bool on_device[])
-{
-	const struct chain *chain = segment->chain;
-	const bool overlap = !state_used(segment);
-	struct cost_map map[SEGMENT_MOST];
-	bool free_choice = false;
-
-	for (size_t k = 0; k < segment->n; k++) {
-		const struct link *link = &segment->link[k];
-
-		on_device[k] = link->able && link->place == PLACE_DEVICE;
-		free_choice |= link->place == PLACE_AUTO;
-	}
-	if (!free_choice || !chain->device || !chain->costs ||
-	    strcmp(chain->costs->device, device_facts(chain->device)->name))
-		return;
-	for (size_t k = 0; k < segment->n; k++)
-		map[k] = map_of(segment, k);
-	costs_decide(chain->costs, map, segment->n, overlap);
-	for (size_t k = 0; k < segment->n; k++)
-		on_device[k] = map[k].on_device;
-	if (chain->verbose)
-		report_choice(segment, map);
-}
-
-bool
-placement_gains(const struct chain *chain)
-{
-	for (size_t i = 0; i < chain->n; i++) {
-		const struct link *link = &chain->link[i];
-		const struct cost_stage *stage = costs_stage(chain->costs, link->run.stage->name);
-
-		if (link->place == PLACE_AUTO && stage &&
-		    stage->device_s < stage->processor_s * times_fewer_threads(chain))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Opening a device takes longer than many a run. Where -d auto may gain by it, the chain begins on
- * the processor and this opens the device as soon as that has worked for as long as opening takes:
- * so at most twice of what the better choice had been is lost.
- */
-static void
-placement_open_device(struct chain *chain)
-{
-	double worked = 0;
-
-	for (size_t i = 0; i < chain->n; i++)
-		worked += chain->link[i].timing[false].seconds;
-	if (worked < chain->costs->open_s)
-		return;
-	chain->opens = false;
-	if (device_open(chain->costs->device, chain->verbose, &chain->device) < 0) {
-		if (chain->verbose)
-			fprintf(stderr, "%s: all on the processor: %s\n", fail_program(),
-			    fail_message());
-		fail_clear();
-		return;
-	}
-	for (size_t i = 0; i < chain->n; i++)
-		chain->link[i].planned_anew = chain->link[i].planned;
-}
 
 void
 plan_free(struct link *link)
@@ -253,18 +117,6 @@ take_points(struct link *link, const struct frame_head *head)
 	return head_is_table(&link->out) ? head_set_points(&link->out, points) : 0;
 }
 
-/* The last frames of the old head leave the stage before the new one is planned. */
-static int
-flush(struct link *link, const struct frame_head *next)
-{
-	if (drain_before(link) < 0)
-		return -1;
-	if (link->planned && link->run.body->flush)
-		return link->run.body->flush(&link->run, next);
-	return 0;
-}
-
-/* Runs plan for this head unless it ran for the same one before. */
 int
 plan_link(struct link *link, const struct frame_head *head)
 {
@@ -281,12 +133,13 @@ plan_link(struct link *link, const struct frame_head *head)
 		return take_points(link, head);
 	if (second_inputs_widen_head(link, head, &in) < 0)
 		return -1;
-	if (flush(link, &in) < 0) {
-		head_free(&in);
-		return -1;
-	}
-	plan_free(link);
-	if (head_copy(&link->out, head) < 0) {
+	/* the last frames of the old head leave the stage before the new one is planned */
+	status = drain_before(link);
+	if (status >= 0 && link->planned && link->run.body->flush)
+		status = link->run.body->flush(&link->run, &in);
+	if (status >= 0)
+		plan_free(link);
+	if (status < 0 || head_copy(&link->out, head) < 0) {
 		head_free(&in);
 		return -1;
 	}
@@ -307,10 +160,10 @@ plan_link(struct link *link, const struct frame_head *head)
 	if (status == 0 && link->run.body->rows && head_is_table(&link->in) &&
 	    (!head_is_table(&link->out) || link->out.w != link->in.w || link->run.halo))
 		status = fail(NULL, "internal error: a map changed a table's rows");
-	if (status == 0)
-		status = checks_end_plan(link);
 	if (status < 0)
 		plan_free(link);
+	else
+		checks_end_plan(link);
 	return status;
 }
 
@@ -323,31 +176,21 @@ joins(const struct chain *chain, size_t at, enum sample type)
 	return body->rows && !body->gather && !body->survey && link_takes(&chain->link[at], type);
 }
 
-/* The frame with the second inputs behind its own planes. The caller frees view->plane only: the
- * planes are borrowed. */
-static int
-make_view(const struct link *link, const struct frame *frame, struct frame *view)
-{
-	view->head = link->in;
-	view->plane = calloc(link->in.c, sizeof(*view->plane));
-	if (!view->plane)
-		return fail_memory();
-	memcpy(view->plane, frame->plane, frame->head.c * sizeof(*view->plane));
-	second_inputs_lend(link, view->plane + frame->head.c);
-	return 0;
-}
-
+/* The survey sees the frame with the second inputs behind its own planes, which are borrowed. */
 static int
 survey(struct link *link, const struct frame *in)
 {
-	struct frame view;
+	struct frame view = { .head = link->in };
 	const char *before;
 	int status;
 
 	if (!link->run.body->survey)
 		return 0;
-	if (make_view(link, in, &view) < 0)
-		return -1;
+	view.plane = calloc(link->in.c, sizeof(*view.plane));
+	if (!view.plane)
+		return fail_memory();
+	memcpy(view.plane, in->plane, in->head.c * sizeof(*view.plane));
+	second_inputs_lend(link, view.plane + in->head.c);
 	before = warn_stage(link->title);
 	status = link->run.body->survey(&link->run, &view);
 	warn_stage(before);
@@ -375,11 +218,10 @@ plan_passes(struct chain *chain, struct link *link, bool *anew)
 static int
 plan_maps(struct segment *segment, bool *anew)
 {
-	int status;
-
 	struct chain *chain = segment->chain;
 	const struct frame_head *head = &segment->in->head;
 	size_t at = segment->link->run.position;
+	int status;
 
 	segment->n = 0;
 	do {

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
+
 /* ---- which rows ---- */
 
 /* A part of 1 for each group, without a period: fringes along y are seen at all phases. */
@@ -251,9 +253,7 @@ static int
 take_seconds(const struct link *link, struct check_sample *sample, size_t group)
 {
 	if (!sample->second && link->second_inputs) {
-		sample->second = calloc(link->second_inputs, sizeof(*sample->second));
-		if (!sample->second)
-			return fail_memory();
+		sample->second = must_alloc(link->second_inputs, sizeof(*sample->second));
 		sample->seconds = link->second_inputs;
 	}
 	for (size_t i = 0; i < sample->seconds; i++) {
@@ -267,9 +267,8 @@ take_seconds(const struct link *link, struct check_sample *sample, size_t group)
 	return 0;
 }
 
-/* As checks_begin(); of a flow the output is not known yet. */
-static int
-begin(struct link *link, struct check_sample *sample, bool flow)
+int
+checks_begin(struct link *link, struct check_sample *sample)
 {
 	struct link_checks *checks = link->checks;
 	struct frame_head own = link->in;
@@ -287,17 +286,12 @@ begin(struct link *link, struct check_sample *sample, bool flow)
 	own.c = heads.own;
 	if (sample->on)
 		status = open_rows(&sample->in, &own, wants, group);
-	if (sample->on && status == 0 && !flow)
+	/* what a flow emits is not known yet */
+	if (sample->on && status == 0 && !link->run.body->frame)
 		status = open_rows(&sample->out, &link->out, wants + link->in.c, group);
 	if (looks & CHECK_SECOND && status == 0)
 		status = take_seconds(link, sample, group);
 	return status;
-}
-
-int
-checks_begin(struct link *link, struct check_sample *sample)
-{
-	return begin(link, sample, false);
 }
 
 /* ---- flows ---- */
@@ -309,7 +303,7 @@ checks_flow_take(struct link *link, const struct frame *in)
 
 	if (!checks)
 		return 0;
-	if (begin(link, &checks->sample, true) < 0)
+	if (checks_begin(link, &checks->sample) < 0)
 		return -1;
 	if (checks->sample.on)
 		take_frame(&checks->sample.in, in);

@@ -23,13 +23,13 @@ struct link_checks {
 	bool *wants;			/* of the plan's input, then of its output: memory alone */
 };
 
-/* The stage's checks, without those that --no-check names. -1 after fail(). */
-int checks_open(struct link *);
+/* The stage's checks, without those that --no-check names. */
+void checks_open(struct link *);
 void checks_free(struct link *);
 /* Before plan: no facts are known. */
 void checks_begin_plan(struct link *);
-/* After plan: which checks apply. -1 after fail(). */
-int checks_end_plan(struct link *);
+/* After plan: which checks apply. */
+void checks_end_plan(struct link *);
 /* A frame begins: makes room in the sample, which is zeroed at first, for what checks still look
  * at, and copies rows of the second inputs. -1 after fail(). */
 int checks_begin(struct link *, struct check_sample *);
@@ -42,8 +42,6 @@ void check_sample_take_columns(struct check_sample *, const struct frame *in,
     const struct frame *out, size_t x, size_t n);
 /* Copies the rows of channel c, which is channel from_c of a frame that lies whole in memory. */
 void check_rows_copy(struct check_rows *, size_t c, const struct frame *, size_t from_c);
-/* The frame is complete: judges it and prints lines. */
-void checks_conclude(struct link *, const struct check_sample *);
 void check_sample_free(struct check_sample *);
 
 /* A flow takes a frame, or emits one. -1 after fail(). */
@@ -55,8 +53,9 @@ size_t check_own_channels(const struct link *);
 /* Does the check look for something in the next frame? */
 bool check_is_active(const struct link_checks *, size_t i);
 enum check_time { CHECK_TAKEN = 1, CHECK_EMITTED = 2, CHECK_COMPLETE = 3 };
-/* Judges by the checks that can: when a flow has taken its input those that do not look at the
- * output, when it has emitted a frame the others. */
+/* Judges a frame and prints lines: when a flow has taken its input, by the checks that do not look
+ * at the output; when it has emitted a frame, by the others; when a map's frame is complete, by
+ * all. */
 void checks_judge(struct link *, const struct check_sample *, enum check_time);
 
 #endif

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "io/background_io.h"
-#include "run/colour.h"
+#include "run/gather.h"
 
 /* An option of type OPT_FRAME may list words that stand for no file. */
 static bool
@@ -25,38 +26,29 @@ may_serve_all(const struct opt *opt)
 	return opt->type == OPT_FRAME || opt->type == OPT_PICTURE;
 }
 
-static int
+static void
 add(struct link *link, const struct opt *opt, char *path, size_t number)
 {
-	struct second_input *more;
-
 	if (!path || is_word(opt, path))
-		return 0;
-	more = reallocarray(link->second_input, link->second_inputs + 1, sizeof(*more));
-	if (!more)
-		return fail_memory();
-	link->second_input = more;
-	more[link->second_inputs++] =
+		return;
+	link->second_input = must_resize(link->second_input, link->second_inputs + 1,
+	    sizeof(*link->second_input));
+	link->second_input[link->second_inputs++] =
 	    (struct second_input){ .opt = opt, .path = path, .number = number };
-	return 0;
 }
 
-int
+void
 second_inputs_find(struct link *link)
 {
 	for (const struct opt *opt = link_options(link->run.stage); opt->name; opt++) {
 		const void *value = (char *)link->run.parameters + opt->offset;
 		const struct opt_list *list = value;
 
-		if ((opt->type == OPT_FRAME || opt->type == OPT_STREAM ||
-			opt->type == OPT_PICTURE) &&
-		    add(link, opt, *(char *const *)value, 0) < 0)
-			return -1;
+		if (opt->type == OPT_FRAME || opt->type == OPT_STREAM || opt->type == OPT_PICTURE)
+			add(link, opt, *(char *const *)value, 0);
 		for (size_t i = 0; opt->type == OPT_STREAMS && i < list->n; i++)
-			if (add(link, opt, list->v[i], i + 1) < 0)
-				return -1;
+			add(link, opt, list->v[i], i + 1);
 	}
-	return 0;
 }
 
 /* A table is for stages that take tables. */
@@ -94,41 +86,29 @@ accept(struct second_input *second, const struct link *link, struct frame *frame
 }
 
 static int
-open_reader(struct second_input *second, struct chain *chain)
-{
-	second->reader = read_ahead_open(&second->path, 1, chain->losses.on, chain->pool);
-	return second->reader ? 0 : -1;
-}
-
-/* Frames cannot be read: each costs the input that it belongs to. An only image that serves all
- * inputs ends the run. */
-static int
-take_loss(struct second_input *second, struct chain *chain)
-{
-	const struct read_ahead_loss *loss = read_ahead_lost(second->reader);
-
-	if (second->frames == 0 && loss->last)
-		chain->losses.stopped = true;
-	second->lost = loss->images;
-	fail_take(&second->failure);
-	return 0;
-}
-
-static int
 read_next(struct second_input *second, struct link *link)
 {
+	struct chain *chain = link->run.chain;
 	struct frame *frame = NULL;
 	int got = 0;
 
 	if (second->single)
 		return 0;
-	if (!second->reader && open_reader(second, link->run.chain) < 0)
+	if (!second->reader)
+		second->reader = read_ahead_open(&second->path, 1, chain->losses.on, chain->pool);
+	if (!second->reader)
 		return -1;
 	while (second->lost == 0 &&
 	    (got = read_ahead_next(second->reader, &frame)) == READ_AHEAD_SEAM)
 		;
-	if (got == READ_AHEAD_LOST)
-		take_loss(second, link->run.chain);
+	if (got == READ_AHEAD_LOST) {	/* each costs the input that it belongs to */
+		const struct read_ahead_loss *loss = read_ahead_lost(second->reader);
+
+		if (second->frames == 0 && loss->last)	/* an image that serves all inputs */
+			chain->losses.stopped = true;
+		second->lost = loss->images;
+		fail_take(&second->failure);
+	}
 	if (second->lost) {
 		second->lost--;
 		second->frames++;
@@ -326,14 +306,6 @@ make_name(const struct second_input *second, size_t k, char name[CHANNEL_NAME_SI
 		name[0] = '\0';
 }
 
-/* Remembers the second input's head, for second_inputs_planned(). */
-static int
-remember(struct second_input *second)
-{
-	head_free(&second->planned);
-	return head_copy(&second->planned, &second->frame->head);
-}
-
 static int
 widen(struct link *link, struct frame_head *wide)
 {
@@ -350,7 +322,10 @@ widen(struct link *link, struct frame_head *wide)
 
 		for (size_t k = 0; k < second->frame->head.c; k++)
 			make_name(second, k, names[c++]);
-		if (check_one_size(second, wide) < 0 || remember(second) < 0)
+		if (check_one_size(second, wide) < 0)
+			return -1;
+		head_free(&second->planned);	/* for second_inputs_planned() */
+		if (head_copy(&second->planned, &second->frame->head) < 0)
 			return -1;
 	}
 	return 0;

@@ -9,8 +9,8 @@
 
 #include "run/segment.h"
 
-/* Lists the second inputs that the options of a link name. -1 after fail(). */
-int second_inputs_find(struct link *);
+/* Lists the second inputs that the options of a link name. */
+void second_inputs_find(struct link *);
 /* Reads the next frame of each, once per input. -1 after fail(). */
 int second_inputs_read(struct link *);
 /* The input at hand is done: they go on with the next one. */

@@ -11,13 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/thread_pool.h"
-#include "run/check.h"
-#include "run/cost_model.h"
-#include "run/stage.h"
+#include "base/process.h"
 
-#define FEWEST 6		/* rows at a time, at the end of a share */
+#define ROWS_LEAST 6		/* that are taken at a time, at the end of a share */
 
 struct row_share {
 	size_t next, end;		/* rows that nobody has taken yet */
@@ -38,24 +34,19 @@ row_shares_free(struct row_shares *shares)
 	pthread_mutex_destroy(&shares->lock);
 }
 
-size_t
+void
 row_shares_open(struct row_shares *shares, size_t n, size_t step, size_t least)
 {
 	pthread_mutex_lock(&shares->lock);	/* threads may look for rows */
 	if (shares->room < n) {
-		free(shares->share);
-		shares->share = malloc(n * sizeof(*shares->share));
-		shares->room = shares->share ? n : 0;
+		shares->share = must_resize(shares->share, n, sizeof(*shares->share));
+		shares->room = n;
 	}
-	if (shares->share)
-		memset(shares->share, 0, n * sizeof(*shares->share));
-	else
-		fail_memory();
-	shares->n = shares->share ? n : 0;
+	memset(shares->share, 0, n * sizeof(*shares->share));
+	shares->n = n;
 	shares->step = step;
 	shares->least = least;
 	pthread_mutex_unlock(&shares->lock);
-	return shares->n;
 }
 
 size_t
@@ -63,7 +54,7 @@ row_shares_divide(struct row_shares *shares, size_t h, size_t n, size_t step, si
 {
 	if (n > (h + step - 1) / step)
 		n = (h + step - 1) / step;
-	n = row_shares_open(shares, n, step, least);
+	row_shares_open(shares, n, step, least);
 	for (size_t i = 0; i < n; i++)
 		shares->share[i] = (struct row_share){ h / n * i + h % n * i / n,
 			h / n * (i + 1) + h % n * (i + 1) / n, false, NULL };
@@ -107,28 +98,23 @@ take_half(struct row_shares *shares, struct row_share *to)
 	return true;
 }
 
-/* How many of the rows that are left are taken at a time: fewer towards the end, so that others
- * wait less for them, unless they have frames of their own. */
-static size_t
-few(const struct row_shares *shares, size_t left, bool last)
-{
-	size_t half = (left + 1) / 2, n = half < FEWEST ? FEWEST : half;
-
-	n = last && n < shares->step ? n : shares->step;
-	return n < left ? n : left;
-}
-
 bool
 row_shares_take(struct row_shares *shares, size_t i, bool last, struct row_piece *piece)
 {
 	struct row_share *share = &shares->share[i];
+	size_t left, n;
 	bool got;
 
 	pthread_mutex_lock(&shares->lock);
 	got = share->next < share->end || take_half(shares, share);
 	if (got) {
+		/* fewer towards the end, so that others wait less for them, unless they have frames
+		 * of their own */
+		left = share->end - share->next;
+		n = (left + 1) / 2 < ROWS_LEAST ? ROWS_LEAST : (left + 1) / 2;
+		n = last && n < shares->step ? n : shares->step;
 		piece->y0 = share->next;
-		share->next += few(shares, share->end - share->next, last);
+		share->next += n < left ? n : left;
 		piece->y1 = share->next;
 		piece->end = share->end;
 		piece->begins = !share->begun;

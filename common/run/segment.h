@@ -38,11 +38,11 @@ void row_shares_free(struct row_shares *);
 /*
  * Divides h rows among n shares, or fewer if they are few, to be taken `step` at a time. `least`
  * rows at least lie between what one has taken and what another takes off its share; SIZE_MAX:
- * none takes from another. The number of shares, or 0 after fail().
+ * none takes from another. Returns the number of shares.
  */
 size_t row_shares_divide(struct row_shares *, size_t h, size_t n, size_t step, size_t least);
 /* The same without rows: n shares, each of which begins with a frame of its own. */
-size_t row_shares_open(struct row_shares *, size_t n, size_t step, size_t least);
+void row_shares_open(struct row_shares *, size_t n, size_t step, size_t least);
 /* Share i, which has no rows left, is a whole frame of h rows. */
 void row_shares_begin(struct row_shares *, size_t i, size_t h, void *frame);
 /* Has share i rows that nobody has taken? */
@@ -161,7 +161,7 @@ struct chain {
 	const char *output;		/* NULL: the stream on standard output */
 	bool force, verbose, quiet, strict;
 	int threads;
-	struct device *device;		/* NULL: the processor does everything */
+	struct gpu *device;		/* NULL: the processor does everything */
 	const struct costs *costs;	/* to decide by; NULL: what is not demanded stays there */
 	bool opens;	/* the device of the costs is opened when opening it is worth while */
 	struct save_options save;

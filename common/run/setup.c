@@ -15,8 +15,8 @@
 #include "frame/samples.h"
 #include "io/file_list.h"
 #include "io/safe_file.h"
+#include "run/cost_model.h"
 #include "run/device.h"
-#include "run/plan.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
 
@@ -121,18 +121,16 @@ make_command(struct link *link)
 {
 	char *options = opt_command(link->run.stage->name, link_options(link->run.stage),
 	    link->run.parameters);
-	int n = -1;
 
 	if (!options)
 		return -1;
-	if (link->run.operands)
-		n = asprintf(&link->command, "%s [%zu]", options, link->run.operands);
-	else
-		n = asprintf(&link->command, "%s", options);
+	if (!link->run.operands) {
+		link->command = options;
+		return 0;
+	}
+	link->command = must_format("%s [%zu]", options, link->run.operands);
 	free(options);
-	if (n < 0)
-		link->command = NULL;
-	return n < 0 ? fail_memory() : 0;
+	return 0;
 }
 
 static bool
@@ -174,7 +172,7 @@ choose_device(struct chain *chain, const char *all, struct costs *costs)
 	if (costs_load(costs))
 		chain->costs = costs;
 	if (wanted)
-		return device_open(wanted[3] ? wanted + 4 : "", chain->verbose, &chain->device);
+		return device_open(wanted[3] ? wanted + 4 : "", &chain->device);
 	chain->opens = chain->costs && placement_gains(chain);
 	return 0;
 }
@@ -234,34 +232,15 @@ count_name(const struct chain *chain, const char *name)
 	return n;
 }
 
-static void
-set_title(const struct chain *chain, size_t at)
-{
-	struct link *link = &chain->link[at];
-	const char *name = link->run.stage->name;
-
-	if (count_name(chain, name) > 1)
-		snprintf(link->title, sizeof(link->title), "%.50s (stage %zu)", name, at + 1);
-	else if (chain->n > 1)
-		snprintf(link->title, sizeof(link->title), "%.50s", name);
-}
-
-static int
-init_stage(struct link *link)
-{
-	const char *before = warn_stage(link->title);
-	int status = link->run.stage->init ? link->run.stage->init(&link->run) : 0;
-
-	warn_stage(before);
-	return status;
-}
-
 static int
 init_links(struct chain *chain)
 {
 	for (size_t i = 0; i < chain->n; i++) {
 		struct link *link = &chain->link[i];
 		struct run *run = &link->run;
+		const char *name = run->stage->name, *before;
+		size_t same = count_name(chain, name);
+		int status;
 
 		run->threads = chain->threads;
 		run->verbose = chain->verbose;
@@ -271,13 +250,20 @@ init_links(struct chain *chain)
 		run->chain = chain;
 		run->position = i;
 		run->link = link;
-		if (check_place(chain, i) < 0 || second_inputs_find(link) < 0 ||
-		    checks_open(link) < 0)
+		if (check_place(chain, i) < 0)
 			return -1;
-		set_title(chain, i);
-		if (init_stage(link) < 0)
-			return chain->n == 1 ? -1 :
-			    fail_at(chain, i, count_name(chain, run->stage->name));
+		second_inputs_find(link);
+		checks_open(link);
+		if (same > 1)
+			snprintf(link->title, sizeof(link->title), "%.50s (stage %zu)", name,
+			    i + 1);
+		else if (chain->n > 1)
+			snprintf(link->title, sizeof(link->title), "%.50s", name);
+		before = warn_stage(link->title);
+		status = run->stage->init ? run->stage->init(run) : 0;
+		warn_stage(before);
+		if (status < 0)
+			return chain->n == 1 ? -1 : fail_at(chain, i, same);
 		if (i == 0) {
 			chain->operand = run->operand;
 			chain->operands = run->operands;
@@ -309,8 +295,10 @@ check_standard_input(const struct chain *chain)
 	return 0;
 }
 
+/* Frames have somewhere to go; a misspelt suffix or folder is an error before the work, not after
+ * it. */
 static int
-check_standard_output(const struct chain *chain)
+check_output(const struct chain *chain)
 {
 	const struct run *last = &chain->link[chain->n - 1].run;
 
@@ -318,21 +306,11 @@ check_standard_output(const struct chain *chain)
 		if (chain->link[i].run.sink)
 			return fail_usage(chain->link[i].run.stage->name,
 			    "gives no frames, so it can only be the last stage");
-	if (!(last->stage->traits & STAGE_SINK) && !last->sink && !chain->output &&
-	    isatty(STDOUT_FILENO))
-		return fail_usage(
-		    NULL, "standard output is a terminal: give -o FILE, or pipe the frames on");
-	return 0;
-}
-
-/* A misspelt suffix or folder is an error before the work, not after it. */
-static int
-check_output(const struct chain *chain)
-{
-	const struct run *last = &chain->link[chain->n - 1].run;
-
 	if ((last->stage->traits & STAGE_SINK) || last->sink || chain_drops(chain))
 		return 0;
+	if (!chain->output && isatty(STDOUT_FILENO))
+		return fail_usage(
+		    NULL, "standard output is a terminal: give -o FILE, or pipe the frames on");
 	return target_check(chain->output, chain->force);
 }
 
@@ -406,8 +384,7 @@ setup_run(struct chain *chain, const char *device)
 			return -1;
 	if (check_word("FRINGEPIPE_SYNC") == 0 && check_word("FRINGEPIPE_HANDOVER") == 0 &&
 	    init_links(chain) == 0 && check_standard_input(chain) == 0 &&
-	    check_standard_output(chain) == 0 && check_output(chain) == 0 &&
-	    choose_device(chain, device, &costs) == 0) {
+	    check_output(chain) == 0 && choose_device(chain, device, &costs) == 0) {
 		check_order(chain);
 		status = chain_run(chain);
 	}
@@ -416,7 +393,6 @@ setup_run(struct chain *chain, const char *device)
 	return status;
 }
 
-/* Frees everything; -1 after fail(). */
 int
 setup_close(struct chain *chain, int status)
 {
@@ -424,11 +400,10 @@ setup_close(struct chain *chain, int status)
 		struct run *run = &chain->link[i].run;
 		const char *before = warn_stage(chain->link[i].title);
 
-		if (run->priv && run->stage->release)
+		if (run->stage->release)
 			run->stage->release(run);
 		warn_stage(before);
-		if (run->parameters)
-			opt_free(link_options(run->stage), run->parameters);
+		opt_free(link_options(run->stage), run->parameters);
 		free(run->parameters);
 		free(run->priv);
 		checks_free(&chain->link[i]);
@@ -443,22 +418,14 @@ setup_close(struct chain *chain, int status)
 struct link *
 setup_add_link(struct chain *chain, const struct stage *stage)
 {
-	struct link *more = reallocarray(chain->link, chain->n + 1, sizeof(*more)), *link;
+	struct link *link;
 
-	if (!more) {
-		fail_memory();
-		return NULL;
-	}
-	chain->link = more;
-	link = memset(&more[chain->n++], 0, sizeof(*more));
+	chain->link = must_resize(chain->link, chain->n + 1, sizeof(*link));
+	link = memset(&chain->link[chain->n++], 0, sizeof(*link));
 	link->run.stage = stage;
-	link->run.parameters = calloc(1, stage->parameter_size + sizeof(struct numbers));
-	link->run.priv = calloc(1, stage->private_size + 1);
-	if (!link->run.parameters || !link->run.priv ||
-	    opt_defaults(link_options(stage), link->run.parameters) < 0) {
-		fail_memory();
-		return NULL;
-	}
+	link->run.parameters = must_alloc(1, stage->parameter_size + sizeof(struct numbers));
+	link->run.priv = must_alloc(1, stage->private_size);
+	opt_defaults(link_options(stage), link->run.parameters);
 	return link;
 }
 
@@ -481,22 +448,10 @@ refuse_stage(const char *word)
 	    opt_suggest_word(word, n, "", names, near, sizeof(near)));
 }
 
-/* A stage in the middle may set -d only. */
-static int
-check_middle(const struct runner_options *options, const char *stage)
-{
-	if (options->output || options->force || options->verbose || options->quiet ||
-	    options->no_sync || options->keep_going || options->strict ||
-	    options->no_check.n || options->threads != OPT_NONE_INTEGER)
-		return fail_usage(stage, "-o -f -j -v -q --no-check --no-sync --keep-going "
-		    "--strict stand before the first stage or in the last");
-	return 0;
-}
-
 /* One stage's words, words[0] its name. middle: the runner's options of a stage that is not the
  * last, which the caller frees. */
 static int
-parse_words(struct chain *chain, struct runner_options *options, struct runner_options *middle,
+parse_stage(struct chain *chain, struct runner_options *options, struct runner_options *middle,
     int words, char **word, bool last)
 {
 	struct runner_options *own = last ? options : middle;
@@ -512,10 +467,11 @@ parse_words(struct chain *chain, struct runner_options *options, struct runner_o
 	if (!stage || stage->traits & STAGE_ALONE)
 		return refuse_stage(word[0]);
 	stage = setup_hand_on(stage, words, word);
-	link = stage ? setup_add_link(chain, stage) : NULL;
-	if (!link ||
-	    opt_parse(link_options(stage), link->run.parameters, setup_options, own, words, word,
-		&first) < 0)
+	if (!stage)
+		return -1;
+	link = setup_add_link(chain, stage);
+	if (opt_parse(link_options(stage), link->run.parameters, setup_options, own, words, word,
+	    &first) < 0)
 		return -1;
 	for (int i = first; i < words; i++) {
 		size_t n = strlen(word[i]);
@@ -527,8 +483,11 @@ parse_words(struct chain *chain, struct runner_options *options, struct runner_o
 		if (stage_find(word[i]) && access(word[i], F_OK) < 0)
 			return fail_usage(word[i], "is a stage and no file: put a comma before it");
 	}
-	if (!last && check_middle(middle, stage->name) < 0)
-		return -1;
+	if (middle->output || middle->force || middle->verbose || middle->quiet ||
+	    middle->no_sync || middle->keep_going || middle->strict || middle->no_check.n ||
+	    middle->threads != OPT_NONE_INTEGER)	/* it may set -d only */
+		return fail_usage(stage->name, "-o -f -j -v -q --no-check --no-sync --keep-going "
+		    "--strict stand before the first stage or in the last");
 	if (own->help || own->version || own->words) {
 		options->help = own->help;
 		options->version = own->version;
@@ -539,18 +498,6 @@ parse_words(struct chain *chain, struct runner_options *options, struct runner_o
 		return -1;
 	link->device = middle->device;
 	return setup_check_operands(chain, chain->n - 1, words - first, word + first);
-}
-
-static int
-parse_stage(struct chain *chain, struct runner_options *options, int words, char **word, bool last)
-{
-	struct runner_options middle;
-	int status;
-
-	opt_defaults(setup_options, &middle);
-	status = parse_words(chain, options, &middle, words, word, last);
-	opt_free(setup_options, &middle);
-	return status;
 }
 
 /* How many stages of a chain have this name. */
@@ -568,12 +515,16 @@ int
 setup_parse(struct chain *chain, struct runner_options *options, int words, char **word)
 {
 	for (int start = 0;;) {
+		struct runner_options middle;
 		size_t at = chain->n;
 		int end = start, status;
 
 		while (end < words && strcmp(word[end], ","))
 			end++;
-		status = parse_stage(chain, options, end - start, word + start, end == words);
+		opt_defaults(setup_options, &middle);
+		status = parse_stage(chain, options, &middle, end - start, word + start,
+		    end == words);
+		opt_free(setup_options, &middle);
 		if (status < 0 && chain->n == at + 1 && (start > 0 || end < words))
 			return fail_at(chain, at, count_word(words, word, word[start]));
 		if (status != 0)

@@ -15,7 +15,7 @@ struct runner_options {
 extern const struct opt setup_options[];
 #define SETUP_OPTIONS 14		/* rows, the one that ends them counted */
 
-/* Appends a stage with its default options; NULL after fail(). */
+/* Appends a stage with its default options. */
 struct link *setup_add_link(struct chain *, const struct stage *);
 /* The stage that these words are for, word[0] its name: this one, or the one that an option of it,
  * an old spelling (OPT_STAGE), hands them to. NULL after fail_usage(): there is none such here. */

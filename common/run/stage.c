@@ -75,8 +75,7 @@ end_without_memory(void)
 static int
 conclude(struct chain *chain, int status, bool stream)
 {
-	const struct run *last = chain->n ? &chain->link[chain->n - 1].run : NULL;
-	int code = last ? last->status : EXIT_DONE;
+	int code = chain->n ? chain->link[chain->n - 1].run.status : EXIT_DONE;
 	bool answering = answers();	/* the links go with the chain */
 	size_t warnings;
 
@@ -156,12 +155,12 @@ stage_main(const char *name, int argc, char **argv)
 		return conclude(&chain, -1, false);
 	opt_defaults(setup_options, &options);
 	stage = cpu_level(NULL) < 0 ? NULL : setup_hand_on(stage_find(name), argc, argv);
-	if (stage)
-		fail_set_program(stage->name);
-	link = stage ? setup_add_link(&chain, stage) : NULL;
-	if (link &&
-	    opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
-		argv, &first) == 0) {
+	if (!stage)
+		return close_standard_output(conclude(&chain, -1, writes_stream()));
+	fail_set_program(stage->name);
+	link = setup_add_link(&chain, stage);
+	if (opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
+	    argv, &first) == 0) {
 		if (answer(&options, stage))
 			return close_standard_output(conclude(&chain, 0, false));
 		running.parsed = true;
@@ -192,17 +191,16 @@ static const struct opt chain_table[] = {
 	{ 0 },
 };
 
-static int
+static void
 list_stages(void)
 {
 	for (const struct stage_row *row = stage_table; row->name; row++)
 		if (!(row->stage->traits & STAGE_ALONE))
 			printf("%-14s %s\n", row->name, row->stage->summary);
-	return 0;
 }
 
 /* For people, and for the test that holds it. */
-static int
+static void
 list_agreement(void)
 {
 	static const char *const words[] = {
@@ -217,7 +215,6 @@ list_agreement(void)
 			continue;
 		printf("%-14s %-9s %g\n", row->name, words[stage->agree], stage->tolerance);
 	}
-	return 0;
 }
 
 static void
@@ -292,7 +289,7 @@ answer_alone(const struct chain_options *own, const char *word, int *status)
 	else if (own->devices)
 		*status = list_devices();
 	else if (own->agreement)
-		*status = list_agreement();
+		list_agreement();
 	else if (own->calibrate)
 		*status = setup_check_device(options->device) < 0 ? -1 :
 		    calibrate(options->device, setup_threads(options));

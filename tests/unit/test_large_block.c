@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "frame/frame.h"
+#include "frame/pixel_store.h"
 
 #define ARRAYS 40
 #define LEAST 131072

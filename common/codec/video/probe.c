@@ -186,7 +186,7 @@ tags_forget_first(struct meta *meta, const char *list)
 
 	for (size_t i = 0; list && meta_word(list, i, word, sizeof(word)); i++)
 		meta_remove(meta, word);
-	return meta->failed ? -1 : 0;
+	return 0;
 }
 
 unsigned
