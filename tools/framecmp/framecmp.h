@@ -6,8 +6,8 @@
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
+#include "points/grid.h"
 #include "points/icp.h"
-#include "points/point_grid.h"
 #include "run/stage.h"
 
 struct mesh;
@@ -124,7 +124,7 @@ struct measured {
 	float *xyz[3], *first[3];	/* points over the mesh, then those at its border */
 	size_t n, over;
 	double within;
-	struct point_cubes fine, coarse;	/* of all points; of the first ones */
+	struct grid fine, coarse;	/* of all points; of the first ones */
 	const struct coverage_surface *surface;
 	struct pose to_points;		/* from the mesh */
 	uint32_t *covered;		/* of each block of places */
@@ -150,7 +150,7 @@ struct framecmp_rows {
 	void (*copy_near)(const struct mesh_points *, const struct mesh_distance *,
 	    struct measured *);
 	/* The distance of point i to its fourth nearest. */
-	float (*fourth_nearest)(const struct point_cubes *, size_t i);
+	float (*fourth_nearest)(const struct grid *, size_t i);
 	/* Block `block` of a struct measured, for run_for(). */
 	void (*cover_places)(void *arg, size_t block);
 };

@@ -10,8 +10,8 @@
 #include "base/linear.h"
 #include "mesh/mesh.h"
 #include "mesh/nearest.h"
+#include "points/grid.h"
 #include "points/icp.h"
-#include "points/point_grid.h"
 
 /* ---- samples ---- */
 
@@ -287,17 +287,17 @@ framecmp_copy_near(const struct mesh_points *points, const struct mesh_distance 
 }
 
 static float
-framecmp_fourth_nearest(const struct point_cubes *cubes, size_t i)
+framecmp_fourth_nearest(const struct grid *grid, size_t i)
 {
 	double nearest[NEIGHBOUR] = { INFINITY, INFINITY, INFINITY, INFINITY };
-	uint32_t around[POINT_CUBES_MOST];
-	size_t n = point_cubes_around(cubes, i, around);
+	uint32_t around[GRID_MOST_AROUND];
+	size_t n = grid_different(grid, i, around);
 
 	for (size_t j = 0; j < n; j++) {
 		double d[3], square, nearer;
 
 		for (int k = 0; k < 3; k++)
-			d[k] = (double)cubes->xyz[k][around[j]] - cubes->xyz[k][i];
+			d[k] = (double)grid->xyz[k][around[j]] - grid->xyz[k][i];
 		square = vector3_dot(d, d);
 		for (int k = 0; k < NEIGHBOUR && square > 0; k++) {
 			nearer = fmin(nearest[k], square);
@@ -321,15 +321,15 @@ distance_from(float *const xyz[3], size_t i, const float p[3])
 static bool
 reaches(const struct measured *measured, size_t cell, const float p[3])
 {
-	const struct point_cubes *fine = &measured->fine;
+	const struct grid *fine = &measured->fine;
 	double first = distance_from(measured->first, cell, p);
 
 	if (first <= measured->within)
 		return true;
-	if (first > measured->within + sqrt(3) * fine->grid.size)
+	if (first > measured->within + sqrt(3) * fine->size)
 		return false;
-	for (size_t k = fine->start[cell]; k < fine->start[cell + 1]; k++)
-		if (distance_from(measured->xyz, fine->order[k], p) <= measured->within)
+	for (size_t k = fine->first[cell]; k < fine->first[cell + 1]; k++)
+		if (distance_from(measured->xyz, fine->point[k], p) <= measured->within)
 			return true;
 	return false;
 }
@@ -337,7 +337,7 @@ reaches(const struct measured *measured, size_t cell, const float p[3])
 static bool
 is_covered(const struct measured *measured, const double place[3])
 {
-	const struct point_cubes *coarse = &measured->coarse;
+	const struct grid *coarse = &measured->coarse;
 	uint32_t cell[27];
 	double moved[3];
 	size_t cells;
@@ -346,10 +346,10 @@ is_covered(const struct measured *measured, const double place[3])
 	pose_apply(&measured->to_points, place, moved);
 	for (int k = 0; k < 3; k++)
 		p[k] = (float)moved[k];
-	cells = point_grid_around(&coarse->grid, p, cell);
+	cells = grid_around(coarse, p, cell);
 	for (size_t c = 0; c < cells; c++)
-		for (size_t k = coarse->start[cell[c]]; k < coarse->start[cell[c] + 1]; k++)
-			if (reaches(measured, coarse->order[k], p))
+		for (size_t k = coarse->first[cell[c]]; k < coarse->first[cell[c] + 1]; k++)
+			if (reaches(measured, coarse->point[k], p))
 				return true;
 	return false;
 }

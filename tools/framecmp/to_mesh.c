@@ -22,8 +22,8 @@
 #include "mesh/mesh.h"
 #include "mesh/mesh_file.h"
 #include "mesh/nearest.h"
+#include "points/grid.h"
 #include "points/icp.h"
-#include "points/point_grid.h"
 #include "run/run.h"
 
 /* ---- points and distances ---- */
@@ -155,6 +155,7 @@ mesh_fit_points(struct run *run, const struct mesh_points *points, const struct 
  * which have a measured point nearby.
  */
 
+#define AROUND 50		/* points in the 27 cubes around a point, about */
 #define SPACING_POINTS 1000	/* where the spacing of points is measured */
 #define WITHIN_SPACINGS 2.0	/* without --within, how far a place may lie from a point */
 #define FINE_CUBES 8.0		/* side by side are as long as that distance */
@@ -230,17 +231,17 @@ static int
 find_spacing(struct run *run, const struct measured *measured, double *spacing)
 {
 	const float *const xyz[3] = { measured->xyz[0], measured->xyz[1], measured->xyz[2] };
-	struct point_cubes cubes;
+	struct grid grid;
 	float apart[SPACING_POINTS], median = 0;
 	size_t n = 0, middle;
-	int status = point_cubes_make(run, xyz, measured->over, &cubes);
+	int status = grid_make_fitting(run, xyz, measured->over, 0, AROUND, true, &grid);
 
 	for (size_t k = 0; k < SPACING_POINTS && status == 0; k++) {
-		apart[n] = framecmp_rows()->fourth_nearest(&cubes,
+		apart[n] = framecmp_rows()->fourth_nearest(&grid,
 		    k * measured->over / SPACING_POINTS);
 		n += isfinite(apart[n]);
 	}
-	point_cubes_free(&cubes);
+	grid_free(&grid);
 	middle = n / 2;
 	if (n)
 		numbers_ranks(apart, n, &middle, 1, &median);
@@ -254,18 +255,18 @@ sort_points(struct run *run, struct measured *measured)
 {
 	double least = measured->surface->size / MAX_CUBES, about[3];
 	const float *const all[3] = { measured->xyz[0], measured->xyz[1], measured->xyz[2] };
-	struct point_cubes *fine = &measured->fine;
+	struct grid *fine = &measured->fine;
 
 	pose_apply(&measured->to_points, measured->surface->place[0], about);
-	if (point_cubes_sized(run, all, measured->n, fmax(measured->within / FINE_CUBES, least),
-	    about, fine) < 0 || new_points(fine->grid.cells, measured->first) < 0)
+	if (grid_make(run, all, measured->n, fmax(measured->within / FINE_CUBES, least), about,
+	    NULL, fine) < 0 || new_points(fine->cells, measured->first) < 0)
 		return -1;
-	for (size_t cell = 0; cell < fine->grid.cells; cell++)
+	for (size_t cell = 0; cell < fine->cells; cell++)
 		for (int k = 0; k < 3; k++)
 			measured->first[k][cell] =
-			    measured->xyz[k][fine->order[fine->start[cell]]];
-	return point_cubes_sized(run, (const float *[3]){ measured->first[0], measured->first[1],
-	    measured->first[2] }, fine->grid.cells, fmax(measured->within, least), about,
+			    measured->xyz[k][fine->point[fine->first[cell]]];
+	return grid_make(run, (const float *[3]){ measured->first[0], measured->first[1],
+	    measured->first[2] }, fine->cells, fmax(measured->within, least), about, NULL,
 	    &measured->coarse);
 }
 
@@ -327,8 +328,8 @@ coverage_find(struct run *run, const struct mesh_points *points,
 		    count_covered(run, &measured, &covered);
 	coverage->share = (double)covered / (double)surface->n;
 	coverage->within = measured.within;
-	point_cubes_free(&measured.fine);
-	point_cubes_free(&measured.coarse);
+	grid_free(&measured.fine);
+	grid_free(&measured.coarse);
 	free(measured.first[0]);
 	free(measured.xyz[0]);
 	free(measured.covered);

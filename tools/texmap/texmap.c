@@ -208,6 +208,7 @@ picture_plan(struct picture *picture, const struct frame_head *head, size_t own)
 
 /* ---- clouds: points without an order, as discs in the depth buffer of a picture ---- */
 
+#define AROUND 50		/* points in the 27 cubes around a point, about */
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
 
@@ -227,14 +228,14 @@ cloud_surface_make(struct run *run, const float *const xyz[3], size_t n,
 	for (size_t k = 0; status == 0 && k < 3; k++)
 		surface->normal[k] = surface->apart + (k + 1) * n;
 	if (status == 0)
-		status = point_cubes_make(run, xyz, n, &search.cubes);
+		status = grid_make_fitting(run, xyz, n, 0, AROUND, true, &search.grid);
 	if (status == 0) {
-		run_for(run, (search.cubes.grid.cells + CELLS - 1) / CELLS,
+		run_for(run, (search.grid.cells + CELLS - 1) / CELLS,
 		    texmap_rows()->measure_cells, &search);
 		texmap_rows()->find_spacing(&search, room);
 	}
 	free(room);
-	point_cubes_free(&search.cubes);
+	grid_free(&search.grid);
 	free(search.off);
 	return status;
 }

@@ -7,7 +7,7 @@
 
 #include "base/cpu_level.h"
 #include "optics/stereo.h"
-#include "points/point_grid.h"
+#include "points/grid.h"
 #include "points/visible.h"
 #include "run/run.h"
 
@@ -32,7 +32,7 @@ struct cloud_surface {
 struct search {
 	struct cloud_surface *surface;
 	const float *const *xyz;
-	struct point_cubes cubes;
+	struct grid grid;
 	float *off;			/* distance from the plane; NaN where there is none */
 };
 

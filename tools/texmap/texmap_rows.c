@@ -144,15 +144,15 @@ measure_cells(void *arg, size_t part)
 {
 	const struct search *search = arg;
 	size_t end = (part + 1) * CELLS;
-	const struct point_cubes *cubes = &search->cubes;
-	uint32_t around[POINT_CUBES_MOST];
-	float square[POINT_CUBES_MOST];
+	const struct grid *grid = &search->grid;
+	uint32_t around[GRID_MOST_AROUND];
+	float square[GRID_MOST_AROUND];
 
-	for (size_t cell = part * CELLS; cell < end && cell < cubes->grid.cells; cell++) {
-		const uint32_t *own = cubes->order + cubes->start[cell];
-		size_t n, points = cubes->start[cell + 1] - cubes->start[cell];
+	for (size_t cell = part * CELLS; cell < end && cell < grid->cells; cell++) {
+		const uint32_t *own = grid->point + grid->first[cell];
+		size_t n, points = grid->first[cell + 1] - grid->first[cell];
 
-		n = point_cubes_around(cubes, own[0], around);
+		n = grid_different(grid, own[0], around);
 		for (size_t i = 0; i < points; i++)
 			measure_point(search, own[i], around, n, square);
 	}
