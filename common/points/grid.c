@@ -34,9 +34,9 @@ static inline int64_t
 place_along(const struct grid *grid, int axis, double at)
 {
 	double place = floor(at / grid->size) - (double)grid->origin[axis];
+	double least = (double)grid->border, most = (double)(GRID_PLACES - 1 - grid->border);
 
-	return (int64_t)fmin(fmax(place, (double)grid->border),
-	    (double)(GRID_PLACES - 1 - grid->border));
+	return (int64_t)(place < least ? least : place < most ? place : most);
 }
 
 void
@@ -394,20 +394,23 @@ int
 grid_make_fitting(struct run *run, const float *const xyz[3], size_t n, double size,
     size_t wanted, bool different, struct grid *grid)
 {
-	const size_t rank[5] = { 0, n / 4, n / 2, n - 1 - n / 4, n - 1 };
-	double middle[3], extent = 0, whole = 0;
+	double middle[3], extent = 0;
 
 	*grid = (struct grid){ 0 };
-	for (size_t k = 0; k < 3; k++) {
-		float found[5];
+	/* half of the points tell, or all of them where most are one and the same, as zeros for
+	 * holes are */
+	for (int all = 0; all < 2 && !(extent > 0); all++) {
+		const size_t left_out = all ? 0 : n / 4;
+		const size_t rank[3] = { left_out, n / 2, n - 1 - left_out };
 
-		numbers_ranks(xyz[k], n, rank, 5, found);
-		middle[k] = found[2];
-		extent = fmax(extent, (double)found[3] - found[1]);
-		whole = fmax(whole, (double)found[4] - found[0]);
+		for (size_t k = 0; k < 3; k++) {
+			float found[3];
+
+			numbers_ranks(xyz[k], n, rank, 3, found);
+			middle[k] = found[1];
+			extent = fmax(extent, (double)found[2] - found[0]);
+		}
 	}
-	/* where most points are one and the same, as zeros for holes are, the others tell */
-	extent = extent > 0 ? extent : whole;
 	if (!(size > 0))
 		size = extent > 0 ? extent * sqrt((double)wanted / (double)n) : 1;
 	for (int tried = 1;; tried++) {

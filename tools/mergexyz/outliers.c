@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
@@ -17,6 +18,11 @@
 #define PER_NEAREST 6		/* wanted points in 27 cubes, for each nearest one */
 #define COORDINATE_MOST 1e17	/* squares are floats */
 #define SORTED_POINTS 262144	/* that a thread copies at a time */
+/* Where points fill space cubes are larger: a second search costs more. */
+#define SAMPLED_PARTS 2		/* of the search, that tell whether cubes are too small */
+#define UNCERTAIN_MOST 0.1	/* of their points */
+#define SIZE_GROWTH 1.3
+#define GROWTHS 2
 
 /* The size for every step-th point, for a first size for all: they lie on a surface. 0 or -1 after
  * fail(). */
@@ -54,16 +60,54 @@ copy_sorted(void *arg, size_t chunk)
 }
 
 static int
+copy_points(struct run *run, struct neighbours *search)
+{
+	search->sorted[0] = reallocarray(search->sorted[0], search->n, 3 * sizeof(float));
+	if (!search->sorted[0])
+		return fail_memory();
+	search->sorted[1] = search->sorted[0] + search->n;
+	search->sorted[2] = search->sorted[1] + search->n;
+	run_for(run, (search->n + SORTED_POINTS - 1) / SORTED_POINTS, copy_sorted, search);
+	return 0;
+}
+
+static size_t
+parts_of(const struct neighbours *search)
+{
+	return (search->grid.cells + NEIGHBOUR_CUBES - 1) / NEIGHBOUR_CUBES;
+}
+
+/* Do many points find as many as they want in 27 cubes, but not the nearest for certain? Some parts
+ * of the search tell. */
+static bool
+is_small(struct neighbours *search)
+{
+	const struct grid *grid = &search->grid;
+	size_t points = 0, uncertain = 0;
+
+	for (size_t k = 1; k <= SAMPLED_PARTS; k++) {
+		size_t part = k * parts_of(search) / (SAMPLED_PARTS + 1);
+		size_t first = part * NEIGHBOUR_CUBES, end = first + NEIGHBOUR_CUBES;
+
+		end = end < grid->cells ? end : grid->cells;
+		mergexyz_rows()->search_cubes(search, part);
+		for (size_t i = grid->first[first]; i < grid->first[end]; i++)
+			uncertain += search->uncertain[grid->point[i]];
+		points += grid->first[end] - grid->first[first];
+	}
+	return (double)uncertain > UNCERTAIN_MOST * (double)points;
+}
+
+static int
 sort_points(struct run *run, struct neighbours *search)
 {
 	struct grid *grid = &search->grid;
-	size_t step = search->n / THINNED_POINTS;
-	double size = 0, largest;
+	const size_t step = search->n / THINNED_POINTS, wanted = PER_NEAREST * search->k;
+	double size = 0, largest, middle[3];
 
 	if (step > 1 && find_first_size(run, search, step, &size) < 0)
 		return -1;
-	if (grid_make_fitting(run, search->xyz, search->n, size, PER_NEAREST * search->k, false,
-	    grid) < 0)
+	if (grid_make_fitting(run, search->xyz, search->n, size, wanted, false, grid) < 0)
 		return -1;
 	largest = grid->extent + fmax(fabs(grid->middle[0]), fmax(fabs(grid->middle[1]),
 	    fabs(grid->middle[2])));
@@ -71,12 +115,16 @@ sort_points(struct run *run, struct neighbours *search)
 	    (grid->extent > 0 && grid->extent < 1 / COORDINATE_MOST))
 		return fail("--noise", "points about %g, %g apart, are beyond what floats can "
 		    "square: give them in another unit", largest, grid->extent);
-	search->sorted[0] = malloc(3 * search->n * sizeof(float));
-	if (!search->sorted[0])
-		return fail_memory();
-	search->sorted[1] = search->sorted[0] + search->n;
-	search->sorted[2] = search->sorted[1] + search->n;
-	run_for(run, (search->n + SORTED_POINTS - 1) / SORTED_POINTS, copy_sorted, search);
+	if (copy_points(run, search) < 0)
+		return -1;
+	memcpy(middle, grid->middle, sizeof(middle));
+	for (int grown = 0; grown < GROWTHS && is_small(search); grown++) {
+		size = SIZE_GROWTH * grid->size;
+		grid_free(grid);
+		if (grid_make(run, search->xyz, search->n, size, middle, NULL, grid) < 0 ||
+		    copy_points(run, search) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -141,8 +189,7 @@ drop(struct run *run, struct neighbours *search, double sigmas, struct frame **c
 		return fail_memory();
 	if (sort_points(run, search) < 0)
 		return -1;
-	run_for(run, (search->grid.cells + NEIGHBOUR_CUBES - 1) / NEIGHBOUR_CUBES,
-	    mergexyz_rows()->search_cubes, search);
+	run_for(run, parts_of(search), mergexyz_rows()->search_cubes, search);
 	/* distances that are too small make the cut too small: it grows until all distances up to
 	 * it are certain */
 	do {
