@@ -45,15 +45,20 @@ writes_stream(void)
 	    (!chain->output || !strcmp(chain->output, "-"));
 }
 
+/* Is the exit status 1 an answer of the last stage, as "different", so that trouble is another? */
+static bool
+has_answers(const struct chain *chain)
+{
+	return chain->n && chain->link[chain->n - 1].run.stage->traits & STAGE_ANSWERS;
+}
+
 /* The run failed and its message is printed: marks the stream as failed. Returns the exit code. */
 static int
-fail_stream(bool stream)
+fail_stream(bool stream, bool answers)
 {
-	const struct chain *chain = running.chain;
-
-	if (stream && !chain->losses.ended)
+	if (stream && !running.chain->losses.ended)
 		stream_send_failed(STDOUT_FILENO);
-	if (chain->n && chain->link[chain->n - 1].run.stage->traits & STAGE_ANSWERS)
+	if (answers)
 		return EXIT_USAGE;
 	return fail_code() == EXIT_DONE ? EXIT_FAILED : (int)fail_code();
 }
@@ -61,7 +66,7 @@ fail_stream(bool stream)
 static int
 end_without_memory(void)
 {
-	return fail_stream(writes_stream());
+	return fail_stream(writes_stream(), has_answers(running.chain));
 }
 
 /* Returns the exit code; the message, if any, goes to standard error. */
@@ -70,6 +75,7 @@ conclude(struct chain *chain, int status, bool stream)
 {
 	const struct run *last = chain->n ? &chain->link[chain->n - 1].run : NULL;
 	int code = last ? last->status : EXIT_DONE;
+	const bool answers = has_answers(chain);	/* setup_close() frees the links */
 	size_t warnings;
 
 	status = setup_close(chain, status);
@@ -81,7 +87,7 @@ conclude(struct chain *chain, int status, bool stream)
 	if (status == 0)
 		return code;
 	fail_print();
-	return fail_stream(stream);
+	return fail_stream(stream, answers);
 }
 
 static int
