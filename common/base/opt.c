@@ -15,6 +15,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/text.h"
 
 /* Limits beyond these only keep the arithmetic safe; help and messages leave them out. */
@@ -154,6 +155,8 @@ is_none(const struct opt *row, const void *value)
 		return ((const struct opt_list *)value)->n == 0;
 	case OPT_SIZE:
 		return ((const struct opt_size *)value)->w == 0;
+	case OPT_STAGE:
+		break;
 	}
 	return true;
 }
@@ -227,6 +230,8 @@ copy_value(const struct opt *row, void *to, const struct opt *from_row, const vo
 	case OPT_SIZE:
 		*(struct opt_size *)to = *(const struct opt_size *)from;
 		return 0;
+	case OPT_STAGE:
+		break;
 	}
 	return 0;
 }
@@ -305,7 +310,8 @@ opt_print_help(FILE *out, const char *program, const char *operands, const char 
 	if (opt_count(table))
 		fputs("\noptions\n", out);
 	for (size_t i = 0; i < opt_count(table); i++)
-		print_row(out, &table[i]);
+		if (table[i].type != OPT_STAGE)
+			print_row(out, &table[i]);
 	fputs("\noptions that every tool has\n", out);
 	for (size_t i = 0; i < opt_count(common); i++)
 		print_row(out, &common[i]);
@@ -320,6 +326,8 @@ print_words(FILE *out, const struct opt *table)
 		const bool file = type == OPT_FILE || type == OPT_FRAME || type == OPT_STREAM ||
 		    type == OPT_PICTURE || type == OPT_STREAMS || type == OPT_FILES;
 
+		if (type == OPT_STAGE)
+			continue;
 		if (table[i].letter)
 			fprintf(out, "-%c\n", table[i].letter);
 		fprintf(out, "--%s\n", table[i].name);
@@ -465,6 +473,20 @@ append(struct opt_list *list, const char *text)
 	return 0;
 }
 
+/* Takes or refuses the value (NULL: none) of a row of type OPT_STAGE. Words that it hands on are
+ * parsed with the other stage's table, which takes the same value. */
+static int
+parse_stage_row(const struct opt *opt, const char *text)
+{
+	char object[64];
+
+	if (!opt->standard || (text && !strcmp(opt->standard, text)))
+		return 0;
+	snprintf(object, sizeof(object), "--%s", opt->name);
+	return *opt->standard ? fail_usage(object, "must be %s, not '%.60s'", opt->standard, text) :
+	    fail_usage(object, "is for %s", opt->help);
+}
+
 static int
 parse_value(const struct opt *opt, const char *text, void *parameters)
 {
@@ -506,6 +528,8 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 		return append(to, text);
 	case OPT_SIZE:
 		return parse_size(opt, text, to);
+	case OPT_STAGE:
+		return parse_stage_row(opt, text);
 	}
 	return 0;
 }
@@ -548,6 +572,8 @@ set_none(const struct opt *opt, void *parameters)
 	case OPT_SIZE:
 		*(struct opt_size *)to = (struct opt_size){ 0 };
 		break;
+	case OPT_STAGE:
+		break;
 	}
 }
 
@@ -556,7 +582,7 @@ opt_defaults(const struct opt *table, void *parameters)
 {
 	for (size_t i = 0; i < opt_count(table); i++) {
 		set_none(&table[i], parameters);
-		if (table[i].standard && table[i].type != OPT_FLAG &&
+		if (table[i].standard && table[i].type != OPT_FLAG && table[i].type != OPT_STAGE &&
 		    parse_value(&table[i], table[i].standard, parameters) < 0)
 			return -1;
 	}
@@ -581,24 +607,6 @@ struct long_options {
 	size_t n, used;
 };
 
-static void
-add_rows(struct long_options *all, const struct opt *table)
-{
-	for (size_t i = 0; i < opt_count(table) && all->n < OPT_MOST; i++) {
-		/* each its own value: getopt_long takes options of equal values, and their
-		 * abbreviations, for one option */
-		int value = LONG_VALUE + (int)all->n;
-
-		all->option[all->n++] = (struct option){ table[i].name,
-		    table[i].type == OPT_FLAG ? no_argument : required_argument, NULL, value };
-		if (table[i].letter) {
-			all->letters[all->used++] = table[i].letter;
-			if (table[i].type != OPT_FLAG)
-				all->letters[all->used++] = ':';
-		}
-	}
-}
-
 static const struct opt *
 row_of(const struct opt *table, int letter, const char *name)
 {
@@ -606,6 +614,32 @@ row_of(const struct opt *table, int letter, const char *name)
 		if (name ? !strcmp(table[i].name, name) : table[i].letter == letter)
 			return &table[i];
 	return NULL;
+}
+
+static bool
+takes_value(const struct opt *opt)
+{
+	return opt->type == OPT_STAGE ? opt->value != NULL : opt->type != OPT_FLAG;
+}
+
+static void
+add_rows(struct long_options *all, const struct opt *table)
+{
+	for (size_t i = 0; i < opt_count(table) && all->n < OPT_MOST; i++) {
+		if (row_of(table, 0, table[i].name) != &table[i])
+			continue;	/* another value of the same option */
+		/* each its own value: getopt_long takes options of equal values, and their
+		 * abbreviations, for one option */
+		int value = LONG_VALUE + (int)all->n;
+
+		all->option[all->n++] = (struct option){ table[i].name,
+		    takes_value(&table[i]) ? required_argument : no_argument, NULL, value };
+		if (table[i].letter) {
+			all->letters[all->used++] = table[i].letter;
+			if (takes_value(&table[i]))
+				all->letters[all->used++] = ':';
+		}
+	}
 }
 
 /* optopt: the letter, else 0 or the value of a long option, which `word` is then. */
@@ -662,6 +696,51 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 	}
 	*first_operand = optind;
 	return 0;
+}
+
+const struct opt *
+opt_find_stage(const struct opt *table, const struct opt *common, int argc, char *const *argv)
+{
+	struct long_options all = { .letters = ":", .used = 1 };
+	const struct opt *found = NULL;
+	size_t spellings = 0;
+	char **word;
+
+	for (size_t i = 0; i < opt_count(table); i++)
+		spellings += table[i].type == OPT_STAGE;
+	if (!spellings)
+		return NULL;
+	word = must_alloc((size_t)argc + 1, sizeof(*word));
+	for (int i = 0; i < argc; i++)
+		word[i] = argv[i];	/* getopt_long moves operands */
+	add_rows(&all, table);
+	add_rows(&all, common);
+	optind = 0;
+	opterr = 0;
+	for (;;) {
+		int index = -1;
+		int answer = getopt_long(argc, word, all.letters, all.option, &index);
+		const char *name = index >= 0 ? all.option[index].name : NULL;
+		const struct opt *row;
+
+		if (answer == -1)
+			break;
+		if (answer == '?' || answer == ':')
+			continue;	/* it may be the other stage's */
+		row = row_of(table, answer, name);
+		for (size_t i = 0; row && i < opt_count(table); i++) {
+			const struct opt *stage = &table[i];
+
+			if (stage->type != OPT_STAGE || strcmp(stage->name, row->name))
+				continue;
+			if (!stage->standard || (optarg && !strcmp(stage->standard, optarg)))
+				found = stage;
+			else if (found == stage)	/* the last value counts */
+				found = NULL;
+		}
+	}
+	free(word);
+	return found;
 }
 
 static const char *
@@ -736,6 +815,8 @@ print_value(FILE *out, const struct opt *opt, const void *parameters)
 	case OPT_SIZE:
 		fprintf(out, "%zux%zu", size->w, size->h);
 		break;
+	case OPT_STAGE:
+		break;
 	}
 }
 
@@ -775,6 +856,8 @@ is_standard(const struct opt *opt, const void *parameters, void *standard)
 		return ((const struct opt_list *)a)->n == 0;
 	case OPT_SIZE:
 		return s->w == t->w && s->h == t->h;
+	case OPT_STAGE:
+		break;
 	}
 	return true;
 }

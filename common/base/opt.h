@@ -31,7 +31,13 @@ enum opt_type {
 	OPT_STREAM,  /* const char *, as many frames as the input has, of their own size and type */
 	OPT_PICTURE, /* const char *, one for all frames or as many, of their own size and type */
 	OPT_STREAMS, /* struct opt_list, the same; the option may be given several times */
-	OPT_SIZE     /* struct opt_size, WxH; 0 x 0 likewise */
+	OPT_SIZE,    /* struct opt_size, WxH; 0 x 0 likewise */
+	/* No value, but an old spelling of what another stage does now, which --help and completion
+	 * do not show. Given with the value `standard` (NULL: alone, or with any), all words of the
+	 * stage are those of the stage that `help` names; with another value it is refused. That
+	 * stage's own table has the row too, where it has no effect. A standard of "" always
+	 * refuses: the option is for the stage that `help` names. */
+	OPT_STAGE
 };
 
 /* The values of an option that may be given several times. */
@@ -81,6 +87,11 @@ int opt_copy(const struct opt *table, void *parameters, const struct opt *from,
  */
 int opt_parse(const struct opt *table, void *parameters, const struct opt *common,
     void *common_parameters, int argc, char **argv, int *first_operand);
+
+/* The row of type OPT_STAGE by which these words, argv[1..argc-1], are those of another stage; NULL:
+ * they are the table's own. */
+const struct opt *opt_find_stage(const struct opt *table, const struct opt *common, int argc,
+    char *const *argv);
 
 /* --help: usage line, summary, options with defaults, units and ranges. */
 void opt_print_help(FILE *, const char *program, const char *operands, const char *summary,

@@ -63,6 +63,19 @@ stage_find(const char *name)
 	return NULL;
 }
 
+const struct stage *
+setup_hand_on(const struct stage *stage, int words, char **word)
+{
+	const struct opt *row = opt_find_stage(link_options(stage), setup_options, words, word);
+	const struct stage *other = row ? stage_find(row->help) : stage;
+
+	if (!other)
+		fail_usage(stage->name, "--%s%s%s is what %s does, which is not in this program",
+		    row->name, row->standard ? " " : "", row->standard ? row->standard : "",
+		    row->help);
+	return other;
+}
+
 static int
 check_place(const struct chain *chain, size_t at)
 {
@@ -498,7 +511,8 @@ parse_words(struct chain *chain, struct runner_options *options, struct runner_o
 	stage = stage_find(word[0]);
 	if (!stage || stage->traits & STAGE_ALONE)
 		return refuse_stage(word[0]);
-	link = setup_add_link(chain, stage);
+	stage = setup_hand_on(stage, words, word);
+	link = stage ? setup_add_link(chain, stage) : NULL;
 	if (!link ||
 	    opt_parse(link_options(stage), link->run.parameters, setup_options, own, words, word,
 		&first) < 0)

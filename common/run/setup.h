@@ -17,6 +17,9 @@ extern const struct opt setup_options[];
 
 /* Appends a stage with its default options; NULL after fail(). */
 struct link *setup_add_link(struct chain *, const struct stage *);
+/* The stage that these words are for, word[0] its name: this one, or the one that an option of it,
+ * an old spelling (OPT_STAGE), hands them to. NULL after fail_usage(): there is none such here. */
+const struct stage *setup_hand_on(const struct stage *, int words, char **word);
 /* Takes the operands of the stage at this place. -1 after fail_usage(). */
 int setup_check_operands(struct chain *, size_t at, int operands, char **operand);
 int setup_check_device(const char *device);

@@ -153,7 +153,9 @@ stage_main(const char *name, int argc, char **argv)
 	if (prepare(name, &chain, argc, argv) < 0)
 		return conclude(&chain, -1, false);
 	opt_defaults(setup_options, &options);
-	stage = cpu_level(NULL) < 0 ? NULL : stage_find(name);
+	stage = cpu_level(NULL) < 0 ? NULL : setup_hand_on(stage_find(name), argc, argv);
+	if (stage)
+		fail_set_program(stage->name);
 	link = stage ? setup_add_link(&chain, stage) : NULL;
 	if (link &&
 	    opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,

@@ -496,6 +496,75 @@ copies(void **state)
 	opt_free(table, &parameters);
 }
 
+/* An old spelling hands all words to another stage, and is not shown. */
+static void
+old_spellings(void **state)
+{
+	static const char *const ways[] = { "fast", "exact", NULL };
+	struct old {
+		int way;
+		long count;
+	} old;
+	static const struct opt own[] = {
+		{ 'w', "way", "WORD", OPT_WORD, offsetof(struct old, way), "fast", .words = ways },
+		{ 'n', "count", "N", OPT_INTEGER, offsetof(struct old, count) },
+		{ 'w', "way", "WORD", OPT_STAGE, 0, "spectral", .help = "spectrum" },
+		{ 0, "noise", NULL, OPT_STAGE, .help = "camnoise" },
+		{ 0, "carrier", "PX", OPT_STAGE, 0, "", .help = "spectrum" },
+		{ 0 },
+	};
+	static const struct opt others[] = {
+		{ 'w', "way", "WORD", OPT_STAGE, 0, "spectral", .help = "spectrum" },
+		{ 'n', "count", "N", OPT_INTEGER, offsetof(struct old, count) },
+		{ 0 },
+	};
+	static const struct {
+		const char *words, *stage;
+	} cases[] = {
+		{ "-n|3|a.png", NULL },
+		{ "-w|spectral|a.png", "spectrum" },
+		{ "a.png|--carrier|8|--taper=hann|-xw|spectral|b.png", "spectrum" },
+		{ "--wa=spectral|--way|exact", NULL },
+		{ "--way=exact|--wa|spectral", "spectrum" },
+		{ "--noise|a.png", "camnoise" },
+		{ "--|-w|spectral", NULL },
+		{ "-n|-w|spectral", NULL },
+	};
+	struct line line = { 0 };
+	char *text;
+	size_t size;
+	FILE *words;
+	int first;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct opt *row;
+
+		split(&line, cases[i].words);
+		row = opt_find_stage(own, common_table, line.n, line.word);
+		assert_string_equal(row ? row->help : "", cases[i].stage ? cases[i].stage : "");
+	}
+	assert_int_equal(opt_defaults(own, &old), 0);
+	split(&line, "--carrier|8");
+	assert_int_equal(opt_parse(own, &old, NULL, NULL, line.n, line.word, &first), -1);
+	assert_failed("--carrier: is for spectrum");
+	text = opt_command("wrap", own, &old);
+	assert_string_equal(text, "wrap");
+	free(text);
+	words = open_memstream(&text, &size);
+	opt_print_words(words, own, NULL);
+	assert_int_equal(fclose(words), 0);
+	assert_string_equal(text, "-w\n--way\n--way=fast\n--way=exact\n-n\n--count\n--count=?\n");
+	free(text);
+	/* the other stage takes its own old spelling, and no other value of it */
+	split(&line, "-w|spectral|-n|4|a.png");
+	assert_int_equal(opt_parse(others, &old, NULL, NULL, line.n, line.word, &first), 0);
+	assert_int_equal(old.count, 4);
+	split(&line, "-w|fast");
+	assert_int_equal(opt_parse(others, &old, NULL, NULL, line.n, line.word, &first), -1);
+	assert_failed("--way: must be spectral, not 'fast'");
+}
+
 int
 main(void)
 {
@@ -512,6 +581,7 @@ main(void)
 		cmocka_unit_test(commands_parse),
 		cmocka_unit_test(help_and_words),
 		cmocka_unit_test(copies),
+		cmocka_unit_test(old_spellings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
