@@ -1,5 +1,5 @@
-/* What the files of mergexyz share: the pieces of the cloud, sums over cubes, points sorted for
- * --noise, the checks of poses; and the loops over points. splat.h has what --splat needs. */
+/* What the files of mergexyz share: the pieces of the cloud, sums over cubes, the search for
+ * --noise, --icp; and the loops over points. */
 #ifndef MERGEXYZ_H
 #define MERGEXYZ_H
 
@@ -12,20 +12,13 @@
 #include "frame/frame.h"
 #include "points/grid.h"
 #include "points/icp.h"
-#include "points/ordered_view.h"
+#include "points/views.h"
 #include "run/run.h"
 
 /* ---- pieces.c: the frames of all views, the cloud of their points, and --grid ---- */
 
-struct piece {
-	struct frame *frame;		/* float */
-	size_t view, number;		/* both from 1 */
-	struct pose pose;		/* from the view to the world */
-	bool moved;			/* the pose is not the identity */
-};
-
 struct pieces {
-	struct piece *v;
+	struct view_frame *v;
 	size_t n, room;
 };
 
@@ -33,16 +26,17 @@ struct pieces {
 
 /* The points of a piece that go into the cloud. */
 struct gathering {
-	const struct piece *piece;
+	const struct view_frame *piece;
+	bool moved;			/* its pose is not the identity */
 	struct frame *cloud;
 	const size_t *channel;		/* of the piece, for each one of the cloud */
 	size_t x[3], n[3];		/* of the piece: x y z; nx ny nz or NO_CHANNEL */
 	size_t *first;			/* of each chunk: how many points; then where they go */
 };
 
-int pieces_add(struct pieces *, struct frame *, size_t view, size_t number, const struct pose *);
+int pieces_add(struct pieces *, const struct view_frame *);
 int pieces_cloud(struct run *, struct pieces *, struct frame **cloud);
-int pieces_compact(struct run *, struct piece *);
+int pieces_compact(struct run *, struct view_frame *);
 void pieces_free(struct pieces *);
 
 #define GRID_CUBES 8192		/* that a thread takes at a time */
@@ -124,34 +118,7 @@ struct keeping {
 
 int outliers_drop(struct run *, size_t k, double sigmas, struct frame **cloud);
 
-/* ---- poses.c: are they right, and --icp ---- */
-
-#define POSE_CHECK_TEXT 160
-
-/* The last frame that was compared; zeros at first. */
-struct pose_check {
-	struct ordered_view view;
-	struct pose pose;
-	size_t number, of_view;		/* of the frame: both from 1 */
-	size_t seen;			/* frames so far */
-	bool posed;			/* poses are given: frames of the same one tell nothing */
-	bool warned;
-	bool met;			/* a camera had a point of another frame in its picture */
-	char apart[POSE_CHECK_TEXT];	/* the first two frames that had none of each other */
-};
-
-struct view_checks {
-	bool poses, fits;		/* poses are given; they only begin a fit */
-	bool splat;			/* has a check of its own without poses */
-	const struct opt_list *files;	/* of the views after the first one */
-	struct piece first;		/* its numbers and its pose; view 0: none yet */
-	struct pose_check pose_check;
-	bool unit_checked, unit_warned, same;	/* one line is enough */
-};
-
-int view_checks_add(struct view_checks *, struct run *, const struct piece *, size_t views);
-void view_checks_warn(const struct view_checks *);
-void view_checks_free(struct view_checks *);
+/* ---- poses.c: --icp ---- */
 
 struct align_options {
 	bool ring;
@@ -166,9 +133,6 @@ struct mergexyz_rows {
 	/* Of a struct gathering: counts the points of a chunk of pixels, and takes them. */
 	void (*count_points)(void *gathering, size_t chunk);
 	void (*take_points)(void *gathering, size_t chunk);
-	/* The mean distance of the points from 0; NaN where they lie all around it or there are
-	 * none. */
-	double (*mean_distance)(const struct frame *);
 	/* GRID_CUBES cubes of a struct thinning, adding or dividing. */
 	void (*mean_cubes)(void *thinning, size_t part);
 	void (*add_cubes)(void *adding, size_t part);

@@ -67,42 +67,13 @@ take_points(void *arg, size_t chunk)
 		for (size_t c = 0; c < gathering->cloud->head.c; c++)
 			frame_floats(gathering->cloud, c, 0)[at] =
 			    frame_floats(frame, gathering->channel[c], y)[x];
-		if (gathering->piece->moved) {
+		if (gathering->moved) {
 			move_vector(gathering, gathering->x, true, at, x, y);
 			if (gathering->n[0] != NO_CHANNEL)
 				move_vector(gathering, gathering->n, false, at, x, y);
 		}
 		at++;
 	}
-}
-
-#define CONE 0.9	/* length of the mean unit vector to points that a camera in 0 sees */
-
-static double
-mean_distance(const struct frame *frame)
-{
-	double sum[3] = { 0 }, all = 0, n = 0, cone;
-
-	for (size_t y = 0; y < frame->head.h; y++) {
-		const float *v[3];
-
-		for (size_t k = 0; k < 3; k++)
-			v[k] = frame_floats(frame,
-			    head_channel(&frame->head, (char[2]){ "xyz"[k] }), y);
-		for (size_t x = 0; x < frame->head.w; x++) {
-			double length = sqrt((double)v[0][x] * v[0][x] +
-			    (double)v[1][x] * v[1][x] + (double)v[2][x] * v[2][x]);
-
-			if (!(length > 0))
-				continue;
-			for (size_t k = 0; k < 3; k++)
-				sum[k] += v[k][x] / length;
-			all += length;
-			n++;
-		}
-	}
-	cone = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / n;
-	return cone > CONE ? all / n : NAN;
 }
 
 /* ---- one point per cube ---- */
@@ -497,7 +468,6 @@ keep_channel(void *arg, size_t c)
 const struct mergexyz_rows AT_LEVEL(mergexyz_rows) = {
 	.count_points = count_points,
 	.take_points = take_points,
-	.mean_distance = mean_distance,
 	.mean_cubes = mean_cubes,
 	.add_cubes = add_cubes,
 	.divide_cubes = divide_cubes,

@@ -19,7 +19,7 @@ static const char *const own_keys[] = { "name", "stage_mm", "stage_deg", "time_s
 	"rect_baseline_mm", "rect_rotation", "picture_px" };
 
 static int
-check_key(const struct piece *first, const struct piece *piece, const char *key)
+check_key(const struct view_frame *first, const struct view_frame *piece, const char *key)
 {
 	const char *a = meta_get(&first->frame->head.meta, key);
 	const char *b = meta_get(&piece->frame->head.meta, key);
@@ -31,7 +31,7 @@ check_key(const struct piece *first, const struct piece *piece, const char *key)
 }
 
 static int
-check_piece(const struct pieces *pieces, const struct piece *piece)
+check_piece(const struct pieces *pieces, const struct view_frame *piece)
 {
 	const struct frame_head *head = &piece->frame->head;
 	char text[300];
@@ -46,32 +46,35 @@ check_piece(const struct pieces *pieces, const struct piece *piece)
 	return 0;
 }
 
-/* Takes ownership of the frame, also where it fails: without x y z, or with another length_unit or
- * z_axis than the first piece. -1 after fail(). */
-int
-pieces_add(struct pieces *pieces, struct frame *frame, size_t view, size_t number,
-    const struct pose *pose)
+static int
+grow(void **array, size_t room, size_t bytes)
 {
-	struct piece piece = { frame, view, number, *pose, false };
+	void *more = reallocarray(*array, room, bytes);
 
-	piece.moved = memcmp(pose, &pose_identity, sizeof(*pose)) != 0;
-	if (pieces->n == pieces->room) {
-		size_t room = pieces->room ? 2 * pieces->room : 16;
-		struct piece *more = reallocarray(pieces->v, room, sizeof(*more));
-
-		if (!more) {
-			frame_free(frame);
-			return fail_memory();
-		}
-		pieces->v = more;
-		pieces->room = room;
-	}
-	if (check_piece(pieces, &piece) < 0) {
-		frame_free(frame);
-		return -1;
-	}
-	pieces->v[pieces->n++] = piece;
+	if (!more)
+		return fail_memory();
+	*array = more;
 	return 0;
+}
+
+/* Takes ownership of the piece's frame, also where it fails: without x y z, or with another
+ * length_unit or z_axis than the first piece. -1 after fail(). */
+int
+pieces_add(struct pieces *pieces, const struct view_frame *piece)
+{
+	int status = check_piece(pieces, piece);
+
+	if (status == 0 && pieces->n == pieces->room) {
+		size_t room = pieces->room ? 2 * pieces->room : 16;
+
+		status = grow((void **)&pieces->v, room, sizeof(*pieces->v));
+		pieces->room = status < 0 ? pieces->room : room;
+	}
+	if (status == 0)
+		pieces->v[pieces->n++] = *piece;
+	else
+		frame_free(piece->frame);
+	return status;
 }
 
 void
@@ -135,11 +138,18 @@ make_head(const struct pieces *pieces, size_t points, struct frame_head *head)
 	return status;
 }
 
+static bool
+is_moved(const struct view_frame *piece)
+{
+	return memcmp(&piece->pose, &pose_identity, sizeof(piece->pose)) != 0;
+}
+
 static void
 find_channels(struct gathering *gathering)
 {
 	const struct frame_head *head = &gathering->piece->frame->head;
 
+	gathering->moved = is_moved(gathering->piece);
 	for (size_t k = 0; k < 3; k++) {
 		gathering->x[k] = head_channel(head, (char[2]){ "xyz"[k] });
 		gathering->n[k] = head_channel(head, (char[3]){ 'n', "xyz"[k] });
@@ -200,7 +210,7 @@ gather_points(struct run *run, struct pieces *pieces, size_t *first, struct fram
 
 /* The only piece is the cloud itself. */
 static int
-share(const struct piece *piece, struct frame_head *head, struct frame **cloud)
+share(const struct view_frame *piece, struct frame_head *head, struct frame **cloud)
 {
 	if (frame_new_empty(head, cloud) < 0)
 		return -1;
@@ -230,7 +240,7 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct frame **cloud)
 		return fail_memory();
 	points = count_points(run, pieces, first);
 	status = make_head(pieces, points, &head);
-	if (status == 0 && pieces->n == 1 && !pieces->v[0].moved && only->h == 1 &&
+	if (status == 0 && pieces->n == 1 && !is_moved(&pieces->v[0]) && only->h == 1 &&
 	    only->w == points && head.c == only->c) {
 		status = share(&pieces->v[0], &head, cloud);
 		head_free(&head);
@@ -248,16 +258,15 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct frame **cloud)
 
 /* Keeps only the table of a piece's points, in the world. -1 after fail(). */
 int
-pieces_compact(struct run *run, struct piece *piece)
+pieces_compact(struct run *run, struct view_frame *piece)
 {
-	struct piece own = *piece;
+	struct view_frame own = *piece;
 	struct frame *table;
 	int status = pieces_cloud(run, &(struct pieces){ &own, 1, 1 }, &table);
 
 	frame_free(own.frame);
 	piece->frame = status < 0 ? NULL : table;
 	piece->pose = pose_identity;
-	piece->moved = false;
 	return status;
 }
 
@@ -387,17 +396,6 @@ take_head(struct cube_sums *sums, const struct frame_head *from)
 	free_channels(sums);
 	sums->channel = channel;
 	sums->head = head;
-	return 0;
-}
-
-static int
-grow(void **array, size_t room, size_t bytes)
-{
-	void *more = reallocarray(*array, room, bytes);
-
-	if (!more)
-		return fail_memory();
-	*array = more;
 	return 0;
 }
 
@@ -565,7 +563,7 @@ fold_is_due(const struct pieces *pieces)
 static int
 leave_empty(const struct frame_head *from, struct pieces *pieces)
 {
-	struct piece piece = { .view = pieces->v[0].view, .number = pieces->v[0].number,
+	struct view_frame piece = { .view = pieces->v[0].view, .number = pieces->v[0].number,
 		.pose = pose_identity };
 	struct frame_head head;
 	int status;

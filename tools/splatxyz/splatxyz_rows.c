@@ -1,12 +1,12 @@
 /*
- * The loops of mergexyz --splat, which spreads points of several cameras over one grid (methods
+ * The loops of splatxyz, which spreads points of several cameras over one grid (methods
  * §14; Karpinsky 2013, ch. 9; Rusinkiewicz and Levoy 2000; Curless and Levoy 1996 for weights that
  * end softly). Each point is projected onto the grid and gets the plane that its neighbours in the
  * camera's picture put through it. A strip of the grid then takes the points that reach it: each is
  * spread over the cells next to it, at the depth that its plane has there, and a cell's sums are
  * divided by its weights. Where surfaces lie more than a jump apart the nearest one counts.
  */
-#include "splat.h"
+#include "splatxyz.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -1181,7 +1181,7 @@ close_holes(void *arg, size_t y)
 		close_cell(splat, job->source, job->out, (size_t)(hole - row), y);
 }
 
-const struct splat_rows AT_LEVEL(splat_rows) = {
+const struct splatxyz_rows AT_LEVEL(splatxyz_rows) = {
 	.grid_project = splat_grid_project,
 	.grid_point = splat_grid_point,
 	.project = project,

@@ -1,8 +1,8 @@
 /*
- * Sets up mergexyz --splat by the first frames of all views: where the grid lies, which channels
+ * Sets up splatxyz by the first frames of all views: where the grid lies, which channels
  * are merged, where the cameras stand, and whether a calibration's cameras see the points.
  */
-#include "splat.h"
+#include "splatxyz.h"
 
 #include <float.h>
 #include <math.h>
@@ -170,7 +170,7 @@ add_view(const struct splat_grid *grid, const struct splat_source *source,
 			x[k] = frame_floats(source->frame, source->xyz[k], y);
 			to[k] = sample->place[k] + sample->n;
 		}
-		splat_rows()->grid_project(grid, &source->pose, x[0], x[1], x[2], source->w, to[0],
+		splatxyz_rows()->grid_project(grid, &source->pose, x[0], x[1], x[2], source->w, to[0],
 		    to[1], to[2]);
 		for (size_t i = 0; i < source->w; i++) {
 			if (!isfinite(to[0][i]) || !isfinite(to[1][i]) || !isfinite(to[2][i]))
