@@ -263,7 +263,8 @@ grid_free(struct grid *grid)
 uint32_t *
 grid_in_order(const struct grid *grid)
 {
-	uint32_t *begins = calloc(grid->points, sizeof(*begins));	/* at a point: its cube + 1 */
+	/* at the first point of a cube: its number + 1 */
+	uint32_t *begins = calloc(grid->points, sizeof(*begins));
 	uint32_t *order = calloc(grid->cells, sizeof(*order));
 	size_t n = 0;
 

@@ -147,7 +147,7 @@ find_xyz(const struct frame_head *head, size_t channel[3])
 #define TURN_LEAST (M_PI / 36)
 #define SHIFT_LEAST 0.005	/* of the shift of a turn about the points */
 #define SHIFT_MOST 100.0	/* times the points' distance: two views of one thing are 2 apart */
-#define CONE 0.9		/* length of the mean unit vector to points that a camera in 0 sees */
+#define CONE 0.9		/* length of the mean unit vector to points seen from 0 */
 
 /* The mean distance of the points from 0; NaN where they lie all around it or there are none. */
 static double

@@ -10,10 +10,8 @@
 #include "points/icp.h"
 #include "run/stage.h"
 
-struct mesh;
 struct nearest;
 struct rigid_pair;
-struct triangles;
 
 /* ---- framecmp.c ---- */
 
@@ -135,20 +133,12 @@ struct framecmp_rows {
 	 * extremes; compare_channels() computes the means. */
 	void (*add_row)(struct comparison *, enum sample, const void *row_a, const void *row_b,
 	    size_t x0, size_t x1, bool turns);
-	/* The finite points, and their box. */
-	void (*take_points)(const struct frame *, const struct mesh *, struct mesh_points *);
 	/* Block `block` of a struct measuring, for run_for(). */
 	void (*measure)(void *arg, size_t block);
-	/* Widens the box low, high by the points. Returns six times the volume that a closed mesh
-	 * holds; negative where its faces look inwards. */
-	double (*measure_mesh)(const struct triangles *, double low[3], double high[3]);
 	/* area[t + 1]: of triangles 0 to t, doubled; area[0] is 0. */
 	void (*add_areas)(const struct nearest *, size_t triangles, double *area);
 	/* Block `block` of a struct looking, for run_for(). */
 	void (*see_places)(void *arg, size_t block);
-	/* Copies the points that are not far from the mesh. */
-	void (*copy_near)(const struct mesh_points *, const struct mesh_distance *,
-	    struct measured *);
 	/* The distance of point i to its fourth nearest. */
 	float (*fourth_nearest)(const struct grid *, size_t i);
 	/* Block `block` of a struct measured, for run_for(). */

@@ -28,6 +28,19 @@
 
 /* ---- points and distances ---- */
 
+static bool
+get_point(const struct frame *frame, const struct mesh *mesh, size_t x, size_t y, double out[3])
+{
+	bool plain = mesh->point[0] == NO_CHANNEL;
+
+	out[0] = plain ? (double)x * mesh->spacing[0] :
+	    (double)frame_floats(frame, mesh->point[0], y)[x];
+	out[1] = plain ? (double)y * mesh->spacing[1] :
+	    (double)frame_floats(frame, mesh->point[1], y)[x];
+	out[2] = (double)frame_floats(frame, mesh->point[2], y)[x];
+	return isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]);
+}
+
 /* Takes the finite points of a frame of floats, with channels x y z, or z over known spacings; n
  * may be 0. The camera sees points x y z from their origin. It sees points over pixels, and those
  * whose z grows towards the camera, along z. -1 after fail(); mesh_points_free() in either case. */
@@ -55,7 +68,18 @@ mesh_points_take(const struct frame *frame, struct mesh_points *points)
 	points->pixel = calloc(most + 1, sizeof(*points->pixel));
 	if (!points->x || !points->pixel)
 		return fail_memory();
-	framecmp_rows()->take_points(frame, &mesh, points);
+	for (size_t y = 0; y < head->h; y++)
+		for (size_t x = 0; x < head->w; x++) {
+			double *p = points->x[points->n];
+
+			if (!get_point(frame, &mesh, x, y, p))
+				continue;
+			for (int i = 0; i < 3; i++) {
+				points->low[i] = fmin(points->low[i], p[i]);
+				points->high[i] = fmax(points->high[i], p[i]);
+			}
+			points->pixel[points->n++] = y * head->w + x;
+		}
 	return 0;
 }
 
@@ -318,7 +342,16 @@ coverage_find(struct run *run, const struct mesh_points *points,
 		return 0;
 	if (new_points(points->n, measured.xyz) < 0)
 		return -1;
-	framecmp_rows()->copy_near(points, distance, &measured);
+	for (int border = 0; border < 2; border++) {
+		for (size_t i = 0; i < points->n; i++) {
+			if (distance[i].far || distance[i].border != border)
+				continue;
+			for (int k = 0; k < 3; k++)
+				measured.xyz[k][measured.n] = (float)points->x[i][k];
+			measured.n++;
+		}
+		measured.over = border ? measured.over : measured.n;
+	}
 	if (measured.over && isnan(within)) {
 		status = find_spacing(run, &measured, &spacing);
 		measured.within = WITHIN_SPACINGS * spacing;
@@ -377,6 +410,31 @@ warn_sides(const char *path, const struct nearest_counts *counts, double holds)
 		    "inside");
 }
 
+/* Widens the box low, high by the points. Returns six times the volume that a closed mesh holds;
+ * negative where its faces look inwards. */
+static double
+measure_mesh(const struct triangles *triangles, double low[3], double high[3])
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < triangles->points; i++)
+		for (int k = 0; k < 3; k++) {
+			low[k] = fmin(low[k], triangles->point[i][k]);
+			high[k] = fmax(high[k], triangles->point[i][k]);
+		}
+	for (size_t t = 0; t < triangles->n; t++) {
+		double a[3][3];
+
+		for (int i = 0; i < 9; i++)
+			a[i / 3][i % 3] =
+			    triangles->point[triangles->corner[t][i / 3]][i % 3] - low[i % 3];
+		sum += a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) +
+		    a[0][1] * (a[1][2] * a[2][0] - a[1][0] * a[2][2]) +
+		    a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+	}
+	return sum;
+}
+
 static int
 load_mesh(struct comparing *comparing)
 {
@@ -398,7 +456,7 @@ load_mesh(struct comparing *comparing)
 	if (status == 0)
 		status = nearest_new(path, &triangles, &comparing->mesh);
 	if (status == 0)
-		holds = framecmp_rows()->measure_mesh(&triangles, low, high);
+		holds = measure_mesh(&triangles, low, high);
 	comparing->size = sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) +
 	    pow(high[2] - low[2], 2));
 	triangles_free(&triangles);

@@ -120,8 +120,9 @@ end(struct run *run)
 
 	if (priv->pieces.n == 0)
 		return 0;
-	if (views_check_number(&priv->views, run) < 0 || (parameters->icp && align_pieces(run, &(struct align_options){
-	    parameters->ring, parameters->max_rms, &parameters->write_pose }, &priv->pieces) < 0) ||
+	if (views_check_number(&priv->views, run) < 0 ||
+	    (parameters->icp && align_pieces(run, &(struct align_options){ parameters->ring,
+	    parameters->max_rms, &parameters->write_pose }, &priv->pieces) < 0) ||
 	    gather(run, &cloud) < 0) {
 		frame_free(cloud);
 		return -1;

@@ -22,7 +22,7 @@
 #define FIELD_TRIM 0.005	/* of the points, left out on each side */
 #define FIELD_MARGIN 0.05	/* of their extent, on each side */
 
-/* An orthographic grid: splat_grid_field() or the caller sets corner_mm and pixel_mm. */
+/* An orthographic grid: choose_field() or the caller sets corner_mm and pixel_mm. */
 void
 splat_grid_ortho(struct splat_grid *grid, const struct pinhole *projector, size_t w, size_t h)
 {
@@ -85,8 +85,8 @@ splat_grid_pixel(const struct splat_grid *grid, double depth)
  * which it sorts) fit, without the outermost and with a margin. center_mm NaN: the middle of those.
  * -1 after fail() where all lie in one place.
  */
-int
-splat_grid_field(struct splat_grid *grid, float *u, float *v, size_t n, double pixel_mm,
+static int
+choose_field(struct splat_grid *grid, float *u, float *v, size_t n, double pixel_mm,
     const double center_mm[2])
 {
 	float *const place[2] = { u, v };
@@ -170,8 +170,8 @@ add_view(const struct splat_grid *grid, const struct splat_source *source,
 			x[k] = frame_floats(source->frame, source->xyz[k], y);
 			to[k] = sample->place[k] + sample->n;
 		}
-		splatxyz_rows()->grid_project(grid, &source->pose, x[0], x[1], x[2], source->w, to[0],
-		    to[1], to[2]);
+		splatxyz_rows()->grid_project(grid, &source->pose, x[0], x[1], x[2], source->w,
+		    to[0], to[1], to[2]);
 		for (size_t i = 0; i < source->w; i++) {
 			if (!isfinite(to[0][i]) || !isfinite(to[1][i]) || !isfinite(to[2][i]))
 				continue;
@@ -207,7 +207,7 @@ find_covered(const struct splat_grid *grid, const struct field_sample *sample,
 	}
 }
 
-/* Chooses an orthographic grid's field (splat_grid_field()) by the points of all views. picture_px:
+/* Chooses an orthographic grid's field (choose_field()) by the points of all views. picture_px:
  * the projector's size; 0: not known, and unlit is 0. -1 after fail(). */
 int
 splat_field_choose(struct splat_grid *grid, const struct splat_source *source, size_t views,
@@ -225,7 +225,7 @@ splat_field_choose(struct splat_grid *grid, const struct splat_source *source, s
 	for (size_t k = 0; k < views && status == 0; k++)
 		status = add_view(&in_mm, &source[k], picture_px, &sample);
 	if (status == 0 && grid->ortho)
-		status = splat_grid_field(grid, sample.place[0], sample.place[1], sample.n,
+		status = choose_field(grid, sample.place[0], sample.place[1], sample.n,
 		    pixel_mm, center_mm);
 	for (size_t k = 2; k < 4 && sample.n; k++)
 		qsort(sample.place[k], sample.n, sizeof(float), numbers_compare);
@@ -317,22 +317,20 @@ splat_eye_find(const struct splat_source *source, double eye[3])
 static const char *const merged[SPLAT_ATTRIBUTES] = { "nx", "ny", "nz", "texture", "modulation",
 	"gray", "image", "r", "g", "b", "a" };
 
-static bool
-all_have(struct frame *const *view, size_t views, const char *channel)
+static size_t
+count_having(struct frame *const *view, size_t views, const char *channel)
 {
+	size_t n = 0;
+
 	for (size_t k = 0; k < views; k++)
-		if (head_channel(&view[k]->head, channel) == NO_CHANNEL)
-			return false;
-	return true;
+		n += head_channel(&view[k]->head, channel) != NO_CHANNEL;
+	return n;
 }
 
 static bool
-any_has(struct frame *const *view, size_t views, const char *channel)
+all_have(struct frame *const *view, size_t views, const char *channel)
 {
-	for (size_t k = 0; k < views; k++)
-		if (head_channel(&view[k]->head, channel) != NO_CHANNEL)
-			return true;
-	return false;
+	return count_having(view, views, channel) == views;
 }
 
 static int
@@ -379,8 +377,8 @@ static void
 warn_weight(struct frame *const *view, size_t views, int weight, const char *name)
 {
 	const char *better = weight >= 0 || (name && !strcmp(name, "sigma")) ? NULL :
-	    any_has(view, views, "sigma") ? "sigma" : !name && any_has(view, views, "modulation") ?
-	    "modulation" : NULL;
+	    count_having(view, views, "sigma") ? "sigma" :
+	    !name && count_having(view, views, "modulation") ? "modulation" : NULL;
 
 	if (better)
 		warn(NULL, "some views have a channel %s and some have none: points are weighted "

@@ -36,8 +36,6 @@ int splat_grid_picture(struct splat_grid *, const struct pinhole *projector,
     const double size_px[2], size_t w, size_t h);
 void splat_grid_free(struct splat_grid *);
 double splat_grid_pixel(const struct splat_grid *, double depth);
-int splat_grid_field(struct splat_grid *, float *u, float *v, size_t n, double pixel_mm,
-    const double center_mm[2]);
 
 #define SPLAT_ATTRIBUTES 12	/* channels that are merged with x y z, at most */
 #define SPLAT_SEGMENT 128	/* points of a row that are worked on together */
