@@ -322,36 +322,19 @@ rank_of(const float *v, size_t n, size_t rank)
  * the image plane, and far above the noise. Where that distance is unknown, a jump is far above
  * nearly all steps.
  */
-static double
-choose(const struct jump_steps *steps, size_t n)
-{
-	if (n == 0)
-		return INFINITY;
-	if (steps->mesh->scaled)
-		return fmax(SLOPE * rank_of(steps->lateral, n, n / 2),
-		    NOISE * rank_of(steps->dz, n, n / 2));
-	return TAIL * rank_of(steps->dz, n, n - 1 - n / 20);
-}
-
 double
 jump_end(struct jump_steps *steps)
 {
-	double jump = choose(steps, join(steps));
+	size_t n = join(steps);
+	double jump = INFINITY;
 
+	if (n > 0 && steps->mesh->scaled)
+		jump = fmax(SLOPE * rank_of(steps->lateral, n, n / 2),
+		    NOISE * rank_of(steps->dz, n, n / 2));
+	else if (n > 0)
+		jump = TAIL * rank_of(steps->dz, n, n - 1 - n / 20);
 	free(steps->dz);
 	return jump;
-}
-
-/* The n steps of a frame; the caller frees steps->dz. -1 after fail(). */
-static int
-find_steps(const struct mesh *mesh, struct jump_steps *steps, size_t *n)
-{
-	if (begin(steps, mesh, CHECK_PIXELS) < 0)
-		return -1;
-	for (size_t i = 0; i < JUMP_PIECES; i++)
-		jump_piece(steps, i);
-	*n = join(steps);
-	return 0;
 }
 
 int
@@ -371,10 +354,13 @@ jump_check(const struct frame *frame, double jump, bool *checked)
 	mesh.scaled = true;	/* lists steps of 0, too */
 	if (frame_to_float(frame, &mesh.floats) < 0)
 		return -1;
-	status = find_steps(&mesh, &steps, &n);
+	status = begin(&steps, &mesh, CHECK_PIXELS);
+	for (size_t i = 0; i < JUMP_PIECES && status == 0; i++)
+		jump_piece(&steps, i);
 	frame_free(mesh.floats);
 	if (status < 0)
 		return -1;
+	n = join(&steps);
 	for (size_t i = 0; i < n; i++) {
 		cut += (double)steps.dz[i] > jump;
 		flat += steps.dz[i] == 0;

@@ -1054,22 +1054,19 @@ mesh_row(const struct mesh *mesh, size_t y)
 const struct codec *const mesh_file_codecs[] = { &read_ply_codec, &read_obj_codec,
 	&read_stl_codec, NULL };
 
-static bool
-finite_triangle(const struct triangles *triangles, size_t i)
-{
-	for (int k = 0; k < 9; k++)
-		if (!isfinite(triangles->point[triangles->corner[i][k / 3]][k % 3]))
-			return false;
-	return true;
-}
-
-/* Is there one at all? */
+/* Is there a triangle of finite points at all? */
 static int
 check_finite(const struct triangles *triangles, const char *path)
 {
-	for (size_t i = 0; i < triangles->n; i++)
-		if (finite_triangle(triangles, i))
+	for (size_t i = 0; i < triangles->n; i++) {
+		bool finite = true;
+
+		for (int k = 0; k < 9; k++)
+			finite &=
+			    isfinite(triangles->point[triangles->corner[i][k / 3]][k % 3]) != 0;
+		if (finite)
 			return 0;
+	}
 	return fail(path, "has no triangle whose points are finite, of %zu", triangles->n);
 }
 

@@ -91,9 +91,7 @@ find_face(const struct triangles *mesh, size_t t, double normal[3], double angle
 		length[k] = sqrt(vector3_dot(e[k], e[k]));
 		longest = fmax(longest, length[k]);
 	}
-	for (int i = 0; i < 3; i++)
-		normal[i] = e[0][(i + 1) % 3] * e[1][(i + 2) % 3] -
-		    e[0][(i + 2) % 3] * e[1][(i + 1) % 3];
+	vector3_cross(e[0], e[1], normal);
 	area = sqrt(vector3_dot(normal, normal));
 	if (!(area > 1e-14 * longest * longest))
 		return false;
@@ -246,13 +244,6 @@ surface_normals_find(const struct triangles *mesh, struct surface_normals *out)
 	free(finding.border);
 	free(finding.edge);
 	return status;
-}
-
-static void
-surface_normals_free(struct surface_normals *normals)
-{
-	free(normals->triangle);
-	*normals = (struct surface_normals){ 0 };
 }
 
 #define LEAF 4			/* triangles of a leaf at most */
@@ -447,7 +438,7 @@ nearest_free(struct nearest *tree)
 {
 	if (!tree)
 		return;
-	surface_normals_free(&tree->normals);
+	free(tree->normals.triangle);
 	free(tree->corner);
 	free(tree->number);
 	free(tree->node);

@@ -371,6 +371,17 @@ coverage_find(struct run *run, const struct mesh_points *points,
 
 /* ---- the mesh ---- */
 
+/* Of a box. */
+static double
+diagonal(const double low[3], const double high[3])
+{
+	double sum = 0;
+
+	for (int i = 0; i < 3; i++)
+		sum += pow(high[i] - low[i], 2);
+	return sqrt(sum);
+}
+
 #define HISTOGRAM_BINS 20
 #define MAX_SIZE_RATIO 20.0	/* sizes that differ more are probably in other units */
 /* Median distance, in sizes of the mesh: above the first, points and mesh are probably in different
@@ -457,8 +468,7 @@ load_mesh(struct comparing *comparing)
 		status = nearest_new(path, &triangles, &comparing->mesh);
 	if (status == 0)
 		holds = measure_mesh(&triangles, low, high);
-	comparing->size = sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) +
-	    pow(high[2] - low[2], 2));
+	comparing->size = diagonal(low, high);
 	triangles_free(&triangles);
 	source_close(source);
 	if (status < 0)
@@ -629,26 +639,16 @@ report_coverage(struct comparing *comparing, const struct mesh_points *points,
 
 /* ---- frames ---- */
 
-static double
-diagonal(const struct mesh_points *points)
-{
-	double sum = 0;
-
-	for (int i = 0; i < 3; i++)
-		sum += pow(points->high[i] - points->low[i], 2);
-	return sqrt(sum);
-}
-
 static void
 warn_sizes(struct comparing *comparing, const struct mesh_points *points)
 {
-	double ratio = diagonal(points) / comparing->size;
+	double ratio = diagonal(points->low, points->high) / comparing->size;
 
 	if (comparing->warned || (ratio < MAX_SIZE_RATIO && ratio > 1 / MAX_SIZE_RATIO))
 		return;
 	comparing->warned = true;
 	warn("--to", "the points span %.4g, the mesh %.4g: are they in the same unit?",
-	    diagonal(points), comparing->size);
+	    diagonal(points->low, points->high), comparing->size);
 }
 
 static int
@@ -708,7 +708,7 @@ report(struct comparing *comparing, const struct mesh_points *points,
 	if (n && median > FAIL_DISTANCE * comparing->size) {
 		free(d);
 		return fail("--to", "the points, which span %.4g, lie %.4g away, by the median, "
-		    "from a mesh of %.4g: another place, or another unit%s", diagonal(points),
+		    "from a mesh of %.4g: another place, or another unit%s", diagonal(points->low, points->high),
 		    median, comparing->size, isnan(comparing->options->within) ?
 		    "; --within leaves out what is around it" : "");
 	}

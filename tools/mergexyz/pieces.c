@@ -159,6 +159,12 @@ find_channels(struct gathering *gathering)
 		gathering->n[0] = NO_CHANNEL;
 }
 
+static size_t
+chunks_of(const struct view_frame *piece)
+{
+	return (piece->frame->head.w * piece->frame->head.h + GATHER_POINTS - 1) / GATHER_POINTS;
+}
+
 /* Counts the points; first: where those of each chunk of each piece go. */
 static size_t
 count_points(struct run *run, const struct pieces *pieces, size_t *first)
@@ -167,8 +173,7 @@ count_points(struct run *run, const struct pieces *pieces, size_t *first)
 
 	for (size_t i = 0; i < pieces->n; i++) {
 		struct gathering gathering = { .piece = &pieces->v[i], .first = first };
-		const struct frame_head *head = &pieces->v[i].frame->head;
-		size_t chunks = (head->w * head->h + GATHER_POINTS - 1) / GATHER_POINTS;
+		size_t chunks = chunks_of(&pieces->v[i]);
 
 		find_channels(&gathering);
 		run_for(run, chunks, mergexyz_rows()->count_points, &gathering);
@@ -194,7 +199,7 @@ gather_points(struct run *run, struct pieces *pieces, size_t *first, struct fram
 		struct gathering gathering = { .piece = &pieces->v[i], .first = first,
 			.cloud = cloud, .channel = channel };
 		const struct frame_head *head = &pieces->v[i].frame->head;
-		size_t chunks = (head->w * head->h + GATHER_POINTS - 1) / GATHER_POINTS;
+		size_t chunks = chunks_of(&pieces->v[i]);
 
 		find_channels(&gathering);
 		for (size_t c = 0; c < cloud->head.c; c++)
@@ -233,8 +238,7 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct frame **cloud)
 	int status;
 
 	for (size_t i = 0; i < pieces->n; i++)
-		chunks += (pieces->v[i].frame->head.w * pieces->v[i].frame->head.h +
-		    GATHER_POINTS - 1) / GATHER_POINTS;
+		chunks += chunks_of(&pieces->v[i]);
 	first = calloc(chunks + 1, sizeof(*first));
 	if (!first)
 		return fail_memory();

@@ -119,23 +119,14 @@ choose_field(struct splat_grid *grid, float *u, float *v, size_t n, double pixel
 
 struct field_sample {
 	float *place[4];		/* u v d, in mm on an orthographic grid; and to the next */
-	size_t n, room, unlit;
+	size_t n, unlit;
 };
 
-static int
-grow(struct field_sample *sample, size_t more)
+/* Every so many rows are sampled, from half as many on. */
+static size_t
+sampled_step(const struct splat_source *source)
 {
-	if (sample->n + more <= sample->room)
-		return 0;
-	sample->room = 2 * (sample->n + more);
-	for (size_t k = 0; k < 4; k++) {
-		float *p = reallocarray(sample->place[k], sample->room, sizeof(*p));
-
-		if (!p)
-			return fail_memory();
-		sample->place[k] = p;
-	}
-	return 0;
+	return source->w * source->h / FIELD_POINTS + 1;
 }
 
 /* Does a point of the grid's frame lie outside the projector's picture? */
@@ -153,19 +144,17 @@ is_unlit(const struct pinhole *projector, const double picture_px[2], const doub
 }
 
 /* Adds all points of every step-th row. */
-static int
+static void
 add_view(const struct splat_grid *grid, const struct splat_source *source,
     const double picture_px[2], struct field_sample *sample)
 {
-	size_t step = source->w * source->h / FIELD_POINTS + 1;
+	size_t step = sampled_step(source);
 
 	for (size_t y = step / 2 < source->h ? step / 2 : 0; y < source->h; y += step) {
 		const float *x[3];
 		float *to[3];
 		size_t n = 0;
 
-		if (grow(sample, source->w) < 0)
-			return -1;
 		for (size_t k = 0; k < 3; k++) {
 			x[k] = frame_floats(source->frame, source->xyz[k], y);
 			to[k] = sample->place[k] + sample->n;
@@ -187,7 +176,6 @@ add_view(const struct splat_grid *grid, const struct splat_source *source,
 		}
 		sample->n += n;
 	}
-	return 0;
 }
 
 /* Columns u and rows v are in mm, and sorted. */
@@ -216,15 +204,23 @@ splat_field_choose(struct splat_grid *grid, const struct splat_source *source, s
 {
 	struct splat_grid in_mm = *grid;
 	struct field_sample sample = { .n = 0 };
+	size_t room = 0;
 	int status = 0;
 
+	for (size_t k = 0; k < views; k++)
+		room += source[k].w * (source[k].h / sampled_step(&source[k]) + 1);
+	sample.place[0] = calloc(room + 1, 4 * sizeof(float));
+	if (!sample.place[0])
+		return fail_memory();
+	for (size_t k = 1; k < 4; k++)
+		sample.place[k] = sample.place[k - 1] + room;
 	if (grid->ortho) {
 		in_mm.pixel_mm = 1;
 		in_mm.corner_mm[0] = in_mm.corner_mm[1] = 0;
 	}
-	for (size_t k = 0; k < views && status == 0; k++)
-		status = add_view(&in_mm, &source[k], picture_px, &sample);
-	if (status == 0 && grid->ortho)
+	for (size_t k = 0; k < views; k++)
+		add_view(&in_mm, &source[k], picture_px, &sample);
+	if (grid->ortho)
 		status = choose_field(grid, sample.place[0], sample.place[1], sample.n,
 		    pixel_mm, center_mm);
 	for (size_t k = 2; k < 4 && sample.n; k++)
@@ -237,8 +233,7 @@ splat_field_choose(struct splat_grid *grid, const struct splat_source *source, s
 			.unlit = (double)sample.unlit / (double)sample.n };
 	if (status == 0 && grid->ortho && sample.n)
 		find_covered(grid, &sample, field);
-	for (size_t k = 0; k < 4; k++)
-		free(sample.place[k]);
+	free(sample.place[0]);
 	return status;
 }
 

@@ -96,21 +96,25 @@ splat_sets_add(struct splat_sets *sets, size_t view, struct frame *frame, const 
 	return 0;
 }
 
-/* The least and the greatest of the times that wait; false where no frame of some stream waits. */
+/* The least and the greatest time of the frames that wait first; false where no frame of some
+ * stream waits. */
 static bool
 find_times(const struct splat_sets *sets, double *least, double *most)
 {
+	size_t waiting = 0;
+
 	*least = INFINITY;
 	*most = -INFINITY;
 	for (size_t k = 0; k < sets->views; k++) {
 		const struct splat_queue *queue = &sets->queue[k];
 
 		if (queue->n == 0)
-			return false;
+			continue;
+		waiting++;
 		*least = fmin(*least, queue->time_s[queue->first]);
 		*most = fmax(*most, queue->time_s[queue->first]);
 	}
-	return true;
+	return waiting == sets->views;
 }
 
 /* Drops the frames of the least time, which some stream lacks. */
@@ -152,16 +156,10 @@ splat_sets_take(struct splat_sets *sets, struct frame **set, struct pose *pose)
 void
 splat_sets_end(struct splat_sets *sets)
 {
-	for (;;) {
-		double least = INFINITY;
+	double least, most;
 
-		for (size_t k = 0; k < sets->views; k++)
-			if (sets->queue[k].n)
-				least = fmin(least, sets->queue[k].time_s[sets->queue[k].first]);
-		if (!(least < INFINITY))
-			return;
+	for (find_times(sets, &least, &most); least < INFINITY; find_times(sets, &least, &most))
 		drop(sets, least);
-	}
 }
 
 /* ---- the merge of a set ---- */

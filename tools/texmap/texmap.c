@@ -576,13 +576,8 @@ colouring_add(const struct colouring_counts *row, size_t rows)
 
 	for (size_t y = 0; y < rows; y++) {
 		all.points += row[y].points;
-		all.coloured += row[y].coloured;
-		all.behind += row[y].behind;
-		all.outside += row[y].outside;
-		all.lone += row[y].lone;
-		all.grazed += row[y].grazed;
-		all.hidden += row[y].hidden;
-		all.blank += row[y].blank;
+		for (size_t k = 0; k < FATES; k++)
+			all.of[k] += row[y].of[k];
 	}
 	return all;
 }
@@ -713,15 +708,17 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 /* ---- one frame ---- */
 
 #define LONE_FEW 10	/* more than one in so many points without neighbours gives a warning */
-#define FATES "%zu behind it or beyond its lens, %zu outside of its picture, %zu without "\
+#define FATES_TEXT "%zu behind it or beyond its lens, %zu outside of its picture, %zu without "\
 	"neighbours, %zu face away or are grazed, %zu hidden, %zu where the picture has no colour"
 
 static int
 judge(const struct colouring_counts *all)
 {
-	return all->coloured || !all->points ? 0 : fail(NULL, "the camera sees none of %zu "
-	    "points: " FATES, all->points, all->behind, all->outside, all->lone, all->grazed,
-	    all->hidden, all->blank);
+	const size_t *of = all->of;
+
+	return of[COLOURED] || !all->points ? 0 : fail(NULL, "the camera sees none of %zu "
+	    "points: " FATES_TEXT, all->points, of[BEHIND], of[OUTSIDE], of[LONE], of[GRAZED],
+	    of[HIDDEN], of[BLANK]);
 }
 
 /* Draws the depth buffer of the points. *surface: the points and normals of a table, else NULL. */
@@ -830,14 +827,16 @@ end(struct run *run)
 {
 	const struct priv *priv = run->priv;
 	const struct colouring_counts *all = &priv->all;
+	const size_t *of = all->of;
 
-	if (all->lone > all->points / LONE_FEW)
+	if (of[LONE] > all->points / LONE_FEW)
 		warn(NULL, "%zu of %zu points have too few others around them to say what they "
-		    "hide, and no colour: a cloud of even density has them", all->lone,
+		    "hide, and no colour: a cloud of even density has them", of[LONE],
 		    all->points);
 	if (run->verbose)
-		note(NULL, "%zu of %zu points have a colour; " FATES, all->coloured, all->points,
-		    all->behind, all->outside, all->lone, all->grazed, all->hidden, all->blank);
+		note(NULL, "%zu of %zu points have a colour; " FATES_TEXT, of[COLOURED],
+		    all->points, of[BEHIND], of[OUTSIDE], of[LONE], of[GRAZED], of[HIDDEN],
+		    of[BLANK]);
 	return 0;
 }
 

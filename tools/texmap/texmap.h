@@ -54,9 +54,13 @@ struct drawing {
 	size_t rows;			/* of a band */
 };
 
-/* What became of the points. */
+/* What became of a point: it has a colour; it lies behind the camera or beyond its lens, or outside
+ * of its picture; it has no neighbours; it faces away or is grazed; it is hidden; the picture has no
+ * colour there. */
+enum fate { COLOURED, BEHIND, OUTSIDE, LONE, GRAZED, HIDDEN, BLANK, FATES };
+
 struct colouring_counts {
-	size_t points, coloured, behind, outside, lone, grazed, hidden, blank;
+	size_t points, of[FATES];
 };
 
 struct colouring {

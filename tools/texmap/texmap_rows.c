@@ -281,8 +281,6 @@ draw_band(void *arg, size_t band)
 #define SUPERSAMPLES_MOST 16	/* along each axis */
 #define NOISES 8.0		/* distance of two surfaces, in standard deviations of the noise */
 
-enum fate { COLOURED, BEHIND, OUTSIDE, LONE, GRAZED, HIDDEN, BLANK };
-
 struct point {
 	double X[3], along[2][3];	/* of the world: the point, and its tangents */
 	double seen[3];			/* in the camera's frame */
@@ -451,13 +449,7 @@ colouring_part(void *arg, size_t part)
 		enum fate fate = given ? colour_point(colouring, x, y, &point, colour) : BLANK;
 
 		counts->points += given;
-		counts->coloured += given && fate == COLOURED;
-		counts->behind += given && fate == BEHIND;
-		counts->outside += given && fate == OUTSIDE;
-		counts->lone += given && fate == LONE;
-		counts->grazed += given && fate == GRAZED;
-		counts->hidden += given && fate == HIDDEN;
-		counts->blank += given && fate == BLANK;
+		counts->of[fate] += given;
 		for (size_t k = 0; k < 3; k++)
 			frame_floats(colouring->out, k, y)[x] =
 			    given && fate == COLOURED ? colour[k] : NAN;
