@@ -449,7 +449,7 @@ def merged_surface():
 			"none"]
 		frame_of = ["--frame", "beamer"] if kind == "points" else []
 		sides = ["../portal.%s.%s.nrrd" % (kind, side) for side in ("left", "right")]
-		must("mergexyz", *words, *frame_of, "--view", sides[1], sides[0], "-o", "merged.nrrd")
+		must("splatxyz", *words, *frame_of, "--view", sides[1], sides[0], "-o", "merged.nrrd")
 		frame = read_frame("merged.nrrd")
 		return frame["z"].astype(float)
 	got, want = splat("points"), splat("true")

@@ -189,7 +189,7 @@ papers_ch9() {
 	local merge
 
 	make_portal
-	merge="mergexyz --splat 512x512 --onto ortho --calib portal.json --frame beamer --view portal.points.right.nrrd"
+	merge="splatxyz --splat 512x512 --onto ortho --calib portal.json --frame beamer --view portal.points.right.nrrd"
 	heading "ch9: two cameras of 800x600 behind one projector, six images each, to one Holoimage with a texture
    stands in its place: a simulated relief with shadows; without the PNG and the network"
 	row "a camera, six images to points" - $(portal_camera right)

@@ -1,4 +1,4 @@
-"""Rows of `scripts/bench views`: mergexyz --splat of two cameras behind one projector. BIN FOLDER ROUNDS. Sets come from
+"""Rows of `scripts/bench views`: splatxyz of two cameras behind one projector. BIN FOLDER ROUNDS. Sets come from
 memory as far as the runner keeps them; the time of a set is that of many less that of one, over their number."""
 import json
 import os
@@ -83,7 +83,7 @@ def main():
     floor = (time.perf_counter() - start) / 20
     print(f"{'floor: 2 x 3 planes read, 3 written':<46} {1 / floor:8.0f} sets/s", flush=True)
     for n, label in (2, "x y z"), (4, "with modulation and texture"):
-        words = [tools + "/fringepipe", "-q", "-o", "null:", "mergexyz", "--splat", f"{W}x{H}", "--onto", "ortho", "--calib",
+        words = [tools + "/fringepipe", "-q", "-o", "null:", "splatxyz", "--splat", f"{W}x{H}", "--onto", "ortho", "--calib",
                  folder + "/splat.json", "--view", f"{folder}/splat{n}-right.nrrd", f"{folder}/splat{n}-left.nrrd"]
         clock, cpu = per_set(words, rounds)
         rate = CORES / cpu

@@ -146,6 +146,50 @@ triangles_take_unit(struct triangles *triangles, const char *comment)
 		memcpy(triangles->unit, comment + strlen(start), n + 1);
 }
 
+#define FIRST_SLOTS 4096
+
+uint32_t *
+corner_table_slot(const struct corner_table *table, const double (*point)[3], const double p[3])
+{
+	const double key[3] = { p[0] + 0.0, p[1] + 0.0, p[2] + 0.0 };	/* -0 is 0 */
+	uint64_t bits[3], hash = 0;
+	size_t at;
+
+	memcpy(bits, key, sizeof(bits));
+	for (int k = 0; k < 3; k++) {
+		hash = (hash ^ bits[k]) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 29;
+	}
+	for (at = hash & (table->slots - 1); table->slot[at] != MESH_NONE;
+	    at = (at + 1) & (table->slots - 1)) {
+		const double *q = point[table->slot[at]];
+
+		if (!memcmp((double[3]){ q[0] + 0.0, q[1] + 0.0, q[2] + 0.0 }, key, sizeof(key)))
+			break;
+	}
+	return &table->slot[at];
+}
+
+int
+corner_table_grow(struct corner_table *table, const double (*point)[3], size_t points, size_t most)
+{
+	size_t slots = table->slots ? table->slots : FIRST_SLOTS;
+
+	while (slots < 2 * most)
+		slots *= 2;
+	if (slots == table->slots)
+		return 0;
+	free(table->slot);
+	table->slot = reallocarray(NULL, slots, sizeof(*table->slot));
+	if (!table->slot)
+		return fail_memory();
+	table->slots = slots;
+	memset(table->slot, 0xff, slots * sizeof(*table->slot));	/* MESH_NONE */
+	for (size_t i = 0; i < points; i++)
+		*corner_table_slot(table, point, point[i]) = (uint32_t)i;
+	return 0;
+}
+
 #define SLOPE 8.0		/* 83 degrees */
 #define NOISE 10.0		/* times the median step */
 #define TAIL 5.0		/* times the 95th percentile of steps */
@@ -278,36 +322,19 @@ rank_of(const float *v, size_t n, size_t rank)
  * the image plane, and far above the noise. Where that distance is unknown, a jump is far above
  * nearly all steps.
  */
-static double
-choose(const struct jump_steps *steps, size_t n)
-{
-	if (n == 0)
-		return INFINITY;
-	if (steps->mesh->scaled)
-		return fmax(SLOPE * rank_of(steps->lateral, n, n / 2),
-		    NOISE * rank_of(steps->dz, n, n / 2));
-	return TAIL * rank_of(steps->dz, n, n - 1 - n / 20);
-}
-
 double
 jump_end(struct jump_steps *steps)
 {
-	double jump = choose(steps, join(steps));
+	size_t n = join(steps);
+	double jump = INFINITY;
 
+	if (n > 0 && steps->mesh->scaled)
+		jump = fmax(SLOPE * rank_of(steps->lateral, n, n / 2),
+		    NOISE * rank_of(steps->dz, n, n / 2));
+	else if (n > 0)
+		jump = TAIL * rank_of(steps->dz, n, n - 1 - n / 20);
 	free(steps->dz);
 	return jump;
-}
-
-/* The n steps of a frame; the caller frees steps->dz. -1 after fail(). */
-static int
-find_steps(const struct mesh *mesh, struct jump_steps *steps, size_t *n)
-{
-	if (begin(steps, mesh, CHECK_PIXELS) < 0)
-		return -1;
-	for (size_t i = 0; i < JUMP_PIECES; i++)
-		jump_piece(steps, i);
-	*n = join(steps);
-	return 0;
 }
 
 int
@@ -327,10 +354,13 @@ jump_check(const struct frame *frame, double jump, bool *checked)
 	mesh.scaled = true;	/* lists steps of 0, too */
 	if (frame_to_float(frame, &mesh.floats) < 0)
 		return -1;
-	status = find_steps(&mesh, &steps, &n);
+	status = begin(&steps, &mesh, CHECK_PIXELS);
+	for (size_t i = 0; i < JUMP_PIECES && status == 0; i++)
+		jump_piece(&steps, i);
 	frame_free(mesh.floats);
 	if (status < 0)
 		return -1;
+	n = join(&steps);
 	for (size_t i = 0; i < n; i++) {
 		cut += (double)steps.dz[i] > jump;
 		flat += steps.dz[i] == 0;

@@ -13,6 +13,7 @@
  * what was read, never with what a header claims.
  */
 
+#define MESH_NONE UINT32_MAX	/* no point, no vertex */
 #define POLYGON_MOST 65536	/* corners: a face of more is taken for damage */
 
 /* Where the axes of a mesh's coordinates point, as far as its file says. */
@@ -48,6 +49,18 @@ enum mesh_axes triangles_axes(const char *comment);
 /* Takes the unit of lengths from the comment that says it. */
 void triangles_take_unit(struct triangles *, const char *comment);
 
+/* Points found again by their coordinates (0 and -0 are equal): a hash with open addressing. */
+struct corner_table {
+	uint32_t *slot;		/* numbers of points, or MESH_NONE; the user frees it */
+	size_t slots;		/* a power of two, twice as many as points at least */
+};
+
+/* Makes room for `most` points; `points` are in the table, and stay there. 0 or -1 after fail(). */
+int corner_table_grow(struct corner_table *, const double (*point)[3], size_t points, size_t most);
+/* The slot of a point, which has the number of its equal, or MESH_NONE: the caller sets that. */
+uint32_t *corner_table_slot(const struct corner_table *, const double (*point)[3],
+    const double p[3]);
+
 /*
  * A frame as a triangle mesh, for the formats that hold one (codec/ply/ply.c, codec/obj.c,
  * codec/stl.c).
@@ -65,8 +78,6 @@ void triangles_take_unit(struct triangles *, const char *comment);
  * sees them: for points and depth (z away from the camera) as for heights (z towards it). Where z
  * points is the key z_axis (towards, away); without it away, except for a channel `height`.
  */
-
-#define MESH_NONE UINT32_MAX
 
 struct mesh {
 	struct frame *floats;

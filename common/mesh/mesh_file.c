@@ -683,51 +683,12 @@ static const struct codec read_ply_codec = {
 
 #define HEADER_BYTES 80
 #define FACET_BYTES 50
-#define FIRST_SLOTS 4096
-#define EMPTY UINT32_MAX
 
-/* Points by their coordinates: open addressing, at most half full. */
 struct welder {
 	struct triangles *out;
 	const char *path;
-	uint32_t *slot;
-	size_t slots;		/* a power of two */
+	struct corner_table table;
 };
-
-static size_t
-slot_of(const struct welder *welder, const double point[3])
-{
-	uint64_t bits[3], hash = 0;
-	size_t at;
-
-	memcpy(bits, point, sizeof(bits));
-	for (int k = 0; k < 3; k++) {
-		hash = (hash ^ bits[k]) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 29;
-	}
-	for (at = hash & (welder->slots - 1); welder->slot[at] != EMPTY;
-	    at = (at + 1) & (welder->slots - 1))
-		if (!memcmp(welder->out->point[welder->slot[at]], point, sizeof(bits)))
-			break;
-	return at;
-}
-
-static int
-enlarge(struct welder *welder)
-{
-	size_t slots = welder->slots ? 2 * welder->slots : FIRST_SLOTS;
-	uint32_t *more = reallocarray(NULL, slots, sizeof(*more));
-
-	if (!more)
-		return fail_memory();
-	free(welder->slot);
-	welder->slot = more;
-	welder->slots = slots;
-	memset(more, 0xff, slots * sizeof(*more));
-	for (size_t i = 0; i < welder->out->points; i++)
-		more[slot_of(welder, welder->out->point[i])] = (uint32_t)i;
-	return 0;
-}
 
 /* The number of a point, which is new or was there before. */
 static int
@@ -735,18 +696,18 @@ weld(struct welder *welder, const float coordinate[3], uint64_t *number)
 {
 	const double point[3] = { coordinate[0] + 0.0f, coordinate[1] + 0.0f,
 		coordinate[2] + 0.0f };
-	size_t at;
+	struct triangles *out = welder->out;
+	const double (*points)[3] = (const double (*)[3])out->point;
+	uint32_t *slot;
 
-	if (2 * welder->out->points >= welder->slots && enlarge(welder) < 0)
+	if (corner_table_grow(&welder->table, points, out->points, out->points + 1) < 0)
 		return -1;
-	at = slot_of(welder, point);
-	if (welder->slot[at] == EMPTY) {
-		welder->slot[at] = (uint32_t)welder->out->points;
-		if (triangles_add_point(welder->out, welder->path, point) < 0)
-			return -1;
-	}
-	*number = welder->slot[at];
-	return 0;
+	slot = corner_table_slot(&welder->table, points, point);
+	*number = *slot;
+	if (*slot != MESH_NONE)
+		return 0;
+	*number = *slot = (uint32_t)out->points;
+	return triangles_add_point(out, welder->path, point);
 }
 
 static int
@@ -875,7 +836,7 @@ read_stl(const char *path, FILE *file, struct triangles *out)
 		memcpy(&facets, start + HEADER_BYTES, sizeof(facets));
 		status = load_binary(&welder, file, facets);
 	}
-	free(welder.slot);
+	free(welder.table.slot);
 	return status;
 }
 
@@ -1093,22 +1054,19 @@ mesh_row(const struct mesh *mesh, size_t y)
 const struct codec *const mesh_file_codecs[] = { &read_ply_codec, &read_obj_codec,
 	&read_stl_codec, NULL };
 
-static bool
-finite_triangle(const struct triangles *triangles, size_t i)
-{
-	for (int k = 0; k < 9; k++)
-		if (!isfinite(triangles->point[triangles->corner[i][k / 3]][k % 3]))
-			return false;
-	return true;
-}
-
-/* Is there one at all? */
+/* Is there a triangle of finite points at all? */
 static int
 check_finite(const struct triangles *triangles, const char *path)
 {
-	for (size_t i = 0; i < triangles->n; i++)
-		if (finite_triangle(triangles, i))
+	for (size_t i = 0; i < triangles->n; i++) {
+		bool finite = true;
+
+		for (int k = 0; k < 9; k++)
+			finite &=
+			    isfinite(triangles->point[triangles->corner[i][k / 3]][k % 3]) != 0;
+		if (finite)
 			return 0;
+	}
 	return fail(path, "has no triangle whose points are finite, of %zu", triangles->n);
 }
 

@@ -26,7 +26,6 @@ struct surface_normals {
 	struct surface_triangle *triangle;	/* of each; a face of 0 0 0: it has no area */
 	size_t empty;		/* triangles without area, which take no part */
 	size_t edges, border;	/* all; those of one triangle only */
-	size_t shared;		/* those of three and more */
 	size_t against;		/* those whose two triangles face to opposite sides */
 };
 
@@ -55,50 +54,23 @@ store(const double v[3], float out[3])
 		out[i] = length > 0 ? (float)(v[i] / length) : 0;
 }
 
-/* ---- vertices ---- */
-
-static uint64_t
-hash_point(const double point[3])
-{
-	uint64_t h = 0x9e3779b97f4a7c15u;
-
-	for (int i = 0; i < 3; i++) {
-		double v = point[i] + 0.0;	/* -0 is 0 */
-		uint64_t bits;
-
-		memcpy(&bits, &v, sizeof(bits));
-		h = (h ^ bits) * 0xff51afd7ed558ccdu;
-		h ^= h >> 32;
-	}
-	return h;
-}
-
 static int
 join_points(struct finding *finding)
 {
 	const struct triangles *mesh = finding->mesh;
-	size_t room = 64;
-	uint32_t *slot;
+	const double (*point)[3] = (const double (*)[3])mesh->point;
+	struct corner_table table = { 0 };
 
-	while (room < 2 * mesh->points)
-		room *= 2;
-	slot = malloc(room * sizeof(*slot));
-	if (!slot)
-		return fail_memory();
-	memset(slot, 0xff, room * sizeof(*slot));
+	if (corner_table_grow(&table, NULL, 0, mesh->points) < 0)
+		return -1;
 	for (size_t i = 0; i < mesh->points; i++) {
-		size_t at = hash_point(mesh->point[i]) & (room - 1);
+		uint32_t *slot = corner_table_slot(&table, point, point[i]);
 
-		while (slot[at] != UINT32_MAX &&
-		    (mesh->point[slot[at]][0] != mesh->point[i][0] ||
-		    mesh->point[slot[at]][1] != mesh->point[i][1] ||
-		    mesh->point[slot[at]][2] != mesh->point[i][2]))
-			at = (at + 1) & (room - 1);
-		if (slot[at] == UINT32_MAX)
-			slot[at] = (uint32_t)i;
-		finding->vertex[i] = slot[at];
+		if (*slot == MESH_NONE)
+			*slot = (uint32_t)i;
+		finding->vertex[i] = *slot;
 	}
-	free(slot);
+	free(table.slot);
 	return 0;
 }
 
@@ -119,9 +91,7 @@ find_face(const struct triangles *mesh, size_t t, double normal[3], double angle
 		length[k] = sqrt(vector3_dot(e[k], e[k]));
 		longest = fmax(longest, length[k]);
 	}
-	for (int i = 0; i < 3; i++)
-		normal[i] = e[0][(i + 1) % 3] * e[1][(i + 2) % 3] -
-		    e[0][(i + 2) % 3] * e[1][(i + 1) % 3];
+	vector3_cross(e[0], e[1], normal);
 	area = sqrt(vector3_dot(normal, normal));
 	if (!(area > 1e-14 * longest * longest))
 		return false;
@@ -206,7 +176,6 @@ take_edges(struct finding *finding, const struct edge *edge, size_t n)
 	out->edges++;
 	/* what an empty triangle joins is no border */
 	out->border += n == 1;
-	out->shared += faces > 2;
 	out->against += faces == 2 && rises != 1;
 	store(sum, normal);
 	for (size_t i = 0; i < n; i++) {
@@ -275,13 +244,6 @@ surface_normals_find(const struct triangles *mesh, struct surface_normals *out)
 	free(finding.border);
 	free(finding.edge);
 	return status;
-}
-
-static void
-surface_normals_free(struct surface_normals *normals)
-{
-	free(normals->triangle);
-	*normals = (struct surface_normals){ 0 };
 }
 
 #define LEAF 4			/* triangles of a leaf at most */
@@ -476,7 +438,7 @@ nearest_free(struct nearest *tree)
 {
 	if (!tree)
 		return;
-	surface_normals_free(&tree->normals);
+	free(tree->normals.triangle);
 	free(tree->corner);
 	free(tree->number);
 	free(tree->node);

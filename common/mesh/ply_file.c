@@ -302,26 +302,19 @@ next_binary(struct ply *ply, enum element type, double *out)
 	return 0;
 }
 
-/* A whole number, into an integer? */
+/* Does a whole number fit into an integer? */
 static bool
 fits(enum element type, double v)
 {
-	switch (type) {
-	case ELEMENT_I8:
-		return v >= INT8_MIN && v <= INT8_MAX;
-	case ELEMENT_U8:
-		return v >= 0 && v <= UINT8_MAX;
-	case ELEMENT_I16:
-		return v >= INT16_MIN && v <= INT16_MAX;
-	case ELEMENT_U16:
-		return v >= 0 && v <= UINT16_MAX;
-	case ELEMENT_I32:
-		return v >= INT32_MIN && v <= INT32_MAX;
-	case ELEMENT_U32:
-		return v >= 0 && v <= UINT32_MAX;
-	default:
-		return true;
-	}
+	static const struct {
+		double low, high;
+	} range[] = {
+		[ELEMENT_I8] = { INT8_MIN, INT8_MAX }, [ELEMENT_U8] = { 0, UINT8_MAX },
+		[ELEMENT_I16] = { INT16_MIN, INT16_MAX }, [ELEMENT_U16] = { 0, UINT16_MAX },
+		[ELEMENT_I32] = { INT32_MIN, INT32_MAX }, [ELEMENT_U32] = { 0, UINT32_MAX },
+	};
+
+	return ply_is_real(type) || (v >= range[type].low && v <= range[type].high);
 }
 
 static int

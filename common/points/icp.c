@@ -4,8 +4,6 @@
  */
 #include "points/icp.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +18,6 @@
 #include "points/ordered_view.h"
 #include "run/run.h"
 
-#define RIGID_STEP_FREE 1e-6	/* of the largest eigenvalue, below which a motion is free */
-
 #define PART 8192		/* pairs of one sum */
 #define SIGMAS 3
 #define NOISE 10		/* times what noise alone gives */
@@ -29,7 +25,7 @@
 #define ALL_SHIFT 0.99		/* of a motion's square: the words are those of a shift */
 #define SCREW 0.1		/* shift along the axis to turn: less is none in words */
 
-/* What one part of the pairs adds up to. */
+/* What one part of the pairs adds up to: doubles only, which total() relies on. */
 struct sums {
 	double n, point[3], square, residual_square;
 	double a[36], b[6];		/* the normal matrix, the right side */
@@ -57,6 +53,12 @@ for_parts(struct run *run, struct work *work, void (*fn)(void *, size_t))
 		fn(work, i);
 }
 
+static size_t
+part_end(const struct work *work, size_t part)
+{
+	return (part + 1) * PART < work->n ? (part + 1) * PART : work->n;
+}
+
 static bool
 in_use(const struct work *work, size_t i)
 {
@@ -70,9 +72,8 @@ sum_points(void *arg, size_t part)
 {
 	const struct work *work = arg;
 	struct sums *sums = &work->part[part];
-	size_t end = (part + 1) * PART < work->n ? (part + 1) * PART : work->n;
 
-	for (size_t i = part * PART; i < end; i++) {
+	for (size_t i = part * PART; i < part_end(work, part); i++) {
 		if (!in_use(work, i))
 			continue;
 		sums->n++;
@@ -87,9 +88,8 @@ sum_squares(void *arg, size_t part)
 {
 	const struct work *work = arg;
 	struct sums *sums = &work->part[part];
-	size_t end = (part + 1) * PART < work->n ? (part + 1) * PART : work->n;
 
-	for (size_t i = part * PART; i < end; i++)
+	for (size_t i = part * PART; i < part_end(work, part); i++)
 		for (size_t k = 0; k < 3 && in_use(work, i); k++)
 			sums->square += pow(work->pair[i].point[k] - work->center[k], 2);
 }
@@ -114,9 +114,8 @@ sum_rows(void *arg, size_t part)
 {
 	const struct work *work = arg;
 	struct sums *sums = &work->part[part];
-	size_t end = (part + 1) * PART < work->n ? (part + 1) * PART : work->n;
 
-	for (size_t i = part * PART; i < end; i++) {
+	for (size_t i = part * PART; i < part_end(work, part); i++) {
 		double row[6];
 
 		if (!in_use(work, i))
@@ -135,9 +134,8 @@ sum_both(void *arg, size_t part)
 {
 	const struct work *work = arg;
 	struct sums *sums = &work->part[part];
-	size_t end = (part + 1) * PART < work->n ? (part + 1) * PART : work->n;
 
-	for (size_t i = part * PART; i < end; i++) {
+	for (size_t i = part * PART; i < part_end(work, part); i++) {
 		double one[6], two[6];
 
 		if (!in_use(work, i) || isnan(work->other[i][0]))
@@ -160,25 +158,13 @@ sum_both(void *arg, size_t part)
 static struct sums
 total(const struct work *work)
 {
-	size_t parts = (work->n + PART - 1) / PART;
+	const size_t parts = (work->n + PART - 1) / PART, numbers = sizeof(struct sums) /
+	    sizeof(double);
 	struct sums all = { 0 };
 
-	for (size_t i = 0; i < parts; i++) {
-		const struct sums *part = &work->part[i];
-
-		all.n += part->n;
-		all.square += part->square;
-		all.residual_square += part->residual_square;
-		for (size_t k = 0; k < 3; k++)
-			all.point[k] += part->point[k];
-		for (size_t k = 0; k < 6; k++)
-			all.b[k] += part->b[k];
-		for (size_t k = 0; k < 36; k++) {
-			all.a[k] += part->a[k];
-			all.one[k] += part->one[k];
-			all.two[k] += part->two[k];
-		}
-	}
+	for (size_t i = 0; i < parts; i++)
+		for (size_t k = 0; k < numbers; k++)
+			((double *)&all)[k] += ((const double *)&work->part[i])[k];
 	for (size_t k = 0; k < 6; k++)
 		for (size_t l = k + 1; l < 6; l++) {
 			all.a[6 * k + l] = all.a[6 * l + k];
@@ -280,29 +266,20 @@ solve(struct sums *all, bool both, double x[6])
 	return sqrt(square);
 }
 
-static int
-begin(struct work *work)
-{
-	work->part = calloc(work->n / PART + 1, sizeof(*work->part));
-	return work->part ? 0 : fail_memory();
-}
-
-/*
- * The same for measured surfaces, whose normals have noise: other[n] is a second normal for each
- * pair, NaN where there is none, whose noise is independent of the first one's. What is free is
- * found as in rigid_step_freedom(): noise does not let a plane slide.
- */
-static int
-rigid_step_solve_noisy(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
-    size_t n, double cut, struct rigid_step *step)
+int
+rigid_step_solve(struct run *run, const struct rigid_pair *pair, const float (*other)[3], size_t n,
+    double cut, struct rigid_step *step)
 {
 	struct work work = { .pair = pair, .other = other, .n = n };
 	struct sums all;
 	double x[6];
 
 	*step = (struct rigid_step){ 0 };
-	if (find_cut(&work, cut, step) < 0 || begin(&work) < 0)
+	if (find_cut(&work, cut, step) < 0)
 		return -1;
+	work.part = calloc(n / PART + 1, sizeof(*work.part));
+	if (!work.part)
+		return fail_memory();
 	measure(run, &work, step);
 	for_parts(run, &work, other ? sum_both : sum_rows);
 	all = total(&work);
@@ -318,13 +295,6 @@ rigid_step_solve_noisy(struct run *run, const struct rigid_pair *pair, const flo
 	step->shift = sqrt(step->shift);
 	pose_from_twist(x, x + 3, step->center, &step->motion);
 	return 0;
-}
-
-int
-rigid_step_solve(struct run *run, const struct rigid_pair *pair, size_t n, double cut,
-    struct rigid_step *step)
-{
-	return rigid_step_solve_noisy(run, pair, NULL, n, cut, step);
 }
 
 /* How far a small motion goes, in the standard errors that the residuals of `step` leave. */
@@ -373,9 +343,8 @@ describe(const struct rigid_step *step, const double v[6], struct rigid_freedom 
 	    v[1] / length, v[2] / length, foot[0], foot[1], foot[2]);
 }
 
-/* The same with another bound than RIGID_STEP_FREE. */
-static int
-rigid_step_freedom_below(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
+int
+rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
     size_t n, const struct rigid_step *step, double least, struct rigid_freedom *freedom)
 {
 	struct work work = { .pair = pair, .other = other, .n = n, .radius = step->radius };
@@ -388,8 +357,9 @@ rigid_step_freedom_below(struct run *run, const struct rigid_pair *pair, const f
 	memcpy(work.center, step->center, sizeof(work.center));
 	if (!(work.radius > 0))
 		work.radius = 1;
-	if (begin(&work) < 0)
-		return -1;
+	work.part = calloc(n / PART + 1, sizeof(*work.part));
+	if (!work.part)
+		return fail_memory();
 	for_parts(run, &work, other ? sum_both : sum_rows);
 	all = total(&work);
 	free(work.part);
@@ -401,12 +371,7 @@ rigid_step_freedom_below(struct run *run, const struct rigid_pair *pair, const f
 	return 0;
 }
 
-int
-rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
-    size_t n, const struct rigid_step *step, struct rigid_freedom *freedom)
-{
-	return rigid_step_freedom_below(run, pair, other, n, step, RIGID_STEP_FREE, freedom);
-}
+/* ---- rigid motions ---- */
 
 #define FILE_MOST (64u << 20)
 #define TOLERANCE 2e-4
@@ -524,29 +489,16 @@ pose_orthonormalize(struct pose *pose)
 
 struct text_numbers {
 	double *v;
-	size_t n, room;
+	size_t n;
 	size_t bars, bar_after_row, bar_after_rotation;	/* bars, and what stands before them */
 };
 
 static int
-append(struct text_numbers *numbers, double v)
-{
-	if (numbers->n == numbers->room) {
-		size_t room = numbers->room ? 2 * numbers->room : 64;
-		double *more = reallocarray(numbers->v, room, sizeof(*more));
-
-		if (!more)
-			return fail_memory();
-		numbers->v = more;
-		numbers->room = room;
-	}
-	numbers->v[numbers->n++] = v;
-	return 0;
-}
-
-static int
 parse(const char *path, const char *text, struct text_numbers *numbers)
 {
+	numbers->v = calloc(strlen(text) / 2 + 1, sizeof(*numbers->v));
+	if (!numbers->v)
+		return fail_memory();
 	for (const char *at = text; *at;) {
 		size_t length = strcspn(at, " \t\r\n,;[]()|#");
 		char word[64];
@@ -565,53 +517,46 @@ parse(const char *path, const char *text, struct text_numbers *numbers)
 			snprintf(word, sizeof(word), "%.*s", (int)(length < 63 ? length : 63), at);
 			if (number_parse(word, &v) < 0 || !isfinite(v))
 				return fail(path, "wants numbers of poses, not '%s'", word);
-			if (append(numbers, v) < 0)
-				return -1;
+			numbers->v[numbers->n++] = v;
 			at += length;
 		}
 	}
 	return 0;
 }
 
-static int
-read_text(const char *path, char **text)
+/* The file as a string that the caller frees; NULL after fail(). */
+static char *
+read_text(const char *path)
 {
 	FILE *file = fopen(path, "rb");
 	size_t n = 0, room = 4096;
-	char *all = NULL;
+	char *text = NULL, *more;
 
-	if (!file)
-		return fail_errno(path, "cannot open");
-	for (;;) {
-		char *more = realloc(all, room);
-
-		if (!more) {
-			fail_memory();
-			break;
-		}
-		all = more;
-		n += fread(all + n, 1, room - n - 1, file);
-		if (n < room - 1)
-			break;
-		room *= 2;
-		if (room > FILE_MOST) {
-			fail(path, "is too long for a file of poses");
-			break;
-		}
+	if (!file) {
+		fail_errno(path, "cannot open");
+		return NULL;
 	}
-	if (ferror(file))
+	for (; (more = realloc(text, room)); room *= 2) {
+		text = more;
+		n += fread(text + n, 1, room - n - 1, file);
+		if (n < room - 1 || room > FILE_MOST / 2)
+			break;
+	}
+	if (!more)
+		fail_memory();
+	else if (ferror(file))
 		fail_errno(path, "cannot read");
+	else if (n == room - 1)
+		fail(path, "is too long for a file of poses");
+	else if (memchr(text, 0, n))
+		fail(path, "is no text");
 	fclose(file);
-	if (fail_message()) {
-		free(all);
-		return -1;
+	if (!fail_message()) {
+		text[n] = '\0';
+		return text;
 	}
-	all[n] = '\0';
-	*text = all;
-	if (strlen(all) == n)
-		return 0;
-	free(all);
-	return fail(path, "is no text");
+	free(text);
+	return NULL;
 }
 
 /* How far R'R is from the identity, and the determinant. */
@@ -755,13 +700,10 @@ int
 pose_list_load(const char *path, struct pose_list *to)
 {
 	struct text_numbers numbers = { 0 };
-	char *text = NULL;
-	int status;
+	char *text = read_text(path);
+	int status = text ? parse(path, text, &numbers) : -1;
 
 	*to = (struct pose_list){ 0 };
-	if (read_text(path, &text) < 0)
-		return -1;
-	status = parse(path, text, &numbers);
 	if (status == 0)
 		status = take_poses(path, &numbers, to);
 	free(text);
@@ -782,7 +724,7 @@ pose_list_free(struct pose_list *list)
 #define WIDE_FREE 5e-4		/* eigenvalues that the bends of a surface make of wide normals */
 #define COARSE_TIMES 30		/* what is rest then */
 #define OVERLAP_STEP 8
-#define NEAR_PITCHES 20		/* distances of points within which views overlap */
+#define OVERLAP_PITCHES 20	/* distances of points within which views overlap */
 #define COMMON_LEAST 1000
 #define STEPS_MOST 100
 #define COARSE_MOST 40		/* which need not come to rest */
@@ -874,16 +816,7 @@ find_pairs(struct run *run, struct fitting *fitting, size_t step)
 	return rows * fitting->columns;
 }
 
-static size_t
-count_pairs(const struct fitting *fitting, size_t n)
-{
-	size_t common = 0;
-
-	for (size_t i = 0; i < n; i++)
-		common += !px_isnan(fitting->pair[i].residual);
-	return common;
-}
-
+/* Room for the pairs; the caller frees both arrays in either case. */
 static int
 begin_fit(struct fitting *fitting)
 {
@@ -891,18 +824,7 @@ begin_fit(struct fitting *fitting)
 
 	fitting->pair = malloc(n * sizeof(*fitting->pair));
 	fitting->other = malloc(n * sizeof(*fitting->other));
-	if (fitting->pair && fitting->other)
-		return 0;
-	free(fitting->pair);
-	free(fitting->other);
-	return fail_memory();
-}
-
-static void
-end(struct fitting *fitting)
-{
-	free(fitting->pair);
-	free(fitting->other);
+	return fitting->pair && fitting->other ? 0 : fail_memory();
 }
 
 size_t
@@ -912,14 +834,13 @@ icp_overlap(struct run *run, const struct ordered_view *target, const struct ord
 	struct fitting fitting = { .target = target, .source = source, .pose = *pose };
 	size_t common = 0, n;
 
-	if (begin_fit(&fitting) < 0) {
-		fail_clear();
-		return 0;
-	}
-	n = find_pairs(run, &fitting, OVERLAP_STEP);
+	n = begin_fit(&fitting) < 0 ? 0 : find_pairs(run, &fitting, OVERLAP_STEP);
 	for (size_t i = 0; i < n; i++)
-		common += fabsf(fitting.pair[i].residual) <= NEAR_PITCHES * target->pitch;
-	end(&fitting);
+		common += fabsf(fitting.pair[i].residual) <= OVERLAP_PITCHES * target->pitch;
+	if (n == 0)
+		fail_clear();
+	free(fitting.pair);
+	free(fitting.other);
 	return common;
 }
 
@@ -954,12 +875,14 @@ iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
 	struct pose before = fitting->pose;
 
 	for (size_t steps = 1; result->steps < most; steps++) {
-		size_t n = find_pairs(run, fitting, step), common = count_pairs(fitting, n);
+		size_t n = find_pairs(run, fitting, step), common = 0;
 
+		for (size_t i = 0; i < n; i++)
+			common += !px_isnan(fitting->pair[i].residual);
 		if (common * step * step < COMMON_LEAST)
 			return fail(name, "has only %zu common points, %d are needed: does it "
 			    "overlap, is its pose near?", common * step * step, COMMON_LEAST);
-		if (rigid_step_solve_noisy(run, fitting->pair, fitting->normals != ONE_NORMAL ?
+		if (rigid_step_solve(run, fitting->pair, fitting->normals != ONE_NORMAL ?
 		    (const float (*)[3])fitting->other : NULL, n, INFINITY, last) < 0)
 			return -1;
 		pose_compose(&last->motion, &fitting->pose, &fitting->pose);
@@ -981,9 +904,9 @@ find_freedom(struct run *run, struct fitting *fitting, double least, struct rigi
 	size_t n = find_pairs(run, fitting, 1);
 	struct rigid_step step;
 
-	return rigid_step_solve(run, fitting->pair, n, INFINITY, &step) < 0 ? -1 :
-	    rigid_step_freedom_below(run, fitting->pair, (const float (*)[3])fitting->other, n,
-	    &step, least, freedom);
+	return rigid_step_solve(run, fitting->pair, NULL, n, INFINITY, &step) < 0 ? -1 :
+	    rigid_step_freedom(run, fitting->pair, (const float (*)[3])fitting->other, n, &step,
+	    least, freedom);
 }
 
 /* Does the overlap leave a motion free? Near normals are right and noisy; where noise hides what
@@ -1020,44 +943,35 @@ check_fit(const char *name, const struct icp_result *result, const struct rigid_
 	return 0;
 }
 
-static int
-fit(struct run *run, const char *name, struct fitting *fitting, double max_rms,
-    struct icp_result *result)
-{
-	const struct ordered_view *target = fitting->target, *source = fitting->source;
-	struct rigid_step last;
-	int done;
-
-	fitting->normals = WIDE_NORMALS;
-	if (iterate(run, name, fitting, COARSE, &last, result) < 0 ||
-	    check_freedom(run, name, fitting) < 0)
-		return -1;
-	done = iterate(run, name, fitting, 1, &last, result);
-	if (done < 0)
-		return -1;
-	result->pose = fitting->pose;
-	result->common = last.pairs;
-	result->overlap = (double)last.used / (double)source->points;
-	result->rms = last.rms;
-	result->cut = 3 * last.sigma;
-	result->expected = sqrt(source->noise * source->noise + target->noise * target->noise +
-	    pow(PITCHES * target->pitch, 2));
-	return check_fit(name, result, &last, max_rms, done);
-}
-
 int
 icp_fit(struct run *run, const char *name, const struct ordered_view *target,
     const struct ordered_view *source, const struct pose *start, double max_rms,
     struct icp_result *result)
 {
-	struct fitting fitting = { .target = target, .source = source, .pose = *start };
-	int status;
+	struct fitting fitting = { .target = target, .source = source, .pose = *start,
+		.normals = WIDE_NORMALS };
+	struct rigid_step last;
+	int status = begin_fit(&fitting), done = 0;
 
 	*result = (struct icp_result){ .pose = *start };
-	if (begin_fit(&fitting) < 0)
-		return -1;
-	status = fit(run, name, &fitting, max_rms, result);
-	end(&fitting);
+	if (status == 0 && iterate(run, name, &fitting, COARSE, &last, result) < 0)
+		status = -1;
+	if (status == 0)
+		status = check_freedom(run, name, &fitting);
+	if (status == 0)
+		status = done = iterate(run, name, &fitting, 1, &last, result);
+	if (status >= 0) {
+		result->pose = fitting.pose;
+		result->common = last.pairs;
+		result->overlap = (double)last.used / (double)source->points;
+		result->rms = last.rms;
+		result->cut = 3 * last.sigma;
+		result->expected = sqrt(source->noise * source->noise +
+		    target->noise * target->noise + pow(PITCHES * target->pitch, 2));
+		status = check_fit(name, result, &last, max_rms, done);
+	}
+	free(fitting.pair);
+	free(fitting.other);
 	pose_orthonormalize(&result->pose);
 	return status;
 }

@@ -68,12 +68,14 @@ struct rigid_step {
 
 /*
  * The step: least squares over the pairs within 3 sigma of the median. Motions that the pairs leave
- * free are not made. cut: no pair beyond it is in use, whatever sigma is (INFINITY: none). The
- * result does not depend on the number of threads; run may be NULL (one thread). 0, or -1 after
- * fail(): memory, or fewer than 6 pairs.
+ * free are not made. other[n], or NULL: a second normal for each pair of a measured surface, NaN
+ * where there is none, whose noise is independent of the first one's; what is free is then found as
+ * in rigid_step_freedom(), so that noise does not let a plane slide. cut: no pair beyond it is in
+ * use, whatever sigma is (INFINITY: none). The result does not depend on the number of threads; run
+ * may be NULL (one thread). 0, or -1 after fail(): memory, or fewer than 6 pairs.
  */
-int rigid_step_solve(struct run *run, const struct rigid_pair *pair, size_t n, double cut,
-    struct rigid_step *step);
+int rigid_step_solve(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
+    size_t n, double cut, struct rigid_step *step);
 
 /* What the surface leaves undetermined. */
 struct rigid_freedom {
@@ -82,15 +84,16 @@ struct rigid_freedom {
 	char motion[160];	/* the freest in words: "the shift along (1.00, 0.00, 0.00)" */
 };
 
+#define RIGID_STEP_FREE 1e-6	/* of the largest eigenvalue, below which a motion is free */
+
 /*
  * The motions that the pairs in use (those within the cut of `step`) leave free: whose eigenvalue
- * is below 1e-6 of the largest. other[n], or NULL: a second normal for each pair whose noise is
- * independent of the first one's; the matrix is then made of both, so that the noise of normals
- * does not pass for shape, and a motion is also free if its eigenvalue is not 10 times what noise
- * alone gives. 0 or -1 after fail().
+ * is below `least` of the largest. With `other` (or NULL, see above) the matrix is made of both
+ * normals, so that their noise does not pass for shape, and a motion is also free if its eigenvalue
+ * is not 10 times what noise alone gives. 0 or -1 after fail().
  */
 int rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
-    size_t n, const struct rigid_step *step, struct rigid_freedom *freedom);
+    size_t n, const struct rigid_step *step, double least, struct rigid_freedom *freedom);
 
 /*
  * The rigid motion between two ordered views of one surface: iterated closest points, point to

@@ -14,6 +14,7 @@
 #include "base/numbers.h"
 #include "base/px.h"
 #include "frame/frame.h"
+#include "image/statistics.h"
 #include "run/run.h"
 
 #define DEGREE 5
@@ -156,22 +157,13 @@ fit_polynomial(const double (*sample)[5], size_t n, int degree, double limit,
 	return true;
 }
 
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* From the median, so that gross errors do not count; work holds n. */
 static double
 robust_rms(const double (*sample)[5], size_t n, const struct ordered_camera *camera, double *work)
 {
 	for (size_t i = 0; i < n; i++)
 		work[i] = off_px(camera, sample[i]);
-	qsort(work, n, sizeof(*work), compare_doubles);
-	return work[n / 2] * 1.2;	/* of a Rayleigh distribution: rms over median */
+	return statistics_ranked(work, n, n / 2) * 1.2;	/* Rayleigh: rms over median */
 }
 
 static void
@@ -441,7 +433,7 @@ drop_edges_row(void *arg, size_t y)
 
 	for (size_t x = 0; x < view->w; x++) {
 		struct ordered_pixel *pixel = &view->pixel[y * view->w + x];
-		double w = P[11], ray[3], length = 0, dot = 0, st[2] = { P[3], P[7] }, a[3], b[3];
+		double w = P[11], ray[3], dot = 0, st[2] = { P[3], P[7] }, a[3], b[3];
 
 		if (isnan(pixel->normal[0]))
 			continue;
@@ -455,12 +447,10 @@ drop_edges_row(void *arg, size_t y)
 			a[k] = P[k] - st[0] / w * P[8 + k];
 			b[k] = P[4 + k] - st[1] / w * P[8 + k];
 		}
-		for (size_t k = 0; k < 3; k++) {
-			ray[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-			length += ray[k] * ray[k];
+		vector3_cross(a, b, ray);
+		for (size_t k = 0; k < 3; k++)
 			dot += ray[k] * pixel->normal[k];
-		}
-		if (!(fabs(dot) > GRAZING * sqrt(length)))
+		if (!(fabs(dot) > GRAZING * sqrt(vector3_dot(ray, ray))))
 			pixel->normal[0] = pixel->normal[1] = pixel->normal[2] = PX_NAN;
 	}
 }

@@ -35,26 +35,21 @@ visible_points_at(const struct visible_points *points, size_t x, size_t y, doubl
 	return isfinite(X[0]) && isfinite(X[1]) && isfinite(X[2]);
 }
 
-/* The distance to the next pixel along an axis, and of the point from the middle of its two
- * neighbours there; NaN where points are missing. */
-static void
-measure(const struct visible_points *points, size_t x, size_t y, bool down, float *step,
-    float *off)
+/* How far a point lies from the middle of its two neighbours in the row or the column; NaN where
+ * one is missing. */
+static double
+bend_at(const struct visible_points *points, size_t x, size_t y, bool down, const double X[3])
 {
 	const struct frame_head *head = &points->frame->head;
 	size_t at = down ? y : x, n = down ? head->h : head->w;
-	double X[3], next[3], before[3], middle[3];
+	double before[3], next[3], middle[3];
 
-	*step = *off = NAN;
-	if (at + 1 >= n || !visible_points_at(points, x, y, X) ||
+	if (at == 0 || at + 1 >= n || !visible_points_at(points, x - !down, y - down, before) ||
 	    !visible_points_at(points, x + !down, y + down, next))
-		return;
-	*step = (float)visible_points_distance(X, next);
-	if (at == 0 || !visible_points_at(points, x - !down, y - down, before))
-		return;
+		return (double)NAN;
 	for (int k = 0; k < 3; k++)
 		middle[k] = (before[k] + next[k]) / 2;
-	*off = (float)visible_points_distance(X, middle);
+	return visible_points_distance(X, middle);
 }
 
 static double
@@ -82,10 +77,17 @@ visible_points_init(struct visible_points *points, const struct frame *frame,
 		return fail_memory();
 	off = step + 2 * SAMPLES;
 	for (size_t i = 0; i < pixels; i += stride)
-		for (int down = 0; down < 2; down++) {
-			measure(points, i % frame->head.w, i / frame->head.w, down, &step[steps],
-			    &off[offs]);
+		for (size_t down = 0; down < 2; down++) {
+			size_t x = i % frame->head.w, y = i / frame->head.w;
+			double X[3], next[3];
+
+			if (x + !down >= frame->head.w || y + down >= frame->head.h ||
+			    !visible_points_at(points, x, y, X) ||
+			    !visible_points_at(points, x + !down, y + down, next))
+				continue;
+			step[steps] = (float)visible_points_distance(X, next);
 			steps += isfinite(step[steps]);
+			off[offs] = (float)bend_at(points, x, y, down, X);
 			offs += isfinite(off[offs]);
 		}
 	points->spacing = median(step, steps);
@@ -191,23 +193,6 @@ struct drawing {
 
 enum { BENDS_ALONG = 1, BENDS_DOWN = 2 };	/* the row, the column */
 
-/* Does the surface bend at a pixel, against its neighbours in the row or the column? */
-static bool
-is_bend(const struct drawing *drawing, size_t x, size_t y, bool down, const double X[3])
-{
-	const struct visible_points *points = &drawing->visible->points;
-	const struct frame_head *head = &points->frame->head;
-	size_t at = down ? y : x, n = down ? head->h : head->w;
-	double before[3], next[3], middle[3];
-
-	if (at == 0 || at + 1 >= n || !visible_points_at(points, x - !down, y - down, before) ||
-	    !visible_points_at(points, x + !down, y + down, next))
-		return false;
-	for (int k = 0; k < 3; k++)
-		middle[k] = (before[k] + next[k]) / 2;
-	return 2 * visible_points_distance(X, middle) > drawing->bend;
-}
-
 /* The rounding of u and v to floats is the same for all triangles of a pixel. */
 static void
 project_row(void *arg, size_t y)
@@ -230,8 +215,9 @@ project_row(void *arg, size_t y)
 		drawing->u[i] = (float)uv[0];
 		drawing->v[i] = (float)uv[1];
 		drawing->q[i] = (float)(-1 / seen[2]);
-		drawing->bends[i] = (is_bend(drawing, x, y, false, X) ? BENDS_ALONG : 0) |
-		    (is_bend(drawing, x, y, true, X) ? BENDS_DOWN : 0);
+		drawing->bends[i] =
+		    (2 * bend_at(points, x, y, false, X) > drawing->bend ? BENDS_ALONG : 0) |
+		    (2 * bend_at(points, x, y, true, X) > drawing->bend ? BENDS_DOWN : 0);
 		for (int k = 0; k < 2; k++)
 			drawing->along[k][i] = (float)visible_points_distance(along[k], zero);
 	}

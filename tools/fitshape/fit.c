@@ -91,6 +91,17 @@ shape_step(const struct shape_tangent *tangent, const double *step, struct shape
 #define MAX_RADIUS 1e7		/* reaches */
 #define SINGULAR 1e-15		/* of a column's squares */
 
+/* Root mean square distance of the points from 0: the reach. */
+static double
+reach_of(const struct shape_points *points)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < points->n; i++)
+		sum += vector3_dot(points->x[i], points->x[i]);
+	return points->n ? sqrt(sum / (double)points->n) : 0;
+}
+
 /* The normal equations, summed in a fixed order, whatever the number of threads. */
 static int
 sum_normals(const struct shape_points *points, const struct shape_tangent *tangent,
@@ -148,7 +159,7 @@ int
 shape_fit(const struct shape_points *points, struct shape *shape)
 {
 	size_t n = shape_unknowns(shape);
-	double reach = fitshape_rows()->reach(points), lambda = 0;
+	double reach = reach_of(points), lambda = 0;
 	struct shape_tangent tangent;
 	struct shape_normals at, next;
 
@@ -284,9 +295,55 @@ start_cylinder(const struct shape_points *all, bool robust, struct shape *shape)
 
 	if (choose(all, robust ? SEARCHED_POINTS / 2 : SEARCHED_POINTS, &points) < 0)
 		return -1;
-	fitshape_rows()->best_directions(&points, robust, fitshape_rows()->reach(all), shape, kept);
+	fitshape_rows()->best_directions(&points, robust, reach_of(all), shape, kept);
 	chosen_free(&points);
 	return fit_kept(all, robust, kept, shape);
+}
+
+/* The plane of the two largest principal axes. */
+static void
+start_plane(const struct shape_points *points, struct shape *shape)
+{
+	double a[9] = { 0 }, mean[3] = { 0 }, value[3], vector[9], n = (double)points->n;
+
+	for (size_t i = 0; i < points->n; i++)
+		for (int k = 0; k < 3; k++)
+			mean[k] += points->x[i][k] / n;
+	for (size_t i = 0; i < points->n; i++)
+		for (int k = 0; k < 9; k++)
+			a[k] += (points->x[i][k / 3] - mean[k / 3]) *
+			    (points->x[i][k % 3] - mean[k % 3]);
+	symmetric_eigen(3, a, value, vector);
+	memcpy(shape->axis, vector + 6, sizeof(shape->axis));
+	for (int i = 0; i < 3; i++)
+		shape->centre[i] = vector3_dot(mean, shape->axis) * shape->axis[i];
+}
+
+/* Least squares of |x|^2 = 2 c x + k, in the unit `reach`. */
+static int
+start_sphere(const struct shape_points *points, struct shape *shape)
+{
+	double reach = reach_of(points), a[16] = { 0 }, b[4] = { 0 }, squares;
+
+	for (size_t i = 0; i < points->n; i++) {
+		double row[4] = { 0, 0, 0, 1 };
+
+		for (int k = 0; k < 3; k++)
+			row[k] = 2 * points->x[i][k] / reach;
+		squares = vector3_dot(row, row) / 4;
+		for (int k = 0; k < 16; k++)
+			a[k] += row[k / 4] * row[k % 4];
+		for (int k = 0; k < 4; k++)
+			b[k] += row[k] * squares;
+	}
+	if (!symmetric_factor(4, a, 1e-13))
+		return 1;
+	symmetric_solve(4, a, b, 1);
+	for (int i = 0; i < 3; i++)
+		shape->centre[i] = reach * b[i];
+	if (!shape->fixed)
+		shape->radius = reach * sqrt(fmax(b[3] + vector3_dot(b, b), 1e-12));
+	return 0;
 }
 
 /*
@@ -302,8 +359,12 @@ start(const struct shape_points *all, bool robust, struct shape *shape)
 
 	if (shape->kind == SHAPE_CYLINDER)
 		return start_cylinder(all, robust, shape);
-	if (!robust)
-		return fitshape_rows()->start_linear(all, shape);
+	if (!robust && shape->kind == SHAPE_SPHERE)
+		return start_sphere(all, shape);
+	if (!robust) {
+		start_plane(all, shape);
+		return 0;
+	}
 	if (choose(all, SEARCHED_POINTS, &points) < 0)
 		return -1;
 	least = fitshape_rows()->best_draw(all, &points, shape);
@@ -419,11 +480,35 @@ static int
 find_statistics(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
+	double squares = 0, sum = 0, chi_square = 0, low = INFINITY, high = -INFINITY;
 	double *used = calloc(fit->n + 1, sizeof(*used));
 
 	if (!used)
 		return fail_memory();
-	fitshape_rows()->find_statistics(fit, fitting->cloud, fitting->sd, used);
+	memset(fit->middle, 0, sizeof(fit->middle));
+	for (size_t i = 0; i < fit->n; i++) {
+		double d = fit->distance[i], deviations = d / (fitting->sd ? fitting->sd[i] : 1);
+
+		if (!(fit->weight[i] > 0))
+			continue;
+		used[fit->used++] = d;
+		low = d < low ? d : low;
+		high = d > high ? d : high;
+		squares += d * d;
+		sum += d;
+		chi_square += deviations * deviations;
+		for (int k = 0; k < 3; k++)
+			fit->middle[k] += fitting->cloud->x[i][k];
+	}
+	for (int k = 0; k < 3; k++)
+		fit->middle[k] /= (double)fit->used;
+	fit->mean = sum / (double)fit->used;
+	fit->rms = sqrt(squares / (double)fit->used);
+	fit->sd = fit->used > fit->unknowns ? sqrt(squares / (double)(fit->used - fit->unknowns)) :
+	    (double)NAN;
+	fit->chi_square = fitting->sd ? chi_square : (double)NAN;
+	fit->min = fit->used ? low : (double)NAN;
+	fit->max = fit->used ? high : (double)NAN;
 	fit->interval[0] = statistics_quantile(used, fit->used, 0.025);
 	fit->interval[1] = statistics_quantile(used, fit->used, 0.975);
 	free(used);
@@ -498,6 +583,23 @@ find_covariance(struct fitting *fitting)
 	return 0;
 }
 
+/* Variances of the points that count along their three axes, which are the rows of `vector`. */
+static void
+find_moments(const struct fit *fit, const struct cloud *cloud, size_t used, double value[3],
+    double vector[9])
+{
+	double a[9] = { 0 }, mean[3] = { 0 };
+
+	for (size_t i = 0; i < fit->n; i++)
+		for (int k = 0; k < 9 && fit->weight[i] > 0; k++) {
+			a[k] += cloud->x[i][k / 3] * cloud->x[i][k % 3];
+			mean[k % 3] += cloud->x[i][k % 3] / 3;
+		}
+	for (int k = 0; k < 9; k++)
+		a[k] = (a[k] - mean[k / 3] * mean[k % 3] / (double)used) / (double)used;
+	symmetric_eigen(3, a, value, vector);
+}
+
 /* Does a plane fit the points better than a sphere or cylinder whose radius is free, and which
  * therefore has every plane as a limit? */
 static bool
@@ -508,7 +610,7 @@ is_plane(const struct fitting *fitting, size_t used)
 
 	if (fit->shape.kind == SHAPE_PLANE || fit->shape.fixed)
 		return false;
-	fitshape_rows()->find_moments(fit, fitting->cloud, used, value, vector);
+	find_moments(fit, fitting->cloud, used, value, vector);
 	return sqrt(fmax(value[2], 0)) < fit->rms;
 }
 
@@ -525,7 +627,7 @@ is_short_ring(const struct fitting *fitting, size_t used, double scatter)
 	const struct fit *fit = fitting->fit;
 	double value[3], vector[9], across, h;
 
-	fitshape_rows()->find_moments(fit, fitting->cloud, used, value, vector);
+	find_moments(fit, fitting->cloud, used, value, vector);
 	h = sqrt(fmax(value[2], 0));
 	across = fabs(vector3_dot(&vector[6], fit->shape.axis));
 	return (across > 0.5 && h < MIN_SPREAD * scatter) ||
@@ -544,7 +646,7 @@ check_determined(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
 	const double *about = fitting->cloud->about;
-	size_t n = fit->unknowns, used;
+	size_t n = fit->unknowns, used = 0;
 	double a[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], value[SHAPE_UNKNOWNS];
 	double vector[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], size, scatter, *equal;
 	int status;
@@ -552,7 +654,11 @@ check_determined(struct fitting *fitting)
 	equal = calloc(fit->n + 1, sizeof(*equal));
 	if (!equal)
 		return fail_memory();
-	used = fitshape_rows()->used_sizes(fit, equal, fitting->size);
+	for (size_t i = 0; i < fit->n; i++) {
+		equal[i] = fit->weight[i] > 0;
+		if (fit->weight[i] > 0)
+			fitting->size[used++] = (float)fabs(fit->distance[i]);
+	}
 	scatter = fmax(1.4826 * median_of(fitting->size, used),
 	    ROUNDING * (sqrt(vector3_dot(about, about)) + fitting->reach));
 	size = fit->shape.kind == SHAPE_PLANE ? fitting->reach : fit->shape.radius;
@@ -569,13 +675,47 @@ check_determined(struct fitting *fitting)
 	return 0;
 }
 
+/* Fills fit->extent_deg and fit->length. */
+static void
+find_extent(struct fit *fit, const struct cloud *cloud)
+{
+	const struct shape *shape = &fit->shape;
+	double mean[3] = { 0 }, length, least = 1, low = INFINITY, high = -INFINITY;
+
+	fit->extent_deg = fit->length = (double)NAN;
+	if (shape->kind == SHAPE_PLANE)
+		return;
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < fit->n; i++) {
+			double normal[3], along, cosine;
+
+			if (!(fit->weight[i] > 0))
+				continue;
+			shape_normal(shape, cloud->x[i], normal);
+			for (int k = 0; k < 3 && !pass; k++)
+				mean[k] += normal[k];
+			cosine = vector3_dot(normal, mean);
+			if (pass)
+				least = cosine < least ? cosine : least;
+			along = vector3_dot(shape->axis, cloud->x[i]);
+			low = along < low ? along : low;
+			high = along > high ? along : high;
+		}
+		length = sqrt(vector3_dot(mean, mean));
+		for (int k = 0; k < 3 && length > 0; k++)
+			mean[k] /= length;
+	}
+	fit->extent_deg = acos(fmax(least, -1)) * DEGREES;
+	fit->length = shape->kind == SHAPE_CYLINDER ? high - low : (double)NAN;
+}
+
 static int
 run_fit(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
 	int status;
 
-	fitting->reach = fitshape_rows()->reach(&fitting->points);
+	fitting->reach = reach_of(&fitting->points);
 	status = start(&fitting->points, fitting->options->robust, &fit->shape);
 	if (status != 0)
 		return status > 0 ? not_determined(fitting, (double)NAN) : -1;
@@ -592,7 +732,7 @@ run_fit(struct fitting *fitting)
 	tangent_at(&fit->shape, fitting->reach, &fit->tangent);
 	if (find_covariance(fitting) < 0)
 		return -1;
-	fitshape_rows()->find_extent(fit, fitting->cloud);
+	find_extent(fit, fitting->cloud);
 	return 0;
 }
 

@@ -2,11 +2,13 @@
 #ifndef FITSHAPE_H
 #define FITSHAPE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/cpu_level.h"
+#include "base/linear.h"
 #include "base/numbers.h"
 #include "frame/frame.h"
 
@@ -50,6 +52,42 @@ struct shape {
 	double axis[3];		/* unit: a plane's normal, a cylinder's axis */
 	double radius;
 };
+
+/* The vector q to x from the centre, or from the axis's nearest point; *along: where that is on the
+ * axis. Returns its length. */
+static inline __attribute__((always_inline)) double
+arm(const struct shape *shape, const double x[3], double q[3], double *along)
+{
+	for (int i = 0; i < 3; i++)
+		q[i] = x[i] - shape->centre[i];
+	*along = 0;
+	if (shape->kind == SHAPE_CYLINDER) {
+		*along = vector3_dot(shape->axis, q);
+		for (int i = 0; i < 3; i++)
+			q[i] -= *along * shape->axis[i];
+	}
+	return sqrt(vector3_dot(q, q));
+}
+
+/* Positive outside of a sphere or cylinder, and on the side of a plane where its normal points. */
+static inline double
+shape_distance(const struct shape *shape, const double x[3])
+{
+	double q[3], along, length = arm(shape, x, q, &along);
+
+	return shape->kind == SHAPE_PLANE ? vector3_dot(shape->axis, q) : length - shape->radius;
+}
+
+/* Unit normal of the shape's surface at x, outwards. */
+static inline void
+shape_normal(const struct shape *shape, const double x[3], double normal[3])
+{
+	double q[3], along, length = arm(shape, x, q, &along);
+
+	for (int i = 0; i < 3; i++)
+		normal[i] = shape->kind == SHAPE_PLANE ? shape->axis[i] :
+		    length > 0 ? q[i] / length : 0;
+}
 
 /*
  * The unknowns: two tilts of the axis (of a plane and a cylinder), in rad times `reach`, about the
@@ -192,19 +230,8 @@ struct search {
 };
 
 struct fitshape_rows {
-	/* The finite points in a rectangle x, y, w, h and a box (NULL: everywhere), about their
-	 * middle. -1 after fail(): a sigma is not positive. */
-	int (*take_points)(const struct frame *, const struct cloud_channels *,
-	    const size_t rectangle[4], const double *box, struct cloud *);
-	/* Copies the points whose `drop` is 0. */
-	void (*copy_kept)(const struct cloud *, const unsigned char *drop, struct cloud *out);
-	/* Has a's middle a smaller x, then y, then z, than b's? */
-	bool (*lies_left)(const struct cloud *a, const struct cloud *b);
 	/* Block b of a struct summing, for run_for(). */
 	void (*sum_block)(void *arg, size_t b);
-	/* Root mean square distance of the points from 0. */
-	double (*reach)(const struct shape_points *);
-
 	/* Of a fit: distances; their standard deviations, which sigma leaves along the normal;
 	 * |distance| or |distance / sd|; weights, Tukey's if robust. sd may be NULL. */
 	void (*find_distances)(const struct fit *, const struct cloud *);
@@ -213,19 +240,7 @@ struct fitshape_rows {
 	void (*find_weights)(const struct fit *, const double *sd, bool robust);
 	/* For Huber's covariance: squares of psi, or its slopes. */
 	void (*robust_weights)(const struct fit *, const double *sd, bool squares, double *weight);
-	/* 1 for each used point, else 0; |distance| of the used, whose number it returns. */
-	size_t (*used_sizes)(const struct fit *, double *equal, float *size);
-	/* Fills fit->used to fit->max; `used`: the distances of the used points. */
-	void (*find_statistics)(struct fit *, const struct cloud *, const double *sd, double *used);
-	/* Variances of the used points along their three axes, which are the rows of `vector`. */
-	void (*find_moments)(const struct fit *, const struct cloud *, size_t used,
-	    double value[3], double vector[9]);
-	/* Fills fit->extent_deg and fit->length. */
-	void (*find_extent)(struct fit *, const struct cloud *);
 
-	/* Starts by linear equations: the plane of the largest two principal axes; the sphere of
-	 * least squares of |x - c|^2 - r^2. 0; 1 where the points give none. */
-	int (*start_linear)(const struct shape_points *, struct shape *);
 	/* Starts from threes or fours of all points: the plane or sphere with the least median
 	 * distance from `points`, which it returns; INFINITY: there is none. */
 	double (*best_draw)(const struct shape_points *all, const struct shape_points *points,
@@ -240,24 +255,9 @@ struct fitshape_rows {
 	/* Weight 1 where |distance| <= limit, else 0. */
 	void (*weigh_near)(const struct shape_points *, const struct shape *, double limit,
 	    double *weight);
-
 	/* Finds the sphere of nearly this radius that most of the searched points lie near to;
 	 * returns their number. */
 	size_t (*best_ball)(struct search *, double radius, struct shape *best);
-	/* Weight 1 of points that are not taken and nearer to the ball than share * radius. */
-	void (*weigh_ball)(const struct search *, const struct shape *ball, double share,
-	    double *weight);
-	/* |distance| of the points with a weight, whose number it returns. */
-	size_t (*ball_sizes)(const struct cloud *, const struct shape *ball, const double *weight,
-	    float *size);
-	/* Marks points to drop, that are taken or not in the shell; takes those within the ball. */
-	void (*take_ball)(const struct cloud *, const struct shape *ball, double shell,
-	    unsigned char *taken, unsigned char *drop);
-
-	/* The middle of the weighted points; adds their scatter about it to a. equal: weights
-	 * above 0 count as 1. */
-	void (*add_scatter)(const struct cloud *, const double *weight, bool equal,
-	    double middle[3], double a[9]);
 };
 LEVELS_OF(fitshape_rows)
 

@@ -11,43 +11,7 @@
 #include "base/linear.h"
 #include "base/px.h"
 
-/* ---- shapes ---- */
-
-/* The vector q to x from the centre, or from the axis's nearest point; *along: where that is on the
- * axis. Returns its length. */
-static inline __attribute__((always_inline)) double
-arm(const struct shape *shape, const double x[3], double q[3], double *along)
-{
-	for (int i = 0; i < 3; i++)
-		q[i] = x[i] - shape->centre[i];
-	*along = 0;
-	if (shape->kind == SHAPE_CYLINDER) {
-		*along = vector3_dot(shape->axis, q);
-		for (int i = 0; i < 3; i++)
-			q[i] -= *along * shape->axis[i];
-	}
-	return sqrt(vector3_dot(q, q));
-}
-
-/* Positive outside of a sphere or cylinder, and on the side of a plane where its normal points. */
-static inline double
-shape_distance(const struct shape *shape, const double x[3])
-{
-	double q[3], along, length = arm(shape, x, q, &along);
-
-	return shape->kind == SHAPE_PLANE ? vector3_dot(shape->axis, q) : length - shape->radius;
-}
-
-/* Unit normal of the shape's surface at x, outwards. */
-static inline void
-shape_normal(const struct shape *shape, const double x[3], double normal[3])
-{
-	double q[3], along, length = arm(shape, x, q, &along);
-
-	for (int i = 0; i < 3; i++)
-		normal[i] = shape->kind == SHAPE_PLANE ? shape->axis[i] :
-		    length > 0 ? q[i] / length : 0;
-}
+/* ---- least squares ---- */
 
 /* The distance, and in J its derivatives by the unknowns. */
 static inline __attribute__((always_inline)) double
@@ -80,112 +44,6 @@ derive(const struct shape_tangent *tangent, const double x[3], double J[SHAPE_UN
 	J[4] = -1;
 	return length - shape->radius;
 }
-
-/* ---- clouds ---- */
-
-static bool
-in_box(const double v[6], const double x[3])
-{
-	for (int i = 0; i < 3; i++)
-		if (x[i] < v[i] || x[i] > v[3 + i])
-			return false;
-	return true;
-}
-
-static int
-add_point(const struct frame *frame, const struct cloud_channels *channels, size_t x, size_t y,
-    struct cloud *cloud)
-{
-	bool plain = channels->x[0] == NO_CHANNEL;
-	double point[3];
-
-	point[0] = plain ? (double)x * channels->spacing[0] :
-	    (double)frame_floats(frame, channels->x[0], y)[x];
-	point[1] = plain ? (double)y * channels->spacing[1] :
-	    (double)frame_floats(frame, channels->x[1], y)[x];
-	point[2] = (double)frame_floats(frame, channels->x[2], y)[x];
-	if (!isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2]))
-		return 0;
-	if (cloud->sigma) {
-		double sigma = (double)frame_floats(frame, channels->sigma, y)[x];
-
-		if (isnan(sigma))
-			return 0;
-		if (!(sigma > 0) || isinf(sigma))
-			return fail("sigma", "is %g at pixel %zu %zu: a standard deviation is more "
-			    "than 0; --no-weights leaves them out", sigma, x, y);
-		cloud->sigma[cloud->n] = sigma;
-	}
-	memcpy(cloud->x[cloud->n], point, sizeof(point));
-	cloud->pixel[cloud->n++] = y * frame->head.w + x;
-	return 0;
-}
-
-/* Moves the points to coordinates about their middle. */
-static void
-centre(struct cloud *cloud)
-{
-	double sum[3] = { 0 };
-
-	for (size_t i = 0; i < cloud->n; i++)
-		for (int k = 0; k < 3; k++)
-			sum[k] += cloud->x[i][k];
-	for (int k = 0; k < 3; k++)
-		cloud->about[k] = cloud->n ? sum[k] / (double)cloud->n : 0;
-	for (size_t i = 0; i < cloud->n; i++)
-		for (int k = 0; k < 3; k++)
-			cloud->x[i][k] -= cloud->about[k];
-}
-
-static int
-take_points(const struct frame *frame, const struct cloud_channels *channels,
-    const size_t rectangle[4], const double *box, struct cloud *cloud)
-{
-	size_t kept = 0;
-
-	for (size_t y = rectangle[1]; y < rectangle[1] + rectangle[3]; y++)
-		for (size_t x = rectangle[0]; x < rectangle[0] + rectangle[2]; x++) {
-			if (add_point(frame, channels, x, y, cloud) < 0)
-				return -1;
-			if (box && cloud->n > kept && !in_box(box, cloud->x[kept]))
-				cloud->n = kept;
-			kept = cloud->n;
-		}
-	centre(cloud);
-	return 0;
-}
-
-static void
-copy_kept(const struct cloud *cloud, const unsigned char *drop, struct cloud *out)
-{
-	for (size_t i = 0; i < cloud->n; i++) {
-		if (drop[i])
-			continue;
-		memcpy(out->x[out->n], cloud->x[i], sizeof(*out->x));
-		out->pixel[out->n] = cloud->pixel[i];
-		if (cloud->sigma)
-			out->sigma[out->n] = cloud->sigma[i];
-		out->n++;
-	}
-}
-
-static bool
-lies_left(const struct cloud *a, const struct cloud *b)
-{
-	for (int k = 0; k < 3; k++) {
-		double ma = 0, mb = 0;
-
-		for (size_t i = 0; i < a->n; i++)
-			ma += a->x[i][k] / (double)a->n;
-		for (size_t i = 0; i < b->n; i++)
-			mb += b->x[i][k] / (double)b->n;
-		if (ma != mb)
-			return ma < mb;
-	}
-	return true;
-}
-
-/* ---- least squares ---- */
 
 /* Sums points `first` to `end` - 1. Callers pass a constant n, so that n sums stay in registers. */
 static inline __attribute__((always_inline)) void
@@ -240,17 +98,6 @@ sum_block(void *arg, size_t b)
 			sum_points(summing, first, end, SHAPE_CYLINDER, 4, sum);
 		break;
 	}
-}
-
-/* Root mean square distance of the points from 0: the reach. */
-static double
-find_reach(const struct shape_points *points)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < points->n; i++)
-		sum += vector3_dot(points->x[i], points->x[i]);
-	return points->n ? sqrt(sum / (double)points->n) : 0;
 }
 
 /* ---- weights and figures of a fit ---- */
@@ -335,100 +182,6 @@ robust_weights(const struct fit *fit, const double *sds, bool squares, double *w
 	}
 }
 
-static size_t
-used_sizes(const struct fit *fit, double *equal, float *size)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < fit->n; i++) {
-		equal[i] = fit->weight[i] > 0;
-		if (fit->weight[i] > 0)
-			size[used++] = (float)fabs(fit->distance[i]);
-	}
-	return used;
-}
-
-static void
-find_statistics(struct fit *fit, const struct cloud *cloud, const double *sd, double *used)
-{
-	double squares = 0, sum = 0, chi_square = 0, low = INFINITY, high = -INFINITY;
-
-	memset(fit->middle, 0, sizeof(fit->middle));
-	for (size_t i = 0; i < fit->n; i++) {
-		double d = fit->distance[i];
-
-		if (!(fit->weight[i] > 0))
-			continue;
-		used[fit->used++] = d;
-		low = d < low ? d : low;
-		high = d > high ? d : high;
-		squares += d * d;
-		sum += d;
-		chi_square += standardised(fit, sd, i) * standardised(fit, sd, i);
-		for (int k = 0; k < 3; k++)
-			fit->middle[k] += cloud->x[i][k];
-	}
-	for (int k = 0; k < 3; k++)
-		fit->middle[k] /= (double)fit->used;
-	fit->mean = sum / (double)fit->used;
-	fit->rms = sqrt(squares / (double)fit->used);
-	fit->sd = fit->used > fit->unknowns ? sqrt(squares / (double)(fit->used - fit->unknowns)) :
-	    (double)NAN;
-	fit->chi_square = sd ? chi_square : (double)NAN;
-	fit->min = fit->used ? low : (double)NAN;
-	fit->max = fit->used ? high : (double)NAN;
-}
-
-/* Variances of the points that count along their three axes, which are the rows of `vector`. */
-static void
-find_moments(const struct fit *fit, const struct cloud *cloud, size_t used, double value[3],
-    double vector[9])
-{
-	double a[9] = { 0 }, mean[3] = { 0 };
-
-	for (size_t i = 0; i < fit->n; i++)
-		for (int k = 0; k < 9 && fit->weight[i] > 0; k++) {
-			a[k] += cloud->x[i][k / 3] * cloud->x[i][k % 3];
-			mean[k % 3] += cloud->x[i][k % 3] / 3;
-		}
-	for (int k = 0; k < 9; k++)
-		a[k] = (a[k] - mean[k / 3] * mean[k % 3] / (double)used) / (double)used;
-	symmetric_eigen(3, a, value, vector);
-}
-
-static void
-find_extent(struct fit *fit, const struct cloud *cloud)
-{
-	const struct shape *shape = &fit->shape;
-	double mean[3] = { 0 }, length, least = 1, low = INFINITY, high = -INFINITY;
-
-	fit->extent_deg = fit->length = (double)NAN;
-	if (shape->kind == SHAPE_PLANE)
-		return;
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < fit->n; i++) {
-			double normal[3], along, cosine;
-
-			if (!(fit->weight[i] > 0))
-				continue;
-			shape_normal(shape, cloud->x[i], normal);
-			for (int k = 0; k < 3 && !pass; k++)
-				mean[k] += normal[k];
-			cosine = vector3_dot(normal, mean);
-			if (pass)
-				least = cosine < least ? cosine : least;
-			along = vector3_dot(shape->axis, cloud->x[i]);
-			low = along < low ? along : low;
-			high = along > high ? along : high;
-		}
-		length = sqrt(vector3_dot(mean, mean));
-		for (int k = 0; k < 3 && length > 0; k++)
-			mean[k] /= length;
-	}
-	fit->extent_deg = acos(fmax(least, -1)) * DEGREES;
-	fit->length = shape->kind == SHAPE_CYLINDER ? high - low : (double)NAN;
-}
-
 /* ---- starts ---- */
 
 #define DRAWS 1000		/* threes or fours of points */
@@ -468,25 +221,6 @@ rms_distance(const struct shape_points *points, const struct shape *shape)
 	return sqrt(squares / (double)points->n);
 }
 
-static int
-start_plane(const struct shape_points *points, struct shape *shape)
-{
-	double a[9] = { 0 }, mean[3] = { 0 }, value[3], vector[9], n = (double)points->n;
-
-	for (size_t i = 0; i < points->n; i++)
-		for (int k = 0; k < 3; k++)
-			mean[k] += points->x[i][k] / n;
-	for (size_t i = 0; i < points->n; i++)
-		for (int k = 0; k < 9; k++)
-			a[k] += (points->x[i][k / 3] - mean[k / 3]) *
-			    (points->x[i][k % 3] - mean[k % 3]);
-	symmetric_eigen(3, a, value, vector);
-	memcpy(shape->axis, vector + 6, sizeof(shape->axis));
-	for (int i = 0; i < 3; i++)
-		shape->centre[i] = vector3_dot(mean, shape->axis) * shape->axis[i];
-	return 0;
-}
-
 static bool
 plane_through(const double *const p[3], struct shape *shape)
 {
@@ -506,33 +240,6 @@ plane_through(const double *const p[3], struct shape *shape)
 	for (int i = 0; i < 3; i++)
 		shape->centre[i] = vector3_dot(p[0], shape->axis) * shape->axis[i];
 	return true;
-}
-
-/* Least squares of |x|^2 = 2 c x + k, in the unit `reach`. */
-static int
-start_sphere(const struct shape_points *points, struct shape *shape)
-{
-	double reach = find_reach(points), a[16] = { 0 }, b[4] = { 0 }, squares;
-
-	for (size_t i = 0; i < points->n; i++) {
-		double row[4] = { 0, 0, 0, 1 };
-
-		for (int k = 0; k < 3; k++)
-			row[k] = 2 * points->x[i][k] / reach;
-		squares = vector3_dot(row, row) / 4;
-		for (int k = 0; k < 16; k++)
-			a[k] += row[k / 4] * row[k % 4];
-		for (int k = 0; k < 4; k++)
-			b[k] += row[k] * squares;
-	}
-	if (!symmetric_factor(4, a, 1e-13))
-		return 1;
-	symmetric_solve(4, a, b, 1);
-	for (int i = 0; i < 3; i++)
-		shape->centre[i] = reach * b[i];
-	if (!shape->fixed)
-		shape->radius = reach * sqrt(fmax(b[3] + vector3_dot(b, b), 1e-12));
-	return 0;
 }
 
 /* The sphere through four points. False: there is none. */
@@ -558,13 +265,6 @@ sphere_through(const double *const p[4], struct shape *shape)
 	}
 	shape->radius = shape->fixed ? shape->radius : sqrt(vector3_dot(q, q));
 	return true;
-}
-
-static int
-start_linear(const struct shape_points *points, struct shape *shape)
-{
-	return shape->kind == SHAPE_PLANE ? start_plane(points, shape) :
-	    start_sphere(points, shape);
 }
 
 /* Puts the axis at a, b along the tangent's directions. */
@@ -795,74 +495,17 @@ best_ball(struct search *search, double radius, struct shape *best)
 	return most;
 }
 
-static void
-weigh_ball(const struct search *search, const struct shape *ball, double share, double *weight)
-{
-	for (size_t i = 0; i < search->cloud->n; i++)
-		weight[i] = !search->taken[i] &&
-		    fabs(shape_distance(ball, search->cloud->x[i])) < share * ball->radius;
-}
-
-static size_t
-ball_sizes(const struct cloud *cloud, const struct shape *ball, const double *weight, float *size)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < cloud->n; i++)
-		if (weight[i] > 0)
-			size[n++] = (float)fabs(shape_distance(ball, cloud->x[i]));
-	return n;
-}
-
-static void
-take_ball(const struct cloud *cloud, const struct shape *ball, double shell, unsigned char *taken,
-    unsigned char *drop)
-{
-	for (size_t i = 0; i < cloud->n; i++) {
-		double d = shape_distance(ball, cloud->x[i]);
-
-		drop[i] = taken[i] || fabs(d) > shell;
-		taken[i] |= d < BALL_SHELL * ball->radius;
-	}
-}
-
-/* ---- faces ---- */
-
-static void
-add_scatter(const struct cloud *cloud, const double *weight, bool equal, double middle[3],
-    double a[9])
-{
-	double sum = 0;
-
-	memset(middle, 0, 3 * sizeof(*middle));
-	for (size_t i = 0; i < cloud->n; i++) {
-		double w = equal ? weight[i] > 0 : weight[i];
-
-		sum += w;
-		for (int k = 0; k < 3; k++)
-			middle[k] += w * cloud->x[i][k];
-	}
-	for (int k = 0; k < 3; k++)
-		middle[k] /= sum;
-	for (size_t i = 0; i < cloud->n; i++) {
-		double w = equal ? weight[i] > 0 : weight[i], q[3];
-
-		for (int k = 0; k < 3; k++)
-			q[k] = cloud->x[i][k] - middle[k];
-		for (int k = 0; k < 9; k++)
-			a[k] += w * q[k / 3] * q[k % 3];
-	}
-}
-
 const struct fitshape_rows AT_LEVEL(fitshape_rows) = {
-	.take_points = take_points, .copy_kept = copy_kept, .lies_left = lies_left,
-	.sum_block = sum_block, .reach = find_reach, .find_distances = find_distances,
-	.find_sds = find_sds, .find_sizes = find_sizes, .find_weights = find_weights,
-	.robust_weights = robust_weights, .used_sizes = used_sizes,
-	.find_statistics = find_statistics, .find_moments = find_moments,
-	.find_extent = find_extent, .median_distance = median_distance,
-	.rms_distance = rms_distance, .start_linear = start_linear, .best_draw = best_draw,
-	.best_directions = best_directions, .weigh_near = weigh_near, .best_ball = best_ball,
-	.weigh_ball = weigh_ball, .ball_sizes = ball_sizes, .take_ball = take_ball,
-	.add_scatter = add_scatter,
+	.sum_block = sum_block,
+	.find_distances = find_distances,
+	.find_sds = find_sds,
+	.find_sizes = find_sizes,
+	.find_weights = find_weights,
+	.robust_weights = robust_weights,
+	.best_draw = best_draw,
+	.best_directions = best_directions,
+	.median_distance = median_distance,
+	.rms_distance = rms_distance,
+	.weigh_near = weigh_near,
+	.best_ball = best_ball,
 };

@@ -94,6 +94,60 @@ make_room(struct cloud *cloud, size_t most, bool weighted)
 	return cloud->x && cloud->pixel && (cloud->sigma || !weighted) ? 0 : fail_memory();
 }
 
+static bool
+in_box(const double v[6], const double x[3])
+{
+	for (int i = 0; i < 3; i++)
+		if (x[i] < v[i] || x[i] > v[3 + i])
+			return false;
+	return true;
+}
+
+static int
+add_point(const struct frame *frame, const struct cloud_channels *channels, size_t x, size_t y,
+    struct cloud *cloud)
+{
+	bool plain = channels->x[0] == NO_CHANNEL;
+	double point[3];
+
+	point[0] = plain ? (double)x * channels->spacing[0] :
+	    (double)frame_floats(frame, channels->x[0], y)[x];
+	point[1] = plain ? (double)y * channels->spacing[1] :
+	    (double)frame_floats(frame, channels->x[1], y)[x];
+	point[2] = (double)frame_floats(frame, channels->x[2], y)[x];
+	if (!isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2]))
+		return 0;
+	if (cloud->sigma) {
+		double sigma = (double)frame_floats(frame, channels->sigma, y)[x];
+
+		if (isnan(sigma))
+			return 0;
+		if (!(sigma > 0) || isinf(sigma))
+			return fail("sigma", "is %g at pixel %zu %zu: a standard deviation is more "
+			    "than 0; --no-weights leaves them out", sigma, x, y);
+		cloud->sigma[cloud->n] = sigma;
+	}
+	memcpy(cloud->x[cloud->n], point, sizeof(point));
+	cloud->pixel[cloud->n++] = y * frame->head.w + x;
+	return 0;
+}
+
+/* Moves the points to coordinates about their middle. */
+static void
+centre(struct cloud *cloud)
+{
+	double sum[3] = { 0 };
+
+	for (size_t i = 0; i < cloud->n; i++)
+		for (int k = 0; k < 3; k++)
+			sum[k] += cloud->x[i][k];
+	for (int k = 0; k < 3; k++)
+		cloud->about[k] = cloud->n ? sum[k] / (double)cloud->n : 0;
+	for (size_t i = 0; i < cloud->n; i++)
+		for (int k = 0; k < 3; k++)
+			cloud->x[i][k] -= cloud->about[k];
+}
+
 /*
  * The finite points of a frame of floats in a region, with their standard deviations unless
  * weighted is false or the frame has none. -1 after fail(): the region lies outside, sigma is not
@@ -119,8 +173,17 @@ cloud_take(const struct frame *frame, const struct cloud_channels *channels,
 	if (size_multiply(w, h, &most) < 0 ||
 	    make_room(cloud, most, weighted && channels->sigma != NO_CHANNEL) < 0)
 		return -1;
-	return fitshape_rows()->take_points(frame, channels, (size_t[4]){ x0, y0, w, h },
-	    region->n == 6 ? region->v : NULL, cloud);
+	for (size_t y = y0; y < y0 + h; y++)
+		for (size_t x = x0; x < x0 + w; x++) {
+			size_t kept = cloud->n;
+
+			if (add_point(frame, channels, x, y, cloud) < 0)
+				return -1;
+			if (region->n == 6 && cloud->n > kept && !in_box(region->v, cloud->x[kept]))
+				cloud->n = kept;
+		}
+	centre(cloud);
+	return 0;
 }
 
 /* Copies the points whose `drop` is 0. */
@@ -131,7 +194,15 @@ cloud_without(const struct cloud *cloud, const unsigned char *drop, struct cloud
 	memcpy(out->about, cloud->about, sizeof(out->about));
 	if (make_room(out, cloud->n, cloud->sigma) < 0)
 		return -1;
-	fitshape_rows()->copy_kept(cloud, drop, out);
+	for (size_t i = 0; i < cloud->n; i++) {
+		if (drop[i])
+			continue;
+		memcpy(out->x[out->n], cloud->x[i], sizeof(*out->x));
+		out->pixel[out->n] = cloud->pixel[i];
+		if (cloud->sigma)
+			out->sigma[out->n] = cloud->sigma[i];
+		out->n++;
+	}
 	return 0;
 }
 
@@ -157,18 +228,22 @@ refine(const struct search *search, double *weight, struct shape *ball, double *
 	struct shape_points points = { NULL, (const double (*)[3])cloud->x, weight, cloud->n };
 	static const double nears[] = { 0.05, 0.03, 0.03 };
 	float *size = calloc(cloud->n + 1, sizeof(*size));
-	size_t n;
+	size_t n = 0;
 
 	if (!size)
 		return fail_memory();
 	for (size_t round = 0; round < 3; round++) {
-		fitshape_rows()->weigh_ball(search, ball, nears[round], weight);
+		for (size_t i = 0; i < cloud->n; i++)
+			weight[i] = !search->taken[i] && fabs(shape_distance(ball, cloud->x[i])) <
+			    nears[round] * ball->radius;
 		if (shape_fit(&points, ball) < 0) {
 			free(size);
 			return -1;
 		}
 	}
-	n = fitshape_rows()->ball_sizes(cloud, ball, weight, size);
+	for (size_t i = 0; i < cloud->n; i++)
+		if (weight[i] > 0)
+			size[n++] = (float)fabs(shape_distance(ball, cloud->x[i]));
 	*shell = fmin(BALL_SHELL * ball->radius, n ? MAX_SCATTERS * 1.4826 * median_of(size, n) +
 	    1e-6 * ball->radius : 0);
 	free(size);
@@ -193,8 +268,30 @@ find_ball(struct search *search, unsigned char *taken, double diameter, const ch
 	free(weight);
 	if (status < 0)
 		return -1;
-	fitshape_rows()->take_ball(search->cloud, &ball, shell, taken, drop);
+	for (size_t i = 0; i < search->cloud->n; i++) {
+		double d = shape_distance(&ball, search->cloud->x[i]);
+
+		drop[i] = taken[i] || fabs(d) > shell;
+		taken[i] |= d < BALL_SHELL * ball.radius;
+	}
 	return cloud_without(search->cloud, drop, out);
+}
+
+/* Has a's middle a smaller x, then y, then z, than b's? */
+static bool
+lies_left(const struct cloud *a, const struct cloud *b)
+{
+	for (int k = 0; k < 3; k++) {
+		double ma = 0, mb = 0;
+
+		for (size_t i = 0; i < a->n; i++)
+			ma += a->x[i][k] / (double)a->n;
+		for (size_t i = 0; i < b->n; i++)
+			mb += b->x[i][k] / (double)b->n;
+		if (ma != mb)
+			return ma < mb;
+	}
+	return true;
 }
 
 /*
@@ -218,7 +315,7 @@ find_balls(const struct cloud *cloud, const double diameter[2], const char *unit
 	}
 	if (status == 0)
 		status = find_ball(search, taken, diameter[1], unit, taken + cloud->n + 1, b);
-	if (status == 0 && diameter[0] == diameter[1] && !fitshape_rows()->lies_left(a, b)) {
+	if (status == 0 && diameter[0] == diameter[1] && !lies_left(a, b)) {
 		struct cloud other = *a;
 
 		*a = *b;
@@ -231,6 +328,34 @@ find_balls(const struct cloud *cloud, const double diameter[2], const char *unit
 
 /* ---- length: two faces as parallel planes ---- */
 
+/* The middle of the weighted points; adds their scatter about it to a. equal: weights above 0 count
+ * as 1. */
+static void
+add_scatter(const struct cloud *cloud, const double *weight, bool equal, double middle[3],
+    double a[9])
+{
+	double sum = 0;
+
+	memset(middle, 0, 3 * sizeof(*middle));
+	for (size_t i = 0; i < cloud->n; i++) {
+		double w = equal ? weight[i] > 0 : weight[i];
+
+		sum += w;
+		for (int k = 0; k < 3; k++)
+			middle[k] += w * cloud->x[i][k];
+	}
+	for (int k = 0; k < 3; k++)
+		middle[k] /= sum;
+	for (size_t i = 0; i < cloud->n; i++) {
+		double w = equal ? weight[i] > 0 : weight[i], q[3];
+
+		for (int k = 0; k < 3; k++)
+			q[k] = cloud->x[i][k] - middle[k];
+		for (int k = 0; k < 9; k++)
+			a[k] += w * q[k / 3] * q[k % 3];
+	}
+}
+
 /* The step from the middle of the first face to that of the second, and the scatter of both about
  * their middles. equal: weights above 0 count as 1. */
 static void
@@ -240,7 +365,7 @@ between(const struct part part[2], bool equal, double step[3], double scatter[9]
 
 	memset(scatter, 0, 9 * sizeof(*scatter));
 	for (int k = 0; k < 2; k++)
-		fitshape_rows()->add_scatter(&part[k].cloud, part[k].fit.weight, equal, m[k],
+		add_scatter(&part[k].cloud, part[k].fit.weight, equal, m[k],
 		    scatter);
 	for (int k = 0; k < 3; k++)
 		step[k] = m[1][k] - m[0][k] + part[1].cloud.about[k] - part[0].cloud.about[k];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "image/arrange.h"
 #include "image/depth_range.h"
@@ -147,17 +148,13 @@ pair_next(struct run *run)
 
 /* ---- two channels ---- */
 
-struct compare_how {
-	size_t margin;		/* pixels left out at every border */
-	bool turns;		/* differences of whole turns (2 pi) count as none */
-};
-
-/* Channel ca of a, cb of b: same size and type, larger than twice the margin. -1 after fail(). */
+/* Channel ca of a, cb of b: same size and type, larger than twice the margin. The caller frees
+ * of->size. -1 after fail(). */
 static int
 compare_channels(const struct frame *a, size_t ca, const struct frame *b, size_t cb,
-    const struct compare_how *how, struct comparison *of)
+    const struct parameters *parameters, struct comparison *of)
 {
-	size_t w = a->head.w, h = a->head.h, margin = how->margin, points = 1;
+	size_t w = a->head.w, h = a->head.h, margin = (size_t)parameters->margin, points = 1;
 
 	memset(of, 0, sizeof(*of));
 	if (head_is_table(&a->head) && head_points(&a->head, &points) < 0)
@@ -169,19 +166,12 @@ compare_channels(const struct frame *a, size_t ca, const struct frame *b, size_t
 		w = 0;
 	for (size_t y = margin; y < h - margin; y++)
 		framecmp_rows()->add_row(of, a->head.type, frame_row(a, ca, y),
-		    frame_row(b, cb, y), margin, w - margin, how->turns);
+		    frame_row(b, cb, y), margin, w - margin, parameters->turns);
 	if (of->n == 0)
 		of->max = of->mean = of->rms = NAN;
 	of->mean /= (double)of->n;
 	of->rms = sqrt(of->rms / (double)of->n);
 	return 0;
-}
-
-static void
-comparison_free(struct comparison *of)
-{
-	free(of->size);
-	of->size = NULL;
 }
 
 /* ---- limits ---- */
@@ -382,22 +372,21 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 {
 	const struct parameters *parameters = run->parameters;
 	struct pair *priv = run->priv;
-	struct compare_how how = { (size_t)parameters->margin, parameters->turns };
 	const char *name = priv->frame_a->head.channel[ca];
 	struct comparison of;
 	struct text line;
 	char *text;
 	bool same;
 
-	if (how.turns && quantity_is_length(name) && !priv->turns_warned) {
+	if (parameters->turns && quantity_is_length(name) && !priv->turns_warned) {
 		warn("--turns", "is for phases, and channel %s is a length: whole 6.28 of it count "
 		    "as nothing", name);
 		priv->turns_warned = true;
 	}
-	if (compare_channels(priv->frame_a, ca, priv->frame_b, cb, &how, &of) < 0)
+	if (compare_channels(priv->frame_a, ca, priv->frame_b, cb, parameters, &of) < 0)
 		return -1;
 	if (!text_open(&line)) {
-		comparison_free(&of);
+		free(of.size);
 		return -1;
 	}
 	fprintf(line.file, "frame %zu ", priv->frames);
@@ -408,7 +397,7 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 		priv->warned = warn_few(priv->frames, name, &of);
 	text = text_close(&line, NULL);
 	if (!text) {
-		comparison_free(&of);
+		free(of.size);
 		return -1;
 	}
 	if (!same)
@@ -418,7 +407,7 @@ compare_pair(struct run *run, size_t ca, size_t cb)
 	if (parameters->table)
 		compare_table_row(priv->out, priv->frames, name, &of);
 	free(text);
-	comparison_free(&of);
+	free(of.size);
 	return 0;
 }
 
@@ -441,11 +430,9 @@ compare_named(struct run *run, char *word)
 static int
 compare_chosen(struct run *run, const char *list)
 {
-	char *copy = strdup(list), *rest = copy, *word;
+	char *copy = must_strdup(list), *rest = copy, *word;
 	int status = 0;
 
-	if (!copy)
-		return fail_memory();
 	while (status == 0 && (word = strsep(&rest, ",")))
 		status = compare_named(run, word);
 	free(copy);

@@ -6,14 +6,12 @@
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
+#include "points/grid.h"
 #include "points/icp.h"
-#include "points/point_grid.h"
 #include "run/stage.h"
 
-struct mesh;
 struct nearest;
 struct rigid_pair;
-struct triangles;
 
 /* ---- framecmp.c ---- */
 
@@ -124,7 +122,7 @@ struct measured {
 	float *xyz[3], *first[3];	/* points over the mesh, then those at its border */
 	size_t n, over;
 	double within;
-	struct point_cubes fine, coarse;	/* of all points; of the first ones */
+	struct grid fine, coarse;	/* of all points; of the first ones */
 	const struct coverage_surface *surface;
 	struct pose to_points;		/* from the mesh */
 	uint32_t *covered;		/* of each block of places */
@@ -135,22 +133,14 @@ struct framecmp_rows {
 	 * extremes; compare_channels() computes the means. */
 	void (*add_row)(struct comparison *, enum sample, const void *row_a, const void *row_b,
 	    size_t x0, size_t x1, bool turns);
-	/* The finite points, and their box. */
-	void (*take_points)(const struct frame *, const struct mesh *, struct mesh_points *);
 	/* Block `block` of a struct measuring, for run_for(). */
 	void (*measure)(void *arg, size_t block);
-	/* Widens the box low, high by the points. Returns six times the volume that a closed mesh
-	 * holds; negative where its faces look inwards. */
-	double (*measure_mesh)(const struct triangles *, double low[3], double high[3]);
 	/* area[t + 1]: of triangles 0 to t, doubled; area[0] is 0. */
 	void (*add_areas)(const struct nearest *, size_t triangles, double *area);
 	/* Block `block` of a struct looking, for run_for(). */
 	void (*see_places)(void *arg, size_t block);
-	/* Copies the points that are not far from the mesh. */
-	void (*copy_near)(const struct mesh_points *, const struct mesh_distance *,
-	    struct measured *);
 	/* The distance of point i to its fourth nearest. */
-	float (*fourth_nearest)(const struct point_cubes *, size_t i);
+	float (*fourth_nearest)(const struct grid *, size_t i);
 	/* Block `block` of a struct measured, for run_for(). */
 	void (*cover_places)(void *arg, size_t block);
 };

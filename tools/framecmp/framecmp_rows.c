@@ -10,8 +10,8 @@
 #include "base/linear.h"
 #include "mesh/mesh.h"
 #include "mesh/nearest.h"
+#include "points/grid.h"
 #include "points/icp.h"
-#include "points/point_grid.h"
 
 /* ---- samples ---- */
 
@@ -86,38 +86,6 @@ framecmp_add_row(struct comparison *of, enum sample type, const void *row_a, con
 
 /* ---- points and their distances from the mesh ---- */
 
-static bool
-get_point(const struct frame *frame, const struct mesh *mesh, size_t x, size_t y, double out[3])
-{
-	bool plain = mesh->point[0] == NO_CHANNEL;
-
-	out[0] = plain ? (double)x * mesh->spacing[0] :
-	    (double)frame_floats(frame, mesh->point[0], y)[x];
-	out[1] = plain ? (double)y * mesh->spacing[1] :
-	    (double)frame_floats(frame, mesh->point[1], y)[x];
-	out[2] = (double)frame_floats(frame, mesh->point[2], y)[x];
-	return isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]);
-}
-
-static void
-framecmp_take_points(const struct frame *frame, const struct mesh *mesh, struct mesh_points *points)
-{
-	const struct frame_head *head = &frame->head;
-
-	for (size_t y = 0; y < head->h; y++)
-		for (size_t x = 0; x < head->w; x++) {
-			double *p = points->x[points->n];
-
-			if (!get_point(frame, mesh, x, y, p))
-				continue;
-			for (int i = 0; i < 3; i++) {
-				points->low[i] = fmin(points->low[i], p[i]);
-				points->high[i] = fmax(points->high[i], p[i]);
-			}
-			points->pixel[points->n++] = y * head->w + x;
-		}
-}
-
 static void
 framecmp_measure(void *arg, size_t block)
 {
@@ -153,29 +121,6 @@ framecmp_measure(void *arg, size_t block)
 /* ---- the mesh, and places on it that the camera sees ---- */
 
 #define HIDING_DISTANCE 1e-6	/* in sizes of the mesh: nearer triangles do not hide a place */
-
-static double
-framecmp_measure_mesh(const struct triangles *triangles, double low[3], double high[3])
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < triangles->points; i++)
-		for (int k = 0; k < 3; k++) {
-			low[k] = fmin(low[k], triangles->point[i][k]);
-			high[k] = fmax(high[k], triangles->point[i][k]);
-		}
-	for (size_t t = 0; t < triangles->n; t++) {
-		double a[3][3];
-
-		for (int i = 0; i < 9; i++)
-			a[i / 3][i % 3] =
-			    triangles->point[triangles->corner[t][i / 3]][i % 3] - low[i % 3];
-		sum += a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) +
-		    a[0][1] * (a[1][2] * a[2][0] - a[1][0] * a[2][2]) +
-		    a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
-	}
-	return sum;
-}
 
 /* Normal to a triangle; its length is twice the area. */
 static void
@@ -270,34 +215,18 @@ framecmp_see_places(void *arg, size_t block)
 
 #define NEIGHBOUR 4		/* whose distance measures the spacing of points */
 
-static void
-framecmp_copy_near(const struct mesh_points *points, const struct mesh_distance *distance,
-    struct measured *measured)
-{
-	for (int border = 0; border < 2; border++) {
-		for (size_t i = 0; i < points->n; i++) {
-			if (distance[i].far || distance[i].border != border)
-				continue;
-			for (int k = 0; k < 3; k++)
-				measured->xyz[k][measured->n] = (float)points->x[i][k];
-			measured->n++;
-		}
-		measured->over = border ? measured->over : measured->n;
-	}
-}
-
 static float
-framecmp_fourth_nearest(const struct point_cubes *cubes, size_t i)
+framecmp_fourth_nearest(const struct grid *grid, size_t i)
 {
 	double nearest[NEIGHBOUR] = { INFINITY, INFINITY, INFINITY, INFINITY };
-	uint32_t around[POINT_CUBES_MOST];
-	size_t n = point_cubes_around(cubes, i, around);
+	uint32_t around[GRID_MOST_AROUND];
+	size_t n = grid_different(grid, i, around);
 
 	for (size_t j = 0; j < n; j++) {
 		double d[3], square, nearer;
 
 		for (int k = 0; k < 3; k++)
-			d[k] = (double)cubes->xyz[k][around[j]] - cubes->xyz[k][i];
+			d[k] = (double)grid->xyz[k][around[j]] - grid->xyz[k][i];
 		square = vector3_dot(d, d);
 		for (int k = 0; k < NEIGHBOUR && square > 0; k++) {
 			nearer = fmin(nearest[k], square);
@@ -321,15 +250,15 @@ distance_from(float *const xyz[3], size_t i, const float p[3])
 static bool
 reaches(const struct measured *measured, size_t cell, const float p[3])
 {
-	const struct point_cubes *fine = &measured->fine;
+	const struct grid *fine = &measured->fine;
 	double first = distance_from(measured->first, cell, p);
 
 	if (first <= measured->within)
 		return true;
-	if (first > measured->within + sqrt(3) * fine->grid.size)
+	if (first > measured->within + sqrt(3) * fine->size)
 		return false;
-	for (size_t k = fine->start[cell]; k < fine->start[cell + 1]; k++)
-		if (distance_from(measured->xyz, fine->order[k], p) <= measured->within)
+	for (size_t k = fine->first[cell]; k < fine->first[cell + 1]; k++)
+		if (distance_from(measured->xyz, fine->point[k], p) <= measured->within)
 			return true;
 	return false;
 }
@@ -337,7 +266,7 @@ reaches(const struct measured *measured, size_t cell, const float p[3])
 static bool
 is_covered(const struct measured *measured, const double place[3])
 {
-	const struct point_cubes *coarse = &measured->coarse;
+	const struct grid *coarse = &measured->coarse;
 	uint32_t cell[27];
 	double moved[3];
 	size_t cells;
@@ -346,10 +275,10 @@ is_covered(const struct measured *measured, const double place[3])
 	pose_apply(&measured->to_points, place, moved);
 	for (int k = 0; k < 3; k++)
 		p[k] = (float)moved[k];
-	cells = point_grid_around(&coarse->grid, p, cell);
+	cells = grid_around(coarse, p, cell);
 	for (size_t c = 0; c < cells; c++)
-		for (size_t k = coarse->start[cell[c]]; k < coarse->start[cell[c] + 1]; k++)
-			if (reaches(measured, coarse->order[k], p))
+		for (size_t k = coarse->first[cell[c]]; k < coarse->first[cell[c] + 1]; k++)
+			if (reaches(measured, coarse->point[k], p))
 				return true;
 	return false;
 }
@@ -367,12 +296,9 @@ framecmp_cover_places(void *arg, size_t block)
 
 const struct framecmp_rows AT_LEVEL(framecmp_rows) = {
 	.add_row = framecmp_add_row,
-	.take_points = framecmp_take_points,
 	.measure = framecmp_measure,
-	.measure_mesh = framecmp_measure_mesh,
 	.add_areas = framecmp_add_areas,
 	.see_places = framecmp_see_places,
-	.copy_near = framecmp_copy_near,
 	.fourth_nearest = framecmp_fourth_nearest,
 	.cover_places = framecmp_cover_places,
 };

@@ -22,11 +22,24 @@
 #include "mesh/mesh.h"
 #include "mesh/mesh_file.h"
 #include "mesh/nearest.h"
+#include "points/grid.h"
 #include "points/icp.h"
-#include "points/point_grid.h"
 #include "run/run.h"
 
 /* ---- points and distances ---- */
+
+static bool
+get_point(const struct frame *frame, const struct mesh *mesh, size_t x, size_t y, double out[3])
+{
+	bool plain = mesh->point[0] == NO_CHANNEL;
+
+	out[0] = plain ? (double)x * mesh->spacing[0] :
+	    (double)frame_floats(frame, mesh->point[0], y)[x];
+	out[1] = plain ? (double)y * mesh->spacing[1] :
+	    (double)frame_floats(frame, mesh->point[1], y)[x];
+	out[2] = (double)frame_floats(frame, mesh->point[2], y)[x];
+	return isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]);
+}
 
 /* Takes the finite points of a frame of floats, with channels x y z, or z over known spacings; n
  * may be 0. The camera sees points x y z from their origin. It sees points over pixels, and those
@@ -55,7 +68,18 @@ mesh_points_take(const struct frame *frame, struct mesh_points *points)
 	points->pixel = calloc(most + 1, sizeof(*points->pixel));
 	if (!points->x || !points->pixel)
 		return fail_memory();
-	framecmp_rows()->take_points(frame, &mesh, points);
+	for (size_t y = 0; y < head->h; y++)
+		for (size_t x = 0; x < head->w; x++) {
+			double *p = points->x[points->n];
+
+			if (!get_point(frame, &mesh, x, y, p))
+				continue;
+			for (int i = 0; i < 3; i++) {
+				points->low[i] = fmin(points->low[i], p[i]);
+				points->high[i] = fmax(points->high[i], p[i]);
+			}
+			points->pixel[points->n++] = y * head->w + x;
+		}
 	return 0;
 }
 
@@ -102,9 +126,9 @@ fit_some(struct run *run, struct measuring *measuring, double size, struct mesh_
 		if (fit->pairs < MIN_PAIRS && (measuring->step == 1 || fit->pairs < 6))
 			return fail("--icp", "%zu points lie on the mesh: it needs %d", fit->pairs,
 			    MIN_PAIRS);
-		if (rigid_step_solve(run, measuring->pair, measuring->n, measuring->within,
+		if (rigid_step_solve(run, measuring->pair, NULL, measuring->n, measuring->within,
 		    &step) < 0 || rigid_step_freedom(run, measuring->pair, NULL, measuring->n,
-		    &step, &freedom) < 0)
+		    &step, RIGID_STEP_FREE, &freedom) < 0)
 			return -1;
 		if (freedom.free)
 			return fail("--icp", "%s is free: the mesh does not hold the points there",
@@ -155,6 +179,7 @@ mesh_fit_points(struct run *run, const struct mesh_points *points, const struct 
  * which have a measured point nearby.
  */
 
+#define AROUND 50		/* points in the 27 cubes around a point, about */
 #define SPACING_POINTS 1000	/* where the spacing of points is measured */
 #define WITHIN_SPACINGS 2.0	/* without --within, how far a place may lie from a point */
 #define FINE_CUBES 8.0		/* side by side are as long as that distance */
@@ -230,17 +255,17 @@ static int
 find_spacing(struct run *run, const struct measured *measured, double *spacing)
 {
 	const float *const xyz[3] = { measured->xyz[0], measured->xyz[1], measured->xyz[2] };
-	struct point_cubes cubes;
+	struct grid grid;
 	float apart[SPACING_POINTS], median = 0;
 	size_t n = 0, middle;
-	int status = point_cubes_make(run, xyz, measured->over, &cubes);
+	int status = grid_make_fitting(run, xyz, measured->over, 0, AROUND, true, &grid);
 
 	for (size_t k = 0; k < SPACING_POINTS && status == 0; k++) {
-		apart[n] = framecmp_rows()->fourth_nearest(&cubes,
+		apart[n] = framecmp_rows()->fourth_nearest(&grid,
 		    k * measured->over / SPACING_POINTS);
 		n += isfinite(apart[n]);
 	}
-	point_cubes_free(&cubes);
+	grid_free(&grid);
 	middle = n / 2;
 	if (n)
 		numbers_ranks(apart, n, &middle, 1, &median);
@@ -254,18 +279,18 @@ sort_points(struct run *run, struct measured *measured)
 {
 	double least = measured->surface->size / MAX_CUBES, about[3];
 	const float *const all[3] = { measured->xyz[0], measured->xyz[1], measured->xyz[2] };
-	struct point_cubes *fine = &measured->fine;
+	struct grid *fine = &measured->fine;
 
 	pose_apply(&measured->to_points, measured->surface->place[0], about);
-	if (point_cubes_sized(run, all, measured->n, fmax(measured->within / FINE_CUBES, least),
-	    about, fine) < 0 || new_points(fine->grid.cells, measured->first) < 0)
+	if (grid_make(run, all, measured->n, fmax(measured->within / FINE_CUBES, least), about,
+	    NULL, fine) < 0 || new_points(fine->cells, measured->first) < 0)
 		return -1;
-	for (size_t cell = 0; cell < fine->grid.cells; cell++)
+	for (size_t cell = 0; cell < fine->cells; cell++)
 		for (int k = 0; k < 3; k++)
 			measured->first[k][cell] =
-			    measured->xyz[k][fine->order[fine->start[cell]]];
-	return point_cubes_sized(run, (const float *[3]){ measured->first[0], measured->first[1],
-	    measured->first[2] }, fine->grid.cells, fmax(measured->within, least), about,
+			    measured->xyz[k][fine->point[fine->first[cell]]];
+	return grid_make(run, (const float *[3]){ measured->first[0], measured->first[1],
+	    measured->first[2] }, fine->cells, fmax(measured->within, least), about, NULL,
 	    &measured->coarse);
 }
 
@@ -317,7 +342,16 @@ coverage_find(struct run *run, const struct mesh_points *points,
 		return 0;
 	if (new_points(points->n, measured.xyz) < 0)
 		return -1;
-	framecmp_rows()->copy_near(points, distance, &measured);
+	for (int border = 0; border < 2; border++) {
+		for (size_t i = 0; i < points->n; i++) {
+			if (distance[i].far || distance[i].border != border)
+				continue;
+			for (int k = 0; k < 3; k++)
+				measured.xyz[k][measured.n] = (float)points->x[i][k];
+			measured.n++;
+		}
+		measured.over = border ? measured.over : measured.n;
+	}
 	if (measured.over && isnan(within)) {
 		status = find_spacing(run, &measured, &spacing);
 		measured.within = WITHIN_SPACINGS * spacing;
@@ -327,8 +361,8 @@ coverage_find(struct run *run, const struct mesh_points *points,
 		    count_covered(run, &measured, &covered);
 	coverage->share = (double)covered / (double)surface->n;
 	coverage->within = measured.within;
-	point_cubes_free(&measured.fine);
-	point_cubes_free(&measured.coarse);
+	grid_free(&measured.fine);
+	grid_free(&measured.coarse);
 	free(measured.first[0]);
 	free(measured.xyz[0]);
 	free(measured.covered);
@@ -336,6 +370,17 @@ coverage_find(struct run *run, const struct mesh_points *points,
 }
 
 /* ---- the mesh ---- */
+
+/* Of a box. */
+static double
+diagonal(const double low[3], const double high[3])
+{
+	double sum = 0;
+
+	for (int i = 0; i < 3; i++)
+		sum += pow(high[i] - low[i], 2);
+	return sqrt(sum);
+}
 
 #define HISTOGRAM_BINS 20
 #define MAX_SIZE_RATIO 20.0	/* sizes that differ more are probably in other units */
@@ -376,6 +421,31 @@ warn_sides(const char *path, const struct nearest_counts *counts, double holds)
 		    "inside");
 }
 
+/* Widens the box low, high by the points. Returns six times the volume that a closed mesh holds;
+ * negative where its faces look inwards. */
+static double
+measure_mesh(const struct triangles *triangles, double low[3], double high[3])
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < triangles->points; i++)
+		for (int k = 0; k < 3; k++) {
+			low[k] = fmin(low[k], triangles->point[i][k]);
+			high[k] = fmax(high[k], triangles->point[i][k]);
+		}
+	for (size_t t = 0; t < triangles->n; t++) {
+		double a[3][3];
+
+		for (int i = 0; i < 9; i++)
+			a[i / 3][i % 3] =
+			    triangles->point[triangles->corner[t][i / 3]][i % 3] - low[i % 3];
+		sum += a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) +
+		    a[0][1] * (a[1][2] * a[2][0] - a[1][0] * a[2][2]) +
+		    a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+	}
+	return sum;
+}
+
 static int
 load_mesh(struct comparing *comparing)
 {
@@ -397,9 +467,8 @@ load_mesh(struct comparing *comparing)
 	if (status == 0)
 		status = nearest_new(path, &triangles, &comparing->mesh);
 	if (status == 0)
-		holds = framecmp_rows()->measure_mesh(&triangles, low, high);
-	comparing->size = sqrt(pow(high[0] - low[0], 2) + pow(high[1] - low[1], 2) +
-	    pow(high[2] - low[2], 2));
+		holds = measure_mesh(&triangles, low, high);
+	comparing->size = diagonal(low, high);
 	triangles_free(&triangles);
 	source_close(source);
 	if (status < 0)
@@ -570,26 +639,16 @@ report_coverage(struct comparing *comparing, const struct mesh_points *points,
 
 /* ---- frames ---- */
 
-static double
-diagonal(const struct mesh_points *points)
-{
-	double sum = 0;
-
-	for (int i = 0; i < 3; i++)
-		sum += pow(points->high[i] - points->low[i], 2);
-	return sqrt(sum);
-}
-
 static void
 warn_sizes(struct comparing *comparing, const struct mesh_points *points)
 {
-	double ratio = diagonal(points) / comparing->size;
+	double ratio = diagonal(points->low, points->high) / comparing->size;
 
 	if (comparing->warned || (ratio < MAX_SIZE_RATIO && ratio > 1 / MAX_SIZE_RATIO))
 		return;
 	comparing->warned = true;
 	warn("--to", "the points span %.4g, the mesh %.4g: are they in the same unit?",
-	    diagonal(points), comparing->size);
+	    diagonal(points->low, points->high), comparing->size);
 }
 
 static int
@@ -649,7 +708,7 @@ report(struct comparing *comparing, const struct mesh_points *points,
 	if (n && median > FAIL_DISTANCE * comparing->size) {
 		free(d);
 		return fail("--to", "the points, which span %.4g, lie %.4g away, by the median, "
-		    "from a mesh of %.4g: another place, or another unit%s", diagonal(points),
+		    "from a mesh of %.4g: another place, or another unit%s", diagonal(points->low, points->high),
 		    median, comparing->size, isnan(comparing->options->within) ?
 		    "; --within leaves out what is around it" : "");
 	}

@@ -1,5 +1,5 @@
-/* What the files of mergexyz share: the pieces of the cloud, sums over cubes, points sorted for
- * --noise, the checks of poses; and the loops over points. splat.h has what --splat needs. */
+/* What the files of mergexyz share: the pieces of the cloud, sums over cubes, the search for
+ * --noise, --icp; and the loops over points. */
 #ifndef MERGEXYZ_H
 #define MERGEXYZ_H
 
@@ -10,22 +10,15 @@
 #include "base/cpu_level.h"
 #include "base/opt.h"
 #include "frame/frame.h"
+#include "points/grid.h"
 #include "points/icp.h"
-#include "points/ordered_view.h"
-#include "points/point_grid.h"
+#include "points/views.h"
 #include "run/run.h"
 
 /* ---- pieces.c: the frames of all views, the cloud of their points, and --grid ---- */
 
-struct piece {
-	struct frame *frame;		/* float */
-	size_t view, number;		/* both from 1 */
-	struct pose pose;		/* from the view to the world */
-	bool moved;			/* the pose is not the identity */
-};
-
 struct pieces {
-	struct piece *v;
+	struct view_frame *v;
 	size_t n, room;
 };
 
@@ -33,16 +26,17 @@ struct pieces {
 
 /* The points of a piece that go into the cloud. */
 struct gathering {
-	const struct piece *piece;
+	const struct view_frame *piece;
+	bool moved;			/* its pose is not the identity */
 	struct frame *cloud;
 	const size_t *channel;		/* of the piece, for each one of the cloud */
 	size_t x[3], n[3];		/* of the piece: x y z; nx ny nz or NO_CHANNEL */
 	size_t *first;			/* of each chunk: how many points; then where they go */
 };
 
-int pieces_add(struct pieces *, struct frame *, size_t view, size_t number, const struct pose *);
+int pieces_add(struct pieces *, const struct view_frame *);
 int pieces_cloud(struct run *, struct pieces *, struct frame **cloud);
-int pieces_compact(struct run *, struct piece *);
+int pieces_compact(struct run *, struct view_frame *);
 void pieces_free(struct pieces *);
 
 #define GRID_CUBES 8192		/* that a thread takes at a time */
@@ -51,8 +45,8 @@ void pieces_free(struct pieces *);
 struct thinning {
 	const struct frame *cloud;
 	struct frame *out;
-	const uint32_t *start, *order;	/* point_grid_lists() */
-	size_t cells;
+	struct grid grid;
+	uint32_t *order;		/* grid_in_order() */
 };
 
 int thin_cloud(struct run *, double size, struct frame **cloud);
@@ -68,22 +62,23 @@ struct cube_sums {
 		double *sum;		/* of each cube */
 		uint32_t *valid;	/* how many values it is of */
 	} *channel;			/* head.c of them */
-	size_t cells, room;		/* cubes; how many the arrays hold */
+	size_t cells, room;		/* cubes; how many the channels hold */
 	size_t points, clouds;
-	int32_t (*place)[3];		/* of each cube, less base */
+	struct cube_place {
+		int32_t place[3];	/* less base */
+		uint32_t number;
+	} *cube;			/* sorted by their places */
 	int64_t base[3];
-	uint32_t *slot;			/* a hash of places: numbers of cubes, or NO_CUBE */
-	size_t slots;			/* a power of two */
-	double low[3], high[3];		/* of all points */
+	struct grid_extent extent;	/* of all points */
 };
 
 /* A cloud that is added to the sums. */
 struct adding {
 	struct cube_sums *sums;
 	const struct frame *cloud;
-	const uint32_t *start, *order;	/* points of the cloud's own cubes */
-	uint32_t *cell;			/* the number that each of these has in the sums */
-	size_t cells, before;		/* of the cloud; cubes before it */
+	struct grid grid;		/* the cloud's own cubes */
+	uint32_t *number;		/* that each of these has in the sums */
+	size_t before;			/* cubes before this cloud */
 };
 
 /* The cloud that the sums become. */
@@ -99,44 +94,6 @@ void cube_sums_free(struct cube_sums *);
 
 /* ---- outliers.c: --noise ---- */
 
-/* Points sorted by the cubes that they lie in, cubes by x, y and z: near points are near in
- * memory. */
-struct sorted_cubes {
-	double size;
-	size_t points, cells;
-	float *xyz[3];			/* of the sorted points */
-	uint32_t *point;		/* which point each of them is */
-	uint64_t *key;			/* of each cube, rising; then one beyond all */
-	uint32_t *first;		/* sorted point of each cube; then `points` */
-	int64_t origin[3];		/* subtracted from floor(p/size) */
-};
-
-#define SORT_POINTS 262144		/* points that a thread takes at a time */
-#define SORT_DIGIT 11			/* bits that a pass of the sort takes */
-#define SORT_BUCKETS ((size_t)1 << SORT_DIGIT)
-
-struct sorting {
-	struct sorted_cubes *sorted;
-	const float *const *xyz;
-	size_t n, chunks;
-	int64_t (*low)[3], (*high)[3];		/* places, of each chunk */
-	int64_t base[3];			/* the least place, which short keys begin at */
-	int bits[3];				/* of a short key's places */
-	uint64_t *key, *other_key;		/* short ones */
-	uint32_t *point, *other_point;
-	uint32_t (*count)[SORT_BUCKETS];	/* of each chunk; then where they go */
-	int shift;
-};
-
-/* The key of a cube (x, y, z), places within 0 .. CUBE_PLACES - 1: rises with z, then y, x. */
-#define CUBE_PLACE_BITS 21
-#define CUBE_PLACES ((int64_t)1 << CUBE_PLACE_BITS)
-static inline uint64_t
-cube_key(int64_t x, int64_t y, int64_t z)
-{
-	return (uint64_t)x << 2 * CUBE_PLACE_BITS | (uint64_t)y << CUBE_PLACE_BITS | (uint64_t)z;
-}
-
 #define NEIGHBOURS_MOST 100
 #define NEIGHBOUR_CUBES 256		/* that a thread takes at a time */
 #define NEIGHBOUR_POINTS 256
@@ -145,16 +102,11 @@ cube_key(int64_t x, int64_t y, int64_t z)
 struct neighbours {
 	const float *xyz[3];
 	size_t n, k;
-	struct sorted_cubes sorted;
+	struct grid grid;
+	float *sorted[3];		/* xyz in the order of grid.point */
 	float *distance;		/* mean to the k nearest, or less where uncertain */
 	bool *uncertain;		/* it is at least that */
 	double cut;			/* points with a larger distance are outliers */
-};
-
-/* What a sorted point finds in its own cube and the 26 around it. */
-struct neighbour_count {
-	size_t points;			/* in the 27 cubes, with itself */
-	bool short_of;			/* k are there, but a nearer one may lie beyond */
 };
 
 /* The points that are kept. */
@@ -166,34 +118,7 @@ struct keeping {
 
 int outliers_drop(struct run *, size_t k, double sigmas, struct frame **cloud);
 
-/* ---- poses.c: are they right, and --icp ---- */
-
-#define POSE_CHECK_TEXT 160
-
-/* The last frame that was compared; zeros at first. */
-struct pose_check {
-	struct ordered_view view;
-	struct pose pose;
-	size_t number, of_view;		/* of the frame: both from 1 */
-	size_t seen;			/* frames so far */
-	bool posed;			/* poses are given: frames of the same one tell nothing */
-	bool warned;
-	bool met;			/* a camera had a point of another frame in its picture */
-	char apart[POSE_CHECK_TEXT];	/* the first two frames that had none of each other */
-};
-
-struct view_checks {
-	bool poses, fits;		/* poses are given; they only begin a fit */
-	bool splat;			/* has a check of its own without poses */
-	const struct opt_list *files;	/* of the views after the first one */
-	struct piece first;		/* its numbers and its pose; view 0: none yet */
-	struct pose_check pose_check;
-	bool unit_checked, unit_warned, same;	/* one line is enough */
-};
-
-int view_checks_add(struct view_checks *, struct run *, const struct piece *, size_t views);
-void view_checks_warn(const struct view_checks *);
-void view_checks_free(struct view_checks *);
+/* ---- poses.c: --icp ---- */
 
 struct align_options {
 	bool ring;
@@ -208,36 +133,15 @@ struct mergexyz_rows {
 	/* Of a struct gathering: counts the points of a chunk of pixels, and takes them. */
 	void (*count_points)(void *gathering, size_t chunk);
 	void (*take_points)(void *gathering, size_t chunk);
-	/* The mean distance of the points from 0; NaN where they lie all around it or there are
-	 * none. */
-	double (*mean_distance)(const struct frame *);
-	/* Widens low and high by the points. */
-	void (*extent)(const float *const xyz[3], size_t points, double low[3], double high[3]);
 	/* GRID_CUBES cubes of a struct thinning, adding or dividing. */
 	void (*mean_cubes)(void *thinning, size_t part);
 	void (*add_cubes)(void *adding, size_t part);
 	void (*divide_cubes)(void *dividing, size_t part);
-	/* Finds the numbers of a cloud's cubes; new ones get the next. The hash has room. */
-	void (*number_cubes)(struct adding *, const struct point_grid *,
-	    const float *const xyz[3]);
-	/* Puts all cubes into the sums' empty hash. */
-	void (*hash_cubes)(struct cube_sums *);
-	/* A chunk of a struct sorting. */
-	void (*find_places)(void *sorting, size_t chunk);
-	void (*make_keys)(void *sorting, size_t chunk);
-	void (*count_digits)(void *sorting, size_t chunk);
-	void (*move_points)(void *sorting, size_t chunk);
-	void (*copy_points)(void *sorting, size_t chunk);
-	/* How many cubes the sorted points have; their keys and first points. */
-	size_t (*count_cubes)(const struct sorting *);
-	void (*list_cubes)(const struct sorting *);
 	/* Of a struct neighbours: distance and uncertain of the points of NEIGHBOUR_CUBES cubes, by
 	 * those next to theirs; and, for NEIGHBOUR_POINTS points, makes those certain whose
 	 * distance is not beyond the cut. */
 	void (*search_cubes)(void *neighbours, size_t part);
 	void (*search_farther)(void *neighbours, size_t part);
-	void (*count_neighbours)(const struct neighbours *, size_t sorted,
-	    struct neighbour_count *);
 	/* |v - middle|, and how many points may be on either side of the cut. */
 	void (*deviations)(const float *v, size_t n, float middle, float *out);
 	size_t (*count_uncertain)(const struct neighbours *);

@@ -67,42 +67,13 @@ take_points(void *arg, size_t chunk)
 		for (size_t c = 0; c < gathering->cloud->head.c; c++)
 			frame_floats(gathering->cloud, c, 0)[at] =
 			    frame_floats(frame, gathering->channel[c], y)[x];
-		if (gathering->piece->moved) {
+		if (gathering->moved) {
 			move_vector(gathering, gathering->x, true, at, x, y);
 			if (gathering->n[0] != NO_CHANNEL)
 				move_vector(gathering, gathering->n, false, at, x, y);
 		}
 		at++;
 	}
-}
-
-#define CONE 0.9	/* length of the mean unit vector to points that a camera in 0 sees */
-
-static double
-mean_distance(const struct frame *frame)
-{
-	double sum[3] = { 0 }, all = 0, n = 0, cone;
-
-	for (size_t y = 0; y < frame->head.h; y++) {
-		const float *v[3];
-
-		for (size_t k = 0; k < 3; k++)
-			v[k] = frame_floats(frame,
-			    head_channel(&frame->head, (char[2]){ "xyz"[k] }), y);
-		for (size_t x = 0; x < frame->head.w; x++) {
-			double length = sqrt((double)v[0][x] * v[0][x] +
-			    (double)v[1][x] * v[1][x] + (double)v[2][x] * v[2][x]);
-
-			if (!(length > 0))
-				continue;
-			for (size_t k = 0; k < 3; k++)
-				sum[k] += v[k][x] / length;
-			all += length;
-			n++;
-		}
-	}
-	cone = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) / n;
-	return cone > CONE ? all / n : NAN;
 }
 
 /* ---- one point per cube ---- */
@@ -180,8 +151,10 @@ mean_channel(const struct thinning *thinning, size_t c, size_t begin, size_t end
 	enum thin_kind kind = thin_kind(thinning->cloud->head.channel[c]);
 
 	for (size_t k = begin; k < end; k++) {
-		const uint32_t *point = thinning->order + thinning->start[k];
-		size_t n = thinning->start[k + 1] - thinning->start[k], valid = 0;
+		const struct grid *grid = &thinning->grid;
+		uint32_t cell = thinning->order[k];
+		const uint32_t *point = grid->point + grid->first[cell];
+		size_t n = grid->first[cell + 1] - grid->first[cell], valid = 0;
 		double sum = 0;
 
 		if (kind != THIN_FIRST)
@@ -199,73 +172,13 @@ mean_cubes(void *arg, size_t part)
 	const struct thinning *thinning = arg;
 	size_t begin = part * GRID_CUBES, end = begin + GRID_CUBES;
 
-	end = end < thinning->cells ? end : thinning->cells;
+	end = end < thinning->grid.cells ? end : thinning->grid.cells;
 	for (size_t c = 0; c < thinning->cloud->head.c; c++)
 		mean_channel(thinning, c, begin, end);
 	thin_normals(thinning->out, begin, end);
 }
 
-static void
-extent(const float *const xyz[3], size_t points, double low[3], double high[3])
-{
-	for (size_t k = 0; k < 3; k++) {
-		float least = INFINITY, most = -INFINITY;
-
-		_Pragma("omp simd reduction(min:least) reduction(max:most)")
-		for (size_t i = 0; i < points; i++) {
-			least = xyz[k][i] < least ? xyz[k][i] : least;
-			most = xyz[k][i] > most ? xyz[k][i] : most;
-		}
-		low[k] = fmin(low[k], (double)least);
-		high[k] = fmax(high[k], (double)most);
-	}
-}
-
 /* ---- sums over cubes ---- */
-
-/* The slot of a cube in the hash, or the empty one where it belongs. */
-static size_t
-slot_of(const struct cube_sums *sums, const int32_t place[3])
-{
-	uint64_t v = (uint32_t)place[0] * 0x9e3779b97f4a7c15ULL;
-
-	v = (v ^ v >> 32 ^ (uint32_t)place[1]) * 0xff51afd7ed558ccdULL;
-	v = (v ^ v >> 32 ^ (uint32_t)place[2]) * 0xc4ceb9fe1a85ec53ULL;
-	v ^= v >> 33;
-	for (v &= sums->slots - 1; sums->slot[v] != NO_CUBE; v = (v + 1) & (sums->slots - 1))
-		if (!memcmp(sums->place[sums->slot[v]], place, sizeof(*sums->place)))
-			break;
-	return v;
-}
-
-static void
-hash_cubes(struct cube_sums *sums)
-{
-	for (size_t i = 0; i < sums->cells; i++)
-		sums->slot[slot_of(sums, sums->place[i])] = (uint32_t)i;
-}
-
-static void
-number_cubes(struct adding *adding, const struct point_grid *grid, const float *const xyz[3])
-{
-	struct cube_sums *sums = adding->sums;
-
-	for (size_t k = 0; k < grid->cells; k++) {
-		size_t i = adding->order[adding->start[k]], slot;
-		int64_t at[3];
-		int32_t place[3];
-
-		point_grid_place(grid, (float[3]){ xyz[0][i], xyz[1][i], xyz[2][i] }, at);
-		for (size_t axis = 0; axis < 3; axis++)
-			place[axis] = (int32_t)(at[axis] + grid->origin[axis] - sums->base[axis]);
-		slot = slot_of(sums, place);
-		if (sums->slot[slot] == NO_CUBE) {
-			memcpy(sums->place[sums->cells], place, sizeof(place));
-			sums->slot[slot] = (uint32_t)sums->cells++;
-		}
-		adding->cell[k] = sums->slot[slot];
-	}
-}
 
 static void
 add_channel(const struct adding *adding, size_t c, size_t begin, size_t end)
@@ -273,11 +186,12 @@ add_channel(const struct adding *adding, size_t c, size_t begin, size_t end)
 	const char *name = adding->sums->head.channel[c];
 	const struct cube_channel *channel = &adding->sums->channel[c];
 	const float *v = frame_floats(adding->cloud, head_channel(&adding->cloud->head, name), 0);
+	const struct grid *grid = &adding->grid;
 	enum thin_kind kind = thin_kind(name);
 
 	for (size_t k = begin; k < end; k++) {
-		const uint32_t *point = adding->order + adding->start[k];
-		size_t n = adding->start[k + 1] - adding->start[k], cell = adding->cell[k];
+		const uint32_t *point = grid->point + grid->first[k];
+		size_t n = grid->first[k + 1] - grid->first[k], cell = adding->number[k];
 		bool first = cell >= adding->before;
 		double sum = first ? 0 : channel->sum[cell];
 		size_t valid = first ? 0 : channel->valid[cell];
@@ -298,7 +212,7 @@ add_cubes(void *arg, size_t part)
 	const struct adding *adding = arg;
 	size_t begin = part * GRID_CUBES, end = begin + GRID_CUBES;
 
-	end = end < adding->cells ? end : adding->cells;
+	end = end < adding->grid.cells ? end : adding->grid.cells;
 	for (size_t c = 0; c < adding->sums->head.c; c++)
 		add_channel(adding, c, begin, end);
 }
@@ -321,158 +235,6 @@ divide_cubes(void *arg, size_t part)
 			    thin_mean(kind, channel->sum[i], channel->valid[i]);
 	}
 	thin_normals(dividing->cloud, first, end);
-}
-
-/* ---- points sorted by cubes, by a radix sort of their keys ---- */
-
-/* The cube of a point, three places from 0 on. */
-static void
-place_in_cubes(const struct sorted_cubes *sorted, const float p[3], int64_t place[3])
-{
-	for (size_t k = 0; k < 3; k++) {
-		double at = floor(p[k] / sorted->size) - (double)sorted->origin[k];
-
-		/* all 27 cubes around it have places, too */
-		place[k] = (int64_t)fmin(fmax(at, 1), CUBE_PLACES - 2);
-	}
-}
-
-static size_t
-end_of(const struct sorting *sorting, size_t chunk)
-{
-	size_t end = (chunk + 1) * SORT_POINTS;
-
-	return end < sorting->n ? end : sorting->n;
-}
-
-static void
-place_of(const struct sorting *sorting, size_t i, int64_t place[3])
-{
-	place_in_cubes(sorting->sorted, (float[3]){ sorting->xyz[0][i], sorting->xyz[1][i],
-	    sorting->xyz[2][i] }, place);
-}
-
-static void
-find_places(void *arg, size_t chunk)
-{
-	struct sorting *sorting = arg;
-	int64_t *low = sorting->low[chunk], *high = sorting->high[chunk], place[3];
-
-	for (size_t k = 0; k < 3; k++) {
-		low[k] = CUBE_PLACES;
-		high[k] = 0;
-	}
-	for (size_t i = chunk * SORT_POINTS; i < end_of(sorting, chunk); i++) {
-		place_of(sorting, i, place);
-		for (size_t k = 0; k < 3; k++) {
-			low[k] = place[k] < low[k] ? place[k] : low[k];
-			high[k] = place[k] > high[k] ? place[k] : high[k];
-		}
-	}
-}
-
-static void
-make_keys(void *arg, size_t chunk)
-{
-	struct sorting *sorting = arg;
-	const int *bits = sorting->bits;
-	int64_t place[3];
-
-	for (size_t i = chunk * SORT_POINTS; i < end_of(sorting, chunk); i++) {
-		place_of(sorting, i, place);
-		for (size_t k = 0; k < 3; k++)
-			place[k] -= sorting->base[k];
-		sorting->key[i] = (uint64_t)place[0] << (bits[1] + bits[2]) |
-		    (uint64_t)place[1] << bits[2] | (uint64_t)place[2];
-		sorting->point[i] = (uint32_t)i;
-	}
-}
-
-static void
-count_digits(void *arg, size_t chunk)
-{
-	struct sorting *sorting = arg;
-	uint32_t *count = sorting->count[chunk];
-
-	memset(count, 0, sizeof(*sorting->count));
-	for (size_t i = chunk * SORT_POINTS; i < end_of(sorting, chunk); i++)
-		count[sorting->key[i] >> sorting->shift & (SORT_BUCKETS - 1)]++;
-}
-
-static void
-move_points(void *arg, size_t chunk)
-{
-	struct sorting *sorting = arg;
-	uint32_t *to = sorting->count[chunk];
-
-	for (size_t i = chunk * SORT_POINTS; i < end_of(sorting, chunk); i++) {
-		uint32_t at = to[sorting->key[i] >> sorting->shift & (SORT_BUCKETS - 1)]++;
-
-		sorting->other_key[at] = sorting->key[i];
-		sorting->other_point[at] = sorting->point[i];
-	}
-}
-
-static void
-copy_points(void *arg, size_t chunk)
-{
-	const struct sorting *sorting = arg;
-
-	for (size_t k = 0; k < 3; k++)
-		for (size_t i = chunk * SORT_POINTS; i < end_of(sorting, chunk); i++)
-			sorting->sorted->xyz[k][i] = sorting->xyz[k][sorting->point[i]];
-}
-
-static size_t
-count_cubes(const struct sorting *sorting)
-{
-	const uint64_t *key = sorting->key;
-	size_t cells = 0;
-
-	for (size_t i = 0; i < sorting->n; i++)
-		cells += i == 0 || key[i] != key[i - 1];
-	return cells;
-}
-
-static void
-list_cubes(const struct sorting *sorting)
-{
-	struct sorted_cubes *sorted = sorting->sorted;
-	const uint64_t *key = sorting->key;
-	const int *bits = sorting->bits;
-	size_t cells = 0;
-
-	for (size_t i = 0; i < sorting->n; i++) {
-		if (i > 0 && key[i] == key[i - 1])
-			continue;
-		sorted->key[cells] = cube_key(
-		    (int64_t)(key[i] >> (bits[1] + bits[2])) + sorting->base[0],
-		    (int64_t)(key[i] >> bits[2] & (((uint64_t)1 << bits[1]) - 1)) +
-		    sorting->base[1],
-		    (int64_t)(key[i] & (((uint64_t)1 << bits[2]) - 1)) + sorting->base[2]);
-		sorted->first[cells++] = (uint32_t)i;
-	}
-	sorted->key[cells] = UINT64_MAX;
-	sorted->first[cells] = (uint32_t)sorting->n;
-}
-
-/* The first cube whose key is not less, from cube `from` on. */
-static size_t
-find_cube(const struct sorted_cubes *sorted, uint64_t key, size_t from)
-{
-	size_t n = sorted->cells - from;
-
-	while (n > 0) {
-		size_t half = n / 2;
-
-		if (sorted->key[from + half] < key) {
-			from += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return from;
 }
 
 /* ---- the nearest neighbours of points ---- */
@@ -511,8 +273,8 @@ static void
 compare(const struct neighbours *search, size_t i, size_t begin, size_t end,
     struct nearest *nearest)
 {
-	const float *restrict x = search->sorted.xyz[0], *restrict y = search->sorted.xyz[1];
-	const float *restrict z = search->sorted.xyz[2];
+	const float *restrict x = search->sorted[0], *restrict y = search->sorted[1];
+	const float *restrict z = search->sorted[2];
 	const float px = x[i], py = y[i], pz = z[i];
 	float square[DISTANCES];
 
@@ -538,7 +300,7 @@ compare(const struct neighbours *search, size_t i, size_t begin, size_t end,
 static void
 store_distance(struct neighbours *search, size_t i, const struct nearest *nearest, double reach)
 {
-	size_t point = search->sorted.point[i];
+	size_t point = search->grid.point[i];
 	double sum = 0;
 
 	search->uncertain[point] = nearest->n < nearest->k ||
@@ -555,13 +317,13 @@ reach_of(const struct neighbours *search, size_t i, size_t ring)
 	double reach = INFINITY;
 
 	for (size_t k = 0; k < 3; k++) {
-		double at = search->sorted.xyz[k][i] / search->sorted.size;
+		double at = search->sorted[k][i] / search->grid.size;
 		double within = at - floor(at);
 
 		within = within < 0.5 ? within : 1 - within;
 		reach = within < reach ? within : reach;
 	}
-	return (reach + (double)ring) * search->sorted.size;
+	return (reach + (double)ring) * search->grid.size;
 }
 
 /* The nine rows of three cubes around a cube, its own first. cell: the first cube that is not
@@ -575,23 +337,23 @@ static const int64_t beside[9][2] = { { 0, 0 }, { -1, 0 }, { 1, 0 }, { 0, -1 }, 
 	{ -1, -1 }, { -1, 1 }, { 1, -1 }, { 1, 1 } };
 
 static void
-find_rows(const struct sorted_cubes *cells, uint64_t own, bool anew, struct rows *rows)
+find_rows(const struct grid *grid, uint64_t own, bool anew, struct rows *rows)
 {
 	for (size_t r = 0; r < 9; r++) {
 		uint64_t middle = own + (uint64_t)(beside[r][0] *
-		    ((int64_t)1 << 2 * CUBE_PLACE_BITS) + beside[r][1] *
-		    ((int64_t)1 << CUBE_PLACE_BITS));
+		    ((int64_t)1 << 2 * GRID_PLACE_BITS) + beside[r][1] *
+		    ((int64_t)1 << GRID_PLACE_BITS));
 		size_t cell = rows->cell[r], last;
 
 		if (anew)
-			cell = find_cube(cells, middle - 1, 0);
-		while (cells->key[cell] < middle - 1)
+			cell = grid_find(grid, middle - 1, 0);
+		while (grid->key[cell] < middle - 1)
 			cell++;
-		for (last = cell; cells->key[last] <= middle + 1; last++)
+		for (last = cell; grid->key[last] <= middle + 1; last++)
 			;
 		rows->cell[r] = cell;
-		rows->begin[r] = cells->first[cell];
-		rows->end[r] = cells->first[last];
+		rows->begin[r] = grid->first[cell];
+		rows->end[r] = grid->first[last];
 	}
 }
 
@@ -599,13 +361,13 @@ static void
 search_cubes(void *arg, size_t part)
 {
 	struct neighbours *search = arg;
-	const struct sorted_cubes *cells = &search->sorted;
+	const struct grid *grid = &search->grid;
 	size_t first = part * NEIGHBOUR_CUBES, end = first + NEIGHBOUR_CUBES;
 	struct rows rows = { 0 };
 
-	for (size_t own = first; own < end && own < cells->cells; own++) {
-		find_rows(cells, cells->key[own], own == first, &rows);
-		for (size_t i = cells->first[own]; i < cells->first[own + 1]; i++) {
+	for (size_t own = first; own < end && own < grid->cells; own++) {
+		find_rows(grid, grid->key[own], own == first, &rows);
+		for (size_t i = grid->first[own]; i < grid->first[own + 1]; i++) {
 			struct nearest nearest;
 
 			begin_nearest(&nearest, search->k);
@@ -616,46 +378,40 @@ search_cubes(void *arg, size_t part)
 	}
 }
 
-static int64_t
-within_places(int64_t place)
-{
-	return place < 0 ? 0 : place < CUBE_PLACES ? place : CUBE_PLACES - 1;
-}
-
 /* Compares a point with those of all cubes up to `ring` from its own. */
 static void
 compare_ring(const struct neighbours *search, size_t i, int64_t ring, struct nearest *nearest)
 {
-	const struct sorted_cubes *cells = &search->sorted;
+	const struct grid *grid = &search->grid;
 	int64_t place[3], low[3], high[3];
 
-	place_in_cubes(cells, (float[3]){ cells->xyz[0][i], cells->xyz[1][i], cells->xyz[2][i] },
-	    place);
+	grid_place(grid, (float[3]){ search->sorted[0][i], search->sorted[1][i],
+	    search->sorted[2][i] }, place);
 	for (size_t k = 0; k < 3; k++) {
-		low[k] = within_places(place[k] - ring);
-		high[k] = within_places(place[k] + ring);
+		low[k] = place[k] < ring ? 0 : place[k] - ring;
+		high[k] = place[k] + ring < GRID_PLACES ? place[k] + ring : GRID_PLACES - 1;
 	}
 	for (int64_t x = low[0]; x <= high[0]; x++) {
-		size_t from = find_cube(cells, cube_key(x, low[1], low[2]), 0);
+		size_t from = grid_find(grid, grid_key(x, low[1], low[2]), 0);
+		int64_t next[3];
 
-		if (from == cells->cells)
+		if (from == grid->cells)
 			return;
-		/* on to the next plane that has cubes */
-		if ((int64_t)(cells->key[from] >> 2 * CUBE_PLACE_BITS) > x) {
-			x = (int64_t)(cells->key[from] >> 2 * CUBE_PLACE_BITS) - 1;
+		grid_place_of_key(grid->key[from], next);
+		if (next[0] > x) {	/* on to the next plane that has cubes */
+			x = next[0] - 1;
 			continue;
 		}
-		while (cells->key[from] <= cube_key(x, high[1], high[2])) {
-			/* of the row that the next cube lies in */
-			int64_t y = (int64_t)(cells->key[from] >> CUBE_PLACE_BITS) &
-			    (CUBE_PLACES - 1);
-			size_t last = find_cube(cells, cube_key(x, y, low[2]), from);
+		while (grid->key[from] <= grid_key(x, high[1], high[2])) {
+			size_t last;
 
-			from = last;
-			while (cells->key[last] <= cube_key(x, y, high[2]))
+			/* of the row that the next cube lies in */
+			grid_place_of_key(grid->key[from], next);
+			last = from = grid_find(grid, grid_key(x, next[1], low[2]), from);
+			while (grid->key[last] <= grid_key(x, next[1], high[2]))
 				last++;
-			compare(search, i, cells->first[from], cells->first[last], nearest);
-			from = find_cube(cells, cube_key(x, y + 1, low[2]), last);
+			compare(search, i, grid->first[from], grid->first[last], nearest);
+			from = grid_find(grid, grid_key(x, next[1] + 1, low[2]), last);
 		}
 	}
 }
@@ -667,7 +423,7 @@ search_farther(void *arg, size_t part)
 	size_t end = (part + 1) * NEIGHBOUR_POINTS;
 
 	for (size_t i = part * NEIGHBOUR_POINTS; i < end && i < search->n; i++) {
-		size_t point = search->sorted.point[i];
+		size_t point = search->grid.point[i];
 
 		for (int64_t ring = 2; search->uncertain[point] &&
 		    search->distance[point] <= search->cut; ring *= 2) {
@@ -678,27 +434,6 @@ search_farther(void *arg, size_t part)
 			store_distance(search, i, &nearest, reach_of(search, i, (size_t)ring));
 		}
 	}
-}
-
-static void
-count_neighbours(const struct neighbours *search, size_t i, struct neighbour_count *sample)
-{
-	const struct sorted_cubes *cells = &search->sorted;
-	struct nearest nearest;
-	struct rows rows;
-	int64_t place[3];
-
-	begin_nearest(&nearest, search->k);
-	place_in_cubes(cells, (float[3]){ cells->xyz[0][i], cells->xyz[1][i], cells->xyz[2][i] },
-	    place);
-	find_rows(cells, cube_key(place[0], place[1], place[2]), true, &rows);
-	sample->points = 0;
-	for (size_t r = 0; r < 9; r++) {
-		sample->points += rows.end[r] - rows.begin[r];
-		compare(search, i, rows.begin[r], rows.end[r], &nearest);
-	}
-	sample->short_of = nearest.n == search->k &&
-	    sqrt((double)nearest.most) > reach_of(search, i, 1);
 }
 
 static void
@@ -733,23 +468,11 @@ keep_channel(void *arg, size_t c)
 const struct mergexyz_rows AT_LEVEL(mergexyz_rows) = {
 	.count_points = count_points,
 	.take_points = take_points,
-	.mean_distance = mean_distance,
-	.extent = extent,
 	.mean_cubes = mean_cubes,
 	.add_cubes = add_cubes,
 	.divide_cubes = divide_cubes,
-	.number_cubes = number_cubes,
-	.hash_cubes = hash_cubes,
-	.find_places = find_places,
-	.make_keys = make_keys,
-	.count_digits = count_digits,
-	.move_points = move_points,
-	.copy_points = copy_points,
-	.count_cubes = count_cubes,
-	.list_cubes = list_cubes,
 	.search_cubes = search_cubes,
 	.search_farther = search_farther,
-	.count_neighbours = count_neighbours,
 	.deviations = deviations,
 	.count_uncertain = count_uncertain,
 	.keep_channel = keep_channel,

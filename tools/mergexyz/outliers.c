@@ -7,304 +7,125 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
 
-/* ---- points sorted by cubes ---- */
+/* ---- points in cubes of a size that suits them ---- */
 
-#define PLACE_FAR 1e15		/* cubes from 0: beyond, floats do not tell cubes apart */
-
-static void
-sort(struct run *run, struct sorting *sorting)
-{
-	int all = sorting->bits[0] + sorting->bits[1] + sorting->bits[2];
-
-	for (sorting->shift = 0; sorting->shift < all; sorting->shift += SORT_DIGIT) {
-		uint64_t *key = sorting->other_key;
-		uint32_t *point = sorting->other_point, at = 0;
-
-		run_for(run, sorting->chunks, mergexyz_rows()->count_digits, sorting);
-		for (size_t b = 0; b < SORT_BUCKETS; b++)
-			for (size_t c = 0; c < sorting->chunks; c++) {
-				uint32_t count = sorting->count[c][b];
-
-				sorting->count[c][b] = at;
-				at += count;
-			}
-		run_for(run, sorting->chunks, mergexyz_rows()->move_points, sorting);
-		sorting->other_key = sorting->key;
-		sorting->other_point = sorting->point;
-		sorting->key = key;
-		sorting->point = point;
-	}
-}
-
-static int
-make_cubes(struct run *run, struct sorting *sorting)
-{
-	struct sorted_cubes *sorted = sorting->sorted;
-	size_t cells = mergexyz_rows()->count_cubes(sorting);
-
-	sorted->cells = cells;
-	sorted->key = malloc((cells + 1) * sizeof(*sorted->key));
-	sorted->first = malloc((cells + 1) * sizeof(*sorted->first));
-	if (!sorted->key || !sorted->first)
-		return fail_memory();
-	mergexyz_rows()->list_cubes(sorting);
-	free(sorting->key);
-	free(sorting->other_key);
-	free(sorting->other_point);
-	sorting->key = sorting->other_key = NULL;
-	sorting->other_point = NULL;
-	sorted->point = sorting->point;
-	for (size_t k = 0; k < 3; k++) {
-		sorted->xyz[k] = malloc(sorting->n * sizeof(float));
-		if (!sorted->xyz[k])
-			return fail_memory();
-	}
-	run_for(run, sorting->chunks, mergexyz_rows()->copy_points, sorting);
-	return 0;
-}
-
-static int
-make_sorted(struct run *run, struct sorting *sorting)
-{
-	sorting->low = calloc(sorting->chunks, sizeof(*sorting->low));
-	sorting->high = calloc(sorting->chunks, sizeof(*sorting->high));
-	sorting->count = calloc(sorting->chunks, sizeof(*sorting->count));
-	sorting->key = malloc(sorting->n * sizeof(*sorting->key));
-	sorting->other_key = malloc(sorting->n * sizeof(*sorting->other_key));
-	sorting->point = malloc(sorting->n * sizeof(*sorting->point));
-	sorting->other_point = malloc(sorting->n * sizeof(*sorting->other_point));
-	if (!sorting->low || !sorting->high || !sorting->count || !sorting->key ||
-	    !sorting->other_key || !sorting->point || !sorting->other_point)
-		return fail_memory();
-	run_for(run, sorting->chunks, mergexyz_rows()->find_places, sorting);
-	for (size_t k = 0; k < 3; k++) {
-		int64_t low = CUBE_PLACES, high = 0;
-
-		for (size_t c = 0; c < sorting->chunks; c++) {
-			low = sorting->low[c][k] < low ? sorting->low[c][k] : low;
-			high = sorting->high[c][k] > high ? sorting->high[c][k] : high;
-		}
-		sorting->base[k] = low;
-		while ((int64_t)1 << sorting->bits[k] <= high - low)
-			sorting->bits[k]++;
-	}
-	run_for(run, sorting->chunks, mergexyz_rows()->make_keys, sorting);
-	sort(run, sorting);
-	return make_cubes(run, sorting);
-}
-
-/* n finite points, fewer than 2^32. Those more than 2^20 cubes from `about` count to a cube at the
- * border. The result does not depend on the number of threads. free_sorted() in either case. */
-static int
-sort_points(struct run *run, const float *const xyz[3], size_t n, double size,
-    const double about[3], struct sorted_cubes *sorted)
-{
-	struct sorting sorting = { .sorted = sorted, .xyz = xyz, .n = n,
-		.chunks = (n + SORT_POINTS - 1) / SORT_POINTS };
-	int status;
-
-	*sorted = (struct sorted_cubes){ .size = size, .points = n };
-	if (n >= UINT32_MAX)
-		return fail(NULL, "%zu points are too many to sort", n);
-	for (size_t k = 0; k < 3; k++)
-		sorted->origin[k] = (int64_t)fmin(fmax(floor(about[k] / size), -PLACE_FAR),
-		    PLACE_FAR) - CUBE_PLACES / 2;
-	status = make_sorted(run, &sorting);
-	if (sorted->point != sorting.point)
-		free(sorting.point);
-	free(sorting.low);
-	free(sorting.high);
-	free(sorting.count);
-	free(sorting.key);
-	free(sorting.other_key);
-	free(sorting.other_point);
-	return status;
-}
-
-static void
-free_sorted(struct sorted_cubes *sorted)
-{
-	for (size_t k = 0; k < 3; k++)
-		free(sorted->xyz[k]);
-	free(sorted->point);
-	free(sorted->key);
-	free(sorted->first);
-	*sorted = (struct sorted_cubes){ 0 };
-}
-
-/* ---- the size of cubes ---- */
-
-#define SAMPLES 1000		/* points that tell whether cubes have a good size */
-#define THINNED 262144		/* points that a first size is found for */
+#define THINNED_POINTS 262144	/* that a first size is found for */
 #define PER_NEAREST 6		/* wanted points in 27 cubes, for each nearest one */
-#define SIZE_ROUNDS 16
-#define SHORT_MOST 0.1		/* of the points: a second search costs more than larger cubes */
-#define SIZE_GROWTH 1.3
 #define COORDINATE_MOST 1e17	/* squares are floats */
+#define SORTED_POINTS 262144	/* that a thread copies at a time */
+/* Where points fill space cubes are larger: a second search costs more. */
+#define SAMPLED_PARTS 2		/* of the search, that tell whether cubes are too small */
+#define UNCERTAIN_MOST 0.1	/* of their points */
+#define SIZE_GROWTH 1.3
+#define GROWTHS 2
 
-struct sizing {
-	struct neighbours *search;
-	size_t count[SAMPLES];		/* points in its 27 cubes */
-	bool short_of[SAMPLES];		/* which are enough, but not the nearest for certain */
-};
-
-static void
-count_sample(void *arg, size_t sample)
-{
-	struct sizing *sizing = arg;
-	struct neighbour_count found;
-
-	mergexyz_rows()->count_neighbours(sizing->search,
-	    sample * sizing->search->sorted.points / SAMPLES, &found);
-	sizing->count[sample] = found.points;
-	sizing->short_of[sample] = found.short_of;
-}
-
+/* The size for every step-th point, for a first size for all: they lie on a surface. 0 or -1 after
+ * fail(). */
 static int
-compare_counts(const void *a, const void *b)
+find_first_size(struct run *run, const struct neighbours *search, size_t step, double *size)
 {
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* *count: the median number of points in 27 cubes of a size, of samples of n points, which stay
- * sorted. */
-static int
-count_at(struct run *run, struct sizing *sizing, const float *const xyz[3], size_t n, double size,
-    const double middle[3], double *count)
-{
-	free_sorted(&sizing->search->sorted);
-	if (sort_points(run, xyz, n, size, middle, &sizing->search->sorted) < 0)
-		return -1;
-	run_for(run, SAMPLES, count_sample, sizing);
-	qsort(sizing->count, SAMPLES, sizeof(*sizing->count), compare_counts);
-	*count = (double)sizing->count[SAMPLES / 2];
-	return 0;
-}
-
-/* The middle of the points, and the extent of half of them along the axis where it is largest. */
-static void
-find_spread(const float *const xyz[3], size_t n, double middle[3], double *extent)
-{
-	const size_t rank[3] = { n / 4, n / 2, n - 1 - n / 4 };
-
-	*extent = 0;
-	for (size_t k = 0; k < 3; k++) {
-		float found[3];
-
-		numbers_ranks(xyz[k], n, rank, 3, found);
-		middle[k] = found[1];
-		*extent = fmax(*extent, (double)found[2] - found[0]);
-	}
-}
-
-/* The share of samples that need a larger cube. */
-static double
-short_share(const struct sizing *sizing)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < SAMPLES; i++)
-		n += sizing->short_of[i];
-	return (double)n / SAMPLES;
-}
-
-/* Changes the size until 27 cubes have about PER_NEAREST k of n points, or as many as all but a
- * tenth of the points need. *last: how many they have. */
-static int
-find_size(struct run *run, struct sizing *sizing, const float *const xyz[3], size_t n,
-    const double middle[3], double *size, double *last)
-{
-	double wanted = PER_NEAREST * (double)sizing->search->k;
-	bool grown = false;
-
-	for (int round = 0;; round++) {
-		if (count_at(run, sizing, xyz, n, *size, middle, last) < 0)
-			return -1;
-		if (round == SIZE_ROUNDS || n <= wanted)
-			return 0;
-		if (*last >= wanted / 2 && short_share(sizing) > SHORT_MOST &&
-		    *last <= 3 * wanted) {
-			/* points fill space there, or nearly do */
-			*size *= SIZE_GROWTH;
-			grown = true;
-			continue;
-		}
-		if (grown || (*last >= wanted / 2 && *last <= 2 * wanted))
-			return 0;
-		*size *= fmin(fmax(sqrt(wanted / *last), 1.0 / 16), 4);
-	}
-}
-
-/* Finds the size for every step-th point, and from it that for all, by the dimension of the points:
- * 2 for a surface. Half the size tells it. */
-static int
-find_first_size(struct run *run, struct sizing *sizing, size_t step, const double middle[3],
-    double *size)
-{
-	size_t n = sizing->search->n / step;
+	size_t n = search->n / step;
 	float *thin = malloc(3 * n * sizeof(*thin));
-	const float *xyz[3] = { thin, thin + n, thin + 2 * n };
-	double count, half = 0, power;
-	int status = thin ? 0 : fail_memory();
-
-	for (size_t k = 0; k < 3 && thin; k++)
-		for (size_t i = 0; i < n; i++)
-			thin[k * n + i] = sizing->search->xyz[k][i * step + i * 7919 % step];
-	if (status == 0)
-		status = find_size(run, sizing, xyz, n, middle, size, &count);
-	if (status == 0)
-		status = count_at(run, sizing, xyz, n, *size / 2, middle, &half);
-	free(thin);
-	if (status < 0)
-		return -1;
-	power = fmin(fmax(log2(count / fmax(half, 1)), 1), 3);
-	*size *= pow((double)step, -1 / power);
-	return 0;
-}
-
-static int
-find_grid(struct run *run, struct sizing *sizing)
-{
-	const struct neighbours *search = sizing->search;
-	double middle[3], extent, largest, size, count;
-	double wanted = PER_NEAREST * (double)search->k;
-	size_t step = search->n / THINNED;
-
-	find_spread(search->xyz, search->n, middle, &extent);
-	largest = extent + fmax(fabs(middle[0]), fmax(fabs(middle[1]), fabs(middle[2])));
-	if (!(largest < COORDINATE_MOST) || (extent > 0 && extent < 1 / COORDINATE_MOST))
-		return fail("--noise", "points about %g, %g apart, are beyond what floats can "
-		    "square: give them in another unit", largest, extent);
-	size = extent > 0 ? extent * sqrt(wanted / (double)search->n) : 1;
-	if (!(extent > 0))
-		return count_at(run, sizing, search->xyz, search->n, size, middle, &count);
-	if (step > 1) {
-		size *= sqrt((double)step);
-		if (find_first_size(run, sizing, step, middle, &size) < 0)
-			return -1;
-	}
-	return find_size(run, sizing, search->xyz, search->n, middle, &size, &count);
-}
-
-/* Sorts the points into cubes of a size that suits them. */
-static int
-neighbours_sort(struct run *run, struct neighbours *search)
-{
-	struct sizing *sizing = calloc(1, sizeof(*sizing));
+	struct grid grid = { 0 };
 	int status;
 
-	if (!sizing)
+	if (!thin)
 		return fail_memory();
-	sizing->search = search;
-	status = find_grid(run, sizing);
-	free(sizing);
+	for (size_t k = 0; k < 3; k++)
+		for (size_t i = 0; i < n; i++)
+			thin[k * n + i] = search->xyz[k][i * step + i * 7919 % step];
+	status = grid_make_fitting(run, (const float *[3]){ thin, thin + n, thin + 2 * n }, n, 0,
+	    PER_NEAREST * search->k, false, &grid);
+	*size = grid.size / sqrt((double)step);
+	grid_free(&grid);
+	free(thin);
 	return status;
+}
+
+static void
+copy_sorted(void *arg, size_t chunk)
+{
+	const struct neighbours *search = arg;
+	size_t end = (chunk + 1) * SORTED_POINTS < search->n ? (chunk + 1) * SORTED_POINTS :
+	    search->n;
+
+	for (size_t k = 0; k < 3; k++)
+		for (size_t i = chunk * SORTED_POINTS; i < end; i++)
+			search->sorted[k][i] = search->xyz[k][search->grid.point[i]];
+}
+
+static int
+copy_points(struct run *run, struct neighbours *search)
+{
+	search->sorted[0] = reallocarray(search->sorted[0], search->n, 3 * sizeof(float));
+	if (!search->sorted[0])
+		return fail_memory();
+	search->sorted[1] = search->sorted[0] + search->n;
+	search->sorted[2] = search->sorted[1] + search->n;
+	run_for(run, (search->n + SORTED_POINTS - 1) / SORTED_POINTS, copy_sorted, search);
+	return 0;
+}
+
+static size_t
+parts_of(const struct neighbours *search)
+{
+	return (search->grid.cells + NEIGHBOUR_CUBES - 1) / NEIGHBOUR_CUBES;
+}
+
+/* Do many points find as many as they want in 27 cubes, but not the nearest for certain? Some parts
+ * of the search tell. */
+static bool
+is_small(struct neighbours *search)
+{
+	const struct grid *grid = &search->grid;
+	size_t points = 0, uncertain = 0;
+
+	for (size_t k = 1; k <= SAMPLED_PARTS; k++) {
+		size_t part = k * parts_of(search) / (SAMPLED_PARTS + 1);
+		size_t first = part * NEIGHBOUR_CUBES, end = first + NEIGHBOUR_CUBES;
+
+		end = end < grid->cells ? end : grid->cells;
+		mergexyz_rows()->search_cubes(search, part);
+		for (size_t i = grid->first[first]; i < grid->first[end]; i++)
+			uncertain += search->uncertain[grid->point[i]];
+		points += grid->first[end] - grid->first[first];
+	}
+	return (double)uncertain > UNCERTAIN_MOST * (double)points;
+}
+
+static int
+sort_points(struct run *run, struct neighbours *search)
+{
+	struct grid *grid = &search->grid;
+	const size_t step = search->n / THINNED_POINTS, wanted = PER_NEAREST * search->k;
+	double size = 0, largest, middle[3];
+
+	if (step > 1 && find_first_size(run, search, step, &size) < 0)
+		return -1;
+	if (grid_make_fitting(run, search->xyz, search->n, size, wanted, false, grid) < 0)
+		return -1;
+	largest = grid->extent + fmax(fabs(grid->middle[0]), fmax(fabs(grid->middle[1]),
+	    fabs(grid->middle[2])));
+	if (!(largest < COORDINATE_MOST) ||
+	    (grid->extent > 0 && grid->extent < 1 / COORDINATE_MOST))
+		return fail("--noise", "points about %g, %g apart, are beyond what floats can "
+		    "square: give them in another unit", largest, grid->extent);
+	if (copy_points(run, search) < 0)
+		return -1;
+	memcpy(middle, grid->middle, sizeof(middle));
+	for (int grown = 0; grown < GROWTHS && is_small(search); grown++) {
+		size = SIZE_GROWTH * grid->size;
+		grid_free(grid);
+		if (grid_make(run, search->xyz, search->n, size, middle, NULL, grid) < 0 ||
+		    copy_points(run, search) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* ---- outliers ---- */
@@ -366,10 +187,9 @@ drop(struct run *run, struct neighbours *search, double sigmas, struct frame **c
 	search->uncertain = calloc(search->n, sizeof(*search->uncertain));
 	if (!search->distance || !search->uncertain)
 		return fail_memory();
-	if (neighbours_sort(run, search) < 0)
+	if (sort_points(run, search) < 0)
 		return -1;
-	run_for(run, (search->sorted.cells + NEIGHBOUR_CUBES - 1) / NEIGHBOUR_CUBES,
-	    mergexyz_rows()->search_cubes, search);
+	run_for(run, parts_of(search), mergexyz_rows()->search_cubes, search);
 	/* distances that are too small make the cut too small: it grows until all distances up to
 	 * it are certain */
 	do {
@@ -411,7 +231,8 @@ outliers_drop(struct run *run, size_t k, double sigmas, struct frame **cloud)
 	for (size_t i = 0; i < 3; i++)
 		search.xyz[i] = frame_floats(*cloud, head_channel(head, (char[2]){ "xyz"[i] }), 0);
 	status = drop(run, &search, sigmas, cloud);
-	free_sorted(&search.sorted);
+	grid_free(&search.grid);
+	free(search.sorted[0]);
 	free(search.distance);
 	free(search.uncertain);
 	return status;

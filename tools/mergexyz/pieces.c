@@ -19,7 +19,7 @@ static const char *const own_keys[] = { "name", "stage_mm", "stage_deg", "time_s
 	"rect_baseline_mm", "rect_rotation", "picture_px" };
 
 static int
-check_key(const struct piece *first, const struct piece *piece, const char *key)
+check_key(const struct view_frame *first, const struct view_frame *piece, const char *key)
 {
 	const char *a = meta_get(&first->frame->head.meta, key);
 	const char *b = meta_get(&piece->frame->head.meta, key);
@@ -31,7 +31,7 @@ check_key(const struct piece *first, const struct piece *piece, const char *key)
 }
 
 static int
-check_piece(const struct pieces *pieces, const struct piece *piece)
+check_piece(const struct pieces *pieces, const struct view_frame *piece)
 {
 	const struct frame_head *head = &piece->frame->head;
 	char text[300];
@@ -46,32 +46,35 @@ check_piece(const struct pieces *pieces, const struct piece *piece)
 	return 0;
 }
 
-/* Takes ownership of the frame, also where it fails: without x y z, or with another length_unit or
- * z_axis than the first piece. -1 after fail(). */
-int
-pieces_add(struct pieces *pieces, struct frame *frame, size_t view, size_t number,
-    const struct pose *pose)
+static int
+grow(void **array, size_t room, size_t bytes)
 {
-	struct piece piece = { frame, view, number, *pose, false };
+	void *more = reallocarray(*array, room, bytes);
 
-	piece.moved = memcmp(pose, &pose_identity, sizeof(*pose)) != 0;
-	if (pieces->n == pieces->room) {
-		size_t room = pieces->room ? 2 * pieces->room : 16;
-		struct piece *more = reallocarray(pieces->v, room, sizeof(*more));
-
-		if (!more) {
-			frame_free(frame);
-			return fail_memory();
-		}
-		pieces->v = more;
-		pieces->room = room;
-	}
-	if (check_piece(pieces, &piece) < 0) {
-		frame_free(frame);
-		return -1;
-	}
-	pieces->v[pieces->n++] = piece;
+	if (!more)
+		return fail_memory();
+	*array = more;
 	return 0;
+}
+
+/* Takes ownership of the piece's frame, also where it fails: without x y z, or with another
+ * length_unit or z_axis than the first piece. -1 after fail(). */
+int
+pieces_add(struct pieces *pieces, const struct view_frame *piece)
+{
+	int status = check_piece(pieces, piece);
+
+	if (status == 0 && pieces->n == pieces->room) {
+		size_t room = pieces->room ? 2 * pieces->room : 16;
+
+		status = grow((void **)&pieces->v, room, sizeof(*pieces->v));
+		pieces->room = status < 0 ? pieces->room : room;
+	}
+	if (status == 0)
+		pieces->v[pieces->n++] = *piece;
+	else
+		frame_free(piece->frame);
+	return status;
 }
 
 void
@@ -135,11 +138,18 @@ make_head(const struct pieces *pieces, size_t points, struct frame_head *head)
 	return status;
 }
 
+static bool
+is_moved(const struct view_frame *piece)
+{
+	return memcmp(&piece->pose, &pose_identity, sizeof(piece->pose)) != 0;
+}
+
 static void
 find_channels(struct gathering *gathering)
 {
 	const struct frame_head *head = &gathering->piece->frame->head;
 
+	gathering->moved = is_moved(gathering->piece);
 	for (size_t k = 0; k < 3; k++) {
 		gathering->x[k] = head_channel(head, (char[2]){ "xyz"[k] });
 		gathering->n[k] = head_channel(head, (char[3]){ 'n', "xyz"[k] });
@@ -147,6 +157,12 @@ find_channels(struct gathering *gathering)
 	if (gathering->cloud &&
 	    head_channel(&gathering->cloud->head, "nx") == NO_CHANNEL)
 		gathering->n[0] = NO_CHANNEL;
+}
+
+static size_t
+chunks_of(const struct view_frame *piece)
+{
+	return (piece->frame->head.w * piece->frame->head.h + GATHER_POINTS - 1) / GATHER_POINTS;
 }
 
 /* Counts the points; first: where those of each chunk of each piece go. */
@@ -157,8 +173,7 @@ count_points(struct run *run, const struct pieces *pieces, size_t *first)
 
 	for (size_t i = 0; i < pieces->n; i++) {
 		struct gathering gathering = { .piece = &pieces->v[i], .first = first };
-		const struct frame_head *head = &pieces->v[i].frame->head;
-		size_t chunks = (head->w * head->h + GATHER_POINTS - 1) / GATHER_POINTS;
+		size_t chunks = chunks_of(&pieces->v[i]);
 
 		find_channels(&gathering);
 		run_for(run, chunks, mergexyz_rows()->count_points, &gathering);
@@ -184,7 +199,7 @@ gather_points(struct run *run, struct pieces *pieces, size_t *first, struct fram
 		struct gathering gathering = { .piece = &pieces->v[i], .first = first,
 			.cloud = cloud, .channel = channel };
 		const struct frame_head *head = &pieces->v[i].frame->head;
-		size_t chunks = (head->w * head->h + GATHER_POINTS - 1) / GATHER_POINTS;
+		size_t chunks = chunks_of(&pieces->v[i]);
 
 		find_channels(&gathering);
 		for (size_t c = 0; c < cloud->head.c; c++)
@@ -200,7 +215,7 @@ gather_points(struct run *run, struct pieces *pieces, size_t *first, struct fram
 
 /* The only piece is the cloud itself. */
 static int
-share(const struct piece *piece, struct frame_head *head, struct frame **cloud)
+share(const struct view_frame *piece, struct frame_head *head, struct frame **cloud)
 {
 	if (frame_new_empty(head, cloud) < 0)
 		return -1;
@@ -223,14 +238,13 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct frame **cloud)
 	int status;
 
 	for (size_t i = 0; i < pieces->n; i++)
-		chunks += (pieces->v[i].frame->head.w * pieces->v[i].frame->head.h +
-		    GATHER_POINTS - 1) / GATHER_POINTS;
+		chunks += chunks_of(&pieces->v[i]);
 	first = calloc(chunks + 1, sizeof(*first));
 	if (!first)
 		return fail_memory();
 	points = count_points(run, pieces, first);
 	status = make_head(pieces, points, &head);
-	if (status == 0 && pieces->n == 1 && !pieces->v[0].moved && only->h == 1 &&
+	if (status == 0 && pieces->n == 1 && !is_moved(&pieces->v[0]) && only->h == 1 &&
 	    only->w == points && head.c == only->c) {
 		status = share(&pieces->v[0], &head, cloud);
 		head_free(&head);
@@ -248,16 +262,15 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct frame **cloud)
 
 /* Keeps only the table of a piece's points, in the world. -1 after fail(). */
 int
-pieces_compact(struct run *run, struct piece *piece)
+pieces_compact(struct run *run, struct view_frame *piece)
 {
-	struct piece own = *piece;
+	struct view_frame own = *piece;
 	struct frame *table;
 	int status = pieces_cloud(run, &(struct pieces){ &own, 1, 1 }, &table);
 
 	frame_free(own.frame);
 	piece->frame = status < 0 ? NULL : table;
 	piece->pose = pose_identity;
-	piece->moved = false;
 	return status;
 }
 
@@ -271,45 +284,16 @@ pieces_compact(struct run *run, struct piece *piece)
 #define CUBES_SINGLE 0.999
 #define THIN_POINTS_LEAST 1000	/* fewer are no cloud to thin out */
 
-static int
-make_thin(struct run *run, const struct point_grid *grid, struct frame **cloud)
-{
-	struct thinning thinning = { .cloud = *cloud, .cells = grid->cells };
-	uint32_t *start, *order;
-	struct frame_head head;
-	int status;
-
-	if (point_grid_lists(grid, &start, &order) < 0)
-		return -1;
-	thinning.start = start;
-	thinning.order = order;
-	status = head_copy(&head, &(*cloud)->head);
-	if (status == 0) {
-		status = head_set_points(&head, grid->cells) < 0 ? -1 :
-		    frame_new(&head, &thinning.out);
-		head_free(&head);
-	}
-	if (status == 0) {
-		run_for(run, (grid->cells + GRID_CUBES - 1) / GRID_CUBES,
-		    mergexyz_rows()->mean_cubes, &thinning);
-		frame_free(*cloud);
-		*cloud = thinning.out;
-	}
-	free(start);
-	free(order);
-	return status;
-}
-
-/* Warns where cubes are large or small for the cloud: a size in another unit, or with a slipped
- * decimal point, leaves a few points, or all. */
+/* Prints the numbers with -v. Warns where cubes are large or small for the cloud: a size in another
+ * unit, or with a slipped decimal point, leaves a few points, or all. */
 static void
-thin_check_size(size_t points, size_t cells, double size, const double low[3],
-    const double high[3])
+report_cubes(const struct run *run, size_t points, size_t cells, double size,
+    const struct grid_extent *extent)
 {
 	double length = 0;
 
 	for (size_t k = 0; k < 3; k++)
-		length = fmax(length, high[k] - low[k]);
+		length = fmax(length, extent->high[k] - extent->low[k]);
 	if (points >= THIN_POINTS_LEAST && cells <= CUBES_FEW && size > CUBE_LARGE * length)
 		warn("--grid", "cubes of %g are large for a cloud %.4g long: of %zu points %zu "
 		    "are left", size, length, points, cells);
@@ -317,6 +301,23 @@ thin_check_size(size_t points, size_t cells, double size, const double low[3],
 	    size < CUBE_SMALL * length / sqrt((double)points))
 		warn("--grid", "cubes of %g are small for a cloud %.4g long: %zu of its %zu points "
 		    "are left: is that its unit?", size, length, cells, points);
+	if (run->verbose)
+		note(NULL, "--grid: %zu points in %zu cubes of %g", points, cells, size);
+}
+
+/* The points of a cloud in cubes. 0, or -1 after fail(); grid_free() in either case. */
+static int
+sort_cloud(struct run *run, const struct frame *cloud, size_t points, double size,
+    struct grid_extent *extent, struct grid *grid)
+{
+	const float *xyz[3];
+
+	for (size_t k = 0; k < 3; k++)
+		xyz[k] = frame_floats(cloud, head_channel(&cloud->head, (char[2]){ "xyz"[k] }), 0);
+	if (grid_make(run, xyz, points, size, NULL, extent, grid) == 0)
+		return 0;
+	fail_prefix("--grid");
+	return -1;
 }
 
 /*
@@ -328,32 +329,36 @@ thin_check_size(size_t points, size_t cells, double size, const double low[3],
 int
 thin_cloud(struct run *run, double size, struct frame **cloud)
 {
-	const struct frame_head *head = &(*cloud)->head;
-	struct point_grid grid;
-	const float *xyz[3];
-	double low[3] = { INFINITY, INFINITY, INFINITY };
-	double high[3] = { -INFINITY, -INFINITY, -INFINITY };
+	struct thinning thinning = { .cloud = *cloud };
+	struct grid *grid = &thinning.grid;
+	struct grid_extent extent = GRID_NOWHERE;
+	struct frame_head head;
 	size_t points;
 	int status;
 
-	if (head_points(head, &points) < 0)
+	if (head_points(&(*cloud)->head, &points) < 0)
 		return -1;
 	if (points == 0)
 		return 0;
-	for (size_t k = 0; k < 3; k++)
-		xyz[k] = frame_floats(*cloud, head_channel(head, (char[2]){ "xyz"[k] }), 0);
-	if (point_grid_make(run, xyz, points, size, NULL, &grid) < 0) {
-		fail_prefix("--grid");
-		return -1;
+	status = sort_cloud(run, *cloud, points, size, &extent, grid);
+	if (status == 0) {
+		report_cubes(run, points, grid->cells, size, &extent);
+		thinning.order = grid_in_order(grid);
+		status = thinning.order ? head_copy(&head, &(*cloud)->head) : -1;
 	}
-	if (grid.cells <= CUBES_FEW || (double)grid.cells > CUBES_SINGLE * (double)points)
-		mergexyz_rows()->extent(xyz, points, low, high);
-	thin_check_size(points, grid.cells, size, low, high);
-	point_grid_forget(&grid);
-	if (run->verbose)
-		note(NULL, "--grid: %zu points in %zu cubes of %g", points, grid.cells, size);
-	status = make_thin(run, &grid, cloud);
-	point_grid_free(&grid);
+	if (status == 0) {
+		status = head_set_points(&head, grid->cells) < 0 ? -1 :
+		    frame_new(&head, &thinning.out);
+		head_free(&head);
+	}
+	if (status == 0) {
+		run_for(run, (grid->cells + GRID_CUBES - 1) / GRID_CUBES,
+		    mergexyz_rows()->mean_cubes, &thinning);
+		frame_free(*cloud);
+		*cloud = thinning.out;
+	}
+	free(thinning.order);
+	grid_free(grid);
 	return status;
 }
 
@@ -361,139 +366,122 @@ thin_cloud(struct run *run, double size, struct frame **cloud)
 
 #define ROOM_FIRST 65536	/* cubes */
 
-/* Leaves out the channels that this cloud lacks. */
-static int
-drop_channels(struct cube_sums *sums, const struct frame_head *head)
+static void
+free_channels(struct cube_sums *sums)
 {
-	size_t c = sums->head.c, n = 0, kept[c];
-
-	for (size_t k = 0; k < c; k++)
-		if (head_channel(head, sums->head.channel[k]) != NO_CHANNEL)
-			kept[n++] = k;
-	if (n == c)
-		return 0;
-	for (size_t k = 0, i = 0; k < c; k++) {
-		if (i < n && kept[i] == k) {
-			i++;
-			continue;
-		}
-		free(sums->channel[k].sum);
-		free(sums->channel[k].valid);
-		sums->channel[k] = (struct cube_channel){ 0 };
+	for (size_t c = 0; sums->channel && c < sums->head.c; c++) {
+		free(sums->channel[c].sum);
+		free(sums->channel[c].valid);
 	}
-	if (meta_pick(&sums->head.meta, c, kept, n) < 0)
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		struct cube_channel moved = sums->channel[kept[i]];
-
-		sums->channel[kept[i]] = (struct cube_channel){ 0 };
-		sums->channel[i] = moved;
-		memmove(sums->head.channel[i], sums->head.channel[kept[i]], CHANNEL_NAME_SIZE);
-	}
-	return head_set_count(&sums->head, n);
+	free(sums->channel);
+	head_free(&sums->head);
+	sums->channel = NULL;
 }
 
+/* Takes the head of a cloud: its channels are those of the sums so far, or some of them. */
 static int
-grow(struct cube_sums *sums, size_t cells)
+take_head(struct cube_sums *sums, const struct frame_head *from)
+{
+	struct cube_channel *channel = calloc(from->c, sizeof(*channel));
+	struct frame_head head;
+
+	if (!channel)
+		return fail_memory();
+	if (head_copy(&head, from) < 0) {
+		free(channel);
+		return -1;
+	}
+	for (size_t c = 0; c < head.c && sums->channel; c++) {
+		size_t old = head_channel(&sums->head, head.channel[c]);
+
+		channel[c] = sums->channel[old];
+		sums->channel[old] = (struct cube_channel){ 0 };
+	}
+	free_channels(sums);
+	sums->channel = channel;
+	sums->head = head;
+	return 0;
+}
+
+/* Makes room for so many cubes in all channels. */
+static int
+grow_channels(struct cube_sums *sums, size_t cells)
 {
 	size_t room = sums->room ? sums->room : ROOM_FIRST;
-	void *more;
 
 	while (room < cells)
 		room += room / 2;
-	if (room == sums->room)
-		return 0;
-	more = reallocarray(sums->place, room, sizeof(*sums->place));
-	if (!more)
-		return fail_memory();
-	sums->place = more;
-	for (size_t c = 0; c < sums->head.c; c++) {
+	for (size_t c = 0; c < sums->head.c && room > sums->room; c++) {
 		struct cube_channel *channel = &sums->channel[c];
 
-		more = reallocarray(channel->sum, room, sizeof(*channel->sum));
-		if (!more)
-			return fail_memory();
-		channel->sum = more;
-		more = reallocarray(channel->valid, room, sizeof(*channel->valid));
-		if (!more)
-			return fail_memory();
-		channel->valid = more;
+		if (grow((void **)&channel->sum, room, sizeof(*channel->sum)) < 0 ||
+		    grow((void **)&channel->valid, room, sizeof(*channel->valid)) < 0)
+			return -1;
 	}
 	sums->room = room;
 	return 0;
 }
 
-/* Makes room in the hash for so many cubes. */
 static int
-widen(struct cube_sums *sums, size_t cells)
+compare_places(const int32_t a[3], const int32_t b[3])
 {
-	size_t slots = sums->slots ? sums->slots : 2 * ROOM_FIRST;
-
-	while (slots * 5 < cells * 8)
-		slots *= 2;
-	if (slots == sums->slots)
-		return 0;
-	free(sums->slot);
-	sums->slot = reallocarray(NULL, slots, sizeof(*sums->slot));
-	sums->slots = sums->slot ? slots : 0;
-	if (!sums->slot)
-		return fail_memory();
-	memset(sums->slot, 0xff, slots * sizeof(*sums->slot));		/* NO_CUBE */
-	mergexyz_rows()->hash_cubes(sums);
+	for (int k = 0; k < 3; k++)
+		if (a[k] != b[k])
+			return a[k] < b[k] ? -1 : 1;
 	return 0;
 }
 
-static int
-find_cubes(struct adding *adding, const struct point_grid *grid, const float *const xyz[3])
+/* The cube of a cloud, of which there are `cells`, as one of the sums, without a number. */
+static struct cube_place
+cube_at(const struct cube_sums *sums, const struct grid *grid, size_t cell)
 {
-	struct cube_sums *sums = adding->sums;
-	size_t most = sums->cells + grid->cells;
+	struct cube_place cube = { .number = NO_CUBE };
+	int64_t place[3];
 
-	if (most >= NO_CUBE)
-		return fail("--grid", "%zu cubes and more are too many", most);
-	if (grow(sums, most) < 0 || widen(sums, most) < 0)
-		return -1;
-	adding->cell = calloc(grid->cells + 1, sizeof(*adding->cell));
-	if (!adding->cell)
+	grid_place_of_key(grid->key[cell], place);
+	for (int k = 0; k < 3; k++)
+		cube.place[k] = (int32_t)(place[k] + grid->origin[k] - sums->base[k]);
+	return cube;
+}
+
+/* Merges the cubes of a cloud, which are sorted by their places, with those of the sums, which are,
+ * too. number: of each cube of the cloud; new ones get the next, in the order of their first
+ * points. */
+static int
+number_cubes(struct cube_sums *sums, const struct grid *grid, uint32_t *number)
+{
+	size_t most = sums->cells + grid->cells, n = 0, old = 0;
+	struct cube_place *all = calloc(most, sizeof(*all));
+	uint32_t *order = grid_in_order(grid);
+
+	if (!all || !order) {
+		free(all);
+		free(order);
 		return fail_memory();
-	mergexyz_rows()->number_cubes(adding, grid, xyz);
-	return 0;
-}
-
-static int
-add_cloud(struct cube_sums *sums, struct run *run, const struct frame *cloud,
-    const struct point_grid *grid, const float *const xyz[3])
-{
-	uint32_t *start, *order;
-	struct adding adding = { .sums = sums, .cloud = cloud, .cells = grid->cells,
-		.before = sums->cells };
-	int status;
-
-	if (point_grid_lists(grid, &start, &order) < 0)
-		return -1;
-	adding.start = start;
-	adding.order = order;
-	status = find_cubes(&adding, grid, xyz);
-	if (status == 0)
-		run_for(run, (grid->cells + GRID_CUBES - 1) / GRID_CUBES,
-		    mergexyz_rows()->add_cubes, &adding);
-	free(adding.cell);
-	free(start);
-	free(order);
-	return status;
-}
-
-static int
-begin_sums(struct cube_sums *sums, const struct frame_head *head)
-{
-	for (size_t k = 0; k < 3; k++) {
-		sums->low[k] = INFINITY;
-		sums->high[k] = -INFINITY;
 	}
-	if (head_copy(&sums->head, head) < 0)
-		return -1;
-	sums->channel = calloc(head->c, sizeof(*sums->channel));
-	return sums->channel ? 0 : fail_memory();
+	for (size_t c = 0; c < grid->cells; c++) {
+		struct cube_place cube = cube_at(sums, grid, c);
+		int side = -1;
+
+		while (old < sums->cells &&
+		    (side = compare_places(sums->cube[old].place, cube.place)) < 0)
+			all[n++] = sums->cube[old++];
+		number[c] = (uint32_t)n;	/* where it is, for now */
+		all[n++] = side == 0 ? sums->cube[old++] : cube;
+	}
+	while (old < sums->cells)
+		all[n++] = sums->cube[old++];
+	for (size_t k = 0; k < grid->cells; k++) {
+		uint32_t *of = &number[order[k]], *own = &all[*of].number;
+
+		if (*own == NO_CUBE)
+			*own = (uint32_t)sums->cells++;
+		*of = *own;
+	}
+	free(order);
+	free(sums->cube);
+	sums->cube = all;
+	return 0;
 }
 
 /* Adds a table of points, all of them valid. The result is bit by bit that of thin_cloud() of all
@@ -501,47 +489,44 @@ begin_sums(struct cube_sums *sums, const struct frame_head *head)
 static int
 cube_sums_add(struct cube_sums *sums, struct run *run, const struct frame *cloud)
 {
-	struct point_grid grid = { 0 };
-	const float *xyz[3];
+	struct adding adding = { .sums = sums, .cloud = cloud, .before = sums->cells };
+	struct grid *grid = &adding.grid;
 	size_t points;
-	int status;
+	int status = -1;
 
-	if (head_points(&cloud->head, &points) < 0 ||
-	    (sums->clouds++ == 0 && begin_sums(sums, &cloud->head) < 0) ||
-	    drop_channels(sums, &cloud->head) < 0)
+	if (sums->clouds++ == 0)
+		sums->extent = GRID_NOWHERE;
+	if (head_points(&cloud->head, &points) < 0 || take_head(sums, &cloud->head) < 0)
 		return -1;
 	if (points == 0)
 		return 0;
-	for (size_t k = 0; k < 3; k++)
-		xyz[k] = frame_floats(cloud, head_channel(&cloud->head, (char[2]){ "xyz"[k] }), 0);
-	mergexyz_rows()->extent(xyz, points, sums->low, sums->high);
-	status = point_grid_check_extent(sums->size, sums->low, sums->high);
-	if (status == 0)
-		status = point_grid_make(run, xyz, points, sums->size, NULL, &grid);
-	if (status < 0) {
-		fail_prefix("--grid");
-		return -1;
+	if (sort_cloud(run, cloud, points, sums->size, &sums->extent, grid) == 0) {
+		if (sums->points == 0)
+			memcpy(sums->base, grid->origin, sizeof(sums->base));
+		sums->points += points;
+		adding.number = calloc(grid->cells, sizeof(*adding.number));
+		if (!adding.number)
+			status = fail_memory();
+		else if (sums->cells + grid->cells >= NO_CUBE)
+			status = fail("--grid", "%zu cubes and more are too many",
+			    sums->cells + grid->cells);
+		else
+			status = grow_channels(sums, sums->cells + grid->cells) < 0 ? -1 :
+			    number_cubes(sums, grid, adding.number);
 	}
-	point_grid_forget(&grid);
-	if (sums->points == 0)
-		memcpy(sums->base, grid.origin, sizeof(sums->base));
-	sums->points += points;
-	status = add_cloud(sums, run, cloud, &grid, xyz);
-	point_grid_free(&grid);
+	if (status == 0)
+		run_for(run, (grid->cells + GRID_CUBES - 1) / GRID_CUBES,
+		    mergexyz_rows()->add_cubes, &adding);
+	free(adding.number);
+	grid_free(grid);
 	return status;
 }
 
 void
 cube_sums_free(struct cube_sums *sums)
 {
-	for (size_t c = 0; sums->channel && c < sums->head.c; c++) {
-		free(sums->channel[c].sum);
-		free(sums->channel[c].valid);
-	}
-	free(sums->channel);
-	free(sums->slot);
-	free(sums->place);
-	head_free(&sums->head);
+	free_channels(sums);
+	free(sums->cube);
 	*sums = (struct cube_sums){ .size = sums->size };
 }
 
@@ -550,14 +535,9 @@ int
 cube_sums_cloud(struct cube_sums *sums, struct run *run, struct frame **cloud)
 {
 	*cloud = NULL;
-	thin_check_size(sums->points, sums->cells, sums->size, sums->low, sums->high);
-	if (run->verbose)
-		note(NULL, "--grid: %zu points in %zu cubes of %g", sums->points, sums->cells,
-		    sums->size);
-	free(sums->slot);
-	free(sums->place);
-	sums->slot = NULL;
-	sums->place = NULL;
+	report_cubes(run, sums->points, sums->cells, sums->size, &sums->extent);
+	free(sums->cube);
+	sums->cube = NULL;
 	if (head_set_points(&sums->head, sums->cells) < 0 || frame_new(&sums->head, cloud) < 0)
 		return -1;
 	for (size_t c = 0; c < sums->head.c; c++)
@@ -587,7 +567,7 @@ fold_is_due(const struct pieces *pieces)
 static int
 leave_empty(const struct frame_head *from, struct pieces *pieces)
 {
-	struct piece piece = { .view = pieces->v[0].view, .number = pieces->v[0].number,
+	struct view_frame piece = { .view = pieces->v[0].view, .number = pieces->v[0].number,
 		.pose = pose_identity };
 	struct frame_head head;
 	int status;

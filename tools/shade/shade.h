@@ -130,8 +130,6 @@ struct shade_rows {
 	/* Turns a piece of the vertices; then scales it to the picture. */
 	void (*turn_piece)(void *surface, size_t piece);
 	void (*place_piece)(void *surface, size_t piece);
-	/* Coordinate k of all vertices, and its least and greatest value. */
-	void (*copy_coordinate)(const struct surface *, int k, float *v, float ends[2]);
 	/* The reach of row y of pixels. */
 	void (*find_reach)(void *surface, size_t y);
 
@@ -139,8 +137,6 @@ struct shade_rows {
 	void (*draw_and_paint)(void *picture, size_t thread);
 	void (*draw_only)(void *picture, size_t strip);
 	void (*paint_only)(void *picture, size_t strip);
-	/* Copies the values of all samples that show the surface, and returns their number. */
-	size_t (*copy_values)(const struct raster *, float *value);
 };
 LEVELS_OF(shade_rows)
 

@@ -533,20 +533,6 @@ place_piece(void *arg, size_t piece)
 }
 
 static void
-copy_coordinate(const struct surface *surface, int k, float *v, float ends[2])
-{
-	float least = INFINITY, most = -INFINITY;
-
-	for (size_t i = 0; i < surface->mesh.vertices; i++) {
-		v[i] = surface->own[i][k];
-		least = v[i] < least ? v[i] : least;
-		most = v[i] > most ? v[i] : most;
-	}
-	ends[0] = least;
-	ends[1] = most;
-}
-
-static void
 widen(float reach[2], double y)
 {
 	reach[0] = (float)y < reach[0] ? (float)y : reach[0];
@@ -748,21 +734,7 @@ paint_only(void *arg, size_t strip)
 	paint_strip(picture, picture->raster, strip);
 }
 
-static size_t
-copy_values(const struct raster *raster, float *value)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < raster->w * raster->h; i++)
-		if (raster->z[i] != INFINITY &&
-		    shade_there(raster->attribute[i * SURFACE_PLANES + SURFACE_VALUE]))
-			value[n++] = raster->attribute[i * SURFACE_PLANES + SURFACE_VALUE];
-	return n;
-}
-
 const struct shade_rows AT_LEVEL(shade_rows) = {
-	.copy_coordinate = copy_coordinate,
-	.copy_values = copy_values,
 	.find_row = find_row,
 	.one_colour_look = one_colour_look,
 	.fill_vertices = fill_vertices,

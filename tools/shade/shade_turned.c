@@ -54,18 +54,22 @@ static int
 find_extent(const struct surface *surface, int k, double *low, double *high)
 {
 	size_t n = surface->mesh.vertices;
-	float *v = large_memory(n + 1, sizeof(*v)), at[2], ends[2];
+	float *v = large_memory(n + 1, sizeof(*v)), at[2], least = INFINITY, most = -INFINITY;
 	double span;
 
 	if (!v)
 		return fail_memory();
-	shade_rows()->copy_coordinate(surface, k, v, ends);
+	for (size_t i = 0; i < n; i++) {
+		v[i] = surface->own[i][k];
+		least = v[i] < least ? v[i] : least;
+		most = v[i] > most ? v[i] : most;
+	}
 	*low = *high = 0;
 	if (n) {
 		numbers_ranks(v, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, at);
 		span = (double)at[1] - at[0];
-		*low = fmax(ends[0], at[0] - 0.25 * span);
-		*high = fmin(ends[1], at[1] + 0.25 * span);
+		*low = fmax(least, at[0] - 0.25 * span);
+		*high = fmin(most, at[1] + 0.25 * span);
 	}
 	free(v);
 	return 0;
@@ -138,10 +142,17 @@ static int
 find_range(struct priv *priv, const struct raster *raster)
 {
 	float *value = malloc(raster->w * raster->h * sizeof(*value));
+	size_t n = 0;
 
 	if (!value)
 		return fail_memory();
-	colours_find_range(priv, value, shade_rows()->copy_values(raster, value));
+	for (size_t i = 0; i < raster->w * raster->h; i++) {
+		float of = raster->attribute[i * SURFACE_PLANES + SURFACE_VALUE];
+
+		if (raster->z[i] != INFINITY && shade_there(of))
+			value[n++] = of;
+	}
+	colours_find_range(priv, value, n);
 	free(value);
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/px.h"
 #include "optics/calib.h"
 #include "optics/laser.h"
 #include "run/stage.h"
@@ -208,8 +209,44 @@ picture_plan(struct picture *picture, const struct frame_head *head, size_t own)
 
 /* ---- clouds: points without an order, as discs in the depth buffer of a picture ---- */
 
+#define ALONE 3.0		/* distance of a point off the surface, in median distances */
+#define NORMAL_MEDIAN 0.6745	/* of |x|, x of the normal distribution with standard deviation 1 */
+#define AROUND 50		/* points in the 27 cubes around a point, about */
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
+
+/* The median of the numbers that are not NaN; 0: there are none. */
+static double
+median(const float *v, size_t n, float *room)
+{
+	size_t valid = 0, middle;
+	float found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!isnan(v[i]))
+			room[valid++] = v[i];
+	middle = valid / 2;
+	if (valid)
+		numbers_ranks(room, valid, &middle, 1, &found);
+	return (double)found;
+}
+
+/* Finds spacing and noise, and marks points that are alone. room: for a number per point. */
+static void
+find_spacing(struct search *search, float *room)
+{
+	struct cloud_surface *surface = search->surface;
+
+	surface->spacing = median(surface->apart, surface->n, room);
+	surface->noise = median(search->off, surface->n, room) / NORMAL_MEDIAN;
+	for (size_t i = 0; i < surface->n; i++) {
+		if ((double)surface->apart[i] <= ALONE * surface->spacing)
+			continue;
+		surface->apart[i] = PX_NAN;
+		for (size_t k = 0; k < 3; k++)
+			surface->normal[k][i] = PX_NAN;
+	}
+}
 
 /* The surface of n finite points. The caller frees surface->apart in either case; -1 after
  * fail(). */
@@ -227,16 +264,36 @@ cloud_surface_make(struct run *run, const float *const xyz[3], size_t n,
 	for (size_t k = 0; status == 0 && k < 3; k++)
 		surface->normal[k] = surface->apart + (k + 1) * n;
 	if (status == 0)
-		status = point_cubes_make(run, xyz, n, &search.cubes);
+		status = grid_make_fitting(run, xyz, n, 0, AROUND, true, &search.grid);
 	if (status == 0) {
-		run_for(run, (search.cubes.grid.cells + CELLS - 1) / CELLS,
+		run_for(run, (search.grid.cells + CELLS - 1) / CELLS,
 		    texmap_rows()->measure_cells, &search);
-		texmap_rows()->find_spacing(&search, room);
+		find_spacing(&search, room);
 	}
 	free(room);
-	point_cubes_free(&search.cubes);
+	grid_free(&search.grid);
 	free(search.off);
 	return status;
+}
+
+/* The valid points of a table: their rows, and x, y and z one after another, each at a distance of
+ * the table's width. Returns their number. */
+static size_t
+list_points(const struct frame *surface, size_t *row, float *xyz)
+{
+	size_t w = surface->head.w, n = 0;
+
+	for (size_t x = 0; x < w; x++) {
+		bool valid = true;
+
+		for (size_t k = 0; k < 3; k++) {
+			xyz[k * w + n] = frame_floats(surface, k, 0)[x];
+			valid = valid && isfinite(xyz[k * w + n]);
+		}
+		row[n] = x;
+		n += valid;
+	}
+	return n;
 }
 
 /* A frame of the table's x y z nx ny nz; the normals are unset if it has none. */
@@ -311,7 +368,7 @@ cloud_draw(struct visible *visible, struct run *run, const struct visible_view *
 	if (status == 0 && (!row || !xyz))
 		status = fail_memory();
 	if (status == 0)
-		n = texmap_rows()->list_points(*surface, row, xyz);
+		n = list_points(*surface, row, xyz);
 	cloud.n = n;
 	if (status == 0 && n > 0)
 		status = cloud_surface_make(run, (const float *[3]){ xyz, xyz + w, xyz + 2 * w }, n,
@@ -331,6 +388,39 @@ cloud_draw(struct visible *visible, struct run *run, const struct visible_view *
 
 /* ---- points in the axes of a rectified camera, which is the calibration's world ---- */
 
+#define NEAR_PX 0.5
+
+/* Does the rectified camera see a point, of these axes, at the point's own pixel? */
+static bool
+is_at(const struct stereo_view *view, const double X[3], size_t x, size_t y)
+{
+	return X[2] > 0 && fabs(view->f_px * X[0] / X[2] + view->cx_px - (double)x) < NEAR_PX &&
+	    fabs(view->f_px * X[1] / X[2] + view->cy_px - (double)y) < NEAR_PX;
+}
+
+/* Are the points of a rectified left picture (stereo_view()) in its own axes, not turned back?
+ * Judged by their pixels, within half a pixel; false if both are possible. */
+static bool
+rectified_points(const struct visible_points *points, const struct stereo_view *view)
+{
+	const struct frame_head *head = &points->frame->head;
+	size_t pixels = head->w * head->h, as_they_are = 0, turned = 0;
+
+	for (size_t i = 0; i < pixels && view->side == STEREO_LEFT; i++) {
+		double X[3], to[3];
+		size_t x = i % head->w, y = i / head->w;
+
+		if (!visible_points_at(points, x, y, X))
+			continue;
+		for (size_t k = 0; k < 3; k++)
+			to[k] = view->R[3 * k] * X[0] + view->R[3 * k + 1] * X[1] +
+			    view->R[3 * k + 2] * X[2];
+		as_they_are += is_at(view, X, x, y);
+		turned += is_at(view, to, x, y);
+	}
+	return as_they_are > turned;
+}
+
 /* Turns a camera of the world to those axes. */
 static void
 rectified_turn(const struct stereo_view *view, struct pinhole *camera)
@@ -347,17 +437,77 @@ rectified_turn(const struct stereo_view *view, struct pinhole *camera)
 #define SAMPLES 65536		/* for the noise */
 #define LIKE 0.7		/* correlation; that of the right camera is 0.9 and more */
 
-/* The standard deviation of the noise, from second differences; infinite if there are none. */
+#define APART 4			/* pixels between the two ends of an edge */
+#define EDGE_LEVEL 0.05		/* least step, as a part of the level */
+#define EDGE_NOISES 6.0		/* least step, in standard deviations of the noise */
+#define EDGE_FLATNESS 3		/* factor by which both sides change less: shading is no edge */
+#define STEPS 3.0		/* largest step of depth, in usual distances of points */
+
+/* Edges on the surface, in a channel of the points and in the colours. */
+struct likeness {
+	const struct visible_points *points;
+	const struct frame *colours;
+	size_t channel, w, h;
+	double noise;
+	double tt, tc[3], cc[3];	/* sums of products, of the channel and of r g b */
+	size_t n;
+};
+
+static double
+level(const struct likeness *likeness, size_t x, size_t y)
+{
+	return (double)frame_floats(likeness->points->frame, likeness->channel, y)[x];
+}
+
+/* The standard deviation of the noise, from second differences along rows; infinite if there are
+ * none. */
 static double
 find_noise(const struct likeness *likeness)
 {
 	float *v = malloc(SAMPLES * sizeof(*v)), median = INFINITY;
-	size_t n = v ? texmap_rows()->sample_differences(likeness, v, SAMPLES) : 0;
+	size_t pixels = likeness->w * likeness->h, stride = pixels / SAMPLES + 1, n = 0;
 
+	for (size_t i = 0; v && i < pixels && n < SAMPLES; i += stride) {
+		size_t x = i % likeness->w, y = i / likeness->w;
+
+		if (x == 0 || x + 1 == likeness->w)
+			continue;
+		v[n] = (float)fabs(level(likeness, x - 1, y) - 2 * level(likeness, x, y) +
+		    level(likeness, x + 1, y));
+		n += !isnan(v[n]);
+	}
 	if (n)
 		numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &median);
 	free(v);
 	return (double)median / 0.6745 / sqrt(6);
+}
+
+/* The edge from a pixel to the one APART from it along a row or a column. */
+static void
+add_edge(struct likeness *likeness, size_t x, size_t y, size_t right, size_t down)
+{
+	double a = level(likeness, x, y), b = level(likeness, x + right, y + down);
+	double step = fabs(b - a), X[3], Y[3], d[3];
+
+	if (!(step > EDGE_LEVEL * (fabs(a) + fabs(b)) / 2) ||
+	    !(step > EDGE_NOISES * likeness->noise) ||
+	    !(EDGE_FLATNESS * fabs(a - level(likeness, x - right, y - down)) < step) ||
+	    !(EDGE_FLATNESS * fabs(b - level(likeness, x + 2 * right, y + 2 * down)) < step) ||
+	    !visible_points_at(likeness->points, x, y, X) ||
+	    !visible_points_at(likeness->points, x + right, y + down, Y) ||
+	    !(visible_points_distance(X, Y) <= STEPS * APART * likeness->points->spacing))
+		return;
+	for (size_t k = 0; k < 3; k++)
+		d[k] = (double)frame_floats(likeness->colours, k, y + down)[x + right] -
+		    (double)frame_floats(likeness->colours, k, y)[x];
+	if (isnan(d[0]))
+		return;
+	likeness->n++;
+	likeness->tt += (b - a) * (b - a);
+	for (size_t k = 0; k < 3; k++) {
+		likeness->tc[k] += (b - a) * d[k];
+		likeness->cc[k] += d[k] * d[k];
+	}
 }
 
 static double
@@ -374,7 +524,13 @@ edge_correlation(const struct visible_points *points, const struct frame *colour
 	if (likeness.channel == NO_CHANNEL)
 		return NAN;
 	likeness.noise = find_noise(&likeness);
-	texmap_rows()->add_edges(&likeness);
+	for (size_t y = 0; y < head->h; y++)
+		for (size_t x = 0; x < head->w; x++) {
+			if (x >= APART && x + 2 * APART < head->w)
+				add_edge(&likeness, x, y, APART, 0);
+			if (y >= APART && y + 2 * APART < head->h)
+				add_edge(&likeness, x, y, 0, APART);
+		}
 	if (likeness.n < EDGES_LEAST)
 		return NAN;
 	for (size_t k = 0; k < 3; k++)
@@ -420,13 +576,8 @@ colouring_add(const struct colouring_counts *row, size_t rows)
 
 	for (size_t y = 0; y < rows; y++) {
 		all.points += row[y].points;
-		all.coloured += row[y].coloured;
-		all.behind += row[y].behind;
-		all.outside += row[y].outside;
-		all.lone += row[y].lone;
-		all.grazed += row[y].grazed;
-		all.hidden += row[y].hidden;
-		all.blank += row[y].blank;
+		for (size_t k = 0; k < FATES; k++)
+			all.of[k] += row[y].of[k];
 	}
 	return all;
 }
@@ -557,15 +708,17 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 /* ---- one frame ---- */
 
 #define LONE_FEW 10	/* more than one in so many points without neighbours gives a warning */
-#define FATES "%zu behind it or beyond its lens, %zu outside of its picture, %zu without "\
+#define FATES_TEXT "%zu behind it or beyond its lens, %zu outside of its picture, %zu without "\
 	"neighbours, %zu face away or are grazed, %zu hidden, %zu where the picture has no colour"
 
 static int
 judge(const struct colouring_counts *all)
 {
-	return all->coloured || !all->points ? 0 : fail(NULL, "the camera sees none of %zu "
-	    "points: " FATES, all->points, all->behind, all->outside, all->lone, all->grazed,
-	    all->hidden, all->blank);
+	const size_t *of = all->of;
+
+	return of[COLOURED] || !all->points ? 0 : fail(NULL, "the camera sees none of %zu "
+	    "points: " FATES_TEXT, all->points, of[BEHIND], of[OUTSIDE], of[LONE], of[GRAZED],
+	    of[HIDDEN], of[BLANK]);
 }
 
 /* Draws the depth buffer of the points. *surface: the points and normals of a table, else NULL. */
@@ -583,7 +736,7 @@ draw(struct run *run, const struct frame *kept, struct visible_view *view,
 	if (visible_points_init(&points, kept, (size_t[3]){ head_channel(head, "x"),
 	    head_channel(head, "y"), head_channel(head, "z") }) < 0)
 		return -1;
-	if (priv->has_rectified && texmap_rows()->rectified_points(&points, &priv->rectified))
+	if (priv->has_rectified && rectified_points(&points, &priv->rectified))
 		rectified_turn(&priv->rectified, camera);
 	return visible_draw(visible, run, view, &points);
 }
@@ -674,14 +827,16 @@ end(struct run *run)
 {
 	const struct priv *priv = run->priv;
 	const struct colouring_counts *all = &priv->all;
+	const size_t *of = all->of;
 
-	if (all->lone > all->points / LONE_FEW)
+	if (of[LONE] > all->points / LONE_FEW)
 		warn(NULL, "%zu of %zu points have too few others around them to say what they "
-		    "hide, and no colour: a cloud of even density has them", all->lone,
+		    "hide, and no colour: a cloud of even density has them", of[LONE],
 		    all->points);
 	if (run->verbose)
-		note(NULL, "%zu of %zu points have a colour; " FATES, all->coloured, all->points,
-		    all->behind, all->outside, all->lone, all->grazed, all->hidden, all->blank);
+		note(NULL, "%zu of %zu points have a colour; " FATES_TEXT, of[COLOURED],
+		    all->points, of[BEHIND], of[OUTSIDE], of[LONE], of[GRAZED], of[HIDDEN],
+		    of[BLANK]);
 	return 0;
 }
 

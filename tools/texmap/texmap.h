@@ -7,7 +7,7 @@
 
 #include "base/cpu_level.h"
 #include "optics/stereo.h"
-#include "points/point_grid.h"
+#include "points/grid.h"
 #include "points/visible.h"
 #include "run/run.h"
 
@@ -32,7 +32,7 @@ struct cloud_surface {
 struct search {
 	struct cloud_surface *surface;
 	const float *const *xyz;
-	struct point_cubes cubes;
+	struct grid grid;
 	float *off;			/* distance from the plane; NaN where there is none */
 };
 
@@ -54,9 +54,13 @@ struct drawing {
 	size_t rows;			/* of a band */
 };
 
-/* What became of the points. */
+/* What became of a point: it has a colour; it lies behind the camera or beyond its lens, or outside
+ * of its picture; it has no neighbours; it faces away or is grazed; it is hidden; the picture has no
+ * colour there. */
+enum fate { COLOURED, BEHIND, OUTSIDE, LONE, GRAZED, HIDDEN, BLANK, FATES };
+
 struct colouring_counts {
-	size_t points, coloured, behind, outside, lone, grazed, hidden, blank;
+	size_t points, of[FATES];
 };
 
 struct colouring {
@@ -70,16 +74,6 @@ struct colouring {
 	struct colouring_counts *counts;	/* of each part */
 };
 
-/* Edges on the surface, in a channel of the points and in the colours. */
-struct likeness {
-	const struct visible_points *points;
-	const struct frame *colours;
-	size_t channel, w, h;
-	double noise;
-	double tt, tc[3], cc[3];	/* sums of products, of the channel and of r g b */
-	size_t n;
-};
-
 /* What a thread does at a time. */
 #define CELLS 64		/* of the search */
 #define CHUNK 16384		/* points of the drawing */
@@ -90,25 +84,12 @@ struct texmap_rows {
 	/* The white of a picture of floats, by its largest sample, which may be brighter: 1 up to
 	 * 2, 255 up to 512, else 65535. */
 	double (*picture_white)(const struct picture *, float *largest);
-	/* The valid points of a table: their rows, and x, y and z one after another, each at a
-	 * distance of the table's width. Returns their number. */
-	size_t (*list_points)(const struct frame *surface, size_t *row, float *xyz);
 	/* Distance, plane and normal of each point in some cells of the search. */
 	void (*measure_cells)(void *search, size_t part);
-	/* Spacing and noise; marks points that are alone. room: for a number per point. */
-	void (*find_spacing)(struct search *, float *room);
 	/* The discs of some points of a struct drawing, then a band of rows with all discs. */
 	void (*see_points)(void *drawing, size_t part);
 	void (*draw_band)(void *drawing, size_t band);
-	/* Are the points of a rectified left picture (stereo_view()) in its own axes, not turned
-	 * back? Judged by their pixels, within half a pixel; false if both are possible. */
-	bool (*rectified_points)(const struct visible_points *, const struct stereo_view *);
 	void (*colouring_part)(void *colouring, size_t part);
-	/* Magnitudes of second differences along rows, at most `most`, evenly spread. Returns their
-	 * number. */
-	size_t (*sample_differences)(const struct likeness *, float *v, size_t most);
-	/* Adds all edges to the sums. */
-	void (*add_edges)(struct likeness *);
 };
 LEVELS_OF(texmap_rows)
 

@@ -46,9 +46,7 @@ picture_white(const struct picture *picture, float *largest)
 
 #define CLOUD_NEAREST 8		/* points whose mean distance is used */
 #define WIDER 2.0		/* radius of the points of a plane, in such distances */
-#define ALONE 3.0		/* distance of a point off the surface, in median distances */
 #define FLAT 0.01		/* of the largest eigenvalue: points on a line give no plane */
-#define NORMAL_MEDIAN 0.6745	/* of |x|, x of the normal distribution with standard deviation 1 */
 
 /* The mean distance of the nearest points, from the squared distances of all points around one. */
 static float
@@ -144,49 +142,17 @@ measure_cells(void *arg, size_t part)
 {
 	const struct search *search = arg;
 	size_t end = (part + 1) * CELLS;
-	const struct point_cubes *cubes = &search->cubes;
-	uint32_t around[POINT_CUBES_MOST];
-	float square[POINT_CUBES_MOST];
+	const struct grid *grid = &search->grid;
+	uint32_t around[GRID_MOST_AROUND];
+	float square[GRID_MOST_AROUND];
 
-	for (size_t cell = part * CELLS; cell < end && cell < cubes->grid.cells; cell++) {
-		const uint32_t *own = cubes->order + cubes->start[cell];
-		size_t n, points = cubes->start[cell + 1] - cubes->start[cell];
+	for (size_t cell = part * CELLS; cell < end && cell < grid->cells; cell++) {
+		const uint32_t *own = grid->point + grid->first[cell];
+		size_t n, points = grid->first[cell + 1] - grid->first[cell];
 
-		n = point_cubes_around(cubes, own[0], around);
+		n = grid_different(grid, own[0], around);
 		for (size_t i = 0; i < points; i++)
 			measure_point(search, own[i], around, n, square);
-	}
-}
-
-/* The median of the numbers that are not NaN; 0: there are none. */
-static double
-median(const float *v, size_t n, float *room)
-{
-	size_t valid = 0, middle;
-	float found = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (!isnan(v[i]))
-			room[valid++] = v[i];
-	middle = valid / 2;
-	if (valid)
-		numbers_ranks(room, valid, &middle, 1, &found);
-	return (double)found;
-}
-
-static void
-find_spacing(struct search *search, float *room)
-{
-	struct cloud_surface *surface = search->surface;
-
-	surface->spacing = median(surface->apart, surface->n, room);
-	surface->noise = median(search->off, surface->n, room) / NORMAL_MEDIAN;
-	for (size_t i = 0; i < surface->n; i++) {
-		if ((double)surface->apart[i] <= ALONE * surface->spacing)
-			continue;
-		surface->apart[i] = PX_NAN;
-		for (size_t k = 0; k < 3; k++)
-			surface->normal[k][i] = PX_NAN;
 	}
 }
 
@@ -310,63 +276,10 @@ draw_band(void *arg, size_t band)
 			draw_disc(drawing, &drawing->disc[i], y0, y1);
 }
 
-static size_t
-list_points(const struct frame *surface, size_t *row, float *xyz)
-{
-	size_t w = surface->head.w, n = 0;
-
-	for (size_t x = 0; x < w; x++) {
-		bool valid = true;
-
-		for (size_t k = 0; k < 3; k++) {
-			xyz[k * w + n] = frame_floats(surface, k, 0)[x];
-			valid = valid && isfinite(xyz[k * w + n]);
-		}
-		row[n] = x;
-		n += valid;
-	}
-	return n;
-}
-
-/* ---- rectified points ---- */
-
-#define NEAR_PX 0.5
-
-/* Does the rectified camera see a point, of these axes, at the point's own pixel? */
-static bool
-is_at(const struct stereo_view *view, const double X[3], size_t x, size_t y)
-{
-	return X[2] > 0 && fabs(view->f_px * X[0] / X[2] + view->cx_px - (double)x) < NEAR_PX &&
-	    fabs(view->f_px * X[1] / X[2] + view->cy_px - (double)y) < NEAR_PX;
-}
-
-static bool
-rectified_points(const struct visible_points *points, const struct stereo_view *view)
-{
-	const struct frame_head *head = &points->frame->head;
-	size_t pixels = head->w * head->h, as_they_are = 0, turned = 0;
-
-	for (size_t i = 0; i < pixels && view->side == STEREO_LEFT; i++) {
-		double X[3], to[3];
-		size_t x = i % head->w, y = i / head->w;
-
-		if (!visible_points_at(points, x, y, X))
-			continue;
-		for (size_t k = 0; k < 3; k++)
-			to[k] = view->R[3 * k] * X[0] + view->R[3 * k + 1] * X[1] +
-			    view->R[3 * k + 2] * X[2];
-		as_they_are += is_at(view, X, x, y);
-		turned += is_at(view, to, x, y);
-	}
-	return as_they_are > turned;
-}
-
 /* ---- the colour of a point ---- */
 
 #define SUPERSAMPLES_MOST 16	/* along each axis */
 #define NOISES 8.0		/* distance of two surfaces, in standard deviations of the noise */
-
-enum fate { COLOURED, BEHIND, OUTSIDE, LONE, GRAZED, HIDDEN, BLANK };
 
 struct point {
 	double X[3], along[2][3];	/* of the world: the point, and its tangents */
@@ -536,99 +449,17 @@ colouring_part(void *arg, size_t part)
 		enum fate fate = given ? colour_point(colouring, x, y, &point, colour) : BLANK;
 
 		counts->points += given;
-		counts->coloured += given && fate == COLOURED;
-		counts->behind += given && fate == BEHIND;
-		counts->outside += given && fate == OUTSIDE;
-		counts->lone += given && fate == LONE;
-		counts->grazed += given && fate == GRAZED;
-		counts->hidden += given && fate == HIDDEN;
-		counts->blank += given && fate == BLANK;
+		counts->of[fate] += given;
 		for (size_t k = 0; k < 3; k++)
 			frame_floats(colouring->out, k, y)[x] =
 			    given && fate == COLOURED ? colour[k] : NAN;
 	}
 }
 
-/* ---- edges on the surface ---- */
-
-#define APART 4			/* pixels between the two ends of an edge */
-#define EDGE_LEVEL 0.05		/* least step, as a part of the level */
-#define EDGE_NOISES 6.0		/* least step, in standard deviations of the noise */
-#define EDGE_FLATNESS 3		/* factor by which both sides change less: shading is no edge */
-#define STEPS 3.0		/* largest step of depth, in usual distances of points */
-
-static double
-level(const struct likeness *likeness, size_t x, size_t y)
-{
-	return (double)frame_floats(likeness->points->frame, likeness->channel, y)[x];
-}
-
-static size_t
-sample_differences(const struct likeness *likeness, float *v, size_t most)
-{
-	size_t pixels = likeness->w * likeness->h, stride = pixels / most + 1, n = 0;
-
-	for (size_t i = 0; i < pixels && n < most; i += stride) {
-		size_t x = i % likeness->w, y = i / likeness->w;
-
-		if (x == 0 || x + 1 == likeness->w)
-			continue;
-		v[n] = (float)fabs(level(likeness, x - 1, y) - 2 * level(likeness, x, y) +
-		    level(likeness, x + 1, y));
-		n += !isnan(v[n]);
-	}
-	return n;
-}
-
-/* The edge from a pixel to the one APART from it along a row or a column. */
-static void
-add_edge(struct likeness *likeness, size_t x, size_t y, size_t right, size_t down)
-{
-	double a = level(likeness, x, y), b = level(likeness, x + right, y + down);
-	double step = fabs(b - a), X[3], Y[3], d[3];
-
-	if (!(step > EDGE_LEVEL * (fabs(a) + fabs(b)) / 2) ||
-	    !(step > EDGE_NOISES * likeness->noise) ||
-	    !(EDGE_FLATNESS * fabs(a - level(likeness, x - right, y - down)) < step) ||
-	    !(EDGE_FLATNESS * fabs(b - level(likeness, x + 2 * right, y + 2 * down)) < step) ||
-	    !visible_points_at(likeness->points, x, y, X) ||
-	    !visible_points_at(likeness->points, x + right, y + down, Y) ||
-	    !(visible_points_distance(X, Y) <= STEPS * APART * likeness->points->spacing))
-		return;
-	for (size_t k = 0; k < 3; k++)
-		d[k] = (double)frame_floats(likeness->colours, k, y + down)[x + right] -
-		    (double)frame_floats(likeness->colours, k, y)[x];
-	if (isnan(d[0]))
-		return;
-	likeness->n++;
-	likeness->tt += (b - a) * (b - a);
-	for (size_t k = 0; k < 3; k++) {
-		likeness->tc[k] += (b - a) * d[k];
-		likeness->cc[k] += d[k] * d[k];
-	}
-}
-
-static void
-add_edges(struct likeness *likeness)
-{
-	for (size_t y = 0; y < likeness->h; y++)
-		for (size_t x = 0; x < likeness->w; x++) {
-			if (x >= APART && x + 2 * APART < likeness->w)
-				add_edge(likeness, x, y, APART, 0);
-			if (y >= APART && y + 2 * APART < likeness->h)
-				add_edge(likeness, x, y, 0, APART);
-		}
-}
-
 const struct texmap_rows AT_LEVEL(texmap_rows) = {
 	.picture_white = picture_white,
 	.measure_cells = measure_cells,
-	.find_spacing = find_spacing,
 	.see_points = see_points,
 	.draw_band = draw_band,
-	.list_points = list_points,
-	.rectified_points = rectified_points,
-	.sample_differences = sample_differences,
-	.add_edges = add_edges,
 	.colouring_part = colouring_part,
 };

@@ -1,12 +1,12 @@
 /*
- * The loops of mergexyz --splat, which spreads points of several cameras over one grid (methods
+ * The loops of splatxyz, which spreads points of several cameras over one grid (methods
  * §14; Karpinsky 2013, ch. 9; Rusinkiewicz and Levoy 2000; Curless and Levoy 1996 for weights that
  * end softly). Each point is projected onto the grid and gets the plane that its neighbours in the
  * camera's picture put through it. A strip of the grid then takes the points that reach it: each is
  * spread over the cells next to it, at the depth that its plane has there, and a cell's sums are
  * divided by its weights. Where surfaces lie more than a jump apart the nearest one counts.
  */
-#include "splat.h"
+#include "splatxyz.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,17 +191,32 @@ count_points(const float *restrict x, const float *restrict y, const float *rest
 	return points;
 }
 
-/* Row y of the source: u v d, span, points, lost. */
-static void
-splat_view_project(struct splat_view *view, const struct splat_grid *grid,
-    const struct splat_source *source, size_t y)
+/* The view of a row of all views' points, and its row there. */
+static size_t
+find_view(const struct splat *splat, size_t *row)
 {
+	size_t k = 0;
+
+	while (*row >= splat->view[k].h)
+		*row -= splat->view[k++].h;
+	return k;
+}
+
+/* A row of points: u v d, span, points, lost. */
+static void
+project(void *arg, size_t y)
+{
+	const struct splat_job *job = arg;
+	const struct splat_grid *grid = &job->splat->grid;
+	const size_t k = find_view(job->splat, &y);
+	const struct splat_source *source = &job->source[k];
+	struct splat_view *view = &job->splat->view[k];
 	const float *x3[3];
 	size_t at = splat_view_at(view, y);
 	uint32_t outside = 0;
 
-	for (size_t k = 0; k < 3; k++)
-		x3[k] = frame_floats(source->frame, source->xyz[k], y);
+	for (size_t i = 0; i < 3; i++)
+		x3[i] = frame_floats(source->frame, source->xyz[i], y);
 	splat_grid_project(grid, &source->pose, x3[0], x3[1], x3[2], view->w, view->u + at,
 	    view->v + at, view->d + at);
 	for (size_t s = 0; s < view->segments; s++) {
@@ -216,10 +231,14 @@ splat_view_project(struct splat_view *view, const struct splat_grid *grid,
 	view->lost[y] = outside - ((uint32_t)view->w - view->points[y]);
 }
 
-/* Sets the reach of the spans of row y; all rows are projected. */
+/* Sets the reach of the spans of a row of points; all rows are projected. */
 static void
-splat_view_reach(struct splat_view *view, size_t y)
+find_reach(void *arg, size_t y)
 {
+	const struct splat_job *job = arg;
+	const size_t k = find_view(job->splat, &y);
+	struct splat_view *view = &job->splat->view[k];
+
 	for (size_t s = 0; s < view->segments; s++) {
 		size_t x0 = s * SPLAT_SEGMENT;
 		size_t n = view->w - x0 < SPLAT_SEGMENT ? view->w - x0 : SPLAT_SEGMENT;
@@ -1055,36 +1074,7 @@ splat_strip_fill(const struct splat *splat, const struct splat_source *source,
 	return 0;
 }
 
-/* ---- rows of a struct splat_job ---- */
-
-/* The view of a row of all views' points, and its row there. */
-static size_t
-find_view(const struct splat *splat, size_t *row)
-{
-	size_t k = 0;
-
-	while (*row >= splat->view[k].h)
-		*row -= splat->view[k++].h;
-	return k;
-}
-
-static void
-project(void *arg, size_t row)
-{
-	const struct splat_job *job = arg;
-	size_t k = find_view(job->splat, &row);
-
-	splat_view_project(&job->splat->view[k], &job->splat->grid, &job->source[k], row);
-}
-
-static void
-find_reach(void *arg, size_t row)
-{
-	const struct splat_job *job = arg;
-	size_t k = find_view(job->splat, &row);
-
-	splat_view_reach(&job->splat->view[k], row);
-}
+/* ---- holes of one cell ---- */
 
 /* The pairs of neighbours, left and right or above and below, around a hole of one cell: they
  * belong to one surface and have points of their own. Returns the number of cells; cell: columns
@@ -1181,7 +1171,7 @@ close_holes(void *arg, size_t y)
 		close_cell(splat, job->source, job->out, (size_t)(hole - row), y);
 }
 
-const struct splat_rows AT_LEVEL(splat_rows) = {
+const struct splatxyz_rows AT_LEVEL(splatxyz_rows) = {
 	.grid_project = splat_grid_project,
 	.grid_point = splat_grid_point,
 	.project = project,

@@ -1,8 +1,8 @@
 /*
- * Sets up mergexyz --splat by the first frames of all views: where the grid lies, which channels
+ * Sets up splatxyz by the first frames of all views: where the grid lies, which channels
  * are merged, where the cameras stand, and whether a calibration's cameras see the points.
  */
-#include "splat.h"
+#include "splatxyz.h"
 
 #include <float.h>
 #include <math.h>
@@ -22,7 +22,7 @@
 #define FIELD_TRIM 0.005	/* of the points, left out on each side */
 #define FIELD_MARGIN 0.05	/* of their extent, on each side */
 
-/* An orthographic grid: splat_grid_field() or the caller sets corner_mm and pixel_mm. */
+/* An orthographic grid: choose_field() or the caller sets corner_mm and pixel_mm. */
 void
 splat_grid_ortho(struct splat_grid *grid, const struct pinhole *projector, size_t w, size_t h)
 {
@@ -85,8 +85,8 @@ splat_grid_pixel(const struct splat_grid *grid, double depth)
  * which it sorts) fit, without the outermost and with a margin. center_mm NaN: the middle of those.
  * -1 after fail() where all lie in one place.
  */
-int
-splat_grid_field(struct splat_grid *grid, float *u, float *v, size_t n, double pixel_mm,
+static int
+choose_field(struct splat_grid *grid, float *u, float *v, size_t n, double pixel_mm,
     const double center_mm[2])
 {
 	float *const place[2] = { u, v };
@@ -119,23 +119,14 @@ splat_grid_field(struct splat_grid *grid, float *u, float *v, size_t n, double p
 
 struct field_sample {
 	float *place[4];		/* u v d, in mm on an orthographic grid; and to the next */
-	size_t n, room, unlit;
+	size_t n, unlit;
 };
 
-static int
-grow(struct field_sample *sample, size_t more)
+/* Every so many rows are sampled, from half as many on. */
+static size_t
+sampled_step(const struct splat_source *source)
 {
-	if (sample->n + more <= sample->room)
-		return 0;
-	sample->room = 2 * (sample->n + more);
-	for (size_t k = 0; k < 4; k++) {
-		float *p = reallocarray(sample->place[k], sample->room, sizeof(*p));
-
-		if (!p)
-			return fail_memory();
-		sample->place[k] = p;
-	}
-	return 0;
+	return source->w * source->h / FIELD_POINTS + 1;
 }
 
 /* Does a point of the grid's frame lie outside the projector's picture? */
@@ -153,25 +144,23 @@ is_unlit(const struct pinhole *projector, const double picture_px[2], const doub
 }
 
 /* Adds all points of every step-th row. */
-static int
+static void
 add_view(const struct splat_grid *grid, const struct splat_source *source,
     const double picture_px[2], struct field_sample *sample)
 {
-	size_t step = source->w * source->h / FIELD_POINTS + 1;
+	size_t step = sampled_step(source);
 
 	for (size_t y = step / 2 < source->h ? step / 2 : 0; y < source->h; y += step) {
 		const float *x[3];
 		float *to[3];
 		size_t n = 0;
 
-		if (grow(sample, source->w) < 0)
-			return -1;
 		for (size_t k = 0; k < 3; k++) {
 			x[k] = frame_floats(source->frame, source->xyz[k], y);
 			to[k] = sample->place[k] + sample->n;
 		}
-		splat_rows()->grid_project(grid, &source->pose, x[0], x[1], x[2], source->w, to[0],
-		    to[1], to[2]);
+		splatxyz_rows()->grid_project(grid, &source->pose, x[0], x[1], x[2], source->w,
+		    to[0], to[1], to[2]);
 		for (size_t i = 0; i < source->w; i++) {
 			if (!isfinite(to[0][i]) || !isfinite(to[1][i]) || !isfinite(to[2][i]))
 				continue;
@@ -187,7 +176,6 @@ add_view(const struct splat_grid *grid, const struct splat_source *source,
 		}
 		sample->n += n;
 	}
-	return 0;
 }
 
 /* Columns u and rows v are in mm, and sorted. */
@@ -207,7 +195,7 @@ find_covered(const struct splat_grid *grid, const struct field_sample *sample,
 	}
 }
 
-/* Chooses an orthographic grid's field (splat_grid_field()) by the points of all views. picture_px:
+/* Chooses an orthographic grid's field (choose_field()) by the points of all views. picture_px:
  * the projector's size; 0: not known, and unlit is 0. -1 after fail(). */
 int
 splat_field_choose(struct splat_grid *grid, const struct splat_source *source, size_t views,
@@ -216,16 +204,24 @@ splat_field_choose(struct splat_grid *grid, const struct splat_source *source, s
 {
 	struct splat_grid in_mm = *grid;
 	struct field_sample sample = { .n = 0 };
+	size_t room = 0;
 	int status = 0;
 
+	for (size_t k = 0; k < views; k++)
+		room += source[k].w * (source[k].h / sampled_step(&source[k]) + 1);
+	sample.place[0] = calloc(room + 1, 4 * sizeof(float));
+	if (!sample.place[0])
+		return fail_memory();
+	for (size_t k = 1; k < 4; k++)
+		sample.place[k] = sample.place[k - 1] + room;
 	if (grid->ortho) {
 		in_mm.pixel_mm = 1;
 		in_mm.corner_mm[0] = in_mm.corner_mm[1] = 0;
 	}
-	for (size_t k = 0; k < views && status == 0; k++)
-		status = add_view(&in_mm, &source[k], picture_px, &sample);
-	if (status == 0 && grid->ortho)
-		status = splat_grid_field(grid, sample.place[0], sample.place[1], sample.n,
+	for (size_t k = 0; k < views; k++)
+		add_view(&in_mm, &source[k], picture_px, &sample);
+	if (grid->ortho)
+		status = choose_field(grid, sample.place[0], sample.place[1], sample.n,
 		    pixel_mm, center_mm);
 	for (size_t k = 2; k < 4 && sample.n; k++)
 		qsort(sample.place[k], sample.n, sizeof(float), numbers_compare);
@@ -237,8 +233,7 @@ splat_field_choose(struct splat_grid *grid, const struct splat_source *source, s
 			.unlit = (double)sample.unlit / (double)sample.n };
 	if (status == 0 && grid->ortho && sample.n)
 		find_covered(grid, &sample, field);
-	for (size_t k = 0; k < 4; k++)
-		free(sample.place[k]);
+	free(sample.place[0]);
 	return status;
 }
 
@@ -317,22 +312,20 @@ splat_eye_find(const struct splat_source *source, double eye[3])
 static const char *const merged[SPLAT_ATTRIBUTES] = { "nx", "ny", "nz", "texture", "modulation",
 	"gray", "image", "r", "g", "b", "a" };
 
-static bool
-all_have(struct frame *const *view, size_t views, const char *channel)
+static size_t
+count_having(struct frame *const *view, size_t views, const char *channel)
 {
+	size_t n = 0;
+
 	for (size_t k = 0; k < views; k++)
-		if (head_channel(&view[k]->head, channel) == NO_CHANNEL)
-			return false;
-	return true;
+		n += head_channel(&view[k]->head, channel) != NO_CHANNEL;
+	return n;
 }
 
 static bool
-any_has(struct frame *const *view, size_t views, const char *channel)
+all_have(struct frame *const *view, size_t views, const char *channel)
 {
-	for (size_t k = 0; k < views; k++)
-		if (head_channel(&view[k]->head, channel) != NO_CHANNEL)
-			return true;
-	return false;
+	return count_having(view, views, channel) == views;
 }
 
 static int
@@ -379,8 +372,8 @@ static void
 warn_weight(struct frame *const *view, size_t views, int weight, const char *name)
 {
 	const char *better = weight >= 0 || (name && !strcmp(name, "sigma")) ? NULL :
-	    any_has(view, views, "sigma") ? "sigma" : !name && any_has(view, views, "modulation") ?
-	    "modulation" : NULL;
+	    count_having(view, views, "sigma") ? "sigma" :
+	    !name && count_having(view, views, "modulation") ? "modulation" : NULL;
 
 	if (better)
 		warn(NULL, "some views have a channel %s and some have none: points are weighted "

@@ -17,9 +17,9 @@ def flat(h, w, z, keys=None, dx=0, dy=0, **more):
 	planes = [x, y, z + 0 * x] + [v + 0 * x for v in more.values()]
 	return Frame(np.array(planes, "f4"), ["x", "y", "z"] + list(more), {"length_unit": "mm", "z_axis": "away", **(keys or {})})
 '
-splat=(mergexyz --splat 20x16 --onto ortho --calib one.json --pixel 1 --center 0,0)
+splat=(splatxyz --splat 20x16 --onto ortho --calib one.json --pixel 1 --center 0,0)
 
-@test "mergexyz --splat: one view on its own grid is itself; beside it, a plane's depth is that of the cell's centre" {
+@test "splatxyz: one view on its own grid is itself; beside it, a plane's depth is that of the cell's centre" {
 	echo "$one" >one.json
 	py "$points"'
 write_frames("same.nrrd", flat(16, 20, 600 + np.random.default_rng(1).normal(size=(16, 20)), texture=7, modulation=.5))
@@ -39,7 +39,7 @@ error = p["z"] - (600 + .5 * (x - 9.5) - .25 * (y - 7.5))
 expect(np.abs(error) < 7.4e-5, np.nanmax(np.abs(error)), np.isnan(error).sum())'
 }
 
-@test "mergexyz --splat: weights, the nearest surface, texture, normals, sigma" {
+@test "splatxyz: weights, the nearest surface, texture, normals, sigma" {
 	echo "$one" >one.json
 	py "$points"'
 for name, z, s, m in ("near", 600, .1, 1), ("far", 601, .2, 3):
@@ -69,7 +69,7 @@ expect(f["sigma"].names[:4] == ["x", "y", "z", "sigma"], f["sigma"].names)
 is_all(f["sigma"]["z"], 600.2, .002); is_all(s, np.sqrt(1 / 125), .002)'
 }
 
-@test "mergexyz --splat: holes of one cell are closed, larger ones are not; points too far apart leave holes" {
+@test "splatxyz: holes of one cell are closed, larger ones are not; points too far apart leave holes" {
 	echo "$one" >one.json
 	py "$points"'
 f = flat(16, 20, 600., texture=9)
@@ -79,7 +79,7 @@ write_frames("holes.nrrd", f)
 for step in 2, 6:
 	f = flat(16, 20, 600.); f.pixels[:2] *= step; write_frames("step%d.nrrd" % step, f)'
 	silent "${splat[@]}" holes.nrrd -o out.nrrd
-	grid=(mergexyz --onto ortho --calib one.json --pixel 1 --center 0,0)
+	grid=(splatxyz --onto ortho --calib one.json --pixel 1 --center 0,0)
 	silent "${grid[@]}" --splat 40x32 step2.nrrd -o s2.nrrd
 	fails 0 "--splat: most points lie 6 cells and more apart: holes are left" "${grid[@]}" --splat 120x96 step6.nrrd -o s6.nrrd
 	py '
@@ -92,25 +92,25 @@ expect(np.isfinite(two["z"][2:-2, 2:-2])); expect(np.abs(two["z"] - 600)[2:-2, 2
 expect(np.isnan(six["z"]).mean() > .1)'
 }
 
-@test "mergexyz --splat: a --pixel far too coarse or too fine gets a line, others none" {
+@test "splatxyz: a --pixel far too coarse or too fine gets a line, others none" {
 	echo "$one" >one.json
 	py "$points"'write_frames("in.nrrd", flat(16, 20, 600.))'
-	grid=(mergexyz --splat 40x32 --onto ortho --calib one.json)
+	grid=(splatxyz --splat 40x32 --onto ortho --calib one.json)
 	silent "${grid[@]}" in.nrrd -o out.nrrd
 	for pixel in 0.5 1 3.5; do silent "${grid[@]}" --pixel $pixel in.nrrd -o out.nrrd; done
 	fails 0 "--pixel: 5 mm is coarse: the points cover 4 x 3 of 40 x 32 cells, which 0.52 mm would fill" \
 		"${grid[@]}" --pixel 5 in.nrrd -o out.nrrd
 	fails 0 "--splat: most points lie 8 cells and more apart: holes are left" \
-		mergexyz --splat 160x128 --onto ortho --calib one.json --pixel 0.12 in.nrrd -o out.nrrd
+		splatxyz --splat 160x128 --onto ortho --calib one.json --pixel 0.12 in.nrrd -o out.nrrd
 }
 
-@test "mergexyz --splat --onto projector: cells are the projector's pixels, through its lens" {
+@test "splatxyz --onto projector: cells are the projector's pixels, through its lens" {
 	py '
 import json
 from splat_rig import Rig
 Rig(64, 48, beams=(96, 72), lens=(-.12, .05, .002, -.001, .01)).write("rig.json")'
 	for side in left right; do silent fringesim --calib rig.json --view $side --scene tilt --height 30 --truth $side.nrrd -o null:; done
-	silent mergexyz --splat 48x36 --onto projector --calib rig.json --view right.nrrd left.nrrd -o out.nrrd
+	silent splatxyz --splat 48x36 --onto projector --calib rig.json --view right.nrrd left.nrrd -o out.nrrd
 	py '
 import json
 r = json.load(open("rig.json")); k1, k2, p1, p2, k3 = r["projector_dist"]; K = np.array(r["projector_K"])
@@ -142,7 +142,7 @@ see() {
 			fringepipe phasewrap --sigma --read-noise 2 --gain 0 --min-amplitude 8 , unwrap2f , \
 				phase2depth --calib rig.json --camera $side -o $side.nrrd
 	done
-	grid=(mergexyz --splat 320x240 --onto ortho --calib rig.json --pixel 1.1 --center -12,0)
+	grid=(splatxyz --splat 320x240 --onto ortho --calib rig.json --pixel 1.1 --center -12,0)
 	silent "${grid[@]}" --view right.nrrd left.nrrd -o both.nrrd
 	for side in left right; do silent "${grid[@]}" $side.nrrd -o only_$side.nrrd; done
 	for f in both only_left only_right; do normals $f.nrrd -o $f.n.nrrd; done
@@ -195,7 +195,7 @@ def judge(h):
 	return both, eb
 '
 
-@test "mergexyz --splat: two cameras 30 degrees apart on a sphere: complete, better than either, no seam" {
+@test "splatxyz: two cameras 30 degrees apart on a sphere: complete, better than either, no seam" {
 	py '
 from splat_rig import Rig
 Rig(320, 240).write("rig.json")'
@@ -208,7 +208,7 @@ z = (e / R[2, 2] / both["sigma"])[k]
 expect(.9 < rms(z) < 1.15, rms(z)); expect(.62 < np.mean(np.abs(z) < 1) < .73, np.mean(np.abs(z) < 1))'
 }
 
-@test "mergexyz --splat: the same on a relief" {
+@test "splatxyz: the same on a relief" {
 	py '
 from splat_rig import Rig
 Rig(320, 240).write("rig.json")'
@@ -224,7 +224,7 @@ def h(x, y):
 judge(h)'
 }
 
-@test "mergexyz --splat: a set that one stream lacks is dropped in all, with a count" {
+@test "splatxyz: a set that one stream lacks is dropped in all, with a count" {
 	echo "$one" >one.json
 	py "$points"'
 def stream(name, times, z): write_frames(name, [flat(16, 20, z + 10 * t, dict(time_s="%.4f" % t)) for t in times])
@@ -250,7 +250,7 @@ for name, times in ("all", [0, .1, .2, .3]), ("ab", [.1, .2, .3]), ("ac", [0, .1
 		expect(np.abs(f["z"][1:-1, 4:-4] - 601 - 10 * t) < .006, name, t, f["z"][8, 8])'
 }
 
-@test "mergexyz --splat: poses, frames of a device, threads and instructions" {
+@test "splatxyz: poses, frames of a device, threads and instructions" {
 	echo "$one" >one.json
 	echo "$one_moved" >moved.json
 	py "$points"'
@@ -259,6 +259,9 @@ write_frames("b.nrrd", flat(16, 20, 595 + np.random.default_rng(1).normal(size=(
 	echo 1 0 0 0  0 1 0 0  0 0 1 0 >identity.txt
 	echo 1 0 0 0  0 1 0 0  0 0 1 5 >shift.txt
 	silent "${splat[@]}" --view a.nrrd a.nrrd -o out.nrrd
+	# the spelling of the time when it was a part of mergexyz
+	silent mergexyz "${splat[@]:1}" --view a.nrrd a.nrrd -o old.nrrd
+	cmp out.nrrd old.nrrd
 	silent "${splat[@]}" --pose identity.txt --pose shift.txt --view b.nrrd a.nrrd -o posed.nrrd
 	framecmp --max 1e-3 out.nrrd posed.nrrd
 	silent "${splat[@]/one.json/moved.json}" --view b.nrrd b.nrrd -o moved.nrrd
@@ -273,7 +276,7 @@ write_frames("b.nrrd", flat(16, 20, 595 + np.random.default_rng(1).normal(size=(
 	for level in $(cpu_levels); do framecmp $level.nrrd threads.nrrd; done
 }
 
-@test "mergexyz --splat: points of another camera's frame, and one file given twice, get a line" {
+@test "splatxyz: points of another camera's frame, and one file given twice, get a line" {
 	py '
 from splat_rig import Rig
 import json
@@ -287,7 +290,7 @@ for side in "left", "right":
 	f = read_frame(side + ".nrrd")
 	P = np.einsum("ij,jhw->ihw", R, np.stack([f[c] for c in "xyz"])) + T[:, None, None]
 	write_frames(side + "_in_right.nrrd", Frame(P.astype("f4"), ["x", "y", "z"], {"length_unit": "mm", "z_axis": "away"}))'
-	grid=(mergexyz --splat 160x120 --onto ortho --pixel 2.2 -o out.nrrd --calib)
+	grid=(splatxyz --splat 160x120 --onto ortho --pixel 2.2 -o out.nrrd --calib)
 	for calib in rig pair; do silent "${grid[@]}" $calib.json --view right.nrrd left.nrrd; done
 	silent "${grid[@]}" rig.json --frame right --view right_in_right.nrrd left_in_right.nrrd
 	framecat --crop 20,10,100,90 left.nrrd -o cut.nrrd
@@ -305,7 +308,7 @@ for side in "left", "right":
 	[[ $stderr == *"left.nrrd: has the same points as the input in each pixel: is it another view?"* ]]
 }
 
-@test "mergexyz --splat: sizes, empty frames, errors" {
+@test "splatxyz: sizes, empty frames, errors" {
 	echo "$one" >one.json
 	echo "${one/\"projector_size\": \[64, 48\],/}" >unsized.json
 	py "$points"'
@@ -321,7 +324,7 @@ for h, w in (1, 1), (7, 5), (1, 127), (65, 129): write_frames("%dx%d.nrrd" % (w,
 		# its camera sees the points in their pixels
 		sed "s/{\"camera_K\": [^ ]* /{\"camera_K\": [[600,0,$(((${size%x*} - 1) / 2))],[0,600,$(((${size#*x} - 1) / 2))],[0,0,1]], /" \
 			<<<"$one" >sized.json
-		silent mergexyz --splat $size --onto ortho --calib sized.json --pixel 1 --center 0,0 $size.nrrd -o out.nrrd
+		silent splatxyz --splat $size --onto ortho --calib sized.json --pixel 1 --center 0,0 $size.nrrd -o out.nrrd
 		py 'a, b = read_frame(sys.argv[1] + ".nrrd"), read_frame("out.nrrd"); expect(a.pixels == b.pixels, a.pixels, b.pixels)' $size
 	done
 	fails 0 "no pixel of x is valid in frame 1" "${splat[@]}" some.nrrd -o out.nrrd
@@ -331,18 +334,19 @@ for h, w in (1, 1), (7, 5), (1, 127), (65, 129): write_frames("%dx%d.nrrd" % (w,
 	fails 1 "view 2 is in in, the calibration in mm" "${splat[@]}" --view inch.nrrd a.nrrd -o x.nrrd
 	fails 1 "view 1 has no channel x" "${splat[@]}" depth.nrrd -o x.nrrd
 	fails 1 "view 1 is a table" "${splat[@]}" table.nrrd -o x.nrrd
-	fails 1 "the points lie in one place, or there are none: say --pixel and --center" mergexyz --splat 20x16 --onto ortho --calib one.json none.nrrd -o x.nrrd
-	fails 1 "does not say how large the projector's picture is" mergexyz --splat 20x16 --onto projector --calib unsized.json a.nrrd -o x.nrrd
-	fails 1 "missing.json: cannot open" mergexyz --splat 20x16 --onto ortho --calib missing.json a.nrrd
+	fails 1 "the points lie in one place, or there are none: say --pixel and --center" splatxyz --splat 20x16 --onto ortho --calib one.json none.nrrd -o x.nrrd
+	fails 1 "does not say how large the projector's picture is" splatxyz --splat 20x16 --onto projector --calib unsized.json a.nrrd -o x.nrrd
+	fails 1 "missing.json: cannot open" splatxyz --splat 20x16 --onto ortho --calib missing.json a.nrrd
 	py 'from splat_rig import Rig
 Rig(64, 48).write("rig.json")'
-	fails 1 "rig.json: has no device tower" mergexyz --splat 20x16 --onto ortho --calib rig.json --frame tower a.nrrd
-	fails 0 "the projector's picture misses 45 % of the points: are they in the world of --calib?" mergexyz --splat 20x16 --onto ortho --calib one.json wide.nrrd -o wide.nrrd
-	fails 2 "--splat: wants --onto ortho or --onto projector" mergexyz --splat 20x16 --calib one.json a.nrrd
-	fails 2 "--splat: wants --calib" mergexyz --splat 20x16 --onto ortho a.nrrd
-	fails 2 "--pixel: is only for --onto ortho" mergexyz --splat 20x16 --onto projector --pixel 1 --calib one.json a.nrrd
-	fails 2 "--center: must be two numbers, not 1" mergexyz --splat 20x16 --onto ortho --center 1 --calib one.json a.nrrd
-	fails 2 "--jump: is only for --splat" mergexyz --jump 3 a.nrrd
-	fails 2 "--grid: does not go with --splat" "${splat[@]}" --grid 1 a.nrrd
+	fails 1 "rig.json: has no device tower" splatxyz --splat 20x16 --onto ortho --calib rig.json --frame tower a.nrrd
+	fails 0 "the projector's picture misses 45 % of the points: are they in the world of --calib?" splatxyz --splat 20x16 --onto ortho --calib one.json wide.nrrd -o wide.nrrd
+	fails 2 "--splat: wants --onto ortho or --onto projector" splatxyz --splat 20x16 --calib one.json a.nrrd
+	fails 2 "--splat: wants --calib" splatxyz --splat 20x16 --onto ortho a.nrrd
+	fails 2 "--pixel: is only for --onto ortho" splatxyz --splat 20x16 --onto projector --pixel 1 --calib one.json a.nrrd
+	fails 2 "--center: must be two numbers, not 1" splatxyz --splat 20x16 --onto ortho --center 1 --calib one.json a.nrrd
+	fails 2 "--splat: is needed: the columns and rows of the grid" splatxyz --jump 3 a.nrrd
+	fails 2 "--jump: is for splatxyz" mergexyz --jump 3 a.nrrd
+	fails 2 "--grid: is for mergexyz" "${splat[@]}" --grid 1 a.nrrd
 	[ ! -e x.nrrd ]
 }

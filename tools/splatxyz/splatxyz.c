@@ -1,9 +1,9 @@
 /*
- * mergexyz --splat: points of several cameras on one grid, in a projector's frame (methods §14).
- * Collects sets of frames of the same time, merges each set, and writes the grid as a frame.
- * splat_views.c looks at the first set, splat_rows.c spreads the points.
+ * Points of several cameras on one grid, in a projector's frame (methods §14). Collects sets of
+ * frames of the same time, merges each set, and writes the grid as a frame. first_set.c looks at
+ * the first set, splatxyz_rows.c spreads the points.
  */
-#include "splat.h"
+#include "splatxyz.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "optics/calib.h"
 #include "optics/number_file.h"
 #include "optics/stereo.h"
+#include "points/views.h"
 
 /*
  * ---- sets ----
@@ -95,21 +96,25 @@ splat_sets_add(struct splat_sets *sets, size_t view, struct frame *frame, const 
 	return 0;
 }
 
-/* The least and the greatest of the times that wait; false where no frame of some stream waits. */
+/* The least and the greatest time of the frames that wait first; false where no frame of some
+ * stream waits. */
 static bool
 find_times(const struct splat_sets *sets, double *least, double *most)
 {
+	size_t waiting = 0;
+
 	*least = INFINITY;
 	*most = -INFINITY;
 	for (size_t k = 0; k < sets->views; k++) {
 		const struct splat_queue *queue = &sets->queue[k];
 
 		if (queue->n == 0)
-			return false;
+			continue;
+		waiting++;
 		*least = fmin(*least, queue->time_s[queue->first]);
 		*most = fmax(*most, queue->time_s[queue->first]);
 	}
-	return true;
+	return waiting == sets->views;
 }
 
 /* Drops the frames of the least time, which some stream lacks. */
@@ -151,16 +156,10 @@ splat_sets_take(struct splat_sets *sets, struct frame **set, struct pose *pose)
 void
 splat_sets_end(struct splat_sets *sets)
 {
-	for (;;) {
-		double least = INFINITY;
+	double least, most;
 
-		for (size_t k = 0; k < sets->views; k++)
-			if (sets->queue[k].n)
-				least = fmin(least, sets->queue[k].time_s[sets->queue[k].first]);
-		if (!(least < INFINITY))
-			return;
+	for (find_times(sets, &least, &most); least < INFINITY; find_times(sets, &least, &most))
 		drop(sets, least);
-	}
 }
 
 /* ---- the merge of a set ---- */
@@ -281,7 +280,7 @@ fill_strip(void *arg, size_t item)
 	size_t y0 = item * STRIP_ROWS, h = job->splat->grid.h;
 	size_t y1 = h - y0 < STRIP_ROWS ? h : y0 + STRIP_ROWS;
 
-	give_scratch(job, scratch, !scratch || splat_rows()->strip_fill(job->splat, job->source,
+	give_scratch(job, scratch, !scratch || splatxyz_rows()->strip_fill(job->splat, job->source,
 	    scratch, job->out, y0, y1) < 0);
 }
 
@@ -327,13 +326,13 @@ splat_merge(struct splat *splat, struct run *run, const struct splat_source *sou
 
 	if (fit_views(splat, source, &rows) < 0)
 		return -1;
-	for_all(run, rows, splat_rows()->project, &job);
-	for_all(run, rows, splat_rows()->find_reach, &job);
+	for_all(run, rows, splatxyz_rows()->project, &job);
+	for_all(run, rows, splatxyz_rows()->find_reach, &job);
 	for_all(run, (h + STRIP_ROWS - 1) / STRIP_ROWS, fill_strip, &job);
 	pthread_mutex_destroy(&job.lock);
 	if (job.failed)
 		return -1;
-	for_all(run, h, splat_rows()->close_holes, &job);
+	for_all(run, h, splatxyz_rows()->close_holes, &job);
 	for (size_t k = 0; k < splat->views; k++) {
 		counts[k] = (struct splat_counts){ 0 };
 		for (size_t y = 0; y < splat->view[k].h; y++) {
@@ -346,39 +345,79 @@ splat_merge(struct splat *splat, struct run *run, const struct splat_source *sou
 
 /* ---- options ---- */
 
-const char *const splat_onto_words[] = { "ortho", "projector", NULL };
-const char *const splat_weight_words[] = { "sigma", "modulation", "none", NULL };
+static const char *const onto_words[] = { "ortho", "projector", NULL };
+static const char *const weight_words[] = { "sigma", "modulation", "none", NULL };
 
-/* An option that is only for --splat, if one was given. */
-static const char *
-splat_option(const struct splat_options *options)
+enum onto { ONTO_ORTHO, ONTO_PROJECTOR };
+
+struct parameters {
+	struct opt_size size;
+	int onto, weight;		/* weight: enum splat_weight; -1: not given */
+	const char *calib, *frame;
+	struct opt_list views, poses;
+	double pixel_mm, jump, late_s;
+	struct numbers center;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const struct opt options[] = {
+	{ 0, "splat", "WxH", OPT_SIZE, AT(size), NULL, 0, 0, NULL,
+	  "columns and rows of the grid, in cells", NULL },
+	{ 0, "onto", "WORD", OPT_WORD, AT(onto), NULL, 0, 0, NULL,
+	  "cells of equal size, or the projector's picture", onto_words },
+	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
+	  "the projector's calibration", NULL },
+	{ 0, "frame", "NAME", OPT_TEXT, AT(frame), NULL, 0, 0, NULL,
+	  "the points' coordinates are those of the calibration's device of that name", NULL },
+	{ 0, "view", "FILE", OPT_STREAMS, AT(views), NULL, 0, 0, NULL,
+	  "another view's stream of points; may be repeated", NULL },
+	{ 0, "pose", "FILE", OPT_FILES, AT(poses), NULL, 0, 0, NULL,
+	  "poses of a view's frames, 4x4 or R|T, view to world; one file per view", NULL },
+	{ 0, "pixel", "MM", OPT_NUMBER, AT(pixel_mm), NULL, 1e-9, 1e9, "mm",
+	  "side of a cell of --onto ortho; such that all points fit if not given", NULL },
+	{ 0, "center", "X,Y", OPT_NUMBERS, AT(center), NULL, 0, 0, "mm",
+	  "its middle in the projector's frame; that of the points if not given", NULL },
+	{ 0, "weight", "WORD", OPT_WORD, AT(weight), NULL, 0, 0, NULL,
+	  "of a point: what all views have, the first of these, if not given", weight_words },
+	{ 0, "jump", "MM", OPT_NUMBER, AT(jump), NULL, 1e-9, 1e9, "mm",
+	  "surfaces farther apart are two, and the nearer counts; 10 cells if not given", NULL },
+	{ 0, "late", "S", OPT_NUMBER, AT(late_s), "0.005", 0, 1e9, "s",
+	  "frames whose times differ by more are not of one set", NULL },
+	/* old spellings go through mergexyz, whose clouds are something else */
+	{ 0, "icp", NULL, OPT_STAGE, .standard = "", .help = "mergexyz" },
+	{ 0, "noise", "K,N", OPT_STAGE, .standard = "", .help = "mergexyz" },
+	{ 0, "grid", "MM", OPT_STAGE, .standard = "", .help = "mergexyz" },
+	{ 0 },
+};
+
+struct priv {
+	struct views views;
+	struct splat splat;
+	struct splat_sets sets;
+	struct pinhole projector;
+	double projector_px[2];		/* its picture; 0: not known */
+	char unit[16];
+	bool placed;			/* the grid and the jump are chosen */
+	double (*eye)[3];		/* of each view, in its points' frame; NULL: not yet */
+};
+
+static int
+check_options(const struct parameters *p)
 {
-	return options->onto >= 0 ? "--onto" : options->calib ? "--calib" : options->frame ?
-	    "--frame" : !isnan(options->pixel_mm) ? "--pixel" : options->center.n ? "--center" :
-	    options->weight >= 0 ? "--weight" : !isnan(options->jump) ? "--jump" : NULL;
-}
-
-/* Is --splat given? -1 after fail_usage() where options exclude each other. */
-int
-splat_stage_wanted(const struct splat_options *options)
-{
-	const char *option = splat_option(options);
-
-	if (options->size.w == 0)
-		return option ? fail_usage(option, "is only for --splat") : 0;
-	if (options->onto < 0)
+	if (p->size.w == 0)
+		return fail_usage("--splat", "is needed: the columns and rows of the grid");
+	if (p->onto < 0)
 		return fail_usage("--splat", "wants --onto ortho or --onto projector");
-	if (!options->calib)
+	if (!p->calib)
 		return fail_usage("--splat", "wants --calib, for the projector");
-	if (options->onto == SPLAT_PROJECTOR && (!isnan(options->pixel_mm) || options->center.n))
-		return fail_usage(options->center.n ? "--center" : "--pixel",
-		    "is only for --onto ortho");
-	if (options->center.n && options->center.n != 2)
-		return fail_usage("--center", "must be two numbers, not %zu", options->center.n);
-	if (options->size.w > UINT32_MAX / 2 || options->size.h > UINT32_MAX / 2)
-		return fail_usage("--splat", "%zux%zu is too large", options->size.w,
-		    options->size.h);
-	return 1;
+	if (p->onto == ONTO_PROJECTOR && (!isnan(p->pixel_mm) || p->center.n))
+		return fail_usage(p->center.n ? "--center" : "--pixel", "is only for --onto ortho");
+	if (p->center.n && p->center.n != 2)
+		return fail_usage("--center", "must be two numbers, not %zu", p->center.n);
+	if (p->size.w > UINT32_MAX / 2 || p->size.h > UINT32_MAX / 2)
+		return fail_usage("--splat", "%zux%zu is too large", p->size.w, p->size.h);
+	return 0;
 }
 
 /* Does a file name two cameras, K1 and K2, and a projector, but no camera_K? Then K2 is not the
@@ -397,47 +436,30 @@ is_pair(const char *path, bool *pair)
 }
 
 static int
-load_projector(const struct splat_options *options, struct calib *calib)
+load_projector(const struct parameters *parameters, struct priv *priv)
 {
+	struct calib calib;
 	struct stereo stereo;
 	bool pair;
 
-	if (is_pair(options->calib, &pair) < 0)
+	if (is_pair(parameters->calib, &pair) < 0)
 		return -1;
-	if (!pair || options->frame)
-		return calib_load_device(options->calib, NULL, options->frame, calib);
-	if (stereo_load(options->calib, &stereo) < 0)
-		return -1;
-	*calib = (struct calib){ .projector = stereo.projector, .unit = "mm",
-		.two_cameras = !stereo.has_projector };
-	return 0;
-}
-
-/* Reads the calibration. -1 after fail(). */
-int
-splat_stage_open(struct splat_stage *stage, const struct splat_options *options, size_t views)
-{
-	struct calib calib;
-
-	stage->options = options;
-	if (load_projector(options, &calib) < 0)
-		return -1;
+	if (!pair || parameters->frame) {
+		if (calib_load_device(parameters->calib, NULL, parameters->frame, &calib) < 0)
+			return -1;
+	} else {
+		if (stereo_load(parameters->calib, &stereo) < 0)
+			return -1;
+		calib = (struct calib){ .projector = stereo.projector, .unit = "mm",
+			.two_cameras = !stereo.has_projector };
+	}
 	if (calib.two_cameras)
-		return fail(options->calib, "has two cameras and no projector");
-	stage->projector = calib.projector;
-	stage->projector_px[0] = calib.projector.w;
-	stage->projector_px[1] = calib.projector.h;
-	memcpy(stage->unit, calib.unit, sizeof(stage->unit));
-	return splat_open(&stage->splat, views) < 0 ||
-	    splat_sets_open(&stage->sets, views, options->late_s) < 0 ? -1 : 0;
-}
-
-void
-splat_stage_close(struct splat_stage *stage)
-{
-	splat_sets_close(&stage->sets);
-	splat_close(&stage->splat);
-	free(stage->eye);
+		return fail(parameters->calib, "has two cameras and no projector");
+	priv->projector = calib.projector;
+	priv->projector_px[0] = calib.projector.w;
+	priv->projector_px[1] = calib.projector.h;
+	memcpy(priv->unit, calib.unit, sizeof(priv->unit));
+	return 0;
 }
 
 /* ---- the grid ---- */
@@ -447,40 +469,43 @@ splat_stage_close(struct splat_stage *stage)
 
 /* The size of the picture: the calibration's, else the captures'. */
 static int
-find_picture(struct splat_stage *stage, const struct frame_head *head)
+find_picture(struct run *run, const struct frame_head *head)
 {
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
 	struct numbers size;
 
-	if (stage->projector_px[0] > 0)
+	if (priv->projector_px[0] > 0)
 		return 0;
 	if (meta_numbers(&head->meta, "projector_px", &size) < 0)
 		return -1;
 	for (size_t k = 0; k < 2; k++)
-		stage->projector_px[k] = size.n == 2 ? size.v[k] : 0;
+		priv->projector_px[k] = size.n == 2 ? size.v[k] : 0;
 	numbers_free(&size);
-	return stage->projector_px[0] >= 1 && stage->projector_px[1] >= 1 ? 0 :
-	    fail(stage->options->calib, "does not say how large the projector's picture is "
+	return priv->projector_px[0] >= 1 && priv->projector_px[1] >= 1 ? 0 :
+	    fail(parameters->calib, "does not say how large the projector's picture is "
 	    "(projector_size), nor do the frames (projector_px)");
 }
 
 /* Chooses the grid and the jump for all sets by the first one. */
 static int
-place_grid(struct splat_stage *stage, const struct splat_source *source)
+place_grid(struct run *run, const struct splat_source *source)
 {
-	const struct splat_options *options = stage->options;
-	struct splat *splat = &stage->splat;
+	const struct parameters *options = run->parameters;
+	struct priv *priv = run->priv;
+	struct splat *splat = &priv->splat;
 	const double *center = options->center.n ? options->center.v : (double[2]){ NAN, NAN };
 	struct splat_field field;
 
-	if (options->onto == SPLAT_ORTHO)
-		splat_grid_ortho(&splat->grid, &stage->projector, options->size.w,
+	if (options->onto == ONTO_ORTHO)
+		splat_grid_ortho(&splat->grid, &priv->projector, options->size.w,
 		    options->size.h);
-	else if (find_picture(stage, &source->frame->head) < 0 ||
-	    splat_grid_picture(&splat->grid, &stage->projector, stage->projector_px,
+	else if (find_picture(run, &source->frame->head) < 0 ||
+	    splat_grid_picture(&splat->grid, &priv->projector, priv->projector_px,
 	    options->size.w, options->size.h) < 0)
 		return -1;
 	if (splat_field_choose(&splat->grid, source, splat->views, options->pixel_mm, center,
-	    stage->projector_px, &field) < 0)
+	    priv->projector_px, &field) < 0)
 		return -1;
 	if (field.unlit > UNLIT_MOST)
 		warn(NULL, "the projector's picture misses %.0f %% of the points: are they in the "
@@ -496,7 +521,7 @@ place_grid(struct splat_stage *stage, const struct splat_source *source)
 		    ceil(field.covered[1]), options->size.w, options->size.h, field.fitting_mm);
 	splat->jump = (float)(isnan(options->jump) ? 10 * splat_grid_pixel(&splat->grid,
 	    field.depth) : options->jump);
-	stage->placed = true;
+	priv->placed = true;
 	return 0;
 }
 
@@ -509,10 +534,10 @@ static const char *const camera_keys[] = { "origin_px", "bin", "rect_f_px", "rec
 	"rect_cy_px", "rect_side", "rect_baseline_mm", "rect_rotation", "picture_px" };
 
 static int
-make_head(const struct splat_stage *stage, const struct frame_head *in,
+make_head(const struct priv *priv, const struct frame_head *in,
     const struct splat_channels *channels, struct frame_head *out)
 {
-	const struct splat_grid *grid = &stage->splat.grid;
+	const struct splat_grid *grid = &priv->splat.grid;
 
 	if (head_copy(out, in) < 0)
 		return -1;
@@ -522,24 +547,27 @@ make_head(const struct splat_stage *stage, const struct frame_head *in,
 	out->h = grid->h;
 	for (size_t k = 0; k < 2; k++)
 		out->spacing[k] = grid->ortho ? grid->pixel_mm : NAN;
-	memcpy(out->unit, grid->ortho ? stage->unit : "", grid->ortho ? sizeof(out->unit) : 1);
+	memcpy(out->unit, grid->ortho ? priv->unit : "", grid->ortho ? sizeof(out->unit) : 1);
 	if (channels->sigma && meta_set_number(&out->meta, "sigma_window_px", SHARED_PX) < 0)
 		return -1;
 	return head_set_channels(out, channels->names) < 0 ||
-	    meta_set(&out->meta, "length_unit", stage->unit) < 0 ? -1 :
+	    meta_set(&out->meta, "length_unit", priv->unit) < 0 ? -1 :
 	    meta_set(&out->meta, "z_axis", "away");
 }
 
 /* Reports points that lie outside the grid. */
 static int
-check_counts(const struct splat_stage *stage, struct run *run, const struct splat_counts *counts)
+check_counts(const struct run *run, const struct splat_counts *counts)
 {
-	for (size_t k = 0; k < stage->splat.views; k++) {
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
+
+	for (size_t k = 0; k < priv->splat.views; k++) {
 		if (counts[k].lost * 2 > counts[k].points)
 			return fail(NULL, "view %zu: %.0f %% of its %zu points lie beside the "
 			    "grid: are they in the world of --calib%s?", k + 1, 100 *
 			    (double)counts[k].lost / (double)counts[k].points, counts[k].points,
-			    stage->options->onto == SPLAT_ORTHO ? ", are --pixel and --center right"
+			    parameters->onto == ONTO_ORTHO ? ", are --pixel and --center right"
 			    : "");
 		if (run->verbose && counts[k].lost)
 			note(NULL, "view %zu: %zu of %zu points lie beside the grid", k + 1,
@@ -549,24 +577,25 @@ check_counts(const struct splat_stage *stage, struct run *run, const struct spla
 }
 
 static int
-merge_sources(struct splat_stage *stage, struct run *run, const struct splat_source *source,
+merge_sources(struct run *run, const struct splat_source *source,
     const struct splat_channels *channels)
 {
-	struct splat_counts *counts = calloc(stage->splat.views, sizeof(*counts));
+	struct priv *priv = run->priv;
+	struct splat_counts *counts = calloc(priv->splat.views, sizeof(*counts));
 	struct frame_head head;
 	struct frame *out;
 	int status;
 
 	if (!counts)
 		return fail_memory();
-	status = make_head(stage, &source->frame->head, channels, &head);
+	status = make_head(priv, &source->frame->head, channels, &head);
 	if (status == 0)
 		status = frame_new(&head, &out);
 	head_free(&head);
 	if (status == 0) {
-		status = splat_merge(&stage->splat, run, source, out, counts);
+		status = splat_merge(&priv->splat, run, source, out, counts);
 		if (status == 0)
-			status = check_counts(stage, run, counts);
+			status = check_counts(run, counts);
 		if (status < 0)
 			frame_free(out);
 		else
@@ -578,17 +607,17 @@ merge_sources(struct splat_stage *stage, struct run *run, const struct splat_sou
 
 /* The cameras' centres, by the first set. Only sigma needs them. */
 static int
-find_eyes(struct splat_stage *stage, const struct splat_source *source)
+find_eyes(struct priv *priv, const struct splat_source *source)
 {
-	if (stage->eye)
+	if (priv->eye)
 		return 0;
-	stage->eye = calloc(stage->splat.views, sizeof(*stage->eye));
-	if (!stage->eye)
+	priv->eye = calloc(priv->splat.views, sizeof(*priv->eye));
+	if (!priv->eye)
 		return fail_memory();
-	for (size_t k = 0; k < stage->splat.views; k++) {
-		if (splat_eye_find(&source[k], stage->eye[k]) < 0)
+	for (size_t k = 0; k < priv->splat.views; k++) {
+		if (splat_eye_find(&source[k], priv->eye[k]) < 0)
 			return -1;
-		if (isnan(stage->eye[k][0]))
+		if (isnan(priv->eye[k][0]))
 			warn(NULL, "view %zu: no camera sees its points in this order: sigma is "
 			    "taken for that of the depth", k + 1);
 	}
@@ -597,98 +626,113 @@ find_eyes(struct splat_stage *stage, const struct splat_source *source)
 
 /* The poses of the views, and of their cameras, in the grid's frame. */
 static void
-set_poses(const struct splat_stage *stage, const struct pose *pose, struct splat_source *source)
+set_poses(const struct priv *priv, const struct pose *pose, struct splat_source *source)
 {
-	const struct pinhole *projector = &stage->projector;
+	const struct pinhole *projector = &priv->projector;
 	struct pose to_grid;
 
 	memcpy(to_grid.R, projector->R, sizeof(to_grid.R));
 	memcpy(to_grid.T, projector->T, sizeof(to_grid.T));
-	for (size_t k = 0; k < stage->splat.views; k++) {
+	for (size_t k = 0; k < priv->splat.views; k++) {
 		pose_compose(&to_grid, &pose[k], &source[k].pose);
 		for (size_t i = 0; i < 3; i++)
 			source[k].eye[i] = NAN;
-		if (stage->eye)
-			pose_apply(&source[k].pose, stage->eye[k], source[k].eye);
+		if (priv->eye)
+			pose_apply(&source[k].pose, priv->eye[k], source[k].eye);
 	}
 }
 
 /* Points that poses take to the world need not be in a camera's frame. */
 static int
-check_cameras(const struct splat_stage *stage, const struct run *run,
-    const struct splat_source *source)
+check_cameras(const struct run *run, const struct splat_source *source)
 {
+	const struct parameters *parameters = run->parameters;
+	const struct priv *priv = run->priv;
 	struct splat_cameras cameras;
-	int status = splat_cameras_load(stage->options->calib, stage->options->frame, &cameras);
+	int status = splat_cameras_load(parameters->calib, parameters->frame, &cameras);
 
-	for (size_t k = 0; k < stage->splat.views && status == 0; k++)
+	for (size_t k = 0; k < priv->splat.views && status == 0; k++)
 		status = splat_cameras_check(&cameras, run, &source[k], k + 1);
 	return status;
 }
 
 static int
-merge_set(struct splat_stage *stage, struct run *run, struct frame **set, const struct pose *pose)
+merge_set(struct run *run, struct frame **set, const struct pose *pose)
 {
-	const size_t views = stage->splat.views;
+	struct priv *priv = run->priv;
+	const struct parameters *parameters = run->parameters;
+	const size_t views = priv->splat.views;
 	struct splat_source *source = calloc(views, sizeof(*source));
 	struct splat_channels channels;
 	int status;
 
 	if (!source)
 		return fail_memory();
-	status = splat_channels_find(set, views, stage->options->weight, stage->unit, &channels,
+	status = splat_channels_find(set, views, parameters->weight, priv->unit, &channels,
 	    source);
-	stage->splat.keeps_sigma = channels.sigma;
+	priv->splat.keeps_sigma = channels.sigma;
 	if (status == 0 && channels.sigma)
-		status = find_eyes(stage, source);
+		status = find_eyes(priv, source);
 	if (status == 0)
-		set_poses(stage, pose, source);
-	if (status == 0 && !stage->placed && !stage->posed)
-		status = check_cameras(stage, run, source);
-	if (status == 0 && !stage->placed)
-		status = place_grid(stage, source);
+		set_poses(priv, pose, source);
+	if (status == 0 && !priv->placed && !priv->views.pose)
+		status = check_cameras(run, source);
+	if (status == 0 && !priv->placed)
+		status = place_grid(run, source);
 	if (status == 0)
-		status = merge_sources(stage, run, source, &channels);
+		status = merge_sources(run, source, &channels);
 	free(source);
 	return status;
 }
 
-/* ---- steps ---- */
+/* ---- frames ---- */
 
-/* A step's frame of each view, which it then owns, and the poses that take them to the world. Emits
- * the sets that are complete. -1 after fail(). */
-int
-splat_stage_step(struct splat_stage *stage, struct run *run, struct frame **view,
-    const struct pose *pose)
+/* A frame of each view, of one step of the streams. Emits the sets that are complete. */
+static int
+take_frame(struct run *run, struct frame *in)
 {
-	const size_t views = stage->splat.views;
-	struct frame **set = calloc(views, sizeof(*set));
-	struct pose *of_set = calloc(views, sizeof(*of_set));
-	int status = set && of_set ? 0 : fail_memory();
+	struct priv *priv = run->priv;
+	const size_t n = priv->views.n;
+	struct view_frame *of = calloc(n, sizeof(*of));
+	struct frame **set = calloc(n, sizeof(*set));
+	struct pose *pose = calloc(n, sizeof(*pose));
+	int status;
 
-	for (size_t k = 0; k < views; k++) {
-		if (status == 0)
-			status = splat_sets_add(&stage->sets, k, view[k], &pose[k]);
-		else
-			frame_free(view[k]);
+	if (!of || !set || !pose) {
+		frame_free(in);
+		status = fail_memory();
+	} else {
+		status = views_take(&priv->views, run, in, of);
 	}
-	while (status == 0 && splat_sets_take(&stage->sets, set, of_set)) {
-		status = merge_set(stage, run, set, of_set);
-		for (size_t k = 0; k < views; k++)
+	if (status == 0)
+		status = views_check(&priv->views, run, of);
+	for (size_t k = 0; of && k < n; k++) {
+		if (status == 0)
+			status = splat_sets_add(&priv->sets, k, of[k].frame, &of[k].pose);
+		else
+			frame_free(of[k].frame);
+	}
+	while (status == 0 && splat_sets_take(&priv->sets, set, pose)) {
+		status = merge_set(run, set, pose);
+		for (size_t k = 0; k < n; k++)
 			frame_free(set[k]);
 	}
+	free(of);
 	free(set);
-	free(of_set);
+	free(pose);
 	return status;
 }
 
-/* The streams have ended. -1 after fail() where no set was complete. */
-int
-splat_stage_end(struct splat_stage *stage)
+/* struct body's `end`. -1 after fail(): no set was complete. */
+static int
+end(struct run *run)
 {
-	const struct splat_sets *sets = &stage->sets;
+	struct priv *priv = run->priv;
+	struct splat_sets *sets = &priv->sets;
 
-	splat_sets_end(&stage->sets);
+	if (views_check_number(&priv->views, run) < 0)
+		return -1;
+	splat_sets_end(sets);
 	if (sets->dropped && sets->sets == 0)
 		return fail(NULL, "no time that all streams have: their time_s differ by more than "
 		    "--late %g s", sets->late_s);
@@ -701,3 +745,49 @@ splat_stage_end(struct splat_stage *stage)
 		    sets->sets, sets->late_s);
 	return 0;
 }
+
+static const struct body body = { .frame = take_frame, .end = end,
+	.no_passes = "points are spread over the grid by the processor" };
+
+static int
+init(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+
+	run->body = &body;
+	if (views_open(&priv->views, &parameters->views, &parameters->poses) < 0 ||
+	    check_options(parameters) < 0 || load_projector(parameters, priv) < 0)
+		return -1;
+	/* without poses the calibration tells whether points are in one world */
+	priv->views.compares = priv->views.pose != NULL;
+	return splat_open(&priv->splat, priv->views.n) < 0 ? -1 :
+	    splat_sets_open(&priv->sets, priv->views.n, parameters->late_s);
+}
+
+static void
+release(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	if (!fail_message())
+		views_conclude(&priv->views);
+	views_close(&priv->views);
+	splat_sets_close(&priv->sets);
+	splat_close(&priv->splat);
+	free(priv->eye);
+}
+
+const struct stage stage_splatxyz = {
+	.name = "splatxyz",
+	.summary = "points of several cameras on one grid, seen from a projector",
+	.operands = "[FILE ...]",
+	.hint = "--calib, --weight",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_TABLES | STAGE_UNITS,
+	.agree = AGREE_EXACT,
+	.init = init,
+	.release = release,
+};

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include <cmocka.h>
 
-#include "../../tools/mergexyz/splat.h"
+#include "../../tools/splatxyz/splatxyz.h"
 
 static const struct pinhole projector = { .K = { 100, 0, 31.5, 0, 100, 23.5, 0, 0, 1 },
 	.R = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, .w = 64, .h = 48 };
@@ -100,14 +100,14 @@ a_picture_projects_back(void **state)
 	assert_int_equal(splat_grid_picture(&grid, &lens, (double[2]){ 64, 48 }, 32, 16), 0);
 	for (size_t r = 0; r < 16; r++)
 		for (size_t c = 0; c < 32; c++) {
-			splat_rows()->grid_point(&grid, c, r, z, &x, &y);
-			splat_rows()->grid_project(&grid, &pose_identity, &x, &y, &z, 1, &u, &v,
+			splatxyz_rows()->grid_point(&grid, c, r, z, &x, &y);
+			splatxyz_rows()->grid_project(&grid, &pose_identity, &x, &y, &z, 1, &u, &v,
 			    &d);
 			assert_true(fabsf(u - (float)c) < 2.3e-6f && fabsf(v - (float)r) < 5.8e-7f);
 			assert_true(d == z);
 		}
 	z = -400;
-	splat_rows()->grid_project(&grid, &pose_identity, &x, &y, &z, 1, &u, &v, &d);
+	splatxyz_rows()->grid_project(&grid, &pose_identity, &x, &y, &z, 1, &u, &v, &d);
 	assert_true(isnan(u) && isnan(v) && isnan(d));
 	splat_grid_free(&grid);
 }

@@ -1,7 +1,7 @@
-/* What the files of mergexyz --splat share: the grid, the views, the memory of a strip, and the
- * loops that spread points over cells. */
-#ifndef SPLAT_H
-#define SPLAT_H
+/* What the files of splatxyz share: the grid, the views, the memory of a strip, and the loops that
+ * spread points over cells. */
+#ifndef SPLATXYZ_H
+#define SPLATXYZ_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include "points/icp.h"
 #include "run/stage.h"
 
-/* ---- splat_views.c: the grid, and what a set of frames tells ---- */
+/* ---- first_set.c: the grid, and what a set of frames tells ---- */
 
 /* In a projector's frame (methods §14): orthographic, cells of equal size across the projector's
  * axis, or the projector's own picture. */
@@ -36,8 +36,6 @@ int splat_grid_picture(struct splat_grid *, const struct pinhole *projector,
     const double size_px[2], size_t w, size_t h);
 void splat_grid_free(struct splat_grid *);
 double splat_grid_pixel(const struct splat_grid *, double depth);
-int splat_grid_field(struct splat_grid *, float *u, float *v, size_t n, double pixel_mm,
-    const double center_mm[2]);
 
 #define SPLAT_ATTRIBUTES 12	/* channels that are merged with x y z, at most */
 #define SPLAT_SEGMENT 128	/* points of a row that are worked on together */
@@ -97,7 +95,7 @@ int splat_cameras_load(const char *path, const char *frame, struct splat_cameras
 int splat_cameras_check(struct splat_cameras *, const struct run *,
     const struct splat_source *, size_t view);
 
-/* ---- splat.c: sets of frames, the merge of one set, and the stage ---- */
+/* ---- splatxyz.c: sets of frames, the merge of one set, and the stage ---- */
 
 /* Sets: one frame of each stream, of the same time. */
 
@@ -204,64 +202,10 @@ void splat_close(struct splat *);
 int splat_merge(struct splat *, struct run *run, const struct splat_source *source,
     struct frame *out, struct splat_counts *counts);
 
-enum splat_onto { SPLAT_ORTHO, SPLAT_PROJECTOR };
 enum splat_weight { SPLAT_BY_SIGMA, SPLAT_BY_MODULATION, SPLAT_ALIKE };
 
-struct splat_options {
-	struct opt_size size;
-	int onto, weight;
-	const char *calib, *frame;
-	double pixel_mm, jump, late_s;
-	struct numbers center;
-};
-
-extern const char *const splat_onto_words[], *const splat_weight_words[];
-
-/* clang-format off */
-#define SPLAT_OPTIONS(type, member) \
-	{ 0, "splat", "WxH", OPT_SIZE, offsetof(type, member.size), NULL, 0, 0, NULL, \
-	  "one ordered frame of all views, so many cells, in a projector's frame", NULL }, \
-	{ 0, "onto", "WORD", OPT_WORD, offsetof(type, member.onto), NULL, 0, 0, NULL, \
-	  "cells of equal size, or the projector's picture", splat_onto_words }, \
-	{ 0, "calib", "FILE", OPT_FILE, offsetof(type, member.calib), NULL, 0, 0, NULL, \
-	  "the projector's calibration", NULL }, \
-	{ 0, "frame", "NAME", OPT_TEXT, offsetof(type, member.frame), NULL, 0, 0, NULL, \
-	  "the points' coordinates are those of the calibration's device of that name", NULL }, \
-	{ 0, "pixel", "MM", OPT_NUMBER, offsetof(type, member.pixel_mm), NULL, 1e-9, 1e9, "mm", \
-	  "side of a cell of --onto ortho; such that all points fit if not given", NULL }, \
-	{ 0, "center", "X,Y", OPT_NUMBERS, offsetof(type, member.center), NULL, 0, 0, "mm", \
-	  "its middle in the projector's frame; that of the points if not given", NULL }, \
-	{ 0, "weight", "WORD", OPT_WORD, offsetof(type, member.weight), NULL, 0, 0, NULL, \
-	  "of a point: what all views have, the first of these, if not given", \
-	  splat_weight_words }, \
-	{ 0, "jump", "MM", OPT_NUMBER, offsetof(type, member.jump), NULL, 1e-9, 1e9, "mm", \
-	  "surfaces farther apart are two, and the nearer counts; 10 cells if not given", NULL }, \
-	{ 0, "late", "S", OPT_NUMBER, offsetof(type, member.late_s), "0.005", 0, 1e9, "s", \
-	  "frames whose times differ by more are not of one set", NULL }
-/* clang-format on */
-
-/* What the stage keeps. */
-struct splat_stage {
-	const struct splat_options *options;
-	struct splat splat;
-	struct splat_sets sets;
-	struct pinhole projector;
-	double projector_px[2];		/* its picture; 0: not known */
-	char unit[16];
-	bool posed;			/* poses are given */
-	bool placed;			/* the grid and the jump are chosen */
-	double (*eye)[3];		/* of each view, in its points' frame; NULL: not yet */
-};
-
-int splat_stage_wanted(const struct splat_options *);
-int splat_stage_open(struct splat_stage *, const struct splat_options *, size_t views);
-void splat_stage_close(struct splat_stage *);
-int splat_stage_step(struct splat_stage *, struct run *, struct frame **view,
-    const struct pose *pose);
-int splat_stage_end(struct splat_stage *);
-
-/* The loops of splat_rows.c. */
-struct splat_rows {
+/* The loops of splatxyz_rows.c. */
+struct splatxyz_rows {
 	/*
 	 * n points, which the pose takes to the grid's frame: the column and row that they lie on
 	 * (0, 0 is the centre of the first cell) and their depth along the projector's axis. NaN:
@@ -281,6 +225,6 @@ struct splat_rows {
 	int (*strip_fill)(const struct splat *, const struct splat_source *, struct splat_scratch *,
 	    struct frame *out, size_t y0, size_t y1);
 };
-LEVELS_OF(splat_rows)
+LEVELS_OF(splatxyz_rows)
 
 #endif
