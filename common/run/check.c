@@ -151,15 +151,6 @@ run_check_facts(struct run *run)
 	return &run->link->checks->facts;
 }
 
-void
-run_explain_check(struct run *run, const char *name)
-{
-	struct link_checks *checks = run->link->checks;
-
-	for (size_t i = 0; i < checks->n; i++)
-		checks->state[i].fired |= !strcmp(checks->check[i]->name, name);
-}
-
 int
 checks_open(struct link *link)
 {
@@ -208,7 +199,7 @@ checks_begin_plan(struct link *link)
 	if (link->checks)
 		link->checks->facts = (struct check_facts){
 			.max_value = NAN, .min_mean = NAN, .min_amplitude = NAN,
-			.min_modulation = NAN, .code0_px = NAN };
+			.min_modulation = NAN };
 }
 
 int

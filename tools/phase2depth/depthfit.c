@@ -421,15 +421,11 @@ depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_optio
 	    meta_set(&out->meta, "z_axis", "towards");
 }
 
-/* After all frames: warns where the reference was the input itself in all of them, or an image. */
+/* After all frames: warns where the reference was the input itself in all of them. */
 void
 depthfit_warn(const struct depthfit_same *same, bool wrapped)
 {
-	if (same->whole && !same->broken)
-		warn("--ref", "holds whole numbers only, as captured images do: wanted is the "
-		    "%s phase of the plane in radians, as %s writes it", wrapped ? "wrapped" :
-		    "absolute", wrapped ? "phasewrap" : "unwrap2f");
-	else if (same->equal && !same->differs)
+	if (same->equal && !same->differs)
 		warn("--ref", "is the same %s phase as the input, so that all depths are 0: "
 		    "wanted is that of the plane alone, captured without the object", wrapped ?
 		    "wrapped" : "absolute");

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "checks/checks.h"
 #include "io/safe_file.h"
 #include "run/passes.h"
 #include "run/stage.h"
@@ -449,11 +450,9 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static const struct body body = { .rows = unwrap2f_compute, .after = unwrap2f_after,
-	.passes = unwrap2f_passes };
+static const struct body body = { .rows = unwrap2f_compute, .passes = unwrap2f_passes };
 
 static const struct body body_spatial = { .survey = spatial_survey, .rows = unwrap2f_compute,
-	.after = unwrap2f_after,
 	.no_passes = "the coarsest phase is unwrapped across the whole image" };
 
 static const struct body body_line = { .frame = fit_line, .end = print_line };
@@ -486,6 +485,8 @@ init(struct run *run)
 }
 
 /* ---- planning ---- */
+
+#define SAME_PERIOD 1e-3	/* relative: few digits, which change no order */
 
 /* The search, after a sequence if there is one. Where the width of the field is not known, the
  * sequence gives it. */
@@ -604,6 +605,90 @@ plan_more_channels(const struct temporal *temporal, struct unwrap2f *unwrap)
 	return spatial ? "sigma p_order label" : "sigma p_order";
 }
 
+/* The key steps, where it has one number for all phases; else 0. */
+static size_t
+read_steps(const struct frame_head *in)
+{
+	double n = 0;
+
+	if (meta_get(&in->meta, "steps") && meta_number(&in->meta, "steps", 0, &n) < 0) {
+		fail_clear();
+		return 0;
+	}
+	return n >= 3 && n <= 1000 ? (size_t)n : 0;
+}
+
+/* Where --period or --count is not what the frame itself says. */
+static int
+state_periods(const struct temporal_options *options, const struct temporal *temporal,
+    const struct frame_head *in, struct check_facts *facts)
+{
+	struct numbers own;
+
+	if (!options->period_px.n && !options->count.n)
+		return 0;
+	if (meta_numbers(&in->meta, "period_px", &own) < 0) {
+		if (fail_is_memory())
+			return -1;
+		fail_clear();		/* the option replaces it */
+		return 0;
+	}
+	facts->period_option = options->count.n ? "--count" : "--period";
+	for (size_t i = 0; i < temporal->phases; i++) {
+		size_t at = temporal->number[i] - 1;
+
+		while (facts->periods <= at)
+			facts->key_px[facts->periods++] = NAN;
+		facts->given_px[at] = temporal->period_px[i];
+		if (at < own.n && fabs(temporal->period_px[i] / own.v[at] - 1) >= SAME_PERIOD)
+			facts->key_px[at] = own.v[at];
+	}
+	numbers_free(&own);
+	return 0;
+}
+
+/* Fills in what the checks know (run/check.h). ordered: the phase that the sequence or search
+ * unwraps. */
+static int
+state_facts(struct run *run, const struct frame_head *in, const struct temporal *temporal,
+    size_t ordered)
+{
+	const struct parameters *parameters = run->parameters;
+	struct unwrap2f *unwrap = run->priv;
+	const struct unwrap_steps *steps = &unwrap->steps;
+	const struct order_search *search = &unwrap->search;
+	struct fringe_orders *told = &unwrap->told;
+	bool best = unwrap->method == METHOD_BEST, gray = unwrap->method == METHOD_GRAY;
+
+	*told = (struct fringe_orders){ .axis = temporal->axis, .phases = temporal->phases,
+		.steps = read_steps(in), .ordered = ordered, .target = temporal->target,
+		.method = best ? ORDERS_BEST : gray ? ORDERS_BY_GRAY : ORDERS_BY_SEQUENCE,
+		.averaged = unwrap->orders.fuse, .field_px = temporal->field_px,
+		.max_residual = (double)unwrap->max_residual };
+	memcpy(told->channel, temporal->channel, sizeof(told->channel));
+	memcpy(told->number, temporal->number, sizeof(told->number));
+	memcpy(told->period_px, temporal->period_px, sizeof(told->period_px));
+	if (steps->n && steps->start == START_FIELD)
+		told->first_period_px = steps->period_px;
+	if (temporal->phases == 2 && !best && !gray && steps->n == 2 && steps->step[0].n == 2 &&
+	    steps->start != START_SPATIAL)
+		told->beat_px = steps->period_px;
+	if (steps->n && temporal->phases > 2 && temporal->field_px == 0)
+		told->assumed_field_px = steps->field_px;
+	if (gray)	/* a code of periods leaves residuals of any size, however right it is */
+		told->gray_cell_turns = temporal->cell == GRAY_PERIOD ? NAN :
+		    temporal->cell == GRAY_HALF ? 0.5 : 1 / temporal->period_px[temporal->target];
+	if (best) {
+		double base_px = temporal->period_px[temporal_shortest(temporal)];
+
+		told->searched_px = (double)(search->hi - search->lo) * base_px;
+		told->order_distance = (double)search->distance;
+		told->random_residual = (double)search->chance;
+	}
+	run_check_facts(run)->orders = told;
+	return state_periods(&parameters->head, temporal, in, run_check_facts(run));
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -632,7 +717,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (choose_steps(run, in, &ordered, unwrap) < 0)
 		return -1;
 	unwrap->orders.wanted |= unwrap->method == METHOD_BEST && unwrap->orders.target > 0;
-	if (unwrap2f_plan_checks(run, &parameters->head, &temporal, &ordered, in) < 0)
+	if (!parameters->fit_line && state_facts(run, in, &temporal, ordered.target) < 0)
 		return -1;
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
@@ -657,12 +742,14 @@ end(struct run *run)
 
 	free(unwrap->source_channel);
 	order_search_free(&unwrap->search);
-	unwrap2f_free_checks(unwrap);
 	free(unwrap->line.plane);
 	frame_free(unwrap->spatial.found);
 	unwrapping_free(&unwrap->spatial.unwrapping);
 	head_free(&unwrap->spatial.head);
 }
+
+static const struct check *const checks[] = { &check_beat, &check_field, &check_residuals,
+	&check_row_jumps, &check_column_jumps, &check_offset, &check_period_key, NULL };
 
 const struct stage stage_unwrap2f = {
 	.name = "unwrap2f",
@@ -672,6 +759,7 @@ const struct stage stage_unwrap2f = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct unwrap2f),
+	.checks = checks,
 	.traits = STAGE_UNITS | STAGE_CONCURRENT,
 	.agree = AGREE_EXACT,
 	.example = { "unwrap2f", "filtered", "absolute" },
