@@ -198,6 +198,7 @@ struct coordinates {
 	double phases, outside, lost, behind;
 	double rising, falling;	/* along the camera's row, as expected and against it */
 	double points, unlit;	/* projected ones, and those outside the projector's picture */
+	unsigned passed;	/* points since the last one that was projected */
 };
 
 /* The coded coordinate of a far point on the ray of a pixel; NaN: none. */
@@ -297,7 +298,8 @@ count_pixel(struct coordinates *c, const struct check_sample *sample, const floa
 	if (isnan(X[2])) {
 		c->lost++;
 		c->behind += is_behind(c->facts, code, x, sample->out.y[i]);
-	} else if (c->other_px > 0 && fmod(c->phases, POINTS_APART) == 0) {
+	} else if (c->other_px > 0 && ++c->passed == POINTS_APART) {
+		c->passed = 0;
 		c->points++;
 		c->unlit += is_unlit(c, X);
 	}
@@ -405,9 +407,11 @@ fit_plane(const struct check_ray *ray, size_t n, const double mean[2], double cl
 		double weight = weighted ? 1 / fmax(rest, close) : 1;
 
 		for (size_t k = 0; k < 3; k++) {
-			for (size_t l = 0; l < 3; l++)
-				m[3 * k + l] += weight * at[k] * at[l];
-			v[k] += weight * at[k] * ray[i].inverse;
+			double share = weight * at[k];
+
+			for (size_t l = 0; l <= k; l++)
+				m[3 * k + l] += share * at[l];
+			v[k] += share * ray[i].inverse;
 		}
 	}
 	if (!symmetric_factor(3, m, 1e-9))

@@ -93,9 +93,10 @@ const struct check check_units = {
  * measured phase hardly ever have the same number.
  */
 
-#define SAMPLES 2048		/* of the grid, about */
+#define SAMPLES 1024		/* of the grid, about */
 #define MIN_SAMPLES 100		/* phases that a warning needs, */
 #define MIN_DISTINCT 4		/* and different ones */
+#define MAX_PHASE_RAD 1e9f	/* what is larger is none */
 #define EQUAL_SHARE 0.1		/* of the neighbours; measured phases: 0, after a median some */
 #define ZERO_SHARE 0.02		/* right captures: 0 */
 #define ZERO_NEAR_RAD 1.0f	/* from 0 */
@@ -122,11 +123,11 @@ look_at_samples(const struct check_rows *rows, size_t channel)
 		const float *v = frame_floats(&rows->frame, channel, i);
 
 		for (size_t x = check_grid_shift(&grid, i); x < w; x += grid.step) {
-			if (!isfinite(v[x]))
+			if (!(fabsf(v[x]) < MAX_PHASE_RAD))
 				continue;
 			samples.value[samples.n++] = v[x];
 			samples.zeros += v[x] == 0;
-			samples.whole += v[x] == floorf(v[x]);
+			samples.whole += v[x] == (float)(int32_t)v[x];
 			if (x + grid.step >= w || v[x + grid.step] == v[x] || isnan(v[x + 1]))
 				continue;
 			samples.pairs++;
