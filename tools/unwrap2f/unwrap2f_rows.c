@@ -799,44 +799,36 @@ chance_cost(const struct order_search *search, uint i)
 
 /* ---- every phase with its own order, and their mean ---- */
 
-static void
-order_phase(const float *restrict phase, float ratio, const float *restrict base,
-    float *restrict own, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		own[i] = unwrap2f_ordered(base[i], ratio, phase[i]);
-}
-
-static void
-add_to_mean(const float *restrict own, float scale, float share, struct unwrap_tile *restrict tile,
-    size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F more = phase_mean_more(own[i], scale, tile->absolute[i]);
-		bool there = !px_isnan(own[i]);
-
-		tile->sum[i] += px_select(there, share * more, 0.0f);
-		tile->weight[i] += px_select(there, share, 0.0f);
-	}
-}
-
 /* Computes tile->own and tile->result from the base's absolute phase. */
 static void
 phase_orders_tile(const struct phase_orders *orders, const struct frame *in, size_t y, size_t x,
-    size_t n, struct unwrap_tile *tile)
+    size_t n, struct unwrap_tile *restrict tile)
 {
 	float turn = orders->ratio[orders->target];
 	const float *restrict target = tile->own[orders->target];
 
-	for (size_t p = 0; p < orders->phases; p++)
-		order_phase(frame_floats(in, orders->channel[p], y) + x, orders->ratio[p],
-		    tile->absolute, tile->own[p], n);
-	for (size_t i = 0; i < n; i++)
-		tile->sum[i] = tile->weight[i] = 0;
-	for (size_t p = 0; orders->fuse && p < orders->phases; p++)
-		add_to_mean(tile->own[p], orders->scale[p], orders->weight[p], tile, n);
+	memset(tile->sum, 0, sizeof(tile->sum));
+	memset(tile->weight, 0, sizeof(tile->weight));
+	for (size_t p = 0; p < orders->phases; p++) {
+		const float *restrict phase = frame_floats(in, orders->channel[p], y) + x;
+		float ratio = orders->ratio[p], scale = orders->scale[p];
+		float weight = orders->weight[p];
+		float *restrict own = tile->own[p];
+
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			own[i] = unwrap2f_ordered(tile->absolute[i], ratio, phase[i]);
+		if (!orders->fuse)
+			continue;
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F more = phase_mean_more(own[i], scale, tile->absolute[i]);
+			bool there = !px_isnan(own[i]);
+
+			tile->sum[i] += px_select(there, weight * more, 0.0f);
+			tile->weight[i] += px_select(there, weight, 0.0f);
+		}
+	}
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F mean = phase_mean_of(tile->absolute[i], tile->sum[i], tile->weight[i], turn);
@@ -851,22 +843,11 @@ struct deviations {
 	float base[UNWRAP_TILE];			/* the base's absolute phase */
 	float off[UNWRAP_PHASES_MOST][UNWRAP_TILE];	/* of a phase from the base's line, turns */
 	float certain[UNWRAP_PHASES_MOST][UNWRAP_TILE];	/* 1/sigma^2, 0 where it is missing */
-	float norm[UNWRAP_TILE], own_cost[UNWRAP_TILE], cost[UNWRAP_TILE];
-	float square[UNWRAP_TILE], shift[UNWRAP_TILE];
+	float norm[UNWRAP_TILE];
+	float own_cost[UNWRAP_TILE], cost[UNWRAP_TILE];	/* chi squared of two orders */
 	float rest[UNWRAP_TILE];			/* odds of all rivals */
 	float sum[UNWRAP_TILE], weight[UNWRAP_TILE], variance[UNWRAP_TILE];
 } __attribute__((aligned(64)));
-
-static void
-start_deviations(struct deviations *restrict d, const float *restrict absolute,
-    const float *restrict phase, float per_turn, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		d->base[i] = unwrap2f_base(absolute[i], per_turn, phase[i]);
-		d->norm[i] = d->sum[i] = d->weight[i] = d->variance[i] = d->rest[i] = 0;
-	}
-}
 
 static void
 take_phase(struct deviations *restrict d, size_t p, const float *restrict phase,
@@ -877,12 +858,11 @@ take_phase(struct deviations *restrict d, size_t p, const float *restrict phase,
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F v = d->base[i] * UNWRAP2F_TURN, turns = phase[i] * UNWRAP2F_TURN;
-		PX_F known = unwrap2f_certain(phase[i], sigma[i]), e;
+		PX_F known = unwrap2f_certain(phase[i], sigma[i]);
 		bool there = known > 0.0f;
 
-		e = unwrap2f_mismatch(px_select(there, v, 0.0f), ratio,
+		off[i] = unwrap2f_mismatch(px_select(there, v, 0.0f), ratio,
 		    px_select(there, turns, 0.0f));
-		off[i] = e;
 		certain[i] = known;
 		d->norm[i] = d->norm[i] + known * (ratio * ratio);
 	}
@@ -890,7 +870,7 @@ take_phase(struct deviations *restrict d, size_t p, const float *restrict phase,
 
 /* Adds a phase's share to the mean, in radians of the base. */
 static void
-add_deviating_phase(struct deviations *restrict d, const float *restrict phase,
+add_to_mean(struct deviations *restrict d, const float *restrict phase,
     const float *restrict certain, float ratio, float scale, float weight, bool by_sigma, size_t n)
 {
 	CPU_SIMD
@@ -923,122 +903,100 @@ write_mean(const struct deviations *restrict d, float ratio, bool by_sigma,
 	}
 }
 
+/* Chi squared of the orders that are so many turns further than the found ones. */
 static void
-write_own(const float *restrict own, const float *restrict absolute, float *restrict sigma,
-    size_t n)
+compute_costs(struct deviations *restrict d, const struct phase_orders *orders, size_t phases,
+    float further, float *restrict cost, size_t n)
 {
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		sigma[i] = px_select(px_isnan(absolute[i]), PX_NAN, own[i]);
-}
+	float square[UNWRAP_TILE] = { 0 }, shift[UNWRAP_TILE] = { 0 };
 
-static void
-clear_cost(struct deviations *restrict d, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		d->square[i] = d->shift[i] = 0;
-}
+	for (size_t p = 0; p < phases; p++) {
+		const float *restrict off = d->off[p], *restrict certain = d->certain[p];
+		float ratio = orders->ratio[p];
 
-/* What tells against the line of `orders` more: chi squared. */
-static void
-add_cost(struct deviations *restrict d, size_t p, float ratio, float orders, size_t n)
-{
-	const float *restrict off = d->off[p], *restrict certain = d->certain[p];
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F e = unwrap2f_rival(off[i], ratio, further);
+			PX_F weighed = e * certain[i];
 
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F e = unwrap2f_rival(off[i], ratio, orders);
-		PX_F weighed = e * certain[i];
-
-		d->square[i] = d->square[i] + weighed * e;
-		d->shift[i] = d->shift[i] + weighed * ratio;
+			square[i] = square[i] + weighed * e;
+			shift[i] = shift[i] + weighed * ratio;
+		}
 	}
-}
-
-static void
-end_cost(struct deviations *restrict d, float *restrict cost, size_t n)
-{
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
-		cost[i] = unwrap2f_chi(d->square[i], d->shift[i], d->norm[i]);
+		cost[i] = unwrap2f_chi(square[i], shift[i], d->norm[i]);
 }
 
+/* The probability that the order is wrong: the odds of all rivals, and where all phases repeat
+ * within the field, of the same line a seam further. */
 static void
-add_rival(struct deviations *restrict d, float orders, float lo, float hi, size_t n)
+write_p(const struct unwrap_sigma *sigma, const struct phase_orders *orders,
+    struct deviations *restrict d, const float *restrict absolute, float *restrict to, size_t n)
 {
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F v = d->base[i] * UNWRAP2F_TURN;
-
-		d->rest[i] = d->rest[i] + unwrap2f_odds(d->cost[i], d->own_cost[i], v + orders, lo,
-		    hi);
-	}
-}
-
-static void
-add_seam(struct deviations *restrict d, float seam, float first, float last, size_t n)
-{
+	const struct unwrap_sigma s = *sigma;
 	const float *restrict certain = d->certain[0];
 
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F v = d->base[i] * UNWRAP2F_TURN;
+	compute_costs(d, orders, s.phases, 0, d->own_cost, n);
+	for (size_t k = 0; k < s.rivals; k++) {
+		float further = s.rival[k];
 
-		d->rest[i] = d->rest[i] + unwrap2f_again(v, seam, certain[i], first, last);
+		compute_costs(d, orders, s.phases, further, d->cost, n);
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F v = d->base[i] * UNWRAP2F_TURN;
+
+			d->rest[i] = d->rest[i] + unwrap2f_odds(d->cost[i], d->own_cost[i],
+			    v + further, s.lo, s.hi);
+		}
 	}
-}
+	if (s.seam > 0) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F v = d->base[i] * UNWRAP2F_TURN;
 
-static void
-write_p(const struct deviations *restrict d, const float *restrict absolute, float *restrict p,
-    size_t n)
-{
+			d->rest[i] = d->rest[i] + unwrap2f_again(v, s.seam, certain[i], s.first,
+			    s.last);
+		}
+	}
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
-		p[i] = px_select(px_isnan(absolute[i]) | px_isnan(d->base[i]), PX_NAN,
+		to[i] = px_select(px_isnan(absolute[i]) | px_isnan(d->base[i]), PX_NAN,
 		    unwrap2f_p(d->rest[i]));
-}
-
-/* The costs of the orders that are `further` turns from the found ones. */
-static void
-compute_costs(struct deviations *d, const struct phase_orders *orders, size_t phases, float further,
-    float *cost, size_t n)
-{
-	clear_cost(d, n);
-	for (size_t p = 0; p < phases; p++)
-		add_cost(d, p, orders->ratio[p], further, n);
-	end_cost(d, cost, n);
 }
 
 static void
 unwrap_sigma_tile(const struct unwrap_sigma *sigma, const struct phase_orders *orders,
-    const struct frame *in, struct frame *out, size_t y, size_t x, size_t n, struct deviations *d)
+    const struct frame *in, struct frame *out, size_t y, size_t x, size_t n,
+    struct deviations *restrict d)
 {
-	float *absolute = frame_floats(out, 0, y) + x, *to = frame_floats(out, sigma->sigma, y) + x;
+	float *restrict absolute = frame_floats(out, 0, y) + x;
+	float *restrict to = frame_floats(out, sigma->sigma, y) + x;
+	const float *restrict base = frame_floats(in, orders->channel[0], y) + x;
+	const float *restrict own = frame_floats(in, sigma->channel[orders->target], y) + x;
+	float per_turn = orders->scale[orders->target];
 	bool by_sigma = sigma->mean == MEAN_SIGMAS;
 
-	start_deviations(d, absolute, frame_floats(in, orders->channel[0], y) + x,
-	    orders->scale[orders->target], n);
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		d->base[i] = unwrap2f_base(absolute[i], per_turn, base[i]);
+		d->norm[i] = d->sum[i] = d->weight[i] = d->variance[i] = d->rest[i] = 0;
+	}
 	for (size_t p = 0; p < sigma->phases; p++)
 		take_phase(d, p, frame_floats(in, orders->channel[p], y) + x,
 		    frame_floats(in, sigma->channel[p], y) + x, orders->ratio[p], n);
-	for (size_t p = 0; p < sigma->phases && sigma->mean != MEAN_NONE; p++)
-		add_deviating_phase(d, frame_floats(in, orders->channel[p], y) + x, d->certain[p],
-		    orders->ratio[p], orders->scale[p], orders->weight[p], by_sigma, n);
-	if (sigma->mean == MEAN_NONE)
-		write_own(frame_floats(in, sigma->channel[orders->target], y) + x, absolute, to, n);
-	else
+	if (sigma->mean == MEAN_NONE) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			to[i] = px_select(px_isnan(absolute[i]), PX_NAN, own[i]);
+	} else {
+		for (size_t p = 0; p < sigma->phases; p++)
+			add_to_mean(d, frame_floats(in, orders->channel[p], y) + x, d->certain[p],
+			    orders->ratio[p], orders->scale[p], orders->weight[p], by_sigma, n);
 		write_mean(d, orders->ratio[orders->target], by_sigma, absolute, to, n);
-	if (sigma->p_order == NO_CHANNEL)
-		return;
-	compute_costs(d, orders, sigma->phases, 0, d->own_cost, n);
-	for (size_t k = 0; k < sigma->rivals; k++) {
-		compute_costs(d, orders, sigma->phases, sigma->rival[k], d->cost, n);
-		add_rival(d, sigma->rival[k], sigma->lo, sigma->hi, n);
 	}
-	if (sigma->seam > 0)
-		add_seam(d, sigma->seam, sigma->first, sigma->last, n);
-	write_p(d, absolute, frame_floats(out, sigma->p_order, y) + x, n);
+	if (sigma->p_order != NO_CHANNEL)
+		write_p(sigma, orders, d, absolute, frame_floats(out, sigma->p_order, y) + x, n);
 }
 
 /* Row y of the output's sigma and p_order. absphase is complete; with MEAN_SIGMAS it becomes the
