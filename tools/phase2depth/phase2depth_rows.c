@@ -1245,7 +1245,23 @@ compare_reference(const struct depthfit *fit, const struct frame *in, struct dep
 		__atomic_store_n(&same->differs, true, __ATOMIC_RELAXED);
 }
 
-/* ---- rows ---- */
+/*
+ * ---- rows ----
+ *
+ * Why a pixel is NaN. depth:
+ * - the phase or that of the reference is missing (above_reference()), or a c of --c-map (horner());
+ * - depth lies outside --min-depth and --max-depth (horner(), plain_piece());
+ * - of wrapped phases the pixel may be whole turns off (half_turn_row()).
+ * x, y and z, together, in shape_piece():
+ * - the phase is missing;
+ * - the camera's lens shows no ray there, beyond its fold (fill_rays(): PHASE2DEPTH_NO_RAY);
+ * - the projector's lens cannot be undone there: Newton's method finds no place within 0.1 px, or
+ *   one beyond the lens's fold (next_step());
+ * - the point lies behind the camera or the projector, or outside the limits of depth.
+ * sigma: depth or the point is NaN, or a sigma of the input or the reference is missing
+ * (scale_sigma(), sigma_piece()). sigma_calib: the point is NaN, or farther from the volume of the
+ * calibration's board than half its depth, or next to a pixel without a ray (calib_sigma_row()).
+ */
 
 static void
 phase2depth_compute(const struct run *run, const struct frame *in, struct frame *out, size_t y0,

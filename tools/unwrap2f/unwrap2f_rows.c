@@ -1012,7 +1012,22 @@ unwrap_sigma_row(const struct unwrap_sigma *sigma, const struct phase_orders *or
 		    w - x < UNWRAP_TILE ? w - x : UNWRAP_TILE, &d);
 }
 
-/* ---- rows ---- */
+/*
+ * ---- rows ----
+ *
+ * Why a pixel is NaN. absphase and residual, together:
+ * - a phase of the sequence is missing, or the Gray code's index, or with --coarse spatial the pixel
+ *   has no component (start_sequence(), next_step());
+ * - of best orders any phase is missing, with --method best, or where there is no sequence to fall
+ *   back on (order_search_end());
+ * - the best order lies more than a quarter turn outside the field (unwrap2f_left());
+ * - the residual is larger than --max-residual (limit_tile(), order_table_direct(),
+ *   unwrap_by_beat()).
+ * absphase alone, and its like of --all: that phase is missing (phase_orders_tile()).
+ * sigma: absphase is NaN, or the phase has no sigma (write_mean(), unwrap_sigma_tile()); p_order:
+ * absphase is NaN, or the phase of the shortest period is missing (write_p()); label: absphase is
+ * NaN (label_row()).
+ */
 
 static void
 limit_tile(struct unwrap_tile *restrict tile, size_t n, bool search, float most)
