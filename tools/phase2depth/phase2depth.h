@@ -229,6 +229,8 @@ struct half_turn_job {
 	} *band;
 };
 
+#define HALF_TURN_LISTS 7	/* of struct half_turn_parts, from `part` on */
+
 /* The parts into which jumps cut the surface of a frame; lists of w x h. */
 struct half_turn_parts {
 	size_t w, h;

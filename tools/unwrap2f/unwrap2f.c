@@ -298,62 +298,22 @@ sigma_passes(const struct unwrap_sigma *sigma, const struct phase_orders *orders
 	return passes_add(passes, &pass);
 }
 
+/* The search lists the same phases as the orders, and in the same order. */
 static void
-pack_step(const struct unwrap_step *step, struct unwrap2f_step *packed)
+pack_lists(const struct unwrap_steps *steps, const struct phase_orders *orders,
+    struct unwrap2f_block *block)
 {
-	packed->n = (uint)step->n;
-	for (size_t i = 0; i < step->n; i++) {
-		packed->channel[i] = (uint)step->channel[i];
-		packed->weight[i] = step->weight[i];
+	for (size_t r = 0; r < steps->n; r++) {
+		const struct unwrap_step *step = &steps->step[r];
+		struct unwrap2f_step *packed = &block->step[r];
+
+		*packed = (struct unwrap2f_step){ .n = (uint)step->n, .ratio = step->ratio,
+			.lo = step->lo, .hi = step->hi, .span = step->span };
+		for (size_t i = 0; i < step->n; i++) {
+			packed->channel[i] = (uint)step->channel[i];
+			packed->weight[i] = step->weight[i];
+		}
 	}
-	packed->ratio = step->ratio;
-	packed->lo = step->lo;
-	packed->hi = step->hi;
-	packed->span = step->span;
-}
-
-static void
-pack_steps(const struct unwrap_steps *steps, struct unwrap2f_block *block)
-{
-	block->start = steps->start;
-	block->steps = (uint)steps->n;
-	block->index = (uint)steps->index;
-	block->gray_step = steps->gray_step;
-	block->gray_offset = steps->gray_offset;
-	block->line_offset = steps->line_offset;
-	block->line_slope_x = steps->line_slope[0];
-	block->line_slope_y = steps->line_slope[1];
-	for (size_t r = 0; r < steps->n; r++)
-		pack_step(&steps->step[r], &block->step[r]);
-}
-
-static void
-pack_search(const struct order_search *search, struct unwrap2f_block *block)
-{
-	block->best = 1;
-	block->complete = search->complete;
-	block->norm = search->norm;
-	block->lo = search->lo;
-	block->hi = search->hi;
-	block->slack = search->slack;
-	block->sure = search->sure;
-	block->inner_sure = search->inner_sure;
-	block->inner_lo = search->inner_lo;
-	block->inner_hi = search->inner_hi;
-	block->per_distance = 1 / search->distance;
-	block->first = (int)search->first;
-	block->last = (int)search->last;
-}
-
-/* The search lists the same phases in the same order. */
-static void
-pack_orders(const struct phase_orders *orders, struct unwrap2f_block *block)
-{
-	block->orders = orders->wanted;
-	block->fuse = orders->fuse;
-	block->all = orders->all;
-	block->target = (uint)orders->target;
-	block->phases = (uint)orders->phases;
 	for (size_t p = 0; p < orders->phases; p++) {
 		block->channel[p] = (uint)orders->channel[p];
 		block->own[p] = (uint)orders->own[p];
@@ -368,16 +328,26 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 {
 	const struct unwrap2f *unwrap = run->priv;
 	const struct unwrap_steps *steps = &unwrap->steps;
-	struct unwrap2f_block block = { .most = unwrap->max_residual };
+	const struct phase_orders *orders = &unwrap->orders;
+	const struct order_search *search = &unwrap->search;
+	struct unwrap2f_block block = { .most = unwrap->max_residual, .start = steps->start,
+		.steps = (uint)steps->n, .index = (uint)steps->index,
+		.gray_step = steps->gray_step, .gray_offset = steps->gray_offset,
+		.line_offset = steps->line_offset, .line_slope_x = steps->line_slope[0],
+		.line_slope_y = steps->line_slope[1], .orders = orders->wanted,
+		.fuse = orders->fuse, .all = orders->all, .target = (uint)orders->target,
+		.phases = (uint)orders->phases, .best = unwrap->method == METHOD_BEST,
+		.complete = search->complete, .norm = search->norm, .lo = search->lo,
+		.hi = search->hi, .slack = search->slack, .sure = search->sure,
+		.inner_sure = search->inner_sure, .inner_lo = search->inner_lo,
+		.inner_hi = search->inner_hi, .per_distance = search->distance > 0 ? 1 / search->distance : 0,
+		.first = (int)search->first, .last = (int)search->last };
 	struct pass pass = { .shader = SHADER(unwrap2f), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
-	pack_steps(steps, &block);
-	pack_orders(&unwrap->orders, &block);
-	if (unwrap->method == METHOD_BEST)
-		pack_search(&unwrap->search, &block);
-	for (size_t p = 0; (block.best || block.orders) && p < unwrap->orders.phases; p++)
-		passes_read(passes, unwrap->orders.channel[p]);
+	pack_lists(steps, orders, &block);
+	for (size_t p = 0; (block.best || block.orders) && p < orders->phases; p++)
+		passes_read(passes, block.channel[p]);
 	for (size_t r = 0; r < steps->n; r++)
 		for (size_t i = 0; i < steps->step[r].n; i++)
 			passes_read(passes, steps->step[r].channel[i]);
@@ -385,7 +355,7 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 		passes_read(passes, steps->index);
 	if (passes_add(passes, &pass) < 0)
 		return -1;
-	return unwrap->sigma.phases ? sigma_passes(&unwrap->sigma, &unwrap->orders, passes) : 0;
+	return unwrap->sigma.phases ? sigma_passes(&unwrap->sigma, orders, passes) : 0;
 }
 
 /* ---- options ---- */
