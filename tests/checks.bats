@@ -81,6 +81,37 @@ expect(abs(told - share) < 2, told, share)' "$stderr"
 	silent phasewrap --strict --no-check steps --no-check saturation -n 6 -p 40 f.nrrd -o null:
 }
 
+@test "checks: fringe orders, points, matches and laser lines: a late frame, on processor and device; --no-check, --strict" {
+	py '
+rng = np.random.default_rng(1)
+x, y = np.meshgrid(np.arange(160), np.arange(120))
+u = 3.5 * x + 6 * np.sin(y / 20)
+frames = []
+for m in range(4):
+	phases = [np.angle(np.exp(2j * np.pi * u / p + 1j * rng.normal(0, 0.05, x.shape))) for p in (60, 66)]
+	if m == 2: phases[1] = rng.uniform(-np.pi, np.pi, x.shape)
+	frames.append(Frame(np.stack(phases).astype("f4"), ["phase1", "phase2"], {"period_px": "60 66"}))
+write_frames("late.nrrd", frames)
+a = (2 * np.pi * u / 60).astype("f4")[None]
+write_frames("whole.nrrd", Frame(np.rint(a), ["absphase"], {"period_px": "60"}))'
+	words="frame 2: residual: as large as from random fringe orders"
+	fails 0 "unwrap2f: $words" unwrap2f -j 1 late.nrrd -o null:
+	FRINGEPIPE_BAND=7 fails 0 "unwrap2f: $words" unwrap2f -j 3 late.nrrd -o null:
+	# pixels that --max-residual rejects count, too
+	fails 0 "unwrap2f: $words" unwrap2f --max-residual 0.1 late.nrrd -o null:
+	fails 0 "unwrap2f: frame 2: absphase: " unwrap2f --no-check residuals late.nrrd -o null:
+	silent unwrap2f --no-check residuals --no-check jumps late.nrrd -o null:
+	fails 1 "unwrap2f: --strict: 1 warning" unwrap2f -q --strict late.nrrd -o null:
+	fails 0 "--period: says 58 px for phase 1" unwrap2f -p 58,63.8 --no-check residuals --no-check jumps late.nrrd -o null:
+	silent unwrap2f -p 58,63.8 --no-check residuals --no-check jumps --no-check period-key late.nrrd -o null:
+	fails 0 "the phase: holds whole numbers only" phase2depth --ref-plane 0,0.36,0 -c 1 whole.nrrd -o null:
+	silent phase2depth --ref-plane 0,0.36,0 -c 1 --no-check phase-samples whole.nrrd -o null:
+	[[ $(fringepipe --devices) == *$'\ngpu:'* ]] || return 0
+	use_llvmpipe
+	fails 0 "unwrap2f: $words" unwrap2f -d gpu late.nrrd -o null:
+	fails 0 "the phase: holds whole numbers only" phase2depth -d gpu --ref-plane 0,0.36,0 -c 1 whole.nrrd -o null:
+}
+
 @test "checks: an unknown name lists all; checks(7) has exactly these" {
 	fails 2 "phasewrap: --no-check: there is no check 'stepps', only: " phasewrap --no-check stepps f.nrrd -o null:
 	fails 2 "gauss: --no-check: there is no check 'x', only: " gauss --no-check x f.nrrd -o null:

@@ -7,6 +7,7 @@
 
 #include "run/check.h"
 
+struct calib;
 struct capture_fringe;
 struct phase_shift_fit;
 
@@ -18,8 +19,40 @@ extern const struct check check_no_fringes, check_unlit;
 extern const struct check check_gray;
 /* steps.c */
 extern const struct check check_steps, check_assumed_shifts, check_direction;
+/* orders.c */
+extern const struct check check_beat, check_field, check_residuals, check_row_jumps,
+    check_column_jumps, check_offset;
 /* geometry.c */
-extern const struct check check_epipolar;
+extern const struct check check_calibration, check_coordinates, check_turned, check_epipolar,
+    check_reference_plane, check_same_phase, check_textures, check_behind_cameras;
+/* units.c */
+extern const struct check check_units, check_phase_samples, check_period_key;
+
+/* lines.c */
+extern const struct check check_line_images, check_line_background, check_line_threshold,
+    check_line_sigma, check_line_pieces, check_line_direction, check_line_sign;
+
+/* The channel of the absolute phase, else of the wrapped one, else the only one; NO_CHANNEL. In
+ * units.c. */
+size_t check_phase_channel(const struct frame_head *);
+/* For checks of points, which are the first three channels of the output, all in geometry.c. Are
+ * there points by a calibration? Marks their channels. */
+bool check_has_points(const struct check_facts *, const struct check_heads *);
+void check_point_channels(const struct check_facts *, const struct check_heads *, bool *in,
+    bool *out);
+/* The distance of camera and projector, in the calibration's unit. */
+double check_baseline(const struct calib *);
+
+/* A point of the surface, x/z, y/z, 1/z in the camera's frame. */
+struct check_ray {
+	double x, y, inverse;
+};
+
+#define CHECK_RAYS 1024		/* at most */
+
+/* Those of sampled pixels; returns their number. */
+size_t check_rays(const struct check_facts *, const struct check_sample *,
+    struct check_ray[CHECK_RAYS]);
 
 /* For checks of fringe images, all in steps.c. The first marks the fringe images of the input, the
  * second the phase, too. */

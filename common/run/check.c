@@ -146,15 +146,6 @@ run_check_facts(struct run *run)
 }
 
 void
-run_explain_check(struct run *run, const char *name)
-{
-	struct link_checks *checks = run->link->checks;
-
-	for (size_t i = 0; i < checks->n; i++)
-		checks->state[i].fired |= !strcmp(checks->check[i]->name, name);
-}
-
-void
 checks_open(struct link *link)
 {
 	const struct check *const *check = link->run.stage->checks;
@@ -195,7 +186,7 @@ checks_begin_plan(struct link *link)
 	if (link->checks)
 		link->checks->facts = (struct check_facts){
 			.max_value = NAN, .min_mean = NAN, .min_amplitude = NAN,
-			.min_modulation = NAN, .code0_px = NAN };
+			.min_modulation = NAN };
 }
 
 void

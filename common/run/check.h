@@ -13,6 +13,9 @@
 
 struct calib;
 struct capture_set;
+struct fringe_orders;
+struct laser_line;
+struct matched_pair;
 struct phase_shift_fit;
 struct run;
 
@@ -68,6 +71,7 @@ void all_invalid_warn(struct all_invalid *, const struct frame_head *out, const 
  */
 
 #define CHECK_TEXT_SIZE 700
+#define CHECK_PHASES_MOST 16
 
 /*
  * What a stage's plan knows, in words that all tools share. What a tool lacks is absent: NULL, NaN,
@@ -89,12 +93,90 @@ struct check_facts {
 	/* The files of all inputs, in their order, one image each; n = 0: not known. */
 	char *const *file;
 	size_t files;
-	/* The calibration (optics/calib.h). The input's absolute phase gives rows of the projector
-	 * if along_y, else columns; code0_px is the coordinate along the other axis where the other
-	 * phase (of the second input) is 0. */
+	/* Wrapped phases, and how their fringe orders were found. */
+	const struct fringe_orders *orders;
+	/* Periods that an option, of this name, gives instead of those of the frame's own key, in
+	 * pixels of the projector; of phases 1, 2 and so on, or with one of the only phase. */
+	const char *period_option;
+	size_t periods;
+	double given_px[CHECK_PHASES_MOST], key_px[CHECK_PHASES_MOST];	/* NaN: not told apart */
+	/* The calibration (optics/calib.h), and its file. The input's absolute phase gives rows of
+	 * the projector if along_y, else columns: zero_px where it is 0, and period_px more for a
+	 * whole turn. across_zero_px is the coordinate along the other axis where the other phase
+	 * (of the second input) is 0. */
 	const struct calib *calibration;
+	const char *calibration_path;
 	bool along_y;
-	double code0_px;
+	double zero_px, period_px, across_zero_px;
+	/* Where the frame lies on the calibration's camera, and whether that, or the size of its
+	 * pixels, is stated; the projector's size by option or key (0: neither). */
+	double origin_px[2], bin[2], projector_px[2];
+	bool origin_stated, bin_stated;
+	bool depth_limited;	/* points may be left out on purpose */
+	/* Depth is that above a reference plane, mm_per_rad times the phase above the plane's (NaN:
+	 * not one number for all pixels). The plane's phase is that of a second input, or rises by
+	 * so much from pixel to pixel along x and along y (NaN: measured). */
+	bool above_plane;
+	double plane_rad_per_px[2], mm_per_rad;
+	/* Phases of two cameras are matched; what the matches show, for the frame at hand. */
+	const struct matched_pair *pair;
+	/* Images are of a laser's line; what its points show, for the frame that is emitted. */
+	const struct laser_line *line;
+};
+
+/* Wrapped phases along one axis of the projector. */
+struct fringe_orders {
+	char axis;			/* x or y */
+	size_t phases, channel[CHECK_PHASES_MOST];	/* of the input */
+	size_t number[CHECK_PHASES_MOST];		/* phase3 is 3 */
+	double period_px[CHECK_PHASES_MOST];
+	size_t steps;			/* images of each phase; 0: not known, or not alike */
+	/* How the orders were found: by a sequence of signals from a coarse one to finer ones, by a
+	 * Gray code, or as those that fit all phases best. */
+	enum { ORDERS_BY_SEQUENCE, ORDERS_BY_GRAY, ORDERS_BEST } method;
+	size_t ordered;			/* the phase whose order was found so */
+	size_t target;			/* the phase that absphase has the period of */
+	bool averaged;			/* absphase is the mean of all phases */
+	double beat_px;			/* of two phases, which orders one of them; 0: none does */
+	/* The signal that spans the field and begins the sequence; 0: the beginning is told by
+	 * something else than its phase. */
+	double first_period_px;
+	double field_px, assumed_field_px;	/* stated, or else assumed; 0: neither */
+	double gray_cell_turns;		/* of a Gray code; NaN: residuals tell nothing */
+	double max_residual;		/* turns: larger ones are NaN */
+	/* Of the best orders: the field in which they were searched, the least distance of two
+	 * orders in turns, and the median residual of random phases. */
+	double searched_px, order_distance, random_residual;
+};
+
+/* Two rectified cameras; numbers are of the first frame. */
+struct matched_pair {
+	const char *path;		/* of the right one's phase */
+	bool same;			/* both phases are the same in each pixel */
+	/* Places where the textures of matched points look alike at one of several shifts up and
+	 * down, or to either side; and those of them that do so without a shift. */
+	struct alike_places {
+		size_t shifted, level;
+	} rows, columns;
+	size_t points, behind;		/* of surfaces; behind the cameras */
+};
+
+#define LASER_SHORT_POINTS 30	/* objects cut a laser's line into pieces of more points */
+
+/* A laser's line in an image: numbers are 0 where an image does not tell them. */
+struct laser_line {
+	double sigma_px;		/* of the smoothing */
+	double threshold, noise;	/* the least response of a point; grey levels */
+	bool threshold_given, dark, per_row, per_column, channel_given, background_given;
+	/* The share of pixels that differ from the background by more grey levels than so many. */
+	double differing_share, differing_levels;
+	size_t points, lines, side_px;	/* of the image's longer side */
+	size_t short_points;		/* in lines of fewer than LASER_SHORT_POINTS */
+	size_t rows, columns;		/* that have a point */
+	double strongest, other_strongest;	/* responses; of the other sign, if much more */
+	double pairs_px, pairs_sigma_px;	/* the distance of points in pairs; what sees one */
+	double wider_sigma_px;		/* sees twice as many points */
+	size_t wider_points;
 };
 
 /* What comes in, with the second inputs behind it, and what goes out. */
@@ -114,6 +196,7 @@ struct check_rows {
 	 * has asked for have no memory (host NULL). */
 	struct frame frame;
 	size_t y[CHECK_GROUPS * CHECK_GROUP_MOST];
+	size_t height;		/* of the image */
 	size_t group;		/* rows of a group: i = group g, ..., group (g + 1) - 1 */
 	size_t column_step;
 	const char *option;	/* of a second input; else NULL */
@@ -145,7 +228,7 @@ const struct check_rows *check_second(const struct check_sample *, const char *o
 
 /* The line of a check that fires. */
 struct check_line {
-	char object[64], text[CHECK_TEXT_SIZE];
+	char object[1024], text[CHECK_TEXT_SIZE];
 	bool notes;		/* notes are wanted: -v, the first time that the check judges */
 	bool undecided;		/* judge sets it: there is too little to see in this frame */
 };
@@ -183,8 +266,5 @@ struct check {
 
 /* For plan: the facts of the stage's run, absent until plan sets them. */
 struct check_facts *run_check_facts(struct run *);
-/* For `after`, of stages that still find some mistakes by themselves: a line that was printed makes
- * that of this check needless. */
-void run_explain_check(struct run *, const char *name);
 
 #endif

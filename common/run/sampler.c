@@ -82,6 +82,7 @@ open_rows(struct check_rows *rows, const struct frame_head *head, const bool *wa
 	struct plane *plane;
 
 	rows->frame.head = *head;
+	rows->height = head->h;
 	rows->column_step = 1;
 	if (head_is_table(head) && w > CHECK_TABLE_COLUMNS)
 		rows->column_step = w / CHECK_TABLE_COLUMNS;

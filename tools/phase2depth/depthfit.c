@@ -86,57 +86,32 @@ half_turn_free(struct half_turn_jumps *jumps)
 	jumps->beyond = NULL;
 }
 
-static void
-free_parts(struct half_turn_parts *parts)
-{
-	free(parts->d);
-	free(parts->part);
-	free(parts->size);
-	free(parts->group);
-	free(parts->on);
-	free(parts->all);
-	free(parts->nearest);
-	free(parts->second);
-	free(parts->jumps);
-	free(parts->speck);
-}
-
-static int
-make_parts(struct half_turn_parts *parts)
-{
-	size_t n = parts->w * parts->h;
-
-	parts->d = reallocarray(NULL, n, sizeof(*parts->d));
-	parts->part = reallocarray(NULL, n, sizeof(*parts->part));
-	parts->group = reallocarray(NULL, n, sizeof(*parts->group));
-	parts->size = calloc(n, sizeof(*parts->size));
-	parts->on = calloc(n, sizeof(*parts->on));
-	parts->all = calloc(n, sizeof(*parts->all));
-	parts->nearest = reallocarray(NULL, n, sizeof(*parts->nearest));
-	parts->second = calloc(n, sizeof(*parts->second));
-	parts->jumps = calloc(n, 1);
-	parts->speck = calloc(n, 1);
-	return parts->d && parts->part && parts->group && parts->size && parts->jumps &&
-	    parts->speck && parts->on && parts->all && parts->nearest && parts->second ? 0 :
-	    fail_memory();
-}
-
 /* Marks the pixels that may be whole turns off; -1 after fail() where nothing tells which. */
 static int
 find_beyond(const struct frame *in, const struct depthfit *above, struct half_turn_jumps *jumps)
 {
 	size_t pixels = in->head.w * in->head.h;
-	struct half_turn_parts parts = { .w = in->head.w, .h = in->head.h };
-	int status = make_parts(&parts);
+	struct half_turn_parts parts = { .w = in->head.w, .h = in->head.h,
+		.d = reallocarray(NULL, pixels, sizeof(*parts.d)),
+		.part = calloc(HALF_TURN_LISTS * pixels, sizeof(*parts.part)),
+		.jumps = calloc(2 * pixels, 1) };
+	size_t **list[HALF_TURN_LISTS] = { &parts.part, &parts.size, &parts.group, &parts.on,
+		&parts.all, &parts.nearest, &parts.second };
+	bool made = parts.d && parts.part && parts.jumps;
 
 	jumps->beyond = malloc(pixels);
-	if (status == 0 && !jumps->beyond)
-		status = fail_memory();
-	if (status == 0)
+	for (size_t i = 1; i < HALF_TURN_LISTS && made; i++)
+		*list[i] = parts.part + i * pixels;
+	made = made && jumps->beyond;
+	if (made) {
+		parts.speck = parts.jumps + pixels;
 		phase2depth_rows()->find_parts(in, above, &parts, jumps->beyond);
-	free_parts(&parts);
-	if (status < 0)
-		return -1;
+	}
+	free(parts.d);
+	free(parts.part);
+	free(parts.jumps);
+	if (!made)
+		return fail_memory();
 	if (parts.contending > 0)
 		return fail("--wrapped", "the difference to the reference exceeds half a turn, and "
 		    "of parts of %.2g %% of the pixels nothing tells which lies within: have the "
@@ -421,15 +396,11 @@ depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_optio
 	    meta_set(&out->meta, "z_axis", "towards");
 }
 
-/* After all frames: warns where the reference was the input itself in all of them, or an image. */
+/* After all frames: warns where the reference was the input itself in all of them. */
 void
 depthfit_warn(const struct depthfit_same *same, bool wrapped)
 {
-	if (same->whole && !same->broken)
-		warn("--ref", "holds whole numbers only, as captured images do: wanted is the "
-		    "%s phase of the plane in radians, as %s writes it", wrapped ? "wrapped" :
-		    "absolute", wrapped ? "phasewrap" : "unwrap2f");
-	else if (same->equal && !same->differs)
+	if (same->equal && !same->differs)
 		warn("--ref", "is the same %s phase as the input, so that all depths are 0: "
 		    "wanted is that of the plane alone, captured without the object", wrapped ?
 		    "wrapped" : "absolute");

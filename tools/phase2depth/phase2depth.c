@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "checks/checks.h"
+#include "optics/device_check.h"
 #include "run/check.h"
 #include "run/passes.h"
 #include "unwrap/absolute.h"
@@ -66,19 +67,14 @@ check_head(const struct frame_head *in, const struct frame_head *across, bool al
 	    "whole turns only: --anchor or a marker makes it absolute");
 }
 
-/* --across, the phase of the other axis, must be of the same pixels and absolute. Gives the checks
- * the calibration and the zero of that phase. */
+/* --across, the phase of the other axis, must be of the same pixels and absolute. */
 static int
-across_plan(struct run *run, const struct calib *calib, const struct triangulation *rays,
-    bool centered, const struct frame_head *in)
+check_across(const struct run *run, const struct triangulation *rays, const struct frame_head *in)
 {
 	const struct frame_head *across = run_second_input_head(run, "across", 0);
-	double period_px, size_px = rays->along_y ? calib->projector.w : calib->projector.h;
-	struct check_facts *facts = run_check_facts(run);
+	double period_px;
 	size_t channel;
 
-	facts->calibration = calib;
-	facts->along_y = rays->along_y;
 	if (!across)
 		return 0;
 	if (run_second_input(run, in, "across", "absphase", &channel) < 0 ||
@@ -88,9 +84,6 @@ across_plan(struct run *run, const struct calib *calib, const struct triangulati
 	if (!(period_px > 0 && isfinite(period_px)))
 		return fail("--across", "has no key period_px: framecat --set period_px=PX says "
 		    "what its fringes are");
-	if (rays->projector_px[!rays->along_y] > 0)
-		size_px = rays->projector_px[!rays->along_y];
-	facts->code0_px = centered ? size_px / 2 : 0;
 	return 0;
 }
 
@@ -293,6 +286,64 @@ plan_sigma(const struct frame_head *in, struct phase2depth *priv)
 	priv->warned_ref_sigma |= measured;
 }
 
+/* Where --period is not the period that the absolute phase was unwrapped with. */
+static int
+state_period(const struct parameters *parameters, const struct frame_head *in,
+    struct check_facts *facts)
+{
+	double given_px = parameters->view.period_px, own_px;
+
+	if (isnan(given_px) || !meta_get(&in->meta, "period_px"))
+		return 0;
+	if (meta_number(&in->meta, "period_px", given_px, &own_px) < 0)
+		return fail_is_memory() ? -1 : (fail_clear(), 0);
+	facts->period_option = "--period";
+	facts->periods = 1;
+	facts->given_px[0] = given_px;
+	facts->key_px[0] = own_px == given_px ? NAN : own_px;
+	return 0;
+}
+
+/* Fills in what the checks know (run/check.h): of points, or of depth above a plane. */
+static int
+state_facts(struct run *run, const struct frame_head *in)
+{
+	const struct parameters *parameters = run->parameters;
+	const struct phase2depth *priv = run->priv;
+	const struct triangulation *rays = &priv->rays;
+	const struct depthfit *above = &priv->above;
+	const struct pinhole *projector = &priv->calib.projector;
+	struct check_facts *facts = run_check_facts(run);
+	bool ideal = above->ref == NO_CHANNEL;
+	double across_px = rays->along_y ? projector->w : projector->h;
+
+	if (!priv->calibrated) {
+		facts->above_plane = !above->wrapped && !parameters->plane.fit_c.n;
+		facts->plane_rad_per_px[0] = ideal ? above->plane[1] : NAN;
+		facts->plane_rad_per_px[1] = ideal ? above->plane[2] : NAN;
+		facts->mm_per_rad = above->degree == 1 && above->c_map[0] == NO_CHANNEL ?
+		    above->c[0] : NAN;
+		return 0;
+	}
+	if (priv->calib_reported)
+		return 0;
+	if (rays->projector_px[!rays->along_y] > 0)
+		across_px = rays->projector_px[!rays->along_y];
+	facts->calibration = &priv->calib;
+	facts->calibration_path = parameters->calib;
+	facts->along_y = rays->along_y;
+	facts->zero_px = rays->code0_px;
+	facts->across_zero_px = parameters->view.centered ? across_px / 2 : 0;
+	facts->period_px = rays->px_per_rad * 2 * M_PI;
+	memcpy(facts->origin_px, rays->origin_px, sizeof(facts->origin_px));
+	memcpy(facts->bin, rays->bin, sizeof(facts->bin));
+	memcpy(facts->projector_px, rays->projector_px, sizeof(facts->projector_px));
+	facts->origin_stated = rays->placed;
+	facts->bin_stated = rays->binned;
+	facts->depth_limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
+	return state_period(parameters, in, facts);
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -307,12 +358,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    &parameters->view.origin, in, out) < 0)
 		return -1;
 	if (priv->calibrated && (run_channel(run, in, "absphase", &priv->phase) < 0 ||
-	    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) < 0))
+	    triangulation_plan(run, &priv->rays, &priv->calib, &parameters->view, in, out) < 0 ||
+	    triangulation_check_frame(&priv->rays, parameters->calib, &priv->calib, in,
+	    &priv->calib_reported) < 0 || check_across(run, &priv->rays, in) < 0))
 		return -1;
-	if (phase2depth_plan_checks(run, in, parameters->plane.fit_c.n) < 0 ||
-	    (priv->calibrated &&
-	    across_plan(run, &priv->calib, &priv->rays, parameters->view.centered, in) < 0) ||
-	    (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
+	if (state_facts(run, in) < 0 || (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
 		return -1;
 	plan_sigma(in, priv);
 	result = calib_sigma ? priv->sigma == NO_CHANNEL ? "x y z sigma_calib" :
@@ -362,10 +412,9 @@ survey(struct run *run, const struct frame *in)
 	return half_turn_survey(run, in, &priv->above, &priv->jumps);
 }
 
-static const struct body map = { .rows = phase2depth_compute, .after = phase2depth_after,
-	.passes = list_passes };
+static const struct body map = { .rows = phase2depth_compute, .passes = list_passes };
 static const struct body wrapped = { .survey = survey, .rows = phase2depth_compute,
-	.after = phase2depth_after, .passes = list_passes };
+	.passes = list_passes };
 static const struct body fit = { .frame = fit_frame, .end = fit_end };
 
 /* Options of one way of measuring have no meaning in the other. */
@@ -385,6 +434,36 @@ check_ways(const struct parameters *parameters)
 	if (parameters->as_projector && (parameters->camera || parameters->frame))
 		return fail_usage("--as-projector", "does not go with --camera or --frame");
 	return parameters->calib || !lost ? 0 : fail_usage(lost, "is only for --calib");
+}
+
+/* Refuses calibrations that cannot measure. *reported: a line told of a fault in the file. */
+static int
+check_devices(const char *path, const struct calib *calib, bool as_projector, bool *reported)
+{
+	const struct pinhole *camera = &calib->camera, *projector = &calib->projector;
+
+	if (calib->two_cameras && !as_projector)
+		return fail(path, "is of two cameras (R1 and R2 stand there, and nothing names a "
+		    "projector): wanted are camera_K, projector_K, R_cam_to_proj and "
+		    "T_cam_to_proj, or others of man phase2depth; --as-projector takes the second "
+		    "camera for a projector");
+	if (check_baseline(calib) == 0)
+		return fail(path, "camera and projector are in one place, T is 0: nothing can be "
+		    "measured from there");
+	*reported = true;
+	if (calib->contradiction[0])
+		warn(path, "%s", calib->contradiction);
+	else if (device_check_tangential(path, camera, "camera") &&
+	    device_check_tangential(path, projector, "projector") &&
+	    device_check_skew(path, camera, "camera") &&
+	    device_check_skew(path, projector, "projector") &&
+	    device_check_resolution(path, camera, DEVICE_CAMERA, "camera", camera->w, camera->h) &&
+	    (as_projector || device_check_resolution(path, projector, DEVICE_PROJECTOR,
+	    "projector", projector->w, projector->h)) &&
+	    device_check_fold(path, camera, "camera") &&
+	    device_check_fold(path, projector, "projector"))
+		*reported = false;
+	return 0;
 }
 
 static int
@@ -407,12 +486,12 @@ init(struct run *run)
 	run->sink = parameters->plane.fit_c.n && !run->output;	/* it prints two lines */
 	priv->calibrated = parameters->calib;
 	priv->calib_sigma.of.kind = parameters->calibration_sigma;
-	priv->plausible.limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
 	if (!parameters->calib)
 		return 0;
 	if (calib_load_device(parameters->calib, parameters->camera, parameters->frame,
 	    &priv->calib) < 0 ||
-	    phase2depth_load_checks(priv, parameters->calib, parameters->as_projector) < 0)
+	    check_devices(parameters->calib, &priv->calib, parameters->as_projector,
+	    &priv->calib_reported) < 0)
 		return -1;
 	return priv->calib_sigma.of.kind < 0 ? 0 : point_variance_load(&priv->calib_sigma.of,
 	    parameters->calib, parameters->camera, parameters->frame);
@@ -433,11 +512,12 @@ end(struct run *run)
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
 	calib_sigma_free(&priv->calib_sigma);
-	phase2depth_free_checks(priv);
 	free(priv->same);
 }
 
-static const struct check *const checks[] = { &check_epipolar, NULL };
+static const struct check *const checks[] = { &check_phase_samples, &check_period_key,
+	&check_units, &check_calibration, &check_coordinates, &check_turned, &check_epipolar,
+	&check_reference_plane, NULL };
 
 const struct stage stage_phase2depth = {
 	.name = "phase2depth",

@@ -1,5 +1,5 @@
-/* What phase2depth plans for a frame: a reference plane or a triangulation, uncertainty, and what
- * the checks keep; and the loops that compute it. */
+/* What phase2depth plans for a frame: a reference plane or a triangulation, and uncertainty; and the
+ * loops that compute it. */
 #ifndef PHASE2DEPTH_H
 #define PHASE2DEPTH_H
 
@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "base/cpu_level.h"
-#include "image/statistics.h"
 #include "optics/calib.h"
 #include "run/bands.h"
 #include "run/stage.h"
@@ -45,7 +44,6 @@ struct triangulation {
 	double origin_px[2], bin[2];
 	double projector_px[2];	/* its size by option or key; 0: neither */
 	bool along_y;
-	bool warned;		/* of a --period that is not the frame's own */
 	bool placed;		/* an option or a key says where the frame lies */
 	bool binned;		/* an option or a key says how large its pixels are */
 	/*
@@ -79,6 +77,8 @@ struct rays_job {
 int triangulation_check(const struct triangulation_options *);
 int triangulation_plan(struct run *, struct triangulation *, const struct calib *,
     const struct triangulation_options *, const struct frame_head *in, struct frame_head *out);
+int triangulation_check_frame(const struct triangulation *, const char *path,
+    const struct calib *, const struct frame_head *in, bool *reported);
 void triangulation_free(struct triangulation *);
 
 /* ---- calib_sigma.c: uncertainty of the calibration ---- */
@@ -161,10 +161,9 @@ struct depthfit {
 	size_t steps;
 };
 
-/* Has a run had pixels whose phase and reference are the same, or differ; whose reference is a
- * whole number other than 0, or not a whole number? */
+/* Has a run had pixels whose phase and reference are the same, or differ? */
 struct depthfit_same {
-	bool equal, differs, whole, broken;
+	bool equal, differs;
 };
 
 struct depthfit_options {
@@ -230,6 +229,8 @@ struct half_turn_job {
 	} *band;
 };
 
+#define HALF_TURN_LISTS 7	/* of struct half_turn_parts, from `part` on */
+
 /* The parts into which jumps cut the surface of a frame; lists of w x h. */
 struct half_turn_parts {
 	size_t w, h;
@@ -252,59 +253,6 @@ int half_turn_survey(struct run *, const struct frame *, const struct depthfit *
 void half_turn_free(struct half_turn_jumps *);
 void half_turn_warn(const struct half_turn_jumps *);
 
-/* ---- phase2depth_checks.c: what the checks keep of a frame ---- */
-
-struct phase_steps {
-	struct coarse_grid grid;
-	float *value;		/* of each pixel of the grid, */
-	float *next;		/* its right neighbour, NaN where the row does not vary */
-	bool off;		/* no more warnings: one was given */
-};
-
-struct phase_steps_counts {
-	size_t n, zeros, whole, pairs, equal;
-};
-
-/* A point of the surface: x/z, y/z, 1/z in the camera's frame; NaN: none. */
-struct inclination_point {
-	float x, y, inverse;
-};
-
-struct plausible_count {
-	uint32_t phases, outside, lost, behind;
-	uint32_t rising, falling;	/* along the camera's row, as expected and against it */
-	uint32_t points, off;		/* whose other coordinate was computed; lies outside */
-};
-
-#define PLAUSIBLE_FEWER 8	/* times fewer points than pixels are kept */
-
-struct plausible {
-	size_t step;		/* every step-th pixel of every step-th row is sampled */
-	size_t rows;		/* sampled */
-	struct plausible_count *row;
-	struct inclination_point *point;	/* `columns` of each of those rows */
-	size_t columns;
-	const char *path;			/* of the calibration */
-	const struct calib *calib;
-	double size_px, other_px;	/* of the projector, along the coded axis and across */
-	bool estimated;		/* that size is twice its principal point */
-	/* The coded coordinate of far points, from a pixel of a row to the next, in the middle of
-	 * the frame; 0: rows do not show whether the phase is mirrored. */
-	double rise_px;
-	bool limited;		/* --min-depth or --max-depth: pixels may be lost on purpose */
-	bool off;	/* no more warnings: one was given */
-	bool asked;	/* one about the frame's size, its fringes or the projector's size */
-};
-
-struct reference_check {
-	struct coarse_grid grid;
-	float (*kept)[2];	/* [row][column]: phase, reference */
-	double plane[2];	/* what an ideal reference rises by along x and y; NaN: measured */
-	double spacing_mm;	/* of pixels on the plane; NaN: not known */
-	double c;		/* mm/rad; NaN: not one for all pixels */
-	bool off;		/* no warning: of no use here, or given already */
-};
-
 /* ---- phase2depth.c ---- */
 
 /* What is planned for a frame. */
@@ -314,23 +262,16 @@ struct phase2depth {
 	struct depthfit above;		/* the reference: phase above it, and c */
 	struct half_turn_jumps jumps;	/* of wrapped phases */
 	struct depthfit_same *same;	/* of all frames: is the reference the input itself? */
-	struct reference_check reference;
 	struct calib calib;
 	struct triangulation rays;
 	struct calib_sigma calib_sigma;
-	struct plausible plausible;
-	struct phase_steps steps;
+	bool calib_reported;		/* a line told of a fault in its file */
 	size_t phase;
 	size_t sigma, ref_sigma;	/* channels; NO_CHANNEL: there is none */
 	bool warned_ref_sigma;
 	bool calibrated;
 	bool on_device;			/* frames after the first one are computed there */
 };
-
-int phase2depth_load_checks(struct phase2depth *, const char *path, bool as_projector);
-int phase2depth_plan_checks(struct run *, const struct frame_head *in, bool fits);
-void phase2depth_after(struct run *);
-void phase2depth_free_checks(struct phase2depth *);
 
 /* The loops of phase2depth_rows.c. */
 struct phase2depth_rows {
@@ -359,8 +300,6 @@ struct phase2depth_rows {
 	double (*point_variance)(const struct point_variance *, const double X[3], double *scratch);
 	/* Row y of a struct calib_sigma_job. */
 	void (*grid_row)(void *job, size_t y);
-	/* Of the kept pixels of a frame. */
-	struct phase_steps_counts (*count_steps)(const struct phase_steps *);
 };
 LEVELS_OF(phase2depth_rows)
 

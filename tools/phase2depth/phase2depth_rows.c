@@ -1,7 +1,6 @@
 /*
  * The loops of phase2depth: depth above a reference plane, coordinates where the camera's rays meet
- * the projector's columns or rows, their standard deviations, and what the checks keep of a row.
- * Also the loops over whole frames: the table of the camera's lens, the fit of c, jumps of wrapped
+ * the projector's columns or rows, their standard deviations. Also the loops over whole frames: the table of the camera's lens, the fit of c, jumps of wrapped
  * phases, and the grid of the calibration's variance. phase2depth.px.h has the formulas.
  */
 #include "phase2depth.h"
@@ -1222,242 +1221,47 @@ grid_row(void *arg, size_t row)
 	}
 }
 
-/* ---- the checks: what they keep of a row; bands that share a row store the same ---- */
+/* ---- is the reference the input itself? ---- */
 
-#define EDGE_MARGIN_PX 2.0	/* noise at the projector's edge */
-#define OFF_MARGIN 0.05		/* of the projector's size: errors of its lens and the pose */
-#define ESTIMATED_MARGIN 0.2	/* the same of a size that is not known */
-#define RISE_APART 3		/* pixels, between which the phase rises by more than its noise */
-#define RISE_MOST 5.0		/* times that of far points; more is an edge or a wrong order */
-
-/* Is the point behind the camera or the projector? The projector's lens, which moves it by some
- * pixels, is left out. */
-static bool
-is_behind(const struct triangulation *rays, double code, size_t column, size_t row)
-{
-	double x = rays->x0 + rays->x_per_column * (double)column + rays->x_per_row * (double)row;
-	double y = rays->y0 + rays->y_per_row * (double)row, b_code, b_w, s;
-
-	if (rays->lens) {
-		const int32_t *lens = rays->lens + row * rays->lens_stride + column;
-
-		x += rays->lens_unit * lens[0];
-		y += rays->lens_unit * lens[rays->h * rays->lens_stride];
-	}
-	b_code = rays->b_code[0] * x + rays->b_code[1] * y + rays->b_code[2];
-	b_w = rays->b_w[0] * x + rays->b_w[1] * y + rays->b_w[2];
-	s = (rays->a_code - code * rays->a_w) / (code * b_w - b_code);
-	return s <= 0 || rays->a_w + s * b_w <= 0;
-}
-
-/* Does the point lie outside the projector's picture, across the coded axis? */
-static bool
-is_off(const struct plausible *plausible, bool along_y, const float *const xyz[3], size_t x)
-{
-	double point[3] = { (double)xyz[0][x], (double)xyz[1][x], (double)xyz[2][x] }, uv[2];
-	double margin = plausible->other_px *
-	    (plausible->estimated ? ESTIMATED_MARGIN : OFF_MARGIN);
-
-	return !pinhole_project(&plausible->calib->projector, point, uv) ||
-	    uv[!along_y] < -0.5 - margin || uv[!along_y] > plausible->other_px - 0.5 + margin;
-}
-
-static void
-count_pixel(const struct plausible *plausible, const struct triangulation *rays,
-    const float *phase, const float *const xyz[3], size_t x, size_t y,
-    struct plausible_count *count)
-{
-	double code = rays->px_per_rad * (double)phase[x] + rays->code0_px, rise;
-	double margin = plausible->estimated ? ESTIMATED_MARGIN * plausible->size_px :
-	    EDGE_MARGIN_PX;
-
-	count->phases++;
-	count->outside += plausible->size_px > 0 &&
-	    (code < -0.5 - EDGE_MARGIN_PX || code > plausible->size_px - 0.5 + margin);
-	if (isnan(xyz[2][x])) {
-		count->lost++;
-		count->behind += is_behind(rays, code, x, y);
-	} else if (plausible->other_px > 0 && (x + y) / plausible->step % 16 == 0) {
-		count->points++;
-		count->off += is_off(plausible, rays->along_y, xyz, x);
-	}
-	if (plausible->rise_px == 0 || x + RISE_APART >= rays->w || isnan(phase[x + RISE_APART]))
-		return;
-	rise = rays->px_per_rad * ((double)phase[x + RISE_APART] - (double)phase[x]) /
-	    (RISE_APART * plausible->rise_px);
-	if (fabs(rise) < RISE_MOST) {
-		count->rising += rise > 0;
-		count->falling += rise < 0;
-	}
-}
-
-/* A point of the world. */
-static struct inclination_point
-to_inclination_point(const struct pinhole *camera, const double X[3])
-{
-	const double *R = camera->R, *T = camera->T;
-	double x = R[0] * X[0] + R[1] * X[1] + R[2] * X[2] + T[0];
-	double y = R[3] * X[0] + R[4] * X[1] + R[5] * X[2] + T[1];
-	double z = R[6] * X[0] + R[7] * X[1] + R[8] * X[2] + T[2];
-
-	return (struct inclination_point){ (float)(x / z), (float)(y / z), (float)(1 / z) };
-}
-
-static void
-keep_point(const struct plausible *plausible, const float *const xyz[3], size_t x, size_t y)
-{
-	double world[3] = { (double)xyz[0][x], (double)xyz[1][x], (double)xyz[2][x] };
-	struct inclination_point point =
-	    to_inclination_point(&plausible->calib->camera, world);
-	struct inclination_point *to = &plausible->point[y / plausible->step * plausible->columns +
-	    x / plausible->step / PLAUSIBLE_FEWER];
-
-	__atomic_store(&to->x, &point.x, __ATOMIC_RELAXED);
-	__atomic_store(&to->y, &point.y, __ATOMIC_RELAXED);
-	__atomic_store(&to->inverse, &point.inverse, __ATOMIC_RELAXED);
-}
-
-/* Samples row y of the phases, and of x, y and z. */
-static void
-plausible_row(const struct plausible *plausible, const struct triangulation *rays,
-    const float *phase, const float *const xyz[3], size_t y)
-{
-	struct plausible_count count = { 0 };
-	uint32_t *from = (uint32_t *)&count, *to;
-
-	if (plausible->off || y % plausible->step)
-		return;
-	for (size_t x = 0; x < rays->w; x += plausible->step) {
-		if ((x + y) / plausible->step % PLAUSIBLE_FEWER == 0)
-			keep_point(plausible, xyz, x, y);
-		if (!isnan(phase[x]))
-			count_pixel(plausible, rays, phase, xyz, x, y, &count);
-	}
-	to = (uint32_t *)&plausible->row[y / plausible->step];
-	for (size_t i = 0; i < sizeof(count) / sizeof(*from); i++)
-		__atomic_store_n(&to[i], from[i], __ATOMIC_RELAXED);
-}
-
-/* Keeps pixels of row y of the absolute phase. */
-static void
-phase_steps_row(const struct phase_steps *steps, const float *phase, size_t w, size_t y)
-{
-	size_t i = coarse_grid_row(&steps->grid, y), last = i + steps->grid.columns - 1;
-	size_t x = coarse_grid_shift(&steps->grid, y);	/* column 0 may be 0 everywhere */
-
-	if (steps->off || y % steps->grid.step)
-		return;
-	for (; i < last; x += steps->grid.step, i++) {
-		__atomic_store(&steps->value[i], &phase[x], __ATOMIC_RELAXED);
-		__atomic_store(&steps->next[i], &phase[x + 1], __ATOMIC_RELAXED);
-	}
-	__atomic_store(&steps->value[i], &phase[x < w ? x : w - 1], __ATOMIC_RELAXED);
-}
-
-/* Makes the right neighbour NaN where a row does not vary. */
-static void
-drop_flat(const struct phase_steps *steps, size_t row)
-{
-	const float *value = steps->value + row * steps->grid.columns;
-	float *next = steps->next + row * steps->grid.columns;
-
-	#pragma omp simd
-	for (size_t i = 0; i < steps->grid.columns - 1; i++)
-		next[i] = value[i + 1] != value[i] ? next[i] : NAN;
-	next[steps->grid.columns - 1] = NAN;
-}
-
-/* How many phases are whole numbers from the first one on, up to one that is not. */
-static size_t
-count_whole(const struct phase_steps *steps)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < coarse_grid_pixels(&steps->grid); i++) {
-		float value = steps->value[i], next = steps->next[i];
-
-		if (!isfinite(value))
-			continue;
-		if (value != floorf(value) || next > floorf(next))
-			break;
-		n++;
-	}
-	return n;
-}
-
-/* Over all pixels that have a phase. */
-static struct phase_steps_counts
-count_steps(const struct phase_steps *steps)
-{
-	const float *value = steps->value, *next = steps->next;
-	uint32_t n = 0, zeros = 0, pairs = 0, equal = 0;
-
-	for (size_t y = 0; y < steps->grid.rows; y++)
-		drop_flat(steps, y);
-	#pragma omp simd reduction(+:n, zeros, pairs, equal)
-	for (size_t i = 0; i < coarse_grid_pixels(&steps->grid); i++) {
-		bool valid = fabsf(value[i]) < INFINITY;
-
-		n += valid;
-		zeros += value[i] == 0;
-		pairs += valid & !isnan(next[i]);
-		equal += valid & (value[i] == next[i]);
-	}
-	return (struct phase_steps_counts){ .n = n, .zeros = zeros, .whole = count_whole(steps),
-	    .pairs = pairs, .equal = equal };
-}
-
-/* Keeps pixels of row y of the phase and its reference. */
-static void
-reference_check_row(const struct reference_check *check, const struct depthfit *fit,
-    const struct frame *in, size_t y)
-{
-	const float *phase, *ref;
-
-	if (check->off || y % check->grid.step)
-		return;
-	phase = frame_floats(in, fit->phase, y);
-	ref = fit->ref == NO_CHANNEL ? phase : frame_floats(in, fit->ref, y);
-	for (size_t i = 0; i < check->grid.columns; i++) {
-		float *to = check->kept[coarse_grid_row(&check->grid, y) + i];
-
-		__atomic_store(&to[0], &phase[i * check->grid.step], __ATOMIC_RELAXED);
-		__atomic_store(&to[1], &ref[i * check->grid.step], __ATOMIC_RELAXED);
-	}
-}
-
-static void
-set_flag(bool *flag, bool seen)
-{
-	if (seen)
-		__atomic_store_n(flag, true, __ATOMIC_RELAXED);
-}
-
+/* Flags are those of all frames: no more pixels are compared once one differs. */
 static void
 compare_reference(const struct depthfit *fit, const struct frame *in, struct depthfit_same *same,
     size_t y0, size_t y1)
 {
 	bool differs = __atomic_load_n(&same->differs, __ATOMIC_RELAXED), equal = false;
-	bool broken = __atomic_load_n(&same->broken, __ATOMIC_RELAXED), whole = false;
 
 	for (size_t y = y0; fit->ref != NO_CHANNEL && y < y1; y++) {
 		const float *phase = frame_floats(in, fit->phase, y);
 		const float *ref = frame_floats(in, fit->ref, y);
 
-		for (size_t x = 0; x < in->head.w && !(differs && broken); x++) {
+		for (size_t x = 0; x < in->head.w && !differs; x++) {
 			equal |= phase[x] == ref[x];
 			differs |= phase[x] < ref[x] || phase[x] > ref[x];
-			broken |= floorf(ref[x]) < ref[x];
-			whole |= ref[x] != 0 && floorf(ref[x]) == ref[x];
 		}
 	}
-	set_flag(&same->equal, equal);
-	set_flag(&same->differs, differs);
-	set_flag(&same->whole, whole);
-	set_flag(&same->broken, broken);
+	if (equal)
+		__atomic_store_n(&same->equal, true, __ATOMIC_RELAXED);
+	if (differs)
+		__atomic_store_n(&same->differs, true, __ATOMIC_RELAXED);
 }
 
-/* ---- rows ---- */
+/*
+ * ---- rows ----
+ *
+ * Why a pixel is NaN. depth:
+ * - the phase or that of the reference is missing (above_reference()), or a c of --c-map (horner());
+ * - depth lies outside --min-depth and --max-depth (horner(), plain_piece());
+ * - of wrapped phases the pixel may be whole turns off (half_turn_row()).
+ * x, y and z, together, in shape_piece():
+ * - the phase is missing;
+ * - the camera's lens shows no ray there, beyond its fold (fill_rays(): PHASE2DEPTH_NO_RAY);
+ * - the projector's lens cannot be undone there: Newton's method finds no place within 0.1 px, or
+ *   one beyond the lens's fold (next_step());
+ * - the point lies behind the camera or the projector, or outside the limits of depth.
+ * sigma: depth or the point is NaN, or a sigma of the input or the reference is missing
+ * (scale_sigma(), sigma_piece()). sigma_calib: the point is NaN, or farther from the volume of the
+ * calibration's board than half its depth, or next to a pixel without a ray (calib_sigma_row()).
+ */
 
 static void
 phase2depth_compute(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
@@ -1468,10 +1272,8 @@ phase2depth_compute(const struct run *run, const struct frame *in, struct frame 
 	(void)scratch;
 	if (!priv->calibrated) {
 		depth_rows(priv, in, out, y0, y1);
-		for (size_t y = y0; y < y1; y++) {
+		for (size_t y = y0; y < y1; y++)
 			half_turn_row(&priv->jumps, frame_floats(out, 0, y), in->head.w, y);
-			reference_check_row(&priv->reference, &priv->above, in, y);
-		}
 		compare_reference(&priv->above, in, priv->same, y0, y1);
 	}
 	for (size_t y = y0; y < y1; y++) {
@@ -1479,13 +1281,8 @@ phase2depth_compute(const struct run *run, const struct frame *in, struct frame 
 			priv->calibrated ? frame_floats(out, 1, y) : NULL,
 			priv->calibrated ? frame_floats(out, 2, y) : NULL };
 
-		phase_steps_row(&priv->steps, frame_floats(in, priv->calibrated ? priv->phase :
-		    priv->above.phase, y), in->head.w, y);
-		if (priv->calibrated) {
+		if (priv->calibrated)
 			shape_row(priv, in, out, y);
-			plausible_row(&priv->plausible, &priv->rays,
-			    frame_floats(in, priv->phase, y), xyz, y);
-		}
 		if (priv->sigma != NO_CHANNEL)
 			depth_sigma_row(priv, in, out, y);
 		if (priv->calib_sigma.of.kind >= 0)
@@ -1507,5 +1304,4 @@ const struct phase2depth_rows AT_LEVEL(phase2depth_rows) = {
 	.point_rows = point_rows,
 	.point_variance = point_variance,
 	.grid_row = grid_row,
-	.count_steps = count_steps,
 };

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "checks/checks.h"
 #include "optics/calib.h"
+#include "optics/device_check.h"
 #include "phase2depth.px.h"
 
 /* ---- the camera's rays ---- */
@@ -247,19 +249,6 @@ set_bend(struct triangulation *t, const struct pinhole *projector, const struct 
 
 /* ---- the phase and the frame ---- */
 
-/* Warns where --period is not the period that the absolute phase was unwrapped with. */
-static void
-warn_period(struct triangulation *t, double given_px, const struct frame_head *in)
-{
-	double own_px;
-
-	if (t->warned || isnan(given_px) ||
-	    meta_number(&in->meta, "period_px", given_px, &own_px) < 0 || own_px == given_px)
-		return;
-	warn("--period", "says %g px, and the frame itself says period_px %g", given_px, own_px);
-	t->warned = true;
-}
-
 static int
 fail_period(const struct calib *calib)
 {
@@ -283,7 +272,6 @@ set_phase(const struct run *run, struct triangulation *t, const struct calib *ca
 		return fail_period(calib);
 	if (!(period_px > 0 && isfinite(period_px)))
 		return fail(NULL, "key period_px must be positive, not %g", period_px);
-	warn_period(t, options->period_px, in);
 	t->px_per_rad = period_px / (2 * M_PI);
 	t->code0_px = 0;
 	if (run_numbers(run, &options->projector, in, "projector_px", &size) < 0)
@@ -337,6 +325,70 @@ place(const struct run *run, struct triangulation *t, const struct calib *calib,
 	bin[0] = given->v[0];
 	bin[1] = given->v[given->n - 1];
 	return 0;
+}
+
+/* Fails where the frame does not lie on the calibration's camera. Of a camera without a size the
+ * line tells where the principal point is none of such a frame; *reported then. */
+static int
+check_size(const struct triangulation *t, const char *path, const struct pinhole *camera,
+    const struct frame_head *in, bool *reported)
+{
+	double right = t->origin_px[0] + (double)in->w * t->bin[0];
+	double bottom = t->origin_px[1] + (double)in->h * t->bin[1];
+
+	if (!(camera->w > 0 && camera->h > 0)) {
+		*reported |= !t->placed && !*reported && !device_check_resolution(path, camera,
+		    DEVICE_CAMERA, "camera", right, bottom);
+		return 0;
+	}
+	if (right <= camera->w + 0.5 && bottom <= camera->h + 0.5 && t->origin_px[0] >= -0.5 &&
+	    t->origin_px[1] >= -0.5)
+		return 0;
+	return fail(NULL, "the frame, %zu x %zu px%s from %g,%g on, does not lie on the "
+	    "calibration's camera of %g x %g px: are --origin%s and --calib right?", in->w, in->h,
+	    t->bin[0] == 1 ? "" : " that are binned,", t->origin_px[0], t->origin_px[1], camera->w,
+	    camera->h, t->bin[0] == 1 ? "" : ", --bin");
+}
+
+#define EPIPOLAR_SLOPE 0.05	/* at less the other axis measures */
+
+/* Fails where depth does not move the middle of the frame along the coded axis of the projector's
+ * picture. */
+static int
+check_axis(const struct triangulation *t, const struct calib *calib, const struct frame_head *in)
+{
+	double uv[2] = { t->origin_px[0] + (double)in->w * t->bin[0] / 2,
+		t->origin_px[1] + (double)in->h * t->bin[1] / 2 };
+	double xy[2], at[2][2];
+	bool along_y = t->along_y;
+
+	if (!pinhole_undistort(&calib->camera, uv, xy))
+		return 0;
+	for (size_t k = 0; k < 2; k++) {
+		double s = check_baseline(calib) * (k ? 6 : 3), X[3];
+
+		for (size_t i = 0; i < 3; i++)
+			X[i] = t->T[i] + s * (t->R[3 * i] * xy[0] + t->R[3 * i + 1] * xy[1] +
+			    t->R[3 * i + 2]);
+		if (!pinhole_project(&calib->projector, X, at[k]))
+			return 0;
+	}
+	if (fabs(at[1][along_y] - at[0][along_y]) >=
+	    EPIPOLAR_SLOPE * fabs(at[1][!along_y] - at[0][!along_y]))
+		return 0;
+	return fail(NULL, "depth does not move a point across the projector's %s: with this "
+	    "calibration only a phase that varies along %c measures (--axis)",
+	    along_y ? "rows" : "columns", along_y ? 'x' : 'y');
+}
+
+/* Can the calibration of this path measure frames of this head? *reported: a line told of a fault
+ * in the file. -1 after fail(). */
+int
+triangulation_check_frame(const struct triangulation *t, const char *path,
+    const struct calib *calib, const struct frame_head *in, bool *reported)
+{
+	return check_size(t, path, &calib->camera, in, reported) < 0 ? -1 :
+	    check_axis(t, calib, in);
 }
 
 /*

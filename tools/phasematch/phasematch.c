@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks/checks.h"
 #include "optics/calib.h"
 #include "optics/stereo.h"
 #include "run/bands.h"
@@ -724,6 +725,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->matching.w = in->w;
 	priv->matching.right_w = right->w;
 	warn_sigma(priv, parameters);
+	priv->pair.path = parameters->right;
+	run_check_facts(run)->pair = &priv->pair;
 	run->halo = priv->support > 0;
 	run->scratch_bytes = phasematch_rows()->scratch_bytes(priv);
 	return plan_keys(priv, out) < 0 ? -1 : plan_channels(run, out);
@@ -731,40 +734,40 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 /* ---- -v: the pixels that each test rejected ---- */
 
-static void
-note_loss(char *text, size_t size, const char *what, size_t n, size_t pixels)
-{
-	size_t used = strlen(text);
-
-	snprintf(text + used, size - used, "%s %s %zu (%.2f %%)", used ? "," : "", what, n,
-	    100.0 * (double)n / (double)pixels);
-}
-
-static void
-after(struct run *run)
+/* Of the last frame, under -v. All its rows are made when the next one's survey, or release,
+ * begins. */
+void
+phasematch_note_losses(struct run *run)
 {
 	struct phasematch *priv = run->priv;
 	const struct match_counts n = priv->counts;
-	size_t lost = n.residual + n.bracket + n.both_ways + n.vote + n.support + n.depth;
+	const struct {
+		const char *test;
+		size_t pixels;
+		bool made;
+	} loss[] = { { "residual", n.residual, true }, { "bracket", n.bracket, true },
+		{ "both ways", n.both_ways, true }, { "vote", n.vote, priv->matching.maps > 1 },
+		{ "support", n.support, true }, { "depth", n.depth, priv->rig.known } };
+	double percent = 100.0 / (double)n.pixels;
 	char text[400] = "";
+	size_t lost = 0, used = 0;
 
-	memset(&priv->counts, 0, sizeof(priv->counts));
+	priv->counts = (struct match_counts){ 0 };
 	if (!run->verbose || n.pixels == 0)
 		return;
-	note_loss(text, sizeof(text), "residual", n.residual, n.pixels);
-	note_loss(text, sizeof(text), "bracket", n.bracket, n.pixels);
-	note_loss(text, sizeof(text), "both ways", n.both_ways, n.pixels);
-	if (priv->matching.maps > 1)
-		note_loss(text, sizeof(text), "vote", n.vote, n.pixels);
-	note_loss(text, sizeof(text), "support", n.support, n.pixels);
-	if (priv->rig.known)
-		note_loss(text, sizeof(text), "depth", n.depth, n.pixels);
+	for (size_t i = 0; i < sizeof(loss) / sizeof(*loss); i++) {
+		lost += loss[i].pixels;
+		if (loss[i].made)
+			used += (size_t)snprintf(text + used, sizeof(text) - used,
+			    "%s %s %zu (%.2f %%)", used ? "," : "", loss[i].test, loss[i].pixels,
+			    percent * (double)loss[i].pixels);
+	}
 	note(NULL, "left pixels %zu, matched %zu (%.2f %%); lost by%s", n.pixels, n.pixels - lost,
-	    100.0 * (double)(n.pixels - lost) / (double)n.pixels, text);
+	    percent * (double)(n.pixels - lost), text);
 }
 
 static const struct body body = { .survey = phasematch_survey, .rows = phasematch_match_rows,
-	.after = after, .passes = phasematch_passes };
+	.passes = phasematch_passes };
 
 static int
 init(struct run *run)
@@ -793,8 +796,13 @@ release(struct run *run)
 {
 	struct phasematch *priv = run->priv;
 
+	if (!fail_message())
+		phasematch_note_losses(run);
 	passthrough_free(&priv->passthrough);
 }
+
+static const struct check *const checks[] = { &check_same_phase, &check_textures,
+	&check_behind_cameras, NULL };
 
 const struct stage stage_phasematch = {
 	.name = "phasematch",
@@ -804,6 +812,7 @@ const struct stage stage_phasematch = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct phasematch),
+	.checks = checks,
 	.traits = STAGE_UNITS,
 	.agree = AGREE_EXACT,
 	.init = init,

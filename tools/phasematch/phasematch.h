@@ -12,6 +12,7 @@
 #include "base/cpu_level.h"
 #include "frame/frame.h"
 #include "run/bands.h"
+#include "run/check.h"
 #include "run/stage.h"
 
 #define PHASES_MOST 16
@@ -163,11 +164,13 @@ struct phasematch {
 	float support_range;
 	size_t sigma_disparity, x, y, z, sigma;	/* output channels; NO_CHANNEL: there is none */
 	size_t phases, number[PHASES_MOST];	/* absphase2: 2; absphase: 0 */
-	bool warned_sigma, warned_same;
+	bool warned_sigma;
 	bool checked_rows;		/* of the first frame */
+	struct matched_pair pair;	/* what the checks are told */
 	struct match_counts counts;	/* of a frame */
 };
 
+void phasematch_note_losses(struct run *);
 /* struct body's, in phasematch_survey.c */
 int phasematch_survey(struct run *, const struct frame *in);
 
@@ -192,11 +195,6 @@ struct block {
 	double n, a, aa, b[SHIFTS], bb[SHIFTS], ab[SHIFTS];
 };
 
-/* Blocks that look alike at one of the shifts, and those of them that do so without a shift. */
-struct verdict {
-	size_t decided, level;
-};
-
 struct texture_comparison {
 	const struct frame *in;
 	size_t left, right;		/* channels of the textures */
@@ -204,12 +202,7 @@ struct texture_comparison {
 	size_t blocks;			/* of a strip */
 	struct block *block, *aside;	/* shifted up and down; to either side */
 	float *disparity;
-	struct verdict rows, columns;
-};
-
-/* Matched points of surfaces, and those of them that are behind the cameras. */
-struct depth_count {
-	size_t points, behind;
+	struct alike_places rows, columns;
 };
 
 /* Differences of values from pixel to pixel. */
@@ -260,7 +253,7 @@ struct phasematch_rows {
 	void (*add_strip)(struct texture_comparison *, const struct matching *,
 	    struct match_memory *, size_t y0);
 	void (*count_row)(const struct rig *, const float *disparity, size_t w,
-	    struct depth_count *);
+	    struct matched_pair *);
 	/* Of pixels `first`, `first` + `apart` and so on, to steps->most at most. */
 	void (*add_steps)(struct steps *, const float *values, size_t w, size_t first,
 	    size_t apart);

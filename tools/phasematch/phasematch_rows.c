@@ -868,7 +868,7 @@ correlation(const struct block *block, size_t k)
 
 /* Counts a block whose textures are clearly alike at one of the shifts. */
 static void
-decide(struct verdict *verdict, const struct block *block)
+decide(struct alike_places *places, const struct block *block)
 {
 	double each[SHIFTS], other = -1;
 	size_t best = 0;
@@ -883,8 +883,8 @@ decide(struct verdict *verdict, const struct block *block)
 			other = fmax(other, each[k]);
 	if (block->n < FILLED * BLOCK * BLOCK || each[best] < ALIKE || each[best] - other < CLEAR)
 		return;
-	verdict->decided++;
-	verdict->level += best == STEPS;
+	places->shifted++;
+	places->level += best == STEPS;
 }
 
 static double
@@ -958,14 +958,14 @@ add_strip(struct texture_comparison *check, const struct matching *matching,
 #define ALIKE_PX 1.0f		/* between neighbours on a surface; matches of noise differ more */
 
 static void
-count_row(const struct rig *rig, const float *disparity, size_t w, struct depth_count *count)
+count_row(const struct rig *rig, const float *disparity, size_t w, struct matched_pair *pair)
 {
 	for (size_t x = 1; x + 1 < w; x++) {
 		if (!(fabsf(disparity[x] - disparity[x - 1]) < ALIKE_PX) ||
 		    !(fabsf(disparity[x] - disparity[x + 1]) < ALIKE_PX))
 			continue;
-		count->points++;
-		count->behind += !(phasematch_depth(disparity[x], rig->centres,
+		pair->points++;
+		pair->behind += !(phasematch_depth(disparity[x], rig->centres,
 		    rig->focal_baseline) > 0);
 	}
 }

@@ -59,17 +59,10 @@ wrap_check(const char *path, const struct frame *in, const struct matching *matc
 	return 0;
 }
 
-/*
- * ---- do matched points look alike? ----
- *
- * Phases of vertical fringes match in any row, so a pair that is not rectified, or rectified as the
- * wrong side or by the wrong calibration, gives as many points as a correct one. The textures show
- * the error: blocks of the left one are compared with the pixels they match, shifted up and down. A
- * shift to either side shows that the two phases are not counted from the same place.
- */
+/* ---- do matched points look alike? Blocks of the left texture are compared with the pixels they
+ * match, shifted up and down and to either side (common/checks/geometry.c judges) ---- */
 
 #define TEXTURE_PIXELS 400000	/* that are compared, about */
-#define MIN_TEXTURE_BLOCKS 12	/* that decide; real pairs have 100 and more */
 
 /* Compares strips of blocks that are spread evenly over the rows. */
 static void
@@ -86,36 +79,11 @@ add_strips(struct texture_comparison *check, const struct matching *matching,
 		    REACH + room * (2 * i + 1) / (2 * strips));
 }
 
-static bool
-is_elsewhere(const struct verdict *verdict)
-{
-	return verdict->decided >= MIN_TEXTURE_BLOCKS && 2 * verdict->level < verdict->decided;
-}
-
-/* Where rows are wrong, fewer blocks look alike at any shift along the rows, and vice versa: if
- * both directions seem wrong, the one with more decided blocks is. */
-static void
-warn_elsewhere(const char *path, const struct texture_comparison *check)
-{
-	const struct verdict *rows = &check->rows, *columns = &check->columns;
-
-	if (is_elsewhere(columns) && columns->decided > rows->decided)
-		warn(path, "the textures of points that match look alike in other columns (at %zu "
-		    "of %zu places): are the phases of one measurement, and decoded alike "
-		    "(--phase-origin, --period, marker)?", columns->decided - columns->level,
-		    columns->decided);
-	else if (is_elsewhere(rows))
-		warn(path, "the textures of points that match look alike in other rows (at %zu of "
-		    "%zu places): are both frames rectified, each as its own --side, by this rig's "
-		    "calibration?", rows->decided - rows->level, rows->decided);
-}
-
-/* Warns if they do not; path: of --right. Does not judge frames without textures, or with flat
- * ones. 0, or -1 after fail(). */
+/* Not of frames without textures, or with flat ones. 0, or -1 after fail(). */
 static int
-row_check(const char *path, const struct frame *in, const struct matching *matching,
-    struct match_memory *memory)
+compare_textures(struct phasematch *priv, const struct frame *in, struct match_memory *memory)
 {
+	const struct matching *matching = &priv->matching;
 	struct texture_comparison check = { in, head_channel(&in->head, "texture"),
 		head_channel(&in->head, "right.texture"), matching->right_w, matching->w / BLOCK };
 
@@ -132,44 +100,30 @@ row_check(const char *path, const struct frame *in, const struct matching *match
 	free(check.block);
 	free(check.aside);
 	free(check.disparity);
-	if (fail_message())
-		return -1;
-	warn_elsewhere(path, &check);
-	return 0;
+	priv->pair.rows = check.rows;
+	priv->pair.columns = check.columns;
+	return fail_message() ? -1 : 0;
 }
 
 /* ---- are matched points in front of the cameras? ---- */
 
 #define DEPTH_ROWS 61		/* that are sampled */
-#define MIN_DEPTH_POINTS 200
-#define MAX_SHARE_BEHIND 0.1		/* part of the points; correct pairs have 0 */
 
-/* Warns if many are behind; path: of --right. -1 after fail(). */
 static int
-depth_check(const char *path, const struct phasematch *priv, const struct frame *in,
-    struct match_memory *memory)
+count_behind(struct phasematch *priv, const struct frame *in, struct match_memory *memory)
 {
 	size_t step = in->head.h / DEPTH_ROWS + 1, w = priv->matching.w;
-	float *disparity = priv->rig.known ? calloc(w, sizeof(*disparity)) : NULL;
-	struct depth_count count = { 0 };
+	float *disparity = calloc(w, sizeof(*disparity));
 	struct match_counts counts = { 0 };
 
-	if (!priv->rig.known)
-		return 0;
 	if (!disparity)
 		return fail_memory();
-	for (size_t y = step / 2; y < in->head.h; y += step) {
+	for (size_t y = step / 2; y < in->head.h && priv->rig.known; y += step) {
 		phasematch_rows()->match_row(&priv->matching, memory, in, y, disparity, NULL,
 		    &counts);
-		phasematch_rows()->count_row(&priv->rig, disparity, w, &count);
+		phasematch_rows()->count_row(&priv->rig, disparity, w, &priv->pair);
 	}
 	free(disparity);
-	if (count.points >= MIN_DEPTH_POINTS &&
-	    (double)count.behind > MAX_SHARE_BEHIND * (double)count.points)
-		warn(path, "%.0f %% of the points lie behind the cameras: are left and right "
-		    "exchanged, is the sign of T right, are the phases of both of one measurement, "
-		    "and do crops say where they lie?", 100.0 * (double)count.behind /
-		    (double)count.points);
 	return 0;
 }
 
@@ -268,18 +222,15 @@ find_steps(struct phasematch *priv, const char *path, const struct frame *in,
 	return 0;
 }
 
-/* Warns if --right has the same phase as the input everywhere: the same file given twice. */
-static void
-warn_same(struct phasematch *priv, const char *path, const struct frame *in,
-    struct match_memory *m)
+/* Has --right the same phase as the input everywhere, as the same file given twice? */
+static bool
+is_same(const struct matching *matching, const struct frame *in, struct match_memory *m)
 {
-	const struct matching *matching = &priv->matching;
 	struct same_values same = { 0 };
 	size_t inconsistent;
 
-	if (priv->warned_same || matching->w != matching->right_w)
-		return;
-	for (size_t i = 0; i < in->head.h && !same.differ; i++) {
+	for (size_t i = 0; matching->w == matching->right_w && i < in->head.h && !same.differ;
+	    i++) {
 		size_t y = spread_row(i, in->head.h);
 
 		phasematch_rows()->value_map_row(&matching->left[0], in, y, matching->w, 1,
@@ -288,12 +239,7 @@ warn_same(struct phasematch *priv, const char *path, const struct frame *in,
 		    m->right, NULL, &inconsistent);
 		same_values_add(&same, m->left, m->right, matching->w);
 	}
-	if (same.differ)
-		return;
-	priv->warned_same = true;
-	if (same_values_found(&same))
-		warn(path, "has the same phase as the input in each pixel: is it the other "
-		    "camera's?");
+	return !same.differ && same_values_found(&same);
 }
 
 /* Fails if no pixel of the frame has a match. */
@@ -324,6 +270,7 @@ phasematch_survey(struct run *run, const struct frame *in)
 	struct match_memory memory;
 	int status = -1;
 
+	phasematch_note_losses(run);
 	if (!steps.step || !place) {
 		fail_memory();
 	} else {
@@ -331,14 +278,13 @@ phasematch_survey(struct run *run, const struct frame *in)
 		status = priv->checked_rows ? 0 : wrap_check(priv->right, in, &priv->matching);
 		if (status == 0)
 			status = find_steps(priv, priv->right, in, &memory, &steps);
-		if (status == 0)
-			warn_same(priv, priv->right, in, &memory);
+		priv->pair.same = status == 0 && is_same(&priv->matching, in, &memory);
 		if (status == 0)
 			status = find_match(&priv->matching, priv->right, in, &memory);
 		if (status == 0 && !priv->checked_rows)
-			status = row_check(priv->right, in, &priv->matching, &memory);
+			status = compare_textures(priv, in, &memory);
 		if (status == 0 && !priv->checked_rows)
-			status = depth_check(priv->right, priv, in, &memory);
+			status = count_behind(priv, in, &memory);
 		priv->checked_rows = true;
 	}
 	free(steps.step);

@@ -1,13 +1,15 @@
 /*
  * Centres of laser lines, to a small part of a pixel: options, keys, points as frames, the
- * correction for sharp edges, points on the device, frames and plan. The detector is that of
- * feature/line.h (Steger 1998); steger_checks.c judges the points, steger_rows.c has the loops.
+ * correction for sharp edges, points on the device, what points tell the checks, frames and plan.
+ * The detector is that of feature/line.h (Steger 1998); steger_rows.c has the loops.
  */
 #include "steger.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "checks/checks.h"
 #include "feature/line.h"
 #include "run/passes.h"
 #include "steger.block.h"
@@ -24,7 +26,8 @@ struct priv {
 	size_t frames, points, found;	/* found: with those of lines that are too short */
 	double strongest;		/* of frames without a point, until there is one */
 	double other;			/* of the other sign, in the same one; 0: not much more */
-	bool pairs_warned, role_warned;
+	bool paired;			/* points of some image came in pairs */
+	struct laser_line told;		/* to the checks, of the image at hand */
 	bool many;	/* an image had more candidates than a list of bytes holds */
 };
 
@@ -235,7 +238,9 @@ level_step(const struct line_image *image)
 	return (double)shift;
 }
 
-double
+/* The least noise of an image: that of rounding to the camera's levels, and for floats a little of
+ * their range. */
+static double
 line_noise_least(const struct line_image *image)
 {
 	double whole = level_step(image) / sqrt(12), range;
@@ -244,15 +249,6 @@ line_noise_least(const struct line_image *image)
 		return image->background.v ? whole * M_SQRT2 : whole;
 	range = steger_rows()->float_range(image);
 	return range > 0 ? range * 1e-4 : 1e-30;
-}
-
-/* The sigma that a bar needs if its edges give points at that distance from each other. */
-static double
-steger_sigma_for_edges(double distance, double sigma)
-{
-	/* those points are some two sigma within the bar's ends; half the bar's width over the root
-	 * of 3 is the least sigma that sees one line */
-	return (distance / 2 + 2 * sigma) / sqrt(3);
 }
 
 /* ---- points of lines as frames ---- */
@@ -531,6 +527,200 @@ steger_find_on_device(struct run *run, struct frame *in, const struct line_image
 	}
 }
 
+/*
+ * ---- what the points show of wrong options (common/checks/lines.c) ----
+ *
+ * The other sign and larger sigmas are tried in the first image that has points.
+ */
+
+#define DIFFERING_SIGMAS 12	/* difference from the background, in deviations of the noise */
+#define OTHER_TIMES 1.5		/* as strong: a line's own sides respond 0.45 times as much */
+#define MAX_SCALE 8		/* of sigma, in search of one that sees the whole line */
+#define BRIGHT_SHARE 0.3	/* of its strongest point: fainter lines are something else */
+#define WIDER_TIMES 2		/* as many points, */
+#define WIDER_SIDE_PART 8	/* and at least 1/8 of the image's shorter side */
+
+/* Of an image whose strongest response is `strongest`: *other is that of the other sign if it is
+ * much larger, else 0. -1 after fail(). */
+static int
+find_other(struct run *run, struct line_finder *finder, const struct line_image *image,
+    double strongest, double *other)
+{
+	struct line_image turned = *image;
+
+	turned.dark = !image->dark;
+	if (line_strongest(finder, run, &turned, other) < 0)
+		return -1;
+	if (!(*other > OTHER_TIMES * strongest))
+		*other = 0;
+	return 0;
+}
+
+/* *n: the number of points of the brightest lines of an image of 1/scale of the size; 0 if most of
+ * the points in `seen` are elsewhere. */
+static int
+count_bright(struct run *run, const struct line_image *image, const struct line_options *line,
+    double noise, size_t scale, const struct line_points *seen, size_t *n)
+{
+	struct line_finder *finder;
+	struct line_points points;
+	double strongest;
+	int status;
+
+	*n = 0;
+	if (line_finder_new(line, &steger_rows()->line, &finder) < 0)
+		return -1;
+	status = line_strongest(finder, run, image, &strongest);
+	if (status == 0 && BRIGHT_SHARE * strongest > line_threshold(noise, line->sigma)) {
+		line_finder_set_thresholds(finder, BRIGHT_SHARE * strongest, BRIGHT_SHARE * strongest);
+		status = line_find(finder, run, image, &points);
+		if (status == 0 && steger_rows()->hold_most(&points, (double)scale, line->sigma,
+		    seen))
+			*n = points.n;
+	}
+	line_finder_free(finder);
+	return status;
+}
+
+/* *wider: a sigma that sees at least twice the points, *most, of the image's brightest lines; 0:
+ * none does. Halves the image again and again instead of doubling sigma. */
+static int
+find_wider(struct run *run, const struct line_image *image, const struct line_options *with,
+    double noise, const struct line_points *seen, double *wider, size_t *most)
+{
+	size_t shorter = image->w < image->h ? image->w : image->h, least = shorter / WIDER_SIDE_PART;
+	size_t wanted = WIDER_TIMES * seen->n > least ? WIDER_TIMES * seen->n : least;
+	struct line_options line = *with;
+	struct line_image now = *image;
+	float *half = NULL;
+	int status = 0;
+
+	*wider = 0;
+	line.asymmetric = line.plain = false;
+	for (size_t scale = 2; scale <= MAX_SCALE && now.w >= 2 && now.h >= 2; scale *= 2) {
+		size_t w = now.w / 2, h = now.h / 2, n = 0;
+		float *before = half;
+
+		half = calloc(w * h + 1, sizeof(*half));
+		if (half)
+			steger_rows()->halve(&now, half);
+		else
+			status = fail_memory();
+		free(before);
+		if (status < 0)
+			break;
+		now = (struct line_image){ .w = w, .h = h, .dark = image->dark,
+			.image = { half, w * sizeof(*half), SAMPLE_FLOAT } };
+		for (int i = 0; i < 4; i++)
+			line.roi[i] /= 2;
+		line.min_length = (line.min_length + 1) / 2;
+		if (with->roi[2] && !(line.roi[2] && line.roi[3]))
+			break;
+		status = count_bright(run, &now, &line, noise, scale, seen, &n);
+		if (status < 0)
+			break;
+		if (scale * n < wanted)
+			continue;
+		*wider = (double)scale * line.sigma;
+		*most = scale * n;
+		wanted = *most + *most / 2;	/* a still larger one has to see many more */
+	}
+	free(half);
+	return status;
+}
+
+/* Counts the n rows, or columns, that have a point. */
+static int
+count_places(const struct line_points *points, bool columns, size_t n, size_t *places)
+{
+	bool *seen = calloc(n, sizeof(*seen));
+
+	*places = 0;
+	if (!seen)
+		return fail_memory();
+	for (size_t i = 0; i < points->n; i++) {
+		double at = (double)(columns ? points->v[i].u : points->v[i].v) + 0.5;
+		size_t place = at > 0 ? (size_t)at : 0;
+
+		place = place < n ? place : n - 1;
+		*places += !seen[place];
+		seen[place] = true;
+	}
+	free(seen);
+	return 0;
+}
+
+/* The number of points of lines that have fewer than LASER_SHORT_POINTS. */
+static size_t
+count_short(const struct line_points *points)
+{
+	size_t sum = 0, length = 0;
+
+	for (size_t i = 0; i < points->n; i++) {
+		length++;
+		if (i + 1 < points->n && points->v[i + 1].line == points->v[i].line)
+			continue;
+		sum += length < LASER_SHORT_POINTS ? length : 0;
+		length = 0;
+	}
+	return sum;
+}
+
+/* In the first image with points. -1 after fail(). */
+static int
+look_at_points(struct run *run, const struct line_image *image, const struct line_points *points)
+{
+	struct priv *priv = run->priv;
+	struct laser_line *told = &priv->told;
+
+	told->points = points->n;
+	told->lines = points->lines;
+	told->short_points = count_short(points);
+	told->side_px = image->w > image->h ? image->w : image->h;
+	for (size_t i = 0; i < points->n; i++)
+		told->strongest = fmax(told->strongest, (double)points->v[i].response);
+	if (count_places(points, true, image->w, &told->columns) < 0 ||
+	    count_places(points, false, image->h, &told->rows) < 0 ||
+	    line_noise(image, &told->noise) < 0)
+		return -1;
+	return find_wider(run, image, &priv->line, fmax(told->noise, line_noise_least(image)),
+	    points, &told->wider_sigma_px, &told->wider_points) < 0 ||
+	    find_other(run, priv->finder, image, told->strongest, &told->other_strongest) < 0 ?
+	    -1 : 0;
+}
+
+/* Tells the checks of one image. -1 after fail(). */
+static int
+tell(struct run *run, const struct line_image *image, const struct line_points *points)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct laser_line *told = &priv->told;
+	double noise = priv->noise, apart_px;
+
+	*told = (struct laser_line){ .sigma_px = priv->line.sigma, .threshold = priv->line.low,
+		.threshold_given = !priv->automatic, .dark = image->dark,
+		.per_row = parameters->per_row, .per_column = parameters->per_column,
+		.channel_given = parameters->channel, .background_given = image->background.v };
+	if (!priv->paired &&
+	    line_points_paired(priv->finder, image, points, &apart_px)) {
+		priv->paired = true;
+		told->pairs_px = apart_px;
+		/* those points are some two sigma within the bar's ends; half the bar's width over
+		 * the root of 3 is the least sigma that sees one line */
+		told->pairs_sigma_px = (apart_px / 2 + 2 * priv->line.sigma) / sqrt(3);
+	}
+	if (priv->frames == 0 && image->background.v) {
+		if (isnan(noise) && line_noise(image, &noise) < 0)
+			return -1;
+		told->differing_levels = DIFFERING_SIGMAS * fmax(noise, line_noise_least(image));
+		told->differing_share = steger_rows()->differing(image, told->differing_levels);
+	}
+	if (priv->points || !points->n || priv->paired)
+		return 0;
+	return look_at_points(run, image, points);
+}
+
 /* ---- a frame ---- */
 
 static struct line_plane
@@ -566,20 +756,6 @@ set_thresholds(struct run *run, const struct line_image *image)
 	return 0;
 }
 
-static void
-warn_of_pairs(struct run *run, const struct line_image *image, const struct line_points *points)
-{
-	struct priv *priv = run->priv;
-	double distance;
-
-	if (priv->pairs_warned || !line_points_paired(priv->finder, image, points, &distance))
-		return;
-	priv->pairs_warned = true;
-	warn(NULL, "points come in pairs %.1f px apart, as at the edges of a line that is too wide "
-	    "for sigma %g: try --sigma %.1f", distance, priv->line.sigma,
-	    steger_sigma_for_edges(distance, priv->line.sigma));
-}
-
 static int
 find_points(struct run *run, struct frame *in, const struct line_image *image,
     struct line_points *points)
@@ -590,23 +766,6 @@ find_points(struct run *run, struct frame *in, const struct line_image *image,
 	if (steger_find_on_device(run, in, image, points, &made) < 0)
 		return -1;
 	return made ? 0 : line_find(priv->finder, run, image, points);
-}
-
-/* Checks the background of the first image, and the points of the first image that has some. */
-static int
-check(struct run *run, const struct line_image *image, const struct line_points *points)
-{
-	const struct parameters *parameters = run->parameters;
-	struct priv *priv = run->priv;
-	struct plausible with = { &priv->line, priv->automatic, parameters->per_row,
-		parameters->per_column, parameters->channel };
-
-	if (priv->frames == 0 && image->background.v &&
-	    plausible_background(image, priv->noise) < 0)
-		return -1;
-	if (priv->points || !points->n || priv->pairs_warned)
-		return 0;
-	return plausible_points(run, priv->finder, image, points, &with);
 }
 
 static int
@@ -625,15 +784,14 @@ find(struct run *run, struct frame *in, struct frame **out)
 		return -1;
 	if (parameters->sharp)
 		sharp_correct(run, &priv->kernels, parameters->width, &points);
-	warn_of_pairs(run, &image, &points);
-	if (check(run, &image, &points) < 0)
+	if (tell(run, &image, &points) < 0)
 		return -1;
 	priv->points += points.n;
 	priv->found += points.found;
 	if (!priv->points) {
 		if (line_strongest(priv->finder, run, &image, &strongest) < 0)
 			return -1;
-		if (strongest > priv->strongest && plausible_other(run, priv->finder, &image,
+		if (strongest > priv->strongest && find_other(run, priv->finder, &image,
 			strongest, &priv->other) < 0)
 			return -1;
 		priv->strongest = fmax(priv->strongest, strongest);
@@ -720,7 +878,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	struct priv *priv = run->priv;
 
-	priv->role_warned = priv->role_warned || plausible_role(in);
+	run_check_facts(run)->line = &priv->told;
 	if (find_channels(run, in) < 0 || steger_check_roi(&priv->line, in) < 0)
 		return -1;
 	head_free(&priv->out);
@@ -736,6 +894,10 @@ release(struct run *run)
 	head_free(&priv->out);
 }
 
+static const struct check *const checks[] = { &check_line_images, &check_line_background,
+	&check_line_direction, &check_line_threshold, &check_line_sigma, &check_line_pieces,
+	&check_line_sign, NULL };
+
 const struct stage stage_steger = {
 	.name = "steger",
 	.summary = "centres of laser lines in images, to a small part of a pixel",
@@ -743,6 +905,7 @@ const struct stage stage_steger = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
+	.checks = checks,
 	.traits = STAGE_ANY_TYPE,
 	.agree = AGREE_ABSOLUTE,
 	.tolerance = 1e-4,	/* px; on a device that rounds as the processor does it is 0 */

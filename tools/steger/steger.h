@@ -1,38 +1,10 @@
-/* What the checks of steger need from its plan, and the loops of steger_rows.c. */
+/* The loops of steger_rows.c. */
 #ifndef STEGER_H
 #define STEGER_H
 
 #include "base/cpu_level.h"
 #include "feature/line.h"
 #include "run/stage.h"
-
-/* The least noise of an image: that of rounding to the camera's levels, and for floats a little of
- * their range. */
-double line_noise_least(const struct line_image *);
-
-/* ---- steger_checks.c: what a wrong option, background or channel shows ---- */
-
-/* How the points of an image were found. */
-struct plausible {
-	const struct line_options *line;
-	bool automatic;			/* the threshold is that of the noise */
-	bool per_row, per_column, channel;	/* were given */
-};
-
-/* Warns if most of the image differs from its background. noise: NaN if it was not measured. -1
- * after fail(). */
-int plausible_background(const struct line_image *, double noise);
-/* Prints one warning if the threshold is within the noise; if a larger sigma sees a line that this
- * one sees only partly; if lines of the other sign respond much more than those that were found; if
- * most points are in short pieces; or if a row (column) cannot hold the line. -1 after fail(). */
-int plausible_points(struct run *, struct line_finder *, const struct line_image *,
-    const struct line_points *, const struct plausible *);
-/* Warns about images of fringes, by their key role. Returns true after a warning. */
-bool plausible_role(const struct frame_head *);
-/* For images without a point, whose strongest response is `strongest`: *other is that of the other
- * sign if it is much larger, else 0. -1 after fail(). */
-int plausible_other(struct run *, struct line_finder *, const struct line_image *,
-    double strongest, double *other);
 
 /* ---- steger_rows.c ---- */
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "checks/checks.h"
 #include "io/safe_file.h"
 #include "run/passes.h"
 #include "run/stage.h"
@@ -297,62 +298,22 @@ sigma_passes(const struct unwrap_sigma *sigma, const struct phase_orders *orders
 	return passes_add(passes, &pass);
 }
 
+/* The search lists the same phases as the orders, and in the same order. */
 static void
-pack_step(const struct unwrap_step *step, struct unwrap2f_step *packed)
+pack_lists(const struct unwrap_steps *steps, const struct phase_orders *orders,
+    struct unwrap2f_block *block)
 {
-	packed->n = (uint)step->n;
-	for (size_t i = 0; i < step->n; i++) {
-		packed->channel[i] = (uint)step->channel[i];
-		packed->weight[i] = step->weight[i];
+	for (size_t r = 0; r < steps->n; r++) {
+		const struct unwrap_step *step = &steps->step[r];
+		struct unwrap2f_step *packed = &block->step[r];
+
+		*packed = (struct unwrap2f_step){ .n = (uint)step->n, .ratio = step->ratio,
+			.lo = step->lo, .hi = step->hi, .span = step->span };
+		for (size_t i = 0; i < step->n; i++) {
+			packed->channel[i] = (uint)step->channel[i];
+			packed->weight[i] = step->weight[i];
+		}
 	}
-	packed->ratio = step->ratio;
-	packed->lo = step->lo;
-	packed->hi = step->hi;
-	packed->span = step->span;
-}
-
-static void
-pack_steps(const struct unwrap_steps *steps, struct unwrap2f_block *block)
-{
-	block->start = steps->start;
-	block->steps = (uint)steps->n;
-	block->index = (uint)steps->index;
-	block->gray_step = steps->gray_step;
-	block->gray_offset = steps->gray_offset;
-	block->line_offset = steps->line_offset;
-	block->line_slope_x = steps->line_slope[0];
-	block->line_slope_y = steps->line_slope[1];
-	for (size_t r = 0; r < steps->n; r++)
-		pack_step(&steps->step[r], &block->step[r]);
-}
-
-static void
-pack_search(const struct order_search *search, struct unwrap2f_block *block)
-{
-	block->best = 1;
-	block->complete = search->complete;
-	block->norm = search->norm;
-	block->lo = search->lo;
-	block->hi = search->hi;
-	block->slack = search->slack;
-	block->sure = search->sure;
-	block->inner_sure = search->inner_sure;
-	block->inner_lo = search->inner_lo;
-	block->inner_hi = search->inner_hi;
-	block->per_distance = 1 / search->distance;
-	block->first = (int)search->first;
-	block->last = (int)search->last;
-}
-
-/* The search lists the same phases in the same order. */
-static void
-pack_orders(const struct phase_orders *orders, struct unwrap2f_block *block)
-{
-	block->orders = orders->wanted;
-	block->fuse = orders->fuse;
-	block->all = orders->all;
-	block->target = (uint)orders->target;
-	block->phases = (uint)orders->phases;
 	for (size_t p = 0; p < orders->phases; p++) {
 		block->channel[p] = (uint)orders->channel[p];
 		block->own[p] = (uint)orders->own[p];
@@ -367,16 +328,26 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 {
 	const struct unwrap2f *unwrap = run->priv;
 	const struct unwrap_steps *steps = &unwrap->steps;
-	struct unwrap2f_block block = { .most = unwrap->max_residual };
+	const struct phase_orders *orders = &unwrap->orders;
+	const struct order_search *search = &unwrap->search;
+	struct unwrap2f_block block = { .most = unwrap->max_residual, .start = steps->start,
+		.steps = (uint)steps->n, .index = (uint)steps->index,
+		.gray_step = steps->gray_step, .gray_offset = steps->gray_offset,
+		.line_offset = steps->line_offset, .line_slope_x = steps->line_slope[0],
+		.line_slope_y = steps->line_slope[1], .orders = orders->wanted,
+		.fuse = orders->fuse, .all = orders->all, .target = (uint)orders->target,
+		.phases = (uint)orders->phases, .best = unwrap->method == METHOD_BEST,
+		.complete = search->complete, .norm = search->norm, .lo = search->lo,
+		.hi = search->hi, .slack = search->slack, .sure = search->sure,
+		.inner_sure = search->inner_sure, .inner_lo = search->inner_lo,
+		.inner_hi = search->inner_hi, .per_distance = search->distance > 0 ? 1 / search->distance : 0,
+		.first = (int)search->first, .last = (int)search->last };
 	struct pass pass = { .shader = SHADER(unwrap2f), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
-	pack_steps(steps, &block);
-	pack_orders(&unwrap->orders, &block);
-	if (unwrap->method == METHOD_BEST)
-		pack_search(&unwrap->search, &block);
-	for (size_t p = 0; (block.best || block.orders) && p < unwrap->orders.phases; p++)
-		passes_read(passes, unwrap->orders.channel[p]);
+	pack_lists(steps, orders, &block);
+	for (size_t p = 0; (block.best || block.orders) && p < orders->phases; p++)
+		passes_read(passes, block.channel[p]);
 	for (size_t r = 0; r < steps->n; r++)
 		for (size_t i = 0; i < steps->step[r].n; i++)
 			passes_read(passes, steps->step[r].channel[i]);
@@ -384,7 +355,7 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 		passes_read(passes, steps->index);
 	if (passes_add(passes, &pass) < 0)
 		return -1;
-	return unwrap->sigma.phases ? sigma_passes(&unwrap->sigma, &unwrap->orders, passes) : 0;
+	return unwrap->sigma.phases ? sigma_passes(&unwrap->sigma, orders, passes) : 0;
 }
 
 /* ---- options ---- */
@@ -449,11 +420,9 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-static const struct body body = { .rows = unwrap2f_compute, .after = unwrap2f_after,
-	.passes = unwrap2f_passes };
+static const struct body body = { .rows = unwrap2f_compute, .passes = unwrap2f_passes };
 
 static const struct body body_spatial = { .survey = spatial_survey, .rows = unwrap2f_compute,
-	.after = unwrap2f_after,
 	.no_passes = "the coarsest phase is unwrapped across the whole image" };
 
 static const struct body body_line = { .frame = fit_line, .end = print_line };
@@ -486,6 +455,8 @@ init(struct run *run)
 }
 
 /* ---- planning ---- */
+
+#define SAME_PERIOD 1e-3	/* relative: few digits, which change no order */
 
 /* The search, after a sequence if there is one. Where the width of the field is not known, the
  * sequence gives it. */
@@ -604,6 +575,90 @@ plan_more_channels(const struct temporal *temporal, struct unwrap2f *unwrap)
 	return spatial ? "sigma p_order label" : "sigma p_order";
 }
 
+/* The key steps, where it has one number for all phases; else 0. */
+static size_t
+read_steps(const struct frame_head *in)
+{
+	double n = 0;
+
+	if (meta_get(&in->meta, "steps") && meta_number(&in->meta, "steps", 0, &n) < 0) {
+		fail_clear();
+		return 0;
+	}
+	return n >= 3 && n <= 1000 ? (size_t)n : 0;
+}
+
+/* Where --period or --count is not what the frame itself says. */
+static int
+state_periods(const struct temporal_options *options, const struct temporal *temporal,
+    const struct frame_head *in, struct check_facts *facts)
+{
+	struct numbers own;
+
+	if (!options->period_px.n && !options->count.n)
+		return 0;
+	if (meta_numbers(&in->meta, "period_px", &own) < 0) {
+		if (fail_is_memory())
+			return -1;
+		fail_clear();		/* the option replaces it */
+		return 0;
+	}
+	facts->period_option = options->count.n ? "--count" : "--period";
+	for (size_t i = 0; i < temporal->phases; i++) {
+		size_t at = temporal->number[i] - 1;
+
+		while (facts->periods <= at)
+			facts->key_px[facts->periods++] = NAN;
+		facts->given_px[at] = temporal->period_px[i];
+		if (at < own.n && fabs(temporal->period_px[i] / own.v[at] - 1) >= SAME_PERIOD)
+			facts->key_px[at] = own.v[at];
+	}
+	numbers_free(&own);
+	return 0;
+}
+
+/* Fills in what the checks know (run/check.h). ordered: the phase that the sequence or search
+ * unwraps. */
+static int
+state_facts(struct run *run, const struct frame_head *in, const struct temporal *temporal,
+    size_t ordered)
+{
+	const struct parameters *parameters = run->parameters;
+	struct unwrap2f *unwrap = run->priv;
+	const struct unwrap_steps *steps = &unwrap->steps;
+	const struct order_search *search = &unwrap->search;
+	struct fringe_orders *told = &unwrap->told;
+	bool best = unwrap->method == METHOD_BEST, gray = unwrap->method == METHOD_GRAY;
+
+	*told = (struct fringe_orders){ .axis = temporal->axis, .phases = temporal->phases,
+		.steps = read_steps(in), .ordered = ordered, .target = temporal->target,
+		.method = best ? ORDERS_BEST : gray ? ORDERS_BY_GRAY : ORDERS_BY_SEQUENCE,
+		.averaged = unwrap->orders.fuse, .field_px = temporal->field_px,
+		.max_residual = (double)unwrap->max_residual };
+	memcpy(told->channel, temporal->channel, sizeof(told->channel));
+	memcpy(told->number, temporal->number, sizeof(told->number));
+	memcpy(told->period_px, temporal->period_px, sizeof(told->period_px));
+	if (steps->n && steps->start == START_FIELD)
+		told->first_period_px = steps->period_px;
+	if (temporal->phases == 2 && !best && !gray && steps->n == 2 && steps->step[0].n == 2 &&
+	    steps->start != START_SPATIAL)
+		told->beat_px = steps->period_px;
+	if (steps->n && temporal->phases > 2 && temporal->field_px == 0)
+		told->assumed_field_px = steps->field_px;
+	if (gray)	/* a code of periods leaves residuals of any size, however right it is */
+		told->gray_cell_turns = temporal->cell == GRAY_PERIOD ? NAN :
+		    temporal->cell == GRAY_HALF ? 0.5 : 1 / temporal->period_px[temporal->target];
+	if (best) {
+		double base_px = temporal->period_px[temporal_shortest(temporal)];
+
+		told->searched_px = (double)(search->hi - search->lo) * base_px;
+		told->order_distance = (double)search->distance;
+		told->random_residual = (double)search->chance;
+	}
+	run_check_facts(run)->orders = told;
+	return state_periods(&parameters->head, temporal, in, run_check_facts(run));
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -632,7 +687,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (choose_steps(run, in, &ordered, unwrap) < 0)
 		return -1;
 	unwrap->orders.wanted |= unwrap->method == METHOD_BEST && unwrap->orders.target > 0;
-	if (unwrap2f_plan_checks(run, &parameters->head, &temporal, &ordered, in) < 0)
+	if (!parameters->fit_line && state_facts(run, in, &temporal, ordered.target) < 0)
 		return -1;
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
@@ -657,12 +712,14 @@ end(struct run *run)
 
 	free(unwrap->source_channel);
 	order_search_free(&unwrap->search);
-	unwrap2f_free_checks(unwrap);
 	free(unwrap->line.plane);
 	frame_free(unwrap->spatial.found);
 	unwrapping_free(&unwrap->spatial.unwrapping);
 	head_free(&unwrap->spatial.head);
 }
+
+static const struct check *const checks[] = { &check_beat, &check_field, &check_residuals,
+	&check_row_jumps, &check_column_jumps, &check_offset, &check_period_key, NULL };
 
 const struct stage stage_unwrap2f = {
 	.name = "unwrap2f",
@@ -672,6 +729,7 @@ const struct stage stage_unwrap2f = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct unwrap2f),
+	.checks = checks,
 	.traits = STAGE_UNITS | STAGE_CONCURRENT,
 	.agree = AGREE_EXACT,
 	.example = { "unwrap2f", "filtered", "absolute" },

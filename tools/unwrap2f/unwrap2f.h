@@ -1,5 +1,5 @@
-/* What unwrap2f plans for a frame: its phases, the way to their fringe orders, what the checks keep
- * of a frame; and the loops that compute it. */
+/* What unwrap2f plans for a frame: its phases, the way to their fringe orders; and the loops that
+ * compute it. */
 #ifndef UNWRAP2F_H
 #define UNWRAP2F_H
 
@@ -9,7 +9,7 @@
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
-#include "image/statistics.h"
+#include "run/check.h"
 #include "unwrap/absolute.h"
 
 struct row_scratch;
@@ -187,97 +187,6 @@ int unwrap_sigma_plan(const struct temporal *, const struct frame_head *,
 void unwrap_sigma_rivals(const struct temporal *, double field_px, double line_turns,
     struct unwrap_sigma *);
 
-/* ---- unwrap2f_checks.c: what the checks keep of a frame ---- */
-
-#define RESIDUAL_CHECK_BINS 40	/* over [-0.5, 0.5] turns */
-
-struct residual_check {
-	size_t step;		/* every step-th pixel of every step-th row is sampled */
-	size_t every;		/* the step of rows: larger from the second frame on */
-	size_t rows;
-	uint32_t (*count)[RESIDUAL_CHECK_BINS];	/* of every such row */
-	float scale;		/* of residuals, for the bins */
-	bool positive;		/* they are a root mean square, not an error with a sign */
-	double cell;		/* of a Gray code, in turns; 0: none */
-	/* Two phases of so many steps (0: not known), by number, and by how many turns one turn of
-	 * each shifts the residual. */
-	size_t steps, number[2];
-	double weight[2];
-	double assumed_px;	/* a field that nothing states; 0: stated */
-	bool off, warned;	/* no warning: of no use here, or given already */
-};
-
-struct beat_check {
-	bool on;		/* a beat of two phases orders one of them */
-	double span;		/* fringes of the phase in a beat, by the periods */
-	double period_px;	/* of that phase */
-	bool shorter;		/* it is the one of the shorter period */
-	struct coarse_grid grid;
-	float (*kept)[2];	/* [row][column]: absolute phase, residual; NaN: none */
-	size_t frames;		/* judged so far */
-	bool warned;
-};
-
-#define BEAT_CHECK_FRAMES 4	/* only the first ones are judged: the periods do not change */
-
-/* Samples as unit vectors at the angle of their residual without the slope, and the turn of each
- * from one slope to the next. */
-#define ARROW_LANES 8
-struct arrows {
-	double x[ARROW_LANES], y[ARROW_LANES], turn_x[ARROW_LANES], turn_y[ARROW_LANES];
-};
-
-struct offset_check {
-	bool on;		/* orders come from phases, the result is one of them */
-	bool late;		/* how many images a phase has is known */
-	bool off;		/* no warning: another one was given */
-	size_t steps;		/* images of every phase */
-	size_t others;		/* phases other than the one that is unwrapped, */
-	size_t channel[UNWRAP_PHASES_MOST];	/* their channels */
-	double ratio[UNWRAP_PHASES_MOST];	/* and its period over theirs */
-	struct coarse_grid grid;
-	/* [row][column]: the absolute phase, then how far each other phase differs from it, in
-	 * turns; NaN: none */
-	float *kept;
-	size_t frames;		/* judged so far: OFFSET_CHECK_FRAMES are */
-};
-
-#define OFFSET_CHECK_FRAMES 4	/* patterns do not change */
-
-struct jump_sums {
-	double all;		/* pairs, weighted */
-	double up, down;	/* by one turn */
-	double far;		/* by more, a whole number */
-	double loose;		/* by half a turn or more, no whole number */
-	double pairs;		/* number of those that jump by whole turns */
-	double beat_up, beat_down;	/* number of those, further apart, that jump by a beat */
-};
-
-#define JUMP_SUMS 8		/* members of struct jump_sums */
-#define JUMP_KEPT_ROWS 4	/* the middle two are a pair of neighbours */
-
-struct jump_check {
-	size_t step;		/* every step-th row is sampled */
-	size_t rows, w;
-	bool along_y;
-	/* along y: [sampled row][absolute phase, amplitude][JUMP_KEPT_ROWS from it on][w] */
-	float *kept;
-	size_t modulation, texture;	/* the input's channels, or NO_CHANNEL */
-	size_t apart;		/* pixels, or sampled rows, that a jump by a beat lies between */
-	struct jump_sums *row;
-	double beat_turns;	/* turns in the beat that begins the sequence; 0: none */
-	double beat_px;		/* its period */
-	bool field_tells;	/* a field, which nothing states, would tell the orders */
-	bool off, warned;
-};
-
-struct period_conflict {
-	bool found, off;		/* off: it was reported */
-	double says_px, own_px;		/* of the first phase whose periods differ, */
-	size_t number;			/* its channel, from 1 */
-	bool counted;			/* by --count */
-};
-
 /* ---- unwrap2f.c ---- */
 
 /* --coarse spatial: the first signal, unwrapped across the image. */
@@ -329,22 +238,12 @@ struct unwrap2f {
 	struct spatial spatial;
 	struct unwrap_sigma sigma;
 	float max_residual;
-	struct residual_check check;
-	struct jump_check jumps;
-	struct beat_check beat;
-	struct offset_check offset;
-	struct period_conflict conflict;
-	double period_px[2];		/* of the search's base, and of the phase unwrapped */
-	bool noted;			/* the notes of -v on what cannot be checked were given */
+	bool noted;			/* what cannot be checked was told: -v, --fuse */
+	struct fringe_orders told;	/* to the checks */
 	size_t made;			/* computed channels; copied ones follow */
 	size_t *source_channel;		/* the input channel of output channel c */
 	struct fringe_line line;
 };
-
-int unwrap2f_plan_checks(struct run *, const struct temporal_options *, const struct temporal *,
-    const struct temporal *ordered, const struct frame_head *in);
-void unwrap2f_after(struct run *);
-void unwrap2f_free_checks(struct unwrap2f *);
 
 /* The loops of unwrap2f_rows.c. */
 struct unwrap2f_rows {
@@ -367,10 +266,6 @@ struct unwrap2f_rows {
 	double (*beat_middle)(const struct beat_field *, double slope);
 	/* The cost of the best order for random phases, number i. */
 	float (*chance_cost)(const struct order_search *, uint32_t i);
-	/* The length of the arrows' sum; turns them on to the next slope. */
-	double (*sum_arrows)(struct arrows *, size_t blocks);
-	/* Adds up the pairs of the rows that were kept along y. */
-	void (*jump_columns)(struct jump_check *);
 };
 LEVELS_OF(unwrap2f_rows)
 

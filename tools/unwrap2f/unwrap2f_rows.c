@@ -1,12 +1,11 @@
 /*
  * unwrap2f on the processor, in tiles of a row. The fringe orders come from a sequence of beats or
  * a Gray code, or from the search for those that fit all phases best (methods §5). Other phases and
- * standard deviations follow, and what the checks keep of the row. The loops of --coarse spatial
- * and --fit-line over whole frames are here, too. unwrap2f.px.h has the formulas.
+ * standard deviations follow. The loops of --coarse spatial and --fit-line over whole frames are
+ * here, too. unwrap2f.px.h has the formulas.
  */
 #include "unwrap2f.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,320 +13,6 @@
 #include "run/stage.h"
 #include "unwrap/patches_loops.h"
 #include "unwrap2f.px.h"
-
-/* ---- the checks: what they keep of a row; bands that share a row store the same ---- */
-
-static bool
-residual_check_wanted(const struct residual_check *check, size_t y)
-{
-	return !check->off && y % check->every == 0;
-}
-
-/* Counts the residuals of n pixels of row y, from column x on, where the row is sampled. Leaves out
- * NaN and pixels that are bad; NULL: none is. */
-static __attribute__((noinline)) void
-residual_check_add(const struct residual_check *check, size_t x, size_t y, const float *residual,
-    const uint32_t *bad, size_t n, uint32_t count[RESIDUAL_CHECK_BINS])
-{
-	size_t first = (check->step - x % check->step) % check->step;
-
-	if (!residual_check_wanted(check, y))
-		return;
-	for (size_t i = first; i < n; i += check->step) {
-		float at = (residual[i] * check->scale + 0.5f) * RESIDUAL_CHECK_BINS;
-
-		if (!(bad && bad[i]) && at >= 0)
-			count[at < RESIDUAL_CHECK_BINS ? (size_t)at : RESIDUAL_CHECK_BINS - 1]++;
-	}
-}
-
-/* Row y is complete: stores its counts. */
-static void
-residual_check_keep(const struct residual_check *check, size_t y,
-    const uint32_t count[RESIDUAL_CHECK_BINS])
-{
-	if (!residual_check_wanted(check, y))
-		return;
-	for (size_t b = 0; b < RESIDUAL_CHECK_BINS; b++)
-		__atomic_store_n(&check->count[y / check->step][b], count[b],
-		    __ATOMIC_RELAXED);
-}
-
-static bool
-beat_check_wanted(const struct beat_check *check, size_t y)
-{
-	return check->on && !check->warned && check->frames < BEAT_CHECK_FRAMES &&
-	    y % check->grid.step == 0;
-}
-
-/* Keeps n pixels of row y from column x on, where the row is sampled. bad: invalid pixels; NULL:
- * none is. */
-static void
-beat_check_add(const struct beat_check *check, size_t x, size_t y, const float *absolute,
-    const float *residual, const uint32_t *bad, size_t n)
-{
-	size_t first;
-
-	if (!beat_check_wanted(check, y))
-		return;
-	first = (check->grid.step - x % check->grid.step) % check->grid.step;
-	for (size_t i = first; i < n; i += check->grid.step) {
-		float *to = check->kept[coarse_grid_row(&check->grid, y) +
-		    (x + i) / check->grid.step];
-		float value = bad && bad[i] ? NAN : absolute[i];
-
-		__atomic_store(&to[0], &value, __ATOMIC_RELAXED);
-		__atomic_store(&to[1], &residual[i], __ATOMIC_RELAXED);
-	}
-}
-
-/* The lanes' sums are added in one order, however wide the processor's vectors are. */
-static double
-sum_arrows(struct arrows *arrows, size_t blocks)
-{
-	double x[ARROW_LANES] = { 0 }, y[ARROW_LANES] = { 0 }, all_x = 0, all_y = 0;
-
-	for (size_t b = 0; b < blocks; b++) {
-		struct arrows *a = &arrows[b];
-
-		for (size_t l = 0; l < ARROW_LANES; l++) {
-			const double now_x = a->x[l], now_y = a->y[l];
-
-			x[l] += now_x;
-			y[l] += now_y;
-			a->x[l] = now_x * a->turn_x[l] - now_y * a->turn_y[l];
-			a->y[l] = now_x * a->turn_y[l] + now_y * a->turn_x[l];
-		}
-	}
-	for (size_t l = 0; l < ARROW_LANES; l++) {
-		all_x += x[l];
-		all_y += y[l];
-	}
-	return hypot(all_x, all_y);
-}
-
-/* Keeps sampled pixels of row y of the absolute phase, and the other phases of `in` there. */
-static void
-offset_check_row(const struct offset_check *check, const struct frame *in, const float *absolute,
-    size_t y)
-{
-	if (!check->on || check->off || check->frames >= OFFSET_CHECK_FRAMES ||
-	    y % check->grid.step)
-		return;
-	for (size_t i = 0; i < check->grid.columns; i++) {
-		size_t x = i * check->grid.step;
-		float *to =
-		    check->kept + (coarse_grid_row(&check->grid, y) + i) * (check->others + 1);
-		float position = absolute[x] * (float)(1 / (2 * M_PI));
-
-		__atomic_store(&to[0], &position, __ATOMIC_RELAXED);
-		for (size_t k = 0; k < check->others; k++) {
-			double beside = (double)frame_floats(in, check->channel[k], y)[x] -
-			    (double)absolute[x] * check->ratio[k];
-			float turns = isfinite(beside) ?
-			    (float)remainder(beside / (2 * M_PI), 1) : NAN;
-
-			__atomic_store(&to[k + 1], &turns, __ATOMIC_RELAXED);
-		}
-	}
-}
-
-#define JUMP_BLOCK 64		/* pairs; in most rows no block has one that jumps */
-#define WHOLE_NEAR 0.125	/* turns from a whole number, for a jump by whole turns */
-#define MOST_OF_BEAT 0.8	/* of its turns, in a jump by a beat: the phase rises in between */
-#define TURN_RAD 6.2831853f
-
-_Static_assert(sizeof(struct jump_sums) == JUMP_SUMS * sizeof(double), "nothing but sums");
-
-/* The weight of a pair of neighbours with these amplitudes; 0 where one is not known. */
-static inline float
-pair_weight(float a, float b)
-{
-	float weight = a * b * (a * b);
-
-	return weight > 0 && weight < INFINITY ? weight : 0;
-}
-
-/* Adds a pair of neighbours, a and b, that differ by half a turn or more. Left out are pixels that
- * differ from both their neighbours: noise does that, and the edge of a Gray plane. */
-static void
-add_jump(double sum[JUMP_SUMS], float before, float a, float b, float after, float weight)
-{
-	float apart = b - a, turns = rintf(apart / TURN_RAD);
-	bool whole = fabsf(apart / TURN_RAD - turns) < (float)WHOLE_NEAR;
-
-	if (weight == 0 || fabsf(b - before) < TURN_RAD / 2 || fabsf(after - a) < TURN_RAD / 2)
-		return;
-	sum[!whole ? 4 : turns == 1 ? 1 : turns == -1 ? 2 : 3] += (double)weight;
-	sum[5] += whole;
-}
-
-/* How many radians are a jump by a beat. */
-static float
-beat_jump(const struct jump_check *check)
-{
-	return check->beat_turns >= 2 ? TURN_RAD * (float)(MOST_OF_BEAT * check->beat_turns) :
-	    INFINITY;
-}
-
-/* The amplitude of a pixel of `in`, or 1. */
-static float
-amplitude(const struct jump_check *check, const struct frame *in, size_t y, size_t x)
-{
-	if (check->modulation == NO_CHANNEL)
-		return 1;
-	return frame_floats(in, check->modulation, y)[x] * frame_floats(in, check->texture, y)[x];
-}
-
-static void
-keep_jump_row(const struct jump_check *check, const struct frame *in, const float *absolute,
-    size_t y)
-{
-	float *to =
-	    check->kept + (y / check->step * 2 * JUMP_KEPT_ROWS + y % check->step) * check->w;
-
-	for (size_t x = 0; x < check->w; x++) {
-		float weight = amplitude(check, in, y, x);
-
-		__atomic_store(&to[x], &absolute[x], __ATOMIC_RELAXED);
-		__atomic_store(&to[JUMP_KEPT_ROWS * check->w + x], &weight, __ATOMIC_RELAXED);
-	}
-}
-
-/* The weight of those of n pairs of neighbours, JUMP_BLOCK at most, that both have a phase. *jumps:
- * one differs by half a turn or more. modulation and texture may be NULL. */
-static float
-sum_pairs(const float *modulation, const float *texture, const float *absolute, size_t n,
-    bool *jumps)
-{
-	uint32_t far = 0;
-	float all = 0;
-
-	#pragma omp simd reduction(|:far)
-	for (size_t x = 0; x < n; x++)
-		far |= fabsf(absolute[x + 1] - absolute[x]) >= TURN_RAD / 2;
-	*jumps = far;
-	if (!modulation) {
-	#pragma omp simd reduction(+:all)
-		for (size_t x = 0; x < n; x++)
-			all += isnan(absolute[x + 1] - absolute[x]) ? 0.0f : 1.0f;
-		return all;
-	}
-	#pragma omp simd reduction(+:all)
-	for (size_t x = 0; x < n; x++) {
-		float weight = pair_weight(modulation[x] * texture[x],
-		    modulation[x + 1] * texture[x + 1]);
-
-		all += isnan(absolute[x + 1] - absolute[x]) ? 0.0f : weight;
-	}
-	return all;
-}
-
-static void
-add_row_jumps(const struct jump_check *check, const struct frame *in, const float *absolute,
-    size_t y, double sum[JUMP_SUMS])
-{
-	const float *modulation = NULL, *texture = NULL;
-	size_t w = check->w, end;
-
-	if (check->modulation != NO_CHANNEL) {
-		modulation = frame_floats(in, check->modulation, y);
-		texture = frame_floats(in, check->texture, y);
-	}
-	for (size_t first = 0; first + 1 < w; first = end) {
-		bool jumps;
-
-		end = w - 1 - first < JUMP_BLOCK ? w - 1 : first + JUMP_BLOCK;
-		sum[0] += (double)sum_pairs(modulation ? modulation + first : NULL,
-		    modulation ? texture + first : NULL, absolute + first, end - first, &jumps);
-		for (size_t x = first; jumps && x < end; x++) {
-			float weight;
-
-			if (!(fabsf(absolute[x + 1] - absolute[x]) >= TURN_RAD / 2))
-				continue;
-			weight = modulation ? pair_weight(modulation[x] * texture[x],
-			    modulation[x + 1] * texture[x + 1]) : 1;
-			add_jump(sum, x ? absolute[x - 1] : NAN, absolute[x], absolute[x + 1],
-			    x + 2 < w ? absolute[x + 2] : NAN, weight);
-		}
-	}
-}
-
-static void
-add_beat_jumps(const struct jump_check *check, const float *absolute, double sum[JUMP_SUMS])
-{
-	uint32_t up = 0, down = 0;
-	size_t apart = check->apart;
-	float beat = beat_jump(check);
-
-	if (!(beat < INFINITY) || check->w <= apart)
-		return;
-	#pragma omp simd reduction(+:up, down)
-	for (size_t x = 0; x < check->w - apart; x++) {
-		float jump = absolute[x + apart] - absolute[x];
-
-		up += jump > beat;
-		down += -jump > beat;
-	}
-	sum[6] += up;
-	sum[7] += down;
-}
-
-static bool
-jump_check_wanted(const struct jump_check *check, size_t y)
-{
-	return !check->off && y % check->step < (check->along_y ? JUMP_KEPT_ROWS : 1);
-}
-
-/* Counts the jumps in row y of the absolute phase of `in`, or keeps it where they lie along y. */
-static void
-jump_check_row(const struct jump_check *check, const struct frame *in, const float *absolute,
-    size_t y)
-{
-	double sum[JUMP_SUMS] = { 0 }, *kept;
-
-	if (check->along_y) {
-		keep_jump_row(check, in, absolute, y);
-		return;
-	}
-	add_row_jumps(check, in, absolute, y, sum);
-	add_beat_jumps(check, absolute, sum);
-	kept = (double *)&check->row[y / check->step];
-	for (size_t i = 0; i < JUMP_SUMS; i++)
-		__atomic_store(&kept[i], &sum[i], __ATOMIC_RELAXED);
-}
-
-/* Pairs of kept rows: the middle two of each JUMP_KEPT_ROWS, and those further apart. */
-static void
-jump_columns(struct jump_check *check)
-{
-	size_t apart = check->apart, stride = 2 * JUMP_KEPT_ROWS * check->w;
-	float beat = beat_jump(check);
-
-	for (size_t i = 0; i + apart < check->rows; i++) {
-		const float *a = check->kept + i * stride, *b = a + apart * stride;
-
-		for (size_t x = 0; x < check->w; x++) {
-			check->row[i].beat_up += b[x] - a[x] > beat;
-			check->row[i].beat_down += a[x] - b[x] > beat;
-		}
-	}
-	for (size_t i = 0; i < check->rows; i++) {
-		const float *absolute = check->kept + i * 2 * JUMP_KEPT_ROWS * check->w;
-		const float *weight = absolute + JUMP_KEPT_ROWS * check->w;
-		size_t w = check->w;
-
-		for (size_t x = 0; x < w; x++) {
-			float a = absolute[w + x], b = absolute[2 * w + x];
-			float pair = pair_weight(weight[w + x], weight[2 * w + x]);
-
-			check->row[i].all += isnan(b - a) ? 0 : (double)pair;
-			if (fabsf(b - a) >= TURN_RAD / 2)
-				add_jump((double *)&check->row[i], absolute[x], a, b,
-				    absolute[3 * w + x], pair);
-		}
-	}
-}
 
 /* ---- --coarse spatial and --fit-line: rows of whole frames ---- */
 
@@ -636,6 +321,8 @@ unwrap_by_sequence(const struct unwrap_steps *steps, const struct frame *in, siz
 /* ---- the search by the table of three wrapped phases ---- */
 
 #define SIDE ORDER_TABLE_SIDE
+/* The search's residuals have no upper end, but half way to the next order they are a guess. */
+#define LEFT_MOST 0.5f
 #define PHASE_TURNS 1.0f	/* limit of the other phases, which may wrap anywhere */
 #define WHOLE 12582912.0f	/* 1.5 2^23: adding it rounds to a whole number */
 
@@ -706,12 +393,12 @@ cost_in_field(struct line line, float v, float turns1, float turns2)
 
 /*
  * The absolute phase and residual of pixels of which all surely have the first order of their cell.
- * Residuals are limited to most_left; where they are larger than `most`, both are NaN. False: some
- * pixels may have another order, and the results are of no use.
+ * Residuals larger than `most` make both NaN. False: some pixels may have another order, and the
+ * results are of no use.
  */
 static bool
 order_table_direct(const struct order_search *search, const struct phase_rows *from, size_t n,
-    float most_left, float most, float *restrict absolute, float *restrict residual)
+    float most, float *restrict absolute, float *restrict residual)
 {
 	const float *restrict phase0 = from->phase[0], *restrict phase1 = from->phase[1];
 	const float *restrict phase2 = from->phase[2];
@@ -733,7 +420,7 @@ order_table_direct(const struct order_search *search, const struct phase_rows *f
 		uint32_t more = px_select(cost <= line.sure, 0U, orders >> 28);
 		bool good;
 
-		left = px_select(left > most_left, most_left, left);
+		left = px_select(left > LEFT_MOST, LEFT_MOST, left);
 		good = left <= most;
 		absolute[i] = px_select(good, unwrap2f_absolute(phase0[i], order), PX_NAN);
 		residual[i] = px_select(good, left, PX_NAN);
@@ -1112,44 +799,36 @@ chance_cost(const struct order_search *search, uint i)
 
 /* ---- every phase with its own order, and their mean ---- */
 
-static void
-order_phase(const float *restrict phase, float ratio, const float *restrict base,
-    float *restrict own, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		own[i] = unwrap2f_ordered(base[i], ratio, phase[i]);
-}
-
-static void
-add_to_mean(const float *restrict own, float scale, float share, struct unwrap_tile *restrict tile,
-    size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F more = phase_mean_more(own[i], scale, tile->absolute[i]);
-		bool there = !px_isnan(own[i]);
-
-		tile->sum[i] += px_select(there, share * more, 0.0f);
-		tile->weight[i] += px_select(there, share, 0.0f);
-	}
-}
-
 /* Computes tile->own and tile->result from the base's absolute phase. */
 static void
 phase_orders_tile(const struct phase_orders *orders, const struct frame *in, size_t y, size_t x,
-    size_t n, struct unwrap_tile *tile)
+    size_t n, struct unwrap_tile *restrict tile)
 {
 	float turn = orders->ratio[orders->target];
 	const float *restrict target = tile->own[orders->target];
 
-	for (size_t p = 0; p < orders->phases; p++)
-		order_phase(frame_floats(in, orders->channel[p], y) + x, orders->ratio[p],
-		    tile->absolute, tile->own[p], n);
-	for (size_t i = 0; i < n; i++)
-		tile->sum[i] = tile->weight[i] = 0;
-	for (size_t p = 0; orders->fuse && p < orders->phases; p++)
-		add_to_mean(tile->own[p], orders->scale[p], orders->weight[p], tile, n);
+	memset(tile->sum, 0, sizeof(tile->sum));
+	memset(tile->weight, 0, sizeof(tile->weight));
+	for (size_t p = 0; p < orders->phases; p++) {
+		const float *restrict phase = frame_floats(in, orders->channel[p], y) + x;
+		float ratio = orders->ratio[p], scale = orders->scale[p];
+		float weight = orders->weight[p];
+		float *restrict own = tile->own[p];
+
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			own[i] = unwrap2f_ordered(tile->absolute[i], ratio, phase[i]);
+		if (!orders->fuse)
+			continue;
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F more = phase_mean_more(own[i], scale, tile->absolute[i]);
+			bool there = !px_isnan(own[i]);
+
+			tile->sum[i] += px_select(there, weight * more, 0.0f);
+			tile->weight[i] += px_select(there, weight, 0.0f);
+		}
+	}
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F mean = phase_mean_of(tile->absolute[i], tile->sum[i], tile->weight[i], turn);
@@ -1164,22 +843,11 @@ struct deviations {
 	float base[UNWRAP_TILE];			/* the base's absolute phase */
 	float off[UNWRAP_PHASES_MOST][UNWRAP_TILE];	/* of a phase from the base's line, turns */
 	float certain[UNWRAP_PHASES_MOST][UNWRAP_TILE];	/* 1/sigma^2, 0 where it is missing */
-	float norm[UNWRAP_TILE], own_cost[UNWRAP_TILE], cost[UNWRAP_TILE];
-	float square[UNWRAP_TILE], shift[UNWRAP_TILE];
+	float norm[UNWRAP_TILE];
+	float own_cost[UNWRAP_TILE], cost[UNWRAP_TILE];	/* chi squared of two orders */
 	float rest[UNWRAP_TILE];			/* odds of all rivals */
 	float sum[UNWRAP_TILE], weight[UNWRAP_TILE], variance[UNWRAP_TILE];
 } __attribute__((aligned(64)));
-
-static void
-start_deviations(struct deviations *restrict d, const float *restrict absolute,
-    const float *restrict phase, float per_turn, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		d->base[i] = unwrap2f_base(absolute[i], per_turn, phase[i]);
-		d->norm[i] = d->sum[i] = d->weight[i] = d->variance[i] = d->rest[i] = 0;
-	}
-}
 
 static void
 take_phase(struct deviations *restrict d, size_t p, const float *restrict phase,
@@ -1190,12 +858,11 @@ take_phase(struct deviations *restrict d, size_t p, const float *restrict phase,
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F v = d->base[i] * UNWRAP2F_TURN, turns = phase[i] * UNWRAP2F_TURN;
-		PX_F known = unwrap2f_certain(phase[i], sigma[i]), e;
+		PX_F known = unwrap2f_certain(phase[i], sigma[i]);
 		bool there = known > 0.0f;
 
-		e = unwrap2f_mismatch(px_select(there, v, 0.0f), ratio,
+		off[i] = unwrap2f_mismatch(px_select(there, v, 0.0f), ratio,
 		    px_select(there, turns, 0.0f));
-		off[i] = e;
 		certain[i] = known;
 		d->norm[i] = d->norm[i] + known * (ratio * ratio);
 	}
@@ -1203,7 +870,7 @@ take_phase(struct deviations *restrict d, size_t p, const float *restrict phase,
 
 /* Adds a phase's share to the mean, in radians of the base. */
 static void
-add_deviating_phase(struct deviations *restrict d, const float *restrict phase,
+add_to_mean(struct deviations *restrict d, const float *restrict phase,
     const float *restrict certain, float ratio, float scale, float weight, bool by_sigma, size_t n)
 {
 	CPU_SIMD
@@ -1236,122 +903,100 @@ write_mean(const struct deviations *restrict d, float ratio, bool by_sigma,
 	}
 }
 
+/* Chi squared of the orders that are so many turns further than the found ones. */
 static void
-write_own(const float *restrict own, const float *restrict absolute, float *restrict sigma,
-    size_t n)
+compute_costs(struct deviations *restrict d, const struct phase_orders *orders, size_t phases,
+    float further, float *restrict cost, size_t n)
 {
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		sigma[i] = px_select(px_isnan(absolute[i]), PX_NAN, own[i]);
-}
+	float square[UNWRAP_TILE] = { 0 }, shift[UNWRAP_TILE] = { 0 };
 
-static void
-clear_cost(struct deviations *restrict d, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		d->square[i] = d->shift[i] = 0;
-}
+	for (size_t p = 0; p < phases; p++) {
+		const float *restrict off = d->off[p], *restrict certain = d->certain[p];
+		float ratio = orders->ratio[p];
 
-/* What tells against the line of `orders` more: chi squared. */
-static void
-add_cost(struct deviations *restrict d, size_t p, float ratio, float orders, size_t n)
-{
-	const float *restrict off = d->off[p], *restrict certain = d->certain[p];
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F e = unwrap2f_rival(off[i], ratio, further);
+			PX_F weighed = e * certain[i];
 
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F e = unwrap2f_rival(off[i], ratio, orders);
-		PX_F weighed = e * certain[i];
-
-		d->square[i] = d->square[i] + weighed * e;
-		d->shift[i] = d->shift[i] + weighed * ratio;
+			square[i] = square[i] + weighed * e;
+			shift[i] = shift[i] + weighed * ratio;
+		}
 	}
-}
-
-static void
-end_cost(struct deviations *restrict d, float *restrict cost, size_t n)
-{
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
-		cost[i] = unwrap2f_chi(d->square[i], d->shift[i], d->norm[i]);
+		cost[i] = unwrap2f_chi(square[i], shift[i], d->norm[i]);
 }
 
+/* The probability that the order is wrong: the odds of all rivals, and where all phases repeat
+ * within the field, of the same line a seam further. */
 static void
-add_rival(struct deviations *restrict d, float orders, float lo, float hi, size_t n)
+write_p(const struct unwrap_sigma *sigma, const struct phase_orders *orders,
+    struct deviations *restrict d, const float *restrict absolute, float *restrict to, size_t n)
 {
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F v = d->base[i] * UNWRAP2F_TURN;
-
-		d->rest[i] = d->rest[i] + unwrap2f_odds(d->cost[i], d->own_cost[i], v + orders, lo,
-		    hi);
-	}
-}
-
-static void
-add_seam(struct deviations *restrict d, float seam, float first, float last, size_t n)
-{
+	const struct unwrap_sigma s = *sigma;
 	const float *restrict certain = d->certain[0];
 
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		PX_F v = d->base[i] * UNWRAP2F_TURN;
+	compute_costs(d, orders, s.phases, 0, d->own_cost, n);
+	for (size_t k = 0; k < s.rivals; k++) {
+		float further = s.rival[k];
 
-		d->rest[i] = d->rest[i] + unwrap2f_again(v, seam, certain[i], first, last);
+		compute_costs(d, orders, s.phases, further, d->cost, n);
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F v = d->base[i] * UNWRAP2F_TURN;
+
+			d->rest[i] = d->rest[i] + unwrap2f_odds(d->cost[i], d->own_cost[i],
+			    v + further, s.lo, s.hi);
+		}
 	}
-}
+	if (s.seam > 0) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++) {
+			PX_F v = d->base[i] * UNWRAP2F_TURN;
 
-static void
-write_p(const struct deviations *restrict d, const float *restrict absolute, float *restrict p,
-    size_t n)
-{
+			d->rest[i] = d->rest[i] + unwrap2f_again(v, s.seam, certain[i], s.first,
+			    s.last);
+		}
+	}
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++)
-		p[i] = px_select(px_isnan(absolute[i]) | px_isnan(d->base[i]), PX_NAN,
+		to[i] = px_select(px_isnan(absolute[i]) | px_isnan(d->base[i]), PX_NAN,
 		    unwrap2f_p(d->rest[i]));
-}
-
-/* The costs of the orders that are `further` turns from the found ones. */
-static void
-compute_costs(struct deviations *d, const struct phase_orders *orders, size_t phases, float further,
-    float *cost, size_t n)
-{
-	clear_cost(d, n);
-	for (size_t p = 0; p < phases; p++)
-		add_cost(d, p, orders->ratio[p], further, n);
-	end_cost(d, cost, n);
 }
 
 static void
 unwrap_sigma_tile(const struct unwrap_sigma *sigma, const struct phase_orders *orders,
-    const struct frame *in, struct frame *out, size_t y, size_t x, size_t n, struct deviations *d)
+    const struct frame *in, struct frame *out, size_t y, size_t x, size_t n,
+    struct deviations *restrict d)
 {
-	float *absolute = frame_floats(out, 0, y) + x, *to = frame_floats(out, sigma->sigma, y) + x;
+	float *restrict absolute = frame_floats(out, 0, y) + x;
+	float *restrict to = frame_floats(out, sigma->sigma, y) + x;
+	const float *restrict base = frame_floats(in, orders->channel[0], y) + x;
+	const float *restrict own = frame_floats(in, sigma->channel[orders->target], y) + x;
+	float per_turn = orders->scale[orders->target];
 	bool by_sigma = sigma->mean == MEAN_SIGMAS;
 
-	start_deviations(d, absolute, frame_floats(in, orders->channel[0], y) + x,
-	    orders->scale[orders->target], n);
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++) {
+		d->base[i] = unwrap2f_base(absolute[i], per_turn, base[i]);
+		d->norm[i] = d->sum[i] = d->weight[i] = d->variance[i] = d->rest[i] = 0;
+	}
 	for (size_t p = 0; p < sigma->phases; p++)
 		take_phase(d, p, frame_floats(in, orders->channel[p], y) + x,
 		    frame_floats(in, sigma->channel[p], y) + x, orders->ratio[p], n);
-	for (size_t p = 0; p < sigma->phases && sigma->mean != MEAN_NONE; p++)
-		add_deviating_phase(d, frame_floats(in, orders->channel[p], y) + x, d->certain[p],
-		    orders->ratio[p], orders->scale[p], orders->weight[p], by_sigma, n);
-	if (sigma->mean == MEAN_NONE)
-		write_own(frame_floats(in, sigma->channel[orders->target], y) + x, absolute, to, n);
-	else
+	if (sigma->mean == MEAN_NONE) {
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			to[i] = px_select(px_isnan(absolute[i]), PX_NAN, own[i]);
+	} else {
+		for (size_t p = 0; p < sigma->phases; p++)
+			add_to_mean(d, frame_floats(in, orders->channel[p], y) + x, d->certain[p],
+			    orders->ratio[p], orders->scale[p], orders->weight[p], by_sigma, n);
 		write_mean(d, orders->ratio[orders->target], by_sigma, absolute, to, n);
-	if (sigma->p_order == NO_CHANNEL)
-		return;
-	compute_costs(d, orders, sigma->phases, 0, d->own_cost, n);
-	for (size_t k = 0; k < sigma->rivals; k++) {
-		compute_costs(d, orders, sigma->phases, sigma->rival[k], d->cost, n);
-		add_rival(d, sigma->rival[k], sigma->lo, sigma->hi, n);
 	}
-	if (sigma->seam > 0)
-		add_seam(d, sigma->seam, sigma->first, sigma->last, n);
-	write_p(d, absolute, frame_floats(out, sigma->p_order, y) + x, n);
+	if (sigma->p_order != NO_CHANNEL)
+		write_p(sigma, orders, d, absolute, frame_floats(out, sigma->p_order, y) + x, n);
 }
 
 /* Row y of the output's sigma and p_order. absphase is complete; with MEAN_SIGMAS it becomes the
@@ -1367,18 +1012,22 @@ unwrap_sigma_row(const struct unwrap_sigma *sigma, const struct phase_orders *or
 		    w - x < UNWRAP_TILE ? w - x : UNWRAP_TILE, &d);
 }
 
-/* ---- rows ---- */
-
-/* The search's residuals have no upper end, but half way to the next order they are a guess. */
-#define LEFT_MOST 0.5f
-
-static void
-limit_left(float *restrict residual, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++)
-		residual[i] = px_select(residual[i] > LEFT_MOST, LEFT_MOST, residual[i]);
-}
+/*
+ * ---- rows ----
+ *
+ * Why a pixel is NaN. absphase and residual, together:
+ * - a phase of the sequence is missing, or the Gray code's index, or with --coarse spatial the pixel
+ *   has no component (start_sequence(), next_step());
+ * - of best orders any phase is missing, with --method best, or where there is no sequence to fall
+ *   back on (order_search_end());
+ * - the best order lies more than a quarter turn outside the field (unwrap2f_left());
+ * - the residual is larger than --max-residual (limit_tile(), order_table_direct(),
+ *   unwrap_by_beat()).
+ * absphase alone, and its like of --all: that phase is missing (phase_orders_tile()).
+ * sigma: absphase is NaN, or the phase has no sigma (write_mean(), unwrap_sigma_tile()); p_order:
+ * absphase is NaN, or the phase of the shortest period is missing (write_p()); label: absphase is
+ * NaN (label_row()).
+ */
 
 static void
 limit_tile(struct unwrap_tile *restrict tile, size_t n, bool search, float most)
@@ -1474,112 +1123,64 @@ unwrap_by_beat(const struct unwrap_steps *steps, const float *restrict a, const 
 	return outside == 0;
 }
 
-#define PIECE 256		/* pixels of a row that lie between the seams or not */
-
 struct beat_rows {
 	const float *a, *b, *phase;
 	float *absolute, *residual;
-	float most;			/* residual */
 };
 
 /* n pixels from x on. True if all of them lie between the seams. */
 static inline __attribute__((always_inline)) bool
-unwrap_piece(const struct unwrap_steps *steps, const struct beat_rows *rows, size_t x, size_t n,
+unwrap_piece(const struct unwrap2f *unwrap, const struct beat_rows *rows, size_t x, size_t n,
     bool seam)
 {
-	return unwrap_by_beat(steps, rows->a + x, rows->b + x, rows->phase + x, n, seam,
-	    rows->most, rows->absolute + x, rows->residual + x);
+	return unwrap_by_beat(&unwrap->steps, rows->a + x, rows->b + x, rows->phase + x, n, seam,
+	    unwrap->max_residual, rows->absolute + x, rows->residual + x);
 }
 
-/* A row of w pixels, its pieces with or without the seam. True as for unwrap_piece(). */
-static bool
-unwrap_pieces(const struct unwrap_steps *steps, const struct beat_rows *rows, size_t w)
-{
-	bool inside = true, all = true;
-
-	for (size_t x = 0; x < w; x += PIECE) {
-		size_t n = w - x < PIECE ? w - x : PIECE;
-
-		if (inside)
-			inside = unwrap_piece(steps, rows, x, n, false);
-		if (!inside)
-			inside = unwrap_piece(steps, rows, x, n, true);
-		all &= inside;
-	}
-	return all;
-}
-
-/* Row y. *inside: the last row lay between the seams, so that this one is likely to; on return,
- * whether this one does. */
+/* Row y of the usual sequence: at once, or in tiles that lie between the seams or not. *inside: the
+ * last row lay between the seams, so that this one is likely to; on return, whether it does. */
 static void
-unwrap_row_by_beat(const struct unwrap_steps *steps, const struct frame *in, size_t y, float most,
-    float *absolute, float *residual, bool *inside)
+beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
+    bool *inside)
 {
+	const struct unwrap_steps *steps = &unwrap->steps;
 	const struct unwrap_step *beat = &steps->step[0];
 	struct beat_rows rows = { frame_floats(in, beat->channel[0], y),
 		frame_floats(in, beat->channel[1], y),
-		frame_floats(in, steps->step[1].channel[0], y), absolute, residual, most };
+		frame_floats(in, steps->step[1].channel[0], y), frame_floats(out, 0, y),
+		frame_floats(out, 1, y) };
+	bool tile_inside = true;
 
-	if (*inside && unwrap_piece(steps, &rows, 0, in->head.w, false))
+	if (*inside && unwrap_piece(unwrap, &rows, 0, in->head.w, false))
 		return;
-	*inside = unwrap_pieces(steps, &rows, in->head.w);
-}
+	*inside = true;
+	for (size_t x = 0, w = in->head.w; x < w; x += UNWRAP_TILE) {
+		size_t n = w - x < UNWRAP_TILE ? w - x : UNWRAP_TILE;
 
-/* Makes pixels with larger residuals invalid. */
-static void
-limit(float *restrict absolute, float *restrict residual, float most, size_t n)
-{
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		bool good = px_abs(residual[i]) <= most;
-
-		absolute[i] = px_select(good, absolute[i], PX_NAN);
-		residual[i] = px_select(good, residual[i], PX_NAN);
+		if (tile_inside)
+			tile_inside = unwrap_piece(unwrap, &rows, x, n, false);
+		if (!tile_inside)
+			tile_inside = unwrap_piece(unwrap, &rows, x, n, true);
+		*inside &= tile_inside;
 	}
 }
 
-/* The usual sequence. The checks count larger residuals, too, so the limit comes after them. */
-static void
-beat_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
-    uint count[RESIDUAL_CHECK_BINS], bool *inside)
-{
-	float *absolute = frame_floats(out, 0, y), *residual = frame_floats(out, 1, y);
-
-	unwrap_row_by_beat(&unwrap->steps, in, y, count ? FLT_MAX : unwrap->max_residual, absolute,
-	    residual, inside);
-	if (count) {
-		residual_check_add(&unwrap->check, 0, y, residual, NULL, in->head.w, count);
-		beat_check_add(&unwrap->beat, 0, y, absolute, residual, NULL, in->head.w);
-		limit(absolute, residual, unwrap->max_residual, in->head.w);
-	}
-}
-
-/* Stores a tile that needs no more than the table; false: it needs more. Here, too, the limit comes
- * after the check. */
+/* Stores a tile that needs no more than the table; false: it needs more. */
 static bool
 store_direct(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
-    size_t x, size_t n, uint count[RESIDUAL_CHECK_BINS])
+    size_t x, size_t n)
 {
 	struct phase_rows rows;
-	float *absolute = frame_floats(out, 0, y) + x, *residual = frame_floats(out, 1, y) + x;
 
 	if (unwrap->method != METHOD_BEST || !unwrap->search.table || unwrap->orders.wanted)
 		return false;
 	rows = order_search_rows(&unwrap->search, in, y, x);
-	if (!order_table_direct(&unwrap->search, &rows, n, count ? FLT_MAX : LEFT_MOST,
-	    count ? FLT_MAX : unwrap->max_residual, absolute, residual))
-		return false;
-	if (count) {
-		residual_check_add(&unwrap->check, x, y, residual, NULL, n, count);
-		limit_left(residual, n);
-		limit(absolute, residual, unwrap->max_residual, n);
-	}
-	return true;
+	return order_table_direct(&unwrap->search, &rows, n, unwrap->max_residual,
+	    frame_floats(out, 0, y) + x, frame_floats(out, 1, y) + x);
 }
 
 static void
-tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y,
-    uint count[RESIDUAL_CHECK_BINS])
+tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *out, size_t y)
 {
 	bool search = unwrap->method == METHOD_BEST, direct = true, ordered;
 	struct unwrap_tile tile;
@@ -1587,7 +1188,7 @@ tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *o
 	for (size_t x = 0, w = in->head.w; x < w; x += UNWRAP_TILE) {
 		size_t n = w - x < UNWRAP_TILE ? w - x : UNWRAP_TILE;
 
-		if (direct && store_direct(unwrap, in, out, y, x, n, count))
+		if (direct && store_direct(unwrap, in, out, y, x, n))
 			continue;
 		memset(tile.bad, 0, sizeof(tile.bad));
 		ordered = unwrap->steps.n > 0;
@@ -1597,10 +1198,6 @@ tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *o
 			unwrap_by_sequence(&unwrap->steps, in, y, x, n, &tile);
 		if (search)
 			order_search_end(&unwrap->search, in, y, x, n, ordered, &tile);
-		if (count)
-			residual_check_add(&unwrap->check, x, y, tile.residual, tile.bad, n,
-			    count);
-		beat_check_add(&unwrap->beat, x, y, tile.absolute, tile.residual, tile.bad, n);
 		limit_tile(&tile, n, search, unwrap->max_residual);
 		if (unwrap->orders.wanted)
 			phase_orders_tile(&unwrap->orders, in, y, x, n, &tile);
@@ -1619,23 +1216,12 @@ unwrap2f_compute(const struct run *run, const struct frame *in, struct frame *ou
 
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
-		bool wanted = residual_check_wanted(&unwrap->check, y) ||
-		    beat_check_wanted(&unwrap->beat, y);
-		uint count[RESIDUAL_CHECK_BINS];
-
-		if (wanted)
-			memset(count, 0, sizeof(count));
 		if (by_beat)
-			beat_row(unwrap, in, out, y, wanted ? count : NULL, &inside);
+			beat_row(unwrap, in, out, y, &inside);
 		else
-			tiled_row(unwrap, in, out, y, wanted ? count : NULL);
-		if (wanted)
-			residual_check_keep(&unwrap->check, y, count);
+			tiled_row(unwrap, in, out, y);
 		if (unwrap->sigma.phases)
 			unwrap_sigma_row(&unwrap->sigma, &unwrap->orders, in, out, y);
-		if (jump_check_wanted(&unwrap->jumps, y))
-			jump_check_row(&unwrap->jumps, in, frame_floats(out, 0, y), y);
-		offset_check_row(&unwrap->offset, in, frame_floats(out, 0, y), y);
 		if (unwrap->spatial.on)
 			label_row(&unwrap->spatial, frame_floats(out, 0, y), y, in->head.w,
 			    frame_floats(out, unwrap->made - 1, y));
@@ -1653,6 +1239,4 @@ const struct unwrap2f_rows AT_LEVEL(unwrap2f_rows) = {
 	.beat_turn = beat_turn,
 	.beat_middle = beat_middle,
 	.chance_cost = chance_cost,
-	.sum_arrows = sum_arrows,
-	.jump_columns = jump_columns,
 };

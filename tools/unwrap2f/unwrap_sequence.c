@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "fringe/phase_steps.h"
 #include "unwrap/absolute.h"
 
@@ -368,19 +369,14 @@ beat(const struct unwrap_signal *shorter, const struct unwrap_signal *longer,
 	return true;
 }
 
-static bool
-is_known(const struct graph *graph, const struct unwrap_signal *signal)
-{
-	for (size_t i = 0; i < graph->n; i++)
-		if (!memcmp(graph->signal[i].weight, signal->weight, sizeof(signal->weight)))
-			return true;
-	return false;
-}
-
+/* Adds a signal unless it is known. */
 static void
 add(struct graph *graph, const struct unwrap_signal *signal)
 {
-	if (graph->n < SIGNALS_MOST && !is_known(graph, signal))
+	for (size_t i = 0; i < graph->n; i++)
+		if (!memcmp(graph->signal[i].weight, signal->weight, sizeof(signal->weight)))
+			return;
+	if (graph->n < SIGNALS_MOST)
 		graph->signal[graph->n++] = *signal;
 }
 
@@ -458,19 +454,18 @@ find_ways(struct graph *graph, size_t target)
 	}
 }
 
+/* The phases and, if wanted, their beats, with the ways from each to phase `target`. */
 static void
-build(struct graph *graph, const double *period_px, size_t n, unsigned signals)
+build(struct graph *graph, const struct temporal *temporal, unsigned signals)
 {
-	memset(graph, 0, sizeof(*graph));
-	graph->phases = n;
-	for (size_t i = 0; i < n; i++) {
-		struct unwrap_signal phase = { .period_px = period_px[i] };
-
-		phase.weight[i] = 1;
-		graph->signal[graph->n++] = phase;
+	*graph = (struct graph){ .phases = temporal->phases, .n = temporal->phases };
+	for (size_t i = 0; i < temporal->phases; i++) {
+		graph->signal[i].period_px = temporal->period_px[i];
+		graph->signal[i].weight[i] = 1;
 	}
 	if (signals & UNWRAP_BEATS)
 		add_beats(graph);
+	find_ways(graph, temporal->target);
 }
 
 static int
@@ -486,39 +481,29 @@ follow(const struct graph *graph, size_t first, struct unwrap_sequence *out)
 	return 0;
 }
 
-static bool
-is_wanted(const struct graph *graph, size_t i, unsigned signals)
-{
-	return signals & (i < graph->phases ? UNWRAP_PHASES : UNWRAP_BEATS);
-}
-
 /* The first signal spans the field, less one pixel: phases are those at the centres of columns. */
 static bool
-can_start(const struct graph *graph, size_t i, double field_px, unsigned signals)
+can_start(const struct graph *graph, size_t i, double field_px)
 {
-	if (!is_wanted(graph, i, signals) || !isfinite(graph->cost[i]))
+	if (!isfinite(graph->cost[i]))
 		return false;
 	if (field_px > 0)
 		return graph->signal[i].period_px >= field_px - 1;
 	return graph->phases <= 2 || graph->cost[i] <= pow(NOISE_MOST, COST_POWER);
 }
 
-/* The noise of a first signal as that of a step, whose scatter may reach pi: its scatter over what
- * it has to spare on each side of the field. */
-static double
-seam_noise(const struct unwrap_signal *start, double field_px)
-{
-	double sum = 0, spare_px = fmax(start->period_px - field_px + 1, 1e-3);
-
-	for (size_t i = 0; i < UNWRAP_PHASES_MOST; i++)
-		sum += start->weight[i] * start->weight[i];
-	return fmin(sqrt(sum) * start->period_px / spare_px, SEAM_NOISE_MOST);
-}
-
+/* The cost of a sequence that begins with a signal. Its noise counts as that of a step, whose
+ * scatter may reach pi: its scatter over what it has to spare on each side of the field. */
 static double
 start_cost(const struct graph *graph, size_t i, double field_px)
 {
-	return graph->cost[i] + pow(seam_noise(&graph->signal[i], field_px), COST_POWER);
+	const struct unwrap_signal *start = &graph->signal[i];
+	double sum = 0, spare_px = fmax(start->period_px - field_px + 1, 1e-3);
+
+	for (size_t k = 0; k < UNWRAP_PHASES_MOST; k++)
+		sum += start->weight[k] * start->weight[k];
+	return graph->cost[i] + pow(fmin(sqrt(sum) * start->period_px / spare_px, SEAM_NOISE_MOST),
+	    COST_POWER);
 }
 
 static bool
@@ -532,62 +517,36 @@ is_better_start(const struct graph *graph, size_t i, size_t best, double field_p
 }
 
 /*
- * The sequence with the least scatter of its worst step that ends in phase `target` (from 0) of n.
- * field_px: what the first signal must span; 0: not known, the longest period that is still of use
- * is taken. -1 after fail() if there is none.
+ * The sequence with the least scatter of its worst step that ends in the target. field_px: what the
+ * first signal must span; 0: not known, the longest period that is still of use is taken. signals:
+ * enum unwrap_signals that it may begin with, and beats go over. -1 after fail() if there is none.
  */
 static int
-unwrap_sequence_find(const double *period_px, size_t n, size_t target, double field_px,
-    unsigned signals, struct unwrap_sequence *out)
+unwrap_sequence_find(const struct temporal *temporal, double field_px, unsigned signals,
+    struct unwrap_sequence *out)
 {
-	struct graph *graph = malloc(sizeof(*graph));
+	struct graph *graph = must_alloc(1, sizeof(*graph));
 	size_t best = NO_SIGNAL, longest = NO_SIGNAL;
 	int status;
 
-	if (!graph)
-		return fail_memory();
-	build(graph, period_px, n, signals);
-	find_ways(graph, target);
+	build(graph, temporal, signals);
 	for (size_t i = 0; i < graph->n; i++) {
-		if (is_wanted(graph, i, signals) && (longest == NO_SIGNAL ||
-		    graph->signal[i].period_px > graph->signal[longest].period_px))
+		if (!(signals & (i < graph->phases ? UNWRAP_PHASES : UNWRAP_BEATS)))
+			continue;
+		if (longest == NO_SIGNAL ||
+		    graph->signal[i].period_px > graph->signal[longest].period_px)
 			longest = i;
-		if (can_start(graph, i, field_px, signals) &&
-		    is_better_start(graph, i, best, field_px))
+		if (can_start(graph, i, field_px) && is_better_start(graph, i, best, field_px))
 			best = i;
 	}
 	if (best != NO_SIGNAL)
 		status = follow(graph, best, out);
 	else
-		status = fail(NULL,
-		    "no %s spans the field of %g px, the longest %.6g px: say --field "
-		    "where less of it is seen, or --line",
-		    signals == UNWRAP_PHASES      ? "phase"
-			: signals == UNWRAP_BEATS ? "beat"
-						  : "phase or beat",
-		    field_px, graph->signal[longest == NO_SIGNAL ? target : longest].period_px);
-	free(graph);
-	return status;
-}
-
-/* The same, from phase `first`, whose fringe order is known. */
-static int
-unwrap_sequence_find_from(const double *period_px, size_t n, size_t target, size_t first,
-    struct unwrap_sequence *out)
-{
-	struct graph *graph = malloc(sizeof(*graph));
-	int status;
-
-	if (!graph)
-		return fail_memory();
-	build(graph, period_px, n, UNWRAP_BEATS);
-	find_ways(graph, target);
-	if (isfinite(graph->cost[first]))
-		status = follow(graph, first, out);
-	else
-		status =
-		    fail(NULL, "no way from the period of %g px to that of %g px, which is longer",
-			period_px[first], period_px[target]);
+		status = fail(NULL, "no %s spans the field of %g px, the longest %.6g px: say "
+		    "--field where less of it is seen, or --line",
+		    signals == UNWRAP_PHASES ? "phase" : signals == UNWRAP_BEATS ? "beat" :
+		    "phase or beat", field_px, graph->signal[longest == NO_SIGNAL ?
+		    temporal->target : longest].period_px);
 	free(graph);
 	return status;
 }
@@ -636,14 +595,12 @@ unwrap_steps_by_phases(const struct temporal *temporal, unsigned signals, struct
 {
 	struct unwrap_sequence sequence;
 
-	memset(out, 0, sizeof(*out));
+	*out = (struct unwrap_steps){ .start = START_FIELD };
 	if (temporal->phases == 1 && temporal->field_px == 0)
 		return fail(NULL, "one phase of %g px in a field of unknown width: give --field",
 		    temporal->period_px[0]);
-	if (unwrap_sequence_find(temporal->period_px, temporal->phases, temporal->target,
-	    temporal->field_px, signals, &sequence) < 0)
+	if (unwrap_sequence_find(temporal, temporal->field_px, signals, &sequence) < 0)
 		return -1;
-	out->start = START_FIELD;
 	set_steps(temporal, &sequence, true, out);
 	return 0;
 }
@@ -655,28 +612,27 @@ unwrap_steps_by_space(const struct temporal *temporal, unsigned signals, struct 
 {
 	struct unwrap_sequence sequence;
 
-	memset(out, 0, sizeof(*out));
-	if (unwrap_sequence_find(temporal->period_px, temporal->phases, temporal->target, 0,
-	    signals, &sequence) < 0)
+	*out = (struct unwrap_steps){ .start = START_SPATIAL };
+	if (unwrap_sequence_find(temporal, 0, signals, &sequence) < 0)
 		return -1;
-	out->start = START_SPATIAL;
 	set_steps(temporal, &sequence, false, out);
 	return 0;
 }
 
 /* By the Gray code, whose edges lie where the first phase is -offset_rad; NaN: half a projector
- * pixel before a fringe begins, as in the patterns of fringegen. -1 after fail(). */
+ * pixel before a fringe begins, as in the patterns of fringegen. The code orders the first phase.
+ * -1 after fail(). */
 int
 unwrap_steps_by_gray(const struct temporal *temporal, double offset_rad, struct unwrap_steps *out)
 {
 	double period_px = temporal->period_px[0];
 	double offset = isnan(offset_rad) ? M_PI / period_px : offset_rad;
+	struct graph *graph = must_alloc(1, sizeof(*graph));
 	struct unwrap_sequence sequence;
+	int status;
 
-	memset(out, 0, sizeof(*out));
-	out->start = temporal->cell == GRAY_PERIOD ? START_COUNTED : START_PREDICTED;
-	out->index = temporal->index;
-	out->gray_offset = (float)offset;
+	*out = (struct unwrap_steps){ .index = temporal->index, .gray_offset = (float)offset,
+		.start = temporal->cell == GRAY_PERIOD ? START_COUNTED : START_PREDICTED };
 	if (temporal->cell == GRAY_HALF) {
 		out->gray_step = (float)M_PI;
 		out->gray_offset = (float)(M_PI / 2 - offset);
@@ -684,11 +640,14 @@ unwrap_steps_by_gray(const struct temporal *temporal, double offset_rad, struct 
 		out->gray_step = (float)(2 * M_PI / period_px);
 		out->gray_offset = 0;
 	}
-	if (unwrap_sequence_find_from(temporal->period_px, temporal->phases, temporal->target, 0,
-	    &sequence) < 0)
-		return -1;
-	set_steps(temporal, &sequence, false, out);
-	return 0;
+	build(graph, temporal, UNWRAP_BEATS);
+	status = isfinite(graph->cost[0]) ? follow(graph, 0, &sequence) : fail(NULL, "no way from "
+	    "the period of %g px to that of %g px, which is longer", period_px,
+	    temporal->period_px[temporal->target]);
+	free(graph);
+	if (status == 0)
+		set_steps(temporal, &sequence, false, out);
+	return status;
 }
 
 /* By the beat of two phases above the line 2 pi x/period + offset, x in pixels of the sensor. -1
@@ -700,12 +659,10 @@ unwrap_steps_by_line(const struct temporal *temporal, const struct frame_head *h
 	double first_px, bin, slope = 2 * M_PI / line_period_px;
 	struct unwrap_sequence sequence;
 
-	memset(out, 0, sizeof(*out));
+	*out = (struct unwrap_steps){ .start = START_LINE };
 	if (temporal_first_px(temporal, head, &first_px, &bin) < 0 ||
-	    unwrap_sequence_find(temporal->period_px, temporal->phases, temporal->target, 0,
-	    UNWRAP_BEATS, &sequence) < 0)
+	    unwrap_sequence_find(temporal, 0, UNWRAP_BEATS, &sequence) < 0)
 		return -1;
-	out->start = START_LINE;
 	out->line_slope[temporal->axis == 'y'] = (float)(slope * bin);
 	out->line_offset = (float)(line_offset_rad + slope * first_px);
 	set_steps(temporal, &sequence, false, out);
