@@ -234,8 +234,6 @@ copy_value(const struct opt *row, void *to, const struct opt *from_row, const vo
 	default:
 		memcpy(to, from, kinds[kind_of(row)].bytes);
 		return 0;
-	case OPT_STAGE:
-		break;
 	}
 }
 
@@ -328,7 +326,7 @@ print_words(FILE *out, const struct opt *table)
 		const enum kind kind = kind_of(&table[i]);
 		const bool file = types[table[i].type].is_file;
 
-		if (type == OPT_STAGE)
+		if (kind == STAGE)
 			continue;
 		if (table[i].letter)
 			fprintf(out, "-%c\n", table[i].letter);
@@ -456,7 +454,6 @@ parse_size(const struct opt *opt, const char *text, struct opt_size *out)
 	return 0;
 }
 
-static int
 /* A row of type OPT_STAGE with a value (NULL: none) that it does not hand on. */
 static int
 refuse_stage_option(const struct opt *opt, const char *text)

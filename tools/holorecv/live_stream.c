@@ -419,8 +419,6 @@ video_send(struct video *video, const struct live_keys *keys, const struct live_
 	sent = &video->sent[video->n];
 	*sent = (struct video_sent){ *keys, picture->head, unwanted };
 	meta_copy(&sent->keys.meta, &keys->meta);
-	if (sent->keys.meta.failed)
-		return -1;
 	video->n++;
 	return send_bytes(video, picture->bytes, picture->n, path);
 }
