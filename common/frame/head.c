@@ -173,8 +173,9 @@ size_t
 head_count_channels(const struct frame_head *head, const char *base)
 {
 	size_t length = strlen(base), n = 0;
-	bool *found = must_alloc(head->c + 1, sizeof(*found));
+	bool found[head->c + 1];	/* some 64 KiB at most */
 
+	memset(found, 0, sizeof(found));
 	for (size_t c = 0; c < head->c; c++) {
 		size_t number = number_in_name(head->channel[c], base, length);
 
@@ -183,7 +184,6 @@ head_count_channels(const struct frame_head *head, const char *base)
 	}
 	while (found[n])
 		n++;
-	free(found);
 	return n;
 }
 

@@ -763,7 +763,8 @@ bands_run(struct segment *segment)
 		memset(chain->memory[i].seconds, 0, sizeof(chain->memory[i].seconds));
 		chain->memory[i].worked = false;
 	}
-	shares = table ? (segment->in->head.w + PIECE_COLUMNS - 1) / PIECE_COLUMNS : divide(segment);
+	shares = table ? (segment->in->head.w + PIECE_COLUMNS - 1) / PIECE_COLUMNS :
+	    divide(segment);
 	if (!table && band_find_producers(segment, &chain->producers) < 0)
 		return -1;
 	for (size_t k = 0; k < segment->n; k++) {
