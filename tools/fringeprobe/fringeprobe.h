@@ -232,6 +232,7 @@ struct gray_search {
 	int axis;
 	const struct fringe_set *fringe;	/* NULL: none along this axis */
 	unsigned char **bit;		/* of the images that are looked at: 0, 1; NULL: others */
+	unsigned char *bits;		/* room for those of all images */
 	size_t n, image[2 * GRAY_MOST + 4];	/* in the order of the files */
 	struct gray_code best, part;	/* part: in which a plane is missing; n = 0: none */
 };
