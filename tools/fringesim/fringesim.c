@@ -590,8 +590,10 @@ measure(struct run *run, uint32_t measurement)
 			(before + i) * parameters->motion,
 			isnan(parameters->scene.laser.stage_angle) ? NULL : &stage };
 
-		if (((i == 0 || parameters->motion != 0) &&
-		    look_at_scene(run, &pose, measurement, i == 0) < 0) || take_image(run, (struct camera_capture){ measurement, i,
+		if ((i == 0 || parameters->motion != 0) &&
+		    look_at_scene(run, &pose, measurement, i == 0) < 0)
+			return -1;
+		if (take_image(run, (struct camera_capture){ measurement, i,
 		    priv->simulated.pair.side }) < 0)
 			return -1;
 	}
