@@ -791,19 +791,13 @@ make_two_plus_one(const struct sets *sets, int axis, const struct steps *images,
 {
 	const struct field *field = &sets->field[axis];
 	size_t pixels = field->lines * field->length;
-	struct circle circle;
 
 	*set = (struct fringe_set){ .axis = axis, .steps = *images, .flat = flat + 1 };
 	set->order = (struct steps_order){ .sign = 1, .ordered = true };
 	if (fringe_set_new(field, set) < 0)
 		return -1;
-	if (!fringeprobe_rows()->two_plus_one_phase(field, images, flat, set->phase, set->mean,
-	    &circle))
+	if (!fringeprobe_rows()->two_plus_one_fill(field, set))
 		return 0;
-	set->steps.amplitude = circle.amplitude / circle.n;
-	set->steps.mean = circle.mean / circle.n;
-	set->steps.modulation = circle.r / circle.n;
-	set->steps.residual = set->steps.noise = (double)NAN;
 	fringeprobe_rows()->field_unwrap(field->lines, field->length, MAX_RUN_STEP_RAD, set->phase);
 	if (!fringeprobe_rows()->fringe_set_period(field, set)) {
 		for (size_t p = 0; p < pixels; p++)

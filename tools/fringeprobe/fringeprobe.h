@@ -179,14 +179,6 @@ int sets_axis(const struct sets *, size_t image);
 
 #define FRINGE_SET_PIXELS_LEAST 50	/* fewer tell nothing */
 
-#define SECTORS 8		/* of a circle */
-
-/* Of 2+1 images: sums over the pixels that should lie on a circle. */
-struct circle {
-	double x, y, r, rr, xx, xy, n, amplitude, mean;
-	double sector[SECTORS];
-};
-
 /* ---- gray.c: Gray codes and flat images among the images that are no fringes ---- */
 
 #define GRAY_MOST 24
@@ -240,6 +232,7 @@ struct gray_search {
 	int axis;
 	const struct fringe_set *fringe;	/* NULL: none along this axis */
 	unsigned char **bit;		/* of the images that are looked at: 0, 1; NULL: others */
+	unsigned char *bits;		/* room for those of all images */
 	size_t n, image[2 * GRAY_MOST + 4];	/* in the order of the files */
 	struct gray_code best, part;	/* part: in which a plane is missing; n = 0: none */
 };
@@ -397,9 +390,9 @@ struct fringeprobe_rows {
 	bool (*fringe_set_rough)(const struct field *, const struct fringe_set *);
 	/* The rms difference of two means, over pixels that have both; NaN: too few have. */
 	double (*mean_difference)(const struct field *, const float *a, const float *b);
-	/* Phase and mean of three images, of which one is flat; false: they are none. */
-	bool (*two_plus_one_phase)(const struct field *, const struct steps *images, size_t flat,
-	    float *phase, float *mean, struct circle *);
+	/* Phase, mean and the rest of a set of three images, of which one is flat; false: they are
+	 * none. */
+	bool (*two_plus_one_fill)(const struct field *, struct fringe_set *);
 	/* Adds the cosines and sines of (count[0] p - count[1] q) / count[2], and their number, to
 	 * sums. */
 	void (*beat_origin)(size_t pixels, const float *p, const float *q, const double count[3],

@@ -727,6 +727,14 @@ mean_difference(const struct field *field, const float *a, const float *b)
 #define MAX_CENTRE_OFFSET 0.25	/* of the radius: the centre may be so far off the flat image */
 #define MIN_SECTOR_SHARE 0.05	/* share of the pixels in each sector, at least */
 
+#define SECTORS 8		/* of a circle */
+
+/* Sums over the pixels that should lie on a circle. */
+struct circle {
+	double x, y, r, rr, xx, xy, n, amplitude, mean;
+	double sector[SECTORS];
+};
+
 static void
 add_to_circle(struct circle *circle, double sine, double cosine, double flat)
 {
@@ -760,27 +768,30 @@ is_circle(const struct circle *circle)
 }
 
 static bool
-two_plus_one_phase(const struct field *field, const struct steps *images, size_t flat, float *phase,
-    float *mean, struct circle *circle)
+two_plus_one_fill(const struct field *field, struct fringe_set *set)
 {
+	size_t n = 0, flat = set->flat - 1;
+	struct circle circle = { 0 };
 	const float *v[3];
-	size_t n = 0;
 
 	for (size_t k = 0; k < 3; k++)
 		if (k != flat)
-			v[n++] = field->v[images->image[flat == 1 ? 2 - k : k]];
-	v[2] = field->v[images->image[flat]];
-	*circle = (struct circle){ 0 };
+			v[n++] = field->v[set->steps.image[flat == 1 ? 2 - k : k]];
+	v[2] = field->v[set->steps.image[flat]];
 	for (size_t p = 0; p < field->lines * field->length; p++) {
 		double sine = (double)(v[0][p] - v[2][p]), cosine = (double)(v[1][p] - v[2][p]);
 		bool lit = field->lit[p] && v[2][p] > 0;
 
 		if (lit)
-			add_to_circle(circle, sine, cosine, (double)v[2][p]);
-		phase[p] = lit ? (float)atan2(sine, cosine) : NAN;
-		mean[p] = lit ? v[2][p] : NAN;
+			add_to_circle(&circle, sine, cosine, (double)v[2][p]);
+		set->phase[p] = lit ? (float)atan2(sine, cosine) : NAN;
+		set->mean[p] = lit ? v[2][p] : NAN;
 	}
-	return is_circle(circle);
+	set->steps.amplitude = circle.amplitude / circle.n;
+	set->steps.mean = circle.mean / circle.n;
+	set->steps.modulation = circle.r / circle.n;
+	set->steps.residual = set->steps.noise = (double)NAN;
+	return is_circle(&circle);
 }
 
 /* ---- beats of two phases ---- */
@@ -1039,7 +1050,7 @@ const struct fringeprobe_rows AT_LEVEL(fringeprobe_rows) = {
 	.fringe_set_period = fringe_set_period,
 	.fringe_set_rough = fringe_set_rough,
 	.mean_difference = mean_difference,
-	.two_plus_one_phase = two_plus_one_phase,
+	.two_plus_one_fill = two_plus_one_fill,
 	.beat_origin = beat_origin,
 	.gray_threshold = gray_threshold,
 	.gray_is_opposite = gray_is_opposite,

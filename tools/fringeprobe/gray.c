@@ -8,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes the bits of image i. -1 after fail(). */
-static int
+#include "base/process.h"
+
+/* Makes the bits of image i, if they are not there. */
+static void
 make_bits(struct gray_search *search, size_t i)
 {
 	const struct field *field = &search->sets->field[search->axis];
 
-	search->bit[i] = calloc(field->lines * field->length, 1);
-	if (!search->bit[i])
-		return fail_memory();
+	if (search->bit[i])
+		return;
+	search->bit[i] = search->bits + i * field->lines * field->length;
 	fringeprobe_rows()->gray_threshold(search, i);
-	return 0;
 }
 
 /*
@@ -245,8 +246,8 @@ finer_plane(const struct gray_search *search, const size_t *plane, size_t n, siz
 }
 
 /* Columns are counted right only with all planes: those that are too fine to be seen belong to the
- * code, too, and halve its cells. -1 after fail(). */
-static int
+ * code, too, and halve its cells. */
+static void
 add_blurred(struct gray_search *search, struct gray_code *code)
 {
 	size_t plane, inverse = 0;
@@ -254,15 +255,13 @@ add_blurred(struct gray_search *search, struct gray_code *code)
 	while (code->cell == GRAY_CELL_COLUMN && code->n < GRAY_MOST &&
 	    finer_plane(search, code->plane, code->n, &plane) &&
 	    (!code->inverses || finer_plane(search, code->inverse, code->n, &inverse))) {
-		if (!search->bit[plane] && make_bits(search, plane) < 0)
-			return -1;
+		make_bits(search, plane);
 		code->plane[code->n] = plane;
 		code->inverse[code->n++] = inverse;
 		code->blurred++;
 	}
 	if (code->blurred)
 		compare_with_fringes(search, code);
-	return 0;
 }
 
 /* ---- the search ---- */
@@ -548,7 +547,7 @@ likely_axis(const struct gray_search *search, size_t i)
 }
 
 /* Takes the images that may be planes; those whose names say that they are flat wait. */
-static int
+static void
 gather(struct gray_search *search, bool named_flats)
 {
 	struct sets *sets = search->sets;
@@ -566,11 +565,9 @@ gather(struct gray_search *search, bool named_flats)
 		if (!named_flats && (is_constant(search, i) ?
 		    likely_axis(search, i) : sets_axis(sets, i)) != search->axis)
 			continue;
-		if (!search->bit[i] && make_bits(search, i) < 0)
-			return -1;
+		make_bits(search, i);
 		search->image[search->n++] = i;
 	}
-	return 0;
 }
 
 /* Records a code in which a plane is missing: it decodes nothing. */
@@ -581,65 +578,61 @@ take_part(struct gray_search *search, struct gray *gray, const struct gray_code 
 	gray->part[gray->parts++] = *part;
 }
 
-static int
+static void
 find_code(struct gray_search *search, struct gray *gray)
 {
 	double least = search->fringe ? AGREEMENT : AGREEMENT_ALONE;
 	struct gray_code *best = &search->best;
 
-	if (gather(search, false) < 0)
-		return -1;
+	gather(search, false);
 	try_groups(search);
 	try_lists(search);
 	if (search->part.n && (best->agreement < least ||
 	    (search->part.n > best->n && best->agreement < AGREEMENT_PART))) {
 		take_part(search, gray, &search->part);
-		return 0;
+		return;
 	}
 	if (best->n < (search->fringe ? 2 : 3) || best->agreement < least)
-		return 0;
+		return;
 	best->cells = (double)NAN;
 	if (search->fringe) {
 		compare_with_fringes(search, best);
-		if (add_blurred(search, best) < 0)
-			return -1;
+		add_blurred(search, best);
 	}
 	if (search->fringe && best->cell == GRAY_CELL_UNKNOWN) {
 		best->missing = GRAY_FINEST_MISSING;
 		if (fabs(best->cells - 0.5) < HALF_CELL)	/* no code has other cells */
 			take_part(search, gray, best);
-		return 0;
+		return;
 	}
 	mark_planes(search->sets, best);
 	gray->code[gray->codes++] = *best;
-	return 0;
 }
 
 int
 gray_find(struct sets *sets, struct gray *gray)
 {
-	int status = 0;
-
 	*gray = (struct gray){ .white = SIZE_MAX, .black = SIZE_MAX };
-	for (int axis = 0; axis < 2 && status == 0; axis++) {
+	for (int axis = 0; axis < 2; axis++) {
 		struct gray_search search = { .sets = sets, .axis = axis };
+		const struct field *field = &sets->field[axis];
 
-		search.bit = calloc(sets->images, sizeof(*search.bit));
-		if (!search.bit)
+		search.bits = calloc(sets->images, field->lines * field->length);
+		if (!search.bits)
 			return fail_memory();
+		search.bit = must_alloc(sets->images, sizeof(*search.bit));
 		for (size_t k = sets->n; k-- > 0;)
 			if (sets->fringe[k].axis == axis)
 				search.fringe = &sets->fringe[k];
 		if (search.fringe || sets->n == 0)
-			status = find_code(&search, gray);
-		for (int named = 1; named >= 0 && status == 0; named--) {
-			status = gather(&search, named);
-			if (status == 0 && (sets->n || gray->codes))
+			find_code(&search, gray);
+		for (int named = 1; named >= 0; named--) {
+			gather(&search, named);
+			if (sets->n || gray->codes)
 				take_flats(&search, gray);
 		}
-		for (size_t i = 0; i < sets->images; i++)
-			free(search.bit[i]);
 		free(search.bit);
+		free(search.bits);
 	}
-	return status;
+	return 0;
 }
