@@ -369,10 +369,9 @@ folder_put(struct target *target, const struct frame *frame)
 
 	if (!name)
 		return -1;
-	if (asprintf(&file_path, "%s/%s.%s", target->path, name, png ? "png" : "tif") < 0)
-		return fail_memory();
+	file_path = must_format("%s/%s.%s", target->path, name, png ? "png" : "tif");
 	target->codec = codec_to_save(file_path);
-	if (!target->codec || fail_message()) {		/* of name_given() */
+	if (!target->codec) {
 		free(file_path);
 		return -1;
 	}
@@ -453,11 +452,9 @@ files_begin(struct target *target)
 static int
 parent_check(const char *path)
 {
-	char *folder = strdup(path), *slash;
+	char *folder = must_strdup(path), *slash;
 	int status = 0;
 
-	if (!folder)
-		return fail_memory();
 	for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--)
 		folder[n - 1] = '\0';
 	slash = strrchr(folder, '/');
@@ -506,9 +503,7 @@ target_begin(struct target *target, const char *path, bool force)
 		return stream_begin(target);
 	if (!*path)
 		return fail_usage(NULL, "name of the output is empty");
-	target->path = strdup(path);
-	if (!target->path)
-		return fail_memory();
+	target->path = must_strdup(path);
 	if (names_folder(path)) {
 		target->kind = TARGET_FOLDER;
 		return folder_begin(target, force);
@@ -590,31 +585,23 @@ target_file_name(const char *path, size_t number, const struct frame_head *head)
 	size_t length = strlen(path), numbers;
 	const char *suffix = fits_png(head) ? "png" : "tif";
 	char *name, *file;
-	int n;
 
 	if (!*path || !names_folder(path))
 		return numbered_path(path, number, &numbers);
 	name = name_given(head);
 	while (length > 1 && path[length - 1] == '/')
 		length--;
-	n = name ? asprintf(&file, "%.*s/%s.%s", (int)length, path, name, suffix) :
-	    asprintf(&file, "%.*s/%04zu.%s", (int)length, path, number, suffix);
+	file = name ? must_format("%.*s/%s.%s", (int)length, path, name, suffix) :
+	    must_format("%.*s/%04zu.%s", (int)length, path, number, suffix);
 	free(name);
-	if (n >= 0)
-		return file;
-	fail_memory();
-	return NULL;
+	return file;
 }
 
 struct target *
 target_open(const char *path, bool force, const struct save_options *options)
 {
-	struct target *target = calloc(1, sizeof(*target));
+	struct target *target = must_alloc(1, sizeof(*target));
 
-	if (!target) {
-		fail_memory();
-		return NULL;
-	}
 	if (options)
 		target->options = *options;
 	if (check_output(path, &target->options) < 0 ||
