@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/thread_pool.h"
 #include "frame/frame.h"
 #include "io/file_list.h"
@@ -240,11 +241,9 @@ list_itself(const char *operand, char ***files, size_t *n)
 {
 	fail_clear();
 	*n = 1;
-	*files = calloc(1, sizeof(**files));
-	if (*files && (**files = strdup(operand)))
-		return 0;
-	free(*files);
-	return fail_memory();
+	*files = must_alloc(1, sizeof(**files));
+	**files = must_strdup(operand);
+	return 0;
 }
 
 /* The files of an operand. A folder that cannot be listed is tried again when it is its turn, and
@@ -383,14 +382,10 @@ struct read_ahead *
 read_ahead_open(char *const *operand, size_t operands, bool keep_going,
     struct thread_pool *pool)
 {
-	struct read_ahead *input = calloc(1, sizeof(*input));
+	struct read_ahead *input = must_alloc(1, sizeof(*input));
 	size_t threads = (size_t)thread_pool_threads(pool);
 	int status = 0;
 
-	if (!input) {
-		fail_memory();
-		return NULL;
-	}
 	input->pool = pool;
 	input->keep_going = keep_going;
 	pthread_mutex_init(&input->lock, NULL);
@@ -737,13 +732,8 @@ write_next(void *arg, int thread)
 struct write_behind *
 write_behind_open(struct target *target, bool live, struct thread_pool *pool)
 {
-	struct write_behind *writer = calloc(1, sizeof(*writer));
+	struct write_behind *writer = must_alloc(1, sizeof(*writer));
 
-	if (!writer) {
-		target_close(target, false);
-		fail_memory();
-		return NULL;
-	}
 	writer->target = target;
 	writer->room = live ? 1 : WAITING_MOST;
 	pthread_mutex_init(&writer->lock, NULL);

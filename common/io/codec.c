@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "base/opt.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "frame/frame.h"
 #include "frame/key_lines.h"
@@ -110,9 +111,7 @@ codec_options_new(const struct codec *codec, const struct save_options *from, vo
 	*out = NULL;
 	if (!codec->options)
 		return 0;
-	*out = calloc(1, codec->option_size);
-	if (!*out)
-		return fail_memory();
+	*out = must_alloc(1, codec->option_size);
 	if (opt_defaults(codec->options, *out) == 0 &&
 	    (!from || opt_copy(codec->options, *out, from->table, from->values) == 0))
 		return 0;

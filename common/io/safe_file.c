@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <search.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -26,82 +26,97 @@
 #include "base/process.h"
 
 #define LINKS_MOST 40		/* that follow one another, as the kernel has it */
+#define TEMPORARY_MOST 16	/* temporary files at a time that a signal removes */
+#define NAMES_MOST 1000		/* of temporary files that are tried */
+#define HOST_SIZE 65		/* of a machine's name; two of them may share a folder */
 
-/* Is the link in a sticky folder, which others may write into, and of neither owner? `folder` holds
- * the path up to the link, which may be empty. */
-static bool
-is_strangers(const struct stat *link, const char *folder)
+struct safe_file {
+	char *final;			/* what is replaced, behind symbolic links */
+	char *temporary;		/* NULL: the file has no name */
+};
+
+/* ---- paths and links ---- */
+
+/* How much of a path is its folder, with the slash. */
+static int
+folder_length(const char *path)
 {
-	struct stat st;
+	const char *slash = strrchr(path, '/');
 
-	return stat(*folder ? folder : ".", &st) == 0 && (st.st_mode & S_ISVTX) &&
-	    (st.st_mode & S_IWOTH) && link->st_uid != geteuid() && link->st_uid != st.st_uid;
+	return slash ? (int)(slash + 1 - path) : 0;
 }
 
-static int check_parts(const char *path, unsigned links, bool *new);
-
-/* The link at this path, and what it leads through. 1: a stranger's. */
-static int
-check_link(const char *part, const struct stat *link, unsigned links)
+/* A new string. */
+static char *
+folder_of(const char *path)
 {
-	const char *slash = strrchr(part, '/');
-	int length = slash ? (int)(slash + 1 - part) : 0;
-	char folder[PATH_MAX], text[PATH_MAX + 1], *target;
-	bool new;
-	ssize_t n;
-	int found;
+	const int n = folder_length(path);
 
-	snprintf(folder, sizeof(folder), "%.*s", length, part);
-	if (is_strangers(link, folder))
-		return 1;
-	n = links < LINKS_MOST ? readlink(part, text, sizeof(text) - 1) : -1;
+	return must_format("%.*s", n ? n : 1, n ? path : ".");
+}
+
+/* The path that the symbolic link at `path` holds, as a new string. NULL: it is no link, with
+ * errno EINVAL or ENOENT, or it cannot be read. */
+static char *
+link_target(const char *path)
+{
+	char text[PATH_MAX + 1];
+	ssize_t n = readlink(path, text, sizeof(text) - 1);
+
 	if (n < 0)
-		return 0;
+		return NULL;
 	text[n] = '\0';
-	if (asprintf(&target, "%s%s", *text == '/' ? "" : folder, text) < 0)
-		return fail_memory();
-	found = check_parts(target, links + 1, &new);
-	free(target);
-	return found;
+	return must_format("%.*s%s", *text == '/' ? 0 : folder_length(path), path, text);
 }
 
-/* Every folder on the way, and the last part. 1: one is a stranger's link. *new: all but the last
- * part is there. */
-static int
-check_parts(const char *path, unsigned links, bool *new)
+/* Is the link in a sticky folder, which others may write into, and of neither owner? */
+static bool
+is_strangers(const struct stat *link, const char *path)
 {
-	size_t n = strlen(path);
-	char *part = malloc(n + 1);
-	int found = part ? 0 : fail_memory();
+	char *folder = folder_of(path);
+	struct stat st;
+	const bool strangers = stat(folder, &st) == 0 && (st.st_mode & S_ISVTX) &&
+	    (st.st_mode & S_IWOTH) && link->st_uid != geteuid() && link->st_uid != st.st_uid;
+
+	free(folder);
+	return strangers;
+}
+
+/* Is a folder on the way, or the last part, a stranger's link, or does a link lead through one?
+ * *new: all but the last part is there. */
+static bool
+has_strangers_link(const char *path, unsigned links, bool *new)
+{
+	char *part = must_strdup(path), *target;
+	bool found = false, target_new;
 	struct stat st;
 
 	*new = false;
-	for (size_t i = 1; i <= n && found == 0; i++) {
+	for (size_t i = 1; path[i - 1] != '\0' && !found; i++) {
 		if ((path[i] != '/' && path[i] != '\0') || path[i - 1] == '/')
 			continue;
-		memcpy(part, path, i);
 		part[i] = '\0';
 		if (lstat(part, &st) < 0) {
-			*new = errno == ENOENT && i == n;
+			*new = errno == ENOENT && path[i] == '\0';
 			break;
 		}
-		if (S_ISLNK(st.st_mode))
-			found = check_link(part, &st, links);
+		if (S_ISLNK(st.st_mode) && !(found = is_strangers(&st, part)) &&
+		    links < LINKS_MOST && (target = link_target(part))) {
+			found = has_strangers_link(target, links + 1, &target_new);
+			free(target);
+		}
+		part[i] = path[i];
 	}
 	free(part);
 	return found;
 }
 
-/* The same, and whether the folder is there, and nothing of this name in it. */
+/* link_owner_check(), and whether the folder is there, and nothing of this name in it. */
 static int
 link_owner_look(const char *path, bool *new)
 {
-	int found = check_parts(path, 0, new);
-
-	if (found <= 0)
-		return found;
-	return fail(path, "is or leads through a link that another user has put into a folder "
-	    "which all may write into");
+	return !has_strangers_link(path, 0, new) ? 0 : fail(path, "is or leads through a link that "
+	    "another user has put into a folder which all may write into");
 }
 
 int
@@ -112,7 +127,69 @@ link_owner_check(const char *path)
 	return link_owner_look(path, &new);
 }
 
-#define TEMPORARY_MOST 16	/* temporary files at a time that a signal removes */
+char *
+safe_file_final_path(const char *path)
+{
+	char *final = realpath(path, NULL), *target;
+
+	if (final)
+		return final;
+	final = must_strdup(path);	/* a link that points nowhere is followed to its end */
+	for (int links = 0; (target = link_target(final)) && links < LINKS_MOST; links++) {
+		free(final);
+		final = target;
+	}
+	if (target) {
+		errno = ELOOP;
+		fail_errno(path, "cannot be created");
+	} else if (errno == EIO) {	/* other errors are those of making the file, too */
+		fail_errno(path, "link cannot be read");
+	} else {
+		return final;
+	}
+	free(target);
+	free(final);
+	return NULL;
+}
+
+/* The path without . and .. and links in it, of a file that need not exist; NULL where its folder
+ * does not. */
+static char *
+plain_path(const char *path)
+{
+	char *final = realpath(path, NULL), *copy, *folder, *parent, *plain;
+
+	if (final || !(copy = safe_file_final_path(path)))
+		return final;
+	parent = folder_of(copy);
+	folder = realpath(parent, NULL);
+	plain = folder ? must_format("%s/%s", folder, copy + folder_length(copy)) : NULL;
+	free(folder);
+	free(parent);
+	free(copy);
+	return plain;
+}
+
+bool
+safe_file_same(const char *a, const char *b)
+{
+	char *one = a ? plain_path(a) : NULL, *other = b ? plain_path(b) : NULL;
+	bool same = one && other && !strcmp(one, other);
+
+	free(one);
+	free(other);
+	return same && !safe_file_is_special(a);
+}
+
+bool
+safe_file_is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* ---- temporary files that a signal removes ---- */
 
 enum slot_state { SLOT_FREE, SLOT_TAKEN, SLOT_READY };
 
@@ -166,90 +243,7 @@ temporary_files_forget(const char *path)
 			atomic_store(&temporary_files[i].state, SLOT_FREE);
 }
 
-/* A search tree of names; numbers of one name are searched once, not once for each frame. */
-
-struct taken_name {
-	const char *text;
-	size_t number;			/* the first one behind this name that may be free */
-};
-
-struct taken_names {
-	void *tree;			/* of struct taken_name, as tsearch(3) has it */
-};
-
-static int
-compare(const void *a, const void *b)
-{
-	return strcmp(((const struct taken_name *)a)->text, ((const struct taken_name *)b)->text);
-}
-
-static struct taken_name *
-find(const struct taken_names *names, const char *text)
-{
-	const struct taken_name wanted = { text, 0 };
-	struct taken_name *const *found = tfind(&wanted, &names->tree, compare);
-
-	return found ? *found : NULL;
-}
-
-static const char *
-take(struct taken_names *names, const char *text)
-{
-	size_t size = strlen(text) + 1;
-	struct taken_name *name = malloc(sizeof(*name) + size);
-
-	if (name) {
-		*name = (struct taken_name){ memcpy(name + 1, text, size), 0 };
-		if (tsearch(name, &names->tree, compare))
-			return name->text;
-	}
-	free(name);
-	fail_memory();
-	return NULL;
-}
-
-struct taken_names *
-taken_names_new(void)
-{
-	struct taken_names *names = calloc(1, sizeof(*names));
-
-	if (!names)
-		fail_memory();
-	return names;
-}
-
-void
-taken_names_free(struct taken_names *names)
-{
-	if (names)
-		tdestroy(names->tree, free);
-	free(names);
-}
-
-const char *
-taken_names_add(struct taken_names *names, const char *text, size_t number)
-{
-	struct taken_name *name = find(names, text);
-	size_t room = strlen(text) + 24;
-	const char *taken;
-	char *numbered;
-
-	if (!name)
-		return take(names, text);
-	numbered = malloc(room);
-	if (!numbered) {
-		fail_memory();
-		return NULL;
-	}
-	if (name->number < number)
-		name->number = number;
-	do
-		snprintf(numbered, room, "%s-%04zu", text, name->number++);
-	while (find(names, numbered));
-	taken = take(names, numbered);
-	free(numbered);
-	return taken;
-}
+/* ---- calls that wait ---- */
 
 /* Shall a call that failed be made again? Waits until it can succeed. */
 static bool
@@ -337,6 +331,8 @@ waiting_file_output(int fd)
 	    (cookie_io_functions_t){ .write = write_cookie, .close = close_cookie });
 }
 
+/* ---- files without a name, for a while ---- */
+
 const char *
 scratch_folder(void)
 {
@@ -345,157 +341,25 @@ scratch_folder(void)
 	return folder && *folder ? folder : "/tmp";
 }
 
-/* Where the file system has no files without a name: one whose name is removed at once. */
-static int
-create_unlinked(void)
-{
-	char *path;
-	int fd;
-
-	if (asprintf(&path, "%s/fringepipe.XXXXXX", scratch_folder()) < 0) {
-		errno = ENOMEM;
-		return -1;
-	}
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	return fd;
-}
-
 FILE *
 scratch_file_open(void)
 {
 	int fd = waiting_open(scratch_folder(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 	FILE *file;
 
-	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
-		fd = create_unlinked();
+	/* a file system that has no files without a name: one whose name is removed at once */
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+		char *path = must_format("%s/fringepipe.XXXXXX", scratch_folder());
+
+		fd = mkostemp(path, O_CLOEXEC);
+		if (fd >= 0)
+			unlink(path);
+		free(path);
+	}
 	file = fd >= 0 ? fdopen(fd, "w+b") : NULL;
 	if (!file && fd >= 0)
 		close(fd);
 	return file;
-}
-
-/* A new file from its opening, without a name, to its place on the disk: the path behind links, the
- * file itself, the name it gets, what is synced. */
-
-#define NAMES_MOST 1000		/* of temporary files that are tried */
-#define HOST_SIZE 65		/* of a machine's name; two of them may share a folder */
-
-struct safe_file {
-	char *final;			/* what is replaced, behind symbolic links */
-	char *temporary;		/* NULL: the file has no name */
-};
-
-/* ---- paths ---- */
-
-/* The path that the symbolic link at `path` holds, as a new string. NULL: it is no link, with
- * errno EINVAL or ENOENT, or it cannot be read. */
-static char *
-link_target(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	int folder = slash ? (int)(slash + 1 - path) : 0;
-	char text[PATH_MAX + 1], *target;
-	ssize_t n = readlink(path, text, sizeof(text) - 1);
-
-	if (n < 0)
-		return NULL;
-	text[n] = '\0';
-	if (asprintf(&target, "%.*s%s", *text == '/' ? 0 : folder, path, text) >= 0)
-		return target;
-	errno = ENOMEM;
-	return NULL;
-}
-
-char *
-safe_file_final_path(const char *path)
-{
-	char *final = realpath(path, NULL), *target;
-
-	if (final)
-		return final;
-	final = strdup(path);		/* a link that points nowhere is followed to its end */
-	for (int links = 0; final && (target = link_target(final)); links++) {
-		free(final);
-		final = target;
-		if (links == LINKS_MOST) {
-			free(final);
-			errno = ELOOP;
-			fail_errno(path, "cannot be created");
-			return NULL;
-		}
-	}
-	if (!final || errno == ENOMEM) {
-		fail_memory();
-	} else if (errno == EIO) {	/* other errors are those of making the file, too */
-		fail_errno(path, "link cannot be read");
-	} else {
-		return final;
-	}
-	free(final);
-	return NULL;
-}
-
-/* The path without . and .. and links in it, of a file that need not exist; NULL where its folder
- * does not. */
-static char *
-plain_path(const char *path)
-{
-	char *final = realpath(path, NULL), *copy, *slash, *folder, *plain = NULL;
-
-	if (final)
-		return final;
-	copy = safe_file_final_path(path);
-	if (!copy)
-		return NULL;
-	slash = strrchr(copy, '/');
-	if (slash)
-		*slash = '\0';
-	folder = realpath(!slash ? "." : *copy ? copy : "/", NULL);
-	if (folder && asprintf(&plain, "%s/%s", folder, slash ? slash + 1 : copy) < 0)
-		plain = NULL;
-	free(folder);
-	free(copy);
-	return plain;
-}
-
-bool
-safe_file_same(const char *a, const char *b)
-{
-	char *one = a ? plain_path(a) : NULL, *other = b ? plain_path(b) : NULL;
-	bool same = one && other && !strcmp(one, other);
-
-	free(one);
-	free(other);
-	return same && !safe_file_is_special(a);
-}
-
-bool
-safe_file_is_special(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
-/* How much of a path is its folder, with the slash. */
-static int
-folder_length(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? (int)(slash + 1 - path) : 0;
-}
-
-/* A new string; NULL where there is no memory. */
-static char *
-folder_of(const char *path)
-{
-	int n = folder_length(path);
-
-	return n ? strndup(path, (size_t)n) : strdup(".");
 }
 
 /* ---- the disk ---- */
@@ -520,168 +384,117 @@ safe_file_syncs(void)
 static int
 sync_descriptor(int fd)
 {
-	int status;
-
-	do
-		status = fsync(fd);
-	while (status < 0 && errno == EINTR);
-	return status == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;
+	return TEMP_FAILURE_RETRY(fsync(fd)) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;
 }
 
-/* Owns the path. A folder that cannot be opened, as where it may be written and not read, is left
- * to the kernel. */
+/* Notes a folder, which this then owns, as the one with new files; NULL: none. Writes another one
+ * that was noted to the disk. One that cannot be opened, as where it may be written and not read,
+ * is left to the kernel. */
 static int
-sync_folder(char *folder)
+change_unsynced(char *folder)
 {
-	int fd = waiting_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), status = 0;
+	int fd = -1, status = 0;
+	char *before;
 
+	pthread_mutex_lock(&unsynced_lock);
+	before = unsynced;
+	if (before && folder && !strcmp(before, folder)) {
+		free(folder);
+		before = NULL;
+	} else {
+		unsynced = folder;
+	}
+	pthread_mutex_unlock(&unsynced_lock);
+	if (before)
+		fd = waiting_open(before, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd >= 0 && sync_descriptor(fd) < 0)
-		status = fail_errno(folder, "folder cannot be written to the disk");
+		status = fail_errno(before, "folder cannot be written to the disk");
 	if (fd >= 0)
 		close(fd);
-	free(folder);
+	free(before);
 	return status;
 }
 
 int
 safe_file_put(const char *path)
 {
-	char *folder, *before;
-
-	if (no_sync)
-		return 0;
-	folder = folder_of(path);
-	if (!folder)
-		return fail_memory();
-	pthread_mutex_lock(&unsynced_lock);
-	before = unsynced;
-	unsynced = folder;
-	pthread_mutex_unlock(&unsynced_lock);
-	if (before && strcmp(before, folder))
-		return sync_folder(before);
-	free(before);
-	return 0;
+	return no_sync ? 0 : change_unsynced(folder_of(path));
 }
 
 int
 safe_file_sync_folder(void)
 {
-	char *folder;
-
-	pthread_mutex_lock(&unsynced_lock);
-	folder = unsynced;
-	unsynced = NULL;
-	pthread_mutex_unlock(&unsynced_lock);
-	return folder ? sync_folder(folder) : 0;
+	return change_unsynced(NULL);
 }
 
-/* ---- files without a name ---- */
+/* ---- new files: without a name until they are complete, else with a temporary one ---- */
 
-static void
-descriptor_path(int fd, char path[32])
+static char *
+descriptor_path(int fd)
 {
-	snprintf(path, 32, "/proc/self/fd/%d", fd);
-}
-
-/* Are there paths of descriptors? Once there are, they stay. */
-static bool
-has_path(int fd)
-{
-	static atomic_bool seen;
-	char path[32];
-
-	if (atomic_load(&seen))
-		return true;
-	descriptor_path(fd, path);
-	if (access(path, F_OK) < 0)
-		return false;
-	atomic_store(&seen, true);
-	return true;
+	return must_format("/proc/self/fd/%d", fd);
 }
 
 /* A file without a name in the folder of `final`; -1: that, or giving it a name, cannot be done. */
 static int
 nameless_create(const char *final)
 {
-	char *folder = folder_of(final);
-	int fd = folder ? waiting_open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+	char *folder = folder_of(final), *path;
+	int fd = waiting_open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
 
 	free(folder);
-	if (fd < 0 || has_path(fd))
-		return fd;
-	close(fd);
-	return -1;
+	if (fd < 0)
+		return -1;
+	path = descriptor_path(fd);
+	if (access(path, F_OK) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	free(path);
+	return fd;
 }
 
 /* Kernels before 6.10 let only privileged processes link a descriptor, others its path. */
 static int
 nameless_link(int fd, const char *name)
 {
-	char path[32];
+	char *path;
+	int status;
 
 	if (linkat(fd, "", AT_FDCWD, name, AT_EMPTY_PATH) == 0)
 		return 0;
 	if (errno == EEXIST)
 		return -1;
-	descriptor_path(fd, path);
-	return linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
-}
-
-static int
-copy_bytes(int from, int to)
-{
-	char buffer[65536];
-	off_t at = 0;
-	ssize_t n, done;
-
-	while ((n = TEMP_FAILURE_RETRY(pread(from, buffer, sizeof(buffer), at))) > 0) {
-		for (ssize_t i = 0; i < n; i += done) {
-			done = TEMP_FAILURE_RETRY(write(to, buffer + i, (size_t)(n - i)));
-			if (done < 0)
-				return -1;
-		}
-		at += n;
-	}
-	return n < 0 ? -1 : 0;
+	path = descriptor_path(fd);
+	status = linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+	free(path);
+	return status;
 }
 
 /* A new file of this name with the content and the permissions of fd, where it cannot be linked. */
 static int
 nameless_copy(int fd, const char *name)
 {
-	int to = waiting_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), status, number;
+	int to = waiting_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error = 0;
 	struct stat st;
+	off_t at = 0;
+	ssize_t n;
 
 	if (to < 0)
 		return -1;
-	status = copy_bytes(fd, to);
-	if (status == 0 && fstat(fd, &st) == 0)
+	do
+		n = TEMP_FAILURE_RETRY(sendfile(to, fd, &at, (size_t)1 << 20));
+	while (n > 0);
+	if (n == 0 && fstat(fd, &st) == 0)
 		(void)fchmod(to, st.st_mode & 07777);
-	if (status == 0 && !no_sync)
-		status = sync_descriptor(to);
-	number = errno;
-	if (close(to) < 0 && status == 0) {
-		number = errno;
-		status = -1;
-	}
-	if (status < 0)
+	if (n < 0 || (!no_sync && sync_descriptor(to) < 0))
+		error = errno;
+	if (close(to) < 0 && !error)
+		error = errno;
+	if (error)
 		unlink(name);
-	errno = number;
-	return status;
-}
-
-/* ---- temporary names ---- */
-
-/* This machine's name, without what cannot stand in a file's name. */
-static void
-host_name(char name[HOST_SIZE])
-{
-	if (gethostname(name, HOST_SIZE) < 0)
-		*name = '\0';
-	name[HOST_SIZE - 1] = '\0';
-	for (; *name; name++)
-		if (*name == '/')
-			*name = '-';
+	errno = error;
+	return error ? -1 : 0;
 }
 
 /* Makes something of the first name FOLDER/.NAME.HOST.PID.N.tmp that is free: make() returns -1 and
@@ -690,25 +503,24 @@ static int
 temporary_make(const char *final, char **temporary, int (*make)(int fd, const char *name), int fd)
 {
 	int folder = folder_length(final), made = -1;
-	char host[HOST_SIZE];
+	char host[HOST_SIZE] = "";
 
-	host_name(host);
+	if (gethostname(host, HOST_SIZE - 1) < 0)
+		*host = '\0';
+	for (char *c = host; *c; c++)
+		*c = *c == '/' ? '-' : *c;
 	for (unsigned i = 0; made < 0 && i < NAMES_MOST; i++) {
-		if (asprintf(temporary, "%.*s.%.150s.%s.%ld.%u.tmp", folder, final,
-		    final + folder, host, (long)getpid(), i) < 0) {
-			*temporary = NULL;
-			errno = ENOMEM;
-			return -1;
-		}
+		*temporary = must_format("%.*s.%.150s.%s.%ld.%u.tmp", folder, final,
+		    final + folder, host, (long)getpid(), i);
 		temporary_files_add(*temporary);
 		made = make(fd, *temporary);
-		if (made < 0) {
-			temporary_files_forget(*temporary);
-			free(*temporary);
-			*temporary = NULL;
-			if (errno != EEXIST)
-				break;
-		}
+		if (made >= 0)
+			break;
+		temporary_files_forget(*temporary);
+		free(*temporary);
+		*temporary = NULL;
+		if (errno != EEXIST)
+			break;
 	}
 	return made;
 }
@@ -720,22 +532,16 @@ create_new(int fd, const char *name)
 	return waiting_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-static void
-temporary_remove(char *temporary)
-{
-	if (!temporary)
-		return;
-	unlink(temporary);		/* after a rename it does not exist */
-	temporary_files_forget(temporary);
-	free(temporary);
-}
-
 /* ---- files that appear when they are complete ---- */
 
 static void
 place_free(struct safe_file *place)
 {
-	temporary_remove(place->temporary);
+	if (place->temporary) {
+		unlink(place->temporary);	/* after a rename it does not exist */
+		temporary_files_forget(place->temporary);
+	}
+	free(place->temporary);
 	free(place->final);
 	free(place);
 }
@@ -785,14 +591,8 @@ safe_file_open(const char *path, struct safe_file **place)
 			fail_errno(path, "cannot be opened for writing");
 		return file;
 	}
-	*place = calloc(1, sizeof(**place));
-	if (!*place) {
-		fail_memory();
-		return NULL;
-	}
-	(*place)->final = new ? strdup(path) : safe_file_final_path(path);
-	if (new && !(*place)->final)
-		fail_memory();
+	*place = must_alloc(1, sizeof(**place));
+	(*place)->final = new ? must_strdup(path) : safe_file_final_path(path);
 	if ((*place)->final)
 		file = place_open(*place, path, new);
 	if (!file) {
@@ -831,15 +631,6 @@ complete(FILE *file, const char *name, struct safe_file *place, bool keep)
 	return 0;
 }
 
-/* Puts a file that is written and closed in its place. */
-static int
-put(const char *path, struct safe_file *place)
-{
-	if (place->temporary && rename(place->temporary, place->final) < 0)
-		return fail_errno(path, "cannot be put in its place");
-	return safe_file_put(place->final);
-}
-
 int
 safe_file_close_one(FILE *file, const char *path, struct safe_file *place, bool keep)
 {
@@ -852,7 +643,9 @@ safe_file_close_one(FILE *file, const char *path, struct safe_file *place, bool 
 		status = fail_errno(name, "cannot be written");
 	}
 	if (status == 0 && place && keep)
-		status = put(path, place);
+		status = place->temporary && rename(place->temporary, place->final) < 0 ?
+		    fail_errno(path, "cannot be put in its place") :
+		    safe_file_put(place->final);
 	if (place)
 		place_free(place);
 	return keep ? status : 0;

@@ -9,7 +9,6 @@
 #include <sys/uio.h>
 
 struct safe_file;		/* what is known of an open file until it is put in its place */
-struct taken_names;
 
 /* ---- links that somebody else may have put where a file is to be written ---- */
 
@@ -20,20 +19,6 @@ struct taken_names;
  * the caller, who opens the path.
  */
 int link_owner_check(const char *path);
-
-/*
- * The names of files that a run has given to frames, so that no name is given twice. Few steps for
- * each name, however many there are and however they are made.
- */
-
-/* NULL after fail(). */
-struct taken_names *taken_names_new(void);
-void taken_names_free(struct taken_names *);
-/*
- * Takes `name`; where it is taken, NAME-NUMBER with four digits or more, of the first number from
- * `number` on that is free. What was taken, valid until taken_names_free(); NULL after fail().
- */
-const char *taken_names_add(struct taken_names *, const char *name, size_t number);
 
 /* Calls that a signal does not interrupt, and files of a descriptor that another process has set to
  * O_NONBLOCK, which those that inherit it share. They wait where it does not. */

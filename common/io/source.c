@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "io/codec.h"
 #include "io/file_list.h"
 #include "io/nrrd.h"
@@ -305,9 +306,8 @@ source_begin(struct source *source, const char *path)
 
 	if (!*path)
 		return fail_usage(NULL, "name of an input is empty");
-	source->path = calloc(1, sizeof(*source->path));
-	if (!source->path || !(*source->path = strdup(path)))
-		return fail_memory();
+	source->path = must_alloc(1, sizeof(*source->path));
+	*source->path = must_strdup(path);
 	source->paths = 1;
 	source->may_list = strcmp(path, "-") != 0;
 	status = source_enter_file(source);

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 
 #include "base/fail.h"
 #include "base/opt.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "io/nrrd.h"
 #include "io/safe_file.h"
@@ -37,7 +39,7 @@ struct target {
 	bool failed;
 	size_t frames;
 	struct shared_sender *sender;	/* TARGET_STREAM: NULL where frames cannot be shared */
-	struct taken_names *names;	/* TARGET_FOLDER */
+	void *names;			/* TARGET_FOLDER: struct taken_name, as tsearch(3) has it */
 };
 
 /* ---- numbers in names ---- */
@@ -274,13 +276,11 @@ folder_begin(struct target *target, bool force)
 	return folder_check(target->path, force);
 }
 
-/* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one, and
- * after fail(). */
+/* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one. */
 static char *
 name_given(const struct frame_head *head)
 {
 	const char *given = meta_get(&head->meta, "name");
-	char *name;
 	size_t length;
 
 	if (given && strrchr(given, '/'))
@@ -293,10 +293,52 @@ name_given(const struct frame_head *head)
 	length = strlen(given);
 	if (codec_by_suffix(given))
 		length = (size_t)(strrchr(given, '.') - given);
-	name = strndup(given, length);
-	if (!name)
+	return must_format("%.*s", (int)length, given);
+}
+
+/* A name that the run has given to a frame. */
+struct taken_name {
+	size_t number;		/* the first one behind this name that may be free */
+	char text[];
+};
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct taken_name *)a)->text, ((const struct taken_name *)b)->text);
+}
+
+/* The name of this text, which is put into the tree where it has none; NULL after fail(). */
+static struct taken_name *
+name_enter(void **names, struct taken_name *name)
+{
+	struct taken_name **found = tsearch(name, names, compare_names);
+
+	if (!found)
 		fail_memory();
-	return name;
+	return found ? *found : NULL;
+}
+
+/* Takes `text`; where it is taken, TEXT-NUMBER with four digits or more, of the first number from
+ * `number` on that is free: numbers of one text are searched once, not once for each frame. NULL
+ * after fail(). */
+static const char *
+name_take(void **names, const char *text, size_t number)
+{
+	const size_t room = strlen(text) + 24;
+	struct taken_name *name = must_alloc(1, sizeof(*name) + room), *first, *found;
+
+	strcpy(name->text, text);
+	found = first = name_enter(names, name);
+	if (found && found != name && first->number < number)
+		first->number = number;
+	while (found && found != name) {
+		snprintf(name->text, room, "%s-%04zu", text, first->number++);
+		found = name_enter(names, name);
+	}
+	if (!found)
+		free(name);
+	return found ? name->text : NULL;
 }
 
 /* The frame's name, or its number, as no frame of this run has it yet. NULL after fail(). */
@@ -307,7 +349,7 @@ name_choose(struct target *target, const struct frame *frame)
 	const char *name;
 
 	snprintf(number, sizeof(number), "%04zu", target->frames);
-	name = taken_names_add(target->names, given ? given : number, target->frames);
+	name = name_take(&target->names, given ? given : number, target->frames);
 	free(given);
 	return name;
 }
@@ -327,10 +369,9 @@ folder_put(struct target *target, const struct frame *frame)
 
 	if (!name)
 		return -1;
-	if (asprintf(&file_path, "%s/%s.%s", target->path, name, png ? "png" : "tif") < 0)
-		return fail_memory();
+	file_path = must_format("%s/%s.%s", target->path, name, png ? "png" : "tif");
 	target->codec = codec_to_save(file_path);
-	if (!target->codec || fail_message()) {		/* of name_given() */
+	if (!target->codec) {
 		free(file_path);
 		return -1;
 	}
@@ -411,11 +452,9 @@ files_begin(struct target *target)
 static int
 parent_check(const char *path)
 {
-	char *folder = strdup(path), *slash;
+	char *folder = must_strdup(path), *slash;
 	int status = 0;
 
-	if (!folder)
-		return fail_memory();
 	for (size_t n = strlen(folder); n > 1 && folder[n - 1] == '/'; n--)
 		folder[n - 1] = '\0';
 	slash = strrchr(folder, '/');
@@ -464,14 +503,9 @@ target_begin(struct target *target, const char *path, bool force)
 		return stream_begin(target);
 	if (!*path)
 		return fail_usage(NULL, "name of the output is empty");
-	target->path = strdup(path);
-	if (!target->path)
-		return fail_memory();
+	target->path = must_strdup(path);
 	if (names_folder(path)) {
 		target->kind = TARGET_FOLDER;
-		target->names = taken_names_new();
-		if (!target->names)
-			return -1;
 		return folder_begin(target, force);
 	}
 	return files_begin(target);
@@ -551,31 +585,23 @@ target_file_name(const char *path, size_t number, const struct frame_head *head)
 	size_t length = strlen(path), numbers;
 	const char *suffix = fits_png(head) ? "png" : "tif";
 	char *name, *file;
-	int n;
 
 	if (!*path || !names_folder(path))
 		return numbered_path(path, number, &numbers);
 	name = name_given(head);
 	while (length > 1 && path[length - 1] == '/')
 		length--;
-	n = name ? asprintf(&file, "%.*s/%s.%s", (int)length, path, name, suffix) :
-	    asprintf(&file, "%.*s/%04zu.%s", (int)length, path, number, suffix);
+	file = name ? must_format("%.*s/%s.%s", (int)length, path, name, suffix) :
+	    must_format("%.*s/%04zu.%s", (int)length, path, number, suffix);
 	free(name);
-	if (n >= 0)
-		return file;
-	fail_memory();
-	return NULL;
+	return file;
 }
 
 struct target *
 target_open(const char *path, bool force, const struct save_options *options)
 {
-	struct target *target = calloc(1, sizeof(*target));
+	struct target *target = must_alloc(1, sizeof(*target));
 
-	if (!target) {
-		fail_memory();
-		return NULL;
-	}
 	if (options)
 		target->options = *options;
 	if (check_output(path, &target->options) < 0 ||
@@ -637,7 +663,7 @@ target_close(struct target *target, bool keep)
 		status = safe_file_close(stdout, NULL, NULL, keep) < 0 ||
 		    (keep && target->failed) ? -1 : 0;
 	shared_sender_close(target->sender);
-	taken_names_free(target->names);
+	tdestroy(target->names, free);
 	free(target->path);
 	free(target);
 	return status;

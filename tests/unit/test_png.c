@@ -1058,8 +1058,8 @@ our_bytes(const struct frame *frame, bool fast)
 	return bytes;
 }
 
-/* Oblique fringes and stripes without noise repeat many rows apart, where zlib looks for them longer:
- * up to 3.3 times the bytes of libpng, and of fringes no more than its level 1 by --fast. */
+/* Oblique fringes and stripes without noise repeat many rows apart, where zlib searches longer: up
+ * to 3.3 times the bytes of libpng, and of fringes no more than its level 1 by --fast. */
 static void
 test_oblique(void **state)
 {

@@ -2,7 +2,7 @@
  * Finds out what a video file holds before a frame is read: its tracks, size and rate, the metadata
  * in its tags, and whether the file is complete.
  */
-#include "codec/video/probe.h"
+#include "codec/video/video.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -17,10 +17,6 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/text.h"
-#include "codec/video/ffmpeg.h"
-#include "codec/video/pixel_format.h"
-#include "codec/video/video.h"
-#include "codec/video/video_write.h"
 #include "frame/frame.h"
 #include "frame/key_lines.h"
 #include "io/codec.h"

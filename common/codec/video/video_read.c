@@ -1,15 +1,13 @@
 /* Reading a video: the head of its frames by tags and tracks, and frames of raw pictures. */
 #define _GNU_SOURCE
-#include "video.h"
+#include "codec/video/video.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/video/ffmpeg.h"
-#include "codec/video/pixel_format.h"
-#include "codec/video/probe.h"
+#include "base/process.h"
 
 /* A track behind the first. */
 struct track {
@@ -145,9 +143,7 @@ take_first_keys(struct reading *reading)
 
 	if (!list)
 		return 0;
-	reading->first_keys = strdup(list);
-	if (!reading->first_keys)
-		return fail_memory();
+	reading->first_keys = must_strdup(list);
 	meta_remove(&reading->head.meta, TAGS_FIRST_KEY);
 	return 0;
 }
@@ -320,10 +316,8 @@ start(struct loader *loader, struct reading *reading)
 static int
 begin(struct loader *loader)
 {
-	struct reading *reading = calloc(1, sizeof(*reading));
+	struct reading *reading = must_alloc(1, sizeof(*reading));
 
-	if (!reading)
-		return fail_memory();
 	loader->state = reading;
 	if (ffmpeg_check(loader->path) < 0 || intact_check(loader->path, loader->file) < 0 ||
 	    video_probe(loader->path, fileno(loader->file), &reading->video) < 0 ||

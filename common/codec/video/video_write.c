@@ -1,24 +1,35 @@
-/* Writes videos: chooses the encoder and its options, and feeds it from a thread. */
-#include "codec/video/video_write.h"
+/* Writes videos: chooses the encoder and its options, and feeds it from a thread. Ends with the
+ * codec's entry. */
+#include "codec/video/video.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/video/ffmpeg.h"
-#include "codec/video/pixel_format.h"
-#include "codec/video/probe.h"
-#include "codec/video/video.h"
+#include "base/process.h"
 #include "io/safe_file.h"
 
 #define CRF_COLOUR 18	/* no difference to be seen */
 #define CRF_SINGLE 0	/* of more than 8 bits: samples are numbers, not a picture */
 #define CRF_TEXTURE 18
 
-const char *const video_codings[] = { "h264", "hevc", "av1", "ffv1", "mjpeg", "png", "qtrle",
+enum video_coding { VIDEO_H264, VIDEO_HEVC, VIDEO_AV1, VIDEO_FFV1, VIDEO_MJPEG, VIDEO_PNG,
+	VIDEO_QTRLE };
+
+struct video_options {
+	int coding;		/* enum video_coding */
+	double crf;		/* NaN: a default for what is coded */
+	bool lossless;
+	int chroma;		/* 0, 1, 2: 4:4:4, 4:2:2, 4:2:0 */
+	const char *preset;	/* of the encoder; NULL: its own */
+	double fps;		/* NaN: from time_s, else 30 */
+	double texture_crf;	/* of a texture's own track; NaN: a default */
+};
+
+static const char *const video_codings[] = { "h264", "hevc", "av1", "ffv1", "mjpeg", "png", "qtrle",
 	NULL };
-const char *const video_chromas[] = { "444", "422", "420", NULL };
+static const char *const video_chromas[] = { "444", "422", "420", NULL };
 
 /* What is asked for: of which kind, of how many bits, with which colour planes. */
 struct wanted {
@@ -576,13 +587,11 @@ make_picture(const struct saver *saver, struct writing *writing, const struct fr
 static int
 begin(struct saver *saver, const struct frame_head *head)
 {
-	struct writing *writing = calloc(1, sizeof(*writing));
+	struct writing *writing = must_alloc(1, sizeof(*writing));
 	const struct encoder *encoder;
 	const struct pixel_format *format;
 	size_t rows, channels, bytes, flat;
 
-	if (!writing)
-		return fail_memory();
 	saver->state = writing;
 	writing->step_s = NAN;
 	encoder = &writing->encoder;
@@ -619,7 +628,7 @@ put(struct saver *saver, const struct frame *frame)
 	return 0;
 }
 
-int
+static int
 video_save(struct saver *saver, const struct frame *frame)
 {
 	struct writing *writing;
@@ -633,7 +642,7 @@ video_save(struct saver *saver, const struct frame *frame)
 	return status;
 }
 
-int
+static int
 video_save_end(struct saver *saver)
 {
 	struct writing *writing = saver->state;
@@ -654,3 +663,44 @@ video_save_end(struct saver *saver)
 	saver->state = NULL;
 	return status;
 }
+
+#define AT(field) offsetof(struct video_options, field)
+
+static bool
+video_sniff(const unsigned char *start, size_t n)
+{
+	return video_container(start, n);
+}
+
+static const struct opt video_options[] = {
+	{ 0, "video", "WORD", OPT_WORD, AT(coding), "h264", 0, 0, NULL, "how videos are coded",
+	  video_codings },
+	{ 0, "crf", "N", OPT_NUMBER, AT(crf), NULL, -24, 63, NULL,
+	  "loss of videos, from little to much", NULL },
+	{ 0, "lossless", NULL, OPT_FLAG, AT(lossless), NULL, 0, 0, NULL,
+	  "videos without loss", NULL },
+	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), "444", 0, 0, NULL,
+	  "resolution of colour in videos", video_chromas },
+	{ 0, "preset", "WORD", OPT_TEXT, AT(preset), NULL, 0, 0, NULL,
+	  "the encoder's trade of time for size", NULL },
+	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 1e-3, 1e5, "frames/s",
+	  "speed of videos; from time_s, else 30, if not given", NULL },
+	{ 0, "texture-crf", "N", OPT_NUMBER, AT(texture_crf), NULL, 0, 51, NULL,
+	  "loss of a texture in a track of its own", NULL },
+	{ 0 }
+};
+
+const struct codec codec_video = {
+	.name = "video",
+	.suffixes = "mkv mp4 mov nut",
+	.seeks = true,
+	.many = true,
+	.sniff = video_sniff,
+	.load = video_load,
+	.load_end = video_load_end,
+	.options = video_options,
+	.option_size = sizeof(struct video_options),
+	.save = video_save,
+	.save_end = video_save_end,
+	.check_save = ffmpeg_check
+};
