@@ -37,7 +37,7 @@ struct rectify {
 /* ---- the map: where in the input each pixel of a rectified frame comes from ---- */
 
 #define RADIUS_MOST 20.0	/* tan of 87 degrees */
-#define GRID_CELLS 24			/* cells a side of the grid that source_map_lost() samples */
+#define GRID_CELLS 24	/* cells a side of the grid that source_map_lost() samples */
 
 /* The square of the radius up to which the lens model does not fold back. */
 static double
