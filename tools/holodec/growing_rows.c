@@ -635,24 +635,15 @@ trust_block(void *arg, size_t i)
 	}
 }
 
-static size_t
-count_waiting(const unsigned char *restrict state, size_t n)
-{
-	int waiting = 0;
-
-#pragma omp simd reduction(+ : waiting)
-	for (size_t i = 0; i < n; i++)
-		waiting += state[i] == WAITING;
-	return (size_t)waiting;
-}
-
 /* Computes regions->turns, NaN in the background, and regions->state from rests and orders; how
  * many pixels wait. */
 static size_t
 growing_begin(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
+	const unsigned char *restrict state = growing->state;
 	bool coloured = growing->reading->rgb && growing->in->head.type == SAMPLE_UCHAR;
+	int waiting;
 
 	quantised_find(run, growing);
 	run_for(run, regions->blocks, turns_block, regions);
@@ -667,7 +658,11 @@ growing_begin(struct run *run, struct growing *growing)
 	revote(growing);
 	run_for(run, regions->blocks, jumps_block, growing);
 	run_for(run, regions->blocks, trust_block, regions);
-	return count_waiting(growing->state, regions->w * regions->h);
+	waiting = 0;
+#pragma omp simd reduction(+ : waiting)
+	for (size_t i = 0; i < regions->w * regions->h; i++)
+		waiting += state[i] == WAITING;
+	return (size_t)waiting;
 }
 
 /*
@@ -783,18 +778,19 @@ weigh(const struct growing *growing, struct pixel *pixel)
 #define MARGINS 4
 static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
-/* Do the stairs of single pixels tell their order? Of the trusted ones, in some columns, nearly all
- * must be right. Finds growing->misread, whose sum is the same in every order of rows. */
-static bool
-stairs_are_clear(struct growing *growing)
+/* Fills growing->pixel, but with pixels whose own stairs tell their order, if nearly all of the
+ * trusted ones' do, in some columns. Finds growing->misread, whose sum is the same in every order
+ * of rows. */
+static void
+list_waiting(struct growing *growing)
 {
-	const struct regions *regions = growing->regions;
-	size_t trusted = 0, clear = 0;
+	size_t w = growing->regions->w, all = w * growing->regions->h, trusted = 0, unclear = 0;
+	const unsigned char *next = growing->state, *end = growing->state + all;
 	uint64_t sum = 0;
 
-	for (size_t y = 0; y < regions->h; y++)
-		for (size_t x = 0; x < regions->w; x += CLEAR_STEP) {
-			struct pixel pixel = { .at = (int32_t)(y * regions->w + x),
+	for (size_t y = 0; y < growing->regions->h; y++)
+		for (size_t x = 0; x < w; x += CLEAR_STEP) {
+			struct pixel pixel = { .at = (int32_t)(y * w + x),
 				.x = (int32_t)x, .y = (int32_t)y };
 			float off;
 
@@ -802,21 +798,10 @@ stairs_are_clear(struct growing *growing)
 				continue;
 			off = px_abs(mixing_read(growing, &pixel) - growing->turns[pixel.at]);
 			trusted++;
-			clear += off <= CLEAR_OFF;
+			unclear += !(off <= CLEAR_OFF);
 			sum += (uint64_t)px_round(px_min(off, 1) * VOTE_STEPS);
 		}
 	growing->misread = trusted ? (float)sum / (float)(VOTE_STEPS * trusted) : 0;
-	return 100 * (trusted - clear) <= trusted;
-}
-
-/* Fills growing->pixel. */
-static void
-list_waiting(struct growing *growing)
-{
-	size_t w = growing->regions->w, all = w * growing->regions->h;
-	const unsigned char *next = growing->state, *end = growing->state + all;
-	bool clear = stairs_are_clear(growing);
-
 	while ((next = memchr(next, WAITING, (size_t)(end - next))) != NULL) {
 		struct pixel *pixel = &growing->pixel[growing->n];
 		size_t i = (size_t)(next++ - growing->state);
@@ -825,7 +810,8 @@ list_waiting(struct growing *growing)
 			.y = (int32_t)(i / w) };
 		pixel->dark = dark_is(growing, pixel);
 		pixel->read = mixing_read(growing, pixel);
-		if (clear && !pixel->dark && px_abs(pixel->read - growing->turns[i]) <= CLEAR_OFF)
+		if (100 * unclear <= trusted && !pixel->dark &&
+		    px_abs(pixel->read - growing->turns[i]) <= CLEAR_OFF)
 			growing->state[i] = TRUSTED;
 		else
 			growing->n++;
@@ -885,25 +871,6 @@ ask_block(void *arg, size_t block)
 		if (late >= 0)
 			pixel->taken = pixel->margin > margin;
 	}
-}
-
-static size_t
-take_pixels(struct growing *growing)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < growing->n; i++) {
-		struct pixel *pixel = &growing->pixel[i];
-
-		if (!pixel->taken)
-			continue;
-		growing->turns[pixel->at] = pixel->turns;
-		growing->state[pixel->at] = (unsigned char)(TRUSTED + growing->round);
-		pixel->round = (unsigned char)growing->round;
-		pixel->taken = false;
-		n++;
-	}
-	return n;
 }
 
 /*
@@ -1452,43 +1419,47 @@ boundary_block(void *arg, size_t i)
 #define DROPPED_MOST 0.015f	/* of the surface */
 #define CERTAINTY_BINS 1001
 
-/* The certainty to ask for: CERTAINTY_MOST, or less, so that at most DROPPED_MOST is dropped. */
-static float
-least_of(const struct regions *regions)
-{
-	const float *certainty = regions->certainty;
-	size_t n[CERTAINTY_BINS] = { 0 }, points = 0, dropped = 0;
-
-	for (size_t i = 0; i < regions->w * regions->h; i++) {
-		if (px_isnan(certainty[i]))
-			continue;
-		points++;
-		n[(int)(certainty[i] * (CERTAINTY_BINS - 1))]++;
-	}
-	for (size_t bin = 0; bin < CERTAINTY_BINS; bin++) {
-		dropped += n[bin];
-		if ((float)dropped > DROPPED_MOST * (float)points)
-			return px_min(px_max((float)bin / (CERTAINTY_BINS - 1), CERTAINTY_LEAST),
-			    CERTAINTY_MOST);
-	}
-	return CERTAINTY_MOST;
-}
-
 static void
 growing_grow(struct run *run, struct growing *growing, float *least)
 {
 	struct regions *regions = growing->regions;
+	const float *certainty = regions->certainty;
+	size_t bins[CERTAINTY_BINS] = { 0 }, points = 0, dropped = 0, taken = 1, bin;
 
 	list_waiting(growing);
-	for (growing->round = 1; growing->round <= GROW_ROUNDS; growing->round++) {
+	for (growing->round = 1; growing->round <= GROW_ROUNDS &&
+	     (taken || growing->round <= STRICT + MARGINS); growing->round++) {
 		if (growing->round == STRICT + 1)
 			weigh_noise(growing);
 		run_for(run, (growing->n + PIXELS - 1) / PIXELS, ask_block, growing);
-		if (take_pixels(growing) == 0 && growing->round >= STRICT + MARGINS)
-			break;
+		taken = 0;
+		for (size_t i = 0; i < growing->n; i++) {
+			struct pixel *pixel = &growing->pixel[i];
+
+			if (!pixel->taken)
+				continue;
+			growing->turns[pixel->at] = pixel->turns;
+			growing->state[pixel->at] = (unsigned char)(TRUSTED + growing->round);
+			pixel->round = (unsigned char)growing->round;
+			pixel->taken = false;
+			taken++;
+		}
 	}
 	odds_find(run, growing);
-	*least = least_of(regions);
+	/* the certainty to ask for: CERTAINTY_MOST, or less, so that at most DROPPED_MOST is
+	 * dropped */
+	for (size_t i = 0; i < regions->w * regions->h; i++) {
+		if (px_isnan(certainty[i]))
+			continue;
+		points++;
+		bins[(int)(certainty[i] * (CERTAINTY_BINS - 1))]++;
+	}
+	for (bin = 0; bin < CERTAINTY_BINS; bin++) {
+		dropped += bins[bin];
+		if ((float)dropped > DROPPED_MOST * (float)points)
+			break;
+	}
+	*least = px_min(px_max((float)bin / (CERTAINTY_BINS - 1), CERTAINTY_LEAST), CERTAINTY_MOST);
 	run_for(run, regions->blocks, hole_block, growing);
 	run_for(run, regions->blocks, kind_block, growing);
 	run_for(run, regions->blocks, boundary_block, growing);
