@@ -42,7 +42,7 @@ size_t frame_stride(size_t w, enum sample);
 size_t frame_bytes(const struct frame *);
 /* A new frame with the head's size, channels and metadata. Pixels are unset, row padding is 0. */
 int frame_new(const struct frame_head *, struct frame **out);
-/* The same of this size, without metadata; names: of the channels, NULL: as head_init() has them. */
+/* The same of this size, without metadata; names: of the channels, NULL: head_init()'s. */
 int frame_new_named(size_t w, size_t h, size_t c, enum sample, const char *names,
     struct frame **out);
 /* The same as frame_new() for a caller that sets the padding, too. */

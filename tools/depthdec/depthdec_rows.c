@@ -65,8 +65,8 @@ decode(const struct priv *priv, const struct frame *in, struct frame *out, size_
 		load(in, priv->planes.coarse, y, x, n, sine);
 		CPU_SIMD
 		for (size_t i = 0; i < n; i++)
-			z[i] = depthcode_unfold(depthcode_clamp(px_divide(sine[i], code.most)), z[i],
-			    code.fringes);
+			z[i] = depthcode_unfold(
+			    depthcode_clamp(px_divide(sine[i], code.most)), z[i], code.fringes);
 	}
 	if (priv->planes.sine != NO_CHANNEL) {
 		load(in, priv->planes.sine, y, x, n, sine);

@@ -353,7 +353,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	head_free(&priv->out);
-	held_free(&priv->held);
+	previous_free(&priv->previous);
 	diffusion_free(&priv->diffusion);
 	free(priv->mark);
 }

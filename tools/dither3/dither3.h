@@ -25,7 +25,7 @@ struct diffusion {
  * What the search takes over from the frame before, so that the noise of its bits stands still
  * where the depth does: it begins from that frame's bits where levels are nearly the same.
  */
-struct held {
+struct previous_frame {
 	size_t w, h;			/* of the frame before; 0: there is none */
 	float *share[3];		/* as levels, before any diffusion */
 	unsigned char *bit[3];
@@ -39,7 +39,7 @@ struct priv {
 	size_t channel[4];		/* sine, cosine, stair, texture; NO_CHANNEL: none is kept */
 	float threshold[4][DITHER_TILE_PIXELS];
 	struct bits_code bits;		/* of pictures that are marked */
-	struct held held;		/* of the frame before, by the search */
+	struct previous_frame previous;		/* of the frame before, by the search */
 	struct diffusion diffusion;	/* by the methods fs */
 	unsigned char *mark;		/* bits to turn over, of each pixel; mark_find() */
 	bool judged;			/* the fringes of a frame were looked at */
@@ -86,7 +86,7 @@ struct picture {
  * picture is {0} at first; picture_free() in either case. */
 int picture_search(struct priv *, const struct frame *in, struct picture *);
 void picture_free(struct picture *);
-void held_free(struct held *);
+void previous_free(struct previous_frame *);
 
 #define PACKED_ROWS 16	/* rows that a thread packs at a time */
 
@@ -169,8 +169,8 @@ int search_stair(struct search *, const float *share, unsigned char *bit,
 struct search_rows {
 	/* Bits of the frame before where it was nearly the same; black: the background of this
 	 * one. */
-	void (*take_held)(const struct held *, float *const share[3], const unsigned char *black,
-	    unsigned char *const bit[3], size_t w, size_t h);
+	void (*take_previous)(const struct previous_frame *, float *const share[3],
+	    const unsigned char *black, unsigned char *const bit[3], size_t w, size_t h);
 	void (*fill_inside)(struct search *);
 	/* search_fringes() and search_stair(), after they have set up what is seen. */
 	void (*turn_fringes)(struct search *, const struct fringes *);

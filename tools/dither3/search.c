@@ -10,13 +10,13 @@
 #include "base/fail.h"
 
 void
-held_free(struct held *held)
+previous_free(struct previous_frame *previous)
 {
 	for (int c = 0; c < 3; c++) {
-		free(held->share[c]);
-		free(held->bit[c]);
+		free(previous->share[c]);
+		free(previous->bit[c]);
 	}
-	*held = (struct held){ 0 };
+	*previous = (struct previous_frame){ 0 };
 }
 
 /* ---- memory of the search ---- */
@@ -130,9 +130,9 @@ search_planes(const struct priv *priv, struct picture *picture, unsigned char *c
 	return status;
 }
 
-/* Memory of n pixels for the picture, its pattern and the next frame's `held`. -1 after fail(). */
+/* Memory of n pixels for the picture, and for what the next frame takes over. -1 after fail(). */
 static int
-reserve(struct picture *picture, struct held *next, size_t n)
+reserve(struct picture *picture, struct previous_frame *next, size_t n)
 {
 	bool all = true;
 
@@ -159,7 +159,7 @@ picture_search(struct priv *priv, const struct frame *in, struct picture *pictur
 {
 	size_t w = in->head.w, h = in->head.h, n;
 	unsigned char *pattern[3] = { NULL }, *all;
-	struct held next = { .w = w, .h = h };
+	struct previous_frame next = { .w = w, .h = h };
 	float *work;
 	int status;
 
@@ -179,16 +179,16 @@ picture_search(struct priv *priv, const struct frame *in, struct picture *pictur
 		dither3_rows()->start_bits(priv, picture, work);
 		for (size_t c = 0; c < 3 && priv->price > 0; c++)
 			pattern[c] = memcpy(all + c * n, picture->bit[c], n);
-		search_rows()->take_held(&priv->held, next.share, picture->black, picture->bit, w,
-		    h);
+		search_rows()->take_previous(&priv->previous, next.share, picture->black,
+		    picture->bit, w, h);
 		status = search_planes(priv, picture, pattern);
 	}
 	for (int c = 0; c < 3 && status == 0; c++)
 		memcpy(next.bit[c], picture->bit[c], n);
 	if (status < 0)
-		held_free(&next);
-	held_free(&priv->held);
-	priv->held = next;
+		previous_free(&next);
+	previous_free(&priv->previous);
+	priv->previous = next;
 	free(all);
 	free(work);
 	return status;

@@ -14,21 +14,21 @@
 
 /* ---- what the search starts from ---- */
 
-#define NEARLY (8 / 255.0f)	/* of a level: camera noise, a fiftieth of a fringe */
+#define STILL_SHARE (8 / 255.0f)	/* of a level: camera noise, a fiftieth of a fringe */
 
 static void
-take_held(const struct held *held, float *const share[3], const unsigned char *black,
-    unsigned char *const bit[3], size_t w, size_t h)
+take_previous(const struct previous_frame *previous, float *const share[3],
+    const unsigned char *black, unsigned char *const bit[3], size_t w, size_t h)
 {
-	if (held->w != w || held->h != h)
+	if (previous->w != w || previous->h != h)
 		return;
 	for (size_t i = 0; i < w * h; i++) {
 		bool still = !black[i];
 
 		for (int c = 0; c < 3; c++)
-			still = still && px_abs(share[c][i] - held->share[c][i]) <= NEARLY;
+			still = still && px_abs(share[c][i] - previous->share[c][i]) <= STILL_SHARE;
 		for (int c = 0; c < 3 && still; c++)
-			bit[c][i] = held->bit[c][i];
+			bit[c][i] = previous->bit[c][i];
 	}
 }
 
@@ -294,7 +294,7 @@ turn_stair(struct search *search, const float *share, unsigned char *bit,
 }
 
 const struct search_rows AT_LEVEL(search_rows) = {
-	.take_held = take_held,
+	.take_previous = take_previous,
 	.fill_inside = fill_inside,
 	.turn_fringes = turn_fringes,
 	.turn_stair = turn_stair,

@@ -19,9 +19,9 @@
 
 /* ---- pixels, and the levels that a surface gives them ---- */
 
-#define STRICT 4	/* rounds in which three neighbours must agree; then odds decide */
+#define STRICT_ROUNDS 4	/* rounds in which three neighbours must agree; then odds decide */
 #define CERTAINTY_LEAST 0.43f	/* what is less certain is dropped in any picture */
-#define PIXELS 256	/* that a thread takes at a time */
+#define JOB_PIXELS 256	/* that a thread takes at a time */
 #define REACH 2	/* pixels around a pixel that must be smooth, none of them background */
 
 /* Of a pixel: trusted from the beginning, or since a round of growing, TRUSTED + round. */
@@ -79,15 +79,15 @@ expected_levels(const struct reading *reading, float turns)
 /* R + G of a surface are 74.7 and more, its luma (R, G and B being coded so) 29 and more: what is
  * darker is mixed with background. Luma has the full resolution; where it is that of the stairs
  * alone, R + G must do, and beside background be no less than that of the darkest phase. */
-#define DARK 64.0f
-#define DARK_BESIDE 76.0f
+#define DARK_BOTH 64.0f
+#define DARK_BOTH_BESIDE 76.0f
 #define DARK_LUMA 34.0f
 #define DARKEST_LUMA 27.0f
 /* Beside background: where R + G is low, too; and the share of the brightest neighbour's luma,
  * which is as far as JPEG carries it. */
-#define LOW 70.0f
+#define LOW_BOTH 70.0f
 #define LOW_LUMA 43.0f
-#define CARRIED 0.34f
+#define CARRIED_SHARE 0.34f
 
 /* A sample of the pixel, as a level. */
 static float
@@ -133,7 +133,7 @@ has_neighbour(const struct growing *growing, const struct pixel *pixel, int stat
 
 /* Is the pixel so dark that it may be background? Asks growing->state for background beside it. */
 static bool
-dark_is(const struct growing *growing, const struct pixel *pixel)
+may_be_background(const struct growing *growing, const struct pixel *pixel)
 {
 	float both = dark_level(growing, 0, pixel) + dark_level(growing, 1, pixel), luma;
 	float brightest = 0;	/* luma of the neighbours */
@@ -141,14 +141,14 @@ dark_is(const struct growing *growing, const struct pixel *pixel)
 	if (growing->surface && growing->surface[pixel->at] == HALVED_DOUBTFUL)
 		return true;
 	if (!growing->reading->rgb)
-		return both < DARK ||
-		    (both < DARK_BESIDE && has_neighbour(growing, pixel, BACKGROUND));
+		return both < DARK_BOTH ||
+		    (both < DARK_BOTH_BESIDE && has_neighbour(growing, pixel, BACKGROUND));
 	luma = dark_luma(growing, pixel);
-	if (luma < DARKEST_LUMA || (luma < DARK_LUMA && both < DARK))
+	if (luma < DARKEST_LUMA || (luma < DARK_LUMA && both < DARK_BOTH))
 		return true;
-	if (luma >= CARRIED * 255 || !has_neighbour(growing, pixel, BACKGROUND))
+	if (luma >= CARRIED_SHARE * 255 || !has_neighbour(growing, pixel, BACKGROUND))
 		return false;
-	if (luma < DARK_LUMA || (both < LOW && luma < LOW_LUMA))
+	if (luma < DARK_LUMA || (both < LOW_BOTH && luma < LOW_LUMA))
 		return true;
 	for (int way = 0; way < BITS_WAYS; way++) {
 		struct pixel near = { .x = pixel->x + bits_way[way][0],
@@ -157,7 +157,7 @@ dark_is(const struct growing *growing, const struct pixel *pixel)
 		if (growing_beside(growing, &near, 0, 0) >= 0)
 			brightest = px_max(brightest, dark_luma(growing, &near));
 	}
-	return luma < CARRIED * brightest;
+	return luma < CARRIED_SHARE * brightest;
 }
 
 /* Sets the marks of n pixels of row y that are darker than any surface. A background of one row or
@@ -177,7 +177,7 @@ note_dark(const struct growing *growing, size_t y, size_t x, size_t n,
 	for (size_t i = 0; i < n; i++)
 		mark[x + i] |= rgb
 		    ? holodec_luma(level[0][i], level[1][i], level[2][i]) < DARKEST_LUMA
-		    : level[0][i] + level[1][i] < DARK;
+		    : level[0][i] + level[1][i] < DARK_BOTH;
 }
 
 /*
@@ -194,8 +194,8 @@ note_dark(const struct growing *growing, size_t y, size_t x, size_t n,
 #define STEP_MOST 40
 #define STEP_75 6		/* that of quality 75 */
 #define COARSER_MOST 6
-#define ZERO 1.5f		/* levels: what is rounded to 0 is less */
-#define SEEN_LEAST 20		/* frequencies above ZERO */
+#define ZERO_LEVELS 1.5f		/* levels: what is rounded to 0 is less */
+#define SEEN_LEAST 20		/* frequencies above ZERO_LEVELS */
 #define OFF_STEP_MOST 0.125f	/* steps that these are off multiples on average; 0.25 by chance */
 
 /* cos((2 k + 1) pi / 16) / sqrt(32): the orthonormal transform of columns' sums. */
@@ -286,7 +286,7 @@ quantised_find(struct run *run, struct growing *growing)
 #pragma omp simd reduction(+ : seen, off)
 		for (size_t i = 0; i < n; i++) {
 			PX_F steps = value[i] * per_step, away = px_abs(steps - px_round(steps));
-			bool is = value[i] > ZERO;
+			bool is = value[i] > ZERO_LEVELS;
 
 			seen += is;
 			off += is ? (int)(away * VOTE_STEPS) : 0;
@@ -635,24 +635,15 @@ trust_block(void *arg, size_t i)
 	}
 }
 
-static size_t
-count_waiting(const unsigned char *restrict state, size_t n)
-{
-	int waiting = 0;
-
-#pragma omp simd reduction(+ : waiting)
-	for (size_t i = 0; i < n; i++)
-		waiting += state[i] == WAITING;
-	return (size_t)waiting;
-}
-
 /* Computes regions->turns, NaN in the background, and regions->state from rests and orders; how
  * many pixels wait. */
 static size_t
 growing_begin(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
+	const unsigned char *restrict state = growing->state;
 	bool coloured = growing->reading->rgb && growing->in->head.type == SAMPLE_UCHAR;
+	int waiting;
 
 	quantised_find(run, growing);
 	run_for(run, regions->blocks, turns_block, regions);
@@ -667,7 +658,11 @@ growing_begin(struct run *run, struct growing *growing)
 	revote(growing);
 	run_for(run, regions->blocks, jumps_block, growing);
 	run_for(run, regions->blocks, trust_block, regions);
-	return count_waiting(growing->state, regions->w * regions->h);
+	waiting = 0;
+#pragma omp simd reduction(+ : waiting)
+	for (size_t i = 0; i < regions->w * regions->h; i++)
+		waiting += state[i] == WAITING;
+	return (size_t)waiting;
 }
 
 /*
@@ -679,10 +674,10 @@ growing_begin(struct run *run, struct growing *growing)
 
 #define STEEPEST 0.6f	/* turns from pixel to pixel; more is a jump */
 /* Turns that a surface carried on by a straight line is off: of a flat one, and for each turn of
- * its slope. UNKNOWN is the slope of a neighbour with nothing trusted beyond it. */
+ * its slope. UNKNOWN_SLOPE is the slope of a neighbour with nothing trusted beyond it. */
 #define FLAT_OFF 0.05f
 #define PER_SLOPE 0.6f
-#define UNKNOWN 0.35f
+#define UNKNOWN_SLOPE 0.35f
 #define FAR_ODDS 3.9f	/* log of odds: nothing speaks more against an order */
 #define CANDIDATES 5	/* orders around the one that the neighbours have on average */
 #define NOISE_MORE 1.4f	/* factor: stairs of the remaining pixels are off by more */
@@ -725,7 +720,7 @@ carry(const struct growing *growing, const struct pixel *pixel, struct carried c
 	for (int way = 0; way < BITS_WAYS; way++) {
 		int dx = bits_way[way][0], dy = bits_way[way][1];
 		ptrdiff_t near = growing_beside(growing, pixel, dx, dy), far;
-		float step, slope = UNKNOWN;
+		float step, slope = UNKNOWN_SLOPE;
 
 		if (!growing_is_trusted(growing, near))
 			continue;
@@ -783,18 +778,19 @@ weigh(const struct growing *growing, struct pixel *pixel)
 #define MARGINS 4
 static const float margins[MARGINS] = { 6, 4, 3, 2.1f };
 
-/* Do the stairs of single pixels tell their order? Of the trusted ones, in some columns, nearly all
- * must be right. Finds growing->misread, whose sum is the same in every order of rows. */
-static bool
-stairs_are_clear(struct growing *growing)
+/* Fills growing->pixel, but with pixels whose own stairs tell their order, if nearly all of the
+ * trusted ones' do, in some columns. Finds growing->misread, whose sum is the same in every order
+ * of rows. */
+static void
+list_waiting(struct growing *growing)
 {
-	const struct regions *regions = growing->regions;
-	size_t trusted = 0, clear = 0;
+	size_t w = growing->regions->w, all = w * growing->regions->h, trusted = 0, unclear = 0;
+	const unsigned char *next = growing->state, *end = growing->state + all;
 	uint64_t sum = 0;
 
-	for (size_t y = 0; y < regions->h; y++)
-		for (size_t x = 0; x < regions->w; x += CLEAR_STEP) {
-			struct pixel pixel = { .at = (int32_t)(y * regions->w + x),
+	for (size_t y = 0; y < growing->regions->h; y++)
+		for (size_t x = 0; x < w; x += CLEAR_STEP) {
+			struct pixel pixel = { .at = (int32_t)(y * w + x),
 				.x = (int32_t)x, .y = (int32_t)y };
 			float off;
 
@@ -802,30 +798,20 @@ stairs_are_clear(struct growing *growing)
 				continue;
 			off = px_abs(mixing_read(growing, &pixel) - growing->turns[pixel.at]);
 			trusted++;
-			clear += off <= CLEAR_OFF;
+			unclear += !(off <= CLEAR_OFF);
 			sum += (uint64_t)px_round(px_min(off, 1) * VOTE_STEPS);
 		}
 	growing->misread = trusted ? (float)sum / (float)(VOTE_STEPS * trusted) : 0;
-	return 100 * (trusted - clear) <= trusted;
-}
-
-/* Fills growing->pixel. */
-static void
-list_waiting(struct growing *growing)
-{
-	size_t w = growing->regions->w, all = w * growing->regions->h;
-	const unsigned char *next = growing->state, *end = growing->state + all;
-	bool clear = stairs_are_clear(growing);
-
 	while ((next = memchr(next, WAITING, (size_t)(end - next))) != NULL) {
 		struct pixel *pixel = &growing->pixel[growing->n];
 		size_t i = (size_t)(next++ - growing->state);
 
 		*pixel = (struct pixel){ .at = (int32_t)i, .x = (int32_t)(i % w),
 			.y = (int32_t)(i / w) };
-		pixel->dark = dark_is(growing, pixel);
+		pixel->dark = may_be_background(growing, pixel);
 		pixel->read = mixing_read(growing, pixel);
-		if (clear && !pixel->dark && px_abs(pixel->read - growing->turns[i]) <= CLEAR_OFF)
+		if (100 * unclear <= trusted && !pixel->dark &&
+		    px_abs(pixel->read - growing->turns[i]) <= CLEAR_OFF)
 			growing->state[i] = TRUSTED;
 		else
 			growing->n++;
@@ -866,10 +852,10 @@ static void
 ask_block(void *arg, size_t block)
 {
 	const struct growing *growing = arg;
-	const int round = growing->round, late = round - STRICT - 1;
+	const int round = growing->round, late = round - STRICT_ROUNDS - 1;
 	const float margin = margins[late < 0 ? 0 : late < MARGINS ? late : MARGINS - 1];
 
-	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
+	for (size_t i = block * JOB_PIXELS; i < growing->n && i < (block + 1) * JOB_PIXELS; i++) {
 		struct pixel *pixel = &growing->pixel[i];
 		bool news;	/* a neighbour was taken in the last round */
 
@@ -885,25 +871,6 @@ ask_block(void *arg, size_t block)
 		if (late >= 0)
 			pixel->taken = pixel->margin > margin;
 	}
-}
-
-static size_t
-take_pixels(struct growing *growing)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < growing->n; i++) {
-		struct pixel *pixel = &growing->pixel[i];
-
-		if (!pixel->taken)
-			continue;
-		growing->turns[pixel->at] = pixel->turns;
-		growing->state[pixel->at] = (unsigned char)(TRUSTED + growing->round);
-		pixel->round = (unsigned char)growing->round;
-		pixel->taken = false;
-		n++;
-	}
-	return n;
 }
 
 /*
@@ -924,7 +891,7 @@ take_pixels(struct growing *growing)
 
 /* Measured at qualities 75 to 95, colour 444 to 420, both layouts, composite and cosine stairs:
  * 1/(1 + exp(-odds)) are right. Margins and rounds are those of growing. */
-#define ODDS 0.329f
+#define FIRST_ODDS 0.329f
 #define EARLY 2.84f		/* neighbours agreed */
 #define PER_ROUND (-0.239f)	/* of these */
 #define PER_MARGIN 0.222f	/* of the others */
@@ -1049,12 +1016,12 @@ certainty(const struct growing *growing, const struct pixel *pixel)
 	around = look_around(growing, pixel);
 	if (around.background >= OUTSIDE_LEAST)
 		return CERTAINTY_DARK;
-	odds = ODDS + PER_MEAN * around.mean + PER_SQUARE * around.mean * around.mean +
+	odds = FIRST_ODDS + PER_MEAN * around.mean + PER_SQUARE * around.mean * around.mean +
 	    PER_NEAR * around.near + PER_AGREEING * (float)around.agreeing;
 	if (around.background > BACKGROUND_MOST)
 		around.background = BACKGROUND_MOST;
 	odds += PER_BACKGROUND * (float)around.background;
-	if (pixel->round && pixel->round <= STRICT)
+	if (pixel->round && pixel->round <= STRICT_ROUNDS)
 		odds += EARLY + PER_ROUND * (float)pixel->round;
 	else if (pixel->round)
 		odds += PER_MARGIN * px_min(pixel->margin, MARGIN_MOST);
@@ -1069,7 +1036,7 @@ offset_block(void *arg, size_t block)
 	const struct growing *growing = arg;
 	int32_t *offset = growing->regions->turn;
 
-	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++) {
+	for (size_t i = block * JOB_PIXELS; i < growing->n && i < (block + 1) * JOB_PIXELS; i++) {
 		const struct pixel *pixel = &growing->pixel[i];
 		float off = mixing_offset(growing, pixel);
 
@@ -1083,7 +1050,7 @@ certain_block(void *arg, size_t block)
 {
 	const struct growing *growing = arg;
 
-	for (size_t i = block * PIXELS; i < growing->n && i < (block + 1) * PIXELS; i++)
+	for (size_t i = block * JOB_PIXELS; i < growing->n && i < (block + 1) * JOB_PIXELS; i++)
 		growing->pixel[i].certainty = certainty(growing, &growing->pixel[i]);
 }
 
@@ -1091,10 +1058,10 @@ certain_block(void *arg, size_t block)
  * Turns become whole numbers, whose sums are the same in every order; FAR_TURNS where a pixel is
  * not doubtful. */
 static void
-odds_find(struct run *run, struct growing *growing)
+certainty_find(struct run *run, struct growing *growing)
 {
 	struct regions *regions = growing->regions;
-	size_t blocks = (growing->n + PIXELS - 1) / PIXELS, n = regions->w * regions->h;
+	size_t blocks = (growing->n + JOB_PIXELS - 1) / JOB_PIXELS, n = regions->w * regions->h;
 	bool yuv = !growing->reading->rgb;
 	bool halved = yuv ? growing->surface != NULL : growing->halved[0];
 	float misread = px_min(px_max(growing->misread, MISREAD_LEAST), MISREAD_MOST);
@@ -1230,8 +1197,8 @@ expected_luma(const struct growing *growing, const struct pixel *pixel)
 	return px_isnan(median) ? PX_NAN : expected_levels(growing->reading, median).luma;
 }
 
-/* After odds_find(): sets regions->certainty of pixels that look like a filled hole to 0: those
- * whose ring is brighter and which, in rgb, are darker than their neighbours' surface. */
+/* After certainty_find(): sets regions->certainty of pixels that look like a filled hole to 0:
+ * those whose ring is brighter and which, in rgb, are darker than their neighbours' surface. */
 static void
 hole_block(void *arg, size_t block)
 {
@@ -1452,43 +1419,47 @@ boundary_block(void *arg, size_t i)
 #define DROPPED_MOST 0.015f	/* of the surface */
 #define CERTAINTY_BINS 1001
 
-/* The certainty to ask for: CERTAINTY_MOST, or less, so that at most DROPPED_MOST is dropped. */
-static float
-least_of(const struct regions *regions)
-{
-	const float *certainty = regions->certainty;
-	size_t n[CERTAINTY_BINS] = { 0 }, points = 0, dropped = 0;
-
-	for (size_t i = 0; i < regions->w * regions->h; i++) {
-		if (px_isnan(certainty[i]))
-			continue;
-		points++;
-		n[(int)(certainty[i] * (CERTAINTY_BINS - 1))]++;
-	}
-	for (size_t bin = 0; bin < CERTAINTY_BINS; bin++) {
-		dropped += n[bin];
-		if ((float)dropped > DROPPED_MOST * (float)points)
-			return px_min(px_max((float)bin / (CERTAINTY_BINS - 1), CERTAINTY_LEAST),
-			    CERTAINTY_MOST);
-	}
-	return CERTAINTY_MOST;
-}
-
 static void
 growing_grow(struct run *run, struct growing *growing, float *least)
 {
 	struct regions *regions = growing->regions;
+	const float *certainty = regions->certainty;
+	size_t bins[CERTAINTY_BINS] = { 0 }, points = 0, dropped = 0, taken = 1, bin;
 
 	list_waiting(growing);
-	for (growing->round = 1; growing->round <= GROW_ROUNDS; growing->round++) {
-		if (growing->round == STRICT + 1)
+	for (growing->round = 1; growing->round <= GROW_ROUNDS &&
+	     (taken || growing->round <= STRICT_ROUNDS + MARGINS); growing->round++) {
+		if (growing->round == STRICT_ROUNDS + 1)
 			weigh_noise(growing);
-		run_for(run, (growing->n + PIXELS - 1) / PIXELS, ask_block, growing);
-		if (take_pixels(growing) == 0 && growing->round >= STRICT + MARGINS)
+		run_for(run, (growing->n + JOB_PIXELS - 1) / JOB_PIXELS, ask_block, growing);
+		taken = 0;
+		for (size_t i = 0; i < growing->n; i++) {
+			struct pixel *pixel = &growing->pixel[i];
+
+			if (!pixel->taken)
+				continue;
+			growing->turns[pixel->at] = pixel->turns;
+			growing->state[pixel->at] = (unsigned char)(TRUSTED + growing->round);
+			pixel->round = (unsigned char)growing->round;
+			pixel->taken = false;
+			taken++;
+		}
+	}
+	certainty_find(run, growing);
+	/* the certainty to ask for: CERTAINTY_MOST, or less, so that at most DROPPED_MOST is
+	 * dropped */
+	for (size_t i = 0; i < regions->w * regions->h; i++) {
+		if (px_isnan(certainty[i]))
+			continue;
+		points++;
+		bins[(int)(certainty[i] * (CERTAINTY_BINS - 1))]++;
+	}
+	for (bin = 0; bin < CERTAINTY_BINS; bin++) {
+		dropped += bins[bin];
+		if ((float)dropped > DROPPED_MOST * (float)points)
 			break;
 	}
-	odds_find(run, growing);
-	*least = least_of(regions);
+	*least = px_min(px_max((float)bin / (CERTAINTY_BINS - 1), CERTAINTY_LEAST), CERTAINTY_MOST);
 	run_for(run, regions->blocks, hole_block, growing);
 	run_for(run, regions->blocks, kind_block, growing);
 	run_for(run, regions->blocks, boundary_block, growing);

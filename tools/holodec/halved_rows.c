@@ -124,8 +124,8 @@ halving_brightest(const struct halving *halving, size_t x, size_t y)
 /* ---- is colour halved? ---- */
 
 #define LINE_STEP 16		/* one row or column of 16 is looked at */
-#define ROUNDING 4		/* levels: the third difference of doubled samples, at most */
-#define EDGE 16			/* of other samples, beside an edge, at least */
+#define ROUNDING_LEVELS 4	/* the third difference of doubled samples, at most */
+#define EDGE_LEVELS 16			/* of other samples, beside an edge, at least */
 
 /* Samples doubled by weights of 3/4 and 1/4 have a third difference of rounding only, from an odd
  * pixel to the third one after it. */
@@ -144,9 +144,9 @@ is_doubled_plane(const struct frame *frame, size_t c, bool down)
 				v[k] = down ? halving_sample(frame, c, line, i + k)
 					    : halving_sample(frame, c, i + k, line);
 			off = abs(v[3] - v[0] - 3 * (v[2] - v[1]));
-			if (i % 2 == 1 && off > ROUNDING)
+			if (i % 2 == 1 && off > ROUNDING_LEVELS)
 				return false;
-			edges |= off > EDGE;
+			edges |= off > EDGE_LEVELS;
 		}
 	return edges;
 }
@@ -184,7 +184,7 @@ for_blocks(struct run *run, struct halving *halving, const unsigned char *mark,
 /* ---- which pixels are surface, by luma ---- */
 
 #define BLACK_REACH 2		/* pixels around black ones where luma is asked */
-#define UNLIT 4			/* levels: luma that may be none */
+#define UNLIT_LEVELS 4			/* levels: luma that may be none */
 
 static void
 find_black_row(struct halving *halving, size_t y, unsigned char *restrict black)
@@ -196,7 +196,7 @@ find_black_row(struct halving *halving, size_t y, unsigned char *restrict black)
 
 	CPU_SIMD
 	for (size_t x = 0; x < halving->in->head.w; x++)
-		black[x] = (sine[x] + cosine[x] < HOLO_BLACK) | (luma[x] < UNLIT);
+		black[x] = (sine[x] + cosine[x] < HOLO_BLACK) | (luma[x] < UNLIT_LEVELS);
 }
 
 /* Near black pixels: is luma nearer to that of the surface around than to black? On the lowest
@@ -237,12 +237,12 @@ surface_rows(void *arg, size_t i)
  */
 
 #define BRIGHTNESS_REACH 2	/* pixels around, where no block tells */
-#define LIT 0.55f		/* of the greatest R + G there: a pixel of the surface */
-#define CLEAR_BOTH 0.8f		/* likewise beside black ones: no background */
+#define LIT_SHARE 0.55f		/* of the greatest R + G there: a pixel of the surface */
+#define CLEAR_SHARE 0.8f		/* likewise beside black ones: no background */
 #define SAME_BLOCKS 0.35f	/* turns between blocks of one surface, at most */
 #define SURER 0.25f		/* pixels of a block: their number is rounded down rather than up */
 #define OFF_CIRCLE 10.0f	/* levels that a block without background is off at most */
-#define FAINTEST 60.0f		/* R + G of such a block, at least */
+#define LIT_BLOCK_BOTH 60.0f		/* R + G of such a block, at least */
 #define STAIR_STEP 0.1f		/* turns: a block's pixels lie after the stair's step */
 
 static bool
@@ -276,7 +276,7 @@ read_untold_block(struct halving *halving, size_t i, size_t j)
 		level[c] = block->level[c] - 127.5f;
 	}
 	block->rest = holo_rest(level[0], level[1]);
-	block->n = block->level[0] + block->level[1] >= FAINTEST &&
+	block->n = block->level[0] + block->level[1] >= LIT_BLOCK_BOTH &&
 	    holodec_off_circle(level[0], level[1]) <= OFF_CIRCLE;
 }
 
@@ -365,7 +365,7 @@ surface_of(const struct halving *halving, size_t x, size_t y)
 
 	return both.border ||
 		(both.least < HOLO_BLACK &&
-		    (float)halving_both(halving, x, y) < CLEAR_BOTH * (float)both.most)
+		    (float)halving_both(halving, x, y) < CLEAR_SHARE * (float)both.most)
 	    ? DOUBTFUL
 	    : 1;
 }
@@ -420,7 +420,7 @@ tell_block(struct halving *halving, size_t i, size_t j)
 			 * surface around on the surface's side of a boundary, less on the other. */
 			if (*surface == UNTOLD && px_isnan(rest))
 				*surface = (float)halving_both(halving, x, y) >=
-					LIT * (float)around(halving, x, y).most
+					LIT_SHARE * (float)around(halving, x, y).most
 				    ? surface_of(halving, x, y) : 0;
 			else if (*surface == UNTOLD && is_black(halving, x, y, rest))
 				*surface = 0;
@@ -541,8 +541,8 @@ mend_block(struct halving *halving, size_t i, size_t j)
 			    slope.y * ((float)y - block->y);
 
 			for (int c = 0; c < 3; c++)
-				sample[c] = (unsigned char *)frame_row(halving->out, channel[c], y) +
-				    x;
+				sample[c] =
+				    (unsigned char *)frame_row(halving->out, channel[c], y) + x;
 			rest -= px_floor(rest);
 			*sample[0] = !inside ? 0
 			    : (unsigned char)(int)holo_round(holo_sine_level(rest));

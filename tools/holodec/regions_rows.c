@@ -197,7 +197,8 @@ find_steps(struct regions *regions, struct region_block *block, size_t y)
 	size_t first = inside[-1].first > inside->first ? inside[-1].first : inside->first;
 	size_t end = inside[-1].end < inside->end ? inside[-1].end : inside->end;
 	size_t below = y * regions->w + first, above = below - regions->w;
-	const int32_t *restrict lead = regions->lead + above, *restrict next = regions->lead + below;
+	const int32_t *restrict lead = regions->lead + above;
+	const int32_t *restrict next = regions->lead + below;
 	int32_t *restrict step = block->turn + first;
 
 	if (first >= end)

@@ -219,7 +219,7 @@ check_options(struct run *run)
 }
 
 /* Called after an interrupt when viewers know of it. The pipeline may wait for input that never
- * comes: ends the process, with status 0, or by the signal that came if its output is incomplete. */
+ * comes: ends the process, with status 0, or, if its output is incomplete, by the signal. */
 static void
 leave_interrupted(void *arg)
 {

@@ -366,7 +366,8 @@ pack_video(struct packer *packer, const struct frame *image, enum live_kind kind
 		video_stop(video);
 	if (!*video && video_start(kind, head->w, head->h, &packer->options->video, video) < 0)
 		return -1;
-	pixel_format_put((*video)->format, image, (*video)->even_w, (*video)->even_h, (*video)->raw);
+	pixel_format_put((*video)->format, image, (*video)->even_w, (*video)->even_h,
+	    (*video)->raw);
 	status = ffmpeg_write((*video)->ffmpeg, (*video)->raw, (*video)->bytes);
 	if (status > 0)
 		fail(WHERE, "ffmpeg has ended: %s", ffmpeg_message((*video)->ffmpeg));

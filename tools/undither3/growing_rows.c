@@ -90,8 +90,8 @@ growing_begin(struct growing *growing)
 #define POLL_LEAST 4	/* neighbours that carry the same turns */
 #define POLL_AHEAD 2	/* more of them than of those that carry others */
 
-/* How strict rounds of a rule are: how many neighbours must carry their surface to a pixel, and how far its
- * turns may then be off the pixel's bits. */
+/* How strict rounds of a rule are: how many neighbours must carry their surface to a pixel, and how
+ * far its turns may then be off the pixel's bits. */
 #define RULES 3
 struct rule {
 	int least;

@@ -95,7 +95,8 @@ smooth_rows(const struct priv *priv, const struct frame *in, size_t plane, struc
 		size_t right = after < SMOOTH_REACH ? after : SMOOTH_REACH;
 
 		for (size_t next = y0; next < y1 + 2 * SMOOTH_REACH; next++) {
-			float bit[SPAN + 2 * SMOOTH_REACH] = { 0 }, *sums = along[next % ROWS_AROUND];
+			float *sums = along[next % ROWS_AROUND];
+			float bit[SPAN + 2 * SMOOTH_REACH] = { 0 };
 			const float *restrict row[ROWS_AROUND];
 			float *restrict level;
 
@@ -113,9 +114,9 @@ smooth_rows(const struct priv *priv, const struct frame *in, size_t plane, struc
 			level = frame_floats(out, c, next - 2 * SMOOTH_REACH) + x;
 			CPU_SIMD
 			for (size_t i = 0; i < n; i++)
-				level[i] = 255.0f * undither3_smooth(row[3][i], row[0][i], row[1][i],
-				    row[2][i], row[4][i], row[5][i], row[6][i], far, middle, near,
-				    centre);
+				level[i] = 255.0f * undither3_smooth(row[3][i], row[0][i],
+				    row[1][i], row[2][i], row[4][i], row[5][i], row[6][i], far,
+				    middle, near, centre);
 		}
 	}
 }
@@ -727,8 +728,8 @@ orders_check(struct run *run, struct job *job)
 
 /* ---- the picture: turns of all pixels, what is kept of them, and their levels ---- */
 
-/* Turns of a block of rows, by the averages around each pixel; where dithering has moved the picture
- * they are moved back. */
+/* Turns of a block of rows, by the averages around each pixel; where dithering has moved the
+ * picture they are moved back. */
 static void
 fit_block(void *arg, size_t block)
 {
@@ -755,8 +756,8 @@ fit_block(void *arg, size_t block)
 			for (size_t i = 0; i < n; i++) {
 				struct undither3_sums sum = { sums.cosine[i], sums.sine[i],
 					sums.fringe[i], sums.order[i], sums.weight[i] };
-				struct undither3_found found = undither3_find(sum, first[i], right[i],
-				    down[i], inside[i], right_px, down_px, most);
+				struct undither3_found found = undither3_find(sum, first[i],
+				    right[i], down[i], inside[i], right_px, down_px, most);
 
 				turns[i] = found.turns;
 				trusted[i] = found.trusted;
