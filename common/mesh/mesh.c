@@ -199,7 +199,7 @@ corner_table_grow(struct corner_table *table, const double (*point)[3], size_t p
  * hundredths, of flat ones whose only steps are their jumps all that are not 0, but few. */
 #define CUT_MOST 0.9
 #define CUT_MOST_OF_ALL 0.3
-#define PIXELS 32768		/* looked at, at most: more make the jump no better */
+#define JUMP_PIXELS 32768		/* looked at, at most: more make the jump no better */
 
 /* To look at `most` pixels at most. */
 static int
@@ -220,7 +220,7 @@ begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
 int
 jump_begin(struct jump_steps *steps, const struct mesh *mesh)
 {
-	return begin(steps, mesh, PIXELS);
+	return begin(steps, mesh, JUMP_PIXELS);
 }
 
 /* Rows of the mesh's points; x and y are NULL where these are column and row. */
