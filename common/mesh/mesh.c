@@ -148,28 +148,6 @@ triangles_take_unit(struct triangles *triangles, const char *comment)
 
 #define FIRST_SLOTS 4096
 
-uint32_t *
-corner_table_slot(const struct corner_table *table, const double (*point)[3], const double p[3])
-{
-	const double key[3] = { p[0] + 0.0, p[1] + 0.0, p[2] + 0.0 };	/* -0 is 0 */
-	uint64_t bits[3], hash = 0;
-	size_t at;
-
-	memcpy(bits, key, sizeof(bits));
-	for (int k = 0; k < 3; k++) {
-		hash = (hash ^ bits[k]) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 29;
-	}
-	for (at = hash & (table->slots - 1); table->slot[at] != MESH_NONE;
-	    at = (at + 1) & (table->slots - 1)) {
-		const double *q = point[table->slot[at]];
-
-		if (!memcmp((double[3]){ q[0] + 0.0, q[1] + 0.0, q[2] + 0.0 }, key, sizeof(key)))
-			break;
-	}
-	return &table->slot[at];
-}
-
 int
 corner_table_grow(struct corner_table *table, const double (*point)[3], size_t points, size_t most)
 {
@@ -199,7 +177,7 @@ corner_table_grow(struct corner_table *table, const double (*point)[3], size_t p
  * hundredths, of flat ones whose only steps are their jumps all that are not 0, but few. */
 #define CUT_MOST 0.9
 #define CUT_MOST_OF_ALL 0.3
-#define PIXELS 32768		/* looked at, at most: more make the jump no better */
+#define JUMP_PIXELS 32768		/* looked at, at most: more make the jump no better */
 
 /* To look at `most` pixels at most. */
 static int
@@ -220,7 +198,7 @@ begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
 int
 jump_begin(struct jump_steps *steps, const struct mesh *mesh)
 {
-	return begin(steps, mesh, PIXELS);
+	return begin(steps, mesh, JUMP_PIXELS);
 }
 
 /* Rows of the mesh's points; x and y are NULL where these are column and row. */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "io/codec.h"
 
@@ -57,9 +58,32 @@ struct corner_table {
 
 /* Makes room for `most` points; `points` are in the table, and stay there. 0 or -1 after fail(). */
 int corner_table_grow(struct corner_table *, const double (*point)[3], size_t points, size_t most);
+
 /* The slot of a point, which has the number of its equal, or MESH_NONE: the caller sets that. */
-uint32_t *corner_table_slot(const struct corner_table *, const double (*point)[3],
-    const double p[3]);
+static inline uint32_t *
+corner_table_slot(const struct corner_table *table, const double (*point)[3], const double p[3])
+{
+	uint64_t hash = 0;
+	size_t at;
+
+	for (int k = 0; k < 3; k++) {
+		const double v = p[k] + 0.0;	/* -0 is 0 */
+		uint64_t bits;
+
+		memcpy(&bits, &v, sizeof(bits));
+		hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 29;
+	}
+	for (at = hash & (table->slots - 1); table->slot[at] != MESH_NONE;
+	    at = (at + 1) & (table->slots - 1)) {
+		const double *q = point[table->slot[at]];
+
+		/* the bytes of NaN may be equal, too */
+		if ((q[0] == p[0] && q[1] == p[1] && q[2] == p[2]) || !memcmp(q, p, sizeof(*point)))
+			break;
+	}
+	return &table->slot[at];
+}
 
 /*
  * A frame as a triangle mesh, for the formats that hold one (codec/ply/ply.c, codec/obj.c,

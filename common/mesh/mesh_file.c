@@ -700,7 +700,8 @@ weld(struct welder *welder, const float coordinate[3], uint64_t *number)
 	const double (*points)[3] = (const double (*)[3])out->point;
 	uint32_t *slot;
 
-	if (corner_table_grow(&welder->table, points, out->points, out->points + 1) < 0)
+	if (2 * out->points >= welder->table.slots &&
+	    corner_table_grow(&welder->table, points, out->points, out->points + 1) < 0)
 		return -1;
 	slot = corner_table_slot(&welder->table, points, point);
 	*number = *slot;

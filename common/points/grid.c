@@ -14,7 +14,7 @@
 /* ---- sorting ---- */
 
 #define FARTHEST_PLACE 1e15	/* cubes from 0: beyond, doubles do not tell cubes apart */
-#define CHUNK 262144		/* points that a thread takes at a time */
+#define SORTED_POINTS 262144		/* points that a thread takes at a time */
 #define DIGIT 11		/* bits that a pass of the sort takes */
 #define BUCKETS ((size_t)1 << DIGIT)
 
@@ -49,7 +49,7 @@ grid_place(const struct grid *grid, const float p[3], int64_t place[3])
 static size_t
 end_of(const struct sorting *sorting, size_t chunk)
 {
-	size_t end = (chunk + 1) * CHUNK;
+	size_t end = (chunk + 1) * SORTED_POINTS;
 
 	return end < sorting->grid->points ? end : sorting->grid->points;
 }
@@ -63,7 +63,7 @@ find_extent(void *arg, size_t chunk)
 		const float *v = sorting->grid->xyz[k];
 		float low = INFINITY, high = -INFINITY;
 
-		for (size_t i = chunk * CHUNK; i < end_of(sorting, chunk); i++) {
+		for (size_t i = chunk * SORTED_POINTS; i < end_of(sorting, chunk); i++) {
 			low = v[i] < low ? v[i] : low;
 			high = v[i] > high ? v[i] : high;
 		}
@@ -78,7 +78,7 @@ make_keys(void *arg, size_t chunk)
 	struct sorting *sorting = arg;
 	const struct grid *grid = sorting->grid;
 
-	for (size_t i = chunk * CHUNK; i < end_of(sorting, chunk); i++) {
+	for (size_t i = chunk * SORTED_POINTS; i < end_of(sorting, chunk); i++) {
 		uint64_t key = 0;
 
 		for (int k = 0; k < 3; k++)
@@ -96,7 +96,7 @@ count_digits(void *arg, size_t chunk)
 	uint32_t *count = sorting->count[chunk];
 
 	memset(count, 0, sizeof(*sorting->count));
-	for (size_t i = chunk * CHUNK; i < end_of(sorting, chunk); i++)
+	for (size_t i = chunk * SORTED_POINTS; i < end_of(sorting, chunk); i++)
 		count[sorting->key[i] >> sorting->shift & (BUCKETS - 1)]++;
 }
 
@@ -106,7 +106,7 @@ move_points(void *arg, size_t chunk)
 	struct sorting *sorting = arg;
 	uint32_t *to = sorting->count[chunk];
 
-	for (size_t i = chunk * CHUNK; i < end_of(sorting, chunk); i++) {
+	for (size_t i = chunk * SORTED_POINTS; i < end_of(sorting, chunk); i++) {
 		uint32_t at = to[sorting->key[i] >> sorting->shift & (BUCKETS - 1)]++;
 
 		sorting->other_key[at] = sorting->key[i];
@@ -222,7 +222,8 @@ int
 grid_make(struct run *run, const float *const xyz[3], size_t n, double size, const double *about,
     struct grid_extent *extent, struct grid *grid)
 {
-	struct sorting sorting = { .grid = grid, .chunks = (n + CHUNK - 1) / CHUNK };
+	struct sorting sorting = { .grid = grid,
+		.chunks = (n + SORTED_POINTS - 1) / SORTED_POINTS };
 	int status;
 
 	*grid = (struct grid){ .xyz = { xyz[0], xyz[1], xyz[2] }, .size = size, .points = n };

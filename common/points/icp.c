@@ -18,8 +18,8 @@
 #include "points/ordered_view.h"
 #include "run/run.h"
 
-#define PART 8192		/* pairs of one sum */
-#define SIGMAS 3
+#define SUM_PAIRS 8192		/* pairs of one sum */
+#define CUT_SIGMAS 3
 #define NOISE 10		/* times what noise alone gives */
 #define PAIRS_LEAST 6
 #define ALL_SHIFT 0.99		/* of a motion's square: the words are those of a shift */
@@ -44,7 +44,7 @@ struct work {
 static void
 for_parts(struct run *run, struct work *work, void (*fn)(void *, size_t))
 {
-	size_t parts = (work->n + PART - 1) / PART;
+	size_t parts = (work->n + SUM_PAIRS - 1) / SUM_PAIRS;
 
 	memset(work->part, 0, parts * sizeof(*work->part));
 	if (run)
@@ -56,7 +56,7 @@ for_parts(struct run *run, struct work *work, void (*fn)(void *, size_t))
 static size_t
 part_end(const struct work *work, size_t part)
 {
-	return (part + 1) * PART < work->n ? (part + 1) * PART : work->n;
+	return (part + 1) * SUM_PAIRS < work->n ? (part + 1) * SUM_PAIRS : work->n;
 }
 
 static bool
@@ -73,7 +73,7 @@ sum_points(void *arg, size_t part)
 	const struct work *work = arg;
 	struct sums *sums = &work->part[part];
 
-	for (size_t i = part * PART; i < part_end(work, part); i++) {
+	for (size_t i = part * SUM_PAIRS; i < part_end(work, part); i++) {
 		if (!in_use(work, i))
 			continue;
 		sums->n++;
@@ -89,7 +89,7 @@ sum_squares(void *arg, size_t part)
 	const struct work *work = arg;
 	struct sums *sums = &work->part[part];
 
-	for (size_t i = part * PART; i < part_end(work, part); i++)
+	for (size_t i = part * SUM_PAIRS; i < part_end(work, part); i++)
 		for (size_t k = 0; k < 3 && in_use(work, i); k++)
 			sums->square += pow(work->pair[i].point[k] - work->center[k], 2);
 }
@@ -115,7 +115,7 @@ sum_rows(void *arg, size_t part)
 	const struct work *work = arg;
 	struct sums *sums = &work->part[part];
 
-	for (size_t i = part * PART; i < part_end(work, part); i++) {
+	for (size_t i = part * SUM_PAIRS; i < part_end(work, part); i++) {
 		double row[6];
 
 		if (!in_use(work, i))
@@ -135,7 +135,7 @@ sum_both(void *arg, size_t part)
 	const struct work *work = arg;
 	struct sums *sums = &work->part[part];
 
-	for (size_t i = part * PART; i < part_end(work, part); i++) {
+	for (size_t i = part * SUM_PAIRS; i < part_end(work, part); i++) {
 		double one[6], two[6];
 
 		if (!in_use(work, i) || isnan(work->other[i][0]))
@@ -158,7 +158,7 @@ sum_both(void *arg, size_t part)
 static struct sums
 total(const struct work *work)
 {
-	const size_t parts = (work->n + PART - 1) / PART, numbers = sizeof(struct sums) /
+	const size_t parts = (work->n + SUM_PAIRS - 1) / SUM_PAIRS, numbers = sizeof(struct sums) /
 	    sizeof(double);
 	struct sums all = { 0 };
 
@@ -199,8 +199,8 @@ find_cut(struct work *work, double cut, struct rigid_step *step)
 	step->median = middle;
 	step->sigma = 1.4826 * spread;
 	/* what is below the digits of a float is exact: without noise MAD is 0 */
-	work->low = (float)fmax(-cut, middle - SIGMAS * step->sigma - 1e-6);
-	work->high = (float)fmin(cut, middle + SIGMAS * step->sigma + 1e-6);
+	work->low = (float)fmax(-cut, middle - CUT_SIGMAS * step->sigma - 1e-6);
+	work->high = (float)fmin(cut, middle + CUT_SIGMAS * step->sigma + 1e-6);
 	return 0;
 }
 
@@ -277,7 +277,7 @@ rigid_step_solve(struct run *run, const struct rigid_pair *pair, const float (*o
 	*step = (struct rigid_step){ 0 };
 	if (find_cut(&work, cut, step) < 0)
 		return -1;
-	work.part = calloc(n / PART + 1, sizeof(*work.part));
+	work.part = calloc(n / SUM_PAIRS + 1, sizeof(*work.part));
 	if (!work.part)
 		return fail_memory();
 	measure(run, &work, step);
@@ -352,12 +352,12 @@ rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (
 	struct sums all;
 
 	*freedom = (struct rigid_freedom){ 0 };
-	work.low = (float)(step->median - SIGMAS * step->sigma - 1e-6);
-	work.high = (float)(step->median + SIGMAS * step->sigma + 1e-6);
+	work.low = (float)(step->median - CUT_SIGMAS * step->sigma - 1e-6);
+	work.high = (float)(step->median + CUT_SIGMAS * step->sigma + 1e-6);
 	memcpy(work.center, step->center, sizeof(work.center));
 	if (!(work.radius > 0))
 		work.radius = 1;
-	work.part = calloc(n / PART + 1, sizeof(*work.part));
+	work.part = calloc(n / SUM_PAIRS + 1, sizeof(*work.part));
 	if (!work.part)
 		return fail_memory();
 	for_parts(run, &work, other ? sum_both : sum_rows);
@@ -733,7 +733,7 @@ pose_list_free(struct pose_list *list)
 #define STANDARD_ERRORS 0.05	/* of a step, below which it is noise alone */
 #define CIRCLE_STEPS 16		/* after which a fit that only circles has come to rest */
 #define CIRCLE 0.2		/* standard errors that it may have moved in them */
-#define NOISES 3		/* times the noise of the views that a fit may have */
+#define NOISE_FACTOR 3		/* times the noise of the views that a fit may have */
 #define PITCHES 0.1		/* of the points' distance, which always is */
 #define AGREE_LEAST 0.5		/* share of the common points */
 
@@ -933,7 +933,7 @@ check_fit(const char *name, const struct icp_result *result, const struct rigid_
     double max_rms, bool done)
 {
 	double agree = (double)step->used / (double)step->pairs;
-	double most = isnan(max_rms) ? NOISES * result->expected : max_rms;
+	double most = isnan(max_rms) ? NOISE_FACTOR * result->expected : max_rms;
 
 	if (!done || !(result->rms <= most) || agree < AGREE_LEAST)
 		return fail(name, "does not fit: rms %.4g over an overlap of %.1f %%, where %.4g "

@@ -17,10 +17,10 @@
 #include "image/statistics.h"
 #include "run/run.h"
 
-#define DEGREE 5
+#define LENS_DEGREE 5
 #define WELL_PX 0.5		/* a fit this good needs no other model */
 #define OUTSIDE 1.3		/* of the range of s and t: a polynomial says nothing beyond */
-#define TRIM 4			/* times the rms: points beyond take no part in the second fit */
+#define TRIM_RMS 4		/* times the rms: points beyond take no part in the second fit */
 
 static const double own_frame[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
 
@@ -172,11 +172,11 @@ fit_rays(const double (*sample)[5], size_t n, struct ordered_camera *camera, dou
 	camera->rms_px = INFINITY;
 	if (!find_range(sample, n, camera))
 		return;
-	for (int degree = DEGREE; degree >= 1; degree -= 2) {
+	for (int degree = LENS_DEGREE; degree >= 1; degree -= 2) {
 		if (!fit_polynomial(sample, n, degree, INFINITY, camera))
 			continue;
 		camera->rms_px = robust_rms(sample, n, camera, work);
-		if (fit_polynomial(sample, n, degree, fmax(TRIM * camera->rms_px, 0.1), camera))
+		if (fit_polynomial(sample, n, degree, fmax(TRIM_RMS * camera->rms_px, 0.1), camera))
 			camera->rms_px = robust_rms(sample, n, camera, work);
 		return;
 	}
@@ -279,12 +279,12 @@ ordered_camera_fit(const double (*sample)[5], size_t n, struct ordered_camera *c
 }
 
 #define POINTS_LEAST 1000
-#define SAMPLES 3000		/* points that the camera is fitted to, about */
-#define SAMPLES_LEAST 100
-#define MEASURED 30000		/* points that noise and pitch are taken from, about */
+#define CAMERA_POINTS 3000	/* points that the camera is fitted to, about */
+#define CAMERA_POINTS_LEAST 100
+#define NOISE_POINTS 30000	/* points that noise and pitch are taken from, about */
 #define OFF_PX 1.0		/* rms beyond which no pinhole saw the points */
-#define HALF 2			/* of the window that a normal is fitted in */
-#define NOISES 4		/* times their noise that normals of a smooth surface differ by */
+#define HALF_WINDOW 2		/* of the window that a normal is fitted in */
+#define SMOOTH_NOISES 4		/* times their noise that normals of a smooth surface differ by */
 #define SMOOTH 0.01		/* and so much by its curvature */
 #define GRAZING 0.15		/* cosine of ray and normal below which a normal is an edge's */
 
@@ -323,7 +323,7 @@ sum_row(void *arg, size_t y)
 	const struct ordered_pixel *pixel = making->view->pixel + y * making->view->w;
 	float *sums = making->sums + 6 * y * making->view->w;
 
-	for (size_t x = HALF; x + HALF < making->view->w; x++)
+	for (size_t x = HALF_WINDOW; x + HALF_WINDOW < making->view->w; x++)
 		for (size_t k = 0; k < 3; k++) {
 			float middle = pixel[x].point[k];
 			float a = pixel[x - 2].point[k] - middle;
@@ -359,9 +359,9 @@ normal_row(void *arg, size_t y)
 	struct ordered_view *view = making->view;
 	size_t w = view->w;
 
-	if (y < HALF || y + HALF >= view->h)
+	if (y < HALF_WINDOW || y + HALF_WINDOW >= view->h)
 		return;
-	for (size_t x = HALF; x + HALF < w; x++) {
+	for (size_t x = HALF_WINDOW; x + HALF_WINDOW < w; x++) {
 		struct ordered_pixel *pixel = view->pixel + y * w + x;
 		double along[3], down[3];
 		float n[3], mean[3];
@@ -397,7 +397,7 @@ normal_row(void *arg, size_t y)
 static int
 fit_camera(const char *name, struct ordered_view *view)
 {
-	size_t step = (size_t)fmax(1, sqrt((double)view->points / SAMPLES)), n = 0;
+	size_t step = (size_t)fmax(1, sqrt((double)view->points / CAMERA_POINTS)), n = 0;
 	double (*sample)[5] = calloc((view->w / step + 1) * (view->h / step + 1), sizeof(*sample));
 	int status;
 
@@ -412,7 +412,8 @@ fit_camera(const char *name, struct ordered_view *view)
 			memcpy(sample[n++], (double[5]){ p[0], p[1], p[2], (double)x, (double)y },
 			    sizeof(*sample));
 		}
-	status = n < SAMPLES_LEAST ? fail(name, "has too few points for its camera to be found") :
+	status = n < CAMERA_POINTS_LEAST ?
+	    fail(name, "has too few points for its camera to be found") :
 	    ordered_camera_fit((const double (*)[5])sample, n, &view->camera);
 	free(sample);
 	if (status == 0 && !(view->camera.rms_px <= OFF_PX))
@@ -470,12 +471,12 @@ middle_of(float *v, size_t n)
 static int
 measure(struct ordered_view *view)
 {
-	size_t step = (size_t)fmax(1, sqrt((double)view->points / MEASURED)), n = 0;
+	size_t step = (size_t)fmax(1, sqrt((double)view->points / NOISE_POINTS)), n = 0;
 	size_t most = (view->w / step + 1) * (view->h / step + 1);
 	float *bend = calloc(most, sizeof(*bend)), *pitch = calloc(most, sizeof(*pitch));
 
 	for (size_t y = step / 2; y < view->h && bend && pitch; y += step)
-		for (size_t x = HALF + step / 2; x + HALF < view->w; x += step) {
+		for (size_t x = HALF_WINDOW + step / 2; x + HALF_WINDOW < view->w; x += step) {
 			const struct ordered_pixel *pixel = &view->pixel[y * view->w + x];
 			double sum = 0, square = 0;
 
@@ -509,7 +510,7 @@ ordered_view_make(struct run *run, const char *name, const struct frame *frame,
 	int status = -1;
 
 	*view = (struct ordered_view){ .w = frame->head.w, .h = frame->head.h };
-	if (head_is_table(&frame->head) || view->h <= 2 * HALF || view->w <= 2 * HALF)
+	if (head_is_table(&frame->head) || view->h <= 2 * HALF_WINDOW || view->w <= 2 * HALF_WINDOW)
 		return fail(name, "is no ordered frame but a table of points, or too small");
 	for (size_t k = 0; k < 3; k++)
 		making.x[k] = head_channel(&frame->head, (char[2]){ "xyz"[k] });
@@ -590,7 +591,8 @@ ordered_view_two_normals(const struct ordered_view *view, size_t pixel, bool wid
 	/* an edge in both neighbourhoods would pass for shape */
 	for (size_t k = 0; k < 3; k++)
 		square += pow((double)one[k] - two[k], 2);
-	return sqrt(square) < SMOOTH + NOISES * view->noise / view->pitch * sqrt(squares[wide]);
+	return sqrt(square) <
+	    SMOOTH + SMOOTH_NOISES * view->noise / view->pitch * sqrt(squares[wide]);
 }
 
 void

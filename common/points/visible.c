@@ -24,7 +24,7 @@
 #define VISIBLE_STEP 2.5
 
 /* Distances that the medians are taken of: more make them no better. */
-#define SAMPLES 65536
+#define SAMPLED_DISTANCES 65536
 #define NORMAL_MEDIAN 0.6745	/* of |x|, x of the normal distribution with standard deviation 1 */
 
 bool
@@ -67,15 +67,15 @@ int
 visible_points_init(struct visible_points *points, const struct frame *frame,
     const size_t channel[3])
 {
-	size_t pixels = frame->head.w * frame->head.h, stride = pixels / SAMPLES + 1;
+	size_t pixels = frame->head.w * frame->head.h, stride = pixels / SAMPLED_DISTANCES + 1;
 	size_t steps = 0, offs = 0;
-	float *step = malloc(4 * SAMPLES * sizeof(*step)), *off;
+	float *step = malloc(4 * SAMPLED_DISTANCES * sizeof(*step)), *off;
 
 	*points = (struct visible_points){ .frame = frame,
 		.channel = { channel[0], channel[1], channel[2] } };
 	if (!step)
 		return fail_memory();
-	off = step + 2 * SAMPLES;
+	off = step + 2 * SAMPLED_DISTANCES;
 	for (size_t i = 0; i < pixels; i += stride)
 		for (size_t down = 0; down < 2; down++) {
 			size_t x = i % frame->head.w, y = i / frame->head.w;
@@ -149,7 +149,7 @@ visible_points_tangents(const struct visible_points *points, size_t x, size_t y,
 #define BAND_ROWS 16		/* at least */
 #define BLOCK 16		/* cells of the frame that are skipped together */
 #define BEND 0.25		/* distances of neighbours */
-#define NOISES 10.0		/* standard deviations of a point that are no bend */
+#define BEND_NOISES 10.0		/* standard deviations of a point that are no bend */
 
 double
 visible_reach(const struct pinhole *camera)
@@ -460,7 +460,7 @@ visible_draw(struct visible *visible, struct run *run, const struct visible_view
 {
 	const struct frame_head *head = &points->frame->head;
 	struct drawing drawing = { .visible = visible,
-		.bend = fmax(BEND * points->spacing, NOISES * points->noise) };
+		.bend = fmax(BEND * points->spacing, BEND_NOISES * points->noise) };
 	int status;
 
 	*visible = (struct visible){ .view = *view, .points = *points };
@@ -566,7 +566,7 @@ visible_look(const struct visible *visible, const double seen[3], const double n
 
 #define VIEW_OVERLAP_PITCHES 20
 
-#define STEP 8
+#define OVERLAP_STEP_PX 8
 
 /* The depth of a point of the target's frame as its camera counts it: larger is farther. */
 static double
@@ -610,15 +610,16 @@ int
 view_overlap_find(const struct ordered_view *target, const struct ordered_view *source,
     const struct pose *pose, struct view_overlap *overlap)
 {
-	float *off = malloc((source->w / STEP + 1) * (source->h / STEP + 1) * sizeof(*off));
+	float *off = malloc((source->w / OVERLAP_STEP_PX + 1) * (source->h / OVERLAP_STEP_PX + 1) *
+	    sizeof(*off));
 	size_t middle;
 	float median;
 
 	*overlap = (struct view_overlap){ .median = NAN };
 	if (!off)
 		return fail_memory();
-	for (size_t y = 0; y < source->h; y += STEP)
-		for (size_t x = 0; x < source->w; x += STEP) {
+	for (size_t y = 0; y < source->h; y += OVERLAP_STEP_PX)
+		for (size_t x = 0; x < source->w; x += OVERLAP_STEP_PX) {
 			const struct ordered_pixel *from = &source->pixel[y * source->w + x];
 
 			if (px_isnan(from->point[0]))

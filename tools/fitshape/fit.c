@@ -390,16 +390,6 @@ struct fitting {
 	double reach;
 };
 
-static void
-find_scale(struct fitting *fitting)
-{
-	struct fit *fit = fitting->fit;
-	double rounding = 1e-14 * (fitting->reach + fabs(fit->shape.radius));
-
-	fitshape_rows()->find_sizes(fit, fitting->sd, fitting->size);
-	fit->scale = fmax(1.4826 * median_of(fitting->size, fit->n), rounding);
-}
-
 /* Fails; scatter: NaN where it is not known. */
 static int
 not_determined(const struct fitting *fitting, double scatter)
@@ -441,8 +431,12 @@ reweight(struct fitting *fitting)
 		fitshape_rows()->find_distances(fit, fitting->cloud);
 		if (fitting->sd && i < SIGMA_ROUNDS)
 			fitshape_rows()->find_sds(fit, fitting->cloud, fitting->sd);
-		if (robust)
-			find_scale(fitting);
+		if (robust) {
+			double rounding = 1e-14 * (fitting->reach + fabs(fit->shape.radius));
+
+			fitshape_rows()->find_sizes(fit, fitting->sd, fitting->size);
+			fit->scale = fmax(1.4826 * median_of(fitting->size, fit->n), rounding);
+		}
 		fitshape_rows()->find_weights(fit, fitting->sd, robust);
 		status = shape_fit(&fitting->points, &fit->shape);
 		if (status != 0)

@@ -424,7 +424,7 @@ weigh_near(const struct shape_points *points, const struct shape *shape, double 
 
 #define SEEDS 1500		/* points whose neighbours are drawn from */
 #define SEED_DRAWS 8		/* fours of each */
-#define NEAR 0.01		/* of the radius: nearer points are on the sphere */
+#define ON_BALL_SHARE 0.01		/* of the radius: nearer points are on the sphere */
 #define MAX_RADIUS_ERROR 0.05	/* of the radius */
 
 static double
@@ -442,7 +442,7 @@ count_near(const struct search *search, const struct shape *ball)
 
 	for (size_t i = 0; i < search->n; i++)
 		n += fabs(distance(search->cloud->x[search->index[i]], ball->centre) -
-		    ball->radius) < NEAR * ball->radius;
+		    ball->radius) < ON_BALL_SHARE * ball->radius;
 	return n;
 }
 

@@ -708,8 +708,9 @@ report(struct comparing *comparing, const struct mesh_points *points,
 	if (n && median > FAIL_DISTANCE * comparing->size) {
 		free(d);
 		return fail("--to", "the points, which span %.4g, lie %.4g away, by the median, "
-		    "from a mesh of %.4g: another place, or another unit%s", diagonal(points->low, points->high),
-		    median, comparing->size, isnan(comparing->options->within) ?
+		    "from a mesh of %.4g: another place, or another unit%s",
+		    diagonal(points->low, points->high), median, comparing->size,
+		    isnan(comparing->options->within) ?
 		    "; --within leaves out what is around it" : "");
 	}
 	if (n == 0 && isnan(comparing->options->coverage)) {

@@ -95,19 +95,6 @@ take_frame(struct run *run, struct frame *in)
 	return status;
 }
 
-/* The cloud of all points, or one point for each cube where they went into sums. */
-static int
-gather(struct run *run, struct frame **cloud)
-{
-	struct priv *priv = run->priv;
-
-	if (priv->sums.clouds == 0)
-		return pieces_cloud(run, &priv->pieces, cloud);
-	if (fold_pieces(run, &priv->sums, &priv->pieces) < 0)
-		return -1;
-	return cube_sums_cloud(&priv->sums, run, cloud);
-}
-
 static int
 end(struct run *run)
 {
@@ -120,10 +107,17 @@ end(struct run *run)
 
 	if (priv->pieces.n == 0)
 		return 0;
-	if (views_check_number(&priv->views, run) < 0 ||
-	    (parameters->icp && align_pieces(run, &(struct align_options){ parameters->ring,
-	    parameters->max_rms, &parameters->write_pose }, &priv->pieces) < 0) ||
-	    gather(run, &cloud) < 0) {
+	status = views_check_number(&priv->views, run);
+	if (status == 0 && parameters->icp)
+		status = align_pieces(run, &(struct align_options){ parameters->ring,
+		    parameters->max_rms, &parameters->write_pose }, &priv->pieces);
+	/* all points, or one for each cube where they went into sums */
+	if (status == 0 && folded)
+		status = fold_pieces(run, &priv->sums, &priv->pieces) < 0 ? -1 :
+		    cube_sums_cloud(&priv->sums, run, &cloud);
+	else if (status == 0)
+		status = pieces_cloud(run, &priv->pieces, &cloud);
+	if (status < 0) {
 		frame_free(cloud);
 		return -1;
 	}

@@ -213,17 +213,6 @@ gather_points(struct run *run, struct pieces *pieces, size_t *first, struct fram
 	return 0;
 }
 
-/* The only piece is the cloud itself. */
-static int
-share(const struct view_frame *piece, struct frame_head *head, struct frame **cloud)
-{
-	if (frame_new_empty(head, cloud) < 0)
-		return -1;
-	for (size_t c = 0; c < head->c; c++)
-		frame_share(*cloud, c, piece->frame, c);
-	return 0;
-}
-
 /*
  * A table of all points that have x y z, in order, in world coordinates; normals are rotated, too.
  * It has the channels that all pieces have, in the first one's order, and the first one's metadata
@@ -246,7 +235,10 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct frame **cloud)
 	status = make_head(pieces, points, &head);
 	if (status == 0 && pieces->n == 1 && !is_moved(&pieces->v[0]) && only->h == 1 &&
 	    only->w == points && head.c == only->c) {
-		status = share(&pieces->v[0], &head, cloud);
+		/* the only piece is the cloud itself */
+		status = frame_new_empty(&head, cloud);
+		for (size_t c = 0; c < head.c && status == 0; c++)
+			frame_share(*cloud, c, pieces->v[0].frame, c);
 		head_free(&head);
 	} else if (status == 0) {
 		status = frame_new(&head, cloud);

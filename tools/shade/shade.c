@@ -177,28 +177,19 @@ annotated_new(const struct frame_head *in, size_t w, size_t h, struct frame **pi
 	return status;
 }
 
-/* The keys of the colours, for pictures with a colour bar. */
-static int
-set_keys(const struct priv *priv, struct frame *picture)
-{
-	double ends[2] = { priv->low, priv->high };
-
-	if (!priv->annotation.bar)
-		return 0;
-	if (meta_set(&picture->head.meta, "colormap", colormap_names[priv->map]) < 0)
-		return -1;
-	return meta_set_numbers(&picture->head.meta, "colormap_range", ends, 2);
-}
-
 int
 annotated_emit(struct run *run, struct frame *picture)
 {
 	struct priv *priv = run->priv;
+	double ends[2] = { priv->low, priv->high };
+	int status = 0;
 
 	priv->annotation.low = priv->low;
 	priv->annotation.high = priv->high;
-	if (priv->annotates && (set_keys(priv, picture) < 0 ||
-	    annotate(&picture, &priv->annotation) < 0)) {
+	if (priv->annotation.bar)
+		status = meta_set(&picture->head.meta, "colormap", colormap_names[priv->map]) < 0 ?
+		    -1 : meta_set_numbers(&picture->head.meta, "colormap_range", ends, 2);
+	if (status < 0 || (priv->annotates && annotate(&picture, &priv->annotation) < 0)) {
 		frame_free(picture);
 		return -1;
 	}

@@ -55,45 +55,34 @@ splat_sets_close(struct splat_sets *sets)
 	sets->queue = NULL;
 }
 
-/* The mean of a measurement's times; NaN: it has none. */
-static int
-read_time(const struct frame_head *head, size_t view, double *time_s)
-{
-	if (meta_mean(&head->meta, "time_s", time_s) < 0)
-		return -1;
-	return isinf(*time_s) ? fail(NULL, "view %zu: key time_s must be a time in seconds",
-	    view + 1) : 0;
-}
-
 /* Frame `view` of a step, which it then owns, and its pose. -1 after fail(). */
 int
 splat_sets_add(struct splat_sets *sets, size_t view, struct frame *frame, const struct pose *pose)
 {
 	struct splat_queue *queue = &sets->queue[view];
 	size_t last = (queue->first + queue->n) % SPLAT_SETS_WAIT;
-	double before = queue->last_s;
+	double time_s = NAN, before = queue->last_s;
+	int status = 0;
 
-	if (queue->n == SPLAT_SETS_WAIT) {
-		frame_free(frame);
-		return fail(NULL, "view %zu runs more than %d sets ahead of another one, by their "
-		    "time_s", view + 1, SPLAT_SETS_WAIT);
-	}
-	if (read_time(&frame->head, view, &queue->time_s[last]) < 0) {
+	if (queue->n == SPLAT_SETS_WAIT)
+		status = fail(NULL, "view %zu runs more than %d sets ahead of another one, by "
+		    "their time_s", view + 1, SPLAT_SETS_WAIT);
+	else
+		status = meta_mean(&frame->head.meta, "time_s", &time_s);
+	if (status == 0 && isinf(time_s))
+		status = fail(NULL, "view %zu: key time_s must be a time in seconds", view + 1);
+	if (status < 0) {
 		frame_free(frame);
 		return -1;
 	}
 	queue->frame[last] = frame;
 	queue->pose[last] = *pose;
+	queue->time_s[last] = queue->last_s = time_s;
 	queue->n++;
-	if (isnan(queue->time_s[last]))
-		sets->untimed = true;
-	else
-		sets->timed = true;
-	queue->last_s = queue->time_s[last];
-	if (queue->last_s < before)
-		return fail(NULL, "view %zu: key time_s falls, from %.9g s to %.9g s", view + 1,
-		    before, queue->time_s[last]);
-	return 0;
+	sets->untimed |= isnan(time_s);
+	sets->timed |= !isnan(time_s);
+	return time_s < before ? fail(NULL, "view %zu: key time_s falls, from %.9g s to %.9g s",
+	    view + 1, before, time_s) : 0;
 }
 
 /* The least and the greatest time of the frames that wait first; false where no frame of some
@@ -207,18 +196,6 @@ resize_view(struct splat_view *view, size_t w, size_t h)
 	return 0;
 }
 
-static void
-free_scratch(struct splat_scratch *scratch)
-{
-	for (size_t i = 0; i < scratch->room; i++)
-		free(scratch->block[i]);
-	free(scratch->block);
-	free(scratch->nearest);
-	free(scratch->sum);
-	free(scratch->more);
-	free(scratch);
-}
-
 /* Makes room for so many views. splat_close() it. -1 after fail(). */
 int
 splat_open(struct splat *splat, size_t views)
@@ -235,53 +212,35 @@ splat_close(struct splat *splat)
 		free_view(&splat->view[k]);
 	free(splat->view);
 	splat_grid_free(&splat->grid);
-	while (splat->scratch) {
-		struct splat_scratch *scratch = splat->scratch;
+	for (size_t k = 0; k < splat->threads; k++) {
+		struct splat_scratch *scratch = &splat->scratch[k];
 
-		splat->scratch = scratch->next;
-		free_scratch(scratch);
+		for (size_t i = 0; i < scratch->room; i++)
+			free(scratch->block[i]);
+		free(scratch->block);
+		free(scratch->nearest);
+		free(scratch->sum);
+		free(scratch->more);
 	}
+	free(splat->scratch);
 	free(splat->claimed);
 	*splat = (struct splat){ 0 };
 }
 
-static struct splat_scratch *
-take_scratch(struct splat_job *job)
-{
-	struct splat_scratch *scratch;
-
-	pthread_mutex_lock(&job->lock);
-	scratch = job->splat->scratch;
-	if (scratch)
-		job->splat->scratch = scratch->next;
-	pthread_mutex_unlock(&job->lock);
-	if (!scratch && !(scratch = calloc(1, sizeof(*scratch))))
-		fail_memory();
-	return scratch;
-}
-
+/* A thread's strips, one after another, in memory of its own. */
 static void
-give_scratch(struct splat_job *job, struct splat_scratch *scratch, bool failed)
-{
-	pthread_mutex_lock(&job->lock);
-	job->failed |= failed;
-	if (scratch) {
-		scratch->next = job->splat->scratch;
-		job->splat->scratch = scratch;
-	}
-	pthread_mutex_unlock(&job->lock);
-}
-
-static void
-fill_strip(void *arg, size_t item)
+fill_strips(void *arg, size_t thread)
 {
 	struct splat_job *job = arg;
-	struct splat_scratch *scratch = take_scratch(job);
-	size_t y0 = item * STRIP_ROWS, h = job->splat->grid.h;
-	size_t y1 = h - y0 < STRIP_ROWS ? h : y0 + STRIP_ROWS;
+	size_t h = job->splat->grid.h, y0;
 
-	give_scratch(job, scratch, !scratch || splatxyz_rows()->strip_fill(job->splat, job->source,
-	    scratch, job->out, y0, y1) < 0);
+	while ((y0 = STRIP_ROWS * __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < h) {
+		size_t y1 = h - y0 < STRIP_ROWS ? h : y0 + STRIP_ROWS;
+
+		if (splatxyz_rows()->strip_fill(job->splat, job->source,
+		    &job->splat->scratch[thread], job->out, y0, y1) < 0)
+			__atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
+	}
 }
 
 static void
@@ -293,11 +252,18 @@ for_all(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
 		fn(arg, i);
 }
 
+/* Makes room for the points of a set; *rows: of all views. */
 static int
-fit_views(struct splat *splat, const struct splat_source *source, size_t *rows)
+fit_views(struct splat *splat, size_t threads, const struct splat_source *source, size_t *rows)
 {
 	size_t cells;
 
+	if (!splat->scratch) {
+		splat->scratch = calloc(threads, sizeof(*splat->scratch));
+		splat->threads = splat->scratch ? threads : 0;
+		if (!splat->scratch)
+			return fail_memory();
+	}
 	*rows = 0;
 	for (size_t k = 0; k < splat->views; k++) {
 		if (resize_view(&splat->view[k], source[k].w, source[k].h) < 0)
@@ -320,19 +286,17 @@ int
 splat_merge(struct splat *splat, struct run *run, const struct splat_source *source,
     struct frame *out, struct splat_counts *counts)
 {
-	struct splat_job job = { .splat = splat, .source = source, .out = out,
-		.lock = PTHREAD_MUTEX_INITIALIZER };
-	size_t rows, h = splat->grid.h;
+	struct splat_job job = { .splat = splat, .source = source, .out = out };
+	size_t rows = 0;
 
-	if (fit_views(splat, source, &rows) < 0)
+	if (fit_views(splat, run && run->threads > 1 ? (size_t)run->threads : 1, source, &rows) < 0)
 		return -1;
 	for_all(run, rows, splatxyz_rows()->project, &job);
 	for_all(run, rows, splatxyz_rows()->find_reach, &job);
-	for_all(run, (h + STRIP_ROWS - 1) / STRIP_ROWS, fill_strip, &job);
-	pthread_mutex_destroy(&job.lock);
+	for_all(run, splat->threads, fill_strips, &job);
 	if (job.failed)
 		return -1;
-	for_all(run, h, splatxyz_rows()->close_holes, &job);
+	for_all(run, splat->grid.h, splatxyz_rows()->close_holes, &job);
 	for (size_t k = 0; k < splat->views; k++) {
 		counts[k] = (struct splat_counts){ 0 };
 		for (size_t y = 0; y < splat->view[k].h; y++) {

@@ -3,7 +3,6 @@
 #ifndef SPLATXYZ_H
 #define SPLATXYZ_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -162,9 +161,8 @@ struct splat_block {
 
 #define STRIP_ROWS 32		/* of the grid, that one thread fills together */
 
-/* The memory of a thread, which strips use in turn. */
+/* The memory of a thread, which its strips use in turn. */
 struct splat_scratch {
-	struct splat_scratch *next;
 	size_t cells, vectors;		/* of a strip; of a cell */
 	float *nearest;			/* depth; INFINITY: no point's own cell */
 	float (*sum)[2];		/* weight, weight times depth beyond the nearest */
@@ -179,7 +177,8 @@ struct splat {
 	size_t views;
 	float jump;			/* mm */
 	bool keeps_sigma;		/* the output has a channel sigma */
-	struct splat_scratch *scratch;	/* of strips, kept from frame to frame */
+	struct splat_scratch *scratch;	/* of each thread, kept from frame to frame */
+	size_t threads;
 	unsigned char *claimed;		/* w h: a point's own cell */
 };
 
@@ -188,7 +187,7 @@ struct splat_job {
 	struct splat *splat;
 	const struct splat_source *source;
 	struct frame *out;
-	pthread_mutex_t lock;		/* of the splat's scratch */
+	size_t next;			/* the strip that the next free thread takes */
 	bool failed;
 };
 

@@ -460,19 +460,6 @@ find_weights(const struct splat_grid *grid, const struct splat_source *source, s
 	}
 }
 
-/* Points x0 .. x0 + n - 1 of row y, n <= SPLAT_SEGMENT; all rows are projected. */
-static void
-splat_view_points(const struct splat_view *view, const struct splat_grid *grid,
-    const struct splat_source *source, size_t x0, size_t y, size_t n, struct splat_points *to)
-{
-	struct planes planes;
-	size_t at = splat_view_at(view, y) + x0;
-
-	find_planes(view, at - ASIDE, n + 2 * ASIDE, &planes);
-	smooth_planes(view, at, n, &planes, to);
-	find_weights(grid, source, x0, y, n, to);
-}
-
 /*
  * ---- footprints ----
  *
@@ -792,18 +779,23 @@ turn_normals(const struct splat_source *source, struct splat_block *block, size_
 		block->attribute[source->normal + k] = block->normal[k];
 }
 
+/* Points x0 .. x0 + n - 1 of row y of view k, n <= SPLAT_SEGMENT; all rows are projected. */
 static int
 gather_segment(const struct strip *strip, size_t k, size_t x0, size_t y, size_t n)
 {
 	const struct splat *splat = strip->splat;
 	const struct splat_source *source = &strip->source[k];
 	struct splat_block *block = next_block(strip->scratch);
+	size_t at = splat_view_at(&splat->view[k], y) + x0;
 	struct splat_points points;
+	struct planes planes;
 	lanes claim[SPLAT_SEGMENT];
 
 	if (!block)
 		return -1;
-	splat_view_points(&splat->view[k], &splat->grid, source, x0, y, n, &points);
+	find_planes(&splat->view[k], at - ASIDE, n + 2 * ASIDE, &planes);
+	smooth_planes(&splat->view[k], at, n, &planes, &points);
+	find_weights(&splat->grid, source, x0, y, n, &points);
 	find_footprints(&points, n, source, &strip->rows, block, claim);
 	claim_near(strip, block, claim);
 	for (size_t i = block->near; i < block->n; i++)

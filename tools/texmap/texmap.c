@@ -266,7 +266,7 @@ cloud_surface_make(struct run *run, const float *const xyz[3], size_t n,
 	if (status == 0)
 		status = grid_make_fitting(run, xyz, n, 0, AROUND, true, &search.grid);
 	if (status == 0) {
-		run_for(run, (search.grid.cells + CELLS - 1) / CELLS,
+		run_for(run, (search.grid.cells + SEARCHED_CELLS - 1) / SEARCHED_CELLS,
 		    texmap_rows()->measure_cells, &search);
 		find_spacing(&search, room);
 	}
@@ -331,7 +331,7 @@ draw_discs(struct drawing *drawing, struct run *run)
 	drawing->disc = calloc(n + 1, sizeof(*drawing->disc));
 	if (!drawing->disc)
 		return fail_memory();
-	run_for(run, (n + CHUNK - 1) / CHUNK, texmap_rows()->see_points, drawing);
+	run_for(run, (n + DRAWN_POINTS - 1) / DRAWN_POINTS, texmap_rows()->see_points, drawing);
 	drawing->rows = (h + BANDS_MOST - 1) / BANDS_MOST;
 	if (drawing->rows < BAND_ROWS)
 		drawing->rows = BAND_ROWS;
@@ -421,20 +421,10 @@ rectified_points(const struct visible_points *points, const struct stereo_view *
 	return as_they_are > turned;
 }
 
-/* Turns a camera of the world to those axes. */
-static void
-rectified_turn(const struct stereo_view *view, struct pinhole *camera)
-{
-	static const double none[3];
-
-	pinhole_between(view->R, none, camera->R, camera->T, camera->R, camera->T);
-	pinhole_complete(camera);
-}
-
 /* ---- does the picture show what the points' own camera saw? ---- */
 
 #define EDGES_LEAST 1000
-#define SAMPLES 65536		/* for the noise */
+#define NOISE_SAMPLES 65536		/* for the noise */
 #define LIKE 0.7		/* correlation; that of the right camera is 0.9 and more */
 
 #define APART 4			/* pixels between the two ends of an edge */
@@ -464,10 +454,10 @@ level(const struct likeness *likeness, size_t x, size_t y)
 static double
 find_noise(const struct likeness *likeness)
 {
-	float *v = malloc(SAMPLES * sizeof(*v)), median = INFINITY;
-	size_t pixels = likeness->w * likeness->h, stride = pixels / SAMPLES + 1, n = 0;
+	float *v = malloc(NOISE_SAMPLES * sizeof(*v)), median = INFINITY;
+	size_t pixels = likeness->w * likeness->h, stride = pixels / NOISE_SAMPLES + 1, n = 0;
 
-	for (size_t i = 0; v && i < pixels && n < SAMPLES; i += stride) {
+	for (size_t i = 0; v && i < pixels && n < NOISE_SAMPLES; i += stride) {
 		size_t x = i % likeness->w, y = i / likeness->w;
 
 		if (x == 0 || x + 1 == likeness->w)
@@ -566,20 +556,17 @@ colouring_parts(const struct colouring *colouring)
 {
 	const struct frame_head *head = &colouring->visible->points.frame->head;
 
-	return (head->w + PART - 1) / PART * head->h;
+	return (head->w + COLOURED_POINTS - 1) / COLOURED_POINTS * head->h;
 }
 
-static struct colouring_counts
-colouring_add(const struct colouring_counts *row, size_t rows)
+static void
+add_counts(const struct colouring_counts *part, size_t parts, struct colouring_counts *all)
 {
-	struct colouring_counts all = { 0 };
-
-	for (size_t y = 0; y < rows; y++) {
-		all.points += row[y].points;
+	for (size_t i = 0; i < parts; i++) {
+		all->points += part[i].points;
 		for (size_t k = 0; k < FATES; k++)
-			all.of[k] += row[y].of[k];
+			all->of[k] += part[i].of[k];
 	}
-	return all;
 }
 
 /* ---- options ---- */
@@ -711,16 +698,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 #define FATES_TEXT "%zu behind it or beyond its lens, %zu outside of its picture, %zu without "\
 	"neighbours, %zu face away or are grazed, %zu hidden, %zu where the picture has no colour"
 
-static int
-judge(const struct colouring_counts *all)
-{
-	const size_t *of = all->of;
-
-	return of[COLOURED] || !all->points ? 0 : fail(NULL, "the camera sees none of %zu "
-	    "points: " FATES_TEXT, all->points, of[BEHIND], of[OUTSIDE], of[LONE], of[GRAZED],
-	    of[HIDDEN], of[BLANK]);
-}
-
 /* Draws the depth buffer of the points. *surface: the points and normals of a table, else NULL. */
 static int
 draw(struct run *run, const struct frame *kept, struct visible_view *view,
@@ -736,8 +713,12 @@ draw(struct run *run, const struct frame *kept, struct visible_view *view,
 	if (visible_points_init(&points, kept, (size_t[3]){ head_channel(head, "x"),
 	    head_channel(head, "y"), head_channel(head, "z") }) < 0)
 		return -1;
-	if (priv->has_rectified && rectified_points(&points, &priv->rectified))
-		rectified_turn(&priv->rectified, camera);
+	if (priv->has_rectified && rectified_points(&points, &priv->rectified)) {
+		/* the camera in those axes instead of the world's */
+		pinhole_between(priv->rectified.R, (double[3]){ 0, 0, 0 }, camera->R, camera->T,
+		    camera->R, camera->T);
+		pinhole_complete(camera);
+	}
 	return visible_draw(visible, run, view, &points);
 }
 
@@ -751,7 +732,7 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 	struct colouring colouring = { .visible = &visible, .picture = picture,
 		.jump = parameters->jump, .least_cosine = cos(parameters->grazing),
 		.supersample = parameters->supersample, .out = colours };
-	struct colouring_counts all;
+	struct colouring_counts all = { 0 };
 	struct visible_view view = priv->view;
 	struct pinhole camera = *view.camera;
 	struct frame *surface;
@@ -769,9 +750,12 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 	if (status == 0) {
 		run_for(run, colouring_parts(&colouring), texmap_rows()->colouring_part,
 		    &colouring);
-		all = colouring_add(colouring.counts, colouring_parts(&colouring));
-		priv->all = colouring_add((struct colouring_counts[]){ priv->all, all }, 2);
-		status = judge(&all);
+		add_counts(colouring.counts, colouring_parts(&colouring), &all);
+		add_counts(&all, 1, &priv->all);
+		if (!all.of[COLOURED] && all.points)
+			status = fail(NULL, "the camera sees none of %zu points: " FATES_TEXT,
+			    all.points, all.of[BEHIND], all.of[OUTSIDE], all.of[LONE],
+			    all.of[GRAZED], all.of[HIDDEN], all.of[BLANK]);
 	}
 	if (status == 0 && !surface && !priv->checked_likeness) {
 		priv->checked_likeness = true;

@@ -55,8 +55,8 @@ struct drawing {
 };
 
 /* What became of a point: it has a colour; it lies behind the camera or beyond its lens, or outside
- * of its picture; it has no neighbours; it faces away or is grazed; it is hidden; the picture has no
- * colour there. */
+ * of its picture; it has no neighbours; it faces away or is grazed; it is hidden; the picture has
+ * no colour there. */
 enum fate { COLOURED, BEHIND, OUTSIDE, LONE, GRAZED, HIDDEN, BLANK, FATES };
 
 struct colouring_counts {
@@ -75,9 +75,9 @@ struct colouring {
 };
 
 /* What a thread does at a time. */
-#define CELLS 64		/* of the search */
-#define CHUNK 16384		/* points of the drawing */
-#define PART 4096		/* points of a row of the colouring */
+#define SEARCHED_CELLS 64		/* of the search */
+#define DRAWN_POINTS 16384		/* points of the drawing */
+#define COLOURED_POINTS 4096		/* points of a row of the colouring */
 
 /* (void *, size_t) are for run_for(). */
 struct texmap_rows {

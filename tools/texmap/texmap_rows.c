@@ -141,12 +141,12 @@ static void
 measure_cells(void *arg, size_t part)
 {
 	const struct search *search = arg;
-	size_t end = (part + 1) * CELLS;
+	size_t end = (part + 1) * SEARCHED_CELLS;
 	const struct grid *grid = &search->grid;
 	uint32_t around[GRID_MOST_AROUND];
 	float square[GRID_MOST_AROUND];
 
-	for (size_t cell = part * CELLS; cell < end && cell < grid->cells; cell++) {
+	for (size_t cell = part * SEARCHED_CELLS; cell < end && cell < grid->cells; cell++) {
 		const uint32_t *own = grid->point + grid->first[cell];
 		size_t n, points = grid->first[cell + 1] - grid->first[cell];
 
@@ -218,9 +218,9 @@ static void
 see_points(void *arg, size_t part)
 {
 	const struct drawing *drawing = arg;
-	size_t end = (part + 1) * CHUNK;
+	size_t end = (part + 1) * DRAWN_POINTS;
 
-	for (size_t i = part * CHUNK; i < end && i < drawing->surface->n; i++) {
+	for (size_t i = part * DRAWN_POINTS; i < end && i < drawing->surface->n; i++) {
 		const struct disc *disc = &drawing->disc[i];
 		bool alone = isnan(drawing->surface->apart[i]);
 		double sign;
@@ -279,7 +279,7 @@ draw_band(void *arg, size_t band)
 /* ---- the colour of a point ---- */
 
 #define SUPERSAMPLES_MOST 16	/* along each axis */
-#define NOISES 8.0		/* distance of two surfaces, in standard deviations of the noise */
+#define JUMP_NOISES 8.0		/* distance of two surfaces, in standard deviations of the noise */
 
 struct point {
 	double X[3], along[2][3];	/* of the world: the point, and its tangents */
@@ -327,7 +327,7 @@ tolerance(const struct colouring *colouring, const struct point *point)
 	    fabs(view->bin[1] / view->camera->K[4]));
 
 	return colouring->jump > 0 ? colouring->jump :
-	    fmax(pixel, fmax(points->spacing, NOISES * points->noise));
+	    fmax(pixel, fmax(points->spacing, JUMP_NOISES * points->noise));
 }
 
 /* The mean of the pixels around a place that see the point. False: none does. */
@@ -439,10 +439,10 @@ colouring_part(void *arg, size_t part)
 	const struct colouring *colouring = arg;
 	const struct visible_points *points = &colouring->visible->points;
 	struct colouring_counts *counts = &colouring->counts[part];
-	size_t w = points->frame->head.w, across = (w + PART - 1) / PART;
-	size_t y = part / across, first = part % across * PART;
+	size_t w = points->frame->head.w, across = (w + COLOURED_POINTS - 1) / COLOURED_POINTS;
+	size_t y = part / across, first = part % across * COLOURED_POINTS;
 
-	for (size_t x = first; x < first + PART && x < w; x++) {
+	for (size_t x = first; x < first + COLOURED_POINTS && x < w; x++) {
 		struct point point;
 		float colour[3];
 		bool given = visible_points_at(points, x, y, point.X);
