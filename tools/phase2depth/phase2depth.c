@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "checks/checks.h"
 #include "optics/device_check.h"
 #include "run/check.h"
@@ -479,9 +480,7 @@ init(struct run *run)
 		    "between", parameters->min_depth, parameters->max_depth);
 	priv->least = isnan(parameters->min_depth) ? -FLT_MAX : (float)parameters->min_depth;
 	priv->most = isnan(parameters->max_depth) ? FLT_MAX : (float)parameters->max_depth;
-	priv->same = calloc(1, sizeof(*priv->same));
-	if (!priv->same)
-		return fail_memory();
+	priv->same = must_alloc(1, sizeof(*priv->same));
 	run->body = parameters->plane.fit_c.n ? &fit : parameters->plane.wrapped ? &wrapped : &map;
 	run->sink = parameters->plane.fit_c.n && !run->output;	/* it prints two lines */
 	priv->calibrated = parameters->calib;
