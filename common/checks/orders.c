@@ -84,7 +84,7 @@ has_all_phases(const struct fringe_orders *orders, const struct frame *in, size_
 /* Cells of a Gray code leave residuals up to half a cell, evenly on both sides of 0 where phase and
  * code have one origin: right captures of three rigs are off by 0.000 to 0.016 turns. */
 #define TAIL_SHARE 0.05		/* left out on each side: noise, pixels in the dark */
-/* 13 degrees. BEYOND_CELL_TURNS bounds the warning, too: an end must lie outside the cell so far. */
+/* 13 degrees. BEYOND_CELL_TURNS bounds the warning, too: an end must lie so far outside the cell. */
 #define EDGE_SHIFT_TURNS 0.035
 #define BEYOND_CELL_TURNS 0.03	/* a cell seen in part may lie on one side, but not beyond */
 
