@@ -363,7 +363,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    triangulation_check_frame(&priv->rays, parameters->calib, &priv->calib, in,
 	    &priv->calib_reported) < 0 || check_across(run, &priv->rays, in) < 0))
 		return -1;
-	if (state_facts(run, in) < 0 || (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
+	if (state_facts(run, in) < 0 ||
+	    (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
 		return -1;
 	plan_sigma(in, priv);
 	result = calib_sigma ? priv->sigma == NO_CHANNEL ? "x y z sigma_calib" :

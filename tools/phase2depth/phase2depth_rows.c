@@ -1,7 +1,8 @@
 /*
  * The loops of phase2depth: depth above a reference plane, coordinates where the camera's rays meet
- * the projector's columns or rows, their standard deviations. Also the loops over whole frames: the table of the camera's lens, the fit of c, jumps of wrapped
- * phases, and the grid of the calibration's variance. phase2depth.px.h has the formulas.
+ * the projector's columns or rows, their standard deviations. Also the loops over whole frames: the
+ * table of the camera's lens, the fit of c, jumps of wrapped phases, and the grid of the
+ * calibration's variance. phase2depth.px.h has the formulas.
  */
 #include "phase2depth.h"
 
@@ -1232,7 +1233,7 @@ compare_reference(const struct depthfit *fit, const struct frame *in, struct dep
  * ---- rows ----
  *
  * Why a pixel is NaN. depth:
- * - the phase or that of the reference is missing (above_reference()), or a c of --c-map (horner());
+ * - the phase, that of the reference (above_reference()), or a c of --c-map (horner()) is missing;
  * - depth lies outside --min-depth and --max-depth (horner(), plain_piece());
  * - of wrapped phases the pixel may be whole turns off (half_turn_row()).
  * x, y and z, together, in shape_piece():

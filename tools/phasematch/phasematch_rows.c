@@ -723,8 +723,8 @@ match_map(const struct matching *matching, size_t map, struct match_memory *m,
 	size_t inconsistent;
 	bool back = matching->both_ways > 0;
 
-	counts->n[COUNT_PIXELS] += value_map_row(&matching->left[map], in, y, matching->w, matching->sign,
-	    m->left, matching->sigma ? m->left_sigma : NULL, &inconsistent);
+	counts->n[COUNT_PIXELS] += value_map_row(&matching->left[map], in, y, matching->w,
+	    matching->sign, m->left, matching->sigma ? m->left_sigma : NULL, &inconsistent);
 	counts->n[COUNT_RESIDUAL] += inconsistent;
 	match_right_row(matching, map, m, in, y);
 	if (back) {
@@ -1197,8 +1197,8 @@ make_row(const struct phasematch *priv, const struct matched *above, const struc
 	for (size_t i = 0; i < MATCH_COUNTS; i++)
 		counts->n[i] += row->counts->n[i];
 	if (priv->support)
-		counts->n[COUNT_SUPPORT] += support_row(above->disparity, row->disparity, below->disparity,
-		    priv->support_range, (uint)priv->support, disparity, w);
+		counts->n[COUNT_SUPPORT] += support_row(above->disparity, row->disparity,
+		    below->disparity, priv->support_range, (uint)priv->support, disparity, w);
 	else
 		memcpy(disparity, row->disparity, w * sizeof(*disparity));
 	make_points(priv, out, y, counts);

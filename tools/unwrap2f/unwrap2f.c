@@ -337,7 +337,8 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 		.complete = search->complete, .norm = search->norm, .lo = search->lo,
 		.hi = search->hi, .slack = search->slack, .sure = search->sure,
 		.inner_sure = search->inner_sure, .inner_lo = search->inner_lo,
-		.inner_hi = search->inner_hi, .per_distance = search->distance > 0 ? 1 / search->distance : 0,
+		.inner_hi = search->inner_hi,
+		.per_distance = search->distance > 0 ? 1 / search->distance : 0,
 		.first = (int)search->first, .last = (int)search->last };
 	struct pass pass = { .shader = SHADER(unwrap2f), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
