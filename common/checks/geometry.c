@@ -127,7 +127,8 @@ fire_smaller(const struct check_facts *facts, size_t w, size_t h, struct check_l
 		    "it is cut out --origin", factor, camera->w, camera->h,
 		    round(factor) * facts->bin[0]);
 	return check_fire(line, NULL, "the frame, %zu x %zu px, is smaller than the calibration's "
-	    "camera of %g x %g px: if it is cut out say where, by --origin", w, h, camera->w, camera->h);
+	    "camera of %g x %g px: if it is cut out say where, by --origin", w, h, camera->w,
+	    camera->h);
 }
 
 static bool
@@ -214,8 +215,8 @@ far_code(const struct check_facts *facts, double column, double row)
 	return pinhole_project(&calib->projector, X, uv) ? uv[facts->along_y] : NAN;
 }
 
-/* Of far points about a pixel: near ones move, but keep their order. 0 where the camera's rows run across the coded axis
- * rather than along it. */
+/* Of far points about a pixel: near ones move, but keep their order. 0 where the camera's rows run
+ * across the coded axis rather than along it. */
 static double
 rise_per_pixel(const struct check_facts *facts, double x, double y)
 {
@@ -537,8 +538,8 @@ distance_px(const struct epipolar *check, const float *const xyz[3], const float
 static double
 find_rms(double *size, size_t n)
 {
-	double limit = statistics_ranked(size, n, n - 1 - (size_t)(STRAY_SHARE * (double)n)), sum = 0;
-	size_t taken = 0;
+	size_t strays = (size_t)(STRAY_SHARE * (double)n), taken = 0;
+	double limit = statistics_ranked(size, n, n - 1 - strays), sum = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (size[i] > limit)
@@ -726,8 +727,8 @@ reference_plane_judge(const struct check_facts *facts, const struct check_sample
 	double *rises = malloc(grid.columns * grid.rows * sizeof(*rises)), phase[2], plane[2];
 
 	for (size_t k = 0; k < 2; k++) {
-		phase[k] = rises ? find_rise(rows, check_phase_channel(&rows->frame.head), k, rises) :
-		    NAN;
+		phase[k] = rises ? find_rise(rows, check_phase_channel(&rows->frame.head), k,
+		    rises) : NAN;
 		plane[k] = facts->plane_rad_per_px[k];
 		if (isnan(plane[k]) && ref && rises && check_phase_channel(&ref->frame.head) !=
 		    NO_CHANNEL)

@@ -11,7 +11,7 @@
 #include "frame/meta.h"
 
 #define DIFFERING_SHARE 0.5	/* of the pixels: a line is a small part */
-#define MIN_NOISES 4		/* threshold, in responses to noise: below 6 there are false points */
+#define MIN_NOISES 4		/* threshold, in responses to noise: below 6 some are false */
 
 static bool
 is_line(const struct check_facts *facts, const struct check_heads *heads)

@@ -84,7 +84,7 @@ has_all_phases(const struct fringe_orders *orders, const struct frame *in, size_
 /* Cells of a Gray code leave residuals up to half a cell, evenly on both sides of 0 where phase and
  * code have one origin: right captures of three rigs are off by 0.000 to 0.016 turns. */
 #define TAIL_SHARE 0.05		/* left out on each side: noise, pixels in the dark */
-/* 13 degrees. BEYOND_CELL_TURNS bounds the warning, too: an end must lie outside the cell so far. */
+/* 13 degrees. BEYOND_CELL_TURNS bounds the warning, too: an end must lie that far outside. */
 #define EDGE_SHIFT_TURNS 0.035
 #define BEYOND_CELL_TURNS 0.03	/* a cell seen in part may lie on one side, but not beyond */
 
@@ -121,6 +121,7 @@ count_residuals(struct histogram *histogram, const struct check_sample *sample)
 	const struct fringe_orders *orders = histogram->orders;
 	const struct check_rows *rows = &sample->out;
 	struct check_grid grid = check_grid(rows, RESIDUAL_PIXELS);
+	size_t w = rows->frame.head.w;
 	bool limited = orders->max_residual < 0.5;
 	uint32_t count[RESIDUAL_BINS + 1] = { 0 };
 	float scale = (float)histogram->scale;
@@ -129,7 +130,7 @@ count_residuals(struct histogram *histogram, const struct check_sample *sample)
 	for (size_t i = 0; i < grid.rows; i++) {
 		const float *residual = frame_floats(&rows->frame, RESIDUAL, i);
 
-		for (size_t x = check_grid_shift(&grid, i); x < rows->frame.head.w; x += grid.step) {
+		for (size_t x = check_grid_shift(&grid, i); x < w; x += grid.step) {
 			float at = (residual[x] * scale + 0.5f) * RESIDUAL_BINS;
 
 			if (at >= 0)

@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 #include "optics/calib.h"
 #include "optics/camera_model.h"
 
@@ -269,18 +270,14 @@ point_variance_load(struct point_variance *at, const char *path, const char *cam
 
 	if (rig_covariance_load(path, camera, frame, rig) < 0)
 		return -1;
-	at->parameter = calloc(rig->n, sizeof(*at->parameter));
-	if (!at->parameter)
-		return fail_memory();
+	at->parameter = must_alloc(rig->n, sizeof(*at->parameter));
 	for (size_t d = 0; d < 2; d++)
 		add_parameters(at, device[d]->intrinsics, device[d]->count);
 	for (size_t d = 0; d < 3; d++)
 		if (device[d]->pose != SIZE_MAX)
 			add_parameters(at, device[d]->pose, 6);
-	at->C = calloc(at->n * at->n, sizeof(*at->C));
-	at->motion = calloc(6 * at->n, sizeof(*at->motion));
-	if (!at->C || !at->motion)
-		return fail_memory();
+	at->C = must_alloc(at->n * at->n, sizeof(*at->C));
+	at->motion = must_alloc(6 * at->n, sizeof(*at->motion));
 	for (size_t a = 0; a < at->n; a++)
 		for (size_t b = 0; b < at->n; b++)
 			at->C[a * at->n + b] =
@@ -296,12 +293,10 @@ point_variance_load(struct point_variance *at, const char *path, const char *cam
 static int
 point_variance_set_axis(struct point_variance *at, bool along_y)
 {
-	double A[36] = { 0 }, *J = calloc(6 * at->n, sizeof(*J));
+	double A[36] = { 0 }, *J = must_alloc(6 * at->n, sizeof(*J));
 	size_t n = at->n;
 
 	at->along_y = along_y;
-	if (!J)
-		return fail_memory();
 	memset(at->motion, 0, 6 * n * sizeof(*at->motion));
 	for (size_t p = 0; p < at->rig.points; p++) {
 		double M[3][6];
@@ -339,14 +334,12 @@ point_variance_free(struct point_variance *at)
 /* ---- the grid ---- */
 
 /* The mean variance of the volume's points. */
-static int
+static void
 set_offset(struct calib_sigma *sigma)
 {
 	const struct rig_covariance *rig = &sigma->of.rig;
-	double *scratch = calloc(6 * sigma->of.n, sizeof(*scratch)), sum = 0, n = 0;
+	double *scratch = must_alloc(6 * sigma->of.n, sizeof(*scratch)), sum = 0, n = 0;
 
-	if (!scratch)
-		return fail_memory();
 	for (size_t p = 0; p < rig->points; p++) {
 		double v = phase2depth_rows()->point_variance(&sigma->of, rig->X[p], scratch);
 
@@ -355,7 +348,6 @@ set_offset(struct calib_sigma *sigma)
 	}
 	free(scratch);
 	sigma->offset_mm2 = fmax(1e-30, sum / n);
-	return 0;
 }
 
 /* The distances of the volume from the camera, and half of its depth more on each side. */
@@ -414,8 +406,9 @@ calib_sigma_plan(struct run *run, struct calib_sigma *sigma, const struct triang
 	memcpy(sigma->origin_px, t->origin_px, sizeof(t->origin_px));
 	memcpy(sigma->bin, t->bin, sizeof(t->bin));
 	set_distances(sigma);
-	if (point_variance_set_axis(&sigma->of, t->along_y) < 0 || set_offset(sigma) < 0)
+	if (point_variance_set_axis(&sigma->of, t->along_y) < 0)
 		return -1;
+	set_offset(sigma);
 	return make_grid(run, sigma);
 }
 

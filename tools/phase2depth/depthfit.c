@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "optics/calib.h"
 #include "unwrap/absolute.h"
 
@@ -509,19 +510,14 @@ depthfit_add(struct frame *in, const struct depthfit_options *options, struct de
 	size_t channel[2] = { fit->phase, fit->ref };
 	struct depthfit both = { .phase = 0, .ref = fit->ref == NO_CHANNEL ? NO_CHANNEL : 1 };
 	struct depthfit_same same = { 0 };
-	struct frame **more, *kept;
+	struct frame *kept;
 	int status = frame_select(in, channel, fit->ref == NO_CHANNEL ? 1 : 2, &kept);
 
 	frame_free(in);
 	if (status < 0)
 		return -1;
-	more = reallocarray(fit->step, fit->steps + 1, sizeof(*more));
-	if (!more) {
-		frame_free(kept);
-		return fail_memory();
-	}
-	fit->step = more;
-	more[fit->steps++] = kept;
+	fit->step = must_resize(fit->step, fit->steps + 1, sizeof(*fit->step));
+	fit->step[fit->steps++] = kept;
 	if (fit->steps > z_mm->n)
 		return fail(
 		    NULL, "--fit-c names %zu depths, the input has more measurements", z_mm->n);
@@ -529,9 +525,10 @@ depthfit_add(struct frame *in, const struct depthfit_options *options, struct de
 	if (z_mm->v[fit->steps - 1] != 0 && same.equal && !same.differs)
 		return fail(NULL, "--fit-c: measurement %zu, at %g mm, is the reference itself, "
 		    "whose depth is 0", fit->steps, z_mm->v[fit->steps - 1]);
-	if (kept->head.w != more[0]->head.w || kept->head.h != more[0]->head.h)
+	if (kept->head.w != fit->step[0]->head.w || kept->head.h != fit->step[0]->head.h)
 		return fail(NULL, "measurement %zu is %zu x %zu, the first one %zu x %zu",
-		    fit->steps, kept->head.w, kept->head.h, more[0]->head.w, more[0]->head.h);
+		    fit->steps, kept->head.w, kept->head.h, fit->step[0]->head.w,
+		    fit->step[0]->head.h);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "checks/checks.h"
 #include "optics/device_check.h"
 #include "run/check.h"
@@ -362,7 +363,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    triangulation_check_frame(&priv->rays, parameters->calib, &priv->calib, in,
 	    &priv->calib_reported) < 0 || check_across(run, &priv->rays, in) < 0))
 		return -1;
-	if (state_facts(run, in) < 0 || (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
+	if (state_facts(run, in) < 0 ||
+	    (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
 		return -1;
 	plan_sigma(in, priv);
 	result = calib_sigma ? priv->sigma == NO_CHANNEL ? "x y z sigma_calib" :
@@ -479,9 +481,7 @@ init(struct run *run)
 		    "between", parameters->min_depth, parameters->max_depth);
 	priv->least = isnan(parameters->min_depth) ? -FLT_MAX : (float)parameters->min_depth;
 	priv->most = isnan(parameters->max_depth) ? FLT_MAX : (float)parameters->max_depth;
-	priv->same = calloc(1, sizeof(*priv->same));
-	if (!priv->same)
-		return fail_memory();
+	priv->same = must_alloc(1, sizeof(*priv->same));
 	run->body = parameters->plane.fit_c.n ? &fit : parameters->plane.wrapped ? &wrapped : &map;
 	run->sink = parameters->plane.fit_c.n && !run->output;	/* it prints two lines */
 	priv->calibrated = parameters->calib;

@@ -1,5 +1,5 @@
-/* What phase2depth plans for a frame: a reference plane or a triangulation, and uncertainty; and the
- * loops that compute it. */
+/* What phase2depth plans for a frame: a reference plane or a triangulation, and uncertainty; and
+ * the loops that compute it. */
 #ifndef PHASE2DEPTH_H
 #define PHASE2DEPTH_H
 

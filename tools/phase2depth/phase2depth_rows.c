@@ -1,7 +1,8 @@
 /*
  * The loops of phase2depth: depth above a reference plane, coordinates where the camera's rays meet
- * the projector's columns or rows, their standard deviations. Also the loops over whole frames: the table of the camera's lens, the fit of c, jumps of wrapped
- * phases, and the grid of the calibration's variance. phase2depth.px.h has the formulas.
+ * the projector's columns or rows, their standard deviations. Also the loops over whole frames: the
+ * table of the camera's lens, the fit of c, jumps of wrapped phases, and the grid of the
+ * calibration's variance. phase2depth.px.h has the formulas.
  */
 #include "phase2depth.h"
 
@@ -18,37 +19,27 @@
 
 /* ---- depth above a reference plane ---- */
 
-static void
-above_ref(const float *restrict phase, const float *restrict ref, float *restrict out, size_t w)
+/* Callers give `wrapped` as a constant, here and below. */
+static inline __attribute__((always_inline)) void
+above_ref(const float *restrict phase, const float *restrict ref, float *restrict out, size_t w,
+    bool wrapped)
 {
 	CPU_SIMD
-	for (size_t x = 0; x < w; x++)
-		out[x] = phase2depth_above(phase[x], ref[x]);
+	for (size_t x = 0; x < w; x++) {
+		float d = phase2depth_above(phase[x], ref[x]);
+
+		out[x] = wrapped ? phase2depth_half_turn(d) : d;
+	}
 }
 
-static void
-above_plane(const float *restrict phase, double a, double b, float *restrict out, int w)
+static inline __attribute__((always_inline)) void
+above_plane(const float *restrict phase, double a, double b, float *restrict out, int w,
+    bool wrapped)
 {
 	CPU_SIMD
 	for (int x = 0; x < w; x++)
-		out[x] = phase2depth_above_plane(phase[x], a + b * (double)x);
-}
-
-static void
-half_turns_ref(const float *restrict phase, const float *restrict ref, float *restrict out,
-    size_t w)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < w; x++)
-		out[x] = phase2depth_half_turn(phase2depth_above(phase[x], ref[x]));
-}
-
-static void
-half_turns_plane(const float *restrict phase, double a, double b, float *restrict out, int w)
-{
-	CPU_SIMD
-	for (int x = 0; x < w; x++)
-		out[x] = phase2depth_half_turn_plane(phase[x], a + b * (double)x);
+		out[x] = wrapped ? phase2depth_half_turn_plane(phase[x], a + b * (double)x) :
+		    phase2depth_above_plane(phase[x], a + b * (double)x);
 }
 
 /* The phase of row y above the reference. */
@@ -56,14 +47,30 @@ static void
 above_reference(const struct depthfit *above, const struct frame *in, float *out, size_t y)
 {
 	const float *phase = frame_floats(in, above->phase, y);
+	const float *ref = above->ref == NO_CHANNEL ? NULL : frame_floats(in, above->ref, y);
+	double first = above->plane[0] + above->plane[2] * (double)y, rise = above->plane[1];
+	size_t w = in->head.w;
 
-	if (above->ref == NO_CHANNEL)
-		(above->wrapped ? half_turns_plane : above_plane)(phase,
-		    above->plane[0] + above->plane[2] * (double)y, above->plane[1], out,
-		    (int)in->head.w);
+	if (ref && above->wrapped)
+		above_ref(phase, ref, out, w, true);
+	else if (ref)
+		above_ref(phase, ref, out, w, false);
+	else if (above->wrapped)
+		above_plane(phase, first, rise, out, (int)w, true);
 	else
-		(above->wrapped ? half_turns_ref : above_ref)(phase,
-		    frame_floats(in, above->ref, y), out, in->head.w);
+		above_plane(phase, first, rise, out, (int)w, false);
+}
+
+/* Coefficient k of n pixels of row y from x on; c: memory for one that is the same for all. */
+static const float *
+coefficients(const struct depthfit *above, const struct frame *in, size_t k, size_t x, size_t y,
+    size_t n, float c[TILE])
+{
+	if (above->c_map[k] != NO_CHANNEL)
+		return frame_floats(in, above->c_map[k], y) + x;
+	for (size_t i = 0; i < n; i++)
+		c[i] = (float)above->c[k];
+	return c;
 }
 
 /* sum becomes (sum + c) d, NaN outside the limits. */
@@ -86,14 +93,9 @@ depth_piece(const struct phase2depth *priv, const struct frame *in, float *z, si
 
 	memcpy(d, z, n * sizeof(*d));
 	memset(z, 0, n * sizeof(*z));
-	for (size_t k = above->degree; k-- > 0;) {
-		size_t map = above->c_map[k];
-
-		for (size_t i = 0; i < n && map == NO_CHANNEL; i++)
-			c[i] = (float)above->c[k];
-		horner(z, map == NO_CHANNEL ? c : frame_floats(in, map, y) + x, d,
-		    k ? -FLT_MAX : priv->least, k ? FLT_MAX : priv->most, n);
-	}
+	for (size_t k = above->degree; k-- > 0;)
+		horner(z, coefficients(above, in, k, x, y, n, c), d, k ? -FLT_MAX : priv->least,
+		    k ? FLT_MAX : priv->most, n);
 }
 
 static void
@@ -166,6 +168,24 @@ struct piece {			/* of a row of pixels */
 	double x0, y0;				/* normalised, of the first pixel */
 	int n;
 };
+
+static _Alignas(64) const int32_t no_lens[TILE];
+
+/* The piece of row y that begins at column x. */
+static struct piece
+piece_at(const struct triangulation *rays, size_t phase, const struct frame *in,
+    const struct frame *out, size_t x, size_t y)
+{
+	const int32_t *lens = rays->lens ? rays->lens + y * rays->lens_stride + x : NULL;
+	size_t w = in->head.w;
+
+	return (struct piece){ frame_floats(in, phase, y) + x, lens ? lens : no_lens,
+		lens ? lens + rays->h * rays->lens_stride : no_lens,
+		frame_floats(out, 0, y) + x, frame_floats(out, 1, y) + x,
+		frame_floats(out, 2, y) + x,
+		rays->x0 + rays->x_per_row * (double)y + rays->x_per_column * (double)x,
+		rays->y0 + rays->y_per_row * (double)y, (int)(w - x < TILE ? w - x : TILE) };
+}
 
 /* Undoing the projector's lens: the ray of each pixel in its picture, the place on it that Newton's
  * method has reached, and the coded coordinate without the lens, NaN where there is none. */
@@ -303,8 +323,6 @@ shape_piece(const struct phase2depth *priv, const struct triangulation *rays,
 	}
 }
 
-static _Alignas(64) const int32_t no_lens[TILE];
-
 /* The first two columns of a row-major matrix that rays (x, y, 1) are multiplied by. */
 static void
 scale_columns(double *m, size_t rows, double by)
@@ -341,17 +359,9 @@ shape_row(const struct phase2depth *priv, const struct frame *in, struct frame *
 {
 	const struct triangulation scaled = in_units_of_table(&priv->rays), *rays = &scaled;
 	struct undoing undoing;
-	const int32_t *lens = rays->lens ? rays->lens + y * rays->lens_stride : NULL;
-	double x0 = rays->x0 + rays->x_per_row * (double)y;
-	double y0 = rays->y0 + rays->y_per_row * (double)y;
 
-	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
-		struct piece piece = { frame_floats(in, priv->phase, y) + x,
-			lens ? lens + x : no_lens,
-			lens ? lens + rays->h * rays->lens_stride + x : no_lens,
-			frame_floats(out, 0, y) + x, frame_floats(out, 1, y) + x,
-			frame_floats(out, 2, y) + x, x0 + rays->x_per_column * (double)x, y0,
-			(int)(w - x < TILE ? w - x : TILE) };
+	for (size_t x = 0; x < in->head.w; x += TILE) {
+		struct piece piece = piece_at(rays, priv->phase, in, out, x, y);
 
 		if (rays->distorted && rays->plain)
 			undo_lens(rays, &piece, &undoing, true);
@@ -359,7 +369,7 @@ shape_row(const struct phase2depth *priv, const struct frame *in, struct frame *
 			undo_lens(rays, &piece, &undoing, false);
 		if (rays->distorted)
 			shape_piece(priv, rays, &piece, undoing.code, PROJECTOR_LENS);
-		else if (lens)
+		else if (rays->lens)
 			shape_piece(priv, rays, &piece, NULL, CAMERA_LENS);
 		else
 			shape_piece(priv, rays, &piece, NULL, NO_LENS);
@@ -403,42 +413,29 @@ sigma_plane_row(const struct phase2depth *priv, const struct frame *in, struct f
 		size_t n = w - x < TILE ? w - x : TILE;
 
 		memset(slope, 0, sizeof(slope));
-		for (size_t k = above->degree; k-- > 0;) {
-			size_t map = above->c_map[k];
-
-			for (size_t i = 0; i < n && map == NO_CHANNEL; i++)
-				c[i] = (float)above->c[k];
-			add_power(slope, map == NO_CHANNEL ? c : frame_floats(in, map, y) + x,
-			    sigma + x, (float)(k + 1), n);
-		}
+		for (size_t k = above->degree; k-- > 0;)
+			add_power(slope, coefficients(above, in, k, x, y, n, c), sigma + x,
+			    (float)(k + 1), n);
 		scale_sigma(slope, frame_floats(in, priv->sigma, y) + x, ref ? ref + x : no_sigma,
 		    frame_floats(out, 0, y) + x, sigma + x, n);
 	}
 }
 
-struct ray_row {
-	const float *sigma, *x, *y, *z;
-	const int32_t *lens_x, *lens_y;
-	float *out;
-	double x0, y0;
-};
-
 static void
-sigma_piece(const struct triangulation *rays, const struct ray_row *row, int n)
+sigma_piece(const struct triangulation *rays, const struct piece *piece,
+    const float *restrict sigma, float *restrict out)
 {
-	const int32_t *restrict lens_x = row->lens_x, *restrict lens_y = row->lens_y;
-	const float *restrict sigma = row->sigma;
-	const float *restrict px = row->x, *restrict py = row->y, *restrict pz = row->z;
-	float *restrict out = row->out;
+	const int32_t *restrict lens_x = piece->lens_x, *restrict lens_y = piece->lens_y;
+	const float *restrict px = piece->x, *restrict py = piece->y, *restrict pz = piece->z;
 	const struct triangulation t = *rays;
-	double x0 = row->x0, y0 = row->y0;
+	double x0 = piece->x0, y0 = piece->y0;
 	struct phase2depth_lens lens;
 	struct phase2depth_exact_lens exact;
 
 	memcpy(&lens, t.lens_terms, sizeof(lens));
 	memcpy(&exact, t.exact_terms, sizeof(exact));
 	CPU_SIMD
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < piece->n; i++) {
 		double ray_x = x0 + t.x_per_column * (double)i;
 		double x = phase2depth_unbent(ray_x, lens_x[i], t.lens_unit);
 		double y = phase2depth_unbent(y0, lens_y[i], t.lens_unit);
@@ -457,33 +454,20 @@ sigma_piece(const struct triangulation *rays, const struct ray_row *row, int n)
 	}
 }
 
-static void
-sigma_ray_row(const struct phase2depth *priv, const struct frame *in, struct frame *out, size_t y)
-{
-	const struct triangulation *t = &priv->rays;
-	const int32_t *lens = t->lens ? t->lens + y * t->lens_stride : NULL;
-	double x0 = t->x0 + t->x_per_row * (double)y, y0 = t->y0 + t->y_per_row * (double)y;
-
-	for (size_t x = 0, w = in->head.w; x < w; x += TILE) {
-		struct ray_row row = { frame_floats(in, priv->sigma, y) + x,
-			frame_floats(out, 0, y) + x, frame_floats(out, 1, y) + x,
-			frame_floats(out, 2, y) + x, lens ? lens + x : no_lens,
-			lens ? lens + t->h * t->lens_stride + x : no_lens,
-			frame_floats(out, 3, y) + x,
-			x0 + t->x_per_column * (double)x, y0 };
-
-		sigma_piece(t, &row, (int)(w - x < TILE ? w - x : TILE));
-	}
-}
-
 /* Row y of channel sigma; depth, or x y z, is complete. */
 static void
 depth_sigma_row(const struct phase2depth *priv, const struct frame *in, struct frame *out, size_t y)
 {
-	if (priv->calibrated)
-		sigma_ray_row(priv, in, out, y);
-	else
+	if (!priv->calibrated) {
 		sigma_plane_row(priv, in, out, y);
+		return;
+	}
+	for (size_t x = 0; x < in->head.w; x += TILE) {
+		struct piece piece = piece_at(&priv->rays, priv->phase, in, out, x, y);
+
+		sigma_piece(&priv->rays, &piece, frame_floats(in, priv->sigma, y) + x,
+		    frame_floats(out, 3, y) + x);
+	}
 }
 
 struct cell_row {
@@ -1249,7 +1233,7 @@ compare_reference(const struct depthfit *fit, const struct frame *in, struct dep
  * ---- rows ----
  *
  * Why a pixel is NaN. depth:
- * - the phase or that of the reference is missing (above_reference()), or a c of --c-map (horner());
+ * - the phase, that of the reference (above_reference()), or a c of --c-map (horner()) is missing;
  * - depth lies outside --min-depth and --max-depth (horner(), plain_piece());
  * - of wrapped phases the pixel may be whole turns off (half_turn_row()).
  * x, y and z, together, in shape_piece():

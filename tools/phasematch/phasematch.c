@@ -557,33 +557,22 @@ channel_or_none(size_t c)
 	return c == NO_CHANNEL ? PHASEMATCH_NONE : (uint)c;
 }
 
-static void
-describe_output(const struct phasematch *priv, struct phasematch_output *output)
+static struct phasematch_output
+describe_output(const struct phasematch *priv)
 {
 	const struct rig *rig = &priv->rig;
-	const float *R = rig->R;
+	const float *R = rig->R, *shift = rig->shift;
 
-	output->support = (uint)priv->support;
-	output->range = priv->support_range;
-	output->sigma_disparity = channel_or_none(priv->sigma_disparity);
-	output->x = channel_or_none(priv->x);
-	output->y = channel_or_none(priv->y);
-	output->z = channel_or_none(priv->z);
-	output->sigma_z = channel_or_none(priv->sigma);
-	output->turned = rig->turned;
-	output->focal = rig->focal;
-	output->focal_baseline = rig->focal_baseline;
-	output->cx = rig->cx;
-	output->cy = rig->cy;
-	output->centres = rig->centres;
-	output->least = rig->least;
-	output->most = rig->most;
-	output->r0 = R[0], output->r1 = R[1], output->r2 = R[2];
-	output->r3 = R[3], output->r4 = R[4], output->r5 = R[5];
-	output->r6 = R[6], output->r7 = R[7], output->r8 = R[8];
-	output->shift0 = rig->shift[0];
-	output->shift1 = rig->shift[1];
-	output->shift2 = rig->shift[2];
+	return (struct phasematch_output){ .support = (uint)priv->support,
+		.range = priv->support_range,
+		.sigma_disparity = channel_or_none(priv->sigma_disparity),
+		.x = channel_or_none(priv->x), .y = channel_or_none(priv->y),
+		.z = channel_or_none(priv->z), .sigma_z = channel_or_none(priv->sigma),
+		.turned = rig->turned, .focal = rig->focal, .focal_baseline = rig->focal_baseline,
+		.cx = rig->cx, .cy = rig->cy, .centres = rig->centres, .least = rig->least,
+		.most = rig->most, .r0 = R[0], .r1 = R[1], .r2 = R[2], .r3 = R[3], .r4 = R[4],
+		.r5 = R[5], .r6 = R[6], .r7 = R[7], .r8 = R[8], .shift0 = shift[0],
+		.shift1 = shift[1], .shift2 = shift[2] };
 }
 
 static int
@@ -594,7 +583,7 @@ phasematch_passes(struct run *run, struct passes *passes)
 	struct phasematch_side left = { 0 }, right = { 0 };
 	struct phasematch_pair pair = { .has_sigma = matching->sigma,
 		.back = matching->both_ways > 0, .both_ways = matching->both_ways };
-	struct phasematch_output output = { 0 };
+	struct phasematch_output output = describe_output(priv);
 	struct pass search = { .shader = SHADER(phasematch_search), .block = &pair,
 		.bytes = sizeof(pair), PASS_PIXELS, .beyond = run->halo };
 	struct pass points = { .shader = SHADER(phasematch_points), .block = &output,
@@ -612,7 +601,6 @@ phasematch_passes(struct run *run, struct passes *passes)
 	passes_scratch(passes, next);
 	describe_side(matching, &matching->left[0], passes, &left);
 	describe_side(matching, &matching->right[0], passes, &right);
-	describe_output(priv, &output);
 	return list_side(passes, &left, pair.back != 0, run->halo) < 0 ||
 	    list_side(passes, &right, true, run->halo) < 0 || passes_add(passes, &search) < 0 ?
 	    -1 : passes_add(passes, &points);
@@ -740,30 +728,26 @@ void
 phasematch_note_losses(struct run *run)
 {
 	struct phasematch *priv = run->priv;
-	const struct match_counts n = priv->counts;
-	const struct {
-		const char *test;
-		size_t pixels;
-		bool made;
-	} loss[] = { { "residual", n.residual, true }, { "bracket", n.bracket, true },
-		{ "both ways", n.both_ways, true }, { "vote", n.vote, priv->matching.maps > 1 },
-		{ "support", n.support, true }, { "depth", n.depth, priv->rig.known } };
-	double percent = 100.0 / (double)n.pixels;
+	static const char *const tests[MATCH_COUNTS] = { "", "residual", "bracket", "both ways",
+		"vote", "support", "depth" };
+	const struct match_counts counts = priv->counts;
+	size_t pixels = counts.n[COUNT_PIXELS], lost = 0, used = 0;
+	double percent = 100.0 / (double)pixels;
 	char text[400] = "";
-	size_t lost = 0, used = 0;
 
 	priv->counts = (struct match_counts){ 0 };
-	if (!run->verbose || n.pixels == 0)
+	if (!run->verbose || pixels == 0)
 		return;
-	for (size_t i = 0; i < sizeof(loss) / sizeof(*loss); i++) {
-		lost += loss[i].pixels;
-		if (loss[i].made)
-			used += (size_t)snprintf(text + used, sizeof(text) - used,
-			    "%s %s %zu (%.2f %%)", used ? "," : "", loss[i].test, loss[i].pixels,
-			    percent * (double)loss[i].pixels);
+	for (size_t i = COUNT_RESIDUAL; i < MATCH_COUNTS; i++) {
+		lost += counts.n[i];
+		if ((i == COUNT_VOTE && priv->matching.maps == 1) ||
+		    (i == COUNT_DEPTH && !priv->rig.known))
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s %zu (%.2f %%)",
+		    used ? "," : "", tests[i], counts.n[i], percent * (double)counts.n[i]);
 	}
-	note(NULL, "left pixels %zu, matched %zu (%.2f %%); lost by%s", n.pixels, n.pixels - lost,
-	    percent * (double)(n.pixels - lost), text);
+	note(NULL, "left pixels %zu, matched %zu (%.2f %%); lost by%s", pixels, pixels - lost,
+	    percent * (double)(pixels - lost), text);
 }
 
 static const struct body body = { .survey = phasematch_survey, .rows = phasematch_match_rows,

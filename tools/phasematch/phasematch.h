@@ -123,10 +123,12 @@ row_index_find(const struct row_index *index, struct row_cursor *cursor, float v
 
 /* ---- the plan ---- */
 
-/* What became of the left pixels that have a phase. */
+/* What became of the left pixels that have a phase: their number, and how many each test lost. */
+enum match_count { COUNT_PIXELS, COUNT_RESIDUAL, COUNT_BRACKET, COUNT_BOTH_WAYS, COUNT_VOTE,
+	COUNT_SUPPORT, COUNT_DEPTH, MATCH_COUNTS };
+
 struct match_counts {
-	size_t pixels;
-	size_t residual, bracket, both_ways, vote, support, depth;	/* lost by these tests */
+	size_t n[MATCH_COUNTS];
 };
 
 struct matching {

@@ -673,8 +673,8 @@ find_disparities(struct row_brackets *restrict brackets, const float *restrict v
 		unheld += px_select(held, 0u, px_select(px_isnan(value[i]), 0u, 1u));
 		brackets->pixel[i] = px_select(is, at, -1);
 	}
-	counts->bracket += unheld;
-	counts->both_ways += unlike;
+	counts->n[COUNT_BRACKET] += unheld;
+	counts->n[COUNT_BOTH_WAYS] += unlike;
 }
 
 static void
@@ -723,9 +723,9 @@ match_map(const struct matching *matching, size_t map, struct match_memory *m,
 	size_t inconsistent;
 	bool back = matching->both_ways > 0;
 
-	counts->pixels += value_map_row(&matching->left[map], in, y, matching->w, matching->sign,
-	    m->left, matching->sigma ? m->left_sigma : NULL, &inconsistent);
-	counts->residual += inconsistent;
+	counts->n[COUNT_PIXELS] += value_map_row(&matching->left[map], in, y, matching->w,
+	    matching->sign, m->left, matching->sigma ? m->left_sigma : NULL, &inconsistent);
+	counts->n[COUNT_RESIDUAL] += inconsistent;
 	match_right_row(matching, map, m, in, y);
 	if (back) {
 		row_index_build(&m->left_index, m->left, matching->w, matching->step_most[map]);
@@ -791,7 +791,7 @@ vote_row(const struct matching *matching, const struct match_memory *m, float *d
 
 		disparity[x] = vote(sorted, n, matching->maps, matching->vote);
 		found += n > 0;
-		counts->vote += n > 0 && px_isnan(disparity[x]);
+		counts->n[COUNT_VOTE] += n > 0 && px_isnan(disparity[x]);
 	}
 	return found;
 }
@@ -808,11 +808,11 @@ match_votes(const struct matching *matching, struct match_memory *m, const struc
 		struct match_counts own = { 0 };
 
 		match_map(matching, k, m, in, y, m->disparity[k], NULL, &own);
-		pixels = own.pixels > pixels ? own.pixels : pixels;
+		pixels = own.n[COUNT_PIXELS] > pixels ? own.n[COUNT_PIXELS] : pixels;
 	}
 	found = vote_row(matching, m, disparity, counts);
-	counts->pixels += pixels;
-	counts->bracket += pixels > found ? pixels - found : 0;
+	counts->n[COUNT_PIXELS] += pixels;
+	counts->n[COUNT_BRACKET] += pixels > found ? pixels - found : 0;
 }
 
 static void
@@ -1057,16 +1057,6 @@ make_matched(const struct phasematch *priv, const struct frame *in, size_t y, st
 	row.disparity[-1] = row.disparity[priv->matching.w] = PX_NAN;
 }
 
-static void
-add_counts(struct match_counts *to, const struct match_counts *more)
-{
-	to->pixels += more->pixels;
-	to->residual += more->residual;
-	to->bracket += more->bracket;
-	to->both_ways += more->both_ways;
-	to->vote += more->vote;
-}
-
 /* Copies the disparities that enough of their eight neighbours support. Returns the number of the
  * others. */
 static size_t
@@ -1177,7 +1167,7 @@ make_points(const struct phasematch *priv, struct frame *out, size_t y, struct m
 	x = frame_floats(out, priv->x, y);
 	row = frame_floats(out, priv->y, y);
 	z = frame_floats(out, priv->z, y);
-	counts->depth += depth_row(&priv->rig, frame_floats(out, 0, y), z, w);
+	counts->n[COUNT_DEPTH] += depth_row(&priv->rig, frame_floats(out, 0, y), z, w);
 	point_row(&priv->rig, (float)y, x, row, z, (int)w);
 }
 
@@ -1204,10 +1194,11 @@ make_row(const struct phasematch *priv, const struct matched *above, const struc
 	size_t w = priv->matching.w;
 	float *disparity = frame_floats(out, 0, y);
 
-	add_counts(counts, row->counts);
+	for (size_t i = 0; i < MATCH_COUNTS; i++)
+		counts->n[i] += row->counts->n[i];
 	if (priv->support)
-		counts->support += support_row(above->disparity, row->disparity, below->disparity,
-		    priv->support_range, (uint)priv->support, disparity, w);
+		counts->n[COUNT_SUPPORT] += support_row(above->disparity, row->disparity,
+		    below->disparity, priv->support_range, (uint)priv->support, disparity, w);
 	else
 		memcpy(disparity, row->disparity, w * sizeof(*disparity));
 	make_points(priv, out, y, counts);
@@ -1215,18 +1206,6 @@ make_row(const struct phasematch *priv, const struct matched *above, const struc
 	if (priv->rig.turned)
 		turn_row(&priv->rig, frame_floats(out, priv->x, y), frame_floats(out, priv->y, y),
 		    frame_floats(out, priv->z, y), w);
-}
-
-static void
-report(struct match_counts *all, const struct match_counts *more)
-{
-	__atomic_fetch_add(&all->pixels, more->pixels, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&all->residual, more->residual, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&all->bracket, more->bracket, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&all->both_ways, more->both_ways, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&all->vote, more->vote, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&all->support, more->support, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&all->depth, more->depth, __ATOMIC_RELAXED);
 }
 
 static void
@@ -1255,7 +1234,8 @@ phasematch_match_rows(const struct run *run, const struct frame *in, struct fram
 		    y + 1 < h ? &row[(y + 1) % 3] : &none, out, y, &counts);
 		passthrough_row(&priv->passthrough, in, out, y);
 	}
-	report(&priv->counts, &counts);
+	for (size_t i = 0; i < MATCH_COUNTS; i++)
+		__atomic_fetch_add(&priv->counts.n[i], counts.n[i], __ATOMIC_RELAXED);
 }
 
 const struct phasematch_rows AT_LEVEL(phasematch_rows) = {

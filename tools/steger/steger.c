@@ -572,7 +572,8 @@ count_bright(struct run *run, const struct line_image *image, const struct line_
 		return -1;
 	status = line_strongest(finder, run, image, &strongest);
 	if (status == 0 && BRIGHT_SHARE * strongest > line_threshold(noise, line->sigma)) {
-		line_finder_set_thresholds(finder, BRIGHT_SHARE * strongest, BRIGHT_SHARE * strongest);
+		line_finder_set_thresholds(finder, BRIGHT_SHARE * strongest,
+		    BRIGHT_SHARE * strongest);
 		status = line_find(finder, run, image, &points);
 		if (status == 0 && steger_rows()->hold_most(&points, (double)scale, line->sigma,
 		    seen))
@@ -588,7 +589,8 @@ static int
 find_wider(struct run *run, const struct line_image *image, const struct line_options *with,
     double noise, const struct line_points *seen, double *wider, size_t *most)
 {
-	size_t shorter = image->w < image->h ? image->w : image->h, least = shorter / WIDER_SIDE_PART;
+	size_t shorter = image->w < image->h ? image->w : image->h;
+	size_t least = shorter / WIDER_SIDE_PART;
 	size_t wanted = WIDER_TIMES * seen->n > least ? WIDER_TIMES * seen->n : least;
 	struct line_options line = *with;
 	struct line_image now = *image;

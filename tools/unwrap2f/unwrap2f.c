@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "checks/checks.h"
 #include "io/safe_file.h"
 #include "run/passes.h"
@@ -160,16 +161,12 @@ find_slope(const struct beat_field *field, double *slope)
 static int
 add_plane(struct fringe_line *line, const struct beat_field *field)
 {
-	struct fringe_line_plane *more;
 	double slope;
 
 	if (find_slope(field, &slope) < 0)
 		return -1;
-	more = reallocarray(line->plane, line->n + 1, sizeof(*more));
-	if (!more)
-		return fail_memory();
-	line->plane = more;
-	more[line->n++] = (struct fringe_line_plane){ .slope = slope / line->bin,
+	line->plane = must_resize(line->plane, line->n + 1, sizeof(*line->plane));
+	line->plane[line->n++] = (struct fringe_line_plane){ .slope = slope / line->bin,
 		.middle_rad = unwrap2f_rows()->beat_middle(field, slope),
 		.first_px = line->first_px,
 		.last_px = line->first_px + line->bin * (double)(field->w - 1) };
@@ -340,7 +337,8 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 		.complete = search->complete, .norm = search->norm, .lo = search->lo,
 		.hi = search->hi, .slack = search->slack, .sure = search->sure,
 		.inner_sure = search->inner_sure, .inner_lo = search->inner_lo,
-		.inner_hi = search->inner_hi, .per_distance = search->distance > 0 ? 1 / search->distance : 0,
+		.inner_hi = search->inner_hi,
+		.per_distance = search->distance > 0 ? 1 / search->distance : 0,
 		.first = (int)search->first, .last = (int)search->last };
 	struct pass pass = { .shader = SHADER(unwrap2f), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };

@@ -1,8 +1,8 @@
 /*
  * unwrap2f on the processor, in tiles of a row. The fringe orders come from a sequence of beats or
- * a Gray code, or from the search for those that fit all phases best (methods §5). Other phases and
- * standard deviations follow. The loops of --coarse spatial and --fit-line over whole frames are
- * here, too. unwrap2f.px.h has the formulas.
+ * a Gray code, or from the search for those that fit all phases best (methods section 5). Other
+ * phases and standard deviations follow. The loops of --coarse spatial and --fit-line over whole
+ * frames are here, too. unwrap2f.px.h has the formulas.
  */
 #include "unwrap2f.h"
 
@@ -1016,8 +1016,8 @@ unwrap_sigma_row(const struct unwrap_sigma *sigma, const struct phase_orders *or
  * ---- rows ----
  *
  * Why a pixel is NaN. absphase and residual, together:
- * - a phase of the sequence is missing, or the Gray code's index, or with --coarse spatial the pixel
- *   has no component (start_sequence(), next_step());
+ * - a phase of the sequence is missing, or the Gray code's index, or with --coarse spatial the
+ *   pixel has no component (start_sequence(), next_step());
  * - of best orders any phase is missing, with --method best, or where there is no sequence to fall
  *   back on (order_search_end());
  * - the best order lies more than a quarter turn outside the field (unwrap2f_left());
