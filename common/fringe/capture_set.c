@@ -366,10 +366,8 @@ capture_set_check(const struct capture_options *options)
 	    options->shift_rad.n != (size_t)options->steps)
 		return fail_usage("--shift", "%zu values for %ld steps", options->shift_rad.n,
 		    options->steps);
-	if (options->kind == CAPTURES_FOURIER)
-		return capture_roles_given(options->steps)
-		    ? fail_usage("--steps", "--kind fourier takes one image of each period")
-		    : 0;
+	if (options->kind == CAPTURES_FOURIER)		/* it has no option for what follows */
+		return 0;
 	if (options->kind == CAPTURES_DOUBLE && capture_roles_given(options->steps) &&
 	    options->steps != 6)
 		return fail_usage("--steps", "double three-step images are 6, not %ld",
