@@ -148,25 +148,6 @@ centre(const float *sample, const struct capture_fringe *fringe, float max_value
 	return square / (float)fringe->n;
 }
 
-/* What a pixel must have to belong to the fringes: a quarter of what those in light have. */
-static float
-least_square(const struct fit_check *check, size_t pixels)
-{
-	double least = 0;		/* at first as all that counts */
-
-	for (int round = 0; round < 2; round++) {
-		double sum = 0, n = 0;
-
-		for (size_t p = 0; p < pixels; p++)
-			if (check->work[p] > least) {
-				sum += (double)check->work[p];
-				n++;
-			}
-		least = n > 0 ? (round ? 0.25 : 0.5) * sum / n : 0;
-	}
-	return (float)least;
-}
-
 /* A pixel's values less their mean, divided by their root mean square. */
 static void
 take_unit(const struct fit_check *check, const struct capture_fringe *fringe,
@@ -198,7 +179,7 @@ select_pixels(const struct fit_check *check, const struct capture_fringe *fringe
 	for (size_t p = 0; p < pixels; p++)
 		check->work[p] = centre(check->sample + p * check->planes, fringe, check->max_value,
 		    v);
-	least = fmaxf(least_square(check, pixels),
+	least = fmaxf(step_fit_lit_square(check->work, pixels),
 	    check->least_amplitude * check->least_amplitude / 2);
 	memset(gram, 0, n * n * sizeof(*gram));
 	for (size_t p = 0; p < pixels; p++) {

@@ -17,6 +17,7 @@
 
 #include "base/fail.h"
 #include "base/opt.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "fringe/manifest.h"
 #include "io/file_list.h"
@@ -125,7 +126,7 @@ static bool
 see_folder(struct seen *seen, DIR *dir, const char *path)
 {
 	char phase[256] = "", gray[256] = "";
-	bool gray_first, found = false;
+	bool gray_first;
 	struct dirent *entry;
 
 	while ((entry = readdir(dir))) {
@@ -143,12 +144,10 @@ see_folder(struct seen *seen, DIR *dir, const char *path)
 			;
 		snprintf(phase, sizeof(phase), "%.*s", (int)(n - start < 255 ? n - start : 255),
 		    path + start);
-		return see_name(seen, phase);
 	}
 	gray_first = gray[0] && (!phase[0] || strverscmp(gray, phase) < 0);
-	for (int k = 0; k < 2 && !found; k++)
-		found = see_name(seen, gray_first == !k ? gray : phase);
-	return found;
+	return see_name(seen, gray_first ? gray : phase) ||
+	    see_name(seen, gray_first ? phase : gray);
 }
 
 /* Are files, or some in a row whose names are alike, in the order of their names as text, and not
@@ -251,46 +250,33 @@ struct order {
 	bool by_step, pairs, lsb_first;
 };
 
-static const struct manifest_row undescribed = {
-	.period_px = NAN, .step = MANIFEST_NO_STEP, .shift_rad = NAN, .bit = MANIFEST_NO_BIT,
-	.gray_cell = CELL_NONE, .marker_px = NAN, .marker_width_px = NAN
-};
-
 /* ---- options ---- */
 
-static bool
-word_is(const char *word, size_t n, const char *what)
-{
-	return strlen(what) == n && !memcmp(word, what, n);
-}
+static const char *const order_words[] = { "phase", "gray", "flat", "by-step", "pairs", "lsb-first",
+	NULL };
 
 static int
 take_order_word(const char *word, size_t n, struct order *out, size_t *groups)
 {
-	static const char *const group[] = { "phase", "gray", "flat" };
-	static const char *const words[] = {
-		"phase", "gray", "flat", "by-step", "pairs", "lsb-first", NULL
-	};
+	bool *const flags[] = { &out->by_step, &out->pairs, &out->lsb_first };
 	char near[120];
+	size_t i = 0;
 
-	for (size_t i = 0; i < 3; i++)
-		if (word_is(word, n, group[i])) {
-			for (size_t k = 0; k < *groups; k++)
-				if (out->group[k] == group[i])
-					return fail_usage("--order", "names %s twice", group[i]);
-			out->group[(*groups)++] = group[i];
-			return 0;
-		}
-	if (word_is(word, n, "by-step"))
-		out->by_step = true;
-	else if (word_is(word, n, "pairs"))
-		out->pairs = true;
-	else if (word_is(word, n, "lsb-first"))
-		out->lsb_first = true;
-	else
+	while (order_words[i] &&
+	    (strlen(order_words[i]) != n || strncmp(order_words[i], word, n)))
+		i++;
+	if (!order_words[i])
 		return fail_usage("--order", "must be made of phase gray flat by-step pairs "
 		    "lsb-first, not '%.*s'%s", (int)n, word,
-		    opt_suggest_word(word, n, "", words, near, sizeof(near)));
+		    opt_suggest_word(word, n, "", order_words, near, sizeof(near)));
+	if (i >= 3) {
+		*flags[i - 3] = true;
+		return 0;
+	}
+	for (size_t k = 0; k < *groups; k++)
+		if (out->group[k] == order_words[i])
+			return fail_usage("--order", "names %s twice", order_words[i]);
+	out->group[(*groups)++] = order_words[i];
 	return 0;
 }
 
@@ -298,7 +284,6 @@ take_order_word(const char *word, size_t n, struct order *out, size_t *groups)
 static int
 parse_order(const char *text, struct order *out)
 {
-	static const char *const usual[] = { "phase", "gray", "flat" };
 	size_t groups = 0;
 
 	*out = (struct order){ 0 };
@@ -311,9 +296,9 @@ parse_order(const char *text, struct order *out)
 		bool there = false;
 
 		for (size_t k = 0; k < groups; k++)
-			there = there || !strcmp(out->group[k], usual[i]);
+			there |= out->group[k] == order_words[i];
 		if (!there)
-			out->group[groups++] = usual[i];
+			out->group[groups++] = order_words[i];
 	}
 	return 0;
 }
@@ -357,35 +342,30 @@ check_gray(const struct capture_options *options)
 int
 capture_set_check(const struct capture_options *options)
 {
+	bool steps_given = capture_roles_given(options->steps);
+	size_t shifts = options->shift_rad.n;
 	struct order order;
 
 	if (parse_order(options->order, &order) < 0 || check_axis(options->axis) < 0 ||
 	    check_gray(options) < 0)
 		return -1;
-	if (options->shift_rad.n && capture_roles_given(options->steps) &&
-	    options->shift_rad.n != (size_t)options->steps)
-		return fail_usage("--shift", "%zu values for %ld steps", options->shift_rad.n,
-		    options->steps);
+	if (shifts && steps_given && shifts != (size_t)options->steps)
+		return fail_usage("--shift", "%zu values for %ld steps", shifts, options->steps);
 	if (options->kind == CAPTURES_FOURIER)		/* it has no option for what follows */
 		return 0;
-	if (options->kind == CAPTURES_DOUBLE && capture_roles_given(options->steps) &&
-	    options->steps != 6)
+	if (options->kind == CAPTURES_DOUBLE && steps_given && options->steps != 6)
 		return fail_usage("--steps", "double three-step images are 6, not %ld",
 		    options->steps);
-	if (options->kind == CAPTURES_DOUBLE && options->shift_rad.n && options->shift_rad.n != 6)
-		return fail_usage("--shift", "double three-step images are 6, not %zu",
-		    options->shift_rad.n);
-	if (options->shift_rad.n == 1 || options->shift_rad.n == 2)
-		return fail_usage("--shift", "three or more shifts give a phase, not %zu",
-		    options->shift_rad.n);
-	if (options->kind == CAPTURES_TWO_PLUS_ONE && capture_roles_given(options->steps) &&
-	    options->steps != 3)
+	if (options->kind == CAPTURES_DOUBLE && shifts && shifts != 6)
+		return fail_usage("--shift", "double three-step images are 6, not %zu", shifts);
+	if (shifts == 1 || shifts == 2)
+		return fail_usage("--shift", "three or more shifts give a phase, not %zu", shifts);
+	if (options->kind == CAPTURES_TWO_PLUS_ONE && steps_given && options->steps != 3)
 		return fail_usage("--steps", "2+1 images are 3, not %ld", options->steps);
-	if (options->kind == CAPTURES_TWO_PLUS_ONE && options->shift_rad.n)
+	if (options->kind == CAPTURES_TWO_PLUS_ONE && shifts)
 		return fail_usage("--shift", "2+1 images are a sine, a cosine and a flat one");
-	if (options->kind == CAPTURES_GRAY &&
-	    (capture_roles_given(options->steps) || options->shift_rad.n))
-		return fail_usage(capture_roles_given(options->steps) ? "--steps" : "--shift",
+	if (options->kind == CAPTURES_GRAY && (steps_given || shifts))
+		return fail_usage(steps_given ? "--steps" : "--shift",
 		    "a Gray code alone has no steps");
 	if (options->flat != FLAT_DESCRIBED && options->kind != CAPTURES_TWO_PLUS_ONE)
 		return fail_usage("--flat", "is for --kind 2+1");
@@ -655,7 +635,7 @@ capture_roles_describe(const struct capture_options *options, const struct manif
     const struct frame_head *head, struct capture *capture)
 {
 	for (size_t i = 0; i < head->c; i++)
-		capture[i] = (struct capture){ undescribed, SET_UNKNOWN };
+		capture[i] = (struct capture){ manifest_empty_row, SET_UNKNOWN };
 	if (manifest)
 		return describe_from_manifest(manifest, capture, head->c);
 	if (has_roles(options, head))
@@ -874,16 +854,22 @@ is_shared_flat(const struct capture *capture)
 	    isnan(capture->described.period_px) && !capture->described.axis;
 }
 
+/* The numbers by which two images are ordered, or else their places. */
+static int
+compare_places(long first, long second, size_t i, size_t k)
+{
+	if (first != second)
+		return first < second ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
 static int
 compare_steps(const void *a, const void *b, void *captures)
 {
 	const struct capture *capture = captures;
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
-	long first = capture[i].described.step, second = capture[k].described.step;
 
-	if (first != second)
-		return first < second ? -1 : 1;
-	return i < k ? -1 : i > k;
+	return compare_places(capture[i].described.step, capture[k].described.step, i, k);
 }
 
 static double
@@ -1015,48 +1001,34 @@ complete_set(const struct capture_options *options, const struct frame_head *hea
 	return set_shifts(options, head, capture, fringe);
 }
 
-static int
-add_set(struct capture_set *out, const struct capture *first, size_t capacity)
-{
-	struct capture_fringe *fringe =
-	    reallocarray(out->fringe, out->fringes + 1, sizeof(*fringe));
-
-	if (!fringe)
-		return fail_memory();
-	out->fringe = fringe;
-	fringe += out->fringes++;
-	*fringe = (struct capture_fringe){ .axis = axis_or_x(first->described.axis),
-		.period_px = first->described.period_px };
-	fringe->plane = calloc(capacity, sizeof(*fringe->plane));
-	fringe->shift_rad = calloc(capacity, sizeof(*fringe->shift_rad));
-	return fringe->plane && fringe->shift_rad ? 0 : fail_memory();
-}
-
 /* Puts all pending fringe images of the same set as the first one into a new set; a flat image that
  * all sets share stays pending. */
-static int
+static void
 collect_set(const struct capture *capture, size_t n, size_t first, bool *pending,
     struct capture_set *out)
 {
-	if (add_set(out, &capture[first], n) < 0)
-		return -1;
+	struct capture_fringe *fringe;
+
+	out->fringe = must_resize(out->fringe, out->fringes + 1, sizeof(*fringe));
+	fringe = &out->fringe[out->fringes++];
+	*fringe = (struct capture_fringe){ .axis = axis_or_x(capture[first].described.axis),
+		.period_px = capture[first].described.period_px,
+		.plane = must_alloc(n, sizeof(*fringe->plane)),
+		.shift_rad = must_alloc(n, sizeof(*fringe->shift_rad)) };
 	for (size_t k = 0; k < n; k++)
 		if (pending[k] &&
 		    (same_set(&capture[k], &capture[first]) || is_shared_flat(&capture[k]))) {
-			struct capture_fringe *fringe = &out->fringe[out->fringes - 1];
-
 			fringe->plane[fringe->n++] = k;
 			pending[k] = is_shared_flat(&capture[k]);
 		}
-	return 0;
 }
 
 static int
 sort_fringes(const struct capture_options *options, const struct frame_head *head,
     struct capture *capture, size_t n, struct capture_set *out)
 {
-	bool two_plus_one = false, *pending = calloc(n, sizeof(*pending));
-	int status = pending ? 0 : fail_memory();
+	bool two_plus_one = false, *pending = must_alloc(n, sizeof(*pending));
+	int status = 0;
 
 	if (options->shift_rad.n > 1 && options->kind == CAPTURES_FOURIER &&
 	    options->period_px.n != options->shift_rad.n)
@@ -1069,7 +1041,7 @@ sort_fringes(const struct capture_options *options, const struct frame_head *hea
 		pending[i] = is_fringe(&capture[i], options, two_plus_one);
 	for (size_t i = 0; status == 0 && i < n; i++)
 		if (pending[i] && !is_shared_flat(&capture[i]))
-			status = collect_set(capture, n, i, pending, out);
+			collect_set(capture, n, i, pending, out);
 	free(pending);
 	for (size_t s = 0; status == 0 && s < out->fringes; s++)
 		status = complete_set(options, head, s, capture, &out->fringe[s]);
@@ -1083,28 +1055,23 @@ compare_bits(const void *a, const void *b, void *captures)
 {
 	const struct capture *capture = captures;
 	size_t i = *(const size_t *)a, k = *(const size_t *)b;
-	long first = capture[i].described.bit, second = capture[k].described.bit;
 
-	if (first != second)
-		return first > second ? -1 : 1;
-	return i < k ? -1 : i > k;
+	return compare_places(-capture[i].described.bit, -capture[k].described.bit, i, k);
 }
 
-/* Allocates the list of the planes of a role along an axis, most significant first. */
-static int
-sort_planes(struct capture *capture, size_t n, enum manifest_role role, char axis, size_t **list,
-    size_t *planes)
+/* A new list of the planes of a role along an axis, most significant first; how many. */
+static size_t *
+sort_planes(struct capture *capture, size_t n, enum manifest_role role, char axis, size_t *planes)
 {
-	*list = calloc(n, sizeof(**list));
+	size_t *list = must_alloc(n, sizeof(*list));
+
 	*planes = 0;
-	if (!*list)
-		return fail_memory();
 	for (size_t i = 0; i < n; i++)
 		if (capture[i].described.role == role &&
 		    axis_or_x(capture[i].described.axis) == axis)
-			(*list)[(*planes)++] = i;
-	qsort_r(*list, *planes, sizeof(**list), compare_bits, capture);
-	return 0;
+			list[(*planes)++] = i;
+	qsort_r(list, *planes, sizeof(*list), compare_bits, capture);
+	return list;
 }
 
 /* The smallest bit that none of n planes is; n where all are there. */
@@ -1174,10 +1141,8 @@ sort_gray(const struct capture_options *options, struct capture *capture, size_t
 		size_t inverses;
 
 		code->axis = "xy"[a];
-		if (sort_planes(capture, n, ROLE_GRAY, code->axis, &code->plane, &code->n) < 0 ||
-		    sort_planes(capture, n, ROLE_GRAY_INVERSE, code->axis, &code->inverse,
-		    &inverses) < 0)
-			return -1;
+		code->plane = sort_planes(capture, n, ROLE_GRAY, code->axis, &code->n);
+		code->inverse = sort_planes(capture, n, ROLE_GRAY_INVERSE, code->axis, &inverses);
 		if (check_inverses(capture, code, inverses) < 0)
 			return -1;
 		if (code->n > 24)
@@ -1189,12 +1154,12 @@ sort_gray(const struct capture_options *options, struct capture *capture, size_t
 		}
 		if (check_bits(capture, code) < 0)
 			return -1;
-		if (code->n == 0) {
-			free(code->plane);
-			code->plane = NULL;
-		} else {
+		if (code->n > 0) {
 			out->codes++;
+			continue;
 		}
+		free(code->plane);
+		code->plane = NULL;
 	}
 	out->cell = (enum manifest_cell)options->gray_cell;
 	for (size_t i = 0; i < n && out->cell == CELL_NONE; i++)
@@ -1289,26 +1254,13 @@ apply_axes(const char *list, struct capture_set *out)
 	return 0;
 }
 
-/* The metadata of images without roles may hold their periods, one per set. */
-static int
-apply_stored_periods(const struct frame_head *head, struct capture_set *out)
-{
-	struct numbers period_px;
-	int status;
-
-	if (meta_numbers(&head->meta, "period_px", &period_px) < 0)
-		return -1;
-	status = apply_periods(&period_px, out);
-	numbers_free(&period_px);
-	return status;
-}
-
 int
 capture_set_sort(const struct capture_options *options, const struct manifest *manifest,
     const struct frame_head *head, struct capture_set *out)
 {
 	size_t n = head->c;
 	struct capture *capture = calloc(n, sizeof(*capture));
+	struct numbers stored_px = { 0 };
 	int status;
 
 	memset(out, 0, sizeof(*out));
@@ -1323,10 +1275,12 @@ capture_set_sort(const struct capture_options *options, const struct manifest *m
 		sort_flats(capture, n, out);
 	if (status == 0)
 		sort_markers(capture, n, out);
+	/* the metadata of images without roles may hold their periods, one per set */
 	if (status == 0 && !manifest && !meta_get(&head->meta, "role") && options->period_px.n == 0)
-		status = apply_stored_periods(head, out);
+		status = meta_numbers(&head->meta, "period_px", &stored_px);
 	if (status == 0)
-		status = apply_periods(&options->period_px, out);
+		status = apply_periods(stored_px.n ? &stored_px : &options->period_px, out);
+	numbers_free(&stored_px);
 	if (status == 0)
 		status = apply_axes(options->axis, out);
 	free(capture);

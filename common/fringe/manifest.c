@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "io/safe_file.h"
 #include "io/source.h"
 #include "io/target.h"
@@ -34,7 +35,7 @@ static const char *const columns[] = {
 
 #define SIZE_KEY "projector_px:="
 #define UNKNOWN COLUMNS		/* a column that the reader skips */
-#define FIELDS_MOST 64
+#define MAX_FIELDS 64
 
 static int
 find_word(const char *const *words, const char *word)
@@ -45,29 +46,21 @@ find_word(const char *const *words, const char *word)
 	return -1;
 }
 
-static int
-manifest_role_parse(const char *word, enum manifest_role *out)
-{
-	int i = find_word(manifest_roles, word);
-
-	if (i < 0)
-		return -1;
-	*out = (enum manifest_role)i;
-	return 0;
-}
-
-static int
-manifest_cell_parse(const char *word, enum manifest_cell *out)
-{
-	int i = find_word(manifest_cells, word);
-
-	if (i < 0)
-		return -1;
-	*out = (enum manifest_cell)i;
-	return 0;
-}
-
 /* ---- one row from words ---- */
+
+static int
+take_number(const char *where, enum column column, const char *word, double *out)
+{
+	bool length = column == COLUMN_PERIOD || column == COLUMN_MARKER_WIDTH;
+
+	if (number_parse(word, out) < 0 || !isfinite(*out))
+		return fail(where, "%s is not a number: %.60s", columns[column], word);
+	if (length && !(*out > 0))
+		return fail(where, "%s is not above 0: %.60s", columns[column], word);
+	if (column == COLUMN_MARKER && *out < 0)
+		return fail(where, "marker_px is below 0: %.60s", word);
+	return 0;
+}
 
 static int
 take_whole(const char *where, enum column column, const char *word, long *out)
@@ -77,53 +70,24 @@ take_whole(const char *where, enum column column, const char *word, long *out)
 	return 0;
 }
 
-static int
-take_number(const char *where, enum column column, const char *word, double *out)
-{
-	if (number_parse(word, out) < 0 || !isfinite(*out))
-		return fail(where, "%s is not a number: %.60s", columns[column], word);
-	return 0;
-}
-
-static int
-take_length(const char *where, enum column column, const char *word, double *out)
-{
-	if (take_number(where, column, word, out) < 0)
-		return -1;
-	return *out > 0.0 ? 0 : fail(where, "%s is not above 0: %.60s", columns[column], word);
-}
-
-static int
-take_marker(const char *where, const char *word, double *out)
-{
-	if (take_number(where, COLUMN_MARKER, word, out) < 0)
-		return -1;
-	return *out >= 0.0 ? 0 : fail(where, "marker_px is below 0: %.60s", word);
-}
-
-static int
-take_axis(const char *where, const char *word, char *out)
-{
-	if (strcmp(word, "x") && strcmp(word, "y"))
-		return fail(where, "axis is neither x nor y: %.60s", word);
-	*out = *word;
-	return 0;
-}
-
 /* Sets one field other than the file; messages begin with `where`. */
 static int
 take_field(const char *where, enum column column, const char *word, struct manifest_row *row)
 {
+	int role = find_word(manifest_roles, word), cell = find_word(manifest_cells, word);
+
 	if (!strcmp(word, "-"))
 		return 0;
 	switch (column) {
 	case COLUMN_ROLE:
-		return manifest_role_parse(word, &row->role) == 0 ? 0 :
-		    fail(where, "role is not known: %.60s", word);
+		row->role = (enum manifest_role)role;
+		return role >= 0 ? 0 : fail(where, "role is not known: %.60s", word);
 	case COLUMN_AXIS:
-		return take_axis(where, word, &row->axis);
+		row->axis = *word;
+		return !strcmp(word, "x") || !strcmp(word, "y") ? 0 :
+		    fail(where, "axis is neither x nor y: %.60s", word);
 	case COLUMN_PERIOD:
-		return take_length(where, column, word, &row->period_px);
+		return take_number(where, column, word, &row->period_px);
 	case COLUMN_STEP:
 		return take_whole(where, column, word, &row->step);
 	case COLUMN_SHIFT:
@@ -131,36 +95,28 @@ take_field(const char *where, enum column column, const char *word, struct manif
 	case COLUMN_BIT:
 		return take_whole(where, column, word, &row->bit);
 	case COLUMN_CELL:
-		return manifest_cell_parse(word, &row->gray_cell) == 0 ? 0 :
-		    fail(where, "gray_cell is not known: %.60s", word);
+		row->gray_cell = (enum manifest_cell)cell;
+		return cell >= 0 ? 0 : fail(where, "gray_cell is not known: %.60s", word);
 	case COLUMN_MARKER:
-		return take_marker(where, word, &row->marker_px);
+		return take_number(where, column, word, &row->marker_px);
 	case COLUMN_MARKER_WIDTH:
-		return take_length(where, column, word, &row->marker_width_px);
+		return take_number(where, column, word, &row->marker_width_px);
 	default:
 		return 0;
 	}
 }
 
-static const struct manifest_row empty_row = {
+const struct manifest_row manifest_empty_row = {
 	.period_px = NAN, .step = MANIFEST_NO_STEP, .shift_rad = NAN, .bit = MANIFEST_NO_BIT,
 	.gray_cell = CELL_NONE, .marker_px = NAN, .marker_width_px = NAN
 };
 
-/* Owns row->file from here on, also after a failure; NULL means that memory ran out. */
-static int
+/* Owns row->file from here on. */
+static void
 append(struct manifest *manifest, const struct manifest_row *row)
 {
-	struct manifest_row *more = row->file ?
-	    reallocarray(manifest->row, manifest->n + 1, sizeof(*more)) : NULL;
-
-	if (!more) {
-		free(row->file);
-		return fail_memory();
-	}
-	manifest->row = more;
-	more[manifest->n++] = *row;
-	return 0;
+	manifest->row = must_resize(manifest->row, manifest->n + 1, sizeof(*manifest->row));
+	manifest->row[manifest->n++] = *row;
 }
 
 void
@@ -177,7 +133,7 @@ manifest_free(struct manifest *manifest)
 struct manifest_reader {
 	const char *path;
 	size_t line;
-	enum column column[FIELDS_MOST];	/* of each word of a row, from the legend */
+	enum column column[MAX_FIELDS];	/* of each word of a row, from the legend */
 	size_t fields;				/* 0: no legend yet */
 };
 
@@ -189,14 +145,14 @@ place(const struct manifest_reader *reader, char text[512])
 	return text;
 }
 
-/* Splits a line at blanks, in place; returns the number of words, FIELDS_MOST + 1 for more. */
+/* Splits a line at blanks, in place; returns the number of words, MAX_FIELDS + 1 for more. */
 static size_t
-divide(char *line, char *word[FIELDS_MOST])
+divide(char *line, char *word[MAX_FIELDS])
 {
 	size_t n = 0;
 
 	for (char *p = line; (p = strtok_r(n ? NULL : p, " \t\r\n", &line)); n++) {
-		if (n == FIELDS_MOST)
+		if (n == MAX_FIELDS)
 			return n + 1;
 		word[n] = p;
 	}
@@ -206,10 +162,10 @@ divide(char *line, char *word[FIELDS_MOST])
 static int
 take_legend(struct manifest_reader *reader, char *line)
 {
-	char *word[FIELDS_MOST], where[512];
+	char *word[MAX_FIELDS], where[512];
 	size_t n = divide(line, word), seen[COLUMNS + 1] = { 0 };
 
-	if (n == 0 || n > FIELDS_MOST)
+	if (n == 0 || n > MAX_FIELDS)
 		return fail(place(reader, where), "legend has %s columns", n ? "too many" : "no");
 	for (size_t i = 0; i < n; i++) {
 		reader->column[i] = UNKNOWN;
@@ -226,25 +182,22 @@ take_legend(struct manifest_reader *reader, char *line)
 	return 0;
 }
 
-/* A file of the manifest as a path from the current folder; a new string or NULL. */
+/* A file of the manifest as a path from the current folder, a new string. */
 static char *
 resolve(const char *manifest, const char *file)
 {
 	const char *slash = strrchr(manifest, '/');
-	char *path;
 
 	if (*file == '/' || !slash)
-		return strdup(file);
-	if (asprintf(&path, "%.*s%s", (int)(slash - manifest + 1), manifest, file) < 0)
-		return NULL;
-	return path;
+		return must_strdup(file);
+	return must_format("%.*s%s", (int)(slash - manifest + 1), manifest, file);
 }
 
 static int
 take_row(struct manifest_reader *reader, char *line, struct manifest *out)
 {
-	char *word[FIELDS_MOST], where[512];
-	struct manifest_row row = empty_row;
+	char *word[MAX_FIELDS], where[512];
+	struct manifest_row row = manifest_empty_row;
 	const char *file = NULL;
 	size_t n = divide(line, word);
 
@@ -263,7 +216,8 @@ take_row(struct manifest_reader *reader, char *line, struct manifest *out)
 			return -1;
 	}
 	row.file = resolve(reader->path, file);
-	return append(out, &row);
+	append(out, &row);
+	return 0;
 }
 
 /* A comment that says how large the patterns are; any other is passed over. */
@@ -347,7 +301,7 @@ manifest_load(const char *path, struct manifest *out)
 int
 manifest_row_from_meta(const struct meta *meta, const char *file, struct manifest_row *out)
 {
-	*out = empty_row;
+	*out = manifest_empty_row;
 	if (!meta_get(meta, "role"))
 		return fail(file, "image has no key role");
 	for (size_t k = COLUMN_ROLE; k < COLUMNS; k++) {
@@ -356,8 +310,8 @@ manifest_row_from_meta(const struct meta *meta, const char *file, struct manifes
 		if (value && take_field(file, (enum column)k, value, out) < 0)
 			return -1;
 	}
-	out->file = strdup(file);
-	return out->file ? 0 : fail_memory();
+	out->file = must_strdup(file);
+	return 0;
 }
 
 int
@@ -372,7 +326,9 @@ manifest_add(struct manifest *manifest, const struct frame_head *head, const cha
 		return -1;
 	status = manifest_row_from_meta(&head->meta, file, &row);
 	free(file);
-	return status < 0 ? -1 : append(manifest, &row);
+	if (status == 0)
+		append(manifest, &row);
+	return status;
 }
 
 /* The folder of path without links, a new string; NULL after fail(). */
@@ -380,12 +336,11 @@ static char *
 real_folder(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup(".");
-	char *real = folder ? realpath(folder, NULL) : NULL;
+	char *folder = slash ? must_format("%.*s", (int)(slash - path + 1), path) :
+	    must_strdup(".");
+	char *real = realpath(folder, NULL);
 
-	if (!folder)
-		fail_memory();
-	else if (!real)
+	if (!real)
 		fail_errno(folder, "folder cannot be found");
 	free(folder);
 	return real;
@@ -410,15 +365,11 @@ relative_folder(const char *from, const char *to)
 	to += same;
 	for (const char *p = from; *p; p++)
 		ups += *p == '/' && p[1];
-	text = end = malloc(3 * ups + strlen(to) + 2);
-	if (!text)
-		return NULL;
+	text = end = must_alloc(3 * ups + strlen(to) + 2, 1);
 	for (; ups; ups--)
 		end = stpcpy(end, "../");
 	to += *to == '/';
-	end = stpcpy(end, to);
-	if (*to)
-		strcpy(end, "/");
+	sprintf(end, "%s%s", to, *to ? "/" : "");
 	return text;
 }
 
@@ -427,17 +378,16 @@ relative_folder(const char *from, const char *to)
 static char *
 relative_file(const char *folder, const char *file)
 {
-	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
-	char *own, *there, *text = NULL;
+	const char *slash = strrchr(file, '/');
+	char *own, *there, *text;
 
 	if (*file == '/')
-		return strdup(file);
+		return must_strdup(file);
 	own = real_folder(file);
-	there = own ? relative_folder(folder, own) : NULL;
-	if (own && (!there || asprintf(&text, "%s%s", there, name) < 0)) {
-		text = NULL;
-		fail_memory();
-	}
+	if (!own)
+		return NULL;
+	there = relative_folder(folder, own);
+	text = must_format("%s%s", there, slash ? slash + 1 : file);
 	free(own);
 	free(there);
 	return text;
@@ -557,12 +507,12 @@ are_different(const struct manifest *manifest, size_t n)
 	return true;
 }
 
-#define LEAST_IMAGES 2	/* of a measurement */
+#define MIN_IMAGES 2	/* of a measurement */
 
 size_t
 manifest_measurement(const struct manifest *manifest)
 {
-	for (size_t n = LEAST_IMAGES; n < manifest->n; n++) {
+	for (size_t n = MIN_IMAGES; n < manifest->n; n++) {
 		size_t i = n;
 
 		while (manifest->n % n == 0 && i < manifest->n &&
@@ -572,24 +522,6 @@ manifest_measurement(const struct manifest *manifest)
 			return n;
 	}
 	return manifest->n;
-}
-
-/* The files in the order of the list, each once where it stands several times in a row (a file of
- * several images): a new array of the manifest's own names, and their number. NULL after fail(). */
-static char **
-manifest_files(const struct manifest *manifest, size_t *n)
-{
-	char **file = calloc(manifest->n + 1, sizeof(*file));
-
-	*n = 0;
-	if (!file) {
-		fail_memory();
-		return NULL;
-	}
-	for (size_t i = 0; i < manifest->n; i++)
-		if (i == 0 || strcmp(manifest->row[i].file, manifest->row[i - 1].file))
-			file[(*n)++] = manifest->row[i].file;
-	return file;
 }
 
 /* Did fringegen alone write the manifest's first image? fringesim photographs such patterns. */
@@ -637,9 +569,11 @@ manifest_operands(const struct manifest *manifest, const char *path, struct run 
 		warn(path, "its images are the projected patterns, not captures: name the "
 		    "captures, or pipe them in");
 	}
-	*file = manifest_files(manifest, &run->operands);
-	if (!*file)
-		return -1;
+	/* each once where it stands several times in a row: a file of several images */
+	*file = must_alloc(manifest->n + 1, sizeof(**file));
+	for (size_t i = 0; i < manifest->n; i++)
+		if (i == 0 || strcmp(manifest->row[i].file, manifest->row[i - 1].file))
+			(*file)[run->operands++] = manifest->row[i].file;
 	run->operand = *file;
 	return 0;
 }

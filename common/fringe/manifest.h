@@ -51,6 +51,8 @@ struct manifest {
 	size_t projector_px[2];		/* width and height of the patterns; 0 0: not known */
 };
 
+extern const struct manifest_row manifest_empty_row;	/* all null */
+
 /* The words of the keys `role` and `gray_cell`, in the order of the enums, ended by NULL. */
 extern const char *const manifest_roles[];
 extern const char *const manifest_cells[];

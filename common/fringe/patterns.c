@@ -5,6 +5,7 @@
 #include "fringe/patterns.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/opt.h"
+#include "base/process.h"
 #include "base/px.h"
 #include "base/text.h"
 #include "frame/meta.h"
@@ -32,35 +34,27 @@ whole(float level, float full)
 	return (uint)px_int(px_min(px_max(level, 0.0f), 1.0f) * full + 0.5f);
 }
 
-static void
-encode_uchar(const float *restrict level, size_t n, float full, unsigned char *restrict out)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		out[x] = (unsigned char)whole(level[x], full);
-}
-
-static void
-encode_ushort(const float *restrict level, size_t n, float full, uint16_t *restrict out)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		out[x] = (uint16_t)whole(level[x], full);
-}
-
 /*
  * n levels as samples: uchar and ushort take the whole number nearest to level * full, halves
  * upward, held to 0 .. full; float samples are the levels themselves.
  */
 static void
-levels_encode(const float *level, size_t n, enum sample type, float full, void *out)
+levels_encode(const float *restrict level, size_t n, enum sample type, float full, void *out)
 {
-	if (type == SAMPLE_UCHAR)
-		encode_uchar(level, n, full, out);
-	else if (type == SAMPLE_USHORT)
-		encode_ushort(level, n, full, out);
-	else
+	unsigned char *restrict bytes = out;
+	uint16_t *restrict words = out;
+
+	if (type == SAMPLE_FLOAT) {
 		memcpy(out, level, n * sizeof(*level));
+	} else if (type == SAMPLE_UCHAR) {
+		CPU_SIMD
+		for (size_t x = 0; x < n; x++)
+			bytes[x] = (unsigned char)whole(level[x], full);
+	} else {
+		CPU_SIMD
+		for (size_t x = 0; x < n; x++)
+			words[x] = (uint16_t)whole(level[x], full);
+	}
 }
 
 /* Fills a row of n samples with its first one. */
@@ -149,25 +143,25 @@ levels_fill(struct run *run, struct frame *frame, size_t c, const float *level, 
 	return 0;
 }
 
-#define ROWS_MOST 1000000
+#define MAX_LUT_ROWS 1000000
 
 static int
 append_row(const char *path, struct lut *lut, double input, double output)
 {
-	double *more;
-
-	if (lut->n == ROWS_MOST)
-		return fail(path, "table has more than %d rows", ROWS_MOST);
+	if (lut->n == MAX_LUT_ROWS)
+		return fail(path, "table has more than %d rows", MAX_LUT_ROWS);
 	if (lut->n ? input <= lut->input[lut->n - 1] : input != 0.0)
 		return fail(path, "inputs must ascend from 0, row %zu has %g", lut->n + 1, input);
-	more = reallocarray(lut->input, lut->n + 1, sizeof(*more));
-	if (!more)
-		return fail_memory();
-	lut->input = more;
-	more = reallocarray(lut->output, lut->n + 1, sizeof(*more));
-	if (!more)
-		return fail_memory();
-	lut->output = more;
+	if (!(lut->n & (lut->n - 1))) {		/* room for twice as many */
+		size_t room = lut->n ? 2 * lut->n : 1;
+		double *inputs = reallocarray(lut->input, room, sizeof(*inputs));
+		double *outputs = reallocarray(lut->output, room, sizeof(*outputs));
+
+		lut->input = inputs ? inputs : lut->input;
+		lut->output = outputs ? outputs : lut->output;
+		if (!inputs || !outputs)
+			return fail_memory();
+	}
 	lut->input[lut->n] = input;
 	lut->output[lut->n++] = output;
 	return 0;
@@ -430,31 +424,21 @@ sinusoid(const struct projected_pattern *projected, double column)
 	return projected->harmonic[0] + c * b1 - b2;
 }
 
-/* 1 where the projector column is bright, else 0; columns before the first one are as the first. */
-static double
-gray_bit(const struct projected_pattern *projected, double column)
-{
-	size_t cell = patterns_cell((size_t)fmax(column, 0), projected->pattern->cell_px);
-	bool set = (cell ^ (cell >> 1)) >> projected->pattern->bit & 1;
-
-	return set != (projected->pattern->role == ROLE_GRAY_INVERSE);
-}
-
-static double
-square_bit(const struct projected_pattern *projected, double column)
-{
-	const struct pattern *pattern = projected->pattern;
-
-	return fringes_square(patterns_turn(column, pattern->period_px, pattern->shift_rad), 0.5f,
-	    0.5f);
-}
-
-/* Gray planes end at the projector's edge, fringes go on. */
+/* 1 where the projector column is bright, else 0. Gray planes end at the projector's edge, where
+ * columns before the first one are as the first; fringes go on. */
 static double
 bit(const struct projected_pattern *projected, double column)
 {
-	return projected->pattern->wave == WAVE_SQUARE ? square_bit(projected, column)
-						       : gray_bit(projected, column);
+	const struct pattern *pattern = projected->pattern;
+	size_t cell;
+	bool set;
+
+	if (pattern->wave == WAVE_SQUARE)
+		return fringes_square(patterns_turn(column, pattern->period_px,
+		    pattern->shift_rad), 0.5f, 0.5f);
+	cell = patterns_cell((size_t)fmax(column, 0), pattern->cell_px);
+	set = (cell ^ (cell >> 1)) >> pattern->bit & 1;
+	return set != (pattern->role == ROLE_GRAY_INVERSE);
 }
 
 /* The share of the light at a column that bright columns contribute. */
@@ -553,9 +537,7 @@ patterns_shifts(struct pattern_spec *spec, const struct numbers *own, long steps
 		return fail_usage("--shift", "has %zu shifts for %ld steps", own->n, steps);
 	if (own->n && check_shifts(own) < 0)
 		return -1;
-	out->v = calloc(n, sizeof(*out->v));
-	if (!out->v)
-		return fail_memory();
+	out->v = must_alloc(n, sizeof(*out->v));
 	out->n = n;
 	for (size_t i = 0; i < n; i++)
 		out->v[i] = own->n ? own->v[i] : n == 3 ? ((double)i - 1.0) * (2.0 * M_PI / 3.0) :
@@ -575,9 +557,7 @@ set_periods(struct pattern_spec *spec, size_t axis, const struct numbers *from, 
 	struct numbers *out = &spec->period_px[axis];
 	size_t length = length_along(spec, axis);
 
-	out->v = calloc(from->n, sizeof(*out->v));
-	if (!out->v)
-		return fail_memory();
+	out->v = must_alloc(from->n, sizeof(*out->v));
 	out->n = from->n;
 	for (size_t i = 0; i < from->n; i++) {
 		double v = from->v[i];
@@ -681,16 +661,17 @@ static const struct pattern no_pattern = {
 	.cell_px = NAN, .marker_px = NAN, .marker_width_px = NAN
 };
 
-static int
-append(struct patterns *patterns, const struct pattern *pattern)
+/* Appends an image, whose name is made of a format and what follows. */
+static void __attribute__((format(printf, 3, 4)))
+append(struct patterns *patterns, struct pattern pattern, const char *format, ...)
 {
-	struct pattern *more = reallocarray(patterns->pattern, patterns->n + 1, sizeof(*more));
+	va_list args;
 
-	if (!more)
-		return fail_memory();
-	patterns->pattern = more;
-	more[patterns->n++] = *pattern;
-	return 0;
+	va_start(args, format);
+	vsnprintf(pattern.name, sizeof(pattern.name), format, args);
+	va_end(args);
+	patterns->pattern = must_resize(patterns->pattern, patterns->n + 1, sizeof(pattern));
+	patterns->pattern[patterns->n++] = pattern;
 }
 
 void
@@ -701,7 +682,7 @@ patterns_free(struct patterns *patterns)
 }
 
 /* "", "_x", "1" or "_x1": the part of a name that distinguishes axes and periods. */
-static void
+static const char *
 tag(const struct pattern_spec *spec, size_t axis, size_t k, size_t periods, char text[32])
 {
 	size_t used = 0;
@@ -711,73 +692,40 @@ tag(const struct pattern_spec *spec, size_t axis, size_t k, size_t periods, char
 		used = (size_t)snprintf(text, 32, "_%c", axis_letter[axis]);
 	if (periods > 1)
 		snprintf(text + used, 32 - used, "%zu", k + 1);
+	return text;
 }
 
-static int
-plan_shifts(const struct pattern_spec *spec, struct pattern pattern, const char *tag,
+/* The fringe images of one period. */
+static void
+plan_fringes(const struct pattern_spec *spec, struct pattern pattern, const char *tag,
     struct patterns *out)
 {
-	pattern.role = ROLE_PHASE;
-	pattern.wave = spec->wave;
-	for (size_t n = 0; n < spec->shift_rad.n; n++) {
-		pattern.step = (long)n;
-		pattern.shift_rad = spec->shift_rad.v[n];
-		snprintf(pattern.name, sizeof(pattern.name), "phase%s_%02zu", tag, n);
-		if (append(out, &pattern) < 0)
-			return -1;
-	}
-	return 0;
-}
+	static const enum manifest_role sin_cos_flat[] = { ROLE_SIN, ROLE_COS, ROLE_FLAT };
 
-static int
-plan_sin_cos_flat(struct pattern pattern, const char *tag, struct patterns *out)
-{
-	static const enum manifest_role roles[] = { ROLE_SIN, ROLE_COS, ROLE_FLAT };
-
-	for (size_t n = 0; n < 3; n++) {
-		pattern.role = roles[n];
-		snprintf(pattern.name, sizeof(pattern.name), "phase%s_%zu_%s", tag, n,
-		    manifest_roles[roles[n]]);
-		if (append(out, &pattern) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-plan_fringes(const struct pattern_spec *spec, size_t axis, struct patterns *out)
-{
-	const struct numbers *period = &spec->period_px[axis];
-	struct pattern pattern = no_pattern;
-	char text[32];
-	int status = 0;
-
-	pattern.axis = axis_letter[axis];
-	for (size_t k = 0; k < period->n && status == 0; k++) {
-		pattern.period_px = period->v[k];
-		tag(spec, axis, k, period->n, text);
-		if (spec->family == FAMILY_SHIFTS)
-			status = plan_shifts(spec, pattern, text, out);
-		else if (spec->family == FAMILY_SIN_COS_FLAT)
-			status = plan_sin_cos_flat(pattern, text, out);
-		else {
-			pattern.role = ROLE_COMPOSITE;
-			snprintf(pattern.name, sizeof(pattern.name), "composite%s", text);
-			status = append(out, &pattern);
+	switch (spec->family) {
+	case FAMILY_SHIFTS:
+		pattern.role = ROLE_PHASE;
+		pattern.wave = spec->wave;
+		for (size_t n = 0; n < spec->shift_rad.n; n++) {
+			pattern.step = (long)n;
+			pattern.shift_rad = spec->shift_rad.v[n];
+			append(out, pattern, "phase%s_%02zu", tag, n);
 		}
+		break;
+	case FAMILY_SIN_COS_FLAT:
+		for (size_t n = 0; n < 3; n++) {
+			pattern.role = sin_cos_flat[n];
+			append(out, pattern, "phase%s_%zu_%s", tag, n,
+			    manifest_roles[pattern.role]);
+		}
+		break;
+	case FAMILY_COMPOSITE:
+		pattern.role = ROLE_COMPOSITE;
+		append(out, pattern, "composite%s", tag);
+		break;
+	case FAMILY_GRAY:
+		break;
 	}
-	return status;
-}
-
-/* The number of planes that distinguish `cells` cells: ceil(log2(cells)). */
-static size_t
-planes_for(size_t cells)
-{
-	size_t planes = 0;
-
-	while (planes < 60 && ((size_t)1 << planes) < cells)
-		planes++;
-	return planes;
 }
 
 static int
@@ -800,8 +748,8 @@ check_planes(const struct pattern_spec *spec, size_t axis, size_t cells, size_t 
 static int
 plan_gray(const struct pattern_spec *spec, size_t axis, struct patterns *out)
 {
-	size_t cells, planes;
 	struct pattern pattern = no_pattern;
+	size_t cells, planes = 0;
 	char text[32];
 
 	pattern.axis = axis_letter[axis];
@@ -811,47 +759,18 @@ plan_gray(const struct pattern_spec *spec, size_t axis, struct patterns *out)
 		pattern.cell_px = pattern.period_px / (spec->gray_cell == CELL_HALF ? 2.0 : 1.0);
 	}
 	cells = patterns_cell(length_along(spec, axis) - 1, pattern.cell_px) + 1;
-	planes = planes_for(cells);
+	while (planes < 60 && ((size_t)1 << planes) < cells)	/* that distinguish all cells */
+		planes++;
 	if (check_planes(spec, axis, cells, planes) < 0)
 		return -1;
-	tag(spec, axis, 0, 1, text);
 	for (int inverse = 0; inverse <= spec->inverse; inverse++)
 		for (size_t i = 0; i < planes; i++) {
 			pattern.role = inverse ? ROLE_GRAY_INVERSE : ROLE_GRAY;
 			pattern.bit = (long)(planes - 1 - i);
-			snprintf(pattern.name, sizeof(pattern.name), "plane%s%s_%02zu", text,
+			append(out, pattern, "plane%s%s_%02zu", tag(spec, axis, 0, 1, text),
 			    inverse ? "_inverse" : "", i);
-			if (append(out, &pattern) < 0)
-				return -1;
 		}
 	return 0;
-}
-
-static int
-plan_marker(const struct pattern_spec *spec, size_t axis, struct patterns *out)
-{
-	struct pattern marker = no_pattern;
-	char text[32];
-
-	marker.role = ROLE_MARKER;
-	marker.axis = axis_letter[axis];
-	marker.marker_px = spec->marker_px[axis];
-	marker.marker_width_px = spec->marker_width_px[axis];
-	tag(spec, axis, 0, 1, text);
-	snprintf(marker.name, sizeof(marker.name), "stripe%s", text);
-	return append(out, &marker);
-}
-
-static int
-plan_flats(struct patterns *out)
-{
-	struct pattern white = no_pattern, black = no_pattern;
-
-	white.role = ROLE_WHITE;
-	black.role = ROLE_BLACK;
-	snprintf(white.name, sizeof(white.name), "uniform_0_white");
-	snprintf(black.name, sizeof(black.name), "uniform_1_black");
-	return append(out, &white) < 0 ? -1 : append(out, &black);
 }
 
 /* Columns are bright or dark as a whole: a shift by a part of one does not move all edges alike. */
@@ -878,25 +797,44 @@ warn_of_broken_shifts(const struct pattern_spec *spec)
 int
 patterns_plan(const struct pattern_spec *spec, struct patterns *out)
 {
-	int status = 0;
+	struct pattern pattern = no_pattern;
+	char text[32];
 
 	*out = (struct patterns){ 0 };
 	if (spec->family == FAMILY_SHIFTS && spec->wave == WAVE_SQUARE)
 		warn_of_broken_shifts(spec);
-	for (size_t axis = 0; axis < 2 && status == 0; axis++)
-		if (spec->along[axis] && spec->family != FAMILY_GRAY)
-			status = plan_fringes(spec, axis, out);
-	for (size_t axis = 0; axis < 2 && status == 0; axis++)
-		if (spec->along[axis] && spec->gray_cell != CELL_NONE)
-			status = plan_gray(spec, axis, out);
-	for (size_t axis = 0; axis < 2 && status == 0; axis++)
-		if (spec->along[axis] && spec->marker)
-			status = plan_marker(spec, axis, out);
-	if (status == 0 && spec->flats)
-		status = plan_flats(out);
-	if (status < 0)
-		patterns_free(out);
-	return status;
+	for (size_t axis = 0; axis < 2; axis++) {
+		const struct numbers *period = &spec->period_px[axis];
+
+		pattern.axis = axis_letter[axis];
+		for (size_t k = 0; k < period->n && spec->along[axis]; k++) {
+			pattern.period_px = period->v[k];
+			plan_fringes(spec, pattern, tag(spec, axis, k, period->n, text), out);
+		}
+	}
+	for (size_t axis = 0; axis < 2; axis++)
+		if (spec->along[axis] && spec->gray_cell != CELL_NONE &&
+		    plan_gray(spec, axis, out) < 0) {
+			patterns_free(out);
+			return -1;
+		}
+	pattern = no_pattern;
+	pattern.role = ROLE_MARKER;
+	for (size_t axis = 0; axis < 2 && spec->marker; axis++) {
+		pattern.axis = axis_letter[axis];
+		pattern.marker_px = spec->marker_px[axis];
+		pattern.marker_width_px = spec->marker_width_px[axis];
+		if (spec->along[axis])
+			append(out, pattern, "stripe%s", tag(spec, axis, 0, 1, text));
+	}
+	pattern = no_pattern;
+	if (spec->flats) {
+		pattern.role = ROLE_WHITE;
+		append(out, pattern, "uniform_0_white");
+		pattern.role = ROLE_BLACK;
+		append(out, pattern, "uniform_1_black");
+	}
+	return 0;
 }
 
 static int

@@ -11,12 +11,12 @@
 #include "base/fail.h"
 
 #define BINS 32
-#define BIN_LEAST 64		/* samples in a bin */
+#define MIN_BIN_SAMPLES 64		/* samples in a bin */
 /* A sample of this many times the mean of its bin is no noise (an edge, a hot pixel, motion): of
  * one degree of freedom 1 in 2000 is larger, which takes 0.7 % off the variance. */
-#define OUTLIER 12
+#define OUTLIER_FACTOR 12
 /* Levels that scatter by less of their mean, squared, tell no slope. */
-#define SPREAD_LEAST 0.0025
+#define MIN_SPREAD 0.0025
 
 struct phase_noise_terms
 phase_noise_terms(const struct phase_shift_fit *fit)
@@ -66,7 +66,7 @@ pool(const struct phase_noise_sample *sample, size_t n, double *level, double *v
 		*level = levels / (double)taken;
 		*variance = variances / (double)taken;
 		last = most;
-		most = OUTLIER * *variance;
+		most = OUTLIER_FACTOR * *variance;
 	}
 }
 
@@ -89,7 +89,7 @@ fit_line(const double *level, const double *variance, size_t bins, double least,
 		xy += weight * level[i] * variance[i];
 	}
 	determinant = n * xx - x * x;
-	*b = determinant > SPREAD_LEAST * n * xx ? (n * xy - x * y) / determinant : 0;
+	*b = determinant > MIN_SPREAD * n * xx ? (n * xy - x * y) / determinant : 0;
 	*b = fmax(*b, 0);
 	*a = (y - *b * x) / n;
 	return *b > 0;
@@ -100,7 +100,7 @@ phase_noise_fit(struct phase_noise_sample *sample, size_t n, double least,
     struct phase_noise_model *out)
 {
 	double level[BINS], variance[BINS], a = 0, b = 0, mean = 0;
-	size_t bins = n / BIN_LEAST < BINS ? n / BIN_LEAST : BINS;
+	size_t bins = n / MIN_BIN_SAMPLES < BINS ? n / MIN_BIN_SAMPLES : BINS;
 
 	if (n < PHASE_NOISE_SAMPLES_LEAST)
 		return fail(NULL, "only %zu pixels tell what the noise is: give --read-noise "

@@ -152,43 +152,49 @@ phase_shift_weights_free(struct phase_shift_fit *fit)
 	fit->n = 0;
 }
 
-#define ROUNDS 60	/* of the power iteration */
-
-/* The largest eigenvalue, and its eigenvector v of length 1, orthogonal to `other` (NULL: none). */
+/* The largest eigenvalue by power iteration, and its eigenvector v of length 1, orthogonal to
+ * `others` vectors of length 1. */
 static double
-largest(const double *gram, size_t n, const double *other, double *v)
+largest_eigenvalue(const double *gram, size_t n, double other[][STEP_FIT_MOST], size_t others,
+    int rounds, double *v)
 {
 	double next[STEP_FIT_MOST], value = 0;
 
 	for (size_t i = 0; i < n; i++)
 		v[i] = 1.0 + (double)(i * i % 7);
-	for (int round = 0; round < ROUNDS; round++) {
-		double length, along = other ? step_fit_dot(v, other, n) : 0;
+	for (int round = 0; round < rounds; round++) {
+		double length;
 
-		for (size_t i = 0; i < n && other; i++)
-			v[i] -= along * other[i];
+		if (round > 0)
+			memcpy(v, next, n * sizeof(*v));
+		for (size_t a = 0; a < others; a++) {
+			double along = step_fit_dot(v, other[a], n);
+
+			for (size_t i = 0; i < n; i++)
+				v[i] -= along * other[a][i];
+		}
 		length = sqrt(step_fit_dot(v, v, n));
 		for (size_t i = 0; i < n; i++)
 			v[i] /= length > 0 ? length : 1;
 		for (size_t i = 0; i < n; i++)
 			next[i] = step_fit_dot(gram + i * n, v, n);
 		value = step_fit_dot(v, next, n);
-		if (round + 1 < ROUNDS)
-			memcpy(v, next, n * sizeof(*v));
 	}
 	return value;
 }
+
+#define PLANE_ROUNDS 60
 
 struct step_plane
 step_plane_find(const double *gram, size_t n)
 {
 	struct step_plane plane = { .n = n };
-	double first[STEP_FIT_MOST];
+	double first[1][STEP_FIT_MOST];
 
 	for (size_t k = 0; k < 2; k++) {
-		double value = largest(gram, n, k ? first : NULL, plane.axis[k]);
+		double value = largest_eigenvalue(gram, n, first, k, PLANE_ROUNDS, plane.axis[k]);
 
-		memcpy(first, plane.axis[k], n * sizeof(*first));
+		memcpy(first[0], plane.axis[k], n * sizeof(**first));
 		for (size_t i = 0; i < n; i++)
 			plane.axis[k][i] /= value > 0 ? sqrt(value) : 1;
 	}
@@ -211,8 +217,6 @@ step_plane_turns(const struct step_plane *plane, const float *v)
 
 /* ---- which shifts fit a Gram matrix of images ---- */
 
-#define MOST STEP_FIT_MOST
-
 /*
  * Limits, by the images of seven rigs and simulations of 4 to 18 steps (the mean square that a fit
  * leaves over that of the other fit): right sets reach 0.6 for exchanged images, 0.9 for a missing
@@ -232,19 +236,22 @@ step_plane_turns(const struct step_plane *plane, const float *v)
 #define DRIFT_UNFIT 0.25	/* of the amplitude: what it may leave over */
 #define OUTLIER_RATIO 2.5
 #define OUTLIER_LEAD 1.8	/* over the second best to leave out */
-#define UNFIT 0.4		/* of the amplitude; of four images square fringes leave 0.48, */
-#define UNFIT_FOUR 0.6		/* wrong ones 0.7 to 1.05 */
-#define UNEVEN 1.5		/* a misfit that is noise has as much of every shape */
-#define ALIKE 0.25		/* of the mean square difference of the nearest shifts */
-#define SAME_SHIFT 1e-3		/* in that difference */
-#define SEEN 0.3		/* of that difference must lie in the phases that there are */
-#define SLIGHT 0.005		/* of the amplitude: rounding to grey levels */
+#define MIN_UNFIT 0.4	/* of the amplitude; of four images square fringes leave 0.48, */
+#define MIN_UNFIT_FOUR 0.6		/* wrong ones 0.7 to 1.05 */
+/* A misfit that is noise has as much of every shape: the largest eigenvalue of the residuals is the
+ * mean of all. */
+#define MIN_UNEVENNESS 1.5
+#define UNEVEN_ROUNDS 40	/* of the power iteration */
+#define MAX_ALIKE_SHARE 0.25	/* of the mean square difference of the nearest shifts */
+#define SAME_SHIFT_DIFFERENCE 1e-3		/* in that difference */
+#define MIN_FITTED_SHARE 0.3	/* of that difference must lie in the phases that there are */
+#define ROUNDING_MISFIT 0.005	/* of the amplitude: rounding to grey levels */
 
 struct fit {
 	const double *gram;
 	size_t n;
-	double q[3][MOST];	/* orthonormal: the constant, the shifts' cosine and sine */
-	double gq[3][MOST];	/* gram q */
+	double q[3][STEP_FIT_MOST];	/* orthonormal: the constant, the shifts' cosine and sine */
+	double gq[3][STEP_FIT_MOST];	/* gram q */
 	double left;		/* sum of squares that the fit leaves */
 };
 
@@ -256,6 +263,24 @@ step_fit_dot(const double *a, const double *b, size_t n)
 	for (size_t i = 0; i < n; i++)
 		sum += a[i] * b[i];
 	return sum;
+}
+
+float
+step_fit_lit_square(const float *square, size_t pixels)
+{
+	double least = 0;		/* at first as all that counts */
+
+	for (int round = 0; round < 2; round++) {
+		double sum = 0, n = 0;
+
+		for (size_t p = 0; p < pixels; p++)
+			if (square[p] > least) {
+				sum += (double)square[p];
+				n++;
+			}
+		least = n > 0 ? (round ? 0.25 : 0.5) * sum / n : 0;
+	}
+	return (float)least;
 }
 
 /* Gram-Schmidt, twice, which keeps the vectors orthogonal. False: the shifts determine no phase. */
@@ -322,7 +347,8 @@ mean_square(double left, double freedom)
 static double
 ratio(const struct fit *fit, double mean)
 {
-	double own = mean_square(fit->left, (double)fit->n - 3), least = SLIGHT * SLIGHT / 2;
+	double own = mean_square(fit->left, (double)fit->n - 3);
+	double least = ROUNDING_MISFIT * ROUNDING_MISFIT / 2;
 
 	least *= trace(fit->gram, fit->n) / (double)fit->n;
 	return own / (mean > least ? mean : least);
@@ -370,17 +396,17 @@ left_without(const struct fit *fit, size_t i)
 	return freedom > 1e-9 ? fit->left - residual / freedom : fit->left;
 }
 
-/* A fault that explains more than those before. */
+/* A fault that explains more than `least`, and than those before. */
 static void
-offer(struct step_verdict *verdict, double *best, double found, enum step_fault fault, size_t a,
-    size_t b)
+offer(struct step_verdict *verdict, double *best, double found, double least,
+    enum step_fault fault, size_t a)
 {
-	if (!(found > *best))
+	if (!(found > *best) || !(found > least))
 		return;
 	*best = found;
 	verdict->fault = fault;
 	verdict->a = a;
-	verdict->b = b;
+	verdict->b = 0;
 }
 
 /* How different two images should be, of mean square 1: 0 for the same shift. */
@@ -403,7 +429,7 @@ least_difference(const double *shift_rad, size_t n)
 		for (size_t i = 0; i < j; i++) {
 			double expected = expected_difference(shift_rad, i, j, 0);
 
-			if (expected > SAME_SHIFT && expected < least)
+			if (expected > SAME_SHIFT_DIFFERENCE && expected < least)
 				least = expected;
 		}
 	return least;
@@ -430,7 +456,7 @@ find_alike(const struct fit *fit, const double *shift_rad, struct step_verdict *
 	const double *g = fit->gram;
 	size_t n = fit->n;
 	double usual = least_difference(shift_rad, n) * trace(g, n) / (double)n;
-	double least = ALIKE * usual;
+	double least = MAX_ALIKE_SHARE * usual;
 
 	for (size_t j = 1; j < n; j++)
 		for (size_t i = 0; i < j; i++) {
@@ -438,8 +464,8 @@ find_alike(const struct fit *fit, const double *shift_rad, struct step_verdict *
 			double fitted = fitted_difference(fit, i, j);
 
 			if (apart >= least ||
-			    expected_difference(shift_rad, i, j, 0) <= SAME_SHIFT ||
-			    apart >= ALIKE * fitted || fitted < SEEN * usual)
+			    expected_difference(shift_rad, i, j, 0) <= SAME_SHIFT_DIFFERENCE ||
+			    apart >= MAX_ALIKE_SHARE * fitted || fitted < MIN_FITTED_SHARE * usual)
 				continue;
 			least = apart;
 			verdict->fault = STEPS_ALIKE;
@@ -466,7 +492,8 @@ find_exchanged(const struct fit *fit, struct step_verdict *verdict, double *best
 				next = *best;
 				second.a = verdict->a;
 				second.b = verdict->b;
-				offer(verdict, best, found, STEPS_EXCHANGED, i, j);
+				offer(verdict, best, found, EXCHANGED_RATIO, STEPS_EXCHANGED, i);
+				verdict->b = j;
 			} else if (found > next) {
 				next = found;
 				second.a = i;
@@ -495,8 +522,8 @@ static void
 find_sorted(const struct fit *fit, const double *shift_rad, size_t from,
     struct step_verdict *verdict, double *best)
 {
-	struct numbered name[MOST];
-	double shift[MOST], found;
+	struct numbered name[STEP_FIT_MOST];
+	double shift[STEP_FIT_MOST], found;
 
 	for (size_t i = 0; i < fit->n; i++) {
 		snprintf(name[i].text, sizeof(name[i].text), "%zu", (i + from) % 1000);
@@ -506,8 +533,7 @@ find_sorted(const struct fit *fit, const double *shift_rad, size_t from,
 	for (size_t i = 0; i < fit->n; i++)
 		shift[i] = shift_rad[name[i].i];
 	found = ratio_of_shifts(fit, shift);
-	if (found > EXCHANGED_RATIO)
-		offer(verdict, best, found, STEPS_SORTED, 0, 0);
+	offer(verdict, best, found, EXCHANGED_RATIO, STEPS_SORTED, 0);
 }
 
 /* Are the shifts steps of 360 / m degrees? */
@@ -526,20 +552,20 @@ static void
 find_missing(const struct fit *fit, struct step_verdict *verdict, double *best)
 {
 	for (size_t gap = 1; gap <= fit->n; gap++) {
-		double shift[MOST], found;
+		double shift[STEP_FIT_MOST], found;
 
 		for (size_t i = 0; i < fit->n; i++)
 			shift[i] = 2 * M_PI * (double)(i + (i >= gap)) / ((double)fit->n + 1);
 		found = ratio_of_shifts(fit, shift);
-		if (found > (fit->n == 4 ? MISSING_RATIO_FOUR : MISSING_RATIO))
-			offer(verdict, best, found, STEPS_MISSING, gap, 0);
+		offer(verdict, best, found, fit->n == 4 ? MISSING_RATIO_FOUR : MISSING_RATIO,
+		    STEPS_MISSING, gap);
 	}
 }
 
 static double
 ratio_of_steps(const struct fit *fit, const double *shift_rad, size_t m)
 {
-	double shift[MOST];
+	double shift[STEP_FIT_MOST];
 
 	for (size_t i = 0; i < fit->n; i++)
 		shift[i] = 2 * M_PI * (double)i / (double)m;
@@ -573,13 +599,13 @@ find_other(const struct fit *fit, const double *shift_rad, struct step_verdict *
 		}
 	}
 	if (likely)
-		offer(verdict, best, found, STEPS_OTHER, likely, 0);
+		offer(verdict, best, found, OTHER_RATIO, STEPS_OTHER, likely);
 }
 
 static double
 ratio_of_drift(const struct fit *fit, const double *shift_rad, double drift_rad)
 {
-	double shift[MOST];
+	double shift[STEP_FIT_MOST];
 
 	for (size_t i = 0; i < fit->n; i++)
 		shift[i] = shift_rad[i] + (double)i * drift_rad;
@@ -621,8 +647,8 @@ find_drift(const struct fit *fit, const double *shift_rad, struct step_verdict *
 	    verdict->misfit > DRIFT_UNFIT * sqrt(found))
 		return;
 	verdict->drift_rad = drift;
-	if (!brings_alike && found > DRIFT_LEAD * *best)
-		offer(verdict, best, found, STEPS_DRIFT, 0, 0);
+	if (!brings_alike)
+		offer(verdict, best, found, DRIFT_LEAD * *best, STEPS_DRIFT, 0);
 }
 
 static void
@@ -642,35 +668,8 @@ find_outlier(const struct fit *fit, struct step_verdict *verdict, double *best)
 			second = found;
 		}
 	}
-	if (most > OUTLIER_RATIO && most > OUTLIER_LEAD * second)
-		offer(verdict, best, most, STEPS_OUTLIER, which, 0);
-}
-
-/* The residuals' largest eigenvalue over the mean of all, by power iteration: 1 for noise. */
-static double
-unevenness(const struct fit *fit)
-{
-	double v[MOST], next[MOST], length = 0;
-	size_t n = fit->n;
-
-	for (size_t i = 0; i < n; i++)
-		v[i] = 1.0 + (double)(i * i % 7);
-	for (int round = 0; round < 40; round++) {
-		for (int a = 0; a < 3; a++) {
-			double along = step_fit_dot(v, fit->q[a], n);
-
-			for (size_t i = 0; i < n; i++)
-				v[i] -= along * fit->q[a][i];
-		}
-		length = sqrt(step_fit_dot(v, v, n));
-		for (size_t i = 0; i < n; i++)
-			v[i] /= length > 0 ? length : 1;
-		for (size_t i = 0; i < n; i++)
-			next[i] = step_fit_dot(fit->gram + i * n, v, n);
-		length = step_fit_dot(v, next, n);
-		memcpy(v, next, sizeof(*v) * n);
-	}
-	return length / mean_square(fit->left, (double)n - 3);
+	offer(verdict, best, most, fmax(OUTLIER_RATIO, OUTLIER_LEAD * second), STEPS_OUTLIER,
+	    which);
 }
 
 struct step_verdict
@@ -678,13 +677,15 @@ step_fit_judge(const double *gram, const double *shift_rad, size_t n)
 {
 	struct step_verdict verdict = { .fault = STEPS_FIT };
 	struct fit fit;
-	double square = trace(gram, n) / (double)n, best = 0, unfit = n == 4 ? UNFIT_FOUR : UNFIT;
+	double square = trace(gram, n) / (double)n, best = 0;
+	double unfit = n == 4 ? MIN_UNFIT_FOUR : MIN_UNFIT;
+	double v[STEP_FIT_MOST];
 
 	if (!(square > 0) || !solve(&fit, gram, shift_rad, n))
 		return verdict;
 	/* The mean square of a cosine is half its amplitude's. */
 	verdict.misfit = sqrt(mean_square(fit.left, (double)n - 3) / (2 * square));
-	if (verdict.misfit < SLIGHT) {
+	if (verdict.misfit < ROUNDING_MISFIT) {
 		find_alike(&fit, shift_rad, &verdict);
 		return verdict;
 	}
@@ -711,7 +712,8 @@ step_fit_judge(const double *gram, const double *shift_rad, size_t n)
 	if (verdict.better > unfit)	/* no better word than that nothing fits */
 		verdict.fault = STEPS_FIT;
 	if (verdict.fault == STEPS_FIT && verdict.misfit > unfit &&
-	    (n == 4 || unevenness(&fit) > UNEVEN))
+	    (n == 4 || largest_eigenvalue(gram, n, fit.q, 3, UNEVEN_ROUNDS, v) >
+	    MIN_UNEVENNESS * mean_square(fit.left, (double)n - 3)))
 		verdict.fault = STEPS_UNFIT;
 	return verdict;
 }

@@ -79,6 +79,9 @@ struct step_verdict {
 
 /* gram: n x n, of n images, 4 to STEP_FIT_MOST; shift_rad: of each. */
 struct step_verdict step_fit_judge(const double *gram, const double *shift_rad, size_t n);
+/* The least mean square about the mean of a pixel that belongs to the fringes: a quarter of what
+ * those in light have. square: of each pixel; 0: it does not count. */
+float step_fit_lit_square(const float *square, size_t pixels);
 /* The sum of the products of n numbers. */
 double step_fit_dot(const double *a, const double *b, size_t n);
 

@@ -45,15 +45,22 @@ writes_stream(void)
 	    (!chain->output || !strcmp(chain->output, "-"));
 }
 
-/* The run failed and its message is printed: marks the stream as failed. Returns the exit code. */
-static int
-fail_stream(bool stream)
+/* Does the last stage answer by its exit status (framecmp), where 1 is no failure? */
+static bool
+answers(void)
 {
 	const struct chain *chain = running.chain;
 
-	if (stream && !chain->losses.ended)
+	return chain->n && chain->link[chain->n - 1].run.stage->traits & STAGE_ANSWERS;
+}
+
+/* The run failed and its message is printed: marks the stream as failed. Returns the exit code. */
+static int
+fail_stream(bool stream, bool answering)
+{
+	if (stream && !running.chain->losses.ended)
 		stream_send_failed(STDOUT_FILENO);
-	if (chain->n && chain->link[chain->n - 1].run.stage->traits & STAGE_ANSWERS)
+	if (answering)
 		return EXIT_USAGE;
 	return fail_code() == EXIT_DONE ? EXIT_FAILED : (int)fail_code();
 }
@@ -61,7 +68,7 @@ fail_stream(bool stream)
 static int
 end_without_memory(void)
 {
-	return fail_stream(writes_stream());
+	return fail_stream(writes_stream(), answers());
 }
 
 /* Returns the exit code; the message, if any, goes to standard error. */
@@ -70,6 +77,7 @@ conclude(struct chain *chain, int status, bool stream)
 {
 	const struct run *last = chain->n ? &chain->link[chain->n - 1].run : NULL;
 	int code = last ? last->status : EXIT_DONE;
+	bool answering = answers();	/* the links go with the chain */
 	size_t warnings;
 
 	status = setup_close(chain, status);
@@ -81,7 +89,7 @@ conclude(struct chain *chain, int status, bool stream)
 	if (status == 0)
 		return code;
 	fail_print();
-	return fail_stream(stream);
+	return fail_stream(stream, answering);
 }
 
 static int

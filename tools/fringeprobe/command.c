@@ -8,35 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/numbers.h"
+#include "base/process.h"
 #include "base/text.h"
 
 const char *const certainty_words[] = { "certain", "found", "guessed", "unknown", NULL };
 
-/* Adds a word to the command. -1 after fail(). */
-static int
-command_word(struct probe *probe, enum certainty sure, const char *why, const char *format, ...)
+/* Adds a word to the command. */
+static void
+add_word(struct probe *probe, enum certainty sure, const char *why, const char *format, ...)
 {
-	struct word *more = reallocarray(probe->word, probe->words + 1, sizeof(*more)), *word;
+	struct word word = { .why = must_strdup(why), .sure = sure };
 	va_list args;
-	int n;
 
-	if (!more)
-		return fail_memory();
-	probe->word = more;
-	word = &more[probe->words++];
-	*word = (struct word){ .why = strdup(why), .sure = sure };
 	va_start(args, format);
-	n = vasprintf(&word->text, format, args);
+	word.text = text_of(format, args);
 	va_end(args);
-	if (n < 0)
-		word->text = NULL;
-	return word->text && word->why ? 0 : fail_memory();
+	probe->word = must_resize(probe->word, probe->words + 1, sizeof(word));
+	probe->word[probe->words++] = word;
 }
 
-/* A reason in which numbers stand, for command_word(): text. */
+/* A reason in which numbers stand, for add_word(): text. */
 static const char *
-command_reason(char text[300], const char *format, ...)
+reason(char text[300], const char *format, ...)
 {
 	va_list args;
 
@@ -57,54 +51,51 @@ static bool
 is_control(const char *word, const char *c)
 {
 	unsigned char at = (unsigned char)*c, before = c > word ? (unsigned char)c[-1] : 0;
-	unsigned char behind = at ? (unsigned char)c[1] : 0;
+	unsigned char next = at ? (unsigned char)c[1] : 0;
 
 	if (at == 0xc2)
-		return behind < 0xa0;
+		return next < 0xa0;
 	return at < 0x20 || at == 0x7f || (at >= 0x80 && at < 0xa0 && (before < 0x80 ||
 	    before == 0xc2));
 }
 
-/* A word for a shell: as it is, in quotes, or with its control characters spelt. */
-static void
-operands_put_quoted(FILE *to, const char *word)
+/* A word for a shell, a new string: as it is, in quotes, or with its control characters spelt. */
+static char *
+quoted(const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	    "0123456789_-+=./:@%,";
+	char *text = must_alloc(4 * strlen(word) + 4, 1), *to = text;
 	bool control = false;
 
 	for (const char *c = word; *c; c++)
 		control |= is_control(word, c);
-	if (!control && word[strspn(word, plain)] == '\0' && strcmp(word, ",") && *word) {
-		fputs(word, to);
-		return;
-	}
-	fputs(control ? "$'" : "'", to);
+	if (!control && word[strspn(word, plain)] == '\0' && strcmp(word, ",") && *word)
+		return strcpy(text, word);
+	to = stpcpy(to, control ? "$'" : "'");
 	for (const char *c = word; *c; c++)
 		if (is_control(word, c))
-			fprintf(to, "\\x%02x", (unsigned char)*c);
+			to += sprintf(to, "\\x%02x", (unsigned char)*c);
 		else if (control && (*c == '\'' || *c == '\\'))
-			fprintf(to, "\\%c", *c);
+			to += sprintf(to, "\\%c", *c);
 		else if (*c == '\'')
-			fputs("'\\''", to);
+			to = stpcpy(to, "'\\''");
 		else
-			fputc(*c, to);
-	fputc('\'', to);
+			*to++ = *c;
+	strcpy(to, "'");
+	return text;
 }
 
-/* "-x" and "," are no options and no end of a stage. */
-static int
+/* Adds a path to the command's files. "-x" and "," are no options and no end of a stage. */
+static void
 put_path(FILE *to, const char *path)
 {
 	bool plain = !((*path == '-' && path[1]) || !strcmp(path, ","));
-	char *safe = NULL;
+	char *safe = must_format("%s%s", plain ? "" : "./", path), *word = quoted(safe);
 
-	if (asprintf(&safe, "%s%s", plain ? "" : "./", path) < 0)
-		return fail_memory();
-	fputc(' ', to);
-	operands_put_quoted(to, safe);
+	fprintf(to, " %s", word);
+	free(word);
 	free(safe);
-	return 0;
 }
 
 static void
@@ -136,33 +127,34 @@ add_gray(const struct probe *probe, bool pairs, bool lsb_first, struct list *lis
 	}
 }
 
-/* White and black are wanted as thresholds of planes without inverses only. */
-static void
-add_flats(const struct probe *probe, struct list *list)
+/* Are there a white and a black image, which are wanted as thresholds of planes without inverses
+ * only? */
+static bool
+wants_flats(const struct gray *gray)
 {
-	const struct gray *gray = &probe->gray;
-
-	if (!gray->codes || gray->code[0].inverses || gray->white == SIZE_MAX ||
-	    gray->black == SIZE_MAX)
-		return;
-	list->image[list->n++] = gray->white;
-	list->image[list->n++] = gray->black;
+	return gray->codes && !gray->code[0].inverses && gray->white != SIZE_MAX &&
+	    gray->black != SIZE_MAX;
 }
 
-/* groups: an order of phase, gray and flat, 0 to 5. */
-static void
-make_list(const struct probe *probe, int groups, unsigned flags, struct list *list)
-{
-	static const char *const order[] = { "pgf", "pfg", "gpf", "gfp", "fpg", "fgp" };
+static const char *const order_words[] = { "phase,gray,flat", "phase,flat,gray", "gray,phase,flat",
+	"gray,flat,phase", "flat,phase,gray", "flat,gray,phase", NULL };
 
+/* groups: one of order_words, of which the first letters count. */
+static void
+make_list(const struct probe *probe, const char *groups, unsigned flags, struct list *list)
+{
 	list->n = 0;
-	for (const char *group = order[groups]; *group; group++)
-		if (*group == 'p')
+	for (const char *group = groups; group; group = strchr(group, ',')) {
+		group += *group == ',';
+		if (*group == 'p') {
 			add_phases(probe, flags & 1, list);
-		else if (*group == 'g')
+		} else if (*group == 'g') {
 			add_gray(probe, flags & 2, flags & 4, list);
-		else
-			add_flats(probe, list);
+		} else if (wants_flats(&probe->gray)) {
+			list->image[list->n++] = probe->gray.white;
+			list->image[list->n++] = probe->gray.black;
+		}
+	}
 }
 
 /* Are the images in this order, and no others between them? */
@@ -176,48 +168,23 @@ is_order(const struct probe *probe, const struct list *list)
 	return same;
 }
 
-static int
-order_word(struct probe *probe, int groups, unsigned flags)
+/* The word for the order of images in files that hold several and are taken as they are. */
+static void
+add_order(struct probe *probe, struct list *list)
 {
-	static const char *const order[] = { "phase,gray,flat", "phase,flat,gray",
-		"gray,phase,flat", "gray,flat,phase", "flat,phase,gray", "flat,gray,phase" };
-
-	return command_word(probe, SURE_FOUND, "the order of the images in their file",
-	    "--order %s%s%s%s", order[groups], flags & 1 ? ",by-step" : "",
-	    flags & 2 ? ",pairs" : "", flags & 4 ? ",lsb-first" : "");
-}
-
-/* Each file once. */
-static int
-put_paths(const struct probe *probe, FILE *to)
-{
-	int status = 0;
-
-	for (size_t i = 0; i < probe->n && status == 0; i++)
-		if (probe->image[i]->in_file == 0 || i == 0 ||
-		    strcmp(probe->image[i]->path, probe->image[i - 1]->path))
-			status = put_path(to, probe->image[i]->path);
-	return status;
-}
-
-/* A file that holds several images is taken as it is. */
-static int
-write_whole(struct probe *probe, struct list *list, FILE *to)
-{
-	int status = 1;
-
-	for (int groups = 0; groups < 6 && status == 1; groups++)
-		for (unsigned flags = 0; flags < 8 && status == 1; flags++) {
-			make_list(probe, groups, flags, list);
-			if (is_order(probe, list))
-				status = groups || flags ? order_word(probe, groups, flags) : 0;
+	for (const char *const *groups = order_words; *groups; groups++)
+		for (unsigned flags = 0; flags < 8; flags++) {
+			make_list(probe, *groups, flags, list);
+			if (!is_order(probe, list))
+				continue;
+			if (groups != order_words || flags)
+				add_word(probe, SURE_FOUND, "the order of the images in their file",
+				    "--order %s%s%s%s", *groups, flags & 1 ? ",by-step" : "",
+				    flags & 2 ? ",pairs" : "", flags & 4 ? ",lsb-first" : "");
+			return;
 		}
-	if (status == 1) {
-		status = command_word(probe, SURE_UNKNOWN, "the images stand in an order that no "
-		    "word names, or with others between: framecat --split makes files of them",
-		    "--order ORDER");
-	}
-	return status < 0 ? -1 : put_paths(probe, to);
+	add_word(probe, SURE_UNKNOWN, "the images stand in an order that no word names, or with "
+	    "others between: framecat --split makes files of them", "--order ORDER");
 }
 
 /* An image that was left out, in a file of which others are taken; NULL: none. */
@@ -245,55 +212,50 @@ find_inverted(const struct probe *probe)
 	return NULL;
 }
 
-static int
-unknown_operands(struct probe *probe, const struct image *image, const char *what)
+static void
+add_unknown_files(struct probe *probe, const struct image *image, const char *what)
 {
-	char *why;
-	int status;
+	char *why = must_format("%s %s", image->name, what);
 
-	if (asprintf(&why, "%s %s", image->name, what) < 0)
-		return fail_memory();
-	status = command_word(probe, SURE_UNKNOWN, why, "FILES");
+	add_word(probe, SURE_UNKNOWN, why, "FILES");
 	free(why);
-	return status;
 }
 
-/* The file operands, and --order where they hold several images each. -1 after fail(). */
-static int
-operands_write(struct probe *probe, FILE *to)
+/* The file operands, and --order where they hold several images each. */
+static void
+add_files(struct probe *probe, FILE *to)
 {
-	struct list list = { 0, calloc(2 * probe->n + 8, sizeof(*list.image)) };
-	const struct image *left, *inverted = find_inverted(probe);
+	struct list list = { 0, must_alloc(2 * probe->n + 8, sizeof(*list.image)) };
+	const struct image *left = probe->manifest_path ? NULL : find_left(probe);
+	const struct image *inverted = find_inverted(probe);
 	bool whole = false;
-	int status = 0;
 
-	if (!list.image)
-		return fail_memory();
 	for (size_t i = 0; i < probe->n; i++)
 		whole |= probe->image[i]->of_file > 1;
-	make_list(probe, 0, 0, &list);
-	left = probe->manifest_path ? NULL : find_left(probe);
-	if (left)
-		status = unknown_operands(probe, left, "is left out, its file holds others that "
-		    "are not: framecat --split makes files of them");
-	else if (inverted)
-		status = unknown_operands(probe, inverted, "is inverted: the files in their order, "
-		    "when it is made right");
-	else if (whole && !probe->described)
-		status = write_whole(probe, &list, to);
-	else if (probe->described)
-		status = probe->manifest_path && !probe->operands ? 0 : put_paths(probe, to);
-	else
-		for (size_t i = 0; i < list.n && status == 0; i++)
-			status = put_path(to, probe->image[list.image[i]]->path);
+	whole |= probe->described;
+	if (left || inverted) {
+		add_unknown_files(probe, left ? left : inverted, left ? "is left out, its file "
+		    "holds others that are not: framecat --split makes files of them" :
+		    "is inverted: the files in their order, when it is made right");
+	} else if (whole) {
+		if (!probe->described)
+			add_order(probe, &list);
+		/* each file once */
+		for (size_t i = 0; i < probe->n && (!probe->manifest_path || probe->operands); i++)
+			if (probe->image[i]->in_file == 0 || i == 0 ||
+			    strcmp(probe->image[i]->path, probe->image[i - 1]->path))
+				put_path(to, probe->image[i]->path);
+	} else {
+		make_list(probe, order_words[0], 0, &list);
+		for (size_t i = 0; i < list.n; i++)
+			put_path(to, probe->image[list.image[i]]->path);
+	}
 	free(list.image);
-	return status;
 }
 
 /* ---- fringes: steps, periods, axis, shifts, origin ---- */
 
-#define DEG (180 / M_PI)
-#define THREE_OFF 5	/* degrees: shifts of three images that are farther off equal ones */
+#define MAX_THREE_ERROR_DEG 5	/* of shifts of three images: farther off, they are no equal ones */
 
 static const struct fringe_set *
 first_set(const struct probe *probe)
@@ -322,13 +284,6 @@ falls(const struct probe *probe)
 	return code && !isnan(code->cells) && code->falls;
 }
 
-/* Are the shifts those that phasewrap takes without --shift? */
-static bool
-usual_shifts(const struct fringe_set *set)
-{
-	return set->order.of == set->steps.n && set->steps.n != 3;
-}
-
 /* Images that fit nothing. */
 static size_t
 count_unknown(const struct probe *probe)
@@ -340,118 +295,97 @@ count_unknown(const struct probe *probe)
 	return n;
 }
 
-static int
-two_plus_one_words(struct probe *probe, const struct fringe_set *set)
-{
-	if (command_word(probe, SURE_FOUND, "two images lie on a circle about the third, as a sine "
-	    "and a cosine do about a flat image", "-k 2+1") < 0)
-		return -1;
-	return set->flat == 3 ? 0 : command_word(probe, SURE_FOUND, "this one of three is flat",
-	    "--flat %zu", set->flat);
-}
-
 /* --steps, or --kind 2+1. */
-static int
-steps_words(struct probe *probe)
+static void
+add_steps(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
-	size_t unknown = count_unknown(probe);
-	bool whole = set->order.of == set->steps.n && set->order.ordered;
+	size_t n = set->steps.n, unknown = count_unknown(probe);
+	bool whole = set->order.of == n && set->order.ordered;
+	double error_deg = set->order.error_rad * DEG;
 	char why[300], text[200];
 
-	if (set->flat)
-		return two_plus_one_words(probe, set);
+	if (set->flat) {
+		add_word(probe, SURE_FOUND, "two images lie on a circle about the third, as a sine "
+		    "and a cosine do about a flat image", "-k 2+1");
+		if (set->flat != 3)
+			add_word(probe, SURE_FOUND, "this one of three is flat", "--flat %zu",
+			    set->flat);
+		return;
+	}
 	if (set->order.of)
 		snprintf(text, sizeof(text), "%zu images with shifts of 360/%zu degrees, which fit "
-		    "within %.1f", set->steps.n, set->order.of, set->order.error_rad * DEG);
+		    "within %.1f", n, set->order.of, error_deg);
 	else
-		snprintf(text, sizeof(text), "%zu images with unequal shifts", set->steps.n);
-	if (set->steps.n == 3 && set->order.error_rad * DEG > THREE_OFF) {
-		command_reason(why, "%s: three images fit whatever they are, 2+1 among others",
-		    text);
-		return command_word(probe, SURE_GUESSED, why, "-n 3");
-	}
-	if (whole || unknown == 0)
-		return command_word(probe, SURE_FOUND, text, "-n %zu", set->steps.n);
-	command_reason(why, "%s; but %zu image%s nothing", text, unknown,
-	    unknown == 1 ? " fits" : "s fit");
-	return command_word(probe, SURE_GUESSED, why, "-n %zu", set->steps.n);
+		snprintf(text, sizeof(text), "%zu images with unequal shifts", n);
+	if (n == 3 && error_deg > MAX_THREE_ERROR_DEG)
+		add_word(probe, SURE_GUESSED, reason(why, "%s: three images fit whatever they are, "
+		    "2+1 among others", text), "-n 3");
+	else if (whole || unknown == 0)
+		add_word(probe, SURE_FOUND, text, "-n %zu", n);
+	else
+		add_word(probe, SURE_GUESSED, reason(why, "%s; but %zu image%s nothing", text,
+		    unknown, unknown == 1 ? " fits" : "s fit"), "-n %zu", n);
 }
 
 /* "40,41", or as many placeholders as there are sets: PERIOD1,PERIOD2. */
-static char *
-value_list(const struct probe *probe)
+static void
+list_periods(const struct probe *probe, char list[32 * SETS_MOST])
 {
-	struct text text;
-	FILE *to = text_open(&text);
 	char number[32];
 
-	if (!to)
-		return NULL;
 	for (size_t k = 0; k < probe->chosen; k++) {
 		double v = probe->frequencies.value[k];
 
-		fputs(k ? "," : "", to);
+		list = stpcpy(list, k ? "," : "");
 		if (!isnan(v))
-			fputs(number_format(v == round(v) ? v : round(v * 1e4) / 1e4, number), to);
+			list = stpcpy(list, number_format(v == round(v) ? v : round(v * 1e4) / 1e4,
+			    number));
 		else if (probe->chosen > 1)
-			fprintf(to, "PERIOD%zu", k + 1);
+			list += sprintf(list, "PERIOD%zu", k + 1);
 		else
-			fputs("PERIOD", to);
+			list = stpcpy(list, "PERIOD");
 	}
-	return text_close(&text, NULL);
 }
 
-static int
-unknown_periods(struct probe *probe, const char *list)
-{
-	const struct frequencies *all = &probe->frequencies;
-	char why[300];
-
-	if (probe->chosen == 1)
-		command_reason(why, "no image says how many projector pixels a fringe is wide");
-	else if (all->ratio[0] > 0)
-		command_reason(why, "the frequencies are as %.4f to %.4f, which several whole "
-		    "numbers fit", all->ratio[0], all->ratio[1]);
-	else
-		command_reason(why, "no image says how many projector pixels the fringes are wide");
-	return command_word(probe, SURE_UNKNOWN, why, "-p %s", list);
-}
-
-static int
-period_words(struct probe *probe)
+static void
+add_periods(struct probe *probe)
 {
 	const struct frequencies *all = &probe->frequencies;
 	size_t other = all->finest ? 0 : probe->chosen - 1;
-	char *list = value_list(probe), why[300];
-	int status;
+	char list[32 * SETS_MOST], why[300];
 
-	if (!list)
-		return -1;
-	command_reason(why, "%s of the ratio that the images have, %.5f",
-	    all->source == FREQUENCY_NAMES ? "numbers in the names," : "the only small numbers",
-	    all->ratio[other]);
-	if (all->source == FREQUENCY_UNKNOWN)
-		status = unknown_periods(probe, list);
-	else if (all->source == FREQUENCY_GRAY && count_unknown(probe))
-		status = command_word(probe, SURE_UNKNOWN, "a Gray code counts columns, but images "
-		    "fit nothing, which may be its finest planes", "-p PERIOD");
-	else if (all->source == FREQUENCY_GRAY)
-		status = command_word(probe, SURE_GUESSED, "columns of the Gray code in a period, "
-		    "if its finest plane is one column wide", "-p %s", list);
-	else if (all->periods)
-		status = command_word(probe, SURE_FOUND, why, "-p %s", list);
-	else
-		status = command_word(probe, SURE_FOUND, why, "--count %s", list);
-	free(list);
-	if (status == 0 && all->source && !all->periods)
-		status = command_word(probe, SURE_UNKNOWN, "the projector pixels that so many "
-		    "fringes take: no image says it", "--field FIELD");
-	return status;
+	list_periods(probe, list);
+	switch (all->source) {
+	case FREQUENCY_UNKNOWN:
+		reason(why, "no image says how many projector pixels %s wide",
+		    probe->chosen == 1 ? "a fringe is" : "the fringes are");
+		if (probe->chosen > 1 && all->ratio[0] > 0)
+			reason(why, "the frequencies are as %.4f to %.4f, which several whole "
+			    "numbers fit", all->ratio[0], all->ratio[1]);
+		add_word(probe, SURE_UNKNOWN, why, "-p %s", list);
+		return;
+	case FREQUENCY_GRAY:
+		if (count_unknown(probe))
+			add_word(probe, SURE_UNKNOWN, "a Gray code counts columns, but images fit "
+			    "nothing, which may be its finest planes", "-p PERIOD");
+		else
+			add_word(probe, SURE_GUESSED, "columns of the Gray code in a period, if "
+			    "its finest plane is one column wide", "-p %s", list);
+		return;
+	default:
+		add_word(probe, SURE_FOUND, reason(why, "%s of the ratio that the images have, "
+		    "%.5f", all->source == FREQUENCY_NAMES ? "numbers in the names," :
+		    "the only small numbers", all->ratio[other]),
+		    all->periods ? "-p %s" : "--count %s", list);
+		if (!all->periods)
+			add_word(probe, SURE_UNKNOWN, "the projector pixels that so many fringes "
+			    "take: no image says it", "--field FIELD");
+	}
 }
 
-static int
-axis_word(struct probe *probe)
+static void
+add_axis(struct probe *probe)
 {
 	char list[2 * SETS_MOST + 1] = "";
 	bool y = false;
@@ -462,12 +396,11 @@ axis_word(struct probe *probe)
 		sprintf(list + strlen(list), "%s%c", k ? "," : "", "xy"[axis]);
 		y |= axis;
 	}
-	if (!y)
-		return 0;
 	if (!strchr(list, 'x'))
 		list[1] = '\0';
-	return command_word(probe, SURE_GUESSED, "the phase varies along these lines of the image, "
-	    "and of the projector if the camera is not turned", "-a %s", list);
+	if (y)
+		add_word(probe, SURE_GUESSED, "the phase varies along these lines of the image, "
+		    "and of the projector if the camera is not turned", "-a %s", list);
 }
 
 /*
@@ -499,256 +432,186 @@ find_origin(const struct probe *probe, double *deg, char why[300])
 {
 	const struct gray_code *code = fringe_code(probe);
 	const struct frequencies *all = &probe->frequencies;
-	size_t of = first_set(probe)->order.of;
+	bool by_code = code && code->edge_coherence > 0.5 && code->cell != GRAY_CELL_UNKNOWN;
+	double found = (by_code ? code->edge_rad : all->origin_rad) * DEG;
 
 	*deg = 0;
-	if (code && code->edge_coherence > 0.5 && code->cell != GRAY_CELL_UNKNOWN) {
-		*deg = usual_angle(code->edge_rad * DEG, code->cell != GRAY_CELL_COLUMN, of);
-		command_reason(why, "the Gray code's %s at %.1f degrees of the phase",
-		    code->cell == GRAY_CELL_COLUMN ? "column 0 lies" : "periods begin",
-		    *deg + remainder(code->edge_rad * DEG - *deg, 360));
-		return SURE_FOUND;
+	if (!by_code && !all->origin_known) {
+		reason(why, "nothing tells where the phase begins");
+		return SURE_GUESSED;
 	}
-	if (all->origin_known) {
-		*deg = usual_angle(all->origin_rad * DEG, false, of);
-		command_reason(why, "the phases meet at %.1f degrees",
-		    *deg + remainder(all->origin_rad * DEG - *deg, 360));
-		return SURE_FOUND;
-	}
-	command_reason(why, "nothing tells where the phase begins");
-	return SURE_GUESSED;
+	*deg = usual_angle(found, by_code && code->cell != GRAY_CELL_COLUMN,
+	    first_set(probe)->order.of);
+	reason(why, by_code ? "the Gray code's %s at %.1f degrees of the phase" :
+	    "the phases %s at %.1f degrees", !by_code ? "meet" : code->cell == GRAY_CELL_COLUMN ?
+	    "column 0 lies" : "periods begin", *deg + remainder(found - *deg, 360));
+	return SURE_FOUND;
 }
 
-static double
-positive(double deg)
+/* The images' own shifts, of 360/of degrees or as measured, in the direction of the sign. */
+static void
+add_own_shifts(struct probe *probe, const struct fringe_set *set)
 {
-	double turned = fmod(deg, 360);
+	char list[32 * STEPS_MOST] = "", *to = list, number[32];
 
-	return turned < -1e-9 ? turned + 360 : turned;
-}
+	for (size_t k = 0; k < set->steps.n; k++) {
+		double deg = fmod(set->order.sign * set->steps.shift_rad[k] * DEG, 360);
 
-/* The shifts, of 360/of degrees or as measured, in the direction of the sign. */
-static char *
-shift_list(const struct fringe_set *set)
-{
-	struct text text;
-	FILE *to = text_open(&text);
-	char number[32];
-
-	for (size_t k = 0; k < set->steps.n && to; k++) {
-		double deg = positive(set->order.sign * set->steps.shift_rad[k] * DEG);
-
-		fprintf(to, "%s%s", k ? "," : "", number_format(round(deg * 100) / 100, number));
+		deg = deg < -1e-9 ? deg + 360 : deg;
+		to += sprintf(to, "%s%s", k ? "," : "",
+		    number_format(round(deg * 100) / 100, number));
 	}
-	return to ? text_close(&text, NULL) : NULL;
+	add_word(probe, set->order.gap_rad > PROBE_GAP_MOST ? SURE_GUESSED : SURE_FOUND,
+	    "the images' own shifts", "--shift %s", list);
 }
 
 /* Three steps are projected in two ways, which differ in the origin: the one is taken that has
  * none, and without an origin that of the papers. */
-static int
-three_shifts(struct probe *probe, enum certainty sure, int sign, double *origin, char why[300])
+static void
+add_three_shifts(struct probe *probe, enum certainty sure, int sign, double *origin, char why[300])
 {
 	double other = remainder(*origin + sign * 120, 360);
 	size_t length = strlen(why);
 
-	if (sure != SURE_GUESSED && fabs(*origin) < fabs(other))
-		return command_word(probe, sure, "three equal steps; the first one has no shift, "
-		    "by where the phase begins", "--shift 0,120,240");
+	if (sure != SURE_GUESSED && fabs(*origin) < fabs(other)) {
+		add_word(probe, sure, "three equal steps; the first one has no shift, by where the "
+		    "phase begins", "--shift 0,120,240");
+		return;
+	}
 	if (sure != SURE_GUESSED) {
 		*origin = usual_angle(other, false, 3);
 		snprintf(why + length, 300 - length, " of the first image, which has -120 in "
 		    "--shift");
 	}
-	return command_word(probe, sure, sure == SURE_GUESSED ? "three equal steps; others begin "
-	    "with 0, which nothing tells apart here" : "three equal steps; the middle one has no "
-	    "shift, by where the phase begins", "--shift -120,0,120");
+	add_word(probe, sure, sure == SURE_GUESSED ? "three equal steps; others begin with 0, "
+	    "which nothing tells apart here" : "three equal steps; the middle one has no shift, by "
+	    "where the phase begins", "--shift -120,0,120");
 }
 
-static int
-sign_word(struct probe *probe, int sign)
+static void
+add_sign(struct probe *probe, int sign)
 {
 	const struct gray_code *code = fringe_code(probe);
 	bool y = first_set(probe)->axis;
 	char why[300];
 
 	if (code && falls(probe))
-		command_reason(why, "the Gray code falls %s: the projector's %s do, or its most "
+		reason(why, "the Gray code falls %s: the projector's %s do, or its most "
 		    "significant plane is inverted", y ? "downwards" : "to the right",
 		    y ? "rows" : "columns");
 	else if (code)
-		command_reason(why, "the phase grows as the Gray code does");
+		reason(why, "the phase grows as the Gray code does");
 	else
-		command_reason(why, "the phase is to grow %s: nothing says that the projector's %s "
-		    "do", y ? "downwards" : "to the right", y ? "rows" : "columns");
-	return command_word(probe, code && !falls(probe) ? SURE_FOUND : SURE_GUESSED, why,
-	    "--sign %+d", sign);
+		reason(why, "the phase is to grow %s: nothing says that the projector's %s do",
+		    y ? "downwards" : "to the right", y ? "rows" : "columns");
+	add_word(probe, code && !falls(probe) ? SURE_FOUND : SURE_GUESSED, why, "--sign %+d", sign);
 }
 
-/* --shift, --sign and --phase-origin. */
-static int
-shift_words(struct probe *probe)
+/* --shift, where phasewrap would take other ones, --sign and --phase-origin. */
+static void
+add_shifts(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
 	int sign = falls(probe) ? -set->order.sign : set->order.sign;
+	bool equal = set->order.of == set->steps.n;
 	double origin;
-	char why[300], *list;
+	char why[300];
 	enum certainty sure = find_origin(probe, &origin, why);
-	int status = 0;
 
-	if (set->order.of == 3 && set->steps.n == 3) {
-		status = three_shifts(probe, sure, sign, &origin, why);
-	} else if (!usual_shifts(set) && !set->flat) {
-		list = shift_list(set);
-		status = !list ? -1 : command_word(probe, set->order.gap_rad > PROBE_GAP_MOST ?
-		    SURE_GUESSED : SURE_FOUND, "the images' own shifts", "--shift %s", list);
-		free(list);
-	}
-	if (status == 0)
-		status = sign_word(probe, sign);
-	if (status == 0)
-		status = command_word(probe, sure, why, "--phase-origin %g", origin);
-	return status;
+	if (equal && set->steps.n == 3)
+		add_three_shifts(probe, sure, sign, &origin, why);
+	else if (!equal && !set->flat)
+		add_own_shifts(probe, set);
+	add_sign(probe, sign);
+	add_word(probe, sure, why, "--phase-origin %g", origin);
 }
 
-/* ---- Gray code ---- */
+/* ---- Gray code, light, the whole command ---- */
 
-static int
-cell_word(struct probe *probe, const struct gray_code *code)
+static void
+add_gray_words(struct probe *probe)
 {
 	static const char *const cells[] = { "", "column", "period", "half" };
-	char why[300];
-
-	if (isnan(code->cells))
-		return 0;
-	command_reason(why, "a fringe holds %.3f of its cells", code->cells);
-	return command_word(probe, SURE_FOUND, why, "--gray-cell %s", cells[code->cell]);
-}
-
-static int
-gray_words(struct probe *probe)
-{
 	const struct gray *gray = &probe->gray;
 	const struct gray_code *code = &gray->code[0];
+	const struct gray_code *counting = fringe_code(probe) ? fringe_code(probe) : code;
 	bool either = code->either || (gray->codes > 1 && gray->code[1].either);
+	enum certainty sure = either ? SURE_GUESSED : SURE_FOUND;
 	char why[300];
-	int status;
 
 	if (!gray->codes)
-		return 0;
-	command_reason(why, "%.1f %% of the code's changes are steps of one",
-	    100 * code->agreement);
+		return;
+	reason(why, "%.1f %% of the code's changes are steps of one", 100 * code->agreement);
 	if (either)
-		command_reason(why, "a white and a black image stand beside the planes, and may be "
-		    "two more of them");
+		reason(why, "a white and a black image stand beside the planes, and may be two "
+		    "more of them");
 	if (gray->codes > 1)
-		status = command_word(probe, either ? SURE_GUESSED : SURE_FOUND, why, "-G %zu,%zu",
-		    code->n, gray->code[1].n);
+		add_word(probe, sure, why, "-G %zu,%zu", code->n, gray->code[1].n);
 	else
-		status = command_word(probe, either ? SURE_GUESSED : SURE_FOUND, why, "-G %zu",
-		    code->n);
-	if (status == 0 && code->inverses)
-		status = command_word(probe, SURE_FOUND, "each plane has its inverse", "-i");
-	if (status == 0)
-		status = cell_word(probe, fringe_code(probe) ? fringe_code(probe) : code);
-	if (status == 0 && !code->inverses && gray->white != SIZE_MAX && gray->black != SIZE_MAX)
-		status = command_word(probe, SURE_FOUND, "a white and a black image", "-F 2");
-	return status;
+		add_word(probe, sure, why, "-G %zu", code->n);
+	if (code->inverses)
+		add_word(probe, SURE_FOUND, "each plane has its inverse", "-i");
+	if (!isnan(counting->cells))
+		add_word(probe, SURE_FOUND, reason(why, "a fringe holds %.3f of its cells",
+		    counting->cells), "--gray-cell %s", cells[counting->cell]);
+	if (wants_flats(gray))
+		add_word(probe, SURE_FOUND, "a white and a black image", "-F 2");
 }
-
-/* ---- all ---- */
 
 /* Where no Gray code orders the fringes, unwrap2f must know which beats span the projector. Counts
  * that names say, or a count of 1, are of the whole projector as they are. */
-static int
-unwrap_words(struct probe *probe)
+static void
+add_unwrap_words(struct probe *probe)
 {
 	const struct frequencies *all = &probe->frequencies;
 
 	for (size_t k = 0; k < probe->chosen; k++)
 		if (all->value[k] == 1 && !all->periods)
-			return 0;
+			return;
 	if (probe->chosen < 2 || probe->gray.codes ||
 	    (all->source == FREQUENCY_NAMES && !all->periods))
-		return 0;
-	if (command_word(probe, SURE_UNKNOWN, "the projector's width along the fringes' axis, in "
-	    "its pixels: no image says it", "--field WIDTH") < 0)
-		return -1;
+		return;
+	add_word(probe, SURE_UNKNOWN, "the projector's width along the fringes' axis, in its "
+	    "pixels: no image says it", "--field WIDTH");
 	probe->word[probe->words - 1].unwraps = true;
-	return 0;
 }
 
-static int
-image_words(struct probe *probe)
-{
-	int status = 0;
-
-	if (probe->colour)
-		status = command_word(probe, SURE_GUESSED, "the images are in colour; green is "
-		    "usually the least noisy", "--channel g");
-	if (status == 0 && probe->max_value)
-		status = command_word(probe, SURE_FOUND, "many samples are exactly this, and none "
-		    "is larger", "--max-value %g", probe->saturation);
-	return status;
-}
-
-/* Two digits of an amplitude. */
-static double
-rounded(double v)
-{
-	double digit = pow(10, floor(log10(v)) - 1);
-
-	return round(v / digit) * digit;
-}
-
-static int
-unlit_word(struct probe *probe)
+/* The amplitude that keeps pixels without fringes out, with two digits. */
+static void
+add_unlit(struct probe *probe)
 {
 	const struct unlit *unlit = &probe->unlit;
-	bool apart = unlit->unlit < 0.7 * unlit->lit;
+	double digit = pow(10, floor(log10(unlit->least)) - 1);
 	char why[300];
 
 	if (!(unlit->least > 0))
-		return 0;
-	command_reason(why, "%.2g %% of the pixels show no fringes: 99 in 100 of them have less "
-	    "than %.3g, of the others more than %.3g", 100 * unlit->share, unlit->unlit,
-	    unlit->lit);
-	return command_word(probe, apart ? SURE_FOUND : SURE_GUESSED, why, "--min-amplitude %.3g",
-	    rounded(unlit->least));
+		return;
+	reason(why, "%.2g %% of the pixels show no fringes: 99 in 100 of them have less than %.3g, "
+	    "of the others more than %.3g", 100 * unlit->share, unlit->unlit, unlit->lit);
+	add_word(probe, unlit->unlit < 0.7 * unlit->lit ? SURE_FOUND : SURE_GUESSED, why,
+	    "--min-amplitude %.3g", round(unlit->least / digit) * digit);
 }
 
-static int
-found_words(struct probe *probe)
+static void
+add_found_words(struct probe *probe)
 {
-	if (!probe->chosen &&
-	    command_word(probe, SURE_FOUND, "Gray planes, but no fringes", "-k gray") < 0)
-		return -1;
-	if (probe->chosen &&
-	    (steps_words(probe) < 0 || period_words(probe) < 0 ||
-		axis_word(probe) < 0 || shift_words(probe) < 0))
-		return -1;
-	return gray_words(probe) < 0 || image_words(probe) < 0 || unlit_word(probe) < 0 ||
-	    unwrap_words(probe) < 0 ? -1 : 0;
-}
-
-static int
-described_words(struct probe *probe)
-{
-	struct text text;
-	FILE *to;
-	char *path;
-	int status;
-
-	if (!probe->manifest_path)
-		return 0;
-	to = text_open(&text);
-	if (!to)
-		return -1;
-	operands_put_quoted(to, probe->manifest_path);
-	path = text_close(&text, NULL);
-	status = !path ? -1 :
-	    command_word(probe, SURE_CERTAIN, "it says what the images are", "-m %s", path);
-	free(path);
-	return status;
+	if (probe->chosen) {
+		add_steps(probe);
+		add_periods(probe);
+		add_axis(probe);
+		add_shifts(probe);
+	} else {
+		add_word(probe, SURE_FOUND, "Gray planes, but no fringes", "-k gray");
+	}
+	add_gray_words(probe);
+	if (probe->colour)
+		add_word(probe, SURE_GUESSED, "the images are in colour; green is usually the "
+		    "least noisy", "--channel g");
+	if (probe->max_value)
+		add_word(probe, SURE_FOUND, "many samples are exactly this, and none is larger",
+		    "--max-value %g", probe->saturation);
+	add_unlit(probe);
+	add_unwrap_words(probe);
 }
 
 /* Can fringe orders be found? */
@@ -772,25 +635,30 @@ put_words(const struct probe *probe, bool unwraps, FILE *to)
 int
 command_make(struct probe *probe)
 {
-	struct text text, operands;
-	FILE *to, *names = text_open(&operands);
-	char *files;
-	int status;
+	struct text text, files;
+	FILE *to = text_open(&files);
+	char *list;
 
-	if (!names)
+	if (!to)
 		return -1;
-	status = probe->described ? described_words(probe) : found_words(probe);
-	if (status == 0)
-		status = operands_write(probe, names);
-	files = text_close(&operands, NULL);
-	to = status == 0 && files ? text_open(&text) : NULL;
+	if (!probe->described) {
+		add_found_words(probe);
+	} else if (probe->manifest_path) {
+		char *path = quoted(probe->manifest_path);
+
+		add_word(probe, SURE_CERTAIN, "it says what the images are", "-m %s", path);
+		free(path);
+	}
+	add_files(probe, to);
+	list = text_close(&files, NULL);
+	to = list ? text_open(&text) : NULL;
 	if (to) {
 		fputs("fringepipe phasewrap", to);
 		put_words(probe, false, to);
-		fprintf(to, "%s%s", files, can_unwrap(probe) ? " , unwrap2f" : "");
+		fprintf(to, "%s%s", list, can_unwrap(probe) ? " , unwrap2f" : "");
 		put_words(probe, true, to);
 		probe->line = text_close(&text, NULL);
 	}
-	free(files);
+	free(list);
 	return probe->line ? 0 : -1;
 }

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
+
 /* ---- lines of samples, and the fringes of single images in them ---- */
 
 /* Of n images of one size. -1 after fail(); free with field_free(), also then. */
@@ -19,7 +21,6 @@ static int
 field_new(struct image *const *image, size_t n, int axis, struct field *field)
 {
 	size_t pixels;
-	float *sorted;
 
 	*field = (struct field){ .axis = axis, .n = n, .lines = image[0]->lines[axis] };
 	field->length = axis ? image[0]->head.h : image[0]->head.w;
@@ -28,15 +29,15 @@ field_new(struct image *const *image, size_t n, int axis, struct field *field)
 	field->mid = calloc(pixels, sizeof(*field->mid));
 	field->half = calloc(pixels, sizeof(*field->half));
 	field->lit = calloc(pixels, sizeof(*field->lit));
-	sorted = malloc(pixels * sizeof(*sorted));
-	if (!field->v || !field->mid || !field->half || !field->lit || !sorted) {
-		free(sorted);
+	field->gram = calloc(n * n, sizeof(*field->gram));
+	field->scratch = malloc(3 * pixels * sizeof(*field->scratch));
+	field->pair = malloc(2 * pixels * sizeof(*field->pair));
+	if (!field->v || !field->mid || !field->half || !field->lit || !field->gram ||
+	    !field->scratch || !field->pair)
 		return fail_memory();
-	}
 	for (size_t i = 0; i < n; i++)
 		field->v[i] = image[i]->line[axis];
-	fringeprobe_rows()->field_measure(field, sorted);
-	free(sorted);
+	fringeprobe_rows()->field_measure(field);
 	return 0;
 }
 
@@ -47,102 +48,46 @@ field_free(struct field *field)
 	free(field->mid);
 	free(field->half);
 	free(field->lit);
+	free(field->gram);
+	free(field->scratch);
+	free(field->pair);
 	*field = (struct field){ 0 };
-}
-
-static int
-carrier_find(const struct field *field, size_t image, struct carrier *out)
-{
-	size_t bytes = field->lines * field->length * sizeof(float);
-	float *scratch = malloc(bytes);
-
-	*out = (struct carrier){ .theta = malloc(bytes) };
-	if (!out->theta || !scratch) {
-		free(scratch);
-		return fail_memory();
-	}
-	fringeprobe_rows()->carrier_measure(field, image, scratch, out);
-	free(scratch);
-	return 0;
-}
-
-static void
-carrier_free(struct carrier *carrier)
-{
-	free(carrier->theta);
-	carrier->theta = NULL;
-}
-
-int
-growth_find(size_t lines, size_t length, const float *reference, const float *phase,
-    struct growth *out)
-{
-	struct line_sums *line = calloc(lines, sizeof(*line));
-	struct line_ratio *ratio = calloc(2 * lines, sizeof(*ratio));
-	int status = line && ratio ? 0 : fail_memory();
-
-	if (status == 0)
-		fringeprobe_rows()->growth_measure(lines, length, reference, phase, line, ratio,
-		    out);
-	free(line);
-	free(ratio);
-	return status;
 }
 
 /* ---- steps: images of one fringe pattern that was moved ---- */
 
 #define FIT_ROUNDS 30
-#define FIT_SETTLED 1e-4	/* rad */
-
-/* Fills in how the images fit their shifts. -1 after fail(). */
-static int
-steps_measure(const struct field *field, struct steps *steps)
-{
-	float *scratch = malloc(3 * field->lines * field->length * sizeof(*scratch));
-
-	if (!scratch)
-		return fail_memory();
-	fringeprobe_rows()->steps_misfit(field, steps, scratch);
-	free(scratch);
-	return 0;
-}
+#define FIT_SETTLED_RAD 1e-4	/* rad */
 
 /* Refines the shifts so that they fit best (Wang and Han 2004: pixels and shifts in turn, by least
- * squares), the first one staying 0; then steps_measure(). -1 after fail(). */
-static int
+ * squares), the first one staying 0; then fills in how the images fit them. */
+static void
 steps_fit(const struct field *field, struct steps *steps)
 {
-	for (int round = 0; round < FIT_ROUNDS && steps->n > 3; round++)
-		if (fringeprobe_rows()->steps_refine(field, steps) < FIT_SETTLED)
-			break;
-	return steps_measure(field, steps);
-}
+	double change_rad = INFINITY;
 
-int
-steps_amplitude(const struct field *field, const struct steps *steps, float *amplitude)
-{
-	return fringeprobe_rows()->steps_fill_amplitude(field, steps, amplitude) ? 0 :
-	    fail(NULL, "the shifts determine no phase");
-}
-
-/* The wrapped phase and the mean of all pixels, NaN where there are no fringes. Either may be NULL.
- * -1 after fail(). */
-static int
-steps_phase(const struct field *field, const struct steps *steps, float *phase, float *mean)
-{
-	return fringeprobe_rows()->steps_fill_phase(field, steps, phase, mean) ? 0 :
-	    fail(NULL, "the shifts determine no phase");
+	if (steps->n > 3) {
+		fringeprobe_rows()->steps_gram(field, steps);
+		for (int round = 0; round < FIT_ROUNDS && change_rad >= FIT_SETTLED_RAD; round++)
+			if (!step_search_round(field->gram, steps->n, false, steps->shift_rad,
+			    &change_rad))
+				break;
+		for (size_t k = steps->n; k-- > 0;)
+			steps->shift_rad[k] =
+			    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
+	}
+	fringeprobe_rows()->steps_measure(field, steps);
 }
 
 /* ---- what shifts mean: steps of an n-th of a turn, in order or not, all or with gaps ---- */
 
-#define TWINS 0.25		/* of the median distance of neighbouring shifts */
-#define FIT 0.12		/* of a step: shifts are multiples of it */
-#define FIT_MOST (3.5 * M_PI / 180)
+#define TWIN_GAP_SHARE 0.25	/* of the median distance of neighbouring shifts */
+#define MAX_STEP_ERROR 0.12	/* of a step: shifts are multiples of it */
+#define MAX_STEP_ERROR_RAD (3.5 * M_PI / 180)
 /* Three images fit any shifts, four any a, b, a + 180, b + 180: only crossings of the middle tell
  * theirs. */
-#define FIT_FEW (8 * M_PI / 180)
-#define OF_MOST 72		/* or as many as there are images */
+#define MAX_STEP_ERROR_FEW_RAD (8 * M_PI / 180)
+#define MAX_STEPS_OF_TURN 72		/* or as many as there are images */
 
 static double
 turn(double rad)
@@ -152,28 +97,38 @@ turn(double rad)
 	return positive < 0 ? positive + 2 * M_PI : positive;
 }
 
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The distance from shift i to the next larger one that is farther than `least`. */
+static double
+gap_after(const struct steps *steps, size_t i, double least)
+{
+	double gap = 2 * M_PI;
+
+	for (size_t j = 0; j < steps->n; j++) {
+		double d = turn(steps->shift_rad[j] - steps->shift_rad[i]);
+
+		if (j != i && d > least)
+			gap = fmin(gap, d);
+	}
+	return gap;
+}
+
 /* The median distance from a shift to the next larger one. */
 static double
 median_gap(const struct steps *steps)
 {
-	double gap[STEPS_MOST], least = M_PI / fmax(OF_MOST, (double)steps->n);
+	double gap[STEPS_MOST];
 
-	for (size_t i = 0; i < steps->n; i++) {
-		gap[i] = 2 * M_PI;
-		for (size_t j = 0; j < steps->n; j++) {
-			double d = turn(steps->shift_rad[j] - steps->shift_rad[i]);
-
-			if (j != i && d < gap[i] && d > least)
-				gap[i] = d;
-		}
-	}
-	for (size_t i = 1; i < steps->n; i++)
-		for (size_t j = i; j > 0 && gap[j] < gap[j - 1]; j--) {
-			double swap = gap[j];
-
-			gap[j] = gap[j - 1];
-			gap[j - 1] = swap;
-		}
+	for (size_t i = 0; i < steps->n; i++)
+		gap[i] = gap_after(steps, i, M_PI / fmax(MAX_STEPS_OF_TURN, (double)steps->n));
+	qsort(gap, steps->n, sizeof(*gap), compare_doubles);
 	return gap[steps->n / 2];
 }
 
@@ -181,7 +136,7 @@ median_gap(const struct steps *steps)
 static size_t
 steps_twins(const struct steps *steps, size_t twin[STEPS_MOST])
 {
-	double limit = TWINS * median_gap(steps);
+	double limit = TWIN_GAP_SHARE * median_gap(steps);
 	size_t single = 0;
 
 	for (size_t i = 0; i < steps->n; i++) {
@@ -199,7 +154,7 @@ steps_twins(const struct steps *steps, size_t twin[STEPS_MOST])
 static double
 fit_multiples(const struct steps *steps, size_t of, size_t place[STEPS_MOST])
 {
-	double step = 2 * M_PI / (double)of, re = 0, im = 0, origin, squares = 0, rms;
+	double step = 2 * M_PI / (double)of, re = 0, im = 0, origin, squares = 0, rms, most;
 	bool taken[STEPS_MOST] = { false };
 
 	for (size_t i = 0; i < steps->n; i++) {
@@ -219,8 +174,8 @@ fit_multiples(const struct steps *steps, size_t of, size_t place[STEPS_MOST])
 	for (size_t i = steps->n; i-- > 0;)
 		place[i] = (place[i] + of - place[0]) % of;
 	rms = sqrt(squares / (double)steps->n);
-	return rms < FIT && rms * step < (steps->n > 4 ? FIT_MOST : FIT_FEW) ? rms * step :
-	    (double)NAN;
+	most = steps->n > 4 ? MAX_STEP_ERROR_RAD : MAX_STEP_ERROR_FEW_RAD;
+	return rms < MAX_STEP_ERROR && rms * step < most ? rms * step : (double)NAN;
 }
 
 /* Steps that n images may have: a turn's n-th part; with one or two missing; a usual angle. */
@@ -233,23 +188,6 @@ is_usual(size_t of, size_t n)
 	for (size_t i = 0; i < sizeof(usual) / sizeof(*usual); i++)
 		found |= usual[i] == of;
 	return found;
-}
-
-/* The largest part of a turn without a shift. */
-static double
-largest_gap(const struct steps *steps)
-{
-	double largest = 0;
-
-	for (size_t i = 0; i < steps->n; i++) {
-		double gap = 2 * M_PI;
-
-		for (size_t j = 0; j < steps->n; j++)
-			if (j != i)
-				gap = fmin(gap, turn(steps->shift_rad[j] - steps->shift_rad[i]));
-		largest = fmax(largest, gap);
-	}
-	return largest;
 }
 
 /* How many steps it takes to go through the images in their order, one way. */
@@ -308,7 +246,7 @@ find_exchanged(struct steps_order *order, size_t n)
 static void
 steps_read(const struct steps *steps, struct steps_order *order)
 {
-	size_t n = steps->n, most = n > OF_MOST ? n : OF_MOST, up, down;
+	size_t n = steps->n, most = n > MAX_STEPS_OF_TURN ? n : MAX_STEPS_OF_TURN, up, down;
 
 	*order = (struct steps_order){ .sign = 1, .ordered = true };
 	for (size_t of = n; of <= most && of <= 12 * n && !order->of; of++) {
@@ -317,7 +255,8 @@ steps_read(const struct steps *steps, struct steps_order *order)
 		if (!isnan(order->error_rad))
 			order->of = of;
 	}
-	order->gap_rad = largest_gap(steps);
+	for (size_t i = 0; i < n; i++)	/* two of one shift leave no gap */
+		order->gap_rad = fmax(order->gap_rad, gap_after(steps, i, -1));
 	if (!order->of) {
 		double sum = 0;
 
@@ -348,25 +287,34 @@ steps_read(const struct steps *steps, struct steps_order *order)
 
 /* ---- a set and its phase ---- */
 
-#define RUN_STEP 2.0f		/* rad: more from pixel to pixel ends a run */
-#define FIT_UNEQUAL 0.2		/* of shifts that are no equal steps */
+#define MAX_RUN_STEP_RAD 2.0f	/* rad: more from pixel to pixel ends a run */
+#define MAX_UNEQUAL_RESIDUAL 0.2	/* of shifts that are no equal steps */
 
-/* Makes phase and mean out of the steps. -1 after fail(). */
+/* Room for phase and mean. -1 after fail(). */
 static int
-fringe_set_phase(const struct field *field, struct fringe_set *set)
+fringe_set_new(const struct field *field, struct fringe_set *set)
 {
 	size_t pixels = field->lines * field->length;
 
-	free(set->phase);
-	free(set->mean);
 	set->phase = malloc(pixels * sizeof(float));
 	set->mean = malloc(pixels * sizeof(float));
-	if (!set->phase || !set->mean)
-		return fail_memory();
-	if (steps_phase(field, &set->steps, set->phase, set->mean) < 0)
-		return -1;
-	fringeprobe_rows()->field_unwrap(field->lines, field->length, RUN_STEP, set->phase);
-	return 0;
+	return set->phase && set->mean ? 0 : fail_memory();
+}
+
+static void
+fringe_set_free(struct fringe_set *set)
+{
+	free(set->phase);
+	free(set->mean);
+	*set = (struct fringe_set){ 0 };
+}
+
+/* Fills phase and mean from the steps. */
+static void
+fringe_set_phase(const struct field *field, struct fringe_set *set)
+{
+	fringeprobe_rows()->steps_fill(field, &set->steps, set->phase, set->mean, NULL);
+	fringeprobe_rows()->field_unwrap(field->lines, field->length, MAX_RUN_STEP_RAD, set->phase);
 }
 
 /* The images in the order of their shifts, if they are not; and the shifts as they are meant, which
@@ -404,7 +352,7 @@ is_plausible(const struct fringe_set *set)
 {
 	if (set->steps.n == 3)
 		return set->order.of == 3 || set->order.of == 4;
-	return set->order.of || (set->steps.residual < FIT_UNEQUAL && set->fringes > 2);
+	return set->order.of || (set->steps.residual < MAX_UNEQUAL_RESIDUAL && set->fringes > 2);
 }
 
 /* Its images are unknown again; returns 0. */
@@ -414,9 +362,7 @@ fringe_set_drop(struct sets *sets, struct fringe_set *set)
 	for (size_t i = 0; i < sets->images; i++)
 		if (sets->set[i] == sets->n)
 			sets->kind[i] = KIND_UNKNOWN;
-	free(set->phase);
-	free(set->mean);
-	*set = (struct fringe_set){ 0 };
+	fringe_set_free(set);
 	return 0;
 }
 
@@ -427,21 +373,20 @@ fringe_set_make(struct sets *sets, const struct field *field, struct fringe_set 
 {
 	struct steps *steps = &set->steps;
 
-	if (fringe_set_phase(field, set) < 0)
+	if (fringe_set_new(field, set) < 0)
 		return -1;
+	fringe_set_phase(field, set);
 	if (!fringeprobe_rows()->fringe_set_period(field, set)) {
 		for (size_t k = 0; k < steps->n; k++)
 			steps->shift_rad[k] = -steps->shift_rad[k];
-		if (fringe_set_phase(field, set) < 0)
-			return -1;
+		fringe_set_phase(field, set);
 		fringeprobe_rows()->fringe_set_period(field, set);
 	}
 	steps_read(steps, &set->order);
 	if (!is_plausible(set) || fringeprobe_rows()->fringe_set_rough(field, set))
 		return fringe_set_drop(sets, set);
 	arrange(set);
-	if (fringe_set_phase(field, set) < 0)
-		return -1;
+	fringe_set_phase(field, set);
 	for (size_t k = 0; k < steps->n; k++) {
 		sets->kind[steps->image[k]] = KIND_FRINGE;
 		sets->set[steps->image[k]] = sets->n;
@@ -459,14 +404,15 @@ fringe_set_fits(const struct steps *steps, double worst)
 
 /* ---- which images belong to a set: those that fit its phases ---- */
 
-#define FIT_MORE 0.2		/* of the amplitude: residual of a set that was complete before */
-#define JOIN 2			/* of the set's residual: an image fits it, too */
-#define JOIN_LEAST 0.06
-#define JOIN_THREE 0.25		/* of the amplitude, where three images have no residual */
-#define DRIFT 0.25		/* rad, from half to half of the lines: other fringes */
-#define STRANGER 0.6		/* of the residual is left without an image that is no step */
-#define STRANGER_LEAST 0.04
-#define STRANGERS_MOST 24	/* images: it takes time in proportion to the square */
+/* of the amplitude: residual of a set that was complete before */
+#define MAX_EXTENDED_RESIDUAL 0.2
+#define JOIN_RESIDUAL_FACTOR 2	/* of the set's residual: an image fits it, too */
+#define MIN_JOIN_RESIDUAL 0.06
+#define MAX_JOIN_THREE_RESIDUAL 0.25	/* of the amplitude, where three images have no residual */
+#define MAX_DRIFT_RAD 0.25	/* rad, from half to half of the lines: other fringes */
+#define STRANGER_SHARE 0.6	/* of the residual is left without an image that is no step */
+#define MIN_STRANGER_RESIDUAL 0.04
+#define MAX_STRANGER_IMAGES 24	/* images: it takes time in proportion to the square */
 
 static bool
 is_member(const struct steps *steps, size_t i)
@@ -478,46 +424,49 @@ is_member(const struct steps *steps, size_t i)
 }
 
 /* Images that were not recognised but fit the set's phases about as well as its own do. */
-static int
+static void
 join_images(const struct sets *sets, const struct field *field, struct steps *steps)
 {
 	size_t n = steps->n;
-	double limit = n > 3 ? JOIN * fmax(steps->residual, JOIN_LEAST) : JOIN_THREE;
+	double limit = n == 3 ? MAX_JOIN_THREE_RESIDUAL :
+	    JOIN_RESIDUAL_FACTOR * fmax(steps->residual, MIN_JOIN_RESIDUAL);
 
 	for (size_t i = 0; i < sets->images && steps->n < STEPS_MOST; i++) {
 		double shift, drift;
 
 		if (sets->kind[i] != KIND_UNKNOWN || is_member(steps, i) ||
 		    !(fringeprobe_rows()->steps_try(field, steps, i, &shift, &drift) < limit) ||
-		    fabs(drift) > DRIFT)
+		    fabs(drift) > MAX_DRIFT_RAD)
 			continue;
 		steps->image[steps->n] = i;
 		steps->shift_rad[steps->n++] = shift;
 	}
-	return steps->n > n ? steps_fit(field, steps) : 0;
+	if (steps->n > n)
+		steps_fit(field, steps);
 }
 
 /* Takes out images whose fringes are not the set's: their shift grows along the lines. */
-static int
+static void
 drop_drifting(const struct field *field, struct steps *steps)
 {
 	struct steps old = *steps;
 
 	if (steps->n < 5)
-		return 0;
+		return;
 	steps->n = 0;
 	for (size_t k = 0; k < old.n; k++) {
 		double shift, drift;
 
 		fringeprobe_rows()->steps_try(field, &old, old.image[k], &shift, &drift);
-		if (fabs(drift) > DRIFT)
+		if (fabs(drift) > MAX_DRIFT_RAD)
 			continue;
 		steps->image[steps->n] = old.image[k];
 		steps->shift_rad[steps->n++] = old.shift_rad[k];
 	}
 	if (steps->n < 3)
 		*steps = old;
-	return steps->n < old.n ? steps_fit(field, steps) : 0;
+	if (steps->n < old.n)
+		steps_fit(field, steps);
 }
 
 static void
@@ -548,7 +497,7 @@ find_three(struct steps *steps)
 
 /* Takes out an image without which the others fit much better: a Gray plane of their period.
  * images: the steps before they were fitted, as that image spoilt the shifts. */
-static int
+static void
 drop_stranger(const struct field *field, const struct steps *images, struct steps *steps)
 {
 	struct steps best = *steps;
@@ -557,14 +506,12 @@ drop_stranger(const struct field *field, const struct steps *images, struct step
 		struct steps without = *images;
 
 		remove_image(&without, k);
-		if (steps_fit(field, &without) < 0)
-			return -1;
+		steps_fit(field, &without);
 		if (without.residual < best.residual)
 			best = without;
 	}
-	if (best.residual < STRANGER * steps->residual)
+	if (best.residual < STRANGER_SHARE * steps->residual)
 		*steps = best;
-	return 0;
 }
 
 /* In the order of the files, the first one's shift 0. */
@@ -598,9 +545,9 @@ is_complete(const struct steps *steps)
 /*
  * Images that were not recognised join, others leave. Where the steps were all of a turn, or three,
  * which fit any others, more of them stay only if they are all of a turn again. The images are in
- * the order of the files then, the first one's shift is 0. -1 after fail().
+ * the order of the files then, the first one's shift is 0.
  */
-static int
+static void
 members_settle(const struct sets *sets, const struct field *field, struct steps *steps)
 {
 	struct steps before = *steps;
@@ -608,46 +555,46 @@ members_settle(const struct sets *sets, const struct field *field, struct steps 
 
 	sort_images(&before);
 	complete = before.n == 3 || is_complete(&before);
-	for (int round = 0; round < 2; round++)
-		if (drop_drifting(field, steps) < 0 || join_images(sets, field, steps) < 0)
-			return -1;
+	for (int round = 0; round < 2; round++) {
+		drop_drifting(field, steps);
+		join_images(sets, field, steps);
+	}
 	sort_images(steps);
 	if (complete && steps->n > before.n &&
-	    (!is_complete(steps) || !(steps->residual < FIT_MORE)))
+	    (!is_complete(steps) || !(steps->residual < MAX_EXTENDED_RESIDUAL)))
 		*steps = before;
-	return 0;
 }
 
-/* Fits the steps of some images, without one that spoils them. -1 after fail(). */
-static int
+/* Fits the steps of some images, without one that spoils them. */
+static void
 members_fit(const struct field *field, const struct steps *images, struct steps *steps)
 {
 	struct steps_order order;
 
 	*steps = *images;
-	if (steps_fit(field, steps) < 0)
-		return -1;
-	if (steps->n > 4 && steps->n <= STRANGERS_MOST && steps->residual > STRANGER_LEAST)
-		return drop_stranger(field, images, steps);
-	if (steps->n != 4)
-		return 0;
-	steps_read(steps, &order);
-	if (order.of == 4)
-		return 0;
-	*steps = *images;
-	find_three(steps);
-	return steps_fit(field, steps);
+	steps_fit(field, steps);
+	if (steps->n > 4 && steps->n <= MAX_STRANGER_IMAGES &&
+	    steps->residual > MIN_STRANGER_RESIDUAL) {
+		drop_stranger(field, images, steps);
+	} else if (steps->n == 4) {
+		steps_read(steps, &order);
+		if (order.of == 4)
+			return;
+		*steps = *images;
+		find_three(steps);
+		steps_fit(field, steps);
+	}
 }
 
 /* ---- sets of equal steps whose fringes cannot be counted ---- */
 
-#define FIT_COARSE 0.25
-#define FIT_AMONG 0.1		/* of equal steps with other images behind them */
-#define BLOCK_PIXELS 0.5	/* of the lit ones have the fringes of a block of images, */
-#define BLOCK_AMPLITUDE 0.4	/* and another block's amplitude is at least that part of it */
-#define WANDERS 0.05		/* of the ratio of two frequencies: its error from line to line */
-#define WEAK 0.6		/* of the amplitude of finer fringes: wider ones have more */
-#define SAME_MEAN 0.2		/* of the amplitude: difference of two sets' means, rms */
+#define MAX_COARSE_RESIDUAL 0.25
+#define MAX_AMONG_RESIDUAL 0.1	/* of equal steps with other images behind them */
+#define MIN_BLOCK_SHARE 0.5	/* of the lit ones have the fringes of a block of images, */
+#define MIN_BLOCK_AMPLITUDE 0.4	/* and another block's amplitude is at least that part of it */
+#define MAX_RATIO_ERROR 0.05	/* of the ratio of two frequencies: its error from line to line */
+#define MIN_WIDER_AMPLITUDE 0.6	/* of the amplitude of finer fringes: wider ones have more */
+#define MAX_MEAN_DIFFERENCE 0.2	/* of the amplitude: difference of two sets' means, rms */
 
 /* Takes images for a set with the shifts as they are, which a part of a fringe does not tell. 1 if
  * they fit, 0, -1 after fail(). */
@@ -660,15 +607,15 @@ equal_steps_set(struct sets *sets, int axis, const struct steps *images)
 	if (sets->n == SETS_MOST)
 		return 0;
 	*set = (struct fringe_set){ .axis = axis, .steps = *images };
-	if (steps_measure(field, &set->steps) < 0)
-		return -1;
-	return fringe_set_fits(&set->steps, FIT_COARSE) ? fringe_set_make(sets, field, set) : 0;
+	fringeprobe_rows()->steps_measure(field, &set->steps);
+	return fringe_set_fits(&set->steps, MAX_COARSE_RESIDUAL) ?
+	    fringe_set_make(sets, field, set) : 0;
 }
 
 /* The last set, which was taken for equal steps, must have all n images in order, and have the mean
  * of others or grow with them; three images, which fit always, are none without them, unless they
  * are `known`. */
-static int
+static void
 check_equal(struct sets *sets, int axis, size_t n, bool known)
 {
 	struct fringe_set *set = &sets->fringe[sets->n - 1];
@@ -682,19 +629,19 @@ check_equal(struct sets *sets, int axis, size_t n, bool known)
 		if (other->axis != axis)
 			continue;
 		weak = weak || (set->period_px > other->period_px &&
-		    set->steps.amplitude < WEAK * other->steps.amplitude);
+		    set->steps.amplitude < MIN_WIDER_AMPLITUDE * other->steps.amplitude);
 		known = known || fringeprobe_rows()->mean_difference(field, other->mean,
-		    set->mean) < SAME_MEAN * other->steps.amplitude;
-		if (isnan(growth.ratio) && growth_find(field->lines, field->length, other->phase,
-		    set->phase, &growth) < 0)
-			return -1;
+		    set->mean) < MAX_MEAN_DIFFERENCE * other->steps.amplitude;
+		if (isnan(growth.ratio))
+			fringeprobe_rows()->growth_find(field->lines, field->length, other->phase,
+			    set->phase, &growth);
 	}
 	known = known || (isnan(growth.ratio) ? n > 3 :
-	    growth.error < WANDERS * fabs(growth.ratio));
+	    growth.error < MAX_RATIO_ERROR * fabs(growth.ratio));
 	if (set->steps.n == n && set->order.ordered && !weak && known)
-		return 0;
+		return;
 	sets->n--;
-	return fringe_set_drop(sets, set);
+	fringe_set_drop(sets, set);
 }
 
 /* n of some images, from one on, as equal steps of a turn. */
@@ -735,77 +682,68 @@ are_sinusoids(const struct sets *sets, const struct steps *steps)
 }
 
 /* Are the images sets of n equal steps each, one after another: do they leave no larger residual,
- * with one mean? 1, 0, -1 after fail(). */
-static int
+ * with one mean? */
+static bool
 equal_steps_blocks(const struct field *field, const struct steps *images, size_t n, double worst)
 {
-	size_t pixels = field->lines * field->length;
-	float *mean = malloc(2 * pixels * sizeof(*mean));
+	const struct fringeprobe_rows *rows = fringeprobe_rows();
+	float *mean = field->pair, *next = mean + field->lines * field->length;
 	double amplitude = 0;
-	int status = mean ? 1 : fail_memory();
 
-	for (size_t from = 0; from < images->n && status == 1; from += n) {
+	for (size_t from = 0; from < images->n; from += n) {
 		struct steps block;
 
 		equal_steps_take(images, from, n, &block);
-		if (steps_measure(field, &block) < 0 ||
-		    steps_phase(field, &block, NULL, mean + (from ? pixels : 0)) < 0)
-			status = -1;
-		else if (!fringe_set_fits(&block, worst) ||
-		    (double)block.pixels < BLOCK_PIXELS * (double)field->lit_pixels ||
-		    (from && (block.amplitude < BLOCK_AMPLITUDE * amplitude ||
-		    amplitude < BLOCK_AMPLITUDE * block.amplitude ||
-		    !(fringeprobe_rows()->mean_difference(field, mean, mean + pixels) <
-		    SAME_MEAN * amplitude))))
-			status = 0;
+		rows->steps_measure(field, &block);
+		rows->steps_fill(field, &block, NULL, from ? next : mean, NULL);
+		if (!fringe_set_fits(&block, worst) ||
+		    (double)block.pixels < MIN_BLOCK_SHARE * (double)field->lit_pixels ||
+		    (from && (block.amplitude < MIN_BLOCK_AMPLITUDE * amplitude ||
+		    amplitude < MIN_BLOCK_AMPLITUDE * block.amplitude ||
+		    !(rows->mean_difference(field, mean, next) < MAX_MEAN_DIFFERENCE * amplitude))))
+			return false;
 		amplitude = block.amplitude;
 	}
-	free(mean);
-	return status;
+	return true;
 }
 
 /* How many steps have the images that are left from the first one on, where no set is known? 0:
- * nothing tells. *several: they are several sets of so many. -1 after fail(). */
-static int
-count_steps(const struct sets *sets, size_t first, size_t *steps, bool *several)
+ * nothing tells. *several: they are several sets of so many. */
+static size_t
+count_steps(const struct sets *sets, size_t first, bool *several)
 {
+	const struct field *field = &sets->field[0];
 	struct steps left;
-	int status = 0;
 
 	gather_left(sets, first, STEPS_MOST, &left);
-	*steps = 0;
-	for (size_t n = first ? 4 : 3; 2 * n <= left.n && status == 0; n++)
-		if (left.n % n == 0 &&
-		    (status = equal_steps_blocks(&sets->field[0], &left, n, FIT_COARSE)) > 0)
-			*steps = n;
-	*several = status > 0;
-	while (left.n > 4 && status == 0) {
+	*several = true;
+	for (size_t n = first ? 4 : 3; 2 * n <= left.n; n++)
+		if (left.n % n == 0 && equal_steps_blocks(field, &left, n, MAX_COARSE_RESIDUAL))
+			return n;
+	*several = false;
+	while (left.n > 4) {
 		left.n--;
-		if ((status = equal_steps_blocks(&sets->field[0], &left, left.n, FIT_AMONG)) > 0)
-			*steps = left.n;
+		if (equal_steps_blocks(field, &left, left.n, MAX_AMONG_RESIDUAL))
+			return left.n;
 	}
-	return status < 0 ? -1 : 0;
+	return 0;
 }
 
-/* Along which axis does the phase of equal steps grow more? -1 after fail(). */
+/* Along which axis does the phase of equal steps grow more? */
 static int
 find_axis(const struct sets *sets, const struct steps *images)
 {
 	double period[2];
 
 	for (int axis = 0; axis < 2; axis++) {
-		struct fringe_set set = { .axis = axis, .steps = *images };
-		int status = steps_measure(&sets->field[axis], &set.steps);
+		const struct field *field = &sets->field[axis];
+		struct fringe_set set = { .axis = axis, .steps = *images, .phase = field->pair,
+			.mean = field->pair + field->lines * field->length };
 
-		if (status == 0)
-			status = fringe_set_phase(&sets->field[axis], &set);
-		if (status == 0)
-			fringeprobe_rows()->fringe_set_period(&sets->field[axis], &set);
+		fringeprobe_rows()->steps_measure(field, &set.steps);
+		fringe_set_phase(field, &set);
+		fringeprobe_rows()->fringe_set_period(field, &set);
 		period[axis] = set.period_px;
-		free(set.phase);
-		free(set.mean);
-		if (status < 0)
-			return -1;
 	}
 	return period[1] < period[0];
 }
@@ -824,17 +762,18 @@ equal_steps_find(struct sets *sets)
 
 		if (sets->kind[i] != KIND_UNKNOWN)
 			continue;
-		if (sets->n == 0 && count_steps(sets, i, &block, &several) < 0)
-			return -1;
+		if (sets->n == 0)
+			block = count_steps(sets, i, &several);
 		gather_left(sets, i, sets->n ? sets->fringe[0].steps.n :
 		    block ? block : STEPS_MOST, &steps);
 		if (!(several && block == steps.n) && !are_sinusoids(sets, &steps))
 			continue;
 		axis = find_axis(sets, &steps);
-		taken = axis < 0 ? -1 : equal_steps_set(sets, axis, &steps);
-		if (taken < 0 || (taken && check_equal(sets, axis, steps.n,
-		    several && block == steps.n) < 0))
+		taken = equal_steps_set(sets, axis, &steps);
+		if (taken < 0)
 			return -1;
+		if (taken)
+			check_equal(sets, axis, steps.n, several && block == steps.n);
 	}
 	return 0;
 }
@@ -852,36 +791,20 @@ make_two_plus_one(const struct sets *sets, int axis, const struct steps *images,
 {
 	const struct field *field = &sets->field[axis];
 	size_t pixels = field->lines * field->length;
-	struct circle circle;
 
 	*set = (struct fringe_set){ .axis = axis, .steps = *images, .flat = flat + 1 };
 	set->order = (struct steps_order){ .sign = 1, .ordered = true };
-	set->phase = malloc(pixels * sizeof(float));
-	set->mean = malloc(pixels * sizeof(float));
-	if (!set->phase || !set->mean)
-		return fail_memory();
-	if (!fringeprobe_rows()->two_plus_one_phase(field, images, flat, set->phase, set->mean,
-	    &circle))
+	if (fringe_set_new(field, set) < 0)
+		return -1;
+	if (!fringeprobe_rows()->two_plus_one_fill(field, set))
 		return 0;
-	set->steps.amplitude = circle.amplitude / circle.n;
-	set->steps.mean = circle.mean / circle.n;
-	set->steps.modulation = circle.r / circle.n;
-	set->steps.residual = set->steps.noise = (double)NAN;
-	fringeprobe_rows()->field_unwrap(field->lines, field->length, RUN_STEP, set->phase);
+	fringeprobe_rows()->field_unwrap(field->lines, field->length, MAX_RUN_STEP_RAD, set->phase);
 	if (!fringeprobe_rows()->fringe_set_period(field, set)) {
 		for (size_t p = 0; p < pixels; p++)
 			set->phase[p] = -set->phase[p];
 		set->order.sign = -1;
 	}
 	return set->fringes > MIN_FRINGES && !fringeprobe_rows()->fringe_set_rough(field, set);
-}
-
-static void
-free_set(struct fringe_set *set)
-{
-	free(set->phase);
-	free(set->mean);
-	*set = (struct fringe_set){ 0 };
 }
 
 /* The set that three images are, along the axis along which its phase grows more; 1, 0, -1 after
@@ -896,13 +819,13 @@ find_two_plus_one(const struct sets *sets, const struct steps *images, struct fr
 			int status = make_two_plus_one(sets, axis, images, flat, &set);
 
 			if (status > 0 && (!out->phase || set.period_px < out->period_px)) {
-				free_set(out);
+				fringe_set_free(out);
 				*out = set;
 				continue;
 			}
-			free_set(&set);
+			fringe_set_free(&set);
 			if (status < 0) {
-				free_set(out);
+				fringe_set_free(out);
 				return -1;
 			}
 		}
@@ -947,7 +870,7 @@ replace_set(struct sets *sets, size_t k)
 	status = find_two_plus_one(sets, &images, &found);
 	if (status <= 0)
 		return status;
-	free_set(set);
+	fringe_set_free(set);
 	*set = found;
 	return 0;
 }
@@ -984,17 +907,17 @@ two_plus_one_find(struct sets *sets)
 
 /* Fringes are fine enough to be counted: crossings in a line, and a known phase in this share of
  * the lit pixels. */
-#define FINE_CROSSINGS 2.5
-#define FINE_KNOWN 0.3
+#define MIN_CROSSINGS 2.5
+#define MIN_KNOWN_SHARE 0.3
 /* Two images have the same fringes: by this the ratio of their frequencies, and crossings at the
  * ends of a line, rad, may be off. */
-#define SAME_RATIO 0.003
-#define SAME_PHASE 0.08
-#define SAME_COHERENCE 0.75
-#define SAME_PIXELS 0.4
-#define TWO_VALUED 0.5		/* of what the set's images have between bright and dark */
-#define FEW_CROSSINGS 30	/* in a line: two periods may seem to be one */
-#define FIT_WORST 0.5		/* of the amplitude: the residual of a set */
+#define MAX_RATIO_DIFFERENCE 0.003
+#define MAX_END_ERROR_RAD 0.08
+#define MIN_SAME_COHERENCE 0.75
+#define MIN_SAME_SHARE 0.4
+#define MIN_MIDDLE_SHARE 0.5	/* of what the set's images have between bright and dark */
+#define MAX_FEW_CROSSINGS 30	/* in a line: two periods may seem to be one */
+#define MAX_RESIDUAL 0.5	/* of the amplitude: the residual of a set */
 
 int
 sets_axis(const struct sets *sets, size_t i)
@@ -1007,11 +930,11 @@ sets_axis(const struct sets *sets, size_t i)
 static bool
 is_fine(const struct carrier *carrier)
 {
-	return carrier->per_line >= FINE_CROSSINGS && carrier->known >= FINE_KNOWN;
+	return carrier->per_line >= MIN_CROSSINGS && carrier->known >= MIN_KNOWN_SHARE;
 }
 
-/* Has image j the fringes of image i? Then *shift is its shift from that. -1 after fail(). */
-static int
+/* Has image j the fringes of image i? Then *shift is its shift from that. */
+static bool
 same_fringes(const struct sets *sets, int axis, size_t i, size_t j, double *shift)
 {
 	const struct field *field = &sets->field[axis];
@@ -1020,21 +943,13 @@ same_fringes(const struct sets *sets, int axis, size_t i, size_t j, double *shif
 	struct growth growth;
 
 	if (!is_fine(b) || b->density > 1.5 * a->density || a->density > 1.5 * b->density)
-		return 0;
-	if (growth_find(field->lines, field->length, a->theta, b->theta, &growth) < 0)
-		return -1;
+		return false;
+	fringeprobe_rows()->growth_find(field->lines, field->length, a->theta, b->theta, &growth);
 	*shift = growth.offset;
-	return growth.shared > SAME_PIXELS * known && growth.coherence > SAME_COHERENCE &&
+	return growth.shared > MIN_SAME_SHARE * known && growth.coherence > MIN_SAME_COHERENCE &&
 	    fabs(growth.ratio - 1) <
-	    SAME_RATIO + SAME_PHASE / growth.spread + 3 * fmin(growth.error, SAME_RATIO);
-}
-
-static int
-compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	    MAX_RATIO_DIFFERENCE + MAX_END_ERROR_RAD / growth.spread +
+	    3 * fmin(growth.error, MAX_RATIO_DIFFERENCE);
 }
 
 /* A Gray plane may have the fringes' period: it is two-valued where they are not. */
@@ -1047,7 +962,7 @@ drop_two_valued(const struct sets *sets, int axis, struct steps *steps)
 	for (size_t k = 0; k < steps->n; k++)
 		between[k] = sets->carrier[axis][steps->image[k]].between;
 	qsort(between, steps->n, sizeof(*between), compare_doubles);
-	limit = TWO_VALUED * between[steps->n / 2];
+	limit = MIN_MIDDLE_SHARE * between[steps->n / 2];
 	for (size_t k = 0; k < steps->n; k++)
 		if (sets->carrier[axis][steps->image[k]].between >= limit) {
 			steps->image[n] = steps->image[k];
@@ -1094,55 +1009,49 @@ take_set(struct sets *sets, int axis, const struct steps *images)
 	if (sets->n == SETS_MOST || images->n < 3)
 		return 0;
 	*set = (struct fringe_set){ .axis = axis, .steps = *images };
-	if (members_fit(field, images, steps) < 0)
-		return -1;
-	if (!fringe_set_fits(steps, FIT_WORST))
+	members_fit(field, images, steps);
+	if (!fringe_set_fits(steps, MAX_RESIDUAL))
 		return 0;
-	if (members_settle(sets, field, steps) < 0)
-		return -1;
+	members_settle(sets, field, steps);
 	drop_twins(sets, steps);
-	return steps_fit(field, steps) < 0 ? -1 : fringe_set_make(sets, field, set);
+	steps_fit(field, steps);
+	return fringe_set_make(sets, field, set);
 }
 
-/* Have the blocks of n images phases of different periods? -1 after fail(). */
-static int
+/* Have the blocks of n images phases of different periods? */
+static bool
 periods_differ(const struct field *field, const struct steps *images, size_t n)
 {
-	size_t pixels = field->lines * field->length;
-	float *phase = malloc(2 * pixels * sizeof(*phase));
-	int status = phase ? 0 : fail_memory();
+	const struct fringeprobe_rows *rows = fringeprobe_rows();
+	float *phase = field->pair, *next = phase + field->lines * field->length;
 
-	for (size_t from = 0; from < images->n && status == 0; from += n) {
-		float *to = phase + (from ? pixels : 0);
+	for (size_t from = 0; from < images->n; from += n) {
+		float *to = from ? next : phase;
 		struct growth growth;
 		struct steps block;
 
 		equal_steps_take(images, from, n, &block);
-		if (steps_measure(field, &block) < 0 || steps_phase(field, &block, to, NULL) < 0) {
-			status = -1;
-			continue;
-		}
-		fringeprobe_rows()->field_unwrap(field->lines, field->length, RUN_STEP, to);
+		rows->steps_measure(field, &block);
+		rows->steps_fill(field, &block, to, NULL, NULL);
+		rows->field_unwrap(field->lines, field->length, MAX_RUN_STEP_RAD, to);
 		if (from == 0)
 			continue;
-		status = growth_find(field->lines, field->length, phase, to, &growth);
-		if (status == 0 && fabs(growth.ratio - 1) >
-		    SAME_RATIO + 3 * (growth.error + growth.wobble))
-			status = 1;
+		rows->growth_find(field->lines, field->length, phase, to, &growth);
+		if (fabs(growth.ratio - 1) >
+		    MAX_RATIO_DIFFERENCE + 3 * (growth.error + growth.wobble))
+			return true;
 	}
-	free(phase);
-	return status;
+	return false;
 }
 
 /* Where few fringes are in view, sets of nearly one period pass for one: the images of the first of
- * them; none: nothing tells that they are several. -1 after fail(). */
-static int
+ * them; none: nothing tells that they are several. */
+static void
 find_block(const struct sets *sets, int axis, size_t first, struct steps *block)
 {
 	const struct field *field = &sets->field[axis];
 	const struct carrier *carrier = sets->carrier[axis];
 	struct steps images = { 0 };
-	int status = 0;
 
 	for (size_t i = first; i < sets->images && images.n < STEPS_MOST; i++)
 		if (sets->kind[i] == KIND_UNKNOWN && sets_axis(sets, i) == axis &&
@@ -1150,36 +1059,26 @@ find_block(const struct sets *sets, int axis, size_t first, struct steps *block)
 		    carrier[first].density < 1.5 * carrier[i].density)
 			images.image[images.n++] = i;
 	block->n = 0;
-	for (size_t k = 3; 2 * k <= images.n && status == 0; k++) {
-		if (images.n % k)
-			continue;
-		status = equal_steps_blocks(field, &images, k, FIT_WORST);
-		if (status > 0)
-			status = periods_differ(field, &images, k);
-		if (status > 0)
+	for (size_t k = 3; 2 * k <= images.n && !block->n; k++)
+		if (images.n % k == 0 && equal_steps_blocks(field, &images, k, MAX_RESIDUAL) &&
+		    periods_differ(field, &images, k))
 			equal_steps_take(&images, 0, k, block);
-	}
-	return status < 0 ? -1 : 0;
 }
 
 /* Images that have the fringes of image i. */
-static int
+static void
 gather_same(const struct sets *sets, int axis, size_t i, struct steps *steps)
 {
 	*steps = (struct steps){ .n = 1, .image = { i } };
 	for (size_t j = i + 1; j < sets->images && steps->n < STEPS_MOST; j++) {
-		double shift = 0;
-		int same = sets->kind[j] == KIND_UNKNOWN && sets_axis(sets, j) == axis ?
-		    same_fringes(sets, axis, i, j, &shift) : 0;
+		double shift;
 
-		if (same < 0)
-			return -1;
-		if (same) {
+		if (sets->kind[j] == KIND_UNKNOWN && sets_axis(sets, j) == axis &&
+		    same_fringes(sets, axis, i, j, &shift)) {
 			steps->shift_rad[steps->n] = shift;
 			steps->image[steps->n++] = j;
 		}
 	}
-	return 0;
 }
 
 /* Sets of fringes that can be counted, along one axis. */
@@ -1192,11 +1091,9 @@ find_fine(struct sets *sets, int axis)
 		if (sets->kind[i] != KIND_UNKNOWN || sets_axis(sets, i) != axis ||
 		    !is_fine(&sets->carrier[axis][i]))
 			continue;
-		if (gather_same(sets, axis, i, &steps) < 0)
-			return -1;
-		if (sets->carrier[axis][i].per_line < FEW_CROSSINGS && steps.n > 3 &&
-		    find_block(sets, axis, i, &block) < 0)
-			return -1;
+		gather_same(sets, axis, i, &steps);
+		if (sets->carrier[axis][i].per_line < MAX_FEW_CROSSINGS && steps.n > 3)
+			find_block(sets, axis, i, &block);
 		if (block.n && block.n < steps.n) {
 			if (equal_steps_set(sets, axis, &block) < 0)
 				return -1;
@@ -1215,21 +1112,24 @@ int
 sets_find(struct image *const *image, size_t n, struct sets *sets)
 {
 	*sets = (struct sets){ .images = n, .image = image };
-	sets->kind = calloc(n, sizeof(*sets->kind));
-	sets->set = malloc(n * sizeof(*sets->set));
-	sets->other = calloc(n, sizeof(*sets->other));
-	sets->carrier[0] = calloc(n, sizeof(struct carrier));
-	sets->carrier[1] = calloc(n, sizeof(struct carrier));
-	if (!sets->kind || !sets->set || !sets->other || !sets->carrier[0] || !sets->carrier[1])
-		return fail_memory();
+	sets->kind = must_alloc(n, sizeof(*sets->kind));
+	sets->set = must_alloc(n, sizeof(*sets->set));
+	sets->other = must_alloc(n, sizeof(*sets->other));
 	for (size_t i = 0; i < n; i++)
 		sets->set[i] = SIZE_MAX;
 	for (int axis = 0; axis < 2; axis++) {
+		sets->carrier[axis] = must_alloc(n, sizeof(struct carrier));
 		if (field_new(image, n, axis, &sets->field[axis]) < 0)
 			return -1;
-		for (size_t i = 0; i < n; i++)
-			if (carrier_find(&sets->field[axis], i, &sets->carrier[axis][i]) < 0)
-				return -1;
+		for (size_t i = 0; i < n; i++) {
+			const struct field *field = &sets->field[axis];
+			struct carrier *carrier = &sets->carrier[axis][i];
+
+			carrier->theta = malloc(field->lines * field->length * sizeof(float));
+			if (!carrier->theta)
+				return fail_memory();
+			fringeprobe_rows()->carrier_measure(field, i, carrier);
+		}
 	}
 	for (int axis = 0; axis < 2; axis++)
 		if (find_fine(sets, axis) < 0)
@@ -1245,15 +1145,13 @@ sets_free(struct sets *sets)
 	for (size_t i = 0; i < sets->images; i++)
 		for (int axis = 0; axis < 2; axis++)
 			if (sets->carrier[axis])
-				carrier_free(&sets->carrier[axis][i]);
+				free(sets->carrier[axis][i].theta);
 	for (int axis = 0; axis < 2; axis++) {
 		field_free(&sets->field[axis]);
 		free(sets->carrier[axis]);
 	}
-	for (size_t k = 0; k < SETS_MOST; k++) {
-		free(sets->fringe[k].phase);
-		free(sets->fringe[k].mean);
-	}
+	for (size_t k = 0; k < SETS_MOST; k++)
+		fringe_set_free(&sets->fringe[k]);
 	free(sets->kind);
 	free(sets->set);
 	free(sets->other);
@@ -1262,19 +1160,20 @@ sets_free(struct sets *sets)
 
 /* ---- frequencies: whole numbers, or numbers in names, of the measured ratio ---- */
 
-#define NEAR 2.5e-4		/* of the finest frequency: no ratio is known better */
-#define PHASE_THREE 0.007	/* rad, by which three steps of light that is not linear are off */
-#define COUNT_MOST 200
-#define LEAST_PERIOD 4		/* px: smaller numbers in names are no periods */
-#define COHERENT 0.6
+#define MIN_RATIO_TOLERANCE 2.5e-4	/* of the finest frequency: no ratio is known better */
+/* rad, by which three steps of light that is not linear are off */
+#define THREE_STEP_ERROR_RAD 0.007
+#define MAX_COUNT 200
+#define MIN_PERIOD_PX 4	/* px: smaller numbers in names are no periods */
+#define MIN_COHERENCE 0.6
 
 static double
 tolerance(const struct frequencies *all, size_t k)
 {
-	return fmax(NEAR, 3 * all->error[k]);
+	return fmax(MIN_RATIO_TOLERANCE, 3 * all->error[k]);
 }
 
-static int
+static void
 measure_ratios(const struct sets *sets, const size_t *set, size_t n, struct frequencies *all)
 {
 	const struct field *field = &sets->field[sets->fringe[set[0]].axis];
@@ -1287,17 +1186,18 @@ measure_ratios(const struct sets *sets, const size_t *set, size_t n, struct freq
 	for (size_t k = 0; k < n; k++) {
 		struct growth growth;
 
-		if (growth_find(field->lines, field->length, finest->phase,
-		    sets->fringe[set[k]].phase, &growth) < 0)
-			return -1;
-		all->ratio[k] = k == all->finest ? 1 : growth.ratio;
-		all->error[k] = k == all->finest ? 0 : growth.error;
-		if (k != all->finest && sets->fringe[set[k]].steps.n == 3)
-			all->error[k] += PHASE_THREE / growth.spread;
-		if (k != all->finest)
-			all->error[k] += growth.wobble;
+		all->ratio[k] = 1;
+		all->error[k] = 0;
+		if (k == all->finest)
+			continue;
+		fringeprobe_rows()->growth_find(field->lines, field->length, finest->phase,
+		    sets->fringe[set[k]].phase, &growth);
+		all->ratio[k] = growth.ratio;
+		all->error[k] = growth.error;
+		if (sets->fringe[set[k]].steps.n == 3)
+			all->error[k] += THREE_STEP_ERROR_RAD / growth.spread;
+		all->error[k] += growth.wobble;
 	}
-	return 0;
 }
 
 /* A number that all names of a set have in common: the one before the last, or the last one. */
@@ -1336,7 +1236,7 @@ take_names(const struct sets *sets, const size_t *set, size_t n, bool last, stru
 		double at = v[k] / v[all->finest], limit = 2 * tolerance(all, k);
 
 		counts = counts && fabs(at - all->ratio[k]) < limit;
-		periods = periods && fabs(1 / at - all->ratio[k]) < limit && v[k] >= LEAST_PERIOD;
+		periods = periods && fabs(1 / at - all->ratio[k]) < limit && v[k] >= MIN_PERIOD_PX;
 	}
 	if (!counts && !periods)
 		return false;
@@ -1383,14 +1283,14 @@ find_whole(const struct frequencies *all, size_t n, bool inverse)
 {
 	size_t found = 0;
 
-	for (size_t finest = 1; finest <= COUNT_MOST && !(found && finest >= 2 * found); finest++) {
+	for (size_t finest = 1; finest <= MAX_COUNT && !(found && finest >= 2 * found); finest++) {
 		if (!fits_whole(all, n, finest, inverse))
 			continue;
 		if (found)
 			return 0;
 		found = finest;
 	}
-	return 2 * found <= COUNT_MOST ? found : 0;
+	return 2 * found <= MAX_COUNT ? found : 0;
 }
 
 /* Small counts of this ratio; or else, of three and more sets, small periods, of which the counts
@@ -1457,28 +1357,26 @@ find_origin(const struct sets *sets, const size_t *set, size_t n, struct frequen
 	if (sums[2] > 0) {
 		all->origin_rad = atan2(sums[1], sums[0]);
 		all->origin_coherence = hypot(sums[0], sums[1]) / sums[2];
-		all->origin_known = all->origin_coherence > COHERENT;
+		all->origin_known = all->origin_coherence > MIN_COHERENCE;
 	}
 }
 
-int
+void
 frequencies_find(const struct sets *sets, const size_t *set, size_t n, const struct gray_code *code,
     struct frequencies *all)
 {
 	*all = (struct frequencies){ 0 };
 	for (size_t k = 0; k < n; k++)
 		all->value[k] = (double)NAN;
-	if (measure_ratios(sets, set, n, all) < 0)
-		return -1;
+	measure_ratios(sets, set, n, all);
 	if (code && code->cell == GRAY_CELL_COLUMN) {
 		take_columns(code, n, all);
-		return 0;
+		return;
 	}
 	if (n < 2)
-		return 0;
+		return;
 	if (!take_names(sets, set, n, false, all) && !take_names(sets, set, n, true, all))
 		take_whole_numbers(n, all);
 	if (all->source != FREQUENCY_UNKNOWN && !code)
 		find_origin(sets, set, n, all);
-	return 0;
 }

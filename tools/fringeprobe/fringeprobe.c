@@ -44,7 +44,7 @@ usual_size(const struct images *images)
 	return best;
 }
 
-static int
+static void
 skip_image(struct probe *probe, const struct image *image, const struct image *usual, bool colour)
 {
 	char reason[160];
@@ -55,8 +55,7 @@ skip_image(struct probe *probe, const struct image *image, const struct image *u
 		snprintf(reason, sizeof(reason), "is %zu x %zu %s, not %zu x %zu %s", image->head.w,
 		    image->head.h, sample_name(image->head.type), usual->head.w, usual->head.h,
 		    sample_name(usual->head.type));
-	return images_add_skip(&probe->images, image->of_file > 1 ? image->name : image->path,
-	    reason);
+	images_add_skip(&probe->images, image->of_file > 1 ? image->name : image->path, reason);
 }
 
 /* What a message adds where they are in colour; else "". */
@@ -88,22 +87,20 @@ choice_make(struct probe *probe, const char *object)
 		struct image *image = &images->image[i];
 		bool fits = same_size(image, usual);
 
-		if (fits && image->colour <= probe->colour)
-			probe->image[probe->n++] = image;
-		else if (skip_image(probe, image, usual, fits) < 0)
-			return -1;
+		image->left = !fits || image->colour > probe->colour;
+		if (image->left)
+			skip_image(probe, image, usual, fits);
 		else
-			image->left = true;
+			probe->image[probe->n++] = image;
 	}
 	if (probe->n > IMAGES_MOST || images->more || images->n > IMAGES_KEPT) {
 		size_t n = probe->n, most = n < IMAGES_MOST ? n : IMAGES_MOST;
 
 		while (most > 0 && !probe->image[most - 1]->line[0])
 			most--;
-		if (probe_problem(probe, images->more ? "more than %zu images: only the first %zu "
-		    "are looked at" : "%zu images: only the first %zu are looked at",
-		    images->more ? (size_t)IMAGES_READ : n, most) < 0)
-			return -1;
+		probe_problem(probe, "%s%zu images: only the first %zu are looked at",
+		    images->more ? "more than " : "", images->more ? (size_t)IMAGES_READ : n,
+		    most);
 		probe->n = most;
 	}
 	if (probe->n < 3)
@@ -177,7 +174,7 @@ shift_of(const struct probe *probe, const struct fringe_set *set, size_t i)
 }
 
 /* Checks the shifts of one set in both directions of its fringes. */
-static int
+static void
 check_shifts(struct probe *probe, const struct capture_fringe *fringe,
     const struct fringe_set *set)
 {
@@ -197,14 +194,14 @@ check_shifts(struct probe *probe, const struct capture_fringe *fringe,
 				worst = k;
 			}
 		}
-	if (fmin(off[0], off[1]) < SHIFT_OFF)
-		return 0;
-	return probe_problem(probe, "%s: the images have other shifts than they say, by %.0f "
-	    "degrees, %s for one: files that were exchanged?", capture_set_name(fringe, name),
-	    fmin(off[0], off[1]) * 180 / M_PI, probe_name(probe, fringe->plane[worst]));
+	if (!(fmin(off[0], off[1]) < SHIFT_OFF))
+		probe_problem(probe, "%s: the images have other shifts than they say, by %.0f "
+		    "degrees, %s for one: files that were exchanged?",
+		    capture_set_name(fringe, name), fmin(off[0], off[1]) * DEG,
+		    probe_name(probe, fringe->plane[worst]));
 }
 
-static int
+static void
 check_ratio(struct probe *probe, const struct capture_fringe *a, const struct capture_fringe *b)
 {
 	const struct fringe_set *in_a = content_of(probe, a), *in_b = content_of(probe, b);
@@ -214,29 +211,29 @@ check_ratio(struct probe *probe, const struct capture_fringe *a, const struct ca
 	char first[CAPTURE_SET_NAME_SIZE], second[CAPTURE_SET_NAME_SIZE];
 
 	if (!in_a || !in_b || !in_a->phase || !in_b->phase || in_a->axis != in_b->axis)
-		return 0;
+		return;
 	field = &probe->sets.field[in_a->axis];
-	if (growth_find(field->lines, field->length, in_a->phase, in_b->phase, &growth) < 0)
-		return -1;
-	if (!(fabs(growth.ratio - described) > RATIO_OFF * described + 3 * growth.error))
-		return 0;
-	return probe_problem(probe, "%s and %s: the images' periods have the ratio %.4f, not %.4f",
-	    capture_set_name(a, first), capture_set_name(b, second), growth.ratio, described);
+	fringeprobe_rows()->growth_find(field->lines, field->length, in_a->phase, in_b->phase,
+	    &growth);
+	if (fabs(growth.ratio - described) > RATIO_OFF * described + 3 * growth.error)
+		probe_problem(probe, "%s and %s: the images' periods have the ratio %.4f, not %.4f",
+		    capture_set_name(a, first), capture_set_name(b, second), growth.ratio,
+		    described);
 }
 
-static int
+static void
 check_code(struct probe *probe, const struct capture_code *described)
 {
 	for (size_t c = 0; c < probe->gray.codes; c++) {
 		const struct gray_code *code = &probe->gray.code[c];
 
-		if ("xy"[code->axis] != described->axis || code->n != described->n ||
-		    !memcmp(code->plane, described->plane, code->n * sizeof(*code->plane)))
-			continue;
-		return probe_problem(probe, "the Gray planes along %c are not in the order that "
-		    "they say", described->axis);
+		if ("xy"[code->axis] == described->axis && code->n == described->n &&
+		    memcmp(code->plane, described->plane, code->n * sizeof(*code->plane))) {
+			probe_problem(probe, "the Gray planes along %c are not in the order that "
+			    "they say", described->axis);
+			return;
+		}
 	}
-	return 0;
 }
 
 /* How many images are one measurement, by the manifest or the key set_images; 0: unknown. */
@@ -268,9 +265,8 @@ leave_out_undescribed(struct probe *probe)
 
 		if (!meta_get(&image->head.meta, "role")) {
 			image->left = true;
-			if (probe_problem(probe, "%s does not say what it is, as the others do: "
-			    "it is left out", image->name) < 0)
-				return -1;
+			probe_problem(probe, "%s does not say what it is, as the others do: it is "
+			    "left out", image->name);
 			continue;
 		}
 		if (manifest_row_from_meta(&image->head.meta, image->name, &row) < 0)
@@ -301,10 +297,9 @@ described_choose(struct probe *probe)
 	probe->measurements = 1;
 	if (n > 0 && probe->n > n) {
 		probe->measurements = probe->n / n;
-		if (probe->n % n && probe_problem(probe, "%zu images are described, a measurement "
-		    "has %zu: %zu are too many, or some are missing", probe->n, n,
-		    probe->n % n) < 0)
-			return -1;
+		if (probe->n % n)
+			probe_problem(probe, "%zu images are described, a measurement has %zu: %zu "
+			    "are too many, or some are missing", probe->n, n, probe->n % n);
 		probe->n = n;
 	}
 	return 0;
@@ -337,15 +332,15 @@ described_check(struct probe *probe)
 		if (fringe->two_plus_one || (!set && probe->sets.n == 0))
 			continue;	/* where no set is found nothing contradicts */
 		if (!set)
-			status = probe_problem(probe, "%s: the images do not show the same fringes "
-			    "moved", capture_set_name(fringe, name));
+			probe_problem(probe, "%s: the images do not show the same fringes moved",
+			    capture_set_name(fringe, name));
 		else
-			status = check_shifts(probe, fringe, set);
-		for (size_t j = 0; j < k && status == 0; j++)
-			status = check_ratio(probe, &captures->fringe[j], fringe);
+			check_shifts(probe, fringe, set);
+		for (size_t j = 0; j < k; j++)
+			check_ratio(probe, &captures->fringe[j], fringe);
 	}
 	for (size_t c = 0; c < captures->codes && status == 0; c++)
-		status = check_code(probe, &captures->code[c]);
+		check_code(probe, &captures->code[c]);
 	return status;
 }
 
@@ -365,46 +360,24 @@ quantile(float *v, size_t n, double share)
 	return (double)out;
 }
 
-/* Amplitudes of all pixels, those of lit ones from the front, those of others from the back. */
-static int
-divide(const struct field *field, const struct fringe_set *set, float *amplitude, size_t *lit)
-{
-	size_t pixels = field->lines * field->length;
-	float *all = malloc(pixels * sizeof(*all));
-
-	if (!all)
-		return fail_memory();
-	if (set->flat) {
-		fringeprobe_rows()->unlit_flat_amplitude(field, set, all);
-	} else if (steps_amplitude(field, &set->steps, all) < 0) {
-		free(all);
-		return -1;
-	}
-	*lit = fringeprobe_rows()->unlit_divide(field, all,
-	    LIT_AMPLITUDE * (float)set->steps.amplitude, amplitude);
-	free(all);
-	return 0;
-}
-
-/* Measures probe->unlit. -1 after fail(). */
-static int
+/* Measures probe->unlit. */
+static void
 unlit_find(struct probe *probe)
 {
 	const struct fringe_set *set = &probe->sets.fringe[probe->set[0]];
 	const struct field *field = &probe->sets.field[set->axis];
-	size_t pixels = field->lines * field->length, lit = 0;
+	size_t pixels = field->lines * field->length, lit;
 	struct unlit *unlit = &probe->unlit;
-	float *amplitude;
+	float *all = field->pair, *amplitude = all + pixels;
 
 	if (!probe->chosen)
-		return 0;
-	amplitude = malloc(pixels * sizeof(*amplitude));
-	if (!amplitude)
-		return fail_memory();
-	if (divide(field, set, amplitude, &lit) < 0) {
-		free(amplitude);
-		return -1;
-	}
+		return;
+	if (set->flat)
+		fringeprobe_rows()->unlit_flat_amplitude(field, set, all);
+	else
+		fringeprobe_rows()->steps_fill(field, &set->steps, NULL, NULL, all);
+	lit = fringeprobe_rows()->unlit_divide(field, all,
+	    LIT_AMPLITUDE * (float)set->steps.amplitude, amplitude);
 	unlit->share = (double)(pixels - lit) / (double)pixels;
 	if (unlit->share > UNLIT_SHARE && lit > 0) {
 		unlit->unlit = quantile(amplitude + lit, pixels - lit, 0.99) *
@@ -413,8 +386,6 @@ unlit_find(struct probe *probe)
 		unlit->least = unlit->unlit < unlit->lit ?
 		    sqrt(fmax(unlit->unlit, 0.01 * unlit->lit) * unlit->lit) : unlit->unlit;
 	}
-	free(amplitude);
-	return 0;
 }
 
 /* ---- from files to what they are ---- */
@@ -540,7 +511,7 @@ go_together(const struct fringe_set *a, const struct fringe_set *b)
 }
 
 /* The largest number of sets that go together, sorted by their first images. */
-static int
+static void
 choose_sets(struct probe *probe)
 {
 	const struct fringe_set *all = probe->sets.fringe;
@@ -560,10 +531,9 @@ choose_sets(struct probe *probe)
 		size_t at = probe->chosen;
 
 		if (!go_together(&all[best], &all[k])) {
-			if (probe_problem(probe, "the %zu images that begin with %s have other "
-			    "steps than the other sets, and are left out", all[k].steps.n,
-			    probe_name(probe, first_image(&all[k]))) < 0)
-				return -1;
+			probe_problem(probe, "the %zu images that begin with %s have other steps "
+			    "than the other sets, and are left out", all[k].steps.n,
+			    probe_name(probe, first_image(&all[k])));
 			continue;
 		}
 		for (; at > 0 && first_image(&all[probe->set[at - 1]]) > first_image(&all[k]); at--)
@@ -571,10 +541,9 @@ choose_sets(struct probe *probe)
 		probe->set[at] = k;
 		probe->chosen++;
 	}
-	return 0;
 }
 
-static int
+static void
 find_frequencies(struct probe *probe)
 {
 	const struct gray_code *code = NULL;
@@ -584,13 +553,14 @@ find_frequencies(struct probe *probe)
 		if (probe->sets.fringe[probe->set[k]].axis != axis) {
 			for (size_t j = 0; j < probe->chosen; j++)
 				probe->frequencies.value[j] = (double)NAN;
-			return 0;
+			return;
 		}
 	for (size_t c = 0; c < probe->gray.codes; c++)
 		if (probe->gray.code[c].axis == axis)
 			code = &probe->gray.code[c];
-	return probe->chosen ? frequencies_find(&probe->sets, probe->set, probe->chosen, code,
-	    &probe->frequencies) : 0;
+	if (probe->chosen)
+		frequencies_find(&probe->sets, probe->set, probe->chosen, code,
+		    &probe->frequencies);
 }
 
 /* The level at which the chosen images saturate, and the share of pixels that reach it in one. */
@@ -662,13 +632,14 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 		    "them show the same fringes moved, and there is no Gray code%s%s", probe->n,
 		    probe->image[0]->head.w, probe->image[0]->head.h, choice_colour_hint(probe),
 		    problems_guess(probe, guess));
-	if ((!probe->described && choose_sets(probe) < 0) || find_frequencies(probe) < 0)
-		return -1;
+	if (!probe->described)
+		choose_sets(probe);
+	find_frequencies(probe);
 	find_saturation(probe);
-	if (!probe->described && unlit_find(probe) < 0)
-		return -1;
-	if (!probe->described && problems_find(probe) < 0)
-		return -1;
+	if (!probe->described) {
+		unlit_find(probe);
+		problems_find(probe);
+	}
 	return command_make(probe);
 }
 

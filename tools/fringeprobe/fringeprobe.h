@@ -3,12 +3,14 @@
 #define FRINGEPROBE_H
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "base/cpu_level.h"
 #include "fringe/capture_set.h"
+#include "fringe/step_search.h"
 #include "run/stage.h"
 
 /* ---- images.c: numbers in the names of files ---- */
@@ -25,6 +27,7 @@ bool names_say(const char *name, const char *words);
 /* ---- images.c: captured images, read once and reduced to lines of samples ---- */
 
 #define IMAGES_SMOOTH 5		/* pixels, odd */
+#define IMAGES_LINES 64		/* most lines along each axis */
 #define IMAGES_KEPT 400		/* with their lines: the first ones, of any size */
 #define IMAGES_READ 1000	/* no more are read */
 
@@ -62,8 +65,8 @@ struct images {
  * fail(), where nothing could be read at all. Free with images_free(), also after a failure.
  */
 int images_read(struct run *, char *const *path, size_t paths, bool keep_order, struct images *out);
-/* Adds a file that was not taken. -1 after fail(). */
-int images_add_skip(struct images *, const char *path, const char *reason);
+/* Adds a file that was not taken. */
+void images_add_skip(struct images *, const char *path, const char *reason);
 
 /* Replaces each sample of n images by the mean of IMAGES_SMOOTH along its line; and back. -1 after
  * fail(). */
@@ -81,6 +84,8 @@ struct field {
 	float *mid, *half;		/* middle and half of the range of a pixel's values */
 	bool *lit;			/* pixels whose values change as fringes do */
 	size_t lit_pixels;
+	double *gram;			/* room for n x n sums of products of images */
+	float *scratch, *pair;		/* room for three and for two values of each pixel */
 };
 
 /* The fringes of one image, found by where it crosses the middle. */
@@ -104,20 +109,7 @@ struct growth {
 	double spread;		/* rms of the reference within runs of pixels, in rad */
 };
 
-/* Both are lines x length, unwrapped within runs of pixels that are not NaN. */
-int growth_find(size_t lines, size_t length, const float *reference, const float *phase,
-    struct growth *out);
-
-/* Of each line, for growth_find(): sums about the means of its runs; a ratio and its weight. */
-struct line_sums {
-	double aa, ab;
-};
-
-struct line_ratio {
-	double ratio, weight;
-};
-
-#define STEPS_MOST 200
+#define STEPS_MOST STEP_SEARCH_MOST
 
 /* Images of one fringe pattern that was moved: their shifts, and how well they fit. */
 struct steps {
@@ -132,9 +124,6 @@ struct steps {
 	double misfit[STEPS_MOST];	/* of each image, over the amplitude */
 	double level;			/* least A + B, for masks */
 };
-
-/* The amplitude of all pixels, also of those without fringes. -1 after fail(). */
-int steps_amplitude(const struct field *, const struct steps *, float *amplitude);
 
 /* What the shifts mean. */
 struct steps_order {
@@ -190,14 +179,6 @@ int sets_axis(const struct sets *, size_t image);
 
 #define FRINGE_SET_PIXELS_LEAST 50	/* fewer tell nothing */
 
-#define SECTORS 8		/* of a circle */
-
-/* Of 2+1 images: sums over the pixels that should lie on a circle. */
-struct circle {
-	double x, y, r, rr, xx, xy, n, amplitude, mean;
-	double sector[SECTORS];
-};
-
 /* ---- gray.c: Gray codes and flat images among the images that are no fringes ---- */
 
 #define GRAY_MOST 24
@@ -251,6 +232,7 @@ struct gray_search {
 	int axis;
 	const struct fringe_set *fringe;	/* NULL: none along this axis */
 	unsigned char **bit;		/* of the images that are looked at: 0, 1; NULL: others */
+	unsigned char *bits;		/* room for those of all images */
 	size_t n, image[2 * GRAY_MOST + 4];	/* in the order of the files */
 	struct gray_code best, part;	/* part: in which a plane is missing; n = 0: none */
 };
@@ -291,12 +273,13 @@ struct frequencies {
 	double origin_coherence;
 };
 
-/* Of n sets along one axis; code: along that axis, or NULL. -1 after fail(). */
-int frequencies_find(const struct sets *, const size_t *set, size_t n, const struct gray_code *code,
-    struct frequencies *);
+/* Of n sets along one axis; code: along that axis, or NULL. */
+void frequencies_find(const struct sets *, const size_t *set, size_t n,
+    const struct gray_code *code, struct frequencies *);
 
 /* ---- all that is found about a set of captures (fringeprobe.c) ---- */
 
+#define DEG (180 / M_PI)		/* in a radian */
 /* Shifts that leave a larger part of a turn free are only found roughly. */
 #define PROBE_GAP_MOST (190 * M_PI / 180)
 
@@ -350,8 +333,8 @@ struct probe {
 	char *line;			/* the command */
 };
 
-/* Records what is wrong with the images. -1 after fail(). */
-int probe_problem(struct probe *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Records what is wrong with the images. */
+void probe_problem(struct probe *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *probe_name(const struct probe *, size_t image);
 
 /* ---- command.c, report.c ---- */
@@ -362,8 +345,10 @@ int command_make(struct probe *);
 void report_text(const struct probe *, FILE *);
 void report_json(const struct probe *, FILE *);
 
-/* Records what does not fit in the chosen sets and the Gray codes. -1 after fail(). */
-int problems_find(struct probe *);
+/* Records what does not fit in the chosen sets and the Gray codes. */
+void problems_find(struct probe *);
+/* A new string, as vsprintf() prints it. */
+char *text_of(const char *format, va_list);
 /* Nothing fits: "; a.png to d.png look like fringes, ...", or "" where nothing looks like them. The
  * names are cut to what fits. */
 const char *problems_guess(const struct probe *, char text[480]);
@@ -375,32 +360,29 @@ struct fringeprobe_rows {
 	void (*image_sample)(const struct frame *, size_t c, struct image *);
 	/* The mean of IMAGES_SMOOTH samples about each one that are no NaN; NaN where it is one. */
 	void (*image_smooth_line)(const float *from, size_t length, float *to);
-	/* Fills mid, half, lit and lit_pixels; sorted: room for lines x length numbers. */
-	void (*field_measure)(struct field *, float *sorted);
-	/* Fills a carrier whose theta has room; scratch: as much room. */
-	void (*carrier_measure)(const struct field *, size_t image, float *scratch,
-	    struct carrier *out);
-	/* As growth_find(); line: zeros for all lines, ratio: room for twice as many. */
-	void (*growth_measure)(size_t lines, size_t length, const float *reference,
-	    const float *phase, struct line_sums *line, struct line_ratio *ratio,
-	    struct growth *out);
+	/* Fills mid, half, lit and lit_pixels. */
+	void (*field_measure)(struct field *);
+	/* Fills a carrier whose theta has room. */
+	void (*carrier_measure)(const struct field *, size_t image, struct carrier *out);
+	/* Both are lines x length, unwrapped within runs of pixels that are not NaN. */
+	void (*growth_find)(size_t lines, size_t length, const float *reference,
+	    const float *phase, struct growth *out);
 	/* Unwraps a phase along the lines; a NaN or a step of more than `most` rad begins a new
 	 * run, marked by NaN in its first pixel. */
 	void (*field_unwrap)(size_t lines, size_t length, float most, float *phase);
-	/* One round of steps_fit(): the pixels' phases from the shifts, the shifts from these.
-	 * Returns the largest change, rad. */
-	double (*steps_refine)(const struct field *, struct steps *);
-	/* steps_measure(), with room for 3 x lines x length numbers. */
-	void (*steps_misfit)(const struct field *, struct steps *, float *scratch);
+	/* The sums of the products of the images over some of the lit pixels, in field->gram. */
+	void (*steps_gram)(const struct field *, const struct steps *);
+	/* Fills in how the images fit their shifts. */
+	void (*steps_measure)(const struct field *, struct steps *);
 	/* Does an image fit the phases of these steps? Its shift, how much that grows from the
 	 * first half of the lines to the second, and the rms that the fit leaves over the
 	 * amplitude; NaN: the image has a much larger or smaller amplitude. */
 	double (*steps_try)(const struct field *, const struct steps *, size_t image,
 	    double *shift_rad, double *drift_rad);
-	/* steps_phase() and steps_amplitude(); false: the shifts determine no phase. */
-	bool (*steps_fill_phase)(const struct field *, const struct steps *, float *phase,
-	    float *mean);
-	bool (*steps_fill_amplitude)(const struct field *, const struct steps *, float *amplitude);
+	/* The wrapped phase and the mean of all pixels, NaN where there are no fringes, and the
+	 * amplitude, also there. Each may be NULL. */
+	void (*steps_fill)(const struct field *, const struct steps *, float *phase, float *mean,
+	    float *amplitude);
 	/* Period and number of fringes, from the phase; false: it falls along the line. */
 	bool (*fringe_set_period)(const struct field *, struct fringe_set *);
 	/* Are there steps from pixel to pixel that are too large to be fringes? Of noise a third
@@ -408,9 +390,9 @@ struct fringeprobe_rows {
 	bool (*fringe_set_rough)(const struct field *, const struct fringe_set *);
 	/* The rms difference of two means, over pixels that have both; NaN: too few have. */
 	double (*mean_difference)(const struct field *, const float *a, const float *b);
-	/* Phase and mean of three images, of which one is flat; false: they are none. */
-	bool (*two_plus_one_phase)(const struct field *, const struct steps *images, size_t flat,
-	    float *phase, float *mean, struct circle *);
+	/* Phase, mean and the rest of a set of three images, of which one is flat; false: they are
+	 * none. */
+	bool (*two_plus_one_fill)(const struct field *, struct fringe_set *);
 	/* Adds the cosines and sines of (count[0] p - count[1] q) / count[2], and their number, to
 	 * sums. */
 	void (*beat_origin)(size_t pixels, const float *p, const float *q, const double count[3],

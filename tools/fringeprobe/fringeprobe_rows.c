@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/numbers.h"
-#include "fringe/phase_steps.h"
+#include "fringe/step_search.h"
 
 /* ---- images ---- */
 
@@ -94,17 +94,17 @@ image_smooth_line(const float *from, size_t length, float *to)
 
 /* ---- fields: which pixels change as fringes do ---- */
 
-#define LIT 0.2f		/* of the range that one in ten pixels exceeds, */
-#define LIT_SMALL 12		/* or one in 100, if that is this many times as large */
-#define LEAST_RANGE 0.008f	/* of the largest sample: less is noise */
-#define TRIM 8			/* this many images: extremes do not count, one may be a photo */
+#define LIT_SHARE 0.2f	/* of the range that one in ten pixels exceeds, */
+#define SMALL_LIT_FACTOR 12	/* or one in 100, if that is this many times as large */
+#define MIN_RANGE_SHARE 0.008f	/* of the largest sample: less is noise */
+#define MIN_TRIMMED_IMAGES 8	/* this many images: extremes do not count, one may be a photo */
 
 /* The middle and half of the range of pixel p, without the extremes of many. */
 static void
 find_range(const struct field *field, size_t p, float *mid, float *half)
 {
 	float low[2] = { FLT_MAX, FLT_MAX }, high[2] = { -FLT_MAX, -FLT_MAX };
-	int trim = field->n >= TRIM;
+	int trim = field->n >= MIN_TRIMMED_IMAGES;
 
 	for (size_t i = 0; i < field->n; i++) {
 		float v = field->v[i][p];
@@ -130,10 +130,11 @@ find_range(const struct field *field, size_t p, float *mid, float *half)
 	*half = (high[trim] - low[trim]) / 2;
 }
 
-/* Which pixels change as fringes do. sorted: room for all. */
+/* Which pixels change as fringes do. */
 static void
-find_lit(struct field *field, float *sorted)
+find_lit(struct field *field)
 {
+	float *sorted = field->scratch;
 	size_t pixels = field->lines * field->length, n = 0, rank[2];
 	float most = 0, range[2], limit;
 
@@ -147,7 +148,8 @@ find_lit(struct field *field, float *sorted)
 	rank[0] = n * 9 / 10;
 	rank[1] = n * 99 / 100;
 	numbers_ranks(sorted, n, rank, 2, range);
-	limit = fmaxf(LIT * range[range[1] > LIT_SMALL * range[0]], LEAST_RANGE * most);
+	limit = fmaxf(LIT_SHARE * range[range[1] > SMALL_LIT_FACTOR * range[0]],
+	    MIN_RANGE_SHARE * most);
 	for (size_t p = 0; p < pixels; p++) {
 		field->lit[p] = field->half[p] > limit;
 		field->lit_pixels += field->lit[p];
@@ -155,18 +157,18 @@ find_lit(struct field *field, float *sorted)
 }
 
 static void
-field_measure(struct field *field, float *sorted)
+field_measure(struct field *field)
 {
 	for (size_t p = 0; p < field->lines * field->length; p++)
 		find_range(field, p, &field->mid[p], &field->half[p]);
-	find_lit(field, sorted);
+	find_lit(field);
 }
 
 /* ---- carriers: an image's fringes, by where it crosses the middle ---- */
 
-#define HYSTERESIS 0.25f	/* of half the range, on both sides of the middle */
-#define GAP 4			/* unlit pixels that end a run */
-#define BETWEEN 0.5f		/* |v - mid| / half: less is neither bright nor dark */
+#define HYSTERESIS_SHARE 0.25f	/* of half the range, on both sides of the middle */
+#define MAX_GAP_PX 4			/* unlit pixels that end a run */
+#define MIDDLE_SHARE 0.5f	/* |v - mid| / half: less is neither bright nor dark */
 
 /* One line's way through bright and dark. */
 struct walk {
@@ -214,10 +216,10 @@ static void
 walk_step(struct walk *walk, size_t x, struct carrier *carrier)
 {
 	float t = (walk->v[x] - walk->mid[x]) / walk->half[x] / walk->scale;
-	int side = t > HYSTERESIS ? 1 : t < -HYSTERESIS ? -1 : 0;
+	int side = t > HYSTERESIS_SHARE ? 1 : t < -HYSTERESIS_SHARE ? -1 : 0;
 
 	carrier->level += (double)(t * walk->scale);
-	carrier->between += fabsf(t) < BETWEEN;
+	carrier->between += fabsf(t) < MIDDLE_SHARE;
 	if (!side)
 		return;
 	if (walk->side && side != walk->side)
@@ -227,11 +229,11 @@ walk_step(struct walk *walk, size_t x, struct carrier *carrier)
 	walk->t = t;
 }
 
-/* What six in seven of the lit pixels do not exceed: 0.97 of the amplitude of a sinusoid. t: room
- * for all. */
+/* What six in seven of the lit pixels do not exceed: 0.97 of the amplitude of a sinusoid. */
 static float
-find_scale(const struct field *field, size_t image, float *t)
+find_scale(const struct field *field, size_t image)
 {
+	float *t = field->scratch;
 	size_t pixels = field->lines * field->length, n = 0, rank;
 	float scale = 1;
 
@@ -257,7 +259,7 @@ walk_line(const struct field *field, size_t image, size_t l, float scale, struct
 			lit++;
 			dark = 0;
 			walk_step(&walk, x, carrier);
-		} else if (++dark == GAP) {
+		} else if (++dark == MAX_GAP_PX) {
 			walk_break(&walk);
 		}
 	}
@@ -266,11 +268,11 @@ walk_line(const struct field *field, size_t image, size_t l, float scale, struct
 }
 
 static void
-carrier_measure(const struct field *field, size_t image, float *scratch, struct carrier *out)
+carrier_measure(const struct field *field, size_t image, struct carrier *out)
 {
 	size_t pixels = field->lines * field->length, lit_lines = 0;
 	double lit = (double)field->lit_pixels;
-	float scale = find_scale(field, image, scratch);
+	float scale = find_scale(field, image);
 
 	out->contrast = (double)scale;
 	for (size_t l = 0; l < field->lines; l++)
@@ -287,6 +289,15 @@ carrier_measure(const struct field *field, size_t image, float *scratch, struct 
 }
 
 /* ---- growth: how one phase grows with another ---- */
+
+/* Of a line: sums about the means of its runs; a ratio and its weight. */
+struct line_sums {
+	double aa, ab;
+};
+
+struct line_ratio {
+	double ratio, weight;
+};
 
 /* Sums over one run of pixels. */
 struct run_sums {
@@ -389,9 +400,9 @@ line_wobble(size_t length, const float *reference, const float *phase, const str
 /* A line in which a fringe was lost counts no more than others: medians over lines. */
 static void
 find_ratio(size_t lines, size_t length, const float *reference, const float *phase,
-    const struct line_sums *line, struct line_ratio *ratio, struct growth *out)
+    const struct line_sums *line, struct growth *out)
 {
-	struct line_ratio *wobble = ratio + lines;
+	struct line_ratio ratio[IMAGES_LINES], wobble[IMAGES_LINES];
 	double weight = 0;
 	size_t n = 0;
 
@@ -415,9 +426,10 @@ find_ratio(size_t lines, size_t length, const float *reference, const float *pha
 }
 
 static void
-growth_measure(size_t lines, size_t length, const float *reference, const float *phase,
-    struct line_sums *line, struct line_ratio *ratio, struct growth *out)
+growth_find(size_t lines, size_t length, const float *reference, const float *phase,
+    struct growth *out)
 {
+	struct line_sums line[IMAGES_LINES] = { 0 };
 	double re = 0, im = 0;
 
 	*out = (struct growth){ .ratio = (double)NAN, .error = (double)NAN };
@@ -427,7 +439,7 @@ growth_measure(size_t lines, size_t length, const float *reference, const float 
 	if (out->shared > 0) {
 		out->offset = atan2(im, re);
 		out->coherence = hypot(re, im) / out->shared;
-		find_ratio(lines, length, reference, phase, line, ratio, out);
+		find_ratio(lines, length, reference, phase, line, out);
 	}
 }
 
@@ -456,37 +468,12 @@ field_unwrap(size_t lines, size_t length, float most, float *phase)
 /* ---- steps: least squares of I = A + B cos(phase + shift) ---- */
 
 #define SHIFT_PIXELS 4000	/* about as many pixels determine the shifts */
-#define GAIN_OFF 0.35		/* the amplitude of an image may be off by this share */
-#define FRINGES 0.25f		/* of the median amplitude: less is no fringe */
+#define MAX_GAIN_ERROR 0.35	/* the amplitude of an image may be off by this share */
+#define MIN_AMPLITUDE_SHARE 0.25f	/* of the median amplitude: less is no fringe */
 
-struct weights {		/* parameter = sum w[i] v[i]: A, B cos phase, - B sin phase */
-	double w[3][STEPS_MOST];
+struct weights {		/* of the images: A, B cos phase, B sin phase */
+	double k[3][STEPS_MOST];
 };
-
-/* False: the shifts determine no phase. */
-static bool
-solve_weights(const double *shift_rad, size_t n, struct weights *out)
-{
-	double basis[STEPS_MOST][3], m[3][3] = { 0 }, inverse[3][3];
-
-	for (size_t i = 0; i < n; i++) {
-		basis[i][0] = 1;
-		basis[i][1] = cos(shift_rad[i]);
-		basis[i][2] = sin(shift_rad[i]);
-		for (int a = 0; a < 3; a++)
-			for (int b = 0; b < 3; b++)
-				m[a][b] += basis[i][a] * basis[i][b];
-	}
-	if (!(fabs(phase_shift_invert(m, inverse)) > 1e-9))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		for (int a = 0; a < 3; a++) {
-			out->w[a][i] = 0;
-			for (int b = 0; b < 3; b++)
-				out->w[a][i] += inverse[a][b] * basis[i][b];
-		}
-	return true;
-}
 
 static void
 fit_pixel(const struct field *field, const struct steps *steps, const struct weights *weights,
@@ -497,7 +484,7 @@ fit_pixel(const struct field *field, const struct steps *steps, const struct wei
 		double v = (double)field->v[steps->image[i]][p];
 
 		for (int a = 0; a < 3; a++)
-			fit[a] += weights->w[a][i] * v;
+			fit[a] += weights->k[a][i] * v;
 	}
 }
 
@@ -510,43 +497,25 @@ pixel_step(const struct field *field)
 	return step | 1;	/* odd: not the same column in every line */
 }
 
-static double
-steps_refine(const struct field *field, struct steps *steps)
+static void
+steps_gram(const struct field *field, const struct steps *steps)
 {
-	struct weights weights;
-	double cc = 0, cs = 0, ss = 0, cv[STEPS_MOST] = { 0 }, sv[STEPS_MOST] = { 0 }, change = 0;
-	double next[STEPS_MOST];
-	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field);
+	size_t n = steps->n, seen = 0, step = pixel_step(field);
+	double *gram = field->gram;
 
-	if (!solve_weights(steps->shift_rad, steps->n, &weights))
-		return 0;
-	for (size_t p = 0; p < pixels; p++) {
-		double fit[3];
+	for (size_t i = 0; i < n * n; i++)
+		gram[i] = 0;
+	for (size_t p = 0; p < field->lines * field->length; p++) {
+		double v[STEPS_MOST];
 
 		if (!field->lit[p] || seen++ % step)
 			continue;
-		fit_pixel(field, steps, &weights, p, fit);
-		cc += fit[1] * fit[1];
-		cs += fit[1] * fit[2];
-		ss += fit[2] * fit[2];
-		for (size_t i = 0; i < steps->n; i++) {
-			double v = (double)field->v[steps->image[i]][p] - fit[0];
-
-			cv[i] += fit[1] * v;
-			sv[i] += fit[2] * v;
-		}
+		for (size_t i = 0; i < n; i++)
+			v[i] = (double)field->v[steps->image[i]][p];
+		for (size_t i = 0; i < n; i++)
+			for (size_t j = 0; j < n; j++)
+				gram[i * n + j] += v[i] * v[j];
 	}
-	if (!(cc * ss - cs * cs > 1e-9 * cc * ss))
-		return 0;
-	for (size_t i = 0; i < steps->n; i++)
-		next[i] = atan2(cc * sv[i] - cs * cv[i], ss * cv[i] - cs * sv[i]);
-	for (size_t i = steps->n; i-- > 0;) {
-		double shift = remainder(next[i] - next[0], 2 * M_PI);
-
-		change = fmax(change, fabs(remainder(shift - steps->shift_rad[i], 2 * M_PI)));
-		steps->shift_rad[i] = shift;
-	}
-	return change;
 }
 
 static double
@@ -561,16 +530,16 @@ median(float *v, size_t n)
 }
 
 static void
-steps_misfit(const struct field *field, struct steps *steps, float *mean)
+steps_measure(const struct field *field, struct steps *steps)
 {
 	struct weights weights;
 	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field), n = 0;
-	float *amplitude = mean + pixels, *modulation = amplitude + pixels;
+	float *mean = field->scratch, *amplitude = mean + pixels, *modulation = amplitude + pixels;
 	double squares = 0, left[STEPS_MOST] = { 0 };
 
 	steps->pixels = 0;
 	steps->residual = steps->noise = steps->amplitude = (double)NAN;
-	if (!solve_weights(steps->shift_rad, steps->n, &weights))
+	if (!step_search_weights(steps->shift_rad, steps->n, weights.k))
 		return;
 	for (int round = 0; round < 2; round++) {
 		seen = n = 0;
@@ -581,14 +550,14 @@ steps_misfit(const struct field *field, struct steps *steps, float *mean)
 				continue;
 			fit_pixel(field, steps, &weights, p, fit);
 			b = hypot(fit[1], fit[2]);
-			if (!(b > (double)FRINGES * (round ? steps->amplitude : 0)))
+			if (!(b > (double)MIN_AMPLITUDE_SHARE * (round ? steps->amplitude : 0)))
 				continue;
 			mean[n] = (float)fit[0];
 			amplitude[n] = (float)b;
 			modulation[n++] = (float)(b / fit[0]);
 			for (size_t i = 0; round && i < steps->n; i++) {
 				double d = (double)field->v[steps->image[i]][p] - fit[0] -
-				    fit[1] * cos(steps->shift_rad[i]) -
+				    fit[1] * cos(steps->shift_rad[i]) +
 				    fit[2] * sin(steps->shift_rad[i]);
 
 				off += d * d;
@@ -639,7 +608,7 @@ solve_shift(const struct shift_sums *sums, double *gain, double *left)
 
 	*gain = hypot(c, s);
 	*left = sqrt(fmax(0, sums->vv - c * sums->cv - s * sums->sv) / sums->n);
-	return atan2(s, c);
+	return atan2(-s, c);
 }
 
 static double
@@ -651,7 +620,7 @@ steps_try(const struct field *field, const struct steps *steps, size_t image, do
 	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field);
 	double gain, left, ignored;
 
-	if (!solve_weights(steps->shift_rad, steps->n, &weights))
+	if (!step_search_weights(steps->shift_rad, steps->n, weights.k))
 		return (double)NAN;
 	for (size_t p = 0; p < pixels; p++) {
 		double fit[3], v = (double)field->v[image][p];
@@ -659,7 +628,7 @@ steps_try(const struct field *field, const struct steps *steps, size_t image, do
 		if (!field->lit[p] || seen++ % step)
 			continue;
 		fit_pixel(field, steps, &weights, p, fit);
-		if (!(hypot(fit[1], fit[2]) > (double)FRINGES * steps->amplitude))
+		if (!(hypot(fit[1], fit[2]) > (double)MIN_AMPLITUDE_SHARE * steps->amplitude))
 			continue;
 		add_pixel(&all, fit, v);
 		add_pixel(&half[2 * (p % field->length) >= field->length], fit, v);
@@ -669,51 +638,38 @@ steps_try(const struct field *field, const struct steps *steps, size_t image, do
 	if (isnan(*drift_rad))		/* one half has no fringes */
 		*drift_rad = 0;
 	*shift_rad = solve_shift(&all, &gain, &left);
-	return fabs(gain - 1) < GAIN_OFF ? left : (double)NAN;
+	return fabs(gain - 1) < MAX_GAIN_ERROR ? left : (double)NAN;
 }
 
-static bool
-steps_fill_amplitude(const struct field *field, const struct steps *steps, float *amplitude)
+static void
+steps_fill(const struct field *field, const struct steps *steps, float *phase, float *mean,
+    float *amplitude)
 {
 	struct weights weights;
+	double least = (double)MIN_AMPLITUDE_SHARE * steps->amplitude;
+	bool determined = step_search_weights(steps->shift_rad, steps->n, weights.k);
 
-	if (!solve_weights(steps->shift_rad, steps->n, &weights))
-		return false;
 	for (size_t p = 0; p < field->lines * field->length; p++) {
-		double fit[3];
+		double fit[3] = { 0 }, b = 0;
+		bool lit;
 
-		fit_pixel(field, steps, &weights, p, fit);
-		amplitude[p] = (float)hypot(fit[1], fit[2]);
-	}
-	return true;
-}
-
-static bool
-steps_fill_phase(const struct field *field, const struct steps *steps, float *phase, float *mean)
-{
-	struct weights weights;
-	size_t pixels = field->lines * field->length;
-	double least = (double)FRINGES * steps->amplitude;
-
-	if (!solve_weights(steps->shift_rad, steps->n, &weights))
-		return false;
-	for (size_t p = 0; p < pixels; p++) {
-		double fit[3];
-		bool lit = field->lit[p];
-
-		fit_pixel(field, steps, &weights, p, fit);
-		lit = lit && hypot(fit[1], fit[2]) > least;
+		if (determined) {
+			fit_pixel(field, steps, &weights, p, fit);
+			b = hypot(fit[1], fit[2]);
+		}
+		lit = field->lit[p] && b > least;
 		if (phase)
-			phase[p] = lit ? (float)atan2(-fit[2], fit[1]) : NAN;
+			phase[p] = lit ? (float)atan2(fit[2], fit[1]) : NAN;
 		if (mean)
 			mean[p] = lit ? (float)fit[0] : NAN;
+		if (amplitude)
+			amplitude[p] = (float)b;
 	}
-	return true;
 }
 
 /* ---- sets and their phases ---- */
 
-#define ROUGH 0.2		/* share of pixels at which a rough set's phase is broken */
+#define MAX_BROKEN_SHARE 0.2	/* share of pixels at which a rough set's phase is broken */
 
 static bool
 fringe_set_period(const struct field *field, struct fringe_set *set)
@@ -748,7 +704,7 @@ fringe_set_rough(const struct field *field, const struct fringe_set *set)
 			steps++;
 			broken += isnan(set->phase[p]);
 		}
-	return steps == 0 || (double)broken > ROUGH * (double)steps;
+	return steps == 0 || (double)broken > MAX_BROKEN_SHARE * (double)steps;
 }
 
 static double
@@ -766,10 +722,18 @@ mean_difference(const struct field *field, const float *a, const float *b)
 
 /* ---- 2+1: a circle about the flat image ---- */
 
-#define RADIUS_SCATTER 0.3	/* rms, of the mean radius, at most */
-#define ELLIPSE 0.25		/* three equal steps have 0.5 */
-#define CENTRE 0.25		/* of the radius: the centre may be so far off the flat image */
-#define SECTOR_LEAST 0.05	/* share of the pixels in each sector, at least */
+#define MAX_RADIUS_SCATTER 0.3	/* rms, of the mean radius, at most */
+#define MAX_ELLIPTICITY 0.25		/* three equal steps have 0.5 */
+#define MAX_CENTRE_OFFSET 0.25	/* of the radius: the centre may be so far off the flat image */
+#define MIN_SECTOR_SHARE 0.05	/* share of the pixels in each sector, at least */
+
+#define SECTORS 8		/* of a circle */
+
+/* Sums over the pixels that should lie on a circle. */
+struct circle {
+	double x, y, r, rr, xx, xy, n, amplitude, mean;
+	double sector[SECTORS];
+};
 
 static void
 add_to_circle(struct circle *circle, double sine, double cosine, double flat)
@@ -796,35 +760,38 @@ is_circle(const struct circle *circle)
 	double n = circle->n, r = circle->r / n;
 
 	for (int i = 0; i < SECTORS; i++)
-		if (circle->sector[i] < SECTOR_LEAST * n)
+		if (circle->sector[i] < MIN_SECTOR_SHARE * n)
 			return false;
-	return n > 0 && hypot(circle->xx, circle->xy) < ELLIPSE * circle->rr &&
-	    circle->rr / n - r * r < RADIUS_SCATTER * RADIUS_SCATTER * r * r &&
-	    hypot(circle->x, circle->y) / n < CENTRE * r;
+	return n > 0 && hypot(circle->xx, circle->xy) < MAX_ELLIPTICITY * circle->rr &&
+	    circle->rr / n - r * r < MAX_RADIUS_SCATTER * MAX_RADIUS_SCATTER * r * r &&
+	    hypot(circle->x, circle->y) / n < MAX_CENTRE_OFFSET * r;
 }
 
 static bool
-two_plus_one_phase(const struct field *field, const struct steps *images, size_t flat, float *phase,
-    float *mean, struct circle *circle)
+two_plus_one_fill(const struct field *field, struct fringe_set *set)
 {
+	size_t n = 0, flat = set->flat - 1;
+	struct circle circle = { 0 };
 	const float *v[3];
-	size_t n = 0;
 
 	for (size_t k = 0; k < 3; k++)
 		if (k != flat)
-			v[n++] = field->v[images->image[flat == 1 ? 2 - k : k]];
-	v[2] = field->v[images->image[flat]];
-	*circle = (struct circle){ 0 };
+			v[n++] = field->v[set->steps.image[flat == 1 ? 2 - k : k]];
+	v[2] = field->v[set->steps.image[flat]];
 	for (size_t p = 0; p < field->lines * field->length; p++) {
 		double sine = (double)(v[0][p] - v[2][p]), cosine = (double)(v[1][p] - v[2][p]);
 		bool lit = field->lit[p] && v[2][p] > 0;
 
 		if (lit)
-			add_to_circle(circle, sine, cosine, (double)v[2][p]);
-		phase[p] = lit ? (float)atan2(sine, cosine) : NAN;
-		mean[p] = lit ? v[2][p] : NAN;
+			add_to_circle(&circle, sine, cosine, (double)v[2][p]);
+		set->phase[p] = lit ? (float)atan2(sine, cosine) : NAN;
+		set->mean[p] = lit ? v[2][p] : NAN;
 	}
-	return is_circle(circle);
+	set->steps.amplitude = circle.amplitude / circle.n;
+	set->steps.mean = circle.mean / circle.n;
+	set->steps.modulation = circle.r / circle.n;
+	set->steps.residual = set->steps.noise = (double)NAN;
+	return is_circle(&circle);
 }
 
 /* ---- beats of two phases ---- */
@@ -849,12 +816,12 @@ beat_origin(size_t pixels, const float *p, const float *q, const double count[3]
 
 /* ---- Gray planes ---- */
 
-#define SEEN_LEAST 12		/* pixels where a plane changes and another does not */
-#define OPPOSITE 0.12		/* share of pixels that are alike in a plane and its inverse */
+#define MIN_SEEN_PIXELS 12	/* pixels where a plane changes and another does not */
+#define MAX_ALIKE_SHARE 0.12	/* share of pixels that are alike in a plane and its inverse */
 /* A phase runs back that falls by more, rad, over this many pixels on both sides. */
 #define BACK_PIXELS 4
-#define BACK_PHASE -0.1f
-#define FOLD_STEPS 3		/* steps one after another, both ways: the value turns back */
+#define BACK_RAD -0.1f
+#define MIN_FOLD_STEPS 3	/* steps one after another, both ways: the value turns back */
 
 static void
 gray_threshold(const struct gray_search *search, size_t i)
@@ -901,7 +868,7 @@ gray_is_opposite(const struct gray_search *search, size_t i, size_t j)
 
 	for (size_t p = 0; p < pixels; p++)
 		alike += field->lit[p] && search->bit[i][p] == search->bit[j][p];
-	return (double)alike < OPPOSITE * (double)field->lit_pixels;
+	return (double)alike < MAX_ALIKE_SHARE * (double)field->lit_pixels;
 }
 
 /* Does the phase fall about pixel p, as over a steep relief? */
@@ -913,7 +880,7 @@ runs_back(const struct gray_search *search, size_t p)
 	size_t before = x < BACK_PIXELS ? x : BACK_PIXELS;
 	size_t behind = length - 1 - x < BACK_PIXELS ? length - 1 - x : BACK_PIXELS;
 
-	return phase && phase[p + behind] - phase[p - before] < BACK_PHASE;
+	return phase && phase[p + behind] - phase[p - before] < BACK_RAD;
 }
 
 static void
@@ -951,7 +918,7 @@ gray_count_changes(const struct gray_search *search, const struct gray_code *cod
 			last = value;
 			lit = true;
 		}
-		out->folded += most[0] >= FOLD_STEPS && most[1] >= FOLD_STEPS;
+		out->folded += most[0] >= MIN_FOLD_STEPS && most[1] >= MIN_FOLD_STEPS;
 	}
 }
 
@@ -984,7 +951,7 @@ gray_find_edges(const struct gray_search *search, const struct gray_code *code, 
 	}
 	for (size_t a = 0; a < code->n; a++)
 		for (size_t b = 0; b < code->n; b++)
-			edges->bright[a][b] = seen[a][b] < SEEN_LEAST ? (double)NAN :
+			edges->bright[a][b] = seen[a][b] < MIN_SEEN_PIXELS ? (double)NAN :
 			    edges->bright[a][b] / seen[a][b];
 }
 
@@ -1074,17 +1041,16 @@ const struct fringeprobe_rows AT_LEVEL(fringeprobe_rows) = {
 	.image_smooth_line = image_smooth_line,
 	.field_measure = field_measure,
 	.carrier_measure = carrier_measure,
-	.growth_measure = growth_measure,
+	.growth_find = growth_find,
 	.field_unwrap = field_unwrap,
-	.steps_refine = steps_refine,
-	.steps_misfit = steps_misfit,
+	.steps_gram = steps_gram,
+	.steps_measure = steps_measure,
 	.steps_try = steps_try,
-	.steps_fill_phase = steps_fill_phase,
-	.steps_fill_amplitude = steps_fill_amplitude,
+	.steps_fill = steps_fill,
 	.fringe_set_period = fringe_set_period,
 	.fringe_set_rough = fringe_set_rough,
 	.mean_difference = mean_difference,
-	.two_plus_one_phase = two_plus_one_phase,
+	.two_plus_one_fill = two_plus_one_fill,
 	.beat_origin = beat_origin,
 	.gray_threshold = gray_threshold,
 	.gray_is_opposite = gray_is_opposite,

@@ -8,17 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes the bits of image i. -1 after fail(). */
-static int
-gray_search_bits(struct gray_search *search, size_t i)
+#include "base/process.h"
+
+/* Makes the bits of image i, if they are not there. */
+static void
+make_bits(struct gray_search *search, size_t i)
 {
 	const struct field *field = &search->sets->field[search->axis];
 
-	search->bit[i] = calloc(field->lines * field->length, 1);
-	if (!search->bit[i])
-		return fail_memory();
+	if (search->bit[i])
+		return;
+	search->bit[i] = search->bits + i * field->lines * field->length;
 	fringeprobe_rows()->gray_threshold(search, i);
-	return 0;
 }
 
 /*
@@ -46,16 +47,16 @@ is_right(const struct edges *edges, size_t a, size_t b, size_t apart)
 	return (bright >= BRIGHT_LEAST) == (apart == 1);
 }
 
-/* Pairs of planes that are not as they should be, in this order. */
+/* Pairs of planes that are as they should be, in this order, or that are not. */
 static size_t
-count_wrong(const struct edges *edges, const size_t *order)
+count_pairs(const struct edges *edges, const size_t *order, bool right)
 {
-	size_t wrong = 0;
+	size_t pairs = 0;
 
 	for (size_t a = 0; a < edges->n; a++)
 		for (size_t b = a + 1; b < edges->n; b++)
-			wrong += is_right(edges, order[a], order[b], b - a) == 0;
-	return wrong;
+			pairs += is_right(edges, order[a], order[b], b - a) == right;
+	return pairs;
 }
 
 /* Do neighbours tell enough, in this order? */
@@ -78,21 +79,9 @@ swap(size_t *a, size_t *b)
 	*b = c;
 }
 
-/* Pairs of planes that are as they should be, in this order; 0: some are not. */
-static size_t
-count_right(const struct edges *edges, const size_t *order)
-{
-	size_t right = 0;
-
-	for (size_t a = 0; a < edges->n && count_wrong(edges, order) == 0; a++)
-		for (size_t b = a + 1; b < edges->n; b++)
-			right += is_right(edges, order[a], order[b], b - a) == 1;
-	return right;
-}
-
 /* The two planes that are best in each other's place. */
 static bool
-mend_order(const struct edges *edges, size_t *order, struct gray_code *code)
+exchange_two_planes(const struct edges *edges, size_t *order, struct gray_code *code)
 {
 	size_t most = 0, best[2] = { 0, 0 };
 
@@ -101,7 +90,8 @@ mend_order(const struct edges *edges, size_t *order, struct gray_code *code)
 			size_t right;
 
 			swap(&order[a], &order[b]);
-			right = tells(edges, order) ? count_right(edges, order) : 0;
+			right = tells(edges, order) && !count_pairs(edges, order, false) ?
+			    count_pairs(edges, order, true) : 0;
 			swap(&order[a], &order[b]);
 			if (right <= most)
 				continue;
@@ -137,7 +127,7 @@ has_gap(const struct edges *edges, size_t b, bool *surely)
 
 /* Planes that are inverted, or one that is missing. */
 static bool
-mend_planes(const struct edges *edges, struct gray_code *code)
+invert_planes(const struct edges *edges, struct gray_code *code)
 {
 	bool inverted[GRAY_MOST] = { false };
 	size_t gaps = 0, gap = 0, flips = 0, known = 0;
@@ -191,12 +181,12 @@ mend_planes(const struct edges *edges, struct gray_code *code)
 	return true;
 }
 
-/* Looks for what is wrong with the planes of a code in this order: mended has codes in which
+/* Looks for what is wrong with the planes of a code in this order: corrected has codes in which
  * exchanged or inverted planes are right, or a missing one is recorded. How many; 0: nothing is
  * wrong, or nothing tells. */
 static size_t
 gray_defects_find(const struct gray_search *search, const struct gray_code *code,
-    struct gray_code mended[2])
+    struct gray_code corrected[2])
 {
 	struct edges edges;
 	size_t order[GRAY_MOST], n = 0;
@@ -206,12 +196,12 @@ gray_defects_find(const struct gray_search *search, const struct gray_code *code
 	fringeprobe_rows()->gray_find_edges(search, code, &edges);
 	for (size_t k = 0; k < code->n; k++)
 		order[k] = k;
-	if (count_wrong(&edges, order) == 0 || !tells(&edges, order))
+	if (count_pairs(&edges, order, false) == 0 || !tells(&edges, order))
 		return 0;
-	mended[n] = *code;
-	n += mend_order(&edges, order, &mended[n]);
-	mended[n] = *code;
-	n += mend_planes(&edges, &mended[n]);
+	corrected[n] = *code;
+	n += exchange_two_planes(&edges, order, &corrected[n]);
+	corrected[n] = *code;
+	n += invert_planes(&edges, &corrected[n]);
 	return n;
 }
 
@@ -219,22 +209,18 @@ gray_defects_find(const struct gray_search *search, const struct gray_code *code
 
 #define GREY 0.6		/* contrast of a plane whose stripes are blurred away */
 
-/* How a code's value grows with the phase. -1 after fail(). */
-static int
-gray_fringes_compare(const struct gray_search *search, struct gray_code *code)
+/* How a code's value grows with the phase. */
+static void
+compare_with_fringes(const struct gray_search *search, struct gray_code *code)
 {
 	const struct field *field = &search->sets->field[search->axis];
-	float *value = malloc(field->lines * field->length * sizeof(*value));
+	float *value = field->scratch;
 	struct growth growth;
 	double cells;
 
-	if (!value)
-		return fail_memory();
 	fringeprobe_rows()->gray_values(search, code, value);
-	if (growth_find(field->lines, field->length, search->fringe->phase, value, &growth) < 0) {
-		free(value);
-		return -1;
-	}
+	fringeprobe_rows()->growth_find(field->lines, field->length, search->fringe->phase, value,
+	    &growth);
 	code->falls = growth.ratio < 0;
 	cells = fabs(growth.ratio) * 2 * M_PI;
 	code->cells = cells;
@@ -243,8 +229,6 @@ gray_fringes_compare(const struct gray_search *search, struct gray_code *code)
 	    fabs(cells - 2) < 0.2 ? GRAY_CELL_HALF :
 	    cells > 2.5 ? GRAY_CELL_COLUMN : GRAY_CELL_UNKNOWN;
 	fringeprobe_rows()->gray_find_origin(search, code, value);
-	free(value);
-	return 0;
 }
 
 /* The image that comes where a finer plane would, if it is as grey as one without contrast is. */
@@ -262,22 +246,22 @@ finer_plane(const struct gray_search *search, const size_t *plane, size_t n, siz
 }
 
 /* Columns are counted right only with all planes: those that are too fine to be seen belong to the
- * code, too, and halve its cells. -1 after fail(). */
-static int
-gray_fringes_add_blurred(struct gray_search *search, struct gray_code *code)
+ * code, too, and halve its cells. */
+static void
+add_blurred(struct gray_search *search, struct gray_code *code)
 {
 	size_t plane, inverse = 0;
 
 	while (code->cell == GRAY_CELL_COLUMN && code->n < GRAY_MOST &&
 	    finer_plane(search, code->plane, code->n, &plane) &&
 	    (!code->inverses || finer_plane(search, code->inverse, code->n, &inverse))) {
-		if (!search->bit[plane] && gray_search_bits(search, plane) < 0)
-			return -1;
+		make_bits(search, plane);
 		code->plane[code->n] = plane;
 		code->inverse[code->n++] = inverse;
 		code->blurred++;
 	}
-	return code->blurred ? gray_fringes_compare(search, code) : 0;
+	if (code->blurred)
+		compare_with_fringes(search, code);
 }
 
 /* ---- the search ---- */
@@ -346,27 +330,27 @@ first_changing(const struct gray_search *search, const struct gray_code *code)
 	return k;
 }
 
-/* The same with what is wrong with some planes mended, if that can be seen. */
+/* The same with what is wrong with some planes corrected, if that can be seen. */
 static void
-offer_mended(struct gray_search *search, struct gray_code code)
+offer_corrected(struct gray_search *search, struct gray_code code)
 {
-	struct gray_code mended[2];
-	size_t n = gray_defects_find(search, &code, mended);
+	struct gray_code corrected[2];
+	size_t n = gray_defects_find(search, &code, corrected);
 
 	code.axis = search->axis;
 	if (n == 0 && search->fringe && is_folded(search, &code)) {
-		mended[n] = code;
-		mended[n].missing = GRAY_COARSE_MISSING;
-		mended[n++].gap = first_changing(search, &code);
+		corrected[n] = code;
+		corrected[n].missing = GRAY_COARSE_MISSING;
+		corrected[n++].gap = first_changing(search, &code);
 	} else if (n == 0) {
 		offer(search, &code);
 	}
 	for (size_t i = 0; i < n; i++) {
-		mended[i].axis = search->axis;
-		if (!mended[i].missing)
-			offer(search, &mended[i]);
-		else if (mended[i].n > search->part.n)
-			search->part = mended[i];
+		corrected[i].axis = search->axis;
+		if (!corrected[i].missing)
+			offer(search, &corrected[i]);
+		else if (corrected[i].n > search->part.n)
+			search->part = corrected[i];
 	}
 }
 
@@ -402,13 +386,13 @@ try_orders(struct gray_search *search, struct gray_code code)
 	if (code.n < 2 || code.n > GRAY_MOST)
 		return;
 	code.order = GRAY_MSB_FIRST;
-	offer_mended(search, code);
+	offer_corrected(search, code);
 	reverse(&code);
 	code.order = GRAY_LSB_FIRST;
-	offer_mended(search, code);
+	offer_corrected(search, code);
 	sorted.order = GRAY_MIXED;
 	sort_by_edges(search, &sorted);
-	offer_mended(search, sorted);
+	offer_corrected(search, sorted);
 }
 
 /* A list of n images: planes alone, planes and then inverses, pairs. */
@@ -563,7 +547,7 @@ likely_axis(const struct gray_search *search, size_t i)
 }
 
 /* Takes the images that may be planes; those whose names say that they are flat wait. */
-static int
+static void
 gather(struct gray_search *search, bool named_flats)
 {
 	struct sets *sets = search->sets;
@@ -581,76 +565,74 @@ gather(struct gray_search *search, bool named_flats)
 		if (!named_flats && (is_constant(search, i) ?
 		    likely_axis(search, i) : sets_axis(sets, i)) != search->axis)
 			continue;
-		if (!search->bit[i] && gray_search_bits(search, i) < 0)
-			return -1;
+		make_bits(search, i);
 		search->image[search->n++] = i;
 	}
-	return 0;
 }
 
 /* Records a code in which a plane is missing: it decodes nothing. */
-static int
+static void
 take_part(struct gray_search *search, struct gray *gray, const struct gray_code *part)
 {
 	mark_planes(search->sets, part);
 	gray->part[gray->parts++] = *part;
-	return 0;
 }
 
-static int
+static void
 find_code(struct gray_search *search, struct gray *gray)
 {
 	double least = search->fringe ? AGREEMENT : AGREEMENT_ALONE;
+	struct gray_code *best = &search->best;
 
-	if (gather(search, false) < 0)
-		return -1;
+	gather(search, false);
 	try_groups(search);
 	try_lists(search);
-	if (search->part.n && (search->best.agreement < least ||
-	    (search->part.n > search->best.n && search->best.agreement < AGREEMENT_PART)))
-		return take_part(search, gray, &search->part);
-	if (search->best.n < (search->fringe ? 2 : 3) || search->best.agreement < least)
-		return 0;
-	search->best.cells = (double)NAN;
-	if (search->fringe && gray_fringes_compare(search, &search->best) < 0)
-		return -1;
-	if (search->fringe && gray_fringes_add_blurred(search, &search->best) < 0)
-		return -1;
-	if (search->fringe && search->best.cell == GRAY_CELL_UNKNOWN) {
-		search->best.missing = GRAY_FINEST_MISSING;
-		return fabs(search->best.cells - 0.5) < HALF_CELL ?
-		    take_part(search, gray, &search->best) : 0;	/* no code has other cells */
+	if (search->part.n && (best->agreement < least ||
+	    (search->part.n > best->n && best->agreement < AGREEMENT_PART))) {
+		take_part(search, gray, &search->part);
+		return;
 	}
-	mark_planes(search->sets, &search->best);
-	gray->code[gray->codes++] = search->best;
-	return 0;
+	if (best->n < (search->fringe ? 2 : 3) || best->agreement < least)
+		return;
+	best->cells = (double)NAN;
+	if (search->fringe) {
+		compare_with_fringes(search, best);
+		add_blurred(search, best);
+	}
+	if (search->fringe && best->cell == GRAY_CELL_UNKNOWN) {
+		best->missing = GRAY_FINEST_MISSING;
+		if (fabs(best->cells - 0.5) < HALF_CELL)	/* no code has other cells */
+			take_part(search, gray, best);
+		return;
+	}
+	mark_planes(search->sets, best);
+	gray->code[gray->codes++] = *best;
 }
 
 int
 gray_find(struct sets *sets, struct gray *gray)
 {
-	int status = 0;
-
 	*gray = (struct gray){ .white = SIZE_MAX, .black = SIZE_MAX };
-	for (int axis = 0; axis < 2 && status == 0; axis++) {
+	for (int axis = 0; axis < 2; axis++) {
 		struct gray_search search = { .sets = sets, .axis = axis };
+		const struct field *field = &sets->field[axis];
 
-		search.bit = calloc(sets->images, sizeof(*search.bit));
-		if (!search.bit)
+		search.bits = calloc(sets->images, field->lines * field->length);
+		if (!search.bits)
 			return fail_memory();
+		search.bit = must_alloc(sets->images, sizeof(*search.bit));
 		for (size_t k = sets->n; k-- > 0;)
 			if (sets->fringe[k].axis == axis)
 				search.fringe = &sets->fringe[k];
 		if (search.fringe || sets->n == 0)
-			status = find_code(&search, gray);
-		for (int named = 1; named >= 0 && status == 0; named--) {
-			status = gather(&search, named);
-			if (status == 0 && (sets->n || gray->codes))
+			find_code(&search, gray);
+		for (int named = 1; named >= 0; named--) {
+			gather(&search, named);
+			if (sets->n || gray->codes)
 				take_flats(&search, gray);
 		}
-		for (size_t i = 0; i < sets->images; i++)
-			free(search.bit[i]);
 		free(search.bit);
+		free(search.bits);
 	}
-	return status;
+	return 0;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/process.h"
 #include "io/file_list.h"
 #include "io/source.h"
 
@@ -83,7 +84,6 @@ names_say(const char *name, const char *words)
 
 /* ---- what is kept of an image: lines of samples across it, and its largest sample ---- */
 
-#define IMAGES_LINES 64		/* most lines along each axis */
 #define IMAGES_SAMPLES 160000	/* most samples of these lines, */
 #define IMAGES_LINES_LEAST 24	/* but no fewer lines than this */
 
@@ -157,29 +157,12 @@ struct reading {		/* one file */
 	struct fail_record failure;
 };
 
-static int
-add_image(struct images *images, struct image **out)
-{
-	struct image *more = reallocarray(images->image, images->n + 1, sizeof(*more));
-
-	if (!more)
-		return fail_memory();
-	images->image = more;
-	*out = &more[images->n++];
-	memset(*out, 0, sizeof(**out));
-	return 0;
-}
-
-int
+void
 images_add_skip(struct images *images, const char *path, const char *reason)
 {
-	struct images_skip *more = reallocarray(images->skip, images->skips + 1, sizeof(*more));
-
-	if (!more)
-		return fail_memory();
-	images->skip = more;
-	more[images->skips++] = (struct images_skip){ strdup(path), strdup(reason), false };
-	return more[images->skips - 1].path && more[images->skips - 1].reason ? 0 : fail_memory();
+	images->skip = must_resize(images->skip, images->skips + 1, sizeof(*images->skip));
+	images->skip[images->skips++] =
+	    (struct images_skip){ must_strdup(path), must_strdup(reason), false };
 }
 
 static void
@@ -211,20 +194,18 @@ images_free(struct images *images)
 static int
 take_plane(struct reading *reading, const struct frame *frame, size_t c, bool colour)
 {
-	const struct frame_head *head = &frame->head;
-	struct image *image = NULL;
+	struct images *found = &reading->found;
+	struct image *image;
 
-	if (add_image(&reading->found, &image) < 0)
-		return -1;
-	image->colour = colour;
-	image->in_file = reading->found.n - 1;
-	image->path = strdup(reading->path);
-	if (!image->path)
-		return fail_memory();
-	if (head_copy(&image->head, head) < 0 || meta_slice(&image->head.meta, head->c, c, 1) < 0 ||
+	found->image = must_resize(found->image, found->n + 1, sizeof(*image));
+	image = &found->image[found->n++];
+	*image = (struct image){ .path = must_strdup(reading->path), .colour = colour,
+		.in_file = found->n - 1 };
+	if (head_copy(&image->head, &frame->head) < 0 ||
+	    meta_slice(&image->head.meta, frame->head.c, c, 1) < 0 ||
 	    head_set_count(&image->head, 1) < 0)
 		return -1;
-	return reading->kept + reading->found.n > IMAGES_KEPT ? 0 : image_reduce(frame, c, image);
+	return reading->kept + found->n > IMAGES_KEPT ? 0 : image_reduce(frame, c, image);
 }
 
 /* Are the planes r g b, maybe a? And do they differ? */
@@ -263,7 +244,7 @@ take_frame(struct reading *reading, const struct frame *frame)
 	return 0;
 }
 
-static int
+static void
 name_images(struct reading *reading)
 {
 	const char *slash = strrchr(reading->path, '/');
@@ -271,19 +252,11 @@ name_images(struct reading *reading)
 
 	for (size_t i = 0; i < reading->found.n; i++) {
 		struct image *image = &reading->found.image[i];
-		int n;
 
 		image->of_file = reading->found.n;
-		if (image->of_file == 1)
-			n = asprintf(&image->name, "%s", base);
-		else
-			n = asprintf(&image->name, "%s[%zu]", base, i + 1);
-		if (n < 0) {
-			image->name = NULL;
-			return fail_memory();
-		}
+		image->name = image->of_file == 1 ? must_strdup(base) :
+		    must_format("%s[%zu]", base, i + 1);
 	}
-	return 0;
 }
 
 static int
@@ -300,7 +273,8 @@ read_file(struct reading *reading)
 		frame_free(frame);
 	}
 	source_close(source);
-	return status < 0 ? -1 : name_images(reading);
+	name_images(reading);
+	return status < 0 ? -1 : 0;
 }
 
 static void
@@ -339,29 +313,20 @@ static int
 append(struct images *images, struct reading *reading)
 {
 	size_t n = reading->found.n;
-	struct image *more;
 
-	if (reading->failure.message[0] && is_exhausted(reason(reading))) {
-		images_free(&reading->found);
-		fail_put(&reading->failure);
-		return -1;
-	}
 	if (reading->failure.message[0]) {
 		images_free(&reading->found);
-		if (images_add_skip(images, reading->path, reason(reading)) < 0)
+		if (is_exhausted(reason(reading))) {
+			fail_put(&reading->failure);
 			return -1;
+		}
+		images_add_skip(images, reading->path, reason(reading));
 		images->skip[images->skips - 1].unreadable = true;
 		return 0;
 	}
-	if (n == 0)
-		return 0;
-	more = reallocarray(images->image, images->n + n, sizeof(*more));
-	if (!more) {
-		images_free(&reading->found);
-		return fail_memory();
-	}
-	memcpy(more + images->n, reading->found.image, n * sizeof(*more));
-	images->image = more;
+	images->image = must_resize(images->image, images->n + n, sizeof(*images->image));
+	if (n)
+		memcpy(images->image + images->n, reading->found.image, n * sizeof(*images->image));
 	images->n += n;
 	free(reading->found.image);
 	reading->found = (struct images){ 0 };
@@ -373,20 +338,6 @@ struct paths {
 	size_t n;
 };
 
-static int
-add_path(struct paths *paths, char *path)
-{
-	char **more = path ? reallocarray(paths->v, paths->n + 1, sizeof(*more)) : NULL;
-
-	if (!more) {
-		free(path);
-		return fail_memory();
-	}
-	paths->v = more;
-	more[paths->n++] = path;
-	return 0;
-}
-
 static bool
 among(char *const *list, size_t n, const char *path)
 {
@@ -396,18 +347,14 @@ among(char *const *list, size_t n, const char *path)
 	return false;
 }
 
-/* An entry's path, a new string, and whether it is a folder or a link to one. NULL after fail(). */
+/* An entry's path, a new string, and whether it is a folder or a link to one. */
 static char *
 entry_path(const char *folder, const char *name, bool *is_folder)
 {
-	bool slash = folder[strlen(folder) - 1] == '/';
+	char *path = must_format("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
+	    name);
 	struct stat st;
-	char *path;
 
-	if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/", name) < 0) {
-		fail_memory();
-		return NULL;
-	}
 	*is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 	return path;
 }
@@ -418,22 +365,18 @@ skip_others(struct images *images, const char *folder, char *const *list, size_t
 {
 	struct dirent **entry = NULL;
 	int entries = scandir(folder, &entry, NULL, versionsort);
-	int status = entries < 0 ? fail_errno(folder, "cannot be listed") : 0;
 
 	for (int i = 0; i < entries; i++) {
-		bool is_folder = false;
+		bool is_folder;
+		char *path = entry_path(folder, entry[i]->d_name, &is_folder);
 
-		if (status == 0 && entry[i]->d_name[0] != '.') {
-			char *path = entry_path(folder, entry[i]->d_name, &is_folder);
-
-			status = !path ? -1 : is_folder || among(list, n, path) ? 0 :
-			    images_add_skip(images, path, "no image");
-			free(path);
-		}
+		if (entry[i]->d_name[0] != '.' && !is_folder && !among(list, n, path))
+			images_add_skip(images, path, "no image");
+		free(path);
 		free(entry[i]);
 	}
 	free(entry);
-	return status;
+	return entries < 0 ? fail_errno(folder, "cannot be listed") : 0;
 }
 
 /* A folder without images of its own may have some in its folders. */
@@ -478,11 +421,9 @@ list_path(struct images *images, const char *path, struct paths *paths)
 		status = skip_others(images, path, file, n);
 	else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		status = fail(path, "folder cannot be listed");
+	paths->v = must_resize(paths->v, paths->n + n + 1, sizeof(*paths->v));
 	for (size_t i = 0; i < n; i++)
-		if (status == 0)
-			status = add_path(paths, file[i]);
-		else
-			free(file[i]);
+		paths->v[paths->n++] = file[i];
 	free(file);
 	return status;
 }

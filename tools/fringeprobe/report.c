@@ -5,28 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 
 /* ---- problems ---- */
 
-int
-probe_problem(struct probe *probe, const char *format, ...)
+char *
+text_of(const char *format, va_list args)
 {
-	char **more = reallocarray(probe->problem, probe->problems + 1, sizeof(*more));
-	va_list args;
+	char *text;
+	va_list again;
 	int n;
 
-	if (!more)
-		return fail_memory();
-	probe->problem = more;
+	va_copy(again, args);
+	n = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	text = must_alloc(n > 0 ? (size_t)n + 1 : 1, 1);
+	vsnprintf(text, (size_t)n + 1, format, args);
+	return text;
+}
+
+void
+probe_problem(struct probe *probe, const char *format, ...)
+{
+	va_list args;
+
+	probe->problem = must_resize(probe->problem, probe->problems + 1, sizeof(char *));
 	va_start(args, format);
-	n = vasprintf(&more[probe->problems], format, args);
+	probe->problem[probe->problems++] = text_of(format, args);
 	va_end(args);
-	if (n < 0)
-		return fail_memory();
-	probe->problems++;
-	return 0;
 }
 
 /* The two planes that are in each other's place, most or least significant first; false: others. */
@@ -61,114 +68,100 @@ find_exchanged_planes(const struct gray_code *code, size_t exchanged[2])
 }
 
 /* What does not fit among the planes of a code. */
-static int
+static void
 find_plane_problems(struct probe *probe, const struct gray_code *code)
 {
 	size_t exchanged[2];
-	int status = 0;
+	bool one = code->swapped == 1;
 
 	if (code->blurred)
-		status = probe_problem(probe, "%zu of the Gray planes, the finest, show%s no "
-		    "stripes", code->blurred, code->blurred == 1 ? "s" : "");
-	if (status == 0 && code->order == GRAY_MIXED && find_exchanged_planes(code, exchanged))
-		status = probe_problem(probe, "the Gray planes %s and %s seem to be exchanged",
+		probe_problem(probe, "%zu of the Gray planes, the finest, show%s no stripes",
+		    code->blurred, code->blurred == 1 ? "s" : "");
+	if (code->order == GRAY_MIXED && find_exchanged_planes(code, exchanged))
+		probe_problem(probe, "the Gray planes %s and %s seem to be exchanged",
 		    probe_name(probe, exchanged[0]), probe_name(probe, exchanged[1]));
-	else if (status == 0 && code->order == GRAY_MIXED)
-		status = probe_problem(probe, "the Gray planes come neither with the most nor with "
-		    "the least significant first");
-	for (size_t k = 0; k < code->n && status == 0; k++)
+	else if (code->order == GRAY_MIXED)
+		probe_problem(probe, "the Gray planes come neither with the most nor with the "
+		    "least significant first");
+	for (size_t k = 0; k < code->n; k++)
 		if (code->inverted[k])
-			status = probe_problem(probe, "the Gray plane %s is inverted: it is bright "
-			    "where it should be dark", probe_name(probe, code->plane[k]));
-	if (status == 0 && code->swapped)
-		status = probe_problem(probe, "%zu of the Gray planes %s changed place%s with %s "
-		    "inverse%s", code->swapped, code->swapped == 1 ? "has" : "have",
-		    code->swapped == 1 ? "" : "s", code->swapped == 1 ? "its" : "their",
-		    code->swapped == 1 ? "" : "s");
-	return status;
+			probe_problem(probe, "the Gray plane %s is inverted: it is bright where it "
+			    "should be dark", probe_name(probe, code->plane[k]));
+	if (code->swapped)
+		probe_problem(probe, "%zu of the Gray planes %s changed place%s with %s inverse%s",
+		    code->swapped, one ? "has" : "have", one ? "" : "s", one ? "its" : "their",
+		    one ? "" : "s");
 }
 
 /* Of a code that is not complete, which decodes nothing. */
-static int
+static void
 find_missing_plane(struct probe *probe, const struct gray_code *part)
 {
-	const char *behind = probe_name(probe, part->plane[part->gap]);
+	const char *after = probe_name(probe, part->plane[part->gap]);
 	const char *before = probe_name(probe, part->plane[part->gap ? part->gap - 1 : 0]);
 
 	switch (part->missing) {
 	case GRAY_COARSE_MISSING:
-		return probe_problem(probe, "a Gray plane that is coarser than %s is missing, as "
-		    "the code turns back where the phase does not: all %zu planes are left out",
-		    behind, part->n);
+		probe_problem(probe, "a Gray plane that is coarser than %s is missing, as the code "
+		    "turns back where the phase does not: all %zu planes are left out", after,
+		    part->n);
+		break;
 	case GRAY_FINEST_MISSING:
-		return probe_problem(probe, "the Gray plane that is finer than %s is missing, as "
-		    "a cell holds %.2f fringes: all %zu planes are left out",
+		probe_problem(probe, "the Gray plane that is finer than %s is missing, as a cell "
+		    "holds %.2f fringes: all %zu planes are left out",
 		    probe_name(probe, part->plane[part->n - 1]), 1 / part->cells, part->n);
-	case GRAY_MISSING_OR_INVERTED:
-		return probe_problem(probe, "a Gray plane is missing between %s and %s, or the "
-		    "latter is inverted: all %zu planes are left out", before, behind, part->n);
+		break;
 	default:
-		return probe_problem(probe, "a Gray plane is missing between %s and %s: all %zu "
-		    "planes are left out", before, behind, part->n);
+		probe_problem(probe, "a Gray plane is missing between %s and %s%s: all %zu planes "
+		    "are left out", before, after, part->missing == GRAY_MISSING_OR_INVERTED ?
+		    ", or the latter is inverted" : "", part->n);
 	}
 }
 
-static int
-find_gray_problems(struct probe *probe)
+/* What does not fit among the steps of a set. */
+static void
+find_step_problems(struct probe *probe, const struct fringe_set *set)
 {
-	const struct gray *gray = &probe->gray;
+	const struct steps_order *order = &set->order;
+	const size_t *image = set->steps.image;
+	const char *first = probe_name(probe, image[0]);
 
-	for (size_t c = 0; c < gray->codes; c++)
-		if (find_plane_problems(probe, &gray->code[c]) < 0)
-			return -1;
-	for (size_t c = 0; c < gray->parts; c++)
-		if (find_missing_plane(probe, &gray->part[c]) < 0)
-			return -1;
-	return 0;
+	if (order->missing)
+		probe_problem(probe, "the steps that begin with %s are %zu of %zu: %zu missing, "
+		    "the first behind %s", first, set->steps.n, order->of, order->missing,
+		    probe_name(probe, image[order->first_missing]));
+	if (!order->ordered && order->exchanged[0] != order->exchanged[1])
+		probe_problem(probe, "%s and %s seem to be exchanged",
+		    probe_name(probe, order->was[order->exchanged[0]]),
+		    probe_name(probe, order->was[order->exchanged[1]]));
+	else if (!order->ordered)
+		probe_problem(probe, "the steps that begin with %s do not come in the order of "
+		    "their shifts", first);
+	if (order->gap_rad > PROBE_GAP_MOST)
+		probe_problem(probe, "the shifts of the steps that begin with %s lie within %.0f "
+		    "degrees of a turn, and are found about only", first,
+		    360 - order->gap_rad * DEG);
 }
 
-int
+void
 problems_find(struct probe *probe)
 {
 	const struct sets *sets = &probe->sets;
+	const struct gray *gray = &probe->gray;
 
-	for (size_t k = 0; k < sets->n; k++) {
-		const struct fringe_set *set = &sets->fringe[k];
-		const struct steps_order *order = &set->order;
-		int status = 0;
-
-		if (order->missing)
-			status = probe_problem(probe, "the steps that begin with %s are %zu of "
-			    "%zu: %zu missing, the first behind %s",
-			    probe_name(probe, set->steps.image[0]), set->steps.n, order->of,
-			    order->missing,
-			    probe_name(probe, set->steps.image[order->first_missing]));
-		if (status == 0 && !order->ordered && order->exchanged[0] != order->exchanged[1])
-			status = probe_problem(probe, "%s and %s seem to be exchanged",
-			    probe_name(probe, order->was[order->exchanged[0]]),
-			    probe_name(probe, order->was[order->exchanged[1]]));
-		else if (status == 0 && !order->ordered)
-			status = probe_problem(probe, "the steps that begin with %s do not come in "
-			    "the order of their shifts", probe_name(probe, set->steps.image[0]));
-		if (status == 0 && order->gap_rad > PROBE_GAP_MOST)
-			status = probe_problem(probe, "the shifts of the steps that begin with %s "
-			    "lie within %.0f degrees of a turn, and are found about only",
-			    probe_name(probe, set->steps.image[0]),
-			    360 - order->gap_rad * 180 / M_PI);
-		if (status < 0)
-			return -1;
-	}
-	for (size_t i = 0; i < probe->n; i++) {
-		const char *name = probe_name(probe, i);
-
-		if (sets->kind[i] == KIND_TWIN && probe_problem(probe, "%s shows the same as %s: "
-		    "it is left out", name, probe_name(probe, sets->other[i])) < 0)
-			return -1;
-		if (sets->kind[i] == KIND_UNKNOWN && probe_problem(probe, "%s fits neither "
-		    "fringes nor a Gray code: it is left out", name) < 0)
-			return -1;
-	}
-	return find_gray_problems(probe);
+	for (size_t k = 0; k < sets->n; k++)
+		find_step_problems(probe, &sets->fringe[k]);
+	for (size_t i = 0; i < probe->n; i++)
+		if (sets->kind[i] == KIND_TWIN)
+			probe_problem(probe, "%s shows the same as %s: it is left out",
+			    probe_name(probe, i), probe_name(probe, sets->other[i]));
+		else if (sets->kind[i] == KIND_UNKNOWN)
+			probe_problem(probe, "%s fits neither fringes nor a Gray code: it is left "
+			    "out", probe_name(probe, i));
+	for (size_t c = 0; c < gray->codes; c++)
+		find_plane_problems(probe, &gray->code[c]);
+	for (size_t c = 0; c < gray->parts; c++)
+		find_missing_plane(probe, &gray->part[c]);
 }
 
 /* "4 images, a.png to d.png," or "the image a.png": those whose values lie between bright and dark
@@ -213,15 +206,12 @@ problems_guess(const struct probe *probe, char text[480])
 
 /* ---- for people ---- */
 
-extern const char *const certainty_words[];
-
-#define DEG (180 / M_PI)
-#define LIST_MOST 4		/* names; more in a row are "a to b" */
+#define MAX_LISTED_NAMES 4		/* names; more in a row are "a to b" */
 
 static void
 put_names(const struct probe *probe, const size_t *image, size_t n, FILE *to)
 {
-	bool row = n > LIST_MOST;
+	bool row = n > MAX_LISTED_NAMES;
 
 	for (size_t k = 1; k < n && row; k++)
 		row = image[k] == image[k - 1] + 1;
@@ -426,8 +416,9 @@ json_names(const struct probe *probe, const char *key, const size_t *image, size
 }
 
 static void
-json_set(const struct probe *probe, const struct fringe_set *set, FILE *to)
+json_set(const struct probe *probe, size_t k, FILE *to)
 {
+	const struct fringe_set *set = &probe->sets.fringe[k];
 	const struct steps *steps = &set->steps;
 	const struct number numbers[] = { { "camera_period_px", set->period_px },
 		{ "fringes", set->fringes }, { "mean", steps->mean },
@@ -445,16 +436,17 @@ json_set(const struct probe *probe, const struct fringe_set *set, FILE *to)
 		fputs("\"flat\": null, ", to);
 	json_names(probe, "images", steps->image, steps->n, to);
 	fputs(", \"shift_deg\": [", to);
-	for (size_t k = 0; k < steps->n; k++)
-		fprintf(to, "%s%.5g", k ? ", " : "", steps->shift_rad[k] * DEG);
+	for (size_t i = 0; i < steps->n; i++)
+		fprintf(to, "%s%.5g", i ? ", " : "", steps->shift_rad[i] * DEG);
 	fputs("], ", to);
 	json_numbers(to, numbers, sizeof(numbers) / sizeof(*numbers));
 	fputc('}', to);
 }
 
 static void
-json_code(const struct probe *probe, const struct gray_code *code, FILE *to)
+json_code(const struct probe *probe, size_t c, FILE *to)
 {
+	const struct gray_code *code = &probe->gray.code[c];
 	static const char *const orders[] = { "msb-first", "lsb-first", "mixed" };
 	static const char *const cells[] = { "null", "\"column\"", "\"period\"", "\"half\"" };
 	const struct number numbers[] = { { "cells_per_period", code->cells },
@@ -496,49 +488,42 @@ json_flat(const struct probe *probe, const char *key, size_t image, FILE *to)
 }
 
 static void
-json_words(const struct probe *probe, FILE *to)
+json_word(const struct probe *probe, size_t i, FILE *to)
 {
-	fputs("  \"words\": [", to);
-	for (size_t i = 0; i < probe->words; i++) {
-		fputs(i ? ",\n    {\"word\": " : "\n    {\"word\": ", to);
-		json_string(to, probe->word[i].text);
-		fprintf(to, ", \"sure\": \"%s\", \"why\": ", certainty_words[probe->word[i].sure]);
-		json_string(to, probe->word[i].why);
-		fputc('}', to);
-	}
-	fputs("],\n", to);
+	const struct word *word = &probe->word[i];
+
+	fputs("{\"word\": ", to);
+	json_string(to, word->text);
+	fprintf(to, ", \"sure\": \"%s\", \"why\": ", certainty_words[word->sure]);
+	json_string(to, word->why);
+	fputc('}', to);
 }
 
 static void
-json_lists(const struct probe *probe, FILE *to)
+json_skip(const struct probe *probe, size_t i, FILE *to)
 {
-	fputs("  \"images\": [", to);
-	for (size_t i = 0; i < probe->n; i++) {
+	fputs("{\"file\": ", to);
+	json_string(to, probe->images.skip[i].path);
+	fputs(", \"reason\": ", to);
+	json_string(to, probe->images.skip[i].reason);
+	fputc('}', to);
+}
+
+static void
+json_problem(const struct probe *probe, size_t i, FILE *to)
+{
+	json_string(to, probe->problem[i]);
+}
+
+/* A member that is a list, one item a line. */
+static void
+json_list(const struct probe *probe, const char *key, size_t n,
+    void (*item)(const struct probe *, size_t i, FILE *), FILE *to)
+{
+	fprintf(to, "  \"%s\": [", key);
+	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",\n    " : "\n    ", to);
-		json_image(probe, i, to);
-	}
-	fputs("],\n  \"sets\": [", to);
-	for (size_t k = 0; k < probe->sets.n; k++) {
-		fputs(k ? ",\n    " : "\n    ", to);
-		json_set(probe, &probe->sets.fringe[k], to);
-	}
-	fputs("],\n  \"gray\": [", to);
-	for (size_t c = 0; c < probe->gray.codes; c++) {
-		fputs(c ? ",\n    " : "\n    ", to);
-		json_code(probe, &probe->gray.code[c], to);
-	}
-	fputs("],\n  \"left_out\": [", to);
-	for (size_t i = 0; i < probe->images.skips; i++) {
-		fputs(i ? ",\n    {\"file\": " : "\n    {\"file\": ", to);
-		json_string(to, probe->images.skip[i].path);
-		fputs(", \"reason\": ", to);
-		json_string(to, probe->images.skip[i].reason);
-		fputc('}', to);
-	}
-	fputs("],\n  \"problems\": [", to);
-	for (size_t i = 0; i < probe->problems; i++) {
-		fputs(i ? ",\n    " : "\n    ", to);
-		json_string(to, probe->problem[i]);
+		item(probe, i, to);
 	}
 	fputs("],\n", to);
 }
@@ -547,22 +532,27 @@ void
 report_json(const struct probe *probe, FILE *to)
 {
 	const struct frame_head *head = &probe->image[0]->head;
+	const struct number numbers[] = { { "saturation", probe->saturation },
+		{ "saturated", probe->saturated }, { "unlit", probe->unlit.share } };
 
 	fprintf(to, "{\n  \"width\": %zu,\n  \"height\": %zu,\n  \"type\": \"%s\",\n"
 	    "  \"colour\": %s,\n  \"measurements\": %zu,\n  \"described\": %s,\n", head->w, head->h,
 	    sample_name(head->type), probe->colour ? "true" : "false", probe->measurements,
 	    probe->described ? "true" : "false");
-	json_lists(probe, to);
+	json_list(probe, "images", probe->n, json_image, to);
+	json_list(probe, "sets", probe->sets.n, json_set, to);
+	json_list(probe, "gray", probe->gray.codes, json_code, to);
+	json_list(probe, "left_out", probe->images.skips, json_skip, to);
+	json_list(probe, "problems", probe->problems, json_problem, to);
 	json_flat(probe, "white", probe->gray.white, to);
 	json_flat(probe, "black", probe->gray.black, to);
-	fputs("  ", to);
-	json_numbers(to, &(struct number){ "saturation", probe->saturation }, 1);
-	fputs(",\n  ", to);
-	json_numbers(to, &(struct number){ "saturated", probe->saturated }, 1);
-	fputs(",\n  ", to);
-	json_numbers(to, &(struct number){ "unlit", probe->unlit.share }, 1);
-	fprintf(to, ",\n  \"smoothed\": %s,\n", probe->smooth ? "true" : "false");
-	json_words(probe, to);
+	for (size_t i = 0; i < 3; i++) {
+		fputs("  ", to);
+		json_numbers(to, &numbers[i], 1);
+		fputs(",\n", to);
+	}
+	fprintf(to, "  \"smoothed\": %s,\n", probe->smooth ? "true" : "false");
+	json_list(probe, "words", probe->words, json_word, to);
 	fputs("  \"command\": ", to);
 	json_string(to, probe->line);
 	fputs("\n}\n", to);

@@ -399,6 +399,26 @@ turntable_describe(const struct laser_options *options, uint32_t measurement,
 	    round(degrees * 1e9) / 1e9);
 }
 
+/* The first look in a measurement writes the truth, if it is wanted. */
+static int
+look_at_scene(struct run *run, const struct rig_pose *pose, uint32_t measurement, bool first)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct frame *truth = NULL;
+	int status = 0;
+
+	if (first && priv->truth && (simulated_scene_new_truth(&priv->simulated, &truth) < 0 ||
+	    turntable_describe(&parameters->scene.laser, measurement, &truth->head) < 0))
+		status = -1;
+	if (status == 0)
+		simulated_scene_look(&priv->simulated, run, pose, truth);
+	if (status == 0 && truth)
+		status = target_put(priv->truth, truth);
+	frame_free(truth);
+	return status;
+}
+
 static int
 describe_image(const struct run *run, struct camera_capture capture, struct frame_head *head)
 {
@@ -506,29 +526,12 @@ join_channels(const struct run *run, uint32_t measurement, struct frame *const p
 	return status;
 }
 
-/* Looks at the scene for channel k of a picture. The first look's truth is the picture's. */
-static int
-look_at_channel(struct run *run, const struct rig_pose *pose, size_t k)
-{
-	struct priv *priv = run->priv;
-	struct frame *truth = NULL;
-	int status;
-
-	priv->simulated.colour = k;
-	if (k == 0 && priv->truth && simulated_scene_new_truth(&priv->simulated, &truth) < 0)
-		return -1;
-	simulated_scene_look(&priv->simulated, run, pose, truth);
-	status = truth ? target_put(priv->truth, truth) : 0;
-	frame_free(truth);
-	return status;
-}
-
 /* Takes the picture of a measurement and hands it on: channels r g b, or image. -1 after fail(). */
 static int
 take_picture(struct run *run, uint32_t measurement)
 {
 	const struct parameters *parameters = run->parameters;
-	const struct simulated_scene *simulated = &((struct priv *)run->priv)->simulated;
+	struct simulated_scene *simulated = &((struct priv *)run->priv)->simulated;
 	const struct rig_pose pose = { .turn_rad = measurement * parameters->turn };
 	struct frame *part[SCENE_COLOURS] = { NULL }, *out = NULL;
 	size_t channels = simulated->paint == PAINT_COLOURS ? SCENE_COLOURS : 1;
@@ -538,7 +541,8 @@ take_picture(struct run *run, uint32_t measurement)
 	if (status < 0)
 		return -1;
 	for (size_t k = 0; k < channels && status == 0; k++) {
-		status = look_at_channel(run, &pose, k);
+		simulated->colour = k;
+		status = look_at_scene(run, &pose, measurement, k == 0);
 		if (status == 0)
 			status = expose_channel(run, (struct camera_capture){ measurement,
 			    (uint32_t)k, simulated->pair.side }, &head, &part[k]);
@@ -574,7 +578,6 @@ measure(struct run *run, uint32_t measurement)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	double before = (double)measurement * (double)priv->patterns.n;
-	int status;
 
 	if (parameters->picture)
 		return take_picture(run, measurement);
@@ -586,19 +589,9 @@ measure(struct run *run, uint32_t measurement)
 		struct rig_pose pose = { measurement * parameters->turn,
 			(before + i) * parameters->motion,
 			isnan(parameters->scene.laser.stage_angle) ? NULL : &stage };
-		struct frame *truth = NULL;
 
-		if (i == 0 && priv->truth && (simulated_scene_new_truth(&priv->simulated,
-		    &truth) < 0 || turntable_describe(&parameters->scene.laser,
-		    measurement, &truth->head) < 0)) {
-			frame_free(truth);
-			return -1;
-		}
-		if (i == 0 || parameters->motion != 0)
-			simulated_scene_look(&priv->simulated, run, &pose, truth);
-		status = truth ? target_put(priv->truth, truth) : 0;
-		frame_free(truth);
-		if (status < 0 || take_image(run, (struct camera_capture){ measurement, i,
+		if (((i == 0 || parameters->motion != 0) &&
+		    look_at_scene(run, &pose, measurement, i == 0) < 0) || take_image(run, (struct camera_capture){ measurement, i,
 		    priv->simulated.pair.side }) < 0)
 			return -1;
 	}

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "base/cpu_level.h"
+#include "base/linear.h"
 #include "feature/board.h"
 #include "frame/frame.h"
 #include "fringe/patterns.h"
@@ -141,8 +142,7 @@ static inline void
 to_device(const struct pinhole *device, const double X[3], double x[3])
 {
 	for (int i = 0; i < 3; i++)
-		x[i] = device->R[3 * i] * X[0] + device->R[3 * i + 1] * X[1] +
-		    device->R[3 * i + 2] * X[2] + device->T[i];
+		x[i] = vector3_dot(device->R + 3 * i, X) + device->T[i];
 }
 
 /* A second camera: the views of a stereo pair of one scene, which stands before the left camera. */

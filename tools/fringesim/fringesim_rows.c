@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/px.h"
 
 /* The points from + t along of t0 < t < t1. */
@@ -268,8 +267,7 @@ enter(const struct scene *scene, const struct ray *ray, double *t0, double *t1)
 static double
 cylinder_hit(const struct scene *scene, const struct ray *ray)
 {
-	double length = sqrt(ray->along[0] * ray->along[0] + ray->along[1] * ray->along[1] +
-	    ray->along[2] * ray->along[2]);
+	double length = sqrt(vector3_dot(ray->along, ray->along));
 	double fastest = length * (1 + scene->slope), least = 1e-6 * scene->width / length;
 	double t, end, over, next;
 
@@ -575,9 +573,8 @@ hit_sphere(const struct scene *scene, const struct ray *ray)
 {
 	const double *d = ray->along;
 	double o[3] = { ray->from[0], ray->from[1], ray->from[2] + scene->radius - scene->rise };
-	double a = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-	double b = d[0] * o[0] + d[1] * o[1] + d[2] * o[2];
-	double c = o[0] * o[0] + o[1] * o[1] + o[2] * o[2] - scene->radius * scene->radius;
+	double a = vector3_dot(d, d), b = vector3_dot(d, o);
+	double c = vector3_dot(o, o) - scene->radius * scene->radius;
 	double root = b * b - a * c, best = INFINITY;
 
 	if (ray_over(scene, ray, ray->t0) < 0)
@@ -893,9 +890,7 @@ to_scene(const struct rig *rig, const struct rig_pose *pose, const double x[3], 
 
 	if (pose->stage) {
 		for (int i = 0; i < 3; i++)
-			before[i] = pose->stage->R[3 * i] * x[0] +
-			    pose->stage->R[3 * i + 1] * x[1] + pose->stage->R[3 * i + 2] * x[2] +
-			    pose->stage->t[i];
+			before[i] = vector3_dot(pose->stage->R + 3 * i, x) + pose->stage->t[i];
 		x = before;
 	}
 	turn(pose->turn_rad, x, s);
@@ -921,7 +916,7 @@ pinhole_hidden(const struct rig *rig, const struct rig_pose *pose, const double 
 	to_scene(rig, pose, x, eye);
 	for (int i = 0; i < 3; i++)
 		along[i] = eye[i] - s[i];
-	far = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+	far = sqrt(vector3_dot(along, along));
 	return scene_hit(rig->scene, s, along, AWAY * rig->scene->width / far, 1, &t);
 }
 
@@ -1497,7 +1492,7 @@ laser_look(const struct laser_picture *picture, double x, double y, struct seen 
 	sample->lit = sample->surface && (!picture->scan->options->from.n || sample->point.lit);
 	sample->depth = sample->point.depth;
 	sample->off = sample->surface ?
-	    plane[0] * X[0] + plane[1] * X[1] + plane[2] * X[2] + plane[3] : NAN;
+	    vector3_dot(plane, X) + plane[3] : NAN;
 }
 
 static bool

@@ -20,24 +20,17 @@ laser_options_check(const struct laser_options *options, bool calibrated, bool s
     bool cylinder, long frames)
 {
 	bool step = !isnan(options->stage_step), angle = !isnan(options->stage_angle);
+	const char *foreign = options->reflection.n ? "--reflection" :
+	    options->from.n ? "--laser-from" : step ? "--stage-step" : angle && !cylinder ?
+	    "--stage-angle" : options->speckle > 0 ? "--speckle" : !isnan(options->thickness) ?
+	    "--thickness" : options->profile ? "--profile" : options->stage_start != 0 ?
+	    "--stage-start" : NULL;
 
-	if (!options->on && cylinder) {
-		if (angle && frames < 2)
-			return fail_usage("--stage-angle", "turns between measurements: give "
-			    "--frames");
-		angle = false;
-	}
+	if (!options->on && cylinder && angle && frames < 2)
+		return fail_usage("--stage-angle", "turns between measurements: give --frames");
 	if (!options->on)
-		return options->reflection.n ? fail_usage("--reflection", "is only for --laser") :
-		    options->from.n ? fail_usage("--laser-from", "is only for --laser") :
-		    step || angle ? fail_usage(step ? "--stage-step" : "--stage-angle",
-			step ? "is only for --laser" :
-			"is only for --laser and --scene cylinder") :
-		    options->speckle > 0 ? fail_usage("--speckle", "is only for --laser") :
-		    !isnan(options->thickness) ? fail_usage("--thickness", "is only for --laser") :
-		    options->profile ? fail_usage("--profile", "is only for --laser") :
-		    options->stage_start != 0 ?
-		    fail_usage("--stage-start", "is only for --laser") : 0;
+		return foreign ? fail_usage(foreign, "is only for --laser%s",
+		    strcmp(foreign, "--stage-angle") ? "" : " and --scene cylinder") : 0;
 	if (!calibrated)
 		return fail_usage("--laser", "needs --calib with a camera and laser_plane");
 	if (step && angle)
@@ -76,8 +69,8 @@ check_source(const struct laser *laser, const struct numbers *from)
 
 	if (!from->n)
 		return 0;
-	off = fabs(p[0] * v[0] + p[1] * v[1] + p[2] * v[2] + p[3]);
-	away = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) + 1;
+	off = fabs(vector3_dot(p, v) + p[3]);
+	away = sqrt(vector3_dot(v, v)) + 1;
 	return off <= OFF_PLANE * away ? 0 : fail_usage("--laser-from", "lies %.3g %s off the "
 	    "laser's plane", off, laser->unit);
 }
@@ -121,7 +114,7 @@ laser_scene_open(struct simulated_scene *simulated,
 {
 	struct pinhole *projector = &simulated->calib.projector;
 	const struct pinhole *camera = &simulated->calib.camera;
-	double center[3], z[3], norm = 0;
+	double center[3], z[3];
 
 	simulated->rig.distance = options->distance;
 	if (laser_light_open(&simulated->light, &options->laser, options->calib,
@@ -133,15 +126,13 @@ laser_scene_open(struct simulated_scene *simulated,
 	if (!options->laser.from.n)
 		return 0;
 	pinhole_center(camera, center);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++)
 		z[i] = center[i] + simulated->rig.distance * camera->R[6 + i] -
 		    options->laser.from.v[i];
-		norm += z[i] * z[i];
-	}
-	if (!(norm > 0))
+	if (!(vector3_dot(z, z) > 0))
 		return fail_usage("--laser-from", "is within the scene");
 	for (int i = 0; i < 3; i++) {
-		projector->R[6 + i] = z[i] / sqrt(norm);
+		projector->R[6 + i] = z[i] / sqrt(vector3_dot(z, z));
 		projector->T[2] -= projector->R[6 + i] * options->laser.from.v[i];
 	}
 	laser_across(&projector->R[6], &projector->R[0], &projector->R[3]);
@@ -241,8 +232,7 @@ static void
 world_to_camera(const struct pinhole *camera, const double X[3], bool point, double x[3])
 {
 	for (int i = 0; i < 3; i++)
-		x[i] = camera->R[3 * i] * X[0] + camera->R[3 * i + 1] * X[1] +
-		    camera->R[3 * i + 2] * X[2] + (point ? camera->T[i] : 0);
+		x[i] = vector3_dot(camera->R + 3 * i, X) + (point ? camera->T[i] : 0);
 }
 
 /* x0 = R x + t takes a place of the camera's frame back to where it was with the stage at 0. */

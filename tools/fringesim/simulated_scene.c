@@ -155,7 +155,7 @@ rig_axes_meet(const struct calib *calib)
 		d[i] = q[i] - base[i];
 	/* nearest points of (0, 0, s) and p + t d; d is a unit vector */
 	away = d[2];
-	along = p[2] - away * (p[0] * d[0] + p[1] * d[1] + p[2] * d[2]);
+	along = p[2] - away * vector3_dot(p, d);
 	along /= 1 - away * away;
 	return 1 - away * away > 1e-8 && along > 0 ? along : NAN;
 }
@@ -167,7 +167,7 @@ rig_axes_meet(const struct calib *calib)
 static void
 normalise(double v[3])
 {
-	double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+	double length = sqrt(vector3_dot(v, v));
 
 	for (size_t i = 0; i < 3; i++)
 		v[i] /= length;
@@ -202,28 +202,22 @@ static void
 assume_projector(const struct stereo *stereo, const double size_px[2], struct pinhole *projector)
 {
 	const struct pinhole *left = &stereo->camera[STEREO_LEFT];
-	double center[3], x[3], z[3] = { 0, 0, 0 }, along = 0, size[2];
+	double center[3], x[3], z[3] = { 0, 0, 0 }, along, size[2];
 	double *R = projector->R;
 
 	pinhole_center(&stereo->camera[STEREO_RIGHT], center);
 	add_middle(left, z);
 	add_middle(&stereo->camera[STEREO_RIGHT], z);
 	normalise(z);
-	for (size_t i = 0; i < 3; i++)
-		along += center[i] * z[i];
+	along = vector3_dot(center, z);
 	for (size_t i = 0; i < 3; i++)
 		x[i] = (center[i] - along * z[i]) * (center[0] < 0 ? -1 : 1);
 	normalise(x);
-	for (size_t i = 0; i < 3; i++) {
-		size_t j = (i + 1) % 3, k = (i + 2) % 3;
-
-		R[i] = x[i];
-		R[3 + i] = z[j] * x[k] - z[k] * x[j];
-		R[6 + i] = z[i];
-	}
+	memcpy(R, x, sizeof(x));
+	vector3_cross(z, x, R + 3);
+	memcpy(R + 6, z, sizeof(z));
 	for (size_t i = 0; i < 3; i++)
-		projector->T[i] = -(R[3 * i] * center[0] + R[3 * i + 1] * center[1] +
-		    R[3 * i + 2] * center[2]) / 2;
+		projector->T[i] = -vector3_dot(R + 3 * i, center) / 2;
 	picture_size(left, size);
 	projector->K[0] = projector->K[4] = fmin(size_px[0] / size[0] * left->K[0],
 	    size_px[1] / size[1] * left->K[4]) / PROJECTOR_MARGIN;

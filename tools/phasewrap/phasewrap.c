@@ -406,8 +406,13 @@ static int
 survey(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
+	struct step_search *search = &priv->step_search;
 
-	if (shift_search_run(&priv->shift_search, run, &priv->wrap, in) < 0 ||
+	search->sign = priv->wrap.sign;
+	search->origin_rad = priv->wrap.origin_rad;
+	search->max_value = priv->wrap.limits.max_value;
+	search->least_amplitude = priv->wrap.limits.least_amplitude;
+	if (step_search_run(search, run, in, &priv->wrap.captures, priv->wrap.fit) < 0 ||
 	    exposure_gains_find(&priv->wrap, in) < 0)
 		return -1;
 	if (run->verbose && priv->wrap.exposures.n > 1)
@@ -417,7 +422,7 @@ survey(struct run *run, const struct frame *in)
 		if (priv->wrap.captures.fringe[k].two_plus_one &&
 		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
 			return -1;
-	if (priv->wrap.sigmas && priv->shift_search.on)
+	if (priv->wrap.sigmas && priv->step_search.on)
 		phase_sigma_set_terms(&priv->wrap);
 	if (!priv->finds_noise)
 		return 0;
@@ -457,7 +462,7 @@ passes(struct run *run, struct passes *passes)
 	const struct priv *priv = run->priv;
 	const struct phasewrap *wrap = &priv->wrap;
 
-	if (wrap->sigmas && priv->shift_search.on)
+	if (wrap->sigmas && priv->step_search.on)
 		return passes_refuse(passes, "--sigma goes with shifts that stay as they are");
 	if (wrap->per_light)
 		return passes_refuse(passes, "light is even");
@@ -488,13 +493,13 @@ take_captures(const struct parameters *parameters, struct priv *priv)
 	struct capture_options *captures = &priv->measurement.captures;
 
 	captures->shift_slack_rad = parameters->light.n ? SHIFT_SLACK_RAD : 0;
-	priv->shift_search.on = captures->shift_rad.n == 1 && isnan(captures->shift_rad.v[0]);
-	if (priv->shift_search.on)
+	priv->step_search.on = captures->shift_rad.n == 1 && isnan(captures->shift_rad.v[0]);
+	if (priv->step_search.on)
 		captures->shift_rad = (struct numbers){ 0 };
-	if (priv->shift_search.on && captures->kind != CAPTURES_ALL &&
+	if (priv->step_search.on && captures->kind != CAPTURES_ALL &&
 	    captures->kind != CAPTURES_STEP)
 		return fail_usage("--shift", "auto is for --kind step");
-	if (priv->shift_search.on && parameters->exposures.n > 1)
+	if (priv->step_search.on && parameters->exposures.n > 1)
 		return fail_usage("--shift", "auto is for one exposure");
 	return 0;
 }
@@ -509,7 +514,7 @@ state_facts(struct run *run, const struct frame_head *in)
 
 	facts->captures = &priv->wrap.captures;
 	facts->fit = priv->wrap.fit;
-	facts->shifts_stated = priv->measurement.captures.shift_rad.n > 0 || priv->shift_search.on;
+	facts->shifts_stated = priv->measurement.captures.shift_rad.n > 0 || priv->step_search.on;
 	facts->sign_stated = parameters->measurement.sign >= 0 || meta_get(&in->meta, "phase_sign");
 	facts->roles_stated = priv->measurement.roles_known;
 	facts->several_exposures = priv->wrap.exposures.n > 1;
@@ -535,7 +540,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->wrap.vector = parameters->as == AS_VECTOR;
 	if (measurement_begin(run, measurement, in) < 0 ||
 	    phasewrap_sort(measurement, parameters, in, &priv->wrap) < 0 ||
-	    shift_search_plan(&priv->shift_search, &priv->wrap, &out->meta) < 0 ||
+	    step_search_plan(&priv->step_search, &priv->wrap.captures, &out->meta) < 0 ||
 	    phasewrap_limit(run, in, &priv->wrap) < 0)
 		return -1;
 	/* its tests know one exposure only */
@@ -559,7 +564,7 @@ init(struct run *run)
 	struct priv *priv = run->priv;
 	struct measurement *measurement = &priv->measurement;
 
-	priv->shift_search.verbose = run->verbose;
+	priv->step_search.verbose = run->verbose;
 	priv->body = body;
 	priv->body.after = run->verbose ? after : NULL;
 	priv->removed.off = !run->verbose;
@@ -569,11 +574,11 @@ init(struct run *run)
 		measurement) < 0 || take_captures(parameters, priv) < 0 ||
 	    capture_set_check(&measurement->captures) < 0 ||
 	    exposures_check(&parameters->exposures, &measurement->captures) < 0 ||
-	    check_corrections(parameters, priv->shift_search.on) < 0)
+	    check_corrections(parameters, priv->step_search.on) < 0)
 		return -1;
 	if (parameters->harmonics && harmonics_load(parameters->harmonics, &priv->harmonics) < 0)
 		return -1;
-	if (measurement->captures.flat == FLAT_AUTO || priv->shift_search.on ||
+	if (measurement->captures.flat == FLAT_AUTO || priv->step_search.on ||
 	    parameters->exposures.n > 1 || noise_unknown(&parameters->noise))
 		priv->body.survey = survey;
 	return measurement_read_manifest(run, measurement);
@@ -587,7 +592,7 @@ end(struct run *run)
 	phasewrap_forget(&priv->wrap);
 	harmonics_free(&priv->harmonics);
 	removed_free(&priv->removed);
-	shift_search_free(&priv->shift_search);
+	step_search_free(&priv->step_search);
 	measurement_free(&priv->measurement);
 }
 

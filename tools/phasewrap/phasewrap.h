@@ -16,6 +16,7 @@
 #include "fringe/measurement.h"
 #include "fringe/phase_noise.h"
 #include "fringe/phase_steps.h"
+#include "fringe/step_search.h"
 #include "image/statistics.h"
 #include "run/stage.h"
 #include "phasewrap.block.h"
@@ -228,23 +229,6 @@ int exposure_gains_find(struct phasewrap *, const struct frame *in);
 /* Prints the gains, once in a run. */
 void exposure_gains_note(const struct exposures *);
 
-/* ---- --shift auto (shift_search.c) ---- */
-
-struct shift_search {
-	bool on, verbose;
-	bool warned;
-	double *expected;	/* the shifts that were given, of all fringe sets */
-};
-
-/* Keeps the shifts of the captures of a planned measurement as those that are expected; sets the
- * key found_shift_rad. -1 after fail(). */
-int shift_search_plan(struct shift_search *, const struct phasewrap *, struct meta *);
-/* Finds the shifts of one measurement, and solves its fits with them; sets the key. -1 after fail()
- * where they cannot be found. */
-int shift_search_run(struct shift_search *, struct run *, struct phasewrap *,
-    const struct frame *in);
-void shift_search_free(struct shift_search *);
-
 /* ---- -v: how many pixels each test removes (counted by the rows, reported by phasewrap.c) ---- */
 
 /* The tests, in the order in which they are made: a pixel counts for the first that it fails. */
@@ -270,7 +254,7 @@ struct priv {
 	struct harmonics harmonics;
 	struct removed removed;
 	bool noted;			/* what only -v says, once */
-	struct shift_search shift_search;
+	struct step_search step_search;		/* --shift auto */
 	bool finds_noise;		/* in every measurement */
 };
 
@@ -318,75 +302,6 @@ struct noise_set {
 	struct phase_shift_weights *weights;
 };
 
-#define SHIFT_IMAGES_MOST 64
-#define SHIFT_BLOCKS 16		/* parts of the picture, which the standard error is taken from */
-#define SHIFT_BLOCKS_ACROSS 4	/* of SHIFT_BLOCKS next to each other */
-#define SHIFT_DARK 0.06f	/* of the least square: an eighth of the amplitude in light */
-
-/* Sums over the pixels of a part of the picture. */
-struct shift_sums {
-	double weight;
-	double image[SHIFT_IMAGES_MOST];
-	double *product;		/* n x n */
-};
-
-/* The pixels that --shift auto looks at, and the sums over them. */
-struct shift_look {
-	const struct frame *in;
-	const struct capture_fringe *fringe;
-	float max_value, least;	/* least: mean square about the mean of a pixel with fringes */
-	struct coarse_grid grid;
-	float *sample;		/* n of each pixel */
-	float *square;		/* the mean square; 0 where the pixel does not count */
-	float *scale;		/* of a pixel's fringes in the sums; NULL: as they are */
-	float *taper;		/* weight of each pixel; NULL: 1 */
-	struct shift_sums block[SHIFT_BLOCKS];
-	double *share;		/* [column of blocks][column]: how much of it is theirs */
-	bool overlap;		/* blocks pass into each other smoothly */
-	double level[SHIFT_IMAGES_MOST];	/* of each image, times the pixels that count */
-};
-
-/* The mean square below which a pixel is dark, however textured the surface. */
-static inline float
-shift_look_dark(const struct shift_look *look, float least_amplitude)
-{
-	return fmaxf(look->least * SHIFT_DARK, least_amplitude * least_amplitude / 2);
-}
-
-struct shift_weighing {
-	struct shift_look *look;
-	const struct phase_shift_fit *fit;
-	float soft;
-};
-
-#define FOUR 4			/* images, the most whose shifts the ripple of the phase corrects */
-#define RIPPLE_POWERS 3		/* of the place that second differences may have: 1, x, x^2 */
-
-/* Sums of products of cosine, sine and phase over second differences, without their mean [0], and
- * without more powers of the place. */
-struct ripple_sums {
-	double n, turns, product[RIPPLE_POWERS][3][3];	/* turns: of their pieces, times n */
-};
-
-struct ripple_line {
-	size_t first, n;	/* its pixels among those of all lines */
-	size_t at;		/* the row, or the column */
-	bool column;
-	struct ripple_sums sums;
-};
-
-/* Rows and columns of a picture, whose phases may have a ripple. */
-struct ripple_lines {
-	const struct frame *in;
-	const struct capture_fringe *fringe;
-	float max_value, least_square;
-	size_t images, count, pixels;
-	struct ripple_line *line;
-	float *sample;		/* the images' of each pixel; the first NaN: it does not count */
-	float *phase, *cosine, *sine;	/* the last two of twice the phase; NaN: dark */
-	double weight[2][FOUR];	/* B cos and B sin of a pixel from its samples */
-};
-
 struct survey_rows {
 	/* Row y of a struct roughness. */
 	void (*roughness)(void *roughness, size_t y);
@@ -401,30 +316,6 @@ struct survey_rows {
 	 * many. three: room for their images. */
 	size_t (*noise_of_set)(struct noise_set *, const struct frame *in, size_t step,
 	    struct noise_pixel three[3], struct phase_noise_sample *);
-	/* Reads the pixels of a row of a struct shift_look's grid. */
-	void (*look_row)(void *look, size_t row);
-	/* The least mean square of a pixel with fringes. */
-	float (*look_least)(const struct shift_look *, float least_amplitude);
-	/* Sets the taper; known: the squares are those of the amplitudes found. */
-	void (*look_taper)(struct shift_look *, float least_amplitude, bool known);
-	/* Sets the share of each column in each column of blocks. */
-	void (*look_share)(struct shift_look *);
-	/* The sums of block b of a struct shift_look. */
-	void (*look_block)(void *look, size_t b);
-	/* The amplitudes of a row of a struct shift_weighing. */
-	void (*look_weigh)(void *weighing, size_t row);
-	/* The share of the pixels whose phases lie in the emptiest sector of the circle; *used: the
-	 * pixels. */
-	double (*look_emptiest_sector)(const struct shift_look *, const struct phase_shift_fit *,
-	    size_t *used);
-	/* Reads the pixels of line k of a struct ripple_lines. */
-	void (*ripple_read)(void *lines, size_t k);
-	/* The phases of line k and the sums over it. */
-	void (*ripple_sum)(void *lines, size_t k);
-	/* The combination of four images that is the same in every pixel, or nearly so: of the
-	 * samples over the amplitude, so that an image that is a little brighter counts like a
-	 * constant. */
-	void (*ripple_constant)(const struct ripple_lines *, double constant[FOUR]);
 };
 LEVELS_OF(survey_rows)
 
