@@ -33,11 +33,11 @@ is() {		# wanted, got
 @test "completion: bash: options, their words, files" {
 	is "--min-modulation --min-amplitude" "$(completed phasewrap --min)"
 	is "--kind --keep-going" "$(completed phasewrap --k)"
-	is "auto step 2+1 gray fourier double" "$(completed phasewrap --kind "")"
+	is "auto step 2+1 gray double" "$(completed phasewrap --kind "")"
 	is "step" "$(completed phasewrap --kind st)"
-	is "auto step 2+1 gray fourier double" "$(completed phasewrap --kind =)"
+	is "auto step 2+1 gray double" "$(completed phasewrap --kind =)"
 	is "step" "$(completed phasewrap --kind = st)"
-	is "auto step 2+1 gray fourier double" "$(completed phasewrap -k "")"
+	is "auto step 2+1 gray double" "$(completed phasewrap -k "")"
 	is "2+1" "$(completed phasewrap -k 2)"
 	is "[file]" "$(completed phasewrap a.png "")"
 	is "[file]" "$(completed phasewrap --rgb "")"
@@ -62,7 +62,7 @@ is() {		# wanted, got
 	is "phase2depth phasematch phasewrap" "$(completed fringepipe --output = x.nrrd -v ph)"
 	is "[file]" "$(completed fringepipe -o "")"
 	is "[file]" "$(completed fringepipe phasewrap -n 3 "")"
-	is "auto step 2+1 gray fourier double" "$(completed fringepipe phasewrap -k "")"
+	is "auto step 2+1 gray double" "$(completed fringepipe phasewrap -k "")"
 	is "$stages" "$(completed fringepipe phasewrap a.png , "")"
 	is "gauss" "$(completed fringepipe phasewrap a.png , ga)"
 	is "auto row column box" "$(completed fringepipe phasewrap a.png , median -s "")"
@@ -91,9 +91,9 @@ zsh_completed() {
 }
 
 @test "completion: zsh: options, their words, files, stages" {
-	is "auto step 2+1 gray fourier double" "$(zsh_completed phasewrap -k "")"
-	is "auto step 2+1 gray fourier double" "$(zsh_completed phasewrap --kind "")"
-	is "auto step 2+1 gray fourier double" "$(zsh_completed phasewrap --kind=st)"
+	is "auto step 2+1 gray double" "$(zsh_completed phasewrap -k "")"
+	is "auto step 2+1 gray double" "$(zsh_completed phasewrap --kind "")"
+	is "auto step 2+1 gray double" "$(zsh_completed phasewrap --kind=st)"
 	is "[file]" "$(zsh_completed phasewrap -m "")"
 	is "[file] ideal" "$(zsh_completed phase2depth --ref "")"
 	is "" "$(zsh_completed phasewrap -n "")"

@@ -391,7 +391,7 @@ expect(abs(np.std(z) - 1) < 0.015, np.std(z))'
 	fails 0 "the harmonics of a period of 16 px are taken for" phasewrap -p 20 -a x --harmonics h.txt bare.nrrd -o o.nrrd
 	fails 1 "3 values for 4 images of each period" phasewrap --light 1,1,1 four.nrrd -o o.nrrd
 	fails 2 "must be 0.5 to 2" phasewrap --light 0,1,1,1 four.nrrd -o o.nrrd
-	fails 2 "does not correct phases by --kind fourier" phasewrap -k fourier --light 1 four.nrrd -o o.nrrd
+	fails 2 "--light: unknown" fourierphase --light 1 four.nrrd -o o.nrrd
 	fails 2 "is for --kind step" phasewrap -k 2+1 --light 1,1,1 four.nrrd -o o.nrrd
 	fails 2 "does not correct phases by --shift auto" phasewrap --shift auto --light 1,1,1,1 four.nrrd -o o.nrrd
 	fringesim -s 96x72 -p 20 -k 2+1 -o two.nrrd

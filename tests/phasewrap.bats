@@ -638,7 +638,7 @@ write_frames("u.nrrd", frames(np.nan_to_num(np.rint(list(i) + [i[0]] * 3)), "u1"
 	fails 2 "--gray: 2.5 is no number of planes" phasewrap -n 3 -G 2.5 in.nrrd
 	fails 2 "--inverse: needs the number of planes: give --gray" phasewrap -n 3 -i in.nrrd
 	fails 2 "--steps: must be" phasewrap -n 2 in.nrrd
-	fails 2 "--kind: must be one of auto step 2+1 gray fourier double, not 'four'" phasewrap -k four in.nrrd
+	fails 2 "--kind: must be one of auto step 2+1 gray double, not 'four'" phasewrap -k four in.nrrd
 	fails 1 "none.vnl" phasewrap -m none.vnl
 }
 

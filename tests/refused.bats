@@ -5,8 +5,8 @@ load helpers
 	images
 	phase
 	FRINGEPIPE_CPU=v5 fails 2 "FRINGEPIPE_CPU: names no instruction level: v5" median phase.nrrd
-	fails 2 "--mirrored: a negative --carrier says it" phasewrap --kind fourier --carrier 8 --mirrored images.nrrd
-	fails 2 "--flat-removal: there is no flat image: give --flats" phasewrap --kind fourier -p 8 --flat-removal quotient images.nrrd
+	fails 2 "--mirrored: a negative --carrier says it" fourierphase --carrier 8 --mirrored images.nrrd
+	fails 2 "--flat-removal: there is no flat image: give --flats" fourierphase -p 8 --flat-removal quotient images.nrrd
 	fails 2 "--keep and --certainty belong to --filter=fit" undither3 --filter gauss --keep images.nrrd
 	fails 2 "--keep drops nothing, give it or --certainty" undither3 --keep --certainty 0.5 images.nrrd
 	fails 2 "--keep drops nothing, give it or --certainty" holodec --keep --certainty 0.5 images.nrrd

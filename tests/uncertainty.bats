@@ -215,19 +215,19 @@ expect(stretch.min() < 0.8 and stretch.max() > 1.3, stretch.min(), stretch.max()
 }
 
 # Noise that the window has spread is alike within a period, so that 40000 pixels are 2000 of lines, and 200 in 2-D.
-@test "uncertainty: --kind fourier gives the noise that its window lets through, of one image and of three" {
+@test "uncertainty: fourierphase gives the noise that its window lets through, of one image and of three" {
 	light="-q -s 320x160 -p 16 -n 3 -c 20 --scene relief --albedo checker --mean 120 --amplitude 80 --flats --bits float"
 	for noise in "" "--noise 3 --shot 0.05"; do
 		# shellcheck disable=SC2086
 		fringesim $light $noise | framecat --frames 0,3,4 --as float -o "in_%d${noise:+n}.nrrd"
 		for transform in 2d lines; do
-			words="-q -k fourier --carrier 16 --transform $transform --sigma --read-noise 3 --gain 0.05 --quantum 0"
+			words="-q --carrier 16 --transform $transform --sigma --read-noise 3 --gain 0.05 --quantum 0"
 			n=${noise:+n}
 			# shellcheck disable=SC2086
 			{
-				phasewrap $words in_0$n.nrrd -o one.$transform.$n.nrrd
-				phasewrap $words --flats 2 in_0$n.nrrd in_1$n.nrrd in_2$n.nrrd --as vector -o three.$transform.$n.nrrd
-				phasewrap $words --flats 2 --flat-removal difference in_0$n.nrrd in_1$n.nrrd in_2$n.nrrd -o less.$transform.$n.nrrd
+				fourierphase $words in_0$n.nrrd -o one.$transform.$n.nrrd
+				fourierphase $words --flats 2 in_0$n.nrrd in_1$n.nrrd in_2$n.nrrd --as vector -o three.$transform.$n.nrrd
+				fourierphase $words --flats 2 --flat-removal difference in_0$n.nrrd in_1$n.nrrd in_2$n.nrrd -o less.$transform.$n.nrrd
 			}
 		done
 	done
@@ -244,37 +244,7 @@ for name in "one", "three", "less":
 			expect(abs(z - 1) < 0.15, name, transform, z)
 expect(float(noisy.meta["sigma_window_px"]) > 8, noisy.meta)'
 	fails 1 "sigma_window_px" gauss one.2d.n.nrrd
-	fails 1 "one image does not tell its noise: give --read-noise LEVELS" phasewrap -k fourier --sigma in_0.nrrd -o out.nrrd
-}
-
-@test "uncertainty: phasewrap --fit-noise finds read noise and gain from two images of a scene" {
-	py '
-rng = np.random.default_rng(1)
-level = np.linspace(20, 220, 400)[None] * np.ones((300, 1))
-for i in range(2):		# the second one 1 % brighter
-	mean = level * (1 + 0.01 * i)
-	v = rng.normal(mean, np.sqrt(1.2 ** 2 + 0.05 * np.maximum(mean - 10, 0)))
-	write_frames("flat%d.nrrd" % i, [Frame(np.clip(np.round(v), 0, 255).astype("u1"))])'
-	phasewrap --fit-noise --black-level 10 flat0.nrrd flat1.nrrd >words
-	phasewrap --fit-noise flat0.nrrd flat1.nrrd -o file
-	py '
-words = dict(w[2:].split("=") for w in open("words").read().split())
-expect(abs(float(words["read-noise"]) / 1.2 - 1) < 0.08 and abs(float(words["gain"]) / 0.05 - 1) < 0.03 and words["black-level"] == "10", words)'
-	has -- '^--read-noise=.* --gain=[0-9.]*$' <file
-	fringesim -q -s 120x100 -p 40 -n 3 -o set.nrrd
-	# shellcheck disable=SC2046
-	silent phasewrap --sigma $(cat words) set.nrrd -o out.nrrd
-	fails 1 "wants images of a scene two by two, got 1" phasewrap --fit-noise flat0.nrrd
-	fails 1 "got 3" phasewrap --fit-noise flat0.nrrd flat1.nrrd flat0.nrrd
-	fails 1 "does not grow with the level" phasewrap --fit-noise flat0.nrrd flat0.nrrd
-	fails 1 "images 1 and 2 do not show the same" phasewrap --fit-noise set.nrrd
-	py 'write_frames("dim.nrrd", [Frame((read_frame("flat0.nrrd").pixels // 2).astype("u1"))])'
-	fails 1 "image 2 is 0.4" phasewrap --fit-noise flat0.nrrd dim.nrrd
-	framecat --crop 0,0,100,100 flat0.nrrd -o small.nrrd
-	fails 1 "image 2 is not of the size and type of image 1" phasewrap --fit-noise flat0.nrrd small.nrrd
-	framecat --crop 0,0,10,10 flat0.nrrd -o tiny.nrrd
-	fails 1 "only 100 pixels" phasewrap --fit-noise tiny.nrrd tiny.nrrd
-	fails 2 "not both" phasewrap --fit-noise --sigma flat0.nrrd flat1.nrrd
+	fails 1 "one image does not tell its noise: give --read-noise LEVELS" fourierphase --sigma in_0.nrrd -o out.nrrd
 }
 
 @test "uncertainty: what phasewrap --sigma refuses" {

@@ -167,9 +167,9 @@ opt_suggest_word(const char *word, size_t n, const char *mark, const char *const
 static const struct opt *
 row_of(const struct opt *table, int letter, const char *name)
 {
-	for (size_t i = 0; i < opt_count(table); i++)
-		if (name ? !strcmp(table[i].name, name) : table[i].letter == letter)
-			return &table[i];
+	for (const struct opt *row = table; row && row->name; row++)
+		if (name ? !strcmp(row->name, name) : row->letter == letter)
+			return row;
 	return NULL;
 }
 
@@ -548,10 +548,10 @@ struct long_options {
 static const struct opt *
 stage_row(const struct opt *table, const char *name, const char *value)
 {
-	for (size_t i = 0; i < opt_count(table); i++)
-		if (table[i].type == OPT_STAGE && !strcmp(table[i].name, name) &&
-		    (!table[i].standard || (value && !strcmp(table[i].standard, value))))
-			return &table[i];
+	for (const struct opt *row = table; row->name; row++)
+		if (row->type == OPT_STAGE && !strcmp(row->name, name) &&
+		    (!row->standard || (value && !strcmp(row->standard, value))))
+			return row;
 	return NULL;
 }
 
@@ -564,9 +564,9 @@ takes_value(const struct opt *opt)
 static void
 add_rows(struct long_options *all, const struct opt *table)
 {
-	for (size_t i = 0; i < opt_count(table) && all->n < OPT_MOST; i++) {
-		if (row_of(table, 0, table[i].name) != &table[i])
-			continue;	/* another value of the same option */
+	for (size_t i = 0, rows = opt_count(table); i < rows && all->n < OPT_MOST; i++) {
+		if (table[i].type == OPT_STAGE && row_of(table, 0, table[i].name) != &table[i])
+			continue;	/* another value of an option */
 		/* each its own value: getopt_long takes options of equal values, and their
 		 * abbreviations, for one option */
 		int value = LONG_VALUE + (int)all->n;
@@ -650,12 +650,12 @@ opt_find_stage(const struct opt *table, const struct opt *common, int argc, char
 {
 	struct long_options all = { .letters = ":", .used = 1 };
 	const struct opt *found = NULL;
-	size_t spellings = 0;
+	const struct opt *spelling = table;
 	char **word;
 
-	for (size_t i = 0; i < opt_count(table); i++)
-		spellings += table[i].type == OPT_STAGE;
-	if (!spellings)
+	while (spelling->name && spelling->type != OPT_STAGE)
+		spelling++;
+	if (!spelling->name)
 		return NULL;
 	word = must_alloc((size_t)argc + 1, sizeof(*word));
 	for (int i = 0; i < argc; i++)

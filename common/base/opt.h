@@ -88,8 +88,8 @@ int opt_copy(const struct opt *table, void *parameters, const struct opt *from,
 int opt_parse(const struct opt *table, void *parameters, const struct opt *common,
     void *common_parameters, int argc, char **argv, int *first_operand);
 
-/* The row of type OPT_STAGE by which these words, argv[1..argc-1], are those of another stage; NULL:
- * they are the table's own. */
+/* The row of type OPT_STAGE by which argv[1..argc-1] are another stage's words; NULL: they are the
+ * table's own. */
 const struct opt *opt_find_stage(const struct opt *table, const struct opt *common, int argc,
     char *const *argv);
 

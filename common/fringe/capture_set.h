@@ -29,8 +29,8 @@ enum capture_kind {
 	CAPTURES_STEP,
 	CAPTURES_TWO_PLUS_ONE,
 	CAPTURES_GRAY,
-	CAPTURES_FOURIER,	/* one image of each period, and flats */
-	CAPTURES_DOUBLE		/* two sets of three steps, 60 degrees apart */
+	CAPTURES_DOUBLE,	/* two sets of three steps, 60 degrees apart */
+	CAPTURES_FOURIER	/* one image of each period, and flats */
 };
 enum capture_flat { FLAT_DESCRIBED = -1, FLAT_1, FLAT_2, FLAT_3, FLAT_AUTO };
 

@@ -18,12 +18,6 @@
 /* Levels that scatter by less of their mean, squared, tell no slope. */
 #define MIN_SPREAD 0.0025
 
-double
-phase_noise_quantisation(double quantum)
-{
-	return quantum * quantum / 12;
-}
-
 struct phase_noise_terms
 phase_noise_terms(const struct phase_shift_fit *fit)
 {
@@ -123,5 +117,62 @@ phase_noise_fit(struct phase_noise_sample *sample, size_t n, double least,
 		if (!fit_line(level, variance, bins, least, &a, &b))
 			break;
 	*out = (struct phase_noise_model){ (float)a, (float)b, (float)least };
+	return 0;
+}
+
+/* ---- options ---- */
+
+bool
+noise_unknown(const struct noise_options *options)
+{
+	return options->sigma && isnan(options->read_noise) && isnan(options->gain);
+}
+
+int
+noise_check(const struct noise_options *options)
+{
+	const char *alone = !isnan(options->read_noise) ? "--read-noise" :
+	    !isnan(options->gain) ? "--gain" : NULL;
+
+	if (alone && !options->sigma)
+		return fail_usage(alone, "is for --sigma");
+	if (!isnan(options->black_level) && isnan(options->gain))
+		return fail_usage("--black-level", "is for --gain");
+	return !isnan(options->quantum) && !options->sigma ?
+	    fail_usage("--quantum", "is for --sigma") : 0;
+}
+
+int
+noise_quantisation(double quantum, const struct frame_head *in, bool needed, double *variance)
+{
+	if (meta_get(&in->meta, "sample_scale"))
+		return fail(NULL, "the images are scaled (key sample_scale), noise is in the "
+		    "camera's own levels: framecat --unscale undoes that");
+	if (in->type == SAMPLE_FLOAT && isnan(quantum) && needed)
+		return fail(NULL, "images of float do not say what they were rounded to: give "
+		    "--quantum LEVELS, 0 for none");
+	if (isnan(quantum))
+		quantum = in->type == SAMPLE_FLOAT ? 0 : 1;
+	*variance = quantum * quantum / 12;
+	return 0;
+}
+
+int
+noise_given(const struct noise_options *options, double quantisation, double max_value,
+    struct phase_noise_model *noise)
+{
+	double read_noise = isnan(options->read_noise) ? 0 : options->read_noise;
+	double gain = isnan(options->gain) ? 0 : options->gain;
+	double black = isnan(options->black_level) ? 0 : options->black_level;
+	double least = read_noise * read_noise + quantisation;
+
+	if (black >= max_value)
+		return fail("--black-level", "%g is no less than the largest level, %g", black,
+		    max_value);
+	if (!((float)least > 0) && !((float)gain > 0))
+		return fail(NULL, "no noise at all: give --read-noise, --gain or --quantum above "
+		    "0");
+	*noise = (struct phase_noise_model){ (float)(least - gain * black), (float)gain,
+		(float)least };
 	return 0;
 }

@@ -75,7 +75,7 @@ PIPELINES = {
 	"windows": "@fringepipe -q wff --sigma 3 {i}/wrapped.nrrd -o OLD.nrrd",
 	"spatial": "@fringepipe -q unwrapq --channel phase1 --ref {i}/reference.nrrd {i}/wrapped.nrrd -o OLD.nrrd",
 	"lines": "@fringepipe -q -j 2 steger --sigma 1 --threshold 1 --background {i}/pnm/01.pgm {i}/pnm/00.pgm -o OLD.csv",
-	"fourier": "@fringepipe -j 2 -q phasewrap -k fourier -F 1 --carrier 8 --order phase,flat {i}/pnm/00.pgm {i}/pnm/01.pgm "
+	"fourier": "@fringepipe -j 2 -q fourierphase -F 1 --carrier 8 --order phase,flat {i}/pnm/00.pgm {i}/pnm/01.pgm "
 		"-o OLD.nrrd",
 	"points": "@fringepipe -q -j 2 laser2xyz --calib {i}/rig.json --step 1 --join {i}/lines.csv {i}/lines.csv -o OLD.ply",
 	"texture": "@fringepipe -q -j 2 texmap --calib {i}/pair.json --camera left --image {i}/picture.png --supersample {i}/points.nrrd -o OLD.ply",

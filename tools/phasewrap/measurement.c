@@ -102,18 +102,6 @@ double_three_free(struct phasewrap *wrap)
 
 /* ---- which image is what ---- */
 
-/* Compares the options with the manifest, or with the images' own keys. */
-static int
-compare(const struct measurement *measurement, const struct parameters *parameters, double sign,
-    const struct frame_head *in, const struct capture_set *set)
-{
-	if (measurement->manifest_read)
-		return manifest_conflicts_check(&measurement->captures, sign, parameters->manifest,
-		    &measurement->manifest, in, set);
-	return capture_conflicts_warn(&measurement->captures, sign, parameters->phase_origin, in,
-	    set);
-}
-
 /* The fits of all fringe sets, see phase_shift_weights_solve(). -1 after fail(). */
 static int
 solve_fits(struct phasewrap *wrap, double sign, double origin_rad)
@@ -130,52 +118,23 @@ solve_fits(struct phasewrap *wrap, double sign, double origin_rad)
 	return 0;
 }
 
-/* Solves the fits for the sign and the origin of the phases. */
-static int
-solve(struct measurement *measurement, const struct parameters *parameters,
-    const struct frame_head *in, struct phasewrap *wrap)
-{
-	static const double words[] = { 1, -1, 1 };
-	double sign, origin_rad, given = parameters->sign >= 0 ? words[parameters->sign] : NAN;
-
-	if (!measurement->compared &&
-	    compare(measurement, parameters, given, in, &wrap->captures) < 0)
-		return -1;
-	measurement->compared = true;
-	if (meta_number(&in->meta, "phase_sign", 1, &sign) < 0 ||
-	    meta_number(&in->meta, "phase_origin_rad", 0, &origin_rad) < 0)
-		return -1;
-	if (!isnan(given))
-		sign = given;
-	if (sign != 1 && sign != -1)
-		return fail("phase_sign", "must be 1 or -1, not %g", sign);
-	if (!isnan(parameters->phase_origin))
-		origin_rad = parameters->phase_origin;
-	measurement->sign = sign;
-	measurement->origin_rad = origin_rad;
-	if (measurement->captures.kind == CAPTURES_FOURIER)	/* it has no fits */
-		return 0;
-	return solve_fits(wrap, sign, origin_rad);
-}
-
 int
-measurement_sort(struct measurement *measurement, const struct parameters *parameters,
+phasewrap_sort(struct measurement *measurement, const struct parameters *parameters,
     const struct frame_head *in, struct phasewrap *wrap)
 {
 	const struct capture_options *captures = &measurement->captures;
 	const struct manifest *manifest = measurement_manifest(measurement);
 	struct exposure_planes planes;
-	int status;
+	int status = exposure_planes_find(&parameters->exposures, captures, manifest, in, &planes);
 
-	if (manifest && manifest_conflicts_kind(captures, parameters->manifest, manifest) < 0)
-		return -1;
-	status = exposure_planes_find(&parameters->exposures, captures, manifest, in, &planes);
 	if (status == 0)
 		status = exposure_planes_sort(&planes, captures, manifest, in, 0, &wrap->captures);
 	if (status == 0 && parameters->exposures.n > 1 && wrap->captures.markers)
 		status = fail("--exposures", "takes no marker: leave its image out");
 	if (status == 0)
-		status = solve(measurement, parameters, &planes.head, wrap);
+		status = measurement_solve(measurement, &planes.head, &wrap->captures);
+	if (status == 0)
+		status = solve_fits(wrap, measurement->sign, measurement->origin_rad);
 	if (status == 0 && captures->kind == CAPTURES_DOUBLE)
 		status = double_three_plan(wrap);
 	if (status == 0)
@@ -189,7 +148,7 @@ measurement_sort(struct measurement *measurement, const struct parameters *param
 
 /* reference: for each code the fringe set whose mean is its threshold. -1 after fail(). */
 static int
-thresholds_plan(const struct capture_set *captures, const struct limit_options *options,
+thresholds_plan(const struct capture_set *captures, const struct measurement_options *options,
     size_t reference[2])
 {
 	bool limited = options->min_amplitude > 0 || options->min_modulation > 0 ||
@@ -211,14 +170,6 @@ thresholds_plan(const struct capture_set *captures, const struct limit_options *
 	return 0;
 }
 
-double
-limits_usual_most(enum sample type)
-{
-	static const double most[] = { 255, 65535, INFINITY };
-
-	return most[type];
-}
-
 /* Does a fringe set have more than three images, counting all exposures? Else its fit leaves no
  * residual. -1 after fail(). */
 static int
@@ -231,28 +182,6 @@ fit_residual_check(const struct capture_set *captures, bool several_exposures)
 	    "--fit-residual and --max-fit-residual want four or more of a period" :
 	    "without fringe images there is no fit: --fit-residual and --max-fit-residual want "
 	    "them");
-}
-
-/* Sets wrap->limits, wrap->fits and wrap->writes_fit, whose captures are sorted. -1 after fail().
- */
-static int
-limits_plan(const struct run *run, const struct limit_options *options, const struct frame_head *in,
-    struct phasewrap *wrap)
-{
-	bool limited = !isnan(options->max_fit_residual);
-	double most;
-
-	if (run_number(run, options->max_value, in, "max_value", limits_usual_most(in->type),
-	    &most) < 0)
-		return -1;
-	wrap->limits = (struct phasewrap_limits){ .max_value = (float)most,
-		.least_amplitude = (float)options->min_amplitude,
-		.least_modulation = (float)options->min_modulation,
-		.least_mean = isnan(options->dark) ? -INFINITY : (float)options->dark,
-		.most_misfit = limited ? (float)options->max_fit_residual : INFINITY };
-	wrap->writes_fit = options->fit_residual;
-	wrap->fits = options->fit_residual || limited;
-	return wrap->fits ? fit_residual_check(&wrap->captures, wrap->exposures.n > 1) : 0;
 }
 
 /* light: of each step, the same for all periods, or of all steps of one period before the next;
@@ -295,13 +224,20 @@ uneven_light_plan(const struct numbers *light, const struct frame_head *in, stru
 }
 
 int
-measurement_limit(struct run *run, const struct frame_head *in, struct phasewrap *wrap)
+phasewrap_limit(struct run *run, const struct frame_head *in, struct phasewrap *wrap)
 {
 	const struct parameters *parameters = run->parameters;
+	bool limited = !isnan(parameters->max_fit_residual);
 
-	return thresholds_plan(&wrap->captures, &parameters->limits, wrap->reference) < 0 ||
-	    limits_plan(run, &parameters->limits, in, wrap) < 0 ||
-	    uneven_light_plan(&parameters->light, in, wrap, &run->scratch_bytes) < 0 ? -1 : 0;
+	if (thresholds_plan(&wrap->captures, &parameters->measurement, wrap->reference) < 0 ||
+	    measurement_limit(run, &parameters->measurement, in, &wrap->limits) < 0)
+		return -1;
+	wrap->most_misfit = limited ? (float)parameters->max_fit_residual : INFINITY;
+	wrap->writes_fit = parameters->fit_residual;
+	wrap->fits = parameters->fit_residual || limited;
+	if (wrap->fits && fit_residual_check(&wrap->captures, wrap->exposures.n > 1) < 0)
+		return -1;
+	return uneven_light_plan(&parameters->light, in, wrap, &run->scratch_bytes);
 }
 
 /* ---- the channels that come out ---- */

@@ -25,91 +25,53 @@ BODY_ROWS(phasewrap, wrap)
 
 #define AT(field) offsetof(struct parameters, field)
 
-static const char *const kinds[] = { "auto", "step", "2+1", "gray", "fourier", "double", NULL };
+static const char *const kinds[] = { "auto", "step", "2+1", "gray", "double", NULL };
 static const char *const cells[] = { "column", "period", "half", NULL };
 static const char *const flats[] = { "1", "2", "3", "auto", NULL };
-static const char *const signs[] = { "+1", "-1", "1", NULL };
-static const char *const channels[] = { "r", "g", "b", NULL };
-static const char *const transforms[] = { "2d", "lines", NULL };
-static const char *const windows[] = { "tukey", "hann", "gauss", NULL };
-static const char *const removals[] = { "quotient", "difference", NULL };
-static const char *const ways[] = { "auto", "time", "number", "no", NULL };
 static const char *const exposure_orders[] = { "set", "step", NULL };
 static const char *const saturateds[] = { "invalid", "solve", NULL };
 static const char *const shifts[] = { "auto", NULL };
 static const char *const forms[] = { "phase", "vector", NULL };
 
 static const struct opt options[] = {
-	{ 'k', "kind", "WORD", OPT_WORD, AT(captures.kind), "auto", 0, 0, NULL,
+	{ 'k', "kind", "WORD", OPT_WORD, AT(measurement.captures.kind), "auto", 0, 0, NULL,
 	  "what the images are; auto: what they say themselves, else steps", kinds },
-	{ 'n', "steps", "N", OPT_INTEGER, AT(captures.steps), NULL, 3, 1000, NULL,
+	{ 'n', "steps", "N", OPT_INTEGER, AT(measurement.captures.steps), NULL, 3, 1000, NULL,
 	  "images of one period", NULL },
-	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(captures.period_px), NULL, 1e-3, 1e6,
-	  "projector px", "fringe periods, as many as there are", NULL },
-	{ 0, "count", "N,...", OPT_NUMBERS, AT(count), NULL, 1e-3, 1e6, "fringes",
-	  "instead of the periods: fringes over the field", NULL },
-	{ 0, "field", "PX", OPT_NUMBER, AT(field_px), NULL, 1, 1e6, "projector px",
-	  "width of the field that --count counts over", NULL },
-	{ 'a', "axis", "x|y,...", OPT_TEXT, AT(captures.axis), NULL, 0, 0, NULL,
-	  "along which the phase varies, one for all or one per period", NULL },
-	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(captures.shift_rad), NULL, -3600, 3600, "degrees",
+	MEASUREMENT_PERIOD_OPTIONS(struct parameters, measurement),
+	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(measurement.captures.shift_rad), NULL, -3600,
+	  3600, "degrees",
 	  "phase of each step; if not given -120,0,120 for 3, else 360 n/N; found in the images",
 	  shifts },
 	{ 0, "light", "RATIO,...", OPT_NUMBERS, AT(light), NULL, 0.5, 2, NULL,
 	  "how bright each step's image is, over their mean, as fringegamma prints it", NULL },
-	{ 0, "sign", "+1|-1", OPT_WORD, AT(sign), NULL, 0, 0, NULL,
-	  "of the shifts, in foreign images: I = A + B cos(phase + sign * shift)", signs },
-	{ 0, "phase-origin", "DEG", OPT_ANGLE, AT(phase_origin), NULL, -3600, 3600, "degrees",
-	  "what the phase of foreign images is at projector column 0", NULL },
-	{ 0, "order", "WORD,...", OPT_TEXT, AT(captures.order), NULL, 0, 0, NULL,
+	MEASUREMENT_ORIGIN_OPTIONS(struct parameters, measurement),
+	{ 0, "order", "WORD,...", OPT_TEXT, AT(measurement.captures.order), NULL, 0, 0, NULL,
 	  "how images come that do not say what they are: phase,gray,flat in some order, by-step, "
 	  "pairs, lsb-first", NULL },
-	{ 'G', "gray", "N[,N]", OPT_NUMBERS, AT(captures.gray), NULL, 1, 24, "planes",
+	{ 'G', "gray", "N[,N]", OPT_NUMBERS, AT(measurement.captures.gray), NULL, 1, 24, "planes",
 	  "Gray code, of one axis or of x and y", NULL },
-	{ 'i', "inverse", NULL, OPT_FLAG, AT(captures.inverse), NULL, 0, 0, NULL,
+	{ 'i', "inverse", NULL, OPT_FLAG, AT(measurement.captures.inverse), NULL, 0, 0, NULL,
 	  "Gray planes come with their inverses", NULL },
-	{ 0, "gray-cell", "WORD", OPT_WORD, AT(captures.gray_cell), NULL, 0, 0, NULL,
+	{ 0, "gray-cell", "WORD", OPT_WORD, AT(measurement.captures.gray_cell), NULL, 0, 0, NULL,
 	  "what the Gray code counts", cells },
-	{ 'F', "flats", "N", OPT_INTEGER, AT(captures.flats), NULL, 0, 2, NULL,
+	{ 'F', "flats", "N", OPT_INTEGER, AT(measurement.captures.flats), NULL, 0, 2, NULL,
 	  "trailing flat images: 2 are white and black, 1 lies between", NULL },
-	{ 0, "flat", "WORD", OPT_WORD, AT(captures.flat), NULL, 0, 0, NULL,
+	{ 0, "flat", "WORD", OPT_WORD, AT(measurement.captures.flat), NULL, 0, 0, NULL,
 	  "which of the 2+1 images is the flat one [3]", flats },
-	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
+	{ 'm', "manifest", "FILE", OPT_FILE, AT(measurement.manifest), NULL, 0, 0, NULL,
 	  "list that says what the images are, in their order", NULL },
-	{ 0, "rgb", NULL, OPT_FLAG, AT(captures.rgb), NULL, 0, 0, NULL,
+	{ 0, "rgb", NULL, OPT_FLAG, AT(measurement.captures.rgb), NULL, 0, 0, NULL,
 	  "red, green and blue of an image are three steps", NULL },
-	{ 0, "channel", "WORD", OPT_WORD, AT(channel), NULL, 0, 0, NULL,
-	  "take this one of colour images", channels },
-	{ 0, "min-modulation", "RATIO", OPT_NUMBER, AT(limits.min_modulation), "0", 0, 1e6, NULL,
-	  "less amplitude/mean makes a pixel invalid", NULL },
-	{ 0, "min-amplitude", "LEVELS", OPT_NUMBER, AT(limits.min_amplitude), "0", 0, 1e30,
-	  "grey levels",
-	  "a smaller amplitude makes a pixel invalid", NULL },
-	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(limits.max_value), NULL, 0, 1e30,
-	  "grey levels",
-	  "a fringe image that reaches it is saturated; else 255, 65535, none for float", NULL },
-	{ 0, "dark", "LEVEL", OPT_NUMBER, AT(limits.dark), NULL, -1e30, 1e30, "grey levels",
-	  "a lower mean makes a pixel invalid", NULL },
-	{ 0, "fit-residual", NULL, OPT_FLAG, AT(limits.fit_residual), NULL, 0, 0, NULL,
+	MEASUREMENT_LIMIT_OPTIONS(struct parameters, measurement),
+	{ 0, "fit-residual", NULL, OPT_FLAG, AT(fit_residual), NULL, 0, 0, NULL,
 	  "add channel fit_residual: what the fit leaves of the images, over the amplitude", NULL },
-	{ 0, "max-fit-residual", "RATIO", OPT_NUMBER, AT(limits.max_fit_residual), NULL, 0, 1e6,
-	  NULL, "more than this makes a pixel invalid", NULL },
+	{ 0, "max-fit-residual", "RATIO", OPT_NUMBER, AT(max_fit_residual), NULL, 0, 1e6, NULL,
+	  "more than this makes a pixel invalid", NULL },
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
 	  "phase, or vector: its cosine and sine", forms },
-	{ 0, "carrier", "PX[,PX]", OPT_NUMBERS, AT(fourier.carrier), NULL, -1e6, 1e6, "camera px",
-	  "fringe period along x, or along x and y, 0 for none; found if not given", NULL },
-	{ 0, "mirrored", NULL, OPT_FLAG, AT(fourier.mirrored), NULL, 0, 0, NULL,
-	  "the phase falls along the axis, where the carrier is found", NULL },
-	{ 0, "transform", "WORD", OPT_WORD, AT(fourier.transform), NULL, 0, 0, NULL,
-	  "of the image, or of each line across the fringes alone [2d]", transforms },
-	{ 0, "window", "WORD", OPT_WORD, AT(fourier.window), NULL, 0, 0, NULL,
-	  "shape of what is kept of the spectrum round the carrier [tukey]", windows },
-	{ 0, "window-width", "RATIO", OPT_NUMBER, AT(fourier.width), NULL, 0.05, 1, NULL,
-	  "its half-width over the carrier's frequency [0.75]", NULL },
-	{ 0, "flat-removal", "WORD", OPT_WORD, AT(fourier.removal), NULL, 0, 0, NULL,
-	  "what a flat image does to the fringes [quotient]", removals },
-	{ 0, "dropped", "WORD", OPT_WORD, AT(dropped), "auto", 0, 0, NULL,
-	  "how images tell that one before them is missing", ways },
+	{ 0, "dropped", "WORD", OPT_WORD, AT(measurement.dropped), "auto", 0, 0, NULL,
+	  "how images tell that one before them is missing", measurement_dropped },
 	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
 	  "correct the phase by the fringes' harmonics, as fringegamma writes them", NULL },
 	{ 0, "exposures", "K", OPT_INTEGER, AT(exposures.n), "1", 1, EXPOSURES_MOST, NULL,
@@ -123,19 +85,16 @@ static const struct opt options[] = {
 	  "add channel exposure: the longest that counts, from 1 on", NULL },
 	{ 0, "saturated", "WORD", OPT_WORD, AT(exposures.saturated), "invalid", 0, 0, NULL,
 	  "saturated pixels are invalid, or solved from three and more other steps", saturateds },
-	{ 0, "sigma", NULL, OPT_FLAG, AT(noise.sigma), NULL, 0, 0, NULL,
-	  "add channel sigma of every phase: its standard deviation in rad", NULL },
-	{ 0, "read-noise", "LEVELS", OPT_NUMBER, AT(noise.read_noise), NULL, 0, 1e6, "grey levels",
-	  "for --sigma: the camera's noise without light, standard deviation", NULL },
-	{ 0, "gain", "LEVELS/E", OPT_NUMBER, AT(noise.gain), NULL, 0, 1e6, "grey levels",
-	  "for --sigma: what an electron counts; the variance of light is so many times its level",
-	  NULL },
-	{ 0, "black-level", "LEVELS", OPT_NUMBER, AT(noise.black_level), NULL, -1e6, 1e6,
-	  "grey levels", "level of an image without light; if not given 0", NULL },
-	{ 0, "quantum", "LEVELS", OPT_NUMBER, AT(noise.quantum), NULL, 0, 1e6, "grey levels",
-	  "what the camera rounds to a multiple of; if not given 1, and unknown for float", NULL },
-	{ 0, "fit-noise", NULL, OPT_FLAG, AT(noise.fit_noise), NULL, 0, 0, NULL,
-	  "print --read-noise and --gain from two images of a scene, or several pairs", NULL },
+	NOISE_OPTIONS(struct parameters, noise),
+	/* what was part of phasewrap once */
+	{ 'k', "kind", "WORD", OPT_STAGE, 0, "fourier", .help = "fourierphase" },
+	{ 0, "carrier", "PX[,PX]", OPT_STAGE, 0, "", .help = "fourierphase" },
+	{ 0, "mirrored", NULL, OPT_STAGE, 0, "", .help = "fourierphase" },
+	{ 0, "transform", "WORD", OPT_STAGE, 0, "", .help = "fourierphase" },
+	{ 0, "window", "WORD", OPT_STAGE, 0, "", .help = "fourierphase" },
+	{ 0, "window-width", "RATIO", OPT_STAGE, 0, "", .help = "fourierphase" },
+	{ 0, "flat-removal", "WORD", OPT_STAGE, 0, "", .help = "fourierphase" },
+	{ 0, "fit-noise", NULL, OPT_STAGE, .help = "camnoise" },
 	{ 0 },
 };
 
@@ -144,56 +103,17 @@ static const struct opt options[] = {
 static int
 check_corrections(const struct parameters *parameters, bool shift_auto)
 {
+	int kind = parameters->measurement.captures.kind;
 	const char *without = parameters->exposures.n > 1 ? "--exposures" :
 	    parameters->exposures.saturated > 0 ? "--saturated solve" :
-	    shift_auto ? "--shift auto" :
-	    parameters->captures.kind == CAPTURES_DOUBLE ? "--kind double" :
-	    parameters->captures.kind == CAPTURES_FOURIER ? "--kind fourier" : NULL;
+	    shift_auto ? "--shift auto" : kind == CAPTURES_DOUBLE ? "--kind double" : NULL;
 	const char *option = parameters->harmonics ? "--harmonics" : "--light";
 
-	if (parameters->light.n && (parameters->captures.kind == CAPTURES_TWO_PLUS_ONE ||
-	    parameters->captures.kind == CAPTURES_GRAY))
+	if (parameters->light.n && (kind == CAPTURES_TWO_PLUS_ONE || kind == CAPTURES_GRAY))
 		return fail_usage("--light", "is for --kind step");
 	return (parameters->harmonics || parameters->light.n) && without
 	    ? fail_usage(option, "does not correct phases by %s", without)
 	    : 0;
-}
-
-#define PERIOD_TOLERANCE 1e-4	/* of a period: they are written with few digits */
-
-/* Are periods and counts the same? -1 after fail_usage(). */
-static int
-check_agreement(const struct numbers *count, double field_px, const struct numbers *period_px)
-{
-	if (period_px->n != count->n)
-		return fail_usage("--count", "has %zu numbers, --period %zu", count->n,
-		    period_px->n);
-	for (size_t i = 0; i < count->n; i++)
-		if (!(fabs(period_px->v[i] * count->v[i] / field_px - 1) < PERIOD_TOLERANCE))
-			return fail_usage("--period", "%g px is not %g px / %g fringes = %g px",
-			    period_px->v[i], field_px, count->v[i], field_px / count->v[i]);
-	return 0;
-}
-
-/* --count fringes over --field pixels: sets period_px = field_px / count of each. Periods that are
- * given too must agree. -1 after fail_usage(). */
-static int
-fringe_counts_apply(const struct numbers *count, double field_px, struct numbers *period_px)
-{
-	if (count->n == 0 && isnan(field_px))
-		return 0;
-	if (count->n == 0 || isnan(field_px))
-		return fail_usage(count->n ? "--count" : "--field", "wants %s beside it",
-		    count->n ? "--field" : "--count");
-	if (period_px->n)
-		return check_agreement(count, field_px, period_px);
-	period_px->v = calloc(count->n, sizeof(*period_px->v));
-	if (!period_px->v)
-		return fail_memory();
-	period_px->n = count->n;
-	for (size_t i = 0; i < count->n; i++)
-		period_px->v[i] = field_px / count->v[i];
-	return 0;
 }
 
 /* ---- the device: one pass, whose shader reads a list of images after its block ---- */
@@ -277,7 +197,7 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		.least_amplitude = wrap->limits.least_amplitude,
 		.least_mean = wrap->limits.least_mean,
 		.least_modulation = wrap->limits.least_modulation,
-		.most_misfit = wrap->limits.most_misfit, .fits = wrap->fits,
+		.most_misfit = wrap->most_misfit, .fits = wrap->fits,
 		.corrects = wrap->correction != NULL,
 		.writes_fit = wrap->writes_fit, .sigmas = wrap->sigmas,
 		.variance = wrap->noise.variance, .gain = wrap->noise.gain,
@@ -309,7 +229,7 @@ static int
 double_three_passes(struct passes *passes, const struct phasewrap *wrap)
 {
 	const struct capture_set *captures = &wrap->captures;
-	const struct phasewrap_limits *limits = &wrap->limits;
+	const struct measurement_limits *limits = &wrap->limits;
 	size_t images = 2 * passes_input(passes)->c;
 	size_t bytes = sizeof(struct double_block) + images * sizeof(struct phasewrap_image);
 	struct double_block *block = calloc(1, bytes);
@@ -326,7 +246,7 @@ double_three_passes(struct passes *passes, const struct phasewrap *wrap)
 		.flats = (uint)captures->flats, .reference = { UINT32_MAX, UINT32_MAX },
 		.max_value = limits->max_value, .least_amplitude = limits->least_amplitude,
 		.least_mean = limits->least_mean, .least_modulation = limits->least_modulation,
-		.most_misfit = limits->most_misfit, .channels = wrap->channels,
+		.most_misfit = wrap->most_misfit, .channels = wrap->channels,
 		.sigmas = wrap->sigmas, .variance = wrap->noise.variance, .gain = wrap->noise.gain,
 		.least = wrap->noise.least };
 	for (size_t k = 0; k < captures->fringes; k++) {
@@ -382,7 +302,7 @@ static int
 exposure_passes(struct passes *passes, const struct phasewrap *wrap)
 {
 	const struct capture_set *captures = &wrap->captures;
-	const struct phasewrap_limits *limits = &wrap->limits;
+	const struct measurement_limits *limits = &wrap->limits;
 	size_t images = passes_input(passes)->c + captures->fringes;
 	size_t bytes = sizeof(struct exposure_block) + images * sizeof(struct phasewrap_image);
 	struct exposure_block *block = calloc(1, bytes);
@@ -404,7 +324,7 @@ exposure_passes(struct passes *passes, const struct phasewrap *wrap)
 		.least = wrap->exposures.solves ? 3 : 0, .max_value = limits->max_value,
 		.least_amplitude = limits->least_amplitude, .least_mean = limits->least_mean,
 		.least_modulation = limits->least_modulation,
-		.most_misfit = limits->most_misfit, .channels = wrap->channels,
+		.most_misfit = wrap->most_misfit, .channels = wrap->channels,
 		.sigmas = wrap->sigmas, .noise_variance = wrap->noise.variance,
 		.noise_gain = wrap->noise.gain, .noise_least = wrap->noise.least };
 	for (size_t e = 0; e < wrap->exposures.n; e++)
@@ -474,7 +394,7 @@ after(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	if (!priv->noted && !priv->roles_known)
+	if (!priv->noted && !priv->measurement.roles_known)
 		late_start_note(&priv->wrap.captures);
 	priv->noted = true;
 	removed_report(&priv->removed);
@@ -532,11 +452,8 @@ static int
 arrives(struct run *run, const struct frame_head *head, const char *path, size_t have,
     size_t wanted, bool *begins)
 {
-	struct priv *priv = run->priv;
-
-	priv->dropped.keeps_going = run_keeps_going(run);
-	priv->dropped.measurement = run_inputs(run);
-	return dropped_images_take(&priv->dropped, head, path, have, wanted, begins);
+	return measurement_arrives(run, &((struct priv *)run->priv)->measurement, head, path, have,
+	    wanted, begins);
 }
 
 static int
@@ -563,37 +480,6 @@ passes(struct run *run, struct passes *passes)
 static const struct body body = { .gather = gather, .arrives = arrives, .rows = phasewrap_wrap,
 	.passes = passes };
 
-static int
-take_frame(struct run *run, struct frame *in)
-{
-	struct priv *priv = run->priv;
-
-	return fourier_frame(run, &priv->wrap, &priv->fourier, in);
-}
-
-static const struct body fourier_body = { .gather = gather, .arrives = arrives, .frame = take_frame,
-	.no_passes = "Fourier transforms are of whole images" };
-
-static int
-add_pair(struct run *run, struct frame *in)
-{
-	const struct parameters *parameters = run->parameters;
-
-	return noise_pairs_add(&parameters->noise, in, &((struct priv *)run->priv)->pairs);
-}
-
-static int
-print_pairs(struct run *run)
-{
-	const struct parameters *parameters = run->parameters;
-
-	return noise_pairs_print(&parameters->noise, &((struct priv *)run->priv)->pairs,
-	    run->output);
-}
-
-/* --fit-noise: images two by two, text at the end. */
-static const struct body pairs_body = { .frame = add_pair, .end = print_pairs };
-
 /* ---- planning ---- */
 
 /* With --light fringegamma measured --shift too, which corrects the shifts that are known. */
@@ -606,7 +492,6 @@ take_captures(const struct parameters *parameters, struct priv *priv)
 {
 	struct capture_options *captures = &priv->measurement.captures;
 
-	*captures = parameters->captures;
 	captures->shift_slack_rad = parameters->light.n ? SHIFT_SLACK_RAD : 0;
 	priv->step_search.on = captures->shift_rad.n == 1 && isnan(captures->shift_rad.v[0]);
 	if (priv->step_search.on)
@@ -630,10 +515,10 @@ state_facts(struct run *run, const struct frame_head *in)
 	facts->captures = &priv->wrap.captures;
 	facts->fit = priv->wrap.fit;
 	facts->shifts_stated = priv->measurement.captures.shift_rad.n > 0 || priv->step_search.on;
-	facts->sign_stated = parameters->sign >= 0 || meta_get(&in->meta, "phase_sign");
-	facts->roles_stated = priv->roles_known;
+	facts->sign_stated = parameters->measurement.sign >= 0 || meta_get(&in->meta, "phase_sign");
+	facts->roles_stated = priv->measurement.roles_known;
 	facts->several_exposures = priv->wrap.exposures.n > 1;
-	facts->max_value_given = !isnan(parameters->limits.max_value);
+	facts->max_value_given = !isnan(parameters->measurement.max_value);
 	facts->max_value = (double)priv->wrap.limits.max_value;
 	facts->min_mean = (double)priv->wrap.limits.least_mean;
 	facts->min_amplitude = (double)priv->wrap.limits.least_amplitude;
@@ -647,30 +532,21 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	size_t operands = run->position ? 0 : run->operands;
+	struct measurement *measurement = &priv->measurement;
 
-	if (parameters->noise.fit_noise)
-		return 0;
-	priv->roles_known = priv->measurement.manifest_read ||
-	    (meta_get(&in->meta, "role") && !priv->measurement.captures.order);
 	if (parameters->harmonics && harmonics_check(&priv->harmonics, in) < 0)
 		return -1;
 	phasewrap_forget(&priv->wrap);
 	priv->wrap.vector = parameters->as == AS_VECTOR;
-	if (capture_set_check_names(&priv->measurement.captures,
-	    measurement_manifest(&priv->measurement), in, run->operand, operands) < 0 ||
-	    measurement_sort(&priv->measurement, parameters, in, &priv->wrap) < 0 ||
+	if (measurement_begin(run, measurement, in) < 0 ||
+	    phasewrap_sort(measurement, parameters, in, &priv->wrap) < 0 ||
 	    step_search_plan(&priv->step_search, &priv->wrap.captures, &out->meta) < 0 ||
-	    measurement_limit(run, in, &priv->wrap) < 0)
+	    phasewrap_limit(run, in, &priv->wrap) < 0)
 		return -1;
-	if (parameters->captures.kind == CAPTURES_FOURIER)
-		return noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ?
-		    -1 : fourier_plan(run, &priv->wrap, priv->measurement.sign,
-		    priv->measurement.origin_rad, in, out, &priv->fourier);
 	/* its tests know one exposure only */
 	priv->removed.off |= priv->wrap.exposures.n > 1;
 	if (harmonics_correct(&priv->harmonics, &priv->wrap, parameters->noise.sigma,
-		priv->measurement.sign, priv->measurement.origin_rad) < 0 ||
+		measurement->sign, measurement->origin_rad) < 0 ||
 	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
 	    removed_plan(&priv->removed, in) < 0)
 		return -1;
@@ -681,69 +557,31 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	return phasewrap_describe(&priv->wrap, out);
 }
 
-/* ---- before the first frame ---- */
-
-/* Reads the manifest; its images are the operands, if none are given. */
-static int
-read_manifest(struct run *run, const char *path)
-{
-	struct priv *priv = run->priv;
-
-	if (manifest_load(path, &priv->manifest) < 0)
-		return -1;
-	priv->measurement.manifest_read = true;
-	priv->measurement.manifest = (struct manifest){ manifest_measurement(&priv->manifest),
-		priv->manifest.row };
-	return manifest_operands(&priv->manifest, path, run, &priv->file);
-}
-
 static int
 init(struct run *run)
 {
 	struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	struct measurement *measurement = &priv->measurement;
 
 	priv->step_search.verbose = run->verbose;
 	priv->body = body;
 	priv->body.after = run->verbose ? after : NULL;
-	run->body = &priv->body;
-	if (noise_check(&parameters->noise) < 0)
-		return -1;
-	run->colour = COLOUR_GREY;
-	parameters->captures.operands = run->position ? 0 : run->operands;
 	priv->removed.off = !run->verbose;
-	priv->dropped.how = (enum dropped_how)parameters->dropped;
-	priv->dropped.described = !parameters->captures.order && !parameters->manifest &&
-	    parameters->exposures.n <= 1;
-	priv->dropped.rgb = parameters->captures.rgb;
-	priv->dropped.verbose = run->verbose;
-	if (parameters->channel >= 0)
-		run->colour = COLOUR_RED + parameters->channel;
-	if (parameters->captures.rgb)
-		run->colour = COLOUR_PLANES;
-	if (parameters->captures.rgb && parameters->channel >= 0)
-		return fail_usage("--channel", "takes one colour, --rgb all three");
-	parameters->noise.max_value = parameters->limits.max_value;
-	if (parameters->noise.fit_noise) {
-		run->body = &pairs_body;
-		run->sink = true;
-		return 0;
-	}
-	if (fringe_counts_apply(&parameters->count, parameters->field_px,
-	    &parameters->captures.period_px) < 0 || take_captures(parameters, priv) < 0 ||
-	    capture_set_check(&priv->measurement.captures) < 0 ||
-	    exposures_check(&parameters->exposures, &priv->measurement.captures) < 0 ||
-	    fourier_check(parameters) < 0 ||
+	run->body = &priv->body;
+	if (noise_check(&parameters->noise) < 0 ||
+	    measurement_init(run, &parameters->measurement, parameters->exposures.n <= 1,
+		measurement) < 0 || take_captures(parameters, priv) < 0 ||
+	    capture_set_check(&measurement->captures) < 0 ||
+	    exposures_check(&parameters->exposures, &measurement->captures) < 0 ||
 	    check_corrections(parameters, priv->step_search.on) < 0)
 		return -1;
 	if (parameters->harmonics && harmonics_load(parameters->harmonics, &priv->harmonics) < 0)
 		return -1;
-	if (priv->measurement.captures.flat == FLAT_AUTO || priv->step_search.on ||
+	if (measurement->captures.flat == FLAT_AUTO || priv->step_search.on ||
 	    parameters->exposures.n > 1 || noise_unknown(&parameters->noise))
 		priv->body.survey = survey;
-	if (parameters->captures.kind == CAPTURES_FOURIER)
-		run->body = &fourier_body;
-	return parameters->manifest ? read_manifest(run, parameters->manifest) : 0;
+	return measurement_read_manifest(run, measurement);
 }
 
 static void
@@ -752,15 +590,10 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	phasewrap_forget(&priv->wrap);
-	fourier_free(&priv->fourier);
 	harmonics_free(&priv->harmonics);
 	removed_free(&priv->removed);
-	dropped_images_free(&priv->dropped);
 	step_search_free(&priv->step_search);
-	noise_pairs_free(&priv->pairs);
-	free(priv->file);
-	if (priv->measurement.manifest_read)
-		manifest_free(&priv->manifest);
+	measurement_free(&priv->measurement);
 }
 
 static const struct check *const checks[] = { &check_max_value, &check_min_amplitude,

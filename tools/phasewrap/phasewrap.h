@@ -1,7 +1,6 @@
 /*
  * What the files of phasewrap share: its options, what is planned for a measurement, and the loops
- * over pixels (struct phasewrap_rows and struct survey_rows, at the end). A measurement is the
- * images that one output frame is computed from. fourier.h has what only --kind fourier needs.
+ * over pixels (struct phasewrap_rows and struct survey_rows, at the end).
  */
 #ifndef PHASEWRAP_H
 #define PHASEWRAP_H
@@ -14,25 +13,17 @@
 #include "base/cpu_level.h"
 #include "base/numbers.h"
 #include "frame/frame.h"
-#include "fringe/capture_set.h"
+#include "fringe/measurement.h"
 #include "fringe/phase_noise.h"
 #include "fringe/phase_steps.h"
 #include "fringe/step_search.h"
 #include "image/statistics.h"
 #include "run/stage.h"
-#include "fourier.h"
 #include "phasewrap.block.h"
 
 /* ---- options ---- */
 
 enum as { AS_PHASE, AS_VECTOR };
-
-/* The limits beyond which a pixel is invalid; NaN: not given. */
-struct limit_options {
-	double min_modulation, min_amplitude;	/* 0: none */
-	double max_value, dark, max_fit_residual;
-	bool fit_residual;
-};
 
 /* What becomes of a pixel that is saturated in some of its images. */
 enum saturated { SATURATED_INVALID, SATURATED_SOLVE };
@@ -45,20 +36,13 @@ struct exposure_options {
 	int saturated;		/* enum saturated */
 };
 
-struct noise_options {
-	bool sigma, fit_noise;
-	double read_noise, gain, black_level, quantum;	/* NaN: not given */
-	double max_value;	/* --max-value again, for --fit-noise; NaN: not given */
-};
-
 struct parameters {
-	struct capture_options captures;
-	const char *manifest, *harmonics;
-	int sign, channel, as, dropped;
-	struct numbers count, light;
-	double field_px, phase_origin;
-	struct limit_options limits;
-	struct fourier_options fourier;
+	struct measurement_options measurement;
+	const char *harmonics;
+	int as;
+	struct numbers light;
+	bool fit_residual;
+	double max_fit_residual;	/* NaN: not given */
 	struct exposure_options exposures;
 	struct noise_options noise;
 };
@@ -122,12 +106,6 @@ void exposures_free(struct exposures *);
 
 /* ---- what is planned for a measurement (measurement.c) ---- */
 
-/* What makes a pixel invalid. */
-struct phasewrap_limits {
-	float max_value, least_amplitude, least_mean, least_modulation;
-	float most_misfit;
-};
-
 /* The two sets of three of a fringe set of six, --kind double. */
 struct double_three {
 	struct capture_fringe half[2];
@@ -147,7 +125,8 @@ struct phasewrap {
 	struct exposures exposures;	/* all of them; `captures` is the first */
 	bool warned_ratio;		/* of their light, once in a run */
 	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
-	struct phasewrap_limits limits;
+	struct measurement_limits limits;
+	float most_misfit;		/* of valid pixels */
 	/* of each fringe set, then the levels of each (harmonics_correct()); NULL: none */
 	float *correction;
 	/* of each fringe set, along x then y; NULL: the same all over the picture */
@@ -173,31 +152,13 @@ exposure_fit_used(const struct phasewrap *wrap)
 	return wrap->exposures.n > 1 || wrap->exposures.solves;
 }
 
-/* What the images of a measurement are, by options, manifest and their own keys. */
-struct measurement {
-	struct capture_options captures;	/* without --shift auto */
-	struct manifest manifest;	/* the rows of one measurement; the names are others' */
-	bool manifest_read;
-	bool compared;			/* the options were, with the images' own keys */
-	double sign, origin_rad;	/* of the phases, once they are sorted */
-};
-
-/* NULL without one. */
-static inline const struct manifest *
-measurement_manifest(const struct measurement *measurement)
-{
-	return measurement->manifest_read ? &measurement->manifest : NULL;
-}
-
-/* The value from which on a sample of this type is saturated, if no option or key gives one. */
-double limits_usual_most(enum sample);
 /* Sorts the planes of a measurement and solves the fits of its fringes: wrap->captures, fit,
- * exposures and halves; --kind fourier has no fits. -1 after fail(). */
-int measurement_sort(struct measurement *, const struct parameters *, const struct frame_head *in,
+ * exposures and halves. -1 after fail(). */
+int phasewrap_sort(struct measurement *, const struct parameters *, const struct frame_head *in,
     struct phasewrap *);
 /* Sets the thresholds of Gray planes, the limits and the light of a sorted measurement, and the
  * run's scratch memory. -1 after fail(). */
-int measurement_limit(struct run *, const struct frame_head *in, struct phasewrap *);
+int phasewrap_limit(struct run *, const struct frame_head *in, struct phasewrap *);
 /* Lays out the channels of a frame, names them and sets its keys: phases, what stands between them
  * and the indices, indices. -1 after fail(). */
 int phasewrap_describe(struct phasewrap *, struct frame_head *out);
@@ -209,70 +170,6 @@ void phasewrap_forget(struct phasewrap *);
  * round until it stands last: their cyclic order stays. NaN takes no part. -1 after fail().
  */
 int flatness_turn(struct run *, const struct frame *, size_t plane[3]);
-
-/* ---- what contradicts what (conflicts.c) ---- */
-
-/*
- * Warns, in one line each, where an option contradicts the keys of images whose roles are known;
- * the line names both and says which one counts. sign: 1 or -1; sign and origin_rad are NaN where
- * they are not given. `set` is sorted. -1 after fail(): a key that is no number, or no image of
- * --kind.
- */
-int capture_conflicts_warn(const struct capture_options *, double sign, double origin_rad,
-    const struct frame_head *, const struct capture_set *set);
-/*
- * Compares the options with the manifest's rows of one measurement, which the set was sorted by:
- * periods, shifts, axes, what a Gray code counts, sign, and the numbers of steps, planes and flat
- * images. sign: NaN where it was not given; path: the manifest, for messages. Warns of --order,
- * which has no effect with a manifest, and of images whose own keys differ from their row. -1 after
- * fail_usage() that names the option, both values and the file.
- */
-int manifest_conflicts_check(const struct capture_options *, double sign, const char *path,
-    const struct manifest *, const struct frame_head *, const struct capture_set *);
-/* Does the manifest have images of --kind? Before they are sorted. -1 after fail_usage(). */
-int manifest_conflicts_kind(const struct capture_options *, const char *path,
-    const struct manifest *);
-/* For -v: prints a line for the first set whose late start would not show. */
-void late_start_note(const struct capture_set *);
-
-/* ---- images that a camera has dropped (dropped_images.c) ---- */
-
-enum dropped_how { DROPPED_AUTO, DROPPED_TIME, DROPPED_NUMBER, DROPPED_IGNORED };
-
-#define DROPPED_INTERVALS 32	/* of which the median is the time from image to image */
-
-struct dropped_images {
-	enum dropped_how how;
-	bool described;		/* the images' own keys count */
-	bool rgb;		/* an image has three planes */
-	size_t have;		/* of the measurement when the last image came */
-	bool keeps_going, verbose;	/* --keep-going, -v */
-	size_t measurement;		/* the one at hand, from 0 */
-	/* the first measurement's images, by their keys, and how far the one at hand is */
-	char **word;
-	size_t words, room, place;
-	bool complete;
-	/* counting by number or time */
-	bool counted, spoiled;	/* the last image had a number or a time; nothing can be told */
-	double last, interval[DROPPED_INTERVALS];
-	size_t intervals;
-	long index, origin;	/* of the last image; of the first of a measurement */
-	size_t runs_on, pauses;		/* whole measurements with the next one at once, or later */
-	long last_number;	/* in the name of the previous file; -1: none */
-	bool watched;		/* there was one */
-	long gap, before;	/* where they jumped, 0: nowhere; and from which */
-	size_t in_step;		/* files so far whose numbers rise by 1 */
-	bool warned;
-};
-
-/*
- * An image comes, `have` others of its measurement wait, `wanted` make one (0: not known yet).
- * *begins: it begins another measurement, and fail() says that the one at hand lacks images. path:
- * its file, or NULL. -1 after fail(): the way that was demanded cannot count it.
- */
-int dropped_images_take(struct dropped_images *, const struct frame_head *, const char *path,
-    size_t have, size_t wanted, bool *begins);
-void dropped_images_free(struct dropped_images *);
 
 /* ---- harmonics of the fringes (harmonics.c) ---- */
 
@@ -307,19 +204,6 @@ int harmonics_correct(const struct harmonics *, struct phasewrap *, bool sigmas,
 
 /* ---- the camera's noise (noise.c) ---- */
 
-/* Variances at levels of the pairs of images that were read so far. */
-struct noise_pairs {
-	struct frame *first;	/* of a pair whose second image is to come; one plane */
-	struct phase_noise_sample *sample;
-	size_t n;
-	double quantisation;			/* its variance */
-	size_t images;
-};
-
-/* Is --sigma asked for, and the noise to be found in the images? */
-bool noise_unknown(const struct noise_options *);
-/* Options that are of no use alone. -1 after fail_usage(). */
-int noise_check(const struct noise_options *);
 /*
  * For frames of this head: sets wrap->sigmas, the terms and, where it is given, the noise. *search:
  * noise_find() is to find the noise of every measurement. Captures and fits of wrap are set. -1
@@ -332,11 +216,6 @@ int noise_plan(const struct noise_options *, const struct frame_head *, struct p
 void phase_sigma_set_terms(struct phasewrap *);
 /* Sets wrap->noise to that of one measurement, from what the fit leaves of it. -1 after fail(). */
 int noise_find(const struct frame *, struct phasewrap *);
-/* Takes one image, or several as the planes of a frame, which it owns. -1 after fail(). */
-int noise_pairs_add(const struct noise_options *, struct frame *, struct noise_pairs *);
-/* Prints the options that say what was found, to `path` or standard output. -1 after fail(). */
-int noise_pairs_print(const struct noise_options *, struct noise_pairs *, const char *path);
-void noise_pairs_free(struct noise_pairs *);
 
 /* ---- the light of each exposure, measured in the images (exposures.c) ---- */
 
@@ -369,20 +248,14 @@ struct removed {
 /* ---- what phasewrap keeps while it runs ---- */
 
 struct priv {
-	struct body body;		/* run->body, where it is one of rows */
-	struct manifest manifest;
+	struct body body;		/* run->body */
 	struct measurement measurement;
-	char **file;			/* of the manifest, where no operands are given */
 	struct phasewrap wrap;
 	struct harmonics harmonics;
 	struct removed removed;
 	bool noted;			/* what only -v says, once */
-	bool roles_known;		/* keys or a manifest say what each image is */
-	struct fourier fourier;
-	struct dropped_images dropped;
 	struct step_search step_search;		/* --shift auto */
 	bool finds_noise;		/* in every measurement */
-	struct noise_pairs pairs;	/* --fit-noise */
 };
 
 /* ---- the loops of phasewrap_rows.c ---- */
@@ -391,9 +264,6 @@ struct phasewrap_rows {
 	/* struct body's `rows`. */
 	void (*wrap)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
 	    size_t y1, const struct row_scratch *);
-	/* Row y of the markers' levels as they are, into their channels. */
-	void (*copy_markers)(const struct phasewrap *, const struct frame *in, struct frame *out,
-	    size_t y);
 };
 LEVELS_OF(phasewrap_rows)
 
@@ -432,13 +302,6 @@ struct noise_set {
 	struct phase_shift_weights *weights;
 };
 
-/* Two images of one scene, of which every step-th pixel is taken. */
-struct noise_pair {
-	const struct frame *first, *second;
-	size_t first_plane, second_plane, step;
-	double black, most;
-};
-
 struct survey_rows {
 	/* Row y of a struct roughness. */
 	void (*roughness)(void *roughness, size_t y);
@@ -453,16 +316,6 @@ struct survey_rows {
 	 * many. three: room for their images. */
 	size_t (*noise_of_set)(struct noise_set *, const struct frame *in, size_t step,
 	    struct noise_pixel three[3], struct phase_noise_sample *);
-	/* The lamp is never the same: by which factor the second image is brighter. */
-	double (*pair_ratio)(const struct noise_pair *);
-	/* Noise has nothing to do with that of the next pixel; what differs between two scenes, or
-	 * between two steps of a fringe, has: the sums of the product of neighbours' differences,
-	 * and of their squares. */
-	void (*pair_neighbours)(const struct noise_pair *, double factor, double *product,
-	    double *squares);
-	/* Variances at levels of a pair, and how many. */
-	size_t (*pair_samples)(const struct noise_pair *, double factor,
-	    struct phase_noise_sample *);
 };
 LEVELS_OF(survey_rows)
 

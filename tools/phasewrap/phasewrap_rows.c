@@ -150,7 +150,7 @@ struct images {
 
 /* How the sums of a fringe set are judged, and where its phase vectors go. */
 struct verdict {
-	struct phasewrap_limits limits;
+	struct measurement_limits limits;
 	float images;			/* of the set */
 	float *cosine, *sine;		/* of the tile's first pixel */
 };
@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) void
 judge_pixel(struct verdict verdict, struct tile *restrict tile, size_t x, float first, float most,
     float sum, float c, float s)
 {
-	const struct phasewrap_limits *limits = &verdict.limits;
+	const struct measurement_limits *limits = &verdict.limits;
 	float images = verdict.images;
 	PX_F mean = phasewrap_mean(first, sum, images);
 	PX_F amplitude = phasewrap_amplitude(s, c), amplitude_sum = amplitude * images;
@@ -285,8 +285,8 @@ sum_fringe(const struct frame *in, const struct capture_fringe *fringe,
  * tile. */
 static void
 fringe_sums_of_set(const struct frame *in, const struct capture_fringe *fringe,
-    const struct phase_shift_fit *fit, struct phasewrap_limits limits, size_t y, size_t x, size_t n,
-    struct tile *tile, float *cosine, float *sine)
+    const struct phase_shift_fit *fit, struct measurement_limits limits, size_t y, size_t x,
+    size_t n, struct tile *tile, float *cosine, float *sine)
 {
 	struct verdict verdict = { limits, (float)fringe->n, cosine, sine };
 
@@ -320,7 +320,7 @@ fringe_sums_wrap(const struct phasewrap *wrap, const struct frame *in, struct fr
 
 /* Modulation and texture from white and black images, where there are no fringes. */
 static void
-fringe_sums_judge_flats(struct phasewrap_limits limits, struct tile *restrict tile,
+fringe_sums_judge_flats(struct measurement_limits limits, struct tile *restrict tile,
     const float *restrict white, const float *restrict black, size_t n)
 {
 	struct verdict verdict = { limits, 1, tile->c, tile->s };
@@ -349,7 +349,7 @@ struct alike {
 	float *restrict modulation, *restrict texture;
 	size_t row;		/* floats from a row of these planes to the next; 0: not planes */
 	bool far;		/* cosine and sine are whole planes, too: too large for a cache */
-	struct phasewrap_limits limits;
+	struct measurement_limits limits;
 };
 
 struct judged {
@@ -360,7 +360,7 @@ struct judged {
 /* As judge_pixel(), but nothing is missing, infinite or negative, so that a mean is 0 or at least
  * 1. */
 static inline __attribute__((always_inline)) struct judged
-judge_whole(const struct phasewrap_limits *limits, bool limited, float images, float most,
+judge_whole(const struct measurement_limits *limits, bool limited, float images, float most,
     float mean, float c, float s)
 {
 	struct judged judged;
@@ -385,7 +385,7 @@ judge_whole(const struct phasewrap_limits *limits, bool limited, float images, f
 /* Sums of whole numbers are exact, so that N A is just that. */
 static inline __attribute__((always_inline)) struct judged
 whole_pixel(const float (*image)[TOGETHER], const struct phase_shift_weights *weight,
-    const struct phasewrap_limits *limits, bool limited, size_t count, size_t x)
+    const struct measurement_limits *limits, bool limited, size_t count, size_t x)
 {
 	PX_F zero = image[0][x], most = zero, sum = zero, c = 0, s = 0;
 
@@ -671,7 +671,7 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
     size_t x, size_t n, struct tile *tile)
 {
 	const struct capture_set *captures = &wrap->captures;
-	const struct phasewrap_limits *limits = &wrap->limits;
+	const struct measurement_limits *limits = &wrap->limits;
 	size_t sets = captures->fringes, images = captures->fringe[0].n;
 	size_t size = sample_size(in->head.type), rest = n % TOGETHER;
 	struct alike alike = { .limits = *limits,
@@ -815,7 +815,7 @@ fit_residual_wrap(const struct phasewrap *wrap, const struct frame *in, struct f
 	for (size_t k = 0; k < captures->fringes; k++)
 		if (captures->fringe[k].n > 3)
 			add_misfit(&captures->fringe[k], &wrap->fit[k], in, y, x, n, tile, misfit);
-	judge_misfit(tile, misfit, wrap->limits.most_misfit, n);
+	judge_misfit(tile, misfit, wrap->most_misfit, n);
 	if (wrap->writes_fit)
 		write_misfit(tile, misfit, frame_floats(out, wrap->channels.fit_residual, y) + x,
 		    n);
@@ -1035,7 +1035,7 @@ gray_code_decode(const struct frame *in, const struct capture_code *code, const 
 /* Thresholds of n pixels from column x of row y on, from white and black or from one image between
  * them; without fringes, white and black also decide whether a pixel is bad. */
 static void
-gray_code_read_flats(const struct capture_set *captures, const struct phasewrap_limits *limits,
+gray_code_read_flats(const struct capture_set *captures, const struct measurement_limits *limits,
     const struct frame *in, size_t y, size_t x, size_t n, struct tile *tile)
 {
 	tile_load(tile, in, captures->flat[0], y, x, n, tile->plane);
@@ -1283,7 +1283,7 @@ sum_exposure(const struct phasewrap *wrap, size_t k, size_t e, const struct fram
 /* Solves the normal equations: the unit vectors of the phases go to c and s of the tile, B to
  * `mean`; bad pixels are noted. */
 static void
-solve_exposures(const struct phasewrap_limits *restrict limits, float images, float shortest,
+solve_exposures(const struct measurement_limits *restrict limits, float images, float shortest,
     struct work *restrict work, size_t n)
 {
 	struct normal *restrict normal = &work->normal;
@@ -1513,7 +1513,7 @@ fit_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *out
 	for (size_t k = 0; k < captures->fringes; k++)
 		wrap_set(wrap, k, in, out, y, x, n, work);
 	for (size_t p = 0; p < n && wrap->fits; p++)
-		tile->bad[p] |= !(work->misfit[p] <= wrap->limits.most_misfit);
+		tile->bad[p] |= !(work->misfit[p] <= wrap->most_misfit);
 	gray_code_decode_exposures(wrap, in, out, wrap->channels.index, y, x, n, tile);
 	tile_any_bad(tile, n);
 	write_qualities(wrap, out, y, x, n, work);
@@ -1737,19 +1737,6 @@ uneven_light_row(const struct phasewrap *wrap, const struct frame *in, struct fr
 	mask(wrap, bad, out, y);
 }
 
-static void
-copy_markers(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y)
-{
-	const struct capture_set *captures = &wrap->captures;
-
-	for (size_t i = 0; i < captures->markers; i++) {
-		float *to = frame_floats(out, wrap->channels.marker + i, y);
-
-		for (size_t x = 0; x < in->head.w; x++)
-			to[x] = frame_sample(in, captures->marker[i].plane, y, x);
-	}
-}
-
 /*
  * ---- -v: how many pixels each test removes ----
  *
@@ -1764,7 +1751,7 @@ struct failed {
 };
 
 static void
-judge_limits(const struct phasewrap_limits *limits, float images, float sum, float amplitude,
+judge_limits(const struct measurement_limits *limits, float images, float sum, float amplitude,
     struct failed *failed)
 {
 	PX_F divisor = px_max(sum, PHASEWRAP_LEAST_MEAN), product = amplitude * divisor;
@@ -1810,7 +1797,7 @@ test_set(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t 
 		squares = phasewrap_add(squares, left, left);
 	}
 	misfit = phasewrap_misfit(squares, amplitude, 1.0f / (float)(fringe->n - 3));
-	failed->by[REMOVED_RESIDUAL] |= !(misfit <= wrap->limits.most_misfit);
+	failed->by[REMOVED_RESIDUAL] |= !(misfit <= wrap->most_misfit);
 }
 
 /* Tests the Gray planes for missing samples, and white and black where there are no fringes. */
@@ -1887,7 +1874,8 @@ phasewrap_wrap(const struct run *run, const struct frame *in, struct frame *out,
 			uneven_light_row(&priv->wrap, in, out, y, scratch->memory);
 		else
 			phasewrap_row(&priv->wrap, in, out, y);
-		copy_markers(&priv->wrap, in, out, y);
+		measurement_copy_markers(&priv->wrap.captures, in, priv->wrap.channels.marker, out,
+		    y);
 		if (!priv->removed.off)
 			removed_row(&priv->removed, &priv->wrap, in, out, y);
 	}
@@ -1895,5 +1883,4 @@ phasewrap_wrap(const struct run *run, const struct frame *in, struct frame *out,
 
 const struct phasewrap_rows AT_LEVEL(phasewrap_rows) = {
 	.wrap = phasewrap_wrap,
-	.copy_markers = copy_markers,
 };

@@ -202,7 +202,7 @@ static bool
 read_pixel(const struct noise_set *set, const struct frame *in, size_t x, size_t y,
     struct noise_pixel *pixel)
 {
-	const struct phasewrap_limits *limits = &set->wrap->limits;
+	const struct measurement_limits *limits = &set->wrap->limits;
 	const struct capture_fringe *fringe = set->fringe;
 	const struct phase_shift_fit *fit = set->fit;
 	const struct phase_shift_weights *weights = set->weights;
@@ -274,83 +274,9 @@ noise_of_set(struct noise_set *set, const struct frame *in, size_t step,
 	return n;
 }
 
-/* ---- the camera's noise from pairs of images ---- */
-
-/* False where one of both samples is missing or clipped. */
-static bool
-read_pair(const struct noise_pair *pair, size_t x, size_t y, double *a, double *b)
-{
-	bool integer = pair->first->head.type != SAMPLE_FLOAT;
-
-	*a = (double)frame_sample(pair->first, pair->first_plane, y, x);
-	*b = (double)frame_sample(pair->second, pair->second_plane, y, x);
-	return fabs(*a) < 1e30 && fabs(*b) < 1e30 && *a < pair->most && *b < pair->most &&
-	    !(integer && (*a == 0 || *b == 0));
-}
-
-static double
-pair_ratio(const struct noise_pair *pair)
-{
-	double a, b, as = 0, bs = 0;
-
-	for (size_t y = 0; y < pair->first->head.h; y += pair->step)
-		for (size_t x = 0; x < pair->first->head.w; x += pair->step)
-			if (read_pair(pair, x, y, &a, &b)) {
-				as += a - pair->black;
-				bs += b - pair->black;
-			}
-	return as > 0 && bs > 0 ? bs / as : 1;
-}
-
-/* The second image less the first one, which is taken `factor` times as bright. */
-static double
-difference(const struct noise_pair *pair, double factor, double a, double b)
-{
-	return b - pair->black - (a - pair->black) * factor;
-}
-
-static void
-pair_neighbours(const struct noise_pair *pair, double factor, double *product, double *squares)
-{
-	const struct frame_head *head = &pair->first->head;
-	double a, b, c, d;
-
-	*product = *squares = 0;
-	for (size_t y = 0; y < head->h; y += pair->step)
-		for (size_t x = 0; x + 1 < head->w; x += pair->step)
-			if (read_pair(pair, x, y, &a, &b) && read_pair(pair, x + 1, y, &c, &d)) {
-				double here = difference(pair, factor, a, b);
-				double next = difference(pair, factor, c, d);
-
-				*product += here * next;
-				*squares += (here * here + next * next) / 2;
-			}
-}
-
-static size_t
-pair_samples(const struct noise_pair *pair, double factor, struct phase_noise_sample *sample)
-{
-	const struct frame_head *head = &pair->first->head;
-	size_t n = 0;
-	double a, b;
-
-	for (size_t y = 0; y < head->h; y += pair->step)
-		for (size_t x = 0; x < head->w; x += pair->step)
-			if (read_pair(pair, x, y, &a, &b)) {
-				double d = difference(pair, factor, a, b);
-
-				sample[n++] = (struct phase_noise_sample){ (float)((a + b) / 2),
-					(float)(d * d / (1 + factor * factor)) };
-			}
-	return n;
-}
-
 const struct survey_rows AT_LEVEL(survey_rows) = {
 	.roughness = roughness_of_row,
 	.exposure_level = exposure_level,
 	.exposure_ratio = exposure_ratio,
 	.noise_of_set = noise_of_set,
-	.pair_ratio = pair_ratio,
-	.pair_neighbours = pair_neighbours,
-	.pair_samples = pair_samples,
 };

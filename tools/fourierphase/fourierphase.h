@@ -1,11 +1,7 @@
-/*
- * What the files of Fourier-transform profilometry, --kind fourier, share: fourier.c (options,
- * measurements, warnings), fourier_spectrum.c (the carrier), fourier_filter.c (the analytic signal)
- * and fourier_rows.c (their loops over pixels). The rest of phasewrap uses struct fourier and its
- * four functions alone.
- */
-#ifndef FOURIER_H
-#define FOURIER_H
+/* What the files of fourierphase share; the loops over pixels, struct fourierphase_rows, stand at
+ * the end. */
+#ifndef FOURIERPHASE_H
+#define FOURIERPHASE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,17 +11,21 @@
 #include "base/numbers.h"
 #include "frame/frame.h"
 #include "frame/pixel_store.h"
+#include "fringe/measurement.h"
 #include "fringe/phase_noise.h"
 
-struct parameters;
-struct phasewrap;
 struct run;
 
-struct fourier_options {
+enum phase_form { AS_PHASE, AS_VECTOR };
+
+struct parameters {
+	struct measurement_options measurement;
 	struct numbers carrier;		/* camera px along x and y; n = 0: not given */
-	int transform, window, removal;	/* -1: not given */
-	double width;			/* of the carrier; NaN: not given */
+	int transform, window, as;
+	int removal;			/* -1: not given */
+	double width;			/* half-width of the window, over the carrier */
 	bool mirrored;
+	struct noise_options noise;
 };
 
 /* How many items of so many rows, or columns, n of them are. */
@@ -61,9 +61,8 @@ struct fourier_signal {
 /* The least divisor of a quotient, a tenth of the mean of all: darker pixels, whose quotient would
  * be noise, count for less. Sets source->least_unit. -1 after fail(). */
 int fourier_signal_find_least(struct run *, struct fourier_source *);
-/* Makes the signal, of rows, in memory of its own; fourier_signal_free() it. -1 after fail(). */
+/* Makes the signal, of rows; the caller drops its store, also after a failure. -1 after fail(). */
 int fourier_signal_make(struct run *, const struct fourier_source *, struct fourier_signal *);
-void fourier_signal_free(struct fourier_signal *);
 /* Lines that are rows become columns, and the reverse. */
 void fourier_signal_turn(struct fourier_signal *);
 
@@ -187,6 +186,8 @@ struct fourier_peaks {
 
 /* Has the first more power, weighted by its contrast? */
 bool fourier_carrier_better(const struct fourier_peak *, const struct fourier_peak *);
+/* In turns per pixel; a frequency and its negative are the same. */
+double fourier_carrier_distance(struct fourier_carrier, struct fourier_carrier);
 /* Memory is short: -1 after fail(). */
 int fourier_carrier_find(struct run *, const struct fourier_signal *, struct fourier_peaks *);
 
@@ -214,10 +215,10 @@ struct fourier_result {
 	struct pixel_store *store;
 };
 
-/* mean: is it wanted? -1 after fail(); fourier_filter_free() also then. */
+/* mean: is it wanted? The caller drops the result's store, also after a failure. -1 after fail().
+ */
 int fourier_filter_run(struct run *, const struct fourier_filter *, const struct fourier_signal *,
     bool mean, struct fourier_result *);
-void fourier_filter_free(struct fourier_result *);
 /* The standard deviation, along an axis and in pixels, of the square of the window's response, over
  * which neighbours share their noise. */
 double fourier_sigma_reach(const struct fourier_filter *);
@@ -291,8 +292,9 @@ enum fourier_lost {
 };
 
 struct output_job {
-	const struct phasewrap *wrap;
+	const struct fourierphase *fourier;
 	const struct fourier_image *image;
+	const struct frame *in;
 	struct frame *frame;
 	double *amplitude;	/* of every step-th pixel: of all images the smallest, or NaN */
 	size_t step;
@@ -306,10 +308,19 @@ struct fourier_sample {
 
 #define FOURIER_GRID 48	/* points across and down at which measurements are compared */
 
-/* What a run has warned of. */
-struct fourier_report {
-	size_t measurement;
-	bool verbose;
+/* The stage's own: what is planned for a measurement, and what is known of the previous ones. */
+struct fourierphase {
+	struct measurement measurement;
+	struct capture_set captures;
+	struct measurement_limits limits;
+	struct phase_noise_model noise;		/* of --sigma */
+	struct frame_head out;
+	/* The first channel of each kind; phases or vectors, which come first, end at modulation,
+	 * sigmas at marker. */
+	size_t modulation, texture, sigma, marker;
+	bool vector;
+	double *turn_rad;	/* of each fringe image: what its phase has too much */
+	size_t number;		/* of the measurement */
 	/* once in a run */
 	bool warned_two, warned_weak, warned_steps, warned_unlit, warned_saturated;
 	bool flats_checked;
@@ -317,25 +328,8 @@ struct fourier_report {
 	struct fourier_sample before[FOURIER_GRID * FOURIER_GRID];
 };
 
-/* What is planned for a measurement, and what is known of the previous ones. */
-struct fourier {
-	struct frame_head out;
-	double *turn_rad;	/* of each fringe image: what its phase has too much */
-	struct fourier_report report;
-};
-
-/* Checks the options alone; those of Fourier transforms are for this kind only. -1 after
- * fail_usage(). */
-int fourier_check(const struct parameters *);
-/* As a stage's plan, with the captures sorted and the limits set. -1 after fail(). */
-int fourier_plan(struct run *, struct phasewrap *, double sign, double origin_rad,
-    const struct frame_head *in, struct frame_head *out, struct fourier *);
-/* As a body's frame. */
-int fourier_frame(struct run *, const struct phasewrap *, struct fourier *, struct frame *in);
-void fourier_free(struct fourier *);
-
-/* The loops of fourier_rows.c; those that take a void pointer are for run_for(). */
-struct fourier_rows {
+/* The loops of fourierphase_rows.c; those that take a void pointer are for run_for(). */
+struct fourierphase_rows {
 	/* In place: v has fft->n samples of FFT_SAMPLE floats, aligned to 64. */
 	void (*line_fft)(const struct line_fft *fft, float *v);
 	/* FOURIER_ROWS rows of a struct signal_job's source become signal, or what their units sum
@@ -369,6 +363,6 @@ struct fourier_rows {
 	/* FOURIER_ROWS rows of a struct output_job's frame. */
 	void (*output)(void *job, size_t item);
 };
-LEVELS_OF(fourier_rows)
+LEVELS_OF(fourierphase_rows)
 
 #endif

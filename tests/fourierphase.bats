@@ -38,7 +38,7 @@ for name in sys.argv[2:]:
 	assert np.abs(e).max() <= float(sys.argv[1])" "$@"
 }
 
-@test "fourier: flat surfaces, upright, slanted and lying fringes, odd sizes: exact but for the borders' prediction" {
+@test "fourierphase: flat surfaces, upright, slanted and lying fringes, odd sizes: exact but for the borders' prediction" {
 	py "
 for size, fx, fy in (('160x120', 0.0625, 0), ('161x97', 0.0911, 0.013), ('97x161', -0.021, 0.11), ('300x31', 0.05, 0.02),
 		('31x300', -0.002, 0.06)):
@@ -48,8 +48,8 @@ for size, fx, fy in (('160x120', 0.0625, 0), ('161x97', 0.0911, 0.013), ('97x161
 	write_frames('wave' + size + '.nrrd', [Frame((120 + 80 * np.cos(phase)).astype('f4'))])
 	write_frames('true' + size + '.nrrd', [Frame(phase.astype('f4'), ['phase'])])"
 	for size in 160x120 161x97 97x161 300x31 31x300; do
-		silent phasewrap -k fourier --transform lines wave$size.nrrd -o "lines$size.nrrd"
-		silent phasewrap -k fourier wave$size.nrrd -o "phase$size.nrrd"
+		silent fourierphase --transform lines wave$size.nrrd -o "lines$size.nrrd"
+		silent fourierphase wave$size.nrrd -o "phase$size.nrrd"
 	done
 	py "
 import glob
@@ -66,30 +66,30 @@ for name in names:
 	assert np.abs(f['texture'] - 200).max() < 6, np.abs(f['texture'] - 200).max()"
 }
 
-@test "fourier: the carrier that it finds is that of the fringes, is a key, and taken by --carrier gives the same" {
+@test "fourierphase: the carrier that it finds is that of the fringes, is a key, and taken by --carrier gives the same" {
 	waves 200x150 0.071 -0.02
-	phasewrap -v -k fourier wave.nrrd -o found.nrrd 2>log
+	fourierphase -v wave.nrrd -o found.nrrd 2>log
 	grep -q "fringes of 14.0[789] px along x, --carrier 14.0[789][0-9]*,-\(49.9\|50\)" log
 	py "
 c = [1 / float(v) for v in read_frame('found.nrrd').meta['carrier_px'].split()]
 assert np.hypot(c[0] - 0.071, c[1] + 0.02) < 2e-4, c"
 	carrier=$(frameinfo found.nrrd | sed -n 's/^ *carrier_px:=//p')
-	phasewrap -k fourier --carrier "${carrier/ /,}" wave.nrrd -o given.nrrd
+	fourierphase --carrier "${carrier/ /,}" wave.nrrd -o given.nrrd
 	framecmp --max 1e-4 found.nrrd given.nrrd
 	# one of little more than two pixels is not looked for, but taken
 	waves 200x150 0.39 0
-	fails 1 "no fringes stand out" phasewrap -k fourier wave.nrrd -o found.nrrd
-	silent phasewrap -k fourier --carrier 2.5 wave.nrrd -o given.nrrd
+	fails 1 "no fringes stand out" fourierphase wave.nrrd -o found.nrrd
+	silent fourierphase --carrier 2.5 wave.nrrd -o given.nrrd
 	near 0.05 given.nrrd
 }
 
 # A surface of waves of 140 px spreads the fringes over 1 - S to 1 + S times their frequency, on either side alike; the
 # tops of its spectrum lie near the ends.
-@test "fourier: the carrier is the middle of what a surface spreads the fringes over" {
+@test "fourierphase: the carrier is the middle of what a surface spreads the fringes over" {
 	for slope in 0.3 0.4 0.5 0.6; do
 		waves 400x300 0.0714286 0 "
 phase += $slope * 10 * np.sin(2 * np.pi * x / 140 + 1) * np.cos(2 * np.pi * y / 182); I = 120 + 80 * np.cos(phase)"
-		silent phasewrap -k fourier wave.nrrd -o phase.nrrd
+		silent fourierphase wave.nrrd -o phase.nrrd
 		py "
 f, t, slope = read_frame('phase.nrrd'), read_frame('true.nrrd')['phase'], float(sys.argv[1])
 x, y = (float(v) for v in f.meta['carrier_px'].split())
@@ -101,12 +101,12 @@ expect(off < 0.02 and np.sqrt((e ** 2).mean()) < {0.3: 0.014, 0.4: 0.042, 0.5: 0
 	done
 }
 
-@test "fourier: fringes whose crests are saturated keep their period" {
+@test "fourierphase: fringes whose crests are saturated keep their period" {
 	for period in 8 12 20; do
 		for most in 180 120 80; do
 			waves 320x240 0 0 "
 phase = 0.5 + 2 * np.pi * x / $period; I = np.minimum(120 + 80 * np.cos(phase) + np.random.default_rng(1).normal(size=x.shape), $most)"
-			phasewrap -q -k fourier --max-value $most wave.nrrd -o phase.nrrd
+			fourierphase -q --max-value $most wave.nrrd -o phase.nrrd
 			py "
 x, y = (float(v) for v in read_frame('phase.nrrd').meta['carrier_px'].split())
 expect(abs($period / x - 1) < 0.01 and (y == 0 or abs(y) > 50 * $period), $period, $most, x, y)"
@@ -114,11 +114,11 @@ expect(abs($period / x - 1) < 0.01 and (y == 0 or abs(y) > 50 * $period), $perio
 	done
 }
 
-@test "fourier: the outermost period is of use, with relief and noise" {
+@test "fourierphase: the outermost period is of use, with relief and noise" {
 	waves 320x240 0.0625 0 "
 phase += 1.5 * np.sin(x / 25 + 1) * np.cos(y / 30); I = 120 + 80 * np.cos(phase) + np.random.default_rng(1).normal(size=x.shape) * 3"
 	for how in 2d lines; do
-		phasewrap -k fourier --transform $how wave.nrrd -o $how.nrrd
+		fourierphase --transform $how wave.nrrd -o $how.nrrd
 	done
 	py "
 rms = lambda a: np.sqrt((a ** 2).mean())
@@ -130,12 +130,12 @@ for how in '2d', 'lines':
 	assert inside < 0.02 and sides < 0.03 and ends < 0.03"
 }
 
-@test "fourier: noise is what the window lets through, all shapes, lines and 2-D" {
+@test "fourierphase: noise is what the window lets through, all shapes, lines and 2-D" {
 	waves 360x270 0.0625 0 "I += np.random.default_rng(2).normal(size=x.shape) * 4"
 	for how in 2d lines; do
 		for shape in tukey hann gauss; do
 			for width in $([ $shape = tukey ] && echo 0.75 0.4 || echo 0.75); do
-				phasewrap -k fourier --carrier 16 --transform $how --window $shape --window-width $width wave.nrrd \
+				fourierphase --carrier 16 --transform $how --window $shape --window-width $width wave.nrrd \
 					-o "phase $how $shape $width .nrrd"
 			done
 		done
@@ -160,7 +160,7 @@ for name in names:
 	assert abs(ratio - 1) < 0.02 + 4 / np.sqrt(2 * cells), (ratio, cells)"
 }
 
-@test "fourier: a flat image takes the texture out, the quotient more than the difference; white and black likewise" {
+@test "fourierphase: a flat image takes the texture out, the quotient more than the difference; white and black likewise" {
 	py "
 from subprocess import check_output as run
 import os
@@ -169,7 +169,7 @@ t = read_frame(d + '/truth.nrrd')['absphase']
 white, black = read_frame(d + '/white.nrrd')['image'], read_frame(d + '/black.nrrd')['image']
 write_frames('flat.nrrd', [Frame((white + black) / 2)])
 def rms(*words):
-	run(['phasewrap', '-k', 'fourier', *words, '-o', 'f.nrrd'])
+	run(['fourierphase', *words, '-o', 'f.nrrd'])
 	f = read_frame('f.nrrd')
 	return np.sqrt((np.angle(np.exp(1j * (f['phase'] - t))) ** 2).mean()), f
 face = d + '/face.nrrd'
@@ -187,11 +187,11 @@ assert np.abs(b['texture'] - white).max() < 0.15 * white.max() and abs(np.median
 assert abs(np.median(b['modulation']) - 100 / 127) < 0.01, np.median(b['modulation'])" "$data_of"
 }
 
-@test "fourier: a described image's phase is that of all steps: shift, origin, direction; 2+1 takes sine and flat" {
+@test "fourierphase: a described image's phase is that of all steps: shift, origin, direction; 2+1 takes sine and flat" {
 	for axis in x y; do
 		fringesim -q -s 256x200 -p 20 -n 4 -a $axis --ref-plane 1,0.3,0.3 -c 5 --scene plane --bits float -o steps.nrrd
 		phasewrap steps.nrrd -o step$axis.nrrd
-		run --separate-stderr phasewrap -k fourier --carrier 20.944,20.944 -a $axis steps.nrrd -o each$axis.nrrd
+		run --separate-stderr fourierphase --carrier 20.944,20.944 -a $axis steps.nrrd -o each$axis.nrrd
 		[[ $stderr == *"measurements 0 and 1 show the same fringes, moved by 90 degrees"* ]]
 		[ "$(wc -l <<<"$stderr")" -eq 1 ]
 	done
@@ -204,20 +204,20 @@ for axis in 'xy':
 		assert np.abs(e).max() < 0.02, np.abs(e).max()"
 	fringesim -q -s 256x200 -p 20 -k 2+1 --ref-plane 1,0.3,0 -c 5 --scene plane --bits float -o two.nrrd
 	phasewrap two.nrrd -o step.nrrd
-	silent phasewrap -k fourier -F 1 two.nrrd -o one.nrrd
+	silent fourierphase -F 1 two.nrrd -o one.nrrd
 	framecmp --table --max 0.01 --channels phase step.nrrd one.nrrd || py "
 e = np.angle(np.exp(1j * (read_frame('one.nrrd')['phase'] - read_frame('step.nrrd')['phase'])))
 assert np.abs(e).max() < 0.01, np.abs(e).max()"
 }
 
-@test "fourier: shift, origin and direction by options" {
+@test "fourierphase: shift, origin and direction by options" {
 	waves 200x120 0.06 0
-	phasewrap -k fourier wave.nrrd -o plain.nrrd
-	phasewrap -k fourier --shift 50 --phase-origin 20 wave.nrrd -o turned.nrrd
-	phasewrap -k fourier --shift 50 --sign -1 wave.nrrd -o back.nrrd
-	phasewrap -k fourier --mirrored wave.nrrd -o mirrored.nrrd
-	phasewrap -k fourier --carrier -16.667 wave.nrrd -o negative.nrrd
-	phasewrap -k fourier --as vector wave.nrrd -o vector.nrrd
+	fourierphase wave.nrrd -o plain.nrrd
+	fourierphase --shift 50 --phase-origin 20 wave.nrrd -o turned.nrrd
+	fourierphase --shift 50 --sign -1 wave.nrrd -o back.nrrd
+	fourierphase --mirrored wave.nrrd -o mirrored.nrrd
+	fourierphase --carrier -16.667 wave.nrrd -o negative.nrrd
+	fourierphase --as vector wave.nrrd -o vector.nrrd
 	py "
 phase = lambda name: read_frame(name)['phase'].astype('f8')
 turn = lambda a: np.abs(np.angle(np.exp(1j * a))).max()
@@ -232,11 +232,11 @@ assert v.names == ['cos', 'sin', 'modulation', 'texture']
 assert turn(np.arctan2(v['sin'], v['cos']) - p) < 1e-5"
 }
 
-@test "fourier: holes and saturated pixels are NaN and the others hold; limits" {
+@test "fourierphase: holes and saturated pixels are NaN and the others hold; limits" {
 	waves 240x180 0.0625 0 "
 rng = np.random.default_rng(3)
 I[60:75, 100:130] = np.nan; I[rng.random(I.shape) < 0.01] = np.inf; I[150:170, 20:40] = 250; I[:, :9] = np.nan; I[:4] = np.nan"
-	run --separate-stderr phasewrap -k fourier --max-value 240 wave.nrrd -o phase.nrrd
+	run --separate-stderr fourierphase --max-value 240 wave.nrrd -o phase.nrrd
 	[ -z "$stderr" ]
 	py "
 I, f, t = read_frame('wave.nrrd')['image'], read_frame('phase.nrrd'), read_frame('true.nrrd')['phase']
@@ -248,18 +248,18 @@ print('largest', e.max(), '99 %', np.quantile(e, 0.99))
 assert e.max() < 0.15 and np.quantile(e, 0.99) < 0.03"
 	waves 240x180 0.0625 0 "I = np.where(x < 120, 60 + 5 * np.cos(phase), I)"
 	for limit in "--dark 90" "--min-amplitude 40" "--min-modulation 0.45"; do
-		silent phasewrap -k fourier --carrier 16 $limit wave.nrrd -o "${limit%% *}.nrrd"
+		silent fourierphase --carrier 16 $limit wave.nrrd -o "${limit%% *}.nrrd"
 	done
 	py "
 for limit in '--dark', '--min-amplitude', '--min-modulation':
 	f = read_frame(limit + '.nrrd')
 	assert np.isnan(f['phase'][:, :96]).all() and not np.isnan(f['phase'][:, 144:]).any(), limit
 	assert not np.isnan(f['texture']).any(), limit"
-	fails 1 "no pixel of phase is valid, though the input has some" phasewrap -k fourier --dark 300 wave.nrrd -o phase.nrrd
-	fails 0 "% of the pixels are saturated" phasewrap -k fourier --max-value 150 --min-amplitude 1 wave.nrrd -o phase.nrrd
+	fails 1 "no pixel of phase is valid, though the input has some" fourierphase --dark 300 wave.nrrd -o phase.nrrd
+	fails 0 "% of the pixels are saturated" fourierphase --max-value 150 --min-amplitude 1 wave.nrrd -o phase.nrrd
 }
 
-@test "fourier: a hole does not turn the fringes round" {
+@test "fourierphase: a hole does not turn the fringes round" {
 	fringesim -s 160x120 -p 16 -n 4 -q | framecat -q --frames 0 -o set.nrrd
 	py 'f = read_frame("set.nrrd").pixels[0].astype("f4")
 for n in 10, 25, 30, 40:
@@ -267,28 +267,28 @@ for n in 10, 25, 30, 40:
 	g[40:40 + n, 50:50 + n] = np.nan
 	write_frames("hole%d.nrrd" % n, Frame(g))'
 	for n in 10 25 30 40; do
-		phasewrap -q -k fourier hole$n.nrrd -o out.nrrd
+		fourierphase -q hole$n.nrrd -o out.nrrd
 		# of fringes of 12 to 22 pixels along x
 		py 'x, y = (float(v) for v in read_frame("out.nrrd").meta["carrier_px"].split())
 expect(12 < x < 22 and (y == 0 or abs(y) > 100), x, y)'
 	done
 }
 
-@test "fourier: 8 and 16 bits, one colour of an image, a 12-bit camera" {
+@test "fourierphase: 8 and 16 bits, one colour of an image, a 12-bit camera" {
 	waves 200x150 0.06 0 "
 b = np.clip(I, 0, 255)
 write_frames('8.nrrd', [Frame(np.round(b).astype('u1'))]); write_frames('16.nrrd', [Frame(np.round(b * 200).astype('<u2'))])
 write_frames('rgb.nrrd', [Frame(np.round(np.stack([b / 3, b, b / 2])).astype('u1'), ['r', 'g', 'b'])])
 write_frames('12.nrrd', [Frame(np.minimum(np.round(b * 22), 4095).astype('<u2'))])"
 	for image in 8.nrrd 16.nrrd "--channel g rgb.nrrd"; do
-		silent phasewrap -k fourier $image -o "of ${image##* }"
+		silent fourierphase $image -o "of ${image##* }"
 	done
 	near 0.03 "of 8.nrrd" "of 16.nrrd" "of rgb.nrrd"
-	fails 1 "in colour" phasewrap -k fourier rgb.nrrd -o phase.nrrd
-	fails 0 "4095" phasewrap -k fourier 12.nrrd -o phase.nrrd
+	fails 1 "in colour" fourierphase rgb.nrrd -o phase.nrrd
+	fails 0 "4095" fourierphase 12.nrrd -o phase.nrrd
 }
 
-@test "fourier: without fringes it fails; two patterns, other fringes than --carrier's, unlit parts get a word" {
+@test "fourierphase: without fringes it fails; two patterns, other fringes than --carrier's, unlit parts get a word" {
 	py "
 rng = np.random.default_rng(4)
 y, x = np.mgrid[:200, :300]
@@ -305,37 +305,37 @@ put('lying.nrrd', 90 + 40 * np.cos(y / 2))
 put('missing.nrrd', x * np.nan)
 put('small.nrrd', (90 + 40 * np.cos(x / 2))[:3, :20])"
 	for image in plain noise texture edge missing; do
-		fails 1 "no fringes stand out in its spectrum" phasewrap -k fourier $image.nrrd -o phase.nrrd
+		fails 1 "no fringes stand out in its spectrum" fourierphase $image.nrrd -o phase.nrrd
 		[ ! -e phase.nrrd ]
 	done
-	fails 0 "fringes of 12.57 px along x and others of 18.8" phasewrap -k fourier two.nrrd -o phase.nrrd
-	fails 0 "fringes of 18.8" phasewrap -k fourier -a y two.nrrd -o phase.nrrd
-	fails 0 "and others of" phasewrap -k fourier along.nrrd -o phase.nrrd
-	fails 0 "pixels have less than a tenth of the fringes' amplitude" phasewrap -k fourier half.nrrd -o phase.nrrd
-	silent phasewrap -k fourier --min-amplitude 6 half.nrrd -o phase.nrrd
-	silent phasewrap -k fourier lying.nrrd -o phase.nrrd
+	fails 0 "fringes of 12.57 px along x and others of 18.8" fourierphase two.nrrd -o phase.nrrd
+	fails 0 "fringes of 18.8" fourierphase -a y two.nrrd -o phase.nrrd
+	fails 0 "and others of" fourierphase along.nrrd -o phase.nrrd
+	fails 0 "pixels have less than a tenth of the fringes' amplitude" fourierphase half.nrrd -o phase.nrrd
+	silent fourierphase --min-amplitude 6 half.nrrd -o phase.nrrd
+	silent fourierphase lying.nrrd -o phase.nrrd
 	frameinfo phase.nrrd | has "axis:=y"
-	fails 1 "no fringes vary along x, but some of 12.5" phasewrap -k fourier -a x lying.nrrd -o phase.nrrd
-	silent phasewrap -k fourier -a x --carrier 0,12.57 lying.nrrd -o phase.nrrd
+	fails 1 "no fringes vary along x, but some of 12.5" fourierphase -a x lying.nrrd -o phase.nrrd
+	silent fourierphase -a x --carrier 0,12.57 lying.nrrd -o phase.nrrd
 	frameinfo phase.nrrd | has "axis:=x"
-	fails 0 "not 30 px along x as --carrier says" phasewrap -k fourier --carrier 30 --min-amplitude 1e-6 two.nrrd -o phase.nrrd
-	fails 0 "no fringes of about 30 px along x stand out" phasewrap -k fourier --carrier 30 noise.nrrd -o phase.nrrd
-	fails 1 "has 1.6 fringes of 12.5" phasewrap -q -k fourier --carrier 12.566 small.nrrd -o small-phase.nrrd
+	fails 0 "not 30 px along x as --carrier says" fourierphase --carrier 30 --min-amplitude 1e-6 two.nrrd -o phase.nrrd
+	fails 0 "no fringes of about 30 px along x stand out" fourierphase --carrier 30 noise.nrrd -o phase.nrrd
+	fails 1 "has 1.6 fringes of 12.5" fourierphase -q --carrier 12.566 small.nrrd -o small-phase.nrrd
 }
 
-@test "fourier: flat images in the wrong place, images that are steps, a flat image taken for a measurement" {
+@test "fourierphase: flat images in the wrong place, images that are steps, a flat image taken for a measurement" {
 	waves 200x150 0.06 0 "
 put = lambda name, a: write_frames(name, [Frame(a.astype('f4'))])
 put('flat.nrrd', I * 0 + 120); put('zero.nrrd', I * 0); put('white.nrrd', I * 0 + 200); put('black.nrrd', I * 0 + 40)
 put('next.nrrd', 120 + 80 * np.cos(phase + 2)); put('moved.nrrd', 120 + 80 * np.cos(phase + 2 * np.sin(y / 20)))"
 	fails 1 "image 2, taken for a flat one, has the fringes: --order flat,phase" \
-		phasewrap -k fourier -F 1 flat.nrrd wave.nrrd -o phase.nrrd
-	fails 1 "white is nowhere brighter than black" phasewrap -k fourier -F 2 wave.nrrd black.nrrd white.nrrd -o phase.nrrd
-	fails 1 "the flat image is black" phasewrap -k fourier -F 1 wave.nrrd zero.nrrd -o phase.nrrd
-	fails 1 "is it a flat image: --flats 1?" phasewrap -k fourier wave.nrrd flat.nrrd -o phase.nrrd
-	fails 1 "a measurement is 2 images" phasewrap -k fourier -F 1 wave.nrrd -o phase.nrrd
-	fails 0 "moved by 115 degrees" phasewrap -k fourier wave.nrrd next.nrrd -o phase.nrrd
-	silent phasewrap -k fourier wave.nrrd wave.nrrd moved.nrrd -o phase.nrrd
+		fourierphase -F 1 flat.nrrd wave.nrrd -o phase.nrrd
+	fails 1 "white is nowhere brighter than black" fourierphase -F 2 wave.nrrd black.nrrd white.nrrd -o phase.nrrd
+	fails 1 "the flat image is black" fourierphase -F 1 wave.nrrd zero.nrrd -o phase.nrrd
+	fails 1 "is it a flat image: --flats 1?" fourierphase wave.nrrd flat.nrrd -o phase.nrrd
+	fails 1 "a measurement is 2 images" fourierphase -F 1 wave.nrrd -o phase.nrrd
+	fails 0 "moved by 115 degrees" fourierphase wave.nrrd next.nrrd -o phase.nrrd
+	silent fourierphase wave.nrrd wave.nrrd moved.nrrd -o phase.nrrd
 	# an image that says what it is, and flat ones that say nothing
 	py 'wave = read_frame("wave.nrrd")
 wave.meta = {"role": "phase", "axis": "x", "period_px": "16", "step": "0", "steps": "4", "shift_rad": "0", "set_images": "4"}
@@ -343,36 +343,53 @@ write_frames("keyed.nrrd", wave)'
 	for flats in "-F 1 NAME.nrrd flat.nrrd" "-F 2 NAME.nrrd white.nrrd black.nrrd"; do
 		# shellcheck disable=SC2086
 		{
-			phasewrap -k fourier ${flats/NAME/wave} -o bare.nrrd
-			phasewrap -k fourier ${flats/NAME/keyed} -o said.nrrd
+			fourierphase ${flats/NAME/wave} -o bare.nrrd
+			fourierphase ${flats/NAME/keyed} -o said.nrrd
 		}
 		framecmp bare.nrrd said.nrrd
 	done
 	fails 1 "image 2 has no key role, which others have: give --flats if it is a flat one" \
-		phasewrap -k fourier -p 16,18 keyed.nrrd flat.nrrd -o phase.nrrd
+		fourierphase -p 16,18 keyed.nrrd flat.nrrd -o phase.nrrd
 	# each image of a sequence as if it came alone
-	phasewrap -k fourier moved.nrrd -o alone.nrrd
+	fourierphase moved.nrrd -o alone.nrrd
 	framecat -q --frames 2 phase.nrrd | framecmp - alone.nrrd
 }
 
-@test "fourier: options that belong to other kinds, and its own with another kind" {
+@test "fourierphase: options that belong to other kinds, and its own with another kind" {
 	waves 64x32 0.1 0
 	for words in "-n 3" "-G 4" "--gray-cell half -k fourier" "--rgb" "--flat 1" "--fit-residual" "--max-fit-residual 1" \
 		"--flat-removal quotient" "--carrier 0" "--carrier 0,0" "--carrier 1.5" "--carrier 9,2" "--carrier 9,9,9" \
 		"--carrier 9 -p 9,10" "--carrier 9 --mirrored" "--window box" "--window-width 1.1" "--window-width 0" "--transform 3d"; do
-		run --separate-stderr phasewrap -k fourier $words wave.nrrd -o phase.nrrd
+		run --separate-stderr fourierphase $words wave.nrrd -o phase.nrrd
 		[ "$status" -eq 2 ]
 		[ "$(wc -l <<<"$stderr")" -eq 1 ]
 		[ ! -e phase.nrrd ]
 	done
 	for words in "--carrier 9" "--mirrored" "--transform lines" "--window hann" "--window-width 0.5" "--flat-removal difference"; do
-		fails 2 "is for --kind fourier" phasewrap -n 3 $words wave.nrrd wave.nrrd wave.nrrd -o phase.nrrd
+		fails 2 "is for fourierphase" phasewrap -n 3 $words wave.nrrd wave.nrrd wave.nrrd -o phase.nrrd
 	done
-	fails 1 "2 shifts for 1 image" phasewrap -k fourier -s 10,20 wave.nrrd -o phase.nrrd
-	fails 1 "holds phases already" phasewrap -k fourier true.nrrd -o phase.nrrd
+	fails 1 "2 shifts for 1 image" fourierphase -s 10,20 wave.nrrd -o phase.nrrd
+	fails 1 "holds phases already" fourierphase true.nrrd -o phase.nrrd
 }
 
-@test "fourier: a row and a column by itself have their own modulation, and the noise of lines as sigma" {
+@test "fourierphase: phasewrap --kind fourier is its old spelling, alone and in a chain" {
+	waves 64x48 0.1 0
+	fourierphase --carrier 10 wave.nrrd -o new.nrrd
+	phasewrap --carrier 10 -k fourier wave.nrrd | cmp - new.nrrd
+	phasewrap wave.nrrd --kin=fourier --carrier=10 | cmp - new.nrrd
+	fringepipe phasewrap --carrier 10 -k fourier wave.nrrd , framecat | framecmp - new.nrrd
+	fourierphase -k fourier --carrier 10 wave.nrrd | cmp - new.nrrd
+	frameinfo new.nrrd | has "cmd.1:=fourierphase --carrier=10 \[1\]"
+	phasewrap -k fourier --help | has "^usage: fourierphase"
+	run -0 phasewrap --help
+	[[ $output != *fourier* && $output != *carrier* && $output != *fit-noise* ]]
+	# the last occurrence counts
+	fails 2 "phasewrap: --carrier: is for fourierphase" phasewrap -k fourier --carrier 10 -k step wave.nrrd
+	fails 2 "fourierphase: --gray: unknown" phasewrap -k fourier --gray 4 wave.nrrd
+	fails 2 "must be fourier, not 'step'" fourierphase -k step wave.nrrd
+}
+
+@test "fourierphase: a row and a column by itself have their own modulation, and the noise of lines as sigma" {
 	py '
 rng = np.random.default_rng(1)
 turns = 2 * np.pi * np.arange(4000) / 12
@@ -380,8 +397,8 @@ noise = rng.normal(0, 2, 4000)
 for name, shape in ("row", (1, 1, 4000)), ("column", (1, 4000, 1)):
 	pixels = (120 + 100 * np.cos(turns) + noise).reshape(shape).astype("f4")
 	write_frames(name + ".nrrd", [Frame(pixels, ["image"], {})])'
-	phasewrap -q -k fourier --carrier 12,0 -a x --sigma --read-noise 2 --quantum 0 row.nrrd -o row.out.nrrd
-	phasewrap -q -k fourier --carrier 0,12 -a y --sigma --read-noise 2 --quantum 0 column.nrrd -o column.out.nrrd
+	fourierphase -q --carrier 12,0 -a x --sigma --read-noise 2 --quantum 0 row.nrrd -o row.out.nrrd
+	fourierphase -q --carrier 0,12 -a y --sigma --read-noise 2 --quantum 0 column.nrrd -o column.out.nrrd
 	py '
 turns = 2 * np.pi * np.arange(4000) / 12
 for name in "row", "column":
@@ -394,22 +411,22 @@ for name in "row", "column":
 	expect(abs(modulation.mean() * 120 / 100 - 1) < 0.005, name, modulation.mean())'
 }
 
-@test "fourier: a manifest says which images are fringes and flats; of its steps the first is taken" {
+@test "fourierphase: a manifest says which images are fringes and flats; of its steps the first is taken" {
 	mkdir captures
 	fringesim -q -f -s 200x150 -p 16 --flats --ref-plane 1,0.38,0 -c 5 --scene plane -m captures/list.csv -o captures
-	phasewrap -k fourier -v -m captures/list.csv -o phase.nrrd 2>log
+	fourierphase -v -m captures/list.csv -o phase.nrrd 2>log
 	cat log
 	has "later steps are left out" <log
-	phasewrap -q -k fourier -F 2 captures/phase_00.png captures/uniform_0_white.png captures/uniform_1_black.png -o images.nrrd
+	fourierphase -q -F 2 captures/phase_00.png captures/uniform_0_white.png captures/uniform_1_black.png -o images.nrrd
 	framecmp --channels phase phase.nrrd images.nrrd
 }
 
-@test "fourier: two frequencies of one image each, unwrapped; a surface against its plane" {
+@test "fourierphase: two frequencies of one image each, unwrapped; a surface against its plane" {
 	for scene in plane relief; do
 		height=$([ $scene = relief ] && echo 8 || echo 0)
 		fringesim -q -s 160x120 -p 12,13 -c 3 --ref-plane 1,0.45,0 --scene $scene --height $height --bits float \
 			--truth $scene.truth.nrrd | framecat -q --frames 0,3 --delete role -o $scene.nrrd
-		phasewrap -k fourier -p 12,13 -s -120 $scene.nrrd -o $scene.phase.nrrd
+		fourierphase -p 12,13 -s -120 $scene.nrrd -o $scene.phase.nrrd
 		unwrap2f $scene.phase.nrrd -o $scene.abs.nrrd
 	done
 	phase2depth --ref plane.abs.nrrd -c 3 relief.abs.nrrd -o depth.nrrd
@@ -427,26 +444,26 @@ for name in ('depth.nrrd', 'spatial.nrrd'):
 	assert np.sqrt((e ** 2).mean()) < 0.15"
 }
 
-@test "fourier: the same bytes for any number of threads and any processor; in a chain as in a pipe" {
-	phasewrap -k fourier -j 1 "$data_of/face.nrrd" -o one.nrrd
+@test "fourierphase: the same bytes for any number of threads and any processor; in a chain as in a pipe" {
+	fourierphase -j 1 "$data_of/face.nrrd" -o one.nrrd
 	for j in 2 5; do
-		phasewrap -k fourier -j $j "$data_of/face.nrrd" -o other.nrrd
+		fourierphase -j $j "$data_of/face.nrrd" -o other.nrrd
 		cmp one.nrrd other.nrrd
 	done
 	for level in $(cpu_levels); do
-		FRINGEPIPE_CPU=$level phasewrap -k fourier "$data_of/face.nrrd" -o other.nrrd
+		FRINGEPIPE_CPU=$level fourierphase "$data_of/face.nrrd" -o other.nrrd
 		cmp one.nrrd other.nrrd
 	done
-	phasewrap -k fourier "$data_of/face.nrrd" | gauss -o pipe.nrrd
-	fringepipe phasewrap -k fourier "$data_of/face.nrrd" , gauss -o chain.nrrd
+	fourierphase "$data_of/face.nrrd" | gauss -o pipe.nrrd
+	fringepipe fourierphase "$data_of/face.nrrd" , gauss -o chain.nrrd
 	cmp pipe.nrrd chain.nrrd
 }
 
 # The page's row of the eye: the six figures as it defines them.
-@test "fourier: one image of a real set against the phase of all its steps, within the band of its window" {
+@test "fourierphase: one image of a real set against the phase of all its steps, within the band of its window" {
 	need_data slmaster_eye_12step_gray
 	phasewrap -q -n 12 "$data"/slmaster_eye_12step_gray/phase_*.png -o step.nrrd
-	phasewrap -q -k fourier "$data/slmaster_eye_12step_gray/phase_00.png" -o one.nrrd
+	fourierphase -q "$data/slmaster_eye_12step_gray/phase_00.png" -o one.nrrd
 	EYE=$data/slmaster_eye_12step_gray py "
 import os
 from PIL import Image
@@ -456,9 +473,9 @@ images = [np.asarray(Image.open(os.environ['EYE'] + '/phase_%02d.png' % k), floa
 write_frames('fringes.nrrd', [Frame((amplitude * np.cos(s['phase'])).astype('f4'))])
 write_frames('first.nrrd', [Frame(images[0].astype('f4')), Frame(np.mean(images, 0).astype('f4'))])
 print(f.meta['carrier_px'].replace(' ', ','))" >carrier
-	phasewrap -q -k fourier --carrier "$(cat carrier)" fringes.nrrd -o band.nrrd
-	phasewrap -q -k fourier -F 1 --carrier "$(cat carrier)" first.nrrd -o flat.nrrd
-	grep '^eye (12 steps)' "$top/man/phasewrap.1" >row
+	fourierphase -q --carrier "$(cat carrier)" fringes.nrrd -o band.nrrd
+	fourierphase -q -F 1 --carrier "$(cat carrier)" first.nrrd -o flat.nrrd
+	grep '^eye (12 steps)' "$top/man/fourierphase.1" >row
 	py "
 period, *page = [float(v) for v in open('row').read().split(')')[1].split()]
 s, f, q, b = (read_frame(n + '.nrrd') for n in ('step', 'one', 'flat', 'band'))

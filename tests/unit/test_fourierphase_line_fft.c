@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #undef fail	/* cmocka's macro would hide ours */
 
-#include "../../tools/phasewrap/fourier.h"
+#include "../../tools/fourierphase/fourierphase.h"
 
 #define LANES FFT_LANES
 #define SAMPLE FFT_SAMPLE
@@ -79,7 +79,7 @@ lines(void **state)
 		double error = 0, all = 0, most = 0;
 
 		assert_int_equal(line_fft_new(n, &fft), 0);
-		fourier_rows()->line_fft(&fft, v);
+		fourierphase_rows()->line_fft(&fft, v);
 		for (size_t lane = 0; lane < LANES; lane += step)
 			for (size_t k = 0; k < n; k++) {
 				const float *got = v + fft.place[k] * SAMPLE + lane;
@@ -92,7 +92,7 @@ lines(void **state)
 			}
 		expect_below("transform", n, sqrt(error / all), 2e-7);
 		swap_parts(&fft, v, back);
-		fourier_rows()->line_fft(&fft, back);
+		fourierphase_rows()->line_fft(&fft, back);
 		swap_parts(&fft, back, v);
 		for (size_t k = 0; k < n * SAMPLE; k++)
 			most = fmax(most, fabs((double)(v[k] / (float)n - from[k])));
@@ -123,7 +123,7 @@ long_lines(void **state)
 			v[i * SAMPLE + lane] = (float)cos(angle);
 			v[i * SAMPLE + LANES + lane] = (float)sin(angle);
 		}
-	fourier_rows()->line_fft(&fft, v);
+	fourierphase_rows()->line_fft(&fft, v);
 	for (size_t k = 0; k < n; k++)
 		for (size_t lane = 0; lane < LANES; lane++) {
 			const float *got = v + fft.place[k] * SAMPLE + lane;

@@ -2,9 +2,9 @@
  * The filter of Fourier-transform profilometry (methods §3): a fringe image, less its flat image or
  * over it (thesis eq. 3.6), becomes the analytic signal round its carrier by transform, window and
  * transform back (thesis eq. 3.3); and the variance that the camera's noise has there. The loops
- * over pixels are in fourier_rows.c.
+ * over pixels are in fourierphase_rows.c.
  */
-#include "fourier.h"
+#include "fourierphase.h"
 
 #include <limits.h>
 #include <math.h>
@@ -122,7 +122,7 @@ read_source(struct run *run, const struct fourier_source *source, struct fourier
 	*sum = 0;
 	*count = 0;
 	if (status == 0) {
-		run_for(run, fourier_items(h, FOURIER_ROWS), fourier_rows()->signal, &job);
+		run_for(run, fourier_items(h, FOURIER_ROWS), fourierphase_rows()->signal, &job);
 		for (size_t y = 0; y < h; y++) {
 			*sum += job.sum[y];
 			*count += job.count[y];
@@ -170,12 +170,6 @@ fourier_signal_make(
 		return -1;
 	signal->holes = signal->w * signal->h - n;
 	return 0;
-}
-
-void
-fourier_signal_free(struct fourier_signal *signal)
-{
-	pixel_store_drop(signal->store);
 }
 
 void
@@ -312,24 +306,19 @@ fourier_filter_run(struct run *run, const struct fourier_filter *how,
 		status = plan(&filter);
 	}
 	if (status == 0)
-		run_for(run, fourier_items(h, FILTER_ROWS), fourier_rows()->filter_forward,
+		run_for(run, fourier_items(h, FILTER_ROWS), fourierphase_rows()->filter_forward,
 		    &filter);
 	if (status == 0 && filter.down.n && !filter.failed)
-		run_for(run, filter.stride / FFT_LANES, fourier_rows()->filter_columns,
+		run_for(run, filter.stride / FFT_LANES, fourierphase_rows()->filter_columns,
 		    &filter);
 	if (status == 0 && !filter.failed)
-		run_for(run, fourier_items(h, FFT_LANES), fourier_rows()->filter_back, &filter);
+		run_for(run, fourier_items(h, FFT_LANES), fourierphase_rows()->filter_back,
+		    &filter);
 	line_fft_free(&filter.across);
 	line_fft_free(&filter.down);
 	pixel_store_drop(filter.store);
 	free(filter.known);
 	return filter.failed ? -1 : status;
-}
-
-void
-fourier_filter_free(struct fourier_result *result)
-{
-	pixel_store_drop(result->store);
 }
 
 /*
@@ -369,7 +358,7 @@ smooth(struct run *run, struct sigma_job *job, bool down)
 	float *v = job->v, *n = job->n;
 
 	job->down = down;
-	run_for(run, fourier_items(job->h, FOURIER_ROWS), fourier_rows()->sigma_smooth, job);
+	run_for(run, fourier_items(job->h, FOURIER_ROWS), fourierphase_rows()->sigma_smooth, job);
 	job->v = job->to_v;
 	job->n = job->to_n;
 	job->to_v = v;
@@ -400,13 +389,13 @@ fourier_sigma_make(struct run *run, const struct fourier_source *source,
 	job.to_v = planes + 2 * w * h;
 	job.to_n = planes + 3 * w * h;
 	if (!job.failed)
-		run_for(run, fourier_items(h, FOURIER_ROWS), fourier_rows()->sigma_read, &job);
+		run_for(run, fourier_items(h, FOURIER_ROWS), fourierphase_rows()->sigma_read, &job);
 	if (!job.failed && (how->transform == TRANSFORM_2D || !down))
 		smooth(run, &job, false);
 	if (!job.failed && (how->transform == TRANSFORM_2D || down))
 		smooth(run, &job, true);
 	if (!job.failed)
-		fourier_rows()->sigma_variance(&job, scale, *variance);
+		fourierphase_rows()->sigma_variance(&job, scale, *variance);
 	free(planes);
 	free(job.kernel);
 	return job.failed ? -1 : 0;

@@ -3,7 +3,7 @@
  * stands out from its surroundings on all sides (texture, noise) and from the frequencies below and
  * above it in its own direction (the trail of an edge).
  */
-#include "fourier.h"
+#include "fourierphase.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -51,13 +51,13 @@ add_pieces(struct run *run, struct spectrum_job *job, const size_t *x, size_t ac
 		for (size_t k = 0; k < job->pieces; k++)
 			job->piece[k] = (struct spectrum_piece){ job->signal->v +
 				y[(i + k) / across_n] * job->signal->w + x[(i + k) % across_n] };
-		run_for(run, job->pieces, fourier_rows()->spectrum_piece, job);
+		run_for(run, job->pieces, fourierphase_rows()->spectrum_piece, job);
 		if (!job->failed)
 			run_for(run, fourier_items(spectrum->h, FFT_LANES),
-			    fourier_rows()->spectrum_rows, job);
+			    fourierphase_rows()->spectrum_rows, job);
 		if (!job->failed)
 			run_for(run, fourier_items(spectrum->w, FFT_LANES),
-			    fourier_rows()->spectrum_columns, job);
+			    fourierphase_rows()->spectrum_columns, job);
 		for (size_t k = 0; k < job->pieces; k++)
 			free(job->piece[k].counts);
 	}
@@ -109,8 +109,8 @@ fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
 		status = job.failed ? -1 : 0;
 	}
 	if (status == 0) {
-		run_for(run, spectrum->h, fourier_rows()->spectrum_power, &job);
-		run_for(run, spectrum->h, fourier_rows()->spectrum_smooth, spectrum);
+		run_for(run, spectrum->h, fourierphase_rows()->spectrum_power, &job);
+		run_for(run, spectrum->h, fourierphase_rows()->spectrum_smooth, spectrum);
 	}
 	line_fft_free(&job.across);
 	line_fft_free(&job.down);
@@ -233,9 +233,8 @@ is_summit(const struct fourier_spectrum *spectrum, size_t x, size_t y)
 	return own > 0;
 }
 
-/* A frequency and its negative are the same. */
-static double
-distance(struct fourier_carrier a, struct fourier_carrier b)
+double
+fourier_carrier_distance(struct fourier_carrier a, struct fourier_carrier b)
 {
 	return fmin(hypot(a.x - b.x, a.y - b.y), hypot(a.x + b.x, a.y + b.y));
 }
@@ -247,10 +246,10 @@ belongs_to(struct fourier_carrier f, struct fourier_carrier of)
 {
 	double size = hypot(of.x, of.y);
 
-	if (distance(f, of) < SAME_FRINGES * size)
+	if (fourier_carrier_distance(f, of) < SAME_FRINGES * size)
 		return true;
 	for (int n = 2; n < 8; n++)
-		if (distance(f, (struct fourier_carrier){ remainder(n * of.x, 1),
+		if (fourier_carrier_distance(f, (struct fourier_carrier){ remainder(n * of.x, 1),
 			    remainder(n * of.y, 1) }) < HARMONIC * size)
 			return true;
 	return false;
@@ -422,7 +421,7 @@ fourier_carrier_find(
 	memset(peaks, 0, sizeof(*peaks));
 	peaks->few = signal->w < FEW || signal->h < FEW;
 	if (status == 0) {
-		least = POWER_LEAST * fourier_rows()->spectrum_greatest(&spectrum);
+		least = POWER_LEAST * fourierphase_rows()->spectrum_greatest(&spectrum);
 		find_best(&spectrum, least, NULL, peaks->best);
 		find_best(&spectrum, least, peaks->best, peaks->other);
 		for (int y = 0; y < 2; y++)

@@ -4,7 +4,7 @@
  * that are extended, transformed, cut to a window and transformed back; the variance of the noise;
  * the phase. Threads take items of a few rows or columns, with scratch memory of their own.
  */
-#include "fourier.h"
+#include "fourierphase.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,6 @@
 #include "base/px.h"
 #include "base/transpose.h"
 #include "run/run.h"
-#include "phasewrap.h"
-#include "phasewrap.px.h"
 
 /*
  * ---- transforms of lines ----
@@ -1319,7 +1317,7 @@ filter_back(void *arg, size_t item)
 	pixel_store_drop(store);
 }
 
-/* ---- the variance of the noise (fourier_filter.c has the method) ---- */
+/* ---- the variance of the noise (filter.c has the method) ---- */
 
 /* The variance of a sample of the camera. */
 static float
@@ -1460,7 +1458,7 @@ struct signal_row {
 };
 
 static inline unsigned char
-judge(const struct phasewrap_limits *limits, bool missing, bool saturated, float mean,
+judge(const struct measurement_limits *limits, bool missing, bool saturated, float mean,
     float modulation, float amplitude)
 {
 	bool dark = !(mean >= limits->least_mean);
@@ -1477,7 +1475,7 @@ judge(const struct phasewrap_limits *limits, bool missing, bool saturated, float
 /* Adds n pixels of an image to their row, and writes the cosine and the sine of their phase, times
  * half the amplitude. */
 static void
-take_signal(const struct phasewrap_limits *limits, const struct fourier_image *image,
+take_signal(const struct measurement_limits *limits, const struct fourier_image *image,
     const struct signal_row *signal, const struct row *row, size_t n)
 {
 	const float *restrict re = signal->re, *restrict im = signal->im;
@@ -1565,15 +1563,15 @@ write_image(const struct output_job *output, size_t k, size_t y,
 		flats ? pixels->mean : pixels->image, flats ? 0 : 2, pixels->missing,
 		pixels->saturated };
 
-	take_signal(&output->wrap->limits, image, &signal, row, w);
-	if (output->wrap->vector)
+	take_signal(&output->fourier->limits, image, &signal, row, w);
+	if (output->fourier->vector)
 		write_vector(row, frame_floats(output->frame, 2 * k, y),
 		    frame_floats(output->frame, 2 * k + 1, y), w);
 	else
 		write_phase(row, frame_floats(output->frame, k, y), w);
 	if (image->variance)
 		write_sigma(row, image->variance + at,
-		    frame_floats(output->frame, output->wrap->channels.sigma + k, y), w);
+		    frame_floats(output->frame, output->fourier->sigma + k, y), w);
 }
 
 /* The number of pixels of a row that have a phase. */
@@ -1592,7 +1590,7 @@ count_good(const unsigned char *restrict lost, size_t w)
 static void
 lose_pixels(const struct output_job *output, size_t y, const struct row *row)
 {
-	const struct phasewrap_channels *at = &output->wrap->channels;
+	const struct fourierphase *fourier = output->fourier;
 
 	for (size_t x = 0; x < output->frame->head.w; x++) {
 		output->lost[y][row->lost[x]]++;
@@ -1601,8 +1599,8 @@ lose_pixels(const struct output_job *output, size_t y, const struct row *row)
 		row->amplitude[x] = PX_NAN;
 		if (row->lost[x] == LOST_MISSING)
 			row->texture[x] = row->modulation[x] = PX_NAN;
-		for (size_t c = 0; c < at->marker; c++)
-			if (c < at->phases || c >= at->sigma)
+		for (size_t c = 0; c < fourier->marker; c++)
+			if (c < fourier->modulation || c >= fourier->sigma)
 				frame_floats(output->frame, c, y)[x] = PX_NAN;
 	}
 }
@@ -1611,13 +1609,13 @@ static void
 write_row(const struct output_job *output, size_t y, const struct fourier_pixels *pixels,
     struct row *row)
 {
-	size_t w = output->frame->head.w, fringes = output->wrap->captures.fringes;
-	const struct phasewrap_channels *at = &output->wrap->channels;
+	const struct fourierphase *fourier = output->fourier;
+	size_t w = output->frame->head.w, fringes = fourier->captures.fringes;
 	size_t pixel = (y * w + output->step - 1) / output->step * output->step;
 	float *restrict texture;
 
-	row->modulation = frame_floats(output->frame, at->modulation, y);
-	row->texture = texture = frame_floats(output->frame, at->texture, y);
+	row->modulation = frame_floats(output->frame, fourier->modulation, y);
+	row->texture = texture = frame_floats(output->frame, fourier->texture, y);
 	for (size_t x = 0; x < w; x++) {
 		row->modulation[x] = row->amplitude[x] = MOST_AMPLITUDE;
 		texture[x] = 0;
@@ -1633,6 +1631,8 @@ write_row(const struct output_job *output, size_t y, const struct fourier_pixels
 		lose_pixels(output, y, row);
 	else
 		output->lost[y][LOST_NONE] = w;
+	measurement_copy_markers(&fourier->captures, output->in, fourier->marker, output->frame,
+	    y);
 	for (; pixel < (y + 1) * w; pixel += output->step)
 		output->amplitude[pixel / output->step] = (double)row->amplitude[pixel - y * w];
 }
@@ -1663,7 +1663,7 @@ output_rows(void *arg, size_t item)
 	fourier_pixels_free(&pixels);
 }
 
-const struct fourier_rows AT_LEVEL(fourier_rows) = {
+const struct fourierphase_rows AT_LEVEL(fourierphase_rows) = {
 	.line_fft = line_fft_run,
 	.signal = signal_rows,
 	.filter_forward = filter_forward,

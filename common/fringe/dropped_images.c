@@ -4,7 +4,7 @@
  * first measurement; their number (key frame_number, or the last number in a file's name); and the
  * key time_s, whose intervals are equal.
  */
-#include "phasewrap.h"
+#include "fringe/measurement.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "image/statistics.h"
+#include "base/process.h"
 
 #define UNEVEN 0.25		/* of an interval: how far a time may be off whole ones */
 #define INTERVALS_LEAST 2	/* that must be known before one counts as several */
@@ -41,36 +41,14 @@ describe(const struct frame_head *head, char word[WORD_SIZE])
 	return true;
 }
 
-static int
+static void
 add_word(struct dropped_images *dropped, const char *word)
 {
-	char *copy;
-
 	if (dropped->words == dropped->room) {
-		size_t room = 2 * dropped->room + 16;
-		char **more = reallocarray(dropped->word, room, sizeof(*more));
-
-		if (!more)
-			return fail_memory();
-		dropped->word = more;
-		dropped->room = room;
+		dropped->room = 2 * dropped->room + 16;
+		dropped->word = must_resize(dropped->word, dropped->room, sizeof(*dropped->word));
 	}
-	copy = strdup(word);
-	if (!copy)
-		return fail_memory();
-	dropped->word[dropped->words++] = copy;
-	return 0;
-}
-
-/* The place in the first measurement; dropped->words where it has no such image. */
-static size_t
-place_of(const struct dropped_images *dropped, const char *word)
-{
-	size_t i = 0;
-
-	while (i < dropped->words && strcmp(dropped->word[i], word))
-		i++;
-	return i;
+	dropped->word[dropped->words++] = must_strdup(word);
 }
 
 static void
@@ -85,28 +63,29 @@ forget_words(struct dropped_images *dropped)
  * As dropped_images_take(), by the keys; fresh: the image is the first of a measurement, or all
  * previous ones were lost. Without --keep-going the first measurement's own error says more.
  */
-static int
+static void
 take_description(struct dropped_images *dropped, const struct frame_head *head, bool fresh,
     size_t wanted, bool *begins)
 {
 	char word[WORD_SIZE];
-	size_t place;
+	size_t place = 0;	/* in the first measurement; dropped->words: it has no such image */
 
 	if (!dropped->described || !describe(head, word))
-		return 0;
+		return;
 	dropped->complete |= wanted && dropped->words == wanted && fresh;
-	place = place_of(dropped, word);
+	while (place < dropped->words && strcmp(dropped->word[place], word))
+		place++;
 	if (dropped->complete && place < dropped->words) {
 		*begins = !fresh && place <= dropped->place;
 		dropped->place = place;
-		return 0;
+		return;
 	}
 	*begins = !dropped->complete && !fresh && dropped->words && place == 0 &&
 	    dropped->keeps_going;
 	if (dropped->complete || fresh || *begins)	/* other images than the first ones' */
 		forget_words(dropped);
 	dropped->place = dropped->words;
-	return add_word(dropped, word);
+	add_word(dropped, word);
 }
 
 /* ---- by number or time ---- */
@@ -132,6 +111,14 @@ number_in(const char *path)
 	return digits > 0 && digits < 16 ? strtol(end, NULL, 10) : -1;
 }
 
+static int
+compare_intervals(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
 /* Images since the last one, by the time between; 0: the time does not tell; 1 as long as too few
  * intervals are known. */
 static long
@@ -143,7 +130,8 @@ images_since(struct dropped_images *dropped, double time_s)
 	if (!(since > 0))
 		return 0;
 	memcpy(sorted, dropped->interval, n * sizeof(*sorted));
-	usual = n ? statistics_quantile(sorted, n, 0.5) : since;
+	qsort(sorted, n, sizeof(*sorted), compare_intervals);
+	usual = n ? sorted[(n - 1) / 2] : since;
 	images = round(since / usual);
 	if (images > 1e9)
 		return 0;
@@ -231,15 +219,12 @@ static int
 take_count(struct dropped_images *dropped, const struct frame_head *head, const char *path,
     size_t came, size_t have, size_t wanted, bool *begins)
 {
-	const char *key = dropped->how == DROPPED_NUMBER ||
-	    meta_get(&head->meta, "frame_number") ? "frame_number" : "time_s";
-	bool by_time = dropped->how != DROPPED_NUMBER && !strcmp(key, "time_s");
+	bool by_time = dropped->how == DROPPED_TIME ||
+	    (dropped->how == DROPPED_AUTO && !meta_get(&head->meta, "frame_number"));
 	double now = NAN;
 	long images;
 
-	if (dropped->how == DROPPED_TIME)
-		key = "time_s", by_time = true;
-	if (meta_number(&head->meta, key, NAN, &now) < 0)
+	if (meta_number(&head->meta, by_time ? "time_s" : "frame_number", NAN, &now) < 0)
 		return dropped->how == DROPPED_AUTO ? (fail_clear(), 0) : -1;
 	if (isnan(now) && dropped->how == DROPPED_NUMBER)
 		now = number_in(path) >= 0 ? (double)number_in(path) : NAN;
@@ -287,8 +272,8 @@ dropped_images_take(struct dropped_images *dropped, const struct frame_head *hea
 	if (!fresh)
 		came = have - dropped->have;
 	dropped->have = have;
-	if (take_description(dropped, head, fresh, wanted, begins) < 0 ||
-	    take_count(dropped, head, path, came, have, wanted, begins) < 0)
+	take_description(dropped, head, fresh, wanted, begins);
+	if (take_count(dropped, head, path, came, have, wanted, begins) < 0)
 		return -1;
 	if (*begins) {
 		dropped->have = 0;
