@@ -356,8 +356,8 @@ clamped_warn(const struct frame *frame, const struct encoding *encoding)
 		if (seen.outside > (given ? CLAMPED_SHARE_SCALED : CLAMPED_SHARE) * seen.finite) {
 			warn(given ? "--scale" : "--as", "about %.0f %% of channel %s, which goes "
 			    "from %.4g to %.4g, lie outside %g to %g and are clamped: %s spans "
-			    "them", fmax(1, 100 * seen.outside / seen.finite), frame->head.channel[c],
-			    seen.min, seen.max, low, high,
+			    "them", fmax(1, 100 * seen.outside / seen.finite),
+			    frame->head.channel[c], seen.min, seen.max, low, high,
 			    given ? "--scale auto" : "--scale LO,HI, or --scale auto,");
 			return true;
 		}
@@ -396,7 +396,8 @@ holes_warn(const struct frame *frame, const struct encoding *encoding)
 	if (encoding->type == SAMPLE_FLOAT || !isnan(encoding->fill))
 		return false;
 	for (size_t c = 0; c < frame->head.c; c++) {
-		double first = 0, last = largest;	/* values of the sample 0 and of the largest */
+		/* the values that become 0 and the largest sample */
+		double first = 0, last = largest;
 		struct seen seen;
 
 		if (channel_is_named(frame->head.channel[c], light))
