@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "fringe/capture_set.h"
 
 enum exposure_order { EXPOSURE_ORDER_SET, EXPOSURE_ORDER_STEP };
@@ -193,9 +194,7 @@ find(const struct exposure_options *options, const struct capture_options *captu
 		}
 		return 0;
 	}
-	capture = calloc(in->c, sizeof(*capture));
-	if (!capture)
-		return fail_memory();
+	capture = must_alloc(in->c, sizeof(*capture));
 	status = capture_roles_describe(captures, manifest, in, capture);
 	if (status == 0)
 		status = find_described(capture, in, out);
@@ -236,9 +235,7 @@ exposure_planes_find(const struct exposure_options *options,
 	if (out->described && options->order >= 0)
 		warn("--exposure-order", "the images say themselves what they are: their order "
 		    "does not count");
-	out->plane = calloc(in->c + 1, sizeof(*out->plane));
-	if (!out->plane)
-		return fail_memory();
+	out->plane = must_alloc(in->c + 1, sizeof(*out->plane));
 	return find(options, captures, manifest, in, out) < 0 ? -1 :
 	    pick_head(out, in, 0, &out->head);
 }
@@ -262,9 +259,7 @@ exposure_planes_sort(const struct exposure_planes *planes, const struct capture_
 
 	memset(out, 0, sizeof(*out));
 	if (planes->listed) {
-		own.row = calloc(own.n, sizeof(*own.row));
-		if (!own.row)
-			return fail_memory();
+		own.row = must_alloc(own.n, sizeof(*own.row));
 		for (size_t i = 0; i < own.n; i++)
 			own.row[i] = manifest->row[planes->plane[e * own.n + i]];
 		manifest = &own;
@@ -426,16 +421,14 @@ compare_planes(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* All fringe images in the order in which they come, and their number. NULL after fail(). */
+/* All fringe images in the order in which they come, and their number; the caller frees them. */
 static struct image *
 list_images(const struct exposure_look *look, size_t *n)
 {
-	struct image *image = calloc(look->in->head.c, sizeof(*image));
+	struct image *image = must_alloc(look->in->head.c, sizeof(*image));
 
 	*n = 0;
-	if (!image)
-		fail_memory();
-	for (size_t e = 0; image && e < look->wrap->exposures.n; e++)
+	for (size_t e = 0; e < look->wrap->exposures.n; e++)
 		for (size_t k = 0; k < look->wrap->captures.fringes; k++)
 			for (size_t i = 0; i < exposure_fringe(look->wrap, e, k)->n; i++) {
 				size_t plane = exposure_fringe(look->wrap, e, k)->plane[i];
@@ -444,8 +437,7 @@ list_images(const struct exposure_look *look, size_t *n)
 				    (struct image){ plane, e,
 					survey_rows()->exposure_level(look, plane) };
 			}
-	if (image)
-		qsort(image, *n, sizeof(*image), compare_planes);
+	qsort(image, *n, sizeof(*image), compare_planes);
 	return image;
 }
 
@@ -477,11 +469,11 @@ find_levels(const struct exposure_look *look, double *level)
 {
 	size_t n, exposures = look->wrap->exposures.n;
 	struct image *image = list_images(look, &n);
-	int status = image ? check_order(&look->wrap->exposures, image, n) : -1;
+	int status = check_order(&look->wrap->exposures, image, n);
 
 	for (size_t e = 0; e < exposures; e++)
 		level[e] = 0;
-	for (size_t i = 0; image && i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		level[image[i].exposure] += image[i].level;
 	free(image);
 	return status;

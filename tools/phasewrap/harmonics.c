@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "phasewrap.px.h"
 
 #define TWO_PI 6.28318530717958647692
@@ -420,15 +421,13 @@ level_at(const struct harmonics *all, const struct harmonic *like,
 }
 
 /* Sets the levels of all cells; correction: of the phases. */
-static int
+static void
 find_levels(const struct harmonics *all, const struct harmonic *like,
     const struct capture_fringe *fringe, const struct phase_shift_fit *fit, double sign,
     double origin_rad, const float *correction, float *levels)
 {
-	double *image = calloc(fit->n, sizeof(*image));
+	double *image = must_alloc(fit->n, sizeof(*image));
 
-	if (!image)
-		return fail_memory();
 	for (size_t i = 0; i < PHASEWRAP_LEVELS; i++) {
 		size_t cell = (2 * i + 1) * (PHASEWRAP_CELLS / PHASEWRAP_LEVELS / 2);
 		double measured = TWO_PI * ((double)cell / PHASEWRAP_CELLS - 0.5);
@@ -437,7 +436,6 @@ find_levels(const struct harmonics *all, const struct harmonic *like,
 		    measured + (double)correction[cell], image);
 	}
 	free(image);
-	return 0;
 }
 
 /* The correction alone, at a place (x, y) from the middle of the picture. */
@@ -447,13 +445,11 @@ correct_at(const struct harmonics *all, const struct harmonic *like,
     double origin_rad, const double place[2], double *correction)
 {
 	const struct harmonic fundamental = { .k = 1, .cosine = 1 };
-	struct aliases *aliases = calloc(1, sizeof(*aliases));
+	struct aliases *aliases = must_alloc(1, sizeof(*aliases));
 	char name[CAPTURE_SET_NAME_SIZE];
 	double guess = -TWO_PI / 2;
 	int status = 0;
 
-	if (!aliases)
-		return fail_memory();
 	add_harmonic(aliases, fringe, fit, sign, origin_rad, &fundamental);
 	for (size_t i = 0; i < all->n; i++) {
 		struct harmonic own = all->row[i];
@@ -499,15 +495,14 @@ harmonics_correction(const struct harmonics *all, const struct capture_fringe *f
 	if (fringe->two_plus_one)
 		return fail("--harmonics", "serves phase-shifted images; the flat one of 2+1 is "
 		    "none");
-	at = calloc(PHASEWRAP_CELLS + 1, sizeof(*at));
-	if (!at)
-		return fail_memory();
+	at = must_alloc(PHASEWRAP_CELLS + 1, sizeof(*at));
 	status = correct_at(all, like, fringe, fit, sign, origin_rad, middle, at);
 	for (size_t i = 0; i <= PHASEWRAP_CELLS && status == 0; i++)
 		correction[i] = (float)at[i];
 	free(at);
-	return status == 0 && levels ? find_levels(all, like, fringe, fit, sign, origin_rad,
-	    correction, levels) : status;
+	if (status == 0 && levels)
+		find_levels(all, like, fringe, fit, sign, origin_rad, correction, levels);
+	return status;
 }
 
 /* By how much that correction rises in a pixel along x, at PHASEWRAP_CELLS + 1 phases, then along
@@ -517,9 +512,9 @@ harmonics_correction_slopes(const struct harmonics *all, const struct capture_fr
     const struct phase_shift_fit *fit, double sign, double origin_rad, float *slopes)
 {
 	const struct harmonic *like = choose(all, fringe);
-	double *low = calloc(PHASEWRAP_CELLS + 1, sizeof(*low));
-	double *high = calloc(PHASEWRAP_CELLS + 1, sizeof(*high));
-	int status = !low || !high ? fail_memory() : like ? 0 : -1;
+	double *low = must_alloc(PHASEWRAP_CELLS + 1, sizeof(*low));
+	double *high = must_alloc(PHASEWRAP_CELLS + 1, sizeof(*high));
+	int status = like ? 0 : -1;
 
 	for (size_t axis = 0; axis < 2 && status == 0; axis++) {
 		double reach = all->size_px[axis] / 4, place[2] = { 0, 0 };

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "run/run.h"
 
@@ -72,9 +73,7 @@ double_three_plan(struct phasewrap *wrap)
 {
 	size_t n = wrap->captures.fringes;
 
-	wrap->halves = calloc(n + 1, sizeof(*wrap->halves));
-	if (!wrap->halves)
-		return fail_memory();
+	wrap->halves = must_alloc(n + 1, sizeof(*wrap->halves));
 	if (n == 0)
 		return fail("--kind", "double wants six images of a period");
 	for (size_t k = 0; k < n; k++) {
@@ -108,9 +107,7 @@ solve_fits(struct phasewrap *wrap, double sign, double origin_rad)
 {
 	wrap->sign = sign;
 	wrap->origin_rad = origin_rad;
-	wrap->fit = calloc(wrap->captures.fringes + 1, sizeof(*wrap->fit));
-	if (!wrap->fit)
-		return fail_memory();
+	wrap->fit = must_alloc(wrap->captures.fringes + 1, sizeof(*wrap->fit));
 	for (size_t k = 0; k < wrap->captures.fringes; k++)
 		if (phase_shift_weights_solve(&wrap->captures.fringe[k], sign, origin_rad,
 		    &wrap->fit[k]) < 0)
@@ -202,11 +199,7 @@ uneven_light_plan(const struct numbers *light, const struct frame_head *in, stru
 	}
 	if (wrap->captures.fringes == 0)
 		return fail("--light", "there are no fringe images");
-	wrap->per_light = reallocarray(NULL, in->c, sizeof(*wrap->per_light));
-	if (!wrap->per_light)
-		return fail_memory();
-	for (size_t c = 0; c < in->c; c++)
-		wrap->per_light[c] = 0;
+	wrap->per_light = must_alloc(in->c, sizeof(*wrap->per_light));
 	for (size_t k = 0; k < wrap->captures.fringes; k++) {
 		const struct capture_fringe *fringe = &wrap->captures.fringe[k];
 

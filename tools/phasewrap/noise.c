@@ -41,7 +41,7 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
     struct phasewrap *wrap, bool *search)
 {
 	const struct capture_set *captures = &wrap->captures;
-	double quantisation = 0;
+	double quantisation;
 
 	wrap->sigmas = options->sigma;
 	*search = noise_unknown(options);
@@ -99,16 +99,15 @@ noise_find(const struct frame *in, struct phasewrap *wrap)
 
 	for (size_t k = 0; k < captures->fringes; k++)
 		most = captures->fringe[k].n > most ? captures->fringe[k].n : most;
-	use = calloc(most, sizeof(*use));
-	weights = calloc(most, sizeof(*weights));
+	use = must_alloc(most, sizeof(*use));
+	weights = must_alloc(most, sizeof(*weights));
 	/* odd: an even one meets one colour of a sensor's filters alone, whose noise differs */
 	step = (size_t)ceil(sqrt((double)w * (double)h * (double)sets / PIXELS_MOST)) | 1;
 	sample = calloc((w / step + 1) * (h / step + 1) * sets, sizeof(*sample));
-	for (size_t k = 0; k < 3; k++) {
-		three[k].left = calloc(most, sizeof(*three[k].left));
-		if (!three[k].left || !sample || !use || !weights)
-			status = fail_memory();
-	}
+	if (!sample)
+		status = fail_memory();
+	for (size_t k = 0; k < 3; k++)
+		three[k].left = must_alloc(most, sizeof(*three[k].left));
 	for (size_t i = 0; i < sets && status == 0; i++) {
 		size_t e = i / captures->fringes, k = i % captures->fringes;
 		struct noise_set set = { wrap, exposure_fringe(wrap, e, k), &wrap->fit[k],
