@@ -67,10 +67,10 @@ a, b = (dict(w[2:].split("=") for w in open(name).read().split()) for name in ("
 expect(abs(float(b["gain"]) / float(a["gain"]) - 1) < 0.1, a, b)'
 	done
 	camnoise --quantum 4 pair.nrrd >other
-	! cmp -s other words
+	run ! cmp -s other words
 	fails 1 "wants images two by two, not 3" camnoise three.nrrd
 	fails 1 "wants images two by two, not 2 behind an odd one" camnoise a.nrrd pair.nrrd
 	framecat --as float pair.nrrd -o float.nrrd
 	fails 1 "give --quantum LEVELS, 0 for none" camnoise float.nrrd
-	fails 1 "can only be the last stage" fringepipe camnoise a.nrrd b.nrrd , gauss || true
+	fails 2 "can only be the last stage" fringepipe camnoise a.nrrd b.nrrd , gauss
 }

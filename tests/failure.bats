@@ -72,7 +72,7 @@ median: standard input: the writer before failed" ]
 
 @test "failure: second inputs, and tools whose output is text" {
 	inputs
-	py 'write_frames("image.nrrd", Frame(np.ones((1, 130, 203), "f4"), ["absphase"]))'
+	py 'write_frames("image.nrrd", Frame(np.full((1, 130, 203), 1.5, "f4"), ["absphase"]))'
 	cat image.nrrd <(echo "$failed") >marked.nrrd
 	for input in image.nrrd good.nrrd; do
 		fails 1 "marked.nrrd: the writer before failed" phase2depth --ref marked.nrrd -c 1 $input -o result.nrrd

@@ -104,7 +104,7 @@ add_rejected(struct histogram *histogram, double rejected)
 
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t b = 0; b < RESIDUAL_BINS; b++) {
-			double at = (b + 0.5) / RESIDUAL_BINS - 0.5;
+			double at = ((double)b + 0.5) / RESIDUAL_BINS - 0.5;
 			bool beyond = (histogram->positive ? at : fabs(at)) > limit;
 
 			if (pass == 0)
@@ -256,7 +256,7 @@ judge_residuals(const struct histogram *histogram, struct check_line *line)
 	unsigned late;
 
 	for (size_t b = 0; b < RESIDUAL_BINS; b++) {
-		double r = (b + 0.5) / RESIDUAL_BINS - 0.5, share = histogram->share[b];
+		double r = ((double)b + 0.5) / RESIDUAL_BINS - 0.5, share = histogram->share[b];
 
 		far += fabs(r) > RESIDUAL_FAR ? share : 0;
 		very_far += fabs(r) > RESIDUAL_VERY_FAR ? share : 0;
@@ -749,7 +749,7 @@ judge_field(const struct fringe_orders *orders, const struct beside *beside,
 	for (size_t i = 0; i < beside->pixels; i++) {
 		double own = order_distance(beside, beside_of(beside, i), 0);
 
-		all += !isnan(own);
+		all += isnan(own) ? 0 : 1;
 		far += own >= limit;
 	}
 	line->undecided = all < MIN_PIXELS;

@@ -299,7 +299,7 @@ grid_around(const struct grid *grid, const float p[3], uint32_t cell[27])
 		    place[2] - 1);
 
 		for (size_t at = grid_find(grid, key, 0); grid->key[at] <= key + 2; at++)
-			found[row + 9 * (grid->key[at] - key)] = (uint32_t)at;
+			found[(uint64_t)row + 9 * (grid->key[at] - key)] = (uint32_t)at;
 	}
 	for (size_t i = 0; i < 27; i++) {
 		size_t c = (i + 13) % 27;		/* the middle one first */
