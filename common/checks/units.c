@@ -105,36 +105,36 @@ const struct check check_units = {
 #define STEP_COARSE 100		/* times that: a step */
 #define STEP_OFF 0.02		/* of a step: the largest difference from whole steps */
 
-/* The phases of a grid, and how many of them have an equal right neighbour. */
+/* The phases of a grid, and how many of them have an equal right neighbour. Rounding of the grid's
+ * step may double their number. */
 struct samples {
-	float *value;
+	float value[2 * SAMPLES + CHECK_GROUPS * CHECK_GROUP_MOST];
 	size_t n, zeros, whole, pairs, equal;
 };
 
 /* Leaves out pairs where the row does not vary from one pixel of the grid to the next. */
-static struct samples
-look_at_samples(const struct check_rows *rows, size_t channel)
+static void
+look_at_samples(const struct check_rows *rows, size_t channel, struct samples *samples)
 {
 	struct check_grid grid = check_grid(rows, SAMPLES);
-	struct samples samples = { .value = malloc(grid.columns * grid.rows * sizeof(float)) };
-	size_t w = rows->frame.head.w;
+	size_t w = rows->frame.head.w, room = sizeof(samples->value) / sizeof(*samples->value);
 
-	for (size_t i = 0; i < grid.rows && samples.value; i++) {
+	samples->n = samples->zeros = samples->whole = samples->pairs = samples->equal = 0;
+	for (size_t i = 0; i < grid.rows; i++) {
 		const float *v = frame_floats(&rows->frame, channel, i);
 
 		for (size_t x = check_grid_shift(&grid, i); x < w; x += grid.step) {
-			if (!(fabsf(v[x]) < MAX_PHASE_RAD))
+			if (!(fabsf(v[x]) < MAX_PHASE_RAD) || samples->n == room)
 				continue;
-			samples.value[samples.n++] = v[x];
-			samples.zeros += v[x] == 0;
-			samples.whole += v[x] == (float)(int32_t)v[x];
+			samples->value[samples->n++] = v[x];
+			samples->zeros += v[x] == 0;
+			samples->whole += v[x] == (float)(int32_t)v[x];
 			if (x + grid.step >= w || v[x + grid.step] == v[x] || isnan(v[x + 1]))
 				continue;
-			samples.pairs++;
-			samples.equal += v[x + 1] == v[x];
+			samples->pairs++;
+			samples->equal += v[x + 1] == v[x];
 		}
 	}
-	return samples;
 }
 
 static int
@@ -193,7 +193,8 @@ static bool
 judge_samples(struct samples *samples, struct check_line *line)
 {
 	size_t n = samples->n, distinct = 1;
-	bool equal = (double)samples->equal > EQUAL_SHARE * (double)samples->pairs && samples->pairs > MIN_SAMPLES;
+	bool equal = (double)samples->equal > EQUAL_SHARE * (double)samples->pairs &&
+	    samples->pairs > MIN_SAMPLES;
 	bool zeros = (double)samples->zeros > ZERO_SHARE * (double)n;
 	double step;
 
@@ -232,16 +233,15 @@ phase_samples_judge(const struct check_facts *facts, const struct check_sample *
 {
 	const struct check_rows *ref = check_second(sample, "ref");
 	size_t ref_channel = ref ? check_phase_channel(&ref->frame.head) : NO_CHANNEL;
-	struct samples samples = look_at_samples(&sample->in,
-	    check_phase_channel(&sample->in.frame.head));
-	bool fires = samples.value && judge_samples(&samples, line);
+	struct samples samples;
 
 	(void)facts;
-	free(samples.value);
-	if (fires || ref_channel == NO_CHANNEL)
-		return fires;
-	samples = look_at_samples(ref, ref_channel);
-	free(samples.value);
+	look_at_samples(&sample->in, check_phase_channel(&sample->in.frame.head), &samples);
+	if (judge_samples(&samples, line))
+		return true;
+	if (ref_channel == NO_CHANNEL)
+		return false;
+	look_at_samples(ref, ref_channel, &samples);
 	return samples.n > 0 && samples.whole == samples.n && samples.zeros < samples.n &&
 	    check_fire(line, "--ref", "holds whole numbers only, as captured images do: wanted is "
 	    "the phase of the plane in radians, as unwrap2f, or of wrapped phases phasewrap, "

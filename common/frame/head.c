@@ -117,14 +117,21 @@ head_channels(const struct frame_head *head)
 }
 
 const char *
+channel_number(const char *name, const char *base)
+{
+	size_t n = strlen(base);
+
+	return strncmp(name, base, n) || name[n + strspn(name + n, "0123456789")] ? NULL : name + n;
+}
+
+const char *
 head_channels_hint(const struct frame_head *head, char text[300])
 {
 	char *names = head_channels(head);
 	bool named = head->type != SAMPLE_FLOAT;	/* captures, which want no other name */
 
 	for (size_t i = 0; i < head->c; i++)
-		named = named || strncmp(head->channel[i], "image", 5) ||
-		    strspn(head->channel[i] + 5, "0123456789") < strlen(head->channel[i] + 5);
+		named = named || !channel_number(head->channel[i], "image");
 	snprintf(text, 300, "%.200s%s", names, named ? "" :
 	    " (framecat --set 'channels=NAME ...' names them)");
 	free(names);

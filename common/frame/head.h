@@ -47,6 +47,9 @@ char *head_channels(const struct frame_head *);
 /* The names for a message that misses one, cut where they do not fit; where no file of
  * floats gave any (image, image2), with the option that does. Returns text. */
 const char *head_channels_hint(const struct frame_head *, char text[300]);
+/* The number after `base` in a channel's name, "12" of phase12 or "" of phase; NULL: the name has
+ * another base. */
+const char *channel_number(const char *name, const char *base);
 /* The index of a channel, or NO_CHANNEL. */
 size_t head_channel(const struct frame_head *, const char *name);
 /*

@@ -25,12 +25,8 @@
 bool
 channel_is_named(const char *name, const char *const *list)
 {
-	size_t n = strcspn(name, "0123456789");
-
-	if (strspn(name + n, "0123456789") != strlen(name + n))
-		return false;
 	for (; *list; list++)
-		if (strlen(*list) == n && !strncmp(name, *list, n))
+		if (channel_number(name, *list))
 			return true;
 	return false;
 }

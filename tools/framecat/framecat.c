@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/opt.h"
 #include "frame/meta.h"
+#include "fringe/capture_set.h"
 #include "image/arrange.h"
 #include "io/jpeg_checksum.h"
 #include "mesh/mesh.h"
@@ -142,15 +143,6 @@ bin_band(void *arg, size_t item)
 		framecat_rows()->bin(bin, y);
 }
 
-/* "phase" or "phase12" for the word "phase". */
-static bool
-is_numbered(const char *name, const char *word)
-{
-	size_t n = strlen(word);
-
-	return !strncmp(name, word, n) && name[n + strspn(name + n, "0123456789")] == '\0';
-}
-
 /* Refuses channels whose mean is no sample of the same kind, such as wrapped phases. */
 static int
 check_means(const struct frame_head *head)
@@ -160,14 +152,14 @@ check_means(const struct frame_head *head)
 	for (size_t c = 0; c < head->c; c++) {
 		const char *name = head->channel[c];
 
-		if (is_numbered(name, "phase"))
+		if (channel_number(name, "phase"))
 			return fail("--bin", "channel %s is a wrapped phase, whose mean is wrong "
 			    "where it wraps: bin the images, or cos and sin (phasewrap --as "
 			    "vector), or leave it out (--channels)", name);
-		if (is_numbered(name, "index"))
+		if (channel_number(name, "index"))
 			return fail("--bin", "channel %s is the index of a Gray code, which has no "
 			    "mean: bin the images, or leave it out (--channels)", name);
-		if (is_numbered(name, "sigma") || !strcmp(name, "sigma_disparity") ||
+		if (channel_number(name, "sigma") || !strcmp(name, "sigma_disparity") ||
 		    !strcmp(name, "p_order"))
 			return fail("--bin", "channel %s is of single pixels, and the mean's error "
 			    "depends on how neighbours share theirs: leave it out (--channels)",
@@ -245,18 +237,11 @@ find_invalid(const struct run *run, const struct frame_head *head, double *inval
 static bool
 are_images(const struct frame_head *head)
 {
-	static const char *const names[] = { "image", "r", "g", "b" };
+	static const char *const names[] = { "image", "r", "g", "b", NULL };
 	bool all = !meta_get(&head->meta, "sample_scale") && !head_is_table(head);
 
-	for (size_t c = 0; c < head->c && all; c++) {
-		size_t letters = strcspn(head->channel[c], "0123456789");
-		bool found = false;
-
-		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-			found |= letters == strlen(names[i]) &&
-			    !strncmp(head->channel[c], names[i], letters);
-		all = found;
-	}
+	for (size_t c = 0; c < head->c && all; c++)
+		all = channel_is_named(head->channel[c], names);
 	return all;
 }
 

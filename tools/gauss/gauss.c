@@ -145,17 +145,6 @@ gauss_passes(struct run *run, struct passes *passes)
 	return 0;
 }
 
-/* NULL: not a name of that base; else the number behind it, which may be empty. */
-static const char *
-number_behind(const char *name, const char *base)
-{
-	size_t n = strlen(base);
-
-	if (strncmp(name, base, n) || name[n + strspn(name + n, "0123456789")])
-		return NULL;
-	return name + n;
-}
-
 /* The channel that is filtered and whose standard deviation sigma with this number is. */
 static size_t
 channel_of(const struct frame_head *in, const char *number, const char *list)
@@ -187,7 +176,7 @@ static int
 gauss_sigma_plan(struct gauss *gauss, const struct frame_head *in, size_t c, const char *list,
     struct frame_head *out, bool *carried)
 {
-	const char *name = in->channel[c], *number = number_behind(name, "sigma");
+	const char *name = in->channel[c], *number = channel_number(name, "sigma");
 	size_t of = number ? channel_of(in, number, list) : NO_CHANNEL;
 
 	*carried = of != NO_CHANNEL;
@@ -312,13 +301,13 @@ plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const c
 	bool wanted = !list || gauss_is_listed(list, name);
 
 	job->in[0] = job->in[1] = c;
-	if ((number = number_behind(name, "phase")) && wanted) {
+	if ((number = channel_number(name, "phase")) && wanted) {
 		job->kind = KIND_PHASE;
 		plan_vector(gauss, job, out, number);
 		gauss->jobs++;
 		return;
 	}
-	if ((number = number_behind(name, "cos")) && wanted) {
+	if ((number = channel_number(name, "cos")) && wanted) {
 		snprintf(partner, sizeof(partner), "sin%.12s", number);
 		job->in[1] = head_channel(in, partner);
 		job->kind = KIND_VECTOR;
@@ -329,7 +318,7 @@ plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const c
 		}
 		job->in[1] = c;
 	}
-	if ((number = number_behind(name, "sin"))) {
+	if ((number = channel_number(name, "sin"))) {
 		snprintf(partner, sizeof(partner), "cos%.12s", number);
 		if (head_channel(in, partner) != NO_CHANNEL &&
 		    (!list || gauss_is_listed(list, partner)))

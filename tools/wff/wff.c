@@ -368,15 +368,6 @@ init(struct run *run)
 
 /* ---- planning ---- */
 
-/* The channel's number after `base`, which may be empty; NULL: it has another name. */
-static const char *
-number_behind(const char *name, const char *base)
-{
-	size_t n = strlen(base);
-
-	return strncmp(name, base, n) || name[n + strspn(name + n, "0123456789")] ? NULL : name + n;
-}
-
 static void
 append(char **list, size_t *room, const char *base, const char *number)
 {
@@ -400,14 +391,14 @@ find_phases(struct run *run, const struct frame_head *in, char *before, char *re
 		return -1;
 	if (parameters->channel && channel_is_no_phase(parameters->channel))
 		return fail("--channel", "%s is no wrapped phase", parameters->channel);
-	if (parameters->channel && !number_behind(parameters->channel, "phase") &&
+	if (parameters->channel && !channel_number(parameters->channel, "phase") &&
 	    head_channel(in, "phase") != NO_CHANNEL)
 		return fail("--channel", "%s would become phase, and the input has one",
 		    parameters->channel);
 	priv->phases = 0;
 	for (size_t c = 0; c < in->c; c++) {
-		const char *phase = number_behind(in->channel[c], "phase");
-		const char *cosine = number_behind(in->channel[c], "cos"), *number;
+		const char *phase = channel_number(in->channel[c], "phase");
+		const char *cosine = channel_number(in->channel[c], "cos"), *number;
 		size_t sine = NO_CHANNEL;
 
 		if (cosine) {

@@ -25,7 +25,7 @@ passes(struct run *run, struct passes *passes)
 {
 	const struct skeleton *skeleton = run->priv;
 
-	for (size_t c = 0; c < passes_output(passes)->c; c++) {
+	for (size_t c = 0; c < passes_input(passes)->c; c++) {
 		struct skeleton_block block = { (uint)c, skeleton->gain };
 		struct pass pass = { .shader = SHADER(skeleton), .block = &block,
 			.bytes = sizeof(block), PASS_FOURS };
