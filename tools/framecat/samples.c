@@ -124,7 +124,7 @@ convert_to_float(struct run *run, struct frame **frame, double invalid)
 
 /* The number for channel c, of a key that has one number or one per channel. */
 static int
-channel_number(const struct frame_head *head, const char *key, size_t c, double otherwise,
+key_number(const struct frame_head *head, const char *key, size_t c, double otherwise,
     double *out)
 {
 	const char *value = meta_get(&head->meta, key);
@@ -167,8 +167,8 @@ convert_unscale(struct run *run, struct frame **frame)
 	if (!conversion.line)
 		status = fail_memory();
 	for (size_t c = 0; c < head.c && status == 0; c++)
-		if (channel_number(&head, keys[0], c, 1.0, &conversion.line[c].scale) < 0 ||
-		    channel_number(&head, keys[1], c, 0.0, &conversion.line[c].offset) < 0)
+		if (key_number(&head, keys[0], c, 1.0, &conversion.line[c].scale) < 0 ||
+		    key_number(&head, keys[1], c, 0.0, &conversion.line[c].offset) < 0)
 			status = -1;
 	if (status == 0)
 		status = meta_number(&head.meta, keys[2], NAN, &conversion.invalid);
