@@ -545,8 +545,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	/* its tests know one exposure only */
 	priv->removed.off |= priv->wrap.exposures.n > 1;
-	if (harmonics_correct(&priv->harmonics, &priv->wrap, parameters->noise.sigma,
-		measurement->sign, measurement->origin_rad) < 0 ||
+	if (harmonics_correct(&priv->harmonics, &priv->wrap, parameters->noise.sigma) < 0 ||
 	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
 	    removed_plan(&priv->removed, in) < 0)
 		return -1;

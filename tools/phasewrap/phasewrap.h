@@ -199,8 +199,7 @@ void harmonics_free(struct harmonics *);
 int harmonics_check(const struct harmonics *, const struct frame_head *);
 /* The corrections of all fringe sets of a measurement, if harmonics were read; sigmas: with the
  * levels that standard deviations need. -1 after fail(). */
-int harmonics_correct(const struct harmonics *, struct phasewrap *, bool sigmas, double sign,
-    double origin_rad);
+int harmonics_correct(const struct harmonics *, struct phasewrap *, bool sigmas);
 
 /* ---- the camera's noise (noise.c) ---- */
 
