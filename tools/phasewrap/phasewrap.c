@@ -185,6 +185,17 @@ pack_flats(struct passes *passes, const struct capture_set *captures, uint *firs
 	passes_read(passes, *last);
 }
 
+/* The fields that the blocks of all three shaders have. */
+#define BLOCK_FIELDS(passes, wrap) \
+	.type = passes_input(passes)->type, .vectors = (wrap)->vector, .fits = (wrap)->fits, \
+	.writes_fit = (wrap)->writes_fit, .sigmas = (wrap)->sigmas, \
+	.fringes = (uint)(wrap)->captures.fringes, .codes = (uint)(wrap)->captures.codes, \
+	.reference = { UINT32_MAX, UINT32_MAX }, .max_value = (wrap)->limits.max_value, \
+	.least_amplitude = (wrap)->limits.least_amplitude, \
+	.least_mean = (wrap)->limits.least_mean, \
+	.least_modulation = (wrap)->limits.least_modulation, \
+	.most_misfit = (wrap)->most_misfit, .channels = (wrap)->channels
+
 /* The pass of plain fits. -1 after fail(). */
 static int
 phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
@@ -198,19 +209,10 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 		PASS_FOURS };
 	int status;
 
-	*block = (struct phasewrap_block){ .type = passes_input(passes)->type,
-		.vectors = wrap->vector, .fringes = (uint)captures->fringes,
-		.codes = (uint)captures->codes, .flats = (uint)captures->flats,
-		.reference = { UINT32_MAX, UINT32_MAX }, .max_value = wrap->limits.max_value,
-		.least_amplitude = wrap->limits.least_amplitude,
-		.least_mean = wrap->limits.least_mean,
-		.least_modulation = wrap->limits.least_modulation,
-		.most_misfit = wrap->most_misfit, .fits = wrap->fits,
-		.corrects = wrap->correction != NULL,
-		.writes_fit = wrap->writes_fit, .sigmas = wrap->sigmas,
+	*block = (struct phasewrap_block){ BLOCK_FIELDS(passes, wrap),
+		.flats = (uint)captures->flats, .corrects = wrap->correction != NULL,
 		.variance = wrap->noise.variance, .gain = wrap->noise.gain,
-		.least = wrap->noise.least, .markers = (uint)captures->markers,
-		.channels = wrap->channels };
+		.least = wrap->noise.least, .markers = (uint)captures->markers };
 	for (size_t k = 0; k < captures->fringes; k++) {
 		*at++ = (struct phasewrap_image){ .plane = (uint)captures->fringe[k].n };
 		image_list_add_fringe(&at, passes, &captures->fringe[k], &wrap->fit[k]);
@@ -237,7 +239,6 @@ static int
 double_three_passes(struct passes *passes, const struct phasewrap *wrap)
 {
 	const struct capture_set *captures = &wrap->captures;
-	const struct measurement_limits *limits = &wrap->limits;
 	size_t images = 2 * passes_input(passes)->c;
 	size_t bytes = sizeof(struct double_block) + images * sizeof(struct phasewrap_image);
 	struct double_block *block = must_alloc(1, bytes);
@@ -246,15 +247,9 @@ double_three_passes(struct passes *passes, const struct phasewrap *wrap)
 		PASS_PIXELS };
 	int status;
 
-	*block = (struct double_block){ .type = passes_input(passes)->type,
-		.vectors = wrap->vector, .fits = wrap->fits, .writes_fit = wrap->writes_fit,
-		.fringes = (uint)captures->fringes, .codes = (uint)captures->codes,
-		.flats = (uint)captures->flats, .reference = { UINT32_MAX, UINT32_MAX },
-		.max_value = limits->max_value, .least_amplitude = limits->least_amplitude,
-		.least_mean = limits->least_mean, .least_modulation = limits->least_modulation,
-		.most_misfit = wrap->most_misfit, .channels = wrap->channels,
-		.sigmas = wrap->sigmas, .variance = wrap->noise.variance, .gain = wrap->noise.gain,
-		.least = wrap->noise.least };
+	*block = (struct double_block){ BLOCK_FIELDS(passes, wrap),
+		.flats = (uint)captures->flats, .variance = wrap->noise.variance,
+		.gain = wrap->noise.gain, .least = wrap->noise.least };
 	for (size_t k = 0; k < captures->fringes; k++) {
 		for (size_t h = 0; h < 2; h++)
 			image_list_add_fringe(&at, passes, &wrap->halves[k].half[h],
@@ -276,7 +271,6 @@ static int
 exposure_passes(struct passes *passes, const struct phasewrap *wrap)
 {
 	const struct capture_set *captures = &wrap->captures;
-	const struct measurement_limits *limits = &wrap->limits;
 	size_t images = passes_input(passes)->c + captures->fringes;
 	size_t bytes = sizeof(struct exposure_block) + images * sizeof(struct phasewrap_image);
 	struct exposure_block *block = must_alloc(1, bytes);
@@ -286,19 +280,13 @@ exposure_passes(struct passes *passes, const struct phasewrap *wrap)
 	int status;
 
 	_Static_assert(EXPOSURE_GAINS == EXPOSURES_MOST, "a gain for each exposure");
-	*block = (struct exposure_block){ .type = passes_input(passes)->type,
-		.vectors = wrap->vector, .fits = wrap->fits, .writes_fit = wrap->writes_fit,
-		.map = wrap->exposures.map, .fringes = (uint)captures->fringes,
-		.exposures = (uint)wrap->exposures.n, .codes = (uint)captures->codes,
+	*block = (struct exposure_block){ BLOCK_FIELDS(passes, wrap),
+		.map = wrap->exposures.map, .exposures = (uint)wrap->exposures.n,
 		.flats = captures->codes ? (uint)captures->flats : 0,
 		.shortest = (uint)wrap->exposures.shortest,
-		.reference = { UINT32_MAX, UINT32_MAX },
-		.least = wrap->exposures.solves ? 3 : 0, .max_value = limits->max_value,
-		.least_amplitude = limits->least_amplitude, .least_mean = limits->least_mean,
-		.least_modulation = limits->least_modulation,
-		.most_misfit = wrap->most_misfit, .channels = wrap->channels,
-		.sigmas = wrap->sigmas, .noise_variance = wrap->noise.variance,
-		.noise_gain = wrap->noise.gain, .noise_least = wrap->noise.least };
+		.least = wrap->exposures.solves ? 3 : 0,
+		.noise_variance = wrap->noise.variance, .noise_gain = wrap->noise.gain,
+		.noise_least = wrap->noise.least };
 	for (size_t e = 0; e < wrap->exposures.n; e++)
 		block->gain[e] = wrap->exposures.gain[e];
 	for (size_t k = 0; k < captures->fringes; k++) {
