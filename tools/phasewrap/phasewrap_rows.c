@@ -733,59 +733,42 @@ keep_largest(const struct tile *restrict tile, const float *restrict squares, fl
 		    phasewrap_amplitude(tile->s[x], tile->c[x]), per_freedom));
 }
 
-static void
-judge_misfit(struct tile *restrict tile, const float *restrict misfit, float most, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		tile->bad[x] |= !(misfit[x] <= most);
-}
-
-static void
-write_misfit(const struct tile *restrict tile, const float *restrict misfit, float *restrict to,
-    size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		to[x] = px_select((tile->missing[x] != 0) | (misfit[x] == PHASEWRAP_MOST_MISFIT),
-		    PX_NAN, misfit[x]);
-}
-
-/* The misfit of a fringe set, what the fit leaves of its images over the amplitude: the images are
- * read twice, for the sums of the fit and for what it leaves. */
-static void
-add_misfit(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
-    const struct frame *in, size_t y, size_t x, size_t n, struct tile *tile, float *misfit)
-{
-	float *squares = tile->image[0][1];
-
-	sum_fringe(in, fringe, fit, y, x, n, sums_only, tile);
-	memset(squares, 0, n * sizeof(*squares));
-	for (size_t i = 0; i < fringe->n; i++) {
-		tile_load(tile, in, fringe->plane[i], y, x, n, tile->plane);
-		add_square(tile, fit->model[i], 1.0f / (float)fringe->n, squares, n);
-	}
-	keep_largest(tile, squares, 1.0f / (float)(fringe->n - 3), misfit, n);
-}
-
-/* The largest misfit of all fringe sets that have one, of n pixels from column x of row y on, into
- * channel fit_residual where it is written; pixels beyond the limit become bad. Overwrites the
- * tile's sums. */
+/* The largest misfit of all fringe sets that have one, what the fit leaves of their images over the
+ * amplitude, into channel fit_residual where it is written; pixels beyond the limit become bad. The
+ * images are read twice, for the sums of the fit and for what it leaves. Overwrites the tile's
+ * sums. */
 static void
 fit_residual_wrap(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y,
     size_t x, size_t n, struct tile *tile)
 {
-	const struct capture_set *captures = &wrap->captures;
-	float *misfit = tile->image[0][0];
+	float *restrict misfit = tile->image[0][0], *squares = tile->image[0][1];
 
 	memset(misfit, 0, n * sizeof(*misfit));
-	for (size_t k = 0; k < captures->fringes; k++)
-		if (captures->fringe[k].n > 3)
-			add_misfit(&captures->fringe[k], &wrap->fit[k], in, y, x, n, tile, misfit);
-	judge_misfit(tile, misfit, wrap->most_misfit, n);
-	if (wrap->writes_fit)
-		write_misfit(tile, misfit, frame_floats(out, wrap->channels.fit_residual, y) + x,
-		    n);
+	for (size_t k = 0; k < wrap->captures.fringes; k++) {
+		const struct capture_fringe *fringe = &wrap->captures.fringe[k];
+
+		if (fringe->n <= 3)
+			continue;
+		sum_fringe(in, fringe, &wrap->fit[k], y, x, n, sums_only, tile);
+		memset(squares, 0, n * sizeof(*squares));
+		for (size_t i = 0; i < fringe->n; i++) {
+			tile_load(tile, in, fringe->plane[i], y, x, n, tile->plane);
+			add_square(tile, wrap->fit[k].model[i], 1.0f / (float)fringe->n, squares,
+			    n);
+		}
+		keep_largest(tile, squares, 1.0f / (float)(fringe->n - 3), misfit, n);
+	}
+	CPU_SIMD
+	for (size_t p = 0; p < n; p++)
+		tile->bad[p] |= !(misfit[p] <= wrap->most_misfit);
+	if (wrap->writes_fit) {
+		float *restrict to = frame_floats(out, wrap->channels.fit_residual, y) + x;
+
+		CPU_SIMD
+		for (size_t p = 0; p < n; p++)
+			to[p] = px_select((tile->missing[p] != 0) |
+			    (misfit[p] == PHASEWRAP_MOST_MISFIT), PX_NAN, misfit[p]);
+	}
 }
 
 static void
@@ -851,18 +834,11 @@ stretch_by_place(const struct tile *restrict tile, const float *restrict correct
 	}
 }
 
-/* The standard deviation of the mean of two phases with independent errors. */
-static void
-write_mean(const float *restrict first, float *restrict sigma, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		sigma[x] = phase_noise_of_mean(first[x], sigma[x]);
-}
-
+/* The standard deviation of the mean of the phases of the two halves, whose errors are
+ * independent. */
 static void
 wrap_halves(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t y, size_t x,
-    size_t n, struct tile *tile, float *sigma)
+    size_t n, struct tile *tile, float *restrict sigma)
 {
 	float first[TILE_SPAN];
 
@@ -872,7 +848,9 @@ wrap_halves(const struct phasewrap *wrap, size_t k, const struct frame *in, size
 		sum_fringe(in, &own->half[h], &own->fit[h], y, x, n, sums_only, tile);
 		write_sigma(tile, wrap->terms[2 * k + h], wrap->noise, 3.0f, h ? sigma : first, n);
 	}
-	write_mean(first, sigma, n);
+	CPU_SIMD
+	for (size_t p = 0; p < n; p++)
+		sigma[p] = phase_noise_of_mean(first[p], sigma[p]);
 }
 
 /* The standard deviations of the phases of n pixels from column x of row y on, into the sigma
