@@ -108,7 +108,6 @@ measurement_arrives(struct run *run, struct measurement *measurement,
  */
 
 #define TOLERANCE 1e-4	/* of a period, or radians: numbers are written with few digits */
-#define CONTRADICTION_SIZE 900
 
 struct statement {
 	const struct measurement *measurement;
@@ -118,14 +117,18 @@ struct statement {
 	const char *images_say, *image_says;
 };
 
-/* The option counts against keys; -1 after fail_usage() against a manifest. */
+/* Frees the text. The option counts against keys; -1 after fail_usage() against a manifest. */
 static int
-contradict(const struct statement *statement, const char *option, const char *text)
+contradict(const struct statement *statement, const char *option, char *text)
 {
+	int status = 0;
+
 	if (statement->manifest)
-		return fail_usage(option, "%s", text);
-	warn(option, "%s: the option counts", text);
-	return 0;
+		status = fail_usage(option, "%s", text);
+	else
+		warn(option, "%s: the option counts", text);
+	free(text);
+	return status;
 }
 
 /* shift_rad or period_px of image i; NaN where it is not stated. */
@@ -153,7 +156,6 @@ compare_periods(const struct statement *statement)
 {
 	const struct numbers *period_px = &statement->measurement->captures.period_px;
 	size_t images = statement->manifest ? statement->manifest->n : statement->head->c;
-	char text[CONTRADICTION_SIZE];
 
 	for (size_t k = 0; k < period_px->n; k++) {
 		double other = NAN;
@@ -167,9 +169,8 @@ compare_periods(const struct statement *statement)
 		}
 		if (found || isnan(other))
 			continue;
-		snprintf(text, sizeof(text), "says %g px, and %s period_px %g", period_px->v[k],
-		    statement->images_say, other);
-		return contradict(statement, "--period", text);
+		return contradict(statement, "--period", must_format("says %g px, and %s period_px "
+		    "%g", period_px->v[k], statement->images_say, other));
 	}
 	return 0;
 }
@@ -181,7 +182,6 @@ compare_shifts(const struct statement *statement)
 	const struct capture_options *options = &statement->measurement->captures;
 	const struct numbers *shift_rad = &options->shift_rad;
 	const struct capture_set *set = statement->set;
-	char text[CONTRADICTION_SIZE];
 
 	for (size_t k = 0; k < set->fringes && shift_rad->n; k++)
 		for (size_t i = 0; i < set->fringe[k].n && i < shift_rad->n; i++) {
@@ -190,10 +190,10 @@ compare_shifts(const struct statement *statement)
 
 			if (isnan(own) || fabs(apart) < TOLERANCE + options->shift_slack_rad)
 				continue;
-			snprintf(text, sizeof(text), "says %g degrees for image %zu of a period, "
-			    "and %s shift_rad %g (%g degrees)", shift_rad->v[i] * 180 / M_PI,
-			    i + 1, statement->image_says, own, own * 180 / M_PI);
-			return contradict(statement, "--shift", text);
+			return contradict(statement, "--shift", must_format("says %g degrees for "
+			    "image %zu of a period, and %s shift_rad %g (%g degrees)",
+			    shift_rad->v[i] * 180 / M_PI, i + 1, statement->image_says, own,
+			    own * 180 / M_PI));
 		}
 	return 0;
 }
@@ -205,7 +205,7 @@ compare_axes(const struct statement *statement)
 	const struct frame_head *head = statement->head;
 	const struct capture_set *set = statement->set;
 	const char *own = meta_get(&head->meta, "axis");
-	char text[CONTRADICTION_SIZE], word[8] = "";
+	char word[8] = "";
 
 	for (size_t k = 0; statement->measurement->captures.axis && k < set->fringes; k++) {
 		size_t i = set->fringe[k].plane[0];
@@ -218,9 +218,8 @@ compare_axes(const struct statement *statement)
 			axis = word[0];
 		if (!axis || axis == set->fringe[k].axis)
 			continue;
-		snprintf(text, sizeof(text), "says %c, and %s axis %c", set->fringe[k].axis,
-		    statement->images_say, axis);
-		return contradict(statement, "--axis", text);
+		return contradict(statement, "--axis", must_format("says %c, and %s axis %c",
+		    set->fringe[k].axis, statement->images_say, axis));
 	}
 	return 0;
 }
@@ -231,7 +230,7 @@ compare_cells(const struct statement *statement)
 {
 	int given = statement->measurement->captures.gray_cell;
 	const char *keys = meta_get(&statement->head->meta, "gray_cell"), *other = NULL;
-	char text[CONTRADICTION_SIZE], word[32];
+	char word[32];
 
 	if (given < 0)
 		return 0;
@@ -244,11 +243,8 @@ compare_cells(const struct statement *statement)
 	if (!statement->manifest && keys && meta_word(keys, 0, word, sizeof(word)) &&
 	    strcmp(word, "-") && strcmp(word, manifest_cells[given]))
 		other = word;
-	if (!other)
-		return 0;
-	snprintf(text, sizeof(text), "says %s, and %s gray_cell %s", manifest_cells[given],
-	    statement->images_say, other);
-	return contradict(statement, "--gray-cell", text);
+	return other ? contradict(statement, "--gray-cell", must_format("says %s, and %s gray_cell "
+	    "%s", manifest_cells[given], statement->images_say, other)) : 0;
 }
 
 /* ---- options against the images' own keys ---- */

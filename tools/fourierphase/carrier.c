@@ -63,7 +63,7 @@ add_pieces(struct run *run, struct spectrum_job *job, const size_t *x, size_t ac
 	}
 }
 
-/* -1 after fail(); fourier_spectrum_free() also then. */
+/* The caller drops the spectrum's store, also after a failure: -1 after fail(). */
 static int
 fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
     struct fourier_spectrum *spectrum)
@@ -165,15 +165,9 @@ fourier_spectrum_ring(struct fourier_spectrum *spectrum, struct fourier_carrier 
 	return spectrum->ring[r];
 }
 
-static void
-fourier_spectrum_free(struct fourier_spectrum *spectrum)
-{
-	pixel_store_drop(spectrum->store);
-}
-
 /* ---- peaks ---- */
 
-#define FEW 16			/* rows or columns do not show a period */
+#define MIN_SIDE_PX 16			/* rows or columns do not show a period */
 #define CONTRAST_LEAST 10	/* of a peak; noise and texture reach a third of it (tests) */
 #define CONTRAST_MOST 100	/* a higher one makes no peak better */
 #define POWER_LEAST 1e-4	/* of the greatest power: nobody projects weaker fringes */
@@ -187,7 +181,7 @@ fourier_spectrum_free(struct fourier_spectrum *spectrum)
 #define HARMONIC 0.15		/* a harmonic may be off by so much */
 #define MOVES 10		/* of the centre, at most */
 #define RADIUS 24		/* frequencies that a centre is taken from, to either side */
-#define FLOOR 4			/* times the median of its ring: more stands out */
+#define RING_FLOOR 4			/* times the median of its ring: more stands out */
 #define OTHER_SHARE 0.2		/* of the best peak's power: less is not another pattern */
 
 /* A peak's power over that at `times` its frequency and at its frequency over `times`. A trail,
@@ -263,14 +257,6 @@ fourier_carrier_better(const struct fourier_peak *a, const struct fourier_peak *
 	    b->power * fmin(b->contrast, CONTRAST_MOST);
 }
 
-/* Cycles of fringes in a piece, along the axis that they vary along. */
-static double
-cycles_along(const struct fourier_spectrum *spectrum, struct fourier_carrier f)
-{
-	return fabs(f.y) > f.x ? fabs(f.y) * (double)spectrum->tile_h
-			       : f.x * (double)spectrum->tile_w;
-}
-
 /* Makes the frequency at x, y of the spectrum the best peak, if it is one and better. */
 static void
 judge_peak(struct fourier_spectrum *spectrum, const struct fourier_peak *of, size_t x,
@@ -279,9 +265,10 @@ judge_peak(struct fourier_spectrum *spectrum, const struct fourier_peak *of, siz
 	struct fourier_peak peak = { fourier_spectrum_frequency(spectrum, x, y),
 		(double)spectrum->smooth[y * spectrum->columns + x], 0 };
 	size_t along = fabs(peak.carrier.y) > peak.carrier.x;
-	double ring;
+	double along_rows = peak.carrier.x * (double)spectrum->tile_w;
+	double down = fabs(peak.carrier.y) * (double)spectrum->tile_h, ring;
 
-	if (cycles_along(spectrum, peak.carrier) < FOURIER_LEAST_CYCLES ||
+	if ((along ? down : along_rows) < FOURIER_LEAST_CYCLES ||
 	    fmax(peak.carrier.x, fabs(peak.carrier.y)) > FOURIER_CARRIER_MOST ||
 	    !is_summit(spectrum, x, y))
 		return;
@@ -318,51 +305,37 @@ find_best(struct fourier_spectrum *spectrum, double least, const struct fourier_
 	}
 }
 
-/* Where the centre of a peak is searched for: within `reach` times its frequency, of power above
+/* The centre of mass of what stands out round a frequency: within `reach` times it, of power above
  * `least` and above `rings` times the median of each ring. */
-struct surroundings {
-	double reach, least, rings;
-};
-
-/* Adds the power that stands out at frequency k, l of the spectrum to the sums. */
-static void
-add_standing_out(struct fourier_spectrum *spectrum, const struct surroundings *round, long k,
-    long l, double weight, double sums[3])
-{
-	struct fourier_carrier f = { (double)k / (double)spectrum->w,
-		(double)l / (double)spectrum->h };
-	double power = (double)fourier_spectrum_power(spectrum, spectrum->smooth, k, l);
-
-	power -= fmax(round->least,
-	    round->rings > 0 ? round->rings * fourier_spectrum_ring(spectrum, f) : 0);
-	if (power <= 0)
-		return;
-	sums[0] += weight * power;
-	sums[1] += weight * power * f.x;
-	sums[2] += weight * power * f.y;
-}
-
-/* The centre of mass of what stands out round a frequency. */
 static struct fourier_carrier
-find_centre(struct fourier_spectrum *spectrum, const struct surroundings *round,
+find_centre(struct fourier_spectrum *spectrum, double reach, double least, double rings,
     struct fourier_carrier f)
 {
 	double w = (double)spectrum->w, h = (double)spectrum->h;
-	double radius = round->reach * hypot(f.x, f.y), sums[3] = { 0 };
+	double radius = reach * hypot(f.x, f.y), sum = 0, sum_x = 0, sum_y = 0;
 	long k0 = lround(f.x * w), l0 = lround(f.y * h);
 	long across = (long)(radius * w), down = (long)(radius * h);
-	bool all = round->rings <= 0;
+	bool all = rings <= 0;
 	long step_k = all ? 1 : 1 + across / RADIUS, step_l = all ? 1 : 1 + down / RADIUS;
 
 	for (long i = -across / step_k * step_k; i <= across; i += step_k)
 		for (long j = -down / step_l * step_l; j <= down; j += step_l) {
 			double u = hypot((double)i / w, (double)j / h) / radius;
+			double weight = all ? 1 : 1 - u * u, power;
+			struct fourier_carrier own = { (double)(k0 + i) / w, (double)(l0 + j) / h };
 
-			if (u <= 1)
-				add_standing_out(spectrum, round, k0 + i, l0 + j,
-				    all ? 1 : 1 - u * u, sums);
+			if (!(u <= 1))
+				continue;
+			power = (double)fourier_spectrum_power(spectrum, spectrum->smooth, k0 + i,
+			    l0 + j) - fmax(least,
+			    all ? 0 : rings * fourier_spectrum_ring(spectrum, own));
+			if (power <= 0)
+				continue;
+			sum += weight * power;
+			sum_x += weight * power * own.x;
+			sum_y += weight * power * own.y;
 		}
-	return sums[0] > 0 ? (struct fourier_carrier){ sums[1] / sums[0], sums[2] / sums[0] } : f;
+	return sum > 0 ? (struct fourier_carrier){ sum_x / sum, sum_y / sum } : f;
 }
 
 /*
@@ -374,14 +347,14 @@ find_centre(struct fourier_spectrum *spectrum, const struct surroundings *round,
 static struct fourier_carrier
 find_middle(struct fourier_spectrum *spectrum, const struct fourier_peak *peak)
 {
-	const struct surroundings wide = { WINDOW_REACH, 0, FLOOR };
-	struct surroundings top = { TOP_REACH, 0, 0 };
-	struct fourier_carrier narrow, f;
+	double least = fmax(peak->power / 20,
+	    RING_FLOOR * fourier_spectrum_ring(spectrum, peak->carrier));
+	struct fourier_carrier narrow = find_centre(spectrum, TOP_REACH, least, 0, peak->carrier);
+	struct fourier_carrier f = narrow;
 
-	top.least = fmax(peak->power / 20, FLOOR * fourier_spectrum_ring(spectrum, peak->carrier));
-	narrow = f = find_centre(spectrum, &top, peak->carrier);
 	for (int i = 0; i < MOVES; i++) {
-		struct fourier_carrier next = find_centre(spectrum, &wide, f);
+		struct fourier_carrier next = find_centre(spectrum, WINDOW_REACH, 0,
+		    RING_FLOOR, f);
 		double moved = hypot(next.x - f.x, next.y - f.y) / hypot(f.x, f.y);
 
 		if (i == 0 && !(moved > SPREAD))
@@ -419,7 +392,7 @@ fourier_carrier_find(
 	double least;
 
 	memset(peaks, 0, sizeof(*peaks));
-	peaks->few = signal->w < FEW || signal->h < FEW;
+	peaks->few = signal->w < MIN_SIDE_PX || signal->h < MIN_SIDE_PX;
 	if (status == 0) {
 		least = POWER_LEAST * fourierphase_rows()->spectrum_greatest(&spectrum);
 		find_best(&spectrum, least, NULL, peaks->best);
@@ -427,6 +400,6 @@ fourier_carrier_find(
 		for (int y = 0; y < 2; y++)
 			refine(&spectrum, &peaks->best[y], y);
 	}
-	fourier_spectrum_free(&spectrum);
+	pixel_store_drop(spectrum.store);
 	return status;
 }

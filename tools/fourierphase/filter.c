@@ -45,23 +45,6 @@ line_fft_length(size_t n)
 	return best;
 }
 
-static void
-factorise(struct line_fft *fft, size_t n)
-{
-	static const size_t primes[] = { 5, 3 };
-
-	fft->factors = 0;
-	for (size_t i = 0; i < 2; i++)
-		for (; n % primes[i] == 0; n /= primes[i])
-			fft->factor[fft->factors++] = primes[i];
-	if (n > 1 && (size_t)__builtin_ctzll(n) % 2) {
-		fft->factor[fft->factors++] = 2;
-		n /= 2;
-	}
-	for (; n > 1; n /= 4)
-		fft->factor[fft->factors++] = 4;
-}
-
 /* Where the result has frequency k: each step sorts the frequencies by their remainder modulo its
  * factor. */
 static size_t
@@ -80,11 +63,22 @@ place_of(const struct line_fft *fft, size_t k)
 int
 line_fft_new(size_t n, struct line_fft *fft)
 {
+	static const size_t primes[] = { 5, 3 };
+	size_t rest = n;
+
 	*fft = (struct line_fft){ .n = n, .cos = malloc(n * sizeof(*fft->cos)),
 		.sin = malloc(n * sizeof(*fft->sin)), .place = malloc(n * sizeof(*fft->place)) };
 	if (!fft->cos || !fft->sin || !fft->place)
 		return fail_memory();
-	factorise(fft, n);
+	for (size_t i = 0; i < sizeof(primes) / sizeof(*primes); i++)
+		for (; rest % primes[i] == 0; rest /= primes[i])
+			fft->factor[fft->factors++] = primes[i];
+	if (rest > 1 && __builtin_ctzll(rest) % 2) {
+		fft->factor[fft->factors++] = 2;
+		rest /= 2;
+	}
+	for (; rest > 1; rest /= 4)
+		fft->factor[fft->factors++] = 4;
 	for (size_t k = 0; k < n; k++) {
 		double angle = -2 * M_PI * (double)k / (double)n;
 
@@ -351,20 +345,6 @@ fourier_sigma_reach(const struct fourier_filter *how)
 	return sqrt(slopes / power / (plane ? 2 : 1)) / (2 * M_PI * how->half_width);
 }
 
-/* Smooths both planes along rows, or down columns. */
-static void
-smooth(struct run *run, struct sigma_job *job, bool down)
-{
-	float *v = job->v, *n = job->n;
-
-	job->down = down;
-	run_for(run, fourier_items(job->h, FOURIER_ROWS), fourierphase_rows()->sigma_smooth, job);
-	job->v = job->to_v;
-	job->n = job->to_n;
-	job->to_v = v;
-	job->to_n = n;
-}
-
 int
 fourier_sigma_make(struct run *run, const struct fourier_source *source,
     struct phase_noise_model noise, const struct fourier_filter *how, double noise_bandwidth,
@@ -374,28 +354,37 @@ fourier_sigma_make(struct run *run, const struct fourier_source *source,
 	size_t w = source->in->head.w, h = source->in->head.h, longest = w > h ? w : h;
 	struct sigma_job job = { .source = source, .noise = noise, .w = w, .h = h };
 	float *planes = reallocarray(NULL, w * h, 4 * sizeof(*planes));
-	float scale = (float)(noise_bandwidth / 2);
 
 	job.radius = (size_t)fmin(ceil(SIGMAS * reach), (double)longest);
 	job.kernel = calloc(job.radius + 1, sizeof(*job.kernel));
 	*variance = malloc(w * h * sizeof(**variance));
 	job.failed = !planes || !job.kernel || !*variance;
-	if (job.failed)
+	if (job.failed) {
 		fail_memory();
-	for (size_t k = 0; k <= job.radius && !job.failed; k++)
-		job.kernel[k] = (float)exp(-0.5 * (double)(k * k) / (reach * reach));
-	job.v = planes;
-	job.n = planes + w * h;
-	job.to_v = planes + 2 * w * h;
-	job.to_n = planes + 3 * w * h;
-	if (!job.failed)
+	} else {
+		for (size_t k = 0; k <= job.radius; k++)
+			job.kernel[k] = (float)exp(-0.5 * (double)(k * k) / (reach * reach));
+		job.v = planes;
+		job.n = planes + w * h;
+		job.to_v = planes + 2 * w * h;
+		job.to_n = planes + 3 * w * h;
 		run_for(run, fourier_items(h, FOURIER_ROWS), fourierphase_rows()->sigma_read, &job);
-	if (!job.failed && (how->transform == TRANSFORM_2D || !down))
-		smooth(run, &job, false);
-	if (!job.failed && (how->transform == TRANSFORM_2D || down))
-		smooth(run, &job, true);
+	}
+	for (int way = 0; way < 2 && !job.failed; way++) {	/* across, then down */
+		float *v = job.v, *n = job.n;
+
+		if (how->transform != TRANSFORM_2D && down != way)
+			continue;
+		job.down = way;
+		run_for(run, fourier_items(h, FOURIER_ROWS), fourierphase_rows()->sigma_smooth,
+		    &job);
+		job.v = job.to_v;
+		job.n = job.to_n;
+		job.to_v = v;
+		job.to_n = n;
+	}
 	if (!job.failed)
-		fourierphase_rows()->sigma_variance(&job, scale, *variance);
+		fourierphase_rows()->sigma_variance(&job, (float)(noise_bandwidth / 2), *variance);
 	free(planes);
 	free(job.kernel);
 	return job.failed ? -1 : 0;

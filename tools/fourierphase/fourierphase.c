@@ -88,7 +88,6 @@ check_carrier(const struct parameters *parameters)
 
 /* ---- what a run warns of, and what -v prints ---- */
 
-#define WHERE_SIZE 40	/* "measurement 2" */
 #define PEAK_SIZE 64	/* a description of a peak */
 #define LIT_QUANTILE 0.875	/* of the amplitudes: the middle of the upper quarter */
 #define UNLIT_AMPLITUDE 0.1	/* of the fringes' amplitude: a pixel with less has no fringes */
@@ -101,12 +100,9 @@ check_carrier(const struct parameters *parameters)
 
 /* "measurement 2", or NULL for the first one. */
 static const char *
-where(const struct fourierphase *fourier, char text[WHERE_SIZE])
+where(const struct fourierphase *fourier)
 {
-	if (fourier->number == 0)
-		return NULL;
-	snprintf(text, WHERE_SIZE, "measurement %zu", fourier->number);
-	return text;
+	return fourier->number ? fourier->name : NULL;
 }
 
 /* "16 px along x": of fringes, along the axis that they vary along. */
@@ -125,7 +121,7 @@ static void
 warn_other_peaks(struct fourierphase *fourier, const struct fourier_peaks *peaks, bool along_y)
 {
 	const struct fourier_peak *own = &peaks->best[along_y], *second = NULL;
-	char text[WHERE_SIZE], a[PEAK_SIZE], b[PEAK_SIZE];
+	char a[PEAK_SIZE], b[PEAK_SIZE];
 
 	if (fourier->warned_two)
 		return;
@@ -138,7 +134,7 @@ warn_other_peaks(struct fourierphase *fourier, const struct fourier_peaks *peaks
 			second = &peaks->other[i];
 	if (!second)
 		return;
-	warn(where(fourier, text), "there are fringes of %s and others of %s: the first are taken, "
+	warn(where(fourier), "there are fringes of %s and others of %s: the first are taken, "
 	    "--carrier or --axis chooses", describe(own->carrier, a),
 	    describe(second->carrier, b));
 	fourier->warned_two = true;
@@ -150,7 +146,7 @@ warn_given(struct fourierphase *fourier, const struct fourier_peaks *peaks,
     struct fourier_carrier given, double half_width)
 {
 	const struct fourier_peak *best = &peaks->best[peaks->best[1].power > peaks->best[0].power];
-	char text[WHERE_SIZE], own[PEAK_SIZE], found[PEAK_SIZE];
+	char own[PEAK_SIZE], found[PEAK_SIZE];
 	double nearest = INFINITY;
 
 	for (int i = 0; i < 4; i++) {
@@ -163,10 +159,10 @@ warn_given(struct fourierphase *fourier, const struct fourier_peaks *peaks,
 	    fmax(fabs(given.x), fabs(given.y)) > FOURIER_CARRIER_MOST)
 		return;
 	if (best->contrast > 0)
-		warn(where(fourier, text), "the fringes are about %s, not %s as --carrier says",
+		warn(where(fourier), "the fringes are about %s, not %s as --carrier says",
 		    describe(best->carrier, found), describe(given, own));
 	else
-		warn(where(fourier, text), "no fringes of about %s stand out in the spectrum",
+		warn(where(fourier), "no fringes of about %s stand out in the spectrum",
 		    describe(given, own));
 	fourier->warned_weak = true;
 }
@@ -206,7 +202,6 @@ static void
 warn_bits(struct fourierphase *fourier, const struct frame *frame, size_t c)
 {
 	size_t n = 0, most = 0, pixels = 0;
-	char text[WHERE_SIZE];
 
 	if (fourier->most_known || frame->head.type != SAMPLE_USHORT)
 		return;
@@ -220,7 +215,7 @@ warn_bits(struct fourierphase *fourier, const struct frame *frame, size_t c)
 	if (most < 255 || most == UINT16_MAX || (most & (most + 1)) ||
 	    (double)n < BITS_SHARE * (double)pixels)
 		return;
-	warn(where(fourier, text), "many pixels are %zu, the most of %d bits, and none is above: "
+	warn(where(fourier), "many pixels are %zu, the most of %d bits, and none is above: "
 	    "if the camera saturates there give --max-value %zu", most,
 	    (int)lround(log2((double)most + 1)), most);
 	fourier->most_known = true;
@@ -232,7 +227,6 @@ static void
 warn_unlit(struct fourierphase *fourier, double *amplitude, size_t n)
 {
 	size_t kept = 0, below = 0;
-	char text[WHERE_SIZE];
 	double lit;
 
 	for (size_t i = 0; i < n; i++)
@@ -243,7 +237,7 @@ warn_unlit(struct fourierphase *fourier, double *amplitude, size_t n)
 		below += amplitude[i] < UNLIT_AMPLITUDE * lit;
 	if (kept < 100 || (double)below <= UNLIT_SHARE * (double)kept)
 		return;
-	warn(where(fourier, text), "%.0f %% of the pixels have less than a tenth of the fringes' "
+	warn(where(fourier), "%.0f %% of the pixels have less than a tenth of the fringes' "
 	    "amplitude, so that their phase is noise: --min-amplitude %.2g makes them invalid",
 	    100 * (double)below / (double)kept, 0.15 * lit);
 	fourier->warned_unlit = true;
@@ -260,7 +254,6 @@ report_pixels(struct fourierphase *fourier, const uint64_t lost[LOST_KINDS], dou
 	    isfinite(limits->least_mean);
 	uint64_t pixels = 0;
 	double share;
-	char text[WHERE_SIZE];
 
 	for (size_t i = 0; i < LOST_KINDS; i++)
 		pixels += lost[i];
@@ -274,7 +267,7 @@ report_pixels(struct fourierphase *fourier, const uint64_t lost[LOST_KINDS], dou
 		return;
 	share = (double)lost[LOST_SATURATION] / (double)(pixels - lost[LOST_MISSING]);
 	if (!fourier->warned_saturated && share > SATURATED_SHARE) {
-		warn(where(fourier, text), "%.0f %% of the pixels are saturated (--max-value), and "
+		warn(where(fourier), "%.0f %% of the pixels are saturated (--max-value), and "
 		    "the phase is less certain next to them: less light or a shorter exposure "
 		    "keeps them", 100 * share);
 		fourier->warned_saturated = true;
@@ -332,8 +325,7 @@ static int
 fail_without(const struct fourierphase *fourier, const struct fourier_peaks *peaks, int axis)
 {
 	const struct fourier_peak *other = axis >= 0 ? &peaks->best[!axis] : NULL;
-	char text[WHERE_SIZE];
-	const char *object = where(fourier, text);
+	const char *object = where(fourier);
 
 	if (other && other->contrast > 0)
 		return fail(object, "no fringes vary along %c, but some of %.4g px along %c: "
@@ -400,7 +392,7 @@ filter(struct run *run, struct fourier_signal *signal, size_t k, struct fourier_
 		.transform = (enum fourier_transform)parameters->transform };
 	double fringes = hypot(f.x * (double)signal->w, f.y * (double)signal->h);
 	double size = hypot(f.x, f.y);
-	char text[PEAK_SIZE], place[WHERE_SIZE];
+	char text[PEAK_SIZE];
 
 	if (!(fringes >= FRINGES_LEAST))
 		return fail(NULL, "an image of %zux%zu has %.2g fringes of %.4g px, at least %d "
@@ -425,7 +417,7 @@ filter(struct run *run, struct fourier_signal *signal, size_t k, struct fourier_
 		image->result.noise_bandwidth, image->transposed, &image->variance) < 0)
 		return -1;
 	if (run->verbose)
-		note(where(fourier, place), "fringes of %s, --carrier %.5g,%.5g; window %s of "
+		note(where(fourier), "fringes of %s, --carrier %.5g,%.5g; window %s of "
 		    "%.4g to %.4g turns/px, %s; noise of 1 grey level is %.3g rad over the "
 		    "amplitude%s", describe(image->carrier, text),
 		    image->carrier.x == 0 ? 0 : 1 / image->carrier.x,
@@ -556,7 +548,7 @@ take_frame(struct run *run, struct frame *in)
 	}
 	free(image);
 	frame_free(in);
-	fourier->number++;
+	snprintf(fourier->name, sizeof(fourier->name), "measurement %zu", ++fourier->number);
 	if (status == 0)
 		return run_emit(run, out);
 	frame_free(out);

@@ -321,6 +321,7 @@ struct fourierphase {
 	bool vector;
 	double *turn_rad;	/* of each fringe image: what its phase has too much */
 	size_t number;		/* of the measurement */
+	char name[40];		/* of all but the first: "measurement 2" */
 	/* once in a run */
 	bool warned_two, warned_weak, warned_steps, warned_unlit, warned_saturated;
 	bool flats_checked;

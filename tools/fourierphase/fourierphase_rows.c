@@ -307,32 +307,28 @@ move_on(const float *from, struct place *place)
 	return passed;
 }
 
-/* The means of a vector of lines. */
-static void
-mean_of(const float *restrict from, size_t n, double period, float *restrict to)
-{
-	double begin = 0.5 - period / 2, stop = 0.5 + period / 2;
-	struct place first = place_at(begin, n), end = place_at(stop, n);
-	size_t whole = (size_t)(floor(stop) - floor(begin));
-	sums sum = sample(from, end.at) * end.part - sample(from, first.at) * first.part;
-
-	for (size_t i = 0; i < whole; i++)
-		sum += sample(from, (first.at + i) % n);
-	for (size_t x = 0; x < n; x++) {
-		*(samples *)(to + x * FILTER_ROWS) =
-		    __builtin_convertvector(sum / period, samples);
-		sum += move_on(from, &end);
-		sum -= move_on(from, &first);
-	}
-}
-
 /* The means over `period` samples about each of n samples of FILTER_ROWS floats; between samples
  * the line is straight. */
 static void
-fourier_mean_lines(const float *restrict from, size_t n, double period, float *restrict to)
+fourier_mean_lines(const float *restrict lines, size_t n, double period, float *restrict means)
 {
-	for (size_t line = 0; line < FILTER_ROWS; line += SUMS)
-		mean_of(from + line, n, period, to + line);
+	double begin = 0.5 - period / 2, stop = 0.5 + period / 2;
+	size_t whole = (size_t)(floor(stop) - floor(begin));
+
+	for (size_t line = 0; line < FILTER_ROWS; line += SUMS) {
+		const float *restrict from = lines + line;
+		struct place first = place_at(begin, n), end = place_at(stop, n);
+		sums sum = sample(from, end.at) * end.part - sample(from, first.at) * first.part;
+
+		for (size_t i = 0; i < whole; i++)
+			sum += sample(from, (first.at + i) % n);
+		for (size_t x = 0; x < n; x++) {
+			*(samples *)(means + x * FILTER_ROWS + line) =
+			    __builtin_convertvector(sum / period, samples);
+			sum += move_on(from, &end);
+			sum -= move_on(from, &first);
+		}
+	}
 }
 
 /*
@@ -698,32 +694,27 @@ fourier_extend_lines(const struct fourier_extend *extend, const float *rest, flo
 
 /* The samples of n pixels of a row. */
 struct fourier_pixels {
-	float *image, *mean, *unit;	/* sample; that of the flats, or unset; grey levels of 1 */
+	float *image;			/* sample; the memory of all begins here */
+	float *mean, *unit;		/* that of the flats, or unset; grey levels of 1 */
 	unsigned char *missing, *saturated;
 };
 
 #define MOST 1e18f	/* squares of more are no floats */
 
-/* 0, or -1 after fail(); fourier_pixels_free() also then. */
-static int
-fourier_pixels_new(size_t n, struct fourier_pixels *pixels)
+/* free(pixels->image) afterwards; false after fail(), with *failed set. */
+static bool
+fourier_pixels_new(size_t n, struct fourier_pixels *pixels, bool *failed)
 {
-	*pixels = (struct fourier_pixels){ malloc(n * sizeof(float)), malloc(n * sizeof(float)),
-		malloc(n * sizeof(float)), malloc(n), malloc(n) };
-	return pixels->image && pixels->mean && pixels->unit && pixels->missing &&
-		pixels->saturated
-	    ? 0
-	    : fail_memory();
-}
+	float *image = malloc(n * (3 * sizeof(*image) + 2));
 
-static void
-fourier_pixels_free(struct fourier_pixels *pixels)
-{
-	free(pixels->image);
-	free(pixels->mean);
-	free(pixels->unit);
-	free(pixels->missing);
-	free(pixels->saturated);
+	if (!image) {
+		fail_memory();
+		__atomic_store_n(failed, true, __ATOMIC_RELAXED);
+		return false;
+	}
+	*pixels = (struct fourier_pixels){ image, image + n, image + 2 * n,
+		(unsigned char *)(image + 3 * n), (unsigned char *)(image + 3 * n) + n };
+	return true;
 }
 
 #define READ(type) \
@@ -750,14 +741,14 @@ read_plane(const struct fourier_source *source, size_t c, size_t y, float *to,
 	const void *row = frame_row(source->in, c, y);
 	size_t n = source->in->head.w;
 
+	float most = source->max_value;
+
 	if (source->in->head.type == SAMPLE_UCHAR)
-		read_uint8_t(
-		    row, n, source->max_value, to, pixels->missing, pixels->saturated);
+		read_uint8_t(row, n, most, to, pixels->missing, pixels->saturated);
 	else if (source->in->head.type == SAMPLE_USHORT)
-		read_uint16_t(
-		    row, n, source->max_value, to, pixels->missing, pixels->saturated);
+		read_uint16_t(row, n, most, to, pixels->missing, pixels->saturated);
 	else
-		read_float(row, n, source->max_value, to, pixels->missing, pixels->saturated);
+		read_float(row, n, most, to, pixels->missing, pixels->saturated);
 }
 
 /* Row y of the source. */
@@ -801,28 +792,27 @@ signal_rows(void *arg, size_t item)
 	size_t end = (item + 1) * FOURIER_ROWS < h ? (item + 1) * FOURIER_ROWS : h;
 	struct fourier_pixels pixels;
 
-	if (fourier_pixels_new(w, &pixels) < 0)
-		__atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
-	else
-		for (size_t y = item * FOURIER_ROWS; y < end; y++) {
-			double sum = 0;
-			size_t n = 0;
+	if (!fourier_pixels_new(w, &pixels, &job->failed))
+		return;
+	for (size_t y = item * FOURIER_ROWS; y < end; y++) {
+		double sum = 0;
+		size_t n = 0;
 
-			fourier_pixels_read(job->source, y, &pixels);
-			for (size_t x = 0; x < w; x++) {
-				bool good = !pixels.missing[x] && !pixels.saturated[x];
-				float mean = job->source->flats ? pixels.mean[x] : 0;
+		fourier_pixels_read(job->source, y, &pixels);
+		for (size_t x = 0; x < w; x++) {
+			bool good = !pixels.missing[x] && !pixels.saturated[x];
+			float mean = job->source->flats ? pixels.mean[x] : 0;
 
-				n += good;
-				sum += good ? (double)pixels.unit[x] : 0;
-				if (job->signal)
-					job->signal->v[y * w + x] = px_select(good,
-					    (pixels.image[x] - mean) / pixels.unit[x], PX_NAN);
-			}
-			job->sum[y] = sum;
-			job->count[y] = n;
+			n += good;
+			sum += good ? (double)pixels.unit[x] : 0;
+			if (job->signal)
+				job->signal->v[y * w + x] = px_select(good,
+				    (pixels.image[x] - mean) / pixels.unit[x], PX_NAN);
 		}
-	fourier_pixels_free(&pixels);
+		job->sum[y] = sum;
+		job->count[y] = n;
+	}
+	free(pixels.image);
 }
 
 /* ---- the power spectrum: the mean over pieces of the image, faded out at their borders ---- */
@@ -1368,54 +1358,48 @@ sigma_read(void *arg, size_t item)
 	size_t end = (item + 1) * FOURIER_ROWS < job->h ? (item + 1) * FOURIER_ROWS : job->h;
 	struct fourier_pixels pixels;
 
-	if (fourier_pixels_new(job->w, &pixels) < 0)
-		__atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
-	else
-		for (size_t y = item * FOURIER_ROWS; y < end; y++) {
-			fourier_pixels_read(job->source, y, &pixels);
-			for (size_t x = 0; x < job->w; x++) {
-				bool good = !pixels.missing[x] && !pixels.saturated[x];
+	if (!fourier_pixels_new(job->w, &pixels, &job->failed))
+		return;
+	for (size_t y = item * FOURIER_ROWS; y < end; y++) {
+		fourier_pixels_read(job->source, y, &pixels);
+		for (size_t x = 0; x < job->w; x++) {
+			bool good = !pixels.missing[x] && !pixels.saturated[x];
 
-				job->v[y * job->w + x] = good ? of_signal(job, &pixels, x) : 0;
-				job->n[y * job->w + x] = good;
-			}
+			job->v[y * job->w + x] = good ? of_signal(job, &pixels, x) : 0;
+			job->n[y * job->w + x] = good;
 		}
-	fourier_pixels_free(&pixels);
+	}
+	free(pixels.image);
 }
 
-static void
+static inline void
 add_line(const float *restrict from, float weight, float *restrict to, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		to[i] += weight * from[i];
 }
 
-/* Row y of a plane becomes the weighted sum of the rows about it. */
-static void
-smooth_down(const struct sigma_job *job, const float *from, float *to, size_t y)
+/* Row y of a plane becomes the weighted sum of the rows about it (down), or each of its samples the
+ * sum of those about it. */
+static inline __attribute__((always_inline)) void
+smooth_plane(const struct sigma_job *job, const float *from, float *to, size_t y, bool down)
 {
-	for (size_t x = 0; x < job->w; x++)
-		to[y * job->w + x] = 0;
-	for (size_t k = 0; k <= job->radius; k++) {
-		if (y >= k)
-			add_line(from + (y - k) * job->w, job->kernel[k], to + y * job->w, job->w);
-		if (k > 0 && y + k < job->h)
-			add_line(from + (y + k) * job->w, job->kernel[k], to + y * job->w, job->w);
-	}
-}
+	size_t w = job->w;
 
-/* Each sample of row y becomes the weighted sum of those about it. */
-static void
-smooth_across(const struct sigma_job *job, const float *from, float *to, size_t y)
-{
-	from += y * job->w;
-	to += y * job->w;
-	for (size_t x = 0; x < job->w; x++)
-		to[x] = 0;
-	for (size_t k = 0; k <= job->radius && k < job->w; k++) {
-		add_line(from, job->kernel[k], to + k, job->w - k);
-		if (k > 0)
-			add_line(from + k, job->kernel[k], to, job->w - k);
+	from += y * w;
+	to += y * w;
+	memset(to, 0, w * sizeof(*to));
+	for (size_t k = 0; k <= job->radius; k++) {
+		float weight = job->kernel[k];
+
+		if (down && y >= k)
+			add_line(from - k * w, weight, to, w);
+		if (down && k > 0 && y + k < job->h)
+			add_line(from + k * w, weight, to, w);
+		if (!down && k < w)
+			add_line(from, weight, to + k, w - k);
+		if (!down && k > 0 && k < w)
+			add_line(from + k, weight, to, w - k);
 	}
 }
 
@@ -1424,10 +1408,16 @@ sigma_smooth(void *arg, size_t item)
 {
 	const struct sigma_job *job = arg;
 
-	for (size_t y = item * FOURIER_ROWS; y < job->h && y < (item + 1) * FOURIER_ROWS; y++) {
-		(job->down ? smooth_down : smooth_across)(job, job->v, job->to_v, y);
-		(job->down ? smooth_down : smooth_across)(job, job->n, job->to_n, y);
-	}
+	for (size_t y = item * FOURIER_ROWS; y < job->h && y < (item + 1) * FOURIER_ROWS; y++)
+		for (int plane = 0; plane < 2; plane++) {
+			const float *from = plane ? job->n : job->v;
+			float *to = plane ? job->to_n : job->to_v;
+
+			if (job->down)
+				smooth_plane(job, from, to, y, true);
+			else
+				smooth_plane(job, from, to, y, false);
+		}
 }
 
 static void
@@ -1449,14 +1439,6 @@ struct row {
 	float *cosine, *sine, *tangent, *size;
 };
 
-/* A row of one fringe image. */
-struct signal_row {
-	const float *re, *im, *mean, *unit;
-	const float *level;		/* less so many times the signal that is the light */
-	float part;
-	const unsigned char *missing, *saturated;
-};
-
 static inline unsigned char
 judge(const struct measurement_limits *limits, bool missing, bool saturated, float mean,
     float modulation, float amplitude)
@@ -1472,23 +1454,26 @@ judge(const struct measurement_limits *limits, bool missing, bool saturated, flo
 	return missing ? LOST_MISSING : lost;
 }
 
-/* Adds n pixels of an image to their row, and writes the cosine and the sine of their phase, times
- * half the amplitude. */
+/* Adds row y of a fringe image to that of the output, and writes the cosine and the sine of its
+ * phase, times half the amplitude. */
 static void
-take_signal(const struct measurement_limits *limits, const struct fourier_image *image,
-    const struct signal_row *signal, const struct row *row, size_t n)
+take_signal(const struct measurement_limits *limits, const struct fourier_image *image, size_t y,
+    size_t n, const struct fourier_pixels *pixels, const struct row *row)
 {
-	const float *restrict re = signal->re, *restrict im = signal->im;
-	const float *restrict means = signal->mean, *restrict unit = signal->unit;
-	const float *restrict level = signal->level;
-	const unsigned char *restrict missing = signal->missing;
-	const unsigned char *restrict saturated = signal->saturated;
+	const struct fourier_result *result = &image->result;
+	const float *restrict re = result->re + y * n, *restrict im = result->im + y * n;
+	const float *restrict means = image->source.flats ? pixels->mean : result->mean + y * n;
+	/* the texture's light: less two times the signal where no flat image gives it */
+	const float *restrict level = image->source.flats ? pixels->mean : pixels->image;
+	const float *restrict unit = pixels->unit;
+	const unsigned char *restrict missing = pixels->missing;
+	const unsigned char *restrict saturated = pixels->saturated;
 	float *restrict cosine = row->cosine, *restrict sine = row->sine;
 	float *restrict sizes = row->size, *restrict amplitudes = row->amplitude;
 	float *restrict modulations = row->modulation, *restrict texture = row->texture;
 	unsigned char *restrict losts = row->lost;
 	float turn_c = image->cosine, turn_s = image->sine, sign = image->falling ? -1 : 1;
-	float part = signal->part;
+	float part = image->source.flats ? 0 : 2;
 
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
@@ -1549,31 +1534,6 @@ write_sigma(const struct row *row, const float *restrict variance, float *restri
 	}
 }
 
-/* Fringe image k of row y. */
-static void
-write_image(const struct output_job *output, size_t k, size_t y,
-    const struct fourier_pixels *pixels, const struct row *row)
-{
-	const struct fourier_image *image = &output->image[k];
-	const struct fourier_result *result = &image->result;
-	size_t w = output->frame->head.w, at = y * w;
-	bool flats = image->source.flats > 0;
-	struct signal_row signal = { result->re + at, result->im + at,
-		flats ? pixels->mean : result->mean + at, pixels->unit,
-		flats ? pixels->mean : pixels->image, flats ? 0 : 2, pixels->missing,
-		pixels->saturated };
-
-	take_signal(&output->fourier->limits, image, &signal, row, w);
-	if (output->fourier->vector)
-		write_vector(row, frame_floats(output->frame, 2 * k, y),
-		    frame_floats(output->frame, 2 * k + 1, y), w);
-	else
-		write_phase(row, frame_floats(output->frame, k, y), w);
-	if (image->variance)
-		write_sigma(row, image->variance + at,
-		    frame_floats(output->frame, output->fourier->sigma + k, y), w);
-}
-
 /* The number of pixels of a row that have a phase. */
 static size_t
 count_good(const unsigned char *restrict lost, size_t w)
@@ -1622,8 +1582,18 @@ write_row(const struct output_job *output, size_t y, const struct fourier_pixels
 	}
 	memset(row->lost, LOST_NONE, w);
 	for (size_t k = 0; k < fringes; k++) {
-		fourier_pixels_read(&output->image[k].source, y, pixels);
-		write_image(output, k, y, pixels, row);
+		const struct fourier_image *image = &output->image[k];
+
+		fourier_pixels_read(&image->source, y, pixels);
+		take_signal(&fourier->limits, image, y, w, pixels, row);
+		if (fourier->vector)
+			write_vector(row, frame_floats(output->frame, 2 * k, y),
+			    frame_floats(output->frame, 2 * k + 1, y), w);
+		else
+			write_phase(row, frame_floats(output->frame, k, y), w);
+		if (image->variance)
+			write_sigma(row, image->variance + y * w,
+			    frame_floats(output->frame, fourier->sigma + k, y), w);
 	}
 	for (size_t x = 0; x < w; x++)
 		texture[x] /= (float)fringes;
@@ -1642,25 +1612,22 @@ output_rows(void *arg, size_t item)
 {
 	struct output_job *output = arg;
 	size_t w = output->frame->head.w, h = output->frame->head.h;
-	float *memory = malloc(5 * w * sizeof(*memory));
-	struct row row = { .lost = malloc(w) };
-	struct fourier_pixels pixels;
+	float *memory = malloc(w * (5 * sizeof(*memory) + 1));
+	struct fourier_pixels pixels = { 0 };
+	struct row row;
 
-	if (fourier_pixels_new(w, &pixels) < 0 || !memory || !row.lost) {
+	if (!memory) {
 		fail_memory();
 		__atomic_store_n(&output->failed, true, __ATOMIC_RELAXED);
-	} else {
-		row.amplitude = memory;
-		row.cosine = memory + w;
-		row.sine = memory + 2 * w;
-		row.tangent = memory + 3 * w;
-		row.size = memory + 4 * w;
+	} else if (fourier_pixels_new(w, &pixels, &output->failed)) {
+		row = (struct row){ .amplitude = memory, .cosine = memory + w,
+			.sine = memory + 2 * w, .tangent = memory + 3 * w, .size = memory + 4 * w,
+			.lost = (unsigned char *)(memory + 5 * w) };
 		for (size_t y = item * FOURIER_ROWS; y < h && y < (item + 1) * FOURIER_ROWS; y++)
 			write_row(output, y, &pixels, &row);
 	}
 	free(memory);
-	free(row.lost);
-	fourier_pixels_free(&pixels);
+	free(pixels.image);
 }
 
 const struct fourierphase_rows AT_LEVEL(fourierphase_rows) = {

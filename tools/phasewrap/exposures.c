@@ -12,7 +12,9 @@
 
 #include "base/fail.h"
 #include "base/process.h"
+#include "base/px.h"
 #include "fringe/capture_set.h"
+#include "phasewrap.px.h"
 
 enum exposure_order { EXPOSURE_ORDER_SET, EXPOSURE_ORDER_STEP };
 
@@ -117,49 +119,6 @@ time_rank(const struct frame_head *head, size_t i)
 	return 0;
 }
 
-/* Puts plane i into its exposure, which has room for `images`. */
-static int
-put(struct exposure_planes *out, size_t e, size_t *count, size_t i)
-{
-	if (e >= out->exposures || count[e] == out->images)
-		return fail("--exposures", "image %zu is one more than %zu of exposure %zu: are "
-		    "there %zu exposures of each image?", i + 1, out->images, e + 1,
-		    out->exposures);
-	out->plane[e * out->images + count[e]++] = i;
-	return 0;
-}
-
-/* Finds the exposures by descriptions: the images that show the same, in the order in which they
- * come. */
-static int
-find_described(const struct capture *capture, const struct frame_head *in,
-    struct exposure_planes *out)
-{
-	size_t count[EXPOSURES_MOST] = { 0 };
-
-	for (size_t i = 0; i < in->c; i++) {
-		size_t e = 0;
-
-		for (size_t k = 0; k < i; k++)
-			e += same_image(&capture[k].described, &capture[i].described);
-		if (put(out, e, count, i) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Finds the exposures by their times, the shortest first. */
-static int
-find_timed(const struct frame_head *in, struct exposure_planes *out)
-{
-	size_t count[EXPOSURES_MOST] = { 0 };
-
-	for (size_t i = 0; i < in->c; i++)
-		if (put(out, time_rank(in, i), count, i) < 0)
-			return -1;
-	return 0;
-}
-
 /* Does each image have a time, and are there as many times as exposures? */
 static bool
 are_timed(const struct frame_head *in, size_t exposures)
@@ -174,30 +133,33 @@ are_timed(const struct frame_head *in, size_t exposures)
 	return most + 1 == exposures;
 }
 
-/* Finds the planes of all exposures. */
+/* Finds the planes of all exposures: by their times, the shortest first; by their descriptions, the
+ * images that show the same in the order in which they come; or by --exposure-order. */
 static int
 find(const struct exposure_options *options, const struct capture_options *captures,
     const struct manifest *manifest, const struct frame_head *in, struct exposure_planes *out)
 {
-	struct capture *capture;
-	int status;
+	bool timed = (out->described || options->order < 0) && are_timed(in, out->exposures);
+	struct capture *capture = must_alloc(in->c + 1, sizeof(*capture));
+	size_t count[EXPOSURES_MOST] = { 0 };
+	int status = timed || !out->described ? 0 :
+	    capture_roles_describe(captures, manifest, in, capture);
 
-	if ((out->described || options->order < 0) && are_timed(in, out->exposures))
-		return find_timed(in, out);
-	if (!out->described) {
-		for (size_t i = 0; i < in->c; i++) {
-			size_t e = options->order == EXPOSURE_ORDER_STEP ? i % out->exposures :
-			    i / out->images;
+	for (size_t i = 0; i < in->c && status == 0; i++) {
+		size_t e = options->order == EXPOSURE_ORDER_STEP ? i % out->exposures :
+		    i / out->images;
 
-			out->plane[e * out->images + (options->order == EXPOSURE_ORDER_STEP ?
-			    i / out->exposures : i % out->images)] = i;
-		}
-		return 0;
+		if (timed || out->described)
+			e = timed ? time_rank(in, i) : 0;
+		for (size_t k = 0; k < i && out->described && !timed; k++)
+			e += same_image(&capture[k].described, &capture[i].described);
+		if (e >= out->exposures || count[e] == out->images)
+			status = fail("--exposures", "image %zu is one more than %zu of exposure "
+			    "%zu: are there %zu exposures of each image?", i + 1, out->images,
+			    e + 1, out->exposures);
+		else
+			out->plane[e * out->images + count[e]++] = i;
 	}
-	capture = must_alloc(in->c, sizeof(*capture));
-	status = capture_roles_describe(captures, manifest, in, capture);
-	if (status == 0)
-		status = find_described(capture, in, out);
 	free(capture);
 	return status;
 }
@@ -388,11 +350,96 @@ exposures_free(struct exposures *exposures)
 
 /* ---- the light of each exposure, measured in the images ---- */
 
-#define PIXELS 4096		/* looked at, about */
+#define SAMPLED_PIXELS 4096	/* of each image, about */
+#define SHARED_PIXELS 16	/* least in fringes that are unsaturated in two exposures */
 #define MOVED_RAD (M_PI / 6)	/* nothing moves so far between exposures: they are other steps */
 #define EQUAL_RATIO 1.05	/* of the light */
 #define TIME_RATIO 1.25		/* of the light by the times to that of the images */
 #define ORDER_RATIO 4		/* of the variances of levels, in a wrong order and the right one */
+
+/* Pixels of a coarse grid. */
+struct exposure_look {
+	const struct phasewrap *wrap;
+	const struct frame *in;
+	size_t step;
+};
+
+/* Rows begin at different columns, or a fringe would be seen at few phases. */
+static size_t
+first_column(const struct exposure_look *look, size_t y)
+{
+	return y / look->step * 5 % 8 * look->step / 8;
+}
+
+/* B cos phi and B sin phi of the first fringe set of an exposure; false: it is saturated or
+ * missing. */
+static bool
+amplitude_of(const struct exposure_look *look, size_t e, size_t y, size_t x, double *c, double *s)
+{
+	const struct capture_fringe *fringe = exposure_fringe(look->wrap, e, 0);
+	float first = frame_sample(look->in, fringe->plane[0], y, x);
+
+	*c = *s = 0;
+	for (size_t i = 0; i < fringe->n; i++) {
+		float v = frame_sample(look->in, fringe->plane[i], y, x);
+
+		if (phasewrap_missing(v) || !(v < look->wrap->limits.max_value))
+			return false;
+		*c += (double)(look->wrap->fit[0].weights[i].c * (v - first));
+		*s += (double)(look->wrap->fit[0].weights[i].s * (v - first));
+	}
+	return true;
+}
+
+/* The mean of an image on the grid; saturated samples count as they are. */
+static double
+exposure_level(const struct exposure_look *look, size_t plane)
+{
+	double sum = 0, n = 0;
+
+	for (size_t y = 0; y < look->in->head.h; y += look->step)
+		for (size_t x = first_column(look, y); x < look->in->head.w; x += look->step) {
+			float v = frame_sample(look->in, plane, y, x);
+
+			if (phasewrap_missing(v))
+				continue;
+			sum += (double)v;
+			n++;
+		}
+	return n > 0 && sum > 0 ? sum / n : 1e-30;
+}
+
+/* The light of the darker one of two exposures, in parts of the brighter one's; 0: too few pixels
+ * tell. *moved_rad: by how much the fringes of one lie off those of the other, on the mean. */
+static double
+exposure_ratio(const struct exposure_look *look, size_t bright, size_t dark, double *moved_rad)
+{
+	double product = 0, across = 0, square = 0, most = 0;
+	size_t n = 0;
+
+	/* first the largest amplitude, then pixels of a quarter of it and more */
+	for (int round = 0; round < 2; round++)
+		for (size_t y = 0; y < look->in->head.h; y += look->step)
+			for (size_t x = first_column(look, y); x < look->in->head.w;
+			    x += look->step) {
+				double c[2], s[2], own;
+
+				if (!amplitude_of(look, bright, y, x, &c[0], &s[0]) ||
+				    !amplitude_of(look, dark, y, x, &c[1], &s[1]))
+					continue;
+				own = c[0] * c[0] + s[0] * s[0];
+				if (round == 0) {
+					most = own > most ? own : most;
+				} else if (own > 0 && own >= most / 16) {
+					product += c[0] * c[1] + s[0] * s[1];
+					across += c[0] * s[1] - s[0] * c[1];
+					square += own;
+					n++;
+				}
+			}
+	*moved_rad = n >= SHARED_PIXELS ? fabs(atan2(across, product)) : 0;
+	return n >= SHARED_PIXELS && product > 0 ? product / square : 0;
+}
 
 /* The variance of n logarithms, every stride-th of v. */
 static double
@@ -421,26 +468,6 @@ compare_planes(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-/* All fringe images in the order in which they come, and their number; the caller frees them. */
-static struct image *
-list_images(const struct exposure_look *look, size_t *n)
-{
-	struct image *image = must_alloc(look->in->head.c, sizeof(*image));
-
-	*n = 0;
-	for (size_t e = 0; e < look->wrap->exposures.n; e++)
-		for (size_t k = 0; k < look->wrap->captures.fringes; k++)
-			for (size_t i = 0; i < exposure_fringe(look->wrap, e, k)->n; i++) {
-				size_t plane = exposure_fringe(look->wrap, e, k)->plane[i];
-
-				image[(*n)++] =
-				    (struct image){ plane, e,
-					survey_rows()->exposure_level(look, plane) };
-			}
-	qsort(image, *n, sizeof(*image), compare_planes);
-	return image;
-}
-
 /* Refuses images that are in another order than is given, by their brightness. */
 static int
 check_order(const struct exposures *exposures, const struct image *image, size_t n)
@@ -463,16 +490,27 @@ check_order(const struct exposures *exposures, const struct image *image, size_t
 	    "each step is there in all exposures before the next", by_step ? "set" : "step");
 }
 
-/* The mean level of each exposure. */
+/* The mean level of each exposure. -1 after fail(): their images are in another order. */
 static int
 find_levels(const struct exposure_look *look, double *level)
 {
-	size_t n, exposures = look->wrap->exposures.n;
-	struct image *image = list_images(look, &n);
-	int status = check_order(&look->wrap->exposures, image, n);
+	const struct phasewrap *wrap = look->wrap;
+	struct image *image = must_alloc(look->in->head.c, sizeof(*image));
+	size_t n = 0;
+	int status;
 
-	for (size_t e = 0; e < exposures; e++)
+	for (size_t e = 0; e < wrap->exposures.n; e++) {
 		level[e] = 0;
+		for (size_t k = 0; k < wrap->captures.fringes; k++)
+			for (size_t i = 0; i < exposure_fringe(wrap, e, k)->n; i++) {
+				size_t plane = exposure_fringe(wrap, e, k)->plane[i];
+
+				image[n++] =
+				    (struct image){ plane, e, exposure_level(look, plane) };
+			}
+	}
+	qsort(image, n, sizeof(*image), compare_planes);
+	status = check_order(&wrap->exposures, image, n);
 	for (size_t i = 0; i < n; i++)
 		level[image[i].exposure] += image[i].level;
 	free(image);
@@ -518,7 +556,8 @@ int
 exposure_gains_find(struct phasewrap *wrap, const struct frame *in)
 {
 	struct exposures *exposures = &wrap->exposures;
-	struct exposure_look look = { wrap, in, coarse_grid_step(in->head.w, in->head.h, PIXELS) };
+	struct exposure_look look = { wrap, in,
+		coarse_grid_step(in->head.w, in->head.h, SAMPLED_PIXELS) };
 	double level[EXPOSURES_MOST], light[EXPOSURES_MOST];
 	size_t order[EXPOSURES_MOST];
 
@@ -529,7 +568,7 @@ exposure_gains_find(struct phasewrap *wrap, const struct frame *in)
 	sort(level, exposures->n, order);
 	light[order[0]] = 1;
 	for (size_t i = 1; i < exposures->n; i++) {
-		double moved_rad, ratio = survey_rows()->exposure_ratio(&look, order[i - 1],
+		double moved_rad, ratio = exposure_ratio(&look, order[i - 1],
 		    order[i], &moved_rad);
 
 		if (moved_rad > MOVED_RAD && !exposures->timed)

@@ -14,6 +14,7 @@
  */
 #include "phasewrap.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,19 +34,22 @@
 
 /* ---- the file ---- */
 
+/* Are two rows of the same fringes? */
+static bool
+same_fringes(const struct harmonic *a, const struct harmonic *b)
+{
+	return a->axis == b->axis &&
+	    (a->period_px == b->period_px || (isnan(a->period_px) && isnan(b->period_px)));
+}
+
 static int
 append(const char *path, struct harmonics *all, const struct harmonic *row)
 {
 	struct harmonic *more;
 
-	for (size_t i = 0; i < all->n; i++) {
-		const struct harmonic *other = &all->row[i];
-
-		if (other->k == row->k && other->axis == row->axis &&
-		    (other->period_px == row->period_px ||
-			(isnan(other->period_px) && isnan(row->period_px))))
+	for (size_t i = 0; i < all->n; i++)
+		if (all->row[i].k == row->k && same_fringes(&all->row[i], row))
 			return fail(path, "has harmonic %ld of the same fringes twice", row->k);
-	}
 	if (all->n == ROWS_MOST)
 		return fail(path, "table has more than %d rows", ROWS_MOST);
 	more = reallocarray(all->row, all->n + 1, sizeof(*more));
@@ -54,23 +58,6 @@ append(const char *path, struct harmonics *all, const struct harmonic *row)
 	all->row = more;
 	all->row[all->n++] = *row;
 	return 0;
-}
-
-static bool
-parse_axis(const char *word, char *axis)
-{
-	*axis = *word == '-' ? 0 : *word;
-	return strchr("xy-", *word) && word[1] == 0;
-}
-
-static bool
-parse_period(const char *word, double *period_px)
-{
-	if (!strcmp(word, "-")) {
-		*period_px = NAN;
-		return true;
-	}
-	return number_parse(word, period_px) == 0 && isfinite(*period_px) && *period_px > 0;
 }
 
 #define WORD_SIZE 40
@@ -96,9 +83,13 @@ take_row(const char *path, size_t number, const char *line, struct harmonics *al
 	if (split(line, word) != (all->varying ? WORDS : 5))
 		return fail(path, "line %zu has not the %s columns " COLUMNS "%s", number,
 		    all->varying ? "nine" : "five", all->varying ? " " SLOPES : "");
-	if (!parse_axis(word[0], &row.axis))
+	if (!strchr("xy-", *word[0]) || word[0][1])
 		return fail(path, "line %zu: axis must be x, y or -, not %s", number, word[0]);
-	if (!parse_period(word[1], &row.period_px))
+	row.axis = *word[0] == '-' ? 0 : *word[0];
+	if (!strcmp(word[1], "-"))
+		row.period_px = NAN;
+	else if (number_parse(word[1], &row.period_px) < 0 || !isfinite(row.period_px) ||
+	    row.period_px <= 0)
 		return fail(path, "line %zu: period_px must be positive or -, not %s", number,
 		    word[1]);
 	if (integer_parse(word[2], &row.k) < 0 || row.k < 2 || row.k > HIGHEST)
@@ -114,23 +105,6 @@ take_row(const char *path, size_t number, const char *line, struct harmonics *al
 			return fail(path, "line %zu: slopes must be from -1 to 1 a pixel, not %s",
 			    number, word[5 + i]);
 	return append(path, all, &row);
-}
-
-/* `# compensation:=value` counts, and `# size_px:=w h`. */
-static void
-take_comment(const char *line, struct harmonics *all)
-{
-	static const char key[] = "compensation:=";
-	double w, h;
-
-	line += 1 + strspn(line + 1, " \t");
-	if (sscanf(line, "size_px:=%lf %lf", &w, &h) == 2) {
-		all->size_px[0] = w;
-		all->size_px[1] = h;
-	}
-	if (!strncmp(line, key, sizeof(key) - 1))
-		snprintf(all->compensation, sizeof(all->compensation), "%s",
-		    line + sizeof(key) - 1);
 }
 
 /* Does a line have these words? */
@@ -151,14 +125,25 @@ is_title(const char *line, const char *words)
 static int
 take_line(const char *path, size_t number, char *line, struct harmonics *all, bool *begun)
 {
+	static const char key[] = "compensation:=";
+	double w, h;
 	size_t n;
 
 	line += strspn(line, " \t\r\n");
 	for (n = strlen(line); n > 0 && strchr(" \t\r\n", line[n - 1]); n--)
 		line[n - 1] = 0;
-	if (*line == '#')
-		take_comment(line, all);
-	if (!*line || *line == '#')
+	if (*line == '#') {
+		line += 1 + strspn(line + 1, " \t");
+		if (sscanf(line, "size_px:=%lf %lf", &w, &h) == 2) {
+			all->size_px[0] = w;
+			all->size_px[1] = h;
+		}
+		if (!strncmp(line, key, sizeof(key) - 1))
+			snprintf(all->compensation, sizeof(all->compensation), "%s",
+			    line + sizeof(key) - 1);
+		return 0;
+	}
+	if (!*line)
 		return 0;
 	if (*begun)
 		return take_row(path, number, line, all);
@@ -242,13 +227,6 @@ distance(const struct harmonic *row, const struct capture_fringe *fringe)
 	return far;
 }
 
-static bool
-of_the_same(const struct harmonic *a, const struct harmonic *b)
-{
-	return a->axis == b->axis &&
-	    (a->period_px == b->period_px || (isnan(a->period_px) && isnan(b->period_px)));
-}
-
 /* A row of the nearest fringes; NULL after fail(). */
 static const struct harmonic *
 choose(const struct harmonics *all, const struct capture_fringe *fringe)
@@ -276,48 +254,35 @@ choose(const struct harmonics *all, const struct capture_fringe *fringe)
 	return nearest;
 }
 
-static void
-warn_far(const struct harmonics *all, const struct harmonic *like,
-    const struct capture_fringe *fringe)
-{
-	char name[CAPTURE_SET_NAME_SIZE];
-
-	if (fabs(log(like->period_px / fringe->period_px)) > log(FAR_RATIO))
-		warn(all->path, "the harmonics of a period of %g px are taken for %s, which blur "
-		    "changes differently", like->period_px, capture_set_name(fringe, name));
-}
-
 /* ---- the correction ---- */
 
 /* Harmonic k = 1 ... highest of phase phi gives the steps' sums rising[k] e^(ik phi) + falling[k]
  * e^(-ik phi). */
 struct aliases {
 	long highest;
-	double rising[HIGHEST + 1][2], falling[HIGHEST + 1][2];
+	double complex rising[HIGHEST + 1], falling[HIGHEST + 1];
 };
 
 /* sum w_n cos(k (phi + d_n)) = P e^(ik phi) + Q e^(-ik phi), P = sum w_n e^(ik d_n)/2, Q = sum w_n
  * e^(-ik d_n)/2, where w_n = c_n + i s_n; a sine has -i P and i Q. */
 static void
-add_harmonic(struct aliases *aliases, const struct capture_fringe *fringe,
-    const struct phase_shift_fit *fit, double sign, double origin_rad, const struct harmonic *row)
+add_harmonic(struct aliases *aliases, const struct phasewrap *wrap, size_t set,
+    const struct harmonic *row)
 {
-	double p[2] = { 0 }, q[2] = { 0 };
+	const struct phase_shift_fit *fit = &wrap->fit[set];
+	double complex p = 0, q = 0;
 
 	for (size_t i = 0; i < fit->n; i++) {
-		double d = (double)row->k * (sign * fringe->shift_rad[i] + origin_rad);
-		double c = fit->weights[i].c, s = fit->weights[i].s;
-		double a = cos(d) / 2, b = sin(d) / 2;
+		double d = (double)row->k * (wrap->sign *
+		    wrap->captures.fringe[set].shift_rad[i] + wrap->origin_rad);
+		double complex weight = CMPLX((double)fit->weights[i].c,
+		    (double)fit->weights[i].s), half = CMPLX(cos(d) / 2, sin(d) / 2);
 
-		p[0] += c * a - s * b;
-		p[1] += s * a + c * b;
-		q[0] += c * a + s * b;
-		q[1] += s * a - c * b;
+		p += weight * half;
+		q += weight * conj(half);
 	}
-	aliases->rising[row->k][0] = p[0] * row->cosine + p[1] * row->sine;
-	aliases->rising[row->k][1] = p[1] * row->cosine - p[0] * row->sine;
-	aliases->falling[row->k][0] = q[0] * row->cosine - q[1] * row->sine;
-	aliases->falling[row->k][1] = q[1] * row->cosine + q[0] * row->sine;
+	aliases->rising[row->k] = p * CMPLX(row->cosine, -row->sine);
+	aliases->falling[row->k] = q * CMPLX(row->cosine, row->sine);
 	if (row->k > aliases->highest)
 		aliases->highest = row->k;
 }
@@ -327,27 +292,19 @@ add_harmonic(struct aliases *aliases, const struct capture_fringe *fringe,
 static double
 error_at(const struct aliases *aliases, double phi, double *slope)
 {
-	double turn[2] = { cos(phi), sin(phi) }, power[2] = { 1, 0 };
+	double complex turn = CMPLX(cos(phi), sin(phi)), power = 1;
 	double re = 0, im = 0, re_slope = 0, im_slope = 0;
 
 	for (long k = 1; k <= aliases->highest; k++) {		/* power = e^(i (k - 1) phi) */
-		const double *p = aliases->rising[k], *q = aliases->falling[k];
-		double up[2] = { p[0] * power[0] - p[1] * power[1],
-			p[0] * power[1] + p[1] * power[0] };
-		double next[2] = { power[0] * turn[0] - power[1] * turn[1],
-			power[0] * turn[1] + power[1] * turn[0] };
-		double after[2] = { next[0] * turn[0] - next[1] * turn[1],
-			next[0] * turn[1] + next[1] * turn[0] };
-		double down[2] = { q[0] * after[0] + q[1] * after[1],
-			q[1] * after[0] - q[0] * after[1] };
+		double complex up = aliases->rising[k] * power, next = power * turn;
+		double complex down = aliases->falling[k] * conj(next * turn);
 		double above = (double)(k - 1), below = (double)(-k - 1);
 
-		re += up[0] + down[0];
-		im += up[1] + down[1];
-		re_slope -= above * up[1] + below * down[1];
-		im_slope += above * up[0] + below * down[0];
-		power[0] = next[0];
-		power[1] = next[1];
+		re += creal(up) + creal(down);
+		im += cimag(up) + cimag(down);
+		re_slope -= above * cimag(up) + below * cimag(down);
+		im_slope += above * creal(up) + below * creal(down);
+		power = next;
 	}
 	*slope = (re * im_slope - im * re_slope) / (re * re + im * im);
 	return atan2(im, re);
@@ -389,25 +346,25 @@ true_phase(const struct aliases *aliases, double measured, double guess)
 /* The mean of what the fit leaves of fringes of phase phi with these harmonics, weighted as noise
  * is, over the amplitude that it finds. image: room for all. */
 static double
-level_at(const struct harmonics *all, const struct harmonic *like,
-    const struct capture_fringe *fringe, const struct phase_shift_fit *fit, double sign,
-    double origin_rad, double phi, double *image)
+level_at(const struct harmonics *all, const struct harmonic *like, const struct phasewrap *wrap,
+    size_t set, double phi, double *image)
 {
+	const struct phase_shift_fit *fit = &wrap->fit[set];
 	double mean = 0, c = 0, s = 0, size, left = 0, squares = 0;
 
 	for (size_t n = 0; n < fit->n; n++) {
-		double p = phi + sign * fringe->shift_rad[n] + origin_rad;
+		const struct phase_shift_weights *weights = &fit->weights[n];
+		double p = phi + wrap->sign * wrap->captures.fringe[set].shift_rad[n] +
+		    wrap->origin_rad;
 
 		image[n] = cos(p);
 		for (size_t i = 0; i < all->n; i++)
-			if (of_the_same(&all->row[i], like))
+			if (same_fringes(&all->row[i], like))
 				image[n] += all->row[i].cosine * cos((double)all->row[i].k * p) +
 				    all->row[i].sine * sin((double)all->row[i].k * p);
-	}
-	for (size_t n = 0; n < fit->n; n++) {
-		mean += fit->weights[n].mean * (image[n] - image[0]) / (double)fit->n;
-		c += fit->weights[n].c * (image[n] - image[0]);
-		s += fit->weights[n].s * (image[n] - image[0]);
+		mean += weights->mean * (image[n] - image[0]) / (double)fit->n;
+		c += weights->c * (image[n] - image[0]);
+		s += weights->s * (image[n] - image[0]);
 	}
 	size = hypot(c, s);
 	for (size_t n = 0; n < fit->n; n++) {
@@ -420,29 +377,14 @@ level_at(const struct harmonics *all, const struct harmonic *like,
 	return left / squares / size;
 }
 
-/* Sets the levels of all cells; correction: of the phases. */
-static void
-find_levels(const struct harmonics *all, const struct harmonic *like,
-    const struct capture_fringe *fringe, const struct phase_shift_fit *fit, double sign,
-    double origin_rad, const float *correction, float *levels)
-{
-	double *image = must_alloc(fit->n, sizeof(*image));
-
-	for (size_t i = 0; i < PHASEWRAP_LEVELS; i++) {
-		size_t cell = (2 * i + 1) * (PHASEWRAP_CELLS / PHASEWRAP_LEVELS / 2);
-		double measured = TWO_PI * ((double)cell / PHASEWRAP_CELLS - 0.5);
-
-		levels[i] = (float)level_at(all, like, fringe, fit, sign, origin_rad,
-		    measured + (double)correction[cell], image);
-	}
-	free(image);
-}
-
-/* The correction alone, at a place (x, y) from the middle of the picture. */
+/*
+ * What is to be added to the phase of a fringe set, at PHASEWRAP_CELLS + 1 phases from -pi to pi
+ * (phasewrap.px.h), by the harmonics like one of the rows, at (x, y) from the middle of the picture
+ * in pixels. -1 after fail().
+ */
 static int
-correct_at(const struct harmonics *all, const struct harmonic *like,
-    const struct capture_fringe *fringe, const struct phase_shift_fit *fit, double sign,
-    double origin_rad, const double place[2], double *correction)
+correct_at(const struct harmonics *all, const struct harmonic *like, const struct phasewrap *wrap,
+    size_t set, double x, double y, double *correction)
 {
 	const struct harmonic fundamental = { .k = 1, .cosine = 1 };
 	struct aliases *aliases = must_alloc(1, sizeof(*aliases));
@@ -450,18 +392,19 @@ correct_at(const struct harmonics *all, const struct harmonic *like,
 	double guess = -TWO_PI / 2;
 	int status = 0;
 
-	add_harmonic(aliases, fringe, fit, sign, origin_rad, &fundamental);
+	add_harmonic(aliases, wrap, set, &fundamental);
 	for (size_t i = 0; i < all->n; i++) {
 		struct harmonic own = all->row[i];
 
-		own.cosine += place[0] * own.slope[0][0] + place[1] * own.slope[1][0];
-		own.sine += place[0] * own.slope[0][1] + place[1] * own.slope[1][1];
-		if (of_the_same(&own, like))
-			add_harmonic(aliases, fringe, fit, sign, origin_rad, &own);
+		own.cosine += x * own.slope[0][0] + y * own.slope[1][0];
+		own.sine += x * own.slope[0][1] + y * own.slope[1][1];
+		if (same_fringes(&own, like))
+			add_harmonic(aliases, wrap, set, &own);
 	}
 	if (!rises(aliases))
 		status = fail(all->path, "has harmonics so large that %zu steps of %s give no "
-		    "single phase", fit->n, capture_set_name(fringe, name));
+		    "single phase", wrap->fit[set].n,
+		    capture_set_name(&wrap->captures.fringe[set], name));
 	for (size_t i = 0; i <= PHASEWRAP_CELLS && status == 0; i++) {
 		double measured = TWO_PI * ((double)i / PHASEWRAP_CELLS - 0.5);
 
@@ -473,68 +416,60 @@ correct_at(const struct harmonics *all, const struct harmonic *like,
 }
 
 /*
- * What is to be added to the phase of a fringe set, at PHASEWRAP_CELLS + 1 phases from -pi to pi
- * (phasewrap.px.h), by the harmonics of the same axis and the nearest period; sign and origin as in
- * phase_shift_weights_solve(). levels, unless NULL: in the middle of PHASEWRAP_LEVELS cells, what
- * is to be added to the mean level of the images, over the amplitude that the fit finds, so that
- * its shot noise is that of fringes with harmonics: the mean of what the fit leaves, each image
- * with the square of its weight in the phase. -1 after fail().
+ * Sets the corrections of a fringe set by the harmonics of the same axis and the nearest period.
+ * levels, unless NULL: in the middle of PHASEWRAP_LEVELS cells, what is to be added to the mean
+ * level of the images, over the amplitude that the fit finds, so that its shot noise is that of
+ * fringes with harmonics: the mean of what the fit leaves, each image with the square of its weight
+ * in the phase. slopes, unless NULL: by how much the correction rises in a pixel along x, then
+ * along y. -1 after fail().
  */
 static int
-harmonics_correction(const struct harmonics *all, const struct capture_fringe *fringe,
-    const struct phase_shift_fit *fit, double sign, double origin_rad, float *correction,
-    float *levels)
+correct_set(const struct harmonics *all, const struct phasewrap *wrap, size_t set,
+    float *correction, float *levels, float *slopes)
 {
+	const struct capture_fringe *fringe = &wrap->captures.fringe[set];
 	const struct harmonic *like = choose(all, fringe);
-	double *at, middle[2] = { 0, 0 };
+	char name[CAPTURE_SET_NAME_SIZE];
+	double *low, *high, *image;
 	int status;
 
 	if (!like)
 		return -1;
-	warn_far(all, like, fringe);
+	if (fabs(log(like->period_px / fringe->period_px)) > log(FAR_RATIO))
+		warn(all->path, "the harmonics of a period of %g px are taken for %s, which blur "
+		    "changes differently", like->period_px, capture_set_name(fringe, name));
 	if (fringe->two_plus_one)
 		return fail("--harmonics", "serves phase-shifted images; the flat one of 2+1 is "
 		    "none");
-	at = must_alloc(PHASEWRAP_CELLS + 1, sizeof(*at));
-	status = correct_at(all, like, fringe, fit, sign, origin_rad, middle, at);
+	low = must_alloc(PHASEWRAP_CELLS + 1, sizeof(*low));
+	high = must_alloc(PHASEWRAP_CELLS + 1, sizeof(*high));
+	image = must_alloc(fringe->n, sizeof(*image));
+	status = correct_at(all, like, wrap, set, 0, 0, low);
 	for (size_t i = 0; i <= PHASEWRAP_CELLS && status == 0; i++)
-		correction[i] = (float)at[i];
-	free(at);
-	if (status == 0 && levels)
-		find_levels(all, like, fringe, fit, sign, origin_rad, correction, levels);
-	return status;
-}
+		correction[i] = (float)low[i];
+	for (size_t i = 0; i < PHASEWRAP_LEVELS && status == 0 && levels; i++) {
+		size_t cell = (2 * i + 1) * (PHASEWRAP_CELLS / PHASEWRAP_LEVELS / 2);
+		double measured = TWO_PI * ((double)cell / PHASEWRAP_CELLS - 0.5);
 
-/* By how much that correction rises in a pixel along x, at PHASEWRAP_CELLS + 1 phases, then along
- * y. -1 after fail(). */
-static int
-harmonics_correction_slopes(const struct harmonics *all, const struct capture_fringe *fringe,
-    const struct phase_shift_fit *fit, double sign, double origin_rad, float *slopes)
-{
-	const struct harmonic *like = choose(all, fringe);
-	double *low = must_alloc(PHASEWRAP_CELLS + 1, sizeof(*low));
-	double *high = must_alloc(PHASEWRAP_CELLS + 1, sizeof(*high));
-	int status = like ? 0 : -1;
+		levels[i] = (float)level_at(all, like, wrap, set,
+		    measured + (double)correction[cell], image);
+	}
+	for (size_t axis = 0; axis < 2 && status == 0 && slopes; axis++) {
+		double reach = all->size_px[axis] / 4, x = axis ? 0 : reach, y = axis ? reach : 0;
 
-	for (size_t axis = 0; axis < 2 && status == 0; axis++) {
-		double reach = all->size_px[axis] / 4, place[2] = { 0, 0 };
-
-		place[axis] = -reach;
-		status = correct_at(all, like, fringe, fit, sign, origin_rad, place, low);
-		place[axis] = reach;
-		if (status == 0)
-			status = correct_at(all, like, fringe, fit, sign, origin_rad, place, high);
+		status = correct_at(all, like, wrap, set, -x, -y, low) < 0 ? -1 :
+		    correct_at(all, like, wrap, set, x, y, high);
 		for (size_t i = 0; i <= PHASEWRAP_CELLS && status == 0; i++)
 			*slopes++ = (float)((high[i] - low[i]) / (2 * reach));
 	}
 	free(low);
 	free(high);
+	free(image);
 	return status;
 }
 
 int
-harmonics_correct(const struct harmonics *harmonics, struct phasewrap *wrap, bool sigmas,
-    double sign, double origin_rad)
+harmonics_correct(const struct harmonics *harmonics, struct phasewrap *wrap, bool sigmas)
 {
 	size_t numbers = PHASEWRAP_CELLS + 1, sets = wrap->captures.fringes;
 
@@ -550,15 +485,10 @@ harmonics_correct(const struct harmonics *harmonics, struct phasewrap *wrap, boo
 	wrap->correction = calloc(sets * (numbers + PHASEWRAP_LEVELS), sizeof(*wrap->correction));
 	if (!wrap->correction || (harmonics->varying && !wrap->correction_slopes))
 		return fail_memory();
-	for (size_t k = 0; k < sets; k++) {
-		float *levels = wrap->correction + sets * numbers + k * PHASEWRAP_LEVELS;
-
-		if (harmonics_correction(harmonics, &wrap->captures.fringe[k], &wrap->fit[k], sign,
-		    origin_rad, wrap->correction + k * numbers, sigmas ? levels : NULL) < 0 ||
-		    (harmonics->varying && harmonics_correction_slopes(harmonics,
-			&wrap->captures.fringe[k], &wrap->fit[k], sign, origin_rad,
-			wrap->correction_slopes + k * 2 * numbers) < 0))
+	for (size_t k = 0; k < sets; k++)
+		if (correct_set(harmonics, wrap, k, wrap->correction + k * numbers, sigmas ?
+		    wrap->correction + sets * numbers + k * PHASEWRAP_LEVELS : NULL,
+		    harmonics->varying ? wrap->correction_slopes + k * 2 * numbers : NULL) < 0)
 			return -1;
-	}
 	return 0;
 }

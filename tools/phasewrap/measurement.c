@@ -306,19 +306,6 @@ phasewrap_forget(struct phasewrap *wrap)
 
 /* ---- the flat one of 2+1 images ---- */
 
-/* In the order of rows, so that threads do not change it. */
-static double
-sum_roughness(struct run *run, const struct frame *in, size_t plane, double *row)
-{
-	struct roughness rough = { in, plane, row };
-	double sum = 0;
-
-	run_for(run, in->head.h, survey_rows()->roughness, &rough);
-	for (size_t y = 0; y < in->head.h; y++)
-		sum += row[y];
-	return sum;
-}
-
 int
 flatness_turn(struct run *run, const struct frame *in, size_t plane[3])
 {
@@ -329,7 +316,12 @@ flatness_turn(struct run *run, const struct frame *in, size_t plane[3])
 		return fail_memory();
 	memcpy(own, plane, sizeof(own));
 	for (size_t i = 0; i < 3; i++) {
-		rough[i] = sum_roughness(run, in, own[i], row);
+		struct rough_rows rows = { in, own[i], row };
+
+		run_for(run, in->head.h, phasewrap_rows()->roughness, &rows);
+		rough[i] = 0;
+		for (size_t y = 0; y < in->head.h; y++)	/* in their order, whatever the threads */
+			rough[i] += row[y];
 		if (rough[i] < rough[flat] || (rough[i] == rough[flat] && own[i] > own[flat]))
 			flat = i;
 	}

@@ -1,7 +1,7 @@
 /*
  * The camera's noise, for the standard deviations of --sigma: as given by options, found in what
  * the fit leaves of a measurement, or found in pairs of images of the same scene, --fit-noise
- * (photon transfer). The loops over pixels are in survey_rows.c.
+ * (photon transfer).
  */
 #include "phasewrap.h"
 
@@ -71,24 +71,160 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
  * over the degrees of freedom, is the variance at the level of the images with the same weights.
  */
 
-#define PIXELS_MOST 40000	/* that are used; they lie on a grid */
+#define SAMPLED_PIXELS 40000	/* at most, on a grid */
+#define AMPLITUDE_RATIO_MOST 1e3	/* of two neighbours */
 
-static int
-fit_noise(struct phase_noise_sample *sample, size_t n, struct phasewrap *wrap)
+/* One of three neighbours. */
+struct noise_pixel {
+	double *left;		/* the sample of each image, then what the fit leaves of it */
+	double level, amplitude;
+};
+
+/* A fringe set of one exposure, for the noise of its images. */
+struct noise_set {
+	const struct phasewrap *wrap;
+	const struct capture_fringe *fringe;
+	const struct phase_shift_fit *fit;
+	float gain;		/* of the exposure's light: the limits are the longest one's */
+	/* of the three neighbours: the images that count, none of which is saturated in any, their
+	 * number, and the weights of their fit, mean that of N A as in the fit of all */
+	bool *use;
+	size_t used;
+	struct phase_shift_weights *weights;
+};
+
+/* Least squares of A, B cos phi and B sin phi from the images that count. False: they determine
+ * none. */
+static bool
+fit_used(struct noise_set *set)
 {
-	struct phase_noise_model *noise = &wrap->noise;
+	double m[3][3] = { { 0 } }, inverse[3][3], determinant = 0;
 
-	if (phase_noise_fit(sample, n, noise->least, noise) < 0)
-		return -1;
-	if (!(noise->variance > 0) && !(noise->gain > 0) && !(noise->least > 0))
-		return fail(NULL, "the images have no noise: the fit leaves nothing of them");
-	return 0;
+	for (size_t i = 0; i < set->fringe->n; i++) {
+		const double x[3] = { 1, set->fit->model[i].cosine, set->fit->model[i].sine };
+
+		for (size_t a = 0; a < 3 && set->use[i]; a++)
+			for (size_t b = 0; b < 3; b++)
+				m[a][b] += x[a] * x[b];
+	}
+	for (size_t a = 0; a < 3; a++)
+		for (size_t b = 0; b < 3; b++) {
+			size_t p = (a + 1) % 3, q = (a + 2) % 3, r = (b + 1) % 3, s = (b + 2) % 3;
+
+			inverse[b][a] = m[p][r] * m[q][s] - m[p][s] * m[q][r];
+		}
+	for (size_t a = 0; a < 3; a++)
+		determinant += m[0][a] * inverse[a][0];
+	for (size_t i = 0; i < set->fringe->n; i++) {
+		const double x[3] = { 1, set->fit->model[i].cosine, set->fit->model[i].sine };
+		double v[3] = { 0 };
+
+		for (size_t a = 0; a < 3 && set->use[i]; a++)
+			for (size_t b = 0; b < 3; b++)
+				v[a] += inverse[a][b] * x[b] / determinant;
+		set->weights[i] = (struct phase_shift_weights){
+			.mean = (float)(v[0] * (double)set->fringe->n), .c = (float)v[1],
+			.s = (float)v[2] };
+	}
+	return determinant > 1e-3 * pow((double)set->used, 3);
+}
+
+/* Reads the pixel at (x, y) and its two neighbours, and sets which images count in them. False: too
+ * few. */
+static bool
+read_pixels(struct noise_set *set, const struct frame *in, size_t x, size_t y,
+    struct noise_pixel three[3])
+{
+	const struct capture_fringe *fringe = set->fringe;
+	bool down = fringe->axis == 'x';
+
+	set->used = 0;
+	for (size_t i = 0; i < fringe->n; i++) {
+		set->use[i] = true;
+		for (size_t k = 0; k < 3; k++) {
+			float v = frame_sample(in, fringe->plane[i], down ? y + k - 1 : y,
+			    down ? x : x + k - 1);
+
+			three[k].left[i] = (double)v;
+			set->use[i] &= v < set->wrap->limits.max_value;
+		}
+		set->used += set->use[i];
+	}
+	if (set->used == fringe->n) {
+		for (size_t i = 0; i < fringe->n; i++)
+			set->weights[i] = set->fit->weights[i];
+		return true;
+	}
+	return set->wrap->exposures.solves && set->used > 3 && fit_used(set);
+}
+
+/* Fits a pixel. False where a sample is missing or clipped, or there are no fringes. */
+static bool
+fit_pixel(const struct noise_set *set, bool integer, struct noise_pixel *pixel)
+{
+	const struct measurement_limits *limits = &set->wrap->limits;
+	const struct capture_fringe *fringe = set->fringe;
+	const struct phase_shift_fit *fit = set->fit;
+	const struct phase_shift_weights *weights = set->weights;
+	double first = pixel->left[0], rise = 0, c = 0, s = 0;
+	double seen = 0;	/* the sum of the images that count */
+
+	for (size_t i = 0; i < fringe->n; i++) {
+		double v = pixel->left[i], d = v - first;
+
+		if (!(fabs(v) < 1e30) || (integer && v == 0))
+			return false;
+		pixel->left[i] = d;
+		seen += set->use[i] ? v : 0;
+		rise += d * weights[i].mean / (double)fringe->n;
+		c += d * weights[i].c;
+		s += d * weights[i].s;
+	}
+	for (size_t i = 0; i < fringe->n; i++)
+		pixel->left[i] = set->use[i] ? pixel->left[i] - rise -
+		    c * fit->model[i].cosine - s * fit->model[i].sine : 0;
+	pixel->level = set->used == fringe->n ? first + rise : seen / (double)set->used;
+	pixel->amplitude = hypot(c, s);
+	return pixel->amplitude > 0 && pixel->amplitude >= limits->least_amplitude * set->gain &&
+	    first + rise >= limits->least_mean * set->gain;
+}
+
+/* The variance at the pixel at (x, y), from it and its neighbours on both sides. False where one of
+ * them is of no use. */
+static bool
+measure(struct noise_set *set, const struct frame *in, size_t x, size_t y,
+    struct noise_pixel three[3], struct phase_noise_sample *sample)
+{
+	const struct capture_fringe *fringe = set->fringe;
+	double squares = 0, weights = 0, levels = 0, share[3];
+
+	if (!read_pixels(set, in, x, y, three))
+		return false;
+	for (size_t k = 0; k < 3; k++)
+		if (!fit_pixel(set, in->head.type != SAMPLE_FLOAT, &three[k]))
+			return false;
+	for (size_t k = 0; k < 3; k++) {
+		share[k] = k == 1 ? -2 : fmin(three[1].amplitude / three[k].amplitude,
+		    AMPLITUDE_RATIO_MOST);
+		weights += share[k] * share[k];
+		levels += share[k] * share[k] * three[k].level;
+	}
+	for (size_t i = 0; i < fringe->n; i++) {
+		double d = share[0] * three[0].left[i] + share[1] * three[1].left[i] +
+		    share[2] * three[2].left[i];
+
+		squares += d * d;
+	}
+	sample->level = (float)(levels / weights);
+	sample->variance = (float)(squares / weights / (double)(set->used - 3));
+	return true;
 }
 
 int
 noise_find(const struct frame *in, struct phasewrap *wrap)
 {
 	const struct capture_set *captures = &wrap->captures;
+	struct phase_noise_model *noise = &wrap->noise;
 	size_t w = in->head.w, h = in->head.h, most = 0, n = 0, step;
 	size_t sets = captures->fringes * wrap->exposures.n;
 	struct phase_noise_sample *sample;
@@ -102,7 +238,7 @@ noise_find(const struct frame *in, struct phasewrap *wrap)
 	use = must_alloc(most, sizeof(*use));
 	weights = must_alloc(most, sizeof(*weights));
 	/* odd: an even one meets one colour of a sensor's filters alone, whose noise differs */
-	step = (size_t)ceil(sqrt((double)w * (double)h * (double)sets / PIXELS_MOST)) | 1;
+	step = (size_t)ceil(sqrt((double)w * (double)h * (double)sets / SAMPLED_PIXELS)) | 1;
 	sample = calloc((w / step + 1) * (h / step + 1) * sets, sizeof(*sample));
 	if (!sample)
 		status = fail_memory();
@@ -113,11 +249,14 @@ noise_find(const struct frame *in, struct phasewrap *wrap)
 		struct noise_set set = { wrap, exposure_fringe(wrap, e, k), &wrap->fit[k],
 			wrap->exposures.gain[e], use, 0, weights };
 
-		if (set.fringe->n > 3)
-			n += survey_rows()->noise_of_set(&set, in, step, three, sample + n);
+		for (size_t y = 1 + step / 2; set.fringe->n > 3 && y + 1 < h; y += step)
+			for (size_t x = 1 + step / 2; x + 1 < w; x += step)
+				n += measure(&set, in, x, y, three, &sample[n]);
 	}
 	if (status == 0)
-		status = fit_noise(sample, n, wrap);
+		status = phase_noise_fit(sample, n, noise->least, noise);
+	if (status == 0 && !(noise->variance > 0) && !(noise->gain > 0) && !(noise->least > 0))
+		status = fail(NULL, "the images have no noise: the fit leaves nothing of them");
 	for (size_t k = 0; k < 3; k++)
 		free(three[k].left);
 	free(sample);

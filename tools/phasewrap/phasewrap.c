@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "checks/checks.h"
 #include "fringe/patterns.h"
 #include "run/check.h"
@@ -145,21 +146,30 @@ image_list_add_plane(struct phasewrap_image **at, struct passes *passes, size_t 
 /* as the shaders read them */
 _Static_assert(sizeof(struct phase_noise_terms) == 9 * sizeof(float), "nine floats a set");
 
-/* Appends the planes of all Gray codes, and sets the three fields of the block that describe
- * them. */
+static const struct capture_set *
+set_of(const struct phasewrap *wrap, size_t e)
+{
+	return exposures_get(&wrap->exposures, &wrap->captures, e);
+}
+
+/* Appends the planes of all Gray codes, each in all exposures, and sets the three fields of the
+ * block that describe them. */
 static void
 pack_codes(struct passes *passes, const struct phasewrap *wrap, uint bits[2], uint inverse[2],
     uint reference[2], struct phasewrap_image **at)
 {
 	for (size_t i = 0; i < wrap->captures.codes; i++) {
-		const struct capture_code *code = &wrap->captures.code[i];
-
-		bits[i] = (uint)code->n;
-		inverse[i] = code->inverse != NULL;
+		bits[i] = (uint)wrap->captures.code[i].n;
+		inverse[i] = wrap->captures.code[i].inverse != NULL;
 		reference[i] = (uint)wrap->reference[i];
-		for (size_t k = 0; k < code->n; k++)
-			image_list_add_plane(at, passes, code->plane[k],
-			    code->inverse ? code->inverse[k] : code->plane[k]);
+		for (size_t bit = 0; bit < wrap->captures.code[i].n; bit++)
+			for (size_t e = 0; e < wrap->exposures.n; e++) {
+				const struct capture_code *code = &set_of(wrap, e)->code[i];
+				size_t plane = code->plane[bit];
+
+				image_list_add_plane(at, passes, plane,
+				    code->inverse ? code->inverse[bit] : plane);
+			}
 	}
 }
 
@@ -175,6 +185,17 @@ pack_flats(struct passes *passes, const struct capture_set *captures, uint *firs
 	passes_read(passes, *last);
 }
 
+/* The fields that the blocks of all three shaders have. */
+#define BLOCK_FIELDS(passes, wrap) \
+	.type = passes_input(passes)->type, .vectors = (wrap)->vector, .fits = (wrap)->fits, \
+	.writes_fit = (wrap)->writes_fit, .sigmas = (wrap)->sigmas, \
+	.fringes = (uint)(wrap)->captures.fringes, .codes = (uint)(wrap)->captures.codes, \
+	.reference = { UINT32_MAX, UINT32_MAX }, .max_value = (wrap)->limits.max_value, \
+	.least_amplitude = (wrap)->limits.least_amplitude, \
+	.least_mean = (wrap)->limits.least_mean, \
+	.least_modulation = (wrap)->limits.least_modulation, \
+	.most_misfit = (wrap)->most_misfit, .channels = (wrap)->channels
+
 /* The pass of plain fits. -1 after fail(). */
 static int
 phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
@@ -182,27 +203,16 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 	const struct capture_set *captures = &wrap->captures;
 	size_t images = passes_input(passes)->c + captures->fringes;
 	size_t bytes = sizeof(struct phasewrap_block) + images * sizeof(struct phasewrap_image);
-	struct phasewrap_block *block = calloc(1, bytes);
+	struct phasewrap_block *block = must_alloc(1, bytes);
 	struct phasewrap_image *at = (struct phasewrap_image *)(block + 1);
 	struct pass pass = { .shader = SHADER(phasewrap), .block = block, .bytes = bytes,
 		PASS_FOURS };
 	int status;
 
-	if (!block)
-		return fail_memory();
-	*block = (struct phasewrap_block){ .type = passes_input(passes)->type,
-		.vectors = wrap->vector, .fringes = (uint)captures->fringes,
-		.codes = (uint)captures->codes, .flats = (uint)captures->flats,
-		.reference = { UINT32_MAX, UINT32_MAX }, .max_value = wrap->limits.max_value,
-		.least_amplitude = wrap->limits.least_amplitude,
-		.least_mean = wrap->limits.least_mean,
-		.least_modulation = wrap->limits.least_modulation,
-		.most_misfit = wrap->most_misfit, .fits = wrap->fits,
-		.corrects = wrap->correction != NULL,
-		.writes_fit = wrap->writes_fit, .sigmas = wrap->sigmas,
+	*block = (struct phasewrap_block){ BLOCK_FIELDS(passes, wrap),
+		.flats = (uint)captures->flats, .corrects = wrap->correction != NULL,
 		.variance = wrap->noise.variance, .gain = wrap->noise.gain,
-		.least = wrap->noise.least, .markers = (uint)captures->markers,
-		.channels = wrap->channels };
+		.least = wrap->noise.least, .markers = (uint)captures->markers };
 	for (size_t k = 0; k < captures->fringes; k++) {
 		*at++ = (struct phasewrap_image){ .plane = (uint)captures->fringe[k].n };
 		image_list_add_fringe(&at, passes, &captures->fringe[k], &wrap->fit[k]);
@@ -229,26 +239,17 @@ static int
 double_three_passes(struct passes *passes, const struct phasewrap *wrap)
 {
 	const struct capture_set *captures = &wrap->captures;
-	const struct measurement_limits *limits = &wrap->limits;
 	size_t images = 2 * passes_input(passes)->c;
 	size_t bytes = sizeof(struct double_block) + images * sizeof(struct phasewrap_image);
-	struct double_block *block = calloc(1, bytes);
+	struct double_block *block = must_alloc(1, bytes);
 	struct phasewrap_image *at = (struct phasewrap_image *)(block + 1);
 	struct pass pass = { .shader = SHADER(phasewrap_double), .block = block, .bytes = bytes,
 		PASS_PIXELS };
 	int status;
 
-	if (!block)
-		return fail_memory();
-	*block = (struct double_block){ .type = passes_input(passes)->type,
-		.vectors = wrap->vector, .fits = wrap->fits, .writes_fit = wrap->writes_fit,
-		.fringes = (uint)captures->fringes, .codes = (uint)captures->codes,
-		.flats = (uint)captures->flats, .reference = { UINT32_MAX, UINT32_MAX },
-		.max_value = limits->max_value, .least_amplitude = limits->least_amplitude,
-		.least_mean = limits->least_mean, .least_modulation = limits->least_modulation,
-		.most_misfit = wrap->most_misfit, .channels = wrap->channels,
-		.sigmas = wrap->sigmas, .variance = wrap->noise.variance, .gain = wrap->noise.gain,
-		.least = wrap->noise.least };
+	*block = (struct double_block){ BLOCK_FIELDS(passes, wrap),
+		.flats = (uint)captures->flats, .variance = wrap->noise.variance,
+		.gain = wrap->noise.gain, .least = wrap->noise.least };
 	for (size_t k = 0; k < captures->fringes; k++) {
 		for (size_t h = 0; h < 2; h++)
 			image_list_add_fringe(&at, passes, &wrap->halves[k].half[h],
@@ -265,68 +266,27 @@ double_three_passes(struct passes *passes, const struct phasewrap *wrap)
 	return status;
 }
 
-static const struct capture_set *
-set_of(const struct phasewrap *wrap, size_t e)
-{
-	return exposures_get(&wrap->exposures, &wrap->captures, e);
-}
-
-/* The planes of Gray codes, each in all exposures, then the flat images. */
-static void
-pack_exposed_codes(struct passes *passes, const struct phasewrap *wrap,
-    struct exposure_block *block, struct phasewrap_image **at)
-{
-	for (size_t i = 0; i < wrap->captures.codes; i++) {
-		block->bits[i] = (uint)wrap->captures.code[i].n;
-		block->inverse[i] = wrap->captures.code[i].inverse != NULL;
-		block->reference[i] = (uint)wrap->reference[i];
-		for (size_t bit = 0; bit < wrap->captures.code[i].n; bit++)
-			for (size_t e = 0; e < wrap->exposures.n; e++) {
-				const struct capture_code *code = &set_of(wrap, e)->code[i];
-				size_t plane = code->plane[bit];
-
-				image_list_add_plane(at, passes, plane,
-				    code->inverse ? code->inverse[bit] : plane);
-			}
-	}
-	for (size_t e = 0; block->flats && e < wrap->exposures.n; e++) {
-		const size_t *flat = set_of(wrap, e)->flat;
-		size_t other = flat[block->flats - 1];
-
-		image_list_add_plane(at, passes, flat[0], other);
-	}
-}
-
 /* The pass of several exposures, and of saturated pixels. -1 after fail(). */
 static int
 exposure_passes(struct passes *passes, const struct phasewrap *wrap)
 {
 	const struct capture_set *captures = &wrap->captures;
-	const struct measurement_limits *limits = &wrap->limits;
 	size_t images = passes_input(passes)->c + captures->fringes;
 	size_t bytes = sizeof(struct exposure_block) + images * sizeof(struct phasewrap_image);
-	struct exposure_block *block = calloc(1, bytes);
+	struct exposure_block *block = must_alloc(1, bytes);
 	struct phasewrap_image *at = (struct phasewrap_image *)(block + 1);
 	struct pass pass = { .shader = SHADER(phasewrap_exposures), .block = block,
 		.bytes = bytes, PASS_PIXELS };
 	int status;
 
 	_Static_assert(EXPOSURE_GAINS == EXPOSURES_MOST, "a gain for each exposure");
-	if (!block)
-		return fail_memory();
-	*block = (struct exposure_block){ .type = passes_input(passes)->type,
-		.vectors = wrap->vector, .fits = wrap->fits, .writes_fit = wrap->writes_fit,
-		.map = wrap->exposures.map, .fringes = (uint)captures->fringes,
-		.exposures = (uint)wrap->exposures.n, .codes = (uint)captures->codes,
+	*block = (struct exposure_block){ BLOCK_FIELDS(passes, wrap),
+		.map = wrap->exposures.map, .exposures = (uint)wrap->exposures.n,
 		.flats = captures->codes ? (uint)captures->flats : 0,
 		.shortest = (uint)wrap->exposures.shortest,
-		.reference = { UINT32_MAX, UINT32_MAX },
-		.least = wrap->exposures.solves ? 3 : 0, .max_value = limits->max_value,
-		.least_amplitude = limits->least_amplitude, .least_mean = limits->least_mean,
-		.least_modulation = limits->least_modulation,
-		.most_misfit = wrap->most_misfit, .channels = wrap->channels,
-		.sigmas = wrap->sigmas, .noise_variance = wrap->noise.variance,
-		.noise_gain = wrap->noise.gain, .noise_least = wrap->noise.least };
+		.least = wrap->exposures.solves ? 3 : 0,
+		.noise_variance = wrap->noise.variance, .noise_gain = wrap->noise.gain,
+		.noise_least = wrap->noise.least };
 	for (size_t e = 0; e < wrap->exposures.n; e++)
 		block->gain[e] = wrap->exposures.gain[e];
 	for (size_t k = 0; k < captures->fringes; k++) {
@@ -335,7 +295,12 @@ exposure_passes(struct passes *passes, const struct phasewrap *wrap)
 			image_list_add_fringe(&at, passes, exposure_fringe(wrap, e, k),
 			    &wrap->fit[k]);
 	}
-	pack_exposed_codes(passes, wrap, block, &at);
+	pack_codes(passes, wrap, block->bits, block->inverse, block->reference, &at);
+	for (size_t e = 0; block->flats && e < wrap->exposures.n; e++) {
+		const size_t *flat = set_of(wrap, e)->flat;
+
+		image_list_add_plane(&at, passes, flat[0], flat[block->flats - 1]);
+	}
 	status = passes_add(passes, &pass);
 	free(block);
 	return status;
@@ -343,18 +308,12 @@ exposure_passes(struct passes *passes, const struct phasewrap *wrap)
 
 /* ---- -v: how many pixels each test removes ---- */
 
-static void
-removed_free(struct removed *removed)
-{
-	free(removed->row);
-	removed->row = NULL;
-}
-
 /* For frames of this head. -1 after fail(). */
 static int
 removed_plan(struct removed *removed, const struct frame_head *head)
 {
-	removed_free(removed);
+	free(removed->row);
+	removed->row = NULL;
 	if (removed->off)
 		return 0;
 	removed->rows = head->h;
@@ -545,8 +504,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	/* its tests know one exposure only */
 	priv->removed.off |= priv->wrap.exposures.n > 1;
-	if (harmonics_correct(&priv->harmonics, &priv->wrap, parameters->noise.sigma,
-		measurement->sign, measurement->origin_rad) < 0 ||
+	if (harmonics_correct(&priv->harmonics, &priv->wrap, parameters->noise.sigma) < 0 ||
 	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
 	    removed_plan(&priv->removed, in) < 0)
 		return -1;
@@ -591,7 +549,7 @@ end(struct run *run)
 
 	phasewrap_forget(&priv->wrap);
 	harmonics_free(&priv->harmonics);
-	removed_free(&priv->removed);
+	free(priv->removed.row);
 	step_search_free(&priv->step_search);
 	measurement_free(&priv->measurement);
 }

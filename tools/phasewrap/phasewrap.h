@@ -1,6 +1,6 @@
 /*
  * What the files of phasewrap share: its options, what is planned for a measurement, and the loops
- * over pixels (struct phasewrap_rows and struct survey_rows, at the end).
+ * over pixels (struct phasewrap_rows, at the end).
  */
 #ifndef PHASEWRAP_H
 #define PHASEWRAP_H
@@ -199,8 +199,7 @@ void harmonics_free(struct harmonics *);
 int harmonics_check(const struct harmonics *, const struct frame_head *);
 /* The corrections of all fringe sets of a measurement, if harmonics were read; sigmas: with the
  * levels that standard deviations need. -1 after fail(). */
-int harmonics_correct(const struct harmonics *, struct phasewrap *, bool sigmas, double sign,
-    double origin_rad);
+int harmonics_correct(const struct harmonics *, struct phasewrap *, bool sigmas);
 
 /* ---- the camera's noise (noise.c) ---- */
 
@@ -260,63 +259,20 @@ struct priv {
 
 /* ---- the loops of phasewrap_rows.c ---- */
 
-struct phasewrap_rows {
-	/* struct body's `rows`. */
-	void (*wrap)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
-};
-LEVELS_OF(phasewrap_rows)
-
-/* ---- the loops of survey_rows.c: what looks at a whole measurement before its rows ---- */
-
 /* The roughness of each row of a plane. */
-struct roughness {
+struct rough_rows {
 	const struct frame *in;
 	size_t plane;
 	double *row;
 };
 
-/* Pixels of a coarse grid, for the light of exposures. */
-struct exposure_look {
-	const struct phasewrap *wrap;
-	const struct frame *in;
-	size_t step;
+struct phasewrap_rows {
+	/* struct body's `rows`. */
+	void (*wrap)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+	    size_t y1, const struct row_scratch *);
+	/* Row y of a struct rough_rows, for run_for(). */
+	void (*roughness)(void *rough_rows, size_t y);
 };
-
-/* One of three neighbours. */
-struct noise_pixel {
-	double *left;		/* what the fit leaves of each image */
-	double level, amplitude;
-};
-
-/* A fringe set of one exposure, for the noise of its images. */
-struct noise_set {
-	const struct phasewrap *wrap;
-	const struct capture_fringe *fringe;
-	const struct phase_shift_fit *fit;
-	float gain;		/* of the exposure's light: the limits are the longest one's */
-	/* of the three neighbours: the images that count, none of which is saturated in any, their
-	 * number, and the weights of their fit, mean that of N A as in the fit of all */
-	bool *use;
-	size_t used;
-	struct phase_shift_weights *weights;
-};
-
-struct survey_rows {
-	/* Row y of a struct roughness. */
-	void (*roughness)(void *roughness, size_t y);
-	/* The mean of an image on the grid; saturated samples count as they are. */
-	double (*exposure_level)(const struct exposure_look *, size_t plane);
-	/* The light of the darker one of two exposures, in parts of the brighter one's; 0: too few
-	 * pixels tell. *moved_rad: by how much the fringes of one lie off those of the other, on
-	 * the mean. */
-	double (*exposure_ratio)(const struct exposure_look *, size_t bright, size_t dark,
-	    double *moved_rad);
-	/* Variances at levels of a fringe set, of every step-th pixel with its neighbours; how
-	 * many. three: room for their images. */
-	size_t (*noise_of_set)(struct noise_set *, const struct frame *in, size_t step,
-	    struct noise_pixel three[3], struct phase_noise_sample *);
-};
-LEVELS_OF(survey_rows)
+LEVELS_OF(phasewrap_rows)
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "phasewrap.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/cpu_level.h"
@@ -131,13 +132,21 @@ tile_any_bad(struct tile *restrict tile, size_t n)
 	return any != 0;
 }
 
-/* NaN where a pixel is bad. */
+/* Writes NaN where a pixel is bad into the phases, sigmas, markers and indices of n pixels from
+ * column x of row y on. */
 static void
-tile_mask(const struct tile *restrict tile, float *restrict v, size_t n)
+mask_bad(const struct phasewrap *wrap, const uint *restrict bad, struct frame *out, size_t y,
+    size_t x, size_t n)
 {
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		v[x] = px_select(tile->bad[x] != 0, PX_NAN, v[x]);
+	for (size_t c = 0; c < out->head.c; c++) {
+		float *restrict v = frame_floats(out, c, y) + x;
+
+		if (c >= wrap->channels.phases && c < wrap->channels.sigma)
+			continue;
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			v[i] = px_select(bad[i] != 0, PX_NAN, v[i]);
+	}
 }
 
 /* ---- fringe sets of any number of images and any shifts, one set after the other ---- */
@@ -148,12 +157,15 @@ struct images {
 	struct phase_shift_weights weight[TILE_IMAGES];
 };
 
-/* How the sums of a fringe set are judged, and where its phase vectors go. */
+/* How the sums of a fringe set are judged, and where its phase vectors go; cosine NULL: the sums
+ * stay in the tile (first, mean of N (A - I_0), c, s), and nothing is judged. */
 struct verdict {
 	struct measurement_limits limits;
 	float images;			/* of the set */
 	float *cosine, *sine;		/* of the tile's first pixel */
 };
+
+static const struct verdict sums_only = { .cosine = NULL };
 
 /* Judges a pixel whose sums are complete, and adds to texture and modulation of all sets. */
 static inline __attribute__((always_inline)) void
@@ -241,6 +253,10 @@ sums_##type(const struct images *images, size_t count, bool begin, bool end, \
 	SUM(type, 2, false, true) \
 	SUM(type, 3, false, true) \
 	SUM(type, 4, false, true) \
+	SUM(type, 3, true, false) \
+	SUM(type, 1, false, false) \
+	SUM(type, 2, false, false) \
+	SUM(type, 3, false, false) \
 	SUM(type, 4, false, false) \
 	} \
 }
@@ -263,8 +279,8 @@ sum_fringe(const struct frame *in, const struct capture_fringe *fringe,
     struct tile *tile)
 {
 	for (size_t first = 0; first < fringe->n; first += TILE_IMAGES) {
-		bool end = fringe->n - first <= TILE_IMAGES;
-		size_t count = end ? fringe->n - first : TILE_IMAGES;
+		size_t left = fringe->n - first, count = left < TILE_IMAGES ? left : TILE_IMAGES;
+		bool end = left <= TILE_IMAGES && verdict.cosine;
 		struct images images;
 
 		for (size_t i = 0; i < count; i++) {
@@ -279,18 +295,6 @@ sum_fringe(const struct frame *in, const struct capture_fringe *fringe,
 		else
 			sums_float(&images, count, first == 0, end, verdict, tile, n);
 	}
-}
-
-/* The same of one set alone: its cosines and sines go to two arrays. The mean N A is left in the
- * tile. */
-static void
-fringe_sums_of_set(const struct frame *in, const struct capture_fringe *fringe,
-    const struct phase_shift_fit *fit, struct measurement_limits limits, size_t y, size_t x,
-    size_t n, struct tile *tile, float *cosine, float *sine)
-{
-	struct verdict verdict = { limits, (float)fringe->n, cosine, sine };
-
-	sum_fringe(in, fringe, fit, y, x, n, verdict, tile);
 }
 
 /* The phases (or cosines and sines) of n pixels from column x of row y on; the tile gathers
@@ -706,43 +710,6 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 /* ---- the residual of the fit, and standard deviations: they need the sums again ---- */
 
 static void
-start_sums(struct tile *restrict tile, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		tile->first[x] = tile->plane[x];
-		tile->mean[x] = tile->c[x] = tile->s[x] = 0;
-	}
-}
-
-static void
-add_to_sums(struct tile *restrict tile, struct phase_shift_weights weight, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		PX_F d = tile->plane[x] - tile->first[x];
-
-		tile->mean[x] = phasewrap_add(tile->mean[x], d, weight.mean);
-		tile->c[x] = phasewrap_add(tile->c[x], d, weight.c);
-		tile->s[x] = phasewrap_add(tile->s[x], d, weight.s);
-	}
-}
-
-/* The sums of a fringe set's fit over n pixels from column x of row y on: tile->first, mean (of N
- * mean - first), c and s. */
-static void
-fit_sums_add(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
-    const struct frame *in, size_t y, size_t x, size_t n, struct tile *tile)
-{
-	tile_load(tile, in, fringe->plane[0], y, x, n, tile->plane);
-	start_sums(tile, n);
-	for (size_t i = 1; i < fringe->n; i++) {
-		tile_load(tile, in, fringe->plane[i], y, x, n, tile->plane);
-		add_to_sums(tile, fit->weights[i], n);
-	}
-}
-
-static void
 add_square(const struct tile *restrict tile, struct phase_shift_model model, float per_image,
     float *restrict squares, size_t n)
 {
@@ -766,59 +733,42 @@ keep_largest(const struct tile *restrict tile, const float *restrict squares, fl
 		    phasewrap_amplitude(tile->s[x], tile->c[x]), per_freedom));
 }
 
-static void
-judge_misfit(struct tile *restrict tile, const float *restrict misfit, float most, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		tile->bad[x] |= !(misfit[x] <= most);
-}
-
-static void
-write_misfit(const struct tile *restrict tile, const float *restrict misfit, float *restrict to,
-    size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		to[x] = px_select((tile->missing[x] != 0) | (misfit[x] == PHASEWRAP_MOST_MISFIT),
-		    PX_NAN, misfit[x]);
-}
-
-/* The misfit of a fringe set, what the fit leaves of its images over the amplitude: the images are
- * read twice, for the sums of the fit and for what it leaves. */
-static void
-add_misfit(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
-    const struct frame *in, size_t y, size_t x, size_t n, struct tile *tile, float *misfit)
-{
-	float *squares = tile->image[0][1];
-
-	fit_sums_add(fringe, fit, in, y, x, n, tile);
-	memset(squares, 0, n * sizeof(*squares));
-	for (size_t i = 0; i < fringe->n; i++) {
-		tile_load(tile, in, fringe->plane[i], y, x, n, tile->plane);
-		add_square(tile, fit->model[i], 1.0f / (float)fringe->n, squares, n);
-	}
-	keep_largest(tile, squares, 1.0f / (float)(fringe->n - 3), misfit, n);
-}
-
-/* The largest misfit of all fringe sets that have one, of n pixels from column x of row y on, into
- * channel fit_residual where it is written; pixels beyond the limit become bad. Overwrites the
- * tile's sums. */
+/* The largest misfit of all fringe sets that have one, what the fit leaves of their images over the
+ * amplitude, into channel fit_residual where it is written; pixels beyond the limit become bad. The
+ * images are read twice, for the sums of the fit and for what it leaves. Overwrites the tile's
+ * sums. */
 static void
 fit_residual_wrap(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y,
     size_t x, size_t n, struct tile *tile)
 {
-	const struct capture_set *captures = &wrap->captures;
-	float *misfit = tile->image[0][0];
+	float *restrict misfit = tile->image[0][0], *squares = tile->image[0][1];
 
 	memset(misfit, 0, n * sizeof(*misfit));
-	for (size_t k = 0; k < captures->fringes; k++)
-		if (captures->fringe[k].n > 3)
-			add_misfit(&captures->fringe[k], &wrap->fit[k], in, y, x, n, tile, misfit);
-	judge_misfit(tile, misfit, wrap->most_misfit, n);
-	if (wrap->writes_fit)
-		write_misfit(tile, misfit, frame_floats(out, wrap->channels.fit_residual, y) + x,
-		    n);
+	for (size_t k = 0; k < wrap->captures.fringes; k++) {
+		const struct capture_fringe *fringe = &wrap->captures.fringe[k];
+
+		if (fringe->n <= 3)
+			continue;
+		sum_fringe(in, fringe, &wrap->fit[k], y, x, n, sums_only, tile);
+		memset(squares, 0, n * sizeof(*squares));
+		for (size_t i = 0; i < fringe->n; i++) {
+			tile_load(tile, in, fringe->plane[i], y, x, n, tile->plane);
+			add_square(tile, wrap->fit[k].model[i], 1.0f / (float)fringe->n, squares,
+			    n);
+		}
+		keep_largest(tile, squares, 1.0f / (float)(fringe->n - 3), misfit, n);
+	}
+	CPU_SIMD
+	for (size_t p = 0; p < n; p++)
+		tile->bad[p] |= !(misfit[p] <= wrap->most_misfit);
+	if (wrap->writes_fit) {
+		float *restrict to = frame_floats(out, wrap->channels.fit_residual, y) + x;
+
+		CPU_SIMD
+		for (size_t p = 0; p < n; p++)
+			to[p] = px_select((tile->missing[p] != 0) |
+			    (misfit[p] == PHASEWRAP_MOST_MISFIT), PX_NAN, misfit[p]);
+	}
 }
 
 static void
@@ -884,28 +834,23 @@ stretch_by_place(const struct tile *restrict tile, const float *restrict correct
 	}
 }
 
-/* The standard deviation of the mean of two phases with independent errors. */
-static void
-write_mean(const float *restrict first, float *restrict sigma, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		sigma[x] = phase_noise_of_mean(first[x], sigma[x]);
-}
-
+/* The standard deviation of the mean of the phases of the two halves, whose errors are
+ * independent. */
 static void
 wrap_halves(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t y, size_t x,
-    size_t n, struct tile *tile, float *sigma)
+    size_t n, struct tile *tile, float *restrict sigma)
 {
 	float first[TILE_SPAN];
 
 	for (size_t h = 0; h < 2; h++) {
 		const struct double_three *own = &wrap->halves[k];
 
-		fit_sums_add(&own->half[h], &own->fit[h], in, y, x, n, tile);
+		sum_fringe(in, &own->half[h], &own->fit[h], y, x, n, sums_only, tile);
 		write_sigma(tile, wrap->terms[2 * k + h], wrap->noise, 3.0f, h ? sigma : first, n);
 	}
-	write_mean(first, sigma, n);
+	CPU_SIMD
+	for (size_t p = 0; p < n; p++)
+		sigma[p] = phase_noise_of_mean(first[p], sigma[p]);
 }
 
 /* The standard deviations of the phases of n pixels from column x of row y on, into the sigma
@@ -923,7 +868,7 @@ phase_sigma_wrap(const struct phasewrap *wrap, const struct frame *in, struct fr
 			wrap_halves(wrap, k, in, y, x, n, tile, sigma);
 			continue;
 		}
-		fit_sums_add(&captures->fringe[k], &wrap->fit[k], in, y, x, n, tile);
+		sum_fringe(in, &captures->fringe[k], &wrap->fit[k], y, x, n, sums_only, tile);
 		if (wrap->correction)
 			write_corrected(tile, wrap->terms[k], wrap->noise,
 			    (float)captures->fringe[k].n,
@@ -976,8 +921,8 @@ double_three_wrap(const struct phasewrap *wrap, const struct frame *in, struct f
 		const struct double_three *own = &wrap->halves[k];
 
 		for (size_t h = 0; h < 2; h++) {
-			fringe_sums_of_set(in, &own->half[h], &own->fit[h], wrap->limits, y, x, n,
-			    tile, c[h], s[h]);
+			sum_fringe(in, &own->half[h], &own->fit[h], y, x, n,
+			    (struct verdict){ wrap->limits, 3, c[h], s[h] }, tile);
 			for (size_t i = 0; i < wrap->captures.codes; i++)
 				for (size_t p = 0; wrap->reference[i] == k && p < n; p++)
 					tile->threshold[i][p] =
@@ -1007,110 +952,76 @@ write_index(const uint *restrict value, float *restrict index, size_t n)
 		index[x] = px_float(value[x]);
 }
 
-/* The threshold between two flat images. */
+/* Adds the samples of a plane, times `share`. */
 static void
-between(struct tile *restrict tile, const float *restrict white, const float *restrict black,
-    size_t n)
+add_plane(const float *restrict v, float share, float *restrict sum, size_t n)
 {
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
-		tile->threshold[0][x] = tile->threshold[1][x] = (white[x] + black[x]) * 0.5f;
-}
-
-/* The index; threshold is used where the code has no inverse planes. */
-static void
-gray_code_decode(const struct frame *in, const struct capture_code *code, const float *threshold,
-    size_t y, size_t x, size_t n, struct tile *tile, float *index)
-{
-	memset(tile->value, 0, sizeof(tile->value));
-	for (size_t i = 0; i < code->n; i++) {
-		tile_load(tile, in, code->plane[i], y, x, n, tile->plane);
-		if (code->inverse)
-			tile_load(tile, in, code->inverse[i], y, x, n, tile->inverse);
-		add_bit(tile->plane, code->inverse ? tile->inverse : threshold, tile->value, n);
-	}
-	write_index(tile->value, index, n);
+		sum[x] += share * v[x];
 }
 
 /* Thresholds of n pixels from column x of row y on, from white and black or from one image between
  * them; without fringes, white and black also decide whether a pixel is bad. */
 static void
-gray_code_read_flats(const struct capture_set *captures, const struct measurement_limits *limits,
-    const struct frame *in, size_t y, size_t x, size_t n, struct tile *tile)
+gray_code_read_flats(const struct phasewrap *wrap, const struct frame *in, size_t y, size_t x,
+    size_t n, struct tile *tile)
 {
-	tile_load(tile, in, captures->flat[0], y, x, n, tile->plane);
-	tile_load(tile, in, captures->flat[captures->flats - 1], y, x, n, tile->inverse);
-	between(tile, tile->plane, tile->inverse, n);
-	if (captures->fringes == 0 && captures->flats == 2)
-		fringe_sums_judge_flats(*limits, tile, tile->plane, tile->inverse, n);
-}
-
-/* Of several exposures the samples are added: a plane that is saturated in one, together with its
- * inverse, adds the same to both. */
-static void
-add_plane(const float *restrict v, float *restrict sum, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++)
-		sum[x] += v[x];
-}
-
-static void
-add_flats(const struct phasewrap *wrap, const struct frame *in, size_t y, size_t x, size_t n,
-    struct tile *tile)
-{
-	memset(tile->threshold, 0, sizeof(tile->threshold));
 	for (size_t e = 0; e < wrap->exposures.n; e++) {
 		const struct capture_set *set =
 		    exposures_get(&wrap->exposures, &wrap->captures, e);
 
-		for (size_t k = 0; k < 2; k++) {
-			tile_load(tile, in, set->flat[k && set->flats > 1], y, x, n, tile->plane);
-			for (size_t p = 0; p < n; p++)
-				tile->threshold[0][p] += 0.5f * tile->plane[p];
-		}
+		tile_load(tile, in, set->flat[0], y, x, n, tile->plane);
+		tile_load(tile, in, set->flat[set->flats - 1], y, x, n, tile->inverse);
+		if (e == 0)
+			memset(tile->threshold[0], 0, n * sizeof(*tile->threshold[0]));
+		add_plane(tile->plane, 0.5f, tile->threshold[0], n);
+		add_plane(tile->inverse, 0.5f, tile->threshold[0], n);
 	}
-	memcpy(tile->threshold[1], tile->threshold[0], sizeof(tile->threshold[1]));
+	memcpy(tile->threshold[1], tile->threshold[0], n * sizeof(*tile->threshold[1]));
+	if (wrap->captures.fringes == 0 && wrap->captures.flats == 2)
+		fringe_sums_judge_flats(wrap->limits, tile, tile->plane, tile->inverse, n);
 }
 
+/*
+ * The indices of all codes. Thresholds of codes without inverse planes are those of the fringe
+ * images, unless there are flats. The samples of several exposures are added: a plane that is
+ * saturated in one, together with its inverse, adds the same to both.
+ */
 static void
-decode_sums(const struct phasewrap *wrap, size_t code, const struct frame *in, size_t y, size_t x,
-    size_t n, struct tile *tile, float *index)
+gray_code_wrap(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y,
+    size_t x, size_t n, struct tile *tile)
 {
 	const struct exposures *exposures = &wrap->exposures;
 	float *plane = tile->image[0][0], *inverse = tile->image[0][1];
-	bool has_inverse = wrap->captures.code[code].inverse;
 
-	memset(tile->value, 0, sizeof(tile->value));
-	for (size_t i = 0; i < wrap->captures.code[code].n; i++) {
-		memset(plane, 0, n * sizeof(*plane));
-		memset(inverse, 0, n * sizeof(*inverse));
-		for (size_t e = 0; e < exposures->n; e++) {
-			const struct capture_code *own =
-			    &exposures_get(exposures, &wrap->captures, e)->code[code];
-
-			tile_load(tile, in, own->plane[i], y, x, n, tile->plane);
-			add_plane(tile->plane, plane, n);
-			if (!has_inverse)
-				continue;
-			tile_load(tile, in, own->inverse[i], y, x, n, tile->plane);
-			add_plane(tile->plane, inverse, n);
-		}
-		add_bit(plane, has_inverse ? inverse : tile->threshold[code], tile->value, n);
-	}
-	write_index(tile->value, index, n);
-}
-
-/* The indices of all codes by the images of all exposures, into channels from `channel` on. The
- * thresholds are those of the fringe images, added over the exposures, unless there are flats. */
-static void
-gray_code_decode_exposures(const struct phasewrap *wrap, const struct frame *in, struct frame *out,
-    size_t channel, size_t y, size_t x, size_t n, struct tile *tile)
-{
 	if (wrap->captures.flats && wrap->captures.codes)
-		add_flats(wrap, in, y, x, n, tile);
-	for (size_t i = 0; i < wrap->captures.codes; i++)
-		decode_sums(wrap, i, in, y, x, n, tile, frame_floats(out, channel + i, y) + x);
+		gray_code_read_flats(wrap, in, y, x, n, tile);
+	for (size_t i = 0; i < wrap->captures.codes; i++) {
+		const float *compared = wrap->captures.code[i].inverse ? inverse :
+		    tile->threshold[i];
+
+		memset(tile->value, 0, sizeof(tile->value));
+		for (size_t bit = 0; bit < wrap->captures.code[i].n; bit++) {
+			for (size_t e = 0; e < exposures->n; e++) {
+				const struct capture_code *code =
+				    &exposures_get(exposures, &wrap->captures, e)->code[i];
+
+				tile_load(tile, in, code->plane[bit], y, x, n,
+				    e ? tile->plane : plane);
+				if (e)
+					add_plane(tile->plane, 1, plane, n);
+				if (!code->inverse)
+					continue;
+				tile_load(tile, in, code->inverse[bit], y, x, n,
+				    e ? tile->inverse : inverse);
+				if (e)
+					add_plane(tile->inverse, 1, inverse, n);
+			}
+			add_bit(plane, compared, tile->value, n);
+		}
+		write_index(tile->value, frame_floats(out, wrap->channels.index + i, y) + x, n);
+	}
 }
 
 /*
@@ -1514,12 +1425,10 @@ fit_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *out
 		wrap_set(wrap, k, in, out, y, x, n, work);
 	for (size_t p = 0; p < n && wrap->fits; p++)
 		tile->bad[p] |= !(work->misfit[p] <= wrap->most_misfit);
-	gray_code_decode_exposures(wrap, in, out, wrap->channels.index, y, x, n, tile);
+	gray_code_wrap(wrap, in, out, y, x, n, tile);
 	tile_any_bad(tile, n);
 	write_qualities(wrap, out, y, x, n, work);
-	for (size_t c = 0; c < out->head.c; c++)
-		if (c < wrap->channels.phases || c >= wrap->channels.sigma)
-			tile_mask(tile, frame_floats(out, c, y) + x, n);
+	mask_bad(wrap, tile->bad, out, y, x, n);
 }
 
 /* Row y of all output channels. Not inlined: its sums would stand on
@@ -1556,11 +1465,7 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 		fit_residual_wrap(wrap, in, out, y, x, n, tile);
 	if (wrap->sigmas)
 		phase_sigma_wrap(wrap, in, out, y, x, n, tile);
-	if (captures->flats && captures->codes)
-		gray_code_read_flats(captures, &wrap->limits, in, y, x, n, tile);
-	for (size_t i = 0; i < captures->codes; i++)
-		gray_code_decode(in, &captures->code[i], tile->threshold[i], y, x, n, tile,
-		    frame_floats(out, at->index + i, y) + x);
+	gray_code_wrap(wrap, in, out, y, x, n, tile);
 	if (wrap->writes_fit && captures->codes)	/* a Gray plane may be missing, too */
 		for (size_t p = 0; p < n; p++) {
 			float *residual = frame_floats(out, at->fit_residual, y) + x;
@@ -1572,9 +1477,7 @@ wrap_tile(const struct phasewrap *wrap, const struct frame *in, struct frame *ou
 		    frame_floats(out, at->modulation, y) + x,
 		    frame_floats(out, at->texture, y) + x, n);
 	if (tile_any_bad(tile, n))
-		for (size_t c = 0; c < out->head.c; c++)
-			if (c < at->phases || c >= at->sigma)
-				tile_mask(tile, frame_floats(out, c, y) + x, n);
+		mask_bad(wrap, tile->bad, out, y, x, n);
 }
 
 /* The phase with its table's correction; NaN stays NaN. */
@@ -1691,20 +1594,6 @@ EVEN(uint8_t)
 EVEN(uint16_t)
 EVEN(float)
 
-static void
-mask(const struct phasewrap *wrap, const uint *restrict bad, struct frame *out, size_t y)
-{
-	for (size_t c = 0; c < out->head.c; c++) {
-		float *restrict v = frame_floats(out, c, y);
-
-		if (c >= wrap->channels.phases && c < wrap->channels.sigma)
-			continue;
-		CPU_SIMD
-		for (size_t x = 0; x < out->head.w; x++)
-			v[x] = px_select(bad[x] != 0, PX_NAN, v[x]);
-	}
-}
-
 /* phasewrap_row() of images whose light was made even. */
 static void
 uneven_light_row(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y,
@@ -1734,7 +1623,7 @@ uneven_light_row(const struct phasewrap *wrap, const struct frame *in, struct fr
 			even_float(from, most, per_light, to, bad, w);
 	}
 	phasewrap_row(&even, &floats, out, y);
-	mask(wrap, bad, out, y);
+	mask_bad(wrap, bad, out, y, 0, w);
 }
 
 /*
@@ -1881,6 +1770,53 @@ phasewrap_wrap(const struct run *run, const struct frame *in, struct frame *out,
 	}
 }
 
+/* ---- the flat one of 2+1 images: flatness_turn() in measurement.c ---- */
+
+/* NaN takes no part. */
+static double
+difference(double a, double b)
+{
+	return isnan(a) || isnan(b) ? 0 : fabs(a - b);
+}
+
+#define ROUGHNESS(name, type) \
+static double \
+name(const type *image, const type *below, size_t w) \
+{ \
+	double sum = 0; \
+ \
+	for (size_t x = 0; x + 1 < w; x++) \
+		sum += difference(image[x + 1], image[x]); \
+	for (size_t x = 0; below && x < w; x++) \
+		sum += difference(below[x], image[x]); \
+	return sum; \
+}
+ROUGHNESS(roughness_uchar, uint8_t)
+ROUGHNESS(roughness_ushort, uint16_t)
+ROUGHNESS(roughness_float, float)
+
+static void
+roughness_of_row(void *arg, size_t y)
+{
+	const struct rough_rows *rough = arg;
+	const struct frame *in = rough->in;
+	const void *image = frame_row(in, rough->plane, y);
+	const void *below = y + 1 < in->head.h ? frame_row(in, rough->plane, y + 1) : NULL;
+
+	switch (in->head.type) {
+	case SAMPLE_UCHAR:
+		rough->row[y] = roughness_uchar(image, below, in->head.w);
+		break;
+	case SAMPLE_USHORT:
+		rough->row[y] = roughness_ushort(image, below, in->head.w);
+		break;
+	case SAMPLE_FLOAT:
+		rough->row[y] = roughness_float(image, below, in->head.w);
+		break;
+	}
+}
+
 const struct phasewrap_rows AT_LEVEL(phasewrap_rows) = {
 	.wrap = phasewrap_wrap,
+	.roughness = roughness_of_row,
 };
