@@ -193,7 +193,8 @@ static bool
 judge_samples(struct samples *samples, struct check_line *line)
 {
 	size_t n = samples->n, distinct = 1;
-	bool equal = (double)samples->equal > EQUAL_SHARE * (double)samples->pairs && samples->pairs > MIN_SAMPLES;
+	bool equal = samples->pairs > MIN_SAMPLES &&
+	    (double)samples->equal > EQUAL_SHARE * (double)samples->pairs;
 	bool zeros = (double)samples->zeros > ZERO_SHARE * (double)n;
 	double step;
 
