@@ -866,17 +866,18 @@ pixels_at(const struct check_sample *sample, size_t i, size_t x)
 		known ? frame_floats(&sample->in.frame, texture, i) + x : NULL };
 }
 
-/* 0 where an amplitude is not known. */
+/* 0 where an amplitude is not known. `weighted`: there are modulation and texture; a constant where
+ * speed matters. */
 static inline float
-pair_weight(const struct pixels *a, const struct pixels *b, size_t x)
+pair_weight(const struct pixels *a, const struct pixels *b, size_t x, bool weighted)
 {
 	float amplitudes, weight;
 
-	if (!a->modulation)
+	if (!weighted)
 		return 1;
 	amplitudes = a->modulation[x] * a->texture[x] * (b->modulation[x] * b->texture[x]);
 	weight = amplitudes * amplitudes;
-	return weight > 0 && weight < INFINITY ? weight : 0;
+	return weight < INFINITY ? weight : 0;
 }
 
 /* Adds a pair that differs by half a turn or more. Left out are pixels that differ from both their
@@ -886,7 +887,8 @@ add_jump(struct jumps *jumps, const struct pixels line[4], size_t x)
 {
 	const float turn_rad = (float)TURN_RAD;
 	float before = line[0].absolute[x], a = line[1].absolute[x], b = line[2].absolute[x];
-	float after = line[3].absolute[x], weight = pair_weight(&line[1], &line[2], x);
+	float after = line[3].absolute[x];
+	float weight = pair_weight(&line[1], &line[2], x, line[1].modulation);
 	float apart = (b - a) / turn_rad, turns = rintf(apart);
 	bool whole = fabsf(apart - turns) < (float)WHOLE_NEAR_TURNS;
 
@@ -897,28 +899,42 @@ add_jump(struct jumps *jumps, const struct pixels line[4], size_t x)
 	jumps->whole_pairs += whole;
 }
 
+/* Returns the weight of n pairs; *jump: some differ by half a turn or more. */
+static inline __attribute__((always_inline)) float
+sum_weights(const struct pixels *a, const struct pixels *b, size_t first, size_t end,
+    bool weighted, bool *jump)
+{
+	const struct pixels near = *a, next = *b;
+	const float half_turn = (float)TURN_RAD / 2;
+	uint32_t far = 0;
+	float all = 0;
+
+	#pragma omp simd reduction(+:all) reduction(|:far)
+	for (size_t x = first; x < end; x++) {
+		float apart = fabsf(next.absolute[x] - near.absolute[x]);
+		float weight = pair_weight(&near, &next, x, weighted);
+
+		all += apart >= 0 ? weight : 0;
+		far |= apart >= half_turn;
+	}
+	*jump = far;
+	return all;
+}
+
 /* Adds n pairs of neighbours, which lie in the second and the third of four neighbouring lines. */
 static void
 add_pairs(struct jumps *jumps, const struct pixels line[4], size_t n)
 {
-	const float half_turn = (float)TURN_RAD / 2;
+	const struct pixels *a = &line[1], *b = &line[2];
 
 	for (size_t first = 0, end; first < n; first = end) {
-		const float *a = line[1].absolute, *b = line[2].absolute;
-		uint32_t jump = 0;
-		float all = 0;
+		bool jump;
 
 		end = n - first < PAIR_BLOCK ? n : first + PAIR_BLOCK;
-		#pragma omp simd reduction(+:all) reduction(|:jump)
-		for (size_t x = first; x < end; x++) {
-			float weight = pair_weight(&line[1], &line[2], x);
-
-			all += isnan(b[x] - a[x]) ? 0.0f : weight;
-			jump |= fabsf(b[x] - a[x]) >= half_turn;
-		}
-		jumps->all += (double)all;
+		jumps->all += (double)(a->modulation ? sum_weights(a, b, first, end, true, &jump) :
+		    sum_weights(a, b, first, end, false, &jump));
 		for (size_t x = first; jump && x < end; x++)
-			if (fabsf(b[x] - a[x]) >= half_turn)
+			if (fabsf(b->absolute[x] - a->absolute[x]) >= (float)TURN_RAD / 2)
 				add_jump(jumps, line, x);
 	}
 }

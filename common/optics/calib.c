@@ -639,9 +639,8 @@ is_stereo_pair(const struct number_file *numbers)
 
 /* ---- devices ---- */
 
-/* The length of NAME where the entry is devices.NAME.kind; else 0. */
-static size_t
-device_name(const struct number_file_entry *entry, const char **name)
+size_t
+calib_device_name(const struct number_file_entry *entry, const char **name)
 {
 	static const char before[] = "devices.", after[] = ".kind";
 	size_t n = strlen(entry->name), around = strlen(before) + strlen(after);
@@ -651,15 +650,13 @@ device_name(const struct number_file_entry *entry, const char **name)
 	    !strcmp(entry->name + n - strlen(after), after) ? n - around : 0;
 }
 
-/* The entry devices.NAME.kind of the device of that name (NULL: any) and kind (NULL: any), the
- * first one; NULL where there is none. */
-static const struct number_file_entry *
-find_device(const struct number_file *numbers, const char *name, const char *kind)
+const struct number_file_entry *
+calib_device_entry(const struct number_file *numbers, const char *name, const char *kind)
 {
 	for (size_t i = 0; i < numbers->entries; i++) {
 		const struct number_file_entry *entry = &numbers->entry[i];
 		const char *own;
-		size_t n = device_name(entry, &own);
+		size_t n = calib_device_name(entry, &own);
 
 		if (n && (!kind || !strcmp(entry->text, kind)) &&
 		    (!name || (strlen(name) == n && !strncmp(own, name, n))))
@@ -674,16 +671,15 @@ calib_camera(const struct number_file *numbers, size_t i, size_t *n)
 	for (size_t k = 0; k < numbers->entries; k++) {
 		const char *name;
 
-		*n = device_name(&numbers->entry[k], &name);
+		*n = calib_device_name(&numbers->entry[k], &name);
 		if (*n && !strcmp(numbers->entry[k].text, "camera") && i-- == 0)
 			return name;
 	}
 	return NULL;
 }
 
-/* All that a file has of a device; its R and T take it to the file's frame. */
-static int
-get_device(const char *path, const struct number_file *numbers,
+int
+calib_read_device(const char *path, const struct number_file *numbers,
     const struct number_file_entry *entry, struct pinhole *device)
 {
 	static const char *const of[] = { "K", "dist", "R", "size" };
@@ -716,7 +712,7 @@ fail_device(const char *path, const struct number_file *numbers, const char *nam
 
 	for (size_t i = 0; i < numbers->entries && n + 70 < sizeof(text); i++) {
 		const char *own;
-		size_t length = device_name(&numbers->entry[i], &own);
+		size_t length = calib_device_name(&numbers->entry[i], &own);
 
 		if (length)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.*s", n ? ", " : "",
@@ -730,20 +726,22 @@ int
 calib_get_device(const char *path, const struct number_file *numbers, const char *name,
     struct pinhole *device)
 {
-	const struct number_file_entry *entry = find_device(numbers, name, "camera");
+	const struct number_file_entry *entry = calib_device_entry(numbers, name, "camera");
 
 	if (entry)
-		return get_device(path, numbers, entry, device);
-	return name && find_device(numbers, name, NULL) ? fail(path, "%s is a projector", name) :
-	    fail_device(path, numbers, name ? name : "of kind camera");
+		return calib_read_device(path, numbers, entry, device);
+	if (name && calib_device_entry(numbers, name, NULL))
+		return fail(path, "%s is a projector", name);
+	return fail_device(path, numbers, name ? name : "of kind camera");
 }
 
 static int
 get_devices(const char *path, const struct number_file *numbers, const char *camera,
     const char *frame, struct calib *calib)
 {
-	const struct number_file_entry *entry[3] = { find_device(numbers, camera, "camera"),
-		find_device(numbers, NULL, "projector"), find_device(numbers, frame, NULL) };
+	const struct number_file_entry *entry[3] = { calib_device_entry(numbers, camera, "camera"),
+		calib_device_entry(numbers, NULL, "projector"),
+		calib_device_entry(numbers, frame, NULL) };
 	struct pinhole world = { 0 }, *device[3] = { &calib->camera, &calib->projector, &world };
 
 	if (!entry[0])
@@ -753,7 +751,7 @@ get_devices(const char *path, const struct number_file *numbers, const char *cam
 	if (get_frame(path, numbers, calib) < 0)
 		return -1;
 	for (size_t i = 0; i < (frame ? 3 : 2); i++)
-		if (get_device(path, numbers, entry[i], device[i]) < 0)
+		if (calib_read_device(path, numbers, entry[i], device[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < 2; i++) {
 		if (frame)
@@ -798,8 +796,9 @@ get_dialect(const char *path, const struct number_file *numbers, struct calib *c
 	calib->unit_stated |= strstr(find(numbers, d->T)->name, "_mm") != NULL;
 	calib_rest_agrees(numbers, camera->K, projector->K, projector->R, projector->T,
 	    calib->contradiction);
-	calib->two_cameras = is_stereo_pair(numbers) || (find_device(numbers, NULL, "camera") &&
-	    !find_device(numbers, NULL, "projector"));
+	calib->two_cameras = is_stereo_pair(numbers) ||
+	    (calib_device_entry(numbers, NULL, "camera") &&
+	    !calib_device_entry(numbers, NULL, "projector"));
 	pinhole_complete(camera);
 	pinhole_complete(projector);
 	return 0;

@@ -71,8 +71,18 @@ int calib_get_pair(const char *path, const struct number_file *, const char *nam
 /* A 3x3 camera matrix and its lens list, which may be missing. */
 int calib_get_intrinsics(const char *path, const struct number_file *, const char *K,
     const char *distortion, const char *what, struct pinhole *);
-/* The camera devices.NAME, as fringecal(1) writes it; its R and T become those that take a point of
- * the file's frame to it. */
+/* Devices, as fringecal(1) writes them: entries devices.NAME.kind and so on. The length of NAME; 0
+ * where the entry is another one than a device's kind. */
+size_t calib_device_name(const struct number_file_entry *, const char **name);
+/* The entry devices.NAME.kind of the first device of that name (NULL: any) and kind (NULL: any);
+ * NULL where there is none. */
+const struct number_file_entry *calib_device_entry(const struct number_file *, const char *name,
+    const char *kind);
+/* All that the file has of the device of such an entry; its R and T become those that take a point
+ * of the file's frame to it. -1 after fail(). */
+int calib_read_device(const char *path, const struct number_file *,
+    const struct number_file_entry *, struct pinhole *);
+/* The same of the camera of that name; NULL: the first one. */
 int calib_get_device(const char *path, const struct number_file *, const char *name,
     struct pinhole *);
 /* The crop that the camera's matrix is meant for, which is added to it, and the size of its full

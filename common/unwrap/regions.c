@@ -389,7 +389,7 @@ struct choosing {
 	const struct votes *votes;
 	struct choice *choice;
 	struct patch_place *place;
-	_Atomic size_t given;
+	_Atomic size_t given;	/* votes, each pair counted from either side */
 };
 
 /* ---- weights ---- */
@@ -744,18 +744,6 @@ choose_squares_row(void *arg, size_t j)
 	atomic_fetch_add(&choosing->given, given);
 }
 
-/* The choice of every patch, and its place. Returns how many votes there were, each pair counted
- * from either side. */
-static size_t
-patches_choose(struct run *run, const struct patches *patches, const struct votes *votes,
-    struct choice *choice, struct patch_place *place)
-{
-	struct choosing choosing = { patches, votes, choice, place, 0 };
-
-	run_for(run, patches->down, choose_squares_row, &choosing);
-	return choosing.given;
-}
-
 #define NO_MEMBER (-1)
 
 void
@@ -1092,6 +1080,8 @@ gather_regions_chunk(void *arg, size_t chunk)
 	gather_chunk(arg, chunk, region_votes, add_region);
 }
 
+/* The borders of n regions, and the regions' choices. There are at most so many borders. -1 after
+ * fail(). */
 static int
 gather_all(struct run *run, struct gathering *gathering, size_t n, size_t borders,
     void (*gather_one)(void *arg, size_t chunk))
@@ -1104,30 +1094,6 @@ gather_all(struct run *run, struct gathering *gathering, size_t n, size_t border
 		free_scratch(gathering->spare[i]);
 	gathering->regions->borders = gathering->used;
 	return gathering->failed ? fail_memory() : 0;
-}
-
-/* The borders of n regions of patches, which gave so many votes in all, and the regions' choices.
- * -1 after fail(). */
-static int
-borders_of_patches(struct run *run, const struct votes *votes, const struct patch_place *place,
-    const struct members *members, size_t n, size_t votes_given, struct regions *regions,
-    struct choice *choice)
-{
-	struct gathering gathering = { .source = { .votes = *votes, .place = place,
-		.members = *members }, .regions = regions, .choice = choice };
-
-	return gather_all(run, &gathering, n, votes_given, gather_patches_chunk);
-}
-
-/* The same of regions. */
-static int
-borders_of_regions(struct run *run, const struct regions *from, const struct members *members,
-    size_t n, struct regions *regions, struct choice *choice)
-{
-	struct gathering gathering = { .source = { .from = *from, .members = *members },
-		.regions = regions, .choice = choice };
-
-	return gather_all(run, &gathering, n, from->borders, gather_regions_chunk);
 }
 
 #define PATH_MOST 64 /* choices on the way to a root, for threads that follow them by themselves */
@@ -1371,30 +1337,28 @@ join_rounds(struct run *run, const struct patches *patches, const struct votes *
 {
 	struct patch_place *place = joining->place.v;
 	struct choice *choice = joining->choice.v;
-	size_t votes_given = patches_choose(run, patches, votes, choice, place), level = 0;
-	size_t n[LEVELS_MOST] = { round->n };
+	struct choosing choosing = { patches, votes, choice, place, 0 };
+	size_t level = 0, n[LEVELS_MOST] = { round->n };
 	struct regions *now = &joining->regions[0], *next = &joining->regions[1];
 
+	run_for(run, patches->down, choose_squares_row, &choosing);
 	for (;;) {
-		struct members members = { NULL, round->head, round->next };
+		struct gathering gathering = { .regions = next, .choice = choice };
 		bool first = !joining->joined;
-		struct regions *swap;
 		size_t roots;
-		int status;
 
 		round->region = keep(&joining->level[level], round->n + 1, sizeof(struct choice));
 		if (!round->region)
 			return -1;
-		members.region = round->region;
 		roots = find_trees(run, round);
 		if (level == 0)
 			joining->joined = round->region;
 		if (!first && roots == round->n)
 			break;
-		status = first ? borders_of_patches(run, votes, place, &members, roots,
-		    votes_given, next, choice)
-		    : borders_of_regions(run, now, &members, roots, next, choice);
-		if (status < 0)
+		gathering.source = (struct source){ *votes, place, *now,
+			{ round->region, round->head, round->next } };
+		if (gather_all(run, &gathering, roots, first ? choosing.given : now->borders,
+		    first ? gather_patches_chunk : gather_regions_chunk) < 0)
 			return -1;
 		n[level] = round->n;
 		if (level > 0 && 2 * n[level] > n[level - 1])
@@ -1402,9 +1366,8 @@ join_rounds(struct run *run, const struct patches *patches, const struct votes *
 		else
 			level++;
 		round->n = roots;
-		swap = now;
 		now = next;
-		next = swap;
+		next = next == joining->regions ? &joining->regions[1] : joining->regions;
 	}
 	joining->components = round->n;
 	for (; level > 1; level--)

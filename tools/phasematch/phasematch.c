@@ -373,20 +373,6 @@ find_phase(const struct run *run, const struct frame_head *in, bool of_right, si
 	    run_channel(run, in, name, c);
 }
 
-static int
-check_right(const struct run *run, const char *path, const struct frame_head *in,
-    const struct phases *phases)
-{
-	size_t c;
-
-	for (size_t i = 0; i < phases->n; i++)
-		if (find_phase(run, in, true, phases->number[i], &c) < 0) {
-			fail_prefix(path);
-			return -1;
-		}
-	return 0;
-}
-
 /* The channel of a phase's standard deviation, or NO_CHANNEL. */
 static size_t
 find_sigma(const struct frame_head *head, bool of_right, size_t number)
@@ -430,16 +416,6 @@ make_map(const struct run *run, const struct frame_head *in, const struct phases
 	return 0;
 }
 
-static double
-shortest(const struct phases *phases)
-{
-	double period_px = phases->period_px[0];
-
-	for (size_t i = 1; i < phases->n; i++)
-		period_px = fmin(period_px, phases->period_px[i]);
-	return period_px;
-}
-
 /*
  * The input's absphase, or its absphase1, absphase2, ..., and those of --right (path, for
  * messages): sets the maps of matching, and radian. residual_most: projector px by which phases of
@@ -452,12 +428,21 @@ matching_plan(const struct run *run, const char *path, const struct frame_head *
 	const struct frame_head *right = run_second_input_head(run, "right", 0);
 	struct matching *matching = &priv->matching;
 	struct phases phases;
-	size_t each;
+	double shortest_px = INFINITY;
+	size_t each, c;
 
-	if (find_phases(run, in, in->c - right->c, &phases) < 0 ||
-	    check_right(run, path, in, &phases) < 0 || check_phase(NULL, in) < 0 ||
-	    check_phase(path, right) < 0 || read_periods(path, in, right, &phases) < 0)
+	if (find_phases(run, in, in->c - right->c, &phases) < 0)
 		return -1;
+	for (size_t i = 0; i < phases.n; i++)
+		if (find_phase(run, in, true, phases.number[i], &c) < 0) {
+			fail_prefix(path);
+			return -1;
+		}
+	if (check_phase(NULL, in) < 0 || check_phase(path, right) < 0 ||
+	    read_periods(path, in, right, &phases) < 0)
+		return -1;
+	for (size_t i = 0; i < phases.n; i++)
+		shortest_px = fmin(shortest_px, phases.period_px[i]);
 	if (votes && phases.n < 2)
 		return fail("--vote", "there is one phase: nothing can vote (unwrap2f --all gives "
 		    "several)");
@@ -467,14 +452,14 @@ matching_plan(const struct run *run, const char *path, const struct frame_head *
 	priv->phases = phases.n;
 	memcpy(priv->number, phases.number, sizeof(priv->number));
 	for (size_t k = 0; k < matching->maps; k++) {
-		double period_px = votes ? phases.period_px[k] : shortest(&phases);
+		double period_px = votes ? phases.period_px[k] : shortest_px;
 
 		if (make_map(run, in, &phases, k, each, false, residual_most, &matching->left[k]) <
 		    0 || make_map(run, in, &phases, k, each, true, residual_most,
 		    &matching->right[k]) < 0)
 			return -1;
 		matching->sigma &= matching->left[k].has_sigma && matching->right[k].has_sigma;
-		priv->radian[k] = isnan(period_px) ? 1 : period_px / TWO_PI;
+		priv->radian[k] = isfinite(period_px) ? period_px / TWO_PI : 1;
 	}
 	return 0;
 }
@@ -671,16 +656,6 @@ plan_channels(struct run *run, struct frame_head *out)
 	return passthrough_plan(run, &priv->passthrough, out, made, replaced, "");
 }
 
-static int
-plan_keys(const struct phasematch *priv, struct frame_head *out)
-{
-	meta_remove(&out->meta, "absphase_period_px");
-	if (!priv->rig.known)
-		return 0;
-	return meta_set(&out->meta, "length_unit", "mm") < 0 ? -1 :
-	    meta_set(&out->meta, "z_axis", "away");
-}
-
 static void
 warn_sigma(struct phasematch *priv, const struct parameters *parameters)
 {
@@ -717,7 +692,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	run_check_facts(run)->pair = &priv->pair;
 	run->halo = priv->support > 0;
 	run->scratch_bytes = phasematch_rows()->scratch_bytes(priv);
-	return plan_keys(priv, out) < 0 ? -1 : plan_channels(run, out);
+	meta_remove(&out->meta, "absphase_period_px");
+	if (priv->rig.known && (meta_set(&out->meta, "length_unit", "mm") < 0 ||
+	    meta_set(&out->meta, "z_axis", "away") < 0))
+		return -1;
+	return plan_channels(run, out);
 }
 
 /* ---- -v: the pixels that each test rejected ---- */

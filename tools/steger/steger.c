@@ -191,19 +191,6 @@ steger_channel(const struct run *run, const struct frame_head *in, const char *n
 	return 0;
 }
 
-/* Fails if the region of interest is not within the image. */
-static int
-steger_check_roi(const struct line_options *options, const struct frame_head *in)
-{
-	const size_t *roi = options->roi;
-
-	if (roi[2] && (roi[0] >= in->w || roi[1] >= in->h || roi[2] > in->w - roi[0] ||
-	    roi[3] > in->h - roi[1]))
-		return fail("--roi", "%zu,%zu,%zu,%zu is not within the image of %zux%zu", roi[0],
-		    roi[1], roi[2], roi[3], in->w, in->h);
-	return 0;
-}
-
 /* Sets the keys of the output. noise: NaN if it was not measured. -1 after fail(). */
 static int
 steger_set_keys(struct meta *meta, const struct line_options *options,
@@ -255,16 +242,6 @@ line_noise_least(const struct line_image *image)
 
 enum { POINT_U, POINT_V, POINT_NU, POINT_NV, POINT_RESPONSE, POINT_WIDTH, POINT_LINE,
 	POINT_FIELDS };
-
-/* Sets the channels of the output. */
-static int
-points_head(struct frame_head *head)
-{
-	head->spacing[0] = head->spacing[1] = NAN;
-	head->unit[0] = '\0';
-	head->type = SAMPLE_FLOAT;
-	return head_set_channels(head, "u v nu nv response width line");
-}
 
 static void
 put(struct frame *frame, size_t x, size_t y, const struct line_point *p)
@@ -334,22 +311,6 @@ points_per_line(const struct line_points *points, bool columns, const struct lin
 			put(*out, x, y, p);
 	}
 	return 0;
-}
-
-/*
- * Pixels cannot carry sharp edges. Their sums alias, and the smoothed image of a bar has no slope
- * at a place that is off its middle, by up to 0.015 px for 3 px along an axis. This moves every
- * point along its normal to the middle of a bar of that width (px, up to SHARP_WIDTH_MOST), whose
- * image of exact pixel areas has no slope where the point was found. kernels: those that found the
- * points.
- */
-static void
-sharp_correct(struct run *run, const struct derivative_kernels *kernels, double width,
-    struct line_points *points)
-{
-	struct correction correction = { kernels, width / 2, points };
-
-	run_for(run, points->n, steger_rows()->correct_point, &correction);
 }
 
 /*
@@ -759,18 +720,6 @@ set_thresholds(struct run *run, const struct line_image *image)
 }
 
 static int
-find_points(struct run *run, struct frame *in, const struct line_image *image,
-    struct line_points *points)
-{
-	struct priv *priv = run->priv;
-	bool made;
-
-	if (steger_find_on_device(run, in, image, points, &made) < 0)
-		return -1;
-	return made ? 0 : line_find(priv->finder, run, image, points);
-}
-
-static int
 find(struct run *run, struct frame *in, struct frame **out)
 {
 	const struct parameters *parameters = run->parameters;
@@ -778,14 +727,18 @@ find(struct run *run, struct frame *in, struct frame **out)
 	struct line_image image = { .w = in->head.w, .h = in->head.h, .dark = parameters->dark };
 	struct line_points points;
 	double strongest;
+	bool made;
 
 	image.image = plane_of(in, priv->channel);
 	if (priv->background != NO_CHANNEL)
 		image.background = plane_of(in, priv->background);
-	if (set_thresholds(run, &image) < 0 || find_points(run, in, &image, &points) < 0)
+	if (set_thresholds(run, &image) < 0 ||
+	    steger_find_on_device(run, in, &image, &points, &made) < 0 ||
+	    (!made && line_find(priv->finder, run, &image, &points) < 0))
 		return -1;
 	if (parameters->sharp)
-		sharp_correct(run, &priv->kernels, parameters->width, &points);
+		run_for(run, points.n, steger_rows()->correct_point, &(struct correction){
+		    &priv->kernels, parameters->width / 2, &points });
 	if (tell(run, &image, &points) < 0)
 		return -1;
 	priv->points += points.n;
@@ -879,12 +832,21 @@ static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	struct priv *priv = run->priv;
+	const size_t *roi = priv->line.roi;
 
 	run_check_facts(run)->line = &priv->told;
-	if (find_channels(run, in) < 0 || steger_check_roi(&priv->line, in) < 0)
+	if (find_channels(run, in) < 0)
 		return -1;
+	if (roi[2] && (roi[0] >= in->w || roi[1] >= in->h || roi[2] > in->w - roi[0] ||
+	    roi[3] > in->h - roi[1]))
+		return fail("--roi", "%zu,%zu,%zu,%zu is not within the image of %zux%zu", roi[0],
+		    roi[1], roi[2], roi[3], in->w, in->h);
 	head_free(&priv->out);
-	return points_head(out) < 0 ? -1 : head_copy(&priv->out, out);
+	out->spacing[0] = out->spacing[1] = NAN;
+	out->unit[0] = '\0';
+	out->type = SAMPLE_FLOAT;
+	return head_set_channels(out, "u v nu nv response width line") < 0 ? -1 :
+	    head_copy(&priv->out, out);
 }
 
 static void
