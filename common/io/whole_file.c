@@ -148,12 +148,6 @@ struct placing {
 	struct frame *frame;
 };
 
-static bool
-keeps_bits(enum element element)
-{
-	return element == ELEMENT_U8 || element == ELEMENT_U16 || element == ELEMENT_F32;
-}
-
 static void
 place_pixels(void *arg, size_t row, void *samples)
 {
@@ -163,7 +157,7 @@ place_pixels(void *arg, size_t row, void *samples)
 	const size_t size = samples_element_size(image->element);
 	const size_t y = image->upwards ? head->h - 1 - row : row;
 
-	if (keeps_bits(image->element) && head->c > 1) {
+	if (samples_keep_bits(image->element) && head->c > 1) {
 		if (image->swap)
 			samples_swap(samples, head->w * head->c, size);
 		samples_split(samples, placing->frame, y);
@@ -189,7 +183,7 @@ place_plane_row(void *arg, size_t row, void *samples)
 static bool
 is_plain(const struct whole_file_image *image, size_t channels)
 {
-	return keeps_bits(image->element) && !image->swap &&
+	return samples_keep_bits(image->element) && !image->swap &&
 	    (channels == 1 || !image->interleaved);
 }
 
