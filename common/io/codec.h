@@ -32,6 +32,7 @@ struct loader {			/* a file being read */
 	size_t frames;		/* frames delivered so far */
 	void *state;		/* the codec's own */
 	struct shared_receiver *receiver;	/* of a pipe whose writer may share frames */
+	size_t behind;		/* bytes of the image's file that `file` does not have */
 };
 
 struct saver {			/* a file being written */
