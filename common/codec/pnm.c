@@ -370,19 +370,6 @@ choose_maxval(const struct frame *frame)
 	return (size_t)v;
 }
 
-static int
-put_comments(FILE *file, const struct frame_head *head)
-{
-	char *text = head_to_text(head), *rest = NULL;
-
-	if (!text)
-		return -1;
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		fprintf(file, "# %s\n", line);
-	free(text);
-	return 0;
-}
-
 /* The head of a file as a new string; NULL after fail(). */
 static char *
 header_text(const struct frame_head *head, int kind, size_t maxval, size_t *n)
@@ -394,7 +381,7 @@ header_text(const struct frame_head *head, int kind, size_t maxval, size_t *n)
 	if (!file)
 		return NULL;
 	fprintf(file, "P%d\n", kind);
-	if (put_comments(file, head) < 0) {
+	if (head_put_comments(file, "#", head, SIZE_MAX, false) < 0) {
 		text_drop(&text);
 		return NULL;
 	}
