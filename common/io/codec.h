@@ -90,8 +90,8 @@ void codec_options_free(const struct codec *, void *options);
 /* "channels:=...", "key:=value" lines of a head as one new string, for PNG text, TIFF
  * ImageDescription and JPEG COM; NULL after fail(). */
 char *head_to_text(const struct frame_head *);
-/* Writes such lines, each after `prefix` and a blank, but for those of `most` bytes and more; table:
- * and but for those that the names of its columns and its rows tell. 0 or -1 after fail(). */
+/* Writes such lines, each after `prefix` and a blank, but for those of `most` bytes and more.
+ * table: also without those that head_line_is_of_table() names. 0 or -1 after fail(). */
 int head_put_comments(FILE *, const char *prefix, const struct frame_head *, size_t most,
     bool table);
 /* Is it such a line that a table tells otherwise: channels or points? */

@@ -271,7 +271,9 @@ next_line(struct table_text *text)
 static char *
 skip_blanks(char *p)
 {
-	return p + strspn(p, " \t");
+	while (*p == ' ' || *p == '\t')
+		p++;
+	return p;
 }
 
 /* ---- fields ---- */
