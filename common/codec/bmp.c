@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #include "io/codec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -132,29 +131,19 @@ read_palette(struct loader *loader, struct bmp *bmp)
 	return 0;
 }
 
-/* behind: bytes of the file that the loader does not have. */
 static int
-read_head(struct loader *loader, size_t behind, struct bmp *bmp)
+read_head(struct loader *loader, struct bmp *bmp)
 {
 	uint32_t start = 0, palette_start = 0;
-	size_t left;
 
 	if (read_header(loader, bmp, &start, &palette_start) < 0)
 		return -1;
-	switch (bmp->bits) {
-	case 1:
-	case 4:
-	case 8:
+	if (bmp->bits == 1 || bmp->bits == 4 || bmp->bits == 8) {
 		if (fseeko(loader->file, palette_start, SEEK_SET) < 0)
 			return fail_errno(loader->path, "cannot be read");
 		if (read_palette(loader, bmp) < 0)
 			return -1;
-		break;
-	case 16:
-	case 24:
-	case 32:
-		break;
-	default:
+	} else if (bmp->bits != 16 && bmp->bits != 24 && bmp->bits != 32) {
 		return fail(loader->path, "BMP of %u bits a pixel is not known", bmp->bits);
 	}
 	if (start < palette_start)
@@ -164,9 +153,8 @@ read_head(struct loader *loader, size_t behind, struct bmp *bmp)
 		return fail_errno(loader->path, "cannot be read");
 	/* w is below 2^31 and bits at most 32, so that this cannot overflow */
 	bmp->row_bytes = (bmp->w * bmp->bits + 31) / 32 * 4;
-	left = samples_bytes_left(loader->file);
-	return samples_check_claim(loader->path, left == SIZE_MAX ? left : left + behind,
-	    bmp->row_bytes, bmp->h, 1, 8, 1);
+	return samples_check_claim(loader->path, image_bytes_left(loader), bmp->row_bytes, bmp->h,
+	    1, 8, 1);
 }
 
 /* The bits under a mask as a value from 0 to 255. */
@@ -235,48 +223,6 @@ place_row(const struct bmp *bmp, const unsigned char *row, struct frame *frame, 
 		interleave_choice(0)->split(1, row, 3, (void *[]){ to[2], to[1], to[0] }, bmp->w);
 }
 
-static int
-read_rows(struct loader *loader, const struct bmp *bmp, struct frame *frame)
-{
-	unsigned char *row = malloc(bmp->row_bytes);
-	int status = row ? 0 : fail_memory();
-
-	for (size_t i = 0; i < bmp->h && status == 0; i++) {
-		status = samples_read(loader->path, loader->file, row, bmp->row_bytes);
-		if (status == 0)
-			place_row(bmp, row, frame, bmp->from_top ? i : bmp->h - 1 - i);
-	}
-	free(row);
-	return status;
-}
-
-static int
-bmp_load(struct loader *loader, struct frame **out)
-{
-	struct frame_head head;
-	struct bmp bmp = { 0 };
-	int status;
-
-	*out = NULL;
-	if (loader->frames > 0)
-		return 0;
-	if (read_head(loader, 0, &bmp) < 0 ||
-	    head_init(&head, bmp.w, bmp.h, bmp.channels, SAMPLE_UCHAR) < 0)
-		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
-	if (status == 0)
-		status = read_rows(loader, &bmp, *out);
-	if (status == 0 && !bmp.profile)
-		samples_warn_rest(loader->path, samples_rest_read(loader->file));
-	if (status < 0) {
-		frame_free(*out);
-		*out = NULL;
-		return -1;
-	}
-	return 1;
-}
-
 struct placing {
 	const struct bmp *bmp;
 	struct frame *frame;
@@ -291,27 +237,49 @@ place_next(void *arg, size_t row, void *samples)
 	place_row(bmp, samples, placing->frame, bmp->from_top ? row : bmp->h - 1 - row);
 }
 
+static int
+new_frame(const struct bmp *bmp, struct frame **out)
+{
+	return frame_new_named(bmp->w, bmp->h, bmp->channels, SAMPLE_UCHAR, NULL, out);
+}
+
+static int
+bmp_load(struct loader *loader, struct frame **out)
+{
+	struct bmp bmp = { 0 };
+
+	*out = NULL;
+	if (loader->frames > 0)
+		return 0;
+	if (read_head(loader, &bmp) < 0 || new_frame(&bmp, out) < 0)
+		return -1;
+	if (stream_each(loader, bmp.h, bmp.row_bytes, place_next,
+	    &(struct placing){ &bmp, *out }) < 0) {
+		frame_free(*out);
+		*out = NULL;
+		return -1;
+	}
+	if (!bmp.profile)
+		samples_warn_rest(loader->path, samples_rest_read(loader->file));
+	return 1;
+}
+
 /* A file that ends with its pixels. */
 static int
 bmp_load_whole(const struct whole_file *file, struct frame **out)
 {
-	struct loader start = { .file = whole_file_start(file), .path = file->path };
-	struct frame_head head = { 0 };
+	struct loader start = whole_file_start(file);
 	struct bmp bmp = { 0 };
 	bool done = false;
 
 	*out = NULL;
-	if (start.file && read_head(&start, file->bytes - file->n, &bmp) == 0) {
+	if (start.file && read_head(&start, &bmp) == 0) {
 		const size_t at = (size_t)ftello(start.file);
-		struct placing placing = { &bmp, NULL };
 
 		done = (file->bytes - at) / bmp.row_bytes == bmp.h &&
-		    (file->bytes - at) % bmp.row_bytes == 0 &&
-		    head_init(&head, bmp.w, bmp.h, bmp.channels, SAMPLE_UCHAR) == 0 &&
-		    frame_new(&head, &placing.frame) == 0 &&
-		    whole_file_each(file, at, bmp.h, bmp.row_bytes, place_next, &placing);
-		*out = placing.frame;
-		head_free(&head);
+		    (file->bytes - at) % bmp.row_bytes == 0 && new_frame(&bmp, out) == 0 &&
+		    whole_file_each(file, at, bmp.h, bmp.row_bytes, place_next,
+		    &(struct placing){ &bmp, *out });
 	}
 	if (start.file)
 		fclose(start.file);

@@ -36,27 +36,6 @@ npy_sniff(const unsigned char *start, size_t n)
 	return n >= 8 && !memcmp(start, "\x93NUMPY", 6);
 }
 
-/* Bytes before the header's dictionary, from the version. */
-static size_t
-before_text(const unsigned char *start)
-{
-	return start[6] == 1 ? 10 : 12;
-}
-
-static size_t
-text_length(const unsigned char *start)
-{
-	size_t n = start[8] | (size_t)start[9] << 8;
-
-	return start[6] == 1 ? n : n | (size_t)start[10] << 16 | (size_t)start[11] << 24;
-}
-
-static bool
-is_known_version(const unsigned char *start)
-{
-	return start[6] >= 1 && start[6] <= 3;
-}
-
 /* The header's dictionary as a new string. */
 static char *
 read_header(struct loader *loader)
@@ -67,13 +46,15 @@ read_header(struct loader *loader)
 
 	if (samples_read(loader->path, loader->file, start, 8) < 0)
 		return NULL;
-	if (!is_known_version(start)) {
+	if (start[6] < 1 || start[6] > 3) {
 		fail(loader->path, "NPY version %d.%d is not known", start[6], start[7]);
 		return NULL;
 	}
-	if (samples_read(loader->path, loader->file, start + 8, before_text(start) - 8) < 0)
+	if (samples_read(loader->path, loader->file, start + 8, start[6] == 1 ? 2 : 4) < 0)
 		return NULL;
-	n = text_length(start);
+	n = start[8] | (size_t)start[9] << 8;
+	if (start[6] > 1)
+		n |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
 	if (n > HEADER_LIMIT) {
 		fail(loader->path, "NPY header is too long: %zu bytes", n);
 		return NULL;
@@ -208,7 +189,7 @@ plan_axes(const char *path, const char *text, struct npy *npy)
 
 /* Of a file that was read: do more channels than four seem to be the last axis? */
 static void
-warn_pixels(const char *path, const struct npy *npy)
+warn_pixels(const char *path, const struct frame_head *npy)
 {
 	if (npy->w > 4 && npy->w <= PIXEL_MOST && npy->c >= SIDE_LEAST && npy->h >= SIDE_LEAST)
 		warn(path, "is read as %zu channels of %zu x %zu pixels: of more than four "
@@ -216,21 +197,32 @@ warn_pixels(const char *path, const struct npy *npy)
 		    npy->w, npy->h);
 }
 
-/* left: bytes of samples that the file may hold. */
 static int
-parse_header(const char *path, const char *text, size_t left, struct npy *npy)
+parse_header(struct loader *loader, const char *text, struct npy *npy)
 {
 	const char *order = value_of(text, "fortran_order"), *shape = value_of(text, "shape");
 
-	if (parse_type(path, value_of(text, "descr"), npy) < 0)
+	if (parse_type(loader->path, value_of(text, "descr"), npy) < 0)
 		return -1;
 	if (!order || (strncmp(order, "True", 4) && strncmp(order, "False", 5)))
-		return fail(path, "NPY header does not say its fortran_order");
+		return fail(loader->path, "NPY header does not say its fortran_order");
 	npy->fortran = *order == 'T';
-	if (parse_shape(path, shape, npy) < 0 || plan_axes(path, shape, npy) < 0)
+	if (parse_shape(loader->path, shape, npy) < 0 || plan_axes(loader->path, shape, npy) < 0)
 		return -1;
-	return samples_check_claim(path, left, npy->w, npy->h, npy->c,
+	return samples_check_claim(loader->path, image_bytes_left(loader), npy->w, npy->h, npy->c,
 	    8 * samples_element_size(npy->element), 1);
+}
+
+/* The header, and the frame's head. */
+static int
+read_head(struct loader *loader, struct npy *npy, struct frame_head *head)
+{
+	char *text = read_header(loader);
+	int status = text ? parse_header(loader, text, npy) : -1;
+
+	free(text);
+	return status < 0 ? -1 :
+	    head_init(head, npy->w, npy->h, npy->c, samples_of_element(npy->element));
 }
 
 /* Of all rows the columns from x on: what lies column by column stays in the cache. */
@@ -272,19 +264,12 @@ npy_load(struct loader *loader, struct frame **out)
 {
 	struct frame_head head;
 	struct npy npy = { 0 };
-	char *text;
 	int status;
 
 	*out = NULL;
 	if (loader->frames > 0)
 		return 0;
-	text = read_header(loader);
-	if (!text)
-		return -1;
-	status = parse_header(loader->path, text, samples_bytes_left(loader->file), &npy);
-	free(text);
-	if (status < 0 ||
-	    head_init(&head, npy.w, npy.h, npy.c, samples_of_element(npy.element)) < 0)
+	if (read_head(loader, &npy, &head) < 0)
 		return -1;
 	status = frame_new(&head, out);
 	head_free(&head);
@@ -295,60 +280,33 @@ npy_load(struct loader *loader, struct frame **out)
 		*out = NULL;
 		return -1;
 	}
-	warn_pixels(loader->path, &npy);
+	warn_pixels(loader->path, &(*out)->head);
 	return 1;
 }
 
-/* The dictionary of a header that lies in the file's first bytes as a new string, and where the
- * samples begin; else NULL. */
-static char *
-whole_header(const struct whole_file *file, size_t *at)
+/* Where rows follow one another as they do in a frame, or else as pixels of all channels. */
+static int
+read_rows_head(struct loader *loader, struct frame_head *head, struct whole_file_image *image)
 {
-	const unsigned char *start = (const unsigned char *)file->start;
-	size_t before, n;
+	struct npy npy = { 0 };
 
-	if (file->n < 12 || !is_known_version(start))
-		return NULL;
-	before = before_text(start);
-	n = text_length(start);
-	*at = before + n;
-	return n > file->n - before ? NULL : strndup(file->start + before, n);
-}
-
-/* Do rows follow one another as they do in a frame, or else as pixels of all channels? */
-static bool
-has_rows(const struct npy *npy, bool *interleaved)
-{
-	*interleaved = npy->step_x != 1 || npy->step_y != npy->w ||
-	    (npy->c > 1 && npy->step_c != npy->w * npy->h);
-	return !*interleaved || (npy->step_c == 1 && npy->step_x == npy->c &&
-	    npy->step_y == npy->w * npy->c);
+	if (read_head(loader, &npy, head) < 0)
+		return -1;
+	image->element = npy.element;
+	image->swap = npy.swap;
+	image->interleaved = npy.step_x != 1 || npy.step_y != npy.w ||
+	    (npy.c > 1 && npy.step_c != npy.w * npy.h);
+	return !image->interleaved || (npy.step_c == 1 && npy.step_x == npy.c &&
+	    npy.step_y == npy.w * npy.c) ? 0 : -1;
 }
 
 static int
 npy_load_whole(const struct whole_file *file, struct frame **out)
 {
-	struct whole_file_image image = { 0 };
-	struct frame_head head;
-	struct npy npy = { 0 };
-	char *text = whole_header(file, &image.at);
-	bool done = false;
-
-	*out = NULL;
-	if (text && parse_header(file->path, text, file->bytes - image.at, &npy) == 0 &&
-	    has_rows(&npy, &image.interleaved) &&
-	    head_init(&head, npy.w, npy.h, npy.c, samples_of_element(npy.element)) == 0) {
-		image.element = npy.element;
-		image.swap = npy.swap;
-		done = whole_file_image(file, &image, &head, out);
-		head_free(&head);
-	}
-	free(text);
-	if (done)
-		warn_pixels(file->path, &npy);
-	else
-		fail_clear();
-	return done;
+	if (!image_read_whole(file, read_rows_head, out))
+		return 0;
+	warn_pixels(file->path, &(*out)->head);
+	return 1;
 }
 
 /* Version 1.0; the header is padded so that the samples begin at a multiple of 64 bytes. Its

@@ -47,7 +47,7 @@ static bool
 is_one_frame(const struct nrrd_header *header, size_t data)
 {
 	return header->encoding == NRRD_RAW && header->axes == NRRD_PLANES && !header->swapped &&
-	    !header->kind->to_float && header->expected == data;
+	    samples_keep_bits(header->element) && header->expected == data;
 }
 
 static int

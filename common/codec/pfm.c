@@ -8,7 +8,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -54,13 +53,11 @@ read_number(struct loader *loader, const char *what, double least, double *out)
 	return 0;
 }
 
-/* behind: bytes of the file that the loader does not have. */
 static int
-read_head(struct loader *loader, size_t behind, struct frame_head *head, bool *swap)
+read_head(struct loader *loader, struct frame_head *head, struct whole_file_image *image)
 {
-	bool big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	double w, h, scale;
-	size_t channels, left;
+	size_t channels;
 	char magic[64];
 
 	if (read_word(loader, magic) < 0)
@@ -74,83 +71,32 @@ read_head(struct loader *loader, size_t behind, struct frame_head *head, bool *s
 	if (w != floor(w) || h != floor(h) || w > INT32_MAX || h > INT32_MAX || scale == 0)
 		return fail(loader->path, "PFM header is not valid: %g x %g, scale %g", w, h,
 		    scale);
-	*swap = (scale > 0) != big_endian;
-	left = samples_bytes_left(loader->file);
-	if (samples_check_claim(loader->path, left == SIZE_MAX ? left : left + behind, (size_t)w,
-	    (size_t)h, channels, 32, 1) < 0 ||
-	    head_init(head, (size_t)w, (size_t)h, channels, SAMPLE_FLOAT) < 0)
+	*image = (struct whole_file_image){ .element = ELEMENT_F32, .interleaved = true,
+		.upwards = true, .swap = scale > 0 };
+	if (samples_check_claim(loader->path, image_bytes_left(loader), (size_t)w, (size_t)h,
+	    channels, 32, 1) < 0 ||
+	    head_init(head, (size_t)w, (size_t)h, channels, SAMPLE_FLOAT) < 0 ||
+	    (channels == 3 && head_set_channels(head, "r g b") < 0))
 		return -1;
-	if ((channels == 3 && head_set_channels(head, "r g b") < 0) ||
-	    (fabs(scale) != 1 && meta_set_number(&head->meta, "pfm_scale", fabs(scale)) < 0)) {
-		head_free(head);
-		return -1;
-	}
-	return 0;
-}
-
-static int
-read_rows(struct loader *loader, bool swap, struct frame *frame)
-{
-	size_t channels = frame->head.c, row_size = frame->head.w * channels * sizeof(float);
-	unsigned char *row = malloc(row_size);
-	int status = row ? 0 : fail_memory();
-
-	for (size_t y = frame->head.h; status == 0 && y-- > 0;) {
-		status = samples_read(loader->path, loader->file, row, row_size);
-		for (size_t c = 0; c < channels && status == 0; c++)
-			samples_convert(ELEMENT_F32, swap, row + c * sizeof(float),
-			    channels * sizeof(float), frame_row(frame, c, y), frame->head.w);
-	}
-	free(row);
-	return status;
+	return fabs(scale) == 1 ? 0 : meta_set_number(&head->meta, "pfm_scale", fabs(scale));
 }
 
 static int
 pfm_load(struct loader *loader, struct frame **out)
 {
-	struct frame_head head;
-	bool swap = false;
-	int status;
-
 	*out = NULL;
 	if (loader->frames > 0)
 		return 0;
-	if (read_head(loader, 0, &head, &swap) < 0)
+	if (image_read(loader, read_head, out) < 0)
 		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
-	if (status == 0)
-		status = read_rows(loader, swap, *out);
-	if (status == 0)
-		samples_warn_rest(loader->path, samples_bytes_left(loader->file));
-	if (status < 0) {
-		frame_free(*out);
-		*out = NULL;
-		return -1;
-	}
+	samples_warn_rest(loader->path, samples_bytes_left(loader->file));
 	return 1;
 }
 
 static int
 pfm_load_whole(const struct whole_file *file, struct frame **out)
 {
-	struct whole_file_image image = { .element = ELEMENT_F32, .interleaved = true,
-		.upwards = true };
-	struct loader start = { .file = whole_file_start(file), .path = file->path };
-	struct frame_head head;
-	bool done = false;
-
-	*out = NULL;
-	if (start.file && read_head(&start, file->bytes - file->n, &head, &image.swap) == 0) {
-		image.at = (size_t)ftello(start.file);
-		done = whole_file_image(file, &image, &head, out);
-		head_free(&head);
-	}
-	if (start.file)
-		fclose(start.file);
-	if (!done)
-		fail_clear();
-	return done;
+	return image_read_whole(file, read_head, out);
 }
 
 /* From below. */

@@ -23,7 +23,6 @@ struct pnm {
 	bool one_bit;		/* PBM whose values are 0 and 1 */
 	struct text comments;	/* gathers them; not open: they are skipped */
 	size_t comment_bytes;
-	size_t behind;		/* bytes of the file that the loader does not have */
 };
 
 static bool
@@ -146,10 +145,9 @@ static int
 check_claim(struct loader *loader, const struct pnm *pnm)
 {
 	size_t bits = pnm->kind <= 3 ? 8 : pnm->kind == 4 ? 1 : pnm->maxval > 255 ? 16 : 8;
-	size_t left = samples_bytes_left(loader->file);
 
-	return samples_check_claim(loader->path, left == SIZE_MAX ? left : left + pnm->behind,
-	    pnm->w, pnm->h, pnm->c, bits, 1);
+	return samples_check_claim(loader->path, image_bytes_left(loader), pnm->w, pnm->h, pnm->c,
+	    bits, 1);
 }
 
 static int
@@ -211,43 +209,45 @@ read_text_row(struct loader *loader, struct pnm *pnm, void *row)
 	return 0;
 }
 
-static int
-read_binary_row(struct loader *loader, const struct pnm *pnm, unsigned char *row)
+struct placing {
+	const struct pnm *pnm;
+	struct frame *frame;
+};
+
+static void
+place_row(void *arg, size_t y, void *samples)
 {
-	size_t n = pnm->w * pnm->c;
+	const struct placing *placing = arg;
+	const struct pnm *pnm = placing->pnm;
+	const unsigned char *bits = samples;
 
 	if (pnm->kind == 4) {
-		size_t bytes = (pnm->w + 7) / 8;
 		unsigned char white = pnm->one_bit ? 1 : 255;
+		unsigned char *row = frame_row(placing->frame, 0, y);
 
-		/* the bits lie at the row's end and are spread out from its start */
-		if (samples_read(loader->path, loader->file, row + n, bytes) < 0)
-			return -1;
-		for (size_t x = 0; x < n; x++)
-			row[x] = row[n + x / 8] >> (7 - x % 8) & 1 ? 0 : white;
-		return 0;
+		for (size_t x = 0; x < pnm->w; x++)
+			row[x] = bits[x / 8] >> (7 - x % 8) & 1 ? 0 : white;
+		return;
 	}
-	if (pnm->maxval <= 255)
-		return samples_read(loader->path, loader->file, row, n);
-	if (samples_read(loader->path, loader->file, row, 2 * n) < 0)
-		return -1;
-	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-		samples_swap(row, n, 2);
-	return 0;
+	if (pnm->maxval > 255)		/* the high byte is the first */
+		samples_swap(samples, pnm->w * pnm->c, 2);
+	samples_split(samples, placing->frame, y);
 }
 
 static int
 read_rows(struct loader *loader, struct pnm *pnm, struct frame *frame)
 {
 	size_t n = pnm->w * pnm->c * sample_size(frame->head.type);
-	unsigned char *row = malloc(n + pnm->w / 8 + 1);
-	int status = row ? 0 : fail_memory();
+	unsigned char *row;
+	int status;
 
+	if (pnm->kind > 3)
+		return stream_each(loader, pnm->h, pnm->kind == 4 ? (pnm->w + 7) / 8 : n,
+		    place_row, &(struct placing){ pnm, frame });
+	row = malloc(n);
+	status = row ? 0 : fail_memory();
 	for (size_t y = 0; y < pnm->h && status == 0; y++) {
-		if (pnm->kind <= 3)
-			status = read_text_row(loader, pnm, row);
-		else
-			status = read_binary_row(loader, pnm, row);
+		status = read_text_row(loader, pnm, row);
 		if (status == 0)
 			samples_split(row, frame, y);
 	}
@@ -311,30 +311,27 @@ pnm_load(struct loader *loader, struct frame **out)
 	return read_image(loader, &pnm, out) < 0 ? -1 : 1;
 }
 
-/* One image of bytes, or pairs of them, that is the whole file. */
+/* Of one image of bytes, or pairs of them, that is the whole file. */
+static int
+read_whole_head(struct loader *loader, struct frame_head *head, struct whole_file_image *image)
+{
+	struct pnm pnm = { 0 };
+	char magic[2];
+
+	if (samples_read(loader->path, loader->file, magic, 2) < 0)
+		return -1;
+	pnm.kind = magic[1] - '0';
+	if (pnm.kind < 5 || pnm.kind > 7 || read_head(loader, &pnm, head) < 0)
+		return -1;
+	*image = (struct whole_file_image){ .interleaved = true, .swap = pnm.maxval > 255,
+		.element = pnm.maxval > 255 ? ELEMENT_U16 : ELEMENT_U8 };
+	return 0;
+}
+
 static int
 pnm_load_whole(const struct whole_file *file, struct frame **out)
 {
-	struct whole_file_image image = { .interleaved = true };
-	struct pnm pnm = { .kind = file->start[1] - '0', .behind = file->bytes - file->n };
-	struct loader start = { .path = file->path };
-	struct frame_head head = { 0 };
-	bool done = false;
-
-	*out = NULL;
-	if (pnm.kind < 5 || pnm.kind > 7 || !(start.file = whole_file_start(file)))
-		return 0;
-	if (fseeko(start.file, 2, SEEK_SET) == 0 && read_head(&start, &pnm, &head) == 0) {
-		image.at = (size_t)ftello(start.file);
-		image.element = pnm.maxval > 255 ? ELEMENT_U16 : ELEMENT_U8;
-		image.swap = pnm.maxval > 255;
-		done = whole_file_image(file, &image, &head, out);
-	}
-	head_free(&head);
-	fclose(start.file);
-	if (!done)
-		fail_clear();
-	return done;
+	return image_read_whole(file, read_whole_head, out);
 }
 
 /* ---- writing ---- */
@@ -373,19 +370,6 @@ choose_maxval(const struct frame *frame)
 	return (size_t)v;
 }
 
-static int
-put_comments(FILE *file, const struct frame_head *head)
-{
-	char *text = head_to_text(head), *rest = NULL;
-
-	if (!text)
-		return -1;
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		fprintf(file, "# %s\n", line);
-	free(text);
-	return 0;
-}
-
 /* The head of a file as a new string; NULL after fail(). */
 static char *
 header_text(const struct frame_head *head, int kind, size_t maxval, size_t *n)
@@ -397,7 +381,7 @@ header_text(const struct frame_head *head, int kind, size_t maxval, size_t *n)
 	if (!file)
 		return NULL;
 	fprintf(file, "P%d\n", kind);
-	if (put_comments(file, head) < 0) {
+	if (head_put_comments(file, "#", head, SIZE_MAX, false) < 0) {
 		text_drop(&text);
 		return NULL;
 	}

@@ -229,6 +229,12 @@ samples_element_size(enum element element)
 	return size[element];
 }
 
+bool
+samples_keep_bits(enum element element)
+{
+	return element == ELEMENT_U8 || element == ELEMENT_U16 || element == ELEMENT_F32;
+}
+
 enum sample
 samples_of_element(enum element element)
 {
@@ -281,8 +287,7 @@ bits_to_double(uint64_t bits)
 void
 samples_convert(enum element element, bool swap, const void *from, size_t step, void *to, size_t n)
 {
-	if (!swap && step == samples_element_size(element) &&
-	    (element == ELEMENT_U8 || element == ELEMENT_U16 || element == ELEMENT_F32)) {
+	if (!swap && step == samples_element_size(element) && samples_keep_bits(element)) {
 		memcpy(to, from, n * step);
 		return;
 	}

@@ -63,6 +63,8 @@ enum element {
 };
 
 size_t samples_element_size(enum element);
+/* Has a frame samples of this type? */
+bool samples_keep_bits(enum element);
 /* What an element becomes in a frame: U8 uchar, U16 ushort, every other type float. */
 enum sample samples_of_element(enum element);
 /*

@@ -155,6 +155,27 @@ head_to_text(const struct frame_head *head)
 	return text_close(&text, NULL);
 }
 
+bool
+head_line_is_of_table(const char *line)
+{
+	return !strncmp(line, "channels:=", 10) || !strncmp(line, "points:=", 8);
+}
+
+int
+head_put_comments(FILE *file, const char *prefix, const struct frame_head *head, size_t most,
+    bool table)
+{
+	char *text = head_to_text(head), *rest = NULL;
+
+	if (!text)
+		return -1;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (strlen(line) < most && !(table && head_line_is_of_table(line)))
+			fprintf(file, "%s %s\n", prefix, line);
+	free(text);
+	return 0;
+}
+
 static int
 take_spacing(struct frame_head *head, const char *value)
 {

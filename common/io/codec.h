@@ -32,6 +32,7 @@ struct loader {			/* a file being read */
 	size_t frames;		/* frames delivered so far */
 	void *state;		/* the codec's own */
 	struct shared_receiver *receiver;	/* of a pipe whose writer may share frames */
+	size_t behind;		/* bytes of the image's file that `file` does not have */
 };
 
 struct saver {			/* a file being written */
@@ -89,6 +90,12 @@ void codec_options_free(const struct codec *, void *options);
 /* "channels:=...", "key:=value" lines of a head as one new string, for PNG text, TIFF
  * ImageDescription and JPEG COM; NULL after fail(). */
 char *head_to_text(const struct frame_head *);
+/* Writes such lines, each after `prefix` and a blank, but for those of `most` bytes and more.
+ * table: also without those that head_line_is_of_table() names. 0 or -1 after fail(). */
+int head_put_comments(FILE *, const char *prefix, const struct frame_head *, size_t most,
+    bool table);
+/* Is it such a line that a table tells otherwise: channels or points? */
+bool head_line_is_of_table(const char *line);
 /* Takes such lines back into a head (channel names only if their number agrees); other text is
  * left alone. Returns 0, -1 after fail(). */
 int head_from_text(struct frame_head *, const char *text, size_t length);

@@ -66,22 +66,6 @@ fail_start(FILE *file, const char *name, const char *text, size_t n)
 	return fail_magic(name, text, n);
 }
 
-/* Room for more of a header and a 0 behind n bytes of it: memory grows with what was read. */
-static int
-header_reserve(char **text, size_t n, size_t *room)
-{
-	char *more;
-
-	if (n + 1 < *room)
-		return 0;
-	*room = *room ? 2 * *room : HEADER_ROOM;
-	more = realloc(*text, *room);
-	if (!more)
-		return fail_memory();
-	*text = more;
-	return 0;
-}
-
 /* The rest of a line with its end, up to `most` bytes; a byte of 0 becomes a question mark. */
 static size_t
 line_read(FILE *file, char *to, size_t most)
@@ -105,11 +89,15 @@ nrrd_header_text(FILE *file, const char *name, char **whole, size_t *bytes)
 	size_t n = 0, room = 0, got;
 
 	do {
-		char *text;
+		char *text = *whole;
 
-		if (header_reserve(whole, n, &room) < 0)
-			return -1;
-		text = *whole;
+		if (n + 1 >= room) {	/* memory grows with what was read; a 0 ends it */
+			room = room ? 2 * room : HEADER_ROOM;
+			text = realloc(*whole, room);
+			if (!text)
+				return fail_memory();
+			*whole = text;
+		}
 		got = line_read(file, text + n, (n < START_BYTES ? START_BYTES : room - 1) - n);
 		n += got;
 		if (n == START_BYTES && memcmp(text, "NRRD000", 7) && memcmp(text, "NRRD00.", 7))
@@ -177,40 +165,21 @@ static const struct {
 
 /* ---- sample types ---- */
 
-#define DEFINE_TO_FLOAT(name, c_type) \
-static void \
-name(const unsigned char *from, size_t n, float *to) \
-{ \
-	for (size_t i = 0; i < n; i++) { \
-		c_type v; \
-\
-		memcpy(&v, from + i * sizeof(v), sizeof(v)); \
-		to[i] = (float)v; \
-	} \
-}
-
-DEFINE_TO_FLOAT(from_int8, int8_t)
-DEFINE_TO_FLOAT(from_int16, int16_t)
-DEFINE_TO_FLOAT(from_int32, int32_t)
-DEFINE_TO_FLOAT(from_uint32, uint32_t)
-DEFINE_TO_FLOAT(from_int64, int64_t)
-DEFINE_TO_FLOAT(from_uint64, uint64_t)
-DEFINE_TO_FLOAT(from_double, double)
-
-static const struct nrrd_kind nrrd_kinds[] = {
-	{ "|uchar|unsigned char|uint8|uint8_t|", 1, SAMPLE_UCHAR, NULL },
-	{ "|ushort|unsigned short|unsigned short int|uint16|uint16_t|", 2, SAMPLE_USHORT, NULL },
-	{ "|float|", 4, SAMPLE_FLOAT, NULL },
-	{ "|double|", 8, SAMPLE_FLOAT, from_double },
-	{ "|signed char|int8|int8_t|", 1, SAMPLE_FLOAT, from_int8 },
-	{ "|short|short int|signed short|signed short int|int16|int16_t|", 2, SAMPLE_FLOAT,
-	    from_int16 },
-	{ "|int|signed int|int32|int32_t|", 4, SAMPLE_FLOAT, from_int32 },
-	{ "|uint|unsigned int|uint32|uint32_t|", 4, SAMPLE_FLOAT, from_uint32 },
+static const struct nrrd_kind {
+	const char *names;	/* all that NRRD knows, each between bars */
+	enum element element;
+} nrrd_kinds[] = {
+	{ "|uchar|unsigned char|uint8|uint8_t|", ELEMENT_U8 },
+	{ "|ushort|unsigned short|unsigned short int|uint16|uint16_t|", ELEMENT_U16 },
+	{ "|float|", ELEMENT_F32 },
+	{ "|double|", ELEMENT_F64 },
+	{ "|signed char|int8|int8_t|", ELEMENT_I8 },
+	{ "|short|short int|signed short|signed short int|int16|int16_t|", ELEMENT_I16 },
+	{ "|int|signed int|int32|int32_t|", ELEMENT_I32 },
+	{ "|uint|unsigned int|uint32|uint32_t|", ELEMENT_U32 },
 	{ "|longlong|long long|long long int|signed long long|signed long long int|int64|int64_t|",
-	    8, SAMPLE_FLOAT, from_int64 },
-	{ "|ulonglong|unsigned long long|unsigned long long int|uint64|uint64_t|", 8, SAMPLE_FLOAT,
-	    from_uint64 },
+	    ELEMENT_I64 },
+	{ "|ulonglong|unsigned long long|unsigned long long int|uint64|uint64_t|", ELEMENT_U64 },
 };
 
 /* Is the word one of those between bars? */
@@ -229,7 +198,7 @@ static const struct nrrd_kind *
 kind_find(const char *name)
 {
 	for (size_t i = 0; i < 3; i++)	/* as we write them */
-		if (!strcmp(name, sample_name(nrrd_kinds[i].as)))
+		if (!strcmp(name, sample_name(samples_of_element(nrrd_kinds[i].element))))
 			return &nrrd_kinds[i];
 	for (size_t i = 0; i < sizeof(nrrd_kinds) / sizeof(*nrrd_kinds); i++)
 		if (has_name(nrrd_kinds[i].names, name))
@@ -373,13 +342,15 @@ static int
 take_type(struct parser *in)
 {
 	const char *type = in->value[FIELD_TYPE], *endian = in->value[FIELD_ENDIAN];
+	const struct nrrd_kind *kind;
 
 	if (!type)
 		return fail(in->name, "header lacks the field type");
-	in->header->kind = kind_find(type);
-	if (!in->header->kind)
+	kind = kind_find(type);
+	if (!kind)
 		return fail(in->name, "type cannot be read: %.60s", type);
-	if (in->header->kind->size == 1 || in->header->encoding == NRRD_TEXT)
+	in->header->element = kind->element;
+	if (samples_element_size(kind->element) == 1 || in->header->encoding == NRRD_TEXT)
 		return 0;
 	if (!endian)
 		return fail(in->name, "header lacks the field endian");
@@ -543,11 +514,11 @@ head_take(struct parser *in, struct meta *meta, struct frame_head *head)
 	if (axes == 2)
 		size[2] = 1;
 	if (header->number && (header->encoding != NRRD_RAW || header->swapped ||
-	    header->kind->to_float || header->axes != NRRD_PLANES))
+	    !samples_keep_bits(header->element) || header->axes != NRRD_PLANES))
 		return fail(in->name, "pixels of a frame are not as tools hand them over");
 	for (size_t i = 0; i < 3; i++)
 		whc[i] = size[order[header->axes][i]];
-	if (head_init(head, whc[0], whc[1], whc[2], header->kind->as) < 0)
+	if (head_init(head, whc[0], whc[1], whc[2], samples_of_element(header->element)) < 0)
 		return -1;
 	take_geometry(in, head);
 	move_meta(head, meta);
@@ -599,7 +570,7 @@ check_size(struct parser *in, const struct frame_head *head)
 
 	if (size_multiply(head->w, head->h, &samples) < 0 ||
 	    size_multiply(samples, head->c, &samples) < 0 ||
-	    size_multiply(samples, in->header->kind->size, &bytes) < 0 ||
+	    size_multiply(samples, samples_element_size(in->header->element), &bytes) < 0 ||
 	    size_multiply(head->w, sample_size(head->type), &padded) < 0 ||
 	    size_add(padded, 63, &padded) < 0 ||
 	    size_multiply(padded & ~(size_t)63, head->h, &padded) < 0 ||
@@ -1003,20 +974,6 @@ read_bytes(struct input *in, void *to, size_t n)
 	    in->got);
 }
 
-static void
-swap_bytes(void *samples, size_t n, size_t size)
-{
-	unsigned char *byte = samples;
-
-	for (size_t i = 0; i < n; i++, byte += size)
-		for (size_t k = 0; k < size / 2; k++) {
-			unsigned char kept = byte[k];
-
-			byte[k] = byte[size - 1 - k];
-			byte[size - 1 - k] = kept;
-		}
-}
-
 /* The next number of text; blanks, line ends and commas separate them. */
 static int
 read_text_number(struct input *in, double *v)
@@ -1044,7 +1001,7 @@ read_text_number(struct input *in, double *v)
 static int
 read_text(struct input *in, void *to, size_t n)
 {
-	enum sample as = in->header.kind->as;
+	enum sample as = samples_of_element(in->header.element);
 	double top = as == SAMPLE_UCHAR ? UINT8_MAX : UINT16_MAX;
 
 	for (size_t i = 0; i < n; i++) {
@@ -1069,16 +1026,17 @@ read_text(struct input *in, void *to, size_t n)
 static int
 read_samples(struct input *in, void *to, size_t n)
 {
-	size_t size = in->header.kind->size;
+	const enum element element = in->header.element;
+	const size_t size = samples_element_size(element);
 	unsigned char raw[8 * CHUNK];
 
 	if (in->header.encoding == NRRD_TEXT)
 		return read_text(in, to, n);
-	if (!in->header.kind->to_float) {
+	if (samples_keep_bits(element)) {
 		if (read_bytes(in, to, n * size) < 0)
 			return -1;
 		if (in->header.swapped)
-			swap_bytes(to, n, size);
+			samples_swap(to, n, size);
 		return 0;
 	}
 	for (size_t i = 0; i < n; i += CHUNK) {
@@ -1086,19 +1044,9 @@ read_samples(struct input *in, void *to, size_t n)
 
 		if (read_bytes(in, raw, some * size) < 0)
 			return -1;
-		if (in->header.swapped)
-			swap_bytes(raw, some, size);
-		in->header.kind->to_float(raw, some, (float *)to + i);
+		samples_convert(element, in->header.swapped, raw, size, (float *)to + i, some);
 	}
 	return 0;
-}
-
-/* A new frame's planes follow one another: without padding they are one piece. */
-static bool
-is_one_piece(const struct input *in, const struct frame *frame)
-{
-	return in->header.axes == NRRD_PLANES &&
-	    frame->plane[0].stride == frame->head.w * sample_size(frame->head.type);
 }
 
 /* Rows whose samples lie in the file as in the frame, of all channels, to the frame's places. */
@@ -1106,7 +1054,7 @@ static int
 read_row_groups(struct input *in, struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
-	const size_t rows = head->h * head->c, bytes = head->w * in->header.kind->size;
+	const size_t rows = head->h * head->c, bytes = head->w * sample_size(head->type);
 	const size_t stride = frame->plane[0].stride;
 	const size_t group = whole_file_group(rows, bytes, stride);
 
@@ -1126,53 +1074,23 @@ static bool
 comes_by_groups(const struct input *in)
 {
 	return in->header.axes == NRRD_PLANES && in->header.encoding != NRRD_TEXT &&
-	    !in->header.kind->to_float;
+	    samples_keep_bits(in->header.element);
 }
 
+/* Row by row: all rows of a channel, or all channels of a row. */
 static int
-read_planes(struct input *in, struct frame *frame)
+read_rows(struct input *in, struct frame *frame)
 {
-	const struct frame_head *head = &frame->head;
-	const size_t rows = head->h * head->c;
+	const bool planes = in->header.axes == NRRD_PLANES;
+	const size_t n = planes ? frame->head.h : frame->head.c;
 
-	if (comes_by_groups(in))
-		return read_row_groups(in, frame);
-	if (is_one_piece(in, frame))
-		return read_samples(in, frame_row(frame, 0, 0), head->w * rows);
-	for (size_t row = 0; row < rows; row++)
-		if (read_samples(in, frame_row(frame, row / head->h, row % head->h), head->w) < 0)
+	for (size_t row = 0; row < frame->head.h * frame->head.c; row++) {
+		const size_t c = planes ? row / n : row % n, y = planes ? row % n : row / n;
+
+		if (read_samples(in, frame_row(frame, c, y), frame->head.w) < 0)
 			return -1;
-	return 0;
-}
-
-static int
-read_lines(struct input *in, struct frame *frame)
-{
-	for (size_t y = 0; y < frame->head.h; y++)
-		for (size_t c = 0; c < frame->head.c; c++)
-			if (read_samples(in, frame_row(frame, c, y), frame->head.w) < 0)
-				return -1;
-	return 0;
-}
-
-static void
-split_row(const void *pixels, struct frame *frame, size_t y)
-{
-	size_t w = frame->head.w, channels = frame->head.c;
-
-	for (size_t c = 0; c < channels; c++) {
-		void *row = frame_row(frame, c, y);
-
-		if (frame->head.type == SAMPLE_UCHAR)
-			for (size_t x = 0; x < w; x++)
-				((uint8_t *)row)[x] = ((const uint8_t *)pixels)[x * channels + c];
-		else if (frame->head.type == SAMPLE_USHORT)
-			for (size_t x = 0; x < w; x++)
-				((uint16_t *)row)[x] = ((const uint16_t *)pixels)[x * channels + c];
-		else	/* as bits, so that no NaN changes */
-			for (size_t x = 0; x < w; x++)
-				((uint32_t *)row)[x] = ((const uint32_t *)pixels)[x * channels + c];
 	}
+	return 0;
 }
 
 static int
@@ -1187,7 +1105,7 @@ read_pixels(struct input *in, struct frame *frame)
 	for (size_t y = 0; y < frame->head.h && status == 0; y++) {
 		status = read_samples(in, pixels, n);
 		if (status == 0)
-			split_row(pixels, frame, y);
+			samples_split(pixels, frame, y);
 	}
 	free(pixels);
 	return status;
@@ -1211,28 +1129,28 @@ finish_file(struct input *in)
 static int
 read_axes(struct input *in, struct frame *frame)
 {
-	if (in->header.axes == NRRD_PLANES)
-		return read_planes(in, frame);
-	if (in->header.axes == NRRD_LINES)
-		return read_lines(in, frame);
-	return read_pixels(in, frame);
+	return comes_by_groups(in) ? read_row_groups(in, frame) :
+	    in->header.axes == NRRD_PIXELS ? read_pixels(in, frame) : read_rows(in, frame);
 }
 
 /* Gzip data in one piece, into the frame where they lie there as they are. 1; 0: piece by piece. */
 static int
 unpack_whole(struct input *in, struct frame *frame)
 {
-	const size_t n = in->header.expected, size = in->header.kind->size;
+	const size_t n = in->header.expected;
 	struct pixel_store *store;
 	void *memory;
 	bool zeroed;
 	int status = 0;
 
-	if (is_one_piece(in, frame) && !in->header.kind->to_float) {
+	/* the planes of a new frame follow one another: without padding they are one piece */
+	if (comes_by_groups(in) &&
+	    frame->plane[0].stride == frame->head.w * sample_size(frame->head.type)) {
 		if (!gzip_file_unpack(in->file, frame_row(frame, 0, 0), n))
 			return 0;
 		if (in->header.swapped)
-			swap_bytes(frame_row(frame, 0, 0), n / size, size);
+			samples_swap(frame_row(frame, 0, 0), n / sample_size(frame->head.type),
+			    sample_size(frame->head.type));
 		return 1;
 	}
 	store = pixel_store_new(n, 1, &memory, &zeroed);

@@ -7,6 +7,7 @@
 
 #include "frame/frame.h"
 #include "frame/head.h"
+#include "frame/samples.h"
 #include "io/shared_frames.h"
 
 /* ---- the header of a NRRD, as a frame's head and how its samples follow ---- */
@@ -15,15 +16,8 @@
 enum nrrd_axes { NRRD_PLANES, NRRD_LINES, NRRD_PIXELS };
 enum nrrd_encoding { NRRD_RAW, NRRD_GZIP, NRRD_TEXT };
 
-struct nrrd_kind {
-	const char *names;	/* all that NRRD knows, each between bars */
-	size_t size;
-	enum sample as;
-	void (*to_float)(const unsigned char *, size_t, float *);	/* NULL: needs none */
-};
-
 struct nrrd_header {
-	const struct nrrd_kind *kind;
+	enum element element;
 	enum nrrd_encoding encoding;
 	enum nrrd_axes axes;
 	bool swapped;		/* samples are big-endian */

@@ -190,24 +190,16 @@ is_csv(const struct piece *names, struct piece *rest, bool cut)
 	return starts_with_number(&row, TEXT_CSV, !comma);
 }
 
-static bool
-is_text(const unsigned char *start, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (start[i] == 0x7f || (start[i] < ' ' && start[i] != '\t' && start[i] != '\r' &&
-		    start[i] != '\n'))
-			return false;
-	return true;
-}
-
-/* Do its lines look like a table's? */
-static bool
-is_table(enum text_syntax syntax, const unsigned char *start, size_t n)
+bool
+text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
 {
 	const size_t mark = byte_order_mark(start, n);
 	struct piece rest = { (const char *)start + mark, n - mark, false }, line;
 	bool legend = false;
 
+	for (size_t i = 0; i < n; i++)
+		if (start[i] == 0x7f || (start[i] < ' ' && !memchr("\t\r\n", start[i], 3)))
+			return false;
 	while (next_sniffed_line(&rest, &line)) {
 		if (*line.at != '#') {
 			if (syntax == TEXT_CSV)
@@ -220,12 +212,6 @@ is_table(enum text_syntax syntax, const unsigned char *start, size_t n)
 		legend |= line.whole && line.n > 1 && line.at[1] != '#' && line.at[1] != '!';
 	}
 	return false;
-}
-
-bool
-text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
-{
-	return is_table(syntax, start, n) && is_text(start, n);
 }
 
 #define LINE_MOST (4u << 20)	/* bytes: 65536 columns of numbers take less than 1 MiB */
@@ -241,35 +227,6 @@ struct table_text {
 
 /* ---- lines ---- */
 
-static int
-add_byte(struct table_text *text, size_t at, int byte)
-{
-	if (at == LINE_MOST)
-		return fail(text->path, "line %zu is longer than %u bytes", text->number,
-		    LINE_MOST);
-	if (at == text->room) {
-		size_t room = text->room ? 2 * text->room : 256;
-		char *more = realloc(text->line, room);
-
-		if (!more)
-			return fail_memory();
-		text->line = more;
-		text->room = room;
-	}
-	text->line[at] = (char)byte;
-	return 0;
-}
-
-/* Behind a \r: takes the \n that follows it, if one does. */
-static void
-end_line(struct table_text *text)
-{
-	int byte = getc_unlocked(text->file);
-
-	if (byte != '\n' && byte != EOF)
-		ungetc(byte, text->file);
-}
-
 /* The next line, ended by \n, \r \n, \r or the end of the file: 1; 0 where there is none; -1. */
 static int
 next_line(struct table_text *text)
@@ -278,20 +235,37 @@ next_line(struct table_text *text)
 	int byte;
 
 	text->number++;
-	while ((byte = getc_unlocked(text->file)) != EOF && byte != '\n' && byte != '\r') {
+	for (;;) {
+		if (n == LINE_MOST)
+			return fail(text->path, "line %zu is longer than %u bytes", text->number,
+			    LINE_MOST);
+		if (n == text->room) {
+			size_t room = text->room ? 2 * text->room : 256;
+			char *more = realloc(text->line, room);
+
+			if (!more)
+				return fail_memory();
+			text->line = more;
+			text->room = room;
+		}
+		byte = getc_unlocked(text->file);
+		if (byte == EOF || byte == '\n' || byte == '\r')
+			break;
 		if (byte == '\0')
 			return fail(text->path, "line %zu has a byte 0: it is no text",
 			    text->number);
-		if (add_byte(text, n++, byte) < 0)
-			return -1;
+		text->line[n++] = (char)byte;
 	}
+	text->line[n] = '\0';
 	if (ferror(text->file))
 		return fail_errno(text->path, "cannot be read");
-	if (byte == EOF && n == 0)
-		return 0;
-	if (byte == '\r')
-		end_line(text);
-	return add_byte(text, n, '\0') < 0 ? -1 : 1;
+	if (byte == '\r') {
+		byte = getc_unlocked(text->file);
+		if (byte != '\n' && byte != EOF)
+			ungetc(byte, text->file);
+		return 1;
+	}
+	return byte != EOF || n > 0;
 }
 
 static char *
@@ -300,14 +274,6 @@ skip_blanks(char *p)
 	while (*p == ' ' || *p == '\t')
 		p++;
 	return p;
-}
-
-static void
-cut_blanks(char *start, char *end)
-{
-	while (end > start && (end[-1] == ' ' || end[-1] == '\t'))
-		end--;
-	*end = '\0';
 }
 
 /* ---- fields ---- */
@@ -365,7 +331,9 @@ next_field(const struct table_text *text, char **at, struct field *field)
 	}
 	end = *at + strcspn(*at, ",");
 	*at = *end ? end + 1 : NULL;
-	cut_blanks(field->text, end);
+	while (end > field->text && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	*end = '\0';
 	return 1;
 }
 
@@ -468,9 +436,7 @@ take_comment(const char *line, struct frame_head *head)
 {
 	line += strspn(line, "#");
 	line += *line == ' ';
-	if (!strncmp(line, "channels:=", 10) || !strncmp(line, "points:=", 8))
-		return 0;
-	return head_from_text(head, line, strlen(line));
+	return head_line_is_of_table(line) ? 0 : head_from_text(head, line, strlen(line));
 }
 
 /* Reads lines until the names are known. */
@@ -569,21 +535,6 @@ text_table_load(struct loader *loader, enum text_syntax syntax, struct frame **o
 	return status < 0 ? -1 : 1;
 }
 
-/* All but what the line of names and the number of rows tell. */
-static int
-write_keys(FILE *file, const char *mark, const struct frame_head *head)
-{
-	char *text = head_to_text(head), *rest = text, *line;
-
-	if (!text)
-		return -1;
-	while ((line = strsep(&rest, "\n")))
-		if (*line && strncmp(line, "channels:=", 10) && strncmp(line, "points:=", 8))
-			fprintf(file, "%s %s\n", mark, line);
-	free(text);
-	return 0;
-}
-
 /* Quoted where the reader would take it for something else. */
 static void
 write_csv_name(FILE *file, const char *name)
@@ -604,18 +555,6 @@ write_csv_name(FILE *file, const char *name)
 	putc('"', file);
 }
 
-/* A name as the syntax can have it, and as the reader will have it. */
-static void
-change_name(enum text_syntax syntax, char *name)
-{
-	if (!*name && syntax == TEXT_VNL)
-		strcpy(name, "_");
-	text_table_change_name(name);
-	for (; *name && syntax == TEXT_VNL; name++)
-		if (*name == '#')
-			*name = '_';
-}
-
 /* The line of names, all of which differ as they are written. */
 static int
 write_names(const char *path, FILE *file, enum text_syntax syntax, const struct frame_head *head)
@@ -625,8 +564,16 @@ write_names(const char *path, FILE *file, enum text_syntax syntax, const struct 
 
 	if (head_copy(&written, head) < 0)
 		return -1;
-	for (size_t c = 0; c < head->c; c++)
-		change_name(syntax, written.channel[c]);
+	for (size_t c = 0; c < head->c; c++) {	/* as the reader will have them */
+		char *name = written.channel[c];
+
+		if (!*name && syntax == TEXT_VNL)
+			strcpy(name, "_");
+		text_table_change_name(name);
+		for (; *name && syntax == TEXT_VNL; name++)
+			if (*name == '#')
+				*name = '_';
+	}
 	status = text_table_check_names(path, &written);
 	for (size_t c = 0; c < head->c && status == 0; c++) {
 		if (syntax == TEXT_CSV) {
@@ -646,16 +593,12 @@ write_names(const char *path, FILE *file, enum text_syntax syntax, const struct 
 static void
 write_value(FILE *file, enum text_syntax syntax, const struct frame *frame, size_t c, size_t i)
 {
-	const void *row = frame_row(frame, c, 0);
-	enum sample type = frame->head.type;
+	const float v = frame_sample(frame, c, 0, i);
 
-	if (type != SAMPLE_FLOAT)
-		fprintf(file, "%d", type == SAMPLE_UCHAR ? ((const uint8_t *)row)[i] :
-		    ((const uint16_t *)row)[i]);
-	else if (isnan(((const float *)row)[i]))
+	if (isnan(v))
 		fputs(syntax == TEXT_CSV ? "nan" : "-", file);
 	else
-		fprintf(file, "%.9g", ((const float *)row)[i]);
+		fprintf(file, "%.9g", v);
 }
 
 int
@@ -669,7 +612,8 @@ text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame
 		    "--points makes a table of it", syntax == TEXT_CSV ? "CSV" : "vnlog",
 		    frame->head.w, frame->head.h);
 	if (head_points(&frame->head, &points) < 0 ||
-	    write_keys(file, syntax == TEXT_CSV ? "#" : "##", &frame->head) < 0 ||
+	    head_put_comments(file, syntax == TEXT_CSV ? "#" : "##", &frame->head, SIZE_MAX,
+	    true) < 0 ||
 	    write_names(saver->path, file, syntax, &frame->head) < 0)
 		return -1;
 	for (size_t i = 0; i < points; i++) {

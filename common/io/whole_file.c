@@ -16,6 +16,7 @@
 #include "base/fail.h"
 #include "frame/pixel_store.h"
 #include "frame/samples.h"
+#include "io/codec.h"
 
 #define GROUP_BYTES ((size_t)512 << 10)	/* of rows that are read at once: they fit a core's cache */
 #define GROUP_ROWS 64		/* a multiple: every group begins aligned as the first */
@@ -148,12 +149,6 @@ struct placing {
 	struct frame *frame;
 };
 
-static bool
-keeps_bits(enum element element)
-{
-	return element == ELEMENT_U8 || element == ELEMENT_U16 || element == ELEMENT_F32;
-}
-
 static void
 place_pixels(void *arg, size_t row, void *samples)
 {
@@ -163,7 +158,7 @@ place_pixels(void *arg, size_t row, void *samples)
 	const size_t size = samples_element_size(image->element);
 	const size_t y = image->upwards ? head->h - 1 - row : row;
 
-	if (keeps_bits(image->element) && head->c > 1) {
+	if (samples_keep_bits(image->element) && head->c > 1) {
 		if (image->swap)
 			samples_swap(samples, head->w * head->c, size);
 		samples_split(samples, placing->frame, y);
@@ -189,7 +184,7 @@ place_plane_row(void *arg, size_t row, void *samples)
 static bool
 is_plain(const struct whole_file_image *image, size_t channels)
 {
-	return keeps_bits(image->element) && !image->swap &&
+	return samples_keep_bits(image->element) && !image->swap &&
 	    (channels == 1 || !image->interleaved);
 }
 
@@ -234,10 +229,78 @@ whole_file_image(const struct whole_file *file, const struct whole_file_image *i
 	return false;
 }
 
-FILE *
+int
+stream_each(struct loader *loader, size_t rows, size_t bytes,
+    void (*place)(void *arg, size_t row, void *samples), void *arg)
+{
+	void *samples = malloc(bytes);
+	int status = samples ? 0 : fail_memory();
+
+	for (size_t row = 0; row < rows && status == 0; row++) {
+		status = samples_read(loader->path, loader->file, samples, bytes);
+		if (status == 0)
+			place(arg, row, samples);
+	}
+	free(samples);
+	return status;
+}
+
+int
+image_read(struct loader *loader, image_head_reader *read_head, struct frame **out)
+{
+	struct whole_file_image image = { 0 };
+	struct frame_head head = { 0 };
+	int status = read_head(loader, &head, &image);
+
+	*out = NULL;
+	if (status == 0)
+		status = frame_new(&head, out);
+	if (status == 0)
+		status = stream_each(loader, head.h, head.w * head.c *
+		    samples_element_size(image.element), place_pixels,
+		    &(struct placing){ &image, *out });
+	head_free(&head);
+	if (status == 0)
+		return 0;
+	frame_free(*out);
+	*out = NULL;
+	return -1;
+}
+
+int
+image_read_whole(const struct whole_file *file, image_head_reader *read_head, struct frame **out)
+{
+	struct loader start = whole_file_start(file);
+	struct whole_file_image image = { 0 };
+	struct frame_head head = { 0 };
+	bool done = false;
+
+	*out = NULL;
+	if (start.file && read_head(&start, &head, &image) == 0) {
+		image.at = (size_t)ftello(start.file);
+		done = whole_file_image(file, &image, &head, out);
+	}
+	head_free(&head);
+	if (start.file)
+		fclose(start.file);
+	if (!done)
+		fail_clear();
+	return done;
+}
+
+size_t
+image_bytes_left(const struct loader *loader)
+{
+	const size_t left = samples_bytes_left(loader->file);
+
+	return left == SIZE_MAX ? left : left + loader->behind;
+}
+
+struct loader
 whole_file_start(const struct whole_file *file)
 {
-	return fmemopen((void *)(uintptr_t)file->start, file->n, "r");
+	return (struct loader){ .file = fmemopen((void *)(uintptr_t)file->start, file->n, "r"),
+		.path = file->path, .behind = file->bytes - file->n };
 }
 
 #define UNPACKED_MOST ((size_t)256 << 20)

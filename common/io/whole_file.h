@@ -15,6 +15,8 @@
 
 #define WHOLE_FILE_START 4096	/* bytes: headers are shorter, or the file is read as a stream */
 
+struct loader;
+
 struct whole_file {
 	int fd;			/* of a regular file; its position stays at its start */
 	const char *path;	/* for messages */
@@ -51,9 +53,26 @@ bool whole_file_image(const struct whole_file *, const struct whole_file_image *
 bool whole_file_each(const struct whole_file *, size_t at, size_t rows, size_t bytes,
     void (*place)(void *arg, size_t row, void *samples), void *arg);
 
-/* The first bytes as a stream of their own, for readers of heads; NULL, with nothing recorded:
- * there is none. */
-FILE *whole_file_start(const struct whole_file *);
+/* Likewise the next rows of a stream. 0 or -1 after fail(). */
+int stream_each(struct loader *, size_t rows, size_t bytes,
+    void (*place)(void *arg, size_t row, void *samples), void *arg);
+
+/* ---- images whose samples follow a head ---- */
+
+/* Reads the head at the loader's position into one that is all zero and that the caller frees, also
+ * after a failure, and tells how samples lie, but for `at`. 0 or -1 after fail(). */
+typedef int image_head_reader(struct loader *, struct frame_head *, struct whole_file_image *);
+
+/* The next image of a stream, whose rows have all channels. 0 or -1 after fail(). */
+int image_read(struct loader *, image_head_reader *, struct frame **out);
+/* As load_whole of struct codec. */
+int image_read_whole(const struct whole_file *, image_head_reader *, struct frame **out);
+/* Bytes of the file from the loader's position on; SIZE_MAX on a pipe. */
+size_t image_bytes_left(const struct loader *);
+
+/* The first bytes as a stream of their own, for readers of heads; its file is NULL, with nothing
+ * recorded, where there is none. */
+struct loader whole_file_start(const struct whole_file *);
 
 /* A piece of such rows: n rows of `bytes` each, which lie one behind another up to the end of the
  * n * stride bytes from `first` on, move to their places, padded with zeros. */

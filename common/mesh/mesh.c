@@ -553,16 +553,11 @@ int
 mesh_write_comments(const struct mesh *mesh, const char *path, FILE *file, const char *prefix)
 {
 	const struct frame_head *head = &mesh->floats->head;
-	char *text = head_to_text(head), *rest = NULL;
 
-	if (!text)
-		return -1;
 	fprintf(file, "%s x to the right, y down, z %s the camera%s%s\n", prefix,
 	    mesh->towards ? "towards" : "away from", *head->unit ? ", x and y in " : "",
 	    head->unit);
-	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		if (strlen(line) < COMMENT_BYTES)
-			fprintf(file, "%s %s\n", prefix, line);
-	free(text);
+	if (head_put_comments(file, prefix, head, COMMENT_BYTES, false) < 0)
+		return -1;
 	return ferror(file) ? fail_errno(path, "cannot be written") : 0;
 }

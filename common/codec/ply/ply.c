@@ -29,9 +29,8 @@ cloud_of(const struct ply *ply)
 static int
 take_comment(struct ply *ply, char *text)
 {
-	if (!strncmp(text, "channels:=", 10) || !strncmp(text, "points:=", 8))
-		return 0;
-	return head_from_text(&cloud_of(ply)->head, text, strlen(text));
+	return head_line_is_of_table(text) ? 0 :
+	    head_from_text(&cloud_of(ply)->head, text, strlen(text));
 }
 
 static const struct ply_user user = { .comment = take_comment };
@@ -229,21 +228,13 @@ is_colour(const struct cloud_columns *cloud, size_t c)
 	return c == cloud->colour[0] || c == cloud->colour[1] || c == cloud->colour[2];
 }
 
-/* Levels of a known white are rounded; no colour is black, as in meshes. */
+/* Are these bytes? rounded: levels of a known white, of which no colour is black, as in meshes. */
 static bool
-rounds_to_uchar(const float *v, size_t n)
+fits_uchar(const float *v, size_t n, bool rounded)
 {
 	for (size_t i = 0; i < n; i++)
-		if (v[i] <= -0.5f || v[i] >= 255.5f)
-			return false;
-	return true;
-}
-
-static bool
-fits_uchar(const float *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!(v[i] >= 0.0f && v[i] <= 255.0f && v[i] == floorf(v[i])) ||
+		if (rounded ? v[i] <= -0.5f || v[i] >= 255.5f :
+		    !(v[i] >= 0.0f && v[i] <= 255.0f && v[i] == floorf(v[i])) ||
 		    (v[i] == 0.0f && signbit(v[i])))
 			return false;
 	return true;
@@ -255,30 +246,14 @@ find_colours(struct cloud_columns *cloud)
 	static const char *const names[] = { "r", "g", "b" };
 	const struct frame *frame = cloud->floats;
 	const char *white = meta_get(&frame->head.meta, "max_value");
-	bool (*fits)(const float *, size_t) = white && !strcmp(white, "255") ? rounds_to_uchar :
-	    fits_uchar;
+	const bool rounded = white && !strcmp(white, "255");
 
 	for (size_t i = 0; i < 3; i++)
 		cloud->colour[i] = head_channel(&frame->head, names[i]);
 	for (size_t i = 0; i < 3; i++)
 		if (cloud->colour[i] == NO_CHANNEL ||
-		    !fits(frame_floats(frame, cloud->colour[i], 0), cloud->points))
+		    !fits_uchar(frame_floats(frame, cloud->colour[i], 0), cloud->points, rounded))
 			cloud->colour[0] = cloud->colour[1] = cloud->colour[2] = NO_CHANNEL;
-}
-
-static int
-write_comments(struct saver *saver, const struct frame_head *head)
-{
-	char *text = head_to_text(head), *rest = text, *line;
-
-	if (!text)
-		return -1;
-	while ((line = strsep(&rest, "\n")))
-		if (*line && strlen(line) < COMMENT_BYTES && strncmp(line, "channels:=", 10) &&
-		    strncmp(line, "points:=", 8))
-			fprintf(saver->file, "comment %s\n", line);
-	free(text);
-	return 0;
 }
 
 static const char *
@@ -286,23 +261,6 @@ property_name(const char *channel)
 {
 	return !*channel ? "_" : !strcmp(channel, "r") ? "red" : !strcmp(channel, "g") ? "green" :
 	    !strcmp(channel, "b") ? "blue" : !strcmp(channel, "a") ? "alpha" : channel;
-}
-
-static int
-write_header(struct saver *saver, const struct cloud_columns *cloud, bool ascii)
-{
-	const struct frame_head *head = &cloud->floats->head;
-	FILE *file = saver->file;
-
-	fprintf(file, "ply\nformat %s 1.0\n", ascii ? "ascii" : "binary_little_endian");
-	if (write_comments(saver, head) < 0)
-		return -1;
-	fprintf(file, "element vertex %zu\n", cloud->points);
-	for (size_t c = 0; c < head->c; c++)
-		fprintf(file, "property %s %s\n", is_colour(cloud, c) ? "uchar" : "float",
-		    property_name(head->channel[c]));
-	fprintf(file, "end_header\n");
-	return 0;
 }
 
 static void
@@ -331,6 +289,7 @@ static int
 cloud_save(struct saver *saver, const struct frame *frame, bool ascii)
 {
 	struct cloud_columns cloud;
+	FILE *file = saver->file;
 	char seen[300];
 	int status;
 
@@ -346,7 +305,13 @@ cloud_save(struct saver *saver, const struct frame *frame, bool ascii)
 	    frame_to_float(frame, &cloud.floats) < 0)
 		return -1;
 	find_colours(&cloud);
-	status = write_header(saver, &cloud, ascii);
+	fprintf(file, "ply\nformat %s 1.0\n", ascii ? "ascii" : "binary_little_endian");
+	status = head_put_comments(file, "comment", &cloud.floats->head, COMMENT_BYTES, true);
+	fprintf(file, "element vertex %zu\n", cloud.points);
+	for (size_t c = 0; c < cloud.floats->head.c; c++)
+		fprintf(file, "property %s %s\n", is_colour(&cloud, c) ? "uchar" : "float",
+		    property_name(cloud.floats->head.channel[c]));
+	fprintf(file, "end_header\n");
 	for (size_t i = 0; i < cloud.points && status == 0; i++)
 		write_point(saver->file, &cloud, i, ascii);
 	if (status == 0 && ferror(saver->file))

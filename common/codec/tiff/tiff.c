@@ -366,8 +366,7 @@ static bool
 is_plain(const struct tiff_page *page)
 {
 	return !page->palette[0] && page->bits >= 8 &&
-	    page->photometric != PHOTOMETRIC_MINISWHITE && (page->element == ELEMENT_U8 ||
-	    page->element == ELEMENT_U16 || page->element == ELEMENT_F32);
+	    page->photometric != PHOTOMETRIC_MINISWHITE && samples_keep_bits(page->element);
 }
 
 /* n pixels of one row of a block, which holds channels first .. first + count - 1. */
