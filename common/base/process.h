@@ -25,11 +25,11 @@
 /* ---- memory for small things ---- */
 
 /*
- * Memory that is never NULL, for what is small next to a frame: structs, names, texts, lists with an
- * entry for each channel, image, view or file. Where there is none the program ends with one line:
- * temporary files are removed and children ended, as by a signal; then memory_ends_with() has its
- * turn. Arrays of pixels, rows or points come from calloc(), whose NULL is fail_memory(). Free with
- * free().
+ * Memory that is never NULL, for what is small next to a frame: structs, names, texts, lists with
+ * an entry for each channel, image, view or file. Where there is none the program ends with one
+ * line: temporary files are removed and children ended, as by a signal; then memory_ends_with() has
+ * its turn. Arrays of pixels, rows or points come from calloc(), whose NULL is fail_memory(). Free
+ * with free().
  */
 void *must_alloc(size_t n, size_t bytes);		/* n items, zeroed */
 void *must_resize(void *, size_t n, size_t bytes);	/* as reallocarray(3) */
