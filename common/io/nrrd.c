@@ -751,9 +751,14 @@ pieces_drop(struct pieces *pieces, size_t bytes)
 	}
 }
 
+/* A frame is incomplete, for good or while a thread writes it: what followed now would be read as
+ * its samples. */
+static atomic_bool torn;
+
 static int
 pieces_write(struct pieces *pieces)
 {
+	atomic_store(&torn, true);
 	while (pieces->n) {
 		ssize_t done = waiting_writev(pieces->fd, pieces->piece, (int)pieces->n);
 
@@ -815,18 +820,12 @@ stream_write(FILE *file, const char *name, const struct frame *frame)
 	return status;
 }
 
-/* A frame is incomplete, for good or while a thread writes it: what followed now would be read as
- * its samples. */
-static atomic_bool torn;
-
 int
 stream_send(int fd, const char *name, const struct frame *frame, unsigned long number)
 {
 	struct pieces pieces = { .fd = fd, .name = name };
-	int status;
+	int status = frame_write(&pieces, frame, number);
 
-	atomic_store(&torn, true);
-	status = frame_write(&pieces, frame, number);
 	if (status == 0 || !pieces.begun)
 		atomic_store(&torn, false);
 	return status;
