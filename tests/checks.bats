@@ -117,6 +117,33 @@ write_frames("other.nrrd", Frame(np.rint(120 + rng.normal(0, 1, x.shape)).astype
 	fails 0 "the phase: holds whole numbers only" phase2depth -d gpu --ref-plane 0,0.36,0 -c 1 whole.nrrd -o null:
 }
 
+@test "checks: mistakes that explain others, pixels lost for another reason, facts of the frame at hand" {
+	py '
+import json
+x, y = np.meshgrid(np.arange(160), np.arange(120))
+rig = dict(camera_K=[[800, 0, 80], [0, 800, 60], [0, 0, 1]], projector_K=[[800, 0, 320], [0, 800, 240], [0, 0, 1]],
+	R_cam_to_proj=np.eye(3).tolist(), T_cam_to_proj=[-0.2, 0, 0], camera_size=[160, 120], projector_size=[640, 480],
+	fringe_period_projector_px=20)
+json.dump(rig, open("metres.json", "w"))
+column = 800 * ((x - 80) / 800 * 0.8 - 0.2) / 0.8 + 320
+write_frames("metres.nrrd", Frame((column * 2 * np.pi / 20).astype("f4")[None], ["absphase"]))
+parts = np.stack([np.angle(np.exp(2j * np.pi * (3.5 * x + 100) / p)) for p in (60, 66)]).astype("f4")
+parts[:, :, 60:70] = np.nan
+write_frames("parts.nrrd", Frame(parts, ["phase1", "phase2"]))
+for name, steps in (("a", range(6)), ("b", (0, 1.3, 2.1, 2.9, 4.2, 5.1))):	# right sets, of other shifts
+	for i, step in enumerate(steps):
+		wave = 110 + 70 * np.cos(2 * np.pi * x / 23 + 0.5 * np.sin(y / 15) - np.pi / 3 * step)
+		write_frames(f"{name}{i}.nrrd", Frame(np.rint(wave).astype("u1")[None], ["image"]))'
+	fails 0 "metres.json: camera and projector are 0.2 mm apart: is T in metres?" \
+		phase2depth --calib metres.json --period 60 metres.nrrd -o null:
+	fails 0 "connected to no --anchor" \
+		unwrap2f -p 60,66 --coarse spatial --anchor 5,60,12 --max-residual 0.25 parts.nrrd -o null:
+	silent phasewrap -n 6 --shift auto --sign 1 -p 23 a?.nrrd b?.nrrd -o null:
+	[[ $(fringepipe --devices) == *$'\ngpu:'* ]] || return 0
+	use_llvmpipe
+	silent phasewrap -d gpu -n 6 --shift auto --sign 1 -p 23 a?.nrrd b?.nrrd -o null:
+}
+
 @test "checks: an unknown name lists all; checks(7) has exactly these" {
 	fails 2 "phasewrap: --no-check: there is no check 'stepps', only: " phasewrap --no-check stepps f.nrrd -o null:
 	fails 2 "gauss: --no-check: there is no check 'x', only: " gauss --no-check x f.nrrd -o null:

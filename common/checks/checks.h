@@ -34,7 +34,7 @@ extern const struct check check_line_images, check_line_background, check_line_t
 
 /* The channel of the absolute phase, else of the wrapped one, else the only one; NO_CHANNEL. In
  * units.c. */
-size_t check_phase_channel(const struct frame_head *);
+size_t check_phase_channel(const struct check_facts *, const struct frame_head *);
 /* For checks of points, which are the first three channels of the output, all in geometry.c. Are
  * there points by a calibration? Marks their channels. */
 bool check_has_points(const struct check_facts *, const struct check_heads *);

@@ -374,7 +374,7 @@ coordinates_channels(const struct check_facts *facts, const struct check_heads *
 	in[head_channel(heads->in, "absphase")] = true;
 }
 
-static const char *const coordinates_explain[] = { "units", "turned", "epipolar", NULL };
+static const char *const coordinates_explain[] = { "turned", "epipolar", NULL };
 
 const struct check check_coordinates = {
 	.name = "coordinates", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
@@ -563,7 +563,7 @@ measure(const struct epipolar *check, const struct check_sample *sample,
 			frame_floats(&sample->out.frame, 1, i),
 			frame_floats(&sample->out.frame, 2, i) };
 		const float *phase = frame_floats(&across->frame,
-		    head_channel(&across->frame.head, "absphase"), i);
+		    check_phase_channel(check->facts, &across->frame.head), i);
 
 		for (size_t column = 0; column < grid->columns; column++, distance++) {
 			size_t x = column * grid->step + check_grid_shift(grid, i);
@@ -644,7 +644,11 @@ epipolar_judge(const struct check_facts *facts, const struct check_sample *sampl
 static bool
 epipolar_applies(const struct check_facts *facts, const struct check_heads *heads)
 {
-	return facts->calibration && head_channel(heads->in, "across.absphase") != NO_CHANNEL;
+	bool across = false;
+
+	for (size_t c = heads->own; c < heads->in->c; c++)
+		across |= !strncmp(heads->in->channel[c], "across.", strlen("across."));
+	return facts->calibration && across;
 }
 
 const struct check check_epipolar = {
@@ -723,34 +727,34 @@ reference_plane_judge(const struct check_facts *facts, const struct check_sample
     struct check_line *line)
 {
 	const struct check_rows *rows = &sample->in, *ref = check_second(sample, "ref");
+	size_t ref_channel = ref ? check_phase_channel(facts, &ref->frame.head) : NO_CHANNEL;
 	struct check_grid grid = check_grid(rows, RISE_PIXELS);
 	double *rises = malloc(grid.columns * grid.rows * sizeof(*rises)), phase[2], plane[2];
 
 	for (size_t k = 0; k < 2; k++) {
-		phase[k] = rises ? find_rise(rows, check_phase_channel(&rows->frame.head), k,
+		phase[k] = rises ? find_rise(rows, check_phase_channel(facts, &rows->frame.head), k,
 		    rises) : NAN;
 		plane[k] = facts->plane_rad_per_px[k];
-		if (isnan(plane[k]) && ref && rises && check_phase_channel(&ref->frame.head) !=
-		    NO_CHANNEL)
-			plane[k] = find_rise(ref, check_phase_channel(&ref->frame.head), k, rises);
+		if (isnan(plane[k]) && ref_channel != NO_CHANNEL && rises)
+			plane[k] = find_rise(ref, ref_channel, k, rises);
 	}
 	free(rises);
+	line->undecided = isnan(phase[0] + phase[1] + plane[0] + plane[1]);
 	return judge_rise(facts, rows, phase, plane, line);
 }
 
 static bool
 reference_plane_applies(const struct check_facts *facts, const struct check_heads *heads)
 {
-	return facts->above_plane && check_phase_channel(heads->in) < heads->own;
+	return facts->above_plane && check_phase_channel(facts, heads->in) < heads->own;
 }
 
 static void
 reference_plane_channels(const struct check_facts *facts, const struct check_heads *heads,
     bool *in, bool *out)
 {
-	(void)facts;
 	(void)out;
-	in[check_phase_channel(heads->in)] = true;
+	in[check_phase_channel(facts, heads->in)] = true;
 }
 
 const struct check check_reference_plane = {

@@ -105,8 +105,7 @@ sigma_judge(const struct check_facts *facts, const struct check_sample *sample,
 	    of->points, of->wider_sigma_px, of->wider_points, of->wider_sigma_px);
 }
 
-static const char *const sigma_explains[] = { "line-direction", "line-threshold", "line-pieces",
-	"line-sign", NULL };
+static const char *const sigma_explains[] = { "line-direction", "line-pieces", "line-sign", NULL };
 
 const struct check check_line_sigma = {
 	.name = "line-sigma", .rank = 2, .looks = CHECK_OUTPUT, .explains = sigma_explains,

@@ -122,7 +122,7 @@ count_residuals(struct histogram *histogram, const struct check_sample *sample)
 	const struct check_rows *rows = &sample->out;
 	struct check_grid grid = check_grid(rows, RESIDUAL_PIXELS);
 	size_t w = rows->frame.head.w;
-	bool limited = orders->max_residual < 0.5;
+	bool limited = orders->max_residual < 0.5 && !orders->other_losses;
 	uint32_t count[RESIDUAL_BINS + 1] = { 0 };
 	float scale = (float)histogram->scale;
 	double n = 0, rejected = 0;

@@ -218,9 +218,9 @@ judge_samples(struct samples *samples, struct check_line *line)
 }
 
 size_t
-check_phase_channel(const struct frame_head *head)
+check_phase_channel(const struct check_facts *facts, const struct frame_head *head)
 {
-	size_t c = head_channel(head, "absphase");
+	size_t c = facts->wrapped ? NO_CHANNEL : head_channel(head, "absphase");
 
 	if (c == NO_CHANNEL)
 		c = head_channel(head, "phase");
@@ -232,11 +232,10 @@ phase_samples_judge(const struct check_facts *facts, const struct check_sample *
     struct check_line *line)
 {
 	const struct check_rows *ref = check_second(sample, "ref");
-	size_t ref_channel = ref ? check_phase_channel(&ref->frame.head) : NO_CHANNEL;
+	size_t ref_channel = ref ? check_phase_channel(facts, &ref->frame.head) : NO_CHANNEL;
 	struct samples samples;
 
-	(void)facts;
-	look_at_samples(&sample->in, check_phase_channel(&sample->in.frame.head), &samples);
+	look_at_samples(&sample->in, check_phase_channel(facts, &sample->in.frame.head), &samples);
 	if (judge_samples(&samples, line))
 		return true;
 	if (ref_channel == NO_CHANNEL)
@@ -251,17 +250,15 @@ phase_samples_judge(const struct check_facts *facts, const struct check_sample *
 static bool
 phase_samples_applies(const struct check_facts *facts, const struct check_heads *heads)
 {
-	(void)facts;
-	return check_phase_channel(heads->in) < heads->own;
+	return check_phase_channel(facts, heads->in) < heads->own;
 }
 
 static void
 phase_samples_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
     bool *out)
 {
-	(void)facts;
 	(void)out;
-	in[check_phase_channel(heads->in)] = true;
+	in[check_phase_channel(facts, heads->in)] = true;
 }
 
 static const char *const phase_samples_explain[] = { "calibration", "coordinates", "turned",

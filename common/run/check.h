@@ -117,6 +117,7 @@ struct check_facts {
 	 * not one number for all pixels). The plane's phase is that of a second input, or rises by
 	 * so much from pixel to pixel along x and along y (NaN: measured). */
 	bool above_plane;
+	bool wrapped;		/* of a wrapped phase, whatever else the frame has */
 	double plane_rad_per_px[2], mm_per_rad;
 	/* Phases of two cameras are matched; what the matches show, for the frame at hand. */
 	const struct matched_pair *pair;
@@ -144,6 +145,7 @@ struct fringe_orders {
 	double field_px, assumed_field_px;	/* stated, or else assumed; 0: neither */
 	double gray_cell_turns;		/* of a Gray code; NaN: residuals tell nothing */
 	double max_residual;		/* turns: larger ones are NaN */
+	bool other_losses;		/* residuals may be NaN for other reasons, too */
 	/* Of the best orders: the field in which they were searched, the least distance of two
 	 * orders in turns, and the median residual of random phases. */
 	double searched_px, order_distance, random_residual;

@@ -186,6 +186,9 @@ survey(struct link *link, const struct frame *in)
 
 	if (!link->run.body->survey)
 		return 0;
+	/* checks of the frames in flight read facts that a survey changes */
+	if (link->checks && drain_before(link) < 0)
+		return -1;
 	view.plane = calloc(link->in.c, sizeof(*view.plane));
 	if (!view.plane)
 		return fail_memory();

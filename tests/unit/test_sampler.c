@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "checks/checks.h"
 #include "io/nrrd.h"
 #include "run/chain.h"
 #include "run/check.h"
@@ -223,10 +224,55 @@ lines_chosen(void **state)
 	    "fringepipe: frame 3: object: third\nfringepipe: frame 3: object: third\n");
 }
 
+static const struct check *const all_checks[] = { &check_clipped, &check_max_value,
+	&check_min_amplitude, &check_saturation, &check_no_fringes, &check_unlit, &check_gray,
+	&check_steps, &check_assumed_shifts, &check_direction, &check_beat, &check_field,
+	&check_residuals, &check_row_jumps, &check_column_jumps, &check_offset, &check_calibration,
+	&check_coordinates, &check_turned, &check_epipolar, &check_reference_plane,
+	&check_same_phase, &check_textures, &check_behind_cameras, &check_units,
+	&check_phase_samples, &check_period_key, &check_line_images, &check_line_background,
+	&check_line_threshold, &check_line_sigma, &check_line_pieces, &check_line_direction,
+	&check_line_sign };
+
+#define CHECKS (sizeof(all_checks) / sizeof(*all_checks))
+
+/* Does `check` explain the one of this name, by itself or through others? Every name is that of a
+ * check. */
+static bool
+explains(const struct check *check, const char *name, size_t depth)
+{
+	assert_true(depth < CHECKS);
+	for (size_t k = 0; check->explains && check->explains[k]; k++) {
+		bool known = false;
+
+		if (!strcmp(check->explains[k], name))
+			return true;
+		for (size_t i = 0; i < CHECKS; i++) {
+			if (strcmp(all_checks[i]->name, check->explains[k]))
+				continue;
+			known = true;
+			if (explains(all_checks[i], name, depth + 1))
+				return true;
+		}
+		assert_true(known);
+	}
+	return false;
+}
+
+/* Else all of the circle would be silent where all fire. */
+static void
+no_check_explains_itself(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < CHECKS; i++)
+		assert_false(explains(all_checks[i], all_checks[i]->name, 0));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_check_explains_itself),
 		cmocka_unit_test(lines_in_order),
 		cmocka_unit_test(lines_chosen),
 	};

@@ -319,6 +319,7 @@ state_facts(struct run *run, const struct frame_head *in)
 	double across_px = rays->along_y ? projector->w : projector->h;
 
 	if (!priv->calibrated) {
+		facts->wrapped = above->wrapped;
 		facts->above_plane = !above->wrapped && !parameters->plane.fit_c.n;
 		facts->plane_rad_per_px[0] = ideal ? above->plane[1] : NAN;
 		facts->plane_rad_per_px[1] = ideal ? above->plane[2] : NAN;
@@ -326,6 +327,8 @@ state_facts(struct run *run, const struct frame_head *in)
 		    above->c[0] : NAN;
 		return 0;
 	}
+	if (state_period(parameters, in, facts) < 0)
+		return -1;
 	if (priv->calib_reported)
 		return 0;
 	if (rays->projector_px[!rays->along_y] > 0)
@@ -342,7 +345,7 @@ state_facts(struct run *run, const struct frame_head *in)
 	facts->origin_stated = rays->placed;
 	facts->bin_stated = rays->binned;
 	facts->depth_limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
-	return state_period(parameters, in, facts);
+	return 0;
 }
 
 static int

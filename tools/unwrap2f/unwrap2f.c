@@ -632,7 +632,8 @@ state_facts(struct run *run, const struct frame_head *in, const struct temporal 
 		.steps = read_steps(in), .ordered = ordered, .target = temporal->target,
 		.method = best ? ORDERS_BEST : gray ? ORDERS_BY_GRAY : ORDERS_BY_SEQUENCE,
 		.averaged = unwrap->orders.fuse, .field_px = temporal->field_px,
-		.max_residual = (double)unwrap->max_residual };
+		.max_residual = (double)unwrap->max_residual,
+		.other_losses = gray || steps->start == START_SPATIAL };
 	memcpy(told->channel, temporal->channel, sizeof(told->channel));
 	memcpy(told->number, temporal->number, sizeof(told->number));
 	memcpy(told->period_px, temporal->period_px, sizeof(told->period_px));
