@@ -1,7 +1,6 @@
 /*
- * The camera's noise, for the standard deviations of --sigma: as given by options, found in what
- * the fit leaves of a measurement, or found in pairs of images of the same scene, --fit-noise
- * (photon transfer).
+ * The camera's noise, for the standard deviations of --sigma: as given by options, or found in what
+ * the fit leaves of a measurement. camnoise finds it in pairs of images.
  */
 #include "phasewrap.h"
 
