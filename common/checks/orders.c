@@ -504,12 +504,12 @@ const struct check check_beat = {
 	.judge = beat_judge
 };
 
-/* ---- phases beside the absolute one ---- */
+/* ---- the phases next to the absolute one ---- */
 
-#define BESIDE_PIXELS 1024	/* of the grid, about */
+#define PHASES_PIXELS 1024	/* of the grid, about */
 
 /* How far the phases of other periods than absphase differ from it, of sampled pixels. */
-struct beside {
+struct pixel_phases {
 	size_t others, channel[CHECK_PHASES_MOST];
 	double ratio[CHECK_PHASES_MOST];	/* of the period of absphase to theirs */
 	size_t pixels;
@@ -519,43 +519,43 @@ struct beside {
 };
 
 static double *
-beside_of(const struct beside *beside, size_t pixel)
+phases_of(const struct pixel_phases *phases, size_t pixel)
 {
-	return beside->turns + pixel * (beside->others + 1);
+	return phases->turns + pixel * (phases->others + 1);
 }
 
-static struct beside
-look_beside(const struct fringe_orders *orders, const struct check_sample *sample)
+static struct pixel_phases
+list_pixel_phases(const struct fringe_orders *orders, const struct check_sample *sample)
 {
 	const struct check_rows *rows = &sample->out;
-	struct check_grid grid = check_grid(rows, BESIDE_PIXELS);
+	struct check_grid grid = check_grid(rows, PHASES_PIXELS);
 	double period_px = orders->period_px[orders->target];
-	struct beside beside = { .others = 0 };
+	struct pixel_phases phases = { .others = 0 };
 
 	for (size_t k = 0; k < orders->phases; k++)
 		if (orders->period_px[k] != period_px) {
-			beside.channel[beside.others] = orders->channel[k];
-			beside.ratio[beside.others++] = period_px / orders->period_px[k];
+			phases.channel[phases.others] = orders->channel[k];
+			phases.ratio[phases.others++] = period_px / orders->period_px[k];
 		}
-	beside.turns = malloc(grid.columns * grid.rows * (beside.others + 1) *
-	    sizeof(*beside.turns));
-	for (size_t i = 0; i < grid.rows && beside.turns; i++)
+	phases.turns = malloc(grid.columns * grid.rows * (phases.others + 1) *
+	    sizeof(*phases.turns));
+	for (size_t i = 0; i < grid.rows && phases.turns; i++)
 		for (size_t x = check_grid_shift(&grid, i); x < rows->frame.head.w;
 		    x += grid.step) {
-			double *to = beside_of(&beside, beside.pixels++);
+			double *to = phases_of(&phases, phases.pixels++);
 			double absolute = (double)frame_floats(&rows->frame, ABSPHASE, i)[x];
 
 			to[0] = absolute / TURN_RAD;
-			for (size_t k = 0; k < beside.others; k++)
+			for (size_t k = 0; k < phases.others; k++)
 				to[k + 1] = remainder(((double)frame_floats(&sample->in.frame,
-				    beside.channel[k], i)[x] - absolute * beside.ratio[k]) /
+				    phases.channel[k], i)[x] - absolute * phases.ratio[k]) /
 				    TURN_RAD, 1);
 		}
-	return beside;
+	return phases;
 }
 
 static void
-beside_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
+pixel_phases_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
     bool *out)
 {
 	(void)heads;
@@ -582,14 +582,14 @@ beside_channels(const struct check_facts *facts, const struct check_heads *heads
 /* The median difference of one phase, and its standard error. False where pixels are too few
  * (*undecided), or scatter as random ones. */
 static bool
-find_median(const struct beside *beside, size_t other, double *turns, double *median,
+find_median(const struct pixel_phases *phases, size_t other, double *turns, double *median,
     double *error, bool *undecided)
 {
 	double between;
 	size_t n = 0;
 
-	for (size_t i = 0; i < beside->pixels; i++) {
-		double v = beside_of(beside, i)[1 + other];
+	for (size_t i = 0; i < phases->pixels; i++) {
+		double v = phases_of(phases, i)[1 + other];
 
 		if (!isnan(v))
 			turns[n++] = v;
@@ -605,22 +605,23 @@ find_median(const struct beside *beside, size_t other, double *turns, double *me
 
 /* Fits one angle to all phases by least squares. turns: room for a number of each pixel. */
 static bool
-judge_offset(const struct beside *beside, size_t steps, double *turns, struct check_line *line)
+judge_offset(const struct pixel_phases *phases, size_t steps, double *turns,
+    struct check_line *line)
 {
 	double median[CHECK_PHASES_MOST], up = 0, down = 0, variance = 0, left = 0, shift;
 
-	for (size_t k = 0; k < beside->others; k++) {
-		double part = 1 - beside->ratio[k], error;
+	for (size_t k = 0; k < phases->others; k++) {
+		double part = 1 - phases->ratio[k], error;
 
-		if (!find_median(beside, k, turns, &median[k], &error, &line->undecided))
+		if (!find_median(phases, k, turns, &median[k], &error, &line->undecided))
 			return false;
 		up += part * median[k];
 		down += part * part;
 		variance += part * part * error * error;
 	}
 	shift = up / down;
-	for (size_t k = 0; k < beside->others; k++) {
-		double misfit = median[k] - shift * (1 - beside->ratio[k]);
+	for (size_t k = 0; k < phases->others; k++) {
+		double misfit = median[k] - shift * (1 - phases->ratio[k]);
 
 		left += misfit * misfit;
 	}
@@ -637,13 +638,13 @@ static bool
 offset_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
-	struct beside beside = look_beside(facts->orders, sample);
-	double *turns = malloc(beside.pixels * sizeof(*turns) + 1);
-	bool fires = beside.others && turns &&
-	    judge_offset(&beside, facts->orders->steps, turns, line);
+	struct pixel_phases phases = list_pixel_phases(facts->orders, sample);
+	double *turns = malloc(phases.pixels * sizeof(*turns) + 1);
+	bool fires = phases.others && turns &&
+	    judge_offset(&phases, facts->orders->steps, turns, line);
 
 	free(turns);
-	free(beside.turns);
+	free(phases.turns);
 	return fires;
 }
 
@@ -669,7 +670,7 @@ static const char *const offset_explains[] = { "period-key", NULL };
 
 const struct check check_offset = {
 	.name = "offset", .rank = 2, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
-	.explains = offset_explains, .applies = offset_applies, .channels = beside_channels,
+	.explains = offset_explains, .applies = offset_applies, .channels = pixel_phases_channels,
 	.judge = offset_judge
 };
 
@@ -691,16 +692,16 @@ const struct check check_offset = {
 
 /* The distance of a pixel's phases from the order so much further, squared, in turns. */
 static double
-order_distance(const struct beside *beside, const double *pixel, double orders)
+order_distance(const struct pixel_phases *phases, const double *pixel, double orders)
 {
 	double square = 0, along = 0, norm = 1;
 
-	for (size_t k = 0; k < beside->others; k++) {
-		double off = remainder(pixel[k + 1] - orders * beside->ratio[k], 1);
+	for (size_t k = 0; k < phases->others; k++) {
+		double off = remainder(pixel[k + 1] - orders * phases->ratio[k], 1);
 
 		square += off * off;
-		along += off * beside->ratio[k];
-		norm += beside->ratio[k] * beside->ratio[k];
+		along += off * phases->ratio[k];
+		norm += phases->ratio[k] * phases->ratio[k];
 	}
 	return square - along * along / norm;
 }
@@ -714,7 +715,7 @@ struct field {
  * phases repeat it is the one above the field: a projector has no columns below 0.
  */
 static double
-find_outside(const struct beside *beside, const double *pixel, double own,
+find_outside(const struct pixel_phases *phases, const double *pixel, double own,
     const struct field *field)
 {
 	double width = field->high - field->low, found = NAN;
@@ -726,7 +727,7 @@ find_outside(const struct beside *beside, const double *pixel, double own,
 
 		if (at > field->low - OUTSIDE_MIN_TURNS && at < field->high + OUTSIDE_MIN_TURNS)
 			continue;
-		now = order_distance(beside, pixel, k);
+		now = order_distance(phases, pixel, k);
 		if (now < least * (isnan(found) ? 1 : OUTSIDE_CLEARLY)) {
 			least = now;
 			found = at;
@@ -736,7 +737,7 @@ find_outside(const struct beside *beside, const double *pixel, double own,
 }
 
 static bool
-judge_field(const struct fringe_orders *orders, const struct beside *beside,
+judge_field(const struct fringe_orders *orders, const struct pixel_phases *phases,
     struct check_line *line)
 {
 	double period_px = orders->period_px[orders->target], share;
@@ -746,8 +747,8 @@ judge_field(const struct fringe_orders *orders, const struct beside *beside,
 	size_t all = 0, far = 0, tried = 0, explained = 0, strays, stride;
 	char from[32], to[32];
 
-	for (size_t i = 0; i < beside->pixels; i++) {
-		double own = order_distance(beside, beside_of(beside, i), 0);
+	for (size_t i = 0; i < phases->pixels; i++) {
+		double own = order_distance(phases, phases_of(phases, i), 0);
 
 		all += isnan(own) ? 0 : 1;
 		far += own >= limit;
@@ -755,13 +756,13 @@ judge_field(const struct fringe_orders *orders, const struct beside *beside,
 	line->undecided = all < MIN_PIXELS;
 	stride = far / OUTSIDE_TRIED_PIXELS + 1;
 	far = 0;
-	for (size_t i = 0; i < beside->pixels && !line->undecided; i++) {
-		double own = order_distance(beside, beside_of(beside, i), 0), at;
+	for (size_t i = 0; i < phases->pixels && !line->undecided; i++) {
+		double own = order_distance(phases, phases_of(phases, i), 0), at;
 
 		if (!(own >= limit) || far++ % stride)
 			continue;
 		tried++;
-		at = find_outside(beside, beside_of(beside, i), own, &field);
+		at = find_outside(phases, phases_of(phases, i), own, &field);
 		if (!isnan(at))
 			found[explained++] = at;
 	}
@@ -784,11 +785,11 @@ static bool
 field_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
-	struct beside beside = look_beside(facts->orders, sample);
-	bool fires = beside.others > 1 && beside.turns &&
-	    judge_field(facts->orders, &beside, line);
+	struct pixel_phases phases = list_pixel_phases(facts->orders, sample);
+	bool fires = phases.others > 1 && phases.turns &&
+	    judge_field(facts->orders, &phases, line);
 
-	free(beside.turns);
+	free(phases.turns);
 	return fires;
 }
 
@@ -801,7 +802,7 @@ field_applies(const struct check_facts *facts, const struct check_heads *heads)
 const struct check check_field = {
 	.name = "field", .rank = 2, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
 	/* residuals name no cause */
-	.explains = beat_explains, .applies = field_applies, .channels = beside_channels,
+	.explains = beat_explains, .applies = field_applies, .channels = pixel_phases_channels,
 	.judge = field_judge
 };
 

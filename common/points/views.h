@@ -41,6 +41,13 @@ struct views {
 	char apart[VIEWS_TEXT];		/* the first two frames that had none of each other */
 };
 
+/* The rows of --view and --pose, for members of type struct opt_list. */
+#define VIEWS_OPTIONS(type, files, pose_files) \
+	{ 0, "view", "FILE", OPT_STREAMS, offsetof(type, files), NULL, 0, 0, NULL, \
+	  "another view's stream of points; may be repeated", NULL }, \
+	{ 0, "pose", "FILE", OPT_FILES, offsetof(type, pose_files), NULL, 0, 0, NULL, \
+	  "poses of a view's frames, 4x4 or R|T, view to world; one file per view", NULL }
+
 /* Reads the poses. -1 after fail(); views_close() in either case. */
 int views_open(struct views *, const struct opt_list *files, const struct opt_list *pose_files);
 /* The frames of all views and their poses, of a frame of the runner, which it frees. of[views.n];

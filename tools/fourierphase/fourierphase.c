@@ -53,7 +53,7 @@ static const struct opt options[] = {
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
 	  "phase, or vector: its cosine and sine", forms },
 	{ 0, "dropped", "WORD", OPT_WORD, AT(measurement.dropped), "auto", 0, 0, NULL,
-	  "how images tell that one before them is missing", measurement_dropped },
+	  "how to detect missing images", measurement_dropped },
 	NOISE_OPTIONS(struct parameters, noise),
 	{ 'k', "kind", "WORD", OPT_STAGE, 0, "fourier", .help = "fourierphase" },  /* phasewrap's */
 	{ 0 },

@@ -24,10 +24,7 @@ struct parameters {
 #define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
-	{ 0, "view", "FILE", OPT_STREAMS, AT(views), NULL, 0, 0, NULL,
-	  "another view's stream of points; may be repeated", NULL },
-	{ 0, "pose", "FILE", OPT_FILES, AT(poses), NULL, 0, 0, NULL,
-	  "poses of a view's frames, 4x4 or R|T, view to world; one file per view", NULL },
+	VIEWS_OPTIONS(struct parameters, views, poses),
 	{ 0, "icp", NULL, OPT_FLAG, AT(icp), NULL, 0, 0, NULL,
 	  "fit each ordered view to those before it", NULL },
 	{ 0, "ring", NULL, OPT_FLAG, AT(ring), NULL, 0, 0, NULL,

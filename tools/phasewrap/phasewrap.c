@@ -72,7 +72,7 @@ static const struct opt options[] = {
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
 	  "phase, or vector: its cosine and sine", forms },
 	{ 0, "dropped", "WORD", OPT_WORD, AT(measurement.dropped), "auto", 0, 0, NULL,
-	  "how images tell that one before them is missing", measurement_dropped },
+	  "how to detect missing images", measurement_dropped },
 	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
 	  "correct the phase by the fringes' harmonics, as fringegamma writes them", NULL },
 	{ 0, "exposures", "K", OPT_INTEGER, AT(exposures.n), "1", 1, EXPOSURES_MOST, NULL,
