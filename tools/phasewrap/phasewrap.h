@@ -104,7 +104,7 @@ int exposures_plan(const struct exposure_options *, const struct capture_options
     struct capture_set *first, struct exposures *exposures);
 void exposures_free(struct exposures *);
 
-/* ---- what is planned for a measurement (measurement.c) ---- */
+/* ---- what is planned for a measurement (phase_plan.c) ---- */
 
 /* The two sets of three of a fringe set of six, --kind double. */
 struct double_three {

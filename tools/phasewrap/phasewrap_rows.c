@@ -1770,7 +1770,7 @@ phasewrap_wrap(const struct run *run, const struct frame *in, struct frame *out,
 	}
 }
 
-/* ---- the flat one of 2+1 images: flatness_turn() in measurement.c ---- */
+/* ---- the flat one of 2+1 images: flatness_turn() in phase_plan.c ---- */
 
 /* NaN takes no part. */
 static double
