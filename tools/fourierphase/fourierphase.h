@@ -234,7 +234,7 @@ int fourier_sigma_make(struct run *, const struct fourier_source *, struct phase
 struct fourier_extend {
 	size_t n, total;	/* samples, and of the cyclic line with what is added after them */
 	size_t channels;	/* 1: real; 2: real and imaginary part */
-	size_t lanes;		/* lines, a multiple of EXTEND_LANES_LEAST (fourier_rows.c) */
+	size_t lanes;		/* lines, a multiple of EXTEND_LANES_LEAST (fourierphase_rows.c) */
 	size_t reach;		/* from the last sample to where nothing is left of it */
 	size_t fit;		/* samples that the prediction is taken from */
 };
