@@ -23,7 +23,7 @@ floor_table() {
 		normals of depth/normals SIZE.depth.nrrd/104/0/0/0/falls, their squares and the products of a square are stored and loaded again
 		normals of x y z/normals SIZE.points.nrrd/163/0/0/0/the same
 		shade/shade SIZE.height.nrrd/190/1/1/0/sums of squares are stored and loaded again; the jump is found first, a sixth
-		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/0/half are two triangles a pixel, one by one, their edges in whole numbers of 64 bits, for a sample or two each; then normals, lists of cells, samples lit
+		shade --view/shade --view 30,20 SIZE.height.nrrd/0/0/0/0/some 100 instructions for a sample of each of 8 or 16 squares, and 75 for the squares before; then light and colours, once a pixel
 		mesh2depth of a frame/framecat SIZE.height.nrrd , mesh2depth --scale 1/0/0/0/0/triangles as lists, of 12 bytes, whose points are looked up for the box, for the bands and to draw: three passes
 		framecat --as float, 6 uchar/framecat --as float SIZE.set.nrrd/6/0/0/0/bytes
 		kalman/kalman --sigma 0.05 --motion 0.01 SIZE.height.nrrd/59/1/1/32/bytes: four planes of state are read, four written

@@ -2,12 +2,12 @@
 # SHARE=N: about an Nth of each, where it can be cut: so many repeats, frames, sets and calls of a function, and
 # every Nth file of tests, another Nth each day. SHARE=1: all.
 SHARE ?= 1
-NIGHTLY := static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views live cluster slurm faults fuzz fuzz-libraries agree-all bench-all coverage
+NIGHTLY := static sanitized tsan determinism soak places probe streams uncertainty calibration stereo lines laser views live cluster slurm faults fuzz fuzz-libraries agree-all bench-all coverage
 # tools for aarch64: libraries and emulator are listed by scripts/setup --for nightly
 ARM := build-arm/bin
 CROSS := aarch64-linux-gnu-
 
-.PHONY: nightly static sanitized tsan determinism soak places probe uncertainty calibration stereo lines laser views live cluster slurm bench-all coverage arm
+.PHONY: nightly static sanitized tsan determinism soak places probe streams uncertainty calibration stereo lines laser views live cluster slurm bench-all coverage arm
 nightly: stages  ## run every long loop, one line each (T=SECONDS for the fuzzers; SHARE=10: a tenth of each)
 	MAKE="$(MAKE)" T=$(T) SHARE=$(SHARE) scripts/nightly $(NIGHTLY)
 
@@ -37,8 +37,12 @@ soak: all  ## memory and descriptors stay constant over 100000 small and 1000 la
 places: stages  ## the tests in a read-only tree, another locale, without HOME, as nobody, ...
 	SHARE=$(SHARE) tests/nightly/places
 
-probe: all  ## 400 random simulated sets, which the line that fringeprobe prints must decode
+probe: all  ## 400 random simulated sets, which the line that fringeprobe prints must decode, and 200 made in NumPy
 	tests/nightly/probe $$((400 / $(SHARE) + 1))
+	tests/nightly/probe_sets $$((200 / $(SHARE) + 1)) 4711
+
+streams: stages  ## streams of images that begin anywhere and lack images, cut out of simulated ones
+	tests/nightly/streams $$((5 / $(SHARE) + 1)) $$(date +%j)
 
 laser: all  ## a ball bar of 149.12 mm at 30 poses of two heads, 200 trials of a scan direction against theory
 	tests/nightly/laser $$((28 / $(SHARE) + 2)) $$((200 / $(SHARE)))
@@ -58,6 +62,7 @@ lines: all  ## the accuracy of laser lines, over all figures of steger(1)
 uncertainty: all  ## 68 and 95 % of errors within one and two sigma, in 20 larger repeats of every chain
 	UNCERTAINTY_REPEATS=$$((19 / $(SHARE) + 1)) UNCERTAINTY_SIZE=320x240 tests/run tests/uncertainty.bats
 	UNWRAPQ_MAPS=all SHIFTS_SETS=all tests/run tests/unwrapq.bats tests/phasewrap_shifts.bats
+	tests/nightly/error_bars $$((39 / $(SHARE) + 1))
 
 stereo: all  ## shares, gross errors and scatter of stereo matches, over the whole of the simulated scene
 	STEREO_ROWS="-$$((299 / $(SHARE) + 1)) 300" tests/run tests/rectify.bats tests/phasematch.bats tests/phasematch_pairs.bats

@@ -28,9 +28,9 @@ without_shader() {
 	printf 'v 0 0 0\nv 1 0 0\nv 0 1 1\nf 1 2 3\n' >mesh.obj
 	without_shader "a row is computed once" fringegen -s 40x30 -p 20
 	without_shader "edges of triangles" mesh2depth mesh.obj -s 20x20
-	cp cpu.nrrd depth.nrrd
-	without_shader "edges of triangles" shade --view 20,10 depth.nrrd
 	mesh2depth mesh.obj -s 32x32 | holoenc -P 20 -K 0 -o picture.nrrd
+	fringesim -s 64x48 -p 12 -c 20 -f -o captures/
+	without_shader "lines are extended by doubles" fourierphase captures/phase_00.png
 	for method in fs fs-serpentine best; do
 		without_shader "a bit waits" dither3 -m $method picture.nrrd
 	done

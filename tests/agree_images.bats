@@ -7,13 +7,17 @@ setup_file() {
 	export XDG_CACHE_HOME=$BATS_FILE_TMPDIR		# of compiled shaders
 }
 
-# both CHAIN: the same bytes, computed on the device to the end.
+# both CHAIN: the same bytes, computed on the device to the end; and, of every third chain or of all with AGREE_ALL=1,
+# where the runner compares bits itself.
+chains=0
 both() {
 	need_gpu
 	fringepipe -q -d cpu "$@" -o cpu.nrrd || { echo "fails: $*"; return 1; }
 	fringepipe -q -v -d gpu "$@" -o gpu.nrrd 2>messages || { echo "fails on the device: $*"; cat messages; return 1; }
 	grep -q 'frames on ' messages || { echo "did not run on the device: $*"; cat messages; return 1; }
 	cmp cpu.nrrd gpu.nrrd || { echo "differs: $*"; return 1; }
+	chains=$((chains + 1))
+	[ -n "${AGREE_ALL-}" ] || [ $((chains % 3)) -eq 1 ] || return 0
 	FRINGEPIPE_GPU_BITS=1 fringepipe -q -d gpu "$@" | cmp - gpu.nrrd || { echo "differs where bits are compared: $*"; return 1; }
 }
 
@@ -95,6 +99,7 @@ write_frames(sys.argv[1], [Frame(np.stack([kind() for _ in names]).astype("<f4")
 	hostile in.nrrd x,y,z,nx,ny,nz,texture
 	both normals in.nrrd , shade -c texture --shininess 5
 	both shade -c depth -m viridis --range 0.2,0.7 in.nrrd
+	both shade --view 30,20 -c texture in.nrrd
 	framecat --channels z,texture --set "channels=depth texture" in.nrrd -o depth.nrrd
 	both shade --jump 3 depth.nrrd
 	both holoenc --depth-range -2,2 --texture texture --stair cosine -t 40 -K 2 --layout yuv depth.nrrd
@@ -141,6 +146,7 @@ write_frames("holo.nrrd", out)'
 	need_data tsdf_depth_sequence
 	framecat --invalid 0 "$data"/tsdf_depth_sequence/depth_0[07].png --set channels=depth --as float -o depth.nrrd
 	both normals --pixel 3 depth.nrrd , shade --jump 100
+	both normals --pixel 3 depth.nrrd , shade --jump 40 --view 30,20 -c depth
 	both holoenc --depth-range 900,3100 -P 40 depth.nrrd , holodec --decode median -e 2
 	framecat --invalid 0 --set channels=depth --as float "$data/meshes/bunny_depth_512_u16.png" -o bunny.nrrd
 	both normals --pixel 100 bunny.nrrd , shade --jump 3000

@@ -68,13 +68,13 @@ expect(min(different) > 0 and enough(different) > 1, "one value, or none:", fram
 
 # agrees NAME: the cases on standard input, on random frames. A case is a line
 # "TYPE CHANNEL:LOW..HIGH ... | KEY:=VALUE; ... | WORDS of the stage", maybe followed by
-# "| TYPE CHANNEL:LOW..HIGH ..." of a file second.nrrd that the words name. Of more than eight every second one is
-# taken, and all by make agree-all.
+# "| TYPE CHANNEL:LOW..HIGH ..." of a file second.nrrd that the words name. Of more than eight every second, third ... one
+# is taken, so that there are eight at most, and all by make agree-all.
 agrees() {
 	local channels meta words second ran=0 cases step=1 i
 	need_gpu
 	mapfile -t cases < <(grep .)
-	[ ${#cases[@]} -le 8 ] || [ -n "${AGREE_ALL-}" ] || step=2
+	[ -n "${AGREE_ALL-}" ] || step=$(((${#cases[@]} + 7) / 8))
 	for ((i = 0; i < ${#cases[@]}; i += step)); do
 		IFS='|' read -r channels meta words second <<<"${cases[i]}"
 		frames "$channels" "$meta" >in.nrrd

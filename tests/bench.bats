@@ -41,6 +41,7 @@ load helpers
 }
 
 @test "bench: way: one set in a process of its own beside a further one, and how well files and work overlap" {
+	[ -n "${BENCH_ALL-}" ] || return 0	# make bench-all
 	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --quick way >table
 	cat table
 	spread='[0-9.]+ ms \(quartiles -?[0-9.]+, [0-9.]+\)'

@@ -434,6 +434,37 @@ Image.new("L", (128, 96)).save("small.tif", save_all=True, append_images=[Image.
 	theirs_is_read bmp-u1-1-palette nrrd-u1-3-palette
 }
 
+@test "codecs: BMP of grey, colour and one bit is what Pillow reads, and comes back" {
+	py '
+rng = np.random.default_rng(6)
+for w, h in (1, 1), (5, 7), (127, 1), (130, 65):
+	for c in 1, 3:
+		write_frames("%dx%d-%d.nrrd" % (w, h, c), Frame(rng.integers(0, 256, (c, h, w)).astype("u1"),
+			["r", "g", "b"] if c == 3 else None))
+	write_frames("%dx%d-bit.nrrd" % (w, h), Frame(rng.integers(0, 2, (1, h, w)).astype("u1"), meta={"bits": "1"}))'
+	for f in *.nrrd; do
+		framecat "$f" -o "${f%.nrrd}.bmp"
+		framecat "${f%.nrrd}.bmp" -o "back.$f"
+	done
+	py '
+import glob, os
+from PIL import Image
+names = glob.glob("[0-9]*.nrrd")
+expect(len(names) == 12, names)
+for name in names:
+	f = read_frame(name).pixels
+	image = Image.open(name[:-5] + ".bmp")
+	expect(image.mode == ("1" if "bit" in name else "RGB" if len(f) == 3 else "L"), name, image.mode)
+	wanted = f * np.uint8(255) if "bit" in name else f
+	pixels = np.array(image.convert("L") if "bit" in name else image)
+	expect(pixels.reshape(f.shape[1:] + (-1,)) == np.moveaxis(wanted, 0, -1), name)
+	expect(read_frame("back." + name).pixels == wanted, name)'
+	py 'write_frames("two.nrrd", Frame(np.zeros((2, 3, 4), "u1"))); write_frames("f.nrrd", Frame(np.zeros((1, 3, 4), "f4")))'
+	fails 1 "x.bmp: BMP holds 1 or 3 channels of uchar, not 2 of uchar" framecat two.nrrd -o x.bmp
+	fails 1 "x.bmp: BMP holds 1 or 3 channels of uchar, not 1 of float" framecat f.nrrd -o x.bmp
+	[ ! -e x.bmp ]
+}
+
 @test "codecs: the same frames through every format that keeps metadata lose none" {
 	py 'write_frames("in.nrrd", Frame(np.arange(600, dtype="u1").reshape(3, 10, 20),
 		["phase1", "phase2", "mask"], {"period_px": "60 66.5", "note": "a (b) #c"}))'

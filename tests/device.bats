@@ -249,6 +249,19 @@ with open("wide.npy", "wb") as f:
 	fails 1 "the GPU has not answered for 0 s" \
 		env ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" FRINGEPIPE_GPU_TIMEOUT=0 fringepipe -q -d gpu gauss -n 31 --on depth in.nrrd -o out.nrrd
 	[ ! -e out.nrrd ]
+	# nor is what the driver's threads use destroyed: exit handlers do not run, output is written all the same
+	cat >gone.c <<-'END'
+		#include <unistd.h>
+		__attribute__((destructor)) static void gone(void) { write(2, "destroyed\n", 10); }
+	END
+	gcc -shared -fPIC gone.c -o gone.so
+	LD_PRELOAD=$PWD/gone.so gauss --help 2>line >/dev/null
+	grep -x destroyed line
+	status=0
+	env ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0:verify_asan_link_order=0" FRINGEPIPE_GPU_TIMEOUT=0 LD_PRELOAD="$PWD/gone.so" \
+		fringepipe -q -d gpu gauss -n 31 --on depth in.nrrd -o out.nrrd 2>line || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(cat line)" = "fringepipe: the GPU has not answered for 0 s" ]
 	for seconds in abc -1 1e99 ""; do
 		fails 2 "FRINGEPIPE_GPU_TIMEOUT: must be a number of seconds from 0 to 1e9, not '$seconds'" \
 			env FRINGEPIPE_GPU_TIMEOUT="$seconds" gauss -q -d gpu --on depth in.nrrd -o out.nrrd
@@ -256,6 +269,29 @@ with open("wide.npy", "wb") as f:
 	fails 2 "FRINGEPIPE_GPU_TIMEOUT: must be" env FRINGEPIPE_GPU_TIMEOUT=soon fringepipe --devices
 	FRINGEPIPE_GPU_TIMEOUT=100 gauss -n 31 --on depth -q -d gpu in.nrrd -o out.nrrd
 	gauss -n 31 --on depth -q -d cpu in.nrrd | cmp - out.nrrd
+}
+
+@test "device: auto goes on with the processor when the GPU is lost, with one line and all frames" {
+	need_gpu
+	setup_chain
+	for i in {1..7}; do cat images.nrrd; done >many.nrrd
+	costs "$(device_name)" 0
+	export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
+	absolute=(phasewrap many.nrrd , gauss , unwrap2f , median)
+	# the last one has a survey of each frame
+	for words in "" ", framecat --channels absphase , framecat --set channels=depth , shade -c depth"; do
+		# shellcheck disable=SC2086
+		fringepipe -d cpu "${absolute[@]}" $words 2>cpu.messages >cpu.nrrd
+		for band in "" 50; do
+			# shellcheck disable=SC2086
+			env ${band:+FRINGEPIPE_BAND=$band} FRINGEPIPE_GPU_TIMEOUT=0 fringepipe "${absolute[@]}" $words 2>messages | cmp - cpu.nrrd
+			sed '/^fringepipe: the processor goes on: the GPU has not answered for 0 s$/d' messages >others
+			[ "$(wc -l <messages)" -eq $(($(wc -l <others) + 1)) ]
+			diff <(sort cpu.messages) <(sort others)
+		done
+	done
+	# what is demanded still fails
+	fails 1 "the GPU has not answered for 0 s" env FRINGEPIPE_GPU_TIMEOUT=0 fringepipe -q "${absolute[@]}" -d gpu -o out.nrrd
 }
 
 @test "device: a driver whose cache meets ulimit -f computes all the same" {

@@ -79,6 +79,12 @@ lost() {
 @test "dropped: numbers in files' names count where they are told to, else a line says so" {
 	drop file "8 17"
 	lost "1 2" --dropped number img*.nrrd
+	run phasewrap --dropped images -n 3 -p 12,14 --shift=-120,0,120 img*.nrrd -o out.nrrd
+	[[ $output == *"images 7 to 16, by what they look like, are of measurements that lack images"* ]]
+	# too small to be compared
+	py 'import glob
+for p in glob.glob("img*.nrrd"):
+	write_frames(p, [Frame(f.pixels[:, :, :12], f.names, f.meta) for f in read_frames(p)])'
 	run phasewrap -n 3 -p 12,14 --shift=-120,0,120 img*.nrrd -o out.nrrd
 	[[ $output == *"phasewrap: the files' numbers jump from 12 to 14, with measurements of 6 images: was one dropped? --dropped number goes by these numbers"* ]]
 	[ "$(grep -c 'was one dropped' <<<"$output")" -eq 1 ]
@@ -109,12 +115,94 @@ for k, f in enumerate(read_frames("all.nrrd")):
 	fails 1 "the times are too uneven to count images by" phasewrap -q -n 3 -p 12,14 --dropped time in.nrrd -o out.nrrd -f
 	drop none 8
 	fails 1 "in.nrrd: --dropped time wants the key time_s" phasewrap -q -n 3 -p 12,14 --dropped time in.nrrd -o out.nrrd -f
-	fails 2 "--dropped: must be one of auto time number no" phasewrap --dropped some in.nrrd
+	fails 2 "--dropped: must be one of auto time number no images" phasewrap --dropped some in.nrrd
 }
 
 @test "dropped: four steps of two periods show that they do not fit" {
 	fringesim -s 40x24 -p 12,14 -n 4 --frames 3 | framecat --delete '*' -o four.nrrd
 	py 'write_frames("in.nrrd", [f for k, f in enumerate(read_frames("four.nrrd")) if k != 9])'
-	run phasewrap -n 4 -p 12,14 --keep-going in.nrrd -o out.nrrd
+	run phasewrap --dropped images -n 4 -p 12,14 --keep-going in.nrrd -o out.nrrd
+	[[ $output == *"phasewrap: measurement 1 is lost: images 9 to 15, by what they look like, are of a measurement that lacks images: some were lost"* ]]
+	run phasewrap -n 4 -p 12,14 --dropped no --keep-going in.nrrd -o out.nrrd -f
 	[[ $output == *"phasewrap: measurement 1: the period "*" px: "* ]]
+}
+
+# What the images look like: nothing else tells where sets begin, nor that one is lost.
+
+# stream WORDS OF FRINGESIM -- IMAGES: these images of a stream without keys into in.nrrd; good-K.nrrd is set K.
+stream() {
+	local words=()
+	while [ "$1" != -- ]; do words+=("$1"); shift; done
+	fringesim -s 160x120 --frames 8 --scene relief --height 10 --albedo noise --noise 2 --motion 0.1 "${words[@]}" -o full.nrrd
+	phasewrap -q full.nrrd -o good-%d.nrrd
+	py 'write_frames("in.nrrd", [Frame(f.pixels) for k, f in enumerate(read_frames("full.nrrd"))
+	if any(a <= k < b for a, b in (map(int, r.split(":")) for r in sys.argv[1:]))])' "${@:2}"
+}
+
+# sets NUMBERS: exactly these outputs out-K.nrrd are there, with the pixels of good-K.nrrd.
+sets() {
+	[ "$(find . -name 'out-*.nrrd' | tr -dc '0-9\n' | sort -n | tr '\n' ' ')" = "$*${1:+ }" ] || { ls; return 1; }
+	for k in "$@"; do
+		py 'a, b = (read_frame(p).pixels.tobytes() for p in sys.argv[1:])
+expect(a == b)' out-"$k".nrrd good-"$k".nrrd || return 1
+	done
+}
+
+@test "dropped: a stream that begins late and lacks an image, by what the images look like" {
+	stream -n 3 -p 30,36 -- 4:15 16:48
+	run phasewrap -n 3 --shift=-120,0,120 -p 30,36 -o out-%d.nrrd < <(cat in.nrrd)
+	[ "$status" -eq 0 ]
+	[[ ${lines[-1]} == "phasewrap: 2 of 8 measurements left out: images were lost" ]]
+	sets 1 3 4 5 6 7
+	rm out-*
+	run phasewrap -n 3 --shift=-120,0,120 -p 30,36 --strict -o out-%d.nrrd < <(cat in.nrrd)
+	[ "$status" -eq 1 ]
+	# a folder that is followed is a stream, too
+	rm -f out-*
+	mkdir inbox
+	framecat in.nrrd -o inbox/%03d.tif
+	run phasewrap --follow --idle 0.5 -n 3 --shift=-120,0,120 -p 30,36 inbox -o out-%d.nrrd
+	[ "$status" -eq 0 ]
+	[[ ${lines[-1]} == "phasewrap: 2 of 8 measurements left out: images were lost" ]]
+	sets 1 3 4 5 6 7
+	# of files it is an error
+	rm -f out-*
+	fails 1 "images 1 to 2, by what they look like, are of a measurement that lacks images: some were lost, --keep-going goes on without, --dropped no takes them as they come" \
+		phasewrap --dropped images -n 3 --shift=-120,0,120 -p 30,36 in.nrrd -o out-%d.nrrd
+	run phasewrap --keep-going --dropped images -n 3 --shift=-120,0,120 -p 30,36 in.nrrd -o out-%d.nrrd
+	[ "$status" -eq 1 ]
+	sets 1 3 4 5 6 7
+	rm -f out-*
+	phasewrap -q --dropped no -n 3 -p 30,36 in.nrrd -o out-%d.nrrd || [ $? -eq 1 ]
+	[ -e out-0.nrrd ]
+}
+
+@test "dropped: an ordered stream, a single set and what cannot be told stay as they are" {
+	stream -n 3 -p 30,36 -- 0:48
+	silent phasewrap -n 3 --shift=-120,0,120 -p 30,36 -o out-%d.nrrd < <(cat in.nrrd)
+	sets 0 1 2 3 4 5 6 7
+	rm out-*
+	stream -n 3 -p 30,36 -- 3:9
+	silent phasewrap -n 3 --shift=-120,0,120 -p 30,36 in.nrrd -o out.nrrd
+	stream -n 3 -p 60,60.5 -- 3:48
+	run phasewrap -n 3 --shift=-120,0,120 -p 60,60.5 -o out-%d.nrrd < <(cat in.nrrd)
+	[[ $output == *"the periods look alike in this field: nothing in the images tells which of them comes first; begin with a set's first image, or project fringegen --lead black"* ]]
+	stream -n 4 -p 60 -- 0:12
+	run phasewrap -n 4 -p 60 -o one-%d.nrrd < <(cat in.nrrd)
+	[[ $output == *"nothing in the images tells which of them begins a set"* ]]
+	silent phasewrap -n 4 -p 60 in.nrrd -o one-%d.nrrd -f
+}
+
+@test "dropped: a black frame before each set shows where it begins" {
+	fringegen -s 480x120 -n 3 -p 60 --lead black -m set.txt -o set/
+	[ "$(sed 1d set.txt | grep -v '^#' | head -n 1 | cut -d' ' -f2)" = black ]
+	stream -n 3 -p 60 --lead black -- 2:9 10:32
+	silent phasewrap -q -m set.txt -o out-%d.nrrd < <(cat in.nrrd)
+	sets 1 3 4 5 6 7
+	fails 2 "--lead: black may look like a Gray plane: give both" fringegen -g half --lead black -o x/
+	fails 2 "--lead: must be the only dark or light image: leave out --flats" fringegen --flats --lead both -o x/
+}
+
+@test "dropped: streams cut anywhere, a quick share of make nightly's" {
+	"$top/tests/nightly/streams" 0 7 "3 steps, black" "3 steps, 60 66" "2+1" "3 steps, 5 planes" >&2
 }

@@ -388,6 +388,83 @@ for kind in "plane", "sphere", "cylinder":
 			expect(all(np.all((.78 < v) & (v < 1.22)) for v in seen.values()), kind, words, wrong, seen)'
 }
 
+@test "fitshape: four wrong points of 4000 name --robust, which mends the radius; good points and --robust are silent" {
+	py "$shapes"'
+c = np.array([20., -30, 600])
+points = cap(rng, 4000, c, 12.5, 70) + rng.normal(0, .02, (4000, 3))
+write_frames("good.nrrd", table(points))
+points[::1000] += .2 * (points[::1000] - c)	# 2.5 mm outside
+write_frames("bad.nrrd", table(points))
+write_frames("exact.nrrd", table(cap(rng, 4000, c, 12.5, 70)))'
+	for file in good exact; do
+		run -0 --separate-stderr fitshape sphere $file.nrrd
+		[ -z "$stderr" ]
+	done
+	run -0 --separate-stderr fitshape sphere --robust bad.nrrd
+	[ -z "$stderr" ]
+	run -0 --separate-stderr fitshape sphere bad.nrrd
+	echo "$stderr"
+	[[ $stderr == "fitshape: 4 of 4000 points are more than 5 times as far from the shape as the usual scatter of 0.0"*": --robust leaves them out" ]]
+	run -0 --separate-stderr fitshape sphere bad.nrrd -o deviation.nrrd
+	[[ $stderr == "fitshape: 4 of 4000 points are "* ]]
+	run -0 --separate-stderr fitshape sphere --no-check outliers bad.nrrd
+	[ -z "$stderr" ]
+}
+
+@test "fitshape: a tenth of the points off to one side by 8 scatters names --robust; noise of any kind, curves and filters do not" {
+	py '
+rng = np.random.default_rng(5)
+y, x = np.mgrid[0:90, 0:110] * 0.25
+shapes = {"plane": 20 + 0.1 * x - 0.05 * y, "sphere": 45 - np.sqrt(900 - (x - 13) ** 2 - (y - 12) ** 2), "cylinder": 45 - np.sqrt(400 - (y - 12) ** 2)}
+normal = rng.normal(size=x.shape)
+noises = {"normal": normal, "laplace": rng.laplace(size=x.shape), "uneven": normal * np.exp(0.4 * rng.normal(size=x.shape)),
+	"skew": rng.gamma(4, size=x.shape) / 2, "wave": np.sin(x / 2) + 0.3 * normal}
+bad = {"side": normal + 8 * (rng.random(x.shape) < 0.1), "half": normal + 8 * (rng.random(x.shape) < 0.25),
+	"corner": normal + 8 * ((x < 8) & (y < 8))}
+for kind, z in shapes.items():
+	for file, all in ("good", noises), ("bad", bad):
+		sigma = np.full_like(z, 0.02)
+		write_frames("%s_%s.nrrd" % (kind, file), [Frame(np.stack([z + 0.02 * e, sigma]).astype("f4"), ["depth", "sigma"]) for e in all.values()])'
+	for kind in plane sphere cylinder; do
+		for words in "" "--no-weights"; do
+			# shellcheck disable=SC2086
+			run -0 --separate-stderr fitshape $kind --pixel 0.25 $words ${kind}_good.nrrd
+			echo "$kind $words: $stderr"
+			[ -z "$stderr" ]
+		done
+		gauss --on depth ${kind}_good.nrrd | fitshape $kind --pixel 0.25 >/dev/null 2>line
+		[ ! -s line ]
+		for which in 0 1 2; do
+			framecat --frames $which ${kind}_bad.nrrd >one.nrrd
+			run -0 --separate-stderr fitshape $kind --pixel 0.25 one.nrrd
+			echo "$kind $which: $stderr"
+			[[ $stderr == "fitshape: about "*" % of the points are off the shape that fits the others, and move the fit by 0.0"*" mm: --robust leaves them out" ]]
+			run -0 --separate-stderr fitshape $kind --pixel 0.25 --robust one.nrrd
+			[ -z "$stderr" ]
+		done
+	done
+}
+
+@test "fitshape: points that determine no sphere because some are wrong name --robust, which finds it; a plane does not" {
+	py "$shapes"'
+c = np.array([20., -30, 600])
+points = cap(rng, 900, c, 12.5, 25) + rng.normal(0, .02, (900, 3))
+points[::9, 2] += rng.uniform(-40, -2, 100)	# outside of it
+write_frames("bad.nrrd", table(points))
+write_frames("flat.nrrd", table(patch(rng, 900, c, (.1, .2, -1), 30) + rng.normal(0, .02, (900, 3))))'
+	run -1 --separate-stderr fitshape sphere bad.nrrd
+	echo "$stderr"
+	[[ $stderr == "fitshape: the points do not determine a sphere: within their scatter of "*": without "*" of 900 points, which are far off, they do: --robust leaves them out" ]]
+	fitshape sphere --robust --json bad.nrrd >fit.json
+	py '
+import json
+p = json.load(open("fit.json"))["results"][0]["parts"][0]
+expect(abs(p["radius"] - 12.5) < 4 * p["radius_sd"], p)'
+	run -1 --separate-stderr fitshape sphere flat.nrrd
+	echo "$stderr"
+	[[ $stderr == *"they lie on a circle or in a plane" ]]
+}
+
 @test "fitshape: the laser plane of a real scanner has the rms of its page" {
 	need_data horus_laser
 	fitshape plane --json "$data/horus_laser/laser_plane_points.ply" >report
@@ -414,4 +491,25 @@ expect(np.abs(np.abs(p["normal"]) - [.85111, .00123, .52499]).max() < 1e-5 and a
 			[ "$(wc -l <line)" -eq 1 ]
 		done
 	done
+}
+
+@test "fitshape: behind gauss chi square is what is expected of errors that neighbours share; without sigma there is no key" {
+	py '
+r = np.random.default_rng(8)
+y, x = np.mgrid[0:90, 0:120] * 0.25
+for n in range(8):
+	z = 20 + 0.1 * x + 0.05 * r.normal(size=x.shape)
+	write_frames("z%d.nrrd" % n, Frame(np.stack([z, np.full_like(z, 0.05)]).astype("f4"), ["depth", "sigma"]))'
+	cat z?.nrrd | gauss --on depth | fitshape plane --pixel 0.25 --json >fits.json
+	framecat -c depth z0.nrrd | gauss --on depth | fitshape plane --pixel 0.25 --json >bare.json
+	py '
+import json
+for f in json.load(open("fits.json"))["results"]:
+	p = f["parts"][0]
+	s = 11 / 6
+	expect(abs(p["shared_errors"] / (4 * np.pi * s * s) - 1) < 0.06, p["shared_errors"])	# borders have fewer neighbours
+	expect(abs(p["chi_square"] - p["chi_square_expected"]) < 4.5 * p["chi_square_sd"], p)
+	expect(abs(p["chi_square_sd"] / np.sqrt(2 * 10800 * 2 * np.pi * s * s) - 1) < 0.06, p["chi_square_sd"])
+bare = json.load(open("bare.json"))["results"][0]["parts"][0]
+expect("shared_errors" not in bare and bare["center_sd"] < p["center_sd"] / 4, bare)'
 }

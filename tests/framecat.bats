@@ -602,7 +602,7 @@ write_frames("z.nrrd", Frame(np.arange(64, dtype="f4").reshape(8, 8), ["depth"])
 	fails 2 "--level: has no effect on %d.tif" framecat --level 3 rgb.nrrd -o %d.tif
 	[ "$(find . -name '*.png' -o -name '*.jpg' -o -name '*.tif' | wc -l)" -eq 0 ]
 	silent framecat --level 3 --one-page rgb.nrrd -f -o out/
-	silent framecat --chroma 444 rgb.nrrd -o x.png
+	fails 2 "--chroma: has no effect on x.png" framecat --chroma 444 rgb.nrrd -o x.png
 	silent framecat --chroma 420 rgb.nrrd -o x.jpg
 	fails 2 "fringepipe: framecat (stage 2): --chroma: stands in an earlier stage, which does not write the file: give it to this one" \
 		fringepipe framecat --chroma 420 rgb.nrrd , framecat -o x2.jpg

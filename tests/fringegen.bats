@@ -159,26 +159,6 @@ a, b = read_frames(sys.stdin.buffer), read_frames("fs-serpentine.nrrd")
 expect(all((p.pixels == q.pixels).all() for p, q in zip(a, b)))'
 }
 
-@test "fringegen: a composite holds sine, cosine and a stair; own and highest stairs" {
-	fringegen -k composite -s 128x9 -p 16 -S 5 >own.nrrd
-	fringegen -k composite -s 9x128 -p 16 -a y --amplitude 0.4 -b 16 >high.nrrd
-	fringegen -k composite -s 50x50 -c 4,6 -a both -b float >four.nrrd
-	py "$forms"'
-def check(f, n, T, S, amplitude, down):
-	expect(f.names == ["r", "g", "b"] and f.meta["role"] == "composite", f.names, f.meta)
-	expect(f.meta["stair_levels"] == str(S) and "steps" not in f.meta, f.meta)
-	stair = S * np.floor(np.arange(n) / T + 1e-9) / 255
-	for name, share in zip("rgb", [fringe(n, T, -np.pi / 2, 0.5, amplitude), fringe(n, T, 0, 0.5, amplitude),
-			stair]):
-		near(f[name], (share[:, None] if down else share) * np.ones((f.pixels.shape[1:])), name)
-check(read_frame("own.nrrd"), 128, 16, 5, 0.5, False)
-check(read_frame("high.nrrd"), 128, 16, 32, 0.4, True)
-for i, f in enumerate(read_frames("four.nrrd")):
-	check(f, 50, 50 / (4, 6)[i % 2], 42, 0.5, i > 1)
-expect([f.meta["name"] for f in read_frames("four.nrrd")] ==
-	["composite_x1", "composite_x2", "composite_y1", "composite_y2"])'
-}
-
 @test "fringegen: Gray planes of columns, periods and half periods decode to the cell" {
 	fringegen -s 1920x1 -p 60 -g column >column.nrrd
 	fringegen -s 1920x1 -p 60 -g period --inverse >period.nrrd
@@ -320,7 +300,7 @@ expect(image.mode == "1" and image.size == (64, 8), image.mode, image.size)'
 }
 
 @test "fringegen: one thread equals seven, in every instruction set; the same command, the same bytes" {
-	for options in "-p 30,17 -g column --inverse --flats -a both" "-k dither -p 20" "-k composite -p 40" \
+	for options in "-p 30,17 -g column --inverse --flats -a both" "-k dither -p 20" \
 		"-k square -p 12 -b 16 -a y"; do
 		# shellcheck disable=SC2086
 		fringegen -s 333x222 $options -j 1 >one.nrrd
@@ -348,7 +328,7 @@ expect(f[2].meta["cmd.1"] == "fringegen --period=30 --size=333x222 --mean=0.3", 
 	fails 2 "--count: 7 periods do not fit into the 5 px of axis x" fringegen -c 7 -s 5x7
 	fails 2 "--count: stands instead of --period, not beside it" fringegen -c 7 -p 60
 	fails 2 "--steps: must be 3 to 1000, not '2'" fringegen -n 2
-	fails 2 "--kind: must be one of sine square dither 2+1 composite gray, not 'saw'" fringegen -k saw
+	fails 2 "--kind: must be one of sine square dither 2+1 gray, not 'saw'" fringegen -k saw
 	fails 2 "--shift: has 3 shifts for 4 steps" fringegen -n 4 --shift 0,90,180
 	fails 2 "--shift: has 2 different shifts, a phase needs 3 at least" fringegen --shift 0,90,360,450
 	fails 2 "--shift: must be -3600 to 3600 degrees, not '0,90,9999'" fringegen --shift 0,90,9999
@@ -364,9 +344,6 @@ expect(f[2].meta["cmd.1"] == "fringegen --period=30 --size=333x222 --mean=0.3", 
 	fails 2 "--gray: one cell of axis x needs no Gray code" fringegen -c 1 -g period
 	fails 2 "--gray: one cell of axis y needs no Gray code" fringegen -k gray -a y -s 9x1
 	fails 2 "--inverse: needs --gray" fringegen --inverse
-	fails 2 "--stair: 32 stairs of 16 grey levels need 512, and 256 are there" \
-		fringegen -k composite -s 512x8 -p 16 -S 16
-	fails 2 "--stair: 300 stairs of 1 grey levels need 300" fringegen -k composite -s 600x8 -p 2
 	fails 2 "--manifest: wants files to name" fringegen -m list.txt
 	fails 2 "--manifest: wants files to name" fringegen -m list.txt -o -
 	fails 2 "takes no operands, not 'a.png'" fringegen a.png
@@ -376,13 +353,12 @@ expect(f[2].meta["cmd.1"] == "fringegen --period=30 --size=333x222 --mean=0.3", 
 @test "fringegen: options that a kind has no use for" {
 	fails 2 "--steps: has no meaning for 2+1 patterns" fringegen -k 2+1 -n 3
 	fails 2 "--steps: has no meaning for gray patterns" fringegen -k gray -n 4
-	fails 2 "--shift: has no meaning for composite patterns" fringegen -k composite --shift 0,120,240
-	fails 2 "--mean: has no meaning for composite patterns" fringegen -k composite --mean 0.4
+	fails 2 "--shift: has no meaning for 2+1 patterns" fringegen -k 2+1 --shift 0,120,240
+	fails 2 "--mean: has no meaning for square patterns" fringegen -k square --mean 0.4
 	fails 2 "--amplitude: has no meaning for square patterns" fringegen -k square --amplitude 0.4
 	fails 2 "--gamma: has no meaning for dither patterns" fringegen -k dither --gamma 2
 	fails 2 "--lut: has no meaning for gray patterns" fringegen -k gray --lut tones.txt
 	fails 2 "--dither: has no meaning for sine patterns" fringegen --dither bayer
-	fails 2 "--stair: has no meaning for sine patterns" fringegen -S 4
 	fails 2 "--bits=1: has no meaning for sine patterns" fringegen -b 1
 	fails 2 "--period: has no meaning for a Gray code of columns alone" fringegen -k gray -p 60
 	fails 2 "--count: has no meaning for a Gray code of columns alone" fringegen -k gray -g column -c 6
@@ -412,4 +388,54 @@ expect(f[2].meta["cmd.1"] == "fringegen --period=30 --size=333x222 --mean=0.3", 
 	[ ! -e list.txt ]
 	fringegen -s 8x8 -p 4 -f -o 'two words/' -m 'two words/list.txt'
 	fails 1 "no/: folder cannot be found" fringegen -s 8x8 -p 4 -o three/ -m no/list.txt
+}
+
+@test "fringegen: --pack, bits in the order of the DLPC350 or three patterns an image; the manifest serves single images" {
+	local pack options
+	# 29 patterns: the second image has three, of green
+	for pack in planes24 rgb; do
+		options=(-k dither -n 4 -p 36,40,44 -g column --inverse --flats -s 97x11)
+		[ $pack = planes24 ] || options[1]=sine
+		fringegen "${options[@]}" -o $pack.nrrd
+		fringegen "${options[@]}" --pack $pack -o ${pack}_%d.bmp -m $pack.txt
+		fringegen "${options[@]}" --pack $pack -o packed.$pack.nrrd
+	done
+	py '
+from PIL import Image
+single = [f.pixels[0] for f in read_frames("planes24.nrrd")]
+expect(len(single) == 28, len(single))
+places = ["%s%d" % (c, bit) for c in "GRB" for bit in range(8)]
+images = [np.array(Image.open("planes24_%d.bmp" % i)) for i in range(2)]
+rows = [l.split() for l in open("planes24.txt") if l[0] != "#"]
+for k, pattern in enumerate(single):
+	bit = images[k // 24][..., "RGB".index(places[k % 24][0])] >> int(places[k % 24][1]) & 1
+	expect(bit == pattern // 255, k)
+	expect(rows[k][0] == "planes24_%d.bmp" % (k // 24), rows[k])
+	expect(rows[k][-2:] == [str(k // 24), places[k % 24]], rows[k])
+expect(images[1][..., 1] < 16)
+expect(images[1][..., (0, 2)] == 0)
+single = [f.pixels[0] for f in read_frames("rgb.nrrd")]
+rows = [l.split() for l in open("rgb.txt") if l[0] != "#"]
+for k, pattern in enumerate(single):
+	expect(np.array(Image.open("rgb_%d.bmp" % (k // 3)))[..., k % 3] == pattern, k)
+	expect(rows[k][-2:] == [str(k // 3), "rgb"[k % 3]], rows[k])
+for pack in "planes24", "rgb":
+	for i, f in enumerate(read_frames("packed.%s.nrrd" % pack)):
+		expect(f.meta["pack"] == pack, f.meta)
+		expect("role" not in f.meta, f.meta)
+		expect(np.moveaxis(f.pixels, 0, -1) == np.array(Image.open("%s_%d.bmp" % (pack, i))), pack, i)
+# what a camera sees: an image of each pattern, which carries nothing
+for pack in "planes24", "rgb":
+	for k, f in enumerate(read_frames(pack + ".nrrd")):
+		Image.fromarray(f.pixels[0]).save("%s.seen_%02d.bmp" % (pack, k))'
+	for pack in planes24 rgb; do
+		# the patterns themselves are as bright as can be
+		phasewrap --max-value 256 $pack.nrrd -o of.$pack.nrrd 2>messages
+		phasewrap --max-value 256 -m $pack.txt $pack.seen_*.bmp -f -o seen.nrrd 2>>messages
+		framecmp of.$pack.nrrd seen.nrrd
+		fails 1 "$pack.txt: its images are packed patterns, not captures: name the captures, or pipe them in" \
+			phasewrap -m $pack.txt </dev/null
+	done
+	fails 2 "--pack: planes24 is for patterns of one bit: --kind square, dither, gray" fringegen --pack planes24
+	fails 2 "--bits: planes24 has one bit a pattern" fringegen --pack planes24 -k gray -b 16
 }

@@ -288,11 +288,15 @@ write_frames("white.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"], {"max_value"
 	fails 1 "depth_range: must be two numbers" holoenc range.nrrd
 	fails 1 "depth_range" holoenc words.nrrd
 	fails 1 "max_value: must be more than 0, not 0" holoenc --texture depth white.nrrd
-	fails 0 "r g b: the frame's colours are dropped: --texture g keeps one of them" \
+	fails 0 "r g b: the frame's colours are dropped: --texture r,g,b --texture-place below keeps them" \
 		holoenc --depth-range 0,2 rgb.nrrd rgb.nrrd -o r%d.png
-	fails 0 "r g b: the frame's colours are dropped: --texture g keeps one of them" depthenc --depth-range 0,2 rgb.nrrd -o r.png
-	fails 0 "r g b: the frame's colours are dropped: viewers see the depth, and a channel texture" \
-		holoserve --port 0 --depth-range 0,2 rgb.nrrd
+	fails 0 "r g b: the frame's colours are dropped: --texture r,g,b keeps them" depthenc --depth-range 0,2 rgb.nrrd -o r.png
+	fails 0 "r g b: the frame's colours are dropped: luma shows their brightness; h264, jpeg and png show them" \
+		holoserve --port 0 --depth-range 0,2 --encode luma rgb.nrrd
+	fails 2 "--texture: alpha is one channel: a colour goes below (--texture-place below)" \
+		holoenc --depth-range 0,2 --texture r,g,b rgb.nrrd -o x.png
+	fails 2 "--texture: is one channel or three, not 'r,g'" holoenc --depth-range 0,2 --texture r,g rgb.nrrd -o x.png
+	fails 2 "--texture: is one channel or three, not 'r,g,b,r'" depthenc --depth-range 0,2 --texture r,g,b,r rgb.nrrd -o x.png
 	framecat --set max_value=2 rgb.nrrd | silent holoenc --depth-range 0,2 --texture g -o r.png
 	silent holoserve --port 0 r0.png
 	fails 1 "nothing.nrrd" holoenc nothing.nrrd

@@ -424,3 +424,43 @@ for kind, rms_most, most_most, kept in ("luma", 0.1, 0.5, 1), ("h264", 1, 6, 0.9
 	[ "$(grep -c '<style>' "$page")" -eq 1 ]
 	run -1 grep -nE ' (style|on[a-z]+)="' "$page"		# the policy forbids them
 }
+
+@test "holoserve_page: a surface in its own colours, by PNG to the bit, by JPEG and h264" {
+	need_browser
+	# 17 skipped rows between depth and colours of h264: 64 rows are whole blocks
+	py 'w, h = 130, 64
+y, x = np.mgrid[:h, :w].astype(float)
+z = 20 + 10 * np.sin(x / 40) + 8 * np.cos(y / 30)
+z[20:24, 100:110] = np.nan
+r, g, b = 40 + x, 200 - 2 * y, 60 + 80 * (x > 60)
+r[30:50, 20:50] = 230
+write_frames("in.nrrd", Frame(np.stack([z, r, g, b]).astype("f4"), ["depth", "r", "g", "b"], {"z_axis": "towards", "length_unit": "mm"}))'
+	py "$bodies"'
+from live_client import Server as Holoserve
+class At:
+	def __init__(self, url):
+		self.port = int(url.rstrip("/").split(":")[-1])
+with open("in.nrrd", "rb") as file:
+	data = file.read()
+truth = read_frame("in.nrrd")
+for encode, most in (("png", 0), ("jpeg", 2), ("h264 --crf 18", 3)):
+	served = Holoserve("-P 40 --depth-range 0,40 --encode " + encode)
+	at = At(served.url)
+	with Browser() as b:
+		open_page(b, at)
+		served.put(data)
+		shown(b)
+		z = depth_of(b, 130, 64)
+		y, x = np.nonzero(np.isfinite(z))
+		expect(len(y) > 0.9 * 130 * 64, encode, len(y))
+		expect(np.median(np.abs(z - truth["depth"])[y, x]) < 0.3, encode)
+		expect(b.run("fringepipe.look.mode") == 1, encode)
+		b.run("window.parts = fringepipe.ply_of_surface()")
+		points = np.frombuffer(bytes_of(b, "new Uint8Array(parts[1].buffer)"), np.dtype([("p", "<f4", 3), ("c", "u1", 3)]))
+		off = np.mean([np.abs(points["c"][:, k] - truth[c][y, x]) for k, c in enumerate("rgb")], axis=1)
+		print("#", encode, off)
+		expect(off.max() <= most, encode, off)
+		expect(served.end() == (0, ""))
+		b.errors = [e for e in b.errors if "ERR_CONNECTION_REFUSED" not in e]
+		clean(b, at)'
+}

@@ -195,6 +195,75 @@ expect(len(json.load(open("rig.json"))) == 4)
 	fails 1 "are those of --off exchanged with them" lasercal plane --board 11x8,18 --calib camera.json --off on off
 }
 
+# A laser that only green sees, on boards that all channels see; red has noise and a lamp.
+@test "lasercal: of pictures in colour the channel that knows the plane is used, the others are named; circles ask for --off" {
+	py '
+from laser import *
+camera = Camera(f=550., size=(320, 240))
+a = np.radians(28)
+camera.save("camera.json")
+camera.save("true.json", laser_plane=[np.cos(a), 0, np.sin(a), -500 * np.sin(a)])'
+	mkdir on off circles dark
+	i=0
+	for pose in 20,0,0,0,0,470 -20,10,5,-10,0,490 0,25,0,0,0,510; do
+		i=$((i + 1))
+		sim=(fringesim --laser --calib true.json -s 320x240 --scene board "--board-pose=$pose" --ambient 90 --noise 1)
+		"${sim[@]}" --board 11x8,18 --seed $i -o g.nrrd
+		"${sim[@]}" --board 11x8,18 --seed 1$i --amplitude 0 -o d.nrrd
+		"${sim[@]}" --board 7x5,30 --board-kind circles --seed $i -o circles/$i.png
+		"${sim[@]}" --board 7x5,30 --board-kind circles --seed 1$i --amplitude 0 -o dark/$i.png
+		py '
+rng = np.random.default_rng(int(sys.argv[1]))
+g, d = [read_frame(n)["image"].astype(float) for n in ("g.nrrd", "d.nrrd")]
+y, x = np.mgrid[0:240, 0:320]
+lamp = 150 * np.exp(-(np.hypot(x - 150, y - 100) - 40) ** 2 / 20)
+for name, green, light in ("on", g, lamp), ("off", d, 0):
+	p = [green if k == 1 else d + (k == 0) * (light + rng.normal(0, 4, d.shape)) for k in range(3)]
+	write_frames("%s/%s.nrrd" % (name, sys.argv[1]), Frame(np.clip(np.rint(np.stack(p)), 0, 255).astype("u1"), ["r", "g", "b"]))' $i
+	done
+	run -0 --separate-stderr lasercal plane --board 11x8,18 --calib camera.json --off off on
+	echo "$output" "$stderr" | tee report
+	[[ $output == *"channel         green; red "*" mm of "*" points, blue no plane"* ]]
+	[[ $stderr != *"tilt the board"* ]]
+	plane_angle() {
+		py '
+a = np.radians(28)
+[line] = [l for l in open("report") if l.startswith("laser_plane")]
+got = np.array([float(w) for w in line.split()[1:]])
+angle = np.degrees(np.arccos(got[:3] @ [np.cos(a), 0, np.sin(a)]))
+print(angle, "degrees")
+expect(angle < 0.1, angle)'
+	}
+	plane_angle
+	run -0 --separate-stderr lasercal plane --board 11x8,18 --calib camera.json --channel green --off off on
+	[[ $output != *channel* && -z $stderr ]]
+	circles=(lasercal plane --board 7x5,30 --kind circles --calib camera.json)
+	fails 1 "or the laser's line lies across its circles: --off" "${circles[@]}" circles
+	run -0 --separate-stderr "${circles[@]}" --off dark circles
+	echo "$output" "$stderr" | tee report
+	[[ $stderr != *--off* ]]
+	plane_angle
+	boardfind --board 7x5,30 --kind circles dark -o corners.nrrd
+	run -0 --separate-stderr "${circles[@]}" --corners corners.nrrd circles
+	[[ $stderr != *--off* ]]
+}
+
+@test "lasercal plane: a view that lies on a plane of its own is named, with its share of points" {
+	plane 5 0.05 1
+	run -0 --separate-stderr lasercal plane --calib camera.json --board 11x8,40 --corners corners.nrrd lines.nrrd
+	[ -z "$stderr" ]
+	py '
+f = read_frames("lines.nrrd")
+p = f[2].pixels.copy()
+p[0] += 3
+f[2] = Frame(p, f[2].names, f[2].meta)
+write_frames("moved.nrrd", f)'
+	run -0 --separate-stderr lasercal plane --calib camera.json --board 11x8,40 --corners corners.nrrd moved.nrrd
+	echo "$stderr"
+	[[ $stderr == "lasercal: of view 2 "*" points count: its line is "*" off the plane, and lines scatter by 0."* ]]
+	[[ $stderr != *"tilt the board"* ]]
+}
+
 # direction TRIAL: a board at 21 stops of 5 mm, 0.05 px of noise
 direction() {
 	py "$truth"'

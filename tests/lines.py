@@ -84,4 +84,4 @@ def distances(frame, n, angle, offset, margin=15):
 def crossed(frame, n, angle):
 	"""The share of rows (columns, for a flat line) that have a point; corners, where a line leaves, do not count."""
 	at = frame["v" if abs(np.cos(angle)) >= abs(np.sin(angle)) - 1e-9 else "u"][0]
-	return np.isin(np.arange(6, n - 6), np.rint(at)).mean()
+	return np.isin(np.arange(15, n - 15), np.rint(at)).mean()

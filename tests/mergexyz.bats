@@ -157,6 +157,21 @@ f = read_frame("right.nrrd"); f.pixels = f.pixels * np.float32(1.006); write_fra
 	grep -Eq 'rms 0.[0-9]+ \([0-9.]+ times what noise explains\), overlap' printed
 }
 
+@test "mergexyz: clouds that do not meet, as of exchanged cameras, are named; neighbours are not" {
+	table good.nrrd 'p = rng.uniform(-30, 30, (3, 3000)) + [[0], [0], [600]]'
+	table behind.nrrd 'p = (rng.uniform(-30, 30, (3, 3000)) + [[0], [0], [600]]) * [[1], [1], [-1]]'
+	table beside.nrrd 'p = rng.uniform(-30, 30, (3, 3000)) + [[70], [0], [600]]'
+	silent mergexyz good.nrrd --view beside.nrrd -o cloud.nrrd
+	for grid in "" "--grid 5"; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr mergexyz $grid good.nrrd beside.nrrd behind.nrrd -o cloud.nrrd
+		echo "$stderr"
+		[[ $stderr == "mergexyz: frame 3 of view 1 does not meet the others: its points are 11"*" from the nearest ones,"*"cameras exchanged"* ]]
+	done
+	run -0 --separate-stderr mergexyz good.nrrd --view behind.nrrd -o cloud.nrrd
+	[[ $stderr == "mergexyz: frame 1 of view 1 does not meet the others"* ]]
+}
+
 @test "mergexyz: --icp names the motion that a flat overlap leaves free" {
 	pair plane
 	start 0.2 1

@@ -131,8 +131,7 @@ for name in "a", "b":
 	expect(float(read_frame(name + ".nrrd").meta["period_px"]) == 1920 / 41)'
 	fails 2 "--period: 48 px is not 1920 px / 41 fringes = 46.8293 px" phasewrap --count 41 --field 1920 -p 48 bare.nrrd
 	fails 2 "--count: has 2 numbers, --period 1" phasewrap --count 40,41 --field 1920 -p 48 bare.nrrd
-	fails 2 "--count: wants --field beside it" phasewrap --count 41 bare.nrrd
-	fails 2 "--field: wants --count beside it" phasewrap --field 1920 bare.nrrd
+	fails 2 "--field: needs --count" phasewrap --field 1920 bare.nrrd
 	fails 2 "--period: " phasewrap -p 1920/0 bare.nrrd
 	fails 2 "--period: wants numbers" phasewrap -p 1920/ bare.nrrd
 }
@@ -258,4 +257,25 @@ write_frames("dim.nrrd", [Frame(np.minimum(f.pixels * (share if i == 2 else 1.),
 	framecat -q --scale 0,2000 --as uchar "$eye/phase_03.png" -o dim.png
 	mistake "does not fit the others" phasewrap --min-amplitude 3 -n 12 -p 60 "$eye"/phase_0[0-2].png dim.png "$eye"/phase_0[4-9].png \
 		"$eye"/phase_1*.png -o w.nrrd
+}
+
+@test "mistakes: a single image of fringes, images of a laser's line: the line names the tool for them" {
+	fringesim -q -s 320x240 -p 16 -n 3 | framecat --frames 0 --delete '*' -o one.png
+	fails 1 "fourierphase takes single images of fringes, steger those of a laser's line" phasewrap one.png -o a.nrrd
+	fails 2 "--steps: must be 3 to 1000, not '1': fourierphase takes a single image of fringes" phasewrap -n 1 one.png -o a.nrrd
+	fails 2 "--steps: must be 3 to 1000, not '2'" phasewrap -n 2 one.png -o a.nrrd
+	right fourierphase one.png -p 16 -o a.nrrd
+	echo "camera_K: [ 550, 0, 159.5, 0, 550, 119.5, 0, 0, 1 ]
+laser_plane: [ 0.883, 0, 0.4695, -234.75 ]
+scan_direction: [ 0.998, 0.02, 0.06 ]" >laser.yml
+	for noise in 0 1 3; do
+		fringesim -q --laser --calib laser.yml -s 320x240 --noise $noise --thickness 1 --scene sphere --radius 30 --ambient 5 \
+			--frames 4 --stage-start -6 --stage-step 4 | framecat --delete '*' -o scan.nrrd
+		run --separate-stderr phasewrap --strict -n 4 scan.nrrd -o a.nrrd
+		[[ $stderr == *"a narrow bright line: images of a laser's line are for steger"* ]] || [ $noise = 0 ]
+	done
+	silent steger scan.nrrd -o points.nrrd
+	# an unlit picture has none
+	fringesim -q -s 320x240 -p 30 -n 4 --amplitude 0 --noise 2 | framecat --delete '*' -o dark.nrrd
+	mistake "there are no fringes: phases are random" phasewrap -n 4 dark.nrrd -o a.nrrd
 }

@@ -88,3 +88,120 @@ write_frames("mirrored.nrrd", Frame(np.float32(2 * np.pi * 800 / 60) - f.pixels,
 	fails 2 "--across: is only for --calib" phase2depth --ref y.nrrd --across y.nrrd x.nrrd -o q.nrrd
 	[ ! -e q.nrrd ]
 }
+
+# error_mm WHAT LIMIT: the rms error of p.nrrd's z against t.nrrd's, and whether it is as the limit says.
+error_mm() {
+	py 'z, t = (read_frame(name)["z"].astype(float) for name in ("p.nrrd", "t.nrrd"))
+print("%s: %.3f mm rms" % (sys.argv[1], np.sqrt(np.nanmean((z - t) ** 2))))
+expect(eval("%r %s" % (np.sqrt(np.nanmean((z - t) ** 2)), sys.argv[2])), "z")' "$1" "$2"
+}
+
+@test "mistakes: --across names a wrong period, and with the period that it names the points are right" {
+	rigs
+	both --truth t.nrrd
+	for axis in x y; do framecat --set period_px=61.5 $axis.nrrd -o wrong_$axis.nrrd; done
+	run --separate-stderr phase2depth --calib ok.json wrong_x.nrrd -o p.nrrd
+	[ -z "$stderr" ]	# one axis cannot tell
+	error_mm "period 61.5 for 60" "> 15"
+	mistake "as where the fringe period is 60 px, not 61.5" phase2depth --calib ok.json wrong_x.nrrd --across wrong_y.nrrd -o p.nrrd
+	run --separate-stderr phase2depth -v --calib ok.json wrong_x.nrrd --across wrong_y.nrrd -o p.nrrd
+	[ "$(grep -c "epipolar lines" <<<"$stderr")" = 1 ]
+	period=$(grep -oP 'the fringe period is \K[0-9.]+' <<<"$stderr")
+	for axis in x y; do framecat --set period_px=$period wrong_$axis.nrrd -o right_$axis.nrrd; done
+	right phase2depth --calib ok.json right_x.nrrd --across right_y.nrrd -o p.nrrd
+	error_mm "period $period" "< 0.3"
+	# the period of the other phase alone
+	mistake "as where the fringe period of the phase of --across is 60 px, not 61.5" \
+		phase2depth --calib ok.json x.nrrd --across wrong_y.nrrd -o p.nrrd
+}
+
+@test "mistakes: --across names a focal length that is half a percent wrong, and of other faults none" {
+	rigs
+	both --truth t.nrrd
+	for factor in 0.995 1.005; do
+		sed "s/1400[.]0/$(py 'print(1400 * float(sys.argv[1]))' $factor)/g" ok.json >focal.json
+		right phase2depth --calib focal.json x.nrrd -o p.nrrd
+		error_mm "focal length $factor" "> 1"
+		mistake "a focal length of --calib is wrong by 0.5 %: the projector's would be 1400 px instead of" \
+			phase2depth --calib focal.json x.nrrd --across y.nrrd -o p.nrrd
+		named=$(grep -oP "the projector's would be \K[0-9.]+" <<<"$stderr")
+		sed "s/$(py 'print(1400 * float(sys.argv[1]))' $factor)/$named/g" focal.json >cured.json
+		right phase2depth --calib cured.json x.nrrd --across y.nrrd -o p.nrrd
+		error_mm "focal length $named" "< 0.3"
+	done
+	for name in lenses shifted turned direction; do
+		run --separate-stderr phase2depth --calib $name.json x.nrrd --across y.nrrd -o p.nrrd
+		[[ $stderr == *"epipolar lines"* && $stderr != *"as where"* ]]
+	done
+	# noise does not hide it, nor is it taken for a fault
+	both --noise 4
+	right phase2depth --calib ok.json x.nrrd --across y.nrrd -o p.nrrd
+	mistake "a focal length of --calib is wrong by 0." phase2depth --calib focal.json x.nrrd --across y.nrrd -o p.nrrd
+}
+
+@test "mistakes: --across names the other camera of a rig where the two are swapped" {
+	for side in left right; do
+		fringesim -q --calib "$top/samples/portal.json" --view $side --scene relief --height 50 -a both -n 4 -p 20 -g half \
+			--noise 1 --truth t_$side.nrrd | phasewrap -q --min-amplitude 8 -o w.nrrd
+		unwrap2f -q w.nrrd -o x_$side.nrrd
+		unwrap2f -q -a y w.nrrd -o y_$side.nrrd
+	done
+	points=(phase2depth --calib "$top/samples/portal.json" -o p.nrrd)
+	while read -r side wrong; do
+		cp t_$side.nrrd t.nrrd
+		right "${points[@]}" --camera $wrong x_$side.nrrd	# one axis cannot tell
+		error_mm "$side as $wrong" "> 50"
+		mistake "by camera $side of the calibration: are the cameras swapped (--camera)?" \
+			"${points[@]}" --camera $wrong x_$side.nrrd --across y_$side.nrrd
+		named=$(grep -oP 'by camera \K\w+' <<<"$stderr")
+		right "${points[@]}" --camera $named x_$side.nrrd --across y_$side.nrrd
+		error_mm "$side as $named" "< 0.3"
+	done <<-END
+		left right
+		right left
+	END
+	# the first camera, where none is named
+	mistake "by camera right" "${points[@]}" x_right.nrrd --across y_right.nrrd
+}
+
+@test "mistakes: a period that puts points behind the camera: the range that the line names holds the true one" {
+	rigs
+	for scene in relief "sphere --radius 60" "tilt --height 100"; do
+		# shellcheck disable=SC2086
+		both --scene $scene
+		for period in 30 100 120; do
+			framecat --set period_px=$period x.nrrd -o wrong.nrrd
+			run --separate-stderr phase2depth --calib ok.json wrong.nrrd -o p.nrrd
+			range=$(grep -oP 'With --period from \K.*(?= px the points would)' <<<"$stderr")
+			py 'low, high = (float(v) for v in sys.argv[2].split(" to "))
+print("%s: %s, the true one is 60" % tuple(sys.argv[1:]))
+expect(low < 60 < high and not low < float(sys.argv[1]) < high, "range")' $period "$range"
+		done
+	done
+	# what is wrong is the pose: no period is named
+	sed 's/"T_cam_to_proj_mm": \[-/"T_cam_to_proj_mm": [/' ok.json >behind.json
+	run --separate-stderr phase2depth --calib behind.json x.nrrd -o p.nrrd
+	[[ $stderr == *"behind the camera or the projector"* && $stderr != *"With --period"* ]]
+}
+
+@test "mistakes: --across: README's commands, and the figures that it states" {
+	cp "$top/samples/block.yml" .
+	# shellcheck disable=SC2016	# README's backquote
+	sim="$(tr '\n' ' ' <"$top/README.md" | grep -oP '`\Kfringesim -a both [^`]*') -q --truth t.nrrd"
+	bash -c "$sim" | framecat --delete '*' -o ball/
+	sed -n '/fringegen -s 1280x800 -a both/,/-o ball.ply/p' "$top/README.md" >readme.sh
+	[ "$(wc -l <readme.sh)" -eq 4 ]
+	bash -e readme.sh 2>said
+	figure() {
+		tr '\n' ' ' <"$top/README.md" | grep -oP "$1"
+	}
+	[ "$(figure 'contradict each other: \K[0-9.]+')" = "$(grep -oP 'pixels \K[0-9.]+(?= px \(rms\))' said | py 'print("%.3f" % float(input()))')" ]
+	unwrap2f -a x ball.nrrd | median | framecat --set period_px=41 -o x.nrrd
+	framecat --set period_px=41 rows.nrrd -o y.nrrd
+	mistake "puts the pixels $(figure 'warns of \K[0-9.]+') px (rms) off" \
+		phase2depth --calib block.yml x.nrrd --across y.nrrd -o p.nrrd
+	[[ $stderr == *"the fringe period is 40 px, not 41"* ]]
+	error_mm "41 px for 40" "> 27.5"
+	error_mm "41 px for 40" "< 28.5"
+	[ "$(figure 'points would be \K[0-9]+')" = 28 ]
+}

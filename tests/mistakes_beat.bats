@@ -186,3 +186,117 @@ SETS
 		[[ $stderr != *"fit no order"* ]]
 	done
 }
+
+@test "mistakes: where the coarsest phase repeats in the picture, the cure that the line names gives the true phase" {
+	while read -r periods turns; do	# turns of the first phase in what repeats
+		fringesim -q -p "$periods" -s 960x240 --projector 1920x480 --noise 1 \
+			--ref-plane 0,0.2094,0 --scene relief --height 10 --truth t.nrrd -o set.nrrd
+		phasewrap set.nrrd -o known.nrrd
+		framecat --delete projector_px known.nrrd -o w.nrrd
+		mistake "absphase: falls by " unwrap2f w.nrrd -o a.nrrd
+		cure=$(grep -o -- "on a continuous surface --coarse spatial" <<<"$stderr")
+		[[ $stderr != *--field* ]]	# which would be refused: all repeat together
+		right unwrap2f ${cure#on a continuous surface } w.nrrd -o b.nrrd
+		py 'a, b, t = (read_frame(name)["absphase"] for name in sys.argv[2:])
+turn = 2 * np.pi * float(sys.argv[1])
+rms = [np.sqrt(np.mean((d - turn * np.round(np.median(d) / turn)) ** 2)) for d in (a - t, b - t)]
+print("%s turns: %.3f rad before, %.4f after" % (sys.argv[1], *rms))
+expect(rms[0] > 5 and rms[1] < 0.02, "rms")' "$turns" a.nrrd b.nrrd t.nrrd
+		fails 1 "--coarse spatial where the surface is continuous" unwrap2f -m best known.nrrd
+	done <<-END
+		60,66 11
+		60,240,960 16
+		40,320 8
+	END
+	# 60 and 67 px repeat at no whole number of fringes: --coarse spatial would want an anchor
+	fringesim -q -p 60,67 -s 960x240 --projector 1920x480 --noise 1 | framecat --delete projector_px -o set.nrrd
+	mistake "absphase: falls by " fringepipe phasewrap set.nrrd , unwrap2f -o a.nrrd
+	[[ $stderr != *spatial* ]]
+}
+
+@test "mistakes: fringes that begin half a turn later than the patterns: the cure that the line names gives the true phase" {
+	cure() {
+		py 'a, b, t = (read_frame(name)["absphase"] for name in sys.argv[1:])
+off = [np.abs(a - t).max(), np.abs(b - t).max()]
+print("%.3f rad at most before, %.3f after" % tuple(off))
+expect(off[0] > 3 and off[1] < 0.1, "absphase")' a.nrrd b.nrrd t.nrrd
+	}
+	for periods in 60,66 20,640 60,66,72 20,80,320,1280 35,40,43; do
+		fringesim -q -s 320x240 -p $periods --noise 1 --truth t.nrrd | framecat --delete '*' -o set.nrrd
+		wrap=(phasewrap -n 3 -p $periods --shift 60,180,-60 set.nrrd)
+		mistake "residual: all " fringepipe "${wrap[@]}" , unwrap2f --field 640 -o a.nrrd
+		cure=$(grep -o -- "--phase-origin 180" <<<"$stderr")
+		# shellcheck disable=SC2086 # an option and its value
+		right fringepipe "${wrap[@]}" $cure , unwrap2f --field 640 -o b.nrrd
+		cure
+	done
+	# the same of orders by a sequence
+	while read -r periods method; do
+		fringesim -q -s 320x240 -p $periods --noise 1 --truth t.nrrd | framecat --delete '*' -o set.nrrd
+		wrap=(phasewrap -n 3 -p $periods --shift 60,180,-60 set.nrrd)
+		mistake "residual: all are off by about half a turn: give phasewrap --phase-origin 180, or 180 more" \
+			fringepipe "${wrap[@]}" , unwrap2f -m $method --field 640 -o a.nrrd
+		right fringepipe "${wrap[@]}" --phase-origin 180 , unwrap2f -m $method --field 640 -o b.nrrd
+		cure
+		run --separate-stderr fringepipe "${wrap[@]}" --phase-origin 250 , unwrap2f -m $method --field 640 -o b.nrrd
+		[[ $stderr == *residual* && $stderr != *"half a turn"* ]]
+	done <<-END
+		60,66,72 heterodyne
+		60,66,78 heterodyne
+		20,80,320,1280 hierarchical
+	END
+	for cell in half column; do
+		fringesim -q -s 320x240 -p 40 -g $cell --noise 1 --truth t.nrrd -o set.nrrd
+		planes=$(frameinfo -k role set.nrrd | grep -c gray)
+		framecat --delete '*' set.nrrd -o foreign.nrrd
+		wrap=(phasewrap -n 3 -p 40 -G "$planes" --gray-cell $cell --shift 60,180,-60 foreign.nrrd)
+		mistake "residual: all are off by about half a turn" fringepipe "${wrap[@]}" , unwrap2f -o a.nrrd
+		cure=$(grep -o -- "--phase-origin 180" <<<"$stderr")
+		# shellcheck disable=SC2086
+		right fringepipe "${wrap[@]}" $cure , unwrap2f -o b.nrrd
+		cure
+	done
+	# nor are exchanged periods, or another angle, taken for half a turn
+	fringesim -q -s 854x60 -p 854/35,854/36,854/37 --projector 854x480 -n 4 --noise 1 | phasewrap -o w.nrrd
+	for periods in 24.4,23.08,23.72 23.72,24.4,23.08 23.08,23.72,24.4 23.08,24.4,23.72; do
+		for field in projector_px none; do
+			framecat --delete $field w.nrrd -o set.nrrd
+			run --separate-stderr unwrap2f -p $periods set.nrrd -o a.nrrd
+			[[ $stderr != *"origin 180"* ]]
+		done
+	done
+	fringesim -q -s 320x240 -p 60,66,72 --noise 1 | framecat --delete '*' -o set.nrrd
+	run --separate-stderr fringepipe phasewrap -n 3 -p 60,66,72 --shift 15,135,255 set.nrrd , unwrap2f --field 640 -o a.nrrd
+	[[ $stderr == *residual* && $stderr != *"origin 180"* ]]
+}
+
+@test "mistakes: --count: unwrap2f knows the field that phasewrap was given; without one it is unwrap2f that wants it" {
+	fringesim -q -s 854x60 -p 854/35,854/36,854/37 --projector 854x480 -n 4 --noise 1 --truth t.nrrd |
+		framecat --delete '*' -o set.nrrd
+	wrap=(phasewrap -n 4 --count 35,36,37 set.nrrd)
+	right "${wrap[@]}" --field 854 -o w.nrrd
+	[ "$(frameinfo -k field_px w.nrrd)" = 854 ]
+	right unwrap2f w.nrrd -o a.nrrd
+	py 'a, t = read_frame("a.nrrd")["absphase"], read_frame("t.nrrd")["absphase"] * 37 / 35
+print("%.4f rad" % np.abs(a - t).max())
+expect(np.abs(a - t).max() < 0.1, "absphase")'
+	# the option wins, and the key serves one phase, too
+	fails 1 "spans the field of 1000 px" unwrap2f -m heterodyne --field 1000 w.nrrd
+	framecat --set field_px=0 w.nrrd -o zero.nrrd
+	fails 1 "field_px: 0 is no width of a field" unwrap2f zero.nrrd
+	# the line about exchanged periods does not ask for a field that is known
+	framecat --delete field_px w.nrrd -o unknown.nrrd
+	mistake "no --field" unwrap2f -p 24.4,23,22 unknown.nrrd -o b.nrrd
+	run --separate-stderr unwrap2f -p 24.4,23,22 w.nrrd -o b.nrrd
+	[[ $stderr == *"wrong or swapped periods"* && $stderr != *"--field"* ]]
+	# phases alone need no field
+	right "${wrap[@]}" -o plain.nrrd
+	framecmp w.nrrd plain.nrrd
+	[ "$(frameinfo -k cmd.2 plain.nrrd)" = "phasewrap --steps=4 --count=35,36,37 [1]" ]
+	fails 1 "the input has no key period_px: give --period, or --count and --field" unwrap2f plain.nrrd
+	right unwrap2f --count 35,36,37 --field 854 plain.nrrd -o b.nrrd
+	framecmp a.nrrd b.nrrd
+	# one count, of the first four images
+	framecat --frames 0-3 set.nrrd | right phasewrap -n 4 --count 35 -o one.nrrd
+	right unwrapq one.nrrd -o c.nrrd
+}

@@ -24,10 +24,10 @@ write_frames("points.nrrd", Frame(np.stack([(x - 80) / 200 * z, (y - 60) / 200 *
 @test "mistakes: shade: a range that shows one colour, of all frames, in all views" {
 	for way in "" --bar "--view 20,10" "--view 20,10 --bar"; do
 		# shellcheck disable=SC2086
-		mistake "--range: 100 % of the surface lie far below 100 to 200, and nothing within" \
+		mistake "--range: 100 % of the surface lies far below 100 to 200, and nothing within" \
 			shade -c depth -r 100,200 $way depth.nrrd -o x.png
 	done
-	mistake "lie far above -90 to -50" shade -c depth --range=-90,-50 depth.nrrd -o x.png
+	mistake "lies far above -90 to -50" shade -c depth --range=-90,-50 depth.nrrd -o x.png
 	mistake "far above 0.7 to 0.8" shade -c depth -r 0.7,0.8 points.nrrd -o x.png
 	mistake "shade: --range: 100 % of the surface" fringepipe normals depth.nrrd , shade -c depth -r 100,200 -o x.png
 	for way in "" --bar "--view 20,10"; do

@@ -37,7 +37,10 @@ rig() {
 	for rows in 4 -9; do
 		scene $rows
 		mistake "the textures of points that match look alike in other rows" match
-		[ "$status" -eq 0 ]
+		[[ $status -eq 0 && $stderr =~ "rows differ by "(-?[0-9]+)")" ]]
+		off=$((BASH_REMATCH[1] + rows))	# the right picture lies as much lower
+		[ "$off" -ge -1 ]
+		[ "$off" -le 1 ]
 		framecat -c absphase right.nrrd -o bare.nrrd	# nothing tells
 		right phasematch --right bare.nrrd left.nrrd -o out.nrrd
 	done
@@ -261,5 +264,10 @@ write_frames("off.nrrd", f)' $rad
 	decoded right 135 right
 	decoded right 180 other
 	right match
-	mistake "other.nrrd: the textures of points that match look alike in other columns" phasematch --right other.nrrd left.nrrd -o out.nrrd
+	fails 1 "other.nrrd: was decoded with --phase-origin 180, the input with 135 (key decoded_origin_rad)" \
+		phasematch --right other.nrrd left.nrrd -o out.nrrd
+	framecat --delete decoded_origin_rad other.nrrd -o foreign.nrrd
+	framecat --delete decoded_origin_rad left.nrrd -o left_foreign.nrrd
+	mistake "foreign.nrrd: the textures of points that match look alike in other columns" \
+		phasematch --right foreign.nrrd left_foreign.nrrd -o out.nrrd
 }

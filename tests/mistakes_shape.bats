@@ -421,7 +421,7 @@ for n in range(40):
 		done
 	done
 	plane a.nrrd --scene relief
-	mistake "absphase: rises in another direction than the reference does, 90 degrees beside it" "${depth[@]}" -c 5 --ref y.nrrd a.nrrd
+	mistake "absphase: and the reference rise in directions that are 90 degrees apart" "${depth[@]}" -c 5 --ref y.nrrd a.nrrd
 	first=$stderr
 	FRINGEPIPE_BAND=7 mistake "$first" "${depth[@]}" -j 5 -c 5 --ref y.nrrd a.nrrd
 	cat a.nrrd a.nrrd >two.nrrd
@@ -429,11 +429,11 @@ for n in range(40):
 	py '
 f = read_frame("x.nrrd")
 write_frames("mirrored.nrrd", Frame(-f["absphase"], ["absphase"], f.meta))'
-	mistake "180 degrees beside it: are both of the same axis, sign and camera?" "${depth[@]}" -c 5 --ref mirrored.nrrd a.nrrd
+	mistake "180 degrees apart: are both of the same axis, sign and camera?" "${depth[@]}" -c 5 --ref mirrored.nrrd a.nrrd
 	right "${depth[@]}" -c 5 --ref-plane 0,0.1047,0 a.nrrd
 	right "${depth[@]}" -c 5 --ref-plane 0,0.1047,0.1 a.nrrd
-	mistake "90 degrees beside it" "${depth[@]}" -c 5 --ref-plane 0,0,0.1047 a.nrrd
-	mistake "180 degrees beside it" "${depth[@]}" -c 5 --ref-plane 42,-0.1047,0 a.nrrd
+	mistake "90 degrees apart" "${depth[@]}" -c 5 --ref-plane 0,0,0.1047 a.nrrd
+	mistake "180 degrees apart" "${depth[@]}" -c 5 --ref-plane 42,-0.1047,0 a.nrrd
 	# frames of pixels of 0.25 mm
 	for c in 0.5 50 -50; do
 		right "${depth[@]}" -c $c --ref x.nrrd a.nrrd

@@ -60,3 +60,30 @@ expect(offset in ("0.000", "-0.000") and wave == "0.000", offset, wave)'
 		phasewrap 2>messages >phase.nrrd
 	grep -q "8 images, but steps of about 360/11 degrees: --steps or --shift is another, or the surface moved evenly, by -11.[3-6] degrees an image" messages
 }
+
+@test "motion: the texture of a uniform surface; A + B has the ripple of B, A of steps half of it and the flat image none" {
+	local from
+	# B sqrt(1 - sin(2 phi + d) sin d) has a standard deviation of B sin(d) / sqrt 8: 8.79 levels
+	wrap flat 2+1 0.252
+	for from in max mean flat; do
+		phasewrap --texture-from $from captures.nrrd -o 2+1.$from.nrrd 2>messages
+	done
+	wrap max 3 0.252
+	for from in max mean; do
+		phasewrap --texture-from $from captures.nrrd -o 3.$from.nrrd 2>messages
+	done
+	py '
+for default, word in (("flat", "2+1.flat"), ("max", "3.max")):
+	expect(read_frame(default + ".nrrd").pixels.tobytes() == read_frame(word + ".nrrd").pixels.tobytes(), word)
+def ripple(name, key):
+	f = read_frame(name + ".nrrd")
+	expect(f.meta.get("texture_from") == key, name, f.meta)
+	return f["texture"].astype(float).std()
+expect(abs(ripple("2+1.max", None) - 8.79) < 0.09, ripple("2+1.max", None))
+expect(ripple("2+1.mean", "mean") < 1e-4, ripple("2+1.mean", "mean"))
+expect(ripple("2+1.flat", "flat") < 1e-4, ripple("2+1.flat", "flat"))
+whole, mean = ripple("3.max", None), ripple("3.mean", "mean")
+expect(4 < mean < whole, whole, mean)
+phase = [read_frame("2+1.%s.nrrd" % k).pixels[:2] for k in ("max", "flat")]
+expect(phase[0].tobytes() == phase[1].tobytes())'
+}

@@ -502,3 +502,35 @@ write_frames("sigma.nrrd", Frame(np.concatenate([f.pixels, f.pixels]), ["absphas
 	has "phasematch: right.nrrd: the right phase has no channel sigma, the other one has: no sigma comes out" <messages
 	[ "$(wc -l <messages)" -eq 1 ]
 }
+
+# A near sphere over a long base, whose disparities change by up to 4 px from pixel to pixel; the rays and the projector's
+# columns in NumPy.
+@test "phasematch: support is judged about a local plane: a steep sphere stays whole, its radius right" {
+	py '
+f, b, z0, R, w, h = 900., 300., 420., 60., 400, 300
+for side, at, cx in ("left", 0, w / 2 - f * b / z0 / 2), ("right", b, w / 2 + f * b / z0 / 2):
+	x, y = np.meshgrid(np.arange(w), np.arange(h))
+	ray = np.stack([(x - cx) / f, (y - h / 2) / f, np.ones((h, w))])
+	c = np.array([at - b / 2, 0, -z0])
+	A, B = (ray ** 2).sum(0), (ray * c[:, None, None]).sum(0)
+	root = B ** 2 - A * (c @ c - R * R)
+	X = np.array([at, 0, 0])[:, None, None] + ray * (-B - np.sqrt(np.where(root > 0, root, np.nan))) / A
+	phase = 314 * (X[0] - b / 2) / (X[2] + 50) + 200 + 0.01 * np.random.default_rng(at > 0).normal(size=(h, w))
+	write_frames(side + ".nrrd", Frame(phase[None].astype("f4"), ["absphase"], {"absphase_period_px": "20", "axis": "x",
+		"rect_f_px": "900", "rect_cx_px": "%.17g" % cx, "rect_cy_px": "150", "rect_side": side, "rect_baseline_mm": "300",
+		"rect_rotation": "1 0 0 0 1 0 0 0 1"}))'
+	phasematch --right right.nrrd left.nrrd -o out.nrrd
+	phasematch --support 0 --right right.nrrd left.nrrd -o all.nrrd
+	py '
+out, all = read_frame("out.nrrd"), read_frame("all.nrrd")
+kept, matched = np.isfinite(out["z"]), np.isfinite(all["z"])
+off = np.sqrt((out["x"] - 150.) ** 2 + out["y"] ** 2. + (out["z"] - 420.) ** 2) - 60
+print(kept.sum(), "of", matched.sum(), "within", np.nanmax(np.abs(off)))
+expect(kept.sum() > 0.96 * matched.sum() and matched.sum() > 40000, kept.sum(), matched.sum())
+expect(np.nanmax(np.abs(off)) < 0.15, np.nanmax(np.abs(off)))'
+	fitshape sphere --json out.nrrd >fit.json
+	py '
+import json
+p = json.load(open("fit.json"))["results"][0]["parts"][0]
+expect(abs(p["radius"] - 60) < 4 * p["radius_sd"], p["radius"], p["radius_sd"])'
+}

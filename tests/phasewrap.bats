@@ -100,7 +100,7 @@ s = scene(60, 70)
 for flat in "123":
 	f = check("out" + flat + ".nrrd", s)
 	expect(np.abs(f["modulation"] - s[1] / s[0]) < 4.2e-7)
-	expect(np.abs(f["texture"] - s[0] - s[1]) < 5.3e-5)
+	expect(np.abs(f["texture"] - s[0]) < 5.3e-5)
 expect(read_frame("last.nrrd").pixels == read_frame("out3.nrrd").pixels)
 a, b, phi = s
 # foreign: sin = cos(phase - (-90 deg)), so that its phase is -phi where ours is phi + origin
@@ -673,7 +673,7 @@ write_frames("sine.nrrd", sine)'
 		phasewrap -n 5 all.nrrd
 	fails 1 "nothing tells dark from bright in the Gray planes" phasewrap -k gray -G 4 in.nrrd
 	fails 1 "without fringe images --min-amplitude, --min-modulation and --dark need white and black" \
-		phasewrap -k gray -G 2 -i --dark 3 in.nrrd
+		phasewrap -k gray -G 2 -F 1 --dark 3 in.nrrd
 	fails 1 "the shifts of the period 60 px do not determine a phase" \
 		phasewrap --shift 0,90,90,360 -p 60 in.nrrd
 	fails 1 "--axis has 2 letters for 1 periods" phasewrap -n 4 -a x,y in.nrrd
@@ -723,4 +723,35 @@ for name, scale in ("usual", 2.0 ** -20), ("large", 2.0 ** 118):
 		grep 'samples are exactly V, and none is above: if the camera saturates' usual
 		diff usual large
 	done
+}
+
+@test "phasewrap: --texture-from max, mean and flat" {
+	py "$model"'
+rng = np.random.default_rng(3)
+for n, dtype in ((4, "u1"), (5, "f4")):
+	s = scene(7, 33, n)
+	write_frames("in%d.nrrd" % n, frames([np.rint(i) for i in capture(s, shifts(n)) + capture(s, shifts(n), 1, 1)], dtype))
+write_frames("three.nrrd", frames([rng.integers(1, 255, (7, 33)) for i in range(6)], "u1"))'
+	phasewrap -n 4 -p 20,30 --texture-from mean in4.nrrd -o mean4.nrrd
+	phasewrap -n 5 -p 20,30 --texture-from mean --as vector in5.nrrd -o mean5.nrrd
+	phasewrap -k 2+1 three.nrrd -o flat.nrrd
+	phasewrap -k 2+1 -p 20,30 --texture-from max three.nrrd -o max.nrrd
+	phasewrap -k 2+1 -p 20,30 three.nrrd -o both.nrrd
+	py '
+for n in 4, 5:
+	images = np.mean([f.pixels[0].astype(float) for f in read_frames("in%d.nrrd" % n)], axis=0)
+	expect(np.abs(read_frame("mean%d.nrrd" % n)["texture"] - images) < 3e-5, n)
+three = [f.pixels[0].astype("f8") for f in read_frames("three.nrrd")]
+first = read_frames("flat.nrrd")
+expect(len(first) == 2)
+expect(first[0]["texture"] == three[2])
+expect(first[1]["texture"] == three[5])
+expect(read_frame("both.nrrd")["texture"] == (three[2] + three[5]) / 2)
+b = [np.hypot(three[k] - three[k + 2], three[k + 1] - three[k + 2]) for k in (0, 3)]
+expect(np.abs(read_frame("max.nrrd")["texture"] - (three[2] + b[0] + three[5] + b[1]) / 2) < 1e-4)'
+	fails 1 "--texture-from: flat is for 2+1 images: mean takes the fringes out of these" \
+		phasewrap -n 4 --texture-from flat in4.nrrd -o none.nrrd
+	fails 1 "--texture-from: there are no fringe images" \
+		phasewrap -k gray -G 4 -i --texture-from mean in4.nrrd -o none.nrrd
+	[ ! -e none.nrrd ]
 }

@@ -21,6 +21,7 @@ load helpers
 	holoenc z.nrrd | dither3 -m fs -o three.png
 	for words in "undither3 three.png" "phasewrap images.nrrd , gauss , unwrap2f , median , phase2depth --ref ideal , normals" \
 		"phasewrap --as vector images.nrrd , gauss --as phase , unwrap2f -m best" "shade depth.nrrd" \
+		"shade --view 30,20 -c depth depth.nrrd" \
 		"holodec holo.png" "holodec --decode plain holo.png"; do
 		# shellcheck disable=SC2086
 		"$work/bin/fringepipe" -v -d gpu $words -o gpu.nrrd 2>messages

@@ -81,7 +81,7 @@ write_frames("in.nrrd", Frame(d, ["depth"]))'
 		--samples 1 --jump 10 -s 200x200 -o out.nrrd
 	py '
 p = read_frame("out.nrrd")["r"]
-near, far = (p == 0).sum(), (p == 213).sum()		# 255 * 50 / 60 = 212.5
+near, far = (p == 0).sum(), ((p == 212) | (p == 213)).sum()		# 255 * 50 / 60 = 212.5
 back = (p == 32).sum()
 expect(near + far + back == p.size, np.unique(p))
 rows = np.where((p == 0).any(1))[0]; cols = np.where((p == 0).any(0))[0]
@@ -89,6 +89,119 @@ ratio = len(cols) / len(rows)				# cos 30
 expect(abs(ratio - np.cos(np.radians(30))) < 0.06, ratio)
 # behind it a gap of the far plane is seen: the hole that the square left, partly covered
 expect(back > 200 and far > 1000, near, far, back)'
+}
+
+@test "shade: a view along the rows: what stands in front hides what is behind it" {
+	# Two ridges along y, 10 and 20 high: from the lower one the higher one is seen above it, from the higher one it alone.
+	py '
+x = np.arange(200.)
+z = -10 * np.exp(-((x - 60) / 9) ** 2) - 20 * np.exp(-((x - 140) / 9) ** 2) + 0 * np.arange(120.)[:, None]
+texture = np.where(x < 100, 60, 180) + 0 * np.arange(120.)[:, None]
+write_frames("in.nrrd", Frame(np.stack([z, texture]).astype("f4"), ["depth", "texture"]))'
+	for view in -90,0 -89.99,0 90,0; do
+		shade --view $view -c texture -r 0,255 --ambient 1 --diffuse 0 --specular 0 --samples 1 --jump 100 in.nrrd -f -o $view.nrrd
+	done
+	py '
+for view, front, behind in ("-90,0", 60, 180), ("-89.99,0", 60, 180), ("90,0", 180, None):
+	p = read_frame(view + ".nrrd")["r"].astype(int)
+	columns = np.where((p != 32).any(0))[0]
+	levels = [set(np.unique(p[8:-8, c])) - {32} for c in columns]
+	expect(all(len(l) <= 1 for l in levels), view, levels)
+	seen = [l.pop() for l in levels if l]
+	ends = seen[2], seen[-3]			# without the edge of the picture
+	if behind is None:
+		expect(set(seen) == {front}, view, seen)
+	else:
+		share = seen.count(front) / len(seen)
+		expect(set(seen) == {front, behind} and set(ends) == {front, behind}, view, seen)
+		expect(abs(share - 0.5) < 0.03, view, share)'
+}
+
+@test "shade: a turned view has no gaps, and the same bytes at every level and number of threads" {
+	py '
+rng = np.random.default_rng(5)
+y, x = np.mgrid[:150, :203].astype(float)
+z = 9 * np.sin(x / 20) * np.cos(y / 17)
+write_frames("smooth.nrrd", Frame(z.astype("f4"), ["depth"], {"spacings": "1 1"}))
+write_frames("flat.nrrd", Frame((0 * z + 50).astype("f4"), ["depth"]))
+z += 60 * (np.hypot(x - 90, y - 70) < 30) + rng.normal(size=z.shape)
+for share, value in (.01, np.nan), (.002, np.inf), (.002, -3e38), (.002, 1e9):
+	z[rng.random(z.shape) < share] = value
+n = rng.normal(size=(3,) + z.shape)
+n[:, rng.random(z.shape) < .01] = np.nan
+n[0, rng.random(z.shape) < .01] = np.nan
+texture = 99 + 50 * np.sin(x / 5)
+texture[rng.random(z.shape) < .01] = np.nan
+write_frames("hostile.nrrd", Frame(np.stack([z, *n, texture]).astype("f4"), ["depth", "nx", "ny", "nz", "texture"]))
+x[rng.random(z.shape) < .01] = np.nan
+write_frames("points.nrrd", Frame(np.stack([x, y, z, texture]).astype("f4"), ["x", "y", "z", "texture"]))
+# a sheet that lies on itself: equal depths and normals, other textures
+f = np.abs(x - 100.5), y, 0 * x, 0 * x, 0 * x, 0 * x - 1
+write_frames("folded.nrrd", Frame(np.nan_to_num(np.stack([*f, 50 * np.sin(x)])).astype("f4"), "x y z nx ny nz texture".split()))'
+	levels=$(cpu_levels)
+	for view in 0,0 30,20 180,0 90,0; do
+		for surface in smooth flat; do
+			[[ $view != 90,0 ]] || continue
+			shade --view $view --samples 1 $surface.nrrd -f -o a.nrrd
+			py '
+drawn = (read_frame("a.nrrd").pixels != 32).any(0)
+inside = drawn[:-2, 1:-1] & drawn[2:, 1:-1] & drawn[1:-1, :-2] & drawn[1:-1, 2:]
+expect(drawn.sum() > 5000, drawn.sum())
+expect(~(inside & ~drawn[1:-1, 1:-1]), sys.argv[1], (inside & ~drawn[1:-1, 1:-1]).sum())' "$view $surface"
+		done
+		for frame in hostile points folded; do
+			for samples in 1 2 3; do
+				for words in "-c none" "-c depth" "-c texture --jump 30"; do
+					if [[ $words = "-c depth" && $frame != hostile ]]; then words="-c depth -r -9,70"; fi
+					# shellcheck disable=SC2086
+					shade --view $view --samples $samples $words -j 1 $frame.nrrd -f -o a.nrrd
+					for level in $levels; do
+						# shellcheck disable=SC2086
+						FRINGEPIPE_CPU=$level shade --view $view --samples $samples $words -j 3 $frame.nrrd -f -o b.nrrd
+						cmp a.nrrd b.nrrd || { echo "$frame $view $samples $words $level"; return 1; }
+					done
+				done
+			done
+		done
+	done
+}
+
+@test "shade: colours of a turned view do not depend on threads where pixels of mixed samples are as many as the limit" {
+	py '
+rng = np.random.default_rng(1)
+y, x = np.mgrid[:150, :200]
+for k in range(600, 720, 4):
+	z = 20 * np.sin(x / 30) * np.cos(y / 25)
+	z[20:32, 100:160] += (rng.normal(size=720) * 6 * (np.arange(720) < k)).reshape(12, 60)
+	write_frames("in%d.nrrd" % k, Frame(z.astype("f4"), ["depth"]))'
+	for frame in in*.nrrd; do
+		shade --view 20,10 -c depth --jump 1000 -s 400x300 -j 1 "$frame" -f -o one.nrrd
+		shade --view 20,10 -c depth --jump 1000 -s 400x300 -j 16 "$frame" | cmp one.nrrd -
+	done
+}
+
+@test "shade: a turned surface far from the origin, or with infinite normals, looks as it does near it or without them" {
+	py '
+rng = np.random.default_rng(2)
+y, x = np.mgrid[:90, :120].astype(float)
+z = 8 * np.sin(x / 5) * np.cos(y / 7)
+for far in 0, 1e6:
+	at = np.stack([x + far, y + far, np.round(z * 16) / 16 + far])
+	write_frames("at%d.nrrd" % far, Frame(at.astype("f4"), ["x", "y", "z"]))
+lost = rng.random(z.shape) < .02
+for value in np.nan, np.inf, 1e30:
+	n = np.where(lost, value, 0 * x), np.where(lost, value, 0 * x), np.where(lost, value, 0 * x - 1)
+	write_frames("n%g.nrrd" % value, Frame(np.stack([x, y, 0 * x + 5, *n]).astype("f4"), "x y z nx ny nz".split()))'
+	for view in 0,0 30,20 90,0; do
+		for frame in at0 at1000000 nnan ninf n1e+30; do shade --view $view $frame.nrrd -f -o $frame.$view.nrrd; done
+		py '
+def picture(name):
+	return read_frame("%s.%s.nrrd" % (name, sys.argv[1])).pixels.astype(int)
+off = np.abs(picture("at0") - picture("at1000000")).max(0)
+expect((off > 1).mean() < 1e-3, sys.argv[1], (off > 1).sum())
+for name in "ninf", "n1e+30":
+	expect(picture(name) == picture("nnan"), sys.argv[1], name)' $view
+	done
 }
 
 @test "shade: sizes, colours, threads" {
@@ -192,6 +305,21 @@ expect((p[lit] == 0).sum() >= there.size // 100 and (p[lit] == 255).sum() >= the
 	py 'expect(read_frame("a.nrrd").pixels == 32); expect(read_frame("b.nrrd").pixels == 32)'
 }
 
+@test "shade: a turned view without a triangle gets one line" {
+	py '
+far = 1e10 * np.random.default_rng(1).random((30, 40))
+write_frames("row.nrrd", [Frame(np.ones((1, 50), "f4"), ["depth"])] * 3)
+write_frames("far.nrrd", Frame(far.astype("f4"), ["depth"]))
+write_frames("some.nrrd", Frame(np.pad(np.ones((2, 2), "f4"), 9, constant_values=np.nan), ["depth"]))'
+	for samples in 1 2 3; do
+		for frame in row far; do
+			fails 0 "--view: the picture is empty: no three neighbours make a triangle with a normal" \
+				shade --view 30,20 --samples $samples $frame.nrrd -f -o $frame%d.png
+		done
+		silent shade --view 30,20 --samples $samples some.nrrd -f -o some.png
+	done
+}
+
 @test "shade: errors" {
 	py 'write_frames("in.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["phase", "modulation"]))'
 	fails 1 "channels x y z, or one of z, depth, height" shade in.nrrd -o a.png
@@ -199,10 +327,39 @@ expect((p[lit] == 0).sum() >= there.size // 100 and (p[lit] == 255).sum() >= the
 	fails 2 "--size: needs --view" shade -s 4x4 in.nrrd -o a.png
 	fails 2 "--samples: needs --view" shade --samples 3 in.nrrd -o a.png
 	fails 2 "--map: needs --colour depth" shade --map gray -c texture in.nrrd -o a.png
-	fails 2 "--range: needs --colour depth or texture" shade -r 3,4 in.nrrd -o a.png
+	fails 2 "--range: needs --colour depth, texture or rgb" shade -r 3,4 in.nrrd -o a.png
 	fails 2 "--light: wants two angles" shade --light 3 in.nrrd -o a.png
 	fails 2 "--range: wants two numbers" shade -r 3,3 in.nrrd -o a.png
 	py 'write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"]))'
 	fails 1 "input has no channel texture" shade -c texture in.nrrd -o a.png
 	[ ! -e a.png ]
+}
+
+@test "shade: a surface in its own colours: red, green and blue are each the grey of a texture" {
+	py '
+y, x = np.mgrid[:40, :70].astype(float)
+z = 100 - 0.02 * (x - 35) ** 2 - 0.01 * (y - 20) ** 2
+colour = [3.5 * x, 255 - 6 * y, 2 * x + y]
+colour[1][5:9, 5:9] = np.nan
+write_frames("rgb.nrrd", Frame(np.stack([z] + colour).astype("f4"), ["depth", "r", "g", "b"], {"max_value": "300"}))
+for name, v in zip("rgb", colour):
+	write_frames(name + ".nrrd", Frame(np.stack([z, v]).astype("f4"), ["depth", "texture"]))'
+	for view in "" "--view 20,10"; do
+		# shellcheck disable=SC2086
+		shade --colour rgb $view rgb.nrrd -o all.nrrd -f
+		for c in r g b; do
+			# shellcheck disable=SC2086
+			shade --colour texture --range 0,300 $view $c.nrrd -f -o $c.out.nrrd
+		done
+		py '
+all = read_frame("all.nrrd")
+for c in "rgb":
+	expect(all[c] == read_frame(c + ".out.nrrd")[c], c)'
+	done
+	fails 2 "--bar: a surface in its own colours has no scale" shade --colour rgb --bar rgb.nrrd -o x.png
+	fails 1 "r" shade --colour rgb r.nrrd -o x.png
+	# of a grey that no colour says: white is 255
+	framecat --delete max_value rgb.nrrd | shade --colour rgb -o white.nrrd
+	shade --colour rgb --range 0,255 rgb.nrrd -o range.nrrd
+	framecmp white.nrrd range.nrrd
 }

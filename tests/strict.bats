@@ -47,7 +47,7 @@ warned() {
 	cmp a.nrrd b.nrrd
 	warned fringepipe phasewrap flat.nrrd --strict , gauss -o c.nrrd
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"--strict stand before the first stage or in the last"* ]]
+	[[ $stderr == *"--strict --valid --raw --follow --idle stand before the first stage or in the last"* ]]
 	[ ! -e c.nrrd ]
 }
 

@@ -143,6 +143,17 @@ check("b.vnl", ["x", "y"], [[1, n], [3, 4]])'
 	py 'open("a.csv", "w").write("x,y\n" + "1" * (5 << 20))'
 	fails 1 "line 2 is longer than 4194304 bytes" framecat a.csv -o x.nrrd
 	[ ! -e x.nrrd ]
+	# points as other programs write them: the line says what is read, and its cure gives the points
+	printf '1.5 2 3\n4 5 6\n-7 8e1 9\n' >a.xyz
+	fails 1 "a.xyz: not a known image format: seems to be points as numbers alone (XYZ, ASC)" framecat a.xyz -o x.nrrd
+	FILE=a.xyz bash -c "$(grep -oP '\(echo.*points.vnl' <<<"${stderr//FILE/\$FILE}")"
+	framecat points.vnl -o p.csv
+	[ "$(grep -v '^#' p.csv | paste -sd' ')" = "x,y,z 1.5,2,3 4,5,6 -7,80,9" ]
+	printf '# .PCD v0.7 - Point Cloud Data\nVERSION 0.7\nFIELDS x y z\n' >a.pcd
+	for operand in a.pcd -; do
+		fails 1 "seems to be PCD: points are read from PLY, CSV and vnlog files" framecat $operand -o x.nrrd <a.pcd
+	done
+	[ ! -e x.nrrd ]
 	# what is no table is not taken for one
 	text() {
 		printf "$1" >text
@@ -546,4 +557,22 @@ write_frames("one.nrrd", Frame(np.zeros((2, 1, 3), "f4"), ["a\\\\b", "c"], {"poi
 		py 'expect(read_frame("one.nrrd").names[1] == "c")
 expect("a_b" in open(sys.argv[1]).read())' one.$suffix
 	done
+}
+
+@test "tables: framecat --where takes the rows whose channel has one of the values" {
+	printf 'x,line,view\n1,2,7\n2,1,7\n3,2,8\n4,nan,8\n5,3,0.5\n' >t.csv
+	framecat --where line=2 t.csv -o two.csv
+	[ "$(grep -v '^#' two.csv)" = $'x,line,view\n1,2,7\n3,2,8' ]
+	framecat --where line=1,3 -c x t.csv -o other.csv
+	[ "$(grep -v '^#' other.csv)" = $'x\n2\n5' ]
+	framecat --where view=1/2 t.csv -o half.csv
+	[ "$(grep -v '^#' half.csv)" = $'x,line,view\n5,3,0.5' ]
+	framecat --where line=9 t.csv -o none.csv
+	[ "$(grep -v '^#' none.csv)" = x,line,view ]
+	fails 1 "--where: there is no channel z, only x line view" framecat --where z=1 t.csv -o x.csv
+	fails 2 "--where: wants NAME=V or NAME=V,V,..., not 'line'" framecat --where line t.csv -o x.csv
+	fails 2 "--where: wants NAME=V or NAME=V,V,..., not 'line=two'" framecat --where line=two t.csv -o x.csv
+	py 'write_frames("image.nrrd", Frame(np.zeros((1, 3, 4), "f4"), ["x"]))'
+	fails 1 "--where: is for tables, the input is an image" framecat --where x=0 image.nrrd -o x.csv
+	[ ! -e x.csv ]
 }

@@ -260,7 +260,7 @@ expect(float(noisy.meta["sigma_window_px"]) > 8, noisy.meta)'
 	fails 2 "--gain" phasewrap --sigma --gain 1e30 three.nrrd -o out.nrrd
 	fails 1 "no noise at all" phasewrap --sigma --read-noise 1e-30 --quantum 0 three.nrrd -o out.nrrd
 	framecat --crop 0,0,5,7 float.nrrd -o small.nrrd
-	fails 1 "only 15 pixels tell what the noise is" phasewrap -q --sigma small.nrrd -o out.nrrd
+	fails 1 "the noise cannot be found: only 15 pixels are usable" phasewrap -q --sigma small.nrrd -o out.nrrd
 	fails 1 "no noise at all" phasewrap --sigma --read-noise 0 --gain 0 --quantum 0 three.nrrd -o out.nrrd
 	fails 1 "give --quantum LEVELS, 0 for none" phasewrap --sigma --read-noise 1 float.nrrd -o out.nrrd
 	silent phasewrap --sigma --read-noise 1 --quantum 0 float.nrrd -o out.nrrd
@@ -290,7 +290,7 @@ write_frames("depth.nrrd", [Frame(np.stack([phase, sigma]), ["depth", "sigma"])]
 	gauss -n 7 vector.nrrd -o vector_out.nrrd
 	gauss -n 7 --on depth depth.nrrd -o depth_out.nrrd
 	py '
-def theory(p, sigma):
+def theory(p, sigma, linear):	# the error of an angle moves its vector by the sine of it
 	h, w = p.shape
 	there = np.isfinite(p)
 	P, V, S = (np.pad(np.where(there, f, 0), 3) for f in (p, there, sigma.astype(float)))
@@ -302,7 +302,7 @@ def theory(p, sigma):
 			other = slice(3 - k, 3 - k + h), slice(3 - j, 3 - j + w)
 			pairs.append((np.exp(-(k * k + j * j) / 2 / (7 / 6) ** 2) * V[at] * V[other], P[at], S[at]))
 	mean = sum(q * v for q, v, s in pairs)
-	square = sum((q * s * (v * mean.conj()).real) ** 2 for q, v, s in pairs)
+	square = sum((q * (v * mean.conj()).real) ** 2 * (s ** 2 if linear else np.tanh(s ** 2)) for q, v, s in pairs)
 	with np.errstate(invalid="ignore"): result = np.sqrt(square) / np.abs(mean) ** 2
 	return np.where(there, result, np.nan)
 phase, vector, depth, unknown = (read_frame(n + "_out.nrrd") for n in ("phase", "vector", "depth", "unknown"))
@@ -311,7 +311,7 @@ z = np.exp(1j * before["phase"].astype(float))
 length = read_frame("vector.nrrd")["cos1"].astype(float) + 1j * read_frame("vector.nrrd")["sin1"]
 ones = np.where(np.isfinite(before["phase"]), 1 + 0j, np.nan)
 for f, name, p in ((phase, "sigma", z), (vector, "sigma1", length), (depth, "sigma", ones)):
-	expected = theory(p, before["sigma"])
+	expected = theory(p, before["sigma"], f is depth)
 	expect(np.isnan(expected) == np.isnan(f[name]), name)
 	expect(np.nanmax(np.abs(f[name] / expected - 1)) < 1e-5, name, np.nanmax(np.abs(f[name] / expected - 1)))
 expect(vector.names == ["sigma1", "phase1"], vector.names)
@@ -713,24 +713,26 @@ for name, of, _, pixels, ratio in rows:
 	z = np.abs(z[np.isfinite(z)])
 	print(name, of, len(z), np.median(z) / 0.67449)
 	expect(len(z) == int(pixels) and abs(np.median(z) / 0.67449 - float(ratio)) < 0.006, name, of, len(z), np.median(z) / 0.67449)'
-	# a sensor with colour filters: what is found is the noise of all pixels, not of one colour
+	# a sensor with colour filters: what is found is the noise of all pixels, not of one colour, over the distance from
+	# which on neighbours share none
 	phasewrap -v -n 8 -p 60 --sigma --min-amplitude 25 "$data"/weiyang_box_3freq_35_36_37/f35_?.png -o w.nrrd 2>messages
 	WEIYANG=$data/weiyang_box_3freq_35_36_37 py '
 import os, re
 from PIL import Image
-a, b = (float(v) for v in re.search(r"variance of a sample: (\S+) \+ (\S+) level", open("messages").read()).groups())
+a, b, L = (float(v) for v in re.search(r"variance of a sample: (\S+) \+ (\S+) level.* over (\d) pixels", open("messages").read()).groups())
+L = int(L)
 I = np.stack([np.asarray(Image.open(os.environ["WEIYANG"] + "/f35_%d.png" % k), float) for k in range(8)])
 d = 2 * np.pi * np.arange(8) / 8
 fit = np.stack([np.ones(8), np.cos(d), -np.sin(d)], 1)
 A, c, s = np.tensordot(np.linalg.pinv(fit), I, 1)
 left, B = I - np.tensordot(fit, np.stack([A, c, s]), 1), np.hypot(c, s)
 good = (I.max(0) < 255) & (I.min(0) > 0) & (B >= 25)
-good = good[2:] & good[1:-1] & good[:-2]
-share = [B[1:-1] / np.maximum(v, 1e-9) for v in (B[:-2], B[1:-1], B[2:])]
+good = good[2 * L:] & good[L:-L] & good[:-2 * L]
+share = [B[L:-L] / np.maximum(v, 1e-9) for v in (B[:-2 * L], B[L:-L], B[2 * L:])]
 share[1] = -2 * share[1]
 weight = sum(v ** 2 for v in share)
-variance = (sum(v * left[:, k:k + 268] for k, v in enumerate(share)) ** 2).sum(0) / weight / 5
-level = (share[0] ** 2 * A[:-2] + 4 * A[1:-1] + share[2] ** 2 * A[2:]) / weight
+variance = (sum(v * left[:, k * L:k * L + 270 - 2 * L] for k, v in enumerate(share)) ** 2).sum(0) / weight / 5
+level = (share[0] ** 2 * A[:-2 * L] + 4 * A[L:-L] + share[2] ** 2 * A[2 * L:]) / weight
 own, level = variance[good], level[good]
 own, level = own[own < 12 * own.mean()], level[own < 12 * own.mean()]
 print("mean variance", own.mean(), "by the line", a + b * level.mean())
@@ -746,4 +748,12 @@ p, u = read_frame("phases.nrrd"), read_frame("two.nrrd")
 expect("sigma" in u.names and "sigma1" in u.names and "sigma2" not in u.names, u.names)
 expect(np.array_equal(u["sigma"], p["sigma2"], equal_nan=True) and np.array_equal(u["sigma1"], p["sigma1"], equal_nan=True))'
 	phase2depth --ref ideal -c 0.1 two.nrrd | framecat --channels depth,sigma -o depth.nrrd
+}
+
+# The rows of the page's table that take least; every night all of them, with more draws.
+@test "uncertainty: error bars behind filters, on truth of NumPy: what results scatter by over their sigma, as on the page" {
+	"$python" "$top/tests/error_bars.py" --draws 10 --page "$top/man/fringepipe-uncertainty.7" "gauss -n 11, fitshape plane" \
+		"gauss -n 11, mergexyz --grid" phasematch kalman "JPEG 90" "found, demosaicked" "gamma" "phasewrap --edges" p_order
+	"$python" "$top/tests/error_bars.py" --draws 2 nothing >none	# rows that are not there are none
+	[ ! -s none ]
 }

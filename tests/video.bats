@@ -510,3 +510,43 @@ os.truncate("guise.mp4", int.from_bytes(text[:4].encode(), "big"))'
 	framecmp <(framecat o.mkv) <(framecat - <o.mkv)
 	framecmp <(framecat o.mkv) <(cat o.mkv | framecat -)
 }
+
+@test "video: pictures are H.264 High in 4:2:0 by BT.709, which every player takes; what codes numbers is not" {
+	local file
+	py '
+y, x = np.mgrid[:65, :97]
+flat = [np.stack([np.full((65, 97), v, "u1") for v in c]) for c in ((255, 0, 0), (0, 200, 30), (20, 40, 250), (250, 240, 10))]
+ramp = np.stack([2 * x + 20, 3 * y + 10, 255 - x - 2 * y]).astype("u1")
+for name, planes, keys in ("flat", flat, {}), ("ramp", [ramp] * 3, {"length_unit": "mm"}), ("role", [ramp] * 2, {"role": "phase"}), \
+		("holo", [ramp] * 2, {"holo_pitch_px": "16"}), ("drawn", [ramp] * 2, {"period_px": "60", "cmd.1": "phase2depth -c 3", "cmd.2": "shade --view=1,2"}):
+	write_frames(name + ".nrrd", [Frame(p, ["r", "g", "b"], keys) for p in planes])'
+	for file in flat ramp drawn; do
+		framecat $file.nrrd -o $file.mp4
+		[ "$(ffprobe -v error -select_streams v -show_entries \
+			stream=codec_name,profile,width,height,pix_fmt,color_range,color_space,color_transfer,color_primaries -of csv=p=0 $file.mp4)" = \
+			h264,High,98,66,yuv420p,tv,bt709,bt709,bt709 ]
+		silent framecat $file.mp4 -o $file.back.nrrd
+	done
+	framecat --chroma 420 --crf 10 drawn.nrrd -o crf.mkv
+	framecat --chroma 444 drawn.nrrd -o full.mkv
+	framecat --lossless drawn.nrrd -o exact.mkv
+	framecat role.nrrd -o role.mkv
+	framecat holo.nrrd -o holo.mkv
+	for file in full exact role holo; do
+		[ "$(ffprobe -v error -show_entries stream=pix_fmt -of csv=p=0 $file.mkv)" = gbrp ]
+	done
+	framecat exact.mkv -o exact.nrrd
+	fails 2 "--chroma: 420 has no effect on a video of r g b by h264" framecat --chroma 420 holo.nrrd -o x.mkv
+	py '
+for name, most in ("flat", 3), ("ramp", 12), ("drawn", 12):
+	was, back = read_frames(name + ".nrrd"), read_frames(name + ".back.nrrd")
+	expect(len(was) == len(back), len(back))
+	for a, b in zip(was, back):
+		expect(b.names == ["r", "g", "b"], b.names)
+		expect(b.pixels.shape == a.pixels.shape, b.pixels.shape)
+		off = np.abs(a.pixels.astype(float) - b.pixels)
+		expect(off.max() <= most, name, off.max())
+		expect(off.mean() <= 1.5, name, off.mean())
+for a, b in zip(read_frames("drawn.nrrd"), read_frames("exact.nrrd")):
+	expect(a.pixels == b.pixels)'
+}

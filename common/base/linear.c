@@ -1,10 +1,6 @@
 /* Solves and inverts small systems of equations, row-major, in double. */
 #include "base/linear.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-
 double
 matrix3_determinant(const double m[9])
 {
@@ -172,4 +168,60 @@ linear_solve(double *a, size_t n)
 	for (size_t k = 0; k < n; k++)
 		a[k * m + n] /= a[k * m + k];
 	return true;
+}
+
+/* Middle and 1/size of points, so that sums of powers stay near 1. */
+static void
+scale_of(const struct homography_pair *pair, size_t n, bool to, double mid[2], double *scale)
+{
+	double size = 0;
+
+	mid[0] = mid[1] = 0;
+	for (size_t k = 0; k < 2 * n; k++)
+		mid[k % 2] += (to ? pair[k / 2].to : pair[k / 2].from)[k % 2] / (double)n;
+	for (size_t k = 0; k < 2 * n; k++)
+		size += fabs((to ? pair[k / 2].to : pair[k / 2].from)[k % 2] - mid[k % 2]) /
+		    (double)n;
+	*scale = size > 0 ? 1 / size : 1;
+}
+
+bool
+homography_fit(const struct homography_pair *pair, size_t n, double H[9], double *rms)
+{
+	double a[8 * 9] = { 0 }, mid[2][2], scale[2], inner[9], half[9], sum = 0;
+
+	scale_of(pair, n, false, mid[0], &scale[0]);
+	scale_of(pair, n, true, mid[1], &scale[1]);
+	for (size_t k = 0; k < n; k++) {
+		double x = (pair[k].from[0] - mid[0][0]) * scale[0];
+		double y = (pair[k].from[1] - mid[0][1]) * scale[0];
+
+		for (int i = 0; i < 2; i++) {
+			double u = (pair[k].to[i] - mid[1][i]) * scale[1];
+			double row[9] = { i ? 0 : x, i ? 0 : y, i ? 0 : 1, i ? x : 0, i ? y : 0,
+				i ? 1 : 0, -u * x, -u * y, u };
+
+			for (int p = 0; p < 8; p++)
+				for (int q = 0; q < 9; q++)
+					a[9 * p + q] += row[p] * row[q];
+		}
+	}
+	if (!linear_solve(a, 8))
+		return false;
+	for (int k = 0; k < 8; k++)
+		inner[k] = a[9 * k + 8];
+	inner[8] = 1;
+	matrix3_product(inner, (double[9]){ scale[0], 0, -scale[0] * mid[0][0], 0, scale[0],
+	    -scale[0] * mid[0][1], 0, 0, 1 }, half);
+	matrix3_product((double[9]){ 1 / scale[1], 0, mid[1][0], 0, 1 / scale[1], mid[1][1], 0, 0,
+	    1 }, half, H);
+	for (size_t k = 0; k < n; k++) {
+		double uv[2];
+
+		homography_apply(H, pair[k].from, uv);
+		sum += (uv[0] - pair[k].to[0]) * (uv[0] - pair[k].to[0]) +
+		    (uv[1] - pair[k].to[1]) * (uv[1] - pair[k].to[1]);
+	}
+	*rms = sqrt(sum / (2 * (double)n));
+	return isfinite(*rms);
 }

@@ -87,4 +87,26 @@ void symmetric_eigen(size_t n, double *a, double *value, double *vector);
  */
 bool linear_solve(double *a, size_t n);
 
+/* ---- homographies: 3 x 3 matrices that take x, y, 1 to a multiple of u, v, 1 ---- */
+
+struct homography_pair {
+	double from[2], to[2];
+};
+
+static inline void
+homography_apply(const double H[9], const double xy[2], double uv[2])
+{
+	double z = H[6] * xy[0] + H[7] * xy[1] + H[8];
+
+	uv[0] = (H[0] * xy[0] + H[1] * xy[1] + H[2]) / z;
+	uv[1] = (H[3] * xy[0] + H[4] * xy[1] + H[5]) / z;
+}
+
+/*
+ * Of n pairs, 4 at least: least squares of the equations without denominators, points scaled about
+ * their middles, which must not lie on the line that goes to infinity. *rms: of u and of v, in the
+ * unit of `to`. False where the pairs do not determine it.
+ */
+bool homography_fit(const struct homography_pair *, size_t n, double H[9], double *rms);
+
 #endif

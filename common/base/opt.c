@@ -4,17 +4,10 @@
  */
 #include "base/opt.h"
 
-#include <getopt.h>
-#include <limits.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "base/process.h"
 #include "base/text.h"
 
@@ -191,19 +184,6 @@ is_none(const struct opt *row, const void *value)
 	}
 }
 
-/* A copy of n items; NULL after fail(). */
-static void *
-copy_items(const void *from, size_t n, size_t bytes)
-{
-	void *copy = reallocarray(NULL, n, bytes);
-
-	if (copy)
-		memcpy(copy, from, n * bytes);
-	else
-		fail_memory();
-	return copy;
-}
-
 static int
 copy_value(const struct opt *row, void *to, const struct opt *from_row, const void *from)
 {
@@ -213,16 +193,14 @@ copy_value(const struct opt *row, void *to, const struct opt *from_row, const vo
 
 	switch (kind_of(row)) {
 	case NUMBERS:
-		copy = copy_items(numbers->v, numbers->n, sizeof(*numbers->v));
-		if (!copy)
-			return -1;
+		copy = must_alloc(numbers->n, sizeof(*numbers->v));
+		memcpy(copy, numbers->v, numbers->n * sizeof(*numbers->v));
 		numbers_free(to);
 		*(struct numbers *)to = (struct numbers){ numbers->n, copy };
 		return 0;
 	case LIST:
-		copy = copy_items(list->v, list->n, sizeof(*list->v));
-		if (!copy)
-			return -1;
+		copy = must_alloc(list->n, sizeof(*list->v));
+		memcpy(copy, list->v, list->n * sizeof(*list->v));
 		free(((struct opt_list *)to)->v);
 		*(struct opt_list *)to = (struct opt_list){ copy, list->n };
 		return 0;
@@ -388,9 +366,7 @@ parse_numbers(const struct opt *opt, const char *text, struct numbers *out)
 	struct numbers list;
 
 	if (opt->words && !strcmp(text, opt->words[0])) {
-		list = (struct numbers){ 1, malloc(sizeof(*list.v)) };
-		if (!list.v)
-			return fail_memory();
+		list = (struct numbers){ 1, must_alloc(1, sizeof(*list.v)) };
 		list.v[0] = NAN;
 		numbers_free(out);
 		*out = list;
@@ -470,7 +446,6 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 {
 	void *to = field(opt, parameters);
 	struct opt_list *list = to;
-	char **more;
 	double v;
 
 	switch (kind_of(opt)) {
@@ -494,11 +469,8 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 		*(const char **)to = text;
 		return 0;
 	case LIST:
-		more = reallocarray(list->v, list->n + 1, sizeof(*more));
-		if (!more)
-			return fail_memory();
-		list->v = more;
-		more[list->n++] = (char *)text;	/* a word of argv */
+		list->v = must_resize(list->v, list->n + 1, sizeof(*list->v));
+		list->v[list->n++] = (char *)text;	/* a word of argv */
 		return 0;
 	case SIZE:
 		return parse_size(opt, text, to);

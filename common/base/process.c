@@ -8,14 +8,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -73,9 +71,19 @@ run_cleans(void)
 	}
 }
 
+static atomic_int deferred = -1;	/* the descriptor that the first signal makes readable */
+
 static void
 clean_up(int signal)
 {
+	int told = signal == SIGINT || signal == SIGTERM ? atomic_exchange(&deferred, -1) : -1;
+	struct sigaction action = { .sa_handler = clean_up, .sa_flags = (int)SA_RESETHAND };
+
+	if (told >= 0 && write(told, &(uint64_t){ 1 }, sizeof(uint64_t)) > 0) {
+		sigfillset(&action.sa_mask);
+		sigaction(signal, &action, NULL);
+		return;
+	}
 	run_cleans();
 	raise(signal);		/* SA_RESETHAND: it ends the process as without this handler */
 }
@@ -94,18 +102,28 @@ watch_signals(void)
 			sigaction(signals[i], &action, NULL);
 }
 
+static pthread_once_t signals_once = PTHREAD_ONCE_INIT;
+
+int
+ending_signals_defer(void)
+{
+	int told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	pthread_once(&signals_once, watch_signals);
+	atomic_store(&deferred, told);
+	return told;
+}
+
 void
 ending_signals_watch(void (*clean)(void))
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
 	for (size_t i = 0; i < CLEANS; i++) {
 		clean_function *none = NULL;
 
 		if (atomic_compare_exchange_strong(&cleans[i], &none, clean))
 			break;
 	}
-	pthread_once(&once, watch_signals);
+	pthread_once(&signals_once, watch_signals);
 }
 
 static _Atomic(int (*)(void)) memory_end;
@@ -117,8 +135,8 @@ memory_ends_with(int (*end)(void))
 }
 
 /* Ends the program in whatever state its threads are: nothing is freed, no buffer is flushed. */
-static _Noreturn void
-end_without_memory(void)
+_Noreturn void
+out_of_memory(void)
 {
 	static atomic_flag ending = ATOMIC_FLAG_INIT;
 	int (*end)(void) = atomic_load(&memory_end);
@@ -139,7 +157,7 @@ must_alloc(size_t n, size_t bytes)
 	void *memory = calloc(n ? n : 1, bytes ? bytes : 1);
 
 	if (!memory)
-		end_without_memory();
+		out_of_memory();
 	return memory;
 }
 
@@ -149,7 +167,30 @@ must_resize(void *old, size_t n, size_t bytes)
 	void *memory = reallocarray(old, n ? n : 1, bytes ? bytes : 1);
 
 	if (!memory)
-		end_without_memory();
+		out_of_memory();
+	return memory;
+}
+
+void *
+must_large(size_t n, size_t bytes)
+{
+	void *memory = large_memory(n, bytes);
+
+	if (!memory)
+		out_of_memory();
+	return memory;
+}
+
+void *
+must_aligned(size_t n, size_t bytes)
+{
+	void *memory = NULL;
+	size_t all;
+
+	if (!__builtin_mul_overflow(n, bytes, &all) && all < SIZE_MAX - 64)
+		memory = aligned_alloc(64, (all / 64 + 1) * 64);
+	if (!memory)
+		out_of_memory();
 	return memory;
 }
 
@@ -159,7 +200,7 @@ must_strdup(const char *text)
 	char *copy = strdup(text);
 
 	if (!copy)
-		end_without_memory();
+		out_of_memory();
 	return copy;
 }
 
@@ -169,7 +210,7 @@ must_vformat(const char *format, va_list args)
 	char *text;
 
 	if (vasprintf(&text, format, args) < 0)
-		end_without_memory();
+		out_of_memory();
 	return text;
 }
 

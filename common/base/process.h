@@ -22,17 +22,21 @@
 #define SANITIZED 0
 #endif
 
-/* ---- memory for small things ---- */
+/* ---- memory that is never NULL ---- */
 
 /*
- * Memory that is never NULL, for what is small next to a frame: structs, names, texts, lists with
- * an entry for each channel, image, view or file. Where there is none the program ends with one
- * line: temporary files are removed and children ended, as by a signal; then memory_ends_with() has
- * its turn. Arrays of pixels, rows or points come from calloc(), whose NULL is fail_memory(). Free
- * with free().
+ * Memory that is never NULL, for all whose size is that of something which is in memory already, or
+ * a fixed one: structs, names, lists, a tool's arrays for the pixels or points of its frame. Where
+ * there is none the program ends with one line: temporary files are removed and children ended, as
+ * by a signal; then memory_ends_with() has its turn. A size that a file claims may be false, and
+ * one that an option asks for too large: readers of files and frame_new() take calloc(), whose NULL
+ * is fail_memory(), and the caller may go on with the next file. Free with free().
  */
 void *must_alloc(size_t n, size_t bytes);		/* n items, zeroed */
 void *must_resize(void *, size_t n, size_t bytes);	/* as reallocarray(3) */
+void *must_large(size_t n, size_t bytes);		/* as large_memory() below, unset */
+void *must_aligned(size_t n, size_t bytes);		/* on 64 bytes, unset */
+_Noreturn void out_of_memory(void);			/* ends the program like them */
 char *must_strdup(const char *);
 char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *must_vformat(const char *format, va_list) __attribute__((format(printf, 1, 0)));
@@ -67,6 +71,9 @@ int standard_files_reserve(void);
 /* From now on a signal that ends the process, and that nobody ignores or handles otherwise, calls
  * `clean` first, in its handler: it may do what signal-safety(7) allows. Each once, and few. */
 void ending_signals_watch(void (*clean)(void));
+/* From now on the first SIGINT or SIGTERM does not end the process, but makes the descriptor
+ * readable that this returns (-1: there is none, and they do). The next one ends it. */
+int ending_signals_defer(void);
 
 /* ---- the variables of the environment that the tools read ---- */
 

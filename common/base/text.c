@@ -1,9 +1,6 @@
 /* Texts that grow in memory, escapes in them, and UTF-8 byte order marks. */
 #include "base/text.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>

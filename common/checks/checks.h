@@ -21,10 +21,11 @@ extern const struct check check_gray;
 extern const struct check check_steps, check_assumed_shifts, check_direction;
 /* orders.c */
 extern const struct check check_beat, check_field, check_residuals, check_row_jumps,
-    check_column_jumps, check_offset;
+    check_column_jumps, check_row_code, check_column_code, check_offset;
 /* geometry.c */
 extern const struct check check_calibration, check_coordinates, check_turned, check_epipolar,
-    check_reference_plane, check_same_phase, check_textures, check_behind_cameras;
+    check_rig_fault, check_reference_plane, check_same_phase, check_textures,
+    check_behind_cameras, check_outliers;
 /* units.c */
 extern const struct check check_units, check_phase_samples, check_period_key;
 

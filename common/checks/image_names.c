@@ -6,8 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
-
 /* Formats whose files hold one image each. */
 static bool
 is_single(const char *file)

@@ -7,7 +7,6 @@
 
 #include <math.h>
 
-#include "base/fail.h"
 #include "frame/meta.h"
 
 #define DIFFERING_SHARE 0.5	/* of the pixels: a line is a small part */

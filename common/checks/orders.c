@@ -4,8 +4,9 @@
  * `beat`: the residual of two phases grows with the position, as where a period is slightly wrong.
  * `field`: pixels fit no order of the field, but one outside. `residuals`: they look like chance,
  * or are all shifted. `jumps`: the absolute phase jumps by whole turns between neighbours.
- * `offset`: all phases are off by the angle of one image. Each is weighed against right captures of
- * several rigs; the limits say what those have.
+ * `gray-of`: the Gray code belongs to another phase. `offset`: all phases are off by the angle of
+ * one image. Each is weighed against right captures of several rigs; the limits say what those
+ * have.
  */
 #define _GNU_SOURCE
 #include "checks/checks.h"
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "image/statistics.h"
 
 #define TURN_RAD (2 * M_PI)
@@ -44,6 +44,72 @@ has_all_phases(const struct fringe_orders *orders, const struct frame *in, size_
 	for (size_t k = 0; k < orders->phases; k++)
 		all &= !isnan(frame_floats(in, orders->channel[k], i)[x]);
 	return all;
+}
+
+/* ---- the phases next to the absolute one ---- */
+
+#define PHASES_PIXELS 1024	/* of the grid, about */
+
+/* How far the phases of other periods than absphase differ from it, of sampled pixels. */
+struct pixel_phases {
+	size_t others, channel[CHECK_PHASES_MOST];
+	double ratio[CHECK_PHASES_MOST];	/* of the period of absphase to theirs */
+	size_t pixels;
+	/* Of each pixel, absphase and then each difference less whole turns, in turns; NaN: none.
+	 * NULL: no memory. */
+	double *turns;
+};
+
+static double *
+phases_of(const struct pixel_phases *phases, size_t pixel)
+{
+	return phases->turns + pixel * (phases->others + 1);
+}
+
+static struct pixel_phases
+list_pixel_phases(const struct fringe_orders *orders, const struct check_sample *sample)
+{
+	const struct check_rows *rows = &sample->out;
+	struct check_grid grid = check_grid(rows, PHASES_PIXELS);
+	double period_px = orders->period_px[orders->target];
+	struct pixel_phases phases = { .others = 0 };
+
+	for (size_t k = 0; k < orders->phases; k++)
+		if (orders->period_px[k] != period_px) {
+			phases.channel[phases.others] = orders->channel[k];
+			phases.ratio[phases.others++] = period_px / orders->period_px[k];
+		}
+	phases.turns = malloc(grid.columns * grid.rows * (phases.others + 1) *
+	    sizeof(*phases.turns));
+	for (size_t i = 0; i < grid.rows && phases.turns; i++)
+		for (size_t x = check_grid_shift(&grid, i); x < rows->frame.head.w;
+		    x += grid.step) {
+			double *to = phases_of(&phases, phases.pixels++);
+			double absolute = (double)frame_floats(&rows->frame, ABSPHASE, i)[x];
+
+			to[0] = absolute / TURN_RAD;
+			for (size_t k = 0; k < phases.others; k++)
+				to[k + 1] = remainder(((double)frame_floats(&sample->in.frame,
+				    phases.channel[k], i)[x] - absolute * phases.ratio[k]) /
+				    TURN_RAD, 1);
+		}
+	return phases;
+}
+
+/* The distance of a pixel's phases from the order so much further, squared, in turns. */
+static double
+order_distance(const struct pixel_phases *phases, const double *pixel, double orders)
+{
+	double square = 0, along = 0, norm = 1;
+
+	for (size_t k = 0; k < phases->others; k++) {
+		double off = remainder(pixel[k + 1] - orders * phases->ratio[k], 1);
+
+		square += off * off;
+		along += off * phases->ratio[k];
+		norm += phases->ratio[k] * phases->ratio[k];
+	}
+	return square - along * along / norm;
 }
 
 /*
@@ -181,6 +247,12 @@ edge_shift(const double *share, double mean, double cell_turns)
 	return high > end || low < -end ? (low + high) / 2 : 0;
 }
 
+/* All residuals are about half a turn. */
+#define HALF_TURN_NEAR 0.04	/* turns */
+#define HALF_TURN_BETTER 0.25	/* of the cost: pixels that a half turn of all phases explains */
+#define HALF_TURN_SHARE 0.9	/* of the pixels */
+#define HALF_TURN_PIXELS 256	/* looked at, about */
+
 /* Of two phases: the number of fringes of the ordered one in their beat, and which is the other. */
 static double
 fringes_in_beat(const struct fringe_orders *orders)
@@ -218,8 +290,11 @@ find_late(const struct fringe_orders *orders, double shift)
 }
 
 static bool
-fire_late(const struct fringe_orders *orders, double shift, unsigned late, struct check_line *line)
+fire_late(const struct fringe_orders *orders, double shift, unsigned late, bool is_half,
+    struct check_line *line)
 {
+	const char *origin = is_half ? "; or all fringes begin half a turn late: phasewrap "
+	    "--phase-origin 180" : "";
 	static const char *const others[] = { [1] = " begins one of its",
 		[2] = " begins one of its",
 		[3] = " or the other one begins one of its", [5] = " or both begin one of their",
@@ -228,11 +303,12 @@ fire_late(const struct fringe_orders *orders, double shift, unsigned late, struc
 
 	if (late == BOTH_LATE)
 		return check_fire(line, "residual", "all are off by %.2f turns, as where both "
-		    "phases begin one of their %zu images early or late", shift, orders->steps);
+		    "phases begin one of their %zu images early or late%s", shift, orders->steps,
+		    origin);
 	return check_fire(line, "residual", "all are off by %.2f turns, as where phase%zu%s %zu "
-	    "images early or late", shift,
+	    "images early or late%s", shift,
 	    orders->number[late & 1 ? orders->ordered : !orders->ordered], others[late],
-	    orders->steps);
+	    orders->steps, origin);
 }
 
 /* Do distances from the best order lie close together and far from 0? From the 5 % to the 75 %
@@ -247,12 +323,41 @@ are_alike(const struct histogram *histogram)
 	    high < ALIKE_SPREAD * low;
 }
 
+/* Of three and more phases: do orders fit once every phase is moved by half a turn? A start of the
+ * fringes at another phase than 0 does that. */
 static bool
-judge_residuals(const struct histogram *histogram, struct check_line *line)
+is_half_a_turn(const struct fringe_orders *orders, const struct check_sample *sample)
+{
+	struct pixel_phases phases = list_pixel_phases(orders, sample);
+	double field_px = orders->searched_px > 0 ? orders->searched_px : orders->field_px > 0 ?
+	    orders->field_px : orders->first_period_px;
+	double last = field_px / orders->period_px[orders->target];
+	size_t step = phases.pixels / HALF_TURN_PIXELS + 1, n = 0, better = 0;
+
+	for (size_t i = 0; phases.turns && phases.others > 1 && i < phases.pixels; i += step) {
+		double *pixel = phases_of(&phases, i), own = order_distance(&phases, pixel, 0);
+		double least = INFINITY;
+
+		if (isnan(own))
+			continue;
+		for (size_t k = 0; k < phases.others; k++)
+			pixel[k + 1] += 0.5 * (1 - phases.ratio[k]);
+		for (double k = ceil(-pixel[0] - 1); k < last - pixel[0]; k++)
+			least = fmin(least, order_distance(&phases, pixel, k));
+		n++;
+		better += least < HALF_TURN_BETTER * HALF_TURN_BETTER * own;
+	}
+	free(phases.turns);
+	return n > 0 && (double)better > HALF_TURN_SHARE * (double)n;
+}
+
+static bool
+judge_residuals(const struct histogram *histogram, const struct check_sample *sample,
+    struct check_line *line)
 {
 	const struct fringe_orders *orders = histogram->orders;
 	double far = 0, very_far = 0, cosine = 0, sine = 0, agreement, shift;
-	bool positive = histogram->positive;
+	bool positive = histogram->positive, is_half;
 	unsigned late;
 
 	for (size_t b = 0; b < RESIDUAL_BINS; b++) {
@@ -268,8 +373,17 @@ judge_residuals(const struct histogram *histogram, struct check_line *line)
 	if (orders->gray_cell_turns > 0)
 		shift = edge_shift(histogram->share, shift, orders->gray_cell_turns);
 	late = find_late(orders, shift);
+	/* of several errors the residual is the largest, which tells less */
+	is_half = fabs(fabs(shift) - 0.5) < HALF_TURN_NEAR && (orders->gray_cell_turns > 0 ||
+	    (orders->phases == 2 ? agreement > LATE_AGREEMENT : !positive &&
+	    orders->phases > 2 && is_half_a_turn(orders, sample)));
 	if (!positive && late && agreement > LATE_AGREEMENT && fabs(shift) > LATE_SHIFT_TURNS)
-		return fire_late(orders, shift, late, line);
+		return fire_late(orders, shift, late, is_half, line);
+	if (!positive && agreement > SHIFT_AGREEMENT && is_half)
+		return check_fire(line, "residual", "all are off by about half a turn: give "
+		    "phasewrap --phase-origin 180, or 180 more than now%s",
+		    orders->gray_cell_turns > 0 ? "; where the phase falls as the code grows, the "
+		    "other --sign" : "");
 	if (!positive && agreement > SHIFT_AGREEMENT && fabs(shift) > SHIFT_TURNS)
 		return check_fire(line, "residual", "all are off by about %.2f turns: do --period "
 		    "and phasewrap --phase-origin and --sign fit the patterns?", shift);
@@ -304,7 +418,11 @@ residuals_judge(const struct check_facts *facts, const struct check_sample *samp
 	if (histogram.positive)
 		histogram.scale = fmax(1, RESIDUAL_FAR / facts->orders->random_residual);
 	line->undecided = count_residuals(&histogram, sample) < MIN_PIXELS;
-	return !line->undecided && judge_residuals(&histogram, line);
+	if (!line->undecided && are_alike(&histogram) && is_half_a_turn(facts->orders, sample))
+		return check_fire(line, "residual", "all lie alike far from the best order, and "
+		    "fit when all phases are moved by half a turn: give phasewrap "
+		    "--phase-origin 180, or 180 more than now");
+	return !line->undecided && judge_residuals(&histogram, sample, line);
 }
 
 static bool
@@ -319,7 +437,8 @@ residuals_channels(const struct check_facts *facts, const struct check_heads *he
 {
 	(void)heads;
 	out[RESIDUAL] = true;
-	if (facts->orders->max_residual < 0.5)
+	out[ABSPHASE] = true;
+	if (facts->orders->max_residual < 0.5 || facts->orders->phases > 2)
 		mark_phases(facts->orders, in);
 }
 
@@ -504,56 +623,6 @@ const struct check check_beat = {
 	.judge = beat_judge
 };
 
-/* ---- the phases next to the absolute one ---- */
-
-#define PHASES_PIXELS 1024	/* of the grid, about */
-
-/* How far the phases of other periods than absphase differ from it, of sampled pixels. */
-struct pixel_phases {
-	size_t others, channel[CHECK_PHASES_MOST];
-	double ratio[CHECK_PHASES_MOST];	/* of the period of absphase to theirs */
-	size_t pixels;
-	/* Of each pixel, absphase and then each difference less whole turns, in turns; NaN: none.
-	 * NULL: no memory. */
-	double *turns;
-};
-
-static double *
-phases_of(const struct pixel_phases *phases, size_t pixel)
-{
-	return phases->turns + pixel * (phases->others + 1);
-}
-
-static struct pixel_phases
-list_pixel_phases(const struct fringe_orders *orders, const struct check_sample *sample)
-{
-	const struct check_rows *rows = &sample->out;
-	struct check_grid grid = check_grid(rows, PHASES_PIXELS);
-	double period_px = orders->period_px[orders->target];
-	struct pixel_phases phases = { .others = 0 };
-
-	for (size_t k = 0; k < orders->phases; k++)
-		if (orders->period_px[k] != period_px) {
-			phases.channel[phases.others] = orders->channel[k];
-			phases.ratio[phases.others++] = period_px / orders->period_px[k];
-		}
-	phases.turns = malloc(grid.columns * grid.rows * (phases.others + 1) *
-	    sizeof(*phases.turns));
-	for (size_t i = 0; i < grid.rows && phases.turns; i++)
-		for (size_t x = check_grid_shift(&grid, i); x < rows->frame.head.w;
-		    x += grid.step) {
-			double *to = phases_of(&phases, phases.pixels++);
-			double absolute = (double)frame_floats(&rows->frame, ABSPHASE, i)[x];
-
-			to[0] = absolute / TURN_RAD;
-			for (size_t k = 0; k < phases.others; k++)
-				to[k + 1] = remainder(((double)frame_floats(&sample->in.frame,
-				    phases.channel[k], i)[x] - absolute * phases.ratio[k]) /
-				    TURN_RAD, 1);
-		}
-	return phases;
-}
-
 static void
 pixel_phases_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
     bool *out)
@@ -690,22 +759,6 @@ const struct check check_offset = {
 #define OUTSIDE_TRIED_PIXELS 256	/* at most */
 #define OUTSIDE_STRAY 20	/* one in so many is left out at each end of the range reported */
 
-/* The distance of a pixel's phases from the order so much further, squared, in turns. */
-static double
-order_distance(const struct pixel_phases *phases, const double *pixel, double orders)
-{
-	double square = 0, along = 0, norm = 1;
-
-	for (size_t k = 0; k < phases->others; k++) {
-		double off = remainder(pixel[k + 1] - orders * phases->ratio[k], 1);
-
-		square += off * off;
-		along += off * phases->ratio[k];
-		norm += phases->ratio[k] * phases->ratio[k];
-	}
-	return square - along * along / norm;
-}
-
 struct field {
 	double low, high;	/* positions in turns */
 };
@@ -775,9 +828,10 @@ judge_field(const struct fringe_orders *orders, const struct pixel_phases *phase
 	    period_px);
 	snprintf(to, sizeof(to), "%.4g", statistics_ranked(found, explained,
 	    explained - 1 - strays) * period_px);
-	return check_fire(line, "absphase", "%.2g %% of the pixels fit no order of the field of "
+	return check_fire(line, "absphase", "%.*f %% of the pixels fit no order of the field of "
 	    "%.4g px, but one outside, at %s%s%s px: is more of the projector seen (--field)?",
-	    100 * share * (double)far / (double)all, orders->searched_px, from,
+	    share * (double)far < 0.1 * (double)all, 100 * share * (double)far / (double)all,
+	    orders->searched_px, from,
 	    strcmp(from, to) ? " to " : "", strcmp(from, to) ? to : "");
 }
 
@@ -838,6 +892,7 @@ const struct check check_field = {
  * pixels as lie in between. */
 #define BEAT_EXCESS_SQUARE 90
 #define BEAT_EXCESS_SQUARE_APART 20	/* of pixels of rows that are farther apart */
+#define REPEATS_NEAR 2e-3	/* relative: all phases repeat with the first signal */
 #define BEAT_SHARE 0.8		/* of its turns, in a jump: the phase rises in between */
 
 /* Weights of pairs, but for the numbers. */
@@ -1023,10 +1078,16 @@ jumps_judge(const struct check_facts *facts, const struct check_sample *sample,
 	double beat_rad = beat_turns >= 2 ? TURN_RAD * BEAT_SHARE * beat_turns : INFINITY;
 	bool gray = orders->method == ORDERS_BY_GRAY;
 	double whole, excess, least;
+	bool repeats = true;
 	struct jumps jumps = { 0 };
 	size_t apart = (orders->axis == 'y' ? count_in_columns : count_in_rows)(sample,
 	    (float)beat_rad, &jumps);
 
+	for (size_t k = 0; k < orders->phases; k++) {
+		double turns = orders->first_period_px / orders->period_px[k];
+
+		repeats &= fabs(turns - round(turns)) < REPEATS_NEAR * turns;
+	}
 	whole = jumps.up + jumps.down + jumps.far;
 	excess = fabs(jumps.beat_up - jumps.beat_down);
 	least = fmax(BEAT_EXCESS_SQUARE_APART, BEAT_EXCESS_SQUARE * (double)apart / BEAT_APART_PX);
@@ -1034,9 +1095,11 @@ jumps_judge(const struct check_facts *facts, const struct check_sample *sample,
 	    excess * excess > least * (jumps.beat_up + jumps.beat_down))
 		return check_fire(line, "absphase", "%s by %.3g turns from a pixel to the next, as "
 		    "at the end of a beat that is too short: is more than %.5g px of the projector "
-		    "seen? %s, a Gray code or --line tells", jumps.beat_up > jumps.beat_down ?
+		    "seen? %s, a Gray code or --line tells%s", jumps.beat_up > jumps.beat_down ?
 		    "rises" : "falls", beat_turns, orders->first_period_px, orders->phases > 2 &&
-		    orders->field_px == 0 ? "Their number (--field)" : "A third period");
+		    orders->field_px == 0 && !repeats ? "Their number (--field)" :
+		    "Another period", repeats ?
+		    "; on a continuous surface --coarse spatial unwraps these" : "");
 	if (jumps.whole_pairs < MIN_JUMPS || whole < jumps.loose ||
 	    (whole - jumps.loose / 3 < WHOLE_SHARE * jumps.all &&
 	    !(gray && jumps.far - jumps.loose > GRAY_FAR_SHARE * jumps.all)))
@@ -1082,4 +1145,161 @@ const struct check check_column_jumps = {
 	.name = "jumps", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT, .group = 4,
 	.explains = jumps_explain, .applies = column_jumps_applies, .channels = jumps_channels,
 	.judge = jumps_judge
+};
+
+/*
+ * ---- the phase that a Gray code belongs to ----
+ *
+ * A code of periods changes once a turn of its own phase (or once half a turn), always at the same
+ * place of it, wherever the phase's origin lies. Of another phase a cell has another number of
+ * turns, or the changes fall on all places of a turn.
+ */
+
+#define CODE_MIN_CHANGES 64	/* pairs of neighbours between which the code changes */
+#define CODE_RATE 1.6		/* turns in a cell, over those that it should have, or under */
+#define CODE_MULTIPLE 1.9	/* periods that divide each other are 2 apart at least */
+#define CODE_SPREAD 0.2		/* 1 less the length of the places' mean on the circle: it fits */
+#define CODE_OTHER_SPREAD 4.0	/* that of the other phase, over that of the one that fits */
+#define SAME_CODE 1e-3		/* relative: phases of one period */
+
+/* Weights of pairs of neighbours that differ by at most a cell; the turns of each phase between
+ * them, and where in its turn the code changes. */
+struct code_changes {
+	double cells, changed;
+	double turns[CHECK_PHASES_MOST], x[CHECK_PHASES_MOST], y[CHECK_PHASES_MOST];
+	size_t pairs;		/* that change */
+};
+
+/* Adds the n pairs of pixels x of sampled row i and x + apart of row k. */
+static void
+add_changes(const struct fringe_orders *orders, const struct check_sample *sample, size_t i,
+    size_t k, size_t apart, size_t n, struct code_changes *changes)
+{
+	const struct frame *in = &sample->in.frame;
+	const float *a = frame_floats(in, orders->index, i);
+	const float *b = frame_floats(in, orders->index, k) + apart;
+	const struct pixels near = pixels_at(sample, i, 0), next = pixels_at(sample, k, apart);
+
+	for (size_t x = 0; x < n; x++) {
+		double cells = (double)b[x] - (double)a[x], weight;
+
+		if (!(fabs(cells) <= 1) || !has_all_phases(orders, in, i, x) ||
+		    !has_all_phases(orders, in, k, x + apart))
+			continue;
+		weight = (double)pair_weight(&near, &next, x, near.modulation);
+		changes->cells += weight * cells;
+		changes->changed += weight * fabs(cells);
+		changes->pairs += cells != 0;
+		for (size_t p = 0; p < orders->phases; p++) {
+			double from = (double)frame_floats(in, orders->channel[p], i)[x];
+			double to = (double)frame_floats(in, orders->channel[p], k)[x + apart];
+			double way = remainder(to - from, TURN_RAD);
+			double place = (from + way / 2) / orders->code_turns;
+
+			changes->turns[p] += weight * way / TURN_RAD;
+			changes->x[p] += cells != 0 ? weight * cos(place) : 0;
+			changes->y[p] += cells != 0 ? weight * sin(place) : 0;
+		}
+	}
+}
+
+/* How much the places in a phase's turn agree where the code changes, 0 to 1. */
+static double
+code_agreement(const struct code_changes *changes, size_t p)
+{
+	return hypot(changes->x[p], changes->y[p]) / changes->changed;
+}
+
+/* Has a cell about as many turns of a phase as it should? */
+static bool
+has_code_rate(const struct code_changes *changes, const struct fringe_orders *orders, size_t p)
+{
+	double rate = fabs(changes->turns[p] / changes->cells) / orders->code_turns;
+
+	return rate > 1 / CODE_RATE && rate < CODE_RATE;
+}
+
+/* Does the code change with phase p, and not with the one that it is taken to belong to? */
+static bool
+is_code_of(const struct code_changes *changes, const struct fringe_orders *orders, size_t p)
+{
+	size_t taken = orders->gray_of;
+	double ratio = orders->period_px[p] / orders->period_px[taken];
+	double spread = 1 - code_agreement(changes, p);
+
+	if (fabs(ratio - 1) < SAME_CODE || !has_code_rate(changes, orders, p) ||
+	    spread > CODE_SPREAD)
+		return false;
+	/* periods that divide each other agree in their places */
+	return 1 - code_agreement(changes, taken) > CODE_OTHER_SPREAD * spread ||
+	    (!has_code_rate(changes, orders, taken) && fmax(ratio, 1 / ratio) > CODE_MULTIPLE);
+}
+
+static bool
+code_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	const struct fringe_orders *orders = facts->orders;
+	size_t w = sample->in.frame.head.w, h = sample->in.frame.head.h, best = orders->gray_of;
+	bool along_y = orders->axis == 'y';
+	struct code_changes changes = { 0 };
+
+	for (size_t i = 0; i < h; i++)
+		if (!along_y)
+			add_changes(orders, sample, i, i, 1, w - 1, &changes);
+		else if (sample->in.group > 1 && (i + 1) % sample->in.group && i + 1 < h)
+			add_changes(orders, sample, i, i + 1, 0, w, &changes);
+	line->undecided = changes.pairs < CODE_MIN_CHANGES || changes.changed == 0;
+	if (line->undecided)
+		return false;
+	for (size_t p = 0; p < orders->phases; p++)
+		if (is_code_of(&changes, orders, p) && (best == orders->gray_of ||
+		    code_agreement(&changes, p) > code_agreement(&changes, best)))
+			best = p;
+	if (best == orders->gray_of)
+		return false;
+	return check_fire(line, "index", "the Gray code changes once %s of phase%zu, not of "
+	    "phase%zu: give --gray-of %zu", orders->code_turns < 1 ? "half a turn" : "a turn",
+	    orders->number[best], orders->number[orders->gray_of], orders->number[best]);
+}
+
+static bool
+has_code_of_phases(const struct fringe_orders *orders)
+{
+	return orders->code_turns > 0 && orders->phases > 1;
+}
+
+static bool
+row_code_applies(const struct check_facts *facts, const struct check_heads *heads)
+{
+	return row_jumps_applies(facts, heads) && has_code_of_phases(facts->orders);
+}
+
+static bool
+column_code_applies(const struct check_facts *facts, const struct check_heads *heads)
+{
+	return column_jumps_applies(facts, heads) && has_code_of_phases(facts->orders);
+}
+
+static void
+code_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
+    bool *out)
+{
+	jumps_channels(facts, heads, in, out);
+	mark_phases(facts->orders, in);
+	in[facts->orders->index] = true;
+}
+
+static const char *const code_explains[] = { "jumps", "residuals", NULL };
+
+/* Two rows of one name, as of jumps. */
+const struct check check_row_code = {
+	.name = "gray-of", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
+	.explains = code_explains, .applies = row_code_applies, .channels = code_channels,
+	.judge = code_judge
+};
+const struct check check_column_code = {
+	.name = "gray-of", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
+	.group = 4, .explains = code_explains, .applies = column_code_applies,
+	.channels = code_channels, .judge = code_judge
 };

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "optics/calib.h"
 #include "optics/device_check.h"
 
@@ -79,7 +78,8 @@ units_judge(const struct check_facts *facts, const struct check_sample *sample,
 	    "Then say length_unit: um there", apart_mm / 1000);
 }
 
-static const char *const units_explain[] = { "calibration", "turned", "epipolar", NULL };
+static const char *const units_explain[] = { "calibration", "turned", "epipolar",
+	"rig-fault", NULL };
 
 const struct check check_units = {
 	.name = "units", .rank = 1, .looks = CHECK_OUTPUT | CHECK_FIRST, .explains = units_explain,
@@ -262,7 +262,7 @@ phase_samples_channels(const struct check_facts *facts, const struct check_heads
 }
 
 static const char *const phase_samples_explain[] = { "calibration", "coordinates", "turned",
-	"units", "epipolar", "reference-plane", NULL };
+	"units", "epipolar", "rig-fault", "reference-plane", NULL };
 
 const struct check check_phase_samples = {
 	.name = "phase-samples", .rank = 1, .looks = CHECK_INPUT | CHECK_SECOND,
@@ -300,7 +300,7 @@ period_key_applies(const struct check_facts *facts, const struct check_heads *he
 }
 
 static const char *const period_key_explains[] = { "calibration", "coordinates", "turned", "units",
-	"epipolar", NULL };
+	"epipolar", "rig-fault", NULL };
 
 const struct check check_period_key = {
 	.name = "period-key", .rank = 1, .looks = CHECK_FIRST, .explains = period_key_explains,

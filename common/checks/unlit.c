@@ -217,6 +217,39 @@ const struct check check_unlit = {
 
 /* ---- no-fringes ---- */
 
+#define LINE_SHARE 0.05		/* of the pixels, at most, are brighter than half the range; */
+#define LINE_ROWS 0.5		/* such pixels lie in this share of the rows, */
+#define LINE_WIDTH 0.1		/* side by side: the first and the last in a row, in widths */
+
+/* Do the images show a laser's line, in a narrow part of most rows, and nothing else as bright? */
+static bool
+shows_line(const struct check_rows *rows, size_t plane)
+{
+	size_t w = rows->frame.head.w, bright = 0, lit = 0;
+	double least = INFINITY, most = -INFINITY;
+
+	for (size_t i = 0; i < rows->frame.head.h; i++)
+		for (size_t x = 0; x < w; x++) {
+			double v = (double)frame_sample(&rows->frame, plane, i, x);
+
+			least = fmin(least, v);
+			most = fmax(most, v);
+		}
+	for (size_t i = 0; i < rows->frame.head.h; i++) {
+		size_t first = w, last = 0;
+
+		for (size_t x = 0; x < w; x++)
+			if (2 * (double)frame_sample(&rows->frame, plane, i, x) > least + most) {
+				first = first < x ? first : x;
+				last = x;
+				bright++;
+			}
+		lit += first < w && (double)(last - first) < LINE_WIDTH * (double)w;
+	}
+	return (double)bright < LINE_SHARE * (double)(w * rows->frame.head.h) &&
+	    (double)lit > LINE_ROWS * (double)rows->frame.head.h;
+}
+
 static bool
 no_fringes_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
@@ -230,6 +263,9 @@ no_fringes_judge(const struct check_facts *facts, const struct check_sample *sam
 		add(&all, &unlit.pixel[p]);
 	if (!is_incoherent(&all, MIN_COHERENCE_OF_ALL) || (unlit.leaves && !is_left(&unlit, &all)))
 		return false;
+	if (shows_line(&sample->in, unlit.fringe->plane[0]))
+		return check_fire(line, NULL, "there are no fringes, but a narrow bright line: "
+		    "images of a laser's line are for steger and laser2xyz");
 	return check_fire(line, NULL, "there are no fringes: phases are random, of an amplitude of "
 	    "about %g grey levels: was the projector on, and the exposure long enough?",
 	    round_to(sqrt(all.square / all.n), 2));

@@ -1,5 +1,7 @@
 /*
- * BMP, read only: BITMAPINFOHEADER, V4 and V5; 1, 4 and 8 bits with a palette; 16, 24 and 32 bits,
+ * BMP. Written: 8 bits of grey, one bit, or 24 bits, from the bottom, with BITMAPINFOHEADER, as
+ * projectors take them; it has no place for metadata. Read: BITMAPINFOHEADER, V4 and V5; 1, 4 and
+ * 8 bits with a palette; 16, 24 and 32 bits,
  * with bit masks where the file gives them; rows from the bottom or from the top. A palette of
  * greys, the only way BMP has to keep a grey image, gives one channel. The fourth byte of 32 bits
  * is a channel only if the file says, by a mask, that it is alpha.
@@ -10,6 +12,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
 #include "frame/samples.h"
 
 enum { RGB_PLAIN = 0, RGB_BITFIELDS = 3, RGB_ALPHABITFIELDS = 6 };
@@ -291,11 +294,87 @@ bmp_load_whole(const struct whole_file *file, struct frame **out)
 	return 0;
 }
 
+/* ---- writing ---- */
+
+#define HEADER_BYTES 54		/* of both headers */
+
+static void
+put_number(unsigned char *at, size_t v, int bytes)
+{
+	for (int i = 0; i < bytes; i++)
+		at[i] = (unsigned char)(v >> 8 * i);
+}
+
+static bool
+is_one_bit(const struct frame_head *head)
+{
+	const char *bits = meta_get(&head->meta, "bits");
+
+	return head->c == 1 && bits && !strcmp(bits, "1");
+}
+
+/* The bits of a pixel, and the bytes of a row, whole words of four. */
+static size_t
+row_bytes_of(const struct frame_head *head, size_t *bits)
+{
+	*bits = is_one_bit(head) ? 1 : 8 * head->c;
+	return (head->w * *bits + 31) / 32 * 4;
+}
+
+static void
+pack_row(const struct frame *frame, size_t row, void *to)
+{
+	const struct frame_head *head = &frame->head;
+	size_t y = head->h - 1 - row, bits, bytes = row_bytes_of(head, &bits);
+	unsigned char *packed = memset(to, 0, bytes);
+	const unsigned char *first = frame_row(frame, 0, y);
+
+	if (bits == 24)
+		interleave_choice(0)->join(1, to, 3, (const void *[]){ frame_row(frame, 2, y),
+		    frame_row(frame, 1, y), first }, head->w);
+	else if (bits == 8)
+		memcpy(to, first, head->w);
+	else
+		for (size_t x = 0; x < head->w; x++)
+			packed[x / 8] |= (unsigned char)((first[x] != 0) << (7 - x % 8));
+}
+
+static int
+bmp_save(struct saver *saver, const struct frame *frame)
+{
+	unsigned char head[HEADER_BYTES + 4 * 256] = { 'B', 'M' };
+	const struct frame_head *shown = &frame->head;
+	size_t bits, bytes = row_bytes_of(shown, &bits), colours = bits > 8 ? 0 : 1 << bits;
+	size_t start = HEADER_BYTES + 4 * colours, all;
+
+	if ((shown->c != 1 && shown->c != 3) || shown->type != SAMPLE_UCHAR)
+		return fail(saver->path, "BMP holds 1 or 3 channels of uchar, not %zu of %s (use "
+		    "framecat --channels or --scale, or PNG)", shown->c, sample_name(shown->type));
+	if (size_multiply(bytes, shown->h, &all) < 0 || all > UINT32_MAX - start)
+		return fail(saver->path, "BMP holds up to 4 GiB, not %zu x %zu", shown->w,
+		    shown->h);
+	put_number(head + 2, start + all, 4);
+	put_number(head + 10, start, 4);
+	put_number(head + 14, 40, 4);
+	put_number(head + 18, shown->w, 4);
+	put_number(head + 22, shown->h, 4);
+	put_number(head + 26, 1, 2);
+	put_number(head + 28, bits, 2);
+	put_number(head + 34, all, 4);
+	put_number(head + 46, colours, 4);
+	for (size_t i = 0; i < colours; i++)	/* greys */
+		memset(head + HEADER_BYTES + 4 * i, bits == 1 ? 255 * (int)i : (int)i, 3);
+	return samples_write_rows(saver->path, saver->file, head, start,
+	    &(struct samples_rows){ frame, 0, shown->h, bytes, pack_row });
+}
+
 const struct codec codec_bmp = {
 	.name = "BMP",
 	.suffixes = "bmp",
 	.seeks = true,
 	.sniff = bmp_sniff,
 	.load = bmp_load,
-	.load_whole = bmp_load_whole
+	.load_whole = bmp_load_whole,
+	.save = bmp_save,
+	.large_writes = true
 };

@@ -15,6 +15,7 @@
 #include <jpeglib.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "frame/samples.h"
 #include "io/jpeg_checksum.h"
@@ -87,12 +88,8 @@ jump_if(struct job *job, bool failed)
 static struct job *
 job_new(const char *path)
 {
-	struct job *job = calloc(1, sizeof(*job));
+	struct job *job = must_alloc(1, sizeof(*job));
 
-	if (!job) {
-		fail_memory();
-		return NULL;
-	}
 	job->path = path;
 	job->jpeg.common.err = jpeg_std_error(&job->errors);
 	job->errors.error_exit = on_error;
@@ -293,14 +290,14 @@ static const char *const chromas[] = { "444", "422", "420", NULL };
 
 struct jpeg_options {
 	long quality;
-	int chroma, purpose;
+	int chroma, purpose;	/* chroma: -1: not given, full */
 };
 
 static const struct opt jpeg_options[] = {
 	{ 0, "quality", "N", OPT_INTEGER, offsetof(struct jpeg_options, quality), "95", 1, 100,
 	  NULL, "of JPEG files", NULL },
 	/* full resolution by default: fringes encoded in colour vary from pixel to pixel */
-	{ 0, "chroma", "WORD", OPT_WORD, offsetof(struct jpeg_options, chroma), "444", 0, 0, NULL,
+	{ 0, "chroma", "WORD", OPT_WORD, offsetof(struct jpeg_options, chroma), NULL, 0, 0, NULL,
 	  "resolution of colour in JPEG files", chromas },
 	{ 0, "jpeg-for", "WORD", OPT_WORD, offsetof(struct jpeg_options, purpose), "eyes", 0, 0,
 	  NULL, "what JPEG files keep best", jpeg_purposes },
@@ -311,7 +308,7 @@ static const struct opt jpeg_options[] = {
 static void
 set_chroma(struct jpeg_compress_struct *jpeg, int chroma)
 {
-	jpeg->comp_info[0].h_samp_factor = jpeg->num_components > 1 && chroma != CHROMA_444 ? 2 : 1;
+	jpeg->comp_info[0].h_samp_factor = jpeg->num_components > 1 && chroma > CHROMA_444 ? 2 : 1;
 	jpeg->comp_info[0].v_samp_factor = jpeg->num_components > 1 && chroma == CHROMA_420 ? 2 : 1;
 }
 
@@ -395,10 +392,10 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 	if (head->w > JPEG_MAX_DIMENSION || head->h > JPEG_MAX_DIMENSION)
 		return fail(saver->path, "JPEG holds at most %ld x %ld pixels, not %zu x %zu",
 		    JPEG_MAX_DIMENSION, JPEG_MAX_DIMENSION, head->w, head->h);
-	if (head->c == 1 && options->chroma != CHROMA_444)
+	if (head->c == 1 && options->chroma > CHROMA_444)
 		return fail_usage("--chroma", "%s has no effect on a picture of one channel, which "
 		    "has no colour", chromas[options->chroma]);
-	if (options->purpose == JPEG_FOR_FRINGES && options->chroma != CHROMA_444)
+	if (options->purpose == JPEG_FOR_FRINGES && options->chroma > CHROMA_444)
 		return fail_usage("--chroma", "%s does not go with --jpeg-for fringes, which has "
 		    "no plane of colour to halve", chromas[options->chroma]);
 	job = job_new(saver->path);

@@ -28,9 +28,9 @@ write_vertices(FILE *file, const struct mesh *mesh)
 
 /* Vertices count from 1; a vertex and its normal have the same number. */
 static void
-write_faces(FILE *file, const struct mesh *mesh)
+write_faces(FILE *file, struct mesh *mesh)
 {
-	for (size_t y = 0; y + 1 < mesh->h; y++) {
+	for (size_t y = 0; y < mesh_triangle_rows(mesh); y++) {
 		size_t n = mesh_row_triangles(mesh, y);
 
 		for (size_t i = 0; i < n; i++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "mesh/mesh.h"
 
 #define HEADER_BYTES 80
@@ -18,12 +19,8 @@ struct facet {
 static float (*
 collect_points(const struct mesh *mesh))[3]
 {
-	float (*point)[3] = calloc(mesh->vertices + 1, sizeof(*point));
+	float (*point)[3] = must_alloc(mesh->vertices + 1, sizeof(*point));
 
-	if (!point) {
-		fail_memory();
-		return NULL;
-	}
 	for (size_t y = 0, next = 0; y < mesh->h; y++) {
 		size_t n = mesh_row(mesh, y);
 
@@ -87,9 +84,9 @@ write_header(FILE *file, const struct mesh *mesh, uint32_t facets, bool ascii)
 }
 
 static void
-write_facets(FILE *file, const struct mesh *mesh, float (*point)[3], bool ascii)
+write_facets(FILE *file, struct mesh *mesh, float (*point)[3], bool ascii)
 {
-	for (size_t y = 0; y + 1 < mesh->h; y++) {
+	for (size_t y = 0; y < mesh_triangle_rows(mesh); y++) {
 		size_t n = mesh_row_triangles(mesh, y);
 
 		for (size_t i = 0; i < n; i++) {
@@ -104,7 +101,7 @@ write_facets(FILE *file, const struct mesh *mesh, float (*point)[3], bool ascii)
 }
 
 static int
-write_mesh(struct saver *saver, const struct mesh *mesh, bool ascii)
+write_mesh(struct saver *saver, struct mesh *mesh, bool ascii)
 {
 	size_t facets = mesh_triangles(mesh);
 	float (*point)[3];
@@ -131,7 +128,7 @@ stl_save(struct saver *saver, const struct frame *frame)
 	struct mesh mesh;
 	int status;
 
-	if (options->points || head_is_table(&frame->head))
+	if (options->points || (head_is_table(&frame->head) && !options->triangle))
 		return fail(saver->path, "STL files hold triangles, not points: .ply and .obj do");
 	status = mesh_init(&mesh, saver->path, frame, options);
 	if (status == 0)

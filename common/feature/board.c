@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 
 #define FIELDS "u v sigma i j"
 #define N_FIELDS 5
@@ -306,8 +307,8 @@ board_binned(const struct frame *gray, size_t bin, struct frame **out)
 		return frame_duplicate(gray, out);
 	if (head_init(&head, gray->head.w / bin, gray->head.h / bin, 1, SAMPLE_FLOAT) < 0)
 		return -1;
-	sum = malloc(gray->head.w * sizeof(*sum));
-	status = sum ? frame_new(&head, out) : fail_memory();
+	sum = must_alloc(gray->head.w, sizeof(*sum));
+	status = frame_new(&head, out);
 	for (size_t y = 0; y < head.h && status == 0; y++)
 		bin_row(gray, bin, y, sum, *out);
 	free(sum);

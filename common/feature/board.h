@@ -50,6 +50,7 @@ struct corners {
 	/* How many other numberings fit what is seen as well: the same board turned, or, where a
 	 * part is hidden, moved. 0: this one is certain. */
 	size_t others;
+	size_t seen[2];	/* without a board: the size of a grid that is not of it; else 0 */
 };
 
 void corners_free(struct corners *);

@@ -6,93 +6,14 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
-
-/* ---- homographies ---- */
-
-struct homography_pair {
-	double from[2], to[2];
-};
-
-/* The place that it takes x, y to. */
-static void
-homography_apply(const double H[9], const double xy[2], double uv[2])
-{
-	double z = H[6] * xy[0] + H[7] * xy[1] + H[8];
-
-	uv[0] = (H[0] * xy[0] + H[1] * xy[1] + H[2]) / z;
-	uv[1] = (H[3] * xy[0] + H[4] * xy[1] + H[5]) / z;
-}
-
-/* Middle and 1/size of points, so that sums of powers stay near 1. */
-static void
-scale_of(const struct homography_pair *pair, size_t n, bool to, double mid[2], double *scale)
-{
-	double size = 0;
-
-	mid[0] = mid[1] = 0;
-	for (size_t k = 0; k < 2 * n; k++)
-		mid[k % 2] += (to ? pair[k / 2].to : pair[k / 2].from)[k % 2] / (double)n;
-	for (size_t k = 0; k < 2 * n; k++)
-		size += fabs((to ? pair[k / 2].to : pair[k / 2].from)[k % 2] - mid[k % 2]) /
-		    (double)n;
-	*scale = size > 0 ? 1 / size : 1;
-}
-
-/*
- * Of n pairs, 4 at least: least squares of the equations without denominators, points scaled about
- * their middles, which must not lie on the line that goes to infinity. *rms: of u and of v, in the
- * unit of `to`. False where the pairs do not determine it.
- */
-static bool
-homography_fit(const struct homography_pair *pair, size_t n, double H[9], double *rms)
-{
-	double a[8 * 9] = { 0 }, mid[2][2], scale[2], inner[9], half[9], sum = 0;
-
-	scale_of(pair, n, false, mid[0], &scale[0]);
-	scale_of(pair, n, true, mid[1], &scale[1]);
-	for (size_t k = 0; k < n; k++) {
-		double x = (pair[k].from[0] - mid[0][0]) * scale[0];
-		double y = (pair[k].from[1] - mid[0][1]) * scale[0];
-
-		for (int i = 0; i < 2; i++) {
-			double u = (pair[k].to[i] - mid[1][i]) * scale[1];
-			double row[9] = { i ? 0 : x, i ? 0 : y, i ? 0 : 1, i ? x : 0, i ? y : 0,
-				i ? 1 : 0, -u * x, -u * y, u };
-
-			for (int p = 0; p < 8; p++)
-				for (int q = 0; q < 9; q++)
-					a[9 * p + q] += row[p] * row[q];
-		}
-	}
-	if (!linear_solve(a, 8))
-		return false;
-	for (int k = 0; k < 8; k++)
-		inner[k] = a[9 * k + 8];
-	inner[8] = 1;
-	matrix3_product(inner, (double[9]){ scale[0], 0, -scale[0] * mid[0][0], 0, scale[0],
-	    -scale[0] * mid[0][1], 0, 0, 1 }, half);
-	matrix3_product((double[9]){ 1 / scale[1], 0, mid[1][0], 0, 1 / scale[1], mid[1][1], 0, 0,
-	    1 }, half, H);
-	for (size_t k = 0; k < n; k++) {
-		double uv[2];
-
-		homography_apply(H, pair[k].from, uv);
-		sum += (uv[0] - pair[k].to[0]) * (uv[0] - pair[k].to[0]) +
-		    (uv[1] - pair[k].to[1]) * (uv[1] - pair[k].to[1]);
-	}
-	*rms = sqrt(sum / (2 * (double)n));
-	return isfinite(*rms);
-}
+#include "base/process.h"
 
 /*
  * ---- grids ----
@@ -117,6 +38,7 @@ struct placement {
 	size_t others;        /* numberings that fit as well */
 	double homography[9]; /* board_point() of (i, j) to px: the best one without lens */
 	double rms;           /* px: of the nodes to it */
+	size_t seen[2];       /* of a grid that is none of the board */
 };
 
 #define SEEDS_MOST 100
@@ -372,24 +294,18 @@ grow(struct growth *growth)
 	} while (growth->nodes > before);
 }
 
-static int
+static void
 keep_largest(const struct growth *growth, struct grid *grid)
 {
-	struct grid_node *node;
-
 	if (growth->nodes <= grid->n)
-		return 0;
-	node = reallocarray(grid->node, growth->nodes, sizeof(*node));
-	if (!node)
-		return fail_memory();
+		return;
+	grid->node = must_resize(grid->node, growth->nodes, sizeof(*grid->node));
 	for (size_t k = 0; k < growth->nodes; k++)
-		node[k] = growth->node[k];
-	grid->node = node;
+		grid->node[k] = growth->node[k];
 	grid->n = growth->nodes;
-	return 0;
 }
 
-static int
+static void
 try_seeds(struct growth *growth, size_t enough, struct grid *grid)
 {
 	size_t tried = 0;
@@ -404,8 +320,7 @@ try_seeds(struct growth *growth, size_t enough, struct grid *grid)
 			if (!seed(growth, a, quarter))
 				continue;
 			grow(growth);
-			if (keep_largest(growth, grid) < 0)
-				return -1;
+			keep_largest(growth, grid);
 			large = growth->nodes > 8;
 			for (size_t k = 0; k < growth->nodes && large; k++)
 				growth->used[growth->node[k].point] |= 2;
@@ -414,7 +329,6 @@ try_seeds(struct growth *growth, size_t enough, struct grid *grid)
 				break;
 		}
 	}
-	return 0;
 }
 
 /*
@@ -427,29 +341,22 @@ grid_find(
 {
 	struct growth growth = { .point = point, .n = n, .side = (long)side_most };
 	size_t line = 2 * side_most + 1, cells;
-	int status = -1;
 
 	*grid = (struct grid){ 0 };
 	if (n < 4)
 		return 0;
 	if (size_multiply(line, line, &cells) < 0)
 		return -1;
-	growth.at = reallocarray(NULL, cells, sizeof(*growth.at));
-	growth.used = calloc(n, 1);
-	growth.node = calloc(n, sizeof(*growth.node));
-	if (growth.at && growth.used && growth.node) {
-		for (size_t k = 0; k < cells; k++)
-			growth.at[k] = NO_POINT;
-		status = try_seeds(&growth, enough, grid);
-	} else {
-		fail_memory();
-	}
+	growth.at = must_alloc(cells, sizeof(*growth.at));
+	growth.used = must_alloc(n, 1);
+	growth.node = must_alloc(n, sizeof(*growth.node));
+	for (size_t k = 0; k < cells; k++)
+		growth.at[k] = NO_POINT;
+	try_seeds(&growth, enough, grid);
 	free(growth.at);
 	free(growth.used);
 	free(growth.node);
-	if (status < 0)
-		grid_free(grid);
-	return status;
+	return 0;
 }
 
 /* A board, the picture that it is looked for in, and the best grid until now. */
@@ -981,11 +888,9 @@ static int
 fit_grid(const struct grid *grid, const struct feature *point, const struct board *board,
     double H[9], double *rms)
 {
-	struct homography_pair *pair = calloc(grid->n, sizeof(*pair));
+	struct homography_pair *pair = must_alloc(grid->n, sizeof(*pair));
 	bool good;
 
-	if (!pair)
-		return fail_memory();
 	for (size_t k = 0; k < grid->n; k++) {
 		const struct grid_node *node = &grid->node[k];
 
@@ -1028,8 +933,10 @@ place_grid(struct search *search, struct grid *grid, const struct feature *point
 
 		if (grid->n)
 			e = extent_of(grid);
-		snprintf(reason, 200, "it shows a grid of at least %ldx%ld points, not %zux%zu",
-		    e.most[0] - e.least[0] + 1, e.most[1] - e.least[1] + 1, board->w, board->h);
+		for (int k = 0; k < 2; k++)
+			to->seen[k] = (size_t)(e.most[k] - e.least[k] + 1);
+		snprintf(reason, 200, "it shows a grid of at least %zux%zu points, not %zux%zu",
+		    to->seen[0], to->seen[1], board->w, board->h);
 		return 1;
 	}
 	mean_step(grid, point, 0, along);
@@ -1060,15 +967,12 @@ place_grid(struct search *search, struct grid *grid, const struct feature *point
 	return status;
 }
 
-static int
+static void
 grid_copy(const struct grid *from, struct grid *to)
 {
-	to->node = calloc(from->n + 1, sizeof(*to->node));
-	if (!to->node)
-		return fail_memory();
+	to->node = must_alloc(from->n + 1, sizeof(*to->node));
 	to->n = from->n;
 	memcpy(to->node, from->node, from->n * sizeof(*to->node));
-	return 0;
 }
 
 /*
@@ -1089,10 +993,7 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
 		long lack;
 		int status;
 
-		if (grid_copy(grid, &tried) < 0) {
-			grid_free(&best);
-			return -1;
-		}
+		grid_copy(grid, &tried);
 		for (size_t i = 0; i < tried.n; i++) {
 			long a = tried.node[i].i, b = tried.node[i].j;
 
@@ -1179,15 +1080,14 @@ board_search_at(struct board_search *s, size_t bin, double sigma)
 	if (s->options->row)
 		kernels.row = s->options->row;
 	plane = board_plane(binned);
-	status = features_find(&plane, &kernels, chess ? FEATURE_SADDLE : s->options->bright ?
+	features_find(&plane, &kernels, chess ? FEATURE_SADDLE : s->options->bright ?
 	    FEATURE_BRIGHT : FEATURE_DARK, 4 * all + 200, chess ? MIN_SADDLE_STRENGTH :
 	    MIN_BLOB_STRENGTH, &found);
 	for (size_t k = 0; k < found.n; k++) {
 		found.v[k].x = (found.v[k].x + 0.5) * (double)bin - 0.5;
 		found.v[k].y = (found.v[k].y + 0.5) * (double)bin - 0.5;
 	}
-	if (status == 0)
-		status = grid_find(found.v, found.n, all, side + SIDE_SPARE, &grid);
+	status = grid_find(found.v, found.n, all, side + SIDE_SPARE, &grid);
 	if (status == 0 && grid.n > s->grid.n) {
 		board_search_free(s);
 		s->point = found.v;
@@ -1258,15 +1158,13 @@ neighbours_at(const struct board_search *s, size_t k)
 	return far;
 }
 
-static int
+static void
 board_circles_measure(struct board_search *s, const struct placement *placement,
     struct corners *corners)
 {
 	struct derivative_plane plane = board_plane(s->gray);
 
-	corners->corner = calloc(s->grid.n + 1, sizeof(*corners->corner));
-	if (!corners->corner)
-		return fail_memory();
+	corners->corner = must_alloc(s->grid.n + 1, sizeof(*corners->corner));
 	corners->others = placement->others;
 	for (size_t k = 0; k < s->grid.n; k++) {
 		const struct grid_node *node = &s->grid.node[k];
@@ -1278,7 +1176,6 @@ board_circles_measure(struct board_search *s, const struct placement *placement,
 			corners->corner[corners->n++] =
 			    (struct corner){ blob.x, blob.y, sd, node->i, node->j };
 	}
-	return 0;
 }
 
 /* ---- chessboards: saddles are measured in the picture itself ---- */
@@ -1464,9 +1361,8 @@ is_even(const struct measuring *m)
 	return (double)uneven <= UNEVEN_SHARE * (double)n;
 }
 
-/* The points of a grid that board_place() has numbered, to a small part of a pixel. -1 after
- * fail(). */
-static int
+/* The points of a grid that board_place() has numbered, to a small part of a pixel. */
+static void
 board_chess_measure(struct board_search *s, const struct placement *placement,
     struct corners *corners)
 {
@@ -1475,30 +1371,21 @@ board_chess_measure(struct board_search *s, const struct placement *placement,
 		.plane = board_plane(s->gray),
 		.placement = *placement,
 		.spacing = least_spacing(s) };
-	int status = -1;
 
 	m.sigma = s->options->sigma_px;
 	if (isnan(m.sigma))
 		m.sigma = fmin(fmax(USUAL_SIGMA * m.spacing, DERIVATIVES_SIGMA_LEAST),
 		    MAX_SIGMA_PX);
-	m.at = calloc(all, sizeof(*m.at));
-	m.corner = calloc(all, sizeof(*m.corner));
-	m.saddle = calloc(all, sizeof(*m.saddle));
-	if (m.at && m.corner && m.saddle) {
-		for (size_t k = 0; k < all; k++)
-			m.at[k] = SIZE_MAX;
-		measure_nodes(&m);
-		fill_all(&m);
-		*corners = (struct corners){ is_even(&m) ? m.n : 0, m.corner, placement->others };
-		m.corner = NULL;
-		status = 0;
-	} else {
-		fail_memory();
-	}
+	m.at = must_alloc(all, sizeof(*m.at));
+	m.corner = must_alloc(all, sizeof(*m.corner));
+	m.saddle = must_alloc(all, sizeof(*m.saddle));
+	for (size_t k = 0; k < all; k++)
+		m.at[k] = SIZE_MAX;
+	measure_nodes(&m);
+	fill_all(&m);
+	*corners = (struct corners){ is_even(&m) ? m.n : 0, m.corner, placement->others };
 	free(m.at);
-	free(m.corner);
 	free(m.saddle);
-	return status;
 }
 
 /* By j, then i. */
@@ -1519,7 +1406,7 @@ search(struct board_search *s, struct corners *corners, char reason[BOARD_REASON
 	size_t least = board_least(board), all = board->w * board->h;
 	bool chess = board->kind == BOARD_CHESS;
 	const char *points = chess ? "corners" : "circles";
-	struct placement placement;
+	struct placement placement = { 0 };
 	int status = board_grid(s);
 
 	if (status < 0)
@@ -1534,9 +1421,9 @@ search(struct board_search *s, struct corners *corners, char reason[BOARD_REASON
 	}
 	status = board_place(board, s->point, s->points, &s->grid, (double)s->gray->head.w,
 	    (double)s->gray->head.h, &placement, reason);
+	memcpy(corners->seen, placement.seen, sizeof(corners->seen));
 	if (status == 0)
-		status = chess ? board_chess_measure(s, &placement, corners) :
-		    board_circles_measure(s, &placement, corners);
+		(chess ? board_chess_measure : board_circles_measure)(s, &placement, corners);
 	if (status == 0 && corners->n < least) {
 		snprintf(reason, BOARD_REASON, "only %zu of %zu %s can be measured", corners->n,
 		    all, points);
@@ -1556,9 +1443,11 @@ board_find(const struct board *board, const struct board_options *options, const
 	*reason = '\0';
 	status = search(&s, corners, reason);
 	board_search_free(&s);
-	if (status != 0)
-		corners_free(corners);
-	else
+	if (status != 0) {
+		free(corners->corner);
+		*corners = (struct corners){ .seen = { corners->seen[0], corners->seen[1] } };
+	} else {
 		qsort(corners->corner, corners->n, sizeof(*corners->corner), compare);
+	}
 	return status;
 }

@@ -5,8 +5,6 @@
 #include "feature/corner.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 #include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "feature/derivative_rows.h"
 
 size_t
@@ -236,7 +235,7 @@ compare_peaks(const void *a, const void *b)
 }
 
 /* Peaks of the middle one of three rows. */
-static int
+static void
 find_peaks(const float *const row[3], size_t w, size_t y, struct peaks *peaks)
 {
 	for (size_t x = 1; x + 1 < w; x++) {
@@ -248,17 +247,11 @@ find_peaks(const float *const row[3], size_t w, size_t y, struct peaks *peaks)
 		    v >= row[2][x - 1] && v >= row[2][x] && v >= row[2][x + 1]))
 			continue;
 		if (peaks->n == peaks->room) {
-			size_t room = peaks->room ? 2 * peaks->room : 1024;
-			struct peak *more = reallocarray(peaks->peak, room, sizeof(*more));
-
-			if (!more)
-				return fail_memory();
-			peaks->peak = more;
-			peaks->room = room;
+			peaks->room = peaks->room ? 2 * peaks->room : 1024;
+			peaks->peak = must_resize(peaks->peak, peaks->room, sizeof(*peaks->peak));
 		}
 		peaks->peak[peaks->n++] = (struct peak){ v, (uint32_t)x, (uint32_t)y };
 	}
-	return 0;
 }
 
 static void
@@ -281,7 +274,7 @@ respond(const float *const restrict d[DERIVATIVES], size_t w, enum feature_kind 
 	}
 }
 
-static int
+static void
 all_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
     enum feature_kind kind, float *memory, size_t length, struct peaks *peaks)
 {
@@ -295,13 +288,10 @@ all_peaks(const struct derivative_plane *in, const struct derivative_kernels *k,
 
 		k->row(k, in, y, work, second);
 		respond((const float *const *)second, in->w, kind, to);
-		if (y >= 2 &&
-		    find_peaks((const float *const[3]){ memory + (3 + (y - 2) % 3) * length,
-				   memory + (3 + (y - 1) % 3) * length, to },
-			in->w, y - 1, peaks) < 0)
-			return -1;
+		if (y >= 2)
+			find_peaks((const float *const[3]){ memory + (3 + (y - 2) % 3) * length,
+			    memory + (3 + (y - 1) % 3) * length, to }, in->w, y - 1, peaks);
 	}
-	return 0;
 }
 
 /* Leaves out those below `least` of the strongest: with noise nearly all are. */
@@ -321,31 +311,22 @@ drop_weak(struct peaks *peaks, float least)
 }
 
 /* All of an image but those of less than `least` of the strongest one's strength, both taken as
- * sqrt(|det H|). -1 after fail(); the caller frees peak. */
-static int
+ * sqrt(|det H|). The caller frees peak. */
+static void
 peaks_find(const struct derivative_plane *in, const struct derivative_kernels *k,
     enum feature_kind kind, double least, struct peaks *peaks)
 {
-	size_t length = (in->w + 15) / 16 * 16, bytes;
+	size_t length = (in->w + 15) / 16 * 16;
 	float *memory;
-	int status;
 
 	*peaks = (struct peaks){ 0 };
-	if (size_multiply(6 * length + derivatives_work(k, in->w), sizeof(*memory), &bytes) < 0)
-		return -1;
-	memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-	if (!memory)
-		return fail_memory();
-	status = all_peaks(in, k, kind, memory, length, peaks);
+	memory = must_aligned(6 * length + derivatives_work(k, in->w), sizeof(*memory));
+	all_peaks(in, k, kind, memory, length, peaks);
 	free(memory);
-	if (status < 0) {
-		free(peaks->peak);
-		*peaks = (struct peaks){ 0 };
-	} else if (peaks->n) {
+	if (peaks->n) {
 		drop_weak(peaks, (float)(least * least));
 		qsort(peaks->peak, peaks->n, sizeof(*peaks->peak), compare_peaks);
 	}
-	return status;
 }
 
 /* ---- from pixels to places between them ---- */
@@ -510,7 +491,7 @@ is_new(const struct features *features, const struct feature *feature, double le
 	return true;
 }
 
-int
+void
 features_find(const struct derivative_plane *in, const struct derivative_kernels *k,
     enum feature_kind kind, size_t most, double least, struct features *to)
 {
@@ -518,10 +499,9 @@ features_find(const struct derivative_plane *in, const struct derivative_kernels
 	struct peaks peaks;
 
 	*to = (struct features){ 0 };
-	if (peaks_find(in, k, kind, least, &peaks) < 0)
-		return -1;
-	to->v = calloc(most, sizeof(*to->v));
-	for (size_t i = 0; to->v && i < peaks.n && i < 2 * most && to->n < most; i++) {
+	peaks_find(in, k, kind, least, &peaks);
+	to->v = must_alloc(most, sizeof(*to->v));
+	for (size_t i = 0; i < peaks.n && i < 2 * most && to->n < most; i++) {
 		struct feature at = { peaks.peak[i].x, peaks.peak[i].y, 0, NAN, NAN };
 
 		if ((kind == FEATURE_SADDLE ?
@@ -531,7 +511,6 @@ features_find(const struct derivative_plane *in, const struct derivative_kernels
 			to->v[to->n++] = at;
 	}
 	free(peaks.peak);
-	return to->v ? 0 : fail_memory();
 }
 
 /* ---- the edge of a blob ---- */

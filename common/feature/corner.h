@@ -98,9 +98,9 @@ struct features {
 
 /*
  * The strongest `most` of one kind in an image, those of less than `least` of the strongest one's
- * strength left out. Places are within some 0.1 px. The caller frees v. -1 after fail().
+ * strength left out. Places are within some 0.1 px. The caller frees v.
  */
-int features_find(const struct derivative_plane *, const struct derivative_kernels *,
+void features_find(const struct derivative_plane *, const struct derivative_kernels *,
     enum feature_kind, size_t most, double least, struct features *);
 /*
  * Fits an ellipse to the edge of a blob, which lies within `reach` px of its centre: the least

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
@@ -207,19 +206,18 @@ line_map_free(struct line_map *map)
 	free(map->chain);
 	free(map->used);
 	free(map->point);
+	free(map->way);
 	*map = (struct line_map){ 0 };
 }
 
-static int
+static void
 make_room(struct line_map *map, size_t w, size_t h, size_t n)
 {
 	if (map->w != w || map->h != h) {
 		free(map->at);
-		map->at = calloc(w * h, sizeof(*map->at));
-		map->w = map->at ? w : 0;
-		map->h = map->at ? h : 0;
-		if (!map->at)
-			return fail_memory();
+		map->at = must_alloc(w * h, sizeof(*map->at));
+		map->w = w;
+		map->h = h;
 	}
 	if (n > map->room) {
 		size_t room = n + n / 2;
@@ -227,15 +225,11 @@ make_room(struct line_map *map, size_t w, size_t h, size_t n)
 		free(map->order);
 		free(map->chain);
 		free(map->used);
-		map->room = 0;
-		map->order = malloc(room * sizeof(*map->order));
-		map->chain = malloc(2 * room * sizeof(*map->chain));
-		map->used = malloc(room);
-		if (!map->order || !map->chain || !map->used)
-			return fail_memory();
+		map->order = must_alloc(room, sizeof(*map->order));
+		map->chain = must_alloc(2 * room, sizeof(*map->chain));
+		map->used = must_alloc(1, room);
 		map->room = room;
 	}
-	return 0;
 }
 
 /* The candidate of a pixel; SIZE_MAX: none. */
@@ -362,7 +356,7 @@ walk(const struct linking *k, size_t from, float u, float v, uint32_t *chain)
 
 /* ---- lines ---- */
 
-static int
+static void
 add_point(struct line_map *map, size_t at, const struct line_candidate *c, float tangent_u,
     float tangent_v, uint32_t line)
 {
@@ -371,11 +365,9 @@ add_point(struct line_map *map, size_t at, const struct line_candidate *c, float
 
 	if (at >= map->point_room) {
 		size_t room = map->point_room ? 2 * map->point_room : 1024;
-		struct line_point *v = realloc(map->point, room * sizeof(*v));
 
-		if (!v)
-			return fail_memory();
-		map->point = v;
+		map->point = must_resize(map->point, room, sizeof(*map->point));
+		map->way = must_resize(map->way, room, sizeof(*map->way));
 		map->point_room = room;
 	}
 	/* to the left of who walks: down the image that is +u */
@@ -383,12 +375,11 @@ add_point(struct line_map *map, size_t at, const struct line_candidate *c, float
 	p = &map->point[at];
 	*p = (struct line_point){ point_u(c), point_v(c), sign * c->nu, sign * c->nv, c->response,
 		c->width, line };
-	return 0;
 }
 
 /* Both halves of a line: chain[0 .. back - 1] leads away from the seed, the rest to the other side.
  * The line is written down the image, or to the right if it is wider than high. */
-static int
+static void
 add_line(struct linking *k, size_t seed, size_t back, size_t ahead, size_t min_length,
     struct line_points *to)
 {
@@ -400,7 +391,7 @@ add_line(struct linking *k, size_t seed, size_t back, size_t ahead, size_t min_l
 	bool turn = fabsf(du) > fabsf(dv) ? du < 0 : dv < 0;
 
 	if (n < min_length)
-		return 0;
+		return;
 	to->lines++;
 	for (size_t i = 0; i < n; i++) {
 		size_t at = turn ? n - 1 - i : i;
@@ -417,9 +408,8 @@ add_line(struct linking *k, size_t seed, size_t back, size_t ahead, size_t min_l
 		}
 		u = point_u(c[2]) - point_u(c[0]);
 		v = point_v(c[2]) - point_v(c[0]);
-		if (add_point(k->map, to->n, c[1], turn ? -u : u, turn ? -v : v,
-		    (uint32_t)to->lines) < 0)
-			return -1;
+		add_point(k->map, to->n, c[1], turn ? -u : u, turn ? -v : v,
+		    (uint32_t)to->lines);
 		to->n++;
 	}
 	/* a line of one point has no direction: its normal points to the right, or up */
@@ -431,7 +421,96 @@ add_line(struct linking *k, size_t seed, size_t back, size_t ahead, size_t min_l
 			p->nv = -p->nv;
 		}
 	}
-	return 0;
+}
+
+/*
+ * ---- lines that bend ----
+ *
+ * Smoothing moves an arc towards its centre. For a line of Gaussian profile of standard deviation w
+ * along a circle of radius R and a Gaussian of standard deviation s, the smoothed image at radius r
+ * is, with the angle integrated out,
+ *	integral exp(-(q - R)^2/(2 w^2) - (r - q)^2/(2 s^2)) sqrt(q/r) (1 + s^2/(8 q r) + ...) dq
+ * where root and series are the Bessel function I0(q r/s^2) of large arguments. With S = s^2 + w^2
+ * both Gaussians together are one of q, of mean (w^2 r + s^2 R)/S and variance s^2 w^2/S, times
+ * exp(-(r - R)^2/(2 S)). Where the logarithm's slope over r is 0,
+ *	R = r + s^2/(2 r) + s^4 (s^2 + 5 w^2)/(8 S r^3) + ...
+ * In s^2 are 1/12 px^2 for the area of the camera's pixels, and as much for the kernels', which are
+ * integrated over pixels.
+ *
+ * 1/r is how fast the normal turns along the points that were found. It is taken over 4 sigma,
+ * about as far as the smoothing reaches, to either side: the smaller of both, and none where they
+ * turn different ways, so that the straight parts beside a bend stay where they are, and noise
+ * moves straight lines little. A side counts from half that length on.
+ */
+#define BEND_SIGMAS 4
+#define BEND_MOST 0.25		/* sigma, the largest shift; below r = 2 sigma the series ends */
+#define BEND_LEAST 0.002	/* px: smaller shifts fade out; pixels alone turn normals too */
+
+/* By how much a line of that standard deviation and curvature (1/px) has moved, px. */
+static double
+bend_shift(double sigma, double w, double curvature)
+{
+	double s2 = sigma * sigma + 1.0 / 6, w2 = isnan(w) ? s2 : w * w, k = curvature;
+	double most = BEND_MOST * sigma;
+	double shift = k * s2 / 2 * (1 + k * k * s2 * (s2 + 5 * w2) / (4 * (s2 + w2)));
+
+	shift *= shift * shift / (shift * shift + BEND_LEAST * BEND_LEAST);
+	return fmin(fmax(shift, -most), most);
+}
+
+/*
+ * By how much line_asymmetry_correct() has moved an arc outwards, whose sides are not alike in the
+ * picture where both are in the line. Of q = sigma/R the ratio of gradients has no first order; the
+ * factors are measured, within 0.008 px, on Gaussian lines of w from 0.7 to 1.4 sigma, sigma 1 to
+ * 4, from r 15 on; R is that of the points as they were found.
+ */
+static double
+bend_asymmetry(double sigma, double w, double curvature)
+{
+	double q = sigma * curvature, t = isnan(w) ? 1 : w / sigma;
+
+	return sigma * q * q * q * (1 + t * t) / 2 * (1 + 2.2 * q * q + 79 * q * q * q * q);
+}
+
+/* Moves the n points of a line outwards. way: room for n. */
+static void
+straighten(const struct line_options *options, struct line_point *p, struct line_way *way, size_t n)
+{
+	double sigma = options->sigma, reach = BEND_SIGMAS * sigma;
+
+	way[0] = (struct line_way){ 0 };
+	for (size_t i = 1; i < n; i++) {
+		const struct line_point *a = &p[i - 1], *b = &p[i];
+
+		way[i].along = way[i - 1].along + hypot(b->u - a->u, b->v - a->v);
+		way[i].turned = way[i - 1].turned + atan2(a->nu * b->nv - a->nv * b->nu,
+		    a->nu * b->nu + a->nv * b->nv);
+	}
+	for (size_t i = 0, from = 0, to = 0; i < n; i++) {
+		double before, after, ahead, back, curvature, shift;
+
+		while (way[i].along - way[from].along > reach)
+			from++;
+		while (to + 1 < n && way[to].along - way[i].along < reach)
+			to++;
+		before = way[i].along - way[from].along;
+		after = way[to].along - way[i].along;
+		back = (way[i].turned - way[from].turned) / before;
+		ahead = (way[to].turned - way[i].turned) / after;
+		if (before < reach / 2)
+			back = ahead;
+		if (after < reach / 2)
+			ahead = back;
+		if (fmax(before, after) < reach / 2 || back * ahead <= 0)
+			continue;
+		curvature = fabs(back) < fabs(ahead) ? back : ahead;
+		/* a normal that turns from u to v points away from the centre */
+		shift = bend_shift(sigma, (double)p[i].width / 2, curvature);
+		if (options->asymmetric)
+			shift -= bend_asymmetry(sigma, (double)p[i].width / 2, curvature);
+		p[i].u += (float)(shift * (double)p[i].nu);
+		p[i].v += (float)(shift * (double)p[i].nv);
+	}
 }
 
 #define DIGITS 256
@@ -542,9 +621,7 @@ line_noise(const struct line_image *image, double *sigma)
 	if (!columns)
 		return 0;
 	step = image->h / (PAIRS_MOST / columns + 1) + 1;
-	v = malloc((image->h / step + 1) * columns * sizeof(*v));
-	if (!v)
-		return fail_memory();
+	v = must_alloc((image->h / step + 1) * columns, sizeof(*v));
 	n = differences(image, step, whole, v);
 	/* a line on black leaves few pairs but its own slopes */
 	if (n < columns * ((image->h - 1) / step + 1) / 2)
@@ -723,19 +800,15 @@ round_up(size_t n, size_t step)
 	return (n + step - 1) / step * step;
 }
 
-static int
+static void
 make_weights(struct line_filter *f)
 {
 	size_t radius = f->kernels.radius + 1, n = 2 * radius + 1;
-	double *w = malloc(3 * n * sizeof(*w));
+	double *w = must_alloc(3 * n, sizeof(*w));
 
 	f->taps = n;
 	f->room = round_up(n, LINE_LANES);
-	f->weight = calloc((LINE_STEPS + 1) * 3 * f->room, sizeof(*f->weight));
-	if (!w || !f->weight) {
-		free(w);
-		return fail_memory();
-	}
+	f->weight = must_alloc((LINE_STEPS + 1) * 3 * f->room, sizeof(*f->weight));
 	for (size_t q = 0; q <= LINE_STEPS; q++) {
 		derivative_weights(f->kernels.sigma, radius,
 		    (double)q / LINE_STEPS - 0.5, (double *const[3]){ w, w + n, w + 2 * n });
@@ -745,15 +818,15 @@ make_weights(struct line_filter *f)
 		}
 	}
 	free(w);
-	return 0;
 }
 
 static int
 make_filter(struct line_filter *f, const struct line_options *options)
 {
 	f->options = *options;
-	if (derivative_kernels_init(&f->kernels, options->sigma, 0) < 0 || make_weights(f) < 0)
+	if (derivative_kernels_init(&f->kernels, options->sigma, 0) < 0)
 		return -1;
+	make_weights(f);
 	/* the neighbours of a tile cover the kernel's window */
 	f->tile_h = f->kernels.radius > TILE_H ? f->kernels.radius : TILE_H;
 	f->tile_w = f->kernels.radius > TILE_W ? round_up(f->kernels.radius, LINE_LANES) : TILE_W;
@@ -829,34 +902,53 @@ line_finder_set_thresholds(struct line_finder *finder, double low, double high)
 
 /* ---- an image ---- */
 
-static int
+/* Of one axis of n pixels: those from *from on, without `border` px at both ends. */
+static void
+cut_region(size_t n, double border, size_t *from, size_t *count)
+{
+	/* pixels reach half a pixel beyond the middles of the outer ones */
+	size_t least = (size_t)ceil(fmax(border - 0.5, 0)), end = *from + *count;
+
+	end = end + least < n ? end : n > least ? n - least : 0;
+	*from = *from > least ? *from : least;
+	*count = end > *from ? end - *from : 0;
+}
+
+void
+line_finder_set_region(struct line_finder *finder, size_t w, size_t h)
+{
+	struct line_filter *f = &finder->filter;
+	double border = f->options.border ? 0 : LINE_BORDER_SIGMAS * f->options.sigma;
+	const size_t whole[4] = { 0, 0, w, h };
+
+	memcpy(f->region, f->options.roi[2] ? f->options.roi : whole, sizeof(f->region));
+	cut_region(w, border, &f->region[0], &f->region[2]);
+	cut_region(h, border, &f->region[1], &f->region[3]);
+}
+
+static void
 make_image(struct line_finder *finder, struct run *run, const struct line_image *image)
 {
 	const struct line_filter *f = &finder->filter;
 	size_t tiles;
 
+	line_finder_set_region(finder, image->w, image->h);
 	if (finder->w == image->w && finder->h == image->h && finder->threads >= run->threads)
-		return 0;
+		return;
 	free_image(finder);
 	finder->tiles_x = (image->w + f->tile_w - 1) / f->tile_w;
 	finder->tiles_y = (image->h + f->tile_h - 1) / f->tile_h;
 	tiles = finder->tiles_x * finder->tiles_y;
 	finder->threads = run->threads;
 	finder->work_size = round_up(finder->level->work(f, image->w), WORK_ALIGNMENT);
-	finder->found = calloc(finder->tiles_y, sizeof(*finder->found));
-	finder->least = malloc(tiles * sizeof(*finder->least));
-	finder->largest = malloc(tiles * sizeof(*finder->largest));
-	finder->active = malloc(tiles * sizeof(*finder->active));
-	finder->work = aligned_alloc(WORK_ALIGNMENT,
-	    (size_t)finder->threads * finder->work_size * sizeof(*finder->work));
-	if (!finder->found || !finder->least || !finder->largest || !finder->active ||
-	    !finder->work) {
-		free_image(finder);
-		return fail_memory();
-	}
+	finder->found = must_alloc(finder->tiles_y, sizeof(*finder->found));
+	finder->least = must_alloc(tiles, sizeof(*finder->least));
+	finder->largest = must_alloc(tiles, sizeof(*finder->largest));
+	finder->active = must_alloc(tiles, sizeof(*finder->active));
+	finder->work = must_aligned((size_t)finder->threads * finder->work_size,
+	    sizeof(*finder->work));
 	finder->w = image->w;
 	finder->h = image->h;
-	return 0;
 }
 
 static void
@@ -892,15 +984,15 @@ may_hold_point(const struct line_finder *finder, size_t tx, size_t ty)
 	return largest - least >= finder->filter.skip_range;
 }
 
-/* Is a pixel of the tile in the region of interest? */
+/* May a pixel of the tile hold a point? */
 static bool
 in_region(const struct line_filter *f, size_t tx, size_t ty)
 {
-	const size_t *roi = f->options.roi;
+	const size_t *region = f->region;
 	size_t x = tx * f->tile_w, y = ty * f->tile_h;
 
-	return !roi[2] || (x < roi[0] + roi[2] && x + f->tile_w > roi[0] && y < roi[1] + roi[3] &&
-	    y + f->tile_h > roi[1]);
+	return x < region[0] + region[2] && x + f->tile_w > region[0] &&
+	    y < region[1] + region[3] && y + f->tile_h > region[1];
 }
 
 static void
@@ -949,15 +1041,10 @@ all_rows(struct line_pass *pass, struct run *run, void (*fn)(void *, size_t))
 int
 line_candidates_room(struct line_candidates *all, size_t n)
 {
-	struct line_candidate *more;
-
 	if (n <= all->room)
 		return 0;
-	more = reallocarray(all->v, n + n / 2, sizeof(*more));
-	if (!more)
-		return fail_memory();
-	all->v = more;
 	all->room = n + n / 2;
+	all->v = must_resize(all->v, all->room, sizeof(*all->v));
 	return 0;
 }
 
@@ -995,11 +1082,9 @@ line_find_listed(struct line_finder *finder, const struct line_image *image,
 	struct line_map *map = &finder->map;
 	struct linking k = { map, finder->all.v, finder->all.n };
 	size_t w = image->w, seeds = 0;
-	int status = 0;
 
 	*to = (struct line_points){ .found = k.n };
-	if (make_room(map, w, image->h, k.n) < 0)
-		return -1;
+	make_room(map, w, image->h, k.n);
 	if (k.n)
 		memset(map->used, 0, k.n);
 	for (size_t i = 0; i < k.n; i++)
@@ -1010,7 +1095,7 @@ line_find_listed(struct line_finder *finder, const struct line_image *image,
 			map->order[seeds++] = (uint32_t)i;
 	if (seeds)
 		sort_by_response(map->order, k.v, seeds, map->chain);
-	for (size_t i = 0; i < seeds && status == 0; i++) {
+	for (size_t i = 0; i < seeds; i++) {
 		size_t seed = map->order[i], back, ahead;
 		const struct line_candidate *c = &k.v[seed];
 
@@ -1019,12 +1104,17 @@ line_find_listed(struct line_finder *finder, const struct line_image *image,
 		map->used[seed] = 1;
 		back = walk(&k, seed, -c->nv, c->nu, map->chain);
 		ahead = walk(&k, seed, c->nv, -c->nu, map->chain + back);
-		status = add_line(&k, seed, back, ahead, options->min_length, to);
+		add_line(&k, seed, back, ahead, options->min_length, to);
 	}
 	for (size_t i = 0; i < k.n; i++)
 		map->at[k.v[i].y * w + k.v[i].x] = 0;
 	to->v = map->point;
-	return status;
+	for (size_t i = 0, n; i < to->n && !options->plain; i += n) {
+		for (n = 1; i + n < to->n && to->v[i + n].line == to->v[i].line;)
+			n++;
+		straighten(options, to->v + i, map->way, n);
+	}
+	return 0;
 }
 
 int
@@ -1034,7 +1124,8 @@ line_find(struct line_finder *finder, struct run *run, const struct line_image *
 	struct line_pass pass = { .finder = finder, .image = image };
 	bool all = finder->filter.options.all_tiles;
 
-	if (make_image(finder, run, image) < 0 || (!all && all_rows(&pass, run, ranges) < 0))
+	make_image(finder, run, image);
+	if (!all && all_rows(&pass, run, ranges) < 0)
 		return -1;
 	choose_tiles(finder, all);
 	if (all_rows(&pass, run, search) < 0 || gather(finder) < 0)
@@ -1050,11 +1141,8 @@ line_strongest(struct line_finder *finder, struct run *run, const struct line_im
 	int status;
 
 	*response = 0;
-	if (make_image(finder, run, image) < 0)
-		return -1;
-	pass.strongest = calloc(finder->tiles_y, sizeof(*pass.strongest));
-	if (!pass.strongest)
-		return fail_memory();
+	make_image(finder, run, image);
+	pass.strongest = must_alloc(finder->tiles_y, sizeof(*pass.strongest));
 	choose_tiles(finder, true);
 	status = all_rows(&pass, run, search);
 	for (size_t i = 0; i < finder->tiles_y; i++)

@@ -49,8 +49,13 @@ struct line_options {
 	bool plain;		/* the paper's point, without the Newton step */
 	bool asymmetric;	/* correct for sides that differ */
 	bool all_tiles;		/* skip nothing */
+	bool border;		/* also points within LINE_BORDER_SIGMAS of the image's border */
 	size_t roi[4];		/* x, y, w, h: only points of these pixels; w 0: the whole image */
 };
+
+/* Nearer to the border the smoothing reaches over it, where the image goes on with its last pixel:
+ * that turns and moves a slanted line. */
+#define LINE_BORDER_SIGMAS 3
 
 struct line_point {
 	float u, v;		/* px */
@@ -75,7 +80,12 @@ int line_finder_new(const struct line_options *, const struct line_level *, stru
 void line_finder_free(struct line_finder *);
 /* Other thresholds from now on. */
 void line_finder_set_thresholds(struct line_finder *, double low, double high);
-/* The points of an image, on all threads of the run; valid until the next call. -1 after fail(). */
+/* The region that points of an image of that size may come from, as of line_filter.region. Else the
+ * calls below set it. */
+void line_finder_set_region(struct line_finder *, size_t w, size_t h);
+/* The points of an image, on all threads of the run; valid until the next call. Points of a line
+ * that bends are moved outwards by what smoothing moved them inwards, but with `plain`. -1 after
+ * fail(). */
 int line_find(struct line_finder *, struct run *, const struct line_image *, struct line_points *);
 /* The strongest response in the region, in whatever direction. -1 after fail(). */
 int line_strongest(struct line_finder *, struct run *, const struct line_image *, double *response);
@@ -186,6 +196,7 @@ struct line_filter {
 	struct line_options options;
 	struct derivative_kernels kernels;
 	float low, skip_range;	/* tiles that vary by less hold no point */
+	size_t region[4];	/* x, y, w, h: of the image at hand, what may hold points */
 	size_t tile_w, tile_h;
 	float limit;		/* of a candidate's offset from its pixel, px */
 	/* Kernels for points between pixels, of radius + 1: [step + LINE_STEPS / 2][order][tap]. */
@@ -235,7 +246,14 @@ struct line_map {
 	unsigned char *used;
 	size_t room;
 	struct line_point *point;
+	struct line_way *way;
 	size_t point_room;
+};
+
+/* How far a point is from its line's first one, along it, px, and how far the normal has turned
+ * there, rad. */
+struct line_way {
+	double along, turned;
 };
 
 /* ---- what a finder keeps from image to image; steger finds candidates on a device ---- */

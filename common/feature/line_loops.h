@@ -326,13 +326,13 @@ line_candidate_at(const struct line_filter *f, size_t x, size_t y,
     struct line_candidates *to)
 {
 	struct line_candidate c = { .x = (uint32_t)x, .y = (uint32_t)y, .width = PX_NAN };
-	const size_t *roi = f->options.roi;
+	const size_t *region = f->region;
 	struct line_across across = line_across_of(five[DERIVATIVE_XX][i], five[DERIVATIVE_XY][i],
 	    five[DERIVATIVE_YY][i]);
 	float t;
 
-	if (roi[2] && (x - roi[0] >= roi[2] || y - roi[1] >= roi[3]))
-		return 0;	/* x below roi[0] wraps */
+	if (x - region[0] >= region[2] || y - region[1] >= region[3])
+		return 0;	/* x below region[0] wraps */
 	c.response = -across.lambda;
 	if (strongest) {
 		*strongest = c.response > *strongest ? c.response : *strongest;

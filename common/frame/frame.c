@@ -3,19 +3,12 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cpu_level.h"
 #include "base/fail.h"
 #include "base/process.h"
-#include "frame/head.h"
-#include "frame/meta.h"
-#include "frame/pixel_store.h"
 
 /*
  * Frames without planes or metadata, with room for head.c names and planes, kept for later ones of
@@ -79,10 +72,8 @@ spare_new(size_t c)
 	if (frame)
 		return frame;
 	frame = must_alloc(1, sizeof(*frame));
-	frame->plane = calloc(c, sizeof(*frame->plane));
-	if (!frame->plane)
-		fail_memory();
-	if (!frame->plane || head_set_count(&frame->head, c) < 0) {
+	frame->plane = must_alloc(c, sizeof(*frame->plane));
+	if (head_set_count(&frame->head, c) < 0) {
 		spare_free(frame);
 		return NULL;
 	}

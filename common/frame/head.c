@@ -18,14 +18,9 @@ sample_name(enum sample type)
 int
 head_set_count(struct frame_head *head, size_t c)
 {
-	char (*names)[CHANNEL_NAME_SIZE];
-
 	if (c == 0 || c > 65536)
 		return fail(NULL, "a frame has 1 to 65536 channels, not %zu", c);
-	names = reallocarray(head->channel, c, sizeof(*names));
-	if (!names)
-		return fail_memory();
-	head->channel = names;
+	head->channel = must_resize(head->channel, c, sizeof(*head->channel));
 	head->c = c;
 	return 0;
 }
@@ -198,6 +193,17 @@ bool
 head_is_table(const struct frame_head *head)
 {
 	return head->h == 1 && meta_get(&head->meta, "points");
+}
+
+bool
+head_is_colour(const struct frame_head *head)
+{
+	size_t own = 0;
+
+	while (own < head->c && !strchr(head->channel[own], '.'))
+		own++;
+	return (own == 3 || own == 4) && head_channel(head, "r") == 0 &&
+	    head_channel(head, "g") == 1 && head_channel(head, "b") == 2;
 }
 
 int

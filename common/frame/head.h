@@ -59,6 +59,8 @@ size_t head_channel(const struct frame_head *, const char *name);
  */
 bool head_is_table(const struct frame_head *);
 int head_points(const struct frame_head *, size_t *points);
+/* A picture in colour: channels r g b, one more at most (opacity), and those of second inputs. */
+bool head_is_colour(const struct frame_head *);
 /* Makes it a table of so many rows: sets size and key. -1 after fail(). */
 int head_set_points(struct frame_head *, size_t points);
 /* Are both tables that differ in the number of rows at most? */

@@ -5,14 +5,10 @@
 #include "frame/key_lines.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/opt.h"
-#include "frame/frame.h"
-#include "frame/meta.h"
 
 static void
 put_escaped(FILE *file, const char *text)

@@ -4,16 +4,12 @@
 #include "frame/samples.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "frame/frame.h"
 #include "frame/pixel_store.h"
 
 /* Samples of a file's row: behind the filter's byte of a PNG row they lie at odd addresses. */

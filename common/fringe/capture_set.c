@@ -6,9 +6,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <limits.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +17,6 @@
 #include "base/opt.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "fringe/manifest.h"
 #include "io/file_list.h"
 
 bool
@@ -493,7 +490,8 @@ capture_set_count(const struct capture_options *options, const struct manifest *
 		return fail(NULL, "nothing says how many Gray planes there are: give --gray");
 	if (options->kind != CAPTURES_GRAY && counts.steps == 0)
 		return fail(NULL, "nothing says how many steps there are: give --steps, or "
-		    "--manifest");
+		    "--manifest; fourierphase takes single images of fringes, steger those of "
+		    "a laser's line");
 	return 0;
 }
 
@@ -710,10 +708,17 @@ describe_sets(const struct capture_set *set, struct meta *meta)
 static int
 describe_codes(const struct capture_set *set, struct meta *meta)
 {
-	double planes[2];
+	double planes[2], period_px[2];
+	/* of one set the cells are those of its own period */
+	bool known = set->fringes != 1 && set->cell != CELL_COLUMN;
 
-	for (size_t i = 0; i < set->codes; i++)
+	for (size_t i = 0; i < set->codes; i++) {
 		planes[i] = (double)set->code[i].n;
+		period_px[i] = set->code[i].period_px;
+		known = known && !isnan(period_px[i]);
+	}
+	if (known && meta_set_numbers(meta, "gray_period_px", period_px, set->codes) < 0)
+		return -1;
 	if (set->cell == CELL_NONE)
 		meta_remove(meta, "gray_cell");
 	else if (meta_set(meta, "gray_cell", manifest_cells[set->cell]) < 0)
@@ -1139,6 +1144,7 @@ sort_gray(const struct capture_options *options, struct capture *capture, size_t
 		code->axis = "xy"[a];
 		code->plane = sort_planes(capture, n, ROLE_GRAY, code->axis, &code->n);
 		code->inverse = sort_planes(capture, n, ROLE_GRAY_INVERSE, code->axis, &inverses);
+		code->period_px = code->n ? capture[code->plane[0]].described.period_px : NAN;
 		if (check_inverses(capture, code, inverses) < 0)
 			return -1;
 		if (code->n > 24)
@@ -1232,7 +1238,8 @@ apply_periods(const struct numbers *period_px, struct capture_set *out)
 		matched++;
 	}
 	for (size_t i = 0; i < out->fringes; i++)
-		out->fringe[i].period_px = period_px->v[i];
+		if (!isnan(period_px->v[i]))	/* --count without --field */
+			out->fringe[i].period_px = period_px->v[i];
 	return 0;
 }
 
@@ -1255,13 +1262,11 @@ capture_set_sort(const struct capture_options *options, const struct manifest *m
     const struct frame_head *head, struct capture_set *out)
 {
 	size_t n = head->c;
-	struct capture *capture = calloc(n, sizeof(*capture));
+	struct capture *capture = must_alloc(n, sizeof(*capture));
 	struct numbers stored_px = { 0 };
 	int status;
 
 	memset(out, 0, sizeof(*out));
-	if (!capture)
-		return fail_memory();
 	status = capture_roles_describe(options, manifest, head, capture);
 	if (status == 0)
 		status = sort_fringes(options, head, capture, n, out);

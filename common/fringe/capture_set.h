@@ -69,6 +69,7 @@ struct capture_code {
 	size_t n;
 	size_t *plane;			/* most significant first */
 	size_t *inverse;		/* of each, or NULL */
+	double period_px;		/* that its cells are made of; NaN: not known, or columns */
 };
 
 struct capture_set {
@@ -108,7 +109,8 @@ int capture_set_check_names(const struct capture_options *, const struct manifes
  * Turns the head of a measurement into the head of its result: for every fringe set the channels
  * `forms` ("phase" or "cos sin", numbered if there are several sets), then once `qualities`
  * ("modulation texture") if there is a set; then `marker` for every marker, then an index for every
- * code. Sets period_px axis steps gray_cell gray_planes marker_axis marker_px marker_width_px,
+ * code. Sets period_px axis steps gray_cell gray_planes gray_period_px marker_axis marker_px
+ * marker_width_px,
  * removes the keys that describe single images. -1 after fail().
  */
 int capture_set_describe(const struct capture_set *, const char *forms, const char *qualities,

@@ -264,7 +264,7 @@ dropped_images_take(struct dropped_images *dropped, const struct frame_head *hea
 	bool fresh;
 
 	*begins = false;
-	if (dropped->how == DROPPED_IGNORED || head->c != planes)
+	if (dropped->how == DROPPED_IGNORED || dropped->how == DROPPED_IMAGES || head->c != planes)
 		return 0;
 	have /= planes;
 	wanted /= planes;

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,19 +17,18 @@
 #include "run/run.h"
 
 const char *const manifest_roles[] = {
-	"phase", "sin", "cos", "flat", "gray", "gray_inverse", "white", "black", "composite",
-	"marker", NULL
+	"phase", "sin", "cos", "flat", "gray", "gray_inverse", "white", "black", "marker", NULL
 };
 const char *const manifest_cells[] = { "column", "period", "half", NULL };
 
 enum column {
 	COLUMN_FILE, COLUMN_ROLE, COLUMN_AXIS, COLUMN_PERIOD, COLUMN_STEP, COLUMN_SHIFT, COLUMN_BIT,
-	COLUMN_CELL, COLUMN_MARKER, COLUMN_MARKER_WIDTH, COLUMNS
+	COLUMN_CELL, COLUMN_MARKER, COLUMN_MARKER_WIDTH, COLUMN_FRAME, COLUMN_PLANE, COLUMNS
 };
 
 static const char *const columns[] = {
 	"file", "role", "axis", "period_px", "step", "shift_rad", "bit", "gray_cell",
-	"marker_px", "marker_width_px"
+	"marker_px", "marker_width_px", "frame", "plane"
 };
 
 #define SIZE_KEY "projector_px:="
@@ -101,6 +99,11 @@ take_field(const char *where, enum column column, const char *word, struct manif
 		return take_number(where, column, word, &row->marker_px);
 	case COLUMN_MARKER_WIDTH:
 		return take_number(where, column, word, &row->marker_width_px);
+	case COLUMN_FRAME:
+		return take_whole(where, column, word, &row->frame);
+	case COLUMN_PLANE:
+		snprintf(row->plane, sizeof(row->plane), "%s", word);
+		return 0;
 	default:
 		return 0;
 	}
@@ -304,7 +307,7 @@ manifest_row_from_meta(const struct meta *meta, const char *file, struct manifes
 	*out = manifest_empty_row;
 	if (!meta_get(meta, "role"))
 		return fail(file, "image has no key role");
-	for (size_t k = COLUMN_ROLE; k < COLUMNS; k++) {
+	for (size_t k = COLUMN_ROLE; k < COLUMN_FRAME; k++) {
 		const char *value = meta_get(meta, columns[k]);
 
 		if (value && take_field(file, (enum column)k, value, out) < 0)
@@ -434,11 +437,14 @@ put_row(FILE *file, const char *folder, const struct manifest_row *row,
 		put_number(file, row->marker_px);
 		put_number(file, row->marker_width_px);
 	}
+	if (written[COLUMN_FRAME])
+		fprintf(file, " %ld %s", row->frame, row->plane);
 	putc('\n', file);
 	return 0;
 }
 
-/* The columns that a manifest needs: all but those of Gray code and marker where there is none. */
+/* The columns that a manifest needs: all but those of Gray code, markers and packed patterns where
+ * there are none. */
 static void
 find_columns(const struct manifest *manifest, bool written[COLUMNS])
 {
@@ -447,7 +453,9 @@ find_columns(const struct manifest *manifest, bool written[COLUMNS])
 	for (size_t i = 0; i < manifest->n; i++) {
 		written[COLUMN_CELL] |= manifest->row[i].gray_cell >= 0;
 		written[COLUMN_MARKER] |= manifest->row[i].role == ROLE_MARKER;
+		written[COLUMN_FRAME] |= *manifest->row[i].plane != '\0';
 	}
+	written[COLUMN_PLANE] = written[COLUMN_FRAME];
 	written[COLUMN_MARKER_WIDTH] = written[COLUMN_MARKER];
 }
 
@@ -563,9 +571,12 @@ manifest_operands(const struct manifest *manifest, const char *path, struct run 
 			return fail_usage("--manifest", "and the images both want standard input");
 	if (run->position > 0 || run->operands > 0)
 		return 0;
-	if (names_patterns(manifest)) {
+	if (*manifest->row->plane || names_patterns(manifest)) {
 		if (strcmp(path, "-") && standard_input_has_data())
 			return 0;
+		if (*manifest->row->plane)
+			return fail(path, "its images are packed patterns, not captures: name the "
+			    "captures, or pipe them in");
 		warn(path, "its images are the projected patterns, not captures: name the "
 		    "captures, or pipe them in");
 	}

@@ -9,9 +9,10 @@
  * `-` is null. Blank lines and comments (## and #! before the legend, any # behind it) are skipped.
  * Columns may come in any order; file and role must be there; unknown ones are ignored. A column
  * `gray_cell` follows `bit` where there is Gray code; columns `marker_px` and `marker_width_px`
- * where there is a marker. A line `## projector_px:=1920 1080` before them says how large the
- * patterns are. A file of several images has a row for each, in page order. Relative
- * names start at the manifest's folder, so that a folder can be moved as a whole.
+ * where there is a marker, `frame` and `plane` where several patterns share an image. A line `##
+ * projector_px:=1920 1080` before them says how large the patterns are. A file of several images
+ * has a row for each, in page order. Relative names start at the manifest's folder, so that a
+ * folder can be moved as a whole.
  */
 #ifndef MANIFEST_H
 #define MANIFEST_H
@@ -24,7 +25,7 @@ struct run;
 
 enum manifest_role {
 	ROLE_PHASE, ROLE_SIN, ROLE_COS, ROLE_FLAT, ROLE_GRAY, ROLE_GRAY_INVERSE, ROLE_WHITE,
-	ROLE_BLACK, ROLE_COMPOSITE, ROLE_MARKER
+	ROLE_BLACK, ROLE_MARKER
 };
 
 /* What a Gray code counts: projector columns (or rows), fringe periods, half periods. */
@@ -43,6 +44,10 @@ struct manifest_row {
 	long bit;			/* MANIFEST_NO_BIT: null */
 	enum manifest_cell gray_cell;	/* CELL_NONE: null */
 	double marker_px, marker_width_px;	/* of a stripe: its centre, its width; NaN: null */
+	/* of a pattern that shares an image with others: the image's number, and the pattern's
+	 * place in it, r g b or G0 ... B7; plane "": it has an image of its own */
+	long frame;
+	char plane[4];
 };
 
 struct manifest {

@@ -29,12 +29,13 @@ apply_counts(const struct numbers *count, double field_px, struct numbers *perio
 {
 	if (count->n == 0 && isnan(field_px))
 		return 0;
-	if (count->n == 0 || isnan(field_px))
-		return fail_usage(count->n ? "--count" : "--field", "wants %s beside it",
-		    count->n ? "--field" : "--count");
+	if (count->n == 0)
+		return fail_usage("--field", "needs --count");
 	if (period_px->n && period_px->n != count->n)
 		return fail_usage("--count", "has %zu numbers, --period %zu", count->n,
 		    period_px->n);
+	if (isnan(field_px))
+		return 0;
 	for (size_t i = 0; i < period_px->n; i++)
 		if (!(fabs(period_px->v[i] * count->v[i] / field_px - 1) < PERIOD_TOLERANCE))
 			return fail_usage("--period", "%g px is not %g px / %g fringes = %g px",
@@ -65,6 +66,14 @@ measurement_init(struct run *run, struct measurement_options *options, bool desc
 	if (apply_counts(&options->count, options->field_px, &captures->period_px) < 0)
 		return -1;
 	measurement->captures = *captures;
+	if (options->count.n == 0 || captures->period_px.n)
+		return 0;
+	/* without --field: a phase needs no period */
+	measurement->unknown_px = must_alloc(options->count.n, sizeof(*measurement->unknown_px));
+	for (size_t i = 0; i < options->count.n; i++)
+		measurement->unknown_px[i] = NAN;
+	measurement->captures.period_px = (struct numbers){ options->count.n,
+		measurement->unknown_px };
 	return 0;
 }
 
@@ -87,7 +96,9 @@ void
 measurement_free(struct measurement *measurement)
 {
 	dropped_images_free(&measurement->dropped);
+	image_places_free(measurement->places);
 	free(measurement->file);
+	free(measurement->unknown_px);
 	if (measurement->manifest_read)
 		manifest_free(&measurement->whole);
 }
@@ -99,6 +110,85 @@ measurement_arrives(struct run *run, struct measurement *measurement,
 	measurement->dropped.keeps_going = run_keeps_going(run);
 	measurement->dropped.measurement = run_inputs(run);
 	return dropped_images_take(&measurement->dropped, head, path, have, wanted, begins);
+}
+
+/* The places of images like this one, if their keys do not say them. */
+static struct image_places *
+begin_places(const struct measurement *measurement, const struct frame *in, size_t planes)
+{
+	const struct capture_options *captures = &measurement->captures;
+	enum dropped_how how = measurement->dropped.how;
+	struct image_places *places = NULL;
+	struct frame_head set = { 0 };
+
+	if ((how != DROPPED_AUTO && how != DROPPED_IMAGES) || in->head.c != 1 || captures->rgb ||
+	    captures->flat == FLAT_AUTO || (meta_get(&in->head.meta, "role") && !captures->order))
+		return NULL;
+	if (head_copy(&set, &in->head) == 0 && head_set_count(&set, planes) == 0)
+		places = image_places_new(captures, measurement_manifest(measurement), &set);
+	fail_clear();
+	head_free(&set);
+	return places;
+}
+
+/* What no image tells, once, where nobody knows that the first image begins a set. */
+static void
+note_untold(struct measurement *measurement)
+{
+	static const char *const lines[] = { NULL, "nothing in the images tells which of them "
+	    "begins a set: phases are off by a step's shift if the first one does not", "the "
+	    "periods look alike in this field: nothing in the images tells which of them comes "
+	    "first" };
+	enum places_untold untold = image_places_untold(measurement->places);
+
+	if (untold == PLACES_TOLD || measurement->untold_noted)
+		return;
+	warn(NULL, "%s; begin with a set's first image, or project fringegen --lead black",
+	    lines[untold]);
+	measurement->untold_noted = true;
+}
+
+int
+measurement_holds(struct run *run, struct measurement *measurement, const struct frame *in,
+    size_t planes, bool ended, size_t *images, size_t *measurements)
+{
+	enum places_answer answer = PLACES_SET;
+
+	measurement->counted |= in && (meta_get(&in->head.meta, "frame_number") ||
+	    meta_get(&in->head.meta, "time_s"));
+	/* files are in step as a rule, and checks name what is wrong with them */
+	if (in && !measurement->places_begun &&
+	    (measurement->dropped.how == DROPPED_IMAGES || run_reads_stream(run)))
+		measurement->places = begin_places(measurement, in, planes);
+	measurement->places_begun = true;
+	*images = SIZE_MAX;
+	if (!measurement->places)
+		return 0;
+	if (in)
+		image_places_take(measurement->places, in);
+	answer = image_places_next(measurement->places, ended, images, measurements);
+	if (answer == PLACES_WAIT)
+		*images = 0;
+	if (answer == PLACES_SET && run_reads_stream(run))
+		note_untold(measurement);
+	/* of files whose later sets are in step the checks name the image that is wrong */
+	if (answer == PLACES_LEFT_OUT && !run_reads_stream(run) &&
+	    *images % image_places_set(measurement->places) == 0)
+		*measurements = 0;
+	else if (answer == PLACES_LEFT_OUT)
+		fail(NULL, "images %zu to %zu, by what they look like, are of %s images: %s",
+		    measurement->images + 1, measurement->images + *images, *measurements > 1 ?
+		    "measurements that lack" : "a measurement that lacks", run_keeps_going(run) ||
+		    run_reads_stream(run) ? "some were lost" : "some were lost, --keep-going goes "
+		    "on without, --dropped no takes them as they come");
+	measurement->images += *images;
+	if ((answer == PLACES_WAIT && ended) || (answer == PLACES_SET && measurement->counted &&
+	    measurement->dropped.how == DROPPED_AUTO)) {
+		*images = SIZE_MAX;	/* numbers count from here on */
+		image_places_free(measurement->places);
+		measurement->places = NULL;
+	}
+	return 0;
 }
 
 /*
@@ -164,7 +254,8 @@ compare_periods(const struct statement *statement)
 		for (size_t i = 0; i < images && !found; i++) {
 			double own = stated_number(statement, false, i);
 
-			found = fabs(own / period_px->v[k] - 1) < TOLERANCE;
+			found = isnan(period_px->v[k]) ||
+			    fabs(own / period_px->v[k] - 1) < TOLERANCE;
 			other = isnan(other) ? own : other;
 		}
 		if (found || isnan(other))
@@ -503,6 +594,21 @@ measurement_solve(struct measurement *measurement, const struct frame_head *head
 	if (!isnan(options->phase_origin))
 		measurement->origin_rad = options->phase_origin;
 	return 0;
+}
+
+int
+measurement_describe(const struct measurement *measurement, struct meta *meta)
+{
+	const double *field_px = &measurement->options->field_px;
+
+	meta_remove(meta, "decoded_sign");
+	meta_remove(meta, "decoded_origin_rad");
+	if ((!isnan(*field_px) && meta_set_numbers(meta, "field_px", field_px, 1) < 0) ||
+	    (measurement->sign != 1 &&
+	    meta_set_numbers(meta, "decoded_sign", &measurement->sign, 1) < 0))
+		return -1;
+	return measurement->origin_rad == 0 ? 0 :
+	    meta_set_numbers(meta, "decoded_origin_rad", &measurement->origin_rad, 1);
 }
 
 double

@@ -8,12 +8,44 @@
 
 #include "base/opt.h"
 #include "fringe/capture_set.h"
+#include "fringe/manifest.h"
 
 struct run;
 
+/* ---- places of images by what they look like (image_places.c) ---- */
+
+struct image_places;
+
+/* What no image tells; PLACES_TOLD: nothing of the kind. */
+enum places_untold { PLACES_TOLD, PLACES_START, PLACES_ALIKE };
+
+/* What becomes of the first images that wait. */
+enum places_answer {
+	PLACES_WAIT,		/* not decided yet, or too few wait */
+	PLACES_SET,		/* they are a set */
+	PLACES_LEFT_OUT,	/* they are of sets that lack images */
+};
+
+/* For a set of these captures (head->c images, described as for capture_set_sort()); NULL: images
+ * of such sets cannot be told apart (other sizes than one plane, too many images, no fringes). */
+struct image_places *image_places_new(const struct capture_options *, const struct manifest *,
+    const struct frame_head *set);
+void image_places_free(struct image_places *);
+/* The next image, of one plane. */
+void image_places_take(struct image_places *, const struct frame *);
+/*
+ * What becomes of the first images that were taken and have no answer yet; ended: no more come.
+ * *images: how many they are, *sets: how many sets lack images, where they are left out.
+ */
+enum places_answer image_places_next(struct image_places *, bool ended, size_t *images,
+    size_t *sets);
+/* What could not be told so far. */
+enum places_untold image_places_untold(const struct image_places *);
+size_t image_places_set(const struct image_places *);	/* images of a set */
+
 /* ---- images that a camera has dropped (dropped_images.c) ---- */
 
-enum dropped_how { DROPPED_AUTO, DROPPED_TIME, DROPPED_NUMBER, DROPPED_IGNORED };
+enum dropped_how { DROPPED_AUTO, DROPPED_TIME, DROPPED_NUMBER, DROPPED_IGNORED, DROPPED_IMAGES };
 
 #define DROPPED_INTERVALS 32	/* of which the median is the time from image to image */
 
@@ -111,10 +143,15 @@ struct measurement {
 	struct manifest whole, manifest;	/* as read; the rows of one measurement */
 	bool manifest_read;
 	char **file;			/* of the manifest, where no operands are given */
+	double *unknown_px;		/* NaN for each period of --count without --field */
 	bool roles_known;		/* keys or a manifest say what each image is */
 	bool compared;			/* the options were, with the images' own keys */
 	double sign, origin_rad;	/* of the phases, once they are sorted */
 	struct dropped_images dropped;
+	/* places of images without roles, by what they look like */
+	struct image_places *places;
+	bool places_begun, untold_noted, counted;	/* images have numbers or times */
+	size_t images;			/* that have an answer */
 };
 
 /* NULL without one. */
@@ -137,12 +174,18 @@ void measurement_free(struct measurement *);
 /* As a body's `arrives`. */
 int measurement_arrives(struct run *, struct measurement *, const struct frame_head *,
     const char *path, size_t have, size_t wanted, bool *begins);
+/* As a body's `holds`: of images of known shifts that have no roles; planes: of a measurement. */
+int measurement_holds(struct run *, struct measurement *, const struct frame *in, size_t planes,
+    bool ended, size_t *images, size_t *measurements);
 /* For frames of this head: checks the files' names, and the manifest against --kind. -1 after
  * fail(). */
 int measurement_begin(const struct run *, struct measurement *, const struct frame_head *);
 /* Finds sign and origin of sorted captures; the first time, compares the options with the manifest,
  * which is an error, or with the images' own keys, which is a warning. -1 after fail(). */
 int measurement_solve(struct measurement *, const struct frame_head *, const struct capture_set *);
+/* Sets the keys field_px, for unwrap2f, where --field is given, and decoded_sign and
+ * decoded_origin_rad, where these are not 1 and 0. -1 after fail(). */
+int measurement_describe(const struct measurement *, struct meta *);
 /* -1 after fail(). */
 int measurement_limit(const struct run *, const struct measurement_options *,
     const struct frame_head *, struct measurement_limits *);

@@ -6,24 +6,17 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cpu_level.h"
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "base/opt.h"
 #include "base/process.h"
 #include "base/px.h"
 #include "base/text.h"
-#include "frame/meta.h"
 #include "fringe/fringes.px.h"
-#include "fringe/manifest.h"
 #include "holo/dither.h"
-#include "run/stage.h"
 
 #define BLOCK 64		/* rows that a thread takes at a time */
 
@@ -84,9 +77,7 @@ dither_plane(struct job *job, enum dither how)
 
 	if (size_multiply(w, h, &pixels) < 0)
 		return -1;
-	job->plane = reallocarray(NULL, pixels, sizeof(*job->plane));
-	if (!job->plane)
-		return fail_memory();
+	job->plane = must_resize(NULL, pixels, sizeof(*job->plane));
 	for (size_t i = 0; i < pixels; i++)
 		job->plane[i] = job->level[job->down ? i / w : i % w];
 	for (size_t y = 0; y < h; y++) {
@@ -154,13 +145,11 @@ append_row(const char *path, struct lut *lut, double input, double output)
 		return fail(path, "inputs must ascend from 0, row %zu has %g", lut->n + 1, input);
 	if (!(lut->n & (lut->n - 1))) {		/* room for twice as many */
 		size_t room = lut->n ? 2 * lut->n : 1;
-		double *inputs = reallocarray(lut->input, room, sizeof(*inputs));
-		double *outputs = reallocarray(lut->output, room, sizeof(*outputs));
+		double *inputs = must_resize(lut->input, room, sizeof(*inputs));
+		double *outputs = must_resize(lut->output, room, sizeof(*outputs));
 
 		lut->input = inputs ? inputs : lut->input;
 		lut->output = outputs ? outputs : lut->output;
-		if (!inputs || !outputs)
-			return fail_memory();
 	}
 	lut->input[lut->n] = input;
 	lut->output[lut->n++] = output;
@@ -614,26 +603,6 @@ patterns_cell(size_t u, double cell_px)
 }
 
 int
-patterns_stair(struct pattern_spec *spec, long wanted)
-{
-	size_t most = 1;
-
-	for (size_t axis = 0; axis < 2; axis++)
-		for (size_t k = 0; k < spec->period_px[axis].n; k++) {
-			size_t stairs = patterns_cell(length_along(spec, axis) - 1,
-			    spec->period_px[axis].v[k]) + 1;
-
-			most = stairs > most ? stairs : most;
-		}
-	spec->stair_levels = wanted != OPT_NONE_INTEGER ? wanted :
-	    most > 256 ? 1 : 256 / (long)most;
-	if ((size_t)spec->stair_levels * most > 256)
-		return fail_usage("--stair", "%zu stairs of %ld grey levels need %zu, and 256 "
-		    "are there", most, spec->stair_levels, (size_t)spec->stair_levels * most);
-	return 0;
-}
-
-int
 patterns_marker(struct pattern_spec *spec, double at_px)
 {
 	spec->marker = true;
@@ -719,10 +688,6 @@ plan_fringes(const struct pattern_spec *spec, struct pattern pattern, const char
 			    manifest_roles[pattern.role]);
 		}
 		break;
-	case FAMILY_COMPOSITE:
-		pattern.role = ROLE_COMPOSITE;
-		append(out, pattern, "composite%s", tag);
-		break;
 	case FAMILY_GRAY:
 		break;
 	}
@@ -794,6 +759,29 @@ warn_of_broken_shifts(const struct pattern_spec *spec)
 		}
 }
 
+const char *const pattern_leads[] = { "black", "white", "both", NULL };
+
+/* Frames in front of the set, which must be the only ones of their kind. */
+static int
+plan_lead(const struct pattern_spec *spec, struct patterns *out)
+{
+	struct pattern pattern = no_pattern;
+
+	if (spec->lead >= 0 && (spec->flats || spec->marker))
+		return fail_usage("--lead", "must be the only dark or light image: leave out %s",
+		    spec->flats ? "--flats" : "--marker");
+	if (spec->lead >= 0 && spec->lead != LEAD_BOTH && spec->gray_cell != CELL_NONE)
+		return fail_usage("--lead", "%s may look like a Gray plane: give both",
+		    pattern_leads[spec->lead]);
+	pattern.role = ROLE_BLACK;
+	if (spec->lead == LEAD_BLACK || spec->lead == LEAD_BOTH)
+		append(out, pattern, "lead_0_black");
+	pattern.role = ROLE_WHITE;
+	if (spec->lead == LEAD_WHITE || spec->lead == LEAD_BOTH)
+		append(out, pattern, "lead_1_white");
+	return 0;
+}
+
 int
 patterns_plan(const struct pattern_spec *spec, struct patterns *out)
 {
@@ -803,6 +791,8 @@ patterns_plan(const struct pattern_spec *spec, struct patterns *out)
 	*out = (struct patterns){ 0 };
 	if (spec->family == FAMILY_SHIFTS && spec->wave == WAVE_SQUARE)
 		warn_of_broken_shifts(spec);
+	if (plan_lead(spec, out) < 0)
+		return -1;
 	for (size_t axis = 0; axis < 2; axis++) {
 		const struct numbers *period = &spec->period_px[axis];
 
@@ -883,9 +873,6 @@ describe(const struct pattern_spec *spec, const struct patterns *patterns, size_
 	if (spec->marker && (set_number(meta, "marker_px", pattern->marker_px) < 0 ||
 	    set_number(meta, "marker_width_px", pattern->marker_width_px) < 0))
 		return -1;
-	if (pattern->role == ROLE_COMPOSITE &&
-	    meta_setf(meta, "stair_levels", "%ld", spec->stair_levels) < 0)
-		return -1;
 	return describe_set(spec, patterns, meta);
 }
 
@@ -895,12 +882,10 @@ patterns_head(const struct pattern_spec *spec, const struct patterns *patterns, 
 {
 	enum sample type = spec->bits == BITS_FLOAT ? SAMPLE_FLOAT :
 	    spec->bits == BITS_16 ? SAMPLE_USHORT : SAMPLE_UCHAR;
-	bool colour = patterns->pattern[i].role == ROLE_COMPOSITE;
 
-	if (head_init(head, spec->w, spec->h, colour ? 3 : 1, type) < 0)
+	if (head_init(head, spec->w, spec->h, 1, type) < 0)
 		return -1;
-	if ((colour && head_set_channels(head, "r g b") < 0) ||
-	    (spec->bits == BITS_1 && meta_set(&head->meta, "bits", "1") < 0) ||
+	if ((spec->bits == BITS_1 && meta_set(&head->meta, "bits", "1") < 0) ||
 	    describe(spec, patterns, i, &head->meta) < 0) {
 		head_free(head);
 		return -1;

@@ -64,7 +64,8 @@ int compensation_describe(struct meta *, const char *lut_path, double gamma);
  * The images of a measurement, in the order in which they are projected and captured, and the
  * metadata that describes each one (methods §1).
  *
- * All fringe images come first (axis x: first period, second period, ...; then axis y), then the
+ * A lead frame comes first, then all fringe images (axis x: first period, second period, ...; then
+ * axis y), then the
  * Gray planes (x: most significant first, then their inverses; then y), then the markers (x, y),
  * then white and black.
  */
@@ -72,11 +73,13 @@ int compensation_describe(struct meta *, const char *lut_path, double gamma);
 enum pattern_family {
 	FAMILY_SHIFTS,			/* one image per shift */
 	FAMILY_SIN_COS_FLAT,		/* 2+1 */
-	FAMILY_COMPOSITE,		/* one colour image */
 	FAMILY_GRAY			/* no fringes */
 };
 
 enum pattern_wave { WAVE_SINE, WAVE_SQUARE, WAVE_DITHERED };	/* of phase-shifted fringes */
+
+/* A frame in front of a set that shows where it begins: the only dark one, the only light one. */
+enum pattern_lead { LEAD_NONE = -1, LEAD_BLACK, LEAD_WHITE, LEAD_BOTH };	/* black first */
 
 enum pattern_bits { BITS_1, BITS_8, BITS_16, BITS_FLOAT };	/* of a sample */
 
@@ -91,9 +94,9 @@ struct pattern_spec {
 	enum manifest_cell gray_cell;	/* CELL_NONE: no Gray code */
 	bool inverse;			/* inverse Gray planes too */
 	bool flats;			/* white and black at the end */
+	int lead;			/* enum pattern_lead */
 	bool marker;			/* a stripe along every axis; patterns_marker() */
 	double marker_px[2], marker_width_px[2];	/* its centre and width, of each axis */
-	long stair_levels;		/* FAMILY_COMPOSITE: height of a step, of 0 .. 255 */
 };
 
 struct pattern {
@@ -123,10 +126,6 @@ int patterns_shifts(struct pattern_spec *, const struct numbers *own_rad, long s
  * given. */
 int patterns_periods(struct pattern_spec *, const struct numbers *period_px,
     const struct numbers *count);
-/* Sets the height of the stair's steps (OPT_NONE_INTEGER: the most that fits) when the periods are
- * set. -1 after fail_usage() when the stairs of the shortest one do not fit into 256 grey
- * levels. */
-int patterns_stair(struct pattern_spec *, long wanted_levels);
 /* Sets the marker when the periods are set: a bright stripe of whole columns (rows), half the
  * shortest period wide, so that it lies within one turn of every phase; its centre is the one
  * nearest to at_px (NaN: the middle of the image) at which it does. -1 after fail_usage() where it
@@ -139,13 +138,14 @@ float patterns_turn(double u, double period_px, double shift_rad);
 /* The cell that projector column (or row) u lies in. A quotient that rounding has left just below a
  * whole number counts as that number. */
 size_t patterns_cell(size_t u, double cell_px);
+/* The words of enum pattern_lead. */
+extern const char *const pattern_leads[];
 /* All images; warns of square waves whose shifts are not whole columns. -1 after fail_usage() when
- * the Gray code needs no plane or more than 16. */
+ * the Gray code needs no plane or more than 16, or others are as dark or light as the lead. */
 int patterns_plan(const struct pattern_spec *, struct patterns *out);
 void patterns_free(struct patterns *);
-/* The head of image i: size, type, channels (r g b for a composite), and the keys bits role axis
- * period_px step steps shift_rad bit gray_cell marker_px marker_width_px stair_levels set_images
- * name projector_px. Overwrites head. */
+/* The head of image i: size, type, and the keys bits role axis period_px step steps shift_rad bit
+ * gray_cell marker_px marker_width_px set_images name projector_px. Overwrites head. */
 int patterns_head(const struct pattern_spec *, const struct patterns *, size_t i,
     struct frame_head *);
 

@@ -5,7 +5,6 @@
 #include "fringe/phase_noise.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -103,8 +102,8 @@ phase_noise_fit(struct phase_noise_sample *sample, size_t n, double least,
 	size_t bins = n / MIN_BIN_SAMPLES < BINS ? n / MIN_BIN_SAMPLES : BINS;
 
 	if (n < PHASE_NOISE_SAMPLES_LEAST)
-		return fail(NULL, "only %zu pixels tell what the noise is: give --read-noise "
-		    "LEVELS and --gain LEVELS/e", n);
+		return fail(NULL, "the noise cannot be found: only %zu pixels are usable; give "
+		    "--read-noise LEVELS and --gain LEVELS/e", n);
 	qsort(sample, n, sizeof(*sample), compare_levels);
 	for (size_t i = 0; i < bins; i++) {
 		size_t first = n * i / bins, end = n * (i + 1) / bins;

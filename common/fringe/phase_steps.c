@@ -6,14 +6,12 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "frame/meta.h"
-#include "fringe/capture_set.h"
+#include "base/process.h"
 
 static const char *const keys[] = { "c_mm_per_rad", "ref_plane_rad" };
 
@@ -113,10 +111,8 @@ phase_shift_weights_solve(const struct capture_fringe *fringe, double sign, doub
 	char name[CAPTURE_SET_NAME_SIZE];
 
 	out->n = fringe->n;
-	out->weights = calloc(fringe->n, sizeof(*out->weights));
-	out->model = calloc(fringe->n, sizeof(*out->model));
-	if (!out->weights || !out->model)
-		return fail_memory();
+	out->weights = must_alloc(fringe->n, sizeof(*out->weights));
+	out->model = must_alloc(fringe->n, sizeof(*out->model));
 	for (size_t i = 0; i < fringe->n; i++) {
 		design_row(fringe, sign, origin_rad, i, row);
 		for (int a = 0; a < 3; a++)
@@ -181,6 +177,22 @@ largest_eigenvalue(const double *gram, size_t n, double other[][STEP_FIT_MOST], 
 		value = step_fit_dot(v, next, n);
 	}
 	return value;
+}
+
+void
+step_plane_center(const double *gram, size_t n, double *own)
+{
+	double row[STEP_FIT_MOST], all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		row[i] = 0;
+		for (size_t j = 0; j < n; j++)
+			row[i] += gram[i * n + j] / (double)n;
+		all += row[i] / (double)n;
+	}
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++)
+			own[i * n + j] = gram[i * n + j] - row[i] - row[j] + all;
 }
 
 #define PLANE_ROUNDS 60

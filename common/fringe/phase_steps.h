@@ -97,6 +97,9 @@ struct step_plane {
 	double axis[2][STEP_FIT_MOST];	/* divided by their standard deviations */
 };
 
+/* own: the products of n images less their mean image, from those of the images; n x n each, 3 to
+ * STEP_FIT_MOST. */
+void step_plane_center(const double *gram, size_t n, double *own);
 /* gram: n x n, of n images, 3 to STEP_FIT_MOST. */
 struct step_plane step_plane_find(const double *gram, size_t n);
 /* The phase of n values less their mean, in turns, 0 <= phase < 1. */

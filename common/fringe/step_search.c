@@ -181,7 +181,7 @@ look_free(struct look *look)
 }
 
 /* Chooses the grid, and allocates memory for its pixels. */
-static int
+static void
 look_allocate(struct look *look)
 {
 	size_t w = look->in->head.w, h = look->in->head.h, n = look->n, pixels;
@@ -191,20 +191,16 @@ look_allocate(struct look *look)
 	look->columns = (w + look->step - 1) / look->step;
 	look->rows = (h + look->step - 1) / look->step;
 	pixels = look->columns * look->rows;
-	look->sample = calloc(pixels, n * sizeof(*look->sample));
-	look->square = calloc(pixels, sizeof(*look->square));
-	look->share = calloc(look->columns, BLOCKS_ACROSS * sizeof(*look->share));
-	look->product = calloc(BLOCKS * n, n * sizeof(*look->product));
+	look->sample = must_alloc(pixels, n * sizeof(*look->sample));
+	look->square = must_alloc(pixels, sizeof(*look->square));
+	look->share = must_alloc(look->columns, BLOCKS_ACROSS * sizeof(*look->share));
+	look->product = must_alloc(BLOCKS * n, n * sizeof(*look->product));
 	if (n < MIN_FREE_IMAGES) {
-		look->scale = calloc(pixels, sizeof(*look->scale));
-		look->taper = calloc(pixels, sizeof(*look->taper));
+		look->scale = must_alloc(pixels, sizeof(*look->scale));
+		look->taper = must_alloc(pixels, sizeof(*look->taper));
 	}
-	if (!look->sample || !look->square || !look->share || !look->product ||
-	    (n < MIN_FREE_IMAGES && (!look->scale || !look->taper)))
-		return fail_memory();
 	for (size_t b = 0; b < BLOCKS; b++)
 		look->block[b].product = look->product + b * n * n;
-	return 0;
 }
 
 /* The samples of a pixel. False: one is missing or saturated. */
@@ -408,19 +404,17 @@ sum_weighed(struct look *look, const struct phase_shift_fit *fit, bool overlap)
 	look->least = least;
 }
 
-/* Reads the pixels and sums them. -1 after fail(). */
-static int
+/* Reads the pixels and sums them. */
+static void
 look_begin(struct look *look)
 {
-	if (look_allocate(look) < 0)
-		return -1;
+	look_allocate(look);
 	run_for(look->run, look->rows, read_row, look);
 	look->least = fmaxf(step_fit_lit_square(look->square, look->columns * look->rows),
 	    look->least_amplitude * look->least_amplitude / 2);
 	if (look->taper)
 		taper_pixels(look, false);
 	sum_blocks(look, false);
-	return 0;
 }
 
 /* The share of the pixels with fringes in that sector of the circle of phases that has fewest; how
@@ -580,21 +574,13 @@ are_apart(double point[2][IMAGES], size_t n)
 	return n >= MIN_FREE_IMAGES || least > ALIKE * most;
 }
 
-/* The shifts by the circle, from the products without the mean of all images in each pixel. */
-static bool
-begin_on_circle(const double *gram, size_t n, double *shift_rad)
+/* From the products without the mean of all images in each pixel. */
+bool
+step_search_begin(const double *gram, size_t n, double *shift_rad)
 {
-	double row[IMAGES], all = 0, own[IMAGES * IMAGES], point[2][IMAGES];
+	double own[IMAGES * IMAGES], point[2][IMAGES];
 
-	for (size_t i = 0; i < n; i++) {
-		row[i] = 0;
-		for (size_t j = 0; j < n; j++)
-			row[i] += gram[i * n + j] / (double)n;
-		all += row[i] / (double)n;
-	}
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < n; j++)
-			own[i * n + j] = gram[i * n + j] - row[i] - row[j] + all;
+	step_plane_center(gram, n, own);
 	return place_images(own, n, point) && are_apart(point, n) &&
 	    fit_circle(point, n, shift_rad);
 }
@@ -629,7 +615,7 @@ solve_gram(const double *gram, size_t n, bool part, struct found *out)
 	out->settled_rad = 0;
 	out->rounds = 0;
 	out->assumed = assumed;
-	if ((!part || assumed) && !begin_on_circle(gram, n, out->shift_rad))
+	if ((!part || assumed) && !step_search_begin(gram, n, out->shift_rad))
 		return false;
 	if (assumed)
 		return true;
@@ -642,7 +628,7 @@ solve_gram(const double *gram, size_t n, bool part, struct found *out)
 		return true;
 	out->assumed = true;
 	out->settled_rad = 0;
-	return begin_on_circle(gram, n, out->shift_rad);
+	return step_search_begin(gram, n, out->shift_rad);
 }
 
 /* How near the shifts, rotated as a whole, come to the expected ones: n if they are the same. */
@@ -762,7 +748,7 @@ struct ripple {
 	double left;		/* mean square of what they leave of the second differences */
 };
 
-static int
+static void
 make_lines(struct ripple_lines *lines)
 {
 	const struct frame_head *head = &lines->look->in->head;
@@ -779,11 +765,10 @@ make_lines(struct ripple_lines *lines)
 			lines->pixels += n;
 		}
 	}
-	lines->sample = reallocarray(NULL, lines->pixels * lines->n, sizeof(*lines->sample));
-	lines->phase = reallocarray(NULL, lines->pixels, sizeof(*lines->phase));
-	lines->cosine = reallocarray(NULL, lines->pixels, sizeof(*lines->cosine));
-	lines->sine = reallocarray(NULL, lines->pixels, sizeof(*lines->sine));
-	return lines->sample && lines->phase && lines->cosine && lines->sine ? 0 : fail_memory();
+	lines->sample = must_alloc(lines->pixels * lines->n, sizeof(*lines->sample));
+	lines->phase = must_alloc(lines->pixels, sizeof(*lines->phase));
+	lines->cosine = must_alloc(lines->pixels, sizeof(*lines->cosine));
+	lines->sine = must_alloc(lines->pixels, sizeof(*lines->sine));
 }
 
 static void
@@ -1347,19 +1332,15 @@ smooth_phase(const struct look *look, struct capture_fringe *fringe, struct phas
 		.n = look->n };
 	struct ripple_verdict ripple = { 0 };
 	struct found better = *found;
-	int status = make_lines(&lines);
 
-	if (status == 0) {
-		run_for(look->run, lines.count, read_line, &lines);
-		improve_shifts(&lines, better.shift_rad, &ripple);
-	}
+	make_lines(&lines);
+	run_for(look->run, lines.count, read_line, &lines);
+	improve_shifts(&lines, better.shift_rad, &ripple);
 	free(lines.line);
 	free(lines.sample);
 	free(lines.phase);
 	free(lines.cosine);
 	free(lines.sine);
-	if (status < 0)
-		return -1;
 	found->checked = ripple.known;
 	found->total_rad = hypot(found->error_rad, ripple.systematic_rad);
 	if (!ripple.known || (ripple.error_rad > found->error_rad &&
@@ -1457,9 +1438,8 @@ step_search_run(struct step_search *search, struct run *run, const struct frame 
 		/* fewer grey levels do not tell fringes from noise */
 		if (in->head.type != SAMPLE_FLOAT)
 			look.least_amplitude = fmaxf(look.least_amplitude, 2);
-		status = look_begin(&look);
-		if (status == 0)
-			status = search_set(search, &look, fringe, search->expected + n, &fit[f]);
+		look_begin(&look);
+		status = search_set(search, &look, fringe, search->expected + n, &fit[f]);
 		look_free(&look);
 		shift_rad = must_resize(shift_rad, n + fringe->n, sizeof(*shift_rad));
 		memcpy(shift_rad + n, fringe->shift_rad, fringe->n * sizeof(*shift_rad));

@@ -26,10 +26,16 @@ bool step_search_weights(const double *shift_rad, size_t n, double k[3][STEP_SEA
  */
 bool step_search_round(const double *gram, size_t n, bool own_level, double *shift_rad,
     double *change_rad);
+#define STEP_SEARCH_IMAGES 64	/* of a fringe set, at most, where its shifts are not known about */
+
+/*
+ * The shifts of 3 to STEP_SEARCH_IMAGES images for the first round, by the circle that they lie on
+ * if all phases come as often, and the amplitude does not depend on them. gram as in
+ * step_search_round(). False: they lie on none.
+ */
+bool step_search_begin(const double *gram, size_t n, double *shift_rad);
 
 /* ---- the shifts of a whole measurement, whose images are known (phasewrap --shift auto) ---- */
-
-#define STEP_SEARCH_IMAGES 64	/* of a fringe set, at most */
 
 struct step_search {
 	bool on, verbose;

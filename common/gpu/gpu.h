@@ -102,8 +102,8 @@ int gpu_job_submit(struct gpu_job *);
  * FRINGEPIPE_GPU_TIMEOUT seconds) is given
  * up: its memory is never freed, since it may still be at work on it. */
 int gpu_job_wait(struct gpu_job *);
-/* Was its device given up? Then the memory that it works on must not be used again. */
-bool gpu_job_lost(const struct gpu_job *);
+/* Was the device given up? Then the memory that its jobs work on must not be used again. */
+bool gpu_lost(const struct gpu *);
 /* Of a job that is done, seconds that the device spent: uploads, each dispatch, downloads. NaN
  * where it has no clock. */
 double gpu_job_upload_seconds(const struct gpu_job *);

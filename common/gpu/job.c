@@ -241,6 +241,7 @@ gpu_job_submit(struct gpu_job *job)
 		}
 	if (result == VK_SUCCESS)
 		return 0;
+	job->gpu->lost |= result == VK_ERROR_DEVICE_LOST;
 	vulkan_failed(result, "vkQueueSubmit");
 	if (before)		/* what is on its way uses the job's memory */
 		gpu_job_wait(job);
@@ -294,9 +295,9 @@ gpu_job_wait(struct gpu_job *job)
 }
 
 bool
-gpu_job_lost(const struct gpu_job *job)
+gpu_lost(const struct gpu *gpu)
 {
-	return job->gpu->lost;
+	return gpu->lost;
 }
 
 double

@@ -102,7 +102,7 @@ gpu_block_try(struct gpu *gpu, enum gpu_place place, size_t bytes)
 {
 	struct vulkan_block *block;
 
-	if (bytes > gpu->facts.allocation_most || !count_block(gpu))
+	if (gpu->lost || bytes > gpu->facts.allocation_most || !count_block(gpu))
 		return NULL;
 	block = must_alloc(1, sizeof(*block));
 	block->block.bytes = bytes;

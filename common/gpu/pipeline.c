@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/cache.h"
-#include "base/fail.h"
 #include "base/process.h"
 
 /* Where compiled shaders are remembered; NULL where there is no such place. */

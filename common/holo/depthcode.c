@@ -22,7 +22,7 @@ const char *const depthcode_texture_places[] = { "below", "track", NULL };
 static const char *const keys[] = { "depthcode_layout", "depthcode_bits", "depthcode_range",
 	"depthcode_mask", "depthcode_guard", "depthcode_fringes", "depthcode_size",
 	"depthcode_texture", "depthcode_texture_scale", "depthcode_texture_gain",
-	"depthcode_texture_place" };
+	"depthcode_texture_place", "depthcode_texture_matrix" };
 
 long
 depthcode_most(const struct depthcode *code)

@@ -11,6 +11,7 @@
 
 #define DEPTHCODE_FRINGES_MOST 64
 #define DEPTHCODE_TEXTURE_MOST 255	/* level of a texture in a channel of its own */
+#define DEPTHCODE_COLOUR_TRACK "texture texture_u texture_v"	/* the channels of a colour there */
 
 enum depthcode_layout { DEPTHCODE_LUMA, DEPTHCODE_MWD, DEPTHCODE_FOLD };
 enum depthcode_mask { DEPTHCODE_GAP, DEPTHCODE_TRACK };

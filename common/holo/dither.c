@@ -3,16 +3,13 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/opt.h"
+#include "base/process.h"
 #include "frame/key_lines.h"
-#include "frame/meta.h"
-#include "holo/dither.px.h"
 #include "holo/holo.px.h"
 
 #define SECTOR_LEAST 20		/* pixels; of a sector with fewer nothing is known */
@@ -153,14 +150,12 @@ find(const struct cluster *cluster, bool dot)
 
 /* Ulichney 1993: dots are ranked by taking them out of clusters, then by putting them into voids.
  */
-static int
+static void
 dither_blue(float threshold[TILE_PIXELS])
 {
-	struct cluster *cluster = calloc(2, sizeof(*cluster));
+	struct cluster *cluster = must_alloc(2, sizeof(*cluster));
 	size_t n = 0, from, to;
 
-	if (!cluster)
-		return fail_memory();
 	for (size_t i = 0; i < TILE_PIXELS; i++) {
 		double x = (double)(i % DITHER_TILE), y = (double)(i / DITHER_TILE);
 
@@ -196,7 +191,6 @@ dither_blue(float threshold[TILE_PIXELS])
 		threshold[at] = ((float)rank + 0.5f) / TILE_PIXELS;
 	}
 	free(cluster);
-	return 0;
 }
 
 /* ---- thresholds ---- */
@@ -208,13 +202,13 @@ dither_ordered(const struct dither_keys *keys)
 	    (keys->method == DITHER_BY_BAYER && keys->order > 0);
 }
 
-int
+void
 dither_thresholds(const struct dither_keys *keys, float threshold[4][TILE_PIXELS])
 {
 	bool blue = keys->method == DITHER_BY_BLUE, small = keys->method == DITHER_BY_SMALL;
 
-	if (blue && dither_blue(threshold[0]) < 0)
-		return -1;
+	if (blue)
+		dither_blue(threshold[0]);
 	for (uint c = blue ? 1 : 0; c < 4; c++) {
 		uint order = !small ? (uint)keys->order : c < 2 ? SMALL_FRINGES : SMALL_STAIR;
 
@@ -224,7 +218,6 @@ dither_thresholds(const struct dither_keys *keys, float threshold[4][TILE_PIXELS
 			    ? threshold[0][(i + 16 * c * DITHER_TILE) % TILE_PIXELS]
 			    : dither_bayer(i % DITHER_TILE, i / DITHER_TILE, order);
 	}
-	return 0;
 }
 
 /* ---- the decoder's kernel ---- */

@@ -94,9 +94,9 @@ struct dither_keys {
 bool dither_ordered(const struct dither_keys *);
 /*
  * These thresholds, by plane: R, G, B, texture. Small files have fringes of few thresholds, and a
- * stair of many, which its averages need. -1 after fail().
+ * stair of many, which its averages need.
  */
-int dither_thresholds(const struct dither_keys *, float threshold[4][DITHER_TILE_PIXELS]);
+void dither_thresholds(const struct dither_keys *, float threshold[4][DITHER_TILE_PIXELS]);
 
 int dither_write(const struct dither_keys *, struct meta *);
 void dither_remove(struct meta *);

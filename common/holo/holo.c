@@ -10,13 +10,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/opt.h"
 #include "base/px.h"
-#include "frame/frame.h"
 #include "frame/key_lines.h"
-#include "holo/bits.px.h"
-#include "holo/dither.h"
-#include "holo/holo.px.h"
 
 #define SLACK 0.1f	/* of a stair; turns are not exact */
 
@@ -28,8 +23,7 @@ bits_thresholds(struct bits_code *bits, const struct dither_keys *keys)
 {
 	float threshold[4][DITHER_TILE_PIXELS];
 
-	if (dither_thresholds(keys, threshold) < 0)
-		return -1;
+	dither_thresholds(keys, threshold);
 	for (size_t i = 0; i < DITHER_TILE_PIXELS; i++) {
 		double sine = (ceil(255.0 * threshold[0][i]) - 0.5) / 127.5 - 1;
 		double cosine = (ceil(255.0 * threshold[1][i]) - 0.5) / 127.5 - 1;
@@ -413,7 +407,8 @@ holo_remove(struct meta *meta)
 		"holo_stair", "holo_stair_height", "holo_stair_turns", "holo_layout",
 		"holo_rounding",
 		"holo_depth_range", "holo_spacing", "holo_corner", "holo_texture",
-		"holo_texture_scale", "holo_texture_gain", "holo_texture_place", "holo_check" };
+		"holo_texture_scale", "holo_texture_gain", "holo_texture_place",
+		"holo_texture_matrix", "holo_check" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		meta_remove(meta, keys[i]);

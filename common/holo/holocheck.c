@@ -2,7 +2,6 @@
 #include "holo/holocheck.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/fail.h"

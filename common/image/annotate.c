@@ -4,14 +4,8 @@
 #include "image/annotate.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "frame/frame.h"
-#include "image/colormap.h"
 
 #define FONT_WIDTH 5
 #define FONT_HEIGHT 7

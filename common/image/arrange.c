@@ -4,10 +4,11 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/process.h"
 
 /* ---- numbers of frames ---- */
 
@@ -44,9 +45,7 @@ ranges_parse(const char *option, const char *text, struct ranges *ranges)
 {
 	const char *p = text;
 
-	*ranges = (struct ranges){ .range = calloc(strlen(text) + 1, sizeof(struct range)) };
-	if (!ranges->range)
-		return fail_memory();
+	*ranges = (struct ranges){ .range = must_alloc(strlen(text) + 1, sizeof(struct range)) };
 	while (take_range(&p, &ranges->range[ranges->n])) {
 		ranges->n++;
 		if (*p == '\0')
@@ -116,15 +115,10 @@ arrange_find(const struct frame_head *head, const char *word, size_t *c)
 static int
 find_channels(const struct frame_head *head, const char *list, size_t **index, size_t *n)
 {
-	char *copy = strdup(list), *rest = copy, *word;
+	char *copy = must_strdup(list), *rest = copy, *word;
 
 	*n = 0;
-	*index = calloc(strlen(list) + 1, sizeof(**index));
-	if (!copy || !*index) {
-		free(copy);
-		free(*index);
-		return fail_memory();
-	}
+	*index = must_alloc(strlen(list) + 1, sizeof(**index));
 	while ((word = strsep(&rest, ",")))
 		if (arrange_find(head, word, &(*index)[(*n)++]) < 0) {
 			free(copy);
@@ -365,9 +359,9 @@ arrange_set(struct frame *frame, const char *settings)
 		int status;
 
 		end = setting_end(p + n + 1);
-		key = strndup(p, n);
-		value = strndup(p + n + 1, (size_t)(end - p) - n - 1);
-		status = key && value ? set_one(&frame->head, key, value) : fail_memory();
+		key = must_format("%.*s", (int)n, p);
+		value = must_format("%.*s", (int)(end - p - 1) - (int)n, p + n + 1);
+		status = set_one(&frame->head, key, value);
 		free(key);
 		free(value);
 		if (status < 0)
@@ -381,10 +375,8 @@ int
 arrange_delete(struct frame *frame, const char *keys)
 {
 	struct meta *meta = &frame->head.meta;
-	char *copy = strdup(keys), *rest = copy, *pattern;
+	char *copy = must_strdup(keys), *rest = copy, *pattern;
 
-	if (!copy)
-		return fail_memory();
 	while ((pattern = strsep(&rest, ",")))
 		for (size_t i = meta->n; i-- > 0;)
 			if (!fnmatch(pattern, meta->entry[i].key, 0))

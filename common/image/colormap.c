@@ -80,16 +80,8 @@ colormap_range(enum colormap map, const float *value, size_t n, float range[2])
 
 	if (n)
 		numbers_ranks(value, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, limit);
-	if (map == COLORMAP_DEVIATION && n) {
-		limit[1] = fmaxf(fabsf(limit[0]), fabsf(limit[1]));
-		limit[0] = -limit[1];
-	}
-	if (!(limit[1] > limit[0]))		/* a 1 would be lost in large numbers */
-		limit[1] = limit[0] + fmaxf(1.0f, fabsf(limit[0]) * 1e-3f);
-	if (map == COLORMAP_DEVIATION)
-		limit[0] = -limit[1];
-	range[0] = limit[0];
-	range[1] = limit[1];
+	range[1] = colormap_last_value(limit[0], limit[1], map == COLORMAP_DEVIATION);
+	range[0] = colormap_first_value(limit[0], range[1], map == COLORMAP_DEVIATION);
 }
 
 void

@@ -26,4 +26,24 @@ colormap_between(float before, float behind, float share)
 	return before + share * (behind - before);
 }
 
+/* The value of the last colour, and that of the first, where the values' percentiles are low and
+ * high (colormap_range()). diverging: of COLORMAP_DEVIATION. */
+PX_FN float
+colormap_last_value(float low, float high, bool diverging)
+{
+	PX_F greater = px_max(px_abs(low), px_abs(high));
+	PX_F first = px_select(diverging, -greater, low);
+	PX_F last = px_select(diverging, greater, high);
+	/* a 1 would be lost in large numbers */
+	PX_F least = first + px_max(1.0f, px_abs(first) * 1e-3f);
+
+	return px_select(last > first, last, least);
+}
+
+PX_FN float
+colormap_first_value(float low, float last, bool diverging)
+{
+	return px_select(diverging, -last, low);
+}
+
 #endif

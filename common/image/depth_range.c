@@ -6,7 +6,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +14,8 @@
 
 #include "base/fail.h"
 #include "base/px.h"
-#include "frame/frame.h"
 #include "image/statistics.h"
 #include "io/source.h"
-#include "run/run.h"
 
 bool
 quantity_is_length(const char *channel)

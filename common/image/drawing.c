@@ -1,13 +1,8 @@
 /* Plots: text, axes and files, drawn by cairo, which is loaded when the first plot is drawn. */
 #include "image/drawing.h"
 
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
-#include <cairo.h>
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

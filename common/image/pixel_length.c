@@ -5,9 +5,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
-#include "frame/frame.h"
-#include "frame/head.h"
+#include "base/process.h"
 
 #define APART 0.01	/* a share: options are rounded */
 
@@ -53,9 +51,7 @@ median_distance(const struct frame *frame, const size_t channel[2], double *leng
 	*length = NAN;
 	if (size_multiply(frame->head.w, frame->head.h, &pixels) < 0)
 		return -1;
-	distance = calloc(pixels, sizeof(*distance));
-	if (!distance)
-		return fail_memory();
+	distance = must_alloc(pixels, sizeof(*distance));
 	for (size_t y = 0; y < frame->head.h; y++)
 		n += row_distances(frame, channel, y, distance + n);
 	if (n) {

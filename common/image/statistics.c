@@ -2,10 +2,9 @@
 #include "image/statistics.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
-#include "run/stage.h"
+#include "base/process.h"
 
 size_t
 coarse_grid_step(size_t w, size_t h, size_t pixels)
@@ -111,10 +110,8 @@ int
 statistics_of(struct run *run, const struct frame *frame, struct statistics *all)
 {
 	size_t h = frame->head.h;
-	struct job job = { frame, calloc(frame->head.c, h * sizeof(struct statistics)) };
+	struct job job = { frame, must_alloc(frame->head.c, h * sizeof(struct statistics)) };
 
-	if (!job.row)
-		return fail_memory();
 	run_for(run, h, survey_row, &job);
 	for (size_t c = 0; c < frame->head.c; c++) {
 		all[c] = none;

@@ -6,16 +6,18 @@
 
 #include <float.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/px.h"
-#include "run/run.h"
-#include "run/stage.h"
+#include "frame/key_lines.h"
 
 #define ROWS 32		/* that a thread takes at a time */
 
 const char *const texture_places[] = { "alpha", "below", NULL };
+const char *const texture_matrices[] = { "rgb", "bt709", NULL };
 
 int
 texture_below_is(const struct meta *meta, const char *key)
@@ -39,75 +41,172 @@ texture_options_check(const struct texture_options *options, int standard_place)
 }
 
 int
-texture_keys(const struct texture_options *options, const char *prefix, const char *place,
-    double most, const struct meta *in, struct meta *out, float *levels_per_unit)
+texture_find(struct run *run, const struct texture_options *options, const struct frame_head *in,
+    struct texture_source *out)
 {
-	char key[64];
-	double white;
+	const char *at = options->channel;
+	char name[CHANNEL_NAME_SIZE];
 
-	if (meta_number(in, "max_value", 255, &white) < 0)
+	for (out->n = 0; at && *at; at += strcspn(at, ","), at += *at == ',') {
+		if (out->n == 3)
+			return fail_usage("--texture", "is one channel or three, not '%.60s'",
+			    options->channel);
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+		if (run_channel(run, in, name, &out->channel[out->n++]) < 0)
+			return -1;
+	}
+	return out->n != 2 ? 0 : fail_usage("--texture", "is one channel or three, not '%.60s'",
+	    options->channel);
+}
+
+int
+texture_keys(const struct texture_options *options, const char *prefix, const char *place,
+    const char *matrix, double most, const struct meta *in, struct meta *out,
+    float *levels_per_unit)
+{
+	char key[64], *names = must_strdup(options->channel);
+	double white;
+	int status;
+
+	for (char *comma = names; (comma = strchr(comma, ','));)
+		*comma = ' ';
+	snprintf(key, sizeof(key), "%s_texture", prefix);
+	status = meta_set(out, key, names);
+	free(names);
+	if (status < 0 || meta_number(in, "max_value", 255, &white) < 0)
 		return -1;
 	if (!(white > 0))
 		return fail("max_value", "must be more than 0, not %g", white);
 	*levels_per_unit = (float)(most * options->gain / white);
-	snprintf(key, sizeof(key), "%s_texture", prefix);
-	if (meta_set(out, key, options->channel) < 0)
-		return -1;
 	snprintf(key, sizeof(key), "%s_texture_scale", prefix);
 	if (meta_set_number(out, key, white / most / options->gain) < 0)
 		return -1;
 	snprintf(key, sizeof(key), "%s_texture_gain", prefix);
 	if (options->gain != 1 && meta_set_number(out, key, options->gain) < 0)
 		return -1;
+	snprintf(key, sizeof(key), "%s_texture_matrix", prefix);
+	if (matrix && meta_set(out, key, matrix) < 0)
+		return -1;
 	snprintf(key, sizeof(key), "%s_texture_place", prefix);
 	return place ? meta_set(out, key, place) : 0;
 }
 
 int
-texture_below_head(const struct frame_head *whole, const char *names, struct frame_head *head)
+texture_colours(const struct meta *meta, const char *prefix, enum texture_matrix *matrix,
+    char names[4 * CHANNEL_NAME_SIZE])
 {
-	if (whole->h % 2)
-		return fail(NULL, "a picture with its texture below has an even number of rows, "
-		    "not %zu", whole->h);
-	if (head_copy(head, whole) < 0)
-		return -1;
-	head->h = whole->h / 2;
-	if (head_set_channels(head, names) == 0)
-		return 0;
-	head_free(head);
-	return -1;
-}
+	char key[64], word[CHANNEL_NAME_SIZE + 1];
+	const char *own;
+	size_t n = 0;
+	int found;
 
-/* The frame of the picture's head, whose planes are the halves of those of the whole one; that of
- * the texture, the last one, is the lower half of luma. */
-static int
-make_view(const struct frame *whole, const struct frame_head *head, size_t luma,
-    struct frame **view)
-{
-	struct plane *below;
-
-	if (frame_new_empty(head, view) < 0)
+	snprintf(key, sizeof(key), "%s_texture_matrix", prefix);
+	if (key_option_word(-1, meta, key, texture_matrices, TEXTURE_GREY, &found) < 0)
 		return -1;
-	for (size_t c = 0; c + 1 < head->c; c++) {
-		frame_share(*view, c, whole, c);
-		(*view)->plane[c].rows = head->h;
-	}
-	frame_share(*view, head->c - 1, whole, luma);
-	below = &(*view)->plane[head->c - 1];
-	below->host = (char *)below->host + head->h * below->stride;
-	below->rows = head->h;
+	*matrix = (enum texture_matrix)found;
+	snprintf(key, sizeof(key), "%s_texture", prefix);
+	own = meta_get(meta, key);
+	while (own && n < 4 && meta_word(own, n, word, sizeof(word)) &&
+	    strlen(word) < CHANNEL_NAME_SIZE && strcmp(word, "depth") != 0)
+		n++;
+	snprintf(names, 4 * CHANNEL_NAME_SIZE, "%s", n == 3 ? own : "r g b");
 	return 0;
 }
 
-static void
-fill_below(struct frame *whole, size_t luma, bool grey)
+int
+texture_below_rows(const struct meta *meta, const char *prefix, enum texture_matrix matrix,
+    size_t *h)
 {
-	size_t h = whole->head.h / 2, bytes = whole->head.w * sample_size(whole->head.type);
+	double size[2] = { 0, 0 };
+	char key[64];
 
-	for (size_t c = 0; c < whole->head.c; c++)
-		for (size_t y = h; y < 2 * h && c != luma; y++)
-			memcpy(frame_row(whole, c, y), grey ? frame_row(whole, luma, y) :
-			    frame_row(whole, c, h - 1), bytes);
+	snprintf(key, sizeof(key), "%s_size", prefix);
+	*h = 0;
+	if (matrix == TEXTURE_GREY)
+		return 0;
+	if (key_pair(meta, key, size) < 0)
+		return -1;
+	if (!(size[1] >= 1 && size[1] <= INT32_MAX))
+		return fail(key, "is missing, or no size: a texture in colour below is found by "
+		    "it");
+	*h = (size_t)size[1];
+	return 0;
+}
+
+int
+texture_below_plan(struct texture_below *below, bool encodes, struct frame_head *whole,
+    const char *names, size_t h, bool colour)
+{
+	size_t rows;
+
+	if (h == 0 && whole->h % 2)
+		return fail(NULL, "a picture with its texture below has an even number of rows, "
+		    "not %zu", whole->h);
+	h = h ? h : whole->h / 2;
+	below->colours = colour ? 3 : 1;
+	/* one row between them at least: a row of half the resolution reaches into the next one */
+	below->begin = colour ? (h / TEXTURE_BLOCK + 1) * TEXTURE_BLOCK : h;
+	if (size_multiply(2, below->begin, &rows) < 0)
+		return -1;
+	rows -= below->begin - h;
+	if (encodes)
+		whole->h = rows;
+	else if (whole->h != rows)
+		return fail(NULL, "the picture has %zu rows, and %zu with its texture below are "
+		    "%zu: was it scaled or cut?", whole->h, h, rows);
+	if (head_copy(&below->picture, whole) < 0)
+		return -1;
+	below->picture.h = h;
+	return head_set_channels(&below->picture, names);
+}
+
+/* The frame of the picture's head, whose planes are the halves of those of the whole one; those of
+ * the texture, the last ones, are the lower half of luma, or of the first three. */
+static int
+make_view(const struct frame *whole, const struct texture_below *below, struct frame **view)
+{
+	const struct frame_head *head = &below->picture;
+	size_t own = head->c - below->colours;
+
+	if (frame_new_empty(head, view) < 0)
+		return -1;
+	for (size_t c = 0; c < head->c; c++) {
+		bool texture = c >= own;
+		struct plane *plane = &(*view)->plane[c];
+
+		frame_share(*view, c, whole, !texture ? (c ? whole->head.c - own + c : 0) :
+		    below->colours == 3 ? c - own : below->luma);
+		if (texture)
+			plane->host = (char *)plane->host + below->begin * plane->stride;
+		plane->rows = head->h;
+	}
+	return 0;
+}
+
+/* What neither rows of the picture nor of the texture have written. */
+static void
+fill_rest(struct frame *whole, const struct texture_below *below)
+{
+	size_t h = below->picture.h, bytes = whole->head.w * sample_size(whole->head.type);
+	size_t own = below->picture.c - below->colours;
+
+	for (size_t c = 0; c < whole->head.c; c++) {
+		bool flat = c >= 1 && c <= whole->head.c - own;
+		bool written = below->colours == 3 ? c < 3 : c == below->luma;
+		uint8_t *first = frame_row(whole, c, 0);
+
+		for (size_t x = 0; x < whole->head.w && flat; x++)
+			if (whole->head.type == SAMPLE_UCHAR)
+				first[x] = (uint8_t)below->middle;
+			else
+				((uint16_t *)first)[x] = (uint16_t)below->middle;
+		for (size_t y = flat ? 1 : h; y < below->begin; y++)
+			memcpy(frame_row(whole, c, y),
+			    frame_row(whole, c, flat ? 0 : h - 1), bytes);
+		for (size_t y = below->begin; y < whole->head.h && !written; y++)
+			memcpy(frame_row(whole, c, y), below->grey ?
+			    frame_row(whole, below->luma, y) : frame_row(whole, c, h - 1), bytes);
+	}
 }
 
 struct rows_job {
@@ -156,10 +255,10 @@ texture_below_encode(struct run *run, const struct texture_below *below, struct 
 	if (status == 0)
 		status = frame_new(&head, &out);
 	if (status == 0)
-		status = make_view(out, &below->picture, below->luma, &picture);
+		status = make_view(out, below, &picture);
 	if (status == 0) {
 		run_rows(run, below, in, picture);
-		fill_below(out, below->luma, below->grey);
+		fill_rest(out, below);
 	}
 	frame_free(picture);
 	frame_free(in);
@@ -170,7 +269,7 @@ int
 texture_below_decode(struct run *run, const struct texture_below *below, struct frame *in)
 {
 	struct frame *picture = NULL, *out = NULL;
-	int status = make_view(in, &below->picture, below->luma, &picture);
+	int status = make_view(in, below, &picture);
 
 	frame_free(in);
 	if (status == 0)
@@ -238,31 +337,36 @@ texture_warn_black(const char *name, double low, double high, double white)
 
 void
 texture_cut_count(struct texture_cut *cut, struct run *run, const struct frame *frame,
-    size_t channel, float levels_per_unit, float most)
+    const struct texture_source *source, float levels_per_unit, float most)
 {
-	struct cutting cutting = { .frame = frame, .channel = channel,
-		.least = -0.5f / levels_per_unit, .most = (most + 0.5f) / levels_per_unit };
 	size_t n = 0, number = run_inputs(run) + 1;
+	const char *name = frame->head.channel[source->channel[0]];
 	float low = FLT_MAX, high = -FLT_MAX;
 
 	if (cut->last == number)
 		return;		/* the runner may survey a frame twice */
 	cut->last = number;
-	run_for(run, STRIPES, cut_stripe, &cutting);
-	for (size_t i = 0; i < STRIPES; i++) {
-		n += cutting.cut[i];
-		low = px_min(low, cutting.low[i]);
-		high = px_max(high, cutting.high[i]);
+	for (size_t c = 0; c < source->n; c++) {
+		struct cutting cutting = { .frame = frame, .channel = source->channel[c],
+			.least = -0.5f / levels_per_unit, .most = (most + 0.5f) / levels_per_unit };
+
+		run_for(run, STRIPES, cut_stripe, &cutting);
+		for (size_t i = 0; i < STRIPES; i++) {
+			n += cutting.cut[i];
+			low = px_min(low, cutting.low[i]);
+			high = px_max(high, cutting.high[i]);
+		}
 	}
 	cut->samples += n;
 	if (!cut->bright)
-		cut->bright = texture_warn_black(frame->head.channel[channel], (double)low,
-		    (double)high, (double)(most / levels_per_unit));
+		cut->bright = texture_warn_black(name, (double)low, (double)high,
+		    (double)(most / levels_per_unit));
 	if (n && cut->frames++ == 0)
-		warn("--texture", "%zu of %zu samples of %s, which go from %.6g to %.6g, lie "
+		warn("--texture", "%zu of %zu samples of %s%s, which go from %.6g to %.6g, lie "
 		    "outside of 0 to %.6g and are cut: is key max_value what white is?", n,
-		    frame->head.w * frame->head.h, frame->head.channel[channel], (double)low,
-		    (double)high, (double)(most / levels_per_unit));
+		    source->n * frame->head.w * frame->head.h, name, source->n > 1 ?
+		    " and the other colours" : "", (double)low, (double)high,
+		    (double)(most / levels_per_unit));
 }
 
 void

@@ -8,8 +8,10 @@
 /*
  * A texture in the same frame as a coded picture of depth: the frame has double height, the picture
  * is its upper half, and the lower half of one plane (luma) is the texture. So one stream of video
- * carries both in step. Every function returns -1 after fail().
+ * carries both in step. A texture of red, green and blue is the lower half of all three planes,
+ * from a multiple of TEXTURE_BLOCK rows on. Every function returns -1 after fail().
  */
+#define TEXTURE_BLOCK 16	/* rows of a macroblock: the two halves share none */
 
 enum texture_place { TEXTURE_ALPHA, TEXTURE_BELOW };
 
@@ -18,27 +20,48 @@ extern const char *const texture_places[];
 
 /* What an encoder is told of a texture; its place is one of the encoder's own words. */
 struct texture_options {
-	const char *channel;	/* NULL: there is none */
+	const char *channel;	/* its name, or three names with commas; NULL: there is none */
 	double gain;
 	int place;
 };
 
 /* For init: options that need a channel; that place needs none. -1 after fail_usage(). */
 int texture_options_check(const struct texture_options *, int standard_place);
+/* The input's channels that become the texture. */
+struct texture_source {
+	size_t n;		/* 0: there is none; 1; 3: red, green, blue */
+	size_t channel[3];
+};
+
+/* For plan: finds them by their names. */
+int texture_find(struct run *, const struct texture_options *, const struct frame_head *,
+    struct texture_source *);
 /* For plan: keys that begin with the prefix, for a texture of levels from 0 to `most`: its channel,
- * scale, gain if it is not 1, and place, unless that is NULL. *levels_per_unit: of its samples. */
+ * scale, gain if it is not 1, and place and matrix, unless these are NULL. *levels_per_unit: of its
+ * samples. */
 int texture_keys(const struct texture_options *, const char *prefix, const char *place,
-    double most, const struct meta *in, struct meta *out, float *levels_per_unit);
+    const char *matrix, double most, const struct meta *in, struct meta *out,
+    float *levels_per_unit);
+
+/* How the planes of a colour become red, green and blue: they are that, or luma and the differences
+ * of blue and red from it by the matrix of BT.709, of full range. The words of key
+ * PREFIX_texture_matrix; TEXTURE_GREY: there is no key. */
+enum texture_matrix { TEXTURE_RGB, TEXTURE_BT709, TEXTURE_GREY };
+extern const char *const texture_matrices[];
+/* For a decoder; in *names (4 channel names, and room for more) "r g b" or the three names of key
+ * PREFIX_texture. */
+int texture_colours(const struct meta *, const char *prefix, enum texture_matrix *,
+    char names[4 * CHANNEL_NAME_SIZE]);
 
 /* Is the key's value "below"? -1 after fail() where it is no such word. */
 int texture_below_is(const struct meta *, const char *key);
-/* The head of the picture in a frame of double height: half as high, its channels these names, the
- * last of them the texture. head is a new one. */
-int texture_below_head(const struct frame_head *whole, const char *names, struct frame_head *head);
-
 /* What the flow of an encoder or a decoder knows of such frames. */
 struct texture_below {
-	struct frame_head picture;	/* of texture_below_head() */
+	/* of the upper half: the frame's channels, then the texture, one or three. Where the frame
+	 * has luma chroma_u chroma_v, the picture may have luma alone: the others are `middle` */
+	struct frame_head picture;
+	size_t colours, begin;		/* 1 or 3; the first row of the lower half */
+	unsigned middle;		/* an encoder's: the level of colour where there is none */
 	struct frame_head out;		/* of what the flow gives: the whole frame, or the depth */
 	size_t luma;			/* the plane whose lower half is the texture */
 	bool grey;			/* an encoder's: see below */
@@ -47,6 +70,13 @@ struct texture_below {
 	    size_t y1, const struct row_scratch *);
 };
 
+/* For plan: the head of the picture of h rows in the whole frame, by its channels, and where the
+ * texture begins. An encoder sets the rows of `whole`, a decoder holds them against h; h 0: they
+ * are the picture's twice. */
+int texture_below_plan(struct texture_below *, bool encodes, struct frame_head *whole,
+    const char *names, size_t h, bool colour);
+/* For a decoder: h by the prefix's keys; 0 where its texture is no colour. */
+int texture_below_rows(const struct meta *, const char *prefix, enum texture_matrix, size_t *h);
 /* For a flow: encodes the frame into the upper half, and its texture into the lower one, of one
  * that goes on. The lower halves of the other planes, if grey, are equal to luma, as r, g, b of a
  * grey picture are. Otherwise each row is the last one above, which encoders predict for nothing
@@ -68,8 +98,8 @@ struct texture_cut {			/* all zero before the first frame */
 /* Counts those of a frame, and prints a line for the first frame that has some, and one for the
  * first whose samples go from 0 to 1, less than two levels. A level is levels_per_unit times a
  * sample, 0 to most. */
-void texture_cut_count(struct texture_cut *, struct run *, const struct frame *, size_t channel,
-    float levels_per_unit, float most);
+void texture_cut_count(struct texture_cut *, struct run *, const struct frame *,
+    const struct texture_source *, float levels_per_unit, float most);
 /* Of a frame's samples, from low to high: that second line. False where all are black, which says
  * nothing of the next frame. */
 bool texture_warn_black(const char *name, double low, double high, double white);

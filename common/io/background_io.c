@@ -5,7 +5,6 @@
 #include "io/background_io.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,11 +14,7 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "base/thread_pool.h"
-#include "frame/frame.h"
 #include "io/file_list.h"
-#include "io/source.h"
-#include "io/target.h"
 
 #define TIMEOUT_NS 200000000	/* for a frame being read, when a chain fails */
 
@@ -208,6 +203,8 @@ struct read_ahead {
 	bool uneven_folders;
 	bool folders;			/* keep_going, and one of the operands is a folder */
 	bool regular;			/* all paths are files, and no pipes */
+	const char *raw;
+	struct follow *follow;		/* where further paths come from; NULL: there are no more */
 };
 
 /* kind: S_IFDIR, S_IFREG. */
@@ -220,30 +217,14 @@ is_kind(const char *path, mode_t kind)
 }
 
 /* A folder's files are listed: notes where it ends. */
-static int
+static void
 add_seam(struct read_ahead *input, size_t files)
 {
-	size_t *more = reallocarray(input->seam, input->seams + 1, sizeof(*more));
-
-	if (!more)
-		return fail_memory();
-	input->seam = more;
+	input->seam = must_resize(input->seam, input->seams + 1, sizeof(*input->seam));
 	if (input->seams && files != input->folder_files)
 		input->uneven_folders = true;
 	input->folder_files = files;
-	more[input->seams++] = input->paths + files;
-	return 0;
-}
-
-/* The operand itself, as its only file. */
-static int
-list_itself(const char *operand, char ***files, size_t *n)
-{
-	fail_clear();
-	*n = 1;
-	*files = must_alloc(1, sizeof(**files));
-	**files = must_strdup(operand);
-	return 0;
+	input->seam[input->seams++] = input->paths + files;
 }
 
 /* The files of an operand. A folder that cannot be listed is tried again when it is its turn, and
@@ -256,39 +237,32 @@ list_operand(struct read_ahead *input, const char *operand, char ***files, size_
 	if (!input->keep_going || !*operand ||
 	    (status == 0 && (!input->folders || access(operand, F_OK) == 0)))
 		return status;
-	if (status < 0 && list_itself(operand, files, n) < 0)
-		return -1;
+	if (status < 0) {	/* the operand itself is its only file */
+		fail_clear();
+		*n = 1;
+		*files = must_alloc(1, sizeof(**files));
+		**files = must_strdup(operand);
+	}
 	input->uneven_folders = true;
-	if (add_seam(input, 1) == 0)
-		return 0;
-	free(**files);
-	free(*files);
-	return -1;
+	add_seam(input, 1);
+	return 0;
 }
 
 static int
 add_operand(struct read_ahead *input, const char *operand)
 {
-	char **files, **more;
+	char **files;
 	size_t n;
-	int status = 0;
 
 	if (list_operand(input, operand, &files, &n) < 0)
 		return -1;
-	more = reallocarray(input->path, input->paths + n, sizeof(*more));
-	if (!more) {
-		for (size_t i = 0; i < n; i++)
-			free(files[i]);
-		free(files);
-		return fail_memory();
-	}
-	input->path = more;
-	if (strcmp(files[0], operand) && add_seam(input, n) < 0)
-		status = -1;
+	input->path = must_resize(input->path, input->paths + n, sizeof(*input->path));
+	if (strcmp(files[0], operand))
+		add_seam(input, n);
 	for (size_t i = 0; i < n; i++)
-		more[input->paths++] = files[i];
+		input->path[input->paths++] = files[i];
 	free(files);
-	return status;
+	return 0;
 }
 
 static struct open_file *
@@ -324,7 +298,7 @@ open_file(struct read_ahead *input, struct open_file *file)
 {
 	pthread_mutex_unlock(&input->lock);
 	warn_hold(&file->warned);
-	file->source = source_open(file->path);
+	file->source = source_open_raw(file->path, input->raw);
 	file->got = file->source ? source_next(file->source, &file->first) : -1;
 	warn_hold(NULL);
 	if (file->got < 0)
@@ -378,8 +352,28 @@ set_room(struct read_ahead *input, size_t threads)
 		input->room = input->least;
 }
 
+/* Further files of the folders that are followed: 1; 0: there are none now, and where it waits none
+ * will come; -1 after fail(). */
+static int
+add_followed(struct read_ahead *input, bool wait)
+{
+	char **files;
+	size_t n;
+	int got = input->follow ? follow_next(input->follow, wait, &files, &n) : 0;
+
+	if (got <= 0)
+		return got;
+	pthread_mutex_lock(&input->lock);
+	input->path = must_resize(input->path, input->paths + n, sizeof(*input->path));
+	memcpy(input->path + input->paths, files, n * sizeof(*files));
+	input->paths += n;
+	pthread_mutex_unlock(&input->lock);
+	free(files);
+	return 1;
+}
+
 struct read_ahead *
-read_ahead_open(char *const *operand, size_t operands, bool keep_going,
+read_ahead_open(char *const *operand, size_t operands, const struct read_ahead_how *how,
     struct thread_pool *pool)
 {
 	struct read_ahead *input = must_alloc(1, sizeof(*input));
@@ -387,22 +381,26 @@ read_ahead_open(char *const *operand, size_t operands, bool keep_going,
 	int status = 0;
 
 	input->pool = pool;
-	input->keep_going = keep_going;
+	input->keep_going = how->keep_going;
+	input->raw = how->raw;
 	pthread_mutex_init(&input->lock, NULL);
 	pthread_cond_init(&input->changed, NULL);
-	for (size_t i = 0; i < operands && keep_going; i++)
+	for (size_t i = 0; i < operands && how->keep_going && !how->follow; i++)
 		input->folders |= is_kind(operand[i], S_IFDIR);
 	if (operands == 0)
 		status = add_operand(input, "-");
 	for (size_t i = 0; i < operands && status == 0; i++)
-		status = add_operand(input, operand[i]);
+		if (!how->follow || !is_kind(operand[i], S_IFDIR))
+			status = add_operand(input, operand[i]);
+	if (how->follow && status == 0) {
+		input->follow = follow_open(operand, operands, how->idle_s);
+		status = input->follow ? 0 : -1;
+	}
 	input->regular = true;
 	for (size_t i = 0; i < input->paths; i++)
 		input->regular &= is_kind(input->path[i], S_IFREG);
 	set_room(input, threads);
-	input->file = calloc(input->room, sizeof(*input->file));
-	if (status == 0 && !input->file)
-		status = fail_memory();
+	input->file = must_alloc(input->room, sizeof(*input->file));
 	if (status < 0) {
 		read_ahead_close(input);
 		return NULL;
@@ -514,7 +512,7 @@ count_next(const struct read_ahead *input)
 
 		if (stat(input->path[i], &st) < 0 || !S_ISREG(st.st_mode))
 			continue;
-		source = source_open(input->path[i]);
+		source = source_open_raw(input->path[i], input->raw);
 		while (source && (got = source_next(source, &frame)) == 1) {
 			frame_free(frame);
 			n++;
@@ -534,7 +532,8 @@ lose_file(struct read_ahead *input, struct open_file *file)
 	struct read_ahead_loss *lost = &input->lost;
 	struct fail_record failure;
 	size_t given = file->frames;
-	bool one = holds_one(file->path);
+	/* but for PNGs in a row */
+	bool one = given == 0 && input->each <= 1 && holds_one(file->path);
 
 	*lost = (struct read_ahead_loss){ .images = 1, .cut = !one,
 		.last = input->at + 1 == input->paths };
@@ -583,8 +582,11 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 
 		if (pass_seam(input))
 			return READ_AHEAD_SEAM;
-		if (input->at == input->paths)
-			return 0;
+		got = input->at == input->paths ? add_followed(input, true) : 1;
+		if (got == 0 && input->paths == 0)
+			return fail(NULL, "no image came into the folder");
+		if (got <= 0)
+			return got;
 		file = open_current(input);
 		input->current = file->path;
 		if (file->first) {
@@ -608,6 +610,9 @@ read_ahead_has_more(struct read_ahead *input)
 {
 	struct stream_thread *stream;
 
+	/* the file at hand may be at its end */
+	if (input->follow && input->at + 1 >= input->paths && add_followed(input, false) <= 0)
+		return false;
 	if (input->regular || input->at == input->paths)
 		return true;
 	stream = file_at(input, input->at)->stream;
@@ -620,6 +625,7 @@ read_ahead_close(struct read_ahead *input)
 	if (!input)
 		return;
 	thread_pool_remove_idle(&input->idle);
+	follow_close(input->follow);
 	for (size_t i = input->at; i < input->begun; i++)
 		close_file(file_at(input, i));
 	for (size_t i = 0; i < input->paths; i++)

@@ -26,10 +26,17 @@ struct read_ahead_loss {
 	bool last;	/* no file follows */
 };
 
-/* Operands: files, folders, "-"; none: standard input. keep_going: what cannot be read is no
- * failure. NULL after fail(). */
-struct read_ahead *read_ahead_open(char *const *operand, size_t operands, bool keep_going,
-    struct thread_pool *);
+/* How operands are read. */
+struct read_ahead_how {
+	bool keep_going;	/* what cannot be read is no failure */
+	const char *raw;	/* they are samples without a head: words of --raw; or NULL */
+	bool follow;		/* those that are folders are followed, after all others */
+	double idle_s;		/* and for so long nothing comes then; NaN: until a signal comes */
+};
+
+/* Operands: files, folders, "-"; none: standard input. NULL after fail(). */
+struct read_ahead *read_ahead_open(char *const *operand, size_t operands,
+    const struct read_ahead_how *, struct thread_pool *);
 /*
  * The next frame: 1 and *out, 0 at the end, -1 after fail(). Where it keeps going also
  * READ_AHEAD_LOST, after fail() with the reason: see read_ahead_lost(); and READ_AHEAD_SEAM where a

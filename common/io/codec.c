@@ -3,20 +3,15 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/opt.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "frame/frame.h"
 #include "frame/key_lines.h"
-#include "io/whole_file.h"
 
 /* images: only formats that images are read from. */
 static const struct codec *
@@ -58,13 +53,38 @@ sniff_read(int fd, void *start, size_t most, off_t here)
 	return (ssize_t)got;
 }
 
+/* What to do with points as other programs write them; NULL where these bytes are none: the header
+ * of a PCD file, or a first line of numbers and nothing else. */
+static const char *
+points_hint(const unsigned char *start, size_t n)
+{
+	static const char pcd[] = "# .PCD", version[] = "VERSION";
+	size_t digits = 0, blanks = 0, i;
+
+	if ((n >= strlen(pcd) && !memcmp(start, pcd, strlen(pcd))) ||
+	    (n >= strlen(version) && !memcmp(start, version, strlen(version))))
+		return "seems to be PCD: points are read from PLY, CSV and vnlog files";
+	for (i = 0; i < n && start[i] != '\n'; i++) {
+		if (!start[i] || !strchr("0123456789+-.eE,; \t\r", start[i]))
+			return NULL;
+		digits += start[i] >= '0' && start[i] <= '9';
+		blanks += start[i] == ' ' || start[i] == '\t';
+	}
+	return digits < 3 || !blanks ? NULL : "seems to be points as numbers alone (XYZ, ASC): "
+	    "points are read from PLY, CSV and vnlog files; (echo '# x y z'; cat FILE) "
+	    ">points.vnl makes one, if these are its columns";
+}
+
 int
 sniff_fail(const char *path, const unsigned char *start, size_t n)
 {
+	const char *hint = points_hint(start, n);
 	char text[4 * 5 + 1] = "";
 
 	if (n == 0)
 		return fail(path, "is empty");
+	if (hint)
+		return fail(path, "not a known image format: %s", hint);
 	for (size_t i = 0; i < n && i < 4; i++)
 		sprintf(text + 5 * i, " 0x%02x", start[i]);
 	return fail(path, "not a known image format, starts with%s", text);
@@ -97,6 +117,16 @@ codec_of_list(const struct codec *const *list, const char *path)
 		if (has_word((*list)->suffixes, dot + 1))
 			return *list;
 	return NULL;
+}
+
+const struct codec *
+codec_of_raw(void)
+{
+	const struct codec *const *codec = codecs;
+
+	while (*codec && !(*codec)->raw_check)
+		codec++;
+	return *codec;
 }
 
 const struct codec *
@@ -212,11 +242,9 @@ take_line(struct frame_head *head, char *line)
 int
 head_from_text(struct frame_head *head, const char *text, size_t length)
 {
-	char *copy = strndup(text, length), *rest = copy, *line;
+	char *copy = must_format("%.*s", (int)length, text), *rest = copy, *line;
 	int status = 0;
 
-	if (!copy)
-		return fail_memory();
 	while (status == 0 && (line = strsep(&rest, "\n"))) {
 		line[strcspn(line, "\r")] = '\0';
 		status = take_line(head, line);

@@ -26,12 +26,25 @@ struct save_options {
 	const void *values;		/* must live as long as the target */
 };
 
+#define SNIFF_MAX 512		/* bytes that formats look at */
+
+/* The start of a pipe, read to recognise the format. */
+struct pipe_start {
+	int fd;
+	size_t n;
+	unsigned char byte[SNIFF_MAX];
+};
+
 struct loader {			/* a file being read */
 	FILE *file;		/* at the start of the file; seekable if the codec says so */
 	const char *path;	/* for messages; "standard input" on a pipe */
 	size_t frames;		/* frames delivered so far */
 	void *state;		/* the codec's own */
 	struct shared_receiver *receiver;	/* of a pipe whose writer may share frames */
+	/* A pipe that the codec reads as it comes: `file` has no buffer, and gives this start
+	 * first. NULL: `file` is no such pipe. */
+	const struct pipe_start *pipe;
+	const char *raw;	/* of --raw, for samples without a head; NULL: the file has one */
 	size_t behind;		/* bytes of the image's file that `file` does not have */
 };
 
@@ -47,26 +60,31 @@ struct codec {
 	const char *name;
 	const char *suffixes;	/* blank-separated, lower case, without dot */
 	bool seeks;		/* reading needs a seekable file: standard input is spooled */
+	/* Pipes that start so are read as they come, though `seeks`. NULL: none are. */
+	bool (*streams)(const unsigned char *start, size_t n);
 	bool many;		/* several frames fit into one file */
+	bool follows;		/* one does, as a rule; but more may follow its end */
 	bool concatenates;	/* reading: frames follow one another until the file ends */
 	bool tables;		/* it holds tables (frame(5)): in a folder of images it is none */
 	bool by_suffix;		/* a file whose start tells no format has this one by its suffix */
 	/* Does a file that starts with these n bytes (up to 512) have this format? */
 	bool (*sniff)(const unsigned char *start, size_t n);
 	/* The next frame: 1 and *out, 0 when there is none left. NULL: the format is only written.
-	 * Called again after 1 only if `many` or `concatenates`. */
+	 * Called again after 1 only if `many`, `follows` or `concatenates`. */
 	int (*load)(struct loader *, struct frame **out);
 	void (*load_end)(struct loader *);	/* frees state; may be NULL */
 	/* The one frame of a file, in few calls of the system: 1 and *out. 0, with nothing
 	 * recorded, where the file is not so simple, or bad: then load() reads it. NULL: it always
 	 * does. */
 	int (*load_whole)(const struct whole_file *, struct frame **out);
+	/* It reads samples without a head: can it read those of these words of --raw? 0, or -1
+	 * after fail_usage(). NULL: it reads none. */
+	int (*raw_check)(const char *words);
 	/* Options for writing, ended by a row without name, and the size of their struct; NULL:
 	 * there are none. A tool that offers one has a row of the same name and type. */
 	const struct opt *options;
 	size_t option_size;
 	int (*check_save)(const char *path);	/* can it be written here and now? may be NULL */
-	/* NULL: the format is only read. */
 	int (*save)(struct saver *, const struct frame *);
 	bool large_writes;	/* it writes few, large pieces: the file has no buffer */
 	int (*save_end)(struct saver *);	/* completes the file, frees state; may be NULL */
@@ -75,6 +93,8 @@ struct codec {
 /* All formats, ended by NULL; made by the build. */
 extern const struct codec *const codecs[];
 
+/* The codec that reads what --raw says. */
+const struct codec *codec_of_raw(void);
 /* The codec for a file name's suffix; NULL if there is none (nothing recorded). */
 const struct codec *codec_by_suffix(const char *path);
 /* Likewise, of a list of codecs ended by NULL. */
@@ -101,8 +121,6 @@ bool head_line_is_of_table(const char *line);
 int head_from_text(struct frame_head *, const char *text, size_t length);
 
 /* ---- recognising the format of a file by its first bytes ---- */
-
-#define SNIFF_MAX 512		/* bytes that formats look at */
 
 /* The format of a file that starts with these n bytes; NULL if none is known. `also`: the caller's
  * own formats (ended by NULL), which come after those of images; NULL if it has none. */

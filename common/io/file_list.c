@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "io/codec.h"
 #include "io/safe_file.h"
 
@@ -97,8 +97,8 @@ number_length(const char **text)
 }
 
 /* Runs of digits compare as numbers: 9 before 10. Where only leading zeros differ, as bytes. */
-static int
-compare_naturally(const void *pa, const void *pb)
+int
+file_list_compare(const void *pa, const void *pb)
 {
 	const char *a = *(char *const *)pa, *b = *(char *const *)pb;
 
@@ -151,18 +151,11 @@ is_image(const char *path)
 }
 
 /* Owns the path. */
-static int
+static void
 list_add(struct list *list, char *path)
 {
-	char **more = path ? reallocarray(list->path, list->n + 1, sizeof(*more)) : NULL;
-
-	if (!more) {
-		free(path);
-		return fail_memory();
-	}
-	list->path = more;
-	more[list->n++] = path;
-	return 0;
+	list->path = must_resize(list->path, list->n + 1, sizeof(*list->path));
+	list->path[list->n++] = path;
 }
 
 /* The list is the caller's, or freed where status is not 0. */
@@ -190,13 +183,13 @@ folder_add(struct list *list, const char *folder, const char *name)
 
 	if (*name == '.')
 		return 0;
-	if (asprintf(&path, "%s%s%s", folder, slash ? "" : "/", name) < 0)
-		return fail_memory();
+	path = must_format("%s%s%s", folder, slash ? "" : "/", name);
 	image = is_image(path);
 	if (image > 0)
-		return list_add(list, path);
-	free(path);
-	return image;
+		list_add(list, path);
+	else
+		free(path);
+	return image < 0 ? -1 : 0;
 }
 
 int
@@ -222,7 +215,7 @@ file_list_folder(const char *folder, char ***files, size_t *n)
 	if (status == 0 && list.n == 0)
 		return fail(folder, "folder holds no images");
 	if (status == 0)
-		qsort(list.path, list.n, sizeof(*list.path), compare_naturally);
+		qsort(list.path, list.n, sizeof(*list.path), file_list_compare);
 	return list_give(&list, status, files, n);
 }
 
@@ -236,5 +229,6 @@ file_list(const char *path, char ***files, size_t *n)
 		return fail_usage(NULL, "name of an input is empty");
 	if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return file_list_folder(path, files, n);
-	return list_give(&list, list_add(&list, strdup(path)), files, n);
+	list_add(&list, must_strdup(path));
+	return list_give(&list, 0, files, n);
 }

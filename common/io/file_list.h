@@ -2,6 +2,7 @@
 #ifndef FILE_LIST_H
 #define FILE_LIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Files that come as a shell sorts their names, as text, and not by the numbers in them: 1 10 2. */
@@ -20,5 +21,19 @@ void text_order_warn(char *const *name, size_t at);
 int file_list(const char *path, char ***files, size_t *n);
 /* Likewise of a folder: in natural order, 9 before 10; fails where it holds no image. */
 int file_list_folder(const char *folder, char ***files, size_t *n);
+/* Natural order, for qsort() of names. */
+int file_list_compare(const void *a, const void *b);
+
+/* ---- folders that are followed: their images as they become complete ---- */
+
+struct follow;
+
+/* Of those operands that are folders. idle_s: nothing comes for so long, and that is the end; NaN:
+ * a signal is, which does not end the process then (ending_signals_defer()). NULL after fail(). */
+struct follow *follow_open(char *const *operand, size_t operands, double idle_s);
+/* The next files that are complete, as a new list: 1. 0: there are none now, and where it waits
+ * none will come; -1 after fail(). */
+int follow_next(struct follow *, bool wait, char ***files, size_t *n);
+void follow_close(struct follow *);
 
 #endif

@@ -5,13 +5,9 @@
 #include "io/jpeg_checksum.h"
 
 #include <libdeflate.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <jerror.h>
-#include <jpeglib.h>
 
 #include "base/fail.h"
 #include "frame/samples.h"

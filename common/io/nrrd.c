@@ -5,10 +5,8 @@
 #include "io/nrrd.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,13 +17,9 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "frame/frame.h"
-#include "frame/head.h"
 #include "frame/key_lines.h"
 #include "frame/pixel_store.h"
-#include "frame/samples.h"
 #include "io/safe_file.h"
-#include "io/shared_frames.h"
 #include "io/whole_file.h"
 
 /* The text of a NRRD header, byte for byte no further than its blank line: pixels follow it. */

@@ -11,7 +11,6 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "io/codec.h"
 #include "io/file_list.h"
 #include "io/nrrd.h"
 #include "io/safe_file.h"
@@ -22,17 +21,12 @@
 #define HEAD_SIZE 4096	/* likewise, where a codec reads a head, then all at once */
 #define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
 
-/* The start of a pipe, read to recognise the format. */
-struct pipe_start {
-	int fd;
-	size_t n;
-	unsigned char byte[SNIFF_MAX];
-};
-
 struct source {
 	struct loader loader;
 	const struct codec *codec;
 	const struct codec *const *also;	/* formats that the caller reads; NULL: none */
+	const char *raw;		/* words of --raw; NULL: files have heads */
+	struct pipe_start start;	/* of the pipe at hand */
 	char *buffer;			/* of loader.file, and its size */
 	size_t buffer_size;
 	char **path;			/* the files of a folder, or the one file */
@@ -48,18 +42,33 @@ struct source {
 
 /* ---- pipes ---- */
 
+/* Under --raw: the codec for it. NULL after fail(): these n bytes are the start of another file. */
+static const struct codec *
+raw_codec(const char *path, const unsigned char *start, size_t n)
+{
+	const struct codec *known = n ? sniff_codec(NULL, start, n) : NULL;
+
+	if (n > 0 && (!known || known->tables))
+		return codec_of_raw();
+	if (known)
+		fail(path, "is a file of %s, no raw pictures: leave --raw out", known->name);
+	return NULL;
+}
+
 /* Reads no further than needed: on a pipe the next bytes may come with the next frame only. */
 static int
-start_read(struct pipe_start *start, const struct codec *const *also, const struct codec **codec)
+start_read(struct source *source, const char *path)
 {
+	struct pipe_start *start = &source->start;
 	ssize_t got = 1;
 
-	*codec = NULL;
-	while (!*codec && start->n < SNIFF_MAX && got > 0) {
+	source->codec = NULL;
+	while (!source->codec && start->n < SNIFF_MAX && got > 0 && !(source->raw && start->n)) {
 		got = waiting_read(start->fd, start->byte + start->n, SNIFF_MAX - start->n);
 		if (got > 0)
 			start->n += (size_t)got;
-		*codec = sniff_codec(also, start->byte, start->n);
+		source->codec = source->raw ? raw_codec(path, start->byte, start->n) :
+		    sniff_codec(source->also, start->byte, start->n);
 	}
 	return got < 0 ? -1 : 0;
 }
@@ -82,31 +91,40 @@ buffered(struct source *source, FILE *file, size_t size)
 static FILE *
 pipe_open(struct source *source, int fd, const char *path)
 {
-	struct pipe_start start = { .fd = fd };
+	struct pipe_start *start = &source->start;
+	bool streams;
 	FILE *file;
 
+	start->fd = fd;
+	start->n = 0;
 	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE);	/* fewer switches; may fail */
 	source->loader.receiver = shared_receiver_open(fd);
-	if (start_read(&start, source->also, &source->codec) < 0)
+	if (start_read(source, path) < 0)
 		fail_errno(path, "cannot be read");
 	else if (!source->codec)
-		sniff_fail(path, start.byte, start.n);
+		sniff_fail(path, start->byte, start->n);
 	if (!source->codec) {
 		shared_receiver_close(source->loader.receiver);
 		close(fd);
 		return NULL;
 	}
+	streams = source->raw || (source->codec->streams &&
+	    source->codec->streams(start->byte, start->n));
 	if (source->codec->seeks) {	/* another process may read on, and listen */
 		shared_receiver_close(source->loader.receiver);
 		source->loader.receiver = NULL;
 	}
-	file = buffered(source, waiting_file_input(fd), BUFFER_SIZE);
+	file = waiting_file_input(fd);
+	if (file && streams)	/* a child may read on where we are */
+		setvbuf(file, NULL, _IONBF, 0);
+	else
+		file = buffered(source, file, BUFFER_SIZE);
 	if (!file) {
 		fail_errno(path, "cannot be opened");
 		close(fd);
 	}
-	while (file && start.n)
-		if (ungetc(start.byte[--start.n], file) == EOF) {
+	for (size_t i = start->n; file && i > 0; i--)
+		if (ungetc(start->byte[i - 1], file) == EOF) {
 			fail_errno(path, "cannot be opened");
 			fclose(file);
 			file = NULL;
@@ -115,6 +133,7 @@ pipe_open(struct source *source, int fd, const char *path)
 		shared_receiver_close(source->loader.receiver);
 		source->loader.receiver = NULL;
 	}
+	source->loader.pipe = streams ? start : NULL;
 	return file;
 }
 
@@ -172,11 +191,13 @@ regular_open(struct source *source, int fd, const char *path, size_t bytes)
 	const size_t n = got < 0 ? 0 : got < SNIFF_MAX ? (size_t)got : SNIFF_MAX;
 	FILE *file;
 
-	*codec = n > 0 ? sniff_codec(also, (unsigned char *)start, n) : NULL;
+	*codec = n == 0 ? NULL : source->raw ? raw_codec(path, (unsigned char *)start, n) :
+	    sniff_codec(also, (unsigned char *)start, n);
 	/* where comments fill the start it may look like a table, and the suffix knows better */
 	if (n > 0 && also && (!*codec || (*codec)->tables) && codec_of_list(also, path))
 		*codec = codec_of_list(also, path);
-	if (n > 0 && !*codec && codec_by_suffix(path) && (codec_by_suffix(path)->by_suffix ||
+	if (n > 0 && !*codec && !source->raw && codec_by_suffix(path) &&
+	    (codec_by_suffix(path)->by_suffix ||
 	    (!also && !codec_by_suffix(path)->load)))	/* a mesh: source_enter_file() refuses */
 		*codec = codec_by_suffix(path);
 	if (got < 0)
@@ -227,7 +248,8 @@ file_open(struct source *source, const char *path)
 		return NULL;
 	}
 	file = pipe_open(source, fd, name);
-	return file && source->codec->seeks ? spool(source, file, name) : file;
+	return file && source->codec->seeks && !source->loader.pipe ? spool(source, file, name) :
+	    file;
 }
 
 /* ---- frames ---- */
@@ -269,17 +291,12 @@ source_enter_file(struct source *source)
 	if (!source->loader.file && !source->whole)
 		return -1;
 	source->loader.path = strcmp(path, "-") ? path : "standard input";
+	source->loader.raw = source->raw;
 	if (!source->codec->load && !source_other(source, NULL))
 		return fail(source->loader.path,
 		    "%s files are written, but not read here: mesh2depth reads meshes",
 		    source->codec->name);
 	return 0;
-}
-
-struct source *
-source_open(const char *path)
-{
-	return source_open_also(path, NULL);
 }
 
 /* The files of the folder that the one path is. */
@@ -314,18 +331,15 @@ source_begin(struct source *source, const char *path)
 	return source->folder ? source_enter_folder(source) : status;
 }
 
-struct source *
-source_open_also(const char *path, const struct codec *const *also)
+static struct source *
+open_path(const char *path, const struct codec *const *also, const char *raw)
 {
-	struct source *source = malloc(sizeof(*source));
+	struct source *source = must_resize(NULL, 1, sizeof(*source));
 	int status;
 
-	if (!source) {
-		fail_memory();
-		return NULL;
-	}
-	memset(source, 0, offsetof(struct source, file));
+	memset(source, 0, offsetof(struct source, file));	/* `file` is large */
 	source->also = also;
+	source->raw = raw;
 	status = source_begin(source, path);
 	if (status < 0 && source->paths > 1) {	/* source_next() says so, others may be good */
 		source_leave_file(source);
@@ -338,6 +352,24 @@ source_open_also(const char *path, const struct codec *const *also)
 		return NULL;
 	}
 	return source;
+}
+
+struct source *
+source_open(const char *path)
+{
+	return source_open_also(path, NULL);
+}
+
+struct source *
+source_open_raw(const char *path, const char *raw)
+{
+	return open_path(path, NULL, raw);
+}
+
+struct source *
+source_open_also(const char *path, const struct codec *const *also)
+{
+	return open_path(path, also, NULL);
 }
 
 /* Is all of a file read? A disk that fails behind the last byte loses nothing. -1 after fail()
@@ -381,9 +413,11 @@ file_next(struct source *source, struct frame **out)
 
 	if (status != 0 || !loader->file)
 		return status;
-	if (loader->frames && !source->codec->many && !source->codec->concatenates)
+	if (loader->frames && !source->codec->many && !source->codec->concatenates &&
+	    !source->codec->follows)
 		return 0;
-	status = loader->frames && source->codec->concatenates ? is_at_end(loader) : 0;
+	status = loader->frames && (source->codec->concatenates || source->codec->follows) ?
+	    is_at_end(loader) : 0;
 	if (status != 0)
 		return status < 0 ? -1 : 0;
 	status = source->codec->load(loader, out);

@@ -11,6 +11,8 @@ struct source;
 
 /* path "-" is standard input. NULL after fail(). */
 struct source *source_open(const char *path);
+/* The same for a file without a head, as the words of --raw say; NULL: it has one. */
+struct source *source_open_raw(const char *path, const char *raw);
 /* The next frame: 1, 0 at the end, -1 after fail(). */
 int source_next(struct source *, struct frame **out);
 /* Gives the file at hand up, which has failed. Does another one follow in the folder? */

@@ -102,9 +102,8 @@ list_suffixes(char *text, size_t size)
 
 	*text = '\0';
 	for (size_t i = 0; codecs[i] && used < size; i++)
-		if (codecs[i]->save)
-			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
-			    codecs[i]->suffixes);
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
+		    codecs[i]->suffixes);
 }
 
 static const struct codec *
@@ -115,14 +114,10 @@ codec_to_save(const char *path)
 
 	if (!codec && safe_file_is_special(path))		/* /dev/null, a named pipe */
 		codec = codec_by_suffix("a.nrrd");
-	if (codec && codec->save)
+	if (codec)
 		return !codec->check_save || codec->check_save(path) == 0 ? codec : NULL;
 	list_suffixes(known, sizeof(known));
-	if (codec)
-		fail_usage(path, "%s files can be read, but not written; known are %s", codec->name,
-		    known);
-	else
-		fail_usage(path, "suffix tells no image format; known are %s", known);
+	fail_usage(path, "suffix tells no image format; known are %s", known);
 	return NULL;
 }
 

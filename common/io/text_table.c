@@ -11,9 +11,9 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "frame/samples.h"
-#include "io/codec.h"
 
 /* ---- what a table keeps of its file: values as float, names that differ ---- */
 
@@ -74,11 +74,9 @@ by_name(const void *a, const void *b)
 int
 text_table_check_names(const char *path, const struct frame_head *head)
 {
-	const char **name = calloc(head->c, sizeof(*name));
+	const char **name = must_alloc(head->c, sizeof(*name));
 	int status = 0;
 
-	if (!name)
-		return fail_memory();
 	for (size_t c = 0; c < head->c; c++)
 		name[c] = head->channel[c];
 	qsort(name, head->c, sizeof(*name), by_name);
@@ -387,12 +385,10 @@ make_name(const char *from, size_t c, char to[CHANNEL_NAME_SIZE])
 static int
 count_fields(const struct table_text *text, size_t *n)
 {
-	char *copy = strdup(text->line), *at = copy;
+	char *copy = must_strdup(text->line), *at = copy;
 	struct field field;
 	int status;
 
-	if (!copy)
-		return fail_memory();
 	while ((status = next_field(text, &at, &field)) > 0)
 		++*n;
 	free(copy);

@@ -3,10 +3,7 @@
 
 #include <errno.h>
 #include <libdeflate.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +12,6 @@
 
 #include "base/fail.h"
 #include "frame/pixel_store.h"
-#include "frame/samples.h"
 #include "io/codec.h"
 
 #define GROUP_BYTES ((size_t)512 << 10)	/* of rows that are read at once: they fit a core's cache */

@@ -1,8 +1,6 @@
 /* HTTP requests and the WebSocket handshake (RFC 6455), with the SHA-1 that it asks for. */
 #include "live/handshake.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>

@@ -6,16 +6,11 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
-#include "io/codec.h"
 
 #define FIRST_ROOM 1024
 
@@ -29,20 +24,16 @@ triangles_free(struct triangles *triangles)
 }
 
 /* Room for one more element of `size` bytes; twice what there was. */
-static int
+static void
 make_room(void *array, size_t n, size_t *room, size_t size)
 {
 	size_t more = *room ? 2 * *room : FIRST_ROOM;
-	void **at = array, *moved;
+	void **at = array;
 
 	if (n < *room)
-		return 0;
-	moved = reallocarray(*at, more, size);
-	if (!moved)
-		return fail_memory();
-	*at = moved;
+		return;
+	*at = must_resize(*at, more, size);
 	*room = more;
-	return 0;
 }
 
 int
@@ -50,36 +41,29 @@ triangles_add_point(struct triangles *triangles, const char *path, const double 
 {
 	if (triangles->points == UINT32_MAX)
 		return fail(path, "a mesh has at most %u points", UINT32_MAX);
-	if (make_room(&triangles->point, triangles->points, &triangles->point_room,
-	    sizeof(*triangles->point)) < 0)
-		return -1;
+	make_room(&triangles->point, triangles->points, &triangles->point_room,
+	    sizeof(*triangles->point));
 	memcpy(triangles->point[triangles->points++], point, sizeof(*triangles->point));
 	return 0;
 }
 
 /* Room for the texture of all points; new ones are NaN. */
-static int
+static void
 extend_texture(struct triangles *triangles)
 {
-	float *more;
-
 	if (triangles->texture_room >= triangles->points)
-		return 0;
-	more = reallocarray(triangles->texture, triangles->point_room, sizeof(*more));
-	if (!more)
-		return fail_memory();
+		return;
+	triangles->texture = must_resize(triangles->texture, triangles->point_room,
+	    sizeof(*triangles->texture));
 	for (size_t i = triangles->texture_room; i < triangles->point_room; i++)
-		more[i] = NAN;
-	triangles->texture = more;
+		triangles->texture[i] = NAN;
 	triangles->texture_room = triangles->point_room;
-	return 0;
 }
 
 int
 triangles_add_texture(struct triangles *triangles, float texture)
 {
-	if (extend_texture(triangles) < 0)
-		return -1;
+	extend_texture(triangles);
 	triangles->texture[triangles->points - 1] = texture;
 	return 0;
 }
@@ -89,9 +73,8 @@ triangles_add(struct triangles *triangles, const char *path, const uint64_t corn
 {
 	uint32_t *out;
 
-	if (make_room(&triangles->corner, triangles->n, &triangles->room,
-	    sizeof(*triangles->corner)) < 0)
-		return -1;
+	make_room(&triangles->corner, triangles->n, &triangles->room,
+	    sizeof(*triangles->corner));
 	out = triangles->corner[triangles->n];
 	for (int k = 0; k < 3; k++) {
 		if (corner[k] >= UINT32_MAX)
@@ -113,7 +96,9 @@ triangles_check(struct triangles *triangles, const char *path)
 				return fail(path,
 				    "triangle %zu has point %u, but there are %zu points", i,
 				    triangles->corner[i][k], triangles->points);
-	return triangles->texture ? extend_texture(triangles) : 0;
+	if (triangles->texture)
+		extend_texture(triangles);
+	return 0;
 }
 
 /* Rec. 601, as video and JPEG have it. */
@@ -148,7 +133,7 @@ triangles_take_unit(struct triangles *triangles, const char *comment)
 
 #define FIRST_SLOTS 4096
 
-int
+void
 corner_table_grow(struct corner_table *table, const double (*point)[3], size_t points, size_t most)
 {
 	size_t slots = table->slots ? table->slots : FIRST_SLOTS;
@@ -156,16 +141,13 @@ corner_table_grow(struct corner_table *table, const double (*point)[3], size_t p
 	while (slots < 2 * most)
 		slots *= 2;
 	if (slots == table->slots)
-		return 0;
+		return;
 	free(table->slot);
-	table->slot = reallocarray(NULL, slots, sizeof(*table->slot));
-	if (!table->slot)
-		return fail_memory();
+	table->slot = must_resize(NULL, slots, sizeof(*table->slot));
 	table->slots = slots;
 	memset(table->slot, 0xff, slots * sizeof(*table->slot));	/* MESH_NONE */
 	for (size_t i = 0; i < points; i++)
 		*corner_table_slot(table, point, point[i]) = (uint32_t)i;
-	return 0;
 }
 
 #define SLOPE 8.0		/* 83 degrees */
@@ -180,7 +162,7 @@ corner_table_grow(struct corner_table *table, const double (*point)[3], size_t p
 #define JUMP_PIXELS 32768		/* looked at, at most: more make the jump no better */
 
 /* To look at `most` pixels at most. */
-static int
+static void
 begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
 {
 	size_t pixels = mesh->w * mesh->h, looked_at;
@@ -188,17 +170,14 @@ begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
 	*steps = (struct jump_steps){ .mesh = mesh, .stride = pixels / most + 1 };
 	looked_at = (pixels + steps->stride - 1) / steps->stride;
 	steps->room = 2 * ((looked_at + JUMP_PIECES - 1) / JUMP_PIECES);
-	steps->dz = large_memory(JUMP_PIECES * steps->room, 2 * sizeof(*steps->dz));
-	if (!steps->dz)
-		return fail_memory();
+	steps->dz = must_large(JUMP_PIECES * steps->room, 2 * sizeof(*steps->dz));
 	steps->lateral = steps->dz + JUMP_PIECES * steps->room;
-	return 0;
 }
 
-int
+void
 jump_begin(struct jump_steps *steps, const struct mesh *mesh)
 {
-	return begin(steps, mesh, JUMP_PIXELS);
+	begin(steps, mesh, JUMP_PIXELS);
 }
 
 /* Rows of the mesh's points; x and y are NULL where these are column and row. */
@@ -315,13 +294,20 @@ jump_end(struct jump_steps *steps)
 	return jump;
 }
 
+float
+jump_largest(double jump)
+{
+	float largest = (float)jump;
+
+	return (double)largest > jump ? nextafterf(largest, 0) : largest;
+}
+
 int
 jump_check(const struct frame *frame, double jump, bool *checked)
 {
 	struct jump_steps steps;
 	struct mesh mesh;
 	size_t n, cut = 0, flat = 0;
-	int status;
 
 	if (*checked || !(jump > 0) || isinf(jump) || head_is_table(&frame->head))
 		return 0;
@@ -332,12 +318,10 @@ jump_check(const struct frame *frame, double jump, bool *checked)
 	mesh.scaled = true;	/* lists steps of 0, too */
 	if (frame_to_float(frame, &mesh.floats) < 0)
 		return -1;
-	status = begin(&steps, &mesh, CHECK_PIXELS);
-	for (size_t i = 0; i < JUMP_PIECES && status == 0; i++)
+	begin(&steps, &mesh, CHECK_PIXELS);
+	for (size_t i = 0; i < JUMP_PIECES; i++)
 		jump_piece(&steps, i);
 	frame_free(mesh.floats);
-	if (status < 0)
-		return -1;
 	n = join(&steps);
 	for (size_t i = 0; i < n; i++) {
 		cut += (double)steps.dz[i] > jump;
@@ -467,11 +451,9 @@ number_vertices(struct mesh *mesh, const char *path)
 	if (n > INT32_MAX)
 		return fail(path, "a mesh has at most %d points, not %zu x %zu", INT32_MAX, mesh->w,
 		    mesh->h);
-	mesh->number = large_memory(n, sizeof(*mesh->number));
-	mesh->row = calloc(mesh->w, sizeof(*mesh->row));
-	mesh->triangle = reallocarray(NULL, mesh->w, 2 * sizeof(*mesh->triangle));
-	if (!mesh->number || !mesh->row || !mesh->triangle)
-		return fail_memory();
+	mesh->number = must_large(n, sizeof(*mesh->number));
+	mesh->row = must_alloc(mesh->w, sizeof(*mesh->row));
+	mesh->triangle_room = must_resize(NULL, mesh->w, 2 * sizeof(*mesh->triangle_room));
 	for (size_t y = 0; y < mesh->h; y++)
 		number_row(mesh, y);
 	return 0;
@@ -510,17 +492,15 @@ choose_white(struct mesh *mesh, const struct frame_head *head)
 	return 0;
 }
 
-static int
+static void
 choose_jump(struct mesh *mesh)
 {
 	struct jump_steps steps;
 
-	if (jump_begin(&steps, mesh) < 0)
-		return -1;
+	jump_begin(&steps, mesh);
 	for (size_t i = 0; i < JUMP_PIECES; i++)
 		jump_piece(&steps, i);
 	mesh->jump = jump_end(&steps);
-	return 0;
 }
 
 int
@@ -531,11 +511,13 @@ mesh_init(struct mesh *mesh, const char *path, const struct frame *frame,
 	    frame_to_float(frame, &mesh->floats) < 0 || number_vertices(mesh, path) < 0 ||
 	    choose_white(mesh, &frame->head) < 0)
 		return -1;
+	mesh->given = options->triangle;
+	mesh->given_n = options->triangles;
 	if (options->points)
 		return 0;
-	mesh->jump = options->jump;
-	if (!(mesh->jump > 0) && choose_jump(mesh) < 0)
-		return -1;
+	mesh->jump = mesh->given ? INFINITY : options->jump;
+	if (!(mesh->jump > 0))
+		choose_jump(mesh);
 	return 0;
 }
 
@@ -545,7 +527,7 @@ mesh_free(struct mesh *mesh)
 	frame_free(mesh->floats);
 	free(mesh->number);
 	free(mesh->row);
-	free(mesh->triangle);
+	free(mesh->triangle_room);
 	memset(mesh, 0, sizeof(*mesh));
 }
 

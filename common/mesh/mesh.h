@@ -56,8 +56,8 @@ struct corner_table {
 	size_t slots;		/* a power of two, twice as many as points at least */
 };
 
-/* Makes room for `most` points; `points` are in the table, and stay there. 0 or -1 after fail(). */
-int corner_table_grow(struct corner_table *, const double (*point)[3], size_t points, size_t most);
+/* Makes room for `most` points; `points` are in the table, and stay there. */
+void corner_table_grow(struct corner_table *, const double (*point)[3], size_t points, size_t most);
 
 /* The slot of a point, which has the number of its equal, or MESH_NONE: the caller sets that. */
 static inline uint32_t *
@@ -115,7 +115,10 @@ struct mesh {
 	uint32_t *number;			/* the vertex of each pixel, or MESH_NONE */
 	size_t vertices;
 	struct vertex *row;			/* of mesh_row(), room for w */
-	uint32_t (*triangle)[3];		/* of mesh_row_triangles(), room for 2 w */
+	const uint32_t (*triangle)[3];		/* of mesh_row_triangles(), which may fill: */
+	uint32_t (*triangle_room)[3];		/* 2 w of them */
+	const uint32_t (*given)[3];		/* triangles of vertices in no order; NULL: none */
+	size_t given_n;
 };
 
 /* The options of the mesh formats. */
@@ -123,6 +126,10 @@ struct mesh_options {
 	double jump;		/* no triangle across a larger step in z; 0: automatic */
 	bool points;		/* no triangles */
 	bool ascii;		/* text, where the format has it */
+	/* Of no option, but mesh_save()'s: the frame is a table of vertices, all finite, and these
+	 * are its triangles. */
+	const uint32_t (*triangle)[3];
+	size_t triangles;
 };
 
 extern const struct opt mesh_options[];
@@ -145,14 +152,24 @@ bool mesh_has_colours(const struct mesh *);
 size_t mesh_row(const struct mesh *, size_t y);
 /* Those of `pixels` pixels of that row from column x on. */
 size_t mesh_vertices(const struct mesh *, size_t x, size_t y, size_t pixels, struct vertex *);
-/* Fills mesh->triangle with the triangles between rows y and y + 1, as vertex numbers; their
- * number. */
-size_t mesh_row_triangles(const struct mesh *, size_t y);
+/* Points mesh->triangle to the triangles between rows y and y + 1, as vertex numbers; their number.
+ * Of triangles that are given, to the next w ones. */
+size_t mesh_row_triangles(struct mesh *, size_t y);
+/* For how many y there are such. */
+size_t mesh_triangle_rows(const struct mesh *);
 /* The triangles of `cells` cells of that row from column x on: 0 to 2 of each. */
 size_t mesh_cells(const struct mesh *, size_t x, size_t y, size_t cells, uint32_t (*triangle)[3]);
 /* The number of triangles between rows y and y + 1, and of all, by counting them. */
 size_t mesh_row_count(const struct mesh *, size_t y);
 size_t mesh_triangles(const struct mesh *);
+/*
+ * Writes a table of finite vertices (x y z; nx ny nz; r g b or texture) and its triangles, whose
+ * corners are columns of it, as OBJ, PLY or STL, by the suffix. -1 after fail(path, ...).
+ */
+int mesh_save(const char *path, const struct frame *vertices, const uint32_t (*triangle)[3],
+    size_t triangles, bool ascii);
+/* Is it the name of such a file? */
+bool mesh_saves(const char *path);
 /* Writes lines that begin with `prefix`: where the axes point, and the frame's key lines. */
 int mesh_write_comments(const struct mesh *, const char *path, FILE *, const char *prefix);
 
@@ -168,12 +185,14 @@ struct jump_steps {
 	float *dz, *lateral;		/* of each piece: in z, and in the image plane */
 };
 
-/* 0, or -1 after fail(). */
-int jump_begin(struct jump_steps *, const struct mesh *);
+void jump_begin(struct jump_steps *, const struct mesh *);
 /* Piece i of JUMP_PIECES; arg: struct jump_steps. */
 void jump_piece(void *arg, size_t i);
 /* After all pieces: the jump, infinite where there are no steps. Frees the steps. */
 double jump_end(struct jump_steps *);
+
+/* The largest float that is no jump. */
+float jump_largest(double jump);
 
 /*
  * Warns of a jump given that cuts nearly all steps between neighbours of a frame's surface, so that

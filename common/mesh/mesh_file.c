@@ -2,18 +2,15 @@
 #include "mesh/mesh_file.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "frame/samples.h"
-#include "io/codec.h"
-#include "mesh/mesh.h"
+#include "io/safe_file.h"
 #include "mesh/ply_file.h"
 
 static int
@@ -642,11 +639,9 @@ static int
 read_ply(const char *path, FILE *file, struct triangles *out)
 {
 	struct mesh_ply mesh = { .out = out, .scalar_rank = -1 };
-	struct ply *ply = calloc(1, sizeof(*ply));
+	struct ply *ply = must_alloc(1, sizeof(*ply));
 	int status;
 
-	if (!ply)
-		return fail_memory();
 	ply->path = path;
 	ply->file = file;
 	ply->user = &user;
@@ -700,9 +695,8 @@ weld(struct welder *welder, const float coordinate[3], uint64_t *number)
 	const double (*points)[3] = (const double (*)[3])out->point;
 	uint32_t *slot;
 
-	if (2 * out->points >= welder->table.slots &&
-	    corner_table_grow(&welder->table, points, out->points, out->points + 1) < 0)
-		return -1;
+	if (2 * out->points >= welder->table.slots)
+		corner_table_grow(&welder->table, points, out->points, out->points + 1);
 	slot = corner_table_slot(&welder->table, points, point);
 	*number = *slot;
 	if (*slot != MESH_NONE)
@@ -899,9 +893,7 @@ strip_load(const struct mesh *mesh, size_t x, size_t y, size_t cells, struct str
 			strip->z[i][k] = number[k] == MESH_NONE ? NAN : z[x + k];
 		strip->number[i] = number;
 	}
-	strip->jump = (float)mesh->jump;
-	if ((double)strip->jump > mesh->jump)
-		strip->jump = nextafterf(strip->jump, 0);
+	strip->jump = jump_largest(mesh->jump);
 }
 
 /*
@@ -965,9 +957,21 @@ mesh_cells(const struct mesh *mesh, size_t x, size_t y, size_t cells, uint32_t (
 }
 
 size_t
-mesh_row_triangles(const struct mesh *mesh, size_t y)
+mesh_triangle_rows(const struct mesh *mesh)
 {
-	return mesh_cells(mesh, 0, y, mesh->w - 1, mesh->triangle);
+	return mesh->given ? (mesh->given_n + mesh->w - 1) / mesh->w : mesh->h - 1;
+}
+
+size_t
+mesh_row_triangles(struct mesh *mesh, size_t y)
+{
+	size_t done = y * mesh->w;
+
+	mesh->triangle = mesh->given ? mesh->given + done :
+	    (const uint32_t (*)[3])mesh->triangle_room;
+	if (mesh->given)
+		return mesh->given_n - done < mesh->w ? mesh->given_n - done : mesh->w;
+	return mesh_cells(mesh, 0, y, mesh->w - 1, mesh->triangle_room);
 }
 
 size_t
@@ -994,9 +998,9 @@ mesh_row_count(const struct mesh *mesh, size_t y)
 size_t
 mesh_triangles(const struct mesh *mesh)
 {
-	size_t n = 0;
+	size_t n = mesh->given_n;
 
-	for (size_t y = 0; y + 1 < mesh->h; y++)
+	for (size_t y = 0; !mesh->given && y + 1 < mesh->h; y++)
 		n += mesh_row_count(mesh, y);
 	return n;
 }
@@ -1050,6 +1054,31 @@ size_t
 mesh_row(const struct mesh *mesh, size_t y)
 {
 	return mesh_vertices(mesh, 0, y, mesh->w, mesh->row);
+}
+
+bool
+mesh_saves(const char *path)
+{
+	const struct codec *codec = codec_by_suffix(path);
+
+	return codec && codec->save && codec->options == mesh_options;
+}
+
+int
+mesh_save(const char *path, const struct frame *vertices, const uint32_t (*triangle)[3],
+    size_t triangles, bool ascii)
+{
+	const struct mesh_options options = { .ascii = ascii, .triangle = triangle,
+		.triangles = triangles };
+	struct saver saver = { .path = path, .options = &options };
+	struct safe_file *place;
+	int status;
+
+	saver.file = safe_file_open(path, &place);
+	if (!saver.file)
+		return -1;
+	status = codec_by_suffix(path)->save(&saver, vertices);
+	return safe_file_close(saver.file, path, place, status == 0) < 0 ? -1 : status;
 }
 
 const struct codec *const mesh_file_codecs[] = { &read_ply_codec, &read_obj_codec,

@@ -6,15 +6,13 @@
 #include "mesh/nearest.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/linear.h"
-#include "mesh/mesh.h"
+#include "base/process.h"
 
 /* What a triangle's corners, edges (k: from corner k to the next) and face have; unit vectors. */
 struct surface_triangle {
@@ -54,15 +52,14 @@ store(const double v[3], float out[3])
 		out[i] = length > 0 ? (float)(v[i] / length) : 0;
 }
 
-static int
+static void
 join_points(struct finding *finding)
 {
 	const struct triangles *mesh = finding->mesh;
 	const double (*point)[3] = (const double (*)[3])mesh->point;
 	struct corner_table table = { 0 };
 
-	if (corner_table_grow(&table, NULL, 0, mesh->points) < 0)
-		return -1;
+	corner_table_grow(&table, NULL, 0, mesh->points);
 	for (size_t i = 0; i < mesh->points; i++) {
 		uint32_t *slot = corner_table_slot(&table, point, point[i]);
 
@@ -71,7 +68,6 @@ join_points(struct finding *finding)
 		finding->vertex[i] = *slot;
 	}
 	free(table.slot);
-	return 0;
 }
 
 /* ---- faces ---- */
@@ -217,33 +213,25 @@ store_vertices(struct finding *finding)
 		}
 }
 
-/* 0 or -1 after fail(). */
-static int
+static void
 surface_normals_find(const struct triangles *mesh, struct surface_normals *out)
 {
 	struct finding finding = { .mesh = mesh, .out = out };
-	int status = 0;
 
 	*out = (struct surface_normals){ 0 };
-	finding.vertex = calloc(mesh->points + 1, sizeof(*finding.vertex));
-	finding.sum = calloc(mesh->points + 1, sizeof(*finding.sum));
-	finding.border = calloc(mesh->points + 1, sizeof(*finding.border));
-	finding.edge = calloc(mesh->n + 1, 3 * sizeof(*finding.edge));
-	out->triangle = calloc(mesh->n + 1, sizeof(*out->triangle));
-	if (!finding.vertex || !finding.sum || !finding.border || !finding.edge || !out->triangle)
-		status = fail_memory();
-	if (status == 0)
-		status = join_points(&finding);
-	if (status == 0) {
-		find_faces(&finding);
-		find_edges(&finding);
-		store_vertices(&finding);
-	}
+	finding.vertex = must_alloc(mesh->points + 1, sizeof(*finding.vertex));
+	finding.sum = must_alloc(mesh->points + 1, sizeof(*finding.sum));
+	finding.border = must_alloc(mesh->points + 1, sizeof(*finding.border));
+	finding.edge = must_alloc(mesh->n + 1, 3 * sizeof(*finding.edge));
+	out->triangle = must_alloc(mesh->n + 1, sizeof(*out->triangle));
+	join_points(&finding);
+	find_faces(&finding);
+	find_edges(&finding);
+	store_vertices(&finding);
 	free(finding.vertex);
 	free(finding.sum);
 	free(finding.border);
 	free(finding.edge);
-	return status;
 }
 
 #define LEAF 4			/* triangles of a leaf at most */
@@ -385,16 +373,11 @@ build_tree(const char *path, const struct triangles *mesh, struct nearest *tree)
 {
 	struct building building = { tree, NULL, mesh };
 
-	if (surface_normals_find(mesh, &tree->normals) < 0)
-		return -1;
-	building.middle = calloc(mesh->n, sizeof(*building.middle));
-	tree->number = calloc(mesh->n, sizeof(*tree->number));
-	tree->node = calloc(mesh->n, 2 * sizeof(*tree->node));
-	tree->corner = calloc(mesh->n, sizeof(*tree->corner));
-	if (!building.middle || !tree->number || !tree->node || !tree->corner) {
-		free(building.middle);
-		return fail_memory();
-	}
+	surface_normals_find(mesh, &tree->normals);
+	building.middle = must_alloc(mesh->n, sizeof(*building.middle));
+	tree->number = must_alloc(mesh->n, sizeof(*tree->number));
+	tree->node = must_alloc(mesh->n, 2 * sizeof(*tree->node));
+	tree->corner = must_alloc(mesh->n, sizeof(*tree->corner));
 	for (size_t t = 0; t < mesh->n; t++) {
 		const float *face = tree->normals.triangle[t].face;
 
@@ -422,9 +405,7 @@ nearest_new(const char *path, const struct triangles *mesh, struct nearest **out
 	*out = NULL;
 	if (check_mesh(path, mesh) < 0)
 		return -1;
-	tree = calloc(1, sizeof(*tree));
-	if (!tree)
-		return fail_memory();
+	tree = must_alloc(1, sizeof(*tree));
 	if (build_tree(path, mesh, tree) < 0) {
 		nearest_free(tree);
 		return -1;

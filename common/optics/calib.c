@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 
 /* An option that says something else than the frame would move it without a word. */
 static int
@@ -885,6 +886,32 @@ calib_load_device(const char *path, const char *camera, const char *frame, struc
 
 	return number_file_load(path, &numbers) < 0 ? -1 : take_numbers(path, &numbers, camera,
 	    frame, calib);
+}
+
+struct calib_camera *
+calib_load_others(const char *path, const char *camera, const char *frame, size_t *n)
+{
+	struct calib_camera *list = NULL, *other;
+	struct number_file numbers;
+	const char *name;
+	size_t length;
+
+	*n = 0;
+	if (number_file_load(path, &numbers) < 0)
+		return fail_clear(), NULL;
+	for (size_t i = 0; (name = calib_camera(&numbers, i, &length)); i++) {
+		if (camera ? strlen(camera) == length && !strncmp(camera, name, length) : i == 0)
+			continue;
+		list = must_resize(list, *n + 1, sizeof(*list));
+		other = &list[*n];
+		snprintf(other->name, sizeof(other->name), "%.*s", (int)length, name);
+		if (calib_load_device(path, other->name, frame, &other->calib) == 0)
+			(*n)++;
+		else
+			fail_clear();
+	}
+	number_file_free(&numbers);
+	return list;
 }
 
 int

@@ -55,6 +55,16 @@ int calib_load(const char *path, struct calib *);
  * first camera). -1 after fail() also where there is no such device.
  */
 int calib_load_device(const char *path, const char *camera, const char *frame, struct calib *);
+/* A camera of such a file. */
+struct calib_camera {
+	char name[NUMBER_FILE_NAME_SIZE];
+	struct calib calib;
+};
+
+/* All cameras of the file but the one of that name (NULL: the first), as far as they can be read;
+ * *n: how many. NULL or not, the list is the caller's. */
+struct calib_camera *calib_load_others(const char *path, const char *camera, const char *frame,
+    size_t *n);
 /* calib_load() from memory; text[n] must be 0. */
 int calib_parse(const char *path, const char *text, size_t n, struct calib *);
 

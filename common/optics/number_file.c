@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "io/safe_file.h"
 #include "optics/camera_model.h"
@@ -45,20 +46,17 @@ number_parser_fail(const struct number_parser *parser, const char *why)
 }
 
 /* Makes room for one more of n elements of a list, which grows at powers of two. `list` points at
- * the pointer. -1 after fail(). */
-static int
+ * the pointer. */
+static void
 make_room(void *list, size_t n, size_t size)
 {
 	void *old, *more;
 
 	if (n & (n - 1))
-		return 0;
+		return;
 	memcpy(&old, list, sizeof(old));
-	more = reallocarray(old, n ? 2 * n : 1, size);
-	if (!more)
-		return fail_memory();
+	more = must_resize(old, n ? 2 * n : 1, size);
 	memcpy(list, &more, sizeof(more));
-	return 0;
 }
 
 /* Notes a key, after which the cursor stands. A second one of that name is an error. */
@@ -73,8 +71,7 @@ number_parser_key(struct number_parser *parser, const char *name)
 			    "of the two", line_number(parser), name);
 	if (parser->keys == KEY_LIMIT)
 		return fail(parser->path, "more than %d keys: no calibration", KEY_LIMIT);
-	if (make_room(&parser->key, parser->keys, sizeof(*parser->key)) < 0)
-		return -1;
+	make_room(&parser->key, parser->keys, sizeof(*parser->key));
 	strcpy(parser->key[parser->keys++], name);
 	return 0;
 }
@@ -92,8 +89,7 @@ number_parser_open(struct number_parser *parser, const char *name)
 			return number_parser_fail(parser, "all values of a key in one place");
 	if (file->entries == KEY_LIMIT)
 		return fail(parser->path, "more than %d entries: no calibration", KEY_LIMIT);
-	if (make_room(&file->entry, file->entries, sizeof(*file->entry)) < 0)
-		return -1;
+	make_room(&file->entry, file->entries, sizeof(*file->entry));
 	entry = &file->entry[file->entries++];
 	*entry = (struct number_file_entry){ .first = file->n };
 	strcpy(entry->name, name);
@@ -108,8 +104,7 @@ number_parser_add(struct number_parser *parser, const char *name, double v)
 	if (parser->muted || !file->entries ||
 	    strcmp(file->entry[file->entries - 1].name, name))
 		return 0;
-	if (make_room(&file->v, file->n, sizeof(*file->v)) < 0)
-		return -1;
+	make_room(&file->v, file->n, sizeof(*file->v));
 	file->v[file->n++] = v;
 	file->entry[file->entries - 1].n++;
 	return 0;

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 
 /* ---- sorting ---- */
 
@@ -139,7 +140,7 @@ sort(struct run *run, struct sorting *sorting)
 	}
 }
 
-static int
+static void
 list_cubes(const struct sorting *sorting)
 {
 	struct grid *grid = sorting->grid;
@@ -149,10 +150,8 @@ list_cubes(const struct sorting *sorting)
 
 	for (size_t i = 1; i < grid->points; i++)
 		cells += key[i] != key[i - 1];
-	grid->key = malloc((cells + 1) * sizeof(*grid->key));
-	grid->first = malloc((cells + 1) * sizeof(*grid->first));
-	if (!grid->key || !grid->first)
-		return fail_memory();
+	grid->key = must_alloc(cells + 1, sizeof(*grid->key));
+	grid->first = must_alloc(cells + 1, sizeof(*grid->first));
 	for (size_t i = 0; i < grid->points; i++) {
 		if (i > 0 && key[i] == key[i - 1])
 			continue;
@@ -165,7 +164,6 @@ list_cubes(const struct sorting *sorting)
 	}
 	grid->key[grid->cells] = UINT64_MAX;
 	grid->first[grid->cells] = (uint32_t)grid->points;
-	return 0;
 }
 
 static int
@@ -229,19 +227,17 @@ grid_make(struct run *run, const float *const xyz[3], size_t n, double size, con
 	*grid = (struct grid){ .xyz = { xyz[0], xyz[1], xyz[2] }, .size = size, .points = n };
 	if (n >= UINT32_MAX)
 		return fail(NULL, "%zu points are too many for a grid", n);
-	sorting.extent = calloc(sorting.chunks, sizeof(*sorting.extent));
-	sorting.count = calloc(sorting.chunks, sizeof(*sorting.count));
-	sorting.key = malloc(n * sizeof(*sorting.key));
-	sorting.other_key = malloc(n * sizeof(*sorting.other_key));
-	sorting.point = malloc(n * sizeof(*sorting.point));
-	sorting.other_point = malloc(n * sizeof(*sorting.other_point));
-	status = sorting.extent && sorting.count && sorting.key && sorting.other_key &&
-	    sorting.point && sorting.other_point ? place_points(run, &sorting, about, extent) :
-	    fail_memory();
+	sorting.extent = must_alloc(sorting.chunks, sizeof(*sorting.extent));
+	sorting.count = must_alloc(sorting.chunks, sizeof(*sorting.count));
+	sorting.key = must_alloc(n, sizeof(*sorting.key));
+	sorting.other_key = must_alloc(n, sizeof(*sorting.other_key));
+	sorting.point = must_alloc(n, sizeof(*sorting.point));
+	sorting.other_point = must_alloc(n, sizeof(*sorting.other_point));
+	status = place_points(run, &sorting, about, extent);
 	if (status == 0) {
 		run_for(run, sorting.chunks, make_keys, &sorting);
 		sort(run, &sorting);
-		status = list_cubes(&sorting);
+		list_cubes(&sorting);
 	}
 	grid->point = sorting.point;
 	free(sorting.extent);
@@ -265,18 +261,13 @@ uint32_t *
 grid_in_order(const struct grid *grid)
 {
 	/* at the first point of a cube: its number + 1 */
-	uint32_t *begins = calloc(grid->points, sizeof(*begins));
-	uint32_t *order = calloc(grid->cells, sizeof(*order));
+	uint32_t *begins = must_alloc(grid->points, sizeof(*begins));
+	uint32_t *order = must_alloc(grid->cells, sizeof(*order));
 	size_t n = 0;
 
-	if (!begins || !order) {
-		free(order);
-		order = NULL;
-		fail_memory();
-	}
-	for (size_t c = 0; c < grid->cells && order; c++)
+	for (size_t c = 0; c < grid->cells; c++)
 		begins[grid->point[grid->first[c]]] = (uint32_t)c + 1;
-	for (size_t i = 0; i < grid->points && order; i++)
+	for (size_t i = 0; i < grid->points; i++)
 		if (begins[i])
 			order[n++] = begins[i] - 1;
 	free(begins);

@@ -5,8 +5,6 @@
 #include "points/icp.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +12,8 @@
 #include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/px.h"
-#include "points/ordered_view.h"
-#include "run/run.h"
 
 #define SUM_PAIRS 8192		/* pairs of one sum */
 #define CUT_SIGMAS 3
@@ -178,11 +175,9 @@ total(const struct work *work)
 static int
 find_cut(struct work *work, double cut, struct rigid_step *step)
 {
-	float *v = malloc(work->n * sizeof(*v)), middle, spread;
+	float *v = must_alloc(work->n, sizeof(*v)), middle, spread;
 	size_t n = 0;
 
-	if (!v)
-		return fail_memory();
 	for (size_t i = 0; i < work->n; i++)
 		if (fabs(work->pair[i].residual) <= cut)
 			v[n++] = work->pair[i].residual;
@@ -277,9 +272,7 @@ rigid_step_solve(struct run *run, const struct rigid_pair *pair, const float (*o
 	*step = (struct rigid_step){ 0 };
 	if (find_cut(&work, cut, step) < 0)
 		return -1;
-	work.part = calloc(n / SUM_PAIRS + 1, sizeof(*work.part));
-	if (!work.part)
-		return fail_memory();
+	work.part = must_alloc(n / SUM_PAIRS + 1, sizeof(*work.part));
 	measure(run, &work, step);
 	for_parts(run, &work, other ? sum_both : sum_rows);
 	all = total(&work);
@@ -357,9 +350,7 @@ rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (
 	memcpy(work.center, step->center, sizeof(work.center));
 	if (!(work.radius > 0))
 		work.radius = 1;
-	work.part = calloc(n / SUM_PAIRS + 1, sizeof(*work.part));
-	if (!work.part)
-		return fail_memory();
+	work.part = must_alloc(n / SUM_PAIRS + 1, sizeof(*work.part));
 	for_parts(run, &work, other ? sum_both : sum_rows);
 	all = total(&work);
 	free(work.part);
@@ -496,9 +487,7 @@ struct text_numbers {
 static int
 parse(const char *path, const char *text, struct text_numbers *numbers)
 {
-	numbers->v = calloc(strlen(text) / 2 + 1, sizeof(*numbers->v));
-	if (!numbers->v)
-		return fail_memory();
+	numbers->v = must_alloc(strlen(text) / 2 + 1, sizeof(*numbers->v));
 	for (const char *at = text; *at;) {
 		size_t length = strcspn(at, " \t\r\n,;[]()|#");
 		char word[64];
@@ -684,9 +673,7 @@ take_poses(const char *path, const struct text_numbers *numbers, struct pose_lis
 	if (choose_layout(path, numbers, &layout) < 0)
 		return -1;
 	each = layout == ROWS_4X4 ? 16 : 12;
-	to->v = calloc(numbers->n / each, sizeof(*to->v));
-	if (!to->v)
-		return fail_memory();
+	to->v = must_alloc(numbers->n / each, sizeof(*to->v));
 	for (to->n = 0; to->n < numbers->n / each; to->n++) {
 		to->v[to->n] = pose_of(numbers->v + to->n * each, layout);
 		if (check(path, to->n + 1, &to->v[to->n]) < 0)
@@ -816,15 +803,14 @@ find_pairs(struct run *run, struct fitting *fitting, size_t step)
 	return rows * fitting->columns;
 }
 
-/* Room for the pairs; the caller frees both arrays in either case. */
-static int
+/* Room for the pairs; the caller frees both arrays. */
+static void
 begin_fit(struct fitting *fitting)
 {
 	size_t n = fitting->source->w * fitting->source->h;
 
-	fitting->pair = malloc(n * sizeof(*fitting->pair));
-	fitting->other = malloc(n * sizeof(*fitting->other));
-	return fitting->pair && fitting->other ? 0 : fail_memory();
+	fitting->pair = must_alloc(n, sizeof(*fitting->pair));
+	fitting->other = must_alloc(n, sizeof(*fitting->other));
 }
 
 size_t
@@ -834,7 +820,8 @@ icp_overlap(struct run *run, const struct ordered_view *target, const struct ord
 	struct fitting fitting = { .target = target, .source = source, .pose = *pose };
 	size_t common = 0, n;
 
-	n = begin_fit(&fitting) < 0 ? 0 : find_pairs(run, &fitting, OVERLAP_STEP);
+	begin_fit(&fitting);
+	n = find_pairs(run, &fitting, OVERLAP_STEP);
 	for (size_t i = 0; i < n; i++)
 		common += fabsf(fitting.pair[i].residual) <= OVERLAP_PITCHES * target->pitch;
 	if (n == 0)
@@ -951,11 +938,11 @@ icp_fit(struct run *run, const char *name, const struct ordered_view *target,
 	struct fitting fitting = { .target = target, .source = source, .pose = *start,
 		.normals = WIDE_NORMALS };
 	struct rigid_step last;
-	int status = begin_fit(&fitting), done = 0;
+	int status, done = 0;
 
 	*result = (struct icp_result){ .pose = *start };
-	if (status == 0 && iterate(run, name, &fitting, COARSE, &last, result) < 0)
-		status = -1;
+	begin_fit(&fitting);
+	status = iterate(run, name, &fitting, COARSE, &last, result) < 0 ? -1 : 0;
 	if (status == 0)
 		status = check_freedom(run, name, &fitting);
 	if (status == 0)

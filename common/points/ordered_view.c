@@ -5,17 +5,15 @@
 #include "points/ordered_view.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/px.h"
-#include "frame/frame.h"
 #include "image/statistics.h"
-#include "run/run.h"
 
 #define LENS_DEGREE 5
 #define WELL_PX 0.5		/* a fit this good needs no other model */
@@ -250,14 +248,12 @@ take_better(const struct ordered_camera *other, struct ordered_camera *camera)
 		*camera = *other;
 }
 
-int
+void
 ordered_camera_fit(const double (*sample)[5], size_t n, struct ordered_camera *camera)
 {
 	struct ordered_camera other = { 0 };
-	double W[12], deviation[3], *work = malloc(n * sizeof(*work));
+	double W[12], deviation[3], *work = must_alloc(n, sizeof(*work));
 
-	if (!work)
-		return fail_memory();
 	*camera = (struct ordered_camera){ 0 };
 	memcpy(camera->P, own_frame, sizeof(own_frame));
 	fit_rays(sample, n, camera, work);
@@ -275,7 +271,6 @@ ordered_camera_fit(const double (*sample)[5], size_t n, struct ordered_camera *c
 		take_better(&other, camera);
 	}
 	free(work);
-	return 0;
 }
 
 #define POINTS_LEAST 1000
@@ -398,11 +393,9 @@ static int
 fit_camera(const char *name, struct ordered_view *view)
 {
 	size_t step = (size_t)fmax(1, sqrt((double)view->points / CAMERA_POINTS)), n = 0;
-	double (*sample)[5] = calloc((view->w / step + 1) * (view->h / step + 1), sizeof(*sample));
-	int status;
+	double (*sample)[5] = must_alloc(view->w / step + 1,
+	    (view->h / step + 1) * sizeof(*sample));
 
-	if (!sample)
-		return fail_memory();
 	for (size_t y = step / 2; y < view->h; y += step)
 		for (size_t x = step / 2; x < view->w; x += step) {
 			const float *p = view->pixel[y * view->w + x].point;
@@ -412,16 +405,17 @@ fit_camera(const char *name, struct ordered_view *view)
 			memcpy(sample[n++], (double[5]){ p[0], p[1], p[2], (double)x, (double)y },
 			    sizeof(*sample));
 		}
-	status = n < CAMERA_POINTS_LEAST ?
-	    fail(name, "has too few points for its camera to be found") :
-	    ordered_camera_fit((const double (*)[5])sample, n, &view->camera);
+	if (n >= CAMERA_POINTS_LEAST)
+		ordered_camera_fit((const double (*)[5])sample, n, &view->camera);
 	free(sample);
-	if (status == 0 && !(view->camera.rms_px <= OFF_PX))
+	if (n < CAMERA_POINTS_LEAST)
+		return fail(name, "has too few points for its camera to be found");
+	if (!(view->camera.rms_px <= OFF_PX))
 		return isfinite(view->camera.rms_px) ?
 		    fail(name, "is not the ordered picture of one camera: its points lie %.3g "
 		    "pixels (rms) from where a pinhole sees them", view->camera.rms_px) :
 		    fail(name, "is not the ordered picture of one camera");
-	return status;
+	return 0;
 }
 
 /* Normals next to square to their ray are those of steps between two surfaces. */
@@ -468,14 +462,14 @@ middle_of(float *v, size_t n)
 	return median;
 }
 
-static int
+static void
 measure(struct ordered_view *view)
 {
 	size_t step = (size_t)fmax(1, sqrt((double)view->points / NOISE_POINTS)), n = 0;
 	size_t most = (view->w / step + 1) * (view->h / step + 1);
-	float *bend = calloc(most, sizeof(*bend)), *pitch = calloc(most, sizeof(*pitch));
+	float *bend = must_alloc(most, sizeof(*bend)), *pitch = must_alloc(most, sizeof(*pitch));
 
-	for (size_t y = step / 2; y < view->h && bend && pitch; y += step)
+	for (size_t y = step / 2; y < view->h; y += step)
 		for (size_t x = HALF_WINDOW + step / 2; x + HALF_WINDOW < view->w; x += step) {
 			const struct ordered_pixel *pixel = &view->pixel[y * view->w + x];
 			double sum = 0, square = 0;
@@ -493,13 +487,10 @@ measure(struct ordered_view *view)
 			bend[n] = (float)fabs(sum);
 			pitch[n++] = (float)(sqrt(square) / 4);
 		}
-	if (bend && pitch) {
-		view->noise = 1.4826 * middle_of(bend, n) / sqrt(20);
-		view->pitch = middle_of(pitch, n);
-	}
+	view->noise = 1.4826 * middle_of(bend, n) / sqrt(20);
+	view->pitch = middle_of(pitch, n);
 	free(bend);
 	free(pitch);
-	return bend && pitch ? 0 : fail_memory();
 }
 
 int
@@ -507,29 +498,25 @@ ordered_view_make(struct run *run, const char *name, const struct frame *frame,
     struct ordered_view *view)
 {
 	struct making making = { .frame = frame, .view = view };
-	int status = -1;
+	int status;
 
 	*view = (struct ordered_view){ .w = frame->head.w, .h = frame->head.h };
 	if (head_is_table(&frame->head) || view->h <= 2 * HALF_WINDOW || view->w <= 2 * HALF_WINDOW)
 		return fail(name, "is no ordered frame but a table of points, or too small");
 	for (size_t k = 0; k < 3; k++)
 		making.x[k] = head_channel(&frame->head, (char[2]){ "xyz"[k] });
-	view->pixel = malloc(view->w * view->h * sizeof(*view->pixel));
-	making.sums = malloc(6 * view->w * view->h * sizeof(*making.sums));
-	if (!view->pixel || !making.sums) {
-		fail_memory();
-	} else {
-		run_for(run, view->h, copy_row, &making);
-		for (size_t i = 0; i < view->w * view->h; i++)
-			view->points += isnan(view->pixel[i].point[0]) ? 0 : 1;
-		status = view->points < POINTS_LEAST ? fail(name, "has only %zu points, %d are "
-		    "needed", view->points, POINTS_LEAST) : fit_camera(name, view);
-	}
+	view->pixel = must_alloc(view->w * view->h, sizeof(*view->pixel));
+	making.sums = must_alloc(6 * view->w * view->h, sizeof(*making.sums));
+	run_for(run, view->h, copy_row, &making);
+	for (size_t i = 0; i < view->w * view->h; i++)
+		view->points += isnan(view->pixel[i].point[0]) ? 0 : 1;
+	status = view->points < POINTS_LEAST ? fail(name, "has only %zu points, %d are "
+	    "needed", view->points, POINTS_LEAST) : fit_camera(name, view);
 	if (status == 0) {
 		run_for(run, view->h, sum_row, &making);
 		run_for(run, view->h, normal_row, &making);
 		run_for(run, view->h, drop_edges_row, &making);
-		status = measure(view);
+		measure(view);
 	}
 	free(making.sums);
 	if (status < 0)

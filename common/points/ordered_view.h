@@ -63,8 +63,8 @@ void ordered_view_free(struct ordered_view *);
 
 /* ---- the camera of an ordered frame of points, fitted to these points ---- */
 
-/* n points, X Y Z u v each. -1 after fail() only where memory is short; camera->rms_px says how
- * good it is: INFINITY where there is none. */
-int ordered_camera_fit(const double (*sample)[5], size_t n, struct ordered_camera *);
+/* n points, X Y Z u v each. camera->rms_px is the quality of the fit: INFINITY where there is
+ * none. */
+void ordered_camera_fit(const double (*sample)[5], size_t n, struct ordered_camera *);
 
 #endif

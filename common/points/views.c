@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "points/visible.h"
 
@@ -26,9 +27,7 @@ views_open(struct views *views, const struct opt_list *files, const struct opt_l
 	if (pose_files->n != views->n)
 		return fail_usage("--pose", "one file per view is needed: %zu for %zu view%s",
 		    pose_files->n, views->n, views->n == 1 ? "" : "s");
-	views->pose = calloc(views->n, sizeof(*views->pose));
-	if (!views->pose)
-		return fail_memory();
+	views->pose = must_alloc(views->n, sizeof(*views->pose));
 	for (size_t k = 0; k < views->n; k++)
 		if (pose_list_load(pose_files->v[k], &views->pose[k]) < 0)
 			return -1;
@@ -269,7 +268,7 @@ struct meeting {
 	size_t common, seen;
 };
 
-static int
+static void
 meet(const struct ordered_view *a, const struct pose *pose_a, const struct ordered_view *b,
     const struct pose *pose_b, struct meeting *meeting)
 {
@@ -278,15 +277,13 @@ meet(const struct ordered_view *a, const struct pose *pose_a, const struct order
 	struct pose back;
 
 	pose_invert(&motion, &back);
-	if (view_overlap_find(a, b, &motion, &of[0]) < 0 ||
-	    view_overlap_find(b, a, &back, &of[1]) < 0)
-		return -1;
+	view_overlap_find(a, b, &motion, &of[0]);
+	view_overlap_find(b, a, &back, &of[1]);
 	meeting->common = of[0].common + of[1].common;
 	meeting->seen = of[0].seen + of[1].seen;
 	meeting->near = (double)(of[0].near + of[1].near) / (double)(of[0].points + of[1].points);
 	meeting->before = (double)(of[0].before + of[1].before) / (double)(meeting->common + 1);
 	meeting->median = fmax(of[0].median, of[1].median);
-	return 0;
 }
 
 /* Would the inverse poses join the views, and do these not? An object on a turntable meets itself
@@ -301,7 +298,7 @@ is_reversed(const struct meeting *given, const struct meeting *reversed, double 
 	    given->median > REVERSED_NEARER * reversed->median && given->median > least / 2);
 }
 
-static int
+static void
 compare_views(struct views *views, struct run *run, const struct ordered_view *view,
     const struct view_frame *of)
 {
@@ -313,9 +310,8 @@ compare_views(struct views *views, struct run *run, const struct ordered_view *v
 
 	pose_invert(&last->pose, &inverse[0]);
 	pose_invert(&of->pose, &inverse[1]);
-	if (meet(&views->last, &last->pose, view, &of->pose, &given) < 0 ||
-	    meet(&views->last, &inverse[0], view, &inverse[1], &reversed) < 0)
-		return -1;
+	meet(&views->last, &last->pose, view, &of->pose, &given);
+	meet(&views->last, &inverse[0], view, &inverse[1], &reversed);
 	snprintf(text, sizeof(text), "frame %zu of view %zu and frame %zu of view %zu",
 	    last->number, last->view, of->number, of->view);
 	if (run->verbose)
@@ -338,7 +334,6 @@ compare_views(struct views *views, struct run *run, const struct ordered_view *v
 		    views->pose ? "are these their poses" : "are they in one world without one");
 	else
 		views->warned = false;
-	return 0;
 }
 
 /* Compares a frame with the previous one, the first few times. Frames without order or camera are
@@ -349,7 +344,6 @@ check_overlap(struct views *views, struct run *run, const struct view_frame *of)
 	const struct frame_head *head = &of->frame->head;
 	struct ordered_view view;
 	size_t channel[3];
-	int status = 0;
 
 	if (views->warned || views->compared == OVERLAP_FRAMES || head_is_table(head) ||
 	    !find_xyz(head, channel))
@@ -364,11 +358,11 @@ check_overlap(struct views *views, struct run *run, const struct view_frame *of)
 	/* frames of one and the same pose tell nothing */
 	if (views->last.pixel && (!views->pose ||
 	    memcmp(&of->pose, &views->last_of.pose, sizeof(of->pose))))
-		status = compare_views(views, run, &view, of);
+		compare_views(views, run, &view, of);
 	ordered_view_free(&views->last);
 	views->last = view;
 	views->last_of = *of;
-	return status;
+	return 0;
 }
 
 /* ---- all checks ---- */

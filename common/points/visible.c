@@ -1,22 +1,13 @@
 /* Which points a camera sees from a pose, and how much of two views overlaps. */
 #include "points/visible.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/px.h"
-#include "frame/frame.h"
-#include "mesh/raster.h"
-#include "optics/calib.h"
 #include "optics/camera_model.h"
-#include "points/icp.h"
-#include "points/ordered_view.h"
-#include "run/run.h"
 
 /* Neighbours are linked up to so many times the median distance of neighbours. */
 #define VISIBLE_LINK 8.0
@@ -63,18 +54,16 @@ median(const float *v, size_t n)
 	return (double)at;
 }
 
-int
+void
 visible_points_init(struct visible_points *points, const struct frame *frame,
     const size_t channel[3])
 {
 	size_t pixels = frame->head.w * frame->head.h, stride = pixels / SAMPLED_DISTANCES + 1;
 	size_t steps = 0, offs = 0;
-	float *step = malloc(4 * SAMPLED_DISTANCES * sizeof(*step)), *off;
+	float *step = must_alloc(4 * SAMPLED_DISTANCES, sizeof(*step)), *off;
 
 	*points = (struct visible_points){ .frame = frame,
 		.channel = { channel[0], channel[1], channel[2] } };
-	if (!step)
-		return fail_memory();
 	off = step + 2 * SAMPLED_DISTANCES;
 	for (size_t i = 0; i < pixels; i += stride)
 		for (size_t down = 0; down < 2; down++) {
@@ -94,7 +83,6 @@ visible_points_init(struct visible_points *points, const struct frame *frame,
 	/* of X - (X1 + X2)/2, whose variance is 3/2 of a point's */
 	points->noise = median(off, offs) / NORMAL_MEDIAN / sqrt(1.5);
 	free(step);
-	return 0;
 }
 
 /* The neighbour at (x + dx, y + dy), if it is linked with X. */
@@ -442,11 +430,9 @@ new_drawing(struct drawing *drawing, size_t w, size_t h)
 	if (size_multiply(w, h, &pixels) < 0 ||
 	    size_multiply(pixels, 5 * sizeof(float), &bytes) < 0)
 		return -1;
-	drawing->u = malloc(bytes);
-	drawing->range = calloc(drawing->blocks, sizeof(*drawing->range));
-	drawing->bends = malloc(pixels);
-	if (!drawing->u || !drawing->range || !drawing->bends)
-		return fail_memory();
+	drawing->u = must_alloc(1, bytes);
+	drawing->range = must_alloc(drawing->blocks, sizeof(*drawing->range));
+	drawing->bends = must_alloc(1, pixels);
 	drawing->v = drawing->u + pixels;
 	drawing->q = drawing->v + pixels;
 	drawing->along[0] = drawing->q + pixels;
@@ -606,18 +592,16 @@ add(const struct ordered_view *target, const struct ordered_pixel *from, const s
 		overlap->before++;
 }
 
-int
+void
 view_overlap_find(const struct ordered_view *target, const struct ordered_view *source,
     const struct pose *pose, struct view_overlap *overlap)
 {
-	float *off = malloc((source->w / OVERLAP_STEP_PX + 1) * (source->h / OVERLAP_STEP_PX + 1) *
-	    sizeof(*off));
+	float *off = must_alloc(source->w / OVERLAP_STEP_PX + 1,
+	    (source->h / OVERLAP_STEP_PX + 1) * sizeof(*off));
 	size_t middle;
 	float median;
 
 	*overlap = (struct view_overlap){ .median = NAN };
-	if (!off)
-		return fail_memory();
 	for (size_t y = 0; y < source->h; y += OVERLAP_STEP_PX)
 		for (size_t x = 0; x < source->w; x += OVERLAP_STEP_PX) {
 			const struct ordered_pixel *from = &source->pixel[y * source->w + x];
@@ -633,5 +617,4 @@ view_overlap_find(const struct ordered_view *target, const struct ordered_view *
 		overlap->median = median;
 	}
 	free(off);
-	return 0;
 }

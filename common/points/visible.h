@@ -31,8 +31,8 @@ visible_points_distance(const double a[3], const double b[3])
 	return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
-/* Measures spacing and noise. -1 after fail(). */
-int visible_points_init(struct visible_points *, const struct frame *, const size_t channel[3]);
+/* Measures spacing and noise. */
+void visible_points_init(struct visible_points *, const struct frame *, const size_t channel[3]);
 /* The point of a pixel; false where one of its coordinates is not finite. */
 bool visible_points_at(const struct visible_points *, size_t x, size_t y, double X[3]);
 /* Its differences to neighbours along the row and along the column, per pixel: central where both
@@ -110,8 +110,8 @@ struct view_overlap {
 	double median;		/* distance of the near ones along the normal; NaN: none */
 };
 
-/* pose: from the source to the target. -1 after fail(). */
-int view_overlap_find(const struct ordered_view *target, const struct ordered_view *source,
+/* pose: from the source to the target. */
+void view_overlap_find(const struct ordered_view *target, const struct ordered_view *source,
     const struct pose *pose, struct view_overlap *);
 
 #endif

@@ -6,7 +6,6 @@
 #include "run/bands.h"
 
 #include <math.h>
-#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +13,6 @@
 #include "base/process.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
-#include "run/segment.h"
-#include "run/stage.h"
 
 /* Planes without a number: nothing is remembered before the first frame. */
 static int
@@ -99,18 +96,13 @@ int
 passthrough_plan(struct run *run, struct passthrough *passing, struct frame_head *out,
     const char *before, const char *replaced, const char *behind)
 {
-	char *names =
-	    malloc(strlen(before) + strlen(behind) + 2 + out->c * (CHANNEL_NAME_SIZE + 1));
-	char *end;
+	char *names = must_alloc(strlen(before) + strlen(behind) + 2 +
+	    out->c * (CHANNEL_NAME_SIZE + 1), 1), *end;
 	int status;
 
 	passthrough_free(passing);
 	passing->first = meta_words(before);
-	passing->channel = calloc(out->c, sizeof(*passing->channel));
-	if (!names || !passing->channel) {
-		free(names);
-		return fail_memory();
-	}
+	passing->channel = must_alloc(out->c, sizeof(*passing->channel));
 	end = stpcpy(names, before);
 	for (size_t i = 0; i < out->c; i++)
 		if (!is_in(replaced, out->channel[i])) {
@@ -315,21 +307,19 @@ band_reserve(struct band_memory *band, const struct segment *segment)
 	return 0;
 }
 
-/* Memory for n items that lasts. NULL after fail(). */
+/* Memory for n items that lasts. */
 static void *
 reserve(void **memory, size_t *room, size_t n, size_t size)
 {
 	if (*room < n) {
 		free(*memory);
-		*memory = calloc(n, size);
-		*room = *memory ? n : 0;
+		*memory = must_alloc(n, size);
+		*room = n;
 	}
-	if (!*memory)
-		fail_memory();
 	return *memory;
 }
 
-int
+void
 band_find_producers(struct segment *segment, struct producers *room)
 {
 	size_t channels = segment->link[segment->n - 1].out.c, first[SEGMENT_MOST], all = 0;
@@ -342,8 +332,6 @@ band_find_producers(struct segment *segment, struct producers *room)
 	segment->producer =
 	    reserve((void **)&room->producer, &room->room, channels, sizeof(*room->producer));
 	used = reserve((void **)&room->used, &room->used_room, all, sizeof(*used));
-	if (!segment->producer || !used)
-		return -1;
 	memset(used, 0, all * sizeof(*used));
 	for (size_t c = 0; c < channels; c++) {
 		struct producer *producer = &segment->producer[c];
@@ -357,7 +345,6 @@ band_find_producers(struct segment *segment, struct producers *room)
 		if (mark)
 			*mark = true;
 	}
-	return 0;
 }
 
 void
@@ -765,8 +752,8 @@ bands_run(struct segment *segment)
 	}
 	shares = table ? (segment->in->head.w + PIECE_COLUMNS - 1) / PIECE_COLUMNS :
 	    divide(segment);
-	if (!table && band_find_producers(segment, &chain->producers) < 0)
-		return -1;
+	if (!table)
+		band_find_producers(segment, &chain->producers);
 	for (size_t k = 0; k < segment->n; k++) {
 		segment->run[k] = &segment->link[k].run;
 		segment->all_invalid[k] = &segment->link[k].all_invalid;

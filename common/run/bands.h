@@ -73,8 +73,8 @@ void band_lay_out(struct segment *);
  * after fail(). */
 int band_reserve(struct band_memory *, const struct segment *);
 /* Finds what the last map hands on and no two of its channels share, in memory that lasts as long
- * as the second argument. -1 after fail(). */
-int band_find_producers(struct segment *, struct producers *);
+ * as the second argument. */
+void band_find_producers(struct segment *, struct producers *);
 void band_free_producers(struct producers *);
 
 /* ---- bands of rows through the consecutive maps of a segment, on the processor's threads ---- */

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "io/background_io.h"
 #include "io/shared_frames.h"
 #include "run/bands.h"
@@ -53,12 +55,8 @@ put(struct chain *chain, struct frame *frame)
 static int
 keep(struct chain *chain, struct frame *frame)
 {
-	struct frame **more = reallocarray(chain->kept, chain->keeps + 1, sizeof(*more));
+	struct frame **more = must_resize(chain->kept, chain->keeps + 1, sizeof(*more));
 
-	if (!more) {
-		frame_free(frame);
-		return fail_memory();
-	}
 	chain->kept = more;
 	more[chain->keeps++] = frame;
 	return 0;
@@ -102,6 +100,8 @@ static int
 open_output(struct segment *segment)
 {
 	if (frame_new(&segment->link[segment->n - 1].out, &segment->out) < 0)
+		return -1;
+	if (segment->link->masked && frame_mask_expect(segment->link, segment->out) < 0)
 		return -1;
 	for (size_t c = 0; c < segment->out->head.c; c++) {
 		size_t k = segment->n - 1, channel = c;
@@ -166,9 +166,7 @@ return_to_processor(struct segment *segment)
 	for (size_t k = 0; k < segment->n; k++)
 		if (segment->link[k].place == PLACE_DEVICE)
 			return -1;
-	if (chain->verbose)
-		fprintf(stderr, "%s: the processor goes on: %s\n", fail_program(), fail_message());
-	fail_clear();
+	device_gives_way(chain);
 	if (device_drain(chain, segment->link, segment->link->run.position, push) < 0)
 		return -1;
 	for (size_t k = 0; k < segment->n; k++) {
@@ -294,7 +292,8 @@ feed(struct chain *chain, size_t at, struct frame *in)
 			return -1;
 		in = converted;
 	}
-	if (plan_link(link, &in->head) < 0) {	/* which may choose a map or a flow */
+	if (plan_link(link, &in->head) < 0 ||	/* which may choose a map or a flow */
+	    frame_mask_input(link, &in) < 0) {
 		frame_free(in);
 		return -1;
 	}
@@ -337,9 +336,66 @@ gather(struct chain *chain, size_t at, struct frame *in)
 	    losses_feed_gathered(chain, at);
 }
 
+/* The first images that a stage holds back are left out, or go on. */
+static int
+release_held(struct chain *chain, size_t at, size_t images, size_t measurements)
+{
+	struct link *link = &chain->link[at];
+	int status = measurements ? losses_leave_out(chain, at, measurements) : 0;
+	const char *path = chain->losses.path;
+
+	for (size_t i = 0; i < images && status == 0; i++) {
+		struct held_image held = link->held[0];
+
+		memmove(link->held, link->held + 1, --link->holds * sizeof(held));
+		if (measurements) {
+			frame_free(held.frame);
+			continue;
+		}
+		chain->losses.path = held.path;
+		status = gather(chain, at, held.frame);
+	}
+	chain->losses.path = path;
+	return status;
+}
+
+static int
+hold(struct chain *chain, size_t at, struct frame *in)
+{
+	struct link *link = &chain->link[at];
+	bool ended = !in;
+
+	if (!link->run.body->holds)
+		return in ? gather(chain, at, in) : 0;
+	if (in && link->holds == link->held_room) {
+		link->held_room = 2 * link->holds + 16;
+		link->held = must_resize(link->held, link->held_room, sizeof(*link->held));
+	}
+	if (in)
+		link->held[link->holds++] = (struct held_image){ in, chain->losses.path };
+	for (;;) {
+		const char *before = warn_stage(link->title);
+		size_t images = 0, measurements = 0;
+		int status = link->run.body->holds(&link->run, in, ended, &images, &measurements);
+
+		warn_stage(before);
+		link->judges |= images != SIZE_MAX;
+		images = images < link->holds ? images : link->holds;
+		if (status < 0 || images == 0)
+			return status;
+		if (release_held(chain, at, images, measurements) < 0)
+			return -1;
+		in = NULL;
+	}
+}
+
 static int
 hand_over(struct chain *chain, size_t at, struct frame *frame)
 {
+	if (at == 1 && chain->valid && frame_mask_result(chain, frame) < 0) {
+		frame_free(frame);
+		return -1;
+	}
 	if (at == chain->n)
 		return put(chain, frame);
 	if (colour_reduce(&chain->link[at].run, &frame) < 0) {
@@ -347,7 +403,7 @@ hand_over(struct chain *chain, size_t at, struct frame *frame)
 		return losses_survive_image(chain, at);
 	}
 	if (chain->link[at].run.body->gather)
-		return gather(chain, at, frame);
+		return hold(chain, at, frame);
 	return feed(chain, at, frame) < 0 ? losses_survive(chain, at) : 0;
 }
 
@@ -406,19 +462,22 @@ repeat(struct chain *chain)
 static int
 read_all(struct chain *chain)
 {
-	struct read_ahead *reader = read_ahead_open(chain->operand, chain->operands,
-	    chain->losses.on && !chain->repeat, chain->pool);
+	struct read_ahead *reader;
 	int status;
 
+	chain->how.keep_going = chain->losses.on && !chain->repeat;
+	reader = read_ahead_open(chain->operand, chain->operands, &chain->how, chain->pool);
 	if (!reader)
 		return -1;
 	frame_jobs_begin(chain);
 	status = take_all(chain, reader);
+	if (status == 0 && chain->repeat)
+		status = repeat(chain);
+	if (status == 0 && (hold(chain, 0, NULL) < 0 || complete_all(chain) < 0))
+		status = -1;
 	if (status < 0)
 		losses_deliver(chain, 0);
 	chain->losses.path = chain->losses.first = NULL;
-	if (status == 0 && chain->repeat)
-		status = repeat(chain);
 	frame_jobs_end(chain);
 	read_ahead_close(reader);
 	return status;
@@ -440,7 +499,8 @@ finish(struct chain *chain)
 		const char *before;
 		int status;
 
-		if (device_drain(chain, link, 0, push) < 0 ||
+		if (hold(chain, i, NULL) < 0 || complete_all(chain) < 0 ||
+		    device_drain(chain, link, 0, push) < 0 ||
 		    losses_break_measurement(chain, i, NULL, "input") < 0 ||
 		    second_inputs_end(link) < 0)
 			return -1;
@@ -477,6 +537,9 @@ release(struct chain *chain)
 
 		for (size_t k = 0; k < link->waitings; k++)
 			frame_free(link->waiting[k]);
+		for (size_t k = 0; k < link->holds; k++)
+			frame_free(link->held[k].frame);
+		free(link->held);
 		free(link->waiting);
 		free(link->part);
 		frame_stacking_free(&link->stacking);
@@ -494,6 +557,7 @@ release(struct chain *chain)
 	for (size_t i = 0; i < chain->keeps; i++)
 		frame_free(chain->kept[i]);
 	free(chain->kept);
+	frame_masks_free(chain);
 	frame_release_stores();
 	if (!chain->device)
 		shared_frames_end();
@@ -569,6 +633,21 @@ environment_number(const char *name, size_t *n)
 	return 0;
 }
 
+/* Do the images come as a camera takes them, by a pipe or socket or into a followed folder? */
+static bool
+reads_stream(const struct chain *chain)
+{
+	const char *path = chain->operands ? chain->operand[0] : "-";
+	struct stat st;
+
+	if (chain->how.follow)
+		return true;
+	if (chain->operands > 1 || starts_itself(chain) ||
+	    (strcmp(path, "-") ? stat(path, &st) : fstat(STDIN_FILENO, &st)) < 0)
+		return false;
+	return S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode);
+}
+
 int
 chain_run(struct chain *chain)
 {
@@ -578,6 +657,8 @@ chain_run(struct chain *chain)
 	chain->start = progress_seconds();
 	chain->push = push;
 	chain->feed = feed;
+	chain->hold = hold;
+	chain->losses.stream = reads_stream(chain);
 	chain->losses.on &= chain->repeat == 0;
 	if (bands_init(chain) < 0)
 		return -1;

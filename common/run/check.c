@@ -5,9 +5,6 @@
 #include "run/check.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +12,6 @@
 #include "base/fail.h"
 #include "base/process.h"
 #include "base/px.h"
-#include "frame/frame.h"
 #include "run/losses.h"
 #include "run/sampler.h"
 
@@ -256,6 +252,7 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 	size_t printed = 0, i;
 	char where[40];
 
+	check_sample_mask(sample);
 	memset(fires, 0, sizeof(fires));
 	for (i = 0; i < checks->n; i++) {
 		const struct check *check = checks->check[i];

@@ -12,6 +12,7 @@
 #include "frame/frame.h"
 
 struct calib;
+struct calib_camera;
 struct capture_set;
 struct fringe_orders;
 struct laser_line;
@@ -106,6 +107,8 @@ struct check_facts {
 	 * (of the second input) is 0. */
 	const struct calib *calibration;
 	const char *calibration_path;
+	const struct calib_camera *other_camera;	/* of the same file, with their poses */
+	size_t other_cameras;
 	bool along_y;
 	double zero_px, period_px, across_zero_px;
 	/* Where the frame lies on the calibration's camera, and whether that, or the size of its
@@ -123,7 +126,25 @@ struct check_facts {
 	const struct matched_pair *pair;
 	/* Images are of a laser's line; what its points show, for the frame that is emitted. */
 	const struct laser_line *line;
+	/* Points are fitted; how far they are from the shape, for the frame at hand. */
+	const struct fitted_residuals *residuals;
 };
+
+/* Of a least-squares fit; points 0: nothing to tell, as where wrong points are left out anyway. */
+struct fitted_residuals {
+	size_t points, far;		/* far: beyond FAR_RESIDUAL scatters */
+	/* Magnitudes in the points' unit, each times the root of its weight over the mean weight,
+	 * so that points of a large sigma do not count as far. */
+	double largest, distance;	/* the largest, and that point's distance itself */
+	double scatter;			/* 1.4826 times the median magnitude */
+	double rounding;		/* what floats of such coordinates leave */
+	/* What a robust fit to some of the points changes: the rms of distances, in scatters and in
+	 * the unit; the share of the points that it leaves out. 0 where it finds no shape. */
+	double moved, moved_by, left_out;
+	char unit[16];
+};
+
+#define FAR_RESIDUAL 5
 
 /* Wrapped phases along one axis of the projector. */
 struct fringe_orders {
@@ -144,6 +165,10 @@ struct fringe_orders {
 	double first_period_px;
 	double field_px, assumed_field_px;	/* stated, or else assumed; 0: neither */
 	double gray_cell_turns;		/* of a Gray code; NaN: residuals tell nothing */
+	/* A Gray code of periods: its channel of the input, the phase that it is taken to belong
+	 * to, and that phase's turns in a cell, 1 or 0.5 (0: there is no such code). */
+	size_t index, gray_of;
+	double code_turns;
 	double max_residual;		/* turns: larger ones are NaN */
 	bool other_losses;		/* residuals may be NaN for other reasons, too */
 	/* Of the best orders: the field in which they were searched, the least distance of two
@@ -151,14 +176,17 @@ struct fringe_orders {
 	double searched_px, order_distance, random_residual;
 };
 
+#define ALIKE_REACH 18		/* pixels that textures are shifted by, at most */
+
 /* Two rectified cameras; numbers are of the first frame. */
 struct matched_pair {
 	const char *path;		/* of the right one's phase */
 	bool same;			/* both phases are the same in each pixel */
 	/* Places where the textures of matched points look alike at one of several shifts up and
-	 * down, or to either side; and those of them that do so without a shift. */
+	 * down, or to either side; those of them that do so without a shift; and how many have each
+	 * shift, in pixels of the right camera less ALIKE_REACH. */
 	struct alike_places {
-		size_t shifted, level;
+		size_t shifted, level, at[2 * ALIKE_REACH + 1];
 	} rows, columns;
 	size_t points, behind;		/* of surfaces; behind the cameras */
 };
@@ -214,6 +242,9 @@ struct check_sample {
 	size_t number;		/* of the frame, from 0 on, lost ones counted */
 	bool lost;		/* an earlier one is: nobody knows which files this one has */
 	bool on;		/* some check looks at rows of the stage's frames */
+	/* --valid, of integers: which sampled pixels count; NULL: all. The others are NaN in both,
+	 * and the samples of `in` are floats. */
+	bool *valid;
 };
 
 /* Pixels of the sampled rows: every step-th column, about so many pixels together. */
@@ -266,6 +297,9 @@ struct check {
 	    struct check_line *);
 };
 
+/* For flows that emit no frame for an input: its facts are known, and checks of what the stage
+ * computes judge them. */
+void run_judge(struct run *);
 /* For plan: the facts of the stage's run, absent until plan sets them. */
 struct check_facts *run_check_facts(struct run *);
 

@@ -6,7 +6,6 @@
 #include "run/cost_model.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -387,7 +386,7 @@ times_print(const char *before, const struct link *link, bool on_device)
 	double soon = link->planned ? expected(link, on_device) : NAN;
 
 	fprintf(stderr, "%s %s", before, link->run.stage->name);
-	if (!isnan(timing->seconds))
+	if (timing->frames && !isnan(timing->seconds))
 		fprintf(stderr, " %.3f ms", 1e3 * timing->seconds / (double)timing->frames);
 	if (!isnan(soon))
 		fprintf(stderr, " (%.3f expected)", 1e3 * soon);

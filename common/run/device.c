@@ -15,8 +15,6 @@
 #include "run/cost_model.h"
 #include "run/passes.h"
 #include "run/sampler.h"
-#include "run/second_input.h"
-#include "run/segment.h"
 
 struct constant {
 	struct gpu_block *host, *device;
@@ -34,6 +32,7 @@ struct passes {
 	size_t constants;
 	const char *refused;
 	bool exact;			/* declared to give the processor's bytes */
+	bool whole;			/* takes the frame in one tile */
 	bool doubles;			/* some shader has them: Vulkan does not say how exact */
 };
 
@@ -105,6 +104,12 @@ void
 passes_exact(struct passes *passes)
 {
 	passes->exact = true;
+}
+
+void
+passes_whole(struct passes *passes)
+{
+	passes->whole = true;
 }
 
 int
@@ -442,12 +447,14 @@ lay_out_input(struct tile *tile, size_t k, struct rows read)
 	const struct link *link = &segment->link[k];
 	const struct frame_head *before = k ? &segment->link[k - 1].out : &segment->in->head;
 	struct gpu_plane *in = tile->in[k];
+	struct rows whole = { 0, segment->in->head.h };
 
 	for (size_t c = 0; c < before->c; c++)
 		if (k > 0)
 			in[c] = tile->out[k - 1][c];
 		else if (tile->wanted[c])
-			in[c] = bring(tile, &segment->in->plane[c], read);
+			in[c] = bring(tile, &segment->in->plane[c],
+			    whole.end == segment->h ? read : whole);
 	for (size_t i = 0, c = before->c; i < link->second_inputs; i++) {
 		const struct frame *second = link->second_input[i].frame;
 		struct rows all = { 0, second->head.h };
@@ -631,8 +638,8 @@ tile_record(struct tile *tile, bool fills)
 }
 
 /* Finds what the tile's segment reads and makes. Channels of the output that are made once and
- * handed on twice become one plane. -1 after fail(). */
-static int
+ * handed on twice become one plane. */
+static void
 tile_open(struct tile *tile)
 {
 	const struct segment *segment = tile->segment;
@@ -644,13 +651,9 @@ tile_open(struct tile *tile)
 		planes += link->in.c + link->out.c + 2 * link->run.state;
 		channels += link->out.c;
 	}
-	tile->planes = calloc(planes, sizeof(*tile->planes));
-	tile->channels = calloc(channels, sizeof(*tile->channels));
-	tile->wanted = calloc(segment->in->head.c, sizeof(*tile->wanted));
-	if (!tile->planes || !tile->channels || !tile->wanted) {
-		tile_close(tile);
-		return fail_memory();
-	}
+	tile->planes = must_alloc(planes, sizeof(*tile->planes));
+	tile->channels = must_alloc(channels, sizeof(*tile->channels));
+	tile->wanted = must_alloc(segment->in->head.c, sizeof(*tile->wanted));
 	planes = channels = 0;
 	for (size_t k = 0; k < segment->n; k++) {
 		const struct link *link = &segment->link[k];
@@ -663,7 +666,6 @@ tile_open(struct tile *tile)
 		channels += link->out.c;
 	}
 	trace(tile);
-	return 0;
 }
 
 /* A segment of its own, outside the chain: one frame at a time, which the caller waits for. */
@@ -716,7 +718,7 @@ submit_flow(struct flow_gpu *flow, struct frame *in)
 	struct chain *chain = flow->link.run.chain;
 	struct frame *again = NULL;
 	struct segment segment = { .chain = chain, .link = &flow->link, .n = 1,
-		.h = in->head.h };
+		.h = flow->link.out.h };
 	int status = -1;
 
 	if (frame_duplicate(in, &again) == 0 && frame_new(&flow->link.out, &segment.out) == 0) {
@@ -812,7 +814,6 @@ reserve_slot(struct tile *tile)
 {
 	struct gpu_job_slot *slot = tile->slot;
 	struct gpu *gpu = tile->device;
-	struct copy_back *more;
 	size_t copies = tile->segment->out->head.c;	/* at most */
 
 	for (size_t k = 0; k < tile->segment->n; k++)
@@ -832,10 +833,7 @@ reserve_slot(struct tile *tile)
 		slot->words = slot->words_host;
 	else if (grow(gpu, &slot->words, GPU_DEVICE, tile->words) < 0)
 		return -1;
-	more = reallocarray(slot->copy_back, copies, sizeof(*more));
-	if (!more)
-		return fail_memory();
-	slot->copy_back = more;
+	slot->copy_back = must_resize(slot->copy_back, copies, sizeof(*slot->copy_back));
 	slot->copies_back = 0;
 	return 0;
 }
@@ -855,7 +853,7 @@ submit_tile(struct tile *tile)
 	if (slot->words != slot->words_host)
 		gpu_job_upload(slot->job, slot->words_host, 0, slot->words, 0, tile->words);
 	if (gpu_job_submit(slot->job) < 0)
-		return -1;
+		return gpu_lost(tile->device) ? 1 : -1;
 	for (size_t k = 0; k < tile->segment->n; k++) {	/* for the next one it will be there */
 		struct passes *passes = tile->segment->link[k].passes;
 
@@ -887,7 +885,7 @@ rows_that_fit(struct tile *tile)
 		if (tile_record(tile, false) < 0 ||
 		    (tile->fits && tile->arena <= most && tile->staging <= most))
 			return rows;
-		if (rows == 1)
+		if (rows == 1 || tile->segment->link->passes->whole)
 			return 0;
 		rows = (rows + 1) / 2;
 	}
@@ -955,31 +953,24 @@ hold_all(struct gpu_job_slot *slot, const struct segment *segment)
 
 /* Notes that channel c of the rows, where some check looks at it, is made by a map, or copies it
  * from the segment's input. k: the map whose output it is; n: the segment's input. */
-static int
+static void
 find_sampled(const struct tile *tile, struct check_rows *rows, size_t c, size_t k, size_t channel)
 {
 	const struct segment *segment = tile->segment;
 	struct device_frame *frame = tile->frame;
-	struct sampled_plane *more;
 
 	if (!rows->frame.plane[c].host)
-		return 0;
+		return;
 	if (k == segment->n || !segment_produced_by(segment, &k, &channel)) {
 		check_rows_copy(rows, c, segment->in, channel);
-		return 0;
+		return;
 	}
 	if (frame->planes == frame->room) {
-		size_t room = 2 * frame->room + 16;
-
-		more = reallocarray(frame->plane, room, sizeof(*more));
-		if (!more)
-			return fail_memory();
-		frame->plane = more;
-		frame->room = room;
+		frame->room = 2 * frame->room + 16;
+		frame->plane = must_resize(frame->plane, frame->room, sizeof(*frame->plane));
 	}
 	frame->plane[frame->planes++] = (struct sampled_plane){ rows, c, k, channel,
 		tile->final[k][channel] };
-	return 0;
 }
 
 static int
@@ -991,11 +982,9 @@ sample_map(const struct tile *tile, size_t k)
 	if (checks_begin(link, sample) < 0)
 		return -1;
 	for (size_t c = 0; sample->on && c < sample->in.frame.head.c; c++)
-		if (find_sampled(tile, &sample->in, c, k ? k - 1 : tile->segment->n, c) < 0)
-			return -1;
+		find_sampled(tile, &sample->in, c, k ? k - 1 : tile->segment->n, c);
 	for (size_t c = 0; sample->on && c < link->out.c; c++)
-		if (find_sampled(tile, &sample->out, c, k, c) < 0)
-			return -1;
+		find_sampled(tile, &sample->out, c, k, c);
 	return 0;
 }
 
@@ -1066,9 +1055,7 @@ begin_frame(struct tile *tile)
 		if (!segment->link[k].checks)
 			continue;
 		if (!frame->sample)
-			frame->sample = calloc(SEGMENT_MOST, sizeof(*frame->sample));
-		if (!frame->sample)
-			return fail_memory();
+			frame->sample = must_alloc(SEGMENT_MOST, sizeof(*frame->sample));
 		if (sample_map(tile, k) < 0)
 			return -1;
 	}
@@ -1159,11 +1146,8 @@ complete_oldest(struct gpu_jobs *jobs, struct frame **out)
 	*out = slot->completes;
 	slot->completes = NULL;
 	jobs->completed++;
-	if (gpu_job_wait(slot->job) < 0) {
-		if (!gpu_job_lost(slot->job))
-			release_frames(slot);
+	if (gpu_job_wait(slot->job) < 0)	/* the frames that it may still write to stay */
 		return -1;
-	}
 	for (size_t i = 0; i < slot->copies_back; i++)
 		memcpy(slot->copy_back[i].to,
 		    (char *)slot->staging->host + slot->copy_back[i].at,
@@ -1173,13 +1157,58 @@ complete_oldest(struct gpu_jobs *jobs, struct frame **out)
 	return 0;
 }
 
+void
+device_gives_way(struct chain *chain)
+{
+	if (!chain->gave_way && !chain->quiet)
+		fprintf(stderr, "%s: the processor goes on: %s\n", fail_program(), fail_message());
+	chain->gave_way = true;
+	fail_clear();
+}
+
+/* May the processor compute frames that were under way when the device was lost? It can if -d auto
+ * has brought them there, and nothing but the input is needed that the device alone has. */
+static bool
+can_take_over(const struct segment *segment)
+{
+	for (size_t k = 0; k < segment->n; k++)
+		if (segment->link[k].place == PLACE_DEVICE || segment->link[k].masked)
+			return false;
+	return segment->link->run.body->rows && !state_used(segment);
+}
+
+/* The processor computes a frame in place of the device. -1 after fail(). */
+static int
+take_over(struct device_frame *began, struct frame **out)
+{
+	struct segment again = began->segment;
+	int status;
+
+	*out = NULL;
+	swap_seconds(began);
+	status = frame_new(&again.link[again.n - 1].out, &again.out);
+	if (status == 0)
+		status = bands_run(&again);
+	swap_seconds(began);
+	free_inputs(began);
+	*out = again.out;
+	return status;
+}
+
 static int
 complete_one(struct chain *chain, struct gpu_jobs *jobs, device_complete *complete)
 {
 	struct device_frame *began = jobs->slot[jobs->completed % JOBS_IN_FLIGHT].frame;
 	struct frame *frame;
+	int status = complete_oldest(jobs, &frame);
 
-	if (complete_oldest(jobs, &frame) < 0 || (frame && conclude_frame(began, frame) < 0)) {
+	if (status < 0 && gpu_lost(chain->device) && can_take_over(&began->segment)) {
+		device_gives_way(chain);
+		status = frame ? take_over(began, &frame) : 0;
+	} else if (status == 0 && frame) {
+		status = conclude_frame(began, frame);
+	}
+	if (status < 0) {
 		frame_free(frame);
 		return -1;
 	}
@@ -1209,6 +1238,10 @@ submit_tiles(struct tile *tile, struct gpu_jobs *jobs, size_t rows, device_compl
 		while (jobs->started - jobs->completed == JOBS_IN_FLIGHT)
 			if (complete_one(segment->chain, jobs, complete) < 0)
 				return -1;
+		if (gpu_lost(tile->device)) {
+			fail(NULL, "the GPU was given up");
+			return 1;
+		}
 		slot = tile->slot = &jobs->slot[jobs->started % JOBS_IN_FLIGHT];
 		slot->frame = tile->frame;
 		tile->y0 = y;
@@ -1245,23 +1278,28 @@ device_start(struct gpu *device, struct segment *segment, device_complete *compl
 	first->jobs->at = first->run.position + segment->n;
 	first->jobs->link = first;
 	first->jobs->n = segment->n;
-	if (tile_open(&tile) < 0)
-		return -1;
+	tile_open(&tile);
 	tile.frame = &first->jobs->frame[first->jobs->frames % (JOBS_IN_FLIGHT + 1)];
 	if (begin_frame(&tile) < 0) {
 		tile_close(&tile);
 		return -1;
 	}
 	most = rows_that_fit(&tile);
-	if (rows == 0 || rows > most)
+	if (rows == 0 || rows > most || first->passes->whole)
 		rows = most;
 	if (rows == 0 && !tile.fits && tile.arena + tile.staging <= most_of_tile(device))
 		fail(NULL,
 		    "a row of %zu pixels takes more workgroups than the GPU computes at once",
 		    segment->in->head.w);
+	else if (rows == 0 && first->run.halo >= segment->h)
+		fail(NULL, "an image of %zux%zu pixels does not fit the GPU as a whole: it takes "
+		    "%zu bytes, of %zu", segment->in->head.w, segment->h,
+		    tile.arena + tile.staging, most_of_tile(device));
 	else if (rows == 0)
-		fail(NULL, "a row of %zu pixels does not fit the GPU: it takes %zu bytes, of %zu",
-		    segment->in->head.w, tile.arena + tile.staging, most_of_tile(device));
+		fail(NULL, "a %s of %zu pixels does not fit the GPU: it takes %zu bytes, of %zu",
+		    first->passes->whole ? "frame" : "row", first->passes->whole ?
+		    segment->out->head.w * segment->h : segment->in->head.w,
+		    tile.arena + tile.staging, most_of_tile(device));
 	else
 		status = submit_tiles(&tile, first->jobs, rows, complete);
 	tile_close(&tile);
@@ -1277,7 +1315,7 @@ report(const struct gpu *device, const struct gpu_jobs *jobs)
 	double frames = (double)jobs->frames;
 	bool crosses = !gpu_facts(device)->unified;
 
-	if (!jobs->link->run.chain->verbose || !jobs->frames)
+	if (!jobs->link->run.chain->verbose || !jobs->frames || gpu_lost(device))
 		return;
 	fprintf(stderr, "%s: %zu frames on %s:", fail_program(), jobs->frames,
 	    gpu_facts(device)->name);

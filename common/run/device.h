@@ -36,6 +36,9 @@ int device_close(struct gpu *);
  */
 typedef int device_complete(struct chain *, size_t at, struct frame *);
 int device_start(struct gpu *, struct segment *, device_complete *);
+/* Prints, once, why the processor goes on with what -d auto gave to the device: as fail() has
+ * recorded, which is cleared. */
+void device_gives_way(struct chain *);
 /* Completes the jobs in flight of the segment that begins with this link, if that segment goes past
  * stage `to`. */
 int device_drain(struct chain *, struct link *, size_t to, device_complete *);

@@ -10,7 +10,6 @@
 #include "run/bands.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
-#include "run/segment.h"
 
 /* ---- which frames are made at once, and how many ---- */
 
@@ -149,28 +148,23 @@ pointer_in(void *priv, const struct frame_memory *memory)
 	return (void **)((char *)priv + memory->at);
 }
 
-/* Makes it for the link's plan, unless it is made. -1 after fail(). */
-static int
+/* Makes it for the link's plan, unless it is made. */
+static void
 stage_copy_open(struct stage_copy *copy, const struct link *link)
 {
 	if (copy->plans == link->plans)
-		return 0;
+		return;
 	stage_copy_close(copy);
 	copy->run.priv = must_alloc(1, link->run.stage->private_size);
 	copy->memory = must_alloc(link->frame_memories, sizeof(*copy->memory));
 	for (; copy->memories < link->frame_memories; copy->memories++) {
 		const struct frame_memory *piece = &link->frame_memory[copy->memories];
 		const void *from = *pointer_in(link->run.priv, piece);
-		void *memory = from ? malloc(piece->bytes) : NULL;	/* none: a check is off */
 
-		if (from && !memory) {
-			stage_copy_close(copy);
-			return fail_memory();
-		}
-		copy->memory[copy->memories] = from ? memcpy(memory, from, piece->bytes) : NULL;
+		copy->memory[copy->memories] = !from ? NULL :	/* its check is off */
+		    memcpy(must_alloc(1, piece->bytes), from, piece->bytes);
 	}
 	copy->plans = link->plans;
-	return 0;
 }
 
 /* A frame begins: takes over what the link's priv holds now. */
@@ -364,7 +358,8 @@ lay_out(struct frame_jobs *jobs, const struct segment *segment)
 			return -1;
 	row_shares_open(&jobs->shares, threads, jobs->plan.step, bands_least(&jobs->plan));
 	jobs->plan.out = segment->out;
-	return band_find_producers(&jobs->plan, &jobs->producers);
+	band_find_producers(&jobs->plan, &jobs->producers);
+	return 0;
 }
 
 /* The job for a frame, with copies of what its stages planned. -1 after fail(). */
@@ -374,15 +369,14 @@ open_job(struct frame_jobs *jobs, const struct segment *segment, struct frame_jo
 	struct frame_job **slot = &jobs->job[jobs->given % jobs->room], *job;
 
 	if (!*slot)
-		*slot = calloc(1, sizeof(**slot));
+		*slot = must_alloc(1, sizeof(**slot));
 	job = *out = *slot;
-	if (!job)
-		return fail_memory();
-	for (size_t k = 0; k < segment->n; k++)
-		if (stage_copy_open(&job->copy[k], &segment->link[k]) < 0 ||
-		    (segment->link[k].checks &&
-		    checks_begin(&segment->link[k], &job->sample[k]) < 0))
+	for (size_t k = 0; k < segment->n; k++) {
+		stage_copy_open(&job->copy[k], &segment->link[k]);
+		if (segment->link[k].checks &&
+		    checks_begin(&segment->link[k], &job->sample[k]) < 0)
 			return -1;
+	}
 	return 0;
 }
 

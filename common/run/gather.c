@@ -12,13 +12,6 @@
 /* ---- colour ---- */
 
 static bool
-is_colour(const struct frame_head *head)
-{
-	return (head->c == 3 || head->c == 4) && head_channel(head, "r") == 0 &&
-	    head_channel(head, "g") == 1 && head_channel(head, "b") == 2;
-}
-
-static bool
 planes_equal(const struct frame *frame, size_t a, size_t b)
 {
 	size_t bytes = frame->head.w * sample_size(frame->head.type);
@@ -46,18 +39,22 @@ colour_reduce(const struct run *run, struct frame **frame)
 	const struct frame_head *head = &(*frame)->head;
 	bool grey_alpha = head->c == 2 && !strcmp(head->channel[1], "a");
 
-	if (run->colour == COLOUR_PLANES && !is_colour(head))
+	if (run->colour == COLOUR_PLANES && !head_is_colour(head))
 		return fail("--rgb", "image is not in colour: channel %.40s where r g b should be",
 		    head->channel[0]);
-	if (run->colour == COLOUR_KEEP || (!grey_alpha && !is_colour(head)))
+	if (run->colour == COLOUR_KEEP || (!grey_alpha && !head_is_colour(head)))
 		return 0;
 	if (grey_alpha)
 		n = 1;		/* opacity is no capture */
 	else if (run->colour == COLOUR_PLANES)
 		n = 3;
-	else if (run->colour != COLOUR_GREY)
+	else if (run->colour >= COLOUR_RED && run->colour <= COLOUR_BLUE)
 		channel[0] = (size_t)run->colour - COLOUR_RED;
-	else if (!planes_equal(*frame, 0, 1) || !planes_equal(*frame, 0, 2))
+	else if (planes_equal(*frame, 0, 1) && planes_equal(*frame, 0, 2))
+		n = 1;
+	else if (run->colour == COLOUR_CHOOSE)
+		return 0;
+	else
 		return fail(NULL, "image is in colour: name one with --channel, %s",
 		    takes_rgb(run->stage) ? "or say --rgb if its three planes are three captures" :
 		    "red where a red laser or light made it");

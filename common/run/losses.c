@@ -7,12 +7,10 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "io/background_io.h"
 #include "run/device.h"
 #include "run/frame_jobs.h"
 #include "run/gather.h"
 #include "run/second_input.h"
-#include "run/segment.h"
 
 /* May the run go on behind what has failed? Not behind the output, the device or the command line.
  */
@@ -66,13 +64,17 @@ report(struct chain *chain, size_t number, const struct fail_record *reason, siz
 {
 	struct losses *losses = &chain->losses;
 
-	if (losses->n == losses->room) {
+	losses->left_out += losses->leaves_out;
+	if (losses->leaves_out && !chain->verbose)
+		return;
+	if (!losses->leaves_out && losses->n == losses->room) {
 		losses->room = 2 * losses->room + 16;
 		losses->number = must_resize(losses->number, losses->room, sizeof(number));
 	}
-	losses->number[losses->n++] = number;
-	fprintf(stderr, "%s: %s %zu is lost: %s", fail_program(), losses_word(chain), number,
-	    reason->message);
+	if (!losses->leaves_out)
+		losses->number[losses->n++] = number;
+	fprintf(stderr, "%s: %s %zu is %s: %s", fail_program(), losses_word(chain), number,
+	    losses->leaves_out ? "left out" : "lost", reason->message);
 	if (more)
 		fprintf(stderr, " (and %zu more)", more);
 	fputc('\n', stderr);
@@ -220,6 +222,11 @@ lose_image(struct chain *chain, size_t at, size_t images, const struct fail_reco
 	if (drain_behind(chain, at) < 0)
 		return -1;
 	if (chain->link[at].run.body->gather) {
+		struct fail_record own = *reason;
+
+		if (chain->hold(chain, at, NULL) < 0)
+			return -1;
+		reason = &own;
 		gather_lose(&chain->link[at], images, reason);
 		return losses_feed_gathered(chain, at);
 	}
@@ -240,6 +247,8 @@ losses_break_measurement(struct chain *chain, size_t at, const char *object, con
 	if (!link->loss.reason.message[0]) {
 		fail(object, "a measurement is %zu images, the %s ends after %zu of one",
 		    link->want, what, planes);
+		if (chain->losses.stream && link->judges && link->inputs > chain->losses.left_out)
+			return losses_leave_out(chain, at, 1);
 		if (!survivable(chain))
 			return -1;
 		fail_take(&link->loss.reason);
@@ -249,20 +258,37 @@ losses_break_measurement(struct chain *chain, size_t at, const char *object, con
 }
 
 int
+losses_leave_out(struct chain *chain, size_t at, size_t measurements)
+{
+	struct losses *losses = &chain->losses;
+	struct fail_record reason;
+	int status = 0;
+
+	if (losses->stopped || (!losses->stream && !survivable(chain)))
+		return -1;
+	fail_take(&reason);
+	losses->leaves_out = losses->stream;
+	for (size_t i = 0; i < measurements && status == 0; i++)
+		status = lose_input(chain, at, &reason, 0);
+	losses->leaves_out = false;
+	return status;
+}
+
+int
 losses_drop_measurement(struct chain *chain, size_t at)
 {
 	struct link *link = &chain->link[at];
-	struct fail_record first = link->loss.reason, reason;
+	struct fail_record first = link->loss.reason;
 	bool lost = link->loss.on;
 
 	if (!gather_break(link)) {
 		fail_clear();
 		return 0;
 	}
-	if (!survivable(chain))
-		return -1;
-	fail_take(&reason);
-	return lose_input(chain, at, lost ? &first : &reason, lost ? link->loss.more : 0);
+	if (!lost)
+		return losses_leave_out(chain, at, 1);
+	fail_clear();
+	return lose_input(chain, at, &first, link->loss.more);
 }
 
 int
@@ -270,6 +296,8 @@ losses_end_measurement(struct chain *chain, const char *what)
 {
 	for (size_t at = 0; at < chain->n; at++) {
 		if (drain_behind(chain, at) < 0)
+			return -1;
+		if (chain->link[at].run.body->gather && chain->hold(chain, at, NULL) < 0)
 			return -1;
 		if (chain->link[at].run.body->gather)
 			return losses_break_measurement(chain, at, chain->losses.path, what);
@@ -357,6 +385,10 @@ losses_conclude(const struct chain *chain)
 	const struct losses *losses = &chain->losses;
 	size_t of = chain->link[chain->n - 1].inputs;
 
+	if (losses->left_out)
+		warn(NULL, "%zu of %zu %s%s left out: images were lost", losses->left_out,
+		    of > losses->left_out ? of : losses->left_out, losses_word(chain),
+		    of == 1 ? "" : "s");
 	if (losses->n == 0)
 		return 0;
 	if (chain->verbose) {

@@ -29,6 +29,9 @@ int losses_feed_gathered(struct chain *, size_t at);
 /* The measurement that this stage gathers gets no more images, as fail() has recorded. -1: the run
  * ends. */
 int losses_drop_measurement(struct chain *, size_t at);
+/* So many measurements of this stage lack images, as fail() has recorded: of a stream they are left
+ * out, and counted at the end. -1: the run ends. */
+int losses_leave_out(struct chain *, size_t at, size_t measurements);
 /* The measurement that this stage gathers, or the first stage that gathers one, gets no more images
  * because `what` has ended. -1 after fail(): the run ends. */
 int losses_break_measurement(struct chain *, size_t at, const char *object, const char *what);

@@ -64,8 +64,9 @@ void passes_scratch(struct passes *, size_t n);
  * fail(). */
 int passes_constant(struct passes *, const void *table, size_t bytes);
 /*
- * For flows whose body has passes, which list what makes a frame of head `out` from `in`, of the
- * same height; run->halo rows above and below are read. Makes it, if a device is demanded and can.
+ * For flows whose body has passes, which list what makes a frame of head `out` from `in`; run->halo
+ * rows above and below are read, or all of an input of another height. Makes it, if a device is
+ * demanded and can.
  * *made: the frame, the caller's; NULL: the processor is to do it. -1 after fail().
  */
 bool run_wants_device(const struct run *);
@@ -74,6 +75,8 @@ int run_passes(struct run *, struct frame *in, const struct frame_head *out, str
 /* These passes give the processor's bytes, by construction (base/px.h), though the stage declares a
  * tolerance for others: -d auto may take them. */
 void passes_exact(struct passes *);
+/* For flows: the passes need the whole frame at once; it is not cut into tiles. */
+void passes_whole(struct passes *);
 /* This cannot be done on the device, which is no error: the processor does it. Returns 0. */
 int passes_refuse(struct passes *, const char *why);
 

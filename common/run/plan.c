@@ -2,6 +2,7 @@
  * Plans a chain for a head: calls the plan of every stage, and divides the stages into segments,
  * each on the processor or on the device.
  */
+#include "base/process.h"
 #include "run/chain.h"
 
 #include <stdlib.h>
@@ -30,13 +31,9 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 	struct link *link = run->link;
 
 	if (out_c >= link->source_room) {
-		size_t room = 2 * out_c + 16;
-		size_t *more = reallocarray(link->source_channel, room, sizeof(*more));
-
-		if (!more)
-			return fail_memory();
-		link->source_channel = more;
-		link->source_room = room;
+		link->source_room = 2 * out_c + 16;
+		link->source_channel = must_resize(link->source_channel, link->source_room,
+		    sizeof(*link->source_channel));
 	}
 	while (link->source_channels <= out_c)
 		link->source_channel[link->source_channels++] = NO_CHANNEL;
@@ -186,12 +183,11 @@ survey(struct link *link, const struct frame *in)
 
 	if (!link->run.body->survey)
 		return 0;
-	/* checks of the frames in flight read facts that a survey changes */
-	if (link->checks && drain_before(link) < 0)
+	/* checks of the frames in flight, and the processor where the device is lost, read what a
+	 * survey changes */
+	if ((link->checks || link->on_device) && drain_before(link) < 0)
 		return -1;
-	view.plane = calloc(link->in.c, sizeof(*view.plane));
-	if (!view.plane)
-		return fail_memory();
+	view.plane = must_alloc(link->in.c, sizeof(*view.plane));
 	memcpy(view.plane, in->plane, in->head.c * sizeof(*view.plane));
 	second_inputs_lend(link, view.plane + in->head.c);
 	before = warn_stage(link->title);
@@ -213,6 +209,10 @@ plan_passes(struct chain *chain, struct link *link, bool *anew)
 	*anew = true;
 	if (drain_before(link) < 0)
 		return -1;
+	if (gpu_lost(chain->device) && link->place == PLACE_AUTO) {
+		link->able = false;
+		return 0;
+	}
 	return passes_plan(chain->device, link, &link->able);
 }
 
@@ -242,7 +242,8 @@ plan_maps(struct segment *segment, bool *anew)
 			return -1;
 		head = &link->out;
 		segment->n++;
-	} while (segment->n < SEGMENT_MOST && at + segment->n < chain->n &&
+	} while (!segment->link->masks_result && segment->n < SEGMENT_MOST &&
+	    at + segment->n < chain->n &&
 	    joins(chain, at + segment->n, head->type));
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/target.h"
+#include "base/process.h"
 #include "run/bands.h"
 #include "run/losses.h"
 #include "run/sampler.h"
@@ -37,6 +37,12 @@ bool
 run_keeps_going(const struct run *run)
 {
 	return run->chain->losses.on;
+}
+
+bool
+run_reads_stream(const struct run *run)
+{
+	return run->chain->losses.stream;
 }
 
 size_t
@@ -110,9 +116,7 @@ run_numbers(const struct run *run, const struct numbers *option, const struct fr
 	(void)run;
 	if (option->n == 0)
 		return meta_numbers(&head->meta, key, out);
-	out->v = reallocarray(NULL, option->n, sizeof(*out->v));
-	if (!out->v)
-		return fail_memory();
+	out->v = must_resize(NULL, option->n, sizeof(*out->v));
 	memcpy(out->v, option->v, option->n * sizeof(*out->v));
 	out->n = option->n;
 	return 0;

@@ -20,7 +20,8 @@ enum colour {
 	COLOUR_RED,
 	COLOUR_GREEN,
 	COLOUR_BLUE,
-	COLOUR_PLANES /* r, g, b are three images, alpha is dropped */
+	COLOUR_PLANES, /* r, g, b are three images, alpha is dropped */
+	COLOUR_CHOOSE /* equal planes become one; of unequal ones the stage chooses */
 };
 
 struct run {
@@ -62,6 +63,8 @@ int run_frame_memory(struct run *, void *pointer, size_t bytes);
 int run_emit(struct run *, struct frame *);
 /* Is it --keep-going? */
 bool run_keeps_going(const struct run *);
+/* Do the first stage's images come from a stream (a pipe)? */
+bool run_reads_stream(const struct run *);
 /* How many inputs the stage had before the one at hand, lost ones counted. */
 size_t run_inputs(const struct run *);
 /* For stages that read by themselves: an input begins. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "run/second_input.h"
 
 /* ---- which rows ---- */
 
@@ -75,7 +76,7 @@ check_second(const struct check_sample *sample, const char *option)
 /* ---- room for them ---- */
 
 /* Of an image of this head the channels that `wanted` marks; NULL: all. */
-static int
+static void
 open_rows(struct check_rows *rows, const struct frame_head *head, const bool *wanted, size_t group)
 {
 	size_t w = head->w, bytes = 0, at = 0, stride;
@@ -89,9 +90,7 @@ open_rows(struct check_rows *rows, const struct frame_head *head, const bool *wa
 	rows->frame.head.w = (w + rows->column_step - 1) / rows->column_step;
 	choose_rows(rows, head->h, group);
 	if (head->c > rows->planes) {
-		plane = reallocarray(rows->frame.plane, head->c, sizeof(*plane));
-		if (!plane)
-			return fail_memory();
+		plane = must_resize(rows->frame.plane, head->c, sizeof(*plane));
 		rows->frame.plane = plane;
 		rows->planes = head->c;
 	}
@@ -100,10 +99,7 @@ open_rows(struct check_rows *rows, const struct frame_head *head, const bool *wa
 		bytes += !wanted || wanted[c] ? stride * rows->frame.head.h : 0;
 	if (bytes > rows->bytes) {
 		free(rows->memory);
-		rows->bytes = 0;
-		rows->memory = aligned_alloc(64, bytes);
-		if (!rows->memory)
-			return fail_memory();
+		rows->memory = must_aligned(bytes, 1);
 		rows->bytes = bytes;
 	}
 	for (size_t c = 0; c < head->c; c++) {
@@ -113,7 +109,6 @@ open_rows(struct check_rows *rows, const struct frame_head *head, const bool *wa
 			.host = used ? (char *)rows->memory + at : NULL };
 		at += used ? stride * rows->frame.head.h : 0;
 	}
-	return 0;
 }
 
 static void
@@ -132,16 +127,32 @@ check_sample_free(struct check_sample *sample)
 	for (size_t i = 0; i < sample->seconds; i++)
 		free_rows(&sample->second[i]);
 	free(sample->second);
+	free(sample->valid);
 	*sample = (struct check_sample){ 0 };
 }
 
 /* ---- copying ---- */
 
+/* Channel from_c of a frame to sampled row i of channel c, as floats where the rows are floats. */
+static void
+copy_row(const struct check_rows *rows, size_t c, size_t i, const struct frame *from,
+    size_t from_c)
+{
+	const struct frame *to = &rows->frame;
+
+	if (from->plane[from_c].type == to->plane[c].type) {
+		memcpy(frame_row(to, c, i), frame_row(from, from_c, rows->y[i]),
+		    to->head.w * sample_size(to->head.type));
+		return;
+	}
+	for (size_t x = 0; x < to->head.w; x++)
+		frame_floats(to, c, i)[x] = frame_sample(from, from_c, rows->y[i], x);
+}
+
 static void
 take_rows(struct check_rows *rows, const struct frame *from, size_t y0, size_t y1)
 {
 	size_t i = 0, n = rows->frame.head.h, end = n;
-	size_t bytes = rows->frame.head.w * sample_size(rows->frame.head.type);
 
 	while (i < end) {		/* to the first row from y0 on */
 		size_t middle = (i + end) / 2;
@@ -154,8 +165,7 @@ take_rows(struct check_rows *rows, const struct frame *from, size_t y0, size_t y
 	for (; i < n && rows->y[i] < y1; i++)
 		for (size_t c = 0; c < rows->frame.head.c; c++)
 			if (rows->frame.plane[c].host)
-				memcpy(frame_row(&rows->frame, c, i),
-				    frame_row(from, c, rows->y[i]), bytes);
+				copy_row(rows, c, i, from, c);
 }
 
 static void
@@ -193,10 +203,45 @@ check_sample_take_columns(struct check_sample *sample, const struct frame *in,
 void
 check_rows_copy(struct check_rows *rows, size_t c, const struct frame *frame, size_t from_c)
 {
-	size_t bytes = rows->frame.head.w * sample_size(rows->frame.head.type);
-
 	for (size_t i = 0; i < rows->frame.head.h; i++)
-		memcpy(frame_row(&rows->frame, c, i), frame_row(frame, from_c, rows->y[i]), bytes);
+		copy_row(rows, c, i, frame, from_c);
+}
+
+/* Keeps the mask of the input at hand, at the sampled rows of the input. */
+static void
+take_mask(const struct link *link, struct check_sample *sample)
+{
+	const struct frame *mask = frame_mask(link);
+	size_t w = mask->head.w, n = sample->in.frame.head.h;
+	bool *valid = must_resize(sample->valid, n, w * sizeof(*valid));
+
+	sample->valid = valid;
+	for (size_t i = 0; i < n; i++)
+		for (size_t x = 0; x < w; x++)
+			valid[i * w + x] = frame_mask_keeps(mask, x, sample->in.y[i]);
+}
+
+static void
+mask_rows(const struct check_rows *rows, const struct check_rows *of, const bool *valid)
+{
+	const struct frame_head *head = &rows->frame.head;
+
+	if (head->type != SAMPLE_FLOAT || head->w != of->frame.head.w || rows->height != of->height)
+		return;
+	for (size_t c = 0; c < head->c; c++)
+		for (size_t i = 0; i < head->h && rows->frame.plane[c].host; i++)
+			for (size_t x = 0; x < head->w; x++)
+				if (!valid[i * head->w + x])
+					frame_floats(&rows->frame, c, i)[x] = NAN;
+}
+
+void
+check_sample_mask(const struct check_sample *sample)
+{
+	if (!sample->valid || !sample->on)
+		return;
+	mask_rows(&sample->out, &sample->in, sample->valid);
+	mask_rows(&sample->in, &sample->in, sample->valid);
 }
 
 /* All of a frame that lies whole in memory. */
@@ -250,7 +295,7 @@ check_own_channels(const struct link *link)
 }
 
 /* Second inputs are whole frames: all their rows are there already. */
-static int
+static void
 take_seconds(const struct link *link, struct check_sample *sample, size_t group)
 {
 	if (!sample->second && link->second_inputs) {
@@ -261,11 +306,9 @@ take_seconds(const struct link *link, struct check_sample *sample, size_t group)
 		const struct second_input *second = &link->second_input[i];
 
 		sample->second[i].option = second->opt->name;
-		if (open_rows(&sample->second[i], &second->frame->head, NULL, group) < 0)
-			return -1;
+		open_rows(&sample->second[i], &second->frame->head, NULL, group);
 		take_frame(&sample->second[i], second->frame);
 	}
-	return 0;
 }
 
 int
@@ -277,7 +320,6 @@ checks_begin(struct link *link, struct check_sample *sample)
 	bool *wants = checks->wants;
 	size_t group;
 	unsigned looks;
-	int status = 0;
 
 	memset(wants, 0, (link->in.c + link->out.c) * sizeof(*wants));
 	looks = find_wanted(checks, &heads, wants, wants + link->in.c, &group);
@@ -285,14 +327,22 @@ checks_begin(struct link *link, struct check_sample *sample)
 	sample->lost = link->run.chain->losses.n > 0;
 	sample->on = looks & (CHECK_INPUT | CHECK_OUTPUT);
 	own.c = heads.own;
+	if (link->masks_result)
+		own.type = SAMPLE_FLOAT;
 	if (sample->on)
-		status = open_rows(&sample->in, &own, wants, group);
+		open_rows(&sample->in, &own, wants, group);
 	/* what a flow emits is not known yet */
-	if (sample->on && status == 0 && !link->run.body->frame)
-		status = open_rows(&sample->out, &link->out, wants + link->in.c, group);
-	if (looks & CHECK_SECOND && status == 0)
-		status = take_seconds(link, sample, group);
-	return status;
+	if (sample->on && !link->run.body->frame)
+		open_rows(&sample->out, &link->out, wants + link->in.c, group);
+	if (sample->on && link->masks_result) {
+		take_mask(link, sample);
+	} else {
+		free(sample->valid);
+		sample->valid = NULL;
+	}
+	if (looks & CHECK_SECOND)
+		take_seconds(link, sample, group);
+	return 0;
 }
 
 /* ---- flows ---- */
@@ -310,6 +360,13 @@ checks_flow_take(struct link *link, const struct frame *in)
 		take_frame(&checks->sample.in, in);
 	checks_judge(link, &checks->sample, CHECK_TAKEN);
 	return 0;
+}
+
+void
+run_judge(struct run *run)
+{
+	if (run->link->checks)
+		checks_judge(run->link, &run->link->checks->sample, CHECK_EMITTED);
 }
 
 int
@@ -337,8 +394,7 @@ checks_flow_emit(struct link *link, const struct frame *out)
 	}
 	if (!wanted)
 		return 0;
-	if (open_rows(&checks->sample.out, &out->head, NULL, group) < 0)
-		return -1;
+	open_rows(&checks->sample.out, &out->head, NULL, group);
 	take_frame(&checks->sample.out, out);
 	checks_judge(link, &checks->sample, CHECK_EMITTED);
 	return 0;

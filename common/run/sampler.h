@@ -43,6 +43,8 @@ void check_sample_take_columns(struct check_sample *, const struct frame *in,
 /* Copies the rows of channel c, which is channel from_c of a frame that lies whole in memory. */
 void check_rows_copy(struct check_rows *, size_t c, const struct frame *, size_t from_c);
 void check_sample_free(struct check_sample *);
+/* A frame is complete: makes the pixels NaN that its mask takes out. */
+void check_sample_mask(const struct check_sample *);
 
 /* A flow takes a frame, or emits one. -1 after fail(). */
 int checks_flow_take(struct link *, const struct frame *in);

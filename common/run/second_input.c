@@ -1,6 +1,7 @@
 /* Reading second inputs in step, and their planes behind those of the input. */
 #include "run/second_input.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,9 @@ check_table(const struct second_input *second, const struct link *link,
 static int
 accept(struct second_input *second, const struct link *link, struct frame *frame)
 {
-	int status = colour_reduce(&link->run, &frame);
+	const bool mask = link->masked && second == &link->second_input[link->second_inputs];
+	int status = mask && link->run.colour == COLOUR_PLANES ? 0 :
+	    colour_reduce(&link->run, &frame);
 
 	if (status == 0)
 		status = check_table(second, link, &frame->head);
@@ -95,7 +98,8 @@ read_next(struct second_input *second, struct link *link)
 	if (second->single)
 		return 0;
 	if (!second->reader)
-		second->reader = read_ahead_open(&second->path, 1, chain->losses.on, chain->pool);
+		second->reader = read_ahead_open(&second->path, 1,
+		    &(struct read_ahead_how){ .keep_going = chain->losses.on }, chain->pool);
 	if (!second->reader)
 		return -1;
 	while (second->lost == 0 &&
@@ -128,10 +132,16 @@ read_next(struct second_input *second, struct link *link)
 	return accept(second, link, frame);
 }
 
+size_t
+second_inputs_read_count(const struct link *link)
+{
+	return link->second_inputs + link->masked;
+}
+
 int
 second_inputs_read(struct link *link)
 {
-	for (size_t i = 0; i < link->second_inputs; i++) {
+	for (size_t i = 0; i < second_inputs_read_count(link); i++) {
 		struct second_input *second = &link->second_input[i];
 
 		if (second->taken)
@@ -148,14 +158,14 @@ second_inputs_advance(struct link *link)
 {
 	link->inputs++;
 	link->seen = false;
-	for (size_t i = 0; i < link->second_inputs; i++)
+	for (size_t i = 0; i < second_inputs_read_count(link); i++)
 		link->second_input[i].taken = false;
 }
 
 int
 second_inputs_skip(struct link *link)
 {
-	for (size_t i = 0; i < link->second_inputs; i++) {
+	for (size_t i = 0; i < second_inputs_read_count(link); i++) {
 		struct second_input *second = &link->second_input[i];
 
 		if (second->taken || read_next(second, link) == 0)
@@ -171,7 +181,7 @@ second_inputs_skip(struct link *link)
 int
 second_inputs_end(struct link *link)
 {
-	for (size_t i = 0; i < link->second_inputs; i++) {
+	for (size_t i = 0; i < second_inputs_read_count(link); i++) {
 		struct second_input *second = &link->second_input[i];
 		struct frame *frame;
 		int got;
@@ -211,7 +221,7 @@ find_single(struct second_input *second)
 int
 second_inputs_restart(struct link *link)
 {
-	for (size_t i = 0; i < link->second_inputs; i++) {
+	for (size_t i = 0; i < second_inputs_read_count(link); i++) {
 		struct second_input *second = &link->second_input[i];
 
 		if (find_single(second) < 0)
@@ -237,7 +247,7 @@ second_inputs_in_step(const struct link *link)
 void
 second_inputs_close(struct link *link)
 {
-	for (size_t i = 0; i < link->second_inputs; i++) {
+	for (size_t i = 0; i < second_inputs_read_count(link); i++) {
 		struct second_input *second = &link->second_input[i];
 
 		frame_free(second->frame);
@@ -310,18 +320,14 @@ static int
 widen(struct link *link, struct frame_head *wide)
 {
 	size_t c = wide->c, more = second_inputs_channels(link);
-	char (*names)[CHANNEL_NAME_SIZE];
 
-	names = reallocarray(wide->channel, c + more, sizeof(*names));
-	if (!names)
-		return fail_memory();
-	wide->channel = names;
+	wide->channel = must_resize(wide->channel, c + more, sizeof(*wide->channel));
 	wide->c = c + more;
 	for (size_t i = 0; i < link->second_inputs; i++) {
 		struct second_input *second = &link->second_input[i];
 
 		for (size_t k = 0; k < second->frame->head.c; k++)
-			make_name(second, k, names[c++]);
+			make_name(second, k, wide->channel[c++]);
 		if (check_one_size(second, wide) < 0)
 			return -1;
 		head_free(&second->planned);	/* for second_inputs_planned() */
@@ -418,4 +424,163 @@ run_second_input_head(const struct run *run, const char *option, size_t number)
 			return &second->frame->head;
 	}
 	return NULL;
+}
+
+/* ---- --valid ---- */
+
+int
+frame_mask_find(struct link *link, const char *path)
+{
+	static const struct opt row = { .name = "valid", .type = OPT_FRAME };
+	const struct stage *stage = link->run.stage;
+
+	if (stage->traits & (STAGE_SOURCE | STAGE_OPERANDS))
+		return fail_usage("--valid", "masks the frames that a chain reads, and %s reads "
+		    "none, or by itself", stage->name);
+	add(link, &row, (char *)path, 0);
+	link->second_inputs--;
+	link->masked = true;
+	return 0;
+}
+
+static const struct second_input *
+mask_of(const struct link *link)
+{
+	return &link->second_input[link->second_inputs];
+}
+
+const struct frame *
+frame_mask(const struct link *link)
+{
+	return mask_of(link)->frame;
+}
+
+bool
+frame_mask_keeps(const struct frame *mask, size_t x, size_t y)
+{
+	float valid = frame_sample(mask, 0, y, x);
+
+	return valid != 0 && !isnan(valid);
+}
+
+static int
+check_mask(const struct second_input *second, const struct frame_head *head)
+{
+	if (head_is_table(head))
+		return fail("--valid", "is for images, not for tables");
+	if (second->frame->head.c != 1)
+		return fail(second->path, "has %zu channels, a mask has one",
+		    second->frame->head.c);
+	return check_one_size(second, head);
+}
+
+/* Copies a plane, NaN where the mask is 0. */
+static void
+mask_plane(const struct frame *mask, const struct frame *from, struct frame *to, size_t c)
+{
+	for (size_t y = 0; y < from->head.h; y++) {
+		const float *v = frame_floats(from, c, y);
+		float *masked = frame_floats(to, c, y);
+
+		for (size_t x = 0; x < from->head.w; x++)
+			masked[x] = frame_mask_keeps(mask, x, y) ? v[x] : NAN;
+	}
+}
+
+int
+frame_mask_input(struct link *link, struct frame **frame)
+{
+	const struct second_input *second = mask_of(link);
+	const struct run *run = &link->run;
+	struct frame *masked;
+
+	if (!link->masked)
+		return 0;
+	if (check_mask(second, &(*frame)->head) < 0)
+		return -1;
+	link->masks_result = (*frame)->head.type != SAMPLE_FLOAT;
+	if (link->masks_result)
+		return !run->sink && !(run->stage->traits & STAGE_SINK) ? 0 : fail("--valid",
+		    "the frames are integers, which cannot be NaN, and %s gives none: framecat "
+		    "--as float", run->stage->name);
+	if (frame_new(&(*frame)->head, &masked) < 0)
+		return -1;
+	for (size_t c = 0; c < masked->head.c; c++)
+		mask_plane(second->frame, *frame, masked, c);
+	frame_free(*frame);
+	*frame = masked;
+	return 0;
+}
+
+int
+frame_mask_expect(struct link *link, const struct frame *result)
+{
+	struct chain *chain = link->run.chain;
+	size_t i = 0;
+
+	if (!link->masks_result)
+		return 0;
+	/* one that was lost under way left its mask to a frame in the same memory */
+	while (i < chain->result_masks && chain->result_mask[i].result != result)
+		i++;
+	if (i == chain->result_masks) {
+		chain->result_mask = must_resize(chain->result_mask, i + 1,
+		    sizeof(*chain->result_mask));
+		chain->result_mask[chain->result_masks++].mask = NULL;
+	}
+	frame_free(chain->result_mask[i].mask);
+	chain->result_mask[i] = (struct result_mask){ .result = result };
+	return frame_duplicate(mask_of(link)->frame, &chain->result_mask[i].mask);
+}
+
+/* A flow's results are those of the input at hand; it may hold others back. */
+static int
+mask_flow_result(const struct link *link, struct frame *frame)
+{
+	const struct second_input *second = mask_of(link);
+
+	if (second->frames > 1)
+		return fail(second->path, "has a mask for each frame, and %s makes frames of "
+		    "several: give it one, or float images", link->run.stage->name);
+	if (check_mask(second, &frame->head) < 0)
+		return -1;
+	for (size_t c = 0; c < frame->head.c; c++)
+		mask_plane(second->frame, frame, frame, c);
+	return 0;
+}
+
+int
+frame_mask_result(struct chain *chain, struct frame *frame)
+{
+	const struct link *link = &chain->link[0];
+	size_t i = 0;
+	int status;
+
+	if (!link->masks_result && chain->result_masks == 0)
+		return 0;
+	if (frame->head.type != SAMPLE_FLOAT)
+		return fail("--valid", "the frames that %s reads and gives are integers, which "
+		    "cannot be NaN: framecat --as float", link->run.stage->name);
+	if (!link->run.body->rows)
+		return mask_flow_result(link, frame);
+	while (i < chain->result_masks && chain->result_mask[i].result != frame)
+		i++;
+	if (i == chain->result_masks)
+		return 0;
+	status = check_mask(mask_of(link), &frame->head);
+	for (size_t c = 0; status == 0 && c < frame->head.c; c++)
+		mask_plane(chain->result_mask[i].mask, frame, frame, c);
+	frame_free(chain->result_mask[i].mask);
+	chain->result_mask[i] = chain->result_mask[--chain->result_masks];
+	return status;
+}
+
+void
+frame_masks_free(struct chain *chain)
+{
+	for (size_t i = 0; i < chain->result_masks; i++)
+		frame_free(chain->result_mask[i].mask);
+	free(chain->result_mask);
+	chain->result_mask = NULL;
+	chain->result_masks = 0;
 }

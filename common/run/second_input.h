@@ -9,8 +9,30 @@
 
 #include "run/segment.h"
 
+/*
+ * --valid: a mask of the frames that the first stage reads, a frame for all or one for each of its
+ * inputs. Where these are float, pixels become NaN before the stage sees them; of integers, the
+ * pixels of its result.
+ */
+
+/* Names the mask of a link. -1 after fail_usage(): the stage reads no frames. */
+int frame_mask_find(struct link *, const char *path);
+/* Masks an input of the link whose mask was read, or notes that its result is to be masked. Frees
+ * and replaces the frame. -1 after fail(). */
+int frame_mask_input(struct link *, struct frame **);
+/* The input at hand will become this result, whenever it is complete. -1 after fail(). */
+int frame_mask_expect(struct link *, const struct frame *result);
+/* Masks a result of the first stage if it is to be masked. -1 after fail(). */
+int frame_mask_result(struct chain *, struct frame *);
+/* The mask of a link's input at hand, and whether it leaves a pixel in. */
+const struct frame *frame_mask(const struct link *);
+bool frame_mask_keeps(const struct frame *mask, size_t x, size_t y);
+void frame_masks_free(struct chain *);
+
 /* Lists the second inputs that the options of a link name. */
 void second_inputs_find(struct link *);
+/* How many of a link are read: its second inputs, and the mask. */
+size_t second_inputs_read_count(const struct link *);
 /* Reads the next frame of each, once per input. -1 after fail(). */
 int second_inputs_read(struct link *);
 /* The input at hand is done: they go on with the next one. */

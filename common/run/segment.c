@@ -4,10 +4,6 @@
  */
 #include "run/segment.h"
 
-#include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

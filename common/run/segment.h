@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/thread_pool.h"
+#include "io/background_io.h"
 #include "run/check.h"
 #include "run/cost_model.h"
 #include "run/stage.h"
@@ -102,6 +103,10 @@ struct losses {
 	size_t n, room;
 	bool ended;	/* the run went to its end: what it wrote is whole, without the lost ones */
 	size_t gap;	/* results lost since the last one that was written */
+	/* Images come from a stream, whose writer may lose some: measurements without them are
+	 * left out, and counted at the end. */
+	bool stream, leaves_out;	/* leaves_out: one is left out now */
+	size_t left_out;
 };
 
 /* Memory that rows writes to for `after`: where priv has the pointer to it, and its size. */
@@ -122,6 +127,12 @@ struct link {
 	struct frame_head in, out;	/* of the last plan; `in` with the second inputs */
 	size_t *source_channel;	/* by output channel: the input's, or NO_CHANNEL */
 	size_t source_channels, source_room;	/* how many of them are set, and fit */
+	struct held_image {		/* images that the stage holds back (body->holds) */
+		struct frame *frame;
+		const char *path;	/* its file */
+	} *held;
+	size_t holds, held_room;
+	bool judges;			/* the stage tells which of them are a measurement */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	struct frame **part;		/* room for parts of as many */
 	size_t waitings, waiting_room, planes, want;
@@ -133,6 +144,8 @@ struct link {
 	bool seen;			/* the flow was given the input at hand */
 	struct second_input *second_input;
 	size_t second_inputs;
+	bool masked;	/* --valid: one more behind them, which the stage does not see */
+	bool masks_result;	/* of the input at hand: its samples cannot be NaN */
 	struct frame *state[2];		/* state planes: of the last frame, of this one; or NULL */
 	struct all_invalid all_invalid;		/* did its map give any valid pixel? */
 	struct link_checks *checks;	/* sampler.h; NULL: the stage has none */
@@ -159,11 +172,14 @@ struct chain {
 	struct link *link;
 	size_t n;
 	const char *output;		/* NULL: the stream on standard output */
+	const char *valid;		/* --valid, or NULL */
+	struct read_ahead_how how;	/* the first stage's operands are read */
 	bool force, verbose, quiet, strict;
 	int threads;
 	struct gpu *device;		/* NULL: the processor does everything */
 	const struct costs *costs;	/* to decide by; NULL: what is not demanded stays there */
 	bool opens;	/* the device of the costs is opened when opening it is worth while */
+	bool gave_way;	/* the line that the processor goes on was printed */
 	struct save_options save;
 	struct opt_list no_check;	/* names of --no-check */
 	char *const *operand;		/* of the first stage */
@@ -171,6 +187,8 @@ struct chain {
 	/* while running */
 	int (*push)(struct chain *, size_t at, struct frame *);	/* hands a frame to stage `at` */
 	int (*feed)(struct chain *, size_t at, struct frame *);	/* one whole input */
+	/* An image for a stage that holds some back; NULL: those that it holds go on. */
+	int (*hold)(struct chain *, size_t at, struct frame *);
 	struct losses losses;
 	struct thread_pool *pool;
 	struct write_behind *writer;		/* opened with the first frame that is written */
@@ -188,6 +206,12 @@ struct chain {
 	struct frame **kept;		/* the input, for that */
 	size_t keeps;
 	double start;			/* when the first frame was pushed, seconds */
+	/* --valid: the masks of results of the first stage that are under way */
+	struct result_mask {
+		const struct frame *result;
+		struct frame *mask;
+	} *result_mask;
+	size_t result_masks;
 };
 
 #define SEGMENT_MOST 64		/* maps taken through together */

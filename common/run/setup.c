@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include "run/setup.h"
 
-#include <limits.h>
-#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +32,14 @@ const struct opt setup_options[] = {
 	    "threads to use; all cores if not given", NULL },
 	{ 'd', "device", "NAME", OPT_TEXT, AT(device), NULL, 0, 0, NULL,
 	    "where to compute: cpu, gpu, gpu:N, gpu:NAME or auto [auto]", NULL },
+	{ 0, "valid", "FILE", OPT_FRAME, AT(valid), NULL, 0, 0, NULL,
+	    "mask of the frames that are read: pixels that are 0 there become NaN", NULL },
+	{ 0, "raw", "WxH,FORMAT", OPT_TEXT, AT(raw), NULL, 0, 0, NULL,
+	    "files are samples without a head: gray, gray10le, bayer_rggb8, ...", NULL },
+	{ 0, "follow", NULL, OPT_FLAG, AT(follow), NULL, 0, 0, NULL,
+	    "go on with the images that come into a folder", NULL },
+	{ 0, "idle", "S", OPT_NUMBER, AT(idle), NULL, 0.001, 1e9, "s",
+	    "end --follow when nothing comes for so long", NULL },
 	{ 0, "keep-going", NULL, OPT_FLAG, AT(keep_going), NULL, 0, 0, NULL,
 	    "a bad image costs its measurement alone; exit status 1 at the end", NULL },
 	{ 0, "strict", NULL, OPT_FLAG, AT(strict), NULL, 0, 0, NULL,
@@ -124,6 +130,12 @@ make_command(struct link *link)
 
 	if (!options)
 		return -1;
+	if (link->masked) {
+		char *masked = must_format("%s --valid=%s", options, link->run.chain->valid);
+
+		free(options);
+		options = masked;
+	}
 	if (!link->run.operands) {
 		link->command = options;
 		return 0;
@@ -192,9 +204,12 @@ setup_apply(struct chain *chain, const struct runner_options *options)
 	const char *sync = getenv("FRINGEPIPE_SYNC");
 
 	chain->output = options->output;
+	chain->valid = options->valid;
 	chain->force = options->force;
 	chain->verbose = options->verbose;
 	chain->quiet = options->quiet;
+	chain->how = (struct read_ahead_how){ options->keep_going, options->raw, options->follow,
+		options->idle };
 	chain->losses.on = options->keep_going;
 	chain->no_check = options->no_check;
 	chain->strict = options->strict;
@@ -253,6 +268,8 @@ init_links(struct chain *chain)
 		if (check_place(chain, i) < 0)
 			return -1;
 		second_inputs_find(link);
+		if (i == 0 && chain->valid && frame_mask_find(link, chain->valid) < 0)
+			return -1;
 		checks_open(link);
 		if (same > 1)
 			snprintf(link->title, sizeof(link->title), "%.50s (stage %zu)", name,
@@ -286,7 +303,7 @@ check_standard_input(const struct chain *chain)
 	for (size_t i = 0; i < chain->operands; i++)
 		uses += !strcmp(chain->operand[i], "-");
 	for (size_t i = 0; i < chain->n; i++)
-		for (size_t k = 0; k < chain->link[i].second_inputs; k++)
+		for (size_t k = 0; k < second_inputs_read_count(&chain->link[i]); k++)
 			uses += !strcmp(chain->link[i].second_input[k].path, "-");
 	if (uses > 1)
 		return fail_usage(NULL, "standard input is wanted %zu times", uses);
@@ -312,6 +329,21 @@ check_output(const struct chain *chain)
 		return fail_usage(
 		    NULL, "standard output is a terminal: give -o FILE, or pipe the frames on");
 	return target_check(chain->output, chain->force);
+}
+
+/* --raw and --follow are for operands that the runner reads. */
+static int
+check_reading(const struct chain *chain)
+{
+	const struct read_ahead_how *how = &chain->how;
+	const struct run *first = &chain->link[0].run;
+
+	if (how->idle_s > 0 && !how->follow)
+		return fail_usage("--idle", "is for --follow");
+	if ((how->raw || how->follow) && first->stage->traits & (STAGE_SOURCE | STAGE_OPERANDS))
+		return fail_usage(how->raw ? "--raw" : "--follow", "%s reads its files itself, if "
+		    "any: framecat takes this option, too", first->stage->name);
+	return how->raw ? codec_of_raw()->raw_check(how->raw) : 0;
 }
 
 /* Of the environment: yes, no, or nothing. */
@@ -384,6 +416,7 @@ setup_run(struct chain *chain, const char *device)
 			return -1;
 	if (check_word("FRINGEPIPE_SYNC") == 0 && check_word("FRINGEPIPE_HANDOVER") == 0 &&
 	    init_links(chain) == 0 && check_standard_input(chain) == 0 &&
+	    check_reading(chain) == 0 &&
 	    check_output(chain) == 0 && choose_device(chain, device, &costs) == 0) {
 		check_order(chain);
 		status = chain_run(chain);
@@ -484,10 +517,12 @@ parse_stage(struct chain *chain, struct runner_options *options, struct runner_o
 			return fail_usage(word[i], "is a stage and no file: put a comma before it");
 	}
 	if (middle->output || middle->force || middle->verbose || middle->quiet ||
-	    middle->no_sync || middle->keep_going || middle->strict || middle->no_check.n ||
+	    middle->no_sync || middle->keep_going || middle->valid || middle->strict ||
+	    middle->no_check.n || middle->raw || middle->follow || middle->idle > 0 ||
 	    middle->threads != OPT_NONE_INTEGER)	/* it may set -d only */
 		return fail_usage(stage->name, "-o -f -j -v -q --no-check --no-sync --keep-going "
-		    "--strict stand before the first stage or in the last");
+		    "--strict --valid --raw --follow --idle stand before the first stage or in "
+		    "the last");
 	if (own->help || own->version || own->words) {
 		options->help = own->help;
 		options->version = own->version;

@@ -7,13 +7,15 @@
 /* The options that every tool has. */
 struct runner_options {
 	bool help, version, words, verbose, quiet, force, no_sync, keep_going, strict;
-	const char *output, *device;
+	const char *output, *device, *valid, *raw;
+	bool follow;
+	double idle;
 	struct opt_list no_check;
 	long threads;
 };
 
 extern const struct opt setup_options[];
-#define SETUP_OPTIONS 14		/* rows, the one that ends them counted */
+#define SETUP_OPTIONS 18		/* rows, the one that ends them counted */
 
 /* Appends a stage with its default options. */
 struct link *setup_add_link(struct chain *, const struct stage *);

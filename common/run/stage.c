@@ -243,8 +243,8 @@ print_chain_help(void)
 	    "run many stages in one process; a lone comma ends a stage\n\noptions\n");
 	for (const struct opt *opt = chain_table; opt->name; opt++)
 		printf("  --%-12s %s\n", opt->name, opt->help);
-	printf("  every tool's own; -j -q -v -o -f --keep-going --strict --no-check before the "
-	    "first stage or in the last, -d anywhere\n\nstages\n");
+	printf("  every tool's own; -j -q -v -o -f --keep-going --strict --no-check --valid before "
+	    "the first stage or in the last, -d anywhere\n\nstages\n");
 	list_stages();
 	printf("\nmore: man fringepipe\n");
 }

@@ -82,6 +82,16 @@ struct body {
 	 */
 	int (*arrives)(struct run *, const struct frame_head *, const char *path, size_t have,
 	    size_t wanted, bool *begins);
+	/*
+	 * For a body that gathers: sees every image before it is gathered, and may hold some back
+	 * until it knows which are a measurement. in: the next image, NULL: there is none; ended:
+	 * none comes. *images: so many of those that are held go on, all where it is SIZE_MAX; 0:
+	 * they wait. *measurements: not 0: they are left out instead, as many measurements lack
+	 * images, and fail() says why. It is called again, without an image, until they wait.
+	 * NULL: nothing is held back. -1 after fail().
+	 */
+	int (*holds)(struct run *, const struct frame *in, bool ended, size_t *images,
+	    size_t *measurements);
 	/* Whole-frame pass before rows, reduced in a fixed order. May be NULL. Its result goes to
 	 * priv, and into values of the output's metadata (run_output_meta) whose keys plan has set.
 	 * SURVEY_SKIPS: the frame gives no output. */

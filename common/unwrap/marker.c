@@ -238,9 +238,11 @@ add_light(struct search *search, size_t y)
 	const float *level = frame_floats(marker->frame, marker->channel, y);
 	const float *texture = frame_floats(marker->frame, marker->texture, y);
 	const float *modulation = frame_floats(marker->frame, marker->modulation, y);
+	bool crest = !meta_get(&marker->frame->head.meta, "texture_from");
 
 	for (size_t x = 0; x < search->components->patches->w; x++) {
-		double ratio = (double)modulation[x], mean = (double)texture[x] / (1 + ratio);
+		double ratio = (double)modulation[x];
+		double mean = (double)texture[x] / (crest ? 1 + ratio : 1);
 		double amplitude = ratio * mean, off, light;
 		struct place *place;
 		struct span *span;

@@ -223,6 +223,89 @@ store_square(const struct patch_square *square, struct patches *patches)
 	}
 }
 
+/* ---- shares ---- */
+
+/* Adds the square of a second difference, in turns, of pixels that follow each other, and counts
+ * it; NaN is none. */
+static inline void
+add_second_difference(float before, float at, float after, float *sum, float *n)
+{
+	float in = at - before, out = after - at;
+	float bend = (out - phase_round(out)) - (in - phase_round(in)), square = bend * bend;
+	bool given = square >= 0;
+
+	*sum += given ? square : 0;
+	*n += given ? 1.0f : 0.0f;
+}
+
+/* Loads a row of the image and the pixels around it into rim, in turns; what is invalid or beyond
+ * the image is NaN. */
+static void
+load_rim(const struct patch_square *square, const struct phase_plane *phase, size_t row, float *rim)
+{
+	size_t y = square->y0 + row - 1; /* wraps above the image */
+	const struct frame_head *head = &phase->frame->head;
+	size_t x0 = square->x0, first = x0 > 0 ? 0 : 1;
+	size_t end = square->w + (x0 + square->w < head->w ? 2 : 1);
+	float unit = phase->turns;
+
+	for (size_t x = 0; x < PATCH_ROW; x++)
+		rim[x] = NAN;
+	if (y >= head->h)
+		return;
+	if (first == 0 && end == PATCH_SIDE + 2) /* of a size that the compiler knows */
+		memcpy(rim, phase_row(phase, y) + x0 - 1, (PATCH_SIDE + 2) * sizeof(*rim));
+	else
+		memcpy(rim + first, phase_row(phase, y) + x0 + first - 1,
+		    (end - first) * sizeof(*rim));
+	CPU_SIMD
+	for (size_t x = 0; x < PATCH_ROW; x++) {
+		float v = rim[x] * unit;
+
+		rim[x] = fabsf(v) < PHASE_MOST ? v : NAN;
+	}
+}
+
+/* The shares of a square's pixels (regions.h, struct votes). */
+static void
+share_square(const struct patch_square *square, const struct patches_job *job)
+{
+	const struct phase_plane *quality = job->quality;
+	float rim[PATCH_SIDE + 2][PATCH_ROW], q[PATCH_SIDE];
+	float share[PATCH_SIDE];
+
+	for (size_t row = 0; row < square->h + 2; row++)
+		load_rim(square, job->phase, row, rim[row]);
+	for (size_t x = 0; x < PATCH_SIDE; x++)
+		q[x] = 1;
+	for (size_t y = 0; y < square->h; y++) {
+		const float *above = rim[y], *row = rim[y + 1], *below = rim[y + 2];
+
+		for (size_t x = 0; quality && x < square->w; x++) {
+			float v = phase_row(quality, square->y0 + y)[square->x0 + x] *
+			    quality->turns;
+
+			q[x] = v > 0 ? v : 0;
+		}
+		CPU_SIMD
+		for (size_t x = 0; x < PATCH_SIDE; x++) {
+			float at = row[x + 1], sum = 0, n = 0;
+
+			add_second_difference(row[x], at, row[x + 2], &sum, &n);
+			add_second_difference(above[x + 1], at, below[x + 1], &sum, &n);
+			add_second_difference(above[x], at, below[x + 2], &sum, &n);
+			add_second_difference(above[x + 2], at, below[x], &sum, &n);
+			/* four of them, or as if there were */
+			sum *= 4 / (SHARE_ROUGH * SHARE_ROUGH) / (n > 1 ? n : 1);
+			sum = q[x] / (1 + sum);
+			sum *= sum;
+			share[x] = SHARE_LEAST + sum * sum;
+		}
+		memcpy(job->patches->share + (square->y0 + y) * job->patches->w + square->x0, share,
+		    square->w * sizeof(*share));
+	}
+}
+
 /* The patches_cut of a tool. */
 static void
 patches_cut_row(void *arg, size_t j)
@@ -235,6 +318,10 @@ patches_cut_row(void *arg, size_t j)
 	for (size_t i = 0; i < patches->across; i++) {
 		square.x0 = i * PATCH_SIDE;
 		square.w = patches_side(patches->w, square.x0);
+		if (job->shares) {
+			share_square(&square, job);
+			continue;
+		}
 		load_square(&square, job->phase);
 		find_pairs(&square, job->phase->turns);
 		close_squares(&square);

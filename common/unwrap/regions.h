@@ -23,7 +23,8 @@
 #define PHASE_MOST 1e6f /* turns; what is larger is as invalid as NaN */
 
 /* patches_cut_row() of patches_loops.h at a tool's instruction level. It cuts a row of squares into
- * patches, numbered in each square by themselves, and writes to `first` how many there are. */
+ * patches, numbered in each square by themselves, and writes to `first` how many there are; or,
+ * where the job says so, it writes the shares of the row's pixels. */
 typedef void patches_cut(void *job, size_t row);
 
 struct patches {
@@ -31,6 +32,7 @@ struct patches {
 	int32_t *patch;            /* of each pixel; NO_PATCH where the phase is invalid */
 	int32_t *turns; /* whole turns to add to the phase, 0 at the patch's first pixel */
 	int32_t *first; /* of each square, and behind the last one how many there are */
+	float *share;   /* of each pixel, where they are used: how far its votes count */
 	patches_cut *cut;
 };
 
@@ -71,10 +73,12 @@ phase_is_valid(float v, float turns)
 	return fabsf(v * turns) < PHASE_MOST;
 }
 
-/* What patches_cut_row() gets. */
+/* What patches_cut_row() gets. quality: weights of pixels, of which 0 and NaN hardly count; NULL:
+ * all are 1. */
 struct patches_job {
 	struct patches *patches;
-	const struct phase_plane *phase;
+	const struct phase_plane *phase, *quality;
+	bool shares; /* are to be written */
 };
 
 /* How far the square that begins at `start` reaches in an image of that size. */
@@ -96,9 +100,19 @@ patches_is_whole(const int32_t *patch)
  * The second step of spatial unwrapping: votes of neighbouring pixels that belong to different
  * patches. Each such pair votes for the whole turns that bring it nearest together, with a weight
  * that falls with what then still lies between them.
+ *
+ * Where the noise is uneven it also falls with the share of the rougher pixel, which is
+ * (q/(1 + (D/SHARE_ROUGH)^2))^4 + SHARE_LEAST. D^2 is the sum of the squares of the second
+ * differences of the phase along its row, column and diagonals, in turns (the reliability of
+ * Herraez et al. 2002, eq. 2 to 4); q is the pixel's quality. Without it the votes along a band of
+ * noise, which a region has many of, outweigh the few of a neck of good pixels. With its square in
+ * place of the fourth power 1.4 to 2.5 times as many turns of 120 maps of each kind of terrain are
+ * wrong. In random phases D^2 has a mean of 0.67. SHARE_LEAST is for the pixels of the noise
+ * itself: below it their votes count alike.
  */
 
-#define VOTE_STEPS 1024 /* and so much more of one that agrees */
+#define SHARE_ROUGH 0.3f /* turns */
+#define SHARE_LEAST 2e-5f
 
 /* What votes, about patches of a phase of w x h pixels. quality: weights of pixels, of which 1 unit
  * and more counts fully, 0 and NaN hardly; NULL: all count alike. */
@@ -255,8 +269,6 @@ struct members {
 	const int32_t *head;	     /* the first member of each region */
 	const int32_t *next;	     /* of each member; NO_MEMBER behind the last */
 };
-
-void regions_free(struct regions *);
 
 static inline size_t
 chunks(size_t n, size_t chunk)

@@ -34,6 +34,20 @@ float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 h:0..1 i:0..1 j:0..1 k:0.
 ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 f:0..65535 g:0..65535 h:0..65535 i:0..65535 | | phasewrap -k double -G 1 -F 2 --dark 9000 --max-value 60000
 float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 | | phasewrap -n 5 -p 20 -G 2 --fit-residual
 float a:0..1e17 b:0..1e17 c:0..1e17 d:0..1e17 e:0..1e17 | | phasewrap -n 5 --fit-residual
+uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 | | phasewrap -n 3 -p 60,66 --texture-from mean
+float a:0..1e21 b:0..1e21 c:0..1 d:-1e21..1 e:0..1 | | phasewrap -n 5 --texture-from mean
+uchar a:0..255 b:0..255 c:0..255 | | phasewrap -k 2+1 --texture-from max
+ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 f:0..65535 | | phasewrap -k double --texture-from mean
+uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 | | phasewrap -k 2+1 --exposures 2 --exposure-time 1,3 --max-value 200
+CASES
+}
+
+@test "agree: phasewrap of a Gray code alone, its edges" {
+	agrees phasewrap <<'CASES'
+uchar a:0..255 b:0..255 c:0..255 d:0..255 e:0..255 f:0..255 | | phasewrap -k gray -G 3 -i --min-amplitude 60 --dark 100
+uchar a:0..255 b:0..255 c:0..255 d:0..255 | | phasewrap -k gray -G 2 -i --edges
+ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 f:0..65535 | | phasewrap -k gray -G 3 -i --edges -a y
+float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 h:0..1 | | phasewrap -k gray -G 2,2 -i --edges --min-modulation 0.2
 CASES
 }
 

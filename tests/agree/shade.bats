@@ -5,6 +5,7 @@ load ../agreement
 float depth:0..10 | | shade
 float depth:0..10 texture:0..1 | z_axis:=towards | shade --jump 3 -c texture -b 200
 float x:0..100 y:0..100 z:0..100 | | shade -c depth
+float depth:0..10 r:0..255 g:-9..300 b:0..255 | | shade -c rgb --nan-colour 9,8,7
 float x:0..1 y:0..1 z:0..1 nx:-1..1 ny:-1..1 nz:-1..1 | z_axis:=towards | shade -c depth -m viridis --range 0.2,0.7
 float nx:-1..1 ny:-1..1 nz:-1..0 depth:0..1 texture:-9..300 | | shade -c texture --light 20,10 --shininess 5
 CASES
@@ -39,4 +40,69 @@ segments() {
 	py 'write_frames("in.nrrd", Frame(np.random.default_rng(1).uniform(0, 9, (1, 100000, 64)).astype("f4"), ["depth"]))'
 	fringepipe shade in.nrrd -o cpu.nrrd
 	FRINGEPIPE_GPU_COPY=1 FRINGEPIPE_BAND=2000 fringepipe -d gpu shade in.nrrd | cmp - cpu.nrrd
+}
+
+# What hides what, ties, mixed pixels and percentiles must not depend on the order in which a device draws.
+@test "agree: shade of turned views" {
+	agrees shade <<'CASES'
+float depth:0..10 | | shade --view 30,20
+float depth:0..10 texture:0..1 | z_axis:=towards | shade --view 60,20 --jump 3 -c texture -b 200 --samples 1
+float depth:0..100 nx:-1..1 ny:-1..1 nz:-1..1 | | shade --view 180,0 -c depth --bar --shininess 2.5
+CASES
+	py '
+rng = np.random.default_rng(5)
+y, x = np.mgrid[:75, :102].astype(float)
+z = 9 * np.sin(x / 20) * np.cos(y / 17) + 60 * (np.hypot(x - 50, y - 40) < 20) + rng.normal(size=x.shape)
+for share, value in (.01, np.nan), (.002, np.inf), (.002, -3e38), (.002, 1e9):
+	z[rng.random(z.shape) < share] = value
+n = rng.normal(size=(3,) + z.shape)
+n[:, rng.random(z.shape) < .01] = np.nan
+texture = 99 + 50 * np.sin(x / 5)
+texture[rng.random(z.shape) < .01] = np.nan
+write_frames("depth.nrrd", Frame(np.stack([z, *n, texture]).astype("f4"), "depth nx ny nz texture".split()))
+d = 300 + np.where(np.abs(z) < 99, z, 0)
+seen = np.where(rng.random(z.shape) < .01, np.nan, (x - 50) * d / 200)
+write_frames("points.nrrd", Frame(np.stack([seen, (y - 40) * d / 200, d, texture]).astype("f4"), "x y z texture".split()))
+# a sheet that lies on itself: equal depths and normals, other textures
+f = np.abs(x - 50.5), y, 0 * x, 0 * x, 0 * x, 0 * x - 1, 50 * np.sin(x)
+write_frames("folded.nrrd", Frame(np.stack(f).astype("f4"), "x y z nx ny nz texture".split()))
+rgb = rng.uniform(0, 255, (3,) + z.shape)
+write_frames("coloured.nrrd", Frame(np.stack([d, *rgb]).astype("f4"), "depth r g b".split()))'
+	agrees_on shade depth.nrrd shade --view 60,20 --jump 30 -c texture --samples 3
+	agrees_on shade depth.nrrd shade --view 30,20 --jump 200 -c depth -m deviation
+	agrees_on shade points.nrrd shade --view 150,20 -c texture -s 150x90
+	agrees_on shade points.nrrd shade --view 90,0 -c depth
+	agrees_on shade coloured.nrrd shade --view 30,20 --colour rgb
+	agrees_on shade folded.nrrd shade --view 0,0 -c texture --samples 1
+	[ -n "${AGREE_ALL-}" ] || return 0	# make agree-all
+	agrees shade <<'CASES'
+float depth:0..10 | | shade --view 85,0 -c depth -m viridis --range 2,7 --jump 20
+float depth:0..10 | | shade --view 0,0 -s 64x200 --lighting soft -c depth
+CASES
+	for view in 30,20 60,20 60,0 -50,60 150,20 180,0 85,0 -89,89 0,0 90,0; do
+		for frame in depth points folded; do
+			for samples in 1 2 4; do
+				agrees_on shade $frame.nrrd shade --view $view --jump 30 -c texture --samples $samples
+			done
+		done
+	done
+}
+
+@test "agree: shade of a turned view whose squares have too many samples is the processor's, as one line tells" {
+	need_gpu
+	py 'write_frames("in.nrrd", Frame(np.random.default_rng(1).uniform(0, 9, (1, 3, 3)).astype("f4"), ["depth"]))'
+	shade -v -d gpu --view 30,20 -s 1200x900 --samples 4 in.nrrd -o gpu.nrrd 2>messages
+	grep "shade runs on the processor: squares of the surface have too many samples" messages
+	shade -d cpu --view 30,20 -s 1200x900 --samples 4 in.nrrd | cmp - gpu.nrrd
+}
+
+@test "agree: shade of a turned view brings the surface up once and the picture down once" {
+	need_gpu
+	py 'write_frames("in.nrrd", [Frame(np.random.default_rng(k).uniform(0, 9, (1, 70, 64)).astype("f4"), ["depth"]) for k in (1, 2)])'
+	for words in "-c none" "-c depth"; do
+		# shellcheck disable=SC2086
+		FRINGEPIPE_GPU_COPY=1 shade -v -d gpu --view 30,20 $words in.nrrd -f -o gpu.nrrd 2>messages
+		# z, nx ny nz of 64 x 70 floats; r g b and a row of results of 71 rows of 64 bytes
+		grep "2 frames on .*: up 0.072 MB .*, down 0.014 MB " messages
+	done
 }

@@ -26,3 +26,19 @@ float phase1:-3.1..3.1 phase2:-3.1..3.1 phase3:-3.1..3.1 sigma1:0.1..0.9 sigma2:
 float phase:-3.1..3.1 sigma:0.1..0.9 index:0..20 whole:0..1 | period_px:=60;gray_cell:=half;whole:=1 | unwrap2f
 CASES
 }
+
+@test "agree: unwrap2f of a Gray code alone, with and without edges" {
+	agrees unwrap2f <<'CASES'
+float index:0..4 edge:0..1 edge_sigma:0..0.5 texture:0..1 | axis:=x; gray_cell:=column | unwrap2f
+float index:0..4 edge:0..1 edge_sigma:0..0.5 | axis:=y; gray_cell:=period | unwrap2f -p 8
+CASES
+	fringesim -q -s 160x120 -n 3 -p 8 --gray period -a both --inverse --defocus 0.7 --noise 2 -o both.nrrd
+	phasewrap -k gray --edges both.nrrd -o edges.nrrd
+	for axis in x y; do
+		agrees_on unwrap2f edges.nrrd unwrap2f -p 8 -a $axis
+	done
+	# without edges sigma is one value
+	framecat -c index1 edges.nrrd -o code.nrrd
+	for device in cpu gpu; do unwrap2f -d $device -p 8 --gray-offset 20 code.nrrd -o $device.nrrd; done
+	framecmp --ulp 0 cpu.nrrd gpu.nrrd
+}

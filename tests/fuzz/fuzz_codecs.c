@@ -74,9 +74,9 @@ load_whole(const struct codec *codec, const unsigned char *data, size_t n)
 }
 
 static void
-load_all(const struct codec *codec, FILE *file)
+load_all(const struct codec *codec, FILE *file, const struct pipe_start *pipe, const char *raw)
 {
-	struct loader loader = { .file = file, .path = "input" };
+	struct loader loader = { .file = file, .path = "input", .pipe = pipe, .raw = raw };
 	struct frame *frame = NULL;
 	int status = 1;
 
@@ -85,7 +85,7 @@ load_all(const struct codec *codec, FILE *file)
 		touch(frame);
 		frame_free(frame);
 		loader.frames++;
-		if (!codec->many && !codec->concatenates)
+		if (!codec->many && !codec->concatenates && !codec->follows)
 			break;
 	}
 	check(status == 1 || !frame, "frame in spite of the status");
@@ -94,6 +94,8 @@ load_all(const struct codec *codec, FILE *file)
 		codec->load_end(&loader);
 	fail_clear();
 }
+
+static const struct pipe_start no_pipe = { .fd = -1 };
 
 int
 LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
@@ -107,9 +109,19 @@ LLVMFuzzerTestOneInput(const unsigned char *data, size_t n)
 			continue;
 		file = fmemopen((void *)data, n, "rb");
 		check(file != NULL, "fmemopen");
-		load_all(*codec, file);
+		load_all(*codec, file, NULL, NULL);
+		rewind(file);
+		if ((*codec)->follows)	/* as from a pipe: others may start a child */
+			load_all(*codec, file, &no_pipe, NULL);
 		fclose(file);
 		load_whole(*codec, data, n);
+	}
+	if (codec_of_raw()) {
+		FILE *file = fmemopen((void *)data, n, "rb");
+
+		check(file != NULL, "fmemopen");
+		load_all(codec_of_raw(), file, NULL, "5x3,bayer_rggb8");
+		fclose(file);
 	}
 	return 0;
 }

@@ -69,7 +69,7 @@ make_cloud(enum shape_kind kind, uint seed, double noise, size_t wrong, struct c
 {
 	double mean[3] = { 0 };
 
-	*cloud = (struct cloud){ .n = POINTS, .along = ALONG_NORMAL };
+	*cloud = (struct cloud){ .n = POINTS, .along = ALONG_NORMAL, .shared = 1 };
 	cloud->x = calloc(POINTS, sizeof(*cloud->x));
 	assert_non_null(cloud->x);
 	for (size_t i = 0; i < POINTS; i++) {

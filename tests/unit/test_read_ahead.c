@@ -95,7 +95,7 @@ read_all(void *arg, struct thread_pool *pool)
 {
 	size_t threads = *(size_t *)arg;
 	char *operand[] = { folder };
-	struct read_ahead *input = read_ahead_open(operand, 1, false, pool);
+	struct read_ahead *input = read_ahead_open(operand, 1, &(struct read_ahead_how){ 0 }, pool);
 	struct frame *frame;
 
 	assert_non_null(input);
@@ -129,7 +129,7 @@ read_one(void *arg, struct thread_pool *pool)
 {
 	const struct batch *batch = arg;
 	char *operand[] = { folder };
-	struct read_ahead *input = read_ahead_open(operand, 1, false, pool);
+	struct read_ahead *input = read_ahead_open(operand, 1, &(struct read_ahead_how){ 0 }, pool);
 	struct frame *frame;
 
 	assert_non_null(input);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "feature/board_find.h"
 #include "run/stage.h"
 
@@ -166,8 +167,8 @@ arrives(struct run *run, const struct frame_head *head, const char *path, size_t
 	(void)head, (void)have, (void)wanted;
 	*begins = false;
 	free(priv->path);
-	priv->path = path ? strdup(path) : NULL;
-	return path && !priv->path ? fail_memory() : 0;
+	priv->path = path ? must_strdup(path) : NULL;
+	return 0;
 }
 
 /* The key `name` where there is none: the file's name without suffix. */
@@ -264,8 +265,8 @@ init(struct run *run)
 		    "edges");
 	parameters->find.bright = parameters->polarity == 1;
 	parameters->find.row = boardfind_rows()->derivative_row;
-	priv->picture = calloc((size_t)run->threads, sizeof(*priv->picture));
-	return priv->picture ? 0 : fail_memory();
+	priv->picture = must_alloc((size_t)run->threads, sizeof(*priv->picture));
+	return 0;
 }
 
 static void

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "fringe/measurement.h"
 #include "fringe/phase_noise.h"
 #include "io/safe_file.h"
@@ -139,9 +140,7 @@ add_planes(const struct run *run, const struct frame *first, size_t first_plane,
 		return fail(NULL, "images %zu and %zu do not show the same: where they differ, "
 		    "neighbours differ alike", priv->images - 1, priv->images);
 	most = (head->w / pair.step + 1) * (head->h / pair.step + 1);
-	more = reallocarray(priv->sample, priv->n + most, sizeof(*more));
-	if (!more)
-		return fail_memory();
+	more = must_resize(priv->sample, priv->n + most, sizeof(*more));
 	priv->sample = more;
 	for (size_t y = 0; y < head->h; y += pair.step)
 		for (size_t x = 0; x < head->w; x += pair.step) {

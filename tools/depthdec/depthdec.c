@@ -44,7 +44,7 @@ planes_find(struct planes *planes, struct run *run, const struct depthcode *code
 	static const char *const names[2][3] = { { "luma", "chroma_u", "chroma_v" },
 		{ "r", "g", "b" } };
 	bool mwd = code->layout == DEPTHCODE_MWD, fold = code->layout == DEPTHCODE_FOLD;
-	bool rgb = (mwd || fold) && head_channel(in, "luma") == NO_CHANNEL &&
+	bool rgb = (mwd || fold || in->c > 4) && head_channel(in, "luma") == NO_CHANNEL &&
 	    head_channel(in, "r") == 0;
 
 	*planes = (struct planes){ NO_CHANNEL, NO_CHANNEL, NO_CHANNEL, NO_CHANNEL, NO_CHANNEL };
@@ -81,30 +81,39 @@ is_name(const char *name)
 static int
 texture_plan(struct texture *texture, const char *name, const struct frame_head *in)
 {
+	struct frame_head whole = *in;
 	const char *place = meta_get(&in->meta, "depthcode_texture_place");
 	int own = depthcode_texture_in_track(&in->meta), status;
-	char *channels, *names;
+	char *channels, *names, colours[4 * CHANNEL_NAME_SIZE];
+	bool colour;
+	size_t h;
 
 	texture_below_free(&texture->flow);
 	texture->channel = NO_CHANNEL;
+	texture->matrix = TEXTURE_GREY;
 	texture->is = name || place || meta_get(&in->meta, "depthcode_texture");
 	texture->below = texture->is && !own;
 	if (own < 0 || !texture->is)
 		return own < 0 ? -1 : 0;
+	if (texture_colours(&in->meta, "depthcode", &texture->matrix, colours) < 0 ||
+	    texture_below_rows(&in->meta, "depthcode", texture->matrix, &h) < 0)
+		return -1;
+	colour = texture->matrix != TEXTURE_GREY;
 	if (!texture->below) {
 		texture->channel = head_channel(in, "texture");
 		return texture->channel != NO_CHANNEL ? 0 : fail(NULL, "there is no channel "
 		    "texture: the track of the video, or the file, that holds it is missing");
 	}
-	if (in->c > 4)
-		return fail(NULL, "a frame with its texture below has four channels at most, "
-		    "not %zu", in->c);
+	if (in->c > 4 || (colour && in->c < 3))
+		return fail(NULL, "a frame with its texture below has %s four channels%s, not "
+		    "%zu", colour ? "three or" : "one to",
+		    colour ? ", the texture being in colour" : "", in->c);
 	channels = head_channels(in);
 	if (!channels)
 		return -1;
-	names = must_format("%s texture", channels);
+	names = must_format(colour ? "%s texture1 texture2 texture3" : "%s texture", channels);
 	texture->channel = in->c;
-	status = texture_below_head(in, names, &texture->flow.picture);
+	status = texture_below_plan(&texture->flow, false, &whole, names, h, colour);
 	free(channels);
 	free(names);
 	return status;
@@ -119,14 +128,17 @@ texture_output(struct texture *texture, const char *name, const struct depthcode
 	double most = texture->below ? (double)depthcode_most(code) : DEPTHCODE_TEXTURE_MOST;
 	double scale, gain;
 	const char *own = name ? name : meta_get(in, "depthcode_texture");
-	char names[2 * CHANNEL_NAME_SIZE];
+	char colours[4 * CHANNEL_NAME_SIZE], names[5 * CHANNEL_NAME_SIZE];
 
-	if (meta_number(in, "depthcode_texture_scale", 255 / most, &scale) < 0 ||
+	texture->most = (float)most;
+	if (texture_colours(in, "depthcode", &texture->matrix, colours) < 0 ||
+	    meta_number(in, "depthcode_texture_scale", 255 / most, &scale) < 0 ||
 	    meta_number(in, "depthcode_texture_gain", 1, &gain) < 0)
 		return -1;
 	texture->scale = (float)scale;
 	/* a key's name that cannot be a channel's is ignored */
-	snprintf(names, sizeof(names), "depth %s", own && is_name(own) ? own : "texture");
+	snprintf(names, sizeof(names), "depth %s", texture->matrix != TEXTURE_GREY ? colours :
+	    own && is_name(own) ? own : "texture");
 	if (texture->below)
 		out->h = texture->flow.picture.h;
 	if (meta_set_number(&out->meta, "max_value", most * scale * gain) < 0 ||

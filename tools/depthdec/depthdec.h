@@ -18,7 +18,8 @@ struct planes {
 struct texture {
 	bool is, below;			/* there is one; it is below */
 	size_t channel;			/* of the planes; NO_CHANNEL: there is none */
-	float scale;			/* its value for one level */
+	enum texture_matrix matrix;	/* TEXTURE_GREY: one channel, else three */
+	float scale, most;		/* its value for one level; the largest level */
 	struct texture_below flow;
 };
 

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "holo/depthcode.px.h"
+#include "image/texture_rows.h"
 
 #define TILE 1024		/* pixels of a row at a time */
 
@@ -92,11 +92,17 @@ depths(const struct run *run, const struct frame *in, struct frame *out, size_t 
 		for (size_t x = 0; x < w; x += TILE)
 			decode(priv, in, out, y, x, w - x < TILE ? w - x : TILE);
 	for (size_t y = y0; y < y1 && priv->texture.is; y++) {
-		float *row = frame_floats(out, 1, y);
+		const struct texture *texture = &priv->texture;
+		bool grey = texture->matrix == TEXTURE_GREY;
 
-		load(in, priv->texture.channel, y, 0, w, row);
-		for (size_t x = 0; x < w; x++)
-			row[x] *= priv->texture.scale;
+		for (size_t k = 0; k < (grey ? 1 : 3); k++)
+			load(in, texture->channel + k, y, 0, w, frame_floats(out, 1 + k, y));
+		for (size_t x = 0; x < w && grey; x++)
+			frame_floats(out, 1, y)[x] *= texture->scale;
+		if (!grey)
+			texture_colours_of(frame_floats(out, 1, y), frame_floats(out, 2, y),
+			    frame_floats(out, 3, y), w, texture->scale, texture->most,
+			    texture->matrix == TEXTURE_BT709);
 	}
 }
 

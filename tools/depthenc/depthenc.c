@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "frame/key_lines.h"
 #include "run/passes.h"
 #include "depthenc.block.h"
@@ -29,7 +30,7 @@ struct parameters {
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, depth_range_words),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture.channel), NULL, 0, 0, NULL,
-	    "channel that goes with the depth", NULL },
+	    "channel that goes with the depth, or three of a colour: r,g,b", NULL },
 	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture.place), "below", 0, 0, NULL,
 	    "below the depth, in a frame of double height; or in a track of its own",
 	    depthcode_texture_places },
@@ -94,11 +95,9 @@ fill_frame(struct run *run, struct fill *fill, const struct depthcode_code *code
 	} while (level < FILL_LEVELS - 1 && n > 1);
 	if (floats > fill->floats) {
 		free(fill->value);
-		fill->value = malloc(floats * sizeof(float));
+		fill->value = must_alloc(floats, sizeof(float));
 		fill->floats = fill->value ? floats : 0;
 	}
-	if (!fill->value)
-		return fail_memory();
 	for (filling.level = 1; filling.level <= level; filling.level++)
 		run_for(run, FILL_BLOCKS, depthenc_rows()->push_block, &filling);
 	top = fill->value + fill->begin[level];
@@ -124,7 +123,7 @@ passes(struct run *run, struct passes *passes)
 	struct pass pass = { .shader = SHADER(depthenc), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
-	if (priv->fills || priv->texture.channel != NO_CHANNEL)
+	if (priv->fills || priv->texture.from.n)
 		return passes_refuse(passes, "the processor fills holes and puts textures");
 	passes_read(passes, priv->depth);
 	return passes_add(passes, &pass);
@@ -138,8 +137,8 @@ survey(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 
 	outside_count(run, &priv->outside, &priv->code, in, priv->depth);
-	if (priv->texture.channel != NO_CHANNEL)
-		texture_cut_count(&priv->texture.cut, run, in, priv->texture.channel,
+	if (priv->texture.from.n)
+		texture_cut_count(&priv->texture.cut, run, in, &priv->texture.from,
 		    priv->texture.levels_per_unit, priv->texture.most);
 	return !priv->fills ? 0 : fill_frame(run, &priv->fill, &priv->code, in, priv->depth);
 }
@@ -181,8 +180,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct texture *texture = &priv->texture;
 	struct depthcode_options given = parameters->code;
 	char names[80];
+	bool colour;
 
-	texture->channel = NO_CHANNEL;
 	if (run_channel(run, in, "depth", &priv->depth) < 0 ||
 	    depth_range_take(run, &priv->range_of_file, &given.depth_range) < 0 ||
 	    depthcode_choose(depthcode, &given, in) < 0 ||
@@ -192,32 +191,38 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->code = depthcode_code(depthcode);
 	priv->fills = depthcode->mask == DEPTHCODE_TRACK || depthcode->layout == DEPTHCODE_FOLD;
 	out->type = depthcode->bits > 8 ? SAMPLE_USHORT : SAMPLE_UCHAR;
-	if ((parameters->texture.channel &&
-	    run_channel(run, in, parameters->texture.channel, &texture->channel) < 0) ||
+	if (texture_find(run, &parameters->texture, in, &texture->from) < 0 ||
 	    depthcode_write(depthcode, &out->meta) < 0 ||
 	    head_set_channels(out, depthcode_channel_names(depthcode)) < 0)
 		return -1;
 	priv->mask = out->c - 1;
-	if (texture->channel == NO_CHANNEL) {
-		texture_warn_colours(in, "--texture g keeps one of them", &priv->dropped);
+	colour = texture->from.n == 3;
+	if (texture->from.n == 0) {
+		texture_warn_colours(in, "--texture r,g,b keeps them", &priv->dropped);
 		return 0;
 	}
 	/* twice the rows, or one more channel */
 	texture_below_free(&texture->below);
 	texture->most = track ? DEPTHCODE_TEXTURE_MOST : (float)depthcode_most(depthcode);
-	snprintf(names, sizeof(names), "%s texture", depthcode_channel_names(depthcode));
+	snprintf(names, sizeof(names), "%s %s", depthcode_channel_names(depthcode),
+	    colour ? track ? DEPTHCODE_COLOUR_TRACK : "r g b" : "texture");
 	if (texture_keys(&parameters->texture, "depthcode",
-	    track ? depthcode_texture_places[DEPTHCODE_TEXTURE_TRACK] : NULL,
-	    (double)texture->most, &in->meta, &out->meta, &texture->levels_per_unit) < 0)
+	    track || colour ? depthcode_texture_places[parameters->texture.place] : NULL,
+	    colour ? texture_matrices[TEXTURE_BT709] : NULL, (double)texture->most,
+	    &in->meta, &out->meta, &texture->levels_per_unit) < 0)
 		return -1;
 	if (track)
 		return head_set_channels(out, names);
+	if (colour && depthcode->layout == DEPTHCODE_LUMA && head_set_channels(out,
+	    depthcode->mask == DEPTHCODE_TRACK ? "luma chroma_u chroma_v mask" :
+	    "luma chroma_u chroma_v") < 0)
+		return -1;
 	texture->below.luma = 0;
+	texture->below.middle = (unsigned)(depthcode_most(depthcode) + 1) / 2;
 	texture->below.survey = survey;
 	texture->below.rows = depthenc_encode;
-	if (size_multiply(out->h, 2, &out->h) < 0 || head_copy(&texture->below.out, out) < 0)
-		return -1;
-	return texture_below_head(out, names, &texture->below.picture);
+	return texture_below_plan(&texture->below, true, out, names, in->h, colour) < 0 ? -1 :
+	    head_copy(&texture->below.out, out);
 }
 
 static void

@@ -58,7 +58,7 @@ struct outside_counting {
 
 /* A texture below the planes of depth (image/texture.h), or in a channel of its own. */
 struct texture {
-	size_t channel;			/* of the input; NO_CHANNEL */
+	struct texture_source from;	/* channels of the input */
 	float levels_per_unit, most;	/* most: the largest level */
 	struct texture_below below;
 	struct texture_cut cut;

@@ -7,8 +7,8 @@
 #include <float.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "holo/depthcode.px.h"
+#include "image/texture_rows.h"
 
 #define TILE 1024		/* pixels of a row at a time */
 #define PIECE 512		/* pixels of the coarser level's row at a time */
@@ -240,11 +240,29 @@ encode(const struct priv *priv, const struct frame *in, struct frame *out, size_
 	}
 }
 
+static void
+colour_row(const struct texture *texture, const struct frame *in, struct frame *out, size_t y)
+{
+	for (size_t x = 0; x < in->head.w; x += TILE) {
+		size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
+		const float *from[3];
+		float level[3][TILE];
+
+		for (size_t k = 0; k < 3; k++)
+			from[k] = frame_floats(in, texture->from.channel[k], y) + x;
+		texture_colour_levels(from, level, n, texture->levels_per_unit, texture->most,
+		    true);
+		for (size_t k = 0; k < 3; k++)
+			put_levels(level[k], out->head.type,
+			    frame_row(out, out->head.c - 3 + k, y), x, n);
+	}
+}
+
 /* NaN is 0. */
 static void
 texture_row(const struct texture *texture, const struct frame *in, struct frame *out, size_t y)
 {
-	const float *restrict value = frame_floats(in, texture->channel, y);
+	const float *restrict value = frame_floats(in, texture->from.channel[0], y);
 	void *row = frame_row(out, out->head.c - 1, y);
 
 	for (size_t x = 0; x < in->head.w; x += TILE) {
@@ -272,8 +290,11 @@ encode_rows(const struct run *run, const struct frame *in, struct frame *out, si
 	for (size_t y = y0; y < y1; y++)
 		for (size_t x = 0; x < w; x += TILE)
 			encode(priv, in, out, y, x, w - x < TILE ? w - x : TILE);
-	for (size_t y = y0; y < y1 && priv->texture.channel != NO_CHANNEL; y++)
-		texture_row(&priv->texture, in, out, y);
+	for (size_t y = y0; y < y1 && priv->texture.from.n; y++)
+		if (priv->texture.from.n == 3)
+			colour_row(&priv->texture, in, out, y);
+		else
+			texture_row(&priv->texture, in, out, y);
 }
 
 /* ---- depths outside of the range ---- */

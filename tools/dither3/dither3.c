@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "holo/holo.h"
+#include "base/process.h"
 #include "run/passes.h"
 #include "dither3.block.h"
 
@@ -110,14 +110,9 @@ mark_find(struct run *run, const struct frame *in)
 	    size_multiply(n, sizeof(float), &bytes) < 0)
 		return -1;
 	free(priv->mark);
-	priv->mark = calloc(pixels, 1);
-	marking.before = calloc(pixels, 1);
-	marking.turns = malloc(bytes);
-	if (!priv->mark || !marking.before || !marking.turns) {
-		free(marking.before);
-		free(marking.turns);
-		return fail_memory();
-	}
+	priv->mark = must_alloc(pixels, 1);
+	marking.before = must_alloc(pixels, 1);
+	marking.turns = must_alloc(1, bytes);
 	memset(marking.turns, 0xff, bytes);	/* NaN */
 	run_for(run, blocks, dither3_rows()->mark_turns, &marking);
 	for (marking.pass = 0; marking.pass < MARK_PASSES; marking.pass++) {
@@ -169,27 +164,20 @@ diffusion_free(struct diffusion *diffusion)
 	*diffusion = (struct diffusion){ 0 };
 }
 
-/* -1 after fail(). */
-static int
+static void
 diffusion_reserve(struct diffusion *diffusion, size_t w, size_t h)
 {
 	size_t floats = dither3_rows()->diffusion_floats(w);
 
 	if (diffusion->w == w && diffusion->h == h)
-		return 0;
+		return;
 	diffusion_free(diffusion);
-	diffusion->work = aligned_alloc(64, floats * sizeof(*diffusion->work));
-	if (!diffusion->work)
-		return fail_memory();
+	diffusion->work = must_aligned(floats, sizeof(*diffusion->work));
 	memset(diffusion->work, 0, floats * sizeof(*diffusion->work));
-	for (size_t c = 0; c < 4; c++) {
-		diffusion->bit[c] = calloc(h, w);
-		if (!diffusion->bit[c])
-			return fail_memory();
-	}
+	for (size_t c = 0; c < 4; c++)
+		diffusion->bit[c] = must_alloc(h, w);
 	diffusion->w = w;
 	diffusion->h = h;
-	return 0;
 }
 
 /* The bits of a frame into diffusion.bit. -1 after fail(). */
@@ -199,8 +187,7 @@ diffuse_frame(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 	struct packing packing = { .priv = priv, .in = in };
 
-	if (diffusion_reserve(&priv->diffusion, in->head.w, in->head.h) < 0)
-		return -1;
+	diffusion_reserve(&priv->diffusion, in->head.w, in->head.h);
 	if (priv->keys.method == DITHER_BY_SERPENTINE)
 		dither3_rows()->diffuse_serpentine(priv, in);
 	else
@@ -266,7 +253,8 @@ init(struct run *run)
 	/* what a previous stage computed is not judged: the chain would wait for whole frames */
 	run->body = !ordered ? &whole : run->position ? &map : &judged_map;
 	/* the search starts from Bayer's */
-	return dither_thresholds(ordered ? &priv->keys : &bayer, priv->threshold);
+	dither_thresholds(ordered ? &priv->keys : &bayer, priv->threshold);
+	return 0;
 }
 
 /* Sine, cosine, stair and texture, where the layout that the keys name has them. */

@@ -12,7 +12,6 @@
 #include <immintrin.h>
 #endif
 
-#include "base/cpu_level.h"
 #include "base/transpose.h"
 #include "holo/holo.px.h"
 #include "dither3.px.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/process.h"
 
 void
 previous_free(struct previous_frame *previous)
@@ -21,8 +21,8 @@ previous_free(struct previous_frame *previous)
 
 /* ---- memory of the search ---- */
 
-/* An error that is seen through a kernel of this sigma, 0 at first. -1 after fail(). */
-static int
+/* An error that is seen through a kernel of this sigma, 0 at first. */
+static void
 seen_start(struct seen *seen, const struct search *search, double sigma, bool flat, float weight)
 {
 	size_t n = (2 * search->reach + 1) * search->width;
@@ -32,8 +32,7 @@ seen_start(struct seen *seen, const struct search *search, double sigma, bool fl
 	seen->weight = weight;
 	for (size_t i = 0; i < n; i++)
 		seen->square += seen->kernel[i] * seen->kernel[i];
-	seen->error = calloc(search->h + 2 * search->reach, search->stride * sizeof(float));
-	return seen->error ? 0 : fail_memory();
+	seen->error = must_alloc(search->h + 2 * search->reach, search->stride * sizeof(float));
 }
 
 void
@@ -57,12 +56,10 @@ search_start(struct search *search, size_t w, size_t h, double sigma, const unsi
 	search->width = (2 * reach + SEARCH_LANES) / SEARCH_LANES * SEARCH_LANES;
 	search->stride = w + 2 * reach + SEARCH_LANES;
 	search->black = black;
-	search->inside = calloc(h + 2 * reach, search->stride * sizeof(float));
+	search->inside = must_alloc(h + 2 * reach, search->stride * sizeof(float));
 	search->across = (w + SEARCH_TILE - 1) / SEARCH_TILE;
 	search->tiles = search->across * ((h + SEARCH_TILE - 1) / SEARCH_TILE);
-	search->turned[0] = calloc(search->tiles + 1, 2);
-	if (!search->inside || !search->turned[0])
-		return fail_memory();
+	search->turned[0] = must_alloc(search->tiles + 1, 2);
 	search->turned[1] = search->turned[0] + search->tiles;
 	search_rows()->fill_inside(search);
 	return 0;
@@ -71,9 +68,8 @@ search_start(struct search *search, size_t w, size_t h, double sigma, const unsi
 int
 search_fringes(struct search *search, const struct fringes *fringes, double sigma)
 {
-	if (seen_start(&search->tangential, search, sigma, true, 1) < 0 ||
-	    seen_start(&search->radial, search, 0.6 * sigma, false, 0.05f) < 0)
-		return -1;
+	seen_start(&search->tangential, search, sigma, true, 1);
+	seen_start(&search->radial, search, 0.6 * sigma, false, 0.05f);
 	search_rows()->turn_fringes(search, fringes);
 	return 0;
 }
@@ -82,8 +78,7 @@ int
 search_stair(struct search *search, const float *share, unsigned char *bit,
     const unsigned char *pattern, double sigma)
 {
-	if (seen_start(&search->tangential, search, sigma, false, 1) < 0)
-		return -1;
+	seen_start(&search->tangential, search, sigma, false, 1);
 	search_rows()->turn_stair(search, share, bit, pattern);
 	return 0;
 }
@@ -130,28 +125,22 @@ search_planes(const struct priv *priv, struct picture *picture, unsigned char *c
 	return status;
 }
 
-/* Memory of n pixels for the picture, and for what the next frame takes over. -1 after fail(). */
-static int
+/* Memory of n pixels for the picture, and for what the next frame takes over. */
+static void
 reserve(struct picture *picture, struct previous_frame *next, size_t n)
 {
-	bool all = true;
-
-	picture->black = malloc(n);
-	picture->cosine = calloc(n, sizeof(float));
-	picture->sine = calloc(n, sizeof(float));
-	picture->start = calloc(n, sizeof(float));
+	picture->black = must_alloc(n, 1);
+	picture->cosine = must_alloc(n, sizeof(float));
+	picture->sine = must_alloc(n, sizeof(float));
+	picture->start = must_alloc(n, sizeof(float));
 	for (size_t c = 0; c < 4; c++) {
-		picture->share[c] = calloc(n, sizeof(float));
-		picture->bit[c] = calloc(n, 1);
-		all = all && picture->share[c] && picture->bit[c];
+		picture->share[c] = must_alloc(n, sizeof(float));
+		picture->bit[c] = must_alloc(n, 1);
 	}
 	for (size_t c = 0; c < 3; c++) {
-		next->share[c] = malloc(n * sizeof(float));
-		next->bit[c] = malloc(n);
-		all = all && next->share[c] && next->bit[c];
+		next->share[c] = must_alloc(n, sizeof(float));
+		next->bit[c] = must_alloc(n, 1);
 	}
-	return all && picture->black && picture->cosine && picture->sine && picture->start ? 0
-	    : fail_memory();
 }
 
 int
@@ -167,22 +156,18 @@ picture_search(struct priv *priv, const struct frame *in, struct picture *pictur
 	picture->h = h;
 	if (size_multiply(w, h, &n) < 0)
 		return -1;
-	all = malloc(3 * n);
-	work = calloc(dither3_rows()->diffusion_floats(w), sizeof(*work));
-	status = reserve(picture, &next, n);
-	if (status == 0 && (!all || !work))
-		status = fail_memory();
-	if (status == 0) {
-		dither3_rows()->load_picture(priv, in, picture);
-		for (int c = 0; c < 3; c++)
-			memcpy(next.share[c], picture->share[c], n * sizeof(float));
-		dither3_rows()->start_bits(priv, picture, work);
-		for (size_t c = 0; c < 3 && priv->price > 0; c++)
-			pattern[c] = memcpy(all + c * n, picture->bit[c], n);
-		search_rows()->take_previous(&priv->previous, next.share, picture->black,
-		    picture->bit, w, h);
-		status = search_planes(priv, picture, pattern);
-	}
+	all = must_alloc(1, 3 * n);
+	work = must_alloc(dither3_rows()->diffusion_floats(w), sizeof(*work));
+	reserve(picture, &next, n);
+	dither3_rows()->load_picture(priv, in, picture);
+	for (int c = 0; c < 3; c++)
+		memcpy(next.share[c], picture->share[c], n * sizeof(float));
+	dither3_rows()->start_bits(priv, picture, work);
+	for (size_t c = 0; c < 3 && priv->price > 0; c++)
+		pattern[c] = memcpy(all + c * n, picture->bit[c], n);
+	search_rows()->take_previous(&priv->previous, next.share, picture->black,
+	    picture->bit, w, h);
+	status = search_planes(priv, picture, pattern);
 	for (int c = 0; c < 3 && status == 0; c++)
 		memcpy(next.bit[c], picture->bit[c], n);
 	if (status < 0)

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "base/px.h"
 #include "dither3.px.h"
 

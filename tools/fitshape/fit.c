@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "image/statistics.h"
 #include "run/run.h"
 
@@ -509,6 +510,61 @@ find_statistics(struct fitting *fitting)
 	return 0;
 }
 
+/*
+ * ---- errors that neighbours share ----
+ *
+ * The error of pixel p behind a filter is its sigma times sum_q w(p - q) e(q) / sqrt(V(p)): e is
+ * white noise of the valid pixels q, w a Gaussian window, and V(p) the sum of w^2 over the pixels
+ * that the window has. At borders and holes these are pairs of pixels on both sides of p, as gauss
+ * takes them. So the sums J' W e have the covariance M = sum_q H_i H_j, where H_i(q) is the sum
+ * over p of w(p - q) / sqrt(V) times weight, sigma and J_i, and the unknowns have A^-1 M A^-1.
+ * Independent errors have M = A.
+ */
+
+#define WINDOW_REACH 3		/* standard deviations of the window: gauss has no more */
+
+/* M, behind a window. weight: 1/sigma^2 of the points that count, else 0. */
+static int
+window_sums(const struct fitting *fitting, const double *weight, double *m)
+{
+	const struct cloud *cloud = fitting->cloud;
+	const struct fit *fit = fitting->fit;
+	size_t n = fit->unknowns, w = cloud->w, reach = (size_t)(WINDOW_REACH * cloud->window_px);
+	size_t first = cloud->pixel[0] / w, end = cloud->pixel[cloud->n - 1] / w + reach + 1;
+	struct windows windows = { .fit = fit, .cloud = cloud, .weight = weight,
+		.sd = fitting->sd, .y0 = first < reach ? 0 : first - reach, .reach = reach };
+	size_t size;
+
+	windows.h = (end < cloud->h ? end : cloud->h) - windows.y0;
+	windows.kernel = must_alloc(2 * (reach + 1), sizeof(*windows.kernel));
+	if (size_multiply(w, windows.h, &size) == 0)
+		windows.plane = calloc(size, (n + 3) * sizeof(*windows.plane));
+	if (!windows.plane) {
+		free(windows.kernel);
+		return fail_memory();
+	}
+	for (size_t d = 0; d <= reach; d++) {
+		double t = (double)d / cloud->window_px;
+
+		windows.kernel[d] = exp(-t * t / 2);
+		windows.kernel[reach + 1 + d] = exp(-t * t);
+	}
+	fitshape_rows()->spread(&windows);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j <= i; j++) {
+			const double *hi = windows.plane + (i + 1) * size;
+			const double *hj = windows.plane + (j + 1) * size, *valid = windows.plane;
+			double sum = 0;
+
+			for (size_t k = 0; k < size; k++)
+				sum += valid[k] * hi[k] * hj[k];
+			m[i * n + j] = m[j * n + i] = sum;
+		}
+	free(windows.plane);
+	free(windows.kernel);
+	return 0;
+}
+
 /* J' W J at the solution. 0, or -1 after fail(). */
 static int
 sums(struct fitting *fitting, const double *weight, double *a)
@@ -523,58 +579,87 @@ sums(struct fitting *fitting, const double *weight, double *a)
 	return 0;
 }
 
-/* Huber's: A^-1 B A^-1 with A of the slopes of psi, B of its squares. */
+/* out = a^-1 m a^-1 of symmetric n x n matrices, of which a^-1 is given. */
+static void
+sandwich(size_t n, const double *inverse, const double *m, double *out)
+{
+	for (size_t i = 0; i < n * n; i++) {
+		out[i] = 0;
+		for (size_t k = 0; k < n * n; k++)
+			out[i] += inverse[i / n * n + k / n] * m[k] * inverse[k % n * n + i % n];
+	}
+}
+
+/* Huber's: A^-1 B A^-1 with A of the slopes of psi, B of its squares; for independent errors. */
 static int
-robust_covariance(struct fitting *fitting)
+robust_covariance(struct fitting *fitting, double *weight)
 {
 	struct fit *fit = fitting->fit;
 	size_t n = fit->unknowns;
 	double a[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], b[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS];
-	double *weight = calloc(fit->n + 1, sizeof(*weight)), correction;
-	int status = 0;
 
-	if (!weight)
-		return fail_memory();
-	for (int k = 0; k < 2 && status == 0; k++) {
+	for (int k = 0; k < 2; k++) {
 		fitshape_rows()->robust_weights(fit, fitting->sd, k, weight);
-		status = sums(fitting, weight, k ? b : a);
+		if (sums(fitting, weight, k ? b : a) < 0)
+			return -1;
 	}
-	free(weight);
-	if (status < 0)
-		return -1;
 	if (!symmetric_invert(n, a))
 		return not_determined(fitting, (double)NAN);
-	correction = (double)fit->used / (double)(fit->used - n);
-	for (size_t i = 0; i < n * n; i++) {
-		fit->cov[i] = 0;
-		for (size_t k = 0; k < n * n; k++)
-			fit->cov[i] += correction * a[i / n * n + k / n] * b[k] *
-			    a[k % n * n + i % n];
-	}
+	sandwich(n, a, b, fit->cov);
+	for (size_t i = 0; i < n * n; i++)
+		fit->cov[i] *= (double)fit->used / (double)(fit->used - n);
 	return 0;
 }
 
+/* Fills cov, shared, and what is expected of chi square: its points less the trace of A^-1 M. */
 static int
 find_covariance(struct fitting *fitting)
 {
+	const struct cloud *cloud = fitting->cloud;
 	struct fit *fit = fitting->fit;
+	bool robust = fitting->options->robust;
 	size_t n = fit->unknowns;
-	double variance = fitting->sd ? 1 : fit->sd * fit->sd;
+	double a[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], m[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS];
+	double g[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], used = (double)fit->used, trace = 0;
+	double variance = fitting->sd ? 1 : fit->sd * fit->sd, *weight;
+	int status;
 
-	if (fit->used <= n) {
-		for (size_t i = 0; i < n * n; i++)
-			fit->cov[i] = (double)NAN;
-		return 0;
+	fit->shared = cloud->w ? 1 : cloud->shared;
+	weight = calloc(fit->n, sizeof(*weight));
+	if (!weight)
+		return fail_memory();
+	for (size_t i = 0; i < fit->n; i++)
+		weight[i] = !(fit->weight[i] > 0) ? 0 :
+		    fitting->sd ? 1 / (fitting->sd[i] * fitting->sd[i]) : 1;
+	status = sums(fitting, weight, a);
+	for (size_t i = 0; i < n * n && status == 0; i++)
+		m[i] = fit->shared * a[i];
+	if (status == 0 && cloud->valid) {
+		status = window_sums(fitting, weight, m);
+		/* of the unknown that moves all distances alike, if the radius is not given */
+		fit->shared = m[n * n - 1] / a[n * n - 1];
 	}
-	if (fitting->options->robust)
-		return robust_covariance(fitting);
-	if (sums(fitting, fit->weight, fit->cov) < 0)
-		return -1;
-	if (!symmetric_invert(n, fit->cov))
-		return not_determined(fitting, (double)NAN);
-	for (size_t i = 0; i < n * n; i++)
-		fit->cov[i] *= variance;
-	return 0;
+	if (status == 0 && !symmetric_invert(n, a))
+		status = not_determined(fitting, (double)NAN);
+	sandwich(n, a, m, g);
+	for (size_t i = 0; i < n * n; i++) {
+		trace += a[i] * m[i];
+		fit->cov[i] = fit->used > n ? variance * g[i] : (double)NAN;
+	}
+	if (status == 0 && robust && fit->used > n) {
+		status = robust_covariance(fitting, weight);
+		for (size_t i = 0; i < n * n; i++)
+			fit->cov[i] *= sqrt(g[i / n * (n + 1)] / a[i / n * (n + 1)] *
+			    g[i % n * (n + 1)] / a[i % n * (n + 1)]);
+	}
+	free(weight);
+	fit->chi_square_expected = used - trace;
+	/* of correlations exp(-d^2/4s^2) the sum of the squares is half their sum */
+	fit->chi_square_sd = sqrt(2 * fmax(used * (fit->shared + 1) / 2 - trace, 0));
+	/* so near 0 the estimate is none: too few points are independent */
+	if (fit->shared > 1 && fit->chi_square_expected < used / 2)
+		fit->chi_square_expected = fit->chi_square_sd = (double)NAN;
+	return status;
 }
 
 /* Variances of the points that count along their three axes, which are the rows of `vector`. */

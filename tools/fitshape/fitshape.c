@@ -15,6 +15,7 @@
 #include "base/numbers.h"
 #include "base/opt.h"
 #include "base/text.h"
+#include "checks/checks.h"
 #include "image/pixel_length.h"
 #include "run/run.h"
 #include "run/stage.h"
@@ -102,12 +103,14 @@ print_errors(FILE *out, const struct fit *fit, const char *unit)
 	fprintf(out, "interval_95     %.6g %.6g %s\n", fit->interval[0], fit->interval[1], unit);
 	if (!isnan(fit->scale))
 		fprintf(out, "left_out        %zu of %zu points\n", fit->n - fit->used, fit->n);
-	if (!isnan(fit->chi_square)) {
-		double expected = (double)(fit->used - fit->unknowns);
-
+	if (fit->shared > 1)
+		fprintf(out, "shared_errors   %.3g points count as one\n", fit->shared);
+	if (!isnan(fit->chi_square) && isnan(fit->chi_square_expected))
+		fprintf(out, "chi_square      %.6g, of too few independent points\n",
+		    fit->chi_square);
+	else if (!isnan(fit->chi_square))
 		fprintf(out, "chi_square      %.6g, expected %.0f +- %.3g\n", fit->chi_square,
-		    expected, sqrt(2 * expected));
-	}
+		    fit->chi_square_expected, fit->chi_square_sd);
 }
 
 static void
@@ -236,9 +239,12 @@ put_part(FILE *out, const struct measurement *found, const struct part *part)
 	put(out, "mean", fit->mean);
 	put_list(out, "extremes", (double[2]){ fit->min, fit->max }, 2);
 	put_list(out, "interval_95", fit->interval, 2);
+	if (fit->shared > 1)
+		put(out, "shared_errors", fit->shared);
 	if (!isnan(fit->chi_square)) {
 		put(out, "chi_square", fit->chi_square);
-		put(out, "chi_square_expected", (double)(fit->used - fit->unknowns));
+		put(out, "chi_square_expected", fit->chi_square_expected);
+		put(out, "chi_square_sd", fit->chi_square_sd);
 	}
 	if (found->mode != MODE_CYLINDER) {
 		fprintf(out, ", \"vdi_points\": %zu, \"vdi_trimmed\": %zu", of->points,
@@ -289,6 +295,7 @@ struct priv {
 	struct text text;	/* of --json */
 	size_t frames;
 	bool warned;		/* that --pixel differs from the frame's own spacing */
+	struct fitted_residuals told;	/* to the check, of the frame at hand */
 };
 
 /* The frame with its deviations. */
@@ -349,6 +356,10 @@ take_frame(struct run *run, struct frame *in)
 		status = make_output(in, &found, &out);
 	if (status == 0)
 		status = print(run, &found);
+	if (status == 0 && !parameters->robust)
+		status = measurement_residuals(&found, &priv->told);
+	if (status == 0 && !out)
+		run_judge(run);
 	priv->frames++;
 	measurement_free(&found);
 	frame_free(in);
@@ -480,6 +491,19 @@ init(struct run *run)
 	return 0;
 }
 
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	struct priv *priv = run->priv;
+
+	(void)in;
+	(void)out;
+	run_check_facts(run)->residuals = &priv->told;
+	return 0;
+}
+
+static const struct check *const checks[] = { &check_outliers, NULL };
+
 static void
 release(struct run *run)
 {
@@ -498,8 +522,10 @@ const struct stage stage_fitshape = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
+	.checks = checks,
 	.traits = STAGE_TABLES | STAGE_UNITS | STAGE_WORD | STAGE_TEXT,
 	.agree = AGREE_EXACT,
 	.init = init,
+	.plan = plan,
 	.release = release,
 };

@@ -11,6 +11,7 @@
 #include "base/linear.h"
 #include "base/numbers.h"
 #include "frame/frame.h"
+#include "run/check.h"
 
 struct run;
 
@@ -27,6 +28,12 @@ struct cloud {
 	size_t *pixel;		/* y w + x of each, in rising order */
 	double about[3];	/* the middle of the points */
 	enum along along;
+	/* Neighbours share errors: of a frame of w x h pixels those of a Gaussian window of this
+	 * standard deviation over the pixels that are valid (NULL: none do; owned by the caller);
+	 * of a table (w = 0) by sigma_shared. */
+	size_t w, h;
+	const unsigned char *valid;
+	double window_px, shared;
 };
 
 void cloud_free(struct cloud *);
@@ -36,6 +43,8 @@ struct cloud_channels {
 	size_t x[3], sigma;	/* x[0] = x[1] = NO_CHANNEL: column and row times the spacing */
 	double spacing[2];
 	bool towards;		/* z points towards the camera */
+	unsigned char *valid;	/* struct cloud's */
+	double window_px, shared;
 	char unit[16];
 };
 
@@ -123,6 +132,10 @@ struct fit {
 	double mean, min, max;		/* of the used */
 	double interval[2];		/* that holds 95 % of them: quantiles 0.025 and 0.975 */
 	double chi_square;		/* sum of (d/sd of d)^2 of the used; NaN without sigma */
+	double chi_square_expected, chi_square_sd;
+	/* How many times the variance of a mean of many points is that of independent errors; 1
+	 * where no point shares its error. */
+	double shared;
 	size_t unknowns;
 	struct shape_tangent tangent;	/* the unknowns of cov */
 	double cov[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS];
@@ -198,6 +211,8 @@ struct measurement {
 /* Measures a frame of floats. -1 after fail(); measurement_free() in either case. */
 int measure(struct run *, const struct parameters *, enum mode, const struct frame *,
     struct measurement *);
+/* How far points are from the shapes, for the check `outliers`. -1 after fail(): no memory. */
+int measurement_residuals(const struct measurement *, struct fitted_residuals *);
 void measurement_free(struct measurement *);
 
 /* ---- fitshape_rows.c ---- */
@@ -229,6 +244,18 @@ struct search {
 	size_t near[BALL_POINTS], nears;	/* neighbours of a point */
 };
 
+/* Errors that neighbours share, which a filter has mixed. */
+struct windows {
+	const struct fit *fit;
+	const struct cloud *cloud;
+	const double *weight, *sd;	/* of the points; sd NULL: 1 */
+	size_t y0, h;			/* the rows of the frame that the planes hold */
+	size_t reach;			/* of the window, in pixels */
+	double *kernel;			/* of the window by distance, then its squares */
+	/* 1 where a pixel is valid, else 0; for each unknown H (fit.c); two for use within. */
+	double *plane;
+};
+
 struct fitshape_rows {
 	/* Block b of a struct summing, for run_for(). */
 	void (*sum_block)(void *arg, size_t b);
@@ -241,6 +268,8 @@ struct fitshape_rows {
 	/* For Huber's covariance: squares of psi, or its slopes. */
 	void (*robust_weights)(const struct fit *, const double *sd, bool squares, double *weight);
 
+	/* Fills the planes of struct windows. */
+	void (*spread)(const struct windows *);
 	/* Starts from threes or fours of all points: the plane or sphere with the least median
 	 * distance from `points`, which it returns; INFINITY: there is none. */
 	double (*best_draw)(const struct shape_points *all, const struct shape_points *points,

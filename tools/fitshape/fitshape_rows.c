@@ -182,6 +182,111 @@ robust_weights(const struct fit *fit, const double *sds, bool squares, double *w
 	}
 }
 
+/* ---- errors that neighbours share ---- */
+
+static void
+add_scaled(double *restrict to, const double *restrict from, size_t n, double factor)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < n; i++)
+		to[i] += factor * from[i];
+}
+
+static void
+blur(double *plane, size_t w, size_t h, const double *kernel, size_t reach, double *other)
+{
+	memset(other, 0, w * h * sizeof(*other));
+	for (size_t y = 0; y < h; y++)
+		for (size_t k = y < reach ? 0 : y - reach; k <= y + reach && k < h; k++)
+			add_scaled(other + y * w, plane + k * w, w, kernel[k < y ? y - k : k - y]);
+	memset(plane, 0, w * h * sizeof(*plane));
+	for (size_t y = 0; y < h; y++)
+		for (size_t d = 0; d <= reach && d < w; d++) {
+			add_scaled(plane + y * w, other + y * w + d, w - d, kernel[d]);
+			if (d)
+				add_scaled(plane + y * w + d, other + y * w, w - d, kernel[d]);
+		}
+}
+
+#define PAIRS_REACH 30		/* px: the pairs of larger windows are not looked at one by one */
+
+/* Adds a point's share to the planes; where its window is not whole, pair by pair. */
+static void
+spread_pairs(const struct windows *windows, size_t i, const double share[SHAPE_UNKNOWNS])
+{
+	const double *kernel = windows->kernel, *valid = windows->plane;
+	ptrdiff_t w = (ptrdiff_t)windows->cloud->w, h = (ptrdiff_t)windows->h;
+	ptrdiff_t at = (ptrdiff_t)(windows->cloud->pixel[i] - windows->y0 * windows->cloud->w);
+	ptrdiff_t x = at % w, y = at / w, right = x < w - 1 - x ? x : w - 1 - x;
+	ptrdiff_t down = y < h - 1 - y ? y : h - 1 - y, reach = (ptrdiff_t)windows->reach;
+	ptrdiff_t step[(2 * PAIRS_REACH + 1) * (PAIRS_REACH + 1)];
+	double height[(2 * PAIRS_REACH + 1) * (PAIRS_REACH + 1)], V = 1;
+	size_t n = 0;
+
+	right = right < reach ? right : reach;
+	down = down < reach ? down : reach;
+	for (ptrdiff_t dy = 0; dy <= down; dy++)
+		for (ptrdiff_t dx = dy ? -right : 1; dx <= right; dx++) {
+			ptrdiff_t to = dy * w + dx;
+
+			if (valid[at + to] == 0 || valid[at - to] == 0)
+				continue;
+			step[n] = to;
+			height[n] = kernel[dy] * kernel[dx < 0 ? -dx : dx];
+			V += 2 * height[n] * height[n];
+			n++;
+		}
+	for (size_t k = 0; k < windows->fit->unknowns; k++) {
+		double *to = windows->plane + (ptrdiff_t)(k + 1) * w * h + at;
+		double own = share[k] / sqrt(V);
+
+		*to += own;
+		for (size_t p = 0; p < n; p++) {
+			to[step[p]] += own * height[p];
+			to[-step[p]] += own * height[p];
+		}
+	}
+}
+
+static void
+spread(const struct windows *windows)
+{
+	const struct cloud *cloud = windows->cloud;
+	size_t w = cloud->w, h = windows->h, size = w * h, reach = windows->reach;
+	double *plane = windows->plane, *V = plane + (windows->fit->unknowns + 1) * size, whole = 1;
+	double *other = plane + size, *squares = windows->kernel + reach + 1;
+
+	for (size_t d = 1; d <= reach; d++)
+		whole += 2 * squares[d];
+	whole *= whole * (1 - 1e-9);
+	for (size_t i = 0; i < size; i++)
+		V[i] = plane[i] = cloud->valid[windows->y0 * w + i];
+	blur(V, w, h, squares, reach, other);
+	memset(other, 0, size * sizeof(*other));
+	/* whole windows together, others point by point */
+	for (int pairs = 0; pairs < 2; pairs++) {
+		for (size_t i = 0; i < cloud->n; i++) {
+			size_t at = cloud->pixel[i] - windows->y0 * w;
+			bool by_pairs = V[at] < whole && reach <= PAIRS_REACH;
+			double J[SHAPE_UNKNOWNS];
+
+			if (by_pairs != pairs)
+				continue;
+			derive(&windows->fit->tangent, cloud->x[i], J);
+			for (size_t k = 0; k < windows->fit->unknowns; k++) {
+				J[k] *= windows->weight[i] * (windows->sd ? windows->sd[i] : 1);
+				if (!pairs)
+					plane[(k + 1) * size + at] = J[k] / sqrt(V[at]);
+			}
+			if (pairs)
+				spread_pairs(windows, i, J);
+		}
+		for (size_t k = 1; k <= windows->fit->unknowns && !pairs; k++)
+			blur(plane + k * size, w, h, windows->kernel, reach,
+			    V + size);
+	}
+}
+
 /* ---- starts ---- */
 
 #define DRAWS 1000		/* threes or fours of points */
@@ -427,22 +532,14 @@ weigh_near(const struct shape_points *points, const struct shape *shape, double 
 #define ON_BALL_SHARE 0.01		/* of the radius: nearer points are on the sphere */
 #define MAX_RADIUS_ERROR 0.05	/* of the radius */
 
-static double
-distance(const double a[3], const double b[3])
-{
-	double d[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
-
-	return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-}
-
 static size_t
 count_near(const struct search *search, const struct shape *ball)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < search->n; i++)
-		n += fabs(distance(search->cloud->x[search->index[i]], ball->centre) -
-		    ball->radius) < ON_BALL_SHARE * ball->radius;
+		n += fabs(shape_distance(ball, search->cloud->x[search->index[i]])) <
+		    ON_BALL_SHARE * ball->radius;
 	return n;
 }
 
@@ -472,9 +569,12 @@ best_ball(struct search *search, double radius, struct shape *best)
 		const double *seed =
 		    search->cloud->x[search->index[drawn(s, 0, BALL_SALT, search->n)]];
 
+		struct shape around = { .kind = SHAPE_SPHERE, .radius = 1.2 * radius };
+
+		memcpy(around.centre, seed, sizeof(around.centre));
 		search->nears = 0;
 		for (size_t i = 0; i < search->n; i++)
-			if (distance(search->cloud->x[search->index[i]], seed) < 1.2 * radius)
+			if (shape_distance(&around, search->cloud->x[search->index[i]]) < 0)
 				search->near[search->nears++] = search->index[i];
 		for (size_t k = 0; k < SEED_DRAWS && search->nears > 4; k++) {
 			const double *p[4] = { seed };
@@ -502,6 +602,7 @@ const struct fitshape_rows AT_LEVEL(fitshape_rows) = {
 	.find_sizes = find_sizes,
 	.find_weights = find_weights,
 	.robust_weights = robust_weights,
+	.spread = spread,
 	.best_draw = best_draw,
 	.best_directions = best_directions,
 	.median_distance = median_distance,

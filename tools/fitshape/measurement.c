@@ -4,6 +4,7 @@
  */
 #include "fitshape.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +12,14 @@
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 #include "frame/frame.h"
 #include "image/statistics.h"
 #include "mesh/mesh.h"
 
 /* ---- channels ---- */
+
+#define WINDOW_PX_MOST 1000.0	/* that errors are followed over */
 
 /* Coordinates must be lengths: x y z, or z over pixels whose distance is known in the same unit. */
 static int
@@ -62,6 +66,29 @@ cloud_find(const struct numbers *pixel, const struct frame_head *head,
 		channels->spacing[i] = pixel->v[i < pixel->n ? i : 0];
 	channels->towards = mesh.towards;
 	channels->sigma = head_channel(head, "sigma");
+	if (meta_number(&head->meta, "sigma_window_px", 0, &channels->window_px) < 0 ||
+	    meta_number(&head->meta, "sigma_shared",
+	    4 * M_PI * channels->window_px * channels->window_px, &channels->shared) < 0)
+		return -1;
+	channels->window_px = fmin(fmax(channels->window_px, 0), WINDOW_PX_MOST);
+	channels->shared = fmax(channels->shared, 1);
+	return 0;
+}
+
+/* Where neighbours share errors: marks the pixels that a filter has mixed. */
+static int
+mark_valid(const struct frame *frame, struct cloud_channels *channels)
+{
+	size_t w = frame->head.w, h = frame->head.h;
+
+	channels->valid = NULL;
+	if (!(channels->window_px > 0) || head_is_table(&frame->head))
+		return 0;
+	channels->valid = calloc(h, w);
+	if (!channels->valid)
+		return fail_memory();
+	for (size_t i = 0; i < w * h; i++)
+		channels->valid[i] = isfinite(frame_floats(frame, channels->x[2], i / w)[i % w]);
 	return 0;
 }
 
@@ -132,17 +159,22 @@ add_point(const struct frame *frame, const struct cloud_channels *channels, size
 	return 0;
 }
 
+static void
+middle_of(const struct cloud *cloud, double middle[3])
+{
+	middle[0] = middle[1] = middle[2] = 0;
+	for (size_t i = 0; i < cloud->n; i++)
+		for (int k = 0; k < 3; k++)
+			middle[k] += cloud->x[i][k];
+	for (int k = 0; k < 3 && cloud->n; k++)
+		middle[k] /= (double)cloud->n;
+}
+
 /* Moves the points to coordinates about their middle. */
 static void
 centre(struct cloud *cloud)
 {
-	double sum[3] = { 0 };
-
-	for (size_t i = 0; i < cloud->n; i++)
-		for (int k = 0; k < 3; k++)
-			sum[k] += cloud->x[i][k];
-	for (int k = 0; k < 3; k++)
-		cloud->about[k] = cloud->n ? sum[k] / (double)cloud->n : 0;
+	middle_of(cloud, cloud->about);
 	for (size_t i = 0; i < cloud->n; i++)
 		for (int k = 0; k < 3; k++)
 			cloud->x[i][k] -= cloud->about[k];
@@ -160,8 +192,9 @@ cloud_take(const struct frame *frame, const struct cloud_channels *channels,
 	const struct frame_head *head = &frame->head;
 	size_t x0 = 0, y0 = 0, w = head->w, h = head->h, most;
 
-	*cloud = (struct cloud){ .along =
-	    channels->x[0] == NO_CHANNEL ? ALONG_Z : ALONG_RAY };
+	*cloud = (struct cloud){ .along = channels->x[0] == NO_CHANNEL ? ALONG_Z : ALONG_RAY,
+		.w = head_is_table(head) ? 0 : head->w, .h = head->h, .valid = channels->valid,
+		.window_px = channels->window_px, .shared = channels->shared };
 	if (region->n == 4) {
 		if (check_rectangle(head, region->v) < 0)
 			return -1;
@@ -190,8 +223,8 @@ cloud_take(const struct frame *frame, const struct cloud_channels *channels,
 static int
 cloud_without(const struct cloud *cloud, const unsigned char *drop, struct cloud *out)
 {
-	*out = (struct cloud){ .along = cloud->along };
-	memcpy(out->about, cloud->about, sizeof(out->about));
+	*out = *cloud;
+	out->n = 0;
 	if (make_room(out, cloud->n, cloud->sigma) < 0)
 		return -1;
 	for (size_t i = 0; i < cloud->n; i++) {
@@ -281,16 +314,13 @@ find_ball(struct search *search, unsigned char *taken, double diameter, const ch
 static bool
 lies_left(const struct cloud *a, const struct cloud *b)
 {
-	for (int k = 0; k < 3; k++) {
-		double ma = 0, mb = 0;
+	double ma[3], mb[3];
 
-		for (size_t i = 0; i < a->n; i++)
-			ma += a->x[i][k] / (double)a->n;
-		for (size_t i = 0; i < b->n; i++)
-			mb += b->x[i][k] / (double)b->n;
-		if (ma != mb)
-			return ma < mb;
-	}
+	middle_of(a, ma);
+	middle_of(b, mb);
+	for (int k = 0; k < 3; k++)
+		if (ma[k] != mb[k])
+			return ma[k] < mb[k];
 	return true;
 }
 
@@ -458,6 +488,7 @@ fit_trimmed(struct run *run, const struct cloud *all, const struct shape *shape,
 	if (!drop)
 		return fail_memory();
 	equal.sigma = NULL;
+	equal.valid = NULL;	/* its error bars are not asked for */
 	*trimmed = (size_t)floor(per_mille / 1000 * (double)all->n + 1e-9);
 	status = fit_shape(run, &equal, shape, &plain, fit);
 	if (status == 0)
@@ -555,6 +586,31 @@ check_given(const struct measuring *measuring, const struct cloud *cloud, struct
 	return status;
 }
 
+#define RIGHT_LEAST 0.6		/* of the points, for the advice of --robust */
+
+/* Fits a shape. Where only wrong points prevent a plain fit, the message says so. */
+static int
+fit_or_advise(const struct measuring *measuring, const struct cloud *cloud,
+    const struct shape *shape, const struct fit_options *options, struct fit *fit)
+{
+	struct fit_options robust = { true, options->towards };
+	struct fail_record plain;
+
+	if (fit_shape(measuring->run, cloud, shape, options, fit) == 0)
+		return 0;
+	if (options->robust || fail_is_memory())
+		return -1;
+	fail_take(&plain);
+	fit_free(fit);
+	if (fit_shape(measuring->run, cloud, shape, &robust, fit) == 0 && fit->used < fit->n &&
+	    (double)fit->used > RIGHT_LEAST * (double)fit->n)
+		return fail(NULL, "%s: without %zu of %zu points, which are far off, they do: "
+		    "--robust leaves them out", plain.message, fit->n - fit->used, fit->n);
+	fail_clear();
+	fail_put(&plain);
+	return -1;
+}
+
 static int
 measure_cloud(const struct measuring *measuring, size_t which)
 {
@@ -575,7 +631,7 @@ measure_cloud(const struct measuring *measuring, size_t which)
 	if (parameters->fixed &&
 	    check_given(measuring, &part->cloud, shape, &options, diameter) < 0)
 		return -1;
-	if (fit_shape(measuring->run, &part->cloud, &shape, &options, &part->fit) < 0 ||
+	if (fit_or_advise(measuring, &part->cloud, &shape, &options, &part->fit) < 0 ||
 	    check_unit("diameter", "--diameter", 2 * part->fit.shape.radius, diameter,
 	    found->unit) < 0)
 		return -1;
@@ -654,6 +710,8 @@ measure(struct run *run, const struct parameters *parameters, enum mode mode,
 	if (cloud_find(&parameters->pixel, &frame->head, &measuring.channels) < 0)
 		return -1;
 	memcpy(found->unit, measuring.channels.unit, sizeof(found->unit));
+	if (mark_valid(frame, &measuring.channels) < 0)
+		return -1;
 	if (mode == MODE_SPHERES && !parameters->roi.n) {
 		double diameter[2] = { diameter_of(parameters, 0), diameter_of(parameters, 1) };
 
@@ -674,7 +732,94 @@ measure(struct run *run, const struct parameters *parameters, enum mode mode,
 		status = find_distance(&measuring);
 	if (found->parts == 2)
 		found->spacing_error = found->spacing - parameters->distance;
+	free(measuring.channels.valid);
 	return status;
+}
+
+/* ---- wrong points ---- */
+
+#define TESTED_POINTS 4000	/* of all, evenly: their fits are within 0.05 scatters */
+
+/*
+ * Compares a plain fit with a robust one to some of its points. Wrong points that lie on one side
+ * move a plain fit, even where none of them is far off: `moved` is the root mean square of what its
+ * distances change by without them. Where the robust fit determines no shape, nothing is filled.
+ */
+static int
+compare_robust(const struct part *part, struct fitted_residuals *of)
+{
+	static const struct fit_options robust = { .robust = true };
+	const struct shape *plain = &part->fit.shape;
+	size_t n = part->cloud.n, step = n / TESTED_POINTS + 1;
+	unsigned char *drop = must_alloc(n, sizeof(*drop));
+	struct cloud all = part->cloud, some = { 0 };
+	struct fit fit = { 0 };
+	double squares = 0, sds = 0;
+	int status;
+
+	for (size_t i = 0; i < n; i++)
+		drop[i] = i % step != 0;
+	all.valid = NULL;	/* its own error bars are not asked for */
+	status = cloud_without(&all, drop, &some);
+	free(drop);
+	if (status == 0 && fit_shape(NULL, &some, plain, &robust, &fit) == 0) {
+		/* a plane's normal may point to either side */
+		double side = plain->kind == SHAPE_PLANE ?
+		    copysign(1, vector3_dot(plain->axis, fit.shape.axis)) : 1;
+
+		for (size_t i = 0; i < some.n; i++) {
+			double step_by = shape_distance(plain, some.x[i]) - side * fit.distance[i];
+			double sd = some.sigma ? some.sigma[i] : 1;
+
+			squares += step_by * step_by / (sd * sd);
+			sds += sd / (double)some.n;
+		}
+		of->moved = sqrt(squares / (double)some.n) / fit.scale;
+		of->moved_by = of->moved * fit.scale * sds;
+		of->left_out = 1 - (double)fit.used / (double)some.n;
+	} else if (status == 0 && (status = fail_is_memory() ? -1 : 0) == 0) {
+		fail_clear();
+	}
+	fit_free(&fit);
+	cloud_free(&some);
+	return status;
+}
+
+/* The figures of the part whose largest residual is most scatters. */
+int
+measurement_residuals(const struct measurement *found, struct fitted_residuals *told)
+{
+	*told = (struct fitted_residuals){ 0 };
+	for (size_t k = 0; k < found->parts; k++) {
+		const struct part *part = &found->part[k];
+		size_t n = part->fit.n;
+		struct fitted_residuals of = { .points = n };
+		float *size = must_alloc(n, sizeof(*size));
+		double weights = 0;
+
+		for (size_t i = 0; i < n; i++)
+			weights += part->fit.weight[i] / (double)n;
+		for (size_t i = 0; i < n; i++) {
+			double distance = fabs(part->fit.distance[i]);
+
+			size[i] = (float)(distance * sqrt(part->fit.weight[i] / weights));
+			if ((double)size[i] > of.largest) {
+				of.largest = (double)size[i];
+				of.distance = distance;
+			}
+		}
+		of.scatter = 1.4826 * median_of(size, n);
+		for (size_t i = 0; i < n; i++)
+			of.far += (double)size[i] > FAR_RESIDUAL * of.scatter;
+		free(size);
+		of.rounding = FLT_EPSILON * vector3_length(part->cloud.about);
+		memcpy(of.unit, found->unit, sizeof(of.unit));
+		if (compare_robust(part, &of) < 0)
+			return -1;
+		if (k == 0 || of.largest * told->scatter > told->largest * of.scatter)
+			*told = of;
+	}
+	return 0;
 }
 
 void

@@ -46,18 +46,16 @@ add_pieces(struct run *run, struct spectrum_job *job, const size_t *x, size_t ac
 	const struct fourier_spectrum *spectrum = job->spectrum;
 	const size_t n = across_n * down_n;
 
-	for (size_t i = 0; i < n && !job->failed; i += 2) {
+	for (size_t i = 0; i < n; i += 2) {
 		job->pieces = n - i < 2 ? 1 : 2;
 		for (size_t k = 0; k < job->pieces; k++)
 			job->piece[k] = (struct spectrum_piece){ job->signal->v +
 				y[(i + k) / across_n] * job->signal->w + x[(i + k) % across_n] };
 		run_for(run, job->pieces, fourierphase_rows()->spectrum_piece, job);
-		if (!job->failed)
-			run_for(run, fourier_items(spectrum->h, FFT_LANES),
-			    fourierphase_rows()->spectrum_rows, job);
-		if (!job->failed)
-			run_for(run, fourier_items(spectrum->w, FFT_LANES),
-			    fourierphase_rows()->spectrum_columns, job);
+		run_for(run, fourier_items(spectrum->h, FFT_LANES),
+		    fourierphase_rows()->spectrum_rows, job);
+		run_for(run, fourier_items(spectrum->w, FFT_LANES),
+		    fourierphase_rows()->spectrum_columns, job);
 		for (size_t k = 0; k < job->pieces; k++)
 			free(job->piece[k].counts);
 	}
@@ -70,8 +68,8 @@ fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
 {
 	struct spectrum_job job = { .signal = signal, .spectrum = spectrum };
 	size_t stride, plane, all, x[TILES], y[TILES], across_n, down_n;
-	struct pixel_store *store = NULL;
-	void *memory = NULL;
+	struct pixel_store *store;
+	float *memory;
 	int status = -1;
 
 	spectrum->tile_w = signal->w < SPECTRUM_TILE ? signal->w : SPECTRUM_TILE;
@@ -90,27 +88,21 @@ fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
 	make_fade(job.fade_y, spectrum->tile_h);
 	for (size_t i = 0; i < FOURIER_RINGS; i++)
 		spectrum->ring[i] = NAN;
-	spectrum->store = pixel_store_scratch(all * (2 * sizeof(float) + sizeof(double)), &memory);
-	spectrum->sorted = memory;
-	if (spectrum->store) {
-		spectrum->power = (void *)((char *)memory + all * sizeof(*spectrum->sorted));
-		spectrum->smooth = spectrum->power + all;
-	}
-	store = pixel_store_scratch(3 * plane * sizeof(float), &memory);
-	if (!spectrum->store || !store) {
-		fail_memory();
-	} else if (line_fft_new(spectrum->w, &job.across) == 0 &&
+	spectrum->store = fourier_scratch(all * (2 + sizeof(double) / sizeof(float)), &memory);
+	spectrum->sorted = (void *)memory;
+	spectrum->power = (void *)(spectrum->sorted + all);
+	spectrum->smooth = spectrum->power + all;
+	store = fourier_scratch(3 * plane, &memory);
+	if (line_fft_new(spectrum->w, &job.across) == 0 &&
 	    line_fft_new(spectrum->h, &job.down) == 0) {
 		job.re = memory;
 		job.im = job.re + plane;
 		job.power = job.im + plane;
 		memset(memory, 0, 3 * plane * sizeof(float));
 		add_pieces(run, &job, x, across_n, y, down_n);
-		status = job.failed ? -1 : 0;
-	}
-	if (status == 0) {
 		run_for(run, spectrum->h, fourierphase_rows()->spectrum_power, &job);
 		run_for(run, spectrum->h, fourierphase_rows()->spectrum_smooth, spectrum);
+		status = 0;
 	}
 	line_fft_free(&job.across);
 	line_fft_free(&job.down);

@@ -12,18 +12,17 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "run/run.h"
 
 struct pixel_store *
-fourier_scratch(size_t floats, float **v, bool *failed)
+fourier_scratch(size_t floats, float **v)
 {
 	void *made = NULL;
 	struct pixel_store *store = pixel_store_scratch(floats * sizeof(**v), &made);
 
-	if (!store) {
-		fail_memory();
-		__atomic_store_n(failed, true, __ATOMIC_RELAXED);
-	}
+	if (!store)
+		out_of_memory();
 	*v = made;
 	return store;
 }
@@ -66,10 +65,9 @@ line_fft_new(size_t n, struct line_fft *fft)
 	static const size_t primes[] = { 5, 3 };
 	size_t rest = n;
 
-	*fft = (struct line_fft){ .n = n, .cos = malloc(n * sizeof(*fft->cos)),
-		.sin = malloc(n * sizeof(*fft->sin)), .place = malloc(n * sizeof(*fft->place)) };
-	if (!fft->cos || !fft->sin || !fft->place)
-		return fail_memory();
+	*fft = (struct line_fft){ .n = n, .cos = must_alloc(n, sizeof(*fft->cos)),
+		.sin = must_alloc(n, sizeof(*fft->sin)),
+		.place = must_alloc(n, sizeof(*fft->place)) };
 	for (size_t i = 0; i < sizeof(primes) / sizeof(*primes); i++)
 		for (; rest % primes[i] == 0; rest /= primes[i])
 			fft->factor[fft->factors++] = primes[i];
@@ -104,27 +102,23 @@ line_fft_free(struct line_fft *fft)
 
 /* Reads the source, and makes the signal unless that is NULL. *sum: of the units of *count
  * pixels. */
-static int
+static void
 read_source(struct run *run, const struct fourier_source *source, struct fourier_signal *signal,
     double *sum, size_t *count)
 {
 	size_t h = source->in->head.h;
-	struct signal_job job = { source, signal, calloc(h, sizeof(double)),
-		calloc(h, sizeof(size_t)), false };
-	int status = job.sum && job.count ? 0 : fail_memory();
+	struct signal_job job = { source, signal, must_alloc(h, sizeof(double)),
+		must_alloc(h, sizeof(size_t)) };
 
 	*sum = 0;
 	*count = 0;
-	if (status == 0) {
-		run_for(run, fourier_items(h, FOURIER_ROWS), fourierphase_rows()->signal, &job);
-		for (size_t y = 0; y < h; y++) {
-			*sum += job.sum[y];
-			*count += job.count[y];
-		}
+	run_for(run, fourier_items(h, FOURIER_ROWS), fourierphase_rows()->signal, &job);
+	for (size_t y = 0; y < h; y++) {
+		*sum += job.sum[y];
+		*count += job.count[y];
 	}
 	free(job.sum);
 	free(job.count);
-	return job.failed ? -1 : status;
 }
 
 int
@@ -136,8 +130,7 @@ fourier_signal_find_least(struct run *run, struct fourier_source *source)
 	source->least_unit = 0;
 	if (source->flats == 0 || source->removal == REMOVAL_DIFFERENCE)
 		return 0;
-	if (read_source(run, source, NULL, &sum, &n) < 0)
-		return -1;
+	read_source(run, source, NULL, &sum, &n);
 	if (n > 0 && !(sum > 0))
 		return fail(NULL, source->flats == 2
 			? "white is nowhere brighter than black: are the flat images in this order?"
@@ -150,18 +143,13 @@ int
 fourier_signal_make(
     struct run *run, const struct fourier_source *source, struct fourier_signal *signal)
 {
-	void *memory = NULL;
 	double sum;
 	size_t n;
 
 	*signal = (struct fourier_signal){ .w = source->in->head.w, .h = source->in->head.h,
 		.along = 1, .apart = source->in->head.w };
-	signal->store = pixel_store_scratch(signal->w * signal->h * sizeof(*signal->v), &memory);
-	if (!signal->store)
-		return fail_memory();
-	signal->v = memory;
-	if (read_source(run, source, signal, &sum, &n) < 0)
-		return -1;
+	signal->store = fourier_scratch(signal->w * signal->h, &signal->v);
+	read_source(run, source, signal, &sum, &n);
 	signal->holes = signal->w * signal->h - n;
 	return 0;
 }
@@ -272,11 +260,8 @@ plan(struct filter_job *filter)
 		down = filter->column.total;
 	}
 	plane = signal->h * filter->stride;
-	filter->store = fourier_scratch(2 * plane + down * filter->stride, &filter->re,
-	    &filter->failed);
-	filter->known = malloc(signal->h);
-	if (!filter->store || !filter->known)
-		return fail_memory();
+	filter->store = fourier_scratch(2 * plane + down * filter->stride, &filter->re);
+	filter->known = must_alloc(signal->h, 1);
 	filter->im = filter->re + plane;
 	filter->window = filter->im + plane;
 	make_window(filter);
@@ -289,30 +274,28 @@ fourier_filter_run(struct run *run, const struct fourier_filter *how,
 {
 	struct filter_job filter = { .how = how, .signal = signal, .result = result };
 	size_t plane = fourier_aligned(signal->w * signal->h), h = signal->h;
-	int status = -1;
+	int status;
 
 	*result = (struct fourier_result){ .w = signal->along == 1 ? signal->w : h,
 		.h = signal->along == 1 ? h : signal->w };
-	result->store = fourier_scratch((mean ? 3 : 2) * plane, &result->re, &filter.failed);
-	if (result->store) {
-		result->im = result->re + plane;
-		result->mean = mean ? result->im + plane : NULL;
-		status = plan(&filter);
-	}
+	result->store = fourier_scratch((mean ? 3 : 2) * plane, &result->re);
+	result->im = result->re + plane;
+	result->mean = mean ? result->im + plane : NULL;
+	status = plan(&filter);
 	if (status == 0)
 		run_for(run, fourier_items(h, FILTER_ROWS), fourierphase_rows()->filter_forward,
 		    &filter);
-	if (status == 0 && filter.down.n && !filter.failed)
+	if (status == 0 && filter.down.n)
 		run_for(run, filter.stride / FFT_LANES, fourierphase_rows()->filter_columns,
 		    &filter);
-	if (status == 0 && !filter.failed)
+	if (status == 0)
 		run_for(run, fourier_items(h, FFT_LANES), fourierphase_rows()->filter_back,
 		    &filter);
 	line_fft_free(&filter.across);
 	line_fft_free(&filter.down);
 	pixel_store_drop(filter.store);
 	free(filter.known);
-	return filter.failed ? -1 : status;
+	return status;
 }
 
 /*
@@ -345,7 +328,7 @@ fourier_sigma_reach(const struct fourier_filter *how)
 	return sqrt(slopes / power / (plane ? 2 : 1)) / (2 * M_PI * how->half_width);
 }
 
-int
+void
 fourier_sigma_make(struct run *run, const struct fourier_source *source,
     struct phase_noise_model noise, const struct fourier_filter *how, double noise_bandwidth,
     bool down, float **variance)
@@ -353,24 +336,19 @@ fourier_sigma_make(struct run *run, const struct fourier_source *source,
 	double reach = fourier_sigma_reach(how);
 	size_t w = source->in->head.w, h = source->in->head.h, longest = w > h ? w : h;
 	struct sigma_job job = { .source = source, .noise = noise, .w = w, .h = h };
-	float *planes = reallocarray(NULL, w * h, 4 * sizeof(*planes));
+	float *planes = must_alloc(w * h, 4 * sizeof(*planes));
 
 	job.radius = (size_t)fmin(ceil(SIGMAS * reach), (double)longest);
-	job.kernel = calloc(job.radius + 1, sizeof(*job.kernel));
-	*variance = malloc(w * h * sizeof(**variance));
-	job.failed = !planes || !job.kernel || !*variance;
-	if (job.failed) {
-		fail_memory();
-	} else {
-		for (size_t k = 0; k <= job.radius; k++)
-			job.kernel[k] = (float)exp(-0.5 * (double)(k * k) / (reach * reach));
-		job.v = planes;
-		job.n = planes + w * h;
-		job.to_v = planes + 2 * w * h;
-		job.to_n = planes + 3 * w * h;
-		run_for(run, fourier_items(h, FOURIER_ROWS), fourierphase_rows()->sigma_read, &job);
-	}
-	for (int way = 0; way < 2 && !job.failed; way++) {	/* across, then down */
+	job.kernel = must_alloc(job.radius + 1, sizeof(*job.kernel));
+	*variance = must_alloc(w * h, sizeof(**variance));
+	for (size_t k = 0; k <= job.radius; k++)
+		job.kernel[k] = (float)exp(-0.5 * (double)(k * k) / (reach * reach));
+	job.v = planes;
+	job.n = planes + w * h;
+	job.to_v = planes + 2 * w * h;
+	job.to_n = planes + 3 * w * h;
+	run_for(run, fourier_items(h, FOURIER_ROWS), fourierphase_rows()->sigma_read, &job);
+	for (int way = 0; way < 2; way++) {	/* across, then down */
 		float *v = job.v, *n = job.n;
 
 		if (how->transform != TRANSFORM_2D && down != way)
@@ -383,9 +361,7 @@ fourier_sigma_make(struct run *run, const struct fourier_source *source,
 		job.to_v = v;
 		job.to_n = n;
 	}
-	if (!job.failed)
-		fourierphase_rows()->sigma_variance(&job, (float)(noise_bandwidth / 2), *variance);
+	fourierphase_rows()->sigma_variance(&job, (float)(noise_bandwidth / 2), *variance);
 	free(planes);
 	free(job.kernel);
-	return job.failed ? -1 : 0;
 }

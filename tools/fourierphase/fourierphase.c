@@ -413,9 +413,9 @@ filter(struct run *run, struct fourier_signal *signal, size_t k, struct fourier_
 	if (fourier_filter_run(run, &how, signal, image->source.flats == 0, &image->result) < 0)
 		return -1;
 	image->window_px = M_SQRT2 * fourier_sigma_reach(&how);
-	if (parameters->noise.sigma && fourier_sigma_make(run, &image->source, fourier->noise, &how,
-		image->result.noise_bandwidth, image->transposed, &image->variance) < 0)
-		return -1;
+	if (parameters->noise.sigma)
+		fourier_sigma_make(run, &image->source, fourier->noise, &how,
+		    image->result.noise_bandwidth, image->transposed, &image->variance);
 	if (run->verbose)
 		note(where(fourier), "fringes of %s, --carrier %.5g,%.5g; window %s of "
 		    "%.4g to %.4g turns/px, %s; noise of 1 grey level is %.3g rad over the "
@@ -470,8 +470,8 @@ make_image(struct run *run, const struct frame *in, size_t k, struct fourier_ima
 
 #define AMPLITUDES 20000	/* pixels whose amplitudes are looked at, or some more */
 
-/* Fills the frame, and reports how many pixels are invalid. -1 after fail(). */
-static int
+/* Fills the frame, and reports how many pixels are invalid. */
+static void
 write_output(struct run *run, const struct frame *in, const struct fourier_image *image,
     struct frame *out)
 {
@@ -479,23 +479,17 @@ write_output(struct run *run, const struct frame *in, const struct fourier_image
 	size_t w = out->head.w, h = out->head.h, step = 1 + w * h / AMPLITUDES;
 	size_t samples = (w * h + step - 1) / step;
 	struct output_job output = { .fourier = fourier, .image = image, .in = in, .frame = out,
-		.amplitude = malloc(samples * sizeof(double)), .step = step,
-		.lost = calloc(h, sizeof(*output.lost)) };
+		.amplitude = must_alloc(samples, sizeof(double)), .step = step,
+		.lost = must_alloc(h, sizeof(*output.lost)) };
 	uint64_t lost[LOST_KINDS] = { 0 };
-	int status = output.amplitude && output.lost ? 0 : fail_memory();
 
-	if (status == 0)
-		run_for(run, fourier_items(h, FOURIER_ROWS), fourierphase_rows()->output, &output);
-	if (output.failed)
-		status = -1;
-	for (size_t y = 0; status == 0 && y < h; y++)
+	run_for(run, fourier_items(h, FOURIER_ROWS), fourierphase_rows()->output, &output);
+	for (size_t y = 0; y < h; y++)
 		for (size_t i = 0; i < LOST_KINDS; i++)
 			lost[i] += output.lost[y][i];
-	if (status == 0)
-		report_pixels(fourier, lost, output.amplitude, samples, run->verbose);
+	report_pixels(fourier, lost, output.amplitude, samples, run->verbose);
 	free(output.amplitude);
 	free(output.lost);
-	return status;
 }
 
 /* What was found becomes metadata. */
@@ -541,7 +535,7 @@ take_frame(struct run *run, struct frame *in)
 	if (status == 0)
 		status = frame_new(&fourier->out, &out);
 	if (status == 0)
-		status = write_output(run, in, image, out);
+		write_output(run, in, image, out);
 	for (size_t k = 0; k < n; k++) {
 		pixel_store_drop(image[k].result.store);
 		free(image[k].variance);
@@ -638,7 +632,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	if (captures->flats == 0 && options->captures.flats > 0)
 		return fail("--flats", "none of the images is a flat one");
-	if (plan_channels(parameters, fourier, out) < 0)
+	if (plan_channels(parameters, fourier, out) < 0 ||
+	    measurement_describe(measurement, &out->meta) < 0)
 		return -1;
 	fourier->turn_rad = must_resize(fourier->turn_rad, captures->fringes,
 	    sizeof(*fourier->turn_rad));
@@ -657,7 +652,8 @@ static int
 init(struct run *run)
 {
 	static const struct body body = { .gather = gather, .arrives = arrives,
-		.frame = take_frame, .no_passes = "Fourier transforms are of whole images" };
+		.frame = take_frame,
+		.no_passes = "lines are extended by doubles between transforms" };
 	struct parameters *parameters = run->parameters;
 	struct measurement_options *options = &parameters->measurement;
 	struct fourierphase *fourier = run->priv;

@@ -73,7 +73,6 @@ struct signal_job {
 	struct fourier_signal *signal;
 	double *sum;
 	size_t *count;
-	bool failed;
 };
 
 /* ---- transforms of lines ---- */
@@ -95,8 +94,8 @@ size_t line_fft_length(size_t n);
 int line_fft_new(size_t n, struct line_fft *);
 void line_fft_free(struct line_fft *);
 
-/* Floats, aligned to 64; pixel_store_drop() them. NULL after fail(), with *failed set. */
-struct pixel_store *fourier_scratch(size_t floats, float **v, bool *failed);
+/* Floats, aligned to 64; pixel_store_drop() them. Never NULL. */
+struct pixel_store *fourier_scratch(size_t floats, float **v);
 /* Of floats, so many that the next ones are aligned to 64 as well. */
 static inline size_t
 fourier_aligned(size_t floats)
@@ -141,7 +140,6 @@ struct spectrum_job {
 	float fade_x[SPECTRUM_TILE], fade_y[SPECTRUM_TILE];
 	float *re, *im, *power;		/* of the plane, h rows of stride floats */
 	size_t stride;
-	bool failed;
 };
 
 /* The value at a frequency of either sign, of power or of smooth. */
@@ -225,9 +223,9 @@ double fourier_sigma_reach(const struct fourier_filter *);
 /*
  * The variance of the component of the analytic signal across its phase, in rows of the image, in
  * memory of its own; *variance is freed by the caller. The noise is that of the samples in grey
- * levels; the lines run along x, or, with `down`, along y. -1 after fail().
+ * levels; the lines run along x, or, with `down`, along y.
  */
-int fourier_sigma_make(struct run *, const struct fourier_source *, struct phase_noise_model,
+void fourier_sigma_make(struct run *, const struct fourier_source *, struct phase_noise_model,
     const struct fourier_filter *, double noise_bandwidth, bool down, float **variance);
 
 /* How lines of one length go on beyond their ends and in their holes. */
@@ -253,7 +251,6 @@ struct filter_job {
 	float *re, *im;
 	float *window;		/* a row of stride, or one for each frequency down */
 	unsigned char *known;	/* of each line: it has samples enough */
-	bool failed;
 };
 
 /* Variances of a measurement on their way through the window. */
@@ -263,7 +260,7 @@ struct sigma_job {
 	size_t w, h, radius;
 	float *kernel;			/* radius + 1, from the middle outwards */
 	float *v, *n, *to_v, *to_n;	/* variances and how many pixels count; what they become */
-	bool down, failed;
+	bool down;
 };
 
 /* ---- a measurement ---- */
@@ -299,7 +296,6 @@ struct output_job {
 	double *amplitude;	/* of every step-th pixel: of all images the smallest, or NaN */
 	size_t step;
 	uint64_t (*lost)[LOST_KINDS];	/* of each row */
-	bool failed;
 };
 
 struct fourier_sample {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/px.h"
 #include "base/transpose.h"
 #include "run/run.h"
@@ -701,20 +702,14 @@ struct fourier_pixels {
 
 #define MOST 1e18f	/* squares of more are no floats */
 
-/* free(pixels->image) afterwards; false after fail(), with *failed set. */
-static bool
-fourier_pixels_new(size_t n, struct fourier_pixels *pixels, bool *failed)
+/* free(pixels->image) afterwards. */
+static void
+fourier_pixels_new(size_t n, struct fourier_pixels *pixels)
 {
-	float *image = malloc(n * (3 * sizeof(*image) + 2));
+	float *image = must_alloc(n, 3 * sizeof(*image) + 2);
 
-	if (!image) {
-		fail_memory();
-		__atomic_store_n(failed, true, __ATOMIC_RELAXED);
-		return false;
-	}
 	*pixels = (struct fourier_pixels){ image, image + n, image + 2 * n,
 		(unsigned char *)(image + 3 * n), (unsigned char *)(image + 3 * n) + n };
-	return true;
 }
 
 #define READ(type) \
@@ -792,8 +787,7 @@ signal_rows(void *arg, size_t item)
 	size_t end = (item + 1) * FOURIER_ROWS < h ? (item + 1) * FOURIER_ROWS : h;
 	struct fourier_pixels pixels;
 
-	if (!fourier_pixels_new(w, &pixels, &job->failed))
-		return;
+	fourier_pixels_new(w, &pixels);
 	for (size_t y = item * FOURIER_ROWS; y < end; y++) {
 		double sum = 0;
 		size_t n = 0;
@@ -837,17 +831,12 @@ blur(const float *from, size_t stride, size_t n, float *to)
 }
 
 /* How much samples near holes count, whose sharp edges would spread light and fringes over other
- * frequencies: from 0 at the edge to 1 from FADE samples on. NULL after fail(). */
+ * frequencies: from 0 at the edge to 1 from FADE samples on. */
 static float *
 fade_holes(const float *from, size_t stride, size_t w, size_t h)
 {
-	float *known = calloc(2 * w * h, sizeof(*known)), *rows;
+	float *known = must_alloc(2 * w * h, sizeof(*known)), *rows = known + w * h;
 
-	if (!known) {
-		fail_memory();
-		return NULL;
-	}
-	rows = known + w * h;
 	for (size_t y = 0; y < h; y++)
 		for (size_t x = 0; x < w; x++)
 			known[y * w + x] = !px_isnan(from[y * stride + x]);
@@ -895,10 +884,9 @@ prepare_piece(void *arg, size_t item)
 	double sum = 0;
 	size_t count = 0;
 
-	if (job->signal->holes &&
-	    !(piece->counts = fade_holes(piece->from, job->signal->w, spectrum->tile_w,
-		spectrum->tile_h)))
-		__atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
+	if (job->signal->holes)
+		piece->counts = fade_holes(piece->from, job->signal->w, spectrum->tile_w,
+		    spectrum->tile_h);
 	for (size_t y = 0; y < spectrum->tile_h; y++)
 		sum += sum_row(piece->from + y * job->signal->w, spectrum->tile_w, &count);
 	piece->mean = count ? (float)(sum / (double)count) : 0;
@@ -932,9 +920,7 @@ transform_rows(void *arg, size_t item)
 	struct pixel_store *store;
 	float *v;
 
-	store = fourier_scratch(w * FFT_SAMPLE, &v, &job->failed);
-	if (!store)
-		return;
+	store = fourier_scratch(w * FFT_SAMPLE, &v);
 	if (y + FFT_LANES > spectrum->tile_h || job->pieces < 2)
 		memset(v, 0, w * FFT_SAMPLE * sizeof(*v));
 	memset(v + spectrum->tile_w * FFT_SAMPLE, 0,
@@ -958,12 +944,9 @@ transform_columns(void *arg, size_t item)
 {
 	struct spectrum_job *job = arg;
 	size_t x = item * FFT_LANES, h = job->spectrum->h, n = FFT_LANES;
-	struct pixel_store *store;
 	float *v;
+	struct pixel_store *store = fourier_scratch(h * FFT_SAMPLE, &v);
 
-	store = fourier_scratch(h * FFT_SAMPLE, &v, &job->failed);
-	if (!store)
-		return;
 	for (size_t y = 0; y < h; y++) {
 		memcpy(v + y * FFT_SAMPLE, job->re + y * job->stride + x, n * sizeof(*v));
 		memcpy(v + y * FFT_SAMPLE + n, job->im + y * job->stride + x, n * sizeof(*v));
@@ -1202,10 +1185,7 @@ filter_forward(void *arg, size_t item)
 
 	if (others < 2 * total * FILTER_ROWS)
 		others = 2 * total * FILTER_ROWS;
-	store = fourier_scratch(total * FFT_SAMPLE + others + alone + known, &rows.lines,
-	    &filter->failed);
-	if (!store)
-		return;
+	store = fourier_scratch(total * FFT_SAMPLE + others + alone + known, &rows.lines);
 	rows.other = rows.lines + total * FFT_SAMPLE;
 	rows.alone = rows.other + others;
 	rows.known = (unsigned char *)(rows.alone + alone);
@@ -1240,9 +1220,7 @@ filter_columns(void *arg, size_t item)
 	const float scale = 1 / (float)total;
 	struct pixel_store *store;
 
-	store = fourier_scratch(2 * total * FFT_SAMPLE + others, &lines, &filter->failed);
-	if (!store)
-		return;
+	store = fourier_scratch(2 * total * FFT_SAMPLE + others, &lines);
 	spectrum = lines + total * FFT_SAMPLE;
 	for (size_t y = 0; y < h; y++) {
 		memcpy(lines + y * FFT_SAMPLE, re + y * stride, FFT_LANES * sizeof(*re));
@@ -1287,10 +1265,8 @@ filter_back(void *arg, size_t item)
 	const size_t *from = filter->across.place;
 	const float scale = 1 / (float)total;
 	float *v;
-	struct pixel_store *store = fourier_scratch(total * FFT_SAMPLE, &v, &filter->failed);
+	struct pixel_store *store = fourier_scratch(total * FFT_SAMPLE, &v);
 
-	if (!store)
-		return;
 	memset(v, 0, total * FFT_SAMPLE * sizeof(*v));
 	for (size_t i = 0; i < filter->n; i++) {
 		float *to = v + frequency_place(filter->first + (long)i, total) * FFT_SAMPLE;
@@ -1358,8 +1334,7 @@ sigma_read(void *arg, size_t item)
 	size_t end = (item + 1) * FOURIER_ROWS < job->h ? (item + 1) * FOURIER_ROWS : job->h;
 	struct fourier_pixels pixels;
 
-	if (!fourier_pixels_new(job->w, &pixels, &job->failed))
-		return;
+	fourier_pixels_new(job->w, &pixels);
 	for (size_t y = item * FOURIER_ROWS; y < end; y++) {
 		fourier_pixels_read(job->source, y, &pixels);
 		for (size_t x = 0; x < job->w; x++) {
@@ -1612,20 +1587,15 @@ output_rows(void *arg, size_t item)
 {
 	struct output_job *output = arg;
 	size_t w = output->frame->head.w, h = output->frame->head.h;
-	float *memory = malloc(w * (5 * sizeof(*memory) + 1));
-	struct fourier_pixels pixels = { 0 };
-	struct row row;
+	float *memory = must_alloc(w, 5 * sizeof(*memory) + 1);
+	struct row row = { .amplitude = memory, .cosine = memory + w, .sine = memory + 2 * w,
+		.tangent = memory + 3 * w, .size = memory + 4 * w,
+		.lost = (unsigned char *)(memory + 5 * w) };
+	struct fourier_pixels pixels;
 
-	if (!memory) {
-		fail_memory();
-		__atomic_store_n(&output->failed, true, __ATOMIC_RELAXED);
-	} else if (fourier_pixels_new(w, &pixels, &output->failed)) {
-		row = (struct row){ .amplitude = memory, .cosine = memory + w,
-			.sine = memory + 2 * w, .tangent = memory + 3 * w, .size = memory + 4 * w,
-			.lost = (unsigned char *)(memory + 5 * w) };
-		for (size_t y = item * FOURIER_ROWS; y < h && y < (item + 1) * FOURIER_ROWS; y++)
-			write_row(output, y, &pixels, &row);
-	}
+	fourier_pixels_new(w, &pixels);
+	for (size_t y = item * FOURIER_ROWS; y < h && y < (item + 1) * FOURIER_ROWS; y++)
+		write_row(output, y, &pixels, &row);
 	free(memory);
 	free(pixels.image);
 }

@@ -6,21 +6,20 @@
 #include "framecat.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/opt.h"
+#include "base/process.h"
 #include "frame/meta.h"
 #include "fringe/capture_set.h"
 #include "image/arrange.h"
 #include "io/jpeg_checksum.h"
 #include "mesh/mesh.h"
-#include "run/stage.h"
 
 struct parameters {
-	const char *frames, *channels, *scale, *set, *delete, *like, *preset;
+	const char *frames, *channels, *where, *scale, *set, *delete, *like, *preset;
 	struct numbers crop;
 	long bin, quality, level;
 	int as, chroma, purpose, coding;
@@ -60,6 +59,8 @@ static const char *const map_names[] = { "gray", "viridis", "turbo", "phase", "d
 static const struct opt options[] = {
 	{ 0, "frames", "LIST", OPT_TEXT, AT(frames), NULL, 0, 0, NULL,
 	  "only these frames, from 0, such as 3,5-9,12-", NULL },
+	{ 0, "where", "NAME=V,...", OPT_TEXT, AT(where), NULL, 0, 0, NULL,
+	  "tables: only rows whose channel NAME has one of these values", NULL },
 	{ 'c', "channels", "LIST", OPT_TEXT, AT(channels), NULL, 0, 0, NULL,
 	  "only these channels, by name or by number from 0, in this order", NULL },
 	{ 0, "like", "FRAME", OPT_FILE, AT(like), NULL, 0, 0, NULL,
@@ -98,8 +99,9 @@ static const struct opt options[] = {
 	{ 0, "stack", NULL, OPT_FLAG, AT(stack), NULL, 0, 0, NULL,
 	  "all frames as one with many channels", NULL },
 	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "95", 1, 100, NULL, "of JPEG files", NULL },
-	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), "444", 0, 0, NULL,
-	  "resolution of colour in JPEG files and videos", chromas },
+	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), NULL, 0, 0, NULL,
+	  "resolution of colour in JPEG files and videos; 444 if not given, of h264 pictures 420",
+	  chromas },
 	{ 0, "jpeg-for", "WORD", OPT_WORD, AT(purpose), "eyes", 0, 0, NULL,
 	  "what JPEG files keep best", jpeg_purposes },
 	{ 0, "fast", NULL, OPT_FLAG, AT(fast), NULL, 0, 0, NULL,
@@ -316,6 +318,8 @@ change_frame(struct run *run, struct frame **frame)
 
 	if (!parameters->like && paint_measure(&priv->paint, *frame, (size_t)parameters->bin) < 0)
 		return -1;
+	if (parameters->where && table_where(frame, parameters->where) < 0)
+		return -1;
 	if (parameters->channels && arrange_channels(frame, parameters->channels) < 0)
 		return -1;
 	if (jump_check(*frame, parameters->jump, &priv->jump_checked) < 0)
@@ -346,19 +350,22 @@ change_frame(struct run *run, struct frame **frame)
 static const char *const known_keys[] = {
 	"period_px", "phase_anchor", "components", "line_sigma_px", "line_threshold", "line_low",
 	"line_noise", "absphase_period_px", "steps", "shift_rad", "gray_cell", "gray_planes",
-	"marker_px", "marker_width_px", "stair_levels", "set_images", "time_s", "frame_number",
+	"marker_px", "marker_width_px", "set_images", "time_s", "frame_number",
 	"sent_s", "projector_px", "phase_sign", "phase_origin_rad", "c_mm_per_rad",
 	"ref_plane_rad", "fit_shape", "fit_rms_mm", "length_unit", "z_axis", "origin_px",
 	"rect_f_px", "rect_cx_px", "rect_cy_px", "rect_side", "rect_baseline_mm", "rect_rotation",
 	"compensation", "phase_correction", "max_value", "sample_scale", "sample_offset",
 	"invalid", "colormap", "colormap_range", "picture_px", "board_kind", "board_size",
 	"board_spacing_mm", "image_size_px", "board_numberings", "stage_mm", "stage_deg",
-	"points", "pfm_scale", "center_mm", "view_rotation", "depth_range", "video_range",
-	"holo_size", "holo_pitch_px", "holo_theta_deg", "holo_stair", "holo_stair_height",
+	"points", "pfm_scale", "center_mm", "seen_from_mm", "view_rotation", "depth_range",
+	"video_range", "holo_size", "holo_pitch_px", "holo_theta_deg", "holo_stair",
+	"holo_stair_height",
 	"holo_stair_turns", "holo_layout", "holo_rounding", "holo_depth_range", "holo_spacing",
 	"holo_corner", "holo_texture", "holo_texture_scale", "holo_texture_gain",
-	"holo_texture_place", "holo_check", "holo_pack", "holo_dither", "holo_dither_order",
-	"holo_dither_jumps", "holo_texture_bits", "holo_sigma_px", NULL
+	"holo_texture_place", "holo_texture_matrix", "holo_check", "holo_pack", "holo_dither",
+	"holo_dither_order",
+	"holo_dither_jumps", "holo_texture_bits", "holo_sigma_px", "decoded_sign",
+	"decoded_origin_rad", "field_px", "gray_period_px", "texture_from", NULL
 };
 
 /* The known key that this one misspells by one letter; NULL where it is known itself, or far from
@@ -457,21 +464,6 @@ change_metadata(const struct parameters *parameters, struct priv *priv, struct f
 }
 
 /* ---- --stack and --split, and frames that are lost ---- */
-
-/* Takes a frame for --stack. -1 after fail(). */
-static int
-stack_keep(struct priv *priv, struct frame *frame)
-{
-	struct frame **more = reallocarray(priv->stack, priv->emitted + 1, sizeof(*more));
-
-	if (!more) {
-		frame_free(frame);
-		return fail_memory();
-	}
-	priv->stack = more;
-	more[priv->emitted++] = frame;
-	return 0;
-}
 
 /* Stacked tables must have the same number of points, and no image among them. -1 after fail(). */
 static int
@@ -602,9 +594,12 @@ take_frame(struct run *run, struct frame *frame)
 		frame_free(frame);
 		return -1;
 	}
-	if (parameters->stack)
-		return stack_keep(priv, frame);
 	priv->emitted++;
+	if (parameters->stack) {
+		priv->stack = must_resize(priv->stack, priv->emitted, sizeof(*priv->stack));
+		priv->stack[priv->emitted - 1] = frame;
+		return 0;
+	}
 	return parameters->split ? pass_split(run, frame) : pass_on(run, frame);
 }
 
@@ -679,6 +674,8 @@ init(struct run *run)
 	    init_encoding(parameters, &priv->encoding) < 0)
 		return -1;
 	if (parameters->set && arrange_check_settings(parameters->set) < 0)
+		return -1;
+	if (parameters->where && table_where(NULL, parameters->where) < 0)
 		return -1;
 	if (paint_init(&priv->paint, &parameters->paint, &priv->encoding.range) < 0 ||
 	    init_tables(run) < 0)

@@ -87,6 +87,8 @@ struct like {
  * `column` and `row`, the pixel's place from 0. A table stays as it is.
  */
 int points_tabulate(struct run *, struct frame **frame);
+/* The rows of a table that --where takes. NULL: is that well written? -1 after fail_usage(). */
+int table_where(struct frame **frame, const char *where);
 /* Reads the frame for the next table, once per input: one for all, or as many as the input has. */
 int like_next(struct like *);
 /* At the end of the input: fails where the file has more frames. */

@@ -6,11 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "base/px.h"
-#include "image/colormap.h"
 #include "image/colormap.px.h"
-#include "run/stage.h"
 
 /* ---- samples to values ---- */
 

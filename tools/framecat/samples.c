@@ -14,13 +14,11 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "fringe/capture_set.h"
-#include "image/annotate.h"
-#include "image/colormap.h"
 #include "image/depth_range.h"
 #include "image/pixel_length.h"
 #include "image/statistics.h"
-#include "run/stage.h"
 
 int
 range_parse(const char *option, const char *text, struct sample_range *range)
@@ -163,9 +161,7 @@ convert_unscale(struct run *run, struct frame **frame)
 		return fail("--unscale", "input has no key sample_scale");
 	if (head_copy(&head, &(*frame)->head) < 0)
 		return -1;
-	conversion.line = calloc(head.c, sizeof(*conversion.line));
-	if (!conversion.line)
-		status = fail_memory();
+	conversion.line = must_alloc(head.c, sizeof(*conversion.line));
 	for (size_t c = 0; c < head.c && status == 0; c++)
 		if (key_number(&head, keys[0], c, 1.0, &conversion.line[c].scale) < 0 ||
 		    key_number(&head, keys[1], c, 0.0, &conversion.line[c].offset) < 0)
@@ -192,13 +188,11 @@ static int
 find_lines(struct run *run, const struct frame *frame, struct sample_range range, double largest,
     struct line **line)
 {
-	struct statistics *of = calloc(frame->head.c, sizeof(*of));
+	struct statistics *of = must_alloc(frame->head.c, sizeof(*of));
 	int status = 0;
 
-	*line = calloc(frame->head.c, sizeof(**line));
-	if (!of || !*line)
-		status = fail_memory();
-	else if (range.kind == RANGE_AUTO)
+	*line = must_alloc(frame->head.c, sizeof(**line));
+	if (range.kind == RANGE_AUTO)
 		status = statistics_of(run, frame, of);
 	for (size_t c = 0; c < frame->head.c && status == 0; c++) {
 		double low = range.low, high = range.high;
@@ -222,11 +216,9 @@ static int
 record_lines(struct frame_head *head, const struct line *line, enum range_kind kind)
 {
 	size_t n = kind == RANGE_AUTO ? head->c : 1;
-	double *number = calloc(n, sizeof(*number));
+	double *number = must_alloc(n, sizeof(*number));
 	int status;
 
-	if (!number)
-		return fail_memory();
 	for (size_t c = 0; c < n; c++)
 		number[c] = line[c].scale;
 	status = meta_set_numbers(&head->meta, "sample_scale", number, n);
@@ -435,9 +427,7 @@ find_percentiles(const struct frame *frame, enum colormap map, struct sample_ran
 
 	if (size_multiply(frame->head.w, frame->head.h, &pixels) < 0)
 		return -1;
-	value = calloc(pixels, sizeof(*value));
-	if (!value)
-		return fail_memory();
+	value = must_alloc(pixels, sizeof(*value));
 	for (size_t y = 0; y < frame->head.h; y++)
 		for (size_t x = 0; x < frame->head.w; x++) {
 			float v = frame_floats(frame, 0, y)[x];

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "base/px.h"
 #include "io/source.h"
-#include "run/stage.h"
 
 /* ---- --points: an image as a table ---- */
 
@@ -129,8 +129,8 @@ points_tabulate(struct run *run, struct frame **frame)
 	if (check_image(&(*frame)->head) < 0 || frame_to_float(*frame, &image) < 0)
 		return -1;
 	points.image = image;
-	points.first = calloc(image->head.h, sizeof(*points.first));
-	status = points.first ? tabulate(run, &points) : fail_memory();
+	points.first = must_alloc(image->head.h, sizeof(*points.first));
+	status = tabulate(run, &points);
 	free(points.first);
 	frame_free(image);
 	if (status < 0)
@@ -138,6 +138,87 @@ points_tabulate(struct run *run, struct frame **frame)
 	frame_free(*frame);
 	*frame = points.table;
 	return 0;
+}
+
+/* ---- --where: rows of a table ---- */
+
+/* The rows whose channel c has one of the values, in *row; how many. */
+static size_t
+find_rows(const struct frame *table, size_t points, size_t c, const struct numbers *value,
+    size_t *row)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < points; i++) {
+		float v = frame_sample(table, c, 0, i);
+		bool wanted = false;
+
+		for (size_t k = 0; k < value->n; k++)
+			wanted |= v == (float)value->v[k];
+		row[n] = i;
+		n += wanted;
+	}
+	return n;
+}
+
+/* The table's rows of this list. */
+static int
+take_rows(struct frame **frame, const size_t *row, size_t n)
+{
+	struct frame *table, *out = NULL;
+	struct frame_head head;
+	int status = frame_to_float(*frame, &table);
+
+	if (status < 0 || head_copy(&head, &table->head) < 0)
+		return -1;
+	head.w = n > 0 ? n : 1;
+	status = head_set_points(&head, n);
+	if (status == 0)
+		status = frame_new(&head, &out);
+	head_free(&head);
+	for (size_t c = 0; status == 0 && c < table->head.c; c++) {
+		*frame_floats(out, c, 0) = NAN;	/* a table without points has one row */
+		for (size_t i = 0; i < n; i++)
+			frame_floats(out, c, 0)[i] = frame_floats(table, c, 0)[row[i]];
+	}
+	frame_free(table);
+	if (status < 0)
+		return -1;
+	frame_free(*frame);
+	*frame = out;
+	return 0;
+}
+
+int
+table_where(struct frame **frame, const char *where)
+{
+	size_t length = strcspn(where, "="), points, c, n, *row;
+	struct numbers value;
+	char name[CHANNEL_NAME_SIZE], seen[300];
+	int status;
+
+	if (length == 0 || length >= sizeof(name) || !where[length] ||
+	    numbers_parse(where + length + 1, ",", &value) < 0)
+		return fail_usage("--where", "wants NAME=V or NAME=V,V,..., not '%.60s'", where);
+	memcpy(name, where, length);
+	name[length] = '\0';
+	status = frame ? 0 : 1;		/* 1: nothing is left to do */
+	if (status == 0 && !head_is_table(&(*frame)->head))
+		status = fail("--where", "is for tables, the input is an image");
+	c = status == 0 ? head_channel(&(*frame)->head, name) : 0;
+	if (status == 0 && c == NO_CHANNEL)
+		status = fail("--where", "there is no channel %s, only %s", name,
+		    head_channels_hint(&(*frame)->head, seen));
+	if (status == 0)
+		status = head_points(&(*frame)->head, &points);
+	if (status == 0) {
+		row = must_alloc(points + 1, sizeof(*row));
+		n = find_rows(*frame, points, c, &value, row);
+		status = take_rows(frame, row, n);
+		free(row);
+	}
+	numbers_free(&value);
+	return status < 0 ? -1 : 0;
 }
 
 /* ---- --like: frames whose size and keys tables take ---- */
@@ -244,8 +325,8 @@ find_taken(struct places *places, bool *taken)
 static int
 find_pixels(struct places *places)
 {
-	bool *taken = calloc(places->w, places->h);
-	int status = taken ? find_taken(places, taken) : fail_memory();
+	bool *taken = must_alloc(places->w, places->h);
+	int status = find_taken(places, taken);
 
 	free(taken);
 	return status;
@@ -353,9 +434,7 @@ restore(struct places *places, const struct frame_head *like, struct frame **ima
 	struct frame_head head;
 	int status;
 
-	places->pixel = calloc(places->points + 1, sizeof(*places->pixel));
-	if (!places->pixel)
-		return fail_memory();
+	places->pixel = must_alloc(places->points + 1, sizeof(*places->pixel));
 	if (find_pixels(places) < 0 || image_head(places, like, &head) < 0)
 		return -1;
 	status = frame_new(&head, image);

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +18,6 @@
 #include "io/safe_file.h"
 #include "io/source.h"
 #include "io/target.h"
-#include "run/stage.h"
 
 struct parameters {
 	struct compare_limits limits;
@@ -159,9 +157,7 @@ compare_channels(const struct frame *a, size_t ca, const struct frame *b, size_t
 	memset(of, 0, sizeof(*of));
 	if (head_is_table(&a->head) && head_points(&a->head, &points) < 0)
 		return -1;
-	of->size = reallocarray(NULL, w * h, sizeof(*of->size));
-	if (!of->size)
-		return fail_memory();
+	of->size = must_resize(NULL, w * h, sizeof(*of->size));
 	if (points == 0)	/* the one column is no point */
 		w = 0;
 	for (size_t y = margin; y < h - margin; y++)

@@ -10,8 +10,6 @@
 #include "base/linear.h"
 #include "mesh/mesh.h"
 #include "mesh/nearest.h"
-#include "points/grid.h"
-#include "points/icp.h"
 
 /* ---- samples ---- */
 

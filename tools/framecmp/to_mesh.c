@@ -6,24 +6,21 @@
 #include "framecmp.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/px.h"
 #include "base/text.h"
-#include "frame/frame.h"
 #include "image/statistics.h"
 #include "io/source.h"
 #include "io/target.h"
 #include "mesh/mesh.h"
 #include "mesh/mesh_file.h"
 #include "mesh/nearest.h"
-#include "points/grid.h"
-#include "points/icp.h"
 #include "run/run.h"
 
 /* ---- points and distances ---- */
@@ -64,10 +61,8 @@ mesh_points_take(const struct frame *frame, struct mesh_points *points)
 	points->camera[2] = points->camera[3] != 0 ? 0 : mesh.towards ? 1 : -1;
 	if (size_multiply(head->w, head->h, &most) < 0)
 		return -1;
-	points->x = calloc(most + 1, sizeof(*points->x));
-	points->pixel = calloc(most + 1, sizeof(*points->pixel));
-	if (!points->x || !points->pixel)
-		return fail_memory();
+	points->x = must_alloc(most + 1, sizeof(*points->x));
+	points->pixel = must_alloc(most + 1, sizeof(*points->pixel));
 	for (size_t y = 0; y < head->h; y++)
 		for (size_t x = 0; x < head->w; x++) {
 			double *p = points->x[points->n];
@@ -158,9 +153,7 @@ mesh_fit_points(struct run *run, const struct mesh_points *points, const struct 
 	int status = 0;
 
 	*fit = (struct mesh_fit){ .pose = pose_identity };
-	measuring.pair = calloc(points->n + 1, sizeof(*measuring.pair));
-	if (!measuring.pair)
-		return fail_memory();
+	measuring.pair = must_alloc(points->n + 1, sizeof(*measuring.pair));
 	for (size_t k = 0; k < 2 && status >= 0; k++) {
 		measuring.step = steps[k];
 		measuring.n = (points->n + steps[k] - 1) / steps[k];
@@ -212,41 +205,32 @@ keep_seen(struct looking *looking)
 }
 
 /* Finds the places that the camera sees. */
-static int
+static void
 find_surface(struct run *run, struct coverage_surface *surface)
 {
 	struct looking looking = { .surface = surface };
 	struct nearest_counts counts;
-	int status;
 
 	free(surface->place);
 	surface->place = NULL;
 	nearest_count(surface->mesh, &counts);
 	looking.triangles = counts.triangles;
-	looking.area = calloc(counts.triangles + 1, sizeof(*looking.area));
-	looking.place = calloc(PLACES, sizeof(*looking.place));
-	looking.seen = calloc(PLACES, sizeof(*looking.seen));
-	status = looking.area && looking.place && looking.seen ? 0 : fail_memory();
-	if (status == 0) {
-		framecmp_rows()->add_areas(surface->mesh, looking.triangles, looking.area);
-		run_for(run, PLACES / BLOCK, framecmp_rows()->see_places, &looking);
-		keep_seen(&looking);
-	} else
-		free(looking.place);
+	looking.area = must_alloc(counts.triangles + 1, sizeof(*looking.area));
+	looking.place = must_alloc(PLACES, sizeof(*looking.place));
+	looking.seen = must_alloc(PLACES, sizeof(*looking.seen));
+	framecmp_rows()->add_areas(surface->mesh, looking.triangles, looking.area);
+	run_for(run, PLACES / BLOCK, framecmp_rows()->see_places, &looking);
+	keep_seen(&looking);
 	free(looking.area);
 	free(looking.seen);
-	return status;
 }
 
-static int
+static void
 new_points(size_t n, float *xyz[3])
 {
-	xyz[0] = calloc(3 * n + 1, sizeof(float));
-	if (!xyz[0])
-		return fail_memory();
+	xyz[0] = must_alloc(3 * n + 1, sizeof(float));
 	xyz[1] = xyz[0] + n;
 	xyz[2] = xyz[1] + n;
-	return 0;
 }
 
 /* The median distance of points over the mesh to their fourth nearest: the pitch of a square grid,
@@ -283,8 +267,9 @@ sort_points(struct run *run, struct measured *measured)
 
 	pose_apply(&measured->to_points, measured->surface->place[0], about);
 	if (grid_make(run, all, measured->n, fmax(measured->within / FINE_CUBES, least), about,
-	    NULL, fine) < 0 || new_points(fine->cells, measured->first) < 0)
+	    NULL, fine) < 0)
 		return -1;
+	new_points(fine->cells, measured->first);
 	for (size_t cell = 0; cell < fine->cells; cell++)
 		for (int k = 0; k < 3; k++)
 			measured->first[k][cell] =
@@ -294,19 +279,16 @@ sort_points(struct run *run, struct measured *measured)
 	    &measured->coarse);
 }
 
-static int
-count_covered(struct run *run, struct measured *measured, size_t *covered)
+static size_t
+count_covered(struct run *run, struct measured *measured)
 {
-	size_t blocks = (measured->surface->n + BLOCK - 1) / BLOCK;
+	size_t blocks = (measured->surface->n + BLOCK - 1) / BLOCK, covered = 0;
 
-	*covered = 0;
-	measured->covered = calloc(blocks + 1, sizeof(*measured->covered));
-	if (!measured->covered)
-		return fail_memory();
+	measured->covered = must_alloc(blocks + 1, sizeof(*measured->covered));
 	run_for(run, blocks, framecmp_rows()->cover_places, measured);
 	for (size_t block = 0; block < blocks; block++)
-		*covered += measured->covered[block];
-	return 0;
+		covered += measured->covered[block];
+	return covered;
 }
 
 /*
@@ -335,13 +317,11 @@ coverage_find(struct run *run, const struct mesh_points *points,
 	memcpy(coverage->camera, camera, sizeof(camera));
 	if (!surface->place || memcmp(camera, surface->camera, sizeof(camera)) != 0) {
 		memcpy(surface->camera, camera, sizeof(camera));
-		if (find_surface(run, surface) < 0)
-			return -1;
+		find_surface(run, surface);
 	}
 	if (surface->n == 0)
 		return 0;
-	if (new_points(points->n, measured.xyz) < 0)
-		return -1;
+	new_points(points->n, measured.xyz);
 	for (int border = 0; border < 2; border++) {
 		for (size_t i = 0; i < points->n; i++) {
 			if (distance[i].far || distance[i].border != border)
@@ -357,8 +337,9 @@ coverage_find(struct run *run, const struct mesh_points *points,
 		measured.within = WITHIN_SPACINGS * spacing;
 	}
 	if (status == 0 && measured.over && measured.within > 0)
-		status = sort_points(run, &measured) < 0 ? -1 :
-		    count_covered(run, &measured, &covered);
+		status = sort_points(run, &measured);
+	if (status == 0 && measured.over && measured.within > 0)
+		covered = count_covered(run, &measured);
 	coverage->share = (double)covered / (double)surface->n;
 	coverage->within = measured.within;
 	grid_free(&measured.fine);
@@ -682,12 +663,10 @@ static int
 report(struct comparing *comparing, const struct mesh_points *points,
     const struct mesh_distance *distance, const struct pose *pose)
 {
-	double *d = calloc(2 * points->n + 1, sizeof(*d)), median;
+	double *d = must_alloc(2 * points->n + 1, sizeof(*d)), median;
 	size_t n = 0, border = 0, far = 0;
 	int status;
 
-	if (!d)
-		return fail_memory();
 	for (size_t i = 0; i < points->n; i++) {
 		border += distance[i].border;
 		far += distance[i].far;
@@ -745,10 +724,7 @@ compare_frame(struct comparing *comparing, const struct frame *in)
 	if (status == 0 && points.n == 0 && isnan(comparing->options->coverage))
 		status = fail(NULL, "no point: all are NaN");
 	if (status == 0) {
-		distance = calloc(points.n + 1, sizeof(*distance));
-		status = distance ? 0 : fail_memory();
-	}
-	if (status == 0) {
+		distance = must_alloc(points.n + 1, sizeof(*distance));
 		if (points.n)
 			warn_sizes(comparing, &points);
 		if (!comparing->run->quiet)

@@ -5,8 +5,6 @@
 #include "frameplot.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +14,8 @@
 #include "base/text.h"
 #include "frame/head.h"
 #include "image/annotate.h"
-#include "image/colormap.h"
 #include "image/depth_range.h"
 #include "image/drawing.h"
-#include "run/stage.h"
 
 #define AT(field) offsetof(struct parameters, field)
 
@@ -552,9 +548,7 @@ measure_points(const struct run *run, const struct frame *frame, const struct se
 	if (run_channel(run, &frame->head, "x", &channel[0]) < 0 ||
 	    run_channel(run, &frame->head, "y", &channel[1]) < 0)
 		return -1;
-	point = calloc(s->n, 2 * sizeof(*point));
-	if (!point)
-		return fail_memory();
+	point = must_alloc(s->n, 2 * sizeof(*point));
 	for (size_t i = 0; i < s->n; i++) {
 		double x, y;
 
@@ -571,21 +565,13 @@ measure_points(const struct run *run, const struct frame *frame, const struct se
 static struct plot_curve *
 new_curve(struct priv *priv, size_t n)
 {
-	struct plot_curve *more = reallocarray(priv->curve, priv->curves + 1, sizeof(*more));
 	struct plot_curve *curve;
 
-	if (!more) {
-		fail_memory();
-		return NULL;
-	}
-	priv->curve = more;
-	curve = &more[priv->curves++];
-	*curve = (struct plot_curve){ NULL, calloc(n, sizeof(double)), calloc(n, sizeof(double)),
-		n };
-	if (curve->x && curve->y)
-		return curve;
-	fail_memory();
-	return NULL;
+	priv->curve = must_resize(priv->curve, priv->curves + 1, sizeof(*priv->curve));
+	curve = &priv->curve[priv->curves++];
+	*curve = (struct plot_curve){ NULL, must_alloc(n, sizeof(double)),
+		must_alloc(n, sizeof(double)), n };
+	return curve;
 }
 
 /* Warns of values that are not drawn because their place along the section is not known. */
@@ -652,8 +638,6 @@ add_curve(struct run *run, const struct frame *frame, const struct section *s, c
 	if (run_channel(run, &frame->head, name, &c) < 0)
 		return -1;
 	curve = new_curve(priv, s->n);
-	if (!curve)
-		return -1;
 	if (p->abscissa == ABSCISSA_POINTS && measure_points(run, frame, s, curve->x) < 0)
 		return -1;
 	if (p->abscissa != ABSCISSA_POINTS)

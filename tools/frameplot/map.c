@@ -5,19 +5,14 @@
 #include "frameplot.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame/frame.h"
+#include "base/process.h"
 #include "image/annotate.h"
-#include "image/colormap.h"
 #include "image/depth_range.h"
 #include "image/drawing.h"
-#include "image/statistics.h"
 
 #define BAR_W 14.0
 #define GAP 18.0		/* between image and bar */
@@ -360,9 +355,7 @@ take_values(struct run *run, const struct frame *frame, const char *channel, flo
 		    "%zu x %zu", priv->first->head.w, priv->first->head.h, w, h);
 	if (priv->first && run_channel(run, &priv->first->head, channel, &first) < 0)
 		return -1;
-	*value = malloc(pixels * sizeof(**value));
-	if (!*value)
-		return fail_memory();
+	*value = must_alloc(pixels, sizeof(**value));
 	frameplot_rows()->take_values(frame, c, priv->first, first, *value);
 	return 0;
 }
@@ -399,22 +392,18 @@ warn_of_one_colour(const struct parameters *p, const struct map_plot *plot, cons
 }
 
 /* Statistics, colours and warnings. */
-static int
+static void
 survey(const struct parameters *p, struct map_plot *plot)
 {
 	size_t pixels = plot->columns * plot->rows;
-	float *finite = malloc(pixels * sizeof(*finite));
-	double *sorted = calloc(pixels, 2 * sizeof(*sorted));
-	int status = finite && sorted ? 0 : fail_memory();
+	float *finite = must_alloc(pixels, sizeof(*finite));
+	double *sorted = must_alloc(pixels, 2 * sizeof(*sorted));
 
-	if (status == 0) {
-		frameplot_rows()->find_statistics(plot, finite, sorted, sorted + pixels);
-		choose_colours(p, plot, finite);
-		warn_of_one_colour(p, plot, finite);
-	}
+	frameplot_rows()->find_statistics(plot, finite, sorted, sorted + pixels);
+	choose_colours(p, plot, finite);
+	warn_of_one_colour(p, plot, finite);
 	free(finite);
 	free(sorted);
-	return status;
 }
 
 static int
@@ -448,9 +437,8 @@ draw_map(struct run *run, const struct frame *frame)
 	if (take_values(run, frame, name, &value) < 0)
 		return -1;
 	plot.value = value;
-	status = survey(p, &plot);
-	if (status == 0)
-		status = colormap_nan(plot.colormap, "--nan-colour", &p->nan, plot.nan);
+	survey(p, &plot);
+	status = colormap_nan(plot.colormap, "--nan-colour", &p->nan, plot.nan);
 	if (status == 0)
 		status = drawing_save(&drawing, run->output);
 	free(value);

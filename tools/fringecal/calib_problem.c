@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/linear.h"
 #include "base/process.h"
 
 const char *const calib_intrinsics_names[CALIB_INTRINSICS] = { "fx", "fy", "cx", "cy", "k1", "k2",
@@ -90,10 +88,8 @@ calib_problem_add_view(struct calib_problem *problem, size_t device, size_t pose
 
 	if (points > problem->points_room) {
 		size_t room = points < 2 * problem->points_room ? 2 * problem->points_room : points;
-		struct calib_point *more = reallocarray(problem->point, room, sizeof(*more));
+		struct calib_point *more = must_resize(problem->point, room, sizeof(*more));
 
-		if (!more)
-			return fail_memory();
 		problem->point = more;
 		problem->points_room = room;
 	}

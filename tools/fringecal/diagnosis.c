@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
 #include "base/process.h"
 #include "optics/device_check.h"
 
@@ -163,18 +162,14 @@ convex_hull(double (*point)[2], size_t n, double (*hull)[2])
 	return count > 1 ? count - 1 : count;
 }
 
-static int
+static void
 cover(const struct calib_problem *problem, const struct calib_solution *solution, size_t device,
     struct diagnosis_device *out)
 {
-	double (*point)[2] = calloc(problem->points + 1, sizeof(*point)), area = 0;
+	double (*point)[2] = must_alloc(problem->points + 1, sizeof(*point)), area = 0;
 	size_t n = 0;
 
-	out->hull = calloc(2 * problem->points + 2, sizeof(*out->hull));
-	if (!point || !out->hull) {
-		free(point);
-		return fail_memory();
-	}
+	out->hull = must_alloc(2 * problem->points + 2, sizeof(*out->hull));
 	for (size_t v = 0; v < problem->views; v++)
 		for (size_t k = 0; problem->view[v].device == device && k < problem->view[v].n;
 		    k++) {
@@ -194,7 +189,6 @@ cover(const struct calib_problem *problem, const struct calib_solution *solution
 	}
 	out->coverage = fabs(area) / ((double)problem->device[device].w *
 	    (double)problem->device[device].h);
-	return 0;
 }
 
 bool
@@ -278,28 +272,24 @@ diagnosis_pair_advice(const struct calib_problem *problem, const struct diagnosi
 
 /* ---- all ---- */
 
-int
+void
 diagnosis_make(const struct calib_problem *problem, const struct calib_solution *solution,
     struct diagnosis *d)
 {
-	double *scratch = calloc(problem->views + problem->points + 1, sizeof(*scratch));
-	int status = scratch ? 0 : fail_memory();
+	double *scratch = must_alloc(problem->views + problem->points + 1, sizeof(*scratch));
 
 	*d = (struct diagnosis){ .views = problem->views, .devices = problem->devices,
 		.view = must_alloc(problem->views, sizeof(*d->view)),
 		.device = must_alloc(problem->devices, sizeof(*d->device)) };
-	for (size_t i = 0; i < d->views && status == 0; i++)
+	for (size_t i = 0; i < d->views; i++)
 		sum_view(problem, solution, i, scratch, &d->view[i]);
-	for (size_t i = 0; i < d->devices && status == 0; i++) {
+	for (size_t i = 0; i < d->devices; i++) {
 		judge_views(problem, i, d, scratch);
-		status = cover(problem, solution, i, &d->device[i]);
+		cover(problem, solution, i, &d->device[i]);
 	}
 	free(scratch);
-	if (status < 0)
-		return -1;
 	qsort(d->view, d->views, sizeof(*d->view), compare_views);
 	find_pairs(solution, d);
-	return 0;
 }
 
 void
@@ -374,18 +364,16 @@ add_view(const struct calib_problem *problem, const struct calib_solution *solut
 	}
 }
 
-int
+void
 board_shape_find(const struct calib_problem *problem, const struct calib_solution *solution,
     struct board_shape *shape)
 {
 	size_t corners = problem->board.w * problem->board.h, solved = 0;
-	struct offset *corner = calloc(corners + 1, sizeof(*corner));
+	struct offset *corner = must_alloc(corners + 1, sizeof(*corner));
 	double explained = 0, squares = 0, inverse = 0, noise, ratio, of, left;
 	struct sums sums = { 0 };
 
 	*shape = (struct board_shape){ 0 };
-	if (!corner)
-		return fail_memory();
 	for (size_t v = 0; v < problem->views; v++)
 		add_view(problem, solution, &problem->view[v], corner, &sums);
 	for (size_t c = 0; c < corners; c++) {
@@ -406,7 +394,7 @@ board_shape_find(const struct calib_problem *problem, const struct calib_solutio
 	of = 3 * (double)solved;
 	left = (double)sums.n - of - (double)solution->parameters - 6 * (double)problem->poses;
 	if (solved == 0 || left < of)
-		return 0;
+		return;
 	noise = fmax(0, sums.chi - explained) / left;
 	ratio = noise > 0 ? explained / of / noise : 0;
 	shape->all_px = sqrt(sums.square / (double)sums.n);
@@ -414,7 +402,6 @@ board_shape_find(const struct calib_problem *problem, const struct calib_solutio
 	shape->offset = sqrt(fmax(0, squares - noise * inverse) / (double)solved);
 	shape->repeats = ratio > NOISE_RATIO * (1 + SURE_RATIO * sqrt(2 / of + 2 / left)) &&
 	    shape->px * shape->px > SHAPE_SHARE * shape->all_px * shape->all_px;
-	return 0;
 }
 
 /* ---- results that fit the points but are unlikely ---- */

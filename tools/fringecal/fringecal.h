@@ -250,6 +250,7 @@ double projector_ripple_rms(const struct projector_ripple *, int *strongest);
 /* How a pixel's sigma is found. */
 struct noise_channels {
 	size_t sigma, amplitude, modulation, texture;	/* NO_CHANNEL: none */
+	bool mean_light;	/* texture is A, not A + B (key texture_from) */
 };
 
 /* What is known of all views of a projector; zeros at first. */
@@ -436,8 +437,8 @@ struct diagnosis {
 	size_t pairs;
 };
 
-/* -1 after fail(); free it with diagnosis_free() all the same. */
-int diagnosis_make(const struct calib_problem *, const struct calib_solution *,
+/* Free it with diagnosis_free(). */
+void diagnosis_make(const struct calib_problem *, const struct calib_solution *,
     struct diagnosis *);
 void diagnosis_free(struct diagnosis *);
 /* Is the principal point more than a quarter of a side from the middle of the picture? Not asked of
@@ -455,8 +456,8 @@ struct board_shape {
 	bool repeats;	/* surely, and it is more than a tenth of the residuals' squares */
 };
 
-/* -1 after fail_memory(). All zero where there are not enough views of the corners. */
-int board_shape_find(const struct calib_problem *, const struct calib_solution *,
+/* All zero where there are not enough views of the corners. */
+void board_shape_find(const struct calib_problem *, const struct calib_solution *,
     struct board_shape *);
 
 /* Warn of pixels that are not square, and of a rig that is small as if its lengths were cm. */
@@ -494,8 +495,8 @@ int uncertainty_maps(const struct calib_problem *, const struct calib_solution *
     const struct diagnosis_device *hulls, size_t columns, struct uncertainty_map **out);
 void uncertainty_maps_free(struct uncertainty_map *, size_t devices);
 /* Where nine tenths of the first device's points lie along u, along v, and in distance: what
- * calib_volume_points() takes. NaN where it has none. -1 after fail(). */
-int uncertainty_volume_range(const struct calib_problem *, const struct calib_solution *,
+ * calib_volume_points() takes. NaN where it has none. */
+void uncertainty_volume_range(const struct calib_problem *, const struct calib_solution *,
     double uvz[3][2]);
 /*
  * Of points that are triangulated from both coordinates of every camera and, as fringes along x

@@ -7,12 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/linear.h"
-
 /* ---- phases ---- */
 
 /* Standard deviation of the phase at a pixel, or what is proportional to it. Texture is the mean
- * light A and the amplitude B together, modulation B/A. */
+ * light A and the amplitude B together, or A alone, modulation B/A. */
 static float
 phase_sigma(const struct frame *frame, const struct noise_channels *noise, size_t x, size_t y)
 {
@@ -23,7 +21,8 @@ phase_sigma(const struct frame *frame, const struct noise_channels *noise, size_
 	if (noise->amplitude != NO_CHANNEL)
 		return 1 / frame_floats(frame, noise->amplitude, y)[x];
 	modulation = frame_floats(frame, noise->modulation, y)[x];
-	return (1 + modulation) / (modulation * frame_floats(frame, noise->texture, y)[x]);
+	return (noise->mean_light ? 1 : 1 + modulation) /
+	    (modulation * frame_floats(frame, noise->texture, y)[x]);
 }
 
 static void

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "fringe/manifest.h"
 #include "io/source.h"
 #include "unwrap/absolute.h"
@@ -224,12 +225,9 @@ take_table(struct calib_problem *problem, size_t device, size_t through, struct 
 		    has(table, I) ? "" : "; which ones they are, channels i j say");
 	if (!has(table, SIGMA))
 		problem->device[device].sigma_unknown = true;
-	point = calloc(table->rows + 1, sizeof(*point));
-	seen = calloc(corners, sizeof(*seen));
-	if (!point || !seen)
-		status = fail_memory();
-	else
-		status = take_rows(problem, &problem->device[device], table, point, seen, &n);
+	point = must_alloc(table->rows + 1, sizeof(*point));
+	seen = must_alloc(corners, sizeof(*seen));
+	status = take_rows(problem, &problem->device[device], table, point, seen, &n);
 	if (status == 0 && n && n < CALIB_FEWEST_POINTS)
 		warn(table->path, "pose %zu has only %zu corners: left out", table->pose + 1, n);
 	else if (status == 0 && n)
@@ -322,22 +320,19 @@ reach(const double (*corner)[2], size_t n, size_t i)
 }
 
 /* The median residual of the points that have one: what sigma is to be multiplied by. */
-static int
-find_scale(const struct projector_point *point, size_t n, size_t axis, double *scale)
+static double
+find_scale(const struct projector_point *point, size_t n, size_t axis)
 {
-	float *chi = malloc((n ? n : 1) * sizeof(*chi)), median = 0;
+	float *chi = must_alloc(n, sizeof(*chi)), median = 0;
 	size_t count = 0;
 
-	if (!chi)
-		return fail_memory();
 	for (size_t i = 0; i < n; i++)
 		if (point[i].fault == PROJECTOR_POINT_GOOD)
 			chi[count++] = (float)point[i].residual[axis];
 	if (count)
 		numbers_ranks(chi, count, &(size_t){ count / 2 }, 1, &median);
-	*scale = median > 0 ? (double)median : 1;
 	free(chi);
-	return 0;
+	return median > 0 ? (double)median : 1;
 }
 
 int
@@ -359,8 +354,8 @@ projector_points(const struct coordinate_map map[2], const double (*corner)[2], 
 			rows->projector_ripple_add(&map[axis], corner[i], half, &ripple[axis]);
 	}
 	for (size_t axis = 0; axis < 2; axis++)
-		if (!map[axis].absolute && find_scale(out, n, axis, &scale[axis]) < 0)
-			return -1;
+		if (!map[axis].absolute)
+			scale[axis] = find_scale(out, n, axis);
 	/* a fit is judged by its residual, and sigma grows with it */
 	for (struct projector_point *point = out; point < out + n; point++) {
 		for (size_t axis = 0; axis < 2 && point->fault == PROJECTOR_POINT_GOOD; axis++) {
@@ -408,6 +403,7 @@ find_noise(const struct frame_head *head, const char *path, struct noise_channel
 	noise->amplitude = head_channel(head, "amplitude");
 	noise->modulation = head_channel(head, "modulation");
 	noise->texture = head_channel(head, "texture");
+	noise->mean_light = meta_get(&head->meta, "texture_from") != NULL;
 	if (noise->sigma != NO_CHANNEL || noise->amplitude != NO_CHANNEL ||
 	    (noise->modulation != NO_CHANNEL && noise->texture != NO_CHANNEL))
 		return 0;
@@ -471,12 +467,8 @@ phase_map_make(const struct frame *frame, const char *path, char axis, struct co
 	    size_multiply(bytes, sizeof(float), &bytes) < 0)
 		return -1;
 	map->absolute = noise.sigma != NO_CHANNEL;
-	map->px = malloc(bytes);
-	map->sigma = malloc(bytes);
-	if (!map->px || !map->sigma) {
-		phase_map_free(map);
-		return fail_memory();
-	}
+	map->px = must_alloc(1, bytes);
+	map->sigma = must_alloc(1, bytes);
 	fringecal_rows()->phase_map_fill(frame, phase, &noise, map);
 	return 0;
 }
@@ -572,13 +564,13 @@ add_points(struct phase_views *views, struct calib_problem *problem, size_t proj
     const struct phase_crop *crop, const char *path)
 {
 	const struct calib_point *own = problem->point + view->first;
-	double (*corner)[2] = calloc(view->n + 1, sizeof(*corner));
-	struct projector_point *found = calloc(view->n + 1, sizeof(*found));
-	struct calib_point *point = calloc(view->n + 1, sizeof(*point));
+	double (*corner)[2] = must_alloc(view->n + 1, sizeof(*corner));
+	struct projector_point *found = must_alloc(view->n + 1, sizeof(*found));
+	struct calib_point *point = must_alloc(view->n + 1, sizeof(*point));
 	size_t n = 0;
-	int status = corner && found && point ? 0 : fail_memory();
+	int status = 0;
 
-	for (size_t k = 0; k < view->n && status == 0; k++) {
+	for (size_t k = 0; k < view->n; k++) {
 		corner[k][0] = (own[k].u - crop->first[0]) / crop->bin[0];
 		corner[k][1] = (own[k].v - crop->first[1]) / crop->bin[1];
 	}

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,7 +327,7 @@ find_corners(const struct measurement *m, const struct frame *wrapped, bool *see
 	struct calib_point *point;
 	struct frame *gray;
 	char reason[BOARD_REASON];
-	int found, status = 0;
+	int found;
 
 	*seen = false;
 	if (board_picture(wrapped, "texture", &gray) < 0) {
@@ -340,8 +339,8 @@ find_corners(const struct measurement *m, const struct frame *wrapped, bool *see
 	if (found < 0)
 		return -1;
 	*seen = found == 0 && corners.n >= CALIB_FEWEST_POINTS;
-	point = calloc(corners.n + 1, sizeof(*point));
-	for (size_t k = 0; point && k < corners.n; k++) {
+	point = must_alloc(corners.n + 1, sizeof(*point));
+	for (size_t k = 0; k < corners.n; k++) {
 		const struct corner *c = &corners.corner[k];
 
 		point[k] = (struct calib_point){ first[0] + bin[0] * c->u, first[1] + bin[1] * c->v,
@@ -350,14 +349,13 @@ find_corners(const struct measurement *m, const struct frame *wrapped, bool *see
 	if (!*seen)
 		warn(m->path, "no board: %s", found ? reason : "too few corners");
 	else
-		status = point ? calib_problem_add_view(m->problem, m->camera, m->pose, m->camera,
-		    point, corners.n) : fail_memory();
+		calib_problem_add_view(m->problem, m->camera, m->pose, m->camera, point, corners.n);
 	if (*seen && m->captures->verbose)
 		note(m->path, "%zu of %zu corners", corners.n,
 		    m->captures->board.w * m->captures->board.h);
 	free(point);
 	corners_free(&corners);
-	return status;
+	return 0;
 }
 
 /* The absolute phases along x and y of captures that were wrapped into a file, as points of the

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
 #include "base/process.h"
 #include "image/annotate.h"
 #include "image/colormap.h"
@@ -661,10 +660,12 @@ report_write(const char *folder, const struct calib_problem *problem,
 		.title = coverage_title };
 	struct sheet uncertainty = { .report = &report, .inside = uncertainty_inside,
 		.title = uncertainty_title, .bar = true };
-	int status = diagnosis_make(problem, solution, &report.diagnosis);
+	int status = 0;
 
-	if (status == 0 && folder && (board_shape_find(problem, solution, &report.shape) < 0 ||
-	    uncertainty_maps(problem, solution, report.diagnosis.device, MAP_COLUMNS,
+	diagnosis_make(problem, solution, &report.diagnosis);
+	if (folder)
+		board_shape_find(problem, solution, &report.shape);
+	if (folder && (uncertainty_maps(problem, solution, report.diagnosis.device, MAP_COLUMNS,
 	    &report.map) < 0 || uncertainty_of_volume(problem, solution, &report.volume) < 0 ||
 	    write_file(&report, "views.txt", write_views, NULL) < 0 ||
 	    write_file(&report, "report.txt", write_summary, NULL) < 0 ||

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
 #include "base/process.h"
 
 /* ---- residuals: from the board to the first device, to the device, to its pixels ---- */
@@ -76,13 +75,9 @@ residuals_init(struct residuals *r, const struct calib_problem *problem)
 	r->parameter = must_alloc(r->parameters, sizeof(*r->parameter));
 	r->state = must_alloc(r->parameters, sizeof(*r->state));
 	r->scale = must_alloc(r->parameters, sizeof(*r->scale));
-	r->weight = calloc(problem->points, 2 * sizeof(*r->weight));
-	r->memory = calloc(r->most, 5 * sizeof(double[3]) + sizeof(double[2]) +
+	r->weight = must_alloc(problem->points, 2 * sizeof(*r->weight));
+	r->memory = must_alloc(r->most, 5 * sizeof(double[3]) + sizeof(double[2]) +
 	    2 * CALIB_INTRINSICS * sizeof(double));
-	if (!r->weight || !r->memory) {
-		residuals_free(r);
-		return fail_memory();
-	}
 	assign_states(r);
 	for (size_t i = 0; i < r->parameters; i++)
 		r->scale[i] = 1;
@@ -241,19 +236,16 @@ struct pose_block {		/* of one pose */
 	double *B;		/* n x 6, with the shared states */
 };
 
-static int
+static void
 rows_make(struct residuals *r, struct rows *rows)
 {
 	size_t n = 2 * r->problem->points;
 
-	rows->x = calloc(n + 1, sizeof(*rows->x));
-	rows->begin = calloc(n + 1, sizeof(*rows->begin));
-	rows->state = calloc(r->elements + 1, sizeof(*rows->state));
-	rows->value = calloc(r->elements + 1, sizeof(*rows->value));
-	if (!rows->x || !rows->begin || !rows->state || !rows->value)
-		return fail_memory();
+	rows->x = must_alloc(n + 1, sizeof(*rows->x));
+	rows->begin = must_alloc(n + 1, sizeof(*rows->begin));
+	rows->state = must_alloc(r->elements + 1, sizeof(*rows->state));
+	rows->value = must_alloc(r->elements + 1, sizeof(*rows->value));
 	residuals_evaluate(r, rows->x, rows->begin, rows->state, rows->value);
-	return 0;
 }
 
 static void
@@ -354,50 +346,45 @@ normal_free(struct normal *normal)
 	*normal = (struct normal){ 0 };
 }
 
-/* At the residuals' parameters. -1 after fail(). */
-static int
+/* At the residuals' parameters. */
+static void
 normal_make(struct residuals *r, struct normal *normal)
 {
 	size_t n = r->shared_states, poses = r->problem->poses;
 	struct pose_block *block = must_alloc(poses, sizeof(*block));
 	double *g = must_alloc(n, sizeof(*g)), *work = must_alloc(2 * n * n, sizeof(*work));
-	double *B = calloc(poses * n + 1, 6 * sizeof(*B)), *step = work + n * n;
+	double *B = must_alloc(poses * n + 1, 6 * sizeof(*B)), *step = work + n * n;
 	struct rows rows = { 0 };
-	int status = B ? rows_make(r, &rows) : fail_memory();
 
+	rows_make(r, &rows);
 	*normal = (struct normal){ .n = n, .condition = 1 };
 	normal->matrix = must_alloc(n * n, sizeof(*normal->matrix));
 	normal->diagonal = must_alloc(n, sizeof(*normal->diagonal));
 	normal->weakest = must_alloc(n, sizeof(*normal->weakest));
-	if (status == 0) {
-		for (size_t p = 0; p < poses; p++)
-			block[p].B = B + 6 * n * p;
-		accumulate(r, &rows, normal, block, g);
-		memcpy(work, normal->matrix, n * n * sizeof(*work));
-		memcpy(step, g, n * sizeof(*g));
-		if (symmetric_factor(n, work, 0)) {
-			symmetric_solve(n, work, step, 1);
-			for (size_t i = 0; i < n; i++)
-				normal->decrease += g[i] * step[i];
-		}
-		for (size_t i = 0; i < n * n; i++)
-			work[i] = normal->matrix[i] /
-			    sqrt(normal->diagonal[i / n] * normal->diagonal[i % n]);
+	for (size_t p = 0; p < poses; p++)
+		block[p].B = B + 6 * n * p;
+	accumulate(r, &rows, normal, block, g);
+	memcpy(work, normal->matrix, n * n * sizeof(*work));
+	memcpy(step, g, n * sizeof(*g));
+	if (symmetric_factor(n, work, 0)) {
+		symmetric_solve(n, work, step, 1);
+		for (size_t i = 0; i < n; i++)
+			normal->decrease += g[i] * step[i];
 	}
-	if (status == 0 && n > 0) {
+	for (size_t i = 0; i < n * n; i++)
+		work[i] = normal->matrix[i] /
+		    sqrt(normal->diagonal[i / n] * normal->diagonal[i % n]);
+	if (n > 0) {
 		symmetric_eigen(n, work, g, work + n * n);	/* g: the values */
 		normal->condition = g[n - 1] > 0 ? g[0] / g[n - 1] : INFINITY;
 		memcpy(normal->weakest, work + n * n + n * (n - 1),
 		    n * sizeof(*normal->weakest));
 	}
-	if (status < 0)
-		normal_free(normal);
 	rows_free(&rows);
 	free(block);
 	free(B);
 	free(g);
 	free(work);
-	return status;
 }
 
 /* The covariance of the problem's parameters, for residuals of variance 1; false where the normal
@@ -976,8 +963,7 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 	if (freedom <= 0)
 		return fail(NULL, "%.0f coordinates are too few for %zu unknowns",
 		    freedom + (double)r->states, r->states);
-	if (normal_make(r, &normal) < 0)
-		return -1;
+	normal_make(r, &normal);
 	s->variance = normal.square / freedom;
 	s->condition = normal.condition;
 	/* no residual is better than the rounding of the points */
@@ -1028,9 +1014,7 @@ solve_result(struct solve *solve, struct calib_solution *s)
 		.device_excess = must_alloc(devices, sizeof(*s->device_excess)),
 		.device_used = must_alloc(devices, sizeof(*s->device_used)),
 		.covariance = must_alloc(n, n * sizeof(*s->covariance)),
-		.residual = calloc(problem->points, sizeof(*s->residual)) };
-	if (!s->residual)
-		return fail_memory();
+		.residual = must_alloc(problem->points, sizeof(*s->residual)) };
 	get_parameters(solve, s);
 	get_residuals(solve, s);
 	return get_covariance(solve, s);
@@ -1100,23 +1084,20 @@ descend(struct solve *solve, int steps)
 }
 
 /* Columns of the derivatives get length 1. */
-static int
+static void
 scale_states(struct solve *solve)
 {
 	struct residuals *r = &solve->residuals;
 	double *sum = must_alloc(r->states, sizeof(*sum));
 	struct rows rows = { 0 };
-	int status = rows_make(r, &rows);
 
-	if (status == 0) {
-		for (int e = 0; e < rows.begin[2 * r->problem->points]; e++)
-			sum[rows.state[e]] += rows.value[e] * rows.value[e];
-		for (size_t i = 0; i < r->states; i++)
-			r->scale[i] = sum[i] > 0 && isfinite(sum[i]) ? 1 / sqrt(sum[i]) : 1;
-	}
+	rows_make(r, &rows);
+	for (int e = 0; e < rows.begin[2 * r->problem->points]; e++)
+		sum[rows.state[e]] += rows.value[e] * rows.value[e];
+	for (size_t i = 0; i < r->states; i++)
+		r->scale[i] = sum[i] > 0 && isfinite(sum[i]) ? 1 / sqrt(sum[i]) : 1;
 	rows_free(&rows);
 	free(sum);
-	return status;
 }
 
 /* A view most of whose points are wrong is wrong. Returns the number of its good points. */
@@ -1223,17 +1204,15 @@ allocate_solve(struct solve *solve)
 
 	if (residuals_init(&solve->residuals, problem) < 0)
 		return -1;
-	solve->x = calloc(n + 1, sizeof(*solve->x));
-	solve->base = calloc(n + 1, sizeof(*solve->base));
-	solve->scratch = calloc(n + 1, sizeof(*solve->scratch));
-	solve->rejected = calloc(problem->points + 1, sizeof(*solve->rejected));
+	solve->x = must_alloc(n + 1, sizeof(*solve->x));
+	solve->base = must_alloc(n + 1, sizeof(*solve->base));
+	solve->scratch = must_alloc(n + 1, sizeof(*solve->scratch));
+	solve->rejected = must_alloc(problem->points + 1, sizeof(*solve->rejected));
 	solve->state = must_alloc(solve->residuals.states, sizeof(*solve->state));
 	solve->scale = must_alloc(problem->devices, sizeof(*solve->scale));
 	solve->excess = must_alloc(problem->views, sizeof(*solve->excess));
 	solve->device_excess = must_alloc(problem->devices, sizeof(*solve->device_excess));
 	solve->holding = must_alloc(problem->poses, sizeof(*solve->holding));
-	if (!solve->x || !solve->base || !solve->scratch || !solve->rejected)
-		return fail_memory();
 	memcpy(solve->base, solve->residuals.weight, n * sizeof(*solve->base));
 	return 0;
 }
@@ -1258,9 +1237,9 @@ free_solve(struct solve *solve)
 static int
 solve_from(struct solve *solve, int (*start)(struct calib_problem *, double *), int steps)
 {
-	if (allocate_solve(solve) < 0 || start(solve->problem, solve->residuals.parameter) < 0 ||
-	    scale_states(solve) < 0)
+	if (allocate_solve(solve) < 0 || start(solve->problem, solve->residuals.parameter) < 0)
 		return -1;
+	scale_states(solve);
 	return solve->problem->reject > 0 ? solve_robustly(solve) :
 	    steps ? descend(solve, steps) : solve_plainly(solve);
 }

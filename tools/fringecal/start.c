@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
 #include "base/process.h"
 
 struct start {

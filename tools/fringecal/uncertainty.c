@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
 #include "base/process.h"
 #include "optics/camera_model.h"
 
@@ -28,20 +27,17 @@ struct jacobian {
 	bool *fits;		/* n: the motions are fitted to this row; all at first */
 };
 
-/* n rows of zeros. -1 after fail(). */
-static int
+/* n rows of zeros. */
+static void
 jacobian_new(struct jacobian *rows, size_t n, size_t parameters)
 {
 	rows->n = n;
 	rows->parameters = parameters;
-	rows->J = calloc(n * parameters + 1, sizeof(*rows->J));
-	rows->M = calloc(n + 1, sizeof(*rows->M));
-	rows->fits = calloc(n + 1, sizeof(*rows->fits));
-	if (!rows->J || !rows->M || !rows->fits)
-		return fail_memory();
+	rows->J = must_alloc(n * parameters + 1, sizeof(*rows->J));
+	rows->M = must_alloc(n + 1, sizeof(*rows->M));
+	rows->fits = must_alloc(n + 1, sizeof(*rows->fits));
 	for (size_t r = 0; r < n; r++)
 		rows->fits[r] = true;
-	return 0;
 }
 
 static void
@@ -58,11 +54,9 @@ static int
 jacobian_project_out(struct jacobian *rows)
 {
 	size_t p = rows->parameters;
-	double A[36] = { 0 }, scale[6] = { 0 }, *b = calloc(6 * p + 1, sizeof(*b));
+	double A[36] = { 0 }, scale[6] = { 0 }, *b = must_alloc(6 * p + 1, sizeof(*b));
 	bool solved;
 
-	if (!b)
-		return fail_memory();
 	for (size_t r = 0; r < rows->n; r++)
 		for (size_t i = 0; i < 6 && !isnan(rows->M[r][0]); i++)
 			scale[i] += rows->M[r][i] * rows->M[r][i];
@@ -289,9 +283,8 @@ uncertainty_maps(const struct calib_problem *problem, const struct calib_solutio
 		map_new(problem, solution, d, columns, &map[d]);
 		n += 2 * columns * map[d].rows;
 	}
-	status = jacobian_new(&rows, n, solution->parameters);
-	if (status == 0)
-		status = maps_fill(problem, solution, hulls, map, &rows);
+	jacobian_new(&rows, n, solution->parameters);
+	status = maps_fill(problem, solution, hulls, map, &rows);
 	jacobian_free(&rows);
 	return status;
 }
@@ -308,15 +301,13 @@ uncertainty_maps_free(struct uncertainty_map *map, size_t devices)
 
 /* ---- in space ---- */
 
-int
+void
 uncertainty_volume_range(const struct calib_problem *problem, const struct calib_solution *solution,
     double uvz[3][2])
 {
-	double *list = malloc((3 * problem->points + 1) * sizeof(*list));
+	double *list = must_alloc(3 * problem->points + 1, sizeof(*list));
 	size_t n = 0;
 
-	if (!list)
-		return fail_memory();
 	for (size_t v = 0; v < problem->views; v++)
 		for (size_t k = 0; problem->view[v].device == 0 && k < problem->view[v].n; k++) {
 			const struct calib_point *p = &problem->point[problem->view[v].first + k];
@@ -335,7 +326,6 @@ uncertainty_volume_range(const struct calib_problem *problem, const struct calib
 		uvz[k][1] = n ? v_k[n - 1 - n / 20] : NAN;
 	}
 	free(list);
-	return 0;
 }
 
 /* What a point's triangulated place does when the parameters change: three rows of J. */
@@ -421,15 +411,13 @@ uncertainty_of_volume(const struct calib_problem *problem, const struct calib_so
 	*volume = (struct uncertainty_volume){ 0 };
 	if (problem->devices < 2)
 		return 0;
-	if (uncertainty_volume_range(problem, solution, uvz) < 0)
-		return -1;
+	uncertainty_volume_range(problem, solution, uvz);
 	set_pinhole(&first, &problem->device[0], solution->intrinsics[0]);
 	volume->n = calib_volume_points(&first, uvz, volume->X);
 	if (volume->n == 0)
 		return 0;
-	status = jacobian_new(&rows, 3 * volume->n, solution->parameters);
-	if (status == 0)
-		status = volume_fill(problem, solution, volume, &rows);
+	jacobian_new(&rows, 3 * volume->n, solution->parameters);
+	status = volume_fill(problem, solution, volume, &rows);
 	jacobian_free(&rows);
 	return status;
 }

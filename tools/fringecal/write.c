@@ -367,8 +367,7 @@ write_json(const struct calib_problem *problem, const struct calib_solution *s, 
 	double uvz[3][2];
 	FILE *to;
 
-	if (uncertainty_volume_range(problem, s, uvz) < 0)
-		return -1;
+	uncertainty_volume_range(problem, s, uvz);
 	to = safe_file_open(path, &place);
 	if (!to)
 		return -1;

@@ -6,13 +6,11 @@
 #include "fringegamma.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "fringe/capture_set.h"
 #include "io/safe_file.h"
 #include "run/run.h"
 #include "run/stage.h"
@@ -534,9 +532,7 @@ analyse(struct run *run, const struct frame *in)
 	int status = 0;
 
 	findings->levels = (struct response_levels){ parameters->mean, parameters->amplitude };
-	findings->finding = calloc(n, sizeof(*findings->finding));
-	if (!findings->finding)
-		return fail_memory();
+	findings->finding = must_alloc(n, sizeof(*findings->finding));
 	while (findings->n < n && status == 0) {
 		struct finding *finding = &findings->finding[findings->n];
 

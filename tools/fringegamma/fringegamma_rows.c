@@ -5,11 +5,8 @@
 #include "fringegamma.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
-#include "base/numbers.h"
 #include "fringe/phase_steps.h"
 
 /* ---- the choice of pixels ---- */

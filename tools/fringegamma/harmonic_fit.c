@@ -60,35 +60,28 @@ pixels_take(const struct frame *in, const size_t *plane, size_t images, double m
 	const struct fringegamma_rows *rows = fringegamma_rows();
 	struct choice choice = { in, plane, images, most };
 	float *space;
-	size_t stride, size;
+	size_t stride;
 	double least = least_swing, middle;
-	int status = -1;
+	int status;
 
 	*out = (struct pixels){ .images = images };
 	if (size_multiply(in->head.w, in->head.h, &out->total) < 0)
 		return -1;
-	choice.swing = reallocarray(NULL, out->total, sizeof(float));
-	choice.mean = reallocarray(NULL, out->total, sizeof(float));
+	choice.swing = must_alloc(out->total, sizeof(float));
+	choice.mean = must_alloc(out->total, sizeof(float));
 	choice.saturated = must_alloc(images, sizeof(size_t));
-	space = reallocarray(NULL, out->total, sizeof(float));
-	if (choice.swing && choice.mean && space) {
-		rows->find_swings(&choice);
-		if (isnan(least_swing))
-			least = 0.25 * rows->quantile(choice.swing, out->total, 0.9, space);
-		least = fmax(least, 1e-30);
-		rows->drop_saturated(&choice, least, out);
-		status = check_pixels(&choice, out);
-	} else {
-		fail_memory();
-	}
+	space = must_alloc(out->total, sizeof(float));
+	rows->find_swings(&choice);
+	if (isnan(least_swing))
+		least = 0.25 * rows->quantile(choice.swing, out->total, 0.9, space);
+	least = fmax(least, 1e-30);
+	rows->drop_saturated(&choice, least, out);
+	status = check_pixels(&choice, out);
 	if (status == 0) {
 		stride = (out->lit - out->saturated + MAX_PIXELS - 1) / MAX_PIXELS;
 		middle = rows->count_parts(&choice, least, stride, out, space);
-		status = size_multiply(out->n, images * sizeof(*out->v), &size);
-		if (status == 0 && !(out->v = malloc(size)))
-			status = fail_memory();
-		if (status == 0)
-			rows->copy_pixels(&choice, least, middle, stride, out);
+		out->v = must_alloc(out->n, images * sizeof(*out->v));
+		rows->copy_pixels(&choice, least, middle, stride, out);
 	}
 	free(choice.swing);
 	free(choice.mean);
@@ -488,16 +481,13 @@ int
 fit_harmonics(struct run *run, const struct pixels *pixels, struct harmonic_fit *fit)
 {
 	struct fitting f = { .fit = fit, .pixels = pixels };
-	struct part *sum = malloc(sizeof(*sum));
-	double *space = malloc(2 * FITTING_UNKNOWNS * FITTING_UNKNOWNS * sizeof(*space));
+	struct part *sum = must_alloc(1, sizeof(*sum));
+	double *space = must_alloc(2 * FITTING_UNKNOWNS, FITTING_UNKNOWNS * sizeof(*space));
 	int status;
 
-	f.pixel = reallocarray(NULL, pixels->n, sizeof(*f.pixel));
-	f.part = calloc(PIXELS_PARTS, sizeof(*f.part));
-	if (!f.pixel || !f.part || !sum || !space)
-		status = fail_memory();
-	else
-		status = prepare(&f);
+	f.pixel = must_alloc(pixels->n, sizeof(*f.pixel));
+	f.part = must_alloc(PIXELS_PARTS, sizeof(*f.part));
+	status = prepare(&f);
 	if (status == 0)
 		status = iterate(run, &f, sum, space);
 	free(f.pixel);

@@ -2,10 +2,8 @@
 #include "fringegamma.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/text.h"
-#include "fringe/capture_set.h"
 
 /* What was found, as text, as JSON, and as the files that fringegen and phasewrap read. */
 

@@ -16,13 +16,12 @@ make_fringes(float *restrict level, size_t n, float mean, float amplitude, bool 
 }
 
 static void
-make_levels(const struct pattern *pattern, size_t c, const struct tone *tone, float *level,
-    size_t n)
+make_levels(const struct pattern *pattern, const struct tone *tone, float *level, size_t n)
 {
 	float mean = (float)tone->mean, amplitude = (float)tone->amplitude;
 	double shift_rad = pattern->role == ROLE_PHASE ? pattern->shift_rad : 0.0;
 
-	if (pattern->role == ROLE_SIN || (pattern->role == ROLE_COMPOSITE && c == 0))
+	if (pattern->role == ROLE_SIN)
 		shift_rad = -0.5 * M_PI;	/* sin x = cos(x - pi/2) */
 	if (pattern->role == ROLE_GRAY || pattern->role == ROLE_GRAY_INVERSE)
 		for (size_t u = 0; u < n; u++) {
@@ -38,10 +37,6 @@ make_levels(const struct pattern *pattern, size_t c, const struct tone *tone, fl
 	else if (pattern->axis == 0 || pattern->role == ROLE_FLAT)
 		for (size_t u = 0; u < n; u++)
 			level[u] = pattern->role == ROLE_FLAT ? mean : pattern->role == ROLE_WHITE;
-	else if (c == 2)
-		for (size_t u = 0; u < n; u++)
-			level[u] = (float)((double)patterns_cell(u, pattern->period_px) *
-			    (double)tone->stair_levels / 255.0);
 	else {
 		for (size_t u = 0; u < n; u++)
 			level[u] = patterns_turn((double)u, pattern->period_px, shift_rad);

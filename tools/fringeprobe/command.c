@@ -46,58 +46,6 @@ struct list {
 	size_t n, *image;
 };
 
-/* A control character, or one of the two bytes of a C1 control in UTF-8, or alone? */
-static bool
-is_control(const char *word, const char *c)
-{
-	unsigned char at = (unsigned char)*c, before = c > word ? (unsigned char)c[-1] : 0;
-	unsigned char next = at ? (unsigned char)c[1] : 0;
-
-	if (at == 0xc2)
-		return next < 0xa0;
-	return at < 0x20 || at == 0x7f || (at >= 0x80 && at < 0xa0 && (before < 0x80 ||
-	    before == 0xc2));
-}
-
-/* A word for a shell, a new string: as it is, in quotes, or with its control characters spelt. */
-static char *
-quoted(const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	    "0123456789_-+=./:@%,";
-	char *text = must_alloc(4 * strlen(word) + 4, 1), *to = text;
-	bool control = false;
-
-	for (const char *c = word; *c; c++)
-		control |= is_control(word, c);
-	if (!control && word[strspn(word, plain)] == '\0' && strcmp(word, ",") && *word)
-		return strcpy(text, word);
-	to = stpcpy(to, control ? "$'" : "'");
-	for (const char *c = word; *c; c++)
-		if (is_control(word, c))
-			to += sprintf(to, "\\x%02x", (unsigned char)*c);
-		else if (control && (*c == '\'' || *c == '\\'))
-			to += sprintf(to, "\\%c", *c);
-		else if (*c == '\'')
-			to = stpcpy(to, "'\\''");
-		else
-			*to++ = *c;
-	strcpy(to, "'");
-	return text;
-}
-
-/* Adds a path to the command's files. "-x" and "," are no options and no end of a stage. */
-static void
-put_path(FILE *to, const char *path)
-{
-	bool plain = !((*path == '-' && path[1]) || !strcmp(path, ","));
-	char *safe = must_format("%s%s", plain ? "" : "./", path), *word = quoted(safe);
-
-	fprintf(to, " %s", word);
-	free(word);
-	free(safe);
-}
-
 static void
 add_phases(const struct probe *probe, bool by_step, struct list *list)
 {
@@ -134,6 +82,15 @@ wants_flats(const struct gray *gray)
 {
 	return gray->codes && !gray->code[0].inverses && gray->white != SIZE_MAX &&
 	    gray->black != SIZE_MAX;
+}
+
+/* Does nothing tell bright from dark in the planes: neither inverses nor flat images nor fringes?
+ * Then placeholders stand for the flat images that are missing. */
+static bool
+lacks_flats(const struct probe *probe)
+{
+	return !probe->described && probe->gray.codes && !probe->chosen &&
+	    !probe->gray.code[0].inverses && !wants_flats(&probe->gray);
 }
 
 static const char *const order_words[] = { "phase,gray,flat", "phase,flat,gray", "gray,phase,flat",
@@ -222,35 +179,49 @@ add_unknown_files(struct probe *probe, const struct image *image, const char *wh
 }
 
 /* The file operands, and --order where they hold several images each. */
-static void
+static int
 add_files(struct probe *probe, FILE *to)
 {
 	struct list list = { 0, must_alloc(2 * probe->n + 8, sizeof(*list.image)) };
 	const struct image *left = probe->manifest_path ? NULL : find_left(probe);
 	const struct image *inverted = find_inverted(probe);
+	char **path = must_alloc(2 * probe->n + 8, sizeof(*path));
+	size_t paths = 0;
 	bool whole = false;
+	int status;
 
 	for (size_t i = 0; i < probe->n; i++)
 		whole |= probe->image[i]->of_file > 1;
-	whole |= probe->described;
-	if (left || inverted) {
-		add_unknown_files(probe, left ? left : inverted, left ? "is left out, its file "
-		    "holds others that are not: framecat --split makes files of them" :
-		    "is inverted: the files in their order, when it is made right");
-	} else if (whole) {
+	if (left || inverted || (whole && lacks_flats(probe))) {
+		add_unknown_files(probe, left ? left : inverted ? inverted : probe->image[0], left ?
+		    "is left out, its file holds others that are not: framecat --split makes "
+		    "files of them" : inverted ? "is inverted: the files in their order, when it "
+		    "is made right" : "and its file want a white and a black image at the end");
+	} else if (whole || probe->described) {
 		if (!probe->described)
 			add_order(probe, &list);
 		/* each file once */
 		for (size_t i = 0; i < probe->n && (!probe->manifest_path || probe->operands); i++)
 			if (probe->image[i]->in_file == 0 || i == 0 ||
 			    strcmp(probe->image[i]->path, probe->image[i - 1]->path))
-				put_path(to, probe->image[i]->path);
+				path[paths++] = probe->image[i]->path;
 	} else {
 		make_list(probe, order_words[0], 0, &list);
-		for (size_t i = 0; i < list.n; i++)
-			put_path(to, probe->image[list.image[i]]->path);
+		for (; paths < list.n; paths++)
+			path[paths] = probe->image[list.image[paths]]->path;
 	}
+	status = files_put(to, path, paths);
+	for (int black = 0; black < 2 && status == 0 && lacks_flats(probe) && paths; black++) {
+		size_t image = black ? probe->gray.black : probe->gray.white;
+
+		if (image == SIZE_MAX)
+			fputs(black ? " BLACK" : " WHITE", to);
+		else
+			status = files_put(to, &probe->image[image]->path, 1);
+	}
+	free(path);
 	free(list.image);
+	return status;
 }
 
 /* ---- fringes: steps, periods, axis, shifts, origin ---- */
@@ -306,8 +277,9 @@ add_steps(struct probe *probe)
 	char why[300], text[200];
 
 	if (set->flat) {
-		add_word(probe, SURE_FOUND, "two images lie on a circle about the third, as a sine "
-		    "and a cosine do about a flat image", "-k 2+1");
+		add_word(probe, set->doubt ? SURE_GUESSED : SURE_FOUND, set->doubt ? set->doubt :
+		    "two images lie on a circle about the third, as a sine and a cosine do about a "
+		    "flat image", "-k 2+1");
 		if (set->flat != 3)
 			add_word(probe, SURE_FOUND, "this one of three is flat", "--flat %zu",
 			    set->flat);
@@ -318,7 +290,10 @@ add_steps(struct probe *probe)
 		    "within %.1f", n, set->order.of, error_deg);
 	else
 		snprintf(text, sizeof(text), "%zu images with unequal shifts", n);
-	if (n == 3 && error_deg > MAX_THREE_ERROR_DEG)
+	if (set->doubt)
+		add_word(probe, SURE_GUESSED, reason(why, "%s; but %s", text, set->doubt), "-n %zu",
+		    n);
+	else if (n == 3 && error_deg > MAX_THREE_ERROR_DEG)
 		add_word(probe, SURE_GUESSED, reason(why, "%s: three images fit whatever they are, "
 		    "2+1 among others", text), "-n 3");
 	else if (whole || unknown == 0)
@@ -348,21 +323,101 @@ list_periods(const struct probe *probe, char list[32 * SETS_MOST])
 	}
 }
 
+/* A number that a file next to the images says; false: none does. */
+static bool
+add_beside(struct probe *probe, const struct beside_number *number, enum certainty sure,
+    const char *what, const char *option, double v)
+{
+	char *why;
+
+	if (!number->path || number->differs)
+		return false;
+	why = must_format("%s, by %s", what, number->path);
+	add_word(probe, sure, why, "%s %.10g", option, v);
+	free(why);
+	return true;
+}
+
+/* --field of the counts: as wide as the projector if they are of all of it, or by the period of the
+ * finest fringes. */
+static void
+add_count_field(struct probe *probe)
+{
+	const struct frequencies *all = &probe->frequencies;
+	const struct beside_number *period = &probe->beside.period;
+	int axis = first_set(probe)->axis;
+
+	if (!add_beside(probe, period, SURE_GUESSED, "the period, which is taken for that of the "
+	    "finest fringes,", "--field", period->v * all->value[all->finest]) &&
+	    !(all->source == FREQUENCY_NAMES && add_beside(probe, &probe->beside.projector[axis],
+	    SURE_GUESSED, "the projector's size, which the counts are taken to be of",
+	    "--field", probe->beside.projector[axis].v)))
+		add_word(probe, SURE_UNKNOWN, "the projector pixels that so many fringes "
+		    "take: no image says it", "--field FIELD");
+}
+
+/* "1:4:16 or 1:4:15" */
+static void
+list_candidates(const struct probe *probe, char text[160])
+{
+	const struct frequencies *all = &probe->frequencies;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t c = 0; c < all->candidates && used < 120; c++)
+		for (size_t k = 0; k < probe->chosen && used < 140; k++)
+			used += (size_t)snprintf(text + used, 160 - used, "%s%.0f", k ? ":" : c ?
+			    " or " : "", all->candidate[c][k]);
+}
+
+static void
+add_counts(struct probe *probe, const char *list)
+{
+	const struct frequencies *all = &probe->frequencies;
+	size_t other = all->finest ? 0 : probe->chosen - 1;
+	bool names = all->source == FREQUENCY_NAMES, sure = names || all->probability > 0.99;
+	char why[300], candidates[160];
+
+	list_candidates(probe, candidates);
+	if (sure)
+		reason(why, "%s of the ratio that the images have, %.5f +- %.2g", names ?
+		    "numbers in the names," : "the only likely numbers", all->ratio[other],
+		    all->error[other]);
+	else
+		reason(why, "the ratio %.5f +- %.2g is that of %s", all->ratio[other],
+		    all->error[other], candidates);
+	add_word(probe, sure ? SURE_FOUND : SURE_GUESSED, why, all->periods ? "-p %s" :
+	    "--count %s", list);
+	if (!all->periods)
+		add_count_field(probe);
+}
+
 static void
 add_periods(struct probe *probe)
 {
 	const struct frequencies *all = &probe->frequencies;
-	size_t other = all->finest ? 0 : probe->chosen - 1;
-	char list[32 * SETS_MOST], why[300];
+	const struct beside_number *period = &probe->beside.period;
+	char list[32 * SETS_MOST], why[300], candidates[160];
 
 	list_periods(probe, list);
+	if (probe->chosen == 1 && all->source == FREQUENCY_GRAY && period->path &&
+	    fabs(all->value[0] - period->v) > 0.01 * period->v)
+		probe_problem(probe, "%s says a period of %g px, and the Gray code counts %g "
+		    "columns in one, if its finest plane is one column wide", period->path,
+		    period->v, all->value[0]);
+	if (probe->chosen == 1 && add_beside(probe, period, SURE_CERTAIN, "the fringe period", "-p",
+	    period->v))
+		return;
 	switch (all->source) {
 	case FREQUENCY_UNKNOWN:
-		reason(why, "no image says how many projector pixels %s wide",
-		    probe->chosen == 1 ? "a fringe is" : "the fringes are");
+		list_candidates(probe, candidates);
+		reason(why, "the fringe %s in projector pixels cannot be measured from the "
+		    "images%s", probe->chosen == 1 ? "period" : "periods",
+		    probe->side != SIDE_NONE && probe->chosen == 1 ? "; to match two cameras any "
+		    "number does, the same for both" : "");
 		if (probe->chosen > 1 && all->ratio[0] > 0)
 			reason(why, "the frequencies are as %.4f to %.4f, which several whole "
-			    "numbers fit", all->ratio[0], all->ratio[1]);
+			    "numbers fit: %s", all->ratio[0], all->ratio[1], candidates);
 		add_word(probe, SURE_UNKNOWN, why, "-p %s", list);
 		return;
 	case FREQUENCY_GRAY:
@@ -374,13 +429,7 @@ add_periods(struct probe *probe)
 			    "its finest plane is one column wide", "-p %s", list);
 		return;
 	default:
-		add_word(probe, SURE_FOUND, reason(why, "%s of the ratio that the images have, "
-		    "%.5f", all->source == FREQUENCY_NAMES ? "numbers in the names," :
-		    "the only small numbers", all->ratio[other]),
-		    all->periods ? "-p %s" : "--count %s", list);
-		if (!all->periods)
-			add_word(probe, SURE_UNKNOWN, "the projector pixels that so many fringes "
-			    "take: no image says it", "--field FIELD");
+		add_counts(probe, list);
 	}
 }
 
@@ -403,49 +452,195 @@ add_axis(struct probe *probe)
 		    "and of the projector if the camera is not turned", "-a %s", list);
 }
 
+#define MIN_EDGE_ERROR_DEG 0.25	/* of a Gray code's edges */
+#define MAX_EDGE_ERROR_DEG 9	/* beyond it several usual angles are near */
+
 /*
- * The nearest usual angle, if it is near: a multiple of 90 or 30 degrees, or of the steps. An edge
- * of the Gray code lies half a projector pixel before the place where the phase is zero, which is
- * up to 12 degrees, 3 for a period of 60 pixels.
+ * The usual angle nearest to a measured one: a multiple of 90 degrees that is within three errors,
+ * else, if the error is small, of 30 or of the steps. An edge of the Gray code lies half a pixel of
+ * the projector `before` the place where the phase is zero, which is up to 12 degrees. *alone: no
+ * other angle fits; where phases meet, which is often known only roughly, the next one is ten
+ * errors away.
  */
 static double
-usual_angle(double deg, bool edge, size_t of)
+usual_angle(double deg, double error, double before, size_t of, bool *alone)
 {
-	double step[] = { 90, 30, of ? 360 / (double)of : 30 }, best = round(deg);
-	double least = edge ? 15 : 11, expected = edge ? 3 : 0;
+	const double step[] = { 90, 30, of ? 360 / (double)of : 30 };
+	double middle = deg + before / 2, best = round(deg);
+	size_t found = 0;
 
-	for (int i = 0; i < 3; i++) {
-		double near = round((deg + expected) / step[i]) * step[i];
-		double off = fabs(near - deg - expected) + (i ? 4 : 0);
+	*alone = false;
+	for (size_t i = 0; i < (error < 3 ? 3 : 1) && !(found && i == 1); i++) {
+		double off = fabs(remainder(middle, step[i])), near = round(middle / step[i]) *
+		    step[i];
+		bool fits = off <= before / 2 + 3 * error + (before > 0), first = found == 0;
 
-		if (off < least) {
-			least = off;
-			best = near;
-		}
+		if (first)
+			*alone = before > 0 ? error <= MAX_EDGE_ERROR_DEG :
+			    step[i] - off > 10 * error;
+		else if (fits && before > 0 && near != best)
+			*alone = false;
+		best = fits && first ? near : best;
+		found += fits;
 	}
-	return (best <= -180 ? best + 360 : best) + 0.0; /* not -0 */
+	best = remainder(best, 360);
+	return best <= -180 ? 180 : best + 0.0;	/* not -0 */
 }
 
-/* Phase at the beginning, in degrees, with shifts from 0; how it is known. */
-static enum certainty
-find_origin(const struct probe *probe, double *deg, char why[300])
+#define ORIGIN_ERRORS 3		/* standard errors that are still no difference */
+
+/* Adds the other usual angles within a limit of an origin: "; or 90, 180". 30s, and steps, count if
+ * the error is below `fine`, or a third of it. */
+static void
+list_angles(struct origin *origin, double limit_deg, double fine, size_t of)
+{
+	size_t used = strlen(origin->why);
+	const char *before = "; or ";
+
+	for (int deg = -179; deg <= 180 && used < sizeof(origin->why) - 16; deg++) {
+		bool usual = deg % 90 == 0 || (origin->error_deg < fine && deg % 30 == 0) ||
+		    (origin->error_deg < fine / 3 && of &&
+		    fabs(remainder(deg, 360 / (double)of)) < 0.5);
+
+		if (!usual || fabs(remainder(deg - origin->deg, 360)) < 0.5 ||
+		    fabs(remainder(deg - origin->found_deg, 360)) > limit_deg)
+			continue;
+		used += (size_t)sprintf(origin->why + used, "%s%d", before, deg);
+		before = ", ";
+	}
+}
+
+/* Is the origin that of a Gray code's edges? */
+static const struct gray_code *
+origin_code(const struct probe *probe)
 {
 	const struct gray_code *code = fringe_code(probe);
-	const struct frequencies *all = &probe->frequencies;
-	bool by_code = code && code->edge_coherence > 0.5 && code->cell != GRAY_CELL_UNKNOWN;
-	double found = (by_code ? code->edge_rad : all->origin_rad) * DEG;
 
-	*deg = 0;
-	if (!by_code && !all->origin_known) {
-		reason(why, "nothing tells where the phase begins");
-		return SURE_GUESSED;
+	return code && code->edge_coherence > 0.5 && code->cell != GRAY_CELL_UNKNOWN ? code : NULL;
+}
+
+/* The angle for the command, from the measured one; is it the only usual one within the error? */
+static void
+choose_angle(const struct probe *probe, struct origin *origin)
+{
+	const struct gray_code *code = origin_code(probe);
+	bool alone;
+
+	origin->deg = usual_angle(origin->found_deg, origin->error_deg, !code ? 0 :
+	    code->cell != GRAY_CELL_COLUMN ? 12 : 1e-9, first_set(probe)->order.of, &alone);
+	origin->sure = alone ? SURE_FOUND : SURE_GUESSED;
+}
+
+/* Where the phase begins, by this capture alone. */
+static void
+find_origin(const struct probe *probe, struct origin *origin)
+{
+	const struct gray_code *code = origin_code(probe);
+	const struct frequencies *all = &probe->frequencies;
+
+	*origin = (struct origin){ SURE_GUESSED, (double)NAN, (double)NAN, 0, "" };
+	if (!code && !all->origin_known) {
+		reason(origin->why, "nothing tells where the phase begins");
+		return;
 	}
-	*deg = usual_angle(found, by_code && code->cell != GRAY_CELL_COLUMN,
-	    first_set(probe)->order.of);
-	reason(why, by_code ? "the Gray code's %s at %.1f degrees of the phase" :
-	    "the phases %s at %.1f degrees", !by_code ? "meet" : code->cell == GRAY_CELL_COLUMN ?
-	    "column 0 lies" : "periods begin", *deg + remainder(found - *deg, 360));
-	return SURE_FOUND;
+	origin->found_deg = (code ? code->edge_rad : all->origin_rad) * DEG;
+	origin->error_deg = code ? fmax(MIN_EDGE_ERROR_DEG, code->edge_error_rad * DEG) :
+	    all->origin_error_rad * DEG;
+	choose_angle(probe, origin);
+	reason(origin->why, code ? "the Gray code's %s at %.1f +- %.2g degrees of the phase" :
+	    "the phases %s at %.1f +- %.2g degrees", !code ? "meet" :
+	    code->cell == GRAY_CELL_COLUMN ? "column 0 lies" : "periods begin",
+	    origin->deg + remainder(origin->found_deg - origin->deg, 360), origin->error_deg);
+}
+
+/* One origin for both cameras of a projector: the mean, by the errors; false where they differ. */
+static bool
+fit_origin(const struct probe pair[2], struct origin *fit)
+{
+	struct origin side[2];
+	double weight[2], apart, deg;
+	bool agree;
+
+	for (int i = 0; i < 2; i++)
+		find_origin(&pair[i], &side[i]);
+	*fit = side[isnan(side[0].found_deg)];
+	if (isnan(side[0].found_deg) || isnan(side[1].found_deg))
+		return true;
+	for (int i = 0; i < 2; i++)
+		weight[i] = 1 / (side[i].error_deg * side[i].error_deg);
+	apart = remainder(side[1].found_deg - side[0].found_deg, 360);
+	agree = fabs(apart) <= ORIGIN_ERRORS * hypot(side[0].error_deg, side[1].error_deg);
+	for (int i = 0; i < 2 && !agree; i++)	/* the better one alone, as a guess */
+		weight[i] *= weight[i] > weight[!i] || (i == 0 && weight[0] == weight[1]);
+	fit->found_deg = side[0].found_deg + apart * weight[1] / (weight[0] + weight[1]);
+	fit->error_deg = 1 / sqrt(weight[0] + weight[1]);
+	choose_angle(&pair[0], fit);
+	fit->sure = agree ? fit->sure : SURE_GUESSED;
+	deg = fit->deg + remainder(fit->found_deg - fit->deg, 360);
+	reason(fit->why, "%.1f +- %.2g degrees by the left camera, %.1f +- %.2g by the right one: "
+	    "%s%.1f +- %.2g", deg + remainder(side[0].found_deg - deg, 360), side[0].error_deg,
+	    deg + remainder(side[1].found_deg - deg, 360), side[1].error_deg,
+	    agree ? "" : "they differ; for both ", deg, fit->error_deg);
+	return agree;
+}
+
+/* The same frequencies for both cameras: what one of them tells, if the other says nothing else. */
+static bool
+share_frequencies(struct probe pair[2])
+{
+	struct frequencies *all[2] = { &pair[0].frequencies, &pair[1].frequencies };
+	int known = all[0]->source == FREQUENCY_UNKNOWN;
+
+	if (all[!known]->source == FREQUENCY_UNKNOWN) {
+		memcpy(all[!known]->value, all[known]->value, sizeof(all[known]->value));
+		all[!known]->source = all[known]->source;
+		all[!known]->periods = all[known]->periods;
+		return true;
+	}
+	for (size_t k = 0; k < pair[0].chosen; k++)
+		if (all[0]->value[k] != all[1]->value[k] || all[0]->periods != all[1]->periods) {
+			for (int i = 0; i < 2; i++)
+				all[i]->source = FREQUENCY_UNKNOWN;
+			for (k = 0; k < pair[0].chosen; k++)
+				all[0]->value[k] = all[1]->value[k] = (double)NAN;
+			return false;
+		}
+	return true;
+}
+
+/* Does the sign of both cameras' shifts agree? */
+static bool
+same_sign(const struct probe pair[2])
+{
+	int sign[2];
+
+	for (int i = 0; i < 2; i++)
+		sign[i] = first_set(&pair[i])->order.sign * (falls(&pair[i]) ? -1 : 1);
+	return sign[0] == sign[1];
+}
+
+void
+command_pair(struct probe pair[2])
+{
+	struct origin fit;
+	char list[2][32 * SETS_MOST];
+
+	if (!pair[0].chosen || !pair[1].chosen)
+		return;
+	list_periods(&pair[0], list[0]);
+	list_periods(&pair[1], list[1]);
+	if (!share_frequencies(pair))
+		probe_problem(&pair[0], "the left camera's fringes are %s, the right one's %s, of "
+		    "one projector: neither is found", list[0], list[1]);
+	if (!same_sign(pair))
+		probe_problem(&pair[0], "the shifts of both cameras have other signs: are the "
+		    "images of one in another order, or is one mirrored?");
+	if (!fit_origin(pair, &fit))
+		probe_problem(&pair[0], "one projector has one origin of the phase: %s", fit.why);
+	for (int i = 0; i < 2; i++) {
+		pair[i].origin = fit;
+		pair[i].origin_known = true;
+	}
 }
 
 /* The images' own shifts, of 360/of degrees or as measured, in the direction of the sign. */
@@ -465,27 +660,35 @@ add_own_shifts(struct probe *probe, const struct fringe_set *set)
 	    "the images' own shifts", "--shift %s", list);
 }
 
+#define MAX_THREE_ORIGIN_DEG 60	/* off one of two origins that are 120 degrees apart */
+
 /* Three steps are projected in two ways, which differ in the origin: the one is taken that has
  * none, and without an origin that of the papers. */
 static void
-add_three_shifts(struct probe *probe, enum certainty sure, int sign, double *origin, char why[300])
+add_three_shifts(struct probe *probe, int sign, struct origin *origin)
 {
-	double other = remainder(*origin + sign * 120, 360);
-	size_t length = strlen(why);
+	double other = remainder(origin->deg + sign * 120, 360);
+	size_t length = strlen(origin->why);
+	enum certainty sure = ORIGIN_ERRORS * origin->error_deg < MAX_THREE_ORIGIN_DEG ?
+	    SURE_FOUND : SURE_GUESSED;
 
-	if (sure != SURE_GUESSED && fabs(*origin) < fabs(other)) {
+	if (isnan(origin->found_deg)) {
+		add_word(probe, SURE_GUESSED, "three equal steps; others begin with 0, which "
+		    "nothing tells apart here", "--shift -120,0,120");
+		return;
+	}
+	if (fabs(origin->deg) < fabs(other)) {
 		add_word(probe, sure, "three equal steps; the first one has no shift, by where the "
 		    "phase begins", "--shift 0,120,240");
 		return;
 	}
-	if (sure != SURE_GUESSED) {
-		*origin = usual_angle(other, false, 3);
-		snprintf(why + length, 300 - length, " of the first image, which has -120 in "
-		    "--shift");
-	}
-	add_word(probe, sure, sure == SURE_GUESSED ? "three equal steps; others begin with 0, "
-	    "which nothing tells apart here" : "three equal steps; the middle one has no shift, by "
-	    "where the phase begins", "--shift -120,0,120");
+	/* counted from the middle image, the angle may be a usual one */
+	origin->found_deg = remainder(origin->found_deg + sign * 120, 360);
+	choose_angle(probe, origin);
+	snprintf(origin->why + length, sizeof(origin->why) - length, " of the first image, which "
+	    "has -120 in --shift");
+	add_word(probe, sure, "three equal steps; the middle one has no shift, by where the phase "
+	    "begins", "--shift -120,0,120");
 }
 
 static void
@@ -513,20 +716,54 @@ add_shifts(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
 	int sign = falls(probe) ? -set->order.sign : set->order.sign;
-	bool equal = set->order.of == set->steps.n;
-	double origin;
-	char why[300];
-	enum certainty sure = find_origin(probe, &origin, why);
+	bool equal = set->order.of == set->steps.n, code = origin_code(probe);
+	struct origin origin = probe->origin;
 
+	if (!probe->origin_known)
+		find_origin(probe, &origin);
 	if (equal && set->steps.n == 3)
-		add_three_shifts(probe, sure, sign, &origin, why);
+		add_three_shifts(probe, sign, &origin);
 	else if (!equal && !set->flat)
 		add_own_shifts(probe, set);
 	add_sign(probe, sign);
-	add_word(probe, sure, why, "--phase-origin %g", origin);
+	if (origin.sure == SURE_GUESSED && !isnan(origin.found_deg))
+		list_angles(&origin, code ? 3 * origin.error_deg + 13 : 10 * origin.error_deg,
+		    code ? 9 : 3, set->order.of);
+	add_word(probe, origin.sure, origin.why, "--phase-origin %g", origin.deg);
 }
 
 /* ---- Gray code, light, the whole command ---- */
+
+/* What the cells of a Gray code without fringes are: columns, or a power of two of them where the
+ * projector is wider than so many planes count, or the finest ones are left out. */
+static void
+add_cell_alone(struct probe *probe)
+{
+	const struct gray_code *code = &probe->gray.code[0];
+	const struct beside_number *projector = &probe->beside.projector[code->axis];
+	bool known = projector->path && !projector->differs;
+	double cells = pow(2, (double)(code->n + code->dropped)), px = 1;
+	char why[300];
+
+	while (known && px * cells < projector->v)
+		px *= 2;
+	if (!known)
+		reason(why, "a projector pixel, if there are planes as fine; else period, and "
+		    "unwrap2f -p with the cell's width");
+	else
+		reason(why, "%.0f cells of %.0f px take all of the projector's %g, by %s", cells,
+		    px, projector->v, projector->path);
+	px *= pow(2, (double)code->dropped);
+	if (code->inverses)
+		add_word(probe, SURE_FOUND, "planes and inverses cross where columns begin",
+		    "--edges");
+	add_word(probe, known && px == 1 ? SURE_FOUND : SURE_GUESSED, why, "--gray-cell %s",
+	    px > 1 ? "period" : "column");
+	if (px > 1) {
+		add_word(probe, SURE_GUESSED, "the width of a cell", "-p %g", px);
+		probe->word[probe->words - 1].stage = WORD_UNWRAP2F;
+	}
+}
 
 static void
 add_gray_words(struct probe *probe)
@@ -536,15 +773,19 @@ add_gray_words(struct probe *probe)
 	const struct gray_code *code = &gray->code[0];
 	const struct gray_code *counting = fringe_code(probe) ? fringe_code(probe) : code;
 	bool either = code->either || (gray->codes > 1 && gray->code[1].either);
-	enum certainty sure = either ? SURE_GUESSED : SURE_FOUND;
-	char why[300];
+	const char *doubt = code->doubt || gray->codes < 2 ? code->doubt : gray->code[1].doubt;
+	bool blurred = code->blurred || (gray->codes > 1 && gray->code[1].blurred);
+	enum certainty sure = either || doubt || blurred ? SURE_GUESSED : SURE_FOUND;
+	char why[300], near[100];
 
 	if (!gray->codes)
 		return;
 	reason(why, "%.1f %% of the code's changes are steps of one", 100 * code->agreement);
 	if (either)
-		reason(why, "a white and a black image stand beside the planes, and may be two "
-		    "more of them");
+		reason(why, "images that are bright or dark all over stand beside the planes, and "
+		    "may be planes or flat ones");
+	else if (doubt || blurred)
+		reason(why, "%s", doubt ? doubt : "the finest planes show no stripes");
 	if (gray->codes > 1)
 		add_word(probe, sure, why, "-G %zu,%zu", code->n, gray->code[1].n);
 	else
@@ -552,10 +793,19 @@ add_gray_words(struct probe *probe)
 	if (code->inverses)
 		add_word(probe, SURE_FOUND, "each plane has its inverse", "-i");
 	if (!isnan(counting->cells))
-		add_word(probe, SURE_FOUND, reason(why, "a fringe holds %.3f of its cells",
-		    counting->cells), "--gray-cell %s", cells[counting->cell]);
+		add_word(probe, counting->unsure_cell ? SURE_GUESSED : SURE_FOUND, reason(why,
+		    "a fringe holds %.3f +- %.3f of its cells%s", counting->cells,
+		    counting->cells_error, counting->unsure_cell ? gray_cells_near(counting, near) :
+		    ""), "--gray-cell %s", cells[counting->cell]);
 	if (wants_flats(gray))
 		add_word(probe, SURE_FOUND, "a white and a black image", "-F 2");
+	else if (lacks_flats(probe))
+		add_word(probe, SURE_UNKNOWN, reason(why, "nothing tells bright from dark in the "
+		    "planes but a white and a black image: %s", gray->white != SIZE_MAX ?
+		    "BLACK is missing" : gray->black != SIZE_MAX ? "WHITE is missing" :
+		    "both are missing"), "-F 2");
+	if (!probe->chosen)
+		add_cell_alone(probe);
 }
 
 /* Where no Gray code orders the fringes, unwrap2f must know which beats span the projector. Counts
@@ -564,6 +814,8 @@ static void
 add_unwrap_words(struct probe *probe)
 {
 	const struct frequencies *all = &probe->frequencies;
+	const struct beside_number *projector =
+	    &probe->beside.projector[probe->chosen ? first_set(probe)->axis : 0];
 
 	for (size_t k = 0; k < probe->chosen; k++)
 		if (all->value[k] == 1 && !all->periods)
@@ -571,9 +823,29 @@ add_unwrap_words(struct probe *probe)
 	if (probe->chosen < 2 || probe->gray.codes ||
 	    (all->source == FREQUENCY_NAMES && !all->periods))
 		return;
-	add_word(probe, SURE_UNKNOWN, "the projector's width along the fringes' axis, in its "
-	    "pixels: no image says it", "--field WIDTH");
-	probe->word[probe->words - 1].unwraps = true;
+	if (!add_beside(probe, projector, SURE_CERTAIN, "the projector's size", "--field",
+	    projector->v))
+		add_word(probe, SURE_UNKNOWN, "the projector's width along the fringes' axis, in "
+		    "its pixels: no image says it", "--field WIDTH");
+	probe->word[probe->words - 1].stage = WORD_UNWRAP2F;
+}
+
+/* unwrap2f takes the first phase's periods for those that the code counts. */
+static void
+add_gray_of(struct probe *probe)
+{
+	const struct gray_code *code = fringe_code(probe);
+	char why[300];
+
+	for (size_t k = 1; k < probe->chosen; k++)
+		if (code && probe->set[k] == code->set && (code->cell == GRAY_CELL_PERIOD ||
+		    code->cell == GRAY_CELL_HALF)) {
+			add_word(probe, code->unsure_cell ? SURE_GUESSED : SURE_FOUND,
+			    reason(why, "the code counts this phase's periods, of which the first "
+			    "phase's hold %.3f", code->cells_of[probe->set[0]] / code->cells),
+			    "--gray-of %zu", k + 1);
+			probe->word[probe->words - 1].stage = WORD_UNWRAP2F;
+		}
 }
 
 /* The amplitude that keeps pixels without fringes out, with two digits. */
@@ -612,51 +884,208 @@ add_found_words(struct probe *probe)
 		    "--max-value %g", probe->saturation);
 	add_unlit(probe);
 	add_unwrap_words(probe);
+	add_gray_of(probe);
 }
 
-/* Can fringe orders be found? */
+/* Can fringe orders be found, or does a Gray code alone count columns? */
 static bool
 can_unwrap(const struct probe *probe)
 {
 	if (probe->described)
 		return probe->captures.fringes &&
 		    (probe->captures.fringes > 1 || probe->captures.codes);
-	return probe->chosen && (probe->chosen > 1 || probe->gray.codes);
+	return probe->chosen > 1 || probe->gray.codes;
+}
+
+/* Is there one phase alone, without an index of its fringes? */
+static bool
+is_single_phase(const struct probe *probe)
+{
+	return probe->described ? probe->captures.fringes == 1 && !probe->captures.codes :
+	    probe->chosen == 1 && !probe->gray.codes;
+}
+
+/* A stage after the phase, with a file of calibration if that is not NULL. */
+static void
+add_stage(struct probe *probe, enum certainty sure, const char *why, const char *text,
+    const char *file, const char *rest)
+{
+	char *word = file ? shell_word(file) : must_strdup("");
+
+	add_word(probe, sure, why, "%s%s%s", text, word, rest);
+	probe->word[probe->words - 1].stage = WORD_STAGE;
+	free(word);
+}
+
+/* What comes after: one phase is unwrapped by its neighbours, and a calibration is used. */
+static void
+add_stages(struct probe *probe)
+{
+	const struct beside *beside = &probe->beside;
+	enum certainty sure = beside->ambiguous ? SURE_GUESSED : SURE_FOUND;
+
+	if (is_single_phase(probe))
+		add_stage(probe, SURE_FOUND, "one phase, and nothing that counts its fringes: "
+		    "differences within the object alone mean something", "unwrapq", NULL, "");
+	else if (can_unwrap(probe) && beside->calib)
+		add_stage(probe, sure, "a calibration of camera and projector is next to the "
+		    "images, and of their size", "phase2depth --calib ", beside->calib, "");
+	else if (can_unwrap(probe) && beside->pair)
+		add_stage(probe, sure, "a calibration of two cameras is next to the images, and of "
+		    "their size", "rectify --calib ", beside->pair,
+		    probe->side == SIDE_LEFT ? " --side left" : " --side right");
 }
 
 static void
-put_words(const struct probe *probe, bool unwraps, FILE *to)
+put_words(const struct probe *probe, enum word_stage stage, FILE *to)
 {
 	for (size_t i = 0; i < probe->words; i++)
-		if (probe->word[i].unwraps == unwraps)
-			fprintf(to, " %s", probe->word[i].text);
+		if (probe->word[i].stage == stage)
+			fprintf(to, "%s %s", stage == WORD_STAGE ? " ," : "", probe->word[i].text);
+}
+
+/* ---- images that are no steps: boards, laser lines, single fringe images ---- */
+
+/* The size that most of the boards have. */
+static void
+usual_board(const struct probe *probe, size_t size[2])
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < probe->n; i++) {
+		const struct image_look *look = &probe->look[i];
+		size_t n = 0;
+
+		for (size_t k = 0; k < probe->n && look->kind == LOOK_BOARD; k++)
+			n += !memcmp(probe->look[k].board, look->board, sizeof(look->board));
+		if (n > most)
+			memcpy(size, look->board, sizeof(look->board));
+		most = n > most ? n : most;
+	}
+}
+
+static char *
+look_command(const struct probe *probe, enum look_kind kind, size_t first)
+{
+	const struct image_look *look = &probe->look[first];
+	size_t size[2] = { 0 };
+
+	if (kind == LOOK_LASER)
+		return must_format("steger%s%s", look->channel ? " --channel " : "",
+		    !look->channel ? "" : *look->channel == 'r' ? "red" : *look->channel == 'g' ?
+		    "green" : "blue");
+	if (kind == LOOK_FRINGES)
+		return must_strdup("fringepipe fourierphase");
+	usual_board(probe, size);
+	return must_format("boardfind --board %zux%zu", size[0], size[1]);
+}
+
+/* The commands for what single images show, the ones that are joined by &&. */
+static int
+put_looks(struct probe *probe, const char *output, FILE *to)
+{
+	static const char *const whys[LOOK_KINDS] = { "", "one fringe image is a phase by itself",
+		"a laser's line", "a chessboard, of so many inner corners" };
+	static const char *const files[LOOK_KINDS] = { "", "phase", "lines", "corners" };
+	char **path = must_alloc(probe->n, sizeof(*path));
+	size_t kinds = 0, put = 0, count[LOOK_KINDS] = { 0 };
+	int status = 0;
+
+	for (size_t i = 0; i < probe->n; i++)
+		kinds += probe->look[i].kind != LOOK_NOTHING && !count[probe->look[i].kind]++;
+	for (enum look_kind kind = LOOK_FRINGES; kind < LOOK_KINDS; kind++) {
+		size_t n = 0, first = 0;
+		char *text;
+
+		for (size_t i = probe->n; i-- > 0 && count[kind];)
+			first = probe->look[i].kind == kind ? i : first;
+		for (size_t i = 0; i < probe->n; i++)
+			if (probe->look[i].kind == kind)
+				path[n++] = probe->image[i]->path;
+		if (n == 0)
+			continue;
+		text = look_command(probe, kind, first);
+		add_word(probe, SURE_GUESSED, whys[kind], "%s", text);
+		fprintf(to, "%s%s", put++ ? " && " : "", text);
+		status = files_put(to, path, n) < 0 ? -1 : status;
+		fputs(kind == LOOK_FRINGES ? " , unwrapq" : "", to);
+		if (kinds > 1 || output)
+			fprintf(to, " -o %s", kinds > 1 ? files[kind] : output);
+		fputs(kinds > 1 ? ".nrrd" : "", to);
+		free(text);
+	}
+	free(path);
+	return status;
+}
+
+/* Where the finest Gray planes are weak: the command without them, in probe->seen_line. With
+ * fringes a code of columns needs them. -1 after fail(). */
+static int
+make_seen_line(struct probe *probe, const char *output)
+{
+	struct probe seen = *probe;
+	size_t weak = 0;
+	int status;
+
+	for (size_t c = 0; c < seen.gray.codes; c++) {
+		seen.gray.code[c].dropped = seen.gray.code[c].weak + seen.gray.code[c].blurred;
+		weak += seen.gray.code[c].dropped;
+		seen.gray.code[c].n -= seen.gray.code[c].dropped;
+		seen.gray.code[c].weak = seen.gray.code[c].blurred = 0;
+	}
+	if (!weak || seen.chosen || seen.described)
+		return 0;
+	seen.word = NULL;
+	seen.words = 0;
+	status = command_make(&seen, output);
+	probe->seen_line = seen.line;
+	for (size_t i = 0; i < seen.words; i++) {
+		free(seen.word[i].text);
+		free(seen.word[i].why);
+	}
+	free(seen.word);
+	return status;
 }
 
 int
-command_make(struct probe *probe)
+command_make(struct probe *probe, const char *output)
 {
 	struct text text, files;
-	FILE *to = text_open(&files);
+	FILE *to;
 	char *list;
+	int status;
 
-	if (!to)
+	if (make_seen_line(probe, output) < 0 || !(to = text_open(&files)))
 		return -1;
+	if (probe->look) {
+		status = put_looks(probe, output, to);
+		probe->line = text_close(&files, NULL);
+		return status == 0 && probe->line ? 0 : -1;
+	}
 	if (!probe->described) {
 		add_found_words(probe);
 	} else if (probe->manifest_path) {
-		char *path = quoted(probe->manifest_path);
+		char *path = shell_word(probe->manifest_path);
 
 		add_word(probe, SURE_CERTAIN, "it says what the images are", "-m %s", path);
 		free(path);
 	}
-	add_files(probe, to);
+	add_stages(probe);
+	status = add_files(probe, to);
 	list = text_close(&files, NULL);
+	if (status < 0) {
+		free(list);
+		return -1;
+	}
 	to = list ? text_open(&text) : NULL;
 	if (to) {
 		fputs("fringepipe phasewrap", to);
-		put_words(probe, false, to);
+		put_words(probe, WORD_PHASEWRAP, to);
 		fprintf(to, "%s%s", list, can_unwrap(probe) ? " , unwrap2f" : "");
-		put_words(probe, true, to);
+		put_words(probe, WORD_UNWRAP2F, to);
+		put_words(probe, WORD_STAGE, to);
+		if (output)
+			fprintf(to, " -o %s", output);
 		probe->line = text_close(&text, NULL);
 	}
 	free(list);

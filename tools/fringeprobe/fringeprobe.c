@@ -9,14 +9,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+#include "base/process.h"
+#include "base/text.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 
 /* ---- which images are looked at ---- */
 
 #define IMAGES_MOST 200		/* images are compared with each other */
+#define MAX_LOOKS 60		/* images that are looked at one by one, where no sets are found */
 
 static bool
 same_size(const struct image *a, const struct image *b)
@@ -96,7 +101,7 @@ choice_make(struct probe *probe, const char *object)
 	if (probe->n > IMAGES_MOST || images->more || images->n > IMAGES_KEPT) {
 		size_t n = probe->n, most = n < IMAGES_MOST ? n : IMAGES_MOST;
 
-		while (most > 0 && !probe->image[most - 1]->line[0])
+		while (most > 0 && !probe->image[most - 1]->near[0])
 			most--;
 		probe_problem(probe, "%s%zu images: only the first %zu are looked at",
 		    images->more ? "more than " : "", images->more ? (size_t)IMAGES_READ : n,
@@ -205,20 +210,15 @@ static void
 check_ratio(struct probe *probe, const struct capture_fringe *a, const struct capture_fringe *b)
 {
 	const struct fringe_set *in_a = content_of(probe, a), *in_b = content_of(probe, b);
-	const struct field *field;
-	struct growth growth;
-	double described = a->period_px / b->period_px;
+	double described = a->period_px / b->period_px, ratio, error;
 	char first[CAPTURE_SET_NAME_SIZE], second[CAPTURE_SET_NAME_SIZE];
 
-	if (!in_a || !in_b || !in_a->phase || !in_b->phase || in_a->axis != in_b->axis)
+	if (!in_a || !in_b || in_a->axis != in_b->axis)
 		return;
-	field = &probe->sets.field[in_a->axis];
-	fringeprobe_rows()->growth_find(field->lines, field->length, in_a->phase, in_b->phase,
-	    &growth);
-	if (fabs(growth.ratio - described) > RATIO_OFF * described + 3 * growth.error)
+	ratio_measure(&probe->sets.field[in_a->axis], in_a, in_b, &ratio, &error);
+	if (fabs(ratio - described) > RATIO_OFF * described + 3 * error)
 		probe_problem(probe, "%s and %s: the images' periods have the ratio %.4f, not %.4f",
-		    capture_set_name(a, first), capture_set_name(b, second), growth.ratio,
-		    described);
+		    capture_set_name(a, first), capture_set_name(b, second), ratio, described);
 }
 
 static void
@@ -360,6 +360,21 @@ quantile(float *v, size_t n, double share)
 	return (double)out;
 }
 
+/* Amplitudes of lit pixels, or those of more than `least`, from the front, of the others from
+ * the back. Returns the number of the former. */
+static size_t
+unlit_divide(const struct field *field, const float *all, float least, float *amplitude)
+{
+	size_t pixels = field->lines * field->length, lit = 0, unlit = 0;
+
+	for (size_t p = 0; p < pixels; p++)
+		if (!field->lit[p] && !(all[p] > least))
+			amplitude[pixels - ++unlit] = isnan(all[p]) ? 0 : all[p];
+		else
+			amplitude[lit++] = all[p];
+	return lit;
+}
+
 /* Measures probe->unlit. */
 static void
 unlit_find(struct probe *probe)
@@ -372,16 +387,13 @@ unlit_find(struct probe *probe)
 
 	if (!probe->chosen)
 		return;
-	if (set->flat)
-		fringeprobe_rows()->unlit_flat_amplitude(field, set, all);
-	else
-		fringeprobe_rows()->steps_fill(field, &set->steps, NULL, NULL, all);
-	lit = fringeprobe_rows()->unlit_divide(field, all,
+	fringeprobe_rows()->steps_fill(field, &set->steps, NULL, NULL, all);
+	lit = unlit_divide(field, all,
 	    LIT_AMPLITUDE * (float)set->steps.amplitude, amplitude);
 	unlit->share = (double)(pixels - lit) / (double)pixels;
 	if (unlit->share > UNLIT_SHARE && lit > 0) {
 		unlit->unlit = quantile(amplitude + lit, pixels - lit, 0.99) *
-		    (probe->smooth ? sqrt(IMAGES_SMOOTH) : 1);	/* of noise */
+		    sqrt((double)probe->averaged);	/* of noise */
 		unlit->lit = quantile(amplitude, lit, 0.01);
 		unlit->least = unlit->unlit < unlit->lit ?
 		    sqrt(fmax(unlit->unlit, 0.01 * unlit->lit) * unlit->lit) : unlit->unlit;
@@ -424,78 +436,27 @@ find_sets(struct probe *probe)
 {
 	size_t times;
 
-	if (sets_find(probe->image, probe->n, &probe->sets) < 0)
+	if (images_average(probe->image, probe->n, &probe->averaged, &probe->noise) < 0 ||
+	    sets_find(probe->image, probe->n, probe->noise, &probe->sets) < 0)
 		return -1;
 	times = probe->measurements > 1 ? 1 : count_measurements(probe);
 	if (times > 1) {
 		probe->measurements = times;
 		probe->n /= times;
 		sets_free(&probe->sets);
-		if (sets_find(probe->image, probe->n, &probe->sets) < 0)
+		if (sets_find(probe->image, probe->n, probe->noise, &probe->sets) < 0)
 			return -1;
 	}
-	return gray_find(&probe->sets, &probe->gray);
-}
-
-/* Images that are steps of a whole turn in order, or belong to a Gray code. */
-static size_t
-count_known(const struct probe *probe)
-{
-	size_t n = 0;
-
-	for (size_t k = 0; k < probe->sets.n; k++) {
-		const struct fringe_set *set = &probe->sets.fringe[k];
-
-		n += set->flat || (set->order.of == set->steps.n && set->order.ordered) ?
-		    set->steps.n : 0;
-	}
-	for (size_t i = 0; i < probe->n; i++)
-		n += probe->sets.kind[i] > KIND_TWIN && !probe->gray.parts;
-	return n * probe->measurements;
-}
-
-/* Where something fits nothing, noise may be the reason: is more known of lines that are smooth? */
-static int
-find_smooth_sets(struct probe *probe)
-{
-	struct probe before = *probe;
-	size_t n = probe->n * probe->measurements, known = count_known(probe);
-	int status;
-
-	if (known >= n || probe->described)
-		return 0;
-	probe->n = n;
-	probe->measurements = 1;
-	probe->sets = (struct sets){ 0 };
-	status = images_smooth(probe->image, n);
-	if (status == 0)
-		status = find_sets(probe);
-	probe->smooth = status == 0 && count_known(probe) > known;
-	if (!probe->smooth) {
-		sets_free(&probe->sets);
-		images_unsmooth(probe->image, n);
-		*probe = before;
-		return status;
-	}
-	sets_free(&before.sets);
 	for (size_t k = 0; k < probe->sets.n; k++) {
 		struct steps *steps = &probe->sets.fringe[k].steps;
 
-		steps->noise *= sqrt(IMAGES_SMOOTH);	/* of one pixel */
-		steps->residual *= sqrt(IMAGES_SMOOTH);
+		steps->noise *= sqrt((double)probe->averaged);	/* of one pixel */
+		steps->residual *= sqrt((double)probe->averaged);
 	}
+	if (gray_find(&probe->sets, &probe->gray) < 0)
+		return -1;
+	sets_doubt(&probe->sets);
 	return 0;
-}
-
-static size_t
-first_image(const struct fringe_set *set)
-{
-	size_t first = SIZE_MAX;
-
-	for (size_t k = 0; k < set->steps.n; k++)
-		if (set->steps.image[k] < first)
-			first = set->steps.image[k];
-	return first;
 }
 
 /* Can both be taken in one go? phasewrap has one number of steps, one list of shifts, one sign. */
@@ -510,7 +471,9 @@ go_together(const struct fringe_set *a, const struct fringe_set *b)
 	return same || a == b;
 }
 
-/* The largest number of sets that go together, sorted by their first images. */
+#define SURE_WEIGHT 8		/* images of a set that is found, over those of a guess */
+
+/* The sets that go together, with the most images. */
 static void
 choose_sets(struct probe *probe)
 {
@@ -521,25 +484,21 @@ choose_sets(struct probe *probe)
 		size_t n = 0;
 
 		for (size_t j = 0; j < probe->sets.n; j++)
-			n += go_together(&all[k], &all[j]) ? all[j].steps.n : 0;
+			n += go_together(&all[k], &all[j]) ? all[j].steps.n *
+			    (all[j].doubt ? 1 : SURE_WEIGHT) : 0;
 		if (n > most) {
 			most = n;
 			best = k;
 		}
 	}
 	for (size_t k = 0; k < probe->sets.n; k++) {
-		size_t at = probe->chosen;
-
 		if (!go_together(&all[best], &all[k])) {
 			probe_problem(probe, "the %zu images that begin with %s have other steps "
 			    "than the other sets, and are left out", all[k].steps.n,
-			    probe_name(probe, first_image(&all[k])));
+			    probe_name(probe, all[k].steps.image[0]));
 			continue;
 		}
-		for (; at > 0 && first_image(&all[probe->set[at - 1]]) > first_image(&all[k]); at--)
-			probe->set[at] = probe->set[at - 1];
-		probe->set[at] = k;
-		probe->chosen++;
+		probe->set[probe->chosen++] = k;
 	}
 }
 
@@ -561,6 +520,23 @@ find_frequencies(struct probe *probe)
 	if (probe->chosen)
 		frequencies_find(&probe->sets, probe->set, probe->chosen, code,
 		    &probe->frequencies);
+}
+
+/* The share of lit pixels in which one of n images of fringes reaches a level. */
+static double
+saturated_share(const struct field *field, const enum image_kind *kind, size_t n, double level)
+{
+	double seen = 0, reached = 0;
+
+	for (size_t p = 0; p < field->lines * field->length; p++) {
+		bool at = false;
+
+		for (size_t i = 0; i < n && field->lit[p]; i++)
+			at = at || (kind[i] == KIND_FRINGE && (double)field->v[i][p] >= level);
+		seen += field->lit[p];
+		reached += at;
+	}
+	return seen > 0 ? reached / seen : 0;
 }
 
 /* The level at which the chosen images saturate, and the share of pixels that reach it in one. */
@@ -587,51 +563,92 @@ find_saturation(struct probe *probe)
 	if (!probe->chosen)
 		return;
 	field = &probe->sets.field[probe->sets.fringe[probe->set[0]].axis];
-	probe->saturated = fringeprobe_rows()->saturated_share(field, probe->sets.kind, probe->n,
+	probe->saturated = saturated_share(field, probe->sets.kind, probe->n,
 	    probe->saturation);
 }
 
+/* Where nothing is found: do single images show something that another tool takes? -1: no, and
+ * the failure stays. */
 static int
-read_images(struct run *run, struct probe *probe)
+find_looks(struct run *run, struct probe *probe)
 {
-	char **file = NULL;
-	int status = 0;
+	const char *failure = fail_message();
+	char *text = failure ? must_strdup(failure) : NULL;
+	size_t n = probe->n < MAX_LOOKS ? probe->n : MAX_LOOKS, seen = 0;
+	bool unreadable = false;	/* what is missing may be what tells */
 
-	if (probe->manifest_path && (manifest_load(probe->manifest_path, &probe->manifest) < 0 ||
-	    manifest_operands(&probe->manifest, probe->manifest_path, run, &file) < 0))
+	for (size_t i = 0; i < probe->images.skips; i++)
+		unreadable |= probe->images.skip[i].unreadable;
+	if (probe->n == 0 || unreadable || fail_is_memory()) {
+		free(text);
 		return -1;
-	probe->operands = !file;
-	status = images_read(run, run->operand, run->operands, probe->manifest_path,
-	    &probe->images);
-	if (file)
-		run->operands = 0;
-	free(file);
-	return status;
+	}
+	fail_clear();
+	probe->look = must_alloc(probe->n, sizeof(*probe->look));
+	images_look(run, probe->image, n, probe->look);
+	for (size_t i = 0; i < probe->n; i++)
+		seen += probe->look[i].kind != LOOK_NOTHING;
+	if (!seen) {
+		free(probe->look);
+		probe->look = NULL;
+		fail(NULL, "%s", text ? text : "");
+	}
+	free(text);
+	return seen ? 0 : -1;
 }
 
-/* Finds out all of it. -1 after fail(), also where the images show no fringes. Free with
- * probe_free(), also then. */
-static int
-probe_find(struct run *run, const char *manifest, struct probe *probe)
+#define MIN_AGREEMENT 0.9	/* of a code's changes, that are steps of one */
+
+/* Images were left out, or show no fringes, and all that the others show is doubtful: where an
+ * image is missing, steps may look like planes, or two steps and a plane like three steps. */
+static bool
+is_all_doubtful(const struct probe *probe)
 {
-	const char *object = run->operands == 1 ? run->operand[0] : NULL;
+	size_t left = 0;
+
+	for (size_t i = 0; i < probe->n; i++)
+		left += probe->sets.kind[i] == KIND_UNKNOWN;
+	for (size_t k = 0; k < probe->sets.n; k++)
+		if (!probe->sets.fringe[k].doubt)
+			return false;
+	for (size_t c = 0; c < probe->gray.codes; c++)
+		if (probe->gray.code[c].agreement > MIN_AGREEMENT)
+			return false;
+	return left > 0 || probe->sets.n == 0;
+}
+
+static int
+find_all(struct probe *probe, const char *object)
+{
 	char guess[480];
 
-	probe->manifest_path = manifest;
-	probe->measurements = 1;
-	if (read_images(run, probe) < 0 || choice_make(probe, object) < 0 ||
-	    described_choose(probe) < 0)
+	if (find_sets(probe) < 0 || described_check(probe) < 0)
 		return -1;
-	if (probe->n < 3)
-		return fail(object, "%zu images say what they are, and three is the least",
-		    probe->n);
-	if (find_sets(probe) < 0 || find_smooth_sets(probe) < 0 || described_check(probe) < 0)
-		return -1;
-	if (!probe->described && probe->sets.n == 0 && probe->gray.codes == 0)
+	if (!probe->described && ((probe->sets.n == 0 && probe->gray.codes == 0) ||
+	    is_all_doubtful(probe)))
 		return fail(object, "no fringe images: %zu images of %zu x %zu, but no three of "
 		    "them show the same fringes moved, and there is no Gray code%s%s", probe->n,
 		    probe->image[0]->head.w, probe->image[0]->head.h, choice_colour_hint(probe),
 		    problems_guess(probe, guess));
+	return 0;
+}
+
+/* Finds out all of one capture but the command. -1 after fail(), also where the images show no
+ * fringes. Free with probe_free(), also then. */
+static int
+probe_find(struct run *run, struct probe *probe, const char *object)
+{
+	probe->measurements = 1;
+	probe->gray.white = probe->gray.black = SIZE_MAX;
+	if (choice_make(probe, object) < 0)
+		return find_looks(run, probe);
+	if (described_choose(probe) < 0)
+		return -1;
+	if (probe->n < 3)
+		return fail(object, "%zu images say what they are, and three is the least",
+		    probe->n);
+	if (find_all(probe, object) < 0)
+		return probe->sets.n || probe->gray.codes ? -1 : find_looks(run, probe);
 	if (!probe->described)
 		choose_sets(probe);
 	find_frequencies(probe);
@@ -640,7 +657,8 @@ probe_find(struct run *run, const char *manifest, struct probe *probe)
 		unlit_find(probe);
 		problems_find(probe);
 	}
-	return command_make(probe);
+	beside_read(probe);
+	return 0;
 }
 
 static void
@@ -655,11 +673,333 @@ probe_free(struct probe *probe)
 	free(probe->word);
 	free(probe->problem);
 	free(probe->line);
+	free(probe->seen_line);
 	free(probe->image);
+	free(probe->look);
+	beside_free(&probe->beside);
 	sets_free(&probe->sets);
 	capture_set_free(&probe->captures);
 	manifest_free(&probe->manifest);
 	images_free(&probe->images);
+}
+
+/* ---- several captures: of two cameras, or of several scenes in one folder ---- */
+
+struct captures {
+	size_t n;
+	struct probe *probe;
+	bool pair;
+	struct files_split split;	/* the names of several in one folder */
+	char *line;			/* the command for all */
+};
+
+static void
+captures_free(struct captures *captures)
+{
+	for (size_t i = 0; i < captures->n; i++)
+		probe_free(&captures->probe[i]);
+	free(captures->probe);
+	free(captures->line);
+	files_split_free(&captures->split);
+	*captures = (struct captures){ 0 };
+}
+
+static int
+read_images(struct run *run, const char *manifest, struct probe *probe)
+{
+	char **file = NULL;
+	int status = 0;
+
+	probe->manifest_path = manifest;
+	if (manifest && (manifest_load(manifest, &probe->manifest) < 0 ||
+	    manifest_operands(&probe->manifest, manifest, run, &file) < 0))
+		return -1;
+	probe->operands = !file;
+	status = images_read(run, run->operand, run->operands, manifest, &probe->images);
+	if (file)
+		run->operands = 0;
+	free(file);
+	return status;
+}
+
+/* Reads all images as one capture. */
+static int
+captures_read(struct run *run, const char *manifest, struct captures *captures)
+{
+	*captures = (struct captures){ 1, must_alloc(1, sizeof(*captures->probe)), .pair = false };
+	return read_images(run, manifest, captures->probe);
+}
+
+/* Moves the images to captures of their own, by the group of each; skips go to the first. */
+static void
+captures_divide(struct captures *captures, size_t groups, const size_t *group)
+{
+	struct probe *probe = must_alloc(groups, sizeof(*probe));
+	struct images *from = &captures->probe->images;
+
+	for (size_t i = 0; i < from->n; i++) {
+		struct images *to = &probe[group[i]].images;
+
+		to->image = must_resize(to->image, to->n + 1, sizeof(*to->image));
+		to->image[to->n++] = from->image[i];
+	}
+	probe->images.skip = from->skip;
+	probe->images.skips = from->skips;
+	for (size_t g = 0; g < groups; g++) {
+		probe[g].images.sorted = from->sorted;
+		probe[g].operands = true;
+	}
+	free(from->image);
+	free(captures->probe);
+	captures->probe = probe;
+	captures->n = groups;
+}
+
+/* Have both the same fringes and planes along the same axes? */
+static bool
+captures_alike(const struct probe *a, const struct probe *b)
+{
+	bool same = a->described == b->described && !a->look && !b->look &&
+	    a->captures.fringes == b->captures.fringes && a->captures.codes == b->captures.codes &&
+	    a->chosen == b->chosen && a->gray.codes == b->gray.codes;
+
+	for (size_t k = 0; k < a->chosen && same; k++) {
+		const struct fringe_set *in_a = &a->sets.fringe[a->set[k]];
+		const struct fringe_set *in_b = &b->sets.fringe[b->set[k]];
+
+		same = in_a->axis == in_b->axis && in_a->steps.n == in_b->steps.n &&
+		    in_a->flat == in_b->flat;
+	}
+	for (size_t c = 0; c < a->gray.codes && same; c++)
+		same = a->gray.code[c].axis == b->gray.code[c].axis &&
+		    a->gray.code[c].n == b->gray.code[c].n;
+	return same;
+}
+
+/* Probes each capture by itself. Are all of them whole ones, of the same kind? */
+static bool
+captures_stand_alone(struct run *run, struct captures *captures)
+{
+	for (size_t i = 0; i < captures->n; i++)
+		if (probe_find(run, &captures->probe[i], NULL) < 0 ||
+		    (i && !captures_alike(&captures->probe[0], &captures->probe[i])))
+			return false;
+	return true;
+}
+
+/* Are operands two folders, those of two cameras? Then all is probed. */
+static bool
+try_pair(struct run *run, struct captures *captures)
+{
+	struct images *images = &captures->probe->images;
+	size_t *group = must_alloc(images->n, sizeof(*group)), count[2] = { 0 };
+	bool folders = run->operands == 2;
+
+	for (size_t i = 0; i < images->n && folders; i++) {
+		const char *path = images->image[i].path;
+
+		for (group[i] = 0; group[i] < 2; group[i]++) {
+			const char *folder = run->operand[group[i]];
+			size_t n = strlen(folder);
+
+			if (!strncmp(path, folder, n) && (path[n] == '/' ||
+			    (n && path[n - 1] == '/' && path[n])) && !strchr(path + n + 1, '/'))
+				break;
+		}
+		folders = group[i] < 2;
+		count[folders ? group[i] : 0]++;
+	}
+	folders = folders && count[0] && count[1];
+	if (folders) {
+		bool swapped = names_say(run->operand[0], "right") &&
+		    names_say(run->operand[1], "left");
+
+		captures_divide(captures, 2, group);
+		for (int i = 0; i < 2; i++) {
+			captures->probe[i].name = run->operand[i];
+			captures->probe[i].side = i == swapped ? SIDE_LEFT : SIDE_RIGHT;
+		}
+		captures->pair = captures_stand_alone(run, captures);
+		if (captures->pair && !captures->probe->described)
+			command_pair(captures->probe);
+	}
+	free(group);
+	return captures->pair;
+}
+
+#define MIN_SCENE_DIFFERENCE 0.05	/* of the mean light: less is the same scene */
+
+/* How far the mean images of a group and of the first one differ, but for exposure. */
+static double
+scene_difference(const struct images *images, const struct files_split *split, size_t group)
+{
+	double mean[2][IMAGES_OVERVIEW] = { { 0 } }, sum[2] = { 0 }, apart = 0;
+
+	for (size_t i = 0; i < images->n; i++)
+		for (size_t k = 0; k < IMAGES_OVERVIEW; k++) {
+			double v = (double)images->image[i].overview[k];
+			size_t at = split->group[i];
+
+			if ((at != 0 && at != group) || isnan(v))
+				continue;
+			mean[at != 0][k] += v;
+			sum[at != 0] += v;
+		}
+	for (size_t k = 0; k < IMAGES_OVERVIEW; k++)
+		apart += fabs(mean[0][k] / sum[0] - mean[1][k] / sum[1]);
+	return apart;
+}
+
+/*
+ * Captures of several scenes in one folder: names that differ in a part, images that show other
+ * scenes (or `any`: together they are no capture), and each part a whole capture. Frequencies of
+ * one scene are one capture, whatever their names. True: all is probed.
+ */
+static bool
+try_names(struct run *run, struct captures *captures, bool any)
+{
+	struct images *images = &captures->probe->images;
+	char **name = must_alloc(images->n, sizeof(*name));
+	struct files_split *best = &captures->split;
+	bool files = images->n >= 6 && images->n <= IMAGES_KEPT;
+
+	for (size_t i = 0; i < images->n; i++) {
+		name[i] = images->image[i].name;
+		files &= images->image[i].of_file == 1 &&
+		    !meta_get(&images->image[i].head.meta, "role");
+	}
+	for (int way = 0; way < FILES_SPLIT_WAYS && files; way++) {
+		struct files_split split;
+		bool other = files_split(name, images->n, way, &split) &&
+		    (!best->groups || split.groups < best->groups);
+
+		for (size_t g = 1; g < split.groups && other && !any; g++)
+			other = scene_difference(images, &split, g) > MIN_SCENE_DIFFERENCE;
+		if (other) {	/* few captures of many images, not one of each step */
+			files_split_free(best);
+			*best = split;
+		} else {
+			files_split_free(&split);
+		}
+	}
+	free(name);
+	if (!best->groups)
+		return false;
+	captures_divide(captures, best->groups, best->group);
+	for (size_t g = 0; g < best->groups; g++)
+		captures->probe[g].name = best->key[g];
+	return captures_stand_alone(run, captures);
+}
+
+/* A file for each capture of several, a new string. */
+static char *
+output_name(const struct captures *captures, size_t i)
+{
+	const struct probe *probe = &captures->probe[i];
+	char *name, *word;
+
+	if (captures->pair)
+		return must_strdup(probe->side == SIDE_LEFT ? "left.nrrd" : "right.nrrd");
+	name = must_format("%s.nrrd", probe->name);
+	word = shell_word(name);
+	free(name);
+	return word;
+}
+
+/* The commands of all captures, and what joins them. -1 after fail(). */
+static int
+captures_command(struct captures *captures)
+{
+	struct text text;
+	FILE *to;
+
+	for (size_t i = 0; i < captures->n; i++) {
+		char *output = captures->n > 1 ? output_name(captures, i) : NULL;
+		int status = command_make(&captures->probe[i], output);
+
+		free(output);
+		if (status < 0)
+			return -1;
+	}
+	to = text_open(&text);
+	if (!to)
+		return -1;
+	for (size_t i = 0; i < captures->n; i++)
+		fprintf(to, "%s%s", i ? " && " : "", captures->probe[i].line);
+	if (captures->pair)
+		fprintf(to, " && phasematch%s --right right.nrrd left.nrrd",
+		    captures->probe->beside.pair ? "" : " --assume-rectified");
+	captures->line = text_close(&text, NULL);
+	return captures->line ? 0 : -1;
+}
+
+/* Reads the images again, if they were divided. */
+static int
+read_again(struct run *run, const char *manifest, struct captures *captures)
+{
+	fail_clear();
+	captures_free(captures);
+	return captures_read(run, manifest, captures);
+}
+
+/* Do all images belong to sets or codes? */
+static bool
+is_whole(const struct probe *probe)
+{
+	bool whole = !probe->look;
+
+	for (size_t i = 0; i < probe->n && whole && !probe->described; i++)
+		whole = probe->sets.kind[i] != KIND_UNKNOWN;
+	return whole;
+}
+
+/* Three folders and more are one capture; where images are left over a line says that they may be
+ * several. */
+static void
+hint_folders(const struct run *run, struct probe *probe)
+{
+	struct stat st;
+	size_t n = 0;
+
+	while (n < run->operands && stat(run->operand[n], &st) == 0 && S_ISDIR(st.st_mode))
+		n++;
+	if (n > 2 && n == run->operands)
+		probe_problem(probe, "%zu folders are looked at as one capture: if each is one, "
+		    "name one, or two of two cameras", n);
+}
+
+/* Finds out all, and makes the command. -1 after fail(). */
+static int
+captures_find(struct run *run, const char *manifest, struct captures *captures)
+{
+	const char *object = run->operands == 1 ? run->operand[0] : NULL;
+	int status;
+
+	if (captures_read(run, manifest, captures) < 0)
+		return -1;
+	if (!manifest && (try_pair(run, captures) ||
+	    (captures->n == 1 && try_names(run, captures, false))))
+		return captures_command(captures);
+	if (captures->n > 1 && read_again(run, manifest, captures) < 0)
+		return -1;
+	status = probe_find(run, captures->probe, object);
+	if (!manifest && (status < 0 || !is_whole(captures->probe))) {
+		struct captures divided = { 0 };
+		struct fail_record failure = { .message = "" };
+
+		fail_take(&failure);
+		if (captures_read(run, manifest, &divided) == 0 && try_names(run, &divided, true)) {
+			captures_free(captures);
+			*captures = divided;
+			return captures_command(captures);
+		}
+		captures_free(&divided);
+		fail_clear();
+		fail_put(&failure);
+		if (status == 0)
+			hint_folders(run, captures->probe);
+	}
+	return status < 0 ? -1 : captures_command(captures);
 }
 
 /* ---- the stage ---- */
@@ -670,7 +1010,7 @@ struct parameters {
 };
 
 struct priv {
-	struct probe probe;
+	struct captures captures;
 	FILE *out;
 	struct safe_file *temporary;
 };
@@ -708,19 +1048,33 @@ warn_problems(const struct run *run, const struct probe *probe)
 		warn(NULL, "%s", probe->problem[i]);
 }
 
+/* Two folders are two cameras: the same one twice is a slip. */
+static int
+check_operands(const struct run *run)
+{
+	struct stat a, b;
+
+	return run->operands != 2 || stat(run->operand[0], &a) < 0 ||
+	    stat(run->operand[1], &b) < 0 || a.st_dev != b.st_dev || a.st_ino != b.st_ino ? 0 :
+	    fail_usage(run->operand[1], "is named twice");
+}
+
 static int
 start(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
+	struct captures *captures = &priv->captures;
 
-	if (probe_find(run, parameters->manifest, &priv->probe) < 0)
+	if (check_operands(run) < 0 || captures_find(run, parameters->manifest, captures) < 0)
 		return -1;
 	priv->out = safe_file_open(run->output, &priv->temporary);
 	if (!priv->out)
 		return -1;
-	(parameters->json ? report_json : report_text)(&priv->probe, priv->out);
-	warn_problems(run, &priv->probe);
+	(parameters->json ? report_json : report_text)(captures->probe, captures->n, captures->line,
+	    priv->out);
+	for (size_t i = 0; i < captures->n; i++)
+		warn_problems(run, &captures->probe[i]);
 	return close_output(run, true);
 }
 
@@ -740,7 +1094,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	close_output(run, false);
-	probe_free(&priv->probe);
+	captures_free(&priv->captures);
 }
 
 const struct stage stage_fringeprobe = {

@@ -6,9 +6,9 @@
 
 #include <float.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/numbers.h"
-#include "fringe/step_search.h"
 
 /* ---- images ---- */
 
@@ -51,470 +51,58 @@ line_at(size_t l, size_t n, size_t length)
 	return (2 * l + 1) * length / (2 * n);
 }
 
+/* Line l of n with those around it, of which lines beyond the image repeat its border. */
+static size_t
+near_line(size_t l, size_t n, size_t k, size_t length)
+{
+	size_t at = line_at(l, n, length) + k;
+
+	at = at < IMAGES_AROUND ? 0 : at - IMAGES_AROUND;
+	return at < length ? at : length - 1;
+}
+
+#define NEAR (2 * IMAGES_AROUND + 1)
+
 static void
 image_sample(const struct frame *frame, size_t c, struct image *image)
 {
-	size_t w = frame->head.w, h = frame->head.h;
+	size_t w = frame->head.w, h = frame->head.h, bytes = sample_size(frame->head.type);
 	size_t rows = image->lines[0], columns = image->lines[1];
+	char *to[2] = { image->near[0], image->near[1] };
 
-	for (size_t l = 0; l < rows; l++) {
-		const void *row = frame_row(frame, c, line_at(l, rows, h));
-
-		for (size_t x = 0; x < w; x++)
-			image->line[0][l * w + x] = sample_at(row, frame->head.type, x);
-	}
+	for (size_t l = 0; l < rows; l++)
+		for (size_t k = 0; k < NEAR; k++)
+			memcpy(to[0] + (l * NEAR + k) * w * bytes,
+			    frame_row(frame, c, near_line(l, rows, k, h)), w * bytes);
 	for (size_t y = 0; y < h; y++) {
-		const void *row = frame_row(frame, c, y);
+		const char *row = frame_row(frame, c, y);
 
 		for (size_t l = 0; l < columns; l++)
-			image->line[1][l * h + y] =
-			    sample_at(row, frame->head.type, line_at(l, columns, w));
+			for (size_t k = 0; k < NEAR; k++)
+				memcpy(to[1] + ((l * NEAR + k) * h + y) * bytes,
+				    row + near_line(l, columns, k, w) * bytes, bytes);
 	}
 	find_max(frame, c, image);
 }
 
-/* The mean of the samples about each one that are no NaN, NaN where it is one. */
 static void
-image_smooth_line(const float *from, size_t length, float *to)
+image_average(const struct image *image, int axis, size_t around, float *to)
 {
-	for (size_t x = 0; x < length; x++) {
-		size_t half = IMAGES_SMOOTH / 2;
-		size_t first = x < half ? 0 : x - half;
-		size_t end = x + half + 1 < length ? x + half + 1 : length;
-		float sum = 0, n = 0;
+	size_t length = axis ? image->head.h : image->head.w;
+	size_t bytes = sample_size(image->head.type);
+	float share = 1 / (float)(2 * around + 1);
 
-		for (size_t k = first; k < end; k++)
-			if (!isnan(from[k])) {
-				sum += from[k];
-				n++;
-			}
-		to[x] = isnan(from[x]) ? NAN : sum / n;
-	}
-}
+	for (size_t l = 0; l < image->lines[axis]; l++) {
+		const char *line = (const char *)image->near[axis] + l * NEAR * length * bytes;
+		float *at = to + l * length;
 
-/* ---- fields: which pixels change as fringes do ---- */
-
-#define LIT_SHARE 0.2f	/* of the range that one in ten pixels exceeds, */
-#define SMALL_LIT_FACTOR 12	/* or one in 100, if that is this many times as large */
-#define MIN_RANGE_SHARE 0.008f	/* of the largest sample: less is noise */
-#define MIN_TRIMMED_IMAGES 8	/* this many images: extremes do not count, one may be a photo */
-
-/* The middle and half of the range of pixel p, without the extremes of many. */
-static void
-find_range(const struct field *field, size_t p, float *mid, float *half)
-{
-	float low[2] = { FLT_MAX, FLT_MAX }, high[2] = { -FLT_MAX, -FLT_MAX };
-	int trim = field->n >= MIN_TRIMMED_IMAGES;
-
-	for (size_t i = 0; i < field->n; i++) {
-		float v = field->v[i][p];
-
-		if (!(fabsf(v) < 1e30f)) {
-			*mid = *half = NAN;
-			return;
-		}
-		if (v < low[0]) {
-			low[1] = low[0];
-			low[0] = v;
-		} else if (v < low[1]) {
-			low[1] = v;
-		}
-		if (v > high[0]) {
-			high[1] = high[0];
-			high[0] = v;
-		} else if (v > high[1]) {
-			high[1] = v;
-		}
-	}
-	*mid = (low[trim] + high[trim]) / 2;
-	*half = (high[trim] - low[trim]) / 2;
-}
-
-/* Which pixels change as fringes do. */
-static void
-find_lit(struct field *field)
-{
-	float *sorted = field->scratch;
-	size_t pixels = field->lines * field->length, n = 0, rank[2];
-	float most = 0, range[2], limit;
-
-	for (size_t p = 0; p < pixels; p++)
-		if (field->half[p] >= 0) {
-			sorted[n++] = field->half[p];
-			most = fmaxf(most, fabsf(field->mid[p]) + field->half[p]);
-		}
-	if (n == 0)
-		return;
-	rank[0] = n * 9 / 10;
-	rank[1] = n * 99 / 100;
-	numbers_ranks(sorted, n, rank, 2, range);
-	limit = fmaxf(LIT_SHARE * range[range[1] > SMALL_LIT_FACTOR * range[0]],
-	    MIN_RANGE_SHARE * most);
-	for (size_t p = 0; p < pixels; p++) {
-		field->lit[p] = field->half[p] > limit;
-		field->lit_pixels += field->lit[p];
-	}
-}
-
-static void
-field_measure(struct field *field)
-{
-	for (size_t p = 0; p < field->lines * field->length; p++)
-		find_range(field, p, &field->mid[p], &field->half[p]);
-	find_lit(field);
-}
-
-/* ---- carriers: an image's fringes, by where it crosses the middle ---- */
-
-#define HYSTERESIS_SHARE 0.25f	/* of half the range, on both sides of the middle */
-#define MAX_GAP_PX 4			/* unlit pixels that end a run */
-#define MIDDLE_SHARE 0.5f	/* |v - mid| / half: less is neither bright nor dark */
-
-/* One line's way through bright and dark. */
-struct walk {
-	const float *v, *mid, *half;
-	float *theta;
-	float scale;			/* of (v - mid) / half: the image's own contrast */
-	int side;			/* 1 bright, -1 dark, 0 not known yet */
-	float at;			/* of the last pixel beyond the middle's hysteresis */
-	float t;			/* and its value */
-	double crossing;		/* place of the last crossing; NaN: none in this run */
-	double phase;			/* there */
-	size_t crossings;
-};
-
-static void
-walk_break(struct walk *walk)
-{
-	walk->side = 0;
-	walk->crossing = (double)NAN;
-}
-
-/* A crossing between the last pixel on the other side and pixel x; theta between it and the
- * crossing before grows by half a turn. */
-static void
-walk_cross(struct walk *walk, size_t x, float t)
-{
-	double share = (double)(walk->t / (walk->t - t));
-	double here = (double)walk->at + share * ((double)x - (double)walk->at);
-
-	if (isnan(walk->crossing)) {
-		walk->phase = t > 0 ? -M_PI / 2 : M_PI / 2;
-	} else {
-		double slope = M_PI / (here - walk->crossing);
-
-		for (size_t p = (size_t)ceil(walk->crossing); (double)p <= here; p++)
-			walk->theta[p] = (float)(walk->phase +
-			    slope * ((double)p - walk->crossing));
-		walk->phase += M_PI;
-	}
-	walk->crossing = here;
-	walk->crossings++;
-}
-
-static void
-walk_step(struct walk *walk, size_t x, struct carrier *carrier)
-{
-	float t = (walk->v[x] - walk->mid[x]) / walk->half[x] / walk->scale;
-	int side = t > HYSTERESIS_SHARE ? 1 : t < -HYSTERESIS_SHARE ? -1 : 0;
-
-	carrier->level += (double)(t * walk->scale);
-	carrier->between += fabsf(t) < MIDDLE_SHARE;
-	if (!side)
-		return;
-	if (walk->side && side != walk->side)
-		walk_cross(walk, x, t);
-	walk->side = side;
-	walk->at = (float)x;
-	walk->t = t;
-}
-
-/* What six in seven of the lit pixels do not exceed: 0.97 of the amplitude of a sinusoid. */
-static float
-find_scale(const struct field *field, size_t image)
-{
-	float *t = field->scratch;
-	size_t pixels = field->lines * field->length, n = 0, rank;
-	float scale = 1;
-
-	for (size_t p = 0; p < pixels; p++)
-		if (field->lit[p])
-			t[n++] = fabsf(field->v[image][p] - field->mid[p]) / field->half[p];
-	rank = n * 6 / 7;
-	if (n)
-		numbers_ranks(t, n, &rank, 1, &scale);
-	return scale > 0.05f ? scale : 0.05f;
-}
-
-static size_t
-walk_line(const struct field *field, size_t image, size_t l, float scale, struct carrier *carrier)
-{
-	size_t first = l * field->length, dark = 0, lit = 0;
-	struct walk walk = { field->v[image] + first, field->mid + first, field->half + first,
-		carrier->theta + first, scale, 0, 0, 0, (double)NAN, 0, 0 };
-
-	for (size_t x = 0; x < field->length; x++) {
-		walk.theta[x] = NAN;
-		if (field->lit[first + x]) {
-			lit++;
-			dark = 0;
-			walk_step(&walk, x, carrier);
-		} else if (++dark == MAX_GAP_PX) {
-			walk_break(&walk);
-		}
-	}
-	carrier->per_line += (double)walk.crossings;
-	return lit;
-}
-
-static void
-carrier_measure(const struct field *field, size_t image, struct carrier *out)
-{
-	size_t pixels = field->lines * field->length, lit_lines = 0;
-	double lit = (double)field->lit_pixels;
-	float scale = find_scale(field, image);
-
-	out->contrast = (double)scale;
-	for (size_t l = 0; l < field->lines; l++)
-		lit_lines += walk_line(field, image, l, scale, out) > 0;
-	for (size_t p = 0; p < pixels; p++)
-		out->known += !isnan(out->theta[p]);
-	if (lit > 0) {
-		out->density = out->per_line / lit;
-		out->between /= lit;
-		out->level /= lit;
-		out->known /= lit;
-		out->per_line /= (double)lit_lines;
-	}
-}
-
-/* ---- growth: how one phase grows with another ---- */
-
-/* Of a line: sums about the means of its runs; a ratio and its weight. */
-struct line_sums {
-	double aa, ab;
-};
-
-struct line_ratio {
-	double ratio, weight;
-};
-
-/* Sums over one run of pixels. */
-struct run_sums {
-	double n, a, b, aa, ab;
-};
-
-static void
-close_run(struct run_sums *run, struct line_sums *line)
-{
-	if (run->n > 1) {
-		line->aa += run->aa - run->a * run->a / run->n;
-		line->ab += run->ab - run->a * run->b / run->n;
-	}
-	*run = (struct run_sums){ 0 };
-}
-
-static void
-sum_line(size_t length, const float *reference, const float *phase, struct line_sums *line,
-    struct growth *out, double *re, double *im)
-{
-	struct run_sums run = { 0 };
-
-	for (size_t x = 0; x < length; x++) {
-		double a = (double)reference[x], b = (double)phase[x];
-
-		if (isnan(a) || isnan(b)) {
-			close_run(&run, line);
-			continue;
-		}
-		run.n++;
-		run.a += a;
-		run.b += b;
-		run.aa += a * a;
-		run.ab += a * b;
-		out->shared++;
-		*re += cos(b - a);
-		*im += sin(b - a);
-	}
-	close_run(&run, line);
-}
-
-static int
-compare_ratios(const void *a, const void *b)
-{
-	const struct line_ratio *x = a, *y = b;
-
-	return (x->ratio > y->ratio) - (x->ratio < y->ratio);
-}
-
-/* The weighted median; sorts the list. */
-static double
-median_ratio(struct line_ratio *list, size_t n, double weight)
-{
-	double sum = 0;
-
-	qsort(list, n, sizeof(*list), compare_ratios);
-	for (size_t l = 0; l < n; l++) {
-		sum += list[l].weight;
-		if (2 * sum >= weight)
-			return list[l].ratio;
-	}
-	return (double)NAN;
-}
-
-/* Products of residuals two pixels apart, about the mean of the run from x on; its end. */
-static size_t
-add_run(size_t x, size_t length, const float *reference, const float *phase, double ratio,
-    double *common, double *pixels)
-{
-	double mean = 0;
-	size_t end = x;
-
-	for (; end < length && !isnan(reference[end]) && !isnan(phase[end]); end++)
-		mean += (double)phase[end] - ratio * (double)reference[end];
-	mean /= (double)(end - x);
-	for (size_t p = x + 2; p < end; p++)
-		*common += ((double)phase[p] - ratio * (double)reference[p] - mean) *
-		    ((double)phase[p - 2] - ratio * (double)reference[p - 2] - mean);
-	*pixels += (double)(end - x);
-	return end;
-}
-
-/* The error of a line's ratio by its residuals that are no noise: those two pixels apart have them
- * in common. Of harmonics there are six independent ones in a fringe. */
-static double
-line_wobble(size_t length, const float *reference, const float *phase, const struct line_sums *line)
-{
-	double ratio = line->ab / line->aa, common = 0, pixels = 0, spread;
-
-	for (size_t x = 0; x < length;)
-		if (isnan(reference[x]) || isnan(phase[x]))
-			x++;
-		else
-			x = add_run(x, length, reference, phase, ratio, &common, &pixels);
-	spread = sqrt(line->aa / pixels);
-	return common > 0 ?
-	    sqrt(common / pixels / (6 * spread * sqrt(12) / (2 * M_PI))) / spread : 0;
-}
-
-/* A line in which a fringe was lost counts no more than others: medians over lines. */
-static void
-find_ratio(size_t lines, size_t length, const float *reference, const float *phase,
-    const struct line_sums *line, struct growth *out)
-{
-	struct line_ratio ratio[IMAGES_LINES], wobble[IMAGES_LINES];
-	double weight = 0;
-	size_t n = 0;
-
-	for (size_t l = 0; l < lines; l++) {
-		const size_t at = l * length;
-
-		if (!(line[l].aa > 0))
-			continue;
-		ratio[n] = (struct line_ratio){ line[l].ab / line[l].aa, line[l].aa };
-		wobble[n] = (struct line_ratio){ line_wobble(length, reference + at, phase + at,
-		    &line[l]), line[l].aa };
-		weight += line[l].aa;
-		n++;
-	}
-	out->ratio = median_ratio(ratio, n, weight);
-	for (size_t l = 0; l < n; l++)
-		ratio[l].ratio = fabs(ratio[l].ratio - out->ratio);
-	out->error = 1.86 * median_ratio(ratio, n, weight) / sqrt((double)n);
-	out->wobble = median_ratio(wobble, n, weight);
-	out->spread = sqrt(weight / out->shared);
-}
-
-static void
-growth_find(size_t lines, size_t length, const float *reference, const float *phase,
-    struct growth *out)
-{
-	struct line_sums line[IMAGES_LINES] = { 0 };
-	double re = 0, im = 0;
-
-	*out = (struct growth){ .ratio = (double)NAN, .error = (double)NAN };
-	for (size_t l = 0; l < lines; l++)
-		sum_line(length, reference + l * length, phase + l * length, &line[l], out, &re,
-		    &im);
-	if (out->shared > 0) {
-		out->offset = atan2(im, re);
-		out->coherence = hypot(re, im) / out->shared;
-		find_ratio(lines, length, reference, phase, line, out);
-	}
-}
-
-static void
-field_unwrap(size_t lines, size_t length, float most, float *phase)
-{
-	for (size_t l = 0; l < lines; l++) {
-		float last = NAN, turns = 0;
-
-		for (size_t x = 0; x < length; x++) {
-			float *at = &phase[l * length + x], wrapped = *at, step;
-
-			if (isnan(wrapped)) {
-				last = NAN;
-				continue;
-			}
-			step = isnan(last) ? 0 : wrapped - last;
-			turns -= roundf(step / (2 * (float)M_PI));
-			step -= 2 * (float)M_PI * roundf(step / (2 * (float)M_PI));
-			*at = fabsf(step) > most ? NAN : wrapped + 2 * (float)M_PI * turns;
-			last = wrapped;
-		}
-	}
-}
-
-/* ---- steps: least squares of I = A + B cos(phase + shift) ---- */
-
-#define SHIFT_PIXELS 4000	/* about as many pixels determine the shifts */
-#define MAX_GAIN_ERROR 0.35	/* the amplitude of an image may be off by this share */
-#define MIN_AMPLITUDE_SHARE 0.25f	/* of the median amplitude: less is no fringe */
-
-struct weights {		/* of the images: A, B cos phase, B sin phase */
-	double k[3][STEPS_MOST];
-};
-
-static void
-fit_pixel(const struct field *field, const struct steps *steps, const struct weights *weights,
-    size_t p, double fit[3])
-{
-	fit[0] = fit[1] = fit[2] = 0;
-	for (size_t i = 0; i < steps->n; i++) {
-		double v = (double)field->v[steps->image[i]][p];
-
-		for (int a = 0; a < 3; a++)
-			fit[a] += weights->k[a][i] * v;
-	}
-}
-
-/* Every step-th pixel, so that they are not too many. */
-static size_t
-pixel_step(const struct field *field)
-{
-	size_t step = field->lit_pixels / SHIFT_PIXELS;
-
-	return step | 1;	/* odd: not the same column in every line */
-}
-
-static void
-steps_gram(const struct field *field, const struct steps *steps)
-{
-	size_t n = steps->n, seen = 0, step = pixel_step(field);
-	double *gram = field->gram;
-
-	for (size_t i = 0; i < n * n; i++)
-		gram[i] = 0;
-	for (size_t p = 0; p < field->lines * field->length; p++) {
-		double v[STEPS_MOST];
-
-		if (!field->lit[p] || seen++ % step)
-			continue;
-		for (size_t i = 0; i < n; i++)
-			v[i] = (double)field->v[steps->image[i]][p];
-		for (size_t i = 0; i < n; i++)
-			for (size_t j = 0; j < n; j++)
-				gram[i * n + j] += v[i] * v[j];
+		for (size_t x = 0; x < length; x++)
+			at[x] = 0;
+		for (size_t k = IMAGES_AROUND - around; k <= IMAGES_AROUND + around; k++)
+			for (size_t x = 0; x < length; x++)
+				at[x] += sample_at(line + k * length * bytes, image->head.type, x);
+		for (size_t x = 0; x < length; x++)
+			at[x] *= share;
 	}
 }
 
@@ -529,536 +117,1056 @@ median(float *v, size_t n)
 	return (double)out;
 }
 
+/* By second differences, which fringes of many pixels hardly have: the axis that has fewer. */
+static double
+image_noise(const struct image *image, float *room)
+{
+	size_t bytes = sample_size(image->head.type);
+	double least = INFINITY;
+
+	for (int axis = 0; axis < 2; axis++) {
+		size_t length = axis ? image->head.h : image->head.w, n = 0;
+
+		for (size_t l = 0; l < image->lines[axis]; l += 2) {
+			const char *line = (const char *)image->near[axis] +
+			    (l * NEAR + IMAGES_AROUND) * length * bytes;
+
+			for (size_t x = 2; x < length; x += 2) {
+				float d = sample_at(line, image->head.type, x) -
+				    2 * sample_at(line, image->head.type, x - 1) +
+				    sample_at(line, image->head.type, x - 2);
+
+				if (!isnan(d))
+					room[n++] = fabsf(d);
+			}
+		}
+		if (n)
+			least = fmin(least, median(room, n) / (0.6745 * sqrt(6)));
+	}
+	return isinf(least) ? 0 : least;
+}
+
+static double
+images_range(struct image *const *image, size_t n, float *room)
+{
+	size_t seen = 0, rank;
+	float range = 0;
+
+	for (size_t p = 0; p < image[0]->lines[0] * image[0]->head.w; p += 5) {
+		float low = INFINITY, high = -INFINITY;
+
+		for (size_t i = 0; i < n; i++) {
+			low = fminf(low, image[i]->line[0][p]);
+			high = fmaxf(high, image[i]->line[0][p]);
+		}
+		if (high >= low)
+			room[seen++] = high - low;
+	}
+	rank = seen * 9 / 10;
+	if (seen)
+		numbers_ranks(room, seen, &rank, 1, &range);
+	return (double)range;
+}
+
+/* ---- fields: which pixels change as fringes do ---- */
+
+#define LIT_SHARE 0.2f		/* of the range that one in ten pixels exceeds, */
+#define SMALL_LIT_SHARE 0.14f	/* or of that of one in 100, if little of the view is lit */
+#define LIT_NOISE 6.0f		/* noise, at least */
+
+/* The range of pixel p, its lowest value, and its samples where v is not NULL; NaN where one is no
+ * number. */
+static float
+read_pixel(const struct field *field, size_t p, float *low, float *v)
+{
+	float high = -FLT_MAX;
+
+	*low = FLT_MAX;
+	for (size_t i = 0; i < field->n; i++) {
+		float at = field->v[i][p];
+
+		if (!(fabsf(at) < 1e30f))
+			return NAN;
+		*low = fminf(*low, at);
+		high = fmaxf(high, at);
+		if (v)
+			v[i] = at;
+	}
+	return high - *low;
+}
+
+/* Which pixels change as fringes do, by their ranges. */
+static void
+find_lit(struct field *field, const float *range)
+{
+	float *sorted = field->scratch;
+	size_t pixels = field->lines * field->length, n = 0, rank[2];
+	float most[2], limit;
+
+	for (size_t p = 0; p < pixels; p++)
+		if (range[p] >= 0)
+			sorted[n++] = range[p];
+	if (n == 0)
+		return;
+	rank[0] = n * 9 / 10;
+	rank[1] = n * 99 / 100;
+	numbers_ranks(sorted, n, rank, 2, most);
+	limit = fmaxf(LIT_SHARE * most[0], SMALL_LIT_SHARE * most[1]);
+	limit = fmaxf(limit, LIT_NOISE * (float)field->noise);
+	for (size_t p = 0; p < pixels; p++) {
+		field->lit[p] = range[p] > limit;
+		if (field->lit[p])
+			field->lit_at[field->lit_pixels++] = (uint32_t)p;
+	}
+}
+
+static void
+field_measure(struct field *field)
+{
+	float low;
+
+	for (size_t p = 0; p < field->lines * field->length; p++)
+		field->pair[p] = read_pixel(field, p, &low, NULL);
+	find_lit(field, field->pair);
+}
+
+/* ---- images that are neither bright nor dark ---- */
+
+#define MIDDLE_SHARE 0.5f	/* of what six in seven of the pixels do not exceed, */
+#define MIN_SCALE 0.05f		/* or of this: less is neither bright nor dark */
+
+static double
+image_between(const struct field *field, size_t image)
+{
+	float *t = field->scratch, scale = 0;
+	size_t n = field->lit_pixels, rank = n * 6 / 7, between = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		float low, range = read_pixel(field, field->lit_at[k], &low, NULL);
+
+		t[k] = fabsf(2 * (field->v[image][field->lit_at[k]] - low) / range - 1);
+	}
+	if (n)
+		numbers_ranks(t, n, &rank, 1, &scale);
+	for (size_t k = 0; k < n; k++)
+		between += t[k] < MIDDLE_SHARE * fmaxf(scale, MIN_SCALE);
+	return n ? (double)between / (double)n : 0;
+}
+
+/* ---- sums of products of the images ---- */
+
+#define GRAM_PIXELS 1500	/* of each field, about */
+
+/* Is pixel p below a level in all images? */
+static bool
+is_usable(const struct field *field, size_t p, double saturated)
+{
+	for (size_t i = 0; i < field->n; i++)
+		if (!((double)field->v[i][p] < saturated))
+			return false;
+	return true;
+}
+
+static double
+fields_gram(const struct field field[2], double saturated, double *gram)
+{
+	size_t n = field[0].n, taken = 0;
+	double noise = 0;
+	float v[STEPS_MOST];
+
+	for (size_t i = 0; i < n * n; i++)
+		gram[i] = 0;
+	for (int axis = 0; axis < 2; axis++) {
+		const struct field *one = &field[axis];
+		size_t usable = 0, seen = 0, step;
+		double limit = saturated;
+
+		for (size_t k = 0; k < one->lit_pixels; k++)
+			usable += is_usable(one, one->lit_at[k], limit);
+		if (10 * usable < one->lit_pixels) {
+			limit = INFINITY;
+			usable = one->lit_pixels;
+		}
+		step = usable / GRAM_PIXELS | 1;	/* odd: not one column of all lines */
+		for (size_t k = 0; k < one->lit_pixels; k++) {
+			size_t p = one->lit_at[k];
+			float scale, low;
+
+			if (!is_usable(one, p, limit) || seen++ % step)
+				continue;
+			scale = 1 / hypotf(read_pixel(one, p, &low, v),
+			    LIT_NOISE * (float)one->noise);
+			for (size_t i = 0; i < n; i++)
+				v[i] *= scale;
+			for (size_t i = 0; i < n; i++)
+				for (size_t j = 0; j <= i; j++)
+					gram[i * n + j] += (double)(v[i] * v[j]);
+			noise += one->noise * one->noise * (double)(scale * scale);
+			taken++;
+		}
+	}
+	for (size_t i = 0; i < n && taken; i++)
+		for (size_t j = 0; j <= i; j++)
+			gram[j * n + i] = gram[i * n + j] /= (double)taken;
+	return taken ? noise / (double)taken : 0;
+}
+
+/* Of the weights of a weighted mean, their squares: more is a mean of nothing. */
+#define MAX_WEIGHTS 9
+/* What may be left of an image: of the fringes' power, for each square of weights and in all; of
+ * its distance from the nearest of the three, which it is not merely near. */
+#define LEFT_OF_POWER 0.12
+#define MAX_LEFT_OF_POWER 0.42
+#define LEFT_OF_DISTANCE 0.6
+#define LEFT_OF_NOISE 1.6
+
+static size_t
+triple_members(const double *apart, size_t n, size_t j, size_t k, size_t from, size_t to,
+    double noise, uint64_t member[4])
+{
+	const double *to_j = apart + j * n, *to_k = apart + k * n;
+	double jj = to_j[j], jk = to_j[k], kk = to_k[k], det = jj * kk - jk * jk;
+	double power = fmax(fmax(jj, kk), jj + kk - 2 * jk) / 2;
+	size_t members = 0;
+
+	for (size_t l = from; l < to; l++) {
+		double ll = apart[l * n + l], jl = to_j[l], kl = to_k[l];
+		double a = (jl * kk - kl * jk) / det, b = (kl * jj - jl * jk) / det;
+		double left = ll - a * jl - b * kl;
+		double weights = 1 + a * a + b * b + (1 - a - b) * (1 - a - b);
+		double least = fmin(fmin(ll, ll + jj - 2 * jl), ll + kk - 2 * kl);
+		double by_noise = LEFT_OF_NOISE * noise * weights;
+
+		if (weights < MAX_WEIGHTS && left < fmin(LEFT_OF_POWER * weights,
+		    MAX_LEFT_OF_POWER) * power + by_noise &&
+		    left < LEFT_OF_DISTANCE * least + 0.01 * power + by_noise) {
+			member[l / 64] |= (uint64_t)1 << l % 64;
+			members++;
+		}
+	}
+	return members;
+}
+
+/* ---- steps: I = A + B cos(phase + shift) ---- */
+
+#define SHIFT_PIXELS 4000	/* about as many pixels determine the shifts */
+#define MIN_AMPLITUDE_SHARE 0.25f	/* of the median amplitude: less is no fringe */
+
+static void
+fit_pixel(const struct field *field, const struct steps *steps, size_t p, double fit[3])
+{
+	fit[0] = fit[1] = fit[2] = 0;
+	for (size_t i = 0; i < steps->n; i++) {
+		double v = (double)field->v[steps->image[i]][p];
+
+		for (int a = 0; a < 3; a++)
+			fit[a] += steps->k[a][i] * v;
+	}
+}
+
+/* Every step-th lit pixel, so that they are about so many. */
+static size_t
+pixel_step(const struct field *field, size_t pixels)
+{
+	return field->lit_pixels / pixels | 1;	/* odd: not the same column in every line */
+}
+
 static void
 steps_measure(const struct field *field, struct steps *steps)
 {
-	struct weights weights;
-	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field), n = 0;
+	size_t pixels = field->lines * field->length, step = pixel_step(field, SHIFT_PIXELS), n = 0;
 	float *mean = field->scratch, *amplitude = mean + pixels, *modulation = amplitude + pixels;
-	double squares = 0, left[STEPS_MOST] = { 0 };
+	double squares = 0;
 
-	steps->pixels = 0;
 	steps->residual = steps->noise = steps->amplitude = (double)NAN;
-	if (!step_search_weights(steps->shift_rad, steps->n, weights.k))
-		return;
 	for (int round = 0; round < 2; round++) {
-		seen = n = 0;
-		for (size_t p = 0; p < pixels; p++) {
+		n = 0;
+		for (size_t k = 0; k < field->lit_pixels; k += step) {
 			double fit[3], b, off = 0;
+			size_t p = field->lit_at[k];
 
-			if (!field->lit[p] || seen++ % step)
-				continue;
-			fit_pixel(field, steps, &weights, p, fit);
+			fit_pixel(field, steps, p, fit);
 			b = hypot(fit[1], fit[2]);
 			if (!(b > (double)MIN_AMPLITUDE_SHARE * (round ? steps->amplitude : 0)))
 				continue;
 			mean[n] = (float)fit[0];
 			amplitude[n] = (float)b;
 			modulation[n++] = (float)(b / fit[0]);
-			for (size_t i = 0; round && i < steps->n; i++) {
+			for (size_t i = 0; round && i < steps->n && steps->n > 3; i++) {
 				double d = (double)field->v[steps->image[i]][p] - fit[0] -
 				    fit[1] * cos(steps->shift_rad[i]) +
 				    fit[2] * sin(steps->shift_rad[i]);
 
 				off += d * d;
-				left[i] += d * d / (b * b);
 			}
 			squares += off / (b * b);
 		}
 		steps->amplitude = median(amplitude, n);
 	}
-	steps->pixels = n * step;
 	steps->mean = median(mean, n);
 	steps->modulation = median(modulation, n);
-	for (size_t i = 0; i < steps->n; i++)
-		steps->misfit[i] = sqrt(left[i] / (double)n);
 	if (steps->n > 3) {
 		steps->residual = sqrt(squares / (double)n / (double)(steps->n - 3));
 		steps->noise = steps->residual * steps->amplitude;
 	}
 }
 
-/* Normal equations of an image's cosine and sine of the shift, over some pixels. */
-struct shift_sums {
-	double cc, cs, ss, cv, sv, vv, n;
-};
-
-static void
-add_pixel(struct shift_sums *sums, const double fit[3], double v)
-{
-	double b = hypot(fit[1], fit[2]), c = fit[1] / b, s = fit[2] / b;
-
-	v = (v - fit[0]) / b;
-	sums->cc += c * c;
-	sums->cs += c * s;
-	sums->ss += s * s;
-	sums->cv += c * v;
-	sums->sv += s * v;
-	sums->vv += v * v;
-	sums->n++;
-}
-
-/* The shift; the gain, and the rms of what is left. */
 static double
-solve_shift(const struct shift_sums *sums, double *gain, double *left)
+steps_drift(const struct field *field, const struct steps *steps, size_t image)
 {
-	double det = sums->cc * sums->ss - sums->cs * sums->cs;
-	double c = (sums->ss * sums->cv - sums->cs * sums->sv) / det;
-	double s = (sums->cc * sums->sv - sums->cs * sums->cv) / det;
+	size_t step = pixel_step(field, SHIFT_PIXELS);
+	double cc[2] = { 0 }, cs[2] = { 0 }, ss[2] = { 0 }, cv[2] = { 0 }, sv[2] = { 0 }, shift[2];
 
-	*gain = hypot(c, s);
-	*left = sqrt(fmax(0, sums->vv - c * sums->cv - s * sums->sv) / sums->n);
-	return atan2(-s, c);
-}
+	for (size_t k = 0; k < field->lit_pixels; k += step) {
+		size_t p = field->lit_at[k], half = 2 * (p % field->length) >= field->length;
+		double fit[3], b, c, s, v;
 
-static double
-steps_try(const struct field *field, const struct steps *steps, size_t image, double *shift_rad,
-    double *drift_rad)
-{
-	struct weights weights;
-	struct shift_sums all = { 0 }, half[2] = { { 0 } };
-	size_t pixels = field->lines * field->length, seen = 0, step = pixel_step(field);
-	double gain, left, ignored;
-
-	if (!step_search_weights(steps->shift_rad, steps->n, weights.k))
-		return (double)NAN;
-	for (size_t p = 0; p < pixels; p++) {
-		double fit[3], v = (double)field->v[image][p];
-
-		if (!field->lit[p] || seen++ % step)
+		fit_pixel(field, steps, p, fit);
+		b = hypot(fit[1], fit[2]);
+		if (!(b > (double)MIN_AMPLITUDE_SHARE * steps->amplitude))
 			continue;
-		fit_pixel(field, steps, &weights, p, fit);
-		if (!(hypot(fit[1], fit[2]) > (double)MIN_AMPLITUDE_SHARE * steps->amplitude))
-			continue;
-		add_pixel(&all, fit, v);
-		add_pixel(&half[2 * (p % field->length) >= field->length], fit, v);
+		c = fit[1] / b;
+		s = fit[2] / b;
+		v = ((double)field->v[image][p] - fit[0]) / b;
+		cc[half] += c * c;
+		cs[half] += c * s;
+		ss[half] += s * s;
+		cv[half] += c * v;
+		sv[half] += s * v;
 	}
-	*drift_rad = remainder(solve_shift(&half[1], &ignored, &ignored) -
-	    solve_shift(&half[0], &ignored, &ignored), 2 * M_PI);
-	if (isnan(*drift_rad))		/* one half has no fringes */
-		*drift_rad = 0;
-	*shift_rad = solve_shift(&all, &gain, &left);
-	return fabs(gain - 1) < MAX_GAIN_ERROR ? left : (double)NAN;
+	if (!(cc[0] > 0 && cc[1] > 0))
+		return 0;
+	for (size_t h = 0; h < 2; h++)
+		shift[h] = atan2(cs[h] * cv[h] - cc[h] * sv[h], ss[h] * cv[h] - cs[h] * sv[h]);
+	return remainder(shift[1] - shift[0], 2 * M_PI);
 }
 
 static void
 steps_fill(const struct field *field, const struct steps *steps, float *phase, float *mean,
     float *amplitude)
 {
-	struct weights weights;
 	double least = (double)MIN_AMPLITUDE_SHARE * steps->amplitude;
-	bool determined = step_search_weights(steps->shift_rad, steps->n, weights.k);
 
 	for (size_t p = 0; p < field->lines * field->length; p++) {
-		double fit[3] = { 0 }, b = 0;
+		double fit[3], b;
 		bool lit;
 
-		if (determined) {
-			fit_pixel(field, steps, &weights, p, fit);
-			b = hypot(fit[1], fit[2]);
-		}
+		fit_pixel(field, steps, p, fit);
+		b = hypot(fit[1], fit[2]);
 		lit = field->lit[p] && b > least;
 		if (phase)
 			phase[p] = lit ? (float)atan2(fit[2], fit[1]) : NAN;
 		if (mean)
 			mean[p] = lit ? (float)fit[0] : NAN;
 		if (amplitude)
-			amplitude[p] = (float)b;
+			amplitude[p] = lit || !phase ? (float)b : NAN;
 	}
 }
 
-/* ---- sets and their phases ---- */
+/* ---- what the pixels of some steps look like ---- */
 
-#define MAX_BROKEN_SHARE 0.2	/* share of pixels at which a rough set's phase is broken */
+#define LOOK_AMPLITUDE 0.25f	/* of what 6 in 10 do not exceed: less is no fringe */
+#define MIN_BIN_SHARE 0.012	/* of the pixels */
+#define PHASES_PIXELS 300	/* of each field: enough to fill the bins */
+#define WINDOWS 6		/* of a line, in each of which a phase goes one way */
 
-static bool
-fringe_set_period(const struct field *field, struct fringe_set *set)
-{
-	double grown = 0, pixels = 0;
-	size_t lines = 0;
-
-	for (size_t l = 0; l < field->lines; l++) {
-		const float *phase = set->phase + l * field->length;
-		bool any = false;
-
-		for (size_t x = 1; x < field->length; x++)
-			if (!isnan(phase[x - 1]) && !isnan(phase[x])) {
-				grown += (double)(phase[x] - phase[x - 1]);
-				pixels++;
-				any = true;
-			}
-		lines += any;
-	}
-	set->period_px = pixels > 0 ? 2 * M_PI * pixels / fabs(grown) : (double)NAN;
-	set->fringes = lines ? fabs(grown) / (2 * M_PI) / (double)lines : 0;
-	return grown >= 0;
-}
-
-static bool
-fringe_set_rough(const struct field *field, const struct fringe_set *set)
-{
-	size_t steps = 0, broken = 0;
-
-	for (size_t p = 1; p < field->lines * field->length; p++)
-		if (p % field->length && !isnan(set->mean[p]) && !isnan(set->mean[p - 1])) {
-			steps++;
-			broken += isnan(set->phase[p]);
-		}
-	return steps == 0 || (double)broken > MAX_BROKEN_SHARE * (double)steps;
-}
-
-static double
-mean_difference(const struct field *field, const float *a, const float *b)
-{
-	double squares = 0, n = 0;
-
-	for (size_t p = 0; p < field->lines * field->length; p++)
-		if (!isnan(a[p]) && !isnan(b[p])) {
-			squares += (double)((a[p] - b[p]) * (a[p] - b[p]));
-			n++;
-		}
-	return n >= FRINGE_SET_PIXELS_LEAST ? sqrt(squares / n) : (double)NAN;
-}
-
-/* ---- 2+1: a circle about the flat image ---- */
-
-#define MAX_RADIUS_SCATTER 0.3	/* rms, of the mean radius, at most */
-#define MAX_ELLIPTICITY 0.25		/* three equal steps have 0.5 */
-#define MAX_CENTRE_OFFSET 0.25	/* of the radius: the centre may be so far off the flat image */
-#define MIN_SECTOR_SHARE 0.05	/* share of the pixels in each sector, at least */
-
-#define SECTORS 8		/* of a circle */
-
-/* Sums over the pixels that should lie on a circle. */
-struct circle {
-	double x, y, r, rr, xx, xy, n, amplitude, mean;
-	double sector[SECTORS];
+/* The fit of the lit pixels of some lines. */
+struct looked {
+	const struct field *field;
+	size_t lines, length, lit, n;
+	float *a, *c, *s, *b;		/* A, B cos, B sin, B; b is 0: no fringe */
+	float *list;			/* room for a value of each pixel */
+	double turn;			/* mean change of the phase */
 };
 
 static void
-add_to_circle(struct circle *circle, double sine, double cosine, double flat)
+look_fit(const struct field *field, const struct steps *steps, size_t thin, struct looked *out)
 {
-	double x = cosine / flat, y = sine / flat;
-	int sector = (int)((atan2(y, x) / (2 * M_PI) + 0.5) * SECTORS);
+	size_t pixels = field->lines * field->length, n = 0, rank;
+	float limit = 0;
+	double re = 0, im = 0;
 
-	circle->x += x;
-	circle->y += y;
-	circle->r += hypot(x, y);
-	circle->rr += x * x + y * y;
-	circle->xx += x * x - y * y;
-	circle->xy += 2 * x * y;
-	circle->amplitude += hypot(sine, cosine);
-	circle->mean += flat;
-	circle->sector[sector < SECTORS ? sector : SECTORS - 1]++;
-	circle->n++;
-}
+	*out = (struct looked){ .field = field, .length = field->length,
+		.lines = (field->lines - thin / 2 + thin - 1) / thin, .a = field->scratch,
+		.c = field->scratch + pixels, .s = field->scratch + 2 * pixels, .b = field->pair,
+		.list = field->pair + pixels };
+	for (size_t p = 0; p < out->lines * out->length; p++) {
+		size_t at = (p / out->length * thin + thin / 2) * out->length + p % out->length;
+		float a = 0, c = 0, s = 0;
 
-/* Do the pixels lie on a circle, all around it? */
-static bool
-is_circle(const struct circle *circle)
-{
-	double n = circle->n, r = circle->r / n;
+		out->b[p] = 0;
+		if (!field->lit[at])
+			continue;
+		for (size_t i = 0; i < steps->n; i++) {
+			float v = field->v[steps->image[i]][at];
 
-	for (int i = 0; i < SECTORS; i++)
-		if (circle->sector[i] < MIN_SECTOR_SHARE * n)
-			return false;
-	return n > 0 && hypot(circle->xx, circle->xy) < MAX_ELLIPTICITY * circle->rr &&
-	    circle->rr / n - r * r < MAX_RADIUS_SCATTER * MAX_RADIUS_SCATTER * r * r &&
-	    hypot(circle->x, circle->y) / n < MAX_CENTRE_OFFSET * r;
-}
-
-static bool
-two_plus_one_fill(const struct field *field, struct fringe_set *set)
-{
-	size_t n = 0, flat = set->flat - 1;
-	struct circle circle = { 0 };
-	const float *v[3];
-
-	for (size_t k = 0; k < 3; k++)
-		if (k != flat)
-			v[n++] = field->v[set->steps.image[flat == 1 ? 2 - k : k]];
-	v[2] = field->v[set->steps.image[flat]];
-	for (size_t p = 0; p < field->lines * field->length; p++) {
-		double sine = (double)(v[0][p] - v[2][p]), cosine = (double)(v[1][p] - v[2][p]);
-		bool lit = field->lit[p] && v[2][p] > 0;
-
-		if (lit)
-			add_to_circle(&circle, sine, cosine, (double)v[2][p]);
-		set->phase[p] = lit ? (float)atan2(sine, cosine) : NAN;
-		set->mean[p] = lit ? v[2][p] : NAN;
-	}
-	set->steps.amplitude = circle.amplitude / circle.n;
-	set->steps.mean = circle.mean / circle.n;
-	set->steps.modulation = circle.r / circle.n;
-	set->steps.residual = set->steps.noise = (double)NAN;
-	return is_circle(&circle);
-}
-
-/* ---- beats of two phases ---- */
-
-static void
-beat_origin(size_t pixels, const float *p, const float *q, const double count[3], double sums[3])
-{
-	double re = sums[0], im = sums[1], n = sums[2];
-
-	for (size_t x = 0; x < pixels; x++)
-		if (!isnan(p[x]) && !isnan(q[x])) {
-			double off = (count[0] * (double)p[x] - count[1] * (double)q[x]) / count[2];
-
-			re += cos(off);
-			im += sin(off);
-			n++;
+			a += (float)steps->k[0][i] * v;
+			c += (float)steps->k[1][i] * v;
+			s += (float)steps->k[2][i] * v;
 		}
-	sums[0] = re;
-	sums[1] = im;
-	sums[2] = n;
+		out->a[p] = a;
+		out->c[p] = c;
+		out->s[p] = s;
+		out->list[n++] = out->b[p] = sqrtf(c * c + s * s);
+	}
+	out->lit = n;
+	rank = n * 6 / 10;
+	if (n)
+		numbers_ranks(out->list, n, &rank, 1, &limit);
+	limit *= LOOK_AMPLITUDE;
+	for (size_t p = 0; p < out->lines * out->length; p++) {
+		float scale;
+
+		if (!(out->b[p] > limit)) {
+			out->b[p] = 0;
+			continue;
+		}
+		out->n++;
+		scale = 1 / out->b[p];
+		out->c[p] *= scale;
+		out->s[p] *= scale;
+		if (p % out->length && out->b[p - 1] > 0) {
+			re += (double)(out->c[p] * out->c[p - 1] + out->s[p] * out->s[p - 1]);
+			im += (double)(out->s[p] * out->c[p - 1] - out->c[p] * out->s[p - 1]);
+		}
+	}
+	out->turn = out->n ? fabs(atan2(im, re)) : 0;
+}
+
+/* 1.48 median absolute deviations of n values, which are overwritten. */
+static double
+scatter(float *v, size_t n)
+{
+	float middle = (float)median(v, n);
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = fabsf(v[i] - middle);
+	return 1.4826 * median(v, n);
+}
+
+static float
+wrapped(float rad)
+{
+	return rad - 2 * (float)M_PI * roundf(rad / (2 * (float)M_PI));
+}
+
+/* The share of the phase's changes over some pixels that go one way within a window. */
+static double
+directed(const struct looked *at, const float *phase, size_t lag)
+{
+	size_t window = at->length > lag ? (at->length - lag) / WINDOWS : 0;
+	double net = 0, all = 0;
+
+	for (size_t l = 0; l < at->lines; l++)
+		for (size_t w = 0; w < WINDOWS; w++) {
+			size_t first = l * at->length + w * window;
+			double sum = 0;
+
+			for (size_t p = first; p < first + window; p++)
+				if (at->b[p] > 0 && at->b[p + lag] > 0) {
+					double d = (double)wrapped(phase[p + lag] - phase[p]);
+
+					sum += d;
+					all += fabs(d);
+				}
+			net += fabs(sum);
+		}
+	return all > 0 ? net / all : 0;
+}
+
+/* The bins of the phase that are filled, and how far phases are multiples of 90, 60 degrees. */
+static void
+look_bins(const struct looked *at, const float *phase, struct look *out)
+{
+	double bin[PHASE_BINS] = { 0 }, re[2] = { 0 }, im[2] = { 0 }, n = (double)at->n;
+	bool filled[PHASE_BINS];
+
+	for (size_t p = 0; p < at->lines * at->length; p++) {
+		double c = (double)at->c[p], s = (double)at->s[p], c2, s2, c4, s4;
+		int k;
+
+		if (!(at->b[p] > 0))
+			continue;
+		k = (int)((double)phase[p] * PHASE_BINS / (2 * M_PI) + PHASE_BINS / 2);
+		bin[k < 0 ? 0 : k < PHASE_BINS ? k : PHASE_BINS - 1]++;
+		c2 = c * c - s * s;
+		s2 = 2 * c * s;
+		c4 = c2 * c2 - s2 * s2;
+		s4 = 2 * c2 * s2;
+		re[0] += c4;
+		im[0] += s4;
+		re[1] += c4 * c2 - s4 * s2;
+		im[1] += c4 * s2 + s4 * c2;
+	}
+	out->bins = out->runs = 0;
+	for (size_t k = 0; k < PHASE_BINS; k++) {
+		filled[k] = bin[k] > MIN_BIN_SHARE * n;
+		out->bins += filled[k];
+	}
+	for (size_t k = 0; k < PHASE_BINS; k++)
+		out->runs += filled[k] && !filled[(k + PHASE_BINS - 1) % PHASE_BINS];
+	out->runs += out->bins == PHASE_BINS;
+	out->four = hypot(re[0], im[0]) / n;
+	out->six = hypot(re[1], im[1]) / n;
+}
+
+/* How two values differ over so many pixels: the scatter of a logarithm of the amplitude's ratio,
+ * of that over the mean's, or of the mean's difference over the amplitude. */
+enum scatter_of { AMPLITUDE, MODULATION, MEAN };
+
+static double
+scatter_over(const struct looked *at, size_t lag, enum scatter_of what, size_t *pairs)
+{
+	size_t n = 0;
+
+	for (size_t l = 0; l < at->lines; l++)
+		for (size_t p = l * at->length; p + lag < (l + 1) * at->length; p++) {
+			float b = at->b[p], c = at->b[p + lag];
+			float from = at->a[p], to = at->a[p + lag];
+
+			if (!(b > 0) || !(c > 0))
+				continue;
+			if (what == MODULATION && !(from > 0 && to > 0))
+				continue;
+			at->list[n++] = what == AMPLITUDE ? logf(c / b) :
+			    what == MODULATION ? logf(c * from / (b * to)) :
+			    2 * (to - from) / (b + c);
+		}
+	*pairs = n;
+	return n ? scatter(at->list, n) / sqrt(2) : 0;
+}
+
+/* How mean and amplitude differ over a quarter of a period, without a texture that both share. */
+static bool
+look_scatter(const struct looked *at, size_t lag, struct look *out)
+{
+	size_t n = 0, pairs;
+	double texture, share;
+
+	out->amplitude_scatter = scatter_over(at, lag, AMPLITUDE, &pairs);
+	if (pairs < FRINGE_SET_PIXELS_LEAST)
+		return false;
+	out->mean_scatter = scatter_over(at, lag, MEAN, &pairs);
+	texture = scatter_over(at, lag, MODULATION, &n);
+	if (10 * n < 9 * pairs)
+		return true;
+	n = 0;
+	for (size_t p = 0; p < at->lines * at->length; p++)
+		if (at->b[p] > 0)
+			at->list[n++] = at->a[p] / at->b[p];
+	share = median(at->list, n);
+	out->amplitude_scatter = fmin(out->amplitude_scatter, texture);
+	out->mean_scatter = fmin(out->mean_scatter, share * texture);
+	return true;
+}
+
+static bool
+steps_look(const struct field field[2], const struct steps *steps, size_t thin, struct look *out)
+{
+	struct looked axes[2];
+	const struct looked *at;
+	float *phase;
+	size_t n = 0, lag, lags[6];
+	double rate, most;
+
+	for (int axis = 0; axis < 2; axis++)
+		look_fit(&field[axis], steps, thin < field[axis].lines ? thin : 1, &axes[axis]);
+	*out = (struct look){ .axis = axes[1].turn > axes[0].turn };
+	at = &axes[out->axis];
+	if (at->n < FRINGE_SET_PIXELS_LEAST)
+		return false;
+	phase = at->field->scratch + 3 * at->field->lines * at->length;
+	for (size_t p = 0; p < at->lines * at->length; p++)
+		phase[p] = at->b[p] > 0 ? atan2f(at->s[p], at->c[p]) : 0;
+	for (size_t p = 1; p < at->lines * at->length; p++)
+		if (p % at->length && at->b[p] > 0 && at->b[p - 1] > 0)
+			at->list[n++] = wrapped(phase[p] - phase[p - 1]);
+	rate = median(at->list, n);
+	out->sign = rate < 0 ? -1 : 1;
+	rate = fmax(fabs(rate), 1e-4);
+	out->period_px = 2 * M_PI / rate;
+	out->fringes = (double)at->length / out->period_px;
+	most = at->length / 8 > 2 ? (double)(at->length / 8) : 2;
+	lag = (size_t)fmin(fmax(round(out->period_px / 4), 1), most);
+	n = 0;
+	for (size_t p = 0; p < at->lines * at->length; p++)
+		if (at->b[p] > 0)
+			at->list[n++] = at->b[p];
+	out->noise = at->field->noise * sqrt(2 / (double)steps->n) / median(at->list, n);
+	out->share = (double)at->n / (double)at->lit;
+	look_bins(at, phase, out);
+	lags[0] = 1;
+	lags[1] = 2;
+	lags[2] = 4;
+	for (size_t k = 3; k < 6; k++)
+		lags[k] = at->length / (k == 3 ? 40 : k == 4 ? 20 : 10);
+	for (size_t k = 0; k < 6; k++)
+		if (lags[k] > 0)
+			out->directed = fmax(out->directed, directed(at, phase, lags[k]));
+	return look_scatter(at, lag, out);
+}
+
+static size_t
+steps_phases(const struct field field[2], const struct steps *steps)
+{
+	size_t bin[PHASE_BINS] = { 0 }, n = 0, filled = 0;
+
+	for (int axis = 0; axis < 2; axis++) {
+		const struct field *one = &field[axis];
+		size_t step = pixel_step(one, PHASES_PIXELS);
+
+		for (size_t k = 0; k < one->lit_pixels; k += step, n++) {
+			double fit[3];
+			int at;
+
+			fit_pixel(one, steps, one->lit_at[k], fit);
+			at = (int)((atan2(fit[2], fit[1]) / (2 * M_PI) + 0.5) * PHASE_BINS);
+			bin[at < PHASE_BINS ? at : 0]++;
+		}
+	}
+	for (size_t k = 0; k < PHASE_BINS; k++)
+		filled += 125 * bin[k] > n;
+	return filled;
 }
 
 /* ---- Gray planes ---- */
 
-#define MIN_SEEN_PIXELS 12	/* pixels where a plane changes and another does not */
-#define MAX_ALIKE_SHARE 0.12	/* share of pixels that are alike in a plane and its inverse */
-/* A phase runs back that falls by more, rad, over this many pixels on both sides. */
-#define BACK_PIXELS 4
-#define BACK_RAD -0.1f
-#define MIN_FOLD_STEPS 3	/* steps one after another, both ways: the value turns back */
+#define SAMPLED_PIXELS 1000	/* about so many tell how many images have two levels */
+#define CLEAR_LEAST 0.6f	/* |bit| of a pixel that is clearly bright or dark */
+#define CLEAR_MOST 1.35f
+#define PLANE_LEAST 0.55f	/* the same of a pixel of a plane, which may be blurred */
+#define PLANE_MOST 1.6f
+#define RANGE_NOISE 6.0f	/* of the noise: a range that has two levels */
+#define SEEN_NOISE 5.0f
+#define SEEN_SHARE 0.12f	/* of the range that one in four pixels exceeds */
+#define SEEN_FEW_SHARE 0.3f	/* the same where there are fewer than 5 images */
+#define MEASURED_SHARE 0.45f	/* of what the light lets expect: less range is that of one level */
+#define EDGE_BIT 0.45f		/* beyond it on both sides of an edge */
+#define SIDE_BIT 0.25f		/* beyond it the side is clear */
+#define MAX_EDGE_GAP_PX 12
+#define MIN_LINE_PIXELS 8	/* seen ones, of a line that counts */
 
-static void
-gray_threshold(const struct gray_search *search, size_t i)
+/* The values of a pixel in rising order, but for one image's. */
+static size_t
+sorted_values(const struct gray_search *search, int axis, size_t p, size_t without, float *v)
 {
-	const struct field *field = &search->sets->field[search->axis];
+	size_t n = 0;
 
-	for (size_t p = 0; p < field->lines * field->length; p++) {
-		float mean = search->fringe ? search->fringe->mean[p] : field->mid[p];
+	for (size_t i = 0; i < search->n; i++) {
+		float at = search->sets->field[axis].v[search->image[i].image][p];
+		size_t k = n;
 
-		search->bit[i][p] = field->v[i][p] > (isnan(mean) ? field->mid[p] : mean);
-	}
-}
-
-/* The bit of plane k of a code in pixel p. */
-static unsigned
-plane_bit(const struct gray_search *search, const struct gray_code *code, size_t k, size_t p)
-{
-	const struct field *field = &search->sets->field[search->axis];
-	unsigned bit = search->bit[code->plane[k]][p];
-
-	if (code->inverses)
-		bit = field->v[code->plane[k]][p] > field->v[code->inverse[k]][p];
-	return bit ^ code->inverted[k];
-}
-
-/* The value of all its planes. */
-static unsigned
-code_value(const struct gray_search *search, const struct gray_code *code, size_t p)
-{
-	unsigned value = 0, last = 0;
-
-	for (size_t k = 0; k < code->n; k++) {
-		last ^= plane_bit(search, code, k, p);
-		value = 2 * value + last;
-	}
-	return value;
-}
-
-static bool
-gray_is_opposite(const struct gray_search *search, size_t i, size_t j)
-{
-	const struct field *field = &search->sets->field[search->axis];
-	size_t pixels = field->lines * field->length, alike = 0;
-
-	for (size_t p = 0; p < pixels; p++)
-		alike += field->lit[p] && search->bit[i][p] == search->bit[j][p];
-	return (double)alike < MAX_ALIKE_SHARE * (double)field->lit_pixels;
-}
-
-/* Does the phase fall about pixel p, as over a steep relief? */
-static bool
-runs_back(const struct gray_search *search, size_t p)
-{
-	size_t length = search->sets->field[search->axis].length, x = p % length;
-	const float *phase = search->fringe ? search->fringe->phase : NULL;
-	size_t before = x < BACK_PIXELS ? x : BACK_PIXELS;
-	size_t behind = length - 1 - x < BACK_PIXELS ? length - 1 - x : BACK_PIXELS;
-
-	return phase && phase[p + behind] - phase[p - before] < BACK_RAD;
-}
-
-static void
-gray_count_changes(const struct gray_search *search, const struct gray_code *code,
-    struct changes *out)
-{
-	const struct field *field = &search->sets->field[search->axis];
-
-	*out = (struct changes){ .lines = field->lines };
-	for (size_t l = 0; l < field->lines; l++) {
-		unsigned last = 0;
-		bool lit = false;
-		size_t in_row[2] = { 0 }, most[2] = { 0 };
-
-		for (size_t x = 0; x < field->length; x++) {
-			size_t p = l * field->length + x;
-			unsigned value;
-
-			if (!field->lit[p]) {
-				lit = false;
-				continue;
-			}
-			value = code_value(search, code, p);
-			if (lit && (value == last + 1 || value + 1 == last)) {
-				bool down = (value + 1 == last) != runs_back(search, p);
-
-				*(down ? &out->down : &out->up) += 1;
-				in_row[down]++;
-				in_row[!down] = 0;
-				if (in_row[down] > most[down])
-					most[down] = in_row[down];
-			} else {
-				out->other += lit && value != last;
-			}
-			last = value;
-			lit = true;
-		}
-		out->folded += most[0] >= MIN_FOLD_STEPS && most[1] >= MIN_FOLD_STEPS;
-	}
-}
-
-static void
-gray_find_edges(const struct gray_search *search, const struct gray_code *code, struct edges *edges)
-{
-	const struct field *field = &search->sets->field[search->axis];
-	double seen[GRAY_MOST][GRAY_MOST] = { 0 };
-	double lines = (double)field->lines;
-
-	*edges = (struct edges){ .n = code->n };
-	for (size_t p = 1; p < field->lines * field->length; p++) {
-		unsigned bit[2][GRAY_MOST];
-
-		if (p % field->length == 0 || !field->lit[p] || !field->lit[p - 1])
+		if (i == without)
 			continue;
-		for (size_t k = 0; k < code->n; k++)
-			for (size_t side = 0; side < 2; side++)
-				bit[side][k] = plane_bit(search, code, k, p - side);
-		for (size_t a = 0; a < code->n; a++) {
-			if (bit[0][a] == bit[1][a])
-				continue;
-			edges->in_line[a] += 1 / lines;
-			for (size_t b = 0; b < code->n; b++)
-				if (b != a && bit[0][b] == bit[1][b]) {
-					seen[a][b]++;
-					edges->bright[a][b] += bit[0][b];
-				}
-		}
-	}
-	for (size_t a = 0; a < code->n; a++)
-		for (size_t b = 0; b < code->n; b++)
-			edges->bright[a][b] = seen[a][b] < MIN_SEEN_PIXELS ? (double)NAN :
-			    edges->bright[a][b] / seen[a][b];
-}
-
-static void
-gray_values(const struct gray_search *search, const struct gray_code *code, float *value)
-{
-	const struct field *field = &search->sets->field[search->axis];
-
-	for (size_t p = 0; p < field->lines * field->length; p++)
-		value[p] = field->lit[p] && !isnan(search->fringe->phase[p]) ?
-		    (float)code_value(search, code, p) : NAN;
-}
-
-static void
-gray_find_origin(const struct gray_search *search, struct gray_code *code, const float *value)
-{
-	const struct field *field = &search->sets->field[search->axis];
-	const float *phase = search->fringe->phase;
-	double re = 0, im = 0, n = 0;
-	float sign = code->falls ? -1 : 1;
-
-	for (size_t p = 1; p < field->lines * field->length; p++) {
-		float from = code->falls ? value[p] : value[p - 1];
-		float to = code->falls ? value[p - 1] : value[p];
-		double at;
-
-		if (p % field->length == 0 || isnan(from) || isnan(to))
-			continue;
-		at = (double)(sign * (phase[p - 1] + phase[p]) / 2);
-		if (code->cell == GRAY_CELL_COLUMN)
-			at = (double)(sign * phase[p]) -
-			    2 * M_PI * (double)value[p] / code->cells;
-		else if (to != from + 1 || (code->cell == GRAY_CELL_HALF && (long)to % 2))
-			continue;
-		re += cos(at);
-		im += sin(at);
+		for (; k > 0 && v[k - 1] > at; k--)
+			v[k] = v[k - 1];
+		v[k] = at;
 		n++;
 	}
-	code->edge_rad = atan2(im, re);
-	code->edge_coherence = n > 0 ? hypot(re, im) / n : 0;
+	return n;
 }
 
-/* ---- light ---- */
-
-static void
-unlit_flat_amplitude(const struct field *field, const struct fringe_set *set, float *amplitude)
+static float
+sorted_median(const float *v, size_t n)
 {
-	const size_t *image = set->steps.image;
-	size_t flat = set->flat - 1, sine = flat == 0, cosine = flat == 2 ? 1 : 2;
+	return (v[(n - 1) / 2] + v[n / 2]) / 2;
+}
 
-	for (size_t p = 0; p < field->lines * field->length; p++)
-		amplitude[p] = hypotf(field->v[image[sine]][p] - field->v[image[flat]][p],
-		    field->v[image[cosine]][p] - field->v[image[flat]][p]);
+/* The levels of n sorted values: medians of what is near the extremes, or of two means. */
+static void
+two_levels(const float *v, size_t n, bool far, float *low, float *high)
+{
+	*low = v[0];
+	*high = v[n - 1];
+	for (int round = 0; round < (far ? 1 : 3); round++) {
+		float range = *high - *low, cut = *low + range * (far ? 0.3f : 0.5f);
+		float from = *low + range * (far ? 0.7f : 0.5f);
+		size_t dark = 0, bright = n;
+
+		while (dark < n && v[dark] <= cut)
+			dark++;
+		while (bright > dark && v[bright - 1] >= from)
+			bright--;
+		if (dark > 0)
+			*low = sorted_median(v, dark);
+		if (bright < n)
+			*high = sorted_median(v + bright, n - bright);
+	}
 }
 
 static size_t
-unlit_divide(const struct field *field, const float *all, float least, float *amplitude)
+sample_step(const struct gray_search *search)
 {
-	size_t pixels = field->lines * field->length, lit = 0, unlit = 0;
+	const struct field *field = search->sets->field;
 
+	return ((field[0].lit_pixels + field[1].lit_pixels) / SAMPLED_PIXELS) | 1;
+}
+
+static void
+gray_two_valued(const struct gray_search *search, size_t without, double *share)
+{
+	size_t step = sample_step(search), seen = 0, n = search->n;
+	double counted[2] = { 0 };
+	float v[GRAY_IMAGES_MOST], low, high;
+
+	for (size_t i = 0; i < 2 * n; i++)
+		share[i] = 0;
+	for (int axis = 0; axis < 2; axis++) {
+		const struct field *field = &search->sets->field[axis];
+
+		for (size_t p = 0; p < field->lines * field->length; p++) {
+			size_t most;
+
+			if (!field->lit[p] || seen++ % step)
+				continue;
+			most = sorted_values(search, axis, p, without, v);
+			for (int far = 0; far < 2; far++) {
+				two_levels(v, most, far, &low, &high);
+				if (high - low <= RANGE_NOISE * (float)field->noise)
+					continue;
+				counted[far]++;
+				for (size_t i = 0; i < n; i++) {
+					float at = field->v[search->image[i].image][p];
+					float bit = fabsf(2 * at - low - high) / (high - low);
+
+					share[(size_t)far * n + i] += i != without &&
+					    bit > CLEAR_LEAST && bit < CLEAR_MOST;
+				}
+			}
+		}
+	}
+	for (size_t i = 0; i < 2 * n; i++)
+		share[i] = counted[i / n] < 50 ? 0 : share[i] / counted[i / n];
+}
+
+/* Where one level is seen only: both by the light, in proportion to it. */
+static void
+levels_by_light(struct gray_search *search, int axis, const float *light)
+{
+	const struct field *field = &search->sets->field[axis];
+	float *middle = field->scratch, *range = middle + field->lines * field->length;
+	float *low = search->low[axis], *high = search->high[axis], mid, half;
+	bool *seen = search->seen[axis];
+	size_t n = 0;
+
+	for (size_t p = 0; p < field->lines * field->length; p++)
+		if (seen[p] && light[p] > RANGE_NOISE * (float)field->noise) {
+			middle[n] = (low[p] + high[p]) / 2 / light[p];
+			range[n++] = (high[p] - low[p]) / light[p];
+		}
+	if (n < 100)
+		return;
+	mid = (float)median(middle, n);
+	half = (float)median(range, n) / 2;
+	for (size_t p = 0; p < field->lines * field->length; p++) {
+		if (field->lit[p] && (!seen[p] ||
+		    high[p] - low[p] < MEASURED_SHARE * 2 * half * light[p])) {
+			low[p] = (mid - half) * light[p];
+			high[p] = (mid + half) * light[p];
+			seen[p] = true;
+		}
+		seen[p] = seen[p] && high[p] - low[p] > SEEN_NOISE * (float)field->noise;
+	}
+}
+
+/* The same linear between the nearest pixels of a line that have both. */
+static void
+levels_by_lines(struct gray_search *search, int axis)
+{
+	const struct field *field = &search->sets->field[axis];
+
+	for (size_t l = 0; l < field->lines; l++) {
+		float *low = search->low[axis] + l * field->length;
+		float *high = search->high[axis] + l * field->length;
+		bool *seen = search->seen[axis] + l * field->length;
+		const bool *lit = field->lit + l * field->length;
+		size_t last = SIZE_MAX, n = 0;
+
+		for (size_t x = 0; x < field->length; x++)
+			n += seen[x];
+		for (size_t x = 0; x <= field->length && n > 5; x++) {
+			bool end = x == field->length;
+
+			if (!end && !seen[x])
+				continue;
+			for (size_t k = last + 1; k < x; k++) {
+				size_t a = last == SIZE_MAX ? x : last, b = end ? last : x;
+				float t = a == b ? 0 : (float)(k - a) / (float)(b - a);
+
+				low[k] = low[a] + t * (low[b] - low[a]);
+				high[k] = high[a] + t * (high[b] - high[a]);
+				seen[k] = lit[k];
+			}
+			last = x;
+		}
+	}
+}
+
+static void
+gray_levels(struct gray_search *search, int axis, const float *light)
+{
+	const struct field *field = &search->sets->field[axis];
+	size_t pixels = field->lines * field->length, n = 0, rank;
+	float *low = search->low[axis], *high = search->high[axis], usual = 0, least;
+	float v[GRAY_IMAGES_MOST];
+
+	for (size_t p = 0; p < pixels; p++) {
+		if (!field->lit[p])
+			continue;
+		sorted_values(search, axis, p, SIZE_MAX, v);
+		two_levels(v, search->n, search->far, &low[p], &high[p]);
+		field->scratch[n++] = high[p] - low[p];
+	}
+	rank = n * 3 / 4;
+	if (n)
+		numbers_ranks(field->scratch, n, &rank, 1, &usual);
+	least = search->n < 5 ? SEEN_FEW_SHARE * usual :
+	    fmaxf(SEEN_SHARE * usual, SEEN_NOISE * (float)field->noise);
 	for (size_t p = 0; p < pixels; p++)
-		if (!field->lit[p] && !(all[p] > least))
-			amplitude[pixels - ++unlit] = isnan(all[p]) ? 0 : all[p];
-		else
-			amplitude[lit++] = all[p];
-	return lit;
+		search->seen[axis][p] = field->lit[p] && high[p] - low[p] > least;
+	if (light)
+		levels_by_light(search, axis, light);
+	else
+		levels_by_lines(search, axis);
+	search->seen_pixels[axis] = search->seen_lines[axis] = 0;
+	for (size_t l = 0; l < field->lines; l++) {
+		n = 0;
+		for (size_t x = 0; x < field->length; x++)
+			n += search->seen[axis][l * field->length + x];
+		search->seen_pixels[axis] += n;
+		search->seen_lines[axis] += n > MIN_LINE_PIXELS;
+	}
+}
+
+/* The side of each pixel, which stays until the other one is clear. */
+static void
+fill_sides(const struct gray_search *search, int axis, size_t i)
+{
+	const struct field *field = &search->sets->field[axis];
+	const float *bit = search->image[i].bit[axis];
+	signed char side = 0;
+
+	for (size_t p = 0; p < field->lines * field->length; p++) {
+		if (p % field->length == 0)
+			side = 0;
+		if (search->seen[axis][p] && fabsf(bit[p]) > SIDE_BIT)
+			side = bit[p] > 0 ? 1 : -1;
+		search->image[i].side[axis][p] = side ? side : bit[p] > 0 ? 1 : -1;
+	}
+}
+
+static void
+gray_bits(const struct gray_search *search, int axis, size_t i)
+{
+	const struct field *field = &search->sets->field[axis];
+	const float *v = field->v[search->image[i].image];
+	const float *low = search->low[axis], *high = search->high[axis];
+
+	for (size_t p = 0; p < field->lines * field->length; p++)
+		search->image[i].bit[axis][p] = search->seen[axis][p] ?
+		    (2 * v[p] - low[p] - high[p]) / (high[p] - low[p]) : 0;
+	fill_sides(search, axis, i);
+}
+
+static void
+gray_difference(const struct gray_search *search, int axis, size_t i, size_t inverse)
+{
+	const struct field *field = &search->sets->field[axis];
+	float *bit = search->image[i].bit[axis];
+
+	for (size_t p = 0; p < field->lines * field->length; p++)
+		bit[p] = (bit[p] - search->image[inverse].bit[axis][p]) / 2;
+	fill_sides(search, axis, i);
+}
+
+static void
+gray_measure(const struct gray_search *search, size_t i)
+{
+	struct gray_image *image = &search->image[i];
+	double count = 0, two = 0, beyond = 0, bright = 0, dark = 0, level = 0, sum = 0;
+	double histogram[64] = { 0 };
+	size_t at = 0;
+
+	for (int axis = 0; axis < 2; axis++) {
+		const struct field *field = &search->sets->field[axis];
+
+		for (size_t p = 0; p < field->lines * field->length; p++) {
+			float bit = image->bit[axis][p], size = fabsf(bit);
+
+			if (!search->seen[axis][p])
+				continue;
+			count++;
+			two += size > PLANE_LEAST && size < PLANE_MOST;
+			beyond += size > PLANE_MOST;
+			bright += bit > 0.4f;
+			dark += bit < -0.4f;
+			level += (double)fmaxf(-1, fminf(1, bit));
+			histogram[size < 1.95f ? (size_t)(size * 32) : 63]++;
+		}
+	}
+	count = fmax(count, 1);
+	while (at < 63 && (sum += histogram[at]) < 0.86 * count)
+		at++;
+	image->contrast = ((double)at + 0.5) / 32;
+	image->two_valued = two / count;
+	image->beyond = beyond / count;
+	image->same = fmax(bright, dark) / count;
+	image->level = level / count;
+}
+
+/* Where a line of bits crosses zero between two pixels: the middle one of the crossings. */
+static float
+crossing_between(const float *bit, const bool *seen, size_t from, size_t to)
+{
+	float place = (float)(from + to) / 2;
+
+	for (size_t round = 0, n = 0, wanted = SIZE_MAX; round < 2; round++, wanted = n / 2, n = 0)
+		for (size_t x = from, next; x < to; x = next) {
+			for (next = x + 1; !seen[next]; next++)
+				;
+			if ((bit[x] <= 0) == (bit[next] <= 0))
+				continue;
+			if (n++ == wanted)
+				return (float)x + (float)(next - x) * bit[x] / (bit[x] - bit[next]);
+		}
+	return place;
+}
+
+static size_t
+gray_edges(const struct gray_search *search, int axis, size_t i, struct gray_edge *to)
+{
+	const struct field *field = &search->sets->field[axis];
+	size_t n = 0;
+
+	for (size_t l = 0; l < field->lines; l++) {
+		size_t first = l * field->length, last = 0, since = 0;
+		const float *bit = search->image[i].bit[axis] + first;
+		const bool *seen = search->seen[axis] + first;
+		int side = 0;
+
+		for (size_t x = 0; x < field->length; x++) {
+			size_t gap = 2 * ++since + 2;
+
+			if (!seen[x]) {
+				since--;
+				continue;
+			}
+			if (fabsf(bit[x]) <= EDGE_BIT)
+				continue;
+			gap = gap > MAX_EDGE_GAP_PX ? gap : MAX_EDGE_GAP_PX;
+			if (side && (bit[x] > 0) != (side > 0) && x - last <= gap) {
+				float at = crossing_between(bit, seen, last, x);
+
+				to[n++] = (struct gray_edge){ (unsigned)(first + (size_t)at), at };
+			}
+			side = bit[x] > 0 ? 1 : -1;
+			last = x;
+			since = 0;
+		}
+	}
+	return n;
 }
 
 static double
-saturated_share(const struct field *field, const enum image_kind *kind, size_t n, double level)
+gray_alike(const struct gray_search *search, int axis, size_t i, size_t j)
 {
-	double seen = 0, reached = 0;
+	const struct field *field = &search->sets->field[axis];
+	const signed char *a = search->image[i].side[axis], *b = search->image[j].side[axis];
+	const bool *seen = search->seen[axis];
+	size_t same = 0;
 
-	for (size_t p = 0; p < field->lines * field->length; p++) {
-		bool at = false;
+	for (size_t p = 0; p < field->lines * field->length; p++)
+		same += seen[p] & (a[p] == b[p]);
+	return search->seen_pixels[axis] ?
+	    2 * (double)same / (double)search->seen_pixels[axis] - 1 : 0;
+}
 
-		for (size_t i = 0; i < n && field->lit[p]; i++)
-			at = at || (kind[i] == KIND_FRINGE && (double)field->v[i][p] >= level);
-		seen += field->lit[p];
-		reached += at;
+static void
+gray_values(const struct gray_search *search, int axis, const size_t *plane, const bool *flip,
+    size_t n, bool held, unsigned *value)
+{
+	const struct field *field = &search->sets->field[axis];
+	size_t pixels = field->lines * field->length;
+
+	for (size_t p = 0; p < pixels; p++)
+		value[p] = 0;
+	for (size_t k = 0; k < n; k++) {
+		const signed char *side = search->image[plane[k]].side[axis];
+		const float *now = search->image[plane[k]].bit[axis];
+
+		for (size_t p = 0; p < pixels; p++) {
+			unsigned bit = (held ? side[p] > 0 : now[p] > 0) ^ (unsigned)flip[k];
+
+			value[p] = 2 * value[p] + (bit ^ (value[p] & 1));
+		}
 	}
-	return seen > 0 ? reached / seen : 0;
+}
+
+static double
+gray_follow(const struct gray_search *search, int axis, size_t i, const float *place,
+    double factor, double *sigmas)
+{
+	const struct field *field = &search->sets->field[axis];
+	const float *bit = search->image[i].bit[axis];
+	double n = 0, x = 0, y = 0, xx = 0, xy[IMAGES_LINES] = { 0 }, yy[IMAGES_LINES] = { 0 };
+	double all[2] = { 0 }, left = 0;
+
+	*sigmas = 0;
+	for (int round = 0; round < 2; round++) {
+		for (size_t p = 0; p < field->lines * field->length; p++) {
+			double a = (double)bit[p], b;
+
+			if (isnan(place[p]))
+				continue;
+			b = -cos(M_PI * factor * (double)place[p]);
+			if (round == 0) {
+				n++;
+				x += a;
+				y += b;
+			} else {
+				xx += (a - x) * (a - x);
+				xy[p / field->length] += (a - x) * (b - y);
+				yy[p / field->length] += (b - y) * (b - y);
+			}
+		}
+		x /= n;
+		y /= n;
+		if (n < 200)
+			return 0;
+		if (round == 0)
+			continue;
+	}
+	for (size_t l = 0; l < field->lines; l++) {
+		all[0] += xy[l];
+		all[1] += yy[l];
+	}
+	for (size_t l = 0; l < field->lines; l++)
+		left += pow(xy[l] - all[0] / all[1] * yy[l], 2);
+	*sigmas = all[0] / sqrt(left);
+	return all[0] / sqrt(xx * all[1]);
 }
 
 const struct fringeprobe_rows AT_LEVEL(fringeprobe_rows) = {
 	.image_sample = image_sample,
-	.image_smooth_line = image_smooth_line,
+	.image_noise = image_noise,
+	.image_average = image_average,
+	.images_range = images_range,
 	.field_measure = field_measure,
-	.carrier_measure = carrier_measure,
-	.growth_find = growth_find,
-	.field_unwrap = field_unwrap,
-	.steps_gram = steps_gram,
+	.image_between = image_between,
+	.fields_gram = fields_gram,
+	.triple_members = triple_members,
+	.steps_look = steps_look,
+	.steps_phases = steps_phases,
 	.steps_measure = steps_measure,
-	.steps_try = steps_try,
+	.steps_drift = steps_drift,
 	.steps_fill = steps_fill,
-	.fringe_set_period = fringe_set_period,
-	.fringe_set_rough = fringe_set_rough,
-	.mean_difference = mean_difference,
-	.two_plus_one_fill = two_plus_one_fill,
-	.beat_origin = beat_origin,
-	.gray_threshold = gray_threshold,
-	.gray_is_opposite = gray_is_opposite,
-	.gray_count_changes = gray_count_changes,
-	.gray_find_edges = gray_find_edges,
+	.gray_two_valued = gray_two_valued,
+	.gray_levels = gray_levels,
+	.gray_bits = gray_bits,
+	.gray_difference = gray_difference,
+	.gray_measure = gray_measure,
+	.gray_edges = gray_edges,
+	.gray_alike = gray_alike,
 	.gray_values = gray_values,
-	.gray_find_origin = gray_find_origin,
-	.unlit_flat_amplitude = unlit_flat_amplitude,
-	.unlit_divide = unlit_divide,
-	.saturated_share = saturated_share,
+	.gray_follow = gray_follow,
 };

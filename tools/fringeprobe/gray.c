@@ -1,73 +1,523 @@
 /*
- * Which images are Gray planes, in which order? A list of images is a Gray code if its value
- * changes by one, and one way, wherever it changes. Lists are tried as the files come, from both
- * ends, with and without inverses and flat images, and each image left out in turn.
+ * Which of the images left over are Gray planes, in which order? Every pixel has its own bright and
+ * dark level, so that neither albedo nor the light of the fringes matters. Where a plane of a Gray
+ * code changes, the next finer one is bright and all finer ones are dark: this tells which images
+ * are planes and which inverses. Of all orders that the numbers of edges allow, that one is taken
+ * in which the value changes by one, one way. Names and the order of files only decide between
+ * orders that fit equally well.
+ *
+ * From top to bottom: images and their levels; inverses; the order of planes; planes in which
+ * little or nothing is seen; what a cell is in fringes, and where periods begin; flat images.
  */
 #include "fringeprobe.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/process.h"
 
-/* Makes the bits of image i, if they are not there. */
+/* ---- images that may be planes, and their levels ---- */
+
+#define FLAT_NAMES "white black flat uniform bright dark ambient"
+#define STRANGERS_MOST 4	/* images neither bright nor dark, which spoil the levels */
+#define STRANGER_IMAGES 60	/* of more images none is looked for: time grows with n^3 */
+#define STRANGER_GAIN 0.6	/* in images that are clearly two-valued without it */
+#define MIN_PLANES_CLEAR 0.75	/* share of clear pixels of a plane */
+
 static void
-make_bits(struct gray_search *search, size_t i)
+search_free(struct gray_search *search)
 {
-	const struct field *field = &search->sets->field[search->axis];
+	for (size_t i = 0; i < GRAY_IMAGES_MOST && search->image; i++)
+		for (int axis = 0; axis < 2; axis++) {
+			free(search->image[i].bit[axis]);
+			free(search->image[i].side[axis]);
+			free(search->image[i].edge[axis]);
+		}
+	for (int axis = 0; axis < 2; axis++) {
+		free(search->seen[axis]);
+		free(search->low[axis]);
+		free(search->high[axis]);
+	}
+	free(search->image);
+}
 
-	if (search->bit[i])
+/* How many of the images are two-valued, without one of them; *far: by the better way to find
+ * levels. */
+static double
+count_two_valued(const struct gray_search *search, size_t without, double *share, bool *far)
+{
+	double best = 0;
+
+	fringeprobe_rows()->gray_two_valued(search, without, share);
+	for (int way = 0; way < 2; way++) {
+		double sum = 0;
+
+		for (size_t i = 0; i < search->n; i++) {
+			double at = share[(size_t)way * search->n + i];
+
+			sum += at + (at > MIN_PLANES_CLEAR);
+		}
+		if (sum <= best)
+			continue;
+		best = sum;
+		*far = way;
+	}
+	return best;
+}
+
+/* Leaves out images that are neither bright nor dark, without which more of the others are: a
+ * photo, a board. */
+static void
+leave_out_strangers(struct gray_search *search, double *share)
+{
+	double before = count_two_valued(search, SIZE_MAX, share, &search->far);
+
+	if (search->n > STRANGER_IMAGES)
 		return;
-	search->bit[i] = search->bits + i * field->lines * field->length;
-	fringeprobe_rows()->gray_threshold(search, i);
+	for (int round = 0; round < STRANGERS_MOST && search->n >= 5; round++) {
+		double best = 0;
+		size_t worst = 0;
+		bool far;
+
+		for (size_t i = 0; i < search->n; i++) {
+			double found = count_two_valued(search, i, share, &far);
+
+			if (found > best) {
+				best = found;
+				worst = i;
+			}
+		}
+		if (best < before + STRANGER_GAIN)
+			break;
+		search->n--;
+		memmove(search->image + worst, search->image + worst + 1,
+		    (search->n - worst) * sizeof(*search->image));
+		search->image[search->n] = (struct gray_image){ 0 };
+		before = count_two_valued(search, SIZE_MAX, share, &search->far);
+	}
 }
 
-/*
- * ---- planes that are exchanged, inverted or missing ----
- *
- * Where a plane of a Gray code changes, the next finer one is bright and all finer ones are dark:
- * it changes in the middle of their stripes. That tells the order of the planes without their
- * values.
- */
-
-/* Where a plane changes, another one is dark or bright: shares of bright pixels there. */
-#define DARK_MOST 0.25
-#define BRIGHT_LEAST 0.75
-#define PLANES_LEAST 4		/* fewer tell too little */
-
-/* Is b as it should be where a changes, which stands `apart` planes before it? 1, 0; -1: nothing
- * tells. */
+/* The edges of an image along an axis. -1 after fail(). */
 static int
-is_right(const struct edges *edges, size_t a, size_t b, size_t apart)
+find_edges(struct gray_search *search, int axis, size_t i)
 {
-	double bright = edges->bright[a][b];
+	const struct field *field = &search->sets->field[axis];
+	struct gray_image *image = &search->image[i];
+	struct gray_edge *room = malloc((field->lines * field->length + 1) * sizeof(*room));
 
-	if (!(bright <= DARK_MOST || bright >= BRIGHT_LEAST))
-		return -1;
-	return (bright >= BRIGHT_LEAST) == (apart == 1);
+	if (!room)
+		return fail_memory();
+	image->edges[axis] = fringeprobe_rows()->gray_edges(search, axis, i, room);
+	free(image->edge[axis]);
+	image->edge[axis] = realloc(room, (image->edges[axis] + 1) * sizeof(*room));
+	image->per_line[axis] = (double)image->edges[axis] /
+	    fmax(1, (double)search->seen_lines[axis]);
+	return image->edge[axis] ? 0 : fail_memory();
 }
 
-/* Pairs of planes that are as they should be, in this order, or that are not. */
+static double
+edges_of(const struct gray_image *image)
+{
+	return fmax(image->per_line[0], image->per_line[1]);
+}
+
+/* Does an image look like a plane, or like a flat one? Few edges cannot be blurred away. */
+static void
+classify(const struct gray_search *search, struct gray_image *image)
+{
+	double per_line = edges_of(image), least = search->sets->n ? 0.8 : 0.88, density[2];
+
+	for (int axis = 0; axis < 2; axis++)
+		density[axis] = (double)image->edges[axis] /
+		    fmax(1, (double)search->seen_pixels[axis]);
+	image->axis = density[1] > density[0];
+	/* without an edge nothing is between: a laser's line is */
+	image->constant = image->same > (per_line < 0.02 ? 0.985 : 0.85) && per_line < 0.35 &&
+	    image->two_valued > 0.8 && image->contrast < 1.35;
+	least = per_line < 2.5 ? least : per_line < 6 ? least - 0.1 : 0;
+	image->strong = (image->two_valued > 0.72 ||
+	    (image->two_valued > 0.55 && image->contrast > 0.85)) && image->contrast < 1.5 &&
+	    image->beyond < 0.1 && !(fabs(image->level) > 0.8 && per_line > 1.3);
+	image->strong = (image->strong || image->constant) && image->two_valued >= least;
+}
+
+/* The mean of n images in each pixel. */
+static void
+gray_light(const struct field *field, const size_t *image, size_t n, float *light)
+{
+	for (size_t p = 0; p < field->lines * field->length; p++) {
+		light[p] = 0;
+		for (size_t k = 0; k < n; k++)
+			light[p] += field->v[image[k]][p] / (float)n;
+	}
+}
+
+/* Fills in all of the images along both axes. -1 after fail(). */
+static int
+measure_images(struct gray_search *search)
+{
+	const struct fringeprobe_rows *rows = fringeprobe_rows();
+	struct sets *sets = search->sets;
+
+	for (int axis = 0; axis < 2; axis++) {
+		const struct field *field = &sets->field[axis];
+		const struct fringe_set *set = sets->fringe;
+		size_t pixels = field->lines * field->length, flat = set->flat ? set->flat - 1 : 0;
+		float *light = sets->n ? field->pair : NULL;
+
+		if (light)
+			gray_light(field, set->steps.image + flat, set->flat ? 1 :
+			    set->steps.n, light);
+		search->seen[axis] = calloc(pixels, sizeof(bool));
+		search->low[axis] = calloc(pixels, sizeof(float));
+		search->high[axis] = calloc(pixels, sizeof(float));
+		if (!search->seen[axis] || !search->low[axis] || !search->high[axis])
+			return fail_memory();
+		rows->gray_levels(search, axis, light);
+		for (size_t i = 0; i < search->n; i++) {
+			struct gray_image *image = &search->image[i];
+
+			image->bit[axis] = malloc(pixels * sizeof(float));
+			image->side[axis] = malloc(pixels);
+			if (!image->bit[axis] || !image->side[axis])
+				return fail_memory();
+			rows->gray_bits(search, axis, i);
+			if (find_edges(search, axis, i) < 0)
+				return -1;
+		}
+	}
+	for (size_t i = 0; i < search->n; i++) {
+		rows->gray_measure(search, i);
+		classify(search, &search->image[i]);
+	}
+	return 0;
+}
+
+/* Takes the images that are no fringes, and measures them. -1 after fail(). */
+static int
+search_new(struct sets *sets, struct gray_search *search)
+{
+	double *room;
+
+	*search = (struct gray_search){ .sets = sets,
+		.image = calloc(GRAY_IMAGES_MOST, sizeof(*search->image)) };
+	if (!search->image)
+		return fail_memory();
+	for (size_t i = 0; i < sets->images && search->n < GRAY_IMAGES_MOST; i++)
+		if (sets->kind[i] == KIND_UNKNOWN)
+			search->image[search->n++].image = i;
+	if (search->n < 2)
+		return 0;
+	room = must_alloc(2 * search->n, sizeof(*room));
+	leave_out_strangers(search, room);
+	free(room);
+	return measure_images(search);
+}
+
+/* The image of the search that is image i of all; SIZE_MAX: none. */
 static size_t
-count_pairs(const struct edges *edges, const size_t *order, bool right)
+search_at(const struct gray_search *search, long i)
 {
-	size_t pairs = 0;
-
-	for (size_t a = 0; a < edges->n; a++)
-		for (size_t b = a + 1; b < edges->n; b++)
-			pairs += is_right(edges, order[a], order[b], b - a) == right;
-	return pairs;
+	for (size_t k = 0; k < search->n; k++)
+		if ((long)search->image[k].image == i)
+			return k;
+	return SIZE_MAX;
 }
 
-/* Do neighbours tell enough, in this order? */
-static bool
-tells(const struct edges *edges, const size_t *order)
+static const char *
+name_of(const struct gray_search *search, size_t i)
 {
-	size_t known = 0;
+	return search->sets->image[search->image[i].image]->name;
+}
 
-	for (size_t a = 0; a + 1 < edges->n; a++)
-		known += is_right(edges, order[a], order[a + 1], 1) >= 0;
-	return edges->n >= PLANES_LEAST && known >= 2 && known + 3 >= edges->n;
+/* Do the names of two images have the same letters? Names of digits, or of digits and A to F, have
+ * none. */
+static bool
+same_letters(const char *a, const char *b)
+{
+	size_t n = strspn(a, "0123456789abcdefABCDEF"), m = strspn(b, "0123456789abcdefABCDEF");
+
+	if ((a[n] == '.' || !a[n]) && (b[m] == '.' || !b[m]))
+		return true;
+	for (;; a++, b++) {
+		a += strspn(a, "0123456789.-");
+		b += strspn(b, "0123456789.-");
+		if (*a != *b || !*a)
+			return *a == *b;
+	}
+}
+
+/* ---- planes along one axis, and their inverses ---- */
+
+#define OPPOSITE -0.84		/* alike: an inverse */
+#define TWIN 0.9		/* the same image again */
+
+/* One axis: planes are images of the search. */
+struct planes {
+	struct gray_search *search;
+	int axis;
+	bool fringes;			/* there are some, along whichever axis */
+	size_t n, plane[GRAY_MOST];	/* one of each pair */
+	bool inverses, lone;		/* planes have inverses; some of them have none */
+	size_t inverse[GRAY_IMAGES_MOST];	/* of each image; SIZE_MAX: none */
+	bool taken[GRAY_IMAGES_MOST];
+	double at[GRAY_MOST][GRAY_MOST];	/* [a][b]: sum of b's bits at the edges of a */
+	unsigned *value;
+};
+
+static double
+per_line(const struct planes *planes, size_t k)
+{
+	return planes->search->image[k].per_line[planes->axis];
+}
+
+/* The image that is the opposite of i, both ways; SIZE_MAX: none. */
+static size_t
+find_inverse(const struct planes *planes, const size_t *image, size_t n, size_t i)
+{
+	size_t best = SIZE_MAX, from = i;
+
+	for (int way = 0; way < 2; way++) {
+		double least = OPPOSITE;
+
+		best = SIZE_MAX;
+		for (size_t k = 0; k < n; k++) {
+			double alike = image[k] == from ? 1 : fringeprobe_rows()->gray_alike(
+			    planes->search, planes->axis, from, image[k]);
+
+			if (alike < least) {
+				least = alike;
+				best = image[k];
+			}
+		}
+		if (best == SIZE_MAX)
+			return SIZE_MAX;
+		if (way == 0)
+			from = best;
+	}
+	return best == i ? from : SIZE_MAX;
+}
+
+/* The sum of image k's bits, -1 to 1, at the edges of image j. */
+static double
+gray_at_edges(const struct gray_search *search, int axis, size_t j, size_t k)
+{
+	const struct gray_image *image = &search->image[j];
+	const float *bit = search->image[k].bit[axis];
+	double sum = 0;
+
+	for (size_t e = 0; e < image->edges[axis]; e++) {
+		const struct gray_edge *edge = &image->edge[axis][e];
+		size_t p = edge->p + (edge->x - floorf(edge->x) >= 0.5f);
+
+		sum += (double)fmaxf(-1, fminf(1, bit[p]));
+	}
+	return sum;
+}
+
+/* Gathers the planes; of pairs the half difference, which has no error of the middle. -1 after
+ * fail(). */
+static int
+planes_gather(struct planes *planes)
+{
+	const struct fringeprobe_rows *rows = fringeprobe_rows();
+	struct gray_search *search = planes->search;
+	int axis = planes->axis;
+	size_t image[GRAY_IMAGES_MOST], n = 0, paired = 0;
+
+	for (size_t i = 0; i < search->n; i++) {
+		const struct gray_image *at = &search->image[i];
+
+		planes->inverse[i] = SIZE_MAX;
+		if (at->strong && !at->constant && at->axis == axis &&
+		    (edges_of(at) > 0.3 || at->same < 0.85))
+			image[n++] = i;
+	}
+	for (size_t k = 0; k < n; k++) {
+		planes->inverse[image[k]] = find_inverse(planes, image, n, image[k]);
+		paired += planes->inverse[image[k]] != SIZE_MAX;
+	}
+	planes->inverses = (4 * paired >= 3 * n && paired >= 2) || (2 * paired >= n && paired >= 4);
+	planes->lone = paired && paired < n;
+	for (size_t k = 0; k < n; k++) {
+		size_t i = image[k], inverse = planes->inverse[i];
+		bool twin = false;
+
+		if (!planes->inverses)
+			planes->inverse[i] = SIZE_MAX;
+		else if (inverse == SIZE_MAX || inverse < i)
+			continue;
+		for (size_t j = 0; j < planes->n && !twin; j++) {
+			twin = rows->gray_alike(search, axis, i, planes->plane[j]) > TWIN;
+			if (!twin)
+				continue;
+			search->sets->kind[search->image[i].image] = KIND_TWIN;
+			search->sets->other[search->image[i].image] =
+			    search->image[planes->plane[j]].image;
+			planes->taken[i] = true;
+		}
+		if (twin || planes->n == GRAY_MOST)
+			continue;
+		planes->plane[planes->n++] = i;
+		if (!planes->inverses)
+			continue;
+		rows->gray_difference(search, axis, i, inverse);
+		if (find_edges(search, axis, i) < 0)
+			return -1;
+	}
+	for (size_t a = 0; a < planes->n; a++)
+		for (size_t b = 0; b < planes->n; b++)
+			planes->at[a][b] = gray_at_edges(search, axis, planes->plane[a],
+			    planes->plane[b]);
+	return 0;
+}
+
+/* ---- the order of planes ---- */
+
+#define MAX_CHANGE_GAP_PX 3	/* seen pixels whose values are compared */
+#define MIN_FOLD_STEPS 3	/* steps one after another, both ways: the value turns back */
+#define TIE 0.35		/* edges in a line, or this share of them: */
+#define TIE_SHARE 0.12		/* so many may two planes have in the wrong order */
+#define FEW_EDGES 3.5		/* neighbours with fewer are tried in each other's place */
+#define ORDERS_MOST 64
+#define BETTER 0.01		/* in score: less is no difference */
+#define AGREEMENT 0.5		/* least, of a code next to fringes, */
+#define AGREEMENT_ALONE 0.6	/* or without */
+#define AGREEMENT_SURE 0.9
+#define MARGIN_LEAST 0.5	/* less does not tell whether a plane is inverted */
+#define MARGIN_SURE 0.6
+#define FLIP_COST 0.03		/* in score: a plane that is inverted, */
+#define FLIP_PAIR_COST 0.003	/* or has changed places with its inverse */
+
+/* An order of planes, the coarsest first. */
+struct plane_order {
+	size_t n, plane[GRAY_MOST];	/* of struct planes */
+	bool flip[GRAY_MOST];		/* bright where it should be dark */
+	double margin[GRAY_MOST];	/* how clearly it is what it should be, 0 to 1 */
+	double agreement, score;	/* agreement: negative where the value falls */
+};
+
+/* How far one after another, up or down, the files are. */
+static size_t
+count_run(const size_t *plane, size_t n)
+{
+	size_t up = 0, down = 0;
+
+	for (size_t k = 1; k < n; k++) {
+		up += plane[k] > plane[k - 1];
+		down += plane[k] < plane[k - 1];
+	}
+	return up > down ? up : down;
+}
+
+/* Do they come one after another, the same number of files apart where they are few? */
+static bool
+is_run(const size_t *plane, size_t n)
+{
+	for (size_t k = 2; k < n && n < 5; k++)
+		if ((long)plane[k] - (long)plane[k - 1] != (long)plane[1] - (long)plane[0])
+			return false;
+	return count_run(plane, n) + 1 >= n;
+}
+
+static size_t
+order_run(const struct planes *planes, const struct plane_order *order)
+{
+	size_t image[GRAY_MOST];
+
+	for (size_t k = 0; k < order->n; k++)
+		image[k] = planes->plane[order->plane[k]];
+	return count_run(image, order->n);
+}
+
+/* Computes the values by an order and the planes that are inverted in it. */
+static void
+order_values(const struct planes *planes, const struct plane_order *order)
+{
+	size_t image[GRAY_MOST];
+
+	for (size_t k = 0; k < order->n; k++)
+		image[k] = planes->plane[order->plane[k]];
+	fringeprobe_rows()->gray_values(planes->search, planes->axis, image, order->flip, order->n,
+	    true, planes->value);
+}
+
+/* How the value of a code changes along the lines. */
+struct changes {
+	double up, down, other;		/* steps of one, each way */
+	size_t folded, lines;		/* lines in which it goes far both ways; all lines */
+};
+
+static void
+gray_count_changes(const struct gray_search *search, int axis, const unsigned *value,
+    struct changes *out)
+{
+	const struct field *field = &search->sets->field[axis];
+
+	*out = (struct changes){ .lines = field->lines };
+	for (size_t l = 0; l < field->lines; l++) {
+		size_t last = SIZE_MAX, in_row[2] = { 0 }, most[2] = { 0 };
+
+		for (size_t p = l * field->length; p < (l + 1) * field->length; p++) {
+			if (!search->seen[axis][p])
+				continue;
+			if (last != SIZE_MAX && p - last <= MAX_CHANGE_GAP_PX &&
+			    value[p] != value[last]) {
+				bool down = value[p] + 1 == value[last];
+
+				if (down || value[p] == value[last] + 1) {
+					*(down ? &out->down : &out->up) += 1;
+					in_row[down]++;
+					in_row[!down] = 0;
+					if (in_row[down] > most[down])
+						most[down] = in_row[down];
+				} else {
+					out->other++;
+				}
+			}
+			last = p;
+		}
+		out->folded += most[0] >= MIN_FOLD_STEPS && most[1] >= MIN_FOLD_STEPS;
+	}
+}
+
+/* Fills in which planes are inverted, and how well the order fits. */
+static void
+judge(const struct planes *planes, struct plane_order *order)
+{
+	struct changes changes;
+	size_t flips = 0, other = 0, unclear = 0;
+	double steps;
+
+	order->flip[0] = false;
+	order->margin[0] = 1;
+	for (size_t b = 1; b < order->n; b++) {
+		size_t finer = order->plane[b];
+		double sum = 0, edges = 0;
+
+		for (size_t a = 0; a < b; a++) {
+			double at = planes->at[order->plane[a]][finer];
+
+			sum += a + 1 == b ? at : -at;
+			edges += (double)planes->search->image[planes->plane[order->plane[a]]]
+			    .edges[planes->axis];
+		}
+		order->flip[b] = sum < 0;
+		order->margin[b] = edges > 0 ? fabs(sum) / edges : 0;
+		unclear += order->margin[b] < MARGIN_LEAST;
+		flips += order->flip[b];
+		other += !order->flip[b];
+	}
+	order_values(planes, order);
+	gray_count_changes(planes->search, planes->axis, planes->value,
+	    &changes);
+	steps = changes.up + changes.down;
+	order->agreement = steps > 0 ? (changes.up - changes.down) / (steps + changes.other) : 0;
+	if (planes->inverses && other < flips)	/* all are the second of their pairs */
+		flips = other;
+	order->score = fabs(order->agreement) - 0.1 * (double)unclear -
+	    (planes->inverses ? FLIP_PAIR_COST : FLIP_COST) * (double)flips;
 }
 
 static void
@@ -79,436 +529,927 @@ swap(size_t *a, size_t *b)
 	*b = c;
 }
 
-/* The two planes that are best in each other's place. */
-static bool
-exchange_two_planes(const struct edges *edges, size_t *order, struct gray_code *code)
+static void
+order_reverse(struct plane_order *order)
 {
-	size_t most = 0, best[2] = { 0, 0 };
-
-	for (size_t a = 0; a < code->n; a++)
-		for (size_t b = a + 1; b < code->n; b++) {
-			size_t right;
-
-			swap(&order[a], &order[b]);
-			right = tells(edges, order) && !count_pairs(edges, order, false) ?
-			    count_pairs(edges, order, true) : 0;
-			swap(&order[a], &order[b]);
-			if (right <= most)
-				continue;
-			most = right;
-			best[0] = a;
-			best[1] = b;
-		}
-	swap(&code->plane[best[0]], &code->plane[best[1]]);
-	swap(&code->inverse[best[0]], &code->inverse[best[1]]);
-	code->order = GRAY_MIXED;
-	return most > 0;
+	for (size_t k = 0; k < order->n / 2; k++)
+		swap(&order->plane[k], &order->plane[order->n - 1 - k]);
 }
 
-/* Where an inverted plane is wrong before it, and a plane is missing only to its neighbour, nothing
- * tells them apart but the number of stripes: twice as many as all before, not as many. */
+/* Have planes a and b about as many edges that they may change places? */
 static bool
-has_gap(const struct edges *edges, size_t b, bool *surely)
+is_tie(const struct planes *planes, size_t a, size_t b)
 {
-	double before = 0;
+	double x = per_line(planes, planes->plane[a]), y = per_line(planes, planes->plane[b]);
 
-	for (size_t a = 0; a < b; a++)
-		before += edges->in_line[a];
-	*surely = edges->in_line[b] > 1.5 * before + 1.5;
-	if (edges->in_line[b] < 0.5 || edges->in_line[b] < before - 1.5)
-		return false;		/* no finer plane */
-	for (size_t a = 0; a + 1 < b; a++)
-		if (is_right(edges, a, b, b - a) == 0)
-			return false;
-		else if (is_right(edges, a, b, b - a) == 1)
-			*surely = true;
-	return *surely || edges->in_line[b] < 4;
+	return fabs(x - y) < fmax(TIE, TIE_SHARE * x);
 }
 
-/* Planes that are inverted, or one that is missing. */
-static bool
-invert_planes(const struct edges *edges, struct gray_code *code)
-{
-	bool inverted[GRAY_MOST] = { false };
-	size_t gaps = 0, gap = 0, flips = 0, known = 0;
-	bool surely = false;
-
-	for (size_t b = 1; b < code->n; b++) {
-		size_t right = 0, wrong = 0;
-
-		for (size_t a = 0; a < b; a++) {
-			int is = is_right(edges, a, b, b - a);
-
-			right += is == 1;
-			wrong += is == 0;
-		}
-		known += right + wrong > 0;
-		if (wrong == 0)
-			continue;
-		if (is_right(edges, b - 1, b, 1) == 0 && has_gap(edges, b, &surely)) {
-			gaps++;
-			gap = b;
-			continue;
-		}
-		if (right)
-			return false;
-		inverted[b] = true;
-		flips++;
-	}
-	if (gaps && flips >= 2 && !surely) {	/* one of those that are inverted */
-		flips += gaps;
-		for (size_t b = 1; b < code->n; b++)
-			inverted[b] = inverted[b] || is_right(edges, b - 1, b, 1) == 0;
-		gaps = 0;
-	}
-	if (gaps == 1 && flips == 0) {
-		code->missing = surely ? GRAY_PLANE_MISSING : GRAY_MISSING_OR_INVERTED;
-		code->gap = gap;
-		return true;
-	}
-	if (gaps || flips == 0)
-		return false;
-	for (size_t b = 0; b < code->n; b++) {
-		inverted[b] = inverted[b] || (flips == known && flips >= 3);	/* all are */
-		if (inverted[b] && code->inverses)
-			swap(&code->plane[b], &code->inverse[b]);
-		else
-			code->inverted[b] = inverted[b];
-		code->swapped += inverted[b] && code->inverses;
-	}
-	if (code->swapped == code->n)	/* the inverses are the planes */
-		code->swapped = 0;
-	return true;
-}
-
-/* Looks for what is wrong with the planes of a code in this order: corrected has codes in which
- * exchanged or inverted planes are right, or a missing one is recorded. How many; 0: nothing is
- * wrong, or nothing tells. */
 static size_t
-gray_defects_find(const struct gray_search *search, const struct gray_code *code,
-    struct gray_code corrected[2])
+add_order(struct plane_order *all, size_t n, const struct plane_order *order)
 {
-	struct edges edges;
-	size_t order[GRAY_MOST], n = 0;
-
-	if (code->n < PLANES_LEAST)
-		return 0;
-	fringeprobe_rows()->gray_find_edges(search, code, &edges);
-	for (size_t k = 0; k < code->n; k++)
-		order[k] = k;
-	if (count_pairs(&edges, order, false) == 0 || !tells(&edges, order))
-		return 0;
-	corrected[n] = *code;
-	n += exchange_two_planes(&edges, order, &corrected[n]);
-	corrected[n] = *code;
-	n += invert_planes(&edges, &corrected[n]);
+	for (size_t k = 0; k < n; k++)
+		if (!memcmp(all[k].plane, order->plane, order->n * sizeof(*order->plane)))
+			return n;
+	if (n < ORDERS_MOST)
+		all[n++] = *order;
 	return n;
 }
 
-/* ---- what a Gray code counts, by the fringes ---- */
-
-#define GREY 0.6		/* contrast of a plane whose stripes are blurred away */
-
-/* How a code's value grows with the phase. */
-static void
-compare_with_fringes(const struct gray_search *search, struct gray_code *code)
+/* All orders that the numbers of edges allow. Returns how many. */
+static size_t
+list_orders(const struct planes *planes, struct plane_order all[ORDERS_MOST])
 {
-	const struct field *field = &search->sets->field[search->axis];
-	float *value = field->scratch;
-	struct growth growth;
-	double cells;
+	struct plane_order files = { .n = planes->n }, order;
+	size_t n = 0, sorted;
 
-	fringeprobe_rows()->gray_values(search, code, value);
-	fringeprobe_rows()->growth_find(field->lines, field->length, search->fringe->phase, value,
-	    &growth);
-	code->falls = growth.ratio < 0;
-	cells = fabs(growth.ratio) * 2 * M_PI;
-	code->cells = cells;
-	code->cells_error = growth.error * 2 * M_PI;
-	code->cell = fabs(cells - 1) < 0.12 ? GRAY_CELL_PERIOD :
-	    fabs(cells - 2) < 0.2 ? GRAY_CELL_HALF :
-	    cells > 2.5 ? GRAY_CELL_COLUMN : GRAY_CELL_UNKNOWN;
-	fringeprobe_rows()->gray_find_origin(search, code, value);
+	for (size_t k = 0; k < planes->n; k++)
+		files.plane[k] = k;
+	for (int way = 0; way < 2; way++) {		/* by edges, ties by files up, down */
+		order = files;
+		for (size_t i = 1; i < order.n; i++)
+			for (size_t k = i; k > 0 && per_line(planes,
+			    planes->plane[order.plane[k]]) < per_line(planes,
+			    planes->plane[order.plane[k - 1]]); k--)
+				swap(&order.plane[k], &order.plane[k - 1]);
+		for (size_t i = 0; i < order.n; i++)
+			for (size_t k = 1; k < order.n; k++)
+				if (is_tie(planes, order.plane[k - 1], order.plane[k]) &&
+				    (order.plane[k - 1] > order.plane[k]) == !way)
+					swap(&order.plane[k], &order.plane[k - 1]);
+		n = add_order(all, n, &order);
+	}
+	sorted = n;
+	for (int way = 0; way < 2; way++, order_reverse(&files)) {
+		bool fits = true;
+
+		for (size_t k = 1; k < files.n && fits; k++)
+			fits = per_line(planes, planes->plane[files.plane[k]]) >
+			    per_line(planes, planes->plane[files.plane[k - 1]]) ||
+			    is_tie(planes, files.plane[k - 1], files.plane[k]);
+		if (fits)
+			n = add_order(all, n, &files);
+	}
+	for (size_t i = 0; i < sorted; i++)
+		for (size_t k = 1; k < planes->n; k++) {
+			order = all[i];
+			if (per_line(planes, planes->plane[order.plane[k]]) >= FEW_EDGES)
+				break;
+			swap(&order.plane[k], &order.plane[k - 1]);
+			n = add_order(all, n, &order);
+		}
+	return n;
+}
+
+static void
+order_without(const struct plane_order *from, size_t k, struct plane_order *to)
+{
+	*to = *from;
+	to->n--;
+	memmove(to->plane + k, to->plane + k + 1, (to->n - k) * sizeof(*to->plane));
+}
+
+static double
+least_margin(const struct plane_order *order, size_t but)
+{
+	double least = 1;
+
+	for (size_t k = 1; k < order->n; k++)
+		if (k != but)
+			least = fmin(least, order->margin[k]);
+	return least;
+}
+
+/* Leaves out images that the finer planes do not heed: lines of a laser. */
+static void
+drop_strangers(const struct planes *planes, struct plane_order *order)
+{
+	for (int round = 0; round < 3 && order->n > 2; round++) {
+		struct plane_order best = *order, other;
+		double gain = 0;
+
+		for (size_t k = 0; k < order->n; k++) {
+			double more, clearer;
+
+			order_without(order, k, &other);
+			judge(planes, &other);
+			more = fabs(other.agreement) - fabs(order->agreement);
+			clearer = least_margin(&other, SIZE_MAX) - least_margin(order, k);
+			if (fabs(order->agreement) < AGREEMENT_SURE ? more < 0.08 :
+			    order->n < 4 || k + 1 == order->n || clearer < 0.1 ||
+			    least_margin(&other, SIZE_MAX) < 0.85 || more < -0.01)
+				continue;
+			if (fmax(more, clearer) <= gain)
+				continue;
+			gain = fmax(more, clearer);
+			best = other;
+		}
+		if (best.n == order->n)
+			return;
+		*order = best;
+	}
+}
+
+/* The best order. Returns how many others fit as well. */
+static size_t
+find_order(const struct planes *planes, struct plane_order *best)
+{
+	struct plane_order all[ORDERS_MOST];
+	size_t n = list_orders(planes, all), near = 0, chosen = 0;
+	double most = -INFINITY;
+
+	for (size_t k = 0; k < n; k++) {
+		judge(planes, &all[k]);
+		most = fmax(most, all[k].score);
+	}
+	for (size_t k = 0; k < n; k++) {
+		size_t run = order_run(planes, &all[k]), was = order_run(planes, &all[chosen]);
+
+		if (all[k].score <= most - BETTER)
+			continue;
+		if (near++ == 0 || run > was || (run == was && all[k].score > all[chosen].score))
+			chosen = k;
+	}
+	*best = all[chosen];
+	drop_strangers(planes, best);
+	return near - 1;
+}
+
+/* ---- from an order to a code: which of each pair is the plane; holes, weak planes, flats ---- */
+
+#define MISSING_PLANES 4	/* fewer do not tell that one is missing */
+
+/* While a code is searched its planes and inverses are images of the search. */
+static void
+code_start(struct planes *planes, const struct plane_order *order, struct gray_code *code)
+{
+	size_t second = 0, flips = 0;
+
+	*code = (struct gray_code){ .axis = planes->axis, .n = order->n,
+		.inverses = planes->inverses, .agreement = fabs(order->agreement),
+		.falls = order->agreement < 0, .cells = (double)NAN };
+	for (size_t k = 0; k < order->n; k++) {
+		size_t image = planes->plane[order->plane[k]], inverse = planes->inverse[image];
+
+		flips += order->flip[k];
+		code->plane[k] = order->flip[k] && code->inverses ? inverse : image;
+		code->inverse[k] = order->flip[k] && code->inverses ? image : inverse;
+		code->inverted[k] = order->flip[k] && !code->inverses;
+		second += k && code->plane[k] > code->inverse[k];
+	}
+	/* the first plane: as the others are, or so that the code rises */
+	if (code->inverses && (second == 0 || second == order->n - 1) ?
+	    code->n > 1 && (code->plane[0] > code->inverse[0]) != (second > 0) :
+	    code->inverses && code->falls) {
+		swap(&code->plane[0], &code->inverse[0]);
+		code->falls = !code->falls;
+	}
+	/* all but the first are inverted: that one is, too */
+	code->inverted[0] = flips > 2 && flips == order->n - 1 && !code->inverses;
+	for (size_t k = 0; k < code->n; k++) {
+		planes->taken[code->plane[k]] = true;
+		if (code->inverses)
+			planes->taken[code->inverse[k]] = true;
+	}
+}
+
+static void
+code_insert(struct planes *planes, struct gray_code *code, size_t at, size_t plane, size_t inverse)
+{
+	if (code->n == GRAY_MOST)
+		return;
+	memmove(code->plane + at + 1, code->plane + at, (code->n - at) * sizeof(*code->plane));
+	memmove(code->inverse + at + 1, code->inverse + at,
+	    (code->n - at) * sizeof(*code->inverse));
+	memmove(code->inverted + at + 1, code->inverted + at,
+	    (code->n - at) * sizeof(*code->inverted));
+	code->plane[at] = plane;
+	code->inverse[at] = inverse;
+	code->inverted[at] = false;
+	code->n++;
+	planes->taken[plane] = true;
+	if (code->inverses)
+		planes->taken[inverse] = true;
+}
+
+/* The place of each pixel in cells, linear between the edges of a cell; NaN: none. Returns the mean
+ * number of cells in a pixel, 0: none are seen. */
+static double
+gray_place(const struct gray_search *search, int axis, const unsigned *value, float *place)
+{
+	const struct field *field = &search->sets->field[axis];
+	const bool *seen = search->seen[axis];
+	double cells = 0, pixels = 0;
+
+	for (size_t l = 0; l < field->lines; l++) {
+		size_t last = SIZE_MAX, from = SIZE_MAX;	/* pixel before; cell's first */
+		float edge = 0;					/* where that begins */
+		int way = 0;
+
+		for (size_t p = l * field->length; p < (l + 1) * field->length; p++) {
+			int step;
+
+			place[p] = NAN;
+			if (!seen[p])
+				continue;
+			step = last == SIZE_MAX ? 0 : (int)value[p] - (int)value[last];
+			if (last != SIZE_MAX && (p - last > MAX_CHANGE_GAP_PX ||
+			    (step && step != 1 && step != -1))) {
+				from = SIZE_MAX;
+			} else if (step) {
+				float here = (float)(last + p) / 2;
+
+				for (size_t q = from; way == step && q < p; q++)
+					if (seen[q])
+						place[q] = (float)value[q] + (step < 0) +
+						    (float)step * ((float)q - edge) / (here - edge);
+				cells += from != SIZE_MAX && way == step;
+				pixels += from != SIZE_MAX && way == step ? (double)(p - from) : 0;
+				from = p;
+				edge = here;
+				way = step;
+			}
+			last = p;
+		}
+	}
+	return pixels > 0 ? cells / pixels : 0;
+}
+
+#define WEAK_FINER 3		/* planes finer than the strong ones that are looked for */
+#define WEAK_SIGMAS 8
+#define WEAK_CORRELATION 0.2
+#define WEAK_STRIPE_PX 2.3	/* narrower stripes are not looked for */
+
+/* Adds finer planes whose images follow the pattern that the coarser ones predict. */
+static void
+add_weak(struct planes *planes, const float *place, double cells_per_pixel, struct gray_code *code)
+{
+	struct gray_search *search = planes->search;
+
+	for (int finer = 1; finer <= WEAK_FINER && code->n < GRAY_MOST; finer++) {
+		double factor = pow(2, finer - 1), best[2] = { 0 };
+		size_t found[2] = { SIZE_MAX, SIZE_MAX };
+
+		if (2 / factor / cells_per_pixel <= WEAK_STRIPE_PX)
+			return;
+		for (size_t i = 0; i < search->n; i++) {
+			double sigmas, follows, other;
+			bool coarser = false;
+
+			if (planes->taken[i] || search->image[i].constant)
+				continue;
+			follows = fringeprobe_rows()->gray_follow(search, planes->axis, i, place,
+			    factor, &sigmas);
+			if (fabs(sigmas) < WEAK_SIGMAS || fabs(follows) < WEAK_CORRELATION ||
+			    fabs(follows) <= best[follows < 0])
+				continue;
+			for (int f = finer + 1; f <= WEAK_FINER && !coarser; f++) {
+				other = fringeprobe_rows()->gray_follow(search, planes->axis, i,
+				    place, pow(2, f - 1), &sigmas);
+				coarser = fabs(other) > fabs(follows);
+			}
+			if (coarser)
+				continue;
+			best[follows < 0] = fabs(follows);
+			found[follows < 0] = i;
+		}
+		if (found[0] == SIZE_MAX || (code->inverses && found[1] == SIZE_MAX))
+			return;
+		code_insert(planes, code, code->n, found[0], found[1]);
+		code->weak++;
+	}
 }
 
 /* The image that comes where a finer plane would, if it is as grey as one without contrast is. */
-static bool
-finer_plane(const struct gray_search *search, const size_t *plane, size_t n, size_t *finer)
+static size_t
+finer_image(const struct planes *planes, const size_t *plane, size_t n)
 {
-	const struct sets *sets = search->sets;
-	const struct carrier *carrier;
+	const struct gray_image *image = planes->search->image;
+	long step = (long)image[plane[n - 1]].image - (long)image[plane[n - 2]].image;
+	size_t at = search_at(planes->search, (long)image[plane[n - 1]].image + step);
 
-	*finer = 2 * plane[n - 1] - plane[n - 2];	/* beyond all images where it is negative */
-	if (*finer >= sets->images || sets->kind[*finer] != KIND_UNKNOWN)
-		return false;
-	carrier = &sets->carrier[search->axis][*finer];
-	return carrier->contrast < GREY && fabs(carrier->level) < GREY / 2;
+	if (n > 2 && step != (long)image[plane[n - 2]].image - (long)image[plane[n - 3]].image)
+		return SIZE_MAX;
+	if (at == SIZE_MAX || planes->taken[at] || image[at].strong || image[at].beyond > 0.05 ||
+	    image[at].contrast > 0.85 || fabs(image[at].level) > 0.35 ||
+	    !same_letters(name_of(planes->search, at), name_of(planes->search, plane[n - 1])))
+		return SIZE_MAX;
+	return at;
 }
 
-/* Columns are counted right only with all planes: those that are too fine to be seen belong to the
- * code, too, and halve its cells. */
+/* Adds planes that are too fine to be seen, by the order of the files alone. */
 static void
-add_blurred(struct gray_search *search, struct gray_code *code)
+add_blurred(struct planes *planes, struct gray_code *code)
 {
-	size_t plane, inverse = 0;
+	while (code->n >= 2 && code->n < GRAY_MOST) {
+		size_t plane = finer_image(planes, code->plane, code->n);
+		size_t inverse = code->inverses ? finer_image(planes, code->inverse, code->n) : 0;
 
-	while (code->cell == GRAY_CELL_COLUMN && code->n < GRAY_MOST &&
-	    finer_plane(search, code->plane, code->n, &plane) &&
-	    (!code->inverses || finer_plane(search, code->inverse, code->n, &inverse))) {
-		make_bits(search, plane);
-		code->plane[code->n] = plane;
-		code->inverse[code->n++] = inverse;
+		if (plane == SIZE_MAX || inverse == SIZE_MAX)
+			return;
+		code_insert(planes, code, code->n, plane, inverse);
 		code->blurred++;
 	}
-	if (code->blurred)
-		compare_with_fringes(search, code);
 }
 
-/* ---- the search ---- */
-
-#define CONSTANT 0.5		/* crossings in a line: the image is bright or dark all over */
-#define AGREEMENT 0.5		/* least, of a code */
-#define AGREEMENT_ALONE 0.7	/* without fringes */
-#define AGREEMENT_PART 0.9	/* that makes it likelier than a larger one with a missing plane */
-#define HALF_CELL 0.06		/* of a fringe's 0.5, where the finest plane is missing */
-#define BETTER 0.02		/* in agreement, to be preferred to an earlier list */
-#define BETTER_MIXED 0.05	/* the same of a list in no usual order */
-#define BLURRED 0.45		/* share of pixels between bright and dark: no Gray plane */
-#define BLURRED_FEW 0.2		/* the same of an image with few edges */
-#define FEW_EDGES 6
-#define FOLD_LINES 0.3		/* share of lines in which the value turns back */
-#define FOLD_OTHER 0.1		/* the most other changes then, as a share of the steps */
-#define FLAT_NAMES "white black flat uniform bright dark ambient"
-
-/* The share of the value's changes that are steps of one, those of one way less those of the other;
- * negative where the value falls. */
-static double
-agreement(const struct changes *changes)
+/* An image that is bright or dark all over, in place `i` of the files, and free; else SIZE_MAX. */
+static size_t
+constant_at(const struct planes *planes, long i)
 {
-	double steps = changes->up + changes->down;
+	size_t at = search_at(planes->search, i);
 
-	return steps > 0 ? (changes->up - changes->down) / (steps + changes->other) : 0;
+	return at == SIZE_MAX || planes->taken[at] || !planes->search->image[at].strong ||
+	    !planes->search->image[at].constant ? SIZE_MAX : at;
 }
 
-/* Offers a code to the search, if it is better than those before; prefers more planes. */
+static long
+file_of(const struct planes *planes, size_t i)
+{
+	return (long)planes->search->image[i].image;
+}
+
+/* Between two planes the files leave room for some that have no edge in view. Behind such a hole a
+ * plane seems to have changed places with its inverse: first all are as most of the files are. */
 static void
-offer(struct gray_search *search, struct gray_code *code)
+fill_holes(struct planes *planes, struct gray_code *code)
 {
-	double best = search->best.agreement, found;
-	struct changes changes;
+	const struct gray_image *image = planes->search->image;
+	long unit = LONG_MAX;
+	size_t second = 0;
 
-	fringeprobe_rows()->gray_count_changes(search, code, &changes);
-	found = agreement(&changes);
-	code->axis = search->axis;
-	code->agreement = fabs(found);
-	code->falls = found < 0;
-	if (code->agreement > best + (code->order == GRAY_MIXED ? BETTER_MIXED : BETTER) ||
-	    (code->agreement > best - BETTER && code->n > search->best.n))
-		search->best = *code;
+	for (size_t k = 1; k < code->n; k++)
+		second += code->plane[k] > code->inverse[k];
+	for (size_t k = 0; k < code->n && code->inverses && code->n > 3; k++)
+		if ((second < 2 || second + 3 > code->n) &&
+		    (code->plane[k] > code->inverse[k]) != (second >= 2))
+			swap(&code->plane[k], &code->inverse[k]);
+	for (size_t k = 1; k < code->n; k++)
+		unit = labs(file_of(planes, code->plane[k]) - file_of(planes, code->plane[k - 1])) <
+		    unit ? labs(file_of(planes, code->plane[k]) -
+		    file_of(planes, code->plane[k - 1])) : unit;
+	for (size_t k = 0; k + 1 + code->weak + code->blurred < code->n && unit <= 2;) {
+		long from = file_of(planes, code->plane[k]);
+		long gap = file_of(planes, code->plane[k + 1]) - from;
+		long other = code->inverses ? file_of(planes, code->inverse[k + 1]) -
+		    file_of(planes, code->inverse[k]) : 0;
+		long missing = labs(gap) / unit - 1;
+		bool fits = missing > 0 && missing <= 3 && labs(gap) % unit == 0 &&
+		    per_line(planes, code->plane[k + 1]) < 2.7 * (double)(missing + 1);
+
+		for (long m = 1; m <= missing && fits; m++) {
+			size_t a = constant_at(planes, from + m * (gap > 0 ? unit : -unit));
+			size_t b = code->inverses ? constant_at(planes, file_of(planes,
+			    code->inverse[k]) + m * (other > 0 ? unit : -unit)) : a;
+
+			fits = a != SIZE_MAX && b != SIZE_MAX &&
+			    (!code->inverses || image[a].level * image[b].level < 0);
+		}
+		for (long m = missing; m >= 1 && fits; m--)
+			code_insert(planes, code, k + 1, constant_at(planes,
+			    from + m * (gap > 0 ? unit : -unit)), code->inverses ?
+			    constant_at(planes, file_of(planes, code->inverse[k]) +
+			    m * (other > 0 ? unit : -unit)) : SIZE_MAX);
+		k += fits ? (size_t)missing + 1 : 1;
+	}
+}
+
+static bool
+says_flat(const struct planes *planes, size_t i)
+{
+	return names_say(name_of(planes->search, i), FLAT_NAMES);
+}
+
+/* The first and second image of each pair of plane and inverse; true: most planes are second. */
+static bool
+pair_places(const struct gray_code *code, size_t place[2][GRAY_MOST])
+{
+	size_t second = 0;
+
+	for (size_t k = 0; k < code->n; k++) {
+		bool swapped = code->inverses && code->plane[k] > code->inverse[k];
+
+		place[swapped][k] = code->plane[k];
+		place[!swapped][k] = code->inverse[k];
+		second += swapped;
+	}
+	return 2 * second > code->n;
+}
+
+/* The place in the files beyond the coarse end of n planes, if they come one after another, or two
+ * apart with inverses between; else -1. */
+static long
+coarse_end(const struct planes *planes, const size_t *plane, size_t n, long most)
+{
+	long unit = LONG_MAX, first = LONG_MAX, last = 0;
+	size_t up = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		long at = file_of(planes, plane[k]), step = k ? at - file_of(planes, plane[k - 1]) :
+		    LONG_MAX;
+
+		unit = labs(step) < unit ? labs(step) : unit;
+		up += k && step > 0;
+		first = at < first ? at : first;
+		last = at > last ? at : last;
+	}
+	return unit > most ? -1 : 2 * up >= n - 1 ? first - unit : last + unit;
+}
+
+/* Where planes come in mixed order, and only images that are bright or dark all over stand between
+ * them, these are the coarsest. Returns how many. */
+static size_t
+add_between(struct planes *planes, struct gray_code *code)
+{
+	long first = LONG_MAX, last = 0;
+	size_t n = 0;
+
+	for (size_t k = 0; k < code->n; k++) {
+		long at = file_of(planes, code->plane[k]);
+
+		first = at < first ? at : first;
+		last = at > last ? at : last;
+	}
+	for (long i = first; i <= last; i++)
+		n += constant_at(planes, i) != SIZE_MAX;
+	if (code->inverses || code->n + n != (size_t)(last - first) + 1)
+		return 0;
+	for (long i = first; i <= last; i++)
+		if (constant_at(planes, i) != SIZE_MAX)
+			code_insert(planes, code, 0, constant_at(planes, i), SIZE_MAX);
+	return n;
+}
+
+/* Adds coarse planes without an edge in view, as the files go on to them. Returns how many. */
+static size_t
+add_constants(struct planes *planes, struct gray_code *code)
+{
+	const struct gray_image *image = planes->search->image;
+	size_t added = add_between(planes, code), place[2][GRAY_MOST];
+
+	while (code->n > 1 && code->n < GRAY_MOST) {
+		bool second = pair_places(code, place);
+		size_t at[2];
+
+		for (size_t k = 0; k < 1 + (size_t)code->inverses; k++) {
+			at[k] = constant_at(planes, coarse_end(planes, place[k], code->n,
+			    1 + code->inverses));
+			if (at[k] == SIZE_MAX || says_flat(planes, at[k]) ||
+			    !same_letters(name_of(planes->search, at[k]),
+			    name_of(planes->search, place[k][0])))
+				return added;
+		}
+		if (code->inverses && image[at[0]].level * image[at[1]].level > 0)
+			return added;
+		code_insert(planes, code, 0, at[second], code->inverses ? at[!second] : SIZE_MAX);
+		added++;
+	}
+	return added;
+}
+
+/* Of constant images at the coarse end bright ones, or a bright and a dark one, are taken to be
+ * flat ones, unless others are that; which they are stays a guess. */
+static void
+give_back_flats(struct planes *planes, struct gray_code *code, size_t constants)
+{
+	const struct gray_image *image = planes->search->image;
+	bool white = false, black = false, named = false, apart = false;
+	size_t give = 0;
+
+	for (size_t i = 0; i < planes->search->n; i++) {
+		bool free = !planes->taken[i] && image[i].strong && image[i].constant;
+
+		white = white || (free && image[i].level > 0);
+		black = black || (free && image[i].level < 0);
+		named = named || says_flat(planes, i);
+	}
+	if (constants == 0 || named || (white && black) ||	/* or in two places of the files: */
+	    (code->inverses && labs((long)code->plane[0] - (long)code->inverse[0]) > 1))
+		return;
+	for (size_t i = 0; i < planes->search->sets->images; i++)	/* do names tell planes? */
+		apart = apart || !same_letters(planes->search->sets->image[i]->name,
+		    name_of(planes->search, code->plane[code->n - 1]));
+	if (apart)
+		return;
+	if (code->inverses)
+		give = image[code->plane[0]].level > 0 && code->plane[0] < code->inverse[0];
+	else if (constants > 1 && image[code->plane[0]].level * image[code->plane[1]].level < 0)
+		give = 2;
+	else
+		give = image[code->plane[0]].level > 0;
+	for (size_t k = 0; k < give; k++) {
+		planes->taken[code->plane[k]] = false;
+		if (code->inverses)
+			planes->taken[code->inverse[k]] = false;
+	}
+	code->n -= give;
+	memmove(code->plane, code->plane + give, code->n * sizeof(*code->plane));
+	memmove(code->inverse, code->inverse + give, code->n * sizeof(*code->inverse));
+	memmove(code->inverted, code->inverted + give, code->n * sizeof(*code->inverted));
+	code->either = true;
+}
+
+/* Which plane is missing, if the order is no code for want of one? Each plane has as many edges as
+ * all coarser ones, and twice as many if one is missing. */
+static bool
+find_gap(const struct planes *planes, const struct plane_order *order, struct gray_code *code)
+{
+	double before = per_line(planes, planes->plane[order->plane[0]]);
+
+	for (size_t b = 1; b < order->n && order->n >= MISSING_PLANES; b++) {
+		double here = per_line(planes, planes->plane[order->plane[b]]);
+
+		if (here > 1.5 * before + 1.5) {
+			code->missing = GRAY_PLANE_MISSING;
+			code->gap = b;
+			return true;
+		}
+		before += here;
+	}
+	return false;
+}
+
+/* ---- what a cell is in fringes, and where periods begin ---- */
+
+#define CELL_ERROR 0.01		/* of the slope: systematic */
+#define JACKKNIFE_BLOCKS 12
+#define COLUMN_CELLS 2.5	/* in a fringe: more are columns */
+#define FITS 4			/* errors: a ratio fits, */
+#define ALONE 8			/* and the next one does not */
+#define COHERENT 0.6		/* of the edges' phase */
+#define COLUMN_ORIGIN_ERROR 0.02	/* rad: where column 0 lies, by all pixels */
+#define EDGE_ERROR 0.01			/* rad: the least of a plane's edges */
+
+/* A cell as a number of fringes; edges per fringe that lie at one phase. */
+static const struct {
+	double cells;
+	size_t edges;
+} usual_cells[] = { { 0.25, 1 }, { 1.0 / 3, 1 }, { 0.5, 1 }, { 2.0 / 3, 2 }, { 0.75, 3 }, { 1, 1 },
+	{ 4.0 / 3, 4 }, { 1.5, 3 }, { 2, 2 }, { 3, 3 }, { 4, 4 } };
+
+#define USUAL_CELLS (sizeof(usual_cells) / sizeof(*usual_cells))
+
+/* Sums over the lines of how a code's value grows with a phase. */
+struct gray_slopes {
+	double xy[IMAGES_LINES], xx[IMAGES_LINES];	/* of value and fringes, of fringes */
+};
+
+/* Adds points of fringes and values to a line's sums. */
+static void
+close_slope(double point[5], double range[2], double *xy, double *xx)
+{
+	if (point[0] >= 2 && range[1] - range[0] > 1) {
+		*xy += point[4] - point[1] * point[2] / point[0];
+		*xx += point[3] - point[1] * point[1] / point[0];
+	}
+	for (int k = 0; k < 5; k++)
+		point[k] = 0;
+	range[0] = INFINITY;
+	range[1] = -INFINITY;
+}
+
+static void
+gray_slopes(const struct gray_search *search, int axis, const unsigned *value, const float *phase,
+    struct gray_slopes *out)
+{
+	const struct field *field = &search->sets->field[axis];
+
+	*out = (struct gray_slopes){ { 0 }, { 0 } };
+	for (size_t l = 0; l < field->lines; l++) {
+		double point[5] = { 0 }, range[2] = { INFINITY, -INFINITY };
+		size_t last = SIZE_MAX;
+
+		for (size_t p = l * field->length; p < (l + 1) * field->length; p++) {
+			if (isnan(phase[p])) {
+				close_slope(point, range, &out->xy[l], &out->xx[l]);
+				last = SIZE_MAX;
+			}
+			if (isnan(phase[p]) || !search->seen[axis][p])
+				continue;
+			if (last != SIZE_MAX && value[p] != value[last]) {
+				double x = (double)(phase[p] + phase[last]) / (4 * M_PI);
+				double v = (double)(value[p] > value[last] ? value[p] :
+				    value[last]);
+
+				if (value[p] + 1 != value[last] && value[p] != value[last] + 1) {
+					close_slope(point, range, &out->xy[l], &out->xx[l]);
+				} else {
+					point[0]++;
+					point[1] += x;
+					point[2] += v;
+					point[3] += x * x;
+					point[4] += x * v;
+					range[0] = fmin(range[0], x);
+					range[1] = fmax(range[1], x);
+				}
+			}
+			last = p;
+		}
+		close_slope(point, range, &out->xy[l], &out->xx[l]);
+	}
+}
+
+/* Cells in a fringe, by the slope of value over phase in all lines; error: by leaving out each
+ * twelfth of the lines in turn. */
+static double
+measure_cells(const struct planes *planes, const float *phase, double *error)
+{
+	const struct field *field = &planes->search->sets->field[planes->axis];
+	struct gray_slopes slopes;
+	double xy = 0, xx = 0, ratio, part[JACKKNIFE_BLOCKS], mean = 0, squares = 0, n = 0;
+
+	gray_slopes(planes->search, planes->axis, planes->value, phase,
+	    &slopes);
+	for (size_t l = 0; l < field->lines; l++) {
+		xy += slopes.xy[l];
+		xx += slopes.xx[l];
+	}
+	ratio = xy / xx;
+	if (!(xx > 0))
+		return (double)NAN;
+	for (size_t b = 0; b < JACKKNIFE_BLOCKS; b++) {
+		double sums[2] = { xy, xx };
+
+		for (size_t l = 0; l < field->lines; l++)
+			if (l * JACKKNIFE_BLOCKS / field->lines == b) {
+				sums[0] -= slopes.xy[l];
+				sums[1] -= slopes.xx[l];
+			}
+		if (sums[1] > 0 && sums[1] < xx) {
+			part[(size_t)n++] = sums[0] / sums[1];
+			mean += sums[0] / sums[1];
+		}
+	}
+	for (size_t b = 0; (double)b < n; b++)
+		squares += pow(part[b] - mean / n, 2);
+	*error = n > 2 ? sqrt((n - 1) / n * squares) : 0.05 * fabs(ratio);
+	return ratio;
+}
+
+/* The usual number of cells that fits alone; 0: none, or several. */
+static double
+read_cells(double cells, double error, const double coherence[4])
+{
+	size_t best = 0, near = 0, last = 0;
+	double next = INFINITY;
+
+	error = hypot(error, CELL_ERROR * cells);
+	for (size_t k = 0; k < USUAL_CELLS; k++) {
+		double off = fabs(cells - usual_cells[k].cells);
+
+		if (off < fabs(cells - usual_cells[best].cells))
+			best = k;
+		if (off < 1.5 * FITS * error && coherence[usual_cells[k].edges - 1] > COHERENT) {
+			near++;
+			last = k;
+		}
+	}
+	for (size_t k = 0; k < USUAL_CELLS; k++)
+		if (k != best)
+			next = fmin(next, fabs(cells - usual_cells[k].cells));
+	if (fabs(cells - usual_cells[best].cells) < FITS * error && next > ALONE * error)
+		return usual_cells[best].cells;
+	return near == 1 ? usual_cells[last].cells : 0;
+}
+
+const char *
+gray_cells_near(const struct gray_code *code, char text[100])
+{
+	size_t used = 0;	/* 88 bytes if all are near */
+
+	text[0] = '\0';
+	for (size_t k = 0; k < USUAL_CELLS; k++)
+		if (fabs(code->cells - usual_cells[k].cells) <
+		    ALONE * hypot(code->cells_error, CELL_ERROR * code->cells))
+			used += (size_t)sprintf(text + used, "%s%.3g", used ? " or " :
+			    ", which may be ", usual_cells[k].cells);
+	return text;
+}
+
+/* Sums of cos, sin of q times the phase at the edges of image i, q = 1 to 4, and edges. */
+static void
+gray_edge_phase(const struct gray_search *search, int axis, size_t i, const float *phase,
+    double sums[9])
+{
+	const struct gray_image *image = &search->image[i];
+
+	for (size_t e = 0; e < image->edges[axis]; e++) {
+		const struct gray_edge *edge = &image->edge[axis][e];
+		float a = phase[edge->p], b = phase[edge->p + 1];
+		double at = (double)(a + (edge->x - floorf(edge->x)) * (b - a));
+
+		if (isnan(at) || fabsf(b - a) > (float)M_PI)
+			continue;
+		for (int q = 0; q < 4; q++) {
+			sums[2 * q] += cos((q + 1) * at);
+			sums[2 * q + 1] += sin((q + 1) * at);
+		}
+		sums[8]++;
+	}
+}
+
+/* The phase of a set at the edges of all strong planes: its coherence with 1 to 4 in a turn. */
+static void
+edge_coherence(const struct planes *planes, const struct gray_code *code, const float *phase,
+    double coherence[4])
+{
+	double sums[9] = { 0 };
+
+	for (size_t k = 0; k + code->weak + code->blurred < code->n; k++)
+		gray_edge_phase(planes->search, planes->axis, code->plane[k],
+		    phase, sums);
+	for (int q = 0; q < 4; q++)
+		coherence[q] = sums[8] > 0 ? hypot(sums[2 * q], sums[2 * q + 1]) / sums[8] : 0;
+}
+
+/* Where periods begin, by the edges of each plane; weights by their errors, which are larger where
+ * planes differ by more than these. */
+static void
+find_origin(const struct planes *planes, struct gray_code *code, const float *phase)
+{
+	size_t strong = code->n - code->weak - code->blurred;
+	double at[GRAY_MOST], weight[GRAY_MOST], re = 0, im = 0, all = 0, squares = 0;
+	size_t n = 0;
+
+	code->edge_coherence = 1;
+	if (code->cell == GRAY_CELL_HALF && strong == code->n)
+		strong--;		/* whose edges lie in the middle of periods */
+	for (size_t k = 0; k < strong; k++) {
+		double sums[9] = { 0 }, coherence, error;
+
+		gray_edge_phase(planes->search, planes->axis, code->plane[k],
+		    phase, sums);
+		if (sums[8] < 4)
+			continue;
+		coherence = hypot(sums[0], sums[1]) / sums[8];
+		error = fmax(EDGE_ERROR, sqrt(2 * (1 - coherence) / sums[8]));
+		at[n] = atan2(sums[1], sums[0]);
+		weight[n] = 1 / (error * error);
+		re += weight[n] * cos(at[n]);
+		im += weight[n] * sin(at[n]);
+		all += weight[n++];
+		code->edge_coherence = fmin(code->edge_coherence, coherence);
+	}
+	code->edge_rad = atan2(im, re);
+	for (size_t k = 0; k < n; k++)
+		squares += weight[k] * pow(remainder(at[k] - code->edge_rad, 2 * M_PI), 2);
+	code->edge_error_rad = sqrt(fmax(1, n > 1 ? squares / (double)(n - 1) : 1) / all);
+	code->edge_rad *= code->falls ? -1 : 1;
+	if (n == 0)
+		code->edge_coherence = 0;
+}
+
+/* Computes the values by all planes that are clearly seen. held: by bits that stay until the other
+ * is clear, which is late at blurred edges. */
+static void
+code_values(const struct planes *planes, const struct gray_code *code, bool held)
+{
+	fringeprobe_rows()->gray_values(planes->search, planes->axis, code->plane, code->inverted,
+	    code->n - code->weak - code->blurred, held, planes->value);
+}
+
+/* The same of the phase less 2 pi value / cells, of all pixels; sums[3]: sum of values. */
+static void
+gray_column_phase(const struct gray_search *search, int axis, const unsigned *value,
+    const float *phase, double cells, double sums[4])
+{
+	const struct field *field = &search->sets->field[axis];
+
+	for (size_t p = 0; p < field->lines * field->length; p++) {
+		double at = (double)phase[p] - 2 * M_PI * (double)value[p] / cells;
+
+		if (!search->seen[axis][p] || isnan(at))
+			continue;
+		sums[0] += cos(at);
+		sums[1] += sin(at);
+		sums[2]++;
+		sums[3] += (double)value[p];
+	}
+}
+
+/* The phase that column 0 has. */
+static void
+find_column_origin(const struct planes *planes, struct gray_code *code, const float *phase)
+{
+	double fine = pow(2, (double)(code->weak + code->blurred)), cells = code->cells / fine;
+	double sums[4] = { 0 }, sign = code->falls ? -1 : 1, off = fabs(code->cells -
+	    round(code->cells)), error = code->cells_error;
+
+	if (off < fmax(2e-3 * code->cells, 3 * error) && 3 * error < 0.5) {
+		cells = round(code->cells) / fine;
+		error = 0;
+	}
+	code_values(planes, code, false);
+	gray_column_phase(planes->search, planes->axis, planes->value, phase,
+	    sign * cells, sums);
+	code_values(planes, code, true);
+	code->edge_rad = remainder(sign * atan2(sums[1], sums[0]) -
+	    M_PI * (1 - 1 / fine) / cells, 2 * M_PI);
+	code->edge_coherence = sums[2] > 0 ? hypot(sums[0], sums[1]) / sums[2] : 0;
+	code->edge_error_rad = hypot(COLUMN_ORIGIN_ERROR, 2 * M_PI * sums[3] / fmax(1, sums[2]) *
+	    error / fine / (cells * cells));
+}
+
+/* Compares the code with every fringe set along its axis. */
+static void
+compare_with_fringes(const struct planes *planes, struct gray_code *code)
+{
+	const struct sets *sets = planes->search->sets;
+	double fine = pow(2, (double)(code->weak + code->blurred)), closest = INFINITY;
+	double guess = INFINITY;
+	size_t columns = SIZE_MAX, guessed = SIZE_MAX;
+
+	code->cell = GRAY_CELL_UNKNOWN;
+	for (size_t k = 0; k < SETS_MOST; k++)
+		code->cells_of[k] = (double)NAN;
+	for (size_t k = 0; k < sets->n; k++) {
+		double error, coherence[4], ratio, found, off;
+
+		if (sets->fringe[k].axis != planes->axis)
+			continue;
+		ratio = fine * measure_cells(planes, sets->fringe[k].phase, &error);
+		error *= fine;
+		if (isnan(ratio))
+			continue;
+		edge_coherence(planes, code, sets->fringe[k].phase, coherence);
+		code->cells_of[k] = fabs(ratio);
+		found = read_cells(fabs(ratio), error, coherence);
+		off = fabs(fabs(ratio) - found);
+		if ((found == 1 || found == 2) && off < closest) {
+			closest = off;
+			code->cell = found == 1 ? GRAY_CELL_PERIOD : GRAY_CELL_HALF;
+			code->set = k;
+		}
+		if (fabs(ratio) > COLUMN_CELLS && columns == SIZE_MAX)
+			columns = k;
+		off = fmin(fabs(fabs(ratio) - 1), fabs(fabs(ratio) - 2)) /
+		    hypot(error, CELL_ERROR * ratio);
+		if (found == 0 && off < guess) {
+			guess = off;
+			guessed = k;
+		}
+		if (isnan(code->cells) || code->cell == GRAY_CELL_UNKNOWN || code->set == k) {
+			code->cells_error = error;
+			code->falls = ratio < 0;
+			if (code->cell == GRAY_CELL_UNKNOWN)
+				code->set = k;
+			code->cells = fabs(ratio);
+		}
+	}
+	if (code->cell == GRAY_CELL_UNKNOWN && columns != SIZE_MAX) {
+		code->cell = GRAY_CELL_COLUMN;
+		code->set = columns;
+	} else if (code->cell == GRAY_CELL_UNKNOWN && guess < FITS) {
+		code->set = guessed;
+		code->cell = code->cells_of[guessed] < 1.5 ? GRAY_CELL_PERIOD : GRAY_CELL_HALF;
+		code->unsure_cell = true;
+	}
+	if (isnan(code->cells))
+		return;
+	code->cells = fabs(fine * measure_cells(planes, sets->fringe[code->set].phase,
+	    &code->cells_error));
+	code->cells_error *= fine;
+	if (code->cell == GRAY_CELL_COLUMN)
+		find_column_origin(planes, code, sets->fringe[code->set].phase);
+	else
+		find_origin(planes, code, sets->fringe[code->set].phase);
 }
 
 /* Does the value turn back where the phase does not, as it does without a coarser plane? */
 static bool
-is_folded(const struct gray_search *search, const struct gray_code *code)
+is_folded(const struct planes *planes, const struct gray_code *code)
 {
 	struct changes changes;
 
-	fringeprobe_rows()->gray_count_changes(search, code, &changes);
-	return code->n >= 3 && changes.other < FOLD_OTHER * (changes.up + changes.down) &&
-	    (double)changes.folded > FOLD_LINES * (double)changes.lines;
+	gray_count_changes(planes->search, planes->axis, planes->value,
+	    &changes);
+	return code->n >= 3 && planes->fringes &&
+	    changes.other < 0.1 * (changes.up + changes.down) &&
+	    (double)changes.folded > 0.3 * (double)changes.lines;
 }
 
-/* The first plane that changes. */
-static size_t
-first_changing(const struct gray_search *search, const struct gray_code *code)
-{
-	size_t k = 0;
+/* ---- the code along one axis ---- */
 
-	while (k + 1 < code->n && search->sets->carrier[search->axis][code->plane[k]].per_line <
-	    CONSTANT)
-		k++;
-	return k;
-}
-
-/* The same with what is wrong with some planes corrected, if that can be seen. */
+/* Writes down what the order of the files is, and makes planes images of all. */
 static void
-offer_corrected(struct gray_search *search, struct gray_code code)
+code_finish(const struct planes *planes, struct gray_code *code)
 {
-	struct gray_code corrected[2];
-	size_t n = gray_defects_find(search, &code, corrected);
+	size_t place[2][GRAY_MOST], second = 0;
 
-	code.axis = search->axis;
-	if (n == 0 && search->fringe && is_folded(search, &code)) {
-		corrected[n] = code;
-		corrected[n].missing = GRAY_COARSE_MISSING;
-		corrected[n++].gap = first_changing(search, &code);
-	} else if (n == 0) {
-		offer(search, &code);
-	}
-	for (size_t i = 0; i < n; i++) {
-		corrected[i].axis = search->axis;
-		if (!corrected[i].missing)
-			offer(search, &corrected[i]);
-		else if (corrected[i].n > search->part.n)
-			search->part = corrected[i];
-	}
-}
-
-static void
-reverse(struct gray_code *code)
-{
-	for (size_t k = 0; k < code->n / 2; k++) {
-		swap(&code->plane[k], &code->plane[code->n - 1 - k]);
-		swap(&code->inverse[k], &code->inverse[code->n - 1 - k]);
-	}
-}
-
-/* Planes with few edges first. */
-static void
-sort_by_edges(const struct gray_search *search, struct gray_code *code)
-{
-	const struct carrier *carrier = search->sets->carrier[search->axis];
-
-	for (size_t i = 1; i < code->n; i++)
-		for (size_t k = i; k > 0 && carrier[code->plane[k]].per_line + 0.5 <
-		    carrier[code->plane[k - 1]].per_line; k--) {
-			swap(&code->plane[k], &code->plane[k - 1]);
-			swap(&code->inverse[k], &code->inverse[k - 1]);
-		}
-}
-
-/* The planes of a list in all orders that are plausible. */
-static void
-try_orders(struct gray_search *search, struct gray_code code)
-{
-	struct gray_code sorted = code;
-
-	if (code.n < 2 || code.n > GRAY_MOST)
-		return;
-	code.order = GRAY_MSB_FIRST;
-	offer_corrected(search, code);
-	reverse(&code);
-	code.order = GRAY_LSB_FIRST;
-	offer_corrected(search, code);
-	sorted.order = GRAY_MIXED;
-	sort_by_edges(search, &sorted);
-	offer_corrected(search, sorted);
-}
-
-/* A list of n images: planes alone, planes and then inverses, pairs. */
-static void
-try_list(struct gray_search *search, const size_t *image, size_t n)
-{
-	struct gray_code code = { .n = n };
-	bool last = n >= 4 && n % 2 == 0, pairs = last;	/* inverses come last, or in pairs */
-	const struct fringeprobe_rows *rows = fringeprobe_rows();
-
-	for (size_t k = 0; 2 * k + 1 < n; k++) {
-		last = last && rows->gray_is_opposite(search, image[k], image[k + n / 2]);
-		pairs = pairs && rows->gray_is_opposite(search, image[2 * k], image[2 * k + 1]);
-	}
-	if (n <= GRAY_MOST && !last && !pairs) {
-		memcpy(code.plane, image, n * sizeof(*image));
-		try_orders(search, code);
-	}
-	if ((!last && !pairs) || n > 2 * GRAY_MOST)
-		return;
-	code = (struct gray_code){ .n = n / 2, .inverses = true, .pairs = !last };
-	for (size_t k = 0; k < n / 2; k++) {
-		code.plane[k] = image[last ? k : 2 * k];
-		code.inverse[k] = image[last ? k + n / 2 : 2 * k + 1];
-	}
-	try_orders(search, code);
-	for (size_t k = 0; k < n / 2; k++)
-		swap(&code.plane[k], &code.inverse[k]);
-	try_orders(search, code);
-}
-
-static bool
-is_constant(const struct gray_search *search, size_t i)
-{
-	return search->sets->carrier[0][i].per_line < CONSTANT &&
-	    search->sets->carrier[1][i].per_line < CONSTANT;
-}
-
-/* A bright image and then a dark one. */
-static bool
-are_flats(const struct gray_search *search, size_t i, size_t j)
-{
-	return is_constant(search, i) && is_constant(search, j) &&
-	    search->sets->carrier[search->axis][i].level > 0.4 &&
-	    search->sets->carrier[search->axis][j].level < -0.4;
-}
-
-static void
-try_lists(struct gray_search *search)
-{
-	size_t n = search->n, rest[2 * GRAY_MOST + 4];
-	const size_t *image = search->image;
-
-	if (n >= 4 && are_flats(search, image[n - 2], image[n - 1]))
-		try_list(search, image, n - 2);
-	if (search->best.pairs || search->best.order == GRAY_LSB_FIRST)
-		search->best.either = search->best.n > 0;
-	if (n >= 4 && are_flats(search, image[0], image[1]) && search->best.n == 0) {
-		try_list(search, image + 2, n - 2);
-		search->best.either = search->best.order == GRAY_MSB_FIRST;
-	}
-	if (search->best.agreement < AGREEMENT)
-		try_list(search, image, n);
-	for (size_t out = 0; out < n && search->best.agreement < AGREEMENT; out++) {
-		memcpy(rest, image, out * sizeof(*image));
-		memcpy(rest + out, image + out + 1, (n - out - 1) * sizeof(*image));
-		try_list(search, rest, n - 1);
-	}
-}
-
-/* Lists by name: images of one group, then those of the group whose names say inverse. */
-static void
-try_groups(struct gray_search *search)
-{
-	struct image *const *name = search->sets->image;
-	size_t first[2 * GRAY_MOST + 4];
-
-	for (size_t g = 0; g < search->n; g++) {
-		size_t n = 0, m;
-
-		for (size_t i = 0; i < search->n; i++)
-			if (names_same_group(name[search->image[g]]->name,
-			    name[search->image[i]]->name))
-				first[n++] = search->image[i];
-		if (n < 2 || n == search->n || first[0] != search->image[g])
+	pair_places(code, place);
+	for (size_t k = 0; k < code->n; k++)
+		second += code->inverses && place[1][k] == code->plane[k];
+	code->order = GRAY_MIXED;
+	if (count_run(place[0], code->n) == code->n - 1)
+		code->order = place[0][0] < place[0][1] ? GRAY_MSB_FIRST : GRAY_LSB_FIRST;
+	code->swapped = second < code->n - second ? second : code->n - second;
+	code->pairs = code->inverses;
+	for (size_t k = 0; k < code->n; k++) {
+		code->plane[k] = planes->search->image[code->plane[k]].image;
+		if (!code->inverses)
 			continue;
-		try_list(search, first, n);
-		m = n;
-		for (size_t i = 0; i < search->n && 2 * n <= GRAY_MOST * 2; i++)
-			if (!names_same_group(name[first[0]]->name, name[search->image[i]]->name) &&
-			    names_say(name[search->image[i]]->name, "inv neg compl"))
-				first[m++] = search->image[i];
-		if (m == 2 * n)
-			try_list(search, first, m);
-	}
-}
-
-/* ---- flat images ---- */
-
-static void
-take_flats(struct gray_search *search, struct gray *gray)
-{
-	struct sets *sets = search->sets;
-
-	for (size_t k = 0; k < search->n; k++) {
-		size_t i = search->image[k], *place;
-		double level = sets->carrier[search->axis][i].level;
-
-		if (sets->kind[i] != KIND_UNKNOWN || !is_constant(search, i) ||
-		    fabs(level) < 0.4)
-			continue;
-		place = level > 0 ? &gray->white : &gray->black;
-		if (*place != SIZE_MAX)
-			continue;
-		*place = i;
-		sets->kind[i] = level > 0 ? KIND_WHITE : KIND_BLACK;
+		code->inverse[k] = planes->search->image[code->inverse[k]].image;
+		code->pairs = code->pairs && (code->plane[k] + 1 == code->inverse[k] ||
+		    code->inverse[k] + 1 == code->plane[k]);
 	}
 }
 
@@ -524,115 +1465,156 @@ mark_planes(struct sets *sets, const struct gray_code *code)
 	}
 }
 
-/* The axis of an image that is bright or dark all over is that of the next image, or else the last
- * one, with edges, of the same group of names if there is one. */
+/* What makes the order of its planes a guess; NULL: nothing. */
+static const char *
+find_doubt(const struct planes *planes, const struct plane_order *order, size_t rivals,
+    const struct gray_code *code)
+{
+	size_t place[2][GRAY_MOST];
+	bool run;
+
+	pair_places(code, place);
+	run = is_run(place[0], code->n) && (!code->inverses ||
+	    (is_run(place[1], code->n) && (code->n > 4 ||
+	    place[1][0] - place[0][0] == place[1][1] - place[0][1])));
+	if (rivals && (!run || code->n < 4))
+		return "other orders of the planes fit as well";
+	if (least_margin(order, SIZE_MAX) < MARGIN_SURE && !run)
+		return "too few edges tell which planes are inverses";
+	if (code->inverses && !run)
+		return "nothing tells planes from inverses, but that the value is to grow";
+	if (planes->lone)
+		return "some planes have an inverse, others have none";
+	return code->agreement < AGREEMENT_SURE ? "more than a tenth of the code's changes are no "
+	    "steps of one" : NULL;
+}
+
+/* Which planes are inverted, or have changed places with their inverses, now that planes without
+ * an edge stand between others. */
+static void
+mend_signs(const struct planes *planes, struct gray_code *code)
+{
+	for (size_t b = 1; b < code->n; b++) {
+		double sum = 0;
+
+		if (planes->search->image[code->plane[b]].constant)
+			continue;
+		for (size_t a = 0; a < b; a++)
+			sum += (a + 1 == b ? 1 : -1) * gray_at_edges(
+			    planes->search, planes->axis, code->plane[a], code->plane[b]);
+		if (sum < 0 && code->inverses)
+			swap(&code->plane[b], &code->inverse[b]);
+		else if (!code->inverses)
+			code->inverted[b] = sum < 0;
+	}
+}
+
+/* Looks for a code along one axis. -1 after fail(). */
 static int
-likely_axis(const struct gray_search *search, size_t i)
+find_code(struct planes *planes, struct gray *gray)
+{
+	const struct field *field = &planes->search->sets->field[planes->axis];
+	struct plane_order order;
+	struct gray_code code;
+	struct changes changes;
+	size_t rivals, constants, seen;
+	bool filled;
+	float *place = field->pair;
+	double cells_per_pixel;
+
+	if (planes_gather(planes) < 0)
+		return -1;
+	if (planes->n < (planes->fringes ? 1 : 2))
+		return 0;
+	rivals = find_order(planes, &order);
+	judge(planes, &order);
+	code_start(planes, &order, &code);
+	if (code.agreement < (planes->fringes ? AGREEMENT : AGREEMENT_ALONE)) {
+		if (!find_gap(planes, &order, &code) && !is_folded(planes, &code))
+			return 0;
+		if (!code.missing)
+			code.missing = GRAY_COARSE_MISSING;
+		code.gap += add_constants(planes, &code);
+		code_finish(planes, &code);
+		mark_planes(planes->search->sets, &code);
+		gray->part[gray->parts++] = code;
+		return 0;
+	}
+	cells_per_pixel = gray_place(planes->search, planes->axis,
+	    planes->value, place);
+	if (cells_per_pixel > 0)
+		add_weak(planes, place, cells_per_pixel, &code);
+	seen = code.n;
+	fill_holes(planes, &code);
+	filled = code.n > seen;
+	mend_signs(planes, &code);
+	constants = add_constants(planes, &code);
+	give_back_flats(planes, &code, constants);
+	/* an inverted plane behind a hole: a flat image may have come between by its name */
+	for (size_t k = 0; k < code.n && filled; k++)
+		code.either = code.either || code.inverted[k];
+	code_values(planes, &code, true);
+	gray_count_changes(planes->search, planes->axis, planes->value,
+	    &changes);
+	code.falls = changes.down > changes.up;		/* bright planes without an edge turn it */
+	compare_with_fringes(planes, &code);
+	if (code.cell != GRAY_CELL_PERIOD && code.cell != GRAY_CELL_HALF)
+		add_blurred(planes, &code);
+	if (code.blurred)
+		compare_with_fringes(planes, &code);
+	code.doubt = find_doubt(planes, &order, rivals, &code);
+	code_finish(planes, &code);
+	mark_planes(planes->search->sets, &code);
+	if (is_folded(planes, &code))
+		code.missing = GRAY_COARSE_MISSING;
+	else if (!isnan(code.cells) && code.cell == GRAY_CELL_UNKNOWN)
+		code.missing = GRAY_TOO_COARSE;
+	if (code.missing)
+		gray->part[gray->parts++] = code;
+	else
+		gray->code[gray->codes++] = code;
+	return 0;
+}
+
+/* ---- flat images ---- */
+
+/* The first white and the first black one, of those that names call flat if there are any. */
+static void
+take_flats(const struct gray_search *search, struct gray *gray)
 {
 	struct sets *sets = search->sets;
-	size_t n = sets->images;
 
-	for (int group = 1; group >= 0; group--)
-		for (size_t step = 1; step < 2 * n; step++) {
-			size_t j = step < n ? i + step : i + n - step;
+	for (int named = 1; named >= 0; named--)
+		for (size_t k = 0; k < search->n; k++) {
+			const struct gray_image *image = &search->image[k];
+			size_t *place = image->level > 0 ? &gray->white : &gray->black;
 
-			if (step < n ? j >= n : j >= i)
+			if (sets->kind[image->image] != KIND_UNKNOWN || !image->strong ||
+			    !image->constant || *place != SIZE_MAX ||
+			    names_say(name_of(search, k), FLAT_NAMES) != named)
 				continue;
-			if (sets->kind[j] == KIND_UNKNOWN && !is_constant(search, j) &&
-			    (!group || names_same_group(sets->image[i]->name,
-			    sets->image[j]->name)))
-				return sets_axis(sets, j);
+			*place = image->image;
+			sets->kind[image->image] = image->level > 0 ? KIND_WHITE : KIND_BLACK;
 		}
-	return search->axis;
-}
-
-/* Takes the images that may be planes; those whose names say that they are flat wait. */
-static void
-gather(struct gray_search *search, bool named_flats)
-{
-	struct sets *sets = search->sets;
-
-	search->n = 0;
-	for (size_t i = 0; i < sets->images; i++) {
-		const struct carrier *carrier = &sets->carrier[search->axis][i];
-		bool flat = names_say(sets->image[i]->name, FLAT_NAMES) && is_constant(search, i);
-		bool few = carrier->per_line < FEW_EDGES;
-
-		if (sets->kind[i] != KIND_UNKNOWN || flat != named_flats ||
-		    carrier->between > (few ? BLURRED_FEW : BLURRED) ||
-		    search->n == 2 * GRAY_MOST + 4)
-			continue;
-		if (!named_flats && (is_constant(search, i) ?
-		    likely_axis(search, i) : sets_axis(sets, i)) != search->axis)
-			continue;
-		make_bits(search, i);
-		search->image[search->n++] = i;
-	}
-}
-
-/* Records a code in which a plane is missing: it decodes nothing. */
-static void
-take_part(struct gray_search *search, struct gray *gray, const struct gray_code *part)
-{
-	mark_planes(search->sets, part);
-	gray->part[gray->parts++] = *part;
-}
-
-static void
-find_code(struct gray_search *search, struct gray *gray)
-{
-	double least = search->fringe ? AGREEMENT : AGREEMENT_ALONE;
-	struct gray_code *best = &search->best;
-
-	gather(search, false);
-	try_groups(search);
-	try_lists(search);
-	if (search->part.n && (best->agreement < least ||
-	    (search->part.n > best->n && best->agreement < AGREEMENT_PART))) {
-		take_part(search, gray, &search->part);
-		return;
-	}
-	if (best->n < (search->fringe ? 2 : 3) || best->agreement < least)
-		return;
-	best->cells = (double)NAN;
-	if (search->fringe) {
-		compare_with_fringes(search, best);
-		add_blurred(search, best);
-	}
-	if (search->fringe && best->cell == GRAY_CELL_UNKNOWN) {
-		best->missing = GRAY_FINEST_MISSING;
-		if (fabs(best->cells - 0.5) < HALF_CELL)	/* no code has other cells */
-			take_part(search, gray, best);
-		return;
-	}
-	mark_planes(search->sets, best);
-	gray->code[gray->codes++] = *best;
 }
 
 int
 gray_find(struct sets *sets, struct gray *gray)
 {
-	*gray = (struct gray){ .white = SIZE_MAX, .black = SIZE_MAX };
-	for (int axis = 0; axis < 2; axis++) {
-		struct gray_search search = { .sets = sets, .axis = axis };
-		const struct field *field = &sets->field[axis];
+	struct gray_search search;
+	int status = search_new(sets, &search);
 
-		search.bits = calloc(sets->images, field->lines * field->length);
-		if (!search.bits)
-			return fail_memory();
-		search.bit = must_alloc(sets->images, sizeof(*search.bit));
-		for (size_t k = sets->n; k-- > 0;)
-			if (sets->fringe[k].axis == axis)
-				search.fringe = &sets->fringe[k];
-		if (search.fringe || sets->n == 0)
-			find_code(&search, gray);
-		for (int named = 1; named >= 0; named--) {
-			gather(&search, named);
-			if (sets->n || gray->codes)
-				take_flats(&search, gray);
-		}
-		free(search.bit);
-		free(search.bits);
+	*gray = (struct gray){ .white = SIZE_MAX, .black = SIZE_MAX };
+	for (int axis = 0; axis < 2 && status == 0 && search.n >= 2; axis++) {
+		const struct field *field = &sets->field[axis];
+		struct planes planes = { .search = &search, .axis = axis, .fringes = sets->n > 0,
+			.value = calloc(field->lines * field->length, sizeof(*planes.value)) };
+
+		status = planes.value ? find_code(&planes, gray) : fail_memory();
+		free(planes.value);
 	}
-	return 0;
+	if (status == 0 && !gray->parts && (sets->n || gray->codes))
+		take_flats(&search, gray);
+	search_free(&search);
+	return status;
 }

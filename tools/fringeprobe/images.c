@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/numbers.h"
 #include "base/process.h"
+#include "feature/board_find.h"
 #include "io/file_list.h"
 #include "io/source.h"
 
@@ -43,14 +45,6 @@ names_stem(const char *name)
 	while (n > 0 && is_digit(name[n - 1]))
 		n--;
 	return n;
-}
-
-bool
-names_same_group(const char *a, const char *b)
-{
-	size_t n = names_stem(a);
-
-	return n == names_stem(b) && !strncmp(a, b, n);
 }
 
 bool
@@ -86,6 +80,10 @@ names_say(const char *name, const char *words)
 
 #define IMAGES_SAMPLES 160000	/* most samples of these lines, */
 #define IMAGES_LINES_LEAST 24	/* but no fewer lines than this */
+/* Noise over the range of the pixels from which on three, and five lines are averaged. */
+#define MIN_NOISE_OF_THREE 0.012
+#define MIN_NOISE_OF_FIVE 0.03
+#define LEAST_NOISE 0.3		/* levels: rounding to whole ones leaves as much */
 
 /* How many of n lines of a length are kept: 64, fewer of large images. */
 static size_t
@@ -98,52 +96,94 @@ count_lines(size_t n, size_t length)
 	return n < most ? n : most;
 }
 
+/* Samples of the lines along one axis. */
+static size_t
+count_samples(const struct image *image, int axis)
+{
+	return image->lines[axis] * (axis ? image->head.h : image->head.w);
+}
+
 /* Keeps lines of plane c. -1 after fail(). */
 static int
 image_reduce(const struct frame *frame, size_t c, struct image *image)
 {
-	size_t w = frame->head.w, h = frame->head.h;
+	size_t near = 2 * IMAGES_AROUND + 1, bytes = sample_size(frame->head.type);
+	float *room;
 
-	image->lines[0] = count_lines(h, w);
-	image->lines[1] = count_lines(w, h);
-	image->line[0] = malloc(image->lines[0] * w * sizeof(float));
-	image->line[1] = malloc(image->lines[1] * h * sizeof(float));
-	if (!image->line[0] || !image->line[1])
+	image->lines[0] = count_lines(frame->head.h, frame->head.w);
+	image->lines[1] = count_lines(frame->head.w, frame->head.h);
+	for (int axis = 0; axis < 2; axis++)
+		image->near[axis] = malloc(near * count_samples(image, axis) * bytes);
+	room = malloc((count_samples(image, 0) + count_samples(image, 1)) * sizeof(*room));
+	if (!image->near[0] || !image->near[1] || !room) {
+		free(room);
 		return fail_memory();
+	}
 	fringeprobe_rows()->image_sample(frame, c, image);
+	image->noise = fringeprobe_rows()->image_noise(image, room);
+	if (frame->head.type != SAMPLE_FLOAT)
+		image->noise = fmax(image->noise, LEAST_NOISE);
+	free(room);
 	return 0;
+}
+
+static int
+fill_lines(struct image *const *image, size_t n, size_t around)
+{
+	for (size_t i = 0; i < n; i++)
+		for (int axis = 0; axis < 2; axis++) {
+			size_t samples = count_samples(image[i], axis);
+
+			if (!image[i]->line[axis])
+				image[i]->line[axis] = malloc(samples * sizeof(float));
+			if (!image[i]->line[axis])
+				return fail_memory();
+			fringeprobe_rows()->image_average(image[i], axis, around,
+			    image[i]->line[axis]);
+		}
+	return 0;
+}
+
+/* Gray planes and flat images tell the noise best: the lower quartile of the images' own. */
+static double
+usual_noise(struct image *const *image, size_t n)
+{
+	float *noise = must_alloc(n, sizeof(*noise)), found;
+	size_t rank = n / 4;
+
+	for (size_t i = 0; i < n; i++)
+		noise[i] = (float)image[i]->noise;
+	numbers_ranks(noise, n, &rank, 1, &found);
+	free(noise);
+	return (double)found;
 }
 
 int
-images_smooth(struct image *const *image, size_t n)
+images_average(struct image *const *image, size_t n, size_t *averaged, double *noise)
 {
+	float *room = malloc((count_samples(image[0], 0) + 1) * sizeof(*room));
+	double range;
+	size_t around;
+
+	if (!room || fill_lines(image, n, 0) < 0) {
+		free(room);
+		return fail_memory();
+	}
+	range = fringeprobe_rows()->images_range(image, n, room);
+	free(room);
+	*noise = usual_noise(image, n);
+	around = *noise < MIN_NOISE_OF_THREE * range ? 0 : *noise < MIN_NOISE_OF_FIVE * range ?
+	    1 : IMAGES_AROUND;
+	*averaged = 2 * around + 1;
+	*noise /= sqrt((double)*averaged);
+	if (around && fill_lines(image, n, around) < 0)
+		return -1;
 	for (size_t i = 0; i < n; i++)
 		for (int axis = 0; axis < 2; axis++) {
-			size_t length = axis ? image[i]->head.h : image[i]->head.w;
-			float *to = malloc(image[i]->lines[axis] * length * sizeof(*to));
-
-			if (!to)
-				return fail_memory();
-			for (size_t l = 0; l < image[i]->lines[axis]; l++)
-				fringeprobe_rows()->image_smooth_line(image[i]->line[axis] +
-				    l * length, length, to + l * length);
-			image[i]->raw[axis] = image[i]->line[axis];
-			image[i]->line[axis] = to;
+			free(image[i]->near[axis]);
+			image[i]->near[axis] = NULL;
 		}
 	return 0;
-}
-
-void
-images_unsmooth(struct image *const *image, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (int axis = 0; axis < 2; axis++) {
-			if (!image[i]->raw[axis])
-				continue;
-			free(image[i]->line[axis]);
-			image[i]->line[axis] = image[i]->raw[axis];
-			image[i]->raw[axis] = NULL;
-		}
 }
 
 /* ---- reading ---- */
@@ -165,6 +205,17 @@ images_add_skip(struct images *images, const char *path, const char *reason)
 	    (struct images_skip){ must_strdup(path), must_strdup(reason), false };
 }
 
+void
+images_drop_skip(struct images *images, const char *path)
+{
+	for (size_t i = 0; i < images->skips; i++)
+		if (!strcmp(images->skip[i].path, path)) {
+			free(images->skip[i].path);
+			free(images->skip[i].reason);
+			images->skip[i--] = images->skip[--images->skips];
+		}
+}
+
 static void
 image_free(struct image *image)
 {
@@ -173,7 +224,7 @@ image_free(struct image *image)
 	head_free(&image->head);
 	for (int axis = 0; axis < 2; axis++) {
 		free(image->line[axis]);
-		free(image->raw[axis]);
+		free(image->near[axis]);
 	}
 }
 
@@ -191,6 +242,22 @@ images_free(struct images *images)
 	*images = (struct images){ 0 };
 }
 
+/* Fills an overview: means of some samples of each block. */
+static void
+fill_overview(const struct frame *frame, size_t c, float overview[IMAGES_OVERVIEW])
+{
+	size_t w = frame->head.w, h = frame->head.h, side = IMAGES_OVERVIEW_SIDE, n = 4 * side;
+
+	memset(overview, 0, IMAGES_OVERVIEW * sizeof(*overview));
+	for (size_t j = 0; j < n; j++) {
+		const void *row = frame_row(frame, c, j * h / n);
+
+		for (size_t i = 0; i < n; i++)
+			overview[j / 4 * side + i / 4] += (float)frame_sample_in(frame->head.type,
+			    row, i * w / n) / 16;
+	}
+}
+
 static int
 take_plane(struct reading *reading, const struct frame *frame, size_t c, bool colour)
 {
@@ -205,6 +272,7 @@ take_plane(struct reading *reading, const struct frame *frame, size_t c, bool co
 	    meta_slice(&image->head.meta, frame->head.c, c, 1) < 0 ||
 	    head_set_count(&image->head, 1) < 0)
 		return -1;
+	fill_overview(frame, c, image->overview);
 	return reading->kept + found->n > IMAGES_KEPT ? 0 : image_reduce(frame, c, image);
 }
 
@@ -379,32 +447,38 @@ skip_others(struct images *images, const char *folder, char *const *list, size_t
 	return entries < 0 ? fail_errno(folder, "cannot be listed") : 0;
 }
 
-/* A folder without images of its own may have some in its folders. */
+/* A folder without images of its own may have some in its folders: two may be two cameras'. */
 static int
 fail_empty(const char *folder)
 {
 	struct dirent **entry = NULL;
 	int entries = is_exhausted(fail_message()) ? 0 :
-	    scandir(folder, &entry, NULL, versionsort);
-	char names[300] = "";
+	    scandir(folder, &entry, NULL, versionsort), n = 0;
+	char names[300] = "", both[600] = "";
 
 	for (int i = 0; i < entries; i++) {
 		bool is_folder = false;
+		char *path = entry_path(folder, entry[i]->d_name, &is_folder), *word;
 
-		free(entry_path(folder, entry[i]->d_name, &is_folder));
 		if (is_folder && entry[i]->d_name[0] != '.' &&
 		    strlen(names) + strlen(entry[i]->d_name) + 3 < sizeof(names)) {
-			strcat(names, *names ? ", " : "");
+			strcat(names, n++ ? ", " : "");
 			strcat(names, entry[i]->d_name);
+			word = shell_word(path);
+			if (strlen(both) + strlen(word) + 2 < sizeof(both))
+				strcat(strcat(both, " "), word);
+			free(word);
 		}
+		free(path);
 		free(entry[i]);
 	}
 	free(entry);
-	if (*names) {
-		fail_clear();
-		return fail(folder, "holds no images itself, but folders: probe one of %s", names);
-	}
-	return -1;
+	if (n == 0)
+		return -1;
+	fail_clear();
+	return n == 2 ? fail(folder, "holds no images itself, but two folders: if they are two "
+	    "cameras', fringeprobe%s", both) :
+	    fail(folder, "holds no images itself, but folders: probe one of %s", names);
 }
 
 static int
@@ -454,8 +528,8 @@ limit(struct images *images)
 {
 	for (size_t i = 0; i < images->n; i++)
 		for (int axis = 0; axis < 2 && i >= IMAGES_KEPT; axis++) {
-			free(images->image[i].line[axis]);
-			images->image[i].line[axis] = NULL;
+			free(images->image[i].near[axis]);
+			images->image[i].near[axis] = NULL;
 		}
 	images->more |= images->n > IMAGES_READ;
 	while (images->n > IMAGES_READ)
@@ -512,4 +586,277 @@ images_read(struct run *run, char *const *path, size_t n, bool keep_order, struc
 		return fail(out->skips ? out->skip[0].path : NULL, "%s",
 		    out->skips ? out->skip[0].reason : "there are no images");
 	return status;
+}
+
+/* ---- what a single image shows, that is no step of a set ---- */
+
+#define LOOK_ROWS 48		/* that are looked at along each axis */
+
+/* Every so many rows or columns of a plane: LOOK_ROWS of them at most, or as many as there are. */
+static size_t
+look_step(size_t lines)
+{
+	return (lines + LOOK_ROWS - 1) / LOOK_ROWS;
+}
+
+static void
+take_line(const struct derivative_plane *plane, int axis, size_t at, float *to)
+{
+	size_t n = axis ? plane->h : plane->w;
+
+	for (size_t i = 0; i < n; i++) {
+		float v = plane->v[axis ? i * plane->stride + at : at * plane->stride + i];
+
+		to[i] = isnan(v) ? 0 : v;
+	}
+}
+
+#define MIN_PEAK_NOISES 8	/* height of a laser line over the rest, in that one's spread */
+#define MIN_PEAK_LEVELS 0.1f	/* and in shares of the image's range */
+#define MAX_PEAK_SHARE 0.04f	/* of a line of pixels, the width at half the height */
+
+/* Where a line of n samples has its first narrow peak; -1: none, or more than two lasers'. */
+static double
+find_peak(const float *v, size_t n, float range, float *room)
+{
+	const size_t rank[] = { n / 6, n / 2, n - 1 - n / 6, n - 1 };
+	size_t above = 0, runs = 0;
+	float at[4], half;
+	double sum = 0, width = 0;
+
+	memcpy(room, v, n * sizeof(*v));
+	numbers_ranks(room, n, rank, 4, at);
+	half = (at[3] - at[1]) / 2;
+	if (!(half > MIN_PEAK_NOISES * (at[2] - at[0]) / 4 && half > MIN_PEAK_LEVELS / 2 * range))
+		return -1;
+	for (size_t i = 1; i < n; i++) {
+		bool on = v[i] > at[1] + half;
+
+		above += on;
+		runs += on && !(v[i - 1] > at[1] + half);
+		sum += on && runs == 1 ? (double)i : 0;
+		width += on && runs == 1;
+	}
+	return runs > 2 || (float)above > 3 + MAX_PEAK_SHARE * (float)n || width == 0 ? -1 :
+	    sum / width;
+}
+
+/* The share of lines with one narrow peak that goes on in the next one. */
+static double
+laser_share(const struct derivative_plane *plane, int axis, float range, float *line, float *room)
+{
+	size_t n = axis ? plane->h : plane->w, lines = axis ? plane->w : plane->h, seen = 0, on = 0;
+	size_t step = look_step(lines);
+	double before = -1;
+
+	for (size_t at = 0; at < lines; at += step, seen++) {
+		double peak;
+
+		take_line(plane, axis, at, line);
+		peak = find_peak(line, n, range, room);
+		on += peak >= 0 && before >= 0 && fabs(peak - before) < 3 + 2 * (double)step;
+		before = peak;
+	}
+	return (double)on / (double)seen;
+}
+
+#define MIN_CARRIER 4		/* fringes in a line */
+#define MIN_CARRIER_SHARE 0.5	/* of what varies faster than twice in a line, near the carrier */
+#define MAX_SKEWNESS 1.5	/* of steps along the lines: more is a sawtooth, a wrapped phase */
+#define MIN_CARRIER_ANISOTROPY 3	/* of its power, over that along the other axis */
+
+/* Adds the power of a line's frequencies, 1 to `most` in n samples, under Hann's window, with which
+ * v is multiplied; and the mean square and cube of its steps. */
+static void
+add_power(float *v, size_t n, size_t most, double *power, double steps[2])
+{
+	double mean = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		double step = i ? (double)(v[i] - v[i - 1]) : 0;
+
+		mean += (double)v[i] / (double)n;
+		steps[0] += step * step / (double)n;
+		steps[1] += step * step * step / (double)n;
+	}
+	for (size_t i = 0; i < n; i++)
+		v[i] = (float)(((double)v[i] - mean) *
+		    (1 - cos(2 * M_PI * ((double)i + 0.5) / (double)n)));
+	for (size_t k = 1; k <= most; k++) {
+		double c = 2 * cos(2 * M_PI * (double)k / (double)n), a = 0, b = 0;
+
+		for (size_t i = 0; i < n; i++) {	/* Goertzel's recurrence */
+			double next = (double)v[i] + c * a - b;
+
+			b = a;
+			a = next;
+		}
+		power[k] += (a * a + b * b - c * a * b) / (double)n;
+	}
+}
+
+/* The power of frequencies from a to b times k. */
+static double
+band(const double *power, size_t most, double k, double a, double b)
+{
+	double sum = 0;
+
+	for (size_t i = (size_t)ceil(a * k); i <= most && (double)i <= b * k; i++)
+		sum += power[i];
+	return sum;
+}
+
+/* The axis along which a plane's fringes vary, of one frequency more or less; -1: it has none. */
+static int
+find_carrier(const struct derivative_plane *plane, float *line)
+{
+	size_t longer = plane->w > plane->h ? plane->w : plane->h, most[2], top[2] = { 0 };
+	double *power = must_alloc(2 * (longer + 1), sizeof(*power)), carrier, all;
+	double *of[2] = { power, power + longer + 1 }, steps[2][2] = { { 0 } };
+	int axis = -1;
+
+	for (int i = 0; i < 2; i++) {
+		size_t n = i ? plane->h : plane->w, lines = i ? plane->w : plane->h;
+		size_t used = 0, step = 4 * look_step(lines);
+
+		most[i] = n / 3;
+		for (size_t at = step / 2; at < lines; at += step, used++) {
+			take_line(plane, i, at, line);
+			add_power(line, n, most[i], of[i], steps[i]);
+		}
+		for (size_t k = 1; k <= most[i]; k++)
+			of[i][k] /= (double)(used ? used : 1);
+		for (int k = 0; k < 2; k++)
+			steps[i][k] /= (double)(used ? used : 1);
+		for (size_t k = MIN_CARRIER; k <= most[i]; k++)
+			top[i] = !top[i] || of[i][k] > of[i][top[i]] ? k : top[i];
+	}
+	for (int i = 0; i < 2; i++) {
+		double k = (double)top[i], across = k * (double)(i ? plane->w : plane->h) /
+		    (double)(i ? plane->h : plane->w);
+
+		carrier = band(of[i], most[i], k, 0.7, 1.42);
+		all = band(of[i], most[i], 2, 1, (double)most[i]);
+		if (top[i] && carrier > MIN_CARRIER_SHARE * all &&
+		    fabs(steps[i][1]) < MAX_SKEWNESS * pow(steps[i][0], 1.5) &&
+		    carrier > MIN_CARRIER_ANISOTROPY * band(of[!i], most[!i], across, 0.7, 1.42))
+			axis = i;
+	}
+	free(power);
+	return axis;
+}
+
+#define MIN_BOARD_POINTS 20	/* fewer are found in many pictures */
+
+/* The inner corners of a chessboard; false: there is none. -1 after fail(). */
+static int
+find_board(const struct frame *gray, size_t size[2])
+{
+	struct board board = { .kind = BOARD_CHESS, .w = 3, .h = 3 };
+	struct board_options options = { .sigma_px = (double)NAN };
+	struct corners corners;
+	char reason[BOARD_REASON];
+	size_t w, h;
+	int status = board_find(&board, &options, gray, &corners, reason);
+
+	w = corners.seen[0];
+	h = corners.seen[1];
+	corners_free(&corners);
+	if (status != 1 || w * h < MIN_BOARD_POINTS || w < 3 || h < 3)
+		return status < 0 ? -1 : 0;
+	size[0] = board.w = w > h ? w : h;
+	size[1] = board.h = w > h ? h : w;
+	status = board_find(&board, &options, gray, &corners, reason);
+	w = status == 0 && corners.n == board.w * board.h;
+	corners_free(&corners);
+	return status < 0 ? -1 : (int)w;
+}
+
+static float
+plane_range(const struct derivative_plane *plane)
+{
+	float least = INFINITY, most = -INFINITY;
+
+	for (size_t y = 0; y < plane->h; y++)
+		for (size_t x = 0; x < plane->w; x++) {
+			least = fminf(least, plane->v[y * plane->stride + x]);
+			most = fmaxf(most, plane->v[y * plane->stride + x]);
+		}
+	return most - least;
+}
+
+/* Looks at a picture's channel; NULL: its luma, or the only one. */
+static int
+look_at(const struct frame *frame, const char *channel, struct image_look *look)
+{
+	struct frame *gray;
+	struct derivative_plane plane;
+	float *room, range;
+	double share = 0;
+	size_t longer;
+	int axis = -1, board = 0;
+
+	if (board_picture(frame, channel, &gray) < 0)
+		return -1;
+	plane = board_plane(gray);
+	longer = plane.w > plane.h ? plane.w : plane.h;
+	room = must_alloc(2 * longer, sizeof(*room));
+	range = plane_range(&plane);
+	for (int i = 0; i < 2 && range > 0; i++)
+		share = fmax(share, laser_share(&plane, i, range, room, room + longer));
+	if (share > look->laser_share) {
+		look->laser_share = share;
+		look->channel = channel;
+	}
+	if (!channel && range > 0) {
+		axis = find_carrier(&plane, room);
+		board = find_board(gray, look->board);
+		look->kind = board > 0 ? LOOK_BOARD : axis >= 0 ? LOOK_FRINGES : LOOK_NOTHING;
+		look->axis = axis;
+	}
+	free(room);
+	frame_free(gray);
+	return board < 0 ? -1 : 0;
+}
+
+/* ---- all images ---- */
+
+#define MIN_LASER_SHARE 0.3	/* of the lines of pixels, in which a laser line goes on */
+
+struct looking {
+	struct image *const *image;
+	struct image_look *look;
+};
+
+static void
+look_item(void *arg, size_t i)
+{
+	static const char *const colours[] = { "r", "g", "b" };
+	const struct looking *looking = arg;
+	const struct image *image = looking->image[i];
+	struct image_look *look = &looking->look[i];
+	struct source *source = image->of_file == 1 ? source_open(image->path) : NULL;
+	struct frame *frame;
+
+	if (source && source_next(source, &frame) == 1) {
+		int status = look_at(frame, NULL, look);
+
+		if (look->kind == LOOK_FRINGES && image->colour)
+			look->kind = LOOK_NOTHING;	/* its planes may be steps */
+		for (int c = 0; c < 3 && status == 0 && image->colour; c++)
+			status = look_at(frame, colours[c], look);
+		if (look->kind == LOOK_NOTHING && look->laser_share > MIN_LASER_SHARE)
+			look->kind = LOOK_LASER;
+		frame_free(frame);
+	}
+	source_close(source);
+	fail_clear();
+}
+
+void
+images_look(struct run *run, struct image *const *image, size_t n, struct image_look *look)
+{
+	struct looking looking = { image, look };
+
+	run_for(run, n, look_item, &looking);
 }

@@ -71,9 +71,13 @@ find_exchanged_planes(const struct gray_code *code, size_t exchanged[2])
 static void
 find_plane_problems(struct probe *probe, const struct gray_code *code)
 {
-	size_t exchanged[2];
+	size_t exchanged[2], seen = code->n - code->weak - code->blurred;
 	bool one = code->swapped == 1;
 
+	if (code->weak)
+		probe_problem(probe, "%zu of the Gray planes, the finest from %s on, %s weak: only "
+		    "a trace of their stripes is seen", code->weak,
+		    probe_name(probe, code->plane[seen]), code->weak == 1 ? "is" : "are");
 	if (code->blurred)
 		probe_problem(probe, "%zu of the Gray planes, the finest, show%s no stripes",
 		    code->blurred, code->blurred == 1 ? "s" : "");
@@ -102,19 +106,17 @@ find_missing_plane(struct probe *probe, const struct gray_code *part)
 
 	switch (part->missing) {
 	case GRAY_COARSE_MISSING:
-		probe_problem(probe, "a Gray plane that is coarser than %s is missing, as the code "
-		    "turns back where the phase does not: all %zu planes are left out", after,
-		    part->n);
+		probe_problem(probe, "a Gray plane is missing, as the code turns back where the "
+		    "phase does not: all %zu planes are left out", part->n);
 		break;
-	case GRAY_FINEST_MISSING:
+	case GRAY_TOO_COARSE:
 		probe_problem(probe, "the Gray plane that is finer than %s is missing, as a cell "
 		    "holds %.2f fringes: all %zu planes are left out",
 		    probe_name(probe, part->plane[part->n - 1]), 1 / part->cells, part->n);
 		break;
 	default:
-		probe_problem(probe, "a Gray plane is missing between %s and %s%s: all %zu planes "
-		    "are left out", before, after, part->missing == GRAY_MISSING_OR_INVERTED ?
-		    ", or the latter is inverted" : "", part->n);
+		probe_problem(probe, "a Gray plane is missing between %s and %s: all %zu planes "
+		    "are left out", before, after, part->n);
 	}
 }
 
@@ -172,9 +174,9 @@ name_images(const struct probe *probe, bool fringes, char text[160])
 	size_t first = 0, last = 0, n = 0;
 
 	for (size_t i = 0; i < probe->n; i++) {
-		const struct carrier *carrier = &probe->sets.carrier[sets_axis(&probe->sets, i)][i];
+		double between = fringeprobe_rows()->image_between(&probe->sets.field[0], i);
 
-		if ((carrier->between > SINUSOID) != fringes)
+		if ((between > SINUSOID) != fringes)
 			continue;
 		first = n ? first : i;
 		last = i;
@@ -303,32 +305,63 @@ put_words(const struct probe *probe, FILE *to)
 {
 	size_t widest = 0;
 
+	/* stages are no options, and their paths are long */
 	for (size_t i = 0; i < probe->words; i++)
-		if (strlen(probe->word[i].text) > widest)
+		if (probe->word[i].stage != WORD_STAGE && strlen(probe->word[i].text) > widest)
 			widest = strlen(probe->word[i].text);
-	fputs(probe->words ? "words of the command\n" : "the images say themselves what they are: "
-	    "the command needs no options\n", to);
+	fputs(widest || probe->look ? "words of the command\n" : "the images say themselves what "
+	    "they are: the command needs no options\n", to);
 	for (size_t i = 0; i < probe->words; i++) {
 		const struct word *word = &probe->word[i];
 
 		fputs("    ", to);
 		escape_put_text(to, word->text);
-		fprintf(to, "%*s  %-7s  %s\n", (int)(widest - strlen(word->text)), "",
-		    certainty_words[word->sure], word->why);
+		fprintf(to, "%*s  %-7s  %s\n", widest > strlen(word->text) ?
+		    (int)(widest - strlen(word->text)) : 0, "", certainty_words[word->sure],
+		    word->why);
 	}
 }
 
-void
-report_text(const struct probe *probe, FILE *to)
+/* The images that show the same kind of thing each by itself. */
+static void
+put_looks(const struct probe *probe, FILE *to)
+{
+	static const char *const kinds[] = { "nothing that is known here", "single fringe images",
+		"laser lines", "chessboards" };
+	size_t *image = must_alloc(probe->n, sizeof(*image));
+
+	for (int kind = 0; kind < LOOK_KINDS; kind++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < probe->n; i++)
+			if ((int)probe->look[i].kind == kind)
+				image[n++] = i;
+		if (n == 0)
+			continue;
+		fprintf(to, "no steps of fringes: %s\n", kinds[kind]);
+		put_names(probe, image, n, to);
+	}
+	free(image);
+}
+
+static void
+put_capture(const struct probe *probe, FILE *to)
 {
 	const struct frame_head *head = &probe->image[0]->head;
 
-	fprintf(to, "%zu images of %zu x %zu %s%s\n", probe->n, head->w, head->h,
-	    sample_name(head->type), probe->colour ? ", in colour" : "");
+	if (probe->name) {
+		fputs(probe->side == SIDE_NONE ? "capture " : probe->side == SIDE_LEFT ?
+		    "left camera " : "right camera ", to);
+		escape_put_text(to, probe->name);
+		fputs(": ", to);
+	}
+	fprintf(to, "%zu image%s of %zu x %zu %s%s\n", probe->n, probe->n == 1 ? "" : "s",
+	    head->w, head->h, sample_name(head->type),
+	    probe->colour ? ", in colour" : "");
 	if (probe->measurements > 1)
 		fprintf(to, "the first of %zu measurements\n", probe->measurements);
-	if (probe->smooth)
-		fprintf(to, "noisy: looked at as means of %d pixels\n", IMAGES_SMOOTH);
+	if (probe->averaged > 1)
+		fprintf(to, "noisy: looked at as means of %zu pixels\n", probe->averaged);
 	for (size_t k = 0; k < probe->sets.n; k++)
 		put_set(probe, &probe->sets.fringe[k], to);
 	put_frequencies(probe, to);
@@ -352,8 +385,23 @@ report_text(const struct probe *probe, FILE *to)
 		escape_put_text(to, probe->problem[i]);
 		fputc('\n', to);
 	}
+	if (probe->look)
+		put_looks(probe, to);
 	put_words(probe, to);
-	fprintf(to, "%s\n", probe->line);
+}
+
+void
+report_text(const struct probe *probe, size_t n, const char *line, FILE *to)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			fputc('\n', to);
+		put_capture(&probe[i], to);
+	}
+	if (n == 1 && probe->seen_line)
+		fprintf(to, "without the Gray planes that are weak:\n%s\nand with them:\n",
+		    probe->seen_line);
+	fprintf(to, "%s\n", line);
 }
 
 /* ---- as JSON ---- */
@@ -434,6 +482,7 @@ json_set(const struct probe *probe, size_t k, FILE *to)
 		fprintf(to, "\"flat\": %zu, ", set->flat);
 	else
 		fputs("\"flat\": null, ", to);
+	fprintf(to, "\"sure\": \"%s\", ", certainty_words[set->doubt ? SURE_GUESSED : SURE_FOUND]);
 	json_names(probe, "images", steps->image, steps->n, to);
 	fputs(", \"shift_deg\": [", to);
 	for (size_t i = 0; i < steps->n; i++)
@@ -446,19 +495,26 @@ json_set(const struct probe *probe, size_t k, FILE *to)
 static void
 json_code(const struct probe *probe, size_t c, FILE *to)
 {
-	const struct gray_code *code = &probe->gray.code[c];
+	const struct gray *gray = &probe->gray;
+	const struct gray_code *code = c < gray->codes ? &gray->code[c] :
+	    &gray->part[c - gray->codes];
 	static const char *const orders[] = { "msb-first", "lsb-first", "mixed" };
 	static const char *const cells[] = { "null", "\"column\"", "\"period\"", "\"half\"" };
 	const struct number numbers[] = { { "cells_per_period", code->cells },
+		{ "cells_error", code->cells_error },
 		{ "begins_deg", code->cell ? code->edge_rad * DEG : (double)NAN },
-		{ "agreement", code->agreement } };
+		{ "begins_error_deg", code->edge_error_rad * DEG },
+		{ "agreement", code->agreement }, { "weak", (double)code->weak },
+		{ "blurred", (double)code->blurred } };
 
 	fprintf(to, "{\"axis\": \"%c\", ", "xy"[code->axis]);
 	json_names(probe, "planes", code->plane, code->n, to);
 	fputs(", ", to);
 	json_names(probe, "inverses", code->inverse, code->inverses ? code->n : 0, to);
-	fprintf(to, ", \"order\": \"%s\", \"pairs\": %s, \"cell\": %s, ", orders[code->order],
-	    code->pairs ? "true" : "false", cells[code->cell]);
+	fprintf(to, ", \"order\": \"%s\", \"pairs\": %s, \"cell\": %s, "
+	    "\"decodes\": %s, \"sure\": \"%s\", ", orders[code->order],
+	    code->pairs ? "true" : "false", cells[code->cell], code->missing ? "false" : "true",
+	    certainty_words[code->doubt || code->either ? SURE_GUESSED : SURE_FOUND]);
 	json_numbers(to, numbers, sizeof(numbers) / sizeof(*numbers));
 	fputc('}', to);
 }
@@ -528,8 +584,8 @@ json_list(const struct probe *probe, const char *key, size_t n,
 	fputs("],\n", to);
 }
 
-void
-report_json(const struct probe *probe, FILE *to)
+static void
+json_capture(const struct probe *probe, FILE *to)
 {
 	const struct frame_head *head = &probe->image[0]->head;
 	const struct number numbers[] = { { "saturation", probe->saturation },
@@ -541,7 +597,7 @@ report_json(const struct probe *probe, FILE *to)
 	    probe->described ? "true" : "false");
 	json_list(probe, "images", probe->n, json_image, to);
 	json_list(probe, "sets", probe->sets.n, json_set, to);
-	json_list(probe, "gray", probe->gray.codes, json_code, to);
+	json_list(probe, "gray", probe->gray.codes + probe->gray.parts, json_code, to);
 	json_list(probe, "left_out", probe->images.skips, json_skip, to);
 	json_list(probe, "problems", probe->problems, json_problem, to);
 	json_flat(probe, "white", probe->gray.white, to);
@@ -551,9 +607,31 @@ report_json(const struct probe *probe, FILE *to)
 		json_numbers(to, &numbers[i], 1);
 		fputs(",\n", to);
 	}
-	fprintf(to, "  \"smoothed\": %s,\n", probe->smooth ? "true" : "false");
+	fprintf(to, "  \"smoothed\": %s,\n", probe->averaged > 1 ? "true" : "false");
 	json_list(probe, "words", probe->words, json_word, to);
+	if (probe->seen_line) {
+		fputs("  \"command_without_weak\": ", to);
+		json_string(to, probe->seen_line);
+		fputs(",\n", to);
+	}
 	fputs("  \"command\": ", to);
 	json_string(to, probe->line);
-	fputs("\n}\n", to);
+	fputs("\n}", to);
+}
+
+void
+report_json(const struct probe *probe, size_t n, const char *line, FILE *to)
+{
+	if (n > 1)
+		fputs("{ \"captures\": [\n", to);
+	for (size_t i = 0; i < n; i++) {
+		fputs(i ? ",\n" : "", to);
+		json_capture(&probe[i], to);
+	}
+	if (n > 1) {
+		fputs("],\n  \"command\": ", to);
+		json_string(to, line);
+		fputs(" }", to);
+	}
+	fputc('\n', to);
 }

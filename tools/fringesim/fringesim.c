@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "fringe/fringes.px.h"
-#include "fringe/patterns.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 
@@ -61,6 +61,8 @@ static const struct opt options[] = {
 	  "Gray planes behind the fringes, which count", manifest_cells },
 	{ 0, "inverse", NULL, OPT_FLAG, AT(spec.inverse), NULL, 0, 0, NULL, "inverses too", NULL },
 	{ 0, "flats", NULL, OPT_FLAG, AT(spec.flats), NULL, 0, 0, NULL, "white, black too", NULL },
+	{ 0, "lead", "WORD", OPT_WORD, AT(spec.lead), NULL, 0, 0, NULL,
+	  "a frame before each set that shows where it begins", pattern_leads },
 	{ 0, "marker", NULL, OPT_FLAG, AT(spec.marker), NULL, 0, 0, NULL,
 	  "a bright stripe on black, of known place: unwrapq finds it", NULL },
 	{ 0, "marker-at", "PX", OPT_NUMBER, AT(marker_at), NULL, 0, 1e6, "px",
@@ -310,8 +312,8 @@ make_dithered(struct run *run, size_t i, struct dithered *dithered)
 	n = down ? of_two_levels.h : of_two_levels.w;
 	if (patterns_head(&of_two_levels, &priv->patterns, i, &head) < 0)
 		return -1;
-	level = reallocarray(NULL, n, sizeof(*level));
-	status = !level ? fail_memory() : frame_new(&head, &dithered->image);
+	level = must_alloc(n, sizeof(*level));
+	status = frame_new(&head, &dithered->image);
 	head_free(&head);
 	for (size_t u = 0; status == 0 && u < n; u++)
 		level[u] = fringes_sine(patterns_turn((double)u, pattern->period_px,
@@ -324,7 +326,7 @@ make_dithered(struct run *run, size_t i, struct dithered *dithered)
 }
 
 /* With the camera's blur. */
-static int
+static void
 expose_blurred(struct run *run, struct exposure *exposure)
 {
 	const struct simulated_scene *simulated = exposure->simulated;
@@ -333,13 +335,8 @@ expose_blurred(struct run *run, struct exposure *exposure)
 	double sum = 0;
 
 	blur->n = (2 * rig->margin + 1) * rig->samples;
-	blur->weight = calloc(blur->n, sizeof(*blur->weight));
-	blur->line = calloc(simulated->columns * simulated->rows, sizeof(*blur->line));
-	if (!blur->weight || !blur->line) {
-		free(blur->weight);
-		free(blur->line);
-		return fail_memory();
-	}
+	blur->weight = must_alloc(blur->n, sizeof(*blur->weight));
+	blur->line = must_alloc(simulated->columns * simulated->rows, sizeof(*blur->line));
 	for (size_t k = 0; k < blur->n; k++) {
 		double off = rig_sample(rig, k) / simulated->blur;
 
@@ -352,7 +349,6 @@ expose_blurred(struct run *run, struct exposure *exposure)
 	run_for(run, rig->h, fringesim_rows()->expose_blurred_row, exposure);
 	free(blur->weight);
 	free(blur->line);
-	return 0;
 }
 
 /* Fills `out` on all of the run's threads. -1 after fail(). */
@@ -361,18 +357,17 @@ expose(struct run *run, struct exposure *exposure)
 {
 	const struct rig *rig = &exposure->simulated->rig;
 	struct dithered *dithered = &exposure->dithered;
-	int status = 0;
 
 	dithered->sigma_px = exposure->projected.response->defocus_px;
 	if (exposure->projected.pattern->wave == WAVE_DITHERED &&
 	    make_dithered(run, exposure->capture.image, dithered) < 0)
 		return -1;
 	if (rig->samples > 1)
-		status = expose_blurred(run, exposure);
+		expose_blurred(run, exposure);
 	else
 		run_for(run, rig->h, fringesim_rows()->expose_row, exposure);
 	frame_free(dithered->image);
-	return status;
+	return 0;
 }
 
 /* ---- images of fringes ---- */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "frame/samples.h"
 
 /* ---- options and the rig ---- */
@@ -305,11 +306,7 @@ take_picture(struct run *run, struct laser_picture *picture)
 	head_free(&head);
 	if (status < 0)
 		return -1;
-	picture->middle = reallocarray(NULL, rig->w * rig->h, sizeof(*picture->middle));
-	if (!picture->middle) {
-		frame_free(picture->out);
-		return fail_memory();
-	}
+	picture->middle = must_resize(NULL, rig->w * rig->h, sizeof(*picture->middle));
 	run_for(run, rig->h, fringesim_rows()->laser_look_row, picture);
 	run_for(run, rig->h, fringesim_rows()->laser_expose_row, picture);
 	status = picture->scan->truth ? put_truth(picture) : 0;

@@ -10,7 +10,6 @@
 #include "base/fail.h"
 #include "frame/samples.h"
 #include "io/source.h"
-#include "optics/calib.h"
 #include "optics/device_check.h"
 
 /* ---- the scene ---- */

@@ -11,10 +11,8 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "frame/frame.h"
 #include "run/passes.h"
 #include "run/stage.h"
-#include "gauss.block.h"
 #include "gauss.px.h"
 
 BODY_ROWS(gauss, filter)

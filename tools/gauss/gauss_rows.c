@@ -9,7 +9,6 @@
 
 #include "base/px.h"
 #include "run/stage.h"
-#include "gauss.block.h"
 #include "gauss.px.h"
 #if CPU_VECTOR_BYTES == 64
 #include <immintrin.h>
@@ -615,7 +614,7 @@ fill_phase(const float *restrict phase, const float *restrict sigma, size_t w, s
 
 		to[COS * stride + x] = px_cos(angle);
 		to[SIN * stride + x] = px_sin(angle);
-		to[VARIANCE * stride + x] = gauss_variance(sigma[x], there);
+		to[VARIANCE * stride + x] = gauss_phase_variance(sigma[x], there);
 		to[VALID * stride + x] = gauss_part(1.0f, there);
 	}
 }
@@ -630,7 +629,7 @@ fill_vector(const float *restrict cosine, const float *restrict sine, const floa
 
 		to[COS * stride + x] = gauss_part(cosine[x], there);
 		to[SIN * stride + x] = gauss_part(sine[x], there);
-		to[VARIANCE * stride + x] = gauss_variance(sigma[x], there);
+		to[VARIANCE * stride + x] = gauss_phase_variance(sigma[x], there);
 		to[VALID * stride + x] = gauss_part(1.0f, there);
 	}
 }

@@ -38,13 +38,14 @@ main()
 		for (int j = -radius; j <= radius; j++) {
 			vec2 part = part_at(at, int(x) + j, int(y) + k, there);
 			PX_F w = at.b.kernel[k < 0 ? -k : k] * at.b.kernel[j < 0 ? -j : j];
-			PX_F variance, q, qc, qs, product;
+			PX_F variance, own, q, qc, qs, product;
 
 			part_at(at, int(x) - j, int(y) - k, mirrored);
 			if (!there || !mirrored)
 				continue;
-			variance = gauss_variance(gpu_in(at.b.sigma_from, uint(int(x) + j),
-			    uint(int(y) + k)), 0xffffffffu);
+			own = gpu_in(at.b.sigma_from, uint(int(x) + j), uint(int(y) + k));
+			variance = at.b.kind == GAUSS_PLAIN ? gauss_variance(own, 0xffffffffu) :
+			    gauss_phase_variance(own, 0xffffffffu);
 			q = w * w;
 			q = q * variance;
 			qc = q * part.x;

@@ -12,9 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "base/numbers.h"
-#include "holo/holo.h"
 #include "holodec.px.h"
 
 /* ---- pixels, and the levels that a surface gives them ---- */

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
-#include "holo/holo.h"
 #include "holodec.px.h"
 
 /* ---- samples, and marks around others ---- */

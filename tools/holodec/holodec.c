@@ -153,20 +153,23 @@ plan_channels(struct priv *priv, const struct frame_head *in, struct frame_head 
 	const char *name = meta_get(&in->meta, "holo_texture");
 	const char *space = priv->xyz ? "x y z" : "depth";
 	const char *certainty = priv->keep ? " certainty" : "";
-	char names[3 * CHANNEL_NAME_SIZE];
+	char names[6 * CHANNEL_NAME_SIZE], colours[4 * CHANNEL_NAME_SIZE];
 	double scale, gain;
 
 	if (priv->reading.channel[3] == NO_CHANNEL) {
 		snprintf(names, sizeof(names), "%s%s", space, certainty);
 		return head_set_channels(out, names);
 	}
-	if (meta_number(&in->meta, "holo_texture_scale", 1, &scale) < 0 ||
+	if (texture_colours(&in->meta, "holo", &priv->matrix, colours) < 0 ||
+	    meta_number(&in->meta, "holo_texture_scale", 1, &scale) < 0 ||
 	    meta_number(&in->meta, "holo_texture_gain", 1, &gain) < 0)
 		return -1;
 	priv->texture_scale = (float)scale;
 	if (scale * gain != 1 && meta_set_number(&out->meta, "max_value", 255 * scale * gain) < 0)
 		return -1;
-	if (!name || strlen(name) >= CHANNEL_NAME_SIZE || strchr(name, ' '))
+	if (priv->matrix != TEXTURE_GREY)
+		name = colours;
+	else if (!name || strlen(name) >= CHANNEL_NAME_SIZE || strchr(name, ' '))
 		name = "texture";
 	snprintf(names, sizeof(names), "%s %s%s", space, name, certainty);
 	return head_set_channels(out, names);
@@ -335,17 +338,25 @@ static int
 below_plan(struct priv *priv, const struct holo_options *options, const struct frame_head *in)
 {
 	int is = texture_below_is(&in->meta, "holo_texture_place");
-	const char *names;
+	char names[80], colours[4 * CHANNEL_NAME_SIZE];
+	enum texture_matrix matrix;
+	struct frame_head whole = *in;
+	size_t h;
 
 	texture_below_free(&priv->below);
 	if (is <= 0)
 		return is;
+	if (texture_colours(&in->meta, "holo", &matrix, colours) < 0 ||
+	    texture_below_rows(&in->meta, "holo", matrix, &h) < 0)
+		return -1;
 	if (in->c != 3)
 		return fail("holo_texture_place", "a picture with its texture below has three "
 		    "channels, not %zu", in->c);
-	names = holo_channel_names(head_channel(in, "luma") == 0 ? HOLO_YUV : HOLO_RGB, true);
+	snprintf(names, sizeof(names), "%s%s", holo_channel_names(head_channel(in, "luma") == 0 ?
+	    HOLO_YUV : HOLO_RGB, true), matrix == TEXTURE_GREY ? "" : " a2 a3");
 	priv->below.luma = holo_luma[holo_layout_of(options->layout, &in->meta)];
-	return texture_below_head(in, names, &priv->below.picture) < 0 ? -1 : 1;
+	return texture_below_plan(&priv->below, false, &whole, names, h,
+	    matrix != TEXTURE_GREY) < 0 ? -1 : 1;
 }
 
 /* For a flow's body. */

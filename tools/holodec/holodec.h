@@ -204,6 +204,7 @@ struct priv {
 	bool xyz;
 	struct place place;
 	float texture_scale;
+	enum texture_matrix matrix; /* of the texture; TEXTURE_GREY: it is one channel */
 	struct texture_below below; /* of a picture with its texture below */
 };
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
+#include "image/texture_rows.h"
 #include "holodec.px.h"
 #include "place.px.h"
 
@@ -419,6 +419,7 @@ finish_row(const struct priv *priv, const struct frame *in, struct frame *out, s
 {
 	size_t w = in->head.w, texture = priv->reading.channel[3];
 	float *restrict out_row, scale = priv->texture_scale;
+	bool grey = priv->matrix == TEXTURE_GREY;
 
 	if (!priv->refusals.now && (priv->keep || priv->certainty != NO_CHANNEL))
 		certain_row(priv, in, out, z, y);
@@ -427,14 +428,19 @@ finish_row(const struct priv *priv, const struct frame *in, struct frame *out, s
 		    frame_floats(out, z, y), w);
 	if (texture == NO_CHANNEL)
 		return;
-	out_row = frame_floats(out, z + 1, y);
-	if (in->head.type == SAMPLE_UCHAR)
-		tile_load_bytes(frame_row(in, texture, y), out_row, w);
-	else
-		memcpy(out_row, frame_row(in, texture, y), w * sizeof(*out_row));
-	CPU_SIMD
-	for (size_t x = 0; x < w; x++)
-		out_row[x] *= scale;
+	for (size_t k = 0; k < (grey ? 1 : 3); k++) {
+		out_row = frame_floats(out, z + 1 + k, y);
+		if (in->head.type == SAMPLE_UCHAR)
+			tile_load_bytes(frame_row(in, texture + k, y), out_row, w);
+		else
+			memcpy(out_row, frame_row(in, texture + k, y), w * sizeof(*out_row));
+		CPU_SIMD
+		for (size_t x = 0; x < w; x++)
+			out_row[x] *= grey ? scale : 1;
+	}
+	if (!grey)
+		texture_colours_of(frame_floats(out, z + 1, y), frame_floats(out, z + 2, y),
+		    frame_floats(out, z + 3, y), w, scale, 255, priv->matrix == TEXTURE_BT709);
 }
 
 static void
@@ -444,14 +450,16 @@ depths(const struct run *run, const struct frame *in, struct frame *out, size_t 
 	const struct priv *priv = run->priv;
 	const struct reading *reading = &priv->reading;
 	size_t w = in->head.w, z = priv->xyz ? 2 : 0;
+	size_t textures = reading->channel[3] == NO_CHANNEL ? 0 :
+	    priv->matrix == TEXTURE_GREY ? 1 : 3;
 	struct tile tile;
 
 	(void)scratch;
-	/* of a refused picture all is NaN but the texture, the channel after z */
+	/* of a refused picture all is NaN but the texture, the channels after z */
 	for (size_t c = 0; priv->refusals.now && c < out->head.c; c++)
 		for (size_t y = y0; y < y1; y++)
 			for (size_t x = 0; x < w; x++)
-				if (c != z + 1 || reading->channel[3] == NO_CHANNEL)
+				if (c <= z || c > z + textures)
 					frame_floats(out, c, y)[x] = PX_NAN;
 	for (size_t x = 0; x < w && !priv->refusals.now; x += TILE) {
 		size_t n = w - x < TILE ? w - x : TILE;

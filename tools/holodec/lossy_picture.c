@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 
 /* ---- colour of half the resolution ---- */
 
@@ -26,13 +27,12 @@ halved_mend(struct run *run, const struct reading *reading, const struct frame *
 	if (!halving.wide)
 		return 0;
 	blocks = halving.w * halving.h;
-	halving.near = malloc(pixels);
-	halving.surface = malloc(pixels);
-	halving.mixed = malloc(blocks);
-	halving.untold = calloc(blocks, 1);
-	halving.block = calloc(blocks, sizeof(*halving.block));
-	status = halving.near && halving.surface && halving.mixed && halving.untold && halving.block
-	    ? frame_new(&in->head, &halving.out) : fail_memory();
+	halving.near = must_alloc(pixels, 1);
+	halving.surface = must_alloc(pixels, 1);
+	halving.mixed = must_alloc(blocks, 1);
+	halving.untold = must_alloc(blocks, 1);
+	halving.block = must_alloc(blocks, sizeof(*halving.block));
+	status = frame_new(&in->head, &halving.out);
 	if (status == 0)
 		halved_rows()->mend(run, &halving);
 	free(halving.near);
@@ -187,9 +187,7 @@ certain_grow(struct run *run, const struct frame *in, bool lossy, bool no_edge, 
 	if (!priv->grown)
 		return 0;
 	waiting = growing_rows()->begin(run, &growing);
-	growing.pixel = malloc((waiting ? waiting : 1) * sizeof(*growing.pixel));
-	if (!growing.pixel)
-		return fail_memory();
+	growing.pixel = must_alloc(waiting ? waiting : 1, sizeof(*growing.pixel));
 	growing_rows()->grow(run, &growing, &least);
 	free(growing.pixel);
 	if (!priv->keep)

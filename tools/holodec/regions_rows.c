@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "holodec.px.h"
 
 /* What is found of a picture, block after block, for run_for(). */

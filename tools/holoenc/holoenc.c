@@ -6,6 +6,7 @@
 #include "holoenc.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/fail.h"
 #include "frame/key_lines.h"
@@ -31,7 +32,8 @@ struct parameters {
 static const struct opt options[] = {
 	HOLO_OPTIONS(struct parameters, holo, depth_range_words),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture.channel), NULL, 0, 0, NULL,
-	    "channel that goes into alpha, or below the picture", NULL },
+	    "channel that goes into alpha, or below the picture; or three of a colour: r,g,b",
+	    NULL },
 	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture.place), "alpha", 0, 0, NULL,
 	    "where it goes: a video has no alpha", texture_places },
 	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture.gain), "1", 0.01, 1, NULL,
@@ -69,8 +71,8 @@ holoenc_survey(struct run *run, const struct frame *in)
 		    holo->high);
 		depth_use_count(&priv->use, run, in, priv->depth, holo->low, holo->high);
 	}
-	if (priv->texture != NO_CHANNEL)
-		texture_cut_count(&priv->cut, run, in, priv->texture, priv->texture_scale, 255);
+	if (priv->texture.n)
+		texture_cut_count(&priv->cut, run, in, &priv->texture, priv->texture_scale, 255);
 	priv->code = holo_code(holo);
 	hole_value_judge(&priv->hole, in, priv->depth, holo->low, holo->high,
 	    holo->z_axis == HOLO_TOWARDS);
@@ -96,11 +98,17 @@ static int
 texture_plan(struct priv *priv, const struct parameters *parameters,
     const struct frame_head *in, struct frame_head *out)
 {
-	bool any = priv->texture != NO_CHANNEL;
+	bool any = priv->texture.n > 0, colour = priv->texture.n == 3;
+	char names[80];
 	bool below = any && parameters->texture.place == TEXTURE_BELOW;
 
+	if (colour && !below)
+		return fail_usage("--texture", "alpha is one channel: a colour goes below "
+		    "(--texture-place below)");
 	if (any && texture_keys(&parameters->texture, "holo",
-	    below ? texture_places[TEXTURE_BELOW] : NULL, 255, &in->meta, &out->meta,
+	    below ? texture_places[TEXTURE_BELOW] : NULL, !colour ? NULL :
+	    texture_matrices[priv->holo.layout == HOLO_RGB ? TEXTURE_RGB : TEXTURE_BT709], 255,
+	    &in->meta, &out->meta,
 	    &priv->texture_scale) < 0)
 		return -1;
 	if (head_set_channels(out, holo_channel_names(priv->holo.layout, any && !below)) < 0)
@@ -112,10 +120,10 @@ texture_plan(struct priv *priv, const struct parameters *parameters,
 	priv->below.grey = priv->holo.layout == HOLO_RGB;
 	priv->below.survey = holoenc_survey;
 	priv->below.rows = holoenc_encode;
-	if (size_multiply(out->h, 2, &out->h) < 0 || head_copy(&priv->below.out, out) < 0)
-		return -1;
-	return texture_below_head(out, holo_channel_names(priv->holo.layout, true),
-	    &priv->below.picture);
+	snprintf(names, sizeof(names), "%s%s", holo_channel_names(priv->holo.layout, true),
+	    colour ? " a2 a3" : "");
+	return texture_below_plan(&priv->below, true, out, names, in->h, colour) < 0 ? -1 :
+	    head_copy(&priv->below.out, out);
 }
 
 /* A frame whose texture goes below the picture. For a flow's body. */
@@ -151,9 +159,9 @@ holoenc_passes(struct run *run, struct passes *passes)
 	for (int i = 0; i < 3; i++)
 		block.place[i] = (uint)holo_place[priv->holo.layout][i];
 	passes_read(passes, priv->depth);
-	if (priv->texture != NO_CHANNEL) {
-		block.texture = (uint)priv->texture;
-		passes_read(passes, priv->texture);
+	if (priv->texture.n) {
+		block.texture = (uint)priv->texture.channel[0];
+		passes_read(passes, priv->texture.channel[0]);
 	}
 	return passes_add(passes, &pass);
 }
@@ -192,11 +200,10 @@ find_channels(struct run *run, const struct frame_head *in)
 		if (run_channel(run, in, "depth", &priv->depth) < 0)
 			return -1;
 	}
-	priv->texture = NO_CHANNEL;
-	if (parameters->texture.channel)
-		return run_channel(run, in, parameters->texture.channel, &priv->texture);
-	texture_warn_colours(in, "--texture g keeps one of them", &priv->dropped);
-	return 0;
+	if (!parameters->texture.channel)
+		texture_warn_colours(in, "--texture r,g,b --texture-place below keeps them",
+		    &priv->dropped);
+	return texture_find(run, &parameters->texture, in, &priv->texture);
 }
 
 static int

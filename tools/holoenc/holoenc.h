@@ -13,7 +13,7 @@ struct priv {
 	struct holo_code code;
 	size_t depth;        /* input channel */
 	size_t x, y;         /* of an xyz frame; NO_CHANNEL */
-	size_t texture;      /* input channel that becomes alpha; NO_CHANNEL */
+	struct texture_source texture; /* input channels that become alpha, or go below */
 	float texture_scale; /* grey levels per its unit */
 	struct texture_below below; /* with a texture below the picture */
 	bool range_wanted;   /* the depth range is each frame's own */

@@ -6,9 +6,31 @@
 
 #include <math.h>
 
-#include "base/cpu_level.h"
 #include "holo/holocheck.h"
 #include "holo/holoenc_rows.h"
+#include "image/texture_rows.h"
+
+#define COLOUR_TILE 1024	/* pixels, of texture_colour_levels() */
+
+static void
+colour_tile(const struct priv *priv, const struct frame *in, struct frame *out, size_t y, size_t x)
+{
+	size_t n = in->head.w - x < COLOUR_TILE ? in->head.w - x : COLOUR_TILE;
+	float level[3][COLOUR_TILE];
+	const float *from[3];
+
+	for (size_t k = 0; k < 3; k++)
+		from[k] = frame_floats(in, priv->texture.channel[k], y) + x;
+	texture_colour_levels(from, level, n, priv->texture_scale, 255,
+	    priv->holo.layout == HOLO_YUV);
+	for (size_t k = 0; k < 3; k++) {
+		uint8_t *restrict to = (uint8_t *)frame_row(out, 3 + k, y) + x;
+
+		CPU_SIMD
+		for (size_t i = 0; i < n; i++)
+			to[i] = (uint8_t)(int)level[k][i];
+	}
+}
 
 static void
 encode(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
@@ -24,9 +46,11 @@ encode(const struct run *run, const struct frame *in, struct frame *out, size_t 
 
 		holoenc_row(frame_floats(in, priv->depth, y), &colours, in->head.w, &priv->code,
 		    priv->holo.rounding == HOLO_ANGLE);
-		if (priv->texture != NO_CHANNEL)
-			holoenc_texture_row(frame_floats(in, priv->texture, y),
+		if (priv->texture.n == 1)
+			holoenc_texture_row(frame_floats(in, priv->texture.channel[0], y),
 			    frame_row(out, 3, y), in->head.w, priv->texture_scale);
+		for (size_t x = 0; x < in->head.w && priv->texture.n == 3; x += COLOUR_TILE)
+			colour_tile(priv, in, out, y, x);
 	}
 }
 

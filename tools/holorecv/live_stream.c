@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "base/process.h"
 #include "codec/video/ffmpeg.h"
 #include "codec/video/pixel_format.h"

@@ -17,6 +17,7 @@
 #include "frame/frame.h"
 #include "holo/holo.h"
 #include "image/depth_range.h"
+#include "image/texture.h"
 #include "live/handshake.h"
 #include "live/websocket.h"
 
@@ -56,13 +57,14 @@ struct picture_maker {
 struct picture {
 	size_t w, h;
 	bool textured;
-	struct frame *image;		/* of 8 bits, r g b or r g b and the texture; NULL: not
-					 * yet */
+	struct frame *image;		/* of 8 bits, r g b or r g b and the texture, whose channels
+					 * are one or three; NULL: not yet */
 	struct meta keys;		/* of the image */
 	char unit[16];
 	/* if the input is no Holoimage: */
 	struct frame *source;		/* of floats */
-	size_t depth, texture;		/* its channels; NO_CHANNEL */
+	size_t depth;			/* its channel */
+	struct texture_source texture;	/* likewise: one, or red, green and blue */
 	double white;			/* of the texture */
 	struct holo holo;		/* of a Holoimage the layout alone */
 };
@@ -95,6 +97,8 @@ struct holoserve_rows {
 	void (*find_range)(const struct picture *, size_t channel, double *low, double *high);
 	/* All rows of picture_image() and of luma_make(). */
 	void (*holoimage_rows)(const struct picture *, struct frame *out);
+	/* Three channels r g b from a row on as luma and the differences of blue and red. */
+	void (*to_luma)(struct frame *, size_t begin);
 	void (*luma_rows)(const struct picture *, struct depthcode_code, size_t begin,
 	    struct frame *out);
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "holo/holoenc_rows.h"
+#include "image/texture_rows.h"
 
 static float
 mean_of_box(const struct frame *frame, size_t c, size_t x0, size_t y0, size_t step)
@@ -59,12 +60,54 @@ texture_row(const float *restrict value, uint16_t *restrict luma, size_t n, floa
 	}
 }
 
+#define TILE 1024		/* pixels, of texture_colour_levels() */
+
+/* Of a texture in colour its luma. */
+static void
+brightness_row(const struct picture *picture, size_t y, uint16_t *luma, float scale, float most)
+{
+	for (size_t x = 0; x < picture->w; x += TILE) {
+		size_t n = picture->w - x < TILE ? picture->w - x : TILE;
+		float level[3][TILE];
+		const float *from[3];
+
+		for (size_t k = 0; k < 3; k++)
+			from[k] = frame_floats(picture->source, picture->texture.channel[k], y) + x;
+		texture_colour_levels(from, level, n, scale, most, true);
+		for (size_t i = 0; i < n; i++)
+			luma[x + i] = (uint16_t)level[0][i];
+	}
+}
+
+/* Rows from `begin` on of three channels r g b, levels of 255, as luma and the differences of blue
+ * and red from it. */
+static void
+to_luma(struct frame *frame, size_t begin)
+{
+	for (size_t y = begin; y < frame->head.h; y++)
+		for (size_t x = 0; x < frame->head.w; x += TILE) {
+			size_t n = frame->head.w - x < TILE ? frame->head.w - x : TILE;
+			float rgb[3][TILE], level[3][TILE];
+
+			for (size_t k = 0; k < 3; k++)
+				for (size_t i = 0; i < n; i++)
+					rgb[k][i] = ((uint8_t *)frame_row(frame, k, y))[x + i];
+			texture_colour_levels((const float *[]){ rgb[0], rgb[1], rgb[2] }, level, n,
+			    1, 255, true);
+			for (size_t k = 0; k < 3; k++)
+				for (size_t i = 0; i < n; i++)
+					((uint8_t *)frame_row(frame, k, y))[x + i] =
+					    (uint8_t)level[k][i];
+		}
+}
+
 static void
 luma_rows(const struct picture *picture, struct depthcode_code code, size_t begin,
     struct frame *out)
 {
 	const struct frame *source = picture->source;
-	const bool textured = picture->texture != NO_CHANNEL;
+	const bool textured = picture->texture.n > 0;
+	const float scale = (float)(code.most / picture->white);
 	const size_t w = picture->w, h = picture->h;
 
 	for (size_t y = 0; y < h; y++)
@@ -72,9 +115,11 @@ luma_rows(const struct picture *picture, struct depthcode_code code, size_t begi
 	for (size_t y = h; y < begin && textured; y++)
 		memcpy(frame_row(out, 0, y), frame_row(out, 0, h - 1), w * sizeof(uint16_t));
 	for (size_t y = 0; y < h && textured; y++)
-		texture_row(frame_floats(source, picture->texture, y),
-		    frame_row(out, 0, begin + y), w, (float)(code.most / picture->white),
-		    code.most);
+		if (picture->texture.n == 3)
+			brightness_row(picture, y, frame_row(out, 0, begin + y), scale, code.most);
+		else
+			texture_row(frame_floats(source, picture->texture.channel[0], y),
+			    frame_row(out, 0, begin + y), w, scale, code.most);
 }
 
 static void
@@ -112,9 +157,9 @@ holoimage_rows(const struct picture *picture, struct frame *out)
 
 		holoenc_row(frame_floats(source, picture->depth, y), &colours, picture->w, &code,
 		    picture->holo.rounding == HOLO_ANGLE);
-		if (picture->textured)
-			holoenc_texture_row(frame_floats(source, picture->texture, y),
-			    frame_row(out, 3, y), picture->w, (float)(255 / picture->white));
+		for (size_t k = 0; k < picture->texture.n; k++)
+			holoenc_texture_row(frame_floats(source, picture->texture.channel[k], y),
+			    frame_row(out, 3 + k, y), picture->w, (float)(255 / picture->white));
 	}
 }
 
@@ -123,4 +168,5 @@ const struct holoserve_rows AT_LEVEL(holoserve_rows) = {
 	.find_range = find_range,
 	.shrink_row = shrink_row,
 	.luma_rows = luma_rows,
+	.to_luma = to_luma,
 };

@@ -237,11 +237,13 @@ texture_row(const struct picture *picture, enum live_kind kind)
 {
 	const size_t block = live_is_video(kind) ? VIDEO_BLOCK : LIVE_BLOCK;
 
-	return (picture->h + block - 1) / block * block;
+	/* a row of colour of half the resolution reaches into the next one */
+	return (picture->h + (picture->texture.n == 3) + block - 1) / block * block;
 }
 
 /* Three channels of the image in this order, and the texture, if there is one, below the first, or
- * if `grey` below all. The rows between, and those below the other channels, repeat the depth's
+ * if `grey` below all; one in colour below all. The rows between, and those below the other
+ * channels, repeat the depth's
  * last one. */
 static int
 put_together(const struct frame *image, const size_t from[3], size_t begin, bool grey,
@@ -254,10 +256,11 @@ put_together(const struct frame *image, const size_t from[3], size_t begin, bool
 		return -1;
 	for (size_t c = 0; c < 3; c++)
 		for (size_t y = 0; y < (*out)->head.h; y++) {
-			bool below = y >= begin && (c == 0 || grey);
+			bool colour = image->head.c == 6;
+			bool below = y >= begin && (c == 0 || grey || colour);
 
 			memcpy(frame_row(*out, c, y), below ?
-			    frame_row(image, 3, y - begin) :
+			    frame_row(image, colour ? 3 + c : 3, y - begin) :
 			    frame_row(image, from[c], y < h ? y : h - 1), w);
 		}
 	return 0;
@@ -280,9 +283,13 @@ arrange(struct picture *picture, enum live_kind kind, struct frame **out)
 		const size_t *place = holo_place[picture->holo.layout];
 		const size_t yuv[3] = { place[2], place[0], place[1] };
 
-		return put_together(image, yuv, begin, false, out);
+		if (put_together(image, yuv, begin, false, out) < 0)
+			return -1;
+		if (picture->texture.n == 3)
+			holoserve_rows()->to_luma(*out, begin);
+		return 0;
 	}
-	if (kind == LIVE_JPEG && image->head.c == 4)
+	if ((kind == LIVE_JPEG && image->head.c == 4) || image->head.c == 6)
 		return put_together(image, rgb, begin, true, out);
 	/* without keys, which go to viewers as key lines */
 	if (frame_duplicate(image, out) < 0)
@@ -386,15 +393,20 @@ key_lines(const struct packer *packer, const struct picture *picture, enum live_
 {
 	const char *range = meta_get(keys, kind == LIVE_LUMA ? "depthcode_range" :
 	    "holo_depth_range");
-	const char *place = !picture->textured ? "none" : kind == LIVE_PNG ? "alpha" : "below";
+	const bool colour = picture->texture.n == 3;
+	const char *place = !picture->textured ? "none" : kind == LIVE_PNG && !colour ? "alpha" :
+	    "below";
 	struct text text = { 0 };
 
 	if (!text_open(&text))
 		return NULL;
 	fprintf(text.file, "encoding: %s\nwidth: %zu\nheight: %zu\ntexture: %s\n",
 	    live_kind_names[kind], picture->w, picture->h, place);
-	if (picture->textured && kind != LIVE_PNG)
+	if (!strcmp(place, "below"))
 		fprintf(text.file, "texture_row: %zu\n", texture_row(picture, kind));
+	if (colour && kind != LIVE_LUMA)
+		fprintf(text.file, "texture_matrix: %s\n",
+		    texture_matrices[kind == LIVE_H264 ? TEXTURE_BT709 : TEXTURE_RGB]);
 	if (live_is_video(kind))
 		fprintf(text.file, "codec: %s\n", packer->video[kind]->codec);
 	if (*picture->unit)

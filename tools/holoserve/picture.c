@@ -10,7 +10,6 @@
 
 #include "base/fail.h"
 #include "frame/key_lines.h"
-#include "image/depth_range.h"
 #include "image/texture.h"
 
 /* ---- a frame made smaller by a box filter ---- */
@@ -33,14 +32,15 @@ smaller_step(const struct opt_size *size, size_t w, size_t h)
 	return step ? step : 1;
 }
 
-/* Channels depth and texture (NO_CHANNEL: without) of a frame of floats, as channels 0 and 1: means
+/* Channels depth and texture of a frame of floats, as channels 0, 1 ...: means
  * over step x step pixels. Omits columns and rows that fill no box. Keeps the metadata. -1 after
  * fail(). */
 static int
-smaller_make(const struct frame *frame, size_t depth, size_t texture, size_t step,
-    struct frame **out)
+smaller_make(const struct frame *frame, size_t depth, const struct texture_source *texture,
+    size_t step, struct frame **out)
 {
-	const size_t from[2] = { depth, texture };
+	const size_t from[4] = { depth, texture->channel[0], texture->channel[1],
+		texture->channel[2] };
 	struct frame_head head;
 	int status = head_copy(&head, &frame->head);
 
@@ -48,7 +48,8 @@ smaller_make(const struct frame *frame, size_t depth, size_t texture, size_t ste
 		return -1;
 	head.w /= step;
 	head.h /= step;
-	status = head_set_channels(&head, texture == NO_CHANNEL ? "depth" : "depth texture");
+	status = head_set_channels(&head, texture->n == 0 ? "depth" :
+	    texture->n == 1 ? "depth texture" : "depth r g b");
 	if (status == 0)
 		status = frame_new(&head, out);
 	for (size_t c = 0; status == 0 && c < head.c; c++)
@@ -76,7 +77,7 @@ int
 luma_make(const struct picture *picture, size_t begin, struct frame **out)
 {
 	const struct depthcode depthcode = code_of(picture);
-	const bool textured = picture->texture != NO_CHANNEL;
+	const bool textured = picture->texture.n > 0;
 
 	if (frame_new_named(picture->w, textured ? begin + picture->h : picture->h, 1,
 	    SAMPLE_USHORT, NULL, out) < 0)
@@ -96,7 +97,7 @@ luma_keys(const struct picture *picture, struct meta *keys)
 	    meta_set_numbers(keys, "holo_corner", holo->corner, 2) < 0 ||
 	    meta_set(keys, "z_axis", holo_z_axes[holo->z_axis]) < 0)
 		return -1;
-	if (picture->texture == NO_CHANNEL)
+	if (picture->texture.n == 0)
 		return 0;
 	return meta_set(keys, "depthcode_texture", "texture") < 0 ? -1 :
 	    meta_set_number(keys, "depthcode_texture_scale",
@@ -207,7 +208,7 @@ const struct frame *
 picture_image(struct picture *picture)
 {
 	if (!picture->image) {
-		if (frame_new_named(picture->w, picture->h, picture->textured ? 4 : 3,
+		if (frame_new_named(picture->w, picture->h, 3 + picture->texture.n,
 		    SAMPLE_UCHAR, NULL, &picture->image) < 0)
 			return NULL;
 		holoserve_rows()->holoimage_rows(picture, picture->image);
@@ -232,20 +233,39 @@ find_grid(const struct frame *frame, size_t step, struct holo *holo)
 	return 0;
 }
 
+/* The channel texture of a frame, else its colours. */
+static void
+picture_texture(const struct frame_head *head, struct texture_source *out)
+{
+	static const char *const names[] = { "r", "g", "b" };
+
+	*out = (struct texture_source){ 1, { head_channel(head, "texture") } };
+	if (out->channel[0] != NO_CHANNEL)
+		return;
+	for (size_t k = 0; k < 3; k++) {
+		out->channel[k] = head_channel(head, names[k]);
+		out->n += out->channel[k] != NO_CHANNEL;
+	}
+	out->n = out->n == 4 ? 3 : 0;
+}
+
 /* Takes the depth and the texture of a frame of floats, made smaller if necessary. */
 static int
 take_source(const struct picture_maker *maker, const struct frame *frame, struct picture *picture)
 {
 	const size_t step = smaller_step(&maker->options->size, frame->head.w, frame->head.h);
 	const size_t depth = depth_range_channel(&frame->head);
-	const size_t texture = head_channel(&frame->head, "texture");
+	struct texture_source texture;
 	int status;
 
-	picture->textured = texture != NO_CHANNEL;
+	picture_texture(&frame->head, &texture);
+	picture->textured = texture.n > 0;
 	picture->depth = step > 1 ? 0 : depth;
-	picture->texture = picture->textured && step > 1 ? 1 : texture;
+	picture->texture = texture;
+	for (size_t c = 0; c < 3 && step > 1; c++)
+		picture->texture.channel[c] = 1 + c;
 	picture->white = texture_white(&frame->head);
-	status = step > 1 ? smaller_make(frame, depth, texture, step, &picture->source) :
+	status = step > 1 ? smaller_make(frame, depth, &texture, step, &picture->source) :
 	    frame_duplicate(frame, &picture->source);
 	if (status < 0)
 		return -1;
@@ -278,12 +298,13 @@ make_of_depth(struct picture_maker *maker, const struct frame *frame, struct pic
 		maker->step = depth_step(maker, holo, holo->high - holo->low);
 	}
 	if (picture->textured && !maker->bright) {
-		holoserve_rows()->find_range(picture, picture->texture, &low, &high);
+		holoserve_rows()->find_range(picture, picture->texture.channel[0], &low, &high);
 		maker->bright = texture_warn_black("texture", low, high, picture->white);
 	}
 	hole_value_judge(&maker->hole, picture->source, picture->depth, holo->low, holo->high,
 	    holo->z_axis == HOLO_TOWARDS);
-	if (picture->textured && (meta_set(&picture->keys, "holo_texture", "texture") < 0 ||
+	if (picture->textured && (meta_set(&picture->keys, "holo_texture",
+	    picture->texture.n == 1 ? "texture" : "r g b") < 0 ||
 	    meta_set_number(&picture->keys, "holo_texture_scale",
 		1 / (double)(float)(255 / picture->white)) < 0))
 		return -1;
@@ -313,7 +334,6 @@ take_holoimage(struct picture_maker *maker, const struct frame *frame, struct pi
 	picture->w = frame->head.w;
 	picture->h = frame->head.h;
 	picture->textured = frame->head.c == 4;
-	picture->texture = NO_CHANNEL;
 	if (key_option_word(-1, &frame->head.meta, "holo_layout", holo_layouts, HOLO_RGB,
 	    &layout) < 0)
 		return -1;

@@ -11,7 +11,6 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "live/websocket.h"
 
 #define MESSAGES_A_SECOND 200	/* of a viewer; more close its connection */
 #define PING_SECONDS 10		/* after which a silent viewer gets a ping */

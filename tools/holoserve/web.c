@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 
 #include "base/process.h"
-#include "live/handshake.h"
 
 /*
  * ---- access ----

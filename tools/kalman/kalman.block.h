@@ -15,6 +15,9 @@ struct kalman_block {
 	float elapsed;			/* time since the last frame */
 	float motion;			/* standard deviation per time, in the root of the
 					   variances' unit */
+	float moved;			/* the same, of the motion that stated variances have in
+					   them: what is measured or given, not the least that the
+					   gain is computed by */
 	float keep;			/* after so much time a state is forgotten */
 	float gate;			/* largest innovation, squared, over its variance */
 	float repeat;			/* so many outliers in a row are a change */

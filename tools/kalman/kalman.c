@@ -269,6 +269,7 @@ frame_clock_step(struct frame_clock *clock, const struct frame_head *head, size_
  * the noise's variance, of one frame. The median of |v| of n pixels has the relative error
  * 1.17 / sqrt(2 n). */
 #define UNTOLD 0.1
+#define UNTOLD_SLOW 0.014	/* the same, over eight frames */
 #define DIGITS 2.4e-7		/* two units in the last place */
 
 static void
@@ -302,6 +303,7 @@ variance_of(struct noise *noise, const struct channels *channels, enum differenc
 	size_t n = kalman_rows()->list_deviations(noise, channels, difference);
 	double median;
 
+	noise->compared = n;
 	if (n < MIN_DIFFERENCES)
 		return NAN;
 	median = statistics_quantile(noise->work, n, 0.5) / NORMAL_MEDIAN;
@@ -324,6 +326,16 @@ add_differences(struct noise *noise, const struct channels *channels, double ela
 	noise->variance += (second - noise->variance) / n;
 	noise->moved += (moved - noise->moved) / n;
 	noise->drift += (drift - noise->drift) / n;
+	if (noise->even + 1 < NOISE_FRAMES)
+		return;
+	/* of random motion (2 s^2 + 8 m^2 - 2 s^2 - m^2) / 2 s^2 */
+	drift = (variance_of(noise, channels, DIFFERENCE_OVER_EIGHT) - noise->first) *
+	    noise->usual / (3.5 * elapsed * elapsed);
+	if (isnan(drift))
+		return;
+	noise->slow_means++;
+	noise->slow += (drift - noise->slow) / (double)(noise->slow_means < MEMORY ?
+	    noise->slow_means : MEMORY);
 }
 
 /* Adds a frame, `elapsed` after the last one. *alike: its values equal those of the last one. */
@@ -346,7 +358,9 @@ noise_add(struct noise *noise, const struct frame *in, const struct channels *ch
 	if (noise->frames < 2)
 		return;
 	noise->first = variance_of(noise, channels, DIFFERENCE_FIRST);
-	if (noise->frames > 2 && fabs(elapsed - noise->elapsed) <= UNEVEN * elapsed)
+	noise->even = noise->frames > 2 && fabs(elapsed - noise->elapsed) <= UNEVEN * elapsed ?
+	    noise->even + 1 : 1;
+	if (noise->even > 1)
 		add_differences(noise, channels, elapsed);
 	noise->elapsed = elapsed;
 }
@@ -361,16 +375,30 @@ noise_variance(const struct noise *noise)
 	return noise->frames > 1 || noise->means ? variance : NAN;
 }
 
+/* A mean square of motion over this many frames, the least that can be told from none. */
+static double
+least_told(const struct noise *noise, double untold, size_t means)
+{
+	double n = (double)(means < MEMORY ? means : MEMORY);
+	double pixels = fmin((double)noise->compared, PIXELS);
+
+	return untold * noise->variance * noise->usual / sqrt(n * pixels / PIXELS);
+}
+
 /* The mean square of motion per time; 0 if it cannot be told from none. */
 static double
 noise_motion(const struct noise *noise)
 {
-	double n = (double)(noise->means < MEMORY ? noise->means : MEMORY), least;
+	return noise->means && noise->moved * noise->elapsed * noise->elapsed >
+	    least_told(noise, UNTOLD, noise->means) ? noise->moved : 0;
+}
 
-	if (noise->means == 0)
-		return 0;
-	least = UNTOLD * noise->variance * noise->usual / sqrt(n);
-	return noise->moved * noise->elapsed * noise->elapsed > least ? noise->moved : 0;
+/* The same over eight frames, which tell slower motion; 0 before the ninth. */
+static double
+noise_slow_motion(const struct noise *noise)
+{
+	return noise->slow_means && noise->slow * noise->elapsed * noise->elapsed >
+	    least_told(noise, UNTOLD_SLOW, noise->slow_means) ? noise->slow : 0;
 }
 
 /* ---- checks of the values and of the motion that was given ---- */
@@ -524,7 +552,7 @@ set_noise(const struct run *run, struct kalman *kalman)
 	struct kalman_block *block = &kalman->block;
 	bool carried = kalman->channels.sigma_in != NO_CHANNEL, measures;
 	double usual = kalman->clock.usual, measured = noise_variance(&kalman->noise);
-	double given = carried ? 1 : parameters->sigma * parameters->sigma, motion, least;
+	double given = carried ? 1 : parameters->sigma * parameters->sigma, motion, least, moved;
 
 	measures = !carried && isnan(parameters->sigma);
 	if (!measures)
@@ -537,11 +565,16 @@ set_noise(const struct run *run, struct kalman *kalman)
 	block->per_square = given > 0 ? (float)(1 / given) : 0;
 	block->unit = given > 0 ? (float)sqrt(given) : NAN;
 	least = LEAST_MOTION / usual * sqrt(carried ? kalman->noise.usual : given);
-	motion = fmax(sqrt(noise_motion(&kalman->noise)), least);
-	if (!isnan(parameters->speed))
-		motion = parameters->speed;
-	else if (!isnan(parameters->motion))
-		motion = parameters->motion / usual;
+	if (!isnan(parameters->speed)) {
+		motion = moved = parameters->speed;
+	} else if (!isnan(parameters->motion)) {
+		motion = moved = parameters->motion / usual;
+	} else {
+		/* the gain's least motion is not stated: a scene that stands still has none */
+		moved = sqrt(noise_motion(&kalman->noise));
+		motion = fmax(moved, least);
+		moved = fmax(moved, sqrt(noise_slow_motion(&kalman->noise)));
+	}
 	if ((!isnan(parameters->speed) || !isnan(parameters->motion)) && !kalman->warned_motion &&
 	    kalman->noise.means >= WRONG_AFTER)
 		kalman->warned_motion = plausible_motion(kalman, isnan(parameters->speed) ?
@@ -551,6 +584,7 @@ set_noise(const struct run *run, struct kalman *kalman)
 		block->motion = (float)(motion / sqrt(given));
 	else		/* no difference of frames yet: at most one was filtered */
 		block->motion = (float)(LEAST_MOTION / usual);
+	block->moved = given > 0 ? (float)(moved / sqrt(given)) : 0;
 }
 
 static int

@@ -36,7 +36,7 @@ main()
 {
 	uint x = gpu_x4(), y = gpu_y();
 	block_at at = block_at(gpu.block);
-	vec4 square = vec4(0.0), r = vec4(1.0), variance, away, outliers, gain, made, sigma;
+	vec4 square = vec4(0.0), r = vec4(1.0), variance, away, outliers, stated, gain, made, sigma;
 
 	if (gpu_outside4(x, y))
 		return;
@@ -50,6 +50,7 @@ main()
 	variance = gpu_state4(at.b.values, x, y);
 	away = gpu_state4(at.b.values + 1u, x, y);
 	outliers = gpu_state4(at.b.values + 2u, x, y);
+	stated = gpu_state4(at.b.values + 3u, x, y);
 	for (int k = 0; k < 4; k++) {
 		PX_F noise = at.b.sigma_in != KALMAN_NONE ? kalman_variance(r[k]) : 1.0f;
 		PX_F time = away[k] + at.b.elapsed, count = outliers[k] + 1.0f;
@@ -59,19 +60,23 @@ main()
 		    count >= at.b.repeat);
 		PX_F own_gain = kalman_gain(what, predicted, noise);
 		PX_F own_made = kalman_settle(what, own_gain, predicted, noise);
-		PX_F deviation = kalman_deviation(own_made, at.b.unit);
+		PX_F expected = kalman_predict(stated[k], time, at.b.moved);
+		PX_F own_stated = kalman_state(what, own_gain, expected, noise);
+		PX_F deviation = kalman_deviation(own_stated, at.b.unit);
 		bool moves = what >= KALMAN_TAKEN;
 
 		gain[k] = own_gain;
-		made[k] = own_made;
+		made[k] = own_stated;
+		stated[k] = moves ? own_stated : stated[k];
 		sigma[k] = deviation;
 		away[k] = moves || px_isnan(variance[k]) ? 0.0f : time;
 		outliers[k] = moves ? 0.0f : what == KALMAN_OUTLIER ? count : outliers[k];
-		variance[k] = moves ? made[k] : variance[k];
+		variance[k] = moves ? own_made : variance[k];
 	}
 	gpu_state4_put(at.b.values, x, y, variance);
 	gpu_state4_put(at.b.values + 1u, x, y, away);
 	gpu_state4_put(at.b.values + 2u, x, y, outliers);
+	gpu_state4_put(at.b.values + 3u, x, y, stated);
 	move(at, gain, made, at.b.value0, at.b.out0, 0u, x, y);
 	if (at.b.values == 3u) {
 		move(at, gain, made, at.b.value1, at.b.out1, 1u, x, y);

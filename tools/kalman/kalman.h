@@ -33,7 +33,7 @@ struct frame_clock {
 	double usual;			/* between most frames; 1 without times */
 };
 
-#define NOISE_FRAMES 3
+#define NOISE_FRAMES 9
 
 /* A pixel of the coarse grid on which noise is measured. */
 struct noise_sample {
@@ -53,7 +53,10 @@ struct noise {
 					 * the frames' own variance where they carry it */
 	double moved;			/* mean square of the motion per time */
 	double drift;			/* the same, from differences over two frames and one */
+	double slow;			/* the same, from differences over eight frames and one */
+	size_t slow_means, even;	/* frames that it is a mean of; equal intervals in a row */
 	size_t means;			/* frames that both are means of */
+	size_t compared;		/* pixels of the last difference */
 	double usual;			/* median of the last frame's own variances */
 	double rounding;		/* smaller variances are those of the samples' digits */
 };
@@ -61,11 +64,11 @@ struct noise {
 #define MIN_DIFFERENCES 24	/* pixels that a difference of frames needs */
 
 /* Of this frame and the last one; of three frames, where uniform motion cancels; of this frame and
- * the last but one. */
-enum difference { DIFFERENCE_FIRST, DIFFERENCE_SECOND, DIFFERENCE_OVER_TWO };
+ * the last but one; of this one and that eight before. */
+enum difference { DIFFERENCE_FIRST, DIFFERENCE_SECOND, DIFFERENCE_OVER_TWO, DIFFERENCE_OVER_EIGHT };
 
-#define KALMAN_STATES 3		/* planes in addition to the values: variance, time since the
-				 * last value, outliers in a row */
+#define KALMAN_STATES 4		/* planes in addition to the values: the gain's variance, time since
+				 * the last value, outliers in a row, the stated variance */
 
 struct kalman {
 	struct channels channels;

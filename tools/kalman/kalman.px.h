@@ -101,6 +101,21 @@ kalman_settle(float what, float gain, float predicted, float r)
 	return px_select(what == KALMAN_MISSING, PX_NAN, variance);
 }
 
+/*
+ * The variance that is stated of the result, whose gain may be larger than the best one:
+ * (1 - K)^2 V' + K^2 r, which is kalman_settle()'s where `expected`, V', is what the gain was
+ * computed by.
+ */
+PX_FN float
+kalman_state(float what, float gain, float expected, float r)
+{
+	PX_F rest = 1.0f - gain, old = rest * rest * expected, own = gain * gain * r;
+	PX_F variance = px_select(what == KALMAN_NEW, r, old + own);
+
+	variance = px_select(what == KALMAN_OUTLIER, expected, variance);
+	return px_select(what == KALMAN_MISSING, PX_NAN, variance);
+}
+
 /* The standard deviation of the result; unit: that of a variance of 1. */
 PX_FN float
 kalman_deviation(float variance, float unit)

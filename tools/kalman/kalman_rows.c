@@ -60,13 +60,15 @@ deviation(const struct noise *noise, const struct channels *channels, size_t pix
 		double sum = 0;
 
 		for (size_t k = 0; k < frames; k++)
-			sum += factor[k] * (double)noise->frame[k][pixel].value[i];
+			sum += factor[k] != 0 ?
+			    factor[k] * (double)noise->frame[k][pixel].value[i] : 0;
 		if (channels->angle)
 			sum = remainder(sum, 2 * M_PI);
 		square += sum * sum;
 	}
 	for (size_t k = 0; k < frames; k++)
-		variance += factor[k] * factor[k] * (double)noise->frame[k][pixel].variance;
+		variance += factor[k] != 0 ?
+		    factor[k] * factor[k] * (double)noise->frame[k][pixel].variance : 0;
 	return sqrt(square / variance);
 }
 
@@ -90,14 +92,17 @@ static size_t
 list_deviations(struct noise *noise, const struct channels *channels, enum difference difference)
 {
 	static const double once[] = { 1, -1 }, twice[] = { 1, -2, 1 }, apart[] = { 1, 0, -1 };
+	static const double far[] = { 1, 0, 0, 0, 0, 0, 0, 0, -1 };
 
 	switch (difference) {
 	case DIFFERENCE_FIRST:
 		return list_sums(noise, channels, once, 2);
 	case DIFFERENCE_SECOND:
 		return list_sums(noise, channels, twice, 3);
-	default:
+	case DIFFERENCE_OVER_TWO:
 		return list_sums(noise, channels, apart, 3);
+	default:
+		return list_sums(noise, channels, far, NOISE_FRAMES);
 	}
 }
 
@@ -190,9 +195,9 @@ weigh(struct kalman_block block, struct tile *restrict tile, const struct state_
     size_t x, size_t n)
 {
 	const float *restrict variance = state[0].in + x, *restrict away = state[1].in + x;
-	const float *restrict outliers = state[2].in + x;
+	const float *restrict outliers = state[2].in + x, *restrict stated = state[3].in + x;
 	float *restrict kept = state[0].out + x, *restrict later = state[1].out + x;
-	float *restrict counted = state[2].out + x;
+	float *restrict counted = state[2].out + x, *restrict restated = state[3].out + x;
 
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
@@ -203,10 +208,13 @@ weigh(struct kalman_block block, struct tile *restrict tile, const struct state_
 		    time > block.keep, block.gate, count >= block.repeat);
 		float gain = kalman_gain(what, predicted, r);
 		float shown = kalman_settle(what, gain, predicted, r);
+		float own = kalman_state(what, gain, kalman_predict(stated[i], time, block.moved),
+		    r);
 		bool moves = what >= KALMAN_TAKEN;
 
 		tile->gain[i] = gain;
-		tile->variance[i] = shown;
+		tile->variance[i] = own;
+		restated[i] = moves ? own : stated[i];
 		kept[i] = moves ? shown : variance[i];
 		later[i] = moves || px_isnan(variance[i]) ? 0.0f : time;
 		counted[i] = moves ? 0.0f : what == KALMAN_OUTLIER ? count : outliers[i];

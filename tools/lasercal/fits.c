@@ -151,7 +151,7 @@ int
 fit_direction(const struct views *views, bool plain, struct direction_fit *fit, double *off)
 {
 	size_t n = views->n;
-	double h = 0, hh = 0, X[3], mean[3] = { 0 };
+	double h = 0, hh = 0, X[3], mean[3] = { 0 }, turn[3];
 	const struct view *first = views->view, *last = views->view + n - 1;
 
 	if (n < 2)
@@ -163,7 +163,8 @@ fit_direction(const struct views *views, bool plain, struct direction_fit *fit, 
 		for (int k = 0; k < 3; k++)
 			mean[k] += X[k] / (double)n;
 	}
-	*fit = (struct direction_fit){ .turn_rad = board_pose_turn(&last->board, &first->board) };
+	board_pose_turn(&last->board, &first->board, turn);
+	*fit = (struct direction_fit){ .turn_rad = vector3_length(turn) };
 	for (size_t i = 0; i < n; i++) {
 		double d = views->view[i].stage - h;
 
@@ -243,13 +244,10 @@ take(void *state, const double *step)
 static bool
 turn_between(const struct view *view, double *angle, double w[3])
 {
-	double R[9];
-
 	*angle = view[1].stage - view[0].stage;
 	if (!(fabs(*angle) < 170 * RADIANS))
 		return false;
-	board_pose_quotient(view[1].board.R, view[0].board.R, R);
-	board_pose_log(R, w);
+	board_pose_turn(&view[1].board, &view[0].board, w);
 	return true;
 }
 

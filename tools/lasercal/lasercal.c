@@ -47,7 +47,7 @@ static const struct opt options[] = {
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma), "2", DERIVATIVES_SIGMA_LEAST, 64, "px",
 	  "plane: smoothing that the line is found with, as steger --sigma", NULL },
 	{ 0, "channel", "WORD", OPT_WORD, AT(channel), NULL, 0, 0, NULL,
-	  "of colour pictures", channels },
+	  "of colour pictures; the best if not given", channels },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(origin), NULL, -1e6, 1e6, "px",
 	  "first pixel of a foreign crop on the calibrated sensor", NULL },
 	{ 0, "step", "MM", OPT_NUMBER, AT(pose.step), NULL, -1e6, 1e6, "mm",
@@ -74,37 +74,81 @@ print_numbers(FILE *out, const char *name, const double *v, size_t n)
 	fputc('\n', out);
 }
 
-/* The number of points of a view that count, and their rms. */
-static size_t
-count_view(const struct views *views, const struct plane_fit *fit, size_t view, double *rms)
+/* The line of a view: its points, those that count and their rms, the median distance from the
+ * plane, and how points scatter about it, by the median of differences along the line. */
+struct view_line {
+	size_t points, used;
+	double rms, median, scatter;
+};
+
+static struct view_line
+view_line(const struct views *views, const struct plane_fit *fit, size_t view)
 {
-	double squares = 0;
-	size_t n = 0;
+	const struct plane_points *line = &views->line[views->channel];
+	double *v = must_alloc(2 * line->n, sizeof(*v)), *step = v + line->n, squares = 0;
+	struct view_line of = { 0 };
 
-	for (size_t i = 0; i < views->points; i++) {
-		double off;
+	for (size_t i = 0; i < line->n; i++) {
+		double off = plane_distance(fit->plane, line->v[i].X);
 
-		if (views->point[i].view != view)
+		if (line->v[i].view != view)
 			continue;
-		off = plane_distance(fit->plane, views->point[i].X);
-		if (fabs(off) >= fit->limit)
-			continue;
-		squares += off * off;
-		n++;
+		v[of.points++] = off;
+		squares += fabs(off) < fit->limit ? off * off : 0;
+		of.used += fabs(off) < fit->limit;
 	}
-	*rms = sqrt(squares / (double)n);
-	return n;
+	of.rms = sqrt(squares / (double)of.used);
+	for (size_t i = 0; i + 1 < of.points; i++)
+		step[i] = fabs(v[i + 1] - v[i]);
+	if (of.points > 1) {
+		of.median = statistics_quantile(v, of.points, 0.5);
+		of.scatter = 1.4826 / sqrt(2) * statistics_quantile(step, of.points - 1, 0.5);
+	}
+	free(v);
+	return of;
+}
+
+/* The fit of one channel; used 0: there is none. */
+struct channel_fit {
+	struct plane_fit fit;
+	size_t views;			/* with points that count */
+};
+
+/* Of pictures in colour: the channel that was chosen, and what the others give. */
+static void
+report_channels(FILE *out, const struct views *views, const struct channel_fit *channel)
+{
+	const char *before = ";";
+
+	if (!views->colour)
+		return;
+	fprintf(out, "channel         %s", channels[views->channel]);
+	for (size_t c = 0; c < LASER_CHANNELS; c++) {
+		const struct plane_fit *fit = &channel[c].fit;
+
+		if (c == views->channel)
+			continue;
+		if (fit->used)
+			fprintf(out, "%s %s %.4g %s of %zu points", before, channels[c], fit->rms,
+			    views->laser->unit, fit->used);
+		else
+			fprintf(out, "%s %s no plane", before, channels[c]);
+		before = ",";
+	}
+	fputc('\n', out);
 }
 
 static void
-report_plane(FILE *out, const struct views *views, const struct plane_fit *fit)
+report_plane(FILE *out, const struct views *views, const struct plane_fit *fit,
+    const struct channel_fit *channel)
 {
 	const char *unit = views->laser->unit;
 	double nearest, farthest;
 
 	print_numbers(out, "laser_plane", fit->plane, 4);
 	fprintf(out, "rms             %.4g %s of %zu points, %zu left out\n", fit->rms, unit,
-	    fit->used, views->points - fit->used);
+	    fit->used, views->line[views->channel].n - fit->used);
+	report_channels(out, views, channel);
 	fprintf(out, "singular        %.3g smallest/middle, %.3g middle/largest\n",
 	    fit->singular[2] / fit->singular[1], fit->singular[1] / fit->singular[0]);
 	if (!isnan(fit->sd_rad))
@@ -117,12 +161,12 @@ report_plane(FILE *out, const struct views *views, const struct plane_fit *fit)
 	    "board_px");
 	for (size_t i = 0; i < views->n; i++) {
 		const struct view *view = &views->view[i];
-		double rms;
-		size_t n = count_view(views, fit, i, &rms);
+		struct view_line of = view_line(views, fit, i);
 
-		fprintf(out, "%-6zu %8zu %8zu %8zu ", i, view->seen, view->used, n);
-		if (n)
-			fprintf(out, "%10.4g ", rms);
+		fprintf(out, "%-6zu %8zu %8zu %8zu ", i, view->seen[views->channel],
+		    view->used[views->channel], of.used);
+		if (of.used)
+			fprintf(out, "%10.4g ", of.rms);
 		else
 			fprintf(out, "%10s ", "-");
 		if (view->has_board)
@@ -188,6 +232,9 @@ static const char *const entries[] = { "laser_plane", "scan_direction", "axis_po
 #define THICKNESS_WARN 0.1	/* of the points' breadth: more is no plane */
 #define MAX_THICKNESS 0.3
 #define SD_WARN_DEG 0.3		/* of the plane's tilt */
+#define MIN_VIEW_POINTS 20	/* of a view that is compared with the others */
+#define USED_LEAST 0.5		/* of a view's points: fewer are reported */
+#define VIEW_NOISES 3		/* a view is farther off the plane than so many scatters */
 #define STOP_WARN 0.25		/* of a step: a stop that is as far off the line of all, */
 #define STOP_TIMES 5		/* and so many times as far as the usual one */
 #define MIN_STOPS 5		/* fewer do not show which one is off */
@@ -223,6 +270,49 @@ save(const struct run *run, const struct parameters *parameters, const struct nu
 	return run->output ? number_edit_file(parameters->calib, run->output, edit, edits) : 0;
 }
 
+/*
+ * Warns where views lie on planes of their own: of a view hardly any point counts, or the points of
+ * all are thick because views differ, and not because their lines are noisy. No tilt of the board
+ * mends that. True after a warning.
+ */
+static bool
+views_disagree(const struct views *views, const struct plane_fit *fit, bool thick)
+{
+	double squares = 0, noise = 0, least = USED_LEAST, rms;
+	size_t n = 0, low = views->n;
+	struct view_line worst = { 0 };
+
+	for (size_t i = 0; i < views->n; i++) {
+		struct view_line of = view_line(views, fit, i);
+		double share = (double)of.used / (double)of.points;
+
+		if (of.points < MIN_VIEW_POINTS)
+			continue;
+		if (share < least && fabs(of.median) > VIEW_NOISES * of.scatter) {
+			least = share;
+			low = i;
+			worst = of;
+		}
+		squares += of.median * of.median;
+		noise += of.scatter * of.scatter;
+		n++;
+	}
+	rms = sqrt(squares / (double)n);
+	noise = sqrt(noise / (double)n);
+	if (n < 2 || !(low < views->n || (thick && rms > VIEW_NOISES * noise)))
+		return false;
+	if (low < views->n)
+		warn(NULL, "of view %zu %zu of %zu points count: its line is %.3g %s off the "
+		    "plane, and lines scatter by %.3g: is its board another one or bent, or did "
+		    "camera or laser move?", low, worst.used, worst.points,
+		    worst.median, views->laser->unit, noise);
+	else
+		warn(NULL, "views are %.3g %s rms off one plane, and their lines scatter by %.3g: "
+		    "are --board and --calib right, and did camera and laser stand still?", rms,
+		    views->laser->unit, noise);
+	return true;
+}
+
 static int
 check_plane(const struct views *views, const struct plane_fit *fit)
 {
@@ -236,6 +326,8 @@ check_plane(const struct views *views, const struct plane_fit *fit)
 		return fail(NULL, "the points lie on no plane: they are as thick as %.2g of their "
 		    "breadth; other lights than the laser's go with --off, or the board hardly "
 		    "moved", thick);
+	if (views_disagree(views, fit, thick > THICKNESS_WARN))
+		return 0;
 	if (thick > THICKNESS_WARN)
 		warn(NULL, "the points are as thick as %.2g of their breadth: move or tilt the "
 		    "board more", thick);
@@ -244,9 +336,9 @@ check_plane(const struct views *views, const struct plane_fit *fit)
 		    "tilt the board, and move it through the whole depth that is to be measured",
 		    fit->sd_rad * DEGREES);
 	for (size_t i = 0; i < views->n; i++)
-		if (views->view[i].used == 0)
+		if (views->view[i].used[views->channel] == 0)
 			warn(NULL, "view %zu has no point of the laser's line on the board (%zu "
-			    "seen)", i, views->view[i].seen);
+			    "seen)", i, views->view[i].seen[views->channel]);
 	return 0;
 }
 
@@ -268,30 +360,77 @@ check_boards(const struct views *views)
 		    sqrt(squares / (double)n));
 }
 
+/* Fits the plane to the points of each channel of pictures in colour, and chooses the one that
+ * knows it best: by its rms over the root of the number of points, in half as many views at
+ * least as another one has. */
+static void
+choose_channel(struct views *views, enum plane_method method, double limit,
+    struct channel_fit channel[LASER_CHANNELS])
+{
+	double least = INFINITY;
+	size_t most = 0;
+
+	for (size_t c = 0; c < LASER_CHANNELS; c++) {
+		struct channel_fit *of = &channel[c];
+
+		views->channel = c;
+		if (fit_plane(views->line[c].v, views->line[c].n, views->n, method, limit,
+		    &of->fit) < 0) {
+			fail_clear();
+			of->fit.used = 0;
+			continue;
+		}
+		for (size_t i = 0; i < views->n; i++)
+			of->views += view_line(views, &of->fit, i).used > 0;
+		/* a line in one picture is no plane */
+		if (of->views < 2)
+			of->fit.used = 0;
+		else
+			most = of->views > most ? of->views : most;
+	}
+	views->channel = 0;
+	for (size_t c = 0; c < LASER_CHANNELS; c++) {
+		double error = channel[c].fit.rms / sqrt((double)channel[c].fit.used);
+
+		if (channel[c].fit.used && 2 * channel[c].views >= most && error < least) {
+			least = error;
+			views->channel = c;
+		}
+	}
+}
+
 static int
-finish_plane(const struct run *run, const struct parameters *parameters,
-    const struct views *views)
+finish_plane(const struct run *run, const struct parameters *parameters, struct views *views)
 {
 	enum plane_method method = parameters->plain ? PLANE_PLAIN :
 	    isnan(parameters->limit) ? PLANE_ROBUST : PLANE_WITHIN;
+	struct channel_fit channel[LASER_CHANNELS] = { 0 };
+	const struct plane_points *line;
 	struct plane_fit fit;
 	size_t used = 0;
 
+	if (views->colour)
+		choose_channel(views, method, parameters->limit, channel);
+	line = &views->line[views->channel];
 	for (size_t i = 0; i < views->n; i++)
-		used += views->view[i].used > 0;
-	if (views->points == 0)
+		used += views->view[i].used[views->channel] > 0;
+	if (line->n == 0)
 		return fail(NULL, "no point of the laser's line on the board in %zu pictures"
 		    "%s", views->n, parameters->off ? ": are those of --off exchanged with them, "
 		    "or of the laser too?" : "");
 	if (used < 2 && views->view[0].has_board)
 		return fail(NULL, "one view with the laser's line: it is a line, and no plane; "
 		    "move or tilt the board");
-	if (fit_plane(views->point, views->points, views->n, method, parameters->limit,
-	    &fit) < 0)
+	if (fit_plane(line->v, line->n, views->n, method, parameters->limit, &fit) < 0)
 		return -1;
 	if (check_plane(views, &fit) < 0)
 		return -1;
-	report_plane(stdout, views, &fit);
+	/* the finder: the line was found in pictures */
+	if (views->finder && views->lit && views->board.kind != BOARD_CHESS)
+		warn("--off", "is not given, and the line crosses the board's printed circles, "
+		    "whose edges break and shift it: take each picture once more with the laser "
+		    "off");
+	report_plane(stdout, views, &fit, channel);
 	return save(run, parameters, &(struct number_edit){ "laser_plane", fit.plane, 4 }, 1);
 }
 
@@ -344,8 +483,7 @@ check_opposite(const char *name, bool has, const double before[3], const double 
 }
 
 static int
-finish_direction(const struct run *run, const struct parameters *parameters,
-    const struct views *views)
+finish_direction(const struct run *run, const struct parameters *parameters, struct views *views)
 {
 	struct direction_fit fit;
 	const double *d = fit.direction;
@@ -370,8 +508,7 @@ finish_direction(const struct run *run, const struct parameters *parameters,
 }
 
 static int
-finish_axis(const struct run *run, const struct parameters *parameters,
-    const struct views *views)
+finish_axis(const struct run *run, const struct parameters *parameters, struct views *views)
 {
 	struct axis_fit fit;
 
@@ -407,12 +544,12 @@ has(const struct frame_head *head, const char *names)
 	return true;
 }
 
-/* Is the frame a picture, of one channel but for those of second inputs, and no table? */
+/* Is the frame a picture, in colour or of one channel, and no table? Second inputs do not count. */
 static bool
 is_picture(const struct frame_head *head)
 {
 	return !head_is_table(head) && head->h > 1 && (head->c == 1 ||
-	    strchr(head->channel[1], '.'));
+	    strchr(head->channel[1], '.') || head_is_colour(head));
 }
 
 /* The picture (off: its second input --off, which has its size) as a frame of its own, which
@@ -421,14 +558,22 @@ static int
 own_picture(const struct run *run, const struct frame *in, bool off, struct frame **out)
 {
 	const struct frame_head *other = off ? run_second_input_head(run, "off", 0) : NULL;
-	size_t c = 0;
+	bool colour = head_is_colour(off ? other : &in->head);
+	size_t c[3] = { 0, 1, 2 }, n = colour ? 3 : 1;
+	int status = 0;
 
 	if (off && (other->w != in->head.w || other->h != in->head.h))
 		return fail("--off", "is %zux%zu, the picture %zux%zu", other->w, other->h,
 		    in->head.w, in->head.h);
-	if (off && run_second_input(run, &in->head, "off", NULL, &c) < 0)
+	for (size_t k = 0; off && k < n && status == 0; k++)
+		status = run_second_input(run, &in->head, "off", colour ?
+		    (char[2]){ "rgb"[k] } : NULL, &c[k]);
+	if (status < 0 || frame_select(in, c, n, out) < 0)
 		return -1;
-	return frame_select(in, &c, 1, out);
+	for (size_t k = 0; k < n; k++)
+		snprintf((*out)->head.channel[k], sizeof((*out)->head.channel[k]), "%s",
+		    colour ? (char[2]){ "rgb"[k] } : "image");
+	return 0;
 }
 
 /* Adds board and line of a picture. The board is seen best with the laser off. */
@@ -440,6 +585,7 @@ take_picture(struct run *run, const struct frame *in)
 	struct frame *on, *off = NULL;
 	int status = own_picture(run, in, false, &on);
 
+	priv->views.lit = !parameters->off && !parameters->corners;
 	if (status < 0)
 		return -1;
 	status = parameters->off ? own_picture(run, in, true, &off) : 0;
@@ -524,8 +670,8 @@ static int
 end(struct run *run)
 {
 	static int (*const finish[LASERCAL_MODES])(const struct run *, const struct parameters *,
-	    const struct views *) = { finish_plane, finish_direction, finish_axis };
-	const struct priv *priv = run->priv;
+	    struct views *) = { finish_plane, finish_direction, finish_axis };
+	struct priv *priv = run->priv;
 	int status;
 
 	stage_history_end(&priv->history);
@@ -586,7 +732,7 @@ init(struct run *run)
 	run->body = &body;
 	run->sink = true;
 	run->colour = parameters->channel >= 0 ? (enum colour)(COLOUR_RED + parameters->channel) :
-	    COLOUR_GREY;
+	    COLOUR_CHOOSE;
 	views->sigma_px = parameters->sigma;
 	views->laser = &priv->laser;
 	views->origin = parameters->origin;

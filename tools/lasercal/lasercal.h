@@ -47,12 +47,8 @@ struct board_pose {
 
 /* The pose with R turned further by exp(step[0..2]) and t moved by step[3..5]. */
 void board_pose_step(const struct board_pose *, const double step[6], struct board_pose *out);
-/* The angle between two poses' rotations. */
-double board_pose_turn(const struct board_pose *, const struct board_pose *);
-/* a b', 3x3. */
-void board_pose_quotient(const double a[9], const double b[9], double out[9]);
-/* Axis times angle of a rotation. */
-void board_pose_log(const double R[9], double w[3]);
+/* Axis times angle of the turn from pose b to pose a. */
+void board_pose_turn(const struct board_pose *a, const struct board_pose *b, double w[3]);
 /* Turns R further about a unit vector. */
 void board_pose_rotate(const double axis[3], double angle_rad, double R[9]);
 /* A camera without its pose: matrix and lens. */
@@ -65,12 +61,21 @@ struct plane_point {
 	size_t view;
 };
 
+#define LASER_CHANNELS 3	/* of pictures in colour, all of which are tried; else the first */
+
+/* Of one channel. */
+struct plane_points {
+	size_t n;
+	struct plane_point *v;		/* of the line, in the world; rising views */
+};
+
 struct view {
 	bool has_board;
 	struct board_points corners;
 	struct board_pose board;	/* to the camera */
 	double stage;			/* travel in mm, turn in rad */
-	size_t seen, used;		/* points of the line in the picture, and on the board */
+	/* Points of the line in the picture, and on the board, of each channel. */
+	size_t seen[LASER_CHANNELS], used[LASER_CHANNELS];
 };
 
 struct views {
@@ -80,8 +85,10 @@ struct views {
 	bool size_warned;
 	size_t n;
 	struct view *view;
-	size_t points;
-	struct plane_point *point;	/* of the line, in the world; rising views */
+	struct plane_points line[LASER_CHANNELS];
+	size_t channel;			/* whose points are added or reported */
+	bool colour;			/* a picture was in colour */
+	bool lit;			/* pictures of boards have the laser on */
 	struct line_finder *finder;	/* NULL until the first line in a picture */
 	double sigma_px;		/* of its smoothing */
 };
@@ -92,11 +99,11 @@ int views_add_board(struct views *, const struct run *, const struct frame *, co
 /* The same from a picture; fails where there is no board in it. */
 int views_add_picture_board(struct views *, const struct run *, const struct frame *);
 /*
- * Adds the line's points to the last view, those of a table (u, v) or found in a picture (less off,
- * unless that is NULL), where their rays meet its board. Leaves out points beyond the board's edge,
- * and near the edges of a chessboard's squares, which shift the line and look like lines
- * themselves: within 3 of the standard deviations sigma_px of the picture's smoothing (of a table:
- * its key line_sigma_px), but at most 0.3 squares.
+ * Adds the line's points to the last view, those of a table (u, v) or found in a picture, of one
+ * channel or of r g b (less off, unless that is NULL), where their rays meet its board. Leaves
+ * out points beyond the board's edge, and near the edges of a chessboard's squares, which shift
+ * the line and look like lines themselves: within 3 of the standard deviations sigma_px of the
+ * picture's smoothing (of a table: its key line_sigma_px), but at most 0.3 squares.
  */
 int views_add_line(struct views *, const struct run *, const struct frame *);
 int views_add_picture_line(struct views *, struct run *, const struct frame *on,
@@ -109,6 +116,16 @@ void views_middle(const struct views *, const struct view *, double X[3]);
  * board. */
 bool views_depths(const struct views *, double *nearest, double *farthest);
 void views_free(struct views *);
+
+/* Adds a point to the last view, for which there is room. */
+static inline void
+views_add_point(struct views *views, const double X[3])
+{
+	struct plane_points *line = &views->line[views->channel];
+
+	line->v[line->n++] = (struct plane_point){ { X[0], X[1], X[2] }, views->n - 1 };
+	views->view[views->n - 1].used[views->channel]++;
+}
 
 /* A camera's point or direction in the world. */
 static inline void
@@ -258,13 +275,9 @@ struct lasercal_rows {
 	void (*turn_residual)(const void *turning, const double *step, double *r);
 	/* A point of the board, to the camera. */
 	void (*to_camera)(const struct board_pose *, const double b[3], double x[3]);
-	/* Add points to the last view, for which there is room: where the rays of a line's points,
-	 * found in a picture or in a table, meet its board; points with x y z. */
-	void (*add_found)(struct views *, const struct crop *, const struct line_points *,
-	    double sigma_px);
-	void (*add_line)(struct views *, const struct crop *, const struct frame *, size_t u,
-	    size_t v, double sigma_px);
-	void (*add_places)(struct views *, const struct frame *, const size_t c[3]);
+	/* Adds a point of the line to the last view, for which there is room: where a pixel's ray
+	 * meets its board. */
+	void (*add_ray)(struct views *, const struct crop *, double u, double v, double sigma_px);
 	/* The best plane of three points. False: all threes are on lines. */
 	bool (*search_plane)(const struct plane_fitting *, double best[4]);
 	/* Weights by the distances from a plane: 1 within the limit, or Tukey's. */

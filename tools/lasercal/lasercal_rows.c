@@ -139,67 +139,21 @@ is_near_edge(const struct views *views, const double place[2], double depth, dou
 	    off < fmin(EDGE_SIGMAS * sigma_px, EDGE_SQUARES * px);
 }
 
-static void
-add_point(struct views *views, const double X[3])
-{
-	views->point[views->points++] =
-	    (struct plane_point){ { X[0], X[1], X[2] }, views->n - 1 };
-	views->view[views->n - 1].used++;
-}
-
 /* Adds the place in the world where a pixel's ray meets the board, if the line counts there. */
 static void
-add_ray(struct views *views, const struct crop *crop, double u, double v, double sigma_px)
+lasercal_add_ray(struct views *views, const struct crop *crop, double u, double v, double sigma_px)
 {
 	struct view *view = &views->view[views->n - 1];
 	double uv[2], x[3], place[2], X[3];
 
-	view->seen++;
+	view->seen[views->channel]++;
 	on_sensor(crop, u, v, uv);
 	if (!meet_board(views, &view->board, uv, x, place) ||
 	    !is_on_board(&views->board, place) ||
 	    is_near_edge(views, place, x[2], sigma_px))
 		return;
 	views_to_world(views, x, X);
-	add_point(views, X);
-}
-
-static void
-lasercal_add_found(struct views *views, const struct crop *crop, const struct line_points *points,
-    double sigma_px)
-{
-	for (size_t i = 0; i < points->n; i++)
-		add_ray(views, crop, points->v[i].u, points->v[i].v, sigma_px);
-}
-
-static void
-lasercal_add_line(struct views *views, const struct crop *crop, const struct frame *frame,
-    size_t u, size_t v, double sigma_px)
-{
-	for (size_t y = 0; y < frame->head.h; y++)
-		for (size_t x = 0; x < frame->head.w; x++) {
-			double at_u = frame_floats(frame, u, y)[x];
-			double at_v = frame_floats(frame, v, y)[x];
-
-			if (!isnan(at_u) && !isnan(at_v))
-				add_ray(views, crop, at_u, at_v, sigma_px);
-		}
-}
-
-static void
-lasercal_add_places(struct views *views, const struct frame *frame, const size_t c[3])
-{
-	for (size_t y = 0; y < frame->head.h; y++)
-		for (size_t x = 0; x < frame->head.w; x++) {
-			double X[3];
-
-			for (int k = 0; k < 3; k++)
-				X[k] = frame_floats(frame, c[k], y)[x];
-			if (!isfinite(X[0]) || !isfinite(X[1]) || !isfinite(X[2]))
-				continue;
-			views->view[views->n - 1].seen++;
-			add_point(views, X);
-		}
+	views_add_point(views, X);
 }
 
 /* ---- the plane ---- */
@@ -389,9 +343,7 @@ const struct lasercal_rows AT_LEVEL(lasercal_rows) = {
 	.count_used = lasercal_count_used,
 	.to_camera = lasercal_to_camera,
 	.corner_residual = lasercal_corner_residual,
-	.add_found = lasercal_add_found,
-	.add_line = lasercal_add_line,
-	.add_places = lasercal_add_places,
+	.add_ray = lasercal_add_ray,
 	.turn_residual = lasercal_turn_residual,
 	.linearise = lasercal_linearise,
 };

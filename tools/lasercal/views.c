@@ -12,6 +12,7 @@
 #include "base/linear.h"
 #include "base/process.h"
 #include "feature/board_find.h"
+#include "points/icp.h"
 
 /* ---- least squares of a few parameters by Levenberg and Marquardt ---- */
 
@@ -87,32 +88,14 @@ levenberg_fit(const struct levenberg *fit, double *squares)
 /* ---- rotations and poses ---- */
 
 void
-board_pose_quotient(const double a[9], const double b[9], double out[9])
+board_pose_turn(const struct board_pose *a, const struct board_pose *b, double w[3])
 {
+	struct pose turn = pose_identity;
 	double turned[9];
 
-	matrix3_transpose(b, turned);
-	matrix3_product(a, turned, out);
-}
-
-void
-board_pose_log(const double R[9], double w[3])
-{
-	double v[3] = { (R[7] - R[5]) / 2, (R[2] - R[6]) / 2, (R[3] - R[1]) / 2 };
-	double s = vector3_length(v), c = (R[0] + R[4] + R[8] - 1) / 2, angle = atan2(s, c);
-
-	for (int i = 0; i < 3; i++)
-		w[i] = s > 1e-12 ? v[i] * angle / s : v[i];
-}
-
-double
-board_pose_turn(const struct board_pose *a, const struct board_pose *b)
-{
-	double R[9], w[3];
-
-	board_pose_quotient(a->R, b->R, R);
-	board_pose_log(R, w);
-	return vector3_length(w);
+	matrix3_transpose(b->R, turned);
+	matrix3_product(a->R, turned, turn.R);
+	pose_turn(&turn, w);
 }
 
 /* Turns R by an angle about a unit vector. */
@@ -143,70 +126,6 @@ board_pose_step(const struct board_pose *pose, const double step[6], struct boar
 }
 
 /* ---- a board's pose: the homography ---- */
-
-/* Moves points to mean 0 and mean square distance 2 (Hartley 1997), x -> (x - m) s. -1: all are at
- * one place. */
-static int
-condition(double (*at)[2], size_t n, double m[2], double *s)
-{
-	double squares = 0;
-
-	m[0] = m[1] = 0;
-	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < 2; k++)
-			m[k] += at[i][k] / (double)n;
-	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < 2; k++) {
-			at[i][k] -= m[k];
-			squares += at[i][k] * at[i][k] / (double)n;
-		}
-	if (!(squares > 0))
-		return -1;
-	*s = sqrt(2 / squares);
-	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < 2; k++)
-			at[i][k] *= *s;
-	return 0;
-}
-
-/* H with `to` ~ H (from, 1), both conditioned. -1: it is not determined. */
-static int
-conditioned_homography(double (*const from)[2], double (*const to)[2], size_t n, double H[9])
-{
-	double a[81] = { 0 }, value[9], vector[81];
-
-	for (size_t i = 0; i < n; i++)
-		for (int k = 0; k < 2; k++) {
-			double row[9] = { 0 };
-
-			for (int j = 0; j < 3; j++) {
-				double f = j < 2 ? from[i][j] : 1;
-
-				row[3 * k + j] = f;
-				row[6 + j] = -to[i][k] * f;
-			}
-			for (int p = 0; p < 81; p++)
-				a[p] += row[p / 9] * row[p % 9];
-		}
-	symmetric_eigen(9, a, value, vector);
-	memcpy(H, vector + 72, 9 * sizeof(*H));
-	return value[7] > 1e-10 * value[0] ? 0 : -1;
-}
-
-/* H' = S_to^-1 H S_from. */
-static void
-uncondition(double H[9], const double from_mean[2], double from_scale, const double to_mean[2],
-    double to_scale)
-{
-	const double S[9] = { from_scale, 0, -from_scale * from_mean[0], 0, from_scale,
-		-from_scale * from_mean[1], 0, 0, 1 };
-	const double back[9] = { 1 / to_scale, 0, to_mean[0], 0, 1 / to_scale, to_mean[1], 0, 0,
-		1 };
-	double product[9];
-
-	matrix3_product(H, S, product);
-	matrix3_product(back, product, H);
-}
 
 /* R and t of H ~ (r1 r2 t); t in front of the camera. */
 static void
@@ -251,25 +170,23 @@ start_pose(const struct pinhole *camera, const struct board_points *points,
     struct board_pose *pose)
 {
 	size_t n = points->n;
-	double (*from)[2] = malloc(2 * n * sizeof(*from)), (*to)[2] = from + n;
-	double from_mean[2], to_mean[2], from_scale, to_scale, H[9];
+	struct homography_pair *pair = calloc(n, sizeof(*pair));
+	double H[9], rms;
 	int status = 0;
 
-	if (!from)
+	if (!pair)
 		return fail_memory();
-	memcpy(from, points->place, n * sizeof(*from));
-	for (size_t i = 0; i < n && status == 0; i++)
-		if (!pinhole_undistort(camera, points->uv[i], to[i]))
+	for (size_t i = 0; i < n && status == 0; i++) {
+		memcpy(pair[i].from, points->place[i], sizeof(pair[i].from));
+		if (!pinhole_undistort(camera, points->uv[i], pair[i].to))
 			status = fail(NULL, "the lens model has no ray for the corner at %.1f %.1f",
 			    points->uv[i][0], points->uv[i][1]);
-	if (status == 0 && (condition(from, n, from_mean, &from_scale) < 0 ||
-	    condition(to, n, to_mean, &to_scale) < 0 ||
-	    conditioned_homography(from, to, n, H) < 0))
+	}
+	if (status == 0 && !homography_fit(pair, n, H, &rms))
 		status = fail(NULL, "the corners lie on one line");
-	free(from);
+	free(pair);
 	if (status < 0)
 		return -1;
-	uncondition(H, from_mean, from_scale, to_mean, to_scale);
 	pose_of(H, pose);
 	return 0;
 }
@@ -420,7 +337,8 @@ solve_board(const struct views *views, struct view *view)
 	view->has_board = true;
 	return view->board.rms_px <= MAX_RMS_PX ? 0 : fail(name, "corners are %.3g px rms from "
 	    "where a board would be: --board, --origin or the camera's calibration is another "
-	    "one", view->board.rms_px);
+	    "one%s", view->board.rms_px, views->lit && views->board.kind != BOARD_CHESS ?
+	    ", or the laser's line lies across its circles: --off" : "");
 }
 
 int
@@ -530,12 +448,12 @@ views_depths(const struct views *views, double *nearest, double *farthest)
 static int
 reserve_points(struct views *views, size_t n)
 {
-	struct plane_point *more = reallocarray(views->point, views->points + n + 1,
-	    sizeof(*more));
+	struct plane_points *line = &views->line[views->channel];
+	struct plane_point *more = reallocarray(line->v, line->n + n + 1, sizeof(*more));
 
 	if (!more)
 		return fail_memory();
-	views->point = more;
+	line->v = more;
 	return 0;
 }
 
@@ -543,10 +461,12 @@ reserve_points(struct views *views, size_t n)
 #define MIN_LINE_POINTS 5
 
 static struct line_plane
-line_plane_of(const struct frame *frame)
+line_plane_of(const struct frame *frame, size_t channel)
 {
-	return frame ? (struct line_plane){ frame_row(frame, 0, 0), frame->plane[0].stride,
-		frame->plane[0].type } : (struct line_plane){ 0 };
+	size_t c = frame && frame->head.c > 1 ? channel : 0;
+
+	return frame ? (struct line_plane){ frame_row(frame, c, 0), frame->plane[c].stride,
+		frame->plane[c].type } : (struct line_plane){ 0 };
 }
 
 int
@@ -555,23 +475,37 @@ views_add_picture_line(struct views *views, struct run *run, const struct frame 
 {
 	struct line_options options = { .sigma = views->sigma_px, .low = 1, .high = 1,
 		.min_length = MIN_LINE_POINTS };
-	struct line_image image = { on->head.w, on->head.h, line_plane_of(on), line_plane_of(off),
-		false };
+	bool colour = on->head.c > 1;
 	struct line_points points;
 	struct crop crop;
-	double noise, threshold;
+	int status = 0;
 
 	if ((!views->finder && line_finder_new(&options, &line_level_any, &views->finder) < 0) ||
-	    line_noise(&image, &noise) < 0)
+	    find_crop(views, run, &on->head, true, &crop) < 0)
 		return -1;
-	threshold = line_threshold(fmax(noise, MIN_NOISE), views->sigma_px);
-	line_finder_set_thresholds(views->finder, threshold, threshold);
-	if (line_find(views->finder, run, &image, &points) < 0 ||
-	    find_crop(views, run, &on->head, true, &crop) < 0 ||
-	    reserve_points(views, points.n) < 0)
-		return -1;
-	lasercal_rows()->add_found(views, &crop, &points, views->sigma_px);
-	return 0;
+	views->colour |= colour;
+	/* a grey picture among those in colour counts for each channel */
+	for (size_t c = 0; c < LASER_CHANNELS && status == 0; c++) {
+		struct line_image image = { on->head.w, on->head.h, line_plane_of(on, c),
+			line_plane_of(off, c), false };
+		double noise, threshold;
+
+		if (c == 0 || colour) {
+			if (line_noise(&image, &noise) < 0)
+				return -1;
+			threshold = line_threshold(fmax(noise, MIN_NOISE), views->sigma_px);
+			line_finder_set_thresholds(views->finder, threshold, threshold);
+			if (line_find(views->finder, run, &image, &points) < 0)
+				return -1;
+		}
+		views->channel = c;
+		status = reserve_points(views, points.n);
+		for (size_t i = 0; i < points.n && status == 0; i++)
+			lasercal_rows()->add_ray(views, &crop, (double)points.v[i].u,
+			    (double)points.v[i].v, views->sigma_px);
+	}
+	views->channel = 0;
+	return status;
 }
 
 int
@@ -586,7 +520,13 @@ views_add_line(struct views *views, const struct run *run, const struct frame *f
 	    find_crop(views, run, head, false, &crop) < 0 || run_channel(run, head, "u", &u) < 0 ||
 	    run_channel(run, head, "v", &v) < 0 || reserve_points(views, head->w * head->h) < 0)
 		return -1;
-	lasercal_rows()->add_line(views, &crop, frame, u, v, sigma_px);
+	for (size_t i = 0; i < head->w * head->h; i++) {
+		double at_u = (double)frame_floats(frame, u, i / head->w)[i % head->w];
+		double at_v = (double)frame_floats(frame, v, i / head->w)[i % head->w];
+
+		if (!isnan(at_u) && !isnan(at_v))
+			lasercal_rows()->add_ray(views, &crop, at_u, at_v, sigma_px);
+	}
 	return 0;
 }
 
@@ -601,7 +541,16 @@ views_add_points(struct views *views, const struct frame *frame)
 		c[k] = head_channel(head, (char[2]){ "xyz"[k] });
 	if (reserve_points(views, head->w * head->h) < 0)
 		return -1;
-	lasercal_rows()->add_places(views, frame, c);
+	for (size_t i = 0; i < head->w * head->h; i++) {
+		double X[3];
+
+		for (size_t k = 0; k < 3; k++)
+			X[k] = (double)frame_floats(frame, c[k], i / head->w)[i % head->w];
+		if (!isfinite(X[0]) || !isfinite(X[1]) || !isfinite(X[2]))
+			continue;
+		views->view[views->n - 1].seen[views->channel]++;
+		views_add_point(views, X);
+	}
 	return 0;
 }
 
@@ -613,6 +562,7 @@ views_free(struct views *views)
 		free(views->view[i].corners.uv);
 	}
 	free(views->view);
-	free(views->point);
+	for (size_t c = 0; c < LASER_CHANNELS; c++)
+		free(views->line[c].v);
 	line_finder_free(views->finder);
 }

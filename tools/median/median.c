@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "run/passes.h"
 #include "median.block.h"
 
@@ -61,9 +62,7 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	size_t n = 0;
 
 	free(median->source);
-	median->source = calloc(in->c, sizeof(*median->source));
-	if (!median->source)
-		return fail_memory();
+	median->source = must_alloc(in->c, sizeof(*median->source));
 	for (size_t c = 0; c < in->c; c++)
 		if (strcmp(in->channel[c], "p_order")) {
 			if (n < c)

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
+#include "base/process.h"
+#include "image/statistics.h"
 #include "run/stage.h"
 
 /* ---- options ---- */
@@ -55,7 +58,98 @@ struct priv {
 	struct pieces pieces;
 	bool folds;			/* points go into sums as frames come */
 	struct cube_sums sums;
+	struct place *place;		/* of each frame that came */
+	size_t places;
 };
+
+/* ---- do the clouds meet? ---- */
+
+#define PLACE_POINTS 4000	/* of a frame, about, that tell where it is */
+#define PLACE_SHARE 0.05	/* of them that are left out at each end of an axis: wrong ones */
+#define PLACES_MOST 2000	/* frames that are compared */
+
+/* The box of a frame's points in the world. */
+struct place {
+	double low[3], high[3];
+	size_t view, number;
+};
+
+/* The distance of two boxes. */
+static double
+gap(const struct place *a, const struct place *b)
+{
+	double off[3];
+
+	for (int k = 0; k < 3; k++)
+		off[k] = fmax(fmax(a->low[k] - b->high[k], b->low[k] - a->high[k]), 0);
+	return vector3_length(off);
+}
+
+static double
+diagonal(const struct place *a)
+{
+	return hypot(hypot(a->high[0] - a->low[0], a->high[1] - a->low[1]), a->high[2] - a->low[2]);
+}
+
+/* Keeps the place of a frame, if it has points. */
+static void
+add_place(struct priv *priv, const struct view_frame *of)
+{
+	const struct frame_head *head = &of->frame->head;
+	size_t step = head->w * head->h / PLACE_POINTS + 1, n = 0, channel[3];
+	struct place place = { .view = of->view, .number = of->number };
+	double *v;
+
+	for (int k = 0; k < 3; k++)
+		channel[k] = head_channel(head, (char[2]){ "xyz"[k] });
+	if (priv->places == PLACES_MOST || channel[0] == NO_CHANNEL || channel[1] == NO_CHANNEL ||
+	    channel[2] == NO_CHANNEL)
+		return;
+	v = must_alloc(3 * (PLACE_POINTS + 1), sizeof(*v));
+	for (size_t i = 0; i < head->w * head->h; i += step) {
+		double X[3], to[3];
+
+		for (int k = 0; k < 3; k++)
+			X[k] = frame_floats(of->frame, channel[k], i / head->w)[i % head->w];
+		if (!isfinite(X[0]) || !isfinite(X[1]) || !isfinite(X[2]))
+			continue;
+		pose_apply(&of->pose, X, to);
+		for (size_t k = 0; k < 3; k++)
+			v[k * (PLACE_POINTS + 1) + n] = to[k];
+		n++;
+	}
+	for (size_t k = 0; k < 3 && n; k++) {
+		double *axis = v + k * (PLACE_POINTS + 1);
+
+		place.low[k] = statistics_quantile(axis, n, PLACE_SHARE);
+		place.high[k] = statistics_quantile(axis, n, 1 - PLACE_SHARE);
+	}
+	free(v);
+	if (n) {
+		priv->place = must_resize(priv->place, priv->places + 1, sizeof(*priv->place));
+		priv->place[priv->places++] = place;
+	}
+}
+
+/* Warns of a frame that is farther from all others than it and the nearest one are large. */
+static void
+check_places(const struct priv *priv)
+{
+	for (size_t i = 0; i < priv->places && priv->places > 1; i++) {
+		const struct place *a = &priv->place[i], *nearest = NULL;
+
+		for (size_t j = 0; j < priv->places; j++)
+			if (j != i && (!nearest || gap(a, &priv->place[j]) < gap(a, nearest)))
+				nearest = &priv->place[j];
+		if (!(gap(a, nearest) > diagonal(a) + diagonal(nearest)))
+			continue;
+		warn(NULL, "frame %zu of view %zu does not meet the others: its points are %.4g "
+		    "from the nearest ones, frame %zu of view %zu, and %.3g wide: were its cameras "
+		    "exchanged, or is it in another world or unit (--pose)?", a->number, a->view,
+		    gap(a, nearest), nearest->number, nearest->view, diagonal(a));
+		return;
+	}
+}
 
 /* ---- frames ---- */
 
@@ -79,10 +173,12 @@ take_frame(struct run *run, struct frame *in)
 	else
 		status = views_take(&priv->views, run, in, of);
 	for (size_t k = 0; k < n && of[k].frame; k++) {
-		if (status == 0)
+		if (status == 0) {
+			add_place(priv, &of[k]);
 			status = pieces_add(&priv->pieces, &of[k]);
-		else
+		} else {
 			frame_free(of[k].frame);
+		}
 	}
 	if (status == 0)
 		status = views_check(&priv->views, run, of);
@@ -98,6 +194,7 @@ end(struct run *run)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct frame *cloud = NULL;
+	struct shared_errors errors = { 0 };
 	bool folded = priv->sums.clouds > 0;
 	size_t points;
 	int status;
@@ -105,6 +202,10 @@ end(struct run *run)
 	if (priv->pieces.n == 0)
 		return 0;
 	status = views_check_number(&priv->views, run);
+	/* views_conclude() and the checks of poses have lines of their own */
+	if (status == 0 && !priv->views.warned && !priv->views.unit_warned && !priv->views.same &&
+	    (priv->views.met || !priv->views.apart[0]))
+		check_places(priv);
 	if (status == 0 && parameters->icp)
 		status = align_pieces(run, &(struct align_options){ parameters->ring,
 		    parameters->max_rms, &parameters->write_pose }, &priv->pieces);
@@ -113,20 +214,19 @@ end(struct run *run)
 		status = fold_pieces(run, &priv->sums, &priv->pieces) < 0 ? -1 :
 		    cube_sums_cloud(&priv->sums, run, &cloud);
 	else if (status == 0)
-		status = pieces_cloud(run, &priv->pieces, &cloud);
-	if (status < 0) {
-		frame_free(cloud);
-		return -1;
+		status = pieces_cloud(run, &priv->pieces, &errors, &cloud);
+	if (status == 0) {
+		pieces_free(&priv->pieces);
+		status = head_points(&cloud->head, &points);
 	}
-	pieces_free(&priv->pieces);
-	status = head_points(&cloud->head, &points);
 	if (status == 0 && points == 0)
 		warn(NULL, "no frame has a point: the cloud is empty");
 	else if (status == 0 && parameters->noise.n)
 		status = outliers_drop(run, (size_t)parameters->noise.v[0],
-		    parameters->noise.v[1], &cloud);
+		    parameters->noise.v[1], &errors, &cloud);
 	if (status == 0 && !isnan(parameters->grid) && !folded)
-		status = thin_cloud(run, parameters->grid, &cloud);
+		status = thin_cloud(run, parameters->grid, &errors, &cloud);
+	free(errors.piece);
 	if (status < 0) {
 		frame_free(cloud);
 		return -1;
@@ -191,6 +291,7 @@ release(struct run *run)
 
 	pieces_free(&priv->pieces);
 	cube_sums_free(&priv->sums);
+	free(priv->place);
 	if (!fail_message())
 		views_conclude(&priv->views);
 	views_close(&priv->views);

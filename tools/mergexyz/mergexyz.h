@@ -22,6 +22,18 @@ struct pieces {
 	size_t n, room;
 };
 
+/*
+ * Errors that the points of a piece share, because a filter has mixed neighbouring pixels: those of
+ * a Gaussian window. Of a cloud of many pieces, whose points follow each other.
+ */
+struct shared_errors {
+	size_t n;
+	struct shared_piece {
+		size_t end;		/* its points lie before this one */
+		double window_px;	/* the window's standard deviation; 0: none is shared */
+	} *piece;
+};
+
 #define GATHER_POINTS 65536	/* pixels that a thread takes at a time */
 
 /* The points of a piece that go into the cloud. */
@@ -35,26 +47,18 @@ struct gathering {
 };
 
 int pieces_add(struct pieces *, const struct view_frame *);
-int pieces_cloud(struct run *, struct pieces *, struct frame **cloud);
+int pieces_cloud(struct run *, struct pieces *, struct shared_errors *, struct frame **cloud);
 int pieces_compact(struct run *, struct view_frame *);
 void pieces_free(struct pieces *);
 
 #define GRID_CUBES 8192		/* that a thread takes at a time */
 
-/* One point per cube, of a cloud. */
-struct thinning {
-	const struct frame *cloud;
-	struct frame *out;
-	struct grid grid;
-	uint32_t *order;		/* grid_in_order() */
-};
-
-int thin_cloud(struct run *, double size, struct frame **cloud);
+int thin_cloud(struct run *, double size, const struct shared_errors *, struct frame **cloud);
 
 #define NO_CUBE UINT32_MAX
 
-/* The same cloud by cloud, so that no points need to be kept: sums over the points of cubes, which
- * are numbered in the order in which points first use them. */
+/* One point per cube, cloud by cloud, so that no points need to be kept: sums over the points of
+ * cubes, which are numbered in the order in which points first use them. */
 struct cube_sums {
 	double size;
 	struct frame_head head;		/* of the first cloud, less what later ones lack */
@@ -70,6 +74,7 @@ struct cube_sums {
 	} *cube;			/* sorted by their places */
 	int64_t base[3];
 	struct grid_extent extent;	/* of all points */
+	double shared;			/* shared_variance() of all points */
 };
 
 /* A cloud that is added to the sums. */
@@ -79,6 +84,7 @@ struct adding {
 	struct grid grid;		/* the cloud's own cubes */
 	uint32_t *number;		/* that each of these has in the sums */
 	size_t before;			/* cubes before this cloud */
+	const struct shared_errors *errors;
 };
 
 /* The cloud that the sums become. */
@@ -116,7 +122,8 @@ struct keeping {
 	size_t n;
 };
 
-int outliers_drop(struct run *, size_t k, double sigmas, struct frame **cloud);
+int outliers_drop(struct run *, size_t k, double sigmas, struct shared_errors *,
+    struct frame **cloud);
 
 /* ---- poses.c: --icp ---- */
 
@@ -133,8 +140,7 @@ struct mergexyz_rows {
 	/* Of a struct gathering: counts the points of a chunk of pixels, and takes them. */
 	void (*count_points)(void *gathering, size_t chunk);
 	void (*take_points)(void *gathering, size_t chunk);
-	/* GRID_CUBES cubes of a struct thinning, adding or dividing. */
-	void (*mean_cubes)(void *thinning, size_t part);
+	/* GRID_CUBES cubes of a struct adding or dividing. */
 	void (*add_cubes)(void *adding, size_t part);
 	void (*divide_cubes)(void *dividing, size_t part);
 	/* Of a struct neighbours: distance and uncertain of the points of NEIGHBOUR_CUBES cubes, by

@@ -110,6 +110,49 @@ thin_add(enum thin_kind kind, const float *v, const uint32_t *point, size_t n, d
 	}
 }
 
+/*
+ * The variance of a sum of n neighbouring pixels over that of n independent ones, where errors have
+ * the correlation exp(-d^2/4s^2) of a window of standard deviation s. They are treated as a square
+ * with a = sqrt(n) pixels a side, whose pairs are sum (a - |d|) exp(-d^2/4s^2) along each axis.
+ */
+static double
+patch_share(double window_px, size_t n)
+{
+	double side = sqrt((double)n), sum = 1;
+
+	for (double d = 1; d < side && d < 6 * window_px; d++)
+		sum += 2 * (1 - d / side) * exp(-d * d / (4 * window_px * window_px));
+	return sum * sum;
+}
+
+/* thin_add() of THIN_SIGMA, piece by piece; the points rise. */
+static void
+thin_add_shared(const struct shared_errors *errors, const float *v, const uint32_t *point, size_t n,
+    double *sum, size_t *valid)
+{
+	for (size_t i = 0; i < n;) {
+		size_t low = 0, high = errors->n - 1, own = 0;
+		double squares = 0;
+
+		while (low < high) {
+			size_t middle = (low + high) / 2;
+
+			if (point[i] < errors->piece[middle].end)
+				high = middle;
+			else
+				low = middle + 1;
+		}
+		for (; i < n && point[i] < errors->piece[low].end; i++) {
+			double value = v[point[i]];
+
+			own += !isnan(value);
+			squares += isnan(value) ? 0 : value * value;
+		}
+		*sum += squares * patch_share(errors->piece[low].window_px, own);
+		*valid += own;
+	}
+}
+
 /* The mean of `valid` values; NaN of none. */
 static float
 thin_mean(enum thin_kind kind, double sum, size_t valid)
@@ -144,43 +187,6 @@ thin_normals(struct frame *cloud, size_t begin, size_t end)
 }
 
 static void
-mean_channel(const struct thinning *thinning, size_t c, size_t begin, size_t end)
-{
-	const float *v = frame_floats(thinning->cloud, c, 0);
-	float *to = frame_floats(thinning->out, c, 0);
-	enum thin_kind kind = thin_kind(thinning->cloud->head.channel[c]);
-
-	for (size_t k = begin; k < end; k++) {
-		const struct grid *grid = &thinning->grid;
-		uint32_t cell = thinning->order[k];
-		const uint32_t *point = grid->point + grid->first[cell];
-		size_t n = grid->first[cell + 1] - grid->first[cell], valid = 0;
-		double sum = 0;
-
-		if (kind != THIN_FIRST)
-			thin_add(kind, v, point, n, &sum, &valid);
-		if (kind == THIN_FIRST)
-			to[k] = v[point[0]];
-		else
-			to[k] = thin_mean(kind, sum, valid);
-	}
-}
-
-static void
-mean_cubes(void *arg, size_t part)
-{
-	const struct thinning *thinning = arg;
-	size_t begin = part * GRID_CUBES, end = begin + GRID_CUBES;
-
-	end = end < thinning->grid.cells ? end : thinning->grid.cells;
-	for (size_t c = 0; c < thinning->cloud->head.c; c++)
-		mean_channel(thinning, c, begin, end);
-	thin_normals(thinning->out, begin, end);
-}
-
-/* ---- sums over cubes ---- */
-
-static void
 add_channel(const struct adding *adding, size_t c, size_t begin, size_t end)
 {
 	const char *name = adding->sums->head.channel[c];
@@ -200,7 +206,10 @@ add_channel(const struct adding *adding, size_t c, size_t begin, size_t end)
 			channel->sum[cell] = first ? (double)v[point[0]] : sum;
 			continue;
 		}
-		thin_add(kind, v, point, n, &sum, &valid);
+		if (kind == THIN_SIGMA && adding->errors->n)
+			thin_add_shared(adding->errors, v, point, n, &sum, &valid);
+		else
+			thin_add(kind, v, point, n, &sum, &valid);
 		channel->sum[cell] = sum;
 		channel->valid[cell] = (uint32_t)valid;
 	}
@@ -468,7 +477,6 @@ keep_channel(void *arg, size_t c)
 const struct mergexyz_rows AT_LEVEL(mergexyz_rows) = {
 	.count_points = count_points,
 	.take_points = take_points,
-	.mean_cubes = mean_cubes,
 	.add_cubes = add_cubes,
 	.divide_cubes = divide_cubes,
 	.search_cubes = search_cubes,

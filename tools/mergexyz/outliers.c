@@ -213,10 +213,11 @@ drop(struct run *run, struct neighbours *search, double sigmas, struct frame **c
 /*
  * Drops from a table the points whose mean distance to their k nearest is above median + sigmas
  * 1.4826 MAD of those of all points; the MAD counts as SPREAD_LEAST of the median over 1.4826 at
- * least. Frees the old table. -1 after fail().
+ * least. Frees the old table, and moves the ends of the pieces in `errors`. -1 after fail().
  */
 int
-outliers_drop(struct run *run, size_t k, double sigmas, struct frame **cloud)
+outliers_drop(struct run *run, size_t k, double sigmas, struct shared_errors *errors,
+    struct frame **cloud)
 {
 	const struct frame_head *head = &(*cloud)->head;
 	struct neighbours search = { .k = k };
@@ -231,6 +232,11 @@ outliers_drop(struct run *run, size_t k, double sigmas, struct frame **cloud)
 	for (size_t i = 0; i < 3; i++)
 		search.xyz[i] = frame_floats(*cloud, head_channel(head, (char[2]){ "xyz"[i] }), 0);
 	status = drop(run, &search, sigmas, cloud);
+	for (size_t p = 0, i = 0, kept = 0; p < errors->n && status == 0; p++) {
+		for (; i < errors->piece[p].end; i++)
+			kept += search.distance[i] <= search.cut;
+		errors->piece[p].end = kept;
+	}
 	grid_free(&search.grid);
 	free(search.sorted[0]);
 	free(search.distance);

@@ -10,13 +10,14 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 
 /* ---- pieces ---- */
 
 /* Keys that describe one frame, not the cloud of all. */
 static const char *const own_keys[] = { "name", "stage_mm", "stage_deg", "time_s", "frame_number",
 	"points", "origin_px", "bin", "rect_f_px", "rect_cx_px", "rect_cy_px", "rect_side",
-	"rect_baseline_mm", "rect_rotation", "picture_px" };
+	"rect_baseline_mm", "rect_rotation", "picture_px", "seen_from_mm" };
 
 static int
 check_key(const struct view_frame *first, const struct view_frame *piece, const char *key)
@@ -65,10 +66,8 @@ pieces_add(struct pieces *pieces, const struct view_frame *piece)
 	int status = check_piece(pieces, piece);
 
 	if (status == 0 && pieces->n == pieces->room) {
-		size_t room = pieces->room ? 2 * pieces->room : 16;
-
-		status = grow((void **)&pieces->v, room, sizeof(*pieces->v));
-		pieces->room = status < 0 ? pieces->room : room;
+		pieces->room = pieces->room ? 2 * pieces->room : 16;
+		pieces->v = must_resize(pieces->v, pieces->room, sizeof(*pieces->v));
 	}
 	if (status == 0)
 		pieces->v[pieces->n++] = *piece;
@@ -138,6 +137,88 @@ make_head(const struct pieces *pieces, size_t points, struct frame_head *head)
 	return status;
 }
 
+/* ---- errors that points share ---- */
+
+static size_t
+chunks_of(const struct view_frame *piece)
+{
+	return (piece->frame->head.w * piece->frame->head.h + GATHER_POINTS - 1) / GATHER_POINTS;
+}
+
+/* The window of a frame's own pixels, or that which the points of a cloud are as if filtered by. */
+static int
+piece_window(const struct frame_head *head, double *window_px)
+{
+	double shared;
+
+	*window_px = 0;
+	if (head_channel(head, "sigma") == NO_CHANNEL)
+		return 0;
+	if (meta_number(&head->meta, "sigma_window_px", 0, window_px) < 0 ||
+	    meta_number(&head->meta, "sigma_shared", 0, &shared) < 0)
+		return -1;
+	if (shared > 1)
+		*window_px = sqrt(shared / (4 * M_PI));
+	*window_px = *window_px > 0 ? *window_px : 0;
+	return 0;
+}
+
+/* The variance of the sum of all points of a cloud by their sigma: with the windows of the pieces,
+ * and (*independent) without. */
+static double
+shared_variance(const struct frame *cloud, size_t points, const struct shared_errors *errors,
+    double *independent)
+{
+	size_t c = head_channel(&cloud->head, "sigma"), i = 0;
+	const float *sigma = c == NO_CHANNEL ? NULL : frame_floats(cloud, c, 0);
+	double sum = 0;
+
+	*independent = 0;
+	for (size_t p = 0; sigma && i < points; p++) {
+		double window = p < errors->n ? errors->piece[p].window_px : 0, squares = 0;
+		size_t end = p < errors->n ? errors->piece[p].end : points;
+
+		for (; i < end; i++)
+			squares += isnan(sigma[i]) ? 0 : (double)sigma[i] * (double)sigma[i];
+		sum += squares * fmax(4 * M_PI * window * window, 1);
+		*independent += squares;
+	}
+	return sum;
+}
+
+/* Says in a cloud's key sigma_shared how many times the variance of a mean of many points is that
+ * of independent ones; there are no pixels whose window could be said. */
+static int
+set_shared(struct meta *meta, double variance, double independent)
+{
+	meta_remove(meta, "sigma_window_px");
+	meta_remove(meta, "sigma_shared");
+	return independent > 0 && variance > 1.001 * independent ?
+	    meta_set_number(meta, "sigma_shared", variance / independent) : 0;
+}
+
+/* Lists the pieces' windows and points; none where no piece has a window. The points of piece i
+ * begin at first[chunk]. */
+static int
+find_shared(const struct pieces *pieces, const size_t *first, size_t points,
+    struct shared_errors *errors)
+{
+	bool any = false;
+
+	*errors = (struct shared_errors){ .piece = calloc(pieces->n, sizeof(*errors->piece)) };
+	if (!errors->piece)
+		return fail_memory();
+	for (size_t i = 0; i < pieces->n; i++) {
+		first += chunks_of(&pieces->v[i]);
+		errors->piece[i].end = i + 1 < pieces->n ? *first : points;
+		if (piece_window(&pieces->v[i].frame->head, &errors->piece[i].window_px) < 0)
+			return -1;
+		any |= errors->piece[i].window_px > 0;
+	}
+	errors->n = any ? pieces->n : 0;
+	return 0;
+}
+
 static bool
 is_moved(const struct view_frame *piece)
 {
@@ -157,12 +238,6 @@ find_channels(struct gathering *gathering)
 	if (gathering->cloud &&
 	    head_channel(&gathering->cloud->head, "nx") == NO_CHANNEL)
 		gathering->n[0] = NO_CHANNEL;
-}
-
-static size_t
-chunks_of(const struct view_frame *piece)
-{
-	return (piece->frame->head.w * piece->frame->head.h + GATHER_POINTS - 1) / GATHER_POINTS;
 }
 
 /* Counts the points; first: where those of each chunk of each piece go. */
@@ -216,10 +291,12 @@ gather_points(struct run *run, struct pieces *pieces, size_t *first, struct fram
 /*
  * A table of all points that have x y z, in order, in world coordinates; normals are rotated, too.
  * It has the channels that all pieces have, in the first one's order, and the first one's metadata
- * without keys of single frames. Frees the pieces' frames. -1 after fail().
+ * without keys of single frames. Frees the pieces' frames. errors: of its points, which the caller
+ * frees in any case. -1 after fail().
  */
 int
-pieces_cloud(struct run *run, struct pieces *pieces, struct frame **cloud)
+pieces_cloud(struct run *run, struct pieces *pieces, struct shared_errors *errors,
+    struct frame **cloud)
 {
 	size_t chunks = 0, *first, points;
 	const struct frame_head *only = &pieces->v[0].frame->head;
@@ -232,7 +309,8 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct frame **cloud)
 	if (!first)
 		return fail_memory();
 	points = count_points(run, pieces, first);
-	status = make_head(pieces, points, &head);
+	status = find_shared(pieces, first, points, errors) < 0 ? -1 :
+	    make_head(pieces, points, &head);
 	if (status == 0 && pieces->n == 1 && !is_moved(&pieces->v[0]) && only->h == 1 &&
 	    only->w == points && head.c == only->c) {
 		/* the only piece is the cloud itself */
@@ -248,6 +326,12 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct frame **cloud)
 		if (status == 0)
 			status = gather_points(run, pieces, first, *cloud);
 	}
+	if (status == 0) {
+		double independent = 0, variance = errors->n ?
+		    shared_variance(*cloud, points, errors, &independent) : 0;
+
+		status = set_shared(&(*cloud)->head.meta, variance, independent);
+	}
 	free(first);
 	return status;
 }
@@ -257,9 +341,11 @@ int
 pieces_compact(struct run *run, struct view_frame *piece)
 {
 	struct view_frame own = *piece;
-	struct frame *table;
-	int status = pieces_cloud(run, &(struct pieces){ &own, 1, 1 }, &table);
+	struct frame *table = NULL;
+	struct shared_errors errors = { 0 };
+	int status = pieces_cloud(run, &(struct pieces){ &own, 1, 1 }, &errors, &table);
 
+	free(errors.piece);
 	frame_free(own.frame);
 	piece->frame = status < 0 ? NULL : table;
 	piece->pose = pose_identity;
@@ -310,48 +396,6 @@ sort_cloud(struct run *run, const struct frame *cloud, size_t points, double siz
 		return 0;
 	fail_prefix("--grid");
 	return -1;
-}
-
-/*
- * Replaces a table of points by one with one point per cube floor(p/size): the mean of each channel
- * over its valid values, normals of unit length, sigma that of the mean, and of channels that
- * number something (label, line, frame, ...) the first point's value. The cubes come in the order
- * of their first points. Frees the old table. -1 after fail().
- */
-int
-thin_cloud(struct run *run, double size, struct frame **cloud)
-{
-	struct thinning thinning = { .cloud = *cloud };
-	struct grid *grid = &thinning.grid;
-	struct grid_extent extent = GRID_NOWHERE;
-	struct frame_head head;
-	size_t points;
-	int status;
-
-	if (head_points(&(*cloud)->head, &points) < 0)
-		return -1;
-	if (points == 0)
-		return 0;
-	status = sort_cloud(run, *cloud, points, size, &extent, grid);
-	if (status == 0) {
-		report_cubes(run, points, grid->cells, size, &extent);
-		thinning.order = grid_in_order(grid);
-		status = thinning.order ? head_copy(&head, &(*cloud)->head) : -1;
-	}
-	if (status == 0) {
-		status = head_set_points(&head, grid->cells) < 0 ? -1 :
-		    frame_new(&head, &thinning.out);
-		head_free(&head);
-	}
-	if (status == 0) {
-		run_for(run, (grid->cells + GRID_CUBES - 1) / GRID_CUBES,
-		    mergexyz_rows()->mean_cubes, &thinning);
-		frame_free(*cloud);
-		*cloud = thinning.out;
-	}
-	free(thinning.order);
-	grid_free(grid);
-	return status;
 }
 
 /* ---- sums over cubes, cloud by cloud ---- */
@@ -476,12 +520,15 @@ number_cubes(struct cube_sums *sums, const struct grid *grid, uint32_t *number)
 	return 0;
 }
 
-/* Adds a table of points, all of them valid. The result is bit by bit that of thin_cloud() of all
- * tables joined, with the channels that all have. */
+/* Adds a table of points, all of them valid. The result is, bit by bit, that of all tables joined,
+ * with the channels that all have. */
 static int
-cube_sums_add(struct cube_sums *sums, struct run *run, const struct frame *cloud)
+cube_sums_add(struct cube_sums *sums, struct run *run, const struct frame *cloud,
+    const struct shared_errors *errors)
 {
-	struct adding adding = { .sums = sums, .cloud = cloud, .before = sums->cells };
+	struct adding adding = { .sums = sums, .cloud = cloud, .before = sums->cells,
+		.errors = errors };
+	double independent;
 	struct grid *grid = &adding.grid;
 	size_t points;
 	int status = -1;
@@ -496,6 +543,7 @@ cube_sums_add(struct cube_sums *sums, struct run *run, const struct frame *cloud
 		if (sums->points == 0)
 			memcpy(sums->base, grid->origin, sizeof(sums->base));
 		sums->points += points;
+		sums->shared += shared_variance(cloud, points, errors, &independent);
 		adding.number = calloc(grid->cells, sizeof(*adding.number));
 		if (!adding.number)
 			status = fail_memory();
@@ -526,10 +574,17 @@ cube_sums_free(struct cube_sums *sums)
 int
 cube_sums_cloud(struct cube_sums *sums, struct run *run, struct frame **cloud)
 {
+	size_t c = head_channel(&sums->head, "sigma");
+	double independent = 0;
+
 	*cloud = NULL;
 	report_cubes(run, sums->points, sums->cells, sums->size, &sums->extent);
 	free(sums->cube);
 	sums->cube = NULL;
+	for (size_t i = 0; c != NO_CHANNEL && i < sums->cells; i++)
+		independent += sums->channel[c].sum[i];
+	if (set_shared(&sums->head.meta, sums->shared, independent) < 0)
+		return -1;
 	if (head_set_points(&sums->head, sums->cells) < 0 || frame_new(&sums->head, cloud) < 0)
 		return -1;
 	for (size_t c = 0; c < sums->head.c; c++)
@@ -538,6 +593,27 @@ cube_sums_cloud(struct cube_sums *sums, struct run *run, struct frame **cloud)
 	    &(struct dividing){ sums, *cloud });
 	cube_sums_free(sums);
 	return 0;
+}
+
+/*
+ * Replaces a table of points by one with one point per cube floor(p/size): the mean of each channel
+ * over its valid values, normals of unit length, sigma that of the mean, and of channels that
+ * number something (label, line, frame, ...) the first point's value. The cubes come in the order
+ * of their first points. Frees the old table. -1 after fail().
+ */
+int
+thin_cloud(struct run *run, double size, const struct shared_errors *errors, struct frame **cloud)
+{
+	struct cube_sums sums = { .size = size };
+	struct frame *all = *cloud;
+	int status = cube_sums_add(&sums, run, all, errors);
+
+	if (status == 0 && sums.points) {
+		status = cube_sums_cloud(&sums, run, cloud);
+		frame_free(all);
+	}
+	cube_sums_free(&sums);
+	return status;
 }
 
 #define FOLD_POINTS ((size_t)1 << 21)	/* waiting: few enough to keep, enough for all threads */
@@ -582,18 +658,23 @@ leave_empty(const struct frame_head *from, struct pieces *pieces)
 int
 fold_pieces(struct run *run, struct cube_sums *sums, struct pieces *pieces)
 {
-	struct frame *cloud;
-	int status;
+	struct shared_errors errors = { 0 };
+	struct frame *cloud = NULL;
+	int status = pieces_cloud(run, pieces, &errors, &cloud);
 
-	if (pieces_cloud(run, pieces, &cloud) < 0)
+	if (status < 0) {
+		frame_free(cloud);
+		free(errors.piece);
 		return -1;
+	}
 	for (size_t i = 0; i < pieces->n; i++) {
 		frame_free(pieces->v[i].frame);		/* that of a single piece */
 		pieces->v[i].frame = NULL;
 	}
-	status = cube_sums_add(sums, run, cloud);
+	status = cube_sums_add(sums, run, cloud, &errors);
 	if (status == 0)
 		status = leave_empty(&cloud->head, pieces);
 	frame_free(cloud);
+	free(errors.piece);
 	return status;
 }

@@ -4,7 +4,6 @@
  */
 #include "mesh2depth.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,8 +12,6 @@
 #include "base/process.h"
 #include "io/source.h"
 #include "mesh/mesh.h"
-#include "mesh/mesh_file.h"
-#include "run/stage.h"
 
 struct parameters {
 	struct view_options view;
@@ -53,27 +50,22 @@ static const struct opt options[] = {
 
 /* ---- frames as triangles ---- */
 
-static int
+static void
 list_all(struct run *run, struct listing *listing)
 {
 	const struct mesh *mesh = listing->mesh;
 	struct triangles *triangles = listing->triangles;
 
 	triangles->points = mesh->vertices;
-	triangles->point = large_memory(mesh->vertices + 1, sizeof(*triangles->point));
+	triangles->point = must_large(mesh->vertices + 1, sizeof(*triangles->point));
 	if (mesh_has_colours(mesh))
-		triangles->texture = large_memory(mesh->vertices + 1, sizeof(*triangles->texture));
-	if (!triangles->point || (mesh_has_colours(mesh) && !triangles->texture))
-		return fail_memory();
+		triangles->texture = must_large(mesh->vertices + 1, sizeof(*triangles->texture));
 	run_for(run, listing->bands, mesh2depth_rows()->begin_band, listing);
 	for (size_t band = 0; band < listing->bands; band++)
 		listing->first[band + 1] += listing->first[band];
 	triangles->n = listing->first[listing->bands];
-	triangles->corner = large_memory(triangles->n + 1, sizeof(*triangles->corner));
-	if (!triangles->corner)
-		return fail_memory();
+	triangles->corner = must_large(triangles->n + 1, sizeof(*triangles->corner));
 	run_for(run, listing->bands, mesh2depth_rows()->list_band, listing);
-	return 0;
 }
 
 /* A frame of points, or of depth, as triangles (mesh.h), to be freed also after a failure. */
@@ -90,8 +82,8 @@ frame_triangles(struct run *run, const char *name, const struct frame *frame, do
 	listing.mesh = &mesh;
 	listing.bands = (mesh.h + LISTED_ROWS - 1) / LISTED_ROWS;
 	if (status == 0) {
-		listing.first = calloc(listing.bands + 1, sizeof(*listing.first));
-		status = listing.first ? list_all(run, &listing) : fail_memory();
+		listing.first = must_alloc(listing.bands + 1, sizeof(*listing.first));
+		list_all(run, &listing);
 	}
 	triangles->axes = mesh.towards ? AXES_CAMERA_TOWARDS : AXES_CAMERA_AWAY;
 	free(listing.first);

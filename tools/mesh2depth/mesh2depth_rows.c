@@ -4,11 +4,9 @@
  */
 #include "mesh2depth.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "mesh/mesh.h"
-#include "mesh/raster.h"
 
 /* ---- points on their way into the view ---- */
 

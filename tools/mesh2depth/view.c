@@ -8,15 +8,10 @@
  */
 #include "mesh2depth.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/linear.h"
 #include "base/process.h"
-#include "mesh/mesh_file.h"
-#include "mesh/raster.h"
-#include "run/stage.h"
 
 #define MAX_COORDINATE 1e30	/* keeps products far from overflow in float */
 
@@ -225,17 +220,12 @@ view_place(struct run *run, const char *name, struct triangles *triangles,
 {
 	struct points points = { .triangles = triangles,
 		.pieces = (triangles->points + PIECE - 1) / PIECE };
-	int status = -1;
+	int status;
 
-	points.used = calloc(triangles->points + 1, sizeof(*points.used));
-	points.box = calloc(points.pieces + 1, sizeof(*points.box));
-	if (points.used && points.box) {
-		run_for(run, (triangles->n + PIECE - 1) / PIECE, mesh2depth_rows()->mark_piece,
-		    &points);
-		status = place(run, name, triangles, &points, options, view);
-	} else {
-		fail_memory();
-	}
+	points.used = must_alloc(triangles->points + 1, sizeof(*points.used));
+	points.box = must_alloc(points.pieces + 1, sizeof(*points.box));
+	run_for(run, (triangles->n + PIECE - 1) / PIECE, mesh2depth_rows()->mark_piece, &points);
+	status = place(run, name, triangles, &points, options, view);
 	free(points.used);
 	free(points.box);
 	return status;
@@ -264,7 +254,7 @@ find_places(struct scene *scene, size_t pieces)
 	scene->first[scene->bands] = at;
 }
 
-static int
+static void
 sort_into_bands(struct run *run, struct scene *scene)
 {
 	size_t pieces = (scene->triangles->n + PIECE - 1) / PIECE;
@@ -273,19 +263,14 @@ sort_into_bands(struct run *run, struct scene *scene)
 	if (scene->rows < MIN_BAND_ROWS)
 		scene->rows = MIN_BAND_ROWS;
 	scene->bands = (scene->raster.h + scene->rows - 1) / scene->rows;
-	scene->reach = large_memory(scene->triangles->n + 1, sizeof(*scene->reach));
-	scene->place = calloc(pieces + 1, sizeof(*scene->place));
-	if (!scene->reach || !scene->place)
-		return fail_memory();
+	scene->reach = must_large(scene->triangles->n + 1, sizeof(*scene->reach));
+	scene->place = must_alloc(pieces + 1, sizeof(*scene->place));
 	run_for(run, pieces, mesh2depth_rows()->count_piece, scene);
 	find_places(scene, pieces);
 	if (scene->first[scene->bands] > MAX_ENTRIES(scene->triangles->n))
-		return 0;
-	scene->triangle = large_memory(scene->first[scene->bands] + 1, sizeof(*scene->triangle));
-	if (!scene->triangle)
-		return fail_memory();
+		return;
+	scene->triangle = must_large(scene->first[scene->bands] + 1, sizeof(*scene->triangle));
 	run_for(run, pieces, mesh2depth_rows()->sort_piece, scene);
-	return 0;
 }
 
 static int
@@ -345,7 +330,7 @@ view_draw(struct run *run, const char *name, struct triangles *triangles,
 		return -1;
 	status = raster_new(&scene.raster, options->w, options->h, triangles->texture != NULL);
 	if (status == 0)
-		status = sort_into_bands(run, &scene);
+		sort_into_bands(run, &scene);
 	if (status == 0)
 		status = make_frame(&scene, &view, meta, out);
 	if (status == 0) {

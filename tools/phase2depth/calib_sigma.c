@@ -6,7 +6,6 @@
 #include "phase2depth.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 #include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
-#include "optics/calib.h"
 #include "optics/camera_model.h"
 
 struct file {
@@ -134,9 +132,9 @@ get_covariance(const struct file *file, struct rig_covariance *rig)
 	if (end == 0 || entry->n != rig->n * rig->n)
 		return fail(file->path, "covariance: expected %zu x %zu numbers, found %zu", end,
 		    end, entry->n);
-	rig->C = malloc(entry->n * sizeof(*rig->C));
-	return !rig->C ? fail_memory() : calib_get(file->path, &file->numbers, "covariance",
-	    "a covariance", entry->n, rig->C);
+	rig->C = must_alloc(entry->n, sizeof(*rig->C));
+	return calib_get(file->path, &file->numbers, "covariance", "a covariance", entry->n,
+	    rig->C);
 }
 
 static int
@@ -308,7 +306,7 @@ set_distances(struct calib_sigma *sigma)
 	    0.05 * sigma->middle_mm);
 }
 
-static int
+static void
 make_grid(struct run *run, struct calib_sigma *sigma)
 {
 	size_t longer = sigma->w > sigma->h ? sigma->w : sigma->h;
@@ -318,16 +316,11 @@ make_grid(struct run *run, struct calib_sigma *sigma)
 	sigma->columns = sigma->w / sigma->step_px + 2;
 	sigma->rows = sigma->h / sigma->step_px + 2;
 	free(sigma->table);
-	sigma->table = calloc(CALIB_SIGMA_TERMS * sigma->columns * sigma->rows,
+	sigma->table = must_alloc(CALIB_SIGMA_TERMS * sigma->columns * sigma->rows,
 	    sizeof(*sigma->table));
-	job.scratch = calloc(6 * sigma->of.n * sigma->rows, sizeof(*job.scratch));
-	if (!sigma->table || !job.scratch) {
-		free(job.scratch);
-		return fail_memory();
-	}
+	job.scratch = must_alloc(6 * sigma->of.n * sigma->rows, sizeof(*job.scratch));
 	run_for(run, sigma->rows, phase2depth_rows()->grid_row, &job);
 	free(job.scratch);
-	return 0;
 }
 
 /* For frames that are triangulated so; kept while their size and place stay. -1 after fail(). */
@@ -347,7 +340,8 @@ calib_sigma_plan(struct run *run, struct calib_sigma *sigma, const struct triang
 	if (point_variance_set_axis(&sigma->of, t->along_y) < 0)
 		return -1;
 	set_offset(sigma);
-	return make_grid(run, sigma);
+	make_grid(run, sigma);
+	return 0;
 }
 
 void

@@ -12,7 +12,6 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "optics/calib.h"
 #include "unwrap/absolute.h"
 
 /*
@@ -93,26 +92,20 @@ find_beyond(const struct frame *in, const struct depthfit *above, struct half_tu
 {
 	size_t pixels = in->head.w * in->head.h;
 	struct half_turn_parts parts = { .w = in->head.w, .h = in->head.h,
-		.d = reallocarray(NULL, pixels, sizeof(*parts.d)),
-		.part = calloc(HALF_TURN_LISTS * pixels, sizeof(*parts.part)),
-		.jumps = calloc(2 * pixels, 1) };
+		.d = must_alloc(pixels, sizeof(*parts.d)),
+		.part = must_alloc(HALF_TURN_LISTS * pixels, sizeof(*parts.part)),
+		.jumps = must_alloc(2 * pixels, 1) };
 	size_t **list[HALF_TURN_LISTS] = { &parts.part, &parts.size, &parts.group, &parts.on,
 		&parts.all, &parts.nearest, &parts.second };
-	bool made = parts.d && parts.part && parts.jumps;
 
-	jumps->beyond = malloc(pixels);
-	for (size_t i = 1; i < HALF_TURN_LISTS && made; i++)
+	jumps->beyond = must_alloc(pixels, 1);
+	for (size_t i = 1; i < HALF_TURN_LISTS; i++)
 		*list[i] = parts.part + i * pixels;
-	made = made && jumps->beyond;
-	if (made) {
-		parts.speck = parts.jumps + pixels;
-		phase2depth_rows()->find_parts(in, above, &parts, jumps->beyond);
-	}
+	parts.speck = parts.jumps + pixels;
+	phase2depth_rows()->find_parts(in, above, &parts, jumps->beyond);
 	free(parts.d);
 	free(parts.part);
 	free(parts.jumps);
-	if (!made)
-		return fail_memory();
 	if (parts.contending > 0)
 		return fail("--wrapped", "the difference to the reference exceeds half a turn, and "
 		    "of parts of %.2g %% of the pixels nothing tells which lies within: have the "
@@ -138,25 +131,20 @@ half_turn_survey(struct run *run, const struct frame *in, const struct depthfit 
     struct half_turn_jumps *jumps)
 {
 	size_t bands = (in->head.h + HALF_TURN_BAND - 1) / HALF_TURN_BAND;
-	struct half_turn_job job = { in, above, calloc(bands, sizeof(*job.band)) };
+	struct half_turn_job job = { in, above, must_alloc(bands, sizeof(*job.band)) };
 	struct half_turn_band all = { .phase = NO_RANGE, .ref = NO_RANGE };
 	double share;
 
-	if (!job.band)
-		return fail_memory();
 	run_for(run, bands, phase2depth_rows()->count_jumps, &job);
 	for (size_t i = 0; i < bands; i++) {
 		const struct half_turn_band *band = &job.band[i];
 
 		all.jumps += band->jumps;
 		all.pairs += band->pairs;
-		all.failed |= band->failed;
 		all.phase = join_ranges(all.phase, band->phase);
 		all.ref = join_ranges(all.ref, band->ref);
 	}
 	free(job.band);
-	if (all.failed)
-		return fail_memory();
 	if (check_range(NULL, all.phase, jumps->frames == 0) < 0 ||
 	    check_range("--ref", all.ref, jumps->frames == 0) < 0)
 		return -1;
@@ -455,7 +443,7 @@ static int
 fit_all(struct run *run, const double *z_mm, size_t degree, struct depthfit *above)
 {
 	const struct frame_head *in = &above->step[0]->head;
-	struct fit_job job = { above, z_mm, degree, NULL, NULL, false };
+	struct fit_job job = { above, z_mm, degree, NULL, NULL };
 	struct polyfit all = { 0 };
 	struct frame_head head;
 	int status = -1;
@@ -468,14 +456,11 @@ fit_all(struct run *run, const double *z_mm, size_t degree, struct depthfit *abo
 	memcpy(head.unit, in->unit, sizeof(head.unit));
 	meta_copy(&head.meta, &in->meta);
 	if (frame_new(&head, &job.out) == 0) {
-		job.row = calloc(in->h, sizeof(*job.row));
-		if (job.row) {
-			run_for(run, in->h, phase2depth_rows()->fit_row, &job);
-			for (size_t y = 0; y < in->h; y++)
-				phase2depth_rows()->polyfit_join(&all, &job.row[y]);
-			status = atomic_load(&job.failed) ? -1 : report(run, &job, &all);
-		} else
-			fail_memory();
+		job.row = must_alloc(in->h, sizeof(*job.row));
+		run_for(run, in->h, phase2depth_rows()->fit_row, &job);
+		for (size_t y = 0; y < in->h; y++)
+			phase2depth_rows()->polyfit_join(&all, &job.row[y]);
+		status = report(run, &job, &all);
 	}
 	head_free(&head);
 	free(job.row);

@@ -335,6 +335,8 @@ state_facts(struct run *run, const struct frame_head *in)
 		across_px = rays->projector_px[!rays->along_y];
 	facts->calibration = &priv->calib;
 	facts->calibration_path = parameters->calib;
+	facts->other_camera = priv->other_camera;
+	facts->other_cameras = priv->other_cameras;
 	facts->along_y = rays->along_y;
 	facts->zero_px = rays->code0_px;
 	facts->across_zero_px = parameters->view.centered ? across_px / 2 : 0;
@@ -496,6 +498,9 @@ init(struct run *run)
 	    check_devices(parameters->calib, &priv->calib, parameters->as_projector,
 	    &priv->calib_reported) < 0)
 		return -1;
+	if (parameters->across)
+		priv->other_camera = calib_load_others(parameters->calib, parameters->camera,
+		    parameters->frame, &priv->other_cameras);
 	return priv->calib_sigma.of.kind < 0 ? 0 : point_variance_load(&priv->calib_sigma.of,
 	    parameters->calib, parameters->camera, parameters->frame);
 }
@@ -516,11 +521,12 @@ end(struct run *run)
 	triangulation_free(&priv->rays);
 	calib_sigma_free(&priv->calib_sigma);
 	free(priv->same);
+	free(priv->other_camera);
 }
 
 static const struct check *const checks[] = { &check_phase_samples, &check_period_key,
-	&check_units, &check_calibration, &check_coordinates, &check_turned, &check_epipolar,
-	&check_reference_plane, NULL };
+	&check_units, &check_calibration, &check_coordinates, &check_turned, &check_rig_fault,
+	&check_epipolar, &check_reference_plane, NULL };
 
 const struct stage stage_phase2depth = {
 	.name = "phase2depth",

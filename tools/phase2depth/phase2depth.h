@@ -192,7 +192,6 @@ struct fit_job {
 	size_t degree;
 	struct frame *out;
 	struct polyfit *row;		/* one per row */
-	atomic_bool failed;		/* a row was */
 };
 
 int depthfit_check(const struct depthfit_options *, bool calibrated);
@@ -225,7 +224,6 @@ struct half_turn_job {
 	struct half_turn_band {
 		size_t jumps, pairs;
 		struct half_turn_range phase, ref;
-		bool failed;
 	} *band;
 };
 
@@ -265,6 +263,8 @@ struct phase2depth {
 	struct calib calib;
 	struct triangulation rays;
 	struct calib_sigma calib_sigma;
+	struct calib_camera *other_camera;	/* of the same file */
+	size_t other_cameras;
 	bool calib_reported;		/* a line told of a fault in its file */
 	size_t phase;
 	size_t sigma, ref_sigma;	/* channels; NO_CHANNEL: there is none */

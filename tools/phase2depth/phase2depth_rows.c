@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/process.h"
 #include "optics/camera_model.h"
 #include "phase2depth.px.h"
 
@@ -581,13 +581,12 @@ count_jumps(void *arg, size_t i)
 	       y1 = y0 + HALF_TURN_BAND < h ? y0 + HALF_TURN_BAND : h;
 	const size_t reach = HALF_TURN_SMOOTH;
 	size_t top = y0 < reach ? 0 : y0 - reach, end = y1 + reach < h ? y1 + reach : h;
-	float *d = reallocarray(NULL, (end - top) * w, sizeof(*d));
+	float *d = must_alloc((end - top) * w, sizeof(*d));
 
-	*result = (struct half_turn_band){ .phase = NO_RANGE,
-		.ref = NO_RANGE, .failed = !d };
-	for (size_t y = top; d && y < end; y++)
+	*result = (struct half_turn_band){ .phase = NO_RANGE, .ref = NO_RANGE };
+	for (size_t y = top; y < end; y++)
 		above_reference(job->above, in, d + (y - top) * w, y);
-	for (size_t y = y0; d && y < y1; y++) {
+	for (size_t y = y0; y < y1; y++) {
 		const float *row = d + (y - top) * w;
 		bool inside = y >= reach && y + reach <= h;
 
@@ -867,13 +866,8 @@ fit_row(void *arg, size_t y)
 {
 	struct fit_job *job = arg;
 	size_t w = job->out->head.w;
-	float *d = malloc(job->above->steps * w * sizeof(*d));
+	float *d = must_alloc(job->above->steps * w, sizeof(*d));
 
-	if (!d) {
-		fail_memory();
-		atomic_store(&job->failed, true);
-		return;
-	}
 	for (size_t i = 0; i < job->above->steps; i++)
 		above_reference(job->above, job->above->step[i], d + i * w, y);
 	for (size_t x = 0; x < w; x++)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "checks/checks.h"
-#include "optics/calib.h"
 #include "optics/device_check.h"
 #include "phase2depth.px.h"
 
@@ -107,12 +107,9 @@ set_rays(struct run *run, struct triangulation *t, const struct pinhole *camera,
 	t->lens_unit = 1;
 	if (camera->distorted) {
 		t->lens_stride = frame_stride(in->w, SAMPLE_FLOAT) / sizeof(*t->lens);
-		if (size_multiply(t->lens_stride, in->h, &n) < 0 ||
-		    size_multiply(n, 2 * sizeof(*t->lens), &n) < 0)
+		if (size_multiply(t->lens_stride, in->h, &n) < 0)
 			return -1;
-		t->lens = aligned_alloc(64, n);
-		if (!t->lens)
-			return fail_memory();
+		t->lens = must_aligned(n, 2 * sizeof(*t->lens));
 	}
 	t->w = in->w;
 	t->h = in->h;
@@ -140,7 +137,7 @@ set_poses(struct triangulation *t, const struct calib *calib, bool along_y, stru
 
 	pinhole_center(camera, center);
 	for (size_t i = 0; i < 3; i++) {
-		t->T[i] = center[i];
+		t->T[i] = center[i] + 0.0;	/* -0 is 0 */
 		for (size_t j = 0; j < 3; j++)
 			t->R[3 * i + j] = camera->R[3 * j + i];
 	}
@@ -423,6 +420,7 @@ triangulation_plan(struct run *run, struct triangulation *t, const struct calib 
 		return -1;
 	if (options->bin.n && meta_set_numbers(&out->meta, "bin", bin, 2) < 0)
 		return -1;
-	return meta_set(&out->meta, "length_unit", calib->unit) < 0 ? -1 :
+	return meta_set(&out->meta, "length_unit", calib->unit) < 0 ||
+	    meta_set_numbers(&out->meta, "seen_from_mm", t->T, 3) < 0 ? -1 :
 	    meta_set(&out->meta, "z_axis", "away");
 }

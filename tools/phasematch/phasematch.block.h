@@ -34,12 +34,13 @@ struct phasematch_pair {
 	uint disparity, sigma;		/* scratch planes */
 	uint has_sigma, back;		/* 1: wanted */
 	float both_ways;
+	float correlation;		/* of the errors of neighbours in a row */
 };
 
 struct phasematch_output {
 	uint disparity, sigma;		/* scratch planes */
 	uint support;
-	float range;
+	float range, steep;
 	uint sigma_disparity, x, y, z, sigma_z;	/* channels, or PHASEMATCH_NONE */
 	uint turned;
 	float focal, focal_baseline, cx, cy, centres, least, most;

@@ -19,6 +19,7 @@
 #include "run/stage.h"
 #include "unwrap/absolute.h"
 #include "phasematch.block.h"
+#include "phasematch.px.h"
 
 BODY_ROWS(phasematch, match_rows)
 
@@ -361,6 +362,31 @@ check_phase(const char *object, const struct frame_head *head)
 	return 0;
 }
 
+#define SAME_ORIGIN_RAD 1e-6	/* written and read with all digits */
+
+/* Both cameras see one projector, so that their phases must be decoded with one sign and origin. */
+static int
+compare_decoding(const char *path, const struct frame_head *in, const struct frame_head *right)
+{
+	double sign[2], origin_rad[2];
+
+	for (int i = 0; i < 2; i++) {
+		const struct meta *meta = i ? &right->meta : &in->meta;
+
+		if (meta_number(meta, "decoded_sign", 1, &sign[i]) < 0 ||
+		    meta_number(meta, "decoded_origin_rad", 0, &origin_rad[i]) < 0)
+			return -1;
+	}
+	if (sign[0] != sign[1])
+		return fail(path, "was decoded with --sign %+g, the input with %+g (key "
+		    "decoded_sign): one projector has one", sign[1], sign[0]);
+	if (fabs(remainder(origin_rad[1] - origin_rad[0], TWO_PI)) > SAME_ORIGIN_RAD)
+		return fail(path, "was decoded with --phase-origin %.6g, the input with %.6g (key "
+		    "decoded_origin_rad): one projector has one", origin_rad[1] * 360 / TWO_PI,
+		    origin_rad[0] * 360 / TWO_PI);
+	return 0;
+}
+
 static int
 find_phase(const struct run *run, const struct frame_head *in, bool of_right, size_t number,
     size_t *c)
@@ -428,7 +454,7 @@ matching_plan(const struct run *run, const char *path, const struct frame_head *
 	const struct frame_head *right = run_second_input_head(run, "right", 0);
 	struct matching *matching = &priv->matching;
 	struct phases phases;
-	double shortest_px = INFINITY;
+	double shortest_px = INFINITY, window_px;
 	size_t each, c;
 
 	if (find_phases(run, in, in->c - right->c, &phases) < 0)
@@ -439,6 +465,7 @@ matching_plan(const struct run *run, const char *path, const struct frame_head *
 			return -1;
 		}
 	if (check_phase(NULL, in) < 0 || check_phase(path, right) < 0 ||
+	    compare_decoding(path, in, right) < 0 ||
 	    read_periods(path, in, right, &phases) < 0)
 		return -1;
 	for (size_t i = 0; i < phases.n; i++)
@@ -446,6 +473,9 @@ matching_plan(const struct run *run, const char *path, const struct frame_head *
 	if (votes && phases.n < 2)
 		return fail("--vote", "there is one phase: nothing can vote (unwrap2f --all gives "
 		    "several)");
+	if (meta_number(&right->meta, "sigma_window_px", 0, &window_px) < 0)
+		return -1;
+	matching->correlation = window_px > 0 ? (float)exp(-1 / (4 * window_px * window_px)) : 0;
 	matching->maps = votes ? phases.n : 1;
 	each = votes ? 1 : phases.n;
 	matching->sigma = !votes;
@@ -549,7 +579,7 @@ describe_output(const struct phasematch *priv)
 	const float *R = rig->R, *shift = rig->shift;
 
 	return (struct phasematch_output){ .support = (uint)priv->support,
-		.range = priv->support_range,
+		.range = priv->support_range, .steep = priv->steep,
 		.sigma_disparity = channel_or_none(priv->sigma_disparity),
 		.x = channel_or_none(priv->x), .y = channel_or_none(priv->y),
 		.z = channel_or_none(priv->z), .sigma_z = channel_or_none(priv->sigma),
@@ -567,7 +597,8 @@ phasematch_passes(struct run *run, struct passes *passes)
 	const struct matching *matching = &priv->matching;
 	struct phasematch_side left = { 0 }, right = { 0 };
 	struct phasematch_pair pair = { .has_sigma = matching->sigma,
-		.back = matching->both_ways > 0, .both_ways = matching->both_ways };
+		.back = matching->both_ways > 0, .both_ways = matching->both_ways,
+		.correlation = matching->correlation };
 	struct phasematch_output output = describe_output(priv);
 	struct pass search = { .shader = SHADER(phasematch_search), .block = &pair,
 		.bytes = sizeof(pair), PASS_PIXELS, .beyond = run->halo };
@@ -690,10 +721,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	warn_sigma(priv, parameters);
 	priv->pair.path = parameters->right;
 	run_check_facts(run)->pair = &priv->pair;
+	priv->steep = priv->rig.known ? PHASEMATCH_STEEPEST / priv->rig.focal : 0;
 	run->halo = priv->support > 0;
 	run->scratch_bytes = phasematch_rows()->scratch_bytes(priv);
 	meta_remove(&out->meta, "absphase_period_px");
 	if (priv->rig.known && (meta_set(&out->meta, "length_unit", "mm") < 0 ||
+	    meta_set(&out->meta, "seen_from_mm", "0 0 0") < 0 ||
 	    meta_set(&out->meta, "z_axis", "away") < 0))
 		return -1;
 	return plan_channels(run, out);

@@ -140,6 +140,7 @@ struct matching {
 	float vote;			/* px by which disparities that agree differ at most */
 	size_t w, right_w;
 	bool sigma;			/* the standard deviation of the disparity is wanted */
+	float correlation;		/* of the errors of neighbours in a row */
 };
 
 /* From disparity to a point: the rectified pair, as its frames' keys or a calibration describe
@@ -163,7 +164,7 @@ struct phasematch {
 	const char *right;		/* the path, for messages */
 	double step_most_rad;		/* --max-step; NaN: not given */
 	size_t support;			/* neighbours that a disparity needs; 0: none */
-	float support_range;
+	float support_range, steep;	/* phasematch_slope()'s */
 	size_t sigma_disparity, x, y, z, sigma;	/* output channels; NO_CHANNEL: there is none */
 	size_t phases, number[PHASES_MOST];	/* absphase2: 2; absphase: 0 */
 	bool warned_sigma;
@@ -191,6 +192,7 @@ struct match_memory {
 #define STEPS 6			/* each way */
 #define REACH (STEP * STEPS)
 #define SHIFTS (2 * STEPS + 1)
+_Static_assert(REACH == ALIKE_REACH, "struct alike_places counts by pixels");
 
 /* Sums over a block of the left texture a, and of the right one b at each shift. */
 struct block {

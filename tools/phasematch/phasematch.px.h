@@ -50,6 +50,36 @@ phasematch_supports(float neighbour, float own, float range)
 	return px_select(px_both(!px_isnan(neighbour), near), 1u, 0u);
 }
 
+/* How far a disparity may change from pixel to pixel on a surface that is seen under 80 degrees:
+ * d tan(80 degrees)/f, with d less the difference of the centres; steep: that tangent over f, 0:
+ * not known. */
+#define PHASEMATCH_STEEPEST 5.67f
+
+PX_FN float
+phasematch_slope(float disparity, float centres, float steep)
+{
+	PX_F d = disparity - centres;
+
+	return px_abs(d) * steep;
+}
+
+/*
+ * How many of two opposite neighbours are like this one: each for itself, or both, where they and
+ * it lie on one plane, however it is tilted. At an edge a pixel that has something of both sides
+ * may lie between its neighbours, seldom midway.
+ */
+PX_FN uint
+phasematch_pair_supports(float before, float after, float own, float range, float slope)
+{
+	PX_F middle = (before + after) * 0.5f, tilt = (after - before) * 0.5f;
+	bool straight = px_both(!px_isnan(middle), px_abs(middle - own) <= 0.25f * range);
+	bool plane = px_both(straight, px_abs(tilt) <= slope);
+	uint each = phasematch_supports(before, own, range) +
+	    phasematch_supports(after, own, range);
+
+	return px_select(plane, 2u, each);
+}
+
 /* ---- one map from K phases (methods §5) ---- */
 
 /* A phase in another unit; NaN where it is none, or infinite. */
@@ -85,13 +115,23 @@ phasematch_map_sigma(float variance, float weight, float unit)
 	return px_select(px_isnan(scaled), PX_NAN, scaled);
 }
 
-/* Variance of a disparity: that of the left value, and of the right one between those of the
- * bracket's ends, over the square of its step. */
+/* The step of a bracket for its errors: noise makes its own step smaller or larger, that over five
+ * pixels (from two before to three after it) less; unless that is another surface's. */
 PX_FN float
-phasematch_sigma(float left, float a, float b, float within, float step)
+phasematch_mean_step(float step, float before, float after)
 {
-	PX_F rest = 1.0f - within;
-	PX_F ends = rest * rest * (a * a) + within * within * (b * b);
+	PX_F mean = (after - before) * 0.2f;
+
+	return px_select(px_both(mean > 0.5f * step, mean < 2.0f * step), mean, step);
+}
+
+/* Standard deviation of a disparity: of the left value, and of the right one between the bracket's
+ * ends, over the step; correlation: of the errors of the ends. */
+PX_FN float
+phasematch_sigma(float left, float a, float b, float within, float step, float correlation)
+{
+	PX_F rest = 1.0f - within, both = 2.0f * (within * rest) * (correlation * (a * b));
+	PX_F ends = rest * rest * (a * a) + within * within * (b * b) + both;
 	PX_F variance = left * left + ends;
 	PX_F sigma = px_divide(px_sqrt(variance), px_abs(step));
 

@@ -6,22 +6,26 @@
 
 layout(buffer_reference, std430) readonly buffer block_at { phasematch_output b; };
 
+float
+disparity_at(block_at at, int x, int y)
+{
+	return x < 0 || y < 0 || x >= int(gpu.w) || y >= int(gpu.h) ? PX_NAN :
+	    gpu_scratch(at.b.disparity, uint(x), uint(y));
+}
+
+uint
+pair(block_at at, uint x, uint y, int i, int j, float own)
+{
+	return phasematch_pair_supports(disparity_at(at, int(x) - i, int(y) - j),
+	    disparity_at(at, int(x) + i, int(y) + j), own, at.b.range,
+	    phasematch_slope(own, at.b.centres, at.b.steep));
+}
+
 uint
 support(block_at at, uint x, uint y, float own)
 {
-	uint n = 0u;
-
-	for (int j = -1; j <= 1; j++)
-		for (int i = -1; i <= 1; i++) {
-			int column = int(x) + i, row = int(y) + j;
-
-			if ((i == 0 && j == 0) || column < 0 || row < 0 || column >= int(gpu.w) ||
-			    row >= int(gpu.h))
-				continue;
-			n += phasematch_supports(gpu_scratch(at.b.disparity, uint(column),
-			    uint(row)), own, at.b.range);
-		}
-	return n;
+	return pair(at, x, y, 1, 1, own) + pair(at, x, y, 0, 1, own) +
+	    pair(at, x, y, -1, 1, own) + pair(at, x, y, 1, 0, own);
 }
 
 void

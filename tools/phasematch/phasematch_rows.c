@@ -678,25 +678,33 @@ find_disparities(struct row_brackets *restrict brackets, const float *restrict v
 }
 
 static void
-find_sigmas(const struct match_memory *m, const struct row_brackets *brackets,
-    const float *restrict within, size_t x, float *restrict sigma, size_t n)
+find_sigmas(const struct matching *matching, const struct match_memory *m,
+    const struct row_brackets *brackets, const float *restrict within, size_t x,
+    float *restrict sigma, size_t n)
 {
 	const float *restrict left_sigma = m->left_sigma + x;
-	const float *restrict right_sigma = m->right_sigma;
+	const float *restrict right_sigma = m->right_sigma, *restrict right = m->right;
+	int32_t last = (int32_t)matching->right_w - 4;
 
 	for (size_t i = 0; i < n; i++) {
 		int32_t at = brackets->pixel[i];
 
+		float step = brackets->to[i] - brackets->from[i];
+
+		if (at >= 2 && at <= last)
+			step = phasematch_mean_step(step, right[at - 2], right[at + 3]);
 		sigma[i] = at < 0 ? PX_NAN : phasematch_sigma(left_sigma[i], right_sigma[at],
-		    right_sigma[at + 1], within[i], brackets->to[i] - brackets->from[i]);
+		    right_sigma[at + 1], within[i], step, matching->correlation);
 	}
 }
 
 /* The disparities of a row; back: of match_back(), or NULL to accept matches in one direction. */
 static void
-match_forth(const struct match_memory *m, size_t w, const float *back, float both_ways,
+match_forth(const struct matching *matching, const struct match_memory *m, const float *back,
     float *disparity, float *sigma, struct match_counts *counts)
 {
+	size_t w = matching->w;
+	float both_ways = matching->both_ways;
 	struct row_cursor cursor = { 0 };
 	struct row_brackets brackets;
 	float within[ROW_BRACKETS], own[ROW_BRACKETS];
@@ -712,7 +720,7 @@ match_forth(const struct match_memory *m, size_t w, const float *back, float bot
 		find_disparities(&brackets, m->left + x, within, own, x, both_ways, disparity + x,
 		    n, counts);
 		if (sigma)
-			find_sigmas(m, &brackets, within, x, sigma + x, n);
+			find_sigmas(matching, m, &brackets, within, x, sigma + x, n);
 	}
 }
 
@@ -731,7 +739,7 @@ match_map(const struct matching *matching, size_t map, struct match_memory *m,
 		row_index_build(&m->left_index, m->left, matching->w, matching->step_most[map]);
 		match_back(&m->left_index, m->right, m->back, matching->right_w);
 	}
-	match_forth(m, matching->w, back ? m->back : NULL, matching->both_ways, disparity, sigma,
+	match_forth(matching, m, back ? m->back : NULL, disparity, sigma,
 	    counts);
 }
 
@@ -866,6 +874,18 @@ correlation(const struct block *block, size_t k)
 	return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
 }
 
+/* Where the parabola through the best correlation and its neighbours has its top, in steps. */
+static double
+vertex(const double each[SHIFTS], size_t best)
+{
+	double bend;
+
+	if (best == 0 || best + 1 == SHIFTS)
+		return 0;
+	bend = 2 * each[best] - each[best - 1] - each[best + 1];
+	return bend > 0 ? (each[best + 1] - each[best - 1]) / (2 * bend) : 0;
+}
+
 /* Counts a block whose textures are clearly alike at one of the shifts. */
 static void
 decide(struct alike_places *places, const struct block *block)
@@ -885,6 +905,7 @@ decide(struct alike_places *places, const struct block *block)
 		return;
 	places->shifted++;
 	places->level += best == STEPS;
+	places->at[(size_t)lround((double)(STEP * best) + STEP * vertex(each, best))]++;
 }
 
 static double
@@ -1061,22 +1082,19 @@ make_matched(const struct phasematch *priv, const struct frame *in, size_t y, st
  * others. */
 static size_t
 support_row(const float *restrict above, const float *restrict row, const float *restrict below,
-    float range, uint least, float *restrict out, size_t w)
+    const struct phasematch *priv, float *restrict out, size_t w)
 {
-	uint lost = 0;
+	float range = priv->support_range, centres = priv->rig.centres, steep = priv->steep;
+	uint least = (uint)priv->support, lost = 0;
 
 	_Pragma("omp simd reduction(+:lost)")
 	for (size_t i = 0; i < w; i++) {
 		ptrdiff_t x = (ptrdiff_t)i;
-		float own = row[x];
-		uint n = phasematch_supports(above[x - 1], own, range) +
-		    phasematch_supports(above[x], own, range) +
-		    phasematch_supports(above[x + 1], own, range) +
-		    phasematch_supports(row[x - 1], own, range) +
-		    phasematch_supports(row[x + 1], own, range) +
-		    phasematch_supports(below[x - 1], own, range) +
-		    phasematch_supports(below[x], own, range) +
-		    phasematch_supports(below[x + 1], own, range);
+		float own = row[x], slope = phasematch_slope(own, centres, steep);
+		uint n = phasematch_pair_supports(above[x - 1], below[x + 1], own, range, slope) +
+		    phasematch_pair_supports(above[x], below[x], own, range, slope) +
+		    phasematch_pair_supports(above[x + 1], below[x - 1], own, range, slope) +
+		    phasematch_pair_supports(row[x - 1], row[x + 1], own, range, slope);
 		bool there = !px_isnan(own), enough = n >= least;
 
 		out[x] = px_select(px_both(there, enough), own, PX_NAN);
@@ -1198,7 +1216,7 @@ make_row(const struct phasematch *priv, const struct matched *above, const struc
 		counts->n[i] += row->counts->n[i];
 	if (priv->support)
 		counts->n[COUNT_SUPPORT] += support_row(above->disparity, row->disparity,
-		    below->disparity, priv->support_range, (uint)priv->support, disparity, w);
+		    below->disparity, priv, disparity, w);
 	else
 		memcpy(disparity, row->disparity, w * sizeof(*disparity));
 	make_points(priv, out, y, counts);

@@ -92,10 +92,14 @@ main()
 			    y), float(x), block.b.both_ways);
 		if (agrees)
 			found = phasematch_disparity(float(int(x) - int(at)), within);
+		if (agrees && block.b.has_sigma != 0u && at >= 2u && at + 3u < block.b.right.w)
+			step = phasematch_mean_step(step, list_at(block.b.right.values, at - 2u, y),
+			    list_at(block.b.right.values, at + 3u, y));
 		if (agrees && block.b.has_sigma != 0u)
 			deviation = phasematch_sigma(list_at(block.b.left.sigmas, x, y),
 			    list_at(block.b.right.sigmas, at, y),
-			    list_at(block.b.right.sigmas, at + 1u, y), within, step);
+			    list_at(block.b.right.sigmas, at + 1u, y), within, step,
+			    block.b.correlation);
 	}
 	gpu_scratch_put(block.b.disparity, x, y, found);
 	if (block.b.has_sigma != 0u)

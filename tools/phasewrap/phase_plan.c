@@ -143,11 +143,48 @@ phasewrap_sort(struct measurement *measurement, const struct parameters *paramet
 
 /* ---- thresholds, limits, light ---- */
 
-/* reference: for each code the fringe set whose mean is its threshold. -1 after fail(). */
-static int
-thresholds_plan(const struct capture_set *captures, const struct measurement_options *options,
-    size_t reference[2])
+/* Is it Gray code alone, with inverses, of one exposure? */
+static bool
+has_code_alone(const struct phasewrap *wrap)
 {
+	const struct capture_set *captures = &wrap->captures;
+	bool alone = captures->fringes == 0 && captures->codes && wrap->exposures.n <= 1;
+
+	for (size_t i = 0; i < captures->codes; i++)
+		alone = alone && captures->code[i].inverse;
+	return alone;
+}
+
+/* --edges. -1 after fail(). */
+static int
+edges_plan(struct run *run, const struct frame_head *in, struct phasewrap *wrap)
+{
+	const struct parameters *parameters = run->parameters;
+
+	wrap->edges = parameters->edges;
+	wrap->code_alone = has_code_alone(wrap);
+	wrap->judges_codes = wrap->code_alone && wrap->captures.flats < 2;
+	/* two samples, each rounded with a variance of 1/12 */
+	wrap->least_code_variance = in->type == SAMPLE_FLOAT ? 0 : 1.0f / 6;
+	run->halo = 0;
+	if (!wrap->edges)
+		return 0;
+	if (!wrap->code_alone)
+		return fail("--edges", "is for a Gray code with inverses, without fringes and of "
+		    "one exposure (--kind gray --inverse)");
+	for (size_t i = 0; i < wrap->captures.codes; i++)
+		if (wrap->captures.code[i].axis == 'y')
+			run->halo = 2;
+	return 0;
+}
+
+/* For each code sets wrap->reference, the fringe set whose mean is its threshold. -1 after fail().
+ */
+static int
+thresholds_plan(struct phasewrap *wrap, const struct measurement_options *options)
+{
+	const struct capture_set *captures = &wrap->captures;
+	size_t *reference = wrap->reference;
 	bool limited = options->min_amplitude > 0 || options->min_modulation > 0 ||
 	    !isnan(options->dark);
 
@@ -161,9 +198,9 @@ thresholds_plan(const struct capture_set *captures, const struct measurement_opt
 			    "their inverses do (--inverse), white and black (--flats 2), or "
 			    "fringe images");
 	}
-	if (!captures->fringes && captures->flats < 2 && limited)
+	if (!captures->fringes && captures->flats < 2 && limited && !wrap->judges_codes)
 		return fail(NULL, "without fringe images --min-amplitude, --min-modulation and "
-		    "--dark need white and black (--flats 2)");
+		    "--dark need white and black (--flats 2), or inverses (--inverse)");
 	return 0;
 }
 
@@ -216,13 +253,34 @@ uneven_light_plan(const struct numbers *light, const struct frame_head *in, stru
 	return 0;
 }
 
+/* What the texture is, and the key that says so where it is not A + B. -1 after fail(). */
+static int
+texture_plan(int from, struct phasewrap *wrap, struct meta *meta)
+{
+	size_t flat = 0;
+
+	for (size_t k = 0; k < wrap->captures.fringes; k++)
+		flat += wrap->captures.fringe[k].two_plus_one;
+	if (from >= 0 && wrap->captures.fringes == 0)
+		return fail("--texture-from", "there are no fringe images");
+	if (from == TEXTURE_FLAT && flat < wrap->captures.fringes)
+		return fail("--texture-from", "flat is for 2+1 images: mean takes the fringes out "
+		    "of these");
+	if (from < 0)
+		from = flat && flat == wrap->captures.fringes ? TEXTURE_FLAT : TEXTURE_MAX;
+	wrap->crest = from == TEXTURE_MAX;
+	meta_remove(meta, "texture_from");
+	return wrap->crest || wrap->captures.fringes == 0 ? 0 :
+	    meta_set(meta, "texture_from", from == TEXTURE_FLAT ? "flat" : "mean");
+}
+
 int
 phasewrap_limit(struct run *run, const struct frame_head *in, struct phasewrap *wrap)
 {
 	const struct parameters *parameters = run->parameters;
 	bool limited = !isnan(parameters->max_fit_residual);
 
-	if (thresholds_plan(&wrap->captures, &parameters->measurement, wrap->reference) < 0 ||
+	if (edges_plan(run, in, wrap) < 0 || thresholds_plan(wrap, &parameters->measurement) < 0 ||
 	    measurement_limit(run, &parameters->measurement, in, &wrap->limits) < 0)
 		return -1;
 	wrap->most_misfit = limited ? (float)parameters->max_fit_residual : INFINITY;
@@ -254,11 +312,33 @@ lay_out(const struct phasewrap *wrap)
 	n += wrap->sigmas ? (uint)captures->fringes : 0;
 	at.marker = n;
 	at.index = n + (uint)captures->markers;
+	at.edge = at.index + (uint)captures->codes;
 	return at;
 }
 
+/* Appends the channels edge and edge_sigma of all codes. -1 after fail(). */
+static int
+describe_edges(const struct capture_set *captures, struct frame_head *out)
+{
+	static const char *const names[] = { "edge", "edge_sigma" };
+	size_t c = out->c, codes = captures->codes;
+
+	if (head_set_count(out, c + 2 * codes) < 0)
+		return -1;
+	for (size_t i = 0; i < 2 * codes; i++) {
+		char *name = memset(out->channel[c + i], 0, CHANNEL_NAME_SIZE);
+
+		if (codes > 1)
+			snprintf(name, CHANNEL_NAME_SIZE, "%s%zu", names[i / codes],
+			    i % codes + 1);
+		else
+			strcpy(name, names[i]);
+	}
+	return 0;
+}
+
 int
-phasewrap_describe(struct phasewrap *wrap, struct frame_head *out)
+phasewrap_describe(struct phasewrap *wrap, int texture_from, struct frame_head *out)
 {
 	const struct capture_set *captures = &wrap->captures;
 	struct text text;
@@ -281,7 +361,9 @@ phasewrap_describe(struct phasewrap *wrap, struct frame_head *out)
 	status = capture_set_describe(captures, wrap->vector ? "cos sin" : "phase", qualities,
 	    out);
 	free(qualities);
-	return status;
+	if (status == 0)
+		status = texture_plan(texture_from, wrap, &out->meta);
+	return status == 0 && wrap->edges ? describe_edges(captures, out) : status;
 }
 
 void

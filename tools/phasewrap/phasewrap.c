@@ -16,8 +16,6 @@
 #include "run/check.h"
 #include "run/passes.h"
 #include "run/run.h"
-#include "double_three.block.h"
-#include "exposure_fit.block.h"
 #include "phasewrap.px.h"
 
 BODY_ROWS(phasewrap, wrap)
@@ -32,12 +30,14 @@ static const char *const flats[] = { "1", "2", "3", "auto", NULL };
 static const char *const exposure_orders[] = { "set", "step", NULL };
 static const char *const saturateds[] = { "invalid", "solve", NULL };
 static const char *const shifts[] = { "auto", NULL };
+static const char *const droppeds[] = { "auto", "time", "number", "no", "images", NULL };
 static const char *const forms[] = { "phase", "vector", NULL };
+static const char *const textures[] = { "max", "mean", "flat", NULL };
 
 static const struct opt options[] = {
 	{ 'k', "kind", "WORD", OPT_WORD, AT(measurement.captures.kind), "auto", 0, 0, NULL,
 	  "what the images are; auto: what they say themselves, else steps", kinds },
-	{ 'n', "steps", "N", OPT_INTEGER, AT(measurement.captures.steps), NULL, 3, 1000, NULL,
+	{ 'n', "steps", "N", OPT_INTEGER, AT(measurement.captures.steps), NULL, 1, 1000, NULL,
 	  "images of one period", NULL },
 	MEASUREMENT_PERIOD_OPTIONS(struct parameters, measurement),
 	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(measurement.captures.shift_rad), NULL, -3600,
@@ -69,10 +69,15 @@ static const struct opt options[] = {
 	  "add channel fit_residual: what the fit leaves of the images, over the amplitude", NULL },
 	{ 0, "max-fit-residual", "RATIO", OPT_NUMBER, AT(max_fit_residual), NULL, 0, 1e6, NULL,
 	  "more than this makes a pixel invalid", NULL },
+	{ 0, "edges", NULL, OPT_FLAG, AT(edges), NULL, 0, 0, NULL,
+	  "of a Gray code alone, with inverses: add channels edge and edge_sigma", NULL },
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
 	  "phase, or vector: its cosine and sine", forms },
+	{ 0, "texture-from", "WORD", OPT_WORD, AT(texture_from), NULL, 0, 0, NULL,
+	  "texture: the fringes' maximum, their mean, or the flat one of 2+1 images; flat for 2+1, "
+	  "else max", textures },
 	{ 0, "dropped", "WORD", OPT_WORD, AT(measurement.dropped), "auto", 0, 0, NULL,
-	  "how to detect missing images", measurement_dropped },
+	  "how to detect missing images", droppeds },
 	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
 	  "correct the phase by the fringes' harmonics, as fringegamma writes them", NULL },
 	{ 0, "exposures", "K", OPT_INTEGER, AT(exposures.n), "1", 1, EXPOSURES_MOST, NULL,
@@ -185,123 +190,96 @@ pack_flats(struct passes *passes, const struct capture_set *captures, uint *firs
 	passes_read(passes, *last);
 }
 
-/* The fields that the blocks of all three shaders have. */
-#define BLOCK_FIELDS(passes, wrap) \
-	.type = passes_input(passes)->type, .vectors = (wrap)->vector, .fits = (wrap)->fits, \
-	.writes_fit = (wrap)->writes_fit, .sigmas = (wrap)->sigmas, \
-	.fringes = (uint)(wrap)->captures.fringes, .codes = (uint)(wrap)->captures.codes, \
-	.reference = { UINT32_MAX, UINT32_MAX }, .max_value = (wrap)->limits.max_value, \
-	.least_amplitude = (wrap)->limits.least_amplitude, \
-	.least_mean = (wrap)->limits.least_mean, \
-	.least_modulation = (wrap)->limits.least_modulation, \
-	.most_misfit = (wrap)->most_misfit, .channels = (wrap)->channels
+/* The images of all fringe sets, in the order of each shader. */
+static void
+pack_fringes(struct passes *passes, const struct phasewrap *wrap, struct phasewrap_image **at)
+{
+	for (size_t k = 0; k < wrap->captures.fringes; k++) {
+		for (size_t h = 0; wrap->halves && h < 2; h++)
+			image_list_add_fringe(at, passes, &wrap->halves[k].half[h],
+			    &wrap->halves[k].fit[h]);
+		if (!wrap->halves)
+			*(*at)++ = (struct phasewrap_image){
+				.plane = (uint)wrap->captures.fringe[k].n };
+		for (size_t e = 0; e < wrap->exposures.n; e++)
+			image_list_add_fringe(at, passes, exposure_fringe(wrap, e, k),
+			    &wrap->fit[k]);
+	}
+}
 
-/* The pass of plain fits. -1 after fail(). */
+/* The tables that shaders read: corrections, and the terms of sigmas. -1 after fail(). */
+static int
+add_constants(struct passes *passes, const struct phasewrap *wrap)
+{
+	size_t fringes = wrap->captures.fringes;
+
+	if (exposure_fit_used(wrap))
+		return 0;
+	if (wrap->correction && passes_constant(passes, wrap->correction, fringes *
+	    (PHASEWRAP_CELLS + 1 + PHASEWRAP_LEVELS) * sizeof(*wrap->correction)) < 0)
+		return -1;
+	return wrap->sigmas ? passes_constant(passes, wrap->terms,
+	    (wrap->halves ? 2 : 1) * fringes * sizeof(*wrap->terms)) : 0;
+}
+
+/* The pass of a measurement's fits, and the one that adds the edges of codes. -1 after fail(). */
 static int
 phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 {
 	const struct capture_set *captures = &wrap->captures;
-	size_t images = passes_input(passes)->c + captures->fringes;
+	bool several = exposure_fit_used(wrap);
+	size_t images = 2 * passes_input(passes)->c + captures->fringes;
 	size_t bytes = sizeof(struct phasewrap_block) + images * sizeof(struct phasewrap_image);
 	struct phasewrap_block *block = must_alloc(1, bytes);
 	struct phasewrap_image *at = (struct phasewrap_image *)(block + 1);
-	struct pass pass = { .shader = SHADER(phasewrap), .block = block, .bytes = bytes,
-		PASS_FOURS };
-	int status;
-
-	*block = (struct phasewrap_block){ BLOCK_FIELDS(passes, wrap),
-		.flats = (uint)captures->flats, .corrects = wrap->correction != NULL,
-		.variance = wrap->noise.variance, .gain = wrap->noise.gain,
-		.least = wrap->noise.least, .markers = (uint)captures->markers };
-	for (size_t k = 0; k < captures->fringes; k++) {
-		*at++ = (struct phasewrap_image){ .plane = (uint)captures->fringe[k].n };
-		image_list_add_fringe(&at, passes, &captures->fringe[k], &wrap->fit[k]);
-	}
-	pack_codes(passes, wrap, block->bits, block->inverse, block->reference, &at);
-	pack_flats(passes, captures, &block->flat_0, &block->flat_1);
-	for (size_t i = 0; i < captures->markers; i++) {
-		block->marker[i] = (uint)captures->marker[i].plane;
-		passes_read(passes, captures->marker[i].plane);
-	}
-	status = wrap->correction ? passes_constant(passes, wrap->correction, captures->fringes *
-	    (PHASEWRAP_CELLS + 1 + PHASEWRAP_LEVELS) * sizeof(*wrap->correction)) : 0;
-	if (status == 0 && wrap->sigmas)
-		status = passes_constant(passes, wrap->terms,
-		    captures->fringes * sizeof(*wrap->terms));
-	if (status == 0)
-		status = passes_add(passes, &pass);
-	free(block);
-	return status;
-}
-
-/* The pass of --kind double. -1 after fail(). */
-static int
-double_three_passes(struct passes *passes, const struct phasewrap *wrap)
-{
-	const struct capture_set *captures = &wrap->captures;
-	size_t images = 2 * passes_input(passes)->c;
-	size_t bytes = sizeof(struct double_block) + images * sizeof(struct phasewrap_image);
-	struct double_block *block = must_alloc(1, bytes);
-	struct phasewrap_image *at = (struct phasewrap_image *)(block + 1);
-	struct pass pass = { .shader = SHADER(phasewrap_double), .block = block, .bytes = bytes,
-		PASS_PIXELS };
-	int status;
-
-	*block = (struct double_block){ BLOCK_FIELDS(passes, wrap),
-		.flats = (uint)captures->flats, .variance = wrap->noise.variance,
-		.gain = wrap->noise.gain, .least = wrap->noise.least };
-	for (size_t k = 0; k < captures->fringes; k++) {
-		for (size_t h = 0; h < 2; h++)
-			image_list_add_fringe(&at, passes, &wrap->halves[k].half[h],
-			    &wrap->halves[k].fit[h]);
-		image_list_add_fringe(&at, passes, &captures->fringe[k], &wrap->fit[k]);
-	}
-	pack_codes(passes, wrap, block->bits, block->inverse, block->reference, &at);
-	pack_flats(passes, captures, &block->flat_0, &block->flat_1);
-	status = wrap->sigmas ? passes_constant(passes, wrap->terms,
-	    2 * captures->fringes * sizeof(*wrap->terms)) : 0;
-	if (status == 0)
-		status = passes_add(passes, &pass);
-	free(block);
-	return status;
-}
-
-/* The pass of several exposures, and of saturated pixels. -1 after fail(). */
-static int
-exposure_passes(struct passes *passes, const struct phasewrap *wrap)
-{
-	const struct capture_set *captures = &wrap->captures;
-	size_t images = passes_input(passes)->c + captures->fringes;
-	size_t bytes = sizeof(struct exposure_block) + images * sizeof(struct phasewrap_image);
-	struct exposure_block *block = must_alloc(1, bytes);
-	struct phasewrap_image *at = (struct phasewrap_image *)(block + 1);
-	struct pass pass = { .shader = SHADER(phasewrap_exposures), .block = block,
-		.bytes = bytes, PASS_PIXELS };
+	struct pass pass = { .block = block, .bytes = bytes, PASS_PIXELS };
+	struct pass edges = pass, plain = { .block = block, .bytes = bytes, PASS_FOURS };
 	int status;
 
 	_Static_assert(EXPOSURE_GAINS == EXPOSURES_MOST, "a gain for each exposure");
-	*block = (struct exposure_block){ BLOCK_FIELDS(passes, wrap),
-		.map = wrap->exposures.map, .exposures = (uint)wrap->exposures.n,
-		.flats = captures->codes ? (uint)captures->flats : 0,
-		.shortest = (uint)wrap->exposures.shortest,
-		.least = wrap->exposures.solves ? 3 : 0,
-		.noise_variance = wrap->noise.variance, .noise_gain = wrap->noise.gain,
-		.noise_least = wrap->noise.least };
+	*block = (struct phasewrap_block){ .type = passes_input(passes)->type,
+		.vectors = wrap->vector, .crest = wrap->crest, .fits = wrap->fits,
+		.writes_fit = wrap->writes_fit,
+		.sigmas = wrap->sigmas, .fringes = (uint)captures->fringes,
+		.codes = (uint)captures->codes, .reference = { UINT32_MAX, UINT32_MAX },
+		.max_value = wrap->limits.max_value,
+		.least_amplitude = wrap->limits.least_amplitude,
+		.least_mean = wrap->limits.least_mean,
+		.least_modulation = wrap->limits.least_modulation,
+		.most_misfit = wrap->most_misfit, .channels = wrap->channels,
+		.flats = several && !captures->codes ? 0 : (uint)captures->flats,
+		.corrects = wrap->correction != NULL, .variance = wrap->noise.variance,
+		.gain = wrap->noise.gain, .least = wrap->noise.least,
+		.markers = (uint)captures->markers, .code_alone = wrap->code_alone,
+		.judges_codes = wrap->judges_codes,
+		.least_code_variance = wrap->least_code_variance, .map = wrap->exposures.map,
+		.exposures = (uint)wrap->exposures.n, .shortest = (uint)wrap->exposures.shortest,
+		.least_images = wrap->exposures.solves ? 3 : 0 };
 	for (size_t e = 0; e < wrap->exposures.n; e++)
-		block->gain[e] = wrap->exposures.gain[e];
-	for (size_t k = 0; k < captures->fringes; k++) {
-		*at++ = (struct phasewrap_image){ (uint)captures->fringe[k].n };
-		for (size_t e = 0; e < wrap->exposures.n; e++)
-			image_list_add_fringe(&at, passes, exposure_fringe(wrap, e, k),
-			    &wrap->fit[k]);
-	}
+		block->exposure_gain[e] = wrap->exposures.gain[e];
+	for (size_t i = 0; i < captures->codes; i++)
+		block->along_y[i] = captures->code[i].axis == 'y';
+	pack_fringes(passes, wrap, &at);
 	pack_codes(passes, wrap, block->bits, block->inverse, block->reference, &at);
-	for (size_t e = 0; block->flats && e < wrap->exposures.n; e++) {
+	for (size_t e = 0; several && block->flats && e < wrap->exposures.n; e++) {
 		const size_t *flat = set_of(wrap, e)->flat;
 
 		image_list_add_plane(&at, passes, flat[0], flat[block->flats - 1]);
 	}
-	status = passes_add(passes, &pass);
+	if (!several)
+		pack_flats(passes, captures, &block->flat_0, &block->flat_1);
+	for (size_t i = 0; i < captures->markers; i++) {
+		block->marker[i] = (uint)captures->marker[i].plane;
+		passes_read(passes, captures->marker[i].plane);
+	}
+	plain.shader = SHADER(phasewrap);
+	pass.shader = wrap->halves ? SHADER(phasewrap_double) : SHADER(phasewrap_exposures);
+	edges.shader = SHADER(phasewrap_edges);
+	status = add_constants(passes, wrap);
+	if (status == 0)
+		status = passes_add(passes, several || wrap->halves ? &pass : &plain);
+	if (status == 0 && wrap->edges)
+		status = passes_add(passes, &edges);
 	free(block);
 	return status;
 }
@@ -388,9 +366,12 @@ survey(struct run *run, const struct frame *in)
 	if (noise_find(in, &priv->wrap) < 0)
 		return -1;
 	if (run->verbose)
-		note("--sigma", "variance of a sample: %.4g + %.4g level, at least %.4g",
+		note("--sigma", "variance of a sample: %.4g + %.4g level, at least %.4g%s",
 		    (double)priv->wrap.noise.variance, (double)priv->wrap.noise.gain,
-		    (double)priv->wrap.noise.least);
+		    (double)priv->wrap.noise.least, priv->wrap.noise_distance == 1 ? "" :
+		    priv->wrap.noise_distance == 2 ? ", over 2 pixels: neighbours share it" :
+		    priv->wrap.noise_distance == 4 ? ", over 4 pixels: neighbours share it" :
+		    ", over 8 pixels: neighbours share it");
 	return 0;
 }
 
@@ -416,6 +397,21 @@ arrives(struct run *run, const struct frame_head *head, const char *path, size_t
 }
 
 static int
+holds(struct run *run, const struct frame *in, bool ended, size_t *images, size_t *measurements)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	size_t planes = 0;
+
+	if (!priv->measurement.places_begun && in && (priv->step_search.on ||
+	    parameters->exposures.n > 1 || gather(run, &in->head, &planes) < 0)) {
+		fail_clear();
+		priv->measurement.places_begun = true;
+	}
+	return measurement_holds(run, &priv->measurement, in, planes, ended, images, measurements);
+}
+
+static int
 passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
@@ -429,15 +425,12 @@ passes(struct run *run, struct passes *passes)
 		return passes_refuse(passes, "harmonics are the same all over the picture");
 	if (wrap->captures.markers && (wrap->halves || exposure_fit_used(wrap)))
 		return passes_refuse(passes, "markers go with fits of one exposure and set");
-	if (wrap->halves)
-		return double_three_passes(passes, wrap);
-	return exposure_fit_used(wrap) ? exposure_passes(passes, wrap) :
-	    phasewrap_passes(passes, wrap);
+	return phasewrap_passes(passes, wrap);
 }
 
 /* Phase shifting and Gray code. */
-static const struct body body = { .gather = gather, .arrives = arrives, .rows = phasewrap_wrap,
-	.passes = passes };
+static const struct body body = { .gather = gather, .arrives = arrives, .holds = holds,
+	.rows = phasewrap_wrap, .passes = passes };
 
 /* ---- planning ---- */
 
@@ -512,7 +505,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
 		return -1;
 	state_facts(run, in);
-	return phasewrap_describe(&priv->wrap, out);
+	return phasewrap_describe(&priv->wrap, parameters->texture_from, out) < 0 ? -1 :
+	    measurement_describe(measurement, &out->meta);
 }
 
 static int
@@ -521,12 +515,16 @@ init(struct run *run)
 	struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct measurement *measurement = &priv->measurement;
+	long steps = parameters->measurement.captures.steps;
 
 	priv->step_search.verbose = run->verbose;
 	priv->body = body;
 	priv->body.after = run->verbose ? after : NULL;
 	priv->removed.off = !run->verbose;
 	run->body = &priv->body;
+	if (steps == 1 || steps == 2)
+		return fail_usage("--steps", "must be 3 to 1000, not '%ld': fourierphase takes a "
+		    "single image of fringes, steger images of a laser's line", steps);
 	if (noise_check(&parameters->noise) < 0 ||
 	    measurement_init(run, &parameters->measurement, parameters->exposures.n <= 1,
 		measurement) < 0 || take_captures(parameters, priv) < 0 ||

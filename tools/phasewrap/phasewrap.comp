@@ -40,7 +40,7 @@ judge(block_at at, inout state st, int i, float images, float first, float most,
 	PX_F product = amplitude * divisor, inverse = px_divide(1.0f, product);
 	PX_F modulation = phasewrap_modulation(mean, amplitude, amplitude_sum, product, inverse);
 	PX_F unit = divisor * inverse, least_mean = at.b.least_mean * images;
-	PX_F share = (mean + amplitude_sum) * px_divide(1.0f, images);
+	PX_F share = phasewrap_texture(mean, amplitude_sum, at.b.crest) * px_divide(1.0f, images);
 	PX_F texture = st.texture[i] + share, cosine = c * unit, sine = s * unit;
 	bool good = phasewrap_good(amplitude, mean, product, modulation, at.b.least_amplitude,
 	    least_mean, at.b.least_modulation) && (most < at.b.max_value);
@@ -200,6 +200,8 @@ vec4
 decode(block_at at, uint code, uint first, vec4 threshold, uint x, uint y, inout state st)
 {
 	uvec4 value = uvec4(0);
+	precise vec4 light = vec4(0), base = vec4(0), total = vec4(0), square = vec4(0);
+	vec4 most = vec4(0);
 
 	for (uint k = 0; k < at.b.bits[code]; k++) {
 		vec4 plane = samples(at, at.image[first + k].plane, x, y, st), other = threshold;
@@ -208,6 +210,29 @@ decode(block_at at, uint code, uint first, vec4 threshold, uint x, uint y, inout
 			other = samples(at, at.image[first + k].inverse, x, y, st);
 		for (int i = 0; i < 4; i++)
 			value[i] = phasewrap_binary(value[i], phasewrap_bit(plane[i], other[i]));
+		for (int i = 0; i < 4; i++) {
+			PX_F both = plane[i] + other[i], d = plane[i] - other[i];
+
+			base[i] = k == 0 ? both : base[i];
+			PX_F more = both - base[i];
+
+			light[i] = light[i] + both;
+			most[i] = px_max(most[i], phasewrap_contrast(d));
+			total[i] = total[i] + more;
+			square[i] = square[i] + more * more;
+		}
+	}
+	for (int i = 0; i < 4 && at.b.code_alone != 0; i++) {
+		PX_F variance = phasewrap_code_variance(total[i], square[i],
+		    float(at.b.bits[code]), at.b.least_code_variance);
+
+		st.bad[i] = st.bad[i] || phasewrap_is_faint(most[i], variance);
+	}
+	for (int i = 0; i < 4 && at.b.judges_codes != 0; i++) {
+		PX_F mean = light[i] * px_divide(0.5f, float(at.b.bits[code]));
+		PX_F amplitude = most[i] * 0.5f;
+
+		judge(at, st, i, 1.0f, mean, 0.0f, 0.0f, amplitude, 0.0f);
 	}
 	return vec4(value);
 }

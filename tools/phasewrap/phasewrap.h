@@ -24,6 +24,7 @@
 /* ---- options ---- */
 
 enum as { AS_PHASE, AS_VECTOR };
+enum texture_from { TEXTURE_MAX, TEXTURE_MEAN, TEXTURE_FLAT };
 
 /* What becomes of a pixel that is saturated in some of its images. */
 enum saturated { SATURATED_INVALID, SATURATED_SOLVE };
@@ -39,9 +40,9 @@ struct exposure_options {
 struct parameters {
 	struct measurement_options measurement;
 	const char *harmonics;
-	int as;
+	int as, texture_from;	/* -1: not given */
 	struct numbers light;
-	bool fit_residual;
+	bool fit_residual, edges;
 	double max_fit_residual;	/* NaN: not given */
 	struct exposure_options exposures;
 	struct noise_options noise;
@@ -122,10 +123,15 @@ struct phasewrap {
 	size_t reference[2];		/* fringe set whose mean is the threshold of a code */
 	float *per_light;	/* of each plane, 1 over its light; 0: no fringes; NULL: all even */
 	bool vector;
+	uint crest;		/* 1: texture is A + B; 0: A, which of 2+1 is the flat image */
 	struct exposures exposures;	/* all of them; `captures` is the first */
 	bool warned_ratio;		/* of their light, once in a run */
 	bool fits, writes_fit;	/* the misfit is computed; it is a channel */
 	struct measurement_limits limits;
+	/* codes alone, with inverses, which tell which pixels are lit; the limits hold for them,
+	 * there being no white and black; edges come out */
+	bool code_alone, judges_codes, edges;
+	float least_code_variance;	/* of a plane less its inverse: what rounding alone makes */
 	float most_misfit;		/* of valid pixels */
 	/* of each fringe set, then the levels of each (harmonics_correct()); NULL: none */
 	float *correction;
@@ -133,6 +139,7 @@ struct phasewrap {
 	float *correction_slopes;
 	bool sigmas;		/* channels after fit_residual: the phases' standard deviations */
 	struct phase_noise_model noise;
+	size_t noise_distance;	/* pixels: over which it was found */
 	/* of each fringe set, or each half of one; NULL without sigmas */
 	struct phase_noise_terms *terms;
 	struct phasewrap_channels channels;
@@ -160,8 +167,8 @@ int phasewrap_sort(struct measurement *, const struct parameters *, const struct
  * run's scratch memory. -1 after fail(). */
 int phasewrap_limit(struct run *, const struct frame_head *in, struct phasewrap *);
 /* Lays out the channels of a frame, names them and sets its keys: phases, what stands between them
- * and the indices, indices. -1 after fail(). */
-int phasewrap_describe(struct phasewrap *, struct frame_head *out);
+ * and the indices, indices; and what the texture is (enum texture_from). -1 after fail(). */
+int phasewrap_describe(struct phasewrap *, int texture_from, struct frame_head *out);
 /* Frees all that is planned. */
 void phasewrap_forget(struct phasewrap *);
 /*

@@ -60,6 +60,14 @@ phasewrap_phase(float s, float c)
 	return px_atan2(s, c);
 }
 
+/* What is shown as texture, N (A + B) or, without fringes (crest 0), N A (Karpinsky's thesis eq
+ * 9.5; of 2+1 images A is the flat one, Zhang 2006). */
+PX_FN float
+phasewrap_texture(float mean, float amplitude, uint crest)
+{
+	return mean + px_select(crest != 0, amplitude, 0.0f);
+}
+
 #define PHASEWRAP_CELLS 8192u	/* of a correction's table, from -pi to pi */
 
 /* Where a phase lies in the table, in cells. */
@@ -151,4 +159,101 @@ PX_FN uint
 phasewrap_binary(uint value, uint gray_bit)
 {
 	return value + value + ((value & 1u) ^ gray_bit);
+}
+
+/*
+ * ---- a Gray code alone: its light, and where its planes cross their inverses ----
+ *
+ * A plane and its inverse share out the light of one white image: d = plane - inverse has the
+ * amplitude of a white image less a black one, and the sum of both is the same for all planes but
+ * for noise, which is that of d.
+ */
+#define PHASEWRAP_FAINT_SIGMAS 5.0f	/* smaller differences, in standard deviations, are noise */
+
+/* |d|, 0 where a sample is missing. */
+PX_FN float
+phasewrap_contrast(float d)
+{
+	return px_select(phasewrap_missing(d), 0.0f, px_abs(d));
+}
+
+/* The variance of d, out of the sums of a code's planes and inverses less the first one (total, and
+ * of their squares); `least` is that of rounding. */
+PX_FN float
+phasewrap_code_variance(float total, float square, float planes, float least)
+{
+	PX_F spread = total * px_divide(total, planes), left = square - spread;
+	PX_F variance = px_divide(left, px_max(planes - 1.0f, 1.0f));
+
+	return px_max(variance, least);
+}
+
+/* Is the largest |d| of a code's planes no more than noise of this variance? */
+PX_FN bool
+phasewrap_is_faint(float most, float variance)
+{
+	PX_F faint = PHASEWRAP_FAINT_SIGMAS * px_sqrt(variance);
+
+	return most <= faint;
+}
+
+/*
+ * The share that a plane has of the light of plane and inverse: d over their sum, which is the same
+ * on bright and dark texture.
+ */
+PX_FN float
+phasewrap_light_share(float d, float both)
+{
+	return px_divide(d, px_max(both, PHASEWRAP_LEAST_MEAN));
+}
+
+/*
+ * Between two pixels that share changes its sign, from a to b; `amplitude` is the largest of these
+ * and the next ones, without its sign. The crossing, as a share of the way from the first pixel: a
+ * straight line through the arcs of a/amplitude and b/amplitude, which is exact for stripes that
+ * are blurred to a sinusoid, and within 0.02 px (rms) for one edge that is blurred by half a pixel;
+ * a straight line through a and b is within 0.04.
+ */
+PX_FN float
+phasewrap_crossing(float a, float b, float amplitude)
+{
+	PX_F square = amplitude * amplitude;
+	PX_F arc_a = px_atan2(a, px_sqrt(px_max(square - a * a, 0.0f)));
+	PX_F arc_b = px_atan2(b, px_sqrt(px_max(square - b * b, 0.0f)));
+	PX_F way = arc_a - arc_b;
+
+	return px_divide(arc_a, px_select(way != 0.0f, way, 1.0f));
+}
+
+/*
+ * Its variance in px^2; a_variance and b_variance are those of a and b. Noise: that of the straight
+ * line. And what the edge's unknown blur leaves open: an edge that both pixels see saturated
+ * (r = 1) may lie anywhere between them, 1/12; less the more pixels it is blurred over, by a fit to
+ * edges with a Gaussian blur of 0.05 to 1 px.
+ */
+PX_FN float
+phasewrap_crossing_variance(float a, float b, float amplitude, float share, float a_variance,
+    float b_variance)
+{
+	PX_F rise = px_abs(a - b), other = 1.0f - share;
+	PX_F of_a = other * other * a_variance, of_b = share * share * b_variance;
+	PX_F noise = px_divide(of_a + of_b, rise * rise);
+	PX_F deviation = px_sqrt((a_variance + b_variance) * 0.5f);
+	PX_F steep = px_divide(rise + 2.0f * deviation, 2.0f * amplitude);
+	PX_F r = px_min(steep, 1.0f), r2 = r * r, r4 = r2 * r2, r8 = r4 * r4, r16 = r8 * r8;
+	PX_F r64 = r16 * r16 * (r16 * r16), open = 0.35f * r4 + 0.65f * r64;
+
+	return noise + open * open * (1.0f / 12.0f);
+}
+
+/* The same where d has the variance `noise` at both pixels, whose light is both_a and both_b. */
+PX_FN float
+phasewrap_crossing_error(float a, float b, float amplitude, float share, float noise, float both_a,
+    float both_b)
+{
+	PX_F light_a = px_max(both_a, PHASEWRAP_LEAST_MEAN);
+	PX_F light_b = px_max(both_b, PHASEWRAP_LEAST_MEAN);
+	PX_F of_a = px_divide(noise, light_a * light_a), of_b = px_divide(noise, light_b * light_b);
+
+	return phasewrap_crossing_variance(a, b, amplitude, share, of_a, of_b);
 }

@@ -2,11 +2,11 @@
 #extension GL_GOOGLE_include_directive : require
 #include "gpu/gpu.glsl"
 #include "phasewrap.px.h"
-#include "double_three.block.h"
+#include "phasewrap.block.h"
 #include "phase_terms.glsl"
 
 layout(buffer_reference, std430) readonly buffer block_at {
-	double_block b;
+	phasewrap_block b;
 	phasewrap_image image[];
 };
 
@@ -55,7 +55,7 @@ judge(block_at at, sums t, inout state st)
 	PX_F product = amplitude * divisor, inverse = px_divide(1.0f, product);
 	PX_F modulation = phasewrap_modulation(mean, amplitude, amplitude_sum, product, inverse);
 	PX_F unit = divisor * inverse, least_mean = at.b.least_mean * 3.0f;
-	PX_F share = (mean + amplitude_sum) * px_divide(1.0f, 3.0f);
+	PX_F share = phasewrap_texture(mean, amplitude_sum, at.b.crest) * px_divide(1.0f, 3.0f);
 	PX_F texture = st.texture + share, cosine = t.c * unit, sine = t.s * unit;
 	bool good = phasewrap_good(amplitude, mean, product, modulation, at.b.least_amplitude,
 	    least_mean, at.b.least_modulation) && (t.most < at.b.max_value);

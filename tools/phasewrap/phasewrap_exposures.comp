@@ -3,10 +3,10 @@
 #include "gpu/gpu.glsl"
 #include "phasewrap.px.h"
 #include "exposure_fit.px.h"
-#include "exposure_fit.block.h"
+#include "phasewrap.block.h"
 
 layout(buffer_reference, std430) readonly buffer block_at {
-	exposure_block b;
+	phasewrap_block b;
 	phasewrap_image image[];
 };
 
@@ -87,7 +87,7 @@ sum_exposure(block_at at, uint set, uint e, uint first, uint n, uint x, uint y, 
     inout state st)
 {
 	PX_F per_image = px_divide(1.0f, float(n));
-	float least = at.b.least > 0.0f ? at.b.least : float(n);
+	float least = at.b.least_images > 0.0f ? at.b.least_images : float(n);
 	sums t;
 
 	for (uint i = 0; i < n; i++) {
@@ -114,7 +114,7 @@ sum_exposure(block_at at, uint set, uint e, uint first, uint n, uint x, uint y, 
 				st.threshold[k] = sum;
 			}
 	}
-	return add_exposure(m, t, at.b.gain[e], float(e + 1), least);
+	return add_exposure(m, t, at.b.exposure_gain[e], float(e + 1), least);
 }
 
 /* B cos phi, B sin phi as shares of B, and B. */
@@ -122,7 +122,7 @@ vec3
 solve(block_at at, normal m, float images, inout state st)
 {
 	PX_F most = px_divide(EXPOSURE_VARIANCE_MOST, images), per_image = px_divide(1.0f, images);
-	PX_F per_light = px_divide(1.0f, at.b.gain[at.b.shortest]);
+	PX_F per_light = px_divide(1.0f, at.b.exposure_gain[at.b.shortest]);
 	PX_F determinant = exposure_determinant(m.cc, m.cs, m.ss);
 	PX_F inverse = px_divide(1.0f, determinant);
 	PX_F c = exposure_unknown(m.rc, m.rs, m.ss, m.cs, inverse);
@@ -137,7 +137,8 @@ solve(block_at at, normal m, float images, inout state st)
 	PX_F product = amplitude * px_max(mean, PHASEWRAP_LEAST_MEAN);
 	PX_F modulation = phasewrap_modulation(mean, amplitude, amplitude, product,
 	    px_divide(1.0f, product));
-	PX_F unit = px_divide(1.0f, amplitude), texture = st.texture + (mean + amplitude);
+	PX_F unit = px_divide(1.0f, amplitude);
+	PX_F texture = st.texture + phasewrap_texture(mean, amplitude, at.b.crest);
 	PX_F unit_c = cosine * unit, unit_s = sine * unit;
 	bool good = solved && phasewrap_good(amplitude, mean, product, modulation,
 	    at.b.least_amplitude, at.b.least_mean, at.b.least_modulation);
@@ -156,7 +157,8 @@ find_misfit(block_at at, uint first, uint n, vec3 found, means mean[EXPOSURE_GAI
 	PX_F squares = 0.0f, freedom = -2.0f;
 
 	for (uint e = 0; e < at.b.exposures; e++) {
-		PX_F c = found.x * found.z * at.b.gain[e], s = found.y * found.z * at.b.gain[e];
+		PX_F c = found.x * found.z * at.b.exposure_gain[e];
+		PX_F s = found.y * found.z * at.b.exposure_gain[e];
 
 		freedom = freedom + px_max(mean[e].n - 1.0f, 0.0f);
 		for (uint i = 0; i < n; i++) {
@@ -185,7 +187,7 @@ find_sigma(block_at at, uint first, uint n, normal m, vec3 found, means mean[EXP
 	PX_F squares = 0.0f;
 
 	for (uint e = 0; e < at.b.exposures; e++) {
-		PX_F light = at.b.gain[e], c = found.x * found.z * light;
+		PX_F light = at.b.exposure_gain[e], c = found.x * found.z * light;
 		PX_F s = found.y * found.z * light, level = mean[e].first + mean[e].d;
 
 		for (uint i = 0; i < n; i++) {
@@ -193,7 +195,7 @@ find_sigma(block_at at, uint first, uint n, normal m, vec3 found, means mean[EXP
 			float v = gpu_sample(image.plane, x, y, at.b.type);
 			PX_F cosine = image.cosine - mean[e].c, sine = image.sine - mean[e].s;
 			PX_F added = exposure_noise(dc, ds, light, cosine, sine, level, c, s,
-			    at.b.noise_variance, at.b.noise_gain, at.b.noise_least);
+			    at.b.variance, at.b.gain, at.b.least);
 
 			squares = squares + px_select(v < at.b.max_value && mean[e].n > 0.0f,
 			    added, 0.0f);

@@ -9,12 +9,12 @@
 #include "phasewrap.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cpu_level.h"
 #include "base/px.h"
 #include "fringe/phase_noise.px.h"
-#include "double_three.block.h"
 #include "exposure_fit.px.h"
 #include "phasewrap.px.h"
 
@@ -36,6 +36,9 @@ struct tile {
 	float first[TILE_SPAN], mean[TILE_SPAN], c[TILE_SPAN], s[TILE_SPAN], most[TILE_SPAN];
 	float modulation[TILE_SPAN], texture[TILE_SPAN], threshold[2][TILE_SPAN];
 	float plane[TILE_SPAN], inverse[TILE_SPAN];
+	/* of a Gray code: the light of its first plane, what the others' differ from it, summed and
+	 * squared, and the variance by these */
+	float base[TILE_SPAN], total[TILE_SPAN], square[TILE_SPAN], variance[TILE_SPAN];
 	uint missing[TILE_SPAN], bad[TILE_SPAN], value[TILE_SPAN];
 	/* of the fringe sets that are summed together */
 	float image[TILE_SETS][TILE_IMAGES][TILE_SPAN], pair[TILE_SETS][2][TILE_SPAN];
@@ -141,7 +144,8 @@ mask_bad(const struct phasewrap *wrap, const uint *restrict bad, struct frame *o
 	for (size_t c = 0; c < out->head.c; c++) {
 		float *restrict v = frame_floats(out, c, y) + x;
 
-		if (c >= wrap->channels.phases && c < wrap->channels.sigma)
+		if ((c >= wrap->channels.phases && c < wrap->channels.sigma) ||
+		    c >= wrap->channels.edge)
 			continue;
 		CPU_SIMD
 		for (size_t i = 0; i < n; i++)
@@ -162,6 +166,7 @@ struct images {
 struct verdict {
 	struct measurement_limits limits;
 	float images;			/* of the set */
+	uint crest;			/* of phasewrap_texture() */
 	float *cosine, *sine;		/* of the tile's first pixel */
 };
 
@@ -187,7 +192,8 @@ judge_pixel(struct verdict verdict, struct tile *restrict tile, size_t x, float 
 	verdict.sine[x] = s * unit;
 	tile->mean[x] = mean;
 	tile->bad[x] |= !good;
-	tile->texture[x] += (mean + amplitude_sum) * (1.0f / images);
+	tile->texture[x] += phasewrap_texture(mean, amplitude_sum, verdict.crest) *
+	    (1.0f / images);
 	tile->modulation[x] = px_min(tile->modulation[x], modulation);
 }
 
@@ -307,7 +313,7 @@ fringe_sums_wrap(const struct phasewrap *wrap, const struct frame *in, struct fr
 
 	for (size_t k = 0; k < captures->fringes; k++) {
 		struct verdict verdict = { wrap->limits, (float)captures->fringe[k].n,
-			tile->c, tile->s };
+			wrap->crest, tile->c, tile->s };
 
 		if (wrap->vector) {
 			verdict.cosine = frame_floats(out, 2 * k, y) + x;
@@ -327,7 +333,7 @@ static void
 fringe_sums_judge_flats(struct measurement_limits limits, struct tile *restrict tile,
     const float *restrict white, const float *restrict black, size_t n)
 {
-	struct verdict verdict = { limits, 1, tile->c, tile->s };
+	struct verdict verdict = { limits, 1, 0, tile->c, tile->s };
 
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
@@ -353,6 +359,7 @@ struct alike {
 	float *restrict modulation, *restrict texture;
 	size_t row;		/* floats from a row of these planes to the next; 0: not planes */
 	bool far;		/* cosine and sine are whole planes, too: too large for a cache */
+	uint crest;		/* of phasewrap_texture() */
 	struct measurement_limits limits;
 };
 
@@ -364,8 +371,8 @@ struct judged {
 /* As judge_pixel(), but nothing is missing, infinite or negative, so that a mean is 0 or at least
  * 1. */
 static inline __attribute__((always_inline)) struct judged
-judge_whole(const struct measurement_limits *limits, bool limited, float images, float most,
-    float mean, float c, float s)
+judge_whole(const struct measurement_limits *limits, bool limited, uint crest, float images,
+    float most, float mean, float c, float s)
 {
 	struct judged judged;
 	PX_F amplitude = phasewrap_amplitude(s, c), amplitude_sum = amplitude * images;
@@ -376,7 +383,7 @@ judge_whole(const struct measurement_limits *limits, bool limited, float images,
 	judged.modulation = px_select(divisible, amplitude_sum * amplitude * inverse, 0.0f);
 	judged.cosine = c * unit;
 	judged.sine = s * unit;
-	judged.texture = (mean + amplitude_sum) * (1.0f / images);
+	judged.texture = phasewrap_texture(mean, amplitude_sum, crest) * (1.0f / images);
 	judged.good = divisible;
 	if (limited)
 		judged.good &= (amplitude >= limits->least_amplitude) &
@@ -389,7 +396,7 @@ judge_whole(const struct measurement_limits *limits, bool limited, float images,
 /* Sums of whole numbers are exact, so that N A is just that. */
 static inline __attribute__((always_inline)) struct judged
 whole_pixel(const float (*image)[TOGETHER], const struct phase_shift_weights *weight,
-    const struct measurement_limits *limits, bool limited, size_t count, size_t x)
+    const struct measurement_limits *limits, bool limited, uint crest, size_t count, size_t x)
 {
 	PX_F zero = image[0][x], most = zero, sum = zero, c = 0, s = 0;
 
@@ -402,7 +409,7 @@ whole_pixel(const float (*image)[TOGETHER], const struct phase_shift_weights *we
 		c = phasewrap_add(c, d, weight[i].c);
 		s = phasewrap_add(s, d, weight[i].s);
 	}
-	return judge_whole(limits, limited, (float)(int)count, most, sum, c, s);
+	return judge_whole(limits, limited, crest, (float)(int)count, most, sum, c, s);
 }
 
 /* Samples to floats in two instructions; from a plain loop the compiler makes eleven for four
@@ -470,12 +477,14 @@ take_together(const struct alike *restrict a, size_t sets, size_t count, bool li
 	CPU_SIMD
 	for (size_t i = 0; i < TOGETHER; i++) {
 		struct judged p =
-		    whole_pixel(image[0], a->weight[0], &a->limits, limited, count, i), q = p;
+		    whole_pixel(image[0], a->weight[0], &a->limits, limited, a->crest, count, i),
+		    q = p;
 		bool good = p.good;
 		PX_F modulation = p.modulation, texture = p.texture;
 
 		if (sets == 2) {
-			q = whole_pixel(image[1], a->weight[1], &a->limits, limited, count, i);
+			q = whole_pixel(image[1], a->weight[1], &a->limits, limited, a->crest,
+			    count, i);
 			good = good & q.good;
 			modulation = px_smaller(modulation, q.modulation);
 			texture = (texture + q.texture) * 0.5f;
@@ -682,7 +691,7 @@ alike_sets_wrap(const struct phasewrap *wrap, const struct frame *in, struct fra
 		.modulation = frame_floats(out, wrap->channels.modulation, y) + x,
 		.texture = frame_floats(out, wrap->channels.texture, y) + x,
 		.row = out->plane[wrap->channels.texture].stride / sizeof(float),
-		.far = wrap->vector && out->plane[0].rows == 0 };
+		.far = wrap->vector && out->plane[0].rows == 0, .crest = wrap->crest };
 	bool limited = limits->least_amplitude > 0 || limits->least_modulation > 0 ||
 	    limits->least_mean > 0;
 
@@ -922,7 +931,7 @@ double_three_wrap(const struct phasewrap *wrap, const struct frame *in, struct f
 
 		for (size_t h = 0; h < 2; h++) {
 			sum_fringe(in, &own->half[h], &own->fit[h], y, x, n,
-			    (struct verdict){ wrap->limits, 3, c[h], s[h] }, tile);
+			    (struct verdict){ wrap->limits, 3, wrap->crest, c[h], s[h] }, tile);
 			for (size_t i = 0; i < wrap->captures.codes; i++)
 				for (size_t p = 0; wrap->reference[i] == k && p < n; p++)
 					tile->threshold[i][p] =
@@ -983,44 +992,283 @@ gray_code_read_flats(const struct phasewrap *wrap, const struct frame *in, size_
 		fringe_sums_judge_flats(wrap->limits, tile, tile->plane, tile->inverse, n);
 }
 
+/* Adds a plane and its inverse to the light of a code: their sum, the largest difference, and the
+ * sums of phasewrap_code_variance(). */
+static void
+add_light(const float *restrict plane, const float *restrict inverse, bool begin,
+    struct tile *restrict tile, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		PX_F both = plane[x] + inverse[x], d = plane[x] - inverse[x];
+		PX_F base = px_select(begin, both, tile->base[x]), more = both - base;
+
+		tile->base[x] = base;
+		tile->first[x] = tile->first[x] + both;
+		tile->most[x] = px_max(tile->most[x], phasewrap_contrast(d));
+		tile->total[x] = tile->total[x] + more;
+		tile->square[x] = tile->square[x] + more * more;
+	}
+}
+
+/* The variance of the differences of so many planes and their inverses. */
+static void
+find_code_variance(float planes, float least, struct tile *restrict tile, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		tile->variance[x] = phasewrap_code_variance(tile->total[x], tile->square[x],
+		    planes, least);
+}
+
+static void
+reject_faint(struct tile *restrict tile, size_t n)
+{
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++)
+		tile->bad[x] |= phasewrap_is_faint(tile->most[x], tile->variance[x]);
+}
+
+/* Judges pixels by the light of a code of so many planes, as by white and black. */
+static void
+judge_light(struct measurement_limits limits, struct tile *restrict tile, size_t planes, size_t n)
+{
+	struct verdict verdict = { limits, 1, 0, tile->c, tile->s };
+	float per_image = 0.5f / (float)planes;
+
+	CPU_SIMD
+	for (size_t x = 0; x < n; x++) {
+		PX_F mean = tile->first[x] * per_image;
+
+		judge_pixel(verdict, tile, x, mean, 0, 0, tile->most[x] * 0.5f, 0);
+	}
+}
+
 /*
- * The indices of all codes. Thresholds of codes without inverse planes are those of the fringe
- * images, unless there are flats. The samples of several exposures are added: a plane that is
- * saturated in one, together with its inverse, adds the same to both.
+ * The value of code i, and of a code alone its light. The samples of several exposures are added: a
+ * plane that is saturated in one, together with its inverse, adds the same to both.
  */
+static void
+read_code(const struct phasewrap *wrap, size_t i, const struct frame *in, size_t y, size_t x,
+    size_t n, struct tile *tile)
+{
+	const struct exposures *exposures = &wrap->exposures;
+	const struct capture_code *own = &wrap->captures.code[i];
+	float *plane = tile->image[0][0], *inverse = tile->image[0][1];
+
+	memset(tile->value, 0, sizeof(tile->value));
+	memset(tile->first, 0, sizeof(tile->first));
+	memset(tile->most, 0, sizeof(tile->most));
+	memset(tile->total, 0, sizeof(tile->total));
+	memset(tile->square, 0, sizeof(tile->square));
+	for (size_t bit = 0; bit < own->n; bit++) {
+		for (size_t e = 0; e < exposures->n; e++) {
+			const struct capture_code *code =
+			    &exposures_get(exposures, &wrap->captures, e)->code[i];
+
+			tile_load(tile, in, code->plane[bit], y, x, n, e ? tile->plane : plane);
+			if (e)
+				add_plane(tile->plane, 1, plane, n);
+			if (!code->inverse)
+				continue;
+			tile_load(tile, in, code->inverse[bit], y, x, n,
+			    e ? tile->inverse : inverse);
+			if (e)
+				add_plane(tile->inverse, 1, inverse, n);
+		}
+		add_bit(plane, own->inverse ? inverse : tile->threshold[i], tile->value, n);
+		if (wrap->code_alone)
+			add_light(plane, inverse, bit == 0, tile, n);
+	}
+	if (wrap->code_alone)
+		find_code_variance((float)own->n, wrap->least_code_variance, tile, n);
+}
+
+/* The indices of all codes. Thresholds of codes without inverse planes are those of the fringe
+ * images, unless there are flats. */
 static void
 gray_code_wrap(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y,
     size_t x, size_t n, struct tile *tile)
 {
-	const struct exposures *exposures = &wrap->exposures;
-	float *plane = tile->image[0][0], *inverse = tile->image[0][1];
-
 	if (wrap->captures.flats && wrap->captures.codes)
 		gray_code_read_flats(wrap, in, y, x, n, tile);
 	for (size_t i = 0; i < wrap->captures.codes; i++) {
-		const float *compared = wrap->captures.code[i].inverse ? inverse :
-		    tile->threshold[i];
-
-		memset(tile->value, 0, sizeof(tile->value));
-		for (size_t bit = 0; bit < wrap->captures.code[i].n; bit++) {
-			for (size_t e = 0; e < exposures->n; e++) {
-				const struct capture_code *code =
-				    &exposures_get(exposures, &wrap->captures, e)->code[i];
-
-				tile_load(tile, in, code->plane[bit], y, x, n,
-				    e ? tile->plane : plane);
-				if (e)
-					add_plane(tile->plane, 1, plane, n);
-				if (!code->inverse)
-					continue;
-				tile_load(tile, in, code->inverse[bit], y, x, n,
-				    e ? tile->inverse : inverse);
-				if (e)
-					add_plane(tile->inverse, 1, inverse, n);
-			}
-			add_bit(plane, compared, tile->value, n);
-		}
+		read_code(wrap, i, in, y, x, n, tile);
+		if (wrap->code_alone)
+			reject_faint(tile, n);
+		if (wrap->judges_codes)
+			judge_light(wrap->limits, tile, wrap->captures.code[i].n, n);
 		write_index(tile->value, frame_floats(out, wrap->channels.index + i, y) + x, n);
+	}
+}
+
+/*
+ * ---- --edges: where planes cross their inverses between two pixels ----
+ *
+ * Of neighbours whose cells differ by one or two, one or two planes differ, and each crosses its
+ * inverse once between them. `edge` is the mean place of these crossings, in px from the first
+ * pixel; there the code is the mean of the cells' borders between them.
+ */
+
+#define CODE_PLANES_MOST 24	/* as capture_set.c takes them */
+#define CROSSINGS_MOST (2 * TILE_PIXELS)
+
+/* The rows of a code's planes and inverses at four pixels along its axis, from one before on. */
+struct code_rows {
+	size_t planes, w;
+	bool along_y;
+	const void *plane[CODE_PLANES_MOST][4], *inverse[CODE_PLANES_MOST][4];
+	enum sample type;
+};
+
+/* Of the pixels of a tile and the next ones along the axis the values of a code, and the variance
+ * of its planes less their inverses; where planes cross in between. */
+struct crossings {
+	uint value[2][TILE_SPAN];
+	float variance[2][TILE_SPAN];
+	size_t n, pixel[CROSSINGS_MOST];
+	/* of the crossing plane, at four pixels; the mean of both variances; 1 over the pixel's
+	 * crossings */
+	float plane[4][CROSSINGS_MOST], inverse[4][CROSSINGS_MOST];
+	float noise[CROSSINGS_MOST], per[CROSSINGS_MOST];
+	float share[CROSSINGS_MOST], error[CROSSINGS_MOST];	/* each's part of the mean */
+};
+
+static size_t
+clamped(size_t at, int offset, size_t n)
+{
+	long k = (long)at + offset;
+
+	return k < 0 ? 0 : (size_t)k >= n ? n - 1 : (size_t)k;
+}
+
+static struct code_rows
+code_rows_at(const struct capture_code *code, const struct frame *in, size_t y)
+{
+	struct code_rows rows = { .planes = code->n, .type = in->head.type, .w = in->head.w,
+		.along_y = code->axis == 'y' };
+
+	for (size_t bit = 0; bit < code->n; bit++)
+		for (int j = 0; j < 4; j++) {
+			size_t row = rows.along_y ? clamped(y, j - 1, in->head.h) : y;
+
+			rows.plane[bit][j] = frame_row(in, code->plane[bit], row);
+			rows.inverse[bit][j] = frame_row(in, code->inverse[bit], row);
+		}
+	return rows;
+}
+
+/* Lists the crossings after n pixels from column x on. */
+static void
+list_crossings(const struct code_rows *rows, size_t x, size_t n, struct crossings *list)
+{
+	list->n = 0;
+	for (size_t p = 0; p < n; p++) {
+		uint v = list->value[0][p], w = list->value[1][p], apart = v < w ? w - v : v - w;
+		uint differ = v ^ v >> 1 ^ w ^ w >> 1;
+		PX_F noise = (list->variance[0][p] + list->variance[1][p]) * 0.5f;
+
+		if (apart - 1 > 1 || (uint)__builtin_popcount(differ) != apart)
+			continue;
+		for (size_t bit = 0; bit < rows->planes; bit++) {
+			if (!(differ >> (rows->planes - 1 - bit) & 1))
+				continue;
+			for (int j = 0; j < 4; j++) {
+				size_t at = rows->along_y ? x + p : clamped(x + p, j - 1, rows->w);
+
+				list->plane[j][list->n] = frame_sample_in(rows->type,
+				    rows->plane[bit][j], at);
+				list->inverse[j][list->n] = frame_sample_in(rows->type,
+				    rows->inverse[bit][j], at);
+			}
+			list->noise[list->n] = noise;
+			list->per[list->n] = 1.0f / (float)apart;
+			list->pixel[list->n++] = p;
+		}
+	}
+}
+
+static void
+place_crossings(struct crossings *restrict list)
+{
+	CPU_SIMD
+	for (size_t i = 0; i < list->n; i++) {
+		float amplitude = 0, d[4], both[4];
+
+		for (size_t j = 0; j < 4; j++) {
+			PX_F difference = list->plane[j][i] - list->inverse[j][i];
+
+			both[j] = list->plane[j][i] + list->inverse[j][i];
+			d[j] = phasewrap_light_share(difference, both[j]);
+			amplitude = px_max(amplitude, phasewrap_contrast(d[j]));
+		}
+		PX_F where = phasewrap_crossing(d[1], d[2], amplitude), per = list->per[i];
+		PX_F error = phasewrap_crossing_error(d[1], d[2], amplitude, where, list->noise[i],
+		    both[1], both[2]);
+
+		list->share[i] = where * per;
+		list->error[i] = error * (per * per);
+	}
+}
+
+/* edge and edge_sigma hold the sums of their pixels' crossings. */
+static void
+finish_edges(float *restrict edge, float *restrict sigma, size_t n)
+{
+	CPU_SIMD
+	for (size_t p = 0; p < n; p++) {
+		float root = px_sqrt(sigma[p]);
+
+		edge[p] = px_select(px_isnan(root), PX_NAN, edge[p]);
+		sigma[p] = px_select(px_isnan(edge[p]), PX_NAN, root);
+	}
+}
+
+/* The edges of code i after n pixels from column x of row y on. */
+static void
+edges_tile(const struct phasewrap *wrap, size_t i, const struct code_rows *rows,
+    const struct frame *in, struct frame *out, size_t y, size_t x, size_t n)
+{
+	size_t c = wrap->channels.edge + i;
+	float *edge = frame_floats(out, c, y) + x;
+	float *sigma = frame_floats(out, c + wrap->captures.codes, y) + x;
+	size_t pairs = rows->along_y ? y + 1 < in->head.h ? n : 0 :
+	    x + n < in->head.w ? n : n - 1;
+	struct crossings list;
+	struct tile tile;
+
+	for (size_t side = 0; side < 2 && pairs; side++) {
+		if (side == 0 || rows->along_y)
+			read_code(wrap, i, in, y + side, x, rows->along_y ? n : pairs + 1, &tile);
+		memcpy(list.value[side], tile.value + (rows->along_y ? 0 : side),
+		    pairs * sizeof(*tile.value));
+		memcpy(list.variance[side], tile.variance + (rows->along_y ? 0 : side),
+		    pairs * sizeof(*tile.variance));
+	}
+	list_crossings(rows, x, pairs, &list);
+	place_crossings(&list);
+	for (size_t p = 0; p < n; p++)
+		edge[p] = sigma[p] = PX_NAN;
+	for (size_t k = 0; k < list.n; k++) {
+		size_t p = list.pixel[k];
+		bool again = k > 0 && list.pixel[k - 1] == p;
+
+		edge[p] = (again ? edge[p] : 0) + list.share[k];
+		sigma[p] = (again ? sigma[p] : 0) + list.error[k];
+	}
+	finish_edges(edge, sigma, n);
+}
+
+/* The edges of row y of all codes. */
+static void
+edges_row(const struct phasewrap *wrap, const struct frame *in, struct frame *out, size_t y)
+{
+	for (size_t i = 0; i < wrap->captures.codes; i++) {
+		struct code_rows rows = code_rows_at(&wrap->captures.code[i], in, y);
+
+		for (size_t x = 0, w = in->head.w; x < w; x += TILE_PIXELS)
+			edges_tile(wrap, i, &rows, in, out, y, x,
+			    w - x < TILE_PIXELS ? w - x : TILE_PIXELS);
 	}
 }
 
@@ -1194,8 +1442,8 @@ sum_exposure(const struct phasewrap *wrap, size_t k, size_t e, const struct fram
 /* Solves the normal equations: the unit vectors of the phases go to c and s of the tile, B to
  * `mean`; bad pixels are noted. */
 static void
-solve_exposures(const struct measurement_limits *restrict limits, float images, float shortest,
-    struct work *restrict work, size_t n)
+solve_exposures(const struct measurement_limits *restrict limits, uint crest, float images,
+    float shortest, struct work *restrict work, size_t n)
 {
 	struct normal *restrict normal = &work->normal;
 	struct tile *restrict tile = &work->tile;
@@ -1229,7 +1477,7 @@ solve_exposures(const struct measurement_limits *restrict limits, float images, 
 		tile->s[x] = sine * unit;
 		tile->mean[x] = amplitude;
 		tile->bad[x] |= !good;
-		tile->texture[x] += mean + amplitude;
+		tile->texture[x] += phasewrap_texture(mean, amplitude, crest);
 		tile->modulation[x] = px_min(tile->modulation[x], modulation);
 		work->number[x] = px_min(work->number[x], px_select(solved, normal->number[x],
 		    PX_NAN));
@@ -1374,7 +1622,7 @@ wrap_set(const struct phasewrap *wrap, size_t k, const struct frame *in, struct 
 	memset(work->clipped_s, 0, sizeof(work->clipped_s));
 	for (size_t e = 0; e < exposures->n; e++)
 		sum_exposure(wrap, k, e, in, y, x, n, work);
-	solve_exposures(&wrap->limits, (float)wrap->captures.fringe[k].n,
+	solve_exposures(&wrap->limits, wrap->crest, (float)wrap->captures.fringe[k].n,
 	    exposures->gain[exposures->shortest], work, n);
 	if (wrap->fits)
 		find_misfit(wrap, k, in, y, x, n, work);
@@ -1689,21 +1937,31 @@ test_set(const struct phasewrap *wrap, size_t k, const struct frame *in, size_t 
 	failed->by[REMOVED_RESIDUAL] |= !(misfit <= wrap->most_misfit);
 }
 
-/* Tests the Gray planes for missing samples, and white and black where there are no fringes. */
+/* Tests the Gray planes for missing samples, and without fringes white and black, or the light of
+ * the planes and their inverses. */
 static void
 test_others(const struct phasewrap *wrap, const struct frame *in, size_t y, size_t x,
     struct failed *failed)
 {
 	const struct capture_set *captures = &wrap->captures;
 
-	for (size_t i = 0; i < captures->codes; i++)
-		for (size_t b = 0; b < captures->code[i].n; b++) {
-			const struct capture_code *code = &captures->code[i];
+	for (size_t i = 0; i < captures->codes; i++) {
+		const struct capture_code *code = &captures->code[i];
+		float light = 0, most = 0;
+
+		for (size_t b = 0; b < code->n; b++) {
 			float other = code->inverse ? frame_sample(in, code->inverse[b], y, x) : 0;
+			float plane = frame_sample(in, code->plane[b], y, x);
 
 			failed->by[REMOVED_MISSING] |= phasewrap_missing(other) ||
-			    phasewrap_missing(frame_sample(in, code->plane[b], y, x));
+			    phasewrap_missing(plane);
+			light += plane + other;
+			most = px_max(most, phasewrap_contrast(plane - other));
 		}
+		if (wrap->judges_codes)
+			judge_limits(&wrap->limits, 1, light * (0.5f / (float)code->n),
+			    most * 0.5f, failed);
+	}
 	if (captures->flats && captures->codes) {
 		float white = frame_sample(in, captures->flat[0], y, x);
 		float black = frame_sample(in, captures->flat[captures->flats - 1], y, x);
@@ -1763,6 +2021,8 @@ phasewrap_wrap(const struct run *run, const struct frame *in, struct frame *out,
 			uneven_light_row(&priv->wrap, in, out, y, scratch->memory);
 		else
 			phasewrap_row(&priv->wrap, in, out, y);
+		if (priv->wrap.edges)
+			edges_row(&priv->wrap, in, out, y);
 		measurement_copy_markers(&priv->wrap.captures, in, priv->wrap.channels.marker, out,
 		    y);
 		if (!priv->removed.off)

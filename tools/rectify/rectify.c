@@ -17,11 +17,9 @@
 #include "optics/calib.h"
 #include "optics/camera_model.h"
 #include "optics/device_check.h"
-#include "optics/stereo.h"
 #include "run/passes.h"
 #include "run/stage.h"
 #include "rectify.block.h"
-#include "rectify.px.h"
 
 struct rectify {
 	struct stereo stereo;
@@ -75,12 +73,9 @@ source_map_plan(struct run *run, struct source_map *map, const struct source_geo
 	if (map->column && same_geometry(&map->geometry, geometry))
 		return 0;
 	source_map_free(map);
-	if (size_multiply(stride, geometry->h, &n) < 0 ||
-	    size_multiply(n, 2 * sizeof(uint), &n) < 0)
+	if (size_multiply(stride, geometry->h, &n) < 0)
 		return -1;
-	map->column = aligned_alloc(64, n);
-	if (!map->column)
-		return fail_memory();
+	map->column = must_aligned(n, 2 * sizeof(uint));
 	map->row = map->column + stride * geometry->h;
 	map->stride = stride;
 	map->geometry = *geometry;
@@ -286,7 +281,8 @@ kind_of(const char *name, bool shared)
 
 /* The kind and limits of a channel. most: the level at which cameras saturate. */
 static struct rectify_channel
-channel_of(const struct frame_head *in, size_t c, double max_step, bool has_absolute, float most)
+channel_of(const struct frame_head *in, size_t c, double max_step, double usual_step,
+    bool has_absolute, float most)
 {
 	static const char *const captured[] = { "image", "r", "g", "b", "gray", NULL };
 	const char *name = in->channel[c];
@@ -294,7 +290,7 @@ channel_of(const struct frame_head *in, size_t c, double max_step, bool has_abso
 		INFINITY, INFINITY };
 
 	if (channel_is_named(name, absphase_names))
-		channel.max_step = isnan(max_step) ? (float)M_PI : (float)max_step;
+		channel.max_step = (float)(isnan(max_step) ? usual_step : max_step);
 	else if (!has_absolute && !channel_is_named(name, sigma_names) && !isnan(max_step))
 		channel.max_step = (float)max_step;
 	if (channel.kind == RECTIFY_PLAIN &&
@@ -303,12 +299,17 @@ channel_of(const struct frame_head *in, size_t c, double max_step, bool has_abso
 	return channel;
 }
 
+/* Projector pixels: phases of neighbours that differ by less lie on one surface, also where a whole
+ * turn is a pixel or a few, as with a Gray code. */
+#define MAX_STEP_PX 8
+
 /* Sets channel[]. max_step: of the command line, NaN if not given. -1 after fail(). */
 static int
 rectify_plan_channels(struct rectify *rectify, const struct frame_head *in, double max_step)
 {
+	static const char *const edges[] = { "edge", "edge_sigma", NULL };
 	bool has_absolute = false;
-	double most;
+	double most, period_px;
 
 	if (meta_number(&in->meta, "max_value", in->type == SAMPLE_UCHAR ? 255 :
 	    in->type == SAMPLE_USHORT ? 65535 : INFINITY, &most) < 0)
@@ -316,10 +317,19 @@ rectify_plan_channels(struct rectify *rectify, const struct frame_head *in, doub
 	free(rectify->channel);
 	rectify->channels = in->c;
 	rectify->channel = must_alloc(in->c, sizeof(*rectify->channel));
-	for (size_t c = 0; c < in->c; c++)
+	for (size_t c = 0; c < in->c; c++) {
 		has_absolute |= channel_is_named(in->channel[c], absphase_names);
+		if (channel_is_named(in->channel[c], edges))
+			return fail(in->channel[c], "places in pixels of this camera cannot be "
+			    "rectified: unwrap2f, which uses them, comes first");
+	}
+	if (meta_number(&in->meta, "period_px", MAX_STEP_PX, &period_px) < 0) {
+		fail_clear();		/* periods of several phases */
+		period_px = MAX_STEP_PX;
+	}
 	for (size_t c = 0; c < in->c; c++)
-		rectify->channel[c] = channel_of(in, c, max_step, has_absolute, (float)most);
+		rectify->channel[c] = channel_of(in, c, max_step, fmax(M_PI, 2 * M_PI *
+		    MAX_STEP_PX / fabs(period_px)), has_absolute, (float)most);
 	return 0;
 }
 
@@ -421,55 +431,17 @@ rectify_passes(struct run *run, struct passes *passes)
 	return 0;
 }
 
-/* A copy of the frame with more rows, up to h. No place of the map is in the added ones. */
-static int
-with_rows(const struct frame *in, size_t h, struct frame **out)
-{
-	struct frame_head head;
-	int status;
-
-	if (head_copy(&head, &in->head) < 0)
-		return -1;
-	head.h = h;
-	status = frame_new(&head, out);
-	head_free(&head);
-	for (size_t c = 0; status == 0 && c < in->head.c; c++)
-		for (size_t y = 0; y < h; y++) {
-			if (y < in->head.h)
-				frame_pass(in, c, *out, c, y);
-			else
-				memset(frame_row(*out, c, y), 0, (*out)->plane[c].stride);
-		}
-	return status;
-}
-
 /* rectify_frame() on the device, if one is wanted and can do it: *out is then a new frame, else
  * NULL. -1 after fail(). */
 static int
 rectify_frame_on_device(struct run *run, const struct rectify *rectify, struct frame *in,
     struct frame **out)
 {
-	size_t rows = rectify->out.h;
-	struct frame_head head;
-	struct frame *taller = NULL;
-	int status;
-
 	*out = NULL;
 	if (!run_wants_device(run))
 		return 0;
-	if (head_copy(&head, &rectify->out) < 0)
-		return -1;
-	/* passes keep the height: use the larger of both, and cut off the surplus */
-	head.h = rows > in->head.h ? rows : in->head.h;
-	run->halo = head.h;
-	status = head.h > in->head.h ? with_rows(in, head.h, &taller) : 0;
-	if (status == 0)
-		status = run_passes(run, taller ? taller : in, &head, out);
-	if (*out)
-		(*out)->head.h = rows;
-	frame_free(taller);
-	head_free(&head);
-	return status;
+	run->halo = in->head.h;
+	return run_passes(run, in, &rectify->out, out);
 }
 
 /* ---- options ---- */

@@ -11,6 +11,7 @@ struct shade_block {
 	uint x, y, z;			/* of the input; x SHADE_NONE: a depth map's */
 	uint normal[3];			/* the first SHADE_NONE: they are to be found */
 	uint value;			/* to colour by; SHADE_NONE */
+	uint rgb[3];			/* red, green, blue; the first SHADE_NONE: not by them */
 	float sign;			/* of z, so that it points away from the camera */
 	float right, down;		/* distances of a depth map's pixels */
 	float jump;

@@ -1,7 +1,8 @@
 /*
  * A Phong picture of a measured surface, from the camera or from a turned view: what a picture
  * takes from the whole frame, the check of --range, pictures with bars and axes, the pass of the
- * device, options and plan. shade_turned.c has turned views, shade_rows.c the loops.
+ * device, options and plan. shade_turned.c has turned views, shade_rows.c and
+ * turned_rows.c the loops.
  */
 #include "shade.h"
 
@@ -12,10 +13,8 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "image/annotate.h"
 #include "image/depth_range.h"
 #include "image/pixel_length.h"
-#include "mesh/mesh.h"
 #include "run/passes.h"
 #include "shade.block.h"
 
@@ -43,13 +42,8 @@ find_values(struct run *run, const struct frame *in)
 
 	if (size_multiply(w, h, &pixels) < 0)
 		return -1;
-	values.value = large_memory(pixels, sizeof(*values.value));
-	values.n = calloc(h, sizeof(*values.n));
-	if (!values.value || !values.n) {
-		free(values.value);
-		free(values.n);
-		return fail_memory();
-	}
+	values.value = must_large(pixels, sizeof(*values.value));
+	values.n = must_alloc(h, sizeof(*values.n));
 	run_for(run, h, shade_rows()->find_row, &values);
 	for (size_t y = 0; y < h; n += values.n[y++])
 		if (n < y * w)
@@ -61,23 +55,19 @@ find_values(struct run *run, const struct frame *in)
 	return 0;
 }
 
-/* The largest step in z within the surface, from its slopes and noise. */
-static int
-find_jump(struct run *run, const struct mesh *channels, const struct frame *in, double *jump)
+int
+surface_jump(struct run *run, const struct mesh *channels, const struct frame *in, double *jump)
 {
 	struct mesh mesh = *channels;
 	struct jump_steps steps;
-	int status;
 
 	if (frame_to_float(in, &mesh.floats) < 0)
 		return -1;
-	status = jump_begin(&steps, &mesh);
-	if (status == 0) {
-		run_for(run, JUMP_PIECES, jump_piece, &steps);
-		*jump = jump_end(&steps);
-	}
+	jump_begin(&steps, &mesh);
+	run_for(run, JUMP_PIECES, jump_piece, &steps);
+	*jump = jump_end(&steps);
 	frame_free(mesh.floats);
-	return status;
+	return 0;
 }
 
 /* struct body's `survey`. */
@@ -93,7 +83,7 @@ survey_frame(struct run *run, const struct frame *in)
 	if (jump > 0 && jump_check(in, jump, &priv->jump_checked) < 0)
 		return -1;
 	if (!mesh_has_normals(&priv->mesh) && !(jump > 0) &&
-	    find_jump(run, &priv->mesh, in, &jump) < 0)
+	    surface_jump(run, &priv->mesh, in, &jump) < 0)
 		return -1;
 	priv->jump = (float)jump;
 	return 0;
@@ -151,7 +141,7 @@ one_colour_end(struct run *run)
 	if ((double)counts->inside >= INSIDE_LEAST * n ||
 	    (double)(counts->below + counts->above) < BESIDE_LEAST * n)
 		return 0;
-	warn("--range", "%.0f %% of the surface lie far %s %g to %g, and nothing within: it shows "
+	warn("--range", "%.0f %% of the surface lies far %s %g to %g, and nothing within: it shows "
 	    "one colour; is the range in the unit of the values?",
 	    100 * (double)(counts->below + counts->above) / n,
 	    !counts->below ? "above" :
@@ -267,6 +257,8 @@ pack(const struct run *run, struct shade_block *block)
 		block->normal[k] = (uint)mesh->normal[k];
 	if (priv->value != NO_CHANNEL)
 		block->value = (uint)priv->value;
+	for (int k = 0; k < 3; k++)
+		block->rgb[k] = priv->rgb[0] == NO_CHANNEL ? SHADE_NONE : (uint)priv->rgb[k];
 }
 
 /* struct body's `passes`. */
@@ -286,6 +278,8 @@ shade_passes(struct run *run, struct passes *passes)
 		passes_read(passes, priv->mesh.point[k]);
 		if (mesh_has_normals(&priv->mesh))
 			passes_read(passes, priv->mesh.normal[k]);
+		if (priv->rgb[0] != NO_CHANNEL)
+			passes_read(passes, priv->rgb[k]);
 	}
 	passes_read(passes, priv->value);
 	if (passes_constant(passes, anchor, anchors * sizeof(*anchor)) < 0)
@@ -295,7 +289,7 @@ shade_passes(struct run *run, struct passes *passes)
 
 /* ---- options ---- */
 
-static const char *const by_words[] = { "none", "depth", "texture", NULL };
+static const char *const by_words[] = { "none", "depth", "texture", "rgb", NULL };
 static const char *const lightings[] = { "full", "soft", "none", NULL };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -347,8 +341,8 @@ static const struct body surveyed = { .survey = survey_frame, .rows = shade_pixe
     .passes = shade_passes, .end = one_colour_end };
 static const struct body annotated = { .frame = annotated_frame, .end = one_colour_end,
 	.no_passes = "a picture with bars or axes is larger than its input" };
-static const struct body turned = { .frame = turned_frame, .end = one_colour_end,
-	.no_passes = "edges of triangles are exact in 128 bits" };
+static const struct body turned = { .frame = turned_frame, .passes = turned_passes,
+	.end = one_colour_end };
 
 static int
 check_options(const struct parameters *p)
@@ -363,9 +357,11 @@ check_options(const struct parameters *p)
 		return fail_usage("--range", "%.17g to %.17g is too narrow or too wide a range",
 		    p->range.v[0], p->range.v[1]);
 	if (p->range.n && p->by == BY_NONE)
-		return fail_usage("--range", "needs --colour depth or texture");
+		return fail_usage("--range", "needs --colour depth, texture or rgb");
 	if (p->map >= 0 && p->by != BY_DEPTH)
 		return fail_usage("--map", "needs --colour depth");
+	if (p->bar && p->by == BY_RGB)
+		return fail_usage("--bar", "a surface in its own colours has no scale");
 	if (p->samples != OPT_NONE_INTEGER && !p->view.n)
 		return fail_usage("--samples", "needs --view");
 	if (p->size.w && !p->view.n)
@@ -421,7 +417,7 @@ init(struct run *run)
 
 	if (check_options(p) < 0)
 		return -1;
-	priv->map = p->by == BY_TEXTURE ? COLORMAP_GRAY
+	priv->map = p->by >= BY_TEXTURE ? COLORMAP_GRAY
 	    : p->map < 0                ? COLORMAP_TURBO
 					: (enum colormap)p->map;
 	if (colormap_nan(priv->map, "--nan-colour", &p->nan, nan) < 0)
@@ -441,6 +437,14 @@ init(struct run *run)
 	return 0;
 }
 
+static void
+release(struct run *run)
+{
+	struct priv *priv = run->priv;
+
+	free(priv->arena.memory);
+}
+
 /* ---- the plan ---- */
 
 static int
@@ -454,6 +458,18 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->value = p->by == BY_DEPTH ? priv->mesh.point[2] : NO_CHANNEL;
 	if (p->by == BY_TEXTURE && run_channel(run, in, "texture", &priv->value) < 0)
 		return -1;
+	priv->rgb[0] = NO_CHANNEL;
+	for (int k = 0; k < 3 && p->by == BY_RGB; k++)
+		if (run_channel(run, in, (const char *[]){ "r", "g", "b" }[k], &priv->rgb[k]) < 0)
+			return -1;
+	if (p->by == BY_RGB && p->range.n == 0) {
+		double white;
+
+		if (meta_number(&in->meta, "max_value", 255, &white) < 0)
+			return -1;
+		priv->low = 0;
+		priv->high = white > 0 ? (float)white : 255;
+	}
 	if (p->bar) {
 		const char *name = in->channel[priv->value];
 
@@ -483,4 +499,5 @@ const struct stage stage_shade = {
 	.example = { "shade", "normals", "picture" },
 	.init = init,
 	.plan = plan,
+	.release = release,
 };

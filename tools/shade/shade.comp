@@ -116,7 +116,7 @@ main()
 	block_at at = block_at(gpu.block);
 	shade_vector normal[4], colour;
 	precise vec4 r, g, b;
-	vec4 value = vec4(0);
+	vec4 value = vec4(0), red = value, green = value, blue = value;
 
 	if (gpu_outside4(x, y))
 		return;
@@ -126,12 +126,22 @@ main()
 		take_normals(at, x, y, normal);
 	if (at.b.value != SHADE_NONE)
 		value = gpu_in4(at.b.value, x, y);
+	if (at.b.rgb[0] != SHADE_NONE) {
+		red = gpu_in4(at.b.rgb[0], x, y);
+		green = gpu_in4(at.b.rgb[1], x, y);
+		blue = gpu_in4(at.b.rgb[2], x, y);
+	}
 	colour.x = colour.y = colour.z = at.b.plaster;
 	for (uint i = 0; i < 4; i++) {
 		shade_vector level;
 
 		if (at.b.value != SHADE_NONE)
 			colour = colour_of(at, value[i]);
+		if (at.b.rgb[0] != SHADE_NONE) {
+			colour.x = colour_of(at, red[i]).x;
+			colour.y = colour_of(at, green[i]).y;
+			colour.z = colour_of(at, blue[i]).z;
+		}
 		if (at.b.lone != 0)
 			normal[i] = shade_facing(normal[i], !px_isnan(point(at, x + i, y).z));
 		level = shade_levels(at.b.light, normal[i], colour, at.b.background);

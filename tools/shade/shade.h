@@ -11,11 +11,10 @@
 #include "image/annotate.h"
 #include "image/colormap.h"
 #include "mesh/mesh.h"
-#include "mesh/raster.h"
 #include "run/stage.h"
 #include "shade.px.h"
 
-enum colour_by { BY_NONE, BY_DEPTH, BY_TEXTURE };
+enum colour_by { BY_NONE, BY_DEPTH, BY_TEXTURE, BY_RGB };
 enum lighting { LIGHTING_FULL, LIGHTING_SOFT, LIGHTING_NONE };
 
 struct parameters {
@@ -40,6 +39,12 @@ struct colour_counts {
 					 * end, and outside it, at most */
 };
 
+/* Memory that is cut into pieces. */
+struct arena {
+	unsigned char *memory;
+	size_t bytes, used;
+};
+
 struct priv {
 	struct shade_light light;
 	struct shade_vector background;	/* levels of 255 */
@@ -52,21 +57,28 @@ struct priv {
 	/* of pictures from the camera */
 	struct mesh mesh;		/* its channels */
 	size_t value;			/* input channel to colour by; NO_CHANNEL */
+	size_t rgb[3];			/* of red, green and blue; the first NO_CHANNEL: none */
 	float jump;
-	bool jump_checked;
+	bool jump_checked, told_empty;
 	struct colour_counts counts;
+	struct arena arena;		/* of turned views */
+	const struct turned *turned;	/* the view that the device shall draw */
 };
 
 #define PLASTER 0.9f			/* the colour of a surface without colours */
 
 /* Sets the range of the colours from n values (colormap_range()). */
 void colours_find_range(struct priv *, const float *value, size_t n);
+/* The largest step in z within the surface, from its slopes and noise. -1 after fail(). */
+int surface_jump(struct run *run, const struct mesh *channels, const struct frame *in,
+    double *jump);
 /* A new picture r g b with the metadata of its input. -1 after fail(). */
 int annotated_new(const struct frame_head *in, size_t w, size_t h, struct frame **);
 /* Emits a picture, which it owns, with the annotations of the options. -1 after fail(). */
 int annotated_emit(struct run *run, struct frame *);
-/* struct body's `frame`, for --view. */
+/* struct body's `frame` and `passes`, for --view. */
 int turned_frame(struct run *run, struct frame *in);
+int turned_passes(struct run *run, struct passes *passes);
 
 /* The values of the points of a frame; each row has a place of its own. */
 struct values {
@@ -78,38 +90,99 @@ struct values {
 
 /* ---- the turned view ---- */
 
-/* Attributes of a sample: its normal in view coordinates, and a value to colour by. */
-enum surface_plane { SURFACE_NX, SURFACE_NY, SURFACE_NZ, SURFACE_VALUE, SURFACE_PLANES };
+#define BLOCK_ROWS 4		/* rows of cells whose reach is found together */
+#define PAINT_ROWS 8		/* rows of pixels that a thread paints at a time */
+#define TURNED_LANES_MOST 16	/* points, samples or pixels that a level computes at once */
+#define TURNED_SAMPLES_MOST 4	/* a side of a pixel */
+#define SAME_DIRECTION (1 - 2e-4f)	/* of |sum of n|^2 to 4 sum of |n|^2, at least */
+#define FARTHEST_PX 1e9f	/* cells with a corner farther out are not drawn */
 
-#define PIECE 32		/* cells of a row that are tested together against a strip */
-#define MESH_ROWS 16		/* of a thread's piece of the mesh */
-#define VERTICES 8192		/* of a thread's piece of them */
+/* What is interpolated: the key, which is smaller where the surface is nearer; the normal; and the
+ * value to colour by, unless it is the key. A strip has records of the first four. */
+enum turned_attribute { TURNED_KEY, TURNED_NX, TURNED_NY, TURNED_NZ, TURNED_VALUE,
+	TURNED_ATTRIBUTES, TURNED_RECORD = TURNED_VALUE };
 
-/* A measured surface in view coordinates: x right, y down, z away. */
-struct surface {
-	struct mesh mesh;
-	struct raster_vertex *vertex;	/* by vertex number; x y z in pixels of the picture */
-	float (*own)[3];		/* x y z in the frame's own coordinates, z away; later
-					 * turned */
-	uint32_t *first;		/* for each row of pixels: the number of vertices above */
-	float (*reach)[2];		/* for each piece of a row of pixels: the lowest and
-					 * highest row of the picture */
-	size_t pieces;			/* of a row */
-	double rotation[9];
-	double middle[2], scale;	/* of the turned coordinates; pixels of a unit */
-	size_t w, h;			/* of the picture */
+/* A plane of floats; at: NULL where there is none. */
+struct surface_plane {
+	const float *at;
+	size_t stride;			/* floats from row to row */
+	const struct frame *frame;	/* whose channel c it is */
+	size_t c;
 };
 
-struct picture {
-	const struct parameters *parameters;
+struct block_reach {
+	float least[2], most[2];	/* of turned X and Y */
+};
+
+#define MIXED_PIXELS 16
+#define TURNED_LIGHT 32767.0f	/* the share of 1 in 16 bits */
+#define TURNED_EMPTY UINT32_MAX	/* light where nothing was drawn */
+
+/* Pixels with samples that differ; number UINT32_MAX: none. */
+struct mixed_pixels {
+	uint32_t pixel[MIXED_PIXELS];
+	float value[4][MIXED_PIXELS];
+	uint32_t light[4][MIXED_PIXELS];
+};
+
+/* A surface on its way into the picture. Turned coordinates: X right, Y down, Z away, in the
+ * frame's unit; the frame's own z times `sign` is away from the camera. */
+struct turned {
 	const struct priv *priv;
-	const struct surface *surface;
-	struct raster *raster;		/* one of all samples, or for each thread one of a strip */
+	size_t w, h;			/* points: TURNED_LANES_MOST + 1 columns at least */
+	struct surface_plane x, y, z;	/* x and y: none, if they are columns and rows */
+	struct surface_plane attribute[TURNED_ATTRIBUTES];
+	double spacing[2], rotation[9];
+	float origin[3];		/* a point; what is turned is own x, y and z less this */
+	float sign, jump;
+	float facing;			/* +-1: times the attribute it is the key */
+	bool by_value, coloured;	/* coloured: by another value than the key */
+	float lamp[3], away[3];		/* directions in the normals' own coordinates */
+
+	/* the survey */
+	size_t vectors, blocks;		/* of the cells of a row; of rows of cells */
+	float *reach[2];		/* least and most Y of each vector of a block */
+	struct block_reach *block;
+	float *column[2];		/* the shares of a column in X and Y */
+
+	/* where it lies in the picture, in samples */
+	size_t samples, columns, rows;	/* a side of a pixel; in all */
+	double middle[2], scale;
+	double rounding;		/* of turned Y, at most */
+	float factor[2][4];		/* of own x, y and z in picture x and y, and 1 */
+	float *placed_column[2];
+
+	/* strips of the picture */
+	size_t strip_width, strip_rows, strips, next_strip;
+	float **strip;			/* of each thread: records and values */
+
+	/* of each pixel, or, but for 2 x 2 samples, of each sample */
+	size_t stride;
+	float *value;
+	uint32_t *light;
+	float tolerance;		/* of the values of a pixel that is lit once */
+	struct mixed_pixels *mixed;
+	size_t mixed_chunks, mixed_pixels;
+	float *values;			/* coordinates, then values: for percentiles */
+	size_t *listed;			/* of each row: how many */
+
+	/* colours: anchors r g b, and the steps to the next ones */
+	float anchor[6][COLORMAP_ANCHORS_MOST] __attribute__((aligned(64)));
+	float last_anchor;
 	struct frame *out;
-	size_t w, h, samples;		/* w, h: in samples; samples a side of a pixel */
-	size_t rows, strips;		/* rows of samples of a strip; number of strips */
-	size_t next;			/* the strip that the next free thread takes */
 };
+
+/* (void *, size_t) are for run_for(), of a struct turned. */
+struct turned_rows {
+	size_t lanes;			/* cells of a vector */
+	void (*survey_block)(void *, size_t block);
+	size_t (*list_row)(const struct turned *, int k, size_t y, float *to);
+	void (*draw_strips)(void *, size_t thread);
+	size_t (*list_values)(const struct turned *, size_t y, float *to);
+	void (*paint_band)(void *, size_t band);
+	void (*paint_mixed)(void *, size_t chunk);
+};
+LEVELS_OF(turned_rows)
 
 /* ---- the loops; (void *, size_t) are for run_for() ---- */
 
@@ -123,20 +196,10 @@ struct shade_rows {
 	/* Row y of struct values. */
 	void (*find_row)(void *values, size_t y);
 
-	/* The vertices of a struct surface, and if the frame has them their normals. */
-	void (*fill_vertices)(struct surface *, const struct frame *, size_t value);
-	/* The normal of each vertex of MESH_ROWS rows from its triangles. */
-	void (*normals_band)(void *surface, size_t band);
-	/* Turns a piece of the vertices; then scales it to the picture. */
-	void (*turn_piece)(void *surface, size_t piece);
-	void (*place_piece)(void *surface, size_t piece);
-	/* The reach of row y of pixels. */
-	void (*find_reach)(void *surface, size_t y);
-
-	/* Strips of a struct picture: all that a thread can get, or one of the whole raster. */
-	void (*draw_and_paint)(void *picture, size_t thread);
-	void (*draw_only)(void *picture, size_t strip);
-	void (*paint_only)(void *picture, size_t strip);
+	/* The normals of all points of rows y0 to y1 - 1, times their triangles' area, as planes
+	 * nx ny nz, z away from the camera. */
+	void (*find_normals)(const struct run *, const struct frame *in, size_t y0, size_t y1,
+	    struct frame *normals);
 };
 LEVELS_OF(shade_rows)
 

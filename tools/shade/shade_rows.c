@@ -1,7 +1,7 @@
 /*
  * The loops of shade on the processor: the colours, pictures from the camera with the normals of
- * each pixel, what is counted of a frame's values, and for turned views the vertices of the surface
- * and the samples of the picture. shade.px.h has the formulas.
+ * each pixel, and what is counted of a frame's values. shade.px.h has the formulas, turned_rows.c
+ * turned views.
  */
 #include "shade.h"
 
@@ -317,6 +317,17 @@ put_row(const struct run *run, const struct frame *in, struct frame *out, size_t
 
 	if (priv->lone)
 		face_viewer(line, &tile->normal, n);
+	for (size_t k = 0; k < 3 && priv->rgb[0] != NO_CHANNEL; k++) {
+		float other[2][TILE];
+		float *rgb[3];
+
+		/* each colour is the same one of the grey of its value */
+		rgb[k] = (float *[]){ tile->colour.x, tile->colour.y, tile->colour.z }[k];
+		rgb[(k + 1) % 3] = other[0];
+		rgb[(k + 2) % 3] = other[1];
+		fill_by_value(priv, frame_floats(in, priv->rgb[k], y) + x, rgb[0], rgb[1], rgb[2],
+		    n);
+	}
 	if (priv->value != NO_CHANNEL)
 		colours_fill(priv, frame_floats(in, priv->value, y) + x, tile->colour.x,
 		    tile->colour.y, tile->colour.z, n);
@@ -350,10 +361,11 @@ find_squares(const struct priv *priv, const struct line *upper, const struct lin
 		squares_of_points(upper, lower, squares, n + 1, priv->jump);
 }
 
-/* The same, by the normals of the triangles around each pixel. */
+/* The same, by the normals of the triangles around each pixel. Or, where `normals` is a frame, puts
+ * these normals there. */
 static void
-shade_found(const struct run *run, const struct frame *in, struct frame *out, size_t x, size_t n,
-    size_t y0, size_t y1, struct tile *tile)
+shade_found(const struct run *run, const struct frame *in, struct frame *out,
+    struct frame *normals, size_t x, size_t n, size_t y0, size_t y1, struct tile *tile)
 {
 	const struct priv *priv = run->priv;
 	struct line line[2];
@@ -368,7 +380,26 @@ shade_found(const struct run *run, const struct frame *in, struct frame *out, si
 		load_line(priv, in, (ptrdiff_t)y + 1, x, n, &line[next]);
 		find_squares(priv, &line[here], &line[next], &squares[next], n);
 		sum_normals(&squares[here], &squares[next], &tile->normal, n);
-		put_row(run, in, out, y, x, &line[here], tile, n);
+		if (!normals) {
+			put_row(run, in, out, y, x, &line[here], tile, n);
+			continue;
+		}
+		memcpy(frame_floats(normals, 0, y) + x, tile->normal.x, n * sizeof(float));
+		memcpy(frame_floats(normals, 1, y) + x, tile->normal.y, n * sizeof(float));
+		memcpy(frame_floats(normals, 2, y) + x, tile->normal.z, n * sizeof(float));
+	}
+}
+
+static void
+find_normals(const struct run *run, const struct frame *in, size_t y0, size_t y1,
+    struct frame *normals)
+{
+	struct tile tile;
+
+	for (size_t x = 0; x < in->head.w; x += TILE) {
+		size_t n = in->head.w - x < TILE ? in->head.w - x : TILE;
+
+		shade_found(run, in, NULL, normals, x, n, y0, y1, &tile);
 	}
 }
 
@@ -388,7 +419,7 @@ pixels_rows(const struct run *run, const struct frame *in, struct frame *out, si
 		if (mesh_has_normals(&priv->mesh))
 			shade_given(run, in, out, x, n, y0, y1, &tile);
 		else
-			shade_found(run, in, out, x, n, y0, y1, &tile);
+			shade_found(run, in, out, NULL, x, n, y0, y1, &tile);
 	}
 }
 
@@ -413,337 +444,9 @@ find_row(void *arg, size_t y)
 	values->n[y] = n;
 }
 
-/* ---- turned views: vertices ---- */
-
-static void
-fill_vertices(struct surface *surface, const struct frame *frame, size_t value)
-{
-	const struct mesh *mesh = &surface->mesh;
-	bool has_normals = mesh_has_normals(mesh);
-
-	for (size_t y = 0; y < mesh->h; y++) {
-		const struct vertex *vertex = mesh->row;
-
-		surface->first[y + 1] = surface->first[y] + (uint32_t)mesh_row(mesh, y);
-		for (size_t x = 0; x < mesh->w; x++) {
-			uint32_t i = mesh->number[y * mesh->w + x];
-			float *own;
-
-			if (i == MESH_NONE)
-				continue;
-			own = surface->own[i];
-			for (int k = 0; k < 3; k++)
-				own[k] = vertex->point[k];
-			surface->vertex[i].attribute[SURFACE_VALUE] = value == NO_CHANNEL ? own[2] :
-			    frame_floats(frame, value, y)[x];
-			own[2] = mesh->towards ? -own[2] : own[2];
-			for (int k = 0; k < 3; k++)
-				surface->vertex[i].attribute[k] =
-				    has_normals ? vertex->normal[k] : 0;
-			if (has_normals && mesh->towards)
-				surface->vertex[i].attribute[SURFACE_NZ] *= -1;
-			vertex++;
-		}
-	}
-}
-
-/* Adds a triangle's normal, whose length is its area, to those of its corners from `from` to
- * `end` - 1. */
-static inline void
-add_face_normal(struct surface *surface, const uint32_t corner[3], uint32_t from, uint32_t end)
-{
-	const float *a = surface->own[corner[0]], *b = surface->own[corner[1]],
-		    *c = surface->own[corner[2]];
-	float u[3], v[3], n[3];
-
-	for (int k = 0; k < 3; k++) {
-		u[k] = b[k] - a[k];
-		v[k] = c[k] - a[k];
-	}
-	for (int k = 0; k < 3; k++)
-		n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-	for (int i = 0; i < 3; i++)
-		for (int k = 0; k < 3 && corner[i] >= from && corner[i] < end; k++)
-			surface->vertex[corner[i]].attribute[k] += n[k];
-}
-
-/* A vertex's normal is the sum of those of its triangles. The row above a band has triangles of the
- * band's first vertices. */
-static void
-normals_band(void *arg, size_t band)
-{
-	struct surface *surface = arg;
-	const struct mesh *mesh = &surface->mesh;
-	size_t y0 = band * MESH_ROWS, y1 = y0 + MESH_ROWS < mesh->h ? y0 + MESH_ROWS : mesh->h;
-	uint32_t from = surface->first[y0], end = surface->first[y1];
-	uint32_t t[2 * PIECE][3];
-
-	for (size_t y = y0 ? y0 - 1 : 0; y < y1 && y + 1 < mesh->h; y++)
-		for (size_t x = 0; x + 1 < mesh->w; x += PIECE) {
-			size_t cells = mesh->w - 1 - x < PIECE ? mesh->w - 1 - x : PIECE;
-			size_t n = mesh_cells(mesh, x, y, cells, t);
-
-			for (size_t i = 0; i < n; i++)
-				add_face_normal(surface, t[i], from, end);
-		}
-}
-
-static void
-turn(float v[3], const double r[9])
-{
-	double in[3] = { v[0], v[1], v[2] };
-
-	for (int k = 0; k < 3; k++)
-		v[k] = (float)(r[3 * k] * in[0] + r[3 * k + 1] * in[1] + r[3 * k + 2] * in[2]);
-}
-
-static size_t
-piece_end(const struct surface *surface, size_t piece)
-{
-	size_t end = (piece + 1) * VERTICES;
-
-	return end < surface->mesh.vertices ? end : surface->mesh.vertices;
-}
-
-static void
-turn_piece(void *arg, size_t piece)
-{
-	struct surface *surface = arg;
-
-	for (size_t i = piece * VERTICES; i < piece_end(surface, piece); i++) {
-		turn(surface->own[i], surface->rotation);
-		turn(surface->vertex[i].attribute, surface->rotation);
-	}
-}
-
-static void
-place_piece(void *arg, size_t piece)
-{
-	struct surface *surface = arg;
-	const double centre[2] = { ((double)surface->w - 1) / 2, ((double)surface->h - 1) / 2 };
-
-	for (size_t i = piece * VERTICES; i < piece_end(surface, piece); i++) {
-		struct raster_vertex *v = &surface->vertex[i];
-		const float *own = surface->own[i];
-
-		v->x = (float)(centre[0] + surface->scale * (own[0] - surface->middle[0]));
-		v->y = (float)(centre[1] + surface->scale * (own[1] - surface->middle[1]));
-		v->z = (float)(surface->scale * own[2]);
-	}
-}
-
-static void
-widen(float reach[2], double y)
-{
-	reach[0] = (float)y < reach[0] ? (float)y : reach[0];
-	reach[1] = (float)y > reach[1] ? (float)y : reach[1];
-}
-
-/* A pixel on the border of two pieces is a corner of cells of both. */
-static void
-find_reach(void *arg, size_t y)
-{
-	struct surface *surface = arg;
-	size_t w = surface->mesh.w;
-
-	for (size_t i = 0; i < surface->pieces; i++)
-		surface->reach[y * surface->pieces + i][0] =
-		    -(surface->reach[y * surface->pieces + i][1] = -INFINITY);
-	for (size_t x = 0; x < w; x++) {
-		float (*reach)[2] = &surface->reach[y * surface->pieces + x / PIECE];
-		uint32_t i = surface->mesh.number[y * w + x];
-
-		if (i == MESH_NONE)
-			continue;
-		widen(reach[0], surface->vertex[i].y);
-		if (x % PIECE == 0 && x > 0)
-			widen(reach[-1], surface->vertex[i].y);
-	}
-}
-
-/* ---- turned views: triangles and samples ---- */
-
-/* Does the surface between rows y and y + 1 of pixels, in this piece, reach rows y0 to y1 - 1 of
- * the picture? With half a row to spare, as vertices are rounded before they are drawn. */
-static bool
-touches(const struct surface *surface, size_t y, size_t piece, float y0, float y1)
-{
-	const float *above = surface->reach[y * surface->pieces + piece];
-	const float *below = surface->reach[(y + 1) * surface->pieces + piece];
-
-	y0 -= 0.5f;
-	y1 += 0.5f;
-	return (above[1] >= y0 || below[1] >= y0) && (above[0] < y1 || below[0] < y1);
-}
-
-/* Draws rows y0 <= y < y1 of the picture into a raster that has them. Several threads may draw
- * different rows. */
-static void
-surface_draw(const struct surface *surface, struct raster *raster, size_t y0, size_t y1)
-{
-	const struct raster_vertex *v = surface->vertex;
-	size_t cells = surface->mesh.w - 1;
-	uint32_t t[2 * PIECE][3];
-
-	raster_clear(raster, y0, y1);
-	for (size_t y = 0; y + 1 < surface->mesh.h; y++)
-		for (size_t piece = 0; piece < surface->pieces; piece++) {
-			size_t x = piece * PIECE, end = x + PIECE < cells ? x + PIECE : cells, n;
-
-			if (!touches(surface, y, piece, (float)y0, (float)y1))
-				continue;
-			n = mesh_cells(&surface->mesh, x, y, end - x, t);
-			for (size_t k = 0; k < n; k++)
-				raster_triangle(raster, y0, y1, &v[t[k][0]], &v[t[k][1]],
-				    &v[t[k][2]]);
-		}
-}
-
-#define CHUNK 256		/* samples of a row that are lit together */
-
-struct chunk {
-	float colour[3][CHUNK], level[3][CHUNK];
-};
-
-/* The levels of n samples from `first` on. Samples without a surface have normal 0, and are
- * background. */
-static void
-find_levels(const struct picture *picture, const struct raster *raster, size_t first, size_t n,
-    struct chunk *chunk)
-{
-	const struct shade_light light = picture->priv->light;
-	const struct shade_vector background = picture->priv->background;
-	const float *restrict z = raster->z + first;
-	const float *restrict attribute = raster->attribute + first * SURFACE_PLANES;
-	float value[CHUNK];
-
-	for (size_t i = 0; i < n; i++)
-		value[i] = attribute[i * SURFACE_PLANES + SURFACE_VALUE];
-	colours_fill(picture->priv, picture->parameters->by == BY_NONE ? NULL : value,
-	    chunk->colour[0], chunk->colour[1], chunk->colour[2], n);
-	CPU_SIMD
-	for (size_t i = 0; i < n; i++) {
-		bool drawn = z[i] != INFINITY;
-		float nx = attribute[i * SURFACE_PLANES + SURFACE_NX];
-		float ny = attribute[i * SURFACE_PLANES + SURFACE_NY];
-		float nz = attribute[i * SURFACE_PLANES + SURFACE_NZ];
-		struct shade_vector normal = { px_select(drawn, nx, 0.0f),
-			px_select(drawn, ny, 0.0f), px_select(drawn, nz, 0.0f) };
-		struct shade_vector colour = { chunk->colour[0][i], chunk->colour[1][i],
-			chunk->colour[2][i] };
-		struct shade_vector level = shade_levels(light, normal, colour, background);
-
-		chunk->level[0][i] = level.x;
-		chunk->level[1][i] = level.y;
-		chunk->level[2][i] = level.z;
-	}
-}
-
-/* Adds n samples to each pixel, from left to right; fast where n is a constant. */
-static inline void
-add_n(const float *restrict level, size_t n, size_t pixels, float *restrict sum)
-{
-	for (size_t i = 0; i < pixels; i++)
-		for (size_t k = 0; k < n; k++)
-			sum[i] += level[i * n + k];
-}
-
-static void
-add_samples(const float *level, size_t n, size_t pixels, float *sum)
-{
-	if (n == 2)		/* the default */
-		add_n(level, 2, pixels, sum);
-	else
-		add_n(level, n, pixels, sum);
-}
-
-/* A row of pixels, each the mean of n x n samples, n <= CHUNK. */
-static void
-paint_row(const struct picture *picture, const struct raster *raster, size_t y)
-{
-	size_t n = picture->samples, w = picture->out->head.w, most = CHUNK / n;
-	struct chunk chunk;
-
-	for (size_t x = 0, pixels; x < w; x += pixels) {
-		float sum[3][CHUNK] = { 0 };
-
-		pixels = w - x < most ? w - x : most;
-		for (size_t j = 0; j < n; j++) {
-			size_t first = (y * n + j - raster->top) * raster->w + x * n;
-
-			find_levels(picture, raster, first, pixels * n, &chunk);
-			for (size_t k = 0; k < 3; k++)
-				add_samples(chunk.level[k], n, pixels, sum[k]);
-		}
-		for (size_t k = 0; k < 3; k++) {
-			unsigned char *to = frame_row(picture->out, k, y);
-
-			for (size_t i = 0; i < pixels; i++)
-				to[x + i] = (unsigned char)(sum[k][i] / (float)(n * n) + 0.5f);
-		}
-	}
-}
-
-static size_t
-strip_end(const struct picture *picture, size_t strip)
-{
-	size_t end = (strip + 1) * picture->rows;
-
-	return end < picture->h ? end : picture->h;
-}
-
-static void
-paint_strip(const struct picture *picture, const struct raster *raster, size_t strip)
-{
-	size_t end = strip_end(picture, strip) / picture->samples;
-
-	for (size_t y = strip * picture->rows / picture->samples; y < end; y++)
-		paint_row(picture, raster, y);
-}
-
-/* A thread's strips, one after another, in memory of its own that stays in its cache. */
-static void
-draw_and_paint(void *arg, size_t thread)
-{
-	struct picture *picture = arg;
-	struct raster *raster = &picture->raster[thread];
-	size_t strip;
-
-	while ((strip = __atomic_fetch_add(&picture->next, 1, __ATOMIC_RELAXED)) <
-	    picture->strips) {
-		raster->top = strip * picture->rows;
-		surface_draw(picture->surface, raster, raster->top, strip_end(picture, strip));
-		paint_strip(picture, raster, strip);
-	}
-}
-
-static void
-draw_only(void *arg, size_t strip)
-{
-	const struct picture *picture = arg;
-
-	surface_draw(picture->surface, picture->raster, strip * picture->rows,
-	    strip_end(picture, strip));
-}
-
-static void
-paint_only(void *arg, size_t strip)
-{
-	const struct picture *picture = arg;
-
-	paint_strip(picture, picture->raster, strip);
-}
-
 const struct shade_rows AT_LEVEL(shade_rows) = {
 	.find_row = find_row,
 	.one_colour_look = one_colour_look,
-	.fill_vertices = fill_vertices,
-	.normals_band = normals_band,
-	.turn_piece = turn_piece,
-	.place_piece = place_piece,
-	.find_reach = find_reach,
-	.draw_and_paint = draw_and_paint,
-	.draw_only = draw_only,
-	.paint_only = paint_only,
+	.find_normals = find_normals,
 	.pixels_rows = pixels_rows,
 };

@@ -1,230 +1,635 @@
 /*
- * Pictures of a surface from a turned view (--view): the frame's triangles, turned and scaled into
- * the picture, are drawn with a depth buffer, so that hidden points do not show. shade_rows.c has
- * the loops over vertices and samples.
+ * Pictures of a surface from a turned view (--view): the surface that a frame has, where it lies in
+ * the picture, and the order of passes over it. turned_rows.c has the loops, shade_draw.comp and
+ * the shaders after it what a device does in their place.
  */
 #include "shade.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/numbers.h"
 #include "base/process.h"
 #include "mesh/mesh.h"
+#include "run/passes.h"
+#include "shade_view.block.h"
+
+#define MARGIN 0.04		/* part of the picture that stays free on each side */
+#define NORMAL_ROWS 16		/* rows of points whose normals a thread finds at a time */
 
 /* ---- the surface ---- */
 
-struct surface_view {
-	double yaw_rad, pitch_rad;	/* about the vertical, then about the horizontal axis */
-	size_t w, h;			/* of the picture, in samples */
-	double jump;			/* no surface across a larger step in z; 0: automatic */
-	size_t value;			/* channel to colour by; NO_CHANNEL: depth along the
-					 * frame's own z */
+/* Frames that a view reads: of floats, wide enough for a vector, with normals. */
+struct surface {
+	struct frame *floats, *normals;	/* normals: NULL, if `floats` has them */
+	struct run *run;
 };
 
-#define MARGIN 0.04		/* part of the picture that stays free on each side */
-
 static void
-surface_free(struct surface *surface)
+plane_of(struct surface_plane *plane, const struct frame *frame, size_t c)
 {
-	if (!surface)
+	if (c == NO_CHANNEL)
 		return;
-	free(surface->vertex);
-	free(surface->own);
-	free(surface->first);
-	free(surface->reach);
-	mesh_free(&surface->mesh);
-	free(surface);
+	*plane = (struct surface_plane){ frame_floats(frame, c, 0),
+		frame->plane[c].stride / sizeof(float), frame, c };
 }
 
-/* Rotates first about the vertical axis (y), then about the horizontal one (x). */
-static void
-rotation(double yaw, double pitch, double r[9])
+/* Has the point at column x of row y a z, but no place beside it? */
+static bool
+lacks_place(const struct mesh *mesh, const struct frame *frame, size_t x, size_t y)
 {
-	double cy = cos(yaw), sy = sin(yaw), cp = cos(pitch), sp = sin(pitch);
-	const double m[9] = { cy, 0, sy, sp * sy, cp, -sp * cy, -cp * sy, sp, cp * cy };
-
-	memcpy(r, m, sizeof(m));
+	return mesh->point[0] != NO_CHANNEL &&
+	    isfinite(frame_floats(frame, mesh->point[2], y)[x]) &&
+	    !(isfinite(frame_floats(frame, mesh->point[0], y)[x]) &&
+	    isfinite(frame_floats(frame, mesh->point[1], y)[x]));
 }
 
-/* The range of coordinate k that the picture shows: all of it, except a few points that are far
- * out, as points of wrong fringe orders are. */
+/* The frame as floats of which each row has TURNED_LANES_MOST + 1 columns at least, NaN at the
+ * right, and z is NaN where x or y is. */
 static int
-find_extent(const struct surface *surface, int k, double *low, double *high)
+surface_floats(const struct mesh *mesh, const struct frame *in, struct frame **out)
 {
-	size_t n = surface->mesh.vertices;
-	float *v = large_memory(n + 1, sizeof(*v)), at[2], least = INFINITY, most = -INFINITY;
-	double span;
-
-	if (!v)
-		return fail_memory();
-	for (size_t i = 0; i < n; i++) {
-		v[i] = surface->own[i][k];
-		least = v[i] < least ? v[i] : least;
-		most = v[i] > most ? v[i] : most;
-	}
-	*low = *high = 0;
-	if (n) {
-		numbers_ranks(v, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, at);
-		span = (double)at[1] - at[0];
-		*low = fmax(least, at[0] - 0.25 * span);
-		*high = fmin(most, at[1] + 0.25 * span);
-	}
-	free(v);
-	return 0;
-}
-
-/* Turns all vertices and scales them into the picture; z grows in the same scale. */
-static int
-place_turned(struct run *run, struct surface *surface, const struct surface_view *view,
-    double *pixels)
-{
-	size_t pieces = (surface->mesh.vertices + VERTICES - 1) / VERTICES;
-	double low[2], high[2];
-
-	rotation(view->yaw_rad, view->pitch_rad, surface->rotation);
-	run_for(run, pieces, shade_rows()->turn_piece, surface);
-	for (int k = 0; k < 2; k++) {
-		if (find_extent(surface, k, &low[k], &high[k]) < 0)
-			return -1;
-		surface->middle[k] = (low[k] + high[k]) / 2;
-	}
-	surface->scale = (1 - 2 * MARGIN) *
-	    fmin(((double)view->w - 1) / fmax(high[0] - low[0], 1e-30),
-	    ((double)view->h - 1) / fmax(high[1] - low[1], 1e-30));
-	*pixels = surface->mesh.scaled ? surface->scale : NAN;
-	run_for(run, pieces, shade_rows()->place_piece, surface);
-	return 0;
-}
-
-/* The frame's surface in the view. *scale: pixels of a unit of length, NaN if the frame's columns
- * and rows are no lengths. 0, or -1 after fail(); surface_free() in either case. */
-static int
-surface_new(struct run *run, const struct frame *frame, const struct surface_view *view,
-    struct surface **out, double *scale)
-{
-	struct surface *surface = calloc(1, sizeof(*surface));
-	struct mesh_options options = { .jump = view->jump };
-	size_t bands;
+	size_t w = in->head.w, h = in->head.h;
+	bool lacks = w <= TURNED_LANES_MOST;
+	struct frame_head head;
+	struct frame *floats;
 	int status;
 
-	*out = surface;
-	if (!surface)
-		return fail_memory();
-	surface->w = view->w;
-	surface->h = view->h;
-	if (mesh_init(&surface->mesh, NULL, frame, &options) < 0)
+	if (frame_to_float(in, &floats) < 0)
 		return -1;
-	surface->vertex = large_memory(surface->mesh.vertices + 1, sizeof(*surface->vertex));
-	surface->own = large_memory(surface->mesh.vertices + 1, sizeof(*surface->own));
-	surface->first = calloc(surface->mesh.h + 1, sizeof(*surface->first));
-	surface->pieces = (surface->mesh.w + PIECE - 1) / PIECE;
-	surface->reach = calloc(surface->mesh.h, surface->pieces * sizeof(*surface->reach));
-	if (!surface->vertex || !surface->own || !surface->first || !surface->reach)
-		return fail_memory();
-	shade_rows()->fill_vertices(surface, frame, view->value);
-	bands = (surface->mesh.h + MESH_ROWS - 1) / MESH_ROWS;
-	if (!mesh_has_normals(&surface->mesh))
-		run_for(run, bands, shade_rows()->normals_band, surface);
-	status = place_turned(run, surface, view, scale);
-	if (status == 0)
-		run_for(run, surface->mesh.h, shade_rows()->find_reach, surface);
+	for (size_t i = 0; i < w * h && !lacks; i++)
+		lacks = lacks_place(mesh, floats, i % w, i / w);
+	if (!lacks) {
+		*out = floats;
+		return 0;
+	}
+	status = head_copy(&head, &floats->head);
+	if (status == 0) {
+		head.w = w > TURNED_LANES_MOST ? w : TURNED_LANES_MOST + 1;
+		status = frame_new(&head, out);
+		head_free(&head);
+	}
+	for (size_t c = 0; c < in->head.c && status == 0; c++)
+		for (size_t y = 0; y < h; y++) {
+			float *to = frame_floats(*out, c, y);
+
+			memcpy(to, frame_floats(floats, c, y), w * sizeof(*to));
+			for (size_t x = 0; x < head.w; x++)
+				if (x >= w || (c == mesh->point[2] &&
+				    lacks_place(mesh, floats, x, y)))
+					to[x] = NAN;
+		}
+	frame_free(floats);
 	return status;
+}
+
+static void
+normals_band(void *arg, size_t band)
+{
+	struct surface *surface = arg;
+	size_t y0 = band * NORMAL_ROWS, y1 = y0 + NORMAL_ROWS, h = surface->floats->head.h;
+
+	shade_rows()->find_normals(surface->run, surface->floats, y0, y1 < h ? y1 : h,
+	    surface->normals);
+}
+
+/* The direction of view and the lamp as seen from the frame's own coordinates; facing: the sign of
+ * own z where it increases away from the camera. */
+static void
+turn_lamp(struct turned *turned, float facing)
+{
+	const struct shade_light *light = &turned->priv->light;
+	const double *r = turned->rotation;
+
+	for (int k = 0; k < 3; k++) {
+		double side = k == 2 ? facing : 1;
+
+		turned->lamp[k] = (float)(side *
+		    (r[k] * light->x + r[3 + k] * light->y + r[6 + k] * light->z));
+		turned->away[k] = (float)(side * r[6 + k]);
+	}
+}
+
+/* A plane of the columns (k = 0) or rows of a depth map, in its unit. */
+static int
+fill_places(const struct turned *turned, int k, struct frame **out)
+{
+	if (frame_new_named(turned->w, turned->h, 1, SAMPLE_FLOAT, "place", out) < 0)
+		return -1;
+	for (size_t y = 0; y < turned->h; y++)
+		for (size_t x = 0; x < turned->w; x++)
+			frame_floats(*out, 0, y)[x] =
+			    (float)(turned->spacing[k] * (double)(k ? y : x));
+	return 0;
+}
+
+#define KEY_SLOPE_LEAST 0.01	/* own z over the distance along the view, if z is the key */
+
+/*
+ * The key, which is smaller for the nearer one of two hits. Along the direction of view own z grows
+ * by rotation[8] of the distance, x by [6] and y by [7]. Own z is taken if that is enough, as it is
+ * the value of --colour depth, too; else the one that grows fastest. *places: memory of a key that
+ * is no channel.
+ */
+static int
+choose_key(struct turned *turned, struct frame **places)
+{
+	const double *r = &turned->rotation[6];
+	const struct surface_plane plane[2] = { turned->x, turned->y };
+	int k = fabs(r[2]) >= KEY_SLOPE_LEAST ? 2 : fabs(r[0]) >= fabs(r[1]) ? 0 : 1;
+	struct surface_plane *key = &turned->attribute[TURNED_KEY];
+
+	turned->facing = (r[k] < 0) != (k == 2 && turned->sign < 0) ? -1 : 1;
+	if (k == 2) {
+		*key = turned->z;
+	} else if (plane[k].at) {
+		*key = plane[k];
+	} else {
+		if (fill_places(turned, k, places) < 0)
+			return -1;
+		plane_of(key, *places, 0);
+	}
+	turned->coloured = turned->by_value && turned->attribute[TURNED_VALUE].at != key->at;
+	return 0;
+}
+
+/* The first point from the middle of the frame on: other points are near it, and their differences
+ * to it are exact or nearly so, however far the surface lies from 0. False: there is no point. */
+static bool
+find_origin(struct turned *turned)
+{
+	const struct surface_plane *plane[3] = { &turned->x, &turned->y, &turned->z };
+	size_t points = turned->w * turned->h, half = points / 2;
+
+	for (size_t i = 0; i < points; i++) {
+		size_t at = (half + i) % points, y = at / turned->w, x = at % turned->w;
+
+		if (!shade_there(turned->z.at[y * turned->z.stride + x]))
+			continue;
+		for (int k = 0; k < 3; k++)
+			if (plane[k]->at)
+				turned->origin[k] = plane[k]->at[y * plane[k]->stride + x];
+		return true;
+	}
+	return false;
+}
+
+/* ---- where it lies in the picture ---- */
+
+#define SAMPLED_ROWS 64		/* of a frame, for a first look */
+
+/* The first and the last percentile of turned X (k = 0) or Y, of every step-th row. */
+static void
+outer_percentiles(struct turned *turned, int k, size_t step, double at[2])
+{
+	float *v = turned->values, found[2] = { 0, 0 };
+	size_t n = 0;
+
+	for (size_t y = 0; y < turned->h; y += step)
+		n += turned_rows()->list_row(turned, k, y, v + n);
+	if (n)
+		numbers_ranks(v, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, found);
+	at[0] = found[0];
+	at[1] = found[1];
+}
+
+/* The range of turned X (k = 0) or Y that the picture shows: all of it, except a few points that
+ * are far out, as points of wrong fringe orders are. Some rows tell whether there are any. */
+static void
+range_shown(struct turned *turned, int k, double *low, double *high)
+{
+	float least = INFINITY, most = -INFINITY;
+	double at[2], span;
+
+	for (size_t i = 0; i < turned->blocks; i++) {
+		least = fminf(least, turned->block[i].least[k]);
+		most = fmaxf(most, turned->block[i].most[k]);
+	}
+	if (!(least <= most))
+		least = most = 0;
+	*low = least;
+	*high = most;
+	turned->rounding = 4 * FLT_EPSILON * fmax(fabs(*low), fabs(*high));
+	outer_percentiles(turned, k, turned->h / SAMPLED_ROWS + 1, at);
+	span = at[1] - at[0];
+	if (least >= at[0] - 0.2 * span && most <= at[1] + 0.2 * span)
+		return;
+	outer_percentiles(turned, k, 1, at);
+	span = at[1] - at[0];
+	*low = fmax(least, at[0] - 0.25 * span);
+	*high = fmin(most, at[1] + 0.25 * span);
+}
+
+/* Finds how the surface reaches, and its place in the picture. *pixels: samples of a unit of
+ * length, NaN if columns and rows are no lengths. */
+static void
+place_surface(struct run *run, struct turned *turned, double *pixels)
+{
+	const double *r = turned->rotation;
+	double low[2], high[2];
+
+	for (size_t x = 0; x < turned->w; x++)
+		for (int k = 0; k < 2; k++)
+			turned->column[k][x] = (float)(r[3 * k] * turned->spacing[0] * (double)x);
+	run_for(run, turned->blocks, turned_rows()->survey_block, turned);
+	for (int k = 0; k < 2; k++) {
+		range_shown(turned, k, &low[k], &high[k]);
+		turned->middle[k] = (low[k] + high[k]) / 2;
+	}
+	turned->scale = (1 - 2 * MARGIN) *
+	    fmin(((double)turned->columns - 1) / fmax(high[0] - low[0], 1e-30),
+	    ((double)turned->rows - 1) / fmax(high[1] - low[1], 1e-30));
+	*pixels = turned->priv->mesh.scaled ? turned->scale : NAN;
+	for (int k = 0; k < 2; k++) {
+		double centre = ((double)(k ? turned->rows : turned->columns) - 1) / 2;
+		bool own = turned->x.at != NULL;
+		const double factor[4] = { r[3 * k] * (own ? 1 : turned->spacing[0]),
+			r[3 * k + 1] * (own ? 1 : turned->spacing[1]),
+			r[3 * k + 2] * turned->sign, centre / turned->scale - turned->middle[k] };
+
+		for (int i = 0; i < 4; i++)
+			turned->factor[k][i] = (float)(turned->scale * factor[i]);
+		for (size_t x = 0; x < turned->w; x++)
+			turned->placed_column[k][x] = turned->factor[k][0] * (float)x;
+	}
 }
 
 /* ---- the picture ---- */
 
-#define STRIP 32		/* rows of samples, or a few more, drawn and lit together */
+#define STRIP_BYTES (768 << 10)	/* of records: with what else is read they fit a second cache */
+#define STRIP_ROWS_LEAST 8
+#define STRIP_ROWS_MOST 64
+#define MOST_SAMPLES (1 << 24)	/* along a side: places are floats */
+#define TOLERANCE_PARTS 64.0f	/* of the range */
+#define TOLERANCE_SAMPLES 2039	/* of the frame's values */
 
-/* Sets the range of colours to that of the samples. */
-static int
-find_range(struct priv *priv, const struct raster *raster)
+/* By how much the values of a pixel may differ to be lit and coloured once: a 64th of the range,
+ * which is part of a step between two anchors of the colours. */
+static float
+value_tolerance(const struct turned *turned, const struct parameters *p)
 {
-	float *value = malloc(raster->w * raster->h * sizeof(*value));
-	size_t n = 0;
+	const struct surface_plane *value = &turned->attribute[TURNED_VALUE];
+	size_t stride = turned->w * turned->h / TOLERANCE_SAMPLES | 1, n = 0;
+	float v[TOLERANCE_SAMPLES * 2 + 2], at[2];
 
-	if (!value)
-		return fail_memory();
-	for (size_t i = 0; i < raster->w * raster->h; i++) {
-		float of = raster->attribute[i * SURFACE_PLANES + SURFACE_VALUE];
-
-		if (raster->z[i] != INFINITY && shade_there(of))
-			value[n++] = of;
+	if (!turned->by_value)
+		return FLT_MAX;
+	if (p->range.n)
+		return (float)(p->range.v[1] - p->range.v[0]) / TOLERANCE_PARTS;
+	if (p->by == BY_RGB)
+		return (turned->priv->high - turned->priv->low) / TOLERANCE_PARTS;
+	for (size_t i = 0; i < turned->w * turned->h && n < sizeof(v) / sizeof(*v); i += stride) {
+		v[n] = value->at[i / turned->w * value->stride + i % turned->w];
+		n += shade_there(v[n]);
 	}
-	colours_find_range(priv, value, n);
-	free(value);
-	return 0;
+	if (n < 100)
+		return 0;
+	numbers_ranks(v, n, (size_t[2]){ n / 50, n - 1 - n / 50 }, 2, at);
+	return (at[1] - at[0]) / TOLERANCE_PARTS;
 }
 
-/* n rasters of `rows` rows of samples. -1 after fail(); free_rasters() in either case. */
-static int
-new_rasters(struct picture *picture, size_t n, size_t rows)
+/* The values of a row of pixels that are lit once, in the row's own place. */
+static void
+list_values(void *arg, size_t y)
 {
-	int status = 0;
+	struct turned *turned = arg;
 
-	picture->raster = calloc(n, sizeof(*picture->raster));
-	if (!picture->raster)
-		return fail_memory();
-	for (size_t i = 0; i < n && status == 0; i++)
-		status = raster_new(&picture->raster[i], picture->w, rows, SURFACE_PLANES);
-	return status;
+	turned->listed[y] = turned_rows()->list_values(turned, y,
+	    turned->values + y * turned->stride);
+}
+
+/* Sets the range of colours to that of what is seen: of each pixel that is lit once, and of one
+ * sample of the others, if it is drawn; of all samples where few pixels are seen. */
+static void
+find_colours(struct run *run, struct turned *turned)
+{
+	size_t rows = turned->samples == 2 ? turned->rows / 2 : turned->rows, n = 0, each = 1;
+	size_t mixed = turned->mixed_chunks * MIXED_PIXELS;
+	float *values = turned->values, *more = NULL;
+
+	run_for(run, rows, list_values, turned);
+	for (size_t y = 0; y < rows; n += turned->listed[y++])
+		if (n < y * turned->stride)
+			memmove(values + n, values + y * turned->stride,
+			    turned->listed[y] * sizeof(*values));
+	if (turned->mixed_pixels > n / VIEW_MIXED_SHARE && turned->mixed_pixels < VIEW_MIXED_MOST) {
+		each = 4;
+		more = must_large(4 * (n + mixed), sizeof(*more));
+		for (size_t k = 0; k < each; k++)
+			memcpy(more + k * n, values, n * sizeof(*values));
+		values = more;
+		n *= each;
+	}
+	for (size_t i = 0; i < mixed * each; i++) {
+		const struct mixed_pixels *of = &turned->mixed[i / each / MIXED_PIXELS];
+		size_t at = i / each % MIXED_PIXELS, k = each > 1 ? i % each : of->pixel[at] % 4;
+
+		if (of->pixel[at] == UINT32_MAX || of->light[k][at] == TURNED_EMPTY)
+			continue;
+		values[n] = of->value[k][at];
+		n += shade_there(values[n]);
+	}
+	colours_find_range(run->priv, values, n);
+	free(more);
 }
 
 static void
-free_rasters(struct picture *picture, size_t n)
+set_anchors(struct turned *turned)
 {
-	for (size_t i = 0; i < n && picture->raster; i++)
-		raster_free(&picture->raster[i]);
-	free(picture->raster);
+	const float (*anchor)[3];
+	size_t n = colormap_anchors(turned->priv->map, &anchor);
+
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < 3; k++) {
+			turned->anchor[k][i] = anchor[i][k];
+			turned->anchor[3 + k][i] = i + 1 < n ? anchor[i + 1][k] - anchor[i][k] : 0;
+		}
+	turned->last_anchor = (float)(n - 1);
 }
 
-/* Without --range: keeps all samples until the range of their values is known. */
-static int
-fill_whole(struct run *run, struct picture *picture)
+/* Has any pixel something to show? */
+static bool
+is_seen(const struct turned *turned)
 {
-	int status = new_rasters(picture, 1, picture->h);
+	size_t each = turned->samples == 2 ? 2 : 1;	/* samples of a light, along x and y */
 
-	if (status == 0) {
-		run_for(run, picture->strips, shade_rows()->draw_only, picture);
-		status = find_range(run->priv, picture->raster);
-	}
-	if (status == 0)
-		run_for(run, picture->strips, shade_rows()->paint_only, picture);
-	free_rasters(picture, 1);
-	return status;
+	if (turned->mixed_pixels)
+		return true;
+	for (size_t y = 0; y < turned->rows / each; y++)
+		for (size_t x = 0; x < turned->columns / each; x++)
+			if (turned->light[y * turned->stride + x] != TURNED_EMPTY)
+				return true;
+	return false;
 }
 
-/* With --range: draws and paints strip by strip. */
-static int
-fill_by_strips(struct run *run, struct picture *picture)
+/* Are the ends of the colours percentiles of the picture? */
+static bool
+finds_range(const struct turned *turned, const struct parameters *p)
 {
-	size_t threads = run->threads > 1 ? (size_t)run->threads : 1;
-	size_t n = threads < picture->strips ? threads : picture->strips;
-	int status = new_rasters(picture, n, picture->rows);
-
-	if (status == 0)
-		run_for(run, n, shade_rows()->draw_and_paint, picture);
-	free_rasters(picture, n);
-	return status;
+	return turned->by_value && !p->range.n && p->by != BY_RGB;
 }
 
-static int
-paint(struct run *run, const struct frame_head *in, struct picture *picture)
+/* Draws, finds the colours and paints them. */
+static void
+paint(struct run *run, struct turned *turned, size_t threads)
 {
 	const struct parameters *p = run->parameters;
-	size_t n = picture->samples;
-	bool ranged = p->by == BY_NONE || p->range.n != 0;
+	size_t rows = turned->out->head.h;
 
-	picture->rows = (STRIP + n - 1) / n * n;
-	picture->strips = (picture->h + picture->rows - 1) / picture->rows;
-	if (annotated_new(in, picture->w / n, picture->h / n, &picture->out) < 0)
-		return -1;
-	if ((ranged ? fill_by_strips(run, picture) : fill_whole(run, picture)) < 0) {
-		frame_free(picture->out);
-		return -1;
+	run_for(run, threads, turned_rows()->draw_strips, turned);
+	if (finds_range(turned, p))
+		find_colours(run, turned);
+	set_anchors(turned);
+	run_for(run, (rows + PAINT_ROWS - 1) / PAINT_ROWS, turned_rows()->paint_band, turned);
+	run_for(run, turned->mixed_chunks, turned_rows()->paint_mixed, turned);
+}
+
+/* ---- the device draws, finds the colours and paints them ---- */
+
+#define DEVICE_PLANES (3 + TURNED_ATTRIBUTES)
+
+/* x y z and the attributes; the lowest of them with the same samples in channel[], VIEW_NONE where
+ * there is none. */
+static void
+device_planes(const struct turned *turned, const struct surface_plane *plane[DEVICE_PLANES],
+    uint channel[DEVICE_PLANES])
+{
+	static const struct surface_plane none;
+
+	plane[0] = &turned->x;
+	plane[1] = &turned->y;
+	plane[2] = &turned->z;
+	for (uint i = 0; i < TURNED_ATTRIBUTES; i++)
+		plane[3 + i] = &turned->attribute[i];
+	if (!turned->coloured)
+		plane[3 + TURNED_VALUE] = &none;
+	for (uint i = 0; i < DEVICE_PLANES; i++) {
+		for (channel[i] = 0; plane[channel[i]]->at != plane[i]->at;)
+			channel[i]++;
+		channel[i] = plane[i]->at ? channel[i] : VIEW_NONE;
 	}
-	return annotated_emit(run, picture->out);
+}
+
+/* What the shaders read; low and high are those of --range. */
+static void
+device_block(const struct turned *turned, const uint channel[DEVICE_PLANES], bool finds,
+    struct view_block *block)
+{
+	const struct priv *priv = turned->priv;
+
+	*block = (struct view_block){
+		.w = (uint)turned->w, .h = (uint)turned->h,
+		.x = channel[0], .y = channel[1], .z = channel[2],
+		.samples = (uint)turned->samples, .columns = (uint)turned->columns,
+		.rows = (uint)turned->rows, .jump = turned->jump, .facing = turned->facing,
+		.tolerance = turned->tolerance, .same = 4 * SAME_DIRECTION,
+		.by_value = turned->by_value, .finds = finds,
+		.diverging = priv->map == COLORMAP_DEVIATION,
+		.low = priv->low, .high = priv->high, .plaster = PLASTER,
+		.background = priv->background, .nan = priv->nan, .light = priv->light,
+	};
+	memcpy(block->channel, channel + 3, sizeof(block->channel));
+	memcpy(block->factor, turned->factor, sizeof(block->factor));
+	memcpy(block->origin, turned->origin, sizeof(block->origin));
+	memcpy(block->lamp, turned->lamp, sizeof(block->lamp));
+	memcpy(block->away, turned->away, sizeof(block->away));
+}
+
+/* side: of the pixels that there is a workgroup for. */
+static void
+add_pass(struct passes *passes, const struct shader *shader, const struct view_block *block,
+    uint32_t side)
+{
+	struct pass pass = { .shader = shader, .block = block, .bytes = sizeof(*block),
+		.tile = { side, side }, .local = { VIEW_GROUP, 1 } };
+
+	passes_add(passes, &pass);
+}
+
+#define DIGITS 3		/* of a percentile's bits: 11, 11 and 10 */
+
+int
+turned_passes(struct run *run, struct passes *passes)
+{
+	const struct parameters *p = run->parameters;
+	const struct turned *turned = ((struct priv *)run->priv)->turned;
+	size_t samples = turned->columns * turned->rows, words, plane_words;
+	bool finds = finds_range(turned, p);
+	const struct surface_plane *plane[DEVICE_PLANES];
+	uint channel[DEVICE_PLANES];
+	struct view_block block;
+	const float (*anchor)[3];
+	size_t anchors = colormap_anchors(turned->priv->map, &anchor);
+
+	if (samples > UINT32_MAX / 16 || turned->w * turned->h > UINT32_MAX / 2)
+		return passes_refuse(passes, "the picture or the frame has too many samples");
+	device_planes(turned, plane, channel);
+	device_block(turned, channel, finds, &block);
+	block.last = (float)(anchors - 1);
+	for (size_t i = 0; i < DEVICE_PLANES; i++)
+		if (channel[i] != VIEW_NONE)
+			passes_read(passes, channel[i]);
+	plane_words = (turned->out->head.h + 1) *
+	    (frame_stride(turned->out->head.w, SAMPLE_FLOAT) / sizeof(float));
+	words = VIEW_ATTRIBUTES * samples + 2 * VIEW_BINS;
+	passes_whole(passes);
+	passes_scratch(passes, words / plane_words + 1);
+	if (passes_constant(passes, anchor, anchors * sizeof(*anchor)) < 0)
+		return -1;
+	add_pass(passes, SHADER(shade_clear), &block, VIEW_TILE);
+	for (; block.step < (turned->coloured ? TURNED_ATTRIBUTES : TURNED_RECORD); block.step++)
+		add_pass(passes, SHADER(shade_draw), &block, VIEW_TILE);
+	add_pass(passes, SHADER(shade_light), &block, VIEW_TILE);
+	for (block.step = 0; finds && block.step < DIGITS; block.step++) {
+		add_pass(passes, SHADER(shade_count), &block, VIEW_COUNT_TILE);
+		add_pass(passes, SHADER(shade_rank), &block, INT32_MAX);
+	}
+	add_pass(passes, SHADER(shade_paint), &block, VIEW_TILE);
+	return 0;
+}
+
+/* Makes the picture, which is new and empty, if a device is wanted and can do it; *drawn: it was.
+ * *seen: is there anything in it? -1 after fail(). */
+static int
+draw_on_device(struct run *run, struct turned *turned, bool *drawn, bool *seen)
+{
+	struct priv *priv = run->priv;
+	const struct surface_plane *plane[DEVICE_PLANES];
+	struct frame_head head;
+	struct frame *planes = NULL, *made = NULL;
+	const uint32_t *results;
+	uint channel[DEVICE_PLANES];
+	int status;
+
+	*drawn = false;
+	if (!run_wants_device(run))
+		return 0;
+	device_planes(turned, plane, channel);
+	if (head_init(&head, turned->w, turned->h, DEVICE_PLANES, SAMPLE_FLOAT) < 0)
+		return -1;
+	status = frame_new_empty(&head, &planes);
+	head_free(&head);
+	for (size_t i = 0; i < DEVICE_PLANES && status == 0; i++) {
+		const struct surface_plane *from = plane[i]->at ? plane[i] : &turned->z;
+
+		frame_share(planes, i, from->frame, from->c);
+	}
+	if (status == 0)
+		status = head_copy(&head, &turned->out->head);
+	if (status == 0) {
+		head.h++;		/* results */
+		priv->turned = turned;
+		status = run_passes(run, planes, &head, &made);
+		head_free(&head);
+	}
+	frame_free(planes);
+	if (status < 0 || !made)
+		return status;
+	results = frame_row(made, 0, --made->head.h);
+	*seen = results[VIEW_SEEN];
+	if (finds_range(turned, run->parameters)) {
+		memcpy(&priv->low, &results[VIEW_LOW], sizeof(priv->low));
+		memcpy(&priv->high, &results[VIEW_HIGH], sizeof(priv->high));
+	}
+	*drawn = !results[VIEW_FAILED];
+	if (*drawn) {
+		frame_free(turned->out);
+		turned->out = made;
+		return 0;
+	}
+	if (run->verbose)
+		fprintf(stderr, "%s: shade runs on the processor: squares of the surface have too "
+		    "many samples\n", fail_program());
+	frame_free(made);
+	return 0;
+}
+
+/* ---- memory, which stays for the next frame ---- */
+
+/* A piece of `arena`, whose memory may not be there yet: then only its bytes are counted. */
+static void *
+take(struct arena *arena, size_t n, size_t bytes)
+{
+	unsigned char *at = arena->memory ? arena->memory + arena->used : NULL;
+
+	arena->used += (n * bytes + 63) / 64 * 64;
+	return at;
+}
+
+/* n items, rounded up to vectors of so many lanes. */
+static size_t
+whole_vectors(size_t n, size_t lanes)
+{
+	return (n + lanes - 1) / lanes * lanes;
+}
+
+static void
+lay_out(struct turned *turned, size_t threads, struct arena *arena)
+{
+	bool once = turned->samples == 2;
+	size_t rows = once ? turned->rows / 2 : turned->rows, samples = rows * turned->stride;
+	size_t points = turned->w * turned->h, chunks = once ? samples / MIXED_PIXELS + threads : 0;
+	size_t most = samples + chunks * MIXED_PIXELS;
+
+	arena->used = 0;
+	turned->block = take(arena, turned->blocks, sizeof(*turned->block));
+	for (int k = 0; k < 2; k++) {
+		turned->reach[k] = take(arena, turned->blocks * turned->vectors +
+		    TURNED_LANES_MOST, sizeof(float));
+		turned->column[k] = take(arena, turned->w, sizeof(float));
+		turned->placed_column[k] = take(arena, turned->w, sizeof(float));
+	}
+	turned->strip = take(arena, threads, sizeof(*turned->strip));
+	for (size_t i = 0; i < threads; i++) {
+		void *strip = take(arena, turned->strip_rows * turned->strip_width,
+		    (TURNED_RECORD + 1) * sizeof(float));
+
+		if (arena->memory)
+			turned->strip[i] = strip;
+	}
+	turned->value = take(arena, samples, sizeof(*turned->value));
+	turned->light = take(arena, samples, sizeof(*turned->light));
+	turned->mixed = take(arena, chunks, sizeof(*turned->mixed));
+	turned->listed = take(arena, rows, sizeof(*turned->listed));
+	turned->values = take(arena, (points > most ? points : most) + TURNED_LANES_MOST,
+	    sizeof(*turned->values));
+}
+
+/* Memory of a view, for so many threads or fewer. -1 after fail(). */
+static int
+view_memory(struct turned *turned, struct arena *arena, size_t *threads)
+{
+	size_t n = turned->samples, lanes = turned_rows()->lanes, rows;
+	struct arena needed = { 0 };
+
+	turned->vectors = (turned->w - 1 + lanes - 1) / lanes;
+	turned->blocks = (turned->h - 1 + BLOCK_ROWS - 1) / BLOCK_ROWS;
+	turned->strip_width = whole_vectors(turned->columns, 2 * TURNED_LANES_MOST);
+	rows = STRIP_BYTES / (turned->strip_width * TURNED_RECORD * sizeof(float));
+	rows = rows < STRIP_ROWS_LEAST ? STRIP_ROWS_LEAST :
+	    rows > STRIP_ROWS_MOST ? STRIP_ROWS_MOST : rows;
+	turned->strip_rows = rows / n * n;
+	turned->strips = (turned->rows + turned->strip_rows - 1) / turned->strip_rows;
+	*threads = *threads < turned->strips ? *threads : turned->strips;
+	turned->stride = whole_vectors(n == 2 ? turned->columns / 2 : turned->columns,
+	    TURNED_LANES_MOST);
+	if (turned->columns >= MOST_SAMPLES || turned->rows >= MOST_SAMPLES ||
+	    turned->columns * turned->rows / (n * n) >= UINT32_MAX)
+		return fail("--size", "a turned view of %zu x %zu samples is too large: at most %d "
+		    "along a side, and %u pixels", turned->columns, turned->rows,
+		    MOST_SAMPLES - 1, UINT32_MAX - 1);
+	lay_out(turned, *threads, &needed);
+	if (arena->bytes < needed.used) {
+		free(arena->memory);
+		*arena = (struct arena){ .memory = must_large(needed.used, 1),
+			.bytes = needed.used };
+	}
+	lay_out(turned, *threads, arena);
+	return 0;
 }
 
 /* Sets the scale bar's length of a pixel; scale: samples of a unit of length. */
@@ -245,35 +650,128 @@ measure(struct priv *priv, const struct frame_head *in, double scale, size_t sam
 	return 0;
 }
 
+/* The planes of a surface. -1 after fail(). */
+static int
+surface_planes(struct run *run, const struct frame *in, struct surface *surface,
+    struct turned *turned)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+	const struct mesh *mesh = &priv->mesh;
+	double jump = p->jump;
+	bool given = mesh_has_normals(mesh);
+
+	if (!(jump > 0) && surface_jump(run, mesh, in, &jump) < 0)
+		return -1;
+	turned->jump = priv->jump = jump_largest(fmin(jump, FLT_MAX));
+	plane_of(&turned->z, surface->floats, mesh->point[2]);
+	plane_of(&turned->x, surface->floats, mesh->point[0]);
+	plane_of(&turned->y, surface->floats, mesh->point[1]);
+	plane_of(&turned->attribute[TURNED_VALUE], surface->floats, priv->value);
+	if (!given) {
+		if (frame_new_named(turned->w, turned->h, 3, SAMPLE_FLOAT, "nx ny nz",
+		    &surface->normals) < 0)
+			return -1;
+		run_for(run, (turned->h + NORMAL_ROWS - 1) / NORMAL_ROWS, normals_band, surface);
+	}
+	for (size_t k = 0; k < 3; k++)
+		plane_of(&turned->attribute[TURNED_NX + k],
+		    given ? surface->floats : surface->normals, given ? mesh->normal[k] : k);
+	turn_lamp(turned, given && mesh->towards ? -1 : 1);
+	return 0;
+}
+
+/* Rotates first about the vertical axis (y), then about the horizontal one (x). */
+static void
+rotation(double yaw, double pitch, double r[9])
+{
+	double cy = cos(yaw), sy = sin(yaw), cp = cos(pitch), sp = sin(pitch);
+	const double m[9] = { cy, 0, sy, sp * sy, cp, -sp * cy, -cp * sy, sp, cp * cy };
+
+	memcpy(r, m, sizeof(m));
+}
+
+/* Draws the surface of floats into a new picture. */
+static int
+draw_surface(struct run *run, const struct frame *in, struct surface *surface,
+    struct frame **places, struct frame **picture)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+	size_t samples = p->samples == OPT_NONE_INTEGER ? 2 : (size_t)p->samples;
+	size_t w = p->size.w ? p->size.w : in->head.w, h = p->size.w ? p->size.h : in->head.h;
+	size_t threads = run->threads > 1 ? (size_t)run->threads : 1;
+	struct turned turned = { .priv = priv, .w = surface->floats->head.w, .h = in->head.h,
+		.spacing = { priv->mesh.spacing[0], priv->mesh.spacing[1] },
+		.sign = priv->mesh.towards ? -1 : 1, .by_value = p->by != BY_NONE,
+		.samples = samples, .columns = samples * w, .rows = samples * h };
+	bool has_points, drawn, seen = false;
+	double scale;
+
+	rotation(p->view.v[0], p->view.v[1], turned.rotation);
+	if (surface_planes(run, in, surface, &turned) < 0 || choose_key(&turned, places) < 0 ||
+	    view_memory(&turned, &priv->arena, &threads) < 0)
+		return -1;
+	has_points = find_origin(&turned);
+	place_surface(run, &turned, &scale);
+	turned.tolerance = value_tolerance(&turned, p);
+	if (measure(priv, &in->head, scale, samples) < 0 ||
+	    annotated_new(&in->head, w, h, &turned.out) < 0)
+		return -1;
+	if (draw_on_device(run, &turned, &drawn, &seen) < 0) {
+		frame_free(turned.out);
+		return -1;
+	}
+	*picture = turned.out;
+	if (!drawn) {
+		paint(run, &turned, threads);
+		seen = is_seen(&turned);
+	}
+	if (has_points && !seen && !priv->told_empty && !(p->jump > 0)) {
+		priv->told_empty = true;
+		warn("--view",
+		    "the picture is empty: no three neighbours make a triangle with a normal");
+	}
+	return 0;
+}
+
 int
 turned_frame(struct run *run, struct frame *in)
 {
 	const struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
-	size_t samples = p->samples == OPT_NONE_INTEGER ? 2 : (size_t)p->samples;
-	struct surface_view view = { p->view.v[0], p->view.v[1], .jump = p->jump,
-		.value = p->by == BY_TEXTURE ? priv->value : NO_CHANNEL };
-	struct surface *surface;
-	double scale = NAN;
-	int status;
+	struct surface surface = { .run = run };
+	size_t pictures = p->by == BY_RGB ? 3 : 1;
+	struct frame *out = NULL;
+	int status = -1;
 
-	if (jump_check(in, p->jump, &priv->jump_checked) < 0) {
-		frame_free(in);
-		return -1;
+	if (jump_check(in, p->jump, &priv->jump_checked) == 0) {
+		shade_rows()->one_colour_look(run, in, 0, in->head.h);
+		status = surface_floats(&priv->mesh, in, &surface.floats);
 	}
-	shade_rows()->one_colour_look(run, in, 0, in->head.h);
-	view.w = samples * (p->size.w ? p->size.w : in->head.w);
-	view.h = samples * (p->size.w ? p->size.h : in->head.h);
-	status = surface_new(run, in, &view, &surface, &scale);
-	if (status == 0)
-		status = measure(priv, &in->head, scale, samples);
-	if (status == 0) {
-		struct picture picture = { .parameters = p, .priv = priv, .surface = surface,
-			.w = view.w, .h = view.h, .samples = samples };
+	/* in its own colours a surface is drawn by each of them, and gives the picture's */
+	for (size_t k = 0; k < pictures && status == 0; k++) {
+		struct frame *places = NULL, *picture = NULL;
 
-		status = paint(run, &in->head, &picture);
+		if (p->by == BY_RGB)
+			priv->value = priv->rgb[k];
+		status = draw_surface(run, in, &surface, &places, &picture);
+		for (size_t y = 0; k && status == 0 && y < out->head.h; y++)
+			memcpy(frame_row(out, k, y), frame_row(picture, k, y), out->head.w);
+		if (k)
+			frame_free(picture);
+		else
+			out = picture;
+		frame_free(places);
+		frame_free(surface.normals);
+		surface.normals = NULL;
 	}
-	surface_free(surface);
+	if (p->by == BY_RGB)
+		priv->value = NO_CHANNEL;
+	frame_free(surface.floats);
 	frame_free(in);
-	return status;
+	if (status == 0)
+		return annotated_emit(run, out);
+	frame_free(out);
+	return -1;
 }

@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "optics/calib.h"
+#include "base/process.h"
 #include "optics/number_file.h"
 #include "optics/stereo.h"
 #include "points/ordered_view.h"
@@ -46,8 +46,7 @@ splat_grid_picture(struct splat_grid *grid, const struct pinhole *projector,
 	if (size_multiply(w, h, &n) < 0 || size_multiply(n, sizeof(float), &bytes) < 0)
 		return -1;
 	for (size_t k = 0; k < 2; k++)
-		if (!(grid->ray[k] = malloc(bytes)))
-			return fail_memory();
+		grid->ray[k] = must_alloc(1, bytes);
 	for (size_t i = 0; i < n; i++) {
 		double uv[2] = { ((double)(i % w) + 0.5) * grid->bin[0] - 0.5,
 			((double)(i / w) + 0.5) * grid->bin[1] - 0.5 };
@@ -209,9 +208,7 @@ splat_field_choose(struct splat_grid *grid, const struct splat_source *source, s
 
 	for (size_t k = 0; k < views; k++)
 		room += source[k].w * (source[k].h / sampled_step(&source[k]) + 1);
-	sample.place[0] = calloc(room + 1, 4 * sizeof(float));
-	if (!sample.place[0])
-		return fail_memory();
+	sample.place[0] = must_alloc(room + 1, 4 * sizeof(float));
 	for (size_t k = 1; k < 4; k++)
 		sample.place[k] = sample.place[k - 1] + room;
 	if (grid->ortho) {
@@ -262,17 +259,15 @@ find_center(const double P[12], double center[3])
 
 /* Up to EYE_POINTS of its points, X Y Z and column and row each; the caller frees them in either
  * case. */
-static int
+static void
 splat_eye_sample(const struct splat_source *source, double (**samples)[5], size_t *n)
 {
 	size_t step = (size_t)sqrt((double)source->w * (double)source->h / EYE_POINTS) + 1;
 	size_t room = (source->w / step + 1) * (source->h / step + 1);
-	double (*sample)[5] = malloc(room * sizeof(*sample));
+	double (*sample)[5] = must_alloc(room, sizeof(*sample));
 
 	*n = 0;
 	*samples = sample;
-	if (!sample)
-		return fail_memory();
 	for (size_t y = 0; y < source->h; y += step)
 		for (size_t x = 0; x < source->w; x += step) {
 			for (size_t k = 0; k < 3; k++)
@@ -282,28 +277,22 @@ splat_eye_sample(const struct splat_source *source, double (**samples)[5], size_
 			sample[*n][4] = (double)y;
 			*n += isfinite(sample[*n][0] + sample[*n][1] + sample[*n][2]);
 		}
-	return 0;
 }
 
-/* The camera's centre in the frame of the points; NaN where no pinhole sees them in this order. -1
- * after fail(). */
-int
+/* The camera's centre in the frame of the points; NaN where no pinhole sees them in this order. */
+void
 splat_eye_find(const struct splat_source *source, double eye[3])
 {
 	double (*sample)[5];
 	struct ordered_camera camera;
 	size_t n;
-	int status = splat_eye_sample(source, &sample, &n);
 
-	if (status == 0)
-		status = ordered_camera_fit((const double (*)[5])sample, n, &camera);
+	splat_eye_sample(source, &sample, &n);
+	ordered_camera_fit((const double (*)[5])sample, n, &camera);
 	free(sample);
-	if (status < 0)
-		return -1;
 	find_center(camera.P, eye);
 	if (!(camera.rms_px <= EYE_RMS_MOST_PX) || !isfinite(eye[0] + eye[1] + eye[2]))
 		eye[0] = eye[1] = eye[2] = NAN;
-	return 0;
 }
 
 /* ---- which channels are merged, and the weight ---- */
@@ -559,8 +548,8 @@ find_best(const struct splat_cameras *cameras, const struct run *run,
     const struct splat_source *source, const double (*sample)[5], size_t n, size_t *best,
     double *least)
 {
-	float *work = malloc((n + 1) * sizeof(*work));
-	int status = work ? 0 : fail_memory();
+	float *work = must_alloc(n + 1, sizeof(*work));
+	int status = 0;
 
 	*least = INFINITY;
 	for (size_t i = 0; i < cameras->n && status == 0; i++) {
@@ -592,14 +581,11 @@ splat_cameras_check(struct splat_cameras *cameras, const struct run *run,
 	if (cameras->n == 0 || source->w * source->h < CAMERA_POINTS_LEAST ||
 	    meta_get(&source->frame->head.meta, "rect_f_px"))
 		return 0;
-	if (splat_eye_find(source, eye) < 0)
-		return -1;
+	splat_eye_find(source, eye);
 	if (isnan(eye[0]))
 		return 0;
-	status = splat_eye_sample(source, &sample, &n);
-	if (status == 0)
-		status = find_best(cameras, run, source, (const double (*)[5])sample, n, &best,
-		    &off);
+	splat_eye_sample(source, &sample, &n);
+	status = find_best(cameras, run, source, (const double (*)[5])sample, n, &best, &off);
 	free(sample);
 	if (status < 0)
 		return status;

@@ -11,8 +11,8 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/px.h"
-#include "optics/calib.h"
 #include "optics/number_file.h"
 #include "optics/stereo.h"
 #include "points/views.h"
@@ -29,10 +29,10 @@ splat_sets_open(struct splat_sets *sets, size_t views, double late_s)
 {
 	sets->views = views;
 	sets->late_s = late_s;
-	sets->queue = calloc(views, sizeof(*sets->queue));
-	for (size_t k = 0; sets->queue && k < views; k++)
+	sets->queue = must_alloc(views, sizeof(*sets->queue));
+	for (size_t k = 0; k < views; k++)
 		sets->queue[k].last_s = -INFINITY;
-	return sets->queue ? 0 : fail_memory();
+	return 0;
 }
 
 static struct frame *
@@ -169,7 +169,7 @@ free_view(struct splat_view *view)
 static int
 resize_view(struct splat_view *view, size_t w, size_t h)
 {
-	size_t stride = (w + 16 + 31) / 16 * 16, n, bytes, spans;
+	size_t stride = (w + 16 + 31) / 16 * 16, n, spans;
 
 	if (view->u && view->w == w && view->h == h)
 		return 0;
@@ -178,17 +178,12 @@ resize_view(struct splat_view *view, size_t w, size_t h)
 	view->h = h;
 	view->stride = stride;
 	view->segments = (w + SPLAT_SEGMENT - 1) / SPLAT_SEGMENT;
-	if (size_multiply(stride, h + 2, &n) < 0 || size_multiply(n, 3 * sizeof(float), &bytes) < 0
-	    || size_multiply(view->segments, h, &spans) < 0)
+	if (size_multiply(stride, h + 2, &n) < 0 || size_multiply(view->segments, h, &spans) < 0)
 		return -1;
-	view->u = aligned_alloc(64, bytes);
-	view->span = calloc(spans, sizeof(*view->span));
-	view->points = calloc(h, sizeof(*view->points));
-	view->lost = calloc(h, sizeof(*view->lost));
-	if (!view->u || !view->span || !view->points || !view->lost) {
-		free_view(view);
-		return fail_memory();
-	}
+	view->u = must_aligned(n, 3 * sizeof(float));
+	view->span = must_alloc(spans, sizeof(*view->span));
+	view->points = must_alloc(h, sizeof(*view->points));
+	view->lost = must_alloc(h, sizeof(*view->lost));
 	view->v = view->u + n;
 	view->d = view->v + n;
 	for (size_t i = 0; i < 3 * n; i++)
@@ -196,13 +191,13 @@ resize_view(struct splat_view *view, size_t w, size_t h)
 	return 0;
 }
 
-/* Makes room for so many views. splat_close() it. -1 after fail(). */
+/* Makes room for so many views. splat_close() it. */
 int
 splat_open(struct splat *splat, size_t views)
 {
 	splat->views = views;
-	splat->view = calloc(views, sizeof(*splat->view));
-	return splat->view ? 0 : fail_memory();
+	splat->view = must_alloc(views, sizeof(*splat->view));
+	return 0;
 }
 
 void
@@ -237,9 +232,8 @@ fill_strips(void *arg, size_t thread)
 	while ((y0 = STRIP_ROWS * __atomic_fetch_add(&job->next, 1, __ATOMIC_RELAXED)) < h) {
 		size_t y1 = h - y0 < STRIP_ROWS ? h : y0 + STRIP_ROWS;
 
-		if (splatxyz_rows()->strip_fill(job->splat, job->source,
-		    &job->splat->scratch[thread], job->out, y0, y1) < 0)
-			__atomic_store_n(&job->failed, true, __ATOMIC_RELAXED);
+		splatxyz_rows()->strip_fill(job->splat, job->source,
+		    &job->splat->scratch[thread], job->out, y0, y1);
 	}
 }
 
@@ -259,10 +253,8 @@ fit_views(struct splat *splat, size_t threads, const struct splat_source *source
 	size_t cells;
 
 	if (!splat->scratch) {
-		splat->scratch = calloc(threads, sizeof(*splat->scratch));
-		splat->threads = splat->scratch ? threads : 0;
-		if (!splat->scratch)
-			return fail_memory();
+		splat->scratch = must_alloc(threads, sizeof(*splat->scratch));
+		splat->threads = threads;
 	}
 	*rows = 0;
 	for (size_t k = 0; k < splat->views; k++) {
@@ -271,9 +263,11 @@ fit_views(struct splat *splat, size_t threads, const struct splat_source *source
 		splat->view[k].jump = splat->jump;
 		*rows += source[k].h;
 	}
-	if (!splat->claimed && (size_multiply(splat->grid.w, splat->grid.h, &cells) < 0 ||
-	    (!(splat->claimed = malloc(cells)) && fail_memory())))
-		return -1;
+	if (!splat->claimed) {
+		if (size_multiply(splat->grid.w, splat->grid.h, &cells) < 0)
+			return -1;
+		splat->claimed = must_alloc(cells, 1);
+	}
 	return 0;
 }
 
@@ -294,8 +288,6 @@ splat_merge(struct splat *splat, struct run *run, const struct splat_source *sou
 	for_all(run, rows, splatxyz_rows()->project, &job);
 	for_all(run, rows, splatxyz_rows()->find_reach, &job);
 	for_all(run, splat->threads, fill_strips, &job);
-	if (job.failed)
-		return -1;
 	for_all(run, splat->grid.h, splatxyz_rows()->close_holes, &job);
 	for (size_t k = 0; k < splat->views; k++) {
 		counts[k] = (struct splat_counts){ 0 };
@@ -504,6 +496,7 @@ make_head(const struct priv *priv, const struct frame_head *in,
 		return -1;
 	for (size_t i = 0; i < sizeof(camera_keys) / sizeof(*camera_keys); i++)
 		meta_remove(&out->meta, camera_keys[i]);
+	meta_remove(&out->meta, "seen_from_mm");
 	out->w = grid->w;
 	out->h = grid->h;
 	for (size_t k = 0; k < 2; k++)
@@ -542,13 +535,11 @@ merge_sources(struct run *run, const struct splat_source *source,
     const struct splat_channels *channels)
 {
 	struct priv *priv = run->priv;
-	struct splat_counts *counts = calloc(priv->splat.views, sizeof(*counts));
+	struct splat_counts *counts = must_alloc(priv->splat.views, sizeof(*counts));
 	struct frame_head head;
 	struct frame *out;
 	int status;
 
-	if (!counts)
-		return fail_memory();
 	status = make_head(priv, &source->frame->head, channels, &head);
 	if (status == 0)
 		status = frame_new(&head, &out);
@@ -567,22 +558,18 @@ merge_sources(struct run *run, const struct splat_source *source,
 }
 
 /* The cameras' centres, by the first set. Only sigma needs them. */
-static int
+static void
 find_eyes(struct priv *priv, const struct splat_source *source)
 {
 	if (priv->eye)
-		return 0;
-	priv->eye = calloc(priv->splat.views, sizeof(*priv->eye));
-	if (!priv->eye)
-		return fail_memory();
+		return;
+	priv->eye = must_alloc(priv->splat.views, sizeof(*priv->eye));
 	for (size_t k = 0; k < priv->splat.views; k++) {
-		if (splat_eye_find(&source[k], priv->eye[k]) < 0)
-			return -1;
+		splat_eye_find(&source[k], priv->eye[k]);
 		if (isnan(priv->eye[k][0]))
 			warn(NULL, "view %zu: no camera sees its points in this order: sigma is "
 			    "taken for that of the depth", k + 1);
 	}
-	return 0;
 }
 
 /* The poses of the views, and of their cameras, in the grid's frame. */
@@ -623,17 +610,15 @@ merge_set(struct run *run, struct frame **set, const struct pose *pose)
 	struct priv *priv = run->priv;
 	const struct parameters *parameters = run->parameters;
 	const size_t views = priv->splat.views;
-	struct splat_source *source = calloc(views, sizeof(*source));
+	struct splat_source *source = must_alloc(views, sizeof(*source));
 	struct splat_channels channels;
 	int status;
 
-	if (!source)
-		return fail_memory();
 	status = splat_channels_find(set, views, parameters->weight, priv->unit, &channels,
 	    source);
 	priv->splat.keeps_sigma = channels.sigma;
 	if (status == 0 && channels.sigma)
-		status = find_eyes(priv, source);
+		find_eyes(priv, source);
 	if (status == 0)
 		set_poses(priv, pose, source);
 	if (status == 0 && !priv->placed && !priv->views.pose)
@@ -654,20 +639,14 @@ take_frame(struct run *run, struct frame *in)
 {
 	struct priv *priv = run->priv;
 	const size_t n = priv->views.n;
-	struct view_frame *of = calloc(n, sizeof(*of));
-	struct frame **set = calloc(n, sizeof(*set));
-	struct pose *pose = calloc(n, sizeof(*pose));
-	int status;
+	struct view_frame *of = must_alloc(n, sizeof(*of));
+	struct frame **set = must_alloc(n, sizeof(*set));
+	struct pose *pose = must_alloc(n, sizeof(*pose));
+	int status = views_take(&priv->views, run, in, of);
 
-	if (!of || !set || !pose) {
-		frame_free(in);
-		status = fail_memory();
-	} else {
-		status = views_take(&priv->views, run, in, of);
-	}
 	if (status == 0)
 		status = views_check(&priv->views, run, of);
-	for (size_t k = 0; of && k < n; k++) {
+	for (size_t k = 0; k < n; k++) {
 		if (status == 0)
 			status = splat_sets_add(&priv->sets, k, of[k].frame, &of[k].pose);
 		else

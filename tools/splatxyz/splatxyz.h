@@ -66,7 +66,7 @@ struct splat_field {
 int splat_field_choose(struct splat_grid *, const struct splat_source *source, size_t views,
     double pixel_mm, const double center_mm[2], const double picture_px[2],
     struct splat_field *field);
-int splat_eye_find(const struct splat_source *, double eye[3]);
+void splat_eye_find(const struct splat_source *, double eye[3]);
 
 struct splat_channels {
 	char names[20 * (4 + SPLAT_ATTRIBUTES)];	/* of the result */
@@ -188,7 +188,6 @@ struct splat_job {
 	const struct splat_source *source;
 	struct frame *out;
 	size_t next;			/* the strip that the next free thread takes */
-	bool failed;
 };
 
 /* What became of a set's points. */
@@ -220,9 +219,9 @@ struct splatxyz_rows {
 	void (*project)(void *job, size_t row);
 	void (*find_reach)(void *job, size_t row);
 	void (*close_holes)(void *job, size_t y);
-	/* Fills the rows y0 <= y < y1 of out and of splat->claimed. -1 after fail(). */
-	int (*strip_fill)(const struct splat *, const struct splat_source *, struct splat_scratch *,
-	    struct frame *out, size_t y0, size_t y1);
+	/* Fills the rows y0 <= y < y1 of out and of splat->claimed. */
+	void (*strip_fill)(const struct splat *, const struct splat_source *,
+	    struct splat_scratch *, struct frame *out, size_t y0, size_t y1);
 };
 LEVELS_OF(splatxyz_rows)
 

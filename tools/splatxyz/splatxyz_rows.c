@@ -14,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/px.h"
 #include "optics/camera_model.h"
 
@@ -602,57 +603,35 @@ find_footprints(const struct splat_points *points, size_t n, const struct splat_
 enum { LANE_NOISE, LANE_ATTRIBUTE, LANES_FIRST };
 
 /* Memory for strips of this width and these lanes. */
-static int
+static void
 fit_scratch(struct splat_scratch *scratch, size_t cells, size_t vectors)
 {
-	size_t n, bytes;
-
 	if (scratch->sum && scratch->cells == cells && scratch->vectors == vectors)
-		return 0;
+		return;
 	free(scratch->nearest);
 	free(scratch->sum);
 	free(scratch->more);
-	scratch->sum = NULL;
-	if (size_multiply(cells, vectors + 1, &n) < 0 ||
-	    size_multiply(n, sizeof(lanes), &bytes) < 0)
-		return -1;
-	scratch->nearest = malloc(cells * sizeof(*scratch->nearest));
-	scratch->sum = malloc(cells * sizeof(*scratch->sum));
-	scratch->more = aligned_alloc(sizeof(lanes), bytes);
-	if (!scratch->nearest || !scratch->sum || !scratch->more) {
-		free(scratch->sum);
-		scratch->sum = NULL;
-		return fail_memory();
-	}
+	scratch->nearest = must_alloc(cells, sizeof(*scratch->nearest));
+	scratch->sum = must_alloc(cells, sizeof(*scratch->sum));
+	scratch->more = must_aligned(cells, (vectors + 1) * sizeof(lanes));
 	scratch->cells = cells;
 	scratch->vectors = vectors;
-	return 0;
 }
 
-/* An unused block of the scratch; NULL after fail(). */
+/* An unused block of the scratch. */
 static struct splat_block *
 next_block(struct splat_scratch *scratch)
 {
 	if (scratch->blocks == scratch->room) {
 		size_t room = 2 * scratch->room + 64;
-		struct splat_block **more = reallocarray(scratch->block, room, sizeof(*more));
 
-		if (!more) {
-			fail_memory();
-			return NULL;
-		}
-		memset(more + scratch->room, 0, (room - scratch->room) * sizeof(*more));
-		scratch->block = more;
+		scratch->block = must_resize(scratch->block, room, sizeof(*scratch->block));
+		memset(scratch->block + scratch->room, 0,
+		    (room - scratch->room) * sizeof(*scratch->block));
 		scratch->room = room;
 	}
-	if (!scratch->block[scratch->blocks]) {
-		scratch->block[scratch->blocks] = aligned_alloc(64,
-		    (sizeof(struct splat_block) + 63) / 64 * 64);
-		if (!scratch->block[scratch->blocks]) {
-			fail_memory();
-			return NULL;
-		}
-	}
+	if (!scratch->block[scratch->blocks])
+		scratch->block[scratch->blocks] = must_aligned(1, sizeof(struct splat_block));
 	return scratch->block[scratch->blocks++];
 }
 
@@ -780,7 +759,7 @@ turn_normals(const struct splat_source *source, struct splat_block *block, size_
 }
 
 /* Points x0 .. x0 + n - 1 of row y of view k, n <= SPLAT_SEGMENT; all rows are projected. */
-static int
+static void
 gather_segment(const struct strip *strip, size_t k, size_t x0, size_t y, size_t n)
 {
 	const struct splat *splat = strip->splat;
@@ -791,8 +770,6 @@ gather_segment(const struct strip *strip, size_t k, size_t x0, size_t y, size_t 
 	struct planes planes;
 	lanes claim[SPLAT_SEGMENT];
 
-	if (!block)
-		return -1;
 	find_planes(&splat->view[k], at - ASIDE, n + 2 * ASIDE, &planes);
 	smooth_planes(&splat->view[k], at, n, &planes, &points);
 	find_weights(&splat->grid, source, x0, y, n, &points);
@@ -805,10 +782,9 @@ gather_segment(const struct strip *strip, size_t k, size_t x0, size_t y, size_t 
 		    (const float *)frame_floats(source->frame, source->attribute[c], y) + x0;
 	if (source->normal != NO_CHANNEL)
 		turn_normals(source, block, n);
-	return 0;
 }
 
-static int
+static void
 gather_points(const struct strip *strip)
 {
 	strip->scratch->blocks = 0;
@@ -818,13 +794,11 @@ gather_points(const struct strip *strip)
 		for (size_t s = 0; s < view->segments * view->h; s++) {
 			size_t x0 = s % view->segments * SPLAT_SEGMENT;
 
-			if (reaches(strip, &view->span[s]) &&
-			    gather_segment(strip, k, x0, s / view->segments,
-			    view->w - x0 < SPLAT_SEGMENT ? view->w - x0 : SPLAT_SEGMENT) < 0)
-				return -1;
+			if (reaches(strip, &view->span[s]))
+				gather_segment(strip, k, x0, s / view->segments,
+				    view->w - x0 < SPLAT_SEGMENT ? view->w - x0 : SPLAT_SEGMENT);
 		}
 	}
-	return 0;
 }
 
 static inline __attribute__((always_inline)) float
@@ -1043,7 +1017,7 @@ finish_row(const struct strip *strip, size_t y)
 	}
 }
 
-static int
+static void
 splat_strip_fill(const struct splat *splat, const struct splat_source *source,
     struct splat_scratch *scratch, struct frame *out, size_t y0, size_t y1)
 {
@@ -1052,18 +1026,15 @@ splat_strip_fill(const struct splat *splat, const struct splat_source *source,
 	const struct strip strip = { splat, source, scratch, out, { w, y0, y1, pitch },
 		attributes };
 
-	if (fit_scratch(scratch, pitch * (STRIP_ROWS + 2), vectors) < 0)
-		return -1;
+	fit_scratch(scratch, pitch * (STRIP_ROWS + 2), vectors);
 	for (size_t i = 0; i < scratch->cells; i++)
 		scratch->nearest[i] = INFINITY;
 	memset(scratch->sum, 0, scratch->cells * sizeof(*scratch->sum));
 	memset(scratch->more, 0, scratch->cells * vectors * sizeof(lanes));
-	if (gather_points(&strip) < 0)
-		return -1;
+	gather_points(&strip);
 	spread_points(&strip);
 	for (size_t y = y0; y < y1; y++)
 		finish_row(&strip, y);
-	return 0;
 }
 
 /* ---- holes of one cell ---- */

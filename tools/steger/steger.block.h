@@ -44,7 +44,7 @@ struct steger_block {
 	float low, limit;		/* least response; farthest from the pixel, px */
 	float sigma, variance;
 	float near_reach, reach;	/* where sides are sought, px: at first, and at most */
-	uint roi_x, roi_y, roi_w, roi_h;	/* roi_w 0: the whole image */
+	uint region_x, region_y, region_w, region_h;	/* of pixels that may hold points */
 };
 
 #endif

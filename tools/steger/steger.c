@@ -23,10 +23,14 @@ struct priv {
 	double noise;			/* grey levels; NaN: not measured */
 	struct frame_head out;
 	size_t channel, background;	/* NO_CHANNEL: none */
+	bool colour, chosen;	/* of a picture in colour the channel is to be chosen; it is */
+	size_t choice;		/* 0 to 2 */
 	size_t frames, points, found;	/* found: with those of lines that are too short */
 	double strongest;		/* of frames without a point, until there is one */
+	double at_border;		/* the same with the border's pixels */
 	double other;			/* of the other sign, in the same one; 0: not much more */
 	bool paired;			/* points of some image came in pairs */
+	bool looked;			/* an image whose points do not was looked at */
 	struct laser_line told;		/* to the checks, of the image at hand */
 	bool many;	/* an image had more candidates than a list of bytes holds */
 };
@@ -38,7 +42,7 @@ struct parameters {
 	const char *threshold, *background, *channel;
 	struct numbers roi;
 	long min_length;
-	bool dark, plain, asymmetric, sharp, per_row, per_column, no_skip;
+	bool dark, plain, asymmetric, sharp, per_row, per_column, keep_border, no_skip;
 };
 
 #define SHARP_WIDTH_MOST 12	/* px: wider lines need no correction */
@@ -60,6 +64,8 @@ static const struct opt options[] = {
 	    "the line is darker than what is beside it", NULL },
 	{ 0, "roi", "X,Y,W,H", OPT_NUMBERS, AT(roi), NULL, 0, 1e9, "px",
 	    "only points of these pixels", NULL },
+	{ 0, "keep-border", NULL, OPT_FLAG, AT(keep_border), NULL, 0, 0, NULL,
+	    "also points within 3 sigma of the picture's border, off by up to 0.7 px", NULL },
 	{ 0, "per-row", NULL, OPT_FLAG, AT(per_row), NULL, 0, 0, NULL,
 	    "the strongest point of each row, as an image of one column", NULL },
 	{ 0, "per-column", NULL, OPT_FLAG, AT(per_column), NULL, 0, 0, NULL,
@@ -67,7 +73,8 @@ static const struct opt options[] = {
 	{ 0, "min-length", "N", OPT_INTEGER, AT(min_length), "5", 1, 1e9, NULL,
 	    "lines of fewer points go", NULL },
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
-	    "red, green or blue of an image in colour, or the name of a channel", NULL },
+	    "red, green or blue of an image in colour, or the name of a channel; else the best",
+	    NULL },
 	{ 0, "asymmetric", NULL, OPT_FLAG, AT(asymmetric), NULL, 0, 0, NULL,
 	    "correct for sides of different brightness", NULL },
 	{ 0, "sharp", NULL, OPT_FLAG, AT(sharp), NULL, 0, 0, NULL,
@@ -132,17 +139,17 @@ choose_roi(const struct parameters *p, struct line_options *to)
 	return 0;
 }
 
-/* Sets run->colour from a colour's word; other words are names of channels. */
+/* Sets run->colour from a colour's word; other words are names of channels. Without a word
+ * choose_channel() looks at all three. */
 static void
 choose_colour(struct run *run, const char *channel)
 {
 	static const char *const names[] = { "red", "green", "blue" }, *const letters = "rgb";
 
-	run->colour = channel ? COLOUR_KEEP : COLOUR_GREY;
-	for (size_t i = 0; channel && i < 3; i++) {
+	run->colour = channel ? COLOUR_KEEP : COLOUR_CHOOSE;
+	for (size_t i = 0; channel && i < 3; i++)
 		if (!strcmp(channel, names[i]) || (channel[0] == letters[i] && !channel[1]))
 			run->colour = COLOUR_RED + (int)i;
-	}
 }
 
 /* Checks the options. *automatic: no threshold is given. Sets run->colour. -1 after fail(). */
@@ -169,6 +176,7 @@ steger_options(struct run *run, struct line_options *to, bool *automatic)
 	to->plain = p->plain;
 	to->asymmetric = p->asymmetric;
 	to->all_tiles = p->no_skip;
+	to->border = p->keep_border;
 	choose_colour(run, p->channel);
 	return 0;
 }
@@ -185,7 +193,7 @@ steger_channel(const struct run *run, const struct frame_head *in, const char *n
 		return run_channel(run, in, name, c);
 	*c = 0;
 	/* second inputs follow the image's own channels and have a dot in their names */
-	if (in->c > 1 && !strchr(in->channel[1], '.'))
+	if (in->c > 1 && !strchr(in->channel[1], '.') && !head_is_colour(in))
 		return fail(NULL, "the input has the channels %s: name one with --channel",
 		    head_channels_hint(in, hint));
 	return 0;
@@ -269,12 +277,10 @@ new_frame(const struct frame_head *head, size_t w, size_t h, bool table, size_t 
 	head_free(&own);
 	if (status < 0)
 		return -1;
-	for (size_t c = 0; c < POINT_FIELDS; c++) {
-		for (size_t y = 0; y < (*out)->head.h; y++) {
+	for (size_t c = 0; c < POINT_FIELDS; c++)
+		for (size_t y = 0; y < (*out)->head.h; y++)
 			for (size_t x = 0; x < (*out)->head.w; x++)
 				frame_floats(*out, c, y)[x] = NAN;
-		}
-	}
 	return 0;
 }
 
@@ -336,7 +342,7 @@ static void
 describe(const struct priv *priv, const struct parameters *parameters, struct steger_block *to)
 {
 	const struct line_filter *f = &priv->finder->filter;
-	const size_t *roi = f->options.roi;
+	const size_t *region = f->region;
 	double sigma = f->kernels.sigma;
 
 	*to = (struct steger_block){ .image = (uint)priv->channel,
@@ -346,8 +352,9 @@ describe(const struct priv *priv, const struct parameters *parameters, struct st
 		.radius = (uint)f->kernels.radius, .taps = (uint)f->taps, .room = (uint)f->room,
 		.low = f->low, .limit = f->limit, .sigma = (float)sigma,
 		.variance = (float)(sigma * sigma), .near_reach = (float)f->near_reach,
-		.reach = (float)f->reach, .roi_x = (uint)roi[0], .roi_y = (uint)roi[1],
-		.roi_w = (uint)roi[2], .roi_h = (uint)roi[3] };
+		.reach = (float)f->reach, .region_x = (uint)region[0],
+		.region_y = (uint)region[1], .region_w = (uint)region[2],
+		.region_h = (uint)region[3] };
 }
 
 static int
@@ -386,10 +393,9 @@ steger_passes(struct run *run, struct passes *passes)
 	passes_scratch(passes, STEGER_SCRATCHES);
 	if (list_tables(passes, &priv->finder->filter) < 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(pass) / sizeof(*pass); i++) {
+	for (size_t i = 0; i < sizeof(pass) / sizeof(*pass); i++)
 		if (passes_add(passes, &pass[i]) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -430,10 +436,9 @@ take_lists(const struct frame *lists, struct line_finder *finder, bool *whole)
 		}
 		if (line_candidates_room(all, all->n + list[0]) < 0)
 			return -1;
-		for (size_t i = 0; i < list[0]; i++) {
+		for (size_t i = 0; i < list[0]; i++)
 			all->n += candidate_of(&finder->filter,
 			    list + STEGER_HEADER + i * STEGER_RECORD, &all->v[all->n]);
-		}
 	}
 	return 0;
 }
@@ -491,7 +496,7 @@ steger_find_on_device(struct run *run, struct frame *in, const struct line_image
 /*
  * ---- what the points show of wrong options (common/checks/lines.c) ----
  *
- * The other sign and larger sigmas are tried in the first image that has points.
+ * The other sign and larger sigmas are tried in the first image whose points do not come in pairs.
  */
 
 #define DIFFERING_SIGMAS 12	/* difference from the background, in deviations of the noise */
@@ -629,7 +634,7 @@ count_short(const struct line_points *points)
 	return sum;
 }
 
-/* In the first image with points. -1 after fail(). */
+/* In the first image whose points do not come in pairs. -1 after fail(). */
 static int
 look_at_points(struct run *run, const struct line_image *image, const struct line_points *points)
 {
@@ -660,13 +665,15 @@ tell(struct run *run, const struct line_image *image, const struct line_points *
 	struct priv *priv = run->priv;
 	struct laser_line *told = &priv->told;
 	double noise = priv->noise, apart_px;
+	bool paired = false;
 
 	*told = (struct laser_line){ .sigma_px = priv->line.sigma, .threshold = priv->line.low,
 		.threshold_given = !priv->automatic, .dark = image->dark,
 		.per_row = parameters->per_row, .per_column = parameters->per_column,
 		.channel_given = parameters->channel, .background_given = image->background.v };
-	if (!priv->paired &&
-	    line_points_paired(priv->finder, image, points, &apart_px)) {
+	if (!priv->looked || !priv->paired)
+		paired = line_points_paired(priv->finder, image, points, &apart_px);
+	if (paired && !priv->paired) {
 		priv->paired = true;
 		told->pairs_px = apart_px;
 		/* those points are some two sigma within the bar's ends; half the bar's width over
@@ -679,8 +686,10 @@ tell(struct run *run, const struct line_image *image, const struct line_points *
 		told->differing_levels = DIFFERING_SIGMAS * fmax(noise, line_noise_least(image));
 		told->differing_share = steger_rows()->differing(image, told->differing_levels);
 	}
-	if (priv->points || !points->n || priv->paired)
+	/* edges of a line that is too wide tell nothing else */
+	if (priv->looked || !points->n || paired)
 		return 0;
+	priv->looked = true;
 	return look_at_points(run, image, points);
 }
 
@@ -694,14 +703,13 @@ plane_of(const struct frame *frame, size_t c)
 	return (struct line_plane){ frame_row(frame, c, 0), plane->stride, plane->type };
 }
 
+/* Thresholds by the image's noise, or as the options have them; the finder takes them. */
 static int
 set_thresholds(struct run *run, const struct line_image *image)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 
-	if (priv->thresholds_set)
-		return 0;
 	if (priv->automatic) {
 		if (line_noise(image, &priv->noise) < 0)
 			return -1;
@@ -713,10 +721,93 @@ set_thresholds(struct run *run, const struct line_image *image)
 			    "levels gives, %g", priv->line.low, priv->noise, priv->line.high);
 	}
 	line_finder_set_thresholds(priv->finder, priv->line.low, priv->line.high);
-	priv->thresholds_set = true;
-	if (run->verbose && priv->automatic)
-		note(NULL, "noise of %g grey levels: threshold %g", priv->noise, priv->line.high);
 	return 0;
+}
+
+/* The channel of the background that belongs to one of the picture's. -1 after fail(). */
+static int
+background_of(const struct run *run, const struct frame_head *in, size_t channel,
+    size_t *background)
+{
+	const struct frame_head *head = run_second_input_head(run, "background", 0);
+
+	*background = NO_CHANNEL;
+	return head ? run_second_input(run, in, "background",
+	    head->c == 1 ? NULL : in->channel[channel], background) : 0;
+}
+
+/* What a channel of a picture shows. */
+struct channel_figures {
+	size_t points;		/* in lines of LASER_SHORT_POINTS and more */
+	double strongest;	/* of these */
+	/* The sum of their squared responses, which is how well the line's place is known, for
+	 * channels of equal noise. Most of the points of noise and patterns are many, and weak. */
+	double squares;
+	bool paired;		/* too wide for sigma, as where it is saturated */
+};
+
+static int
+look_at_channel(struct run *run, const struct line_image *image, struct channel_figures *of)
+{
+	struct priv *priv = run->priv;
+	struct line_points points;
+	double apart_px;
+
+	*of = (struct channel_figures){ 0 };
+	if (set_thresholds(run, image) < 0 || line_find(priv->finder, run, image, &points) < 0)
+		return -1;
+	of->paired = line_points_paired(priv->finder, image, &points, &apart_px);
+	for (size_t i = 0, n; i < points.n; i += n) {
+		for (n = 1; i + n < points.n && points.v[i + n].line == points.v[i].line;)
+			n++;
+		for (size_t k = i; n >= LASER_SHORT_POINTS && k < i + n; k++) {
+			double response = points.v[k].response;
+
+			of->points++;
+			of->strongest = fmax(of->strongest, response);
+			of->squares += response * response;
+		}
+	}
+	return 0;
+}
+
+/* Chooses the channel of pictures in colour, in the first one with a long line. -1 after fail(). */
+static int
+choose_channel(struct run *run, const struct frame *in, struct line_image *image)
+{
+	static const char *const names[3] = { "red", "green", "blue" };
+	struct priv *priv = run->priv;
+	struct channel_figures of[3], *best = NULL;
+	bool usable, best_usable = false;
+	char others[2][100];
+	size_t n = 0;
+
+	for (size_t c = 0; c < 3; c++) {
+		if (background_of(run, &in->head, c, &priv->background) < 0)
+			return -1;
+		image->image = plane_of(in, c);
+		if (priv->background != NO_CHANNEL)
+			image->background = plane_of(in, priv->background);
+		if (look_at_channel(run, image, &of[c]) < 0)
+			return -1;
+		usable = of[c].points && !of[c].paired;
+		if (!best || (usable == best_usable ? of[c].squares > best->squares : usable)) {
+			best = &of[c];
+			best_usable = usable;
+		}
+	}
+	priv->choice = (size_t)(best - of);
+	priv->chosen = best->points > 0;
+	priv->channel = priv->choice;
+	for (size_t c = 0; c < 3; c++)
+		if (c != priv->choice)
+			snprintf(others[n++], sizeof(others[0]), "%s %zu, %.3g%s", names[c],
+			    of[c].points, of[c].strongest, of[c].paired ? ", in pairs" : "");
+	if (priv->chosen && !run->quiet)
+		note(NULL, "--channel %s: %zu points in long lines, responses up to %.3g%s; the "
+		    "others: %s; %s", names[priv->choice], best->points, best->strongest,
+		    best->paired ? ", in pairs" : "", others[0], others[1]);
+	return background_of(run, &in->head, priv->channel, &priv->background);
 }
 
 static int
@@ -729,11 +820,17 @@ find(struct run *run, struct frame *in, struct frame **out)
 	double strongest;
 	bool made;
 
+	if (priv->colour && !priv->chosen && choose_channel(run, in, &image) < 0)
+		return -1;
 	image.image = plane_of(in, priv->channel);
 	if (priv->background != NO_CHANNEL)
 		image.background = plane_of(in, priv->background);
-	if (set_thresholds(run, &image) < 0 ||
-	    steger_find_on_device(run, in, &image, &points, &made) < 0 ||
+	if (!priv->thresholds_set && set_thresholds(run, &image) < 0)
+		return -1;
+	if (run->verbose && priv->automatic && !priv->thresholds_set)
+		note(NULL, "noise of %g grey levels: threshold %g", priv->noise, priv->line.high);
+	priv->thresholds_set = !priv->colour || priv->chosen;
+	if (steger_find_on_device(run, in, &image, &points, &made) < 0 ||
 	    (!made && line_find(priv->finder, run, &image, &points) < 0))
 		return -1;
 	if (parameters->sharp)
@@ -750,6 +847,11 @@ find(struct run *run, struct frame *in, struct frame **out)
 			strongest, &priv->other) < 0)
 			return -1;
 		priv->strongest = fmax(priv->strongest, strongest);
+		priv->finder->filter.options.border = true;
+		if (line_strongest(priv->finder, run, &image, &strongest) < 0)
+			return -1;
+		priv->finder->filter.options.border = parameters->keep_border;
+		priv->at_border = fmax(priv->at_border, strongest);
 	}
 	if (steger_set_keys(&priv->out.meta, &priv->line, &image, priv->noise) < 0)
 		return -1;
@@ -793,7 +895,9 @@ end(struct run *run)
 		return fail(NULL, "no point in any image: lines above the threshold of %.3g have "
 		    "fewer than %zu points; --min-length", priv->line.high, priv->line.min_length);
 	return fail(NULL, "no point in any image: the strongest response is %.3g grey levels per "
-	    "px^2, --threshold %.3g", priv->strongest, priv->line.high);
+	    "px^2, --threshold %.3g%s", priv->strongest, priv->line.high,
+	    priv->at_border > priv->line.high ? "; stronger ones lie within 3 sigma of the "
+	    "border: --keep-border" : "");
 }
 
 static const struct body body = { .frame = take_frame, .end = end, .passes = steger_passes };
@@ -817,15 +921,13 @@ find_channels(struct run *run, const struct frame_head *in)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
-	const struct frame_head *background = run_second_input_head(run, "background", 0);
 
-	priv->background = NO_CHANNEL;
 	if (steger_channel(run, in, parameters->channel, &priv->channel) < 0)
 		return -1;
-	if (!background)
-		return 0;
-	return run_second_input(run, in, "background",
-	    background->c == 1 ? NULL : in->channel[priv->channel], &priv->background);
+	priv->colour = run->colour == COLOUR_CHOOSE && head_is_colour(in);
+	if (priv->colour)
+		priv->channel = priv->choice;
+	return background_of(run, in, priv->channel, &priv->background);
 }
 
 static int
@@ -841,6 +943,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    roi[3] > in->h - roi[1]))
 		return fail("--roi", "%zu,%zu,%zu,%zu is not within the image of %zux%zu", roi[0],
 		    roi[1], roi[2], roi[3], in->w, in->h);
+	line_finder_set_region(priv->finder, in->w, in->h);
 	head_free(&priv->out);
 	out->spacing[0] = out->spacing[1] = NAN;
 	out->unit[0] = '\0';

@@ -10,14 +10,19 @@
 
 /* ---- samples ---- */
 
+static double
+plane_sample(const struct line_plane *plane, size_t y, size_t x)
+{
+	return (double)frame_sample_in(plane->type,
+	    (const unsigned char *)plane->v + y * plane->stride, x);
+}
+
 static size_t
 common_divisor(const struct line_image *image, const struct line_plane *plane, size_t common)
 {
-	for (size_t y = 0; y < image->h && common != 1; y++) {
-		const unsigned char *row = (const unsigned char *)plane->v + y * plane->stride;
-
+	for (size_t y = 0; y < image->h && common != 1; y++)
 		for (size_t x = 0; x < image->w && common != 1; x++) {
-			size_t v = (size_t)frame_sample_in(plane->type, row, x);
+			size_t v = (size_t)plane_sample(plane, y, x);
 
 			while (v) {
 				size_t rest = common % v;
@@ -26,7 +31,6 @@ common_divisor(const struct line_image *image, const struct line_plane *plane, s
 				v = rest;
 			}
 		}
-	}
 	return common;
 }
 
@@ -54,13 +58,12 @@ float_range(const struct line_image *image)
 #define ACROSS 3		/* sigma from a line's middle to its edge */
 #define PLACES 400		/* points that are looked for in wide lines, about */
 
+/* Less the background, if there is one. */
 static double
-difference(const struct line_image *image, size_t y, size_t x)
+level(const struct line_image *image, size_t y, size_t x)
 {
-	const struct line_plane *a = &image->image, *b = &image->background;
-
-	return (double)frame_sample_in(a->type, (const unsigned char *)a->v + y * a->stride, x) -
-	    (double)frame_sample_in(b->type, (const unsigned char *)b->v + y * b->stride, x);
+	return plane_sample(&image->image, y, x) -
+	    (image->background.v ? plane_sample(&image->background, y, x) : 0);
 }
 
 static double
@@ -71,21 +74,12 @@ differing(const struct line_image *image, double least)
 
 	for (size_t y = 0; y < image->h; y += step)
 		for (size_t x = 0; x < image->w; x += step) {
-			double d = fabs(difference(image, y, x));
+			double d = fabs(level(image, y, x));
 
 			n += isfinite(d);
 			differ += isfinite(d) && d > least;
 		}
 	return n >= MIN_PIXELS ? (double)differ / (double)n : 0;
-}
-
-static double
-level(const struct line_image *image, size_t y, size_t x)
-{
-	const struct line_plane *a = &image->image;
-
-	return image->background.v ? difference(image, y, x) :
-	    (double)frame_sample_in(a->type, (const unsigned char *)a->v + y * a->stride, x);
 }
 
 static void

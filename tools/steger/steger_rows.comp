@@ -54,7 +54,7 @@ candidate_at(block_at at, uint x, uint y)
 bool
 in_region(block_at at, uint x, uint y)
 {
-	return at.b.roi_w == 0u || (x - at.b.roi_x < at.b.roi_w && y - at.b.roi_y < at.b.roi_h);
+	return x - at.b.region_x < at.b.region_w && y - at.b.region_y < at.b.region_h;
 }
 
 void

@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/px.h"
 #include "optics/calib.h"
 #include "optics/laser.h"
@@ -124,12 +125,10 @@ static int
 channels_keep(const struct frame *in, size_t own, struct frame **kept)
 {
 	static const char *const colours[] = { "r", "g", "b" };
-	size_t *channel = calloc(own, sizeof(*channel)), n = 0;
+	size_t *channel = must_alloc(own, sizeof(*channel)), n = 0;
 	struct frame *chosen;
 	int status;
 
-	if (!channel)
-		return fail_memory();
 	for (size_t c = 0; c < own; c++) {
 		bool is_colour = false;
 
@@ -255,16 +254,14 @@ cloud_surface_make(struct run *run, const float *const xyz[3], size_t n,
     struct cloud_surface *surface)
 {
 	struct search search = { .surface = surface, .xyz = xyz };
-	float *room = calloc(n, sizeof(*room));
+	float *room = must_alloc(n, sizeof(*room));
 	int status;
 
-	surface->apart = calloc(n, 4 * sizeof(*surface->apart));
-	search.off = calloc(n, sizeof(*search.off));
-	status = surface->apart && search.off && room ? 0 : fail_memory();
-	for (size_t k = 0; status == 0 && k < 3; k++)
+	surface->apart = must_alloc(n, 4 * sizeof(*surface->apart));
+	search.off = must_alloc(n, sizeof(*search.off));
+	for (size_t k = 0; k < 3; k++)
 		surface->normal[k] = surface->apart + (k + 1) * n;
-	if (status == 0)
-		status = grid_make_fitting(run, xyz, n, 0, AROUND, true, &search.grid);
+	status = grid_make_fitting(run, xyz, n, 0, AROUND, true, &search.grid);
 	if (status == 0) {
 		run_for(run, (search.grid.cells + SEARCHED_CELLS - 1) / SEARCHED_CELLS,
 		    texmap_rows()->measure_cells, &search);
@@ -323,21 +320,18 @@ begin_surface(const struct frame *table, struct frame **surface, bool *given)
 }
 
 /* Draws the discs of all points into the depth buffer. */
-static int
+static void
 draw_discs(struct drawing *drawing, struct run *run)
 {
 	size_t n = drawing->surface->n, h = drawing->visible->depth.h;
 
-	drawing->disc = calloc(n + 1, sizeof(*drawing->disc));
-	if (!drawing->disc)
-		return fail_memory();
+	drawing->disc = must_alloc(n + 1, sizeof(*drawing->disc));
 	run_for(run, (n + DRAWN_POINTS - 1) / DRAWN_POINTS, texmap_rows()->see_points, drawing);
 	drawing->rows = (h + BANDS_MOST - 1) / BANDS_MOST;
 	if (drawing->rows < BAND_ROWS)
 		drawing->rows = BAND_ROWS;
 	run_for(run, (h + drawing->rows - 1) / drawing->rows, texmap_rows()->draw_band, drawing);
 	free(drawing->disc);
-	return 0;
 }
 
 /*
@@ -352,8 +346,8 @@ cloud_draw(struct visible *visible, struct run *run, const struct visible_view *
 {
 	struct cloud_surface cloud = { 0 };
 	struct drawing drawing = { .visible = visible, .surface = &cloud };
-	size_t *row = NULL, n = 0, w = table->head.w;
-	float *xyz = NULL;
+	size_t n = 0, w = table->head.w, *row = must_alloc(w, sizeof(*row));
+	float *xyz = must_alloc(w, 3 * sizeof(*xyz));
 	int status;
 
 	*visible = (struct visible){ .view = *view };
@@ -363,10 +357,6 @@ cloud_draw(struct visible *visible, struct run *run, const struct visible_view *
 		raster_clear(&visible->depth, 0, view->h);
 	if (status == 0)
 		status = begin_surface(table, surface, &drawing.given);
-	row = calloc(w, sizeof(*row));
-	xyz = calloc(w, 3 * sizeof(*xyz));
-	if (status == 0 && (!row || !xyz))
-		status = fail_memory();
 	if (status == 0)
 		n = list_points(*surface, row, xyz);
 	cloud.n = n;
@@ -376,7 +366,7 @@ cloud_draw(struct visible *visible, struct run *run, const struct visible_view *
 	if (status == 0) {
 		drawing.row = row;
 		drawing.out = *surface;
-		status = draw_discs(&drawing, run);
+		draw_discs(&drawing, run);
 		visible->points = (struct visible_points){ *surface, { 0, 1, 2 }, cloud.spacing,
 			cloud.noise };
 	}
@@ -710,9 +700,8 @@ draw(struct run *run, const struct frame *kept, struct visible_view *view,
 	*surface = NULL;
 	if (head_is_table(head))
 		return cloud_draw(visible, run, view, kept, surface);
-	if (visible_points_init(&points, kept, (size_t[3]){ head_channel(head, "x"),
-	    head_channel(head, "y"), head_channel(head, "z") }) < 0)
-		return -1;
+	visible_points_init(&points, kept, (size_t[3]){ head_channel(head, "x"),
+	    head_channel(head, "y"), head_channel(head, "z") });
 	if (priv->has_rectified && rectified_points(&points, &priv->rectified)) {
 		/* the camera in those axes instead of the world's */
 		pinhole_between(priv->rectified.R, (double[3]){ 0, 0, 0 }, camera->R, camera->T,
@@ -744,10 +733,8 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 		colouring.normal[k] = head_channel(surface ? &surface->head : &kept->head,
 		    (const char *[]){ "nx", "ny", "nz" }[k]);
 	if (status == 0) {
-		colouring.counts = calloc(colouring_parts(&colouring), sizeof(*colouring.counts));
-		status = colouring.counts ? 0 : fail_memory();
-	}
-	if (status == 0) {
+		colouring.counts = must_alloc(colouring_parts(&colouring),
+		    sizeof(*colouring.counts));
 		run_for(run, colouring_parts(&colouring), texmap_rows()->colouring_part,
 		    &colouring);
 		add_counts(colouring.counts, colouring_parts(&colouring), &all);

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "base/linear.h"
-#include "base/numbers.h"
 #include "base/px.h"
 
 /* ---- the picture ---- */

@@ -167,25 +167,20 @@ grow(struct run *run, struct job *job, bool bits)
 	struct priv *priv = run->priv;
 	struct growing growing = { .job = job };
 	bool marked = priv->keys.marked;
-	int status = 0;
 
 	if (bits) {
+		double share;
 		size_t n;
 
 		growing_rows()->begin(&growing);
 		n = growing.n ? growing.n : 1;
-		growing.waiting = calloc(n, sizeof(*growing.waiting));
+		growing.waiting = must_alloc(n, sizeof(*growing.waiting));
 		if (marked) {	/* for islands */
-			growing.island_pixel = calloc(n, sizeof(*growing.island_pixel));
-			growing.index = malloc(job->planes.pixels * sizeof(*growing.index));
-			growing.queue = malloc(n * sizeof(*growing.queue));
+			growing.island_pixel = must_alloc(n, sizeof(*growing.island_pixel));
+			growing.index = must_alloc(job->planes.pixels, sizeof(*growing.index));
+			growing.queue = must_alloc(n, sizeof(*growing.queue));
 		}
-		if (!growing.waiting ||
-		    (marked && (!growing.island_pixel || !growing.index || !growing.queue)))
-			status = fail_memory();
-	}
-	if (bits && status == 0) {
-		double share = (double)growing.trusted / (double)growing.surface;
+		share = (double)growing.trusted / (double)growing.surface;
 
 		if (!priv->warned && growing.surface >= SURFACE_LEAST && share < TRUSTED_LEAST) {
 			priv->warned = true;
@@ -196,13 +191,12 @@ grow(struct run *run, struct job *job, bool bits)
 		}
 		growing_rows()->grow(run, &growing);
 	}
-	if (status == 0)
-		growing_rows()->find_certainty(&growing, bits);
+	growing_rows()->find_certainty(&growing, bits);
 	free(growing.waiting);
 	free(growing.island_pixel);
 	free(growing.index);
 	free(growing.queue);
-	return status;
+	return 0;
 }
 
 /* ---- the picture ---- */
@@ -228,9 +222,7 @@ job_start(struct job *job, const struct priv *priv, const struct frame *in, stru
 	if (size_multiply(planes->stride, priv->h + 2 * MARGIN, &planes->pixels) < 0 ||
 	    size_multiply(planes->pixels, n, &all) < 0)
 		return -1;
-	job->memory = large_memory(all, sizeof(float));
-	if (!job->memory)
-		return fail_memory();
+	job->memory = must_large(all, sizeof(float));
 	memset(job->memory, 0, all * sizeof(float));
 	for (size_t i = 0; i < n; i++)
 		*plane[i] = (float *)job->memory + i * planes->pixels;

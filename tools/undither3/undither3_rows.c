@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "undither3.px.h"
 
 #define SPAN 256 /* pixels of a row that are worked on together */

@@ -241,7 +241,8 @@ measure_gaps(double period_px, double field_px, struct order_search *search)
 		if (square < ALIKE_TURNS * ALIKE_TURNS * (double)search->phases)
 			return fail(NULL,
 			    "all phases repeat after %.6g px of the field of %g px: say "
-			    "--field where less of it is seen",
+			    "--field where less of it is seen, or --coarse spatial where the "
+			    "surface is continuous",
 			    orders * period_px, field_px);
 		inner = fmin(inner, sqrt(square));
 	}

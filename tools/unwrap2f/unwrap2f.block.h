@@ -42,4 +42,11 @@ struct unwrap2f_sigma_block {
 	float rival[UNWRAP2F_RIVALS];
 };
 
+/* What unwrap2f_cells.comp reads: struct gray_cells. */
+struct unwrap2f_cells_block {
+	uint along_y, edges;		/* 1: there are edges */
+	uint index, edge, edge_sigma;	/* channels */
+	float offset, most;
+};
+
 #endif

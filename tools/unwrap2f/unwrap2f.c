@@ -19,6 +19,7 @@
 #include "run/stage.h"
 #include "unwrap/absolute.h"
 #include "unwrap2f.block.h"
+#include "unwrap2f.px.h"
 
 BODY_ROWS(unwrap2f, compute)
 
@@ -321,6 +322,24 @@ pack_lists(const struct unwrap_steps *steps, const struct phase_orders *orders,
 }
 
 static int
+cells_pass(const struct gray_cells *cells, struct passes *passes)
+{
+	struct unwrap2f_cells_block block = { .along_y = cells->along_y,
+		.edges = cells->edge != NO_CHANNEL, .index = (uint)cells->index,
+		.edge = (uint)cells->edge, .edge_sigma = (uint)cells->edge_sigma,
+		.offset = cells->offset, .most = cells->most };
+	struct pass pass = { .shader = SHADER(unwrap2f_cells), .block = &block,
+		.bytes = sizeof(block), PASS_PIXELS };
+
+	passes_read(passes, cells->index);
+	if (block.edges) {
+		passes_read(passes, cells->edge);
+		passes_read(passes, cells->edge_sigma);
+	}
+	return passes_add(passes, &pass);
+}
+
+static int
 unwrap2f_passes(struct run *run, struct passes *passes)
 {
 	const struct unwrap2f *unwrap = run->priv;
@@ -343,6 +362,8 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 	struct pass pass = { .shader = SHADER(unwrap2f), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
+	if (unwrap->cells.on)
+		return cells_pass(&unwrap->cells, passes);
 	pack_lists(steps, orders, &block);
 	for (size_t p = 0; (block.best || block.orders) && p < orders->phases; p++)
 		passes_read(passes, block.channel[p]);
@@ -395,6 +416,8 @@ static const struct opt options[] = {
 	    "unwrap phase K; if not given, the one of the shortest period", NULL },
 	{ 0, "gray-cell", "WORD", OPT_WORD, AT(head.gray_cell), NULL, 0, 0, NULL,
 	    "what the Gray code counts", cells },
+	{ 0, "gray-of", "K", OPT_INTEGER, AT(head.gray_of), NULL, 1, 1000, NULL,
+	    "the Gray code belongs to phase K; if not given, to the one of its period", NULL },
 	{ 0, "gray-offset", "DEG", OPT_ANGLE, AT(gray_offset), NULL, -360, 360, "degrees",
 	    "edges of the Gray code lie at minus this phase; half a projector px if not given",
 	    NULL },
@@ -453,8 +476,6 @@ init(struct run *run)
 }
 
 /* ---- planning ---- */
-
-#define SAME_PERIOD 1e-3	/* relative: few digits, which change no order */
 
 /* The search, after a sequence if there is one. Where the width of the field is not known, the
  * sequence gives it. */
@@ -644,6 +665,11 @@ state_facts(struct run *run, const struct frame_head *in, const struct temporal 
 		told->beat_px = steps->period_px;
 	if (steps->n && temporal->phases > 2 && temporal->field_px == 0)
 		told->assumed_field_px = steps->field_px;
+	if (gray && temporal->cell != GRAY_COLUMN) {
+		told->index = temporal->index;
+		told->gray_of = temporal->gray_of;
+		told->code_turns = temporal->cell == GRAY_HALF ? 0.5 : 1;
+	}
 	if (gray)	/* a code of periods leaves residuals of any size, however right it is */
 		told->gray_cell_turns = temporal->cell == GRAY_PERIOD ? NAN :
 		    temporal->cell == GRAY_HALF ? 0.5 : 1 / temporal->period_px[temporal->target];
@@ -656,6 +682,52 @@ state_facts(struct run *run, const struct frame_head *in, const struct temporal 
 	}
 	run_check_facts(run)->orders = told;
 	return state_periods(&parameters->head, temporal, in, run_check_facts(run));
+}
+
+/* For a Gray code without a phase. -1 after fail(). */
+static int
+plan_cells(struct run *run, const struct frame_head *in, const struct temporal *temporal,
+    struct frame_head *out)
+{
+	const struct parameters *parameters = run->parameters;
+	struct unwrap2f *unwrap = run->priv;
+	struct gray_cells *cells = &unwrap->cells;
+	size_t number = head_channel(in, "index2") == temporal->index ? 2 : 1;
+	/* of the code's edges before phase 0, in cells */
+	double offset = temporal->cell == GRAY_COLUMN || isnan(parameters->gray_offset) ?
+	    0.5 / temporal->cell_px :
+	    parameters->gray_offset / (temporal->cell == GRAY_HALF ? M_PI : 2 * M_PI);
+	const char *lost = parameters->line.n ? "--line" : parameters->fit_line ? "--fit-line" :
+	    parameters->fuse ? "--fuse" : parameters->all ? "--all" :
+	    unwrap->spatial.on ? "--coarse" : unwrap->method != METHOD_AUTO &&
+	    unwrap->method != METHOD_GRAY ? "--method" : NULL;
+
+	if (lost)
+		return fail(lost, "is for phases, and the input has a Gray code alone");
+	*cells = (struct gray_cells){ .on = true, .along_y = temporal->axis == 'y',
+		.index = temporal->index, .offset = (float)(-2 * M_PI * offset),
+		.most = temporal->field_px > 0 ? (float)((temporal->field_px - 0.5) /
+		    temporal->cell_px + offset) : INFINITY,
+		.edge = head_numbered_channel(in, "edge", number),
+		.edge_sigma = head_numbered_channel(in, "edge_sigma", number) };
+	if (cells->edge_sigma == NO_CHANNEL)
+		cells->edge = NO_CHANNEL;
+	run->halo = cells->edge != NO_CHANNEL && cells->along_y ? UNWRAP2F_REACH : 0;
+	run_check_facts(run)->orders = NULL;
+	unwrap->made = 2;
+	return temporal_output(temporal, false, "sigma", in, out, &unwrap->source_channel);
+}
+
+/* The channels that only pass. -1 after fail(). */
+static int
+pass_channels(struct run *run, const struct frame_head *out)
+{
+	const struct unwrap2f *unwrap = run->priv;
+
+	for (size_t c = unwrap->made; c < out->c; c++)
+		if (run_pass(run, c, unwrap->source_channel[c]) < 0)
+			return -1;
+	return 0;
 }
 
 static int
@@ -671,6 +743,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	unwrap->max_residual = (float)parameters->max_residual;
 	if (temporal_read(in, &parameters->head, &temporal) < 0)
 		return -1;
+	unwrap->cells.on = false;
+	run->halo = 0;
+	if (temporal.phases == 0)
+		return plan_cells(run, in, &temporal, out) < 0 ? -1 : pass_channels(run, out);
 	if (unwrap->method == METHOD_GRAY && temporal.index == NO_CHANNEL)
 		return run_channel(run, in, "index", &temporal.index);
 	if (unwrap->method == METHOD_AUTO && temporal.index != NO_CHANNEL &&
@@ -698,10 +774,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (unwrap->spatial.on && spatial_plan(run, &parameters->absolute, in, &temporal,
 	    &unwrap->steps, out, &unwrap->spatial) < 0)
 		return -1;
-	for (size_t c = unwrap->made; c < out->c; c++)
-		if (run_pass(run, c, unwrap->source_channel[c]) < 0)
-			return -1;
-	return 0;
+	return pass_channels(run, out);
 }
 
 static void
@@ -718,7 +791,8 @@ end(struct run *run)
 }
 
 static const struct check *const checks[] = { &check_beat, &check_field, &check_residuals,
-	&check_row_jumps, &check_column_jumps, &check_offset, &check_period_key, NULL };
+	&check_row_jumps, &check_column_jumps, &check_row_code, &check_column_code, &check_offset,
+	&check_period_key, NULL };
 
 const struct stage stage_unwrap2f = {
 	.name = "unwrap2f",

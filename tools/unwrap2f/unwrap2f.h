@@ -28,6 +28,7 @@ struct temporal_options { /* as given on the command line; they win over the met
 	int axis;			/* 0: that of the first phase; 1 x, 2 y */
 	long unwrap; /* number of the phase to unwrap, from 1; LONG_MIN: not given */
 	int gray_cell;			/* -1: not given */
+	long gray_of; /* number of the phase that the Gray code belongs to; LONG_MIN: not given */
 };
 
 /* The phases along one axis, as the head of a frame and the options describe them. */
@@ -41,7 +42,11 @@ struct temporal {
 	double field_px;		/* 0: not known */
 	size_t index; /* channel of the Gray code's value; NO_CHANNEL: there is none */
 	enum temporal_cell cell;	/* what it counts, if there is one */
+	size_t gray_of;			/* the phase whose periods these are */
+	double cell_px;			/* the width of a cell, where there is no phase */
 };
+
+#define SAME_PERIOD 1e-3	/* relative: few digits, which change no order */
 
 int temporal_read(const struct frame_head *, const struct temporal_options *, struct temporal *out);
 size_t temporal_shortest(const struct temporal *);
@@ -225,6 +230,14 @@ struct beat_field {
 	float *re, *im;
 };
 
+/* A Gray code without a phase: absphase is where a pixel lies in the code. */
+struct gray_cells {
+	bool on, along_y;
+	size_t index, edge, edge_sigma;	/* of the input; edge NO_CHANNEL: there are none */
+	float offset;			/* rad: absphase at the lower edge of cell 0 */
+	float most;			/* cells of the projector; INFINITY: not known */
+};
+
 enum unwrap2f_method {
 	METHOD_AUTO, METHOD_TWO, METHOD_HETERODYNE, METHOD_HIERARCHICAL, METHOD_GRAY, METHOD_BEST
 };
@@ -237,6 +250,7 @@ struct unwrap2f {
 	struct phase_orders orders;
 	struct spatial spatial;
 	struct unwrap_sigma sigma;
+	struct gray_cells cells;
 	float max_residual;
 	bool noted;			/* what cannot be checked was told: -v, --fuse */
 	struct fringe_orders told;	/* to the checks */

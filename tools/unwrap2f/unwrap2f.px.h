@@ -75,6 +75,156 @@ unwrap2f_counted(float v, float phi, float offset)
 }
 
 /*
+ * A Gray code without a phase. A pixel's absolute phase counts cells: that of the lower edge of
+ * cell 0 is `offset`, and the pixel lies at the share `place` of its cell, in the middle (0.5)
+ * unless edges tell more. From cell `most` on there are no projector pixels: the code was misread.
+ */
+#define UNWRAP2F_CELL_SIGMA 1.8137993642342178f		/* of the middle: 2 pi/sqrt(12) */
+#define UNWRAP2F_REACH 64	/* pixels, to either side, up to which edges are looked for */
+
+PX_FN float
+unwrap2f_in_cell(float index, float place, float offset, float most)
+{
+	PX_F turned = place * PX_TWO_PI;
+
+	return px_select(index < most, unwrap2f_absolute(turned + offset, index), PX_NAN);
+}
+
+/* The code at the crossing between two pixels of cells v and w: the mean of the edges there. */
+PX_FN float
+unwrap2f_edge(float v, float w)
+{
+	return (v + w + 1.0f) * 0.5f;
+}
+
+/* Of two edges at these places (px from the pixel) the share of the second one in the pixel's code:
+ * on the straight line through both. */
+PX_FN float
+unwrap2f_edge_share(float a_at, float b_at)
+{
+	PX_F span = b_at - a_at;
+
+	return px_select(span > 0.0f, px_divide(-a_at, px_select(span > 0.0f, span, 1.0f)), 0.5f);
+}
+
+/* An edge next to a pixel. */
+struct unwrap2f_edge_at {
+	bool found;
+	int k;				/* it lies between pixels k and k + 1 of the line */
+	float at;			/* px from the pixel at hand */
+	float value, sigma;		/* of the code, in cells; px */
+	float v, w;			/* the cells of the two pixels */
+};
+
+/* Half the second derivative of the code through three edges, in cells per px^2. */
+PX_FN float
+unwrap2f_bend(PX_STRUCT unwrap2f_edge_at p, PX_STRUCT unwrap2f_edge_at q,
+    PX_STRUCT unwrap2f_edge_at r)
+{
+	PX_F first = px_divide(q.value - p.value, px_max(q.at - p.at, 0.1f));
+	PX_F second = px_divide(r.value - q.value, px_max(r.at - q.at, 0.1f));
+
+	return px_divide(second - first, px_max(r.at - p.at, 0.2f));
+}
+
+/* The code at the pixel: on the line through the edges a and b, and bent by so much. */
+PX_FN float
+unwrap2f_between(float a_at, float a, float b_at, float b, float share, float bend)
+{
+	PX_F rise = (b - a) * share, line = a + rise, bent = a_at * b_at * bend;
+
+	return line + bent;
+}
+
+/* The line is right if it meets the pixel's own cell, or nearly so. */
+PX_FN bool
+unwrap2f_meets(float place)
+{
+	return px_abs(place - 0.5f) <= 1.0f;
+}
+
+/*
+ * The standard deviation of an edge between pixels of cells v and w is no more than the cells leave
+ * open: uniform over a pixel where a pixel sees less than a cell; between 1 and 2 cells a pixel,
+ * where there is one border, over 2 - slope cells, where there are two over slope - 1.
+ */
+PX_FN float
+unwrap2f_edge_sigma(float sigma, float v, float w, float slope)
+{
+	bool two = px_abs(v - w) > 1.5f;
+	PX_F open = px_select(two, slope - 1.0f, px_select(slope > 1.0f, 2.0f - slope, slope));
+	PX_F most = px_divide(open, px_max(slope, 1e-6f));
+
+	return px_min(sigma, px_max(most, 0.4f) * 0.28867513459481287f);
+}
+
+/* Of what the bend is not sure of, that much counts: a fit to the smooth face of fringesim. */
+#define UNWRAP2F_BEND_SHARE 0.35f
+
+/* The standard deviation of the code at the pixel, out of those of the edges (px), cells per px,
+ * and by how much the bend may be wrong; in rad. The edges are `cells` apart. Beyond both of them
+ * nothing tells how the surface goes on: after a cell the place is as uncertain as in any cell. */
+PX_FN float
+unwrap2f_between_sigma(float slope, float share, float cells, float a_sigma, float b_sigma,
+    float at, float doubt)
+{
+	PX_F a = (1.0f - share) * a_sigma * slope, b = share * b_sigma * slope;
+	PX_F bent = at * doubt * UNWRAP2F_BEND_SHARE, rest = share - 1.0f;
+	PX_F far = px_max(px_max(-share, rest), 0.0f) * cells * 0.28867513459481287f;
+
+	return px_sqrt(a * a + b * b + bent * bent + far * far) * PX_TWO_PI;
+}
+
+/* Where a pixel lies in the code, in cells, and its standard deviation in rad. */
+struct unwrap2f_place {
+	bool found;			/* there are edges that tell */
+	float code, sigma;
+};
+
+/* Between the edges a and b on both sides, bent as the next ones (before and behind) say; or on the
+ * line through two edges of one side. */
+PX_FN PX_STRUCT unwrap2f_place
+unwrap2f_place_between(PX_STRUCT unwrap2f_edge_at before, PX_STRUCT unwrap2f_edge_at a,
+    PX_STRUCT unwrap2f_edge_at b, PX_STRUCT unwrap2f_edge_at behind)
+{
+	bool both_sides = a.found && b.found;
+	PX_F left = 0.0f, right = 0.0f, bend = 0.0f, doubt = 0.0f;
+	PX_STRUCT unwrap2f_place place;
+
+	place.found = true;
+	if (both_sides && before.found)
+		left = unwrap2f_bend(before, a, b);
+	if (both_sides && behind.found)
+		right = unwrap2f_bend(a, b, behind);
+	bend = left + right;
+	doubt = px_abs(bend);
+	if (both_sides && before.found && behind.found) {
+		PX_F differ = right - left;
+		PX_F more = unwrap2f_edge_share(before.at, behind.at) * differ;
+
+		bend = left + more;
+		doubt = px_abs(differ);
+	} else if (!both_sides && a.found && before.found) {
+		b = a;
+		a = before;
+	} else if (!both_sides && b.found && behind.found) {
+		a = b;
+		b = behind;
+	} else {
+		place.found = both_sides;
+	}
+	PX_F rise = b.value - a.value, distance = b.at - a.at, product = a.at * b.at;
+	PX_F slope = px_divide(px_abs(rise), px_max(distance, 0.1f));
+	PX_F share = unwrap2f_edge_share(a.at, b.at);
+
+	place.code = unwrap2f_between(a.at, a.value, b.at, b.value, share, bend);
+	place.sigma = unwrap2f_between_sigma(slope, share, px_abs(rise),
+	    unwrap2f_edge_sigma(a.sigma, a.v, a.w, slope),
+	    unwrap2f_edge_sigma(b.sigma, b.v, b.w, slope), product, doubt);
+	return place;
+}
+
+/*
  * The best fringe orders of all phases at once (beyond the papers, methods §5): for a position v in
  * turns of the wanted phase, a phase (in turns, ratio times as many of them) is off by e = ratio v
  * - phase but for whole turns. The position that fits all best, v + d, leaves sum (e + ratio d)^2 =

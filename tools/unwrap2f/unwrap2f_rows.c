@@ -7,6 +7,7 @@
 #include "unwrap2f.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/px.h"
@@ -1206,6 +1207,86 @@ tiled_row(const struct unwrap2f *unwrap, const struct frame *in, struct frame *o
 	}
 }
 
+/* ---- a Gray code without a phase: the middle of the cell, or between the edges next to it ---- */
+
+/* A line of pixels along the code's axis, and which pixel of it is at hand. */
+struct cell_line {
+	const struct frame *in;
+	bool along_y;
+	size_t x, y;
+};
+
+static inline float
+line_sample(const struct cell_line *line, size_t c, long k)
+{
+	return line->along_y ? frame_floats(line->in, c, (size_t)k)[line->x] :
+	    frame_floats(line->in, c, line->y)[k];
+}
+
+/* The next edge whose value is not `other`, from k = from on. A step of the surface, over which no
+ * plane crosses its inverse once, and a missing pixel end the search. */
+static struct unwrap2f_edge_at
+find_edge(const struct gray_cells *cells, const struct cell_line *line, long from, long step,
+    float other)
+{
+	const struct frame_head *head = &line->in->head;
+	long here = (long)(line->along_y ? line->y : line->x);
+	long n = (long)(line->along_y ? head->h : head->w);
+
+	for (long k = from; k >= 0 && k + 1 < n && labs(k - here) < UNWRAP2F_REACH; k += step) {
+		float v = line_sample(line, cells->index, k);
+		float w = line_sample(line, cells->index, k + 1);
+		float edge = line_sample(line, cells->edge, k), value = unwrap2f_edge(v, w);
+		PX_F at = (float)(k - here) + edge;
+
+		if (px_isnan(v) || px_isnan(w) || (px_isnan(edge) && v != w))
+			break;
+		if (!px_isnan(edge) && value != other)
+			return (struct unwrap2f_edge_at){ true, (int)k, at, value,
+				line_sample(line, cells->edge_sigma, k), v, w };
+	}
+	return (struct unwrap2f_edge_at){ .value = PX_NAN };
+}
+
+static struct unwrap2f_place
+between_edges(const struct gray_cells *cells, const struct cell_line *line)
+{
+	long here = (long)(line->along_y ? line->y : line->x);
+	struct unwrap2f_edge_at a = find_edge(cells, line, here - 1, -1, PX_NAN);
+	struct unwrap2f_edge_at b = find_edge(cells, line, here, 1, a.value);
+	struct unwrap2f_edge_at before = { .found = false }, behind = before;
+
+	if (a.found)
+		before = find_edge(cells, line, a.k - 1, -1, a.value);
+	if (b.found)
+		behind = find_edge(cells, line, b.k + 1, 1, b.value);
+	return unwrap2f_place_between(before, a, b, behind);
+}
+
+static void
+cells_row(const struct gray_cells *cells, const struct frame *in, struct frame *out, size_t y)
+{
+	const float *index = frame_floats(in, cells->index, y);
+	float *to = frame_floats(out, 0, y), *sigma_to = frame_floats(out, 1, y);
+
+	for (size_t x = 0; x < in->head.w; x++) {
+		struct cell_line line = { in, cells->along_y, x, y };
+		float in_cell = 0.5f, sigma = UNWRAP2F_CELL_SIGMA, absolute;
+
+		if (cells->edge != NO_CHANNEL && !px_isnan(index[x])) {
+			struct unwrap2f_place place = between_edges(cells, &line);
+
+			if (place.found && unwrap2f_meets(place.code - index[x])) {
+				in_cell = place.code - index[x];
+				sigma = place.sigma;
+			}
+		}
+		absolute = unwrap2f_in_cell(index[x], in_cell, cells->offset, cells->most);
+		to[x] = px_select(px_isnan(absolute), PX_NAN, absolute);
+		sigma_to[x] = px_select(px_isnan(absolute), PX_NAN, sigma);
+	}
+}
+
 static void
 unwrap2f_compute(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
     size_t y1, const struct row_scratch *scratch)
@@ -1216,7 +1297,9 @@ unwrap2f_compute(const struct run *run, const struct frame *in, struct frame *ou
 
 	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
-		if (by_beat)
+		if (unwrap->cells.on)
+			cells_row(&unwrap->cells, in, out, y);
+		else if (by_beat)
 			beat_row(unwrap, in, out, y, &inside);
 		else
 			tiled_row(unwrap, in, out, y);

@@ -56,6 +56,13 @@ read_field(const struct frame_head *head, const struct temporal_options *options
 		out->field_px = options->field_px;
 		return 0;
 	}
+	/* one number for both axes, of phasewrap --field; a projector has two */
+	if (!meta_get(&head->meta, "projector_px") && meta_get(&head->meta, "field_px")) {
+		if (meta_number(&head->meta, "field_px", 0, &out->field_px) < 0)
+			return -1;
+		return out->field_px >= 1 && out->field_px <= 1e6 ? 0 :
+		    fail("field_px", "%g is no width of a field", out->field_px);
+	}
 	if (meta_numbers(&head->meta, "projector_px", &projector) < 0)
 		return -1;
 	if (projector.n == 2)
@@ -91,7 +98,8 @@ read_periods(const struct frame_head *head, const struct temporal_options *optio
 		list = &stored;
 	}
 	if (list->n == 0)
-		status = fail(NULL, "the input has no key period_px: give --period");
+		status = fail(NULL, "the input has no key period_px: give --period, or --count "
+		    "and --field");
 	else if (list->n != phases)
 		status = fail(NULL, "%zu %s for %zu phases", list->n,
 		    options->count.n ? "counts" : "periods", phases);
@@ -139,6 +147,33 @@ choose_target(const struct temporal_options *options, struct temporal *out)
 	    NULL, "--unwrap %ld: there is no such phase along %c", options->unwrap, out->axis);
 }
 
+/* The phase whose periods the code counts: --gray-of, else the one whose key period_px is the
+ * code's gray_period_px, else the first. `number` of the code, from 1. -1 after fail(). */
+static int
+choose_coded_phase(const struct frame_head *head, const struct temporal_options *options,
+    size_t number, struct temporal *out)
+{
+	const bool given = options->gray_of != LONG_MIN;
+	struct numbers code = { 0 }, own = { 0 };
+	bool found = false;
+	int status = 0;
+
+	if (!given && (meta_numbers(&head->meta, "gray_period_px", &code) < 0 ||
+	    meta_numbers(&head->meta, "period_px", &own) < 0))
+		status = -1;
+	for (size_t i = 0; i < out->phases && !found; i++) {
+		size_t at = out->number[i] - 1;
+
+		found = given ? out->number[i] == (size_t)options->gray_of : number <= code.n &&
+		    at < own.n && fabs(own.v[at] / code.v[number - 1] - 1) < SAME_PERIOD;
+		out->gray_of = found ? i : 0;
+	}
+	numbers_free(&code);
+	numbers_free(&own);
+	return status < 0 || found || !given ? status : fail(NULL, "--gray-of %ld: there is no "
+	    "such phase along %c", options->gray_of, out->axis);
+}
+
 /* `index`, or index1 for x and index2 for y. */
 static int
 read_index(const struct frame_head *head, const struct temporal_options *options,
@@ -150,9 +185,15 @@ read_index(const struct frame_head *head, const struct temporal_options *options
 
 	out->index = head_numbered_channel(head, "index", number);
 	if (out->index == NO_CHANNEL)
-		return 0;
+		return options->gray_of == LONG_MIN ? 0 :
+		    fail("--gray-of", "the input has no channel index");
+	if (out->phases && choose_coded_phase(head, options, number, out) < 0)
+		return -1;
 	if (options->gray_cell >= 0) {
 		out->cell = (enum temporal_cell)options->gray_cell;
+		if (cell && strcmp(cell, cells[out->cell]))
+			warn("--gray-cell", "%s, but the input's key gray_cell is %.60s",
+			    cells[out->cell], cell);
 		return 0;
 	}
 	if (!cell)
@@ -163,6 +204,47 @@ read_index(const struct frame_head *head, const struct temporal_options *options
 			return 0;
 		}
 	return fail("gray_cell", "must be column, period or half, not '%.60s'", cell);
+}
+
+/* A Gray code without a phase: the size of its cells. -1 after fail(). */
+static int
+read_code_alone(const struct frame_head *head, const struct temporal_options *options,
+    struct temporal *out)
+{
+	const struct numbers *given = &options->period_px;
+	struct numbers known = { 0 };
+	double period_px = NAN;
+
+	out->axis = options->axis ? "xy"[options->axis - 1] :
+	    axis_of(meta_get(&head->meta, "axis"), 0);
+	if (options->unwrap != LONG_MIN || options->gray_of != LONG_MIN || options->count.n)
+		return fail(options->count.n ? "--count" : options->unwrap != LONG_MIN ?
+		    "--unwrap" : "--gray-of", "the input has a Gray code and no phase");
+	if (read_field(head, options, out) < 0 || read_index(head, options, out) < 0)
+		return -1;
+	if (head_channel(head, "index1") != NO_CHANNEL && out->axis == 'y' &&
+	    head_channel(head, "index2") == NO_CHANNEL)
+		return fail(NULL, "no Gray code runs along y");
+	if (out->cell == GRAY_COLUMN && given->n)
+		return fail("--period", "the cells of a code of columns are 1 px wide: of wider "
+		    "ones say --gray-cell period, too");
+	if (meta_numbers(&head->meta, "gray_period_px", &known) < 0)
+		return -1;
+	if (known.n)
+		period_px = known.v[known.n > 1 && out->axis == 'y'];
+	numbers_free(&known);
+	if (out->cell != GRAY_COLUMN && given->n != 1 && (given->n || isnan(period_px)))
+		return fail(NULL, "the input has a Gray code of %s and no phase: --period says how "
+		    "many projector px these are, one number", out->cell == GRAY_HALF ?
+		    "half periods" : "periods");
+	if (given->n && given->v[0] != period_px && !isnan(period_px))
+		warn("--period", "%g px, but the input's key gray_period_px is %g", given->v[0],
+		    period_px);
+	if (given->n)
+		period_px = given->v[0];
+	out->cell_px = out->cell == GRAY_COLUMN ? 1 :
+	    period_px / (out->cell == GRAY_HALF ? 2 : 1);
+	return 0;
 }
 
 /* -1 after fail() where the head is wrong or incomplete. */
@@ -177,6 +259,8 @@ temporal_read(const struct frame_head *head, const struct temporal_options *opti
 	char names[300];
 
 	memset(out, 0, sizeof(*out));
+	if (all == 0 && head_numbered_channel(head, "index", 1) != NO_CHANNEL)
+		return read_code_alone(head, options, out);
 	if (all == 0)
 		return fail(NULL, "input has no channel phase or phase1, only: %s",
 		    head_channels_hint(head, names));
@@ -206,9 +290,9 @@ temporal_read(const struct frame_head *head, const struct temporal_options *opti
 static bool
 is_consumed(const char *name)
 {
-	static const char *const bases[] = { "phase", "index" };
+	static const char *const bases[] = { "phase", "index", "edge", "edge_sigma" };
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
 		size_t n = strlen(bases[i]);
 
 		if (!strncmp(name, bases[i], n) &&
@@ -235,10 +319,10 @@ is_replaced(const struct temporal *temporal, bool all, const struct frame_head *
 }
 
 /*
- * The output of unwrapping: channels absphase, residual, with `all` one absphase of every phase,
- * the words of `more`, and all input channels that are not a phase, index or sigma, nor one of
- * those; period_px and axis of the unwrapped phase. *source_channel: the input channel of every
- * copied output channel; a new list. -1 after fail().
+ * The output of unwrapping: channels absphase, residual (of phases), with `all` one absphase of
+ * every phase, the words of `more`, and all input channels that are not a phase, index or sigma,
+ * nor one of those; period_px and axis of the unwrapped phase. *source_channel: the input channel
+ * of every copied output channel; a new list. -1 after fail().
  */
 int
 temporal_output(const struct temporal *temporal, bool all, const char *more,
@@ -246,7 +330,9 @@ temporal_output(const struct temporal *temporal, bool all, const char *more,
 {
 	const char axis[2] = { temporal->axis };
 	/* `out` is a copy of the input's own channels; those of second inputs follow in `in` */
-	size_t n = 2, made = 2 + (all ? temporal->phases : 0), own = out->c;
+	size_t n = temporal->phases ? 2 : 1, made = n + (all ? temporal->phases : 0), own = out->c;
+	double period_px = temporal->phases ? temporal->period_px[temporal->target] :
+	    temporal->cell_px;
 	size_t channels = own + made + meta_words(more);
 	size_t *list = calloc(channels, sizeof(*list));
 	char (*names)[CHANNEL_NAME_SIZE] = calloc(channels, sizeof(*names));
@@ -258,7 +344,8 @@ temporal_output(const struct temporal *temporal, bool all, const char *more,
 		return fail_memory();
 	}
 	strcpy(names[0], "absphase");
-	strcpy(names[1], "residual");
+	if (temporal->phases)
+		strcpy(names[1], "residual");
 	while (n < made) {
 		snprintf(names[n], sizeof(*names), "absphase%zu", temporal->number[n - 2]);
 		n++;
@@ -277,13 +364,13 @@ temporal_output(const struct temporal *temporal, bool all, const char *more,
 	*source_channel = list;
 	meta_remove(&out->meta, "gray_cell");
 	meta_remove(&out->meta, "gray_planes");
+	meta_remove(&out->meta, "gray_period_px");
 	if (meta_get(&in->meta, "axis") && *meta_get(&in->meta, "axis") != temporal->axis)
 		period_keys_remove(&out->meta);	/* they are of the other axis */
-	if (temporal->channel[0] == head_numbered_channel(in, "phase", 1) &&
-	    period_keys_convert(&out->meta, temporal->period_px[0],
-		temporal->period_px[temporal->target]) < 0)
+	if (temporal->phases && temporal->channel[0] == head_numbered_channel(in, "phase", 1) &&
+	    period_keys_convert(&out->meta, temporal->period_px[0], period_px) < 0)
 		return -1;
-	if (meta_set_number(&out->meta, "period_px", temporal->period_px[temporal->target]) < 0)
+	if (meta_set_number(&out->meta, "period_px", period_px) < 0)
 		return -1;
 	if (all && meta_set_numbers(&out->meta, "absphase_period_px", temporal->period_px,
 	    temporal->phases) < 0)
@@ -543,7 +630,8 @@ unwrap_sequence_find(const struct temporal *temporal, double field_px, unsigned 
 		status = follow(graph, best, out);
 	else
 		status = fail(NULL, "no %s spans the field of %g px, the longest %.6g px: say "
-		    "--field where less of it is seen, or --line",
+		    "--field where less of it is seen, --coarse spatial where the surface is "
+		    "continuous, or --line",
 		    signals == UNWRAP_PHASES ? "phase" : signals == UNWRAP_BEATS ? "beat" :
 		    "phase or beat", field_px, graph->signal[longest == NO_SIGNAL ?
 		    temporal->target : longest].period_px);
@@ -597,7 +685,8 @@ unwrap_steps_by_phases(const struct temporal *temporal, unsigned signals, struct
 
 	*out = (struct unwrap_steps){ .start = START_FIELD };
 	if (temporal->phases == 1 && temporal->field_px == 0)
-		return fail(NULL, "one phase of %g px in a field of unknown width: give --field",
+		return fail(NULL, "one phase of %g px in a field of unknown width: give --field, "
+		    "or --coarse spatial where the phase repeats in the picture",
 		    temporal->period_px[0]);
 	if (unwrap_sequence_find(temporal, temporal->field_px, signals, &sequence) < 0)
 		return -1;
@@ -619,13 +708,14 @@ unwrap_steps_by_space(const struct temporal *temporal, unsigned signals, struct 
 	return 0;
 }
 
-/* By the Gray code, whose edges lie where the first phase is -offset_rad; NaN: half a projector
- * pixel before a fringe begins, as in the patterns of fringegen. The code orders the first phase.
- * -1 after fail(). */
+/* By the Gray code, whose edges lie where its phase is -offset_rad; NaN: half a projector pixel
+ * before a fringe begins, as in the patterns of fringegen. The code orders temporal->gray_of, and
+ * that phase the others. -1 after fail(). */
 int
 unwrap_steps_by_gray(const struct temporal *temporal, double offset_rad, struct unwrap_steps *out)
 {
-	double period_px = temporal->period_px[0];
+	size_t first = temporal->gray_of;
+	double period_px = temporal->period_px[first];
 	double offset = isnan(offset_rad) ? M_PI / period_px : offset_rad;
 	struct graph *graph = must_alloc(1, sizeof(*graph));
 	struct unwrap_sequence sequence;
@@ -641,8 +731,8 @@ unwrap_steps_by_gray(const struct temporal *temporal, double offset_rad, struct 
 		out->gray_offset = 0;
 	}
 	build(graph, temporal, UNWRAP_BEATS);
-	status = isfinite(graph->cost[0]) ? follow(graph, 0, &sequence) : fail(NULL, "no way from "
-	    "the period of %g px to that of %g px, which is longer", period_px,
+	status = isfinite(graph->cost[first]) ? follow(graph, first, &sequence) : fail(NULL,
+	    "no way from the period of %g px to that of %g px, which is longer", period_px,
 	    temporal->period_px[temporal->target]);
 	free(graph);
 	if (status == 0)

@@ -206,7 +206,8 @@ struct parameters {
 struct priv {
 	struct passthrough passthrough;
 	struct frame_head out;
-	size_t phase; /* channel */
+	size_t phase;		/* channel, */
+	const char *channel;	/* and its name */
 	struct quality quality;
 	struct absolute absolute;
 	struct unwrapping unwrapping;
@@ -284,9 +285,17 @@ static int
 find_phase(struct run *run, const struct frame_head *in, size_t *c)
 {
 	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
 	bool no_phase;
 
+	priv->channel = parameters->channel;
 	*c = head_channel(in, parameters->channel);
+	if (*c == NO_CHANNEL && !strcmp(parameters->channel, "phase") &&
+	    head_count_channels(in, "phase") == 1) {
+		priv->channel = "phase1";
+		*c = head_channel(in, "phase1");
+		return 0;
+	}
 	no_phase = *c == NO_CHANNEL && !strcmp(parameters->channel, "phase");
 	if (no_phase && head_channel(in, "cos") != NO_CHANNEL)
 		return fail(NULL, "the input has cos and sin: gauss makes a phase of them");
@@ -316,7 +325,7 @@ set_keys(const struct frame_head *in, const char *channel, struct meta *meta)
 	if (k > 1 && axis && meta_word(axis, k - 1, word, sizeof(word)) &&
 	    meta_word(axis, 0, first, sizeof(first)) && strcmp(first, word))
 		period_keys_remove(meta);	/* they are of the other axis */
-	else if (k > 1 && k <= period.n && period.n == phases)
+	else if (k > 1 && k <= period.n && period.n >= phases)
 		status = period_keys_convert(meta, period.v[0], period.v[k - 1]);
 	numbers_free(&period);
 	if (status < 0)
@@ -324,7 +333,8 @@ set_keys(const struct frame_head *in, const char *channel, struct meta *meta)
 	for (size_t i = 0; i < 3 && k > 0; i++) {
 		const char *value = meta_get(&in->meta, keys[i]);
 
-		if (value && meta_words(value) == phases && phases > 1 &&
+		/* phases may have been left out since */
+		if (value && meta_words(value) > 1 && meta_words(value) >= phases &&
 		    meta_word(value, k - 1, word, sizeof(word)) &&
 		    meta_set(meta, keys[i], word) < 0)
 			return -1;
@@ -356,11 +366,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 	if (find_phase(run, in, &priv->phase) < 0 ||
 	    passthrough_plan(run, &priv->passthrough, out, "absphase label",
-	    parameters->channel, "") < 0 ||
-	    set_keys(in, parameters->channel, &out->meta) < 0 ||
+	    priv->channel, "") < 0 ||
+	    set_keys(in, priv->channel, &out->meta) < 0 ||
 	    meta_number(&out->meta, "period_px", NAN, &period_px) < 0)
 		return -1;
-	name_sigma(parameters->channel, out);
+	name_sigma(priv->channel, out);
 	if (quality_plan(run, in, parameters->quality, priv->phase, &priv->quality) < 0 ||
 	    absolute_plan(run, &parameters->absolute, in, period_px, &out->meta,
 	    &priv->absolute) < 0)

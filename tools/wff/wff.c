@@ -1,7 +1,7 @@
 /*
  * Windowed Fourier filtering of wrapped phases (Kemao 2004, 2007): in Gaussian windows that
- * overlap, it removes frequencies that do not exceed the noise. The windows, a phase through them
- * and back, options, frames and plan. wff_rows.c has the loops.
+ * overlap, it removes frequencies that do not exceed the noise. The windows, the passes of the
+ * device, a phase through both and back, options, frames and plan. wff_rows.c has the loops.
  */
 #include "wff.h"
 
@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "run/bands.h"
+#include "run/passes.h"
 
 /* ---- the windows ---- */
 
@@ -32,16 +34,14 @@ struct windows_options {
 	struct numbers band;	/* x0 x1 y0 y1, rad/px; none: all */
 };
 
-/* The tables of a transform of size n, 4 or more and a power of two. -1 after fail(). */
-static int
+/* The tables of a transform of size n, 4 or more and a power of two. */
+static void
 patch_fft_new(size_t n, struct patch_fft *fft)
 {
 	fft->n = n;
-	fft->cos = malloc(n * sizeof(*fft->cos));
-	fft->sin = malloc(n * sizeof(*fft->sin));
-	fft->frequency = calloc(n, sizeof(*fft->frequency));
-	if (!fft->cos || !fft->sin || !fft->frequency)
-		return fail_memory();
+	fft->cos = must_alloc(n, sizeof(*fft->cos));
+	fft->sin = must_alloc(n, sizeof(*fft->sin));
+	fft->frequency = must_alloc(n, sizeof(*fft->frequency));
 	for (size_t k = 0; k < n; k++) {
 		double angle = -2 * M_PI * (double)k / (double)n;
 
@@ -50,7 +50,6 @@ patch_fft_new(size_t n, struct patch_fft *fft)
 		for (size_t bit = 1; bit < n; bit *= 2)
 			fft->frequency[k] |= k & bit ? n / 2 / bit : 0;
 	}
-	return 0;
 }
 
 /* The size of a patch for so many pixels. */
@@ -76,22 +75,19 @@ fill_band(const struct numbers *band, const struct patch_fft *fft, float *keep)
 	}
 }
 
-/* The caller frees the windows in either case. -1 after fail(). */
-static int
+/* The caller frees the windows. */
+static void
 windows_new(const struct windows_options *options, struct windows *windows)
 {
 	double sigma = options->sigma_px, step = isnan(options->step) ? 1 / sigma : options->step;
 	size_t n = size_for(fmax(2 * M_PI / step, 5.6 * sigma));
 	size_t reach = (size_t)ceil(REACH * sigma);
 
-	if (patch_fft_new(n, &windows->fft) < 0)
-		return -1;
+	patch_fft_new(n, &windows->fft);
 	windows->reach = reach < n / 2 - 1 ? reach : n / 2 - 1;
 	windows->hop = (size_t)fmax(1, floor(sigma * HOP));
-	windows->weight = malloc((2 * windows->reach + 1) * sizeof(*windows->weight));
-	windows->keep = malloc(2 * n * sizeof(*windows->keep));
-	if (!windows->weight || !windows->keep)
-		return fail_memory();
+	windows->weight = must_alloc(2 * windows->reach + 1, sizeof(*windows->weight));
+	windows->keep = must_alloc(2 * n, sizeof(*windows->keep));
 	for (size_t i = 0; i <= 2 * windows->reach; i++) {
 		double x = (double)i - (double)windows->reach;
 
@@ -100,11 +96,10 @@ windows_new(const struct windows_options *options, struct windows *windows)
 	fill_band(&options->band, &windows->fft, windows->keep);
 	/* |c|^2 of noise has an exponential distribution, whose mean is the median / ln 2 */
 	if (isnan(options->noise_rad))
-		windows->share = options->threshold * options->threshold / LN2;
+		windows->share = (float)(options->threshold * options->threshold / LN2);
 	else	/* exp(i noise) scatters by 1 - exp(-noise^2) about its mean */
-		windows->power = options->threshold * options->threshold *
-		    -expm1(-options->noise_rad * options->noise_rad);
-	return 0;
+		windows->power = (float)(options->threshold * options->threshold *
+		    -expm1(-options->noise_rad * options->noise_rad));
 }
 
 static void
@@ -129,30 +124,43 @@ windows_sum(const struct windows *windows)
 	return n * n * line * line / (hop * hop);
 }
 
+/* Windows of an image, in rows that segments of some windows each make up. */
+struct windows_grid {
+	size_t across, down;
+	size_t apart;		/* windows to the next one that shares no pixel */
+	size_t length;		/* windows of a segment */
+};
+
+static struct windows_grid
+windows_grid(const struct windows *windows, size_t w, size_t h)
+{
+	size_t hop = windows->hop, width = 2 * windows->reach + 1;
+	size_t apart = (width + hop - 1) / hop + 1;
+
+	return (struct windows_grid){ (w + hop - 1) / hop, (h + hop - 1) / hop, apart,
+		SEGMENT / hop > apart ? SEGMENT / hop : apart };
+}
+
 /* Segments of rows of windows that have no pixels in common. */
 struct windows_job {
 	const struct windows *windows;
 	const struct windows_map *map;
-	size_t row, rows;		/* the first row, and the distance of the next one */
+	struct windows_grid grid;
+	size_t row;			/* the first one; the others are `apart` from it */
 	size_t segment, segments;	/* the first segment, and the number of them in a row */
-	size_t length;			/* windows of a segment */
-	atomic_bool failed;
 };
 
-static int
+static void
 new_workspace(size_t n, struct workspace *work)
 {
-	size_t plane = n * n, samples = n > SAMPLES ? n : SAMPLES;
+	size_t plane = n * n, samples = n > WFF_SAMPLES ? n : WFF_SAMPLES;
 
 	*work = (struct workspace){ 0 };
-	work->a.re = aligned_alloc(64, (4 * plane + 2 * samples) * sizeof(float));
-	if (!work->a.re)
-		return fail_memory();
+	work->a.re = must_aligned(4 * plane + 2 * samples, sizeof(float));
 	work->a.im = work->a.re + plane;
 	work->b.re = work->a.im + plane;
 	work->b.im = work->b.re + plane;
 	work->power = work->b.im + plane;
-	return 0;
 }
 
 static void
@@ -161,17 +169,14 @@ filter_segment(void *arg, size_t i)
 	struct windows_job *job = arg;
 	const struct windows *windows = job->windows;
 	const struct windows_map *map = job->map;
-	size_t hop = windows->hop, across = (map->w + hop - 1) / hop;
-	size_t row = job->row + i / job->segments * job->rows;
-	size_t first = (job->segment + 2 * (i % job->segments)) * job->length;
+	const struct windows_grid *grid = &job->grid;
+	size_t hop = windows->hop, row = job->row + i / job->segments * grid->apart;
+	size_t first = (job->segment + 2 * (i % job->segments)) * grid->length;
 	size_t y = row * hop + (hop - 1) / 2;
 	struct workspace work;
 
-	if (new_workspace(windows->fft.n, &work) < 0) {
-		atomic_store(&job->failed, true);
-		return;
-	}
-	for (size_t k = first; k < across && k < first + job->length; k++) {
+	new_workspace(windows->fft.n, &work);
+	for (size_t k = first; k < grid->across && k < first + grid->length; k++) {
 		size_t x = k * hop + (hop - 1) / 2;
 
 		wff_rows()->filter_window(windows, map, x < map->w ? x : map->w - 1,
@@ -180,27 +185,114 @@ filter_segment(void *arg, size_t i)
 	free(work.a.re);
 }
 
-/* Adds the filtered vectors to the sums, in the same order on any number of threads. -1 after
- * fail(). */
-static int
+/* Adds the filtered vectors to the sums, in the same order on any number of threads. */
+static void
 windows_filter(struct run *run, const struct windows *windows, const struct windows_map *map)
 {
-	size_t hop = windows->hop, width = 2 * windows->reach + 1;
-	size_t down = (map->h + hop - 1) / hop, across = (map->w + hop - 1) / hop;
-	size_t apart = (width + hop - 1) / hop + 1;	/* windows to the next separate one */
-	size_t length = SEGMENT / hop > apart ? SEGMENT / hop : apart;
-	size_t segments = (across + length - 1) / length;
-	struct windows_job job = { windows, map, .rows = apart, .length = length };
+	const struct windows_grid grid = windows_grid(windows, map->w, map->h);
+	size_t segments = (grid.across + grid.length - 1) / grid.length;
+	struct windows_job job = { windows, map, .grid = grid };
 
-	for (size_t row = 0; row < apart && row < down; row++)
+	for (size_t row = 0; row < grid.apart && row < grid.down; row++)
 		for (size_t segment = 0; segment < 2 && segment < segments; segment++) {
 			job.row = row;
 			job.segment = segment;
 			job.segments = (segments - segment + 1) / 2;
-			run_for(run, (down - row + apart - 1) / apart * job.segments,
-			    filter_segment, &job);
-			if (atomic_load(&job.failed))
+			run_for(run, (grid.down - row + grid.apart - 1) / grid.apart *
+			    job.segments, filter_segment, &job);
+		}
+}
+
+/*
+ * ---- the same on the device ----
+ *
+ * Of the rows of windows that have no pixels in common some at a time: their transforms, what of
+ * these passes, the way back, and each pixel's sums. The whole image is one tile.
+ */
+
+#define DEVICE_FLOATS ((size_t)1 << 24)	/* of windows at a time; one row of them in any case */
+
+/* The transforms' tables, as wff.block.h lays them out. */
+static int
+list_table(const struct windows *windows, struct passes *passes)
+{
+	size_t n = windows->fft.n, weights = 2 * windows->reach + 1;
+	float *table = must_alloc(4 * n + weights, sizeof(*table));
+	int status;
+
+	memcpy(table + WFF_COS, windows->fft.cos, n * sizeof(*table));
+	memcpy(table + WFF_SIN(n), windows->fft.sin, n * sizeof(*table));
+	memcpy(table + WFF_KEEP(n), windows->keep, 2 * n * sizeof(*table));
+	memcpy(table + WFF_WEIGHT(n), windows->weight, weights * sizeof(*table));
+	status = passes_constant(passes, table, (4 * n + weights) * sizeof(*table));
+	free(table);
+	return status;
+}
+
+/* Workgroups for each column of windows, so many down if the image has as many rows; each goes on
+ * to the next item that nobody has. */
+static int
+list_windows(struct passes *passes, const struct shader *shader, const struct wff_block *block,
+    size_t down)
+{
+	size_t h = passes_input(passes)->h;
+	const struct pass pass = { shader, block, sizeof(*block),
+		.tile = { block->hop, (uint32_t)(h > down ? h / down : 1) },
+		.local = { WFF_GROUP, 1 }, .beyond = h };
+
+	return passes_add(passes, &pass);
+}
+
+static int
+list_rows(struct passes *passes, struct wff_block *block)
+{
+	const struct pass add = { SHADER(wff_add), block, sizeof(*block), PASS_PIXELS };
+
+	for (uint step = 0; step < 4; step++) {	/* columns, rows, back along rows and columns */
+		block->inverse = step / 2;
+		block->along_rows = step == 1 || step == 2;
+		if (step == 2 && list_windows(passes, SHADER(wff_least), block, block->rows) < 0)
+			return -1;
+		if (list_windows(passes, SHADER(wff_lines), block, block->items) < 0)
+			return -1;
+	}
+	return passes_add(passes, &add);
+}
+
+static int
+windows_passes(const struct windows *windows, struct passes *passes)
+{
+	size_t w = passes_input(passes)->w, h = passes_input(passes)->h, n = windows->fft.n;
+	size_t plane = frame_stride(w, SAMPLE_FLOAT) / sizeof(float) * h;
+	const struct windows_grid grid = windows_grid(windows, w, h);
+	size_t floats = grid.across * WFF_WINDOW(n);
+	size_t lines = WFF_SHARED / n < n ? WFF_SHARED / n : n;
+	size_t most = floats < DEVICE_FLOATS ? DEVICE_FLOATS / floats : 1;
+	size_t rows = (grid.down + grid.apart - 1) / grid.apart;
+	struct wff_block block = { .n = (uint)n, .reach = (uint)windows->reach,
+		.hop = (uint)windows->hop, .weights = (uint)(2 * windows->reach + 1),
+		.across = (uint)grid.across, .apart = (uint)grid.apart,
+		.segment = (uint)grid.length, .lines = (uint)lines, .begins = 1,
+		.share = windows->share, .power = windows->power };
+
+	if (floats > UINT32_MAX)
+		return passes_refuse(passes, "a row of its windows takes more than 16 GiB");
+	most = most < rows ? most : rows;
+	passes_read(passes, 0);
+	passes_read(passes, 1);
+	passes_scratch(passes, (most * floats + plane - 1) / plane);
+	if (list_table(windows, passes) < 0)
+		return -1;
+	for (size_t first = 0; first < grid.apart && first < grid.down; first++)
+		for (size_t row = first; row < grid.down; row += most * grid.apart) {
+			size_t left = (grid.down - row + grid.apart - 1) / grid.apart;
+
+			block.row = (uint)row;
+			block.rows = (uint)(left < most ? left : most);
+			block.items = block.rows * (uint)(n / lines);
+			if (list_rows(passes, &block) < 0)
 				return -1;
+			block.begins = 0;
 		}
 	return 0;
 }
@@ -263,28 +355,41 @@ report(const struct run *run, const struct map_job *job)
 static int
 phase_map_filter(struct run *run, const struct windows *windows, const struct phase_map *phase)
 {
-	size_t w = phase->in->head.w, h = phase->in->head.h, pixels = w * h;
-	float *plane = calloc(pixels, 4 * sizeof(*plane));
-	struct map_job job = { .phase = phase, .map = { .w = w, .h = h, .re = plane },
+	size_t w = phase->in->head.w, h = phase->in->head.h;
+	struct map_job job = { .phase = phase, .map = { .w = w, .h = h },
 		.turn = isnan(phase->turn) ? 2 * M_PI : phase->turn,
 		.least = LENGTH_LEAST * windows_sum(windows),
-		.row = calloc(h, sizeof(*job.row)) };
-	int status = -1;
+		.row = must_alloc(h, sizeof(*job.row)) };
+	struct frame *vectors = NULL, *sums = NULL;
+	bool on_device;
+	int status = frame_new_named(w, h, 2, SAMPLE_FLOAT, NULL, &vectors);
 
-	if (plane && job.row) {
-		job.map.im = plane + pixels;
-		job.map.sum_re = plane + 2 * pixels;
-		job.map.sum_im = plane + 3 * pixels;
-		run_for(run, h, wff_rows()->read_row, &job);
-		status = check_range(&job) < 0 ? -1 : windows_filter(run, windows, &job.map);
-	} else {
-		fail_memory();
-	}
 	if (status == 0) {
+		job.map.stride = vectors->plane[0].stride / sizeof(float);
+		job.map.re = frame_floats(vectors, 0, 0);
+		job.map.im = frame_floats(vectors, 1, 0);
+		run_for(run, h, wff_rows()->read_row, &job);
+		status = check_range(&job);
+	}
+	run->halo = h;			/* windows reach from row to row across the whole image */
+	if (status == 0)
+		status = run_passes(run, vectors, &vectors->head, &sums);
+	on_device = sums;
+	if (status == 0 && !on_device)
+		status = frame_new(&vectors->head, &sums);
+	if (status == 0) {
+		job.map.sum_re = frame_floats(sums, 0, 0);
+		job.map.sum_im = frame_floats(sums, 1, 0);
+		if (!on_device) {
+			memset(job.map.sum_re, 0, h * sums->plane[0].stride);
+			memset(job.map.sum_im, 0, h * sums->plane[1].stride);
+			windows_filter(run, windows, &job.map);
+		}
 		run_for(run, h, wff_rows()->write_row, &job);
 		report(run, &job);
 	}
-	free(plane);
+	frame_free(vectors);
+	frame_free(sums);
 	free(job.row);
 	return status;
 }
@@ -347,8 +452,13 @@ take_frame(struct run *run, struct frame *in)
 	return -1;
 }
 
-static const struct body body = { .frame = take_frame,
-	.no_passes = "windows that overlap are summed across the whole image" };
+static int
+passes(struct run *run, struct passes *passes)
+{
+	return windows_passes(&((struct priv *)run->priv)->windows, passes);
+}
+
+static const struct body body = { .frame = take_frame, .passes = passes };
 
 static int
 init(struct run *run)
@@ -427,23 +537,19 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	size_t room = 3 * in->c * (CHANNEL_NAME_SIZE + 1) + 8;
-	char *before = calloc(2, room), *replaced = before ? before + room : NULL;
-	int status = -1;
+	char *before = must_alloc(2, room), *replaced = before + room;
+	int status;
 
 	free(priv->phase);
-	priv->phase = calloc(in->c, sizeof(*priv->phase));
-	if (!before || !priv->phase)
-		fail_memory();
-	else
-		status = find_phases(run, in, before, replaced, room);
+	priv->phase = must_alloc(in->c, sizeof(*priv->phase));
+	status = find_phases(run, in, before, replaced, room);
 	if (status == 0)
 		status = passthrough_plan(run, &priv->passthrough, out, before, replaced, "");
 	free(before);
 	if (status < 0)
 		return -1;
 	windows_free(&priv->windows);
-	if (windows_new(&parameters->windows, &priv->windows) < 0)
-		return -1;
+	windows_new(&parameters->windows, &priv->windows);
 	head_free(&priv->out);
 	return head_copy(&priv->out, out);
 }
@@ -468,6 +574,7 @@ const struct stage stage_wff = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS,
+	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

@@ -4,6 +4,7 @@
 
 #include "base/cpu_level.h"
 #include "run/stage.h"
+#include "wff.block.h"
 
 /*
  * Fourier transforms of square patches of a power of two, with real and imaginary parts apart. Each
@@ -26,18 +27,16 @@ struct windows {
 	size_t reach, hop;	/* pixels on each side of a centre, between two centres */
 	float *weight;		/* of 2 reach + 1 pixels */
 	float *keep;		/* by place in the transform: 1 within the band; x, then y */
-	double share;		/* least |c|^2 that passes, in medians of |c|^2 */
-	double power;		/* if share is 0: in sums of squared weights */
+	float share;		/* least |c|^2 that passes, in medians of |c|^2 */
+	float power;		/* if share is 0: in sums of squared weights */
 };
 
 /* A plane of unit vectors exp(i phase), 0 at invalid pixels, and the sums of the filtered ones.
- * Rows of w floats. */
+ * Rows of w floats, `stride` apart. */
 struct windows_map {
-	size_t w, h;
+	size_t w, h, stride;
 	float *re, *im, *sum_re, *sum_im;
 };
-
-#define SAMPLES 1024		/* of the transform, for the median */
 
 /* Memory for one window at a time. */
 struct workspace {

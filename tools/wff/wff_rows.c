@@ -7,76 +7,62 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/px.h"
 #include "base/transpose.h"
+#include "wff.px.h"
 
 /* ---- transforms ---- */
 
 #define BLOCK 16		/* of a transposition */
 
 /* exp(-2 pi i j/len) for j = i, 2 i, 3 i. */
-struct twiddles {
-	float c1, s1, c2, s2, c3, s3;
-};
-
-static struct twiddles
+static struct wff_twiddles
 twiddles(const struct patch_fft *fft, size_t i, size_t len)
 {
 	size_t k = i * (fft->n / len), m = fft->n - 1;
 
-	return (struct twiddles){ fft->cos[k], fft->sin[k], fft->cos[2 * k & m],
+	return (struct wff_twiddles){ fft->cos[k], fft->sin[k], fft->cos[2 * k & m],
 		fft->sin[2 * k & m], fft->cos[3 * k & m], fft->sin[3 * k & m] };
 }
 
 static void
 split_rows(float *restrict ar, float *restrict ai, float *restrict br, float *restrict bi,
     float *restrict cr, float *restrict ci, float *restrict dr, float *restrict di,
-    struct twiddles w, size_t n)
+    struct wff_twiddles w, size_t n)
 {
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
-		float t0r = ar[x] + cr[x], t0i = ai[x] + ci[x];
-		float t1r = ar[x] - cr[x], t1i = ai[x] - ci[x];
-		float t2r = br[x] + dr[x], t2i = bi[x] + di[x];
-		float t3r = bi[x] - di[x], t3i = dr[x] - br[x];		/* -i (b - d) */
-		float y1r = t1r + t3r, y1i = t1i + t3i;
-		float y2r = t0r - t2r, y2i = t0i - t2i;
-		float y3r = t1r - t3r, y3i = t1i - t3i;
+		struct wff_four v = wff_split((struct wff_four){ ar[x], ai[x], br[x], bi[x], cr[x],
+			ci[x], dr[x], di[x] }, w);
 
-		ar[x] = t0r + t2r;
-		ai[x] = t0i + t2i;
-		br[x] = y2r * w.c2 - y2i * w.s2;
-		bi[x] = y2r * w.s2 + y2i * w.c2;
-		cr[x] = y1r * w.c1 - y1i * w.s1;
-		ci[x] = y1r * w.s1 + y1i * w.c1;
-		dr[x] = y3r * w.c3 - y3i * w.s3;
-		di[x] = y3r * w.s3 + y3i * w.c3;
+		ar[x] = v.ar;
+		ai[x] = v.ai;
+		br[x] = v.br;
+		bi[x] = v.bi;
+		cr[x] = v.cr;
+		ci[x] = v.ci;
+		dr[x] = v.dr;
+		di[x] = v.di;
 	}
 }
 
-/* The inverse of split_rows(), times 4. */
 static void
 join_rows(float *restrict ar, float *restrict ai, float *restrict br, float *restrict bi,
     float *restrict cr, float *restrict ci, float *restrict dr, float *restrict di,
-    struct twiddles w, size_t n)
+    struct wff_twiddles w, size_t n)
 {
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++) {
-		float y2r = br[x] * w.c2 + bi[x] * w.s2, y2i = bi[x] * w.c2 - br[x] * w.s2;
-		float y1r = cr[x] * w.c1 + ci[x] * w.s1, y1i = ci[x] * w.c1 - cr[x] * w.s1;
-		float y3r = dr[x] * w.c3 + di[x] * w.s3, y3i = di[x] * w.c3 - dr[x] * w.s3;
-		float t0r = ar[x] + y2r, t0i = ai[x] + y2i, t2r = ar[x] - y2r, t2i = ai[x] - y2i;
-		float t1r = y1r + y3r, t1i = y1i + y3i;
-		float t3r = y3i - y1i, t3i = y1r - y3r;			/* i (y1 - y3) */
+		struct wff_four v = wff_join((struct wff_four){ ar[x], ai[x], br[x], bi[x], cr[x],
+			ci[x], dr[x], di[x] }, w);
 
-		ar[x] = t0r + t1r;
-		ai[x] = t0i + t1i;
-		cr[x] = t0r - t1r;
-		ci[x] = t0i - t1i;
-		br[x] = t2r + t3r;
-		bi[x] = t2i + t3i;
-		dr[x] = t2r - t3r;
-		di[x] = t2i - t3i;
+		ar[x] = v.ar;
+		ai[x] = v.ai;
+		br[x] = v.br;
+		bi[x] = v.bi;
+		cr[x] = v.cr;
+		ci[x] = v.ci;
+		dr[x] = v.dr;
+		di[x] = v.di;
 	}
 }
 
@@ -106,12 +92,13 @@ pairs(const struct patch_fft *fft, struct patch v)
 static void
 fours(const struct patch_fft *fft, struct patch v, size_t len,
     void (*butterfly)(float *restrict, float *restrict, float *restrict, float *restrict,
-    float *restrict, float *restrict, float *restrict, float *restrict, struct twiddles, size_t))
+    float *restrict, float *restrict, float *restrict, float *restrict, struct wff_twiddles,
+    size_t))
 {
 	size_t n = fft->n, q = len / 4 * n;
 
 	for (size_t i = 0; i < len / 4; i++) {
-		struct twiddles w = twiddles(fft, i, len);
+		struct wff_twiddles w = twiddles(fft, i, len);
 
 		for (size_t block = 0; block < n; block += len) {
 			float *re = v.re + (block + i) * n, *im = v.im + (block + i) * n;
@@ -205,7 +192,7 @@ take_row(const float *restrict from, const float *restrict weight, float scale,
 {
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
-		to[x] = from[x] * (weight[x] * scale);
+		to[x] = wff_weighted(from[x], weight[x], scale);
 }
 
 static void
@@ -213,7 +200,7 @@ square_row(const float *restrict re, const float *restrict im, float *restrict s
 {
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
-		sum[x] += re[x] * re[x] + im[x] * im[x];
+		sum[x] += wff_power(re[x], im[x]);
 }
 
 static void
@@ -222,7 +209,7 @@ add_row(const float *restrict from, const float *restrict weight, float scale,
 {
 	CPU_SIMD
 	for (size_t x = 0; x < n; x++)
-		to[x] += from[x] * (weight[x] * scale);
+		to[x] += wff_weighted(from[x], weight[x], scale);
 }
 
 /* The part of a window that is within the image: columns and rows of the patch, and the first ones
@@ -244,19 +231,19 @@ cut_at(const struct windows *windows, const struct windows_map *map, size_t x, s
 }
 
 /* Takes a window's pixels, weighted. Returns the sum of squared weights of the valid ones. */
-static double
+static float
 take(const struct windows *windows, const struct windows_map *map, const struct cut *cut,
     struct workspace *work)
 {
 	size_t n = windows->fft.n, wide = cut->x1 - cut->x0;
 	const float *weight = windows->weight;
-	double sum = 0;
+	float sum = 0;
 
 	memset(work->a.re, 0, n * n * sizeof(float));
 	memset(work->a.im, 0, n * n * sizeof(float));
 	memset(work->power, 0, n * sizeof(float));
 	for (size_t y = cut->y0; y < cut->y1; y++) {
-		size_t from = (cut->at_y + y - cut->y0) * map->w + cut->at_x;
+		size_t from = (cut->at_y + y - cut->y0) * map->stride + cut->at_x;
 		float *re = work->a.re + y * n + cut->x0, *im = work->a.im + y * n + cut->x0;
 
 		take_row(map->re + from, weight + cut->x0, weight[y], re, wide);
@@ -264,7 +251,7 @@ take(const struct windows *windows, const struct windows_map *map, const struct 
 		square_row(re, im, work->power, wide);
 	}
 	for (size_t x = 0; x < wide; x++)
-		sum += (double)work->power[x];
+		sum += work->power[x];
 	return sum;
 }
 
@@ -296,15 +283,13 @@ select_least(const float *v, size_t n, size_t k)
 static float
 median_power(const struct windows *windows, struct workspace *work)
 {
-	size_t n = windows->fft.n, step = n * n / SAMPLES, samples = 0;
+	size_t n = windows->fft.n, step = n * n / WFF_SAMPLES, samples = 0;
 
 	step = step < 1 ? 1 : step;
 	for (size_t y = 0; y < n; y++)
-		for (size_t x = (5 * y) % step; x < n; x += step, samples++) {
-			float re = work->b.re[y * n + x], im = work->b.im[y * n + x];
-
-			work->power[samples] = re * re + im * im;
-		}
+		for (size_t x = (5 * y) % step; x < n; x += step, samples++)
+			work->power[samples] =
+			    wff_power(work->b.re[y * n + x], work->b.im[y * n + x]);
 	return samples ? select_least(work->power, samples, samples / 2) : 0;
 }
 
@@ -315,7 +300,7 @@ pass_row(float *restrict re, float *restrict im, const float *restrict keep, flo
 
 	_Pragma("omp simd reduction(+ : passed)")
 	for (size_t x = 0; x < n; x++) {
-		float factor = re[x] * re[x] + im[x] * im[x] > least ? keep[x] : 0.0f;
+		float factor = wff_power(re[x], im[x]) > least ? keep[x] : 0.0f;
 
 		re[x] *= factor;
 		im[x] *= factor;
@@ -326,16 +311,16 @@ pass_row(float *restrict re, float *restrict im, const float *restrict keep, flo
 
 /* Removes frequencies that do not exceed the noise. Returns the number of the others. */
 static size_t
-pass(const struct windows *windows, double squares, struct workspace *work)
+pass(const struct windows *windows, float squares, struct workspace *work)
 {
 	size_t n = windows->fft.n, passed = 0;
-	double least = windows->share > 0 ? windows->share * (double)median_power(windows, work) :
-	    windows->power * squares;
+	float median = windows->share > 0 ? median_power(windows, work) : 0;
+	float least = wff_least(windows->share, median, windows->power, squares);
 
 	for (size_t k = 0; k < n; k++)
 		if (windows->keep[k] > 0)
 			passed += pass_row(work->b.re + k * n, work->b.im + k * n,
-			    windows->keep + n, (float)least, n);
+			    windows->keep + n, least, n);
 		else {
 			memset(work->b.re + k * n, 0, n * sizeof(float));
 			memset(work->b.im + k * n, 0, n * sizeof(float));
@@ -348,7 +333,7 @@ filter_window(const struct windows *windows, const struct windows_map *map, size
     struct workspace *work)
 {
 	struct cut cut = cut_at(windows, map, x, y);
-	double squares = take(windows, map, &cut, work);
+	float squares = take(windows, map, &cut, work);
 	size_t n = windows->fft.n, wide = cut.x1 - cut.x0;
 	const float *weight = windows->weight;
 
@@ -359,7 +344,7 @@ filter_window(const struct windows *windows, const struct windows_map *map, size
 		return;
 	patch_fft_inverse(&windows->fft, work->b, work->a);
 	for (size_t row = cut.y0; row < cut.y1; row++) {
-		size_t to = (cut.at_y + row - cut.y0) * map->w + cut.at_x;
+		size_t to = (cut.at_y + row - cut.y0) * map->stride + cut.at_x;
 		size_t from = row * n + cut.x0;
 
 		add_row(work->a.re + from, weight + cut.x0, weight[row], map->sum_re + to, wide);
@@ -376,22 +361,29 @@ read_row(void *arg, size_t y)
 	const struct phase_channels *from = &job->phase->from;
 	const struct frame *in = job->phase->in;
 	bool vector = from->sine != NO_CHANNEL;
-	float *re = job->map.re + y * job->map.w, *im = job->map.im + y * job->map.w;
+	float *restrict re = job->map.re + y * job->map.stride;
+	float *restrict im = job->map.im + y * job->map.stride;
 	const float *v = frame_floats(in, from->channel, y);
 	const float *sine = vector ? frame_floats(in, from->sine, y) : v;
 	float low = INFINITY, high = -INFINITY;
+	double turn = vector ? INFINITY : job->turn;
 
+	_Pragma("omp simd reduction(min : low) reduction(max : high)")
 	for (size_t x = 0; x < job->map.w; x++) {
-		double turns = vector ? 0 : (double)v[x] / job->turn;
-		float rad = (float)((turns - floor(turns)) * 2 * M_PI);
-		float c = vector ? v[x] : px_cos(rad), s = vector ? sine[x] : px_sin(rad);
-		float length = hypotf(c, s);
-		bool ok = isfinite(v[x]) && isfinite(sine[x]) && length > 0 && fabs(turns) < 1e6;
+		double turns = (double)v[x] / turn;
+		float rad = (float)((turns - floor(turns)) * 2 * M_PI), place = (float)turns;
+		float c = px_cos(rad), s = px_sin(rad), length;
+		bool ok = (fabsf(v[x]) < INFINITY) & (fabsf(sine[x]) < INFINITY) &
+		    (fabs(turns) < 1e6);
 
+		c = vector ? v[x] : c;
+		s = vector ? sine[x] : s;
+		length = (float)sqrt((double)c * (double)c + (double)s * (double)s);
+		ok &= length > 0;
 		re[x] = ok ? c / length : 0;
 		im[x] = ok ? s / length : 0;
-		low = ok && turns < (double)low ? (float)turns : low;
-		high = ok && turns > (double)high ? (float)turns : high;
+		low = ok & (place < low) ? place : low;
+		high = ok & (place > high) ? place : high;
 	}
 	job->row[y] = (struct row_counts){ low, high, 0, 0 };
 }
@@ -401,17 +393,25 @@ write_row(void *arg, size_t y)
 {
 	const struct map_job *job = arg;
 	const struct windows_map *map = &job->map;
-	float *out = frame_floats(job->phase->out, job->phase->to, y);
+	float *restrict out = frame_floats(job->phase->out, job->phase->to, y);
+	const float *re = map->re + y * map->stride, *im = map->im + y * map->stride;
+	const float *sum_re = map->sum_re + y * map->stride;
+	const float *sum_im = map->sum_im + y * map->stride;
+	double least = job->least * job->least;
+	int all = 0, none = 0;
 
+	_Pragma("omp simd reduction(+ : all, none)")
 	for (size_t x = 0; x < map->w; x++) {
-		size_t i = y * map->w + x;
-		bool valid = map->re[i] != 0 || map->im[i] != 0;
-		bool passed = hypot((double)map->sum_re[i], (double)map->sum_im[i]) > job->least;
+		double a = (double)sum_re[x], b = (double)sum_im[x];
+		bool valid = (re[x] != 0) | (im[x] != 0), passed = a * a + b * b > least;
+		float phase = px_atan2(sum_im[x], sum_re[x]);
 
-		out[x] = valid && passed ? px_atan2(map->sum_im[i], map->sum_re[i]) : NAN;
-		job->row[y].valid += valid;
-		job->row[y].lost += valid && !passed;
+		out[x] = valid & passed ? phase : PX_NAN;
+		all += valid;
+		none += valid & !passed;
 	}
+	job->row[y].valid = (size_t)all;
+	job->row[y].lost = (size_t)none;
 }
 
 const struct wff_rows AT_LEVEL(wff_rows) = {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "frame/samples.h"
 #include "io/codec.h"
 #include "io/text_table.h"
@@ -406,13 +407,11 @@ write_faces_binary(FILE *file, const struct mesh *mesh, size_t n, unsigned char 
 	fwrite(bytes, FACE_BYTES, n, file);
 }
 
-static int
-write_rows(FILE *file, const struct mesh *mesh, bool ascii)
+static void
+write_rows(FILE *file, struct mesh *mesh, bool ascii)
 {
-	unsigned char *bytes = reallocarray(NULL, mesh->w, VERTEX_BYTES);
+	unsigned char *bytes = must_alloc(mesh->w, VERTEX_BYTES);
 
-	if (!bytes)
-		return fail_memory();
 	for (size_t y = 0; y < mesh->h; y++) {
 		size_t n = mesh_row(mesh, y);
 
@@ -421,7 +420,7 @@ write_rows(FILE *file, const struct mesh *mesh, bool ascii)
 		else
 			write_vertices_binary(file, mesh, n, bytes);
 	}
-	for (size_t y = 0; mesh->jump > 0 && y + 1 < mesh->h; y++) {
+	for (size_t y = 0; mesh->jump > 0 && y < mesh_triangle_rows(mesh); y++) {
 		size_t n = mesh_row_triangles(mesh, y);
 
 		if (ascii)
@@ -430,7 +429,6 @@ write_rows(FILE *file, const struct mesh *mesh, bool ascii)
 			write_faces_binary(file, mesh, n, bytes);
 	}
 	free(bytes);
-	return 0;
 }
 
 static int
@@ -441,13 +439,13 @@ ply_save(struct saver *saver, const struct frame *frame)
 	struct mesh mesh;
 	int status;
 
-	if (head_is_table(&frame->head))
+	if (head_is_table(&frame->head) && !options->triangle)
 		return cloud_save(saver, frame, ascii);
 	status = mesh_init(&mesh, saver->path, frame, options);
 	if (status == 0)
 		status = write_ply_header(saver, &mesh, ascii);
 	if (status == 0)
-		status = write_rows(saver->file, &mesh, ascii);
+		write_rows(saver->file, &mesh, ascii);
 	if (status == 0 && ferror(saver->file))
 		status = fail_errno(saver->path, "cannot be written");
 	mesh_free(&mesh);

@@ -16,6 +16,7 @@
 
 #include "base/fail.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "codec/png/lanes.h"
 #include "codec/png/png_codec.h"
 #include "frame/frame.h"
@@ -697,6 +698,7 @@ struct job {
 	bool rows_read;			/* all of them, */
 	size_t late;			/* and bytes of IDATs that were passed over then */
 	bool surplus;			/* there are more image data than rows */
+	bool followed;			/* by another PNG */
 	bool indexed;			/* pixels are indices into: */
 	unsigned char colour[256][4];
 	int colours;
@@ -960,8 +962,28 @@ warn_of_surplus(const struct job *job)
 	if (job->surplus || job->late > END_BYTES_MOST)
 		warn(job->path, "PNG: holds more image data than its %zu x %zu pixels; the rest "
 		    "is not read", job->head.w, job->head.h);
-	if (job->end >= 0)
+	if (job->end >= 0 && !job->followed)
 		samples_warn_rest(job->path, (size_t)(job->end - ftello(job->file)));
+}
+
+#define SIGNATURE "\x89PNG\r\n\x1a\n"
+#define SIGNATURE_BYTES 8
+
+static bool
+png_sniff(const unsigned char *start, size_t n)
+{
+	return n >= SIGNATURE_BYTES && !memcmp(start, SIGNATURE, SIGNATURE_BYTES);
+}
+
+/* Is there another PNG behind this one? Leaves the file where it is. */
+static bool
+is_followed(FILE *file)
+{
+	unsigned char start[SIGNATURE_BYTES];
+	const size_t n = fread(start, 1, sizeof(start), file);
+
+	(void)fseeko(file, -(off_t)n, SEEK_CUR);
+	return png_sniff(start, n);
 }
 
 static int
@@ -975,6 +997,7 @@ read_image(struct job *job, bool by_libpng)
 	png_read_info(job->png, job->info);
 	plan_reading(job);
 	read_pixels(job, by_libpng);
+	job->followed = job->end > ftello(job->file) && is_followed(job->file);
 	warn_of_surplus(job);
 	return 0;
 }
@@ -986,11 +1009,9 @@ load(struct loader *loader, struct frame **out, bool by_libpng)
 	int status = -1;
 
 	*out = NULL;
-	if (loader->frames > 0)
+	if (loader->frames > 0 && !is_followed(loader->file))
 		return 0;
-	job = calloc(1, sizeof(*job));
-	if (!job)
-		return fail_memory();
+	job = must_alloc(1, sizeof(*job));
 	job->path = loader->path;
 	job->file = loader->file;
 	job->most = CHUNK_BYTES_MOST;
@@ -1013,10 +1034,81 @@ load(struct loader *loader, struct frame **out, bool by_libpng)
 	return status < 0 ? -1 : 1;
 }
 
+/* Copies n bytes to memory, which grows with what comes, not with what is claimed; a chunk's head
+ * is all of them. False at the end. */
+static bool
+copy_bytes(FILE *file, FILE *to, size_t n, struct chunk *head)
+{
+	unsigned char bytes[65536];
+
+	for (size_t got; n > 0; n -= got) {
+		got = fread(bytes, 1, n < sizeof(bytes) ? n : sizeof(bytes), file);
+		if (got == 0)
+			return false;
+		fwrite(bytes, 1, got, to);
+	}
+	if (head)
+		*head = chunk_at(bytes);
+	return true;
+}
+
+/* After images there is something else than a PNG, which starts with these n bytes. */
+static int
+end_pipe(const struct loader *loader, const char *start, size_t n)
+{
+	char bytes[4096];
+
+	if (n > 0 && (loader->frames > 1 || *start == *SIGNATURE))
+		return fail(loader->path, "is damaged: what follows image %zu is no PNG",
+		    loader->frames);
+	for (size_t got = n; got > 0; n += got)
+		got = fread(bytes, 1, sizeof(bytes), loader->file);
+	samples_warn_rest(loader->path, n);
+	return 0;
+}
+
+/* The next PNG of a pipe, which is copied chunk by chunk as they come; what is cut or damaged ends
+ * it, and is found when it is read. */
+static int
+load_from_pipe(struct loader *loader, struct frame **out)
+{
+	struct loader copy = { .path = loader->path };
+	struct chunk chunk = { 0 };
+	char start[SIGNATURE_BYTES], *bytes;
+	size_t n = fread(start, 1, sizeof(start), loader->file);
+	struct text text;
+	int status = -1;
+
+	*out = NULL;
+	if (loader->frames > 0 && !ferror(loader->file) && !png_sniff((void *)start, n))
+		return end_pipe(loader, start, n);
+	if (!text_open(&text))
+		return -1;
+	fwrite(start, 1, n, text.file);
+	while (!is_type(&chunk, "IEND") && copy_bytes(loader->file, text.file, CHUNK_HEAD, &chunk))
+		if (chunk.length > PNG_UINT_31_MAX || !copy_bytes(loader->file, text.file,
+		    chunk.length + CHUNK_CRC, NULL))
+			break;
+	bytes = text_close(&text, &n);
+	if (!bytes)
+		return -1;
+	copy.file = fmemopen(bytes, n, "rb");
+	if (ferror(loader->file))
+		fail_errno(loader->path, "cannot be read");
+	else if (!copy.file)
+		fail_memory();
+	else
+		status = load(&copy, out, false);
+	if (copy.file)
+		fclose(copy.file);
+	free(bytes);
+	return status;
+}
+
 int
 png_load(struct loader *loader, struct frame **out)
 {
-	return load(loader, out, false);
+	return loader->pipe ? load_from_pipe(loader, out) : load(loader, out, false);
 }
 
 int
@@ -1025,16 +1117,12 @@ png_load_by_libpng(struct loader *loader, struct frame **out)
 	return load(loader, out, true);
 }
 
-static bool
-png_sniff(const unsigned char *start, size_t n)
-{
-	return n >= 8 && !memcmp(start, "\x89PNG\r\n\x1a\n", 8);
-}
-
 const struct codec codec_png = {
 	.name = "PNG",
 	.suffixes = "png",
 	.seeks = true,		/* so that what the head claims is held against the file's size */
+	.streams = png_sniff,
+	.follows = true,
 	.sniff = png_sniff,
 	.load = png_load,
 	.options = png_options,

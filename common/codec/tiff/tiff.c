@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/pixel_store.h"
@@ -825,10 +824,8 @@ read_page(struct tiff_reading *reading, struct frame **out)
 static int
 open_reading(struct loader *loader)
 {
-	struct tiff_reading *reading = calloc(1, sizeof(*reading));
+	struct tiff_reading *reading = must_alloc(1, sizeof(*reading));
 
-	if (!reading)
-		return fail_memory();
 	loader->state = reading;
 	return tiff_reading_open(reading, loader->path, loader->file);
 }
@@ -998,13 +995,11 @@ static int
 write_samples_of(struct saver *saver, struct writing *writing, const struct frame *frame,
     size_t channel, bool paged)
 {
-	struct written *page = reallocarray(writing->page, writing->n + 1, sizeof(*page));
+	struct written *page;
 	size_t before;
 
-	if (!page)
-		return fail_memory();
-	writing->page = page;
-	page += writing->n++;
+	writing->page = must_resize(writing->page, writing->n + 1, sizeof(*page));
+	page = &writing->page[writing->n++];
 	*page = (struct written){ .channel = channel };
 	if (plan_page(saver, frame, paged, page) < 0)
 		return -1;
@@ -1023,11 +1018,8 @@ tiff_save(struct saver *saver, const struct frame *frame)
 	const bool unusual = frame->head.c == 2 || frame->head.c > 4;
 	const bool paged = unusual && !(options && options->one_page);
 
-	if (!writing) {
-		writing = saver->state = calloc(1, sizeof(*writing));
-		if (!writing)
-			return fail_memory();
-	}
+	if (!writing)
+		writing = saver->state = must_alloc(1, sizeof(*writing));
 	if (unusual && !paged && writing->n == 0)
 		warn(saver->path, "%zu channels in one page, which Pillow and OpenCV do not open; "
 		    "--split makes a file of each", frame->head.c);

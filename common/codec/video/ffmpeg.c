@@ -6,19 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/types.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -344,6 +339,14 @@ struct ffmpeg {
 	char message[2 * MESSAGE_SIZE + 8];
 	char line[MESSAGE_SIZE];	/* the one under way */
 	size_t n;
+	struct feed {			/* what is written to it while it is read from */
+		int from;		/* -1: there is none, or it has ended */
+		int (*look)(void *arg, const unsigned char *, size_t n);
+		void (*hear)(void *arg, const char *line);
+		void *arg;
+		size_t at, n;		/* the next of the bytes that wait */
+		unsigned char byte[65536];
+	} *feed;
 };
 
 /* ---- starting ---- */
@@ -441,6 +444,12 @@ take_byte(struct ffmpeg *ffmpeg, char byte)
 		return;
 	}
 	ffmpeg->line[ffmpeg->n] = '\0';
+	if (ffmpeg->feed && (strstr(ffmpeg->line, "[info] ") ||
+	    strstr(ffmpeg->line, "[warning] "))) {
+		ffmpeg->feed->hear(ffmpeg->feed->arg, ffmpeg->line);
+		ffmpeg->n = 0;
+		return;
+	}
 	if (ffmpeg->line[strspn(ffmpeg->line, " \t")])
 		memcpy(*ffmpeg->first ? ffmpeg->last : ffmpeg->first, ffmpeg->line, ffmpeg->n + 1);
 	ffmpeg->n = 0;
@@ -482,22 +491,76 @@ ffmpeg_message(struct ffmpeg *ffmpeg)
 
 /* ---- data ---- */
 
+int
+ffmpeg_feed(struct ffmpeg *ffmpeg, int from, const void *first, size_t n,
+    int (*look)(void *arg, const unsigned char *, size_t n),
+    void (*hear)(void *arg, const char *line), void *arg)
+{
+	ffmpeg->feed = must_alloc(1, sizeof(*ffmpeg->feed));
+	*ffmpeg->feed = (struct feed){ .from = from, .look = look, .hear = hear, .arg = arg };
+	return (n && look(arg, first, n) < 0) || ffmpeg_write(ffmpeg, first, n) < 0 ? -1 : 0;
+}
+
+static int write_some(struct ffmpeg *, const void *from, size_t n, bool lend, size_t *done);
+
+/* Writes to the child what waits, or where more has come, that; neither waits. */
+static int
+pump(struct ffmpeg *ffmpeg, bool more)
+{
+	struct feed *feed = ffmpeg->feed;
+	size_t done;
+	ssize_t got;
+	int status;
+
+	if (feed->at == feed->n) {
+		if (!more)
+			return 0;
+		got = read(feed->from, feed->byte, sizeof(feed->byte));
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
+			return 0;
+		if (got < 0)
+			return fail_errno(ffmpeg->path, "cannot be read");
+		feed->at = 0;
+		feed->n = (size_t)got;
+		if (feed->look(feed->arg, feed->byte, feed->n) < 0)
+			return -1;
+		if (got == 0) {
+			feed->from = -1;
+			close_end(&ffmpeg->to);
+			return 0;
+		}
+	}
+	status = write_some(ffmpeg, feed->byte + feed->at, feed->n - feed->at, false, &done);
+	feed->at += done;
+	if (status == 2) {		/* it has ended, and what it says tells why */
+		feed->from = -1;
+		close_end(&ffmpeg->to);
+	}
+	return status < 0 ? -1 : 0;
+}
+
 /* Waits until data or a message can come or go; a descriptor of -1 is passed over. *ready, unless
  * NULL: did something come or go within the time (-1: without end)? -1 after fail(). */
 static int
 wait_for(struct ffmpeg *ffmpeg, int from, int to, int wait_ms, bool *ready)
 {
-	struct pollfd wanted[3] = { { .fd = from, .events = POLLIN },
-		{ .fd = to, .events = POLLOUT }, { .fd = ffmpeg->log, .events = POLLIN } };
+	const bool feeds = ffmpeg->feed && ffmpeg->feed->from >= 0 && from >= 0;
+	const bool full = feeds && ffmpeg->feed->at < ffmpeg->feed->n;
+	struct pollfd wanted[4] = { { .fd = from, .events = POLLIN },
+		{ .fd = full ? ffmpeg->to : to, .events = POLLOUT },
+		{ .fd = ffmpeg->log, .events = POLLIN },
+		{ .fd = feeds && !full ? ffmpeg->feed->from : -1, .events = POLLIN } };
 	int n, left = wait_ms;
 
 	do {
-		n = poll(wanted, 3, left > SLICE_MS ? SLICE_MS : left);
+		n = poll(wanted, 4, left > SLICE_MS ? SLICE_MS : left);
 		left -= SLICE_MS;
 	} while (n == 0 && left > 0);
 	if (n < 0 && errno != EINTR)
 		return fail_errno(ffmpeg->path, "%s cannot be waited for", ffmpeg->name);
 	take_messages(ffmpeg);
+	if (feeds && pump(ffmpeg, wanted[3].revents) < 0)
+		return -1;
 	if (ready)
 		*ready = n != 0;
 	else if (n == 0)
@@ -670,6 +733,7 @@ ffmpeg_end(struct ffmpeg *ffmpeg)
 	if (result == 0)
 		result = verdict(ffmpeg, status);
 	close_end(&ffmpeg->log);
+	free(ffmpeg->feed);
 	free(ffmpeg);
 	return result;
 }

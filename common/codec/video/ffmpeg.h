@@ -51,6 +51,13 @@ void ffmpeg_set_patience(struct ffmpeg *, int milliseconds);
  * nothing comes for wait_ms. 0; 1 where the child has ended; -1 after fail(). */
 int ffmpeg_filter(struct ffmpeg *, const void *from, size_t n, void *to, size_t room, size_t *got,
     int wait_ms);
+/* Of one that filters and was started with -v level+info: writes to it, while it is read from,
+ * these bytes and then all that comes from a descriptor, to its end. look() is called with all of
+ * them, and with n = 0 at the end; where it is -1 after fail(), so is the call that reads. hear()
+ * gets the child's lines that are no errors, which are no messages then. -1 after fail(). */
+int ffmpeg_feed(struct ffmpeg *, int from, const void *first, size_t n,
+    int (*look)(void *arg, const unsigned char *, size_t n),
+    void (*hear)(void *arg, const char *line), void *arg);
 /* The first and the last line of the child's messages so far; empty: there are none. With -v error
  * each is a defect. */
 const char *ffmpeg_message(struct ffmpeg *);

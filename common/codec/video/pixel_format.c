@@ -5,7 +5,6 @@
 #include "codec/video/pixel_format.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,6 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
-#include "codec/video/ffmpeg.h"
-#include "frame/frame.h"
 
 #define GREY(name, bits, big) { name, PIXEL_GREY, bits, 1, 1, 0, 0, { 0 }, big }
 #define YUV(name, bits, x, y) { name, PIXEL_YUV, bits, 3, 1, x, y, { 0, 1, 2 }, false }
@@ -90,8 +87,8 @@ find_place(const struct pixel_format *format, size_t w, size_t h, size_t c)
 		place.offset += place.row * (plane ? place.h : 0);
 		place.halved_x = halved && format->halved_x;
 		place.halved_y = halved && format->halved_y;
-		place.w = place.halved_x ? w / 2 : w;
-		place.h = place.halved_y ? h / 2 : h;
+		place.w = place.halved_x ? (w + 1) / 2 : w;
+		place.h = place.halved_y ? (h + 1) / 2 : h;
 		place.row = place.w * bytes;
 	}
 	return place;
@@ -109,7 +106,8 @@ pixel_format_bytes(const struct pixel_format *format, size_t w, size_t h, size_t
 		*bytes = w * h * format->samples * sample_bytes(format);
 		return 0;
 	}
-	*bytes = w * h + 2 * (format->halved_x ? w / 2 : w) * (format->halved_y ? h / 2 : h);
+	*bytes = w * h + 2 * (format->halved_x ? (w + 1) / 2 : w) *
+	    (format->halved_y ? (h + 1) / 2 : h);
 	*bytes *= sample_bytes(format);
 	return 0;
 }

@@ -33,7 +33,7 @@ struct pixel_format {
 const struct pixel_format *pixel_format_find(const char *name);
 /* Channels of a frame with all that the format holds: 1, 3 or 4 (r g b a). */
 size_t pixel_format_channels(const struct pixel_format *);
-/* The bytes of a picture; w and h are even where a plane is halved. -1 after fail(). */
+/* The bytes of a picture; a plane of half an odd size is rounded up. -1 after fail(). */
 int pixel_format_bytes(const struct pixel_format *, size_t w, size_t h, size_t *bytes);
 /* The bytes of the last planes, which frames of `channels` channels leave alone. */
 size_t pixel_format_flat_bytes(const struct pixel_format *, size_t channels, size_t w, size_t h);

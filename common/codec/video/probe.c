@@ -188,7 +188,8 @@ tags_forget_first(struct meta *meta, const char *list)
 unsigned
 tracks_bits(const struct encoder *encoder, const struct frame_head *head, size_t c)
 {
-	return c + encoder->tracks < head->c ? 0 : encoder->texture && c + 1 == head->c ? 8 : 1;
+	return c + encoder->tracks < head->c ? 0 :
+	    encoder->mask && c + encoder->tracks == head->c ? 1 : 8;
 }
 
 /* A word with a track's number behind it. */
@@ -208,15 +209,27 @@ make_filter(const struct encoder *encoder, size_t w, size_t h, struct tracks *tr
 	    "scale=sws_dither=none,format=gray%s[%s];";
 	size_t room = sizeof(tracks->filter);
 	char *to = tracks->filter;
-	int n = snprintf(to, room, "[0:v]split=%zu[a][b]%s;", 1 + encoder->tracks,
-	    encoder->tracks > 1 ? "[c]" : "");
+	static const char *const outputs[] = { "", "[b]", "[b][c]", "[b][c][d]", "[b][c][d][e]" };
+	int n = snprintf(to, room, "[0:v]split=%zu[a]%s;", 1 + encoder->tracks,
+	    outputs[encoder->tracks]);
 
 	if (encoder->mask)
 		n += snprintf(to + n, room - (size_t)n, cut, 'b', w, h, h,
 		    ",lut=c0=gt(val\\,127)", "mask");
-	if (encoder->texture)
-		n += snprintf(to + n, room - (size_t)n, cut, encoder->mask ? 'c' : 'b', w, h,
-		    encoder->tracks * h, "", "texture");
+	for (size_t i = encoder->mask; i < encoder->tracks; i++) {
+		char name[8] = "texture";
+
+		if (encoder->colour)
+			snprintf(name, sizeof(name), "t%c", (char)('b' + i));
+		n += snprintf(to + n, room - (size_t)n, cut, (char)('b' + i), w, h, (1 + i) * h,
+		    "", name);
+	}
+	if (encoder->colour)
+		n += snprintf(to + n, room - (size_t)n, "%smergeplanes=0x001020:yuv444p,"
+		    "setparams=range=full,scale=in_range=full:out_range=full:"
+		    "flags=bicubic+accurate_rnd,format=%s[texture];",
+		    encoder->mask ? "[tc][td][te]" : "[tb][tc][td]",
+		    encoder->texture_crf ? "yuv420p" : "yuv444p");
 	snprintf(to + n, room - (size_t)n, "[a]crop=%zu:%zu:0:0[v]", w, h);
 }
 
@@ -226,7 +239,8 @@ add_track(const struct encoder *encoder, size_t i, bool mask, struct tracks *tra
     const char **words)
 {
 	const char *const all[] = { "-map", mask ? "[mask]" : "[texture]",
-		of_track(tracks, "-pix_fmt", i), "gray", of_track(tracks, "-c", i), "libx264",
+		of_track(tracks, "-pix_fmt", i), mask || !encoder->colour ? "gray" :
+		encoder->texture_crf ? "yuv420p" : "yuv444p", of_track(tracks, "-c", i), "libx264",
 		of_track(tracks, "-disposition", i), "0", of_track(tracks, "-metadata:s", i),
 		mask ? "title=mask" : "title=texture" };
 	size_t n = sizeof(all) / sizeof(*all);
@@ -245,7 +259,8 @@ size_t
 tracks_words(struct tracks *tracks, const struct encoder *encoder, size_t w, size_t h,
     const char **words)
 {
-	const char *const one[] = { "-map", "0:v", "-pix_fmt", encoder->format->name };
+	const char *const one[] = { "-map", "0:v", "-pix_fmt",
+		encoder->shown ? "yuv420p" : encoder->format->name };
 	const char *const several[] = { "-filter_complex", tracks->filter, "-map", "[v]",
 		"-pix_fmt:v:0", encoder->format->name, "-disposition:v:0", "default" };
 	size_t n = sizeof(several) / sizeof(*several);
@@ -264,7 +279,7 @@ tracks_words(struct tracks *tracks, const struct encoder *encoder, size_t w, siz
 		words[n++] = *encoder->words[i] != '-' ? encoder->words[i] :
 		    !strcmp(encoder->words[i], "-c:v") ? of_track(tracks, "-c", 0) :
 		    of_track(tracks, encoder->words[i], 0);
-	for (size_t i = 1; i <= encoder->tracks; i++)
+	for (size_t i = 1; i <= (size_t)encoder->mask + encoder->texture; i++)
 		n += add_track(encoder, i, encoder->mask && i == 1, tracks, words + n);
 	return n;
 }
@@ -398,6 +413,26 @@ check_sum(const struct file *file)
 	    "was %08x when it was written", sum, stated);
 }
 
+int
+intact_look(const char *path, struct intact *intact, const unsigned char *bytes, size_t n)
+{
+	const size_t all = intact->n + n, most = sizeof(intact->last);
+	const size_t gone = all > most ? all - most : 0, old = gone < intact->n ? gone : intact->n;
+	char text[TEXT_BYTES + 1] = "";
+	unsigned stated;
+
+	intact->sum = (uint32_t)crc32(intact->sum, intact->last, (uInt)old);
+	intact->sum = (uint32_t)crc32(intact->sum, bytes, (uInt)(gone - old));
+	intact->n -= old;
+	memmove(intact->last, intact->last + old, intact->n);
+	memcpy(intact->last + intact->n, bytes + (gone - old), n - (gone - old));
+	intact->n += n - (gone - old);
+	memcpy(text, intact->last + 2, TEXT_BYTES);
+	return n > 0 || intact->last[0] != VOID || sscanf(text, TEXT "%8x", &stated) != 1 ||
+	    stated == intact->sum ? 0 : fail(path, "is damaged: its check sum is %08x, and was "
+	    "%08x when it was written", intact->sum, stated);
+}
+
 /* ---- elements and boxes ---- */
 
 /* The length of a number of Matroska's, by its first byte: 1 to 8. */
@@ -469,7 +504,7 @@ intact_check(const char *path, FILE *stream)
 /* Tags that containers and encoders set themselves. */
 static const char *const foreign[] = { "encoder", "duration", "major_brand", "minor_version",
 	"compatible_brands", "creation_time", "handler_name", "vendor_id", "language", "bps",
-	"number_of_frames", "number_of_bytes", NULL };
+	"number_of_frames", "number_of_bytes", "disposition", "r_frame_rate", NULL };
 
 const char *
 video_container(const unsigned char *start, size_t n)
@@ -478,7 +513,8 @@ video_container(const unsigned char *start, size_t n)
 
 	return n >= 4 && !memcmp(start, "\x1a\x45\xdf\xa3", 4) ? "matroska" :
 	    n >= 12 && !memcmp(start + 4, "ftyp", 4) ? "mov" :
-	    n >= sizeof(nut) && !memcmp(start, nut, sizeof(nut)) ? "nut" : NULL;
+	    n >= sizeof(nut) && !memcmp(start, nut, sizeof(nut)) ? "nut" :
+	    n >= 10 && !memcmp(start, "YUV4MPEG2 ", 10) ? "y4m" : NULL;
 }
 
 /* All that ffprobe prints, ended by a zero. */
@@ -548,6 +584,15 @@ is_foreign(const char *key)
 		if (!strcmp(key, *name))
 			return true;
 	return !strncmp(key, "_statistics", 11);
+}
+
+void
+video_put_tag(FILE *lines, char *key, const char *value)
+{
+	for (char *p = key; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	if (*key && !is_foreign(key))
+		keyline_put(lines, key, value);
 }
 
 static int
@@ -638,10 +683,7 @@ take_line(const char *path, char *line, const char *section, FILE *lines, struct
 			take_rate(key, value, video);
 		return stream_of(section) == 0 ? take_pictures(path, key, value, video) : 0;
 	}
-	for (char *p = key; *p; p++)
-		*p = (char)tolower((unsigned char)*p);
-	if (*key && !is_foreign(key))
-		keyline_put(lines, key, value);
+	video_put_tag(lines, key, value);
 	return 0;
 }
 

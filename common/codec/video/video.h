@@ -34,9 +34,11 @@ struct encoder {
 	const char *words[ENCODER_WORDS];	/* -c:v ... */
 	size_t n;
 	char number[32], parameters[96];	/* what some of them are */
-	/* the last channels, of this number, have tracks of their own: first the mask */
+	/* the last channels, of this number, have tracks of their own: first the mask; the three of
+	 * a texture in colour have one track */
 	size_t tracks;
-	bool mask, texture;
+	bool mask, texture, colour;
+	bool shown;			/* r g b that is coded as YUV 4:2:0 of limited range */
 	const char *texture_crf;		/* NULL: the texture's track loses nothing */
 	const char *preset;
 	char crf[32];
@@ -72,7 +74,7 @@ int tags_forget_first(struct meta *, const char *list);
 
 /* What stands behind the words of ffmpeg's, where it must stay. */
 struct tracks {
-	char filter[480], option[ENCODER_WORDS + 16][24];
+	char filter[960], option[ENCODER_WORDS + 16][24];
 	size_t n;
 };
 
@@ -94,6 +96,13 @@ int intact_seal(const char *path, FILE *);
 /* Refuses a file with another sum, and one whose last element or box is cut, which ffmpeg may read
  * without a word, and without its tags. -1 after fail(path, ...). */
 int intact_check(const char *path, FILE *);
+/* The same sum of a Matroska that comes piece by piece, zero at first; n = 0: its end. */
+struct intact {
+	uint32_t sum;
+	unsigned char last[2 + 26];	/* bytes that are not summed yet: maybe the element */
+	size_t n;
+};
+int intact_look(const char *path, struct intact *, const unsigned char *, size_t n);
 
 /* ---- what ffprobe tells of a video ---- */
 
@@ -112,11 +121,41 @@ struct video {
 	char *lines;			/* the container's tags as key lines, in lower case */
 };
 
-/* ffmpeg's demuxer of a file that begins so; NULL: it is no video that is read. */
+/* A tag as a key line, in lower case; those that containers set themselves are left out. */
+void video_put_tag(FILE *lines, char *key, const char *value);
+/* ffmpeg's demuxer of a file that begins so, or y4m; NULL: it is no video that is read. */
 const char *video_container(const unsigned char *start, size_t n);
 /* Reads the file behind a descriptor; videos whose pictures are not read are refused. 0, or -1
  * after fail(path, ...). */
 int video_probe(const char *path, int file, struct video *);
 void video_free(struct video *);
+
+/* ---- raw pictures one after another, as they come through a pipe (raw_stream.c) ---- */
+
+struct raw_stream;
+
+struct raw_source {
+	const char *path;		/* for messages */
+	FILE *file;			/* at its start; NULL: */
+	struct ffmpeg *ffmpeg;		/* a child that writes NUT */
+	const char *words;		/* of --raw: WxH,FORMAT; NULL: the file has a head, */
+	const char *container;		/* of which form that is: y4m, or nut */
+};
+
+/* Of --raw. 0, or -1 after fail_usage(). */
+int raw_stream_check(const char *words);
+/* Reads the head, which video then has. 1; 0 where a NUT's pictures are none that are read so; -1
+ * after fail(). *out is the caller's to close in any case. */
+int raw_stream_open(const struct raw_source *, struct video *, struct raw_stream **out);
+/* The bytes of the head, once it was read. */
+const unsigned char *raw_stream_log(const struct raw_stream *, size_t *n);
+/* The next picture of a track, the first one's whole, of others the luma: 1, 0 at the end, -1 after
+ * fail(). tracks: how many are taken, in turns. *time_s: NaN where there are no time stamps. */
+int raw_stream_next(struct raw_stream *, size_t track, size_t tracks, unsigned char *to,
+    double *time_s);
+/* Bytes of a NUT whose head was opened and found compressed, from its start; n = 0: its end. -1
+ * after fail(): it is cut, or its frames do not follow one another. */
+int raw_stream_look(struct raw_stream *, const unsigned char *, size_t n);
+void raw_stream_close(struct raw_stream *);
 
 #endif

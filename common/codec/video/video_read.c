@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/process.h"
@@ -12,18 +13,31 @@
 /* A track behind the first. */
 struct track {
 	const char *name;		/* of the channel: mask (0 and 1) or texture */
+	size_t planes;			/* 3: a texture in colour, with texture_u and texture_v */
 	struct ffmpeg *ffmpeg;
-	unsigned char *picture;		/* w x h of the pictures */
+	unsigned char *picture;		/* w x h of the pictures, of each plane */
 };
 
 struct reading {
 	struct video video;
 	struct frame_head head;
 	struct ffmpeg *ffmpeg;
+	struct raw_stream *raw;		/* that pictures come from; NULL: from the children */
+	/* what is looked at while a child is fed: path, the head of a NUT, the sum of Matroska */
+	const char *path;
+	struct raw_stream *nut;
+	struct intact intact;
+	double start_s, stamp_s;	/* time stamps of the first picture of raw, and the last */
+	/* what a child that writes raw has told so far: format and size of the last picture, ... */
+	char shape[64];
+	size_t heard;			/* streams, */
+	bool exact[VIDEO_TRACKS];	/* which are tracks that lose nothing, */
+	bool changes, interlaced, hdr, limited;
+	bool unsound;			/* what it was fed is cut or damaged */
 	unsigned char *picture;
 	size_t bytes;
 	struct track track[VIDEO_TRACKS];	/* of the last channels, in this order */
-	size_t tracks;
+	size_t tracks, behind;			/* behind: the channels of all of them */
 	double first_s;			/* time_s of the first frame; NaN: frames have none */
 	char *first_keys;		/* names of keys that later frames do not have; or NULL */
 	char levels[LEVELS_TEXT + 1];	/* the first frame's as written; empty: not known */
@@ -65,6 +79,19 @@ track_name(const char *word, size_t length)
 	return NULL;
 }
 
+/* Pictures that were written as r g b, and coded as YUV, become r g b again. */
+static void
+take_colours(struct video *video)
+{
+	const char *names = line_value(video->lines, "channels");
+	unsigned bits = video->format->bits;
+
+	if (video->format->kind == PIXEL_YUV && names && !strncmp(names, "r g b", 5) &&
+	    (!names[5] || names[5] == '\n'))
+		video->format = pixel_format_find(bits > 10 ? "gbrp12le" : bits > 8 ? "gbrp10le" :
+		    "rgb24");
+}
+
 /* The channels of the first track: a video of one plane whose format has colour planes says so by
  * its one name. Notes which ones, the last by their names, are in tracks behind it. */
 static size_t
@@ -80,13 +107,22 @@ count_channels(struct reading *reading)
 		word += strspn(word, " ");
 		length = strcspn(word, " \n");
 		name = n > 0 ? track_name(word, length) : NULL;
-		if (length && !name)
+		if (n > 0 && length == 9 && !strncmp(word, "texture_", 8) && reading->tracks &&
+		    !strcmp(reading->track[reading->tracks - 1].name, "texture"))
+			reading->track[reading->tracks - 1].planes++;
+		else if (length && !name)
 			reading->tracks = 0;
 		else if (length && reading->tracks < VIDEO_TRACKS)
-			reading->track[reading->tracks++].name = name;
+			reading->track[reading->tracks++] = (struct track){ .name = name,
+				.planes = 1 };
 		n += length > 0;
 	}
-	return n && video->format->kind == PIXEL_YUV && n - reading->tracks == 1 ? 1 :
+	for (size_t i = 0; i < reading->tracks; i++) {
+		/* one plane or three */
+		reading->track[i].planes = reading->track[i].planes == 3 ? 3 : 1;
+		reading->behind += reading->track[i].planes;
+	}
+	return n && video->format->kind == PIXEL_YUV && n - reading->behind == 1 ? 1 :
 	    pixel_format_channels(video->format);
 }
 
@@ -154,12 +190,15 @@ make_head(const char *path, struct reading *reading)
 	const struct video *video = &reading->video;
 	unsigned bits = video->format->bits;
 	struct frame_head *head = &reading->head;
-	size_t channels = count_channels(reading), n = reading->tracks;
-	char names[64];
+	size_t channels = count_channels(reading), n = reading->behind, used;
+	char names[80];
 
-	snprintf(names, sizeof(names), "%s%s%s%s%s", channels == 1 ? "luma" :
-	    names_of(video->format), n > 0 ? " " : "", n > 0 ? reading->track[0].name : "",
-	    n > 1 ? " " : "", n > 1 ? reading->track[1].name : "");
+	used = (size_t)snprintf(names, sizeof(names), "%s", channels == 1 ? "luma" :
+	    names_of(video->format));
+	for (size_t i = 0; i < reading->tracks; i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, " %s%s",
+		    reading->track[i].name, reading->track[i].planes == 3 ?
+		    " texture_u texture_v" : "");
 	if (check_tracks(path, reading) < 0 ||
 	    head_init(head, video->w, video->h, channels + n, bits > 8 ? SAMPLE_USHORT :
 	    SAMPLE_UCHAR) < 0 || head_set_channels(head, names) < 0 ||
@@ -234,7 +273,8 @@ start_track(struct loader *loader, const struct reading *reading, const char *tr
 	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
 		"-err_detect", "+crccheck+bitstream+buffer+explode", "-noautorotate",
 		FFMPEG_INPUT(video->container), "-map", track, "-vf", check, "-autoscale", "0",
-		"-fps_mode", "passthrough", "-pix_fmt", format, "-f", "rawvideo",
+		"-fps_mode", "passthrough", "-sws_flags", "bicubic+accurate_rnd+full_chroma_int",
+		"-pix_fmt", format, "-f", "rawvideo",
 		"pipe:1", NULL };
 
 	/* pictures of another size would be taken for parts of one another */
@@ -277,14 +317,14 @@ find_untagged(struct loader *loader, struct reading *reading)
 	if (line_value(reading->video.lines, "channels") || !reading->video.track[0].fits ||
 	    pixel_format_channels(reading->video.format) == 4)
 		return 0;
-	mask = looks_like_mask(loader, reading);
+	mask = reading->raw ? 0 : looks_like_mask(loader, reading);
 	if (mask < 0)
 		return -1;
 	warn(loader->path, mask ? "has no tags that name its tracks: the second one, of 0 and 1, "
 	    "is taken for the channel mask" : "has another track of the same size, and no tags "
 	    "that name it: the first is read alone (ffmpeg -map 0:v:1 takes the second one out)");
 	if (mask)
-		reading->track[reading->tracks++].name = "mask";
+		reading->track[reading->tracks++] = (struct track){ .name = "mask", .planes = 1 };
 	return 0;
 }
 
@@ -298,32 +338,21 @@ start(struct loader *loader, struct reading *reading)
 	reading->picture = malloc(reading->bytes);
 	if (!reading->picture)
 		return fail_memory();
-	if (start_track(loader, reading, "0:v:0", false, video->format->name, &reading->ffmpeg) < 0)
+	if (!reading->raw && start_track(loader, reading, "0:v:0", false, video->format->name,
+	    &reading->ffmpeg) < 0)
 		return -1;
 	for (size_t i = 0; i < reading->tracks; i++) {
 		struct track *track = &reading->track[i];
 
-		track->picture = malloc(video->w * video->h);
+		track->picture = malloc(video->w * video->h * track->planes);
 		if (!track->picture)
 			return fail_memory();
-		if (start_track(loader, reading, i ? "0:v:2" : "0:v:1", true, "gray",
+		if (!reading->raw && start_track(loader, reading, i ? "0:v:2" : "0:v:1",
+		    track->planes == 1, track->planes == 1 ? "gray" : "yuvj444p",
 		    &track->ffmpeg) < 0)
 			return -1;
 	}
 	return 0;
-}
-
-static int
-begin(struct loader *loader)
-{
-	struct reading *reading = must_alloc(1, sizeof(*reading));
-
-	loader->state = reading;
-	if (ffmpeg_check(loader->path) < 0 || intact_check(loader->path, loader->file) < 0 ||
-	    video_probe(loader->path, fileno(loader->file), &reading->video) < 0 ||
-	    find_untagged(loader, reading) < 0 || make_head(loader->path, reading) < 0)
-		return -1;
-	return start(loader, reading);
 }
 
 static int
@@ -333,6 +362,203 @@ end(struct ffmpeg **running)
 
 	*running = NULL;
 	return ffmpeg_end(ffmpeg);
+}
+
+/* What ffmpeg tells of the streams of its input, and of each picture of the first. */
+static void
+hear(void *arg, const char *line)
+{
+	struct reading *reading = arg;
+	const char *format = strstr(line, " fmt:"), *size = strstr(line, " s:"), *word;
+	char shape[sizeof(reading->shape)];
+
+	if (strstr(line, "Output #"))
+		reading->heard = SIZE_MAX / 2;
+	if (strstr(line, ": Video: ") && reading->heard++ - 1 < VIDEO_TRACKS)
+		reading->exact[reading->heard - 2] = strstr(line, ": Video: ffv1") ||
+		    strstr(line, "High 4:4:4 Predictive");
+	word = strstr(line, "color_range:");
+	if (word) {
+		reading->limited |= !strncmp(word + 12, "tv", 2);
+		reading->hdr |= strstr(line, "smpte2084") || strstr(line, "arib-std-b67");
+	}
+	if (!strstr(line, "showinfo") || !format || !size)
+		return;
+	snprintf(shape, sizeof(shape), "%.*s %.*s", (int)strcspn(format + 5, " "), format + 5,
+	    (int)strcspn(size + 1, " "), size + 1);
+	reading->changes |= *reading->shape && strcmp(shape, reading->shape) != 0;
+	memcpy(reading->shape, shape, sizeof(shape));
+	word = strstr(line, " i:");
+	reading->interlaced |= word && (word[3] == 'T' || word[3] == 'B');
+}
+
+/* What makes the child's pictures others than they seem. */
+static int
+check_heard(const char *path, const struct reading *reading)
+{
+	if (reading->changes)
+		return fail(path, "pictures are not %zux%zu of one format all through",
+		    reading->video.w, reading->video.h);
+	if (reading->interlaced)
+		return fail(path, "is an interlaced video: rows of a picture are of two times");
+	return reading->hdr ? fail(path, "is an HDR video: its samples are no linear measure") : 0;
+}
+
+/* Is what goes to the child whole? It may make something of a file that is cut or damaged. */
+static int
+look(void *arg, const unsigned char *bytes, size_t n)
+{
+	struct reading *reading = arg;
+
+	int status = reading->nut ? raw_stream_look(reading->nut, bytes, n) :
+	    intact_look(reading->path, &reading->intact, bytes, n);
+
+	reading->unsound |= status < 0;
+	return status;
+}
+
+/* A child that decodes what comes through a pipe, or a NUT file, all tracks of it, and writes it as
+ * raw NUT. It is told nothing of haste: ffmpeg's options against delay lose pictures. */
+static int
+start_child(struct loader *loader, struct reading *reading, const char *container)
+{
+	const struct pipe_start *pipe = loader->pipe;
+	size_t logged = 0;
+	const unsigned char *log = reading->nut && pipe ? raw_stream_log(reading->nut, &logged) :
+	    NULL;
+	const int fd = pipe ? pipe->fd : fileno(loader->file);
+	const char *const words[] = { "ffmpeg", "-v", "level+info", "-hide_banner", "-nostats",
+		"-xerror", "-err_detect", "+crccheck+bitstream+buffer+explode", "-noautorotate",
+		"-thread_type", "slice", "-f", container, "-format_whitelist", container,
+		"-protocol_whitelist", "file,pipe", "-i", "pipe:0", "-map", "0:v:0", "-map",
+		"0:v:1?", "-map", "0:v:2?", "-filter:v:0", "showinfo=checksum=0", "-autoscale", "0",
+		"-fps_mode", "passthrough", "-c:v", "rawvideo", "-flush_packets", "1", "-f", "nut",
+		"pipe:1", NULL };
+	const size_t left = pipe && logged < pipe->n ? pipe->n - logged : 0;	/* pushed back */
+	unsigned char *start = must_alloc(logged + left, 1);
+	int status = !pipe && lseek(fd, 0, SEEK_SET) < 0 ?
+	    fail_errno(loader->path, "cannot be read") :
+	    ffmpeg_start(loader->path, words, FFMPEG_FILTERS, -1, -1, &reading->ffmpeg);
+
+	if (logged)
+		memcpy(start, log, logged);
+	if (status == 0 && fread(start + logged, 1, left, loader->file) < left)
+		status = fail_errno(loader->path, "cannot be read");
+	if (status == 0)
+		status = ffmpeg_feed(reading->ffmpeg, fd, start, logged + left, look, hear,
+		    reading);
+	free(start);
+	return status;
+}
+
+/* Raw pictures, and those of a pipe: 1. 0: a file of compressed ones, at its start; -1 after
+ * fail(). */
+static int
+begin_stream(struct loader *loader, struct reading *reading)
+{
+	struct raw_source from = { .path = loader->path, .file = loader->file,
+		.words = loader->raw };
+	unsigned char start[32];
+	int status = 0;
+
+	if (!loader->raw && loader->pipe) {
+		from.container = video_container(loader->pipe->byte, loader->pipe->n);
+	} else if (!loader->raw) {
+		from.container = video_container(start,
+		    fread(start, 1, sizeof(start), loader->file));
+		rewind(loader->file);
+	}
+	if (from.words || (from.container && strcmp(from.container, "matroska") != 0 &&
+	    strcmp(from.container, "mov") != 0))
+		status = raw_stream_open(&from, &reading->video, &reading->raw);
+	if (status != 0)
+		return status;
+	video_free(&reading->video);
+	reading->nut = reading->raw;
+	reading->raw = NULL;
+	if (!loader->pipe && !reading->nut)
+		return 0;
+	if (start_child(loader, reading, from.container) < 0)
+		return -1;
+	from = (struct raw_source){ .path = loader->path, .ffmpeg = reading->ffmpeg,
+		.container = "nut" };
+	status = raw_stream_open(&from, &reading->video, &reading->raw);
+	if (status < 0 || *ffmpeg_message(reading->ffmpeg)) {
+		struct fail_record failure;
+
+		if (reading->unsound)
+			return -1;
+		fail_take(&failure);	/* why the child gives nothing says more */
+		if (end(&reading->ffmpeg) == 0)
+			fail_put(&failure);
+		return -1;
+	}
+	if (status == 0)
+		return fail(loader->path, "has pictures of ffmpeg's format %.*s, which is not read",
+		    (int)strcspn(reading->shape, " "), reading->shape);
+	for (size_t i = 0; i < VIDEO_TRACKS; i++)
+		reading->video.track[i].exact = reading->exact[i];
+	return status;
+}
+
+/* Colours that only ffmpeg's filters make r g b again, or samples of a track of its own. */
+static int
+check_colours(const char *path, const struct reading *reading)
+{
+	const char *names = line_value(reading->video.lines, "channels");
+	bool colours = reading->video.format->kind == PIXEL_YUV && names &&
+		!strncmp(names, "r g b", 5);
+
+	for (size_t i = 0; i < reading->tracks; i++)
+		colours |= reading->track[i].planes != 1;
+	if (colours)
+		return fail(path, "has colours that are coded as YUV: an MP4 or Matroska file of "
+		    "them is read, but no pipe and no NUT file");
+	return 0;
+}
+
+static int
+begin(struct loader *loader)
+{
+	struct reading *reading = must_alloc(1, sizeof(*reading));
+	int status;
+
+	loader->state = reading;
+	reading->start_s = NAN;
+	reading->path = loader->path;
+	status = begin_stream(loader, reading);
+	if (status < 0)
+		return -1;
+	if (status == 0 && (ffmpeg_check(loader->path) < 0 ||
+	    intact_check(loader->path, loader->file) < 0 ||
+	    video_probe(loader->path, fileno(loader->file), &reading->video) < 0))
+		return -1;
+	if (status == 0)
+		take_colours(&reading->video);
+	if (find_untagged(loader, reading) < 0 || make_head(loader->path, reading) < 0 ||
+	    (reading->raw && check_colours(loader->path, reading) < 0))
+		return -1;
+	return start(loader, reading);
+}
+
+/* The next picture of a track of raw ones, likewise. */
+static int
+next_of_raw(struct loader *loader, struct reading *reading, size_t track, unsigned char *picture)
+{
+	double stamp_s;
+	int status = raw_stream_next(reading->raw, track, 1 + reading->tracks, picture, &stamp_s);
+
+	if (track == 0 && status == 1)
+		reading->stamp_s = stamp_s;
+	if (!reading->ffmpeg)
+		return status;
+	if (*ffmpeg_message(reading->ffmpeg) || (status == 0 && track == 0))
+		return end(&reading->ffmpeg) < 0 ? -1 : check_heard(loader->path, reading) < 0 ?
+		    -1 : status;
+	if (check_heard(loader->path, reading) < 0)
+		return -1;
+	reading->video.limited |= reading->limited;
+	return status;
 }
 
 /* The next picture of a track: 1, 0 at the end, -1 after fail(). A message of ffmpeg's means that
@@ -363,13 +589,15 @@ next_of_track(struct loader *loader, const struct reading *reading, struct ffmpe
 static int
 next_picture(struct loader *loader, struct reading *reading)
 {
-	int status = next_of_track(loader, reading, &reading->ffmpeg, reading->picture,
-	    reading->bytes);
+	int status = reading->raw ? next_of_raw(loader, reading, 0, reading->picture) :
+	    next_of_track(loader, reading, &reading->ffmpeg, reading->picture, reading->bytes);
 
 	for (size_t i = 0; i < reading->tracks && status >= 0; i++) {
 		struct track *track = &reading->track[i];
-		int other = next_of_track(loader, reading, &track->ffmpeg, track->picture,
-		    reading->video.w * reading->video.h);
+		int other = reading->raw ? status == 0 ? 0 :
+		    next_of_raw(loader, reading, 1 + i, track->picture) :
+		    next_of_track(loader, reading, &track->ffmpeg, track->picture,
+			reading->video.w * reading->video.h * track->planes);
 
 		if (other >= 0 && other != status)
 			return fail(loader->path, "its %s track, the %s, has %s frames than the "
@@ -381,15 +609,16 @@ next_picture(struct loader *loader, struct reading *reading)
 }
 
 static int
-get_track(const char *path, const struct reading *reading, size_t i, struct frame *frame)
+get_track(const char *path, const struct track *track, const struct video *video, size_t first,
+    struct frame *frame)
 {
-	const struct track *track = &reading->track[i];
-	size_t w = reading->video.w, c = frame->head.c - reading->tracks + i;
+	size_t w = video->w, h = frame->head.h;
 	unsigned most = 0;
 
-	for (size_t y = 0; y < frame->head.h; y++) {
-		const unsigned char *from = track->picture + y * w;
-		void *to = frame_row(frame, c, y);
+	for (size_t row = 0; row < h * track->planes; row++) {
+		size_t k = row / h, y = row % h;
+		const unsigned char *from = track->picture + (k * video->h + y) * w;
+		void *to = frame_row(frame, first + k, y);
 
 		for (size_t x = 0; x < frame->head.w; x++) {
 			most = from[x] > most ? from[x] : most;
@@ -409,18 +638,28 @@ get_frame(const char *path, const struct reading *reading, struct frame *frame)
 {
 	struct frame shown = *frame;
 	int status = 0;
+	size_t c;
 
-	shown.head.c -= reading->tracks;
+	shown.head.c -= reading->behind;
+	c = shown.head.c;
 	pixel_format_get(reading->video.format, reading->picture, reading->video.w,
 	    reading->video.h, &shown);
-	for (size_t i = 0; i < reading->tracks && status == 0; i++)
-		status = get_track(path, reading, i, frame);
+	for (size_t i = 0; i < reading->tracks && status == 0; i++) {
+		status = get_track(path, &reading->track[i], &reading->video, c, frame);
+		c += reading->track[i].planes;
+	}
 	return status;
 }
 
 static int
-set_time(const struct reading *reading, size_t n, struct meta *meta)
+set_time(struct reading *reading, size_t n, struct meta *meta)
 {
+	if (reading->raw && !isnan(reading->stamp_s)) {
+		if (n == 0)
+			reading->start_s = isnan(reading->first_s) ? 0 : reading->stamp_s -
+			    reading->first_s;
+		return meta_set_number(meta, "time_s", reading->stamp_s - reading->start_s);
+	}
 	if (isnan(reading->first_s) || !(reading->video.fps > 0))
 		return 0;
 	return meta_set_number(meta, "time_s", reading->first_s +
@@ -459,6 +698,8 @@ video_load_end(struct loader *loader)
 	struct reading *reading = loader->state;
 
 	ffmpeg_kill(reading->ffmpeg);
+	raw_stream_close(reading->raw);
+	raw_stream_close(reading->nut);
 	video_free(&reading->video);
 	head_free(&reading->head);
 	free(reading->picture);

@@ -21,7 +21,7 @@ struct video_options {
 	int coding;		/* enum video_coding */
 	double crf;		/* NaN: a default for what is coded */
 	bool lossless;
-	int chroma;		/* 0, 1, 2: 4:4:4, 4:2:2, 4:2:0 */
+	int chroma;		/* 0, 1, 2: 4:4:4, 4:2:2, 4:2:0; -1: not given */
 	const char *preset;	/* of the encoder; NULL: its own */
 	double fps;		/* NaN: from time_s, else 30 */
 	double texture_crf;	/* of a texture's own track; NaN: a default */
@@ -37,7 +37,8 @@ struct wanted {
 	size_t channels;		/* without those of tracks of their own */
 	unsigned bits;
 	const char *chroma;
-	bool mask, texture;
+	bool mask, texture, colour;	/* colour: the texture's three planes are one track */
+	bool shown;			/* a picture to look at, which may go to 4:2:0 */
 };
 
 /* ---- formats ---- */
@@ -83,16 +84,39 @@ bits_index(unsigned bits)
 	return bits == 16 ? 3 : (bits - 8) / 2;
 }
 
+/* Is it a picture to look at: did shade draw it, or has it no key of numbers that samples code? */
+static bool
+is_picture(const struct meta *meta)
+{
+	static const char *const codes[] = { "holo_", "depthcode_", "role", "phase", "period_px",
+		"pack" };
+	bool coded = false;
+
+	for (const struct meta_entry *entry = meta->entry; entry < meta->entry + meta->n; entry++) {
+		size_t name = strcspn(entry->value, " ");
+
+		if (!strncmp(entry->key, "cmd.", 4) && name == 5 &&
+		    !strncmp(entry->value, "shade", name))
+			return true;
+		for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+			coded = coded || !strncmp(entry->key, codes[i], strlen(codes[i]));
+	}
+	return !coded;
+}
+
 static int
 find_wanted(const char *path, const struct frame_head *head, const struct video_options *options,
     struct wanted *wanted)
 {
 	static const char *const planes[] = { "luma", "chroma_u", "chroma_v" };
 	static const char *const colours[] = { "r", "g", "b", "a" };
-	bool texture = head->c > 1 && !strcmp(head->channel[head->c - 1], "texture");
-	bool mask = head->c > (size_t)1 + texture &&
-	    !strcmp(head->channel[head->c - texture - 1], "mask");
-	size_t n = head->c - texture - mask;
+	bool colour = head->c > 3 && !strcmp(head->channel[head->c - 3], "texture") &&
+	    !strcmp(head->channel[head->c - 2], "texture_u") &&
+	    !strcmp(head->channel[head->c - 1], "texture_v");
+	bool texture = colour || (head->c > 1 && !strcmp(head->channel[head->c - 1], "texture"));
+	size_t behind = colour ? 3 : texture;
+	bool mask = head->c > 1 + behind && !strcmp(head->channel[head->c - behind - 1], "mask");
+	size_t n = head->c - behind - mask;
 	bool yuv = n == 3, rgb = !mask && !texture && (n == 3 || n == 4);
 
 	for (size_t c = 0; c < n; c++) {
@@ -102,8 +126,13 @@ find_wanted(const char *path, const struct frame_head *head, const struct video_
 	wanted->channels = n;
 	wanted->mask = mask;
 	wanted->texture = texture;
+	wanted->colour = colour;
 	wanted->kind = n == 1 ? PIXEL_GREY : yuv ? PIXEL_YUV : PIXEL_RGB;
-	wanted->chroma = video_chromas[options->chroma];
+	wanted->chroma = video_chromas[options->chroma < 0 ? 0 : options->chroma];
+	/* every player has H.264 of this kind, and few have another one */
+	wanted->shown = rgb && n == 3 && head->type == SAMPLE_UCHAR &&
+	    options->coding == VIDEO_H264 && !options->lossless &&
+	    (options->chroma < 0 || options->chroma == 2) && is_picture(&head->meta);
 	if (n != 1 && !yuv && !rgb)
 		return fail(path, "a video's frames have one channel, or luma chroma_u chroma_v, "
 		    "or r g b, not %zu channels %s ...", head->c, head->channel[0]);
@@ -147,7 +176,8 @@ find_format(const char *path, const struct wanted *wanted, int coding, struct en
 	if (place)
 		snprintf(full, sizeof(full), "%.*s%s%s", (int)(place - name), name,
 		    wanted->chroma, place + 2);
-	if (strcmp(wanted->chroma, video_chromas[0]) && !place && !strstr(name, wanted->chroma))
+	if (strcmp(wanted->chroma, video_chromas[0]) && !place && !wanted->shown &&
+	    !strstr(name, wanted->chroma))
 		return fail_usage("--chroma", "%s has no effect on a video of %s by %s: luma "
 		    "chroma_u chroma_v have planes of colour", wanted->chroma,
 		    wanted->kind == PIXEL_RGB ? "r g b" : "one channel", video_codings[coding]);
@@ -203,7 +233,8 @@ static void
 add_h264(struct encoder *encoder, const struct wanted *wanted, const struct video_options *options,
     double crf)
 {
-	add(encoder, "-c:v", wanted->kind == PIXEL_RGB ? "libx264rgb" : "libx264");
+	add(encoder, "-c:v", wanted->kind == PIXEL_RGB && !wanted->shown ? "libx264rgb" :
+	    "libx264");
 	if (options->preset)
 		add(encoder, "-preset", options->preset);
 	/* the option -crf takes no negative number; x264 itself does */
@@ -252,7 +283,8 @@ choose_tracks(struct encoder *encoder, const struct wanted *wanted,
 
 	encoder->mask = wanted->mask;
 	encoder->texture = wanted->texture;
-	encoder->tracks = (size_t)wanted->mask + wanted->texture;
+	encoder->colour = wanted->colour;
+	encoder->tracks = (size_t)wanted->mask + wanted->texture + (wanted->colour ? 2 : 0);
 	encoder->preset = h264 || options->coding == VIDEO_HEVC ? options->preset : NULL;
 	if (given && !wanted->texture)
 		return fail_usage("--texture-crf", "is of a channel texture beside luma (depthenc "
@@ -284,6 +316,7 @@ encoder_choose(const char *path, const struct frame_head *head, const struct vid
 	    find_crf(&wanted, options, &crf) < 0 ||
 	    choose_tracks(encoder, &wanted, options) < 0)
 		return -1;
+	encoder->shown = wanted.shown;
 	switch ((enum video_coding)options->coding) {
 	case VIDEO_H264:
 		add_h264(encoder, &wanted, options, crf);
@@ -483,7 +516,11 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 		"-pix_fmt", name, "-s", size, "-framerate", rate, "-color_range", "pc",
 		"-i", "pipe:0",
 		"-thread_queue_size", "0", "-protocol_whitelist", "file,pipe", "-f", "ffmetadata",
-		"-i", FFMPEG_KEYS, "-map_metadata", "1", "-color_range", "pc" };
+		"-i", FFMPEG_KEYS, "-map_metadata", "1" };
+	const char *const numbers[] = { "-color_range", "pc" };
+	const char *const shown[] = { "-vf", "scale=out_color_matrix=bt709:out_range=tv:"
+		"flags=bicubic+accurate_rnd+full_chroma_inp", "-color_range", "tv", "-colorspace",
+		"bt709", "-color_primaries", "bt709", "-color_trc", "bt709" };
 	const char *const output[] = { "-f", container, FFMPEG_FILE, NULL };
 	size_t n = sizeof(input) / sizeof(*input);
 	struct tracks tracks;
@@ -491,6 +528,9 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 	snprintf(size, sizeof(size), "%zux%zu", writing->w, writing->h * (1 + encoder->tracks));
 	snprintf(rate, sizeof(rate), "%.9g", fps);
 	memcpy(words, input, sizeof(input));
+	memcpy(words + n, encoder->shown ? shown : numbers,
+	    encoder->shown ? sizeof(shown) : sizeof(numbers));
+	n += (encoder->shown ? sizeof(shown) : sizeof(numbers)) / sizeof(*words);
 	n += tracks_words(&tracks, encoder, writing->w, writing->h, words + n);
 	if (!strcmp(container, "mp4") || !strcmp(container, "mov")) {
 		words[n++] = "-movflags";
@@ -600,8 +640,8 @@ begin(struct saver *saver, const struct frame_head *head)
 		return -1;
 	format = encoder->format;
 	channels = head->c - encoder->tracks;
-	writing->w = head->w + (format->halved_x ? head->w % 2 : 0);
-	writing->h = head->h + (format->halved_y ? head->h % 2 : 0);
+	writing->w = head->w + (format->halved_x || encoder->shown ? head->w % 2 : 0);
+	writing->h = head->h + (format->halved_y || encoder->shown ? head->h % 2 : 0);
 	rows = writing->h * (1 + encoder->tracks);
 	if (pixel_format_bytes(format, writing->w, rows, &bytes) < 0)
 		return -1;
@@ -672,6 +712,13 @@ video_sniff(const unsigned char *start, size_t n)
 	return video_container(start, n);
 }
 
+/* MP4 and QuickTime may have at their end what is needed first. */
+static bool
+video_streams(const unsigned char *start, size_t n)
+{
+	return strcmp(video_container(start, n), "mov") != 0;
+}
+
 static const struct opt video_options[] = {
 	{ 0, "video", "WORD", OPT_WORD, AT(coding), "h264", 0, 0, NULL, "how videos are coded",
 	  video_codings },
@@ -679,8 +726,8 @@ static const struct opt video_options[] = {
 	  "loss of videos, from little to much", NULL },
 	{ 0, "lossless", NULL, OPT_FLAG, AT(lossless), NULL, 0, 0, NULL,
 	  "videos without loss", NULL },
-	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), "444", 0, 0, NULL,
-	  "resolution of colour in videos", video_chromas },
+	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), NULL, 0, 0, NULL,
+	  "resolution of colour in videos; 420 of pictures by h264, else 444", video_chromas },
 	{ 0, "preset", "WORD", OPT_TEXT, AT(preset), NULL, 0, 0, NULL,
 	  "the encoder's trade of time for size", NULL },
 	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 1e-3, 1e5, "frames/s",
@@ -692,10 +739,12 @@ static const struct opt video_options[] = {
 
 const struct codec codec_video = {
 	.name = "video",
-	.suffixes = "mkv mp4 mov nut",
+	.suffixes = "mkv mp4 mov nut y4m",
 	.seeks = true,
+	.streams = video_streams,
 	.many = true,
 	.sniff = video_sniff,
+	.raw_check = raw_stream_check,
 	.load = video_load,
 	.load_end = video_load_end,
 	.options = video_options,

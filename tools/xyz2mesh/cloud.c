@@ -1,0 +1,415 @@
+/*
+ * Points for xyz2mesh: how dense they are, the order of their cubes, those near a brick, and their
+ * normals by the plane through the neighbours.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/linear.h"
+#include "base/numbers.h"
+#include "base/process.h"
+#include "xyz2mesh.h"
+
+/* ---- how dense they are ---- */
+
+#define SPACING_POINTS 4096	/* that are looked at */
+#define SPACING_NEIGHBOUR 8	/* whose distance tells the density */
+#define SPACING_AROUND 60	/* points wanted in 27 cubes: a circle in them has some 20 */
+
+static double
+median(const float *v, size_t n)
+{
+	size_t middle = n / 2;
+	float at;
+
+	numbers_ranks(v, n, &middle, 1, &at);
+	return (double)at;
+}
+
+struct spacing_job {
+	const struct grid *grid;
+	float *distance;		/* of the neighbour; NaN: there are not so many */
+};
+
+static void
+find_distance(void *arg, size_t k)
+{
+	const struct spacing_job *job = arg;
+	const struct grid *grid = job->grid;
+	size_t i = k * grid->points / SPACING_POINTS, n;
+	double nearest[SPACING_NEIGHBOUR + 1];	/* squares, rising; the first is the point itself */
+	uint32_t around[GRID_MOST_AROUND];
+
+	n = grid_different(grid, i, around);
+	for (size_t j = 0; j <= SPACING_NEIGHBOUR; j++)
+		nearest[j] = INFINITY;
+	for (size_t j = 0; j < n; j++) {
+		double square = 0;
+		size_t at = SPACING_NEIGHBOUR;
+
+		for (int a = 0; a < 3; a++) {
+			double d = (double)grid->xyz[a][around[j]] - (double)grid->xyz[a][i];
+
+			square += d * d;
+		}
+		for (; at > 0 && nearest[at - 1] > square; at--)
+			nearest[at] = nearest[at - 1];
+		if (square < nearest[at])
+			nearest[at] = square;
+	}
+	job->distance[k] = (float)sqrt(nearest[SPACING_NEIGHBOUR]);
+}
+
+int
+cloud_spacing(struct run *run, const struct cloud *cloud, double *spacing)
+{
+	const float *const xyz[3] = { cloud->xyz[0], cloud->xyz[1], cloud->xyz[2] };
+	struct grid grid;
+	struct spacing_job job = { .grid = &grid };
+	size_t n = 0;
+
+	*spacing = 0;
+	if (grid_make_fitting(run, xyz, cloud->n, 0, SPACING_AROUND, true, &grid) < 0) {
+		grid_free(&grid);
+		return -1;
+	}
+	job.distance = must_alloc(SPACING_POINTS, sizeof(*job.distance));
+	run_for(run, SPACING_POINTS, find_distance, &job);
+	for (size_t k = 0; k < SPACING_POINTS; k++)
+		if (isfinite(job.distance[k]))
+			job.distance[n++] = job.distance[k];
+	/* pi r^2 has so many points where each one has spacing^2 */
+	if (n > 0)
+		*spacing = median(job.distance, n) * sqrt(M_PI / SPACING_NEIGHBOUR);
+	free(job.distance);
+	grid_free(&grid);
+	return 0;
+}
+
+/* ---- the order of cubes ---- */
+
+#define PLACES_FROM_MIDDLE 1e6	/* cubes: beyond, a point has no place of its own in the grid */
+
+/* Keeps the points of this list, in its order. */
+static void
+keep_points(struct cloud *cloud, const uint32_t *point, size_t n)
+{
+	float **column[6 + CLOUD_VALUES];
+	size_t columns = 0;
+
+	for (int k = 0; k < 3; k++)
+		column[columns++] = &cloud->xyz[k];
+	for (int k = 0; k < 3 && cloud->normal[0]; k++)
+		column[columns++] = &cloud->normal[k];
+	for (size_t k = 0; k < cloud->values; k++)
+		column[columns++] = &cloud->value[k];
+	for (size_t c = 0; c < columns; c++) {
+		float *kept = must_large(n + 1, sizeof(*kept));
+
+		for (size_t i = 0; i < n; i++)
+			kept[i] = (*column[c])[point[i]];
+		free(*column[c]);
+		*column[c] = kept;
+	}
+	cloud->n = n;
+}
+
+int
+cloud_sort(struct run *run, struct cloud *cloud, double cell)
+{
+	uint32_t *near = must_large(cloud->n, sizeof(*near));
+	double middle[3];
+	size_t n = 0;
+
+	for (int k = 0; k < 3; k++)
+		middle[k] = median(cloud->xyz[k], cloud->n);
+	for (size_t i = 0; i < cloud->n; i++) {
+		bool inside = true;
+
+		for (int k = 0; k < 3; k++)
+			inside &= fabs((double)cloud->xyz[k][i] - middle[k]) <
+			    PLACES_FROM_MIDDLE * BRICK * cell;
+		near[n] = (uint32_t)i;
+		n += inside;
+	}
+	if (n < cloud->n)
+		keep_points(cloud, near, n);
+	free(near);
+	grid_free(&cloud->grid);
+	if (grid_make(run, (const float *const[3]){ cloud->xyz[0], cloud->xyz[1], cloud->xyz[2] },
+	    n, BRICK * cell, middle, NULL, &cloud->grid) < 0)
+		return -1;
+	keep_points(cloud, cloud->grid.point, n);
+	for (int k = 0; k < 3; k++)
+		cloud->grid.xyz[k] = cloud->xyz[k];
+	for (size_t i = 0; i < n; i++)
+		cloud->grid.point[i] = (uint32_t)i;
+	return 0;
+}
+
+void
+cloud_free(struct cloud *cloud)
+{
+	for (int k = 0; k < 3; k++) {
+		free(cloud->xyz[k]);
+		free(cloud->normal[k]);
+		free(cloud->value[k]);
+	}
+	grid_free(&cloud->grid);
+	*cloud = (struct cloud){ 0 };
+}
+
+/* ---- points near a brick ---- */
+
+#define NEAR_NONE UINT32_MAX	/* no point, but one more for whole lanes */
+
+static void
+near_add(struct near *near, const struct cloud *cloud, uint32_t point, const float place[3])
+{
+	if (near->n == near->room) {
+		near->room = 2 * near->room + 16 * NEAR_LANES;
+		for (int k = 0; k < 3; k++)
+			near->place[k] = must_resize(near->place[k], near->room, sizeof(float));
+		for (int k = 0; k < NEAR_VALUES; k++)
+			near->value[k] = must_resize(near->value[k], near->room, sizeof(float));
+		near->point = must_resize(near->point, near->room, sizeof(*near->point));
+	}
+	for (int k = 0; k < 3; k++) {
+		near->place[k][near->n] = place[k];
+		near->value[k][near->n] = cloud->normal[0] && point != NEAR_NONE ?
+		    cloud->normal[k][point] : 0;
+	}
+	for (size_t k = 0; k < CLOUD_VALUES; k++)
+		near->value[3 + k][near->n] = k < cloud->values && point != NEAR_NONE ?
+		    cloud->value[k][point] : 0;
+	near->point[near->n++] = point;
+}
+
+void
+near_find(struct near *near, const struct cloud *cloud, const int64_t place[3], double reach)
+{
+	const struct grid *grid = &cloud->grid;
+	const double cell = grid->size / BRICK;
+	const float low = (float)-reach, high = (float)(BRICK + reach);
+	static const float far[3] = { 1e6f, 1e6f, 1e6f };
+
+	near->n = 0;
+	for (int row = 0; row < 9; row++) {
+		uint64_t key = grid_key(place[0] + row / 3 - 1, place[1] + row % 3 - 1,
+		    place[2] - 1);
+		size_t first = grid_find(grid, key, 0), last = grid_find(grid, key + 3, first);
+
+		for (size_t i = grid->first[first]; i < grid->first[last]; i++) {
+			float at[3];
+			bool inside = true;
+
+			for (int k = 0; k < 3; k++) {
+				double from = (double)(place[k] + grid->origin[k]) * BRICK;
+
+				at[k] = (float)((double)cloud->xyz[k][i] / cell - from);
+				inside &= at[k] > low && at[k] < high;
+			}
+			if (inside)
+				near_add(near, cloud, (uint32_t)i, at);
+		}
+	}
+	while (near->n % NEAR_LANES)
+		near_add(near, cloud, NEAR_NONE, far);
+}
+
+void
+near_free(struct near *near)
+{
+	for (int k = 0; k < 3; k++)
+		free(near->place[k]);
+	for (int k = 0; k < NEAR_VALUES; k++)
+		free(near->value[k]);
+	free(near->point);
+}
+
+/* ---- normals ---- */
+
+#define NORMAL_WEIGHT 2.5	/* of the weights of all neighbours: some six of them */
+#define NORMAL_SECOND 0.01	/* of the largest spread along a plane: less is a line */
+#define PLANE_FREEDOM 1.22	/* weight of what a plane takes: (1 + 2 x 0.6) sum w^2 / sum w */
+
+struct normals_job {
+	struct cloud *cloud;
+	const double *sensor;
+	bool *has;			/* each point: a normal */
+};
+
+/* The plane's normal; its distance from points, in cells. NaN: there is none. */
+static float
+fit_plane(const double sums[NEAR_SUMS], double normal[3])
+{
+	double w = sums[0], x = sums[1] / w, y = sums[2] / w, z = sums[3] / w;
+	double spread[9], value[3], vector[9];
+
+	if (!(w > NORMAL_WEIGHT))
+		return NAN;
+	spread[0] = sums[4] / w - x * x;
+	spread[1] = spread[3] = sums[5] / w - x * y;
+	spread[2] = spread[6] = sums[6] / w - x * z;
+	spread[4] = sums[7] / w - y * y;
+	spread[5] = spread[7] = sums[8] / w - y * z;
+	spread[8] = sums[9] / w - z * z;
+	symmetric_eigen(3, spread, value, vector);
+	if (!(value[1] > NORMAL_SECOND * value[0]))
+		return NAN;
+	memcpy(normal, vector + 6, 3 * sizeof(*normal));
+	return (float)sqrt(fmax(value[2], 0) / (1 - PLANE_FREEDOM / w));
+}
+
+/* All points of a cube. */
+static void
+make_normals(void *arg, size_t cube)
+{
+	const struct normals_job *job = arg;
+	struct cloud *cloud = job->cloud;
+	const struct grid *grid = &cloud->grid;
+	struct near near = { 0 };
+	int64_t place[3];
+
+	grid_place_of_key(grid->key[cube], place);
+	near_find(&near, cloud, place, WEIGHT_REACH);
+	for (size_t j = 0; j < near.n; j++) {
+		size_t i = near.point[j];
+		const float at[3] = { near.place[0][j], near.place[1][j], near.place[2][j] };
+		double sums[NEAR_SUMS], normal[3], towards = 0;
+
+		if (i < grid->first[cube] || i >= grid->first[cube + 1])
+			continue;
+		xyz2mesh_rows()->moments(&near, at, sums);
+		job->has[i] = !isnan(fit_plane(sums, normal));
+		if (!job->has[i])
+			continue;
+		for (int k = 0; k < 3; k++)
+			towards += normal[k] * (job->sensor[k] - (double)cloud->xyz[k][i]);
+		for (int k = 0; k < 3; k++)
+			cloud->normal[k][i] = (float)(towards < 0 ? -normal[k] : normal[k]);
+	}
+	near_free(&near);
+}
+
+int
+cloud_normals(struct run *run, struct cloud *cloud, const double sensor[3])
+{
+	uint32_t *kept = must_large(cloud->n, sizeof(*kept));
+	struct normals_job job = { cloud, sensor, must_alloc(cloud->n, sizeof(bool)) };
+	double cell = cloud->grid.size / BRICK;
+	size_t n = 0;
+
+	for (int k = 0; k < 3; k++)
+		cloud->normal[k] = must_large(cloud->n, sizeof(float));
+	run_for(run, cloud->grid.cells, make_normals, &job);
+	for (size_t i = 0; i < cloud->n; i++) {
+		kept[n] = (uint32_t)i;
+		n += job.has[i];
+	}
+	free(job.has);
+	if (n < cloud->n)
+		keep_points(cloud, kept, n);
+	free(kept);
+	return n > 0 ? cloud_sort(run, cloud, cell) : 0;
+}
+
+#define WEIGHT_VARIANCE (8.0 / 13)	/* across a plane, whose weights add up to (1 - x^2/8)^5 */
+#define MOST_SEEN 0.9		/* of that: thicker than the weights are wide, it is no plane */
+
+struct noise_job {
+	const struct cloud *cloud;
+	float *noise;			/* of a point of each cube; NaN: it has no plane */
+};
+
+static void
+find_noise(void *arg, size_t k)
+{
+	const struct noise_job *job = arg;
+	const struct grid *grid = &job->cloud->grid;
+	size_t cube = k * grid->cells / SPACING_POINTS;
+	double sums[NEAR_SUMS], normal[3];
+	struct near near = { 0 };
+	int64_t place[3];
+
+	grid_place_of_key(grid->key[cube], place);
+	near_find(&near, job->cloud, place, WEIGHT_REACH);
+	for (size_t j = 0; j < near.n; j++)
+		if (near.point[j] == grid->first[cube]) {
+			const float at[3] = { near.place[0][j], near.place[1][j],
+				near.place[2][j] };
+
+			xyz2mesh_rows()->moments(&near, at, sums);
+			job->noise[k] = fit_plane(sums, normal);
+			break;
+		}
+	near_free(&near);
+}
+
+double
+cloud_noise(struct run *run, const struct cloud *cloud)
+{
+	struct noise_job job = { cloud, must_alloc(SPACING_POINTS, sizeof(float)) };
+	double noise = 0;
+	size_t n = 0;
+
+	run_for(run, SPACING_POINTS, find_noise, &job);
+	for (size_t k = 0; k < SPACING_POINTS; k++)
+		if (!isnan(job.noise[k]))
+			job.noise[n++] = job.noise[k];
+	if (n > 0)
+		noise = median(job.noise, n);
+	free(job.noise);
+	/* weights narrow what they see: 1/seen^2 = 1/noise^2 + 1/WEIGHT_VARIANCE (of Gaussians) */
+	return noise / sqrt(1 - fmin(noise * noise / WEIGHT_VARIANCE, MOST_SEEN));
+}
+
+/* ---- do normals agree? ---- */
+
+#define PAIR_CELLS 1.0		/* points as near as that are neighbours */
+#define PAIR_POINTS 64		/* that each one is compared with */
+
+struct pairs_job {
+	const struct cloud *cloud;
+	size_t (*count)[2];		/* of each cube: pairs, and those that disagree */
+};
+
+static void
+count_pairs(void *arg, size_t cube)
+{
+	const struct pairs_job *job = arg;
+	const struct cloud *cloud = job->cloud;
+	const double reach = PAIR_CELLS * cloud->grid.size / BRICK;
+
+	for (size_t i = cloud->grid.first[cube]; i < cloud->grid.first[cube + 1]; i++)
+		for (size_t j = i + 1; j < cloud->grid.first[cube + 1] && j <= i + PAIR_POINTS;
+		    j++) {
+			double square = 0, turn = 0;
+
+			for (int k = 0; k < 3; k++) {
+				double d = (double)cloud->xyz[k][i] - (double)cloud->xyz[k][j];
+
+				square += d * d;
+				turn += (double)cloud->normal[k][i] * (double)cloud->normal[k][j];
+			}
+			job->count[cube][0] += square < reach * reach;
+			job->count[cube][1] += square < reach * reach && turn < 0;
+		}
+}
+
+double
+cloud_disagreement(struct run *run, const struct cloud *cloud)
+{
+	size_t cells = cloud->grid.cells, pairs = 0, bad = 0;
+	struct pairs_job job = { cloud, must_alloc(cells + 1, sizeof(*job.count)) };
+
+	run_for(run, cells, count_pairs, &job);
+	for (size_t c = 0; c < cells; c++) {
+		pairs += job.count[c][0];
+		bad += job.count[c][1];
+	}
+	free(job.count);
+	return pairs > 0 ? (double)bad / (double)pairs : 0;
+}

@@ -1,0 +1,337 @@
+/*
+ * A triangle mesh through points: frames and options. cloud.c has the points and their normals,
+ * surface.c the mesh, xyz2mesh_rows.c the loops.
+ */
+#include "xyz2mesh.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/process.h"
+#include "io/target.h"
+#include "mesh/mesh.h"
+#include "run/stage.h"
+
+#define LEAST_POINTS 16
+#define CELL_SPACINGS 1.5	/* cells, in spacings of the points, */
+#define LEAST_SPACINGS 0.9	/* of those: smaller cells leave holes between random points */
+#define CELL_NOISE 1.25		/* and at least, in standard deviations of their noise */
+#define NOISE_ROUNDS 4		/* in which that is found */
+#define REACH_CELLS 1.75
+#define MOST_DISAGREE 0.05	/* pairs of neighbours whose normals may look to two sides */
+#define MANY_ALONE 0.05		/* of the points: so many without a surface get a line */
+#define MANY_AGAINST 0.03	/* triangles: rough single views have up to 0.02, two sheets 0.25 */
+
+struct parameters {
+	double cell, reach;
+	struct numbers towards;
+	bool ascii, close;
+};
+
+struct priv {
+	size_t meshes;
+};
+
+#define AT(field) offsetof(struct parameters, field)
+
+static const struct opt options[] = {
+	{ 0, "ascii", NULL, OPT_FLAG, AT(ascii), NULL, 0, 0, NULL,
+	  "text files, where a format has them", NULL },
+	{ 0, "cell", "MM", OPT_NUMBER, AT(cell), NULL, 1e-9, 1e9, NULL,
+	  "side of a cell; if not given, 1.5 spacings of the points or 1.25 sigma of their noise",
+	  NULL },
+	{ 0, "close", NULL, OPT_FLAG, AT(close), NULL, 0, 0, NULL,
+	  "fill every hole, and the open side of a surface, by a membrane", NULL },
+	{ 0, "normals-towards", "X,Y,Z", OPT_NUMBERS, AT(towards), NULL, 0, 0, NULL,
+	  "where the points were seen from: normals by their neighbours look there", NULL },
+	{ 0, "reach", "MM", OPT_NUMBER, AT(reach), NULL, 1e-9, 1e9, NULL,
+	  "no surface farther from all points; if not given, 1.75 cells", NULL },
+	{ 0 },
+};
+
+/* ---- the points of a frame ---- */
+
+/* The channels of a frame that its vertices have, and their names; -1 after fail(). */
+static int
+find_channels(const struct run *run, const struct frame_head *in, size_t channel[9],
+    bool *normals, size_t *values)
+{
+	static const char *const names[9] = { "x", "y", "z", "nx", "ny", "nz", "r", "g", "b" };
+
+	for (size_t k = 0; k < 3; k++)
+		if (run_channel(run, in, names[k], &channel[k]) < 0)
+			return -1;
+	for (size_t k = 3; k < 9; k++)
+		channel[k] = head_channel(in, names[k]);
+	*normals = channel[3] != NO_CHANNEL && channel[4] != NO_CHANNEL &&
+	    channel[5] != NO_CHANNEL;
+	*values = channel[6] != NO_CHANNEL && channel[7] != NO_CHANNEL &&
+	    channel[8] != NO_CHANNEL ? 3 : 0;
+	if (*values == 0 && head_channel(in, "texture") != NO_CHANNEL) {
+		channel[6] = head_channel(in, "texture");
+		*values = 1;
+	}
+	return 0;
+}
+
+/* Takes the finite points of a frame, and returns their number. Normals come to unit length; points
+ * without one are dropped. */
+static size_t
+take_points(const struct frame *in, const size_t channel[9], bool normals, struct cloud *cloud)
+{
+	size_t most = in->head.w * in->head.h, n = 0, finites = 0;
+
+	for (size_t k = 0; k < 3; k++) {
+		cloud->xyz[k] = must_large(most, sizeof(float));
+		cloud->normal[k] = normals ? must_large(most, sizeof(float)) : NULL;
+		cloud->value[k] = k < cloud->values ? must_large(most, sizeof(float)) : NULL;
+	}
+	for (size_t y = 0; y < in->head.h; y++)
+		for (size_t x = 0; x < in->head.w; x++) {
+			double length = 0;
+			bool finite = true;
+
+			for (size_t k = 0; k < 3; k++) {
+				cloud->xyz[k][n] = frame_floats(in, channel[k], y)[x];
+				finite &= isfinite(cloud->xyz[k][n]) != 0;
+			}
+			for (size_t k = 0; normals && k < 3; k++) {
+				float v = frame_floats(in, channel[3 + k], y)[x];
+
+				cloud->normal[k][n] = v;
+				length += (double)v * (double)v;
+			}
+			for (size_t k = 0; normals && k < 3; k++)
+				cloud->normal[k][n] = (float)((double)cloud->normal[k][n] /
+				    sqrt(length));
+			for (size_t k = 0; k < cloud->values; k++)
+				cloud->value[k][n] = frame_floats(in, channel[6 + k], y)[x];
+			finites += finite;
+			n += finite && (!normals || (length > 0 && isfinite(length)));
+		}
+	cloud->n = n;
+	return finites;
+}
+
+/* The place that the points were seen from; -1 after fail(). */
+static int
+find_sensor(const struct parameters *parameters, const struct frame_head *head, double sensor[3])
+{
+	struct numbers seen_from;
+	int status = 0;
+
+	if (parameters->towards.n) {
+		memcpy(sensor, parameters->towards.v, 3 * sizeof(*sensor));
+		return 0;
+	}
+	if (!meta_get(&head->meta, "seen_from_mm"))
+		return fail("--normals-towards", "is needed: neither channels nx ny nz nor the key "
+		    "seen_from_mm tell the outside from the inside (normals makes them, view by "
+		    "view)");
+	if (meta_numbers(&head->meta, "seen_from_mm", &seen_from) < 0)
+		return -1;
+	if (seen_from.n != 3)
+		status = fail("seen_from_mm", "has %zu numbers, not three", seen_from.n);
+	else
+		memcpy(sensor, seen_from.v, 3 * sizeof(*sensor));
+	numbers_free(&seen_from);
+	return status;
+}
+
+/* ---- their surface ---- */
+
+/* Sorts the points, and makes their normals if there are none. *cell: what the user gave (NaN:
+ * nothing), then the one to take. -1 after fail(). */
+static int
+prepare(struct run *run, struct cloud *cloud, const double *sensor, double *cell)
+{
+	double spacing, noise = 0;
+	bool found = isnan(*cell);
+
+	if (cloud_spacing(run, cloud, &spacing) < 0)
+		return -1;
+	if (!(spacing > 0))
+		return fail(NULL, "all points are at one place");
+	if (found)
+		*cell = CELL_SPACINGS * spacing;
+	else if (*cell < LEAST_SPACINGS * spacing)
+		warn("--cell", "%.4g is small for points %.4g apart: the surface may have holes",
+		    *cell, spacing);
+	if (cloud_sort(run, cloud, *cell) < 0)
+		return -1;
+	for (int round = 0; found && round < NOISE_ROUNDS; round++) {
+		noise = cloud_noise(run, cloud);
+		if (CELL_NOISE * noise <= 1)
+			break;
+		*cell *= CELL_NOISE * noise;
+		if (cloud_sort(run, cloud, *cell) < 0)
+			return -1;
+	}
+	if (sensor && cloud_normals(run, cloud, sensor) < 0)
+		return -1;
+	if (cloud->n < LEAST_POINTS)
+		return fail(NULL, "the points lie on lines, or too far from each other for cells "
+		    "of %.4g (--cell)", *cell);
+	if (run->verbose && found)
+		note(NULL, "spacing %.4g, noise %.3g, cells of %.4g", spacing, noise * *cell,
+		    *cell);
+	return 0;
+}
+
+/* Warns of a closed surface that is inside out, and of triangles that look against the normals of
+ * their corners: between two sheets that face the same way the distance changes its sign, too. */
+static void
+check_surface(const struct frame *vertices, const uint32_t (*triangle)[3], size_t triangles,
+    size_t between, bool closed, double cell)
+{
+	double volume = 0;
+	size_t against = 0;
+
+	for (size_t t = 0; t < triangles; t++) {
+		double normal[3], along = 0;
+
+		mesh_triangle_normal(vertices, triangle[t], normal);
+		for (size_t k = 0; k < 3; k++)
+			volume += normal[k] *
+			    ((double)frame_floats(vertices, k, 0)[triangle[t][0]] -
+			    (double)frame_floats(vertices, k, 0)[0]);
+		for (size_t k = 0; k < 9; k++)
+			along += normal[k % 3] *
+			    (double)frame_floats(vertices, 3 + k % 3, 0)[triangle[t][k / 3]];
+		against += t < between && along < 0;
+	}
+	if ((double)against > MANY_AGAINST * (double)between)
+		warn("nx", "%.0f %% of the triangles look against the normals of their points: "
+		    "views are not aligned, normals are wrong, or cells of %.4g too small (--cell)",
+		    100 * (double)against / (double)between, cell);
+	else if (closed && volume < 0)
+		warn("nx", "the surface is closed, and its normals look inwards");
+}
+
+static int
+write_mesh(struct run *run, const struct frame_head *in, const struct cloud *cloud,
+    const struct surface_options *options)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct frame *vertices = NULL;
+	uint32_t (*triangle)[3] = NULL;
+	const double cell = cloud->grid.size / BRICK;
+	size_t triangles = 0, between;
+	struct frame_head head;
+	bool closed = false;
+	char *path;
+	int status = head_copy(&head, in) < 0 ? -1 : head_set_channels(&head,
+	    options->values == 3 ? "x y z nx ny nz r g b" :
+	    options->values == 1 ? "x y z nx ny nz texture" : "x y z nx ny nz");
+
+	head.type = SAMPLE_FLOAT;
+	if (status == 0)
+		status = surface_make(run, cloud, options, &head, &vertices, &triangle, &triangles,
+		    &between, &closed);
+	head_free(&head);
+	if (status == 0 && triangles == 0)
+		status = fail(NULL, "no triangle: cells of %.4g are too large for these points, "
+		    "or too small (--cell)", cell);
+	if (status == 0)
+		check_surface(vertices, (const uint32_t (*)[3])triangle, triangles, between,
+		    closed, cell);
+	path = status == 0 ? target_file_name(run->output, priv->meshes, in) : NULL;
+	if (status == 0 && (!path || mesh_save(path, vertices,
+	    (const uint32_t (*)[3])triangle, triangles, parameters->ascii) < 0))
+		status = -1;
+	if (status == 0 && run->verbose)
+		note(path, "%zu vertices, %zu triangles", vertices->head.w, triangles);
+	free(path);
+	free(triangle);
+	frame_free(vertices);
+	return status;
+}
+
+static int
+make_mesh(struct run *run, const struct frame *in)
+{
+	const struct parameters *parameters = run->parameters;
+	struct priv *priv = run->priv;
+	struct surface_options surface = { .reach = REACH_CELLS, .close = parameters->close };
+	struct cloud cloud = { 0 };
+	double cell = parameters->cell, sensor[3], share;
+	size_t channel[9], points;
+	bool normals = false;
+	int status = find_channels(run, &in->head, channel, &normals, &cloud.values);
+
+	normals &= parameters->towards.n == 0;
+	if (status == 0 && !normals)
+		status = find_sensor(parameters, &in->head, sensor);
+	if (status < 0)
+		return -1;
+	if (priv->meshes > 0 && !strchr(run->output, '%'))
+		return fail_usage(run->output, "is the name of one mesh: name%%04d.ply takes one "
+		    "of each frame");
+	points = take_points(in, channel, normals, &cloud);
+	surface.values = cloud.values;
+	if (cloud.n < LEAST_POINTS)
+		status = fail(NULL, "points%s: %zu, too few for a surface",
+		    normals ? " with a normal" : "", cloud.n);
+	if (status == 0)
+		status = prepare(run, &cloud, normals ? NULL : sensor, &cell);
+	if (status == 0 && !isnan(parameters->reach))
+		surface.reach = parameters->reach / cell;
+	if (status == 0 && (surface.reach < 1 || surface.reach > MOST_REACH))
+		status = fail("--reach", "must be %.4g to %.4g, 1 to %g cells (--cell)", cell,
+		    MOST_REACH * cell, MOST_REACH);
+	if (status == 0 && (share = cloud_disagreement(run, &cloud)) > MOST_DISAGREE)
+		status = fail("nx", "%.0f %% of the normals of neighbouring points look to "
+		    "opposite sides: they do not tell the outside from the inside", 100 * share);
+	if (status == 0)
+		status = write_mesh(run, &in->head, &cloud, &surface);
+	if (status == 0 && (double)(points - cloud.n) > MANY_ALONE * (double)points)
+		warn(normals ? "nx" : "--cell", "%.0f %% of the points have no surface: they %s",
+		    100 * (double)(points - cloud.n) / (double)points, normals ?
+		    "have no normal" : "lie alone, or on lines, and larger cells join them");
+	cloud_free(&cloud);
+	priv->meshes++;
+	return status;
+}
+
+/* ---- frames ---- */
+
+static int
+take_frame(struct run *run, struct frame *in)
+{
+	int status = make_mesh(run, in);
+
+	frame_free(in);
+	return status;
+}
+
+static const struct body body = { .frame = take_frame,
+	.no_passes = "nobody has written them for the search of neighbours" };
+
+static int
+init(struct run *run)
+{
+	const struct parameters *parameters = run->parameters;
+
+	run->body = &body;
+	if (parameters->towards.n && parameters->towards.n != 3)
+		return fail_usage("--normals-towards", "has %zu numbers, not three",
+		    parameters->towards.n);
+	if (!run->output || !mesh_saves(run->output))
+		return fail_usage(run->output, "needs -o FILE.ply, FILE.obj or FILE.stl");
+	return target_check(run->output, run->force);
+}
+
+const struct stage stage_xyz2mesh = {
+	.name = "xyz2mesh",
+	.summary = "a triangle mesh through points of a surface",
+	.operands = "[FILE ...]",
+	.options = options,
+	.parameter_size = sizeof(struct parameters),
+	.private_size = sizeof(struct priv),
+	.traits = STAGE_SINK | STAGE_TABLES | STAGE_UNITS,
+	.agree = AGREE_EXACT,
+	.init = init,
+};
