@@ -50,7 +50,7 @@ is() {		# wanted, got
 	is "ideal plate.nrrd two words.nrrd" "$(completed phase2depth --ref "" | sed "s,two words.nrrd plate.nrrd,plate.nrrd two words.nrrd,")"
 	is "plate.nrrd" "$(completed phase2depth -r pl)"
 	is "ideal" "$(completed phase2depth -r = i)"
-	[[ $(completed framecat -) == "--frames -c --channels --like "*" --words" ]]
+	[[ $(completed framecat -) == "--frames --where -c --channels --like "*" --words" ]]
 }
 
 @test "completion: bash: stages of a chain and what belongs to each" {
@@ -98,7 +98,7 @@ zsh_completed() {
 	is "[file] ideal" "$(zsh_completed phase2depth --ref "")"
 	is "" "$(zsh_completed phasewrap -n "")"
 	is "[file]" "$(zsh_completed phasewrap "")"
-	[[ $(zsh_completed framecat -) == "--frames -c --channels --like "*" --words" ]]
+	[[ $(zsh_completed framecat -) == "--frames --where -c --channels --like "*" --words" ]]
 	stages=$(fringepipe --words | grep -v '^-' | cut -d' ' -f1 | paste -sd " ")
 	is "$stages" "$(zsh_completed fringepipe "")"
 	is "$stages" "$(zsh_completed fringepipe -o x.nrrd -v ph)"
