@@ -614,10 +614,9 @@ write_frames("z.nrrd", Frame(np.arange(64, dtype="f4").reshape(8, 8), ["depth"])
 	fails 2 "holoenc: --quality: has no effect on x.png" holoenc --depth-range 0,64 --quality 50 z.nrrd -o x.png
 	fails 2 "dither3: --level: has no effect on x.tif" dither3 -q --level 3 rgb.nrrd -o x.tif
 	silent dither3 -q rgb.nrrd -o x.tif
-	for video in h264 ffv1; do
-		fails 2 "--chroma: 420 has no effect on a video of r g b by $video: luma chroma_u chroma_v have planes of colour" \
-			framecat --video $video --chroma 420 rgb.nrrd -o x.mkv
-	done
+	fails 2 "--chroma: 420 has no effect on a video of r g b by ffv1: luma chroma_u chroma_v have planes of colour" \
+		framecat --video ffv1 --chroma 420 rgb.nrrd -o x.mkv
+	silent framecat --video h264 --chroma 420 rgb.nrrd -o x.mkv
 	silent framecat --chroma 420 grey.nrrd -o x.mkv		# h264 keeps planes of colour for it, of half the resolution
 	fails 2 "--chroma: 422 has no effect on a video of one channel by h264" framecat --chroma 422 grey.nrrd -o x.mkv
 }
