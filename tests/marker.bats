@@ -53,7 +53,7 @@ expect(f.pixels[0].sum() == 8 * 8 and f.pixels.max() == 1, f.pixels)'
 	fails 2 "--marker-at: needs --marker" fringegen --marker-at 5 -o no.nrrd
 	fails 2 "--marker-at: a stripe of 7 px about 1 is not within the 200 px of axis x" \
 		fringegen -s 200x100 -p 15 --marker --marker-at 1 -o no.nrrd
-	fails 2 "--marker: is for phases: gray patterns count their periods" fringegen -k gray --marker -o no.nrrd
+	fails 2 "--marker: is for phases: a Gray code counts its periods" fringegen -k gray --marker -o no.nrrd
 	fails 2 "--marker-at: needs --marker" fringesim --marker-at 5 -o no.nrrd
 }
 
