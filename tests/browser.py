@@ -93,7 +93,7 @@ class Browser:
 		assert "exceptionDetails" not in result, (script, result["exceptionDetails"])
 		return result["result"].get("value")
 
-	def wait(self, script, seconds=60):
+	def wait(self, script, seconds=240):	# a busy machine draws a picture in tens of seconds
 		end = time.monotonic() + seconds
 		while not (value := self.run(script)):
 			assert time.monotonic() < end, (script, self.run("document.body && document.body.innerText"), self.errors)
