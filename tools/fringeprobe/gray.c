@@ -1591,7 +1591,8 @@ find_code(struct planes *planes, struct gray *gray)
 	if (is_folded(planes, &code))
 		code.missing = GRAY_COARSE_MISSING;
 	else if (!isnan(code.cells) && code.cell == GRAY_CELL_UNKNOWN)
-		code.missing = GRAY_TOO_COARSE;
+		code.missing = code.agreement < AGREEMENT_SURE ? GRAY_COARSE_MISSING :
+		    GRAY_TOO_COARSE;
 	if (code.missing)
 		gray->part[gray->parts++] = code;
 	else
