@@ -429,7 +429,7 @@ order_run(const struct planes *planes, const struct plane_order *order)
 
 	for (size_t k = 0; k < order->n; k++)
 		image[k] = planes->plane[order->plane[k]];
-	return count_run(image, order->n) + 1 >= order->n;
+	return is_run(image, order->n);
 }
 
 /* Computes the values by an order and the planes that are inverted in it. */
