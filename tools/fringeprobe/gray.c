@@ -1054,7 +1054,7 @@ give_back_flats(struct planes *planes, struct gray_code *code, size_t constants)
 	if (apart)
 		return;
 	if (code->inverses)
-		give = image[code->plane[0]].level > 0 && code->plane[0] < code->inverse[0];
+		give = (image[code->plane[0]].level > 0) == (code->plane[0] < code->inverse[0]);
 	else if (constants > 1 && image[code->plane[0]].level * image[code->plane[1]].level < 0)
 		give = 2;
 	else
