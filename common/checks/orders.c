@@ -402,9 +402,10 @@ judge_residuals(const struct histogram *histogram, const struct check_sample *sa
 		    "periods, a wrong phase origin, mostly unlit pixels (phasewrap "
 		    "--min-amplitude)", orders->assumed_field_px);
 	if (far > RESIDUAL_FAR_SHARE && (positive || very_far > RESIDUAL_VERY_FAR_SHARE))
-		return check_fire(line, "residual", "as large as from random fringe orders: %swrong "
-		    "or swapped periods, a wrong phase origin, mostly unlit pixels (phasewrap "
-		    "--min-amplitude), or a curved response (gamma) of few steps a period",
+		return check_fire(line, "residual", "as large as from random fringe orders: %s"
+		    "wrong or swapped periods, a wrong phase origin, mostly unlit pixels "
+		    "(phasewrap --min-amplitude), or a curved response (gamma) of few steps a "
+		    "period",
 		    orders->gray_cell_turns > 0 ? "a Gray plane that is missing or out of place, " :
 		    "");
 	return false;

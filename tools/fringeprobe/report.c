@@ -106,13 +106,13 @@ probe_gap(const struct probe *probe, char text[200])
 	for (size_t i = 1; i < probe->n; i++) {
 		const char *a = probe_name(probe, i - 1), *b = probe_name(probe, i);
 		size_t stem = names_stem(a);
-		bool plane = probe->sets.kind[i - 1] >= KIND_GRAY || probe->sets.kind[i] >= KIND_GRAY;
+		const enum image_kind *kind = &probe->sets.kind[i];
 		long step = stem == names_stem(b) && !strncmp(a, b, stem) ?
 		    strtol(b + stem, NULL, 10) - strtol(a + stem, NULL, 10) : 0;
 
 		ones += step == 1;
 		gaps += step && step != 1;
-		if (step == 2 && plane)
+		if (step == 2 && (kind[-1] >= KIND_GRAY || kind[0] >= KIND_GRAY))
 			snprintf(text, 200, "by their numbers an image is missing between %.60s "
 			    "and %.60s", a, b);
 	}
