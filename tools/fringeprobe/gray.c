@@ -1622,6 +1622,19 @@ take_flats(const struct gray_search *search, struct gray *gray)
 		}
 }
 
+/* An image next to a plane in the files that fits nothing may be one more plane. */
+static void
+doubt_neighbours(const struct sets *sets, struct gray_code *code)
+{
+	for (size_t k = 0; k < code->n && !code->doubt; k++)
+		for (int side = -1; side <= 1; side += 2) {
+			size_t i = code->plane[k] + (size_t)side;	/* before the first: SIZE_MAX */
+
+			if (i < sets->images && sets->kind[i] == KIND_UNKNOWN)
+				code->doubt = "an image next to the planes fits nothing";
+		}
+}
+
 int
 gray_find(struct sets *sets, struct gray *gray)
 {
@@ -1639,6 +1652,8 @@ gray_find(struct sets *sets, struct gray *gray)
 	}
 	if (status == 0 && !gray->parts && (sets->n || gray->codes))
 		take_flats(&search, gray);
+	for (size_t c = 0; c < gray->codes; c++)
+		doubt_neighbours(sets, &gray->code[c]);
 	search_free(&search);
 	return status;
 }
