@@ -1628,7 +1628,7 @@ doubt_neighbours(const struct sets *sets, struct gray_code *code)
 {
 	for (size_t k = 0; k < code->n && !code->doubt; k++)
 		for (int side = -1; side <= 1; side += 2) {
-			size_t i = code->plane[k] + (size_t)side;	/* before the first: SIZE_MAX */
+			size_t i = code->plane[k] + (size_t)side;	/* SIZE_MAX: none before */
 
 			if (i < sets->images && sets->kind[i] == KIND_UNKNOWN)
 				code->doubt = "an image next to the planes fits nothing";
