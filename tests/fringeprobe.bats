@@ -393,6 +393,16 @@ for n in "'"$*"'".split():
 	missing "a Gray plane is missing, as the code turns back where the phase does not"
 	images "-p 20 -n 4 --gray period" {1..8}
 	missing "the Gray plane that is finer than 8.nrrd is missing, as a cell holds 2.0. fringes"
+	# a file that was lost, where the value turns back in two cells only; one without an edge, which the numbers tell
+	images "-p 30 -n 4 --gray period"
+	mkdir lost
+	for k in {1..5} {7..9}; do cp "s/$k.nrrd" lost/; done
+	fringeprobe lost >report 2>problems
+	grep -q "turns back where the phase does not: all 4 planes are left out; by .* missing between 5.nrrd and 7.nrrd" problems
+	mv s/6.nrrd lost/
+	rm lost/5.nrrd
+	fringeprobe lost >report
+	grep -q -- "-G 4 *guessed *by their numbers an image is missing between 4.nrrd and 6.nrrd" report
 	images "-p 20 -n 4 --gray period"
 	inverted 7
 	fringeprobe s >report 2>problems

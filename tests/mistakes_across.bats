@@ -178,6 +178,10 @@ print("%s: %s, the true one is 60" % tuple(sys.argv[1:]))
 expect(low < 60 < high and not low < float(sys.argv[1]) < high, "range")' $period "$range"
 		done
 	done
+	# nor need the projector's size be known
+	sed 's/, "projector_size": \[1200, 800\]//' ok.json >sizeless.json
+	run --separate-stderr phase2depth --calib sizeless.json wrong.nrrd -o p.nrrd
+	[[ $stderr == *"With --period from"* ]]
 	# what is wrong is the pose: no period is named
 	sed 's/"T_cam_to_proj_mm": \[-/"T_cam_to_proj_mm": [/' ok.json >behind.json
 	run --separate-stderr phase2depth --calib behind.json x.nrrd -o p.nrrd

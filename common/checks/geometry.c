@@ -425,6 +425,7 @@ fits_period(const struct coordinates *c, const struct tried_pixel *pixel, size_t
 	const struct check_facts *facts = c->facts;
 	struct check_ray ray[CHECK_RAYS];
 	double camera_deg, projector_deg;
+	double margin = c->estimated ? ESTIMATED_MARGIN * c->size_px : EDGE_MARGIN_PX;
 	size_t front = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -433,7 +434,7 @@ fits_period(const struct coordinates *c, const struct tried_pixel *pixel, size_t
 		s = meet(facts->calibration, facts->along_y, code, pixel[i].xy);
 		to_world(&facts->calibration->camera, pixel[i].xy, s, X);
 		if (s > 0 && code > -0.5 - EDGE_MARGIN_PX && !is_unlit(c, X) &&
-		    code < c->size_px - 0.5 + EDGE_MARGIN_PX)
+		    code < c->size_px - 0.5 + margin)
 			ray[front++] = (struct check_ray){ pixel[i].xy[0], pixel[i].xy[1], 1 / s };
 	}
 	return (double)front >= FRONT_SHARE * (double)n &&
@@ -471,7 +472,7 @@ suggest_period(const struct coordinates *c, const struct check_sample *sample,
 	bool before = false;
 
 	text[0] = '\0';
-	if (n < MIN_INCLINED_POINTS || c->estimated || fits_period(c, pixel, n, given_px))
+	if (n < MIN_INCLINED_POINTS || fits_period(c, pixel, n, given_px))
 		return text;
 	for (size_t i = 0; i <= TRIED_PERIODS; i++) {
 		double px = given_px * pow(TRIED_TIMES, 2.0 * (double)i / TRIED_PERIODS - 1);

@@ -402,9 +402,12 @@ judge_residuals(const struct histogram *histogram, const struct check_sample *sa
 		    "periods, a wrong phase origin, mostly unlit pixels (phasewrap "
 		    "--min-amplitude)", orders->assumed_field_px);
 	if (far > RESIDUAL_FAR_SHARE && (positive || very_far > RESIDUAL_VERY_FAR_SHARE))
-		return check_fire(line, "residual", "as large as from random fringe orders: wrong "
-		    "or swapped periods, a wrong phase origin, mostly unlit pixels (phasewrap "
-		    "--min-amplitude), or a curved response (gamma) of few steps a period");
+		return check_fire(line, "residual", "as large as from random fringe orders: %s"
+		    "wrong or swapped periods, a wrong phase origin, mostly unlit pixels "
+		    "(phasewrap --min-amplitude), or a curved response (gamma) of few steps a "
+		    "period",
+		    orders->gray_cell_turns > 0 ? "a Gray plane that is missing or out of place, " :
+		    "");
 	return false;
 }
 
@@ -1061,12 +1064,13 @@ jump_cause(const struct jumps *jumps, bool gray)
 	if (!gray)
 		return "are the periods right, and in the order of the images?";
 	if (jumps->far > near)
-		return "are the Gray planes in order, the most significant first, and not "
+		return "are all Gray planes there, in order, the most significant first, and not "
 		    "inverted (phasewrap --order, or the rows of its manifest)?";
 	if (fabs(jumps->up - jumps->down) < 0.2 * near)
 		return "do --gray-cell and phasewrap --phase-origin (or --gray-offset) fit the "
 		    "patterns?";
-	return "do --gray-cell, --period and phasewrap --sign fit the patterns?";
+	return "are all Gray planes there, and do --gray-cell, --period and phasewrap --sign fit "
+	    "the patterns?";
 }
 
 static bool

@@ -416,8 +416,9 @@ add_periods(struct probe *probe)
 		    probe->side != SIDE_NONE && probe->chosen == 1 ? "; to match two cameras any "
 		    "number does, the same for both" : "");
 		if (probe->chosen > 1 && all->ratio[0] > 0)
-			reason(why, "the frequencies are as %.4f to %.4f, which several whole "
-			    "numbers fit: %s", all->ratio[0], all->ratio[1], candidates);
+			reason(why, "the frequencies are as %.4f to %.4f, which %s%s",
+			    all->ratio[0], all->ratio[1], *candidates ? "several whole numbers "
+			    "fit: " : "no whole numbers below 129 fit", candidates);
 		add_word(probe, SURE_UNKNOWN, why, "-p %s", list);
 		return;
 	case FREQUENCY_GRAY:
@@ -775,8 +776,9 @@ add_gray_words(struct probe *probe)
 	bool either = code->either || (gray->codes > 1 && gray->code[1].either);
 	const char *doubt = code->doubt || gray->codes < 2 ? code->doubt : gray->code[1].doubt;
 	bool blurred = code->blurred || (gray->codes > 1 && gray->code[1].blurred);
-	enum certainty sure = either || doubt || blurred ? SURE_GUESSED : SURE_FOUND;
-	char why[300], near[100];
+	char why[300], near[100], gap[200];
+	enum certainty sure = probe_gap(probe, gap) || either || doubt || blurred ? SURE_GUESSED :
+	    SURE_FOUND;
 
 	if (!gray->codes)
 		return;
@@ -786,6 +788,8 @@ add_gray_words(struct probe *probe)
 		    "may be planes or flat ones");
 	else if (doubt || blurred)
 		reason(why, "%s", doubt ? doubt : "the finest planes show no stripes");
+	else if (*gap)
+		reason(why, "%s", gap);
 	if (gray->codes > 1)
 		add_word(probe, sure, why, "-G %zu,%zu", code->n, gray->code[1].n);
 	else

@@ -460,6 +460,8 @@ void report_json(const struct probe *, size_t n, const char *line, FILE *);
 
 /* Records what does not fit in the chosen sets and the Gray codes. */
 void problems_find(struct probe *);
+/* Do the numbers of the files pass over one next to a Gray plane or a flat image? Which, or "". */
+bool probe_gap(const struct probe *, char text[200]);
 /* A new string, as vsprintf() prints it. */
 char *text_of(const char *format, va_list);
 /* Nothing fits: "; a.png to d.png look like fringes, ...", or "" where nothing looks like them. The

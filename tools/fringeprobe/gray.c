@@ -396,6 +396,7 @@ struct plane_order {
 	bool flip[GRAY_MOST];		/* bright where it should be dark */
 	double margin[GRAY_MOST];	/* how clearly it is what it should be, 0 to 1 */
 	double agreement, score;	/* agreement: negative where the value falls */
+	double level;			/* mean of the value; of pairs as if it grew */
 };
 
 /* How far one after another, up or down, the files are. */
@@ -421,14 +422,14 @@ is_run(const size_t *plane, size_t n)
 	return count_run(plane, n) + 1 >= n;
 }
 
-static size_t
+static bool
 order_run(const struct planes *planes, const struct plane_order *order)
 {
 	size_t image[GRAY_MOST];
 
 	for (size_t k = 0; k < order->n; k++)
 		image[k] = planes->plane[order->plane[k]];
-	return count_run(image, order->n);
+	return is_run(image, order->n);
 }
 
 /* Computes the values by an order and the planes that are inverted in it. */
@@ -447,6 +448,7 @@ order_values(const struct planes *planes, const struct plane_order *order)
 struct changes {
 	double up, down, other;		/* steps of one, each way */
 	size_t folded, lines;		/* lines in which it goes far both ways; all lines */
+	double sum, pixels;		/* of the value, over seen pixels */
 };
 
 static void
@@ -462,6 +464,8 @@ gray_count_changes(const struct gray_search *search, int axis, const unsigned *v
 		for (size_t p = l * field->length; p < (l + 1) * field->length; p++) {
 			if (!search->seen[axis][p])
 				continue;
+			out->sum += value[p];
+			out->pixels++;
 			if (last != SIZE_MAX && p - last <= MAX_CHANGE_GAP_PX &&
 			    value[p] != value[last]) {
 				bool down = value[p] + 1 == value[last];
@@ -514,6 +518,9 @@ judge(const struct planes *planes, struct plane_order *order)
 	    &changes);
 	steps = changes.up + changes.down;
 	order->agreement = steps > 0 ? (changes.up - changes.down) / (steps + changes.other) : 0;
+	order->level = changes.sum / fmax(1, changes.pixels);
+	if (planes->inverses && order->agreement < 0)
+		order->level = pow(2, (double)order->n) - 1 - order->level;
 	if (planes->inverses && other < flips)	/* all are the second of their pairs */
 		flips = other;
 	order->score = fabs(order->agreement) - 0.1 * (double)unclear -
@@ -650,7 +657,9 @@ drop_strangers(const struct planes *planes, struct plane_order *order)
 	}
 }
 
-/* The best order. Returns how many others fit as well. */
+/* The best order, of several the one of the files, or else the one of the smallest values: a
+ * projector shows column 0, but not all that so many planes count. Returns how many others fit as
+ * well. */
 static size_t
 find_order(const struct planes *planes, struct plane_order *best)
 {
@@ -663,11 +672,11 @@ find_order(const struct planes *planes, struct plane_order *best)
 		most = fmax(most, all[k].score);
 	}
 	for (size_t k = 0; k < n; k++) {
-		size_t run = order_run(planes, &all[k]), was = order_run(planes, &all[chosen]);
+		bool run = order_run(planes, &all[k]), was = order_run(planes, &all[chosen]);
 
 		if (all[k].score <= most - BETTER)
 			continue;
-		if (near++ == 0 || run > was || (run == was && all[k].score > all[chosen].score))
+		if (near++ == 0 || run > was || (run == was && all[k].level < all[chosen].level))
 			chosen = k;
 	}
 	*best = all[chosen];
@@ -678,6 +687,25 @@ find_order(const struct planes *planes, struct plane_order *best)
 /* ---- from an order to a code: which of each pair is the plane; holes, weak planes, flats ---- */
 
 #define MISSING_PLANES 4	/* fewer do not tell that one is missing */
+
+static long
+file_of(const struct planes *planes, size_t i)
+{
+	return (long)planes->search->image[i].image;
+}
+
+/* Are at least half of the others as many files from their inverses as the first plane is? Then
+ * their places tell which of a pair is the plane. */
+static bool
+is_pattern(const struct planes *planes, const struct gray_code *code)
+{
+	size_t same = 0;
+
+	for (size_t k = 1; k < code->n; k++)
+		same += labs(file_of(planes, code->plane[k]) - file_of(planes, code->inverse[k])) ==
+		    labs(file_of(planes, code->plane[0]) - file_of(planes, code->inverse[0]));
+	return code->n > 1 && 2 * same >= code->n - 1;
+}
 
 /* While a code is searched its planes and inverses are images of the search. */
 static void
@@ -698,8 +726,8 @@ code_start(struct planes *planes, const struct plane_order *order, struct gray_c
 		second += k && code->plane[k] > code->inverse[k];
 	}
 	/* the first plane: as the others are, or so that the code rises */
-	if (code->inverses && (second == 0 || second == order->n - 1) ?
-	    code->n > 1 && (code->plane[0] > code->inverse[0]) != (second > 0) :
+	if (code->inverses && (second == 0 || second == order->n - 1) && is_pattern(planes, code) ?
+	    (code->plane[0] > code->inverse[0]) != (second > 0) :
 	    code->inverses && code->falls) {
 		swap(&code->plane[0], &code->inverse[0]);
 		code->falls = !code->falls;
@@ -862,12 +890,6 @@ constant_at(const struct planes *planes, long i)
 	    !planes->search->image[at].constant ? SIZE_MAX : at;
 }
 
-static long
-file_of(const struct planes *planes, size_t i)
-{
-	return (long)planes->search->image[i].image;
-}
-
 /* Between two planes the files leave room for some that have no edge in view. Behind such a hole a
  * plane seems to have changed places with its inverse: first all are as most of the files are. */
 static void
@@ -879,10 +901,11 @@ fill_holes(struct planes *planes, struct gray_code *code)
 
 	for (size_t k = 1; k < code->n; k++)
 		second += code->plane[k] > code->inverse[k];
-	for (size_t k = 0; k < code->n && code->inverses && code->n > 3; k++)
-		if ((second < 2 || second + 3 > code->n) &&
-		    (code->plane[k] > code->inverse[k]) != (second >= 2))
-			swap(&code->plane[k], &code->inverse[k]);
+	if (code->inverses && code->n > 3 && (second < 2 || second + 3 > code->n) &&
+	    is_pattern(planes, code))
+		for (size_t k = 0; k < code->n; k++)
+			if ((code->plane[k] > code->inverse[k]) != (second >= 2))
+				swap(&code->plane[k], &code->inverse[k]);
 	for (size_t k = 1; k < code->n; k++)
 		unit = labs(file_of(planes, code->plane[k]) - file_of(planes, code->plane[k - 1])) <
 		    unit ? labs(file_of(planes, code->plane[k]) -
@@ -1031,7 +1054,7 @@ give_back_flats(struct planes *planes, struct gray_code *code, size_t constants)
 	if (apart)
 		return;
 	if (code->inverses)
-		give = image[code->plane[0]].level > 0 && code->plane[0] < code->inverse[0];
+		give = (image[code->plane[0]].level > 0) == (code->plane[0] < code->inverse[0]);
 	else if (constants > 1 && image[code->plane[0]].level * image[code->plane[1]].level < 0)
 		give = 2;
 	else
@@ -1568,7 +1591,8 @@ find_code(struct planes *planes, struct gray *gray)
 	if (is_folded(planes, &code))
 		code.missing = GRAY_COARSE_MISSING;
 	else if (!isnan(code.cells) && code.cell == GRAY_CELL_UNKNOWN)
-		code.missing = GRAY_TOO_COARSE;
+		code.missing = code.agreement < AGREEMENT_SURE ? GRAY_COARSE_MISSING :
+		    GRAY_TOO_COARSE;
 	if (code.missing)
 		gray->part[gray->parts++] = code;
 	else
@@ -1598,6 +1622,19 @@ take_flats(const struct gray_search *search, struct gray *gray)
 		}
 }
 
+/* An image next to a plane in the files that fits nothing may be one more plane. */
+static void
+doubt_neighbours(const struct sets *sets, struct gray_code *code)
+{
+	for (size_t k = 0; k < code->n && !code->doubt; k++)
+		for (int side = -1; side <= 1; side += 2) {
+			size_t i = code->plane[k] + (size_t)side;	/* SIZE_MAX: none before */
+
+			if (i < sets->images && sets->kind[i] == KIND_UNKNOWN)
+				code->doubt = "an image next to the planes fits nothing";
+		}
+}
+
 int
 gray_find(struct sets *sets, struct gray *gray)
 {
@@ -1615,6 +1652,8 @@ gray_find(struct sets *sets, struct gray *gray)
 	}
 	if (status == 0 && !gray->parts && (sets->n || gray->codes))
 		take_flats(&search, gray);
+	for (size_t c = 0; c < gray->codes; c++)
+		doubt_neighbours(sets, &gray->code[c]);
 	search_free(&search);
 	return status;
 }

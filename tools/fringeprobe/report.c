@@ -97,26 +97,53 @@ find_plane_problems(struct probe *probe, const struct gray_code *code)
 		    one ? "" : "s");
 }
 
+bool
+probe_gap(const struct probe *probe, char text[200])
+{
+	size_t ones = 0, gaps = 0;
+
+	*text = '\0';
+	for (size_t i = 1; i < probe->n; i++) {
+		const char *a = probe_name(probe, i - 1), *b = probe_name(probe, i);
+		size_t stem = names_stem(a);
+		const enum image_kind *kind = &probe->sets.kind[i];
+		long step = stem == names_stem(b) && !strncmp(a, b, stem) ?
+		    strtol(b + stem, NULL, 10) - strtol(a + stem, NULL, 10) : 0;
+
+		ones += step == 1;
+		gaps += step && step != 1;
+		if (step == 2 && (kind[-1] >= KIND_GRAY || kind[0] >= KIND_GRAY))
+			snprintf(text, 200, "by their numbers an image is missing between %.60s "
+			    "and %.60s", a, b);
+	}
+	if (gaps != 1 || ones < 3)
+		*text = '\0';
+	return *text;
+}
+
 /* Of a code that is not complete, which decodes nothing. */
 static void
 find_missing_plane(struct probe *probe, const struct gray_code *part)
 {
+	char gap[200];
+	const char *before_gap = probe_gap(probe, gap) ? "; " : "";
 	const char *after = probe_name(probe, part->plane[part->gap]);
 	const char *before = probe_name(probe, part->plane[part->gap ? part->gap - 1 : 0]);
 
 	switch (part->missing) {
 	case GRAY_COARSE_MISSING:
 		probe_problem(probe, "a Gray plane is missing, as the code turns back where the "
-		    "phase does not: all %zu planes are left out", part->n);
+		    "phase does not: all %zu planes are left out%s%s", part->n, before_gap, gap);
 		break;
 	case GRAY_TOO_COARSE:
 		probe_problem(probe, "the Gray plane that is finer than %s is missing, as a cell "
-		    "holds %.2f fringes: all %zu planes are left out",
-		    probe_name(probe, part->plane[part->n - 1]), 1 / part->cells, part->n);
+		    "holds %.2f fringes: all %zu planes are left out%s%s",
+		    probe_name(probe, part->plane[part->n - 1]), 1 / part->cells, part->n,
+		    before_gap, gap);
 		break;
 	default:
 		probe_problem(probe, "a Gray plane is missing between %s and %s: all %zu planes "
-		    "are left out", before, after, part->n);
+		    "are left out%s%s", before, after, part->n, before_gap, gap);
 	}
 }
 
