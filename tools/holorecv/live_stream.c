@@ -457,7 +457,8 @@ take_oldest(struct video *video, const char *path, struct live_head *head, struc
 		status = frame_new_named(sent.keys.w, rows(&sent.keys), luma ? 1 : 3,
 		    luma ? SAMPLE_USHORT : SAMPLE_UCHAR, luma ? "luma" : "r g b", &whole);
 		if (status == 0) {
-			pixel_format_get(video->format, video->raw, video->w, video->h, whole);
+			pixel_format_get(video->format, video->raw, video->w, video->h, whole,
+			    0, whole->head.c);
 			status = finish(&sent.keys, &sent.head, whole, path, out);
 		}
 		status = status < 0 ? -1 : 1;
