@@ -1054,6 +1054,19 @@ is_out_of_order(struct image_places *places)
 	    BETTER * squared_error(places, from, best, images, first, images));
 }
 
+/* Has the best path no set, and few images that follow one another? Then it is the number of steps
+ * that is wrong, or the shifts, and no image was lost: checks of whole sets tell. */
+static bool
+fits_no_order(const struct image_places *places)
+{
+	size_t in_row = 0;
+
+	for (size_t t = places->at + 1; t < places->images; t++)
+		in_row += places->path[0].next[t % HISTORY];
+	return places->start != START_BY_GRAY && !places->any_formed &&
+	    3 * in_row < places->images - places->at;
+}
+
 enum places_answer
 image_places_next(struct image_places *places, bool ended, size_t *images, size_t *sets)
 {
@@ -1083,7 +1096,7 @@ image_places_next(struct image_places *places, bool ended, size_t *images, size_
 		    START_BY_GRAY && set < end && (best->place[set % HISTORY] + places->anchor) % n;
 		    set++)
 			;
-	if (!is_out_of_order(places)) {
+	if (fits_no_order(places) || !is_out_of_order(places)) {
 		if (!ended && end - at < 3 * n)
 			return PLACES_WAIT;	/* more images may show it */
 		if (!places->anchored && places->untold == PLACES_TOLD)

@@ -336,9 +336,10 @@ look(void *arg, const unsigned char *bytes, size_t n)
 /*
  * A child that decodes up to this many tracks behind the first, and writes all of them as raw NUT.
  * It opens a Matroska or MP4 file itself, and decodes it by as many threads as it likes; else it is
- * fed, and decodes a picture at a time. It is told nothing more of haste: ffmpeg's options against
- * delay lose pictures. Stamps that do not rise, as 2000 frames a second have in Matroska, are moved
- * on by a microsecond.
+ * fed, decodes a picture at a time, and does not wait for 20 of them to learn the rate. It is told
+ * nothing more of haste: ffmpeg's options against delay lose pictures. More threads would let the
+ * writer of raw pictures keep back one each. Stamps that do not rise, as 2000 frames a second have
+ * in Matroska, are moved on by a microsecond; the filter that does it keeps one picture back.
  */
 static int
 start_child(struct loader *loader, struct reading *reading, size_t tracks)
@@ -352,13 +353,14 @@ start_child(struct loader *loader, struct reading *reading, size_t tracks)
 	const char *words[] = { "ffmpeg", "-nostdin", "-v", "level+info", "-hide_banner",
 		"-nostats", "-xerror", "-err_detect", "+crccheck+bitstream+buffer+explode",
 		"-noautorotate", "-thread_type", fed ? "slice" : "slice+frame",
+		"-fpsprobesize", fed ? "0" : "-1",
 		/* what ffmpeg takes it for by its content could be a playlist, which names files */
 		"-f", reading->container, "-format_whitelist", reading->container,
 		"-protocol_whitelist", "file,pipe", "-i", fed ? "pipe:0" : FFMPEG_FILE,
 		"-filter:v:0", "showinfo=checksum=0", "-autoscale", "0", "-fps_mode",
 		"passthrough", "-enc_time_base", "1/1000000", "-bsf:v",
-		"setts=ts=max(TS\\,PREV_OUTDTS+1)", "-c:v", "rawvideo", "-max_interleave_delta",
-		fed ? "10M" : "0", "-flush_packets", "1", "-f", "nut",
+		"setts=ts=max(TS\\,PREV_OUTDTS+1)", "-c:v", "rawvideo", "-threads", "1",
+		"-max_interleave_delta", fed ? "10M" : "0", "-flush_packets", "1", "-f", "nut",
 		"-map", "0:v:0", "-map", "0:v:1?", "-map", "0:v:2?", "pipe:1", NULL };
 	const size_t last = sizeof(words) / sizeof(*words) - 6 + 2 * tracks;
 	const size_t left = pipe && logged < pipe->n ? pipe->n - logged : 0;	/* pushed back */
