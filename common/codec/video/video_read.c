@@ -640,6 +640,7 @@ video_load(struct loader *loader, struct frame **out)
 	struct reading *reading;
 	int status;
 
+	*out = NULL;
 	if (!loader->state && begin(loader) < 0)
 		return -1;
 	reading = loader->state;
