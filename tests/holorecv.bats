@@ -100,6 +100,32 @@ error = np.abs(depth["depth"] - truth["depth"])[np.isfinite(depth["depth"]) & np
 expect(np.isfinite(depth["depth"]).mean() > 0.8 and np.median(error) < 0.1, np.isfinite(depth["depth"]).mean(), np.median(error))'
 }
 
+@test "holorecv: a texture in colour arrives in colour, of every encoding" {
+	py "$bodies"'
+from live_client import Server as Holoserve
+w, h = 66, 40
+y, x = np.mgrid[:h, :w].astype("f4")
+truth = Frame(np.stack([15 + 10 * np.sin(x / 30), 40 + x, 200 - 2 * y, 60 + x + y]), ["depth", "r", "g", "b"],
+	{"z_axis": "towards", "length_unit": "mm"})
+to = io.BytesIO()
+write_frames(to, truth)
+for kind, most in ("png", 0.51), ("jpeg", 2), ("h264", 4), ("luma", 1.5):
+	served = Holoserve("-P 40 --depth-range 0,30 --encode " + kind)
+	tool = ["fringepipe", "holorecv", "--frames=1", served.url, ",", "depthdec" if kind == "luma" else "holodec"]
+	child = subprocess.Popen(tool, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+	for k in range(12):
+		served.put(to.getvalue())
+		time.sleep(0.1)
+	served.end()
+	out, message = child.communicate(timeout=60)
+	expect(child.returncode == 0, kind, message)
+	frame = frames_of(out)[0]
+	expect(frame.names == ["depth", "r", "g", "b"] and "texture_matrix" not in frame.meta, frame.names, frame.meta)
+	off = [np.nanmean(np.abs(frame[c] - truth[c])) for c in "rgb"]
+	print("#", kind, off)
+	expect(max(off) <= most, kind, off)'
+}
+
 @test "holorecv: luma and h264 by ffmpeg: depth and texture, all that came however the decoder keeps them back" {
 	py "$bodies"'
 from live_client import Server as Holoserve

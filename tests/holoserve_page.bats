@@ -425,7 +425,7 @@ for kind, rms_most, most_most, kept in ("luma", 0.1, 0.5, 1), ("h264", 1, 6, 0.9
 	run -1 grep -nE ' (style|on[a-z]+)="' "$page"		# the policy forbids them
 }
 
-@test "holoserve_page: a surface in its own colours, by PNG to the bit, by JPEG and h264" {
+@test "holoserve_page: a surface in its own colours, by PNG to the bit, by JPEG, h264 and luma" {
 	need_browser
 	# 17 skipped rows between depth and colours of h264: 64 rows are whole blocks
 	py 'w, h = 130, 64
@@ -443,7 +443,7 @@ class At:
 with open("in.nrrd", "rb") as file:
 	data = file.read()
 truth = read_frame("in.nrrd")
-for encode, most in (("png", 0), ("jpeg", 2), ("h264 --crf 18", 3)):
+for encode, most in (("png", 0), ("jpeg", 2), ("h264 --crf 18", 3), ("luma", 2)):
 	served = Holoserve("-P 40 --depth-range 0,40 --encode " + encode)
 	at = At(served.url)
 	with Browser() as b:

@@ -162,6 +162,35 @@ open("bad.mkv", "wb").write(data)'
 	fails 1 "framecat: standard input: " told
 }
 
+@test "live: colours that are coded as YUV, and a texture in colour, are the same from a pipe and from NUT" {
+	py '
+y, x = np.mgrid[:48, :64]
+planes = np.stack([2 * x + 20, 3 * y + 10, 250 - x - 2 * y, x + y])
+for name, names in ("rgb", ["r", "g", "b"]), ("texture", ["luma", "texture", "texture_u", "texture_v"]):
+	write_frames(name + ".nrrd", [Frame((planes[:len(names)] + k).astype("u1"), names, {"time_s": str(1 + k / 30)}) for k in range(5)])'
+	for name in rgb texture; do
+		framecat $name.nrrd -o $name.mkv
+		framecat $name.mkv -o file.nrrd -f
+		cat $name.mkv | silent framecat - -o pipe.nrrd -f
+		silent framecmp file.nrrd pipe.nrrd
+		ffmpeg -v error -y -i $name.mkv -map 0 -c copy $name.nut
+		silent framecmp file.nrrd $name.nut
+		cat $name.nut | silent framecat - -o pipe.nrrd -f
+		silent framecmp file.nrrd pipe.nrrd
+		py '
+for a, b in zip(read_frames(sys.argv[1] + ".nrrd"), read_frames("pipe.nrrd"), strict=True):
+	expect(a.names == b.names and abs(float(a.meta["time_s"]) - float(b.meta["time_s"])) < 1e-9, b.names, b.meta)
+	off = np.abs(a.pixels.astype(int) - b.pixels)
+	expect(off.max() <= 12 and off.mean() < 1.5, off.max(), off.mean())' $name
+	done
+	# raw pictures have no word for the matrix
+	ffmpeg -v error -i rgb.mkv -c:v rawvideo raw.nut
+	run -0 framecat raw.nut -o raw.nrrd
+	[ "$output" = "framecat: raw.nut: does not say how its colours are coded as YUV: by BT.709 of limited range, it is assumed" ]
+	framecat rgb.mkv -o file.nrrd -f
+	silent framecmp file.nrrd raw.nrrd
+}
+
 @test "live: streams that are cut, damaged or make no sense end in one line" {
 	source_of gray 64x48 3
 	coded gray 64x48 -f yuv4mpegpipe >y4m
@@ -203,8 +232,14 @@ second = whole.index(b"\x89PNG", 8)
 whole[second + 2] ^= 1
 open("bad", "wb").write(whole)
 nut = bytearray(open("nut", "rb").read())
+info = nut.index(bytes.fromhex("4e49ab68b596ba78"))
+packet = nut[info : info + 9 + nut[info + 8]]
+open("endless", "wb").write(nut[:info] + packet * ((16 << 20) // len(packet)))
+open("number", "wb").write(nut[:33] + b"\xff" * 99)
 nut[60] ^= 4
 open("sum", "wb").write(nut)'
+	fails 1 "standard input: has headers of more than 16777216 bytes" piped endless
+	fails 1 "standard input: is damaged: a number of NUT cannot be" piped number
 	fails 1 "standard input: is damaged: what follows image 1 is no PNG" piped bad
 	fails 1 "standard input: is damaged: the check sum of a header of NUT cannot be" piped sum
 }
@@ -257,6 +292,14 @@ open("bad.png", "wb").write(b"".join(open("damaged" if i == k else i + ".png", "
 	fails 2 "--idle: is for --follow" framecat --idle 1 a.png -o null:
 	fails 2 "--follow: framecmp reads its files itself" framecmp --follow a.png a.png
 	mkdir empty
+	for output in empty empty/ empty/x-%d.png empty/../empty/x.nrrd; do
+		fails 2 "--follow: -o $output is in a folder that is followed" framecat --follow --idle 1 empty -o $output
+	done
+	cd empty
+	fails 2 "--follow: -o x.png is in a folder that is followed" framecat --follow --idle 1 . -o x.png
+	fails 1 "no image came into the folder" framecat --follow --idle 0.2 . -o null:
+	cd ..
+	fails 1 "no image came into the folder" framecat --follow --idle 0.2 empty -o x.png
 	fails 1 "no image came into the folder" framecat --follow --idle 0.2 empty -o null:
 }
 

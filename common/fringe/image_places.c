@@ -600,16 +600,45 @@ fit_fringe(const struct image_places *places, size_t end, const uint8_t *place, 
 }
 
 #define TWO_LEVEL_MOST 0.22	/* 0.05 to 0.15 at the right places, 0.3 and more at others */
+/* A plane whose cells are as fine as the blur, and a fringe, are off by 0.41: but a fringe is A + B
+ * cos(phi + d) with any d, but for so much of its variance at most. */
+#define TWO_LEVEL_BLURRED 0.45
+#define FRINGE_LIKE 0.4
 #define TWO_LEVEL_TIMES 1.5
 #define TWO_LEVEL_LEAST 0.1	/* what motion may add */
+
+/* The share of an image's variance about the mean of the fringes that these explain, with any shift
+ * and amplitude: linear regression on both parts of the phasor. */
+static double
+fringe_share(const struct image_places *places, const float *v, const float *mean,
+    const float complex *phasor)
+{
+	double aa = 0, ab = 0, bb = 0, av = 0, bv = 0, vv = 0;
+
+	for (size_t s = 0; s < places->samples; s++) {
+		double a = crealf(phasor[s]), b = cimagf(phasor[s]), own = v[s] - mean[s];
+
+		if (!places->is_lit[s])
+			continue;
+		aa += a * a;
+		ab += a * b;
+		bb += b * b;
+		av += a * own;
+		bv += b * own;
+		vv += own * own;
+	}
+	return vv > 0 && aa * bb > ab * ab ? (av * av * bb - 2 * av * bv * ab + bv * bv * aa) /
+	    (aa * bb - ab * ab) / vv : 1;
+}
 
 /*
  * How far Gray planes are off two levels, A + B and A - B, if the set that ends with image `end` is
  * turned by so many places: of (I - A)/B over its median above and below 0, less 1, the 70 %
- * quantile of the worst plane.
+ * quantile of the worst plane. *like, unless NULL: of the variance of the plane that is most like a
+ * fringe the share that A + B cos(phi + d) explains.
  */
 static double
-two_level_error(const struct image_places *places, size_t end, size_t turn)
+two_level_error(const struct image_places *places, size_t end, size_t turn, double *like)
 {
 	size_t n = places->n, samples = places->samples;
 	float *mean = must_alloc(2 * samples, sizeof(*mean)), *sorted = mean + samples, least;
@@ -634,12 +663,16 @@ two_level_error(const struct image_places *places, size_t end, size_t turn)
 	for (size_t s = 0; s < samples; s++)
 		sorted[s] = cabsf(phasor[s]);
 	least = 0.3f * quantile(sorted, samples, 0.9);
+	if (like)
+		*like = 0;
 	for (size_t i = 0; i < n; i++) {
 		const float *v = places->sample[(end + 1 - n + i) % HISTORY];
 		size_t count = 0, above = 0;
 
 		if (!places->place[place[i]].code)
 			continue;
+		if (like)
+			*like = fmax(*like, fringe_share(places, v, mean, phasor));
 		/* Gray may be stronger than fringes */
 		for (int below = 0; below < 2; below++) {
 			size_t first = count;
@@ -672,11 +705,11 @@ two_level_error(const struct image_places *places, size_t end, size_t turn)
 static void
 form_gray_set(struct image_places *places, size_t t)
 {
-	double error = two_level_error(places, t, 0);
-	bool whole = error < TWO_LEVEL_MOST;
+	double like, error = two_level_error(places, t, 0, &like);
+	bool whole = error < (like < FRINGE_LIKE ? TWO_LEVEL_BLURRED : TWO_LEVEL_MOST);
 
 	for (size_t turn = 1; turn < places->n && whole; turn++)
-		whole = two_level_error(places, t, turn) > TWO_LEVEL_TIMES * error;
+		whole = two_level_error(places, t, turn, NULL) > TWO_LEVEL_TIMES * error;
 	if (!whole)
 		return;
 	places->formed[(t + 1 - places->n) % HISTORY] = places->anchored = true;
@@ -1013,6 +1046,40 @@ squared_error(const struct image_places *places, size_t from, const uint8_t *pla
 	return least;
 }
 
+/* Are the images from places->at on those of the nearest whole set in another order, in which some
+ * are missing, rather than in this one? */
+static bool
+are_of_other_places(const struct image_places *places)
+{
+	size_t n = places->n, at = places->at, end = places->images, whole = end;
+	double error[PLACES_MOST][PLACES_MOST] = { 0 }, own = 0, best = INFINITY;
+
+	for (size_t t = end > HISTORY ? end - HISTORY : 0; t + n <= end; t++)
+		if (places->formed[t % HISTORY] && (whole == end ||
+		    (t > at ? t - at : at - t) < (whole > at ? whole - at : at - whole)))
+			whole = t;
+	if (whole == end)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < n; k++)
+			for (size_t s = 0; s < places->samples; s++)
+				error[i][k] += places->is_lit[s] ?
+				    pow(places->sample[(at + i) % HISTORY][s] -
+				    places->sample[(whole + k) % HISTORY][s], 2) : 0;
+	for (size_t lost = 0; lost < n; lost++)
+		for (size_t first = 0; first < n; first++) {
+			double sum = 0;
+
+			for (size_t i = 0; i < n; i++)
+				sum += error[i][(i + (i >= first ? lost : 0)) % n];
+			if (lost == 0)
+				own = sum;
+			else
+				best = fmin(best, sum);
+		}
+	return own >= BETTER * best;
+}
+
 /* Do the images show that those from places->at on are no set in order? */
 static bool
 is_out_of_order(struct image_places *places)
@@ -1025,8 +1092,8 @@ is_out_of_order(struct image_places *places)
 	bool same;
 
 	if (places->start == START_BY_GRAY)	/* coarse planes are plain: levels tell */
-		return places->two_level > 0 && two_level_error(places, at + n - 1, 0) >
-		    sqrt(BETTER) * places->two_level;
+		return places->two_level > 0 && (two_level_error(places, at + n - 1, 0, NULL) >
+		    sqrt(BETTER) * places->two_level || are_of_other_places(places));
 	if (places->anchored && places->voted && here != 0 && places->equal[here])
 		return true;	/* whole sets tell */
 	for (size_t i = 0; i < n; i++)
@@ -1052,6 +1119,19 @@ is_out_of_order(struct image_places *places)
 	    BETTER * squared_error(places, from, best, images, first, last) ||
 	    squared_error(places, from, all, images, first, images) >=
 	    BETTER * squared_error(places, from, best, images, first, images));
+}
+
+/* Has the best path no set, and few images that follow one another? Then it is the number of steps
+ * that is wrong, or the shifts, and no image was lost: checks of whole sets tell. */
+static bool
+fits_no_order(const struct image_places *places)
+{
+	size_t in_row = 0;
+
+	for (size_t t = places->at + 1; t < places->images; t++)
+		in_row += places->path[0].next[t % HISTORY];
+	return places->start != START_BY_GRAY && !places->any_formed &&
+	    3 * in_row < places->images - places->at;
 }
 
 enum places_answer
@@ -1083,7 +1163,7 @@ image_places_next(struct image_places *places, bool ended, size_t *images, size_
 		    START_BY_GRAY && set < end && (best->place[set % HISTORY] + places->anchor) % n;
 		    set++)
 			;
-	if (!is_out_of_order(places)) {
+	if (fits_no_order(places) || !is_out_of_order(places)) {
 		if (!ended && end - at < 3 * n)
 			return PLACES_WAIT;	/* more images may show it */
 		if (!places->anchored && places->untold == PLACES_TOLD)

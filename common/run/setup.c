@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/opt.h"
@@ -331,6 +332,28 @@ check_output(const struct chain *chain)
 	return target_check(chain->output, chain->force);
 }
 
+/* What is written into a folder that is followed would be read again, without end. */
+static int
+check_followed(const struct chain *chain)
+{
+	const char *slash = chain->output ? strrchr(chain->output, '/') : NULL;
+	char *folder = must_format("%.*s", slash ? (int)(slash - chain->output) + 1 : 1,
+	    slash ? chain->output : ".");
+	struct stat to, from;
+	int status = 0;
+
+	if (!chain->output || !strcmp(chain->output, "-") || chain_drops(chain) ||
+	    ((stat(chain->output, &to) < 0 || !S_ISDIR(to.st_mode)) && stat(folder, &to) < 0))
+		to.st_mode = 0;
+	for (size_t i = 0; S_ISDIR(to.st_mode) && i < chain->operands && status == 0; i++)
+		if (stat(chain->operand[i], &from) == 0 && from.st_ino == to.st_ino &&
+		    from.st_dev == to.st_dev)
+			status = fail_usage("--follow", "-o %s is in a folder that is followed, "
+			    "and would be read again: name another folder", chain->output);
+	free(folder);
+	return status;
+}
+
 /* --raw and --follow are for operands that the runner reads. */
 static int
 check_reading(const struct chain *chain)
@@ -343,6 +366,8 @@ check_reading(const struct chain *chain)
 	if ((how->raw || how->follow) && first->stage->traits & (STAGE_SOURCE | STAGE_OPERANDS))
 		return fail_usage(how->raw ? "--raw" : "--follow", "%s reads its files itself, if "
 		    "any: framecat takes this option, too", first->stage->name);
+	if (how->follow && check_followed(chain) < 0)
+		return -1;
 	return how->raw ? codec_of_raw()->raw_check(how->raw) : 0;
 }
 

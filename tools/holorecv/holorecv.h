@@ -76,6 +76,7 @@ struct live_keys {
 	enum live_texture texture;
 	size_t w, h;			/* of the depth */
 	size_t texture_row;		/* of the picture, where a texture below begins */
+	bool colour;			/* it has three planes */
 	struct meta meta;		/* the other keys */
 };
 
@@ -93,9 +94,9 @@ size_t live_picture_most(const struct live_keys *);
 /* Reads the head of a message. 0, or -1 after fail(). */
 int live_read_picture(const unsigned char *message, size_t n, struct live_picture *);
 /*
- * Decodes a Holoimage to a frame r g b, or r g b a with the texture in a, with the stream's keys,
- * frame_number, sent_s, and time_s if the time of capture is known. path: for messages. 0, or -1
- * after fail(). Not for videos.
+ * Decodes a Holoimage to a frame r g b, or r g b a with the texture in a, or with one in colour
+ * below as holoenc(1) writes it, with the stream's keys, frame_number, sent_s, and time_s if the
+ * time of capture is known. path: for messages. 0, or -1 after fail(). Not for videos.
  */
 int live_decode(const struct live_keys *, const struct live_picture *, const char *path,
     struct frame **out);

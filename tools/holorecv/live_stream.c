@@ -13,12 +13,14 @@
 #include "base/process.h"
 #include "codec/video/ffmpeg.h"
 #include "codec/video/pixel_format.h"
+#include "image/texture.h"
 #include "io/codec.h"
 
 #define SIDE_MOST 65535.0
 #define GAP_MOST 64	/* rows between the depth and a texture below */
 
 static const char *const encodings[] = { "jpeg", "png", "h264", "luma", NULL };	/* from 1 on */
+static const char *const matrices[] = { "rgb", "bt709", NULL };
 static const char *const textures[] = { "none", "alpha", "below", NULL };
 
 /* ---- key lines ---- */
@@ -83,7 +85,7 @@ add_lines(struct meta *meta, const char *text, size_t n)
 static int
 take_keys(struct live_keys *keys)
 {
-	int encoding, texture = LIVE_NO_TEXTURE;
+	int encoding, texture = LIVE_NO_TEXTURE, matrix;
 
 	if (take_word(&keys->meta, "encoding", encodings, &encoding) < 0 ||
 	    take_side(&keys->meta, "width", &keys->w) < 0 ||
@@ -104,6 +106,12 @@ take_keys(struct live_keys *keys)
 	if (live_is_video(keys->encoding) && texture == LIVE_ALPHA)
 		return fail("texture", "cannot be alpha in a video");
 	meta_remove(&keys->meta, "codec");
+	keys->colour = texture == LIVE_BELOW && meta_get(&keys->meta, "texture_matrix");
+	if (keys->colour && (take_word(&keys->meta, "texture_matrix", matrices, &matrix) < 0 ||
+	    (keys->encoding != LIVE_LUMA &&
+	    (meta_set(&keys->meta, "holo_texture_place", "below") < 0 ||
+	    meta_set(&keys->meta, "holo_texture_matrix", matrices[matrix]) < 0))))
+		return -1;
 	if (keys->encoding == LIVE_LUMA || texture == LIVE_NO_TEXTURE ||
 	    meta_get(&keys->meta, "holo_texture"))
 		return 0;
@@ -208,13 +216,31 @@ set_keys(const struct live_keys *keys, const struct live_head *head, const struc
 	return meta_setf(meta, "time_s", "%.6f", (double)head->captured_us * 1e-6);
 }
 
+static const char *
+colour_names(const struct live_keys *keys)
+{
+	return keys->encoding == LIVE_LUMA ? "luma chroma_u chroma_v" : "r g b";
+}
+
 /* The picture without the rows between depth and texture: of a Holoimage r g b, and as a the mean
- * of the three colours of the texture below, or its luma in a video; of luma both in one column. */
+ * of the three colours of the texture below, or its luma in a video; of luma both in one column. A
+ * texture in colour begins where encoders put it. */
 static int
 close_up(const struct live_keys *keys, const struct frame *whole, struct frame **out)
 {
 	const size_t w = keys->w, h = keys->h, below = keys->texture_row;
+	const size_t begin = (h / TEXTURE_BLOCK + 1) * TEXTURE_BLOCK;
 
+	if (keys->colour) {
+		if (frame_new_named(w, begin + h, 3, whole->head.type, colour_names(keys), out) < 0)
+			return -1;
+		for (size_t c = 0; c < 3; c++)
+			for (size_t y = 0; y < begin + h; y++)
+				memcpy(frame_row(*out, c, y), frame_row(whole, c, y < h ? y :
+				    y < begin ? h - 1 : below + y - begin),
+				    w * sample_size(whole->head.type));
+		return 0;
+	}
 	if (keys->encoding == LIVE_LUMA) {
 		if (frame_new_named(w, 2 * h, 1, SAMPLE_USHORT, "luma", out) < 0)
 			return -1;
@@ -444,7 +470,7 @@ static int
 take_oldest(struct video *video, const char *path, struct live_head *head, struct frame **out)
 {
 	struct video_sent sent = video->sent[0];
-	const bool luma = sent.keys.encoding == LIVE_LUMA;
+	const bool luma = sent.keys.encoding == LIVE_LUMA, one = luma && !sent.keys.colour;
 	struct frame *whole;
 	int status = 1;
 
@@ -454,10 +480,12 @@ take_oldest(struct video *video, const char *path, struct live_head *head, struc
 	if (*ffmpeg_message(video->ffmpeg)) {
 		status = child_failed(video, path);
 	} else if (!sent.unwanted) {
-		status = frame_new_named(sent.keys.w, rows(&sent.keys), luma ? 1 : 3,
-		    luma ? SAMPLE_USHORT : SAMPLE_UCHAR, luma ? "luma" : "r g b", &whole);
+		status = frame_new_named(sent.keys.w, rows(&sent.keys), one ? 1 : 3,
+		    luma ? SAMPLE_USHORT : SAMPLE_UCHAR,
+		    one ? "luma" : colour_names(&sent.keys), &whole);
 		if (status == 0) {
-			pixel_format_get(video->format, video->raw, video->w, video->h, whole);
+			pixel_format_get(video->format, video->raw, video->w, video->h, whole,
+			    0, whole->head.c);
 			status = finish(&sent.keys, &sent.head, whole, path, out);
 		}
 		status = status < 0 ? -1 : 1;

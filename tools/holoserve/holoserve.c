@@ -122,10 +122,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->shows = picture_shows(in);
 	if (!priv->shows)
 		return 0;
-	if (priv->picture.luma || head_channel(in, "texture") != NO_CHANNEL)
-		texture_warn_colours(in, head_channel(in, "texture") != NO_CHANNEL ?
-		    "viewers see the channel texture" :
-		    "luma shows their brightness; h264, jpeg and png show them", &priv->dropped);
+	if (head_channel(in, "texture") != NO_CHANNEL)
+		texture_warn_colours(in, "viewers see the channel texture", &priv->dropped);
 	if (depth_range_take(run, &priv->range_of_file, &priv->picture.holo.depth_range) < 0)
 		return -1;
 	return picture_check(&priv->picture, in);

@@ -62,9 +62,10 @@ texture_row(const float *restrict value, uint16_t *restrict luma, size_t n, floa
 
 #define TILE 1024		/* pixels, of texture_colour_levels() */
 
-/* Of a texture in colour its luma. */
+/* Row y of a texture in colour, which begins at this row: luma and the differences from it. */
 static void
-brightness_row(const struct picture *picture, size_t y, uint16_t *luma, float scale, float most)
+colour_row(const struct picture *picture, size_t y, struct frame *out, size_t begin, float scale,
+    float most)
 {
 	for (size_t x = 0; x < picture->w; x += TILE) {
 		size_t n = picture->w - x < TILE ? picture->w - x : TILE;
@@ -74,8 +75,10 @@ brightness_row(const struct picture *picture, size_t y, uint16_t *luma, float sc
 		for (size_t k = 0; k < 3; k++)
 			from[k] = frame_floats(picture->source, picture->texture.channel[k], y) + x;
 		texture_colour_levels(from, level, n, scale, most, true);
-		for (size_t i = 0; i < n; i++)
-			luma[x + i] = (uint16_t)level[0][i];
+		for (size_t k = 0; k < 3; k++)
+			for (size_t i = 0; i < n; i++)
+				((uint16_t *)frame_row(out, k, begin + y))[x + i] =
+				    (uint16_t)level[k][i];
 	}
 }
 
@@ -114,9 +117,14 @@ luma_rows(const struct picture *picture, struct depthcode_code code, size_t begi
 		depth_row(frame_floats(source, picture->depth, y), frame_row(out, 0, y), w, code);
 	for (size_t y = h; y < begin && textured; y++)
 		memcpy(frame_row(out, 0, y), frame_row(out, 0, h - 1), w * sizeof(uint16_t));
+	for (size_t c = 1; c < out->head.c; c++)
+		for (size_t y = 0; y < begin; y++)
+			for (size_t x = 0; x < w; x++)
+				((uint16_t *)frame_row(out, c, y))[x] =
+				    (uint16_t)((code.most + 1) / 2);
 	for (size_t y = 0; y < h && textured; y++)
 		if (picture->texture.n == 3)
-			brightness_row(picture, y, frame_row(out, 0, begin + y), scale, code.most);
+			colour_row(picture, y, out, begin, scale, code.most);
 		else
 			texture_row(frame_floats(source, picture->texture.channel[0], y),
 			    frame_row(out, 0, begin + y), w, scale, code.most);

@@ -404,9 +404,9 @@ key_lines(const struct packer *packer, const struct picture *picture, enum live_
 	    live_kind_names[kind], picture->w, picture->h, place);
 	if (!strcmp(place, "below"))
 		fprintf(text.file, "texture_row: %zu\n", texture_row(picture, kind));
-	if (colour && kind != LIVE_LUMA)
+	if (colour)
 		fprintf(text.file, "texture_matrix: %s\n",
-		    texture_matrices[kind == LIVE_H264 ? TEXTURE_BT709 : TEXTURE_RGB]);
+		    texture_matrices[live_is_video(kind) ? TEXTURE_BT709 : TEXTURE_RGB]);
 	if (live_is_video(kind))
 		fprintf(text.file, "codec: %s\n", packer->video[kind]->codec);
 	if (*picture->unit)

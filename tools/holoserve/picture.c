@@ -79,7 +79,8 @@ luma_make(const struct picture *picture, size_t begin, struct frame **out)
 	const struct depthcode depthcode = code_of(picture);
 	const bool textured = picture->texture.n > 0;
 
-	if (frame_new_named(picture->w, textured ? begin + picture->h : picture->h, 1,
+	if (frame_new_named(picture->w, textured ? begin + picture->h : picture->h,
+	    picture->texture.n == 3 ? 3 : 1,
 	    SAMPLE_USHORT, NULL, out) < 0)
 		return -1;
 	holoserve_rows()->luma_rows(picture, depthcode_code(&depthcode), begin, *out);
@@ -99,7 +100,11 @@ luma_keys(const struct picture *picture, struct meta *keys)
 		return -1;
 	if (picture->texture.n == 0)
 		return 0;
-	return meta_set(keys, "depthcode_texture", "texture") < 0 ? -1 :
+	if (picture->texture.n == 3 && meta_set(keys, "depthcode_texture_matrix",
+	    texture_matrices[TEXTURE_BT709]) < 0)
+		return -1;
+	return meta_set(keys, "depthcode_texture",
+	    picture->texture.n == 3 ? "r g b" : "texture") < 0 ? -1 :
 	    meta_set_number(keys, "depthcode_texture_scale",
 		picture->white / (double)depthcode_most(&code));
 }

@@ -1,6 +1,6 @@
 /*
- * Runs ffmpeg and ffprobe as child processes: finds them, starts them with pipes, ends them with
- * the run, and passes on what they report.
+ * Runs ffmpeg as a child process: finds it, starts it with pipes, ends it with the run, and passes
+ * on what it reports.
  */
 #include "codec/video/ffmpeg.h"
 
@@ -185,7 +185,7 @@ children_wait(pid_t child, int *status)
 	return ended;
 }
 
-/* ---- where ffmpeg and ffprobe are ---- */
+/* ---- where ffmpeg is ---- */
 
 static bool
 is_program(const char *path)
@@ -212,38 +212,19 @@ look_up(const char *name, char found[PATH_MAX])
 	return false;
 }
 
-/* ffmpeg is the one that the user names, else that of PATH; ffprobe the one beside it. */
-static bool
-find(const char *name, char found[PATH_MAX])
+/* ffmpeg is the one that FRINGEPIPE_FFMPEG names, else that of PATH. -1 after fail(path, ...). */
+static int
+program_find(const char *path, char found[PATH_MAX])
 {
 	const char *named = getenv("FRINGEPIPE_FFMPEG");
-	const char *slash = named ? strrchr(named, '/') : NULL;
 
 	if (!named || !*named)
-		return look_up(name, found);
-	if (!strcmp(name, "ffmpeg") && !slash)
-		return look_up(named, found);
-	if (!strcmp(name, "ffmpeg"))
-		return snprintf(found, PATH_MAX, "%s", named) < PATH_MAX && is_program(found);
-	if (slash && snprintf(found, PATH_MAX, "%.*s/%s", (int)(slash - named), named, name) <
-	    PATH_MAX && is_program(found))
-		return true;
-	return look_up(name, found);
-}
-
-/* name: ffmpeg or ffprobe. ffmpeg is the one that FRINGEPIPE_FFMPEG names, else that of PATH;
- * ffprobe the one beside it, else that of PATH. -1 after fail(path, ...). */
-static int
-program_find(const char *path, const char *name, char found[PATH_MAX])
-{
-	const char *named = getenv("FRINGEPIPE_FFMPEG");
-
-	if (find(name, found))
+		return look_up("ffmpeg", found) ? 0 : fail(path, "a video needs ffmpeg, which is "
+		    "not there: install the package ffmpeg, or let FRINGEPIPE_FFMPEG name it");
+	if (!strchr(named, '/') ? look_up(named, found) :
+	    snprintf(found, PATH_MAX, "%s", named) < PATH_MAX && is_program(found))
 		return 0;
-	return named && *named ?
-	    fail(path, "%s is not there: FRINGEPIPE_FFMPEG is %s", name, named) :
-	    fail(path, "a video needs %s, which is not there: install the package ffmpeg, or "
-	    "let FRINGEPIPE_FFMPEG name it", name);
+	return fail(path, "ffmpeg is not there: FRINGEPIPE_FFMPEG is %s", named);
 }
 
 /* Is it a program of its own (ELF), and no script? */
@@ -265,7 +246,7 @@ ffmpeg_check(const char *path)
 {
 	char found[PATH_MAX];
 
-	return program_find(path, "ffmpeg", found);
+	return program_find(path, found);
 }
 
 static ssize_t
@@ -329,9 +310,10 @@ pipe_lend(int pipe, const void *from, size_t n)
 #define SLICE_MS 1000		/* of a wait: time in which the user has stopped us counts as one */
 
 struct ffmpeg {
-	const char *path, *name;	/* of the video; of the program */
+	const char *path;		/* of the video */
 	pid_t child;
 	int to, from, log;		/* our ends of its pipes; -1: closed, or none */
+	bool stalled;			/* it did nothing for so long that it was killed */
 	bool lends;			/* its standard input may refer to our memory */
 	int patience_ms;		/* that the child may take; -1: as long as it likes */
 	char first[MESSAGE_SIZE];	/* of its complete lines, but for empty ones */
@@ -395,9 +377,9 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
 	*out = NULL;
 	if (!ffmpeg)
 		return fail_memory();
-	*ffmpeg = (struct ffmpeg){ .path = path, .name = words[0], .to = -1, .from = -1,
+	*ffmpeg = (struct ffmpeg){ .path = path, .to = -1, .from = -1,
 		.log = -1, .patience_ms = direction == FFMPEG_WRITES ? PATIENCE_MS : -1 };
-	if (program_find(path, words[0], program) < 0) {
+	if (program_find(path, program) < 0) {
 		free(ffmpeg);
 		return -1;
 	}
@@ -424,7 +406,7 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
 	close_end(&ffmpeg->log);
 	free(ffmpeg);
 	errno = error;
-	return fail_errno(path, "%s cannot be run", words[0]);
+	return fail_errno(path, "ffmpeg cannot be run");
 }
 
 void
@@ -557,15 +539,17 @@ wait_for(struct ffmpeg *ffmpeg, int from, int to, int wait_ms, bool *ready)
 		left -= SLICE_MS;
 	} while (n == 0 && left > 0);
 	if (n < 0 && errno != EINTR)
-		return fail_errno(ffmpeg->path, "%s cannot be waited for", ffmpeg->name);
+		return fail_errno(ffmpeg->path, "ffmpeg cannot be waited for");
 	take_messages(ffmpeg);
 	if (feeds && pump(ffmpeg, wanted[3].revents) < 0)
 		return -1;
 	if (ready)
 		*ready = n != 0;
-	else if (n == 0)
-		return fail(ffmpeg->path, "%s does nothing for %g s", ffmpeg->name,
-		    wait_ms / 1000.0);
+	else if (n == 0) {
+		ffmpeg->stalled = true;
+		kill(ffmpeg->child, SIGKILL);
+		return fail(ffmpeg->path, "ffmpeg does nothing for %g s", wait_ms / 1000.0);
+	}
 	return 0;
 }
 
@@ -581,7 +565,7 @@ read_some(struct ffmpeg *ffmpeg, void *to, size_t n, size_t *got)
 	while (more < 0 && errno == EINTR);
 	*got = more > 0 ? (size_t)more : 0;
 	if (more < 0 && errno != EAGAIN)
-		return fail_errno(ffmpeg->path, "%s cannot be read", ffmpeg->name);
+		return fail_errno(ffmpeg->path, "ffmpeg cannot be read");
 	return more > 0 ? 1 : more == 0 ? 2 : 0;
 }
 
@@ -617,7 +601,7 @@ write_some(struct ffmpeg *ffmpeg, const void *from, size_t n, bool lend, size_t 
 		return write_some(ffmpeg, from, n, false, done);
 	*done = more > 0 ? (size_t)more : 0;
 	if (more < 0 && errno != EAGAIN && errno != EPIPE)
-		return fail_errno(ffmpeg->path, "%s cannot be written to", ffmpeg->name);
+		return fail_errno(ffmpeg->path, "ffmpeg cannot be written to");
 	return more > 0 ? 1 : errno == EPIPE ? 2 : 0;
 }
 
@@ -712,12 +696,12 @@ verdict(struct ffmpeg *ffmpeg, int status)
 	const char *message = ffmpeg_message(ffmpeg);
 
 	if (WIFSIGNALED(status))
-		return fail(ffmpeg->path, "%s was ended by signal %d (%s)", ffmpeg->name,
+		return fail(ffmpeg->path, "ffmpeg was ended by signal %d (%s)",
 		    WTERMSIG(status), strsignal(WTERMSIG(status)));
 	if (*message)
-		return fail(ffmpeg->path, "%s: %s", ffmpeg->name, message);
-	return WEXITSTATUS(status) ? fail(ffmpeg->path, "%s failed with status %d, and without a "
-	    "message", ffmpeg->name, WEXITSTATUS(status)) : 0;
+		return fail(ffmpeg->path, "ffmpeg: %s", message);
+	return WEXITSTATUS(status) ? fail(ffmpeg->path, "ffmpeg failed with status %d, and without "
+	    "a message", WEXITSTATUS(status)) : 0;
 }
 
 int
@@ -729,8 +713,8 @@ ffmpeg_end(struct ffmpeg *ffmpeg)
 	close_end(&ffmpeg->from);
 	wait_for_messages(ffmpeg);
 	result = children_wait(ffmpeg->child, &status) < 0 ?
-	    fail_errno(ffmpeg->path, "%s is lost", ffmpeg->name) : 0;
-	if (result == 0)
+	    fail_errno(ffmpeg->path, "ffmpeg is lost") : 0;
+	if (result == 0 && !ffmpeg->stalled)
 		result = verdict(ffmpeg, status);
 	close_end(&ffmpeg->log);
 	free(ffmpeg->feed);

@@ -1,4 +1,4 @@
-/* ffmpeg and ffprobe as child processes. */
+/* ffmpeg as a child process. */
 #ifndef FFMPEG_H
 #define FFMPEG_H
 
@@ -11,18 +11,13 @@
 struct ffmpeg;
 
 /*
- * ffmpeg and ffprobe as child processes over pipes: never linked. FRINGEPIPE_FFMPEG names another
- * ffmpeg; ffprobe is then looked for in its folder. The child's descriptor 3 is the video file,
- * which it opens anew by the name FFMPEG_FILE; 4 is a file of key lines; it gets no other one of
- * ours, and no shell is between.
+ * ffmpeg as a child process over pipes: never linked. FRINGEPIPE_FFMPEG names another one. The
+ * child's descriptor 3 is the video file, which it opens anew by the name FFMPEG_FILE; 4 is a file
+ * of key lines; it gets no other one of ours, and no shell is between.
  */
 
 #define FFMPEG_FILE "/proc/self/fd/3"
 #define FFMPEG_KEYS "/proc/self/fd/4"
-/* The words of an input that is the video file, as ffmpeg's demuxer of this name alone reads it:
- * what ffmpeg takes it for by its content could be a playlist, which names other files. */
-#define FFMPEG_INPUT(demuxer) "-f", (demuxer), "-format_whitelist", (demuxer), \
-	"-protocol_whitelist", "file,pipe", "-i", FFMPEG_FILE
 #define FFMPEG_LENT ((size_t)1024 * 1024)
 
 /* What the child does with its standard input and output. One that filters, reading and writing, is
@@ -32,7 +27,7 @@ enum ffmpeg_data { FFMPEG_READS, FFMPEG_WRITES, FFMPEG_FILTERS };
 /* Is there an ffmpeg to run? 0, or -1 after fail(path, ...), which says what to install. */
 int ffmpeg_check(const char *path);
 /*
- * Starts words[0], "ffmpeg" or "ffprobe", with the rest of the words, ended by NULL. path is for
+ * Starts ffmpeg, which is words[0], with the rest of the words, ended by NULL. path is for
  * messages and must live as long as the child. -1 after fail().
  */
 int ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data, int file, int keys,
@@ -51,10 +46,11 @@ void ffmpeg_set_patience(struct ffmpeg *, int milliseconds);
  * nothing comes for wait_ms. 0; 1 where the child has ended; -1 after fail(). */
 int ffmpeg_filter(struct ffmpeg *, const void *from, size_t n, void *to, size_t room, size_t *got,
     int wait_ms);
-/* Of one that filters and was started with -v level+info: writes to it, while it is read from,
- * these bytes and then all that comes from a descriptor, to its end. look() is called with all of
- * them, and with n = 0 at the end; where it is -1 after fail(), so is the call that reads. hear()
- * gets the child's lines that are no errors, which are no messages then. -1 after fail(). */
+/* Of one that was started with -v level+info, and if it is to be fed, filters: writes to it, while
+ * it is read from, these bytes and then all that comes from a descriptor (-1: nothing), to its end.
+ * look() is called with all of them, and with n = 0 at the end; where it is -1 after fail(), so is
+ * the call that reads. hear() gets the child's lines that are no errors, which are no messages
+ * then. -1 after fail(). */
 int ffmpeg_feed(struct ffmpeg *, int from, const void *first, size_t n,
     int (*look)(void *arg, const unsigned char *, size_t n),
     void (*hear)(void *arg, const char *line), void *arg);

@@ -342,8 +342,8 @@ get_row(const struct pixel_format *format, const struct channel_place *place,
 	size_t other = !place->halved_y ? at : y & 1 ? within(at + 1, place->h) : at - (at > 0);
 	const unsigned char *near = plane + at * place->row, *far = plane + other * place->row;
 
-	if (is_plain(format, place)) {
-		memcpy(to, near, frame->head.w * sample_size(frame->head.type));
+	if (is_plain(format, place) && sample_bytes(format) == sample_size(frame->head.type)) {
+		memcpy(to, near, frame->head.w * sample_bytes(format));
 		return;
 	}
 	for (size_t x = 0; x < frame->head.w; x++)
@@ -354,13 +354,51 @@ get_row(const struct pixel_format *format, const struct channel_place *place,
 
 void
 pixel_format_get(const struct pixel_format *format, const unsigned char *picture, size_t w,
-    size_t h, struct frame *frame)
+    size_t h, struct frame *frame, size_t first, size_t n)
 {
-	for (size_t c = 0; c < frame->head.c; c++) {
+	for (size_t c = 0; c < n; c++) {
 		struct channel_place place = find_place(format, w, h, c);
 
 		for (size_t y = 0; y < frame->head.h; y++)
-			get_row(format, &place, picture + place.offset, y, frame, c);
+			get_row(format, &place, picture + place.offset, y, frame, first + c);
+	}
+}
+
+static unsigned
+cut_to(int v, int most)
+{
+	return (unsigned)(v < 0 ? 0 : v > most ? most : v);
+}
+
+/* ITU-R BT.601, BT.709 and BT.2020: Y = red R + (1 - red - blue) G + blue B, and colour is B - Y
+ * and R - Y, both scaled to the same range; in 65536ths. */
+void
+pixel_format_to_rgb(const struct pixel_format *format, struct frame *frame, bool limited,
+    double red, double blue)
+{
+	const int most = (1 << format->bits) - 1, middle = 1 << (format->bits - 1);
+	const int black = limited ? middle / 8 : 0, half = 1 << 15;
+	const double green = 1 - red - blue, luma = limited ? most / (219.0 / 128 * middle) : 1;
+	const double colour = 2 * 65536 * (limited ? most / (224.0 / 128 * middle) : 1);
+	const int scale = (int)lround(luma * 65536), u_b = (int)lround(colour * (1 - blue));
+	const int v_r = (int)lround(colour * (1 - red));
+	const int u_g = (int)lround(colour * (1 - blue) * blue / green);
+	const int v_g = (int)lround(colour * (1 - red) * red / green);
+
+	for (size_t y = 0; y < frame->head.h; y++) {
+		void *row[3] = { frame_row(frame, 0, y), frame_row(frame, 1, y),
+			frame_row(frame, 2, y) };
+
+		for (size_t x = 0; x < frame->head.w; x++) {
+			const int l = ((int)sample_of(frame, row[0], x) - black) * scale + half;
+			const int u = (int)sample_of(frame, row[1], x) - middle;
+			const int v = (int)sample_of(frame, row[2], x) - middle;
+
+			set_sample(frame, row[0], x, cut_to((l + v_r * v) >> 16, most));
+			set_sample(frame, row[1], x,
+			    cut_to((l - u_g * u - v_g * v) >> 16, most));
+			set_sample(frame, row[2], x, cut_to((l + u_b * u) >> 16, most));
+		}
 	}
 }
 

@@ -54,9 +54,13 @@ unsigned pixel_format_put(const struct pixel_format *, const struct frame *, siz
  * largest. Of the kinds grey and yuv. Returns the bits that its samples have set. */
 unsigned pixel_format_put_track(const struct pixel_format *, const struct frame *, size_t c,
     unsigned bits, size_t w, size_t h, size_t i, size_t n, unsigned char *picture);
-/* The picture's first rows and columns as the frame's planes, as many as it has. */
+/* The picture's first rows and columns as n planes of the frame, from this one on. */
 void pixel_format_get(const struct pixel_format *, const unsigned char *picture, size_t w, size_t h,
-    struct frame *);
+    struct frame *, size_t first, size_t n);
+/* Makes the frame's first planes, luma and two of colour, red, green and blue. limited: the levels
+ * are those of limited range; red, blue: what these count in luma. */
+void pixel_format_to_rgb(const struct pixel_format *, struct frame *, bool limited, double red,
+    double blue);
 
 /*
  * Are a video's levels those that were written? A program that takes levels of one range for those

@@ -20,6 +20,7 @@
 
 #define LINE_MOST 512			/* bytes of a line of y4m */
 #define PACKET_MOST ((size_t)16 << 20)	/* bytes of NUT's headers: as many as a header of NRRD */
+#define NUMBER_MOST 16			/* bytes of a number of NUT: 10 hold 64 bits */
 #define STREAMS_MOST 16			/* of a NUT: more are no camera's */
 #define CODES 256			/* the first byte of a frame */
 #define ELISIONS_MOST 128		/* beginnings of frames that are left out of them */
@@ -50,7 +51,7 @@ struct raw_stream {
 	const char *path;
 	FILE *file;			/* where bytes come from; NULL: from the child */
 	struct ffmpeg *ffmpeg;
-	size_t w, h, bytes;		/* of a picture */
+	size_t w, h, bytes[1 + VIDEO_TRACKS];	/* of a picture of each track */
 	unsigned char *mosaic;		/* w x h samples of red, green, green, blue; or NULL */
 
 	unsigned char *log;		/* what was read until the format of pictures is known */
@@ -69,6 +70,10 @@ struct raw_stream {
 	size_t elisions;
 	struct nut_stream stream[STREAMS_MOST];
 	size_t track[1 + VIDEO_TRACKS], tracks;	/* streams of pictures */
+	/* the frame whose head was read, and whose bytes follow */
+	bool begun;
+	size_t stream_begun, size_begun;
+	const unsigned char *elision_begun;
 	size_t left;			/* bytes of a frame that raw_stream_look() awaits */
 	unsigned char *part;		/* and what it has of a head */
 	size_t parts;
@@ -108,7 +113,7 @@ ends_early(const struct raw_stream *raw)
 static int
 damaged(struct raw_stream *raw, const char *what)
 {
-	raw->failed = true;
+	raw->failed = raw->ended = true;
 	return fail(raw->path, "is damaged: %s of NUT cannot be", what);
 }
 
@@ -143,12 +148,14 @@ static uint64_t
 number(struct raw_stream *raw)
 {
 	uint64_t v = 0;
-	unsigned part;
+	unsigned part, n = 0;
 
 	do {
 		part = byte(raw);
 		v = v << 7 | (part & 127);
-	} while (part & 128 && !raw->ended);
+	} while (part & 128 && !raw->ended && ++n < NUMBER_MOST);
+	if (n == NUMBER_MOST)
+		(void)damaged(raw, "a number");
 	return v;
 }
 
@@ -364,17 +371,25 @@ take_stream(struct raw_stream *raw, struct video *video)
 		video->h = (size_t)h;
 		video->format = format;
 	} else {
-		/* whose luma is 8 bits, and in a plane of its own */
-		video->track[raw->tracks - 1].fits = w == video->w && h == video->h && format &&
+		video->track[video->tracks].format = format;
+		video->track[video->tracks++].fits = w == video->w && h == video->h && format &&
 		    format->bits == 8 && format->kind != PIXEL_RGB;
 	}
 	raw->track[raw->tracks++] = (size_t)id;
 	return leave_packet(raw);
 }
 
-/* Tags of the file, or of the first stream of pictures, become key lines. */
+/* Tags that NUT has other names for, and how other containers call them. */
+static const char *const nut_names[][2] = {
+	{ "Author", "artist" }, { "X-CreationTime", "date" }, { "CreationTime", "date" },
+	{ "SourceFilename", "filename" }, { "X-Language", "language" },
+	{ "X-Replaces", "replaces" }, { "X-Depends", "depends" }, { "X-Uses", "uses" },
+	{ "X-UsesFont", "usesfont" },
+};
+
+/* Tags of the file, or of the first stream of pictures, become key lines, but for the rate. */
 static int
-take_info(struct raw_stream *raw, FILE *lines)
+take_info(struct raw_stream *raw, struct video *video, FILE *lines)
 {
 	const uint64_t stream = number(raw), chapter = number(raw);
 	uint64_t n;
@@ -396,7 +411,12 @@ take_info(struct raw_stream *raw, FILE *lines)
 		if (!value || raw->ended || stream > 1 || chapter != 0)
 			continue;
 		key = must_format("%.*s", (int)name_length, (const char *)name);
+		for (size_t i = 0; i < sizeof(nut_names) / sizeof(*nut_names); i++)
+			if (!strcmp(key, nut_names[i][0]))
+				strcpy(key, nut_names[i][1]);	/* which is shorter */
 		text = must_format("%.*s", (int)length, (const char *)value);
+		if (!strcmp(key, "r_frame_rate") && ratio_parse(text, &video->fps) < 0)
+			video->fps = 0;
 		video_put_tag(lines, key, text);
 		free(key);
 		free(text);
@@ -428,6 +448,10 @@ next_code(struct raw_stream *raw, struct video *video, FILE *lines)
 		uint64_t start;
 		unsigned first;
 
+		if (raw->logged > PACKET_MOST) {
+			fail(raw->path, "has headers of more than %zu bytes", PACKET_MOST);
+			break;
+		}
 		raw->sum = 0;
 		first = byte(raw);
 		if (raw->ended)
@@ -448,7 +472,7 @@ next_code(struct raw_stream *raw, struct video *video, FILE *lines)
 		else if (start == START_STREAM && video)
 			status = take_stream(raw, video);
 		else if (start == START_INFO && lines)
-			status = take_info(raw, lines);
+			status = take_info(raw, video, lines);
 		else if (start == START_SYNC)
 			status = take_sync(raw);
 		else if (start == START_MAIN || start == START_STREAM || start == START_INFO ||
@@ -526,6 +550,8 @@ take_frame_head(struct raw_stream *raw, unsigned char first, size_t *stream, siz
 		code.elision = number(raw);
 	if (flags & NUT_RESERVED)
 		code.reserved = number(raw);
+	if (code.reserved > CODES && !raw->ended)
+		return damaged(raw, "the beginning of a frame");
 	for (; code.reserved > 0 && !raw->ended; code.reserved--)
 		(void)number(raw);
 	if (flags & NUT_CHECKSUM)
@@ -562,40 +588,44 @@ pass_over(struct raw_stream *raw, size_t n)
 static int
 next_of_nut(struct raw_stream *raw, size_t track, size_t tracks, unsigned char *to, double *time_s)
 {
-	const size_t wanted = track ? raw->w * raw->h : raw->bytes;	/* luma of a mask */
-	const unsigned char *elision = NULL;
-	size_t stream = 0, size = 0, n, of;
+	const size_t wanted = raw->bytes[track];
+	const unsigned char *elision;
+	size_t size, n, of;
 
 	for (;;) {
 		int first = raw->pending;
 
 		raw->pending = EOF;
-		if (first == EOF)
+		if (!raw->begun && first == EOF)
 			first = next_code(raw, NULL, NULL);
-		if (first < 0)
+		if (!raw->begun && first < 0)
 			return first == EOF ? 0 : -1;
-		if (take_frame_head(raw, (unsigned char)first, &stream, &size, &elision) < 0)
+		if (!raw->begun && take_frame_head(raw, (unsigned char)first, &raw->stream_begun,
+		    &raw->size_begun, &raw->elision_begun) < 0)
 			return -1;
+		raw->begun = true;
+		elision = raw->elision_begun;
+		size = raw->size_begun;
 		n = elision ? *elision : 0;
-		for (of = 0; of < tracks && raw->track[of] != stream;)
+		for (of = 0; of < tracks && raw->track[of] != raw->stream_begun;)
 			of++;
-		if (of < tracks)
+		if (of < tracks && of != track)
+			return 0;
+		raw->begun = false;
+		if (of == track)
 			break;
 		if (pass_over(raw, size - n) < 0)	/* sound, or another track */
 			return -1;
 	}
-	if (of != track)
-		return fail(raw->path, "its tracks are not in step");
-	if (track ? size < wanted : size != wanted)
+	if (size != wanted)
 		return fail(raw->path, "pictures are not %zux%zu all through", raw->w, raw->h);
-	n = n < wanted ? n : wanted;
 	if (n)
 		memcpy(to, elision + 1, n);
-	*time_s = (double)raw->stream[stream].time * raw->stream[stream].second;
+	*time_s = (double)raw->stream[raw->stream_begun].time *
+	    raw->stream[raw->stream_begun].second;
 	if (read_bytes(raw, to + n, wanted - n) < wanted - n)
 		return raw->failed ? -1 : fail(raw->path, "ends in the middle of a picture");
-	n = elision && *elision > wanted ? *elision : wanted;
-	return pass_over(raw, size - n) < 0 ? -1 : 1;
+	return 1;
 }
 
 /* ---- y4m ---- */
@@ -678,7 +708,7 @@ plan_headless(const char *words, struct video *video)
 	char format[32];
 	int w = 0, h = 0, end = 0;
 
-	*video = (struct video){ .container = "raw" };
+	*video = (struct video){ 0 };
 	if (sscanf(words, "%9dx%9d,%31s%n", &w, &h, format, &end) < 3 || words[end] || w < 1 ||
 	    h < 1)
 		return fail_usage("--raw", "must be WxH,FORMAT, as 800x600,gray10le, not '%.60s'",
@@ -737,7 +767,7 @@ raw_stream_open(const struct raw_source *from, struct video *video, struct raw_s
 	raw->logs = true;
 	raw->pending = EOF;
 	raw->kind = from->words ? RAW_HEADLESS : *from->container == 'y' ? RAW_Y4M : RAW_NUT;
-	*video = (struct video){ .container = from->container };
+	*video = (struct video){ 0 };
 	if (raw->kind == RAW_NUT)
 		status = open_nut(raw, video);
 	else if ((from->words ? plan_headless(from->words, video) : open_y4m(raw, video)) < 0)
@@ -752,8 +782,12 @@ raw_stream_open(const struct raw_source *from, struct video *video, struct raw_s
 	raw->h = video->h;
 	if (samples_check_claim(raw->path, raw->file ? samples_bytes_left(raw->file) : SIZE_MAX,
 	    raw->w, raw->h, 1, 8, 1) < 0 ||
-	    pixel_format_bytes(video->format, raw->w, raw->h, &raw->bytes) < 0)
+	    pixel_format_bytes(video->format, raw->w, raw->h, raw->bytes) < 0)
 		return -1;
+	for (size_t i = 0; i < video->tracks; i++)
+		if (video->track[i].fits && pixel_format_bytes(video->track[i].format, raw->w,
+		    raw->h, &raw->bytes[1 + i]) < 0)
+			return -1;
 	if (from->words && strstr(from->words, MOSAIC)) {
 		raw->mosaic = malloc(raw->w * raw->h);
 		if (!raw->mosaic)
@@ -774,7 +808,7 @@ raw_stream_next(struct raw_stream *raw, size_t track, size_t tracks, unsigned ch
     double *time_s)
 {
 	char line[6 + LINE_MOST];
-	size_t n = raw->mosaic ? raw->w * raw->h : raw->bytes, got;
+	size_t n = raw->mosaic ? raw->w * raw->h : *raw->bytes, got;
 	int status;
 
 	*time_s = NAN;

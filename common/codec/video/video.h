@@ -104,18 +104,19 @@ struct intact {
 };
 int intact_look(const char *path, struct intact *, const unsigned char *, size_t n);
 
-/* ---- what ffprobe tells of a video ---- */
+/* ---- what a video's head tells ---- */
 
 #define VIDEO_TRACKS 2
 
 struct video {
-	const char *container;		/* ffmpeg's demuxer of it */
 	size_t w, h;			/* of the pictures */
 	const struct pixel_format *format;
-	double fps;			/* 0: not constant, or not known */
+	double fps;			/* 0: not known */
 	bool limited;			/* black is 16, white 235, in 8 bits */
-	struct {			/* the tracks behind the first: ... */
-		bool fits;		/* ... pictures of the same size, ... */
+	size_t tracks;			/* of pictures, behind the first: ... */
+	struct {
+		const struct pixel_format *format;	/* ... NULL: it is not read, ... */
+		bool fits;		/* ... 8 bits a sample, luma first, of the same size, ... */
 		bool exact;		/* ... in a coding that loses nothing */
 	} track[VIDEO_TRACKS];
 	char *lines;			/* the container's tags as key lines, in lower case */
@@ -125,9 +126,6 @@ struct video {
 void video_put_tag(FILE *lines, char *key, const char *value);
 /* ffmpeg's demuxer of a file that begins so, or y4m; NULL: it is no video that is read. */
 const char *video_container(const unsigned char *start, size_t n);
-/* Reads the file behind a descriptor; videos whose pictures are not read are refused. 0, or -1
- * after fail(path, ...). */
-int video_probe(const char *path, int file, struct video *);
 void video_free(struct video *);
 
 /* ---- raw pictures one after another, as they come through a pipe (raw_stream.c) ---- */
@@ -149,8 +147,9 @@ int raw_stream_check(const char *words);
 int raw_stream_open(const struct raw_source *, struct video *, struct raw_stream **out);
 /* The bytes of the head, once it was read. */
 const unsigned char *raw_stream_log(const struct raw_stream *, size_t *n);
-/* The next picture of a track, the first one's whole, of others the luma: 1, 0 at the end, -1 after
- * fail(). tracks: how many are taken, in turns. *time_s: NaN where there are no time stamps. */
+/* The next picture of a track: 1, 0 at the end, -1 after fail(); 0 also where the next picture is
+ * of another track. tracks: how many are taken, in turns. *time_s: NaN where there are no time
+ * stamps. */
 int raw_stream_next(struct raw_stream *, size_t track, size_t tracks, unsigned char *to,
     double *time_s);
 /* Bytes of a NUT whose head was opened and found compressed, from its start; n = 0: its end. -1

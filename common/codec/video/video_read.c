@@ -14,28 +14,31 @@
 struct track {
 	const char *name;		/* of the channel: mask (0 and 1) or texture */
 	size_t planes;			/* 3: a texture in colour, with texture_u and texture_v */
-	struct ffmpeg *ffmpeg;
-	unsigned char *picture;		/* w x h of the pictures, of each plane */
+	unsigned char *picture;
 };
 
 struct reading {
 	struct video video;
 	struct frame_head head;
-	struct ffmpeg *ffmpeg;
-	struct raw_stream *raw;		/* that pictures come from; NULL: from the children */
+	const char *container;		/* ffmpeg's demuxer of it */
+	bool file;			/* a Matroska or MP4 file, which the child opens */
+	bool looked;			/* the first pictures of it were read */
+	struct ffmpeg *ffmpeg;		/* the child that decodes; NULL: pictures are raw */
+	struct raw_stream *raw;		/* that pictures come from */
 	/* what is looked at while a child is fed: path, the head of a NUT, the sum of Matroska */
 	const char *path;
 	struct raw_stream *nut;
 	struct intact intact;
-	double start_s, stamp_s;	/* time stamps of the first picture of raw, and the last */
-	/* what a child that writes raw has told so far: format and size of the last picture, ... */
+	double start_s, stamp_s;	/* time stamps of the first picture, and the last */
+	/* what the child has told so far: format and size of the last picture, ... */
 	char shape[64];
 	size_t heard;			/* streams, */
 	bool exact[VIDEO_TRACKS];	/* which are tracks that lose nothing, */
-	bool changes, interlaced, hdr, limited;
+	bool changes, interlaced;
+	char range[8], matrix[16], curve[16];	/* by ffmpeg's names; empty: no child tells */
 	bool unsound;			/* what it was fed is cut or damaged */
+	bool colours;			/* pictures of r g b are coded as YUV */
 	unsigned char *picture;
-	size_t bytes;
 	struct track track[VIDEO_TRACKS];	/* of the last channels, in this order */
 	size_t tracks, behind;			/* behind: the channels of all of them */
 	double first_s;			/* time_s of the first frame; NaN: frames have none */
@@ -79,17 +82,14 @@ track_name(const char *word, size_t length)
 	return NULL;
 }
 
-/* Pictures that were written as r g b, and coded as YUV, become r g b again. */
-static void
-take_colours(struct video *video)
+/* Were pictures written as r g b, and coded as YUV? */
+static bool
+have_colours(const struct video *video)
 {
 	const char *names = line_value(video->lines, "channels");
-	unsigned bits = video->format->bits;
 
-	if (video->format->kind == PIXEL_YUV && names && !strncmp(names, "r g b", 5) &&
-	    (!names[5] || names[5] == '\n'))
-		video->format = pixel_format_find(bits > 10 ? "gbrp12le" : bits > 8 ? "gbrp10le" :
-		    "rgb24");
+	return video->format->kind == PIXEL_YUV && names && !strncmp(names, "r g b", 5) &&
+	    (!names[5] || names[5] == '\n');
 }
 
 /* The channels of the first track: a video of one plane whose format has colour planes says so by
@@ -224,7 +224,10 @@ find_range(const char *path, struct reading *reading)
 	struct frame_head *head = &reading->head;
 	enum levels_found found;
 
-	if (video->format->kind == PIXEL_RGB)
+	if (reading->colours && !*reading->matrix)
+		warn(path, "does not say how its colours are coded as YUV: by BT.709 of limited "
+		    "range, it is assumed");
+	if (video->format->kind == PIXEL_RGB || reading->colours)
 		return 0;
 	found = levels_compare(video->format, reading->picture, video->w, head->w, head->h,
 	    reading->levels);
@@ -263,98 +266,6 @@ find_range(const char *path, struct reading *reading)
 
 /* ---- tracks ---- */
 
-/* A child that writes the pictures of one track as raw samples; luma: of that plane alone. */
-static int
-start_track(struct loader *loader, const struct reading *reading, const char *track, bool luma,
-    const char *format, struct ffmpeg **ffmpeg)
-{
-	const struct video *video = &reading->video;
-	char check[160];
-	const char *const words[] = { "ffmpeg", "-nostdin", "-v", "error", "-xerror",
-		"-err_detect", "+crccheck+bitstream+buffer+explode", "-noautorotate",
-		FFMPEG_INPUT(video->container), "-map", track, "-vf", check, "-autoscale", "0",
-		"-fps_mode", "passthrough", "-sws_flags", "bicubic+accurate_rnd+full_chroma_int",
-		"-pix_fmt", format, "-f", "rawvideo",
-		"pipe:1", NULL };
-
-	/* pictures of another size would be taken for parts of one another */
-	snprintf(check, sizeof(check),
-	    "crop=w=if(eq(iw\\,%zu)*eq(ih\\,%zu)\\,iw\\,-1):h=ih:exact=1%s", video->w, video->h,
-	    luma ? ",extractplanes=y" : "");
-	return ffmpeg_start(loader->path, words, FFMPEG_WRITES, fileno(loader->file), -1, ffmpeg);
-}
-
-/* Is the second track, without a tag that says so, a mask by its first picture? It is coded
- * without loss and holds 0 and 1, of which 1 must be there. 1, 0, or -1 after fail(). */
-static int
-looks_like_mask(struct loader *loader, const struct reading *reading)
-{
-	const struct video *video = &reading->video;
-	size_t bytes = video->w * video->h, got;
-	unsigned char *picture, most = 0;
-	struct ffmpeg *ffmpeg;
-	int status;
-
-	if (!video->track[0].exact)
-		return 0;
-	if (start_track(loader, reading, "0:v:1", true, "gray", &ffmpeg) < 0)
-		return -1;
-	picture = malloc(bytes);
-	status = picture ? ffmpeg_read(ffmpeg, picture, bytes, &got) : fail_memory();
-	for (size_t i = 0; status == 0 && i < got; i++)
-		most = picture[i] > most ? picture[i] : most;
-	free(picture);
-	ffmpeg_kill(ffmpeg);
-	return status < 0 ? -1 : most == 1;
-}
-
-/* A copy into MP4 keeps the tracks and loses the tags, which name them. */
-static int
-find_untagged(struct loader *loader, struct reading *reading)
-{
-	int mask;
-
-	if (line_value(reading->video.lines, "channels") || !reading->video.track[0].fits ||
-	    pixel_format_channels(reading->video.format) == 4)
-		return 0;
-	mask = reading->raw ? 0 : looks_like_mask(loader, reading);
-	if (mask < 0)
-		return -1;
-	warn(loader->path, mask ? "has no tags that name its tracks: the second one, of 0 and 1, "
-	    "is taken for the channel mask" : "has another track of the same size, and no tags "
-	    "that name it: the first is read alone (ffmpeg -map 0:v:1 takes the second one out)");
-	if (mask)
-		reading->track[reading->tracks++] = (struct track){ .name = "mask", .planes = 1 };
-	return 0;
-}
-
-static int
-start(struct loader *loader, struct reading *reading)
-{
-	const struct video *video = &reading->video;
-
-	if (pixel_format_bytes(video->format, video->w, video->h, &reading->bytes) < 0)
-		return -1;
-	reading->picture = malloc(reading->bytes);
-	if (!reading->picture)
-		return fail_memory();
-	if (!reading->raw && start_track(loader, reading, "0:v:0", false, video->format->name,
-	    &reading->ffmpeg) < 0)
-		return -1;
-	for (size_t i = 0; i < reading->tracks; i++) {
-		struct track *track = &reading->track[i];
-
-		track->picture = malloc(video->w * video->h * track->planes);
-		if (!track->picture)
-			return fail_memory();
-		if (!reading->raw && start_track(loader, reading, i ? "0:v:2" : "0:v:1",
-		    track->planes == 1, track->planes == 1 ? "gray" : "yuvj444p",
-		    &track->ffmpeg) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int
 end(struct ffmpeg **running)
 {
@@ -372,17 +283,20 @@ hear(void *arg, const char *line)
 	const char *format = strstr(line, " fmt:"), *size = strstr(line, " s:"), *word;
 	char shape[sizeof(reading->shape)];
 
-	if (strstr(line, "Output #"))
+	if (!strncmp(line, "[info] Output #", 15))
 		reading->heard = SIZE_MAX / 2;
-	if (strstr(line, ": Video: ") && reading->heard++ - 1 < VIDEO_TRACKS)
+	if (!strncmp(line, "[info]   Stream #", 17) && strstr(line, ": Video: ") &&
+	    reading->heard++ - 1 < VIDEO_TRACKS)
 		reading->exact[reading->heard - 2] = strstr(line, ": Video: ffv1") ||
 		    strstr(line, "High 4:4:4 Predictive");
+	if (strncmp(line, "[Parsed_showinfo", 16) != 0)
+		return;
 	word = strstr(line, "color_range:");
 	if (word) {
-		reading->limited |= !strncmp(word + 12, "tv", 2);
-		reading->hdr |= strstr(line, "smpte2084") || strstr(line, "arib-std-b67");
+		(void)sscanf(word, "color_range:%7s color_space:%15s color_primaries:%*s "
+		    "color_trc:%15s", reading->range, reading->matrix, reading->curve);
 	}
-	if (!strstr(line, "showinfo") || !format || !size)
+	if (!format || !size)
 		return;
 	snprintf(shape, sizeof(shape), "%.*s %.*s", (int)strcspn(format + 5, " "), format + 5,
 	    (int)strcspn(size + 1, " "), size + 1);
@@ -401,7 +315,9 @@ check_heard(const char *path, const struct reading *reading)
 		    reading->video.w, reading->video.h);
 	if (reading->interlaced)
 		return fail(path, "is an interlaced video: rows of a picture are of two times");
-	return reading->hdr ? fail(path, "is an HDR video: its samples are no linear measure") : 0;
+	return !strcmp(reading->curve, "smpte2084") || !strcmp(reading->curve, "arib-std-b67") ?
+	    fail(path, "is an HDR video (%s): its samples are no linear measure",
+	    reading->curve) : 0;
 }
 
 /* Is what goes to the child whole? It may make something of a file that is cut or damaged. */
@@ -417,78 +333,74 @@ look(void *arg, const unsigned char *bytes, size_t n)
 	return status;
 }
 
-/* A child that decodes what comes through a pipe, or a NUT file, all tracks of it, and writes it as
- * raw NUT. It is told nothing of haste: ffmpeg's options against delay lose pictures. */
+/*
+ * A child that decodes up to this many tracks behind the first, and writes all of them as raw NUT.
+ * It opens a Matroska or MP4 file itself, and decodes it by as many threads as it likes; else it is
+ * fed, decodes a picture at a time, and does not wait for 20 of them to learn the rate. It is told
+ * nothing more of haste: ffmpeg's options against delay lose pictures. More threads would let the
+ * writer of raw pictures keep back one each. Stamps that do not rise, as 2000 frames a second have
+ * in Matroska, are moved on by a microsecond; the filter that does it keeps one picture back.
+ */
 static int
-start_child(struct loader *loader, struct reading *reading, const char *container)
+start_child(struct loader *loader, struct reading *reading, size_t tracks)
 {
 	const struct pipe_start *pipe = loader->pipe;
+	const bool fed = !reading->file;
 	size_t logged = 0;
 	const unsigned char *log = reading->nut && pipe ? raw_stream_log(reading->nut, &logged) :
 	    NULL;
 	const int fd = pipe ? pipe->fd : fileno(loader->file);
-	const char *const words[] = { "ffmpeg", "-v", "level+info", "-hide_banner", "-nostats",
-		"-xerror", "-err_detect", "+crccheck+bitstream+buffer+explode", "-noautorotate",
-		"-thread_type", "slice", "-f", container, "-format_whitelist", container,
-		"-protocol_whitelist", "file,pipe", "-i", "pipe:0", "-map", "0:v:0", "-map",
-		"0:v:1?", "-map", "0:v:2?", "-filter:v:0", "showinfo=checksum=0", "-autoscale", "0",
-		"-fps_mode", "passthrough", "-c:v", "rawvideo", "-flush_packets", "1", "-f", "nut",
-		"pipe:1", NULL };
+	const char *words[] = { "ffmpeg", "-nostdin", "-v", "level+info", "-hide_banner",
+		"-nostats", "-xerror", "-err_detect", "+crccheck+bitstream+buffer+explode",
+		"-noautorotate", "-thread_type", fed ? "slice" : "slice+frame",
+		"-fpsprobesize", fed ? "0" : "-1",
+		/* what ffmpeg takes it for by its content could be a playlist, which names files */
+		"-f", reading->container, "-format_whitelist", reading->container,
+		"-protocol_whitelist", "file,pipe", "-i", fed ? "pipe:0" : FFMPEG_FILE,
+		"-filter:v:0", "showinfo=checksum=0", "-autoscale", "0", "-fps_mode",
+		"passthrough", "-enc_time_base", "1/1000000", "-bsf:v",
+		"setts=ts=max(TS\\,PREV_OUTDTS+1)", "-c:v", "rawvideo", "-threads", "1",
+		"-max_interleave_delta", fed ? "10M" : "0", "-flush_packets", "1", "-f", "nut",
+		"-map", "0:v:0", "-map", "0:v:1?", "-map", "0:v:2?", "pipe:1", NULL };
+	const size_t last = sizeof(words) / sizeof(*words) - 6 + 2 * tracks;
 	const size_t left = pipe && logged < pipe->n ? pipe->n - logged : 0;	/* pushed back */
 	unsigned char *start = must_alloc(logged + left, 1);
-	int status = !pipe && lseek(fd, 0, SEEK_SET) < 0 ?
-	    fail_errno(loader->path, "cannot be read") :
-	    ffmpeg_start(loader->path, words, FFMPEG_FILTERS, -1, -1, &reading->ffmpeg);
+	int status = fed && !pipe && lseek(fd, 0, SEEK_SET) < 0 ?
+	    fail_errno(loader->path, "cannot be read") : 0;
 
+	words[last] = "pipe:1";
+	words[last + 1] = NULL;
+	if (status == 0)
+		status = ffmpeg_start(loader->path, words, fed ? FFMPEG_FILTERS : FFMPEG_WRITES,
+		    fed ? -1 : fd, -1, &reading->ffmpeg);
 	if (logged)
 		memcpy(start, log, logged);
 	if (status == 0 && fread(start + logged, 1, left, loader->file) < left)
 		status = fail_errno(loader->path, "cannot be read");
 	if (status == 0)
-		status = ffmpeg_feed(reading->ffmpeg, fd, start, logged + left, look, hear,
-		    reading);
+		status = ffmpeg_feed(reading->ffmpeg, fed ? fd : -1, start, logged + left, look,
+		    hear, reading);
 	free(start);
 	return status;
 }
 
-/* Raw pictures, and those of a pipe: 1. 0: a file of compressed ones, at its start; -1 after
- * fail(). */
 static int
-begin_stream(struct loader *loader, struct reading *reading)
+open_child(struct loader *loader, struct reading *reading, size_t tracks)
 {
-	struct raw_source from = { .path = loader->path, .file = loader->file,
-		.words = loader->raw };
-	unsigned char start[32];
-	int status = 0;
+	struct raw_source from = { .path = loader->path, .container = "nut" };
+	struct fail_record failure;
+	int status;
 
-	if (!loader->raw && loader->pipe) {
-		from.container = video_container(loader->pipe->byte, loader->pipe->n);
-	} else if (!loader->raw) {
-		from.container = video_container(start,
-		    fread(start, 1, sizeof(start), loader->file));
-		rewind(loader->file);
-	}
-	if (from.words || (from.container && strcmp(from.container, "matroska") != 0 &&
-	    strcmp(from.container, "mov") != 0))
-		status = raw_stream_open(&from, &reading->video, &reading->raw);
-	if (status != 0)
-		return status;
-	video_free(&reading->video);
-	reading->nut = reading->raw;
-	reading->raw = NULL;
-	if (!loader->pipe && !reading->nut)
-		return 0;
-	if (start_child(loader, reading, from.container) < 0)
+	if (start_child(loader, reading, tracks) < 0)
 		return -1;
-	from = (struct raw_source){ .path = loader->path, .ffmpeg = reading->ffmpeg,
-		.container = "nut" };
+	from.ffmpeg = reading->ffmpeg;
 	status = raw_stream_open(&from, &reading->video, &reading->raw);
 	if (status < 0 || *ffmpeg_message(reading->ffmpeg)) {
-		struct fail_record failure;
-
 		if (reading->unsound)
 			return -1;
 		fail_take(&failure);	/* why the child gives nothing says more */
+		if (strstr(ffmpeg_message(reading->ffmpeg), "matches no streams"))
+			return fail(loader->path, "holds no pictures");
 		if (end(&reading->ffmpeg) == 0)
 			fail_put(&failure);
 		return -1;
@@ -498,52 +410,48 @@ begin_stream(struct loader *loader, struct reading *reading)
 		    (int)strcspn(reading->shape, " "), reading->shape);
 	for (size_t i = 0; i < VIDEO_TRACKS; i++)
 		reading->video.track[i].exact = reading->exact[i];
-	return status;
-}
-
-/* Colours that only ffmpeg's filters make r g b again, or samples of a track of its own. */
-static int
-check_colours(const char *path, const struct reading *reading)
-{
-	const char *names = line_value(reading->video.lines, "channels");
-	bool colours = reading->video.format->kind == PIXEL_YUV && names &&
-		!strncmp(names, "r g b", 5);
-
-	for (size_t i = 0; i < reading->tracks; i++)
-		colours |= reading->track[i].planes != 1;
-	if (colours)
-		return fail(path, "has colours that are coded as YUV: an MP4 or Matroska file of "
-		    "them is read, but no pipe and no NUT file");
 	return 0;
 }
 
+/* Raw pictures as they come, and compressed ones by a child. */
 static int
-begin(struct loader *loader)
+open_pictures(struct loader *loader, struct reading *reading)
 {
-	struct reading *reading = must_alloc(1, sizeof(*reading));
-	int status;
+	struct raw_source from = { .path = loader->path, .file = loader->file,
+		.words = loader->raw };
+	unsigned char start[32];
+	bool whole;
+	int status = 0;
 
-	loader->state = reading;
-	reading->start_s = NAN;
-	reading->path = loader->path;
-	status = begin_stream(loader, reading);
-	if (status < 0)
+	if (!loader->raw && loader->pipe) {
+		from.container = video_container(loader->pipe->byte, loader->pipe->n);
+	} else if (!loader->raw) {
+		from.container = video_container(start,
+		    fread(start, 1, sizeof(start), loader->file));
+		rewind(loader->file);
+		if (!from.container)
+			return fail(loader->path, "was replaced while it was read: it is no video "
+			    "now");
+	}
+	reading->container = from.container;
+	whole = from.container && (*from.container == 'm');	/* matroska, mov */
+	reading->file = whole && !loader->pipe;
+	if (!whole)
+		status = raw_stream_open(&from, &reading->video, &reading->raw);
+	if (status != 0)
+		return status < 0 ? -1 : 0;
+	video_free(&reading->video);
+	reading->nut = reading->raw;
+	reading->raw = NULL;
+	if (reading->file && intact_check(loader->path, loader->file) < 0)
 		return -1;
-	if (status == 0 && (ffmpeg_check(loader->path) < 0 ||
-	    intact_check(loader->path, loader->file) < 0 ||
-	    video_probe(loader->path, fileno(loader->file), &reading->video) < 0))
-		return -1;
-	if (status == 0)
-		take_colours(&reading->video);
-	if (find_untagged(loader, reading) < 0 || make_head(loader->path, reading) < 0 ||
-	    (reading->raw && check_colours(loader->path, reading) < 0))
-		return -1;
-	return start(loader, reading);
+	return open_child(loader, reading, VIDEO_TRACKS);
 }
 
-/* The next picture of a track of raw ones, likewise. */
+/* The next picture of a track: 1, 0 where there is none, -1 after fail(). A message of ffmpeg's
+ * means that what follows is made up. */
 static int
-next_of_raw(struct loader *loader, struct reading *reading, size_t track, unsigned char *picture)
+next_of_track(struct loader *loader, struct reading *reading, size_t track, unsigned char *picture)
 {
 	double stamp_s;
 	int status = raw_stream_next(reading->raw, track, 1 + reading->tracks, picture, &stamp_s);
@@ -552,52 +460,116 @@ next_of_raw(struct loader *loader, struct reading *reading, size_t track, unsign
 		reading->stamp_s = stamp_s;
 	if (!reading->ffmpeg)
 		return status;
-	if (*ffmpeg_message(reading->ffmpeg) || (status == 0 && track == 0))
-		return end(&reading->ffmpeg) < 0 ? -1 : check_heard(loader->path, reading) < 0 ?
-		    -1 : status;
+	if (*ffmpeg_message(reading->ffmpeg)) {
+		if (!reading->unsound)
+			fail_clear();	/* a picture that is cut is the child's end */
+		return end(&reading->ffmpeg) < 0 ? -1 : status;
+	}
 	if (check_heard(loader->path, reading) < 0)
 		return -1;
-	reading->video.limited |= reading->limited;
+	reading->video.limited = !strcmp(reading->range, "tv");
 	return status;
 }
 
-/* The next picture of a track: 1, 0 at the end, -1 after fail(). A message of ffmpeg's means that
- * what follows is made up. */
+/* Memory for a picture of each track. */
 static int
-next_of_track(struct loader *loader, const struct reading *reading, struct ffmpeg **ffmpeg,
-    unsigned char *picture, size_t bytes)
+make_pictures(struct reading *reading)
 {
-	size_t got;
+	const struct video *video = &reading->video;
+	size_t bytes;
 
-	if (!*ffmpeg)
+	for (size_t i = 0; i <= reading->tracks; i++) {
+		unsigned char **picture = i ? &reading->track[i - 1].picture : &reading->picture;
+
+		if (pixel_format_bytes(i ? video->track[i - 1].format : video->format, video->w,
+		    video->h, &bytes) < 0)
+			return -1;
+		free(*picture);
+		*picture = malloc(bytes);
+		if (!*picture)
+			return fail_memory();
+	}
+	return 0;
+}
+
+/* Is the second track, without a tag that says so, a mask by its first picture? It is coded
+ * without loss and holds 0 and 1, of which 1 must be there. 1, 0, or -1 after fail(). */
+static int
+looks_like_mask(struct loader *loader, struct reading *reading)
+{
+	const struct track *track = &reading->track[0];
+	unsigned char most = 0;
+	int status;
+
+	reading->tracks = 1;
+	status = make_pictures(reading) < 0 ? -1 :
+	    next_of_track(loader, reading, 0, reading->picture);
+	if (status == 1)
+		status = next_of_track(loader, reading, 1, track->picture);
+	for (size_t i = 0; status == 1 && i < reading->video.w * reading->video.h; i++)
+		most = track->picture[i] > most ? track->picture[i] : most;
+	reading->tracks = 0;
+	return status < 0 ? -1 : most == 1;
+}
+
+/* A copy into MP4 keeps the tracks and loses the tags, which name them. */
+static int
+find_untagged(struct loader *loader, struct reading *reading)
+{
+	int mask;
+
+	if (line_value(reading->video.lines, "channels") || !reading->video.track[0].fits ||
+	    pixel_format_channels(reading->video.format) == 4)
 		return 0;
-	if (ffmpeg_read(*ffmpeg, picture, bytes, &got) < 0)
+	mask = !reading->file || !reading->video.track[0].exact ? 0 :
+	    looks_like_mask(loader, reading);
+	if (mask < 0)
 		return -1;
-	if (got == bytes && !*ffmpeg_message(*ffmpeg))
-		return 1;
-	if (strstr(ffmpeg_message(*ffmpeg), "Parsed_crop"))
-		return fail(loader->path, "pictures are not %zux%zu all through", reading->video.w,
-		    reading->video.h);
-	if (got == bytes)
-		return fail(loader->path, "ffmpeg: %s", ffmpeg_message(*ffmpeg));
-	if (end(ffmpeg) < 0)
+	warn(loader->path, mask ? "has no tags that name its tracks: the second one, of 0 and 1, "
+	    "is taken for the channel mask" : "has another track of the same size, and no tags "
+	    "that name it: the first is read alone (ffmpeg -map 0:v:1 takes the second one out)");
+	reading->looked = reading->file && reading->video.track[0].exact;
+	if (mask)
+		reading->track[reading->tracks++].name = "mask";
+	return 0;
+}
+
+static int
+begin(struct loader *loader)
+{
+	struct reading *reading = must_alloc(1, sizeof(*reading));
+
+	loader->state = reading;
+	reading->start_s = NAN;
+	reading->path = loader->path;
+	if (open_pictures(loader, reading) < 0)
 		return -1;
-	return got ? fail(loader->path, "ends in the middle of a picture") : 0;
+	reading->colours = have_colours(&reading->video);
+	if (find_untagged(loader, reading) < 0 || make_head(loader->path, reading) < 0)
+		return -1;
+	/* tracks that nobody reads would cost time, and a short one would be waited for */
+	if (reading->file && (reading->looked || reading->video.tracks > reading->tracks)) {
+		ffmpeg_kill(reading->ffmpeg);
+		raw_stream_close(reading->raw);
+		video_free(&reading->video);
+		reading->ffmpeg = NULL;
+		reading->raw = NULL;
+		reading->heard = 0;
+		if (open_child(loader, reading, reading->tracks) < 0)
+			return -1;
+	}
+	return make_pictures(reading);
 }
 
 /* The next picture of all tracks, likewise. */
 static int
 next_picture(struct loader *loader, struct reading *reading)
 {
-	int status = reading->raw ? next_of_raw(loader, reading, 0, reading->picture) :
-	    next_of_track(loader, reading, &reading->ffmpeg, reading->picture, reading->bytes);
+	int status = next_of_track(loader, reading, 0, reading->picture);
 
 	for (size_t i = 0; i < reading->tracks && status >= 0; i++) {
 		struct track *track = &reading->track[i];
-		int other = reading->raw ? status == 0 ? 0 :
-		    next_of_raw(loader, reading, 1 + i, track->picture) :
-		    next_of_track(loader, reading, &track->ffmpeg, track->picture,
-			reading->video.w * reading->video.h * track->planes);
+		int other = next_of_track(loader, reading, 1 + i, track->picture);
 
 		if (other >= 0 && other != status)
 			return fail(loader->path, "its %s track, the %s, has %s frames than the "
@@ -605,65 +577,61 @@ next_picture(struct loader *loader, struct reading *reading)
 			    other ? "more" : "fewer");
 		status = other;
 	}
-	return status;
+	return status == 0 && reading->ffmpeg ? end(&reading->ffmpeg) : status;
 }
 
-static int
-get_track(const char *path, const struct track *track, const struct video *video, size_t first,
-    struct frame *frame)
-{
-	size_t w = video->w, h = frame->head.h;
-	unsigned most = 0;
-
-	for (size_t row = 0; row < h * track->planes; row++) {
-		size_t k = row / h, y = row % h;
-		const unsigned char *from = track->picture + (k * video->h + y) * w;
-		void *to = frame_row(frame, first + k, y);
-
-		for (size_t x = 0; x < frame->head.w; x++) {
-			most = from[x] > most ? from[x] : most;
-			if (frame->head.type == SAMPLE_UCHAR)
-				((uint8_t *)to)[x] = from[x];
-			else
-				((uint16_t *)to)[x] = from[x];
-		}
-	}
-	return most > 1 && !strcmp(track->name, "mask") ? fail(path, "the second track, the mask, "
-	    "has a sample of %u, and must be 0 or 1", most) : 0;
-}
+/* The coefficients of red and blue of the matrices of colours, by ffmpeg's names; else those of
+ * BT.601. */
+static const struct {
+	const char *name;
+	double red, blue;
+} matrices[] = {
+	{ "bt709", 0.2126, 0.0722 }, { "bt2020nc", 0.2627, 0.0593 }, { "smpte240m", 0.212, 0.087 },
+	{ "fcc", 0.30, 0.11 }, { "", 0.2126, 0.0722 }, { NULL, 0.299, 0.114 }
+};
 
 /* Makes the picture at hand a frame. */
 static int
 get_frame(const char *path, const struct reading *reading, struct frame *frame)
 {
-	struct frame shown = *frame;
-	int status = 0;
-	size_t c;
+	const struct video *video = &reading->video;
+	size_t c = frame->head.c - reading->behind, i = 0;
+	unsigned most = 0;
 
-	shown.head.c -= reading->behind;
-	c = shown.head.c;
-	pixel_format_get(reading->video.format, reading->picture, reading->video.w,
-	    reading->video.h, &shown);
-	for (size_t i = 0; i < reading->tracks && status == 0; i++) {
-		status = get_track(path, &reading->track[i], &reading->video, c, frame);
-		c += reading->track[i].planes;
+	pixel_format_get(video->format, reading->picture, video->w, video->h, frame, 0, c);
+	if (reading->colours) {
+		while (matrices[i].name && strcmp(matrices[i].name, reading->matrix) != 0)
+			i++;
+		pixel_format_to_rgb(video->format, frame, strcmp(reading->range, "pc") != 0,
+		    matrices[i].red, matrices[i].blue);
 	}
-	return status;
+	for (i = 0; i < reading->tracks; i++) {
+		const struct track *track = &reading->track[i];
+
+		pixel_format_get(video->track[i].format, track->picture, video->w, video->h, frame,
+		    c, track->planes);
+		for (size_t k = 0; *track->name == 'm' && k < video->w * frame->head.h; k++)
+			most = track->picture[k] > most ? track->picture[k] : most;
+		c += track->planes;
+	}
+	return most > 1 ? fail(path, "the second track, the mask, has a sample of %u, and must be "
+	    "0 or 1", most) : 0;
 }
 
 static int
 set_time(struct reading *reading, size_t n, struct meta *meta)
 {
-	if (reading->raw && !isnan(reading->stamp_s)) {
-		if (n == 0)
-			reading->start_s = isnan(reading->first_s) ? 0 : reading->stamp_s -
-			    reading->first_s;
-		return meta_set_number(meta, "time_s", reading->stamp_s - reading->start_s);
-	}
-	if (isnan(reading->first_s) || !(reading->video.fps > 0))
+	const double first_s = isnan(reading->first_s) ? 0 : reading->first_s;
+	const double even_s = first_s + (double)n / reading->video.fps;
+	double time_s = reading->stamp_s;
+
+	if (isnan(time_s) || (reading->file && isnan(reading->first_s)))
 		return 0;
-	return meta_set_number(meta, "time_s", reading->first_s +
-	    (double)n / reading->video.fps);
+	if (n == 0)
+		reading->start_s = time_s - first_s;
+	time_s -= reading->start_s;
+	/* Matroska rounds each stamp to a millisecond */
+	return meta_set_number(meta, "time_s", fabs(time_s - even_s) < 1.001e-3 ? even_s : time_s);
 }
 
 int
@@ -672,6 +640,7 @@ video_load(struct loader *loader, struct frame **out)
 	struct reading *reading;
 	int status;
 
+	*out = NULL;
 	if (!loader->state && begin(loader) < 0)
 		return -1;
 	reading = loader->state;
@@ -703,10 +672,8 @@ video_load_end(struct loader *loader)
 	video_free(&reading->video);
 	head_free(&reading->head);
 	free(reading->picture);
-	for (size_t i = 0; i < VIDEO_TRACKS; i++) {
-		ffmpeg_kill(reading->track[i].ffmpeg);
+	for (size_t i = 0; i < VIDEO_TRACKS; i++)
 		free(reading->track[i].picture);
-	}
 	free(reading->first_keys);
 	free(reading);
 	loader->state = NULL;
