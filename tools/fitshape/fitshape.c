@@ -357,7 +357,7 @@ take_frame(struct run *run, struct frame *in)
 	if (status == 0)
 		status = print(run, &found);
 	if (status == 0 && !parameters->robust)
-		status = measurement_residuals(&found, &priv->told);
+		measurement_residuals(&found, &priv->told);
 	if (status == 0 && !out)
 		run_judge(run);
 	priv->frames++;
