@@ -89,16 +89,13 @@ pair_differ(struct run *run, const char *format, ...)
 	struct pair *priv = run->priv;
 	va_list args;
 	char *text;
-	int n;
 
 	run->status = DIFFERENT;
 	if (run->quiet)
 		return 0;
 	va_start(args, format);
-	n = vasprintf(&text, format, args);
+	text = must_vformat(format, args);
 	va_end(args);
-	if (n < 0)
-		return fail_memory();
 	escape_put_text(priv->out, text);
 	fputc('\n', priv->out);
 	free(text);

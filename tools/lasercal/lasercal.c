@@ -611,8 +611,10 @@ take_line(struct run *run, const struct frame *in)
 		return take_picture(run, in);
 	if (parameters->off)
 		return fail_usage("--off", "is for pictures");
-	if (has(&in->head, "xyz"))
-		return views_add_points(views, in);
+	if (has(&in->head, "xyz")) {
+		views_add_points(views, in);
+		return 0;
+	}
 	if (!has(&in->head, "uv"))
 		return fail(NULL, "wants pictures, tables with channels u v of the laser's line "
 		    "(steger), or x y z");

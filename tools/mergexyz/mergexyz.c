@@ -159,13 +159,9 @@ take_frame(struct run *run, struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	size_t n = priv->views.n;
-	struct view_frame *of = calloc(n, sizeof(*of));
+	struct view_frame *of = must_alloc(n, sizeof(*of));
 	int status = 0;
 
-	if (!of) {
-		frame_free(in);
-		return fail_memory();
-	}
 	if (priv->folds && fold_is_due(&priv->pieces))
 		status = fold_pieces(run, &priv->sums, &priv->pieces);
 	if (status < 0)

@@ -444,10 +444,10 @@ level(const struct likeness *likeness, size_t x, size_t y)
 static double
 find_noise(const struct likeness *likeness)
 {
-	float *v = malloc(NOISE_SAMPLES * sizeof(*v)), median = INFINITY;
+	float *v = must_alloc(NOISE_SAMPLES, sizeof(*v)), median = INFINITY;
 	size_t pixels = likeness->w * likeness->h, stride = pixels / NOISE_SAMPLES + 1, n = 0;
 
-	for (size_t i = 0; v && i < pixels && n < NOISE_SAMPLES; i += stride) {
+	for (size_t i = 0; i < pixels && n < NOISE_SAMPLES; i += stride) {
 		size_t x = i % likeness->w, y = i / likeness->w;
 
 		if (x == 0 || x + 1 == likeness->w)

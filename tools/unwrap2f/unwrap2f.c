@@ -180,21 +180,15 @@ fit_line(struct run *run, struct frame *in)
 {
 	struct unwrap2f *unwrap = run->priv;
 	struct fringe_line *line = &unwrap->line;
-	size_t w = in->head.w, h = in->head.h, n;
+	size_t w = in->head.w, h = in->head.h;
 	bool along_y = line->temporal.axis == 'y';
 	struct beat_field field = { .w = along_y ? h : w, .h = along_y ? w : h };
-	int status = -1;
+	int status;
 
-	if (size_multiply(w, h, &n) == 0) {
-		field.re = calloc(n, sizeof(float));
-		field.im = calloc(n, sizeof(float));
-		if (field.re && field.im) {
-			unwrap2f_rows()->beat_load(line, in, &field);
-			status = add_plane(line, &field);
-		} else {
-			status = fail_memory();
-		}
-	}
+	field.re = must_alloc(w * h, sizeof(float));
+	field.im = must_alloc(w * h, sizeof(float));
+	unwrap2f_rows()->beat_load(line, in, &field);
+	status = add_plane(line, &field);
 	free(field.re);
 	free(field.im);
 	frame_free(in);
