@@ -442,8 +442,6 @@ check_options(const struct parameters *p, enum mode mode)
 		return fail_usage("--distance", "has no meaning for fitshape %s", name);
 	if (p->diameter.n > (mode == MODE_SPHERES ? 2 : 1))
 		return fail_usage("--diameter", "has %zu numbers", p->diameter.n);
-	if (p->pixel.n > 2)
-		return fail_usage("--pixel", "has %zu numbers", p->pixel.n);
 	if (p->fixed && !p->diameter.n)
 		return fail_usage("--fixed", "wants --diameter");
 	if (p->no_weights && p->along >= 0)

@@ -40,7 +40,7 @@ static const struct opt options[] = {
 	  "allow |a - b| up to T times the larger of |a| and |b|", NULL },
 	{ 0, "ulp", "N", OPT_NUMBER, AT(limits.ulp), NULL, 0, INFINITY, NULL,
 	  "allow N steps to the next representable number", NULL },
-	{ 0, "quantile", "Q,T", OPT_NUMBERS, AT(limits.quantile), NULL, 0, INFINITY, NULL,
+	{ 0, "quantile", "Q,T,...", OPT_NUMBERS, AT(limits.quantile), NULL, 0, INFINITY, NULL,
 	  "a share Q of all |a - b| must be T or less", NULL },
 	{ 't', "turns", NULL, OPT_FLAG, AT(turns), NULL, 0, 0, NULL,
 	  "phases: differences of whole turns (2 pi) count as none", NULL },

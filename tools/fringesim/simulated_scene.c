@@ -312,9 +312,6 @@ check_board(const struct simulated_scene_options *options, enum scene_kind kind)
 		    "itself");
 	if (options->board_pose.n && !isnan(options->distance))
 		return fail_usage("--distance", "--board-pose says how far away the board is");
-	if (options->board_pose.n && options->board_pose.n != 6)
-		return fail_usage("--board-pose", "must be six numbers (three angles, three "
-		    "lengths), not %zu", options->board_pose.n);
 	return 0;
 }
 
@@ -354,11 +351,6 @@ check_rig(const struct simulated_scene_options *options)
 		return fail_usage(foreign, "has no meaning with --calib");
 	if (foreign)
 		return fail_usage(foreign, "is only for --calib");
-	if (options->origin.n && options->origin.n != 2)
-		return fail_usage("--origin", "must be two numbers, not %zu", options->origin.n);
-	if (options->ref_plane.n && options->ref_plane.n != 3)
-		return fail_usage("--ref-plane", "must be three numbers, not %zu",
-		    options->ref_plane.n);
 	if (options->c == 0)
 		return fail_usage("--c", "must not be 0");
 	return 0;
@@ -488,7 +480,7 @@ set_pinhole(struct simulated_scene *simulated, const struct simulated_scene_opti
 	w = size[0];
 	h = size[1];
 	if (!options->laser.on)
-		rig->distance = options->board_pose.n == 6 ? options->board_pose.v[5] :
+		rig->distance = options->board_pose.n ? options->board_pose.v[5] :
 		    options->distance;
 	if (isnan(rig->distance))
 		rig->distance = simulated->pair.given ? pair_axes_meet(&simulated->pair) :

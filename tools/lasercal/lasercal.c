@@ -743,9 +743,6 @@ init(struct run *run)
 		return -1;
 	if (!parameters->calib)
 		return fail_usage("--calib", "is needed: the camera's matrix and lens");
-	if (parameters->origin.n && parameters->origin.n != 2)
-		return fail_usage("--origin", "must be two numbers, not %zu",
-		    parameters->origin.n);
 	if (parameters->board && board_parse("--board", parameters->board,
 	    (enum board_kind)parameters->kind, &views->board) < 0)
 		return -1;

@@ -240,9 +240,6 @@ check_noise(const struct numbers *noise)
 {
 	if (noise->n == 0)
 		return 0;
-	if (noise->n != 2)
-		return fail_usage("--noise", "wants two numbers, how many nearest and how many "
-		    "sigma, not %zu", noise->n);
 	if (noise->v[0] != floor(noise->v[0]) || noise->v[0] < 1 ||
 	    noise->v[0] > NEIGHBOURS_MOST)
 		return fail_usage("--noise", "the number of nearest points is 1 to %d, not %g",

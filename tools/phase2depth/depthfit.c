@@ -341,8 +341,6 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	if (ref && strcmp(ref, "ideal") && plane->n)
 		return fail_usage(
 		    NULL, "--ref-plane is the ideal plane: it cannot go with --ref FILE");
-	if (plane->n && plane->n != 3)
-		return fail_usage("--ref-plane", "must be three numbers, not %zu", plane->n);
 	if (plane->n && (fabs(plane->v[1]) > M_PI || fabs(plane->v[2]) > M_PI))
 		return fail_usage("--ref-plane", "%g rad from pixel to pixel are fringes of less "
 		    "than two: is it in radians, not a period in pixels (2 pi / period)?",

@@ -479,7 +479,7 @@ init(struct run *run)
 	const struct parameters *parameters = run->parameters;
 	struct phase2depth *priv = run->priv;
 
-	if (check_ways(parameters) < 0 || triangulation_check(&parameters->view) < 0)
+	if (check_ways(parameters) < 0)
 		return -1;
 	if (parameters->min_depth > parameters->max_depth)
 		return fail_usage("--min-depth", "%g is more than --max-depth %g: no depth lies "

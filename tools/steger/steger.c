@@ -128,8 +128,6 @@ choose_roi(const struct parameters *p, struct line_options *to)
 {
 	if (!p->roi.n)
 		return 0;
-	if (p->roi.n != 4)
-		return fail_usage("--roi", "has %zu numbers, x,y,w,h are 4", p->roi.n);
 	for (size_t i = 0; i < 4; i++) {
 		if (p->roi.v[i] != floor(p->roi.v[i]))
 			return fail_usage("--roi", "%g is no whole number of pixels", p->roi.v[i]);

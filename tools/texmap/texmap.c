@@ -825,8 +825,6 @@ init(struct run *run)
 		return fail_usage("--calib", "is needed: the camera that took the picture");
 	if (!parameters->image)
 		return fail_usage("--image", "is needed: the picture that colours come from");
-	if (parameters->origin.n && parameters->origin.n != 2)
-		return fail_usage("--origin", "must be two numbers, not %zu", parameters->origin.n);
 	return colour_camera_load(parameters->calib, parameters->camera, &priv->camera);
 }
 

@@ -453,7 +453,7 @@ init(struct run *run)
 	run->sink = parameters->fit_line;
 	if (line->n && parameters->fit_line)
 		return fail_usage(NULL, "give --line or --fit-line, not both");
-	if (line->n && (line->n != 2 || line->v[0] == 0))
+	if (line->n && line->v[0] == 0)
 		return fail_usage("--line", "wants a period in camera px and an offset in degrees");
 	if (parameters->fit_line && (parameters->fuse || parameters->all))
 		return fail_usage(NULL, "give --fit-line or --%s, not both",
