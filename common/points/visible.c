@@ -153,10 +153,8 @@ bool
 visible_project(const struct visible_view *view, const double X[3], double seen[3], double uv[2])
 {
 	const struct pinhole *camera = view->camera;
-	const double *R = camera->R, *T = camera->T;
 
-	for (int i = 0; i < 3; i++)
-		seen[i] = R[3 * i] * X[0] + R[3 * i + 1] * X[1] + R[3 * i + 2] * X[2] + T[i];
+	pinhole_from_world(camera, X, seen);
 	if (!pinhole_project(camera, X, uv) ||
 	    !(hypot(seen[0], seen[1]) < view->reach * seen[2]))
 		return false;

@@ -21,15 +21,6 @@ const char *const fit_names[] = { "plane", "sphere", "cylinder" };
 
 /* ---- shapes and steps of their unknowns ---- */
 
-static void
-normalise(double a[3])
-{
-	double length = sqrt(vector3_dot(a, a));
-
-	for (int i = 0; i < 3; i++)
-		a[i] /= length;
-}
-
 /* How many numbers are fitted: 3 of a plane; 4 of a sphere, 5 of a cylinder, one less if fixed. */
 static size_t
 shape_unknowns(const struct shape *shape)
@@ -54,7 +45,7 @@ tangent_at(const struct shape *shape, double reach, struct shape_tangent *tangen
 			least = i;
 	for (int i = 0; i < 3; i++)
 		tangent->u[i] = (i == least) - a[least] * a[i];
-	normalise(tangent->u);
+	vector3_normalise(tangent->u);
 	vector3_cross(a, tangent->u, tangent->v);
 }
 
@@ -74,7 +65,7 @@ shape_step(const struct shape_tangent *tangent, const double *step, struct shape
 	}
 	for (int i = 0; i < 3; i++)
 		out->axis[i] += (u[i] * step[0] + v[i] * step[1]) / tangent->reach;
-	normalise(out->axis);
+	vector3_normalise(out->axis);
 	for (int i = 0; i < 3; i++)
 		out->centre[i] += out->kind == SHAPE_PLANE ? tangent->shape.axis[i] * step[2] :
 		    u[i] * step[2] + v[i] * step[3];

@@ -209,8 +209,6 @@ fit_direction(const struct views *views, bool plain, struct direction_fit *fit, 
 void
 turning_step(const struct turning *turning, const double *step, struct turning *out)
 {
-	double norm;
-
 	out->views = turning->views;
 	for (int i = 0; i < 3; i++) {
 		out->axis[i] = turning->axis[i] + step[0] * turning->side[0][i] +
@@ -218,9 +216,7 @@ turning_step(const struct turning *turning, const double *step, struct turning *
 		out->point[i] = turning->point[i] + step[2] * turning->side[0][i] +
 		    step[3] * turning->side[1][i];
 	}
-	norm = vector3_length(out->axis);
-	for (int i = 0; i < 3; i++)
-		out->axis[i] /= norm;
+	vector3_normalise(out->axis);
 	board_pose_step(&turning->board, step + 4, &out->board);
 }
 
@@ -336,7 +332,7 @@ to_world(const struct turning *turning, struct axis_fit *fit)
 	const struct views *views = turning->views;
 	double mean[3] = { 0 }, along = 0, X[3], off = 0;
 
-	views_to_world(views, turning->point, fit->point);
+	pinhole_to_world(&views->laser->camera, turning->point, fit->point);
 	matrix3_apply_transposed(views->laser->camera.R, turning->axis, fit->direction);
 	for (size_t i = 0; i < views->n; i++) {
 		views_middle(views, &views->view[i], X);

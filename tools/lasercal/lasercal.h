@@ -127,16 +127,6 @@ views_add_point(struct views *views, const double X[3])
 	views->view[views->n - 1].used[views->channel]++;
 }
 
-/* A camera's point or direction in the world. */
-static inline void
-views_to_world(const struct views *views, const double x[3], double X[3])
-{
-	const struct pinhole *camera = &views->laser->camera;
-	double d[3] = { x[0] - camera->T[0], x[1] - camera->T[1], x[2] - camera->T[2] };
-
-	matrix3_apply_transposed(camera->R, d, X);
-}
-
 /* ---- fits.c ---- */
 
 struct plane_fit {

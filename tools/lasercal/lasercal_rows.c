@@ -152,7 +152,7 @@ lasercal_add_ray(struct views *views, const struct crop *crop, double u, double 
 	    !is_on_board(&views->board, place) ||
 	    is_near_edge(views, place, x[2], sigma_px))
 		return;
-	views_to_world(views, x, X);
+	pinhole_to_world(&views->laser->camera, x, X);
 	views_add_point(views, X);
 }
 

@@ -140,13 +140,11 @@ pose_of(const double H[9], struct board_pose *pose)
 		pose->t[i] = H[3 * i + 2] / length;
 	}
 	for (int k = 0; k < 2; k++) {
-		double along = k ? vector3_dot(r[0], r[1]) : 0, norm;
+		double along = k ? vector3_dot(r[0], r[1]) : 0;
 
 		for (int i = 0; i < 3; i++)
 			r[k][i] -= along * r[0][i];
-		norm = vector3_length(r[k]);
-		for (int i = 0; i < 3; i++)
-			r[k][i] /= norm;
+		vector3_normalise(r[k]);
 	}
 	vector3_cross(r[0], r[1], r[2]);
 	for (int i = 0; i < 9; i++)
@@ -416,7 +414,7 @@ views_middle(const struct views *views, const struct view *view, double X[3])
 	double x[3];
 
 	middle_to_camera(views, view, x);
-	views_to_world(views, x, X);
+	pinhole_to_world(&views->laser->camera, x, X);
 }
 
 bool

@@ -402,9 +402,7 @@ rectified_points(const struct visible_points *points, const struct stereo_view *
 
 		if (!visible_points_at(points, x, y, X))
 			continue;
-		for (size_t k = 0; k < 3; k++)
-			to[k] = view->R[3 * k] * X[0] + view->R[3 * k + 1] * X[1] +
-			    view->R[3 * k + 2] * X[2];
+		matrix3_apply(view->R, X, to);
 		as_they_are += is_at(view, X, x, y);
 		turned += is_at(view, to, x, y);
 	}
