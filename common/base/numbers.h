@@ -34,6 +34,23 @@ int numbers_compare(const void *a, const void *b);
  * counting: in linear time. Of many values only those near the result are counted. */
 void numbers_ranks(const float *v, size_t n, const size_t *rank, size_t ranks, float *out);
 
+/* The one of that rank, and of rank n / 2; 0 where there are none. */
+static inline float
+numbers_rank(const float *v, size_t n, size_t rank)
+{
+	float out = 0;
+
+	if (n)
+		numbers_ranks(v, n, &rank, 1, &out);
+	return out;
+}
+
+static inline float
+numbers_median(const float *v, size_t n)
+{
+	return numbers_rank(v, n, n / 2);
+}
+
 /* a * b in *out; -1 after fail() when it does not fit. */
 int size_multiply(size_t a, size_t b, size_t *out);
 int size_add(size_t a, size_t b, size_t *out);

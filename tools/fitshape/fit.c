@@ -195,16 +195,6 @@ shape_fit(const struct shape_points *points, struct shape *shape)
 
 #define SEARCHED_POINTS 500	/* of all points: more would change little */
 
-double
-median_of(float *v, size_t n)
-{
-	size_t rank = n / 2;
-	float out;
-
-	numbers_ranks(v, n, &rank, 1, &out);
-	return (double)out;
-}
-
 /* Copies up to `most` points, evenly among all; chosen_free(). */
 static void
 choose(const struct shape_points *points, size_t most, struct shape_points *out)
@@ -411,7 +401,7 @@ reweight(struct fitting *fitting)
 			double rounding = 1e-14 * (fitting->reach + fabs(fit->shape.radius));
 
 			fitshape_rows()->find_sizes(fit, fitting->sd, fitting->size);
-			fit->scale = fmax(1.4826 * median_of(fitting->size, fit->n), rounding);
+			fit->scale = fmax(1.4826 * (double)numbers_median(fitting->size, fit->n), rounding);
 		}
 		fitshape_rows()->find_weights(fit, fitting->sd, robust);
 		if (!shape_fit(&fitting->points, &fit->shape))
@@ -696,7 +686,7 @@ check_determined(struct fitting *fitting)
 		if (fit->weight[i] > 0)
 			fitting->size[used++] = (float)fabs(fit->distance[i]);
 	}
-	scatter = fmax(1.4826 * median_of(fitting->size, used),
+	scatter = fmax(1.4826 * (double)numbers_median(fitting->size, used),
 	    ROUNDING * (sqrt(vector3_dot(about, about)) + fitting->reach));
 	size = fit->shape.kind == SHAPE_PLANE ? fitting->reach : fit->shape.radius;
 	tangent_at(&fit->shape, size, &fit->tangent);

@@ -163,8 +163,6 @@ void fit_centre(const struct cloud *, const struct fit *, double centre[3]);
 bool shape_fit(const struct shape_points *, struct shape *);
 /* The unknowns' directions at a shape. */
 void tangent_at(const struct shape *, double reach, struct shape_tangent *);
-/* The median of n values; v is overwritten. */
-double median_of(float *v, size_t n);
 
 /* ---- measurement.c ---- */
 

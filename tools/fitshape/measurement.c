@@ -264,7 +264,7 @@ refine(const struct search *search, double *weight, struct shape *ball, double *
 	for (size_t i = 0; i < cloud->n; i++)
 		if (weight[i] > 0)
 			size[n++] = (float)fabs(shape_distance(ball, cloud->x[i]));
-	*shell = fmin(BALL_SHELL * ball->radius, n ? MAX_SCATTERS * 1.4826 * median_of(size, n) +
+	*shell = fmin(BALL_SHELL * ball->radius, n ? MAX_SCATTERS * 1.4826 * (double)numbers_median(size, n) +
 	    1e-6 * ball->radius : 0);
 	free(size);
 }
@@ -776,7 +776,7 @@ measurement_residuals(const struct measurement *found, struct fitted_residuals *
 				of.distance = distance;
 			}
 		}
-		of.scatter = 1.4826 * median_of(size, n);
+		of.scatter = 1.4826 * (double)numbers_median(size, n);
 		for (size_t i = 0; i < n; i++)
 			of.far += (double)size[i] > FAR_RESIDUAL * of.scatter;
 		free(size);

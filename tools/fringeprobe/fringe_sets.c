@@ -1706,13 +1706,9 @@ weighted_ratio(const struct phase_run *run, size_t n, size_t block, size_t lines
 static double
 runs_median(const struct phase_run *run, size_t n, size_t offset, float *room)
 {
-	size_t rank = n / 2;
-	float median;
-
 	for (size_t k = 0; k < n; k++)
 		room[k] = (float)*(const double *)(const void *)((const char *)&run[k] + offset);
-	numbers_ranks(room, n, &rank, 1, &median);
-	return (double)median;
+	return (double)numbers_median(room, n);
 }
 
 /* The runs of pixels in which both phases, unwrapped along the lines, are known and the first

@@ -350,11 +350,7 @@ described_check(struct probe *probe)
 static double
 quantile(float *v, size_t n, double share)
 {
-	size_t rank = (size_t)(share * (double)(n - 1));
-	float out;
-
-	numbers_ranks(v, n, &rank, 1, &out);
-	return (double)out;
+	return (double)numbers_rank(v, n, (size_t)(share * (double)(n - 1)));
 }
 
 /* Amplitudes of lit pixels, or those of more than `least`, from the front, of the others from

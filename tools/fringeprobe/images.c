@@ -141,11 +141,10 @@ static double
 usual_noise(struct image *const *image, size_t n)
 {
 	float *noise = must_alloc(n, sizeof(*noise)), found;
-	size_t rank = n / 4;
 
 	for (size_t i = 0; i < n; i++)
 		noise[i] = (float)image[i]->noise;
-	numbers_ranks(noise, n, &rank, 1, &found);
+	found = numbers_rank(noise, n, n / 4);
 	free(noise);
 	return (double)found;
 }

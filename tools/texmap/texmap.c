@@ -218,16 +218,12 @@ picture_plan(struct picture *picture, const struct frame_head *head, size_t own)
 static double
 median(const float *v, size_t n, float *room)
 {
-	size_t valid = 0, middle;
-	float found = 0;
+	size_t valid = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(v[i]))
 			room[valid++] = v[i];
-	middle = valid / 2;
-	if (valid)
-		numbers_ranks(room, valid, &middle, 1, &found);
-	return (double)found;
+	return (double)numbers_median(room, valid);
 }
 
 /* Finds spacing and noise, and marks points that are alone. room: for a number per point. */
