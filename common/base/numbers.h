@@ -12,8 +12,7 @@ struct numbers {
 /*
  * Reads numbers separated by any of the bytes in `separators` (" " or ","), in the C locale; with
  * "," each may be a quotient of two: 1920/41.
- * 0, or -1 if the text is anything else (nothing is recorded with fail(); *out is empty then), and
- * after fail_memory() where memory is short: who takes -1 as an answer looks at fail_message().
+ * 0, or -1 if the text is anything else: nothing is recorded with fail(), and *out is empty.
  */
 int numbers_parse(const char *text, const char *separators, struct numbers *out);
 void numbers_free(struct numbers *);

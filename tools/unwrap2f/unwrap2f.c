@@ -482,7 +482,7 @@ plan_best(const struct temporal *temporal, struct unwrap2f *unwrap)
 	base.target = temporal_shortest(temporal);
 	if (temporal->phases > 1 && (field_px > 0 || !unwrap->search.complete) &&
 	    unwrap_steps_by_phases(&base, UNWRAP_PHASES | UNWRAP_BEATS, &unwrap->steps) < 0) {
-		if (field_px == 0 || fail_is_memory())
+		if (field_px == 0)
 			return -1;
 		fail_clear();
 		unwrap->steps.n = 0;
@@ -501,7 +501,7 @@ plan_auto(const struct run *run, const struct temporal *temporal, struct unwrap2
 		unwrap->method = METHOD_BEST;
 		return 0;
 	}
-	if (unwrap->steps.n == 0 || fail_is_memory())
+	if (unwrap->steps.n == 0)
 		return -1;
 	if (run->verbose && !unwrap->noted)
 		note(NULL, "by beats, not by the best orders: %s", fail_message());
@@ -602,19 +602,17 @@ read_steps(const struct frame_head *in)
 }
 
 /* Where --period or --count is not what the frame itself says. */
-static int
+static void
 state_periods(const struct temporal_options *options, const struct temporal *temporal,
     const struct frame_head *in, struct check_facts *facts)
 {
 	struct numbers own;
 
 	if (!options->period_px.n && !options->count.n)
-		return 0;
+		return;
 	if (meta_numbers(&in->meta, "period_px", &own) < 0) {
-		if (fail_is_memory())
-			return -1;
 		fail_clear();		/* the option replaces it */
-		return 0;
+		return;
 	}
 	facts->period_option = options->count.n ? "--count" : "--period";
 	for (size_t i = 0; i < temporal->phases; i++) {
@@ -627,12 +625,11 @@ state_periods(const struct temporal_options *options, const struct temporal *tem
 			facts->key_px[at] = own.v[at];
 	}
 	numbers_free(&own);
-	return 0;
 }
 
 /* Fills in what the checks know (run/check.h). ordered: the phase that the sequence or search
  * unwraps. */
-static int
+static void
 state_facts(struct run *run, const struct frame_head *in, const struct temporal *temporal,
     size_t ordered)
 {
@@ -675,7 +672,7 @@ state_facts(struct run *run, const struct frame_head *in, const struct temporal 
 		told->random_residual = (double)search->chance;
 	}
 	run_check_facts(run)->orders = told;
-	return state_periods(&parameters->head, temporal, in, run_check_facts(run));
+	state_periods(&parameters->head, temporal, in, run_check_facts(run));
 }
 
 /* For a Gray code without a phase. -1 after fail(). */
@@ -756,8 +753,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (choose_steps(run, in, &ordered, unwrap) < 0)
 		return -1;
 	unwrap->orders.wanted |= unwrap->method == METHOD_BEST && unwrap->orders.target > 0;
-	if (!parameters->fit_line && state_facts(run, in, &temporal, ordered.target) < 0)
-		return -1;
+	if (!parameters->fit_line)
+		state_facts(run, in, &temporal, ordered.target);
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
 		    "--sign): a Gray code would, or phase2depth --calib");
