@@ -401,7 +401,8 @@ reweight(struct fitting *fitting)
 			double rounding = 1e-14 * (fitting->reach + fabs(fit->shape.radius));
 
 			fitshape_rows()->find_sizes(fit, fitting->sd, fitting->size);
-			fit->scale = fmax(1.4826 * (double)numbers_median(fitting->size, fit->n), rounding);
+			fit->scale = fmax(1.4826 * (double)numbers_median(fitting->size, fit->n),
+			    rounding);
 		}
 		fitshape_rows()->find_weights(fit, fitting->sd, robust);
 		if (!shape_fit(&fitting->points, &fit->shape))

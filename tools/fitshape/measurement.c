@@ -264,8 +264,8 @@ refine(const struct search *search, double *weight, struct shape *ball, double *
 	for (size_t i = 0; i < cloud->n; i++)
 		if (weight[i] > 0)
 			size[n++] = (float)fabs(shape_distance(ball, cloud->x[i]));
-	*shell = fmin(BALL_SHELL * ball->radius, n ? MAX_SCATTERS * 1.4826 * (double)numbers_median(size, n) +
-	    1e-6 * ball->radius : 0);
+	*shell = fmin(BALL_SHELL * ball->radius, n ? MAX_SCATTERS * 1.4826 *
+	    (double)numbers_median(size, n) + 1e-6 * ball->radius : 0);
 	free(size);
 }
 
