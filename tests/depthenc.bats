@@ -335,7 +335,7 @@ write_frames("image.nrrd", Frame(np.zeros((4, 4), "f4")))'
 	fails 1 "input has no channel depth, only: image" depthenc --depth-range 0,1 image.nrrd -o n.nrrd
 	fails 1 "--depth-range: the first depth must be less than the second, not 1 and 0" depthenc --depth-range 1,0 z.nrrd -o n.nrrd
 	fails 1 "--depth-range: must be two finite depths, not 10 and inf" depthenc --depth-range 10,inf z.nrrd -o n.nrrd
-	fails 2 "--depth-range: must be two numbers LO,HI: -1 is one" depthenc --depth-range=-1 z.nrrd -o n.nrrd
+	fails 2 "--depth-range: must be two numbers, not 1" depthenc --depth-range=-1 z.nrrd -o n.nrrd
 	fails 1 "--bits: must be 8, 10 or 12 bits, not 9" depthenc --bits 9 --depth-range 0,1 z.nrrd -o n.nrrd
 	fails 1 "--guard: must be 1 to 127 of 8 bits, not 200" depthenc --bits 8 --guard 200 --depth-range 0,1 z.nrrd -o n.nrrd
 	fails 2 "--guard: there is no gap with --mask track" depthenc --mask track --guard 4 --depth-range 0,1 z.nrrd -o n.nrrd

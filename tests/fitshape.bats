@@ -298,7 +298,7 @@ write_frames("one.nrrd", Frame(np.ones((3, 1, 1), "f4"), ["x", "y", "z"]))'
 	fails 1 "--roi: the input is a table, which has no pixels" fitshape plane --roi 0,0,5,5 ball.nrrd
 	fails 1 "--roi: 5,5,5,5 reaches beyond the 9 x 9 pixels" fitshape plane --roi 5,5,5,5 --pixel 1 depth.nrrd
 	fails 1 "--pixel: the input has x and y" fitshape plane --pixel 1 ball.nrrd
-	fails 2 "--pixel: has 3 numbers" fitshape plane --pixel 1,2,3 depth.nrrd
+	fails 2 "--pixel: must be one or two numbers, not 3" fitshape plane --pixel 1,2,3 depth.nrrd
 	fails 1 "no ball of --diameter 3 mm among the points" fitshape spheres --diameter 3 flat.nrrd
 	fails 1 "ball 2: no point" fitshape spheres --roi=-50,-50,0,50,50,900,100,100,100,110,110,110 ball.nrrd
 	fails 1 "the same ball twice?" fitshape spheres --roi=-50,-50,0,50,50,900,-51,-51,0,50,50,900 ball.nrrd

@@ -162,7 +162,7 @@ p[0, 1] = 7; write_frames("one.nrrd", Frame(p))'
 	framecat --bin 2 nan.nrrd one.nrrd -o out.nrrd
 	py 'a, b = read_frames("out.nrrd"); expect(np.isnan(a.pixels).all() and b.pixels.item() == 7)'
 	fails 1 "--crop: 30 x 20 from 16,0 on does not lie within 45 x 31" framecat --crop 16,0,30,20 u.nrrd -o x.nrrd
-	fails 2 "--crop: wants four numbers" framecat --crop 1,2,3 u.nrrd -o x.nrrd
+	fails 2 "--crop: must be four numbers, not 3" framecat --crop 1,2,3 u.nrrd -o x.nrrd
 	fails 2 "--crop: wants whole numbers" framecat --crop 1,2,3,0.5 u.nrrd -o x.nrrd
 	fails 1 "--bin: no cell of 32 x 32 fits into 45 x 31" framecat --bin 32 u.nrrd -o x.nrrd
 	fails 2 "--bin: must be 1 to 1024" framecat --bin 0 u.nrrd -o x.nrrd

@@ -344,7 +344,7 @@ write_frames("texture.nrrd", Frame(np.zeros((3, 9), "f4"), ["texture"]))'
 	fails 2 "--map: draws one channel, not depth,z" frameplot --map -c depth,z in.nrrd -o x.png
 	fails 2 "--colormap: needs --map" frameplot --colormap gray in.nrrd -o x.png
 	fails 2 "--nan-colour: needs --map" frameplot --nan-colour 1,2,3 in.nrrd -o x.png
-	fails 2 "--nan-colour: wants three levels" frameplot --map --nan-colour 1,2 in.nrrd -o x.png
+	fails 2 "--nan-colour: must be three numbers, not 2" frameplot --map --nan-colour 1,2 in.nrrd -o x.png
 	fails 2 "--size: must be 320x240 at least for a map" frameplot --map -s 300x240 in.nrrd -o x.png
 	fails 1 "--map: draws one frame, and more came: framecat --frames chooses" frameplot --map in.nrrd in.nrrd -o x.png
 	fails 1 "--map: draws one frame minus another, and more came" frameplot --map -D in.nrrd in.nrrd in.nrrd -o x.png

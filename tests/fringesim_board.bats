@@ -141,7 +141,7 @@ write_calib("rig.json")'
 	fails 2 "--board-pose: is only for --scene board" fringesim --board-pose 0,0,0,0,0,500
 	fails 2 "--board-kind: is only for --scene board" fringesim --board-kind circles
 	fails 2 "--corners: is only for --scene board" fringesim --corners c.csv
-	fails 2 "--board-pose: must be six numbers (three angles, three lengths), not 3" sim --board-pose 1,2,3
+	fails 2 "--board-pose: must be six numbers, not 3" sim --board-pose 1,2,3
 	fails 2 "--board-pose: must be six numbers, not inf" sim --board-pose 1,2,3,0,0,inf
 	fails 2 "--board-pose: the board's middle is behind the camera: z is -600 mm" sim --board-pose 0,0,0,0,0,-600
 	fails 2 "--board-pose: the board turns its back to the camera" sim --board-pose 0,120,0,0,0,600

@@ -181,7 +181,7 @@ write_frames("noperiod.nrrd", f)'
 	grep -q "no pixel is valid" messages
 	rm no.nrrd
 	fails 1 "the input has no image of a marker: give --marker" unwrapq --marker-at 3 plain.nrrd -o no.nrrd
-	fails 2 "--marker-at: wants a place and a width, not 3 numbers" unwrapq --marker-at 3,4,5 plain.nrrd
+	fails 2 "--marker-at: must be one or two numbers, not 3" unwrapq --marker-at 3,4,5 plain.nrrd
 	fails 2 "--marker-at: a width of 0 px is none" unwrapq --marker-at 3,0 plain.nrrd
 	fails 2 "give --marker or --anchor, not both" unwrapq --marker bare.png --anchor 1,1,0 plain.nrrd
 	fails 2 "give --marker or --ref, not both" unwrapq --marker bare.png --ref plain.nrrd plain.nrrd

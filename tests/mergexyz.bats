@@ -429,7 +429,7 @@ got = set(map(tuple, out.pixels[:, 0].T)) if out.meta["points"] != "0" else set(
 for q, far, edge in zip(p.T.astype("f4"), d > m + 3 * s, close):
 	expect(edge or (tuple(q) not in got) == far, q, far)'
 	done
-	fails 2 "--noise: wants two numbers" mergexyz --noise 8 cloud.nrrd
+	fails 2 "--noise: must be two numbers, not 1" mergexyz --noise 8 cloud.nrrd
 	fails 2 "--noise: the number of nearest points is 1 to 100, not 8.5" mergexyz --noise 8.5,3 cloud.nrrd
 	fails 2 "--noise: the number of nearest points is 1 to 100, not 0" mergexyz --noise 0,3 cloud.nrrd
 	table few.nrrd 'p = rng.normal(size=(3, 5))'

@@ -674,10 +674,10 @@ write_frames("z.nrrd", Frame(np.mgrid[:4, :5].sum(0).astype("f4")[None], ["depth
 @test "mesh2depth: errors of options" {
 	py 'write_frames("in.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["phase", "modulation"]))'
 	fails 1 "a mesh needs channels x y z" mesh2depth in.nrrd
-	fails 2 "--view: wants three numbers, not 2" mesh2depth --view 1,2 in.nrrd
-	fails 2 "--up: wants three numbers" mesh2depth --up 1 in.nrrd
-	fails 2 "--forward: wants three numbers" mesh2depth --forward 1,2,3,4 in.nrrd
-	fails 2 "--center: wants three numbers" mesh2depth --center 1,2 in.nrrd
+	fails 2 "--view: must be three numbers, not 2" mesh2depth --view 1,2 in.nrrd
+	fails 2 "--up: must be three numbers" mesh2depth --up 1 in.nrrd
+	fails 2 "--forward: must be three numbers" mesh2depth --forward 1,2,3,4 in.nrrd
+	fails 2 "--center: must be three numbers" mesh2depth --center 1,2 in.nrrd
 	fails 2 "--up: is parallel" mesh2depth --up 0,0,1 --forward 0,0,2 in.nrrd
 	fails 2 "must have a length" mesh2depth --up 0,0,0 --forward 0,0,2 in.nrrd
 	fails 2 "--margin: 4 px on each side leave nothing of 8 x 9" mesh2depth -s 8x9 --margin 4 in.nrrd

@@ -634,7 +634,7 @@ write_frames("u.nrrd", frames(np.nan_to_num(np.rint(list(i) + [i[0]] * 3)), "u1"
 		phasewrap -n 3 --order gray,up in.nrrd
 	fails 2 "--order: names gray twice" phasewrap -n 3 --order gray,phase,gray in.nrrd
 	fails 2 "--axis: must be x or y, or one per period, not 'z'" phasewrap -n 3 -a z in.nrrd
-	fails 2 "--gray: wants the planes of one axis or two, not of 3" phasewrap -n 3 -G 1,2,3 in.nrrd
+	fails 2 "--gray: must be one or two numbers, not 3" phasewrap -n 3 -G 1,2,3 in.nrrd
 	fails 2 "--gray: 2.5 is no number of planes" phasewrap -n 3 -G 2.5 in.nrrd
 	fails 2 "--inverse: needs the number of planes: give --gray" phasewrap -n 3 -i in.nrrd
 	fails 2 "--steps: must be" phasewrap -n 2 in.nrrd

@@ -260,7 +260,7 @@ expect((p == 0).all(0) == np.isnan(f[:3]).any(0), "every point has its colour")'
 	fails 2 "--axes: needs --colormap" framecat --axes in.nrrd -o x.png
 	fails 2 "--scale-bar: needs --colormap" framecat --scale-bar in.nrrd -o x.png
 	fails 2 "--nan-colour: needs --colormap" framecat --nan-colour 1,2,3 in.nrrd -o x.png
-	fails 2 "--nan-colour: wants three levels R,G,B from 0 to 255, not 2" framecat --colormap gray --nan-colour 1,2 in.nrrd -o x.png
+	fails 2 "--nan-colour: must be three numbers, not 2" framecat --colormap gray --nan-colour 1,2 in.nrrd -o x.png
 	fails 2 "--nan-colour: wants whole numbers, not 2.5" framecat --colormap gray --nan-colour 1,2.5,3 in.nrrd -o x.png
 	fails 2 "--nan-colour" framecat --colormap gray --nan-colour 1,256,3 in.nrrd -o x.png
 	fails 2 "--nan-colour" framecat --colormap gray --nan-colour 1,nan,3 in.nrrd -o x.png
@@ -279,7 +279,7 @@ expect((p == 0).all(0) == np.isnan(f[:3]).any(0), "every point has its colour")'
 	fails 2 "--bar: needs --colour depth or texture" shade --bar in.nrrd -o x.png
 	fails 2 "--lighting: needs --colour depth or texture" shade --lighting soft in.nrrd -o x.png
 	fails 2 "--nan-colour: needs --colour depth or texture" shade --nan-colour 1,2,3 in.nrrd -o x.png
-	fails 2 "--nan-colour: wants three levels" shade -c depth --nan-colour 1 in.nrrd -o x.png
+	fails 2 "--nan-colour: must be three numbers" shade -c depth --nan-colour 1 in.nrrd -o x.png
 	fails 2 "--lighting: must be one of full soft none" shade -c depth --lighting dim in.nrrd -o x.png
 	fails 2 "--lighting: none has shares of its own" shade -c depth --lighting none --ambient 0.3 in.nrrd -o x.png
 	fails 2 "--axes: a turned view has no columns and rows" shade --view 3,3 --axes in.nrrd -o x.png

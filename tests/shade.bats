@@ -323,12 +323,12 @@ write_frames("some.nrrd", Frame(np.pad(np.ones((2, 2), "f4"), 9, constant_values
 @test "shade: errors" {
 	py 'write_frames("in.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["phase", "modulation"]))'
 	fails 1 "channels x y z, or one of z, depth, height" shade in.nrrd -o a.png
-	fails 2 "--view: wants two angles" shade --view 3 in.nrrd -o a.png
+	fails 2 "--view: must be two numbers, not 1" shade --view 3 in.nrrd -o a.png
 	fails 2 "--size: needs --view" shade -s 4x4 in.nrrd -o a.png
 	fails 2 "--samples: needs --view" shade --samples 3 in.nrrd -o a.png
 	fails 2 "--map: needs --colour depth" shade --map gray -c texture in.nrrd -o a.png
 	fails 2 "--range: needs --colour depth, texture or rgb" shade -r 3,4 in.nrrd -o a.png
-	fails 2 "--light: wants two angles" shade --light 3 in.nrrd -o a.png
+	fails 2 "--light: must be two numbers, not 1" shade --light 3 in.nrrd -o a.png
 	fails 2 "--range: wants two numbers" shade -r 3,3 in.nrrd -o a.png
 	py 'write_frames("in.nrrd", Frame(np.zeros((3, 3), "f4"), ["depth"]))'
 	fails 1 "input has no channel texture" shade -c texture in.nrrd -o a.png

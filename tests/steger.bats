@@ -342,7 +342,7 @@ write_frames("apart.nrrd", Frame(np.rint(100 * (np.exp(-(x - 30) ** 2 / 8) + np.
 	fails 2 "--threshold: much is neither a number nor auto" steger --threshold much in.nrrd
 	fails 2 "--threshold: nan is neither a number nor auto" steger --threshold nan in.nrrd
 	fails 2 "--threshold: -1 is not above 0" steger --threshold -1 in.nrrd
-	fails 2 "--roi: has 3 numbers" steger --roi 1,2,3 in.nrrd
+	fails 2 "--roi: must be four numbers, not 3" steger --roi 1,2,3 in.nrrd
 	fails 2 "--roi: 1.5 is no whole number" steger --roi 1.5,2,3,4 in.nrrd
 	fails 2 "--roi: is empty" steger --roi 1,2,0,4 in.nrrd
 	fails 1 "--roi: 70,0,20,20 is not within the image of 80x60" steger --roi 70,0,20,20 in.nrrd -o out.nrrd

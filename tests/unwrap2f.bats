@@ -607,7 +607,7 @@ write_frames("depth.nrrd", Frame(f.pixels[:1], ["depth"]))'
 	fails 1 "--line is for two phases, the input has 3" unwrap2f --line=9,9 three.nrrd
 	fails 1 "--fit-line is for two phases, the input has 1" unwrap2f --fit-line one.nrrd
 	fails 1 "wants a plane at both ends" unwrap2f --fit-line two.nrrd
-	fails 2 "--line: wants a period in camera px" unwrap2f --line=9 two.nrrd
+	fails 2 "--line: must be two numbers, not 1" unwrap2f --line=9 two.nrrd
 	fails 2 "--line or --fit-line, not both" unwrap2f --line=9,9 --fit-line two.nrrd
 	fails 1 "input has no key period_px: give --period" unwrap2f bare.nrrd
 	fails 1 "1 periods for 2 phases" unwrap2f short.nrrd

@@ -163,7 +163,7 @@ cloud("twice.nrrd", np.vstack([p, p]), np.vstack([n, n]))'
 	fails 1 "% of the normals of neighbouring points look to opposite sides" xyz2mesh turned.nrrd -o x.ply
 	fails 1 "--normals-towards: is needed: neither channels nx ny nz nor the key seen_from_mm" xyz2mesh bare.nrrd -o x.ply
 	fails 1 "seen_from_mm: has 2 numbers, not three" xyz2mesh bad.nrrd -o x.ply
-	fails 2 "--normals-towards: has 2 numbers, not three" xyz2mesh --normals-towards 1,2 bare.nrrd -o x.ply
+	fails 2 "--normals-towards: must be three numbers, not 2" xyz2mesh --normals-towards 1,2 bare.nrrd -o x.ply
 	fails 2 "needs -o FILE.ply, FILE.obj or FILE.stl" xyz2mesh bare.nrrd
 	fails 2 "x.png: needs -o FILE.ply, FILE.obj or FILE.stl" xyz2mesh bare.nrrd -o x.png
 	fails 1 "--reach: must be" xyz2mesh --reach 100 twice.nrrd -o x.ply

@@ -29,6 +29,16 @@ vector3_length(const double a[3])
 	return sqrt(vector3_dot(a, a));
 }
 
+/* a becomes a unit vector. */
+static inline void
+vector3_normalise(double a[3])
+{
+	double length = vector3_length(a);
+
+	for (int k = 0; k < 3; k++)
+		a[k] /= length;
+}
+
 /* ---- 3 x 3 matrices, row-major; out is none of the factors ---- */
 
 static inline void

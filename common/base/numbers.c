@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 
 /*
  * A number of up to 15 digits, with or without a sign and a point, as most are: integers up to 2^53
@@ -104,14 +105,8 @@ numbers_parse(const char *text, const char *separators, struct numbers *out)
 				break;
 		}
 		if (out->n == room) {
-			double *more = reallocarray(out->v, room ? 2 * room : 8, sizeof(*more));
-
-			if (!more) {
-				fail_memory();
-				break;
-			}
-			out->v = more;
 			room = room ? 2 * room : 8;
+			out->v = must_resize(out->v, room, sizeof(*out->v));
 		}
 		out->v[out->n++] = v;
 		if (!*end)

@@ -12,8 +12,7 @@ struct numbers {
 /*
  * Reads numbers separated by any of the bytes in `separators` (" " or ","), in the C locale; with
  * "," each may be a quotient of two: 1920/41.
- * 0, or -1 if the text is anything else (nothing is recorded with fail(); *out is empty then), and
- * after fail_memory() where memory is short: who takes -1 as an answer looks at fail_message().
+ * 0, or -1 if the text is anything else: nothing is recorded with fail(), and *out is empty.
  */
 int numbers_parse(const char *text, const char *separators, struct numbers *out);
 void numbers_free(struct numbers *);
@@ -33,6 +32,23 @@ int numbers_compare(const void *a, const void *b);
 /* The rank[i]-th smallest (from 0) of n floats, none of them NaN, for each of `ranks` ranks, by
  * counting: in linear time. Of many values only those near the result are counted. */
 void numbers_ranks(const float *v, size_t n, const size_t *rank, size_t ranks, float *out);
+
+/* The one of that rank, and of rank n / 2; 0 where there are none. */
+static inline float
+numbers_rank(const float *v, size_t n, size_t rank)
+{
+	float out = 0;
+
+	if (n)
+		numbers_ranks(v, n, &rank, 1, &out);
+	return out;
+}
+
+static inline float
+numbers_median(const float *v, size_t n)
+{
+	return numbers_rank(v, n, n / 2);
+}
 
 /* a * b in *out; -1 after fail() when it does not fit. */
 int size_multiply(size_t a, size_t b, size_t *out);

@@ -360,6 +360,27 @@ in_range(const struct opt *opt, double v)
 	return !has_range(opt) || (v >= opt->min && v <= opt->max);
 }
 
+/* Refuses a list of another length than the name of its value has: X,Y two, N[,N] one or two; any
+ * without a comma, or with dots. */
+static int
+check_count(const struct opt *opt, size_t n)
+{
+	static const char *const words[] = { "", "one", "two", "three", "four", "five", "six" };
+	const char *value = opt->value, *optional = strchr(value, '[');
+	size_t fewest = 1, most = 1;
+	char object[64];
+
+	for (const char *at = value; (at = strchr(at, ',')); at++) {
+		most++;
+		fewest += !optional || at < optional;
+	}
+	if (most == 1 || strstr(value, "...") || (n >= fewest && n <= most))
+		return 0;
+	snprintf(object, sizeof(object), "--%s", opt->name);
+	return fail_usage(object, "must be %s%s%s numbers, not %zu", fewest < most ?
+	    words[fewest] : "", fewest < most ? " or " : "", words[most], n);
+}
+
 static int
 parse_numbers(const struct opt *opt, const char *text, struct numbers *out)
 {
@@ -385,6 +406,10 @@ parse_numbers(const struct opt *opt, const char *text, struct numbers *out)
 		}
 		if (types[opt->type].is_angle)
 			list.v[i] *= M_PI / 180.0;
+	}
+	if (check_count(opt, list.n) < 0) {
+		numbers_free(&list);
+		return -1;
 	}
 	numbers_free(out);
 	*out = list;

@@ -55,7 +55,8 @@ struct opt_size {
 struct opt {
 	char letter;			/* 0: none */
 	const char *name;		/* NULL ends the table */
-	const char *value; /* what the help calls the value: PX, FILE, ... ; NULL for a flag */
+	const char *value; /* what the help calls the value: PX, FILE, ... ; NULL for a flag. Of a
+			    * list with commas it says how many numbers: X,Y; N[,N]; PX,... (any) */
 	enum opt_type type;
 	size_t offset;			/* in the stage's parameter struct */
 	const char *standard;		/* the default as text; NULL: none */

@@ -46,23 +46,12 @@ check_baseline(const struct calib *calib)
 	    camera[2] - projector[2]);
 }
 
-/* A point of the world in a device's own frame. */
-static void
-to_device(const struct pinhole *device, const double X[3], double x[3])
-{
-	for (size_t i = 0; i < 3; i++)
-		x[i] = vector3_dot(device->R + 3 * i, X) + device->T[i];
-}
-
 /* A point of the world, at a distance along the axis of the camera; xy: its ray there. */
 static void
 to_world(const struct pinhole *camera, const double xy[2], double distance, double X[3])
 {
-	double x[3] = { distance * xy[0] - camera->T[0], distance * xy[1] - camera->T[1],
-		distance - camera->T[2] };
-
-	for (size_t i = 0; i < 3; i++)
-		X[i] = camera->R[i] * x[0] + camera->R[3 + i] * x[1] + camera->R[6 + i] * x[2];
+	pinhole_to_world(camera, (const double[3]){ distance * xy[0], distance * xy[1], distance },
+	    X);
 }
 
 /* A camera's ray of a pixel of the frame; false beyond the fold of its lens. */
@@ -96,7 +85,7 @@ check_rays(const struct check_facts *facts, const struct check_sample *sample,
 			double X[3], own[3];
 
 			point_at(sample, i, x, X);
-			to_device(&facts->calibration->camera, X, own);
+			pinhole_from_world(&facts->calibration->camera, X, own);
 			if (isfinite(own[0] + own[1] + own[2]))
 				ray[n++] = (struct check_ray){ own[0] / own[2], own[1] / own[2],
 					1 / own[2] };
@@ -236,7 +225,7 @@ find_inclination(const struct check_ray *ray, size_t n, const struct calib *cali
 	normal[2] -= plane[0] * mean[0] + plane[1] * mean[1];
 	*camera_deg = angle_deg(normal, (double[3]){ mean[0], mean[1], 1 });
 	pinhole_center(&calib->projector, world);
-	to_device(&calib->camera, world, projector);
+	pinhole_from_world(&calib->camera, world, projector);
 	for (size_t i = 0; i < 3; i++)
 		light[i] = (i < 2 ? mean[i] : 1) / plane[2] - projector[i];
 	*projector_deg = angle_deg(normal, light);
@@ -336,8 +325,8 @@ meet(const struct calib *calib, bool along_y, double code, const double xy[2])
 
 	to_world(&calib->camera, xy, 0, near);
 	to_world(&calib->camera, xy, 1, far);
-	to_device(projector, near, at[0]);
-	to_device(projector, far, at[1]);
+	pinhole_from_world(projector, near, at[0]);
+	pinhole_from_world(projector, far, at[1]);
 	for (size_t k = 0; k < 3; k++)		/* on the ray: at[0] + s at[1] */
 		at[1][k] -= at[0][k];
 	code_a = focal_px * at[0][along_y] + skew_px * at[0][1] + center_px * at[0][2];

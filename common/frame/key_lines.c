@@ -254,10 +254,6 @@ key_option_range(const struct numbers *option, const char *name, const struct me
     const char *key, double out[2])
 {
 	out[0] = out[1] = NAN;
-	if (option->n == 1)
-		return fail_usage(name, "must be two numbers LO,HI: %g is one", option->v[0]);
-	if (option->n && option->n != 2)
-		return fail_usage(name, "must be two numbers, not %zu of them", option->n);
 	if (option->n)
 		memcpy(out, option->v, sizeof(double[2]));
 	else if (key_pair(meta, key, out) < 0)

@@ -320,9 +320,6 @@ check_axis(const char *list)
 static int
 check_gray(const struct capture_options *options)
 {
-	if (options->gray.n > 2)
-		return fail_usage("--gray", "wants the planes of one axis or two, not of %zu",
-		    options->gray.n);
 	for (size_t i = 0; i < options->gray.n; i++)
 		if (options->gray.v[i] != floor(options->gray.v[i]))
 			return fail_usage("--gray", "%g is no number of planes",

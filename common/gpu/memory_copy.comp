@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "gpu/gpu.glsl"
 
 /* The first half of the block to the second, 16 bytes an invocation: rows of gpu.w, gpu.h in all. */

@@ -97,9 +97,6 @@ colormap_nan(enum colormap map, const char *option, const struct numbers *given,
 {
 	static const float gray_nan[3] = { 64, 80, 160 };
 
-	if (given->n != 0 && given->n != 3)
-		return fail_usage(option, "wants three levels R,G,B from 0 to 255, not %zu",
-		    given->n);
 	for (size_t k = 0; k < 3; k++) {
 		rgb[k] = given->n ? (float)given->v[k] : map == COLORMAP_GRAY ? gray_nan[k] : 0;
 		if (rgb[k] != floorf(rgb[k]))

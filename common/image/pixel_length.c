@@ -48,16 +48,13 @@ median_distance(const struct frame *frame, const size_t channel[2], double *leng
 	size_t pixels, n = 0;
 	float *distance, median;
 
-	*length = NAN;
 	if (size_multiply(frame->head.w, frame->head.h, &pixels) < 0)
 		return -1;
 	distance = must_alloc(pixels, sizeof(*distance));
 	for (size_t y = 0; y < frame->head.h; y++)
 		n += row_distances(frame, channel, y, distance + n);
-	if (n) {
-		numbers_ranks(distance, n, (size_t[1]){ n / 2 }, 1, &median);
-		*length = median > 0 ? median : NAN;
-	}
+	median = numbers_median(distance, n);
+	*length = median > 0 ? median : NAN;
 	free(distance);
 	return 0;
 }

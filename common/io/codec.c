@@ -206,19 +206,18 @@ head_put_comments(FILE *file, const char *prefix, const struct frame_head *head,
 	return 0;
 }
 
-static int
+static void
 take_spacing(struct frame_head *head, const char *value)
 {
 	struct numbers v;
 
 	if (numbers_parse(value, " ", &v) < 0)
-		return fail_message() ? -1 : 0;
+		return;
 	if (v.n == 2) {
 		head->spacing[0] = v.v[0];
 		head->spacing[1] = v.v[1];
 	}
 	numbers_free(&v);
-	return 0;
 }
 
 static int
@@ -231,7 +230,7 @@ take_line(struct frame_head *head, char *line)
 	if (!strcmp(key, "channels"))
 		keyline_name_channels(head, value);
 	else if (!strcmp(key, "spacing"))
-		return take_spacing(head, value);
+		take_spacing(head, value);
 	else if (!strcmp(key, "unit"))
 		snprintf(head->unit, sizeof(head->unit), "%s", value);
 	else

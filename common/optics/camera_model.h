@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/linear.h"
 #include "optics/number_file.h"
 
 /* OpenCV's lens model forward: rational, tangential and thin-prism distortion. Inline, so that
@@ -118,6 +119,21 @@ double pinhole_fold_square(const struct pinhole *);
 #define PINHOLE_INTRINSICS 12
 void pinhole_derivatives(const struct pinhole *, const double x[3], double by_point[6],
     double by_intrinsics[2 * PINHOLE_INTRINSICS]);
+/* A point of the world in the device's own frame, and back. */
+static inline void
+pinhole_from_world(const struct pinhole *device, const double X[3], double x[3])
+{
+	for (int i = 0; i < 3; i++)
+		x[i] = vector3_dot(device->R + 3 * i, X) + device->T[i];
+}
+
+static inline void
+pinhole_to_world(const struct pinhole *device, const double x[3], double X[3])
+{
+	matrix3_apply_transposed(device->R, (const double[3]){ x[0] - device->T[0],
+	    x[1] - device->T[1], x[2] - device->T[2] }, X);
+}
+
 /* The device's centre in the world, -R^T T. */
 void pinhole_center(const struct pinhole *, double X[3]);
 /*

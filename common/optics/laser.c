@@ -177,14 +177,11 @@ void
 laser_across(const double a[3], double p[3], double q[3])
 {
 	int least = fabs(a[0]) < fabs(a[1]) ? 0 : 1;
-	double norm;
 
 	least = fabs(a[2]) < fabs(a[least]) ? 2 : least;
 	for (int i = 0; i < 3; i++)
 		p[i] = (i == least) - a[least] * a[i];
-	norm = vector3_length(p);
-	for (int i = 0; i < 3; i++)
-		p[i] /= norm;
+	vector3_normalise(p);
 	vector3_cross(a, p, q);
 }
 

@@ -186,10 +186,10 @@ find_cut(struct work *work, double cut, struct rigid_step *step)
 		free(v);
 		return fail(NULL, "%zu pairs of points are too few for a rigid motion", n);
 	}
-	numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &middle);
+	middle = numbers_median(v, n);
 	for (size_t i = 0; i < n; i++)
 		v[i] = fabsf(v[i] - middle);
-	numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &spread);
+	spread = numbers_median(v, n);
 	free(v);
 	step->median = middle;
 	step->sigma = 1.4826 * spread;

@@ -452,16 +452,6 @@ drop_edges_row(void *arg, size_t y)
 
 /* ---- noise and pitch ---- */
 
-static float
-middle_of(float *v, size_t n)
-{
-	float median = 0;
-
-	if (n)
-		numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &median);
-	return median;
-}
-
 static void
 measure(struct ordered_view *view)
 {
@@ -487,8 +477,8 @@ measure(struct ordered_view *view)
 			bend[n] = (float)fabs(sum);
 			pitch[n++] = (float)(sqrt(square) / 4);
 		}
-	view->noise = 1.4826 * middle_of(bend, n) / sqrt(20);
-	view->pitch = middle_of(pitch, n);
+	view->noise = 1.4826 * numbers_median(bend, n) / sqrt(20);
+	view->pitch = numbers_median(pitch, n);
 	free(bend);
 	free(pitch);
 }

@@ -43,17 +43,6 @@ bend_at(const struct visible_points *points, size_t x, size_t y, bool down, cons
 	return visible_points_distance(X, middle);
 }
 
-static double
-median(const float *v, size_t n)
-{
-	size_t middle = n / 2;
-	float at = 0;
-
-	if (n)
-		numbers_ranks(v, n, &middle, 1, &at);
-	return (double)at;
-}
-
 void
 visible_points_init(struct visible_points *points, const struct frame *frame,
     const size_t channel[3])
@@ -79,9 +68,9 @@ visible_points_init(struct visible_points *points, const struct frame *frame,
 			off[offs] = (float)bend_at(points, x, y, down, X);
 			offs += isfinite(off[offs]);
 		}
-	points->spacing = median(step, steps);
+	points->spacing = numbers_median(step, steps);
 	/* of X - (X1 + X2)/2, whose variance is 3/2 of a point's */
-	points->noise = median(off, offs) / NORMAL_MEDIAN / sqrt(1.5);
+	points->noise = (double)numbers_median(off, offs) / NORMAL_MEDIAN / sqrt(1.5);
 	free(step);
 }
 
@@ -153,10 +142,8 @@ bool
 visible_project(const struct visible_view *view, const double X[3], double seen[3], double uv[2])
 {
 	const struct pinhole *camera = view->camera;
-	const double *R = camera->R, *T = camera->T;
 
-	for (int i = 0; i < 3; i++)
-		seen[i] = R[3 * i] * X[0] + R[3 * i + 1] * X[1] + R[3 * i + 2] * X[2] + T[i];
+	pinhole_from_world(camera, X, seen);
 	if (!pinhole_project(camera, X, uv) ||
 	    !(hypot(seen[0], seen[1]) < view->reach * seen[2]))
 		return false;
@@ -598,8 +585,6 @@ view_overlap_find(const struct ordered_view *target, const struct ordered_view *
 {
 	float *off = must_alloc(source->w / OVERLAP_STEP_PX + 1,
 	    (source->h / OVERLAP_STEP_PX + 1) * sizeof(*off));
-	size_t middle;
-	float median;
 
 	*overlap = (struct view_overlap){ .median = NAN };
 	for (size_t y = 0; y < source->h; y += OVERLAP_STEP_PX)
@@ -611,10 +596,7 @@ view_overlap_find(const struct ordered_view *target, const struct ordered_view *
 			overlap->points++;
 			add(target, from, pose, overlap, off);
 		}
-	middle = overlap->near / 2;
-	if (overlap->near) {
-		numbers_ranks(off, overlap->near, &middle, 1, &median);
-		overlap->median = median;
-	}
+	if (overlap->near)
+		overlap->median = numbers_median(off, overlap->near);
 	free(off);
 }

@@ -13,9 +13,6 @@
 int
 marker_input_check(const struct marker_options *options)
 {
-	if (options->at.n > 2)
-		return fail_usage("--marker-at", "wants a place and a width, not %zu numbers",
-		    options->at.n);
 	if (options->at.n > 1 && options->at.v[1] <= 0)
 		return fail_usage("--marker-at", "a width of %g px is none", options->at.v[1]);
 	return 0;

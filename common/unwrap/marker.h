@@ -36,7 +36,7 @@ struct marker_options {
 #define MARKER_OPTIONS(file_at, numbers_at)                                                        \
 	{ 0, "marker", "FILE", OPT_FRAME, file_at, NULL, 0, 0, NULL,                               \
 	    "image of the marker; the channel marker if not given", NULL },                        \
-	{ 0, "marker-at", "PX,WIDTH", OPT_NUMBERS, numbers_at, NULL, 0, 1e6,                       \
+	{ 0, "marker-at", "PX[,WIDTH]", OPT_NUMBERS, numbers_at, NULL, 0, 1e6,                     \
 	    "projector px", "where the marker's middle is, and its width", NULL }
 
 /* For init: -1 after fail_usage(). */

@@ -295,6 +295,8 @@ refusals(void **state)
 	assert_refused("-p|60;66", "--period: wants numbers separated by commas, not '60;66'");
 	assert_refused("-p|60,", "--period: wants numbers separated by commas, not '60,'");
 	assert_refused("-p|", "--period: wants numbers separated by commas, not ''");
+	assert_refused("--light=1", "--light: must be two numbers, not 1");
+	assert_refused("--light=1,2,3", "--light: must be two numbers, not 3");
 	assert_refused("--shift=1,,2", "--shift: wants numbers separated by commas, not '1,,2'");
 	assert_refused("-s|disc", "--shape: must be one of row column box, not 'disc'");
 	assert_refused("-s|Row", "--shape: must be one of row column box, not 'Row' (is it row?)");

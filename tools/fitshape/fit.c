@@ -21,15 +21,6 @@ const char *const fit_names[] = { "plane", "sphere", "cylinder" };
 
 /* ---- shapes and steps of their unknowns ---- */
 
-static void
-normalise(double a[3])
-{
-	double length = sqrt(vector3_dot(a, a));
-
-	for (int i = 0; i < 3; i++)
-		a[i] /= length;
-}
-
 /* How many numbers are fitted: 3 of a plane; 4 of a sphere, 5 of a cylinder, one less if fixed. */
 static size_t
 shape_unknowns(const struct shape *shape)
@@ -54,7 +45,7 @@ tangent_at(const struct shape *shape, double reach, struct shape_tangent *tangen
 			least = i;
 	for (int i = 0; i < 3; i++)
 		tangent->u[i] = (i == least) - a[least] * a[i];
-	normalise(tangent->u);
+	vector3_normalise(tangent->u);
 	vector3_cross(a, tangent->u, tangent->v);
 }
 
@@ -74,7 +65,7 @@ shape_step(const struct shape_tangent *tangent, const double *step, struct shape
 	}
 	for (int i = 0; i < 3; i++)
 		out->axis[i] += (u[i] * step[0] + v[i] * step[1]) / tangent->reach;
-	normalise(out->axis);
+	vector3_normalise(out->axis);
 	for (int i = 0; i < 3; i++)
 		out->centre[i] += out->kind == SHAPE_PLANE ? tangent->shape.axis[i] * step[2] :
 		    u[i] * step[2] + v[i] * step[3];
@@ -104,15 +95,13 @@ reach_of(const struct shape_points *points)
 }
 
 /* The normal equations, summed in a fixed order, whatever the number of threads. */
-static int
+static void
 sum_normals(const struct shape_points *points, const struct shape_tangent *tangent,
     struct shape_normals *out)
 {
 	size_t blocks = (points->n + BLOCK - 1) / BLOCK, n = shape_unknowns(&tangent->shape);
-	struct summing summing = { points, tangent, calloc(blocks + 1, sizeof(*out)), n };
+	struct summing summing = { points, tangent, must_alloc(blocks, sizeof(*out)), n };
 
-	if (!summing.block)
-		return fail_memory();
 	if (points->run)
 		run_for(points->run, blocks, fitshape_rows()->sum_block, &summing);
 	else
@@ -131,7 +120,6 @@ sum_normals(const struct shape_points *points, const struct shape_tangent *tange
 		for (size_t j = 0; j < i; j++)
 			out->a[j * n + i] = out->a[i * n + j];
 	free(summing.block);
-	return 0;
 }
 
 /* A step of these normal equations, damped; false where they are singular. */
@@ -156,7 +144,7 @@ solve(const struct shape_normals *at, size_t n, double lambda, double *step)
 	return true;
 }
 
-int
+bool
 shape_fit(const struct shape_points *points, struct shape *shape)
 {
 	size_t n = shape_unknowns(shape);
@@ -165,15 +153,14 @@ shape_fit(const struct shape_points *points, struct shape *shape)
 	struct shape_normals at, next;
 
 	tangent_at(shape, reach, &tangent);
-	if (sum_normals(points, &tangent, &at) < 0)
-		return -1;
+	sum_normals(points, &tangent, &at);
 	for (int i = 0; i < MAX_STEPS; i++) {
 		double step[SHAPE_UNKNOWNS], size = 0;
 		struct shape tried;
 
 		if (!solve(&at, n, lambda, step)) {
 			if (lambda > 0)
-				return 1;
+				return false;
 			lambda = 1e-9;
 			continue;
 		}
@@ -181,59 +168,45 @@ shape_fit(const struct shape_points *points, struct shape *shape)
 			size = fmax(size, fabs(step[k]));
 		shape_step(&tangent, step, &tried);
 		if (fabs(tried.radius) > MAX_RADIUS * reach || !isfinite(size))
-			return 1;
+			return false;
 		tangent_at(&tried, reach, &tangent);
-		if (sum_normals(points, &tangent, &next) < 0)
-			return -1;
+		sum_normals(points, &tangent, &next);
 		if (next.squares <= at.squares || size < 1e-12 * reach) {
 			*shape = tried;
 			at = next;
 			if (size < 1e-13 * reach)
-				return 0;
+				break;
 			lambda = lambda < 1e-8 ? 0 : lambda / 10;
 			continue;
 		}
 		/* rounding prevents smaller squares */
 		if (size < 1e-9 * (reach + fabs(shape->radius)) &&
 		    next.squares <= at.squares * (1 + 1e-9))
-			return 0;
+			break;
 		tangent_at(shape, reach, &tangent);
 		lambda = lambda > 0 ? lambda * 10 : 1e-6;
 		if (lambda > 1e12)
-			return 0;
+			break;
 	}
-	return 0;
+	return true;
 }
 
 /* ---- starts: shapes near the points, without a guess of the user's ---- */
 
 #define SEARCHED_POINTS 500	/* of all points: more would change little */
 
-double
-median_of(float *v, size_t n)
-{
-	size_t rank = n / 2;
-	float out;
-
-	numbers_ranks(v, n, &rank, 1, &out);
-	return (double)out;
-}
-
-/* Copies up to `most` points, evenly among all. */
-static int
+/* Copies up to `most` points, evenly among all; chosen_free(). */
+static void
 choose(const struct shape_points *points, size_t most, struct shape_points *out)
 {
 	double (*x)[3];
 
 	*out = (struct shape_points){ .n = points->n < most ? points->n : most };
-	x = calloc(out->n + 1, sizeof(*x));
-	if (!x)
-		return fail_memory();
+	x = must_alloc(out->n, sizeof(*x));
 	for (size_t i = 0; i < out->n; i++)
 		memcpy(x[i], points->x[(size_t)((double)i / (double)out->n * (double)points->n)],
 		    sizeof(*x));
 	out->x = x;
-	return 0;
 }
 
 static void
@@ -243,39 +216,34 @@ chosen_free(struct shape_points *points)
 }
 
 /* Fits a cylinder; if robust, to the points within 2.5 standard deviations (1.4826 medians). */
-static int
+static bool
 fit_near(const struct shape_points *all, bool robust, struct shape *shape)
 {
 	struct shape_points points = *all;
-	double *weight = calloc(all->n + 1, sizeof(*weight));
-	int status = 0;
+	double *weight = must_alloc(all->n, sizeof(*weight));
+	bool fitted = true;
 
-	if (!weight)
-		return fail_memory();
 	points.weight = robust ? weight : NULL;
-	for (int round = 0; round < (robust ? 5 : 1) && status == 0; round++) {
+	for (int round = 0; round < (robust ? 5 : 1) && fitted; round++) {
 		double limit = 2.5 * 1.4826 * fitshape_rows()->median_distance(all, shape);
 
 		fitshape_rows()->weigh_near(all, shape, limit, weight);
-		status = shape_fit(&points, shape);
+		fitted = shape_fit(&points, shape);
 	}
 	free(weight);
-	return status;
+	return fitted;
 }
 
 /* Fits cylinders from the best directions, and takes the best of them. */
-static int
+static bool
 fit_kept(const struct shape_points *all, bool robust, struct shape *kept, struct shape *best)
 {
 	struct shape_points points;
 	double least = INFINITY, now;
-	int status = choose(all, FITTED_POINTS, &points);
 
-	for (size_t i = 0; i < CYLINDERS && status >= 0; i++) {
-		if (!(kept[i].radius > 0))
-			continue;
-		status = fit_near(&points, robust, &kept[i]);
-		if (status != 0)
+	choose(all, FITTED_POINTS, &points);
+	for (size_t i = 0; i < CYLINDERS; i++) {
+		if (!(kept[i].radius > 0) || !fit_near(&points, robust, &kept[i]))
 			continue;
 		now = robust ? fitshape_rows()->median_distance(&points, &kept[i]) :
 		    fitshape_rows()->rms_distance(&points, &kept[i]);
@@ -285,17 +253,16 @@ fit_kept(const struct shape_points *all, bool robust, struct shape *kept, struct
 		}
 	}
 	chosen_free(&points);
-	return status < 0 ? -1 : least < INFINITY ? 0 : 1;
+	return least < INFINITY;
 }
 
-static int
+static bool
 start_cylinder(const struct shape_points *all, bool robust, struct shape *shape)
 {
 	struct shape kept[CYLINDERS] = { { 0 } };
 	struct shape_points points;
 
-	if (choose(all, robust ? SEARCHED_POINTS / 2 : SEARCHED_POINTS, &points) < 0)
-		return -1;
+	choose(all, robust ? SEARCHED_POINTS / 2 : SEARCHED_POINTS, &points);
 	fitshape_rows()->best_directions(&points, robust, reach_of(all), shape, kept);
 	chosen_free(&points);
 	return fit_kept(all, robust, kept, shape);
@@ -321,7 +288,7 @@ start_plane(const struct shape_points *points, struct shape *shape)
 }
 
 /* Least squares of |x|^2 = 2 c x + k, in the unit `reach`. */
-static int
+static bool
 start_sphere(const struct shape_points *points, struct shape *shape)
 {
 	double reach = reach_of(points), a[16] = { 0 }, b[4] = { 0 }, squares;
@@ -338,21 +305,21 @@ start_sphere(const struct shape_points *points, struct shape *shape)
 			b[k] += row[k] * squares;
 	}
 	if (!symmetric_factor(4, a, 1e-13))
-		return 1;
+		return false;
 	symmetric_solve(4, a, b, 1);
 	for (int i = 0; i < 3; i++)
 		shape->centre[i] = reach * b[i];
 	if (!shape->fixed)
 		shape->radius = reach * sqrt(fmax(b[3] + vector3_dot(b, b), 1e-12));
-	return 0;
+	return true;
 }
 
 /*
  * Plainly: from all points, by linear equations. Robustly: the shape through a few points that has
- * the least median distance (methods §11). A cylinder: the best among axes in all directions. 0; 1
- * where the points give none; -1 after fail().
+ * the least median distance (methods §11). A cylinder: the best among axes in all directions. False
+ * where the points give none.
  */
-static int
+static bool
 start(const struct shape_points *all, bool robust, struct shape *shape)
 {
 	struct shape_points points;
@@ -364,13 +331,12 @@ start(const struct shape_points *all, bool robust, struct shape *shape)
 		return start_sphere(all, shape);
 	if (!robust) {
 		start_plane(all, shape);
-		return 0;
+		return true;
 	}
-	if (choose(all, SEARCHED_POINTS, &points) < 0)
-		return -1;
+	choose(all, SEARCHED_POINTS, &points);
 	least = fitshape_rows()->best_draw(all, &points, shape);
 	chosen_free(&points);
-	return least < INFINITY ? 0 : 1;
+	return least < INFINITY;
 }
 
 /* ---- fits: weights and least squares in turns ---- */
@@ -424,7 +390,6 @@ reweight(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
 	bool robust = fitting->options->robust;
-	int status;
 
 	for (int i = 0; i < MAX_REWEIGHTS; i++) {
 		struct shape last = fit->shape;
@@ -436,12 +401,12 @@ reweight(struct fitting *fitting)
 			double rounding = 1e-14 * (fitting->reach + fabs(fit->shape.radius));
 
 			fitshape_rows()->find_sizes(fit, fitting->sd, fitting->size);
-			fit->scale = fmax(1.4826 * median_of(fitting->size, fit->n), rounding);
+			fit->scale = fmax(1.4826 * (double)numbers_median(fitting->size, fit->n),
+			    rounding);
 		}
 		fitshape_rows()->find_weights(fit, fitting->sd, robust);
-		status = shape_fit(&fitting->points, &fit->shape);
-		if (status != 0)
-			return status > 0 ? not_determined(fitting, (double)NAN) : -1;
+		if (!shape_fit(&fitting->points, &fit->shape))
+			return not_determined(fitting, (double)NAN);
 		if ((!robust && !fitting->sd) ||
 		    moved(&last, &fit->shape, fitting->reach) < MIN_MOVE * fitting->reach)
 			break;
@@ -471,15 +436,13 @@ orient(struct fitting *fitting)
 
 /* ---- figures of a fit ---- */
 
-static int
+static void
 find_statistics(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
 	double squares = 0, sum = 0, chi_square = 0, low = INFINITY, high = -INFINITY;
-	double *used = calloc(fit->n + 1, sizeof(*used));
+	double *used = must_alloc(fit->n, sizeof(*used));
 
-	if (!used)
-		return fail_memory();
 	memset(fit->middle, 0, sizeof(fit->middle));
 	for (size_t i = 0; i < fit->n; i++) {
 		double d = fit->distance[i], deviations = d / (fitting->sd ? fitting->sd[i] : 1);
@@ -507,7 +470,6 @@ find_statistics(struct fitting *fitting)
 	fit->interval[0] = statistics_quantile(used, fit->used, 0.025);
 	fit->interval[1] = statistics_quantile(used, fit->used, 0.975);
 	free(used);
-	return 0;
 }
 
 /*
@@ -524,7 +486,7 @@ find_statistics(struct fitting *fitting)
 #define WINDOW_REACH 3		/* standard deviations of the window: gauss has no more */
 
 /* M, behind a window. weight: 1/sigma^2 of the points that count, else 0. */
-static int
+static void
 window_sums(const struct fitting *fitting, const double *weight, double *m)
 {
 	const struct cloud *cloud = fitting->cloud;
@@ -537,12 +499,8 @@ window_sums(const struct fitting *fitting, const double *weight, double *m)
 
 	windows.h = (end < cloud->h ? end : cloud->h) - windows.y0;
 	windows.kernel = must_alloc(2 * (reach + 1), sizeof(*windows.kernel));
-	if (size_multiply(w, windows.h, &size) == 0)
-		windows.plane = calloc(size, (n + 3) * sizeof(*windows.plane));
-	if (!windows.plane) {
-		free(windows.kernel);
-		return fail_memory();
-	}
+	size = w * windows.h;
+	windows.plane = must_alloc(size, (n + 3) * sizeof(*windows.plane));
 	for (size_t d = 0; d <= reach; d++) {
 		double t = (double)d / cloud->window_px;
 
@@ -562,21 +520,18 @@ window_sums(const struct fitting *fitting, const double *weight, double *m)
 		}
 	free(windows.plane);
 	free(windows.kernel);
-	return 0;
 }
 
-/* J' W J at the solution. 0, or -1 after fail(). */
-static int
+/* J' W J at the solution. */
+static void
 sums(struct fitting *fitting, const double *weight, double *a)
 {
 	struct shape_points points = fitting->points;
 	struct shape_normals sum;
 
 	points.weight = weight;
-	if (sum_normals(&points, &fitting->fit->tangent, &sum) < 0)
-		return -1;
+	sum_normals(&points, &fitting->fit->tangent, &sum);
 	memcpy(a, sum.a, sizeof(sum.a));
-	return 0;
 }
 
 /* out = a^-1 m a^-1 of symmetric n x n matrices, of which a^-1 is given. */
@@ -600,8 +555,7 @@ robust_covariance(struct fitting *fitting, double *weight)
 
 	for (int k = 0; k < 2; k++) {
 		fitshape_rows()->robust_weights(fit, fitting->sd, k, weight);
-		if (sums(fitting, weight, k ? b : a) < 0)
-			return -1;
+		sums(fitting, weight, k ? b : a);
 	}
 	if (!symmetric_invert(n, a))
 		return not_determined(fitting, (double)NAN);
@@ -621,25 +575,23 @@ find_covariance(struct fitting *fitting)
 	size_t n = fit->unknowns;
 	double a[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], m[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS];
 	double g[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], used = (double)fit->used, trace = 0;
-	double variance = fitting->sd ? 1 : fit->sd * fit->sd, *weight;
-	int status;
+	double variance = fitting->sd ? 1 : fit->sd * fit->sd;
+	double *weight = must_alloc(fit->n, sizeof(*weight));
+	int status = 0;
 
 	fit->shared = cloud->w ? 1 : cloud->shared;
-	weight = calloc(fit->n, sizeof(*weight));
-	if (!weight)
-		return fail_memory();
 	for (size_t i = 0; i < fit->n; i++)
 		weight[i] = !(fit->weight[i] > 0) ? 0 :
 		    fitting->sd ? 1 / (fitting->sd[i] * fitting->sd[i]) : 1;
-	status = sums(fitting, weight, a);
-	for (size_t i = 0; i < n * n && status == 0; i++)
+	sums(fitting, weight, a);
+	for (size_t i = 0; i < n * n; i++)
 		m[i] = fit->shared * a[i];
-	if (status == 0 && cloud->valid) {
-		status = window_sums(fitting, weight, m);
+	if (cloud->valid) {
+		window_sums(fitting, weight, m);
 		/* of the unknown that moves all distances alike, if the radius is not given */
 		fit->shared = m[n * n - 1] / a[n * n - 1];
 	}
-	if (status == 0 && !symmetric_invert(n, a))
+	if (!symmetric_invert(n, a))
 		status = not_determined(fitting, (double)NAN);
 	sandwich(n, a, m, g);
 	for (size_t i = 0; i < n * n; i++) {
@@ -727,25 +679,20 @@ check_determined(struct fitting *fitting)
 	const double *about = fitting->cloud->about;
 	size_t n = fit->unknowns, used = 0;
 	double a[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], value[SHAPE_UNKNOWNS];
-	double vector[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], size, scatter, *equal;
-	int status;
+	double vector[SHAPE_UNKNOWNS * SHAPE_UNKNOWNS], size, scatter;
+	double *equal = must_alloc(fit->n, sizeof(*equal));
 
-	equal = calloc(fit->n + 1, sizeof(*equal));
-	if (!equal)
-		return fail_memory();
 	for (size_t i = 0; i < fit->n; i++) {
 		equal[i] = fit->weight[i] > 0;
 		if (fit->weight[i] > 0)
 			fitting->size[used++] = (float)fabs(fit->distance[i]);
 	}
-	scatter = fmax(1.4826 * median_of(fitting->size, used),
+	scatter = fmax(1.4826 * (double)numbers_median(fitting->size, used),
 	    ROUNDING * (sqrt(vector3_dot(about, about)) + fitting->reach));
 	size = fit->shape.kind == SHAPE_PLANE ? fitting->reach : fit->shape.radius;
 	tangent_at(&fit->shape, size, &fit->tangent);
-	status = sums(fitting, equal, a);
+	sums(fitting, equal, a);
 	free(equal);
-	if (status < 0)
-		return -1;
 	symmetric_eigen(n, a, value, vector);
 	fit->spread = sqrt(fmax(value[n - 1], 0) / (double)used) * size / scatter;
 	if (fit->spread < MIN_SPREAD || is_plane(fitting, used) ||
@@ -792,18 +739,15 @@ static int
 run_fit(struct fitting *fitting)
 {
 	struct fit *fit = fitting->fit;
-	int status;
 
 	fitting->reach = reach_of(&fitting->points);
-	status = start(&fitting->points, fitting->options->robust, &fit->shape);
-	if (status != 0)
-		return status > 0 ? not_determined(fitting, (double)NAN) : -1;
+	if (!start(&fitting->points, fitting->options->robust, &fit->shape))
+		return not_determined(fitting, (double)NAN);
 	fitting->points.weight = fit->weight;
 	if (reweight(fitting) < 0)
 		return -1;
 	orient(fitting);
-	if (find_statistics(fitting) < 0)
-		return -1;
+	find_statistics(fitting);
 	if (fit->used < fit->unknowns)
 		return not_determined(fitting, (double)NAN);
 	if (check_determined(fitting) < 0)
@@ -820,7 +764,7 @@ fit_shape(struct run *run, const struct cloud *cloud, const struct shape *shape,
     const struct fit_options *options, struct fit *fit)
 {
 	struct fitting fitting = { .cloud = cloud, .options = options, .fit = fit };
-	int status = 0;
+	int status;
 
 	*fit = (struct fit){ .shape = *shape, .n = cloud->n, .scale = (double)NAN };
 	fit->unknowns = shape_unknowns(shape);
@@ -830,16 +774,13 @@ fit_shape(struct run *run, const struct cloud *cloud, const struct shape *shape,
 		return fail(NULL, "%zu point%s: a %s of %zu unknowns needs %zu", fit->n,
 		    fit->n == 1 ? "" : "s", fit_names[shape->kind], fit->unknowns,
 		    fit->unknowns);
-	fit->distance = calloc(cloud->n, sizeof(*fit->distance));
-	fit->weight = calloc(cloud->n, sizeof(*fit->weight));
-	fitting.size = calloc(cloud->n, sizeof(*fitting.size));
-	fitting.sd = cloud->sigma ? calloc(cloud->n, sizeof(*fitting.sd)) : NULL;
-	if (!fit->distance || !fit->weight || !fitting.size || (cloud->sigma && !fitting.sd))
-		status = fail_memory();
+	fit->distance = must_alloc(cloud->n, sizeof(*fit->distance));
+	fit->weight = must_alloc(cloud->n, sizeof(*fit->weight));
+	fitting.size = must_alloc(cloud->n, sizeof(*fitting.size));
+	fitting.sd = cloud->sigma ? must_alloc(cloud->n, sizeof(*fitting.sd)) : NULL;
 	fitting.points = (struct shape_points){ run, (const double (*)[3])cloud->x, NULL,
 		cloud->n };
-	if (status == 0)
-		status = run_fit(&fitting);
+	status = run_fit(&fitting);
 	free(fitting.size);
 	free(fitting.sd);
 	return status;

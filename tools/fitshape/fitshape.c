@@ -357,7 +357,7 @@ take_frame(struct run *run, struct frame *in)
 	if (status == 0)
 		status = print(run, &found);
 	if (status == 0 && !parameters->robust)
-		status = measurement_residuals(&found, &priv->told);
+		measurement_residuals(&found, &priv->told);
 	if (status == 0 && !out)
 		run_judge(run);
 	priv->frames++;
@@ -442,8 +442,6 @@ check_options(const struct parameters *p, enum mode mode)
 		return fail_usage("--distance", "has no meaning for fitshape %s", name);
 	if (p->diameter.n > (mode == MODE_SPHERES ? 2 : 1))
 		return fail_usage("--diameter", "has %zu numbers", p->diameter.n);
-	if (p->pixel.n > 2)
-		return fail_usage("--pixel", "has %zu numbers", p->pixel.n);
 	if (p->fixed && !p->diameter.n)
 		return fail_usage("--fixed", "wants --diameter");
 	if (p->no_weights && p->along >= 0)

@@ -158,15 +158,11 @@ double fit_sd_radius(const struct fit *);
 /* The point of the shape that the report names: the centre, the axis's or the plane's point nearest
  * to the middle of the used points; in the frame's coordinates. */
 void fit_centre(const struct cloud *, const struct fit *, double centre[3]);
-/*
- * Least squares from a start. 0; 1 where the normal equations become singular, or the radius grows
- * beyond 1e7 times the points' reach; -1 after fail().
- */
-int shape_fit(const struct shape_points *, struct shape *);
+/* Least squares from a start. False where the normal equations become singular, or the radius grows
+ * beyond 1e7 times the points' reach. */
+bool shape_fit(const struct shape_points *, struct shape *);
 /* The unknowns' directions at a shape. */
 void tangent_at(const struct shape *, double reach, struct shape_tangent *);
-/* The median of n values; v is overwritten. */
-double median_of(float *v, size_t n);
 
 /* ---- measurement.c ---- */
 
@@ -211,8 +207,8 @@ struct measurement {
 /* Measures a frame of floats. -1 after fail(); measurement_free() in either case. */
 int measure(struct run *, const struct parameters *, enum mode, const struct frame *,
     struct measurement *);
-/* How far points are from the shapes, for the check `outliers`. -1 after fail(): no memory. */
-int measurement_residuals(const struct measurement *, struct fitted_residuals *);
+/* How far points are from the shapes, for the check `outliers`. */
+void measurement_residuals(const struct measurement *, struct fitted_residuals *);
 void measurement_free(struct measurement *);
 
 /* ---- fitshape_rows.c ---- */

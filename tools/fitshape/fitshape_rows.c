@@ -311,7 +311,7 @@ median_distance(const struct shape_points *points, const struct shape *shape)
 
 	for (size_t i = 0; i < points->n; i++)
 		distance[i] = (float)fabs(shape_distance(shape, points->x[i]));
-	return median_of(distance, points->n);
+	return (double)numbers_median(distance, points->n);
 }
 
 static double

@@ -76,20 +76,17 @@ cloud_find(const struct numbers *pixel, const struct frame_head *head,
 }
 
 /* Where neighbours share errors: marks the pixels that a filter has mixed. */
-static int
+static void
 mark_valid(const struct frame *frame, struct cloud_channels *channels)
 {
 	size_t w = frame->head.w, h = frame->head.h;
 
 	channels->valid = NULL;
 	if (!(channels->window_px > 0) || head_is_table(&frame->head))
-		return 0;
-	channels->valid = calloc(h, w);
-	if (!channels->valid)
-		return fail_memory();
+		return;
+	channels->valid = must_alloc(h, w);
 	for (size_t i = 0; i < w * h; i++)
 		channels->valid[i] = isfinite(frame_floats(frame, channels->x[2], i / w)[i % w]);
-	return 0;
 }
 
 /* ---- points ---- */
@@ -112,13 +109,12 @@ check_rectangle(const struct frame_head *head, const double v[4])
 	return 0;
 }
 
-static int
+static void
 make_room(struct cloud *cloud, size_t most, bool weighted)
 {
-	cloud->x = calloc(most + 1, sizeof(*cloud->x));
-	cloud->pixel = calloc(most + 1, sizeof(*cloud->pixel));
-	cloud->sigma = weighted ? calloc(most + 1, sizeof(*cloud->sigma)) : NULL;
-	return cloud->x && cloud->pixel && (cloud->sigma || !weighted) ? 0 : fail_memory();
+	cloud->x = must_alloc(most, sizeof(*cloud->x));
+	cloud->pixel = must_alloc(most, sizeof(*cloud->pixel));
+	cloud->sigma = weighted ? must_alloc(most, sizeof(*cloud->sigma)) : NULL;
 }
 
 static bool
@@ -190,7 +186,7 @@ cloud_take(const struct frame *frame, const struct cloud_channels *channels,
     const struct region *region, bool weighted, struct cloud *cloud)
 {
 	const struct frame_head *head = &frame->head;
-	size_t x0 = 0, y0 = 0, w = head->w, h = head->h, most;
+	size_t x0 = 0, y0 = 0, w = head->w, h = head->h;
 
 	*cloud = (struct cloud){ .along = channels->x[0] == NO_CHANNEL ? ALONG_Z : ALONG_RAY,
 		.w = head_is_table(head) ? 0 : head->w, .h = head->h, .valid = channels->valid,
@@ -203,9 +199,7 @@ cloud_take(const struct frame *frame, const struct cloud_channels *channels,
 		w = (size_t)region->v[2];
 		h = (size_t)region->v[3];
 	}
-	if (size_multiply(w, h, &most) < 0 ||
-	    make_room(cloud, most, weighted && channels->sigma != NO_CHANNEL) < 0)
-		return -1;
+	make_room(cloud, w * h, weighted && channels->sigma != NO_CHANNEL);
 	for (size_t y = y0; y < y0 + h; y++)
 		for (size_t x = x0; x < x0 + w; x++) {
 			size_t kept = cloud->n;
@@ -220,13 +214,12 @@ cloud_take(const struct frame *frame, const struct cloud_channels *channels,
 }
 
 /* Copies the points whose `drop` is 0. */
-static int
+static void
 cloud_without(const struct cloud *cloud, const unsigned char *drop, struct cloud *out)
 {
 	*out = *cloud;
 	out->n = 0;
-	if (make_room(out, cloud->n, cloud->sigma) < 0)
-		return -1;
+	make_room(out, cloud->n, cloud->sigma);
 	for (size_t i = 0; i < cloud->n; i++) {
 		if (drop[i])
 			continue;
@@ -236,7 +229,6 @@ cloud_without(const struct cloud *cloud, const unsigned char *drop, struct cloud
 			out->sigma[out->n] = cloud->sigma[i];
 		out->n++;
 	}
-	return 0;
 }
 
 void
@@ -254,33 +246,27 @@ cloud_free(struct cloud *cloud)
 #define MIN_BALL_POINTS 30	/* of BALL_POINTS */
 
 /* Fits the points near the ball, in three rounds; *shell: how far off its points may be. */
-static int
+static void
 refine(const struct search *search, double *weight, struct shape *ball, double *shell)
 {
 	const struct cloud *cloud = search->cloud;
 	struct shape_points points = { NULL, (const double (*)[3])cloud->x, weight, cloud->n };
 	static const double nears[] = { 0.05, 0.03, 0.03 };
-	float *size = calloc(cloud->n + 1, sizeof(*size));
+	float *size = must_alloc(cloud->n, sizeof(*size));
 	size_t n = 0;
 
-	if (!size)
-		return fail_memory();
 	for (size_t round = 0; round < 3; round++) {
 		for (size_t i = 0; i < cloud->n; i++)
 			weight[i] = !search->taken[i] && fabs(shape_distance(ball, cloud->x[i])) <
 			    nears[round] * ball->radius;
-		if (shape_fit(&points, ball) < 0) {
-			free(size);
-			return -1;
-		}
+		shape_fit(&points, ball);
 	}
 	for (size_t i = 0; i < cloud->n; i++)
 		if (weight[i] > 0)
 			size[n++] = (float)fabs(shape_distance(ball, cloud->x[i]));
-	*shell = fmin(BALL_SHELL * ball->radius, n ? MAX_SCATTERS * 1.4826 * median_of(size, n) +
-	    1e-6 * ball->radius : 0);
+	*shell = fmin(BALL_SHELL * ball->radius, n ? MAX_SCATTERS * 1.4826 *
+	    (double)numbers_median(size, n) + 1e-6 * ball->radius : 0);
 	free(size);
-	return 0;
 }
 
 static int
@@ -288,26 +274,22 @@ find_ball(struct search *search, unsigned char *taken, double diameter, const ch
     unsigned char *drop, struct cloud *out)
 {
 	struct shape ball = { .kind = SHAPE_SPHERE };
-	double *weight, shell = 0;
-	int status;
+	double *weight, shell;
 
 	if (fitshape_rows()->best_ball(search, diameter / 2, &ball) < MIN_BALL_POINTS)
 		return fail(NULL, "no ball of --diameter %g %s among the points: give --roi",
 		    diameter, unit);
-	weight = calloc(search->cloud->n + 1, sizeof(*weight));
-	if (!weight)
-		return fail_memory();
-	status = refine(search, weight, &ball, &shell);
+	weight = must_alloc(search->cloud->n, sizeof(*weight));
+	refine(search, weight, &ball, &shell);
 	free(weight);
-	if (status < 0)
-		return -1;
 	for (size_t i = 0; i < search->cloud->n; i++) {
 		double d = shape_distance(&ball, search->cloud->x[i]);
 
 		drop[i] = taken[i] || fabs(d) > shell;
 		taken[i] |= d < BALL_SHELL * ball.radius;
 	}
-	return cloud_without(search->cloud, drop, out);
+	cloud_without(search->cloud, drop, out);
+	return 0;
 }
 
 /* Has a's middle a smaller x, then y, then z, than b's? */
@@ -334,17 +316,15 @@ static int
 find_balls(const struct cloud *cloud, const double diameter[2], const char *unit, struct cloud *a,
     struct cloud *b)
 {
-	unsigned char *taken = calloc(2 * cloud->n + 2, sizeof(*taken));
-	struct search *search = calloc(1, sizeof(*search));
-	int status = taken && search ? 0 : fail_memory();
+	unsigned char *taken = must_alloc(2 * cloud->n, sizeof(*taken));
+	struct search *search = must_alloc(1, sizeof(*search));
+	int status;
 
-	if (status == 0) {
-		search->cloud = cloud;
-		search->taken = taken;
-		status = find_ball(search, taken, diameter[0], unit, taken + cloud->n + 1, a);
-	}
+	search->cloud = cloud;
+	search->taken = taken;
+	status = find_ball(search, taken, diameter[0], unit, taken + cloud->n, a);
 	if (status == 0)
-		status = find_ball(search, taken, diameter[1], unit, taken + cloud->n + 1, b);
+		status = find_ball(search, taken, diameter[1], unit, taken + cloud->n, b);
 	if (status == 0 && diameter[0] == diameter[1] && !lies_left(a, b)) {
 		struct cloud other = *a;
 
@@ -447,16 +427,14 @@ struct measuring {
 };
 
 /* Drops the largest distances; of equal ones the earlier. */
-static int
+static void
 mark_largest(const struct fit *fit, size_t trimmed, unsigned char *drop)
 {
 	double *size, least;
 
 	if (trimmed == 0)
-		return 0;
-	size = calloc(fit->n + 1, sizeof(*size));
-	if (!size)
-		return fail_memory();
+		return;
+	size = must_alloc(fit->n, sizeof(*size));
 	for (size_t i = 0; i < fit->n; i++)
 		size[i] = fabs(fit->distance[i]);
 	least = statistics_ranked(size, fit->n, fit->n - trimmed);
@@ -470,7 +448,6 @@ mark_largest(const struct fit *fit, size_t trimmed, unsigned char *drop)
 			drop[i] = 1;
 			trimmed--;
 		}
-	return 0;
 }
 
 /* Fits all points, then those without the farthest ones. */
@@ -479,25 +456,22 @@ fit_trimmed(struct run *run, const struct cloud *all, const struct shape *shape,
     size_t *trimmed, struct cloud *kept, struct fit *fit)
 {
 	static const struct fit_options plain = { .robust = false };	/* signs do not matter */
-	unsigned char *drop = calloc(all->n + 1, sizeof(*drop));
+	unsigned char *drop = must_alloc(all->n, sizeof(*drop));
 	struct cloud equal = *all;
 	int status;
 
-	*fit = (struct fit){ 0 };
 	*kept = (struct cloud){ 0 };
-	if (!drop)
-		return fail_memory();
 	equal.sigma = NULL;
 	equal.valid = NULL;	/* its error bars are not asked for */
 	*trimmed = (size_t)floor(per_mille / 1000 * (double)all->n + 1e-9);
 	status = fit_shape(run, &equal, shape, &plain, fit);
 	if (status == 0)
-		status = mark_largest(fit, *trimmed, drop);
+		mark_largest(fit, *trimmed, drop);
 	fit_free(fit);
-	if (status == 0)
-		status = cloud_without(&equal, drop, kept);
-	if (status == 0)
+	if (status == 0) {
+		cloud_without(&equal, drop, kept);
 		status = fit_shape(run, kept, shape, &plain, fit);
+	}
 	free(drop);
 	return status;
 }
@@ -512,7 +486,7 @@ find_acceptance(const struct measuring *measuring, const struct shape *shape, do
 	int status = fit_trimmed(measuring->run, &part->cloud, shape, measuring->parameters->trim,
 	    &of->trimmed, &kept, &fit);
 
-	if (status < 0 && measuring->parameters->robust && !fail_is_memory()) {
+	if (status < 0 && measuring->parameters->robust) {
 		/* points that are wrong may prevent a plain fit: there are no figures then */
 		fail_clear();
 		of->range = of->radius = of->size = (double)NAN;
@@ -574,14 +548,11 @@ check_given(const struct measuring *measuring, const struct cloud *cloud, struct
 	int status = 0;
 
 	shape.fixed = false;
-	if (fit_shape(measuring->run, cloud, &shape, options, &fit) < 0) {
-		status = fail_is_memory() ? -1 : 0;
-		if (status == 0)
-			fail_clear();
-	} else if (fabs(fit.shape.radius - diameter / 2) > 4 * fit_sd_radius(&fit)) {
+	if (fit_shape(measuring->run, cloud, &shape, options, &fit) < 0)
+		fail_clear();
+	else if (fabs(fit.shape.radius - diameter / 2) > 4 * fit_sd_radius(&fit))
 		status = check_unit("diameter", "--diameter", 2 * fit.shape.radius, diameter,
 		    measuring->found->unit);
-	}
 	fit_free(&fit);
 	return status;
 }
@@ -598,7 +569,7 @@ fit_or_advise(const struct measuring *measuring, const struct cloud *cloud,
 
 	if (fit_shape(measuring->run, cloud, shape, options, fit) == 0)
 		return 0;
-	if (options->robust || fail_is_memory())
+	if (options->robust)
 		return -1;
 	fail_take(&plain);
 	fit_free(fit);
@@ -710,8 +681,7 @@ measure(struct run *run, const struct parameters *parameters, enum mode mode,
 	if (cloud_find(&parameters->pixel, &frame->head, &measuring.channels) < 0)
 		return -1;
 	memcpy(found->unit, measuring.channels.unit, sizeof(found->unit));
-	if (mark_valid(frame, &measuring.channels) < 0)
-		return -1;
+	mark_valid(frame, &measuring.channels);
 	if (mode == MODE_SPHERES && !parameters->roi.n) {
 		double diameter[2] = { diameter_of(parameters, 0), diameter_of(parameters, 1) };
 
@@ -745,7 +715,7 @@ measure(struct run *run, const struct parameters *parameters, enum mode mode,
  * move a plain fit, even where none of them is far off: `moved` is the root mean square of what its
  * distances change by without them. Where the robust fit determines no shape, nothing is filled.
  */
-static int
+static void
 compare_robust(const struct part *part, struct fitted_residuals *of)
 {
 	static const struct fit_options robust = { .robust = true };
@@ -755,14 +725,13 @@ compare_robust(const struct part *part, struct fitted_residuals *of)
 	struct cloud all = part->cloud, some = { 0 };
 	struct fit fit = { 0 };
 	double squares = 0, sds = 0;
-	int status;
 
 	for (size_t i = 0; i < n; i++)
 		drop[i] = i % step != 0;
 	all.valid = NULL;	/* its own error bars are not asked for */
-	status = cloud_without(&all, drop, &some);
+	cloud_without(&all, drop, &some);
 	free(drop);
-	if (status == 0 && fit_shape(NULL, &some, plain, &robust, &fit) == 0) {
+	if (fit_shape(NULL, &some, plain, &robust, &fit) == 0) {
 		/* a plane's normal may point to either side */
 		double side = plain->kind == SHAPE_PLANE ?
 		    copysign(1, vector3_dot(plain->axis, fit.shape.axis)) : 1;
@@ -777,16 +746,15 @@ compare_robust(const struct part *part, struct fitted_residuals *of)
 		of->moved = sqrt(squares / (double)some.n) / fit.scale;
 		of->moved_by = of->moved * fit.scale * sds;
 		of->left_out = 1 - (double)fit.used / (double)some.n;
-	} else if (status == 0 && (status = fail_is_memory() ? -1 : 0) == 0) {
+	} else {
 		fail_clear();
 	}
 	fit_free(&fit);
 	cloud_free(&some);
-	return status;
 }
 
 /* The figures of the part whose largest residual is most scatters. */
-int
+void
 measurement_residuals(const struct measurement *found, struct fitted_residuals *told)
 {
 	*told = (struct fitted_residuals){ 0 };
@@ -808,18 +776,16 @@ measurement_residuals(const struct measurement *found, struct fitted_residuals *
 				of.distance = distance;
 			}
 		}
-		of.scatter = 1.4826 * median_of(size, n);
+		of.scatter = 1.4826 * (double)numbers_median(size, n);
 		for (size_t i = 0; i < n; i++)
 			of.far += (double)size[i] > FAR_RESIDUAL * of.scatter;
 		free(size);
 		of.rounding = FLT_EPSILON * vector3_length(part->cloud.about);
 		memcpy(of.unit, found->unit, sizeof(of.unit));
-		if (compare_robust(part, &of) < 0)
-			return -1;
+		compare_robust(part, &of);
 		if (k == 0 || of.largest * told->scatter > told->largest * of.scatter)
 			*told = of;
 	}
-	return 0;
 }
 
 void

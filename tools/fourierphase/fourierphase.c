@@ -66,9 +66,6 @@ check_carrier(const struct parameters *parameters)
 	size_t periods = parameters->measurement.captures.period_px.n;
 	bool varies = false;
 
-	if (carrier->n > 2)
-		return fail_usage("--carrier", "wants a period along x, or one along x and one "
-		    "along y, not %zu numbers", carrier->n);
 	if (carrier->n && periods > 1)
 		return fail_usage("--carrier", "is that of one pattern, and there are %zu periods",
 		    periods);

@@ -40,7 +40,7 @@ static const struct opt options[] = {
 	  "allow |a - b| up to T times the larger of |a| and |b|", NULL },
 	{ 0, "ulp", "N", OPT_NUMBER, AT(limits.ulp), NULL, 0, INFINITY, NULL,
 	  "allow N steps to the next representable number", NULL },
-	{ 0, "quantile", "Q,T", OPT_NUMBERS, AT(limits.quantile), NULL, 0, INFINITY, NULL,
+	{ 0, "quantile", "Q,T,...", OPT_NUMBERS, AT(limits.quantile), NULL, 0, INFINITY, NULL,
 	  "a share Q of all |a - b| must be T or less", NULL },
 	{ 't', "turns", NULL, OPT_FLAG, AT(turns), NULL, 0, 0, NULL,
 	  "phases: differences of whole turns (2 pi) count as none", NULL },
@@ -89,16 +89,13 @@ pair_differ(struct run *run, const char *format, ...)
 	struct pair *priv = run->priv;
 	va_list args;
 	char *text;
-	int n;
 
 	run->status = DIFFERENT;
 	if (run->quiet)
 		return 0;
 	va_start(args, format);
-	n = vasprintf(&text, format, args);
+	text = must_vformat(format, args);
 	va_end(args);
-	if (n < 0)
-		return fail_memory();
 	escape_put_text(priv->out, text);
 	fputc('\n', priv->out);
 	free(text);

@@ -240,8 +240,8 @@ find_spacing(struct run *run, const struct measured *measured, double *spacing)
 {
 	const float *const xyz[3] = { measured->xyz[0], measured->xyz[1], measured->xyz[2] };
 	struct grid grid;
-	float apart[SPACING_POINTS], median = 0;
-	size_t n = 0, middle;
+	float apart[SPACING_POINTS];
+	size_t n = 0;
 	int status = grid_make_fitting(run, xyz, measured->over, 0, AROUND, true, &grid);
 
 	for (size_t k = 0; k < SPACING_POINTS && status == 0; k++) {
@@ -250,10 +250,7 @@ find_spacing(struct run *run, const struct measured *measured, double *spacing)
 		n += isfinite(apart[n]);
 	}
 	grid_free(&grid);
-	middle = n / 2;
-	if (n)
-		numbers_ranks(apart, n, &middle, 1, &median);
-	*spacing = (double)median;
+	*spacing = (double)numbers_median(apart, n);
 	return status;
 }
 

@@ -768,11 +768,11 @@ init(struct run *run)
 	run->body = p->map ? &maps : &sections;
 	if (!run->output || !drawing_takes(run->output))
 		return fail_usage(run->output, "needs -o FILE.svg, FILE.png or FILE.pdf");
-	if ((p->from.n || p->to.n) && (p->from.n != 2 || p->to.n != 2))
+	if (p->from.n != p->to.n)
 		return fail_usage("--from", "and --to want X,Y each");
 	if ((p->from.n > 0) + !isnan(p->row) + !isnan(p->column) > 1)
 		return fail_usage(NULL, "one of --row, --column, --from can be given");
-	if (p->range.n && (p->range.n != 2 || !(p->range.v[0] < p->range.v[1])))
+	if (p->range.n && !(p->range.v[0] < p->range.v[1]))
 		return fail_usage("--range", "wants two numbers, the first one smaller");
 	if (p->range.n && !ticks_range_fits(p->range.v[0], p->range.v[1]))
 		return fail_usage("--range", "%.17g to %.17g is too narrow or too wide a range",

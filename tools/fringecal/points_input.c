@@ -323,14 +323,13 @@ reach(const double (*corner)[2], size_t n, size_t i)
 static double
 find_scale(const struct projector_point *point, size_t n, size_t axis)
 {
-	float *chi = must_alloc(n, sizeof(*chi)), median = 0;
+	float *chi = must_alloc(n, sizeof(*chi)), median;
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (point[i].fault == PROJECTOR_POINT_GOOD)
 			chi[count++] = (float)point[i].residual[axis];
-	if (count)
-		numbers_ranks(chi, count, &(size_t){ count / 2 }, 1, &median);
+	median = numbers_median(chi, count);
 	free(chi);
 	return median > 0 ? (double)median : 1;
 }

@@ -39,16 +39,12 @@ fringegamma_find_swings(const struct choice *choice)
 static double
 fringegamma_quantile(const float *v, size_t n, double share, float *space)
 {
-	size_t valid = 0, rank;
-	float found = 0;
+	size_t valid = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(v[i]))
 			space[valid++] = v[i];
-	rank = (size_t)(share * (double)(valid ? valid - 1 : 0));
-	if (valid)
-		numbers_ranks(space, valid, &rank, 1, &found);
-	return found;
+	return numbers_rank(space, valid, (size_t)(share * (double)(valid ? valid - 1 : 0)));
 }
 
 static void

@@ -19,8 +19,8 @@
 
 /* ---- lines of samples ---- */
 
-/* Of n images of one size. -1 after fail(); free with field_free(), also then. */
-static int
+/* Of n images of one size. field_free(). */
+static void
 field_new(struct image *const *image, size_t n, int axis, double noise, struct field *field)
 {
 	size_t pixels;
@@ -29,17 +29,14 @@ field_new(struct image *const *image, size_t n, int axis, double noise, struct f
 		.noise = noise };
 	field->length = axis ? image[0]->head.h : image[0]->head.w;
 	pixels = field->lines * field->length;
-	field->v = calloc(n, sizeof(*field->v));
-	field->lit = calloc(pixels, sizeof(*field->lit));
-	field->lit_at = calloc(pixels, sizeof(*field->lit_at));
-	field->scratch = malloc(4 * pixels * sizeof(*field->scratch));
-	field->pair = malloc(2 * pixels * sizeof(*field->pair));
-	if (!field->v || !field->lit || !field->lit_at || !field->scratch || !field->pair)
-		return fail_memory();
+	field->v = must_alloc(n, sizeof(*field->v));
+	field->lit = must_alloc(pixels, sizeof(*field->lit));
+	field->lit_at = must_alloc(pixels, sizeof(*field->lit_at));
+	field->scratch = must_large(4 * pixels, sizeof(*field->scratch));
+	field->pair = must_large(2 * pixels, sizeof(*field->pair));
 	for (size_t i = 0; i < n; i++)
 		field->v[i] = image[i]->line[axis];
 	fringeprobe_rows()->field_measure(field);
-	return 0;
 }
 
 static void
@@ -232,17 +229,6 @@ steps_read(const struct steps *steps, struct steps_order *order)
 /* ---- a set and its phase ---- */
 
 #define MAX_RUN_STEP_RAD 2.0f	/* rad: more from pixel to pixel ends a run */
-
-/* Room for phase and mean. -1 after fail(). */
-static int
-fringe_set_new(const struct field *field, struct fringe_set *set)
-{
-	size_t pixels = field->lines * field->length;
-
-	set->phase = malloc(pixels * sizeof(float));
-	set->mean = malloc(pixels * sizeof(float));
-	return set->phase && set->mean ? 0 : fail_memory();
-}
 
 static void
 fringe_set_free(struct fringe_set *set)
@@ -1041,21 +1027,22 @@ fringe_set_period(const struct field *field, struct fringe_set *set)
 	return grown >= 0;
 }
 
-/* Makes a set of images; its phase grows. doubt: as in struct fringe_set. -1 after fail(). */
-static int
+/* Makes a set of images; its phase grows. doubt: as in struct fringe_set. */
+static void
 set_make(struct sets *sets, const struct candidate *c, const char *doubt)
 {
 	struct fringe_set *set = &sets->fringe[sets->n];
 	const struct field *field = &sets->field[c->look.axis];
 	struct steps *steps = &set->steps;
 	const struct fringeprobe_rows *rows = fringeprobe_rows();
+	size_t pixels = field->lines * field->length;
 
 	if (sets->n == SETS_MOST)
-		return 0;
+		return;
 	*set = (struct fringe_set){ .axis = c->look.axis, .steps = c->steps, .flat = c->flat,
-		.doubt = doubt, .order = { .sign = 1, .ordered = true } };
-	if (fringe_set_new(field, set) < 0)
-		return -1;
+		.doubt = doubt, .order = { .sign = 1, .ordered = true },
+		.phase = must_large(pixels, sizeof(float)),
+		.mean = must_large(pixels, sizeof(float)) };
 	rows->steps_measure(field, steps);
 	fringe_set_phase(field, set);
 	if (!fringe_set_period(field, set)) {
@@ -1077,7 +1064,7 @@ set_make(struct sets *sets, const struct candidate *c, const char *doubt)
 	if (steps->n == 3 && c->look.fringes > MIN_THREE_FRINGES &&
 	    c->look.period_px < MIN_THREE_NET * set->period_px) {
 		fringe_set_free(set);
-		return 0;
+		return;
 	}
 	for (size_t k = 0; k < steps->n; k++) {
 		sets->kind[steps->image[k]] = KIND_FRINGE;
@@ -1086,7 +1073,6 @@ set_make(struct sets *sets, const struct candidate *c, const char *doubt)
 	sets->n++;
 	if (!set->flat)		/* several 2+1 sets may each have a flat image */
 		find_twins(sets);
-	return 0;
 }
 
 /* Does image i fit the phases of some steps, with their amplitude? Its shift, if so. */
@@ -1264,7 +1250,7 @@ static const char incomplete[] = "steps of a turn are missing";
 
 /* Makes sets of the candidates, the best first; each image is used once. late: those of fewer than
  * a turn's steps, which wait until sets of three are known; else the others. */
-static int
+static void
 take_candidates(struct sets *sets, struct candidate *found, size_t n, bool late)
 {
 	for (size_t k = 0; k < n; k++) {
@@ -1275,18 +1261,15 @@ take_candidates(struct sets *sets, struct candidate *found, size_t n, bool late)
 		join_images(sets, c);
 		if (split_drifting(sets, c, part)) {
 			for (int half = 0; half < 2; half++)
-				if (set_make(sets, &part[half], is_full(&part[half]) ? NULL :
-				    incomplete) < 0)
-					return -1;
+				set_make(sets, &part[half], is_full(&part[half]) ? NULL :
+				    incomplete);
 			continue;
 		}
 		if ((c->tentative && c->most_left > MAX_UNEQUAL_LEFT) ||
 		    !candidate_look(sets, c, 1))
 			continue;
-		if (set_make(sets, c, is_full(c) ? NULL : incomplete) < 0)
-			return -1;
+		set_make(sets, c, is_full(c) ? NULL : incomplete);
 	}
-	return 0;
 }
 
 /* ---- three steps, and 2+1 images ---- */
@@ -1425,20 +1408,19 @@ is_rival(const struct sets *sets, const struct steps *a, const struct steps *b)
 static const char whatever[] = "three images fit whatever they are, 2+1 among others";
 static const char ambiguous[] = "other three of these images fit about as well";
 
-static int
+static void
 find_threes(struct sets *sets)
 {
 	struct three *three;
 	size_t threes = list_threes(sets, &three), n = 0;
 	struct candidate *found = must_alloc(THREES_KEPT + 1, sizeof(*found));
-	int status = 0;
 
 	for (size_t k = 0; k < threes && n < THREES_KEPT; k++) {
 		three_weigh(&three[k], &found[n]);
 		n += three_look(sets, &found[n], look_thin(sets));
 	}
 	qsort(found, n, sizeof(*found), compare_candidates);
-	for (size_t k = 0; k < n && status == 0; k++) {
+	for (size_t k = 0; k < n; k++) {
 		bool sure = true;
 
 		if (!is_free(sets, &found[k].steps))
@@ -1454,13 +1436,12 @@ find_threes(struct sets *sets)
 				    BETTER_THAN_OTHER : ordered ? BETTER_THAN_MIXED :
 				    BETTER_THAN_RIVAL);
 			}
-		status = set_make(sets, &found[k], !sure ? ambiguous : !found[k].flat &&
+		set_make(sets, &found[k], !sure ? ambiguous : !found[k].flat &&
 		    found[k].look.mean_scatter > MAX_MEAN_SCATTER_OF_THREE + NOISE_SCATTER *
 		    found[k].look.noise ? whatever : NULL);
 	}
 	free(found);
 	free(three);
-	return status;
 }
 
 /* ---- fringes of which less than one is in view, of a family of sets ---- */
@@ -1515,7 +1496,7 @@ is_family(const struct sets *sets, const struct fringe_set *set, struct candidat
 }
 
 /* Images that stand as those of a known set do. */
-static int
+static void
 find_family(struct sets *sets)
 {
 	for (size_t s = 0; s < sets->n; s++) {
@@ -1535,11 +1516,9 @@ find_family(struct sets *sets)
 			if (!is_free(sets, &c.steps) || !is_family(sets, &set, &c))
 				continue;
 			steps_read(&c.steps, &c.order);
-			if (set_make(sets, &c, NULL) < 0)
-				return -1;
+			set_make(sets, &c, NULL);
 		}
 	}
-	return 0;
 }
 
 /* ---- all sets ---- */
@@ -1616,13 +1595,12 @@ sort_sets(struct sets *sets)
 			sets->set[i] = sets->set[sets->other[i]];
 }
 
-int
+void
 sets_find(struct image *const *image, size_t n, double noise, struct sets *sets)
 {
 	enum sample type = image[0]->head.type;
 	struct candidate *found;
 	size_t candidates;
-	int status = 0;
 
 	*sets = (struct sets){ .images = n, .image = image, .noise = noise };
 	sets->kind = must_alloc(n, sizeof(*sets->kind));
@@ -1631,22 +1609,20 @@ sets_find(struct image *const *image, size_t n, double noise, struct sets *sets)
 	sets->gram = must_alloc(n * n, sizeof(*sets->gram));
 	for (size_t i = 0; i < n; i++)
 		sets->set[i] = SIZE_MAX;
-	for (int axis = 0; axis < 2 && status == 0; axis++)
-		status = field_new(image, n, axis, noise, &sets->field[axis]);
-	if (status < 0)
-		return -1;
+	for (int axis = 0; axis < 2; axis++)
+		field_new(image, n, axis, noise, &sets->field[axis]);
 	sets->gram_noise = fringeprobe_rows()->fields_gram(sets->field, type == SAMPLE_UCHAR ? 254 :
 	    type == SAMPLE_USHORT ? 65534 : INFINITY, sets->gram);
 	found = must_alloc(CANDIDATES, sizeof(*found));
 	candidates = find_candidates(sets, found);
-	if (take_candidates(sets, found, candidates, false) < 0 || find_threes(sets) < 0 ||
-	    take_candidates(sets, found, candidates, true) < 0 || find_family(sets) < 0)
-		status = -1;
+	take_candidates(sets, found, candidates, false);
+	find_threes(sets);
+	take_candidates(sets, found, candidates, true);
+	find_family(sets);
 	free(found);
 	find_twins(sets);
 	drop_lonely(sets);
 	sort_sets(sets);
-	return status;
 }
 
 void
@@ -1730,13 +1706,9 @@ weighted_ratio(const struct phase_run *run, size_t n, size_t block, size_t lines
 static double
 runs_median(const struct phase_run *run, size_t n, size_t offset, float *room)
 {
-	size_t rank = n / 2;
-	float median;
-
 	for (size_t k = 0; k < n; k++)
 		room[k] = (float)*(const double *)(const void *)((const char *)&run[k] + offset);
-	numbers_ranks(room, n, &rank, 1, &median);
-	return (double)median;
+	return (double)numbers_median(room, n);
 }
 
 /* The runs of pixels in which both phases, unwrapped along the lines, are known and the first

@@ -79,9 +79,7 @@ choice_make(struct probe *probe, const char *object)
 	const struct image *usual = usual_size(images);
 	size_t alike = 0, colour = 0;
 
-	probe->image = calloc(images->n, sizeof(*probe->image));
-	if (!probe->image)
-		return fail_memory();
+	probe->image = must_alloc(images->n, sizeof(*probe->image));
 	for (size_t i = 0; i < images->n; i++)
 		if (same_size(&images->image[i], usual)) {
 			alike++;
@@ -129,17 +127,16 @@ static const struct capture_options no_options = {
 static int
 gather_head(const struct probe *probe, struct frame_head *head)
 {
-	const struct meta **meta = calloc(probe->n, sizeof(*meta));
-	size_t *planes = calloc(probe->n, sizeof(*planes));
-	int status = meta && planes ? 0 : fail_memory();
+	const struct meta **meta = must_alloc(probe->n, sizeof(*meta));
+	size_t *planes = must_alloc(probe->n, sizeof(*planes));
+	int status;
 
-	for (size_t i = 0; i < probe->n && status == 0; i++) {
+	for (size_t i = 0; i < probe->n; i++) {
 		meta[i] = &probe->image[i]->head.meta;
 		planes[i] = 1;
 	}
-	if (status == 0)
-		status = head_init(head, probe->image[0]->head.w, probe->image[0]->head.h,
-		    probe->n, probe->image[0]->head.type);
+	status = head_init(head, probe->image[0]->head.w, probe->image[0]->head.h, probe->n,
+	    probe->image[0]->head.type);
 	if (status == 0) {
 		meta_free(&head->meta);
 		status = meta_gather(&head->meta, meta, planes, probe->n);
@@ -353,11 +350,7 @@ described_check(struct probe *probe)
 static double
 quantile(float *v, size_t n, double share)
 {
-	size_t rank = (size_t)(share * (double)(n - 1));
-	float out;
-
-	numbers_ranks(v, n, &rank, 1, &out);
-	return (double)out;
+	return (double)numbers_rank(v, n, (size_t)(share * (double)(n - 1)));
 }
 
 /* Amplitudes of lit pixels, or those of more than `least`, from the front, of the others from
@@ -431,21 +424,19 @@ count_measurements(const struct probe *probe)
 }
 
 /* Several measurements of the same: the first one is looked at. */
-static int
+static void
 find_sets(struct probe *probe)
 {
 	size_t times;
 
-	if (images_average(probe->image, probe->n, &probe->averaged, &probe->noise) < 0 ||
-	    sets_find(probe->image, probe->n, probe->noise, &probe->sets) < 0)
-		return -1;
+	images_average(probe->image, probe->n, &probe->averaged, &probe->noise);
+	sets_find(probe->image, probe->n, probe->noise, &probe->sets);
 	times = probe->measurements > 1 ? 1 : count_measurements(probe);
 	if (times > 1) {
 		probe->measurements = times;
 		probe->n /= times;
 		sets_free(&probe->sets);
-		if (sets_find(probe->image, probe->n, probe->noise, &probe->sets) < 0)
-			return -1;
+		sets_find(probe->image, probe->n, probe->noise, &probe->sets);
 	}
 	for (size_t k = 0; k < probe->sets.n; k++) {
 		struct steps *steps = &probe->sets.fringe[k].steps;
@@ -453,10 +444,8 @@ find_sets(struct probe *probe)
 		steps->noise *= sqrt((double)probe->averaged);	/* of one pixel */
 		steps->residual *= sqrt((double)probe->averaged);
 	}
-	if (gray_find(&probe->sets, &probe->gray) < 0)
-		return -1;
+	gray_find(&probe->sets, &probe->gray);
 	sets_doubt(&probe->sets);
-	return 0;
 }
 
 /* Can both be taken in one go? phasewrap has one number of steps, one list of shifts, one sign. */
@@ -622,7 +611,8 @@ find_all(struct probe *probe, const char *object)
 {
 	char guess[480];
 
-	if (find_sets(probe) < 0 || described_check(probe) < 0)
+	find_sets(probe);
+	if (described_check(probe) < 0)
 		return -1;
 	if (!probe->described && ((probe->sets.n == 0 && probe->gray.codes == 0) ||
 	    is_all_doubtful(probe)))

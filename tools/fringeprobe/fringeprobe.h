@@ -78,9 +78,9 @@ void images_drop_skip(struct images *, const char *path);
 /*
  * Fills the lines of n images of one size: each is the mean of *averaged = 1, 3 or 5 lines that lie
  * side by side, more where the images are noisy. This keeps what is linear in the images and blurs
- * nothing along the lines. *noise: rms of a sample of the lines. -1 after fail().
+ * nothing along the lines. *noise: rms of a sample of the lines.
  */
-int images_average(struct image *const *image, size_t n, size_t *averaged, double *noise);
+void images_average(struct image *const *image, size_t n, size_t *averaged, double *noise);
 void images_free(struct images *);
 
 /* What an image shows that is no step of a set. */
@@ -228,8 +228,8 @@ struct sets {
 	struct fringe_set fringe[SETS_MOST];
 };
 
-/* Of n images of one size, which must outlive *out. -1 after fail(). sets_free() also then. */
-int sets_find(struct image *const *image, size_t n, double noise, struct sets *out);
+/* Of n images of one size, which must outlive *out. sets_free(). */
+void sets_find(struct image *const *image, size_t n, double noise, struct sets *out);
 /* Doubts sets that may be parts of others: of one period, or when images that are left over show
  * their fringes. After gray_find(). */
 void sets_doubt(struct sets *);
@@ -288,8 +288,8 @@ struct gray {
 	size_t white, black;		/* images; SIZE_MAX: none */
 };
 
-/* Sets the kinds of sets->kind. -1 after fail(). */
-int gray_find(struct sets *, struct gray *);
+/* Sets the kinds of sets->kind. */
+void gray_find(struct sets *, struct gray *);
 /* ", which may be 1 or 1.33": the usual numbers of cells near the measured one. */
 const char *gray_cells_near(const struct gray_code *, char text[100]);
 

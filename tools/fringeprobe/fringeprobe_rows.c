@@ -109,12 +109,7 @@ image_average(const struct image *image, int axis, size_t around, float *to)
 static double
 median(float *v, size_t n)
 {
-	size_t rank = n / 2;
-	float out = NAN;
-
-	if (n)
-		numbers_ranks(v, n, &rank, 1, &out);
-	return (double)out;
+	return n ? (double)numbers_median(v, n) : (double)NAN;
 }
 
 /* By second differences, which fringes of many pixels hardly have: the axis that has fewer. */
@@ -149,8 +144,7 @@ image_noise(const struct image *image, float *room)
 static double
 images_range(struct image *const *image, size_t n, float *room)
 {
-	size_t seen = 0, rank;
-	float range = 0;
+	size_t seen = 0;
 
 	for (size_t p = 0; p < image[0]->lines[0] * image[0]->head.w; p += 5) {
 		float low = INFINITY, high = -INFINITY;
@@ -162,10 +156,7 @@ images_range(struct image *const *image, size_t n, float *room)
 		if (high >= low)
 			room[seen++] = high - low;
 	}
-	rank = seen * 9 / 10;
-	if (seen)
-		numbers_ranks(room, seen, &rank, 1, &range);
-	return (double)range;
+	return (double)numbers_rank(room, seen, seen * 9 / 10);
 }
 
 /* ---- fields: which pixels change as fringes do ---- */
@@ -238,16 +229,15 @@ field_measure(struct field *field)
 static double
 image_between(const struct field *field, size_t image)
 {
-	float *t = field->scratch, scale = 0;
-	size_t n = field->lit_pixels, rank = n * 6 / 7, between = 0;
+	float *t = field->scratch, scale;
+	size_t n = field->lit_pixels, between = 0;
 
 	for (size_t k = 0; k < n; k++) {
 		float low, range = read_pixel(field, field->lit_at[k], &low, NULL);
 
 		t[k] = fabsf(2 * (field->v[image][field->lit_at[k]] - low) / range - 1);
 	}
-	if (n)
-		numbers_ranks(t, n, &rank, 1, &scale);
+	scale = numbers_rank(t, n, n * 6 / 7);
 	for (size_t k = 0; k < n; k++)
 		between += t[k] < MIDDLE_SHARE * fmaxf(scale, MIN_SCALE);
 	return n ? (double)between / (double)n : 0;
@@ -482,7 +472,7 @@ struct looked {
 static void
 look_fit(const struct field *field, const struct steps *steps, size_t thin, struct looked *out)
 {
-	size_t pixels = field->lines * field->length, n = 0, rank;
+	size_t pixels = field->lines * field->length, n = 0;
 	float limit = 0;
 	double re = 0, im = 0;
 
@@ -510,10 +500,7 @@ look_fit(const struct field *field, const struct steps *steps, size_t thin, stru
 		out->list[n++] = out->b[p] = sqrtf(c * c + s * s);
 	}
 	out->lit = n;
-	rank = n * 6 / 10;
-	if (n)
-		numbers_ranks(out->list, n, &rank, 1, &limit);
-	limit *= LOOK_AMPLITUDE;
+	limit = LOOK_AMPLITUDE * numbers_rank(out->list, n, n * 6 / 10);
 	for (size_t p = 0; p < out->lines * out->length; p++) {
 		float scale;
 
@@ -906,8 +893,8 @@ static void
 gray_levels(struct gray_search *search, int axis, const float *light)
 {
 	const struct field *field = &search->sets->field[axis];
-	size_t pixels = field->lines * field->length, n = 0, rank;
-	float *low = search->low[axis], *high = search->high[axis], usual = 0, least;
+	size_t pixels = field->lines * field->length, n = 0;
+	float *low = search->low[axis], *high = search->high[axis], usual, least;
 	float v[GRAY_IMAGES_MOST];
 
 	for (size_t p = 0; p < pixels; p++) {
@@ -917,9 +904,7 @@ gray_levels(struct gray_search *search, int axis, const float *light)
 		two_levels(v, search->n, search->far, &low[p], &high[p]);
 		field->scratch[n++] = high[p] - low[p];
 	}
-	rank = n * 3 / 4;
-	if (n)
-		numbers_ranks(field->scratch, n, &rank, 1, &usual);
+	usual = numbers_rank(field->scratch, n, n * 3 / 4);
 	least = search->n < 5 ? SEEN_FEW_SHARE * usual :
 	    fmaxf(SEEN_SHARE * usual, SEEN_NOISE * (float)field->noise);
 	for (size_t p = 0; p < pixels; p++)

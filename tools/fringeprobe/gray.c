@@ -98,22 +98,19 @@ leave_out_strangers(struct gray_search *search, double *share)
 	}
 }
 
-/* The edges of an image along an axis. -1 after fail(). */
-static int
+/* The edges of an image along an axis. */
+static void
 find_edges(struct gray_search *search, int axis, size_t i)
 {
 	const struct field *field = &search->sets->field[axis];
 	struct gray_image *image = &search->image[i];
-	struct gray_edge *room = malloc((field->lines * field->length + 1) * sizeof(*room));
+	struct gray_edge *room = must_large(field->lines * field->length + 1, sizeof(*room));
 
-	if (!room)
-		return fail_memory();
 	image->edges[axis] = fringeprobe_rows()->gray_edges(search, axis, i, room);
 	free(image->edge[axis]);
-	image->edge[axis] = realloc(room, (image->edges[axis] + 1) * sizeof(*room));
+	image->edge[axis] = must_resize(room, image->edges[axis] + 1, sizeof(*room));
 	image->per_line[axis] = (double)image->edges[axis] /
 	    fmax(1, (double)search->seen_lines[axis]);
-	return image->edge[axis] ? 0 : fail_memory();
 }
 
 static double
@@ -153,8 +150,8 @@ gray_light(const struct field *field, const size_t *image, size_t n, float *ligh
 	}
 }
 
-/* Fills in all of the images along both axes. -1 after fail(). */
-static int
+/* Fills in all of the images along both axes. */
+static void
 measure_images(struct gray_search *search)
 {
 	const struct fringeprobe_rows *rows = fringeprobe_rows();
@@ -169,50 +166,42 @@ measure_images(struct gray_search *search)
 		if (light)
 			gray_light(field, set->steps.image + flat, set->flat ? 1 :
 			    set->steps.n, light);
-		search->seen[axis] = calloc(pixels, sizeof(bool));
-		search->low[axis] = calloc(pixels, sizeof(float));
-		search->high[axis] = calloc(pixels, sizeof(float));
-		if (!search->seen[axis] || !search->low[axis] || !search->high[axis])
-			return fail_memory();
+		search->seen[axis] = must_alloc(pixels, sizeof(bool));
+		search->low[axis] = must_alloc(pixels, sizeof(float));
+		search->high[axis] = must_alloc(pixels, sizeof(float));
 		rows->gray_levels(search, axis, light);
 		for (size_t i = 0; i < search->n; i++) {
 			struct gray_image *image = &search->image[i];
 
-			image->bit[axis] = malloc(pixels * sizeof(float));
-			image->side[axis] = malloc(pixels);
-			if (!image->bit[axis] || !image->side[axis])
-				return fail_memory();
+			image->bit[axis] = must_large(pixels, sizeof(float));
+			image->side[axis] = must_large(pixels, 1);
 			rows->gray_bits(search, axis, i);
-			if (find_edges(search, axis, i) < 0)
-				return -1;
+			find_edges(search, axis, i);
 		}
 	}
 	for (size_t i = 0; i < search->n; i++) {
 		rows->gray_measure(search, i);
 		classify(search, &search->image[i]);
 	}
-	return 0;
 }
 
-/* Takes the images that are no fringes, and measures them. -1 after fail(). */
-static int
+/* Takes the images that are no fringes, and measures them. */
+static void
 search_new(struct sets *sets, struct gray_search *search)
 {
 	double *room;
 
 	*search = (struct gray_search){ .sets = sets,
-		.image = calloc(GRAY_IMAGES_MOST, sizeof(*search->image)) };
-	if (!search->image)
-		return fail_memory();
+		.image = must_alloc(GRAY_IMAGES_MOST, sizeof(*search->image)) };
 	for (size_t i = 0; i < sets->images && search->n < GRAY_IMAGES_MOST; i++)
 		if (sets->kind[i] == KIND_UNKNOWN)
 			search->image[search->n++].image = i;
 	if (search->n < 2)
-		return 0;
+		return;
 	room = must_alloc(2 * search->n, sizeof(*room));
 	leave_out_strangers(search, room);
 	free(room);
-	return measure_images(search);
+	measure_images(search);
 }
 
 /* The image of the search that is image i of all; SIZE_MAX: none. */
@@ -316,9 +305,8 @@ gray_at_edges(const struct gray_search *search, int axis, size_t j, size_t k)
 	return sum;
 }
 
-/* Gathers the planes; of pairs the half difference, which has no error of the middle. -1 after
- * fail(). */
-static int
+/* Gathers the planes; of pairs the half difference, which has no error of the middle. */
+static void
 planes_gather(struct planes *planes)
 {
 	const struct fringeprobe_rows *rows = fringeprobe_rows();
@@ -363,14 +351,12 @@ planes_gather(struct planes *planes)
 		if (!planes->inverses)
 			continue;
 		rows->gray_difference(search, axis, i, inverse);
-		if (find_edges(search, axis, i) < 0)
-			return -1;
+		find_edges(search, axis, i);
 	}
 	for (size_t a = 0; a < planes->n; a++)
 		for (size_t b = 0; b < planes->n; b++)
 			planes->at[a][b] = gray_at_edges(search, axis, planes->plane[a],
 			    planes->plane[b]);
-	return 0;
 }
 
 /* ---- the order of planes ---- */
@@ -1532,8 +1518,8 @@ mend_signs(const struct planes *planes, struct gray_code *code)
 	}
 }
 
-/* Looks for a code along one axis. -1 after fail(). */
-static int
+/* Looks for a code along one axis. */
+static void
 find_code(struct planes *planes, struct gray *gray)
 {
 	const struct field *field = &planes->search->sets->field[planes->axis];
@@ -1545,23 +1531,22 @@ find_code(struct planes *planes, struct gray *gray)
 	float *place = field->pair;
 	double cells_per_pixel;
 
-	if (planes_gather(planes) < 0)
-		return -1;
+	planes_gather(planes);
 	if (planes->n < (planes->fringes ? 1 : 2))
-		return 0;
+		return;
 	rivals = find_order(planes, &order);
 	judge(planes, &order);
 	code_start(planes, &order, &code);
 	if (code.agreement < (planes->fringes ? AGREEMENT : AGREEMENT_ALONE)) {
 		if (!find_gap(planes, &order, &code) && !is_folded(planes, &code))
-			return 0;
+			return;
 		if (!code.missing)
 			code.missing = GRAY_COARSE_MISSING;
 		code.gap += add_constants(planes, &code);
 		code_finish(planes, &code);
 		mark_planes(planes->search->sets, &code);
 		gray->part[gray->parts++] = code;
-		return 0;
+		return;
 	}
 	cells_per_pixel = gray_place(planes->search, planes->axis,
 	    planes->value, place);
@@ -1597,7 +1582,6 @@ find_code(struct planes *planes, struct gray *gray)
 		gray->part[gray->parts++] = code;
 	else
 		gray->code[gray->codes++] = code;
-	return 0;
 }
 
 /* ---- flat images ---- */
@@ -1635,25 +1619,25 @@ doubt_neighbours(const struct sets *sets, struct gray_code *code)
 		}
 }
 
-int
+void
 gray_find(struct sets *sets, struct gray *gray)
 {
 	struct gray_search search;
-	int status = search_new(sets, &search);
 
+	search_new(sets, &search);
 	*gray = (struct gray){ .white = SIZE_MAX, .black = SIZE_MAX };
-	for (int axis = 0; axis < 2 && status == 0 && search.n >= 2; axis++) {
+	for (int axis = 0; axis < 2 && search.n >= 2; axis++) {
 		const struct field *field = &sets->field[axis];
 		struct planes planes = { .search = &search, .axis = axis, .fringes = sets->n > 0,
-			.value = calloc(field->lines * field->length, sizeof(*planes.value)) };
+			.value = must_alloc(field->lines * field->length,
+			    sizeof(*planes.value)) };
 
-		status = planes.value ? find_code(&planes, gray) : fail_memory();
+		find_code(&planes, gray);
 		free(planes.value);
 	}
-	if (status == 0 && !gray->parts && (sets->n || gray->codes))
+	if (!gray->parts && (sets->n || gray->codes))
 		take_flats(&search, gray);
 	for (size_t c = 0; c < gray->codes; c++)
 		doubt_neighbours(sets, &gray->code[c]);
 	search_free(&search);
-	return status;
 }

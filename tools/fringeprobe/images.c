@@ -103,8 +103,8 @@ count_samples(const struct image *image, int axis)
 	return image->lines[axis] * (axis ? image->head.h : image->head.w);
 }
 
-/* Keeps lines of plane c. -1 after fail(). */
-static int
+/* Keeps lines of plane c. */
+static void
 image_reduce(const struct frame *frame, size_t c, struct image *image)
 {
 	size_t near = 2 * IMAGES_AROUND + 1, bytes = sample_size(frame->head.type);
@@ -113,21 +113,16 @@ image_reduce(const struct frame *frame, size_t c, struct image *image)
 	image->lines[0] = count_lines(frame->head.h, frame->head.w);
 	image->lines[1] = count_lines(frame->head.w, frame->head.h);
 	for (int axis = 0; axis < 2; axis++)
-		image->near[axis] = malloc(near * count_samples(image, axis) * bytes);
-	room = malloc((count_samples(image, 0) + count_samples(image, 1)) * sizeof(*room));
-	if (!image->near[0] || !image->near[1] || !room) {
-		free(room);
-		return fail_memory();
-	}
+		image->near[axis] = must_large(near * count_samples(image, axis), bytes);
+	room = must_large(count_samples(image, 0) + count_samples(image, 1), sizeof(*room));
 	fringeprobe_rows()->image_sample(frame, c, image);
 	image->noise = fringeprobe_rows()->image_noise(image, room);
 	if (frame->head.type != SAMPLE_FLOAT)
 		image->noise = fmax(image->noise, LEAST_NOISE);
 	free(room);
-	return 0;
 }
 
-static int
+static void
 fill_lines(struct image *const *image, size_t n, size_t around)
 {
 	for (size_t i = 0; i < n; i++)
@@ -135,13 +130,10 @@ fill_lines(struct image *const *image, size_t n, size_t around)
 			size_t samples = count_samples(image[i], axis);
 
 			if (!image[i]->line[axis])
-				image[i]->line[axis] = malloc(samples * sizeof(float));
-			if (!image[i]->line[axis])
-				return fail_memory();
+				image[i]->line[axis] = must_large(samples, sizeof(float));
 			fringeprobe_rows()->image_average(image[i], axis, around,
 			    image[i]->line[axis]);
 		}
-	return 0;
 }
 
 /* Gray planes and flat images tell the noise best: the lower quartile of the images' own. */
@@ -149,26 +141,22 @@ static double
 usual_noise(struct image *const *image, size_t n)
 {
 	float *noise = must_alloc(n, sizeof(*noise)), found;
-	size_t rank = n / 4;
 
 	for (size_t i = 0; i < n; i++)
 		noise[i] = (float)image[i]->noise;
-	numbers_ranks(noise, n, &rank, 1, &found);
+	found = numbers_rank(noise, n, n / 4);
 	free(noise);
 	return (double)found;
 }
 
-int
+void
 images_average(struct image *const *image, size_t n, size_t *averaged, double *noise)
 {
-	float *room = malloc((count_samples(image[0], 0) + 1) * sizeof(*room));
+	float *room = must_large(count_samples(image[0], 0) + 1, sizeof(*room));
 	double range;
 	size_t around;
 
-	if (!room || fill_lines(image, n, 0) < 0) {
-		free(room);
-		return fail_memory();
-	}
+	fill_lines(image, n, 0);
 	range = fringeprobe_rows()->images_range(image, n, room);
 	free(room);
 	*noise = usual_noise(image, n);
@@ -176,14 +164,13 @@ images_average(struct image *const *image, size_t n, size_t *averaged, double *n
 	    1 : IMAGES_AROUND;
 	*averaged = 2 * around + 1;
 	*noise /= sqrt((double)*averaged);
-	if (around && fill_lines(image, n, around) < 0)
-		return -1;
+	if (around)
+		fill_lines(image, n, around);
 	for (size_t i = 0; i < n; i++)
 		for (int axis = 0; axis < 2; axis++) {
 			free(image[i]->near[axis]);
 			image[i]->near[axis] = NULL;
 		}
-	return 0;
 }
 
 /* ---- reading ---- */
@@ -273,7 +260,9 @@ take_plane(struct reading *reading, const struct frame *frame, size_t c, bool co
 	    head_set_count(&image->head, 1) < 0)
 		return -1;
 	fill_overview(frame, c, image->overview);
-	return reading->kept + found->n > IMAGES_KEPT ? 0 : image_reduce(frame, c, image);
+	if (reading->kept + found->n <= IMAGES_KEPT)
+		image_reduce(frame, c, image);
+	return 0;
 }
 
 /* Are the planes r g b, maybe a? And do they differ? */

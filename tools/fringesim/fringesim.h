@@ -129,22 +129,6 @@ rig_sample(const struct rig *rig, size_t k)
 	return ((double)k + 0.5) / (double)rig->samples - 0.5 - (double)rig->margin;
 }
 
-/* A direction of a device's own frame in the world. */
-static inline void
-to_world(const struct pinhole *device, const double x[3], double X[3])
-{
-	for (int i = 0; i < 3; i++)
-		X[i] = device->R[i] * x[0] + device->R[3 + i] * x[1] + device->R[6 + i] * x[2];
-}
-
-/* A point of the world in a device's own frame. */
-static inline void
-to_device(const struct pinhole *device, const double X[3], double x[3])
-{
-	for (int i = 0; i < 3; i++)
-		x[i] = vector3_dot(device->R + 3 * i, X) + device->T[i];
-}
-
 /* A second camera: the views of a stereo pair of one scene, which stands before the left camera. */
 struct pair {
 	bool given;			/* else there is one camera */

@@ -912,7 +912,7 @@ pinhole_hidden(const struct rig *rig, const struct rig_pose *pose, const double 
 	double center[3], x[3], eye[3], along[3], t, far;
 
 	pinhole_center(device, center);
-	to_device(before(rig), center, x);
+	pinhole_from_world(before(rig), center, x);
 	to_scene(rig, pose, x, eye);
 	for (int i = 0; i < 3; i++)
 		along[i] = eye[i] - s[i];
@@ -929,12 +929,12 @@ ray_of_other(const struct rig *rig, const struct rig_pose *pose, const double ra
 	double center[3], way[3], x[3], beyond[3], to[3];
 
 	pinhole_center(camera, center);
-	to_world(camera, ray, way);
-	to_device(first, center, x);
+	matrix3_apply_transposed(camera->R, ray, way);
+	pinhole_from_world(first, center, x);
 	to_scene(rig, pose, x, from);
 	for (int i = 0; i < 3; i++)
 		beyond[i] = center[i] + way[i];
-	to_device(first, beyond, x);
+	pinhole_from_world(first, beyond, x);
 	to_scene(rig, pose, x, to);
 	for (int i = 0; i < 3; i++)
 		along[i] = to[i] - from[i];
@@ -948,7 +948,7 @@ light(const struct rig *rig, const double on[3], struct rig_point *point)
 	double seen[3], center[3];
 
 	pinhole_center(camera, center);
-	to_world(camera, on, seen);
+	matrix3_apply_transposed(camera->R, on, seen);
 	for (int i = 0; i < 3; i++)
 		point->X[i] = center[i] + seen[i];
 	point->lit = pinhole_project(&rig->calib->projector, point->X, point->column) &&
@@ -1052,7 +1052,7 @@ pair_disparity(const struct pair *pair, const double X[3], const double origin_p
 	double size[2] = { other->w > 0 ? other->w : (double)w, other->w > 0 ? other->h :
 		(double)h };
 
-	to_device(&stereo->camera[STEREO_RIGHT], X, seen);
+	pinhole_from_world(&stereo->camera[STEREO_RIGHT], X, seen);
 	if (!pinhole_project(other, X, uv) ||
 	    !stereo_project(stereo, STEREO_LEFT, X, rectified[0]) ||
 	    !stereo_project(stereo, STEREO_RIGHT, seen, rectified[1]))

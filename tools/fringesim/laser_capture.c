@@ -41,13 +41,9 @@ laser_options_check(const struct laser_options *options, bool calibrated, bool s
 	if ((step || angle) && frames < 2)
 		return fail_usage(step ? "--stage-step" : "--stage-angle", "moves from picture to "
 		    "picture: give --frames");
-	if (options->reflection.n && (options->reflection.n != 2 ||
-	    !(options->reflection.v[0] >= 0)))
+	if (options->reflection.n && !(options->reflection.v[0] >= 0))
 		return fail_usage("--reflection", "must be its share of the light and its "
 		    "distance in mm");
-	if (options->from.n && options->from.n != 3)
-		return fail_usage("--laser-from", "must be three numbers, not %zu",
-		    options->from.n);
 	return shadow && !options->from.n ? fail_usage("--shadow", "needs --laser-from") : 0;
 }
 

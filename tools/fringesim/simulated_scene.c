@@ -133,7 +133,7 @@ board_scene_init(struct board_scene *scene, const struct board *board, const dou
 	if (!(side(scene, zero) < 0))
 		return fail_usage("--board-pose", "the board turns its back to the camera");
 	pinhole_center(&calib->projector, center);
-	to_device(&calib->camera, center, x);
+	pinhole_from_world(&calib->camera, center, x);
 	scene->lit_from_behind = !(side(scene, x) < 0);
 	return 0;
 }
@@ -146,10 +146,10 @@ rig_axes_meet(const struct calib *calib)
 	double center[3], p[3], q[3], d[3], base[3], away, along;
 
 	pinhole_center(&calib->projector, center);
-	to_device(&calib->camera, center, p);
-	to_world(&calib->projector, axis, center);
-	to_device(&calib->camera, center, q);
-	to_device(&calib->camera, zero, base);
+	pinhole_from_world(&calib->camera, center, p);
+	matrix3_apply_transposed(calib->projector.R, axis, center);
+	pinhole_from_world(&calib->camera, center, q);
+	pinhole_from_world(&calib->camera, zero, base);
 	for (int i = 0; i < 3; i++)
 		d[i] = q[i] - base[i];
 	/* nearest points of (0, 0, s) and p + t d; d is a unit vector */
@@ -162,15 +162,6 @@ rig_axes_meet(const struct calib *calib)
 /* ---- a stereo pair: the scene stands before the left camera ---- */
 
 #define PROJECTOR_MARGIN 1.25	/* an assumed projector's field, in fields of the left camera */
-
-static void
-normalise(double v[3])
-{
-	double length = sqrt(vector3_dot(v, v));
-
-	for (size_t i = 0; i < 3; i++)
-		v[i] /= length;
-}
 
 /* The size of a camera's picture, or twice its principal point where that is not known. */
 static void
@@ -189,7 +180,7 @@ add_middle(const struct pinhole *camera, double sum[3])
 	picture_size(camera, size);
 	if (!pinhole_undistort(camera, (double[2]){ (size[0] - 1) / 2, (size[1] - 1) / 2 }, ray))
 		ray[0] = ray[1] = 0;
-	normalise(ray);
+	vector3_normalise(ray);
 	for (size_t i = 0; i < 3; i++)
 		sum[i] += camera->R[i] * ray[0] + camera->R[3 + i] * ray[1] +
 		    camera->R[6 + i] * ray[2];
@@ -207,11 +198,11 @@ assume_projector(const struct stereo *stereo, const double size_px[2], struct pi
 	pinhole_center(&stereo->camera[STEREO_RIGHT], center);
 	add_middle(left, z);
 	add_middle(&stereo->camera[STEREO_RIGHT], z);
-	normalise(z);
+	vector3_normalise(z);
 	along = vector3_dot(center, z);
 	for (size_t i = 0; i < 3; i++)
 		x[i] = (center[i] - along * z[i]) * (center[0] < 0 ? -1 : 1);
-	normalise(x);
+	vector3_normalise(x);
 	memcpy(R, x, sizeof(x));
 	vector3_cross(z, x, R + 3);
 	memcpy(R + 6, z, sizeof(z));
@@ -312,9 +303,6 @@ check_board(const struct simulated_scene_options *options, enum scene_kind kind)
 		    "itself");
 	if (options->board_pose.n && !isnan(options->distance))
 		return fail_usage("--distance", "--board-pose says how far away the board is");
-	if (options->board_pose.n && options->board_pose.n != 6)
-		return fail_usage("--board-pose", "must be six numbers (three angles, three "
-		    "lengths), not %zu", options->board_pose.n);
 	return 0;
 }
 
@@ -354,11 +342,6 @@ check_rig(const struct simulated_scene_options *options)
 		return fail_usage(foreign, "has no meaning with --calib");
 	if (foreign)
 		return fail_usage(foreign, "is only for --calib");
-	if (options->origin.n && options->origin.n != 2)
-		return fail_usage("--origin", "must be two numbers, not %zu", options->origin.n);
-	if (options->ref_plane.n && options->ref_plane.n != 3)
-		return fail_usage("--ref-plane", "must be three numbers, not %zu",
-		    options->ref_plane.n);
 	if (options->c == 0)
 		return fail_usage("--c", "must not be 0");
 	return 0;
@@ -488,7 +471,7 @@ set_pinhole(struct simulated_scene *simulated, const struct simulated_scene_opti
 	w = size[0];
 	h = size[1];
 	if (!options->laser.on)
-		rig->distance = options->board_pose.n == 6 ? options->board_pose.v[5] :
+		rig->distance = options->board_pose.n ? options->board_pose.v[5] :
 		    options->distance;
 	if (isnan(rig->distance))
 		rig->distance = simulated->pair.given ? pair_axes_meet(&simulated->pair) :

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "gauss.glsl"
 
 /* Row y of the window: its part, 0 in holes; these are 1. */

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "gauss.glsl"
 
 /* What is summed: cos and sin of a phase, the parts of a vector, or a value. */

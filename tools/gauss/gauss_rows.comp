@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "gauss.glsl"
 
 /* Sums over a window: of the parts, and of the kernel where pixels are there. */

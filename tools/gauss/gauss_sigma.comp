@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "gauss.glsl"
 
 /* The part of a pixel, as the sum of phases sees it; there: 0 in holes and outside the image. */

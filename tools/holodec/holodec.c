@@ -98,18 +98,6 @@ refusal_take(struct run *run, struct refusals *refusals, int word)
 
 /* ---- the output: points, channels and keys ---- */
 
-/* An option of two numbers, which replaces those of pair. -1 after fail_usage(). */
-static int
-place_take_pair(const struct numbers *option, const char *name, double pair[2])
-{
-	if (option->n == 0)
-		return 0;
-	if (option->n != 2)
-		return fail_usage(name, "must be two numbers, not %zu", option->n);
-	memcpy(pair, option->v, sizeof(double[2]));
-	return 0;
-}
-
 /*
  * Points in the coordinates that the frame's rows and columns have; or, where mesh2depth(1) left
  * the view of a mesh in the metadata, in those of the mesh. -1 after fail().
@@ -411,10 +399,12 @@ plan_picture(struct run *run, const struct frame_head *in, struct frame_head *ou
 	if (in->type == SAMPLE_USHORT)
 		return fail(NULL, "a Holoimage has 8 bits a sample, not 16");
 	if (holo_read(holo, &parameters->holo, in) < 0 ||
-	    holo_channels(holo, in, reading->channel) < 0 ||
-	    place_take_pair(&parameters->spacing, "--spacing", holo->spacing) < 0 ||
-	    place_take_pair(&parameters->corner, "--corner", holo->corner) < 0)
+	    holo_channels(holo, in, reading->channel) < 0)
 		return -1;
+	if (parameters->spacing.n)
+		memcpy(holo->spacing, parameters->spacing.v, sizeof(holo->spacing));
+	if (parameters->corner.n)
+		memcpy(holo->corner, parameters->corner.v, sizeof(holo->corner));
 	reading->code = holo_code(holo);
 	priv->bare.picture = bare_is(&parameters->holo, in, parameters->blur_px > 0);
 	reading->rgb = holo->layout == HOLO_RGB;

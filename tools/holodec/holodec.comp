@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "holodec.glsl"
 
 /* Turns as read; whole ones that a pixel lies off the median of five in its row are taken out. */

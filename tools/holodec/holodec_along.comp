@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "holodec.glsl"
 
 /* Columns x - 4 to x + 7 of a row of readings, NaN outside of the image. */

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "holodec.glsl"
 
 /* Is there background so near in the row? Outside of the image is none. */

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "holodec.glsl"
 
 /* The reading of each pixel by itself, for the passes that look at neighbours. */

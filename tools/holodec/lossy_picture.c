@@ -76,22 +76,11 @@ regions_free(struct regions *regions)
 	*regions = (struct regions){ 0 };
 }
 
-/* Zeroed memory. *none: there is none of some array. */
-static void *
-array(size_t n, size_t bytes, bool *none)
-{
-	void *memory = calloc(n, bytes);
-
-	*none |= !memory;
-	return memory;
-}
-
 /* Makes ready for a picture. -1 after fail(). */
 static int
 regions_begin(struct regions *regions, size_t w, size_t h)
 {
 	size_t size = w * h;
-	bool none = false;
 
 	if (size > INT32_MAX / 2)
 		return fail(NULL,
@@ -100,25 +89,21 @@ regions_begin(struct regions *regions, size_t w, size_t h)
 	if (regions->size < size || regions->rows < h) {
 		regions_free(regions);
 		*regions = (struct regions){ .size = size, .rows = h,
-			.rest = array(size, sizeof(float), &none),
-			.order = array(size, sizeof(float), &none),
-			.turns = array(size, sizeof(float), &none),
-			.state = array(size, 2, &none),
-			.certainty = array(size, sizeof(float), &none),
-			.lead = array(size, sizeof(int32_t), &none),
-			.inside = array(h, sizeof(*regions->inside), &none),
-			.row = array(h, sizeof(*regions->row), &none),
-			.run = array(size, sizeof(*regions->run), &none),
-			.branch = array(size, sizeof(*regions->branch), &none),
-			.edge = array(size, 2 * sizeof(*regions->edge), &none),
-			.sorted = array(size, 2 * sizeof(*regions->sorted), &none),
-			.block = array(h, sizeof(*regions->block), &none),
-			.class = array(size, 1, &none),
-			.turn = array(size, sizeof(int32_t), &none) };
-	}
-	if (none) {
-		regions_free(regions);
-		return fail_memory();
+			.rest = must_alloc(size, sizeof(float)),
+			.order = must_alloc(size, sizeof(float)),
+			.turns = must_alloc(size, sizeof(float)),
+			.state = must_alloc(size, 2),
+			.certainty = must_alloc(size, sizeof(float)),
+			.lead = must_alloc(size, sizeof(int32_t)),
+			.inside = must_alloc(h, sizeof(*regions->inside)),
+			.row = must_alloc(h, sizeof(*regions->row)),
+			.run = must_alloc(size, sizeof(*regions->run)),
+			.branch = must_alloc(size, sizeof(*regions->branch)),
+			.edge = must_alloc(size, 2 * sizeof(*regions->edge)),
+			.sorted = must_alloc(size, 2 * sizeof(*regions->sorted)),
+			.block = must_alloc(h, sizeof(*regions->block)),
+			.class = must_alloc(size, 1),
+			.turn = must_alloc(size, sizeof(int32_t)) };
 	}
 	regions->w = w;
 	regions->h = h;

@@ -281,19 +281,16 @@ noise_free(struct noise *noise)
 	*noise = (struct noise){ 0 };
 }
 
-/* Starts anew, for frames of another kind. -1 after fail(). */
-static int
+/* Starts anew, for frames of another kind. */
+static void
 noise_begin(struct noise *noise, const struct frame_head *head)
 {
 	noise_free(noise);
 	noise->grid = coarse_grid(head->w, head->h, PIXELS);
-	for (size_t i = 0; i < NOISE_FRAMES; i++) {
-		noise->frame[i] = calloc(coarse_grid_pixels(&noise->grid), sizeof(**noise->frame));
-		if (!noise->frame[i])
-			return fail_memory();
-	}
-	noise->work = calloc(coarse_grid_pixels(&noise->grid), sizeof(*noise->work));
-	return noise->work ? 0 : fail_memory();
+	for (size_t i = 0; i < NOISE_FRAMES; i++)
+		noise->frame[i] = must_alloc(coarse_grid_pixels(&noise->grid),
+		    sizeof(**noise->frame));
+	noise->work = must_alloc(coarse_grid_pixels(&noise->grid), sizeof(*noise->work));
 }
 
 /* The variance of one value, from the deviations of all pixels; NaN: too few. */
@@ -619,7 +616,7 @@ survey(struct run *run, const struct frame *in)
 /* ---- planning ---- */
 
 /* Forgets what was filtered before if the scale of the values has changed. */
-static int
+static void
 take_scale(struct run *run, const struct frame_head *in)
 {
 	static const char *const keys[] = { "period_px", "axis", "length_unit", "z_axis",
@@ -642,9 +639,9 @@ take_scale(struct run *run, const struct frame_head *in)
 	kalman->w = in->w;
 	kalman->h = in->h;
 	if (same)
-		return 0;
+		return;
 	run_forget_state(run);
-	return noise_begin(&kalman->noise, in);
+	noise_begin(&kalman->noise, in);
 }
 
 /* Warns about the camera's images of patterns, which differ from frame to frame. */
@@ -671,8 +668,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct kalman_block *block = &kalman->block;
 
 	if (channels_plan(run, parameters->channel, isnan(parameters->sigma), in, out,
-	    channels) < 0 || take_scale(run, in) < 0)
+	    channels) < 0)
 		return -1;
+	take_scale(run, in);
 	warn_image(kalman, in);
 	run->state = channels->values + KALMAN_STATES;
 	block->values = (uint)channels->values;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 
 /* ---- the laser's plane ---- */
 
@@ -126,23 +127,19 @@ fit_plane(const struct plane_point *point, size_t n, size_t views, enum plane_me
     double limit, struct plane_fit *fit)
 {
 	struct plane_fitting fitting = { point, n, views, method, limit, NULL, NULL, NULL, NULL };
-	int status = 0;
 
 	if (n < 3)
 		return fail(NULL, "%zu points of the laser's line: a plane needs 3", n);
-	fitting.weight = calloc(n, sizeof(*fitting.weight));
-	fitting.distance = calloc(n, sizeof(*fitting.distance));
-	fitting.median = calloc(views, sizeof(*fitting.median));
-	fitting.view = calloc(views, sizeof(*fitting.view));
-	if (fitting.weight && fitting.distance && fitting.median && fitting.view)
-		solve_plane(&fitting, fit);
-	else
-		status = fail_memory();
+	fitting.weight = must_alloc(n, sizeof(*fitting.weight));
+	fitting.distance = must_alloc(n, sizeof(*fitting.distance));
+	fitting.median = must_alloc(views, sizeof(*fitting.median));
+	fitting.view = must_alloc(views, sizeof(*fitting.view));
+	solve_plane(&fitting, fit);
 	free(fitting.weight);
 	free(fitting.distance);
 	free(fitting.median);
 	free(fitting.view);
-	return status;
+	return 0;
 }
 
 /* ---- the stage's direction ---- */
@@ -212,8 +209,6 @@ fit_direction(const struct views *views, bool plain, struct direction_fit *fit, 
 void
 turning_step(const struct turning *turning, const double *step, struct turning *out)
 {
-	double norm;
-
 	out->views = turning->views;
 	for (int i = 0; i < 3; i++) {
 		out->axis[i] = turning->axis[i] + step[0] * turning->side[0][i] +
@@ -221,9 +216,7 @@ turning_step(const struct turning *turning, const double *step, struct turning *
 		out->point[i] = turning->point[i] + step[2] * turning->side[0][i] +
 		    step[3] * turning->side[1][i];
 	}
-	norm = vector3_length(out->axis);
-	for (int i = 0; i < 3; i++)
-		out->axis[i] /= norm;
+	vector3_normalise(out->axis);
 	board_pose_step(&turning->board, step + 4, &out->board);
 }
 
@@ -339,7 +332,7 @@ to_world(const struct turning *turning, struct axis_fit *fit)
 	const struct views *views = turning->views;
 	double mean[3] = { 0 }, along = 0, X[3], off = 0;
 
-	views_to_world(views, turning->point, fit->point);
+	pinhole_to_world(&views->laser->camera, turning->point, fit->point);
 	matrix3_apply_transposed(views->laser->camera.R, turning->axis, fit->direction);
 	for (size_t i = 0; i < views->n; i++) {
 		views_middle(views, &views->view[i], X);
@@ -379,7 +372,7 @@ int
 fit_axis(const struct views *views, struct axis_fit *fit)
 {
 	struct turning turning = { .views = views };
-	double scale[10] = { 1e-6, 1e-6, 0, 0, 1e-6, 1e-6, 1e-6 }, squares, alone = 0;
+	double scale[10] = { 1e-6, 1e-6, 0, 0, 1e-6, 1e-6, 1e-6 }, alone = 0;
 	struct levenberg problem = { 10, 0, scale, lasercal_rows()->turn_residual, take, &turning };
 
 	*fit = (struct axis_fit){ 0 };
@@ -393,9 +386,7 @@ fit_axis(const struct views *views, struct axis_fit *fit)
 		alone += view->board.rms_px * view->board.rms_px * (double)view->corners.n;
 	}
 	scale[2] = scale[3] = scale[7] = scale[8] = scale[9] = 1e-6 * views->view[0].board.t[2];
-	if (levenberg_fit(&problem, &squares) < 0)
-		return -1;
-	fit->rms_px = sqrt(2 * squares / (double)problem.residuals);
+	fit->rms_px = sqrt(2 * levenberg_fit(&problem) / (double)problem.residuals);
 	fit->alone_px = sqrt(2 * alone / (double)problem.residuals);
 	to_world(&turning, fit);
 	return 0;

@@ -611,8 +611,10 @@ take_line(struct run *run, const struct frame *in)
 		return take_picture(run, in);
 	if (parameters->off)
 		return fail_usage("--off", "is for pictures");
-	if (has(&in->head, "xyz"))
-		return views_add_points(views, in);
+	if (has(&in->head, "xyz")) {
+		views_add_points(views, in);
+		return 0;
+	}
 	if (!has(&in->head, "uv"))
 		return fail(NULL, "wants pictures, tables with channels u v of the laser's line "
 		    "(steger), or x y z");
@@ -741,9 +743,6 @@ init(struct run *run)
 		return -1;
 	if (!parameters->calib)
 		return fail_usage("--calib", "is needed: the camera's matrix and lens");
-	if (parameters->origin.n && parameters->origin.n != 2)
-		return fail_usage("--origin", "must be two numbers, not %zu",
-		    parameters->origin.n);
 	if (parameters->board && board_parse("--board", parameters->board,
 	    (enum board_kind)parameters->kind, &views->board) < 0)
 		return -1;

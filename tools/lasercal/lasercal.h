@@ -28,8 +28,8 @@ struct levenberg {
 	void *state;
 };
 
-/* *squares: the sum of squared residuals at the end. -1 after fail_memory(). */
-int levenberg_fit(const struct levenberg *, double *squares);
+/* Returns the sum of squared residuals at the end. */
+double levenberg_fit(const struct levenberg *);
 
 /* ---- views.c: the pose of a board from its corners in one picture ---- */
 
@@ -109,7 +109,7 @@ int views_add_line(struct views *, const struct run *, const struct frame *);
 int views_add_picture_line(struct views *, struct run *, const struct frame *on,
     const struct frame *off);
 /* Adds a view without a board, of points with x y z. */
-int views_add_points(struct views *, const struct frame *);
+void views_add_points(struct views *, const struct frame *);
 /* The place of the board's middle in the world. */
 void views_middle(const struct views *, const struct view *, double X[3]);
 /* The distance from the camera of the nearest and the farthest board's middle. False: there is no
@@ -125,16 +125,6 @@ views_add_point(struct views *views, const double X[3])
 
 	line->v[line->n++] = (struct plane_point){ { X[0], X[1], X[2] }, views->n - 1 };
 	views->view[views->n - 1].used[views->channel]++;
-}
-
-/* A camera's point or direction in the world. */
-static inline void
-views_to_world(const struct views *views, const double x[3], double X[3])
-{
-	const struct pinhole *camera = &views->laser->camera;
-	double d[3] = { x[0] - camera->T[0], x[1] - camera->T[1], x[2] - camera->T[2] };
-
-	matrix3_apply_transposed(camera->R, d, X);
 }
 
 /* ---- fits.c ---- */
@@ -162,7 +152,7 @@ enum plane_method {
  * of 500 threes, with the least median distance (in three quarters of the views), or most points
  * within the limit. It then fits the points that count, for 5 MAD by Tukey's weights, until the
  * plane stays. A MAD is 1.4826 medians, the standard deviation of normal noise. limit: of
- * PLANE_WITHIN. -1 after fail(): fewer than 3 points, no memory.
+ * PLANE_WITHIN. -1 after fail(): fewer than 3 points.
  */
 int fit_plane(const struct plane_point *, size_t n, size_t views, enum plane_method, double limit,
     struct plane_fit *);

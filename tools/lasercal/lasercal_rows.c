@@ -152,7 +152,7 @@ lasercal_add_ray(struct views *views, const struct crop *crop, double u, double 
 	    !is_on_board(&views->board, place) ||
 	    is_near_edge(views, place, x[2], sigma_px))
 		return;
-	views_to_world(views, x, X);
+	pinhole_to_world(&views->laser->camera, x, X);
 	views_add_point(views, X);
 }
 
@@ -170,8 +170,7 @@ lasercal_add_ray(struct views *views, const struct crop *crop, double u, double 
 static double
 median_distance(const struct plane_fitting *fitting, const double plane[4], size_t step)
 {
-	size_t views = 0, rank;
-	float out;
+	size_t views = 0;
 
 	for (size_t i = 0; i < fitting->n;) {
 		size_t view = fitting->point[i].view, n = 0;
@@ -179,12 +178,9 @@ median_distance(const struct plane_fitting *fitting, const double plane[4], size
 		for (; i < fitting->n && fitting->point[i].view == view; i += step)
 			fitting->distance[n++] =
 			    (float)fabs(plane_distance(plane, fitting->point[i].X));
-		rank = n / 2;
-		numbers_ranks(fitting->distance, n, &rank, 1, &fitting->median[views++]);
+		fitting->median[views++] = numbers_median(fitting->distance, n);
 	}
-	rank = (3 * views + 3) / 4 - 1;
-	numbers_ranks(fitting->median, views, &rank, 1, &out);
-	return out;
+	return numbers_rank(fitting->median, views, (3 * views + 3) / 4 - 1);
 }
 
 /* The plane through three points. False: they are on a line. */

@@ -60,29 +60,27 @@ improve(const struct levenberg *fit, struct linearised *space, double *lambda, d
 	return false;
 }
 
-int
-levenberg_fit(const struct levenberg *fit, double *squares)
+double
+levenberg_fit(const struct levenberg *fit)
 {
 	size_t n = fit->parameters, m = fit->residuals;
 	struct linearised space;
-	double *memory = calloc((n + 3) * m + 1, sizeof(*memory)), lambda = 1e-4;
+	double *memory = must_alloc((n + 3) * m, sizeof(*memory)), lambda = 1e-4, squares;
 	bool much = true;
 
-	if (!memory)
-		return fail_memory();
 	space.r = memory;
 	space.plus = memory + m;
 	space.minus = memory + 2 * m;
 	space.jacobian = memory + 3 * m;
 	fit->residual(fit->state, (double[MAX_PARAMETERS]){ 0 }, space.r);
-	*squares = sum_of_squares(space.r, m);
+	squares = sum_of_squares(space.r, m);
 	for (int i = 0; i < MAX_ROUNDS && much; i++) {
 		lasercal_rows()->linearise(fit, &space);
-		if (!improve(fit, &space, &lambda, squares, &much))
+		if (!improve(fit, &space, &lambda, &squares, &much))
 			break;
 	}
 	free(memory);
-	return 0;
+	return squares;
 }
 
 /* ---- rotations and poses ---- */
@@ -142,13 +140,11 @@ pose_of(const double H[9], struct board_pose *pose)
 		pose->t[i] = H[3 * i + 2] / length;
 	}
 	for (int k = 0; k < 2; k++) {
-		double along = k ? vector3_dot(r[0], r[1]) : 0, norm;
+		double along = k ? vector3_dot(r[0], r[1]) : 0;
 
 		for (int i = 0; i < 3; i++)
 			r[k][i] -= along * r[0][i];
-		norm = vector3_length(r[k]);
-		for (int i = 0; i < 3; i++)
-			r[k][i] /= norm;
+		vector3_normalise(r[k]);
 	}
 	vector3_cross(r[0], r[1], r[2]);
 	for (int i = 0; i < 9; i++)
@@ -170,12 +166,10 @@ start_pose(const struct pinhole *camera, const struct board_points *points,
     struct board_pose *pose)
 {
 	size_t n = points->n;
-	struct homography_pair *pair = calloc(n, sizeof(*pair));
+	struct homography_pair *pair = must_alloc(n, sizeof(*pair));
 	double H[9], rms;
 	int status = 0;
 
-	if (!pair)
-		return fail_memory();
 	for (size_t i = 0; i < n && status == 0; i++) {
 		memcpy(pair[i].from, points->place[i], sizeof(pair[i].from));
 		if (!pinhole_undistort(camera, points->uv[i], pair[i].to))
@@ -213,7 +207,7 @@ board_pose_find(const struct pinhole *camera, const struct board_points *points,
 {
 	struct pinhole own;
 	struct refining refining = { &own, points, { { 0 } } };
-	double scale[6] = { 1e-6, 1e-6, 1e-6, 0, 0, 0 }, squares;
+	double scale[6] = { 1e-6, 1e-6, 1e-6, 0, 0, 0 };
 	struct levenberg fit = { 6, 2 * points->n, scale,
 		lasercal_rows()->corner_residual, take_step, &refining };
 
@@ -223,10 +217,8 @@ board_pose_find(const struct pinhole *camera, const struct board_points *points,
 	if (start_pose(camera, points, &refining.pose) < 0)
 		return -1;
 	scale[3] = scale[4] = scale[5] = 1e-6 * refining.pose.t[2];
-	if (levenberg_fit(&fit, &squares) < 0)
-		return -1;
+	refining.pose.rms_px = sqrt(levenberg_fit(&fit) / (double)points->n);
 	*pose = refining.pose;
-	pose->rms_px = sqrt(squares / (double)points->n);
 	return 0;
 }
 
@@ -278,12 +270,11 @@ find_board(struct views *views, const struct frame_head *head)
 		board->spacing_mm, named.spacing_mm);
 }
 
-static int
+static void
 new_corners(size_t n, struct board_points *corners)
 {
-	corners->place = calloc(n, sizeof(*corners->place));
-	corners->uv = calloc(n, sizeof(*corners->uv));
-	return corners->place && corners->uv ? 0 : fail_memory();
+	corners->place = must_alloc(n, sizeof(*corners->place));
+	corners->uv = must_alloc(n, sizeof(*corners->uv));
 }
 
 /* Adds corner i j of the board, at pixel (u, v). */
@@ -368,9 +359,8 @@ views_add_picture_board(struct views *views, const struct run *run, const struct
 	}
 	add_view(views);
 	view = &views->view[views->n - 1];
-	if (find_crop(views, run, &picture->head, true, &crop) < 0 ||
-	    new_corners(found.n, &view->corners) < 0)
-		status = -1;
+	new_corners(found.n, &view->corners);
+	status = find_crop(views, run, &picture->head, true, &crop);
 	for (size_t k = 0; k < found.n && status == 0; k++) {
 		const struct corner *c = &found.corner[k];
 
@@ -400,8 +390,8 @@ views_add_board(struct views *views, const struct run *run, const struct frame *
 		if ((*prefix ? run_second_input(run, &frame->head, "corners", names[k], &c[k]) :
 		    run_channel(run, head, names[k], &c[k])) < 0)
 			return -1;
-	if (new_corners(head->w, &view->corners) < 0 ||
-	    fill_corners(views, frame, points, c, &crop, &view->corners) < 0)
+	new_corners(head->w, &view->corners);
+	if (fill_corners(views, frame, points, c, &crop, &view->corners) < 0)
 		return -1;
 	return solve_board(views, view);
 }
@@ -424,7 +414,7 @@ views_middle(const struct views *views, const struct view *view, double X[3])
 	double x[3];
 
 	middle_to_camera(views, view, x);
-	views_to_world(views, x, X);
+	pinhole_to_world(&views->laser->camera, x, X);
 }
 
 bool
@@ -445,16 +435,12 @@ views_depths(const struct views *views, double *nearest, double *farthest)
 /* ---- the line's points ---- */
 
 /* Room for n more points. */
-static int
+static void
 reserve_points(struct views *views, size_t n)
 {
 	struct plane_points *line = &views->line[views->channel];
-	struct plane_point *more = reallocarray(line->v, line->n + n + 1, sizeof(*more));
 
-	if (!more)
-		return fail_memory();
-	line->v = more;
-	return 0;
+	line->v = must_resize(line->v, line->n + n, sizeof(*line->v));
 }
 
 #define MIN_NOISE 0.289		/* grey levels: that of rounding to whole numbers */
@@ -478,14 +464,13 @@ views_add_picture_line(struct views *views, struct run *run, const struct frame 
 	bool colour = on->head.c > 1;
 	struct line_points points;
 	struct crop crop;
-	int status = 0;
 
 	if ((!views->finder && line_finder_new(&options, &line_level_any, &views->finder) < 0) ||
 	    find_crop(views, run, &on->head, true, &crop) < 0)
 		return -1;
 	views->colour |= colour;
 	/* a grey picture among those in colour counts for each channel */
-	for (size_t c = 0; c < LASER_CHANNELS && status == 0; c++) {
+	for (size_t c = 0; c < LASER_CHANNELS; c++) {
 		struct line_image image = { on->head.w, on->head.h, line_plane_of(on, c),
 			line_plane_of(off, c), false };
 		double noise, threshold;
@@ -499,13 +484,13 @@ views_add_picture_line(struct views *views, struct run *run, const struct frame 
 				return -1;
 		}
 		views->channel = c;
-		status = reserve_points(views, points.n);
-		for (size_t i = 0; i < points.n && status == 0; i++)
+		reserve_points(views, points.n);
+		for (size_t i = 0; i < points.n; i++)
 			lasercal_rows()->add_ray(views, &crop, (double)points.v[i].u,
 			    (double)points.v[i].v, views->sigma_px);
 	}
 	views->channel = 0;
-	return status;
+	return 0;
 }
 
 int
@@ -518,8 +503,9 @@ views_add_line(struct views *views, const struct run *run, const struct frame *f
 
 	if (meta_number(&head->meta, "line_sigma_px", 0, &sigma_px) < 0 ||
 	    find_crop(views, run, head, false, &crop) < 0 || run_channel(run, head, "u", &u) < 0 ||
-	    run_channel(run, head, "v", &v) < 0 || reserve_points(views, head->w * head->h) < 0)
+	    run_channel(run, head, "v", &v) < 0)
 		return -1;
+	reserve_points(views, head->w * head->h);
 	for (size_t i = 0; i < head->w * head->h; i++) {
 		double at_u = (double)frame_floats(frame, u, i / head->w)[i % head->w];
 		double at_v = (double)frame_floats(frame, v, i / head->w)[i % head->w];
@@ -530,7 +516,7 @@ views_add_line(struct views *views, const struct run *run, const struct frame *f
 	return 0;
 }
 
-int
+void
 views_add_points(struct views *views, const struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
@@ -539,8 +525,7 @@ views_add_points(struct views *views, const struct frame *frame)
 	add_view(views);
 	for (size_t k = 0; k < 3; k++)
 		c[k] = head_channel(head, (char[2]){ "xyz"[k] });
-	if (reserve_points(views, head->w * head->h) < 0)
-		return -1;
+	reserve_points(views, head->w * head->h);
 	for (size_t i = 0; i < head->w * head->h; i++) {
 		double X[3];
 
@@ -551,7 +536,6 @@ views_add_points(struct views *views, const struct frame *frame)
 		views->view[views->n - 1].seen[views->channel]++;
 		views_add_point(views, X);
 	}
-	return 0;
 }
 
 void

@@ -159,13 +159,9 @@ take_frame(struct run *run, struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	size_t n = priv->views.n;
-	struct view_frame *of = calloc(n, sizeof(*of));
+	struct view_frame *of = must_alloc(n, sizeof(*of));
 	int status = 0;
 
-	if (!of) {
-		frame_free(in);
-		return fail_memory();
-	}
 	if (priv->folds && fold_is_due(&priv->pieces))
 		status = fold_pieces(run, &priv->sums, &priv->pieces);
 	if (status < 0)
@@ -244,9 +240,6 @@ check_noise(const struct numbers *noise)
 {
 	if (noise->n == 0)
 		return 0;
-	if (noise->n != 2)
-		return fail_usage("--noise", "wants two numbers, how many nearest and how many "
-		    "sigma, not %zu", noise->n);
 	if (noise->v[0] != floor(noise->v[0]) || noise->v[0] < 1 ||
 	    noise->v[0] > NEIGHBOURS_MOST)
 		return fail_usage("--noise", "the number of nearest points is 1 to %d, not %g",

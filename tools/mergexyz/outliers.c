@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 
 /* ---- points in cubes of a size that suits them ---- */
 
@@ -30,12 +31,10 @@ static int
 find_first_size(struct run *run, const struct neighbours *search, size_t step, double *size)
 {
 	size_t n = search->n / step;
-	float *thin = malloc(3 * n * sizeof(*thin));
+	float *thin = must_alloc(3 * n, sizeof(*thin));
 	struct grid grid = { 0 };
 	int status;
 
-	if (!thin)
-		return fail_memory();
 	for (size_t k = 0; k < 3; k++)
 		for (size_t i = 0; i < n; i++)
 			thin[k * n + i] = search->xyz[k][i * step + i * 7919 % step];
@@ -59,16 +58,13 @@ copy_sorted(void *arg, size_t chunk)
 			search->sorted[k][i] = search->xyz[k][search->grid.point[i]];
 }
 
-static int
+static void
 copy_points(struct run *run, struct neighbours *search)
 {
-	search->sorted[0] = reallocarray(search->sorted[0], search->n, 3 * sizeof(float));
-	if (!search->sorted[0])
-		return fail_memory();
+	search->sorted[0] = must_resize(search->sorted[0], search->n, 3 * sizeof(float));
 	search->sorted[1] = search->sorted[0] + search->n;
 	search->sorted[2] = search->sorted[1] + search->n;
 	run_for(run, (search->n + SORTED_POINTS - 1) / SORTED_POINTS, copy_sorted, search);
-	return 0;
 }
 
 static size_t
@@ -115,15 +111,14 @@ sort_points(struct run *run, struct neighbours *search)
 	    (grid->extent > 0 && grid->extent < 1 / COORDINATE_MOST))
 		return fail("--noise", "points about %g, %g apart, are beyond what floats can "
 		    "square: give them in another unit", largest, grid->extent);
-	if (copy_points(run, search) < 0)
-		return -1;
+	copy_points(run, search);
 	memcpy(middle, grid->middle, sizeof(middle));
 	for (int grown = 0; grown < GROWTHS && is_small(search); grown++) {
 		size = SIZE_GROWTH * grid->size;
 		grid_free(grid);
-		if (grid_make(run, search->xyz, search->n, size, middle, NULL, grid) < 0 ||
-		    copy_points(run, search) < 0)
+		if (grid_make(run, search->xyz, search->n, size, middle, NULL, grid) < 0)
 			return -1;
+		copy_points(run, search);
 	}
 	return 0;
 }
@@ -132,33 +127,28 @@ sort_points(struct run *run, struct neighbours *search)
 
 #define SPREAD_LEAST 0.1	/* sigma of the distances, of their median */
 
-static int
+static void
 find_cut(struct neighbours *search, double sigmas)
 {
-	float *v = malloc(search->n * sizeof(*v)), median, spread;
+	float *v = must_large(search->n, sizeof(*v)), median, spread;
 	const size_t rank = search->n / 2;
 
-	if (!v)
-		return fail_memory();
 	numbers_ranks(search->distance, search->n, &rank, 1, &median);
 	mergexyz_rows()->deviations(search->distance, search->n, median, v);
 	numbers_ranks(v, search->n, &rank, 1, &spread);
 	free(v);
 	search->cut = median + sigmas * fmax(1.4826 * spread, SPREAD_LEAST * median);
-	return 0;
 }
 
 static int
 keep(struct run *run, const struct neighbours *search, struct frame **cloud)
 {
-	uint32_t *from = calloc(search->n + 1, sizeof(*from));
+	uint32_t *from = must_alloc(search->n, sizeof(*from));
 	size_t kept = 0;
 	struct frame *out = NULL;
 	struct frame_head head;
 	int status = -1;
 
-	if (!from)
-		return fail_memory();
 	for (size_t i = 0; i < search->n; i++)
 		if (search->distance[i] <= search->cut)
 			from[kept++] = (uint32_t)i;
@@ -183,18 +173,15 @@ drop(struct run *run, struct neighbours *search, double sigmas, struct frame **c
 {
 	size_t far = 0, uncertain;
 
-	search->distance = calloc(search->n, sizeof(*search->distance));
-	search->uncertain = calloc(search->n, sizeof(*search->uncertain));
-	if (!search->distance || !search->uncertain)
-		return fail_memory();
+	search->distance = must_alloc(search->n, sizeof(*search->distance));
+	search->uncertain = must_alloc(search->n, sizeof(*search->uncertain));
 	if (sort_points(run, search) < 0)
 		return -1;
 	run_for(run, parts_of(search), mergexyz_rows()->search_cubes, search);
 	/* distances that are too small make the cut too small: it grows until all distances up to
 	 * it are certain */
 	do {
-		if (find_cut(search, sigmas) < 0)
-			return -1;
+		find_cut(search, sigmas);
 		uncertain = mergexyz_rows()->count_uncertain(search);
 		if (uncertain)
 			run_for(run, (search->n + NEIGHBOUR_POINTS - 1) / NEIGHBOUR_POINTS,

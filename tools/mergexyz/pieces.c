@@ -47,17 +47,6 @@ check_piece(const struct pieces *pieces, const struct view_frame *piece)
 	return 0;
 }
 
-static int
-grow(void **array, size_t room, size_t bytes)
-{
-	void *more = reallocarray(*array, room, bytes);
-
-	if (!more)
-		return fail_memory();
-	*array = more;
-	return 0;
-}
-
 /* Takes ownership of the piece's frame, also where it fails: without x y z, or with another
  * length_unit or z_axis than the first piece. -1 after fail(). */
 int
@@ -110,11 +99,9 @@ static int
 make_head(const struct pieces *pieces, size_t points, struct frame_head *head)
 {
 	const struct frame_head *first = &pieces->v[0].frame->head;
-	size_t c = 0, *kept = calloc(first->c, sizeof(*kept));
+	size_t c = 0, *kept = must_alloc(first->c, sizeof(*kept));
 	int status = -1;
 
-	if (!kept)
-		return fail_memory();
 	for (size_t k = 0; k < first->c; k++)
 		if (keeps(pieces, first->channel[k]))
 			kept[c++] = k;
@@ -205,9 +192,7 @@ find_shared(const struct pieces *pieces, const size_t *first, size_t points,
 {
 	bool any = false;
 
-	*errors = (struct shared_errors){ .piece = calloc(pieces->n, sizeof(*errors->piece)) };
-	if (!errors->piece)
-		return fail_memory();
+	*errors = (struct shared_errors){ .piece = must_alloc(pieces->n, sizeof(*errors->piece)) };
 	for (size_t i = 0; i < pieces->n; i++) {
 		first += chunks_of(&pieces->v[i]);
 		errors->piece[i].end = i + 1 < pieces->n ? *first : points;
@@ -263,13 +248,11 @@ count_points(struct run *run, const struct pieces *pieces, size_t *first)
 	return points;
 }
 
-static int
+static void
 gather_points(struct run *run, struct pieces *pieces, size_t *first, struct frame *cloud)
 {
-	size_t *channel = calloc(cloud->head.c, sizeof(*channel));
+	size_t *channel = must_alloc(cloud->head.c, sizeof(*channel));
 
-	if (!channel)
-		return fail_memory();
 	for (size_t i = 0; i < pieces->n; i++) {
 		struct gathering gathering = { .piece = &pieces->v[i], .first = first,
 			.cloud = cloud, .channel = channel };
@@ -285,7 +268,6 @@ gather_points(struct run *run, struct pieces *pieces, size_t *first, struct fram
 		pieces->v[i].frame = NULL;
 	}
 	free(channel);
-	return 0;
 }
 
 /*
@@ -305,9 +287,7 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct shared_errors *error
 
 	for (size_t i = 0; i < pieces->n; i++)
 		chunks += chunks_of(&pieces->v[i]);
-	first = calloc(chunks + 1, sizeof(*first));
-	if (!first)
-		return fail_memory();
+	first = must_alloc(chunks + 1, sizeof(*first));
 	points = count_points(run, pieces, first);
 	status = find_shared(pieces, first, points, errors) < 0 ? -1 :
 	    make_head(pieces, points, &head);
@@ -324,7 +304,7 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct shared_errors *error
 		for (size_t c = 0; status == 0 && c < (*cloud)->head.c; c++)
 			frame_floats(*cloud, c, 0)[0] = NAN;	/* where there is no point */
 		if (status == 0)
-			status = gather_points(run, pieces, first, *cloud);
+			gather_points(run, pieces, first, *cloud);
 	}
 	if (status == 0) {
 		double independent = 0, variance = errors->n ?
@@ -418,11 +398,9 @@ free_channels(struct cube_sums *sums)
 static int
 take_head(struct cube_sums *sums, const struct frame_head *from)
 {
-	struct cube_channel *channel = calloc(from->c, sizeof(*channel));
+	struct cube_channel *channel = must_alloc(from->c, sizeof(*channel));
 	struct frame_head head;
 
-	if (!channel)
-		return fail_memory();
 	if (head_copy(&head, from) < 0) {
 		free(channel);
 		return -1;
@@ -440,7 +418,7 @@ take_head(struct cube_sums *sums, const struct frame_head *from)
 }
 
 /* Makes room for so many cubes in all channels. */
-static int
+static void
 grow_channels(struct cube_sums *sums, size_t cells)
 {
 	size_t room = sums->room ? sums->room : ROOM_FIRST;
@@ -450,12 +428,10 @@ grow_channels(struct cube_sums *sums, size_t cells)
 	for (size_t c = 0; c < sums->head.c && room > sums->room; c++) {
 		struct cube_channel *channel = &sums->channel[c];
 
-		if (grow((void **)&channel->sum, room, sizeof(*channel->sum)) < 0 ||
-		    grow((void **)&channel->valid, room, sizeof(*channel->valid)) < 0)
-			return -1;
+		channel->sum = must_resize(channel->sum, room, sizeof(*channel->sum));
+		channel->valid = must_resize(channel->valid, room, sizeof(*channel->valid));
 	}
 	sums->room = room;
-	return 0;
 }
 
 static int
@@ -483,18 +459,13 @@ cube_at(const struct cube_sums *sums, const struct grid *grid, size_t cell)
 /* Merges the cubes of a cloud, which are sorted by their places, with those of the sums, which are,
  * too. number: of each cube of the cloud; new ones get the next, in the order of their first
  * points. */
-static int
+static void
 number_cubes(struct cube_sums *sums, const struct grid *grid, uint32_t *number)
 {
 	size_t most = sums->cells + grid->cells, n = 0, old = 0;
-	struct cube_place *all = calloc(most, sizeof(*all));
+	struct cube_place *all = must_alloc(most, sizeof(*all));
 	uint32_t *order = grid_in_order(grid);
 
-	if (!all || !order) {
-		free(all);
-		free(order);
-		return fail_memory();
-	}
 	for (size_t c = 0; c < grid->cells; c++) {
 		struct cube_place cube = cube_at(sums, grid, c);
 		int side = -1;
@@ -517,7 +488,6 @@ number_cubes(struct cube_sums *sums, const struct grid *grid, uint32_t *number)
 	free(order);
 	free(sums->cube);
 	sums->cube = all;
-	return 0;
 }
 
 /* Adds a table of points, all of them valid. The result is, bit by bit, that of all tables joined,
@@ -531,7 +501,7 @@ cube_sums_add(struct cube_sums *sums, struct run *run, const struct frame *cloud
 	double independent;
 	struct grid *grid = &adding.grid;
 	size_t points;
-	int status = -1;
+	int status;
 
 	if (sums->clouds++ == 0)
 		sums->extent = GRID_NOWHERE;
@@ -539,24 +509,23 @@ cube_sums_add(struct cube_sums *sums, struct run *run, const struct frame *cloud
 		return -1;
 	if (points == 0)
 		return 0;
-	if (sort_cloud(run, cloud, points, sums->size, &sums->extent, grid) == 0) {
+	status = sort_cloud(run, cloud, points, sums->size, &sums->extent, grid);
+	if (status == 0) {
 		if (sums->points == 0)
 			memcpy(sums->base, grid->origin, sizeof(sums->base));
 		sums->points += points;
 		sums->shared += shared_variance(cloud, points, errors, &independent);
-		adding.number = calloc(grid->cells, sizeof(*adding.number));
-		if (!adding.number)
-			status = fail_memory();
-		else if (sums->cells + grid->cells >= NO_CUBE)
+		if (sums->cells + grid->cells >= NO_CUBE)
 			status = fail("--grid", "%zu cubes and more are too many",
 			    sums->cells + grid->cells);
-		else
-			status = grow_channels(sums, sums->cells + grid->cells) < 0 ? -1 :
-			    number_cubes(sums, grid, adding.number);
 	}
-	if (status == 0)
+	if (status == 0) {
+		adding.number = must_alloc(grid->cells, sizeof(*adding.number));
+		grow_channels(sums, sums->cells + grid->cells);
+		number_cubes(sums, grid, adding.number);
 		run_for(run, (grid->cells + GRID_CUBES - 1) / GRID_CUBES,
 		    mergexyz_rows()->add_cubes, &adding);
+	}
 	free(adding.number);
 	grid_free(grid);
 	return status;

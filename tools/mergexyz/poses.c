@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "io/safe_file.h"
 
 #define DEGREES (180 / M_PI)
@@ -214,11 +215,9 @@ write_poses(const struct pieces *pieces, const struct opt_list *files)
 int
 align_pieces(struct run *run, const struct align_options *options, struct pieces *pieces)
 {
-	struct ordered_view *view = calloc(pieces->n, sizeof(*view));
+	struct ordered_view *view = must_alloc(pieces->n, sizeof(*view));
 	int status;
 
-	if (!view)
-		return fail_memory();
 	if (pieces->n < (options->ring ? RING_LEAST : 2))
 		status = fail(options->ring ? "--ring" : "--icp", "wants %d frames or more, not "
 		    "%zu", options->ring ? RING_LEAST : 2, pieces->n);

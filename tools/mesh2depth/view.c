@@ -102,15 +102,11 @@ view_check(const struct view_options *options)
 	};
 	double axes[3][3];
 
-	for (int i = 0; i < 4; i++) {
-		if (lists[i].v->n != 0 && lists[i].v->n != 3)
-			return fail_usage(
-			    lists[i].name, "wants three numbers, not %zu", lists[i].v->n);
+	for (int i = 0; i < 4; i++)
 		for (size_t k = 0; k < lists[i].v->n; k++)
 			if (!(fabs(lists[i].v->v[k]) < MAX_COORDINATE))
 				return fail_usage(
 				    lists[i].name, "must be finite, not %g", lists[i].v->v[k]);
-	}
 	if (!(2 * options->margin_px < (double)(options->w < options->h ? options->w : options->h)))
 		return fail_usage("--margin", "%g px on each side leave nothing of %zu x %zu",
 		    options->margin_px, options->w, options->h);

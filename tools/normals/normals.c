@@ -45,12 +45,7 @@ static const struct body body = { .rows = normals_compute, .passes = normals_pas
 static int
 init(struct run *run)
 {
-	const struct parameters *parameters = run->parameters;
-
 	run->body = &body;
-	if (parameters->pixel_mm.n > 2)
-		return fail_usage(
-		    "--pixel", "must be one or two numbers, not %zu", parameters->pixel_mm.n);
 	return 0;
 }
 

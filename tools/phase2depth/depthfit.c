@@ -220,7 +220,7 @@ check_alike(const struct run *run, const struct frame_head *head, const char *op
 
 /* An option wins over the frame's own key. Warns, once in a run, where a number differs by more
  * than a hundredth of the largest one: that is hardly meant. */
-static int
+static void
 compare_key(struct depthfit *fit, const char *option, const struct numbers *given, const char *key,
     const struct frame_head *head)
 {
@@ -228,12 +228,10 @@ compare_key(struct depthfit *fit, const char *option, const struct numbers *give
 	double apart = 0, size = 0;
 
 	if (!given->n || fit->warned_key || !meta_get(&head->meta, key))
-		return 0;
+		return;
 	if (meta_numbers(&head->meta, key, &own) < 0) {
-		if (fail_is_memory())
-			return -1;
 		fail_clear();		/* the option replaces it */
-		return 0;
+		return;
 	}
 	for (size_t i = 0; i < own.n || i < given->n; i++) {
 		double a = i < given->n ? given->v[i] : 0, b = i < own.n ? own.v[i] : 0;
@@ -243,11 +241,10 @@ compare_key(struct depthfit *fit, const char *option, const struct numbers *give
 	}
 	numbers_free(&own);
 	if (apart <= SAME_KEY * size)
-		return 0;
+		return;
 	warn(option, "is not the frame's own %s, %.60s: the option counts", key,
 	    meta_get(&head->meta, key));
 	fit->warned_key = true;
-	return 0;
 }
 
 static int
@@ -261,8 +258,8 @@ find_reference(struct run *run, const struct frame_head *head, const char *ref,
 		return -1;
 	if (ref && strcmp(ref, "ideal"))
 		return check_alike(run, head, "ref", NULL, "the reference ");
-	if (compare_key(fit, "--ref-plane", ref_plane, "ref_plane_rad", head) < 0 ||
-	    run_numbers(run, ref_plane, head, "ref_plane_rad", &plane) < 0)
+	compare_key(fit, "--ref-plane", ref_plane, "ref_plane_rad", head);
+	if (run_numbers(run, ref_plane, head, "ref_plane_rad", &plane) < 0)
 		return -1;
 	if (plane.n == 3)
 		status = place_plane(run, head, &plane, origin, fit);
@@ -302,8 +299,8 @@ find_coefficients(struct run *run, const struct frame_head *head, const struct n
 	if (c_map)
 		return check_alike(run, head, "c-map", "--c-map", "") < 0 ? -1 :
 		    find_map(run, head, fit);
-	if (compare_key(fit, "--c", c, "c_mm_per_rad", head) < 0 ||
-	    run_numbers(run, c, head, "c_mm_per_rad", &list) < 0)
+	compare_key(fit, "--c", c, "c_mm_per_rad", head);
+	if (run_numbers(run, c, head, "c_mm_per_rad", &list) < 0)
 		return -1;
 	fit->degree = list.n;
 	for (size_t k = 0; k < list.n && k < DEPTHFIT_COEFFICIENTS; k++) {
@@ -341,8 +338,6 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 	if (ref && strcmp(ref, "ideal") && plane->n)
 		return fail_usage(
 		    NULL, "--ref-plane is the ideal plane: it cannot go with --ref FILE");
-	if (plane->n && plane->n != 3)
-		return fail_usage("--ref-plane", "must be three numbers, not %zu", plane->n);
 	if (plane->n && (fabs(plane->v[1]) > M_PI || fabs(plane->v[2]) > M_PI))
 		return fail_usage("--ref-plane", "%g rad from pixel to pixel are fringes of less "
 		    "than two: is it in radians, not a period in pixels (2 pi / period)?",

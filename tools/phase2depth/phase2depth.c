@@ -288,25 +288,26 @@ plan_sigma(const struct frame_head *in, struct phase2depth *priv)
 }
 
 /* Where --period is not the period that the absolute phase was unwrapped with. */
-static int
+static void
 state_period(const struct parameters *parameters, const struct frame_head *in,
     struct check_facts *facts)
 {
 	double given_px = parameters->view.period_px, own_px;
 
 	if (isnan(given_px) || !meta_get(&in->meta, "period_px"))
-		return 0;
-	if (meta_number(&in->meta, "period_px", given_px, &own_px) < 0)
-		return fail_is_memory() ? -1 : (fail_clear(), 0);
+		return;
+	if (meta_number(&in->meta, "period_px", given_px, &own_px) < 0) {
+		fail_clear();
+		return;
+	}
 	facts->period_option = "--period";
 	facts->periods = 1;
 	facts->given_px[0] = given_px;
 	facts->key_px[0] = own_px == given_px ? NAN : own_px;
-	return 0;
 }
 
 /* Fills in what the checks know (run/check.h): of points, or of depth above a plane. */
-static int
+static void
 state_facts(struct run *run, const struct frame_head *in)
 {
 	const struct parameters *parameters = run->parameters;
@@ -325,12 +326,11 @@ state_facts(struct run *run, const struct frame_head *in)
 		facts->plane_rad_per_px[1] = ideal ? above->plane[2] : NAN;
 		facts->mm_per_rad = above->degree == 1 && above->c_map[0] == NO_CHANNEL ?
 		    above->c[0] : NAN;
-		return 0;
+		return;
 	}
-	if (state_period(parameters, in, facts) < 0)
-		return -1;
+	state_period(parameters, in, facts);
 	if (priv->calib_reported)
-		return 0;
+		return;
 	if (rays->projector_px[!rays->along_y] > 0)
 		across_px = rays->projector_px[!rays->along_y];
 	facts->calibration = &priv->calib;
@@ -347,7 +347,6 @@ state_facts(struct run *run, const struct frame_head *in)
 	facts->origin_stated = rays->placed;
 	facts->bin_stated = rays->binned;
 	facts->depth_limited = !isnan(parameters->min_depth) || !isnan(parameters->max_depth);
-	return 0;
 }
 
 static int
@@ -368,8 +367,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    triangulation_check_frame(&priv->rays, parameters->calib, &priv->calib, in,
 	    &priv->calib_reported) < 0 || check_across(run, &priv->rays, in) < 0))
 		return -1;
-	if (state_facts(run, in) < 0 ||
-	    (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0))
+	state_facts(run, in);
+	if (calib_sigma && calib_sigma_plan(run, &priv->calib_sigma, &priv->rays) < 0)
 		return -1;
 	plan_sigma(in, priv);
 	result = calib_sigma ? priv->sigma == NO_CHANNEL ? "x y z sigma_calib" :
@@ -479,7 +478,7 @@ init(struct run *run)
 	const struct parameters *parameters = run->parameters;
 	struct phase2depth *priv = run->priv;
 
-	if (check_ways(parameters) < 0 || triangulation_check(&parameters->view) < 0)
+	if (check_ways(parameters) < 0)
 		return -1;
 	if (parameters->min_depth > parameters->max_depth)
 		return fail_usage("--min-depth", "%g is more than --max-depth %g: no depth lies "

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #define PHASE2DEPTH_NO_DOUBLES
 #include "gpu/gpu.glsl"
 #include "phase2depth.px.h"

@@ -74,7 +74,6 @@ struct rays_job {
 	_Atomic bool beyond;		/* a shift is too large for the table's unit */
 };
 
-int triangulation_check(const struct triangulation_options *);
 int triangulation_plan(struct run *, struct triangulation *, const struct calib *,
     const struct triangulation_options *, const struct frame_head *in, struct frame_head *out);
 int triangulation_check_frame(const struct triangulation *, const char *path,

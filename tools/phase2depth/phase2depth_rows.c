@@ -994,16 +994,6 @@ fill_rays(void *arg, size_t y)
 
 /* ---- the calibration's variance: how a point moves when the parameters change ---- */
 
-/* A point of the first device's frame in a device's own. */
-static void
-to_device(const struct rig_device *device, const double X[3], double x[3])
-{
-	const double *R = device->pinhole.R, *T = device->pinhole.T;
-
-	for (size_t i = 0; i < 3; i++)
-		x[i] = R[3 * i] * X[0] + R[3 * i + 1] * X[1] + R[3 * i + 2] * X[2] + T[i];
-}
-
 /* The place of a parameter among those that matter. */
 static size_t
 place_of(const struct point_variance *at, size_t parameter)
@@ -1025,7 +1015,7 @@ pixel_row(const struct point_variance *at, const struct rig_device *device, cons
 	size_t first = place_of(at, device->intrinsics);
 
 	memset(J, 0, at->n * sizeof(*J));
-	to_device(device, X, x);
+	pinhole_from_world(&device->pinhole, X, x);
 	if (!(x[2] > 0))
 		return false;
 	pinhole_derivatives(&device->pinhole, x, by_x, by_intrinsics);
@@ -1160,17 +1150,6 @@ polynomial(double v[CALIB_SIGMA_TERMS], float c[CALIB_SIGMA_TERMS])
 		c[i] = (float)sum[i];
 }
 
-/* The point of a ray of the camera, so far along its axis, in the first device's frame. */
-static void
-point_on_ray(const struct pinhole *camera, const double xy[2], double s, double X[3])
-{
-	const double x[3] = { s * xy[0] - camera->T[0], s * xy[1] - camera->T[1],
-		s - camera->T[2] };
-
-	for (size_t i = 0; i < 3; i++)
-		X[i] = camera->R[i] * x[0] + camera->R[3 + i] * x[1] + camera->R[6 + i] * x[2];
-}
-
 static void
 grid_row(void *arg, size_t row)
 {
@@ -1188,9 +1167,9 @@ grid_row(void *arg, size_t row)
 		bool known = pinhole_undistort(camera, uv, xy);
 
 		for (size_t k = 0; k < CALIB_SIGMA_TERMS; k++) {
-			if (known)
-				point_on_ray(camera, xy, sigma->middle_mm +
-				    node(k) / sigma->per_mm, X);
+			const double s = sigma->middle_mm + node(k) / sigma->per_mm;
+
+			pinhole_to_world(camera, (const double[3]){ s * xy[0], s * xy[1], s }, X);
 			v[k] = known ? log(point_variance(&sigma->of, X, scratch) +
 			    sigma->offset_mm2) : NAN;
 		}

@@ -286,20 +286,6 @@ set_phase(const struct run *run, struct triangulation *t, const struct calib *ca
 	return 0;
 }
 
-/* Have lists the right length? -1 after fail(). */
-int
-triangulation_check(const struct triangulation_options *options)
-{
-	if (options->origin.n && options->origin.n != 2)
-		return fail_usage("--origin", "must be two numbers, not %zu", options->origin.n);
-	if (options->bin.n > 2)
-		return fail_usage("--bin", "must be one or two numbers, not %zu", options->bin.n);
-	if (options->projector.n && options->projector.n != 2)
-		return fail_usage(
-		    "--projector", "must be two numbers, not %zu", options->projector.n);
-	return 0;
-}
-
 /* Where the frame lies on the sensor, by options, keys, or the calibration's crop. */
 static int
 place(const struct run *run, struct triangulation *t, const struct calib *calib,

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "phasematch.glsl"
 
 /* The support of a disparity and the point that it stands for, as phasematch_rows.c makes them. */

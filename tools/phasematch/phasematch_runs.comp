@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "phasematch.glsl"
 
 /* The runs of rising values of a row (phasematch_rows.c): each invocation lists those that begin, and

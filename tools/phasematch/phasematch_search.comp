@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "phasematch.glsl"
 
 /* The disparity of a pixel by bisection, as phasematch_rows.c walks to it. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/px.h"
 #include "base/text.h"
 #include "image/statistics.h"
@@ -79,8 +80,8 @@ add_strips(struct texture_comparison *check, const struct matching *matching,
 		    REACH + room * (2 * i + 1) / (2 * strips));
 }
 
-/* Not of frames without textures, or with flat ones. 0, or -1 after fail(). */
-static int
+/* Not of frames without textures, or with flat ones. */
+static void
 compare_textures(struct phasematch *priv, const struct frame *in, struct match_memory *memory)
 {
 	const struct matching *matching = &priv->matching;
@@ -89,42 +90,35 @@ compare_textures(struct phasematch *priv, const struct frame *in, struct match_m
 
 	if (check.left == NO_CHANNEL || check.right == NO_CHANNEL || check.blocks == 0 ||
 	    in->head.h < BLOCK + 2 * REACH || matching->right_w < 2)
-		return 0;
-	check.block = calloc(check.blocks, sizeof(*check.block));
-	check.aside = calloc(check.blocks, sizeof(*check.aside));
-	check.disparity = calloc(matching->w, sizeof(*check.disparity));
-	if (check.block && check.aside && check.disparity)
-		add_strips(&check, matching, memory);
-	else
-		fail_memory();
+		return;
+	check.block = must_alloc(check.blocks, sizeof(*check.block));
+	check.aside = must_alloc(check.blocks, sizeof(*check.aside));
+	check.disparity = must_alloc(matching->w, sizeof(*check.disparity));
+	add_strips(&check, matching, memory);
 	free(check.block);
 	free(check.aside);
 	free(check.disparity);
 	priv->pair.rows = check.rows;
 	priv->pair.columns = check.columns;
-	return fail_message() ? -1 : 0;
 }
 
 /* ---- are matched points in front of the cameras? ---- */
 
 #define DEPTH_ROWS 61		/* that are sampled */
 
-static int
+static void
 count_behind(struct phasematch *priv, const struct frame *in, struct match_memory *memory)
 {
 	size_t step = in->head.h / DEPTH_ROWS + 1, w = priv->matching.w;
-	float *disparity = calloc(w, sizeof(*disparity));
+	float *disparity = must_alloc(w, sizeof(*disparity));
 	struct match_counts counts = { 0 };
 
-	if (!disparity)
-		return fail_memory();
 	for (size_t y = step / 2; y < in->head.h && priv->rig.known; y += step) {
 		phasematch_rows()->match_row(&priv->matching, memory, in, y, disparity, NULL,
 		    &counts);
 		phasematch_rows()->count_row(&priv->rig, disparity, w, &priv->pair);
 	}
 	free(disparity);
-	return 0;
 }
 
 /* ---- the survey ---- */
@@ -265,28 +259,24 @@ int
 phasematch_survey(struct run *run, const struct frame *in)
 {
 	struct phasematch *priv = run->priv;
-	struct steps steps = { calloc(STEPS_ENOUGH, sizeof(*steps.step)), 0, STEPS_ENOUGH };
-	void *place = aligned_alloc(64, phasematch_rows()->match_memory_bytes(&priv->matching));
+	struct steps steps = { must_alloc(STEPS_ENOUGH, sizeof(*steps.step)), 0, STEPS_ENOUGH };
+	void *place = must_aligned(1, phasematch_rows()->match_memory_bytes(&priv->matching));
 	struct match_memory memory;
-	int status = -1;
+	int status;
 
 	phasematch_note_losses(run);
-	if (!steps.step || !place) {
-		fail_memory();
-	} else {
-		phasematch_rows()->match_memory_place(&memory, &priv->matching, place);
-		status = priv->checked_rows ? 0 : wrap_check(priv->right, in, &priv->matching);
-		if (status == 0)
-			status = find_steps(priv, priv->right, in, &memory, &steps);
-		priv->pair.same = status == 0 && is_same(&priv->matching, in, &memory);
-		if (status == 0)
-			status = find_match(&priv->matching, priv->right, in, &memory);
-		if (status == 0 && !priv->checked_rows)
-			status = compare_textures(priv, in, &memory);
-		if (status == 0 && !priv->checked_rows)
-			status = count_behind(priv, in, &memory);
-		priv->checked_rows = true;
+	phasematch_rows()->match_memory_place(&memory, &priv->matching, place);
+	status = priv->checked_rows ? 0 : wrap_check(priv->right, in, &priv->matching);
+	if (status == 0)
+		status = find_steps(priv, priv->right, in, &memory, &steps);
+	priv->pair.same = status == 0 && is_same(&priv->matching, in, &memory);
+	if (status == 0)
+		status = find_match(&priv->matching, priv->right, in, &memory);
+	if (status == 0 && !priv->checked_rows) {
+		compare_textures(priv, in, &memory);
+		count_behind(priv, in, &memory);
 	}
+	priv->checked_rows = true;
 	free(steps.step);
 	free(place);
 	return status;

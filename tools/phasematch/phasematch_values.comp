@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "phasematch.glsl"
 
 layout(buffer_reference, std430) readonly buffer block_at { phasematch_side b; };

@@ -45,17 +45,12 @@ same_fringes(const struct harmonic *a, const struct harmonic *b)
 static int
 append(const char *path, struct harmonics *all, const struct harmonic *row)
 {
-	struct harmonic *more;
-
 	for (size_t i = 0; i < all->n; i++)
 		if (all->row[i].k == row->k && same_fringes(&all->row[i], row))
 			return fail(path, "has harmonic %ld of the same fringes twice", row->k);
 	if (all->n == ROWS_MOST)
 		return fail(path, "table has more than %d rows", ROWS_MOST);
-	more = reallocarray(all->row, all->n + 1, sizeof(*more));
-	if (!more)
-		return fail_memory();
-	all->row = more;
+	all->row = must_resize(all->row, all->n + 1, sizeof(*all->row));
 	all->row[all->n++] = *row;
 	return 0;
 }
@@ -481,10 +476,9 @@ harmonics_correct(const struct harmonics *harmonics, struct phasewrap *wrap, boo
 		return fail("--harmonics", "those of %s change over the picture, which --as "
 		    "vector does not do", harmonics->path);
 	wrap->correction_slopes = harmonics->varying ?
-	    calloc(sets * 2 * numbers, sizeof(*wrap->correction_slopes)) : NULL;
-	wrap->correction = calloc(sets * (numbers + PHASEWRAP_LEVELS), sizeof(*wrap->correction));
-	if (!wrap->correction || (harmonics->varying && !wrap->correction_slopes))
-		return fail_memory();
+	    must_alloc(sets * 2 * numbers, sizeof(*wrap->correction_slopes)) : NULL;
+	wrap->correction = must_alloc(sets * (numbers + PHASEWRAP_LEVELS),
+	    sizeof(*wrap->correction));
 	for (size_t k = 0; k < sets; k++)
 		if (correct_set(harmonics, wrap, k, wrap->correction + k * numbers, sigmas ?
 		    wrap->correction + sets * numbers + k * PHASEWRAP_LEVELS : NULL,

@@ -378,14 +378,14 @@ noise_find(const struct frame *in, struct phasewrap *wrap)
 	search.weights = must_alloc(most, sizeof(*search.weights));
 	/* odd: an even one meets one colour of a sensor's filters alone, whose noise differs */
 	search.step = (size_t)ceil(sqrt((double)w * (double)h * (double)sets / SAMPLED_PIXELS)) | 1;
-	search.sample = calloc((w / search.step + 1) * (h / search.step + 1) * sets,
+	search.sample = must_alloc((w / search.step + 1) * (h / search.step + 1) * sets,
 	    sizeof(*search.sample));
 	search.patterns = must_alloc(sets, sizeof(*search.patterns));
 	for (size_t i = 0; i < sets; i++)
 		search.patterns[i].b = must_alloc(PATTERNS * most, sizeof(double));
 	for (size_t k = 0; k < 3; k++)
 		search.three[k].left = must_alloc(most, sizeof(*search.three[k].left));
-	status = search.sample ? search_noise(in, wrap, &search) : fail_memory();
+	status = search_noise(in, wrap, &search);
 	for (size_t k = 0; k < 3; k++)
 		free(search.three[k].left);
 	for (size_t i = 0; i < sets; i++)

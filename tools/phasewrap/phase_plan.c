@@ -388,14 +388,12 @@ phasewrap_forget(struct phasewrap *wrap)
 
 /* ---- the flat one of 2+1 images ---- */
 
-int
+void
 flatness_turn(struct run *run, const struct frame *in, size_t plane[3])
 {
-	double *row = calloc(in->head.h, sizeof(*row)), rough[3];
+	double *row = must_alloc(in->head.h, sizeof(*row)), rough[3];
 	size_t own[3], flat = 0;
 
-	if (!row)
-		return fail_memory();
 	memcpy(own, plane, sizeof(own));
 	for (size_t i = 0; i < 3; i++) {
 		struct rough_rows rows = { in, own[i], row };
@@ -410,5 +408,4 @@ flatness_turn(struct run *run, const struct frame *in, size_t plane[3])
 	for (size_t i = 0; i < 3; i++)
 		plane[i] = own[(flat + 1 + i) % 3];
 	free(row);
-	return 0;
 }

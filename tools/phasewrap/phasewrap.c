@@ -286,17 +286,16 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 
 /* ---- -v: how many pixels each test removes ---- */
 
-/* For frames of this head. -1 after fail(). */
-static int
+/* For frames of this head. */
+static void
 removed_plan(struct removed *removed, const struct frame_head *head)
 {
 	free(removed->row);
 	removed->row = NULL;
 	if (removed->off)
-		return 0;
+		return;
 	removed->rows = head->h;
-	removed->row = calloc(head->h, sizeof(*removed->row));
-	return removed->row ? 0 : fail_memory();
+	removed->row = must_alloc(head->h, sizeof(*removed->row));
 }
 
 /* Prints the counts after the last row, once in a run. */
@@ -356,9 +355,8 @@ survey(struct run *run, const struct frame *in)
 		exposure_gains_note(&priv->wrap.exposures);
 	for (size_t k = 0; k < priv->wrap.captures.fringes &&
 	    priv->measurement.captures.flat == FLAT_AUTO; k++)
-		if (priv->wrap.captures.fringe[k].two_plus_one &&
-		    flatness_turn(run, in, priv->wrap.captures.fringe[k].plane) < 0)
-			return -1;
+		if (priv->wrap.captures.fringe[k].two_plus_one)
+			flatness_turn(run, in, priv->wrap.captures.fringe[k].plane);
 	if (priv->wrap.sigmas && priv->step_search.on)
 		phase_sigma_set_terms(&priv->wrap);
 	if (!priv->finds_noise)
@@ -498,9 +496,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	/* its tests know one exposure only */
 	priv->removed.off |= priv->wrap.exposures.n > 1;
 	if (harmonics_correct(&priv->harmonics, &priv->wrap, parameters->noise.sigma) < 0 ||
-	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0 ||
-	    removed_plan(&priv->removed, in) < 0)
+	    noise_plan(&parameters->noise, in, &priv->wrap, &priv->finds_noise) < 0)
 		return -1;
+	removed_plan(&priv->removed, in);
 	if (parameters->harmonics &&
 	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
 		return -1;

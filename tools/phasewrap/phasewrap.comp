@@ -1,14 +1,5 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
-#include "gpu/gpu.glsl"
-#include "phasewrap.px.h"
-#include "phasewrap.block.h"
-#include "phase_terms.glsl"
-
-layout(buffer_reference, std430) readonly buffer block_at {
-	phasewrap_block b;
-	phasewrap_image image[];
-};
+#include "phasewrap.glsl"
 
 struct state {
 	vec4 mean, texture, modulation, misfit;
@@ -34,22 +25,14 @@ vec2
 judge(block_at at, inout state st, int i, float images, float first, float most, float sum, float c,
     float s)
 {
-	PX_F mean = phasewrap_mean(first, sum, images);
-	PX_F amplitude = phasewrap_amplitude(s, c), amplitude_sum = amplitude * images;
-	PX_F divisor = px_max(mean, PHASEWRAP_LEAST_MEAN);
-	PX_F product = amplitude * divisor, inverse = px_divide(1.0f, product);
-	PX_F modulation = phasewrap_modulation(mean, amplitude, amplitude_sum, product, inverse);
-	PX_F unit = divisor * inverse, least_mean = at.b.least_mean * images;
-	PX_F share = phasewrap_texture(mean, amplitude_sum, at.b.crest) * px_divide(1.0f, images);
-	PX_F texture = st.texture[i] + share, cosine = c * unit, sine = s * unit;
-	bool good = phasewrap_good(amplitude, mean, product, modulation, at.b.least_amplitude,
-	    least_mean, at.b.least_modulation) && (most < at.b.max_value);
+	judged of = judge_sums(at, images, first, most, sum, c, s);
+	PX_F texture = st.texture[i] + of.texture;
 
-	st.mean[i] = mean;
-	st.bad[i] = st.bad[i] || !good;
+	st.mean[i] = of.mean;
+	st.bad[i] = st.bad[i] || !of.good;
 	st.texture[i] = texture;
-	st.modulation[i] = px_min(st.modulation[i], modulation);
-	return vec2(cosine, sine);
+	st.modulation[i] = px_min(st.modulation[i], of.modulation);
+	return vec2(of.cosine, of.sine);
 }
 
 sums

@@ -174,9 +174,9 @@ void phasewrap_forget(struct phasewrap *);
 /*
  * Finds the flat one of the three images of a 2+1 set (methods §2; Zhang 2006 eq 11): the plane
  * with the least sum |dI/dx| + sum |dI/dy| (the last of equal ones). Turns the three plane numbers
- * round until it stands last: their cyclic order stays. NaN takes no part. -1 after fail().
+ * round until it stands last: their cyclic order stays. NaN takes no part.
  */
-int flatness_turn(struct run *, const struct frame *, size_t plane[3]);
+void flatness_turn(struct run *, const struct frame *, size_t plane[3]);
 
 /* ---- harmonics of the fringes (harmonics.c) ---- */
 

@@ -1,32 +1,9 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
-#include "gpu/gpu.glsl"
-#include "phasewrap.px.h"
-#include "phasewrap.block.h"
-#include "phase_terms.glsl"
-
-layout(buffer_reference, std430) readonly buffer block_at {
-	phasewrap_block b;
-	phasewrap_image image[];
-};
-
-struct state {
-	float texture, modulation, misfit, threshold[2];
-	bool bad, missing;
-};
+#include "pixel.glsl"
 
 struct sums {
 	float first, most, mean, c, s;
 };
-
-float
-sample_of(block_at at, uint plane, uint x, uint y, inout state st)
-{
-	float v = gpu_sample(plane, x, y, at.b.type);
-
-	st.missing = st.missing || phasewrap_missing(v);
-	return v;
-}
 
 sums
 add_images(block_at at, uint first, uint n, uint x, uint y, inout state st)
@@ -49,21 +26,13 @@ add_images(block_at at, uint first, uint n, uint x, uint y, inout state st)
 vec3
 judge(block_at at, sums t, inout state st)
 {
-	PX_F mean = phasewrap_mean(t.first, t.mean, 3.0f);
-	PX_F amplitude = phasewrap_amplitude(t.s, t.c), amplitude_sum = amplitude * 3.0f;
-	PX_F divisor = px_max(mean, PHASEWRAP_LEAST_MEAN);
-	PX_F product = amplitude * divisor, inverse = px_divide(1.0f, product);
-	PX_F modulation = phasewrap_modulation(mean, amplitude, amplitude_sum, product, inverse);
-	PX_F unit = divisor * inverse, least_mean = at.b.least_mean * 3.0f;
-	PX_F share = phasewrap_texture(mean, amplitude_sum, at.b.crest) * px_divide(1.0f, 3.0f);
-	PX_F texture = st.texture + share, cosine = t.c * unit, sine = t.s * unit;
-	bool good = phasewrap_good(amplitude, mean, product, modulation, at.b.least_amplitude,
-	    least_mean, at.b.least_modulation) && (t.most < at.b.max_value);
+	judged of = judge_sums(at, 3.0f, t.first, t.most, t.mean, t.c, t.s);
+	PX_F texture = st.texture + of.texture;
 
-	st.bad = st.bad || !good;
+	st.bad = st.bad || !of.good;
 	st.texture = texture;
-	st.modulation = px_min(st.modulation, modulation);
-	return vec3(cosine, sine, mean);
+	st.modulation = px_min(st.modulation, of.modulation);
+	return vec3(of.cosine, of.sine, of.mean);
 }
 
 /* The standard deviation of the phase of a half, by its sums. */
@@ -114,28 +83,7 @@ wrap_set(block_at at, uint set, uint first, uint x, uint y, inout state st)
 	if (at.b.sigmas != 0)
 		gpu_out(at.b.channels.sigma + set, x, y, phase_noise_of_mean(
 		    sigma_of(at, 2 * set, one), sigma_of(at, 2 * set + 1, two)));
-	if (at.b.vectors != 0) {
-		gpu_out(2 * set, x, y, c);
-		gpu_out(2 * set + 1, x, y, s);
-	} else {
-		gpu_out(set, x, y, phasewrap_phase(s, c));
-	}
-}
-
-float
-decode(block_at at, uint code, inout uint image, uint x, uint y, inout state st)
-{
-	uint value = 0;
-
-	for (uint k = 0; k < at.b.bits[code]; k++, image++) {
-		float plane = sample_of(at, at.image[image].plane, x, y, st);
-		float other = st.threshold[code];
-
-		if (at.b.inverse[code] != 0)
-			other = sample_of(at, at.image[image].inverse, x, y, st);
-		value = phasewrap_binary(value, phasewrap_bit(plane, other));
-	}
-	return px_float(value);
+	write_phase(at, set, x, y, c, s);
 }
 
 void
@@ -143,16 +91,12 @@ main()
 {
 	uint x = gl_GlobalInvocationID.x, y = gpu_y(), image = 0;
 	block_at at = block_at(gpu.block);
-	phasewrap_channels to = at.b.channels;
-	float index[2];
-	state st = state(0, 3e38f, 0, float[2](0, 0), false, false);
+	state st = state(0, 3e38f, 0, 0, float[2](0, 0), false, false);
 
 	if (x >= gpu.w || y >= gpu.y1)
 		return;
 	for (uint set = 0; set < at.b.fringes; set++, image += 12)
 		wrap_set(at, set, image, x, y, st);
-	if (at.b.fits != 0)
-		st.bad = st.bad || !(st.misfit <= at.b.most_misfit);
 	if (at.b.flats != 0 && at.b.codes != 0) {
 		float white = sample_of(at, at.b.flat_0, x, y, st);
 		float black = sample_of(at, at.b.flat_1, x, y, st);
@@ -160,19 +104,5 @@ main()
 
 		st.threshold[0] = st.threshold[1] = between;
 	}
-	for (uint k = 0; k < at.b.codes; k++)
-		index[k] = decode(at, k, image, x, y, st);
-	st.bad = st.bad || st.missing;
-	for (uint k = 0; k < to.phases && st.bad; k++)
-		gpu_out(k, x, y, PX_NAN);
-	for (uint set = 0; set < at.b.fringes * at.b.sigmas && st.bad; set++)
-		gpu_out(to.sigma + set, x, y, PX_NAN);
-	PX_F texture = px_divide(st.texture, float(2 * at.b.fringes));
-	gpu_out(to.modulation, x, y, px_select(st.missing, PX_NAN, st.modulation));
-	gpu_out(to.texture, x, y, px_select(st.missing, PX_NAN, texture));
-	if (at.b.writes_fit != 0)
-		gpu_out(to.fit_residual, x, y, px_select(st.missing || st.misfit == PHASEWRAP_MOST_MISFIT,
-		    PX_NAN, st.misfit));
-	for (uint k = 0; k < at.b.codes; k++)
-		gpu_out(to.index + k, x, y, px_select(st.bad, PX_NAN, index[k]));
+	finish(at, image, float(2 * at.b.fringes), x, y, st);
 }

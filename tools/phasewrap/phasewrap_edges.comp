@@ -1,13 +1,5 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
-#include "gpu/gpu.glsl"
-#include "phasewrap.px.h"
-#include "phasewrap.block.h"
-
-layout(buffer_reference, std430) readonly buffer block_at {
-	phasewrap_block b;
-	phasewrap_image image[];
-};
+#include "phasewrap.glsl"
 
 /* As edges_tile() in phasewrap_rows.c, of the code whose planes begin with image number `first`. */
 void

@@ -1,19 +1,5 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
-#include "gpu/gpu.glsl"
-#include "phasewrap.px.h"
-#include "exposure_fit.px.h"
-#include "phasewrap.block.h"
-
-layout(buffer_reference, std430) readonly buffer block_at {
-	phasewrap_block b;
-	phasewrap_image image[];
-};
-
-struct state {
-	float texture, modulation, misfit, number, threshold[2];
-	bool bad, missing;
-};
+#include "pixel.glsl"
 
 /* The sums of one exposure, and the means of all. */
 struct sums {
@@ -29,15 +15,6 @@ struct normal {
 	float cc, cs, ss, rc, rs, light, value, cosine, sine, most, number;
 	float first, clipped_a, clipped_c, clipped_s;
 };
-
-float
-sample_of(block_at at, uint plane, uint x, uint y, inout state st)
-{
-	float v = gpu_sample(plane, x, y, at.b.type);
-
-	st.missing = st.missing || phasewrap_missing(v);
-	return v;
-}
 
 void
 add(inout sums t, float v, phasewrap_image image, float max_value)
@@ -219,33 +196,7 @@ wrap_set(block_at at, uint set, uint first, uint n, uint x, uint y, inout state 
 	if (at.b.sigmas != 0)
 		gpu_out(at.b.channels.sigma + set, x, y,
 		    find_sigma(at, first, n, m, found, mean, x, y));
-	if (at.b.vectors != 0) {
-		gpu_out(2 * set, x, y, found.x);
-		gpu_out(2 * set + 1, x, y, found.y);
-	} else {
-		gpu_out(set, x, y, phasewrap_phase(found.y, found.x));
-	}
-}
-
-/* The index of a Gray code, whose planes' samples are added over the exposures. */
-float
-decode(block_at at, uint code, inout uint image, uint x, uint y, inout state st)
-{
-	uint value = 0;
-
-	for (uint k = 0; k < at.b.bits[code]; k++) {
-		PX_F plane = 0.0f, inverse = 0.0f;
-
-		for (uint e = 0; e < at.b.exposures; e++, image++) {
-			plane = plane + sample_of(at, at.image[image].plane, x, y, st);
-			if (at.b.inverse[code] != 0)
-				inverse = inverse +
-				    sample_of(at, at.image[image].inverse, x, y, st);
-		}
-		value = phasewrap_binary(value, phasewrap_bit(plane,
-		    px_select(at.b.inverse[code] != 0, inverse, st.threshold[code])));
-	}
-	return px_float(value);
+	write_phase(at, set, x, y, found.x, found.y);
 }
 
 void
@@ -265,8 +216,6 @@ main()
 {
 	uint x = gl_GlobalInvocationID.x, y = gpu_y(), image = 0, flats;
 	block_at at = block_at(gpu.block);
-	phasewrap_channels to = at.b.channels;
-	float index[2];
 	state st = state(0, 3e38f, EXPOSURE_NO_MISFIT, float(EXPOSURE_GAINS), float[2](0, 0), false,
 	    false);
 
@@ -278,30 +227,12 @@ main()
 		wrap_set(at, set, image + 1, n, x, y, st);
 		image += n * at.b.exposures + 1;
 	}
-	if (at.b.fits != 0)
-		st.bad = st.bad || !(st.misfit <= at.b.most_misfit);
 	flats = image;
 	for (uint k = 0; k < at.b.codes; k++)
 		flats += at.b.bits[k] * at.b.exposures;
 	if (at.b.flats != 0)
 		read_flats(at, flats, x, y, st);
-	for (uint k = 0; k < at.b.codes; k++)
-		index[k] = decode(at, k, image, x, y, st);
-	st.bad = st.bad || st.missing;
-	for (uint k = 0; k < to.phases; k++)
-		if (st.bad)
-			gpu_out(k, x, y, PX_NAN);
-	for (uint set = 0; set < at.b.fringes * at.b.sigmas; set++)
-		if (st.bad)
-			gpu_out(to.sigma + set, x, y, PX_NAN);
-	PX_F texture = px_divide(st.texture, float(at.b.fringes));
-	gpu_out(to.modulation, x, y, px_select(st.missing, PX_NAN, st.modulation));
-	gpu_out(to.texture, x, y, px_select(st.missing, PX_NAN, texture));
-	if (at.b.writes_fit != 0)
-		gpu_out(to.fit_residual, x, y, px_select(st.missing || st.misfit < 0.0f ||
-		    st.misfit == PHASEWRAP_MOST_MISFIT, PX_NAN, st.misfit));
+	finish(at, image, float(at.b.fringes), x, y, st);
 	if (at.b.map != 0)
-		gpu_out(to.exposure, x, y, px_select(st.bad, PX_NAN, st.number));
-	for (uint k = 0; k < at.b.codes; k++)
-		gpu_out(to.index + k, x, y, px_select(st.bad, PX_NAN, index[k]));
+		gpu_out(at.b.channels.exposure, x, y, px_select(st.bad, PX_NAN, st.number));
 }

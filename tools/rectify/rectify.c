@@ -512,8 +512,6 @@ init(struct run *run)
 	if (parameters->side < 0)
 		return fail_usage("--side", "is needed: did the left or the right camera see the "
 		    "frames?");
-	if (parameters->origin.n && parameters->origin.n != 2)
-		return fail_usage("--origin", "must be two numbers, not %zu", parameters->origin.n);
 	if (parameters->size.w > SIDE_MOST || parameters->size.h > SIDE_MOST)
 		return fail_usage("--size", "is at most %dx%d", SIDE_MOST, SIDE_MOST);
 	rectify->cubic = parameters->interpolation == 1;

@@ -522,7 +522,6 @@ find_off(const struct splat_camera *camera, const struct run *run, const struct 
     const double (*sample)[5], size_t n, float *work, double *off)
 {
 	double origin[2], bin[2];
-	float median;
 
 	if (sensor_crop_origin(run, &(struct numbers){ 0 }, head, camera->origin_px, origin,
 	    bin) < 0)
@@ -538,8 +537,7 @@ find_off(const struct splat_camera *camera, const struct run *run, const struct 
 			    2);
 		work[i] = (float)sqrt(square);
 	}
-	numbers_ranks(work, n, &(size_t){ n / 2 }, 1, &median);
-	*off = median;
+	*off = numbers_median(work, n);
 	return 0;
 }
 

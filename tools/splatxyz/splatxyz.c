@@ -366,8 +366,6 @@ check_options(const struct parameters *p)
 		return fail_usage("--splat", "wants --calib, for the projector");
 	if (p->onto == ONTO_PROJECTOR && (!isnan(p->pixel_mm) || p->center.n))
 		return fail_usage(p->center.n ? "--center" : "--pixel", "is only for --onto ortho");
-	if (p->center.n && p->center.n != 2)
-		return fail_usage("--center", "must be two numbers, not %zu", p->center.n);
 	if (p->size.w > UINT32_MAX / 2 || p->size.h > UINT32_MAX / 2)
 		return fail_usage("--splat", "%zux%zu is too large", p->size.w, p->size.h);
 	return 0;

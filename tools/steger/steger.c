@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "checks/checks.h"
 #include "feature/line.h"
 #include "run/passes.h"
@@ -127,8 +128,6 @@ choose_roi(const struct parameters *p, struct line_options *to)
 {
 	if (!p->roi.n)
 		return 0;
-	if (p->roi.n != 4)
-		return fail_usage("--roi", "has %zu numbers, x,y,w,h are 4", p->roi.n);
 	for (size_t i = 0; i < 4; i++) {
 		if (p->roi.v[i] != floor(p->roi.v[i]))
 			return fail_usage("--roi", "%g is no whole number of pixels", p->roi.v[i]);
@@ -569,14 +568,9 @@ find_wider(struct run *run, const struct line_image *image, const struct line_op
 		size_t w = now.w / 2, h = now.h / 2, n = 0;
 		float *before = half;
 
-		half = calloc(w * h + 1, sizeof(*half));
-		if (half)
-			steger_rows()->halve(&now, half);
-		else
-			status = fail_memory();
+		half = must_alloc(w * h, sizeof(*half));
+		steger_rows()->halve(&now, half);
 		free(before);
-		if (status < 0)
-			break;
 		now = (struct line_image){ .w = w, .h = h, .dark = image->dark,
 			.image = { half, w * sizeof(*half), SAMPLE_FLOAT } };
 		for (int i = 0; i < 4; i++)
@@ -598,24 +592,22 @@ find_wider(struct run *run, const struct line_image *image, const struct line_op
 }
 
 /* Counts the n rows, or columns, that have a point. */
-static int
-count_places(const struct line_points *points, bool columns, size_t n, size_t *places)
+static size_t
+count_places(const struct line_points *points, bool columns, size_t n)
 {
-	bool *seen = calloc(n, sizeof(*seen));
+	bool *seen = must_alloc(n, sizeof(*seen));
+	size_t places = 0;
 
-	*places = 0;
-	if (!seen)
-		return fail_memory();
 	for (size_t i = 0; i < points->n; i++) {
 		double at = (double)(columns ? points->v[i].u : points->v[i].v) + 0.5;
 		size_t place = at > 0 ? (size_t)at : 0;
 
 		place = place < n ? place : n - 1;
-		*places += !seen[place];
+		places += !seen[place];
 		seen[place] = true;
 	}
 	free(seen);
-	return 0;
+	return places;
 }
 
 /* The number of points of lines that have fewer than LASER_SHORT_POINTS. */
@@ -647,9 +639,9 @@ look_at_points(struct run *run, const struct line_image *image, const struct lin
 	told->side_px = image->w > image->h ? image->w : image->h;
 	for (size_t i = 0; i < points->n; i++)
 		told->strongest = fmax(told->strongest, (double)points->v[i].response);
-	if (count_places(points, true, image->w, &told->columns) < 0 ||
-	    count_places(points, false, image->h, &told->rows) < 0 ||
-	    line_noise(image, &told->noise) < 0)
+	told->columns = count_places(points, true, image->w);
+	told->rows = count_places(points, false, image->h);
+	if (line_noise(image, &told->noise) < 0)
 		return -1;
 	return find_wider(run, image, &priv->line, fmax(told->noise, line_noise_least(image)),
 	    points, &told->wider_sigma_px, &told->wider_points) < 0 ||

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "steger.glsl"
 
 /* A workgroup per row brings its candidates to their places in the tile's list. */

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "steger.glsl"
 
 /* One workgroup: how many candidates the rows above each row have, and the tile has. Whole numbers

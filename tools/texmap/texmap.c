@@ -218,16 +218,12 @@ picture_plan(struct picture *picture, const struct frame_head *head, size_t own)
 static double
 median(const float *v, size_t n, float *room)
 {
-	size_t valid = 0, middle;
-	float found = 0;
+	size_t valid = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(v[i]))
 			room[valid++] = v[i];
-	middle = valid / 2;
-	if (valid)
-		numbers_ranks(room, valid, &middle, 1, &found);
-	return (double)found;
+	return (double)numbers_median(room, valid);
 }
 
 /* Finds spacing and noise, and marks points that are alone. room: for a number per point. */
@@ -402,9 +398,7 @@ rectified_points(const struct visible_points *points, const struct stereo_view *
 
 		if (!visible_points_at(points, x, y, X))
 			continue;
-		for (size_t k = 0; k < 3; k++)
-			to[k] = view->R[3 * k] * X[0] + view->R[3 * k + 1] * X[1] +
-			    view->R[3 * k + 2] * X[2];
+		matrix3_apply(view->R, X, to);
 		as_they_are += is_at(view, X, x, y);
 		turned += is_at(view, to, x, y);
 	}
@@ -444,10 +438,10 @@ level(const struct likeness *likeness, size_t x, size_t y)
 static double
 find_noise(const struct likeness *likeness)
 {
-	float *v = malloc(NOISE_SAMPLES * sizeof(*v)), median = INFINITY;
+	float *v = must_alloc(NOISE_SAMPLES, sizeof(*v)), median = INFINITY;
 	size_t pixels = likeness->w * likeness->h, stride = pixels / NOISE_SAMPLES + 1, n = 0;
 
-	for (size_t i = 0; v && i < pixels && n < NOISE_SAMPLES; i += stride) {
+	for (size_t i = 0; i < pixels && n < NOISE_SAMPLES; i += stride) {
 		size_t x = i % likeness->w, y = i / likeness->w;
 
 		if (x == 0 || x + 1 == likeness->w)
@@ -825,8 +819,6 @@ init(struct run *run)
 		return fail_usage("--calib", "is needed: the camera that took the picture");
 	if (!parameters->image)
 		return fail_usage("--image", "is needed: the picture that colours come from");
-	if (parameters->origin.n && parameters->origin.n != 2)
-		return fail_usage("--origin", "must be two numbers, not %zu", parameters->origin.n);
 	return colour_camera_load(parameters->calib, parameters->camera, &priv->camera);
 }
 

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
 /* ask_row() and slope_row(): what a pixel's own bits ask of it, and slopes. */

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
 /* The largest (or smallest) of the samples so near along a row or column; at last nothing beyond the

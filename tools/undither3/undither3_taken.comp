@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
 /* The fit: turns, and which of them are trusted. */

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
 /* The turn between the phasors one pixel before and behind, in a row (cosine, sine) and in a column,

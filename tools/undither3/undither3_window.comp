@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "fit.glsl"
 
 /* window_sum(): the average around a pixel, along the carrier that it has there. */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 
 /* ---- the table of three phases: struct order_table ---- */
 
@@ -227,9 +228,7 @@ measure_gaps(double period_px, double field_px, struct order_search *search)
 	double least = 0.25, inner = 0.25;	/* for a field of one fringe */
 
 	search->gaps = (size_t)(search->last - search->first);
-	search->gap = calloc(search->gaps, sizeof(*search->gap));
-	if (!search->gap)
-		return fail_memory();
+	search->gap = must_alloc(search->gaps, sizeof(*search->gap));
 	for (size_t i = 0; i < search->gaps; i++) {
 		double orders = (double)(i + 1), square = gap_square(search, orders);
 

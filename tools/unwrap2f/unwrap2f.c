@@ -180,21 +180,15 @@ fit_line(struct run *run, struct frame *in)
 {
 	struct unwrap2f *unwrap = run->priv;
 	struct fringe_line *line = &unwrap->line;
-	size_t w = in->head.w, h = in->head.h, n;
+	size_t w = in->head.w, h = in->head.h;
 	bool along_y = line->temporal.axis == 'y';
 	struct beat_field field = { .w = along_y ? h : w, .h = along_y ? w : h };
-	int status = -1;
+	int status;
 
-	if (size_multiply(w, h, &n) == 0) {
-		field.re = calloc(n, sizeof(float));
-		field.im = calloc(n, sizeof(float));
-		if (field.re && field.im) {
-			unwrap2f_rows()->beat_load(line, in, &field);
-			status = add_plane(line, &field);
-		} else {
-			status = fail_memory();
-		}
-	}
+	field.re = must_alloc(w * h, sizeof(float));
+	field.im = must_alloc(w * h, sizeof(float));
+	unwrap2f_rows()->beat_load(line, in, &field);
+	status = add_plane(line, &field);
 	free(field.re);
 	free(field.im);
 	frame_free(in);
@@ -459,7 +453,7 @@ init(struct run *run)
 	run->sink = parameters->fit_line;
 	if (line->n && parameters->fit_line)
 		return fail_usage(NULL, "give --line or --fit-line, not both");
-	if (line->n && (line->n != 2 || line->v[0] == 0))
+	if (line->n && line->v[0] == 0)
 		return fail_usage("--line", "wants a period in camera px and an offset in degrees");
 	if (parameters->fit_line && (parameters->fuse || parameters->all))
 		return fail_usage(NULL, "give --fit-line or --%s, not both",
@@ -488,7 +482,7 @@ plan_best(const struct temporal *temporal, struct unwrap2f *unwrap)
 	base.target = temporal_shortest(temporal);
 	if (temporal->phases > 1 && (field_px > 0 || !unwrap->search.complete) &&
 	    unwrap_steps_by_phases(&base, UNWRAP_PHASES | UNWRAP_BEATS, &unwrap->steps) < 0) {
-		if (field_px == 0 || fail_is_memory())
+		if (field_px == 0)
 			return -1;
 		fail_clear();
 		unwrap->steps.n = 0;
@@ -507,7 +501,7 @@ plan_auto(const struct run *run, const struct temporal *temporal, struct unwrap2
 		unwrap->method = METHOD_BEST;
 		return 0;
 	}
-	if (unwrap->steps.n == 0 || fail_is_memory())
+	if (unwrap->steps.n == 0)
 		return -1;
 	if (run->verbose && !unwrap->noted)
 		note(NULL, "by beats, not by the best orders: %s", fail_message());
@@ -608,19 +602,17 @@ read_steps(const struct frame_head *in)
 }
 
 /* Where --period or --count is not what the frame itself says. */
-static int
+static void
 state_periods(const struct temporal_options *options, const struct temporal *temporal,
     const struct frame_head *in, struct check_facts *facts)
 {
 	struct numbers own;
 
 	if (!options->period_px.n && !options->count.n)
-		return 0;
+		return;
 	if (meta_numbers(&in->meta, "period_px", &own) < 0) {
-		if (fail_is_memory())
-			return -1;
 		fail_clear();		/* the option replaces it */
-		return 0;
+		return;
 	}
 	facts->period_option = options->count.n ? "--count" : "--period";
 	for (size_t i = 0; i < temporal->phases; i++) {
@@ -633,12 +625,11 @@ state_periods(const struct temporal_options *options, const struct temporal *tem
 			facts->key_px[at] = own.v[at];
 	}
 	numbers_free(&own);
-	return 0;
 }
 
 /* Fills in what the checks know (run/check.h). ordered: the phase that the sequence or search
  * unwraps. */
-static int
+static void
 state_facts(struct run *run, const struct frame_head *in, const struct temporal *temporal,
     size_t ordered)
 {
@@ -681,7 +672,7 @@ state_facts(struct run *run, const struct frame_head *in, const struct temporal 
 		told->random_residual = (double)search->chance;
 	}
 	run_check_facts(run)->orders = told;
-	return state_periods(&parameters->head, temporal, in, run_check_facts(run));
+	state_periods(&parameters->head, temporal, in, run_check_facts(run));
 }
 
 /* For a Gray code without a phase. -1 after fail(). */
@@ -762,8 +753,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (choose_steps(run, in, &ordered, unwrap) < 0)
 		return -1;
 	unwrap->orders.wanted |= unwrap->method == METHOD_BEST && unwrap->orders.target > 0;
-	if (!parameters->fit_line && state_facts(run, in, &temporal, ordered.target) < 0)
-		return -1;
+	if (!parameters->fit_line)
+		state_facts(run, in, &temporal, ordered.target);
 	if (run->verbose && !unwrap->noted && unwrap->method != METHOD_GRAY)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
 		    "--sign): a Gray code would, or phase2depth --calib");

@@ -334,15 +334,10 @@ temporal_output(const struct temporal *temporal, bool all, const char *more,
 	double period_px = temporal->phases ? temporal->period_px[temporal->target] :
 	    temporal->cell_px;
 	size_t channels = own + made + meta_words(more);
-	size_t *list = calloc(channels, sizeof(*list));
-	char (*names)[CHANNEL_NAME_SIZE] = calloc(channels, sizeof(*names));
+	size_t *list = must_alloc(channels, sizeof(*list));
+	char (*names)[CHANNEL_NAME_SIZE] = must_alloc(channels, sizeof(*names));
 	bool labels = false;
 
-	if (!list || !names) {
-		free(list);
-		free(names);
-		return fail_memory();
-	}
 	strcpy(names[0], "absphase");
 	if (temporal->phases)
 		strcpy(names[1], "residual");

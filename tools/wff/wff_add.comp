@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "wff.glsl"
 
 /* Adds the windows at hand to a pixel's sums, in the processor's order: first those of even

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "wff.glsl"
 
 /* What frequencies of a window must exceed; a workgroup for each. */

@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "wff.glsl"
 
 /* Transforms of the windows' columns, of their rows, and back: a workgroup takes some lines of a

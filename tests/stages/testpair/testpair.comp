@@ -1,5 +1,4 @@
 #version 450
-#extension GL_GOOGLE_include_directive : require
 #include "gpu/gpu.glsl"
 #include "testpair.px.h"
 
