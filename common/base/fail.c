@@ -77,17 +77,6 @@ fail_errno(const char *object, const char *format, ...)
 }
 
 int
-fail_usage(const char *object, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	record(EXIT_USAGE, object, NULL, format, args);
-	va_end(args);
-	return -1;
-}
-
-int
 fail_with(enum exit_code with, const char *object, const char *format, ...)
 {
 	va_list args;

@@ -25,11 +25,11 @@ enum exit_code {
 int fail(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same, followed by strerror(errno). */
 int fail_errno(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same as fail(), for a command line that cannot be carried out: exit code EXIT_USAGE. */
-int fail_usage(const char *object, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same as fail() with the exit code of the program. */
 int fail_with(enum exit_code code, const char *object, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same, for a command line that cannot be carried out. */
+#define fail_usage(...) fail_with(EXIT_USAGE, __VA_ARGS__)
 int fail_memory(void);
 /* Is the calling thread's recorded message that? */
 bool fail_is_memory(void);

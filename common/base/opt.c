@@ -184,7 +184,7 @@ is_none(const struct opt *row, const void *value)
 	}
 }
 
-static int
+static void
 copy_value(const struct opt *row, void *to, const struct opt *from_row, const void *from)
 {
 	const struct numbers *numbers = from;
@@ -197,25 +197,25 @@ copy_value(const struct opt *row, void *to, const struct opt *from_row, const vo
 		memcpy(copy, numbers->v, numbers->n * sizeof(*numbers->v));
 		numbers_free(to);
 		*(struct numbers *)to = (struct numbers){ numbers->n, copy };
-		return 0;
+		return;
 	case LIST:
 		copy = must_alloc(list->n, sizeof(*list->v));
 		memcpy(copy, list->v, list->n * sizeof(*list->v));
 		free(((struct opt_list *)to)->v);
 		*(struct opt_list *)to = (struct opt_list){ copy, list->n };
-		return 0;
+		return;
 	case WORD:	/* of the row's own list; one that it lacks leaves the value as it is */
 		for (int i = 0; row->words[i]; i++)
 			if (!strcmp(row->words[i], from_row->words[*(const int *)from]))
 				*(int *)to = i;
-		return 0;
+		return;
 	default:
 		memcpy(to, from, kinds[kind_of(row)].bytes);
-		return 0;
+		return;
 	}
 }
 
-int
+void
 opt_copy(const struct opt *table, void *parameters, const struct opt *from,
     const void *from_parameters)
 {
@@ -226,11 +226,9 @@ opt_copy(const struct opt *table, void *parameters, const struct opt *from,
 		if (!other || other->type != row->type)
 			continue;
 		value = const_field(other, from_parameters);
-		if (!is_none(other, value) &&
-		    copy_value(row, field(row, parameters), other, value) < 0)
-			return -1;
+		if (!is_none(other, value))
+			copy_value(row, field(row, parameters), other, value);
 	}
-	return 0;
 }
 
 /* ---- --help and the completion words ---- */
@@ -455,22 +453,12 @@ parse_size(const struct opt *opt, const char *text, struct opt_size *out)
 	return 0;
 }
 
-/* A row of type OPT_STAGE with a value (NULL: none) that it does not hand on. */
-static int
-refuse_stage_option(const struct opt *opt, const char *text)
-{
-	char object[64];
-
-	snprintf(object, sizeof(object), "--%s", opt->name);
-	return *opt->standard ? fail_usage(object, "must be %s, not '%.60s'", opt->standard, text) :
-	    fail_usage(object, "is for %s", opt->help);
-}
-
 static int
 parse_value(const struct opt *opt, const char *text, void *parameters)
 {
 	void *to = field(opt, parameters);
 	struct opt_list *list = to;
+	char object[64];
 	double v;
 
 	switch (kind_of(opt)) {
@@ -500,7 +488,10 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 	case SIZE:
 		return parse_size(opt, text, to);
 	case STAGE:
-		return refuse_stage_option(opt, text);
+		snprintf(object, sizeof(object), "--%s", opt->name);
+		return *opt->standard ?
+		    fail_usage(object, "must be %s, not '%.60s'", opt->standard, text) :
+		    fail_usage(object, "is for %s", opt->help);
 	default:
 		*(bool *)to = true;
 		return 0;

@@ -75,9 +75,9 @@ int opt_defaults(const struct opt *table, void *parameters);
 void opt_free(const struct opt *table, void *parameters);
 /*
  * Copies the values that rows of `from` have into rows of table of the same name and type. Ranges
- * are those of `from`; words are matched by their text. 0 or -1 after fail().
+ * are those of `from`; words are matched by their text.
  */
-int opt_copy(const struct opt *table, void *parameters, const struct opt *from,
+void opt_copy(const struct opt *table, void *parameters, const struct opt *from,
     const void *from_parameters);
 
 /*

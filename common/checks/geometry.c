@@ -16,6 +16,7 @@
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 #include "image/statistics.h"
 #include "optics/calib.h"
 
@@ -697,12 +698,11 @@ measure_epipolar(struct epipolar *check, const struct check_facts *facts,
 	double period_px;
 
 	*check = (struct epipolar){ .facts = facts,
-		.pixel = malloc(most * sizeof(*check->pixel)),
-		.column = malloc(most * sizeof(*check->column)),
-		.row = malloc(most * sizeof(*check->row)),
-		.value = malloc(most * sizeof(*check->value)) };
-	if (!check->pixel || !check->column || !check->row || !check->value ||
-	    meta_number(&across->frame.head.meta, "period_px", NAN, &period_px) < 0)
+		.pixel = must_alloc(most, sizeof(*check->pixel)),
+		.column = must_alloc(most, sizeof(*check->column)),
+		.row = must_alloc(most, sizeof(*check->row)),
+		.value = must_alloc(most, sizeof(*check->value)) };
+	if (meta_number(&across->frame.head.meta, "period_px", NAN, &period_px) < 0)
 		return false;
 	check->px_per_rad = period_px / (2 * M_PI);
 	for (size_t i = 0; i < grid.rows; i++) {
@@ -1077,13 +1077,12 @@ reference_plane_judge(const struct check_facts *facts, const struct check_sample
 	const struct check_rows *rows = &sample->in, *ref = check_second(sample, "ref");
 	size_t ref_channel = ref ? check_phase_channel(facts, &ref->frame.head) : NO_CHANNEL;
 	struct check_grid grid = check_grid(rows, RISE_PIXELS);
-	double *rises = malloc(grid.columns * grid.rows * sizeof(*rises)), phase[2], plane[2];
+	double *rises = must_alloc(grid.columns * grid.rows, sizeof(*rises)), phase[2], plane[2];
 
 	for (size_t k = 0; k < 2; k++) {
-		phase[k] = rises ? find_rise(rows, check_phase_channel(facts, &rows->frame.head), k,
-		    rises) : NAN;
+		phase[k] = find_rise(rows, check_phase_channel(facts, &rows->frame.head), k, rises);
 		plane[k] = facts->plane_rad_per_px[k];
-		if (isnan(plane[k]) && ref_channel != NO_CHANNEL && rises)
+		if (isnan(plane[k]) && ref_channel != NO_CHANNEL)
 			plane[k] = find_rise(ref, ref_channel, k, rises);
 	}
 	free(rises);

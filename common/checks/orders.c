@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "image/statistics.h"
 
 #define TURN_RAD (2 * M_PI)
@@ -79,9 +80,9 @@ list_pixel_phases(const struct fringe_orders *orders, const struct check_sample 
 			phases.channel[phases.others] = orders->channel[k];
 			phases.ratio[phases.others++] = period_px / orders->period_px[k];
 		}
-	phases.turns = malloc(grid.columns * grid.rows * (phases.others + 1) *
+	phases.turns = must_resize(NULL, grid.columns * grid.rows * (phases.others + 1),
 	    sizeof(*phases.turns));
-	for (size_t i = 0; i < grid.rows && phases.turns; i++)
+	for (size_t i = 0; i < grid.rows; i++)
 		for (size_t x = check_grid_shift(&grid, i); x < rows->frame.head.w;
 		    x += grid.step) {
 			double *to = phases_of(&phases, phases.pixels++);
@@ -578,14 +579,14 @@ beat_judge(const struct check_facts *facts, const struct check_sample *sample,
 	const struct fringe_orders *orders = facts->orders;
 	const struct check_rows *rows = &sample->out;
 	struct check_grid grid = check_grid(rows, BEAT_PIXELS);
-	struct beat_pixel *pixel = malloc(grid.columns * grid.rows * sizeof(*pixel));
-	struct arrow *arrow = malloc(grid.columns * grid.rows * sizeof(*arrow));
+	struct beat_pixel *pixel = must_alloc(grid.columns * grid.rows, sizeof(*pixel));
+	struct arrow *arrow = must_alloc(grid.columns * grid.rows, sizeof(*arrow));
 	double turns_per_rad = orders->period_px[orders->target] /
 	    orders->period_px[orders->ordered] / TURN_RAD;
 	size_t n = 0;
 	bool fires = false;
 
-	for (size_t i = 0; i < grid.rows && pixel && arrow; i++)
+	for (size_t i = 0; i < grid.rows; i++)
 		for (size_t x = check_grid_shift(&grid, i); x < rows->frame.head.w;
 		    x += grid.step) {
 			double absolute = (double)frame_floats(&rows->frame, ABSPHASE, i)[x];
@@ -711,8 +712,8 @@ offset_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
 	struct pixel_phases phases = list_pixel_phases(facts->orders, sample);
-	double *turns = malloc(phases.pixels * sizeof(*turns) + 1);
-	bool fires = phases.others && turns &&
+	double *turns = must_alloc(phases.pixels, sizeof(*turns));
+	bool fires = phases.others &&
 	    judge_offset(&phases, facts->orders->steps, turns, line);
 
 	free(turns);

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/px.h"
 #include "checks/image_names.h"
 #include "fringe/capture_set.h"
@@ -417,15 +418,13 @@ steps_judge(const struct check_facts *facts, const struct check_sample *sample,
 		.grid = check_grid(&sample->in, PIXELS), .max_value = (float)facts->max_value,
 		.least_amplitude = (float)facts->min_amplitude };
 	size_t pixels = count_pixels(&check);
-	bool fires = false;
+	bool fires;
 
 	if (head->type != SAMPLE_FLOAT)	/* fewer grey levels do not tell fringes from noise */
 		check.least_amplitude = fmaxf(check.least_amplitude, 2);
-	check.sample = malloc(pixels * (check.planes + 1) * sizeof(*check.sample));
-	if (check.sample) {
-		check.work = check.sample + pixels * check.planes;
-		fires = judge_sets(&check, facts->captures, &names, line);
-	}
+	check.sample = must_resize(NULL, pixels * (check.planes + 1), sizeof(*check.sample));
+	check.work = check.sample + pixels * check.planes;
+	fires = judge_sets(&check, facts->captures, &names, line);
 	free(check.sample);
 	return fires;
 }

@@ -210,22 +210,6 @@ place_masked(const struct bmp *bmp, const unsigned char *row, size_t c, unsigned
 		to[x] = under_mask(number(row + x * bytes, (int)bytes), mask);
 }
 
-static void
-place_row(const struct bmp *bmp, const unsigned char *row, struct frame *frame, size_t y)
-{
-	void *to[4];
-
-	for (size_t c = 0; c < bmp->channels; c++) {
-		to[c] = frame_row(frame, c, y);
-		if (bmp->bits <= 8)
-			place_indices(bmp, row, c, to[c]);
-		else if (bmp->bits != 24)
-			place_masked(bmp, row, c, to[c]);
-	}
-	if (bmp->bits == 24)	/* blue is the first byte */
-		interleave_choice(0)->split(1, row, 3, (void *[]){ to[2], to[1], to[0] }, bmp->w);
-}
-
 struct placing {
 	const struct bmp *bmp;
 	struct frame *frame;
@@ -236,8 +220,18 @@ place_next(void *arg, size_t row, void *samples)
 {
 	const struct placing *placing = arg;
 	const struct bmp *bmp = placing->bmp;
+	void *to[4];
 
-	place_row(bmp, samples, placing->frame, bmp->from_top ? row : bmp->h - 1 - row);
+	for (size_t c = 0; c < bmp->channels; c++) {
+		to[c] = frame_row(placing->frame, c, bmp->from_top ? row : bmp->h - 1 - row);
+		if (bmp->bits <= 8)
+			place_indices(bmp, samples, c, to[c]);
+		else if (bmp->bits != 24)
+			place_masked(bmp, samples, c, to[c]);
+	}
+	if (bmp->bits == 24)	/* blue is the first byte */
+		interleave_choice(0)->split(1, samples, 3, (void *[]){ to[2], to[1], to[0] },
+		    bmp->w);
 }
 
 static int
@@ -305,19 +299,13 @@ put_number(unsigned char *at, size_t v, int bytes)
 		at[i] = (unsigned char)(v >> 8 * i);
 }
 
-static bool
-is_one_bit(const struct frame_head *head)
-{
-	const char *bits = meta_get(&head->meta, "bits");
-
-	return head->c == 1 && bits && !strcmp(bits, "1");
-}
-
 /* The bits of a pixel, and the bytes of a row, whole words of four. */
 static size_t
 row_bytes_of(const struct frame_head *head, size_t *bits)
 {
-	*bits = is_one_bit(head) ? 1 : 8 * head->c;
+	const char *text = meta_get(&head->meta, "bits");
+
+	*bits = head->c == 1 && text && !strcmp(text, "1") ? 1 : 8 * head->c;
 	return (head->w * *bits + 31) / 32 * 4;
 }
 

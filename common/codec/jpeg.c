@@ -109,13 +109,6 @@ job_free(struct job *job)
 	free(job);
 }
 
-/* A comment that is not the sum. */
-static bool
-is_text(jpeg_saved_marker_ptr m)
-{
-	return m->marker == JPEG_COM && !jpeg_checksum_is(m->data, m->data_length);
-}
-
 /* All such comments as one text; one that fills its marker is continued by the next. */
 static void
 take_text(struct job *job)
@@ -128,7 +121,7 @@ take_text(struct job *job)
 	jump_if(job, !job->text && fail_memory() < 0);
 	n = 0;
 	for (jpeg_saved_marker_ptr m = job->jpeg.in.marker_list; m; m = m->next) {
-		if (!is_text(m))
+		if (m->marker != JPEG_COM || jpeg_checksum_is(m->data, m->data_length))
 			continue;
 		memcpy(job->text + n, m->data, m->data_length);
 		n += m->data_length;
@@ -270,19 +263,6 @@ jpeg_load(struct loader *loader, struct frame **out)
 	return status < 0 ? -1 : 1;
 }
 
-static void
-write_text(struct job *job, const struct frame_head *head)
-{
-	size_t n;
-
-	job->text = head_to_text(head);
-	jump_if(job, !job->text);
-	n = strlen(job->text);
-	for (size_t i = 0; i < n; i += MARKER_BYTES)
-		jpeg_write_marker(&job->jpeg.out, JPEG_COM, (JOCTET *)job->text + i,
-		    (unsigned)(n - i < MARKER_BYTES ? n - i : MARKER_BYTES));
-}
-
 /* Resolution of colour in pictures of three channels: full, halved along rows, halved both ways. */
 enum chroma { CHROMA_444, CHROMA_422, CHROMA_420 };
 
@@ -343,6 +323,7 @@ static int
 write_image(struct job *job, const struct frame *frame, const struct jpeg_options *options)
 {
 	struct jpeg_compress_struct *jpeg = &job->jpeg.out;
+	size_t n;
 
 	if (setjmp(job->back))
 		return -1;
@@ -358,7 +339,12 @@ write_image(struct job *job, const struct frame *frame, const struct jpeg_option
 	if (options->purpose == JPEG_FOR_FRINGES)
 		set_fringes(jpeg, options->quality);
 	jpeg_start_compress(jpeg, TRUE);
-	write_text(job, &frame->head);
+	job->text = head_to_text(&frame->head);
+	jump_if(job, !job->text);
+	n = strlen(job->text);
+	for (size_t i = 0; i < n; i += MARKER_BYTES)
+		jpeg_write_marker(jpeg, JPEG_COM, (JOCTET *)job->text + i,
+		    (unsigned)(n - i < MARKER_BYTES ? n - i : MARKER_BYTES));
 	job->row = malloc(frame->head.w * frame->head.c);
 	jump_if(job, !job->row && fail_memory() < 0);
 	while (jpeg->next_scanline < jpeg->image_height) {

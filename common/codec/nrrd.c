@@ -42,14 +42,6 @@ header_bytes(const struct whole_file *file)
 	return n > 7 && !memcmp(start, "NRRD000", 7) && !memchr(start, 0, n) ? n : 0;
 }
 
-/* Are the rest of the file the rows of one frame, as they lie in memory? */
-static bool
-is_one_frame(const struct nrrd_header *header, size_t data)
-{
-	return header->encoding == NRRD_RAW && header->axes == NRRD_PLANES && !header->swapped &&
-	    samples_keep_bits(header->element) && header->expected == data;
-}
-
 static int
 load_whole(const struct whole_file *file, struct frame **out)
 {
@@ -62,7 +54,10 @@ load_whole(const struct whole_file *file, struct frame **out)
 	if (n == 0)
 		return 0;
 	if (nrrd_header_take(file->start, n, file->path, &header, &head) == 0) {
-		done = is_one_frame(&header, file->bytes - n) &&
+		/* the rest of the file are the rows of one frame, as they lie in memory */
+		done = header.encoding == NRRD_RAW && header.axes == NRRD_PLANES &&
+		    !header.swapped && samples_keep_bits(header.element) &&
+		    header.expected == file->bytes - n &&
 		    frame_new_unset(&head, out) == 0 && whole_file_rows(file, n, *out);
 		head_free(&head);
 	}

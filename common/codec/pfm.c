@@ -74,11 +74,14 @@ read_head(struct loader *loader, struct frame_head *head, struct whole_file_imag
 	*image = (struct whole_file_image){ .element = ELEMENT_F32, .interleaved = true,
 		.upwards = true, .swap = scale > 0 };
 	if (samples_check_claim(loader->path, image_bytes_left(loader), (size_t)w, (size_t)h,
-	    channels, 32, 1) < 0 ||
-	    head_init(head, (size_t)w, (size_t)h, channels, SAMPLE_FLOAT) < 0 ||
-	    (channels == 3 && head_set_channels(head, "r g b") < 0))
+	    channels, 32, 1) < 0 || head_init(head, (size_t)w, (size_t)h, channels, SAMPLE_FLOAT) <
+	    0)
 		return -1;
-	return fabs(scale) == 1 ? 0 : meta_set_number(&head->meta, "pfm_scale", fabs(scale));
+	if (channels == 3)
+		head_set_channels(head, "r g b");
+	if (fabs(scale) != 1)
+		meta_set_number(&head->meta, "pfm_scale", fabs(scale));
+	return 0;
 }
 
 static int

@@ -140,16 +140,6 @@ read_header(struct loader *loader, struct pnm *pnm)
 	return 0;
 }
 
-/* What is left must hold the samples: packed bits, bytes, pairs of bytes, or a digit for each. */
-static int
-check_claim(struct loader *loader, const struct pnm *pnm)
-{
-	size_t bits = pnm->kind <= 3 ? 8 : pnm->kind == 4 ? 1 : pnm->maxval > 255 ? 16 : 8;
-
-	return samples_check_claim(loader->path, image_bytes_left(loader), pnm->w, pnm->h, pnm->c,
-	    bits, 1);
-}
-
 static int
 plan_head(struct pnm *pnm, struct frame_head *head)
 {
@@ -163,7 +153,7 @@ plan_head(struct pnm *pnm, struct frame_head *head)
 	status = head_init(head, pnm->w, pnm->h, pnm->c,
 	    pnm->maxval > 255 ? SAMPLE_USHORT : SAMPLE_UCHAR);
 	if (status == 0 && pnm->c == 2)
-		status = head_set_channels(head, "image a");
+		head_set_channels(head, "image a");
 	if (status == 0)
 		status = head_from_text(head, text, n);
 	free(text);
@@ -172,7 +162,7 @@ plan_head(struct pnm *pnm, struct frame_head *head)
 	bits = meta_get(&head->meta, "bits");
 	pnm->one_bit = (pnm->kind == 1 || pnm->kind == 4) && bits && !strcmp(bits, "1");
 	if (pnm->maxval != 255 && pnm->maxval != 65535)
-		return meta_set_number(&head->meta, "max_value", (double)pnm->maxval);
+		meta_set_number(&head->meta, "max_value", (double)pnm->maxval);
 	return 0;
 }
 
@@ -267,7 +257,9 @@ read_head(struct loader *loader, struct pnm *pnm, struct frame_head *head)
 	if (ferror(loader->file))
 		status = fail_errno(loader->path, "cannot be read");
 	if (status == 0)
-		status = check_claim(loader, pnm);
+		status = samples_check_claim(loader->path, image_bytes_left(loader), pnm->w,
+		    pnm->h, pnm->c, pnm->kind <= 3 ? 8 : pnm->kind == 4 ? 1 :
+		    pnm->maxval > 255 ? 16 : 8, 1);
 	if (status == 0)
 		status = plan_head(pnm, head);
 	text_drop(&pnm->comments);

@@ -16,20 +16,16 @@
 #define FIELDS "u v sigma i j"
 #define N_FIELDS 5
 
-int
+void
 board_describe(const struct board *board, double w_px, double h_px, struct meta *meta)
 {
-	if (meta_set(meta, "board_kind", board_kinds[board->kind]) < 0 ||
-	    meta_set_numbers(
-		meta, "board_size", (double[2]){ (double)board->w, (double)board->h }, 2) < 0)
-		return -1;
+	meta_set(meta, "board_kind", board_kinds[board->kind]);
+	meta_set_numbers(meta, "board_size", (double[2]){ (double)board->w, (double)board->h }, 2);
 	meta_remove(meta, "board_spacing_mm");
-	if (board->spacing_mm > 0 &&
-	    meta_set_number(meta, "board_spacing_mm", board->spacing_mm) < 0)
-		return -1;
-	if (meta_set(meta, "length_unit", board->spacing_mm > 0 ? "mm" : "board") < 0)
-		return -1;
-	return meta_set_numbers(meta, "image_size_px", (double[2]){ w_px, h_px }, 2);
+	if (board->spacing_mm > 0)
+		meta_set_number(meta, "board_spacing_mm", board->spacing_mm);
+	meta_set(meta, "length_unit", board->spacing_mm > 0 ? "mm" : "board");
+	meta_set_numbers(meta, "image_size_px", (double[2]){ w_px, h_px }, 2);
 }
 
 /* ---- writing ---- */
@@ -39,17 +35,16 @@ board_table(const struct board *board, const struct corners *corners,
     const struct frame_head *image, struct frame **out)
 {
 	struct frame_head head;
-	int status = -1;
+	int status;
 
-	if (head_init(&head, 1, 1, 1, SAMPLE_FLOAT) < 0)
-		return -1;
+	head_init(&head, 1, 1, 1, SAMPLE_FLOAT);
 	meta_free(&head.meta);
 	meta_copy(&head.meta, &image->meta);
-	if (head_set_channels(&head, FIELDS) == 0 &&
-	    board_describe(board, (double)image->w, (double)image->h, &head.meta) == 0 &&
-	    meta_setf(&head.meta, "board_numberings", "%zu", corners->others + 1) == 0 &&
-	    head_set_points(&head, corners->n) == 0)
-		status = frame_new(&head, out);
+	head_set_channels(&head, FIELDS);
+	board_describe(board, (double)image->w, (double)image->h, &head.meta);
+	meta_setf(&head.meta, "board_numberings", "%zu", corners->others + 1);
+	head_set_points(&head, corners->n);
+	status = frame_new(&head, out);
 	head_free(&head);
 	if (status < 0)
 		return -1;
@@ -258,9 +253,9 @@ board_picture(const struct frame *picture, const char *channel, struct frame **g
 
 	if (head_is_table(&picture->head))
 		return fail(NULL, "the input is a table, not a picture");
-	if (choose_channels(&picture->head, channel, c, &n) < 0 ||
-	    head_init(&head, picture->head.w, picture->head.h, 1, SAMPLE_FLOAT) < 0)
+	if (choose_channels(&picture->head, channel, c, &n) < 0)
 		return -1;
+	head_init(&head, picture->head.w, picture->head.h, 1, SAMPLE_FLOAT);
 	status = frame_new(&head, gray);
 	head_free(&head);
 	for (size_t y = 0; y < picture->head.h && status == 0; y++)
@@ -305,8 +300,7 @@ board_binned(const struct frame *gray, size_t bin, struct frame **out)
 
 	if (bin == 1)
 		return frame_duplicate(gray, out);
-	if (head_init(&head, gray->head.w / bin, gray->head.h / bin, 1, SAMPLE_FLOAT) < 0)
-		return -1;
+	head_init(&head, gray->head.w / bin, gray->head.h / bin, 1, SAMPLE_FLOAT);
 	sum = must_alloc(gray->head.w, sizeof(*sum));
 	status = frame_new(&head, out);
 	for (size_t y = 0; y < head.h && status == 0; y++)

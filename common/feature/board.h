@@ -57,9 +57,9 @@ void corners_free(struct corners *);
 
 /*
  * Sets the keys board_kind, board_size, board_spacing_mm (absent where it is not known),
- * length_unit (mm, or board: lengths count spacings) and image_size_px. -1 after fail().
+ * length_unit (mm, or board: lengths count spacings) and image_size_px.
  */
-int board_describe(const struct board *, double w_px, double h_px, struct meta *);
+void board_describe(const struct board *, double w_px, double h_px, struct meta *);
 /*
  * The table of a picture's corners: channels u v sigma i j, the keys of board_describe() and
  * board_numberings, 1 and the number of others. `image` is the picture's head, whose other keys are

@@ -295,17 +295,6 @@ grow(struct growth *growth)
 }
 
 static void
-keep_largest(const struct growth *growth, struct grid *grid)
-{
-	if (growth->nodes <= grid->n)
-		return;
-	grid->node = must_resize(grid->node, growth->nodes, sizeof(*grid->node));
-	for (size_t k = 0; k < growth->nodes; k++)
-		grid->node[k] = growth->node[k];
-	grid->n = growth->nodes;
-}
-
-static void
 try_seeds(struct growth *growth, size_t enough, struct grid *grid)
 {
 	size_t tried = 0;
@@ -320,7 +309,11 @@ try_seeds(struct growth *growth, size_t enough, struct grid *grid)
 			if (!seed(growth, a, quarter))
 				continue;
 			grow(growth);
-			keep_largest(growth, grid);
+			if (growth->nodes > grid->n) {
+				grid->n = growth->nodes;
+				grid->node = must_resize(grid->node, grid->n, sizeof(*grid->node));
+				memcpy(grid->node, growth->node, grid->n * sizeof(*grid->node));
+			}
 			large = growth->nodes > 8;
 			for (size_t k = 0; k < growth->nodes && large; k++)
 				growth->used[growth->node[k].point] |= 2;
@@ -498,9 +491,9 @@ board_complete(const struct board_search *s, double margin)
 		if (c.side[a] > (long)s->board->h)
 			most[!a] = (long)s->board->h;
 	}
-	c.at = calloc((size_t)(c.side[0] * c.side[1]), sizeof(*c.at));
-	complete = c.at;
-	for (size_t k = 0; k < s->grid.n && complete; k++) {
+	c.at = must_alloc((size_t)(c.side[0] * c.side[1]), sizeof(*c.at));
+	complete = true;
+	for (size_t k = 0; k < s->grid.n; k++) {
 		const struct grid_node *node = &s->grid.node[k];
 
 		c.at[(node->j - c.low[1]) * c.side[0] + node->i - c.low[0]] = node;
@@ -904,19 +897,6 @@ fit_grid(const struct grid *grid, const struct feature *point, const struct boar
 	return good ? 0 : 1;
 }
 
-static void
-renumber(const struct search *s, struct grid *grid)
-{
-	for (size_t k = 0; k < grid->n; k++) {
-		long at[2], ij[2] = { 0, 0 };
-
-		put(&s->best, grid->node[k].i, grid->node[k].j, at);
-		number(s->board, at, ij);
-		grid->node[k].i = ij[0];
-		grid->node[k].j = ij[1];
-	}
-}
-
 /* Places a grid as it is. As board_place(); *lack: points that should be seen and are not. */
 static int
 place_grid(struct search *search, struct grid *grid, const struct feature *point,
@@ -958,21 +938,20 @@ place_grid(struct search *search, struct grid *grid, const struct feature *point
 		    grid->n, board->w, board->h);
 		return 1;
 	}
-	renumber(search, grid);
+	for (size_t k = 0; k < grid->n; k++) {
+		long at[2], ij[2] = { 0, 0 };
+
+		put(&search->best, grid->node[k].i, grid->node[k].j, at);
+		number(search->board, at, ij);
+		grid->node[k].i = ij[0];
+		grid->node[k].j = ij[1];
+	}
 	to->others = search->ties - 1;
 	*lack = search->missing + (long)(before - grid->n);
 	status = fit_grid(grid, point, board, to->homography, &to->rms);
 	if (status > 0)
 		snprintf(reason, 200, "what looks like a grid is no plane");
 	return status;
-}
-
-static void
-grid_copy(const struct grid *from, struct grid *to)
-{
-	to->node = must_alloc(from->n + 1, sizeof(*to->node));
-	to->n = from->n;
-	memcpy(to->node, from->node, from->n * sizeof(*to->node));
 }
 
 /*
@@ -993,7 +972,8 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
 		long lack;
 		int status;
 
-		grid_copy(grid, &tried);
+		tried = (struct grid){ grid->n, must_alloc(grid->n + 1, sizeof(*tried.node)) };
+		memcpy(tried.node, grid->node, grid->n * sizeof(*tried.node));
 		for (size_t i = 0; i < tried.n; i++) {
 			long a = tried.node[i].i, b = tried.node[i].j;
 

@@ -199,18 +199,6 @@ struct linking {
 };
 
 static void
-line_map_free(struct line_map *map)
-{
-	free(map->at);
-	free(map->order);
-	free(map->chain);
-	free(map->used);
-	free(map->point);
-	free(map->way);
-	*map = (struct line_map){ 0 };
-}
-
-static void
 make_room(struct line_map *map, size_t w, size_t h, size_t n)
 {
 	if (map->w != w || map->h != h) {
@@ -609,7 +597,7 @@ differences(const struct line_image *image, size_t step, bool unclipped, float *
 	return n;
 }
 
-int
+void
 line_noise(const struct line_image *image, double *sigma)
 {
 	bool whole = image->image.type != SAMPLE_FLOAT &&
@@ -619,7 +607,7 @@ line_noise(const struct line_image *image, double *sigma)
 
 	*sigma = 0;
 	if (!columns)
-		return 0;
+		return;
 	step = image->h / (PAIRS_MOST / columns + 1) + 1;
 	v = must_alloc((image->h / step + 1) * columns, sizeof(*v));
 	n = differences(image, step, whole, v);
@@ -629,7 +617,6 @@ line_noise(const struct line_image *image, double *sigma)
 	if (n)
 		*sigma = 1.482602218505602 * M_SQRT1_2 * median_of(v, n, whole);
 	free(v);
-	return 0;
 }
 
 double
@@ -754,9 +741,7 @@ line_points_paired(struct line_finder *finder, const struct line_image *image,
 
 	if (points->n < POINTS_LEAST || points->lines < 2)
 		return false;
-	v = malloc(points->n * sizeof(*v));
-	if (!v)
-		return false;
+	v = must_resize(NULL, points->n, sizeof(*v));
 	set_map(map, points, true);
 	for (size_t i = 0; i < points->n; i++) {
 		float s = partner(map, points, &points->v[i], (float)finder->filter.kernels.sigma);
@@ -884,7 +869,12 @@ line_finder_free(struct line_finder *finder)
 	free_image(finder);
 	free(finder->all.v);
 	free(finder->filter.weight);
-	line_map_free(&finder->map);
+	free(finder->map.at);
+	free(finder->map.order);
+	free(finder->map.chain);
+	free(finder->map.used);
+	free(finder->map.point);
+	free(finder->map.way);
 	free(finder);
 }
 
@@ -1038,17 +1028,16 @@ all_rows(struct line_pass *pass, struct run *run, void (*fn)(void *, size_t))
 	return atomic_load(&pass->failed) ? fail_memory() : 0;
 }
 
-int
+void
 line_candidates_room(struct line_candidates *all, size_t n)
 {
 	if (n <= all->room)
-		return 0;
+		return;
 	all->room = n + n / 2;
 	all->v = must_resize(all->v, all->room, sizeof(*all->v));
-	return 0;
 }
 
-static int
+static void
 gather(struct line_finder *finder)
 {
 	struct line_candidates *all = &finder->all;
@@ -1056,8 +1045,7 @@ gather(struct line_finder *finder)
 
 	for (size_t i = 0; i < finder->tiles_y; i++)
 		n += finder->found[i].n;
-	if (line_candidates_room(all, n) < 0)
-		return -1;
+	line_candidates_room(all, n);
 	all->n = 0;
 	for (size_t i = 0; i < finder->tiles_y; i++) {
 		if (finder->found[i].n)
@@ -1065,7 +1053,6 @@ gather(struct line_finder *finder)
 			    finder->found[i].n * sizeof(*all->v));
 		all->n += finder->found[i].n;
 	}
-	return 0;
 }
 
 /*
@@ -1074,7 +1061,7 @@ gather(struct line_finder *finder)
  * of direction in rad. Of two neighbours that are the same point one is dropped. A line needs a
  * candidate of response `high` and min_length points.
  */
-int
+void
 line_find_listed(struct line_finder *finder, const struct line_image *image,
     struct line_points *to)
 {
@@ -1114,7 +1101,6 @@ line_find_listed(struct line_finder *finder, const struct line_image *image,
 			n++;
 		straighten(options, to->v + i, map->way, n);
 	}
-	return 0;
 }
 
 int
@@ -1128,9 +1114,11 @@ line_find(struct line_finder *finder, struct run *run, const struct line_image *
 	if (!all && all_rows(&pass, run, ranges) < 0)
 		return -1;
 	choose_tiles(finder, all);
-	if (all_rows(&pass, run, search) < 0 || gather(finder) < 0)
+	if (all_rows(&pass, run, search) < 0)
 		return -1;
-	return line_find_listed(finder, image, to);
+	gather(finder);
+	line_find_listed(finder, image, to);
+	return 0;
 }
 
 int

@@ -95,8 +95,8 @@ bool line_points_paired(struct line_finder *, const struct line_image *,
     const struct line_points *, double *distance);
 
 /* Grey levels: the standard deviation of noise, from the median of neighbours' differences; 0 where
- * most neighbours of a plane of floats are equal. -1 after fail(). */
-int line_noise(const struct line_image *, double *sigma);
+ * most neighbours of a plane of floats are equal. */
+void line_noise(const struct line_image *, double *sigma);
 /* The least threshold with which noise of that deviation is skipped. */
 double line_threshold(double sigma_noise, double sigma);
 
@@ -274,10 +274,10 @@ struct line_finder {
 	struct line_map map;
 };
 
-/* Room for n candidates in a list, whose own stay. -1 after fail(). */
-int line_candidates_room(struct line_candidates *, size_t n);
+/* Room for n candidates in a list, whose own stay. */
+void line_candidates_room(struct line_candidates *, size_t n);
 /* The points of an image from its candidates in `all`, which are in the order of rows and columns.
  * As line_find(). */
-int line_find_listed(struct line_finder *, const struct line_image *, struct line_points *);
+void line_find_listed(struct line_finder *, const struct line_image *, struct line_points *);
 
 #endif

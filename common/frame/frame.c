@@ -64,22 +64,6 @@ spare_free(struct frame *frame)
 	free(frame);
 }
 
-static struct frame *
-spare_new(size_t c)
-{
-	struct frame *frame = spare_take(c);
-
-	if (frame)
-		return frame;
-	frame = must_alloc(1, sizeof(*frame));
-	frame->plane = must_alloc(c, sizeof(*frame->plane));
-	if (head_set_count(&frame->head, c) < 0) {
-		spare_free(frame);
-		return NULL;
-	}
-	return frame;
-}
-
 /* Keeps a frame that has lost its planes and metadata, or frees it. */
 static void
 spare_keep(struct frame *frame)
@@ -99,12 +83,18 @@ spare_keep(struct frame *frame)
 int
 frame_new_empty(const struct frame_head *head, struct frame **out)
 {
-	struct frame *frame = spare_new(head->c);
+	struct frame *frame = spare_take(head->c);
 	char (*names)[CHANNEL_NAME_SIZE];
 
 	*out = NULL;
-	if (!frame)
-		return -1;
+	if (!frame) {
+		frame = must_alloc(1, sizeof(*frame));
+		frame->plane = must_alloc(head->c, sizeof(*frame->plane));
+		if (head_set_count(&frame->head, head->c) < 0) {
+			spare_free(frame);
+			return -1;
+		}
+	}
 	names = frame->head.channel;
 	frame->head = *head;
 	frame->head.channel = names;
@@ -285,7 +275,7 @@ frame_add_channel(const struct frame *frame, const char *name, struct frame **ou
 	free(channel);
 	if (status < 0)
 		return -1;
-	status = head_copy(&head, &kept->head);
+	head_copy(&head, &kept->head);
 	if (status == 0)
 		status = head_set_count(&head, c + 1);
 	if (status == 0) {
@@ -347,8 +337,7 @@ frame_to_float(const struct frame *frame, struct frame **out)
 	int status;
 
 	*out = NULL;
-	if (head_copy(&head, &frame->head) < 0)
-		return -1;
+	head_copy(&head, &frame->head);
 	head.type = SAMPLE_FLOAT;
 	status =
 	    frame->head.type == SAMPLE_FLOAT ? frame_new_empty(&head, out) : frame_new(&head, out);
@@ -447,8 +436,7 @@ stacking_new(struct frame_stacking *last, struct frame *const *frames, size_t n)
 		return -1;
 	last->part = must_alloc(n, sizeof(*last->part));
 	for (; last->n < n; last->n++)
-		if (head_copy(&last->part[last->n], &frames[last->n]->head) < 0)
-			return -1;
+		head_copy(&last->part[last->n], &frames[last->n]->head);
 	return 0;
 }
 

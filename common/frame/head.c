@@ -49,17 +49,15 @@ head_init(struct frame_head *head, size_t w, size_t h, size_t c, enum sample typ
 	return 0;
 }
 
-int
+void
 head_copy(struct frame_head *to, const struct frame_head *from)
 {
 	*to = *from;
 	to->channel = NULL;
 	to->meta = (struct meta){ 0 };
-	if (head_set_count(to, from->c) < 0)
-		return -1;
+	to->channel = must_alloc(from->c, sizeof(*to->channel));
 	memcpy(to->channel, from->channel, from->c * sizeof(*from->channel));
 	meta_copy(&to->meta, &from->meta);
-	return 0;
 }
 
 void
@@ -220,26 +218,27 @@ head_points(const struct frame_head *head, size_t *points)
 	return 0;
 }
 
-int
+void
 head_set_points(struct frame_head *head, size_t points)
 {
 	head->w = points ? points : 1;
 	head->h = 1;
-	return meta_setf(&head->meta, "points", "%zu", points);
+	meta_setf(&head->meta, "points", "%zu", points);
 }
 
 bool
 head_same_table(const struct frame_head *a, const struct frame_head *b)
 {
 	struct frame_head one = *a, other = *b;
-	bool same = false;
+	bool same;
 
 	if (!head_is_table(a) || !head_is_table(b))
 		return false;
 	meta_copy(&one.meta, &a->meta);
 	meta_copy(&other.meta, &b->meta);
-	if (head_set_points(&one, 1) == 0 && head_set_points(&other, 1) == 0)
-		same = head_equal(&one, &other);
+	head_set_points(&one, 1);
+	head_set_points(&other, 1);
+	same = head_equal(&one, &other);
 	meta_free(&one.meta);
 	meta_free(&other.meta);
 	return same;

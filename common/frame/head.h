@@ -32,15 +32,17 @@ const char *sample_name(enum sample);		/* uchar ushort float */
 
 /*
  * A head of c channels, all named `image` if c = 1, else `r g b` / `r g b a` for 3 and 4 channels
- * of type uchar or ushort, else `image1 ..`. head is overwritten, not freed. 0 or -1 after fail().
+ * of type uchar or ushort, else `image1 ..`. head is overwritten, not freed. -1 after fail() for no
+ * channel or more than 65536: a caller with a count of its own need not look.
  */
 int head_init(struct frame_head *head, size_t w, size_t h, size_t c, enum sample);
 /* Makes room for c channel names, which are unset when there were fewer. 0 or -1 after fail(). */
 int head_set_count(struct frame_head *, size_t c);
-int head_copy(struct frame_head *to, const struct frame_head *from);
+void head_copy(struct frame_head *to, const struct frame_head *from);
 void head_free(struct frame_head *);
 bool head_equal(const struct frame_head *, const struct frame_head *);
-/* Sets the number of channels and their names from a blank-separated list. */
+/* Sets the number of channels and their names from a blank-separated list; -1 after fail() where a
+ * name is too long. */
 int head_set_channels(struct frame_head *, const char *names);
 /* Writes the names, blank-separated, into a new string. */
 char *head_channels(const struct frame_head *);
@@ -61,8 +63,8 @@ bool head_is_table(const struct frame_head *);
 int head_points(const struct frame_head *, size_t *points);
 /* A picture in colour: channels r g b, one more at most (opacity), and those of second inputs. */
 bool head_is_colour(const struct frame_head *);
-/* Makes it a table of so many rows: sets size and key. -1 after fail(). */
-int head_set_points(struct frame_head *, size_t points);
+/* Makes it a table of so many rows: sets size and key. */
+void head_set_points(struct frame_head *, size_t points);
 /* Are both tables that differ in the number of rows at most? */
 bool head_same_table(const struct frame_head *, const struct frame_head *);
 /* The number of consecutive channels base1 base2 ... (1 if there is `base` alone). */

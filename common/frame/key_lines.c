@@ -183,22 +183,12 @@ keyline_name_channels(struct frame_head *head, const char *names)
 	}
 }
 
-static int
-fail_word(const char *key, const char *const *words, const char *value)
-{
-	char list[200] = "";
-
-	for (size_t i = 0; words[i]; i++)
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
-		    i ? " or " : "", words[i]);
-	return fail(key, "must be %s, not '%.60s'", list, value);
-}
-
 int
 key_option_word(int option, const struct meta *meta, const char *key, const char *const *words,
     int otherwise, int *out)
 {
 	const char *value = meta_get(meta, key);
+	char list[200] = "";
 
 	*out = option >= 0 ? option : otherwise;
 	if (option >= 0 || !value)
@@ -206,7 +196,10 @@ key_option_word(int option, const struct meta *meta, const char *key, const char
 	for (*out = 0; words[*out]; ++*out)
 		if (!strcmp(words[*out], value))
 			return 0;
-	return fail_word(key, words, value);
+	for (size_t i = 0; words[i]; i++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+		    i ? " or " : "", words[i]);
+	return fail(key, "must be %s, not '%.60s'", list, value);
 }
 
 int
@@ -226,10 +219,11 @@ key_option_whole(long option, const struct meta *meta, const char *key, long low
 	return 0;
 }
 
-int
+void
 key_pair_replace(struct meta *meta, const char *key, const double v[2])
 {
-	return meta_get(meta, key) ? meta_set_numbers(meta, key, v, 2) : 0;
+	if (meta_get(meta, key))
+		meta_set_numbers(meta, key, v, 2);
 }
 
 int

@@ -40,7 +40,7 @@ int key_option_whole(long option, const struct meta *, const char *key, long low
 /* Two finite numbers of a key; where it is absent out stays. */
 int key_pair(const struct meta *, const char *key, double out[2]);
 /* Gives a key that is there these two numbers. */
-int key_pair_replace(struct meta *, const char *key, const double v[2]);
+void key_pair_replace(struct meta *, const char *key, const double v[2]);
 /* A range of depths, low < high: of an option of type OPT_NUMBERS (n = 0: not given; `name` in
  * messages), else of the key; NaN where neither is there. */
 int key_option_range(const struct numbers *option, const char *name, const struct meta *,

@@ -42,12 +42,12 @@ entry_new(const char *key, const char *value)
 	return (struct meta_entry){ text, text + name };
 }
 
-/* all: whose text the entries may lie in; NULL: they do not. */
+/* all: whose text the entries may lie in. */
 static void
 entries_free(const struct entries *all, struct meta_entry *entry, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!all || (uintptr_t)entry[i].key - (uintptr_t)all->text >= all->text_bytes)
+		if ((uintptr_t)entry[i].key - (uintptr_t)all->text >= all->text_bytes)
 			free(entry[i].key);
 }
 
@@ -97,35 +97,27 @@ meta_get(const struct meta *meta, const char *key)
 }
 
 /* At place i, which is a new one or that of an entry with the same key. */
-static int
+static void
 put_entry(struct meta *meta, size_t i, struct meta_entry entry)
 {
-	if (i == META_KEYS_MOST)
-		return fail(entry.key, "metadata have more than %d keys", META_KEYS_MOST);
 	own(meta);
 	if (i < meta->n)
 		entries_free(entries_of(meta), &meta->entry[i], 1);
 	else
 		meta->n++;
 	meta->entry[i] = entry;
-	return 0;
 }
 
 int
 meta_set(struct meta *meta, const char *key, const char *value)
 {
 	const size_t i = find(meta, key);
-	struct meta_entry entry;
 
 	if (!*key || strpbrk(key, ":=\n\r") || strpbrk(value, "\n\r") || strstr(value, ": "))
 		return fail(key, "value cannot be kept as metadata");
-	if (i < meta->n && !strcmp(meta->entry[i].value, value))
-		return 0;
-	entry = entry_new(key, value);
-	if (put_entry(meta, i, entry) == 0)
-		return 0;
-	entries_free(NULL, &entry, 1);
-	return -1;
+	if (i == meta->n || strcmp(meta->entry[i].value, value))
+		put_entry(meta, i, entry_new(key, value));
+	return 0;
 }
 
 void
@@ -142,7 +134,10 @@ meta_adopt(struct meta *meta, char *text, size_t bytes)
 int
 meta_put(struct meta *meta, char *key, char *value)
 {
-	return put_entry(meta, find(meta, key), (struct meta_entry){ key, value });
+	if (meta->n == META_KEYS_MOST)
+		return fail(key, "metadata have more than %d keys", META_KEYS_MOST);
+	put_entry(meta, find(meta, key), (struct meta_entry){ key, value });
+	return 0;
 }
 
 int
@@ -160,26 +155,24 @@ meta_setf(struct meta *meta, const char *key, const char *format, ...)
 	return status;
 }
 
-int
+void
 meta_set_number(struct meta *meta, const char *key, double v)
 {
-	return meta_set_numbers(meta, key, &v, 1);
+	meta_set_numbers(meta, key, &v, 1);
 }
 
-int
+void
 meta_set_numbers(struct meta *meta, const char *key, const double *v, size_t n)
 {
 	char *text = must_alloc(n + 1, 32), *end = text;
-	int status;
 
 	for (size_t i = 0; i < n; i++) {
 		char number[32];
 
 		end = stpcpy(stpcpy(end, i ? " " : ""), number_format(v[i], number));
 	}
-	status = meta_set(meta, key, text);
+	meta_set(meta, key, text);
 	free(text);
-	return status;
 }
 
 void
@@ -332,11 +325,10 @@ next_command(const struct meta *meta, char key[32])
 	strcpy(stpcpy(key, "cmd."), first);
 }
 
-int
+void
 meta_append_command(struct meta *meta, const char *command)
 {
 	char key[32], *text, *out;
-	int status;
 
 	next_command(meta, key);
 	text = out = must_alloc(3, strlen(command) + 1);
@@ -345,9 +337,8 @@ meta_append_command(struct meta *meta, const char *command)
 			out += sprintf(out, "%%%02X", (unsigned char)*p);
 		else
 			*out++ = *p;
-	status = meta_set(meta, key, text);
+	meta_set(meta, key, text);
 	free(text);
-	return status;
 }
 
 /* Appends a word to a list, or several that are one already. Returns where it begins. */
@@ -362,15 +353,6 @@ append(char **list, const char *word)
 	if (used)
 		*end++ = ' ';
 	return memcpy(end, word, n);
-}
-
-/* A value with blanks inside cannot be a word of a list: they become underscores. */
-static void
-append_as_word(char **list, const char *value)
-{
-	for (char *p = append(list, *value ? value : "-"); *p; p++)
-		if (*p == ' ')
-			*p = '_';
 }
 
 /* Keys whose values are lists of their own, not one word per channel. */
@@ -422,7 +404,9 @@ gather_key(struct meta *to, const char *key, const struct meta *const *meta, con
 		if (whole)
 			append(&list, value);
 		for (size_t k = 0; k < planes[i] && !whole; k++)
-			append_as_word(&list, value ? value : "-");
+			/* a value with blanks inside cannot be a word of a list */
+			for (char *p = append(&list, value && *value ? value : "-"); *p; p++)
+				*p = *p == ' ' ? '_' : *p;
 	}
 	status = meta_set(to, key, list);
 	free(list);

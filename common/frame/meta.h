@@ -12,7 +12,7 @@
 
 #include "base/numbers.h"
 
-#define META_KEYS_MOST 10000	/* looking one up takes time in proportion */
+#define META_KEYS_MOST 10000	/* that are read: looking one up takes time in proportion */
 
 struct meta_entry {
 	char *key;
@@ -27,16 +27,17 @@ struct meta {		/* only the functions below change its entries */
 /* NULL when there is no such key. */
 const char *meta_get(const struct meta *, const char *key);
 /* Sets or replaces; the place of an existing key is kept. -1 after fail() where key or value cannot
- * stand in a header, or there are too many keys. */
+ * stand in a header: a caller whose key and value are words or numbers of its own need not look. */
 int meta_set(struct meta *, const char *key, const char *value);
 int meta_setf(struct meta *, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-int meta_set_number(struct meta *, const char *key, double v);
-int meta_set_numbers(struct meta *, const char *key, const double *v, size_t n);
+void meta_set_number(struct meta *, const char *key, double v);
+void meta_set_numbers(struct meta *, const char *key, const double *v, size_t n);
 /*
  * For readers of many keys, without a copy of each: meta_adopt() gives the metadata, which are
  * empty, a block of malloc() in which keys and values lie as strings, and which is freed with them.
- * meta_put() is meta_set() of two of its strings, which meta_set() would accept.
+ * meta_put() is meta_set() of two of its strings, which meta_set() would accept; -1 after fail()
+ * where there are META_KEYS_MOST already.
  */
 void meta_adopt(struct meta *, char *text, size_t bytes);
 int meta_put(struct meta *, char *key, char *value);
@@ -60,7 +61,7 @@ void meta_free(struct meta *);
 
 /* Appends the next cmd.N: words with one blank between. Bytes that NRRD readers cannot read
  * become %XX, but not %: the caller wrote the words with escape_put_word(). */
-int meta_append_command(struct meta *, const char *command);
+void meta_append_command(struct meta *, const char *command);
 
 /*
  * Metadata of frames that are gathered into one: keys that are equal in all stay, keys that differ

@@ -109,14 +109,6 @@ static struct {
 	struct memory_source source;	/* of new stores; zero: malloc */
 } kept = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Does another process still read it? */
-static bool
-is_busy(const struct pixel_store *store)
-{
-	return store->owner && store->source.busy &&
-	    store->source.busy(store->source.arg, store->owner);
-}
-
 /* Takes store i off the list, which stays in the order of age. The caller holds the lock. */
 static struct pixel_store *
 kept_remove(size_t i)
@@ -146,7 +138,8 @@ kept_take(size_t bytes, bool scratch)
 	pthread_mutex_lock(&kept.lock);
 	for (size_t i = kept.n; i-- > 0 && !found;)
 		if (kept.store[i]->bytes == bytes && !(scratch && kept.store[i]->owner) &&
-		    !is_busy(kept.store[i]))
+		    !(kept.store[i]->owner && kept.store[i]->source.busy &&
+		    kept.store[i]->source.busy(kept.store[i]->source.arg, kept.store[i]->owner)))
 			found = kept_remove(i);
 	if (found)
 		count_used(bytes);

@@ -106,16 +106,10 @@ LOOPS(by_bytes, __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi"))))
 
 #define SUPPORTS(feature) (__builtin_cpu_supports(feature) != 0)
 
-static bool
-has_words(void)
-{
-	return SUPPORTS("avx512f") && SUPPORTS("avx512bw") && SUPPORTS("avx512vl");
-}
-
 static size_t
 usable_from(void)
 {
-	if (has_words())
+	if (SUPPORTS("avx512f") && SUPPORTS("avx512bw") && SUPPORTS("avx512vl"))
 		return SUPPORTS("avx512vbmi") ? 0 : 1;
 	return SUPPORTS("avx2") ? 2 : SUPPORTS("ssse3") ? 3 : 4;
 }
@@ -189,7 +183,8 @@ table_rows_add(struct table_rows *rows)
 int
 table_rows_frame(const struct table_rows *rows, struct frame_head *head, struct frame **out)
 {
-	if (head_set_points(head, rows->n) < 0 || frame_new(head, out) < 0)
+	head_set_points(head, rows->n);
+	if (frame_new(head, out) < 0)
 		return -1;
 	for (size_t c = 0; c < rows->c; c++) {
 		float *to = frame_floats(*out, c, 0);

@@ -678,7 +678,7 @@ name_channels(const struct capture_set *set, const char *forms, const char *qual
 	return status;
 }
 
-static int
+static void
 describe_sets(const struct capture_set *set, struct meta *meta)
 {
 	size_t n = set->fringes;
@@ -694,15 +694,15 @@ describe_sets(const struct capture_set *set, struct meta *meta)
 		known = known && !isnan(period_px[k]);
 		equal = equal && steps[k] == steps[0];
 	}
-	if (known && meta_set_numbers(meta, "period_px", period_px, n) < 0)
-		return -1;
+	if (known)
+		meta_set_numbers(meta, "period_px", period_px, n);
 	if (!known)
 		meta_remove(meta, "period_px");
-	return meta_set(meta, "axis", axes) < 0 ? -1 :
-	    meta_set_numbers(meta, "steps", steps, equal ? 1 : n);
+	meta_set(meta, "axis", axes);
+	meta_set_numbers(meta, "steps", steps, equal ? 1 : n);
 }
 
-static int
+static void
 describe_codes(const struct capture_set *set, struct meta *meta)
 {
 	double planes[2], period_px[2];
@@ -714,17 +714,17 @@ describe_codes(const struct capture_set *set, struct meta *meta)
 		period_px[i] = set->code[i].period_px;
 		known = known && !isnan(period_px[i]);
 	}
-	if (known && meta_set_numbers(meta, "gray_period_px", period_px, set->codes) < 0)
-		return -1;
+	if (known)
+		meta_set_numbers(meta, "gray_period_px", period_px, set->codes);
 	if (set->cell == CELL_NONE)
 		meta_remove(meta, "gray_cell");
-	else if (meta_set(meta, "gray_cell", manifest_cells[set->cell]) < 0)
-		return -1;
-	return meta_set_numbers(meta, "gray_planes", planes, set->codes);
+	else
+		meta_set(meta, "gray_cell", manifest_cells[set->cell]);
+	meta_set_numbers(meta, "gray_planes", planes, set->codes);
 }
 
 /* Where it is known where a marker is. */
-static int
+static void
 describe_markers(const struct capture_set *set, struct meta *meta)
 {
 	double px[2], width_px[2];
@@ -738,11 +738,10 @@ describe_markers(const struct capture_set *set, struct meta *meta)
 	meta_remove(meta, "marker_px");
 	meta_remove(meta, "marker_width_px");
 	if (!known)
-		return 0;
-	if (meta_set_numbers(meta, "marker_px", px, set->markers) < 0 ||
-	    meta_set_numbers(meta, "marker_width_px", width_px, set->markers) < 0)
-		return -1;
-	return meta_set(meta, "marker_axis", set->markers > 1 ? "x y" :
+		return;
+	meta_set_numbers(meta, "marker_px", px, set->markers);
+	meta_set_numbers(meta, "marker_width_px", width_px, set->markers);
+	meta_set(meta, "marker_axis", set->markers > 1 ? "x y" :
 	    set->marker[0].axis == 'y' ? "y" : "x");
 }
 
@@ -760,20 +759,17 @@ capture_set_describe(const struct capture_set *set, const char *forms, const cha
 	for (size_t i = 0; i < sizeof(single) / sizeof(*single); i++)
 		meta_remove(meta, single[i]);
 	if (set->fringes) {
-		if (describe_sets(set, meta) < 0)
-			return -1;
+		describe_sets(set, meta);
 	} else {
 		meta_remove(meta, "period_px");
 		meta_remove(meta, "steps");
-		if (meta_set(meta, "axis", codes[set->codes > 1 ? 2 :
-		    set->code[0].axis == 'y']) < 0)
-			return -1;
+		meta_set(meta, "axis", codes[set->codes > 1 ? 2 : set->code[0].axis == 'y']);
 	}
-	if (describe_markers(set, meta) < 0)
-		return -1;
+	describe_markers(set, meta);
 	if (set->codes)
-		return describe_codes(set, meta);
-	meta_remove(meta, "gray_cell");
+		describe_codes(set, meta);
+	else
+		meta_remove(meta, "gray_cell");
 	return 0;
 }
 

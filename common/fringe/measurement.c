@@ -124,7 +124,8 @@ begin_places(const struct measurement *measurement, const struct frame *in, size
 	if ((how != DROPPED_AUTO && how != DROPPED_IMAGES) || in->head.c != 1 || captures->rgb ||
 	    captures->flat == FLAT_AUTO || (meta_get(&in->head.meta, "role") && !captures->order))
 		return NULL;
-	if (head_copy(&set, &in->head) == 0 && head_set_count(&set, planes) == 0)
+	head_copy(&set, &in->head);
+	if (head_set_count(&set, planes) == 0)
 		places = image_places_new(captures, measurement_manifest(measurement), &set);
 	fail_clear();
 	head_free(&set);
@@ -148,7 +149,7 @@ note_untold(struct measurement *measurement)
 	measurement->untold_noted = true;
 }
 
-int
+void
 measurement_holds(struct run *run, struct measurement *measurement, const struct frame *in,
     size_t planes, bool ended, size_t *images, size_t *measurements)
 {
@@ -163,7 +164,7 @@ measurement_holds(struct run *run, struct measurement *measurement, const struct
 	measurement->places_begun = true;
 	*images = SIZE_MAX;
 	if (!measurement->places)
-		return 0;
+		return;
 	if (in)
 		image_places_take(measurement->places, in);
 	answer = image_places_next(measurement->places, ended, images, measurements);
@@ -188,7 +189,6 @@ measurement_holds(struct run *run, struct measurement *measurement, const struct
 		image_places_free(measurement->places);
 		measurement->places = NULL;
 	}
-	return 0;
 }
 
 /*
@@ -596,19 +596,19 @@ measurement_solve(struct measurement *measurement, const struct frame_head *head
 	return 0;
 }
 
-int
+void
 measurement_describe(const struct measurement *measurement, struct meta *meta)
 {
 	const double *field_px = &measurement->options->field_px;
 
 	meta_remove(meta, "decoded_sign");
 	meta_remove(meta, "decoded_origin_rad");
-	if ((!isnan(*field_px) && meta_set_numbers(meta, "field_px", field_px, 1) < 0) ||
-	    (measurement->sign != 1 &&
-	    meta_set_numbers(meta, "decoded_sign", &measurement->sign, 1) < 0))
-		return -1;
-	return measurement->origin_rad == 0 ? 0 :
-	    meta_set_numbers(meta, "decoded_origin_rad", &measurement->origin_rad, 1);
+	if (!isnan(*field_px))
+		meta_set_numbers(meta, "field_px", field_px, 1);
+	if (measurement->sign != 1)
+		meta_set_numbers(meta, "decoded_sign", &measurement->sign, 1);
+	if (measurement->origin_rad != 0)
+		meta_set_numbers(meta, "decoded_origin_rad", &measurement->origin_rad, 1);
 }
 
 double

@@ -175,7 +175,7 @@ void measurement_free(struct measurement *);
 int measurement_arrives(struct run *, struct measurement *, const struct frame_head *,
     const char *path, size_t have, size_t wanted, bool *begins);
 /* As a body's `holds`: of images of known shifts that have no roles; planes: of a measurement. */
-int measurement_holds(struct run *, struct measurement *, const struct frame *in, size_t planes,
+void measurement_holds(struct run *, struct measurement *, const struct frame *in, size_t planes,
     bool ended, size_t *images, size_t *measurements);
 /* For frames of this head: checks the files' names, and the manifest against --kind. -1 after
  * fail(). */
@@ -184,8 +184,8 @@ int measurement_begin(const struct run *, struct measurement *, const struct fra
  * which is an error, or with the images' own keys, which is a warning. -1 after fail(). */
 int measurement_solve(struct measurement *, const struct frame_head *, const struct capture_set *);
 /* Sets the keys field_px, for unwrap2f, where --field is given, and decoded_sign and
- * decoded_origin_rad, where these are not 1 and 0. -1 after fail(). */
-int measurement_describe(const struct measurement *, struct meta *);
+ * decoded_origin_rad, where these are not 1 and 0. */
+void measurement_describe(const struct measurement *, struct meta *);
 /* -1 after fail(). */
 int measurement_limit(const struct run *, const struct measurement_options *,
     const struct frame_head *, struct measurement_limits *);

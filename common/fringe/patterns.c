@@ -827,68 +827,68 @@ patterns_plan(const struct pattern_spec *spec, struct patterns *out)
 	return 0;
 }
 
-static int
+static void
 set_number(struct meta *meta, const char *key, double v)
 {
-	return isnan(v) ? meta_set(meta, key, "-") : meta_set_number(meta, key, v);
+	if (isnan(v))
+		meta_set(meta, key, "-");
+	else
+		meta_set_number(meta, key, v);
 }
 
-static int
+static void
 set_whole(struct meta *meta, const char *key, long v)
 {
-	return v < 0 ? meta_set(meta, key, "-") : meta_setf(meta, key, "%ld", v);
+	if (v < 0)
+		meta_set(meta, key, "-");
+	else
+		meta_setf(meta, key, "%ld", v);
 }
 
-static int
+static void
 describe_set(const struct pattern_spec *spec, const struct patterns *patterns, struct meta *meta)
 {
 	size_t steps = spec->family == FAMILY_SHIFTS ? spec->shift_rad.n :
 	    spec->family == FAMILY_SIN_COS_FLAT ? 3 : 0;
 
-	if (steps && meta_setf(meta, "steps", "%zu", steps) < 0)
-		return -1;
-	if (spec->gray_cell != CELL_NONE &&
-	    meta_set(meta, "gray_cell", manifest_cells[spec->gray_cell]) < 0)
-		return -1;
-	if (meta_setf(meta, "set_images", "%zu", patterns->n) < 0)
-		return -1;
-	return meta_setf(meta, "projector_px", "%zu %zu", spec->w, spec->h);
+	if (steps)
+		meta_setf(meta, "steps", "%zu", steps);
+	if (spec->gray_cell != CELL_NONE)
+		meta_set(meta, "gray_cell", manifest_cells[spec->gray_cell]);
+	meta_setf(meta, "set_images", "%zu", patterns->n);
+	meta_setf(meta, "projector_px", "%zu %zu", spec->w, spec->h);
 }
 
-static int
+static void
 describe(const struct pattern_spec *spec, const struct patterns *patterns, size_t i,
     struct meta *meta)
 {
 	const struct pattern *pattern = &patterns->pattern[i];
 	char axis[2] = { pattern->axis ? pattern->axis : '-', '\0' };
 
-	if (meta_set(meta, "role", manifest_roles[pattern->role]) < 0 ||
-	    meta_set(meta, "axis", axis) < 0 ||
-	    set_number(meta, "period_px", pattern->period_px) < 0 ||
-	    set_whole(meta, "step", pattern->step) < 0 ||
-	    set_number(meta, "shift_rad", pattern->shift_rad) < 0 ||
-	    set_whole(meta, "bit", pattern->bit) < 0 ||
-	    meta_set(meta, "name", pattern->name) < 0)
-		return -1;
-	if (spec->marker && (set_number(meta, "marker_px", pattern->marker_px) < 0 ||
-	    set_number(meta, "marker_width_px", pattern->marker_width_px) < 0))
-		return -1;
-	return describe_set(spec, patterns, meta);
+	meta_set(meta, "role", manifest_roles[pattern->role]);
+	meta_set(meta, "axis", axis);
+	set_number(meta, "period_px", pattern->period_px);
+	set_whole(meta, "step", pattern->step);
+	set_number(meta, "shift_rad", pattern->shift_rad);
+	set_whole(meta, "bit", pattern->bit);
+	meta_set(meta, "name", pattern->name);
+	if (spec->marker) {
+		set_number(meta, "marker_px", pattern->marker_px);
+		set_number(meta, "marker_width_px", pattern->marker_width_px);
+	}
+	describe_set(spec, patterns, meta);
 }
 
-int
+void
 patterns_head(const struct pattern_spec *spec, const struct patterns *patterns, size_t i,
     struct frame_head *head)
 {
 	enum sample type = spec->bits == BITS_FLOAT ? SAMPLE_FLOAT :
 	    spec->bits == BITS_16 ? SAMPLE_USHORT : SAMPLE_UCHAR;
 
-	if (head_init(head, spec->w, spec->h, 1, type) < 0)
-		return -1;
-	if ((spec->bits == BITS_1 && meta_set(&head->meta, "bits", "1") < 0) ||
-	    describe(spec, patterns, i, &head->meta) < 0) {
-		head_free(head);
-		return -1;
-	}
-	return 0;
+	head_init(head, spec->w, spec->h, 1, type);
+	if (spec->bits == BITS_1)
+		meta_set(&head->meta, "bits", "1");
+	describe(spec, patterns, i, &head->meta);
 }

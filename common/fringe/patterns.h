@@ -146,7 +146,7 @@ int patterns_plan(const struct pattern_spec *, struct patterns *out);
 void patterns_free(struct patterns *);
 /* The head of image i: size, type, and the keys bits role axis period_px step steps shift_rad bit
  * gray_cell marker_px marker_width_px set_images name projector_px. Overwrites head. */
-int patterns_head(const struct pattern_spec *, const struct patterns *, size_t i,
+void patterns_head(const struct pattern_spec *, const struct patterns *, size_t i,
     struct frame_head *);
 
 /*

@@ -24,7 +24,6 @@ period_keys_convert(struct meta *meta, double from_px, double to_px)
 	for (size_t i = 0; i < 2 && from_px != to_px; i++) {
 		double factor = i ? 1 / longer : longer;
 		struct numbers number;
-		int status = 0;
 
 		if (meta_numbers(meta, keys[i], &number) < 0)
 			return -1;
@@ -33,10 +32,8 @@ period_keys_convert(struct meta *meta, double from_px, double to_px)
 			factor *= i ? 1 : longer;
 		}
 		if (number.n)
-			status = meta_set_numbers(meta, keys[i], number.v, number.n);
+			meta_set_numbers(meta, keys[i], number.v, number.n);
 		numbers_free(&number);
-		if (status < 0)
-			return -1;
 	}
 	return 0;
 }

@@ -1185,7 +1185,8 @@ step_search_plan(struct step_search *search, const struct capture_set *captures,
 	}
 	if (n == 0)
 		return fail("--shift", "without fringe images there are none to find");
-	return meta_set_numbers(meta, "found_shift_rad", search->expected, n);
+	meta_set_numbers(meta, "found_shift_rad", search->expected, n);
+	return 0;
 }
 
 void
@@ -1446,7 +1447,7 @@ step_search_run(struct step_search *search, struct run *run, const struct frame 
 		n += fringe->n;
 	}
 	if (status == 0)
-		status = meta_set_numbers(run_output_meta(run), "found_shift_rad", shift_rad, n);
+		meta_set_numbers(run_output_meta(run), "found_shift_rad", shift_rad, n);
 	free(shift_rad);
 	return status;
 }

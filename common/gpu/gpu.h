@@ -104,10 +104,9 @@ int gpu_job_submit(struct gpu_job *);
 int gpu_job_wait(struct gpu_job *);
 /* Was the device given up? Then the memory that its jobs work on must not be used again. */
 bool gpu_lost(const struct gpu *);
-/* Of a job that is done, seconds that the device spent: uploads, each dispatch, downloads. NaN
+/* Of a job that is done, seconds that the device spent: each dispatch, uploads, downloads. NaN
  * where it has no clock. */
-double gpu_job_upload_seconds(const struct gpu_job *);
 double gpu_job_dispatch_seconds(const struct gpu_job *, size_t dispatch);
-double gpu_job_download_seconds(const struct gpu_job *);
+void gpu_job_copy_seconds(const struct gpu_job *, double *up, double *down);
 
 #endif

@@ -301,19 +301,14 @@ gpu_lost(const struct gpu *gpu)
 }
 
 double
-gpu_job_upload_seconds(const struct gpu_job *job)
-{
-	return job->up_s;
-}
-
-double
 gpu_job_dispatch_seconds(const struct gpu_job *job, size_t dispatch)
 {
 	return dispatch < CLOCKS_MOST ? job->dispatch_s[dispatch] : NAN;
 }
 
-double
-gpu_job_download_seconds(const struct gpu_job *job)
+void
+gpu_job_copy_seconds(const struct gpu_job *job, double *up, double *down)
 {
-	return job->down_s;
+	*up = job->up_s;
+	*down = job->down_s;
 }

@@ -88,25 +88,24 @@ depthcode_choose(struct depthcode *code, const struct depthcode_options *options
 	return 0;
 }
 
-int
+void
 depthcode_write(const struct depthcode *code, struct meta *meta)
 {
 	const double range[2] = { code->low, code->high };
 
-	if (meta_set(meta, "depthcode_layout", depthcode_layouts[code->layout]) < 0 ||
-	    meta_setf(meta, "depthcode_bits", "%ld", code->bits) < 0 ||
-	    meta_set_numbers(meta, "depthcode_range", range, 2) < 0 ||
-	    meta_set(meta, "depthcode_mask", depthcode_masks[code->mask]) < 0 ||
-	    meta_setf(meta, "depthcode_size", "%zu %zu", code->w, code->h) < 0 ||
-	    (code->mask == DEPTHCODE_GAP &&
-	    meta_setf(meta, "depthcode_guard", "%ld", code->guard) < 0) ||
-	    (code->layout != DEPTHCODE_LUMA &&
-	    meta_setf(meta, "depthcode_fringes", "%ld", code->fringes) < 0))
-		return -1;
+	meta_set(meta, "depthcode_layout", depthcode_layouts[code->layout]);
+	meta_setf(meta, "depthcode_bits", "%ld", code->bits);
+	meta_set_numbers(meta, "depthcode_range", range, 2);
+	meta_set(meta, "depthcode_mask", depthcode_masks[code->mask]);
+	meta_setf(meta, "depthcode_size", "%zu %zu", code->w, code->h);
+	if (code->mask == DEPTHCODE_GAP)
+		meta_setf(meta, "depthcode_guard", "%ld", code->guard);
+	if (code->layout != DEPTHCODE_LUMA)
+		meta_setf(meta, "depthcode_fringes", "%ld", code->fringes);
 	if (code->bits > 8)
-		return meta_setf(meta, "max_value", "%ld", depthcode_most(code));
-	meta_remove(meta, "max_value");
-	return 0;
+		meta_setf(meta, "max_value", "%ld", depthcode_most(code));
+	else
+		meta_remove(meta, "max_value");
 }
 
 void

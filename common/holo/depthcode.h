@@ -65,7 +65,7 @@ int depthcode_read(struct depthcode *, const struct depthcode_options *, const s
 /* An option wins over a key, but not in silence: one line for each that differs. */
 void depthcode_warn_overruled(const struct depthcode_options *, const struct meta *);
 /* Sets the keys of depthcode(5); takes them away. */
-int depthcode_write(const struct depthcode *, struct meta *);
+void depthcode_write(const struct depthcode *, struct meta *);
 void depthcode_remove(struct meta *);
 
 /* Is a texture in a channel of its own, by its key? -1 after fail() where that is no such word. */

@@ -257,18 +257,19 @@ dither_kernel(double sigma, size_t reach, size_t width, bool flat, float *kernel
 
 /* ---- keys ---- */
 
-int
+void
 dither_write(const struct dither_keys *keys, struct meta *meta)
 {
 	dither_remove(meta);
-	if (meta_set(meta, "holo_pack", dither_packs[keys->pack]) < 0 ||
-	    meta_set(meta, "holo_dither", dither_methods[keys->method]) < 0 ||
-	    meta_setf(meta, "holo_texture_bits", "%ld", keys->texture_bits) < 0 ||
-	    (keys->method == DITHER_BY_BAYER &&
-		meta_setf(meta, "holo_dither_order", "%ld", keys->order) < 0) ||
-	    (keys->marked && meta_set(meta, "holo_dither_jumps", JUMPS_MARKED) < 0))
-		return -1;
-	return keys->sigma_px > 0 ? meta_set_number(meta, "holo_sigma_px", keys->sigma_px) : 0;
+	meta_set(meta, "holo_pack", dither_packs[keys->pack]);
+	meta_set(meta, "holo_dither", dither_methods[keys->method]);
+	meta_setf(meta, "holo_texture_bits", "%ld", keys->texture_bits);
+	if (keys->method == DITHER_BY_BAYER)
+		meta_setf(meta, "holo_dither_order", "%ld", keys->order);
+	if (keys->marked)
+		meta_set(meta, "holo_dither_jumps", JUMPS_MARKED);
+	if (keys->sigma_px > 0)
+		meta_set_number(meta, "holo_sigma_px", keys->sigma_px);
 }
 
 void

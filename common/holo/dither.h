@@ -98,7 +98,7 @@ bool dither_ordered(const struct dither_keys *);
  */
 void dither_thresholds(const struct dither_keys *, float threshold[4][DITHER_TILE_PIXELS]);
 
-int dither_write(const struct dither_keys *, struct meta *);
+void dither_write(const struct dither_keys *, struct meta *);
 void dither_remove(struct meta *);
 /* Options (-1, or LONG_MIN, or NaN: not given), else keys; -1 after fail(). */
 int dither_read(struct dither_keys *, const struct dither_keys *options, const struct meta *);

@@ -18,7 +18,7 @@
 const int bits_way[BITS_WAYS][2] = { { -1, -1 }, { 0, -1 }, { 1, -1 }, { -1, 0 }, { 1, 0 },
 	{ -1, 1 }, { 0, 1 }, { 1, 1 } };
 
-int
+void
 bits_thresholds(struct bits_code *bits, const struct dither_keys *keys)
 {
 	float threshold[4][DITHER_TILE_PIXELS];
@@ -32,7 +32,6 @@ bits_thresholds(struct bits_code *bits, const struct dither_keys *keys)
 		bits->arc[1][i] = (float)(acos(cosine) * HOLO_TURN);
 		bits->threshold[i] = ceilf(255.0f * threshold[2][i]) - 0.5f;
 	}
-	return 0;
 }
 
 void
@@ -377,27 +376,25 @@ holo_choose(struct holo *holo, const struct holo_options *options, const struct 
 	return holo_check_stairs(holo);
 }
 
-int
+void
 holo_write(const struct holo *holo, struct meta *meta)
 {
 	const double range[2] = { holo->low, holo->high };
 
-	if (meta_setf(meta, "holo_size", "%zu %zu", holo->w, holo->h) < 0 ||
-	    meta_set_number(meta, "holo_pitch_px", holo->pitch_px) < 0 ||
-	    meta_setf(meta, "holo_theta_deg", "%.12g", holo->theta_rad / RADIANS) < 0 ||
-	    meta_set(meta, "holo_stair", holo_stairs[holo->stair]) < 0 ||
-	    meta_setf(meta, "holo_stair_height", "%ld", holo->stair_height) < 0 ||
-	    (holo->stair == HOLO_COSINE &&
-		meta_setf(meta, "holo_stair_turns", "%ld", holo->stair_turns) < 0) ||
-	    meta_set(meta, "holo_layout", holo_layouts[holo->layout]) < 0 ||
-	    (holo->rounding != HOLO_LEVEL &&
-		meta_set(meta, "holo_rounding", holo_roundings[holo->rounding]) < 0) ||
-	    meta_set_numbers(meta, "holo_depth_range", range, 2) < 0 ||
-	    meta_set_numbers(meta, "holo_spacing", holo->spacing, 2) < 0 ||
-	    meta_set_numbers(meta, "holo_corner", holo->corner, 2) < 0 ||
-	    meta_set(meta, "z_axis", holo_z_axes[holo->z_axis]) < 0)
-		return -1;
-	return 0;
+	meta_setf(meta, "holo_size", "%zu %zu", holo->w, holo->h);
+	meta_set_number(meta, "holo_pitch_px", holo->pitch_px);
+	meta_setf(meta, "holo_theta_deg", "%.12g", holo->theta_rad / RADIANS);
+	meta_set(meta, "holo_stair", holo_stairs[holo->stair]);
+	meta_setf(meta, "holo_stair_height", "%ld", holo->stair_height);
+	if (holo->stair == HOLO_COSINE)
+		meta_setf(meta, "holo_stair_turns", "%ld", holo->stair_turns);
+	meta_set(meta, "holo_layout", holo_layouts[holo->layout]);
+	if (holo->rounding != HOLO_LEVEL)
+		meta_set(meta, "holo_rounding", holo_roundings[holo->rounding]);
+	meta_set_numbers(meta, "holo_depth_range", range, 2);
+	meta_set_numbers(meta, "holo_spacing", holo->spacing, 2);
+	meta_set_numbers(meta, "holo_corner", holo->corner, 2);
+	meta_set(meta, "z_axis", holo_z_axes[holo->z_axis]);
 }
 
 void
@@ -446,27 +443,11 @@ holo_check_options(const char *const *missing, bool none, const char *keys)
 	    options);
 }
 
-static int
-check_complete(const struct holo *holo, const struct meta *meta, bool has_stair)
-{
-	const char *const missing[] = {
-		isnan(holo->pitch_px) ? "--pitch" : "",
-		isnan(holo->theta_rad) ? "--theta" : "",
-		has_stair ? "" : "--stair",
-		holo->stair_height < 1 ? "--stair-height" : "",
-		holo->stair == HOLO_COSINE && holo->stair_turns < 0 ? "--stair-turns" : "",
-		isnan(holo->low) ? "--depth-range" : "",
-		NULL
-	};
-
-	return holo_check_options(missing, !meta_get(meta, "holo_pitch_px") &&
-	    !meta_get(meta, "holo_stair_height"), "no holo_ keys: is it a Holoimage?");
-}
-
 int
 holo_read(struct holo *holo, const struct holo_options *options, const struct frame_head *head)
 {
 	const struct meta *meta = &head->meta;
+	const char *const *missing;
 	bool has_stair;
 
 	*holo = (struct holo){ .w = head->w, .h = head->h, .spacing = { 1, 1 } };
@@ -487,7 +468,18 @@ holo_read(struct holo *holo, const struct holo_options *options, const struct fr
 	    key_pair(meta, "holo_corner", holo->corner) < 0)
 		return -1;
 	holo->theta_rad *= RADIANS;
-	return check_complete(holo, meta, has_stair) < 0 ? -1 : holo_check_stairs(holo);
+	missing = (const char *const[]){
+		isnan(holo->pitch_px) ? "--pitch" : "",
+		isnan(holo->theta_rad) ? "--theta" : "",
+		has_stair ? "" : "--stair",
+		holo->stair_height < 1 ? "--stair-height" : "",
+		holo->stair == HOLO_COSINE && holo->stair_turns < 0 ? "--stair-turns" : "",
+		isnan(holo->low) ? "--depth-range" : "",
+		NULL
+	};
+	return holo_check_options(missing, !meta_get(meta, "holo_pitch_px") &&
+	    !meta_get(meta, "holo_stair_height"), "no holo_ keys: is it a Holoimage?") < 0 ? -1 :
+	    holo_check_stairs(holo);
 }
 
 /* NaN: the option is not given. */

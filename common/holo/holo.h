@@ -93,7 +93,7 @@ int holo_check_size(const struct meta *, const char *key, size_t w, size_t h);
  * none: the picture has no keys at all, which `keys` explains. */
 int holo_check_options(const char *const *missing, bool none, const char *keys);
 /* Sets the keys of holoimage(5); takes them away. */
-int holo_write(const struct holo *, struct meta *);
+void holo_write(const struct holo *, struct meta *);
 void holo_remove(struct meta *);
 
 /* The greatest height S at which all stairs fit. */
@@ -150,9 +150,9 @@ extern const int bits_way[BITS_WAYS][2];	/* x, y */
 
 /*
  * Thresholds: where sine and cosine pass each pixel's, in turns: asin and acos of it. Holoimages
- * have whole levels: the threshold is halfway between two of them. -1 after fail().
+ * have whole levels: the threshold is halfway between two of them.
  */
-int bits_thresholds(struct bits_code *, const struct dither_keys *);
+void bits_thresholds(struct bits_code *, const struct dither_keys *);
 /* The stairs; arcs and thresholds stay. */
 void bits_stairs(struct bits_code *, const struct holo_code *);
 /* Can a pixel of a surface have neither bit of the fringes at this place of the tile? */

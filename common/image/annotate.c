@@ -237,15 +237,6 @@ canvas_text(struct frame *frame, struct canvas_place at, enum canvas_align align
 	draw_text(frame, at, false, scale, rgb, text);
 }
 
-/* The same, read from below; `at` is the left side of its middle. */
-static void
-canvas_text_upright(struct frame *frame, struct canvas_place at, size_t scale,
-    const unsigned char rgb[3], const char *text)
-{
-	at.y += (ptrdiff_t)canvas_text_width(scale, text) / 2;
-	draw_text(frame, at, true, scale, rgb, text);
-}
-
 #define MOST 1000		/* ticks */
 #define NARROWEST 1e-12		/* range, of the larger of its ends */
 #define SMALLEST 1e-300		/* range: its inverse is a number */
@@ -612,8 +603,9 @@ draw_axis(struct frame *frame, const struct layout *layout, int axis)
 	middle = (ptrdiff_t)most(axis ? layout->h : layout->w, strlen(layout->title[axis]) *
 	    layout->letter) / 2;
 	if (axis)
-		canvas_text_upright(frame, (struct canvas_place){ 4 * s,
-		    layout->picture.y + middle }, layout->scale, ink, layout->title[1]);
+		draw_text(frame, (struct canvas_place){ 4 * s, layout->picture.y + middle +
+		    (ptrdiff_t)canvas_text_width(layout->scale, layout->title[1]) / 2 }, true,
+		    layout->scale, ink, layout->title[1]);	/* read from below */
 	else
 		canvas_text(frame, (struct canvas_place){ x + middle, bottom + 11 * s + line },
 		    CANVAS_CENTRE, layout->scale, ink, layout->title[0]);
@@ -648,28 +640,6 @@ draw_scale_bar(struct frame *frame, const struct layout *layout,
 
 /* ---- all of it ---- */
 
-static void
-copy_picture(struct frame *frame, const struct layout *layout, const struct frame *picture)
-{
-	for (size_t y = 0; y < layout->h; y++)
-		for (size_t k = 0; k < 3; k++)
-			memcpy((unsigned char *)frame_row(frame, k,
-			    (size_t)layout->picture.y + y) + layout->picture.x,
-			    frame_row(picture, k, y), layout->w);
-}
-
-static int
-set_head(struct frame_head *head, const struct layout *layout)
-{
-	head->w = layout->canvas_w;
-	head->h = layout->canvas_h;
-	meta_remove(&head->meta, "origin_px");
-	meta_remove(&head->meta, "bin");
-	return meta_set_numbers(&head->meta, "picture_px", (double[4]){
-	    (double)layout->picture.x, (double)layout->picture.y, (double)layout->w,
-	    (double)layout->h }, 4);
-}
-
 int
 annotate(struct frame **picture, const struct annotation *annotation)
 {
@@ -678,17 +648,23 @@ annotate(struct frame **picture, const struct annotation *annotation)
 	struct frame *frame;
 	int status;
 
-	if (head_copy(&head, &(*picture)->head) < 0)
-		return -1;
+	head_copy(&head, &(*picture)->head);
 	plan(&layout, annotation, head.w, head.h);
-	status = set_head(&head, &layout);
-	if (status == 0)
-		status = frame_new(&head, &frame);
+	head.w = layout.canvas_w;
+	head.h = layout.canvas_h;
+	meta_remove(&head.meta, "origin_px");
+	meta_remove(&head.meta, "bin");
+	meta_set_numbers(&head.meta, "picture_px", (double[4]){ (double)layout.picture.x,
+	    (double)layout.picture.y, (double)layout.w, (double)layout.h }, 4);
+	status = frame_new(&head, &frame);
 	head_free(&head);
 	if (status < 0)
 		return -1;
 	canvas_fill(frame, (struct canvas_place){ 0, 0 }, layout.canvas_w, layout.canvas_h, paper);
-	copy_picture(frame, &layout, *picture);
+	for (size_t y = 0; y < layout.h; y++)
+		for (size_t k = 0; k < 3; k++)
+			memcpy((unsigned char *)frame_row(frame, k, (size_t)layout.picture.y + y) +
+			    layout.picture.x, frame_row(*picture, k, y), layout.w);
 	for (int axis = 0; axis < 2 && annotation->axes; axis++)
 		draw_axis(frame, &layout, axis);
 	if (annotation->bar)

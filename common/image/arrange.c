@@ -263,9 +263,11 @@ arrange_keep_place(struct meta *meta, size_t x, size_t y, size_t binned)
 	place[1] += (double)y * bin[1];
 	for (size_t i = 0; i < 2; i++)
 		bin[i] *= (double)binned;
-	if (binned > 1 && meta_set_numbers(meta, "bin", bin, bin[0] == bin[1] ? 1 : 2) < 0)
-		return -1;
-	return given || binned == 1 ? meta_set_numbers(meta, "origin_px", place, 2) : 0;
+	if (binned > 1)
+		meta_set_numbers(meta, "bin", bin, bin[0] == bin[1] ? 1 : 2);
+	if (given || binned == 1)
+		meta_set_numbers(meta, "origin_px", place, 2);
+	return 0;
 }
 
 int
@@ -280,8 +282,7 @@ arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h)
 	if (w > in->head.w || x > in->head.w - w || h > in->head.h || y > in->head.h - h)
 		return fail("--crop", "%zu x %zu from %zu,%zu on does not lie within %zu x %zu", w,
 		    h, x, y, in->head.w, in->head.h);
-	if (head_copy(&head, &in->head) < 0)
-		return -1;
+	head_copy(&head, &in->head);
 	head.w = w;
 	head.h = h;
 	status = arrange_keep_place(&head.meta, x, y, 1);
@@ -371,7 +372,7 @@ arrange_set(struct frame *frame, const char *settings)
 	return 0;
 }
 
-int
+void
 arrange_delete(struct frame *frame, const char *keys)
 {
 	struct meta *meta = &frame->head.meta;
@@ -382,5 +383,4 @@ arrange_delete(struct frame *frame, const char *keys)
 			if (!fnmatch(pattern, meta->entry[i].key, 0))
 				meta_remove(meta, meta->entry[i].key);
 	free(copy);
-	return 0;
 }

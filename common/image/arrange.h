@@ -48,6 +48,6 @@ int arrange_set(struct frame *, const char *settings);
 /* The next key of what arrange_set() takes: its length; *settings goes behind its value. */
 size_t arrange_next_key(const char **settings, const char **key);
 /* Removes keys, comma-separated, maybe with * and ?. */
-int arrange_delete(struct frame *, const char *keys);
+void arrange_delete(struct frame *, const char *keys);
 
 #endif

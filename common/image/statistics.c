@@ -106,7 +106,7 @@ merge(struct statistics *all, const struct statistics *more)
 	all->max = more->max > all->max ? more->max : all->max;
 }
 
-int
+void
 statistics_of(struct run *run, const struct frame *frame, struct statistics *all)
 {
 	size_t h = frame->head.h;
@@ -119,13 +119,6 @@ statistics_of(struct run *run, const struct frame *frame, struct statistics *all
 			merge(&all[c], &job.row[c * h + y]);
 	}
 	free(job.row);
-	return 0;
-}
-
-double
-statistics_sd(const struct statistics *of)
-{
-	return of->n ? sqrt(of->squares / (double)of->n) : NAN;
 }
 
 /* Puts the k-th smallest of v[low .. high] in its place (Hoare), smaller ones before it. */

@@ -79,11 +79,10 @@ texture_keys(const struct texture_options *options, const char *prefix, const ch
 		return fail("max_value", "must be more than 0, not %g", white);
 	*levels_per_unit = (float)(most * options->gain / white);
 	snprintf(key, sizeof(key), "%s_texture_scale", prefix);
-	if (meta_set_number(out, key, white / most / options->gain) < 0)
-		return -1;
+	meta_set_number(out, key, white / most / options->gain);
 	snprintf(key, sizeof(key), "%s_texture_gain", prefix);
-	if (options->gain != 1 && meta_set_number(out, key, options->gain) < 0)
-		return -1;
+	if (options->gain != 1)
+		meta_set_number(out, key, options->gain);
 	snprintf(key, sizeof(key), "%s_texture_matrix", prefix);
 	if (matrix && meta_set(out, key, matrix) < 0)
 		return -1;
@@ -154,8 +153,7 @@ texture_below_plan(struct texture_below *below, bool encodes, struct frame_head 
 	else if (whole->h != rows)
 		return fail(NULL, "the picture has %zu rows, and %zu with its texture below are "
 		    "%zu: was it scaled or cut?", whole->h, h, rows);
-	if (head_copy(&below->picture, whole) < 0)
-		return -1;
+	head_copy(&below->picture, whole);
 	below->picture.h = h;
 	return head_set_channels(&below->picture, names);
 }

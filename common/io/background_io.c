@@ -61,10 +61,8 @@ read_stream(void *arg)
 static struct stream_thread *
 stream_thread_open(struct source *source)
 {
-	struct stream_thread *stream = calloc(1, sizeof(*stream));
+	struct stream_thread *stream = must_alloc(1, sizeof(*stream));
 
-	if (!stream)
-		return NULL;
 	stream->source = source;
 	stream->wanted = true;
 	pthread_mutex_init(&stream->lock, NULL);
@@ -444,16 +442,6 @@ take_first(struct read_ahead *input, struct open_file *file)
 	return frame;
 }
 
-/* The frame after the first one. */
-static int
-file_next(struct open_file *file, struct frame **out)
-{
-	if (file->frames == STREAM_FRAMES)
-		file->stream = stream_thread_open(file->source);
-	return file->stream ? stream_thread_next(file->stream, out) :
-	    source_next(file->source, out);
-}
-
 static void
 close_file(struct open_file *file)
 {
@@ -552,27 +540,6 @@ lose_file(struct read_ahead *input, struct open_file *file)
 	return READ_AHEAD_LOST;
 }
 
-/* The file at hand was read to its end. */
-static void
-leave_file(struct read_ahead *input, struct open_file *file)
-{
-	if (!input->uneven && input->each && input->each != file->frames)
-		input->uneven = true;
-	input->each = file->frames;
-	next_file(input);
-}
-
-/* Has a folder ended behind the files so far? */
-static bool
-pass_seam(struct read_ahead *input)
-{
-	if (!input->keep_going || !input->uneven_folders || input->passed == input->seams ||
-	    input->seam[input->passed] > input->at)
-		return false;
-	input->passed++;
-	return true;
-}
-
 int
 read_ahead_next(struct read_ahead *input, struct frame **out)
 {
@@ -580,8 +547,12 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 		struct open_file *file;
 		int got;
 
-		if (pass_seam(input))
+		/* has a folder ended after the files so far? */
+		if (input->keep_going && input->uneven_folders && input->passed < input->seams &&
+		    input->seam[input->passed] <= input->at) {
+			input->passed++;
 			return READ_AHEAD_SEAM;
+		}
 		got = input->at == input->paths ? add_followed(input, true) : 1;
 		if (got == 0 && input->paths == 0)
 			return fail(NULL, "no image came into the folder");
@@ -593,7 +564,10 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 			*out = take_first(input, file);
 			return 1;
 		}
-		got = file->got == 1 ? file_next(file, out) : file->got;
+		if (file->frames == STREAM_FRAMES)
+			file->stream = stream_thread_open(file->source);
+		got = file->got != 1 ? file->got : file->stream ?
+		    stream_thread_next(file->stream, out) : source_next(file->source, out);
 		if (file->got < 0)
 			fail_put(&file->failure);
 		file->frames += got == 1;
@@ -601,7 +575,9 @@ read_ahead_next(struct read_ahead *input, struct frame **out)
 			return lose_file(input, file);
 		if (got != 0)
 			return got;
-		leave_file(input, file);
+		input->uneven |= input->each && input->each != file->frames;
+		input->each = file->frames;
+		next_file(input);
 	}
 }
 
@@ -758,16 +734,6 @@ write_behind_open(struct target *target, bool live, struct thread_pool *pool)
 	return writer;
 }
 
-static int
-put_alone(struct write_behind *writer, struct frame *frame, size_t skip)
-{
-	target_skip(writer->target, skip);
-	if (writer->status == 0)
-		writer->status = target_put(writer->target, frame);
-	frame_free(frame);
-	return writer->status;
-}
-
 /* Waits for room. While a thread of the pool writes, the caller does other idle work. The caller
  * holds the lock; it is free meanwhile. */
 static void
@@ -792,8 +758,13 @@ write_behind_put(struct write_behind *writer, struct frame *frame, size_t skip)
 	size_t bytes = frame_bytes(frame);
 	int status;
 
-	if (writer->alone)
-		return put_alone(writer, frame, skip);
+	if (writer->alone) {
+		target_skip(writer->target, skip);
+		if (writer->status == 0)
+			writer->status = target_put(writer->target, frame);
+		frame_free(frame);
+		return writer->status;
+	}
 	pthread_mutex_lock(&writer->lock);
 	make_room(writer, bytes);
 	writer->waiting[writer->n++] = (struct waiting){ frame, skip };
@@ -806,17 +777,6 @@ write_behind_put(struct write_behind *writer, struct frame *frame, size_t skip)
 	if (writer->pool)
 		thread_pool_call_idle(writer->pool);
 	return status;
-}
-
-/* What waits is still written, also where the chain has failed: a stream's frames are whole. */
-static void
-end_thread(struct write_behind *writer)
-{
-	pthread_mutex_lock(&writer->lock);
-	writer->ending = true;
-	pthread_cond_signal(&writer->changed);
-	pthread_mutex_unlock(&writer->lock);
-	pthread_join(writer->thread, NULL);
 }
 
 /* Likewise, by the caller where no thread of the pool is at it. */
@@ -845,8 +805,13 @@ write_behind_close(struct write_behind *writer, bool keep)
 
 	if (writer->pool)
 		end_in_pool(writer);
-	else if (!writer->alone)
-		end_thread(writer);
+	else if (!writer->alone) {
+		pthread_mutex_lock(&writer->lock);
+		writer->ending = true;
+		pthread_cond_signal(&writer->changed);
+		pthread_mutex_unlock(&writer->lock);
+		pthread_join(writer->thread, NULL);
+	}
 	status = writer->status;
 	if (status < 0 && !writer->alone)
 		fail_put(&writer->failure);

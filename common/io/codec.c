@@ -142,12 +142,14 @@ codec_options_new(const struct codec *codec, const struct save_options *from, vo
 	if (!codec->options)
 		return 0;
 	*out = must_alloc(1, codec->option_size);
-	if (opt_defaults(codec->options, *out) == 0 &&
-	    (!from || opt_copy(codec->options, *out, from->table, from->values) == 0))
-		return 0;
-	codec_options_free(codec, *out);
-	*out = NULL;
-	return -1;
+	if (opt_defaults(codec->options, *out) < 0) {
+		codec_options_free(codec, *out);
+		*out = NULL;
+		return -1;
+	}
+	if (from)
+		opt_copy(codec->options, *out, from->table, from->values);
+	return 0;
 }
 
 void
@@ -233,6 +235,8 @@ take_line(struct frame_head *head, char *line)
 		take_spacing(head, value);
 	else if (!strcmp(key, "unit"))
 		snprintf(head->unit, sizeof(head->unit), "%s", value);
+	else if (head->meta.n == META_KEYS_MOST)
+		return fail(key, "metadata have more than %d keys", META_KEYS_MOST);
 	else
 		return meta_set(&head->meta, key, value);
 	return 0;

@@ -16,6 +16,7 @@
 #include <zlib.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "frame/key_lines.h"
 #include "frame/pixel_store.h"
@@ -28,13 +29,6 @@
 
 #define START_BYTES 7		/* which tell a header from something else */
 #define HEADER_ROOM 4096	/* bytes, which most headers take less than */
-
-static bool
-ends_header(const char *text, size_t n)
-{
-	return n > 8 && text[n - 1] == '\n' &&
-	    (text[n - 2] == '\n' || (text[n - 2] == '\r' && text[n - 3] == '\n'));
-}
 
 static int
 fail_magic(const char *name, const char *text, size_t n)
@@ -98,7 +92,8 @@ nrrd_header_text(FILE *file, const char *name, char **whole, size_t *bytes)
 			return fail_start(file, name, text, n);
 		if (n > NRRD_HEADER_MAX)
 			return fail(name, "header is longer than %d bytes", NRRD_HEADER_MAX);
-		if (ends_header(text, n)) {
+		if (n > 8 && text[n - 1] == '\n' &&
+		    (text[n - 2] == '\n' || (text[n - 2] == '\r' && text[n - 3] == '\n'))) {
 			text[n] = '\0';
 			*bytes = n;
 			return 1;
@@ -403,16 +398,6 @@ axes_from_kinds(const char *kinds)
 	return kind_is_list(kinds, 1) ? NRRD_LINES : NRRD_PLANES;
 }
 
-static void
-take_spacings(const char *text, double spacing[3])
-{
-	char word[64];
-
-	for (size_t i = 0; i < 3; i++)
-		if (!meta_word(text, i, word, sizeof(word)) || number_parse(word, &spacing[i]) < 0)
-			spacing[i] = NAN;
-}
-
 /* "(0.1,0,0) (0,0.1,0) none": the lengths of the vectors. */
 static void
 take_directions(const char *text, double spacing[3])
@@ -464,29 +449,21 @@ take_geometry(const struct parser *in, struct frame_head *head)
 	enum nrrd_axes axes = in->header->axes;
 	size_t x = axes == NRRD_PIXELS ? 1 : 0, y = axes == NRRD_PLANES ? 1 : 2;
 	double spacing[3] = { NAN, NAN, NAN };
+	char word[64];
 
 	if (in->value[FIELD_DIRECTIONS])
 		take_directions(in->value[FIELD_DIRECTIONS], spacing);
 	if (in->value[FIELD_SPACINGS])
-		take_spacings(in->value[FIELD_SPACINGS], spacing);
+		for (size_t i = 0; i < 3; i++)
+			if (!meta_word(in->value[FIELD_SPACINGS], i, word, sizeof(word)) ||
+			    number_parse(word, &spacing[i]) < 0)
+				spacing[i] = NAN;
 	head->spacing[0] = nrrd_spacing(spacing[x]);
 	head->spacing[1] = nrrd_spacing(spacing[y]);
 	if (in->value[FIELD_SPACE_UNITS])
 		take_unit(in->value[FIELD_SPACE_UNITS], 0, head->unit);
 	if (in->value[FIELD_UNITS])
 		take_unit(in->value[FIELD_UNITS], x, head->unit);
-}
-
-static void
-move_meta(struct frame_head *head, struct meta *meta)
-{
-	const char *names = meta_get(meta, "channels");
-
-	if (names)
-		keyline_name_channels(head, names);
-	meta_remove(meta, "channels");
-	head->meta = *meta;
-	*meta = (struct meta){ 0 };
 }
 
 /* Fills head from the fields; the metadata move into it. */
@@ -497,6 +474,7 @@ head_take(struct parser *in, struct meta *meta, struct frame_head *head)
 		[NRRD_PIXELS] = { 1, 2, 0 } };		/* which axes are w, h, c */
 	struct nrrd_header *header = in->header;
 	size_t size[3] = { 0 }, whc[3];
+	const char *names;
 	int axes;
 
 	if (take_elsewhere(in) < 0 || take_encoding(in) < 0 || take_type(in) < 0)
@@ -515,7 +493,12 @@ head_take(struct parser *in, struct meta *meta, struct frame_head *head)
 	if (head_init(head, whc[0], whc[1], whc[2], samples_of_element(header->element)) < 0)
 		return -1;
 	take_geometry(in, head);
-	move_meta(head, meta);
+	names = meta_get(meta, "channels");
+	if (names)
+		keyline_name_channels(head, names);
+	meta_remove(meta, "channels");
+	head->meta = *meta;
+	*meta = (struct meta){ 0 };
 	return 0;
 }
 
@@ -865,30 +848,6 @@ struct inflater {
 	unsigned char buffer[65536];
 };
 
-static int
-inflater_start(struct input *in)
-{
-	struct inflater *inflater = calloc(1, sizeof(*inflater));
-
-	if (!inflater)
-		return fail_memory();
-	if (inflateInit2(&inflater->z, 15 + 32) != Z_OK) {
-		free(inflater);
-		return fail_memory();
-	}
-	in->inflater = inflater;
-	return 0;
-}
-
-static void
-inflater_end(struct input *in)
-{
-	if (in->inflater)
-		inflateEnd(&in->inflater->z);
-	free(in->inflater);
-	in->inflater = NULL;
-}
-
 /* Unpacks up to n bytes, maybe none. 1, 0 at the end of the file, -1 after fail(). */
 static int
 inflate_some(struct input *in, void *to, size_t n, size_t *got)
@@ -929,19 +888,6 @@ inflate_bytes(struct input *in, unsigned char *to, size_t n)
 		done += got;
 	}
 	return status < 0 ? -1 : (ssize_t)done;
-}
-
-/* After the last sample: takes in the checksum; data beyond what the header claims stay unread. */
-static int
-inflate_end(struct input *in)
-{
-	unsigned char rest;
-	size_t got = 0;
-	int status = 1;
-
-	while (!in->inflater->ended && status == 1 && got == 0)
-		status = inflate_some(in, &rest, 1, &got);
-	return status == 0 ? fail(in->name, "truncated: the gzip data lack their end") : status;
 }
 
 static int
@@ -1109,11 +1055,18 @@ static int
 finish_file(struct input *in)
 {
 	unsigned char rest[4096];
+	size_t got = 0;
+	int status = 1;
 
 	if (in->header.encoding == NRRD_RAW)
 		return 0;
-	if (in->header.encoding == NRRD_GZIP && inflate_end(in) < 0)
+	/* the checksum is taken in; data beyond what the header claims stay unread */
+	while (in->header.encoding == NRRD_GZIP && !in->inflater->ended && status == 1 && got == 0)
+		status = inflate_some(in, rest, 1, &got);
+	if (status < 0)
 		return -1;
+	if (status == 0)
+		return fail(in->name, "truncated: the gzip data lack their end");
 	while (fread(rest, 1, sizeof(rest), in->file) > 0)
 		;
 	return ferror(in->file) ? fail_errno(in->name, "cannot be read") : 0;
@@ -1164,12 +1117,21 @@ data_read(struct input *in, struct frame *frame)
 
 	if (status != 0)
 		return status < 0 ? -1 : 0;
-	if (in->header.encoding == NRRD_GZIP && inflater_start(in) < 0)
-		return -1;
+	if (in->header.encoding == NRRD_GZIP) {
+		in->inflater = must_alloc(1, sizeof(*in->inflater));
+		if (inflateInit2(&in->inflater->z, 15 + 32) != Z_OK) {
+			free(in->inflater);
+			in->inflater = NULL;
+			return fail_memory();
+		}
+	}
 	status = read_axes(in, frame);
 	if (status == 0)
 		status = finish_file(in);
-	inflater_end(in);
+	if (in->inflater)
+		inflateEnd(&in->inflater->z);
+	free(in->inflater);
+	in->inflater = NULL;
 	return status;
 }
 

@@ -44,19 +44,6 @@ shared_block_free(struct shared_block *block)
 	free(block);
 }
 
-/* Sets the mark: the process that made it frees it. */
-static void
-shared_block_give_up(struct shared_block *block)
-{
-	atomic_store(&block->references[1], 1);
-}
-
-static bool
-shared_block_is_given_up(const struct shared_block *block)
-{
-	return atomic_load(&block->references[1]) != 0;
-}
-
 /* Nobody can shrink it while another process reads it. */
 static bool
 is_sealed(int fd)
@@ -142,7 +129,7 @@ give_memory(void *arg, void *owner)
 {
 	atomic_uint *made = arg;
 
-	shared_block_give_up(owner);
+	atomic_store(&((struct shared_block *)owner)->references[1], 1);	/* it is given up */
 	shared_block_free(owner);
 	atomic_fetch_sub(made, 1);
 }
@@ -226,7 +213,7 @@ release_idle(struct shared_receiver *receiver, size_t keep, size_t keep_bytes)
 		struct shared_block *block = *at;
 
 		if (block->users == 0 && (idle >= keep || block->bytes > keep_bytes - bytes ||
-		    shared_block_is_given_up(block))) {
+		    atomic_load(&block->references[1]) != 0)) {	/* it is given up */
 			*at = block->next;
 			shared_block_free(block);
 		} else {
@@ -265,15 +252,6 @@ give_plane(void *arg, void *owner)
 	release_idle(receiver, IDLE_BLOCKS, IDLE_BYTES);
 	pthread_mutex_unlock(&receiver->lock);
 	shared_receiver_drop(receiver);
-}
-
-/* The block of a plane's memory, or NULL. */
-static struct shared_block *
-block_of(const struct plane *plane)
-{
-	struct shared_block *own = frame_memory_owner(plane, give_memory);
-
-	return own ? own : frame_memory_owner(plane, give_plane);
 }
 
 /* ---- sending ---- */
@@ -381,7 +359,9 @@ list_planes(const struct frame *frame, struct message *message,
 	if (frame->head.c > PLANES_MOST)
 		return false;
 	for (size_t c = 0; c < frame->head.c; c++) {
-		block[c] = block_of(&frame->plane[c]);
+		block[c] = frame_memory_owner(&frame->plane[c], give_memory);
+		if (!block[c])
+			block[c] = frame_memory_owner(&frame->plane[c], give_plane);
 		if (!block[c])
 			return false;
 		message->offset[c] =

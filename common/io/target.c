@@ -94,29 +94,20 @@ numbered_path(const char *path, size_t number, size_t *numbers)
 
 /* ---- formats ---- */
 
-/* The suffixes that can be written, blank-separated, for a message. */
-static void
-list_suffixes(char *text, size_t size)
-{
-	size_t used = 0;
-
-	*text = '\0';
-	for (size_t i = 0; codecs[i] && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
-		    codecs[i]->suffixes);
-}
-
 static const struct codec *
 codec_to_save(const char *path)
 {
 	const struct codec *codec = codec_by_suffix(path);
-	char known[256];
+	char known[256] = "";
+	size_t used = 0;
 
 	if (!codec && safe_file_is_special(path))		/* /dev/null, a named pipe */
 		codec = codec_by_suffix("a.nrrd");
 	if (codec)
 		return !codec->check_save || codec->check_save(path) == 0 ? codec : NULL;
-	list_suffixes(known, sizeof(known));
+	for (size_t i = 0; codecs[i] && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+		    used ? " " : "", codecs[i]->suffixes);
 	fail_usage(path, "suffix tells no image format; known are %s", known);
 	return NULL;
 }
@@ -255,22 +246,6 @@ folder_check(const char *path, bool force)
 	return 0;
 }
 
-static int
-folder_begin(struct target *target, bool force)
-{
-	size_t length = strlen(target->path);
-
-	while (length > 1 && target->path[length - 1] == '/')
-		target->path[--length] = '\0';
-	if (link_owner_check(target->path) < 0)
-		return -1;
-	if (mkdir(target->path, 0777) == 0)
-		return safe_file_put(target->path);
-	if (errno != EEXIST)
-		return fail_errno(target->path, "folder cannot be created");
-	return folder_check(target->path, force);
-}
-
 /* The frame's `name` without suffix and path; a new string, NULL if it has none or a bad one. */
 static char *
 name_given(const struct frame_head *head)
@@ -376,15 +351,6 @@ folder_put(struct target *target, const struct frame *frame)
 /* ---- targets ---- */
 
 static int
-stream_begin(struct target *target)
-{
-	target->kind = TARGET_STREAM;
-	(void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_SIZE);
-	target->sender = shared_sender_open(STDOUT_FILENO);
-	return 0;
-}
-
-static int
 stream_put(struct target *target, const struct frame *frame)
 {
 	unsigned long number = target->sender ? shared_sender_put(target->sender, frame) : 0;
@@ -426,21 +392,6 @@ files_check(const char *path, const struct codec **codec, size_t *numbers)
 		fail_errno(path, "cannot be created");
 	free(first);
 	return NULL;
-}
-
-static int
-files_begin(struct target *target)
-{
-	size_t numbers;
-	char *first = files_check(target->path, &target->codec, &numbers);
-
-	if (!first)
-		return -1;
-	target->kind = numbers ? TARGET_NUMBERED : TARGET_FILE;
-	if (target->kind == TARGET_FILE)
-		return file_begin(target, first);
-	free(first);
-	return 0;
 }
 
 /* Is the folder there that the file or folder will lie in? */
@@ -494,16 +445,39 @@ target_check(const char *path, bool force)
 static int
 target_begin(struct target *target, const char *path, bool force)
 {
-	if (!path || !strcmp(path, "-"))
-		return stream_begin(target);
+	size_t length, numbers;
+	char *first;
+
+	if (!path || !strcmp(path, "-")) {
+		target->kind = TARGET_STREAM;
+		(void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, PIPE_SIZE);
+		target->sender = shared_sender_open(STDOUT_FILENO);
+		return 0;
+	}
 	if (!*path)
 		return fail_usage(NULL, "name of the output is empty");
 	target->path = must_strdup(path);
 	if (names_folder(path)) {
 		target->kind = TARGET_FOLDER;
-		return folder_begin(target, force);
+		length = strlen(target->path);
+		while (length > 1 && target->path[length - 1] == '/')
+			target->path[--length] = '\0';
+		if (link_owner_check(target->path) < 0)
+			return -1;
+		if (mkdir(target->path, 0777) == 0)
+			return safe_file_put(target->path);
+		if (errno != EEXIST)
+			return fail_errno(target->path, "folder cannot be created");
+		return folder_check(target->path, force);
 	}
-	return files_begin(target);
+	first = files_check(target->path, &target->codec, &numbers);
+	if (!first)
+		return -1;
+	target->kind = numbers ? TARGET_NUMBERED : TARGET_FILE;
+	if (target->kind == TARGET_FILE)
+		return file_begin(target, first);
+	free(first);
+	return 0;
 }
 
 static bool
@@ -554,16 +528,6 @@ check_options(const char *path, const char *why, const struct save_options *opti
 	return 0;
 }
 
-static int
-check_output(const char *path, const struct save_options *options)
-{
-	if (!options->table)
-		return 0;
-	if (!path || !strcmp(path, "-"))
-		return check_options(NULL, "has no effect on a stream: give -o FILE", options);
-	return check_options(path, "has no effect on ", options);
-}
-
 int
 save_options_set(struct save_options *at, struct save_options options)
 {
@@ -599,7 +563,9 @@ target_open(const char *path, bool force, const struct save_options *options)
 
 	if (options)
 		target->options = *options;
-	if (check_output(path, &target->options) < 0 ||
+	if ((target->options.table && (!path || !strcmp(path, "-") ?
+	    check_options(NULL, "has no effect on a stream: give -o FILE", &target->options) :
+	    check_options(path, "has no effect on ", &target->options)) < 0) ||
 	    target_begin(target, path, force) < 0) {
 		target_close(target, false);
 		return NULL;
@@ -627,17 +593,11 @@ target_put(struct target *target, const struct frame *frame)
 	return status;
 }
 
-/* What must be checked before a codec can save is a program that it saves through. */
-static bool
-saves_through_program(const struct target *target)
-{
-	return target->codec && target->codec->check_save;
-}
-
 bool
 target_waits(const struct target *target)
 {
-	return saves_through_program(target) || target->kind == TARGET_STREAM ||
+	/* what must be checked before a codec can save is a program that it saves through */
+	return (target->codec && target->codec->check_save) || target->kind == TARGET_STREAM ||
 	    safe_file_syncs() || safe_file_is_special(target->path);
 }
 

@@ -382,29 +382,22 @@ make_name(const char *from, size_t c, char to[CHANNEL_NAME_SIZE])
 	text_table_change_name(to);
 }
 
-static int
-count_fields(const struct table_text *text, size_t *n)
-{
-	char *copy = must_strdup(text->line), *at = copy;
-	struct field field;
-	int status;
-
-	while ((status = next_field(text, &at, &field)) > 0)
-		++*n;
-	free(copy);
-	return status;
-}
-
 /* The names at `at` become the channels. */
 static int
 take_names(const struct table_text *text, char *at, struct frame_head *head)
 {
 	bool names = false;
 	struct field field;
+	char *copy, *next;
 	size_t n = 0;
 	double v;
+	int got;
 
-	if (count_fields(text, &n) < 0)
+	copy = next = must_strdup(text->line);
+	while ((got = next_field(text, &next, &field)) > 0)
+		n++;
+	free(copy);
+	if (got < 0)
 		return -1;
 	if (n > 65536)
 		return fail(text->path, "line %zu names %zu columns, a frame has 65536 channels "
@@ -425,16 +418,6 @@ take_names(const struct table_text *text, char *at, struct frame_head *head)
 	    text->number);
 }
 
-/* key:=value behind the marks of a comment; other comments, and what the names and the rows tell,
- * are passed over. */
-static int
-take_comment(const char *line, struct frame_head *head)
-{
-	line += strspn(line, "#");
-	line += *line == ' ';
-	return head_line_is_of_table(line) ? 0 : head_from_text(head, line, strlen(line));
-}
-
 /* Reads lines until the names are known. */
 static int
 read_head(struct table_text *text, struct frame_head *head)
@@ -452,7 +435,11 @@ read_head(struct table_text *text, struct frame_head *head)
 		if (!*line)
 			continue;
 		if (mark && (text->syntax == TEXT_CSV || line[1] == '#' || line[1] == '!')) {
-			if (take_comment(line, head) < 0)
+			line += strspn(line, "#");
+			line += *line == ' ';
+			/* comments without key:=value are passed over */
+			if (!head_line_is_of_table(line) &&
+			    head_from_text(head, line, strlen(line)) < 0)
 				return -1;
 			continue;
 		}
@@ -517,8 +504,7 @@ text_table_load(struct loader *loader, enum text_syntax syntax, struct frame **o
 	int status;
 
 	*out = NULL;
-	if (head_init(&head, 1, 1, 1, SAMPLE_FLOAT) < 0)
-		return -1;
+	head_init(&head, 1, 1, 1, SAMPLE_FLOAT);
 	status = read_head(&text, &head);
 	rows.c = head.c;
 	if (status == 0)
@@ -558,8 +544,7 @@ write_names(const char *path, FILE *file, enum text_syntax syntax, const struct 
 	struct frame_head written;
 	int status;
 
-	if (head_copy(&written, head) < 0)
-		return -1;
+	head_copy(&written, head);
 	for (size_t c = 0; c < head->c; c++) {	/* as the reader will have them */
 		char *name = written.channel[c];
 
@@ -586,17 +571,6 @@ write_names(const char *path, FILE *file, enum text_syntax syntax, const struct 
 	return status;
 }
 
-static void
-write_value(FILE *file, enum text_syntax syntax, const struct frame *frame, size_t c, size_t i)
-{
-	const float v = frame_sample(frame, c, 0, i);
-
-	if (isnan(v))
-		fputs(syntax == TEXT_CSV ? "nan" : "-", file);
-	else
-		fprintf(file, "%.9g", v);
-}
-
 int
 text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame *frame)
 {
@@ -614,9 +588,14 @@ text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame
 		return -1;
 	for (size_t i = 0; i < points; i++) {
 		for (size_t c = 0; c < frame->head.c; c++) {
+			const float v = frame_sample(frame, c, 0, i);
+
 			if (c)
 				putc(syntax == TEXT_CSV ? ',' : ' ', file);
-			write_value(file, syntax, frame, c, i);
+			if (isnan(v))
+				fputs(syntax == TEXT_CSV ? "nan" : "-", file);
+			else
+				fprintf(file, "%.9g", v);
 		}
 		putc('\n', file);
 	}

@@ -60,12 +60,11 @@ extend_texture(struct triangles *triangles)
 	triangles->texture_room = triangles->point_room;
 }
 
-int
+void
 triangles_add_texture(struct triangles *triangles, float texture)
 {
 	extend_texture(triangles);
 	triangles->texture[triangles->points - 1] = texture;
-	return 0;
 }
 
 int
@@ -492,17 +491,6 @@ choose_white(struct mesh *mesh, const struct frame_head *head)
 	return 0;
 }
 
-static void
-choose_jump(struct mesh *mesh)
-{
-	struct jump_steps steps;
-
-	jump_begin(&steps, mesh);
-	for (size_t i = 0; i < JUMP_PIECES; i++)
-		jump_piece(&steps, i);
-	mesh->jump = jump_end(&steps);
-}
-
 int
 mesh_init(struct mesh *mesh, const char *path, const struct frame *frame,
     const struct mesh_options *options)
@@ -516,8 +504,14 @@ mesh_init(struct mesh *mesh, const char *path, const struct frame *frame,
 	if (options->points)
 		return 0;
 	mesh->jump = mesh->given ? INFINITY : options->jump;
-	if (!(mesh->jump > 0))
-		choose_jump(mesh);
+	if (!(mesh->jump > 0)) {
+		struct jump_steps steps;
+
+		jump_begin(&steps, mesh);
+		for (size_t i = 0; i < JUMP_PIECES; i++)
+			jump_piece(&steps, i);
+		mesh->jump = jump_end(&steps);
+	}
 	return 0;
 }
 

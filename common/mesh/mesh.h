@@ -39,7 +39,7 @@ void triangles_free(struct triangles *);
 /* For whoever makes triangles. 0 or -1 after fail(). */
 int triangles_add_point(struct triangles *, const char *path, const double point[3]);
 /* Texture of the point added last; earlier points that have none get NaN. */
-int triangles_add_texture(struct triangles *, float texture);
+void triangles_add_texture(struct triangles *, float texture);
 int triangles_add(struct triangles *, const char *path, const uint64_t corner[3]);
 /* Checks that every corner is a point, and extends the texture to the last point. */
 int triangles_check(struct triangles *, const char *path);

@@ -104,12 +104,6 @@ words_anywhere(struct words *words)
 	return true;
 }
 
-bool
-words_at_end(const struct words *words)
-{
-	return words->next == EOF;
-}
-
 void
 words_warn_end(const struct words *words)
 {
@@ -180,7 +174,8 @@ take_obj_vertex(struct obj *obj)
 	colour = n == 7 && !obj->opacity ? v + 4 : v + 3;
 	for (int k = 0; k < 3; k++)
 		obj->most = fmax(obj->most, colour[k]);
-	return triangles_add_texture(obj->out, triangles_luma(colour[0], colour[1], colour[2]));
+	triangles_add_texture(obj->out, triangles_luma(colour[0], colour[1], colour[2]));
+	return 0;
 }
 
 /* The point of "7", "7/2", "7//3", "-1/..": counted from 1, or back from the last one. */
@@ -586,19 +581,6 @@ level(enum element type, double v)
 }
 
 static int
-add_point(struct ply *ply, const double value[ROLES + 1], bool coloured)
-{
-	if (triangles_add_point(mesh_of(ply)->out, ply->path, value) < 0)
-		return -1;
-	if (coloured && mesh_of(ply)->scalar_rank != 0)
-		return triangles_add_texture(mesh_of(ply)->out, triangles_luma(value[ROLE_RED],
-		    value[ROLE_GREEN], value[ROLE_BLUE]));
-	if (mesh_of(ply)->scalar_rank < 0)
-		return 0;
-	return triangles_add_texture(mesh_of(ply)->out, (float)value[ROLE_SCALAR]);
-}
-
-static int
 read_item(struct ply *ply, const struct ply_element *element, bool coloured)
 {
 	double value[ROLES + 1];	/* the last one for properties without a role */
@@ -617,7 +599,16 @@ read_item(struct ply *ply, const struct ply_element *element, bool coloured)
 		value[property->role] = property->role >= ROLE_RED && property->role <= ROLE_BLUE ?
 		    level(property->type, v) : v;
 	}
-	return element->kind == PLY_VERTEX ? add_point(ply, value, coloured) : 0;
+	if (element->kind != PLY_VERTEX)
+		return 0;
+	if (triangles_add_point(mesh_of(ply)->out, ply->path, value) < 0)
+		return -1;
+	if (coloured && mesh_of(ply)->scalar_rank != 0)
+		triangles_add_texture(mesh_of(ply)->out, triangles_luma(value[ROLE_RED],
+		    value[ROLE_GREEN], value[ROLE_BLUE]));
+	else if (mesh_of(ply)->scalar_rank >= 0)
+		triangles_add_texture(mesh_of(ply)->out, (float)value[ROLE_SCALAR]);
+	return 0;
 }
 
 static int

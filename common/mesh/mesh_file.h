@@ -29,8 +29,6 @@ struct words {
 
 /* The next word on whatever line; false at the end. */
 bool words_anywhere(struct words *);
-/* Does the text end right behind the current word, without a newline? */
-bool words_at_end(const struct words *);
 /* warn() of a text whose last line may have been cut off so. */
 void words_warn_end(const struct words *);
 /* The current word as a number; -1 after fail() naming the line. */

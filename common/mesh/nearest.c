@@ -356,19 +356,6 @@ build(struct building *building, uint32_t first, uint32_t n)
 }
 
 static int
-check_mesh(const char *path, const struct triangles *mesh)
-{
-	if (mesh->n == 0)
-		return fail(path, "has no triangles: a cloud of points has no surface");
-	if (mesh->n > UINT32_MAX / 4)
-		return fail(path, "has %zu triangles: too many", mesh->n);
-	for (size_t i = 0; i < mesh->points; i++)
-		if (!isfinite(mesh->point[i][0] + mesh->point[i][1] + mesh->point[i][2]))
-			return fail(path, "point %zu is not finite", i);
-	return 0;
-}
-
-static int
 build_tree(const char *path, const struct triangles *mesh, struct nearest *tree)
 {
 	struct building building = { tree, NULL, mesh };
@@ -403,8 +390,13 @@ nearest_new(const char *path, const struct triangles *mesh, struct nearest **out
 	struct nearest *tree;
 
 	*out = NULL;
-	if (check_mesh(path, mesh) < 0)
-		return -1;
+	if (mesh->n == 0)
+		return fail(path, "has no triangles: a cloud of points has no surface");
+	if (mesh->n > UINT32_MAX / 4)
+		return fail(path, "has %zu triangles: too many", mesh->n);
+	for (size_t i = 0; i < mesh->points; i++)
+		if (!isfinite(mesh->point[i][0] + mesh->point[i][1] + mesh->point[i][2]))
+			return fail(path, "point %zu is not finite", i);
 	tree = must_alloc(1, sizeof(*tree));
 	if (build_tree(path, mesh, tree) < 0) {
 		nearest_free(tree);

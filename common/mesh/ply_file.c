@@ -232,7 +232,7 @@ ends_early(const struct ply *ply)
 void
 ply_check_last(const struct ply *ply)
 {
-	if (ply->form == PLY_FORM_ASCII && ply->words.word[0] && words_at_end(&ply->words))
+	if (ply->form == PLY_FORM_ASCII && ply->words.word[0] && ply->words.next == EOF)
 		words_warn_end(&ply->words);
 }
 

@@ -467,25 +467,18 @@ rotate(const double r[3], double R[9])
 }
 
 static int
-get_name(const char *path, struct model *model)
+get_model(const char *path, const struct number_file *file, struct model *model)
 {
+	const struct number_file_entry *kind = number_file_find(file, "kind");
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	size_t n = strlen(name) - strlen(SUFFIX);
+	double rt[6] = { 0 };
 
 	if (n == 0 || n >= sizeof(model->name))
 		return fail(path, "names its device by more than %d letters, or by none",
 		    NAME_SIZE - 1);
 	memcpy(model->name, name, n);
-	return 0;
-}
-
-static int
-get_model(const char *path, const struct number_file *file, struct model *model)
-{
-	const struct number_file_entry *kind = number_file_find(file, "kind");
-	double rt[6] = { 0 };
-
-	if (get_name(path, model) < 0 || get_lens(path, file, model) < 0 ||
+	if (get_lens(path, file, model) < 0 ||
 	    get(path, file, "imagersize", "", "w h", 2, model->size) < 0 ||
 	    get(path, file, "extrinsics", "rt_cam_ref", "rotation and translation", 6, rt) < 0)
 		return -1;
@@ -540,7 +533,7 @@ put(struct rig *rig, const char *before, const char *name, const double *v, size
 		rig->status = v ? number_parser_open(&rig->out, whole) :
 		    number_parser_text(&rig->out, whole, text, strlen(text));
 	for (size_t i = 0; i < n && rig->status == 0; i++)
-		rig->status = number_parser_add(&rig->out, whole, v[i]);
+		number_parser_add(&rig->out, whole, v[i]);
 }
 
 static void

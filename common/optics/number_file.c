@@ -96,25 +96,27 @@ number_parser_open(struct number_parser *parser, const char *name)
 	return 0;
 }
 
-int
+void
 number_parser_add(struct number_parser *parser, const char *name, double v)
 {
 	struct number_file *file = parser->file;
 
 	if (parser->muted || !file->entries ||
 	    strcmp(file->entry[file->entries - 1].name, name))
-		return 0;
+		return;
 	make_room(&file->v, file->n, sizeof(*file->v));
 	file->v[file->n++] = v;
 	file->entry[file->entries - 1].n++;
-	return 0;
 }
 
 /* An entry of one number. */
 static int
 number_parser_one(struct number_parser *parser, const char *name, double v)
 {
-	return number_parser_open(parser, name) < 0 ? -1 : number_parser_add(parser, name, v);
+	if (number_parser_open(parser, name) < 0)
+		return -1;
+	number_parser_add(parser, name, v);
+	return 0;
 }
 
 int
@@ -225,7 +227,7 @@ number_json_list(struct number_parser *parser, const char *name, int depth)
 		else if (*parser->at == '[')
 			status = number_json_list(parser, name, depth + 1);
 		else if (number_parser_number(parser, &v))
-			status = number_parser_add(parser, name, v);
+			number_parser_add(parser, name, v);
 		else if (parser->at < parser->end && !strchr("}:", *parser->at)) {
 			bool is_object = *parser->at == '{';
 
@@ -233,7 +235,7 @@ number_json_list(struct number_parser *parser, const char *name, int depth)
 			status = number_json_value(parser, name, depth + 1);
 			parser->muted--;
 			if (status == 0 && !is_object)
-				status = number_parser_add(parser, name, NAN);
+				number_parser_add(parser, name, NAN);
 		} else
 			return number_parser_fail(parser, "] or a number");
 		if (status < 0)
@@ -349,9 +351,11 @@ xml_text(struct number_parser *parser, const char *name)
 	}
 	if (number_parser_open(parser, name) < 0)
 		return -1;
-	for (; parser->at < end; number_parser_skip_blank(parser, true))
-		if (!number_parser_number(parser, &v) || number_parser_add(parser, name, v) < 0)
+	for (; parser->at < end; number_parser_skip_blank(parser, true)) {
+		if (!number_parser_number(parser, &v))
 			return -1;
+		number_parser_add(parser, name, v);
+	}
 	return 0;
 }
 
@@ -470,11 +474,15 @@ yaml_item(struct number_parser *parser, size_t indent)
 		return -1;
 	if (*parser->at == '[')
 		return number_json_list(parser, parser->open, 1) < 0 ? -1 : end_of_line(parser);
-	if (number_parser_number(parser, &v))
-		return number_parser_add(parser, parser->open, v) < 0 ? -1 : end_of_line(parser);
+	if (number_parser_number(parser, &v)) {
+		number_parser_add(parser, parser->open, v);
+		return end_of_line(parser);
+	}
 	is_object = *parser->at == '{' || strcspn(parser->at, ":") < strcspn(parser->at, "\n#");
 	yaml_block(parser, indent);
-	return is_object ? 0 : number_parser_add(parser, parser->open, NAN);
+	if (!is_object)
+		number_parser_add(parser, parser->open, NAN);
+	return 0;
 }
 
 /* The value after `key:`; *deeper: it follows in the next lines. */
@@ -625,8 +633,8 @@ plain(struct number_parser *parser, bool *is)
 			return 0;
 		else if (!number_parser_number(parser, &v))
 			return number_parser_fail(parser, "a number");
-		else if (number_parser_add(parser, "", v) < 0)
-			return -1;
+		else
+			number_parser_add(parser, "", v);
 	}
 }
 

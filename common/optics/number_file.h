@@ -57,7 +57,7 @@ struct number_parser {
 /* Begins an entry, without numbers yet; one whose name is too long is not kept. */
 int number_parser_open(struct number_parser *, const char *name);
 /* Appends a number to the last entry, if that is `name`. */
-int number_parser_add(struct number_parser *, const char *name, double v);
+void number_parser_add(struct number_parser *, const char *name, double v);
 /* An entry that is a text of n bytes. */
 int number_parser_text(struct number_parser *, const char *name, const char *text, size_t n);
 

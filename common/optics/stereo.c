@@ -48,15 +48,6 @@ half_rotation(const double R[9], double half[9])
 	return true;
 }
 
-/* The least rotation that takes the unit vector e, with e[0] > -1, to the x axis. */
-static void
-turn_to_x(const double e[3], double R[9])
-{
-	const double q[4] = { 1 + e[0], 0, e[2], -e[1] };	/* 1 + e.x, e x x */
-
-	from_quaternion(q, R);
-}
-
 void
 stereo_ray(const struct stereo *stereo, enum stereo_side side, double u, double v, double ray[3])
 {
@@ -100,7 +91,8 @@ set_rotations(const char *path, struct stereo *stereo, bool *turned)
 	sign = t[*turned] < 0 ? -1 : 1;		/* t leads from the right camera to the left */
 	for (size_t i = 0; i < 3; i++)
 		e[i] = sign * t[i] / length;
-	turn_to_x(e, turn);
+	/* the least rotation that takes e to the x axis: 1 + e.x, e x x */
+	from_quaternion((double[4]){ 1 + e[0], 0, e[2], -e[1] }, turn);
 	matrix3_product(turn, half, stereo->R[STEREO_LEFT]);
 	matrix3_product(turn, back, stereo->R[STEREO_RIGHT]);
 	stereo->baseline_mm = -sign * length;
@@ -198,19 +190,19 @@ stereo_place(const char *path, struct stereo *stereo)
 
 /* ---- what a rectified frame says of itself ---- */
 
-int
+void
 stereo_describe(const struct stereo *stereo, enum stereo_side side, double bin, struct meta *meta)
 {
 	/* the centre of the first of the larger pixels lies at (bin - 1)/2 of the smaller ones */
 	double cx_px = (stereo->cx_px[side] + 0.5) / bin - 0.5;
 	double cy_px = (stereo->cy_px + 0.5) / bin - 0.5;
 
-	return meta_set_number(meta, "rect_f_px", stereo->f_px / bin) < 0 ||
-	    meta_set_number(meta, "rect_cx_px", cx_px) < 0 ||
-	    meta_set_number(meta, "rect_cy_px", cy_px) < 0 ||
-	    meta_set_number(meta, "rect_baseline_mm", stereo->baseline_mm) < 0 ||
-	    meta_set(meta, "rect_side", side == STEREO_LEFT ? "left" : "right") < 0 ?
-	    -1 : meta_set_numbers(meta, "rect_rotation", stereo->R[side], 9);
+	meta_set_number(meta, "rect_f_px", stereo->f_px / bin);
+	meta_set_number(meta, "rect_cx_px", cx_px);
+	meta_set_number(meta, "rect_cy_px", cy_px);
+	meta_set_number(meta, "rect_baseline_mm", stereo->baseline_mm);
+	meta_set(meta, "rect_side", side == STEREO_LEFT ? "left" : "right");
+	meta_set_numbers(meta, "rect_rotation", stereo->R[side], 9);
 }
 
 static int
@@ -226,18 +218,6 @@ get_rotation(const struct meta *meta, double R[9])
 		fail(NULL, "key rect_rotation must be 9 numbers, not %zu", list.n);
 	numbers_free(&list);
 	return fail_message() ? -1 : 0;
-}
-
-static int
-get_side(const struct meta *meta, enum stereo_side *side)
-{
-	const char *text = meta_get(meta, "rect_side");
-
-	if (!text || (strcmp(text, "left") && strcmp(text, "right")))
-		return fail(NULL, "key rect_side must be left or right, not '%.40s'",
-		    text ? text : "");
-	*side = strcmp(text, "left") ? STEREO_RIGHT : STEREO_LEFT;
-	return 0;
 }
 
 /* Where the frame was cropped or binned since it was rectified. */
@@ -265,7 +245,7 @@ stereo_view(const struct run *run, const struct frame_head *head, struct stereo_
 	static const char *const keys[] = { "rect_f_px", "rect_cx_px", "rect_cy_px",
 		"rect_baseline_mm", "rect_side", "rect_rotation" };
 	double *const value[] = { &view->f_px, &view->cx_px, &view->cy_px, &view->baseline_mm };
-	const char *missing = NULL;
+	const char *missing = NULL, *side;
 
 	*found = false;
 	for (size_t i = 0; i < 6; i++) {
@@ -287,8 +267,12 @@ stereo_view(const struct run *run, const struct frame_head *head, struct stereo_
 		return fail(NULL, "key rect_f_px must be positive, not %g", view->f_px);
 	if (view->baseline_mm == 0 || !isfinite(view->baseline_mm))
 		return fail(NULL, "key rect_baseline_mm must not be %g", view->baseline_mm);
-	return get_side(&head->meta, &view->side) < 0 || get_rotation(&head->meta, view->R) < 0 ?
-	    -1 : apply_crop(run, head, view);
+	side = meta_get(&head->meta, "rect_side");
+	if (!side || (strcmp(side, "left") && strcmp(side, "right")))
+		return fail(NULL, "key rect_side must be left or right, not '%.40s'",
+		    side ? side : "");
+	view->side = strcmp(side, "left") ? STEREO_RIGHT : STEREO_LEFT;
+	return get_rotation(&head->meta, view->R) < 0 ? -1 : apply_crop(run, head, view);
 }
 
 /* ---- rectified pairs out of calibration files ---- */

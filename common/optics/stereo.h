@@ -59,8 +59,8 @@ struct stereo_view {
 };
 
 /* Sets the keys rect_f_px rect_cx_px rect_cy_px rect_baseline_mm rect_side rect_rotation. The
- * frame's pixels are bin x bin of the full frame's. -1 after fail(). */
-int stereo_describe(const struct stereo *, enum stereo_side, double bin, struct meta *);
+ * frame's pixels are bin x bin of the full frame's. */
+void stereo_describe(const struct stereo *, enum stereo_side, double bin, struct meta *);
 /*
  * Reads them. The keys origin_px and bin of a rectified frame say where it was cropped and how it
  * was binned since, and are applied. *found: it has the keys; without any of them it is false and

@@ -336,7 +336,7 @@ describe(const struct rigid_step *step, const double v[6], struct rigid_freedom 
 	    v[1] / length, v[2] / length, foot[0], foot[1], foot[2]);
 }
 
-int
+void
 rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
     size_t n, const struct rigid_step *step, double least, struct rigid_freedom *freedom)
 {
@@ -359,7 +359,6 @@ rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (
 		freedom->free += is_free(&all, other != NULL, least, freedom->eigenvalue, k,
 		    vector + 6 * k);
 	describe(step, vector + 30, freedom);
-	return 0;
 }
 
 /* ---- rigid motions ---- */
@@ -841,25 +840,13 @@ is_done(const struct rigid_step *last, size_t step)
 	    last->standard_errors < STANDARD_ERRORS;
 }
 
-/* Has it come back to where it was? As points hop over the cut, and from one normal to the next,
- * the steps of few noisy points can go around in a circle, far smaller than what they know. */
-static bool
-has_circled(const struct rigid_step *last, const struct pose *before, const struct pose *now)
-{
-	struct pose motion;
-
-	pose_invert(before, &motion);
-	pose_compose(now, &motion, &motion);
-	return rigid_step_standard_errors(last, &motion) < CIRCLE;
-}
-
 /* Iterates on every so many pixels. 1 where it has come to rest, 0 where not; -1 after fail(). */
 static int
 iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
     struct rigid_step *last, struct icp_result *result)
 {
 	size_t most = result->steps + (step > 1 ? COARSE_MOST : STEPS_MOST);
-	struct pose before = fitting->pose;
+	struct pose before = fitting->pose, motion;
 
 	for (size_t steps = 1; result->steps < most; steps++) {
 		size_t n = find_pairs(run, fitting, step), common = 0;
@@ -878,7 +865,12 @@ iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
 			return 1;
 		if (steps % CIRCLE_STEPS > 0)
 			continue;
-		if (has_circled(last, &before, &fitting->pose))
+		/* Has it come back to where it was? As points hop over the cut, and from one normal
+		 * to the next, the steps of few noisy points can go around in a circle, far smaller
+		 * than what they know. */
+		pose_invert(&before, &motion);
+		pose_compose(&fitting->pose, &motion, &motion);
+		if (rigid_step_standard_errors(last, &motion) < CIRCLE)
 			return 1;
 		before = fitting->pose;
 	}
@@ -891,9 +883,11 @@ find_freedom(struct run *run, struct fitting *fitting, double least, struct rigi
 	size_t n = find_pairs(run, fitting, 1);
 	struct rigid_step step;
 
-	return rigid_step_solve(run, fitting->pair, NULL, n, INFINITY, &step) < 0 ? -1 :
-	    rigid_step_freedom(run, fitting->pair, (const float (*)[3])fitting->other, n, &step,
-	    least, freedom);
+	if (rigid_step_solve(run, fitting->pair, NULL, n, INFINITY, &step) < 0)
+		return -1;
+	rigid_step_freedom(run, fitting->pair, (const float (*)[3])fitting->other, n, &step, least,
+	    freedom);
+	return 0;
 }
 
 /* Does the overlap leave a motion free? Near normals are right and noisy; where noise hides what

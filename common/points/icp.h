@@ -90,9 +90,9 @@ struct rigid_freedom {
  * The motions that the pairs in use (those within the cut of `step`) leave free: whose eigenvalue
  * is below `least` of the largest. With `other` (or NULL, see above) the matrix is made of both
  * normals, so that their noise does not pass for shape, and a motion is also free if its eigenvalue
- * is not 10 times what noise alone gives. 0 or -1 after fail().
+ * is not 10 times what noise alone gives.
  */
-int rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
+void rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
     size_t n, const struct rigid_step *step, double least, struct rigid_freedom *freedom);
 
 /*

@@ -75,8 +75,7 @@ take_planes(const struct views *views, const struct run *run, const struct frame
 	while (head && first < in->head.c &&
 	    strncmp(in->head.channel[first], prefix, strlen(prefix)))
 		first++;
-	if (head_copy(&own, head ? head : &in->head) < 0)
-		return -1;
+	head_copy(&own, head ? head : &in->head);
 	for (size_t k = 1; !head && k < views->n; k++)
 		own.c -= run_second_input_head(run, "view", k)->c;
 	own.type = SAMPLE_FLOAT;

@@ -113,7 +113,7 @@ passthrough_plan(struct run *run, struct passthrough *passing, struct frame_head
 	status = head_set_channels(out, names);
 	free(names);
 	for (size_t i = 0; i < passing->n && status == 0; i++)
-		status = run_pass(run, passing->first + i, passing->channel[i]);
+		run_pass(run, passing->first + i, passing->channel[i]);
 	return status;
 }
 
@@ -258,17 +258,18 @@ band_alloc(size_t bytes)
 struct band_memory *
 band_memory_new(size_t threads)
 {
-	struct band_memory *memory = band_alloc(threads * sizeof(*memory));
+	const size_t bytes = threads * sizeof(struct band_memory);
+	struct band_memory *memory = aligned_alloc(BAND_ALIGN, bytes);
 
-	if (memory)
-		memset(memory, 0, threads * sizeof(*memory));
-	return memory;
+	if (!memory)
+		out_of_memory();
+	return memset(memory, 0, bytes);
 }
 
 void
 band_memory_free(struct band_memory *memory, size_t threads)
 {
-	for (size_t i = 0; i < threads && memory; i++) {
+	for (size_t i = 0; i < threads; i++) {
 		free(memory[i].memory);
 		free(memory[i].plane);
 	}
@@ -292,11 +293,9 @@ band_reserve(struct band_memory *band, const struct segment *segment)
 		    2 * segment->link[k].run.state;
 	if (band->planes < planes) {
 		free(band->plane);
-		band->plane = band_alloc(planes * sizeof(*band->plane));
-		band->planes = band->plane ? planes : 0;
-		if (!band->plane)
-			return -1;
+		band->plane = must_aligned(planes, sizeof(*band->plane));
 		memset(band->plane, 0, planes * sizeof(*band->plane));
+		band->planes = planes;
 	}
 	for (size_t k = 0; k < segment->n; k++) {
 		band->in[k] = band->plane + at;
@@ -760,8 +759,8 @@ bands_run(struct segment *segment)
 		segment->sample[k] = NULL;
 		if (segment->link[k].checks && !segment->scan)
 			segment->sample[k] = &segment->link[k].checks->sample;
-		if (segment->sample[k] && checks_begin(&segment->link[k], segment->sample[k]) < 0)
-			return -1;
+		if (segment->sample[k])
+			checks_begin(&segment->link[k], segment->sample[k]);
 		all_invalid_begin(segment->all_invalid[k],
 		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
 	}
@@ -797,18 +796,3 @@ bands_add_times(struct segment *segment)
 	}
 }
 
-int
-bands_init(struct chain *chain)
-{
-	row_shares_init(&chain->shares);
-	chain->memory = band_memory_new((size_t)chain->threads);
-	return chain->memory ? 0 : -1;
-}
-
-void
-bands_free(struct chain *chain)
-{
-	band_memory_free(chain->memory, (size_t)chain->threads);
-	row_shares_free(&chain->shares);
-	band_free_producers(&chain->producers);
-}

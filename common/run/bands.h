@@ -63,7 +63,7 @@ struct band_memory {
 	size_t y0, y1;				/* of the band, as things stand */
 };
 
-/* What so many threads keep. NULL after fail(). */
+/* What so many threads keep. */
 struct band_memory *band_memory_new(size_t threads);
 void band_memory_free(struct band_memory *, size_t threads);
 /* Sets what a band needs: halos from the last map back to the first, heights, places in a thread's
@@ -79,8 +79,6 @@ void band_free_producers(struct producers *);
 
 /* ---- bands of rows through the consecutive maps of a segment, on the processor's threads ---- */
 
-/* Memory for the chain's threads. -1 after fail(). */
-int bands_init(struct chain *);
 /* Makes segment->out from segment->in, on all threads. -1 after fail(). */
 int bands_run(struct segment *);
 /* Makes a piece of the segment's frame, with what the thread keeps. */
@@ -91,7 +89,5 @@ size_t bands_least(const struct segment *);
 void bands_conclude_map(struct link *, const struct check_sample *);
 /* Adds what the last frame took to the times of its maps. */
 void bands_add_times(struct segment *);
-/* Frees what the chain's threads keep for it. */
-void bands_free(struct chain *);
 
 #endif

@@ -51,17 +51,6 @@ put(struct chain *chain, struct frame *frame)
 	return status;
 }
 
-/* Keeps a frame that was read, for the repeats to come. */
-static int
-keep(struct chain *chain, struct frame *frame)
-{
-	struct frame **more = must_resize(chain->kept, chain->keeps + 1, sizeof(*more));
-
-	chain->kept = more;
-	more[chain->keeps++] = frame;
-	return 0;
-}
-
 /* Completes all frames under way. */
 static int
 complete_all(struct chain *chain)
@@ -263,11 +252,8 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 	}
 	link->seen = true;
 	before = warn_stage(link->title);
-	status = checks_flow_take(link, in);
-	if (status < 0)
-		frame_free(in);
-	else
-		status = link->run.body->frame(&link->run, in);
+	checks_flow_take(link, in);
+	status = link->run.body->frame(&link->run, in);
 	warn_stage(before);
 	if (status < 0) {
 		chain->losses.stopped |= sink;	/* it writes by itself */
@@ -425,7 +411,11 @@ take(struct chain *chain, struct read_ahead *reader, int got, struct frame *fram
 		return losses_of_file(chain, read_ahead_lost(reader));
 	if (got == READ_AHEAD_SEAM)
 		return losses_end_measurement(chain, "folder");
-	return chain->repeat ? keep(chain, frame) : push(chain, 0, frame);
+	if (!chain->repeat)
+		return push(chain, 0, frame);
+	chain->kept = must_resize(chain->kept, chain->keeps + 1, sizeof(*chain->kept));
+	chain->kept[chain->keeps++] = frame;
+	return 0;
 }
 
 /* All frames that the reader gives. Before it waits for one that comes slowly, those under way are
@@ -553,11 +543,15 @@ release(struct chain *chain)
 		free(link->source_channel);
 		free(link->frame_memory);
 	}
-	bands_free(chain);
+	band_memory_free(chain->memory, (size_t)chain->threads);
+	row_shares_free(&chain->shares);
+	band_free_producers(&chain->producers);
 	for (size_t i = 0; i < chain->keeps; i++)
 		frame_free(chain->kept[i]);
 	free(chain->kept);
-	frame_masks_free(chain);
+	for (size_t i = 0; i < chain->result_masks; i++)
+		frame_free(chain->result_mask[i].mask);
+	free(chain->result_mask);
 	frame_release_stores();
 	if (!chain->device)
 		shared_frames_end();
@@ -595,7 +589,8 @@ conclude(struct chain *chain, int status)
 		status = losses_conclude(chain);
 	if (status == 0)
 		status = check_results(chain);
-	losses_free(chain);
+	free(chain->losses.number);
+	chain->losses.number = NULL;
 	release(chain);
 	return status;
 }
@@ -660,8 +655,8 @@ chain_run(struct chain *chain)
 	chain->hold = hold;
 	chain->losses.stream = reads_stream(chain);
 	chain->losses.on &= chain->repeat == 0;
-	if (bands_init(chain) < 0)
-		return -1;
+	row_shares_init(&chain->shares);
+	chain->memory = band_memory_new((size_t)chain->threads);
 	if (!chain->device && !chain->output)
 		shared_frames_begin(STDOUT_FILENO);
 	progress_start(!chain->quiet && isatty(STDERR_FILENO));

@@ -22,8 +22,8 @@ _Static_assert(COST_MAPS_MOST >= SEGMENT_MOST, "all maps of a segment are weighe
 
 /* ---- what is known ---- */
 
-static struct cost_stage *
-find(const struct costs *costs, const char *name)
+struct cost_stage *
+costs_stage(const struct costs *costs, const char *name)
 {
 	for (size_t i = 0; i < costs->stages; i++)
 		if (!strcmp(costs->stage[i].name, name))
@@ -31,16 +31,10 @@ find(const struct costs *costs, const char *name)
 	return NULL;
 }
 
-const struct cost_stage *
-costs_stage(const struct costs *costs, const char *name)
-{
-	return find(costs, name);
-}
-
 void
 costs_add(struct costs *costs, const char *name, double processor_s, double device_s)
 {
-	struct cost_stage *stage = find(costs, name);
+	struct cost_stage *stage = costs_stage(costs, name);
 
 	if (!stage) {
 		costs->stage = must_resize(costs->stage, costs->stages + 1, sizeof(*stage));

@@ -48,7 +48,7 @@ struct costs {
 };
 
 /* What is known of a stage; NULL if nothing. */
-const struct cost_stage *costs_stage(const struct costs *, const char *name);
+struct cost_stage *costs_stage(const struct costs *, const char *name);
 /* Adds a stage, or a side of one that was measured (not NaN). */
 void costs_add(struct costs *, const char *name, double processor_s, double device_s);
 void costs_free(struct costs *);

@@ -70,28 +70,6 @@ frames_most(const struct segment *segment)
 	return least_of(frames_of_threads(threads), segment->chain->making_bytes / (bytes + 1));
 }
 
-static bool
-map_allows(const struct link *link)
-{
-	/* the first frame by a plan is made alone: checks of the stage look at more of it */
-	if (!(link->run.stage->traits & STAGE_CONCURRENT) || link->run.body->survey ||
-	    link->run.state || link->made == 0)
-		return false;
-	return !second_inputs_in_step(link);
-}
-
-/* Does a stage behind these maps gather? Then --keep-going looks at what waits there. */
-static bool
-is_gathered(const struct segment *segment)
-{
-	const struct chain *chain = segment->chain;
-
-	for (size_t i = segment->link->run.position + segment->n; i < chain->n; i++)
-		if (chain->link[i].run.body->gather)
-			return true;
-	return false;
-}
-
 bool
 frame_jobs_wanted(const struct segment *segment)
 {
@@ -100,11 +78,19 @@ frame_jobs_wanted(const struct segment *segment)
 	if (!chain->waits || chain->band || chain->device || chain->opens ||
 	    head_is_table(&segment->in->head))
 		return false;
-	for (size_t k = 0; k < segment->n; k++)
-		if (!map_allows(&segment->link[k]))
+	for (size_t k = 0; k < segment->n; k++) {
+		const struct link *link = &segment->link[k];
+
+		/* the first frame by a plan is made alone: checks look at more of it */
+		if (!(link->run.stage->traits & STAGE_CONCURRENT) || link->run.body->survey ||
+		    link->run.state || link->made == 0 || second_inputs_in_step(link))
 			return false;
-	return frames_most(segment) >= FRAMES_LEAST &&
-	    !(chain->losses.on && is_gathered(segment));
+	}
+	/* --keep-going looks at what waits at a later stage that gathers */
+	for (size_t i = segment->link->run.position + segment->n; i < chain->n; i++)
+		if (chain->losses.on && chain->link[i].run.body->gather)
+			return false;
+	return frames_most(segment) >= FRAMES_LEAST;
 }
 
 /* ---- what a frame needs of a stage ---- */
@@ -165,18 +151,6 @@ stage_copy_open(struct stage_copy *copy, const struct link *link)
 		    memcpy(must_alloc(1, piece->bytes), from, piece->bytes);
 	}
 	copy->plans = link->plans;
-}
-
-/* A frame begins: takes over what the link's priv holds now. */
-static void
-stage_copy_begin(struct stage_copy *copy, const struct link *link)
-{
-	void *priv = copy->run.priv;
-
-	copy->run = link->run;
-	copy->run.priv = memcpy(priv, link->run.priv, link->run.stage->private_size);
-	for (size_t i = 0; i < copy->memories; i++)
-		*pointer_in(priv, &link->frame_memory[i]) = copy->memory[i];
 }
 
 /* Exchanges the memory of the copy and that of the link: what rows kept of the copy's frame is
@@ -338,10 +312,7 @@ open_jobs(const struct segment *segment)
 	jobs->job = must_alloc(jobs->room, sizeof(*jobs->job));
 	row_shares_open(&jobs->shares, threads, 1, 1);
 	jobs->memory = band_memory_new(threads);
-	if (jobs->memory)
-		return jobs;
-	free_jobs(jobs);
-	return NULL;
+	return jobs;
 }
 
 /* No frame is under way: lays out for those to come. -1 after fail(). */
@@ -362,8 +333,8 @@ lay_out(struct frame_jobs *jobs, const struct segment *segment)
 	return 0;
 }
 
-/* The job for a frame, with copies of what its stages planned. -1 after fail(). */
-static int
+/* The job for a frame, with copies of what its stages planned. */
+static void
 open_job(struct frame_jobs *jobs, const struct segment *segment, struct frame_job **out)
 {
 	struct frame_job **slot = &jobs->job[jobs->given % jobs->room], *job;
@@ -373,11 +344,9 @@ open_job(struct frame_jobs *jobs, const struct segment *segment, struct frame_jo
 	job = *out = *slot;
 	for (size_t k = 0; k < segment->n; k++) {
 		stage_copy_open(&job->copy[k], &segment->link[k]);
-		if (segment->link[k].checks &&
-		    checks_begin(&segment->link[k], &job->sample[k]) < 0)
-			return -1;
+		if (segment->link[k].checks)
+			checks_begin(&segment->link[k], &job->sample[k]);
 	}
-	return 0;
 }
 
 int
@@ -389,18 +358,23 @@ frame_jobs_submit(struct segment *segment)
 
 	if (!jobs)
 		jobs = open_jobs(segment);
-	if (!jobs)
-		return -1;
 	__atomic_store_n(&segment->link->frame_jobs, jobs, __ATOMIC_RELEASE);
 	if (jobs->completed == jobs->given && lay_out(jobs, segment) < 0)
 		return -1;
-	if (open_job(jobs, segment, &job) < 0)
-		return -1;
+	open_job(jobs, segment, &job);
 	job->segment = jobs->plan;
 	job->segment.in = segment->in;
 	job->segment.out = segment->out;
 	for (size_t k = 0; k < segment->n; k++) {
-		stage_copy_begin(&job->copy[k], &segment->link[k]);
+		struct link *link = &segment->link[k];
+		struct stage_copy *copy = &job->copy[k];
+		void *priv = copy->run.priv;
+
+		/* takes over what the link's priv holds now */
+		copy->run = link->run;
+		copy->run.priv = memcpy(priv, link->run.priv, link->run.stage->private_size);
+		for (size_t i = 0; i < copy->memories; i++)
+			*pointer_in(priv, &link->frame_memory[i]) = copy->memory[i];
 		job->all_invalid[k] = (struct all_invalid){
 			.out = segment_passed_from(segment, k, 0) != NO_CHANNEL };
 		job->segment.run[k] = &job->copy[k].run;

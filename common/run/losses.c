@@ -402,9 +402,3 @@ losses_conclude(const struct chain *chain)
 	    of == 1 ? "" : "s", losses->n == 1 ? "was" : "were");
 }
 
-void
-losses_free(struct chain *chain)
-{
-	free(chain->losses.number);
-	chain->losses.number = NULL;
-}

@@ -40,6 +40,5 @@ int losses_end_measurement(struct chain *, const char *what);
 int losses_conclude(const struct chain *);
 /* What its inputs are called: measurement, or frame. */
 const char *losses_word(const struct chain *);
-void losses_free(struct chain *);
 
 #endif

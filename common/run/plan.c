@@ -25,7 +25,7 @@ plan_free(struct link *link)
 	link->planned = false;
 }
 
-int
+void
 run_pass(struct run *run, size_t out_c, size_t in_c)
 {
 	struct link *link = run->link;
@@ -38,7 +38,6 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 	while (link->source_channels <= out_c)
 		link->source_channel[link->source_channels++] = NO_CHANNEL;
 	link->source_channel[out_c] = in_c;
-	return 0;
 }
 
 /* Completes all frames under way that go through any link from `first` to `last`: they may need
@@ -88,18 +87,6 @@ check_table(const struct link *link, const struct frame_head *head)
 	    "input is a table of %zu points, not an image", points);
 }
 
-/* As whole numbers they would be taken for millimetres or radians. */
-static int
-check_units(const struct link *link, const struct frame_head *head)
-{
-	const char *scale = meta_get(&head->meta, "sample_scale");
-
-	if (!(link->run.stage->traits & STAGE_UNITS) || !scale)
-		return 0;
-	return fail(link->run.chain->n > 1 ? link->run.stage->name : NULL,
-	    "samples are scaled (key sample_scale, %.60s): framecat --unscale undoes that", scale);
-}
-
 /* The plan stays, but the table has another number of rows. */
 static int
 take_points(struct link *link, const struct frame_head *head)
@@ -108,10 +95,12 @@ take_points(struct link *link, const struct frame_head *head)
 
 	if (!head_is_table(head))
 		return 0;
-	if (second_inputs_check_size(link, head) < 0 || head_points(head, &points) < 0 ||
-	    head_set_points(&link->in, points) < 0)
+	if (second_inputs_check_size(link, head) < 0 || head_points(head, &points) < 0)
 		return -1;
-	return head_is_table(&link->out) ? head_set_points(&link->out, points) : 0;
+	head_set_points(&link->in, points);
+	if (head_is_table(&link->out))
+		head_set_points(&link->out, points);
+	return 0;
 }
 
 int
@@ -119,13 +108,18 @@ plan_link(struct link *link, const struct frame_head *head)
 {
 	const struct stage *stage = link->run.stage;
 	struct frame_head in;
-	const char *before;
+	const char *before, *scale;
 	int status;
 
 	if (second_inputs_read(link) < 0)
 		return -1;
-	if (check_table(link, head) < 0 || check_units(link, head) < 0)
+	if (check_table(link, head) < 0)
 		return -1;
+	/* as whole numbers they would be taken for millimetres or radians */
+	scale = meta_get(&head->meta, "sample_scale");
+	if (stage->traits & STAGE_UNITS && scale)
+		return fail(link->run.chain->n > 1 ? stage->name : NULL, "samples are scaled (key "
+		    "sample_scale, %.60s): framecat --unscale undoes that", scale);
 	if (is_planned_for(link, head))
 		return take_points(link, head);
 	if (second_inputs_widen_head(link, head, &in) < 0)
@@ -136,10 +130,11 @@ plan_link(struct link *link, const struct frame_head *head)
 		status = link->run.body->flush(&link->run, &in);
 	if (status >= 0)
 		plan_free(link);
-	if (status < 0 || head_copy(&link->out, head) < 0) {
+	if (status < 0) {
 		head_free(&in);
 		return -1;
 	}
+	head_copy(&link->out, head);
 	link->in = in;
 	link->planned = link->planned_anew = true;
 	link->source_channels = link->frame_memories = link->made = 0;
@@ -151,7 +146,7 @@ plan_link(struct link *link, const struct frame_head *head)
 	status = stage->plan ? stage->plan(&link->run, &link->in, &link->out) : 0;
 	warn_stage(before);
 	if (status == 0 && link->run.body->rows)
-		status = meta_append_command(&link->out.meta, link->command);
+		meta_append_command(&link->out.meta, link->command);
 	if (status == 0 && link->run.body->rows && link->out.h != link->in.h)
 		status = fail(NULL, "internal error: a map changed the height");
 	if (status == 0 && link->run.body->rows && head_is_table(&link->in) &&

@@ -17,18 +17,12 @@
 int
 run_emit(struct run *run, struct frame *frame)
 {
-	if (meta_append_command(&frame->head.meta, run->link->command) < 0) {
-		frame_free(frame);
-		return -1;
-	}
+	meta_append_command(&frame->head.meta, run->link->command);
 	if (run->body->frame) {
 		all_invalid_emit(&run->link->all_invalid, frame);
 		all_invalid_warn(&run->link->all_invalid, &frame->head, run->stage->hint,
 		    run->position == 0);
-		if (checks_flow_emit(run->link, frame) < 0) {
-			frame_free(frame);
-			return -1;
-		}
+		checks_flow_emit(run->link, frame);
 	}
 	return run->chain->push(run->chain, run->position + 1, frame);
 }

@@ -48,9 +48,9 @@ struct run {
 
 /*
  * For plan: channel out_c of the output is the input's channel in_c, unchanged. The runner may then
- * give both the same memory; rows still calls frame_pass() for every row of it. -1 after fail().
+ * give both the same memory; rows still calls frame_pass() for every row of it.
  */
-int run_pass(struct run *, size_t out_c, size_t in_c);
+void run_pass(struct run *, size_t out_c, size_t in_c);
 
 /*
  * For plan: rows keeps in memory of so many bytes what `after` looks at, and priv holds the pointer

@@ -211,7 +211,7 @@ check_rows_copy(struct check_rows *rows, size_t c, const struct frame *frame, si
 static void
 take_mask(const struct link *link, struct check_sample *sample)
 {
-	const struct frame *mask = frame_mask(link);
+	const struct frame *mask = link->second_input[link->second_inputs].frame;
 	size_t w = mask->head.w, n = sample->in.frame.head.h;
 	bool *valid = must_resize(sample->valid, n, w * sizeof(*valid));
 
@@ -311,7 +311,7 @@ take_seconds(const struct link *link, struct check_sample *sample, size_t group)
 	}
 }
 
-int
+void
 checks_begin(struct link *link, struct check_sample *sample)
 {
 	struct link_checks *checks = link->checks;
@@ -342,24 +342,21 @@ checks_begin(struct link *link, struct check_sample *sample)
 	}
 	if (looks & CHECK_SECOND)
 		take_seconds(link, sample, group);
-	return 0;
 }
 
 /* ---- flows ---- */
 
-int
+void
 checks_flow_take(struct link *link, const struct frame *in)
 {
 	struct link_checks *checks = link->checks;
 
 	if (!checks)
-		return 0;
-	if (checks_begin(link, &checks->sample) < 0)
-		return -1;
+		return;
+	checks_begin(link, &checks->sample);
 	if (checks->sample.on)
 		take_frame(&checks->sample.in, in);
 	checks_judge(link, &checks->sample, CHECK_TAKEN);
-	return 0;
 }
 
 void
@@ -369,7 +366,7 @@ run_judge(struct run *run)
 		checks_judge(run->link, &run->link->checks->sample, CHECK_EMITTED);
 }
 
-int
+void
 checks_flow_emit(struct link *link, const struct frame *out)
 {
 	struct link_checks *checks = link->checks;
@@ -378,7 +375,7 @@ checks_flow_emit(struct link *link, const struct frame *out)
 	bool wanted = false;
 
 	if (!checks)
-		return 0;
+		return;
 	heads.own = check_own_channels(link);
 	for (size_t i = 0; i < checks->n; i++) {
 		const struct check *check = checks->check[i];
@@ -393,9 +390,8 @@ checks_flow_emit(struct link *link, const struct frame *out)
 		group = check->group > group ? check->group : group;
 	}
 	if (!wanted)
-		return 0;
+		return;
 	open_rows(&checks->sample.out, &out->head, NULL, group);
 	take_frame(&checks->sample.out, out);
 	checks_judge(link, &checks->sample, CHECK_EMITTED);
-	return 0;
 }

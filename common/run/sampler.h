@@ -31,8 +31,8 @@ void checks_begin_plan(struct link *);
 /* After plan: which checks apply. */
 void checks_end_plan(struct link *);
 /* A frame begins: makes room in the sample, which is zeroed at first, for what checks still look
- * at, and copies rows of the second inputs. -1 after fail(). */
-int checks_begin(struct link *, struct check_sample *);
+ * at, and copies rows of the second inputs. */
+void checks_begin(struct link *, struct check_sample *);
 /* Copies the sampled ones of the rows y0 <= y < y1, which nobody else copies. The sample may be
  * NULL. */
 void check_sample_take(struct check_sample *, const struct frame *in, const struct frame *out,
@@ -46,9 +46,9 @@ void check_sample_free(struct check_sample *);
 /* A frame is complete: makes the pixels NaN that its mask takes out. */
 void check_sample_mask(const struct check_sample *);
 
-/* A flow takes a frame, or emits one. -1 after fail(). */
-int checks_flow_take(struct link *, const struct frame *in);
-int checks_flow_emit(struct link *, const struct frame *out);
+/* A flow takes a frame, or emits one. */
+void checks_flow_take(struct link *, const struct frame *in);
+void checks_flow_emit(struct link *, const struct frame *out);
 
 /* Channels of the planned input that are no second input's. */
 size_t check_own_channels(const struct link *);

@@ -316,11 +316,13 @@ make_name(const struct second_input *second, size_t k, char name[CHANNEL_NAME_SI
 		name[0] = '\0';
 }
 
-static int
-widen(struct link *link, struct frame_head *wide)
+int
+second_inputs_widen_head(struct link *link, const struct frame_head *head,
+    struct frame_head *wide)
 {
-	size_t c = wide->c, more = second_inputs_channels(link);
+	size_t c = head->c, more = second_inputs_channels(link);
 
+	head_copy(wide, head);
 	wide->channel = must_resize(wide->channel, c + more, sizeof(*wide->channel));
 	wide->c = c + more;
 	for (size_t i = 0; i < link->second_inputs; i++) {
@@ -328,24 +330,12 @@ widen(struct link *link, struct frame_head *wide)
 
 		for (size_t k = 0; k < second->frame->head.c; k++)
 			make_name(second, k, wide->channel[c++]);
-		if (check_one_size(second, wide) < 0)
+		if (check_one_size(second, wide) < 0) {
+			head_free(wide);
 			return -1;
+		}
 		head_free(&second->planned);	/* for second_inputs_planned() */
-		if (head_copy(&second->planned, &second->frame->head) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-int
-second_inputs_widen_head(struct link *link, const struct frame_head *head,
-    struct frame_head *wide)
-{
-	if (head_copy(wide, head) < 0)
-		return -1;
-	if (link->second_inputs && widen(link, wide) < 0) {
-		head_free(wide);
-		return -1;
+		head_copy(&second->planned, &second->frame->head);
 	}
 	return 0;
 }
@@ -447,12 +437,6 @@ static const struct second_input *
 mask_of(const struct link *link)
 {
 	return &link->second_input[link->second_inputs];
-}
-
-const struct frame *
-frame_mask(const struct link *link)
-{
-	return mask_of(link)->frame;
 }
 
 bool
@@ -575,12 +559,3 @@ frame_mask_result(struct chain *chain, struct frame *frame)
 	return status;
 }
 
-void
-frame_masks_free(struct chain *chain)
-{
-	for (size_t i = 0; i < chain->result_masks; i++)
-		frame_free(chain->result_mask[i].mask);
-	free(chain->result_mask);
-	chain->result_mask = NULL;
-	chain->result_masks = 0;
-}

@@ -24,10 +24,8 @@ int frame_mask_input(struct link *, struct frame **);
 int frame_mask_expect(struct link *, const struct frame *result);
 /* Masks a result of the first stage if it is to be masked. -1 after fail(). */
 int frame_mask_result(struct chain *, struct frame *);
-/* The mask of a link's input at hand, and whether it leaves a pixel in. */
-const struct frame *frame_mask(const struct link *);
+/* Does a mask leave a pixel in? */
 bool frame_mask_keeps(const struct frame *mask, size_t x, size_t y);
-void frame_masks_free(struct chain *);
 
 /* Lists the second inputs that the options of a link name. */
 void second_inputs_find(struct link *);

@@ -83,19 +83,6 @@ setup_hand_on(const struct stage *stage, int words, char **word)
 	return other;
 }
 
-static int
-check_place(const struct chain *chain, size_t at)
-{
-	const struct stage *stage = chain->link[at].run.stage;
-
-	if (at > 0 && (stage->traits & STAGE_SOURCE) &&
-	    !(stage->traits & STAGE_SINK && !chain->link[at].run.operands))
-		return fail_usage(stage->name, "makes frames, so it can only be the first stage");
-	if (at + 1 < chain->n && (stage->traits & STAGE_SINK))
-		return fail_usage(stage->name, "gives no frames, so it can only be the last stage");
-	return 0;
-}
-
 int
 setup_check_operands(struct chain *chain, size_t at, int operands, char **operand)
 {
@@ -238,16 +225,6 @@ fail_at(const struct chain *chain, size_t at, size_t same)
 	return -1;
 }
 
-static size_t
-count_name(const struct chain *chain, const char *name)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < chain->n; i++)
-		n += !strcmp(chain->link[i].run.stage->name, name);
-	return n;
-}
-
 static int
 init_links(struct chain *chain)
 {
@@ -255,9 +232,11 @@ init_links(struct chain *chain)
 		struct link *link = &chain->link[i];
 		struct run *run = &link->run;
 		const char *name = run->stage->name, *before;
-		size_t same = count_name(chain, name);
+		size_t same = 0;
 		int status;
 
+		for (size_t k = 0; k < chain->n; k++)
+			same += !strcmp(chain->link[k].run.stage->name, name);
 		run->threads = chain->threads;
 		run->verbose = chain->verbose;
 		run->quiet = chain->quiet;
@@ -266,8 +245,12 @@ init_links(struct chain *chain)
 		run->chain = chain;
 		run->position = i;
 		run->link = link;
-		if (check_place(chain, i) < 0)
-			return -1;
+		if (i > 0 && (run->stage->traits & STAGE_SOURCE) &&
+		    !(run->stage->traits & STAGE_SINK && !run->operands))
+			return fail_usage(name, "makes frames, so it can only be the first stage");
+		if (i + 1 < chain->n && (run->stage->traits & STAGE_SINK))
+			return fail_usage(name,
+			    "gives no frames, so it can only be the last stage");
 		second_inputs_find(link);
 		if (i == 0 && chain->valid && frame_mask_find(link, chain->valid) < 0)
 			return -1;

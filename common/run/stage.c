@@ -249,26 +249,6 @@ print_chain_help(void)
 	printf("\nmore: man fringepipe\n");
 }
 
-static void
-print_chain_words(void)
-{
-	opt_print_words(stdout, chain_table, setup_options);
-	list_stages();
-}
-
-/* All that may stand before the first stage. */
-static int
-parse_chain_options(struct chain_options *own, int argc, char **argv, int *first)
-{
-	struct opt rows[SETUP_OPTIONS + COUNT(chain_table) - 1];
-
-	memcpy(rows, chain_table, sizeof(chain_table));
-	memcpy(
-	    rows + COUNT(chain_table) - 1, setup_options, SETUP_OPTIONS * sizeof(*setup_options));
-	opt_defaults(rows, own);
-	return opt_parse(NULL, NULL, rows, own, argc, argv, first);
-}
-
 /* Options that stand instead of a chain: true if one of them was given. */
 static bool
 answer_alone(const struct chain_options *own, const char *word, int *status)
@@ -284,9 +264,10 @@ answer_alone(const struct chain_options *own, const char *word, int *status)
 		print_chain_help();
 	else if (options->version)
 		printf("fringepipe %s\n", program_version);
-	else if (options->words)
-		print_chain_words();
-	else if (own->devices)
+	else if (options->words) {
+		opt_print_words(stdout, chain_table, setup_options);
+		list_stages();
+	} else if (own->devices)
 		*status = list_devices();
 	else if (own->agreement)
 		list_agreement();
@@ -302,12 +283,17 @@ int
 chain_main(int argc, char **argv)
 {
 	struct chain_options own = { 0 };
+	struct opt rows[SETUP_OPTIONS + COUNT(chain_table) - 1];	/* before the first stage */
 	struct chain chain = { 0 };
 	int first, status;
 
 	if (prepare("fringepipe", &chain, argc, argv) < 0)
 		return conclude(&chain, -1, false);
-	if (parse_chain_options(&own, argc, argv, &first) < 0)
+	memcpy(rows, chain_table, sizeof(chain_table));
+	memcpy(rows + COUNT(chain_table) - 1, setup_options,
+	    SETUP_OPTIONS * sizeof(*setup_options));
+	opt_defaults(rows, &own);
+	if (opt_parse(NULL, NULL, rows, &own, argc, argv, &first) < 0)
 		return close_standard_output(conclude(&chain, -1, writes_stream()));
 	if (answer_alone(&own, argv[first], &status))
 		return close_standard_output(conclude(&chain, status, false));

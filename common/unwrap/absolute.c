@@ -66,7 +66,7 @@ absolute_given(const struct absolute_options *options)
 int
 absolute_check(const struct absolute_options *options)
 {
-	const struct numbers *anchor = &options->anchor;
+	const struct numbers *anchor = &options->anchor, *at = &options->marker.at;
 
 	if (anchor->n % 3)
 		return fail_usage("--anchor",
@@ -81,7 +81,12 @@ absolute_check(const struct absolute_options *options)
 	if ((options->marker.file || options->marker.at.n) && (anchor->n || options->ref))
 		return fail_usage(
 		    NULL, "give --marker or --%s, not both", anchor->n ? "anchor" : "ref");
-	return marker_input_check(&options->marker);
+	if (at->n > 2)
+		return fail_usage("--marker-at", "wants a place and a width, not %zu numbers",
+		    at->n);
+	if (at->n > 1 && at->v[1] <= 0)
+		return fail_usage("--marker-at", "a width of %g px is none", at->v[1]);
+	return 0;
 }
 
 /* Radians of two periods cannot be compared. */
@@ -148,12 +153,13 @@ absolute_place(const struct absolute *absolute, struct components *components,
 	marker.frame = in;
 	if (!anchored)
 		components_center(components);
-	else if ((options->ref	 ? components_refer(components, in, absolute->ref, rad)
-		     : by_marker ? marker_place(components, &marker)
-				 : components_anchor(components, &options->anchor, rad)) < 0)
+	else if (options->ref)
+		components_refer(components, in, absolute->ref, rad);
+	else if (by_marker)
+		marker_place(components, &marker);
+	else if (components_anchor(components, &options->anchor, rad) < 0)
 		return -1;
-	if (components_number(components, (size_t)options->min_size, anchored) < 0)
-		return -1;
+	components_number(components, (size_t)options->min_size, anchored);
 	for (size_t i = 0; i < components->n; i++) {
 		const struct component *component = &components->component[i];
 

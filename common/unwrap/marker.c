@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "unwrap/regions.h"
 
 #define SAME_PX 0.01	/* places that differ by less are the same */
@@ -329,31 +330,26 @@ warn_doubts(const struct doubts *doubts)
 		    doubts->bright > 1 ? "" : "s");
 }
 
-int
+void
 marker_place(struct components *components, const struct marker *marker)
 {
 	struct search search = { components, marker, NULL, NULL };
 	struct doubts doubts = { 0 };
 	size_t places = 0, h = components->patches->h;
 
-	search.span = malloc((components->n + 1) * sizeof(*search.span));
-	for (size_t i = 0; search.span && i < components->n; i++)
+	search.span = must_alloc(components->n + 1, sizeof(*search.span));
+	for (size_t i = 0; i < components->n; i++)
 		search.span[i] = (struct span){ .low = INT32_MAX, .high = INT32_MIN };
-	for (size_t y = 0; search.span && y < h; y++)
+	for (size_t y = 0; y < h; y++)
 		find_span(&search, y);
-	for (size_t i = 0; search.span && i < components->n; i++) {
+	for (size_t i = 0; i < components->n; i++) {
 		struct span *span = &search.span[i];
 
 		span->first = places;
 		if (span->low <= span->high)
 			places += (size_t)((int64_t)span->high - span->low) + 1;
 	}
-	search.place = calloc(places + 1, sizeof(*search.place));
-	if (!search.span || !search.place) {
-		free(search.span);
-		free(search.place);
-		return fail_memory();
-	}
+	search.place = must_alloc(places + 1, sizeof(*search.place));
 	for (size_t y = 0; y < h; y++)
 		add_light(&search, y);
 	for (size_t i = 0; i < components->n; i++)
@@ -363,5 +359,4 @@ marker_place(struct components *components, const struct marker *marker)
 	warn_doubts(&doubts);
 	free(search.span);
 	free(search.place);
-	return 0;
 }

@@ -22,8 +22,8 @@ struct marker {
 };
 
 /* Gives every component that shows the marker at one place, and at no other, its turns. Warns of
- * those that show it twice, or are bright where they should be dark. -1 after fail(). */
-int marker_place(struct components *, const struct marker *);
+ * those that show it twice, or are bright where they should be dark. */
+void marker_place(struct components *, const struct marker *);
 
 /* Where a stage finds the image of a marker, and where the marker is: options --marker and
  * --marker-at, else the input's channel marker and its keys. */
@@ -39,8 +39,6 @@ struct marker_options {
 	{ 0, "marker-at", "PX[,WIDTH]", OPT_NUMBERS, numbers_at, NULL, 0, 1e6,                     \
 	    "projector px", "where the marker's middle is, and its width", NULL }
 
-/* For init: -1 after fail_usage(). */
-int marker_input_check(const struct marker_options *);
 /*
  * For plan: the channels and the place for a phase of this period (NaN: not known) along the axis
  * that the key of `phase` names. marker->channel is NO_CHANNEL where no image of a marker is there.

@@ -212,17 +212,6 @@ cut_square(struct patch_square *square, size_t level, size_t x, size_t y, int32_
 	return next;
 }
 
-static void
-store_square(const struct patch_square *square, struct patches *patches)
-{
-	for (size_t y = 0; y < square->h; y++) {
-		size_t at = (square->y0 + y) * patches->w + square->x0;
-
-		memcpy(patches->patch + at, square->patch[y], square->w * sizeof(int32_t));
-		memcpy(patches->turns + at, square->turns[y], square->w * sizeof(int32_t));
-	}
-}
-
 /* ---- shares ---- */
 
 /* Adds the square of a second difference, in turns, of pixels that follow each other, and counts
@@ -327,7 +316,12 @@ patches_cut_row(void *arg, size_t j)
 		close_squares(&square);
 		patches->first[j * patches->across + i] =
 		    cut_square(&square, PATCH_LEVELS, 0, 0, 0);
-		store_square(&square, patches);
+		for (size_t y = 0; y < square.h; y++) {
+			size_t at = (square.y0 + y) * patches->w + square.x0;
+
+			memcpy(patches->patch + at, square.patch[y], square.w * sizeof(int32_t));
+			memcpy(patches->turns + at, square.turns[y], square.w * sizeof(int32_t));
+		}
 	}
 }
 

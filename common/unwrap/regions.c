@@ -23,12 +23,6 @@ phase_distance(float step)
 	return fabsf(step - phase_round(step));
 }
 
-static inline size_t
-patches_count(const struct patches *patches)
-{
-	return (size_t)patches->first[patches->across * patches->down];
-}
-
 static void
 patches_free(struct patches *patches)
 {
@@ -51,13 +45,10 @@ patches_begin(struct patches *patches, patches_cut *cut, size_t w, size_t h)
 	patches->h = h;
 	patches->across = (w + PATCH_SIDE - 1) / PATCH_SIDE;
 	patches->down = (h + PATCH_SIDE - 1) / PATCH_SIDE;
-	patches->patch = malloc(w * h * sizeof(*patches->patch));
-	patches->turns = malloc(w * h * sizeof(*patches->turns));
-	patches->first = malloc((patches->across * patches->down + 1) * sizeof(*patches->first));
-	if (patches->patch && patches->turns && patches->first)
-		return 0;
-	patches_free(patches);
-	return fail_memory();
+	patches->patch = must_resize(NULL, w * h, sizeof(*patches->patch));
+	patches->turns = must_resize(NULL, w * h, sizeof(*patches->turns));
+	patches->first = must_alloc(patches->across * patches->down + 1, sizeof(*patches->first));
+	return 0;
 }
 
 /* From numbers within a square to numbers within the image, of n pixels. */
@@ -136,40 +127,37 @@ patches_are_uneven(const struct patches *patches)
 	return n > 0 && squares / n - mean * mean > SPREAD_UNEVEN * mean * (most - mean);
 }
 
-/* The share from which on all count alike; NAN: no pixel is valid. -1 after fail(). */
-static int
-share_quantile(const struct patches *patches, float *share)
+/* The share from which on all count alike; NAN: no pixel is valid. */
+static float
+share_quantile(const struct patches *patches)
 {
 	size_t pixels = patches->w * patches->h, step = 1 + pixels / SHARES_SAMPLED, n = 0;
-	double *v = malloc((pixels / step + 1) * sizeof(*v));
+	double *v = must_alloc(pixels / step + 1, sizeof(*v));
+	float share;
 
-	if (!v)
-		return fail_memory();
 	for (size_t i = 0; i < pixels; i += step)
 		if (patches->patch[i] != NO_PATCH)
 			v[n++] = (double)patches->share[i];
-	*share = n ? (float)statistics_quantile(v, n, SHARE_ALIKE) : NAN;
+	share = n ? (float)statistics_quantile(v, n, SHARE_ALIKE) : NAN;
 	free(v);
-	return 0;
+	return share;
 }
 
-/* The shares of a phase's pixels, into patches->share, if its noise is uneven. most: the one that
- * counts fully; NAN: there are none. -1 after fail(). */
-static int
+/* The shares of a phase's pixels, into patches->share, if its noise is uneven. Returns the one that
+ * counts fully; NAN: there are none. */
+static float
 shares_find(struct run *run, struct patches *patches, const struct phase_plane *phase,
-    const struct phase_plane *quality, float *most)
+    const struct phase_plane *quality)
 {
 	struct patches_job job = { patches, phase, quality, true };
 
-	*most = NAN;
 	if (!patches_are_uneven(patches))
-		return 0;
+		return NAN;
 	if (!patches->share)
-		patches->share = malloc(patches->w * patches->h * sizeof(*patches->share));
-	if (!patches->share)
-		return fail_memory();
+		patches->share = must_resize(NULL, patches->w * patches->h,
+		    sizeof(*patches->share));
 	run_for(run, patches->down, patches->cut, &job);
-	return share_quantile(patches, most);
+	return share_quantile(patches);
 }
 
 /* ---- votes ---- */
@@ -297,7 +285,7 @@ more_slot(uint32_t sum, int32_t turns, uint32_t shift)
 }
 
 /* Puts what the lists have into tables of twice their room. */
-static bool
+static void
 fill_tables(struct border_sums *sums)
 {
 	size_t slots = 2 * sums->room;
@@ -305,10 +293,8 @@ fill_tables(struct border_sums *sums)
 
 	free(sums->slot);
 	free(sums->more_slot);
-	sums->slot = calloc(slots, sizeof(*sums->slot));
-	sums->more_slot = calloc(slots, sizeof(*sums->more_slot));
-	if (!sums->slot || !sums->more_slot)
-		return false;
+	sums->slot = must_alloc(slots, sizeof(*sums->slot));
+	sums->more_slot = must_alloc(slots, sizeof(*sums->more_slot));
 	for (sums->shift = 32; slots > 1; slots /= 2)
 		sums->shift--;
 	for (size_t i = 1; i < sums->n; i++) {
@@ -327,32 +313,23 @@ fill_tables(struct border_sums *sums)
 		sums->more_slot[at] = (uint32_t)i;
 		sums->more[i].slot = at;
 	}
-	return true;
 }
 
-static bool
+static void
 set_room(struct border_sums *sums, size_t room)
 {
-	struct border_sum *sum = realloc(sums->sum, room * sizeof(*sum));
-	struct border_more *more;
-
-	if (!sum)
-		return false;
-	memset(sum + sums->room, 0, (room - sums->room) * sizeof(*sum));
-	sums->sum = sum;
-	more = realloc(sums->more, room * sizeof(*more));
-	if (!more)
-		return false;
-	sums->more = more;
+	sums->sum = must_resize(sums->sum, room, sizeof(*sums->sum));
+	memset(sums->sum + sums->room, 0, (room - sums->room) * sizeof(*sums->sum));
+	sums->more = must_resize(sums->more, room, sizeof(*sums->more));
 	sums->room = room;
-	return fill_tables(sums);
+	fill_tables(sums);
 }
 
-bool
+void
 border_sums_begin(struct border_sums *sums)
 {
 	*sums = (struct border_sums){ .n = 1, .more_n = 1 };
-	return set_room(sums, FIRST_ROOM);
+	set_room(sums, FIRST_ROOM);
 }
 
 void
@@ -365,14 +342,16 @@ border_sums_free(struct border_sums *sums)
 	*sums = (struct border_sums){ 0 };
 }
 
-bool
+void
 border_sums_grow(struct border_sums *sums, size_t n)
 {
 	size_t needed = (sums->n > sums->more_n ? sums->n : sums->more_n) + n, room = sums->room;
 
 	while (room < needed)
 		room *= 2;
-	return room <= UINT32_MAX / 4 && set_room(sums, room);
+	if (room > UINT32_MAX / 4)
+		out_of_memory();
+	set_room(sums, room);
 }
 
 void
@@ -833,8 +812,8 @@ regions_free(struct regions *regions)
 }
 
 /* Room for n regions with so many borders in all, at first {0}; what was there is lost, and memory
- * kept where it is enough. -1 after fail(). */
-static int
+ * kept where it is enough. */
+static void
 regions_reserve(struct regions *regions, size_t n, size_t borders)
 {
 	regions->n = n;
@@ -843,18 +822,14 @@ regions_reserve(struct regions *regions, size_t n, size_t borders)
 		free(regions->first);
 		free(regions->end);
 		regions->room = n + 1;
-		regions->first = large_memory(regions->room, sizeof(*regions->first));
-		regions->end = large_memory(regions->room, sizeof(*regions->end));
+		regions->first = must_large(regions->room, sizeof(*regions->first));
+		regions->end = must_large(regions->room, sizeof(*regions->end));
 	}
 	if (borders >= regions->border_room) {
 		free(regions->border);
 		regions->border_room = borders + 1;
-		regions->border = large_memory(regions->border_room, sizeof(*regions->border));
+		regions->border = must_large(regions->border_room, sizeof(*regions->border));
 	}
-	if (regions->first && regions->end && regions->border)
-		return 0;
-	regions_free(regions);
-	return fail_memory();
 }
 
 /* What regions are made of: patches, by the votes of their pixels, or regions that have borders. */
@@ -879,7 +854,6 @@ struct gathering {
 	struct regions *regions;
 	struct choice *choice;
 	_Atomic size_t used; /* borders: chunks take their part as they are done */
-	_Atomic bool failed;
 	_Atomic(struct scratch *) spare[SPARE_MOST]; /* what threads have done with */
 };
 
@@ -1046,7 +1020,7 @@ free_scratch(struct scratch *scratch)
 	free(scratch);
 }
 
-/* Scratch memory for one chunk: that of one that is done, if there is some. NULL: no memory. */
+/* Scratch memory for one chunk: that of one that is done, if there is some. */
 static struct scratch *
 take_scratch(struct gathering *gathering)
 {
@@ -1056,42 +1030,24 @@ take_scratch(struct gathering *gathering)
 		scratch = atomic_exchange(&gathering->spare[i], NULL);
 	if (scratch)
 		return scratch;
-	scratch = calloc(1, sizeof(*scratch));
-	if (scratch && !border_sums_begin(&scratch->sums)) {
-		free_scratch(scratch);
-		return NULL;
-	}
+	scratch = must_alloc(1, sizeof(*scratch));
+	border_sums_begin(&scratch->sums);
 	return scratch;
 }
 
 static void
-give_scratch(struct gathering *gathering, struct scratch *scratch)
-{
-	for (size_t i = 0; i < SPARE_MOST && scratch; i++)
-		scratch = atomic_exchange(&gathering->spare[i], scratch);
-	free_scratch(scratch);
-}
-
-static bool
 make_room(struct scratch *scratch, size_t n)
 {
-	size_t room = 2 * (scratch->n + n) + 8 * CHUNK;
-	struct border *border;
-
 	if (scratch->n + n <= scratch->room)
-		return true;
-	border = realloc(scratch->border, room * sizeof(*border));
-	if (!border)
-		return false;
-	scratch->border = border;
-	scratch->room = room;
-	return true;
+		return;
+	scratch->room = 2 * (scratch->n + n) + 8 * CHUNK;
+	scratch->border = must_resize(scratch->border, scratch->room, sizeof(*scratch->border));
 }
 
 typedef size_t votes_fn(const struct source *, size_t member);
 typedef void add_fn(const struct source *, size_t member, int32_t r, struct border_sums *);
 
-static inline __attribute__((always_inline)) bool
+static inline __attribute__((always_inline)) void
 gather(const struct gathering *gathering, size_t r0, size_t r1, votes_fn *votes, add_fn *add,
     struct scratch *scratch)
 {
@@ -1103,18 +1059,15 @@ gather(const struct gathering *gathering, size_t r0, size_t r1, votes_fn *votes,
 		border_sums_of(sums, (int32_t)r);
 		for (int32_t m = source.members.head[r]; m != NO_MEMBER;
 		     m = source.members.next[m]) {
-			if (!border_sums_reserve(sums, votes(&source, (size_t)m)))
-				return false;
+			border_sums_reserve(sums, votes(&source, (size_t)m));
 			add(&source, (size_t)m, (int32_t)r, sums);
 		}
-		if (!make_room(scratch, border_sums_count(sums)))
-			return false;
+		make_room(scratch, border_sums_count(sums));
 		regions->first[r] = scratch->n;
 		scratch->n += border_sums_finish(
 		    sums, (int32_t)r, scratch->border + scratch->n, &gathering->choice[r]);
 		regions->end[r] = scratch->n;
 	}
-	return true;
 }
 
 static inline __attribute__((always_inline)) void
@@ -1124,16 +1077,14 @@ gather_chunk(struct gathering *gathering, size_t chunk, votes_fn *votes, add_fn 
 	struct scratch *scratch = take_scratch(gathering);
 	size_t r0 = chunk * CHUNK, r1 = r0 + CHUNK < regions->n ? r0 + CHUNK : regions->n, at;
 
-	if (!scratch || !gather(gathering, r0, r1, votes, add, scratch)) {
-		gathering->failed = true;
-		free_scratch(scratch);
-		return;
-	}
+	gather(gathering, r0, r1, votes, add, scratch);
 	at = atomic_fetch_add(&gathering->used, scratch->n);
 	if (scratch->n > 0)
 		memcpy(regions->border + at, scratch->border, scratch->n * sizeof(struct border));
 	scratch->n = 0;
-	give_scratch(gathering, scratch);
+	for (size_t i = 0; i < SPARE_MOST && scratch; i++)
+		scratch = atomic_exchange(&gathering->spare[i], scratch);
+	free_scratch(scratch);
 	for (size_t r = r0; r < r1; r++) {
 		regions->first[r] += at;
 		regions->end[r] += at;
@@ -1157,20 +1108,17 @@ gather_regions_chunk(void *arg, size_t chunk)
 	gather_chunk(arg, chunk, region_votes, add_region);
 }
 
-/* The borders of n regions, and the regions' choices. There are at most so many borders. -1 after
- * fail(). */
-static int
+/* The borders of n regions, and the regions' choices. There are at most so many borders. */
+static void
 gather_all(struct run *run, struct gathering *gathering, size_t n, size_t borders,
     void (*gather_one)(void *arg, size_t chunk))
 {
 	/* of the room for all votes only what is used is ever touched */
-	if (regions_reserve(gathering->regions, n, borders) < 0)
-		return -1;
+	regions_reserve(gathering->regions, n, borders);
 	run_for(run, chunks(n, CHUNK), gather_one, gathering);
 	for (size_t i = 0; i < SPARE_MOST; i++)
 		free_scratch(gathering->spare[i]);
 	gathering->regions->borders = gathering->used;
-	return gathering->failed ? fail_memory() : 0;
 }
 
 #define PATH_MOST 64 /* choices on the way to a root, for threads that follow them by themselves */
@@ -1189,16 +1137,14 @@ struct round {
 	_Atomic bool far;      /* a root is more than PATH_MOST choices away */
 };
 
-/* Memory for n items, of which what was there is lost. NULL after fail(). */
+/* Memory for n items, of which what was there is lost. */
 static void *
 keep(struct kept_array *array, size_t n, size_t bytes)
 {
 	if (array->bytes < n * bytes) {
 		free(array->v);
-		array->v = large_memory(n, bytes);
-		array->bytes = array->v ? n * bytes : 0;
-		if (!array->v)
-			fail_memory();
+		array->v = must_large(n, bytes);
+		array->bytes = n * bytes;
 	}
 	return array->v;
 }
@@ -1327,14 +1273,6 @@ follow_far_choices(struct round *round)
 	}
 }
 
-static void
-add_foreign_members(struct round *round)
-{
-	for (size_t word = 0; word * WORD < round->n; word++)
-		for (uint64_t bits = round->foreign[word]; bits; bits &= bits - 1)
-			add_member(round, word * WORD + (size_t)__builtin_ctzll(bits));
-}
-
 /* The next regions: one for each tree of choices, by the number of its root. Returns how many there
  * are. */
 static size_t
@@ -1355,7 +1293,9 @@ find_trees(struct run *run, struct round *round)
 	run_for(run, all, follow_choices_chunk, round);
 	if (round->far)
 		follow_far_choices(round);
-	add_foreign_members(round);
+	for (size_t word = 0; word * WORD < round->n; word++)
+		for (uint64_t bits = round->foreign[word]; bits; bits &= bits - 1)
+			add_member(round, word * WORD + (size_t)__builtin_ctzll(bits));
 	return (size_t)roots;
 }
 
@@ -1392,7 +1332,7 @@ compose(struct run *run, struct choice *region, size_t n, const struct choice *n
 
 /* ---- rounds ---- */
 
-static int
+static void
 make_round(struct joining *joining, struct round *round)
 {
 	size_t n = joining->patches + 1, words = chunks(n, WORD) + 1;
@@ -1403,12 +1343,11 @@ make_round(struct joining *joining, struct round *round)
 	round->foreign = keep(&joining->foreign, words, sizeof(*round->foreign));
 	round->head = keep(&joining->head, n, sizeof(*round->head));
 	round->next = keep(&joining->next, n, sizeof(*round->next));
-	return round->choice && round->roots && round->rank && round->foreign && round->head &&
-		round->next && keep(&joining->place, n, sizeof(struct patch_place)) ? 0 : -1;
+	keep(&joining->place, n, sizeof(struct patch_place));
 }
 
 /* Rounds until there are no borders. Each leaves a level: of each of its regions the next one. */
-static int
+static void
 join_rounds(struct run *run, const struct patches *patches, const struct votes *votes,
     struct joining *joining, struct round *round)
 {
@@ -1425,8 +1364,6 @@ join_rounds(struct run *run, const struct patches *patches, const struct votes *
 		size_t roots;
 
 		round->region = keep(&joining->level[level], round->n + 1, sizeof(struct choice));
-		if (!round->region)
-			return -1;
 		roots = find_trees(run, round);
 		if (level == 0)
 			joining->joined = round->region;
@@ -1434,9 +1371,8 @@ join_rounds(struct run *run, const struct patches *patches, const struct votes *
 			break;
 		gathering.source = (struct source){ *votes, place, *now,
 			{ round->region, round->head, round->next } };
-		if (gather_all(run, &gathering, roots, first ? choosing.given : now->borders,
-		    first ? gather_patches_chunk : gather_regions_chunk) < 0)
-			return -1;
+		gather_all(run, &gathering, roots, first ? choosing.given : now->borders,
+		    first ? gather_patches_chunk : gather_regions_chunk);
 		n[level] = round->n;
 		if (level > 0 && 2 * n[level] > n[level - 1])
 			compose(run, joining->level[level - 1].v, n[level - 1], round->region);
@@ -1450,26 +1386,21 @@ join_rounds(struct run *run, const struct patches *patches, const struct votes *
 	for (; level > 1; level--)
 		compose(run, joining->level[level - 2].v, n[level - 2],
 		    joining->level[level - 1].v);
-	return 0;
 }
 
-/* Joins the patches of a phase; quality as in struct votes. -1 after fail(). */
-static int
+/* Joins the patches of a phase; quality as in struct votes. */
+static void
 join_patches(struct run *run, struct patches *patches, const struct phase_plane *phase,
     const struct phase_plane *quality, struct joining *joining)
 {
-	struct round round = { .n = patches_count(patches) };
-	struct votes votes;
-	float most;
+	struct round round = { .n = (size_t)patches->first[patches->across * patches->down] };
+	struct votes votes = votes_of(patches, phase, quality,
+	    shares_find(run, patches, phase, quality));
 
-	if (shares_find(run, patches, phase, quality, &most) < 0)
-		return -1;
-	votes = votes_of(patches, phase, quality, most);
 	joining->patches = round.n;
 	joining->joined = NULL;
-	if (make_round(joining, &round) < 0)
-		return -1;
-	return join_rounds(run, patches, &votes, joining, &round);
+	make_round(joining, &round);
+	join_rounds(run, patches, &votes, joining, &round);
 }
 
 static void
@@ -1560,7 +1491,7 @@ unwrapping_free(struct unwrapping *unwrapping)
 	patches_free(&unwrapping->patches);
 }
 
-int
+void
 components_unwrap(struct run *run, struct unwrapping *unwrapping, const struct phase_plane *phase,
     const struct phase_plane *quality, struct components *components)
 {
@@ -1569,15 +1500,11 @@ components_unwrap(struct run *run, struct unwrapping *unwrapping, const struct p
 
 	*components = (struct components){ .patches = patches, .phase = phase };
 	patches_find(run, patches, phase);
-	if (join_patches(run, patches, phase, quality, joining) < 0)
-		return -1;
+	join_patches(run, patches, phase, quality, joining);
 	components->joined = joining->joined;
 	components->n = joining->components;
-	components->component = calloc(components->n + 1, sizeof(*components->component));
-	if (!components->component)
-		return fail_memory();
+	components->component = must_alloc(components->n + 1, sizeof(*components->component));
 	run_for(run, patches->h, count_row, components);
-	return 0;
 }
 
 void
@@ -1668,23 +1595,18 @@ list_differences(const struct components *components, const struct frame *frame,
 	}
 }
 
-int
+void
 components_refer(struct components *components, const struct frame *frame, size_t ref_channel,
     double unit)
 {
-	size_t all = 0, *end = malloc((components->n + 1) * sizeof(*end));
+	size_t all = 0, *end = must_alloc(components->n + 1, sizeof(*end));
 	double *difference;
 
-	for (size_t i = 0; end && i < components->n; i++) {
+	for (size_t i = 0; i < components->n; i++) {
 		end[i] = all;
 		all += components->component[i].size;
 	}
-	difference = malloc((all + 1) * sizeof(*difference));
-	if (!end || !difference) {
-		free(end);
-		free(difference);
-		return fail_memory();
-	}
+	difference = must_resize(NULL, all + 1, sizeof(*difference));
 	list_differences(components, frame, ref_channel, 2 * M_PI * unit, difference, end);
 	all = 0;
 	for (size_t i = 0; i < components->n; i++) {
@@ -1698,7 +1620,6 @@ components_refer(struct components *components, const struct frame *frame, size_
 	}
 	free(end);
 	free(difference);
-	return 0;
 }
 
 /* ---- numbers ---- */
@@ -1717,14 +1638,12 @@ by_size(const void *a, const void *b)
 	return left->component < right->component ? -1 : 1;
 }
 
-int
+void
 components_number(struct components *components, size_t least, bool anchored)
 {
-	struct place *place = malloc((components->n + 1) * sizeof(*place));
+	struct place *place = must_alloc(components->n + 1, sizeof(*place));
 	size_t kept = 0;
 
-	if (!place)
-		return fail_memory();
 	for (size_t i = 0; i < components->n; i++) {
 		const struct component *component = &components->component[i];
 
@@ -1735,5 +1654,4 @@ components_number(struct components *components, size_t least, bool anchored)
 	for (size_t i = 0; i < kept; i++)
 		components->component[place[i].component].label = (int32_t)i + 1;
 	free(place);
-	return 0;
 }

@@ -176,11 +176,10 @@ struct best {
 	int64_t margin;
 };
 
-/* false: no memory. Free with border_sums_free() in either case. */
-bool border_sums_begin(struct border_sums *);
+void border_sums_begin(struct border_sums *);
 void border_sums_free(struct border_sums *);
-/* Makes room for n more votes. false: no memory. */
-bool border_sums_grow(struct border_sums *, size_t n);
+/* Makes room for n more votes. */
+void border_sums_grow(struct border_sums *, size_t n);
 void border_sums_add_more(struct border_sums *, uint32_t sum, int32_t turns, int64_t weight);
 /* Gives the borders to list, of border_sums_count() of room, makes all sums empty, and returns how
  * many borders there were; *choice is the region's choice. */
@@ -233,11 +232,11 @@ border_sums_of(struct border_sums *sums, int32_t region)
 	border_sums_add(sums, region, 0, 0);
 }
 
-static inline bool
+static inline void
 border_sums_reserve(struct border_sums *sums, size_t n)
 {
-	return (sums->n + n <= sums->room && sums->more_n + n <= sums->room) ||
-	    border_sums_grow(sums, n);
+	if (sums->n + n > sums->room || sums->more_n + n > sums->room)
+		border_sums_grow(sums, n);
 }
 
 /* At most so many borders. */
@@ -365,9 +364,9 @@ components_result(const struct components *components, size_t x, size_t y, int32
 /* Memory for frames of a size. -1 after fail(). */
 int unwrapping_begin(struct unwrapping *unwrapping, patches_cut *cut, size_t w, size_t h);
 void unwrapping_free(struct unwrapping *);
-/* Unwraps a phase of that size; quality as in struct votes. The components refer to both. -1 after
- * fail(); free with components_free() in either case. */
-int components_unwrap(struct run *, struct unwrapping *, const struct phase_plane *,
+/* Unwraps a phase of that size; quality as in struct votes. The components refer to both; free with
+ * components_free(). */
+void components_unwrap(struct run *, struct unwrapping *, const struct phase_plane *,
     const struct phase_plane *quality, struct components *);
 /* Each by itself: the mean of its turns becomes 0, rounded. */
 void components_center(struct components *);
@@ -375,12 +374,11 @@ void components_center(struct components *);
  * counts `unit` for one of the phase. -1 after fail() where it is outside, invalid, or contradicts
  * another one. */
 int components_anchor(struct components *, const struct numbers *anchors, double unit);
-/* The median difference to an absolute phase, of such rad, becomes less than half a turn. -1 after
- * fail(). */
-int components_refer(struct components *, const struct frame *, size_t ref_channel, double unit);
+/* The median difference to an absolute phase, of such rad, becomes less than half a turn. */
+void components_refer(struct components *, const struct frame *, size_t ref_channel, double unit);
 /* Leaves out those of fewer pixels, and with `anchored` those that are not, and numbers the others.
- * -1 after fail(). */
-int components_number(struct components *, size_t least, bool anchored);
+ */
+void components_number(struct components *, size_t least, bool anchored);
 void components_free(struct components *);
 
 #endif

@@ -138,7 +138,7 @@ try_keys(FILE *file, char *text, size_t n)
 	again = head_to_text(&back);
 	check(!strcmp(lines, again), "key lines differ");
 	check(meta_equal(&head.meta, &back.meta), "keys differ");
-	status = meta_append_command(&head.meta, text);
+	meta_append_command(&head.meta, text);
 	fail_clear();
 	for (const char *p = text; *p; p++)
 		escape_needed(p);

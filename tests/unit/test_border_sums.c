@@ -64,7 +64,7 @@ check(struct border_sums *sums, struct plain *plain, size_t n, uint32_t neighbou
 		uint32_t other = (uint32_t)rand() % neighbours, t = (uint32_t)rand() % turns;
 		int64_t weight = 1 + rand() % 5;
 
-		assert_true(border_sums_reserve(sums, 2));
+		border_sums_reserve(sums, 2);
 		t += (TURNS - turns) / 2;
 		plain->weight[other][t] += weight;
 		border_sums_add(sums, (int32_t)other, (int32_t)t - TURNS / 2, weight);
@@ -96,7 +96,7 @@ sums_are_those_of_a_plain_array(void **state)
 
 	(void)state;
 	assert_non_null(plain);
-	assert_true(border_sums_begin(&sums));
+	border_sums_begin(&sums);
 	srand(1);
 	check(&sums, plain, 0, 1, 1);
 	for (size_t i = 0; i < 40; i++) {

@@ -78,7 +78,7 @@ lines(void **state)
 		struct line_fft fft;
 		double error = 0, all = 0, most = 0;
 
-		assert_int_equal(line_fft_new(n, &fft), 0);
+		line_fft_new(n, &fft);
 		fourierphase_rows()->line_fft(&fft, v);
 		for (size_t lane = 0; lane < LANES; lane += step)
 			for (size_t k = 0; k < n; k++) {
@@ -115,7 +115,7 @@ long_lines(void **state)
 
 	(void)state;
 	assert_non_null(v);
-	assert_int_equal(line_fft_new(n, &fft), 0);
+	line_fft_new(n, &fft);
 	for (size_t i = 0; i < n; i++)
 		for (size_t lane = 0; lane < LANES; lane++) {
 			double angle = 2 * M_PI * (double)(i * (wave + lane) % n) / (double)n;

@@ -78,8 +78,8 @@ make_rig(struct rig *rig)
 	*rig = (struct rig){ .r = { 0.02, -0.3, 0.01 } };
 	rig->problem.board = (struct calib_board){ .w = 11, .h = 8,
 		.spacing = 15, .unit = "mm", .turns = 1 };
-	assert_int_equal(calib_problem_add_device(&rig->problem, &camera), 0);
-	assert_int_equal(calib_problem_add_device(&rig->problem, &projector), 0);
+	calib_problem_add_device(&rig->problem, &camera);
+	calib_problem_add_device(&rig->problem, &projector);
 	s->devices = 2;
 	s->poses = 4;
 	s->parameters = calib_parameters(&rig->problem);
@@ -116,8 +116,7 @@ make_rig(struct rig *rig)
 				point[k] = (struct calib_point){ uv[0], uv[1], { 0.05, 0.05 },
 					k % 11, k / 11 };
 			}
-			assert_int_equal(calib_problem_add_view(&rig->problem, d, p, 0, point, 88),
-			    0);
+			calib_problem_add_view(&rig->problem, d, p, 0, point, 88);
 		}
 	}
 }

@@ -141,10 +141,12 @@ texture_output(struct texture *texture, const char *name, const struct depthcode
 	    own && is_name(own) ? own : "texture");
 	if (texture->below)
 		out->h = texture->flow.picture.h;
-	if (meta_set_number(&out->meta, "max_value", most * scale * gain) < 0 ||
-	    head_set_channels(out, names) < 0)
+	meta_set_number(&out->meta, "max_value", most * scale * gain);
+	if (head_set_channels(out, names) < 0)
 		return -1;
-	return texture->below ? head_copy(&texture->flow.out, out) : 0;
+	if (texture->below)
+		head_copy(&texture->flow.out, out);
+	return 0;
 }
 
 /* ---- are the levels those that depthenc wrote? ---- */

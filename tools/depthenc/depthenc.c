@@ -73,8 +73,8 @@ outside_count(struct run *run, struct outside *outside, const struct depthcode_c
 /* ---- holes ---- */
 
 /* Computes all levels for a frame's channel of depths, normalised; 1/2 where there is none at all.
- * There is at least level 1, as level 0 takes values from it. -1 after fail(). */
-static int
+ * There is at least level 1, as level 0 takes values from it. */
+static void
 fill_frame(struct run *run, struct fill *fill, const struct depthcode_code *code,
     const struct frame *frame, size_t channel)
 {
@@ -105,7 +105,6 @@ fill_frame(struct run *run, struct fill *fill, const struct depthcode_code *code
 		*top = 0.5f;
 	for (filling.level = level - 1; filling.level > 0; filling.level--)
 		run_for(run, FILL_BLOCKS, depthenc_rows()->pull_block, &filling);
-	return 0;
 }
 
 /* ---- the device ---- */
@@ -140,7 +139,9 @@ survey(struct run *run, const struct frame *in)
 	if (priv->texture.from.n)
 		texture_cut_count(&priv->texture.cut, run, in, &priv->texture.from,
 		    priv->texture.levels_per_unit, priv->texture.most);
-	return !priv->fills ? 0 : fill_frame(run, &priv->fill, &priv->code, in, priv->depth);
+	if (priv->fills)
+		fill_frame(run, &priv->fill, &priv->code, in, priv->depth);
+	return 0;
 }
 
 static int
@@ -184,17 +185,16 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 	if (run_channel(run, in, "depth", &priv->depth) < 0 ||
 	    depth_range_take(run, &priv->range_of_file, &given.depth_range) < 0 ||
-	    depthcode_choose(depthcode, &given, in) < 0 ||
-	    key_pair_replace(&out->meta, "depth_range",
-		(double[2]){ depthcode->low, depthcode->high }) < 0)
+	    depthcode_choose(depthcode, &given, in) < 0)
 		return -1;
+	key_pair_replace(&out->meta, "depth_range", (double[2]){ depthcode->low, depthcode->high });
 	priv->code = depthcode_code(depthcode);
 	priv->fills = depthcode->mask == DEPTHCODE_TRACK || depthcode->layout == DEPTHCODE_FOLD;
 	out->type = depthcode->bits > 8 ? SAMPLE_USHORT : SAMPLE_UCHAR;
-	if (texture_find(run, &parameters->texture, in, &texture->from) < 0 ||
-	    depthcode_write(depthcode, &out->meta) < 0 ||
-	    head_set_channels(out, depthcode_channel_names(depthcode)) < 0)
+	if (texture_find(run, &parameters->texture, in, &texture->from) < 0)
 		return -1;
+	depthcode_write(depthcode, &out->meta);
+	head_set_channels(out, depthcode_channel_names(depthcode));
 	priv->mask = out->c - 1;
 	colour = texture->from.n == 3;
 	if (texture->from.n == 0) {
@@ -221,8 +221,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	texture->below.middle = (unsigned)(depthcode_most(depthcode) + 1) / 2;
 	texture->below.survey = survey;
 	texture->below.rows = depthenc_encode;
-	return texture_below_plan(&texture->below, true, out, names, in->h, colour) < 0 ? -1 :
-	    head_copy(&texture->below.out, out);
+	if (texture_below_plan(&texture->below, true, out, names, in->h, colour) < 0)
+		return -1;
+	head_copy(&texture->below.out, out);
+	return 0;
 }
 
 static void

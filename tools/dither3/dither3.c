@@ -180,8 +180,8 @@ diffusion_reserve(struct diffusion *diffusion, size_t w, size_t h)
 	diffusion->h = h;
 }
 
-/* The bits of a frame into diffusion.bit. -1 after fail(). */
-static int
+/* The bits of a frame into diffusion.bit. */
+static void
 diffuse_frame(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
@@ -192,7 +192,6 @@ diffuse_frame(struct run *run, const struct frame *in)
 		dither3_rows()->diffuse_serpentine(priv, in);
 	else
 		run_for(run, bit_planes(&priv->keys), dither3_rows()->diffuse_plane, &packing);
-	return 0;
 }
 
 static int
@@ -204,8 +203,10 @@ whole_frame(struct run *run, struct frame *in)
 	struct packing packing = { priv, search ? picture.bit : priv->diffusion.bit, in, NULL };
 	int status = fringes_judge(run, in);
 
-	if (status == 0)
-		status = search ? picture_search(priv, in, &picture) : diffuse_frame(run, in);
+	if (status == 0 && search)
+		status = picture_search(priv, in, &picture);
+	else if (status == 0)
+		diffuse_frame(run, in);
 	if (status == 0)
 		status = frame_new(&priv->out, &packing.out);
 	if (status == 0)
@@ -308,7 +309,8 @@ plan_marks(struct run *run, const struct frame_head *in)
 		return -1;
 	code = holo_code(&holo);
 	bits_stairs(&priv->bits, &code);
-	return bits_thresholds(&priv->bits, &priv->keys);
+	bits_thresholds(&priv->bits, &priv->keys);
+	return 0;
 }
 
 static int
@@ -326,13 +328,14 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (planar && size_multiply(in->w, bit_planes(&priv->keys), &out->w) < 0)
 		return -1;
 	meta_remove(&out->meta, "bits");
-	if (dither_write(&priv->keys, &out->meta) < 0 ||
-	    meta_setf(&out->meta, "holo_size", "%zu %zu", in->w, in->h) < 0 ||
-	    head_set_channels(out, priv->keys.pack == DITHER_RGB ? "r g b" : "image") < 0 ||
-	    (planar && meta_set(&out->meta, "bits", "1") < 0))
-		return -1;
+	dither_write(&priv->keys, &out->meta);
+	meta_setf(&out->meta, "holo_size", "%zu %zu", in->w, in->h);
+	head_set_channels(out, priv->keys.pack == DITHER_RGB ? "r g b" : "image");
+	if (planar)
+		meta_set(&out->meta, "bits", "1");
 	head_free(&priv->out);
-	return head_copy(&priv->out, out);
+	head_copy(&priv->out, out);
+	return 0;
 }
 
 static void

@@ -44,7 +44,7 @@ search_end(struct search *search)
 	free(search->turned[0]);
 }
 
-int
+void
 search_start(struct search *search, size_t w, size_t h, double sigma, const unsigned char *black)
 {
 	size_t reach = dither_reach(sigma);
@@ -62,25 +62,22 @@ search_start(struct search *search, size_t w, size_t h, double sigma, const unsi
 	search->turned[0] = must_alloc(search->tiles + 1, 2);
 	search->turned[1] = search->turned[0] + search->tiles;
 	search_rows()->fill_inside(search);
-	return 0;
 }
 
-int
+void
 search_fringes(struct search *search, const struct fringes *fringes, double sigma)
 {
 	seen_start(&search->tangential, search, sigma, true, 1);
 	seen_start(&search->radial, search, 0.6 * sigma, false, 0.05f);
 	search_rows()->turn_fringes(search, fringes);
-	return 0;
 }
 
-int
+void
 search_stair(struct search *search, const float *share, unsigned char *bit,
     const unsigned char *pattern, double sigma)
 {
 	seen_start(&search->tangential, search, sigma, false, 1);
 	search_rows()->turn_stair(search, share, bit, pattern);
-	return 0;
 }
 
 /* ---- the search in a picture ---- */
@@ -101,28 +98,22 @@ picture_free(struct picture *picture)
 }
 
 /* Searches the fringes, then the stair. pattern: bits to stay near to, or NULLs. */
-static int
+static void
 search_planes(const struct priv *priv, struct picture *picture, unsigned char *const pattern[3])
 {
 	const struct fringes fringes = { picture->cosine, picture->sine, picture->bit[0],
 		picture->bit[1], { pattern[0], pattern[1] } };
 	double sigma = priv->keys.sigma_px;
 	struct search search;
-	int status = search_start(&search, picture->w, picture->h, sigma, picture->black);
 
+	search_start(&search, picture->w, picture->h, sigma, picture->black);
 	search.price = priv->price;
-	if (status == 0)
-		status = search_fringes(&search, &fringes, sigma);
+	search_fringes(&search, &fringes, sigma);
 	search_end(&search);
-	if (status < 0)
-		return -1;
-	status = search_start(&search, picture->w, picture->h, STAIR_SIGMA, picture->black);
+	search_start(&search, picture->w, picture->h, STAIR_SIGMA, picture->black);
 	search.price = priv->price;
-	if (status == 0)
-		status = search_stair(&search, picture->share[2], picture->bit[2], pattern[2],
-		    STAIR_SIGMA);
+	search_stair(&search, picture->share[2], picture->bit[2], pattern[2], STAIR_SIGMA);
 	search_end(&search);
-	return status;
 }
 
 /* Memory of n pixels for the picture, and for what the next frame takes over. */
@@ -150,7 +141,6 @@ picture_search(struct priv *priv, const struct frame *in, struct picture *pictur
 	unsigned char *pattern[3] = { NULL }, *all;
 	struct previous_frame next = { .w = w, .h = h };
 	float *work;
-	int status;
 
 	picture->w = w;
 	picture->h = h;
@@ -167,14 +157,12 @@ picture_search(struct priv *priv, const struct frame *in, struct picture *pictur
 		pattern[c] = memcpy(all + c * n, picture->bit[c], n);
 	search_rows()->take_previous(&priv->previous, next.share, picture->black,
 	    picture->bit, w, h);
-	status = search_planes(priv, picture, pattern);
-	for (int c = 0; c < 3 && status == 0; c++)
+	search_planes(priv, picture, pattern);
+	for (int c = 0; c < 3; c++)
 		memcpy(next.bit[c], picture->bit[c], n);
-	if (status < 0)
-		previous_free(&next);
 	previous_free(&priv->previous);
 	priv->previous = next;
 	free(all);
 	free(work);
-	return status;
+	return 0;
 }

@@ -304,9 +304,9 @@ make_output(const struct frame *in, const struct measurement *found, struct fram
 {
 	size_t c, w = in->head.w;
 
-	if (frame_add_channel(in, "deviation", out) < 0 ||
-	    meta_set(&(*out)->head.meta, "fit_shape", fitshape_modes[found->mode]) < 0)
+	if (frame_add_channel(in, "deviation", out) < 0)
 		return -1;
+	meta_set(&(*out)->head.meta, "fit_shape", fitshape_modes[found->mode]);
 	c = (*out)->head.c - 1;
 	for (size_t k = 0; k < found->parts; k++) {
 		const struct part *part = &found->part[k];

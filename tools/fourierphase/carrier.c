@@ -61,8 +61,8 @@ add_pieces(struct run *run, struct spectrum_job *job, const size_t *x, size_t ac
 	}
 }
 
-/* The caller drops the spectrum's store, also after a failure: -1 after fail(). */
-static int
+/* The caller drops the spectrum's store. */
+static void
 fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
     struct fourier_spectrum *spectrum)
 {
@@ -70,7 +70,6 @@ fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
 	size_t stride, plane, all, x[TILES], y[TILES], across_n, down_n;
 	struct pixel_store *store;
 	float *memory;
-	int status = -1;
 
 	spectrum->tile_w = signal->w < SPECTRUM_TILE ? signal->w : SPECTRUM_TILE;
 	spectrum->tile_h = signal->h < SPECTRUM_TILE ? signal->h : SPECTRUM_TILE;
@@ -93,21 +92,18 @@ fourier_spectrum_make(struct run *run, const struct fourier_signal *signal,
 	spectrum->power = (void *)(spectrum->sorted + all);
 	spectrum->smooth = spectrum->power + all;
 	store = fourier_scratch(3 * plane, &memory);
-	if (line_fft_new(spectrum->w, &job.across) == 0 &&
-	    line_fft_new(spectrum->h, &job.down) == 0) {
-		job.re = memory;
-		job.im = job.re + plane;
-		job.power = job.im + plane;
-		memset(memory, 0, 3 * plane * sizeof(float));
-		add_pieces(run, &job, x, across_n, y, down_n);
-		run_for(run, spectrum->h, fourierphase_rows()->spectrum_power, &job);
-		run_for(run, spectrum->h, fourierphase_rows()->spectrum_smooth, spectrum);
-		status = 0;
-	}
+	line_fft_new(spectrum->w, &job.across);
+	line_fft_new(spectrum->h, &job.down);
+	job.re = memory;
+	job.im = job.re + plane;
+	job.power = job.im + plane;
+	memset(memory, 0, 3 * plane * sizeof(float));
+	add_pieces(run, &job, x, across_n, y, down_n);
+	run_for(run, spectrum->h, fourierphase_rows()->spectrum_power, &job);
+	run_for(run, spectrum->h, fourierphase_rows()->spectrum_smooth, spectrum);
 	line_fft_free(&job.across);
 	line_fft_free(&job.down);
 	pixel_store_drop(store);
-	return status;
 }
 
 /* The mean power over a square of 2 radius + 1 frequencies. */
@@ -375,23 +371,20 @@ refine(struct fourier_spectrum *spectrum, struct fourier_peak *peak, bool along_
 	}
 }
 
-int
+void
 fourier_carrier_find(
     struct run *run, const struct fourier_signal *signal, struct fourier_peaks *peaks)
 {
 	struct fourier_spectrum spectrum = { 0 };
-	int status = fourier_spectrum_make(run, signal, &spectrum);
 	double least;
 
+	fourier_spectrum_make(run, signal, &spectrum);
 	memset(peaks, 0, sizeof(*peaks));
 	peaks->few = signal->w < MIN_SIDE_PX || signal->h < MIN_SIDE_PX;
-	if (status == 0) {
-		least = POWER_LEAST * fourierphase_rows()->spectrum_greatest(&spectrum);
-		find_best(&spectrum, least, NULL, peaks->best);
-		find_best(&spectrum, least, peaks->best, peaks->other);
-		for (int y = 0; y < 2; y++)
-			refine(&spectrum, &peaks->best[y], y);
-	}
+	least = POWER_LEAST * fourierphase_rows()->spectrum_greatest(&spectrum);
+	find_best(&spectrum, least, NULL, peaks->best);
+	find_best(&spectrum, least, peaks->best, peaks->other);
+	for (int y = 0; y < 2; y++)
+		refine(&spectrum, &peaks->best[y], y);
 	pixel_store_drop(spectrum.store);
-	return status;
 }

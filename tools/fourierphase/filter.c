@@ -59,7 +59,7 @@ place_of(const struct line_fft *fft, size_t k)
 	return at;
 }
 
-int
+void
 line_fft_new(size_t n, struct line_fft *fft)
 {
 	static const size_t primes[] = { 5, 3 };
@@ -84,7 +84,6 @@ line_fft_new(size_t n, struct line_fft *fft)
 		fft->sin[k] = (float)sin(angle);
 		fft->place[k] = place_of(fft, k);
 	}
-	return 0;
 }
 
 void
@@ -139,7 +138,7 @@ fourier_signal_find_least(struct run *run, struct fourier_source *source)
 	return 0;
 }
 
-int
+void
 fourier_signal_make(
     struct run *run, const struct fourier_source *source, struct fourier_signal *signal)
 {
@@ -151,7 +150,6 @@ fourier_signal_make(
 	signal->store = fourier_scratch(signal->w * signal->h, &signal->v);
 	read_source(run, source, signal, &sum, &n);
 	signal->holes = signal->w * signal->h - n;
-	return 0;
 }
 
 void
@@ -241,9 +239,9 @@ plan(struct filter_job *filter)
 	filter->row.lanes = FILTER_ROWS;
 	filter->column.channels = 2;
 	filter->column.lanes = FFT_LANES;
-	if (plan_line(signal->w, how->half_width, how->carrier.x, &filter->row) < 0 ||
-	    line_fft_new(filter->row.total, &filter->across) < 0)
+	if (plan_line(signal->w, how->half_width, how->carrier.x, &filter->row) < 0)
 		return -1;
+	line_fft_new(filter->row.total, &filter->across);
 	n = (double)filter->row.total;
 	/* the mirrored side lobe lies beyond the Nyquist frequency */
 	last = fmin(floor((how->carrier.x + how->half_width) * n), floor((n - 1) / 2));
@@ -253,10 +251,10 @@ plan(struct filter_job *filter)
 	filter->n = (size_t)((long)last - filter->first + 1);
 	filter->stride = fourier_aligned(filter->n);
 	if (how->transform == TRANSFORM_2D) {
-		if (plan_line(signal->h, how->half_width,
-			fmax(fabs(how->carrier.y), how->half_width), &filter->column) < 0 ||
-		    line_fft_new(filter->column.total, &filter->down) < 0)
+		if (plan_line(signal->h, how->half_width, fmax(fabs(how->carrier.y),
+		    how->half_width), &filter->column) < 0)
 			return -1;
+		line_fft_new(filter->column.total, &filter->down);
 		down = filter->column.total;
 	}
 	plane = signal->h * filter->stride;

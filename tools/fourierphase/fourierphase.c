@@ -300,13 +300,10 @@ check_flats(struct run *run, const struct frame *in, struct fourier_carrier carr
 			.max_value = INFINITY };
 		struct fourier_signal signal;
 		struct fourier_peaks peaks = { 0 };
-		int status = fourier_signal_make(run, &source, &signal);
 
-		if (status == 0)
-			status = fourier_carrier_find(run, &signal, &peaks);
+		fourier_signal_make(run, &source, &signal);
+		fourier_carrier_find(run, &signal, &peaks);
 		pixel_store_drop(signal.store);
-		if (status < 0)
-			return -1;
 		for (int y = 0; y < 2; y++)
 			if (peaks.best[y].contrast > 0 &&
 			    fourier_carrier_distance(peaks.best[y].carrier, carrier) < 0.3 * size)
@@ -348,8 +345,7 @@ find_carrier(struct run *run, const struct fourier_signal *signal, const struct 
 	struct fourier_peaks peaks;
 	int axis = axis_of(run, &in->head, k), along = axis;
 
-	if (fourier_carrier_find(run, signal, &peaks) < 0)
-		return -1;
+	fourier_carrier_find(run, signal, &peaks);
 	if (given->n) {
 		double period[2] = { given->v[0], given->n > 1 ? given->v[1] : 0 };
 
@@ -447,12 +443,12 @@ make_image(struct run *run, const struct frame *in, size_t k, struct fourier_ima
 	image->cosine = (float)cos(fourier->turn_rad[k]);
 	image->sine = (float)sin(fourier->turn_rad[k]);
 	if (status == 0)
-		status = fourier_signal_make(run, &source, &signal);
+		fourier_signal_make(run, &source, &signal);
 	/* Fringes whose crests are cut off still have their frequency; with holes in place of the
 	 * crests they may have twice that. */
 	source.max_value = INFINITY;
 	if (status == 0 && signal.holes)
-		status = fourier_signal_make(run, &source, &unsaturated);
+		fourier_signal_make(run, &source, &unsaturated);
 	if (status == 0)
 		status = find_carrier(run, signal.holes ? &unsaturated : &signal, in, k,
 		    &image->carrier);
@@ -490,7 +486,7 @@ write_output(struct run *run, const struct frame *in, const struct fourier_image
 }
 
 /* What was found becomes metadata. */
-static int
+static void
 set_keys(const struct run *run, const struct fourier_image *image, const struct frame_head *in)
 {
 	struct fourierphase *fourier = run->priv;
@@ -508,10 +504,10 @@ set_keys(const struct run *run, const struct fourier_image *image, const struct 
 		axis[2 * k] = "xy"[wanted < 0 ? image[k].transposed : wanted];
 		axis[2 * k + 1] = k + 1 < n ? ' ' : '\0';
 	}
-	if (image[0].variance && meta_set_number(meta, "sigma_window_px", image[0].window_px) < 0)
-		return -1;
-	return meta_set_numbers(meta, "carrier_px", period, 2 * n) < 0 ? -1 :
-	    meta_set(meta, "axis", axis);
+	if (image[0].variance)
+		meta_set_number(meta, "sigma_window_px", image[0].window_px);
+	meta_set_numbers(meta, "carrier_px", period, 2 * n);
+	meta_set(meta, "axis", axis);
 }
 
 static int
@@ -528,7 +524,7 @@ take_frame(struct run *run, struct frame *in)
 	for (size_t k = 0; k < n && status == 0; k++)
 		status = make_image(run, in, k, &image[k]);
 	if (status == 0)
-		status = set_keys(run, image, &in->head);
+		set_keys(run, image, &in->head);
 	if (status == 0)
 		status = frame_new(&fourier->out, &out);
 	if (status == 0)
@@ -618,7 +614,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct measurement *measurement = &fourier->measurement;
 	struct capture_set *captures = &fourier->captures;
 	double *zero;
-	int status;
 
 	capture_set_free(captures);
 	if (measurement_begin(run, measurement, in) < 0 ||
@@ -629,20 +624,21 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	if (captures->flats == 0 && options->captures.flats > 0)
 		return fail("--flats", "none of the images is a flat one");
-	if (plan_channels(parameters, fourier, out) < 0 ||
-	    measurement_describe(measurement, &out->meta) < 0)
+	if (plan_channels(parameters, fourier, out) < 0)
 		return -1;
+	measurement_describe(measurement, &out->meta);
 	fourier->turn_rad = must_resize(fourier->turn_rad, captures->fringes,
 	    sizeof(*fourier->turn_rad));
 	for (size_t k = 0; k < captures->fringes; k++)
 		fourier->turn_rad[k] = measurement->sign * captures->fringe[k].shift_rad[0] +
 		    measurement->origin_rad;
 	zero = must_alloc(2 * captures->fringes, sizeof(*zero));
-	status = meta_set_numbers(&out->meta, "carrier_px", zero, 2 * captures->fringes);
+	meta_set_numbers(&out->meta, "carrier_px", zero, 2 * captures->fringes);
 	free(zero);
 	fourier->most_known = !isnan(options->max_value) || meta_get(&in->meta, "max_value");
 	head_free(&fourier->out);
-	return status < 0 ? -1 : head_copy(&fourier->out, out);
+	head_copy(&fourier->out, out);
+	return 0;
 }
 
 static int

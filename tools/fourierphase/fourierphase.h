@@ -61,8 +61,8 @@ struct fourier_signal {
 /* The least divisor of a quotient, a tenth of the mean of all: darker pixels, whose quotient would
  * be noise, count for less. Sets source->least_unit. -1 after fail(). */
 int fourier_signal_find_least(struct run *, struct fourier_source *);
-/* Makes the signal, of rows; the caller drops its store, also after a failure. -1 after fail(). */
-int fourier_signal_make(struct run *, const struct fourier_source *, struct fourier_signal *);
+/* Makes the signal, of rows; the caller drops its store. */
+void fourier_signal_make(struct run *, const struct fourier_source *, struct fourier_signal *);
 /* Lines that are rows become columns, and the reverse. */
 void fourier_signal_turn(struct fourier_signal *);
 
@@ -90,8 +90,8 @@ struct line_fft {
 
 /* The least 2^a 3^b 5^c that is n or more; 0 where it is beyond INT_MAX. */
 size_t line_fft_length(size_t n);
-/* n: such a length. -1 after fail(); line_fft_free() also then. */
-int line_fft_new(size_t n, struct line_fft *);
+/* n: such a length. */
+void line_fft_new(size_t n, struct line_fft *);
 void line_fft_free(struct line_fft *);
 
 /* Floats, aligned to 64; pixel_store_drop() them. Never NULL. */
@@ -186,8 +186,8 @@ struct fourier_peaks {
 bool fourier_carrier_better(const struct fourier_peak *, const struct fourier_peak *);
 /* In turns per pixel; a frequency and its negative are the same. */
 double fourier_carrier_distance(struct fourier_carrier, struct fourier_carrier);
-/* Memory is short: -1 after fail(). */
-int fourier_carrier_find(struct run *, const struct fourier_signal *, struct fourier_peaks *);
+/* Memory is short: */
+void fourier_carrier_find(struct run *, const struct fourier_signal *, struct fourier_peaks *);
 
 /* ---- the filter: the analytic signal round a carrier ---- */
 

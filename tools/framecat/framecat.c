@@ -188,8 +188,9 @@ bin_frame(struct run *run, struct frame **frame, size_t n)
 	if ((*frame)->head.w < n || (*frame)->head.h < n)
 		return fail("--bin", "no cell of %zu x %zu fits into %zu x %zu", n, n,
 		    (*frame)->head.w, (*frame)->head.h);
-	if (check_means(&(*frame)->head) < 0 || head_copy(&head, &(*frame)->head) < 0)
+	if (check_means(&(*frame)->head) < 0)
 		return -1;
+	head_copy(&head, &(*frame)->head);
 	head.w /= n;
 	head.h /= n;
 	head.spacing[0] *= (double)n;
@@ -246,13 +247,13 @@ are_images(const struct frame_head *head)
 }
 
 /* Records in max_value where images saturate that become float, as their type did before. */
-static int
+static void
 keep_maximum(const struct parameters *parameters, struct frame_head *head)
 {
 	if (parameters->as != SAMPLE_FLOAT || head->type == SAMPLE_FLOAT || !are_images(head) ||
 	    meta_get(&head->meta, "max_value"))
-		return 0;
-	return meta_set(&head->meta, "max_value", head->type == SAMPLE_UCHAR ? "255" : "65535");
+		return;
+	meta_set(&head->meta, "max_value", head->type == SAMPLE_UCHAR ? "255" : "65535");
 }
 
 /* Converts to float where a later step needs more than the samples as they are. */
@@ -269,8 +270,7 @@ decode(struct run *run, struct frame **frame)
 		return -1;
 	if (isnan(invalid) && !priv->encodes && parameters->paint.map < 0)
 		return 0;
-	if (keep_maximum(parameters, &(*frame)->head) < 0)
-		return -1;
+	keep_maximum(parameters, &(*frame)->head);
 	return convert_to_float(run, frame, invalid);
 }
 
@@ -450,10 +450,10 @@ change_metadata(const struct parameters *parameters, struct priv *priv, struct f
 		priv->misspelt_warned = warn_misspelt_delete(word, n, &head->meta);
 		word += n + (word[n] == ',');
 	}
-	if (parameters->delete && arrange_delete(frame, parameters->delete) < 0)
-		return -1;
-	if (table && head_set_points(head, points) < 0)
-		return -1;
+	if (parameters->delete)
+		arrange_delete(frame, parameters->delete);
+	if (table)
+		head_set_points(head, points);
 	if (parameters->set && !priv->set_warned)
 		priv->set_warned = warn_misspelt_set(parameters->set, &head->meta);
 	if (parameters->set && arrange_set(frame, parameters->set) < 0)

@@ -101,7 +101,8 @@ move_maximum(struct frame_head *head, const struct line *line, bool decodes, dou
 	if (line)
 		v = decodes ? v * line->scale + line->offset : (v - line->offset) / line->scale;
 	v = decodes ? v : fmin(fmax(floor(v + 0.5), 0.0), largest);
-	return meta_set_number(&head->meta, "max_value", v);
+	meta_set_number(&head->meta, "max_value", v);
+	return 0;
 }
 
 int
@@ -112,8 +113,7 @@ convert_to_float(struct run *run, struct frame **frame, double invalid)
 
 	if ((*frame)->head.type == SAMPLE_FLOAT && isnan(invalid))
 		return 0;
-	if (head_copy(&head, &(*frame)->head) < 0)
-		return -1;
+	head_copy(&head, &(*frame)->head);
 	head.type = SAMPLE_FLOAT;
 	if (!isnan(invalid))
 		meta_remove(&head.meta, "invalid");
@@ -159,8 +159,7 @@ convert_unscale(struct run *run, struct frame **frame)
 
 	if (!meta_get(&(*frame)->head.meta, "sample_scale"))
 		return fail("--unscale", "input has no key sample_scale");
-	if (head_copy(&head, &(*frame)->head) < 0)
-		return -1;
+	head_copy(&head, &(*frame)->head);
 	conversion.line = must_alloc(head.c, sizeof(*conversion.line));
 	for (size_t c = 0; c < head.c && status == 0; c++)
 		if (key_number(&head, keys[0], c, 1.0, &conversion.line[c].scale) < 0 ||
@@ -184,17 +183,16 @@ convert_unscale(struct run *run, struct frame **frame)
 
 /* One line per channel, which maps samples from 0 to the largest to the range. *line is a new
  * array. */
-static int
+static void
 find_lines(struct run *run, const struct frame *frame, struct sample_range range, double largest,
     struct line **line)
 {
 	struct statistics *of = must_alloc(frame->head.c, sizeof(*of));
-	int status = 0;
 
 	*line = must_alloc(frame->head.c, sizeof(**line));
 	if (range.kind == RANGE_AUTO)
-		status = statistics_of(run, frame, of);
-	for (size_t c = 0; c < frame->head.c && status == 0; c++) {
+		statistics_of(run, frame, of);
+	for (size_t c = 0; c < frame->head.c; c++) {
 		double low = range.low, high = range.high;
 
 		if (range.kind == RANGE_AUTO) {
@@ -204,30 +202,22 @@ find_lines(struct run *run, const struct frame *frame, struct sample_range range
 		(*line)[c] = (struct line){ (high - low) / largest, low };
 	}
 	free(of);
-	if (status < 0) {
-		free(*line);
-		*line = NULL;
-	}
-	return status;
 }
 
 /* Records the lines as sample_scale and sample_offset; per channel only with --scale auto. */
-static int
+static void
 record_lines(struct frame_head *head, const struct line *line, enum range_kind kind)
 {
 	size_t n = kind == RANGE_AUTO ? head->c : 1;
 	double *number = must_alloc(n, sizeof(*number));
-	int status;
 
 	for (size_t c = 0; c < n; c++)
 		number[c] = line[c].scale;
-	status = meta_set_numbers(&head->meta, "sample_scale", number, n);
+	meta_set_numbers(&head->meta, "sample_scale", number, n);
 	for (size_t c = 0; c < n; c++)
 		number[c] = line[c].offset;
-	if (status == 0)
-		status = meta_set_numbers(&head->meta, "sample_offset", number, n);
+	meta_set_numbers(&head->meta, "sample_offset", number, n);
 	free(number);
-	return status;
 }
 
 /* Which integer NaN becomes, and its neighbour, which valid samples become that would be equal. */
@@ -255,7 +245,7 @@ convert_encode(struct run *run, struct frame **frame, const struct encoding *enc
 		.largest = encoding->type == SAMPLE_UCHAR ? 255.0 : 65535.0 };
 	struct frame_head head;
 	bool whole = encoding->type != SAMPLE_FLOAT;
-	int status = 0;
+	int status;
 
 	if (!whole && isnan(encoding->fill))
 		return 0;
@@ -264,19 +254,15 @@ convert_encode(struct run *run, struct frame **frame, const struct encoding *enc
 		    "as well");
 	if (whole && set_fill(&conversion, encoding->fill) < 0)
 		return -1;
-	if (head_copy(&head, &(*frame)->head) < 0)
-		return -1;
+	head_copy(&head, &(*frame)->head);
 	head.type = encoding->type;
 	if (whole && encoding->range.kind != RANGE_NONE) {
-		status = find_lines(run, *frame, encoding->range, conversion.largest,
-		    &conversion.line);
-		if (status == 0)
-			status = record_lines(&head, conversion.line, encoding->range.kind);
+		find_lines(run, *frame, encoding->range, conversion.largest, &conversion.line);
+		record_lines(&head, conversion.line, encoding->range.kind);
 	}
-	if (status == 0 && whole)
-		status = move_maximum(&head, conversion.line, false, conversion.largest);
+	status = whole ? move_maximum(&head, conversion.line, false, conversion.largest) : 0;
 	if (status == 0 && !isnan(encoding->fill))
-		status = meta_set_number(&head.meta, "invalid", encoding->fill);
+		meta_set_number(&head.meta, "invalid", encoding->fill);
 	if (status == 0)
 		status = convert(run, frame, &head, &conversion);
 	else
@@ -450,8 +436,7 @@ find_colour_line(struct run *run, const struct frame *frame, enum colormap map,
 		range = (struct sample_range){ RANGE_GIVEN, -M_PI, M_PI };
 	if (range.kind == RANGE_NONE && find_percentiles(frame, map, &range) < 0)
 		return -1;
-	if (find_lines(run, frame, range, 1.0, line) < 0)
-		return -1;
+	find_lines(run, frame, range, 1.0, line);
 	if (range.kind == RANGE_AUTO && map == COLORMAP_DEVIATION) {
 		double low = (*line)->offset, high = low + (*line)->scale;
 		double most = fmax(fabs(low), fabs(high));
@@ -461,22 +446,19 @@ find_colour_line(struct run *run, const struct frame *frame, enum colormap map,
 	return 0;
 }
 
-/* The head of the picture; ends: of the range, may be NULL. -1 after fail(). */
-static int
+/* The head of the picture; ends: of the range, may be NULL. */
+static void
 picture_head(const struct frame *frame, const char *map, const double ends[2],
     struct frame_head *head)
 {
-	if (head_copy(head, &frame->head) < 0)
-		return -1;
+	head_copy(head, &frame->head);
 	head->type = SAMPLE_UCHAR;
 	remove_keys(&head->meta);
 	meta_remove(&head->meta, "max_value");
-	if (head_set_channels(head, "r g b") == 0 &&
-	    meta_set(&head->meta, "colormap", map) == 0 &&
-	    (!ends || meta_set_numbers(&head->meta, "colormap_range", ends, 2) == 0))
-		return 0;
-	head_free(head);
-	return -1;
+	head_set_channels(head, "r g b");
+	meta_set(&head->meta, "colormap", map);
+	if (ends)
+		meta_set_numbers(&head->meta, "colormap_range", ends, 2);
 }
 
 /*
@@ -498,9 +480,8 @@ convert_colour(struct run *run, struct frame **frame, const struct painting *pai
 		return -1;
 	ends[0] = conversion.line->offset;
 	ends[1] = conversion.line->offset + conversion.line->scale;
-	status = picture_head(*frame, colormap_names[map], ends, &head);
-	if (status == 0)
-		status = convert(run, frame, &head, &conversion);
+	picture_head(*frame, colormap_names[map], ends, &head);
+	status = convert(run, frame, &head, &conversion);
 	free(conversion.line);
 	return status;
 }
@@ -521,8 +502,7 @@ convert_labels(struct run *run, struct frame **frame, const struct painting *pai
 				    "pixel (%zu, %zu) of %s is %g", x, y,
 				    (*frame)->head.channel[0], (double)v);
 		}
-	if (picture_head(*frame, "labels", NULL, &head) < 0)
-		return -1;
+	picture_head(*frame, "labels", NULL, &head);
 	return convert(run, frame, &head, &conversion);
 }
 

@@ -57,19 +57,19 @@ copy_points(void *arg, size_t y)
 static int
 table_head(const struct frame_head *image, size_t n, struct frame_head *head)
 {
-	if (head_copy(head, image) < 0)
-		return -1;
+	head_copy(head, image);
 	head->type = SAMPLE_FLOAT;
 	head->spacing[0] = head->spacing[1] = NAN;	/* rows of a table have no distance */
 	*head->unit = '\0';
-	if (head_set_count(head, image->c + 2) == 0 && head_set_points(head, n) == 0) {
-		memset(head->channel[image->c], 0, 2 * sizeof(*head->channel));
-		strcpy(head->channel[image->c], "column");
-		strcpy(head->channel[image->c + 1], "row");
-		return 0;
+	if (head_set_count(head, image->c + 2) < 0) {
+		head_free(head);
+		return -1;
 	}
-	head_free(head);
-	return -1;
+	head_set_points(head, n);
+	memset(head->channel[image->c], 0, 2 * sizeof(*head->channel));
+	strcpy(head->channel[image->c], "column");
+	strcpy(head->channel[image->c + 1], "row");
+	return 0;
 }
 
 static int
@@ -169,12 +169,12 @@ take_rows(struct frame **frame, const size_t *row, size_t n)
 	struct frame_head head;
 	int status = frame_to_float(*frame, &table);
 
-	if (status < 0 || head_copy(&head, &table->head) < 0)
+	if (status < 0)
 		return -1;
+	head_copy(&head, &table->head);
 	head.w = n > 0 ? n : 1;
-	status = head_set_points(&head, n);
-	if (status == 0)
-		status = frame_new(&head, &out);
+	head_set_points(&head, n);
+	status = frame_new(&head, &out);
 	head_free(&head);
 	for (size_t c = 0; status == 0 && c < table->head.c; c++) {
 		*frame_floats(out, c, 0) = NAN;	/* a table without points has one row */
@@ -247,9 +247,9 @@ like_next(struct like *like)
 		    like->frames);
 	like->frames++;
 	head_free(&like->head);
-	got = head_copy(&like->head, &frame->head);
+	head_copy(&like->head, &frame->head);
 	frame_free(frame);
-	return got;
+	return 0;
 }
 
 int
@@ -391,8 +391,7 @@ image_head(const struct places *places, const struct frame_head *like, struct fr
 	const struct frame_head *table = &places->table->head;
 	size_t n = 0;
 
-	if (head_copy(head, table) < 0)
-		return -1;
+	head_copy(head, table);
 	head->w = places->w;
 	head->h = places->h;
 	head->c = table->c - 2;

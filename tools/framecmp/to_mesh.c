@@ -122,9 +122,10 @@ fit_some(struct run *run, struct measuring *measuring, double size, struct mesh_
 			return fail("--icp", "%zu points lie on the mesh: it needs %d", fit->pairs,
 			    MIN_PAIRS);
 		if (rigid_step_solve(run, measuring->pair, NULL, measuring->n, measuring->within,
-		    &step) < 0 || rigid_step_freedom(run, measuring->pair, NULL, measuring->n,
-		    &step, RIGID_STEP_FREE, &freedom) < 0)
+		    &step) < 0)
 			return -1;
+		rigid_step_freedom(run, measuring->pair, NULL, measuring->n, &step, RIGID_STEP_FREE,
+		    &freedom);
 		if (freedom.free)
 			return fail("--icp", "%s is free: the mesh does not hold the points there",
 			    freedom.motion);
@@ -464,16 +465,14 @@ static int
 table_of(const struct triangles *triangles, struct frame **out)
 {
 	struct frame_head head;
-	int status = head_init(&head, triangles->points, 1, 3, SAMPLE_FLOAT);
+	int status;
 
-	if (status == 0)
-		status = head_set_channels(&head, "x y z");
-	if (status == 0)
-		status = head_set_points(&head, triangles->points);
-	if (status == 0 && triangles->axes == AXES_CAMERA_TOWARDS)
-		status = meta_set(&head.meta, "z_axis", "towards");
-	if (status == 0)
-		status = frame_new(&head, out);
+	head_init(&head, 1, 1, 3, SAMPLE_FLOAT);
+	head_set_channels(&head, "x y z");
+	head_set_points(&head, triangles->points);
+	if (triangles->axes == AXES_CAMERA_TOWARDS)
+		meta_set(&head.meta, "z_axis", "towards");
+	status = frame_new(&head, out);
 	for (size_t i = 0; i < triangles->points && status == 0; i++)
 		for (size_t k = 0; k < 3; k++)
 			frame_floats(*out, k, 0)[i] = (float)triangles->point[i][k];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "base/text.h"
 #include "image/statistics.h"
 #include "io/safe_file.h"
@@ -115,7 +116,9 @@ survey(struct run *run, const struct frame *frame, struct statistics *all)
 
 	if (head_is_table(&frame->head) && head_points(&frame->head, &points) < 0)
 		return -1;
-	return points ? statistics_of(run, frame, all) : 0;
+	if (points)
+		statistics_of(run, frame, all);
+	return 0;
 }
 
 /* One line per channel. */
@@ -123,8 +126,8 @@ static int
 print_statistics(struct run *run, const struct frame *frame, FILE *out)
 {
 	const struct frame_head *head = &frame->head;
-	struct statistics *all = calloc(head->c, sizeof(*all));
-	int status = all ? survey(run, frame, all) : fail_memory();
+	struct statistics *all = must_alloc(head->c, sizeof(*all));
+	int status = survey(run, frame, all);
 
 	if (status == 0)
 		fprintf(out, "  %-15s %14s %14s %14s %14s %9s %9s\n", "channel", "min", "max",
@@ -135,7 +138,7 @@ print_statistics(struct run *run, const struct frame *frame, FILE *out)
 
 		fprintf(out, "  %-15s %14.9g %14.9g %14.9g %14.9g %9zu %9zu\n", head->channel[c],
 		    of->n ? of->min : nothing, of->n ? of->max : nothing, of->mean + nothing,
-		    statistics_sd(of), of->nan, of->infinite);
+		    of->n ? sqrt(of->squares / (double)of->n) : NAN, of->nan, of->infinite);
 	}
 	free(all);
 	return status;

@@ -67,7 +67,7 @@ calib_parameter_name(const struct calib_problem *problem, size_t parameter, char
 	}
 }
 
-int
+void
 calib_problem_add_device(struct calib_problem *problem, const struct calib_device *device)
 {
 	size_t d = problem->devices++;
@@ -77,10 +77,9 @@ calib_problem_add_device(struct calib_problem *problem, const struct calib_devic
 	for (size_t k = 0; k < CALIB_INTRINSICS; k++)
 		problem->fixed[d][k] = NAN;
 	problem->device[d] = *device;
-	return 0;
 }
 
-int
+void
 calib_problem_add_view(struct calib_problem *problem, size_t device, size_t pose, size_t through,
     const struct calib_point *point, size_t n)
 {
@@ -101,7 +100,6 @@ calib_problem_add_view(struct calib_problem *problem, size_t device, size_t pose
 	problem->points = points;
 	if (pose >= problem->poses)
 		problem->poses = pose + 1;
-	return 0;
 }
 
 static int

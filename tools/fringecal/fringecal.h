@@ -135,9 +135,9 @@ size_t calib_parameters(const struct calib_problem *);
 /* The name of a parameter, "left.fx", "projector.rx", "board.bend_x". */
 void calib_parameter_name(const struct calib_problem *, size_t parameter, char *name, size_t size);
 
-/* Adds a device, a view with a copy of n points. 0, or -1 after fail(). */
-int calib_problem_add_device(struct calib_problem *, const struct calib_device *);
-int calib_problem_add_view(struct calib_problem *, size_t device, size_t pose, size_t through,
+/* Adds a device, a view with a copy of n points. */
+void calib_problem_add_device(struct calib_problem *, const struct calib_device *);
+void calib_problem_add_view(struct calib_problem *, size_t device, size_t pose, size_t through,
     const struct calib_point *, size_t n);
 void calib_problem_free(struct calib_problem *);
 /* The device of that name, of n letters; the number of devices: there is none. */
@@ -366,8 +366,8 @@ struct residuals {
 	size_t most;		/* points of a view */
 };
 
-/* 0, or -1 after fail(). The parameters are unset, weights 1 over sigma, scales 1. */
-int residuals_init(struct residuals *, const struct calib_problem *);
+/* The parameters are unset, weights 1 over sigma, scales 1. */
+void residuals_init(struct residuals *, const struct calib_problem *);
 void residuals_free(struct residuals *);
 /* Parameters of these states. */
 void residuals_set(struct residuals *, const double *state);

@@ -231,7 +231,7 @@ take_table(struct calib_problem *problem, size_t device, size_t through, struct 
 	if (status == 0 && n && n < CALIB_FEWEST_POINTS)
 		warn(table->path, "pose %zu has only %zu corners: left out", table->pose + 1, n);
 	else if (status == 0 && n)
-		status = calib_problem_add_view(problem, device, table->pose, through, point, n);
+		calib_problem_add_view(problem, device, table->pose, through, point, n);
 	free(point);
 	free(seen);
 	return status;
@@ -584,8 +584,7 @@ add_points(struct phase_views *views, struct calib_problem *problem, size_t proj
 			    &point[n++]);
 	}
 	if (status == 0 && n >= CALIB_FEWEST_POINTS)
-		status = calib_problem_add_view(problem, projector, view->pose, view->device,
-		    point, n);
+		calib_problem_add_view(problem, projector, view->pose, view->device, point, n);
 	free(corner);
 	free(found);
 	free(point);

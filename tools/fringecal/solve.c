@@ -64,7 +64,7 @@ row_elements(const struct residuals *r, const struct calib_view *view)
 	return n + (view->device ? 6 : 0) + (problem->warp ? 2 : 0);
 }
 
-int
+void
 residuals_init(struct residuals *r, const struct calib_problem *problem)
 {
 	*r = (struct residuals){ .problem = problem };
@@ -85,7 +85,6 @@ residuals_init(struct residuals *r, const struct calib_problem *problem)
 		r->weight[i] = problem->equal_weights ? 1 : 1 / problem->point[i / 2].sigma[i % 2];
 	for (size_t v = 0; v < problem->views; v++)
 		r->elements += 2 * problem->view[v].n * row_elements(r, &problem->view[v]);
-	return 0;
 }
 
 void
@@ -1196,14 +1195,13 @@ solve_plainly(struct solve *solve)
 	return 0;
 }
 
-static int
+static void
 allocate_solve(struct solve *solve)
 {
 	const struct calib_problem *problem = solve->problem;
 	size_t n = 2 * problem->points;
 
-	if (residuals_init(&solve->residuals, problem) < 0)
-		return -1;
+	residuals_init(&solve->residuals, problem);
 	solve->x = must_alloc(n + 1, sizeof(*solve->x));
 	solve->base = must_alloc(n + 1, sizeof(*solve->base));
 	solve->scratch = must_alloc(n + 1, sizeof(*solve->scratch));
@@ -1214,7 +1212,6 @@ allocate_solve(struct solve *solve)
 	solve->device_excess = must_alloc(problem->devices, sizeof(*solve->device_excess));
 	solve->holding = must_alloc(problem->poses, sizeof(*solve->holding));
 	memcpy(solve->base, solve->residuals.weight, n * sizeof(*solve->base));
-	return 0;
 }
 
 static void
@@ -1237,7 +1234,8 @@ free_solve(struct solve *solve)
 static int
 solve_from(struct solve *solve, int (*start)(struct calib_problem *, double *), int steps)
 {
-	if (allocate_solve(solve) < 0 || start(solve->problem, solve->residuals.parameter) < 0)
+	allocate_solve(solve);
+	if (start(solve->problem, solve->residuals.parameter) < 0)
 		return -1;
 	scale_states(solve);
 	return solve->problem->reject > 0 ? solve_robustly(solve) :

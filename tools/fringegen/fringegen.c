@@ -243,9 +243,9 @@ pack_head(int pack, size_t number, struct frame_head *head)
 		return 0;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		meta_remove(&head->meta, own[i]);
-	return head_set_channels(head, "r g b") < 0 ||
-	    meta_setf(&head->meta, "name", "frame_%02zu", number) < 0 ? -1 :
-	    meta_set(&head->meta, "pack", packed[pack].name);
+	head_set_channels(head, "r g b");
+	meta_setf(&head->meta, "name", "frame_%02zu", number);
+	return meta_set(&head->meta, "pack", packed[pack].name);
 }
 
 /* Draws pattern i of a pack into its place. */
@@ -285,13 +285,12 @@ list_patterns(struct run *run, const struct frame_head *head, size_t first, size
 	struct priv *priv = run->priv;
 
 	for (size_t i = first; i < end; i++) {
-		struct frame_head own = { 0 };
-		int status = patterns_head(&priv->spec, &priv->patterns, i, &own);
+		struct frame_head own;
+		int status;
 
-		if (status == 0)
-			status = meta_set(&own.meta, "name", meta_get(&head->meta, "name"));
-		if (status == 0)
-			status = manifest_add(&priv->manifest, &own, run->output, number);
+		patterns_head(&priv->spec, &priv->patterns, i, &own);
+		meta_set(&own.meta, "name", meta_get(&head->meta, "name"));
+		status = manifest_add(&priv->manifest, &own, run->output, number);
 		if (status == 0 && parameters->pack >= 0) {
 			struct manifest_row *row = &priv->manifest.row[priv->manifest.n - 1];
 			unsigned bit;
@@ -315,10 +314,12 @@ start(struct run *run)
 
 	for (size_t i = 0; i < priv->patterns.n; i += per) {
 		size_t end = i + per < priv->patterns.n ? i + per : priv->patterns.n;
-		struct frame_head head = { 0 };
+		struct frame_head head;
 		struct frame *frame = NULL;
-		int status = patterns_head(&priv->spec, &priv->patterns, i, &head) < 0 ||
-		    pack_head(parameters->pack, i / per, &head) < 0 ||
+		int status;
+
+		patterns_head(&priv->spec, &priv->patterns, i, &head);
+		status = pack_head(parameters->pack, i / per, &head) < 0 ||
 		    compensation_describe(&head.meta, parameters->lut, parameters->gamma) < 0 ||
 		    (parameters->manifest && list_patterns(run, &head, i, end, i / per) < 0) ? -1 :
 		    frame_new(&head, &frame);

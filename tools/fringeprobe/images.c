@@ -255,8 +255,8 @@ take_plane(struct reading *reading, const struct frame *frame, size_t c, bool co
 	image = &found->image[found->n++];
 	*image = (struct image){ .path = must_strdup(reading->path), .colour = colour,
 		.in_file = found->n - 1 };
-	if (head_copy(&image->head, &frame->head) < 0 ||
-	    meta_slice(&image->head.meta, frame->head.c, c, 1) < 0 ||
+	head_copy(&image->head, &frame->head);
+	if (meta_slice(&image->head.meta, frame->head.c, c, 1) < 0 ||
 	    head_set_count(&image->head, 1) < 0)
 		return -1;
 	fill_overview(frame, c, image->overview);

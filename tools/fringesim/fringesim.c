@@ -282,12 +282,13 @@ init(struct run *run)
 
 /* ---- exposures ---- */
 
-int
+void
 camera_describe(const struct camera *camera, struct frame_head *head)
 {
 	head->type = camera->bits == CAMERA_8 ? SAMPLE_UCHAR :
 	    camera->bits == CAMERA_FLOAT ? SAMPLE_FLOAT : SAMPLE_USHORT;
-	return camera->bits == CAMERA_12 ? meta_set(&head->meta, "max_value", "4095") : 0;
+	if (camera->bits == CAMERA_12)
+		meta_set(&head->meta, "max_value", "4095");
 }
 
 /* Makes dithered pattern i as fringegen does, as large as the projector; along an axis that the rig
@@ -310,8 +311,7 @@ make_dithered(struct run *run, size_t i, struct dithered *dithered)
 	of_two_levels.w = rig->calib || rig->used[0] ? (size_t)rig->projector_px[0] : rig->w;
 	of_two_levels.h = rig->calib || rig->used[1] ? (size_t)rig->projector_px[1] : rig->h;
 	n = down ? of_two_levels.h : of_two_levels.w;
-	if (patterns_head(&of_two_levels, &priv->patterns, i, &head) < 0)
-		return -1;
+	patterns_head(&of_two_levels, &priv->patterns, i, &head);
 	level = must_alloc(n, sizeof(*level));
 	status = frame_new(&head, &dithered->image);
 	head_free(&head);
@@ -383,15 +383,15 @@ turntable_stage(const struct rig *rig, double turn_rad)
 		.t = { s * z, 0, z - c * z }, .turns = true };
 }
 
-/* The key stage_deg, rounded to 1e-9, where the options turn the stage. -1 after fail(). */
-static int
+/* The key stage_deg, rounded to 1e-9, where the options turn the stage. */
+static void
 turntable_describe(const struct laser_options *options, uint32_t measurement,
     struct frame_head *head)
 {
 	double degrees = measurement * options->stage_angle * 180 / M_PI;
 
-	return isnan(degrees) ? 0 : meta_set_number(&head->meta, "stage_deg",
-	    round(degrees * 1e9) / 1e9);
+	if (!isnan(degrees))
+		meta_set_number(&head->meta, "stage_deg", round(degrees * 1e9) / 1e9);
 }
 
 /* The first look in a measurement writes the truth, if it is wanted. */
@@ -403,9 +403,11 @@ look_at_scene(struct run *run, const struct rig_pose *pose, uint32_t measurement
 	struct frame *truth = NULL;
 	int status = 0;
 
-	if (first && priv->truth && (simulated_scene_new_truth(&priv->simulated, &truth) < 0 ||
-	    turntable_describe(&parameters->scene.laser, measurement, &truth->head) < 0))
-		status = -1;
+	if (first && priv->truth) {
+		status = simulated_scene_new_truth(&priv->simulated, &truth);
+		if (status == 0)
+			turntable_describe(&parameters->scene.laser, measurement, &truth->head);
+	}
 	if (status == 0)
 		simulated_scene_look(&priv->simulated, run, pose, truth);
 	if (status == 0 && truth)
@@ -423,13 +425,14 @@ describe_image(const struct run *run, struct camera_capture capture, struct fram
 	if (parameters->frames > 1 && meta_setf(&head->meta, "name", "set%04u_%s",
 	    capture.measurement, priv->patterns.pattern[capture.image].name) < 0)
 		return -1;
-	if (turntable_describe(&parameters->scene.laser, capture.measurement, head) < 0 ||
-	    compensation_describe(&head->meta, parameters->lut, 1) < 0 ||
-	    camera_describe(&parameters->camera, head) < 0)
+	turntable_describe(&parameters->scene.laser, capture.measurement, head);
+	if (compensation_describe(&head->meta, parameters->lut, 1) < 0)
 		return -1;
+	camera_describe(&parameters->camera, head);
 	head->w = priv->simulated.rig.w;
 	head->h = priv->simulated.rig.h;
-	return simulated_scene_describe(&priv->simulated, head);
+	simulated_scene_describe(&priv->simulated, head);
+	return 0;
 }
 
 static int
@@ -443,8 +446,7 @@ take_image(struct run *run, struct camera_capture capture)
 	struct frame_head head;
 	int status;
 
-	if (patterns_head(&priv->spec, &priv->patterns, capture.image, &head) < 0)
-		return -1;
+	patterns_head(&priv->spec, &priv->patterns, capture.image, &head);
 	status = describe_image(run, capture, &head) < 0 ? -1 : frame_new(&head, &exposure.out);
 	if (status == 0 && parameters->manifest)
 		status = manifest_add(&priv->manifest, &head, run->output, priv->images++);
@@ -491,15 +493,14 @@ describe_picture(const struct run *run, uint32_t measurement, size_t channels,
 
 	if (head_init(head, rig->w, rig->h, channels, SAMPLE_FLOAT) < 0)
 		return -1;
-	if ((channels > 1 && head_set_channels(head, "r g b") < 0) ||
-	    (parameters->frames > 1 ?
-		meta_setf(&head->meta, "name", "set%04u_picture", measurement) :
-		meta_set(&head->meta, "name", "picture")) < 0 ||
-	    camera_describe(&parameters->camera, head) < 0 ||
-	    simulated_scene_describe(&priv->simulated, head) < 0) {
-		head_free(head);
-		return -1;
-	}
+	if (channels > 1)
+		head_set_channels(head, "r g b");
+	if (parameters->frames > 1)
+		meta_setf(&head->meta, "name", "set%04u_picture", measurement);
+	else
+		meta_set(&head->meta, "name", "picture");
+	camera_describe(&parameters->camera, head);
+	simulated_scene_describe(&priv->simulated, head);
 	meta_remove(&head->meta, "projector_px");	/* no pattern was shown */
 	return 0;
 }

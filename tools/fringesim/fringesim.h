@@ -242,8 +242,8 @@ camera_full(const struct camera *camera)
 	return full[camera->bits];
 }
 
-/* The head of a picture of this camera: its type of sample, its key max_value. -1 after fail(). */
-int camera_describe(const struct camera *, struct frame_head *);
+/* The head of a picture of this camera: its type of sample, its key max_value. */
+void camera_describe(const struct camera *, struct frame_head *);
 
 /* ---- one image ---- */
 
@@ -322,7 +322,7 @@ int simulated_scene_new_truth(const struct simulated_scene *, struct frame **out
  * picture; NaN where the projector's light does not fall. -1 after fail(). */
 int simulated_scene_corners(const struct simulated_scene *, struct frame **out);
 /* Keys and spacing that describe the rig. */
-int simulated_scene_describe(const struct simulated_scene *, struct frame_head *);
+void simulated_scene_describe(const struct simulated_scene *, struct frame_head *);
 
 /* ---- laser_capture.c ---- */
 

@@ -181,18 +181,17 @@ cross_all(const struct laser_picture *picture, bool columns, struct table_rows *
 	return 0;
 }
 
-static int
+static void
 describe_line(const struct laser_picture *picture, struct frame_head *head)
 {
 	const struct laser_options *options = picture->scan->options;
 
-	if (meta_set_numbers(&head->meta, "origin_px", picture->rig.origin_px, 2) < 0)
-		return -1;
-	if (!isnan(options->stage_step) &&
-	    meta_set_number(&head->meta, "stage_mm", picture->travel) < 0)
-		return -1;
-	return isnan(options->stage_angle) ? 0 :
-	    meta_set_number(&head->meta, "stage_deg", round(picture->turn * DEGREES * 1e9) / 1e9);
+	meta_set_numbers(&head->meta, "origin_px", picture->rig.origin_px, 2);
+	if (!isnan(options->stage_step))
+		meta_set_number(&head->meta, "stage_mm", picture->travel);
+	if (!isnan(options->stage_angle))
+		meta_set_number(&head->meta, "stage_deg", round(picture->turn * DEGREES * 1e9) /
+		    1e9);
 }
 
 static int
@@ -207,10 +206,10 @@ put_truth(const struct laser_picture *picture)
 
 	if (status == 0) {
 		most = by_column.n > by_row.n ? &by_column : &by_row;
-		status = head_set_channels(&head, "u v x y z") < 0 ||
-		    describe_line(picture, &head) < 0 ||
-		    meta_set(&head.meta, "length_unit", picture->light->laser.unit) < 0 ? -1 :
-		    table_rows_frame(most, &head, &table);
+		head_set_channels(&head, "u v x y z");
+		describe_line(picture, &head);
+		meta_set(&head.meta, "length_unit", picture->light->laser.unit);
+		status = table_rows_frame(most, &head, &table);
 		head_free(&head);
 	}
 	if (status == 0) {
@@ -293,12 +292,11 @@ take_picture(struct run *run, struct laser_picture *picture)
 	struct frame_head head;
 	int status;
 
-	if (head_init(&head, rig->w, rig->h, 1, SAMPLE_FLOAT) < 0)
-		return -1;
-	status = describe_line(picture, &head) < 0 ||
-	    camera_describe(picture->scan->camera, &head) < 0 ||
-	    meta_setf(&head.meta, "name", "line%04u", picture->number) < 0 ? -1 :
-	    frame_new(&head, &picture->out);
+	head_init(&head, rig->w, rig->h, 1, SAMPLE_FLOAT);
+	describe_line(picture, &head);
+	camera_describe(picture->scan->camera, &head);
+	meta_setf(&head.meta, "name", "line%04u", picture->number);
+	status = frame_new(&head, &picture->out);
 	head_free(&head);
 	if (status < 0)
 		return -1;

@@ -677,7 +677,7 @@ simulated_scene_look(struct simulated_scene *simulated, struct run *run,
 		run_for(run, simulated->rows, fringesim_rows()->paint_board_row, simulated);
 }
 
-int
+void
 simulated_scene_describe(const struct simulated_scene *simulated, struct frame_head *head)
 {
 	const struct rig *rig = &simulated->rig;
@@ -685,14 +685,16 @@ simulated_scene_describe(const struct simulated_scene *simulated, struct frame_h
 	/* unwrap2f would take a size that was only assumed for a field that the fringes fill */
 	if (!simulated->projector_given && !meta_get(&head->meta, "gray_cell"))
 		meta_remove(&head->meta, "projector_px");
-	else if (meta_set_numbers(&head->meta, "projector_px", rig->projector_px, 2) < 0)
-		return -1;
-	if (rig->calib)
-		return meta_set_numbers(&head->meta, "origin_px", rig->origin_px, 2);
+	else
+		meta_set_numbers(&head->meta, "projector_px", rig->projector_px, 2);
+	if (rig->calib) {
+		meta_set_numbers(&head->meta, "origin_px", rig->origin_px, 2);
+		return;
+	}
 	head->spacing[0] = head->spacing[1] = rig->pixel;
 	strcpy(head->unit, "mm");
-	return meta_set_number(&head->meta, "c_mm_per_rad", rig->c) < 0 ? -1 :
-	    meta_set_numbers(&head->meta, "ref_plane_rad", rig->ref_plane[rig->used[0] ? 0 : 1], 3);
+	meta_set_number(&head->meta, "c_mm_per_rad", rig->c);
+	meta_set_numbers(&head->meta, "ref_plane_rad", rig->ref_plane[rig->used[0] ? 0 : 1], 3);
 }
 
 int
@@ -703,17 +705,17 @@ simulated_scene_new_truth(const struct simulated_scene *simulated, struct frame 
 	char channels[64];
 	int status;
 
-	if (head_init(&head, rig->w, rig->h, 1, SAMPLE_FLOAT) < 0)
-		return -1;
+	head_init(&head, rig->w, rig->h, 1, SAMPLE_FLOAT);
 	snprintf(channels, sizeof(channels), "absphase depth x y z mask%s%s",
 	    simulated->pair.given ? " disparity" : "",
 	    simulated->paint == PAINT_COLOURS ? " r g b" : "");
-	status = head_set_channels(&head, channels) < 0 ||
-	    meta_set_number(&head.meta, "period_px", rig->period_px) < 0 ||
-	    meta_set(&head.meta, "axis", rig->used[0] ? "x" : "y") < 0 ||
-	    meta_set(&head.meta, "length_unit", rig->calib ? simulated->calib.unit : "mm") < 0 ||
-	    meta_set(&head.meta, "z_axis", rig->calib ? "away" : "towards") < 0 ||
-	    simulated_scene_describe(simulated, &head) < 0 ? -1 : frame_new(&head, out);
+	head_set_channels(&head, channels);
+	meta_set_number(&head.meta, "period_px", rig->period_px);
+	meta_set(&head.meta, "axis", rig->used[0] ? "x" : "y");
+	meta_set(&head.meta, "length_unit", rig->calib ? simulated->calib.unit : "mm");
+	meta_set(&head.meta, "z_axis", rig->calib ? "away" : "towards");
+	simulated_scene_describe(simulated, &head);
+	status = frame_new(&head, out);
 	head_free(&head);
 	return status;
 }
@@ -751,13 +753,12 @@ simulated_scene_corners(const struct simulated_scene *simulated, struct frame **
 	struct frame_head head;
 	int status;
 
-	if (head_init(&head, 1, 1, 1, SAMPLE_FLOAT) < 0)
-		return -1;
-	status = head_set_channels(&head, "u v i j projector_u projector_v") < 0 ||
-	    board_describe(&simulated->board.board, (double)simulated->rig.w,
-	    (double)simulated->rig.h, &head.meta) < 0 ||
-	    meta_set_numbers(&head.meta, "origin_px", simulated->rig.origin_px, 2) < 0 ||
-	    add_corners(simulated, &rows) < 0 ? -1 : table_rows_frame(&rows, &head, out);
+	head_init(&head, 1, 1, 1, SAMPLE_FLOAT);
+	head_set_channels(&head, "u v i j projector_u projector_v");
+	board_describe(&simulated->board.board, (double)simulated->rig.w,
+	    (double)simulated->rig.h, &head.meta);
+	meta_set_numbers(&head.meta, "origin_px", simulated->rig.origin_px, 2);
+	status = add_corners(simulated, &rows) < 0 ? -1 : table_rows_frame(&rows, &head, out);
 	table_rows_free(&rows);
 	head_free(&head);
 	return status;

@@ -193,8 +193,8 @@ gauss_sigma_plan(struct gauss *gauss, const struct frame_head *in, size_t c, con
 }
 
 /* After all channels: finds the job of each; the key sigma_window_px, of the Gaussian's standard
- * deviation. -1 after fail(). */
-static int
+ * deviation. */
+static void
 gauss_sigma_join(struct gauss *gauss, double window_px, struct meta *out)
 {
 	size_t n = 0;
@@ -207,7 +207,8 @@ gauss_sigma_join(struct gauss *gauss, double window_px, struct meta *out)
 				break;
 			}
 	gauss->sigmas = n;
-	return n ? meta_set_number(out, "sigma_window_px", window_px) : 0;
+	if (n)
+		meta_set_number(out, "sigma_window_px", window_px);
 }
 
 /* ---- options ---- */
@@ -357,8 +358,7 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 			plan_channel(gauss, in, c, parameters->on, out);
 	}
 	for (size_t i = 0; i < gauss->passes; i++)
-		if (run_pass(run, gauss->pass[i][1], gauss->pass[i][0]) < 0)
-			return -1;
+		run_pass(run, gauss->pass[i][1], gauss->pass[i][0]);
 	if (gauss->jobs)
 		return 0;
 	return fail(NULL, "input has no phase to filter, only: %s", head_channels_hint(in, names));
@@ -383,8 +383,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	if (plan_channels(run, in, out) < 0)
 		return -1;
-	if (gauss_sigma_join(gauss, sigma, &out->meta) < 0)
-		return -1;
+	gauss_sigma_join(gauss, sigma, &out->meta);
 	gauss->sigma_offset = (gauss_rows()->plan_tiles(gauss, in->w) + 63) / 64 * 64;
 	run->scratch_bytes = gauss->sigma_offset + gauss_rows()->sigma_bytes(gauss, in->w);
 	return 0;

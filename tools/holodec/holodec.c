@@ -153,8 +153,8 @@ plan_channels(struct priv *priv, const struct frame_head *in, struct frame_head 
 	    meta_number(&in->meta, "holo_texture_gain", 1, &gain) < 0)
 		return -1;
 	priv->texture_scale = (float)scale;
-	if (scale * gain != 1 && meta_set_number(&out->meta, "max_value", 255 * scale * gain) < 0)
-		return -1;
+	if (scale * gain != 1)
+		meta_set_number(&out->meta, "max_value", 255 * scale * gain);
 	if (priv->matrix != TEXTURE_GREY)
 		name = colours;
 	else if (!name || strlen(name) >= CHANNEL_NAME_SIZE || strchr(name, ' '))
@@ -441,7 +441,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->h = priv->below.picture.h;
 	priv->below.survey = holodec_survey;
 	priv->below.rows = holodec_depths;
-	return head_copy(&priv->below.out, out);
+	head_copy(&priv->below.out, out);
+	return 0;
 }
 
 static void

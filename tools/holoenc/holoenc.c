@@ -86,8 +86,10 @@ holoenc_survey(struct run *run, const struct frame *in)
 		code[i] = holoenc_rows()->code_at(priv, in, x, y);
 	}
 	holocheck_write(code, check);
-	return meta_set(run_output_meta(run), "holo_check", check) < 0 ? -1 :
-	    holo_write(holo, run_output_meta(run));
+	if (meta_set(run_output_meta(run), "holo_check", check) < 0)
+		return -1;
+	holo_write(holo, run_output_meta(run));
+	return 0;
 }
 
 /* ---- the texture: in alpha, or below the picture ---- */
@@ -122,8 +124,10 @@ texture_plan(struct priv *priv, const struct parameters *parameters,
 	priv->below.rows = holoenc_encode;
 	snprintf(names, sizeof(names), "%s%s", holo_channel_names(priv->holo.layout, true),
 	    colour ? " a2 a3" : "");
-	return texture_below_plan(&priv->below, true, out, names, in->h, colour) < 0 ? -1 :
-	    head_copy(&priv->below.out, out);
+	if (texture_below_plan(&priv->below, true, out, names, in->h, colour) < 0)
+		return -1;
+	head_copy(&priv->below.out, out);
+	return 0;
 }
 
 /* A frame whose texture goes below the picture. For a flow's body. */
@@ -226,11 +230,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->type = SAMPLE_UCHAR;
 	if (parameters->texture.channel)
 		meta_remove(&out->meta, "max_value");	/* of the input; the picture's is 255 */
-	if (holo_write(&priv->holo, &out->meta) < 0 ||
-	    key_pair_replace(&out->meta, "depth_range", (double[2]){ priv->holo.low,
-		priv->holo.high }) < 0 ||
-	    meta_set(&out->meta, "holo_check", "") < 0)
-		return -1;
+	holo_write(&priv->holo, &out->meta);
+	key_pair_replace(&out->meta, "depth_range", (double[2]){ priv->holo.low, priv->holo.high });
+	meta_set(&out->meta, "holo_check", "");
 	return texture_plan(priv, parameters, in, out);
 }
 

@@ -115,7 +115,8 @@ take_keys(struct live_keys *keys)
 	if (keys->encoding == LIVE_LUMA || texture == LIVE_NO_TEXTURE ||
 	    meta_get(&keys->meta, "holo_texture"))
 		return 0;
-	return meta_set(&keys->meta, "holo_texture", "texture");
+	meta_set(&keys->meta, "holo_texture", "texture");
+	return 0;
 }
 
 int
@@ -208,12 +209,12 @@ set_keys(const struct live_keys *keys, const struct live_head *head, const struc
 	meta_copy(meta, &keys->meta);
 	if (check && !meta_get(meta, "holo_check") && meta_set(meta, "holo_check", check) < 0)
 		return -1;
-	if (meta_setf(meta, "frame_number", "%" PRIu64, head->number) < 0 ||
-	    meta_setf(meta, "sent_s", "%.6f", (double)head->sent_us * 1e-6) < 0)
-		return -1;
+	meta_setf(meta, "frame_number", "%" PRIu64, head->number);
+	meta_setf(meta, "sent_s", "%.6f", (double)head->sent_us * 1e-6);
 	if (head->captured_us == 0)
 		return 0;
-	return meta_setf(meta, "time_s", "%.6f", (double)head->captured_us * 1e-6);
+	meta_setf(meta, "time_s", "%.6f", (double)head->captured_us * 1e-6);
+	return 0;
 }
 
 static const char *

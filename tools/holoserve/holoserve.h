@@ -84,8 +84,8 @@ void picture_conclude(const struct picture_maker *);
 /* The depth of a picture as a frame of one channel of ushort, and its texture, if there is one,
  * below from row `begin` on; the rows between repeat the depth's last one. -1 after fail(). */
 int luma_make(const struct picture *, size_t begin, struct frame **out);
-/* The keys that decode it: those of depthcode(5), and where its pixels lie. -1 after fail(). */
-int luma_keys(const struct picture *, struct meta *);
+/* The keys that decode it: those of depthcode(5), and where its pixels lie. */
+void luma_keys(const struct picture *, struct meta *);
 
 /* The loops of a picture. */
 struct holoserve_rows {

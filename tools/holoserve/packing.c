@@ -442,7 +442,7 @@ packing_make(struct packer *packer, struct picture *picture, enum live_kind kind
 	    pack_file(packer, image, kind, lead, out);
 	frame_free(image);
 	if (status == 0 && kind == LIVE_LUMA) {
-		status = luma_keys(picture, &of_luma);
+		luma_keys(picture, &of_luma);
 		keys = &of_luma;
 	}
 	if (status == 0)

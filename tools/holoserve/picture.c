@@ -42,16 +42,14 @@ smaller_make(const struct frame *frame, size_t depth, const struct texture_sourc
 	const size_t from[4] = { depth, texture->channel[0], texture->channel[1],
 		texture->channel[2] };
 	struct frame_head head;
-	int status = head_copy(&head, &frame->head);
+	int status;
 
-	if (status < 0)
-		return -1;
+	head_copy(&head, &frame->head);
 	head.w /= step;
 	head.h /= step;
-	status = head_set_channels(&head, texture->n == 0 ? "depth" :
+	head_set_channels(&head, texture->n == 0 ? "depth" :
 	    texture->n == 1 ? "depth texture" : "depth r g b");
-	if (status == 0)
-		status = frame_new(&head, out);
+	status = frame_new(&head, out);
 	for (size_t c = 0; status == 0 && c < head.c; c++)
 		for (size_t y = 0; y < head.h; y++)
 			holoserve_rows()->shrink_row(frame, from[c], y, step,
@@ -87,26 +85,23 @@ luma_make(const struct picture *picture, size_t begin, struct frame **out)
 	return 0;
 }
 
-int
+void
 luma_keys(const struct picture *picture, struct meta *keys)
 {
 	const struct depthcode code = code_of(picture);
 	const struct holo *holo = &picture->holo;
 
-	if (depthcode_write(&code, keys) < 0 ||
-	    meta_set_numbers(keys, "holo_spacing", holo->spacing, 2) < 0 ||
-	    meta_set_numbers(keys, "holo_corner", holo->corner, 2) < 0 ||
-	    meta_set(keys, "z_axis", holo_z_axes[holo->z_axis]) < 0)
-		return -1;
+	depthcode_write(&code, keys);
+	meta_set_numbers(keys, "holo_spacing", holo->spacing, 2);
+	meta_set_numbers(keys, "holo_corner", holo->corner, 2);
+	meta_set(keys, "z_axis", holo_z_axes[holo->z_axis]);
 	if (picture->texture.n == 0)
-		return 0;
-	if (picture->texture.n == 3 && meta_set(keys, "depthcode_texture_matrix",
-	    texture_matrices[TEXTURE_BT709]) < 0)
-		return -1;
-	return meta_set(keys, "depthcode_texture",
-	    picture->texture.n == 3 ? "r g b" : "texture") < 0 ? -1 :
-	    meta_set_number(keys, "depthcode_texture_scale",
-		picture->white / (double)depthcode_most(&code));
+		return;
+	if (picture->texture.n == 3)
+		meta_set(keys, "depthcode_texture_matrix", texture_matrices[TEXTURE_BT709]);
+	meta_set(keys, "depthcode_texture", picture->texture.n == 3 ? "r g b" : "texture");
+	meta_set_number(keys, "depthcode_texture_scale",
+	    picture->white / (double)depthcode_most(&code));
 }
 
 /* ---- what a frame shows ---- */
@@ -308,12 +303,14 @@ make_of_depth(struct picture_maker *maker, const struct frame *frame, struct pic
 	}
 	hole_value_judge(&maker->hole, picture->source, picture->depth, holo->low, holo->high,
 	    holo->z_axis == HOLO_TOWARDS);
-	if (picture->textured && (meta_set(&picture->keys, "holo_texture",
-	    picture->texture.n == 1 ? "texture" : "r g b") < 0 ||
-	    meta_set_number(&picture->keys, "holo_texture_scale",
-		1 / (double)(float)(255 / picture->white)) < 0))
-		return -1;
-	return holo_write(holo, &picture->keys);
+	if (picture->textured) {
+		meta_set(&picture->keys, "holo_texture",
+		    picture->texture.n == 1 ? "texture" : "r g b");
+		meta_set_number(&picture->keys, "holo_texture_scale",
+		    1 / (double)(float)(255 / picture->white));
+	}
+	holo_write(holo, &picture->keys);
+	return 0;
 }
 
 /* Does an option choose how depths are encoded? */

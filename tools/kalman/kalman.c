@@ -182,8 +182,8 @@ channels_plan(struct run *run, const char *name, bool use_sigma, const struct fr
 		    "sigma_frames): filter once, or give --sigma", sigma);
 	keep_channels(in, out, channels);
 	channels->sigma_out = sigma[0] ? head_channel(out, sigma) : NO_CHANNEL;
-	if (sigma[0] && meta_set(&out->meta, "sigma_frames", "kalman") < 0)
-		return -1;
+	if (sigma[0])
+		meta_set(&out->meta, "sigma_frames", "kalman");
 	if (sigma[0] && channels->sigma_out == NO_CHANNEL) {
 		channels->sigma_out = out->c;
 		if (head_set_count(out, out->c + 1) < 0)
@@ -191,8 +191,8 @@ channels_plan(struct run *run, const char *name, bool use_sigma, const struct fr
 		strcpy(out->channel[channels->sigma_out], sigma);
 	}
 	for (size_t c = 0; c < out->c; c++)
-		if (!channels_makes(channels, c) && run_pass(run, c, channels->source[c]) < 0)
-			return -1;
+		if (!channels_makes(channels, c))
+			run_pass(run, c, channels->source[c]);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/linear.h"
+#include "base/process.h"
 #include "frame/samples.h"
 #include "optics/calib.h"
 #include "run/stage.h"
@@ -66,8 +67,7 @@ begin_table(struct joined *joined, const struct frame_head *head)
 
 	if (head_channel(head, "frame") != NO_CHANNEL)
 		return fail("--join", "input has a channel frame already");
-	if (head_copy(&joined->head, head) < 0)
-		return -1;
+	head_copy(&joined->head, head);
 	joined->begun = true;
 	if (head_set_count(&joined->head, c + 1) < 0)
 		return -1;
@@ -301,9 +301,7 @@ fill(struct run *run, const struct slice *slice)
 	size_t parts = (head->w * head->h + SLICE_POINTS - 1) / SLICE_POINTS;
 	struct slice own = *slice;
 
-	own.counts = calloc(parts, sizeof(*own.counts));
-	if (!own.counts)
-		return fail_memory();
+	own.counts = must_alloc(parts, sizeof(*own.counts));
 	run_for(run, parts, laser2xyz_rows()->fill, &own);
 	for (size_t i = 0; i < parts; i++)
 		add(&priv->all, &own.counts[i]);
@@ -320,13 +318,14 @@ begin_frame(const struct run *run, const struct frame *in, struct frame **out)
 	struct frame_head head;
 	int status;
 
-	if (head_copy(&head, &in->head) < 0)
-		return -1;
+	head_copy(&head, &in->head);
 	status = head_set_count(&head, c + 3);
 	for (size_t k = 0; k < 3 && status == 0; k++)
 		memcpy(head.channel[c + k], (char[2]){ "xyz"[k] }, 2);
-	if (status < 0 || meta_set(&head.meta, "length_unit", priv->laser.unit) < 0 ||
-	    meta_set(&head.meta, "z_axis", "away") < 0 || frame_new(&head, out) < 0)
+	if (status < 0 || meta_set(&head.meta, "length_unit", priv->laser.unit) < 0)
+		status = -1;
+	meta_set(&head.meta, "z_axis", "away");
+	if (frame_new(&head, out) < 0)
 		status = -1;
 	head_free(&head);
 	for (size_t k = 0; k < c && status == 0; k++)

@@ -476,8 +476,7 @@ views_add_picture_line(struct views *views, struct run *run, const struct frame 
 		double noise, threshold;
 
 		if (c == 0 || colour) {
-			if (line_noise(&image, &noise) < 0)
-				return -1;
+			line_noise(&image, &noise);
 			threshold = line_threshold(fmax(noise, MIN_NOISE), views->sigma_px);
 			line_finder_set_thresholds(views->finder, threshold, threshold);
 			if (line_find(views->finder, run, &image, &points) < 0)

@@ -147,16 +147,15 @@ keep(struct run *run, const struct neighbours *search, struct frame **cloud)
 	size_t kept = 0;
 	struct frame *out = NULL;
 	struct frame_head head;
-	int status = -1;
+	int status;
 
 	for (size_t i = 0; i < search->n; i++)
 		if (search->distance[i] <= search->cut)
 			from[kept++] = (uint32_t)i;
-	if (head_copy(&head, &(*cloud)->head) == 0) {
-		if (head_set_points(&head, kept) == 0)
-			status = frame_new(&head, &out);
-		head_free(&head);
-	}
+	head_copy(&head, &(*cloud)->head);
+	head_set_points(&head, kept);
+	status = frame_new(&head, &out);
+	head_free(&head);
 	if (status == 0)
 		run_for(run, out->head.c, mergexyz_rows()->keep_channel,
 		    &(struct keeping){ *cloud, out, from, kept });

@@ -105,21 +105,19 @@ make_head(const struct pieces *pieces, size_t points, struct frame_head *head)
 	for (size_t k = 0; k < first->c; k++)
 		if (keeps(pieces, first->channel[k]))
 			kept[c++] = k;
-	if (head_copy(head, first) == 0) {
-		status = meta_pick(&head->meta, first->c, kept, c);
-		for (size_t k = 0; k < c; k++)
-			memcpy(head->channel[k], first->channel[kept[k]], CHANNEL_NAME_SIZE);
-		if (status == 0)
-			status = head_set_count(head, c);
-		for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++)
-			meta_remove(&head->meta, own_keys[i]);
-		head->spacing[0] = head->spacing[1] = NAN;
-		*head->unit = '\0';
-		if (status == 0)
-			status = head_set_points(head, points);
-		if (status < 0)
-			head_free(head);
-	}
+	head_copy(head, first);
+	status = meta_pick(&head->meta, first->c, kept, c);
+	for (size_t k = 0; k < c; k++)
+		memcpy(head->channel[k], first->channel[kept[k]], CHANNEL_NAME_SIZE);
+	if (status == 0)
+		status = head_set_count(head, c);
+	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++)
+		meta_remove(&head->meta, own_keys[i]);
+	head->spacing[0] = head->spacing[1] = NAN;
+	*head->unit = '\0';
+	head_set_points(head, points);
+	if (status < 0)
+		head_free(head);
 	free(kept);
 	return status;
 }
@@ -175,13 +173,13 @@ shared_variance(const struct frame *cloud, size_t points, const struct shared_er
 
 /* Says in a cloud's key sigma_shared how many times the variance of a mean of many points is that
  * of independent ones; there are no pixels whose window could be said. */
-static int
+static void
 set_shared(struct meta *meta, double variance, double independent)
 {
 	meta_remove(meta, "sigma_window_px");
 	meta_remove(meta, "sigma_shared");
-	return independent > 0 && variance > 1.001 * independent ?
-	    meta_set_number(meta, "sigma_shared", variance / independent) : 0;
+	if (independent > 0 && variance > 1.001 * independent)
+		meta_set_number(meta, "sigma_shared", variance / independent);
 }
 
 /* Lists the pieces' windows and points; none where no piece has a window. The points of piece i
@@ -310,7 +308,7 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct shared_errors *error
 		double independent = 0, variance = errors->n ?
 		    shared_variance(*cloud, points, errors, &independent) : 0;
 
-		status = set_shared(&(*cloud)->head.meta, variance, independent);
+		set_shared(&(*cloud)->head.meta, variance, independent);
 	}
 	free(first);
 	return status;
@@ -395,16 +393,13 @@ free_channels(struct cube_sums *sums)
 }
 
 /* Takes the head of a cloud: its channels are those of the sums so far, or some of them. */
-static int
+static void
 take_head(struct cube_sums *sums, const struct frame_head *from)
 {
 	struct cube_channel *channel = must_alloc(from->c, sizeof(*channel));
 	struct frame_head head;
 
-	if (head_copy(&head, from) < 0) {
-		free(channel);
-		return -1;
-	}
+	head_copy(&head, from);
 	for (size_t c = 0; c < head.c && sums->channel; c++) {
 		size_t old = head_channel(&sums->head, head.channel[c]);
 
@@ -414,7 +409,6 @@ take_head(struct cube_sums *sums, const struct frame_head *from)
 	free_channels(sums);
 	sums->channel = channel;
 	sums->head = head;
-	return 0;
 }
 
 /* Makes room for so many cubes in all channels. */
@@ -505,8 +499,9 @@ cube_sums_add(struct cube_sums *sums, struct run *run, const struct frame *cloud
 
 	if (sums->clouds++ == 0)
 		sums->extent = GRID_NOWHERE;
-	if (head_points(&cloud->head, &points) < 0 || take_head(sums, &cloud->head) < 0)
+	if (head_points(&cloud->head, &points) < 0)
 		return -1;
+	take_head(sums, &cloud->head);
 	if (points == 0)
 		return 0;
 	status = sort_cloud(run, cloud, points, sums->size, &sums->extent, grid);
@@ -552,9 +547,9 @@ cube_sums_cloud(struct cube_sums *sums, struct run *run, struct frame **cloud)
 	sums->cube = NULL;
 	for (size_t i = 0; c != NO_CHANNEL && i < sums->cells; i++)
 		independent += sums->channel[c].sum[i];
-	if (set_shared(&sums->head.meta, sums->shared, independent) < 0)
-		return -1;
-	if (head_set_points(&sums->head, sums->cells) < 0 || frame_new(&sums->head, cloud) < 0)
+	set_shared(&sums->head.meta, sums->shared, independent);
+	head_set_points(&sums->head, sums->cells);
+	if (frame_new(&sums->head, cloud) < 0)
 		return -1;
 	for (size_t c = 0; c < sums->head.c; c++)
 		frame_floats(*cloud, c, 0)[0] = NAN;	/* where there is no point */
@@ -609,9 +604,9 @@ leave_empty(const struct frame_head *from, struct pieces *pieces)
 	struct frame_head head;
 	int status;
 
-	if (head_copy(&head, from) < 0)
-		return -1;
-	status = head_set_points(&head, 0) < 0 ? -1 : frame_new(&head, &piece.frame);
+	head_copy(&head, from);
+	head_set_points(&head, 0);
+	status = frame_new(&head, &piece.frame);
 	head_free(&head);
 	if (status < 0)
 		return -1;

@@ -269,7 +269,7 @@ sort_into_bands(struct run *run, struct scene *scene)
 	run_for(run, pieces, mesh2depth_rows()->sort_piece, scene);
 }
 
-static int
+static void
 write_keys(const struct view *view, bool away, struct meta *meta)
 {
 	double rotation[9];
@@ -282,10 +282,10 @@ write_keys(const struct view *view, bool away, struct meta *meta)
 	/* these describe the image that the points came from */
 	meta_remove(meta, "origin_px");
 	meta_remove(meta, "bin");
-	return meta_set(meta, "z_axis", away ? "away" : "towards") < 0 ||
-	    meta_set_number(meta, "scale_mm", view->scale) < 0 ||
-	    meta_set_numbers(meta, "center_mm", view->center, 3) < 0 ||
-	    meta_set_numbers(meta, "view_rotation", rotation, 9) < 0 ? -1 : 0;
+	meta_set(meta, "z_axis", away ? "away" : "towards");
+	meta_set_number(meta, "scale_mm", view->scale);
+	meta_set_numbers(meta, "center_mm", view->center, 3);
+	meta_set_numbers(meta, "view_rotation", rotation, 9);
 }
 
 static int
@@ -296,14 +296,13 @@ make_frame(const struct scene *scene, const struct view *view, const struct meta
 	struct frame_head head;
 	int status;
 
-	if (head_init(&head, raster->w, raster->h, 1 + raster->attributes, SAMPLE_FLOAT) < 0)
-		return -1;
+	head_init(&head, raster->w, raster->h, 1 + raster->attributes, SAMPLE_FLOAT);
 	head.spacing[0] = head.spacing[1] = view->scale;
 	if (meta)
 		meta_copy(&head.meta, meta);
 	status = head_set_channels(&head, raster->attributes ? "depth texture" : "depth");
 	if (status == 0)
-		status = write_keys(view, scene->away, &head.meta);
+		write_keys(view, scene->away, &head.meta);
 	if (status == 0)
 		status = frame_new(&head, out);
 	head_free(&head);

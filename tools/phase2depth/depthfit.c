@@ -376,8 +376,9 @@ depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_optio
 		return 0;
 	if (find_coefficients(run, in, &options->c, options->c_map, fit) < 0)
 		return -1;
-	return meta_set(&out->meta, "length_unit", "mm") < 0 ? -1 :
-	    meta_set(&out->meta, "z_axis", "towards");
+	meta_set(&out->meta, "length_unit", "mm");
+	meta_set(&out->meta, "z_axis", "towards");
+	return 0;
 }
 
 /* After all frames: warns where the reference was the input itself in all of them. */
@@ -423,10 +424,11 @@ report(struct run *run, const struct fit_job *job, const struct polyfit *all)
 		warn("--fit-c", "the fit leaves %.3g mm (rms) of depths up to %g mm: are the "
 		    "depths in the measurements' order, is --ref the plane at 0, and each of "
 		    "them a plane?", rms, most);
-	if (run->output)
-		return meta_set_numbers(&job->out->head.meta, "c_mm_per_rad", c, job->degree) < 0
-		    ? -1
-		    : meta_setf(&job->out->head.meta, "fit_rms_mm", "%.6g", rms);
+	if (run->output) {
+		meta_set_numbers(&job->out->head.meta, "c_mm_per_rad", c, job->degree);
+		meta_setf(&job->out->head.meta, "fit_rms_mm", "%.6g", rms);
+		return 0;
+	}
 	printf("c_mm_per_rad:=");
 	for (size_t k = 0; k < job->degree; k++)
 		printf("%s%s", k ? " " : "", number_format(c[k], text));

@@ -402,11 +402,13 @@ triangulation_plan(struct run *run, struct triangulation *t, const struct calib 
 	set_bend(t, &calib->projector, &approach);
 	if (set_rays(run, t, &calib->camera, in, origin_px, bin) < 0)
 		return -1;
-	if (options->origin.n && meta_set_numbers(&out->meta, "origin_px", origin_px, 2) < 0)
+	if (options->origin.n)
+		meta_set_numbers(&out->meta, "origin_px", origin_px, 2);
+	if (options->bin.n)
+		meta_set_numbers(&out->meta, "bin", bin, 2);
+	if (meta_set(&out->meta, "length_unit", calib->unit) < 0)
 		return -1;
-	if (options->bin.n && meta_set_numbers(&out->meta, "bin", bin, 2) < 0)
-		return -1;
-	return meta_set(&out->meta, "length_unit", calib->unit) < 0 ||
-	    meta_set_numbers(&out->meta, "seen_from_mm", t->T, 3) < 0 ? -1 :
-	    meta_set(&out->meta, "z_axis", "away");
+	meta_set_numbers(&out->meta, "seen_from_mm", t->T, 3);
+	meta_set(&out->meta, "z_axis", "away");
+	return 0;
 }

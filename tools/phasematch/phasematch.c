@@ -84,9 +84,8 @@ view_by_file(const struct run *run, const struct stereo *stereo, const char *cal
 	int status;
 
 	meta_copy(&own.meta, &head->meta);
-	status = stereo_describe(stereo, known ? keyed.side : side, 1, &own.meta);
-	if (status == 0)
-		status = stereo_view(run, &own, view, &found);
+	stereo_describe(stereo, known ? keyed.side : side, 1, &own.meta);
+	status = stereo_view(run, &own, view, &found);
 	if (status == 0 && known)
 		status = check_same_camera(path, calib, &keyed, view);
 	meta_free(&own.meta);

@@ -171,8 +171,7 @@ pick_head(const struct exposure_planes *planes, const struct frame_head *in, siz
 {
 	const size_t *plane = planes->plane + e * planes->images;
 
-	if (head_copy(out, in) < 0)
-		return -1;
+	head_copy(out, in);
 	for (size_t i = 0; i < planes->images; i++)
 		memcpy(out->channel[i], in->channel[plane[i]], sizeof(*out->channel));
 	if (meta_pick(&out->meta, in->c, plane, planes->images) < 0)

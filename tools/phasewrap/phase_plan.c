@@ -270,8 +270,9 @@ texture_plan(int from, struct phasewrap *wrap, struct meta *meta)
 		from = flat && flat == wrap->captures.fringes ? TEXTURE_FLAT : TEXTURE_MAX;
 	wrap->crest = from == TEXTURE_MAX;
 	meta_remove(meta, "texture_from");
-	return wrap->crest || wrap->captures.fringes == 0 ? 0 :
-	    meta_set(meta, "texture_from", from == TEXTURE_FLAT ? "flat" : "mean");
+	if (!(wrap->crest || wrap->captures.fringes == 0))
+		meta_set(meta, "texture_from", from == TEXTURE_FLAT ? "flat" : "mean");
+	return 0;
 }
 
 int

@@ -406,7 +406,8 @@ holds(struct run *run, const struct frame *in, bool ended, size_t *images, size_
 		fail_clear();
 		priv->measurement.places_begun = true;
 	}
-	return measurement_holds(run, &priv->measurement, in, planes, ended, images, measurements);
+	measurement_holds(run, &priv->measurement, in, planes, ended, images, measurements);
+	return 0;
 }
 
 static int
@@ -503,8 +504,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    compensation_set_file(&out->meta, "phase_correction", parameters->harmonics) < 0)
 		return -1;
 	state_facts(run, in);
-	return phasewrap_describe(&priv->wrap, parameters->texture_from, out) < 0 ? -1 :
-	    measurement_describe(measurement, &out->meta);
+	if (phasewrap_describe(&priv->wrap, parameters->texture_from, out) < 0)
+		return -1;
+	measurement_describe(measurement, &out->meta);
+	return 0;
 }
 
 static int

@@ -357,8 +357,7 @@ rectify_floats(struct run *run, const struct rectify *rectify, const struct fram
 	int status = 0;
 
 	if (one || two) {	/* of the input's size */
-		if (head_init(&head, in->head.w, in->head.h, two ? 2 : 1, SAMPLE_FLOAT) < 0)
-			return -1;
+		head_init(&head, in->head.w, in->head.h, two ? 2 : 1, SAMPLE_FLOAT);
 		status = frame_new(&head, &planes);
 		head_free(&head);
 	}
@@ -606,7 +605,7 @@ plan_geometry(struct run *run, const struct frame_head *in)
 	return source_map_plan(run, &rectify->map, &geometry);
 }
 
-static int
+static void
 describe(const struct rectify *rectify, const struct frame_head *in, struct frame_head *out)
 {
 	const struct source_geometry *geometry = &rectify->map.geometry;
@@ -619,14 +618,12 @@ describe(const struct rectify *rectify, const struct frame_head *in, struct fram
 	out->h = geometry->h;
 	out->type = SAMPLE_FLOAT;
 	out->spacing[0] = out->spacing[1] = NAN;
-	if (in->type != SAMPLE_FLOAT && !meta_get(&in->meta, "max_value") &&
-	    meta_set_number(&out->meta, "max_value", in->type == SAMPLE_UCHAR ? 255 : 65535) < 0)
-		return -1;
+	if (in->type != SAMPLE_FLOAT && !meta_get(&in->meta, "max_value"))
+		meta_set_number(&out->meta, "max_value", in->type == SAMPLE_UCHAR ? 255 : 65535);
 	for (size_t c = 0; c < rectify->channels; c++)	/* neighbours share samples now */
-		if (rectify->channel[c].kind == RECTIFY_SIGMA &&
-		    meta_set_number(&out->meta, "sigma_window_px", SHARED_PX) < 0)
-			return -1;
-	return stereo_describe(geometry->stereo, geometry->side, geometry->bin, &out->meta);
+		if (rectify->channel[c].kind == RECTIFY_SIGMA)
+			meta_set_number(&out->meta, "sigma_window_px", SHARED_PX);
+	stereo_describe(geometry->stereo, geometry->side, geometry->bin, &out->meta);
 }
 
 static int
@@ -639,10 +636,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (side)
 		return fail(NULL, "the frame is rectified already (rect_side %.20s)", side);
 	if (rectify_plan_channels(rectify, in, parameters->max_step) < 0 ||
-	    plan_geometry(run, in) < 0 || describe(rectify, in, out) < 0)
+	    plan_geometry(run, in) < 0)
 		return -1;
+	describe(rectify, in, out);
 	head_free(&rectify->out);
-	return head_copy(&rectify->out, out);
+	head_copy(&rectify->out, out);
+	return 0;
 }
 
 static void

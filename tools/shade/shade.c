@@ -159,8 +159,7 @@ annotated_new(const struct frame_head *in, size_t w, size_t h, struct frame **pi
 	struct frame_head head;
 	int status;
 
-	if (head_init(&head, w, h, 3, SAMPLE_UCHAR) < 0)
-		return -1;
+	head_init(&head, w, h, 3, SAMPLE_UCHAR);
 	meta_copy(&head.meta, &in->meta);
 	status = frame_new(&head, picture);
 	head_free(&head);
@@ -172,14 +171,14 @@ annotated_emit(struct run *run, struct frame *picture)
 {
 	struct priv *priv = run->priv;
 	double ends[2] = { priv->low, priv->high };
-	int status = 0;
 
 	priv->annotation.low = priv->low;
 	priv->annotation.high = priv->high;
-	if (priv->annotation.bar)
-		status = meta_set(&picture->head.meta, "colormap", colormap_names[priv->map]) < 0 ?
-		    -1 : meta_set_numbers(&picture->head.meta, "colormap_range", ends, 2);
-	if (status < 0 || (priv->annotates && annotate(&picture, &priv->annotation) < 0)) {
+	if (priv->annotation.bar) {
+		meta_set(&picture->head.meta, "colormap", colormap_names[priv->map]);
+		meta_set_numbers(&picture->head.meta, "colormap_range", ends, 2);
+	}
+	if (priv->annotates && annotate(&picture, &priv->annotation) < 0) {
 		frame_free(picture);
 		return -1;
 	}
@@ -484,7 +483,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->type = SAMPLE_UCHAR;
 	out->spacing[0] = out->spacing[1] = NAN;
 	*out->unit = '\0';
-	return head_set_channels(out, "r g b");
+	head_set_channels(out, "r g b");
+	return 0;
 }
 
 const struct stage stage_shade = {

@@ -67,12 +67,10 @@ surface_floats(const struct mesh *mesh, const struct frame *in, struct frame **o
 		*out = floats;
 		return 0;
 	}
-	status = head_copy(&head, &floats->head);
-	if (status == 0) {
-		head.w = w > TURNED_LANES_MOST ? w : TURNED_LANES_MOST + 1;
-		status = frame_new(&head, out);
-		head_free(&head);
-	}
+	head_copy(&head, &floats->head);
+	head.w = w > TURNED_LANES_MOST ? w : TURNED_LANES_MOST + 1;
+	status = frame_new(&head, out);
+	head_free(&head);
 	for (size_t c = 0; c < in->head.c && status == 0; c++)
 		for (size_t y = 0; y < h; y++) {
 			float *to = frame_floats(*out, c, y);
@@ -519,7 +517,7 @@ draw_on_device(struct run *run, struct turned *turned, bool *drawn, bool *seen)
 		frame_share(planes, i, from->frame, from->c);
 	}
 	if (status == 0)
-		status = head_copy(&head, &turned->out->head);
+		head_copy(&head, &turned->out->head);
 	if (status == 0) {
 		head.h++;		/* results */
 		priv->turned = turned;

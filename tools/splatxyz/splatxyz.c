@@ -24,7 +24,7 @@
  * that time are dropped, and the streams continue in step from the next time that all have.
  */
 
-int
+void
 splat_sets_open(struct splat_sets *sets, size_t views, double late_s)
 {
 	sets->views = views;
@@ -32,7 +32,6 @@ splat_sets_open(struct splat_sets *sets, size_t views, double late_s)
 	sets->queue = must_alloc(views, sizeof(*sets->queue));
 	for (size_t k = 0; k < views; k++)
 		sets->queue[k].last_s = -INFINITY;
-	return 0;
 }
 
 static struct frame *
@@ -192,12 +191,11 @@ resize_view(struct splat_view *view, size_t w, size_t h)
 }
 
 /* Makes room for so many views. splat_close() it. */
-int
+void
 splat_open(struct splat *splat, size_t views)
 {
 	splat->views = views;
 	splat->view = must_alloc(views, sizeof(*splat->view));
-	return 0;
 }
 
 void
@@ -490,8 +488,7 @@ make_head(const struct priv *priv, const struct frame_head *in,
 {
 	const struct splat_grid *grid = &priv->splat.grid;
 
-	if (head_copy(out, in) < 0)
-		return -1;
+	head_copy(out, in);
 	for (size_t i = 0; i < sizeof(camera_keys) / sizeof(*camera_keys); i++)
 		meta_remove(&out->meta, camera_keys[i]);
 	meta_remove(&out->meta, "seen_from_mm");
@@ -500,11 +497,13 @@ make_head(const struct priv *priv, const struct frame_head *in,
 	for (size_t k = 0; k < 2; k++)
 		out->spacing[k] = grid->ortho ? grid->pixel_mm : NAN;
 	memcpy(out->unit, grid->ortho ? priv->unit : "", grid->ortho ? sizeof(out->unit) : 1);
-	if (channels->sigma && meta_set_number(&out->meta, "sigma_window_px", SHARED_PX) < 0)
+	if (channels->sigma)
+		meta_set_number(&out->meta, "sigma_window_px", SHARED_PX);
+	if (head_set_channels(out, channels->names) < 0 ||
+	    meta_set(&out->meta, "length_unit", priv->unit) < 0)
 		return -1;
-	return head_set_channels(out, channels->names) < 0 ||
-	    meta_set(&out->meta, "length_unit", priv->unit) < 0 ? -1 :
-	    meta_set(&out->meta, "z_axis", "away");
+	meta_set(&out->meta, "z_axis", "away");
+	return 0;
 }
 
 /* Reports points that lie outside the grid. */
@@ -699,8 +698,9 @@ init(struct run *run)
 		return -1;
 	/* without poses the calibration tells whether points are in one world */
 	priv->views.compares = priv->views.pose != NULL;
-	return splat_open(&priv->splat, priv->views.n) < 0 ? -1 :
-	    splat_sets_open(&priv->sets, priv->views.n, parameters->late_s);
+	splat_open(&priv->splat, priv->views.n);
+	splat_sets_open(&priv->sets, priv->views.n, parameters->late_s);
+	return 0;
 }
 
 static void

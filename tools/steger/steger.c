@@ -198,18 +198,19 @@ steger_channel(const struct run *run, const struct frame_head *in, const char *n
 	return 0;
 }
 
-/* Sets the keys of the output. noise: NaN if it was not measured. -1 after fail(). */
-static int
+/* Sets the keys of the output. noise: NaN if it was not measured. */
+static void
 steger_set_keys(struct meta *meta, const struct line_options *options,
     const struct line_image *image, double noise)
 {
-	return meta_set_numbers(meta, "image_size_px",
-	    (double[2]){ (double)image->w, (double)image->h }, 2) < 0 ||
-	    meta_set_number(meta, "line_sigma_px", options->sigma) < 0 ||
-	    meta_setf(meta, "line_threshold", "%.6g", options->high) < 0 ||
-	    (options->low < options->high &&
-	    meta_setf(meta, "line_low", "%.6g", options->low) < 0) ||
-	    (!isnan(noise) && meta_setf(meta, "line_noise", "%.6g", noise) < 0) ? -1 : 0;
+	meta_set_numbers(meta, "image_size_px", (double[2]){ (double)image->w, (double)image->h },
+	    2);
+	meta_set_number(meta, "line_sigma_px", options->sigma);
+	meta_setf(meta, "line_threshold", "%.6g", options->high);
+	if (options->low < options->high)
+		meta_setf(meta, "line_low", "%.6g", options->low);
+	if (!isnan(noise))
+		meta_setf(meta, "line_noise", "%.6g", noise);
 }
 
 /* A level of the camera, in samples of 16 bits: cameras of 8 to 15 bits shift their levels up, or
@@ -268,11 +269,12 @@ new_frame(const struct frame_head *head, size_t w, size_t h, bool table, size_t 
 	int status;
 
 	*out = NULL;
-	if (head_copy(&own, head) < 0)
-		return -1;
+	head_copy(&own, head);
 	own.w = w;
 	own.h = h;
-	status = (table && head_set_points(&own, points) < 0) || frame_new(&own, out) < 0 ? -1 : 0;
+	if (table)
+		head_set_points(&own, points);
+	status = frame_new(&own, out);
 	head_free(&own);
 	if (status < 0)
 		return -1;
@@ -433,8 +435,7 @@ take_lists(const struct frame *lists, struct line_finder *finder, bool *whole)
 			*whole = false;
 			return 0;
 		}
-		if (line_candidates_room(all, all->n + list[0]) < 0)
-			return -1;
+		line_candidates_room(all, all->n + list[0]);
 		for (size_t i = 0; i < list[0]; i++)
 			all->n += candidate_of(&finder->filter,
 			    list + STEGER_HEADER + i * STEGER_RECORD, &all->v[all->n]);
@@ -449,8 +450,7 @@ make_lists(struct run *run, struct frame *in, enum sample type, struct frame **l
 	struct frame_head head;
 	int status;
 
-	if (head_init(&head, in->head.w, in->head.h, 1, type) < 0)
-		return -1;
+	head_init(&head, in->head.w, in->head.h, 1, type);
 	status = run_passes(run, in, &head, lists);
 	head_free(&head);
 	return status;
@@ -485,8 +485,8 @@ steger_find_on_device(struct run *run, struct frame *in, const struct line_image
 		if (status < 0)
 			return -1;
 		if (*made)
-			return line_find_listed(priv->finder, image, points);
-		if (priv->many)
+			line_find_listed(priv->finder, image, points);
+		if (*made || priv->many)
 			return 0;
 		priv->many = true;
 	}
@@ -641,8 +641,7 @@ look_at_points(struct run *run, const struct line_image *image, const struct lin
 		told->strongest = fmax(told->strongest, (double)points->v[i].response);
 	told->columns = count_places(points, true, image->w);
 	told->rows = count_places(points, false, image->h);
-	if (line_noise(image, &told->noise) < 0)
-		return -1;
+	line_noise(image, &told->noise);
 	return find_wider(run, image, &priv->line, fmax(told->noise, line_noise_least(image)),
 	    points, &told->wider_sigma_px, &told->wider_points) < 0 ||
 	    find_other(run, priv->finder, image, told->strongest, &told->other_strongest) < 0 ?
@@ -673,8 +672,8 @@ tell(struct run *run, const struct line_image *image, const struct line_points *
 		told->pairs_sigma_px = (apart_px / 2 + 2 * priv->line.sigma) / sqrt(3);
 	}
 	if (priv->frames == 0 && image->background.v) {
-		if (isnan(noise) && line_noise(image, &noise) < 0)
-			return -1;
+		if (isnan(noise))
+			line_noise(image, &noise);
 		told->differing_levels = DIFFERING_SIGMAS * fmax(noise, line_noise_least(image));
 		told->differing_share = steger_rows()->differing(image, told->differing_levels);
 	}
@@ -703,8 +702,7 @@ set_thresholds(struct run *run, const struct line_image *image)
 	struct priv *priv = run->priv;
 
 	if (priv->automatic) {
-		if (line_noise(image, &priv->noise) < 0)
-			return -1;
+		line_noise(image, &priv->noise);
 		priv->noise = fmax(priv->noise, line_noise_least(image));
 		priv->line.high = line_threshold(priv->noise, priv->line.sigma);
 		priv->line.low = isnan(parameters->low) ? priv->line.high : parameters->low;
@@ -845,8 +843,7 @@ find(struct run *run, struct frame *in, struct frame **out)
 		priv->finder->filter.options.border = parameters->keep_border;
 		priv->at_border = fmax(priv->at_border, strongest);
 	}
-	if (steger_set_keys(&priv->out.meta, &priv->line, &image, priv->noise) < 0)
-		return -1;
+	steger_set_keys(&priv->out.meta, &priv->line, &image, priv->noise);
 	if (parameters->per_row || parameters->per_column)
 		return points_per_line(&points, parameters->per_column, &image, &priv->out, out);
 	return points_table(&points, &priv->out, out);
@@ -940,8 +937,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->spacing[0] = out->spacing[1] = NAN;
 	out->unit[0] = '\0';
 	out->type = SAMPLE_FLOAT;
-	return head_set_channels(out, "u v nu nv response width line") < 0 ? -1 :
-	    head_copy(&priv->out, out);
+	head_set_channels(out, "u v nu nv response width line");
+	head_copy(&priv->out, out);
+	return 0;
 }
 
 static void

@@ -156,17 +156,17 @@ channels_begin(const struct frame *kept, double white, struct frame **colours, s
 	struct frame_head head;
 	int status;
 
-	if (head_init(&head, kept->head.w, kept->head.h, 3, SAMPLE_FLOAT) < 0)
-		return -1;
+	head_init(&head, kept->head.w, kept->head.h, 3, SAMPLE_FLOAT);
 	status = frame_new(&head, colours);
 	head_free(&head);
-	if (status < 0 || head_copy(&head, &kept->head) < 0)
+	if (status < 0)
 		return -1;
+	head_copy(&head, &kept->head);
 	status = head_set_count(&head, c + 3);
 	for (size_t k = 0; k < 3 && status == 0; k++)
 		snprintf(head.channel[c + k], CHANNEL_NAME_SIZE, "%s", names[k]);
 	if (status == 0)
-		status = meta_set_number(&head.meta, "max_value", white);
+		meta_set_number(&head.meta, "max_value", white);
 	if (status == 0)
 		status = frame_new_empty(&head, out);
 	head_free(&head);
@@ -300,8 +300,7 @@ begin_surface(const struct frame *table, struct frame **surface, bool *given)
 	*given = true;
 	for (size_t k = 3; k < 6; k++)
 		*given = *given && head_channel(&table->head, names[k]) != NO_CHANNEL;
-	if (head_init(&head, table->head.w, 1, 6, SAMPLE_FLOAT) < 0)
-		return -1;
+	head_init(&head, table->head.w, 1, 6, SAMPLE_FLOAT);
 	status = head_set_channels(&head, "x y z nx ny nz");
 	if (status == 0)
 		status = frame_new(&head, surface);

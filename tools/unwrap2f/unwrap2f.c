@@ -72,13 +72,13 @@ spatial_plan(struct run *run, const struct absolute_options *options, const stru
 		return -1;
 	if (phase_anchor_is_relative(&out->meta) && check_ratios(steps) < 0)
 		return -1;
-	if (meta_set(&out->meta, "components", "0") < 0 ||
-	    ((spatial->unwrapping.patches.w != in->w || spatial->unwrapping.patches.h != in->h) &&
-	    unwrapping_begin(&spatial->unwrapping, unwrap2f_rows()->cut_patches, in->w,
-		in->h) < 0))
+	meta_set(&out->meta, "components", "0");
+	if (((spatial->unwrapping.patches.w != in->w || spatial->unwrapping.patches.h != in->h) &&
+	    unwrapping_begin(&spatial->unwrapping, unwrap2f_rows()->cut_patches, in->w, in->h) < 0))
 		return -1;
 	head_free(&spatial->head);
-	return head_init(&spatial->head, in->w, in->h, 2, SAMPLE_FLOAT);
+	head_init(&spatial->head, in->w, in->h, 2, SAMPLE_FLOAT);
+	return 0;
 }
 
 static size_t
@@ -109,8 +109,8 @@ spatial_survey(struct run *run, const struct frame *in)
 		return -1;
 	phase.frame = job.found = spatial->found;
 	run_for(run, in->head.h, unwrap2f_rows()->spatial_sum, &job);
-	if (components_unwrap(run, &spatial->unwrapping, &phase, NULL, &components) == 0 &&
-	    absolute_place(&spatial->absolute, &components, in, spatial->ratio) == 0) {
+	components_unwrap(run, &spatial->unwrapping, &phase, NULL, &components);
+	if (absolute_place(&spatial->absolute, &components, in, spatial->ratio) == 0) {
 		job.components = &components;
 		run_for(run, in->head.h, unwrap2f_rows()->spatial_place, &job);
 		steps->coarse = spatial->found;
@@ -709,16 +709,14 @@ plan_cells(struct run *run, const struct frame_head *in, const struct temporal *
 	return temporal_output(temporal, false, "sigma", in, out, &unwrap->source_channel);
 }
 
-/* The channels that only pass. -1 after fail(). */
-static int
+/* The channels that only pass. */
+static void
 pass_channels(struct run *run, const struct frame_head *out)
 {
 	const struct unwrap2f *unwrap = run->priv;
 
 	for (size_t c = unwrap->made; c < out->c; c++)
-		if (run_pass(run, c, unwrap->source_channel[c]) < 0)
-			return -1;
-	return 0;
+		run_pass(run, c, unwrap->source_channel[c]);
 }
 
 static int
@@ -736,8 +734,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	unwrap->cells.on = false;
 	run->halo = 0;
-	if (temporal.phases == 0)
-		return plan_cells(run, in, &temporal, out) < 0 ? -1 : pass_channels(run, out);
+	if (temporal.phases == 0) {
+		if (plan_cells(run, in, &temporal, out) < 0)
+			return -1;
+		pass_channels(run, out);
+		return 0;
+	}
 	if (unwrap->method == METHOD_GRAY && temporal.index == NO_CHANNEL)
 		return run_channel(run, in, "index", &temporal.index);
 	if (unwrap->method == METHOD_AUTO && temporal.index != NO_CHANNEL &&
@@ -765,7 +767,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (unwrap->spatial.on && spatial_plan(run, &parameters->absolute, in, &temporal,
 	    &unwrap->steps, out, &unwrap->spatial) < 0)
 		return -1;
-	return pass_channels(run, out);
+	pass_channels(run, out);
+	return 0;
 }
 
 static void

@@ -365,12 +365,12 @@ temporal_output(const struct temporal *temporal, bool all, const char *more,
 	if (temporal->phases && temporal->channel[0] == head_numbered_channel(in, "phase", 1) &&
 	    period_keys_convert(&out->meta, temporal->period_px[0], period_px) < 0)
 		return -1;
-	if (meta_set_number(&out->meta, "period_px", period_px) < 0)
-		return -1;
-	if (all && meta_set_numbers(&out->meta, "absphase_period_px", temporal->period_px,
-	    temporal->phases) < 0)
-		return -1;
-	return meta_set(&out->meta, "axis", axis);
+	meta_set_number(&out->meta, "period_px", period_px);
+	if (all)
+		meta_set_numbers(&out->meta, "absphase_period_px", temporal->period_px,
+		    temporal->phases);
+	meta_set(&out->meta, "axis", axis);
+	return 0;
 }
 
 /* Column 0 (row 0, for axis y) of the image in pixels of the sensor, and the number of these per

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "fringe/phase_steps.h"
 #include "image/statistics.h"
@@ -23,16 +24,14 @@
 #define JUMPS 32	/* large jumps that give a warning */
 
 /* Warns if the range of the samples is less than the given turn and they jump over all of it: it is
- * probably their turn. -1 after fail(). */
-static int
+ * probably their turn. */
+static void
 check_jumps(struct run *run, const struct frame *in, size_t channel, double span, double turn)
 {
-	size_t h = in->head.h, *counts = calloc(2 * h, sizeof(*counts)), all = 0, large = 0;
+	size_t h = in->head.h, *counts = must_alloc(2 * h, sizeof(*counts)), all = 0, large = 0;
 	struct range_job job = { .frame = in, .channel = channel, .half = (float)(turn / 2),
 		.nearly = (float)(NEARLY * span), .all = counts, .large = counts + h };
 
-	if (!counts)
-		return fail_memory();
 	run_for(run, h, unwrapq_rows()->jump_row, &job);
 	for (size_t y = 0; y < h; y++) {
 		all += job.all[y];
@@ -43,7 +42,6 @@ check_jumps(struct run *run, const struct frame *in, size_t channel, double span
 		warn("--turn", "is %g, and the samples jump by no more than %.4g, all that they "
 		    "span: if that is a whole turn, each one leaves a step of %.3g", turn, span,
 		    turn - span);
-	return 0;
 }
 
 /* Fails if the range of a channel is larger than a turn. Warns if it is beyond a turn from 0, if it
@@ -54,11 +52,9 @@ phase_input_check(struct run *run, const struct frame *in, size_t channel, doubl
 {
 	const char *name = in->head.channel[channel];
 	size_t h = in->head.h;
-	float *low = malloc(2 * h * sizeof(*low));
+	float *low = must_resize(NULL, 2 * h, sizeof(*low));
 	double least = INFINITY, most = -INFINITY, whole = isnan(turn) ? 2 * M_PI : turn;
 
-	if (!low)
-		return fail_memory();
 	run_for(run, h, unwrapq_rows()->range_row,
 	    &(struct range_job){ in, channel, (float)(1 / whole), low, low + h });
 	for (size_t y = 0; y < h; y++) {
@@ -74,9 +70,8 @@ phase_input_check(struct run *run, const struct frame *in, size_t channel, doubl
 	if (!isnan(turn) && most - least < 0.1 * turn)
 		warn(NULL, "%s goes from %g to %g, a small part of --turn %g: is that what a whole "
 		    "turn is in its samples?", name, least, most, turn);
-	if (!isnan(turn) && most - least < SHORT * turn &&
-	    check_jumps(run, in, channel, most - least, turn) < 0)
-		return -1;
+	if (!isnan(turn) && most - least < SHORT * turn)
+		check_jumps(run, in, channel, most - least, turn);
 	if (least < -1.02 * whole || most > 1.02 * whole)
 		warn(NULL, "%s goes from %g to %g, beyond a turn from 0, which is %g (--turn): is "
 		    "it a wrapped phase?", name, least, most, whole);
@@ -125,8 +120,7 @@ make_weights(struct run *run, struct quality *quality, const struct phase_plane 
 	frame_free(quality->weights);
 	quality->weights = NULL;
 	quality->phase = phase;
-	if (head_init(&head, phase->frame->head.w, phase->frame->head.h, 1, SAMPLE_FLOAT) < 0)
-		return -1;
+	head_init(&head, phase->frame->head.w, phase->frame->head.h, 1, SAMPLE_FLOAT);
 	status = frame_new(&head, &quality->weights);
 	head_free(&head);
 	if (status == 0)
@@ -152,9 +146,7 @@ quality_find(struct run *run, struct quality *quality, const struct phase_plane 
 		return -1;
 	quality->plane = (struct phase_plane){ own ? phase->frame : quality->weights,
 		own ? quality->channel : 0, 1 };
-	v = malloc((pixels / step + 1) * sizeof(*v));
-	if (!v)
-		return fail_memory();
+	v = must_resize(NULL, pixels / step + 1, sizeof(*v));
 	n = unwrapq_rows()->list_weights(quality->plane.frame, quality->plane.channel, step, v);
 	median = n ? statistics_quantile(v, n, 0.5) : 0;
 	free(v);
@@ -171,8 +163,8 @@ quality_find(struct run *run, struct quality *quality, const struct phase_plane 
 /* ---- the output ---- */
 
 /* Fills channels 0 and 1 of a frame, absphase and label, copies those that pass, and sets the keys
- * components and cuts. rad: of a unit of the phase. -1 after fail(). */
-static int
+ * components and cuts. rad: of a unit of the phase. */
+static void
 unwrapped_write(struct run *run, const struct components *components, const struct frame *in,
     double rad, const struct passthrough *passing, struct frame *out)
 {
@@ -190,9 +182,8 @@ unwrapped_write(struct run *run, const struct components *components, const stru
 	if (run->verbose)
 		note(NULL, "%zu components of %zu pixels; %zu pairs of neighbours are over half a "
 		    "turn apart", kept, pixels, cuts);
-	if (meta_setf(&out->head.meta, "components", "%zu", kept) < 0)
-		return -1;
-	return meta_setf(&out->head.meta, "cuts", "%zu", cuts);
+	meta_setf(&out->head.meta, "components", "%zu", kept);
+	meta_setf(&out->head.meta, "cuts", "%zu", cuts);
 }
 
 /* ---- options ---- */
@@ -238,15 +229,15 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 	struct phase_plane phase = { in, priv->phase, (float)(1 / turn) };
 	const struct phase_plane *quality;
 	struct components components = { 0 };
-	int status = -1;
+	int status;
 
 	if (phase_input_check(run, in, priv->phase, parameters->turn) < 0 ||
 	    quality_find(run, &priv->quality, &phase, &quality) < 0)
 		return -1;
-	if (components_unwrap(run, &priv->unwrapping, &phase, quality, &components) == 0 &&
-	    absolute_place(&priv->absolute, &components, in, 1) == 0)
-		status = unwrapped_write(run, &components, in, 2 * M_PI / turn,
-		    &priv->passthrough, out);
+	components_unwrap(run, &priv->unwrapping, &phase, quality, &components);
+	status = absolute_place(&priv->absolute, &components, in, 1);
+	if (status == 0)
+		unwrapped_write(run, &components, in, 2 * M_PI / turn, &priv->passthrough, out);
 	components_free(&components);
 	return status;
 }
@@ -379,7 +370,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    unwrapping_begin(&priv->unwrapping, unwrapq_rows()->cut_row, in->w, in->h) < 0)
 		return -1;
 	head_free(&priv->out);
-	return head_copy(&priv->out, out);
+	head_copy(&priv->out, out);
+	return 0;
 }
 
 static void

@@ -40,13 +40,13 @@ frame_of_width(const struct frame *from, size_t w)
 {
 	struct frame_head head;
 	struct frame *to = NULL;
-	int status = head_copy(&head, &from->head);
 
+	head_copy(&head, &from->head);
 	head.w = w;
-	if (status == 0)
-		status = frame_new(&head, &to);
+	if (frame_new(&head, &to) < 0)
+		to = NULL;
 	head_free(&head);
-	return status == 0 ? to : NULL;
+	return to;
 }
 
 /* Moves the columns that are kept to the left, and gives their new numbers. */

@@ -223,14 +223,14 @@ write_mesh(struct run *run, const struct frame_head *in, const struct cloud *clo
 	struct frame_head head;
 	bool closed = false;
 	char *path;
-	int status = head_copy(&head, in) < 0 ? -1 : head_set_channels(&head,
-	    options->values == 3 ? "x y z nx ny nz r g b" :
-	    options->values == 1 ? "x y z nx ny nz texture" : "x y z nx ny nz");
+	int status;
 
+	head_copy(&head, in);
+	head_set_channels(&head, options->values == 3 ? "x y z nx ny nz r g b" :
+	    options->values == 1 ? "x y z nx ny nz texture" : "x y z nx ny nz");
 	head.type = SAMPLE_FLOAT;
-	if (status == 0)
-		status = surface_make(run, cloud, options, &head, &vertices, &triangle, &triangles,
-		    &between, &closed);
+	status = surface_make(run, cloud, options, &head, &vertices, &triangle, &triangles,
+	    &between, &closed);
 	head_free(&head);
 	if (status == 0 && triangles == 0)
 		status = fail(NULL, "no triangle: cells of %.4g are too large for these points, "

@@ -87,20 +87,6 @@ find_vertices(const struct ply *ply, size_t *vertex)
 	return name_channels(ply, &ply->element[*vertex]);
 }
 
-static int
-pass_over_list(struct ply *ply, const struct ply_property *property)
-{
-	unsigned long long n;
-	double v;
-
-	if (ply_next_count(ply, property, &n) < 0)
-		return -1;
-	for (; n; n--)
-		if (ply_next_value(ply, property->type, &v) < 0)
-			return -1;
-	return 0;
-}
-
 /* The value just read, as float. -1 after fail() where it is too large. */
 static int
 keep_value(const struct ply *ply, double v, float *to)
@@ -134,14 +120,18 @@ keep_value(const struct ply *ply, double v, float *to)
 static int
 read_item(struct ply *ply, const struct ply_element *element, float *row)
 {
+	unsigned long long n;
 	double v;
 
 	for (size_t i = 0; i < element->n; i++) {
 		const struct ply_property *property = &ply->property[element->first + i];
 
 		if (property->list) {
-			if (pass_over_list(ply, property) < 0)
+			if (ply_next_count(ply, property, &n) < 0)
 				return -1;
+			for (; n; n--)
+				if (ply_next_value(ply, property->type, &v) < 0)
+					return -1;
 			continue;
 		}
 		if (ply_next_value(ply, property->type, &v) < 0)
@@ -188,20 +178,17 @@ static int
 cloud_load(struct loader *loader, struct frame **out)
 {
 	struct cloud cloud = { 0 };
-	struct ply *ply = calloc(1, sizeof(*ply));
+	struct ply *ply = must_alloc(1, sizeof(*ply));
 	size_t vertex = 0;
 	int status;
 
 	*out = NULL;
-	if (!ply)
-		return fail_memory();
 	ply->path = loader->path;
 	ply->file = loader->file;
 	ply->user = &user;
 	ply->arg = &cloud;
-	status = head_init(&cloud.head, 1, 1, 1, SAMPLE_FLOAT);
-	if (status == 0)
-		status = ply_read_header(ply);
+	head_init(&cloud.head, 1, 1, 1, SAMPLE_FLOAT);
+	status = ply_read_header(ply);
 	if (status == 0)
 		status = find_vertices(ply, &vertex);
 	if (status == 0)
@@ -389,14 +376,6 @@ write_vertices_binary(FILE *file, const struct mesh *mesh, size_t n, unsigned ch
 }
 
 static void
-write_faces_ascii(FILE *file, const struct mesh *mesh, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		fprintf(file, "3 %u %u %u\n", mesh->triangle[i][0], mesh->triangle[i][1],
-		    mesh->triangle[i][2]);
-}
-
-static void
 write_faces_binary(FILE *file, const struct mesh *mesh, size_t n, unsigned char *bytes)
 {
 	static const unsigned char corners = 3;
@@ -424,7 +403,9 @@ write_rows(FILE *file, struct mesh *mesh, bool ascii)
 		size_t n = mesh_row_triangles(mesh, y);
 
 		if (ascii)
-			write_faces_ascii(file, mesh, n);
+			for (size_t i = 0; i < n; i++)
+				fprintf(file, "3 %u %u %u\n", mesh->triangle[i][0],
+				    mesh->triangle[i][1], mesh->triangle[i][2]);
 		else
 			write_faces_binary(file, mesh, n, bytes);
 	}

@@ -320,13 +320,6 @@ unfilter_pixels(const struct rows *rows, size_t size, bool averages)
 
 /* ---- rows by themselves ---- */
 
-static void
-unfilter_up(unsigned char *row, const unsigned char *above, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		row[i] = (unsigned char)(row[i] + above[i]);
-}
-
 /* Sums of all pixels from the first on, 16 bytes at a time; size: 1 or 2. */
 INLINE void
 unfilter_sub(unsigned char *row, size_t n, size_t size)
@@ -403,16 +396,11 @@ unfilter_together(unsigned char *pixels, size_t n, size_t row_bytes, size_t size
 	}
 }
 
-/* Is a row quicker by itself? */
-static bool
-goes_alone(enum filter filter, size_t size)
-{
-	return filter == FILTER_NONE || filter == FILTER_UP || (filter == FILTER_SUB && size <= 2);
-}
-
 static void
 unfilter_alone(unsigned char *pixels, size_t row_bytes, size_t size)
 {
+	const unsigned char *above = pixels - row_bytes - 1;
+
 	switch ((enum filter)pixels[-1]) {
 	case FILTER_SUB:
 		if (size == 1)
@@ -421,7 +409,8 @@ unfilter_alone(unsigned char *pixels, size_t row_bytes, size_t size)
 			unfilter_sub(pixels, row_bytes, 2);
 		break;
 	case FILTER_UP:
-		unfilter_up(pixels, pixels - row_bytes - 1, row_bytes);
+		for (size_t i = 0; i < row_bytes; i++)
+			pixels[i] = (unsigned char)(pixels[i] + above[i]);
 		break;
 	default:
 		break;
@@ -448,7 +437,9 @@ unfilter(unsigned char *rows, size_t n, size_t row_bytes, size_t size)
 		unsigned char *pixels = rows + y * stride + 1;
 		size_t most = n - y < count ? n - y : count;
 
-		if (goes_alone(pixels[-1], size)) {
+		/* these are quicker by themselves */
+		if (pixels[-1] == FILTER_NONE || pixels[-1] == FILTER_UP ||
+		    (pixels[-1] == FILTER_SUB && size <= 2)) {
 			unfilter_alone(pixels, row_bytes, size);
 			y++;
 		} else {
@@ -572,20 +563,6 @@ gather(FILE *file, size_t left, struct packed *packed)
 	return is_type(&chunk, "IEND") && chunk.length == 0 && read_data(file, &chunk, tail, 0);
 }
 
-/* Unpacks exactly n bytes, of which no one refers further back than the stream's window allows:
- * zlib, which keeps no more, would refuse some. */
-static bool
-unpack(const struct packed *packed, unsigned char *to, size_t n)
-{
-	size_t window;
-
-	if (packed->n < 2)
-		return false;
-	window = (size_t)256 << (packed->byte[0] >> 4);
-	return (window >= WINDOW_MOST || window >= n) &&
-	    inflate_whole(packed->byte, packed->n, to, n);
-}
-
 static void
 deliver(struct frame *frame, size_t y, unsigned char *pixels)
 {
@@ -620,10 +597,16 @@ read_all(FILE *file, size_t left, struct frame *frame, struct packed *packed,
 	const size_t stride = row_bytes + 1, h = frame->head.h;
 	const size_t pixel_bytes = frame->head.c * sample_size(frame->head.type);
 	unsigned char *rows = before + UNFILTER_MARGIN + stride;
+	size_t window;
 
 	memset(before, 0, UNFILTER_MARGIN + stride);
 	memset(rows + h * stride, 0, UNFILTER_MARGIN);
-	return gather(file, left, packed) && unpack(packed, rows, h * stride) &&
+	if (!gather(file, left, packed) || packed->n < 2)
+		return false;
+	/* zlib, which keeps no more than the stream's window, would refuse some */
+	window = (size_t)256 << (packed->byte[0] >> 4);
+	return (window >= WINDOW_MOST || window >= h * stride) &&
+	    inflate_whole(packed->byte, packed->n, rows, h * stride) &&
 	    unfilter_all(frame, rows, row_bytes, pixel_bytes);
 }
 

@@ -707,9 +707,8 @@ plan_head(struct tiff_reading *reading, struct tiff_page *page, struct frame_hea
 
 	if (head_init(head, page->w, page->h, channels, samples_of_element(page->element)) < 0)
 		return -1;
-	if (page->photometric == PHOTOMETRIC_RGB && channels == 3 &&
-	    head_set_channels(head, "r g b") < 0)
-		return -1;
+	if (page->photometric == PHOTOMETRIC_RGB && channels == 3)
+		head_set_channels(head, "r g b");
 	if (libtiff.GetField(reading->tif, TIFFTAG_IMAGEDESCRIPTION, &text) &&
 	    (text ? head_from_text(head, text, strlen(text)) : fail_memory()) < 0)
 		return -1;
@@ -822,23 +821,17 @@ read_page(struct tiff_reading *reading, struct frame **out)
 }
 
 static int
-open_reading(struct loader *loader)
-{
-	struct tiff_reading *reading = must_alloc(1, sizeof(*reading));
-
-	loader->state = reading;
-	return tiff_reading_open(reading, loader->path, loader->file);
-}
-
-static int
 tiff_load(struct loader *loader, struct frame **out)
 {
 	struct tiff_reading *reading;
 	int status;
 
 	*out = NULL;
-	if (!loader->state && open_reading(loader) < 0)
-		return -1;
+	if (!loader->state) {
+		loader->state = must_alloc(1, sizeof(*reading));
+		if (tiff_reading_open(loader->state, loader->path, loader->file) < 0)
+			return -1;
+	}
 	reading = loader->state;
 	status = next_page(reading);
 	if (status > 0 && read_page(reading, out) < 0)
@@ -959,12 +952,13 @@ plan_page(struct saver *saver, const struct frame *frame, bool paged, struct wri
 	    head->w > INT32_MAX / 4 / sample_size(head->type))
 		return fail(saver->path, "TIFF holds no image of %zu x %zu x %zu", head->w, head->h,
 		    head->c);
-	if (paged ? head_init(&page->head, head->w, head->h, 1, head->type) < 0 :
-	    head_copy(&page->head, head) < 0)
-		return -1;
 	page->paged = paged;
-	if (paged)
+	if (paged) {
+		head_init(&page->head, head->w, head->h, 1, head->type);
 		snprintf(page->name, sizeof(page->name), "%s", head->channel[page->channel]);
+	} else {
+		head_copy(&page->head, head);
+	}
 	head = &page->head;
 	page->contiguous = head->c <= 4;
 	page->text = paged ? channel_text(&frame->head, page->channel) : head_to_text(head);
@@ -977,17 +971,6 @@ plan_page(struct saver *saver, const struct frame *frame, bool paged, struct wri
 	page->strips = (head->h + page->strip_rows - 1) / page->strip_rows *
 	    (page->contiguous ? 1 : head->c);
 	return 0;
-}
-
-/* Behind so many bytes of 0. */
-static int
-write_samples(struct saver *saver, const struct written *page, size_t before,
-    const struct frame *frame)
-{
-	if (page->contiguous && page->head.c > 1)
-		return samples_write_joined(saver->path, saver->file, zeros, before, frame);
-	return samples_write_planes(saver->path, saver->file, zeros, before, frame, page->channel,
-	    page->head.c);
 }
 
 /* A page more: of the frame, or of one of its channels where each has a page. */
@@ -1007,7 +990,10 @@ write_samples_of(struct saver *saver, struct writing *writing, const struct fram
 	page->offset = writing->end + before;
 	writing->end = page->offset + page->head.w * page->head.h * page->head.c *
 	    sample_size(page->head.type);
-	return write_samples(saver, page, before, frame);
+	if (page->contiguous && page->head.c > 1)
+		return samples_write_joined(saver->path, saver->file, zeros, before, frame);
+	return samples_write_planes(saver->path, saver->file, zeros, before, frame, page->channel,
+	    page->head.c);
 }
 
 static int
@@ -1110,17 +1096,6 @@ struct tables {
 	uint16_t *bits, *format, *extra;
 };
 
-static void
-tables_free(struct tables *t)
-{
-	free(t->offset);
-	free(t->offset32);
-	free(t->bytes);
-	free(t->bits);
-	free(t->format);
-	free(t->extra);
-}
-
 static int
 tables_fill(const struct written *page, struct tables *t)
 {
@@ -1200,7 +1175,12 @@ put_page(struct writing *writing, struct written *page, bool big)
 		add(&d, TIFFTAG_SAMPLEFORMAT, TIFF_SHORT, c, t.format);
 		put_directory(writing, &d, big, page);
 	}
-	tables_free(&t);
+	free(t.offset);
+	free(t.offset32);
+	free(t.bytes);
+	free(t.bits);
+	free(t.format);
+	free(t.extra);
 	return status;
 }
 

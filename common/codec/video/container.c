@@ -175,14 +175,13 @@ tags_write(const char *path, const struct frame_head *head, const struct meta *s
 
 /* ---- reading ---- */
 
-int
+void
 tags_forget_first(struct meta *meta, const char *list)
 {
 	char word[256];
 
 	for (size_t i = 0; list && meta_word(list, i, word, sizeof(word)); i++)
 		meta_remove(meta, word);
-	return 0;
 }
 
 unsigned

@@ -618,7 +618,7 @@ get_frame(const char *path, const struct reading *reading, struct frame *frame)
 	    "0 or 1", most) : 0;
 }
 
-static int
+static void
 set_time(struct reading *reading, size_t n, struct meta *meta)
 {
 	const double first_s = isnan(reading->first_s) ? 0 : reading->first_s;
@@ -626,12 +626,12 @@ set_time(struct reading *reading, size_t n, struct meta *meta)
 	double time_s = reading->stamp_s;
 
 	if (isnan(time_s) || (reading->file && isnan(reading->first_s)))
-		return 0;
+		return;
 	if (n == 0)
 		reading->start_s = time_s - first_s;
 	time_s -= reading->start_s;
 	/* Matroska rounds each stamp to a millisecond */
-	return meta_set_number(meta, "time_s", fabs(time_s - even_s) < 1.001e-3 ? even_s : time_s);
+	meta_set_number(meta, "time_s", fabs(time_s - even_s) < 1.001e-3 ? even_s : time_s);
 }
 
 int
@@ -652,10 +652,12 @@ video_load(struct loader *loader, struct frame **out)
 		return -1;
 	if (frame_new(&reading->head, out) < 0)
 		return -1;
-	if (get_frame(loader->path, reading, *out) == 0 &&
-	    set_time(reading, loader->frames, &(*out)->head.meta) == 0 &&
-	    (loader->frames || tags_forget_first(&reading->head.meta, reading->first_keys) == 0))
+	if (get_frame(loader->path, reading, *out) == 0) {
+		set_time(reading, loader->frames, &(*out)->head.meta);
+		if (loader->frames == 0)
+			tags_forget_first(&reading->head.meta, reading->first_keys);
 		return 1;
+	}
 	frame_free(*out);
 	*out = NULL;
 	return -1;

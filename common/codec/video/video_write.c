@@ -635,8 +635,8 @@ begin(struct saver *saver, const struct frame_head *head)
 	saver->state = writing;
 	writing->step_s = NAN;
 	encoder = &writing->encoder;
-	if (head_copy(&writing->head, head) < 0 ||
-	    encoder_choose(saver->path, head, saver->options, &writing->encoder) < 0)
+	head_copy(&writing->head, head);
+	if (encoder_choose(saver->path, head, saver->options, &writing->encoder) < 0)
 		return -1;
 	format = encoder->format;
 	channels = head->c - encoder->tracks;
