@@ -236,7 +236,7 @@ cloud_spacing(struct run *run, const struct cloud *cloud, double *spacing)
 static void
 keep_points(struct cloud *cloud, const uint32_t *point, size_t n)
 {
-	float **column[9 + CLOUD_VALUES];
+	float **column[7 + CLOUD_VALUES];
 	uint32_t *index = must_large(n + 1, sizeof(*index));
 	size_t columns = 0;
 
@@ -249,8 +249,8 @@ keep_points(struct cloud *cloud, const uint32_t *point, size_t n)
 		column[columns++] = &cloud->xyz[k];
 	for (int k = 0; k < 3 && cloud->normal[0]; k++)
 		column[columns++] = &cloud->normal[k];
-	for (int k = 0; k < 3 && cloud->mean[0]; k++)
-		column[columns++] = &cloud->mean[k];
+	if (cloud->aside)
+		column[columns++] = &cloud->aside;
 	for (size_t k = 0; k < cloud->values; k++)
 		column[columns++] = &cloud->value[k];
 	for (size_t c = 0; c < columns; c++) {
@@ -305,10 +305,10 @@ cloud_free(struct cloud *cloud)
 	for (int k = 0; k < 3; k++) {
 		free(cloud->xyz[k]);
 		free(cloud->normal[k]);
-		free(cloud->mean[k]);
 		free(cloud->value[k]);
 	}
 	free(cloud->index);
+	free(cloud->aside);
 	grid_free(&cloud->grid);
 	*cloud = (struct cloud){ 0 };
 }
@@ -473,13 +473,11 @@ make_normals(void *arg, size_t cube)
 		for (int k = 0; k < 3; k++) {
 			towards += normal[k] * (cloud->sensor[k] - (double)cloud->xyz[k][i]);
 			along += job->hints ? normal[k] * (double)cloud->normal[k][i] : 0;
-			if (cloud->mean[0])
-				cloud->mean[k][i] = (float)((double)cloud->xyz[k][i] +
-				    sums[1 + k] / sums[0] * grid->size / BRICK);
 		}
 		if (!job->hints || isnan(along))
 			along = cloud->has_sensor ? towards : job->hints ? NAN : 1;
 		job->has[i] = !isnan(along);
+		cloud->aside[i] = (float)(vector3_length(sums + 1) / sums[0]);
 		for (int k = 0; k < 3; k++)
 			cloud->normal[k][i] = (float)(along < 0 ? -normal[k] : normal[k]);
 	}
@@ -495,6 +493,7 @@ cloud_normals(struct run *run, struct cloud *cloud)
 	double cell = cloud->grid.size / BRICK;
 	size_t n = 0;
 
+	cloud->aside = must_large(cloud->n, sizeof(float));
 	for (int k = 0; k < 3 && !job.hints; k++)
 		cloud->normal[k] = must_large(cloud->n, sizeof(float));
 	run_for(run, cloud->grid.cells, make_normals, &job);
