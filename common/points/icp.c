@@ -17,7 +17,7 @@
 
 #define SUM_PAIRS 8192		/* pairs of one sum */
 #define CUT_SIGMAS 3
-#define NOISE 10		/* times what noise alone gives */
+#define NOISE 5		/* times what noise alone gives */
 #define NORMAL_POINTS 25	/* that a normal is made from: neighbours share its noise */
 #define PAIRS_LEAST 6
 #define ALL_SHIFT 0.99		/* of a motion's square: the words are those of a shift */
@@ -674,7 +674,7 @@ pose_list_free(struct pose_list *list)
 #define FINE_REACH 2
 #define TANGENTIAL 2		/* spacings beside the partner: a border's */
 #define NORMALS_AGREE 0.8	/* cosine */
-#define BORDER 0.4		/* cells that the mean of inner points' neighbours may lie aside */
+#define BORDER 0.25		/* cells that the mean of inner points' neighbours may lie aside */
 #define ITEM_POINTS 256		/* of a cloud, that a thread takes at a time */
 #define COARSE_TIMES 30		/* what is rest at first */
 #define OVERLAP_PITCHES 20	/* distances of points within which several views overlap */
