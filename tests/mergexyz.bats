@@ -201,7 +201,7 @@ rms, seam = body.errors("s", ["p0", "p1", "p2", "p3"])
 expect(rms < 0.25 * 0.5 and seam < 0.12 * 0.5, rms, seam)'
 	xyz2mesh body.nrrd -o body.stl
 	for shape in torso cylinder sphere; do
-		py 'import body; body.scan("s", sys.argv[1], slices=200, rays=150)' $shape
+		py 'import body; body.scan("s", sys.argv[1])' $shape
 		fails 1 "free, most of all the" mergexyz s.0.nrrd "${view[@]}" --icp -o x.nrrd
 	done
 }
