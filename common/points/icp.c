@@ -781,7 +781,7 @@ find_partner(const struct fitting *fitting, const double X[3], const double own[
 		n[k] = to[k];
 		agree += n[k] * normal[k];
 	}
-	/* half of both normals: square to the chord of two points of a sphere (Rusinkiewicz 2019) */
+	/* both normals: square to the chord of two points of a sphere (Rusinkiewicz 2019) */
 	for (size_t k = 0; k < 3 && !target->ordered.pixel && !fitting->both; k++) {
 		n[k] = (n[k] + (agree < 0 ? -normal[k] : normal[k])) / sqrt(2 + 2 * fabs(agree));
 		to[k] = (float)n[k];
@@ -790,7 +790,8 @@ find_partner(const struct fitting *fitting, const double X[3], const double own[
 		d += n[k] * (foot[k] - own[k]);
 		away += pow(foot[k] - X[k], 2);
 	}
-	if (target->ordered.pixel)	/* two views never see the front and the back of one place */
+	/* two views never see the front and the back of one place */
+	if (target->ordered.pixel)
 		return agree > 0 ? d : NAN;
 	return fabs(agree) > NORMALS_AGREE &&
 	    (agree > 0 || !target->sided || !fitting->source->sided) &&
@@ -1038,7 +1039,8 @@ find_apart(const struct fitting *fitting)
 		for (size_t l = 0; l < fitting->links; l++) {
 			const struct icp_link *link = &fitting->link[l];
 
-			if (link->common < least_common(fitting) || joined[link->from] == joined[link->to])
+			if (link->common < least_common(fitting) ||
+			    joined[link->from] == joined[link->to])
 				continue;
 			joined[link->from] = joined[link->to] = more = true;
 		}

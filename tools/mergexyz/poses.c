@@ -40,7 +40,8 @@ add_normals(struct view_frame *piece, float *const normal[3])
 	return 0;
 }
 
-/* The normals of an ordered view's pixels, turned to where it was seen from; of a cloud's points. */
+/* The normals of an ordered view's pixels, turned to where it was seen from, or of a cloud's
+ * points. */
 static void
 find_normals(const struct ordered_view *ordered, const struct cloud *cloud, float *const normal[3])
 {
