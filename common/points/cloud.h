@@ -72,7 +72,8 @@ int cloud_spacing(struct run *, const struct cloud *, double *spacing);
  * NaN, then 1.5 spacings or 1.25 times the noise, whichever is more. -1 after fail(). */
 int cloud_scale(struct run *, struct cloud *, double *cell, double *noise);
 /* Makes normals by the neighbours, on the side of the cloud's normals, else of the sensor, else on
- * any. Drops points whose neighbours lie on no plane, or whose side is not known. -1 after fail(). */
+ * any. Drops points whose neighbours lie on no plane, or whose side is not known. -1 after
+ * fail(). */
 int cloud_normals(struct run *, struct cloud *);
 /* The share of pairs of neighbours whose normals are more than a right angle apart. */
 double cloud_disagreement(struct run *, const struct cloud *);

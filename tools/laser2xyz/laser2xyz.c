@@ -468,8 +468,8 @@ take_frame(struct run *run, struct frame *in)
 	if (status == 0) {
 		const double *T = priv->laser.camera.T;
 
-		matrix3_apply_transposed(priv->laser.camera.R, (double[3]){ 0 - T[0], 0 - T[1], 0 - T[2] },
-		    seen_from);
+		matrix3_apply_transposed(priv->laser.camera.R,
+		    (double[3]){ 0 - T[0], 0 - T[1], 0 - T[2] }, seen_from);
 		stage_pose_undo(&pose, &priv->laser, seen_from);
 		status = meta_set_numbers(&out->head.meta, "seen_from_mm", seen_from, 3);
 	}
