@@ -164,8 +164,8 @@ make_mesh(struct run *run, const struct frame *in)
 	surface.values = cloud.values;
 	if (status == 0 && cloud.sides == CLOUD_NO_SIDES)
 		status = fail("--normals-towards", "is needed: neither channels nx ny nz nor the "
-		    "key seen_from_mm tell the outside from the inside (normals makes them, view by "
-		    "view)");
+		    "key seen_from_mm tell the outside from the inside (normals makes them, view "
+		    "by view)");
 	if (status == 0 && cloud.n < LEAST_POINTS)
 		status = fail(NULL, "points%s: %zu, too few for a surface",
 		    normals ? " with a normal" : "", cloud.n);
