@@ -195,6 +195,54 @@ expect((cloud["frame"][0] == np.repeat([0, 1, 2], [40, 39, 40])).all())
 	frameinfo -k points cloud.ply | has 119
 }
 
+@test "laser2xyz --join: slices with a point per row keep their order, so that tools of ordered views take them" {
+	py '
+camera = "camera_K: [ 1000, 0, 80, 0, 1000, 60, 0, 0, 1 ]\nlaser_plane: [ 1, 0, 1, -300 ]\n"
+open("rig.yml", "w").write(camera + "scan_direction: [ 1, 0, 0 ]\naxis_point_mm: [ 0, 0, 300 ]\naxis_direction: [ 0, 1, 0 ]\n")
+v = np.arange(120.)
+def frame(h, surface, key):
+	z = np.full(120, 300.)
+	for _ in range(60): z += 0.5 * (surface(300 - z, (v - 60) / 1000 * z, h) - z)
+	u = 1000 * (300 - z) / z + 80
+	u[7] = np.nan
+	return Frame(np.stack([u, v])[:, :, None].astype("f4"), ["u", "v"], {key: "%g" % h, "step_mm": "1", "time_s": "%g" % h})
+wave = lambda x, y, h: 300 + 3 * np.sin((x - h) / 9) * np.cos(y / 7)
+for name, steps in ("on", range(60)), ("back", range(60, 0, -1)): write_frames(name + ".nrrd", [frame(h, wave, "stage_mm") for h in steps])
+# a can of radius 30 about the axis, with a groove along it: round once
+can = lambda x, y, h: 300 - np.sqrt(np.maximum((30 + np.cos(np.radians(5 * h))) ** 2 - x * x, 1))
+write_frames("round.nrrd", [frame(h, can, "stage_deg") for h in range(0, 360, 4)])'
+	for name in on back round; do
+		silent laser2xyz --join --calib rig.yml $name.nrrd -o $name.joined.nrrd
+		silent laser2xyz --calib rig.yml $name.nrrd -o slices.nrrd
+		silent normals $name.joined.nrrd -o $name.normals.nrrd
+		py '
+name = sys.argv[1]
+slices, f, n = read_frames("slices.nrrd"), read_frame(name + ".joined.nrrd"), read_frame(name + ".normals.nrrd")
+expect(f.names == ["u", "v", "x", "y", "z", "frame"] and f["x"].shape == (120, len(slices)), f.names, f["x"].shape)
+expect(f.meta["step_mm"] == "1" and "stage_mm" not in f.meta and "points" not in f.meta, f.meta)
+for k, column in enumerate(f["frame"][60].astype(int)):
+	for c in "xyz": expect(np.array_equal(f[c][:, k], slices[column][c][:, 0], equal_nan=True))
+expect(np.isnan(f["x"][7]).all() and not np.isnan(np.delete(f["x"], 7, 0)).any())
+# normals look to where each slice was seen from; the first slice at travel 0 from 0
+expect(name != "on" or slices[5].meta["seen_from_mm"] == "-5 0 0", slices[5].meta)
+seen = np.array([slices[int(k)].meta["seen_from_mm"].split() for k in f["frame"][60]], float)
+towards = sum(n["n" + c] * (seen[:, i] - f[c]) for i, c in enumerate("xyz"))
+expect((towards[~np.isnan(towards)] > 0).all() and (~np.isnan(towards)).mean() > 0.95, (towards > 0).mean())
+# one place for all, where it tells the sides
+expect(("seen_from_mm" in f.meta) == (name != "round"), f.meta)' $name
+	done
+	silent fringepipe laser2xyz --join --calib rig.yml on.nrrd , shade -o on.png
+	# a line along the rows: slices are rows
+	py '
+fs = read_frames("on.nrrd")
+for f in fs: f.pixels = f.pixels.transpose(0, 2, 1).copy()
+write_frames("rows.nrrd", fs)'
+	silent laser2xyz --join --calib rig.yml rows.nrrd -o rows.joined.nrrd
+	py 'expect(read_frame("rows.joined.nrrd")["x"].shape == (60, 120))'
+	fails 1 "--join: frame 60 has 1x9 points in their order, the first one 120" \
+		laser2xyz --join --calib rig.yml <(cat on.nrrd; framecat --crop 0,0,1,9 --delete origin_px on.nrrd) -o x.nrrd
+}
+
 @test "laser2xyz: slices of a stage that nobody names get a word" {
 	scan 10 3
 	framecat --delete stage_mm lines.nrrd -o bare.nrrd

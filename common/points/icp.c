@@ -1,6 +1,6 @@
 /*
  * Registration of point clouds by the iterated closest point: rigid steps from pairs of points and
- * planes, with their covariance.
+ * planes, files of poses, and all views of mergexyz --icp in one system.
  */
 #include "points/icp.h"
 
@@ -17,7 +17,8 @@
 
 #define SUM_PAIRS 8192		/* pairs of one sum */
 #define CUT_SIGMAS 3
-#define NOISE 10		/* times what noise alone gives */
+#define NOISE 5		/* times what noise alone gives */
+#define NORMAL_POINTS 25	/* that a normal is made from: neighbours share its noise */
 #define PAIRS_LEAST 6
 #define ALL_SHIFT 0.99		/* of a motion's square: the words are those of a shift */
 #define SCREW 0.1		/* shift along the axis to turn: less is none in words */
@@ -117,6 +118,8 @@ sum_rows(void *arg, size_t part)
 
 		if (!in_use(work, i))
 			continue;
+		sums->n++;
+		sums->residual_square += pow(work->pair[i].residual, 2);
 		row_of(work, i, work->pair[i].normal, row);
 		for (size_t k = 0; k < 6; k++) {
 			for (size_t l = 0; l <= k; l++)
@@ -135,7 +138,7 @@ sum_both(void *arg, size_t part)
 	for (size_t i = part * SUM_PAIRS; i < part_end(work, part); i++) {
 		double one[6], two[6];
 
-		if (!in_use(work, i) || isnan(work->other[i][0]))
+		if (!in_use(work, i))
 			continue;
 		sums->n++;
 		row_of(work, i, work->pair[i].normal, one);
@@ -146,8 +149,6 @@ sum_both(void *arg, size_t part)
 				sums->one[6 * k + l] += one[k] * one[l];
 				sums->two[6 * k + l] += two[k] * two[l];
 			}
-		for (size_t k = 0; k < 6; k++)
-			sums->b[k] += one[k] * work->pair[i].residual;
 	}
 }
 
@@ -186,10 +187,10 @@ find_cut(struct work *work, double cut, struct rigid_step *step)
 		free(v);
 		return fail(NULL, "%zu pairs of points are too few for a rigid motion", n);
 	}
-	middle = numbers_median(v, n);
+	numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &middle);
 	for (size_t i = 0; i < n; i++)
 		v[i] = fabsf(v[i] - middle);
-	spread = numbers_median(v, n);
+	numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &spread);
 	free(v);
 	step->median = middle;
 	step->sigma = 1.4826 * spread;
@@ -217,55 +218,31 @@ measure(struct run *run, struct work *work, struct rigid_step *step)
 		work->radius = 1;
 }
 
-static double
-moment(const double a[36], const double v[6])
+/* The least squares solution without the motions that the pairs leave free. */
+static void
+solve(struct sums *all, double x[6])
 {
-	double sum = 0;
-
-	for (size_t k = 0; k < 6; k++)
-		for (size_t l = 0; l < 6; l++)
-			sum += v[k] * a[6 * k + l] * v[l];
-	return sum;
-}
-
-/* Is the motion v, of the k-th eigenvalue, free? both: of two normals. */
-static bool
-is_free(const struct sums *all, bool both, double least, const double value[6], size_t k,
-    const double v[6])
-{
-	double noise = both ? sqrt(moment(all->one, v) * moment(all->two, v) / fmax(all->n, 1)) : 0;
-
-	return !(value[k] > least * value[0]) || !(value[k] > NOISE * noise);
-}
-
-/* The least squares solution without the motions that the pairs leave free; returns its length
- * where x'ax is the square. */
-static double
-solve(struct sums *all, bool both, double x[6])
-{
-	double value[6], vector[36], square = 0;
+	double value[6], vector[36];
 
 	symmetric_eigen(6, all->a, value, vector);
 	memset(x, 0, 6 * sizeof(*x));
 	for (size_t k = 0; k < 6; k++) {
 		double dot = 0;
 
-		if (is_free(all, both, RIGID_STEP_FREE, value, k, vector + 6 * k))
+		if (!(value[k] > RIGID_STEP_FREE * value[0]))
 			continue;
 		for (size_t l = 0; l < 6; l++)
 			dot += vector[6 * k + l] * all->b[l];
 		for (size_t l = 0; l < 6; l++)
 			x[l] += dot / value[k] * vector[6 * k + l];
-		square += dot * dot / value[k];
 	}
-	return sqrt(square);
 }
 
 int
-rigid_step_solve(struct run *run, const struct rigid_pair *pair, const float (*other)[3], size_t n,
-    double cut, struct rigid_step *step)
+rigid_step_solve(struct run *run, const struct rigid_pair *pair, size_t n, double cut,
+    struct rigid_step *step)
 {
-	struct work work = { .pair = pair, .other = other, .n = n };
+	struct work work = { .pair = pair, .n = n };
 	struct sums all;
 	double x[6];
 
@@ -274,35 +251,16 @@ rigid_step_solve(struct run *run, const struct rigid_pair *pair, const float (*o
 		return -1;
 	work.part = must_alloc(n / SUM_PAIRS + 1, sizeof(*work.part));
 	measure(run, &work, step);
-	for_parts(run, &work, other ? sum_both : sum_rows);
+	for_parts(run, &work, sum_rows);
 	all = total(&work);
 	free(work.part);
-	step->standard_errors = solve(&all, other != NULL, x) / step->rms;
-	memcpy(step->matrix, all.a, sizeof(step->matrix));
-	for (size_t k = 0; k < 3; k++) {
+	solve(&all, x);
+	for (size_t k = 0; k < 3; k++)
 		x[k] /= work.radius;
-		step->turn_rad += x[k] * x[k];
-		step->shift += x[3 + k] * x[3 + k];
-	}
-	step->turn_rad = sqrt(step->turn_rad);
-	step->shift = sqrt(step->shift);
+	step->turn_rad = vector3_length(x);
+	step->shift = vector3_length(x + 3);
 	pose_from_twist(x, x + 3, step->center, &step->motion);
 	return 0;
-}
-
-/* How far a small motion goes, in the standard errors that the residuals of `step` leave. */
-static double
-rigid_step_standard_errors(const struct rigid_step *step, const struct pose *motion)
-{
-	double x[6], moved[3];
-
-	pose_turn(motion, x);
-	pose_apply(motion, step->center, moved);
-	for (size_t k = 0; k < 3; k++) {
-		x[k] *= step->radius > 0 ? step->radius : 1;
-		x[3 + k] = moved[k] - step->center[k];
-	}
-	return sqrt(fmax(moment(step->matrix, x), 0)) / step->rms;
 }
 
 /* ---- what is free ---- */
@@ -337,10 +295,10 @@ describe(const struct rigid_step *step, const double v[6], struct rigid_freedom 
 }
 
 void
-rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
-    size_t n, const struct rigid_step *step, double least, struct rigid_freedom *freedom)
+rigid_step_freedom(struct run *run, const struct rigid_pair *pair, size_t n,
+    const struct rigid_step *step, struct rigid_freedom *freedom)
 {
-	struct work work = { .pair = pair, .other = other, .n = n, .radius = step->radius };
+	struct work work = { .pair = pair, .n = n, .radius = step->radius };
 	double vector[36];
 	struct sums all;
 
@@ -351,13 +309,13 @@ rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (
 	if (!(work.radius > 0))
 		work.radius = 1;
 	work.part = must_alloc(n / SUM_PAIRS + 1, sizeof(*work.part));
-	for_parts(run, &work, other ? sum_both : sum_rows);
+	for_parts(run, &work, sum_rows);
 	all = total(&work);
 	free(work.part);
 	symmetric_eigen(6, all.a, freedom->eigenvalue, vector);
 	for (size_t k = 0; k < 6; k++)
-		freedom->free += is_free(&all, other != NULL, least, freedom->eigenvalue, k,
-		    vector + 6 * k);
+		freedom->free += !(freedom->eigenvalue[k] > RIGID_STEP_FREE *
+		    freedom->eigenvalue[0]);
 	describe(step, vector + 30, freedom);
 }
 
@@ -706,11 +664,19 @@ pose_list_free(struct pose_list *list)
 	*list = (struct pose_list){ 0 };
 }
 
-#define COARSE 4		/* pixels from one to the next at first */
-#define WIDE_FREE 5e-4		/* eigenvalues that the bends of a surface make of wide normals */
-#define COARSE_TIMES 30		/* what is rest then */
-#define OVERLAP_STEP 8
-#define OVERLAP_PITCHES 20	/* distances of points within which views overlap */
+/* ---- several views at once ---- */
+
+#define COARSE_STEP 4		/* pixels from one to the next at first */
+#define COARSE_POINTS 4096	/* of a cloud, about, */
+#define FINE_SOURCES 524288	/* and from it at last */
+#define COARSE_REACH 4		/* spacings in which a partner is sought; beyond, steps are wild */
+#define FINE_REACH 2
+#define TANGENTIAL 2		/* spacings beside the partner: a border's */
+#define NORMALS_AGREE 0.8	/* cosine */
+#define BORDER 0.25		/* cells that the mean of inner points' neighbours may lie aside */
+#define ITEM_POINTS 256		/* of a cloud, that a thread takes at a time */
+#define COARSE_TIMES 30		/* what is rest at first */
+#define OVERLAP_PITCHES 20	/* distances of points within which several views overlap */
 #define COMMON_LEAST 1000
 #define STEPS_MOST 100
 #define COARSE_MOST 40		/* which need not come to rest */
@@ -721,238 +687,668 @@ pose_list_free(struct pose_list *list)
 #define CIRCLE 0.2		/* standard errors that it may have moved in them */
 #define NOISE_FACTOR 3		/* times the noise of the views that a fit may have */
 #define PITCHES 0.1		/* of the points' distance, which always is */
-#define AGREE_LEAST 0.5		/* share of the common points */
+#define DAMPING 1e-7		/* of the largest element of the diagonal */
 
-struct fitting {
-	const struct ordered_view *target, *source;
-	struct pose pose;
-	size_t step, columns;		/* pixels of the source that are looked at */
-	struct rigid_pair *pair;	/* columns x rows */
-	float (*other)[3];		/* its second normal */
-	/* of each pair; where there are two, the pair has the first one */
-	enum { ONE_NORMAL, NEAR_NORMALS, WIDE_NORMALS } normals;
+/* The points of a view that meet another one. */
+struct icp_link {
+	size_t from, to;
+	size_t common, used;		/* those with a partner; those within the cut */
+	double rms, sigma;		/* of those in use; 1.4826 MAD of all */
+	struct sums sums;
 };
 
-/* Are both sides of the surface that a camera sees on the same side? Two views never see the front
- * and the back of one place. */
-static bool
-faces(const double R[9], const float from[3], const float to[3])
-{
-	double dot = 0;
+struct fitting {
+	struct run *run;
+	const char *name;
+	struct icp_view *view;
+	size_t views, steps;
+	bool ring, fine, both;		/* both: pairs have two normals of independent noise */
+	struct icp_link *link;
+	size_t links;
+	double center[3], radius;	/* of all points, about which the views turn */
+	struct work work;
+	struct rigid_pair *pair;	/* of the link at hand, in the world */
+	float (*other)[3];		/* the source's own normal */
+	const struct icp_view *source, *target;
+	struct pose pose;		/* from the source to the target */
+	size_t step, columns;		/* every so many points; and so many of them for an item */
+	/* 6 unknowns for each view but the first */
+	double *matrix, *right;
+};
 
-	for (size_t k = 0; k < 3; k++)
-		dot += to[k] * (R[3 * k] * from[0] + R[3 * k + 1] * from[1] + R[3 * k + 2] *
-		    from[2]);
-	return dot > 0;
-}
-
-/* Pair i, of a pixel of the source. Its partner is found from the mean of its neighbours: with its
- * own noise the place and the normal there would go with the residual, and pull the pose. */
-static void
-find_pair(const struct fitting *fitting, const struct ordered_pixel *from, size_t i)
-{
-	struct rigid_pair *pair = &fitting->pair[i];
-	const struct ordered_view *target = fitting->target;
-	double X[3] = { from->mean[0], from->mean[1], from->mean[2] }, uv[2], foot[3], d = 0;
-	double own[3] = { from->point[0], from->point[1], from->point[2] };
-	const struct ordered_pixel *to;
-	size_t partner;
-
-	pair->residual = PX_NAN;
-	if (isnan(from->normal[0]))
-		return;
-	pose_apply(&fitting->pose, X, X);
-	pose_apply(&fitting->pose, own, own);
-	if (!ordered_view_project(target, X, uv) || !ordered_view_surface(target, uv, foot))
-		return;
-	partner = (size_t)(uv[1] + 0.5) * target->w + (size_t)(uv[0] + 0.5);
-	to = &target->pixel[partner];
-	if (isnan(to->normal[0]) || !faces(fitting->pose.R, from->normal, to->normal))
-		return;
-	for (size_t k = 0; k < 3; k++) {
-		pair->point[k] = (float)X[k];
-		pair->normal[k] = to->normal[k];
-		d += to->normal[k] * (foot[k] - own[k]);
-	}
-	pair->residual = (float)d;
-	if (fitting->normals != ONE_NORMAL && !ordered_view_two_normals(target, partner,
-	    fitting->normals == WIDE_NORMALS, pair->normal, fitting->other[i]))
-		fitting->other[i][0] = PX_NAN;
-}
-
-static void
-find_row(void *arg, size_t row)
-{
-	const struct fitting *fitting = arg;
-	const struct ordered_view *source = fitting->source;
-	const struct ordered_pixel *from = source->pixel + row * fitting->step * source->w;
-
-	for (size_t i = 0; i < fitting->columns; i++)
-		find_pair(fitting, &from[i * fitting->step], row * fitting->columns + i);
-}
+/* The nearest point of a level; NO_POINT: none within its reach. */
+#define NO_POINT SIZE_MAX
 
 static size_t
-find_pairs(struct run *run, struct fitting *fitting, size_t step)
+nearest_point(const struct icp_level *level, const double X[3])
 {
-	size_t rows = (fitting->source->h + step - 1) / step;
+	const struct grid *grid = &level->grid;
+	const float x = (float)X[0], y = (float)X[1], z = (float)X[2];
+	float half = (float)grid->size / 2, least = half * half;
+	size_t best = NO_POINT;
+	int64_t place[3];
 
-	fitting->step = step;
-	fitting->columns = (fitting->source->w + step - 1) / step;
-	run_for(run, rows, find_row, fitting);
-	return rows * fitting->columns;
+	grid_place(grid, (float[3]){ x - half, y - half, z - half }, place);
+	for (int row = 0; row < 4; row++) {
+		uint64_t key = grid_key(place[0] + row / 2, place[1] + row % 2, place[2]);
+		size_t first = grid_find(grid, key, 0), last = first;
+
+		while (grid->key[last] <= key + 1)
+			last++;
+		for (size_t i = grid->first[first]; i < grid->first[last]; i++) {
+			float dx = level->at[0][i] - x, dy = level->at[1][i] - y;
+			float dz = level->at[2][i] - z, square = dx * dx + dy * dy + dz * dz;
+
+			best = square < least ? i : best;
+			least = square < least ? square : least;
+		}
+	}
+	return best;
 }
 
-/* Room for the pairs; the caller frees both arrays. */
+/*
+ * The target's place for a point of the source, moved to X (the mean of its neighbours: with its
+ * own noise the place and the normal there would go with the residual, and pull the pose) and own:
+ * its normal there, and the distance along that; NaN: there is none.
+ */
+static double
+find_partner(const struct fitting *fitting, const double X[3], const double own[3],
+    const double normal[3], float to[3])
+{
+	const struct icp_view *target = fitting->target;
+	const struct icp_level *level = &target->level[fitting->fine];
+	double n[3], d = 0, away = 0, agree = 0, uv[2], foot[3];
+
+	if (target->ordered.pixel) {
+		const struct ordered_view *view = &target->ordered;
+
+		if (!ordered_view_project(view, X, uv) || !ordered_view_surface(view, uv, foot))
+			return NAN;
+		memcpy(to, view->pixel[(size_t)(uv[1] + 0.5) * view->w +
+		    (size_t)(uv[0] + 0.5)].normal, 3 * sizeof(*to));
+	} else {
+		size_t at = nearest_point(level, X);
+
+		if (at == NO_POINT)
+			return NAN;
+		for (size_t k = 0; k < 3; k++) {
+			foot[k] = level->at[k][at];
+			to[k] = level->normal[k][at];
+		}
+	}
+	for (size_t k = 0; k < 3; k++) {
+		n[k] = to[k];
+		agree += n[k] * normal[k];
+	}
+	/* both normals: square to the chord of two points of a sphere (Rusinkiewicz 2019) */
+	for (size_t k = 0; k < 3 && !target->ordered.pixel && !fitting->both; k++) {
+		n[k] = (n[k] + (agree < 0 ? -normal[k] : normal[k])) / sqrt(2 + 2 * fabs(agree));
+		to[k] = (float)n[k];
+	}
+	for (size_t k = 0; k < 3; k++) {
+		d += n[k] * (foot[k] - own[k]);
+		away += pow(foot[k] - X[k], 2);
+	}
+	/* two views never see the front and the back of one place */
+	if (target->ordered.pixel)
+		return agree > 0 ? d : NAN;
+	return fabs(agree) > NORMALS_AGREE &&
+	    (agree > 0 || !target->sided || !fitting->source->sided) &&
+	    away - d * d < pow(TANGENTIAL * level->spacing, 2) ? d : NAN;
+}
+
 static void
-begin_fit(struct fitting *fitting)
+turn_vector(const struct pose *pose, const float v[3], double to[3])
 {
-	size_t n = fitting->source->w * fitting->source->h;
-
-	fitting->pair = must_alloc(n, sizeof(*fitting->pair));
-	fitting->other = must_alloc(n, sizeof(*fitting->other));
+	matrix3_apply(pose->R, (double[3]){ v[0], v[1], v[2] }, to);
 }
 
-size_t
-icp_overlap(struct run *run, const struct ordered_view *target, const struct ordered_view *source,
-    const struct pose *pose)
+static void
+find_pairs_of(void *arg, size_t item)
 {
-	struct fitting fitting = { .target = target, .source = source, .pose = *pose };
-	size_t common = 0, n;
+	const struct fitting *fitting = arg;
+	const struct icp_view *source = fitting->source;
+	const struct icp_level *level = &source->level[fitting->fine];
 
-	begin_fit(&fitting);
-	n = find_pairs(run, &fitting, OVERLAP_STEP);
-	for (size_t i = 0; i < n; i++)
-		common += fabsf(fitting.pair[i].residual) <= OVERLAP_PITCHES * target->pitch;
-	if (n == 0)
-		fail_clear();
-	free(fitting.pair);
-	free(fitting.other);
+	for (size_t c = 0; c < fitting->columns; c++) {
+		size_t i = item * fitting->columns + c;
+		struct rigid_pair *pair = &fitting->pair[i];
+		float mean[3] = { 0 }, own[3] = { 0 }, normal[3] = { PX_NAN }, to[3];
+		double X[3], at[3], n[3];
+
+		pair->residual = PX_NAN;
+		if (source->ordered.pixel) {
+			const struct ordered_pixel *pixel = source->ordered.pixel +
+			    item * fitting->step * source->ordered.w + c * fitting->step;
+
+			memcpy(mean, pixel->mean, sizeof(mean));
+			memcpy(own, pixel->point, sizeof(own));
+			memcpy(normal, pixel->normal, sizeof(normal));
+		} else if (i * fitting->step < level->n) {
+			for (size_t k = 0; k < 3; k++) {
+				mean[k] = own[k] = level->at[k][i * fitting->step];
+				normal[k] = level->normal[k][i * fitting->step];
+			}
+		}
+		if (isnan(normal[0]))
+			continue;
+		pose_apply(&fitting->pose, (double[3]){ mean[0], mean[1], mean[2] }, X);
+		pose_apply(&fitting->pose, (double[3]){ own[0], own[1], own[2] }, at);
+		turn_vector(&fitting->pose, normal, n);
+		pair->residual = (float)find_partner(fitting, X, at, n, to);
+		if (px_isnan(pair->residual))
+			continue;
+		pose_apply(&fitting->target->pose, X, X);
+		turn_vector(&fitting->target->pose, to, at);
+		turn_vector(&source->pose, normal, n);
+		for (size_t k = 0; k < 3; k++) {
+			pair->point[k] = (float)X[k];
+			pair->normal[k] = (float)at[k];
+			fitting->other[i][k] = (float)(vector3_dot(at, n) < 0 ? -n[k] : n[k]);
+		}
+	}
+}
+
+/* The pairs of a link: how many have a partner. */
+static size_t
+find_pairs(struct fitting *fitting, size_t from, size_t to)
+{
+	const struct icp_view *source = &fitting->view[from];
+	const struct icp_level *level = &source->level[fitting->fine];
+	size_t items, common = 0;
+	struct pose back;
+
+	fitting->source = source;
+	fitting->target = &fitting->view[to];
+	pose_invert(&fitting->target->pose, &back);
+	pose_compose(&back, &source->pose, &fitting->pose);
+	if (source->ordered.pixel) {
+		fitting->step = fitting->fine ? 1 : COARSE_STEP;
+		fitting->columns = (source->ordered.w + fitting->step - 1) / fitting->step;
+		items = (source->ordered.h + fitting->step - 1) / fitting->step;
+	} else {
+		fitting->step = level->n / FINE_SOURCES + 1;
+		fitting->columns = ITEM_POINTS;
+		items = (level->n / fitting->step + ITEM_POINTS) / ITEM_POINTS;
+	}
+	run_for(fitting->run, items, find_pairs_of, fitting);
+	fitting->work.n = items * fitting->columns;
+	for (size_t i = 0; i < fitting->work.n; i++)
+		common += !px_isnan(fitting->pair[i].residual);
 	return common;
 }
 
-/* Noise and the cut do not let few points rest, but what then moves is less than they know. */
-static bool
-is_done(const struct rigid_step *last, size_t step)
+/* How many of the view's points each pair represents. */
+static double
+points_of_pair(const struct fitting *fitting)
 {
-	double coarse = step > 1 ? COARSE_TIMES : 1;
+	const struct icp_view *source = fitting->source;
 
-	return (last->turn_rad < coarse * TURN_RAD && last->shift < coarse * SHIFT) ||
-	    last->standard_errors < STANDARD_ERRORS;
+	return (double)fitting->step * (source->ordered.pixel ? (double)fitting->step :
+	    (double)source->points / (double)source->level[fitting->fine].n);
 }
 
-/* Iterates on every so many pixels. 1 where it has come to rest, 0 where not; -1 after fail(). */
-static int
-iterate(struct run *run, const char *name, struct fitting *fitting, size_t step,
-    struct rigid_step *last, struct icp_result *result)
+/* Finds the pairs of all links, and their sums; both: of two normals. */
+static void
+sum_links(struct fitting *fitting, bool both)
 {
-	size_t most = result->steps + (step > 1 ? COARSE_MOST : STEPS_MOST);
-	struct pose before = fitting->pose, motion;
+	fitting->both = both;
+	for (size_t l = 0; l < fitting->links; l++) {
+		struct icp_link *link = &fitting->link[l];
+		struct work *work = &fitting->work;
+		struct rigid_step step = { 0 };
 
-	for (size_t steps = 1; result->steps < most; steps++) {
-		size_t n = find_pairs(run, fitting, step), common = 0;
-
-		for (size_t i = 0; i < n; i++)
-			common += !px_isnan(fitting->pair[i].residual);
-		if (common * step * step < COMMON_LEAST)
-			return fail(name, "has only %zu common points, %d are needed: does it "
-			    "overlap, is its pose near?", common * step * step, COMMON_LEAST);
-		if (rigid_step_solve(run, fitting->pair, fitting->normals != ONE_NORMAL ?
-		    (const float (*)[3])fitting->other : NULL, n, INFINITY, last) < 0)
-			return -1;
-		pose_compose(&last->motion, &fitting->pose, &fitting->pose);
-		result->steps++;
-		if (is_done(last, step))
-			return 1;
-		if (steps % CIRCLE_STEPS > 0)
+		link->common = find_pairs(fitting, link->from, link->to);
+		link->sums = (struct sums){ 0 };
+		link->used = 0;
+		if (link->common < PAIRS_LEAST)
 			continue;
-		/* Has it come back to where it was? As points hop over the cut, and from one normal
-		 * to the next, the steps of few noisy points can go around in a circle, far smaller
-		 * than what they know. */
-		pose_invert(&before, &motion);
-		pose_compose(&fitting->pose, &motion, &motion);
-		if (rigid_step_standard_errors(last, &motion) < CIRCLE)
-			return 1;
-		before = fitting->pose;
+		if (find_cut(work, fitting->views > 2 && fitting->source->ordered.pixel ?
+		    OVERLAP_PITCHES * fitting->source->pitch : INFINITY, &step) < 0) {
+			fail_clear();		/* too few of them within the cut */
+			continue;
+		}
+		for_parts(fitting->run, work, both ? sum_both : sum_rows);
+		link->sums = total(work);
+		link->common = step.pairs;
+		link->used = (size_t)link->sums.n;
+		link->rms = sqrt(link->sums.residual_square / link->sums.n);
+		link->sigma = step.sigma;
+		link->common = (size_t)((double)link->common * points_of_pair(fitting));
+		link->used = (size_t)((double)link->used * points_of_pair(fitting));
+	}
+}
+
+/* Adds a link's 6 x 6 matrix to that of all views, in which the first one is at rest. */
+static void
+add_block(const struct fitting *fitting, const struct icp_link *link, const double a[36],
+    double weight, double *matrix)
+{
+	size_t n = 6 * (fitting->views - 1);
+	const size_t view[2] = { link->from, link->to };
+
+	for (size_t i = 0; i < 4; i++) {
+		size_t row = view[i / 2], column = view[i % 2];
+
+		for (size_t k = 0; k < 36 && row > 0 && column > 0; k++)
+			matrix[(6 * row - 6 + k / 6) * n + 6 * column - 6 + k % 6] +=
+			    (i % 3 ? -weight : weight) * a[k];
+	}
+}
+
+static double
+moment(size_t n, const double *a, const double *v)
+{
+	double sum = 0;
+
+	for (size_t k = 0; k < n; k++)
+		for (size_t l = 0; l < n; l++)
+			sum += v[k] * a[k * n + l] * v[l];
+	return sum;
+}
+
+/* Moves every view but the first by the solution x of all links; its length in standard errors and
+ * the largest turn and shift. */
+static void
+solve_views(struct fitting *fitting, double *x, double *standard_errors, double *turn_rad,
+    double *shift)
+{
+	size_t n = 6 * (fitting->views - 1);
+	double *factor = must_alloc(n * n, sizeof(*factor)), most = 0;
+
+	memset(fitting->matrix, 0, n * n * sizeof(*fitting->matrix));
+	memset(x, 0, n * sizeof(*x));
+	for (size_t l = 0; l < fitting->links; l++) {
+		const struct icp_link *link = &fitting->link[l];
+		double weight = link->used ? 1 / fmax(link->rms * link->rms, 1e-24) : 0;
+
+		add_block(fitting, link, link->sums.a, weight, fitting->matrix);
+		for (size_t k = 0; k < 6; k++) {
+			if (link->from > 0)
+				x[6 * link->from - 6 + k] += weight * link->sums.b[k];
+			if (link->to > 0)
+				x[6 * link->to - 6 + k] -= weight * link->sums.b[k];
+		}
+	}
+	memcpy(factor, fitting->matrix, n * n * sizeof(*factor));
+	for (size_t k = 0; k < n; k++)
+		most = fmax(most, factor[k * n + k]);
+	for (size_t k = 0; k < n; k++)
+		factor[k * n + k] += DAMPING * most;
+	if (symmetric_factor(n, factor, 0))
+		symmetric_solve(n, factor, x, 1);
+	free(factor);
+	*standard_errors = sqrt(fmax(moment(n, fitting->matrix, x), 0) /
+	    (double)(fitting->views - 1));
+	*turn_rad = *shift = 0;
+	for (size_t v = 1; v < fitting->views; v++) {
+		double *turn = x + 6 * v - 6;
+		struct pose *pose = &fitting->view[v].pose, motion;
+
+		for (size_t k = 0; k < 3; k++)
+			turn[k] /= fitting->radius;
+		*turn_rad = fmax(*turn_rad, vector3_length(turn));
+		*shift = fmax(*shift, vector3_length(turn + 3));
+		pose_from_twist(turn, turn + 3, fitting->center, &motion);
+		pose_compose(&motion, pose, pose);
+		pose_orthonormalize(pose);
+	}
+}
+
+/* Have the views come back to where they were? As points hop over the cut, and from one normal to
+ * the next, the steps of few noisy points can go around in a circle, far smaller than what they
+ * know. Then `before` becomes where they are. */
+static bool
+has_circled(const struct fitting *fitting, struct pose *before, double *x)
+{
+	for (size_t v = 1; v < fitting->views; v++) {
+		double *turn = x + 6 * v - 6, moved[3];
+		struct pose motion;
+
+		pose_invert(&before[v], &motion);
+		pose_compose(&fitting->view[v].pose, &motion, &motion);
+		pose_turn(&motion, turn);
+		pose_apply(&motion, fitting->center, moved);
+		for (size_t k = 0; k < 3; k++) {
+			turn[k] *= fitting->radius;
+			turn[3 + k] = moved[k] - fitting->center[k];
+		}
+		before[v] = fitting->view[v].pose;
+	}
+	return moment(6 * (fitting->views - 1), fitting->matrix, x) <
+	    CIRCLE * CIRCLE * (double)(fitting->views - 1);
+}
+
+/* Views that are not yet where they belong have fewer points in common. */
+static size_t
+least_common(const struct fitting *fitting)
+{
+	return fitting->fine ? COMMON_LEAST : COMMON_LEAST / 4;
+}
+
+/* The first view that no chain of links joins to the first one; fitting->views: there is none. */
+static size_t
+find_apart(const struct fitting *fitting)
+{
+	bool *joined = must_alloc(fitting->views, sizeof(*joined)), more = true;
+	size_t apart = 0;
+
+	for (joined[0] = true; more;) {
+		more = false;
+		for (size_t l = 0; l < fitting->links; l++) {
+			const struct icp_link *link = &fitting->link[l];
+
+			if (link->common < least_common(fitting) ||
+			    joined[link->from] == joined[link->to])
+				continue;
+			joined[link->from] = joined[link->to] = more = true;
+		}
+	}
+	while (apart < fitting->views && joined[apart])
+		apart++;
+	free(joined);
+	return apart;
+}
+
+/* The link of a view that holds it best: to an earlier view, if it has one. */
+static struct icp_link *
+strongest_link(const struct fitting *fitting, size_t view)
+{
+	struct icp_link *best = NULL;
+
+	for (size_t l = 0; l < fitting->links; l++) {
+		struct icp_link *link = &fitting->link[l];
+
+		if (link->from == view && (!best || (link->to < view &&
+		    (best->to > view || link->used > best->used))))
+			best = link;
+	}
+	return best;
+}
+
+/* Links all views that may overlap, each way; of ordered ones only to earlier ones. */
+static void
+make_links(struct fitting *fitting)
+{
+	size_t n = fitting->views;
+
+	fitting->link = must_alloc(n * n, sizeof(*fitting->link));
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < n; j++) {
+			size_t apart = i > j ? i - j : j - i;
+			bool ordered = fitting->view[0].ordered.pixel != NULL;
+
+			if (i == j || (fitting->ring && apart != 1 && apart != n - 1) ||
+			    (ordered && j > i))
+				continue;
+			fitting->link[fitting->links++] = (struct icp_link){ .from = i, .to = j };
+		}
+}
+
+static int
+check_joined(const struct fitting *fitting)
+{
+	size_t apart = find_apart(fitting);
+	const struct icp_link *link;
+
+	if (apart == fitting->views)
+		return 0;
+	link = strongest_link(fitting, apart);
+	return fail(NULL, "%s to %s: has only %zu common points, %d are needed: does it overlap, "
+	    "is its pose near?", fitting->view[apart].name, fitting->view[link->to].name,
+	    link->common, COMMON_LEAST);
+}
+
+/* Iterates on few points, or on all. 1 where they have come to rest, 0 where not; -1 after
+ * fail(). */
+static int
+iterate(struct fitting *fitting)
+{
+	size_t most = fitting->steps + (fitting->fine ? STEPS_MOST : COARSE_MOST);
+	size_t n = 6 * (fitting->views - 1);
+	struct pose *before = must_alloc(fitting->views, sizeof(*before));
+	double times = fitting->fine ? 1 : COARSE_TIMES, *x = must_alloc(n, sizeof(*x));
+	int done = 0;
+
+	for (size_t v = 0; v < fitting->views; v++)
+		before[v] = fitting->view[v].pose;
+	for (size_t steps = 1; done == 0 && fitting->steps < most; steps++) {
+		double standard_errors, turn_rad, shift;
+
+		sum_links(fitting, false);
+		if (check_joined(fitting) < 0) {
+			done = -1;
+			break;
+		}
+		solve_views(fitting, x, &standard_errors, &turn_rad, &shift);
+		fitting->steps++;
+		done = (turn_rad < times * TURN_RAD && shift < times * SHIFT) ||
+		    standard_errors < STANDARD_ERRORS ||
+		    (steps % CIRCLE_STEPS == 0 && has_circled(fitting, before, x));
+	}
+	free(before);
+	free(x);
+	return done;
+}
+
+/*
+ * Do the overlaps leave a motion free? Its eigenvalue of the matrix of all views, of two normals
+ * whose noise is independent, so that it does not pass for shape, is below RIGID_STEP_FREE of the
+ * largest, or not NOISE times what noise alone gives. -1 after fail().
+ */
+static int
+check_freedom(struct fitting *fitting)
+{
+	size_t n = 6 * (fitting->views - 1), free_motions = 0, freest = 1;
+	double *a = must_alloc(4 * n * n + n, sizeof(*a)), *one = a + n * n, *two = one + n * n;
+	double *vector = two + n * n, *value = vector + n * n, all = 0, part[6], length = 0;
+	struct rigid_step step = { .radius = fitting->radius };
+	struct rigid_freedom freedom;
+	int status;
+
+	sum_links(fitting, true);
+	status = check_joined(fitting);
+	for (size_t l = 0; l < fitting->links; l++) {
+		const struct icp_link *link = &fitting->link[l];
+
+		add_block(fitting, link, link->sums.a, 1, a);
+		add_block(fitting, link, link->sums.one, 1, one);
+		add_block(fitting, link, link->sums.two, 1, two);
+		all += fmin(link->sums.n, (double)link->used / NORMAL_POINTS);
+	}
+	symmetric_eigen(n, a, value, vector);
+	for (size_t k = 0; k < n; k++) {
+		double noise = NOISE * sqrt(moment(n, one, vector + n * k) *
+		    moment(n, two, vector + n * k) / fmax(all, 1));
+
+		free_motions += !(value[k] > RIGID_STEP_FREE * value[0] && value[k] > noise);
+	}
+	for (size_t v = 1; v < fitting->views; v++) {
+		const double *of = vector + n * (n - 1) + 6 * v - 6;
+		double square = vector3_dot(of, of) + vector3_dot(of + 3, of + 3);
+
+		if (square <= length)
+			continue;
+		freest = v;
+		length = square;
+	}
+	for (size_t k = 0; k < 6; k++)
+		part[k] = vector[n * (n - 1) + 6 * freest - 6 + k] / sqrt(length);
+	memcpy(step.center, fitting->center, sizeof(step.center));
+	describe(&step, part, &freedom);
+	if (status == 0 && free_motions > 0)
+		status = fail(NULL, "%s: the overlap leaves %zu motion%s free, most of all %s "
+		    "(eigenvalue %.2g of the largest)", fitting->view[freest].name, free_motions,
+		    free_motions > 1 ? "s" : "", freedom.motion,
+		    fmax(value[n - 1], 0) / value[0]);
+	free(a);
+	return status;
+}
+
+/* What each view's fit is worth; -1 after fail(): it is none. */
+static int
+judge_views(struct fitting *fitting, double max_rms, bool done)
+{
+	for (size_t v = 1; v < fitting->views; v++) {
+		struct icp_view *view = &fitting->view[v];
+		const struct icp_link *link = strongest_link(fitting, v);
+		const struct icp_view *to = &fitting->view[link->to];
+		double most;
+
+		view->partner = link->to;
+		view->overlap = (double)link->used / (double)view->points;
+		view->rms = link->rms;
+		view->expected = sqrt(view->noise * view->noise + to->noise * to->noise +
+		    pow(PITCHES * to->pitch, 2));
+		most = isnan(max_rms) ? NOISE_FACTOR * view->expected : max_rms;
+		if (!done || !(view->rms <= most))
+			return fail(NULL, "%s to %s: does not fit: rms %.4g over an overlap of "
+			    "%.1f %%, where %.4g is %s; %s", view->name, to->name, view->rms,
+			    100 * view->overlap, most,
+			    isnan(max_rms) ? "what noise explains" : "--max-rms",
+			    done ? "start nearer (--pose), or say --max-rms" :
+			    "no rest after 100 steps");
 	}
 	return 0;
 }
 
-static int
-find_freedom(struct run *run, struct fitting *fitting, double least, struct rigid_freedom *freedom)
+/* The middle of the views' points and their distance from it, which turns are about; the most
+ * pairs that a link has. */
+static size_t
+measure_views(struct fitting *fitting)
 {
-	size_t n = find_pairs(run, fitting, 1);
-	struct rigid_step step;
+	double n = 0, sum[3] = { 0 }, square = 0;
+	size_t most = 0;
 
-	if (rigid_step_solve(run, fitting->pair, NULL, n, INFINITY, &step) < 0)
-		return -1;
-	rigid_step_freedom(run, fitting->pair, (const float (*)[3])fitting->other, n, &step, least,
-	    freedom);
-	return 0;
-}
+	for (size_t v = 0; v < fitting->views; v++) {
+		const struct icp_view *view = &fitting->view[v];
+		size_t pixels = view->ordered.w * view->ordered.h;
+		size_t step = pixels ? 64 : 1, all = pixels ? pixels : view->level[0].n;
 
-/* Does the overlap leave a motion free? Near normals are right and noisy; where noise hides what
- * they see, wide ones may see it. -1 after fail(). */
-static int
-check_freedom(struct run *run, const char *name, struct fitting *fitting)
-{
-	struct rigid_freedom freedom, wide = { 0 };
+		most = pixels > most ? pixels : most;
+		for (size_t i = 0; i < all; i += step) {
+			double X[3];
 
-	fitting->normals = NEAR_NORMALS;
-	if (find_freedom(run, fitting, RIGID_STEP_FREE, &freedom) < 0)
-		return -1;
-	fitting->normals = WIDE_NORMALS;
-	if (freedom.free && find_freedom(run, fitting, WIDE_FREE, &wide) < 0)
-		return -1;
-	fitting->normals = ONE_NORMAL;
-	return wide.free == 0 ? 0 : fail(name, "the overlap leaves %zu motion%s free, most of "
-	    "all %s (eigenvalue %.2g of the largest)", freedom.free, freedom.free > 1 ? "s" : "",
-	    freedom.motion, fmax(freedom.eigenvalue[5], 0) / freedom.eigenvalue[0]);
-}
-
-static int
-check_fit(const char *name, const struct icp_result *result, const struct rigid_step *step,
-    double max_rms, bool done)
-{
-	double agree = (double)step->used / (double)step->pairs;
-	double most = isnan(max_rms) ? NOISE_FACTOR * result->expected : max_rms;
-
-	if (!done || !(result->rms <= most) || agree < AGREE_LEAST)
-		return fail(name, "does not fit: rms %.4g over an overlap of %.1f %%, where %.4g "
-		    "is %s; %s", result->rms, 100 * result->overlap, most,
-		    isnan(max_rms) ? "what noise explains" : "--max-rms",
-		    done ? "start nearer (--pose), or say --max-rms" : "no rest after 100 steps");
-	return 0;
+			for (size_t k = 0; k < 3; k++)
+				X[k] = pixels ? view->ordered.pixel[i].point[k] :
+				    view->level[0].at[k][i];
+			if (isnan(X[0]))
+				continue;
+			pose_apply(&view->pose, X, X);
+			n++;
+			square += vector3_dot(X, X);
+			for (size_t k = 0; k < 3; k++)
+				sum[k] += X[k];
+		}
+	}
+	for (size_t k = 0; k < 3; k++)
+		fitting->center[k] = sum[k] / n;
+	fitting->radius = sqrt(fmax(square / n - vector3_dot(fitting->center, fitting->center),
+	    1e-24));
+	return most > 2 * FINE_SOURCES + ITEM_POINTS ? most : 2 * FINE_SOURCES + ITEM_POINTS;
 }
 
 int
-icp_fit(struct run *run, const char *name, const struct ordered_view *target,
-    const struct ordered_view *source, const struct pose *start, double max_rms,
-    struct icp_result *result)
+icp_fit(struct run *run, struct icp_view *view, size_t views, bool ring, double max_rms,
+    size_t *steps)
 {
-	struct fitting fitting = { .target = target, .source = source, .pose = *start,
-		.normals = WIDE_NORMALS };
-	struct rigid_step last;
-	int status, done = 0;
+	struct fitting fitting = { .run = run, .view = view, .views = views, .ring = ring };
+	size_t n = 6 * (views - 1), most = measure_views(&fitting);
+	int done = 0, status;
 
-	*result = (struct icp_result){ .pose = *start };
-	begin_fit(&fitting);
-	status = iterate(run, name, &fitting, COARSE, &last, result) < 0 ? -1 : 0;
+	fitting.pair = must_alloc(most, sizeof(*fitting.pair));
+	fitting.other = must_alloc(most, sizeof(*fitting.other));
+	fitting.matrix = must_alloc(n * n, sizeof(*fitting.matrix));
+	fitting.work = (struct work){ .pair = fitting.pair,
+		.other = (const float (*)[3])fitting.other, .radius = fitting.radius,
+		.part = must_alloc(most / SUM_PAIRS + 1, sizeof(struct sums)) };
+	memcpy(fitting.work.center, fitting.center, sizeof(fitting.center));
+	make_links(&fitting);
+	/* nearest points slide away along what is free; projections do not */
+	status = view[0].ordered.pixel ? 0 : check_freedom(&fitting);
 	if (status == 0)
-		status = check_freedom(run, name, &fitting);
+		status = iterate(&fitting) < 0 ? -1 : 0;
+	fitting.fine = true;
 	if (status == 0)
-		status = done = iterate(run, name, &fitting, 1, &last, result);
-	if (status >= 0) {
-		result->pose = fitting.pose;
-		result->common = last.pairs;
-		result->overlap = (double)last.used / (double)source->points;
-		result->rms = last.rms;
-		result->cut = 3 * last.sigma;
-		result->expected = sqrt(source->noise * source->noise +
-		    target->noise * target->noise + pow(PITCHES * target->pitch, 2));
-		status = check_fit(name, result, &last, max_rms, done);
-	}
+		status = check_freedom(&fitting);
+	if (status == 0)
+		status = done = iterate(&fitting);
+	if (status >= 0)
+		status = judge_views(&fitting, max_rms, done);
+	*steps = fitting.steps;
 	free(fitting.pair);
 	free(fitting.other);
-	pose_orthonormalize(&result->pose);
+	free(fitting.matrix);
+	free(fitting.work.part);
+	free(fitting.link);
 	return status;
+}
+
+/*
+ * Every step-th point of a cloud, in the order of cubes that its nearest points are found by.
+ * Without those at borders: the noise of a point at the edge of its neighbours turns its normal, so
+ * that residual and normal pull the views together (0.2 mm of 0.5 mm of noise).
+ */
+static int
+make_level(struct run *run, const struct cloud *cloud, size_t step, double reach,
+    struct icp_level *level)
+{
+	uint32_t *point = must_large(cloud->n, sizeof(*point));
+	size_t n = 0, inner = 0;
+	float *at[3];
+	double about[3];
+	int status;
+
+	for (size_t i = 0; i < cloud->n; i++)
+		if (cloud->aside[i] < BORDER && inner++ % step == 0)
+			point[n++] = (uint32_t)i;
+	level->n = n;
+	level->spacing = cloud->spacing * sqrt((double)step);
+	for (size_t k = 0; k < 3; k++) {
+		at[k] = must_large(n + 1, sizeof(float));
+		level->at[k] = must_large(n + 1, sizeof(float));
+		level->normal[k] = must_large(n + 1, sizeof(float));
+		for (size_t i = 0; i < n; i++)
+			at[k][i] = cloud->xyz[k][point[i]];
+		about[k] = n > 0 ? at[k][n / 2] : 0;
+	}
+	status = n == 0 ? fail(NULL, "all points lie at borders") :
+	    grid_make(run, (const float *const[3]){ at[0], at[1], at[2] }, n,
+	    2 * reach * level->spacing, about, NULL, &level->grid);
+	for (size_t k = 0; k < 3; k++) {
+		for (size_t i = 0; i < n && status == 0; i++) {
+			level->at[k][i] = at[k][level->grid.point[i]];
+			level->normal[k][i] = cloud->normal[k][point[level->grid.point[i]]];
+		}
+		free(at[k]);
+	}
+	free(point);
+	return status;
+}
+
+int
+icp_view_take_cloud(struct run *run, const struct cloud *cloud, struct icp_view *view)
+{
+	view->points = cloud->n;
+	view->pitch = cloud->spacing;
+	view->sided = cloud->sides != CLOUD_NO_SIDES;
+	if (cloud->n < COMMON_LEAST)
+		return fail(NULL, "%s: has only %zu points, %d are needed", view->name, cloud->n,
+		    COMMON_LEAST);
+	return make_level(run, cloud, cloud->n / COARSE_POINTS + 1, COARSE_REACH,
+	    &view->level[0]) < 0 ? -1 :
+	    make_level(run, cloud, 1, FINE_REACH, &view->level[1]);
+}
+
+void
+icp_view_free(struct icp_view *view)
+{
+	ordered_view_free(&view->ordered);
+	for (size_t l = 0; l < 2; l++) {
+		for (size_t k = 0; k < 3; k++) {
+			free(view->level[l].at[k]);
+			free(view->level[l].normal[k]);
+		}
+		grid_free(&view->level[l].grid);
+	}
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "points/cloud.h"
 #include "points/ordered_view.h"
 #include "run/run.h"
 
@@ -58,24 +59,20 @@ struct rigid_pair {
 struct rigid_step {
 	struct pose motion;		/* of the points: it takes the residuals away */
 	double turn_rad, shift;		/* how far: the angle, and the shift of `center` */
-	double standard_errors;		/* how far in those that the residuals leave the step */
 	double center[3], radius;	/* of the pairs in use: mean, rms distance from it */
 	size_t pairs, used;		/* all with a residual; those within the cut */
 	double median, sigma;		/* of the residuals; sigma is 1.4826 MAD */
 	double rms;			/* of those in use, about 0 */
-	double matrix[36];		/* the normal matrix, turns as shifts at `radius` */
 };
 
 /*
  * The step: least squares over the pairs within 3 sigma of the median. Motions that the pairs leave
- * free are not made. other[n], or NULL: a second normal for each pair of a measured surface, NaN
- * where there is none, whose noise is independent of the first one's; what is free is then found as
- * in rigid_step_freedom(), so that noise does not let a plane slide. cut: no pair beyond it is in
- * use, whatever sigma is (INFINITY: none). The result does not depend on the number of threads; run
- * may be NULL (one thread). 0, or -1 after fail(): memory, or fewer than 6 pairs.
+ * free are not made. cut: no pair beyond it is in use, whatever sigma is (INFINITY: none). The
+ * result does not depend on the number of threads; run may be NULL (one thread). 0, or -1 after
+ * fail(): memory, or fewer than 6 pairs.
  */
-int rigid_step_solve(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
-    size_t n, double cut, struct rigid_step *step);
+int rigid_step_solve(struct run *run, const struct rigid_pair *pair, size_t n, double cut,
+    struct rigid_step *step);
 
 /* What the surface leaves undetermined. */
 struct rigid_freedom {
@@ -86,45 +83,54 @@ struct rigid_freedom {
 
 #define RIGID_STEP_FREE 1e-6	/* of the largest eigenvalue, below which a motion is free */
 
-/*
- * The motions that the pairs in use (those within the cut of `step`) leave free: whose eigenvalue
- * is below `least` of the largest. With `other` (or NULL, see above) the matrix is made of both
- * normals, so that their noise does not pass for shape, and a motion is also free if its eigenvalue
- * is not 10 times what noise alone gives.
- */
-void rigid_step_freedom(struct run *run, const struct rigid_pair *pair, const float (*other)[3],
-    size_t n, const struct rigid_step *step, double least, struct rigid_freedom *freedom);
+/* The motions that the pairs in use (those within the cut of `step`) leave free. */
+void rigid_step_freedom(struct run *run, const struct rigid_pair *pair, size_t n,
+    const struct rigid_step *step, struct rigid_freedom *freedom);
 
 /*
- * The rigid motion between two ordered views of one surface: iterated closest points, point to
- * plane, the partners found by projection into the other view (methods §10 for the cut).
+ * Rigid motions of several views of one surface: iterated closest points, point to plane, of all
+ * views in one system (methods §10 for the cut).
  */
 
-struct icp_result {
-	struct pose pose;		/* from the source to the target */
-	size_t steps;
-	size_t common;			/* points of the source on the target's surface */
+/* Points of a cloud in cubes twice as wide as partners are sought. */
+struct icp_level {
+	size_t n;
+	double spacing;
+	float *at[3], *normal[3];
+	struct grid grid;
+};
+
+/* A view: an ordered picture, which finds partners by projection, or points with normals. Either
+ * all are ordered or none. */
+struct icp_view {
+	char name[80];			/* begins messages */
+	struct pose pose;		/* to the world: the start, then the result */
+	size_t points;
+	double noise, pitch;		/* of the points along the normal; their distance */
+	struct ordered_view ordered;	/* pixel NULL: a cloud */
+	struct icp_level level[2];	/* of a cloud: a few of its points, all */
+	bool sided;			/* its normals look to the side that was seen */
+	/* of the fit, to the view whose points it shares most */
+	size_t partner;
 	double overlap;			/* share of its points that agree within the cut */
 	double rms;			/* of those, along the normal */
-	double cut;			/* 3 sigma of the residuals */
 	double expected;		/* the rms that the noise of both views explains */
 };
 
+/* After cloud_normals(); the cloud may go then. noise is the caller's. -1 after fail():
+ * few points; icp_view_free() in either case. */
+int icp_view_take_cloud(struct run *, const struct cloud *, struct icp_view *);
 /*
- * Fits the source to the target, from `start` on: on every 4th pixel of every 4th row, then on all,
- * until a step turns by less than 1e-6 rad and shifts by less than 1e-4 of the points' unit, or by
- * a twentieth of what the noise leaves uncertain, or 16 steps in all by a fifth of that. name
- * begins messages. max_rms: NaN, or the rms that is accepted. The result does not depend on the
- * number of threads. 0, or -1 after fail(): fewer than 1000 common points, an overlap that leaves a
- * motion free, no rest after 100 steps, or a fit that is none: rms above max_rms, else above what
- * the noise explains, or residuals that most of the common points do not share.
+ * Fits all views to each other; the first one stays. On few points, then on all, until a step turns
+ * by less than 1e-6 rad and shifts by less than 1e-4 of the points' unit, or by a twentieth of what
+ * the noise leaves uncertain, or 16 steps in all by a fifth of that. ring: only neighbours meet,
+ * and the last and the first. max_rms: NaN, or the rms that is accepted. The result does not depend
+ * on the number of threads. 0, or -1 after fail(): fewer than 1000 common points, overlaps that
+ * leave a motion free, no rest after 100 steps, or a fit that is none: rms above max_rms, else
+ * above 3 times what the noise explains.
  */
-int icp_fit(struct run *run, const char *name, const struct ordered_view *target,
-    const struct ordered_view *source, const struct pose *start, double max_rms,
-    struct icp_result *result);
-/* How many points of the source, of every 8th pixel of every 8th row, lie near the target's
- * surface. */
-size_t icp_overlap(struct run *run, const struct ordered_view *target,
-    const struct ordered_view *source, const struct pose *pose);
+int icp_fit(struct run *run, struct icp_view *view, size_t views, bool ring, double max_rms,
+    size_t *steps);
+void icp_view_free(struct icp_view *);
 
 #endif

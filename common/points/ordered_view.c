@@ -279,8 +279,6 @@ ordered_camera_fit(const double (*sample)[5], size_t n, struct ordered_camera *c
 #define NOISE_POINTS 30000	/* points that noise and pitch are taken from, about */
 #define OFF_PX 1.0		/* rms beyond which no pinhole saw the points */
 #define HALF_WINDOW 2		/* of the window that a normal is fitted in */
-#define SMOOTH_NOISES 4		/* times their noise that normals of a smooth surface differ by */
-#define SMOOTH 0.01		/* and so much by its curvature */
 #define GRAZING 0.15		/* cosine of ray and normal below which a normal is an edge's */
 
 struct making {
@@ -533,43 +531,6 @@ ordered_view_surface(const struct ordered_view *view, const double uv[2], double
 		X[k] = (1 - fy) * ((1 - fx) * at[0].point[k] + fx * at[right].point[k]) +
 		    fy * ((1 - fx) * at[down].point[k] + fx * at[down + right].point[k]);
 	return !isnan(X[0]);
-}
-
-/* The slope of a line through neighbours along a row or a column, on both sides. */
-static void
-slope(const struct ordered_pixel *at, ptrdiff_t step, const ptrdiff_t away[2], double v[3])
-{
-	for (size_t k = 0; k < 3; k++) {
-		v[k] = 0;
-		for (size_t i = 0; i < 2 && away[i]; i++)
-			v[k] += (double)away[i] * ((double)at[away[i] * step].point[k] -
-			    at[-away[i] * step].point[k]);
-	}
-}
-
-bool
-ordered_view_two_normals(const struct ordered_view *view, size_t pixel, bool wide, float one[3],
-    float two[3])
-{
-	static const ptrdiff_t away[2][2][2] = { { { 1, 0 }, { 2, 0 } }, { { 1, 4 }, { 2, 3 } } };
-	static const double squares[2] = { 1 / 2.0 + 1 / 8.0, 1 / 34.0 + 1 / 26.0 };
-	size_t x = pixel % view->w, y = pixel / view->w, most = wide ? 4 : 2;
-	const struct ordered_pixel *at = view->pixel + pixel;
-	double along[2][3], down[2][3], square = 0;
-
-	if (x < most || y < most || x + most >= view->w || y + most >= view->h)
-		return false;
-	for (size_t i = 0; i < 2; i++) {
-		slope(at, 1, away[wide][i], along[i]);
-		slope(at, (ptrdiff_t)view->w, away[wide][i], down[i]);
-	}
-	if (!unit_normal(along[0], down[0], one) || !unit_normal(along[1], down[1], two))
-		return false;
-	/* an edge in both neighbourhoods would pass for shape */
-	for (size_t k = 0; k < 3; k++)
-		square += pow((double)one[k] - two[k], 2);
-	return sqrt(square) <
-	    SMOOTH + SMOOTH_NOISES * view->noise / view->pitch * sqrt(squares[wide]);
 }
 
 void

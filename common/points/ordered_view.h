@@ -51,14 +51,6 @@ bool ordered_view_project(const struct ordered_view *, const double X[3], double
 /* The surface at a place inside of the frame, between its four pixels; false where one of them has
  * no point. */
 bool ordered_view_surface(const struct ordered_view *, const double uv[2], double X[3]);
-/*
- * Two normals of a pixel from neighbours that have none in common: their noise is independent. Of
- * neighbours 1 and 2 pixels away; wide: 1 and 4, 2 and 3, with a fifth of the noise, but with
- * errors that both share where the surface bends a lot. False where one of the neighbours has no
- * point, or the two differ by more than noise.
- */
-bool ordered_view_two_normals(const struct ordered_view *, size_t pixel, bool wide, float one[3],
-    float two[3]);
 void ordered_view_free(struct ordered_view *);
 
 /* ---- the camera of an ordered frame of points, fitted to these points ---- */

@@ -175,7 +175,7 @@ test_step(void **state)
 	double got[3], back[3] = { 0, 0, 500 };
 
 	(void)state;
-	assert_int_equal(rigid_step_solve(NULL, pair, NULL, N, INFINITY, &step), 0);
+	assert_int_equal(rigid_step_solve(NULL, pair, N, INFINITY, &step), 0);
 	assert_true(step.pairs == N / 100 * 99);
 	assert_true(step.used <= N / 100 * 89 && step.used > N / 100 * 80);
 	pose_turn(&step.motion, got);
@@ -184,8 +184,7 @@ test_step(void **state)
 		assert_true(fabs(got[k] + turn[k]) < 7e-14);
 		assert_true(fabs(back[k] - (k == 2 ? 500 : 0) + shift[k]) < 5.2e-11);
 	}
-	rigid_step_freedom(NULL, pair, NULL, N, &step, RIGID_STEP_FREE,
-		    &freedom);
+	rigid_step_freedom(NULL, pair, N, &step, &freedom);
 	assert_int_equal(freedom.free, 0);
 	free(pair);
 }
@@ -205,14 +204,13 @@ test_freedom(void **state)
 		struct rigid_step step;
 		struct rigid_freedom freedom;
 
-		assert_int_equal(rigid_step_solve(NULL, pair, NULL, N, INFINITY, &step), 0);
-		rigid_step_freedom(NULL, pair, NULL, N, &step, RIGID_STEP_FREE,
-		    &freedom);
+		assert_int_equal(rigid_step_solve(NULL, pair, N, INFINITY, &step), 0);
+		rigid_step_freedom(NULL, pair, N, &step, &freedom);
 		assert_int_equal(freedom.free, cases[i].free);
 		assert_true(strstr(freedom.motion, "the ") == freedom.motion);
 		free(pair);
 	}
-	assert_int_equal(rigid_step_solve(NULL, NULL, NULL, 0, INFINITY,
+	assert_int_equal(rigid_step_solve(NULL, NULL, 0, INFINITY,
 	    &(struct rigid_step){ 0 }), -1);
 	fail_clear();
 }

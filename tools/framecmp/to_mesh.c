@@ -121,11 +121,10 @@ fit_some(struct run *run, struct measuring *measuring, double size, struct mesh_
 		if (fit->pairs < MIN_PAIRS && (measuring->step == 1 || fit->pairs < 6))
 			return fail("--icp", "%zu points lie on the mesh: it needs %d", fit->pairs,
 			    MIN_PAIRS);
-		if (rigid_step_solve(run, measuring->pair, NULL, measuring->n, measuring->within,
+		if (rigid_step_solve(run, measuring->pair, measuring->n, measuring->within,
 		    &step) < 0)
 			return -1;
-		rigid_step_freedom(run, measuring->pair, NULL, measuring->n, &step, RIGID_STEP_FREE,
-		    &freedom);
+		rigid_step_freedom(run, measuring->pair, measuring->n, &step, &freedom);
 		if (freedom.free)
 			return fail("--icp", "%s is free: the mesh does not hold the points there",
 			    freedom.motion);

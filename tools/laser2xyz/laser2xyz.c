@@ -45,16 +45,21 @@ static const struct opt options[] = {
 	{ 0, "max-depth", "Z", OPT_NUMBER, AT(max_depth), NULL, 0, 1e9, "mm",
 	  "no points farther from it", NULL },
 	{ 0, "join", NULL, OPT_FLAG, AT(join), NULL, 0, 0, NULL,
-	  "the points of all frames in one table, those without x y z left out", NULL },
+	  "all frames in one: slices with a point per row in their order, else a table", NULL },
 	{ 0 },
 };
 
-/* ---- --join: one table of the points of many frames ---- */
+/* ---- --join: one frame of the points of many ---- */
 
 struct joined {
 	bool begun;
-	struct frame_head head;		/* of the table: the first frame's channels and `frame` */
+	size_t across;			/* points of a slice in their order; 0: a table of all */
+	bool turned;			/* they stand in a row, not in a column */
+	struct frame_head head;		/* the first frame's channels and `frame` */
 	struct table_rows rows;
+	double (*seen_from)[3];		/* of each slice: the camera, as the object sees it */
+	size_t slices;
+	double nearest;			/* distance of a point from its slice's camera */
 };
 
 /* Keys that describe one frame, not the table of all. */
@@ -76,6 +81,10 @@ begin_table(struct joined *joined, const struct frame_head *head)
 		meta_remove(&joined->head.meta, own_keys[i]);
 	joined->head.spacing[0] = joined->head.spacing[1] = NAN;
 	joined->rows.c = c + 1;
+	joined->nearest = INFINITY;
+	joined->turned = head->h == 1 && head->w > 1;
+	joined->across = head_is_table(head) || (head->h > 1 && head->w > 1) ? 0 :
+	    head->w * head->h;
 	return 0;
 }
 
@@ -90,22 +99,32 @@ same_channels(const struct joined *joined, const struct frame_head *head)
 	return true;
 }
 
-/* Adds the points of a frame (channels ... x y z) that have x y z. -1 after fail(). */
+/* Adds the points of a frame (channels ... x y z); to a table those that have x y z. -1 after
+ * fail(). */
 static int
-joined_add(struct joined *joined, const struct frame *frame, double number)
+joined_add(struct joined *joined, const struct frame *frame, double number,
+    const double seen_from[3])
 {
 	const struct frame_head *head = &frame->head;
-	size_t c = head->c;
+	size_t c = head->c, n = head->w * head->h;
 
 	if (!joined->begun && begin_table(joined, head) < 0)
 		return -1;
 	if (!same_channels(joined, head))
 		return fail("--join", "frame %.0f has other channels than the first one", number);
-	for (size_t i = 0; i < head->w * head->h; i++) {
+	if (joined->across && (n != joined->across || head_is_table(head) ||
+	    (head->w > 1) != joined->turned))
+		return fail("--join", "frame %.0f has %zux%zu points in their order, the first one "
+		    "%zu", number, head->w, head->h, joined->across);
+	joined->seen_from = must_resize(joined->seen_from, joined->slices + 1,
+	    sizeof(*joined->seen_from));
+	memcpy(joined->seen_from[joined->slices++], seen_from, sizeof(*joined->seen_from));
+	for (size_t i = 0; i < n; i++) {
 		size_t x = i % head->w, y = i / head->w;
+		double square = 0;
 		float *row;
 
-		if (isnan(frame_floats(frame, c - 1, y)[x]))
+		if (!joined->across && isnan(frame_floats(frame, c - 1, y)[x]))
 			continue;
 		row = table_rows_add(&joined->rows);
 		if (!row)
@@ -113,7 +132,94 @@ joined_add(struct joined *joined, const struct frame *frame, double number)
 		for (size_t k = 0; k < c; k++)
 			row[k] = frame_floats(frame, k, y)[x];
 		row[c] = (float)number;
+		for (size_t k = 0; k < 3; k++)
+			square += pow((double)row[c - 3 + k] - seen_from[k], 2);
+		joined->nearest = fmin(joined->nearest, sqrt(square));
 	}
+	return 0;
+}
+
+/* x y z of a point of a slice. */
+static const float *
+joined_point(const struct joined *joined, size_t slice, size_t i)
+{
+	return joined->rows.v + (slice * joined->across + i + 1) * joined->rows.c - 4;
+}
+
+/* Do columns to the right and rows down turn about a direction away from the camera, as in its own
+ * picture? By the majority of the points. */
+static bool
+sees_the_front(const struct joined *joined)
+{
+	size_t front = 0, back = 0;
+
+	for (size_t s = 0; s + 1 < joined->slices; s++)
+		for (size_t i = 0; i + 1 < joined->across; i++) {
+			const float *p = joined_point(joined, s, i);
+			const float *next = joined_point(joined, s + 1, i);
+			const float *below = joined_point(joined, s, i + 1);
+			double right[3], down[3], away[3], n[3], dot;
+
+			for (size_t k = 0; k < 3; k++) {
+				right[k] = (double)(joined->turned ? below : next)[k] - p[k];
+				down[k] = (double)(joined->turned ? next : below)[k] - p[k];
+				away[k] = p[k] - joined->seen_from[s][k];
+			}
+			vector3_cross(right, down, n);
+			dot = vector3_dot(n, away);
+			front += dot > 0;
+			back += dot < 0;
+		}
+	return front >= back;
+}
+
+#define SEEN_FROM_SHARE 0.5	/* of the nearest point's distance: so far the camera may move */
+
+/* Sets seen_from_mm to the mean of the cameras' places, where it tells the sides of all points. */
+static void
+set_seen_from(struct joined *joined)
+{
+	double mean[3] = { 0 }, farthest = 0;
+
+	for (size_t s = 0; s < joined->slices; s++)
+		for (size_t k = 0; k < 3; k++)
+			mean[k] += joined->seen_from[s][k] / (double)joined->slices;
+	for (size_t s = 0; s < joined->slices; s++) {
+		const double *at = joined->seen_from[s];
+
+		farthest = fmax(farthest, vector3_length((double[3]){ at[0] - mean[0],
+		    at[1] - mean[1], at[2] - mean[2] }));
+	}
+	meta_remove(&joined->head.meta, "seen_from_mm");
+	if (farthest <= SEEN_FROM_SHARE * joined->nearest)
+		meta_set_numbers(&joined->head.meta, "seen_from_mm", mean, 3);
+}
+
+/* The frame of all: a table, or an ordered frame of slices by points. -1 after fail(). */
+static int
+joined_frame(struct joined *joined, struct frame **out)
+{
+	const struct table_rows *rows = &joined->rows;
+	size_t n = joined->slices;
+	bool front;
+
+	set_seen_from(joined);
+	if (!joined->across)
+		return table_rows_frame(rows, &joined->head, out);
+	front = sees_the_front(joined);
+	joined->head.w = joined->turned ? joined->across : n;
+	joined->head.h = joined->turned ? n : joined->across;
+	if (frame_new(&joined->head, out) < 0)
+		return -1;
+	for (size_t s = 0; s < n; s++)
+		for (size_t i = 0; i < joined->across; i++)
+			for (size_t c = 0; c < rows->c; c++) {
+				size_t at = front ? s : n - 1 - s;
+				float *row = frame_floats(*out, c, joined->turned ? at : i);
+
+				row[joined->turned ? i : at] =
+				    rows->v[(s * joined->across + i) * rows->c + c];
+			}
 	return 0;
 }
 
@@ -341,6 +447,7 @@ take_frame(struct run *run, struct frame *in)
 	struct priv *priv = run->priv;
 	struct stage_pose pose;
 	struct frame *out = NULL;
+	double seen_from[3];
 	int status = stage_pose_of(run, &parameters->pose, &in->head, &pose);
 
 	if (status == 0)
@@ -355,10 +462,18 @@ take_frame(struct run *run, struct frame *in)
 		    priv->bin, priv->u, priv->v, parameters->min_depth, parameters->max_depth, in,
 		    out, NULL });
 	frame_free(in);
+	if (status == 0) {
+		const double *T = priv->laser.camera.T;
+
+		matrix3_apply_transposed(priv->laser.camera.R,
+		    (double[3]){ 0 - T[0], 0 - T[1], 0 - T[2] }, seen_from);
+		stage_pose_undo(&pose, &priv->laser, seen_from);
+		meta_set_numbers(&out->head.meta, "seen_from_mm", seen_from, 3);
+	}
 	if (status == 0 && !parameters->join)
 		return run_emit(run, out);
 	if (status == 0)
-		status = joined_add(&priv->joined, out, (double)run_inputs(run));
+		status = joined_add(&priv->joined, out, (double)run_inputs(run), seen_from);
 	frame_free(out);
 	return status;
 }
@@ -413,8 +528,7 @@ end(struct run *run)
 		    all->no_ray, all->parallel, all->behind, all->near + all->far);
 	if (!parameters->join || !priv->joined.begun)
 		return 0;
-	return table_rows_frame(&priv->joined.rows, &priv->joined.head, &table) < 0 ? -1 :
-	    run_emit(run, table);
+	return joined_frame(&priv->joined, &table) < 0 ? -1 : run_emit(run, table);
 }
 
 static const struct body body = { .frame = take_frame, .end = end,
@@ -450,6 +564,7 @@ release(struct run *run)
 	if (priv->joined.begun)
 		head_free(&priv->joined.head);
 	table_rows_free(&priv->joined.rows);
+	free(priv->joined.seen_from);
 }
 
 const struct stage stage_laser2xyz = {

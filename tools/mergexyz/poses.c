@@ -1,174 +1,155 @@
 /*
- * mergexyz --icp: fits each ordered view to those before it, and spreads what a ring does not
- * close.
+ * mergexyz --icp: fits all views to each other, ordered ones by projection, tables and what no
+ * pinhole saw by their nearest points; gives the cloud normals where views tell their sides.
  */
 #include "mergexyz.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
 #include "base/process.h"
 #include "io/safe_file.h"
+#include "points/cloud.h"
 
-#define DEGREES (180 / M_PI)
 #define RING_LEAST 3
+#define POINTS_LEAST 16		/* for normals to be made of */
+#define PINHOLE_PX 0.1		/* rms of a camera's picture; slices of a laser are farther off */
 #define RMS_REPORTED 1.1	/* times the rms that noise explains: more is reported */
 
-static void
-name_piece(const struct view_frame *piece, char name[80])
+/* Puts nx ny nz behind the channels of a piece: of its pixels, NaN where there is none. */
+static int
+add_normals(struct view_frame *piece, float *const normal[3])
 {
-	snprintf(name, 80, "frame %zu of view %zu", piece->number, piece->view);
+	struct frame *in = piece->frame;
+
+	for (size_t k = 0; k < 3; k++) {
+		struct frame *out;
+
+		if (frame_add_channel(piece->frame, (char[3]){ 'n', "xyz"[k] }, &out) < 0)
+			return -1;
+		for (size_t y = 0; y < in->head.h; y++)
+			memcpy(frame_floats(out, out->head.c - 1, y), normal[k] + y * in->head.w,
+			    in->head.w * sizeof(float));
+		frame_free(piece->frame);
+		piece->frame = out;
+	}
+	return 0;
+}
+
+/* The normals of an ordered view's pixels, turned to where it was seen from, or of a cloud's
+ * points. */
+static void
+find_normals(const struct ordered_view *ordered, const struct cloud *cloud, float *const normal[3])
+{
+	for (size_t i = 0; i < (ordered->pixel ? ordered->w * ordered->h : cloud->n); i++) {
+		const struct ordered_pixel *pixel = &ordered->pixel[i];
+		double towards = 0;
+
+		for (size_t k = 0; k < 3 && ordered->pixel; k++)
+			towards += pixel->normal[k] * (cloud->sensor[k] - pixel->point[k]);
+		for (size_t k = 0; k < 3; k++)
+			normal[k][ordered->pixel ? i : cloud->index[i]] = !ordered->pixel ?
+			    cloud->normal[k][i] : towards < 0 ? -pixel->normal[k] :
+			    pixel->normal[k];
+	}
+}
+
+/* The view of a piece; without `normal` the piece has no room for them. -1 after fail(). */
+static int
+make_view(struct run *run, struct view_frame *piece, bool ordered, bool adds, struct icp_view *view)
+{
+	const struct frame_head *head = &piece->frame->head;
+	const size_t n = head->w * head->h;
+	struct cloud cloud = { 0 };
+	float *normal[3] = { 0 };
+	double cell = NAN;
+	int status = 0;
+
+	if (!ordered || adds)
+		status = cloud_take(piece->frame, &cloud);
+	if (status == 0 && !ordered && cloud.n >= POINTS_LEAST)
+		status = cloud_scale(run, &cloud, &cell, &view->noise) < 0 ||
+		    cloud_normals(run, &cloud) < 0 ? -1 : 0;
+	if (status == 0 && !ordered)
+		status = icp_view_take_cloud(run, &cloud, view);
+	if (status == 0 && !view->sided && !ordered)
+		warn("--icp", "%s: neither nx ny nz nor seen_from_mm nor an order tell which side "
+		    "was seen: a thin part's front may be fitted to its back", view->name);
+	if (status == 0 && adds) {
+		for (size_t k = 0; k < 3; k++) {
+			normal[k] = must_large(n, sizeof(float));
+			for (size_t i = 0; i < n; i++)
+				normal[k][i] = NAN;
+		}
+		find_normals(&view->ordered, &cloud, normal);
+		status = add_normals(piece, normal);
+	}
+	for (size_t k = 0; k < 3; k++)
+		free(normal[k]);
+	cloud_free(&cloud);
+	return status;
+}
+
+/* Takes every piece as an ordered picture, if each is one. */
+static bool
+order_views(struct run *run, const struct pieces *pieces, struct icp_view *view)
+{
+	bool ordered = true;
+
+	for (size_t i = 0; i < pieces->n && ordered; i++) {
+		ordered = ordered_view_make(run, "", pieces->v[i].frame, &view[i].ordered) == 0 &&
+		    view[i].ordered.camera.rms_px < PINHOLE_PX;
+		view[i].points = view[i].ordered.points;
+		view[i].noise = view[i].ordered.noise;
+		view[i].pitch = view[i].ordered.pitch;
+	}
+	for (size_t i = 0; i < pieces->n && !ordered; i++)
+		ordered_view_free(&view[i].ordered);
+	fail_clear();
+	return ordered;
 }
 
 static int
-make_views(struct run *run, const struct pieces *pieces, struct ordered_view *view)
+make_views(struct run *run, struct pieces *pieces, struct icp_view *view)
 {
-	char name[80];
+	bool ordered = order_views(run, pieces, view), adds = true;
+	int status = 0;
 
 	for (size_t i = 0; i < pieces->n; i++) {
-		name_piece(&pieces->v[i], name);
-		if (ordered_view_make(run, name, pieces->v[i].frame, &view[i]) < 0) {
-			fail_prefix("--icp");
-			return -1;
-		}
+		const struct frame_head *head = &pieces->v[i].frame->head;
+
+		snprintf(view[i].name, sizeof(view[i].name), "frame %zu of view %zu",
+		    pieces->v[i].number, pieces->v[i].view);
+		view[i].pose = pieces->v[i].pose;
+		adds = adds && head_channel(head, "nx") == NO_CHANNEL &&
+		    (meta_get(&head->meta, "seen_from_mm") || (!ordered && head->h > 1));
 	}
-	return 0;
-}
-
-/* From piece i to piece j, by their poses. */
-static struct pose
-between(const struct pieces *pieces, size_t i, size_t j)
-{
-	struct pose inverse;
-
-	pose_invert(&pieces->v[j].pose, &inverse);
-	pose_compose(&inverse, &pieces->v[i].pose, &inverse);
-	return inverse;
-}
-
-static size_t
-most_overlap(struct run *run, const struct pieces *pieces, const struct ordered_view *view,
-    size_t i)
-{
-	size_t best = 0, most = 0;
-
-	for (size_t j = 0; j < i && i > 1; j++) {
-		struct pose pose = between(pieces, i, j);
-		size_t common = icp_overlap(run, &view[j], &view[i], &pose);
-
-		if (common > most) {
-			best = j;
-			most = common;
-		}
-	}
-	return best;
+	for (size_t i = 0; i < pieces->n && status == 0; i++)
+		status = make_view(run, &pieces->v[i], ordered, adds, &view[i]);
+	return status;
 }
 
 static void
-print_fit(const struct pieces *pieces, size_t i, size_t j, const struct icp_result *result)
+print_fit(const struct icp_view *view, const struct icp_view *to, size_t steps)
 {
-	const struct pose *pose = &result->pose;
-	char name[80], to[80], turn[200] = "", times[60] = "";
+	char turn[200] = "", times[60] = "";
+	struct pose pose;
 	size_t used = 0;
 
-	name_piece(&pieces->v[i], name);
-	name_piece(&pieces->v[j], to);
+	pose_invert(&to->pose, &pose);
+	pose_compose(&pose, &view->pose, &pose);
 	for (size_t k = 0; k < 12; k++)
 		used += (size_t)snprintf(turn + used, sizeof(turn) - used,
-		    k < 9 ? " %.6f" : " %.4f", k < 9 ? pose->R[k] : pose->T[k - 9]);
-	if (result->rms > RMS_REPORTED * result->expected)
+		    k < 9 ? " %.6f" : " %.4f", k < 9 ? pose.R[k] : pose.T[k - 9]);
+	if (view->rms > RMS_REPORTED * view->expected)
 		snprintf(times, sizeof(times), " (%.1f times what noise explains)",
-		    result->rms / result->expected);
-	warn(NULL, "%s to %s: rms %.4g%s, overlap %.1f %%, %zu steps, R and T%s", name, to,
-	    result->rms, times, 100 * result->overlap, result->steps, turn);
-}
-
-/* Fits piece i to piece j. */
-static int
-fit_piece(struct run *run, const struct align_options *options, const struct pieces *pieces,
-    const struct ordered_view *view, size_t i, size_t j, struct pose *pose)
-{
-	struct pose start = between(pieces, i, j);
-	struct icp_result result;
-	char name[80], to[80], both[200];
-
-	name_piece(&pieces->v[i], name);
-	name_piece(&pieces->v[j], to);
-	snprintf(both, sizeof(both), "--icp: %s to %s", name, to);
-	if (icp_fit(run, both, &view[j], &view[i], &start, options->max_rms, &result) < 0)
-		return -1;
-	print_fit(pieces, i, j, &result);
-	*pose = result.pose;
-	return 0;
-}
-
-static int
-fit_all(struct run *run, const struct align_options *options, struct pieces *pieces,
-    const struct ordered_view *view)
-{
-	for (size_t i = 1; i < pieces->n; i++) {
-		size_t j = options->ring ? i - 1 : most_overlap(run, pieces, view, i);
-		struct pose pose;
-
-		if (fit_piece(run, options, pieces, view, i, j, &pose) < 0)
-			return -1;
-		pose_compose(&pieces->v[j].pose, &pose, &pieces->v[i].pose);
-	}
-	return 0;
-}
-
-/* The middle of a piece's points in the world. */
-static void
-middle(const struct view_frame *piece, const struct ordered_view *view, double center[3])
-{
-	double sum[3] = { 0 };
-
-	for (size_t i = 0; i < view->w * view->h; i++)
-		for (size_t k = 0; k < 3 && !isnan(view->pixel[i].point[0]); k++)
-			sum[k] += view->pixel[i].point[k] / (double)view->points;
-	pose_apply(&piece->pose, sum, center);
-}
-
-/* Fits the first piece to the last one, and spreads the closing error evenly over all. */
-static int
-close_ring(struct run *run, const struct align_options *options, struct pieces *pieces,
-    const struct ordered_view *view)
-{
-	size_t n = pieces->n;
-	struct pose pose, around, missing;
-	double turn[3], center[3] = { 0 }, moved[3], shift[3], angle = 0, length = 0;
-
-	if (fit_piece(run, options, pieces, view, 0, n - 1, &pose) < 0)
-		return -1;
-	pose_compose(&pieces->v[n - 1].pose, &pose, &around);
-	pose_invert(&around, &missing);
-	pose_compose(&pieces->v[0].pose, &missing, &missing);
-	pose_turn(&missing, turn);
-	for (size_t i = 0; i < n; i++) {
-		middle(&pieces->v[i], &view[i], moved);
-		for (size_t k = 0; k < 3; k++)
-			center[k] += moved[k] / (double)n;
-	}
-	pose_apply(&missing, center, moved);
-	for (size_t k = 0; k < 3; k++) {
-		shift[k] = moved[k] - center[k];
-		angle += turn[k] * turn[k];
-		length += shift[k] * shift[k];
-	}
-	warn(NULL, "the ring of %zu closes to %.4g degrees and %.4g in the middle of its points, "
-	    "which are spread", n, sqrt(angle) * DEGREES, sqrt(length));
-	for (size_t i = 1; i < n; i++) {
-		double share = (double)i / (double)n;
-		struct pose part;
-
-		pose_from_twist((double[3]){ share * turn[0], share * turn[1], share * turn[2] },
-		    (double[3]){ share * shift[0], share * shift[1], share * shift[2] }, center,
-		    &part);
-		pose_compose(&part, &pieces->v[i].pose, &pieces->v[i].pose);
-	}
-	return 0;
+		    view->rms / view->expected);
+	warn(NULL, "%s to %s: rms %.4g%s, overlap %.1f %%, %zu steps, R and T%s", view->name,
+	    to->name, view->rms, times, 100 * view->overlap, steps, turn);
 }
 
 static int
@@ -208,29 +189,32 @@ write_poses(const struct pieces *pieces, const struct opt_list *files)
 }
 
 /*
- * Fits every piece, in order, to the earlier one that it overlaps most, and replaces its pose; the
- * first one keeps its own. ring: every piece to the previous one, the first one also to the last,
- * and the closing error is spread evenly. Prints a line for each. -1 after fail().
+ * Fits all pieces to each other, and replaces their poses; the first one keeps its own. Prints a
+ * line for each. Where no piece has normals and all tell their sides, pieces get normals. -1 after
+ * fail().
  */
 int
 align_pieces(struct run *run, const struct align_options *options, struct pieces *pieces)
 {
-	struct ordered_view *view = must_alloc(pieces->n, sizeof(*view));
+	struct icp_view *view = must_alloc(pieces->n, sizeof(*view));
+	size_t steps;
 	int status;
 
 	if (pieces->n < (options->ring ? RING_LEAST : 2))
 		status = fail(options->ring ? "--ring" : "--icp", "wants %d frames or more, not "
 		    "%zu", options->ring ? RING_LEAST : 2, pieces->n);
-	else
-		status = make_views(run, pieces, view);
-	if (status == 0)
-		status = fit_all(run, options, pieces, view);
-	if (status == 0 && options->ring)
-		status = close_ring(run, options, pieces, view);
+	else if ((status = make_views(run, pieces, view)) < 0 || (status = icp_fit(run, view,
+	    pieces->n, options->ring, options->max_rms, &steps)) < 0)
+		fail_prefix("--icp");
+	for (size_t i = 0; i < pieces->n && status == 0; i++) {
+		pieces->v[i].pose = view[i].pose;
+		if (i > 0)
+			print_fit(&view[i], &view[view[i].partner], steps);
+	}
 	if (status == 0)
 		status = write_poses(pieces, options->write_pose);
 	for (size_t i = 0; i < pieces->n; i++)
-		ordered_view_free(&view[i]);
+		icp_view_free(&view[i]);
 	free(view);
 	return status;
 }

@@ -15,10 +15,6 @@
 #include "run/stage.h"
 
 #define LEAST_POINTS 16
-#define CELL_SPACINGS 1.5	/* cells, in spacings of the points, */
-#define LEAST_SPACINGS 0.9	/* of those: smaller cells leave holes between random points */
-#define CELL_NOISE 1.25		/* and at least, in standard deviations of their noise */
-#define NOISE_ROUNDS 4		/* in which that is found */
 #define REACH_CELLS 1.75
 #define MOST_DISAGREE 0.05	/* pairs of neighbours whose normals may look to two sides */
 #define MANY_ALONE 0.05		/* of the points: so many without a surface get a line */
@@ -51,131 +47,24 @@ static const struct opt options[] = {
 	{ 0 },
 };
 
-/* ---- the points of a frame ---- */
-
-/* The channels of a frame that its vertices have, and their names; -1 after fail(). */
-static int
-find_channels(const struct run *run, const struct frame_head *in, size_t channel[9],
-    bool *normals, size_t *values)
-{
-	static const char *const names[9] = { "x", "y", "z", "nx", "ny", "nz", "r", "g", "b" };
-
-	for (size_t k = 0; k < 3; k++)
-		if (run_channel(run, in, names[k], &channel[k]) < 0)
-			return -1;
-	for (size_t k = 3; k < 9; k++)
-		channel[k] = head_channel(in, names[k]);
-	*normals = channel[3] != NO_CHANNEL && channel[4] != NO_CHANNEL &&
-	    channel[5] != NO_CHANNEL;
-	*values = channel[6] != NO_CHANNEL && channel[7] != NO_CHANNEL &&
-	    channel[8] != NO_CHANNEL ? 3 : 0;
-	if (*values == 0 && head_channel(in, "texture") != NO_CHANNEL) {
-		channel[6] = head_channel(in, "texture");
-		*values = 1;
-	}
-	return 0;
-}
-
-/* Takes the finite points of a frame, and returns their number. Normals come to unit length; points
- * without one are dropped. */
-static size_t
-take_points(const struct frame *in, const size_t channel[9], bool normals, struct cloud *cloud)
-{
-	size_t most = in->head.w * in->head.h, n = 0, finites = 0;
-
-	for (size_t k = 0; k < 3; k++) {
-		cloud->xyz[k] = must_large(most, sizeof(float));
-		cloud->normal[k] = normals ? must_large(most, sizeof(float)) : NULL;
-		cloud->value[k] = k < cloud->values ? must_large(most, sizeof(float)) : NULL;
-	}
-	for (size_t y = 0; y < in->head.h; y++)
-		for (size_t x = 0; x < in->head.w; x++) {
-			double length = 0;
-			bool finite = true;
-
-			for (size_t k = 0; k < 3; k++) {
-				cloud->xyz[k][n] = frame_floats(in, channel[k], y)[x];
-				finite &= isfinite(cloud->xyz[k][n]) != 0;
-			}
-			for (size_t k = 0; normals && k < 3; k++) {
-				float v = frame_floats(in, channel[3 + k], y)[x];
-
-				cloud->normal[k][n] = v;
-				length += (double)v * (double)v;
-			}
-			for (size_t k = 0; normals && k < 3; k++)
-				cloud->normal[k][n] = (float)((double)cloud->normal[k][n] /
-				    sqrt(length));
-			for (size_t k = 0; k < cloud->values; k++)
-				cloud->value[k][n] = frame_floats(in, channel[6 + k], y)[x];
-			finites += finite;
-			n += finite && (!normals || (length > 0 && isfinite(length)));
-		}
-	cloud->n = n;
-	return finites;
-}
-
-/* The place that the points were seen from; -1 after fail(). */
-static int
-find_sensor(const struct parameters *parameters, const struct frame_head *head, double sensor[3])
-{
-	struct numbers seen_from;
-	int status = 0;
-
-	if (parameters->towards.n) {
-		memcpy(sensor, parameters->towards.v, 3 * sizeof(*sensor));
-		return 0;
-	}
-	if (!meta_get(&head->meta, "seen_from_mm"))
-		return fail("--normals-towards", "is needed: neither channels nx ny nz nor the key "
-		    "seen_from_mm tell the outside from the inside (normals makes them, view by "
-		    "view)");
-	if (meta_numbers(&head->meta, "seen_from_mm", &seen_from) < 0)
-		return -1;
-	if (seen_from.n != 3)
-		status = fail("seen_from_mm", "has %zu numbers, not three", seen_from.n);
-	else
-		memcpy(sensor, seen_from.v, 3 * sizeof(*sensor));
-	numbers_free(&seen_from);
-	return status;
-}
-
 /* ---- their surface ---- */
 
-/* Sorts the points, and makes their normals if there are none. *cell: what the user gave (NaN:
+/* Sorts the points, and makes their normals unless they are given. *cell: what the user gave (NaN:
  * nothing), then the one to take. -1 after fail(). */
 static int
-prepare(struct run *run, struct cloud *cloud, const double *sensor, double *cell)
+prepare(struct run *run, struct cloud *cloud, double *cell)
 {
-	double spacing, noise = 0;
+	double noise;
 	bool found = isnan(*cell);
 
-	if (cloud_spacing(run, cloud, &spacing) < 0)
-		return -1;
-	if (!(spacing > 0))
-		return fail(NULL, "all points are at one place");
-	if (found)
-		*cell = CELL_SPACINGS * spacing;
-	else if (*cell < LEAST_SPACINGS * spacing)
-		warn("--cell", "%.4g is small for points %.4g apart: the surface may have holes",
-		    *cell, spacing);
-	if (cloud_sort(run, cloud, *cell) < 0)
-		return -1;
-	for (int round = 0; found && round < NOISE_ROUNDS; round++) {
-		noise = cloud_noise(run, cloud);
-		if (CELL_NOISE * noise <= 1)
-			break;
-		*cell *= CELL_NOISE * noise;
-		if (cloud_sort(run, cloud, *cell) < 0)
-			return -1;
-	}
-	if (sensor && cloud_normals(run, cloud, sensor) < 0)
+	if (cloud_scale(run, cloud, cell, &noise) < 0 ||
+	    (cloud->sides != CLOUD_NORMALS && cloud_normals(run, cloud) < 0))
 		return -1;
 	if (cloud->n < LEAST_POINTS)
 		return fail(NULL, "the points lie on lines, or too far from each other for cells "
 		    "of %.4g (--cell)", *cell);
 	if (run->verbose && found)
-		note(NULL, "spacing %.4g, noise %.3g, cells of %.4g", spacing, noise * *cell,
+		note(NULL, "spacing %.4g, noise %.3g, cells of %.4g", cloud->spacing, noise,
 		    *cell);
 	return 0;
 }
@@ -257,26 +146,31 @@ make_mesh(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 	struct surface_options surface = { .reach = REACH_CELLS, .close = parameters->close };
 	struct cloud cloud = { 0 };
-	double cell = parameters->cell, sensor[3], share;
-	size_t channel[9], points;
-	bool normals = false;
-	int status = find_channels(run, &in->head, channel, &normals, &cloud.values);
+	double cell = parameters->cell, share;
+	bool normals;
+	int status = 0;
 
-	normals &= parameters->towards.n == 0;
-	if (status == 0 && !normals)
-		status = find_sensor(parameters, &in->head, sensor);
-	if (status < 0)
-		return -1;
+	for (size_t k = 0, channel; k < 3; k++)
+		if (run_channel(run, &in->head, (char[2]){ "xyz"[k] }, &channel) < 0)
+			return -1;
 	if (priv->meshes > 0 && !strchr(run->output, '%'))
 		return fail_usage(run->output, "is the name of one mesh: name%%04d.ply takes one "
 		    "of each frame");
-	points = take_points(in, channel, normals, &cloud);
+	cloud.has_sensor = parameters->towards.n > 0;
+	if (cloud.has_sensor)
+		memcpy(cloud.sensor, parameters->towards.v, sizeof(cloud.sensor));
+	status = cloud_take(in, &cloud);
+	normals = cloud.sides == CLOUD_NORMALS;
 	surface.values = cloud.values;
-	if (cloud.n < LEAST_POINTS)
+	if (status == 0 && cloud.sides == CLOUD_NO_SIDES)
+		status = fail("--normals-towards", "is needed: neither channels nx ny nz nor the "
+		    "key seen_from_mm tell the outside from the inside (normals makes them, view "
+		    "by view)");
+	if (status == 0 && cloud.n < LEAST_POINTS)
 		status = fail(NULL, "points%s: %zu, too few for a surface",
 		    normals ? " with a normal" : "", cloud.n);
 	if (status == 0)
-		status = prepare(run, &cloud, normals ? NULL : sensor, &cell);
+		status = prepare(run, &cloud, &cell);
 	if (status == 0 && !isnan(parameters->reach))
 		surface.reach = parameters->reach / cell;
 	if (status == 0 && (surface.reach < 1 || surface.reach > MOST_REACH))
@@ -287,9 +181,9 @@ make_mesh(struct run *run, const struct frame *in)
 		    "opposite sides: they do not tell the outside from the inside", 100 * share);
 	if (status == 0)
 		status = write_mesh(run, &in->head, &cloud, &surface);
-	if (status == 0 && (double)(points - cloud.n) > MANY_ALONE * (double)points)
+	if (status == 0 && (double)(cloud.points - cloud.n) > MANY_ALONE * (double)cloud.points)
 		warn(normals ? "nx" : "--cell", "%.0f %% of the points have no surface: they %s",
-		    100 * (double)(points - cloud.n) / (double)points, normals ?
+		    100 * (double)(cloud.points - cloud.n) / (double)cloud.points, normals ?
 		    "have no normal" : "lie alone, or on lines, and larger cells join them");
 	cloud_free(&cloud);
 	priv->meshes++;

@@ -11,14 +11,6 @@
 #define ABOVE_SQUARE 4.0f	/* two cells above the surface: farther than its cubes' corners */
 #define AGREES -0.3f	/* cosine of a normal and the nearest point's, from which on it counts */
 
-static inline float
-weight(float square, float reach_square)
-{
-	float rest = 1.0f - square / reach_square, again = rest * rest;
-
-	return rest > 0.0f ? again * again : 0.0f;
-}
-
 /*
  * f = (sum w n (x - p) + m sum w (x - p))/(2 sum w), m the mean normal. Planes through the points
  * lie outside of a surface that bends, their mean point inside, by the same: half of both is right
@@ -67,7 +59,7 @@ distances(const struct near *near, float reach_square, float f[BRICK_NODES])
 		CPU_SIMD
 		for (size_t k = 0; k < BRICK_NODES; k++) {
 			float dx = node[0][k] - x, dy = node[1][k] - y, dz = node[2][k] - z;
-			float w = weight(dx * dx + dy * dy + dz * dz, WEIGHT_SQUARE);
+			float w = near_weight(dx * dx + dy * dy + dz * dz, WEIGHT_SQUARE);
 			float turn = nx * facing[0][k] + ny * facing[1][k] + nz * facing[2][k];
 
 			w = px_select(turn > AGREES, w, 0.0f);
@@ -93,37 +85,6 @@ distances(const struct near *near, float reach_square, float f[BRICK_NODES])
 		known |= (uint64_t)1 << k;
 	}
 	return known;
-}
-
-static void
-moments(const struct near *near, const float at[3], double sums[NEAR_SUMS])
-{
-	float lane[NEAR_SUMS][NEAR_LANES] = { 0 };
-
-	for (size_t i = 0; i < near->n; i += NEAR_LANES) {
-		CPU_SIMD
-		for (size_t k = 0; k < NEAR_LANES; k++) {
-			float x = near->place[0][i + k] - at[0], y = near->place[1][i + k] - at[1];
-			float z = near->place[2][i + k] - at[2];
-			float w = weight(x * x + y * y + z * z, WEIGHT_SQUARE);
-
-			lane[0][k] += w;
-			lane[1][k] += w * x;
-			lane[2][k] += w * y;
-			lane[3][k] += w * z;
-			lane[4][k] += w * x * x;
-			lane[5][k] += w * x * y;
-			lane[6][k] += w * x * z;
-			lane[7][k] += w * y * y;
-			lane[8][k] += w * y * z;
-			lane[9][k] += w * z * z;
-		}
-	}
-	for (size_t s = 0; s < NEAR_SUMS; s++) {
-		sums[s] = 0;
-		for (size_t k = 0; k < NEAR_LANES; k++)
-			sums[s] += (double)lane[s][k];
-	}
 }
 
 /* The point that is nearest; of several the first one in the first lane. */
@@ -172,7 +133,7 @@ means(const struct near *near, const float at[3], size_t n, double *sums)
 			    near->value[2][i + k] * fz;
 
 			w[k] = px_select(turn > AGREES,
-			    weight(x * x + y * y + z * z, MEAN_SQUARE), 0.0f);
+			    near_weight(x * x + y * y + z * z, MEAN_SQUARE), 0.0f);
 			weights[k] += w[k];
 		}
 		for (size_t s = 0; s < n; s++) {
@@ -193,6 +154,5 @@ means(const struct near *near, const float at[3], size_t n, double *sums)
 
 const struct xyz2mesh_rows AT_LEVEL(xyz2mesh_rows) = {
 	.distances = distances,
-	.moments = moments,
 	.means = means,
 };

@@ -1,16 +1,156 @@
 /*
- * Points for xyz2mesh: how dense they are, the order of their cubes, those near a brick, and their
- * normals by the plane through the neighbours.
+ * Points of a frame or a table as a cloud, for mergexyz and xyz2mesh: what tells their sides, how
+ * dense they are, the order of their cubes, those near a brick, and their normals by the plane
+ * through the neighbours.
  */
+#include "points/cloud.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu_level.h"
 #include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
 #include "base/process.h"
-#include "xyz2mesh.h"
+
+/* ---- the points of a frame ---- */
+
+static bool
+find_three(const struct frame_head *head, const char *const names[3], size_t channel[3])
+{
+	bool all = true;
+
+	for (size_t k = 0; k < 3; k++) {
+		channel[k] = head_channel(head, names[k]);
+		all &= channel[k] != NO_CHANNEL;
+	}
+	return all;
+}
+
+/* The difference of two neighbours along a row or a column, on the sides that have a point. */
+static double
+along_order(const struct frame *in, size_t channel, size_t x, size_t y, bool down)
+{
+	size_t at = down ? y : x, n = down ? in->head.h : in->head.w;
+	float v[3] = { NAN, frame_floats(in, channel, y)[x], NAN };
+
+	for (size_t side = 0; side < 3; side += 2)
+		if (at + side >= 1 && at + side - 1 < n)
+			v[side] = frame_floats(in, channel, down ? at + side - 1 : y)
+			    [down ? x : at + side - 1];
+	return (double)(isnan(v[2]) ? v[1] : v[2]) - (double)(isnan(v[0]) ? v[1] : v[0]);
+}
+
+/* A direction to the side that an ordered frame's camera saw, of any length; 0 where no neighbour
+ * tells. */
+static void
+side_by_order(const struct frame *in, const size_t channel[3], size_t x, size_t y, double side[3])
+{
+	double right[3], down[3];
+
+	for (size_t k = 0; k < 3; k++) {
+		right[k] = along_order(in, channel[k], x, y, false);
+		down[k] = along_order(in, channel[k], x, y, true);
+	}
+	vector3_cross(down, right, side);
+}
+
+/* Where the key seen_from_mm and the order of a frame tell different sides, as of one that was
+ * mirrored, the key is right. */
+static void
+turn_sides(struct cloud *cloud)
+{
+	size_t with = 0, against = 0;
+
+	for (size_t i = 0; i < cloud->n; i++) {
+		double dot = 0;
+
+		for (size_t k = 0; k < 3; k++)
+			dot += (double)cloud->normal[k][i] *
+			    (cloud->sensor[k] - (double)cloud->xyz[k][i]);
+		with += dot > 0;
+		against += dot < 0;
+	}
+	for (size_t i = 0; i < 3 * cloud->n && against > with; i++)
+		cloud->normal[i % 3][i / 3] *= -1;
+}
+
+static int
+find_sensor(const struct frame_head *head, struct cloud *cloud)
+{
+	struct numbers seen_from;
+	int status = 0;
+
+	if (cloud->has_sensor || !meta_get(&head->meta, "seen_from_mm"))
+		return 0;
+	if (meta_numbers(&head->meta, "seen_from_mm", &seen_from) < 0)
+		return -1;
+	cloud->has_sensor = seen_from.n == 3;
+	if (!cloud->has_sensor)
+		status = fail("seen_from_mm", "has %zu numbers, not three", seen_from.n);
+	else
+		memcpy(cloud->sensor, seen_from.v, sizeof(cloud->sensor));
+	numbers_free(&seen_from);
+	return status;
+}
+
+int
+cloud_take(const struct frame *in, struct cloud *cloud)
+{
+	static const char *const xyz[3] = { "x", "y", "z" }, *const nxyz[3] = { "nx", "ny", "nz" },
+		*const rgb[3] = { "r", "g", "b" };
+	size_t channel[9], most = in->head.w * in->head.h, n = 0;
+	bool given = !cloud->has_sensor && find_three(&in->head, nxyz, channel + 3);
+	bool order = !cloud->has_sensor && !given && in->head.w > 1 && in->head.h > 1;
+
+	find_three(&in->head, xyz, channel);
+	cloud->values = find_three(&in->head, rgb, channel + 6) ? 3 : 0;
+	if (cloud->values == 0 && head_channel(&in->head, "texture") != NO_CHANNEL) {
+		channel[6] = head_channel(&in->head, "texture");
+		cloud->values = 1;
+	}
+	cloud->sides = given ? CLOUD_NORMALS : CLOUD_ORDER;
+	if (find_sensor(&in->head, cloud) < 0)
+		return -1;
+	if (!given && !order)
+		cloud->sides = cloud->has_sensor ? CLOUD_SENSOR : CLOUD_NO_SIDES;
+	cloud->index = must_large(most, sizeof(*cloud->index));
+	for (size_t k = 0; k < 3; k++) {
+		cloud->xyz[k] = must_large(most, sizeof(float));
+		cloud->normal[k] = given || order ? must_large(most, sizeof(float)) : NULL;
+		cloud->value[k] = k < cloud->values ? must_large(most, sizeof(float)) : NULL;
+	}
+	for (size_t i = 0; i < most; i++) {
+		size_t x = i % in->head.w, y = i / in->head.w;
+		double side[3] = { 1, 0, 0 }, length;
+		bool finite = true;
+
+		for (size_t k = 0; k < 3; k++) {
+			cloud->xyz[k][n] = frame_floats(in, channel[k], y)[x];
+			finite &= isfinite(cloud->xyz[k][n]) != 0;
+			if (given)
+				side[k] = (double)frame_floats(in, channel[3 + k], y)[x];
+		}
+		if (!finite)
+			continue;
+		if (order)
+			side_by_order(in, channel, x, y, side);
+		length = vector3_length(side);
+		for (size_t k = 0; k < 3 && (given || order); k++)
+			cloud->normal[k][n] = (float)(side[k] / length);
+		for (size_t k = 0; k < cloud->values; k++)
+			cloud->value[k][n] = frame_floats(in, channel[6 + k], y)[x];
+		cloud->index[n] = (uint32_t)i;
+		cloud->points++;
+		n += !given || (length > 0 && isfinite(length));
+	}
+	cloud->n = n;
+	if (order && cloud->has_sensor)
+		turn_sides(cloud);
+	return 0;
+}
 
 /* ---- how dense they are ---- */
 
@@ -96,13 +236,21 @@ cloud_spacing(struct run *run, const struct cloud *cloud, double *spacing)
 static void
 keep_points(struct cloud *cloud, const uint32_t *point, size_t n)
 {
-	float **column[6 + CLOUD_VALUES];
+	float **column[7 + CLOUD_VALUES];
+	uint32_t *index = must_large(n + 1, sizeof(*index));
 	size_t columns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		index[i] = cloud->index[point[i]];
+	free(cloud->index);
+	cloud->index = index;
 
 	for (int k = 0; k < 3; k++)
 		column[columns++] = &cloud->xyz[k];
 	for (int k = 0; k < 3 && cloud->normal[0]; k++)
 		column[columns++] = &cloud->normal[k];
+	if (cloud->aside)
+		column[columns++] = &cloud->aside;
 	for (size_t k = 0; k < cloud->values; k++)
 		column[columns++] = &cloud->value[k];
 	for (size_t c = 0; c < columns; c++) {
@@ -116,7 +264,9 @@ keep_points(struct cloud *cloud, const uint32_t *point, size_t n)
 	cloud->n = n;
 }
 
-int
+/* Sorts the points into cubes of BRICK cells; drops those too far away from all others to have a
+ * place. -1 after fail(). */
+static int
 cloud_sort(struct run *run, struct cloud *cloud, double cell)
 {
 	uint32_t *near = must_large(cloud->n, sizeof(*near));
@@ -157,6 +307,8 @@ cloud_free(struct cloud *cloud)
 		free(cloud->normal[k]);
 		free(cloud->value[k]);
 	}
+	free(cloud->index);
+	free(cloud->aside);
 	grid_free(&cloud->grid);
 	*cloud = (struct cloud){ 0 };
 }
@@ -237,9 +389,41 @@ near_free(struct near *near)
 
 struct normals_job {
 	struct cloud *cloud;
-	const double *sensor;
+	bool hints;			/* the cloud's normals tell the sides */
 	bool *has;			/* each point: a normal */
 };
+
+/* Weighted sums, about this place, of the places of all points. */
+static void
+moments(const struct near *near, const float at[3], double sums[NEAR_SUMS])
+{
+	float lane[NEAR_SUMS][NEAR_LANES] = { 0 };
+
+	for (size_t i = 0; i < near->n; i += NEAR_LANES) {
+		CPU_SIMD
+		for (size_t k = 0; k < NEAR_LANES; k++) {
+			float x = near->place[0][i + k] - at[0], y = near->place[1][i + k] - at[1];
+			float z = near->place[2][i + k] - at[2];
+			float w = near_weight(x * x + y * y + z * z, WEIGHT_SQUARE);
+
+			lane[0][k] += w;
+			lane[1][k] += w * x;
+			lane[2][k] += w * y;
+			lane[3][k] += w * z;
+			lane[4][k] += w * x * x;
+			lane[5][k] += w * x * y;
+			lane[6][k] += w * x * z;
+			lane[7][k] += w * y * y;
+			lane[8][k] += w * y * z;
+			lane[9][k] += w * z * z;
+		}
+	}
+	for (size_t s = 0; s < NEAR_SUMS; s++) {
+		sums[s] = 0;
+		for (size_t k = 0; k < NEAR_LANES; k++)
+			sums[s] += (double)lane[s][k];
+	}
+}
 
 /* The plane's normal; its distance from points, in cells. NaN: there is none. */
 static float
@@ -278,31 +462,39 @@ make_normals(void *arg, size_t cube)
 	for (size_t j = 0; j < near.n; j++) {
 		size_t i = near.point[j];
 		const float at[3] = { near.place[0][j], near.place[1][j], near.place[2][j] };
-		double sums[NEAR_SUMS], normal[3], towards = 0;
+		double sums[NEAR_SUMS], normal[3], towards = 0, along = 0;
 
 		if (i < grid->first[cube] || i >= grid->first[cube + 1])
 			continue;
-		xyz2mesh_rows()->moments(&near, at, sums);
+		moments(&near, at, sums);
 		job->has[i] = !isnan(fit_plane(sums, normal));
 		if (!job->has[i])
 			continue;
+		for (int k = 0; k < 3; k++) {
+			towards += normal[k] * (cloud->sensor[k] - (double)cloud->xyz[k][i]);
+			along += job->hints ? normal[k] * (double)cloud->normal[k][i] : 0;
+		}
+		if (!job->hints || isnan(along))
+			along = cloud->has_sensor ? towards : job->hints ? NAN : 1;
+		job->has[i] = !isnan(along);
+		cloud->aside[i] = (float)(vector3_length(sums + 1) / sums[0]);
 		for (int k = 0; k < 3; k++)
-			towards += normal[k] * (job->sensor[k] - (double)cloud->xyz[k][i]);
-		for (int k = 0; k < 3; k++)
-			cloud->normal[k][i] = (float)(towards < 0 ? -normal[k] : normal[k]);
+			cloud->normal[k][i] = (float)(along < 0 ? -normal[k] : normal[k]);
 	}
 	near_free(&near);
 }
 
 int
-cloud_normals(struct run *run, struct cloud *cloud, const double sensor[3])
+cloud_normals(struct run *run, struct cloud *cloud)
 {
 	uint32_t *kept = must_large(cloud->n, sizeof(*kept));
-	struct normals_job job = { cloud, sensor, must_alloc(cloud->n, sizeof(bool)) };
+	struct normals_job job = { cloud, cloud->normal[0] != NULL,
+		must_alloc(cloud->n, sizeof(bool)) };
 	double cell = cloud->grid.size / BRICK;
 	size_t n = 0;
 
-	for (int k = 0; k < 3; k++)
+	cloud->aside = must_large(cloud->n, sizeof(float));
+	for (int k = 0; k < 3 && !job.hints; k++)
 		cloud->normal[k] = must_large(cloud->n, sizeof(float));
 	run_for(run, cloud->grid.cells, make_normals, &job);
 	for (size_t i = 0; i < cloud->n; i++) {
@@ -341,14 +533,15 @@ find_noise(void *arg, size_t k)
 			const float at[3] = { near.place[0][j], near.place[1][j],
 				near.place[2][j] };
 
-			xyz2mesh_rows()->moments(&near, at, sums);
+			moments(&near, at, sums);
 			job->noise[k] = fit_plane(sums, normal);
 			break;
 		}
 	near_free(&near);
 }
 
-double
+/* The points' standard deviation from planes through their neighbours, in cells, by the median. */
+static double
 cloud_noise(struct run *run, const struct cloud *cloud)
 {
 	struct noise_job job = { cloud, must_alloc(SPACING_POINTS, sizeof(float)) };
@@ -364,6 +557,39 @@ cloud_noise(struct run *run, const struct cloud *cloud)
 	free(job.noise);
 	/* weights narrow what they see: 1/seen^2 = 1/noise^2 + 1/WEIGHT_VARIANCE (of Gaussians) */
 	return noise / sqrt(1 - fmin(noise * noise / WEIGHT_VARIANCE, MOST_SEEN));
+}
+
+#define CELL_SPACINGS 1.5	/* cells, in spacings of the points, */
+#define LEAST_SPACINGS 0.9	/* of those: smaller cells leave holes between random points */
+#define CELL_NOISE 1.25		/* and at least, in standard deviations of their noise */
+#define NOISE_ROUNDS 4		/* in which that is found */
+
+int
+cloud_scale(struct run *run, struct cloud *cloud, double *cell, double *noise)
+{
+	bool found = isnan(*cell);
+
+	*noise = 0;
+	if (cloud_spacing(run, cloud, &cloud->spacing) < 0)
+		return -1;
+	if (!(cloud->spacing > 0))
+		return fail(NULL, "all points are at one place");
+	if (found)
+		*cell = CELL_SPACINGS * cloud->spacing;
+	else if (*cell < LEAST_SPACINGS * cloud->spacing)
+		warn("--cell", "%.4g is small for points %.4g apart: the surface may have holes",
+		    *cell, cloud->spacing);
+	if (cloud_sort(run, cloud, *cell) < 0)
+		return -1;
+	for (int round = 0; found && round < NOISE_ROUNDS; round++) {
+		*noise = cloud_noise(run, cloud) * *cell;
+		if (CELL_NOISE * *noise <= *cell)
+			break;
+		*cell = CELL_NOISE * *noise;
+		if (cloud_sort(run, cloud, *cell) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* ---- do normals agree? ---- */
