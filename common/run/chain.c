@@ -146,7 +146,8 @@ scan_once(const struct segment *segment)
 	int status;
 
 	scan.scan = SCAN_AFTER;
-	for (size_t k = 0; k < segment->n; k++)
+	scan.n = segment_maps(segment);
+	for (size_t k = 0; k < scan.n; k++)
 		needed |= segment->link[k].run.body->after && !segment->link[k].scanned;
 	if (!needed || (segment->chain->quiet && !segment->chain->strict))
 		return 0;
@@ -175,7 +176,8 @@ return_to_processor(struct segment *segment)
 	}
 	frame_free(segment->out);
 	segment->out = NULL;
-	return open_output(segment);
+	segment->n = segment_maps(segment);
+	return segment->n ? open_output(segment) : 0;
 }
 
 /* 0: the segment's frame is on its way on the device. 1: the processor shall do it. */
@@ -202,50 +204,6 @@ advance(struct segment *segment)
 {
 	for (size_t k = 0; k < segment->n; k++)
 		second_inputs_advance(&segment->link[k]);
-}
-
-/* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows.
- */
-static int
-run_maps(struct chain *chain, size_t at, struct frame *in)
-{
-	struct segment segment = { .chain = chain, .link = &chain->link[at], .in = in };
-	int status = plan_segment(&segment);
-
-	if (status == SURVEY_SKIPS) {
-		frame_free(in);
-		second_inputs_advance(segment.link);
-		return 0;
-	}
-	if (status == 0)
-		status = begin_beside(&segment);
-	if (status == 0) {
-		advance(&segment);
-		return 0;
-	}
-	if (status == 1)
-		status = open_output(&segment);
-	if (status == 0)
-		status = state_begin(&segment);
-	if (status == 0)
-		status = submit(&segment);
-	if (status == 0) {
-		state_finish(&segment, true);
-		advance(&segment);
-		return 0;
-	}
-	if (status == 1) {
-		status = bands_run(&segment);
-		bands_add_times(&segment);
-		state_finish(&segment, status == 0);
-	}
-	frame_free(in);
-	if (status < 0) {
-		frame_free(segment.out);
-		return -1;
-	}
-	advance(&segment);
-	return push(chain, at + segment.n, segment.out);
 }
 
 static int
@@ -277,6 +235,54 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 	return 0;
 }
 
+/* Plans and runs the links from `at` on, as many as go together; hands the result to what follows.
+ */
+static int
+run_segment(struct chain *chain, size_t at, struct frame *in)
+{
+	struct segment segment = { .chain = chain, .link = &chain->link[at], .in = in };
+	int status = plan_segment(&segment);
+
+	if (status == SURVEY_SKIPS) {
+		frame_free(in);
+		second_inputs_advance(segment.link);
+		return 0;
+	}
+	if (status == 0 && !segment.link->run.body->rows && !segment.link->on_device)
+		return run_flow(chain, at, in);
+	if (status == 0)
+		status = begin_beside(&segment);
+	if (status == 0) {
+		advance(&segment);
+		return 0;
+	}
+	if (status == 1)
+		status = open_output(&segment);
+	if (status == 0)
+		status = state_begin(&segment);
+	if (status == 0)
+		status = submit(&segment);
+	if (status == 0) {
+		state_finish(&segment, true);
+		advance(&segment);
+		return 0;
+	}
+	if (status == 1 && segment.n == 0)
+		return run_flow(chain, at, in);
+	if (status == 1) {
+		status = bands_run(&segment);
+		bands_add_times(&segment);
+		state_finish(&segment, status == 0);
+	}
+	frame_free(in);
+	if (status < 0) {
+		frame_free(segment.out);
+		return -1;
+	}
+	advance(&segment);
+	return push(chain, at + segment.n, segment.out);
+}
+
 /* One whole input for the stage: converted if need be, then through a map or a flow. */
 static int
 feed(struct chain *chain, size_t at, struct frame *in)
@@ -297,7 +303,8 @@ feed(struct chain *chain, size_t at, struct frame *in)
 		frame_free(in);
 		return -1;
 	}
-	return link->run.body->rows ? run_maps(chain, at, in) : run_flow(chain, at, in);
+	return link->run.body->rows || link->run.body->made ? run_segment(chain, at, in) :
+	    run_flow(chain, at, in);
 }
 
 /* A frame comes to a stage that gathers: does it begin another measurement than what waits? Then

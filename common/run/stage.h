@@ -108,13 +108,20 @@ struct body {
 	/* The same on the device, after plan and survey: lists what computes it (passes.h). NULL:
 	 * the processor does it. -1 after fail(). */
 	int (*passes)(struct run *, struct passes *);
-	/* Or a flow instead of survey, rows and after. -1 after fail(). Its passes are those of
-	 * run_passes(). */
+	/* Or a flow instead of rows and after, maybe with a survey. -1 after fail(). Its passes are
+	 * those of run_passes(), or, where it has `made`, of all that it computes. */
 	/* As the first stage of a chain that takes its operands by itself, or none: makes all
 	 * frames. */
 	int (*start)(struct run *);
 	/* A whole frame, which it then owns. */
 	int (*frame)(struct run *, struct frame *in);
+	/*
+	 * The passes have computed a frame of plan's `out`, maybe of what stages before left on the
+	 * device: emits it, which it owns. The first word of the last row of its first channel was
+	 * not 0 where the stage's input had a valid pixel. 1: it is freed, the processor shall do it
+	 * (`frame`). -1 after fail().
+	 */
+	int (*made)(struct run *, struct frame *made);
 	/* Before plan runs for another head: hands on what it holds back of the last one. `next`
 	 * may differ in metadata only. NULL: it holds nothing back. */
 	int (*flush)(struct run *, const struct frame_head *next);
