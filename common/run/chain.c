@@ -211,7 +211,9 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 {
 	struct link *link = &chain->link[at];
 	bool sink = link->run.stage->traits & STAGE_SINK || link->run.sink;
+	struct timing *timing;
 	const char *before;
+	double start;
 	int status;
 
 	all_invalid_take(&link->all_invalid, in);
@@ -222,11 +224,18 @@ run_flow(struct chain *chain, size_t at, struct frame *in)
 	link->seen = true;
 	before = warn_stage(link->title);
 	status = checks_flow_take(link, in);
+	link->flow_on_device = false;
+	link->after_s = 0;
+	start = progress_seconds();
 	if (status < 0)
 		frame_free(in);
 	else
 		status = link->run.body->frame(&link->run, in);
 	warn_stage(before);
+	timing = &link->timing[link->flow_on_device];
+	timing->seconds += progress_seconds() - start - link->after_s;
+	timing->samples += link_samples(link);
+	timing->frames++;
 	if (status < 0) {
 		chain->losses.stopped |= sink;	/* it writes by itself */
 		return -1;
@@ -298,6 +307,8 @@ feed(struct chain *chain, size_t at, struct frame *in)
 			return -1;
 		in = converted;
 	}
+	if (chain->opens)
+		placement_open_device(chain);
 	if (plan_link(link, &in->head) < 0 ||	/* which may choose a map or a flow */
 	    frame_mask_input(link, &in) < 0) {
 		frame_free(in);

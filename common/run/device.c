@@ -750,7 +750,8 @@ submit_flow(struct flow_gpu *flow, struct frame *in)
 bool
 run_wants_device(const struct run *run)
 {
-	return run->chain->device && run->link->place == PLACE_DEVICE;
+	return run->chain->device && (run->link->place == PLACE_DEVICE ||
+	    (run->link->place == PLACE_AUTO && placement_flow_gains(run->link)));
 }
 
 int
@@ -758,6 +759,7 @@ run_passes(struct run *run, struct frame *in, const struct frame_head *out, stru
 {
 	struct link *owner = run->link;
 	struct flow_gpu *flow = owner->flow_gpu;
+	int status;
 
 	*made = NULL;
 	if (!run_wants_device(run))
@@ -766,13 +768,20 @@ run_passes(struct run *run, struct frame *in, const struct frame_head *out, stru
 		flow = owner->flow_gpu = must_alloc(1, sizeof(*flow));
 	if (plan_flow(flow, run, &in->head, out) < 0)
 		return -1;
-	if (!flow->able)
+	if (!flow->able || (owner->place == PLACE_AUTO &&
+	    !passes_are_exact(run->chain->device, flow->link.passes)))
 		return 0;
-	if (submit_flow(flow, in) != 0)
-		return -1;
+	status = submit_flow(flow, in);
+	if (status != 0 && owner->place == PLACE_AUTO &&
+	    (status == 1 || gpu_lost(run->chain->device))) {
+		device_gives_way(run->chain);
+		owner->place = PLACE_PROCESSOR;
+		return 0;
+	}
 	*made = flow->completed;
 	flow->completed = NULL;
-	return 0;
+	owner->flow_on_device |= status == 0;
+	return status == 0 ? 0 : -1;
 }
 
 #define JOBS_IN_FLIGHT 3		/* frames under way: one up, one computed, one down */

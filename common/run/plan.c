@@ -277,13 +277,10 @@ apply_placement(struct segment *segment, bool *moved)
 int
 plan_segment(struct segment *segment)
 {
-	struct chain *chain = segment->chain;
 	bool anew = false, moved;
 	size_t n = 1;
 	int status;
 
-	if (chain->opens)
-		placement_open_device(chain);
 	status = plan_maps(segment, &anew);
 	if (status != 0)
 		return status;

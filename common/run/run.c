@@ -17,6 +17,9 @@
 int
 run_emit(struct run *run, struct frame *frame)
 {
+	double start;
+	int status;
+
 	if (meta_append_command(&frame->head.meta, run->link->command) < 0) {
 		frame_free(frame);
 		return -1;
@@ -30,7 +33,10 @@ run_emit(struct run *run, struct frame *frame)
 			return -1;
 		}
 	}
-	return run->chain->push(run->chain, run->position + 1, frame);
+	start = progress_seconds();
+	status = run->chain->push(run->chain, run->position + 1, frame);
+	run->link->after_s += progress_seconds() - start;
+	return status;
 }
 
 bool

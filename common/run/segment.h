@@ -159,6 +159,8 @@ struct link {
 	struct gpu_jobs *jobs;	/* of the segment that begins here */
 	struct frame_jobs *frame_jobs;	/* likewise, on the processor */
 	struct flow_gpu *flow_gpu;	/* a flow's own passes */
+	bool flow_on_device;		/* they made something of the input at hand */
+	double after_s;			/* a flow spent so long in the stages that follow */
 };
 
 /* What a segment's output channels are made by, and room to find that. */

@@ -130,6 +130,8 @@ struct body {
 	int (*lost)(struct run *, bool seen, size_t *results);
 	/* The input has ended: hands on what is left, writes the result. May be NULL. */
 	int (*end)(struct run *);
+	/* What it takes is kept by this name (cost_model.h). NULL: the stage's. */
+	const char *cost;
 	/* Without passes: why only the processor does this, which -v prints where a device is
 	 * demanded. NULL: nobody has written them. */
 	const char *no_passes;
@@ -148,12 +150,14 @@ struct body {
 struct stage {
 	const char *name, *summary, *operands;	/* operands: "[FILE ...]" */
 	const char *hint;	/* options to look at where no pixel is valid; may be NULL */
-	/* What `fringepipe --calibrate` measures the stage with; words NULL: nothing. */
+	/* What `fringepipe --calibrate` measures the stage with; words NULL: nothing. The second one
+	 * is for a body with a `cost` of its own. */
 	struct stage_example {
 		const char *words;	/* the stage and its options: "gauss -n 5" */
 		const char *from;	/* the output of another stage's example, or "images" */
 		const char *to;		/* what its own output is called */
-	} example;
+		const char *cost;	/* that body's */
+	} example, second_example;
 	const struct opt *options;		/* ended by a row without name */
 	size_t parameter_size, private_size;
 	const struct check *const *checks;	/* what to warn about; ended by NULL, or NULL */

@@ -342,9 +342,10 @@ static const struct body surveyed = { .survey = survey_frame, .rows = shade_pixe
 static const struct body annotated = { .frame = annotated_frame, .end = one_colour_end,
 	.no_passes = "a picture with bars or axes is larger than its input" };
 static const struct body turned = { .frame = turned_frame, .passes = turned_passes,
-	.made = turned_made };
+	.made = turned_made, .cost = "shade--view" };
 static const struct body turned_checked = { .survey = turned_survey, .frame = turned_frame,
-	.passes = turned_passes, .made = turned_made, .end = one_colour_end };
+	.passes = turned_passes, .made = turned_made, .end = one_colour_end,
+	.cost = "shade--view" };
 
 static int
 check_options(const struct parameters *p)
@@ -509,6 +510,7 @@ const struct stage stage_shade = {
 	.traits = STAGE_UNITS,
 	.agree = AGREE_EXACT,
 	.example = { "shade", "normals", "picture" },
+	.second_example = { "shade --view 30,20", "normals", "turned", "shade--view" },
 	.init = init,
 	.plan = plan,
 	.release = release,
