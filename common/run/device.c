@@ -1142,8 +1142,8 @@ look_for_valid(struct device_frame *frame, const struct frame *out, bool valid)
 	return status;
 }
 
-/* A frame is complete, which is NULL where a flow has taken it: what there is to say of it. -1 after
- * fail(). */
+/* A frame is complete, which is NULL where a flow has taken it: what there is to say of it. -1
+ * after fail(). */
 static int
 conclude_frame(struct device_frame *frame, const struct frame *out, bool valid)
 {

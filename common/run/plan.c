@@ -165,8 +165,8 @@ plan_link(struct link *link, const struct frame_head *head)
 	return status;
 }
 
-/* Can this link follow the planned ones of a segment? A flow can on the device, unless the processor
- * could not compute the frame again for it. */
+/* Can this link follow the planned ones of a segment? A flow can on the device, unless the
+ * processor could not compute the frame again for it. */
 static bool
 joins(const struct segment *segment, enum sample type)
 {
@@ -272,8 +272,9 @@ apply_placement(struct segment *segment, bool *moved)
 	return 0;
 }
 
-/* The segment: planned maps that go together on one side, or a flow alone. Frames that were completed meanwhile may
- * have been planned otherwise, so that maps are planned again once they have changed sides. */
+/* The segment: planned maps that go together on one side, or a flow alone. Frames that were
+ * completed meanwhile may have been planned otherwise, so that maps are planned again once they
+ * have changed sides. */
 int
 plan_segment(struct segment *segment)
 {

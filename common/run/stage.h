@@ -118,8 +118,8 @@ struct body {
 	/*
 	 * The passes have computed a frame of plan's `out`, maybe of what stages before left on the
 	 * device: emits it, which it owns. The first word of the last row of its first channel was
-	 * not 0 where the stage's input had a valid pixel. 1: it is freed, the processor shall do it
-	 * (`frame`). -1 after fail().
+	 * not 0 where the stage's input had a valid pixel. 1: it is freed, the processor shall do
+	 * it (`frame`). -1 after fail().
 	 */
 	int (*made)(struct run *, struct frame *made);
 	/* Before plan runs for another head: hands on what it holds back of the last one. `next`
@@ -150,8 +150,8 @@ struct body {
 struct stage {
 	const char *name, *summary, *operands;	/* operands: "[FILE ...]" */
 	const char *hint;	/* options to look at where no pixel is valid; may be NULL */
-	/* What `fringepipe --calibrate` measures the stage with; words NULL: nothing. The second one
-	 * is for a body with a `cost` of its own. */
+	/* What `fringepipe --calibrate` measures the stage with; words NULL: nothing. The second
+	 * one is for a body with a `cost` of its own. */
 	struct stage_example {
 		const char *words;	/* the stage and its options: "gauss -n 5" */
 		const char *from;	/* the output of another stage's example, or "images" */
