@@ -64,7 +64,7 @@ gpu_stage() {
 				printf " %8.1f Gop/s", pixels * operations / ms / 1e6
 			printf "; with its copies %9.3f ms", whole
 			if (rate["up"])
-				printf ", the bus %.3f", bus["up"] > bus["down"] ? bus["up"] : bus["down"]
+				printf ", the bus %.3f", (bus["up"] > bus["down"] ? bus["up"] : bus["down"])
 			printf "; processor %9.3f ms; %s; auto: %s\n", processor, same, auto }' calibrated said_of_gpu
 }
 
