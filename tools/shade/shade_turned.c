@@ -130,8 +130,8 @@ fill_places(const struct turned *turned, int k, struct frame **out)
 /*
  * The key, which is smaller for the nearer one of two hits. Along the direction of view own z grows
  * by r[8] of the distance, x by [6] and y by [7]. Own z is taken if that is enough, as it is the
- * value of --colour depth, too; else the one that grows fastest. Returns 0 for x, 1, 2; *facing: +-1
- * times it is the key.
+ * value of --colour depth, too; else the one that grows fastest. Returns 0 for x, 1, 2; *facing:
+ * +-1 times it is the key.
  */
 static int
 key_axis(const double *r, bool towards, float *facing)
@@ -842,8 +842,8 @@ turned_passes(struct run *run, struct passes *passes)
 			add_pass(&view, SHADER(shade_clear), VIEW_TILE);
 		}
 		view.block.value = read_channel(passes, value);
-		view.block.channel[TURNED_VALUE] =
-		    view.block.value == view.block.channel[TURNED_KEY] ? VIEW_NONE : view.block.value;
+		view.block.channel[TURNED_VALUE] = view.block.value ==
+		    view.block.channel[TURNED_KEY] ? VIEW_NONE : view.block.value;
 		add_drawing(&view);
 	}
 	return 0;

@@ -18,7 +18,7 @@
 #define VIEW_STEPS 0u		/* between neighbours: in z, and in the image plane */
 #define VIEW_LOOK 1u		/* turned X and Y of some rows */
 #define VIEW_TOLERANCE 3u	/* values of some points */
-#define VIEW_ALL 4u		/* turned X and Y of all points, where the look finds some far out */
+#define VIEW_ALL 4u		/* the same of all points, where the look finds some far out */
 #define VIEW_COLOURS 6u		/* of what is seen */
 #define VIEW_LISTS 4u		/* at most, that are found together */
 #define VIEW_LOOK_ROWS 64u
@@ -42,7 +42,7 @@
 #define VIEW_SCALE 3u		/* samples of a unit of length, a float */
 #define VIEW_SEEN 4u		/* pixels of which something is seen */
 #define VIEW_FAILED 5u		/* not 0: the processor has to draw the picture */
-#define VIEW_RESULTS 6u		/* so far in the output's last row, too, which is no row of pixels */
+#define VIEW_RESULTS 6u		/* so far in the output's last row, too: no row of pixels */
 #define VIEW_ORIGIN 6u		/* of the points the number from the middle on; VIEW_UNSET: none */
 #define VIEW_ONCE 7u		/* pixels that are lit once and have a value */
 #define VIEW_MIXED 8u		/* pixels whose samples are lit one by one */
