@@ -134,7 +134,7 @@ def images(k):
 write_frames("in.nrrd", [Frame(np.round(images(k)).astype("u1"), [f"image{i + 1}" for i in range(6)]) for k in (0, 4)])
 write_frames("ref.nrrd", Frame((2 * np.pi * x / 60)[None].astype("f4"), ["absphase"]))'
 	for words in "-c none" "-c depth" "-c depth --bar"; do
-		chain=(phasewrap -n 3 -p "60,66" in.nrrd , unwrap2f , phase2depth --ref ref.nrrd -c 1 , shade --view "30,20")
+		read -ra chain <<<"phasewrap -n 3 -p 60,66 in.nrrd , unwrap2f , phase2depth --ref ref.nrrd -c 1 , shade --view 30,20"
 		# shellcheck disable=SC2206
 		chain+=($words)
 		fringepipe -d cpu "${chain[@]}" -f -o cpu.nrrd

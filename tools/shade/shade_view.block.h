@@ -62,14 +62,14 @@ struct view_block {
 	uint own_w;			/* columns of the frame */
 	uint x, y, z;			/* channels; x VIEW_NONE: columns and rows */
 	uint value;			/* the channel to colour by; VIEW_NONE */
-	uint channel[5];		/* of attributes; the last one VIEW_NONE: the value is the key */
+	uint channel[5];		/* of attributes; the last VIEW_NONE: the value is the key */
 	uint samples, columns, rows;	/* a side of a pixel; in all */
 	uint step;			/* of passes in a row: the attribute, or the digits */
 	uint list;			/* of values that are counted: the first, */
 	uint lists;			/* and how many */
 	uint jump_stride;		/* of the pixels whose steps count */
 	uint scaled;			/* x and y are lengths like z */
-	float rotation[6];		/* of x, y and z, z away from the camera, in turned X; in Y */
+	float rotation[6];		/* of x, y and z away from the camera in turned X; in Y */
 	float axis[6];			/* the same of columns and rows, if they are x and y */
 	float sign;			/* of z, so that it points away from the camera */
 	float right, down;		/* distances of a depth map's pixels */
