@@ -62,7 +62,7 @@ struct view_block {
 	uint own_w;			/* columns of the frame */
 	uint x, y, z;			/* channels; x VIEW_NONE: columns and rows */
 	uint value;			/* the channel to colour by; VIEW_NONE */
-	uint channel[5];		/* of attributes; the last VIEW_NONE: the value is the key */
+	uint channel[5];		/* of attributes; VIEW_NONE: the value is the key */
 	uint samples, columns, rows;	/* a side of a pixel; in all */
 	uint step;			/* of passes in a row: the attribute, or the digits */
 	uint list;			/* of values that are counted: the first, */
