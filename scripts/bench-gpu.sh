@@ -1,5 +1,5 @@
-# The part `gpu` of scripts/bench: stages on the device beside the copy within its memory, the chain beside its bus, and
-# whether -d auto takes what is faster. Sourced by it.
+# The part `gpu` of scripts/bench: stages and the chain on the device beside the copy within its memory, the bus and the
+# processor, whether they agree, and what -d auto takes. Sourced by it.
 # shellcheck shell=bash disable=SC2046,SC2086,SC2154	# its variables and words
 
 # in_stream DEVICE SIZE WORDS ...: milliseconds of a further frame of a long stream, by the clock; what -v says of it is in
@@ -23,27 +23,49 @@ operations_of() {
 	floor_table | awk -F / -v words="$1" '$2 == words { n = $3 } END { print n + 0 }'
 }
 
-# gpu_stage SIZE NAME WORDS: one stage's time on the device, against the copy within its memory.
-gpu_stage() {
-	local whole
+# agreement WORDS: does the device give the processor's bytes?
+agreement() {
+	cmp -s <(fringepipe -q -d cpu "$@") <(fringepipe -q -d "$gpu" "$@") && echo "same bytes" || echo "other bytes"
+}
 
-	whole=$(in_stream "$gpu" "$1" ${3//SIZE/$1})
+# auto_side WORDS: where -d auto goes in a stream so long that opening is paid for.
+auto_side() {
+	FRINGEPIPE_REPEAT=20 fringepipe -v -q -d auto -o null: "$@" 2>said_of_auto
+	grep -q ' frames on ' said_of_auto && echo device || echo processor
+}
+
+# gpu_stage SIZE NAME WORDS: a row: one stage's time on the device, against the copy within its memory; with its copies,
+# beside what the bus takes and the processor; whether the bytes agree, and what -d auto takes.
+gpu_stage() {
+	local whole words=${3//SIZE/$1}
+
+	whole=$(in_stream "$gpu" "$1" $words)
+	if ! grep -q ' frames on ' said; then
+		printf "%-38s the processor does it\n" "$2"
+		return
+	fi
+	cp said said_of_gpu
 	awk -v label="$2" -v stage="${3%% *}" -v pixels="$(pixels "$1")" -v whole="$whole" \
-		-v bytes="$(must_move ${3//SIZE/$1})" -v copy="$gpu_copy" -v operations="$(operations_of "$3")" '
-		/ frames on / { there = 1
-			for (i = 1; i < NF; i++)
+		-v bytes="$(must_move $words)" -v copy="$gpu_copy" -v operations="$(operations_of "$3")" \
+		-v processor="$(in_stream cpu "$1" $words)" -v same="$(agreement $words)" -v auto="$(auto_side $words)" '
+		FILENAME == "calibrated" && /^to the device/ { rate["up"] = $4 }
+		FILENAME == "calibrated" && /^back/ { rate["down"] = $2 }
+		/ frames on / {
+			for (i = 1; i < NF; i++) {
 				if ($i == stage)
-					ms = $(i + 1) }
+					ms = $(i + 1)
+				if ($i == "up" || $i == "down")
+					bus[$i] = $(i + 1) / (rate[$i] ? rate[$i] : 1)
+			} }
 		END {
-			if (!there) {
-				printf "%-38s the processor does it\n", label
-				exit
-			}
 			printf "%-38s %9.3f ms %7.1f Mpx/s %7.2f GB/s %5.0f %% of copy", \
 				label, ms, pixels / ms / 1e3, bytes / ms / 1e6, 100 * bytes / ms / 1e6 / copy
 			if (operations)
 				printf " %8.1f Gop/s", pixels * operations / ms / 1e6
-			printf "; with its copies %9.3f ms\n", whole }' said
+			printf "; with its copies %9.3f ms", whole
+			if (rate["up"])
+				printf ", the bus %.3f", (bus["up"] > bus["down"] ? bus["up"] : bus["down"])
+			printf "; processor %9.3f ms; %s; auto: %s\n", processor, same, auto }' calibrated said_of_gpu
 }
 
 # gpu_chain SIZE: what the device says of the chain, then the floor of the bus: copies up and down overlap.
@@ -71,40 +93,6 @@ gpu_chain() {
 			print "" }' calibrated said
 }
 
-# choices SIZE: name / words of chains that -d auto decides about.
-choices() {
-	cat <<-END
-		phasewrap/phasewrap SIZE.images.nrrd
-		gauss/gauss SIZE.phases.nrrd
-		median/median SIZE.absolute.nrrd
-	END
-	! have holoenc || echo "holoenc/holoenc SIZE.height.nrrd"
-	echo "the chain/$(chain SIZE)"
-}
-
-# gpu_choice SIZE NAME WORDS: all on either side, and which -d auto takes by what was calibrated here. Its own time is
-# not printed: the device is opened in the middle of its run.
-gpu_choice() {
-	local processor device
-
-	processor=$(in_stream cpu "$1" ${3//SIZE/$1})
-	device=$(in_stream "$gpu" "$1" ${3//SIZE/$1})
-	FRINGEPIPE_REPEAT=20 fringepipe -v -q -d auto -o null: ${3//SIZE/$1} 2>said
-	awk -v label="$2" -v processor="$processor" -v device="$device" '
-		/ expected \(.*all on the processor/ {
-			there = $0
-			sub(/^[^:]*: /, "", there)
-			sub(/ on .*/, " on the device", there)
-			split($0, part, ": ")
-			expected = part[3] + 0 }
-		END {
-			printf "%-38s processor %9.3f ms, device %9.3f ms; auto: ", label, processor, device
-			if (there)
-				printf "%s, %.3f ms expected\n", there, expected
-			else
-				print "all on the processor" }' said
-}
-
 part_gpu() {
 	local size name words gpu_copy gpu=gpu${FRINGEPIPE_GPU:+:$FRINGEPIPE_GPU} XDG_CACHE_HOME=$work/gpu_cache
 	export XDG_CACHE_HOME
@@ -116,6 +104,7 @@ part_gpu() {
 	heading "GPU"
 	fringepipe --calibrate -d "$gpu" >calibrated
 	sed '/^$/,$d' calibrated
+	sed -i 's/^open .*/open 0/' "$XDG_CACHE_HOME/fringepipe/costs"	# the streams below are short
 	if fringepipe --devices | grep -F "$(head -n 1 calibrated)" | grep -q ' cpu,'; then
 		echo "this is a processor: its figures say nothing of a GPU"
 		gpu_frames=${gpu_frames:-8}
@@ -132,14 +121,7 @@ part_gpu() {
 		make_inputs "$size"
 		heading "$size, the chain from bytes in the host's memory to floats there"
 		gpu_chain "$size"
-		in_stream cpu "$size" $(chain "$size") | awk '{ printf "processor %.3f ms a frame, %.1f frames/s\n", $1, 1000 / $1 }'
-	done
-	# a stream so long that opening is paid for
-	sed -i 's/^open .*/open 0/' "$XDG_CACHE_HOME/fringepipe/costs"
-	for size in "${gpu_sizes[@]}"; do
-		heading "$size, what -d auto takes for a long stream, beside all on one side"
-		while IFS=/ read -r name words; do
-			! is_wanted $words || gpu_choice "$size" "$name" "$words"
-		done < <(choices)
+		in_stream cpu "$size" $(chain "$size") | awk -v same="$(agreement $(chain "$size"))" -v auto="$(auto_side $(chain "$size"))" '{
+			printf "processor %.3f ms a frame, %.1f frames/s; %s; auto: %s\n", $1, 1000 / $1, same, auto }'
 	done
 }

@@ -97,7 +97,7 @@ papers_zhang() {
 
 	heading "zhang: absolute phase to x y z, normals and a picture (table 1); the published figures: their processor, their GPU
    stands in its place: a simulated relief that fills the picture, seen by a camera without lens errors; pictures
-   are as large as the frame (theirs: not stated), turned ones with 1 sample a pixel, always by the processor"
+   are as large as the frame (theirs: not stated), turned ones with 1 sample a pixel"
 	for size in 532x500 266x250 177x167 133x125; do
 		make_pinhole "$size"
 		pinhole="phase2depth --calib $size.json $size.pinhole.nrrd , normals"

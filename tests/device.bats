@@ -17,7 +17,8 @@ costs() {
 	mkdir -p cache/fringepipe
 	printf '%s\n' 'fringepipe costs 1' "device $1" 'threads 2' 'open 0' 'latency 1e-6' 'copy 1e-6' \
 		"up $2 $2 $2" "down $2 $2 $2" >cache/fringepipe/costs
-	for stage in phasewrap gauss unwrap2f median phase2depth normals shade holoenc holodec dither3 undither3; do
+	for stage in phasewrap gauss unwrap2f median phase2depth normals shade holoenc holodec dither3 undither3 \
+		shade--view wff undither3-fit; do
 		echo "stage $stage 1e-9 1e-12"
 	done >>cache/fringepipe/costs
 }
@@ -131,6 +132,32 @@ auto() {
 	[ "$output" = "holoenc holodec" ]
 	run -0 auto holoenc -P 40 -K 0 depth.nrrd , holodec --decode plain --xyz
 	[ "$output" = "holoenc" ]
+}
+
+@test "device: auto takes whole frames where they were measured, and changes no byte" {
+	need_gpu
+	fringesim -q -s 96x64 -p 60,63 -n 3 --projector 400x300 -o images.nrrd
+	export XDG_CACHE_HOME=$work/cache
+	fringepipe -q -d cpu phasewrap images.nrrd -o phases.nrrd
+	fringepipe -q -d cpu phasewrap images.nrrd , unwrap2f , phase2depth --ref ideal , framecat --channels depth -o depth.nrrd
+	run -0 auto normals --pixel 1 depth.nrrd , shade --view 30,20 -c depth
+	[ "$output" = "normals shade" ]
+	fringepipe -q -d cpu wff phases.nrrd , framecat -f -o cpu.nrrd
+	FRINGEPIPE_GPU_CHECK=1 fringepipe -v wff phases.nrrd , framecat 2>messages | cmp - cpu.nrrd
+	grep 'frames on .*: wff [0-9.]* ms' messages
+	# without a measurement it stays on the processor
+	sed -i '/^stage wff/d' cache/fringepipe/costs
+	fringepipe -v wff phases.nrrd , framecat 2>messages | cmp - cpu.nrrd
+	if grep 'frames on ' messages; then return 1; fi
+	grep 'on the processor: wff [0-9.]* ms' messages
+	# one that does not answer
+	costs "$(device_name)" 0
+	FRINGEPIPE_GPU_TIMEOUT=0 fringepipe -v wff phases.nrrd , framecat 2>messages | cmp - cpu.nrrd
+	grep 'the processor goes on: ' messages
+	sed -i 's/^stage shade--view.*/stage shade--view 1e-12 1e-9/' cache/fringepipe/costs
+	fringepipe -v normals --pixel 1 depth.nrrd , shade --view 30,20 -c depth -f -o auto.nrrd 2>messages
+	grep 'frames on [^:]*: normals' messages
+	grep 'on the processor: shade' messages
 }
 
 @test "device: auto begins on the processor and goes over when opening is paid for" {

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
+#include "base/px.h"
 
 #define FIRST_ROOM 1024
 
@@ -158,7 +159,6 @@ corner_table_grow(struct corner_table *table, const double (*point)[3], size_t p
  * hundredths, of flat ones whose only steps are their jumps all that are not 0, but few. */
 #define CUT_MOST 0.9
 #define CUT_MOST_OF_ALL 0.3
-#define JUMP_PIXELS 32768		/* looked at, at most: more make the jump no better */
 
 /* To look at `most` pixels at most. */
 static void
@@ -209,6 +209,13 @@ add_step(struct list *list, float dz, float lateral)
 	list->n += (dz >= list->least) & (dz < INFINITY) & (lateral < INFINITY);
 }
 
+/* By operations that devices have (tools/shade/shade_count.comp). */
+static inline float
+distance(float x, float y)
+{
+	return px_sqrt(x * x + y * y);
+}
+
 /* The steps to the right and down from up to `left` pixels of a row, from *x on, which ends at what
  * would be the next one. Returns how many pixels are left. */
 static inline size_t
@@ -225,10 +232,10 @@ add_row(const struct jump_steps *steps, size_t y, size_t *x, size_t left, bool p
 
 		if (next < mesh->w)
 			add_step(list, fabsf(here.z[next] - here.z[at]), !points ? spacing[0] :
-			    hypotf(here.x[next] - here.x[at], here.y[next] - here.y[at]));
+			    distance(here.x[next] - here.x[at], here.y[next] - here.y[at]));
 		if (has_below)
 			add_step(list, fabsf(below.z[at] - here.z[at]), !points ? spacing[1] :
-			    hypotf(below.x[at] - here.x[at], below.y[at] - here.y[at]));
+			    distance(below.x[at] - here.x[at], below.y[at] - here.y[at]));
 	}
 	return left;
 }

@@ -176,6 +176,7 @@ int mesh_write_comments(const struct mesh *, const char *path, FILE *, const cha
 /* The automatic jump of a mesh, found in pieces, which several threads may do at the same time. */
 
 #define JUMP_PIECES 16
+#define JUMP_PIXELS 32768	/* looked at, at most: more make the jump no better */
 
 struct jump_steps {
 	const struct mesh *mesh;	/* its channels and its frame of floats */

@@ -135,7 +135,8 @@ scan_once(const struct segment *segment)
 	int status;
 
 	scan.scan = SCAN_AFTER;
-	for (size_t k = 0; k < segment->n; k++)
+	scan.n = segment_maps(segment);
+	for (size_t k = 0; k < scan.n; k++)
 		needed |= segment->link[k].run.body->after && !segment->link[k].scanned;
 	if (!needed || (segment->chain->quiet && !segment->chain->strict))
 		return 0;
@@ -164,7 +165,8 @@ return_to_processor(struct segment *segment)
 	}
 	frame_free(segment->out);
 	segment->out = NULL;
-	return open_output(segment);
+	segment->n = segment_maps(segment);
+	return segment->n ? open_output(segment) : 0;
 }
 
 /* 0: the segment's frame is on its way on the device. 1: the processor shall do it. */
@@ -193,10 +195,45 @@ advance(struct segment *segment)
 		second_inputs_advance(&segment->link[k]);
 }
 
-/* Plans and runs the maps from `at` on, as many as go together; hands the result to what follows.
+static int
+run_flow(struct chain *chain, size_t at, struct frame *in)
+{
+	struct link *link = &chain->link[at];
+	bool sink = link->run.stage->traits & STAGE_SINK || link->run.sink;
+	struct timing *timing;
+	const char *before;
+	double start;
+	int status;
+
+	all_invalid_take(&link->all_invalid, in);
+	if (second_inputs_add(link, &in) < 0) {
+		frame_free(in);
+		return -1;
+	}
+	link->seen = true;
+	before = warn_stage(link->title);
+	checks_flow_take(link, in);
+	link->flow_on_device = false;
+	link->after_s = 0;
+	start = progress_seconds();
+	status = link->run.body->frame(&link->run, in);
+	warn_stage(before);
+	timing = &link->timing[link->flow_on_device];
+	timing->seconds += progress_seconds() - start - link->after_s;
+	timing->samples += link_samples(link);
+	timing->frames++;
+	if (status < 0) {
+		chain->losses.stopped |= sink;	/* it writes by itself */
+		return -1;
+	}
+	second_inputs_advance(link);
+	return 0;
+}
+
+/* Plans and runs the links from `at` on, as many as go together; hands the result to what follows.
  */
 static int
-run_maps(struct chain *chain, size_t at, struct frame *in)
+run_segment(struct chain *chain, size_t at, struct frame *in)
 {
 	struct segment segment = { .chain = chain, .link = &chain->link[at], .in = in };
 	int status = plan_segment(&segment);
@@ -206,6 +243,8 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 		second_inputs_advance(segment.link);
 		return 0;
 	}
+	if (status == 0 && !segment.link->run.body->rows && !segment.link->on_device)
+		return run_flow(chain, at, in);
 	if (status == 0)
 		status = begin_beside(&segment);
 	if (status == 0) {
@@ -223,6 +262,8 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 		advance(&segment);
 		return 0;
 	}
+	if (status == 1 && segment.n == 0)
+		return run_flow(chain, at, in);
 	if (status == 1) {
 		status = bands_run(&segment);
 		bands_add_times(&segment);
@@ -235,32 +276,6 @@ run_maps(struct chain *chain, size_t at, struct frame *in)
 	}
 	advance(&segment);
 	return push(chain, at + segment.n, segment.out);
-}
-
-static int
-run_flow(struct chain *chain, size_t at, struct frame *in)
-{
-	struct link *link = &chain->link[at];
-	bool sink = link->run.stage->traits & STAGE_SINK || link->run.sink;
-	const char *before;
-	int status;
-
-	all_invalid_take(&link->all_invalid, in);
-	if (second_inputs_add(link, &in) < 0) {
-		frame_free(in);
-		return -1;
-	}
-	link->seen = true;
-	before = warn_stage(link->title);
-	checks_flow_take(link, in);
-	status = link->run.body->frame(&link->run, in);
-	warn_stage(before);
-	if (status < 0) {
-		chain->losses.stopped |= sink;	/* it writes by itself */
-		return -1;
-	}
-	second_inputs_advance(link);
-	return 0;
 }
 
 /* One whole input for the stage: converted if need be, then through a map or a flow. */
@@ -278,12 +293,15 @@ feed(struct chain *chain, size_t at, struct frame *in)
 			return -1;
 		in = converted;
 	}
+	if (chain->opens)
+		placement_open_device(chain);
 	if (plan_link(link, &in->head) < 0 ||	/* which may choose a map or a flow */
 	    frame_mask_input(link, &in) < 0) {
 		frame_free(in);
 		return -1;
 	}
-	return link->run.body->rows ? run_maps(chain, at, in) : run_flow(chain, at, in);
+	return link->run.body->rows || link->run.body->made ? run_segment(chain, at, in) :
+	    run_flow(chain, at, in);
 }
 
 /* A frame comes to a stage that gathers: does it begin another measurement than what waits? Then

@@ -359,13 +359,22 @@ fewer_threads(const struct chain *chain)
 	    (double)chain->costs->threads / chain->threads : 1;
 }
 
+/* What was measured of the stage, by the body that it has; NULL if nothing. */
+static const struct cost_stage *
+cost_of(const struct link *link)
+{
+	const struct costs *costs = link->run.chain->costs;
+	const char *name = link->run.body->cost;
+
+	return costs ? costs_stage(costs, name ? name : link->run.stage->name) : NULL;
+}
+
 /* Expected seconds for a frame; NaN where it is not known. */
 static double
 expected(const struct link *link, bool on_device)
 {
 	const struct chain *chain = link->run.chain;
-	const struct cost_stage *stage =
-	    chain->costs ? costs_stage(chain->costs, link->run.stage->name) : NULL;
+	const struct cost_stage *stage = cost_of(link);
 
 	if (!stage)
 		return NAN;
@@ -492,17 +501,28 @@ placement_choose(const struct segment *segment, bool on_device[])
 		report_choice(segment, map);
 }
 
+static bool
+gains(const struct link *link)
+{
+	const struct cost_stage *stage = cost_of(link);
+
+	return stage && stage->device_s < stage->processor_s * fewer_threads(link->run.chain);
+}
+
+bool
+placement_flow_gains(const struct link *link)
+{
+	const struct chain *chain = link->run.chain;
+
+	return gains(link) && !strcmp(chain->costs->device, gpu_facts(chain->device)->name);
+}
+
 bool
 placement_gains(const struct chain *chain)
 {
-	for (size_t i = 0; i < chain->n; i++) {
-		const struct link *link = &chain->link[i];
-		const struct cost_stage *stage = costs_stage(chain->costs, link->run.stage->name);
-
-		if (link->place == PLACE_AUTO && stage &&
-		    stage->device_s < stage->processor_s * fewer_threads(chain))
+	for (size_t i = 0; i < chain->n; i++)
+		if (chain->link[i].place == PLACE_AUTO && gains(&chain->link[i]))
 			return true;
-	}
 	return false;
 }
 

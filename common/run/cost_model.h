@@ -81,6 +81,8 @@ void times_print(const char *before, const struct link *, bool on_device);
 /* Under -v: the processor's times, frames and frames per second. */
 void times_report(const struct chain *);
 
+/* Would a flow whose passes are its own (run_passes()) take less time with the device? */
+bool placement_flow_gains(const struct link *);
 /* Does the device gain anything with any stage that may use it? */
 bool placement_gains(const struct chain *);
 /*

@@ -301,14 +301,25 @@ struct rows {
 	size_t first, end;
 };
 
+/* Of h rows in all. */
 static struct rows
-rows_around(const struct segment *segment, size_t y0, size_t y1, size_t beyond)
+rows_around(size_t h, struct rows of, size_t beyond)
 {
-	struct rows rows = { y0 > beyond ? y0 - beyond : 0, y1 + beyond };
+	struct rows rows = { of.first > beyond ? of.first - beyond : 0, of.end + beyond };
 
-	if (rows.end > segment->h)
-		rows.end = segment->h;
+	if (rows.end > h)
+		rows.end = h;
 	return rows;
+}
+
+/* The rows that a tile is for, of map k's output: all of a frame that is not cut into tiles. */
+static struct rows
+tile_rows(const struct tile *tile, size_t k)
+{
+	const struct link *link = &tile->segment->link[k];
+
+	return link->passes->whole ? (struct rows){ 0, link->out.h } :
+	    (struct rows){ tile->y0, tile->y1 };
 }
 
 static size_t
@@ -376,19 +387,19 @@ bring(struct tile *tile, const struct plane *plane, struct rows rows)
 	return plane_at(address, stride, plane->type);
 }
 
-/* A plane of the host that the device makes `rows` of, of which the tile's own are wanted. */
+/* A plane of the host that the device makes `rows` of, of which the tile's `own` are wanted. */
 static struct gpu_plane
-bring_back(struct tile *tile, const struct plane *plane, struct rows rows)
+bring_back(struct tile *tile, const struct plane *plane, struct rows rows, struct rows own)
 {
 	const struct gpu_block *block = tile_block(plane);
-	size_t stride = plane->stride, bytes = (tile->y1 - tile->y0) * stride;
+	size_t stride = plane->stride, bytes = (own.end - own.first) * stride;
 	size_t at, from, staged = 0;
 	uint64_t address;
 
 	if (block && gpu_facts(tile->device)->unified)
 		return plane_at(block->address + offset_in(block, plane), stride, plane->type);
 	address = place(tile, rows, stride, &at);
-	from = at + (tile->y0 - rows.first) * stride;
+	from = at + (own.first - rows.first) * stride;
 	if (!block) {
 		staged = tile->staging;
 		tile->staging += aligned(bytes);
@@ -398,10 +409,10 @@ bring_back(struct tile *tile, const struct plane *plane, struct rows rows)
 	tile->down_bytes += bytes;
 	gpu_job_download(tile->slot->job, tile->slot->arena, from,
 	    block ? block : tile->slot->staging,
-	    block ? offset_in(block, plane) + tile->y0 * stride : staged, bytes);
+	    block ? offset_in(block, plane) + own.first * stride : staged, bytes);
 	if (!block)
 		tile->slot->copy_back[tile->slot->copies_back++] = (struct copy_back){
-			(char *)plane->host + tile->y0 * stride, staged, bytes
+			(char *)plane->host + own.first * stride, staged, bytes
 		};
 	return plane_at(address, stride, plane->type);
 }
@@ -509,8 +520,8 @@ lay_out_output(struct tile *tile, size_t k, struct rows rows)
 		if (from != NO_CHANNEL) {
 			tile->out[k][c] = tile->in[k][from];
 		} else if (tile->final[k][c] != NO_CHANNEL) {
-			tile->out[k][c] =
-			    bring_back(tile, &segment->out->plane[tile->final[k][c]], rows);
+			tile->out[k][c] = bring_back(tile,
+			    &segment->out->plane[tile->final[k][c]], rows, tile_rows(tile, k));
 		} else {
 			tile->out[k][c] =
 			    plane_at(place(tile, rows, stride, &at), stride, link->out.type);
@@ -518,7 +529,8 @@ lay_out_output(struct tile *tile, size_t k, struct rows rows)
 		}
 	}
 	for (size_t i = 0; i < link->run.state; i++)
-		tile->out[k][link->out.c + i] = bring_back(tile, &link->state[1]->plane[i], rows);
+		tile->out[k][link->out.c + i] = bring_back(tile, &link->state[1]->plane[i], rows,
+		    tile_rows(tile, k));
 }
 
 /* Where a map's table of planes is written; NULL while only sizes are found. */
@@ -555,10 +567,10 @@ record_pass(struct tile *tile, size_t k, const struct pass *pass, struct rows ro
     struct gpu_push *push)
 {
 	const uint32_t *most = gpu_facts(tile->device)->groups_most;
-	struct rows made = rows_around(tile->segment, rows.first, rows.end, pass->beyond);
-	size_t w = tile->segment->link[k].out.w;
+	const struct frame_head *out = &tile->segment->link[k].out;
+	struct rows made = rows_around(out->h, rows, pass->beyond);
 	uint32_t groups[2] = {
-		(uint32_t)((w + pass->tile[0] - 1) / pass->tile[0]),
+		(uint32_t)((out->w + pass->tile[0] - 1) / pass->tile[0]),
 		(uint32_t)((made.end - made.first + pass->tile[1] - 1) / pass->tile[1])
 	};
 	size_t block = tile->words;
@@ -582,14 +594,14 @@ record_map(struct tile *tile, size_t k)
 	const struct segment *segment = tile->segment;
 	const struct link *link = &segment->link[k];
 	const struct passes *passes = link->passes;
-	struct rows rows = rows_around(segment, tile->y0, tile->y1, segment->halo[k]), more;
+	struct rows rows = rows_around(link->out.h, tile_rows(tile, k), segment->halo[k]), more;
 	size_t in = link->in.c + link->run.state, planes = in + link->out.c + link->run.state;
 	size_t beyond = 0;
 	size_t stride = frame_stride(link->out.w, SAMPLE_FLOAT), at;
 	struct gpu_plane *table = table_of(tile);
 	struct gpu_push push = {
 		.planes = tile->fills ? tile->slot->words->address + tile->words : 0,
-		.w = (uint32_t)link->out.w, .h = (uint32_t)segment->h,
+		.w = (uint32_t)link->out.w, .h = (uint32_t)link->out.h,
 		.states = (uint32_t)link->in.c,
 		.outputs = (uint32_t)in,
 		.new_states = (uint32_t)(in + link->out.c),
@@ -601,7 +613,7 @@ record_map(struct tile *tile, size_t k)
 		fill_table(tile, k, &push);
 	for (size_t i = 0; i < passes->n; i++)
 		beyond = passes->pass[i].beyond > beyond ? passes->pass[i].beyond : beyond;
-	more = rows_around(segment, rows.first, rows.end, beyond);
+	more = rows_around(link->out.h, rows, beyond);
 	for (size_t i = 0; i < passes->scratches; i++) {
 		uint64_t there = place(tile, more, stride, &at);
 
@@ -625,10 +637,11 @@ tile_record(struct tile *tile, bool fills)
 	tile->fits = true;
 	for (size_t k = 0; k < tile->segment->n; k++) {
 		const struct segment *segment = tile->segment;
-		struct rows rows = rows_around(segment, tile->y0, tile->y1, segment->halo[k]);
+		const struct link *link = &segment->link[k];
+		struct rows rows = rows_around(link->out.h, tile_rows(tile, k), segment->halo[k]);
 
-		lay_out_input(tile, k,
-		    rows_around(segment, rows.first, rows.end, segment->link[k].run.halo));
+		lay_out_input(tile, k, link->passes->whole ? (struct rows){ 0, segment->h } :
+		    rows_around(segment->h, rows, link->run.halo));
 		lay_out_output(tile, k, rows);
 	}
 	for (size_t k = 0; k < tile->segment->n; k++)
@@ -737,7 +750,8 @@ submit_flow(struct flow_gpu *flow, struct frame *in)
 bool
 run_wants_device(const struct run *run)
 {
-	return run->chain->device && run->link->place == PLACE_DEVICE;
+	return run->chain->device && (run->link->place == PLACE_DEVICE ||
+	    (run->link->place == PLACE_AUTO && placement_flow_gains(run->link)));
 }
 
 int
@@ -745,6 +759,7 @@ run_passes(struct run *run, struct frame *in, const struct frame_head *out, stru
 {
 	struct link *owner = run->link;
 	struct flow_gpu *flow = owner->flow_gpu;
+	int status;
 
 	*made = NULL;
 	if (!run_wants_device(run))
@@ -753,13 +768,20 @@ run_passes(struct run *run, struct frame *in, const struct frame_head *out, stru
 		flow = owner->flow_gpu = must_alloc(1, sizeof(*flow));
 	if (plan_flow(flow, run, &in->head, out) < 0)
 		return -1;
-	if (!flow->able)
+	if (!flow->able || (owner->place == PLACE_AUTO &&
+	    !passes_are_exact(run->chain->device, flow->link.passes)))
 		return 0;
-	if (submit_flow(flow, in) != 0)
-		return -1;
+	status = submit_flow(flow, in);
+	if (status != 0 && owner->place == PLACE_AUTO &&
+	    (status == 1 || gpu_lost(run->chain->device))) {
+		device_gives_way(run->chain);
+		owner->place = PLACE_PROCESSOR;
+		return 0;
+	}
 	*made = flow->completed;
 	flow->completed = NULL;
-	return 0;
+	owner->flow_on_device |= status == 0;
+	return status == 0 ? 0 : -1;
 }
 
 #define JOBS_IN_FLIGHT 3		/* frames under way: one up, one computed, one down */
@@ -873,6 +895,12 @@ most_of_tile(const struct gpu *device)
 	return share < facts->allocation_most ? share : facts->allocation_most;
 }
 
+static bool
+is_whole(const struct segment *segment)
+{
+	return segment->link[segment->n - 1].passes->whole;
+}
+
 /* How many rows of the output fit at once. */
 static size_t
 rows_that_fit(struct tile *tile)
@@ -885,7 +913,7 @@ rows_that_fit(struct tile *tile)
 		if (tile_record(tile, false) < 0 ||
 		    (tile->fits && tile->arena <= most && tile->staging <= most))
 			return rows;
-		if (rows == 1 || tile->segment->link->passes->whole)
+		if (rows == 1 || is_whole(tile->segment))
 			return 0;
 		rows = (rows + 1) / 2;
 	}
@@ -1073,6 +1101,7 @@ find_invalid(struct device_frame *frame, bool empty)
 
 	scan.scan = SCAN_VALID;
 	scan.in = frame->in;
+	scan.n = segment_maps(&scan);
 	for (size_t k = 0; k < scan.n; k++)
 		if ((!empty && scan.link[k].all_invalid.warned) || scan.link[k].run.state)
 			return 0;
@@ -1085,17 +1114,19 @@ find_invalid(struct device_frame *frame, bool empty)
 	return status;
 }
 
-/* Have the frame and its input valid pixels? It counts for all maps. -1 after fail(). */
+/* Have the frame, which is NULL where only `valid` is known of it, and its input valid pixels? It
+ * counts for all maps. -1 after fail(). */
 static int
-look_for_valid(struct device_frame *frame, const struct frame *out)
+look_for_valid(struct device_frame *frame, const struct frame *out, bool valid)
 {
 	const struct segment *segment = &frame->segment;
-	struct all_invalid ends = { 0 };
+	struct all_invalid ends = { .out = valid };
 	int status = 0;
 
 	all_invalid_take(&ends, frame->in);
-	all_invalid_emit(&ends, out);
-	for (size_t k = 0; k < segment->n; k++) {
+	if (out)
+		all_invalid_emit(&ends, out);
+	for (size_t k = 0; k < segment_maps(segment); k++) {
 		struct all_invalid *seen = &segment->link[k].all_invalid;
 
 		all_invalid_begin(seen, segment_passed_from(segment, k, 0) != NO_CHANNEL);
@@ -1108,15 +1139,16 @@ look_for_valid(struct device_frame *frame, const struct frame *out)
 	return status;
 }
 
-/* A frame is complete: what there is to say of it. -1 after fail(). */
+/* A frame is complete, which is NULL where a flow has taken it: what there is to say of it. -1
+ * after fail(). */
 static int
-conclude_frame(struct device_frame *frame, const struct frame *out)
+conclude_frame(struct device_frame *frame, const struct frame *out, bool valid)
 {
 	const struct segment *segment = &frame->segment;
 	int status = 0;
 
 	if (segment->link->run.body->rows)	/* a flow's passes make a part of its frame */
-		status = look_for_valid(frame, out);
+		status = look_for_valid(frame, out, valid);
 	for (size_t i = 0; i < frame->planes; i++)
 		if (frame->plane[i].final != NO_CHANNEL)
 			check_rows_copy(frame->plane[i].rows, frame->plane[i].c, out,
@@ -1171,25 +1203,68 @@ can_take_over(const struct segment *segment)
 	for (size_t k = 0; k < segment->n; k++)
 		if (segment->link[k].place == PLACE_DEVICE || segment->link[k].masked)
 			return false;
-	return segment->link->run.body->rows && !state_used(segment);
+	return (segment->link->run.body->rows || segment->link->run.body->made) &&
+	    !state_used(segment);
 }
 
-/* The processor computes a frame in place of the device. -1 after fail(). */
+/* The processor computes a frame in place of the device. *out: NULL where a flow has emitted it. -1
+ * after fail(). */
 static int
 take_over(struct device_frame *began, struct frame **out)
 {
 	struct segment again = began->segment;
+	struct link *flow = NULL;
+	const char *before;
 	int status;
 
-	*out = NULL;
+	again.n = segment_maps(&again);
+	if (again.n < began->segment.n)
+		flow = &again.link[again.n];
 	swap_seconds(began);
-	status = frame_new(&again.link[again.n - 1].out, &again.out);
-	if (status == 0)
+	if (again.n == 0)
+		status = frame_duplicate(began->in, &again.out);
+	else
+		status = frame_new(&again.link[again.n - 1].out, &again.out);
+	if (status == 0 && again.n)
 		status = bands_run(&again);
 	swap_seconds(began);
 	free_inputs(began);
 	*out = again.out;
+	if (status < 0 || !flow)
+		return status;
+	*out = NULL;
+	all_invalid_take(&flow->all_invalid, again.out);
+	before = warn_stage(flow->title);
+	status = flow->run.body->frame(&flow->run, again.out);
+	warn_stage(before);
 	return status;
+}
+
+/* Hands a frame that the last link, a flow, has made to it. */
+static int
+conclude_flow(struct device_frame *began, struct frame *made)
+{
+	struct segment *segment = &began->segment;
+	struct link *flow = &segment->link[segment->n - 1];
+	struct all_invalid seen = flow->all_invalid;
+	const char *before = warn_stage(flow->title);
+	bool valid = *(uint32_t *)frame_row(made, 0, made->head.h - 1);
+	int status;
+
+	if (segment->n == 1) {
+		all_invalid_take(&flow->all_invalid, began->in);
+	} else {
+		flow->all_invalid.frames++;
+		flow->all_invalid.in = valid;
+		flow->all_invalid.others = false;
+	}
+	status = flow->run.body->made(&flow->run, made);
+	warn_stage(before);
+	if (status == 1) {
+		flow->all_invalid = seen;
+		return take_over(began, &made);
+	}
+	return status < 0 ? -1 : conclude_frame(began, NULL, valid);
 }
 
 static int
@@ -1199,11 +1274,13 @@ complete_one(struct chain *chain, struct gpu_jobs *jobs, device_complete *comple
 	struct frame *frame;
 	int status = complete_oldest(jobs, &frame);
 
+	if (status == 0 && frame && jobs->link[jobs->n - 1].run.body->made)
+		return conclude_flow(began, frame);
 	if (status < 0 && gpu_lost(chain->device) && can_take_over(&began->segment)) {
 		device_gives_way(chain);
 		status = frame ? take_over(began, &frame) : 0;
 	} else if (status == 0 && frame) {
-		status = conclude_frame(began, frame);
+		status = conclude_frame(began, frame, true);
 	}
 	if (status < 0) {
 		frame_free(frame);
@@ -1282,7 +1359,7 @@ device_start(struct gpu *device, struct segment *segment, device_complete *compl
 		return -1;
 	}
 	most = rows_that_fit(&tile);
-	if (rows == 0 || rows > most || first->passes->whole)
+	if (rows == 0 || rows > most || is_whole(segment))
 		rows = most;
 	if (rows == 0 && !tile.fits && tile.arena + tile.staging <= most_of_tile(device))
 		fail(NULL,
@@ -1294,8 +1371,8 @@ device_start(struct gpu *device, struct segment *segment, device_complete *compl
 		    tile.arena + tile.staging, most_of_tile(device));
 	else if (rows == 0)
 		fail(NULL, "a %s of %zu pixels does not fit the GPU: it takes %zu bytes, of %zu",
-		    first->passes->whole ? "frame" : "row", first->passes->whole ?
-		    segment->out->head.w * segment->h : segment->in->head.w,
+		    is_whole(segment) ? "frame" : "row", is_whole(segment) ?
+		    segment->out->head.w * segment->out->head.h : segment->in->head.w,
 		    tile.arena + tile.staging, most_of_tile(device));
 	else
 		status = submit_tiles(&tile, first->jobs, rows, complete);

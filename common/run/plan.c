@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/bands.h"
 #include "run/cost_model.h"
 #include "run/device.h"
 #include "run/frame_jobs.h"
@@ -159,13 +160,17 @@ plan_link(struct link *link, const struct frame_head *head)
 	return status;
 }
 
-/* Can this link be a map further down a segment? */
+/* Can this link follow the planned ones of a segment? A flow can on the device, unless the
+ * processor could not compute the frame again for it. */
 static bool
-joins(const struct chain *chain, size_t at, enum sample type)
+joins(const struct segment *segment, enum sample type)
 {
-	const struct body *body = chain->link[at].run.body;
+	const struct link *link = &segment->link[segment->n];
+	const struct body *body = link->run.body;
 
-	return body->rows && !body->gather && !body->survey && link_takes(&chain->link[at], type);
+	if (body->gather || body->survey || !link_takes(link, type))
+		return false;
+	return body->rows || (body->made && segment->chain->device && !state_used(segment));
 }
 
 /* The survey sees the frame with the second inputs behind its own planes, which are borrowed. */
@@ -238,8 +243,8 @@ plan_maps(struct segment *segment, bool *anew)
 		head = &link->out;
 		segment->n++;
 	} while (!segment->link->masks_result && segment->n < SEGMENT_MOST &&
-	    at + segment->n < chain->n &&
-	    joins(chain, at + segment->n, head->type));
+	    at + segment->n < chain->n && segment_maps(segment) == segment->n &&
+	    joins(segment, head->type));
 	return 0;
 }
 
@@ -262,18 +267,16 @@ apply_placement(struct segment *segment, bool *moved)
 	return 0;
 }
 
-/* The segment: planned maps that go together on one side. Frames that were completed meanwhile may
- * have been planned otherwise, so that maps are planned again once they have changed sides. */
+/* The segment: planned maps that go together on one side, or a flow alone. Frames that were
+ * completed meanwhile may have been planned otherwise, so that maps are planned again once they
+ * have changed sides. */
 int
 plan_segment(struct segment *segment)
 {
-	struct chain *chain = segment->chain;
 	bool anew = false, moved;
 	size_t n = 1;
 	int status;
 
-	if (chain->opens)
-		placement_open_device(chain);
 	status = plan_maps(segment, &anew);
 	if (status != 0)
 		return status;
@@ -285,7 +288,8 @@ plan_segment(struct segment *segment)
 		if (status != 0)
 			return status;
 	}
-	while (n < segment->n && segment->link[n].on_device == segment->link->on_device)
+	while (n < segment->n && segment->link[n].on_device == segment->link->on_device &&
+	    (segment->link[n].on_device || segment->link[n].run.body->rows))
 		n++;
 	segment->n = n;
 	segment->h = segment->in->head.h;

@@ -17,6 +17,9 @@
 int
 run_emit(struct run *run, struct frame *frame)
 {
+	double start;
+	int status;
+
 	meta_append_command(&frame->head.meta, run->link->command);
 	if (run->body->frame) {
 		all_invalid_emit(&run->link->all_invalid, frame);
@@ -24,7 +27,10 @@ run_emit(struct run *run, struct frame *frame)
 		    run->position == 0);
 		checks_flow_emit(run->link, frame);
 	}
-	return run->chain->push(run->chain, run->position + 1, frame);
+	start = progress_seconds();
+	status = run->chain->push(run->chain, run->position + 1, frame);
+	run->link->after_s += progress_seconds() - start;
+	return status;
 }
 
 bool

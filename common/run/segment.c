@@ -157,6 +157,12 @@ segment_produced_by(const struct segment *segment, size_t *k, size_t *c)
 	}
 }
 
+size_t
+segment_maps(const struct segment *segment)
+{
+	return segment->n - !segment->link[segment->n - 1].run.body->rows;
+}
+
 void
 segment_halos(struct segment *segment)
 {

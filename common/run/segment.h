@@ -159,6 +159,8 @@ struct link {
 	struct gpu_jobs *jobs;	/* of the segment that begins here */
 	struct frame_jobs *frame_jobs;	/* likewise, on the processor */
 	struct flow_gpu *flow_gpu;	/* a flow's own passes */
+	bool flow_on_device;		/* they made something of the input at hand */
+	double after_s;			/* a flow spent so long in the stages that follow */
 };
 
 /* What a segment's output channels are made by, and room to find that. */
@@ -222,6 +224,8 @@ struct producer {
 };
 
 /*
+ * On a device the last link may be a flow whose passes do all of it (struct body's `made`).
+ *
  * A band is a thread's piece of work. It is taken through the maps a few rows at a
  * time: each map makes the rows that the next ones need now, and a window of its last rows is kept
  * for their halos. So a row is made once, but for the halos at the band's two ends.
@@ -257,6 +261,8 @@ size_t segment_passed_from(const struct segment *, size_t k, size_t c);
 /* Follows a channel of map k's output back to the map that makes it: *k and *c. False: it is the
  * input's channel *c. */
 bool segment_produced_by(const struct segment *, size_t *k, size_t *c);
+/* How many of its links are maps: all, or all but the last. */
+size_t segment_maps(const struct segment *);
 /* Sets halo[]. */
 void segment_halos(struct segment *);
 /* Does the stage take samples of this type as they are? */

@@ -108,13 +108,20 @@ struct body {
 	/* The same on the device, after plan and survey: lists what computes it (passes.h). NULL:
 	 * the processor does it. -1 after fail(). */
 	int (*passes)(struct run *, struct passes *);
-	/* Or a flow instead of survey, rows and after. -1 after fail(). Its passes are those of
-	 * run_passes(). */
+	/* Or a flow instead of rows and after, maybe with a survey. -1 after fail(). Its passes are
+	 * those of run_passes(), or, where it has `made`, of all that it computes. */
 	/* As the first stage of a chain that takes its operands by itself, or none: makes all
 	 * frames. */
 	int (*start)(struct run *);
 	/* A whole frame, which it then owns. */
 	int (*frame)(struct run *, struct frame *in);
+	/*
+	 * The passes have computed a frame of plan's `out`, maybe of what stages before left on the
+	 * device: emits it, which it owns. The first word of the last row of its first channel was
+	 * not 0 where the stage's input had a valid pixel. 1: it is freed, the processor shall do
+	 * it (`frame`). -1 after fail().
+	 */
+	int (*made)(struct run *, struct frame *made);
 	/* Before plan runs for another head: hands on what it holds back of the last one. `next`
 	 * may differ in metadata only. NULL: it holds nothing back. */
 	int (*flush)(struct run *, const struct frame_head *next);
@@ -123,6 +130,8 @@ struct body {
 	int (*lost)(struct run *, bool seen, size_t *results);
 	/* The input has ended: hands on what is left, writes the result. May be NULL. */
 	int (*end)(struct run *);
+	/* What it takes is kept by this name (cost_model.h). NULL: the stage's. */
+	const char *cost;
 	/* Without passes: why only the processor does this, which -v prints where a device is
 	 * demanded. NULL: nobody has written them. */
 	const char *no_passes;
@@ -141,12 +150,14 @@ struct body {
 struct stage {
 	const char *name, *summary, *operands;	/* operands: "[FILE ...]" */
 	const char *hint;	/* options to look at where no pixel is valid; may be NULL */
-	/* What `fringepipe --calibrate` measures the stage with; words NULL: nothing. */
+	/* What `fringepipe --calibrate` measures the stage with; words NULL: nothing. The second
+	 * one is for a body with a `cost` of its own. */
 	struct stage_example {
 		const char *words;	/* the stage and its options: "gauss -n 5" */
 		const char *from;	/* the output of another stage's example, or "images" */
 		const char *to;		/* what its own output is called */
-	} example;
+		const char *cost;	/* that body's */
+	} example, second_example;
 	const struct opt *options;		/* ended by a row without name */
 	size_t parameter_size, private_size;
 	const struct check *const *checks;	/* what to warn about; ended by NULL, or NULL */

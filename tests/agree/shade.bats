@@ -88,21 +88,69 @@ CASES
 	done
 }
 
+@test "agree: shade of a turned view of frames that the picture does not fit: without normals, narrow, of one row, of no points" {
+	need_gpu
+	for size in 1,1 5,7 16,9 17,4 127,1 3,200; do
+		py '
+w, h = (int(v) for v in sys.argv[1].split(","))
+y, x = np.mgrid[:h, :w]
+z = np.sin(x / 3) * 3 + np.cos(y / 2) + np.random.default_rng(w).normal(size=(h, w)) * 0.1
+write_frames("in.nrrd", Frame(z[None].astype("f4"), ["depth"], {"z_axis": "towards"}))' $size
+		for words in "--view 30,20 -c depth" "--view 90,0 -s 150x90"; do
+			# shellcheck disable=SC2086
+			shade -q -d cpu $words in.nrrd -f -o cpu.nrrd
+			# shellcheck disable=SC2086
+			FRINGEPIPE_GPU_CHECK=1 FRINGEPIPE_GPU_COPY=1 shade -q -d gpu $words in.nrrd | cmp - cpu.nrrd
+		done
+	done
+	py 'write_frames("in.nrrd", Frame(np.full((1, 9, 40), np.nan, "f4"), ["depth"]))'
+	for device in cpu gpu; do
+		fails 1 "no pixel of the input is valid" shade --view 30,20 -c depth -d $device in.nrrd -o $device.nrrd
+	done
+	cmp cpu.nrrd gpu.nrrd
+}
+
 @test "agree: shade of a turned view whose squares have too many samples is the processor's, as one line tells" {
 	need_gpu
 	py 'write_frames("in.nrrd", Frame(np.random.default_rng(1).uniform(0, 9, (1, 3, 3)).astype("f4"), ["depth"]))'
-	shade -v -d gpu --view 30,20 -s 1200x900 --samples 4 in.nrrd -o gpu.nrrd 2>messages
-	grep "shade runs on the processor: squares of the surface have too many samples" messages
-	shade -d cpu --view 30,20 -s 1200x900 --samples 4 in.nrrd | cmp - gpu.nrrd
+	export FRINGEPIPE_GPU_TIMEOUT=300
+	for from in "shade in.nrrd" "normals --pixel 1 in.nrrd , shade"; do
+		# shellcheck disable=SC2086
+		fringepipe -v -d gpu $from --view 30,20 -s 1200x900 --samples 4 -f -o gpu.nrrd 2>messages
+		grep "shade runs on the processor: squares of the surface have too many samples" messages
+		# shellcheck disable=SC2086
+		fringepipe -d cpu $from --view 30,20 -s 1200x900 --samples 4 -f -o cpu.nrrd
+		cmp cpu.nrrd gpu.nrrd
+	done
 }
 
-@test "agree: shade of a turned view brings the surface up once and the picture down once" {
+@test "agree: shade of a turned view takes a frame where it lies: six images go up once, and a picture comes down once" {
 	need_gpu
-	py 'write_frames("in.nrrd", [Frame(np.random.default_rng(k).uniform(0, 9, (1, 70, 64)).astype("f4"), ["depth"]) for k in (1, 2)])'
-	for words in "-c none" "-c depth"; do
-		# shellcheck disable=SC2086
-		FRINGEPIPE_GPU_COPY=1 shade -v -d gpu --view 30,20 $words in.nrrd -f -o gpu.nrrd 2>messages
-		# z, nx ny nz of 64 x 70 floats; r g b and a row of results of 71 rows of 64 bytes
-		grep "2 frames on .*: up 0.072 MB .*, down 0.014 MB " messages
+	py '
+y, x = np.mgrid[:70, :64].astype(float)
+def images(k):
+	z = 2 * np.exp(-((x - 32) ** 2 + (y - 35 - k) ** 2) / 200)
+	return np.stack([100 + 80 * np.cos(2 * np.pi * ((x + z) / period + (i - 1) / 3)) for period in (60, 66) for i in range(3)])
+write_frames("in.nrrd", [Frame(np.round(images(k)).astype("u1"), [f"image{i + 1}" for i in range(6)]) for k in (0, 4)])
+write_frames("ref.nrrd", Frame((2 * np.pi * x / 60)[None].astype("f4"), ["absphase"]))'
+	for words in "-c none" "-c depth" "-c depth --bar"; do
+		read -ra chain <<<"phasewrap -n 3 -p 60,66 in.nrrd , unwrap2f , phase2depth --ref ref.nrrd -c 1 , shade --view 30,20"
+		# shellcheck disable=SC2206
+		chain+=($words)
+		fringepipe -d cpu "${chain[@]}" -f -o cpu.nrrd
+		FRINGEPIPE_GPU_CHECK=1 FRINGEPIPE_GPU_COPY=1 fringepipe -v -d gpu "${chain[@]}" -f -o gpu.nrrd 2>messages
+		cmp cpu.nrrd gpu.nrrd
+		# six images and the reference, which rows of 64 pixels; r g b of 71 rows, the last one of results
+		grep "2 frames on .*: up 0.045 MB .*, shade .*, down 0.014 MB " messages
+		[ "$(grep -c "frames on" messages)" -eq 1 ]
 	done
+	# what checks look at is seen on the processor first
+	fringepipe -d cpu "${chain[@]}" --range 0,3 -f -o cpu.nrrd
+	fringepipe -d gpu "${chain[@]}" --range 0,3 | cmp - cpu.nrrd
+	# no valid pixel
+	for device in cpu gpu; do
+		fails 1 "no frame has a valid pixel" fringepipe -q -d $device phasewrap -n 3 -p 60,66 in.nrrd , unwrap2f , \
+			phase2depth --ref ref.nrrd -c 1 --min-depth 900 , shade --view 30,20 -f -o $device.nrrd
+	done
+	cmp cpu.nrrd gpu.nrrd
 }

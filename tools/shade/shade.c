@@ -341,7 +341,10 @@ static const struct body surveyed = { .survey = survey_frame, .rows = shade_pixe
 static const struct body annotated = { .frame = annotated_frame, .end = one_colour_end,
 	.no_passes = "a picture with bars or axes is larger than its input" };
 static const struct body turned = { .frame = turned_frame, .passes = turned_passes,
-	.end = one_colour_end };
+	.made = turned_made, .cost = "shade--view" };
+static const struct body turned_checked = { .survey = turned_survey, .frame = turned_frame,
+	.passes = turned_passes, .made = turned_made, .end = one_colour_end,
+	.cost = "shade--view" };
 
 static int
 check_options(const struct parameters *p)
@@ -430,7 +433,8 @@ init(struct run *run)
 	priv->annotation = (struct annotation){ .bar = p->bar, .scale_bar = p->scale_bar,
 		.axes = p->axes, .map = priv->map, .nan = { priv->background.x / 255,
 		priv->background.y / 255, priv->background.z / 255 } };
-	run->body = p->view.n ? &turned : priv->annotates ? &annotated : &camera;
+	run->body = p->view.n ? p->range.n || p->jump > 0 ? &turned_checked : &turned :
+	    priv->annotates ? &annotated : &camera;
 	priv->low = p->range.n ? (float)p->range.v[0] : 0;
 	priv->high = p->range.n ? (float)p->range.v[1] : 1;
 	return 0;
@@ -483,6 +487,15 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->type = SAMPLE_UCHAR;
 	out->spacing[0] = out->spacing[1] = NAN;
 	*out->unit = '\0';
+	if (p->view.n) {
+		const char *unit = priv->mesh.point[0] == NO_CHANNEL ? in->unit :
+		    meta_get(&in->meta, "length_unit");
+
+		snprintf(priv->annotation.length_unit, sizeof(priv->annotation.length_unit), "%s",
+		    unit ? unit : "");
+		turned_size(run, in, &out->w, &out->h);
+		out->h++;	/* of results; struct body's `made` takes it away */
+	}
 	head_set_channels(out, "r g b");
 	return 0;
 }
@@ -497,6 +510,7 @@ const struct stage stage_shade = {
 	.traits = STAGE_UNITS,
 	.agree = AGREE_EXACT,
 	.example = { "shade", "normals", "picture" },
+	.second_example = { "shade --view 30,20", "normals", "turned", "shade--view" },
 	.init = init,
 	.plan = plan,
 	.release = release,

@@ -62,7 +62,6 @@ struct priv {
 	bool jump_checked, told_empty;
 	struct colour_counts counts;
 	struct arena arena;		/* of turned views */
-	const struct turned *turned;	/* the view that the device shall draw */
 };
 
 #define PLASTER 0.9f			/* the colour of a surface without colours */
@@ -76,9 +75,13 @@ int surface_jump(struct run *run, const struct mesh *channels, const struct fram
 int annotated_new(const struct frame_head *in, size_t w, size_t h, struct frame **);
 /* Emits a picture, which it owns, with the annotations of the options. -1 after fail(). */
 int annotated_emit(struct run *run, struct frame *);
-/* struct body's `frame` and `passes`, for --view. */
+/* The body of --view. */
+int turned_survey(struct run *run, const struct frame *in);
 int turned_frame(struct run *run, struct frame *in);
 int turned_passes(struct run *run, struct passes *passes);
+int turned_made(struct run *run, struct frame *made);
+/* The size of its pictures. */
+void turned_size(const struct run *run, const struct frame_head *in, size_t *w, size_t *h);
 
 /* The values of the points of a frame; each row has a place of its own. */
 struct values {
@@ -106,8 +109,6 @@ enum turned_attribute { TURNED_KEY, TURNED_NX, TURNED_NY, TURNED_NZ, TURNED_VALU
 struct surface_plane {
 	const float *at;
 	size_t stride;			/* floats from row to row */
-	const struct frame *frame;	/* whose channel c it is */
-	size_t c;
 };
 
 struct block_reach {

@@ -154,4 +154,47 @@ shade_square_of(PX_STRUCT shade_vector a, PX_STRUCT shade_vector b, PX_STRUCT sh
 	return square;
 }
 
+/* ---- where a turned surface lies in the picture ---- */
+
+#define SHADE_MARGIN 0.04f	/* part of the picture that stays free on each side */
+
+/* Are there points far beyond the percentiles low and high of a coordinate? */
+PX_FN bool
+shade_outlies(float least, float most, float low, float high)
+{
+	PX_F margin = 0.2f * (high - low), below = low - margin, above = high + margin;
+
+	return !px_both(least >= below, most <= above);
+}
+
+/* The ends of a coordinate that has such points. */
+PX_FN float
+shade_first_shown(float least, float low, float high)
+{
+	return px_max(least, low - 0.25f * (high - low));
+}
+
+PX_FN float
+shade_last_shown(float most, float low, float high)
+{
+	return px_min(most, high + 0.25f * (high - low));
+}
+
+/* Samples of a unit of length; the spans are those shown along x and y. */
+PX_FN float
+shade_scale(float span_x, float span_y, float columns, float rows)
+{
+	PX_F across = px_divide(columns - 1.0f, px_max(span_x, 1e-30f));
+	PX_F down = px_divide(rows - 1.0f, px_max(span_y, 1e-30f));
+
+	return (1.0f - 2.0f * SHADE_MARGIN) * px_min(across, down);
+}
+
+/* Where 0 of a coordinate lies, of which low to high are shown in so many samples. */
+PX_FN float
+shade_zero(float scale, float low, float high, float samples)
+{
+	return 0.5f * (samples - 1.0f) - scale * (0.5f * low + 0.5f * high);
+}
+
 #endif

@@ -1,6 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "shade_view.glsl"
+#include "shade_surface.glsl"
 
 /*
  * Draws the cells of the grid (turned_rows.c), one attribute at a time. The first pass leaves the
@@ -25,10 +25,23 @@ struct cell {
 	uint columns, n;
 };
 
+/* What shade_rank.comp has left. */
+float factor[8], jump;
+shade_vector origin;
+
+/* An attribute of a point; of one outside of the frame, which has no weight, that of the last
+ * column. */
 float
 own(uint k, uint x, uint y)
 {
-	return gpu_in(VIEW.channel[k], x, y);
+	uint c = VIEW.channel[k];
+
+	x = min(x, VIEW.own_w - 1u);
+	if (c == VIEW_FOUND)
+		return view_normals(k - 1u).at[y * VIEW.own_w + x];
+	if (c == VIEW_COLUMN || c == VIEW_ROW)
+		return view_share(2u, c == VIEW_COLUMN ? x : VIEW_NONE, y);
+	return gpu_in(c, x, y);
 }
 
 bool
@@ -36,20 +49,21 @@ is_step(float a, float b)
 {
 	PX_F step = px_abs(a - b);
 
-	return shade_there(a) && shade_there(b) && step <= VIEW.jump;
+	return shade_there(a) && shade_there(b) && step <= jump;
 }
 
 /* Picture x (k = 0) or y (4) of a point. */
 PX_FN float
 place(uint k, uint x, uint y, float z)
 {
-	PX_F of_column = VIEW.factor[k] * float(x), of_row = VIEW.factor[k + 1u] * float(y);
-	PX_F far = VIEW.factor[k + 2u] * (z - VIEW.origin[2]), row = VIEW.factor[k + 3u] + of_row;
+	PX_F of_column = factor[k] * float(x), of_row = factor[k + 1u] * float(y);
+	PX_F far = factor[k + 2u] * (z - origin.z), row = factor[k + 3u] + of_row;
 
 	if (VIEW.x != VIEW_NONE) {
-		of_column = VIEW.factor[k] * (gpu_in(VIEW.x, x, y) - VIEW.origin[0]) +
-		    VIEW.factor[k + 1u] * (gpu_in(VIEW.y, x, y) - VIEW.origin[1]);
-		row = VIEW.factor[k + 3u];
+		x = min(x, VIEW.own_w - 1u);
+		of_column = factor[k] * (gpu_in(VIEW.x, x, y) - origin.x) +
+		    factor[k + 1u] * (gpu_in(VIEW.y, x, y) - origin.y);
+		row = factor[k + 3u];
 	}
 	return (of_column + row) + far;
 }
@@ -85,15 +99,15 @@ cell_at(uint id)
 	c.x = id % w;
 	c.y = id / w;
 	c.n = 0u;
-	float za = gpu_in(VIEW.z, c.x, c.y), zb = gpu_in(VIEW.z, c.x + 1u, c.y);
-	float zc = gpu_in(VIEW.z, c.x, c.y + 1u), zd = gpu_in(VIEW.z, c.x + 1u, c.y + 1u);
+	float za = view_z(c.x, c.y), zb = view_z(c.x + 1u, c.y);
+	float zc = view_z(c.x, c.y + 1u), zd = view_z(c.x + 1u, c.y + 1u);
 	PX_F falls = px_abs(za - zd), rises = px_abs(zb - zc);
 	bool whole = shade_there(za) && shade_there(zd), other = shade_there(zb) && shade_there(zc);
 	bool above = is_step(za, zb), below = is_step(zc, zd);
 	bool left = is_step(za, zc), right = is_step(zb, zd), split;
 
 	c.falling = !other || (whole && falls < rises);
-	split = c.falling ? whole && falls <= VIEW.jump : rises <= VIEW.jump;
+	split = c.falling ? whole && falls <= jump : rises <= jump;
 	c.first = split && above && (c.falling ? right : left);
 	c.second = split && below && (c.falling ? left : right);
 	if (!c.first && !c.second)
@@ -150,7 +164,7 @@ put_hit(cell c, uint sample_at, bool first, float of_u, float of_v, float of_thi
 	if (sum == 0.0f)		/* no area */
 		return;
 	if (!px_moderate(near_1)) {
-		view_results().at[VIEW_FAILED] = 1u;
+		view_words().at[VIEW_FAILED] = 1u;
 		return;
 	}
 	PX_F all = px_divide(1.0f, near_1) * by;
@@ -211,6 +225,10 @@ main()
 	uint id = gl_LocalInvocationID.x, cells = (VIEW.w - 1u) * (VIEW.h - 1u), loops = 0u;
 	uint loops_of_sample = 3u + 2u * VIEW.step;
 
+	for (uint i = 0u; i < 8u; i++)
+		factor[i] = view_float(VIEW_FACTOR + i);
+	jump = view_float(VIEW_JUMP);
+	origin = view_origin();
 	for (uint from = view_group() * VIEW_GROUP; from < cells;
 	    from += view_groups() * VIEW_GROUP) {
 		cell c;
@@ -237,7 +255,7 @@ main()
 				test_sample(c, i);
 		}
 		if (loops > LOOPS_MOST) {
-			view_results().at[VIEW_FAILED] = 1u;
+			view_words().at[VIEW_FAILED] = 1u;
 			break;
 		}
 		barrier();

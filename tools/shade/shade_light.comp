@@ -114,7 +114,7 @@ light_once(uint x, uint y)
 		put(second, 0.0f, VIEW_LIT_ONCE);
 		return true;
 	}
-	if (!(a.is && b.is && c.is && d.is && shade_there(all) && range <= VIEW.tolerance &&
+	if (!(a.is && b.is && c.is && d.is && shade_there(all) && range <= view_float(VIEW_TOLERATED) &&
 	    shade_there(limit) && limit <= square))
 		return false;
 	sum = sum * 0.25f;
@@ -158,7 +158,7 @@ main()
 	barrier();
 	if (id > 0u || seen == 0u)
 		return;
-	view_results().at[VIEW_SEEN] = 1u;
-	atomicAdd(view_results().at[VIEW_ONCE], once);
-	atomicAdd(view_results().at[VIEW_MIXED], mixed);
+	view_words().at[VIEW_SEEN] = 1u;
+	atomicAdd(view_words().at[VIEW_ONCE], once);
+	atomicAdd(view_words().at[VIEW_MIXED], mixed);
 }

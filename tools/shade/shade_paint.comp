@@ -70,11 +70,13 @@ main()
 	float low = VIEW.low, high = VIEW.high;
 	precise vec4 r, g, b;
 
+	for (uint i = id; i < VIEW_RESULTS; i += view_groups() * VIEW_GROUP)
+		gpu_words(gpu_row(gpu.outputs, view_height())).at[i] = view_words().at[i];
 	if (y >= view_height())
 		return;
 	if (VIEW.finds != 0u) {
-		low = px_from_bits(view_results().at[VIEW_LOW]);
-		high = px_from_bits(view_results().at[VIEW_HIGH]);
+		low = px_from_bits(view_words().at[VIEW_LOW]);
+		high = px_from_bits(view_words().at[VIEW_HIGH]);
 	}
 	for (uint i = 0u; i < 4u; i++) {
 		shade_vector level = pixel_levels(min(x + i, gpu.w - 1u), y, low, high);
@@ -83,7 +85,10 @@ main()
 		g[i] = level.y + 0.5f;
 		b[i] = level.z + 0.5f;
 	}
-	gpu_out4_uchar(0, x, y, r);
-	gpu_out4_uchar(1, x, y, g);
-	gpu_out4_uchar(2, x, y, b);
+	if (VIEW.paints == VIEW_NONE || VIEW.paints == 0u)
+		gpu_out4_uchar(0, x, y, r);
+	if (VIEW.paints == VIEW_NONE || VIEW.paints == 1u)
+		gpu_out4_uchar(1, x, y, g);
+	if (VIEW.paints == VIEW_NONE || VIEW.paints == 2u)
+		gpu_out4_uchar(2, x, y, b);
 }

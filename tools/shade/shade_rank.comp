@@ -1,61 +1,65 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#include "image/colormap.px.h"
 #include "shade_view.glsl"
 
-/* One workgroup finds the bins that the two percentiles are in, and empties all bins; the last time
- * also the values of the first and the last colour (colormap_range()). */
+/* One workgroup finds the bins that the two ranks of each list are in, and empties all bins. */
 
 #define BINS (VIEW_BINS / VIEW_GROUP)	/* of an invocation */
+#define RANKS (2u * VIEW_LISTS)
 
-shared uint part[2][VIEW_GROUP], found[2], points;
+shared uint part[RANKS * VIEW_GROUP];
+
+/* Of n values, k: the lower or the upper rank. */
+uint
+rank_of(uint list, uint k, uint n)
+{
+	uint least = list == VIEW_TOLERANCE ? n / 50u : n / 100u;
+
+	if (n == 0u)
+		return 0u;
+	if (list == VIEW_STEPS)		/* jump_end() of common/mesh/mesh.c */
+		return VIEW.scaled != 0u ? n / 2u : n - 1u - n / 20u;
+	return k == 0u ? least : n - 1u - least;
+}
 
 void
-find_bin(uint k)
+find_bin(uint of)
 {
-	uint rank = view_results().at[VIEW_REST + k], i = 0u, bin;
-	uint n = 0u;
+	uint rank = view_words().at[VIEW_REST + of], i = 0u, bin, n = 0u, found;
 
-	for (uint j = 0u; j < VIEW_GROUP; j++)
-		n += part[k][j];
-	if (VIEW.step == 0u)
-		rank = k == 0u || n == 0u ? n / 100u : n - 1u - n / 100u;
-	while (i < VIEW_GROUP - 1u && rank >= part[k][i])
-		rank -= part[k][i++];
+	if (VIEW.step == 0u) {
+		for (uint j = 0u; j < VIEW_GROUP; j++)
+			n += part[of * VIEW_GROUP + j];
+		rank = rank_of(VIEW.list + of / 2u, of % 2u, n);
+		if (of % 2u == 0u)
+			view_words().at[VIEW_COUNTED + of / 2u] = n;
+	}
+	while (i < VIEW_GROUP - 1u && rank >= part[of * VIEW_GROUP + i])
+		rank -= part[of * VIEW_GROUP + i++];
 	bin = i * BINS;
-	while (bin < i * BINS + BINS - 1u && rank >= view_bins().at[k * VIEW_BINS + bin])
-		rank -= view_bins().at[k * VIEW_BINS + bin++];
-	found[k] = VIEW.step == 0u ? bin :
-	    view_results().at[VIEW_PREFIX + k] << (VIEW.step == 1u ? 11 : 10) | bin;
-	view_results().at[VIEW_REST + k] = rank;
-	view_results().at[VIEW_PREFIX + k] = found[k];
-	points = n;
+	while (bin < i * BINS + BINS - 1u && rank >= view_bins().at[of * VIEW_BINS + bin])
+		rank -= view_bins().at[of * VIEW_BINS + bin++];
+	found = VIEW.step == 0u ? bin :
+	    view_words().at[VIEW_PREFIX + of] << (VIEW.step == 1u ? 11 : 10) | bin;
+	view_words().at[VIEW_REST + of] = rank;
+	view_words().at[VIEW_PREFIX + of] = found;
 }
 
 void
 main()
 {
-	uint id = gl_LocalInvocationID.x;
-	float low = VIEW.low, high = VIEW.high;
+	uint id = gl_LocalInvocationID.x, ranks = 2u * VIEW.lists;
 
-	for (uint k = 0u; k < 2u; k++) {
-		part[k][id] = 0u;
+	for (uint k = 0u; k < ranks; k++) {
+		part[k * VIEW_GROUP + id] = 0u;
 		for (uint i = 0u; i < BINS; i++)
-			part[k][id] += view_bins().at[k * VIEW_BINS + id * BINS + i];
+			part[k * VIEW_GROUP + id] += view_bins().at[k * VIEW_BINS + id * BINS + i];
 	}
 	barrier();
-	if (id < 2u)
+	if (id < ranks)
 		find_bin(id);
 	memoryBarrierBuffer();
 	barrier();
-	for (uint i = id; i < 2u * VIEW_BINS; i += VIEW_GROUP)
+	for (uint i = id; i < ranks * VIEW_BINS; i += VIEW_GROUP)
 		view_bins().at[i] = 0u;
-	if (id > 0u || VIEW.step < 2u)
-		return;
-	low = points > 0u ? view_value(found[0]) : 0.0f;
-	high = colormap_last_value(low, points > 0u ? view_value(found[1]) : 1.0f,
-	    VIEW.diverging != 0u);
-	view_results().at[VIEW_HIGH] = px_bits(high);
-	view_results().at[VIEW_LOW] =
-	    px_bits(colormap_first_value(low, high, VIEW.diverging != 0u));
 }

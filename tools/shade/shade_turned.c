@@ -18,7 +18,6 @@
 #include "run/passes.h"
 #include "shade_view.block.h"
 
-#define MARGIN 0.04		/* part of the picture that stays free on each side */
 #define NORMAL_ROWS 16		/* rows of points whose normals a thread finds at a time */
 
 /* ---- the surface ---- */
@@ -35,7 +34,7 @@ plane_of(struct surface_plane *plane, const struct frame *frame, size_t c)
 	if (c == NO_CHANNEL)
 		return;
 	*plane = (struct surface_plane){ frame_floats(frame, c, 0),
-		frame->plane[c].stride / sizeof(float), frame, c };
+		frame->plane[c].stride / sizeof(float) };
 }
 
 /* Has the point at column x of row y a z, but no place beside it? */
@@ -95,20 +94,19 @@ normals_band(void *arg, size_t band)
 	    surface->normals);
 }
 
-/* The direction of view and the lamp as seen from the frame's own coordinates; facing: the sign of
- * own z where it increases away from the camera. */
+/* The direction of view and the lamp as seen from the frame's own coordinates. */
 static void
-turn_lamp(struct turned *turned, float facing)
+turn_lamp(const struct priv *priv, const double *r, float lamp[3], float away[3])
 {
-	const struct shade_light *light = &turned->priv->light;
-	const double *r = turned->rotation;
+	const struct shade_light *light = &priv->light;
+	bool towards = mesh_has_normals(&priv->mesh) && priv->mesh.towards;
 
 	for (int k = 0; k < 3; k++) {
-		double side = k == 2 ? facing : 1;
+		double side = k == 2 && towards ? -1 : 1;
 
-		turned->lamp[k] = (float)(side *
+		lamp[k] = (float)(side *
 		    (r[k] * light->x + r[3 + k] * light->y + r[6 + k] * light->z));
-		turned->away[k] = (float)(side * r[6 + k]);
+		away[k] = (float)(side * r[6 + k]);
 	}
 }
 
@@ -129,24 +127,29 @@ fill_places(const struct turned *turned, int k, struct frame **out)
 
 /*
  * The key, which is smaller for the nearer one of two hits. Along the direction of view own z grows
- * by rotation[8] of the distance, x by [6] and y by [7]. Own z is taken if that is enough, as it is
- * the value of --colour depth, too; else the one that grows fastest. *places: memory of a key that
- * is no channel.
+ * by r[8] of the distance, x by [6] and y by [7]. Own z is taken if that is enough, as it is the
+ * value of --colour depth, too; else the one that grows fastest. Returns 0 for x, 1, 2; *facing:
+ * +-1 times it is the key.
  */
+static int
+key_axis(const double *r, bool towards, float *facing)
+{
+	int k = fabs(r[8]) >= KEY_SLOPE_LEAST ? 2 : fabs(r[6]) >= fabs(r[7]) ? 0 : 1;
+
+	*facing = (r[6 + k] < 0) != (k == 2 && towards) ? -1 : 1;
+	return k;
+}
+
+/* *places: memory of a key that is no channel. */
 static int
 choose_key(struct turned *turned, struct frame **places)
 {
-	const double *r = &turned->rotation[6];
-	const struct surface_plane plane[2] = { turned->x, turned->y };
-	int k = fabs(r[2]) >= KEY_SLOPE_LEAST ? 2 : fabs(r[0]) >= fabs(r[1]) ? 0 : 1;
+	const struct surface_plane plane[3] = { turned->x, turned->y, turned->z };
+	int k = key_axis(turned->rotation, turned->sign < 0, &turned->facing);
 	struct surface_plane *key = &turned->attribute[TURNED_KEY];
 
-	turned->facing = (r[k] < 0) != (k == 2 && turned->sign < 0) ? -1 : 1;
-	if (k == 2) {
-		*key = turned->z;
-	} else if (plane[k].at) {
-		*key = plane[k];
-	} else {
+	*key = plane[k];
+	if (!key->at) {
 		if (fill_places(turned, k, places) < 0)
 			return -1;
 		plane_of(key, *places, 0);
@@ -178,30 +181,26 @@ find_origin(struct turned *turned)
 
 /* ---- where it lies in the picture ---- */
 
-#define SAMPLED_ROWS 64		/* of a frame, for a first look */
-
 /* The first and the last percentile of turned X (k = 0) or Y, of every step-th row. */
 static void
-outer_percentiles(struct turned *turned, int k, size_t step, double at[2])
+outer_percentiles(struct turned *turned, int k, size_t step, float at[2])
 {
-	float *v = turned->values, found[2] = { 0, 0 };
+	float *v = turned->values;
 	size_t n = 0;
 
+	at[0] = at[1] = 0;
 	for (size_t y = 0; y < turned->h; y += step)
 		n += turned_rows()->list_row(turned, k, y, v + n);
 	if (n)
-		numbers_ranks(v, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, found);
-	at[0] = found[0];
-	at[1] = found[1];
+		numbers_ranks(v, n, (size_t[2]){ n / 100, n - 1 - n / 100 }, 2, at);
 }
 
 /* The range of turned X (k = 0) or Y that the picture shows: all of it, except a few points that
  * are far out, as points of wrong fringe orders are. Some rows tell whether there are any. */
 static void
-range_shown(struct turned *turned, int k, double *low, double *high)
+range_shown(struct turned *turned, int k, float *low, float *high)
 {
-	float least = INFINITY, most = -INFINITY;
-	double at[2], span;
+	float least = INFINITY, most = -INFINITY, at[2];
 
 	for (size_t i = 0; i < turned->blocks; i++) {
 		least = fminf(least, turned->block[i].least[k]);
@@ -211,24 +210,35 @@ range_shown(struct turned *turned, int k, double *low, double *high)
 		least = most = 0;
 	*low = least;
 	*high = most;
-	turned->rounding = 4 * FLT_EPSILON * fmax(fabs(*low), fabs(*high));
-	outer_percentiles(turned, k, turned->h / SAMPLED_ROWS + 1, at);
-	span = at[1] - at[0];
-	if (least >= at[0] - 0.2 * span && most <= at[1] + 0.2 * span)
+	turned->rounding = 4 * FLT_EPSILON * fmaxf(fabsf(least), fabsf(most));
+	outer_percentiles(turned, k, turned->h / VIEW_LOOK_ROWS + 1, at);
+	if (!shade_outlies(least, most, at[0], at[1]))
 		return;
 	outer_percentiles(turned, k, 1, at);
-	span = at[1] - at[0];
-	*low = fmax(least, at[0] - 0.25 * span);
-	*high = fmin(most, at[1] + 0.25 * span);
+	*low = shade_first_shown(least, at[0], at[1]);
+	*high = shade_last_shown(most, at[0], at[1]);
+}
+
+/* What a unit of own x, y and z away from the camera gives of turned X (k = 0) and Y. */
+static void
+axis_shares(const struct turned *turned, int k, float share[3])
+{
+	const double *r = &turned->rotation[3 * k];
+	bool own = turned->priv->mesh.point[0] != NO_CHANNEL;
+
+	for (int i = 0; i < 2; i++)
+		share[i] = (float)(r[i] * (own ? 1 : turned->spacing[i]));
+	share[2] = (float)(r[2] * turned->sign);
 }
 
 /* Finds how the surface reaches, and its place in the picture. *pixels: samples of a unit of
- * length, NaN if columns and rows are no lengths. */
+ * length. */
 static void
 place_surface(struct run *run, struct turned *turned, double *pixels)
 {
 	const double *r = turned->rotation;
-	double low[2], high[2];
+	const float samples[2] = { (float)turned->columns, (float)turned->rows };
+	float low[2], high[2], scale;
 
 	for (size_t x = 0; x < turned->w; x++)
 		for (int k = 0; k < 2; k++)
@@ -236,23 +246,19 @@ place_surface(struct run *run, struct turned *turned, double *pixels)
 	run_for(run, turned->blocks, turned_rows()->survey_block, turned);
 	for (int k = 0; k < 2; k++) {
 		range_shown(turned, k, &low[k], &high[k]);
-		turned->middle[k] = (low[k] + high[k]) / 2;
+		turned->middle[k] = 0.5f * low[k] + 0.5f * high[k];
 	}
-	turned->scale = (1 - 2 * MARGIN) *
-	    fmin(((double)turned->columns - 1) / fmax(high[0] - low[0], 1e-30),
-	    ((double)turned->rows - 1) / fmax(high[1] - low[1], 1e-30));
-	*pixels = turned->priv->mesh.scaled ? turned->scale : NAN;
+	scale = shade_scale(high[0] - low[0], high[1] - low[1], samples[0], samples[1]);
+	*pixels = turned->scale = scale;
 	for (int k = 0; k < 2; k++) {
-		double centre = ((double)(k ? turned->rows : turned->columns) - 1) / 2;
-		bool own = turned->x.at != NULL;
-		const double factor[4] = { r[3 * k] * (own ? 1 : turned->spacing[0]),
-			r[3 * k + 1] * (own ? 1 : turned->spacing[1]),
-			r[3 * k + 2] * turned->sign, centre / turned->scale - turned->middle[k] };
+		float *factor = turned->factor[k];
 
-		for (int i = 0; i < 4; i++)
-			turned->factor[k][i] = (float)(turned->scale * factor[i]);
+		axis_shares(turned, k, factor);
+		for (int i = 0; i < 3; i++)
+			factor[i] *= scale;
+		factor[3] = shade_zero(scale, low[k], high[k], samples[k]);
 		for (size_t x = 0; x < turned->w; x++)
-			turned->placed_column[k][x] = turned->factor[k][0] * (float)x;
+			turned->placed_column[k][x] = factor[0] * (float)x;
 	}
 }
 
@@ -262,8 +268,15 @@ place_surface(struct run *run, struct turned *turned, double *pixels)
 #define STRIP_ROWS_LEAST 8
 #define STRIP_ROWS_MOST 64
 #define MOST_SAMPLES (1 << 24)	/* along a side: places are floats */
-#define TOLERANCE_PARTS 64.0f	/* of the range */
-#define TOLERANCE_SAMPLES 2039	/* of the frame's values */
+
+/* That of a view whose range of values is known; else less than 0. */
+static float
+known_tolerance(const struct priv *priv, const struct parameters *p)
+{
+	return p->by == BY_NONE ? FLT_MAX :
+	    p->range.n ? (float)(p->range.v[1] - p->range.v[0]) / VIEW_TOLERANCE_PARTS :
+	    p->by == BY_RGB ? (priv->high - priv->low) / VIEW_TOLERANCE_PARTS : -1;
+}
 
 /* By how much the values of a pixel may differ to be lit and coloured once: a 64th of the range,
  * which is part of a step between two anchors of the colours. */
@@ -271,23 +284,19 @@ static float
 value_tolerance(const struct turned *turned, const struct parameters *p)
 {
 	const struct surface_plane *value = &turned->attribute[TURNED_VALUE];
-	size_t stride = turned->w * turned->h / TOLERANCE_SAMPLES | 1, n = 0;
-	float v[TOLERANCE_SAMPLES * 2 + 2], at[2];
+	size_t stride = turned->w * turned->h / VIEW_TOLERANCE_SAMPLES | 1, n = 0;
+	float v[VIEW_TOLERANCE_SAMPLES * 2 + 2], at[2], known = known_tolerance(turned->priv, p);
 
-	if (!turned->by_value)
-		return FLT_MAX;
-	if (p->range.n)
-		return (float)(p->range.v[1] - p->range.v[0]) / TOLERANCE_PARTS;
-	if (p->by == BY_RGB)
-		return (turned->priv->high - turned->priv->low) / TOLERANCE_PARTS;
+	if (known >= 0)
+		return known;
 	for (size_t i = 0; i < turned->w * turned->h && n < sizeof(v) / sizeof(*v); i += stride) {
 		v[n] = value->at[i / turned->w * value->stride + i % turned->w];
 		n += shade_there(v[n]);
 	}
-	if (n < 100)
+	if (n < VIEW_TOLERANCE_LEAST)
 		return 0;
 	numbers_ranks(v, n, (size_t[2]){ n / 50, n - 1 - n / 50 }, 2, at);
-	return (at[1] - at[0]) / TOLERANCE_PARTS;
+	return (at[1] - at[0]) / VIEW_TOLERANCE_PARTS;
 }
 
 /* The values of a row of pixels that are lit once, in the row's own place. */
@@ -366,9 +375,9 @@ is_seen(const struct turned *turned)
 
 /* Are the ends of the colours percentiles of the picture? */
 static bool
-finds_range(const struct turned *turned, const struct parameters *p)
+finds_range(const struct parameters *p)
 {
-	return turned->by_value && !p->range.n && p->by != BY_RGB;
+	return p->by != BY_NONE && !p->range.n && p->by != BY_RGB;
 }
 
 /* Draws, finds the colours and paints them. */
@@ -379,171 +388,11 @@ paint(struct run *run, struct turned *turned, size_t threads)
 	size_t rows = turned->out->head.h;
 
 	run_for(run, threads, turned_rows()->draw_strips, turned);
-	if (finds_range(turned, p))
+	if (finds_range(p))
 		find_colours(run, turned);
 	set_anchors(turned);
 	run_for(run, (rows + PAINT_ROWS - 1) / PAINT_ROWS, turned_rows()->paint_band, turned);
 	run_for(run, turned->mixed_chunks, turned_rows()->paint_mixed, turned);
-}
-
-/* ---- the device draws, finds the colours and paints them ---- */
-
-#define DEVICE_PLANES (3 + TURNED_ATTRIBUTES)
-
-/* x y z and the attributes; the lowest of them with the same samples in channel[], VIEW_NONE where
- * there is none. */
-static void
-device_planes(const struct turned *turned, const struct surface_plane *plane[DEVICE_PLANES],
-    uint channel[DEVICE_PLANES])
-{
-	static const struct surface_plane none;
-
-	plane[0] = &turned->x;
-	plane[1] = &turned->y;
-	plane[2] = &turned->z;
-	for (uint i = 0; i < TURNED_ATTRIBUTES; i++)
-		plane[3 + i] = &turned->attribute[i];
-	if (!turned->coloured)
-		plane[3 + TURNED_VALUE] = &none;
-	for (uint i = 0; i < DEVICE_PLANES; i++) {
-		for (channel[i] = 0; plane[channel[i]]->at != plane[i]->at;)
-			channel[i]++;
-		channel[i] = plane[i]->at ? channel[i] : VIEW_NONE;
-	}
-}
-
-/* What the shaders read; low and high are those of --range. */
-static void
-device_block(const struct turned *turned, const uint channel[DEVICE_PLANES], bool finds,
-    struct view_block *block)
-{
-	const struct priv *priv = turned->priv;
-
-	*block = (struct view_block){
-		.w = (uint)turned->w, .h = (uint)turned->h,
-		.x = channel[0], .y = channel[1], .z = channel[2],
-		.samples = (uint)turned->samples, .columns = (uint)turned->columns,
-		.rows = (uint)turned->rows, .jump = turned->jump, .facing = turned->facing,
-		.tolerance = turned->tolerance, .same = 4 * SAME_DIRECTION,
-		.by_value = turned->by_value, .finds = finds,
-		.diverging = priv->map == COLORMAP_DEVIATION,
-		.low = priv->low, .high = priv->high, .plaster = PLASTER,
-		.background = priv->background, .nan = priv->nan, .light = priv->light,
-	};
-	memcpy(block->channel, channel + 3, sizeof(block->channel));
-	memcpy(block->factor, turned->factor, sizeof(block->factor));
-	memcpy(block->origin, turned->origin, sizeof(block->origin));
-	memcpy(block->lamp, turned->lamp, sizeof(block->lamp));
-	memcpy(block->away, turned->away, sizeof(block->away));
-}
-
-/* side: of the pixels that there is a workgroup for. */
-static void
-add_pass(struct passes *passes, const struct shader *shader, const struct view_block *block,
-    uint32_t side)
-{
-	struct pass pass = { .shader = shader, .block = block, .bytes = sizeof(*block),
-		.tile = { side, side }, .local = { VIEW_GROUP, 1 } };
-
-	passes_add(passes, &pass);
-}
-
-#define DIGITS 3		/* of a percentile's bits: 11, 11 and 10 */
-
-int
-turned_passes(struct run *run, struct passes *passes)
-{
-	const struct parameters *p = run->parameters;
-	const struct turned *turned = ((struct priv *)run->priv)->turned;
-	size_t samples = turned->columns * turned->rows, words, plane_words;
-	bool finds = finds_range(turned, p);
-	const struct surface_plane *plane[DEVICE_PLANES];
-	uint channel[DEVICE_PLANES];
-	struct view_block block;
-	const float (*anchor)[3];
-	size_t anchors = colormap_anchors(turned->priv->map, &anchor);
-
-	if (samples > UINT32_MAX / 16 || turned->w * turned->h > UINT32_MAX / 2)
-		return passes_refuse(passes, "the picture or the frame has too many samples");
-	device_planes(turned, plane, channel);
-	device_block(turned, channel, finds, &block);
-	block.last = (float)(anchors - 1);
-	for (size_t i = 0; i < DEVICE_PLANES; i++)
-		if (channel[i] != VIEW_NONE)
-			passes_read(passes, channel[i]);
-	plane_words = (turned->out->head.h + 1) *
-	    (frame_stride(turned->out->head.w, SAMPLE_FLOAT) / sizeof(float));
-	words = VIEW_ATTRIBUTES * samples + 2 * VIEW_BINS;
-	passes_whole(passes);
-	passes_scratch(passes, words / plane_words + 1);
-	if (passes_constant(passes, anchor, anchors * sizeof(*anchor)) < 0)
-		return -1;
-	add_pass(passes, SHADER(shade_clear), &block, VIEW_TILE);
-	for (; block.step < (turned->coloured ? TURNED_ATTRIBUTES : TURNED_RECORD); block.step++)
-		add_pass(passes, SHADER(shade_draw), &block, VIEW_TILE);
-	add_pass(passes, SHADER(shade_light), &block, VIEW_TILE);
-	for (block.step = 0; finds && block.step < DIGITS; block.step++) {
-		add_pass(passes, SHADER(shade_count), &block, VIEW_COUNT_TILE);
-		add_pass(passes, SHADER(shade_rank), &block, INT32_MAX);
-	}
-	add_pass(passes, SHADER(shade_paint), &block, VIEW_TILE);
-	return 0;
-}
-
-/* Makes the picture, which is new and empty, if a device is wanted and can do it; *drawn: it was.
- * *seen: is there anything in it? -1 after fail(). */
-static int
-draw_on_device(struct run *run, struct turned *turned, bool *drawn, bool *seen)
-{
-	struct priv *priv = run->priv;
-	const struct surface_plane *plane[DEVICE_PLANES];
-	struct frame_head head;
-	struct frame *planes = NULL, *made = NULL;
-	const uint32_t *results;
-	uint channel[DEVICE_PLANES];
-	int status;
-
-	*drawn = false;
-	if (!run_wants_device(run))
-		return 0;
-	device_planes(turned, plane, channel);
-	if (head_init(&head, turned->w, turned->h, DEVICE_PLANES, SAMPLE_FLOAT) < 0)
-		return -1;
-	status = frame_new_empty(&head, &planes);
-	head_free(&head);
-	for (size_t i = 0; i < DEVICE_PLANES && status == 0; i++) {
-		const struct surface_plane *from = plane[i]->at ? plane[i] : &turned->z;
-
-		frame_share(planes, i, from->frame, from->c);
-	}
-	if (status == 0)
-		head_copy(&head, &turned->out->head);
-	if (status == 0) {
-		head.h++;		/* results */
-		priv->turned = turned;
-		status = run_passes(run, planes, &head, &made);
-		head_free(&head);
-	}
-	frame_free(planes);
-	if (status < 0 || !made)
-		return status;
-	results = frame_row(made, 0, --made->head.h);
-	*seen = results[VIEW_SEEN];
-	if (finds_range(turned, run->parameters)) {
-		memcpy(&priv->low, &results[VIEW_LOW], sizeof(priv->low));
-		memcpy(&priv->high, &results[VIEW_HIGH], sizeof(priv->high));
-	}
-	*drawn = !results[VIEW_FAILED];
-	if (*drawn) {
-		frame_free(turned->out);
-		turned->out = made;
-		return 0;
-	}
-	if (run->verbose)
-		fprintf(stderr, "%s: shade runs on the processor: squares of the surface have too "
-		    "many samples\n", fail_program());
-	frame_free(made);
-	return 0;
 }
 
 /* ---- memory, which stays for the next frame ---- */
@@ -632,19 +481,14 @@ view_memory(struct turned *turned, struct arena *arena, size_t *threads)
 
 /* Sets the scale bar's length of a pixel; scale: samples of a unit of length. */
 static int
-measure(struct priv *priv, const struct frame_head *in, double scale, size_t samples)
+measure(struct priv *priv, double scale, size_t samples)
 {
-	const char *unit = priv->mesh.point[0] == NO_CHANNEL ? in->unit :
-	    meta_get(&in->meta, "length_unit");
-
 	if (!priv->annotation.scale_bar)
 		return 0;
-	if (isnan(scale))
+	if (!priv->mesh.scaled)
 		return fail("--scale-bar", "the length of a pixel is not known: the input has "
 		    "neither spacings nor channels x y");
 	priv->annotation.pixel_length = scale < 1e20 ? (double)samples / scale : NAN;
-	snprintf(priv->annotation.length_unit, sizeof(priv->annotation.length_unit), "%s",
-	    unit ? unit : "");
 	return 0;
 }
 
@@ -675,7 +519,7 @@ surface_planes(struct run *run, const struct frame *in, struct surface *surface,
 	for (size_t k = 0; k < 3; k++)
 		plane_of(&turned->attribute[TURNED_NX + k],
 		    given ? surface->floats : surface->normals, given ? mesh->normal[k] : k);
-	turn_lamp(turned, given && mesh->towards ? -1 : 1);
+	turn_lamp(priv, turned->rotation, turned->lamp, turned->away);
 	return 0;
 }
 
@@ -689,50 +533,92 @@ rotation(double yaw, double pitch, double r[9])
 	memcpy(r, m, sizeof(m));
 }
 
+/* Samples along a side of a pixel. */
+static size_t
+samples_of(const struct parameters *p)
+{
+	return p->samples == OPT_NONE_INTEGER ? 2 : (size_t)p->samples;
+}
+
+/* A view of frames of this head. */
+static struct turned
+turned_view(const struct run *run, const struct frame_head *in)
+{
+	const struct parameters *p = run->parameters;
+	const struct priv *priv = run->priv;
+	size_t samples = samples_of(p);
+	struct turned turned = { .priv = priv,
+		.w = in->w > TURNED_LANES_MOST ? in->w : TURNED_LANES_MOST + 1, .h = in->h,
+		.spacing = { priv->mesh.spacing[0], priv->mesh.spacing[1] },
+		.sign = priv->mesh.towards ? -1 : 1, .by_value = p->by != BY_NONE,
+		.samples = samples, .columns = samples * (p->size.w ? p->size.w : in->w),
+		.rows = samples * (p->size.w ? p->size.h : in->h) };
+
+	rotation(p->view.v[0], p->view.v[1], turned.rotation);
+	return turned;
+}
+
+void
+turned_size(const struct run *run, const struct frame_head *in, size_t *w, size_t *h)
+{
+	struct turned turned = turned_view(run, in);
+
+	*w = turned.columns / turned.samples;
+	*h = turned.rows / turned.samples;
+}
+
+/* Warns of the first picture of a surface that shows nothing of it. */
+static void
+check_seen(const struct run *run, bool has_points, bool seen)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+
+	if (!has_points || seen || priv->told_empty || p->jump > 0)
+		return;
+	priv->told_empty = true;
+	warn("--view", "the picture is empty: no three neighbours make a triangle with a normal");
+}
+
 /* Draws the surface of floats into a new picture. */
 static int
 draw_surface(struct run *run, const struct frame *in, struct surface *surface,
     struct frame **places, struct frame **picture)
 {
-	const struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
-	size_t samples = p->samples == OPT_NONE_INTEGER ? 2 : (size_t)p->samples;
-	size_t w = p->size.w ? p->size.w : in->head.w, h = p->size.w ? p->size.h : in->head.h;
 	size_t threads = run->threads > 1 ? (size_t)run->threads : 1;
-	struct turned turned = { .priv = priv, .w = surface->floats->head.w, .h = in->head.h,
-		.spacing = { priv->mesh.spacing[0], priv->mesh.spacing[1] },
-		.sign = priv->mesh.towards ? -1 : 1, .by_value = p->by != BY_NONE,
-		.samples = samples, .columns = samples * w, .rows = samples * h };
-	bool has_points, drawn, seen = false;
+	struct turned turned = turned_view(run, &in->head);
+	bool has_points;
 	double scale;
 
-	rotation(p->view.v[0], p->view.v[1], turned.rotation);
 	if (surface_planes(run, in, surface, &turned) < 0 || choose_key(&turned, places) < 0 ||
 	    view_memory(&turned, &priv->arena, &threads) < 0)
 		return -1;
 	has_points = find_origin(&turned);
 	place_surface(run, &turned, &scale);
-	turned.tolerance = value_tolerance(&turned, p);
-	if (measure(priv, &in->head, scale, samples) < 0 ||
-	    annotated_new(&in->head, w, h, &turned.out) < 0)
+	turned.tolerance = value_tolerance(&turned, run->parameters);
+	if (measure(priv, scale, turned.samples) < 0 ||
+	    annotated_new(&in->head, turned.columns / turned.samples,
+	    turned.rows / turned.samples, &turned.out) < 0)
 		return -1;
-	if (draw_on_device(run, &turned, &drawn, &seen) < 0) {
-		frame_free(turned.out);
-		return -1;
-	}
 	*picture = turned.out;
-	if (!drawn) {
-		paint(run, &turned, threads);
-		seen = is_seen(&turned);
-	}
-	if (has_points && !seen && !priv->told_empty && !(p->jump > 0)) {
-		priv->told_empty = true;
-		warn("--view",
-		    "the picture is empty: no three neighbours make a triangle with a normal");
-	}
+	paint(run, &turned, threads);
+	check_seen(run, has_points, is_seen(&turned));
 	return 0;
 }
 
+/* struct body's `survey`: what is checked of the options. */
+int
+turned_survey(struct run *run, const struct frame *in)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+
+	shade_rows()->one_colour_look(run, in, 0, in->head.h);
+	return jump_check(in, p->jump, &priv->jump_checked);
+}
+
+/* struct body's `frame`. */
 int
 turned_frame(struct run *run, struct frame *in)
 {
@@ -741,12 +627,8 @@ turned_frame(struct run *run, struct frame *in)
 	struct surface surface = { .run = run };
 	size_t pictures = p->by == BY_RGB ? 3 : 1;
 	struct frame *out = NULL;
-	int status = -1;
+	int status = surface_floats(&priv->mesh, in, &surface.floats);
 
-	if (jump_check(in, p->jump, &priv->jump_checked) == 0) {
-		shade_rows()->one_colour_look(run, in, 0, in->head.h);
-		status = surface_floats(&priv->mesh, in, &surface.floats);
-	}
 	/* in its own colours a surface is drawn by each of them, and gives the picture's */
 	for (size_t k = 0; k < pictures && status == 0; k++) {
 		struct frame *places = NULL, *picture = NULL;
@@ -772,4 +654,224 @@ turned_frame(struct run *run, struct frame *in)
 		return annotated_emit(run, out);
 	frame_free(out);
 	return -1;
+}
+
+/* ---- the device does all of it, where the frame lies ---- */
+
+#define DIGITS 3		/* of a rank's bits: 11, 11 and 10 */
+#define ITEMS_MOST 64		/* points of an invocation */
+
+/* Passes of a view, in their order. */
+struct view_passes {
+	struct passes *passes;
+	struct view_block block;
+	uint32_t survey_side;		/* of the pixels that there is a workgroup for */
+};
+
+static void
+add_pass(struct view_passes *view, const struct shader *shader, uint32_t side)
+{
+	struct pass pass = { .shader = shader, .block = &view->block,
+		.bytes = sizeof(view->block), .tile = { side, side },
+		.local = { VIEW_GROUP, 1 } };
+
+	passes_add(view->passes, &pass);
+}
+
+/* The two ranks of each of `lists` lists from `list` on. */
+static void
+add_ranks(struct view_passes *view, uint list, uint lists, uint32_t side)
+{
+	view->block.list = list;
+	view->block.lists = lists;
+	for (view->block.step = 0; view->block.step < DIGITS; view->block.step++) {
+		add_pass(view, SHADER(shade_count), side);
+		add_pass(view, SHADER(shade_rank), INT32_MAX);
+	}
+	add_pass(view, SHADER(shade_settle), INT32_MAX);
+}
+
+/* The frame's place in the picture, the jump, and normals where there are none. */
+static void
+add_survey(struct view_passes *view)
+{
+	view->block.step = 0;
+	add_pass(view, SHADER(shade_clear), VIEW_TILE);
+	for (; view->block.step < 2; view->block.step++)
+		add_pass(view, SHADER(shade_survey), view->survey_side);
+	add_ranks(view, VIEW_STEPS, VIEW_LISTS, view->survey_side);
+	add_ranks(view, VIEW_ALL, 2, view->survey_side);
+	if (view->block.channel[TURNED_NX] == VIEW_FOUND)
+		add_pass(view, SHADER(shade_normals), view->survey_side);
+}
+
+static void
+add_drawing(struct view_passes *view)
+{
+	struct view_block *block = &view->block;
+
+	block->step = 0;
+	for (; block->step < (block->channel[TURNED_VALUE] == VIEW_NONE ? TURNED_RECORD :
+	    TURNED_ATTRIBUTES); block->step++)
+		add_pass(view, SHADER(shade_draw), VIEW_TILE);
+	add_pass(view, SHADER(shade_light), VIEW_TILE);
+	if (block->finds)
+		add_ranks(view, VIEW_COLOURS, 1, VIEW_COUNT_TILE);
+	add_pass(view, SHADER(shade_paint), VIEW_TILE);
+}
+
+/* The shares of columns and rows in turned X and Y, and their places where these are the key. */
+static int
+add_table(struct passes *passes, const struct turned *turned, int key)
+{
+	const double *r = turned->rotation, *spacing = turned->spacing;
+	size_t w = turned->w, h = turned->h;
+	float *table = must_alloc(3 * (w + h), sizeof(*table));
+	int status;
+
+	for (size_t i = 0; i < w + h; i++) {
+		int k = i >= w;
+		double at = (double)(k ? i - w : i);
+
+		table[i] = (float)(r[k] * spacing[k] * at);
+		table[w + h + i] = (float)(r[3 + k] * spacing[k] * at);
+		table[2 * (w + h) + i] = key < 2 ? (float)(spacing[k] * at) : 0;
+	}
+	status = passes_constant(passes, table, 3 * (w + h) * sizeof(*table));
+	free(table);
+	return status;
+}
+
+/* The channel of an attribute, which the device then has. */
+static uint
+read_channel(struct passes *passes, size_t c)
+{
+	if (c == NO_CHANNEL)
+		return VIEW_NONE;
+	passes_read(passes, c);
+	return (uint)c;
+}
+
+/* What the shaders read of the frame and the view. */
+static void
+pack_view(const struct run *run, const struct turned *turned, int key, struct view_passes *view)
+{
+	const struct parameters *p = run->parameters;
+	const struct priv *priv = run->priv;
+	const struct mesh *mesh = &priv->mesh;
+	struct view_block *block = &view->block;
+	size_t pixels = mesh->w * mesh->h;
+	const uint point[3] = { read_channel(view->passes, mesh->point[0]),
+		read_channel(view->passes, mesh->point[1]),
+		read_channel(view->passes, mesh->point[2]) };
+
+	*block = (struct view_block){
+		.w = (uint)turned->w, .h = (uint)turned->h, .own_w = (uint)mesh->w,
+		.x = point[0], .y = point[1], .z = point[2], .value = VIEW_NONE,
+		.channel = { point[key] != VIEW_NONE ? point[key] : key ? VIEW_ROW : VIEW_COLUMN,
+		VIEW_FOUND, VIEW_FOUND, VIEW_FOUND, VIEW_NONE },
+		.samples = (uint)turned->samples, .columns = (uint)turned->columns,
+		.rows = (uint)turned->rows,
+		.jump_stride = (uint)(pixels / JUMP_PIXELS + 1), .scaled = mesh->scaled,
+		.sign = turned->sign, .right = (float)mesh->spacing[0],
+		.down = (float)mesh->spacing[1], .facing = turned->facing,
+		.jump = p->jump > 0 ? jump_largest(fmin(p->jump, FLT_MAX)) : 0,
+		.tolerance = known_tolerance(priv, p), .same = 4 * SAME_DIRECTION,
+		.by_value = turned->by_value, .finds = finds_range(p), .paints = VIEW_NONE,
+		.diverging = priv->map == COLORMAP_DEVIATION,
+		.low = priv->low, .high = priv->high, .plaster = PLASTER,
+		.background = priv->background, .nan = priv->nan, .light = priv->light,
+	};
+	for (size_t k = 0; k < 3 && mesh_has_normals(mesh); k++)
+		block->channel[TURNED_NX + k] = read_channel(view->passes, mesh->normal[k]);
+	turn_lamp(priv, turned->rotation, block->lamp, block->away);
+	for (int k = 0; k < 2; k++) {
+		axis_shares(turned, k, block->axis + 3 * k);
+		for (int i = 0; i < 3; i++)
+			block->rotation[3 * k + i] = (float)turned->rotation[3 * k + i];
+	}
+}
+
+/* struct body's `passes`. */
+int
+turned_passes(struct run *run, struct passes *passes)
+{
+	const struct parameters *p = run->parameters;
+	const struct priv *priv = run->priv;
+	const struct frame_head *in = passes_input(passes);
+	struct view_passes view = { .passes = passes };
+	struct turned turned = turned_view(run, in);
+	size_t points = turned.w * turned.h, samples = turned.columns * turned.rows, groups = 0;
+	const float (*anchor)[3];
+	size_t anchors = colormap_anchors(priv->map, &anchor);
+	size_t words = VIEW_ATTRIBUTES * samples + 2 * VIEW_LISTS * VIEW_BINS + VIEW_WORDS;
+	size_t w = turned.columns / turned.samples, h = turned.rows / turned.samples;
+	size_t plane_words = (h + 1) * (frame_stride(w, SAMPLE_FLOAT) / sizeof(float));
+	int key = key_axis(turned.rotation, turned.sign < 0, &turned.facing);
+
+	for (view.survey_side = 2 * VIEW_COUNT_TILE; groups * VIEW_GROUP * ITEMS_MOST < points &&
+	    view.survey_side > 1;) {
+		view.survey_side /= 2;
+		groups = ((w + view.survey_side - 1) / view.survey_side) *
+		    ((h + view.survey_side - 1) / view.survey_side);
+	}
+	if (samples > UINT32_MAX / 16 || points > UINT32_MAX / 2 ||
+	    turned.columns >= MOST_SAMPLES || turned.rows >= MOST_SAMPLES ||
+	    groups * VIEW_GROUP * ITEMS_MOST < points)
+		return passes_refuse(passes, "the picture or the frame has too many samples");
+	pack_view(run, &turned, key, &view);
+	view.block.last = (float)(anchors - 1);
+	if (view.block.channel[TURNED_NX] == VIEW_FOUND)
+		words += 3 * in->w * in->h;
+	passes_whole(passes);
+	passes_scratch(passes, words / plane_words + 1);
+	if (passes_constant(passes, anchor, anchors * sizeof(*anchor)) < 0 ||
+	    add_table(passes, &turned, key) < 0)
+		return -1;
+	view.block.value = read_channel(passes, priv->value);
+	add_survey(&view);
+	/* in its own colours a surface is drawn by each of them, and gives the picture's */
+	for (uint k = 0; k < (p->by == BY_RGB ? 3 : 1); k++) {
+		size_t value = p->by == BY_RGB ? priv->rgb[k] : priv->value;
+
+		if (p->by == BY_RGB) {
+			view.block.paints = k;
+			view.block.step = 1;
+			add_pass(&view, SHADER(shade_clear), VIEW_TILE);
+		}
+		view.block.value = read_channel(passes, value);
+		view.block.channel[TURNED_VALUE] = view.block.value ==
+		    view.block.channel[TURNED_KEY] ? VIEW_NONE : view.block.value;
+		add_drawing(&view);
+	}
+	return 0;
+}
+
+/* struct body's `made`. */
+int
+turned_made(struct run *run, struct frame *made)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+	const uint32_t *results = frame_row(made, 0, --made->head.h);
+	float scale;
+
+	if (results[VIEW_FAILED]) {
+		frame_free(made);
+		if (run->verbose)
+			fprintf(stderr, "%s: shade runs on the processor: squares of the surface "
+			    "have too many samples\n", fail_program());
+		return 1;
+	}
+	if (finds_range(p)) {
+		memcpy(&priv->low, &results[VIEW_LOW], sizeof(priv->low));
+		memcpy(&priv->high, &results[VIEW_HIGH], sizeof(priv->high));
+	}
+	memcpy(&scale, &results[VIEW_SCALE], sizeof(scale));
+	if (measure(priv, scale, samples_of(p)) < 0) {
+		frame_free(made);
+		return -1;
+	}
+	check_seen(run, results[VIEW_VALID], results[VIEW_SEEN]);
+	return annotated_emit(run, made);
 }

@@ -39,13 +39,21 @@ view_samples()
 uint
 view_height()
 {
-	return gpu.h - 1u;
+	return VIEW.rows / VIEW.samples;
+}
+
+/* The memory of the scratch planes from a plane of samples on, and so many words further. */
+uint64_t
+view_memory(uint plane, uint words)
+{
+	return gpu.planes.at[gpu.scratches].address +
+	    (uint64_t(plane) * view_samples() + uint64_t(words)) * 4u;
 }
 
 gpu_words
 view_plane(uint k)
 {
-	return gpu_words(gpu.planes.at[gpu.scratches].address + uint64_t(k) * view_samples() * 4u);
+	return gpu_words(view_memory(k, 0u));
 }
 
 gpu_words
@@ -55,9 +63,23 @@ view_bins()
 }
 
 gpu_words
-view_results()
+view_words()
 {
-	return gpu_words(gpu_row(gpu.outputs, view_height()));
+	return gpu_words(view_memory(VIEW_ATTRIBUTES, 2u * VIEW_LISTS * VIEW_BINS));
+}
+
+float
+view_float(uint word)
+{
+	return px_from_bits(view_words().at[word]);
+}
+
+/* Normals of the frame's points that triangles give: planes nx ny nz. */
+gpu_floats
+view_normals(uint k)
+{
+	return gpu_floats(view_memory(VIEW_ATTRIBUTES, 2u * VIEW_LISTS * VIEW_BINS + VIEW_WORDS) +
+	    uint64_t(k) * VIEW.own_w * VIEW.h * 4u);
 }
 
 /* Lit samples keep their value and light where they had their key and a part of their normal. */

@@ -131,7 +131,8 @@ whole_frame(struct run *run, struct frame *in)
 #define CERTAINTY 0.99f
 #define CERTAINTY_MARKED 0.985f
 
-static const struct body whole = { .frame = whole_frame, .passes = fit_passes };
+static const struct body whole = { .frame = whole_frame, .passes = fit_passes,
+	.cost = "undither3-fit" };
 static const struct body map = { .survey = survey, .rows = undither3_gauss,
 	.passes = smooth_passes };
 
@@ -282,6 +283,7 @@ const struct stage stage_undither3 = {
 	.traits = STAGE_ANY_TYPE,
 	.agree = AGREE_EXACT,
 	.example = { "undither3 --filter gauss", "three", "levels" },
+	.second_example = { "undither3", "three", "fitted", "undither3-fit" },
 	.init = init,
 	.plan = plan,
 	.release = end,

@@ -576,6 +576,7 @@ const struct stage stage_wff = {
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS,
 	.agree = AGREE_EXACT,
+	.example = { "wff", "phases", "smooth" },
 	.init = init,
 	.plan = plan,
 	.release = release,
