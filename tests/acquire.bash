@@ -49,3 +49,25 @@ sys.exit(image.shape != screen.shape or bool((image != screen).any()))' "$1"
 interruptible() {
 	exec env --default-signal=INT "$@"
 }
+
+# start_camera [CONDITION ...]: the camera of tests/virtual_camera.c, which sees the screen; sets camera_pid. One at a time on a
+# machine, as its port is that of all GigE Vision devices.
+start_camera() {
+	if [ ! -x virtual_camera ]; then
+		# shellcheck disable=SC2046	# words of flags
+		gcc -O2 -o virtual_camera "$top/tests/virtual_camera.c" $(pkg-config --cflags --libs aravis-0.8) -lm -lpthread
+		exec 8>"${TMPDIR:-/tmp}/fringepipe-camera.lock"
+		flock -w 300 8
+	fi
+	./virtual_camera fb/Xvfb_screen0 truth.pfm noise=6 "$@" >camera.log 2>&1 3>&- 8>&- &
+	camera_pid=$!
+	eventually 20 grep -qs ready camera.log
+}
+
+stop_camera() {
+	if [ -n "${camera_pid:-}" ]; then
+		kill "$camera_pid"
+		wait "$camera_pid"
+		camera_pid=
+	fi
+}

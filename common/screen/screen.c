@@ -46,7 +46,8 @@ screen_image(const struct frame *in, struct frame **out)
 	int status;
 
 	if (in->head.c != 1 && !head_is_colour(&in->head))
-		return fail(NULL, "has %zu channels: images to show have one, or r g b", in->head.c);
+		return fail(NULL, "has %zu channels: images to show have one, or r g b",
+		    in->head.c);
 	/* fringegen's of one bit are 0 and 1, with the key bits */
 	if (meta_number(&in->head.meta, "max_value", bits == 1 ? 1 : full[in->head.type],
 	    &most) < 0 ||

@@ -44,7 +44,7 @@ struct screen_facts {
 	double refresh_hz;	/* of the mode; 0: not known */
 	bool on;		/* it has a controller that sends a picture */
 	bool rotated, transformed, xwayland, main;
-	int gamma_off;		/* largest distance of its ramp from straight, of 255; -1: unknown */
+	int gamma_off;		/* how far its ramp is from straight, of 255; -1: unknown */
 };
 
 /* May patterns of w x h (0 x 0: none yet) be shown there, one to one? force: under XWayland, too.

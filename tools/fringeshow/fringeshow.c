@@ -1,6 +1,6 @@
 /*
- * Shows patterns on a projector's output, one pattern pixel to one of its pixels, each with a refresh
- * that is known.
+ * Shows patterns on a projector's output, one pattern pixel to one of its pixels, each with a
+ * refresh that is known.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -173,7 +173,7 @@ start(struct run *run)
 		status = 0;
 	}
 	if (priv->late)
-		note(NULL, "%zu image%s came late", priv->late, priv->late == 1 ? "" : "s");
+		warn(NULL, "%zu image%s came late", priv->late, priv->late == 1 ? "" : "s");
 	if (run->verbose && priv->copied)
 		note(NULL, "%zu images were copied to the screen, not flipped: a compositor may "
 		    "delay them by a refresh", priv->copied);
