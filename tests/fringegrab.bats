@@ -81,6 +81,35 @@ expect(2 < (frames[0].pixels - frames[1].pixels).std() < 6)	# of 6 levels, over 
 	[ ! -e broken ]
 }
 
+@test "fringegrab: V4L2: formats, exposure, broken and missing pictures, automatics that stay on, a camera unplugged" {
+	if sanitized; then skip "sanitized tools: their runtime must be loaded first"; fi
+	gcc -O1 -shared -fPIC -o v4l2.so "$top/tests/v4l2_shim.c" -ldl
+	grab() {
+		LD_PRELOAD=$work/v4l2.so V4L2_FORMATS=$1 fringegrab --camera /dev/video77 "${@:2}"
+	}
+	for format in GREY YUYV "Y16 "; do
+		run -0 --separate-stderr grab "MJPG$format" --exposure 16.7 -n 5 -o "${format% }.nrrd"
+		# shellcheck disable=SC2154	# run sets it
+		[ "$stderr" = "fringegrab: 1 pictures lost, 1 with packets missing, 0 not in time" ]
+	done
+	py '
+y, x = np.mgrid[:48, :64]
+for name in "GREY", "YUYV", "Y16":
+	frames = read_frames(name + ".nrrd")
+	numbers = [int(f.meta["frame_number"]) for f in frames]
+	expect(numbers == [1, 2, 4, 6, 7], name, numbers)	# 3 was broken, 5 was lost
+	for f, n in zip(frames, numbers):
+		want = (x + 2 * y + 3 * (n - 1)) % 256
+		expect((f.pixels == want + 256 * (name == "Y16")).all(), name, n)
+		expect(f.meta["exposure_time_s"] == "0.0167" and ("max_value" in f.meta) == (name == "Y16"), f.meta)'
+	V4L2_STUCK=1 fails 0 "/dev/video77: automatic exposure cannot be switched off" grab GREY -n 1 -o a.nrrd
+	fails 1 "/dev/video77: has no format of GREY, Y16, Y12, Y10 and YUYV, but MJPG H264" grab MJPGH264 -o b.nrrd
+	fails 1 "/dev/video77: has no format Y12, but GREY" grab GREY --format Y12 -o b.nrrd
+	fails 2 "--trigger: /dev/video77 has no trigger lines" grab GREY --trigger Line0 -o b.nrrd
+	V4L2_DIES=1 run -1 grab GREY -n 9 -o b.nrrd
+	has "/dev/video77: is gone: No such device" <<<"$output"
+}
+
 @test "fringegrab: what is not there is named, in one line" {
 	fails 1 "nosuch: not found (--list)" fringegrab --camera nosuch -o x.nrrd
 	fails 1 "/dev/video99: cannot be opened: No such file or directory" fringegrab --camera /dev/video99 -o x.nrrd
