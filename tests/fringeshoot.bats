@@ -86,6 +86,39 @@ wrong() {
 	[[ $stderr == *"and used all the same"* ]]
 }
 
+# A camera that is a command: the pixels of the screen themselves.
+snapshots() {
+	cat >snapshot.py <<-'END'
+		import struct, sys
+		raw = open("fb/Xvfb_screen0", "rb").read()
+		head = struct.unpack(">25I", raw[:100])
+		green = raw[head[0] + 12 * head[19] + 1::4][:head[4] * head[5]]
+		darker = bytes(v * 3 // 4 for v in range(256))
+		open(sys.argv[1], "wb").write(b"P5 %d %d 255\n" % (head[4], head[5]) + green.translate(darker))
+	END
+	snapshot="$python -S snapshot.py %s"
+}
+
+@test "fringeshoot: a command takes the pictures: of a screen without noise they are three quarters of the patterns" {
+	rig
+	snapshots
+	silent fringeshoot -m pat/list.txt --grab "$snapshot" --latency 300 --trigger none -o shots/
+	py '
+import glob
+from PIL import Image
+for file in glob.glob("pat/*.png"):
+	pattern, shot = [np.asarray(Image.open(f)) for f in (file, file.replace("pat", "shots"))]
+	expect((shot == pattern.astype(int) * 3 // 4).all(), file)'
+	frameinfo shots/phase_01.png | has 'shift_rad:=1.57'
+	# another size in the middle
+	printf '#!/bin/sh\nn=$(cat n 2>/dev/null || echo 0)\necho $((n + 1)) >n\n%s\n' \
+		'[ "$n" -lt 3 ] || f=small; exec cp ${f:-pat/phase_00}.png "$1"' >changing
+	chmod +x changing
+	fringegen -q -s 320x160 -n 3 -p 60 -o 'small%d.png'
+	mv small0.png small.png
+	fails 1 "./changing %s: gives 320x160 uchar after 640x160 uchar" fringeshoot -m pat/list.txt --grab './changing %s' -o other/
+}
+
 @test "fringeshoot: interrupted, it shows black, restores the gamma ramp and keeps what it has" {
 	rig
 	xrandr --output screen --gamma 1:1:0.6

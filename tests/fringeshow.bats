@@ -110,6 +110,11 @@ not_shown() {
 	if shows pat/phase_00.png; then return 1; fi
 }
 
+@test "fringeshow: the one program of all stages links none of its libraries" {
+	run ! grep -E 'xcb|aravis|glib|usb' <(ldd "$(command -v fringepipe)")
+	ldd "$(command -v fringeshow)" | has xcb
+}
+
 @test "fringeshow: what cannot be shown one to one is refused, in one line" {
 	patterns
 	DISPLAY=:9999 fails 1 "no X server answers: DISPLAY is :9999" fringeshow pat/

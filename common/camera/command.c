@@ -84,6 +84,14 @@ command_take(struct camera *camera, double timeout_s, struct frame **out)
 		return fail(own->command, "gives %s: want one of 8 or 16 bits, grey or in colour",
 		    picture->head.type == SAMPLE_FLOAT ? "floats" : "no picture");
 	}
+	if (camera->number && (camera->w != picture->head.w || camera->h != picture->head.h ||
+	    camera->type != picture->head.type)) {
+		fail(own->command, "gives %zux%zu %s after %zux%zu %s", picture->head.w,
+		    picture->head.h, sample_name(picture->head.type), camera->w, camera->h,
+		    sample_name(camera->type));
+		frame_free(picture);
+		return -1;
+	}
 	/* of colours green: projector and camera have most light there */
 	first = picture->head.c > 1 ? 1 : 0;
 	camera->w = picture->head.w;

@@ -21,6 +21,7 @@
 
 #define REFRESH_WAIT_S 5.0	/* an output that sleeps sends no refresh */
 #define REFRESHES_MEASURED 20
+#define MODE_AGREES 0.01	/* with what was measured */
 #define ROWS_SENT 16		/* at a time */
 #define RAMP_TOLERANCE 1	/* of 255: rounding of a straight one */
 
@@ -354,6 +355,9 @@ x11_show(struct screen *screen, size_t image, uint64_t refresh, struct screen_sh
 		return -1;
 	*shown = (struct screen_shown){ x11->refresh, 1e-6 * (double)x11->time_us,
 		x11->mode != XCB_PRESENT_COMPLETE_MODE_FLIP };
+	/* a server on another machine has another clock */
+	if (fabs(shown->time_s - screen_real_now_s(screen)) > 1)
+		shown->time_s = screen_real_now_s(screen);
 	return 0;
 }
 
@@ -422,9 +426,9 @@ window_open(struct x11 *x11, const struct output *output)
 	x11->events = xcb_register_for_special_xge(c, &xcb_present_id, id, NULL);
 }
 
-/* Times some refreshes. */
+/* Times some refreshes; where the mode's own figure agrees, that is the more exact one. */
 static int
-refresh_measure(struct screen *screen)
+refresh_measure(struct screen *screen, double hz)
 {
 	struct x11 *x11 = screen->own;
 	uint64_t first, from_us;
@@ -439,6 +443,8 @@ refresh_measure(struct screen *screen)
 		return -1;
 	screen->refresh_s = x11->refresh > first && x11->time_us > from_us ?
 	    1e-6 * (double)(x11->time_us - from_us) / (double)(x11->refresh - first) : 0;
+	if (fabs(screen->refresh_s * hz - 1) < MODE_AGREES)
+		screen->refresh_s = 1 / hz;
 	return 0;
 }
 
@@ -475,7 +481,7 @@ screen_x11_open(struct screen *screen, const char *name, size_t w, size_t h, boo
 			note(screen->name, "is the main screen, with the windows");
 		ramp_straighten(x11, &chosen->facts);
 		window_open(x11, chosen);
-		status = refresh_measure(screen);
+		status = refresh_measure(screen, chosen->facts.refresh_hz);
 	}
 	if (status == 0 && verbose)
 		note(screen->name, "%zux%zu, a refresh lasts %.3f ms%s", screen->w, screen->h,

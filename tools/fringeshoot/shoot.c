@@ -129,6 +129,7 @@ grab_flat(struct shoot *shoot, size_t n, bool spread, struct frame **picture)
 	struct frame **last = must_alloc(shoot->cameras, sizeof(*last));
 	struct frame **next = must_alloc(shoot->cameras, sizeof(*next));
 	size_t *got = must_alloc(shoot->cameras, sizeof(*got)), tries = 0;
+	const size_t distinct_within = shoot->check == CHECK_MIX ? 6 * n : n;
 	struct screen *screen = shoot->screen;
 	bool all = false;
 	int status = grab(shoot, last);
@@ -144,7 +145,7 @@ grab_flat(struct shoot *shoot, size_t n, bool spread, struct frame **picture)
 			status = grab(shoot, next);
 		all = ++tries > 0 && status == 0;
 		for (size_t i = 0; status == 0 && i < shoot->cameras; i++) {
-			if (got[i] < n && (tries > 6 * n || !same_pixels(last[i], next[i])))
+			if (got[i] < n && (tries > distinct_within || !same_pixels(last[i], next[i])))
 				frame_duplicate(next[i], &picture[i * n + got[i]++]);
 			all &= got[i] == n;
 			frame_free(last[i]);
