@@ -72,6 +72,14 @@ wrong() {
 	grep -q '% of the picture is lit, white is' log
 	shoot --latency "$latency" | fringepipe -q phasewrap , unwrap2f -o abs.nrrd
 	[ "$(frameinfo abs.nrrd | grep -c 'absphase')" -eq 1 ]
+	# a rejected picture ends a stream, and gives a folder the exit status 1
+	run -1 --separate-stderr fringeshoot -m pat/list.txt --camera 127.0.0.1 --latency 0 --retries 0 -o rejected.nrrd
+	# shellcheck disable=SC2154	# run sets it
+	[[ $stderr == *"phase_0"*": rejected after 0 retries: "*"phase_0"*": rejected: the stream ends"* ]]
+	[ ! -e rejected.nrrd ]
+	run -1 fringeshoot -q -m pat/list.txt --camera 127.0.0.1 --latency 0 --retries 0 -o rejected/
+	has "pictures are rejected" <<<"$output"
+	grep -q ' rejected$' rejected/manifest.txt
 	shoot --latency "$latency" --repeat 2 -o sets/
 	[ "$(find sets -name '*.png' | wc -l)" -eq "$(($(find pat -name '*.png' | wc -l) * 2))" ]
 	right sets/0001

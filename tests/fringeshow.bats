@@ -115,6 +115,18 @@ not_shown() {
 	ldd "$(command -v fringeshow)" | has xcb
 }
 
+@test "fringeshow: without xcb and Aravis their tools alone are left out, with one line each" {
+	# shellcheck disable=SC2016	# the script's own words
+	printf '#!/bin/sh\ncase "$*" in *aravis*|*xcb*) exit 1;; esac\nexec pkg-config "$@"\n' >none
+	chmod +x none
+	make -C "$top" -n all PKG_CONFIG="$work/none" >commands
+	grep -o 'left out: fringe[a-z]* needs [^(]*' commands >lines
+	[ "$(wc -l <lines)" -eq 3 ]
+	grep -qx 'left out: fringegrab needs aravis-0.8 ' lines
+	grep -qx 'left out: fringeshow needs xcb xcb-randr xcb-present ' lines
+	run ! grep -E 'camera/aravis|screen/x11' commands
+}
+
 @test "fringeshow: what cannot be shown one to one is refused, in one line" {
 	patterns
 	DISPLAY=:9999 fails 1 "no X server answers: DISPLAY is :9999" fringeshow pat/

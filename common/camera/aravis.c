@@ -9,14 +9,12 @@
 #include "base/process.h"
 
 #define BUFFERS 8
-#define BROKEN_NOTED 3		/* lines of -v about pictures that came broken */
 
 struct aravis {
 	ArvCamera *camera;
 	ArvStream *stream;
 	const struct camera_format *format;
 	bool free_running, software, gige;
-	bool started;		/* the first picture after opening was thrown away */
 };
 
 /* Records what went wrong, and frees it. */
@@ -28,7 +26,6 @@ fail_aravis(const char *name, const char *what, GError *error)
 	return -1;
 }
 
-/* The camera's own name is shown where none was given. */
 static int
 set_format(struct camera *camera, const char *wanted)
 {

@@ -370,6 +370,8 @@ x11_close(struct screen *screen)
 		return;
 	if (x11->ramp)
 		ramp_set(x11, x11->ramp);
+	if (x11->events)
+		xcb_unregister_for_special_event(x11->connection, x11->events);
 	/* an answer: the ramp has arrived before the connection ends */
 	free(xcb_get_input_focus_reply(x11->connection,
 	    xcb_get_input_focus(x11->connection), NULL));

@@ -359,11 +359,15 @@ shoot_set(struct run *run, long set, struct target *const *target)
 
 		if (taken < 0)
 			status = -1;
+		/* in a stream nothing tells it from a good one */
+		if (taken == 0 && !target && !run_keeps_going(run))
+			status = fail(image->name, "rejected: the stream ends (--keep-going: it does "
+			    "not)");
 		for (size_t k = 0; k < shoot->cameras && taken >= 0; k++) {
 			if (status == 0)
 				status = describe(image, (unsigned long long)set * priv->images + i,
 				    picture[k]);
-			if (status == 0 && !target) {
+			if (status == 0 && !target) {	/* which owns it */
 				status = run_emit(run, picture[k]);
 				continue;
 			}
