@@ -119,6 +119,7 @@ for file in glob.glob("pat/*.png"):
 	expect((shot == pattern.astype(int) * 3 // 4).all(), file)'
 	frameinfo shots/phase_01.png | has 'shift_rad:=1.57'
 	# another size in the middle
+	# shellcheck disable=SC2016	# the script's own words
 	printf '#!/bin/sh\nn=$(cat n 2>/dev/null || echo 0)\necho $((n + 1)) >n\n%s\n' \
 		'[ "$n" -lt 3 ] || f=small; exec cp ${f:-pat/phase_00}.png "$1"' >changing
 	chmod +x changing

@@ -1,8 +1,8 @@
 /*
- * A camera of the kernel, /dev/video77, for LD_PRELOAD: 64x48 pixels at 50 a second, whose sample is
- * x + 2 y + 3 times the picture's number. V4L2_FORMATS lists its formats, each four letters. Picture 2
- * is marked broken, number 4 is missing, V4L2_STUCK refuses to switch the automatic exposure off, and
- * after picture V4L2_DIES it is unplugged.
+ * A camera of the kernel, /dev/video77, for LD_PRELOAD: 64x48 pixels at 50 a second, whose sample
+ * is x + 2 y + 3 times the picture's number. V4L2_FORMATS lists its formats, each four letters.
+ * Picture 2 is marked broken, number 4 is missing, V4L2_STUCK refuses to switch the automatic
+ * exposure off, and after picture V4L2_DIES it is unplugged.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -64,7 +64,7 @@ expose(uint8_t *to)
 
 		if (!memcmp(&format, "GREY", 4)) {
 			to[i] = v;
-		} else {	/* the luminance, with colours between; or the low and the high byte */
+		} else {	/* luminance and colour; or the low and the high byte */
 			to[2 * i] = v;
 			to[2 * i + 1] = memcmp(&format, "YUYV", 4) ? 1 : 200;
 		}

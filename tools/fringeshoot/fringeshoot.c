@@ -361,8 +361,8 @@ shoot_set(struct run *run, long set, struct target *const *target)
 			status = -1;
 		/* in a stream nothing tells it from a good one */
 		if (taken == 0 && !target && !run_keeps_going(run))
-			status = fail(image->name, "rejected: the stream ends (--keep-going: it does "
-			    "not)");
+			status = fail(image->name, "rejected: the stream ends (--keep-going: it "
+			    "does not)");
 		for (size_t k = 0; k < shoot->cameras && taken >= 0; k++) {
 			if (status == 0)
 				status = describe(image, (unsigned long long)set * priv->images + i,

@@ -145,7 +145,8 @@ grab_flat(struct shoot *shoot, size_t n, bool spread, struct frame **picture)
 			status = grab(shoot, next);
 		all = ++tries > 0 && status == 0;
 		for (size_t i = 0; status == 0 && i < shoot->cameras; i++) {
-			if (got[i] < n && (tries > distinct_within || !same_pixels(last[i], next[i])))
+			if (got[i] < n && (tries > distinct_within ||
+			    !same_pixels(last[i], next[i])))
 				frame_duplicate(next[i], &picture[i * n + got[i]++]);
 			all &= got[i] == n;
 			frame_free(last[i]);
