@@ -23,12 +23,13 @@ const char *const manifest_cells[] = { "column", "period", "half", NULL };
 
 enum column {
 	COLUMN_FILE, COLUMN_ROLE, COLUMN_AXIS, COLUMN_PERIOD, COLUMN_STEP, COLUMN_SHIFT, COLUMN_BIT,
-	COLUMN_CELL, COLUMN_MARKER, COLUMN_MARKER_WIDTH, COLUMN_FRAME, COLUMN_PLANE, COLUMNS
+	COLUMN_CELL, COLUMN_MARKER, COLUMN_MARKER_WIDTH, COLUMN_FRAME, COLUMN_PLANE, COLUMN_CHECK,
+	COLUMNS
 };
 
 static const char *const columns[] = {
 	"file", "role", "axis", "period_px", "step", "shift_rad", "bit", "gray_cell",
-	"marker_px", "marker_width_px", "frame", "plane"
+	"marker_px", "marker_width_px", "frame", "plane", "check"
 };
 
 #define SIZE_KEY "projector_px:="
@@ -101,6 +102,10 @@ take_field(const char *where, enum column column, const char *word, struct manif
 		return take_number(where, column, word, &row->marker_width_px);
 	case COLUMN_FRAME:
 		return take_whole(where, column, word, &row->frame);
+	case COLUMN_CHECK:
+		row->rejected = !strcmp(word, "rejected");
+		return row->rejected || !strcmp(word, "ok") ? 0 :
+		    fail(where, "check is neither ok nor rejected: %.60s", word);
 	case COLUMN_PLANE:
 		snprintf(row->plane, sizeof(row->plane), "%s", word);
 		return 0;
@@ -297,6 +302,26 @@ manifest_load(const char *path, struct manifest *out)
 	status = manifest_read(file, path, out);
 	fclose(file);
 	return status;
+}
+
+int
+manifest_check_rejected(const struct manifest *manifest, const char *path, bool keep_going)
+{
+	const char *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < manifest->n; i++)
+		if (manifest->row[i].rejected && n++ == 0)
+			first = manifest->row[i].file;
+	if (n == 0)
+		return 0;
+	if (!keep_going)
+		return fail(path, "%zu of %zu images are rejected, as %s: they hold light of "
+		    "another pattern; shoot them again (--keep-going: use them)", n, manifest->n,
+		    first);
+	warn(path, "%zu of %zu images are rejected, as %s, and used all the same", n, manifest->n,
+	    first);
+	return 0;
 }
 
 /* ---- writing ---- */

@@ -9,7 +9,8 @@
  * `-` is null. Blank lines and comments (## and #! before the legend, any # behind it) are skipped.
  * Columns may come in any order; file and role must be there; unknown ones are ignored. A column
  * `gray_cell` follows `bit` where there is Gray code; columns `marker_px` and `marker_width_px`
- * where there is a marker, `frame` and `plane` where several patterns share an image. A line `##
+ * where there is a marker, `frame` and `plane` where several patterns share an image, `check` (ok,
+ * rejected) in those of fringeshoot. A line `##
  * projector_px:=1920 1080` before them says how large the patterns are. A file of several images
  * has a row for each, in page order. Relative names start at the manifest's folder, so that a
  * folder can be moved as a whole.
@@ -48,6 +49,7 @@ struct manifest_row {
 	 * place in it, r g b or G0 ... B7; plane "": it has an image of its own */
 	long frame;
 	char plane[4];
+	bool rejected;			/* fringeshoot could not take it without light of another */
 };
 
 struct manifest {
@@ -64,6 +66,8 @@ extern const char *const manifest_cells[];
 
 /* Reads a manifest; path "-" is standard input. At least one row. -1 after fail(path, ...). */
 int manifest_load(const char *path, struct manifest *out);
+/* -1 after fail() where an image was rejected, which is named; keep_going: a warning. */
+int manifest_check_rejected(const struct manifest *, const char *path, bool keep_going);
 /* Without operands the first stage reads the files of the manifest at `path`: sets run->operand to
  * `*file`, an array that the caller frees. Leaves both where operands are given, and where the
  * files are patterns as fringegen wrote them and standard input is a pipe or a file: the captures

@@ -87,6 +87,8 @@ measurement_read_manifest(struct run *run, struct measurement *measurement)
 	if (manifest_load(path, &measurement->whole) < 0)
 		return -1;
 	measurement->manifest_read = true;
+	if (manifest_check_rejected(&measurement->whole, path, run_keeps_going(run)) < 0)
+		return -1;
 	measurement->manifest = (struct manifest){ manifest_measurement(&measurement->whole),
 		measurement->whole.row };
 	return manifest_operands(&measurement->whole, path, run, &measurement->file);

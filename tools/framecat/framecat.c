@@ -349,6 +349,7 @@ static const char *const known_keys[] = {
 	"period_px", "phase_anchor", "components", "line_sigma_px", "line_threshold", "line_low",
 	"line_noise", "absphase_period_px", "steps", "shift_rad", "gray_cell", "gray_planes",
 	"marker_px", "marker_width_px", "set_images", "time_s", "frame_number",
+	"camera", "label", "exposure_time_s", "mosaic",
 	"sent_s", "projector_px", "phase_sign", "phase_origin_rad", "c_mm_per_rad",
 	"ref_plane_rad", "fit_shape", "fit_rms_mm", "length_unit", "z_axis", "origin_px",
 	"rect_f_px", "rect_cx_px", "rect_cy_px", "rect_side", "rect_baseline_mm", "rect_rotation",

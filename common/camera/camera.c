@@ -1,0 +1,195 @@
+/* What holds for every camera: its name, the numbers of its pictures, their keys, pixel formats. */
+#include "camera/camera.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fail.h"
+#include "base/numbers.h"
+
+#define FOUR(a, b, c, d) \
+	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+
+static const struct camera_format formats[] = {
+	/* GenICam's, by the codes of its Pixel Format Naming Convention */
+	{ "Mono8", 0x01080001, PACK_8, 8, NULL },
+	{ "Mono10", 0x01100003, PACK_16, 10, NULL },
+	{ "Mono10Packed", 0x010c0004, PACK_10_PACKED, 10, NULL },
+	{ "Mono12", 0x01100005, PACK_16, 12, NULL },
+	{ "Mono12Packed", 0x010c0006, PACK_12_PACKED, 12, NULL },
+	{ "Mono12p", 0x010c0047, PACK_12P, 12, NULL },
+	{ "Mono16", 0x01100007, PACK_16, 16, NULL },
+	{ "BayerGR8", 0x01080008, PACK_8, 8, "grbg" },
+	{ "BayerRG8", 0x01080009, PACK_8, 8, "rggb" },
+	{ "BayerGB8", 0x0108000a, PACK_8, 8, "gbrg" },
+	{ "BayerBG8", 0x0108000b, PACK_8, 8, "bggr" },
+	/* V4L2's */
+	{ "GREY", FOUR('G', 'R', 'E', 'Y'), PACK_8, 8, NULL },
+	{ "Y10", FOUR('Y', '1', '0', ' '), PACK_16, 10, NULL },
+	{ "Y12", FOUR('Y', '1', '2', ' '), PACK_16, 12, NULL },
+	{ "Y16", FOUR('Y', '1', '6', ' '), PACK_16, 16, NULL },
+	{ "YUYV", FOUR('Y', 'U', 'Y', 'V'), PACK_YUYV, 8, NULL },
+};
+
+const struct camera_format *
+camera_format_find(uint32_t code)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (formats[i].code == code)
+			return &formats[i];
+	return NULL;
+}
+
+/* Bytes of a row of w samples without a gap. Packed rows may share a byte, but for whole ones. */
+static size_t
+row_bytes(enum camera_packing packing, size_t w)
+{
+	switch (packing) {
+	case PACK_8:
+		return w;
+	case PACK_16:
+	case PACK_YUYV:
+		return 2 * w;
+	default:
+		return w * 3 / 2;
+	}
+}
+
+int
+camera_unpack(const struct camera_format *format, const void *from, size_t bytes, size_t stride,
+    struct frame *to)
+{
+	size_t w = to->head.w, h = to->head.h, row = row_bytes(format->packing, w);
+	unsigned low = format->bits - 8, mask = (1u << low) - 1;
+
+	if (stride == 0)
+		stride = row;
+	if (bytes < stride * (h - 1) + row)
+		return fail(format->name, "%zu bytes came for %zux%zu pixels", bytes, w, h);
+	if (row_bytes(format->packing, 2) == 3 && w % 2)
+		return fail(format->name, "a width of %zu, which is odd, is not read", w);
+	for (size_t y = 0; y < h; y++) {
+		const uint8_t *d = (const uint8_t *)from + y * stride;
+		uint8_t *narrow = frame_row(to, 0, y);
+		uint16_t *wide = frame_row(to, 0, y);
+
+		switch (format->packing) {
+		case PACK_8:
+			memcpy(narrow, d, w);
+			break;
+		case PACK_YUYV:
+			for (size_t x = 0; x < w; x++)
+				narrow[x] = d[2 * x];
+			break;
+		case PACK_16:
+			for (size_t x = 0; x < w; x++)
+				wide[x] = (uint16_t)(d[2 * x] | d[2 * x + 1] << 8);
+			break;
+		case PACK_10_PACKED:	/* high bits, both low parts, high bits */
+		case PACK_12_PACKED:
+			for (size_t x = 0; x < w; x += 2, d += 3) {
+				wide[x] = (uint16_t)(d[0] << low | (d[1] & mask));
+				wide[x + 1] = (uint16_t)(d[2] << low | (d[1] >> 4 & mask));
+			}
+			break;
+		case PACK_12P:		/* one stream of bits, the lowest first */
+			for (size_t x = 0; x < w; x += 2, d += 3) {
+				wide[x] = (uint16_t)(d[0] | (d[1] & 15) << 8);
+				wide[x + 1] = (uint16_t)(d[1] >> 4 | d[2] << 4);
+			}
+		}
+	}
+	return 0;
+}
+
+/* ---- opening, numbers and keys ---- */
+
+int
+camera_open(struct camera *camera, const char *text, const struct camera_wanted *wanted)
+{
+	const char *label = text ? strchr(text, '=') : NULL;
+	char name[sizeof(camera->name)];
+	int status;
+
+	*camera = (struct camera){ .exposure_s = NAN };
+	snprintf(name, sizeof(name), "%.*s", label ? (int)(label - text) : (int)sizeof(name),
+	    text ? text : "");
+	if (label && (!label[1] || strchr(label, '/') || label[1] == '.'))
+		return fail_usage("--camera", "%s: a label names a folder: letters and digits",
+		    text);
+	status = !strncmp(name, "/dev/video", 10) ? camera_v4l2_open(camera, name, wanted) :
+	    camera_aravis_open(camera, *name ? name : NULL, wanted);
+	snprintf(camera->label, sizeof(camera->label), "%s", label ? label + 1 : "");
+	return status;
+}
+
+int
+camera_exposure(const char *text, double refresh_s, double *exposure_s)
+{
+	size_t n = text ? strlen(text) : 0;
+	bool refreshes = n > 1 && text[n - 1] == 'r';
+	char number[32];
+	double v;
+
+	*exposure_s = NAN;
+	if (!text)
+		return 0;
+	snprintf(number, sizeof(number), "%.*s", (int)(refreshes ? n - 1 : n), text);
+	if (number_parse(number, &v) < 0 || !(v > 0 && v < 1e6))
+		return fail_usage("--exposure", "wants milliseconds, or refreshes as 1r, not '%s'",
+		    text);
+	if (refreshes && !(refresh_s > 0))
+		return fail_usage("--exposure", "%s: the refresh is not known here: give ms", text);
+	*exposure_s = refreshes ? v * refresh_s : v / 1e3;
+	return 0;
+}
+
+void
+camera_count(struct camera *camera, uint64_t id, unsigned bits)
+{
+	uint64_t turn = bits ? (1ull << bits) - 1 : 0;	/* GigE Vision's ids skip 0 */
+	uint64_t last = camera->number;
+	uint64_t step = last == 0 ? 1 : turn ? (id + turn - last % turn) % turn : id - last;
+
+	if (last == 0)
+		camera->number = id;
+	else if (step > 0 && step < (turn ? turn / 2 : UINT64_MAX / 2)) {
+		camera->number += step;
+		camera->lost += step - 1;
+	}
+}
+
+double
+camera_time_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int
+camera_frame(const struct camera *camera, double time_s, struct frame **out)
+{
+	struct frame_head head;
+	int status = head_init(&head, camera->w, camera->h, 1, camera->type);
+
+	if (status == 0 && camera->max_value != 255)
+		status = meta_set_number(&head.meta, "max_value", camera->max_value);
+	if (status == 0)
+		status = meta_setf(&head.meta, "time_s", "%.6f", time_s);
+	if (status == 0 && isfinite(camera->exposure_s))
+		status = meta_setf(&head.meta, "exposure_time_s", "%.6g", camera->exposure_s);
+	if (status == 0)
+		status = meta_set(&head.meta, "camera", camera->name);
+	if (status == 0)
+		status = meta_setf(&head.meta, "frame_number", "%llu",
+		    (unsigned long long)camera->number);
+	if (status == 0 && camera->mosaic)
+		status = meta_set(&head.meta, "mosaic", camera->mosaic);
+	if (status == 0)
+		status = frame_new(&head, out);
+	head_free(&head);
+	return status;
+}

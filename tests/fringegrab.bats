@@ -1,0 +1,123 @@
+load helpers
+load acquire
+
+# fringegrab: a GigE Vision camera on this machine (tests/virtual_camera.c), and commands as cameras.
+
+teardown() {
+	if [ -n "${camera_pid:-}" ]; then kill "$camera_pid"; fi
+	stop_screen
+	cd "$top" || return 1
+	rm -rf "$work"
+}
+
+@test "fringegrab: pixel formats agree, keys tell exposure, number and full scale" {
+	start_screen 640x160
+	start_camera noise=0
+	for format in Mono8 Mono12 Mono12Packed Mono12p Mono16; do
+		silent fringegrab -q --camera 127.0.0.1 --format "$format" -n 2 --exposure 5 --trigger software -o "$format.nrrd"
+	done
+	py '
+wide = read_frames("Mono12.nrrd")[1]
+expect(wide.names == ["image"] and wide.pixels.dtype == "u2", wide.names)
+for name, shift, most in ("Mono8", 4, None), ("Mono12Packed", 0, "4095"), ("Mono12p", 0, "4095"), ("Mono16", -4, "65535"):
+	frame = read_frames(name + ".nrrd")[1]
+	want = wide.pixels >> shift if shift >= 0 else wide.pixels.astype("u4") << -shift
+	expect((frame.pixels == want).all(), name)
+	expect(frame.meta.get("max_value") == most, name, frame.meta)
+	expect(frame.meta["exposure_time_s"] == "0.005" and frame.meta["camera"] == "127.0.0.1", frame.meta)
+first, second = [int(f.meta["frame_number"]) for f in read_frames("Mono8.nrrd")]
+expect(second == first + 1, first, second)'
+}
+
+@test "fringegrab: averages, labels, a stage that moves between frames, a preview" {
+	start_screen 640x160
+	start_camera
+	fringegrab -q --camera 127.0.0.1=left --format Mono12 --trigger software -n 3 --average 4 --between "touch %d" \
+		--key stage_mm=10,2.5 --preview -o a.nrrd 2>preview
+	[ "$(grep -c 'fringegrab: 127.0.0.1: mean [0-9.]*, white [0-9]* of 4095, saturated 0.00 %, dark .*focus .* of the best' preview)" -eq 3 ]
+	ls 0 1 2
+	py '
+frames = read_frames("a.nrrd")
+expect([f.meta["stage_mm"] for f in frames] == ["10", "12.5", "15"], [f.meta for f in frames])
+expect(all(f.pixels.dtype == "f4" and f.meta["label"] == "left" and f.meta["max_value"] == "4095" for f in frames))
+one = read_frames("a.nrrd")[0].pixels
+expect(2 < (frames[0].pixels - frames[1].pixels).std() < 6)	# of 6 levels, over 2, by sqrt(2)'
+}
+
+@test "fringegrab: lost packets and dropped frames are counted; a camera that dies is an error" {
+	start_screen 640x160
+	start_camera lost=0.02
+	run -0 --separate-stderr fringegrab --camera 127.0.0.1 --trigger software -n 5 -o lost.nrrd
+	# shellcheck disable=SC2154	# run sets it
+	[[ $stderr == "fringegrab: "[0-9]*" pictures lost, "[0-9]*" with packets missing, "[0-9]*" not in time" ]]
+	stop_camera
+	start_camera
+	fringegrab --camera 127.0.0.1 --trigger software -n 0 2>message 3>&- 8>&- >stream.nrrd &
+	eventually 20 test -s stream.nrrd
+	kill -KILL "$camera_pid"
+	camera_pid=
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 1 ]
+	grep -q '^fringegrab: 127.0.0.1: ' message
+}
+
+@test "fringegrab: -n 0 ends by an interruption, with whole frames; commands take pictures, by arguments alone" {
+	start_screen 640x160
+	start_camera
+	interruptible fringegrab -q --camera 127.0.0.1 --trigger software -n 0 -o all.nrrd 3>&- 8>&- &
+	sleep 2
+	kill -INT $!
+	wait $!
+	frameinfo all.nrrd | has '^frame 1'
+	fringegen -q -s 64x32 -n 3 -p 16 -o pat/
+	fringegrab --grab 'cp pat/phase_01.png %s' -n 2 -o "out %02d.png"
+	framecmp pat/phase_01.png "out 01.png"
+	fails 1 "no-such-program -o %s: cannot be run: No such file" fringegrab --grab 'no-such-program -o %s' -o x.nrrd
+	fails 1 "false %s: exit status 1" fringegrab --grab 'false %s' -o x.nrrd
+	fails 1 "true %s: " fringegrab --grab 'true %s' -o x.nrrd
+	# not a shell: nothing in the command is one's syntax
+	run -1 fringegrab --grab 'cp %s ; touch broken' -o x.nrrd
+	[ ! -e broken ]
+}
+
+@test "fringegrab: V4L2: formats, exposure, broken and missing pictures, automatics that stay on, a camera unplugged" {
+	if sanitized; then skip "sanitized tools: their runtime must be loaded first"; fi
+	gcc -O1 -shared -fPIC -o v4l2.so "$top/tests/v4l2_shim.c" -ldl
+	grab() {
+		LD_PRELOAD=$work/v4l2.so V4L2_FORMATS=$1 fringegrab --camera /dev/video77 "${@:2}"
+	}
+	for format in GREY YUYV "Y16 "; do
+		run -0 --separate-stderr grab "MJPG$format" --exposure 16.7 -n 5 -o "${format% }.nrrd"
+		# shellcheck disable=SC2154	# run sets it
+		[ "$stderr" = "fringegrab: 1 pictures lost, 1 with packets missing, 0 not in time" ]
+	done
+	py '
+y, x = np.mgrid[:48, :64]
+for name in "GREY", "YUYV", "Y16":
+	frames = read_frames(name + ".nrrd")
+	numbers = [int(f.meta["frame_number"]) for f in frames]
+	expect(numbers == [1, 2, 4, 6, 7], name, numbers)	# 3 was broken, 5 was lost
+	for f, n in zip(frames, numbers):
+		want = (x + 2 * y + 3 * (n - 1)) % 256
+		expect((f.pixels == want + 256 * (name == "Y16")).all(), name, n)
+		expect(f.meta["exposure_time_s"] == "0.0167" and ("max_value" in f.meta) == (name == "Y16"), f.meta)'
+	V4L2_STUCK=1 fails 0 "/dev/video77: automatic exposure cannot be switched off" grab GREY -n 1 -o a.nrrd
+	fails 1 "/dev/video77: has no format of GREY, Y16, Y12, Y10 and YUYV, but MJPG H264" grab MJPGH264 -o b.nrrd
+	fails 1 "/dev/video77: has no format Y12, but GREY" grab GREY --format Y12 -o b.nrrd
+	fails 2 "--trigger: /dev/video77 has no trigger lines" grab GREY --trigger Line0 -o b.nrrd
+	V4L2_DIES=1 run -1 grab GREY -n 9 -o b.nrrd
+	has "/dev/video77: is gone: No such device" <<<"$output"
+}
+
+@test "fringegrab: what is not there is named, in one line" {
+	fails 1 "nosuch: not found (--list)" fringegrab --camera nosuch -o x.nrrd
+	fails 1 "/dev/video99: cannot be opened: No such file or directory" fringegrab --camera /dev/video99 -o x.nrrd
+	fails 2 "--exposure: wants milliseconds, or refreshes as 1r, not 'long'" fringegrab --exposure long -o x.nrrd
+	fails 2 "--exposure: 2r: the refresh is not known here" fringegrab --exposure 2r -o x.nrrd
+	fails 2 "--key: wants NAME=START,STEP, as stage_mm=0,5, not 'stage_mm=0'" fringegrab --key stage_mm=0 -o x.nrrd
+	fails 2 "--grab: 'raspistill' lacks the word %s" fringegrab --grab raspistill -o x.nrrd
+	fails 2 "--grab: the command knows the camera" fringegrab --grab 'cp a %s' --format Mono8 -o x.nrrd
+	fails 2 "a label names a folder" fringegrab --camera a=../b -o x.nrrd
+	run -0 fringegrab --list
+}
