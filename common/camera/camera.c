@@ -176,7 +176,7 @@ camera_frame(const struct camera *camera, double time_s, struct frame **out)
 	int status = head_init(&head, camera->w, camera->h, 1, camera->type);
 
 	if (status == 0 && camera->max_value != 255)
-		status = meta_set_number(&head.meta, "max_value", camera->max_value);
+		meta_set_number(&head.meta, "max_value", camera->max_value);
 	if (status == 0)
 		status = meta_setf(&head.meta, "time_s", "%.6f", time_s);
 	if (status == 0 && isfinite(camera->exposure_s))

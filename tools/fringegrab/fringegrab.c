@@ -128,7 +128,8 @@ average(struct run *run, struct camera *camera, struct frame **out)
 	for (size_t y = 0; y < sum->head.h; y++)
 		for (size_t x = 0; x < sum->head.w; x++)
 			frame_floats(sum, 0, y)[x] /= (float)p->average;
-	return meta_set_number(&sum->head.meta, "max_value", camera->max_value);
+	meta_set_number(&sum->head.meta, "max_value", camera->max_value);
+	return 0;
 }
 
 /* The focus is the mean square of differences of neighbours over the mean level's. */
@@ -164,8 +165,10 @@ describe(struct run *run, const struct camera *camera, long i, struct frame *fra
 
 	if (*camera->label && meta_set(&frame->head.meta, "label", camera->label) < 0)
 		return -1;
-	return *priv->key ? meta_set_number(&frame->head.meta, priv->key,
-	    priv->key_start + (double)i * priv->key_step) : 0;
+	if (*priv->key)
+		meta_set_number(&frame->head.meta, priv->key,
+		    priv->key_start + (double)i * priv->key_step);
+	return 0;
 }
 
 static int

@@ -111,22 +111,19 @@ set_keys(struct image *image, const struct frame *file, const struct manifest_ro
 		if (value)
 			status = meta_set(&image->keys, kept[i], value);
 	}
-	if (status == 0)
-		status = meta_setf(&image->keys, "axis", "%c", row->axis ? row->axis : '-');
-	if (status == 0)
-		status = isnan(row->period_px) ? meta_set(&image->keys, "period_px", "-") :
-		    meta_set_number(&image->keys, "period_px", row->period_px);
-	if (status == 0)
-		status = row->step < 0 ? meta_set(&image->keys, "step", "-") :
-		    meta_setf(&image->keys, "step", "%ld", row->step);
-	if (status == 0)
-		status = isnan(row->shift_rad) ? meta_set(&image->keys, "shift_rad", "-") :
-		    meta_set_number(&image->keys, "shift_rad", row->shift_rad);
-	if (status == 0)
-		status = row->bit < 0 ? meta_set(&image->keys, "bit", "-") :
-		    meta_setf(&image->keys, "bit", "%ld", row->bit);
-	if (status == 0 && row->gray_cell != CELL_NONE)
-		status = meta_set(&image->keys, "gray_cell", manifest_cells[row->gray_cell]);
+	meta_setf(&image->keys, "axis", "%c", row->axis ? row->axis : '-');
+	if (isnan(row->period_px))
+		meta_set(&image->keys, "period_px", "-");
+	else
+		meta_set_number(&image->keys, "period_px", row->period_px);
+	meta_setf(&image->keys, "step", row->step < 0 ? "-" : "%ld", row->step);
+	if (isnan(row->shift_rad))
+		meta_set(&image->keys, "shift_rad", "-");
+	else
+		meta_set_number(&image->keys, "shift_rad", row->shift_rad);
+	meta_setf(&image->keys, "bit", row->bit < 0 ? "-" : "%ld", row->bit);
+	if (row->gray_cell != CELL_NONE)
+		meta_set(&image->keys, "gray_cell", manifest_cells[row->gray_cell]);
 	return status == 0 ? meta_set(&image->keys, "name", image->name) : -1;
 }
 

@@ -356,14 +356,12 @@ add_pictures(const struct frame *a, const struct frame *b, double max_value, str
 {
 	struct frame_head head;
 	const bool sum = 2 * max_value <= 65535;
-	int status = head_copy(&head, &a->head);
+	int status;
 
-	if (status < 0)
-		return -1;
+	head_copy(&head, &a->head);
 	head.type = SAMPLE_USHORT;
-	status = meta_set_number(&head.meta, "max_value", sum ? 2 * max_value : max_value);
-	if (status == 0)
-		status = frame_new(&head, out);
+	meta_set_number(&head.meta, "max_value", sum ? 2 * max_value : max_value);
+	status = frame_new(&head, out);
 	head_free(&head);
 	for (size_t y = 0; status == 0 && y < a->head.h; y++) {
 		uint16_t *row = frame_row(*out, 0, y);
