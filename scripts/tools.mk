@@ -49,6 +49,7 @@ vpath %.comp $(sort $(dir $(SHADERS)))
 $(BUILD)/shaders/%.spv: %.comp $(BUILD)/shaders/flags.list
 	@mkdir -p $(@D)
 	glslc -O $(GLSLFLAGS) --target-env=vulkan1.2 -Icommon -I$(dir $<) -MD -MF $@.d -o $@ $<
+	sed -n 's/^[^:]*: //; s/ /:\n/g; s/$$/:/p' $@.d >>$@.d	# a file that is gone needs no rule, as with gcc's -MP
 
 $(BUILD)/shaders/%.o: $(BUILD)/shaders/%.spv common/gpu/shader.c $(BUILD)/flags.list
 	$(CC) $(CPPFLAGS) $(CFLAGS) -DSHADER_NAME=$* -DSHADER_FILE='"$<"' -c -o $@ common/gpu/shader.c
