@@ -151,7 +151,7 @@ expect(a == b)' out-"$k".nrrd good-"$k".nrrd || return 1
 @test "dropped: a wrong number of steps of a stream is told as that of files is, and no image as lost" {
 	fringesim -q -s 320x200 -p 40 -n 12 --ref-plane 10,0.157,0 -c 5 --noise 1.5 | framecat --split --delete "*" -o %02d.png
 	for n in 4 6; do
-		cat ??.png ??.png | phasewrap -n $n -p 40 -o $n-%d.nrrd 2>messages
+		cat ./??.png ./??.png | phasewrap -n $n -p 40 -o $n-%d.nrrd 2>messages
 		has "$n images, but steps of about 360/12 degrees" <messages
 		run ! grep "left out\|ends after" messages
 		[ -e $n-$((24 / n - 1)).nrrd ]

@@ -295,10 +295,11 @@ open("bad.png", "wb").write(b"".join(open("damaged" if i == k else i + ".png", "
 	for output in empty empty/ empty/x-%d.png empty/../empty/x.nrrd; do
 		fails 2 "--follow: -o $output is in a folder that is followed" framecat --follow --idle 1 empty -o $output
 	done
-	cd empty
-	fails 2 "--follow: -o x.png is in a folder that is followed" framecat --follow --idle 1 . -o x.png
-	fails 1 "no image came into the folder" framecat --follow --idle 0.2 . -o null:
-	cd ..
+	(
+		cd empty
+		fails 2 "--follow: -o x.png is in a folder that is followed" framecat --follow --idle 1 . -o x.png
+		fails 1 "no image came into the folder" framecat --follow --idle 0.2 . -o null:
+	)
 	fails 1 "no image came into the folder" framecat --follow --idle 0.2 empty -o x.png
 	fails 1 "no image came into the folder" framecat --follow --idle 0.2 empty -o null:
 }

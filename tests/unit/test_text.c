@@ -61,35 +61,6 @@ remembers_errors(void **state)
 	fail_clear();
 }
 
-#ifndef __SANITIZE_ADDRESS__	/* its own memory would not fit */
-/* More memory than the process has may not be had: a list that does not fit is no list. */
-static void
-numbers_without_memory(void **state)
-{
-	struct rlimit old, small = { .rlim_cur = 1 << 20 };
-	size_t size = 1 << 23;
-	char *list = malloc(size);
-	struct numbers numbers;
-	int status;
-
-	(void)state;
-	memset(list, ' ', size);
-	for (size_t i = 0; i < size; i += 2)
-		list[i] = '1';
-	list[size - 1] = '\0';
-	assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
-	small.rlim_max = old.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
-	status = numbers_parse(list, " ", &numbers);
-	assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
-	assert_int_equal(status, -1);
-	assert_int_equal(numbers.n, 0);
-	assert_string_equal(fail_message(), "out of memory");
-	fail_clear();
-	free(list);
-}
-#endif
-
 int
 main(void)
 {
@@ -97,9 +68,6 @@ main(void)
 		cmocka_unit_test(keeps_what_is_written),
 		cmocka_unit_test(is_dropped_at_any_time),
 		cmocka_unit_test(remembers_errors),
-#ifndef __SANITIZE_ADDRESS__
-		cmocka_unit_test(numbers_without_memory),
-#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
