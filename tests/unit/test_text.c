@@ -2,9 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
-#include "base/numbers.h"
 #include "base/text.h"
 
 static void
