@@ -58,7 +58,7 @@ rebuild() {
 	need_gpu
 	# of shade's, without those that compute with no floats
 	mapfile -t names < <(basename -s .spv "$build"/as_made/{phasewrap,gauss_rows,gauss_columns,unwrap2f,median,normals,shade,holoenc,kalman}*.spv |
-		grep -vE '^shade_(clear|count)$')
+		grep -vE '^shade_(clear|count|rank)$')
 	rebuild nan "${names[@]}"
 	py '
 rng = np.random.default_rng(4)
