@@ -1050,7 +1050,18 @@ find_apart(const struct fitting *fitting)
 	return apart;
 }
 
-/* The link of a view that holds it best: to an earlier view, if it has one. */
+/* Of a view's links, of which one has pairs if any does, the one to show: to an earlier view if it
+ * can be, else the one with most pairs. */
+static bool
+is_stronger(const struct icp_link *link, const struct icp_link *than)
+{
+	bool earlier = link->to < link->from, than_earlier = than->to < than->from;
+
+	if ((link->used > 0) != (than->used > 0))
+		return link->used > 0;
+	return earlier != than_earlier ? earlier : link->used > than->used;
+}
+
 static struct icp_link *
 strongest_link(const struct fitting *fitting, size_t view)
 {
@@ -1059,8 +1070,7 @@ strongest_link(const struct fitting *fitting, size_t view)
 	for (size_t l = 0; l < fitting->links; l++) {
 		struct icp_link *link = &fitting->link[l];
 
-		if (link->from == view && (!best || (link->to < view &&
-		    (best->to > view || link->used > best->used))))
+		if (link->from == view && (!best || is_stronger(link, best)))
 			best = link;
 	}
 	return best;

@@ -89,7 +89,7 @@ void rigid_step_freedom(struct run *run, const struct rigid_pair *pair, size_t n
 
 /*
  * Rigid motions of several views of one surface: iterated closest points, point to plane, of all
- * views in one system (methods §10 for the cut).
+ * views at once (the cut: methods §10).
  */
 
 /* Points of a cloud in cubes twice as wide as partners are sought. */

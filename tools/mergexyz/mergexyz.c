@@ -29,9 +29,9 @@ struct parameters {
 static const struct opt options[] = {
 	VIEWS_OPTIONS(struct parameters, views, poses),
 	{ 0, "icp", NULL, OPT_FLAG, AT(icp), NULL, 0, 0, NULL,
-	  "fit each ordered view to those before it", NULL },
+	  "fit all views to one another", NULL },
 	{ 0, "ring", NULL, OPT_FLAG, AT(ring), NULL, 0, 0, NULL,
-	  "with --icp: the last frame also meets the first, and its error is spread", NULL },
+	  "with --icp: each view meets those beside it alone, and the last one the first", NULL },
 	{ 0, "max-rms", "MM", OPT_NUMBER, AT(max_rms), NULL, 0, 1e9, "mm",
 	  "of the residuals of --icp [by the noise of the views]", NULL },
 	{ 0, "write-pose", "FILE", OPT_FILES, AT(write_pose), NULL, 0, 0, NULL,
