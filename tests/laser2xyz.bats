@@ -232,6 +232,9 @@ expect((towards[~np.isnan(towards)] > 0).all() and (~np.isnan(towards)).mean() >
 expect(("seen_from_mm" in f.meta) == (name != "round"), f.meta)' $name
 	done
 	silent fringepipe laser2xyz --join --calib rig.yml on.nrrd , shade -o on.png
+	# a stage that goes there and back
+	cat on.nrrd back.nrrd >both.nrrd
+	fails 0 "--join: the stage turns back 1 time" laser2xyz --join --calib rig.yml both.nrrd -o both.joined.nrrd
 	# a line along the rows: slices are rows
 	py '
 fs = read_frames("on.nrrd")

@@ -960,7 +960,12 @@ solve_views(struct fitting *fitting, double *x, double *standard_errors, double 
 	memset(x, 0, n * sizeof(*x));
 	for (size_t l = 0; l < fitting->links; l++) {
 		const struct icp_link *link = &fitting->link[l];
-		double weight = link->used ? 1 / fmax(link->rms * link->rms, 1e-24) : 0;
+		const struct icp_view *from = &fitting->view[link->from];
+		const struct icp_view *to = &fitting->view[link->to];
+		/* points that two views share have no residual, and would outweigh all others */
+		double least = (from->noise * from->noise + to->noise * to->noise) / 8;
+		double weight = link->used ?
+		    1 / fmax(link->rms * link->rms, fmax(least, 1e-24)) : 0;
 
 		add_block(fitting, link, link->sums.a, weight, fitting->matrix);
 		for (size_t k = 0; k < 6; k++) {

@@ -63,7 +63,8 @@ struct joined {
 };
 
 /* Keys that describe one frame, not the table of all. */
-static const char *const own_keys[] = { "name", "stage_mm", "stage_deg", "time_s", "points" };
+static const char *const own_keys[] = { "name", "frame_number", "stage_mm", "stage_deg",
+	"time_s", "points" };
 
 static int
 begin_table(struct joined *joined, const struct frame_head *head)
@@ -195,6 +196,25 @@ set_seen_from(struct joined *joined)
 		meta_set_numbers(&joined->head.meta, "seen_from_mm", mean, 3);
 }
 
+/* Slices lie in the order of the frames: that of their places only if the stage goes one way. */
+static void
+check_order(const struct joined *joined)
+{
+	size_t back = 0;
+
+	for (size_t s = 2; s < joined->slices; s++) {
+		const double *a = joined->seen_from[s - 2], *b = joined->seen_from[s - 1];
+		const double *c = joined->seen_from[s];
+
+		back += (b[0] - a[0]) * (c[0] - b[0]) + (b[1] - a[1]) * (c[1] - b[1]) +
+		    (b[2] - a[2]) * (c[2] - b[2]) < 0;
+	}
+	if (back > 0)
+		warn("--join", "the stage turns back %zu time%s: neighbours in this frame are none on "
+		    "the surface, as normals, shade and mergexyz would have it; join the frames in "
+		    "the order of the stage", back, back == 1 ? "" : "s");
+}
+
 /* The frame of all: a table, or an ordered frame of slices by points. -1 after fail(). */
 static int
 joined_frame(struct joined *joined, struct frame **out)
@@ -206,6 +226,7 @@ joined_frame(struct joined *joined, struct frame **out)
 	set_seen_from(joined);
 	if (!joined->across)
 		return table_rows_frame(rows, &joined->head, out);
+	check_order(joined);
 	front = sees_the_front(joined);
 	joined->head.w = joined->turned ? joined->across : n;
 	joined->head.h = joined->turned ? n : joined->across;
