@@ -57,7 +57,7 @@ names_tools() {
 	chmod +x "$work/pkg-config"
 	make -n PKG_CONFIG="$work/pkg-config" >/dev/null
 	# left out, flags, libraries: at most three times the same
-	! sort "$work/asked" | uniq -c | awk '$1 > 3' | grep . || return 1
+	if sort "$work/asked" | uniq -c | awk '$1 > 3' | grep .; then return 1; fi
 }
 
 # folder PATTERN WORD ...: with these words, make builds in folders whose names end so.

@@ -210,9 +210,9 @@ check_order(const struct joined *joined)
 		    (b[2] - a[2]) * (c[2] - b[2]) < 0;
 	}
 	if (back > 0)
-		warn("--join", "the stage turns back %zu time%s: neighbours in this frame are none on "
-		    "the surface, as normals, shade and mergexyz would have it; join the frames in "
-		    "the order of the stage", back, back == 1 ? "" : "s");
+		warn("--join", "the stage turns back %zu time%s: neighbours in this frame are none "
+		    "on the surface, as normals, shade and mergexyz would have it; join the frames "
+		    "in the order of the stage", back, back == 1 ? "" : "s");
 }
 
 /* The frame of all: a table, or an ordered frame of slices by points. -1 after fail(). */
