@@ -564,9 +564,6 @@ init(struct run *run)
 	run->body = &body;
 	if (!parameters->calib)
 		return fail_usage("--calib", "is needed: camera and laser_plane");
-	if (parameters->origin.n && parameters->origin.n != 2)
-		return fail_usage("--origin", "must be two numbers, not %zu",
-		    parameters->origin.n);
 	if (parameters->min_depth >= parameters->max_depth)
 		return fail_usage("--min-depth", "%g is not below --max-depth %g",
 		    parameters->min_depth, parameters->max_depth);

@@ -349,11 +349,7 @@ static const struct body turned_checked = { .survey = turned_survey, .frame = tu
 static int
 check_options(const struct parameters *p)
 {
-	if (p->view.n != 0 && p->view.n != 2)
-		return fail_usage("--view", "wants two angles, not %zu", p->view.n);
-	if (p->light.n != 2)
-		return fail_usage("--light", "wants two angles, not %zu", p->light.n);
-	if (p->range.n != 0 && (p->range.n != 2 || !(p->range.v[0] < p->range.v[1])))
+	if (p->range.n && !(p->range.v[0] < p->range.v[1]))
 		return fail_usage("--range", "wants two numbers, the first one smaller");
 	if (p->range.n && !ticks_range_fits(p->range.v[0], p->range.v[1]))
 		return fail_usage("--range", "%.17g to %.17g is too narrow or too wide a range",

@@ -467,8 +467,6 @@ init(struct run *run)
 	const struct numbers *band = &parameters->windows.band;
 
 	run->body = &body;
-	if (band->n && band->n != 4)
-		return fail_usage("--band", "must be four numbers, not %zu", band->n);
 	for (size_t i = 0; i < band->n; i += 2)
 		if (band->v[i] > band->v[i + 1])
 			return fail_usage("--band", "%g to %g is no range: the lower end comes "

@@ -210,9 +210,6 @@ init(struct run *run)
 	const struct parameters *parameters = run->parameters;
 
 	run->body = &body;
-	if (parameters->towards.n && parameters->towards.n != 3)
-		return fail_usage("--normals-towards", "has %zu numbers, not three",
-		    parameters->towards.n);
 	if (!run->output || !mesh_saves(run->output))
 		return fail_usage(run->output, "needs -o FILE.ply, FILE.obj or FILE.stl");
 	return target_check(run->output, run->force);
