@@ -207,8 +207,6 @@ static const struct body body = { .frame = take_frame,
 static int
 init(struct run *run)
 {
-	const struct parameters *parameters = run->parameters;
-
 	run->body = &body;
 	if (!run->output || !mesh_saves(run->output))
 		return fail_usage(run->output, "needs -o FILE.ply, FILE.obj or FILE.stl");
