@@ -13,11 +13,11 @@ struct body;
 struct row_scratch;
 struct stage;
 
-/* How colour images (channels r g b, maybe a; luma chroma_u chroma_v of a video) become planes when a
- * tool reads captures. */
+/* How colour images (channels r g b, maybe a, or luma chroma_u chroma_v) become planes when a tool
+ * reads captures. */
 enum colour {
 	COLOUR_KEEP, /* as they are */
-	COLOUR_GREY, /* luma, or one of equal planes; unequal ones are an error that names --channel */
+	COLOUR_GREY, /* luma, or one of equal planes; others: an error that names --channel */
 	COLOUR_RED,
 	COLOUR_GREEN,
 	COLOUR_BLUE,

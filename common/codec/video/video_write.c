@@ -11,7 +11,7 @@
 #include "io/safe_file.h"
 
 #define CRF_COLOUR 18	/* no difference to be seen */
-#define CRF_SINGLE 0	/* and depth codes, of more than 8 bits: samples are numbers, not a picture */
+#define CRF_SINGLE 0	/* and depth codes, of more than 8 bits: numbers, not a picture */
 #define CRF_TEXTURE 18
 
 enum video_coding { VIDEO_H264, VIDEO_HEVC, VIDEO_AV1, VIDEO_FFV1, VIDEO_MJPEG, VIDEO_PNG,
