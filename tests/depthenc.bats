@@ -268,6 +268,31 @@ expect(f.names == ["depth", "t"] and (f["t"] == b["luma"][37:]).all() and f.meta
 	framecmp want.nrrd got.nrrd
 }
 
+@test "depthenc: a texture in colour costs the depth in a video nothing: --crf is 0, as with a grey one" {
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+	fringesim -q -s 160x128 --scene relief --noise 1 --truth truth.nrrd -o set.nrrd
+	py '
+f = read_frame("truth.nrrd")
+z = f["depth"]
+colours = [np.rint(120 + 100 * np.sin(np.indices(z.shape)[k % 2] / (7 + k))) for k in range(3)]
+write_frames("in.nrrd", Frame(np.stack([z, *colours]).astype("f4"), ["depth", "r", "g", "b"]))'
+	range=$(py 'z = read_frame("in.nrrd")["depth"]; print("%g,%g" % (np.nanmin(z) - 1, np.nanmax(z) + 1))')
+	for texture in g r,g,b; do
+		for crf in "" "--crf 0" "--crf 18"; do
+			# shellcheck disable=SC2086
+			depthenc --depth-range "$range" --texture $texture in.nrrd | framecat -q $crf -o "$texture${crf: -2}.mkv"
+		done
+		framecmp "$texture.mkv" "$texture 0.mkv"
+		fails 1 "" framecmp "$texture.mkv" "${texture}18.mkv"
+		depthdec -q "$texture.mkv" -o "$texture.nrrd"
+	done
+	py '
+z = read_frame("in.nrrd")["depth"].astype("f8")
+rms = [100 * np.sqrt(np.nanmean((read_frame(name + ".nrrd")["depth"] - z) ** 2)) / np.ptp(z) for name in ("g", "r,g,b")]
+print("%.3f %% of the range with grey, %.3f with colour" % tuple(rms))
+expect(rms[1] < 1.2 * rms[0], rms)'
+}
+
 @test "depthenc: --texture-place track makes a channel of its own, of 8 bits, whose track depthdec takes back" {
 	py "$shapes"'
 y, x = np.mgrid[:37, :53]

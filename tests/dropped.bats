@@ -201,6 +201,23 @@ expect(a == b)' out-"$k".nrrd good-"$k".nrrd || return 1
 	run phasewrap -n 4 -p 60 -o one-%d.nrrd < <(cat in.nrrd)
 	[[ $output == *"nothing in the images tells which of them begins a set"* ]]
 	silent phasewrap -n 4 -p 60 in.nrrd -o one-%d.nrrd -f
+	# one set alone, where no image could be moved
+	framecat --frames 0-3 in.nrrd | silent phasewrap -n 4 -p 60 -o single.nrrd
+	framecmp one-0.nrrd single.nrrd
+}
+
+@test "dropped: where no set of a pipe is whole, the number of steps is asked for, and the run fails" {
+	need_data hagen_lens_4step
+	framecat --delete '*' "$data"/hagen_lens_4step/lens_crop_*.jpg -o set.nrrd
+	cat set.nrrd set.nrrd set.nrrd set.nrrd set.nrrd set.nrrd >lens.nrrd
+	for tail in "" ", unwrapq"; do
+		# shellcheck disable=SC2086 # a chain
+		fails 1 "all 5 measurements left out: images were lost, or is the number of --steps another one?" \
+			fringepipe phasewrap -n 8 -p 25 --sign -1 - $tail -o none.nrrd < <(cat lens.nrrd)
+		[ ! -e none.nrrd ]
+	done
+	phasewrap -q -n 4 -p 25 --sign -1 -o out-%d.nrrd < <(cat lens.nrrd)
+	[ -e out-5.nrrd ]
 }
 
 @test "dropped: a black frame before each set shows where it begins" {

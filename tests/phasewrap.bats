@@ -755,3 +755,36 @@ expect(np.abs(read_frame("max.nrrd")["texture"] - (three[2] + b[0] + three[5] + 
 		phasewrap -k gray -G 4 -i --texture-from mean in4.nrrd -o none.nrrd
 	[ ! -e none.nrrd ]
 }
+
+@test "phasewrap: of a camera's video in YUV luma is the image, and no colour plane" {
+	need_data hagen_lens_4step
+	framecat --delete '*' "$data"/hagen_lens_4step/lens_crop_*.jpg -o grey.nrrd
+	py '
+frames = read_frames("grey.nrrd")
+h, w = frames[0].pixels.shape[1:]
+with open("raw", "wb") as raw, open("set.y4m", "wb") as y4m:
+	y4m.write(b"YUV4MPEG2 W%d H%d F30:1 Ip C420jpeg XCOLORRANGE=FULL\n" % (w, h))
+	for k, f in enumerate(frames):
+		chroma = (np.arange(h * w // 2) * (k + 3) % 251).astype("u1")
+		picture = f.pixels.tobytes() + chroma.tobytes()
+		raw.write(picture)
+		y4m.write(b"FRAME\n" + picture)
+print("%dx%d" % (w, h))' >size
+	options=(-n 4 -p 25 --sign -1)
+	phasewrap "${options[@]}" grey.nrrd -o want.nrrd
+	for more in "set.y4m" "--channel luma set.y4m" "--raw $(cat size),yuv420p raw"; do
+		# shellcheck disable=SC2086 # options
+		silent phasewrap "${options[@]}" $more -f -o got.nrrd
+		framecmp want.nrrd got.nrrd
+	done
+	run phasewrap -v "${options[@]}" set.y4m -f -o got.nrrd
+	[ "$(grep -c "of images luma chroma_u chroma_v the luma is taken" <<<"$output")" -eq 1 ]
+	for tool in "phasewrap -n 4 -p 25" "fourierphase -p 25"; do
+		# shellcheck disable=SC2086
+		fails 1 "--channel: image has the channels luma chroma_u chroma_v, and none of this name" $tool --channel r set.y4m -o none.nrrd
+	done
+	framecat --frames 0 --set max_value=255 set.y4m -o yuv.nrrd
+	py 'write_frames("rgb.nrrd", Frame(read_frame("yuv.nrrd").pixels, ["r", "g", "b"]))'
+	fails 1 "--channel: image has the channels r g b, and none of this name" phasewrap -n 4 -p 25 --channel luma rgb.nrrd -o none.nrrd
+	[ ! -e none.nrrd ]
+}

@@ -181,6 +181,11 @@ for k, frame in enumerate(read_frames("1-10.nrrd")):
 	expect(raw[k, :37, :63] == frame["texture"])'
 	ffmpeg -v error -i o.mkv -map 0:v:0 -map 0:v:1 -c copy two.mkv
 	fails 1 "two.mkv: the channel texture is missing: the video has no third track of the same size any more" framecat two.mkv -o null:
+	# nor is a texture in colour grey when another program took the colours away
+	py 'write_frames("coloured.nrrd", Frame(np.full((4, 38, 64), 90, "u1"), ["luma", "texture", "texture_u", "texture_v"]))'
+	framecat coloured.nrrd -o coloured.mkv
+	ffmpeg -v error -i coloured.mkv -map 0 -c copy -c:v:1 ffv1 -pix_fmt:v:1 gray grey.mkv
+	fails 1 "grey.mkv: the second track, the texture in colour, was coded again without colours" framecat grey.mkv -o null:
 	# the losses of both tracks are apart
 	for crf in 0/0 0/40 30/0; do framecat --crf ${crf%/*} --texture-crf ${crf#*/} smooth.nrrd -o ${crf/\//-}.mkv; done
 	py '

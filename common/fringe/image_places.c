@@ -1188,7 +1188,8 @@ image_places_next(struct image_places *places, bool ended, size_t *images, size_
 enum places_untold
 image_places_untold(const struct image_places *places)
 {
-	return places->untold;
+	/* where the whole input is one set nothing could be moved */
+	return places->images > places->n ? places->untold : PLACES_TOLD;
 }
 
 size_t

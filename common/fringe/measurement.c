@@ -15,7 +15,7 @@
 #include "run/run.h"
 
 const char *const measurement_signs[] = { "+1", "-1", "1", NULL };
-const char *const measurement_channels[] = { "r", "g", "b", NULL };
+const char *const measurement_channels[] = { "r", "g", "b", "luma", NULL };
 const char *const measurement_dropped[] = { "auto", "time", "number", "no", NULL };
 
 /* ---- before the first image ---- */

@@ -38,14 +38,24 @@ colour_reduce(const struct run *run, struct frame **frame)
 	struct frame *reduced;
 	const struct frame_head *head = &(*frame)->head;
 	bool grey_alpha = head->c == 2 && !strcmp(head->channel[1], "a");
+	bool yuv = head->c == 3 && head_channel(head, "luma") == 0 &&
+	    head_channel(head, "chroma_u") == 1 && head_channel(head, "chroma_v") == 2;
 
 	if (run->colour == COLOUR_PLANES && !head_is_colour(head))
 		return fail("--rgb", "image is not in colour: channel %.40s where r g b should be",
 		    head->channel[0]);
-	if (run->colour == COLOUR_KEEP || (!grey_alpha && !head_is_colour(head)))
+	if (run->colour == COLOUR_KEEP || (yuv && run->colour == COLOUR_CHOOSE) ||
+	    (!grey_alpha && !yuv && !head_is_colour(head)))
 		return 0;
-	if (grey_alpha)
-		n = 1;		/* opacity is no capture */
+	if ((yuv && run->colour != COLOUR_GREY && run->colour != COLOUR_LUMA) ||
+	    (!yuv && !grey_alpha && run->colour == COLOUR_LUMA))
+		return fail("--channel", "image has the channels %s, and none of this name",
+		    yuv ? "luma chroma_u chroma_v" : "r g b");
+	if (yuv && run->verbose && !run->link->luma_noted)
+		warn(NULL, "of images luma chroma_u chroma_v the luma is taken");
+	run->link->luma_noted |= yuv;
+	if (grey_alpha || yuv)
+		n = 1;		/* opacity and differences of colour are no captures */
 	else if (run->colour == COLOUR_PLANES)
 		n = 3;
 	else if (run->colour >= COLOUR_RED && run->colour <= COLOUR_BLUE)

@@ -384,7 +384,14 @@ losses_conclude(const struct chain *chain)
 {
 	const struct losses *losses = &chain->losses;
 	size_t of = chain->link[chain->n - 1].inputs;
+	bool judged = false;
 
+	for (size_t i = 0; i < chain->n; i++)
+		judged |= chain->link[i].judges;
+	if (losses->left_out && losses->n == 0 && losses->left_out >= of)
+		return fail(NULL, "all %zu %s%s left out: images were lost%s", losses->left_out,
+		    losses_word(chain), losses->left_out == 1 ? "" : "s", judged ?
+		    ", or is the number of --steps another one?" : "");
 	if (losses->left_out)
 		warn(NULL, "%zu of %zu %s%s left out: images were lost", losses->left_out,
 		    of > losses->left_out ? of : losses->left_out, losses_word(chain),

@@ -13,13 +13,15 @@ struct body;
 struct row_scratch;
 struct stage;
 
-/* How colour images (channels r g b, maybe a) become planes when a tool reads captures. */
+/* How colour images (channels r g b, maybe a, or luma chroma_u chroma_v) become planes when a tool
+ * reads captures. */
 enum colour {
 	COLOUR_KEEP, /* as they are */
-	COLOUR_GREY, /* equal planes become one; unequal ones are an error that names --channel */
+	COLOUR_GREY, /* luma, or one of equal planes; others: an error that names --channel */
 	COLOUR_RED,
 	COLOUR_GREEN,
 	COLOUR_BLUE,
+	COLOUR_LUMA,
 	COLOUR_PLANES, /* r, g, b are three images, alpha is dropped */
 	COLOUR_CHOOSE /* equal planes become one; of unequal ones the stage chooses */
 };

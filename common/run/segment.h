@@ -133,6 +133,7 @@ struct link {
 	} *held;
 	size_t holds, held_room;
 	bool judges;			/* the stage tells which of them are a measurement */
+	bool luma_noted;		/* -v: luma is taken of images in YUV */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	struct frame **part;		/* room for parts of as many */
 	size_t waitings, waiting_room, planes, want;

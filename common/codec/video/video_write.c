@@ -11,7 +11,7 @@
 #include "io/safe_file.h"
 
 #define CRF_COLOUR 18	/* no difference to be seen */
-#define CRF_SINGLE 0	/* of more than 8 bits: samples are numbers, not a picture */
+#define CRF_SINGLE 0	/* and depth codes, of more than 8 bits: numbers, not a picture */
 #define CRF_TEXTURE 18
 
 enum video_coding { VIDEO_H264, VIDEO_HEVC, VIDEO_AV1, VIDEO_FFV1, VIDEO_MJPEG, VIDEO_PNG,
@@ -39,6 +39,7 @@ struct wanted {
 	const char *chroma;
 	bool mask, texture, colour;	/* colour: the texture's three planes are one track */
 	bool shown;			/* a picture to look at, which may go to 4:2:0 */
+	bool depth;			/* luma is depth, whatever its colour planes are */
 };
 
 /* ---- formats ---- */
@@ -127,6 +128,7 @@ find_wanted(const char *path, const struct frame_head *head, const struct video_
 	wanted->mask = mask;
 	wanted->texture = texture;
 	wanted->colour = colour;
+	wanted->depth = meta_get(&head->meta, "depthcode_layout");
 	wanted->kind = n == 1 ? PIXEL_GREY : yuv ? PIXEL_YUV : PIXEL_RGB;
 	wanted->chroma = video_chromas[options->chroma < 0 ? 0 : options->chroma];
 	/* every player has H.264 of this kind, and few have another one */
@@ -213,7 +215,8 @@ find_crf(const struct wanted *wanted, const struct video_options *options, doubl
 
 	crf_range(options->coding, wanted->bits, &least, &most);
 	*crf = !isnan(options->crf) ? options->crf : options->coding == VIDEO_MJPEG ? 2 :
-	    wanted->kind == PIXEL_GREY && wanted->bits > 8 ? CRF_SINGLE : CRF_COLOUR;
+	    (wanted->kind == PIXEL_GREY || wanted->depth) && wanted->bits > 8 ? CRF_SINGLE :
+	    CRF_COLOUR;
 	if (!isnan(options->crf) && options->lossless)
 		return fail_usage("--crf", "and --lossless exclude each other");
 	if (!isnan(options->crf) && least == most)
