@@ -172,7 +172,8 @@ measurement_holds(struct run *run, struct measurement *measurement, const struct
 	answer = image_places_next(measurement->places, ended, images, measurements);
 	if (answer == PLACES_WAIT)
 		*images = 0;
-	if (answer == PLACES_SET && run_reads_stream(run))
+	if (answer == PLACES_SET && (run_reads_stream(run) ||
+	    measurement->dropped.how == DROPPED_IMAGES))
 		note_untold(measurement);
 	/* of files whose later sets are in step the checks name the image that is wrong */
 	if (answer == PLACES_LEFT_OUT && !run_reads_stream(run) &&
