@@ -200,6 +200,7 @@ expect(a == b)' out-"$k".nrrd good-"$k".nrrd || return 1
 	stream -n 4 -p 60 -- 0:12
 	run phasewrap -n 4 -p 60 -o one-%d.nrrd < <(cat in.nrrd)
 	[[ $output == *"nothing in the images tells which of them begins a set"* ]]
+	fails 0 "nothing in the images tells which of them begins a set" phasewrap -n 4 -p 60 --dropped images in.nrrd -o file-%d.nrrd
 	silent phasewrap -n 4 -p 60 in.nrrd -o one-%d.nrrd -f
 	# one set alone, where no image could be moved
 	framecat --frames 0-3 in.nrrd | silent phasewrap -n 4 -p 60 -o single.nrrd
