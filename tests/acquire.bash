@@ -45,9 +45,9 @@ image = np.stack([image] * 3, 2) if image.ndim == 2 else image
 sys.exit(image.shape != screen.shape or bool((image != screen).any()))' "$1"
 }
 
-# interruptible COMMAND ... &: SIGINT reaches it, which bash has its background commands ignore.
+# interruptible COMMAND ... &: SIGINT reaches it, which bash has its background commands ignore, and SIGHUP, which nohup does.
 interruptible() {
-	exec env --default-signal=INT "$@"
+	exec env --default-signal=INT,HUP "$@"
 }
 
 # start_camera [CONDITION ...]: the camera of tests/virtual_camera.c, which sees the screen; sets camera_pid. One at a time on a

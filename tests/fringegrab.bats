@@ -76,6 +76,31 @@ expect(2 < (frames[0].pixels - frames[1].pixels).std() < 6)	# of 6 levels, over 
 	fails 1 "no-such-program -o %s: cannot be run: No such file" fringegrab --grab 'no-such-program -o %s' -o x.nrrd
 	fails 1 "false %s: exit status 1" fringegrab --grab 'false %s' -o x.nrrd
 	fails 1 "true %s: " fringegrab --grab 'true %s' -o x.nrrd
+	# Ctrl-C of a terminal reaches the command, too; a second signal leaves no folder behind
+	# shellcheck disable=SC2016	# the script's own words
+	printf '#!/bin/sh\nsleep 0.5\necho >>taken\nexec cp pat/phase_01.png "$1"\n' >slow
+	chmod +x slow
+	mkdir scratch
+	TMPDIR=scratch interruptible setsid fringegrab --grab './slow %s' -n 0 -o slow.nrrd 2>message 3>&- &
+	eventually 20 test -s taken
+	sleep 0.2
+	kill -INT -- "-$!"
+	wait $!
+	[ ! -s message ]
+	frameinfo slow.nrrd | has '^frame 0'
+	printf '#!/bin/sh\nexec sleep 5\n' >stuck
+	chmod +x stuck
+	TMPDIR=scratch interruptible fringegrab --grab './stuck %s' -o x.nrrd 2>/dev/null 3>&- &
+	eventually 20 bash -c 'ls scratch/*' 2>/dev/null
+	sleep 0.2
+	kill -HUP $!
+	sleep 0.2
+	kill -TERM $!
+	run ! wait $!
+	rmdir scratch
+	# a reader that ends early
+	run bash -c "fringegrab --grab 'cp pat/phase_01.png %s' -n 0 | head -c 100 >head; echo \${PIPESTATUS[0]}"
+	[[ $output == "fringegrab: standard output: "*"Broken pipe"*1 ]]
 	# not a shell: nothing in the command is one's syntax
 	run -1 fringegrab --grab 'cp %s ; touch broken' -o x.nrrd
 	[ ! -e broken ]
@@ -116,6 +141,13 @@ for name in "GREY", "YUYV", "Y16":
 	fails 2 "--exposure: wants milliseconds, or refreshes as 1r, not 'long'" fringegrab --exposure long -o x.nrrd
 	fails 2 "--exposure: 2r: the refresh is not known here" fringegrab --exposure 2r -o x.nrrd
 	fails 2 "--key: wants NAME=START,STEP, as stage_mm=0,5, not 'stage_mm=0'" fringegrab --key stage_mm=0 -o x.nrrd
+	for key in a:b Stage cmd.1 "stage mm"; do
+		fails 2 "--key: $key: a key has letters a to z, digits and _" fringegrab --key "$key=0,5" -o x.nrrd
+	done
+	for key in points frame_number time_s camera max_value exposure_time_s mosaic label; do
+		fails 2 "--key: $key has a meaning of its own in a frame" fringegrab --key "$key=0,5" -o x.nrrd
+	done
+	fails 2 "a label has 63 bytes at most" fringegrab --camera "a=$(printf '%064d' 1)" -o x.nrrd
 	fails 2 "--grab: 'raspistill' lacks the word %s" fringegrab --grab raspistill -o x.nrrd
 	fails 2 "--grab: the command knows the camera" fringegrab --grab 'cp a %s' --format Mono8 -o x.nrrd
 	fails 2 "a label names a folder" fringegrab --camera a=../b -o x.nrrd

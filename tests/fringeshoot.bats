@@ -117,6 +117,11 @@ from PIL import Image
 for file in glob.glob("pat/*.png"):
 	pattern, shot = [np.asarray(Image.open(f)) for f in (file, file.replace("pat", "shots"))]
 	expect((shot == pattern.astype(int) * 3 // 4).all(), file)'
+	# a set's own manifest can be shown again: its column check is replaced
+	grep -qx '# file role axis period_px step shift_rad bit gray_cell check' shots/manifest.txt
+	sed '/phase_01/s/ok$/rejected/' shots/manifest.txt >shots/rejected.txt
+	silent fringeshoot -m shots/rejected.txt --grab "$snapshot" --latency 300 --trigger none -o again/
+	diff shots/manifest.txt again/manifest.txt
 	frameinfo shots/phase_01.png | has 'shift_rad:=1.57'
 	# another size in the middle
 	# shellcheck disable=SC2016	# the script's own words
@@ -133,15 +138,21 @@ for file in glob.glob("pat/*.png"):
 	xrandr --output screen --gamma 1:1:0.6
 	xrandr --verbose | grep Gamma >before
 	start_camera latency=37
-	interruptible fringeshoot -m pat/list.txt --camera 127.0.0.1 --latency 60 --repeat 1000 -o sets/ 2>message 3>&- 8>&- &
+	interruptible fringeshoot -v -m pat/list.txt --camera 127.0.0.1 --latency 60 --repeat 1000 -o sets/ 2>message 3>&- 8>&- &
 	eventually 60 test -e sets/0002
 	kill -INT $!
 	status=0
 	wait $! || status=$?
 	[ "$status" -eq 1 ]
 	grep -qx 'fringeshoot: interrupted' message
+	grep -q '^fringeshoot: [0-9]* taken again, 0 rejected' message
 	xrandr --verbose | grep Gamma | diff before -
 	[ "$(grep -c ' ok$' sets/0001/manifest.txt)" -eq 11 ]
+	# a reader that ends early
+	run bash -c "fringeshoot -q -m pat/list.txt --camera 127.0.0.1 --latency 60 2>message | head -c 100 >head; echo \${PIPESTATUS[0]}"
+	[ "$output" -eq 1 ]
+	grep 'Broken pipe' message
+	xrandr --verbose | grep Gamma | diff before -
 	# the camera answers the next one
 	shoot --latency 60 -o again/
 	right again
@@ -152,6 +163,7 @@ for file in glob.glob("pat/*.png"):
 	fails 2 "--manifest: which patterns?" fringeshoot
 	fails 2 "--output: pat/ is the patterns' own folder" fringeshoot -m pat/list.txt -o pat/
 	fails 2 "several cameras write into folders" fringeshoot -m pat/list.txt --camera a=x --camera b=y
+	fails 2 "--camera: a=x and b=x have the same label" fringeshoot -m pat/list.txt --camera a=x --camera c=y --camera b=x -o c/
 	fails 2 "--camera: b has no label" fringeshoot -m pat/list.txt --camera a=x --camera b -o c/
 	fails 2 "--grab: 'cp %s.png' lacks the word %s" fringeshoot -m pat/list.txt --grab 'cp %s.png' -o c/
 	sed 's/^phase_00/..\/phase_00/' pat/list.txt >pat/above.txt

@@ -76,11 +76,14 @@ straight() {
 	bent
 	fringeshow --list >list
 	grep -q 'gamma ramp bent' list
-	for signal in INT TERM; do
+	for signal in INT TERM HUP; do
 		interruptible fringeshow --loop pat/phase_00.png 3>&- 2>/dev/null &
 		eventually 20 shows pat/phase_00.png
 		straight
-		kill -"$signal" $!
+		to=("$!")
+		# a terminal that goes sends it twice
+		if [ "$signal" = HUP ]; then to+=("$!" "$!"); fi
+		kill -"$signal" "${to[@]}"
 		wait $!
 		bent
 	done

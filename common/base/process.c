@@ -76,10 +76,14 @@ static atomic_int deferred = -1;	/* the descriptor that the first signal makes r
 static void
 clean_up(int signal)
 {
-	int told = signal == SIGINT || signal == SIGTERM ? atomic_exchange(&deferred, -1) : -1;
+	int told = signal == SIGINT || signal == SIGTERM || signal == SIGHUP ?
+	    atomic_exchange(&deferred, -1) : -1;
 	struct sigaction action = { .sa_handler = clean_up, .sa_flags = (int)SA_RESETHAND };
 
 	if (told >= 0 && write(told, &(uint64_t){ 1 }, sizeof(uint64_t)) > 0) {
+		/* a terminal that goes sends SIGHUP twice: by the shell and by the kernel */
+		if (signal == SIGHUP)
+			action.sa_handler = SIG_IGN;
 		sigfillset(&action.sa_mask);
 		sigaction(signal, &action, NULL);
 		return;

@@ -71,8 +71,9 @@ int standard_files_reserve(void);
 /* From now on a signal that ends the process, and that nobody ignores or handles otherwise, calls
  * `clean` first, in its handler: it may do what signal-safety(7) allows. Each once, and few. */
 void ending_signals_watch(void (*clean)(void));
-/* From now on the first SIGINT or SIGTERM does not end the process, but makes the descriptor
- * readable that this returns (-1: there is none, and they do). The next one ends it. */
+/* From now on the first SIGINT, SIGTERM or SIGHUP does not end the process, but makes the
+ * descriptor readable that this returns (-1: there is none, and they do). The next one ends it, but
+ * for SIGHUP after SIGHUP. */
 int ending_signals_defer(void);
 
 /* ---- the variables of the environment that the tools read ---- */

@@ -186,15 +186,10 @@ aravis_take(struct camera *camera, double timeout_s, struct frame **out)
 		arv_stream_push_buffer(own->stream, buffer);
 		return 0;
 	}
-	status = camera_frame(camera, camera_time_s(), out);
 	data = arv_buffer_get_data(buffer, &bytes);
-	if (status == 0 && camera_unpack(own->format, data, bytes, 0, *out) < 0) {
-		fail_prefix(camera->name);
-		frame_free(*out);
-		status = -1;
-	}
+	status = camera_picture(camera, own->format, data, bytes, 0, out);
 	arv_stream_push_buffer(own->stream, buffer);
-	return status < 0 ? -1 : 1;
+	return status;
 }
 
 static void

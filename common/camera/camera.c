@@ -56,8 +56,9 @@ row_bytes(enum camera_packing packing, size_t w)
 	}
 }
 
-int
-camera_unpack(const struct camera_format *format, const void *from, size_t bytes, size_t stride,
+/* Takes w, h samples of `stride` bytes a row (0: without a gap) into the frame. -1 after fail(). */
+static int
+unpack(const struct camera_format *format, const void *from, size_t bytes, size_t stride,
     struct frame *to)
 {
 	size_t w = to->head.w, h = to->head.h, row = row_bytes(format->packing, w);
@@ -118,6 +119,9 @@ camera_open(struct camera *camera, const char *text, const struct camera_wanted 
 	if (label && (!label[1] || strchr(label, '/') || label[1] == '.'))
 		return fail_usage("--camera", "%s: a label names a folder: letters and digits",
 		    text);
+	if (label && strlen(label + 1) >= sizeof(camera->label))
+		return fail_usage("--camera", "%s: a label has %zu bytes at most", text,
+		    sizeof(camera->label) - 1);
 	status = !strncmp(name, "/dev/video", 10) ? camera_v4l2_open(camera, name, wanted) :
 	    camera_aravis_open(camera, *name ? name : NULL, wanted);
 	snprintf(camera->label, sizeof(camera->label), "%s", label ? label + 1 : "");
@@ -192,4 +196,19 @@ camera_frame(const struct camera *camera, double time_s, struct frame **out)
 		status = frame_new(&head, out);
 	head_free(&head);
 	return status;
+}
+
+int
+camera_picture(const struct camera *camera, const struct camera_format *format, const void *from,
+    size_t bytes, size_t stride, struct frame **out)
+{
+	*out = NULL;
+	if (camera_frame(camera, camera_time_s(), out) < 0)
+		return -1;
+	if (unpack(format, from, bytes, stride, *out) == 0)
+		return 1;
+	fail_prefix(camera->name);
+	frame_free(*out);
+	*out = NULL;
+	return -1;
 }

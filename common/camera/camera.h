@@ -73,10 +73,10 @@ struct camera_format {
 
 /* By its code; NULL: none that is read. */
 const struct camera_format *camera_format_find(uint32_t code);
-/* Takes w, h samples of so many bytes a row (0: without a gap) into the frame. -1 after fail():
- * there are fewer than that. */
-int camera_unpack(const struct camera_format *, const void *from, size_t bytes, size_t stride,
-    struct frame *to);
+/* A new frame, as camera_frame() has it, of samples with `stride` bytes a row (0: without a gap).
+ * 1, as take() returns; -1 after fail(), with *out NULL: there are fewer bytes than that. */
+int camera_picture(const struct camera *, const struct camera_format *, const void *from,
+    size_t bytes, size_t stride, struct frame **out);
 
 /* ---- aravis.c, v4l2.c, command.c ---- */
 

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -21,6 +23,19 @@ struct command {
 	char *command, *folder, *file;
 };
 
+static _Atomic(struct command *) to_clean;	/* whose folder a signal removes */
+
+static void
+remove_folder(void)
+{
+	struct command *own = atomic_load(&to_clean);
+
+	if (own) {
+		unlink(own->file);
+		rmdir(own->folder);
+	}
+}
+
 int
 camera_command_run(const char *command, const char *mark, const char *argument)
 {
@@ -30,6 +45,8 @@ camera_command_run(const char *command, const char *mark, const char *argument)
 	int status, error;
 	pid_t child;
 	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t usual;
 
 	while ((word = strtok_r(rest, " \t", &rest))) {
 		words = must_resize(words, n + 2, sizeof(*words));
@@ -40,7 +57,14 @@ camera_command_run(const char *command, const char *mark, const char *argument)
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, 2, 1);
-	error = n ? posix_spawnp(&child, words[0], &files, NULL, words, environ) : EINVAL;
+	/* which this process ignores (screen_poll()) */
+	posix_spawnattr_init(&attributes);
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGPIPE);
+	posix_spawnattr_setsigdefault(&attributes, &usual);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	error = n ? posix_spawnp(&child, words[0], &files, &attributes, words, environ) : EINVAL;
+	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&files);
 	free(words);
 	free(copy);
@@ -119,8 +143,8 @@ command_close(struct camera *camera)
 
 	if (!own)
 		return;
-	unlink(own->file);
-	rmdir(own->folder);
+	remove_folder();
+	atomic_store(&to_clean, NULL);
 	free(own->file);
 	free(own->folder);
 	free(own->command);
@@ -151,5 +175,7 @@ camera_command_open(struct camera *camera, const char *command)
 	}
 	free(own->file);
 	own->file = must_format("%s/picture", own->folder);
+	atomic_store(&to_clean, own);
+	ending_signals_watch(remove_folder);
 	return 0;
 }

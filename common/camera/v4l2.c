@@ -189,13 +189,9 @@ v4l2_take(struct camera *camera, double timeout_s, struct frame **out)
 	if (buffer.flags & V4L2_BUF_FLAG_ERROR) {
 		camera->broken++;
 		got = 0;
-	} else if (camera_frame(camera, camera_time_s(), out) < 0) {
-		got = -1;
-	} else if (camera_unpack(own->format, own->buffer[buffer.index].at, buffer.bytesused,
-	    own->stride, *out) < 0) {
-		fail_prefix(camera->name);
-		frame_free(*out);
-		got = -1;
+	} else {
+		got = camera_picture(camera, own->format, own->buffer[buffer.index].at,
+		    buffer.bytesused, own->stride, out);
 	}
 	call(own->fd, VIDIOC_QBUF, &buffer);
 	return got;

@@ -103,6 +103,7 @@ take_field(const char *where, enum column column, const char *word, struct manif
 	case COLUMN_FRAME:
 		return take_whole(where, column, word, &row->frame);
 	case COLUMN_CHECK:
+		row->checked = true;
 		row->rejected = !strcmp(word, "rejected");
 		return row->rejected || !strcmp(word, "ok") ? 0 :
 		    fail(where, "check is neither ok nor rejected: %.60s", word);
@@ -464,12 +465,14 @@ put_row(FILE *file, const char *folder, const struct manifest_row *row,
 	}
 	if (written[COLUMN_FRAME])
 		fprintf(file, " %ld %s", row->frame, row->plane);
+	if (written[COLUMN_CHECK])
+		fprintf(file, " %s", !row->checked ? "-" : row->rejected ? "rejected" : "ok");
 	putc('\n', file);
 	return 0;
 }
 
-/* The columns that a manifest needs: all but those of Gray code, markers and packed patterns where
- * there are none. */
+/* The columns that a manifest needs: all but those of Gray code, markers, packed patterns and
+ * checks where there are none. */
 static void
 find_columns(const struct manifest *manifest, bool written[COLUMNS])
 {
@@ -479,6 +482,7 @@ find_columns(const struct manifest *manifest, bool written[COLUMNS])
 		written[COLUMN_CELL] |= manifest->row[i].gray_cell >= 0;
 		written[COLUMN_MARKER] |= manifest->row[i].role == ROLE_MARKER;
 		written[COLUMN_FRAME] |= *manifest->row[i].plane != '\0';
+		written[COLUMN_CHECK] |= manifest->row[i].checked;
 	}
 	written[COLUMN_PLANE] = written[COLUMN_FRAME];
 	written[COLUMN_MARKER_WIDTH] = written[COLUMN_MARKER];

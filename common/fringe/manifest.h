@@ -49,6 +49,7 @@ struct manifest_row {
 	 * place in it, r g b or G0 ... B7; plane "": it has an image of its own */
 	long frame;
 	char plane[4];
+	bool checked;			/* by fringeshoot */
 	bool rejected;			/* fringeshoot could not take it without light of another */
 };
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -90,8 +91,10 @@ screen_poll(int fd, double seconds)
 	struct pollfd of[2];
 	int n;
 
-	if (signal_fd == -2)
+	if (signal_fd == -2) {
 		signal_fd = ending_signals_defer();
+		signal(SIGPIPE, SIG_IGN);
+	}
 	of[0] = (struct pollfd){ .fd = signal_fd, .events = POLLIN };
 	of[1] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	if (!(seconds > 0))
@@ -101,6 +104,17 @@ screen_poll(int fd, double seconds)
 	if (n > 0 && of[0].revents)
 		return fail(NULL, "interrupted");
 	return n > 0 && of[1].revents;
+}
+
+int
+screen_command_failed(void)
+{
+	struct fail_record record;
+
+	fail_take(&record);
+	if (screen_poll(-1, 0) == 0)
+		fail_put(&record);
+	return -1;
 }
 
 double

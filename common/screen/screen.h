@@ -61,8 +61,12 @@ int screen_load_flat(struct screen *, int level, size_t *image);
 double screen_real_now_s(struct screen *);
 int screen_real_wait(struct screen *, double until_s);
 /* Waits for fd (-1: none) to be readable. 1, 0 after so many seconds, -1 after fail(): interrupted,
- * by SIGINT or SIGTERM, which end no process from the first call of it on: their second does. */
+ * by SIGINT, SIGTERM or SIGHUP, which end no process from the first call of it on: their second
+ * does. SIGPIPE is ignored from then on: the write fails, and what was changed is restored. */
 int screen_poll(int fd, double seconds);
+/* After fail() of a command that is a camera or a stage: where this process was interrupted, so was
+ * the command, by the same Ctrl-C, and the message is that. -1. */
+int screen_command_failed(void);
 
 /* ---- x11.c ---- */
 

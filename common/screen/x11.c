@@ -391,6 +391,8 @@ ramp_straighten(struct x11 *x11, const struct screen_facts *facts)
 	if (facts->gamma_off <= RAMP_TOLERANCE)
 		return;
 	x11->ramp = ramp_get(x11->connection, x11->controller, &x11->ramp_size);
+	if (x11->ramp_size < 2)		/* one entry is neither bent nor straight */
+		return;
 	straight = must_alloc(3 * (size_t)x11->ramp_size + 1, sizeof(*straight));
 	for (size_t i = 0; i < 3 * (size_t)x11->ramp_size; i++)
 		straight[i] = (uint16_t)(i % x11->ramp_size * 65535 / (x11->ramp_size - 1u));

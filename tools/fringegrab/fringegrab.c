@@ -97,7 +97,7 @@ grab(struct run *run, struct camera *camera, struct frame **out)
 		/* free-running pictures are taken as they come, none is left out */
 		if ((camera->triggered && !line && camera->trigger(camera) < 0) ||
 		    (got = camera->take(camera, line ? LINE_TIMEOUT_S : TIMEOUT_S, out)) < 0)
-			return -1;
+			return screen_command_failed();
 		if (line && got == 0)
 			camera->timeouts = 0;	/* nothing came, nothing was missed */
 	}
@@ -111,8 +111,10 @@ average(struct run *run, struct camera *camera, struct frame **out)
 	const struct parameters *p = run->parameters;
 	struct frame *next, *sum;
 
-	if (grab(run, camera, out) < 0 || p->average == 1)
-		return p->average == 1 && *out ? 0 : -1;
+	if (grab(run, camera, out) < 0)
+		return -1;
+	if (p->average == 1)
+		return 0;
 	if (frame_to_float(*out, &sum) < 0)
 		return -1;
 	frame_free(*out);
@@ -181,7 +183,7 @@ grab_all(struct run *run)
 	for (long i = 0; p->n == 0 || i < p->n; i++) {
 		snprintf(number, sizeof(number), "%ld", i);
 		if (p->between && camera_command_run(p->between, "%d", number) < 0)
-			return -1;
+			return screen_command_failed();
 		for (size_t k = 0; k < priv->cameras; k++) {
 			struct frame *frame = NULL;
 
@@ -230,6 +232,10 @@ start(struct run *run)
 
 static const struct body body = { .start = start };
 
+/* What camera_frame() and describe() write, and `points`, which makes a frame a table. */
+static const char *const own_keys[] = { "max_value", "time_s", "exposure_time_s", "camera",
+	"frame_number", "mosaic", "label", "points", NULL };
+
 static int
 init(struct run *run)
 {
@@ -254,6 +260,12 @@ init(struct run *run)
 		return fail_usage("--key", "wants NAME=START,STEP, as stage_mm=0,5, not '%s'",
 		    p->key);
 	snprintf(priv->key, sizeof(priv->key), "%.*s", (int)n, p->key);
+	if (priv->key[strspn(priv->key, "abcdefghijklmnopqrstuvwxyz0123456789_")])
+		return fail_usage("--key", "%s: a key has letters a to z, digits and _", priv->key);
+	for (size_t i = 0; own_keys[i]; i++)
+		if (!strcmp(priv->key, own_keys[i]))
+			return fail_usage("--key", "%s has a meaning of its own in a frame",
+			    priv->key);
 	return 0;
 }
 

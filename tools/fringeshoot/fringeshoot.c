@@ -12,7 +12,6 @@
 
 #include "base/process.h"
 #include "fringe/manifest.h"
-#include "io/safe_file.h"
 #include "io/source.h"
 #include "run/stage.h"
 
@@ -283,50 +282,24 @@ make_folders(char *path)
 
 /* The patterns' manifest with the pictures' files, and a column that tells good from rejected. */
 static int
-write_manifest(const struct run *run, const char *folder)
+write_manifest(const struct priv *priv, const char *folder)
 {
-	const struct parameters *p = run->parameters;
-	const struct priv *priv = run->priv;
-	char *path = must_format("%s/" MANIFEST_NAME, folder), *line = NULL;
-	FILE *from = fopen(p->manifest, "rb"), *to;
-	struct safe_file *place;
-	size_t size = 0, row = 0, file = 0;
-	int status = -1;
+	char *path = must_format("%s/" MANIFEST_NAME, folder);
+	struct manifest taken = priv->manifest;
+	int status;
 
-	to = from ? safe_file_open(path, &place) : NULL;
-	if (!from)
-		fail_errno(p->manifest, "cannot be opened again");
-	while (to && getline(&line, &size, from) > 0) {
-		bool legend = line[0] == '#' && line[1] != '#' && line[1] != '!';
-		char *rest = line + legend, *word;
-		const bool taken = row < priv->images && priv->image[row].rejected;
+	taken.row = must_alloc(priv->images, sizeof(*taken.row));
+	for (taken.n = 0; taken.n < priv->images && priv->image[taken.n].rejected; taken.n++) {
+		struct manifest_row *row = &taken.row[taken.n];
+		const struct image *image = &priv->image[taken.n];
 
-		line[strcspn(line, "\n")] = '\0';
-		if (!legend && (*line == '#' || !line[strspn(line, " \t\r")])) {
-			fprintf(to, "%s\n", line);
-			continue;
-		}
-		if (legend)
-			fputc('#', to);
-		for (size_t k = 0; (word = strtok_r(rest, " \t\r", &rest)); k++) {
-			if (!legend && !taken)
-				continue;
-			if (legend && !strcmp(word, "file"))
-				file = k;
-			fprintf(to, "%s%s%s", k || legend ? " " : "", !legend && k == file ?
-			    priv->image[row].name : word, !legend && k == file ? ".png" : "");
-		}
-		if (legend)
-			fputs(" check\n", to);
-		else if (taken)
-			fprintf(to, " %s\n", *priv->image[row].rejected ? "rejected" : "ok");
-		row += !legend;
+		*row = priv->manifest.row[taken.n];
+		row->file = must_format("%s/%s.png", folder, image->name);
+		row->checked = true;
+		row->rejected = *image->rejected;
 	}
-	if (to)
-		status = safe_file_close(to, path, place, true);
-	if (from)
-		fclose(from);
-	free(line);
+	status = manifest_write(path, &taken);
+	manifest_free(&taken);
 	free(path);
 	return status;
 }
@@ -406,7 +379,7 @@ shoot_into_folders(struct run *run, long set)
 	fail_take(&record);
 	for (size_t k = 0; k < n; k++) {
 		if (target[k] && (target_close(target[k], true) < 0 ||
-		    (priv->image[0].rejected && write_manifest(run, folder[k]) < 0)))
+		    (priv->image[0].rejected && write_manifest(priv, folder[k]) < 0)))
 			status = -1;
 		free(folder[k]);
 	}
@@ -508,10 +481,17 @@ init(struct run *run)
 		    "give them there");
 	if (p->camera.n > 1 && !is_folder(run) && !p->dry_run)
 		return fail_usage("--camera", "several cameras write into folders: -o FOLDER/");
-	for (size_t i = 0; i < p->camera.n && p->camera.n > 1; i++)
-		if (!strchr(p->camera.v[i], '='))
+	for (size_t i = 0; i < p->camera.n && p->camera.n > 1; i++) {
+		const char *label = strchr(p->camera.v[i], '=');
+
+		if (!label)
 			return fail_usage("--camera", "%s has no label for its folder: NAME=LABEL",
 			    p->camera.v[i]);
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(label, strchr(p->camera.v[k], '=')))
+				return fail_usage("--camera", "%s and %s have the same label: one "
+				    "folder each", p->camera.v[k], p->camera.v[i]);
+	}
 	if (is_folder(run) && same_folder(p->manifest, run->output))
 		return fail_usage("--output", "%s is the patterns' own folder", run->output);
 	return 0;

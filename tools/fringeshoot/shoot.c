@@ -50,7 +50,7 @@ grab(struct shoot *shoot, struct frame **picture)
 
 		for (size_t i = 0; i < shoot->cameras; i++)
 			if (shoot->camera[i].trigger(&shoot->camera[i]) < 0)
-				return -1;
+				return screen_command_failed();
 		for (size_t i = 0; i < shoot->cameras; i++) {
 			struct camera *camera = &shoot->camera[i];
 			double exposure = isfinite(camera->exposure_s) ? camera->exposure_s : 0;
@@ -63,7 +63,7 @@ grab(struct shoot *shoot, struct frame **picture)
 			}
 			if (got < 0) {
 				free_pictures(shoot, picture);
-				return -1;
+				return screen_command_failed();
 			}
 		}
 		if (whole)
@@ -131,7 +131,7 @@ grab_flat(struct shoot *shoot, size_t n, bool spread, struct frame **picture)
 	size_t *got = must_alloc(shoot->cameras, sizeof(*got)), tries = 0;
 	const size_t distinct_within = shoot->check == CHECK_MIX ? 6 * n : n;
 	struct screen *screen = shoot->screen;
-	bool all = false;
+	bool all = false, grabbed;
 	int status = grab(shoot, last);
 
 	while (status == 0 && !all) {
@@ -143,11 +143,13 @@ grab_flat(struct shoot *shoot, size_t n, bool spread, struct frame **picture)
 		}
 		if (status == 0)
 			status = grab(shoot, next);
-		all = ++tries > 0 && status == 0;
-		for (size_t i = 0; status == 0 && i < shoot->cameras; i++) {
+		tries++;
+		all = grabbed = status == 0;
+		for (size_t i = 0; grabbed && i < shoot->cameras; i++) {
 			if (got[i] < n && (tries > distinct_within ||
-			    !same_pixels(last[i], next[i])))
-				frame_duplicate(next[i], &picture[i * n + got[i]++]);
+			    !same_pixels(last[i], next[i])) &&
+			    frame_duplicate(next[i], &picture[i * n + got[i]++]) < 0)
+				status = -1;
 			all &= got[i] == n;
 			frame_free(last[i]);
 			last[i] = next[i];
@@ -509,7 +511,7 @@ take_pattern(struct shoot *shoot, const struct pattern *pattern, bool may_part,
 			free_pictures(shoot, b);
 	}
 	for (size_t i = 0; i < shoot->cameras && status >= 0; i++) {
-		struct frame *last = b ? b[i] : a[i];
+		struct frame **last = b ? &b[i] : &a[i];
 
 		if ((b ? add_pictures(a[i], b[i], shoot->camera[i].max_value, &picture[i]) :
 		    frame_duplicate(a[i], &picture[i])) < 0) {
@@ -517,8 +519,8 @@ take_pattern(struct shoot *shoot, const struct pattern *pattern, bool may_part,
 			break;
 		}
 		frame_free(shoot->before[i]);
-		if (frame_duplicate(last, &shoot->before[i]) < 0)
-			status = -1;
+		shoot->before[i] = *last;
+		*last = NULL;
 	}
 	shoot->before_level = pattern->level;
 	free_pictures(shoot, a);
@@ -558,8 +560,7 @@ shoot_end(struct shoot *shoot)
 	free(shoot->before);
 	shoot->light = NULL;
 	shoot->before = NULL;
-	if (shoot->screen->show(shoot->screen, shoot->black, 0, &shown) < 0)
-		return;
+	shoot->screen->show(shoot->screen, shoot->black, 0, &shown);
 	if (lost + broken + timeouts)
 		warn(NULL, "cameras lost %llu pictures, %llu came with packets missing, %llu not "
 		    "in time: all taken again", lost, broken, timeouts);
