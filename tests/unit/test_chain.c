@@ -429,7 +429,8 @@ static const struct stage level = {
 };
 
 /* colour: passes on what the runner makes of colour images. */
-static const char *const colours[] = { "keep", "grey", "red", "green", "blue", "luma", "planes", NULL };
+static const char *const colours[] = { "keep", "grey", "red", "green", "blue", "luma", "planes",
+	NULL };
 
 static const struct opt colour_options[] = {
 	{ 0, "as", "WORD", OPT_WORD, 0, "keep", 0, 0, NULL, "-", colours }, { 0 },
