@@ -1,5 +1,12 @@
 # For tests of fringeshow and fringeshoot: an X server without a screen, whose pixels lie in a file.
 
+# One of these files at a time on a machine: a camera's port is that of all GigE Vision devices, and a tool that looks for a
+# camera finds that of another test, too. The lock is free when the file's process has ended.
+setup_file() {
+	exec 8>"${TMPDIR:-/tmp}/fringepipe-camera.lock"
+	flock -w 900 8
+}
+
 # start_screen [WxH]: a server of our own; sets DISPLAY, and screen_pid for stop_screen.
 start_screen() {
 	mkdir -p fb
@@ -15,6 +22,13 @@ start_screen() {
 
 stop_screen() {
 	if [ -n "${screen_pid:-}" ]; then kill "$screen_pid"; fi
+}
+
+teardown() {
+	if [ -n "${camera_pid:-}" ]; then kill "$camera_pid"; fi
+	stop_screen
+	cd "$top" || return 1
+	rm -rf "$work"
 }
 
 # eventually SECONDS COMMAND ...: the command succeeds some time before they are over.
@@ -50,14 +64,11 @@ interruptible() {
 	exec env --default-signal=INT,HUP "$@"
 }
 
-# start_camera [CONDITION ...]: the camera of tests/virtual_camera.c, which sees the screen; sets camera_pid. One at a time on a
-# machine, as its port is that of all GigE Vision devices.
+# start_camera [CONDITION ...]: the camera of tests/virtual_camera.c, which sees the screen; sets camera_pid.
 start_camera() {
 	if [ ! -x virtual_camera ]; then
 		# shellcheck disable=SC2046	# words of flags
 		gcc -O2 -o virtual_camera "$top/tests/virtual_camera.c" $(pkg-config --cflags --libs aravis-0.8) -lm -lpthread
-		exec 8>"${TMPDIR:-/tmp}/fringepipe-camera.lock"
-		flock -w 300 8
 	fi
 	./virtual_camera fb/Xvfb_screen0 truth.pfm noise=6 "$@" >camera.log 2>&1 3>&- 8>&- &
 	camera_pid=$!

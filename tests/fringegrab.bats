@@ -3,13 +3,6 @@ load acquire
 
 # fringegrab: a GigE Vision camera on this machine (tests/virtual_camera.c), and commands as cameras.
 
-teardown() {
-	if [ -n "${camera_pid:-}" ]; then kill "$camera_pid"; fi
-	stop_screen
-	cd "$top" || return 1
-	rm -rf "$work"
-}
-
 @test "fringegrab: pixel formats agree, keys tell exposure, number and full scale" {
 	start_screen 640x160
 	start_camera noise=0

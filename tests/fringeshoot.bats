@@ -4,13 +4,6 @@ load acquire
 # fringeshoot in real time: an X server whose pixels a file holds, and a GigE Vision camera on this machine that sees them through
 # a known relief. What it decides, under which conditions, tests/unit/test_fringeshoot.c shows without waiting.
 
-teardown() {
-	if [ -n "${camera_pid:-}" ]; then kill "$camera_pid"; fi
-	stop_screen
-	cd "$top" || return 1
-	rm -rf "$work"
-}
-
 rig() {
 	start_screen 640x160
 	fringegen -s 640x160 -n 4 -p 60 -g half --flats -m pat/list.txt -o pat/

@@ -3,12 +3,6 @@ load acquire
 
 # fringeshow on an X server whose pixels a file holds (Xvfb). Its one output is called screen.
 
-teardown() {
-	stop_screen
-	cd "$top" || return 1
-	rm -rf "$work"
-}
-
 patterns() {
 	fringegen -s 640x480 -n 3 -p 60 -m list.txt -o pat/
 }

@@ -2,10 +2,12 @@
 #include "camera/camera.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "base/numbers.h"
 
 #define FOUR(a, b, c, d) \
@@ -126,6 +128,29 @@ camera_open(struct camera *camera, const char *text, const struct camera_wanted 
 	    camera_aravis_open(camera, *name ? name : NULL, wanted);
 	snprintf(camera->label, sizeof(camera->label), "%s", label ? label + 1 : "");
 	return status;
+}
+
+int
+cameras_open(const struct opt_list *names, const char *command, const struct camera_wanted *wanted,
+    struct camera **out, size_t *n)
+{
+	size_t most = names->n ? names->n : 1;
+	struct camera *camera = must_alloc(most, sizeof(*camera));
+
+	*out = camera;
+	for (*n = 0; *n < most; ++*n)
+		if (command ? camera_command_open(&camera[*n], command) < 0 :
+		    camera_open(&camera[*n], names->n ? names->v[*n] : NULL, wanted) < 0)
+			return -1;
+	return 0;
+}
+
+void
+cameras_close(struct camera *camera, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		camera[i].close(&camera[i]);
+	free(camera);
 }
 
 int

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/opt.h"
 #include "frame/frame.h"
 
 struct camera {
@@ -45,6 +46,11 @@ struct camera_wanted {
 
 /* Opens NAME or NAME=LABEL; NULL: the first that Aravis finds. -1 after fail(). */
 int camera_open(struct camera *, const char *text, const struct camera_wanted *);
+/* Opens a camera for each name, or one without any; with `command` they take pictures by that. The
+ * caller gives all back to cameras_close(), also after -1, which comes after fail(). */
+int cameras_open(const struct opt_list *names, const char *command, const struct camera_wanted *,
+    struct camera **, size_t *n);
+void cameras_close(struct camera *, size_t n);
 /* An option's exposure: milliseconds, or Nr for so many refreshes (refresh_s 0: not known here);
  * NULL: NAN. -1 after fail_usage(). */
 int camera_exposure(const char *text, double refresh_s, double *exposure_s);

@@ -63,20 +63,9 @@ open_cameras(struct run *run)
 	const struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
 	struct camera_wanted wanted = { p->format, p->trigger, NAN, p->gain, run->verbose };
-	size_t n = p->camera.n ? p->camera.n : 1;
 
-	if (camera_exposure(p->exposure, 0, &wanted.exposure_s) < 0)
-		return -1;
-	priv->camera = must_alloc(n, sizeof(*priv->camera));
-	for (size_t i = 0; i < n; i++) {
-		struct camera *camera = &priv->camera[i];
-
-		if (p->grab ? camera_command_open(camera, p->grab) < 0 :
-		    camera_open(camera, p->camera.n ? p->camera.v[i] : NULL, &wanted) < 0)
-			return -1;
-		priv->cameras++;
-	}
-	return 0;
+	return camera_exposure(p->exposure, 0, &wanted.exposure_s) < 0 ? -1 :
+	    cameras_open(&p->camera, p->grab, &wanted, &priv->camera, &priv->cameras);
 }
 
 /* A whole picture, after as many tries as it takes; -1 after fail(). */
@@ -274,9 +263,7 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	for (size_t i = 0; i < priv->cameras; i++)
-		priv->camera[i].close(&priv->camera[i]);
-	free(priv->camera);
+	cameras_close(priv->camera, priv->cameras);
 }
 
 const struct stage stage_fringegrab = {

@@ -218,22 +218,11 @@ open_cameras(struct run *run)
 	const struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
 	struct shoot *shoot = &priv->shoot;
-	size_t n = p->camera.n ? p->camera.n : 1;
 	struct camera_wanted wanted = { p->format, triggers[p->trigger], NAN, p->gain,
 		run->verbose };
 
-	if (camera_exposure(p->exposure, priv->screen.refresh_s, &wanted.exposure_s) < 0)
-		return -1;
-	shoot->camera = must_alloc(n, sizeof(*shoot->camera));
-	for (size_t i = 0; i < n; i++) {
-		const char *name = p->camera.n ? p->camera.v[i] : NULL;
-
-		if (p->grab ? camera_command_open(&shoot->camera[i], p->grab) < 0 :
-		    camera_open(&shoot->camera[i], name, &wanted) < 0)
-			return -1;
-		shoot->cameras++;
-	}
-	return 0;
+	return camera_exposure(p->exposure, priv->screen.refresh_s, &wanted.exposure_s) < 0 ? -1 :
+	    cameras_open(&p->camera, p->grab, &wanted, &shoot->camera, &shoot->cameras);
 }
 
 /* ---- results ---- */
@@ -506,9 +495,7 @@ release(struct run *run)
 
 	if (shoot->screen)
 		shoot_end(shoot);
-	for (size_t i = 0; i < shoot->cameras; i++)
-		shoot->camera[i].close(&shoot->camera[i]);
-	free(shoot->camera);
+	cameras_close(shoot->camera, shoot->cameras);
 	if (priv->screen.own)
 		priv->screen.close(&priv->screen);
 	for (size_t i = 0; i < priv->images; i++) {
