@@ -9,7 +9,7 @@ def phong(n, az=-40, el=40, a=.15, d=.75, s=.2, p=20, albedo=.9):
 	"""n: (..., 3) unit normals that face the viewer (nz < 0); albedo: a number, or one per pixel."""
 	l = lamp(az, el); cosine = n @ l
 	towards = l[2] - 2 * cosine * n[..., 2]
-	return 255 * np.minimum(1, albedo * (a + d * np.maximum(cosine, 0)) +
+	return 255 * np.minimum(1, albedo * (a + d * (.6 * np.maximum(cosine, 0) - .4 * n[..., 2])) +
 		np.where((cosine > 0) & (towards > 0), s * np.maximum(towards, 1e-6) ** p, 0))
 
 def sphere(h, w, r):
@@ -251,8 +251,8 @@ rows, columns = (near.reshape(200, 200).any(k).sum() for k in (1, 0))
 expect(near.sum() > 0.95 * rows * columns, near.sum(), rows, columns)' $map
 	done
 	shade -c depth -r 200,980 "${flat[@]}" ramp.nrrd -o default.nrrd
-	shade -c depth -m turbo -r 200,980 "${flat[@]}" ramp.nrrd -o turbo.nrrd
-	py 'expect(read_frame("default.nrrd").pixels == read_frame("turbo.nrrd").pixels)'
+	shade -c depth -m viridis -r 200,980 "${flat[@]}" ramp.nrrd -o viridis.nrrd
+	py 'expect(read_frame("default.nrrd").pixels == read_frame("viridis.nrrd").pixels)'
 }
 
 @test "shade: colours are lit: depth and texture on a sphere of known normals" {

@@ -305,7 +305,7 @@ static const struct opt options[] = {
 	{ 'c', "colour", "WORD", OPT_WORD, AT(by), "none", 0, 0, NULL, "colour the surface by",
 	    by_words },
 	{ 'm', "map", "WORD", OPT_WORD, AT(map), NULL, 0, 0, NULL,
-	    "colours of the depth; turbo if not given", colormap_names },
+	    "colours of the depth; viridis if not given", colormap_names },
 	{ 'r', "range", "LOW,HIGH", OPT_NUMBERS, AT(range), NULL, 0, 0, NULL,
 	    "depth of the first and the last colour; 1st to 99th percentile if not given", NULL },
 	{ 0, "lighting", "WORD", OPT_WORD, AT(lighting), NULL, 0, 0, NULL,
@@ -416,7 +416,7 @@ init(struct run *run)
 	if (check_options(p) < 0)
 		return -1;
 	priv->map = p->by >= BY_TEXTURE ? COLORMAP_GRAY
-	    : p->map < 0                ? COLORMAP_TURBO
+	    : p->map < 0                ? COLORMAP_VIRIDIS
 					: (enum colormap)p->map;
 	if (colormap_nan(priv->map, "--nan-colour", &p->nan, nan) < 0)
 		return -1;

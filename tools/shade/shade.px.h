@@ -1,20 +1,22 @@
 /*
- * Phong's reflection of one light (methods §9; Karpinsky 2014 §3.7). View coordinates: x right, y
- * down, z away; the viewer looks along z. n and light are unit vectors, light points to the lamp.
+ * Phong's reflection (methods §9; Karpinsky 2014 §3.7) of the lamp and of a weaker one beside the
+ * viewer, which lights what the first leaves dark. View coordinates: x right, y down, z away; the
+ * viewer looks along z. n and light are unit vectors, light points to the lamp.
  */
 #ifndef SHADE_PX_H
 #define SHADE_PX_H
 
 #include "base/px.h"
 
-/* Ambient + diffuse share of the colour. Surfaces are lit on the side that faces the viewer. */
-PX_FN float
-shade_diffuse(
-    float nx, float ny, float nz, float lx, float ly, float lz, float ambient, float diffuse)
-{
-	PX_F side = px_select(nz > 0.0f, -1.0f, 1.0f);
+#define SHADE_LAMP 0.6f		/* parts of the diffuse light: the lamp's, the viewer's */
+#define SHADE_FILL 0.4f
 
-	return ambient + diffuse * px_max(side * (nx * lx + ny * ly + nz * lz), 0.0f);
+/* Ambient + diffuse share of the colour, from the cosines of the normal to the lamp and, from 0 to
+ * 1, to the viewer. */
+PX_FN float
+shade_diffuse(float cosine, float facing, float ambient, float diffuse)
+{
+	return ambient + diffuse * (SHADE_LAMP * px_max(cosine, 0.0f) + SHADE_FILL * facing);
 }
 
 /* Highlight: the mirrored light against the direction to the viewer (0, 0, -1), to a power. */
@@ -50,8 +52,9 @@ shade_levels(PX_STRUCT shade_light light, PX_STRUCT shade_vector normal,
 	bool there = px_both(length > 0.0f, length <= 3.402823466e38f);
 	PX_F scale = px_divide(1.0f, px_select(there, length, 1.0f));
 	PX_F nx = normal.x * scale, ny = normal.y * scale, nz = normal.z * scale;
-	PX_F part = shade_diffuse(
-	    nx, ny, nz, light.x, light.y, light.z, light.ambient, light.diffuse);
+	PX_F side = px_select(nz > 0.0f, -1.0f, 1.0f);	/* lit is the side that the viewer sees */
+	PX_F part = shade_diffuse(side * (nx * light.x + ny * light.y + nz * light.z), px_abs(nz),
+	    light.ambient, light.diffuse);
 	PX_F shine = shade_specular(
 	    nx, ny, nz, light.x, light.y, light.z, light.specular, light.shininess);
 	PX_F r = 255.0f * px_min(colour.x * part + shine, 1.0f);

@@ -58,7 +58,7 @@ light_of(float nx, float ny, float nz, float square)
 	PX_F of_view = (nx * VIEW.away[0] + ny * VIEW.away[1] + nz * VIEW.away[2]) * inverse;
 	PX_F cosine = px_select(0.0f < of_view, 0.0f - of_lamp, of_lamp);
 	PX_F facing = 0.0f - px_abs(of_view);
-	PX_F part = VIEW.light.ambient + VIEW.light.diffuse * px_max(0.0f, cosine);
+	PX_F part = shade_diffuse(cosine, -facing, VIEW.light.ambient, VIEW.light.diffuse);
 	PX_F mirrored = VIEW.light.z - 2.0f * cosine * facing;
 	PX_F shine = VIEW.light.specular * power(px_max(0.0f, mirrored), VIEW.light.shininess);
 

@@ -1036,7 +1036,8 @@ light_of(const struct turned *turned, vf nx, vf ny, vf nz, vf square, vm there)
 	of_view = (nx * SET(view[0]) + ny * SET(view[1]) + nz * SET(view[2])) * inverse;
 	cosine = SELECT(LT(ZERO, of_view), ZERO - of_lamp, of_lamp);
 	facing = ZERO - ABS(of_view);
-	part = SET(light->ambient) + SET(light->diffuse) * MAX(cosine, ZERO);
+	part = SET(light->ambient) + SET(light->diffuse) *
+	    (SET(SHADE_LAMP) * MAX(cosine, ZERO) + SET(SHADE_FILL) * (ZERO - facing));
 	shine = SET(light->specular) *
 	    power(MAX(SET(light->z) - SET(2.0f) * cosine * facing, ZERO), light->shininess);
 	shine = SELECT(LT(ZERO, cosine), shine, ZERO);
