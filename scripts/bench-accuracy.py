@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""README's table of accuracy: each figure beside theory and what is published, and whether that is like for like.
+"""The table of fringepipe-accuracy(7): each figure beside theory and what is published, and whether that is like for like.
 
-   scripts/bench-accuracy.py WORK [DATA] [--check README | --write README]
+   scripts/bench-accuracy.py WORK [DATA] [--check PAGE | --write PAGE]
 
 WORK: a folder to write into; DATA: the folder with meshes/bunny_depth_512_u16.png and meshes/igea.ply, without which
-the rows of scans are left out. --write puts the table into README, --check fails where README says something else
+the rows of scans are left out. --write puts the table into the page, --check fails where the page says something else
 of a row that can be measured here. The tools are found on PATH. scripts/bench accuracy runs this.
 
 Truth is what fringesim simulated or a sphere by formula, compared in double precision over the pixels that the row
@@ -161,16 +161,23 @@ def three_bit_scans(data):
 
 # ---- the table ----
 
-SCANS = "| bunny", "| igea"
-LEGEND = """- plane: simulated, %d x %d mm in %dx%d pixels of 8 bits, %d steps, amplitude %d, noise of %d grey level; fringes of
-  %d and %d projector pixels, the former %.2f mm wide on the plane; light at an angle to the camera's axis. sigma^2 of theory
-  has the 1/12 of rounding.
-- sphere: by formula, 0.9 of the width of its 512x512 pixels; rms in %% of its diameter. bunny, igea: scans from the
-  front, 512x512; rms in %% of their extent in depth.
-- 3 bits a pixel: of Holoimages of pitch 42, `-K 0` (scans: `--rounding level`), packed as msb, decoded by `undither3`.
-  Ratios are of two PNG files, both written by this project, or both by libpng's default (Pillow): a ratio is as much the
-  writer's as the method's.
-""" % (FIELD_MM, FIELD_MM * HEIGHT / WIDTH, WIDTH, HEIGHT, STEPS, AMPLITUDE, NOISE, *PERIODS, FRINGE_MM)
+SCANS = "bunny", "igea"
+LEGEND = """The plane is simulated: %d x %d mm in %dx%d pixels of 8 bits, %d steps, amplitude %d, noise of %d grey level, fringes of %d and %d
+projector pixels, the former %.2f mm wide on the plane.
+The light comes at an angle to the camera's axis; the sigma^2 of theory has the 1/12 of rounding.
+.Pp
+The sphere is a formula, 0.9 of the width of its 512x512 pixels; its rms is in %% of its diameter.
+The bunny and igea are scans from the front, 512x512; their rms is in %% of their extent in depth.
+.Pp
+3 bits a pixel are of Holoimages of pitch 42,
+.Ql -K 0
+(scans:
+.Ql --rounding level ) ,
+packed as msb and decoded by
+.Ql undither3 .
+Ratios are of two PNG files, both written by this project, or both by libpng's default (Pillow): a ratio depends on the
+writer as much as on the method.
+.Bl -tag -width Ds""" % (FIELD_MM, FIELD_MM * HEIGHT / WIDTH, WIDTH, HEIGHT, STEPS, AMPLITUDE, NOISE, *PERIODS, FRINGE_MM)
 
 def rows(data):
 	yield from plane()
@@ -179,8 +186,12 @@ def rows(data):
 	yield from three_bit_scans(data)
 
 
-def as_markdown(row):
-	return "| %s |" % " | ".join(cell or "-" for cell in row)
+def item(row):
+	"""A row as an entry of a list of mdoc, on two lines"""
+	cells = ["%s: %s" % (heading, cell) if heading in ("pixels", "theory", "published") else
+		"Like for like: %s" % cell if heading.startswith("like") else cell
+		for heading, cell in zip(HEADINGS[1:], row[1:]) if cell and cell != "none"]
+	return [".It " + row.what.replace("`", ""), "; ".join(cells[:2] + [c[0].lower() + c[1:] for c in cells[2:]]) + "."]
 
 
 def show(row):
@@ -190,26 +201,30 @@ def show(row):
 			print("  %-15s %s" % (heading, cell))
 
 
+def items(lines):
+	"""The lines before the first entry, and those of each entry by what it is of"""
+	at = [i for i, line in enumerate(lines) if line.startswith(".It ")] + [len(lines)]
+	return lines[:at[0]], {lines[i]: lines[i:end] for i, end in zip(at, at[1:])}
+
+
 def check(lines, table):
-	"""README's rows against those that were measured; rows that need what is not here are named"""
-	there = {line.split(" | ")[0]: line for line in lines
-		if line.startswith("|") and not line.startswith("|---") and line != as_markdown(HEADINGS)}
+	"""The page's rows against those that were measured; rows that need what is not here are named"""
+	legend, there = items([line for line in lines if line != ".El"])
 	wrong = 0
-	if [line for line in lines if not line.startswith("|")] != LEGEND.split("\n"):
+	if legend != LEGEND.split("\n"):
 		wrong += 1
-		print("README's legend is another:\n" + LEGEND)
+		print("the page's legend is another:\n" + LEGEND)
 	for row in table:
-		line = as_markdown(row)
-		key = line.split(" | ")[0]
-		if there.pop(key, None) != line:
+		line = item(row)
+		if there.pop(line[0], None) != line:
 			wrong += 1
-			print("README does not have this row: %s" % line)
-	for key in there:
-		if key.startswith(SCANS) and not any(as_markdown(row).startswith(SCANS) for row in table):
-			print("not measured, no scans here: %s" % key[2:])
+			print("the page does not have this row: %s" % " ".join(line))
+	for key, line in there.items():
+		if key[4:].startswith(SCANS) and not any(row.what.startswith(SCANS) for row in table):
+			print("not measured, no scans here: %s" % key[4:])
 		else:
 			wrong += 1
-			print("README has a row more: %s" % there[key])
+			print("the page has a row more: %s" % " ".join(line))
 	print("%d rows measured, %d wrong" % (len(table), wrong))
 	return wrong
 
@@ -218,14 +233,14 @@ def main():
 	parser = argparse.ArgumentParser()
 	parser.add_argument("work")
 	parser.add_argument("data", nargs="?")
-	parser.add_argument("--check", metavar="README")
-	parser.add_argument("--write", metavar="README")
+	parser.add_argument("--check", metavar="PAGE")
+	parser.add_argument("--write", metavar="PAGE")
 	options = parser.parse_args()
-	readme = os.path.abspath(options.check or options.write or "")
-	there = replace_block(readme, "accuracy", None) if options.check or options.write else []
+	page = os.path.abspath(options.check or options.write or "")
+	there = replace_block(page, "accuracy", None) if options.check or options.write else []
 	os.chdir(options.work)
 	if options.write and (bunny(options.data) is None or igea(options.data) is None):
-		sys.exit("bench-accuracy: no scans, FRINGEPIPE_DATA is to name their folder: README stays as it was")
+		sys.exit("bench-accuracy: no scans, FRINGEPIPE_DATA is to name their folder: the page stays as it was")
 	table = list(rows(options.data))
 	if options.check:
 		sys.exit(1 if check(there, table) else 0)
@@ -233,8 +248,7 @@ def main():
 	for row in table:
 		show(row)
 	if options.write:
-		replace_block(readme, "accuracy", LEGEND.split("\n") + [as_markdown(HEADINGS), "|---" * len(HEADINGS) + "|"]
-			+ [as_markdown(row) for row in table])
+		replace_block(page, "accuracy", LEGEND.split("\n") + [line for row in table for line in item(row)] + [".El"])
 
 
 if __name__ == "__main__":

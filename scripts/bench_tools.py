@@ -148,7 +148,7 @@ def read_back(want, picture, pitch, *options, extent=None, theta=30):
 	return Figures(want, depth_of("back.nrrd"), turn, extent)
 
 
-# ---- tables in README and man pages ----
+# ---- tables in man pages ----
 
 def replace_block(path, name, lines):
 	"""Puts the lines between those of the file that hold "begin: NAME" and "end: NAME"; returns what stood there"""

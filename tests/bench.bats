@@ -71,7 +71,7 @@ load helpers
 	grep -E '^processor [0-9.]+ ms a frame, [0-9.]+ frames/s; same bytes; auto: (device|processor)$' table
 }
 
-@test "bench: README's table of accuracy is what scripts/bench accuracy measures" {
+@test "bench: the table of fringepipe-accuracy(7) is what scripts/bench accuracy measures" {
 	FRINGEPIPE_BIN=$(dirname "$(command -v median)") "$top/scripts/bench" --check accuracy >seen || {
 		cat seen
 		return 1
@@ -81,24 +81,24 @@ load helpers
 	need_data meshes	# the rows of scans; the others are right
 }
 
-@test "bench: a figure of README's table that is not measured is named, a row too many or too few as well" {
+@test "bench: a figure of that table that is not measured is named, a row too many or too few as well" {
 	export PYTHONDONTWRITEBYTECODE=1
-	sed 's/| 0\.0010 % |/| 0.0009 % |/; /^| plane, wrapped phase/d; s/^| sphere, 3 bits, Bayer:/& old/; s/9.35 mm/9.36 mm/' \
-		"$top/README.md" >README.md
-	run "$python" "$top/scripts/bench-accuracy.py" . --check README.md
+	sed 's/^0\.0010 %;/0.0009 %;/; /^\.It plane, wrapped phase/,+1d; s/^\.It sphere, 3 bits, Bayer:/& old/; s/9.35 mm/9.36 mm/' \
+		"$top/man/fringepipe-accuracy.7" >page.7
+	run "$python" "$top/scripts/bench-accuracy.py" . --check page.7
 	[ "$status" -eq 1 ]
-	[[ $output == *"README does not have this row: | plane, wrapped phase"* ]]
-	[[ $output == *"README does not have this row: | sphere, composite Holoimage"*"0.0010 %"* ]]
-	[[ $output == *"README has a row more: | sphere, 3 bits, Bayer: old"* ]]
+	[[ $output == *"the page does not have this row: .It plane, wrapped phase"* ]]
+	[[ $output == *"the page does not have this row: .It sphere, composite Holoimage"*"0.0010 %"* ]]
+	[[ $output == *"the page has a row more: .It sphere, 3 bits, Bayer: old"* ]]
 	[[ $output == *" rows measured, 5 wrong"* ]]
-	cp README.md before.md
-	run "$python" "$top/scripts/bench-accuracy.py" . --write README.md	# no scans: half a table is none
+	cp page.7 before.7
+	run "$python" "$top/scripts/bench-accuracy.py" . --write page.7	# no scans: half a table is none
 	[ "$status" -eq 1 ]
-	cmp README.md before.md
-	grep -v 'begin: accuracy' README.md >unmarked.md
-	run "$python" "$top/scripts/bench-accuracy.py" . --check unmarked.md
+	cmp page.7 before.7
+	grep -v 'begin: accuracy' page.7 >unmarked.7
+	run "$python" "$top/scripts/bench-accuracy.py" . --check unmarked.7
 	[ "$status" -eq 1 ]
-	[[ $output == *'unmarked.md: no lines "begin: accuracy'* ]]
+	[[ $output == *'unmarked.7: no lines "begin: accuracy'* ]]
 }
 
 @test "bench: --check and --write are of the parts that make tables, and of no other" {

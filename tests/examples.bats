@@ -111,39 +111,26 @@ expect(stream.wait() == 0)'
 	[ "$failed" -eq 0 ]
 }
 
-# README's blocks, by their first words.
-readme() {
-	awk -v first="$1" 'index($0, "    " first) == 1 { on = 1 } /^$/ { on = 0 } on { print substr($0, 5) }' "$top/README.md"
-}
-
-@test "examples: README's five lines" {
-	scene() { fringesim -s 320x240 -p 60,66 -c 0.2 "$@" | framecat --delete '*' -o "$where"; }
-	where=face/ scene --scene relief --height 5 --truth truth.nrrd
-	where=plate/ scene --scene plane
-	readme "fringegen -p 60,66" >script
-	[ "$(wc -l <script)" -eq 5 ]
-	silent bash -e -o pipefail script
-	framecmp --channels depth --margin 8 --rms 0.02 depth.tif truth.nrrd
-	[ -s face.png ]
-}
-
-@test "examples: README's points in mm are sound on the set that it names" {
-	need_data slmaster_eye_12step_gray
-	export FRINGEPIPE_DATA=$data
-	readme "eye=" >script
-	[ "$(wc -l <script)" -gt 3 ]
-	silent bash -e -o pipefail script
-	sed 's/eye.ply/eye.nrrd/' script >again
-	silent bash -e -o pipefail again
-	py '
-f = read_frame("eye.nrrd")
-valid = ~np.isnan(f["z"])
-expect(abs(valid.mean() - 0.607) < 0.01, valid.mean())
-for name, low, high in ("x", -90, 120), ("y", -75, 125), ("z", 690, 790):
-	v = f[name][valid]
-	expect((v > low) & (v < high), name, v.min(), v.max())
-head = open("eye.ply", "rb").read(2000).decode("latin-1")
-expect("element vertex %d" % valid.sum() in head, head)'
+# README's block runs as it stands where bin/ and samples/ are, twice, and prints what README says.
+@test "examples: README's block, its number, and how far a wrong period is off" {
+	ln -s "$(dirname "$(command -v fringepipe)")" bin
+	ln -s "$top/samples" samples
+	sed -n '/^    export PATH/,/^$/s/^    //p' "$top/README.md" >block
+	[ "$(wc -l <block)" -eq 11 ]
+	bash -e block >first 2>messages
+	bash -e block >second 2>&1
+	cd out/ball
+	[ -s ball.png ]
+	stated() { tr '\n' ' ' <"$top/README.md" | grep -oP "$1"; }
+	grep -E "^radius +$(stated 'prints .radius \K[0-9.]+') mm" ../../first
+	[ "$(stated 'they disagree, \K[0-9.]+')" = "$(grep -oP 'pixels \K[0-9.]+(?= px \(rms\))' ../../messages | py 'print("%.3f" % float(input()))')" ]
+	unwrap2f -a x wrapped.nrrd | median | framecat --set period_px=41 -o x.nrrd
+	framecat --set period_px=41 rows.nrrd -o y.nrrd
+	run --separate-stderr phase2depth --calib "$top/samples/block.yml" x.nrrd --across y.nrrd -o wrong.nrrd
+	[[ $stderr == *"puts the pixels $(stated 'warns of \K[0-9.]+') px (rms) off"*"the fringe period is 40 px, not 41"* ]]
+	framecat ball.tif -o right.nrrd
+	[ "$(stated 'points would be \K[0-9]+')" = "$(py 'a, b = (read_frame(f + ".nrrd")["z"].astype(float) for f in ("wrong", "right"))
+print("%.0f" % np.sqrt(np.nanmean((a - b) ** 2)))')" ]
 }
 
 @test "examples: no page prints an option's value as an option, or closes a parenthesis that it did not open" {

@@ -187,25 +187,3 @@ expect(low < 60 < high and not low < float(sys.argv[1]) < high, "range")' $perio
 	run --separate-stderr phase2depth --calib behind.json x.nrrd -o p.nrrd
 	[[ $stderr == *"behind the camera or the projector"* && $stderr != *"With --period"* ]]
 }
-
-@test "mistakes: --across: README's commands, and the figures that it states" {
-	cp "$top/samples/block.yml" .
-	# shellcheck disable=SC2016	# README's backquote
-	sim="$(tr '\n' ' ' <"$top/README.md" | grep -oP '`\Kfringesim -a both [^`]*') -q --truth t.nrrd"
-	bash -c "$sim" | framecat --delete '*' -o ball/
-	sed -n '/fringegen -s 1280x800 -a both/,/-o ball.ply/p' "$top/README.md" >readme.sh
-	[ "$(wc -l <readme.sh)" -eq 4 ]
-	bash -e readme.sh 2>said
-	figure() {
-		tr '\n' ' ' <"$top/README.md" | grep -oP "$1"
-	}
-	[ "$(figure 'contradict each other: \K[0-9.]+')" = "$(grep -oP 'pixels \K[0-9.]+(?= px \(rms\))' said | py 'print("%.3f" % float(input()))')" ]
-	unwrap2f -a x ball.nrrd | median | framecat --set period_px=41 -o x.nrrd
-	framecat --set period_px=41 rows.nrrd -o y.nrrd
-	mistake "puts the pixels $(figure 'warns of \K[0-9.]+') px (rms) off" \
-		phase2depth --calib block.yml x.nrrd --across y.nrrd -o p.nrrd
-	[[ $stderr == *"the fringe period is 40 px, not 41"* ]]
-	error_mm "41 px for 40" "> 27.5"
-	error_mm "41 px for 40" "< 28.5"
-	[ "$(figure 'points would be \K[0-9]+')" = 28 ]
-}
