@@ -77,8 +77,8 @@ cpu_levels() {
 	done
 }
 
-# A test may be skipped for want of captures, of a GPU, of OpenCV or of another user, and of nothing else: tests/run compares the
-# reason with the machine. What else a test needs, scripts/setup installs.
+# A test may be skipped for want of captures, of a GPU, of a program to compare with (OpenCV, Octave) or of another user,
+# and of nothing else: tests/run compares the reason with the machine. What else a test needs, scripts/setup installs.
 
 # have_data FOLDER: sets data to the folder of the captures; false without one. A folder of captures
 # that lacks FOLDER is an error.
