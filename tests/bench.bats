@@ -35,7 +35,7 @@ load helpers
 	for tool in "$top"/tools/*/; do
 		tool=$(basename "$tool")
 		[[ " fringeprobe frameinfo frameplot holorecv " != *" $tool "* ]] || continue
-		grep -q "$tool" table || grep -q '^\.Sh COST' "$top/man/$tool.1" || { echo "no floor and no COST: $tool"; return 1; }
+		grep -q "$tool" table || grep -qE "^\.(Sh COST|Ss Cost of $tool)$" "$top/man/$tool.1" "$top"/man/*.7 || { echo "no floor and no COST: $tool"; return 1; }
 	done
 	if grep -Ei 'nan|inf|[ -]0\.000 ms' table; then return 1; fi
 }

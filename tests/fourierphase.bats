@@ -475,7 +475,7 @@ write_frames('first.nrrd', [Frame(images[0].astype('f4')), Frame(np.mean(images,
 print(f.meta['carrier_px'].replace(' ', ','))" >carrier
 	fourierphase -q --carrier "$(cat carrier)" fringes.nrrd -o band.nrrd
 	fourierphase -q -F 1 --carrier "$(cat carrier)" first.nrrd -o flat.nrrd
-	grep '^eye (12 steps)' "$top/man/fourierphase.1" >row
+	grep '^eye (12 steps)' "$top/man/fringepipe-phase.7" >row
 	py "
 period, *page = [float(v) for v in open('row').read().split(')')[1].split()]
 s, f, q, b = (read_frame(n + '.nrrd') for n in ('step', 'one', 'flat', 'band'))

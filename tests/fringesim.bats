@@ -355,7 +355,7 @@ if kind == "square" and T % N == 0:
 	shown = rows[at[0] + 1]
 	expect(abs(rms - float(shown[-6:][column - 3])) < 0.06, rms, shown)
 	expect(abs(rms - 1e3 * np.std(d)) < 0.01 * rms + 0.06, rms, np.std(d))
-	expect(abs(np.mean(d) - (np.pi / T if T % 4 == 0 else 0)) < 3e-4, np.mean(d))' "$top/man/fringesim.1" $kind $n $t $sigma
+	expect(abs(np.mean(d) - (np.pi / T if T % 4 == 0 else 0)) < 3e-4, np.mean(d))' "$top/man/fringepipe-simulation.7" $kind $n $t $sigma
 	done <<-CASES
 	square 3 36 2
 	square 6 36 3

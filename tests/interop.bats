@@ -41,8 +41,8 @@ need_module() {		# module, name
 	[ "$status" -eq 1 ]
 	[[ $output == *"FAILED: the writer of this stream failed"* ]]
 	snippet "PYTHON ON A PIPE" >both
-	grep -v '^framecat' both >level.py
-	grep '^framecat' both >line
+	grep -v '^cat' both >level.py
+	grep '^cat' both >line
 	PATH=$PWD/python:$PATH bash -e -o pipefail line
 	py 'from frame import *
 level, depth = (read(open(f, "rb")) for f in (sys.argv[1], "depth.nrrd"))
@@ -85,8 +85,6 @@ expect(np.nan_to_num(points[:, :, 2]) == np.nan_to_num(p["z"]))') >checked.py
 	snippet "OCTAVE AND MATLAB" >script.m
 	cat >>script.m <<-'END'
 		printf('%s %d %d %.9g %s\n', class(depth), size(depth), sum(depth(:)), head.length_unit);
-		d = imread('depth.tif');
-		printf('%d\n', isequal(d, depth));
 	END
 	octave-cli --norc script.m >seen
 	cat seen
@@ -94,8 +92,7 @@ expect(np.nan_to_num(points[:, :, 2]) == np.nan_to_num(p["z"]))') >checked.py
 lines = open("seen").read().split("\n")
 kind, h, w, total, unit = lines[0].split()
 expect((kind, int(h), int(w), unit) == ("single", *d.shape, "mm"))
-expect(abs(float(total) - d.sum(dtype="f8")) < 1e-4 * d.sum(), total)
-expect(lines[1] == "1", lines)'
+expect(abs(float(total) - d.sum(dtype="f8")) < 1e-4 * d.sum(), total)'
 }
 
 @test "interop: Open3D" {
