@@ -190,7 +190,10 @@ expect(len(find(p[3], "5 mm")) == 0, "a length where nothing is known")'
 y, x = np.mgrid[:90, :130].astype("f4")
 z = 12 * np.sin(x / 20) * np.cos(y / 15); z[20:30, 40:60] = np.nan; z[25, 50] = 3
 t = z.copy(); t[60:70, 40:60] = np.nan
-write_frames("in.nrrd", Frame(np.stack([x, y, z, t]).astype("f4"), ["x", "y", "z", "texture"]))'
+for axis in "towards", "away":
+	write_frames("in.nrrd" if axis == "towards" else "away.nrrd", Frame(np.stack([x, y, z, t]).astype("f4"),
+		["x", "y", "z", "texture"], {"z_axis": axis}))'
+	shade -c depth -m turbo --range=-13,13 --bar away.nrrd -o away-bar.nrrd
 	for map in gray viridis turbo deviation; do
 		for lighting in none soft; do
 			[ $map-$lighting = gray-soft ] ||
@@ -198,8 +201,8 @@ write_frames("in.nrrd", Frame(np.stack([x, y, z, t]).astype("f4"), ["x", "y", "z
 		done
 		shade -c depth -m $map --range=-13,13 --bar in.nrrd -o $map-bar.nrrd
 	done
-	shade -c texture --range=-13,13 in.nrrd -o texture.nrrd
-	shade -c texture --range=-13,13 --lighting none -b 99 --nan-colour 200,0,200 in.nrrd -o marked.nrrd
+	shade -c texture --range=-13,13 away.nrrd -o texture.nrrd
+	shade -c texture --range=-13,13 --lighting none -b 99 --nan-colour 200,0,200 away.nrrd -o marked.nrrd
 	ramp steps.nrrd 2341 1 0 1 z
 	for map in gray viridis turbo deviation; do
 		framecat --colormap $map --scale 0,1 steps.nrrd -o steps-$map.nrrd
@@ -227,7 +230,9 @@ expect((hole[2] > 1.8 * hole[1]) & (hole[1] > 1.1 * hole[0]), "lit, but blue")
 expect(t[:, 21:29, 41:59] == 32, "no surface at a lone point")
 m = read_frame("marked.nrrd").pixels
 expect(m[:, 60:70, 40:60] == np.array([200, 0, 200])[:, None, None]); expect(m[:, 21:25, 41:59] == 99); expect(m[:, 25, 50] == 157)
-expect(read_frame("turbo-bar.nrrd").meta["colormap_range"] == "-13 13")'
+expect(read_frame("turbo-bar.nrrd").meta["colormap_range"] == "-13 13")
+f = read_frame("away-bar.nrrd"); expect(f.meta["colormap_range"] == "13 -13")
+expect(one(f.pixels, "-13.0")[1] + 50 < max(v for u, v in find(f.pixels, "13.0")), "the nearest is on top")'
 }
 
 @test "pictures: with bars or not, threads and devices change nothing" {

@@ -45,6 +45,11 @@ for file, want, back in (("out.nrrd", phong(n), 32), ("plain.nrrd", phong(n, 20,
 y, x = np.mgrid[:60, :80]
 write_frames("away.nrrd", Frame((0.3 * x - 0.2 * y).astype("f4"), ["depth"]))
 write_frames("towards.nrrd", Frame((0.2 * y - 0.3 * x).astype("f4"), ["depth"], {"z_axis": "towards"}))'
+	for view in "" "--view 20,10"; do
+		# shellcheck disable=SC2086
+		for file in away towards; do shade -c depth $view $file.nrrd -o $file-colours.nrrd; done
+		framecmp away-colours.nrrd towards-colours.nrrd
+	done
 	shade away.nrrd -o a.nrrd
 	shade towards.nrrd -o b.nrrd
 	py "$model"'
@@ -81,10 +86,10 @@ write_frames("in.nrrd", Frame(d, ["depth"]))'
 		--samples 1 --jump 10 -s 200x200 -o out.nrrd
 	py '
 p = read_frame("out.nrrd")["r"]
-near, far = (p == 0).sum(), ((p == 212) | (p == 213)).sum()		# 255 * 50 / 60 = 212.5
+near, far = (p == 255).sum(), ((p == 42) | (p == 43)).sum()		# 255 * 10 / 60 = 42.5
 back = (p == 32).sum()
 expect(near + far + back == p.size, np.unique(p))
-rows = np.where((p == 0).any(1))[0]; cols = np.where((p == 0).any(0))[0]
+rows = np.where((p == 255).any(1))[0]; cols = np.where((p == 255).any(0))[0]
 ratio = len(cols) / len(rows)				# cos 30
 expect(abs(ratio - np.cos(np.radians(30))) < 0.06, ratio)
 # behind it a gap of the far plane is seen: the hole that the square left, partly covered
@@ -227,7 +232,7 @@ write_frames("in.nrrd", Frame(p, ["depth", "texture"]))' $size
 	py '
 from colormaps import *
 d = np.arange(200 - 30, 200 + STEPS + 31, dtype="f4")[None].repeat(3, 0); d[1, 40] = np.nan
-write_frames("ramp.nrrd", Frame(d, ["depth"]))
+write_frames("ramp.nrrd", Frame(d, ["depth"], {"z_axis": "towards"}))
 d = np.full((100, 100), 50, "f4"); d[40:60, 40:60] = 0
 write_frames("square.nrrd", Frame(d, ["depth"]))'
 	flat=(--ambient 1 --diffuse 0 --specular 0 --background 77)
@@ -243,8 +248,9 @@ expect(rgb[:, 0] == rgb[:, 2])
 rgb = rgb[:, 0].T
 check_colormap(sys.argv[1], rgb[30:-30])
 expect((rgb[:30] == rgb[30]) & (rgb[-30:] == rgb[-31]), "beyond the range")
-seen, first, fifth = read_frame("turned.nrrd").pixels.reshape(3, -1).T.astype(int), rgb[30], rgb[30 + STEPS * 5 // 6]
-near, far, back = (np.abs(seen - v).max(1) <= 1 for v in (first, fifth, [77] * 3))
+seen = read_frame("turned.nrrd").pixels.reshape(3, -1).T.astype(int)
+at = (0, 5) if sys.argv[1] in ("phase", "deviation") else (6, 1)		# sixths of the map: the near square, the plane
+near, far, back = (np.abs(seen - v).max(1) <= 1 for v in (*(rgb[30 + STEPS * k // 6] for k in at), [77] * 3))
 expect(near | far | back, np.unique(seen, axis=0))
 expect(near.sum() > 300 and far.sum() > 1000 and back.sum() > 200, near.sum(), far.sum(), back.sum())
 rows, columns = (near.reshape(200, 200).any(k).sum() for k in (1, 0))
@@ -269,7 +275,7 @@ write_frames("in.nrrd", Frame(np.stack([x, y, -z, n[..., 0], n[..., 1], n[..., 2
 from colormaps import *
 x, y, z, hole = sphere(121, 161, 70.0)
 n = np.stack([x, y, -z], -1) / 70.0
-share = np.clip((70 - z) / 50, 0, 1) * 10
+share = np.clip((z - 20) / 50, 0, 1) * 10			# the nearest has the last colour
 viridis = np.stack([np.interp(share, np.arange(11), np.array(VIRIDIS)[:, k] / 255) for k in range(3)])
 grey = np.clip((40 + x + 0.5 * y + 30) / 150, 0, 1)
 for file, want in (("depth.nrrd", phong(n, albedo=viridis)), ("texture.nrrd", phong(n, 20, 10, albedo=grey)[None])):
@@ -291,6 +297,7 @@ v = read_frame("in.nrrd")[sys.argv[1].split()[0]].astype(float); p = read_frame(
 there = np.sort(v[~np.isnan(v)])
 low, high = there[there.size // 100], there[-1 - there.size // 100]
 want = 255 * np.clip((v - low) / (high - low), 0, 1)
+want = want if sys.argv[1] == "texture" else 255 - want		# the nearest is white
 lit = ~np.isnan(v) & (p != 32)			# a point without a triangle has no normal
 expect(lit.sum() > 1000 and (p[np.isnan(v)] == 32).all(), lit.sum())
 expect(np.abs(p - want)[lit] <= 0.51, np.abs(p - want)[lit].max())

@@ -172,8 +172,12 @@ annotated_emit(struct run *run, struct frame *picture)
 	struct priv *priv = run->priv;
 	double ends[2] = { priv->low, priv->high };
 
-	priv->annotation.low = priv->low;
-	priv->annotation.high = priv->high;
+	if (priv->falls) {
+		ends[0] = priv->high;
+		ends[1] = priv->low;
+	}
+	priv->annotation.low = (float)ends[0];
+	priv->annotation.high = (float)ends[1];
 	if (priv->annotation.bar) {
 		meta_set(&picture->head.meta, "colormap", colormap_names[priv->map]);
 		meta_set_numbers(&picture->head.meta, "colormap_range", ends, 2);
@@ -266,13 +270,11 @@ shade_passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
 	struct shade_block block;
-	const float (*anchor)[3];
-	size_t anchors = colormap_anchors(priv->map, &anchor);
 	struct pass pass = { .shader = SHADER(shade), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
 	pack(run, &block);
-	block.last = (float)(anchors - 1);
+	block.last = (float)(priv->anchors - 1);
 	for (int k = 0; k < 3; k++) {
 		passes_read(passes, priv->mesh.point[k]);
 		if (mesh_has_normals(&priv->mesh))
@@ -281,7 +283,7 @@ shade_passes(struct run *run, struct passes *passes)
 			passes_read(passes, priv->rgb[k]);
 	}
 	passes_read(passes, priv->value);
-	if (passes_constant(passes, anchor, anchors * sizeof(*anchor)) < 0)
+	if (passes_constant(passes, priv->anchor, priv->anchors * sizeof(*priv->anchor)) < 0)
 		return -1;
 	return passes_add(passes, &pass);
 }
@@ -446,6 +448,19 @@ release(struct run *run)
 
 /* ---- the plan ---- */
 
+/* Near has the last colour, whichever way z points; a cycle and a map about zero stay as they are. */
+static void
+choose_anchors(struct priv *priv, bool depth)
+{
+	const float (*anchor)[3];
+	size_t n = colormap_anchors(priv->map, &anchor);
+
+	priv->anchors = n;
+	priv->falls = depth && !priv->mesh.towards && priv->map < COLORMAP_PHASE;
+	for (size_t i = 0; i < n; i++)
+		memcpy(priv->anchor[i], anchor[priv->falls ? n - 1 - i : i], sizeof(*anchor));
+}
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
@@ -454,6 +469,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 
 	if (mesh_channels(&priv->mesh, NULL, in) < 0)
 		return -1;
+	choose_anchors(priv, p->by == BY_DEPTH);
 	priv->value = p->by == BY_DEPTH ? priv->mesh.point[2] : NO_CHANNEL;
 	if (p->by == BY_TEXTURE && run_channel(run, in, "texture", &priv->value) < 0)
 		return -1;

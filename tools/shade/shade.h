@@ -53,7 +53,10 @@ struct priv {
 	bool annotates;
 	struct annotation annotation;
 	enum colormap map;
-	float low, high;		/* values of the first and the last colour */
+	float anchor[COLORMAP_ANCHORS_MOST][3];
+	size_t anchors;
+	bool falls;			/* these run from the last colour to the first */
+	float low, high;		/* values of the first and the last anchor */
 	/* of pictures from the camera */
 	struct mesh mesh;		/* its channels */
 	size_t value;			/* input channel to colour by; NO_CHANNEL */

@@ -16,12 +16,11 @@ static void
 fill_by_value(const struct priv *priv, const float *restrict value, float *restrict r,
     float *restrict g, float *restrict b, size_t n)
 {
-	const float (*anchors)[3], *restrict anchor;
-	float last = (float)(colormap_anchors(priv->map, &anchors) - 1);
+	const float *restrict anchor = priv->anchor[0];
+	float last = (float)(priv->anchors - 1);
 	float low = priv->low, span = priv->high - priv->low;
 	struct shade_vector nan = priv->nan;
 
-	anchor = anchors[0];
 	CPU_SIMD
 	for (size_t i = 0; i < n; i++) {
 		PX_F v = value[i];

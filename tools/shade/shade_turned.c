@@ -347,8 +347,8 @@ find_colours(struct run *run, struct turned *turned)
 static void
 set_anchors(struct turned *turned)
 {
-	const float (*anchor)[3];
-	size_t n = colormap_anchors(turned->priv->map, &anchor);
+	const float (*anchor)[3] = turned->priv->anchor;
+	size_t n = turned->priv->anchors;
 
 	for (size_t i = 0; i < n; i++)
 		for (int k = 0; k < 3; k++) {
@@ -802,8 +802,6 @@ turned_passes(struct run *run, struct passes *passes)
 	struct view_passes view = { .passes = passes };
 	struct turned turned = turned_view(run, in);
 	size_t points = turned.w * turned.h, samples = turned.columns * turned.rows, groups = 0;
-	const float (*anchor)[3];
-	size_t anchors = colormap_anchors(priv->map, &anchor);
 	size_t words = VIEW_ATTRIBUTES * samples + 2 * VIEW_LISTS * VIEW_BINS + VIEW_WORDS;
 	size_t w = turned.columns / turned.samples, h = turned.rows / turned.samples;
 	size_t plane_words = (h + 1) * (frame_stride(w, SAMPLE_FLOAT) / sizeof(float));
@@ -820,12 +818,12 @@ turned_passes(struct run *run, struct passes *passes)
 	    groups * VIEW_GROUP * ITEMS_MOST < points)
 		return passes_refuse(passes, "the picture or the frame has too many samples");
 	pack_view(run, &turned, key, &view);
-	view.block.last = (float)(anchors - 1);
+	view.block.last = (float)(priv->anchors - 1);
 	if (view.block.channel[TURNED_NX] == VIEW_FOUND)
 		words += 3 * in->w * in->h;
 	passes_whole(passes);
 	passes_scratch(passes, words / plane_words + 1);
-	if (passes_constant(passes, anchor, anchors * sizeof(*anchor)) < 0 ||
+	if (passes_constant(passes, priv->anchor, priv->anchors * sizeof(*priv->anchor)) < 0 ||
 	    add_table(passes, &turned, key) < 0)
 		return -1;
 	view.block.value = read_channel(passes, priv->value);
