@@ -193,7 +193,13 @@ for k, f in enumerate(read_frames("out.nrrd")):
 	[ "$(depthenc in.nrrd | frameinfo -k depthcode_range - | sort -u)" = "0 200" ]
 	silent depthenc --depth-range file in.nrrd -o file.nrrd
 	[ "$(frameinfo -k depthcode_range file.nrrd | sort -u)" = "0 101" ]
-	fails 1 "nothing says the range of the depths: give --depth-range LO,HI, or --depth-range file" depthenc bare.nrrd -o n.nrrd
+	silent depthenc bare.nrrd -o bare-file.nrrd
+	depthenc --depth-range file bare.nrrd -o same.nrrd
+	framecmp bare-file.nrrd same.nrrd
+	nothing="nothing says the range of the depths: give --depth-range LO,HI, or --depth-range file"
+	fails 1 "$nothing" depthenc -o n.nrrd <bare.nrrd
+	fails 1 "$nothing" fringepipe framecat bare.nrrd , depthenc -o n.nrrd
+	fails 2 "cannot be read twice" depthenc <(cat bare.nrrd) -o n.nrrd
 	run depthenc --depth-range file -o n.nrrd < <(cat in.nrrd)
 	[ "$status" -eq 2 ]
 	[ ! -e n.nrrd ]

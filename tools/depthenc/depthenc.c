@@ -180,9 +180,16 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct depthcode *depthcode = &priv->depthcode;
 	struct texture *texture = &priv->texture;
 	struct depthcode_options given = parameters->code;
+	static double of_file[] = { NAN };	/* the word's */
 	char names[80];
 	bool colour;
 
+	if (given.depth_range.n == 0 && !meta_get(&in->meta, "depth_range") &&
+	    run->position == 0 && run->operands > 0) {
+		if (depth_range_check(run) < 0)
+			return -1;
+		given.depth_range = (struct numbers){ 1, of_file };
+	}
 	if (run_channel(run, in, "depth", &priv->depth) < 0 ||
 	    depth_range_take(run, &priv->range_of_file, &given.depth_range) < 0 ||
 	    depthcode_choose(depthcode, &given, in) < 0)

@@ -448,7 +448,7 @@ release(struct run *run)
 
 /* ---- the plan ---- */
 
-/* Near has the last colour, whichever way z points; a cycle and a map about zero stay as they are. */
+/* Near has the last colour, whichever way z points; a cycle, and a map about zero, stay. */
 static void
 choose_anchors(struct priv *priv, bool depth)
 {
