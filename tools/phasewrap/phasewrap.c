@@ -364,12 +364,15 @@ survey(struct run *run, const struct frame *in)
 	if (noise_find(in, &priv->wrap) < 0)
 		return -1;
 	if (run->verbose)
-		note("--sigma", "variance of a sample: %.4g + %.4g level, at least %.4g%s",
-		    (double)priv->wrap.noise.variance, (double)priv->wrap.noise.gain,
-		    (double)priv->wrap.noise.least, priv->wrap.noise_distance == 1 ? "" :
-		    priv->wrap.noise_distance == 2 ? ", over 2 pixels: neighbours share it" :
-		    priv->wrap.noise_distance == 4 ? ", over 4 pixels: neighbours share it" :
-		    ", over 8 pixels: neighbours share it");
+		note("--sigma", "variance of a sample: %.4g + %.4g level, at least %.4g, over %zu "
+		    "pixel%s, shared in a window of %g px", (double)priv->wrap.noise.variance,
+		    (double)priv->wrap.noise.gain, (double)priv->wrap.noise.least,
+		    priv->wrap.noise_distance, priv->wrap.noise_distance == 1 ? "" : "s",
+		    priv->wrap.noise_window_px);
+	if (priv->wrap.noise_window_px > 0)
+		meta_set_number(run_output_meta(run), "sigma_window_px", priv->wrap.noise_window_px);
+	else
+		meta_remove(run_output_meta(run), "sigma_window_px");
 	return 0;
 }
 
