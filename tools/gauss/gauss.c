@@ -213,14 +213,14 @@ gauss_sigma_join(struct gauss *gauss, double sigma, struct meta *out)
 	correlation = window_px > 0 ? exp(-1 / (4 * window_px * window_px)) : 0;
 	for (size_t i = 0; i < size; i++)
 		for (size_t j = 0; j < size; j++) {
-			double product = (double)kernel[i] * (double)kernel[j], d = (double)i - (double)j;
+			double product = (double)kernel[i] * (double)kernel[j];
 
 			squares += i == j ? product : 0;
-			products += product * pow(correlation, d * d);
+			products += product * pow(correlation, pow((double)i - (double)j, 2));
 		}
 	gauss->sharing = (float)(products / squares);
 	if (n)
-		meta_set_number(out, "sigma_window_px", window_px > 0 ? hypot(window_px, sigma) : sigma);
+		meta_set_number(out, "sigma_window_px", hypot(fmax(window_px, 0), sigma));
 	return 0;
 }
 

@@ -95,8 +95,8 @@ gauss_phase_variance(float sigma, uint there)
 	return px_from_bits(px_bits(variance) & there);
 }
 
-/* c, s: S; cc, cs, ss: the sum in brackets; sharing: a factor where the errors of neighbours do have
- * to do with each other; NaN where a neighbour's sigma is unknown. */
+/* c, s: S; cc, cs, ss: the sum in brackets; sharing: a factor where neighbours share errors; NaN
+ * where a neighbour's sigma is unknown. */
 PX_FN float
 gauss_sigma_of(float c, float s, float cc, float cs, float ss, float sharing, float valid)
 {
