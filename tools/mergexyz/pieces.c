@@ -339,8 +339,8 @@ pieces_compact(struct run *run, struct view_frame *piece)
 #define CUBE_SMALL 0.1
 #define CUBES_SINGLE 0.999
 #define THIN_POINTS_LEAST 1000	/* fewer are no cloud to thin out */
-/* Noise of so much of a cube is reported: it carries points into the next cube. Means scatter by 0.85
- * of their sigma then and lie off by 1.25 (tests/error_bars.py, of 16 points a cube). */
+/* Noise of so much of a cube is reported: it carries points into the next cube. Means of 16 points
+ * scatter by 0.85 of their sigma then and lie off by 1.25 (tests/error_bars.py). */
 #define CUBE_NOISE 0.1
 
 /* Prints the numbers with -v. Warns where cubes are large or small for the cloud: a size in another
@@ -362,9 +362,9 @@ report_cubes(const struct run *run, const struct cube_sums *sums)
 		warn("--grid", "cubes of %g are small for a cloud %.4g long: %zu of its %zu points "
 		    "are left: is that its unit?", size, length, cells, points);
 	else if (sums->noisy > points / 2)
-		warn("--grid", "cubes of %g are small for the noise: sigma of most points is larger "
-		    "than %g, which puts them into the wrong cube, and their means lie off by more "
-		    "than their sigma says", size, CUBE_NOISE * size);
+		warn("--grid", "cubes of %g are small for the noise: sigma of most points is "
+		    "larger than %g, which puts them into the wrong cube, and their means lie off "
+		    "by more than their sigma says", size, CUBE_NOISE * size);
 	if (run->verbose)
 		note(NULL, "--grid: %zu points in %zu cubes of %g", points, cells, size);
 }

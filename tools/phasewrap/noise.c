@@ -344,7 +344,7 @@ choose_distance(const double v[DISTANCES])
 /*
  * The standard deviation of the Gaussian window, in pixels, behind which white noise has this ratio
  * of variances at neighbours and at a distance: with the correlation q of neighbours it is q^(d^2)
- * over d pixels, and a second difference over d has (6 - 8 q^(d^2) + 2 q^(4 d^2))/6 of the variance.
+ * over d pixels, and a second difference over d has (3 - 4 q^(d^2) + q^(4 d^2))/3 of its variance.
  */
 static double
 window_of(double ratio, double distance)

@@ -343,6 +343,7 @@ survey(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
 	struct step_search *search = &priv->step_search;
+	struct meta *meta = run_output_meta(run);
 
 	search->sign = priv->wrap.sign;
 	search->origin_rad = priv->wrap.origin_rad;
@@ -369,10 +370,9 @@ survey(struct run *run, const struct frame *in)
 		    (double)priv->wrap.noise.gain, (double)priv->wrap.noise.least,
 		    priv->wrap.noise_distance, priv->wrap.noise_distance == 1 ? "" : "s",
 		    priv->wrap.noise_window_px);
+	meta_remove(meta, "sigma_window_px");
 	if (priv->wrap.noise_window_px > 0)
-		meta_set_number(run_output_meta(run), "sigma_window_px", priv->wrap.noise_window_px);
-	else
-		meta_remove(run_output_meta(run), "sigma_window_px");
+		meta_set_number(meta, "sigma_window_px", priv->wrap.noise_window_px);
 	return 0;
 }
 
