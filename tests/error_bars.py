@@ -362,7 +362,7 @@ def found_demosaic(): return found(3., 4, demosaic)
 def found_demosaic8(): return found(3., 8, demosaic)
 
 
-@row("phasewrap --sigma, found, demosaicked, gauss -n 11", low=0.85)
+@row("phasewrap --sigma, found, demosaicked, gauss -n 11")
 def found_gauss(): return found(3., 4, demosaic, after=" | gauss")
 
 

@@ -90,7 +90,7 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
 #define GROWTH_NEAR 4
 #define GROWTH_FAR 2
 
-#define WINDOW_STEP_PX 0.0625	/* small changes from measurement to measurement do not show */
+#define WINDOW_STEP_PX 0.03125	/* small changes from measurement to measurement do not show */
 
 #define PATTERNS 9		/* of residuals: A, and B times cos and sin of 1 to 4 times phi */
 
