@@ -363,8 +363,8 @@ report_cubes(const struct run *run, const struct cube_sums *sums)
 		    "are left: is that its unit?", size, length, cells, points);
 	else if (sums->noisy > points / 2)
 		warn("--grid", "cubes of %g are small for the noise: sigma of most points is "
-		    "larger than %g, which puts them into the wrong cube, and their means lie off "
-		    "by more than their sigma says", size, CUBE_NOISE * size);
+		    "larger than %g, so that points fall into the wrong cube and means are off by "
+		    "more than their sigma; larger cubes mend it", size, CUBE_NOISE * size);
 	if (run->verbose)
 		note(NULL, "--grid: %zu points in %zu cubes of %g", points, cells, size);
 }
