@@ -940,9 +940,9 @@ pair_weight(const struct pixels *a, const struct pixels *b, size_t x, bool weigh
 	return weight < INFINITY ? weight : 0;
 }
 
-/* Adds a pair that differs by half a turn or more, less what the phase rises by on both sides. Left
- * out are pixels that differ from both their neighbours: noise does that, and the edge of a Gray
- * plane. */
+/* Adds a pair that differs by half a turn or more, less what the phase rises by on both sides
+ * within a turn. Left out are pixels that differ from both their neighbours: noise does that, and
+ * the edge of a Gray plane. */
 static void
 add_jump(struct jumps *jumps, const struct pixels line[4], size_t x)
 {
@@ -950,7 +950,7 @@ add_jump(struct jumps *jumps, const struct pixels line[4], size_t x)
 	float before = line[0].absolute[x], a = line[1].absolute[x], b = line[2].absolute[x];
 	float after = line[3].absolute[x];
 	float weight = pair_weight(&line[1], &line[2], x, line[1].modulation);
-	float rise = (a - before + after - b) / 2;
+	float rise = (remainderf(a - before, turn_rad) + remainderf(after - b, turn_rad)) / 2;
 	float apart = (b - a - rise) / turn_rad, turns = rintf(apart);
 	bool whole = fabsf(apart - turns) < (float)WHOLE_NEAR_TURNS;
 
