@@ -390,10 +390,13 @@ write_frames("small.nrrd", [Frame(p[:, :, i:i + 4].copy(), list("xyz"), {"points
 y, x = np.mgrid[:60, :80] * 1.0
 write_frames("mm.nrrd", Frame(np.array([x, y, 500 + np.sin(x / 9)], "f4"), list("xyz"), {"length_unit": "mm"}))
 write_frames("m.nrrd", Frame(np.array([x, y, 500 + np.sin(x / 9)], "f4") / 1000, list("xyz"), {"length_unit": "m"}))
-write_frames("few.nrrd", Frame(np.array([x, y, 500 + 0 * x], "f4")[:, :12, :12], list("xyz")))'
+write_frames("few.nrrd", Frame(np.array([x, y, 500 + 0 * x], "f4")[:, :12, :12], list("xyz")))
+write_frames("noisy.nrrd", Frame(np.array([x, y, 500 + 0 * x, 0.2 + x / 1000], "f4"), list("xyz") + ["sigma"]))'
 	for grid in 0.5 1 2.5 7.8; do silent mergexyz --grid $grid mm.nrrd -o out.ply; done
 	silent mergexyz --grid 6 few.nrrd -o out.ply
 	silent mergexyz --grid 0.0025 m.nrrd -o out.ply
+	silent mergexyz --grid 2.5 noisy.nrrd -o out.ply
+	fails 0 "--grid: cubes of 2 are small for the noise: sigma of most points is larger than 0.2" mergexyz --grid 2 noisy.nrrd -o out.ply
 	fails 0 "--grid: cubes of 8 are large for a cloud 79 long: of 4800 points 80 are left" mergexyz --grid 8 mm.nrrd -o out.ply
 	fails 0 "--grid: cubes of 50 are large for a cloud 79 long: of 4800 points 8 are left" mergexyz --grid 50 mm.nrrd -o out.ply
 	fails 0 "--grid: cubes of 2.5 are large for a cloud 0.079 long: of 4800 points 1 are left" mergexyz --grid 2.5 m.nrrd -o out.ply

@@ -26,6 +26,12 @@ load mistakes.bash
 SETS
 	fringesim -q -p 60,66 -n 4 -s 60x800 -a y --projector 480x800 --scene plane -o set.nrrd
 	mistake "is more than 660 px of the projector seen?" fringepipe phasewrap set.nrrd , unwrap2f --field 660 -o a.nrrd
+	# a longest period so short that the phase rises by a part of it between pixels
+	for periods in 8,40 20,100; do
+		fringesim -q -p $periods -n 4 -s 320x60 --scene plane --noise 1 -o set.nrrd
+		mistake "is more of the projector seen than the longest period? On a continuous surface --coarse spatial unwraps" \
+			fringepipe phasewrap set.nrrd , unwrap2f -o a.nrrd
+	done
 	# the whole beat, to its last column, with noise at its ends
 	fringesim -q -p 60,66 -n 4 -s 660x60 --projector 660x480 --scene plane --noise 3 -o set.nrrd
 	right fringepipe phasewrap set.nrrd , unwrap2f -o a.nrrd

@@ -268,7 +268,7 @@ expect(p.T == [[255, 9, 7], [0, 10, 255], [0, 0, 0]], p)'
 	fails 1 "word.ply: line 6: wanted a number, not 'one'" framecat word.ply -o x.nrrd
 	py 'write_frames("in.nrrd", Frame(np.ones((4, 5), "f4"), ["depth"]))'
 	framecat in.nrrd -o mesh.ply
-	fails 1 "mesh.ply: PLY files are written, but not read here: mesh2depth reads meshes" framecat mesh.ply -o x.nrrd
+	fails 1 "mesh.ply: is a mesh, and only points are read of PLY files: mesh2depth reads meshes" framecat mesh.ply -o x.nrrd
 	framecat --points in.nrrd -o points.ply		# an image as a mesh without triangles, as ever
 	[ "$(framecat points.ply | frameinfo -s)" = "0 20x3 float x y z" ]
 	fails 1 "points.ply: holds no triangles, only 20 points" mesh2depth points.ply -o x.nrrd

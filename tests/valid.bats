@@ -83,6 +83,10 @@ write_frames("masks.nrrd", [Frame((rng.random((40, 50)) > 0.5).astype("u1")) for
 		framecat --valid mask.nrrd images.nrrd -o x.nrrd
 	fails 2 "--valid: masks the frames that a chain reads, and fringegen reads none" \
 		fringegen --valid mask.nrrd -s 20x20 -p 10 -o x.nrrd
+	framecat --as float images.nrrd -o no0.nrrd
+	fails 0 "no0.nrrd: no pixel is 0: the mask leaves all of them" framecat --valid no0.nrrd no0.nrrd -o x.nrrd
+	py 'write_frames("all0.nrrd", Frame(np.zeros((9, 13), "u1")))'
+	fails 0 "all0.nrrd: all pixels are 0: the mask leaves none" phasewrap --sign 1 -n 6 --valid all0.nrrd images.nrrd -o x.nrrd
 	fails 1 "mask2.nrrd" framecat --valid mask2.nrrd floats.nrrd -o x.nrrd
 	median --help | has -e "--valid FILE"
 }
@@ -102,7 +106,7 @@ for f in images:
 	out.append(Frame(np.clip(np.round(v), 0, 255).astype("u1"), f.names, f.meta))
 write_frames("half.nrrd", out)
 write_frames("lit.nrrd", Frame(np.tile(~dark, (240, 1)).astype("u1")))
-write_frames("ones.nrrd", Frame(np.ones((240, 320), "u1")))
+write_frames("ones.nrrd", Frame((np.arange(76800).reshape(240, 320) > 0).astype("u1")))
 write_frames("dark.nrrd", Frame(np.tile(dark, (240, 1)).astype("u1")))'
 	for device in cpu gpu; do
 		if [ $device = gpu ] && [[ $(fringepipe --devices) != *$'\ngpu:'* ]]; then continue; fi

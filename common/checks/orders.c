@@ -940,8 +940,9 @@ pair_weight(const struct pixels *a, const struct pixels *b, size_t x, bool weigh
 	return weight < INFINITY ? weight : 0;
 }
 
-/* Adds a pair that differs by half a turn or more. Left out are pixels that differ from both their
- * neighbours: noise does that, and the edge of a Gray plane. */
+/* Adds a pair that differs by half a turn or more, less what the phase rises by on both sides
+ * within a turn. Left out are pixels that differ from both their neighbours: noise does that, and
+ * the edge of a Gray plane. */
 static void
 add_jump(struct jumps *jumps, const struct pixels line[4], size_t x)
 {
@@ -949,7 +950,8 @@ add_jump(struct jumps *jumps, const struct pixels line[4], size_t x)
 	float before = line[0].absolute[x], a = line[1].absolute[x], b = line[2].absolute[x];
 	float after = line[3].absolute[x];
 	float weight = pair_weight(&line[1], &line[2], x, line[1].modulation);
-	float apart = (b - a) / turn_rad, turns = rintf(apart);
+	float rise = (remainderf(a - before, turn_rad) + remainderf(after - b, turn_rad)) / 2;
+	float apart = (b - a - rise) / turn_rad, turns = rintf(apart);
 	bool whole = fabsf(apart - turns) < (float)WHOLE_NEAR_TURNS;
 
 	if (weight == 0 || fabsf(b - before) < turn_rad / 2 || fabsf(after - a) < turn_rad / 2)
@@ -1056,12 +1058,15 @@ count_in_columns(const struct check_sample *sample, float beat_rad, struct jumps
 	return apart;
 }
 
-/* What to look at. */
+/* What to look at. repeats: all phases do so with the first signal. */
 static const char *
-jump_cause(const struct jumps *jumps, bool gray)
+jump_cause(const struct jumps *jumps, bool gray, bool repeats)
 {
 	double near = jumps->up + jumps->down;
 
+	if (!gray && repeats && jumps->far > near)
+		return "is more of the projector seen than the longest period? On a continuous "
+		    "surface --coarse spatial unwraps these; else are the periods right?";
 	if (!gray)
 		return "are the periods right, and in the order of the images?";
 	if (jumps->far > near)
@@ -1110,7 +1115,7 @@ jumps_judge(const struct check_facts *facts, const struct check_sample *sample,
 	    !(gray && jumps.far - jumps.loose > GRAY_FAR_SHARE * jumps.all)))
 		return false;
 	return check_fire(line, "absphase", "%.2g %% of neighbours differ by whole turns, as wrong "
-	    "fringe orders do: %s", 100 * whole / jumps.all, jump_cause(&jumps, gray));
+	    "fringe orders do: %s", 100 * whole / jumps.all, jump_cause(&jumps, gray, repeats));
 }
 
 static bool

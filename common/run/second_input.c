@@ -451,11 +451,27 @@ static int
 check_mask(const struct second_input *second, const struct frame_head *head)
 {
 	if (head_is_table(head))
-		return fail("--valid", "is for images, not for tables");
+		return fail("--valid", "is for images, not for tables; framecat --as float goes "
+		    "before a tool that makes tables of images");
 	if (second->frame->head.c != 1)
 		return fail(second->path, "has %zu channels, a mask has one",
 		    second->frame->head.c);
 	return check_one_size(second, head);
+}
+
+/* Warns of a mask that leaves all pixels or none: once, of its first frame. */
+static void
+judge_mask(struct link *link, const struct second_input *second)
+{
+	const struct frame_head *head = &second->frame->head;
+	size_t kept = 0, all = head->w * head->h;
+
+	for (size_t i = 0; i < all && !link->mask_judged; i++)
+		kept += frame_mask_keeps(second->frame, i % head->w, i / head->w);
+	if (!link->mask_judged && (kept == 0 || kept == all))
+		warn(second->path, kept ? "no pixel is 0: the mask leaves all of them" :
+		    "all pixels are 0: the mask leaves none");
+	link->mask_judged = true;
 }
 
 /* Copies a plane, NaN where the mask is 0. */
@@ -482,6 +498,7 @@ frame_mask_input(struct link *link, struct frame **frame)
 		return 0;
 	if (check_mask(second, &(*frame)->head) < 0)
 		return -1;
+	judge_mask(link, second);
 	link->masks_result = (*frame)->head.type != SAMPLE_FLOAT;
 	if (link->masks_result)
 		return !run->sink && !(run->stage->traits & STAGE_SINK) ? 0 : fail("--valid",

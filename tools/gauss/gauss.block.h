@@ -25,6 +25,7 @@ struct gauss_block {
 	uint radius, words, few;
 	uint scratch;			/* the first of its scratch planes */
 	uint sigma_from, sigma_to;	/* channels */
+	float sharing;			/* struct gauss */
 	float kernel[GAUSS_REACH];	/* along one axis */
 	float weight[GAUSS_REACH];	/* its sum as far as that, on both sides */
 };

@@ -74,7 +74,7 @@ pack(const struct gauss *gauss, const struct gauss_job *job, struct gauss_block 
 		.from = { (uint)job->in[0], (uint)job->in[1] },
 		.to = { (uint)job->out[0], (uint)job->out[1] },
 		.radius = (uint)gauss->radius, .words = words_of(gauss),
-		.few = (uint)GAUSS_FEW(size),
+		.few = (uint)GAUSS_FEW(size), .sharing = gauss->sharing,
 	};
 	for (size_t k = 0; k <= gauss->radius; k++) {
 		block->kernel[k] = gauss->kernel[GAUSS_EDGE + k];
@@ -183,21 +183,22 @@ gauss_sigma_plan(struct gauss *gauss, const struct frame_head *in, size_t c, con
 		    "filtered by itself", name);
 	if (!*carried)
 		return 0;
-	if (meta_get(&in->meta, "sigma_window_px"))
-		return fail(NULL, "the errors that %s stands for are those of a filtered phase, "
-		    "which neighbours share (key sigma_window_px): filter once, or leave the "
-		    "channel out by framecat --channels", name);
 	memcpy(out->channel[out->c], name, CHANNEL_NAME_SIZE);
 	gauss->sigma[gauss->sigmas++] = (struct gauss_sigma){ .of = of, .in = c, .out = out->c++ };
 	return 0;
 }
 
-/* After all channels: finds the job of each; the key sigma_window_px, of the Gaussian's standard
- * deviation. */
-static void
-gauss_sigma_join(struct gauss *gauss, double window_px, struct meta *out)
+/*
+ * After all channels: finds the job of each. Errors that neighbours share come as if from behind a
+ * Gaussian window (key sigma_window_px), which this one of standard deviation sigma widens; the sum
+ * of w_i w_j rho_ij over that of w_i^2, along one axis, is how many times larger sigma is.
+ */
+static int
+gauss_sigma_join(struct gauss *gauss, double sigma, struct meta *out)
 {
-	size_t n = 0;
+	const float *kernel = gauss->kernel + GAUSS_EDGE - gauss->radius;
+	double window_px, correlation, squares = 0, products = 0;
+	size_t n = 0, size = 2 * gauss->radius + 1;
 
 	for (size_t i = 0; i < gauss->sigmas; i++)
 		for (size_t j = 0; j < gauss->jobs; j++)
@@ -207,8 +208,20 @@ gauss_sigma_join(struct gauss *gauss, double window_px, struct meta *out)
 				break;
 			}
 	gauss->sigmas = n;
+	if (meta_number(out, "sigma_window_px", 0, &window_px) < 0)
+		return -1;
+	correlation = window_px > 0 ? exp(-1 / (4 * window_px * window_px)) : 0;
+	for (size_t i = 0; i < size; i++)
+		for (size_t j = 0; j < size; j++) {
+			double product = (double)kernel[i] * (double)kernel[j];
+
+			squares += i == j ? product : 0;
+			products += product * pow(correlation, pow((double)i - (double)j, 2));
+		}
+	gauss->sharing = (float)(products / squares);
 	if (n)
-		meta_set_number(out, "sigma_window_px", window_px);
+		meta_set_number(out, "sigma_window_px", hypot(fmax(window_px, 0), sigma));
+	return 0;
 }
 
 /* ---- options ---- */
@@ -381,9 +394,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	}
 	if (check_list(run, in, parameters->on) < 0)
 		return -1;
-	if (plan_channels(run, in, out) < 0)
+	if (plan_channels(run, in, out) < 0 || gauss_sigma_join(gauss, sigma, &out->meta) < 0)
 		return -1;
-	gauss_sigma_join(gauss, sigma, &out->meta);
 	gauss->sigma_offset = (gauss_rows()->plan_tiles(gauss, in->w) + 63) / 64 * 64;
 	run->scratch_bytes = gauss->sigma_offset + gauss_rows()->sigma_bytes(gauss, in->w);
 	return 0;

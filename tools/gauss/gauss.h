@@ -44,6 +44,7 @@ struct gauss {
 	bool vectors;			/* what comes out for a phase or a vector */
 	struct gauss_sigma *sigma;
 	size_t sigmas, sigma_offset;	/* bytes of the scratch memory before theirs */
+	float sharing;	/* how many times larger a filtered sigma is as neighbours share errors */
 };
 
 /* The sum of the kernel along one axis, on both sides as far as `radius`. */

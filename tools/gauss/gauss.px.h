@@ -95,13 +95,14 @@ gauss_phase_variance(float sigma, uint there)
 	return px_from_bits(px_bits(variance) & there);
 }
 
-/* c, s: S; cc, cs, ss: the sum in brackets; NaN where a neighbour's sigma is unknown. */
+/* c, s: S; cc, cs, ss: the sum in brackets; sharing: a factor where neighbours share errors; NaN
+ * where a neighbour's sigma is unknown. */
 PX_FN float
-gauss_sigma_of(float c, float s, float cc, float cs, float ss, float valid)
+gauss_sigma_of(float c, float s, float cc, float cs, float ss, float sharing, float valid)
 {
 	PX_F a = c * cc + s * cs, b = c * cs + s * ss, square = c * c + s * s;
 	PX_F sum = px_max(c * a + s * b, 0.0f);
-	PX_F sigma = px_divide(px_sqrt(sum), square);
+	PX_F sigma = px_divide(px_sqrt(sum), square) * sharing;
 
 	return px_select(px_both(valid > 0.0f, px_both(square > 1e-30f, sigma < 1e4f)), sigma,
 	    PX_NAN);

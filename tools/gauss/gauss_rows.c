@@ -710,7 +710,7 @@ filter_row(const struct gauss *gauss, const float *ring, size_t w, size_t y, flo
 		BY_RADIUS(sum_pairs, radius, row, stride, kernel, GAUSS_EDGE + x, sums);
 		for (size_t i = 0; i < n; i++)
 			sigma[x + i] = gauss_sigma_of(sums[0][i], sums[1][i], sums[2][i],
-			    sums[3][i], sums[4][i], valid[i]);
+			    sums[3][i], sums[4][i], gauss->sharing, valid[i]);
 	}
 }
 

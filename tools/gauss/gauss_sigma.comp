@@ -61,5 +61,5 @@ main()
 			ss = ss + product;
 		}
 	gpu_out(at.b.sigma_to, x, y,
-	    gauss_sigma_of(c, s, cc, cs, ss, px_select(valid, 1.0f, 0.0f)));
+	    gauss_sigma_of(c, s, cc, cs, ss, at.b.sharing, px_select(valid, 1.0f, 0.0f)));
 }

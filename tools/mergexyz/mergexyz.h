@@ -68,6 +68,7 @@ struct cube_sums {
 	} *channel;			/* head.c of them */
 	size_t cells, room;		/* cubes; how many the channels hold */
 	size_t points, clouds;
+	size_t noisy;			/* points whose sigma is large for a cube */
 	struct cube_place {
 		int32_t place[3];	/* less base */
 		uint32_t number;

@@ -339,17 +339,21 @@ pieces_compact(struct run *run, struct view_frame *piece)
 #define CUBE_SMALL 0.1
 #define CUBES_SINGLE 0.999
 #define THIN_POINTS_LEAST 1000	/* fewer are no cloud to thin out */
+/* Noise of so much of a cube is reported: it carries points into the next cube. Means of 16 points
+ * scatter by 0.85 of their sigma then and lie off by 1.25 (tests/error_bars.py). */
+#define CUBE_NOISE 0.1
 
 /* Prints the numbers with -v. Warns where cubes are large or small for the cloud: a size in another
- * unit, or with a slipped decimal point, leaves a few points, or all. */
+ * unit, or with a slipped decimal point, leaves a few points, or all; and where they are small for
+ * the noise. */
 static void
-report_cubes(const struct run *run, size_t points, size_t cells, double size,
-    const struct grid_extent *extent)
+report_cubes(const struct run *run, const struct cube_sums *sums)
 {
-	double length = 0;
+	size_t points = sums->points, cells = sums->cells;
+	double length = 0, size = sums->size;
 
 	for (size_t k = 0; k < 3; k++)
-		length = fmax(length, extent->high[k] - extent->low[k]);
+		length = fmax(length, sums->extent.high[k] - sums->extent.low[k]);
 	if (points >= THIN_POINTS_LEAST && cells <= CUBES_FEW && size > CUBE_LARGE * length)
 		warn("--grid", "cubes of %g are large for a cloud %.4g long: of %zu points %zu "
 		    "are left", size, length, points, cells);
@@ -357,6 +361,10 @@ report_cubes(const struct run *run, size_t points, size_t cells, double size,
 	    size < CUBE_SMALL * length / sqrt((double)points))
 		warn("--grid", "cubes of %g are small for a cloud %.4g long: %zu of its %zu points "
 		    "are left: is that its unit?", size, length, cells, points);
+	else if (sums->noisy > points / 2)
+		warn("--grid", "cubes of %g are small for the noise: sigma of most points is "
+		    "larger than %g, so that points fall into the wrong cube and means are off by "
+		    "more than their sigma; larger cubes mend it", size, CUBE_NOISE * size);
 	if (run->verbose)
 		note(NULL, "--grid: %zu points in %zu cubes of %g", points, cells, size);
 }
@@ -494,7 +502,7 @@ cube_sums_add(struct cube_sums *sums, struct run *run, const struct frame *cloud
 		.errors = errors };
 	double independent;
 	struct grid *grid = &adding.grid;
-	size_t points;
+	size_t points, sigma = head_channel(&cloud->head, "sigma");
 	int status;
 
 	if (sums->clouds++ == 0)
@@ -510,6 +518,9 @@ cube_sums_add(struct cube_sums *sums, struct run *run, const struct frame *cloud
 			memcpy(sums->base, grid->origin, sizeof(sums->base));
 		sums->points += points;
 		sums->shared += shared_variance(cloud, points, errors, &independent);
+		for (size_t p = 0; sigma != NO_CHANNEL && p < points; p++)
+			sums->noisy += (double)frame_floats(cloud, sigma, 0)[p] >
+			    CUBE_NOISE * sums->size;
 		if (sums->cells + grid->cells >= NO_CUBE)
 			status = fail("--grid", "%zu cubes and more are too many",
 			    sums->cells + grid->cells);
@@ -542,7 +553,7 @@ cube_sums_cloud(struct cube_sums *sums, struct run *run, struct frame **cloud)
 	double independent = 0;
 
 	*cloud = NULL;
-	report_cubes(run, sums->points, sums->cells, sums->size, &sums->extent);
+	report_cubes(run, sums);
 	free(sums->cube);
 	sums->cube = NULL;
 	for (size_t i = 0; c != NO_CHANNEL && i < sums->cells; i++)

@@ -90,6 +90,8 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
 #define GROWTH_NEAR 4
 #define GROWTH_FAR 2
 
+#define WINDOW_STEP_PX 0.03125	/* small changes from measurement to measurement do not show */
+
 #define PATTERNS 9		/* of residuals: A, and B times cos and sin of 1 to 4 times phi */
 
 /* One of three neighbours. */
@@ -339,11 +341,32 @@ choose_distance(const double v[DISTANCES])
 	return 0;
 }
 
+/*
+ * The standard deviation of the Gaussian window, in pixels, behind which white noise has this ratio
+ * of variances at neighbours and at a distance: with the correlation q of neighbours it is q^(d^2)
+ * over d pixels, and a second difference over d has (3 - 4 q^(d^2) + q^(4 d^2))/3 of its variance.
+ */
+static double
+window_of(double ratio, double distance)
+{
+	double window_px = 0;
+
+	for (; window_px < distance; window_px += WINDOW_STEP_PX) {
+		double q = exp(-0.25 / pow(window_px + WINDOW_STEP_PX / 2, 2));
+		double far = pow(q, distance * distance);
+
+		if (3 - 4 * q + pow(q, 4) <= ratio * (3 - 4 * far + pow(far, 4)))
+			break;
+	}
+	return window_px;
+}
+
 static int
 search_noise(const struct frame *in, struct phasewrap *wrap, struct noise_search *search)
 {
 	struct phase_noise_model model[DISTANCES], *noise = &wrap->noise;
 	double v[DISTANCES] = { 0 }, level = 0;
+	size_t chosen;
 
 	for (size_t k = 0; k < DISTANCES; k++) {
 		size_t n = sample_noise(in, wrap, (size_t)1 << k, search);
@@ -357,8 +380,11 @@ search_noise(const struct frame *in, struct phasewrap *wrap, struct noise_search
 		v[k] = fmax((double)model[k].variance + (double)model[k].gain * level,
 		    fmax((double)noise->least, 1e-30));
 	}
-	wrap->noise_distance = (size_t)1 << choose_distance(v);
-	*noise = model[choose_distance(v)];
+	chosen = choose_distance(v);
+	wrap->noise_distance = (size_t)1 << chosen;
+	wrap->noise_window_px = chosen ?
+	    window_of(v[0] / v[chosen], (double)wrap->noise_distance) : 0;
+	*noise = model[chosen];
 	return !(noise->variance > 0) && !(noise->gain > 0) && !(noise->least > 0) ?
 	    fail(NULL, "the images have no noise: the fit leaves nothing of them") : 0;
 }

@@ -343,6 +343,7 @@ survey(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
 	struct step_search *search = &priv->step_search;
+	struct meta *meta = run_output_meta(run);
 
 	search->sign = priv->wrap.sign;
 	search->origin_rad = priv->wrap.origin_rad;
@@ -364,12 +365,14 @@ survey(struct run *run, const struct frame *in)
 	if (noise_find(in, &priv->wrap) < 0)
 		return -1;
 	if (run->verbose)
-		note("--sigma", "variance of a sample: %.4g + %.4g level, at least %.4g%s",
-		    (double)priv->wrap.noise.variance, (double)priv->wrap.noise.gain,
-		    (double)priv->wrap.noise.least, priv->wrap.noise_distance == 1 ? "" :
-		    priv->wrap.noise_distance == 2 ? ", over 2 pixels: neighbours share it" :
-		    priv->wrap.noise_distance == 4 ? ", over 4 pixels: neighbours share it" :
-		    ", over 8 pixels: neighbours share it");
+		note("--sigma", "variance of a sample: %.4g + %.4g level, at least %.4g, over %zu "
+		    "pixel%s, shared in a window of %g px", (double)priv->wrap.noise.variance,
+		    (double)priv->wrap.noise.gain, (double)priv->wrap.noise.least,
+		    priv->wrap.noise_distance, priv->wrap.noise_distance == 1 ? "" : "s",
+		    priv->wrap.noise_window_px);
+	meta_remove(meta, "sigma_window_px");
+	if (priv->wrap.noise_window_px > 0)
+		meta_set_number(meta, "sigma_window_px", priv->wrap.noise_window_px);
 	return 0;
 }
 

@@ -140,6 +140,7 @@ struct phasewrap {
 	bool sigmas;		/* channels after fit_residual: the phases' standard deviations */
 	struct phase_noise_model noise;
 	size_t noise_distance;	/* pixels: over which it was found */
+	double noise_window_px;	/* key sigma_window_px: neighbours share it; 0: they do not */
 	/* of each fringe set, or each half of one; NULL without sigmas */
 	struct phase_noise_terms *terms;
 	struct phasewrap_channels channels;

@@ -79,7 +79,7 @@ find_vertices(const struct ply *ply, size_t *vertex)
 		if (ply->element[i].kind == PLY_VERTEX)
 			*vertex = i;
 		else if (ply->element[i].kind != PLY_OTHER && ply->element[i].count)
-			return fail(ply->path, "PLY files are written, but not read here: "
+			return fail(ply->path, "is a mesh, and only points are read of PLY files: "
 			    "mesh2depth reads meshes");
 	}
 	if (*vertex == ply->elements)
