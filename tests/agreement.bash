@@ -60,11 +60,15 @@ for k in range(len(frames[0].names)):
 enough = max if sys.argv[1] == "dither3" else min	# its packs leave planes empty
 expect(min(different) > 0 and enough(different) > 1, "one value, or none:", frames[0].names, different)' "$name" || { echo "of: $*"; return 1; }
 	same "$name" cpu.nrrd gpu.nrrd || { echo "differs: $*"; return 1; }
-	FRINGEPIPE_GPU_COPY=1 fringepipe -d gpu "$@" "$file" | cmp - gpu.nrrd ||
-		{ echo "differs with copies: $*"; return 1; }
-	FRINGEPIPE_GPU_COPY=1 FRINGEPIPE_BAND=7 fringepipe -d gpu "$@" "$file" | cmp - gpu.nrrd ||
-		{ echo "differs in bands: $*"; return 1; }
+	# with copies, in bands and whole: one of them by turns, both by make agree-all
+	local bands=(7 "") band
+	[ -n "${AGREE_ALL-}" ] || bands=("${bands[runs++ % 2]}")
+	for band in "${bands[@]}"; do
+		env FRINGEPIPE_GPU_COPY=1 ${band:+FRINGEPIPE_BAND=$band} fringepipe -d gpu "$@" "$file" | cmp - gpu.nrrd ||
+			{ echo "differs with copies${band:+, in bands of $band rows}: $*"; return 1; }
+	done
 }
+runs=0
 
 # agrees NAME: the cases on standard input, on random frames. A case is a line
 # "TYPE CHANNEL:LOW..HIGH ... | KEY:=VALUE; ... | WORDS of the stage", maybe followed by

@@ -373,6 +373,10 @@ test_kinds(void **state)
 		for (size_t s = 0; s < sizeof(sizes) / sizeof(*sizes); s++)
 			for (int filter = 0; filter <= MIXED; filter++)
 				for (int more = 0; more < 4; more++) {
+					/* the largest with the filters by turns */
+					if (s == 6 && filter != MIXED && filter != (int)k % 5)
+						continue;
+
 					struct kind kind = { .w = sizes[s][0], .h = sizes[s][1],
 						.colour = kinds[k][0], .depth = kinds[k][1],
 						.filter = filter, .interlaced = more & 1,
