@@ -28,7 +28,7 @@ theirs_are_read() {
 	out=()
 	for kind; do
 		framecat "${kind%=*}.${kind%%-*}" -o "${kind%=*}.out.nrrd"
-		[[ $kind == *=* ]] || kind+==nrrd-${kind#*-}
+		[[ $kind == *=* ]] || kind+="=nrrd-${kind#*-}"
 		out+=("${kind#*=}" "${kind%=*}.out.nrrd")
 	done
 	peer check "${out[@]}"
@@ -411,7 +411,7 @@ Image.new("L", (128, 96)).save("small.tif", save_all=True, append_images=[Image.
 @test "codecs: Pillow's TIFF, compressed and of many pages, is read" {
 	local kind kinds=()
 	for kind in u1-1 u1-3 u2-1 f4-1; do
-		kinds+=(tif-$kind{,-tiff_lzw,-tiff_adobe_deflate,-packbits}=nrrd-$kind)
+		kinds+=("tif-$kind"{,-tiff_lzw,-tiff_adobe_deflate,-packbits}"=nrrd-$kind")
 	done
 	theirs_are_read "${kinds[@]}" tif-{u1-1,u1-3,f4-1}-pages tif-u1-1-palette=nrrd-u1-3-palette
 }
