@@ -61,7 +61,7 @@ lines: all  ## the accuracy of laser lines, over all figures of steger(1)
 
 uncertainty: all  ## 68 and 95 % of errors within one and two sigma, in 20 larger repeats of every chain
 	UNCERTAINTY_REPEATS=$$((19 / $(SHARE) + 1)) UNCERTAINTY_SIZE=320x240 tests/run tests/uncertainty.bats
-	UNWRAPQ_MAPS=all SHIFTS_SETS=all tests/run tests/unwrapq.bats tests/phasewrap_shifts.bats
+	UNWRAPQ_MAPS=all SHIFTS_SETS=all FITSHAPE_TRIALS=100 tests/run tests/unwrapq.bats tests/phasewrap_shifts.bats tests/fitshape.bats
 	tests/nightly/error_bars $$((39 / $(SHARE) + 1))
 
 stereo: all  ## shares, gross errors and scatter of stereo matches, over the whole of the simulated scene

@@ -146,7 +146,10 @@ write_frames("holo.nrrd", out)'
 	need_data tsdf_depth_sequence
 	framecat --invalid 0 "$data"/tsdf_depth_sequence/depth_0[07].png --set channels=depth --as float -o depth.nrrd
 	both normals --pixel 3 depth.nrrd , shade --jump 100
-	both normals --pixel 3 depth.nrrd , shade --jump 40 --view 30,20 -c depth
+	framecat --crop 240,160,160,120 depth.nrrd -o part.nrrd
+	for file in $(all part.nrrd -- depth.nrrd); do
+		both normals --pixel 3 $file , shade --jump 40 --view 30,20 -c depth
+	done
 	both holoenc --depth-range 900,3100 -P 40 depth.nrrd , holodec --decode median -e 2
 	framecat --invalid 0 --set channels=depth --as float "$data/meshes/bunny_depth_512_u16.png" -o bunny.nrrd
 	both normals --pixel 100 bunny.nrrd , shade --jump 3000

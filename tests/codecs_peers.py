@@ -1,7 +1,7 @@
 """Image files written and read by NumPy and Pillow, for tests/codecs.bats.
 
-codecs_peers.py write KIND FILE   writes a file of known samples
-codecs_peers.py check KIND FILE   compares a file's samples, bit for bit, with the same known ones
+codecs_peers.py write KIND FILE ...   writes files of known samples
+codecs_peers.py check KIND FILE ...   compares files' samples, bit for bit, with the same known ones
 
 KIND is FORMAT-TYPE-CHANNELS[-VARIANT], for example npy-f8-1-fortran.
 """
@@ -122,6 +122,7 @@ def check(form, kind, channels, variant, path):
 
 
 if __name__ == "__main__":
-	form, kind, channels, *variant = sys.argv[2].split("-")
 	act = {"write": write, "check": check}[sys.argv[1]]
-	act(form, kind, int(channels), variant[0] if variant else "", sys.argv[3])
+	for kind, path in zip(sys.argv[2::2], sys.argv[3::2]):
+		form, sample, channels, *variant = kind.split("-")
+		act(form, sample, int(channels), variant[0] if variant else "", path)

@@ -19,11 +19,11 @@ python=$FRINGEPIPE_PYTHON
 other_user=(setpriv --reuid 65534 --clear-groups env "PATH=$PATH")
 [ "$EUID" -eq 0 ] || other_user=(sudo -n "${other_user[@]}")
 
-# py CODE [ARG ...]: runs Python with numpy as np and the helpers of tests/frames.py.
+# py CODE [ARG ...]: runs Python with sys, numpy as np and the helpers of tests/frames.py.
 py() {
 	local code=$1
 	shift
-	"$python" -c "import sys; import numpy as np; from frames import *
+	"$python" -c "from frames import *
 $code" "$@"
 }
 

@@ -2,6 +2,21 @@ load mistakes.bash
 
 # Mistakes behind the phase: fringe orders, origins, calibrations.
 
+# A calibration of 1280x960 px and an absolute phase that it measures.
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return 1
+	py 'import json
+json.dump({"camera_K": [[1900, 0, 640], [0, 1900, 480], [0, 0, 1]], "projector_K": [[1400, 0, 600], [0, 1400, 400], [0, 0, 1]],
+	"R_cam_to_proj": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "T_cam_to_proj_mm": [-120, 0, 0],
+	"camera_size": [1280, 960], "projector_size": [1200, 800]}, open("c.json", "w"))'
+	fringesim -q --calib c.json --scene plane --distance 700 -p 60,63 -n 3 --noise 1 |
+		phasewrap -q | unwrap2f -q -o a.nrrd
+}
+
+rig() {
+	cp "$BATS_FILE_TMPDIR"/{c.json,a.nrrd} .
+}
+
 @test "mistakes: Gray planes in another order, another cell, origin or sign; periods exchanged: real sets" {
 	need_data slmaster_eye_12step_gray
 	eye=$data/slmaster_eye_12step_gray box=$data/weiyang_box_3freq_35_36_37
@@ -48,16 +63,6 @@ load mistakes.bash
 			right fringepipe phasewrap --min-amplitude 5 set.nrrd , unwrap2f -o a.nrrd
 		done
 	done
-}
-
-# rig WxH: a calibration of 1280x960 px and an absolute phase that it measures.
-rig() {
-	py 'import json
-json.dump({"camera_K": [[1900, 0, 640], [0, 1900, 480], [0, 0, 1]], "projector_K": [[1400, 0, 600], [0, 1400, 400], [0, 0, 1]],
-	"R_cam_to_proj": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "T_cam_to_proj_mm": [-120, 0, 0],
-	"camera_size": [1280, 960], "projector_size": [1200, 800]}, open("c.json", "w"))'
-	fringesim -q --calib c.json --scene plane --distance 700 -p 60,63 -n 3 --noise 1 |
-		phasewrap -q | unwrap2f -q -o a.nrrd
 }
 
 @test "mistakes: frames and calibrations that do not belong together" {

@@ -5,7 +5,11 @@ load helpers
 	need_gpu
 	unset MAKEFLAGS MFLAGS MAKELEVEL
 	cp -a "$top/build" build
-	rm -r build/shaders build/libfringepipe.a
+	# those of the chains below anew, the others as they are
+	echo -DPX_ROUGH >build/shaders/flags.list
+	touch -d 2000-01-01 build/shaders/flags.list
+	rm build/libfringepipe.a build/shaders/{gauss,holodec,median,normals,phase2depth,shade,undither3}*.{spv,o} \
+		build/shaders/{phasewrap,unwrap2f}.{spv,o}
 	# with the compiler of the build, whose objects stay
 	make -C "$top" CC="$(sed 's/ -Icommon.*//' build/flags.list)" BUILD="$work/build" BIN="$work/bin" \
 		GLSLFLAGS=-DPX_ROUGH "$work/bin/fringepipe" >built 2>&1 ||

@@ -36,7 +36,7 @@ struct kind {
 
 struct bytes {
 	unsigned char *at;
-	size_t n;
+	size_t n, room;		/* room: 0 of what append() did not allocate */
 };
 
 static uint32_t
@@ -52,8 +52,11 @@ hash(uint32_t v)
 static void
 append(struct bytes *bytes, const void *from, size_t n)
 {
-	bytes->at = realloc(bytes->at, bytes->n + n + 1);
-	assert_non_null(bytes->at);
+	if (bytes->n + n >= bytes->room) {
+		bytes->room = 2 * (bytes->n + n) + 1;
+		bytes->at = realloc(bytes->at, bytes->room);
+		assert_non_null(bytes->at);
+	}
 	memcpy(bytes->at + bytes->n, from, n);
 	bytes->n += n;
 }
