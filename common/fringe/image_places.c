@@ -1,10 +1,10 @@
 /*
  * Finds the place of each image in its set by what the images look like. Image j of a set is A + B
- * cos(phi_k + d_j), or a level, or a plane of Gray code: so the covariance of two images over the
- * pixels follows from their places and from how far the scene moves between them. Some 2000 sampled
- * pixels are enough, and of these only inner products with the last images. A beam of sequences of
- * places, each under one of ten speeds of the scene, is kept by how well it predicts the next image
- * (linear prediction from the last two sets).
+ * cos(phi_k + d_j) with weak harmonics, or a level, or a plane of Gray code: so the covariance of
+ * two images over the pixels follows from their places and from how far the scene moves between
+ * them. Some 2000 sampled pixels are enough, and of these only inner products with the last images.
+ * A beam of sequences of places, each under one of ten speeds of the scene, is kept by how well it
+ * predicts the next image (linear prediction from the last two sets).
  *
  * Covariances do not tell which period is which, nor Gray planes that are plain in the field. Whole
  * sets tell these: over a long distance the phases of two periods drift apart by the beat
@@ -47,6 +47,12 @@ static const double distance_px[DISTANCES] = { 0, 2, 4, 8, 16, 32, 64, 100 };
 static const struct { double drift_px, spread_px; } model_motion[MODELS] = { { 0, 0.7 },
 	{ 0, 0.12 }, { -1, 0.12 }, { -0.75, 0.12 }, { -0.5, 0.12 }, { -0.25, 0.12 }, { 0.25, 0.12 },
 	{ 0.5, 0.12 }, { 0.75, 0.12 }, { 1, 0.12 } };
+
+#define HARMONICS 3
+/* Of the fringes' variance: what a gamma adds, and square waves out of focus (an amplitude of a
+ * fifth). A third harmonic is the same in three equal steps, so that one that moves with the scene
+ * would pass for a lost image. */
+static const double harmonic_power[HARMONICS + 1] = { 0, 1, 0.01, 0.04 };
 
 #define LIT 0.15		/* of the 90 % quantile of the variance: pixels that count */
 #define RESIDUE 0.01		/* variance that nothing predicts, of a fringe's */
@@ -128,8 +134,9 @@ covariance(const struct image_places *places, size_t model, size_t p, size_t q, 
 	if (a->fringe >= 0 && a->fringe == b->fringe) {
 		double rate = 2 * M_PI / places->period_px[a->fringe];
 
-		sum += cos(a->shift_rad - b->shift_rad + rate * drift * apart) *
-		    exp(-0.5 * pow(rate * spread * apart, 2));
+		for (int m = 1; m <= HARMONICS; m++)
+			sum += harmonic_power[m] * cos(m * (a->shift_rad - b->shift_rad +
+			    rate * drift * apart)) * exp(-0.5 * pow(m * rate * spread * apart, 2));
 	}
 	if (a->code && abs(a->code) == abs(b->code))
 		sum += (a->code == b->code ? 2 : -2) * exp(-2 * spread * fabs(apart) / a->cell_px);
