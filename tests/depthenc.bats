@@ -293,6 +293,23 @@ print("%.3f %% of the range with grey, %.3f with colour" % tuple(rms))
 expect(rms[1] < 1.2 * rms[0], rms)'
 }
 
+@test "depthenc: colours below in 4:2:0 get no brighter, and the first row takes none from above" {
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+	py '
+for h in 48, 47:
+	y, x = np.mgrid[:h, :64]
+	colours = [np.rint(120 + 90 * np.sin((x * a + y * b) / 30 + c)) for a, b, c in ((1, 2, 0), (2, -1, 1), (-1, 1, 2))]
+	write_frames("in%d.nrrd" % h, Frame(np.stack([x + y, *colours]).astype("f4"), ["depth", "r", "g", "b"]))'
+	for case in "luma 48" "mwd 48" "luma 47"; do
+		depthenc --bits 8 --depth-range 0,111 --layout ${case% *} --texture r,g,b in${case#* }.nrrd |
+			framecat -q --lossless --chroma 420 -f -o o.mkv
+		depthdec -q o.mkv -o o.nrrd
+		py 'f, g = read_frame(sys.argv[1]), read_frame("o.nrrd")
+off = np.stack([g[c] - f[c] for c in "rgb"])
+expect(abs(off[:, 0]).max() < 7 and abs(off.mean((1, 2))).max() < 0.05, abs(off[:, 0]).max(), off.mean((1, 2)))' in${case#* }.nrrd
+	done
+}
+
 @test "depthenc: --texture-place track makes a channel of its own, of 8 bits, whose track depthdec takes back" {
 	py "$shapes"'
 y, x = np.mgrid[:37, :53]

@@ -25,12 +25,13 @@ def halved(plane, along_y):
 	h, w = plane.shape
 	padded = np.pad(plane.astype(int), ((0, h % 2), (0, w % 2)), mode="edge")
 	left, right = padded[:, 0::2], padded[:, 1::2]
+	up = np.indices(left[:h].shape if not along_y else left[0::2].shape).sum(0) % 2	# of halves every other one
 	if not along_y:
-		return (left + right + 1)[:h] // 2
-	return (left[0::2] + left[1::2] + right[0::2] + right[1::2] + 2) // 4
+		return ((left + right)[:h] + up) // 2
+	return (left[0::2] + left[1::2] + right[0::2] + right[1::2] + 1 + up) // 4
 
 def doubled(plane, h, w, along_y):
-	"""Weights 3/4 and 1/4 along both axes, rounded half up."""
+	"""Weights 3/4 and 1/4 along both axes, halves rounded up in odd columns."""
 	def along(v, axis):
 		v = np.moveaxis(v, axis, 0)
 		out = np.empty((2 * len(v),) + v.shape[1:], int)
@@ -39,7 +40,7 @@ def doubled(plane, h, w, along_y):
 		return np.moveaxis(out, 0, axis)
 	wide = along(plane, 1)
 	both = along(wide, 0) if along_y else 4 * wide
-	return ((both + 8) // 16)[:h, :w]
+	return ((both + 7 + np.arange(both.shape[1]) % 2) // 16)[:h, :w]
 '
 
 @test "video: without loss every sample comes back, of 8, 10, 12 and 16 bits" {
@@ -76,7 +77,7 @@ for a, b in zip(read_frames(sys.argv[2]), read_frames("o.nrrd"), strict=True):
 	done
 	# what a decoder that is not ours reads
 	framecat -f --lossless --chroma 420 even.nrrd -o o.mp4
-	[ "$(ffprobe -v error -of csv=p=0 -show_entries stream=pix_fmt,color_range o.mp4)" = yuvj420p,pc ]
+	[ "$(ffprobe -v error -of csv=p=0 -show_entries stream=pix_fmt,color_range,chroma_location o.mp4)" = yuvj420p,pc,center ]
 	ffmpeg -v error -i o.mp4 -f rawvideo -pix_fmt yuvj420p o.yuv
 	py "$tools"'
 raw = np.fromfile("o.yuv", "u1").reshape(3, -1)

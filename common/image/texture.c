@@ -204,6 +204,10 @@ fill_rest(struct frame *whole, const struct texture_below *below)
 		for (size_t y = below->begin; y < whole->head.h && !written; y++)
 			memcpy(frame_row(whole, c, y), below->grey ?
 			    frame_row(whole, below->luma, y) : frame_row(whole, c, h - 1), bytes);
+		/* from the row before it the texture's first one takes colour in 4:2:0 */
+		for (size_t y = below->begin - 2; below->colours == 3 && c < 3 &&
+		    (flat || below->begin - h >= 2) && y < below->begin; y++)
+			memcpy(frame_row(whole, c, y), frame_row(whole, c, below->begin), bytes);
 	}
 }
 

@@ -208,13 +208,14 @@ put_row(const struct pixel_format *format, const struct frame *frame, size_t c,
 	for (size_t x = 0; x < place->w; x++) {
 		size_t left = within(x * step_x, head->w);
 		size_t right = within(x * step_x + step_x - 1, head->w);
+		unsigned up = (x + y) & 1;	/* of halves every other one, or all were brighter */
 		unsigned v = sample_of(frame, upper, left);
 
 		if (step_x == 2 && step_y == 2)
 			v = (v + sample_of(frame, upper, right) + sample_of(frame, lower, left) +
-			    sample_of(frame, lower, right) + 2) / 4;
+			    sample_of(frame, lower, right) + 1 + up) / 4;
 		else if (step_x == 2)
-			v = (v + sample_of(frame, upper, right) + 1) / 2;
+			v = (v + sample_of(frame, upper, right) + up) / 2;
 		put(format, to, x * place->step, v);
 	}
 	return set;
@@ -348,7 +349,7 @@ get_row(const struct pixel_format *format, const struct channel_place *place,
 	}
 	for (size_t x = 0; x < frame->head.w; x++)
 		set_sample(frame, to, x, place->halved_x ?
-		    (between(format, place, near, far, x) + 8) / 16 :
+		    (between(format, place, near, far, x) + 7 + (x & 1)) / 16 :
 		    get(format, near, x * place->step));
 }
 

@@ -11,9 +11,9 @@
  * How ffmpeg's raw pictures lie in memory, and how they become the planes of a frame and back:
  * sample values stay what they are (no matrix, no range).
  *
- * Colour planes of half the resolution (4:2:2, 4:2:0) are means of 2 or 2x2 samples, rounded half
- * up, centred on them, and are read back by a triangle filter of weights 3/4 and 1/4, as those of
- * JPEG are.
+ * Colour planes of half the resolution (4:2:2, 4:2:0) are means of 2 or 2x2 samples, centred on
+ * them, and are read back by a triangle filter of weights 3/4 and 1/4, as those of JPEG are. Of
+ * halves every other one is rounded up, so that no colour gets brighter.
  */
 
 enum pixel_kind { PIXEL_GREY, PIXEL_YUV, PIXEL_RGB };

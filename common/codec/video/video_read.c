@@ -41,7 +41,7 @@ struct reading {
 	unsigned char *picture;
 	struct track track[VIDEO_TRACKS];	/* of the last channels, in this order */
 	size_t tracks, behind;			/* behind: the channels of all of them */
-	double first_s;			/* time_s of the first frame; NaN: frames have none */
+	double first_s;			/* time_s of the first frame; NaN: no tag says it */
 	char *first_keys;		/* names of keys that later frames do not have; or NULL */
 	char levels[LEVELS_TEXT + 1];	/* the first frame's as written; empty: not known */
 };
@@ -629,7 +629,9 @@ set_time(struct reading *reading, size_t n, struct meta *meta)
 	const double even_s = first_s + (double)n / reading->video.fps;
 	double time_s = reading->stamp_s;
 
-	if (isnan(time_s) || (reading->file && isnan(reading->first_s)))
+	/* of frames without times we write none, and ffmpeg counts all the same */
+	if (isnan(time_s) || (isnan(reading->first_s) &&
+	    line_value(reading->video.lines, "channels")))
 		return;
 	if (n == 0)
 		reading->start_s = time_s - first_s;

@@ -520,10 +520,13 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 		"-i", "pipe:0",
 		"-thread_queue_size", "0", "-protocol_whitelist", "file,pipe", "-f", "ffmetadata",
 		"-i", FFMPEG_KEYS, "-map_metadata", "1" };
-	const char *const numbers[] = { "-color_range", "pc" };
+	/* where means of 2x2 samples of colour lie; H.264 and players assume the left otherwise */
+	const char *const numbers[] = { "-color_range", "pc", "-chroma_sample_location",
+		"center" };
 	const char *const shown[] = { "-vf", "scale=out_color_matrix=bt709:out_range=tv:"
 		"flags=bicubic+accurate_rnd+full_chroma_inp", "-color_range", "tv", "-colorspace",
-		"bt709", "-color_primaries", "bt709", "-color_trc", "bt709" };
+		"bt709", "-color_primaries", "bt709", "-color_trc", "bt709",
+		"-chroma_sample_location", "center" };
 	const char *const output[] = { "-f", container, FFMPEG_FILE, NULL };
 	size_t n = sizeof(input) / sizeof(*input);
 	struct tracks tracks;
