@@ -293,6 +293,17 @@ print("%.3f %% of the range with grey, %.3f with colour" % tuple(rms))
 expect(rms[1] < 1.2 * rms[0], rms)'
 }
 
+@test "depthenc: white of a stack is that of the texture's channel" {
+	py '
+write_frames("d.nrrd", Frame(np.ones((4, 8), "f4"), ["depth"]))
+for k, white in enumerate((1000, 255)):
+	write_frames("%d.nrrd" % k, Frame(np.full((4, 8), 50, "f4"), ["c%d" % k], {"max_value": str(white)}))'
+	framecat --stack d.nrrd 0.nrrd 1.nrrd -o in.nrrd
+	[ "$(frameinfo -k max_value in.nrrd)" = "- 1000 255" ]
+	depthenc --bits 8 --depth-range 0,2 --texture c0 in.nrrd -o o.nrrd
+	py 'expect(abs(float(read_frame("o.nrrd").meta["depthcode_texture_scale"]) - 1000 / 255) < 1e-9)'
+}
+
 @test "depthenc: colours below in 4:2:0 get no brighter, and the first row takes none from above" {
 	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
 	py '

@@ -228,7 +228,34 @@ expect(sizes[0] > 1.2 * sizes[1] > 1.5 * sizes[2], sizes)'
 	[ ! -e n.mkv ]
 }
 
+@test "video: joined files are an error, and frames without times have none from files and pipes alike" {
+	local suffix
+	py "$tools"'sequence("a.nrrd", 1, frames=3)'
+	for suffix in mkv mp4; do
+		framecat --lossless a.nrrd -o a.$suffix
+		ffmpeg -v error -i a.$suffix -c copy -map_metadata -1 bare.$suffix
+		cat bare.$suffix bare.$suffix >two.$suffix
+		fails 1 "two.$suffix: another file begins at byte $(wc -c <bare.$suffix), and would not be read: ffmpeg -f concat joins videos" \
+			framecat two.$suffix -o null:
+	done
+	from_pipe() { cat "$1" | framecat -q -o null:; }
+	fails 1 "standard input: another file begins at byte" from_pipe two.mkv
+	(cat bare.mkv; seq 20) >behind.mkv
+	fails 1 "standard input: bytes behind its end, from $(wc -c <bare.mkv) on, are no video" from_pipe behind.mkv
+	fails 1 "behind.mkv: bytes behind its end" framecat behind.mkv -o null:
+	for suffix in a bare; do
+		framecat -q $suffix.mkv -o file.nrrd -f
+		cat $suffix.mkv | framecat -q -o pipe.nrrd -f
+		py 'for name in "file", "pipe":
+	times = [f.meta.get("time_s") for f in read_frames(name + ".nrrd")]
+	expect(times == ([None] * 3 if sys.argv[1] == "a" else times) and (len(set(times)) == 3) == (sys.argv[1] == "bare"), name, times)' $suffix
+	done
+}
+
 @test "video: frames that no video holds are refused, with what does" {
+	fringegen -k dither -n 3 -p 9 -s 32x32 --pack planes24 -o bits.nrrd
+	fails 1 "bits.mkv: patterns of --pack planes24 are single bits, which a loss changes: give --lossless" framecat bits.nrrd -o bits.mkv
+	framecat --lossless bits.nrrd -o bits.mkv
 	py "$tools"'
 sequence("y.nrrd", 3)
 sequence("g12.nrrd", 1, 12)

@@ -61,7 +61,7 @@ texture_find(struct run *run, const struct texture_options *options, const struc
 
 int
 texture_keys(const struct texture_options *options, const char *prefix, const char *place,
-    const char *matrix, double most, const struct meta *in, struct meta *out,
+    const char *matrix, double most, const struct frame_head *in, size_t channel, struct meta *out,
     float *levels_per_unit)
 {
 	char key[64], *names = must_strdup(options->channel);
@@ -73,7 +73,7 @@ texture_keys(const struct texture_options *options, const char *prefix, const ch
 	snprintf(key, sizeof(key), "%s_texture", prefix);
 	status = meta_set(out, key, names);
 	free(names);
-	if (status < 0 || meta_number(in, "max_value", 255, &white) < 0)
+	if (status < 0 || head_number(in, "max_value", channel, 255, &white) < 0)
 		return -1;
 	if (!(white > 0))
 		return fail("max_value", "must be more than 0, not %g", white);

@@ -136,14 +136,15 @@ check_tracks(const char *path, const struct reading *reading)
 
 		if (!reading->video.track[i].fits)
 			return fail(path, "the channel %s is missing: the video has no %s track of "
-			    "the same size any more", name, ordinal[i]);
+			    "the same size any more, or tracks in another order", name,
+			    ordinal[i]);
 		if (reading->track[i].planes == 3 &&
 		    reading->video.track[i].format->kind != PIXEL_YUV)
 			return fail(path, "the %s track, the texture in colour, was coded again "
 			    "without colours", ordinal[i]);
 		if (!strcmp(name, "mask") && !reading->video.track[i].exact)
 			return fail(path, "the %s track, the mask, was coded again, maybe with "
-			    "loss", ordinal[i]);
+			    "loss, or tracks have another order", ordinal[i]);
 	}
 	return 0;
 }

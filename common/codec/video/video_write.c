@@ -8,6 +8,8 @@
 
 #include "base/fail.h"
 #include "base/process.h"
+#include "frame/key_lines.h"
+#include "holo/holo.px.h"
 #include "io/safe_file.h"
 
 #define CRF_COLOUR 18	/* no difference to be seen */
@@ -319,6 +321,10 @@ encoder_choose(const char *path, const struct frame_head *head, const struct vid
 	    find_crf(&wanted, options, &crf) < 0 ||
 	    choose_tracks(encoder, &wanted, options) < 0)
 		return -1;
+	if (meta_get(&head->meta, "pack") && !strcmp(meta_get(&head->meta, "pack"), "planes24") &&
+	    !options->lossless && (options->coding <= VIDEO_AV1 || options->coding == VIDEO_MJPEG))
+		return fail(path, "patterns of --pack planes24 are single bits, which a loss "
+		    "changes: give --lossless, or BMP or PNG files");
 	encoder->shown = wanted.shown;
 	switch ((enum video_coding)options->coding) {
 	case VIDEO_H264:
@@ -611,6 +617,46 @@ copy_frame(struct writing *writing, const struct frame *frame, unsigned *above)
 	return 0;
 }
 
+/* holodec refuses a picture of whose fringes more are off the circle so far: 0.8 of its radius. */
+#define BLURRED_MOST 0.15
+#define BLURRED_RADIUS 102
+
+/* Would colour of half the resolution blur the fringes of a Holoimage in YUV beyond use? */
+static int
+check_fringes(const struct saver *saver, const struct writing *writing, const struct frame *frame)
+{
+	const struct pixel_format *format = writing->encoder.format;
+	double lit = 0, blurred = 0, size[2] = { 0, (double)frame->head.h };
+	unsigned char *picture;
+	struct frame *back;
+	size_t bytes;
+
+	if (!format->halved_x || !meta_get(&frame->head.meta, "holo_pitch_px") ||
+	    frame->head.c != 3 || frame->head.type != SAMPLE_UCHAR)
+		return 0;
+	if (key_pair(&frame->head.meta, "holo_size", size) < 0 ||	/* a texture is below */
+	    pixel_format_bytes(format, writing->w, writing->h, &bytes) < 0 ||
+	    frame_new(&frame->head, &back) < 0)
+		return -1;
+	picture = must_alloc(bytes, 1);
+	pixel_format_put(format, frame, writing->w, writing->h, picture);
+	pixel_format_get(format, picture, writing->w, writing->h, back, 0, 3);
+	free(picture);
+	for (size_t y = 0; y < frame->head.h && (double)y < size[1]; y++) {
+		const uint8_t *sine = frame_row(back, 1, y), *cosine = frame_row(back, 2, y);
+
+		for (size_t x = 0; x < frame->head.w; x++) {
+			lit += sine[x] + cosine[x] >= HOLO_BLACK;
+			blurred += sine[x] + cosine[x] >= HOLO_BLACK &&
+			    hypot(sine[x] - 127.5, cosine[x] - 127.5) < BLURRED_RADIUS;
+		}
+	}
+	frame_free(back);
+	return blurred <= BLURRED_MOST * lit ? 0 : fail(saver->path, "fringes are too fine for "
+	    "colour of half resolution in %.0f %% of the picture, and holodec would refuse it: "
+	    "--chroma 444, or holoenc with a larger --pitch", 100 * blurred / lit);
+}
+
 static int
 make_picture(const struct saver *saver, struct writing *writing, const struct frame *frame)
 {
@@ -665,6 +711,7 @@ put(struct saver *saver, const struct frame *frame)
 
 	if (take_time(saver, writing, &frame->head) < 0 ||
 	    (saver->frames && compare_heads(saver, writing, &frame->head) < 0) ||
+	    (!saver->frames && check_fringes(saver, writing, frame) < 0) ||
 	    (writing->waits && start(saver, writing, &frame->head.meta) < 0) ||
 	    make_picture(saver, writing, frame) < 0)
 		return -1;
