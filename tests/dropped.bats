@@ -203,7 +203,7 @@ expect(a == b)' out-"$k".nrrd good-"$k".nrrd || return 1
 	silent phasewrap -n 3 --shift=-120,0,120 -p 30,36 in.nrrd -o out.nrrd
 	stream -n 3 -p 60,60.5 -- 3:48
 	run phasewrap -n 3 --shift=-120,0,120 -p 60,60.5 -o out-%d.nrrd < <(cat in.nrrd)
-	[[ $output == *"nothing in the images tells which period comes first, for they look alike in this field: the first image is taken as a set's first; begin with a set's first image, or project fringegen --lead black"* ]]
+	[[ $output == *"nothing in the images tells which period comes first, for they look alike in this field; the first image is taken as a set's first; begin with a set's first image, or project fringegen --lead black"* ]]
 	stream -n 4 -p 60 -- 0:12
 	run phasewrap -n 4 -p 60 -o one-%d.nrrd < <(cat in.nrrd)
 	[[ $output == *"nothing in the images tells which of them begins a set"* ]]

@@ -143,9 +143,10 @@ note_untold(struct measurement *measurement, bool formed)
 	    "alike in this field" };
 	enum places_untold untold = image_places_untold(measurement->places);
 
-	if (untold == PLACES_TOLD || measurement->untold_noted)
+	if (untold == PLACES_TOLD || measurement->untold_noted ||
+	    (!formed && untold != PLACES_ALIKE))
 		return;
-	warn(NULL, "nothing in the images tells %s: %s; begin with a set's first image, or project "
+	warn(NULL, "nothing in the images tells %s; %s; begin with a set's first image, or project "
 	    "fringegen --lead black", lines[untold], formed ? "the first image is taken as a set's "
 	    "first" : "no set is formed");
 	measurement->untold_noted = true;
