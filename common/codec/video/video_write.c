@@ -370,7 +370,8 @@ struct writing {
 	struct frame_head head;		/* of the first frame */
 	struct encoder encoder;
 	struct ffmpeg *ffmpeg;
-	struct picture_ring pictures;
+	unsigned char *picture;		/* the one at hand, and below it the tracks' */
+	size_t bytes;
 	size_t w, h;			/* of a picture */
 	bool waits, failed, warned;
 	double first_s, step_s, last_s;	/* times; NaN: not known */
@@ -560,7 +561,7 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 static int
 send(struct saver *saver, struct writing *writing)
 {
-	int status = picture_ring_send(&writing->pictures, writing->ffmpeg);
+	int status = ffmpeg_write(writing->ffmpeg, writing->picture, writing->bytes);
 
 	if (status <= 0)
 		return status;
@@ -582,8 +583,8 @@ start(struct saver *saver, struct writing *writing, const struct meta *second)
 		return fail_errno(saver->path, "temporary file cannot be created in %s",
 		    scratch_folder());
 	if (format->kind != PIXEL_RGB)
-		levels_describe(format, picture_ring_start(&writing->pictures), writing->w,
-		    writing->head.w, writing->head.h, levels);
+		levels_describe(format, writing->picture, writing->w, writing->head.w,
+		    writing->head.h, levels);
 	status = tags_write(saver->path, &writing->head, second, writing->w, writing->h, levels,
 	    keys);
 	if (status == 0)
@@ -591,30 +592,6 @@ start(struct saver *saver, struct writing *writing, const struct meta *second)
 	fclose(keys);
 	writing->waits = false;
 	return status < 0 ? -1 : send(saver, writing);
-}
-
-/* Puts the frame into the memory of a picture. *above: bits of samples that it has no place for. */
-static int
-copy_frame(struct writing *writing, const struct frame *frame, unsigned *above)
-{
-	const struct encoder *encoder = &writing->encoder;
-	unsigned char *picture = picture_ring_memory(&writing->pictures);
-	struct frame shown = *frame;
-	size_t n = encoder->tracks;
-
-	if (!picture)
-		return -1;
-	shown.head.c -= n;
-	*above = pixel_format_put(encoder->format, &shown, writing->w, writing->h * (1 + n),
-	    picture) >> encoder->format->bits;
-	for (size_t i = 1; i <= n; i++) {
-		size_t c = frame->head.c - 1 - n + i;
-		unsigned bits = tracks_bits(encoder, &frame->head, c);
-
-		*above |= pixel_format_put_track(encoder->format, frame, c, bits, writing->w,
-		    writing->h, i, 1 + n, picture) >> bits;
-	}
-	return 0;
 }
 
 /* holodec refuses a picture of whose fringes more are off the circle so far: 0.8 of its radius. */
@@ -661,15 +638,19 @@ static int
 make_picture(const struct saver *saver, struct writing *writing, const struct frame *frame)
 {
 	const struct encoder *encoder = &writing->encoder;
-	unsigned above;
+	struct frame shown = *frame;
+	size_t n = encoder->tracks;
+	unsigned above;		/* bits of samples that there is no place for */
 
-	if (encoder->tracks == 0 &&
-	    pixel_format_is_as(encoder->format, frame, writing->w, writing->h)) {
-		if (picture_ring_take(&writing->pictures, frame) < 0)
-			return -1;
-		above = pixel_format_bits(frame) >> encoder->format->bits;
-	} else if (copy_frame(writing, frame, &above) < 0) {
-		return -1;
+	shown.head.c -= n;
+	above = pixel_format_put(encoder->format, &shown, writing->w, writing->h * (1 + n),
+	    writing->picture) >> encoder->format->bits;
+	for (size_t i = 1; i <= n; i++) {
+		size_t c = frame->head.c - 1 - n + i;
+		unsigned bits = tracks_bits(encoder, &frame->head, c);
+
+		above |= pixel_format_put_track(encoder->format, frame, c, bits, writing->w,
+		    writing->h, i, 1 + n, writing->picture) >> bits;
 	}
 	return above ? fail_above(saver, encoder, frame) : 0;
 }
@@ -682,7 +663,7 @@ begin(struct saver *saver, const struct frame_head *head)
 	struct writing *writing = must_alloc(1, sizeof(*writing));
 	const struct encoder *encoder;
 	const struct pixel_format *format;
-	size_t rows, channels, bytes, flat;
+	size_t rows, channels, flat;
 
 	saver->state = writing;
 	writing->step_s = NAN;
@@ -695,12 +676,13 @@ begin(struct saver *saver, const struct frame_head *head)
 	writing->w = head->w + (format->halved_x || encoder->shown ? head->w % 2 : 0);
 	writing->h = head->h + (format->halved_y || encoder->shown ? head->h % 2 : 0);
 	rows = writing->h * (1 + encoder->tracks);
-	if (pixel_format_bytes(format, writing->w, rows, &bytes) < 0)
+	if (pixel_format_bytes(format, writing->w, rows, &writing->bytes) < 0)
 		return -1;
 	flat = pixel_format_flat_bytes(format, channels, writing->w, rows);
-	if (picture_ring_new(&writing->pictures, bytes - flat, flat) < 0)
-		return -1;
-	pixel_format_flatten(format, flat, writing->pictures.rest);
+	writing->picture = calloc(writing->bytes, 1);
+	if (!writing->picture)
+		return fail_memory();
+	pixel_format_flatten(format, flat, writing->picture + writing->bytes - flat);
 	return 0;
 }
 
@@ -751,7 +733,7 @@ video_save_end(struct saver *saver)
 	}
 	ffmpeg_kill(writing->ffmpeg);
 	head_free(&writing->head);
-	picture_ring_free(&writing->pictures);
+	free(writing->picture);
 	free(writing);
 	saver->state = NULL;
 	return status;
