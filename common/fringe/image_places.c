@@ -3,8 +3,9 @@
  * cos(phi_k + d_j) with weak harmonics, or a level, or a plane of Gray code: so the covariance of
  * two images over the pixels follows from their places and from how far the scene moves between
  * them. Some 2000 sampled pixels are enough, and of these only inner products with the last images.
- * A beam of sequences of places, each under one of ten speeds of the scene, with and without harmonics, is kept by how well it
- * predicts the next image (linear prediction from the last two sets).
+ * A beam of sequences of places, each under one of ten speeds of the scene, with and without
+ * harmonics, is kept by how well it predicts the next image (linear prediction from the last two
+ * sets).
  *
  * Covariances do not tell which period is which, nor Gray planes that are plain in the field. Whole
  * sets tell these: over a long distance the phases of two periods drift apart by the beat
