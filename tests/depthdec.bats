@@ -134,6 +134,8 @@ write_frames("again.nrrd", out)' "$way"
 	depthenc --mask track --depth-range 90,160 in.nrrd -o two.mkv
 	ffmpeg -v error -i two.mkv -c copy one.mkv
 	fails 1 "one.mkv: the channel mask is missing: the video has no second track of the same size any more" depthdec one.mkv -o n.nrrd
+	ffmpeg -v error -i two.mkv -map 0:1 -map 0:0 -c copy turned.mkv
+	fails 1 "has no second track of the same size any more, or tracks in another order" depthdec turned.mkv -o n.nrrd
 	ffmpeg -v error -i two.mkv -map 0 -c:v:0 copy -c:v:1 libx264 lossy.mkv
 	fails 1 "lossy.mkv: the second track, the mask, was coded again, maybe with loss" depthdec lossy.mkv -o n.nrrd
 	ffmpeg -v error -i two.mkv -map 0 -c copy -c:v:1 ffv1 ffv1.mkv

@@ -299,6 +299,34 @@ print("%.3f %% of the range with grey, %.3f with colour" % tuple(rms))
 expect(rms[1] < 1.2 * rms[0], rms)'
 }
 
+@test "depthenc: white of a stack is that of the texture's channel" {
+	py '
+write_frames("d.nrrd", Frame(np.ones((4, 8), "f4"), ["depth"]))
+for k, white in enumerate((1000, 255)):
+	write_frames("%d.nrrd" % k, Frame(np.full((4, 8), 50, "f4"), ["c%d" % k], {"max_value": str(white)}))'
+	framecat --stack d.nrrd 0.nrrd 1.nrrd -o in.nrrd
+	[ "$(frameinfo -k max_value in.nrrd)" = "- 1000 255" ]
+	depthenc --bits 8 --depth-range 0,2 --texture c0 in.nrrd -o o.nrrd
+	py 'expect(abs(float(read_frame("o.nrrd").meta["depthcode_texture_scale"]) - 1000 / 255) < 1e-9)'
+}
+
+@test "depthenc: colours below in 4:2:0 get no brighter, and the first row takes none from above" {
+	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
+	py '
+for h in 48, 47:
+	y, x = np.mgrid[:h, :64]
+	colours = [np.rint(120 + 90 * np.sin((x * a + y * b) / 30 + c)) for a, b, c in ((1, 2, 0), (2, -1, 1), (-1, 1, 2))]
+	write_frames("in%d.nrrd" % h, Frame(np.stack([x + y, *colours]).astype("f4"), ["depth", "r", "g", "b"]))'
+	for case in "luma 48" "mwd 48" "luma 47"; do
+		depthenc --bits 8 --depth-range 0,111 --layout ${case% *} --texture r,g,b in${case#* }.nrrd |
+			framecat -q --lossless --chroma 420 -f -o o.mkv
+		depthdec -q o.mkv -o o.nrrd
+		py 'f, g = read_frame(sys.argv[1]), read_frame("o.nrrd")
+off = np.stack([g[c] - f[c] for c in "rgb"])
+expect(abs(off[:, 0]).max() < 7 and abs(off.mean((1, 2))).max() < 0.05, abs(off[:, 0]).max(), off.mean((1, 2)))' in${case#* }.nrrd
+	done
+}
+
 @test "depthenc: --texture-place track makes a channel of its own, of 8 bits, whose track depthdec takes back" {
 	py "$shapes"'
 y, x = np.mgrid[:37, :53]

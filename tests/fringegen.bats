@@ -436,6 +436,8 @@ for pack in "planes24", "rgb":
 		fails 1 "$pack.txt: its images are packed patterns, not captures: name the captures, or pipe them in" \
 			phasewrap -m $pack.txt </dev/null
 	done
+	fails 1 "x.jpg: patterns of --pack planes24 are single bits, which a loss changes: give BMP or PNG files" \
+		fringegen -k dither -n 3 -p 36 --pack planes24 -o x.jpg
 	fails 2 "--pack: planes24 is for patterns of one bit: --kind square, dither, gray" fringegen --pack planes24
 	fails 2 "--bits: planes24 has one bit a pattern" fringegen --pack planes24 -k gray -b 16
 }

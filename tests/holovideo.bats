@@ -55,6 +55,18 @@ expect(invented <= 15 and rms <= float(sys.argv[2]) and spikes <= float(sys.argv
 	done
 }
 
+@test "holovideo: fringes too fine for 4:2:0 are refused where they are coded, for holodec would refuse them" {
+	need_data meshes
+	mesh2depth -s 256x192 "$data/meshes/igea.ply" -o in.nrrd
+	holoenc --layout yuv in.nrrd -o holo.nrrd
+	fails 1 "holo.mkv: fringes are too fine for colour of half resolution in 48 % of the picture, and holodec would refuse it: --chroma 444, or holoenc with a larger --pitch" \
+		framecat --chroma 420 holo.nrrd -o holo.mkv
+	framecat holo.nrrd -o holo.mkv
+	silent holodec holo.mkv -o out.nrrd
+	holoenc --layout yuv --pitch 42 in.nrrd | framecat --chroma 420 -f -o holo.mkv
+	holodec -q holo.mkv -o out.nrrd -f
+}
+
 @test "holovideo: a sphere as H.264 in 4:4:4, 4:2:2 and 4:2:0: bytes, rms, spikes" {
 	command -v ffmpeg >/dev/null || skip "ffmpeg is not here"
 	py "$shapes"'

@@ -25,12 +25,13 @@ def halved(plane, along_y):
 	h, w = plane.shape
 	padded = np.pad(plane.astype(int), ((0, h % 2), (0, w % 2)), mode="edge")
 	left, right = padded[:, 0::2], padded[:, 1::2]
+	up = np.indices(left[:h].shape if not along_y else left[0::2].shape).sum(0) % 2	# of halves every other one
 	if not along_y:
-		return (left + right + 1)[:h] // 2
-	return (left[0::2] + left[1::2] + right[0::2] + right[1::2] + 2) // 4
+		return ((left + right)[:h] + up) // 2
+	return (left[0::2] + left[1::2] + right[0::2] + right[1::2] + 1 + up) // 4
 
 def doubled(plane, h, w, along_y):
-	"""Weights 3/4 and 1/4 along both axes, rounded half up."""
+	"""Weights 3/4 and 1/4 along both axes, halves rounded up in odd columns."""
 	def along(v, axis):
 		v = np.moveaxis(v, axis, 0)
 		out = np.empty((2 * len(v),) + v.shape[1:], int)
@@ -39,7 +40,7 @@ def doubled(plane, h, w, along_y):
 		return np.moveaxis(out, 0, axis)
 	wide = along(plane, 1)
 	both = along(wide, 0) if along_y else 4 * wide
-	return ((both + 8) // 16)[:h, :w]
+	return ((both + 7 + np.arange(both.shape[1]) % 2) // 16)[:h, :w]
 '
 
 @test "video: without loss every sample comes back, of 8, 10, 12 and 16 bits" {
@@ -76,7 +77,7 @@ for a, b in zip(read_frames(sys.argv[2]), read_frames("o.nrrd"), strict=True):
 	done
 	# what a decoder that is not ours reads
 	framecat -f --lossless --chroma 420 even.nrrd -o o.mp4
-	[ "$(ffprobe -v error -of csv=p=0 -show_entries stream=pix_fmt,color_range o.mp4)" = yuvj420p,pc ]
+	[ "$(ffprobe -v error -of csv=p=0 -show_entries stream=pix_fmt,color_range,chroma_location o.mp4)" = yuvj420p,pc,center ]
 	ffmpeg -v error -i o.mp4 -f rawvideo -pix_fmt yuvj420p o.yuv
 	py "$tools"'
 raw = np.fromfile("o.yuv", "u1").reshape(3, -1)
@@ -227,7 +228,34 @@ expect(sizes[0] > 1.2 * sizes[1] > 1.5 * sizes[2], sizes)'
 	[ ! -e n.mkv ]
 }
 
+@test "video: joined files are an error, and frames without times have none from files and pipes alike" {
+	local suffix
+	py "$tools"'sequence("a.nrrd", 1, frames=3)'
+	for suffix in mkv mp4; do
+		framecat --lossless a.nrrd -o a.$suffix
+		ffmpeg -v error -i a.$suffix -c copy -map_metadata -1 bare.$suffix
+		cat bare.$suffix bare.$suffix >two.$suffix
+		fails 1 "two.$suffix: another file begins at byte $(wc -c <bare.$suffix), and would not be read: ffmpeg -f concat joins videos" \
+			framecat two.$suffix -o null:
+	done
+	from_pipe() { cat "$1" | framecat -q -o null:; }
+	fails 1 "standard input: another file begins at byte" from_pipe two.mkv
+	(cat bare.mkv; seq 20) >behind.mkv
+	fails 1 "standard input: bytes behind its end, from $(wc -c <bare.mkv) on, are no video" from_pipe behind.mkv
+	fails 1 "behind.mkv: bytes behind its end" framecat behind.mkv -o null:
+	for suffix in a bare; do
+		framecat -q $suffix.mkv -o file.nrrd -f
+		cat $suffix.mkv | framecat -q -o pipe.nrrd -f
+		py 'for name in "file", "pipe":
+	times = [f.meta.get("time_s") for f in read_frames(name + ".nrrd")]
+	expect(times == ([None] * 3 if sys.argv[1] == "a" else times) and (len(set(times)) == 3) == (sys.argv[1] == "bare"), name, times)' $suffix
+	done
+}
+
 @test "video: frames that no video holds are refused, with what does" {
+	fringegen -k dither -n 3 -p 9 -s 32x32 --pack planes24 -o bits.nrrd
+	fails 1 "bits.mkv: patterns of --pack planes24 are single bits, which a loss changes: give --lossless" framecat bits.nrrd -o bits.mkv
+	framecat --lossless bits.nrrd -o bits.mkv
 	py "$tools"'
 sequence("y.nrrd", 3)
 sequence("g12.nrrd", 1, 12)

@@ -375,6 +375,9 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 	if (head->c != 1 && head->c != 3)
 		return fail(saver->path, "JPEG holds 1 or 3 channels, not %zu (use framecat "
 		    "--channels, or --split for a file each)", head->c);
+	if (meta_get(&head->meta, "pack") && !strcmp(meta_get(&head->meta, "pack"), "planes24"))
+		return fail(saver->path, "patterns of --pack planes24 are single bits, which a "
+		    "loss changes: give BMP or PNG files");
 	if (head->w > JPEG_MAX_DIMENSION || head->h > JPEG_MAX_DIMENSION)
 		return fail(saver->path, "JPEG holds at most %ld x %ld pixels, not %zu x %zu",
 		    JPEG_MAX_DIMENSION, JPEG_MAX_DIMENSION, head->w, head->h);

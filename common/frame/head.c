@@ -140,6 +140,20 @@ head_channel(const struct frame_head *head, const char *name)
 	return NO_CHANNEL;
 }
 
+int
+head_number(const struct frame_head *head, const char *key, size_t channel, double otherwise,
+    double *out)
+{
+	const char *list = meta_get(&head->meta, key);
+	char word[64];
+
+	if (!list || meta_words(list) != head->c || !meta_word(list, channel, word, sizeof(word)))
+		return meta_number(&head->meta, key, otherwise, out);
+	*out = otherwise;
+	return !strcmp(word, "-") || number_parse(word, out) == 0 ? 0 :
+	    fail(key, "is not a number: %.60s", word);
+}
+
 size_t
 head_numbered_channel(const struct frame_head *head, const char *base, size_t number)
 {

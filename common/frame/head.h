@@ -54,6 +54,9 @@ const char *head_channels_hint(const struct frame_head *, char text[300]);
 const char *channel_number(const char *name, const char *base);
 /* The index of a channel, or NO_CHANNEL. */
 size_t head_channel(const struct frame_head *, const char *name);
+/* As meta_number(), of a channel: where frames were stacked a key has a word for each, - none. */
+int head_number(const struct frame_head *, const char *key, size_t channel, double otherwise,
+    double *out);
 /*
  * A table: a frame of height 1 with the key `points`, each of whose columns is a row of the table
  * (frame(5)). *points: the number of rows, 0 where the only column stands for none. -1 after fail()

@@ -1,10 +1,11 @@
 /*
  * Finds the place of each image in its set by what the images look like. Image j of a set is A + B
- * cos(phi_k + d_j), or a level, or a plane of Gray code: so the covariance of two images over the
- * pixels follows from their places and from how far the scene moves between them. Some 2000 sampled
- * pixels are enough, and of these only inner products with the last images. A beam of sequences of
- * places, each under one of ten speeds of the scene, is kept by how well it predicts the next image
- * (linear prediction from the last two sets).
+ * cos(phi_k + d_j) with weak harmonics, or a level, or a plane of Gray code: so the covariance of
+ * two images over the pixels follows from their places and from how far the scene moves between
+ * them. Some 2000 sampled pixels are enough, and of these only inner products with the last images.
+ * A beam of sequences of places, each under one of ten speeds of the scene, with and without
+ * harmonics, is kept by how well it predicts the next image (linear prediction from the last two
+ * sets).
  *
  * Covariances do not tell which period is which, nor Gray planes that are plain in the field. Whole
  * sets tell these: over a long distance the phases of two periods drift apart by the beat
@@ -31,22 +32,28 @@
 #define PAST_MOST 26		/* images that predict the next one */
 #define PRODUCTS_MOST 64	/* images whose inner products with the next one are known */
 #define HISTORY 128		/* images that are remembered */
-#define PATHS_MOST 100
+#define PATHS_MOST 200
 #define CANDIDATES 1000		/* clusters of pixels, of which the lit ones count */
 #define CLUSTERS 260
 #define CLUSTERS_LEAST 40
 #define DISTANCES 8
 #define CELLS 8			/* of the picture, each of which is left out once */
 #define CACHED 1024		/* predictions */
-#define MODELS 10
+#define MOTIONS 10
+#define MODELS (2 * MOTIONS)	/* each motion, of sines and of fringes with harmonics */
 
 static const double distance_px[DISTANCES] = { 0, 2, 4, 8, 16, 32, 64, 100 };
 /* How far the scene moves between images, in projector pixels, and the spread of that: one broad
  * model for scenes of which a part moves, and a bank of narrow ones, without which a motion of a
  * step's length passes for a lost image. */
-static const struct { double drift_px, spread_px; } model_motion[MODELS] = { { 0, 0.7 },
+static const struct { double drift_px, spread_px; } model_motion[MOTIONS] = { { 0, 0.7 },
 	{ 0, 0.12 }, { -1, 0.12 }, { -0.75, 0.12 }, { -0.5, 0.12 }, { -0.25, 0.12 }, { 0.25, 0.12 },
 	{ 0.5, 0.12 }, { 0.75, 0.12 }, { 1, 0.12 } };
+#define HARMONICS 3
+/* Of the fringes' variance: what a gamma adds, and square waves out of focus (an amplitude of a
+ * fifth). A third harmonic is the same in three equal steps, so that one that moves with the scene
+ * would pass for a lost image. */
+static const double harmonic_power[HARMONICS + 1] = { 0, 1, 0.01, 0.04 };
 
 #define LIT 0.15		/* of the 90 % quantile of the variance: pixels that count */
 #define RESIDUE 0.01		/* variance that nothing predicts, of a fringe's */
@@ -121,15 +128,17 @@ static double
 covariance(const struct image_places *places, size_t model, size_t p, size_t q, double apart)
 {
 	const struct place *a = &places->place[p], *b = &places->place[q];
-	double drift = model_motion[model].drift_px, spread = model_motion[model].spread_px;
+	double drift = model_motion[model % MOTIONS].drift_px;
+	double spread = model_motion[model % MOTIONS].spread_px;
 	double sum = places->offset + 0.95 * sqrt(2 * places->offset) * (a->level + b->level) +
 	    2 * a->level * b->level;
 
 	if (a->fringe >= 0 && a->fringe == b->fringe) {
 		double rate = 2 * M_PI / places->period_px[a->fringe];
 
-		sum += cos(a->shift_rad - b->shift_rad + rate * drift * apart) *
-		    exp(-0.5 * pow(rate * spread * apart, 2));
+		for (int m = 1; m <= (model < MOTIONS ? 1 : HARMONICS); m++)
+			sum += harmonic_power[m] * cos(m * (a->shift_rad - b->shift_rad +
+			    rate * drift * apart)) * exp(-0.5 * pow(m * rate * spread * apart, 2));
 	}
 	if (a->code && abs(a->code) == abs(b->code))
 		sum += (a->code == b->code ? 2 : -2) * exp(-2 * spread * fabs(apart) / a->cell_px);
@@ -542,7 +551,7 @@ begin_paths(struct image_places *places, size_t t)
 
 			*path = *best;
 			path->model = m;
-			path->score = m < 2 ? 0 : -1;
+			path->score = m % MOTIONS < 2 ? 0 : -1;
 			path->place[t % HISTORY] = (uint8_t)p;
 			path->next[t % HISTORY] = t == 0;
 			path->misfit[t % HISTORY] = 0;

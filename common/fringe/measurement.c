@@ -136,18 +136,19 @@ begin_places(const struct measurement *measurement, const struct frame *in, size
 
 /* What no image tells, once, where nobody knows that the first image begins a set. */
 static void
-note_untold(struct measurement *measurement)
+note_untold(struct measurement *measurement, bool formed)
 {
-	static const char *const lines[] = { NULL, "nothing in the images tells which of them "
-	    "begins a set: phases are off by a step's shift if the first one does not", "the "
-	    "periods look alike in this field: nothing in the images tells which of them comes "
-	    "first" };
+	static const char *const lines[] = { NULL, "which of them begins a set: phases are off by "
+	    "a step's shift if the first one does not", "which period comes first, for they look "
+	    "alike in this field" };
 	enum places_untold untold = image_places_untold(measurement->places);
 
-	if (untold == PLACES_TOLD || measurement->untold_noted)
+	if (untold == PLACES_TOLD || measurement->untold_noted ||
+	    (!formed && untold != PLACES_ALIKE))
 		return;
-	warn(NULL, "%s; begin with a set's first image, or project fringegen --lead black",
-	    lines[untold]);
+	warn(NULL, "nothing in the images tells %s; %s; begin with a set's first image, or project "
+	    "fringegen --lead black", lines[untold], formed ? "the first image is taken as a set's "
+	    "first" : "no set is formed");
 	measurement->untold_noted = true;
 }
 
@@ -172,9 +173,9 @@ measurement_holds(struct run *run, struct measurement *measurement, const struct
 	answer = image_places_next(measurement->places, ended, images, measurements);
 	if (answer == PLACES_WAIT)
 		*images = 0;
-	if (answer == PLACES_SET && (run_reads_stream(run) ||
-	    measurement->dropped.how == DROPPED_IMAGES))
-		note_untold(measurement);
+	if ((answer == PLACES_SET || (answer == PLACES_LEFT_OUT && ended)) &&
+	    (run_reads_stream(run) || measurement->dropped.how == DROPPED_IMAGES))
+		note_untold(measurement, answer == PLACES_SET);
 	/* of files whose later sets are in step the checks name the image that is wrong */
 	if (answer == PLACES_LEFT_OUT && !run_reads_stream(run) &&
 	    *images % image_places_set(measurement->places) == 0)

@@ -61,7 +61,7 @@ texture_find(struct run *run, const struct texture_options *options, const struc
 
 int
 texture_keys(const struct texture_options *options, const char *prefix, const char *place,
-    const char *matrix, double most, const struct meta *in, struct meta *out,
+    const char *matrix, double most, const struct frame_head *in, size_t channel, struct meta *out,
     float *levels_per_unit)
 {
 	char key[64], *names = must_strdup(options->channel);
@@ -73,7 +73,7 @@ texture_keys(const struct texture_options *options, const char *prefix, const ch
 	snprintf(key, sizeof(key), "%s_texture", prefix);
 	status = meta_set(out, key, names);
 	free(names);
-	if (status < 0 || meta_number(in, "max_value", 255, &white) < 0)
+	if (status < 0 || head_number(in, "max_value", channel, 255, &white) < 0)
 		return -1;
 	if (!(white > 0))
 		return fail("max_value", "must be more than 0, not %g", white);
@@ -204,6 +204,10 @@ fill_rest(struct frame *whole, const struct texture_below *below)
 		for (size_t y = below->begin; y < whole->head.h && !written; y++)
 			memcpy(frame_row(whole, c, y), below->grey ?
 			    frame_row(whole, below->luma, y) : frame_row(whole, c, h - 1), bytes);
+		/* from the row before it the texture's first one takes colour in 4:2:0 */
+		for (size_t y = below->begin - 2; below->colours == 3 && c < 3 &&
+		    (flat || below->begin - h >= 2) && y < below->begin; y++)
+			memcpy(frame_row(whole, c, y), frame_row(whole, c, below->begin), bytes);
 	}
 }
 

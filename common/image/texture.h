@@ -37,10 +37,10 @@ struct texture_source {
 int texture_find(struct run *, const struct texture_options *, const struct frame_head *,
     struct texture_source *);
 /* For plan: keys that begin with the prefix, for a texture of levels from 0 to `most`: its channel,
- * scale, gain if it is not 1, and place and matrix, unless these are NULL. *levels_per_unit: of its
- * samples. */
+ * scale, gain if it is not 1, and place and matrix, unless these are NULL. channel: in whose
+ * max_value is white; *levels_per_unit: of its samples. */
 int texture_keys(const struct texture_options *, const char *prefix, const char *place,
-    const char *matrix, double most, const struct meta *in, struct meta *out,
+    const char *matrix, double most, const struct frame_head *in, size_t channel, struct meta *out,
     float *levels_per_unit);
 
 /* How the planes of a colour become red, green and blue: they are that, or luma and the differences

@@ -491,8 +491,8 @@ choose_white(struct mesh *mesh, const struct frame_head *head)
 		return 0;
 	if (!meta_get(&head->meta, "max_value"))
 		most = largest_colour(mesh);
-	if (meta_number(&head->meta, "max_value", most <= 255 ? 255 : fmaxf(most, 65535),
-	    &white) < 0)
+	if (head_number(head, "max_value", mesh->colour[0], most <= 255 ? 255 :
+	    fmaxf(most, 65535), &white) < 0)
 		return -1;
 	mesh->white = white > 0 ? (float)white : 255;
 	return 0;

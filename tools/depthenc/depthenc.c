@@ -215,8 +215,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    colour ? track ? DEPTHCODE_COLOUR_TRACK : "r g b" : "texture");
 	if (texture_keys(&parameters->texture, "depthcode",
 	    track || colour ? depthcode_texture_places[parameters->texture.place] : NULL,
-	    colour ? texture_matrices[TEXTURE_BT709] : NULL, (double)texture->most,
-	    &in->meta, &out->meta, &texture->levels_per_unit) < 0)
+	    colour ? texture_matrices[TEXTURE_BT709] : NULL, (double)texture->most, in,
+	    texture->from.channel[0], &out->meta, &texture->levels_per_unit) < 0)
 		return -1;
 	if (track)
 		return head_set_channels(out, names);

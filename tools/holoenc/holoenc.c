@@ -110,8 +110,7 @@ texture_plan(struct priv *priv, const struct parameters *parameters,
 	if (any && texture_keys(&parameters->texture, "holo",
 	    below ? texture_places[TEXTURE_BELOW] : NULL, !colour ? NULL :
 	    texture_matrices[priv->holo.layout == HOLO_RGB ? TEXTURE_RGB : TEXTURE_BT709], 255,
-	    &in->meta, &out->meta,
-	    &priv->texture_scale) < 0)
+	    in, priv->texture.channel[0], &out->meta, &priv->texture_scale) < 0)
 		return -1;
 	if (head_set_channels(out, holo_channel_names(priv->holo.layout, any && !below)) < 0)
 		return -1;

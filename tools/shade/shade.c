@@ -480,7 +480,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if (p->by == BY_RGB && p->range.n == 0) {
 		double white;
 
-		if (meta_number(&in->meta, "max_value", 255, &white) < 0)
+		if (head_number(in, "max_value", priv->rgb[0], 255, &white) < 0)
 			return -1;
 		priv->low = 0;
 		priv->high = white > 0 ? (float)white : 255;

@@ -412,26 +412,6 @@ check_sum(const struct file *file)
 	    "was %08x when it was written", sum, stated);
 }
 
-int
-intact_look(const char *path, struct intact *intact, const unsigned char *bytes, size_t n)
-{
-	const size_t all = intact->n + n, most = sizeof(intact->last);
-	const size_t gone = all > most ? all - most : 0, old = gone < intact->n ? gone : intact->n;
-	char text[TEXT_BYTES + 1] = "";
-	unsigned stated;
-
-	intact->sum = (uint32_t)crc32(intact->sum, intact->last, (uInt)old);
-	intact->sum = (uint32_t)crc32(intact->sum, bytes, (uInt)(gone - old));
-	intact->n -= old;
-	memmove(intact->last, intact->last + old, intact->n);
-	memcpy(intact->last + intact->n, bytes + (gone - old), n - (gone - old));
-	intact->n += n - (gone - old);
-	memcpy(text, intact->last + 2, TEXT_BYTES);
-	return n > 0 || intact->last[0] != VOID || sscanf(text, TEXT "%8x", &stated) != 1 ||
-	    stated == intact->sum ? 0 : fail(path, "is damaged: its check sum is %08x, and was "
-	    "%08x when it was written", intact->sum, stated);
-}
-
 /* ---- elements and boxes ---- */
 
 /* The length of a number of Matroska's, by its first byte: 1 to 8. */
@@ -445,24 +425,42 @@ vint_length(unsigned char first)
 	return n;
 }
 
-/* The size of the element or box that starts with these n bytes, with its head; 0: it reaches to
- * the file's end; UINT64_MAX: the bytes are too few. */
+/* The size of the element or box that starts with these n bytes, with its head; UINT64_MAX: the
+ * bytes are too few. *open: one has no size, and reaches to the end; that of Matroska has the size
+ * of its head, so that what it holds comes next. */
 static uint64_t
-piece_size(const struct file *file, const unsigned char *head, size_t n)
+piece_size(bool boxes, const unsigned char *head, size_t n, bool *open)
 {
 	size_t id, length;
 	uint64_t size;
 
-	if (file->boxes) {
+	if (boxes) {
 		size = n < 8 ? UINT64_MAX : big_endian(head, 4);
-		return size != 1 ? size : n < 16 ? UINT64_MAX : big_endian(head + 8, 8);
+		*open |= size == 0;
+		return size == 0 ? UINT64_MAX - 1 : size != 1 ? size : n < 16 ? UINT64_MAX :
+		    big_endian(head + 8, 8);
 	}
 	id = n ? vint_length(head[0]) : 0;
 	length = n > id ? vint_length(head[id]) : 0;
 	if (!length || n < id + length)
 		return UINT64_MAX;
 	size = big_endian(head + id, length) & ((UINT64_C(1) << 7 * length) - 1);
-	return size == (UINT64_C(1) << 7 * length) - 1 ? 0 : size + id + length;
+	*open |= size == (UINT64_C(1) << 7 * length) - 1;
+	return size == (UINT64_C(1) << 7 * length) - 1 ? id + length : size + id + length;
+}
+
+/* Is what begins at this byte no part of the video? ffmpeg stops there without a word. */
+static int
+check_piece(const char *path, bool boxes, const unsigned char *head, uint64_t at, bool open)
+{
+	static const char ebml[] = "\x1a\x45\xdf\xa3", segment[] = "\x18\x53\x80\x67";
+
+	if (at && (boxes ? !memcmp(head + 4, "ftyp", 4) : !memcmp(head, ebml, 4)))
+		return fail(path, "another file begins at byte %llu, and would not be read: "
+		    "ffmpeg -f concat joins videos", (unsigned long long)at);
+	return boxes || open || *head == VOID || !memcmp(head, ebml, 4) ||
+	    !memcmp(head, segment, 4) ? 0 : fail(path, "bytes behind its end, from %llu on, are "
+	    "no video", (unsigned long long)at);
 }
 
 /* The sizes of elements or boxes lead to the file's end. */
@@ -470,20 +468,58 @@ static int
 check_pieces(const struct file *file)
 {
 	unsigned char head[16];
+	bool open = false;
 	uint64_t size;
 	size_t n;
 
 	for (uint64_t at = 0; at < file->size; at += size) {
 		if (read_at(file, head, sizeof(head), at, &n) < 0)
 			return -1;
-		size = piece_size(file, head, n);
-		if (size == 0)
-			return 0;
+		size = piece_size(file->boxes, head, n, &open);
+		if (n > 8 && check_piece(file->path, file->boxes, head, at, open) < 0)
+			return -1;
 		if (size < 2 || size > file->size - at)
-			return fail(file->path, "ends too early: inside what begins at byte %llu",
-			    (unsigned long long)at);
+			return open ? 0 : fail(file->path, "ends too early: inside what begins at "
+			    "byte %llu", (unsigned long long)at);
 	}
 	return 0;
+}
+
+int
+intact_look(const char *path, struct intact *intact, const unsigned char *bytes, size_t n)
+{
+	const size_t all = intact->n + n, most = sizeof(intact->last);
+	const size_t gone = all > most ? all - most : 0, old = gone < intact->n ? gone : intact->n;
+	char text[TEXT_BYTES + 1] = "";
+	unsigned stated;
+	uint64_t size;
+
+	for (size_t i = 0, some; i < n; i += some, intact->at += some) {
+		some = intact->left < n - i ? (size_t)intact->left : n - i;
+		intact->left -= some;
+		if (some)	/* inside an element */
+			continue;
+		some = 1;
+		intact->head[intact->heads++] = bytes[i];
+		size = piece_size(false, intact->head, intact->heads, &intact->open);
+		if (size == UINT64_MAX)
+			continue;
+		if (check_piece(path, false, intact->head, intact->at + 1 - intact->heads,
+		    intact->open) < 0)
+			return -1;
+		intact->left = size - intact->heads;
+		intact->heads = 0;
+	}
+	intact->sum = (uint32_t)crc32(intact->sum, intact->last, (uInt)old);
+	intact->sum = (uint32_t)crc32(intact->sum, bytes, (uInt)(gone - old));
+	intact->n -= old;
+	memmove(intact->last, intact->last + old, intact->n);
+	memcpy(intact->last + intact->n, bytes + (gone - old), n - (gone - old));
+	intact->n += n - (gone - old);
+	memcpy(text, intact->last + 2, TEXT_BYTES);
+	return n > 0 || intact->last[0] != VOID || sscanf(text, TEXT "%8x", &stated) != 1 ||
+	    stated == intact->sum ? 0 : fail(path, "is damaged: its check sum is %08x, and was "
+	    "%08x when it was written", intact->sum, stated);
 }
 
 int

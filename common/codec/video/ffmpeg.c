@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -227,20 +226,6 @@ program_find(const char *path, char found[PATH_MAX])
 	return fail(path, "ffmpeg is not there: FRINGEPIPE_FFMPEG is %s", named);
 }
 
-/* Is it a program of its own (ELF), and no script? */
-static bool
-program_is_binary(const char *program)
-{
-	char start[4] = "";
-	FILE *file = fopen(program, "rbe");
-	bool is = file && fread(start, 1, sizeof(start), file) == sizeof(start) &&
-	    !memcmp(start, "\177ELF", sizeof(start));
-
-	if (file)
-		fclose(file);
-	return is;
-}
-
 int
 ffmpeg_check(const char *path)
 {
@@ -249,23 +234,9 @@ ffmpeg_check(const char *path)
 	return program_find(path, found);
 }
 
+/* As write(): the number of bytes, or -1 with errno. A SIGPIPE that was pending before stays so. */
 static ssize_t
-copy(int pipe, const void *from, size_t n)
-{
-	return write(pipe, from, n);
-}
-
-static ssize_t
-lend(int pipe, const void *from, size_t n)
-{
-	const struct iovec bytes = { (void *)from, n };
-
-	return vmsplice(pipe, &bytes, 1, SPLICE_F_NONBLOCK);
-}
-
-/* A SIGPIPE that was pending before stays so. */
-static ssize_t
-quietly(ssize_t (*put)(int pipe, const void *from, size_t n), int pipe, const void *from, size_t n)
+pipe_write(int pipe, const void *from, size_t n)
 {
 	const struct timespec now = { 0 };
 	sigset_t pipe_signal, before, pending;
@@ -276,7 +247,7 @@ quietly(ssize_t (*put)(int pipe, const void *from, size_t n), int pipe, const vo
 	sigaddset(&pipe_signal, SIGPIPE);
 	sigpending(&pending);
 	pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-	written = put(pipe, from, n);
+	written = write(pipe, from, n);
 	error = errno;
 	if (written < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
 		while (sigtimedwait(&pipe_signal, NULL, &now) < 0 && errno == EINTR)
@@ -286,24 +257,7 @@ quietly(ssize_t (*put)(int pipe, const void *from, size_t n), int pipe, const vo
 	return written;
 }
 
-/* As write(): the number of bytes, or -1 with errno. */
-static ssize_t
-pipe_write(int pipe, const void *from, size_t n)
-{
-	return quietly(copy, pipe, from, n);
-}
-
-/*
- * The same without a copy: the pipe refers to the memory, whose bytes must stay as they are until
- * the reader has read them. It never waits for room: errno is EAGAIN then.
- */
-static ssize_t
-pipe_lend(int pipe, const void *from, size_t n)
-{
-	return quietly(lend, pipe, from, n);
-}
-
-#define PIPE_SIZE FFMPEG_LENT		/* the most that the kernel grants without privilege */
+#define PIPE_SIZE (1024 * 1024)		/* the most that the kernel grants without privilege */
 #define MESSAGE_SIZE 400
 #define LOOK_MS 100		/* how often a child is looked for whose messages do not end */
 #define PATIENCE_MS 30000	/* until a child that writes has its first or next byte */
@@ -314,7 +268,6 @@ struct ffmpeg {
 	pid_t child;
 	int to, from, log;		/* our ends of its pipes; -1: closed, or none */
 	bool stalled;			/* it did nothing for so long that it was killed */
-	bool lends;			/* its standard input may refer to our memory */
 	int patience_ms;		/* that the child may take; -1: as long as it likes */
 	char first[MESSAGE_SIZE];	/* of its complete lines, but for empty ones */
 	char last[MESSAGE_SIZE];	/* where it has more than one */
@@ -355,16 +308,6 @@ close_end(int *descriptor)
 	*descriptor = -1;
 }
 
-/*
- * May the pipe refer to our memory? Not where the kernel cannot, nor for a script: its programs may
- * move what the pipe refers to on to another pipe, unread.
- */
-static bool
-can_lend(const char *program, int to)
-{
-	return to >= 0 && pipe_lend(to, "", 0) == 0 && program_is_binary(program);
-}
-
 int
 ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direction, int file,
     int keys, struct ffmpeg **out)
@@ -397,7 +340,6 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
 	close_end(&result);
 	close_end(&log);
 	if (!error) {
-		ffmpeg->lends = can_lend(program, ffmpeg->to);
 		*out = ffmpeg;
 		return 0;
 	}
@@ -483,7 +425,7 @@ ffmpeg_feed(struct ffmpeg *ffmpeg, int from, const void *first, size_t n,
 	return (n && look(arg, first, n) < 0) || ffmpeg_write(ffmpeg, first, n) < 0 ? -1 : 0;
 }
 
-static int write_some(struct ffmpeg *, const void *from, size_t n, bool lend, size_t *done);
+static int write_some(struct ffmpeg *, const void *from, size_t n, size_t *done);
 
 /* Writes to the child what waits, or where more has come, that; neither waits. */
 static int
@@ -512,7 +454,7 @@ pump(struct ffmpeg *ffmpeg, bool more)
 			return 0;
 		}
 	}
-	status = write_some(ffmpeg, feed->byte + feed->at, feed->n - feed->at, false, &done);
+	status = write_some(ffmpeg, feed->byte + feed->at, feed->n - feed->at, &done);
 	feed->at += done;
 	if (status == 2) {		/* it has ended, and what it says tells why */
 		feed->from = -1;
@@ -590,28 +532,26 @@ ffmpeg_read(struct ffmpeg *ffmpeg, void *to, size_t n, size_t *got)
 
 /* As much as the pipe takes. 0: nothing now; 1; 2: the child has ended; -1 after fail(). */
 static int
-write_some(struct ffmpeg *ffmpeg, const void *from, size_t n, bool lend, size_t *done)
+write_some(struct ffmpeg *ffmpeg, const void *from, size_t n, size_t *done)
 {
 	ssize_t more;
 
 	do
-		more = (lend ? pipe_lend : pipe_write)(ffmpeg->to, from, n);
+		more = pipe_write(ffmpeg->to, from, n);
 	while (more < 0 && errno == EINTR);
-	if (lend && more < 0 && errno == EFAULT)	/* a GPU's driver has mapped it */
-		return write_some(ffmpeg, from, n, false, done);
 	*done = more > 0 ? (size_t)more : 0;
 	if (more < 0 && errno != EAGAIN && errno != EPIPE)
 		return fail_errno(ffmpeg->path, "ffmpeg cannot be written to");
 	return more > 0 ? 1 : errno == EPIPE ? 2 : 0;
 }
 
-static int
-write_all(struct ffmpeg *ffmpeg, const void *from, size_t n, bool lend)
+int
+ffmpeg_write(struct ffmpeg *ffmpeg, const void *from, size_t n)
 {
 	size_t more;
 
 	for (size_t done = 0; done < n; done += more) {
-		int status = write_some(ffmpeg, (const char *)from + done, n - done, lend, &more);
+		int status = write_some(ffmpeg, (const char *)from + done, n - done, &more);
 
 		if (status == 2)
 			return 1;
@@ -620,20 +560,6 @@ write_all(struct ffmpeg *ffmpeg, const void *from, size_t n, bool lend)
 			return -1;
 	}
 	return 0;
-}
-
-int
-ffmpeg_write(struct ffmpeg *ffmpeg, const void *from, size_t n)
-{
-	return write_all(ffmpeg, from, n, false);
-}
-
-/* Bytes leave the pipe in the order in which they came, and it holds PIPE_SIZE at most: what was
- * lent before the last PIPE_SIZE bytes has been read. */
-int
-ffmpeg_lend(struct ffmpeg *ffmpeg, const void *from, size_t n)
-{
-	return write_all(ffmpeg, from, n, ffmpeg->lends);
 }
 
 int
@@ -648,8 +574,7 @@ ffmpeg_filter(struct ffmpeg *ffmpeg, const void *from, size_t n, void *to, size_
 		int wrote = 0, read = 0;
 
 		if (done < n) {
-			wrote = write_some(ffmpeg, (const char *)from + done, n - done, false,
-			    &more);
+			wrote = write_some(ffmpeg, (const char *)from + done, n - done, &more);
 			done += more;
 		}
 		if (wrote >= 0 && *got < room) {

@@ -18,7 +18,6 @@ struct ffmpeg;
 
 #define FFMPEG_FILE "/proc/self/fd/3"
 #define FFMPEG_KEYS "/proc/self/fd/4"
-#define FFMPEG_LENT ((size_t)1024 * 1024)
 
 /* What the child does with its standard input and output. One that filters, reading and writing, is
  * not interrupted from the terminal: it ends with its input. */
@@ -36,9 +35,6 @@ int ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data, 
 int ffmpeg_read(struct ffmpeg *, void *to, size_t n, size_t *got);
 /* 0; 1 where the child has ended, and ffmpeg_end() says why; -1 after fail(). */
 int ffmpeg_write(struct ffmpeg *, const void *from, size_t n);
-/* The same without a copy, where that can be: the child reads the caller's memory, which stays as
- * it is until FFMPEG_LENT bytes behind it are written or lent, or the child has ended. */
-int ffmpeg_lend(struct ffmpeg *, const void *from, size_t n);
 /* Reading and writing fail when the child does nothing for so long: of one that writes 30 s, else
  * without end. */
 void ffmpeg_set_patience(struct ffmpeg *, int milliseconds);

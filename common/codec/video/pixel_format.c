@@ -1,6 +1,5 @@
 /*
- * Pixel formats of videos: the mapping between their 8- to 16-bit levels and the planes of a frame,
- * and the ring of pictures that pass between ffmpeg and the threads.
+ * Pixel formats of videos: the mapping between their 8- to 16-bit levels and the planes of a frame.
  */
 #include "codec/video/pixel_format.h"
 
@@ -8,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
@@ -208,13 +206,14 @@ put_row(const struct pixel_format *format, const struct frame *frame, size_t c,
 	for (size_t x = 0; x < place->w; x++) {
 		size_t left = within(x * step_x, head->w);
 		size_t right = within(x * step_x + step_x - 1, head->w);
+		unsigned up = (x + y) & 1;	/* of halves every other one, or all were brighter */
 		unsigned v = sample_of(frame, upper, left);
 
 		if (step_x == 2 && step_y == 2)
 			v = (v + sample_of(frame, upper, right) + sample_of(frame, lower, left) +
-			    sample_of(frame, lower, right) + 2) / 4;
+			    sample_of(frame, lower, right) + 1 + up) / 4;
 		else if (step_x == 2)
-			v = (v + sample_of(frame, upper, right) + 1) / 2;
+			v = (v + sample_of(frame, upper, right) + up) / 2;
 		put(format, to, x * place->step, v);
 	}
 	return set;
@@ -232,41 +231,6 @@ pixel_format_flatten(const struct pixel_format *format, size_t bytes, unsigned c
 {
 	for (size_t x = 0; x < bytes / sample_bytes(format); x++)
 		put(format, to, x, 1U << (format->bits - 1));
-}
-
-/* In the order of planes: not blue before red. */
-static bool
-is_whole(const struct pixel_format *format, const struct frame *frame, size_t c, size_t w, size_t h)
-{
-	const struct channel_place place = find_place(format, w, h, c);
-	const unsigned char *first = frame_row(frame, c, 0);
-	const unsigned char *last = frame_row(frame, c, h - 1);
-
-	return is_plain(format, &place) && format->place[c] == c &&
-	    (h == 1 || first + (h - 1) * place.row == last);
-}
-
-bool
-pixel_format_is_as(const struct pixel_format *format, const struct frame *frame, size_t w, size_t h)
-{
-	const struct frame_head *head = &frame->head;
-	bool same = head->w == w && head->h == h && head->c <= count_channels(format) &&
-	    sample_size(head->type) == sample_bytes(format);
-
-	for (size_t c = 0; c < head->c && same; c++)
-		same = is_whole(format, frame, c, w, h);
-	return same;
-}
-
-unsigned
-pixel_format_bits(const struct frame *frame)
-{
-	unsigned set = 0;
-
-	for (size_t c = 0; c < frame->head.c; c++)
-		for (size_t y = 0; y < frame->head.h; y++)
-			set |= row_bits(frame, frame_row(frame, c, y));
-	return set;
 }
 
 size_t
@@ -348,7 +312,7 @@ get_row(const struct pixel_format *format, const struct channel_place *place,
 	}
 	for (size_t x = 0; x < frame->head.w; x++)
 		set_sample(frame, to, x, place->halved_x ?
-		    (between(format, place, near, far, x) + 8) / 16 :
+		    (between(format, place, near, far, x) + 7 + (x & 1)) / 16 :
 		    get(format, near, x * place->step));
 }
 
@@ -539,124 +503,4 @@ levels_compare(const struct pixel_format *format, const unsigned char *picture, 
 	    went(was, is, to_limited, to_same) ? LEVELS_LIMITED :
 	    went(was, is, to_full, to_same) ? LEVELS_STRETCHED :
 	    is_other(was, is) ? LEVELS_OTHER : LEVELS_UNKNOWN;
-}
-
-/* Up to a whole number of pages: what two pictures share would be written while one is lent. */
-static size_t
-round_up(size_t bytes, size_t page)
-{
-	return (bytes + page - 1) / page * page;
-}
-
-/*
- * A picture is written again when n - 1 later ones are handed over, and so is the rest behind it.
- * All of these must be FFMPEG_LENT bytes at least. Less than a page is copied into the pipe: it
- * would take a page of the ring, and so many of them.
- */
-static size_t
-count_pictures(size_t bytes, size_t page)
-{
-	return bytes < page ? 1 : 1 + (FFMPEG_LENT + bytes - 1) / bytes;
-}
-
-/* Memory of whole pages, all zero. */
-static unsigned char *
-new_pages(size_t bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), rounded = round_up(bytes, page);
-	unsigned char *memory = aligned_alloc(page, rounded ? rounded : page);
-
-	if (memory)
-		memset(memory, 0, rounded);
-	else
-		fail_memory();
-	return memory;
-}
-
-int
-picture_ring_new(struct picture_ring *ring, size_t bytes, size_t rest_bytes)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	*ring = (struct picture_ring){ .bytes = bytes, .rest_bytes = rest_bytes };
-	ring->n = count_pictures(bytes + rest_bytes, page);
-	ring->hand_over = ring->n > 1 ? ffmpeg_lend : ffmpeg_write;
-	ring->stride = round_up(bytes, page);
-	ring->frame = calloc(ring->n, sizeof(struct frame *));
-	if (!ring->frame)
-		return fail_memory();
-	ring->rest = new_pages(rest_bytes);
-	return ring->rest ? 0 : -1;
-}
-
-static void
-drop(struct picture_ring *ring, size_t at)
-{
-	if (ring->frame[at])
-		frame_free(ring->frame[at]);
-	ring->frame[at] = NULL;
-}
-
-void
-picture_ring_free(struct picture_ring *ring)
-{
-	for (size_t i = 0; ring->frame && i < ring->n; i++)
-		drop(ring, i);
-	free(ring->frame);
-	free(ring->memory);
-	free(ring->rest);
-	*ring = (struct picture_ring){ 0 };
-}
-
-unsigned char *
-picture_ring_memory(struct picture_ring *ring)
-{
-	size_t total;
-
-	if (!ring->memory) {
-		if (size_multiply(ring->stride, ring->n, &total) < 0)
-			return NULL;
-		ring->memory = new_pages(total);
-	}
-	drop(ring, ring->at);
-	return ring->memory ? ring->memory + ring->at * ring->stride : NULL;
-}
-
-int
-picture_ring_take(struct picture_ring *ring, const struct frame *frame)
-{
-	drop(ring, ring->at);
-	return frame_duplicate(frame, &ring->frame[ring->at]);
-}
-
-const unsigned char *
-picture_ring_start(const struct picture_ring *ring)
-{
-	const struct frame *frame = ring->frame[ring->at];
-
-	return frame ? frame_row(frame, 0, 0) : ring->memory + ring->at * ring->stride;
-}
-
-static int
-send_frame(const struct picture_ring *ring, const struct frame *frame, struct ffmpeg *ffmpeg)
-{
-	const size_t bytes = ring->bytes / frame->head.c;
-	int status = 0;
-
-	for (size_t c = 0; c < frame->head.c && status == 0; c++)
-		status = ring->hand_over(ffmpeg, frame_row(frame, c, 0), bytes);
-	return status;
-}
-
-int
-picture_ring_send(struct picture_ring *ring, struct ffmpeg *ffmpeg)
-{
-	const struct frame *frame = ring->frame[ring->at];
-	int status = frame ? send_frame(ring, frame, ffmpeg) :
-	    ring->hand_over(ffmpeg, picture_ring_start(ring), ring->bytes);
-
-	if (status == 0 && ring->rest_bytes)
-		status = ring->hand_over(ffmpeg, ring->rest, ring->rest_bytes);
-	ring->at = (ring->at + 1) % ring->n;
-	return status;
 }

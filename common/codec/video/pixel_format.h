@@ -1,4 +1,4 @@
-/* Pixel formats of videos and the ring of pictures. */
+/* Pixel formats of videos. */
 #ifndef PIXEL_FORMAT_H
 #define PIXEL_FORMAT_H
 
@@ -11,9 +11,9 @@
  * How ffmpeg's raw pictures lie in memory, and how they become the planes of a frame and back:
  * sample values stay what they are (no matrix, no range).
  *
- * Colour planes of half the resolution (4:2:2, 4:2:0) are means of 2 or 2x2 samples, rounded half
- * up, centred on them, and are read back by a triangle filter of weights 3/4 and 1/4, as those of
- * JPEG are.
+ * Colour planes of half the resolution (4:2:2, 4:2:0) are means of 2 or 2x2 samples, centred on
+ * them, and are read back by a triangle filter of weights 3/4 and 1/4, as those of JPEG are. Of
+ * halves every other one is rounded up, so that no colour gets brighter.
  */
 
 enum pixel_kind { PIXEL_GREY, PIXEL_YUV, PIXEL_RGB };
@@ -39,10 +39,6 @@ int pixel_format_bytes(const struct pixel_format *, size_t w, size_t h, size_t *
 size_t pixel_format_flat_bytes(const struct pixel_format *, size_t channels, size_t w, size_t h);
 /* Makes samples flat, in the middle of their range. */
 void pixel_format_flatten(const struct pixel_format *, size_t bytes, unsigned char *to);
-/* Do the frame's planes lie in memory as they do in a picture of w x h, each whole? */
-bool pixel_format_is_as(const struct pixel_format *, const struct frame *, size_t w, size_t h);
-/* The bits that samples of the frame have set. */
-unsigned pixel_format_bits(const struct frame *);
 /* The frame, of w x h or less, as a picture of w x h, its last column and row repeated. Returns the
  * bits that samples of the frame have set: none above those of the format, or the picture is not
  * the frame's. */
@@ -88,36 +84,5 @@ void levels_describe(const struct pixel_format *, const unsigned char *picture, 
 /* text: another such description, of the same frame as it was. */
 enum levels_found levels_compare(const struct pixel_format *, const unsigned char *picture,
     size_t columns, size_t w, size_t h, const char *text);
-
-/*
- * Pictures on their way to ffmpeg. Its pipe refers to them instead of copying them (ffmpeg_lend()),
- * so there are as many as leave each one unchanged until ffmpeg has read it; but pictures that are
- * smaller than a page are copied. A picture is memory of the ring's or planes of a frame, of which
- * the ring is a user then. What lies behind the bytes that change, flat planes, is one piece of
- * memory that is handed over with each picture.
- */
-
-struct picture_ring {
-	unsigned char *memory;		/* n pictures; NULL until one is needed */
-	struct frame **frame;		/* n; NULL where the picture is in memory */
-	unsigned char *rest;
-	size_t bytes, rest_bytes;	/* of a picture, and behind each one */
-	size_t stride, n, at;		/* of n pictures the one at hand */
-	int (*hand_over)(struct ffmpeg *, const void *from, size_t n);
-};
-
-/* All bytes are zero; the caller fills rest. -1 after fail(). */
-int picture_ring_new(struct picture_ring *, size_t bytes, size_t rest_bytes);
-/* Freed after the end of the ffmpeg that it was sent to. */
-void picture_ring_free(struct picture_ring *);
-/* Memory for the picture at hand, with what an earlier one left there. NULL after fail(). */
-unsigned char *picture_ring_memory(struct picture_ring *);
-/* Makes the planes of a frame the picture at hand, each whole and as they lie in the picture. -1
- * after fail(). */
-int picture_ring_take(struct picture_ring *, const struct frame *);
-/* The beginning of the picture at hand: its first plane at least. */
-const unsigned char *picture_ring_start(const struct picture_ring *);
-/* Hands the picture at hand over, with the rest, and takes the next. As ffmpeg_write(). */
-int picture_ring_send(struct picture_ring *, struct ffmpeg *);
 
 #endif

@@ -93,11 +93,16 @@ size_t tracks_words(struct tracks *, const struct encoder *, size_t w, size_t h,
 /* Appends the sum, where the file's format has a place for it. -1 after fail(path, ...), also where
  * the file does not begin as a video does: a program that ended well may have written none. */
 int intact_seal(const char *path, FILE *);
-/* Refuses a file with another sum, and one whose last element or box is cut, which ffmpeg may read
- * without a word, and without its tags. -1 after fail(path, ...). */
+/* Refuses a file with another sum, one whose last element or box is cut, which ffmpeg may read
+ * without a word, and without its tags, and one with another file joined to its end. -1 after
+ * fail(path, ...). */
 int intact_check(const char *path, FILE *);
-/* The same sum of a Matroska that comes piece by piece, zero at first; n = 0: its end. */
+/* The same of a Matroska that comes piece by piece, zero at first; n = 0: its end. */
 struct intact {
+	uint64_t at, left;		/* bytes before, and of the element at hand */
+	unsigned char head[16];		/* of the next element */
+	size_t heads;
+	bool open;
 	uint32_t sum;
 	unsigned char last[2 + 26];	/* bytes that are not summed yet: maybe the element */
 	size_t n;

@@ -41,7 +41,7 @@ struct reading {
 	unsigned char *picture;
 	struct track track[VIDEO_TRACKS];	/* of the last channels, in this order */
 	size_t tracks, behind;			/* behind: the channels of all of them */
-	double first_s;			/* time_s of the first frame; NaN: frames have none */
+	double first_s;			/* time_s of the first frame; NaN: no tag says it */
 	char *first_keys;		/* names of keys that later frames do not have; or NULL */
 	char levels[LEVELS_TEXT + 1];	/* the first frame's as written; empty: not known */
 };
@@ -136,14 +136,15 @@ check_tracks(const char *path, const struct reading *reading)
 
 		if (!reading->video.track[i].fits)
 			return fail(path, "the channel %s is missing: the video has no %s track of "
-			    "the same size any more", name, ordinal[i]);
+			    "the same size any more, or tracks in another order", name,
+			    ordinal[i]);
 		if (reading->track[i].planes == 3 &&
 		    reading->video.track[i].format->kind != PIXEL_YUV)
 			return fail(path, "the %s track, the texture in colour, was coded again "
 			    "without colours", ordinal[i]);
 		if (!strcmp(name, "mask") && !reading->video.track[i].exact)
 			return fail(path, "the %s track, the mask, was coded again, maybe with "
-			    "loss", ordinal[i]);
+			    "loss, or tracks have another order", ordinal[i]);
 	}
 	return 0;
 }
@@ -629,7 +630,9 @@ set_time(struct reading *reading, size_t n, struct meta *meta)
 	const double even_s = first_s + (double)n / reading->video.fps;
 	double time_s = reading->stamp_s;
 
-	if (isnan(time_s) || (reading->file && isnan(reading->first_s)))
+	/* of frames without times we write none, and ffmpeg counts all the same */
+	if (isnan(time_s) || (isnan(reading->first_s) &&
+	    line_value(reading->video.lines, "channels")))
 		return;
 	if (n == 0)
 		reading->start_s = time_s - first_s;

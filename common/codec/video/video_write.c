@@ -8,6 +8,8 @@
 
 #include "base/fail.h"
 #include "base/process.h"
+#include "frame/key_lines.h"
+#include "holo/holo.px.h"
 #include "io/safe_file.h"
 
 #define CRF_COLOUR 18	/* no difference to be seen */
@@ -319,6 +321,10 @@ encoder_choose(const char *path, const struct frame_head *head, const struct vid
 	    find_crf(&wanted, options, &crf) < 0 ||
 	    choose_tracks(encoder, &wanted, options) < 0)
 		return -1;
+	if (meta_get(&head->meta, "pack") && !strcmp(meta_get(&head->meta, "pack"), "planes24") &&
+	    !options->lossless && (options->coding <= VIDEO_AV1 || options->coding == VIDEO_MJPEG))
+		return fail(path, "patterns of --pack planes24 are single bits, which a loss "
+		    "changes: give --lossless, or BMP or PNG files");
 	encoder->shown = wanted.shown;
 	switch ((enum video_coding)options->coding) {
 	case VIDEO_H264:
@@ -364,7 +370,8 @@ struct writing {
 	struct frame_head head;		/* of the first frame */
 	struct encoder encoder;
 	struct ffmpeg *ffmpeg;
-	struct picture_ring pictures;
+	unsigned char *picture;		/* the one at hand, and below it the tracks' */
+	size_t bytes;
 	size_t w, h;			/* of a picture */
 	bool waits, failed, warned;
 	double first_s, step_s, last_s;	/* times; NaN: not known */
@@ -520,10 +527,13 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 		"-i", "pipe:0",
 		"-thread_queue_size", "0", "-protocol_whitelist", "file,pipe", "-f", "ffmetadata",
 		"-i", FFMPEG_KEYS, "-map_metadata", "1" };
-	const char *const numbers[] = { "-color_range", "pc" };
+	/* where means of 2x2 samples of colour lie; H.264 and players assume the left otherwise */
+	const char *const numbers[] = { "-color_range", "pc", "-chroma_sample_location",
+		"center" };
 	const char *const shown[] = { "-vf", "scale=out_color_matrix=bt709:out_range=tv:"
 		"flags=bicubic+accurate_rnd+full_chroma_inp", "-color_range", "tv", "-colorspace",
-		"bt709", "-color_primaries", "bt709", "-color_trc", "bt709" };
+		"bt709", "-color_primaries", "bt709", "-color_trc", "bt709",
+		"-chroma_sample_location", "center" };
 	const char *const output[] = { "-f", container, FFMPEG_FILE, NULL };
 	size_t n = sizeof(input) / sizeof(*input);
 	struct tracks tracks;
@@ -551,7 +561,7 @@ start_with(struct saver *saver, struct writing *writing, double fps, FILE *keys)
 static int
 send(struct saver *saver, struct writing *writing)
 {
-	int status = picture_ring_send(&writing->pictures, writing->ffmpeg);
+	int status = ffmpeg_write(writing->ffmpeg, writing->picture, writing->bytes);
 
 	if (status <= 0)
 		return status;
@@ -573,8 +583,8 @@ start(struct saver *saver, struct writing *writing, const struct meta *second)
 		return fail_errno(saver->path, "temporary file cannot be created in %s",
 		    scratch_folder());
 	if (format->kind != PIXEL_RGB)
-		levels_describe(format, picture_ring_start(&writing->pictures), writing->w,
-		    writing->head.w, writing->head.h, levels);
+		levels_describe(format, writing->picture, writing->w, writing->head.w,
+		    writing->head.h, levels);
 	status = tags_write(saver->path, &writing->head, second, writing->w, writing->h, levels,
 	    keys);
 	if (status == 0)
@@ -584,43 +594,63 @@ start(struct saver *saver, struct writing *writing, const struct meta *second)
 	return status < 0 ? -1 : send(saver, writing);
 }
 
-/* Puts the frame into the memory of a picture. *above: bits of samples that it has no place for. */
+/* holodec refuses a picture of whose fringes more are off the circle so far: 0.8 of its radius. */
+#define BLURRED_MOST 0.15
+#define BLURRED_RADIUS 102
+
+/* Would colour of half the resolution blur the fringes of a Holoimage in YUV beyond use? */
 static int
-copy_frame(struct writing *writing, const struct frame *frame, unsigned *above)
+check_fringes(const struct saver *saver, const struct writing *writing, const struct frame *frame)
 {
-	const struct encoder *encoder = &writing->encoder;
-	unsigned char *picture = picture_ring_memory(&writing->pictures);
-	struct frame shown = *frame;
-	size_t n = encoder->tracks;
+	const struct pixel_format *format = writing->encoder.format;
+	double lit = 0, blurred = 0, size[2] = { 0, (double)frame->head.h };
+	unsigned char *picture;
+	struct frame *back;
+	size_t bytes;
 
-	if (!picture)
+	if (!format->halved_x || !meta_get(&frame->head.meta, "holo_pitch_px") ||
+	    frame->head.c != 3 || frame->head.type != SAMPLE_UCHAR)
+		return 0;
+	if (key_pair(&frame->head.meta, "holo_size", size) < 0 ||	/* a texture is below */
+	    pixel_format_bytes(format, writing->w, writing->h, &bytes) < 0 ||
+	    frame_new(&frame->head, &back) < 0)
 		return -1;
-	shown.head.c -= n;
-	*above = pixel_format_put(encoder->format, &shown, writing->w, writing->h * (1 + n),
-	    picture) >> encoder->format->bits;
-	for (size_t i = 1; i <= n; i++) {
-		size_t c = frame->head.c - 1 - n + i;
-		unsigned bits = tracks_bits(encoder, &frame->head, c);
+	picture = must_alloc(bytes, 1);
+	pixel_format_put(format, frame, writing->w, writing->h, picture);
+	pixel_format_get(format, picture, writing->w, writing->h, back, 0, 3);
+	free(picture);
+	for (size_t y = 0; y < frame->head.h && (double)y < size[1]; y++) {
+		const uint8_t *sine = frame_row(back, 1, y), *cosine = frame_row(back, 2, y);
 
-		*above |= pixel_format_put_track(encoder->format, frame, c, bits, writing->w,
-		    writing->h, i, 1 + n, picture) >> bits;
+		for (size_t x = 0; x < frame->head.w; x++) {
+			lit += sine[x] + cosine[x] >= HOLO_BLACK;
+			blurred += sine[x] + cosine[x] >= HOLO_BLACK &&
+			    hypot(sine[x] - 127.5, cosine[x] - 127.5) < BLURRED_RADIUS;
+		}
 	}
-	return 0;
+	frame_free(back);
+	return blurred <= BLURRED_MOST * lit ? 0 : fail(saver->path, "fringes are too fine for "
+	    "colour of half resolution in %.0f %% of the picture, and holodec would refuse it: "
+	    "--chroma 444, or holoenc with a larger --pitch", 100 * blurred / lit);
 }
 
 static int
 make_picture(const struct saver *saver, struct writing *writing, const struct frame *frame)
 {
 	const struct encoder *encoder = &writing->encoder;
-	unsigned above;
+	struct frame shown = *frame;
+	size_t n = encoder->tracks;
+	unsigned above;		/* bits of samples that there is no place for */
 
-	if (encoder->tracks == 0 &&
-	    pixel_format_is_as(encoder->format, frame, writing->w, writing->h)) {
-		if (picture_ring_take(&writing->pictures, frame) < 0)
-			return -1;
-		above = pixel_format_bits(frame) >> encoder->format->bits;
-	} else if (copy_frame(writing, frame, &above) < 0) {
-		return -1;
+	shown.head.c -= n;
+	above = pixel_format_put(encoder->format, &shown, writing->w, writing->h * (1 + n),
+	    writing->picture) >> encoder->format->bits;
+	for (size_t i = 1; i <= n; i++) {
+		size_t c = frame->head.c - 1 - n + i;
+		unsigned bits = tracks_bits(encoder, &frame->head, c);
+
+		above |= pixel_format_put_track(encoder->format, frame, c, bits, writing->w,
+		    writing->h, i, 1 + n, writing->picture) >> bits;
 	}
 	return above ? fail_above(saver, encoder, frame) : 0;
 }
@@ -633,7 +663,7 @@ begin(struct saver *saver, const struct frame_head *head)
 	struct writing *writing = must_alloc(1, sizeof(*writing));
 	const struct encoder *encoder;
 	const struct pixel_format *format;
-	size_t rows, channels, bytes, flat;
+	size_t rows, channels, flat;
 
 	saver->state = writing;
 	writing->step_s = NAN;
@@ -646,12 +676,13 @@ begin(struct saver *saver, const struct frame_head *head)
 	writing->w = head->w + (format->halved_x || encoder->shown ? head->w % 2 : 0);
 	writing->h = head->h + (format->halved_y || encoder->shown ? head->h % 2 : 0);
 	rows = writing->h * (1 + encoder->tracks);
-	if (pixel_format_bytes(format, writing->w, rows, &bytes) < 0)
+	if (pixel_format_bytes(format, writing->w, rows, &writing->bytes) < 0)
 		return -1;
 	flat = pixel_format_flat_bytes(format, channels, writing->w, rows);
-	if (picture_ring_new(&writing->pictures, bytes - flat, flat) < 0)
-		return -1;
-	pixel_format_flatten(format, flat, writing->pictures.rest);
+	writing->picture = calloc(writing->bytes, 1);
+	if (!writing->picture)
+		return fail_memory();
+	pixel_format_flatten(format, flat, writing->picture + writing->bytes - flat);
 	return 0;
 }
 
@@ -662,6 +693,7 @@ put(struct saver *saver, const struct frame *frame)
 
 	if (take_time(saver, writing, &frame->head) < 0 ||
 	    (saver->frames && compare_heads(saver, writing, &frame->head) < 0) ||
+	    (!saver->frames && check_fringes(saver, writing, frame) < 0) ||
 	    (writing->waits && start(saver, writing, &frame->head.meta) < 0) ||
 	    make_picture(saver, writing, frame) < 0)
 		return -1;
@@ -701,7 +733,7 @@ video_save_end(struct saver *saver)
 	}
 	ffmpeg_kill(writing->ffmpeg);
 	head_free(&writing->head);
-	picture_ring_free(&writing->pictures);
+	free(writing->picture);
 	free(writing);
 	saver->state = NULL;
 	return status;
