@@ -73,7 +73,7 @@ make_view(struct run *run, struct view_frame *piece, bool ordered, bool adds, st
 		status = cloud_take(piece->frame, &cloud);
 	if (status == 0 && !ordered && cloud.n >= POINTS_LEAST)
 		status = cloud_scale(run, &cloud, &cell, &view->noise) < 0 ||
-		    cloud_normals(run, &cloud) < 0 ? -1 : 0;
+		    cloud_normals(run, &cloud, true) < 0 ? -1 : 0;
 	if (status == 0 && !ordered)
 		status = icp_view_take_cloud(run, &cloud, view);
 	if (status == 0 && !view->sided && !ordered)
