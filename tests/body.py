@@ -51,16 +51,20 @@ def turned(n, azimuth):
 	return np.abs(np.angle(np.exp(1j * (np.arctan2(n[1], n[0]) + np.pi / 2 - azimuth))))
 
 
-def view(shape, azimuth, rng, slices=400, rays=300):
-	"""What a head at that azimuth sees: points and normals, 3 x rays x slices, NaN for none."""
+def view(shape, azimuth, rng, slices=400, rays=300, pinhole=False):
+	"""What a head, or a camera, at that azimuth sees: points and normals, 3 x rays x slices, NaN for none."""
 	f = SHAPES[shape]
 	away = np.array([-np.sin(azimuth), np.cos(azimuth), 0.])	# from the head through the axis
 	right = np.array([np.cos(azimuth), np.sin(azimuth), 0.])
 	z, fan = np.meshgrid(np.linspace(5, 1495, slices) + rng.uniform(-2, 2), np.linspace(-0.34, 0.34, rays) + rng.uniform(-.002, .002))
 	start = -1000 * away[:, None] + np.array([[0], [0], [1]]) * z.ravel()
 	ray = np.cos(fan.ravel()) * away[:, None] + np.sin(fan.ravel()) * right[:, None]
-	X = start + 550 * ray
-	for _ in range(70): X += ray * f(X)
+	if pinhole:
+		start = (-1900 * away + [0, 0, 750])[:, None]
+		ray = away[:, None] + 0.88 * np.tan(fan.ravel()) * right[:, None] + np.outer([0, 0, 1], (z.ravel() - 750) / 1900)
+		ray /= np.linalg.norm(ray, axis=0)
+	X = start + (1300 if pinhole else 550) * ray
+	for _ in range(70 + 20 * pinhole): X += ray * f(X)
 	X[:, ~(np.abs(f(X)) < 1e-3)] = np.nan
 	n = normals(f, X)
 	lost = ~((turned(n, azimuth) < SECTOR) & ((n * ray).sum(0) < -0.2))

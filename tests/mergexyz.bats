@@ -125,7 +125,7 @@ expect(c.meta["cmd.1"] == "mergexyz --view=right.nrrd --pose=identity.txt --pose
 f = read_frame("table.nrrd")
 expect(f.names[-3:] == ["nx", "ny", "nz"], f.names)
 n, p = f.pixels[-3:, 0], f.pixels[:3, 0]
-expect(np.isnan(n[0]).mean() < 0.01 and np.nanmax(np.abs((n ** 2).sum(0) - 1)) < 1e-5)
+expect(np.isnan(n[0]).mean() < 0.015 and np.nanmax(np.abs((n ** 2).sum(0) - 1)) < 1e-5)
 half = p.shape[1] // 2	# the left camera stands at 0
 expect(((n * p).sum(0)[:half] < 0)[~np.isnan(n[0, :half])].all())'
 	for j in 1 5; do mergexyz -q -j $j left.points.nrrd --view right.nrrd --pose identity.txt --pose start.txt --icp -o j$j.nrrd; done
@@ -198,8 +198,15 @@ f = read_frame("right.nrrd"); f.pixels = f.pixels * np.float32(1.006); write_fra
 	py '
 import body
 rms, seam = body.errors("s", ["p0", "p1", "p2", "p3"])
-expect(rms < 0.25 and seam < 0.12 * 0.5, rms, seam)'	# rms of eight draws: 0.10 to 0.25 mm
+expect(rms < 0.18 and seam < 0.12 * 0.5, rms, seam)'	# the Cramer-Rao bound is 0.10 mm, of eight draws 0.09 to 0.16
 	xyz2mesh body.nrrd -o body.stl
+	# pictures of cameras, few of whose pixels meet: as clouds; in order they were refused
+	py 'import body; body.scan("s", pinhole=True, slices=270, rays=200)'
+	mergexyz s.0.nrrd "${view[@]}" --icp --write-pose p0 --write-pose p1 --write-pose p2 --write-pose p3 -o body.nrrd
+	py '
+import body
+rms, seam = body.errors("s", ["p0", "p1", "p2", "p3"])
+expect(rms < 0.9 and seam < 0.12 * 0.5, rms, seam)'
 	for shape in torso cylinder sphere; do
 		py 'import body; body.scan("s", sys.argv[1])' $shape
 		fails 1 "free, most of all the" mergexyz s.0.nrrd "${view[@]}" --icp -o x.nrrd
@@ -332,6 +339,15 @@ m[7:] = p[7:, first]
 m = m[:, np.argsort(first)]
 out = read_frame("out1.nrrd").pixels[:, 0]
 expect(out.shape == m.shape and np.abs(out - m).max() < 1.2e-6, out.shape, m.shape)'
+	# auto: a square lattice of 2.5 mm has that spacing
+	py 'write_frames("lattice.nrrd", Frame(np.stack(np.mgrid[:1:1, :80, :90]).reshape(3, 80, 90).astype("f4") * 2.5, list("xyz")))'
+	mergexyz -v --grid auto lattice.nrrd -o out.nrrd 2>printed
+	auto=$(sed -n 's/.*--grid: auto is //p' printed)
+	py 'expect(abs(float(sys.argv[1]) / 2.5 - 1) < 0.12, sys.argv[1])' "$auto"
+	mergexyz --grid "$auto" lattice.nrrd -o same.nrrd
+	framecmp out.nrrd same.nrrd
+	table one.nrrd 'p = np.zeros((3, 500))'
+	fails 1 "--grid: all points are at one place" mergexyz --grid auto one.nrrd
 	fails 2 "--grid" mergexyz --grid 0 in.nrrd
 	fails 2 "--grid" mergexyz --grid nan in.nrrd
 	fails 1 "--grid: cubes of 1e-06 are too small for points that lie 59.99" mergexyz --grid 1e-6 in.nrrd -o small.nrrd

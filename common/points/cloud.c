@@ -236,7 +236,7 @@ cloud_spacing(struct run *run, const struct cloud *cloud, double *spacing)
 static void
 keep_points(struct cloud *cloud, const uint32_t *point, size_t n)
 {
-	float **column[7 + CLOUD_VALUES];
+	float **column[6 + CLOUD_VALUES];
 	uint32_t *index = must_large(n + 1, sizeof(*index));
 	size_t columns = 0;
 
@@ -249,8 +249,6 @@ keep_points(struct cloud *cloud, const uint32_t *point, size_t n)
 		column[columns++] = &cloud->xyz[k];
 	for (int k = 0; k < 3 && cloud->normal[0]; k++)
 		column[columns++] = &cloud->normal[k];
-	if (cloud->aside)
-		column[columns++] = &cloud->aside;
 	for (size_t k = 0; k < cloud->values; k++)
 		column[columns++] = &cloud->value[k];
 	for (size_t c = 0; c < columns; c++) {
@@ -308,7 +306,6 @@ cloud_free(struct cloud *cloud)
 		free(cloud->value[k]);
 	}
 	free(cloud->index);
-	free(cloud->aside);
 	grid_free(&cloud->grid);
 	*cloud = (struct cloud){ 0 };
 }
@@ -390,6 +387,7 @@ near_free(struct near *near)
 struct normals_job {
 	struct cloud *cloud;
 	bool hints;			/* the cloud's normals tell the sides */
+	bool others;			/* planes leave the point itself out */
 	bool *has;			/* each point: a normal */
 };
 
@@ -467,6 +465,8 @@ make_normals(void *arg, size_t cube)
 		if (i < grid->first[cube] || i >= grid->first[cube + 1])
 			continue;
 		moments(&near, at, sums);
+		if (job->others)
+			sums[0] -= 1;	/* its own weight, at its own place: 0 */
 		job->has[i] = !isnan(fit_plane(sums, normal));
 		if (!job->has[i])
 			continue;
@@ -477,7 +477,6 @@ make_normals(void *arg, size_t cube)
 		if (!job->hints || isnan(along))
 			along = cloud->has_sensor ? towards : job->hints ? NAN : 1;
 		job->has[i] = !isnan(along);
-		cloud->aside[i] = (float)(vector3_length(sums + 1) / sums[0]);
 		for (int k = 0; k < 3; k++)
 			cloud->normal[k][i] = (float)(along < 0 ? -normal[k] : normal[k]);
 	}
@@ -485,15 +484,14 @@ make_normals(void *arg, size_t cube)
 }
 
 int
-cloud_normals(struct run *run, struct cloud *cloud)
+cloud_normals(struct run *run, struct cloud *cloud, bool others)
 {
 	uint32_t *kept = must_large(cloud->n, sizeof(*kept));
-	struct normals_job job = { cloud, cloud->normal[0] != NULL,
+	struct normals_job job = { cloud, cloud->normal[0] != NULL, others,
 		must_alloc(cloud->n, sizeof(bool)) };
 	double cell = cloud->grid.size / BRICK;
 	size_t n = 0;
 
-	cloud->aside = must_large(cloud->n, sizeof(float));
 	for (int k = 0; k < 3 && !job.hints; k++)
 		cloud->normal[k] = must_large(cloud->n, sizeof(float));
 	run_for(run, cloud->grid.cells, make_normals, &job);

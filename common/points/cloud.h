@@ -29,7 +29,6 @@ struct cloud {
 	size_t n, points;		/* and how many the frame had, with normals or not */
 	float *xyz[3], *normal[3];	/* normal[0] NULL: there are none yet */
 	uint32_t *index;		/* of each point's pixel */
-	float *aside;			/* of cloud_normals(): neighbours' mean from it, in cells */
 	/* what tells the sides; CLOUD_ORDER: normal[] until cloud_normals(), of any length */
 	enum { CLOUD_NO_SIDES, CLOUD_NORMALS, CLOUD_ORDER, CLOUD_SENSOR } sides;
 	bool has_sensor;
@@ -72,9 +71,9 @@ int cloud_spacing(struct run *, const struct cloud *, double *spacing);
  * NaN, then 1.5 spacings or 1.25 times the noise, whichever is more. -1 after fail(). */
 int cloud_scale(struct run *, struct cloud *, double *cell, double *noise);
 /* Makes normals by the neighbours, on the side of the cloud's normals, else of the sensor, else on
- * any. Drops points whose neighbours lie on no plane, or whose side is not known. -1 after
- * fail(). */
-int cloud_normals(struct run *, struct cloud *);
+ * any. Drops points whose neighbours lie on no plane, or whose side is not known. others: no point
+ * takes part in its own plane, so that its noise does not turn its normal. -1 after fail(). */
+int cloud_normals(struct run *, struct cloud *, bool others);
 /* The share of pairs of neighbours whose normals are more than a right angle apart. */
 double cloud_disagreement(struct run *, const struct cloud *);
 void cloud_free(struct cloud *);

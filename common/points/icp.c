@@ -673,7 +673,6 @@ pose_list_free(struct pose_list *list)
 #define FINE_REACH 2
 #define TANGENTIAL 2		/* spacings beside the partner: a border's */
 #define NORMALS_AGREE 0.8	/* cosine */
-#define BORDER 0.25		/* cells that the mean of inner points' neighbours may lie aside */
 #define ITEM_POINTS 256		/* of a cloud, that a thread takes at a time */
 #define COARSE_TIMES 30		/* what is rest at first */
 #define OVERLAP_PITCHES 20	/* distances of points within which several views overlap */
@@ -1299,24 +1298,16 @@ icp_fit(struct run *run, struct icp_view *view, size_t views, bool ring, double 
 	return status;
 }
 
-/*
- * Every step-th point of a cloud, in the order of cubes that its nearest points are found by.
- * Without those at borders: the noise of a point at the edge of its neighbours turns its normal, so
- * that residual and normal pull the views together (0.2 mm of 0.5 mm of noise).
- */
+/* Every step-th point of a cloud, in the order of cubes that its nearest points are found by. */
 static int
 make_level(struct run *run, const struct cloud *cloud, size_t step, double reach,
     struct icp_level *level)
 {
-	uint32_t *point = must_large(cloud->n, sizeof(*point));
-	size_t n = 0, inner = 0;
+	const size_t n = (cloud->n + step - 1) / step;
 	float *at[3];
 	double about[3];
 	int status;
 
-	for (size_t i = 0; i < cloud->n; i++)
-		if (cloud->aside[i] < BORDER && inner++ % step == 0)
-			point[n++] = (uint32_t)i;
 	level->n = n;
 	level->spacing = cloud->spacing * sqrt((double)step);
 	for (size_t k = 0; k < 3; k++) {
@@ -1324,20 +1315,18 @@ make_level(struct run *run, const struct cloud *cloud, size_t step, double reach
 		level->at[k] = must_large(n + 1, sizeof(float));
 		level->normal[k] = must_large(n + 1, sizeof(float));
 		for (size_t i = 0; i < n; i++)
-			at[k][i] = cloud->xyz[k][point[i]];
-		about[k] = n > 0 ? at[k][n / 2] : 0;
+			at[k][i] = cloud->xyz[k][i * step];
+		about[k] = at[k][n / 2];
 	}
-	status = n == 0 ? fail(NULL, "all points lie at borders") :
-	    grid_make(run, (const float *const[3]){ at[0], at[1], at[2] }, n,
+	status = grid_make(run, (const float *const[3]){ at[0], at[1], at[2] }, n,
 	    2 * reach * level->spacing, about, NULL, &level->grid);
 	for (size_t k = 0; k < 3; k++) {
 		for (size_t i = 0; i < n && status == 0; i++) {
 			level->at[k][i] = at[k][level->grid.point[i]];
-			level->normal[k][i] = cloud->normal[k][point[level->grid.point[i]]];
+			level->normal[k][i] = cloud->normal[k][level->grid.point[i] * step];
 		}
 		free(at[k]);
 	}
-	free(point);
 	return status;
 }
 

@@ -117,8 +117,8 @@ struct icp_view {
 	double expected;		/* the rms that the noise of both views explains */
 };
 
-/* After cloud_normals(); the cloud may go then. noise is the caller's. -1 after fail():
- * few points; icp_view_free() in either case. */
+/* After cloud_normals() by the others; the cloud may go then. noise is the caller's. -1 after
+ * fail(): few points; icp_view_free() in either case. */
 int icp_view_take_cloud(struct run *, const struct cloud *, struct icp_view *);
 /*
  * Fits all views to each other; the first one stays. On few points, then on all, until a step turns

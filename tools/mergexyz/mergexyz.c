@@ -11,6 +11,7 @@
 #include "base/linear.h"
 #include "base/process.h"
 #include "image/statistics.h"
+#include "points/cloud.h"
 #include "run/stage.h"
 
 /* ---- options ---- */
@@ -20,11 +21,12 @@ struct parameters {
 	bool icp, ring;
 	double max_rms;
 	struct opt_list write_pose;
-	double grid;
-	struct numbers noise;
+	struct numbers grid, noise;
 };
 
 #define AT(field) offsetof(struct parameters, field)
+
+static const char *const sizes[] = { "auto", NULL };
 
 static const struct opt options[] = {
 	VIEWS_OPTIONS(struct parameters, views, poses),
@@ -38,8 +40,8 @@ static const struct opt options[] = {
 	  "the poses that --icp has found, for --pose; one file per view", NULL },
 	{ 0, "noise", "K,N", OPT_NUMBERS, AT(noise), NULL, 0, 1000, NULL,
 	  "drop points whose K nearest are N sigma farther than is usual", NULL },
-	{ 0, "grid", "MM", OPT_NUMBER, AT(grid), NULL, 1e-9, 1e9, "mm",
-	  "one point per cube of this side", NULL },
+	{ 0, "grid", "MM", OPT_NUMBERS, AT(grid), NULL, 1e-9, 1e9, "mm",
+	  "one point per cube of this side; auto: the spacing of the points", sizes },
 	/* what splatxyz does, by its old spelling */
 	{ 0, "splat", "WxH", OPT_STAGE, .help = "splatxyz" },
 	{ 0, "onto", "WORD", OPT_STAGE, .standard = "", .help = "splatxyz" },
@@ -184,6 +186,21 @@ take_frame(struct run *run, struct frame *in)
 	return status;
 }
 
+/* --grid auto: the spacing of the points of all views. -1 after fail(). */
+static int
+find_size(struct run *run, const struct frame *points, double *size)
+{
+	struct cloud cloud = { 0 };
+	int status = cloud_take(points, &cloud) < 0 ? -1 : cloud_spacing(run, &cloud, size);
+
+	cloud_free(&cloud);
+	if (status == 0 && !(*size > 0))
+		return fail("--grid", "all points are at one place");
+	if (status == 0 && run->verbose)
+		note("--grid", "auto is %.4g", *size);
+	return status;
+}
+
 static int
 end(struct run *run)
 {
@@ -192,6 +209,7 @@ end(struct run *run)
 	struct frame *cloud = NULL;
 	struct shared_errors errors = { 0 };
 	bool folded = priv->sums.clouds > 0;
+	double size = parameters->grid.n ? parameters->grid.v[0] : NAN;
 	size_t points;
 	int status;
 
@@ -220,8 +238,10 @@ end(struct run *run)
 	else if (status == 0 && parameters->noise.n)
 		status = outliers_drop(run, (size_t)parameters->noise.v[0],
 		    parameters->noise.v[1], &errors, &cloud);
-	if (status == 0 && !isnan(parameters->grid) && !folded)
-		status = thin_cloud(run, parameters->grid, &errors, &cloud);
+	if (status == 0 && parameters->grid.n && isnan(size) && points)
+		status = find_size(run, cloud, &size);
+	if (status == 0 && !isnan(size) && !folded)
+		status = thin_cloud(run, size, &errors, &cloud);
 	free(errors.piece);
 	if (status < 0) {
 		frame_free(cloud);
@@ -272,8 +292,8 @@ init(struct run *run)
 	    views_open(&priv->views, &parameters->views, &parameters->poses) < 0)
 		return -1;
 	priv->views.compares = !parameters->icp;
-	priv->folds = !isnan(parameters->grid) && !parameters->icp && parameters->noise.n == 0;
-	priv->sums.size = parameters->grid;
+	priv->sums.size = parameters->grid.n ? parameters->grid.v[0] : NAN;
+	priv->folds = !isnan(priv->sums.size) && !parameters->icp && parameters->noise.n == 0;
 	return 0;
 }
 

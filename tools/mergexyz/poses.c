@@ -18,6 +18,7 @@
 #define RING_LEAST 3
 #define POINTS_LEAST 16		/* for normals to be made of */
 #define PINHOLE_PX 0.1		/* rms of a camera's picture; slices of a laser are farther off */
+#define NARROW 0.5		/* share of a view's points: seen aslant by both cameras, if less */
 #define RMS_REPORTED 1.1	/* times the rms that noise explains: more is reported */
 
 /* Puts nx ny nz behind the channels of a piece: of its pixels, NaN where there is none. */
@@ -73,7 +74,7 @@ make_view(struct run *run, struct view_frame *piece, bool ordered, bool adds, st
 		status = cloud_take(piece->frame, &cloud);
 	if (status == 0 && !ordered && cloud.n >= POINTS_LEAST)
 		status = cloud_scale(run, &cloud, &cell, &view->noise) < 0 ||
-		    cloud_normals(run, &cloud) < 0 ? -1 : 0;
+		    cloud_normals(run, &cloud, true) < 0 ? -1 : 0;
 	if (status == 0 && !ordered)
 		status = icp_view_take_cloud(run, &cloud, view);
 	if (status == 0 && !view->sided && !ordered)
@@ -114,9 +115,9 @@ order_views(struct run *run, const struct pieces *pieces, struct icp_view *view)
 }
 
 static int
-make_views(struct run *run, struct pieces *pieces, struct icp_view *view)
+make_views(struct run *run, struct pieces *pieces, bool ordered, struct icp_view *view)
 {
-	bool ordered = order_views(run, pieces, view), adds = true;
+	bool adds = true;
 	int status = 0;
 
 	for (size_t i = 0; i < pieces->n; i++) {
@@ -131,6 +132,20 @@ make_views(struct run *run, struct pieces *pieces, struct icp_view *view)
 	for (size_t i = 0; i < pieces->n && status == 0; i++)
 		status = make_view(run, &pieces->v[i], ordered, adds, &view[i]);
 	return status;
+}
+
+/*
+ * Is a fit of ordered views for nearest points to mend? Where views share little, both cameras see
+ * it aslant, and pixels are far from each other there: too far for planes of 5 x 5.
+ */
+static bool
+is_narrow(const struct icp_view *view, size_t n, int status)
+{
+	bool narrow = status < 0 && n > 2 && !fail_is_memory();
+
+	for (size_t i = 1; i < n; i++)
+		narrow |= view[i].overlap > 0 && view[i].overlap < NARROW;
+	return narrow;
 }
 
 static void
@@ -197,15 +212,31 @@ int
 align_pieces(struct run *run, const struct align_options *options, struct pieces *pieces)
 {
 	struct icp_view *view = must_alloc(pieces->n, sizeof(*view));
+	const size_t least = options->ring ? RING_LEAST : 2;
+	bool ordered = order_views(run, pieces, view), again;
 	size_t steps;
-	int status;
+	int status = pieces->n < least ? fail(NULL, "wants %zu frames or more, not %zu", least,
+	    pieces->n) : 0;
 
-	if (pieces->n < (options->ring ? RING_LEAST : 2))
-		status = fail(options->ring ? "--ring" : "--icp", "wants %d frames or more, not "
-		    "%zu", options->ring ? RING_LEAST : 2, pieces->n);
-	else if ((status = make_views(run, pieces, view)) < 0 || (status = icp_fit(run, view,
-	    pieces->n, options->ring, options->max_rms, &steps)) < 0)
-		fail_prefix("--icp");
+	do {
+		if (status == 0)
+			status = make_views(run, pieces, ordered, view);
+		if (status == 0)
+			status = icp_fit(run, view, pieces->n, options->ring, options->max_rms,
+			    &steps);
+		again = ordered && is_narrow(view, pieces->n, status);
+		for (size_t i = 0; i < pieces->n && again; i++) {
+			icp_view_free(&view[i]);
+			view[i] = (struct icp_view){ 0 };
+		}
+		if (again) {
+			fail_clear();
+			status = 0;
+			ordered = false;
+		}
+	} while (again);
+	if (status < 0)
+		fail_prefix(options->ring && pieces->n < least ? "--ring" : "--icp");
 	for (size_t i = 0; i < pieces->n && status == 0; i++) {
 		pieces->v[i].pose = view[i].pose;
 		if (i > 0)

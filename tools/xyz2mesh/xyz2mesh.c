@@ -58,7 +58,7 @@ prepare(struct run *run, struct cloud *cloud, double *cell)
 	bool found = isnan(*cell);
 
 	if (cloud_scale(run, cloud, cell, &noise) < 0 ||
-	    (cloud->sides != CLOUD_NORMALS && cloud_normals(run, cloud) < 0))
+	    (cloud->sides != CLOUD_NORMALS && cloud_normals(run, cloud, false) < 0))
 		return -1;
 	if (cloud->n < LEAST_POINTS)
 		return fail(NULL, "the points lie on lines, or too far from each other for cells "
