@@ -654,13 +654,9 @@ probe_find(struct run *run, struct probe *probe, const char *object)
 static void
 probe_free(struct probe *probe)
 {
-	for (size_t i = 0; i < probe->words; i++) {
-		free(probe->word[i].text);
-		free(probe->word[i].why);
-	}
 	for (size_t i = 0; i < probe->problems; i++)
 		free(probe->problem[i]);
-	free(probe->word);
+	words_free(probe);
 	free(probe->problem);
 	free(probe->line);
 	free(probe->seen_line);

@@ -380,7 +380,7 @@ extern const char *const certainty_words[];
 enum word_stage { WORD_PHASEWRAP, WORD_UNWRAP2F, WORD_STAGE };
 
 struct word {
-	char *text, *why;
+	char *text, *why;		/* one allocation, that of text */
 	enum certainty sure;
 	enum word_stage stage;		/* which one it belongs to; WORD_STAGE: it is one itself */
 };
@@ -451,6 +451,7 @@ const char *probe_name(const struct probe *, size_t image);
 /* Makes the words and the line, which writes to the file `output` (NULL: standard output). -1 after
  * fail(). */
 int command_make(struct probe *, const char *output);
+void words_free(struct probe *);
 /* Makes one origin, sign and period of those of both cameras, and tells where they differ. */
 void command_pair(struct probe pair[2]);
 
@@ -462,8 +463,6 @@ void report_json(const struct probe *, size_t n, const char *line, FILE *);
 void problems_find(struct probe *);
 /* Do the numbers of the files pass over one next to a Gray plane or a flat image? Which, or "". */
 bool probe_gap(const struct probe *, char text[200]);
-/* A new string, as vsprintf() prints it. */
-char *text_of(const char *format, va_list);
 /* Nothing fits: "; a.png to d.png look like fringes, ...", or "" where nothing looks like them. The
  * names are cut to what fits. */
 const char *problems_guess(const struct probe *, char text[480]);
