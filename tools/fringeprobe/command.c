@@ -211,24 +211,6 @@ add_files(struct probe *probe, FILE *to)
 
 #define MAX_THREE_ERROR_DEG 5	/* of shifts of three images: farther off, they are no equal ones */
 
-static const struct fringe_set *
-first_set(const struct probe *probe)
-{
-	return probe->chosen ? &probe->sets.fringe[probe->set[0]] : NULL;
-}
-
-/* The Gray code along the axis of the first set, or the only one; NULL: none. */
-static const struct gray_code *
-fringe_code(const struct probe *probe)
-{
-	const struct fringe_set *set = first_set(probe);
-
-	for (size_t c = 0; c < probe->gray.codes; c++)
-		if (!set || probe->gray.code[c].axis == set->axis)
-			return &probe->gray.code[c];
-	return NULL;
-}
-
 /* Does the phase grow against the line: does a Gray code say that columns do? */
 static bool
 falls(const struct probe *probe)
@@ -847,22 +829,22 @@ add_found_words(struct probe *probe)
 	add_gray_of(probe);
 }
 
+/* How many phases there are, and codes that count their fringes. */
+static void
+count_phases(const struct probe *probe, size_t *phases, size_t *codes)
+{
+	*phases = probe->described ? probe->captures.fringes : probe->chosen;
+	*codes = probe->described ? probe->captures.codes : probe->gray.codes;
+}
+
 /* Can fringe orders be found, or does a Gray code alone count columns? */
 static bool
 can_unwrap(const struct probe *probe)
 {
-	if (probe->described)
-		return probe->captures.fringes &&
-		    (probe->captures.fringes > 1 || probe->captures.codes);
-	return probe->chosen > 1 || probe->gray.codes;
-}
+	size_t phases, codes;
 
-/* Is there one phase alone, without an index of its fringes? */
-static bool
-is_single_phase(const struct probe *probe)
-{
-	return probe->described ? probe->captures.fringes == 1 && !probe->captures.codes :
-	    probe->chosen == 1 && !probe->gray.codes;
+	count_phases(probe, &phases, &codes);
+	return phases > 1 || (codes && (phases || !probe->described));
 }
 
 /* What comes after: one phase is unwrapped by its neighbours, and a calibration is used. */
@@ -870,11 +852,13 @@ static void
 add_stages(struct probe *probe)
 {
 	const struct beside *beside = &probe->beside;
+	size_t phases, codes;
 	enum certainty sure = beside->ambiguous ? SURE_GUESSED : SURE_FOUND;
 	char *file = beside->calib || beside->pair ?
 	    shell_word(beside->calib ? beside->calib : beside->pair) : NULL;
 
-	if (is_single_phase(probe))
+	count_phases(probe, &phases, &codes);
+	if (phases == 1 && !codes)
 		add_word(probe, SURE_FOUND, "unwrapq\tone phase, and nothing that counts its "
 		    "fringes: differences within the object alone mean something")->stage =
 		    WORD_STAGE;
@@ -917,15 +901,13 @@ usual_board(const struct probe *probe, size_t size[2])
 }
 
 static char *
-look_command(const struct probe *probe, enum look_kind kind, size_t first)
+look_command(const struct probe *probe, enum look_kind kind, const char *channel)
 {
-	const struct image_look *look = &probe->look[first];
 	size_t size[2] = { 0 };
 
 	if (kind == LOOK_LASER)
-		return must_format("steger%s%s", look->channel ? " --channel " : "",
-		    !look->channel ? "" : *look->channel == 'r' ? "red" : *look->channel == 'g' ?
-		    "green" : "blue");
+		return must_format("steger%s%s", channel ? " --channel " : "", !channel ? "" :
+		    *channel == 'r' ? "red" : *channel == 'g' ? "green" : "blue");
 	if (kind == LOOK_FRINGES)
 		return must_strdup("fringepipe fourierphase");
 	usual_board(probe, size);
@@ -946,24 +928,26 @@ put_looks(struct probe *probe, const char *output, FILE *to)
 	for (size_t i = 0; i < probe->n; i++)
 		kinds += probe->look[i].kind != LOOK_NOTHING && !count[probe->look[i].kind]++;
 	for (enum look_kind kind = LOOK_FRINGES; kind < LOOK_KINDS; kind++) {
-		size_t n = 0, first = 0;
+		const char *channel = NULL;
+		size_t n = 0;
 		char *text;
 
-		for (size_t i = probe->n; i-- > 0 && count[kind];)
-			first = probe->look[i].kind == kind ? i : first;
 		for (size_t i = 0; i < probe->n; i++)
-			if (probe->look[i].kind == kind)
+			if (probe->look[i].kind == kind) {
+				channel = n ? channel : probe->look[i].channel;
 				path[n++] = probe->image[i]->path;
+			}
 		if (n == 0)
 			continue;
-		text = look_command(probe, kind, first);
+		text = look_command(probe, kind, channel);
 		add_word(probe, SURE_GUESSED, "%s\t%s", text, whys[kind]);
 		fprintf(to, "%s%s", put++ ? " && " : "", text);
 		status = files_put(to, path, n) < 0 ? -1 : status;
 		fputs(kind == LOOK_FRINGES ? " , unwrapq" : "", to);
-		if (kinds > 1 || output)
-			fprintf(to, " -o %s", kinds > 1 ? files[kind] : output);
-		fputs(kinds > 1 ? ".nrrd" : "", to);
+		if (kinds > 1)
+			fprintf(to, " -o %s.nrrd", files[kind]);
+		else if (output)
+			fprintf(to, " -o %s", output);
 		free(text);
 	}
 	free(path);

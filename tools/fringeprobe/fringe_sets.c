@@ -535,6 +535,12 @@ struct key {
 	double count, rank;		/* times that it was found; how good it looks */
 };
 
+static void
+set_bit(uint64_t bit[KEY_WORDS], size_t i)
+{
+	bit[i / 64] |= (uint64_t)1 << i % 64;
+}
+
 struct keys {
 	struct key *key;
 	size_t n;
@@ -569,19 +575,12 @@ keys_add(struct keys *keys, const uint64_t bit[KEY_WORDS], double count)
 	keys->slot[at] = (uint32_t)++keys->n;
 }
 
-static bool
-key_has(const struct key *key, size_t i)
-{
-	return key->bit[i / 64] >> i % 64 & 1;
-}
-
-/* The images of a key, from the places in a list of those that are free. */
 static void
 key_images(const struct key *key, struct steps *steps)
 {
 	steps->n = 0;
 	for (size_t i = 0; i < STEPS_MOST; i++)
-		if (key_has(key, i))
+		if (key->bit[i / 64] >> i % 64 & 1)
 			steps->image[steps->n++] = i;
 }
 
@@ -631,15 +630,6 @@ key_thin(const struct sets *sets, struct key *key)
 	key->n = left.n;
 }
 
-/* The more images, and the more of their triples that found them, the better. */
-static void
-key_rank(struct key *key)
-{
-	double n = (double)key->n, triples = n * (n - 1) * (n - 2) / 6;
-
-	key->rank = n * fmin(1, key->count / (0.3 * triples));
-}
-
 static int
 compare_keys(const void *a, const void *b)
 {
@@ -650,6 +640,20 @@ compare_keys(const void *a, const void *b)
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
 	return memcmp(x->bit, y->bit, sizeof(x->bit));
+}
+
+/* The more images, and the more of their triples that found them, the better. */
+static void
+keys_sort(struct keys *keys)
+{
+	for (size_t k = 0; k < keys->n; k++) {
+		struct key *key = &keys->key[k];
+		double n = (double)key->n, triples = n * (n - 1) * (n - 2) / 6;
+
+		key->rank = n * fmin(1, key->count / (0.3 * triples));
+	}
+	if (keys->n)
+		qsort(keys->key, keys->n, sizeof(*keys->key), compare_keys);
 }
 
 /* Products of the images' differences from image i. */
@@ -707,7 +711,7 @@ add_runs(const struct sets *sets, struct keys *keys)
 			double triples = (double)(length * (length - 1) * (length - 2)) / 6;
 
 			for (size_t k = i; k < i + length; k++)
-				key.bit[k / 64] |= (uint64_t)1 << k % 64;
+				set_bit(key.bit, k);
 			key_thin(sets, &key);
 			if (key.n == length)
 				keys_add(keys, key.bit, 0.3 * triples);
@@ -740,26 +744,27 @@ add_quadruples(const struct sets *sets, struct keys *keys)
 	for (size_t p = 0; p < pairs; p++)
 		for (size_t q = p + 1; q < pairs; q++) {
 			const struct pair *x = &pair[p], *y = &pair[q];
-			double side[4], mean, ratio = x->apart / y->apart;
+			double mean = 0, least = INFINITY, most = 0, ratio = x->apart / y->apart;
 			uint64_t bit[KEY_WORDS] = { 0 };
 
 			if (ratio < exp(-PAIRS_DIFFER) || ratio > exp(PAIRS_DIFFER) ||
 			    x->a == y->a || x->a == y->b || x->b == y->a || x->b == y->b)
 				continue;
-			side[0] = distance(sets, x->a, y->a);
-			side[1] = distance(sets, x->a, y->b);
-			side[2] = distance(sets, x->b, y->a);
-			side[3] = distance(sets, x->b, y->b);
-			mean = (side[0] + side[1] + side[2] + side[3]) / 4;
-			if (fmin(fmin(side[0], side[1]), fmin(side[2], side[3])) <
-			    LEAST_SIDE * mean || fmax(fmax(side[0], side[1]),
-			    fmax(side[2], side[3])) > LONGEST_SIDE * mean ||
+			for (int k = 0; k < 4; k++) {
+				double side = distance(sets, k & 1 ? x->b : x->a, k & 2 ? y->b :
+				    y->a);
+
+				mean += side / 4;
+				least = fmin(least, side);
+				most = fmax(most, side);
+			}
+			if (least < LEAST_SIDE * mean || most > LONGEST_SIDE * mean ||
 			    mean < 0.38 * x->apart || mean > 0.72 * x->apart)
 				continue;
-			bit[x->a / 64] |= (uint64_t)1 << x->a % 64;
-			bit[x->b / 64] |= (uint64_t)1 << x->b % 64;
-			bit[y->a / 64] |= (uint64_t)1 << y->a % 64;
-			bit[y->b / 64] |= (uint64_t)1 << y->b % 64;
+			set_bit(bit, x->a);
+			set_bit(bit, x->b);
+			set_bit(bit, y->a);
+			set_bit(bit, y->b);
 			keys_add(keys, bit, 2);
 		}
 	free(pair);
@@ -791,7 +796,6 @@ add_quadruples(const struct sets *sets, struct keys *keys)
 #define MIN_LOOK_LINES 6
 #define MIN_FRINGES 0.9		/* in view, of a set that stands alone */
 #define MIN_QUICK_BINS 8
-#define MAX_RESULTANT 0.6	/* of shifts: 0 all around a turn, 0.64 over half of one */
 
 static size_t
 look_thin(const struct sets *sets)
@@ -831,19 +835,6 @@ order_score(const struct candidate *c)
 	return is_full(c) ? 2 : is_nearly_full(c) ? 1 : -0.5 * (double)c->steps.n;
 }
 
-/* Do most of the shifts lie together? Fringes that are dim beside Gray planes are alike. */
-static bool
-is_lump(const struct steps *steps)
-{
-	double c = 0, s = 0;
-
-	for (size_t k = 0; k < steps->n; k++) {
-		c += cos(steps->shift_rad[k]);
-		s += sin(steps->shift_rad[k]);
-	}
-	return hypot(c, s) > MAX_RESULTANT * (double)steps->n;
-}
-
 /* Are four images two planes and their inverses? These show four phases, or eight bins of them. */
 static bool
 is_two_pairs(const struct sets *sets, const struct steps *steps)
@@ -861,8 +852,6 @@ candidate_rank(const struct sets *sets, struct candidate *c)
 	if (!candidate_fit(sets, c, false))
 		return false;
 	candidate_clean(sets, c);
-	if (!c->order.of && is_lump(&c->steps))
-		return false;
 	c->score = (double)c->steps.n + order_score(c) - 3 * c->left - 2 * c->gain_scatter;
 	return c->order.of || c->steps.n >= 5;
 }
@@ -1208,10 +1197,7 @@ find_candidates(const struct sets *sets, struct candidate *found)
 	keys.slot = must_alloc(KEY_SLOTS, sizeof(*keys.slot));
 	thinned.slot = must_alloc(KEY_SLOTS, sizeof(*keys.slot));
 	add_triples(sets, &keys);
-	for (size_t k = 0; k < keys.n; k++)
-		key_rank(&keys.key[k]);
-	if (keys.n)
-		qsort(keys.key, keys.n, sizeof(*keys.key), compare_keys);
+	keys_sort(&keys);
 	for (size_t k = 0; k < keys.n && k < KEYS_THINNED; k++) {
 		key_thin(sets, &keys.key[k]);
 		if (keys.key[k].n >= 4)
@@ -1219,10 +1205,7 @@ find_candidates(const struct sets *sets, struct candidate *found)
 	}
 	add_runs(sets, &thinned);
 	add_quadruples(sets, &thinned);
-	for (size_t k = 0; k < thinned.n; k++)
-		key_rank(&thinned.key[k]);
-	if (thinned.n)
-		qsort(thinned.key, thinned.n, sizeof(*keys.key), compare_keys);
+	keys_sort(&thinned);
 	for (size_t k = 0; k < thinned.n && k < KEYS_FITTED; k++) {
 		ranked[n] = (struct candidate){ 0 };
 		key_images(&thinned.key[k], &ranked[n].steps);
@@ -1645,7 +1628,9 @@ sets_free(struct sets *sets)
 #define MIN_COHERENCE 0.6
 /* With this error of a set, five cameras of 40 and 41 fringes agree about the origin. */
 #define SHIFT_BIAS_RAD (0.25 * M_PI / 180)
-#define BLOCKS 10		/* of lines, each left out in turn */
+#define BLOCKS 12		/* of lines, each left out in turn */
+#define FEW_BLOCKS_ERROR 0.05	/* of a slope that less than three of them tell */
+#define RATIO_ROUNDS 4		/* in which runs that lost a fringe are left out */
 #define MAX_RUNS 4096		/* pieces of lines along which both phases are known */
 /* Harmonics, as a phase error in rad: of what a fit leaves; of three steps, which leave none. */
 #define HARMONICS_OF_LEFT 0.7
@@ -1689,17 +1674,58 @@ harmonic_error(const struct fringe_set *set, double fringes, double left_rad)
 	    HARMONICS_OF_LEFT * set->steps.residual);
 }
 
-static double
-weighted_ratio(const struct phase_run *run, size_t n, size_t block, size_t lines)
+void
+slope_add(struct slope_sums *sums, double x, double y)
 {
-	double sum = 0, weight = 0;
+	sums->low = sums->n > 0 ? fmin(sums->low, x) : x;
+	sums->high = sums->n > 0 ? fmax(sums->high, x) : x;
+	sums->n++;
+	sums->x += x;
+	sums->y += y;
+	sums->xx += x * x;
+	sums->xy += x * y;
+	sums->yy += y * y;
+}
 
-	for (size_t k = 0; k < n; k++)
-		if (run[k].line * BLOCKS / lines != block) {
-			sum += run[k].weight * run[k].ratio;
-			weight += run[k].weight;
-		}
-	return sum / weight;
+void
+line_sums_add(struct line_sums *sums, size_t line, struct slope_sums *run)
+{
+	run->xx -= run->x * run->x / run->n;
+	run->xy -= run->x * run->y / run->n;
+	run->yy -= run->y * run->y / run->n;
+	sums->xx[line] += run->xx;
+	sums->xy[line] += run->xy;
+}
+
+double
+line_sums_slope(const struct line_sums *sums, size_t lines, double *error)
+{
+	double xy = 0, xx = 0, part[BLOCKS], mean = 0, squares = 0;
+	size_t parts = 0;
+
+	for (size_t l = 0; l < lines; l++) {
+		xy += sums->xy[l];
+		xx += sums->xx[l];
+	}
+	*error = (double)NAN;
+	if (!(xx > 0))
+		return (double)NAN;
+	for (size_t b = 0; b < BLOCKS; b++) {
+		double y = xy, x = xx;
+
+		for (size_t l = 0; l < lines; l++)
+			if (l * BLOCKS / lines == b) {
+				y -= sums->xy[l];
+				x -= sums->xx[l];
+			}
+		if (x > 0 && x < xx)
+			mean += part[parts++] = y / x;
+	}
+	for (size_t b = 0; b < parts; b++)
+		squares += pow(part[b] - mean / (double)parts, 2);
+	*error = parts > 2 ? sqrt(squares * (double)(parts - 1) / (double)parts) :
+	    FEW_BLOCKS_ERROR * fabs(xy / xx);
+	return xy / xx;
 }
 
 /* The median of one of the numbers of n runs. */
@@ -1712,40 +1738,27 @@ runs_median(const struct phase_run *run, size_t n, size_t offset, float *room)
 }
 
 /* The runs of pixels in which both phases, unwrapped along the lines, are known and the first
- * spans more than a radian; returns how many, `most` at most. */
+ * spans more than a radian; returns how many, MAX_RUNS at most. */
 static size_t
-phase_runs(size_t lines, size_t length, const float *a, const float *b, struct phase_run *out,
-    size_t most)
+phase_runs(const struct field *field, const float *a, const float *b, struct phase_run *out)
 {
-	size_t n = 0;
+	size_t n = 0, length = field->length;
 
-	for (size_t p = 0; p < lines * length && n < most; p++) {
+	for (size_t p = 0; p < field->lines * length && n < MAX_RUNS; p++) {
 		size_t first = p, end = (p / length + 1) * length;
-		double pixels = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-		double low = INFINITY, high = -INFINITY;
+		struct slope_sums sums = { 0 };
+		struct line_sums ignored = { { 0 }, { 0 } };
 
-		for (; p < end && !isnan(a[p]) && !isnan(b[p]); p++) {
-			double dx = (double)(a[p] - a[first]), dy = (double)(b[p] - b[first]);
-
-			pixels++;
-			x += dx;
-			y += dy;
-			xx += dx * dx;
-			xy += dx * dy;
-			yy += dy * dy;
-			low = fmin(low, dx);
-			high = fmax(high, dx);
-		}
+		for (; p < end && !isnan(a[p]) && !isnan(b[p]); p++)
+			slope_add(&sums, (double)(a[p] - a[first]), (double)(b[p] - b[first]));
 		if (p == end)
 			p--;
-		if (pixels < MIN_RUN_PX || high - low < MIN_RUN_RAD)
+		if (sums.n < MIN_RUN_PX || sums.high - sums.low < MIN_RUN_RAD)
 			continue;
-		xx -= x * x / pixels;
-		xy -= x * y / pixels;
-		yy -= y * y / pixels;
-		out[n++] = (struct phase_run){ .line = first / length, .weight = xx,
-			.ratio = xy / xx, .span_rad = high - low,
-			.left_rad = sqrt(fmax(0, yy - xy * xy / xx) / pixels) };
+		line_sums_add(&ignored, 0, &sums);
+		out[n++] = (struct phase_run){ .line = first / length, .weight = sums.xx,
+			.ratio = sums.xy / sums.xx, .span_rad = sums.high - sums.low,
+			.left_rad = sqrt(fmax(0, sums.yy - sums.xy * sums.xy / sums.xx) / sums.n) };
 	}
 	return n;
 }
@@ -1761,17 +1774,22 @@ ratio_measure(const struct field *field, const struct fringe_set *fine,
 {
 	struct phase_run *run = must_alloc(MAX_RUNS, sizeof(*run));
 	float *room = must_alloc(MAX_RUNS, sizeof(*room));
-	size_t n = phase_runs(field->lines, field->length, fine->phase, coarse->phase, run,
-	    MAX_RUNS);
-	double squares = 0, mean = 0, part[BLOCKS], parts = 0, span, turns, left;
-	double by_fine, by_coarse;
+	size_t n = phase_runs(field, fine->phase, coarse->phase, run);
+	double span, turns, left, by_fine, by_coarse;
 
 	*ratio = *error = (double)NAN;
-	for (int round = 0; round < 4 && n > 2; round++) {
+	for (int round = 0; round <= RATIO_ROUNDS && n > 2; round++) {
+		struct line_sums sums = { { 0 }, { 0 } };
 		size_t within = 0;
 		double limit;
 
-		*ratio = weighted_ratio(run, n, BLOCKS, field->lines);
+		for (size_t k = 0; k < n; k++) {
+			sums.xx[run[k].line] += run[k].weight;
+			sums.xy[run[k].line] += run[k].weight * run[k].ratio;
+		}
+		*ratio = line_sums_slope(&sums, field->lines, error);
+		if (round == RATIO_ROUNDS)
+			break;
 		for (size_t k = 0; k < n; k++)
 			run[k].off = fabs(run[k].ratio - *ratio);
 		limit = 4 * runs_median(run, n, offsetof(struct phase_run, off), room) + 1e-9;
@@ -1780,31 +1798,17 @@ ratio_measure(const struct field *field, const struct fringe_set *fine,
 				run[within++] = run[k];
 		n = within;
 	}
-	if (n < 3) {
-		free(room);
-		free(run);
-		return;
+	if (n > 2) {
+		span = runs_median(run, n, offsetof(struct phase_run, span_rad), room);
+		left = runs_median(run, n, offsetof(struct phase_run, left_rad), room);
+		turns = span / (2 * M_PI);
+		by_fine = *ratio * harmonic_error(fine, turns, left / fabs(*ratio)) *
+		    harmonic_share(turns);
+		turns *= fabs(*ratio);
+		by_coarse = harmonic_error(coarse, turns, left) * harmonic_share(turns);
+		*error = hypot(*error, sqrt(12) / span * hypot(by_fine, by_coarse));
 	}
-	*ratio = weighted_ratio(run, n, BLOCKS, field->lines);
-	for (size_t b = 0; b < BLOCKS; b++) {
-		double one = weighted_ratio(run, n, b, field->lines);
-
-		if (isnan(one))
-			continue;
-		part[(size_t)parts++] = one;
-		mean += one;
-	}
-	for (size_t b = 0; b < (size_t)parts; b++)
-		squares += pow(part[b] - mean / parts, 2);
-	span = runs_median(run, n, offsetof(struct phase_run, span_rad), room);
-	left = runs_median(run, n, offsetof(struct phase_run, left_rad), room);
 	free(room);
-	turns = span / (2 * M_PI);
-	by_fine = *ratio * harmonic_error(fine, turns, left / fabs(*ratio)) * harmonic_share(turns);
-	turns *= fabs(*ratio);
-	by_coarse = harmonic_error(coarse, turns, left) * harmonic_share(turns);
-	*error = hypot(sqrt(squares * fmax(parts - 1, 0) / fmax(parts, 1)),
-	    sqrt(12) / span * hypot(by_fine, by_coarse));
 	free(run);
 }
 
@@ -2052,6 +2056,9 @@ frequencies_find(const struct sets *sets, const size_t *set, size_t n, const str
 	*all = (struct frequencies){ 0 };
 	for (size_t k = 0; k < n; k++)
 		all->value[k] = (double)NAN;
+	for (size_t k = 1; k < n; k++)
+		if (sets->fringe[set[k]].axis != sets->fringe[set[0]].axis)
+			return;
 	measure_ratios(sets, set, n, all);
 	if (code && code->cell == GRAY_CELL_COLUMN) {
 		take_columns(code, n, all);
