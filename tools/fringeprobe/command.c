@@ -561,15 +561,11 @@ share_frequencies(struct probe pair[2])
 	return true;
 }
 
-/* Does the sign of both cameras' shifts agree? */
-static bool
-same_sign(const struct probe pair[2])
+/* The way in which the shifts grow, as phasewrap takes it. */
+static int
+sign_of(const struct probe *probe)
 {
-	int sign[2];
-
-	for (int i = 0; i < 2; i++)
-		sign[i] = first_set(&pair[i])->order.sign * (falls(&pair[i]) ? -1 : 1);
-	return sign[0] == sign[1];
+	return falls(probe) ? -first_set(probe)->order.sign : first_set(probe)->order.sign;
 }
 
 void
@@ -585,7 +581,7 @@ command_pair(struct probe pair[2])
 	if (!share_frequencies(pair))
 		probe_problem(&pair[0], "the left camera's fringes are %s, the right one's %s, of "
 		    "one projector: neither is found", list[0], list[1]);
-	if (!same_sign(pair))
+	if (sign_of(&pair[0]) != sign_of(&pair[1]))
 		probe_problem(&pair[0], "the shifts of both cameras have other signs: are the "
 		    "images of one in another order, or is one mirrored?");
 	if (!fit_origin(pair, &fit))
@@ -664,7 +660,7 @@ static void
 add_shifts(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
-	int sign = falls(probe) ? -set->order.sign : set->order.sign;
+	int sign = sign_of(probe);
 	bool equal = set->order.of == set->steps.n, code = origin_code(probe);
 	struct origin origin = probe->origin;
 

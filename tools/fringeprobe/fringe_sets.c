@@ -432,6 +432,15 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 	return det > 1e-9 * p[1][1] * p[2][2] ? worst : SIZE_MAX;
 }
 
+/* Counts the shifts from the first image's. */
+static void
+begin_with_zero(struct steps *steps)
+{
+	for (size_t k = steps->n; k-- > 0;)
+		steps->shift_rad[k] =
+		    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
+}
+
 /* Rounds from the shifts as they are. False: they determine nothing. */
 static bool
 fit_rounds(const double *gram, struct steps *steps)
@@ -441,9 +450,7 @@ fit_rounds(const double *gram, struct steps *steps)
 	for (int round = 0; round < FIT_ROUNDS && change_rad >= FIT_SETTLED_RAD; round++)
 		if (!step_search_round(gram, steps->n, false, steps->shift_rad, &change_rad))
 			return false;
-	for (size_t k = steps->n; k-- > 0;)
-		steps->shift_rad[k] =
-		    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
+	begin_with_zero(steps);
 	return steps_weigh(steps);
 }
 
@@ -778,19 +785,12 @@ add_quadruples(const struct sets *sets, struct keys *keys)
 #define MAX_SCATTER_OF_FOUR 0.15
 #define MAX_SCATTER_OF_SIX 0.2
 #define MAX_MEAN_SCATTER 0.3
-#define MAX_MEAN_SCATTER_SURE 0.6	/* of five steps and more that fit well */
 #define NOISE_SCATTER 1.5	/* times the noise, that is added to these */
 #define MAX_COHERENCE 0.6	/* of phases of 0, 90 ... or 0, 60 ... degrees, as of planes */
 #define MIN_DIRECTED 0.6	/* blurred planes run back and forth: 0.2 to 0.6; */
 #define WIDE 1.5		/* fewer fringes in view: */
 #define MIN_WIDE_DIRECTED 0.9	/* those of three planes and more 0.65 to 0.83 */
-#define MAX_CLEAN_SCATTER 0.08
-#define MIN_CLEAN_DIRECTED 0.97
 #define MIN_LOOK_SHARE 0.3
-/* Of the amplitude, where less than a fringe is in view, and where steps are missing; one or two
- * of five and more. */
-#define MAX_PART_LEFT 0.12
-#define MAX_NEARLY_LEFT 0.25
 #define LOOK_LINES 12		/* of each axis, for a first look, */
 #define LOOK_SAMPLES 6400	/* or fewer of large images */
 #define MIN_LOOK_LINES 6
@@ -856,19 +856,13 @@ candidate_rank(const struct sets *sets, struct candidate *c)
 	return c->order.of || c->steps.n >= 5;
 }
 
-/* Are the phases a continuum, as those of fringes, and not some of planes? Fringes of a whole
- * number of pixels have few, but go one way. */
+/* Are the phases a continuum, as those of fringes, and not some of planes? */
 static bool
 is_continuous(const struct look *look, size_t least)
 {
-	double clean = MAX_CLEAN_SCATTER + NOISE_SCATTER * look->noise;
-
 	if (look->directed < (look->fringes < WIDE ? MIN_WIDE_DIRECTED - look->noise :
 	    MIN_DIRECTED))
 		return false;
-	if (look->directed > MIN_CLEAN_DIRECTED && look->fringes > 2 && look->bins >= 5 &&
-	    look->amplitude_scatter < clean && look->mean_scatter < clean)
-		return true;
 	return look->bins >= least && look->runs <= (look->bins < 16 ? 1 : 2) &&
 	    (look->bins < 5 || fmax(look->four, look->six) < MAX_COHERENCE);
 }
@@ -879,54 +873,36 @@ candidate_look(const struct sets *sets, struct candidate *c, size_t thin)
 {
 	struct look *look = &c->look;
 	size_t n = c->steps.n;
-	bool full = is_full(c), nearly = is_nearly_full(c);
-	double noise, limit, mean_limit, coherence;
+	double noise, limit;
 
 	if (!fringeprobe_rows()->steps_look(sets->field, &c->steps, thin, look))
 		return false;
 	noise = NOISE_SCATTER * look->noise;
-	limit = noise + (n == 4 ? MAX_SCATTER_OF_FOUR : n <= 6 ? MAX_SCATTER_OF_SIX : MAX_SCATTER);
-	mean_limit = noise + (n >= 5 && full && c->most_left < 0.15 ? MAX_MEAN_SCATTER_SURE :
-	    MAX_MEAN_SCATTER);
-	coherence = look->bins < 5 ? 0 : fmax(look->four, look->six);
-	c->tentative = !full && !nearly && n >= 6 && look->bins >= 20 && look->fringes > 2;
-	if (look->amplitude_scatter > limit || look->mean_scatter > mean_limit ||
-	    !is_continuous(look, 3) || look->share < MIN_LOOK_SHARE || look->fringes < 0.1)
-		return false;
-	if (look->fringes < MIN_FRINGES && (!full || !is_run(&c->steps) || c->left > MAX_PART_LEFT))
-		return false;
-	if (!full && !c->tentative && c->left > (nearly && n > 4 ? MAX_NEARLY_LEFT :
-	    MAX_PART_LEFT))
-		return false;
-	if (!full && n < 6 && (look->amplitude_scatter > 0.15 + noise || c->most_left > 0.25 ||
-	    look->bins < 20 || coherence > 0.4))
-		return false;
-	if (!full && !nearly && (look->bins < 20 || (!c->tentative && c->most_left > 0.2) ||
-	    (n == 4 && !is_run(&c->steps))))
-		return false;
+	limit = n == 4 ? MAX_SCATTER_OF_FOUR : n <= 6 ? MAX_SCATTER_OF_SIX : MAX_SCATTER;
+	c->tentative = !is_full(c) && !is_nearly_full(c) && n >= 6 && look->bins >= 20 &&
+	    look->fringes > 2;
 	c->score = (double)n + (is_run(&c->steps) ? 0.5 : 0) -
 	    6 * fmax(0, look->amplitude_scatter - 0.1) - 3 * fmax(0, look->mean_scatter - 0.1) +
 	    order_score(c) - 2 * c->left;
-	return true;
+	return look->amplitude_scatter <= limit + noise &&
+	    look->mean_scatter <= MAX_MEAN_SCATTER + noise && is_continuous(look, 3) &&
+	    look->share >= MIN_LOOK_SHARE && look->fringes >= 0.1;
 }
 
 /* Images in the order of their files, the first one's shift 0. */
 static void
 sort_images(struct steps *steps)
 {
-	for (size_t i = 1; i < steps->n; i++)
-		for (size_t k = i; k > 0 && steps->image[k] < steps->image[k - 1]; k--) {
-			size_t image = steps->image[k];
-			double shift = steps->shift_rad[k];
+	struct steps old = *steps;
+	size_t n = 0;
 
-			steps->image[k] = steps->image[k - 1];
-			steps->shift_rad[k] = steps->shift_rad[k - 1];
-			steps->image[k - 1] = image;
-			steps->shift_rad[k - 1] = shift;
-		}
-	for (size_t k = steps->n; k-- > 0;)
-		steps->shift_rad[k] =
-		    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
+	for (size_t image = 0; n < old.n; image++)
+		for (size_t k = 0; k < old.n; k++)
+			if (old.image[k] == image) {
+				steps->image[n] = image;
+				steps->shift_rad[n++] = old.shift_rad[k];
+			}
+	begin_with_zero(steps);
 	steps_weigh(steps);
 }
 
@@ -1370,22 +1346,14 @@ three_look(const struct sets *sets, struct candidate *c, size_t thin)
 	    look->share > MIN_THREE_SHARE && look->fringes > MIN_THREE_FRINGES;
 }
 
-/* Do three images share some with others, and show something else? */
+/* Do three images share some with others? */
 static bool
-is_rival(const struct sets *sets, const struct steps *a, const struct steps *b)
+is_rival(const struct steps *a, const struct steps *b)
 {
-	double least = INFINITY;
-	size_t shared = 0, alike = 0;
-
-	for (size_t i = 0; i < 3; i++)
-		least = fmin(least, distance(sets, a->image[i], a->image[(i + 1) % 3]));
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			shared += a->image[i] == b->image[j];
-			alike += a->image[i] == b->image[j] ||
-			    distance(sets, a->image[i], b->image[j]) < TWIN_DISTANCE * least;
-		}
-	return shared > 0 && (alike < 3 || shared == 3);
+	for (size_t i = 0; i < 9; i++)
+		if (a->image[i / 3] == b->image[i % 3])
+			return true;
+	return false;
 }
 
 static const char whatever[] = "three images fit whatever they are, 2+1 among others";
@@ -1409,7 +1377,7 @@ find_threes(struct sets *sets)
 		if (!is_free(sets, &found[k].steps))
 			continue;
 		for (size_t j = k + 1; j < n; j++)
-			if (is_rival(sets, &found[k].steps, &found[j].steps) &&
+			if (is_rival(&found[k].steps, &found[j].steps) &&
 			    is_free(sets, &found[j].steps)) {
 				bool same = !memcmp(found[j].steps.image, found[k].steps.image,
 				    3 * sizeof(size_t));

@@ -347,10 +347,9 @@ planes_gather(struct gray_search *search)
 
 #define MAX_CHANGE_GAP_PX 3	/* seen pixels whose values are compared */
 #define MIN_FOLD_STEPS 3	/* steps one after another, both ways: the value turns back */
+#define ORDERS_MOST 4
 #define TIE 0.35		/* edges in a line, or this share of them: */
 #define TIE_SHARE 0.12		/* so many may two planes have in the wrong order */
-#define FEW_EDGES 3.5		/* neighbours with fewer are tried in each other's place */
-#define ORDERS_MOST 64
 #define BETTER 0.01		/* in score: less is no difference */
 #define AGREEMENT 0.5		/* least, of a code next to fringes, */
 #define AGREEMENT_ALONE 0.6	/* or without */
@@ -491,13 +490,6 @@ swap(size_t *a, size_t *b)
 	*b = c;
 }
 
-static void
-order_reverse(struct plane_order *order)
-{
-	for (size_t k = 0; k < order->n / 2; k++)
-		swap(&order->plane[k], &order->plane[order->n - 1 - k]);
-}
-
 /* Have planes a and b about as many edges that they may change places? */
 static bool
 is_tie(const struct gray_search *search, size_t a, size_t b)
@@ -507,58 +499,33 @@ is_tie(const struct gray_search *search, size_t a, size_t b)
 	return fabs(x - y) < fmax(TIE, TIE_SHARE * x);
 }
 
-static size_t
-add_order(struct plane_order *all, size_t n, const struct plane_order *order)
-{
-	for (size_t k = 0; k < n; k++)
-		if (!memcmp(all[k].plane, order->plane, order->n * sizeof(*order->plane)))
-			return n;
-	if (n < ORDERS_MOST)
-		all[n++] = *order;
-	return n;
-}
-
-/* All orders that the numbers of edges allow. Returns how many. */
+/* Orders that the planes may have: by their numbers of edges, where planes of about as many stand as
+ * the files do, up and down; and that of the files, both ways. Returns how many differ. */
 static size_t
 list_orders(const struct gray_search *search, struct plane_order all[ORDERS_MOST])
 {
-	struct plane_order files = { .n = search->planes }, order;
-	size_t n = 0, sorted;
+	size_t n = 0, same;
 
-	for (size_t k = 0; k < search->planes; k++)
-		files.plane[k] = search->plane[k];
-	for (int way = 0; way < 2; way++) {		/* by edges, ties by files up, down */
-		order = files;
-		for (size_t i = 1; i < order.n; i++)
+	for (int way = 0; way < ORDERS_MOST; way++) {
+		struct plane_order order = { .n = search->planes };
+		bool down = way & 1;
+
+		for (size_t k = 0; k < order.n; k++)
+			order.plane[k] = search->plane[down ? order.n - 1 - k : k];
+		for (size_t i = 1; i < order.n && way < 2; i++)
 			for (size_t k = i; k > 0 && per_line(search, order.plane[k]) <
 			    per_line(search, order.plane[k - 1]); k--)
 				swap(&order.plane[k], &order.plane[k - 1]);
-		for (size_t i = 0; i < order.n; i++)
+		for (size_t i = 0; i < order.n && way < 2; i++)
 			for (size_t k = 1; k < order.n; k++)
 				if (is_tie(search, order.plane[k - 1], order.plane[k]) &&
-				    (order.plane[k - 1] > order.plane[k]) == !way)
+				    (order.plane[k - 1] > order.plane[k]) == !down)
 					swap(&order.plane[k], &order.plane[k - 1]);
-		n = add_order(all, n, &order);
+		all[n] = order;
+		for (same = 0; memcmp(all[same].plane, order.plane, sizeof(order.plane)); same++)
+			;
+		n += same == n;
 	}
-	sorted = n;
-	for (int way = 0; way < 2; way++, order_reverse(&files)) {
-		bool fits = true;
-
-		for (size_t k = 1; k < files.n && fits; k++)
-			fits = per_line(search, files.plane[k]) > per_line(search,
-			    files.plane[k - 1]) || is_tie(search, files.plane[k - 1],
-			    files.plane[k]);
-		if (fits)
-			n = add_order(all, n, &files);
-	}
-	for (size_t i = 0; i < sorted; i++)
-		for (size_t k = 1; k < search->planes; k++) {
-			order = all[i];
-			if (per_line(search, order.plane[k]) >= FEW_EDGES)
-				break;
-			swap(&order.plane[k], &order.plane[k - 1]);
-			n = add_order(all, n, &order);
-		}
 	return n;
 }
 
@@ -1437,19 +1404,12 @@ complete_code(struct gray_search *search, const struct plane_order *order, size_
 	float *place = search->sets->field[search->axis].pair;
 	double cells_per_pixel = gray_place(search, place);
 	struct changes changes;
-	size_t seen;
-	bool filled;
 
 	if (cells_per_pixel > 0)
 		add_weak(search, place, cells_per_pixel, code);
-	seen = code->n;
 	fill_holes(search, code);
-	filled = code->n > seen;
 	mend_signs(search, code);
 	give_back_flats(search, code, add_constants(search, code));
-	/* an inverted plane behind a hole: a flat image may have come between by its name */
-	for (size_t k = 0; k < code->n && filled; k++)
-		code->either = code->either || code->inverted[k];
 	code_values(search, code, true);
 	gray_count_changes(search, &changes);
 	code->falls = changes.down > changes.up;	/* bright planes without an edge turn it */

@@ -487,6 +487,12 @@ list_path(struct images *images, const char *path, struct paths *paths)
 	return status;
 }
 
+static int
+compare_paths(const void *a, const void *b)
+{
+	return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
 /* Drops the lines of images after the first IMAGES_KEPT, and all images after IMAGES_READ. */
 static void
 limit(struct images *images)
@@ -540,7 +546,7 @@ images_read(struct run *run, char *const *path, size_t n, bool keep_order, struc
 		status = list_path(out, path[i], &paths);
 	if (status == 0 && !keep_order) {
 		out->sorted = text_order_find(paths.v, paths.n) < paths.n;
-		qsort(paths.v, paths.n, sizeof(*paths.v), file_list_compare);
+		qsort(paths.v, paths.n, sizeof(*paths.v), compare_paths);
 	}
 	if (status == 0)
 		status = read_all(run, &paths, out);
