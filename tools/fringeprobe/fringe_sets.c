@@ -785,12 +785,16 @@ add_quadruples(const struct sets *sets, struct keys *keys)
 #define MAX_SCATTER_OF_FOUR 0.15
 #define MAX_SCATTER_OF_SIX 0.2
 #define MAX_MEAN_SCATTER 0.3
+#define MAX_MEAN_SCATTER_SURE 0.6	/* of five steps and more that fit well */
 #define NOISE_SCATTER 1.5	/* times the noise, that is added to these */
 #define MAX_COHERENCE 0.6	/* of phases of 0, 90 ... or 0, 60 ... degrees, as of planes */
 #define MIN_DIRECTED 0.6	/* blurred planes run back and forth: 0.2 to 0.6; */
 #define WIDE 1.5		/* fewer fringes in view: */
 #define MIN_WIDE_DIRECTED 0.9	/* those of three planes and more 0.65 to 0.83 */
+#define MAX_CLEAN_SCATTER 0.08
+#define MIN_CLEAN_DIRECTED 0.97
 #define MIN_LOOK_SHARE 0.3
+#define MAX_PART_LEFT 0.12	/* of the amplitude, where less than a fringe is in view */
 #define LOOK_LINES 12		/* of each axis, for a first look, */
 #define LOOK_SAMPLES 6400	/* or fewer of large images */
 #define MIN_LOOK_LINES 6
@@ -856,13 +860,19 @@ candidate_rank(const struct sets *sets, struct candidate *c)
 	return c->order.of || c->steps.n >= 5;
 }
 
-/* Are the phases a continuum, as those of fringes, and not some of planes? */
+/* Are the phases a continuum, as those of fringes, and not some of planes? Fringes of a whole
+ * number of pixels have few, but go one way. */
 static bool
 is_continuous(const struct look *look, size_t least)
 {
+	double clean = MAX_CLEAN_SCATTER + NOISE_SCATTER * look->noise;
+
 	if (look->directed < (look->fringes < WIDE ? MIN_WIDE_DIRECTED - look->noise :
 	    MIN_DIRECTED))
 		return false;
+	if (look->directed > MIN_CLEAN_DIRECTED && look->fringes > 2 && look->bins >= 5 &&
+	    look->amplitude_scatter < clean && look->mean_scatter < clean)
+		return true;
 	return look->bins >= least && look->runs <= (look->bins < 16 ? 1 : 2) &&
 	    (look->bins < 5 || fmax(look->four, look->six) < MAX_COHERENCE);
 }
@@ -873,20 +883,26 @@ candidate_look(const struct sets *sets, struct candidate *c, size_t thin)
 {
 	struct look *look = &c->look;
 	size_t n = c->steps.n;
-	double noise, limit;
+	bool full = is_full(c);
+	double noise, limit, mean_limit;
 
 	if (!fringeprobe_rows()->steps_look(sets->field, &c->steps, thin, look))
 		return false;
 	noise = NOISE_SCATTER * look->noise;
-	limit = n == 4 ? MAX_SCATTER_OF_FOUR : n <= 6 ? MAX_SCATTER_OF_SIX : MAX_SCATTER;
-	c->tentative = !is_full(c) && !is_nearly_full(c) && n >= 6 && look->bins >= 20 &&
+	limit = noise + (n == 4 ? MAX_SCATTER_OF_FOUR : n <= 6 ? MAX_SCATTER_OF_SIX : MAX_SCATTER);
+	mean_limit = noise + (n >= 5 && full && c->most_left < 0.15 ? MAX_MEAN_SCATTER_SURE :
+	    MAX_MEAN_SCATTER);
+	c->tentative = !full && !is_nearly_full(c) && n >= 6 && look->bins >= 20 &&
 	    look->fringes > 2;
+	if (look->amplitude_scatter > limit || look->mean_scatter > mean_limit ||
+	    !is_continuous(look, 3) || look->share < MIN_LOOK_SHARE || look->fringes < 0.1)
+		return false;
+	if (look->fringes < MIN_FRINGES && (!full || !is_run(&c->steps) || c->left > MAX_PART_LEFT))
+		return false;
 	c->score = (double)n + (is_run(&c->steps) ? 0.5 : 0) -
 	    6 * fmax(0, look->amplitude_scatter - 0.1) - 3 * fmax(0, look->mean_scatter - 0.1) +
 	    order_score(c) - 2 * c->left;
-	return look->amplitude_scatter <= limit + noise &&
-	    look->mean_scatter <= MAX_MEAN_SCATTER + noise && is_continuous(look, 3) &&
-	    look->share >= MIN_LOOK_SHARE && look->fringes >= 0.1;
+	return true;
 }
 
 /* Images in the order of their files, the first one's shift 0. */
