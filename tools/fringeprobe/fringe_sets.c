@@ -794,7 +794,10 @@ add_quadruples(const struct sets *sets, struct keys *keys)
 #define MAX_CLEAN_SCATTER 0.08
 #define MIN_CLEAN_DIRECTED 0.97
 #define MIN_LOOK_SHARE 0.3
-#define MAX_PART_LEFT 0.12	/* of the amplitude, where less than a fringe is in view */
+/* Of the amplitude, where less than a fringe is in view, and where steps are missing; one or two
+ * of five and more. */
+#define MAX_PART_LEFT 0.12
+#define MAX_NEARLY_LEFT 0.25
 #define LOOK_LINES 12		/* of each axis, for a first look, */
 #define LOOK_SAMPLES 6400	/* or fewer of large images */
 #define MIN_LOOK_LINES 6
@@ -883,7 +886,7 @@ candidate_look(const struct sets *sets, struct candidate *c, size_t thin)
 {
 	struct look *look = &c->look;
 	size_t n = c->steps.n;
-	bool full = is_full(c);
+	bool full = is_full(c), nearly = is_nearly_full(c);
 	double noise, limit, mean_limit;
 
 	if (!fringeprobe_rows()->steps_look(sets->field, &c->steps, thin, look))
@@ -892,12 +895,14 @@ candidate_look(const struct sets *sets, struct candidate *c, size_t thin)
 	limit = noise + (n == 4 ? MAX_SCATTER_OF_FOUR : n <= 6 ? MAX_SCATTER_OF_SIX : MAX_SCATTER);
 	mean_limit = noise + (n >= 5 && full && c->most_left < 0.15 ? MAX_MEAN_SCATTER_SURE :
 	    MAX_MEAN_SCATTER);
-	c->tentative = !full && !is_nearly_full(c) && n >= 6 && look->bins >= 20 &&
-	    look->fringes > 2;
+	c->tentative = !full && !nearly && n >= 6 && look->bins >= 20 && look->fringes > 2;
 	if (look->amplitude_scatter > limit || look->mean_scatter > mean_limit ||
 	    !is_continuous(look, 3) || look->share < MIN_LOOK_SHARE || look->fringes < 0.1)
 		return false;
 	if (look->fringes < MIN_FRINGES && (!full || !is_run(&c->steps) || c->left > MAX_PART_LEFT))
+		return false;
+	if (!full && !c->tentative && c->left > (nearly && n > 4 ? MAX_NEARLY_LEFT :
+	    MAX_PART_LEFT))
 		return false;
 	c->score = (double)n + (is_run(&c->steps) ? 0.5 : 0) -
 	    6 * fmax(0, look->amplitude_scatter - 0.1) - 3 * fmax(0, look->mean_scatter - 0.1) +
