@@ -531,7 +531,8 @@ fit_origin(const struct probe pair[2], struct origin *fit)
 	fit->sure = agree ? fit->sure : SURE_GUESSED;
 	deg = fit->deg + remainder(fit->found_deg - fit->deg, 360);
 	snprintf(fit->why, sizeof(fit->why), "%.1f +- %.2g degrees by the left camera, %.1f +- "
-	    "%.2g by the right one: %s%.1f +- %.2g", deg + remainder(side[0].found_deg - deg, 360), side[0].error_deg,
+	    "%.2g by the right one: %s%.1f +- %.2g",
+	    deg + remainder(side[0].found_deg - deg, 360), side[0].error_deg,
 	    deg + remainder(side[1].found_deg - deg, 360), side[1].error_deg,
 	    agree ? "" : "they differ; for both ", deg, fit->error_deg);
 	return agree;
@@ -696,8 +697,8 @@ add_cell_alone(struct probe *probe)
 		add_word(probe, SURE_FOUND, "--edges\tplanes and inverses cross where columns "
 		    "begin");
 	if (known)
-		add_word(probe, width == 1 ? SURE_FOUND : SURE_GUESSED, "--gray-cell %s\t%.0f cells "
-		    "of %.0f px take all of the projector's %g, by %s", width > 1 ? "period" :
+		add_word(probe, width == 1 ? SURE_FOUND : SURE_GUESSED, "--gray-cell %s\t%.0f "
+		    "cells of %.0f px take all of the projector's %g, by %s", width > 1 ? "period" :
 		    "column", cells, px, projector->v, projector->path);
 	else
 		add_word(probe, SURE_GUESSED, "--gray-cell %s\ta projector pixel, if there are "

@@ -328,7 +328,6 @@ struct candidate {
 	struct steps_order order;
 	struct look look;
 	size_t flat;			/* 1 to 3 of a 2+1 set; 0: steps */
-	double power;			/* square of the amplitude, as the Gram matrix has it */
 	double left, most_left;		/* that the fit leaves, over the amplitude: rms, worst */
 	size_t worst;
 	double gain_scatter;		/* rms of the images' own amplitudes about 1 */
@@ -387,7 +386,7 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 	struct steps *steps = &c->steps;
 	size_t n = steps->n, worst = n;
 	double *kg[3], p[3][3] = { { 0 } }, free_share = (double)(n - 3) / (double)n;
-	double det, most = -1, squares = 0, gains = 0;
+	double det, power, most = -1, squares = 0, gains = 0;
 
 	for (size_t a = 0; a < 3; a++) {
 		kg[a] = must_alloc(n, sizeof(**kg));
@@ -397,7 +396,7 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 			p[a][b] = step_fit_dot(kg[a], steps->k[b], n);
 	}
 	det = p[1][1] * p[2][2] - p[1][2] * p[2][1];
-	c->power = p[1][1] + p[2][2];
+	power = p[1][1] + p[2][2];	/* square of the amplitude */
 	c->most_left = 0;
 	for (size_t i = 0; i < n; i++) {
 		double m[3] = { 1, cos(steps->shift_rad[i]), -sin(steps->shift_rad[i]) };
@@ -409,7 +408,7 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 			for (size_t b = 0; b < 3; b++)
 				rest += m[a] * m[b] * p[a][b];
 		}
-		left = sqrt(fmax(0, rest - noise * free_share) / free_share / c->power);
+		left = sqrt(fmax(0, rest - noise * free_share) / free_share / power);
 		gain = hypot(p[2][2] * r1 - p[1][2] * r2, p[1][1] * r2 - p[1][2] * r1) / det;
 		if (left > c->most_left)
 			c->worst = i;
@@ -418,7 +417,7 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 		c->most_left = fmax(c->most_left, left);
 		if (gain > MIN_GAIN && gain < MAX_GAIN &&
 		    left < (n == 4 ? MAX_LEFT_OF_FOUR : MAX_LEFT) &&
-		    rest < 1.6 * c->power * free_share)
+		    rest < 1.6 * power * free_share)
 			continue;
 		if (left + fabs(log(fmax(gain, 1e-3))) > most) {
 			most = left + fabs(log(fmax(gain, 1e-3)));

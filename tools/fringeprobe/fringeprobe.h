@@ -88,7 +88,6 @@ enum look_kind { LOOK_NOTHING, LOOK_FRINGES, LOOK_LASER, LOOK_BOARD, LOOK_KINDS 
 
 struct image_look {
 	enum look_kind kind;
-	int axis;			/* along which fringes vary */
 	const char *channel;		/* where a laser's line is seen best; NULL: the only one */
 	double laser_share;		/* of the lines of pixels that it goes through */
 	size_t board[2];		/* inner corners of a chessboard, the more ones first */
@@ -181,7 +180,6 @@ struct steps_order {
  * and noise also give a phase and an amplitude to each pixel, but look different. */
 struct look {
 	int axis;			/* along which the phase changes more */
-	double sign;			/* +1, -1: it grows, falls along the lines */
 	double period_px, fringes;	/* median; in a line of full length */
 	/* How mean and amplitude jump within a quarter of a period, over the amplitude; and how far
 	 * noise alone makes them. */
@@ -368,7 +366,7 @@ struct slope_sums {
 	double low, high;		/* of x */
 };
 
-/* Slopes of runs of points, by the line that they are in: sums of products about each run's mean. */
+/* Slopes of runs of points, by the line of each: sums of products about the run's mean. */
 struct line_sums {
 	double xy[IMAGES_LINES], xx[IMAGES_LINES];
 };

@@ -669,7 +669,6 @@ steps_look(const struct field field[2], const struct steps *steps, size_t thin, 
 		if (p % at->length && at->b[p] > 0 && at->b[p - 1] > 0)
 			at->list[n++] = wrapped(phase[p] - phase[p - 1]);
 	rate = median(at->list, n);
-	out->sign = rate < 0 ? -1 : 1;
 	rate = fmax(fabs(rate), 1e-4);
 	out->period_px = 2 * M_PI / rate;
 	out->fringes = (double)at->length / out->period_px;
@@ -1056,7 +1055,8 @@ static double
 gray_alike(const struct gray_search *search, size_t i, size_t j)
 {
 	const struct field *field = &search->sets->field[search->axis];
-	const signed char *a = search->image[i].side[search->axis], *b = search->image[j].side[search->axis];
+	const signed char *a = search->image[i].side[search->axis];
+	const signed char *b = search->image[j].side[search->axis];
 	const bool *seen = search->seen[search->axis];
 	size_t same = 0;
 

@@ -347,7 +347,7 @@ planes_gather(struct gray_search *search)
 
 #define MAX_CHANGE_GAP_PX 3	/* seen pixels whose values are compared */
 #define MIN_FOLD_STEPS 3	/* steps one after another, both ways: the value turns back */
-#define ORDERS_MOST 4
+#define ORDERS_MOST 4		/* of the same planes */
 #define TIE 0.35		/* edges in a line, or this share of them: */
 #define TIE_SHARE 0.12		/* so many may two planes have in the wrong order */
 #define BETTER 0.01		/* in score: less is no difference */
@@ -499,7 +499,7 @@ is_tie(const struct gray_search *search, size_t a, size_t b)
 	return fabs(x - y) < fmax(TIE, TIE_SHARE * x);
 }
 
-/* Orders that the planes may have: by their numbers of edges, where planes of about as many stand as
+/* Orders that the planes may have: by their numbers of edges, where planes of about as many come as
  * the files do, up and down; and that of the files, both ways. Returns how many differ. */
 static size_t
 list_orders(const struct gray_search *search, struct plane_order all[ORDERS_MOST])
@@ -593,7 +593,8 @@ find_order(const struct gray_search *search, struct plane_order *best)
 		most = fmax(most, all[k].score);
 	}
 	for (size_t k = 0; k < n; k++) {
-		bool run = is_run(all[k].plane, all[k].n), was = is_run(all[chosen].plane, all[chosen].n);
+		bool run = is_run(all[k].plane, all[k].n);
+		bool was = is_run(all[chosen].plane, all[chosen].n);
 
 		if (all[k].score <= most - BETTER)
 			continue;
@@ -734,7 +735,8 @@ gray_place(const struct gray_search *search, float *place)
 
 /* Adds finer planes whose images follow the pattern that the coarser ones predict. */
 static void
-add_weak(struct gray_search *search, const float *place, double cells_per_pixel, struct gray_code *code)
+add_weak(struct gray_search *search, const float *place, double cells_per_pixel,
+    struct gray_code *code)
 {
 	for (int finer = 1; finer <= WEAK_FINER && code->n < GRAY_MOST; finer++) {
 		double factor = pow(2, finer - 1), best[2] = { 0 };
@@ -907,8 +909,8 @@ pair_places(const struct gray_code *code, size_t place[2][GRAY_MOST])
 	return 2 * second > code->n;
 }
 
-/* The constant image in the files beyond the coarse end of n planes, if they come one after another,
- * or two apart with inverses between; else SIZE_MAX. */
+/* The constant image in the files beyond the coarse end of n planes, if these come one after
+ * another, or two apart with inverses between; else SIZE_MAX. */
 static size_t
 coarser_image(const struct gray_search *search, const size_t *plane, size_t n, long most)
 {

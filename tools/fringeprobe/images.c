@@ -563,7 +563,7 @@ images_read(struct run *run, char *const *path, size_t n, bool keep_order, struc
 
 #define LOOK_LINES 48		/* rows or columns that are looked at, or as many as there are */
 
-/* The lines of a plane along an axis: how many, how long, and of which each step-th is looked at. */
+/* The lines of a plane along an axis: their number and length; each step-th is looked at. */
 struct plane_lines {
 	const struct derivative_plane *plane;
 	int axis;
@@ -685,14 +685,14 @@ band(const double *power, size_t most, double k, double a, double b)
 	return sum;
 }
 
-/* The axis along which a plane's fringes vary, of one frequency more or less; -1: it has none. */
-static int
-find_carrier(const struct derivative_plane *plane, float *line)
+/* Do a plane's fringes vary along one axis, with one frequency more or less? */
+static bool
+has_carrier(const struct derivative_plane *plane, float *line)
 {
 	size_t longer = plane->w > plane->h ? plane->w : plane->h, most[2], top[2] = { 0 };
 	double *power = must_alloc(2 * (longer + 1), sizeof(*power)), carrier, all;
 	double *of[2] = { power, power + longer + 1 }, steps[2][2] = { { 0 } };
-	int axis = -1;
+	bool found = false;
 
 	for (int i = 0; i < 2; i++) {
 		struct plane_lines lines = lines_of(plane, i);
@@ -720,10 +720,10 @@ find_carrier(const struct derivative_plane *plane, float *line)
 		if (top[i] && carrier > MIN_CARRIER_SHARE * all &&
 		    fabs(steps[i][1]) < MAX_SKEWNESS * pow(steps[i][0], 1.5) &&
 		    carrier > MIN_CARRIER_ANISOTROPY * band(of[!i], most[!i], across, 0.7, 1.42))
-			axis = i;
+			found = true;
 	}
 	free(power);
-	return axis;
+	return found;
 }
 
 #define MIN_BOARD_POINTS 20	/* fewer are found in many pictures */
@@ -774,7 +774,7 @@ look_at(const struct frame *frame, const char *channel, struct image_look *look)
 	float *room, range;
 	double share = 0;
 	size_t longer;
-	int axis = -1, board = 0;
+	int board = 0;
 
 	if (board_picture(frame, channel, &gray) < 0)
 		return -1;
@@ -789,10 +789,9 @@ look_at(const struct frame *frame, const char *channel, struct image_look *look)
 		look->channel = channel;
 	}
 	if (!channel && range > 0) {
-		axis = find_carrier(&plane, room);
 		board = find_board(gray, look->board);
-		look->kind = board > 0 ? LOOK_BOARD : axis >= 0 ? LOOK_FRINGES : LOOK_NOTHING;
-		look->axis = axis;
+		look->kind = board > 0 ? LOOK_BOARD : has_carrier(&plane, room) ? LOOK_FRINGES :
+		    LOOK_NOTHING;
 	}
 	free(room);
 	frame_free(gray);
