@@ -14,30 +14,21 @@
 
 const char *const certainty_words[] = { "certain", "found", "guessed", "unknown", NULL };
 
-/* Adds a word to the command. */
-static void
-add_word(struct probe *probe, enum certainty sure, const char *why, const char *format, ...)
+/* Adds a word to the command. format: the word, a tab, and why it is this one. */
+static struct word *
+add_word(struct probe *probe, enum certainty sure, const char *format, ...)
 {
-	struct word word = { .why = must_strdup(why), .sure = sure };
+	struct word word = { .sure = sure };
 	va_list args;
 
 	va_start(args, format);
-	word.text = text_of(format, args);
+	word.text = must_vformat(format, args);
 	va_end(args);
+	word.why = strchr(word.text, '\t');
+	*word.why++ = '\0';
 	probe->word = must_resize(probe->word, probe->words + 1, sizeof(word));
 	probe->word[probe->words++] = word;
-}
-
-/* A reason in which numbers stand, for add_word(): text. */
-static const char *
-reason(char text[300], const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, 300, format, args);
-	va_end(args);
-	return text;
+	return &probe->word[probe->words - 1];
 }
 
 /* ---- files ---- */
@@ -135,13 +126,13 @@ add_order(struct probe *probe, struct list *list)
 			if (!is_order(probe, list))
 				continue;
 			if (groups != order_words || flags)
-				add_word(probe, SURE_FOUND, "the order of the images in their file",
-				    "--order %s%s%s%s", *groups, flags & 1 ? ",by-step" : "",
+				add_word(probe, SURE_FOUND, "--order %s%s%s%s\tthe order of the "
+				    "images in their file", *groups, flags & 1 ? ",by-step" : "",
 				    flags & 2 ? ",pairs" : "", flags & 4 ? ",lsb-first" : "");
 			return;
 		}
-	add_word(probe, SURE_UNKNOWN, "the images stand in an order that no word names, or with "
-	    "others between: framecat --split makes files of them", "--order ORDER");
+	add_word(probe, SURE_UNKNOWN, "--order ORDER\tthe images stand in an order that no word "
+	    "names, or with others between: framecat --split makes files of them");
 }
 
 /* An image that was left out, in a file of which others are taken; NULL: none. */
@@ -169,15 +160,6 @@ find_inverted(const struct probe *probe)
 	return NULL;
 }
 
-static void
-add_unknown_files(struct probe *probe, const struct image *image, const char *what)
-{
-	char *why = must_format("%s %s", image->name, what);
-
-	add_word(probe, SURE_UNKNOWN, why, "FILES");
-	free(why);
-}
-
 /* The file operands, and --order where they hold several images each. */
 static int
 add_files(struct probe *probe, FILE *to)
@@ -193,10 +175,11 @@ add_files(struct probe *probe, FILE *to)
 	for (size_t i = 0; i < probe->n; i++)
 		whole |= probe->image[i]->of_file > 1;
 	if (left || inverted || (whole && lacks_flats(probe))) {
-		add_unknown_files(probe, left ? left : inverted ? inverted : probe->image[0], left ?
-		    "is left out, its file holds others that are not: framecat --split makes "
-		    "files of them" : inverted ? "is inverted: the files in their order, when it "
-		    "is made right" : "and its file want a white and a black image at the end");
+		add_word(probe, SURE_UNKNOWN, "FILES\t%s %s", (left ? left : inverted ? inverted :
+		    probe->image[0])->name, left ? "is left out, its file holds others that are "
+		    "not: framecat --split makes files of them" : inverted ? "is inverted: the "
+		    "files in their order, when it is made right" :
+		    "and its file want a white and a black image at the end");
 	} else if (whole || probe->described) {
 		if (!probe->described)
 			add_order(probe, &list);
@@ -228,24 +211,6 @@ add_files(struct probe *probe, FILE *to)
 
 #define MAX_THREE_ERROR_DEG 5	/* of shifts of three images: farther off, they are no equal ones */
 
-static const struct fringe_set *
-first_set(const struct probe *probe)
-{
-	return probe->chosen ? &probe->sets.fringe[probe->set[0]] : NULL;
-}
-
-/* The Gray code along the axis of the first set, or the only one; NULL: none. */
-static const struct gray_code *
-fringe_code(const struct probe *probe)
-{
-	const struct fringe_set *set = first_set(probe);
-
-	for (size_t c = 0; c < probe->gray.codes; c++)
-		if (!set || probe->gray.code[c].axis == set->axis)
-			return &probe->gray.code[c];
-	return NULL;
-}
-
 /* Does the phase grow against the line: does a Gray code say that columns do? */
 static bool
 falls(const struct probe *probe)
@@ -271,36 +236,33 @@ static void
 add_steps(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
+	const struct steps_order *order = &set->order;
 	size_t n = set->steps.n, unknown = count_unknown(probe);
-	bool whole = set->order.of == n && set->order.ordered;
-	double error_deg = set->order.error_rad * DEG;
-	char why[300], text[200];
+	bool whole = order->of == n && order->ordered;
+	double error_deg = order->error_rad * DEG;
+	char text[200];
 
 	if (set->flat) {
-		add_word(probe, set->doubt ? SURE_GUESSED : SURE_FOUND, set->doubt ? set->doubt :
-		    "two images lie on a circle about the third, as a sine and a cosine do about a "
-		    "flat image", "-k 2+1");
+		add_word(probe, set->doubt ? SURE_GUESSED : SURE_FOUND, "-k 2+1\t%s", set->doubt ?
+		    set->doubt : "two images lie on a circle about the third, as a sine and a "
+		    "cosine do about a flat image");
 		if (set->flat != 3)
-			add_word(probe, SURE_FOUND, "this one of three is flat", "--flat %zu",
+			add_word(probe, SURE_FOUND, "--flat %zu\tthis one of three is flat",
 			    set->flat);
 		return;
 	}
-	if (set->order.of)
-		snprintf(text, sizeof(text), "%zu images with shifts of 360/%zu degrees, which fit "
-		    "within %.1f", n, set->order.of, error_deg);
-	else
-		snprintf(text, sizeof(text), "%zu images with unequal shifts", n);
+	snprintf(text, sizeof(text), order->of ? "%zu images with shifts of 360/%zu degrees, which "
+	    "fit within %.1f" : "%zu images with unequal shifts", n, order->of, error_deg);
 	if (set->doubt)
-		add_word(probe, SURE_GUESSED, reason(why, "%s; but %s", text, set->doubt), "-n %zu",
-		    n);
+		add_word(probe, SURE_GUESSED, "-n %zu\t%s; but %s", n, text, set->doubt);
 	else if (n == 3 && error_deg > MAX_THREE_ERROR_DEG)
-		add_word(probe, SURE_GUESSED, reason(why, "%s: three images fit whatever they are, "
-		    "2+1 among others", text), "-n 3");
+		add_word(probe, SURE_GUESSED, "-n 3\t%s: three images fit whatever they are, 2+1 "
+		    "among others", text);
 	else if (whole || unknown == 0)
-		add_word(probe, SURE_FOUND, text, "-n %zu", n);
+		add_word(probe, SURE_FOUND, "-n %zu\t%s", n, text);
 	else
-		add_word(probe, SURE_GUESSED, reason(why, "%s; but %zu image%s nothing", text,
-		    unknown, unknown == 1 ? " fits" : "s fit"), "-n %zu", n);
+		add_word(probe, SURE_GUESSED, "-n %zu\t%s; but %zu image%s nothing", n, text,
+		    unknown, unknown == 1 ? " fits" : "s fit");
 }
 
 /* "40,41", or as many placeholders as there are sets: PERIOD1,PERIOD2. */
@@ -328,13 +290,9 @@ static bool
 add_beside(struct probe *probe, const struct beside_number *number, enum certainty sure,
     const char *what, const char *option, double v)
 {
-	char *why;
-
 	if (!number->path || number->differs)
 		return false;
-	why = must_format("%s, by %s", what, number->path);
-	add_word(probe, sure, why, "%s %.10g", option, v);
-	free(why);
+	add_word(probe, sure, "%s %.10g\t%s, by %s", option, v, what, number->path);
 	return true;
 }
 
@@ -352,8 +310,8 @@ add_count_field(struct probe *probe)
 	    !(all->source == FREQUENCY_NAMES && add_beside(probe, &probe->beside.projector[axis],
 	    SURE_GUESSED, "the projector's size, which the counts are taken to be of",
 	    "--field", probe->beside.projector[axis].v)))
-		add_word(probe, SURE_UNKNOWN, "the projector pixels that so many fringes "
-		    "take: no image says it", "--field FIELD");
+		add_word(probe, SURE_UNKNOWN, "--field FIELD\tthe projector pixels that so many "
+		    "fringes take: no image says it");
 }
 
 /* "1:4:16 or 1:4:15" */
@@ -376,18 +334,18 @@ add_counts(struct probe *probe, const char *list)
 	const struct frequencies *all = &probe->frequencies;
 	size_t other = all->finest ? 0 : probe->chosen - 1;
 	bool names = all->source == FREQUENCY_NAMES, sure = names || all->probability > 0.99;
-	char why[300], candidates[160];
+	const char *option = all->periods ? "-p" : "--count";
+	double ratio = all->ratio[other], error = all->error[other];
+	char candidates[160];
 
 	list_candidates(probe, candidates);
 	if (sure)
-		reason(why, "%s of the ratio that the images have, %.5f +- %.2g", names ?
-		    "numbers in the names," : "the only likely numbers", all->ratio[other],
-		    all->error[other]);
+		add_word(probe, SURE_FOUND, "%s %s\t%s of the ratio that the images have, "
+		    "%.5f +- %.2g", option, list, names ? "numbers in the names," :
+		    "the only likely numbers", ratio, error);
 	else
-		reason(why, "the ratio %.5f +- %.2g is that of %s", all->ratio[other],
-		    all->error[other], candidates);
-	add_word(probe, sure ? SURE_FOUND : SURE_GUESSED, why, all->periods ? "-p %s" :
-	    "--count %s", list);
+		add_word(probe, SURE_GUESSED, "%s %s\tthe ratio %.5f +- %.2g is that of %s",
+		    option, list, ratio, error, candidates);
 	if (!all->periods)
 		add_count_field(probe);
 }
@@ -397,7 +355,7 @@ add_periods(struct probe *probe)
 {
 	const struct frequencies *all = &probe->frequencies;
 	const struct beside_number *period = &probe->beside.period;
-	char list[32 * SETS_MOST], why[300], candidates[160];
+	char list[32 * SETS_MOST], candidates[160];
 
 	list_periods(probe, list);
 	if (probe->chosen == 1 && all->source == FREQUENCY_GRAY && period->path &&
@@ -408,30 +366,24 @@ add_periods(struct probe *probe)
 	if (probe->chosen == 1 && add_beside(probe, period, SURE_CERTAIN, "the fringe period", "-p",
 	    period->v))
 		return;
-	switch (all->source) {
-	case FREQUENCY_UNKNOWN:
-		list_candidates(probe, candidates);
-		reason(why, "the fringe %s in projector pixels cannot be measured from the "
-		    "images%s", probe->chosen == 1 ? "period" : "periods",
+	list_candidates(probe, candidates);
+	if (all->source == FREQUENCY_UNKNOWN && probe->chosen > 1 && all->ratio[0] > 0)
+		add_word(probe, SURE_UNKNOWN, "-p %s\tthe frequencies are as %.4f to %.4f, which "
+		    "%s%s", list, all->ratio[0], all->ratio[1], *candidates ? "several whole "
+		    "numbers fit: " : "no whole numbers below 129 fit", candidates);
+	else if (all->source == FREQUENCY_UNKNOWN)
+		add_word(probe, SURE_UNKNOWN, "-p %s\tthe fringe %s in projector pixels cannot be "
+		    "measured from the images%s", list, probe->chosen == 1 ? "period" : "periods",
 		    probe->side != SIDE_NONE && probe->chosen == 1 ? "; to match two cameras any "
 		    "number does, the same for both" : "");
-		if (probe->chosen > 1 && all->ratio[0] > 0)
-			reason(why, "the frequencies are as %.4f to %.4f, which %s%s",
-			    all->ratio[0], all->ratio[1], *candidates ? "several whole numbers "
-			    "fit: " : "no whole numbers below 129 fit", candidates);
-		add_word(probe, SURE_UNKNOWN, why, "-p %s", list);
-		return;
-	case FREQUENCY_GRAY:
-		if (count_unknown(probe))
-			add_word(probe, SURE_UNKNOWN, "a Gray code counts columns, but images fit "
-			    "nothing, which may be its finest planes", "-p PERIOD");
-		else
-			add_word(probe, SURE_GUESSED, "columns of the Gray code in a period, if "
-			    "its finest plane is one column wide", "-p %s", list);
-		return;
-	default:
+	else if (all->source == FREQUENCY_GRAY && count_unknown(probe))
+		add_word(probe, SURE_UNKNOWN, "-p PERIOD\ta Gray code counts columns, but images "
+		    "fit nothing, which may be its finest planes");
+	else if (all->source == FREQUENCY_GRAY)
+		add_word(probe, SURE_GUESSED, "-p %s\tcolumns of the Gray code in a period, if "
+		    "its finest plane is one column wide", list);
+	else
 		add_counts(probe, list);
-	}
 }
 
 static void
@@ -449,8 +401,8 @@ add_axis(struct probe *probe)
 	if (!strchr(list, 'x'))
 		list[1] = '\0';
 	if (y)
-		add_word(probe, SURE_GUESSED, "the phase varies along these lines of the image, "
-		    "and of the projector if the camera is not turned", "-a %s", list);
+		add_word(probe, SURE_GUESSED, "-a %s\tthe phase varies along these lines of the "
+		    "image, and of the projector if the camera is not turned", list);
 }
 
 #define MIN_EDGE_ERROR_DEG 0.25	/* of a Gray code's edges */
@@ -541,15 +493,15 @@ find_origin(const struct probe *probe, struct origin *origin)
 
 	*origin = (struct origin){ SURE_GUESSED, (double)NAN, (double)NAN, 0, "" };
 	if (!code && !all->origin_known) {
-		reason(origin->why, "nothing tells where the phase begins");
+		snprintf(origin->why, sizeof(origin->why), "nothing tells where the phase begins");
 		return;
 	}
 	origin->found_deg = (code ? code->edge_rad : all->origin_rad) * DEG;
 	origin->error_deg = code ? fmax(MIN_EDGE_ERROR_DEG, code->edge_error_rad * DEG) :
 	    all->origin_error_rad * DEG;
 	choose_angle(probe, origin);
-	reason(origin->why, code ? "the Gray code's %s at %.1f +- %.2g degrees of the phase" :
-	    "the phases %s at %.1f +- %.2g degrees", !code ? "meet" :
+	snprintf(origin->why, sizeof(origin->why), code ? "the Gray code's %s at %.1f +- %.2g "
+	    "degrees of the phase" : "the phases %s at %.1f +- %.2g degrees", !code ? "meet" :
 	    code->cell == GRAY_CELL_COLUMN ? "column 0 lies" : "periods begin",
 	    origin->deg + remainder(origin->found_deg - origin->deg, 360), origin->error_deg);
 }
@@ -578,8 +530,9 @@ fit_origin(const struct probe pair[2], struct origin *fit)
 	choose_angle(&pair[0], fit);
 	fit->sure = agree ? fit->sure : SURE_GUESSED;
 	deg = fit->deg + remainder(fit->found_deg - fit->deg, 360);
-	reason(fit->why, "%.1f +- %.2g degrees by the left camera, %.1f +- %.2g by the right one: "
-	    "%s%.1f +- %.2g", deg + remainder(side[0].found_deg - deg, 360), side[0].error_deg,
+	snprintf(fit->why, sizeof(fit->why), "%.1f +- %.2g degrees by the left camera, %.1f +- "
+	    "%.2g by the right one: %s%.1f +- %.2g",
+	    deg + remainder(side[0].found_deg - deg, 360), side[0].error_deg,
 	    deg + remainder(side[1].found_deg - deg, 360), side[1].error_deg,
 	    agree ? "" : "they differ; for both ", deg, fit->error_deg);
 	return agree;
@@ -609,15 +562,11 @@ share_frequencies(struct probe pair[2])
 	return true;
 }
 
-/* Does the sign of both cameras' shifts agree? */
-static bool
-same_sign(const struct probe pair[2])
+/* The way in which the shifts grow, as phasewrap takes it. */
+static int
+sign_of(const struct probe *probe)
 {
-	int sign[2];
-
-	for (int i = 0; i < 2; i++)
-		sign[i] = first_set(&pair[i])->order.sign * (falls(&pair[i]) ? -1 : 1);
-	return sign[0] == sign[1];
+	return falls(probe) ? -first_set(probe)->order.sign : first_set(probe)->order.sign;
 }
 
 void
@@ -633,7 +582,7 @@ command_pair(struct probe pair[2])
 	if (!share_frequencies(pair))
 		probe_problem(&pair[0], "the left camera's fringes are %s, the right one's %s, of "
 		    "one projector: neither is found", list[0], list[1]);
-	if (!same_sign(pair))
+	if (sign_of(&pair[0]) != sign_of(&pair[1]))
 		probe_problem(&pair[0], "the shifts of both cameras have other signs: are the "
 		    "images of one in another order, or is one mirrored?");
 	if (!fit_origin(pair, &fit))
@@ -658,7 +607,7 @@ add_own_shifts(struct probe *probe, const struct fringe_set *set)
 		    number_format(round(deg * 100) / 100, number));
 	}
 	add_word(probe, set->order.gap_rad > PROBE_GAP_MOST ? SURE_GUESSED : SURE_FOUND,
-	    "the images' own shifts", "--shift %s", list);
+	    "--shift %s\tthe images' own shifts", list);
 }
 
 #define MAX_THREE_ORIGIN_DEG 60	/* off one of two origins that are 120 degrees apart */
@@ -674,13 +623,13 @@ add_three_shifts(struct probe *probe, int sign, struct origin *origin)
 	    SURE_FOUND : SURE_GUESSED;
 
 	if (isnan(origin->found_deg)) {
-		add_word(probe, SURE_GUESSED, "three equal steps; others begin with 0, which "
-		    "nothing tells apart here", "--shift -120,0,120");
+		add_word(probe, SURE_GUESSED, "--shift -120,0,120\tthree equal steps; others begin "
+		    "with 0, which nothing tells apart here");
 		return;
 	}
 	if (fabs(origin->deg) < fabs(other)) {
-		add_word(probe, sure, "three equal steps; the first one has no shift, by where the "
-		    "phase begins", "--shift 0,120,240");
+		add_word(probe, sure, "--shift 0,120,240\tthree equal steps; the first one has no "
+		    "shift, by where the phase begins");
 		return;
 	}
 	/* counted from the middle image, the angle may be a usual one */
@@ -688,27 +637,23 @@ add_three_shifts(struct probe *probe, int sign, struct origin *origin)
 	choose_angle(probe, origin);
 	snprintf(origin->why + length, sizeof(origin->why) - length, " of the first image, which "
 	    "has -120 in --shift");
-	add_word(probe, sure, "three equal steps; the middle one has no shift, by where the phase "
-	    "begins", "--shift -120,0,120");
+	add_word(probe, sure, "--shift -120,0,120\tthree equal steps; the middle one has no shift, "
+	    "by where the phase begins");
 }
 
 static void
 add_sign(struct probe *probe, int sign)
 {
 	const struct gray_code *code = fringe_code(probe);
-	bool y = first_set(probe)->axis;
-	char why[300];
+	bool y = first_set(probe)->axis, known = code && !falls(probe);
+	const char *way = y ? "downwards" : "to the right", *lines = y ? "rows" : "columns";
 
-	if (code && falls(probe))
-		reason(why, "the Gray code falls %s: the projector's %s do, or its most "
-		    "significant plane is inverted", y ? "downwards" : "to the right",
-		    y ? "rows" : "columns");
-	else if (code)
-		reason(why, "the phase grows as the Gray code does");
-	else
-		reason(why, "the phase is to grow %s: nothing says that the projector's %s do",
-		    y ? "downwards" : "to the right", y ? "rows" : "columns");
-	add_word(probe, code && !falls(probe) ? SURE_FOUND : SURE_GUESSED, why, "--sign %+d", sign);
+	add_word(probe, known ? SURE_FOUND : SURE_GUESSED, known ?
+	    "--sign %+d\tthe phase grows as the Gray code does" : code ?
+	    "--sign %+d\tthe Gray code falls %s: the projector's %s do, or its most significant "
+	    "plane is inverted" :
+	    "--sign %+d\tthe phase is to grow %s: nothing says that the projector's %s do",
+	    sign, way, lines);
 }
 
 /* --shift, where phasewrap would take other ones, --sign and --phase-origin. */
@@ -716,7 +661,7 @@ static void
 add_shifts(struct probe *probe)
 {
 	const struct fringe_set *set = first_set(probe);
-	int sign = falls(probe) ? -set->order.sign : set->order.sign;
+	int sign = sign_of(probe);
 	bool equal = set->order.of == set->steps.n, code = origin_code(probe);
 	struct origin origin = probe->origin;
 
@@ -730,7 +675,7 @@ add_shifts(struct probe *probe)
 	if (origin.sure == SURE_GUESSED && !isnan(origin.found_deg))
 		list_angles(&origin, code ? 3 * origin.error_deg + 13 : 10 * origin.error_deg,
 		    code ? 9 : 3, set->order.of);
-	add_word(probe, origin.sure, origin.why, "--phase-origin %g", origin.deg);
+	add_word(probe, origin.sure, "--phase-origin %g\t%s", origin.deg, origin.why);
 }
 
 /* ---- Gray code, light, the whole command ---- */
@@ -743,27 +688,25 @@ add_cell_alone(struct probe *probe)
 	const struct gray_code *code = &probe->gray.code[0];
 	const struct beside_number *projector = &probe->beside.projector[code->axis];
 	bool known = projector->path && !projector->differs;
-	double cells = pow(2, (double)(code->n + code->dropped)), px = 1;
-	char why[300];
+	double cells = pow(2, (double)(code->n + code->dropped)), px = 1, width;
 
 	while (known && px * cells < projector->v)
 		px *= 2;
-	if (!known)
-		reason(why, "a projector pixel, if there are planes as fine; else period, and "
-		    "unwrap2f -p with the cell's width");
-	else
-		reason(why, "%.0f cells of %.0f px take all of the projector's %g, by %s", cells,
-		    px, projector->v, projector->path);
-	px *= pow(2, (double)code->dropped);
+	width = px * pow(2, (double)code->dropped);
 	if (code->inverses)
-		add_word(probe, SURE_FOUND, "planes and inverses cross where columns begin",
-		    "--edges");
-	add_word(probe, known && px == 1 ? SURE_FOUND : SURE_GUESSED, why, "--gray-cell %s",
-	    px > 1 ? "period" : "column");
-	if (px > 1) {
-		add_word(probe, SURE_GUESSED, "the width of a cell", "-p %g", px);
-		probe->word[probe->words - 1].stage = WORD_UNWRAP2F;
-	}
+		add_word(probe, SURE_FOUND, "--edges\tplanes and inverses cross where columns "
+		    "begin");
+	if (known)
+		add_word(probe, width == 1 ? SURE_FOUND : SURE_GUESSED, "--gray-cell %s\t%.0f "
+		    "cells of %.0f px take all of the projector's %g, by %s", width > 1 ? "period" :
+		    "column", cells, px, projector->v, projector->path);
+	else
+		add_word(probe, SURE_GUESSED, "--gray-cell %s\ta projector pixel, if there are "
+		    "planes as fine; else period, and unwrap2f -p with the cell's width",
+		    width > 1 ? "period" : "column");
+	if (width > 1)
+		add_word(probe, SURE_GUESSED, "-p %g\tthe width of a cell", width)->stage =
+		    WORD_UNWRAP2F;
 }
 
 static void
@@ -776,38 +719,34 @@ add_gray_words(struct probe *probe)
 	bool either = code->either || (gray->codes > 1 && gray->code[1].either);
 	const char *doubt = code->doubt || gray->codes < 2 ? code->doubt : gray->code[1].doubt;
 	bool blurred = code->blurred || (gray->codes > 1 && gray->code[1].blurred);
-	char why[300], near[100], gap[200];
-	enum certainty sure = probe_gap(probe, gap) || either || doubt || blurred ? SURE_GUESSED :
-	    SURE_FOUND;
+	char near[100], gap[200], agreement[80], planes[48];
 
 	if (!gray->codes)
 		return;
-	reason(why, "%.1f %% of the code's changes are steps of one", 100 * code->agreement);
-	if (either)
-		reason(why, "images that are bright or dark all over stand beside the planes, and "
-		    "may be planes or flat ones");
-	else if (doubt || blurred)
-		reason(why, "%s", doubt ? doubt : "the finest planes show no stripes");
-	else if (*gap)
-		reason(why, "%s", gap);
-	if (gray->codes > 1)
-		add_word(probe, sure, why, "-G %zu,%zu", code->n, gray->code[1].n);
-	else
-		add_word(probe, sure, why, "-G %zu", code->n);
+	snprintf(agreement, sizeof(agreement), "%.1f %% of the code's changes are steps of one",
+	    100 * code->agreement);
+	probe_gap(probe, gap);
+	doubt = either ? "images that are bright or dark all over stand beside the planes, and may "
+	    "be planes or flat ones" : doubt ? doubt : blurred ?
+	    "the finest planes show no stripes" : *gap ? gap : NULL;
+	snprintf(planes, sizeof(planes), gray->codes > 1 ? "%zu,%zu" : "%zu", code->n,
+	    gray->code[1].n);
+	add_word(probe, doubt ? SURE_GUESSED : SURE_FOUND, "-G %s\t%s", planes,
+	    doubt ? doubt : agreement);
 	if (code->inverses)
-		add_word(probe, SURE_FOUND, "each plane has its inverse", "-i");
+		add_word(probe, SURE_FOUND, "-i\teach plane has its inverse");
 	if (!isnan(counting->cells))
-		add_word(probe, counting->unsure_cell ? SURE_GUESSED : SURE_FOUND, reason(why,
-		    "a fringe holds %.3f +- %.3f of its cells%s", counting->cells,
-		    counting->cells_error, counting->unsure_cell ? gray_cells_near(counting, near) :
-		    ""), "--gray-cell %s", cells[counting->cell]);
+		add_word(probe, counting->unsure_cell ? SURE_GUESSED : SURE_FOUND, "--gray-cell %s"
+		    "\ta fringe holds %.3f +- %.3f of its cells%s", cells[counting->cell],
+		    counting->cells, counting->cells_error, counting->unsure_cell ?
+		    gray_cells_near(counting, near) : "");
 	if (wants_flats(gray))
-		add_word(probe, SURE_FOUND, "a white and a black image", "-F 2");
+		add_word(probe, SURE_FOUND, "-F 2\ta white and a black image");
 	else if (lacks_flats(probe))
-		add_word(probe, SURE_UNKNOWN, reason(why, "nothing tells bright from dark in the "
-		    "planes but a white and a black image: %s", gray->white != SIZE_MAX ?
+		add_word(probe, SURE_UNKNOWN, "-F 2\tnothing tells bright from dark in the planes "
+		    "but a white and a black image: %s", gray->white != SIZE_MAX ?
 		    "BLACK is missing" : gray->black != SIZE_MAX ? "WHITE is missing" :
-		    "both are missing"), "-F 2");
+		    "both are missing");
 	if (!probe->chosen)
 		add_cell_alone(probe);
 }
@@ -829,8 +768,8 @@ add_unwrap_words(struct probe *probe)
 		return;
 	if (!add_beside(probe, projector, SURE_CERTAIN, "the projector's size", "--field",
 	    projector->v))
-		add_word(probe, SURE_UNKNOWN, "the projector's width along the fringes' axis, in "
-		    "its pixels: no image says it", "--field WIDTH");
+		add_word(probe, SURE_UNKNOWN, "--field WIDTH\tthe projector's width along the "
+		    "fringes' axis, in its pixels: no image says it");
 	probe->word[probe->words - 1].stage = WORD_UNWRAP2F;
 }
 
@@ -839,17 +778,14 @@ static void
 add_gray_of(struct probe *probe)
 {
 	const struct gray_code *code = fringe_code(probe);
-	char why[300];
 
 	for (size_t k = 1; k < probe->chosen; k++)
 		if (code && probe->set[k] == code->set && (code->cell == GRAY_CELL_PERIOD ||
-		    code->cell == GRAY_CELL_HALF)) {
+		    code->cell == GRAY_CELL_HALF))
 			add_word(probe, code->unsure_cell ? SURE_GUESSED : SURE_FOUND,
-			    reason(why, "the code counts this phase's periods, of which the first "
-			    "phase's hold %.3f", code->cells_of[probe->set[0]] / code->cells),
-			    "--gray-of %zu", k + 1);
-			probe->word[probe->words - 1].stage = WORD_UNWRAP2F;
-		}
+			    "--gray-of %zu\tthe code counts this phase's periods, of which the "
+			    "first phase's hold %.3f", k + 1,
+			    code->cells_of[probe->set[0]] / code->cells)->stage = WORD_UNWRAP2F;
 }
 
 /* The amplitude that keeps pixels without fringes out, with two digits. */
@@ -858,14 +794,13 @@ add_unlit(struct probe *probe)
 {
 	const struct unlit *unlit = &probe->unlit;
 	double digit = pow(10, floor(log10(unlit->least)) - 1);
-	char why[300];
 
-	if (!(unlit->least > 0))
-		return;
-	reason(why, "%.2g %% of the pixels show no fringes: 99 in 100 of them have less than %.3g, "
-	    "of the others more than %.3g", 100 * unlit->share, unlit->unlit, unlit->lit);
-	add_word(probe, unlit->unlit < 0.7 * unlit->lit ? SURE_FOUND : SURE_GUESSED, why,
-	    "--min-amplitude %.3g", round(unlit->least / digit) * digit);
+	if (unlit->least > 0)
+		add_word(probe, unlit->unlit < 0.7 * unlit->lit ? SURE_FOUND : SURE_GUESSED,
+		    "--min-amplitude %.3g\t%.2g %% of the pixels show no fringes: 99 in 100 of "
+		    "them have less than %.3g, of the others more than %.3g",
+		    round(unlit->least / digit) * digit, 100 * unlit->share, unlit->unlit,
+		    unlit->lit);
 }
 
 static void
@@ -877,48 +812,36 @@ add_found_words(struct probe *probe)
 		add_axis(probe);
 		add_shifts(probe);
 	} else {
-		add_word(probe, SURE_FOUND, "Gray planes, but no fringes", "-k gray");
+		add_word(probe, SURE_FOUND, "-k gray\tGray planes, but no fringes");
 	}
 	add_gray_words(probe);
 	if (probe->colour)
-		add_word(probe, SURE_GUESSED, "the images are in colour; green is usually the "
-		    "least noisy", "--channel g");
+		add_word(probe, SURE_GUESSED, "--channel g\tthe images are in colour; green is "
+		    "usually the least noisy");
 	if (probe->max_value)
-		add_word(probe, SURE_FOUND, "many samples are exactly this, and none is larger",
-		    "--max-value %g", probe->saturation);
+		add_word(probe, SURE_FOUND, "--max-value %g\tmany samples are exactly this, and "
+		    "none is larger", probe->saturation);
 	add_unlit(probe);
 	add_unwrap_words(probe);
 	add_gray_of(probe);
+}
+
+/* How many phases there are, and codes that count their fringes. */
+static void
+count_phases(const struct probe *probe, size_t *phases, size_t *codes)
+{
+	*phases = probe->described ? probe->captures.fringes : probe->chosen;
+	*codes = probe->described ? probe->captures.codes : probe->gray.codes;
 }
 
 /* Can fringe orders be found, or does a Gray code alone count columns? */
 static bool
 can_unwrap(const struct probe *probe)
 {
-	if (probe->described)
-		return probe->captures.fringes &&
-		    (probe->captures.fringes > 1 || probe->captures.codes);
-	return probe->chosen > 1 || probe->gray.codes;
-}
+	size_t phases, codes;
 
-/* Is there one phase alone, without an index of its fringes? */
-static bool
-is_single_phase(const struct probe *probe)
-{
-	return probe->described ? probe->captures.fringes == 1 && !probe->captures.codes :
-	    probe->chosen == 1 && !probe->gray.codes;
-}
-
-/* A stage after the phase, with a file of calibration if that is not NULL. */
-static void
-add_stage(struct probe *probe, enum certainty sure, const char *why, const char *text,
-    const char *file, const char *rest)
-{
-	char *word = file ? shell_word(file) : must_strdup("");
-
-	add_word(probe, sure, why, "%s%s%s", text, word, rest);
-	probe->word[probe->words - 1].stage = WORD_STAGE;
-	free(word);
+	count_phases(probe, &phases, &codes);
+	return phases > 1 || (codes && (phases || !probe->described));
 }
 
 /* What comes after: one phase is unwrapped by its neighbours, and a calibration is used. */
@@ -926,18 +849,24 @@ static void
 add_stages(struct probe *probe)
 {
 	const struct beside *beside = &probe->beside;
+	size_t phases, codes;
 	enum certainty sure = beside->ambiguous ? SURE_GUESSED : SURE_FOUND;
+	char *file = beside->calib || beside->pair ?
+	    shell_word(beside->calib ? beside->calib : beside->pair) : NULL;
 
-	if (is_single_phase(probe))
-		add_stage(probe, SURE_FOUND, "one phase, and nothing that counts its fringes: "
-		    "differences within the object alone mean something", "unwrapq", NULL, "");
+	count_phases(probe, &phases, &codes);
+	if (phases == 1 && !codes)
+		add_word(probe, SURE_FOUND, "unwrapq\tone phase, and nothing that counts its "
+		    "fringes: differences within the object alone mean something")->stage =
+		    WORD_STAGE;
 	else if (can_unwrap(probe) && beside->calib)
-		add_stage(probe, sure, "a calibration of camera and projector is next to the "
-		    "images, and of their size", "phase2depth --calib ", beside->calib, "");
+		add_word(probe, sure, "phase2depth --calib %s\ta calibration of camera and "
+		    "projector is next to the images, and of their size", file)->stage = WORD_STAGE;
 	else if (can_unwrap(probe) && beside->pair)
-		add_stage(probe, sure, "a calibration of two cameras is next to the images, and of "
-		    "their size", "rectify --calib ", beside->pair,
-		    probe->side == SIDE_LEFT ? " --side left" : " --side right");
+		add_word(probe, sure, "rectify --calib %s --side %s\ta calibration of two cameras "
+		    "is next to the images, and of their size", file, probe->side == SIDE_LEFT ?
+		    "left" : "right")->stage = WORD_STAGE;
+	free(file);
 }
 
 static void
@@ -969,15 +898,13 @@ usual_board(const struct probe *probe, size_t size[2])
 }
 
 static char *
-look_command(const struct probe *probe, enum look_kind kind, size_t first)
+look_command(const struct probe *probe, enum look_kind kind, const char *channel)
 {
-	const struct image_look *look = &probe->look[first];
 	size_t size[2] = { 0 };
 
 	if (kind == LOOK_LASER)
-		return must_format("steger%s%s", look->channel ? " --channel " : "",
-		    !look->channel ? "" : *look->channel == 'r' ? "red" : *look->channel == 'g' ?
-		    "green" : "blue");
+		return must_format("steger%s%s", channel ? " --channel " : "", !channel ? "" :
+		    *channel == 'r' ? "red" : *channel == 'g' ? "green" : "blue");
 	if (kind == LOOK_FRINGES)
 		return must_strdup("fringepipe fourierphase");
 	usual_board(probe, size);
@@ -998,28 +925,38 @@ put_looks(struct probe *probe, const char *output, FILE *to)
 	for (size_t i = 0; i < probe->n; i++)
 		kinds += probe->look[i].kind != LOOK_NOTHING && !count[probe->look[i].kind]++;
 	for (enum look_kind kind = LOOK_FRINGES; kind < LOOK_KINDS; kind++) {
-		size_t n = 0, first = 0;
+		const char *channel = NULL;
+		size_t n = 0;
 		char *text;
 
-		for (size_t i = probe->n; i-- > 0 && count[kind];)
-			first = probe->look[i].kind == kind ? i : first;
 		for (size_t i = 0; i < probe->n; i++)
-			if (probe->look[i].kind == kind)
+			if (probe->look[i].kind == kind) {
+				channel = n ? channel : probe->look[i].channel;
 				path[n++] = probe->image[i]->path;
+			}
 		if (n == 0)
 			continue;
-		text = look_command(probe, kind, first);
-		add_word(probe, SURE_GUESSED, whys[kind], "%s", text);
+		text = look_command(probe, kind, channel);
+		add_word(probe, SURE_GUESSED, "%s\t%s", text, whys[kind]);
 		fprintf(to, "%s%s", put++ ? " && " : "", text);
 		status = files_put(to, path, n) < 0 ? -1 : status;
 		fputs(kind == LOOK_FRINGES ? " , unwrapq" : "", to);
-		if (kinds > 1 || output)
-			fprintf(to, " -o %s", kinds > 1 ? files[kind] : output);
-		fputs(kinds > 1 ? ".nrrd" : "", to);
+		if (kinds > 1)
+			fprintf(to, " -o %s.nrrd", files[kind]);
+		else if (output)
+			fprintf(to, " -o %s", output);
 		free(text);
 	}
 	free(path);
 	return status;
+}
+
+void
+words_free(struct probe *probe)
+{
+	for (size_t i = 0; i < probe->words; i++)
+		free(probe->word[i].text);
+	free(probe->word);
 }
 
 /* Where the finest Gray planes are weak: the command without them, in probe->seen_line. With
@@ -1043,11 +980,7 @@ make_seen_line(struct probe *probe, const char *output)
 	seen.words = 0;
 	status = command_make(&seen, output);
 	probe->seen_line = seen.line;
-	for (size_t i = 0; i < seen.words; i++) {
-		free(seen.word[i].text);
-		free(seen.word[i].why);
-	}
-	free(seen.word);
+	words_free(&seen);
 	return status;
 }
 
@@ -1071,7 +1004,7 @@ command_make(struct probe *probe, const char *output)
 	} else if (probe->manifest_path) {
 		char *path = shell_word(probe->manifest_path);
 
-		add_word(probe, SURE_CERTAIN, "it says what the images are", "-m %s", path);
+		add_word(probe, SURE_CERTAIN, "-m %s\tit says what the images are", path);
 		free(path);
 	}
 	add_stages(probe);

@@ -129,54 +129,41 @@ put_folder(FILE *to, char *const *path, size_t n)
 	return same;
 }
 
-/* Does a shell expand it to just these n paths? They differ in digits of one place only, so that
- * every locale sorts them alike. */
+/* Puts a word with this pattern in the place of a number, if a shell expands it to just these n
+ * paths. They differ in digits of one place only, so that every locale sorts them alike. */
 static bool
-pattern_gives(const char *stem, const char *pattern, const char *suffix, char *const *path,
-    size_t n)
+put_pattern(FILE *to, const char *pattern, size_t stem_bytes, char *const *path, size_t n)
 {
-	char *all = must_alloc(2 * (strlen(stem) + strlen(suffix)) + strlen(pattern) + 1, 1);
-	char *to = all;
+	const char *suffix = path_divide(path[0]).suffix;
+	char *stem = must_format("%.*s", (int)stem_bytes, path[0]);
 	const char *part[] = { stem, pattern, suffix };
-	glob_t found;
+	char *all = must_alloc(2 * strlen(path[0]) + strlen(pattern) + 1, 1), *end = all;
+	glob_t found = { 0 };
 	bool same;
 
 	for (int i = 0; i < 3; i++)
 		for (const char *c = part[i]; *c; c++) {
 			if (i != 1 && strchr("*?[\\", *c))
-				*to++ = '\\';
-			*to++ = *c;
+				*end++ = '\\';
+			*end++ = *c;
 		}
-	same = glob(all, 0, NULL, &found) == 0;
-	free(all);
-	if (!same)
-		return false;
-	same = found.gl_pathc == n;
+	same = glob(all, 0, NULL, &found) == 0 && found.gl_pathc == n;
 	for (size_t i = 0; i < n && same; i++)
 		same = !strcmp(found.gl_pathv[i], path[i]);
 	globfree(&found);
-	return same;
-}
+	free(all);
+	if (same) {
+		char *safe = must_format("%s%s", path_start(stem), stem);
+		char *before = *safe ? shell_word(safe) : safe;
+		char *after = *suffix ? shell_word(suffix) : NULL;
 
-/* Puts a word with this pattern in the place of a number, if that gives just these paths. */
-static bool
-put_pattern(FILE *to, const char *pattern, size_t stem_bytes, char *const *path, size_t n)
-{
-	struct path_parts parts = path_divide(path[0]);
-	char *stem = must_format("%.*s", (int)stem_bytes, path[0]), *word[2], *safe;
-	bool gives = pattern_gives(stem, pattern, parts.suffix, path, n);
-
-	if (gives) {
-		safe = must_format("%s%s", path_start(stem), stem);
-		word[0] = *safe ? shell_word(safe) : must_strdup("");
-		word[1] = *parts.suffix ? shell_word(parts.suffix) : must_strdup("");
-		fprintf(to, " %s%s%s", word[0], pattern, word[1]);
-		free(word[0]);
-		free(word[1]);
+		fprintf(to, " %s%s%s", before, pattern, after ? after : "");
+		free(after);
+		free(before == safe ? NULL : before);
 		free(safe);
 	}
 	free(stem);
-	return gives;
+	return same;
 }
 
 /* How many of n paths differ from the first in their number only: of as many digits, rising; all

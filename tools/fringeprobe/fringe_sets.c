@@ -328,7 +328,6 @@ struct candidate {
 	struct steps_order order;
 	struct look look;
 	size_t flat;			/* 1 to 3 of a 2+1 set; 0: steps */
-	double power;			/* square of the amplitude, as the Gram matrix has it */
 	double left, most_left;		/* that the fit leaves, over the amplitude: rms, worst */
 	size_t worst;
 	double gain_scatter;		/* rms of the images' own amplitudes about 1 */
@@ -387,7 +386,7 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 	struct steps *steps = &c->steps;
 	size_t n = steps->n, worst = n;
 	double *kg[3], p[3][3] = { { 0 } }, free_share = (double)(n - 3) / (double)n;
-	double det, most = -1, squares = 0, gains = 0;
+	double det, power, most = -1, squares = 0, gains = 0;
 
 	for (size_t a = 0; a < 3; a++) {
 		kg[a] = must_alloc(n, sizeof(**kg));
@@ -397,7 +396,7 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 			p[a][b] = step_fit_dot(kg[a], steps->k[b], n);
 	}
 	det = p[1][1] * p[2][2] - p[1][2] * p[2][1];
-	c->power = p[1][1] + p[2][2];
+	power = p[1][1] + p[2][2];	/* square of the amplitude */
 	c->most_left = 0;
 	for (size_t i = 0; i < n; i++) {
 		double m[3] = { 1, cos(steps->shift_rad[i]), -sin(steps->shift_rad[i]) };
@@ -409,7 +408,7 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 			for (size_t b = 0; b < 3; b++)
 				rest += m[a] * m[b] * p[a][b];
 		}
-		left = sqrt(fmax(0, rest - noise * free_share) / free_share / c->power);
+		left = sqrt(fmax(0, rest - noise * free_share) / free_share / power);
 		gain = hypot(p[2][2] * r1 - p[1][2] * r2, p[1][1] * r2 - p[1][2] * r1) / det;
 		if (left > c->most_left)
 			c->worst = i;
@@ -418,7 +417,7 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 		c->most_left = fmax(c->most_left, left);
 		if (gain > MIN_GAIN && gain < MAX_GAIN &&
 		    left < (n == 4 ? MAX_LEFT_OF_FOUR : MAX_LEFT) &&
-		    rest < 1.6 * c->power * free_share)
+		    rest < 1.6 * power * free_share)
 			continue;
 		if (left + fabs(log(fmax(gain, 1e-3))) > most) {
 			most = left + fabs(log(fmax(gain, 1e-3)));
@@ -432,6 +431,15 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 	return det > 1e-9 * p[1][1] * p[2][2] ? worst : SIZE_MAX;
 }
 
+/* Counts the shifts from the first image's. */
+static void
+begin_with_zero(struct steps *steps)
+{
+	for (size_t k = steps->n; k-- > 0;)
+		steps->shift_rad[k] =
+		    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
+}
+
 /* Rounds from the shifts as they are. False: they determine nothing. */
 static bool
 fit_rounds(const double *gram, struct steps *steps)
@@ -441,9 +449,7 @@ fit_rounds(const double *gram, struct steps *steps)
 	for (int round = 0; round < FIT_ROUNDS && change_rad >= FIT_SETTLED_RAD; round++)
 		if (!step_search_round(gram, steps->n, false, steps->shift_rad, &change_rad))
 			return false;
-	for (size_t k = steps->n; k-- > 0;)
-		steps->shift_rad[k] =
-		    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
+	begin_with_zero(steps);
 	return steps_weigh(steps);
 }
 
@@ -535,6 +541,12 @@ struct key {
 	double count, rank;		/* times that it was found; how good it looks */
 };
 
+static void
+set_bit(uint64_t bit[KEY_WORDS], size_t i)
+{
+	bit[i / 64] |= (uint64_t)1 << i % 64;
+}
+
 struct keys {
 	struct key *key;
 	size_t n;
@@ -569,19 +581,12 @@ keys_add(struct keys *keys, const uint64_t bit[KEY_WORDS], double count)
 	keys->slot[at] = (uint32_t)++keys->n;
 }
 
-static bool
-key_has(const struct key *key, size_t i)
-{
-	return key->bit[i / 64] >> i % 64 & 1;
-}
-
-/* The images of a key, from the places in a list of those that are free. */
 static void
 key_images(const struct key *key, struct steps *steps)
 {
 	steps->n = 0;
 	for (size_t i = 0; i < STEPS_MOST; i++)
-		if (key_has(key, i))
+		if (key->bit[i / 64] >> i % 64 & 1)
 			steps->image[steps->n++] = i;
 }
 
@@ -631,15 +636,6 @@ key_thin(const struct sets *sets, struct key *key)
 	key->n = left.n;
 }
 
-/* The more images, and the more of their triples that found them, the better. */
-static void
-key_rank(struct key *key)
-{
-	double n = (double)key->n, triples = n * (n - 1) * (n - 2) / 6;
-
-	key->rank = n * fmin(1, key->count / (0.3 * triples));
-}
-
 static int
 compare_keys(const void *a, const void *b)
 {
@@ -650,6 +646,20 @@ compare_keys(const void *a, const void *b)
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
 	return memcmp(x->bit, y->bit, sizeof(x->bit));
+}
+
+/* The more images, and the more of their triples that found them, the better. */
+static void
+keys_sort(struct keys *keys)
+{
+	for (size_t k = 0; k < keys->n; k++) {
+		struct key *key = &keys->key[k];
+		double n = (double)key->n, triples = n * (n - 1) * (n - 2) / 6;
+
+		key->rank = n * fmin(1, key->count / (0.3 * triples));
+	}
+	if (keys->n)
+		qsort(keys->key, keys->n, sizeof(*keys->key), compare_keys);
 }
 
 /* Products of the images' differences from image i. */
@@ -707,7 +717,7 @@ add_runs(const struct sets *sets, struct keys *keys)
 			double triples = (double)(length * (length - 1) * (length - 2)) / 6;
 
 			for (size_t k = i; k < i + length; k++)
-				key.bit[k / 64] |= (uint64_t)1 << k % 64;
+				set_bit(key.bit, k);
 			key_thin(sets, &key);
 			if (key.n == length)
 				keys_add(keys, key.bit, 0.3 * triples);
@@ -740,26 +750,27 @@ add_quadruples(const struct sets *sets, struct keys *keys)
 	for (size_t p = 0; p < pairs; p++)
 		for (size_t q = p + 1; q < pairs; q++) {
 			const struct pair *x = &pair[p], *y = &pair[q];
-			double side[4], mean, ratio = x->apart / y->apart;
+			double mean = 0, least = INFINITY, most = 0, ratio = x->apart / y->apart;
 			uint64_t bit[KEY_WORDS] = { 0 };
 
 			if (ratio < exp(-PAIRS_DIFFER) || ratio > exp(PAIRS_DIFFER) ||
 			    x->a == y->a || x->a == y->b || x->b == y->a || x->b == y->b)
 				continue;
-			side[0] = distance(sets, x->a, y->a);
-			side[1] = distance(sets, x->a, y->b);
-			side[2] = distance(sets, x->b, y->a);
-			side[3] = distance(sets, x->b, y->b);
-			mean = (side[0] + side[1] + side[2] + side[3]) / 4;
-			if (fmin(fmin(side[0], side[1]), fmin(side[2], side[3])) <
-			    LEAST_SIDE * mean || fmax(fmax(side[0], side[1]),
-			    fmax(side[2], side[3])) > LONGEST_SIDE * mean ||
+			for (int k = 0; k < 4; k++) {
+				double side = distance(sets, k & 1 ? x->b : x->a, k & 2 ? y->b :
+				    y->a);
+
+				mean += side / 4;
+				least = fmin(least, side);
+				most = fmax(most, side);
+			}
+			if (least < LEAST_SIDE * mean || most > LONGEST_SIDE * mean ||
 			    mean < 0.38 * x->apart || mean > 0.72 * x->apart)
 				continue;
-			bit[x->a / 64] |= (uint64_t)1 << x->a % 64;
-			bit[x->b / 64] |= (uint64_t)1 << x->b % 64;
-			bit[y->a / 64] |= (uint64_t)1 << y->a % 64;
-			bit[y->b / 64] |= (uint64_t)1 << y->b % 64;
+			set_bit(bit, x->a);
+			set_bit(bit, x->b);
+			set_bit(bit, y->a);
+			set_bit(bit, y->b);
 			keys_add(keys, bit, 2);
 		}
 	free(pair);
@@ -791,7 +802,6 @@ add_quadruples(const struct sets *sets, struct keys *keys)
 #define MIN_LOOK_LINES 6
 #define MIN_FRINGES 0.9		/* in view, of a set that stands alone */
 #define MIN_QUICK_BINS 8
-#define MAX_RESULTANT 0.6	/* of shifts: 0 all around a turn, 0.64 over half of one */
 
 static size_t
 look_thin(const struct sets *sets)
@@ -831,19 +841,6 @@ order_score(const struct candidate *c)
 	return is_full(c) ? 2 : is_nearly_full(c) ? 1 : -0.5 * (double)c->steps.n;
 }
 
-/* Do most of the shifts lie together? Fringes that are dim beside Gray planes are alike. */
-static bool
-is_lump(const struct steps *steps)
-{
-	double c = 0, s = 0;
-
-	for (size_t k = 0; k < steps->n; k++) {
-		c += cos(steps->shift_rad[k]);
-		s += sin(steps->shift_rad[k]);
-	}
-	return hypot(c, s) > MAX_RESULTANT * (double)steps->n;
-}
-
 /* Are four images two planes and their inverses? These show four phases, or eight bins of them. */
 static bool
 is_two_pairs(const struct sets *sets, const struct steps *steps)
@@ -861,8 +858,6 @@ candidate_rank(const struct sets *sets, struct candidate *c)
 	if (!candidate_fit(sets, c, false))
 		return false;
 	candidate_clean(sets, c);
-	if (!c->order.of && is_lump(&c->steps))
-		return false;
 	c->score = (double)c->steps.n + order_score(c) - 3 * c->left - 2 * c->gain_scatter;
 	return c->order.of || c->steps.n >= 5;
 }
@@ -891,7 +886,7 @@ candidate_look(const struct sets *sets, struct candidate *c, size_t thin)
 	struct look *look = &c->look;
 	size_t n = c->steps.n;
 	bool full = is_full(c), nearly = is_nearly_full(c);
-	double noise, limit, mean_limit, coherence;
+	double noise, limit, mean_limit;
 
 	if (!fringeprobe_rows()->steps_look(sets->field, &c->steps, thin, look))
 		return false;
@@ -899,7 +894,6 @@ candidate_look(const struct sets *sets, struct candidate *c, size_t thin)
 	limit = noise + (n == 4 ? MAX_SCATTER_OF_FOUR : n <= 6 ? MAX_SCATTER_OF_SIX : MAX_SCATTER);
 	mean_limit = noise + (n >= 5 && full && c->most_left < 0.15 ? MAX_MEAN_SCATTER_SURE :
 	    MAX_MEAN_SCATTER);
-	coherence = look->bins < 5 ? 0 : fmax(look->four, look->six);
 	c->tentative = !full && !nearly && n >= 6 && look->bins >= 20 && look->fringes > 2;
 	if (look->amplitude_scatter > limit || look->mean_scatter > mean_limit ||
 	    !is_continuous(look, 3) || look->share < MIN_LOOK_SHARE || look->fringes < 0.1)
@@ -908,12 +902,6 @@ candidate_look(const struct sets *sets, struct candidate *c, size_t thin)
 		return false;
 	if (!full && !c->tentative && c->left > (nearly && n > 4 ? MAX_NEARLY_LEFT :
 	    MAX_PART_LEFT))
-		return false;
-	if (!full && n < 6 && (look->amplitude_scatter > 0.15 + noise || c->most_left > 0.25 ||
-	    look->bins < 20 || coherence > 0.4))
-		return false;
-	if (!full && !nearly && (look->bins < 20 || (!c->tentative && c->most_left > 0.2) ||
-	    (n == 4 && !is_run(&c->steps))))
 		return false;
 	c->score = (double)n + (is_run(&c->steps) ? 0.5 : 0) -
 	    6 * fmax(0, look->amplitude_scatter - 0.1) - 3 * fmax(0, look->mean_scatter - 0.1) +
@@ -925,19 +913,16 @@ candidate_look(const struct sets *sets, struct candidate *c, size_t thin)
 static void
 sort_images(struct steps *steps)
 {
-	for (size_t i = 1; i < steps->n; i++)
-		for (size_t k = i; k > 0 && steps->image[k] < steps->image[k - 1]; k--) {
-			size_t image = steps->image[k];
-			double shift = steps->shift_rad[k];
+	struct steps old = *steps;
+	size_t n = 0;
 
-			steps->image[k] = steps->image[k - 1];
-			steps->shift_rad[k] = steps->shift_rad[k - 1];
-			steps->image[k - 1] = image;
-			steps->shift_rad[k - 1] = shift;
-		}
-	for (size_t k = steps->n; k-- > 0;)
-		steps->shift_rad[k] =
-		    remainder(steps->shift_rad[k] - steps->shift_rad[0], 2 * M_PI);
+	for (size_t image = 0; n < old.n; image++)
+		for (size_t k = 0; k < old.n; k++)
+			if (old.image[k] == image) {
+				steps->image[n] = image;
+				steps->shift_rad[n++] = old.shift_rad[k];
+			}
+	begin_with_zero(steps);
 	steps_weigh(steps);
 }
 
@@ -1208,10 +1193,7 @@ find_candidates(const struct sets *sets, struct candidate *found)
 	keys.slot = must_alloc(KEY_SLOTS, sizeof(*keys.slot));
 	thinned.slot = must_alloc(KEY_SLOTS, sizeof(*keys.slot));
 	add_triples(sets, &keys);
-	for (size_t k = 0; k < keys.n; k++)
-		key_rank(&keys.key[k]);
-	if (keys.n)
-		qsort(keys.key, keys.n, sizeof(*keys.key), compare_keys);
+	keys_sort(&keys);
 	for (size_t k = 0; k < keys.n && k < KEYS_THINNED; k++) {
 		key_thin(sets, &keys.key[k]);
 		if (keys.key[k].n >= 4)
@@ -1219,10 +1201,7 @@ find_candidates(const struct sets *sets, struct candidate *found)
 	}
 	add_runs(sets, &thinned);
 	add_quadruples(sets, &thinned);
-	for (size_t k = 0; k < thinned.n; k++)
-		key_rank(&thinned.key[k]);
-	if (thinned.n)
-		qsort(thinned.key, thinned.n, sizeof(*keys.key), compare_keys);
+	keys_sort(&thinned);
 	for (size_t k = 0; k < thinned.n && k < KEYS_FITTED; k++) {
 		ranked[n] = (struct candidate){ 0 };
 		key_images(&thinned.key[k], &ranked[n].steps);
@@ -1387,22 +1366,14 @@ three_look(const struct sets *sets, struct candidate *c, size_t thin)
 	    look->share > MIN_THREE_SHARE && look->fringes > MIN_THREE_FRINGES;
 }
 
-/* Do three images share some with others, and show something else? */
+/* Do three images share some with others? */
 static bool
-is_rival(const struct sets *sets, const struct steps *a, const struct steps *b)
+is_rival(const struct steps *a, const struct steps *b)
 {
-	double least = INFINITY;
-	size_t shared = 0, alike = 0;
-
-	for (size_t i = 0; i < 3; i++)
-		least = fmin(least, distance(sets, a->image[i], a->image[(i + 1) % 3]));
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++) {
-			shared += a->image[i] == b->image[j];
-			alike += a->image[i] == b->image[j] ||
-			    distance(sets, a->image[i], b->image[j]) < TWIN_DISTANCE * least;
-		}
-	return shared > 0 && (alike < 3 || shared == 3);
+	for (size_t i = 0; i < 9; i++)
+		if (a->image[i / 3] == b->image[i % 3])
+			return true;
+	return false;
 }
 
 static const char whatever[] = "three images fit whatever they are, 2+1 among others";
@@ -1426,7 +1397,7 @@ find_threes(struct sets *sets)
 		if (!is_free(sets, &found[k].steps))
 			continue;
 		for (size_t j = k + 1; j < n; j++)
-			if (is_rival(sets, &found[k].steps, &found[j].steps) &&
+			if (is_rival(&found[k].steps, &found[j].steps) &&
 			    is_free(sets, &found[j].steps)) {
 				bool same = !memcmp(found[j].steps.image, found[k].steps.image,
 				    3 * sizeof(size_t));
@@ -1645,7 +1616,9 @@ sets_free(struct sets *sets)
 #define MIN_COHERENCE 0.6
 /* With this error of a set, five cameras of 40 and 41 fringes agree about the origin. */
 #define SHIFT_BIAS_RAD (0.25 * M_PI / 180)
-#define BLOCKS 10		/* of lines, each left out in turn */
+#define BLOCKS 12		/* of lines, each left out in turn */
+#define FEW_BLOCKS_ERROR 0.05	/* of a slope that less than three of them tell */
+#define RATIO_ROUNDS 4		/* in which runs that lost a fringe are left out */
 #define MAX_RUNS 4096		/* pieces of lines along which both phases are known */
 /* Harmonics, as a phase error in rad: of what a fit leaves; of three steps, which leave none. */
 #define HARMONICS_OF_LEFT 0.7
@@ -1689,17 +1662,58 @@ harmonic_error(const struct fringe_set *set, double fringes, double left_rad)
 	    HARMONICS_OF_LEFT * set->steps.residual);
 }
 
-static double
-weighted_ratio(const struct phase_run *run, size_t n, size_t block, size_t lines)
+void
+slope_add(struct slope_sums *sums, double x, double y)
 {
-	double sum = 0, weight = 0;
+	sums->low = sums->n > 0 ? fmin(sums->low, x) : x;
+	sums->high = sums->n > 0 ? fmax(sums->high, x) : x;
+	sums->n++;
+	sums->x += x;
+	sums->y += y;
+	sums->xx += x * x;
+	sums->xy += x * y;
+	sums->yy += y * y;
+}
 
-	for (size_t k = 0; k < n; k++)
-		if (run[k].line * BLOCKS / lines != block) {
-			sum += run[k].weight * run[k].ratio;
-			weight += run[k].weight;
-		}
-	return sum / weight;
+void
+line_sums_add(struct line_sums *sums, size_t line, struct slope_sums *run)
+{
+	run->xx -= run->x * run->x / run->n;
+	run->xy -= run->x * run->y / run->n;
+	run->yy -= run->y * run->y / run->n;
+	sums->xx[line] += run->xx;
+	sums->xy[line] += run->xy;
+}
+
+double
+line_sums_slope(const struct line_sums *sums, size_t lines, double *error)
+{
+	double xy = 0, xx = 0, part[BLOCKS], mean = 0, squares = 0;
+	size_t parts = 0;
+
+	for (size_t l = 0; l < lines; l++) {
+		xy += sums->xy[l];
+		xx += sums->xx[l];
+	}
+	*error = (double)NAN;
+	if (!(xx > 0))
+		return (double)NAN;
+	for (size_t b = 0; b < BLOCKS; b++) {
+		double y = xy, x = xx;
+
+		for (size_t l = 0; l < lines; l++)
+			if (l * BLOCKS / lines == b) {
+				y -= sums->xy[l];
+				x -= sums->xx[l];
+			}
+		if (x > 0 && x < xx)
+			mean += part[parts++] = y / x;
+	}
+	for (size_t b = 0; b < parts; b++)
+		squares += pow(part[b] - mean / (double)parts, 2);
+	*error = parts > 2 ? sqrt(squares * (double)(parts - 1) / (double)parts) :
+	    FEW_BLOCKS_ERROR * fabs(xy / xx);
+	return xy / xx;
 }
 
 /* The median of one of the numbers of n runs. */
@@ -1712,40 +1726,27 @@ runs_median(const struct phase_run *run, size_t n, size_t offset, float *room)
 }
 
 /* The runs of pixels in which both phases, unwrapped along the lines, are known and the first
- * spans more than a radian; returns how many, `most` at most. */
+ * spans more than a radian; returns how many, MAX_RUNS at most. */
 static size_t
-phase_runs(size_t lines, size_t length, const float *a, const float *b, struct phase_run *out,
-    size_t most)
+phase_runs(const struct field *field, const float *a, const float *b, struct phase_run *out)
 {
-	size_t n = 0;
+	size_t n = 0, length = field->length;
 
-	for (size_t p = 0; p < lines * length && n < most; p++) {
+	for (size_t p = 0; p < field->lines * length && n < MAX_RUNS; p++) {
 		size_t first = p, end = (p / length + 1) * length;
-		double pixels = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-		double low = INFINITY, high = -INFINITY;
+		struct slope_sums sums = { 0 };
+		struct line_sums ignored = { { 0 }, { 0 } };
 
-		for (; p < end && !isnan(a[p]) && !isnan(b[p]); p++) {
-			double dx = (double)(a[p] - a[first]), dy = (double)(b[p] - b[first]);
-
-			pixels++;
-			x += dx;
-			y += dy;
-			xx += dx * dx;
-			xy += dx * dy;
-			yy += dy * dy;
-			low = fmin(low, dx);
-			high = fmax(high, dx);
-		}
+		for (; p < end && !isnan(a[p]) && !isnan(b[p]); p++)
+			slope_add(&sums, (double)(a[p] - a[first]), (double)(b[p] - b[first]));
 		if (p == end)
 			p--;
-		if (pixels < MIN_RUN_PX || high - low < MIN_RUN_RAD)
+		if (sums.n < MIN_RUN_PX || sums.high - sums.low < MIN_RUN_RAD)
 			continue;
-		xx -= x * x / pixels;
-		xy -= x * y / pixels;
-		yy -= y * y / pixels;
-		out[n++] = (struct phase_run){ .line = first / length, .weight = xx,
-			.ratio = xy / xx, .span_rad = high - low,
-			.left_rad = sqrt(fmax(0, yy - xy * xy / xx) / pixels) };
+		line_sums_add(&ignored, 0, &sums);
+		out[n++] = (struct phase_run){ .line = first / length, .weight = sums.xx,
+			.ratio = sums.xy / sums.xx, .span_rad = sums.high - sums.low,
+			.left_rad = sqrt(fmax(0, sums.yy - sums.xy * sums.xy / sums.xx) / sums.n) };
 	}
 	return n;
 }
@@ -1761,17 +1762,22 @@ ratio_measure(const struct field *field, const struct fringe_set *fine,
 {
 	struct phase_run *run = must_alloc(MAX_RUNS, sizeof(*run));
 	float *room = must_alloc(MAX_RUNS, sizeof(*room));
-	size_t n = phase_runs(field->lines, field->length, fine->phase, coarse->phase, run,
-	    MAX_RUNS);
-	double squares = 0, mean = 0, part[BLOCKS], parts = 0, span, turns, left;
-	double by_fine, by_coarse;
+	size_t n = phase_runs(field, fine->phase, coarse->phase, run);
+	double span, turns, left, by_fine, by_coarse;
 
 	*ratio = *error = (double)NAN;
-	for (int round = 0; round < 4 && n > 2; round++) {
+	for (int round = 0; round <= RATIO_ROUNDS && n > 2; round++) {
+		struct line_sums sums = { { 0 }, { 0 } };
 		size_t within = 0;
 		double limit;
 
-		*ratio = weighted_ratio(run, n, BLOCKS, field->lines);
+		for (size_t k = 0; k < n; k++) {
+			sums.xx[run[k].line] += run[k].weight;
+			sums.xy[run[k].line] += run[k].weight * run[k].ratio;
+		}
+		*ratio = line_sums_slope(&sums, field->lines, error);
+		if (round == RATIO_ROUNDS)
+			break;
 		for (size_t k = 0; k < n; k++)
 			run[k].off = fabs(run[k].ratio - *ratio);
 		limit = 4 * runs_median(run, n, offsetof(struct phase_run, off), room) + 1e-9;
@@ -1780,31 +1786,17 @@ ratio_measure(const struct field *field, const struct fringe_set *fine,
 				run[within++] = run[k];
 		n = within;
 	}
-	if (n < 3) {
-		free(room);
-		free(run);
-		return;
+	if (n > 2) {
+		span = runs_median(run, n, offsetof(struct phase_run, span_rad), room);
+		left = runs_median(run, n, offsetof(struct phase_run, left_rad), room);
+		turns = span / (2 * M_PI);
+		by_fine = *ratio * harmonic_error(fine, turns, left / fabs(*ratio)) *
+		    harmonic_share(turns);
+		turns *= fabs(*ratio);
+		by_coarse = harmonic_error(coarse, turns, left) * harmonic_share(turns);
+		*error = hypot(*error, sqrt(12) / span * hypot(by_fine, by_coarse));
 	}
-	*ratio = weighted_ratio(run, n, BLOCKS, field->lines);
-	for (size_t b = 0; b < BLOCKS; b++) {
-		double one = weighted_ratio(run, n, b, field->lines);
-
-		if (isnan(one))
-			continue;
-		part[(size_t)parts++] = one;
-		mean += one;
-	}
-	for (size_t b = 0; b < (size_t)parts; b++)
-		squares += pow(part[b] - mean / parts, 2);
-	span = runs_median(run, n, offsetof(struct phase_run, span_rad), room);
-	left = runs_median(run, n, offsetof(struct phase_run, left_rad), room);
 	free(room);
-	turns = span / (2 * M_PI);
-	by_fine = *ratio * harmonic_error(fine, turns, left / fabs(*ratio)) * harmonic_share(turns);
-	turns *= fabs(*ratio);
-	by_coarse = harmonic_error(coarse, turns, left) * harmonic_share(turns);
-	*error = hypot(sqrt(squares * fmax(parts - 1, 0) / fmax(parts, 1)),
-	    sqrt(12) / span * hypot(by_fine, by_coarse));
 	free(run);
 }
 
@@ -2052,6 +2044,9 @@ frequencies_find(const struct sets *sets, const size_t *set, size_t n, const str
 	*all = (struct frequencies){ 0 };
 	for (size_t k = 0; k < n; k++)
 		all->value[k] = (double)NAN;
+	for (size_t k = 1; k < n; k++)
+		if (sets->fringe[set[k]].axis != sets->fringe[set[0]].axis)
+			return;
 	measure_ratios(sets, set, n, all);
 	if (code && code->cell == GRAY_CELL_COLUMN) {
 		take_columns(code, n, all);

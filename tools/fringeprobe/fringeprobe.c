@@ -491,24 +491,21 @@ choose_sets(struct probe *probe)
 	}
 }
 
-static void
-find_frequencies(struct probe *probe)
+const struct fringe_set *
+first_set(const struct probe *probe)
 {
-	const struct gray_code *code = NULL;
-	int axis = probe->chosen ? probe->sets.fringe[probe->set[0]].axis : 0;
+	return probe->chosen ? &probe->sets.fringe[probe->set[0]] : NULL;
+}
 
-	for (size_t k = 0; k < probe->chosen; k++)
-		if (probe->sets.fringe[probe->set[k]].axis != axis) {
-			for (size_t j = 0; j < probe->chosen; j++)
-				probe->frequencies.value[j] = (double)NAN;
-			return;
-		}
+const struct gray_code *
+fringe_code(const struct probe *probe)
+{
+	const struct fringe_set *set = first_set(probe);
+
 	for (size_t c = 0; c < probe->gray.codes; c++)
-		if (probe->gray.code[c].axis == axis)
-			code = &probe->gray.code[c];
-	if (probe->chosen)
-		frequencies_find(&probe->sets, probe->set, probe->chosen, code,
-		    &probe->frequencies);
+		if (!set || probe->gray.code[c].axis == set->axis)
+			return &probe->gray.code[c];
+	return NULL;
 }
 
 /* The share of lit pixels in which one of n images of fringes reaches a level. */
@@ -551,7 +548,7 @@ find_saturation(struct probe *probe)
 		}
 	if (!probe->chosen)
 		return;
-	field = &probe->sets.field[probe->sets.fringe[probe->set[0]].axis];
+	field = &probe->sets.field[first_set(probe)->axis];
 	probe->saturated = saturated_share(field, probe->sets.kind, probe->n,
 	    probe->saturation);
 }
@@ -561,29 +558,25 @@ find_saturation(struct probe *probe)
 static int
 find_looks(struct run *run, struct probe *probe)
 {
-	const char *failure = fail_message();
-	char *text = failure ? must_strdup(failure) : NULL;
+	struct fail_record failure = { .message = "" };
 	size_t n = probe->n < MAX_LOOKS ? probe->n : MAX_LOOKS, seen = 0;
 	bool unreadable = false;	/* what is missing may be what tells */
 
 	for (size_t i = 0; i < probe->images.skips; i++)
 		unreadable |= probe->images.skip[i].unreadable;
-	if (probe->n == 0 || unreadable || fail_is_memory()) {
-		free(text);
+	if (probe->n == 0 || unreadable || fail_is_memory())
 		return -1;
-	}
-	fail_clear();
+	fail_take(&failure);
 	probe->look = must_alloc(probe->n, sizeof(*probe->look));
 	images_look(run, probe->image, n, probe->look);
 	for (size_t i = 0; i < probe->n; i++)
 		seen += probe->look[i].kind != LOOK_NOTHING;
-	if (!seen) {
-		free(probe->look);
-		probe->look = NULL;
-		fail(NULL, "%s", text ? text : "");
-	}
-	free(text);
-	return seen ? 0 : -1;
+	if (seen)
+		return 0;
+	free(probe->look);
+	probe->look = NULL;
+	fail_put(&failure);
+	return -1;
 }
 
 #define MIN_AGREEMENT 0.9	/* of a code's changes, that are steps of one */
@@ -641,7 +634,9 @@ probe_find(struct run *run, struct probe *probe, const char *object)
 		return probe->sets.n || probe->gray.codes ? -1 : find_looks(run, probe);
 	if (!probe->described)
 		choose_sets(probe);
-	find_frequencies(probe);
+	if (probe->chosen)
+		frequencies_find(&probe->sets, probe->set, probe->chosen, fringe_code(probe),
+		    &probe->frequencies);
 	find_saturation(probe);
 	if (!probe->described) {
 		unlit_find(probe);
@@ -654,13 +649,9 @@ probe_find(struct run *run, struct probe *probe, const char *object)
 static void
 probe_free(struct probe *probe)
 {
-	for (size_t i = 0; i < probe->words; i++) {
-		free(probe->word[i].text);
-		free(probe->word[i].why);
-	}
 	for (size_t i = 0; i < probe->problems; i++)
 		free(probe->problem[i]);
-	free(probe->word);
+	words_free(probe);
 	free(probe->problem);
 	free(probe->line);
 	free(probe->seen_line);
@@ -777,6 +768,16 @@ captures_stand_alone(struct run *run, struct captures *captures)
 	return true;
 }
 
+/* Is a file in a folder itself? */
+static bool
+is_in(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	n -= n && folder[n - 1] == '/';
+	return !strncmp(path, folder, n) && path[n] == '/' && !strchr(path + n + 1, '/');
+}
+
 /* Are operands two folders, those of two cameras? Then all is probed. */
 static bool
 try_pair(struct run *run, struct captures *captures)
@@ -786,21 +787,11 @@ try_pair(struct run *run, struct captures *captures)
 	bool folders = run->operands == 2;
 
 	for (size_t i = 0; i < images->n && folders; i++) {
-		const char *path = images->image[i].path;
-
-		for (group[i] = 0; group[i] < 2; group[i]++) {
-			const char *folder = run->operand[group[i]];
-			size_t n = strlen(folder);
-
-			if (!strncmp(path, folder, n) && (path[n] == '/' ||
-			    (n && path[n - 1] == '/' && path[n])) && !strchr(path + n + 1, '/'))
-				break;
-		}
-		folders = group[i] < 2;
-		count[folders ? group[i] : 0]++;
+		group[i] = !is_in(images->image[i].path, run->operand[0]);
+		folders = !group[i] || is_in(images->image[i].path, run->operand[1]);
+		count[group[i]]++;
 	}
-	folders = folders && count[0] && count[1];
-	if (folders) {
+	if (folders && count[0] && count[1]) {
 		bool swapped = names_say(run->operand[0], "right") &&
 		    names_say(run->operand[1], "left");
 

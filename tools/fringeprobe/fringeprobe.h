@@ -88,7 +88,6 @@ enum look_kind { LOOK_NOTHING, LOOK_FRINGES, LOOK_LASER, LOOK_BOARD, LOOK_KINDS 
 
 struct image_look {
 	enum look_kind kind;
-	int axis;			/* along which fringes vary */
 	const char *channel;		/* where a laser's line is seen best; NULL: the only one */
 	double laser_share;		/* of the lines of pixels that it goes through */
 	size_t board[2];		/* inner corners of a chessboard, the more ones first */
@@ -181,7 +180,6 @@ struct steps_order {
  * and noise also give a phase and an amplitude to each pixel, but look different. */
 struct look {
 	int axis;			/* along which the phase changes more */
-	double sign;			/* +1, -1: it grows, falls along the lines */
 	double period_px, fringes;	/* median; in a line of full length */
 	/* How mean and amplitude jump within a quarter of a period, over the amplitude; and how far
 	 * noise alone makes them. */
@@ -317,15 +315,22 @@ struct gray_image {
 	bool constant;			/* or is bright or dark all over */
 };
 
-/* The images left over by the fringe sets. */
+/* The images left over by the fringe sets, and what is known of the planes along one axis. Planes
+ * are images of the search. */
 struct gray_search {
 	struct sets *sets;
+	int axis;			/* that is looked at now */
 	size_t n;
 	struct gray_image *image;
 	bool *seen[2];			/* pixels whose bright and dark level are known */
 	size_t seen_pixels[2], seen_lines[2];
 	float *low[2], *high[2];	/* these levels */
 	bool far;			/* by values near the extremes, as many lie between */
+	size_t planes, plane[GRAY_MOST];	/* one of each pair */
+	bool inverses, lone;		/* planes have inverses; some of them have none */
+	size_t inverse[GRAY_IMAGES_MOST];	/* of each image; SIZE_MAX: none */
+	bool taken[GRAY_IMAGES_MOST];
+	unsigned *value;		/* of the code in each pixel */
 };
 
 /* ---- how the sets' frequencies are related (fringe_sets.c) ---- */
@@ -355,10 +360,29 @@ struct frequencies {
 	double origin_coherence;
 };
 
+/* Sums over points for the slope of y on x. */
+struct slope_sums {
+	double n, x, y, xx, xy, yy;
+	double low, high;		/* of x */
+};
+
+/* Slopes of runs of points, by the line of each: sums of products about the run's mean. */
+struct line_sums {
+	double xy[IMAGES_LINES], xx[IMAGES_LINES];
+};
+
+void slope_add(struct slope_sums *, double x, double y);
+/* Adds a run of points, whose sums become those about their mean. */
+void line_sums_add(struct line_sums *, size_t line, struct slope_sums *run);
+/* The slope over all lines; NaN: none. Its standard error is the jackknife's: each twelfth of the
+ * lines is left out in turn. */
+double line_sums_slope(const struct line_sums *, size_t lines, double *error);
+
 /* How a set's frequency compares with that of a finer one; NaN: unknown. */
 void ratio_measure(const struct field *, const struct fringe_set *fine,
     const struct fringe_set *coarse, double *ratio, double *error);
-/* Of n sets along one axis; code: along that axis, or NULL. */
+/* Of n sets; none are known where these lie along both axes. code: along that of the first, or
+ * NULL. */
 void frequencies_find(const struct sets *, const size_t *set, size_t n,
     const struct gray_code *code, struct frequencies *);
 
@@ -380,7 +404,7 @@ extern const char *const certainty_words[];
 enum word_stage { WORD_PHASEWRAP, WORD_UNWRAP2F, WORD_STAGE };
 
 struct word {
-	char *text, *why;
+	char *text, *why;		/* one allocation, that of text */
 	enum certainty sure;
 	enum word_stage stage;		/* which one it belongs to; WORD_STAGE: it is one itself */
 };
@@ -445,12 +469,17 @@ void beside_free(struct beside *);
 /* Records what is wrong with the images. */
 void probe_problem(struct probe *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *probe_name(const struct probe *, size_t image);
+/* The first of the sets chosen; NULL: there is none. */
+const struct fringe_set *first_set(const struct probe *);
+/* The Gray code along the axis of the first set, or the only one; NULL: none. */
+const struct gray_code *fringe_code(const struct probe *);
 
 /* ---- command.c, report.c ---- */
 
 /* Makes the words and the line, which writes to the file `output` (NULL: standard output). -1 after
  * fail(). */
 int command_make(struct probe *, const char *output);
+void words_free(struct probe *);
 /* Makes one origin, sign and period of those of both cameras, and tells where they differ. */
 void command_pair(struct probe pair[2]);
 
@@ -462,8 +491,6 @@ void report_json(const struct probe *, size_t n, const char *line, FILE *);
 void problems_find(struct probe *);
 /* Do the numbers of the files pass over one next to a Gray plane or a flat image? Which, or "". */
 bool probe_gap(const struct probe *, char text[200]);
-/* A new string, as vsprintf() prints it. */
-char *text_of(const char *format, va_list);
 /* Nothing fits: "; a.png to d.png look like fringes, ...", or "" where nothing looks like them. The
  * names are cut to what fits. */
 const char *problems_guess(const struct probe *, char text[480]);
@@ -509,25 +536,24 @@ struct fringeprobe_rows {
 	/* Shares of sampled pixels in which each image but one is clearly bright or dark, by both
 	 * ways to find levels. share: n of the first way, n of the other. */
 	void (*gray_two_valued)(const struct gray_search *, size_t without, double *share);
-	/* Fills low, high and seen along an axis; light: mean of a fringe set's images, or NULL. */
-	void (*gray_levels)(struct gray_search *, int axis, const float *light);
-	/* Fills bit and side of image i along an axis. */
-	void (*gray_bits)(const struct gray_search *, int axis, size_t i);
+	/* Fills low, high and seen; light: mean of a fringe set's images, or NULL. */
+	void (*gray_levels)(struct gray_search *, const float *light);
+	/* Fills bit and side of image i. */
+	void (*gray_bits)(const struct gray_search *, size_t i);
 	/* Half the difference of two images' bits; and side. */
-	void (*gray_difference)(const struct gray_search *, int axis, size_t i, size_t inverse);
-	/* Fills two_valued, beyond, same, level and contrast of image i. */
+	void (*gray_difference)(const struct gray_search *, size_t i, size_t inverse);
+	/* Fills two_valued, beyond, same, level and contrast of image i, by both axes. */
 	void (*gray_measure)(const struct gray_search *, size_t i);
 	/* The edges of image i; to has room for one a pixel. Returns how many. */
-	size_t (*gray_edges)(const struct gray_search *, int axis, size_t i, struct gray_edge *to);
+	size_t (*gray_edges)(const struct gray_search *, size_t i, struct gray_edge *to);
 	/* How alike two images are: -1 opposite, 1 the same. */
-	double (*gray_alike)(const struct gray_search *, int axis, size_t i, size_t j);
-	/* The value of a code in each pixel: planes are images of the search. held: by side, else
-	 * by bit. */
-	void (*gray_values)(const struct gray_search *, int axis, const size_t *plane,
-	    const bool *flip, size_t n, bool held, unsigned *value);
+	double (*gray_alike)(const struct gray_search *, size_t i, size_t j);
+	/* The value of a code in each pixel. held: by side, else by bit. */
+	void (*gray_values)(const struct gray_search *, const size_t *plane, const bool *flip,
+	    size_t n, bool held);
 	/* How image i follows -cos(pi factor place): correlation, and slope over its standard
 	 * error, by the lines. */
-	double (*gray_follow)(const struct gray_search *, int axis, size_t i, const float *place,
+	double (*gray_follow)(const struct gray_search *, size_t i, const float *place,
 	    double factor, double *sigmas);
 };
 LEVELS_OF(fringeprobe_rows)

@@ -669,7 +669,6 @@ steps_look(const struct field field[2], const struct steps *steps, size_t thin, 
 		if (p % at->length && at->b[p] > 0 && at->b[p - 1] > 0)
 			at->list[n++] = wrapped(phase[p] - phase[p - 1]);
 	rate = median(at->list, n);
-	out->sign = rate < 0 ? -1 : 1;
 	rate = fmax(fabs(rate), 1e-4);
 	out->period_px = 2 * M_PI / rate;
 	out->fringes = (double)at->length / out->period_px;
@@ -828,12 +827,12 @@ gray_two_valued(const struct gray_search *search, size_t without, double *share)
 
 /* Where one level is seen only: both by the light, in proportion to it. */
 static void
-levels_by_light(struct gray_search *search, int axis, const float *light)
+levels_by_light(struct gray_search *search, const float *light)
 {
-	const struct field *field = &search->sets->field[axis];
+	const struct field *field = &search->sets->field[search->axis];
 	float *middle = field->scratch, *range = middle + field->lines * field->length;
-	float *low = search->low[axis], *high = search->high[axis], mid, half;
-	bool *seen = search->seen[axis];
+	float *low = search->low[search->axis], *high = search->high[search->axis], mid, half;
+	bool *seen = search->seen[search->axis];
 	size_t n = 0;
 
 	for (size_t p = 0; p < field->lines * field->length; p++)
@@ -858,14 +857,14 @@ levels_by_light(struct gray_search *search, int axis, const float *light)
 
 /* The same linear between the nearest pixels of a line that have both. */
 static void
-levels_by_lines(struct gray_search *search, int axis)
+levels_by_lines(struct gray_search *search)
 {
-	const struct field *field = &search->sets->field[axis];
+	const struct field *field = &search->sets->field[search->axis];
 
 	for (size_t l = 0; l < field->lines; l++) {
-		float *low = search->low[axis] + l * field->length;
-		float *high = search->high[axis] + l * field->length;
-		bool *seen = search->seen[axis] + l * field->length;
+		float *low = search->low[search->axis] + l * field->length;
+		float *high = search->high[search->axis] + l * field->length;
+		bool *seen = search->seen[search->axis] + l * field->length;
 		const bool *lit = field->lit + l * field->length;
 		size_t last = SIZE_MAX, n = 0;
 
@@ -890,17 +889,17 @@ levels_by_lines(struct gray_search *search, int axis)
 }
 
 static void
-gray_levels(struct gray_search *search, int axis, const float *light)
+gray_levels(struct gray_search *search, const float *light)
 {
-	const struct field *field = &search->sets->field[axis];
+	const struct field *field = &search->sets->field[search->axis];
 	size_t pixels = field->lines * field->length, n = 0;
-	float *low = search->low[axis], *high = search->high[axis], usual, least;
+	float *low = search->low[search->axis], *high = search->high[search->axis], usual, least;
 	float v[GRAY_IMAGES_MOST];
 
 	for (size_t p = 0; p < pixels; p++) {
 		if (!field->lit[p])
 			continue;
-		sorted_values(search, axis, p, SIZE_MAX, v);
+		sorted_values(search, search->axis, p, SIZE_MAX, v);
 		two_levels(v, search->n, search->far, &low[p], &high[p]);
 		field->scratch[n++] = high[p] - low[p];
 	}
@@ -908,60 +907,60 @@ gray_levels(struct gray_search *search, int axis, const float *light)
 	least = search->n < 5 ? SEEN_FEW_SHARE * usual :
 	    fmaxf(SEEN_SHARE * usual, SEEN_NOISE * (float)field->noise);
 	for (size_t p = 0; p < pixels; p++)
-		search->seen[axis][p] = field->lit[p] && high[p] - low[p] > least;
+		search->seen[search->axis][p] = field->lit[p] && high[p] - low[p] > least;
 	if (light)
-		levels_by_light(search, axis, light);
+		levels_by_light(search, light);
 	else
-		levels_by_lines(search, axis);
-	search->seen_pixels[axis] = search->seen_lines[axis] = 0;
+		levels_by_lines(search);
+	search->seen_pixels[search->axis] = search->seen_lines[search->axis] = 0;
 	for (size_t l = 0; l < field->lines; l++) {
 		n = 0;
 		for (size_t x = 0; x < field->length; x++)
-			n += search->seen[axis][l * field->length + x];
-		search->seen_pixels[axis] += n;
-		search->seen_lines[axis] += n > MIN_LINE_PIXELS;
+			n += search->seen[search->axis][l * field->length + x];
+		search->seen_pixels[search->axis] += n;
+		search->seen_lines[search->axis] += n > MIN_LINE_PIXELS;
 	}
 }
 
 /* The side of each pixel, which stays until the other one is clear. */
 static void
-fill_sides(const struct gray_search *search, int axis, size_t i)
+fill_sides(const struct gray_search *search, size_t i)
 {
-	const struct field *field = &search->sets->field[axis];
-	const float *bit = search->image[i].bit[axis];
+	const struct field *field = &search->sets->field[search->axis];
+	const float *bit = search->image[i].bit[search->axis];
 	signed char side = 0;
 
 	for (size_t p = 0; p < field->lines * field->length; p++) {
 		if (p % field->length == 0)
 			side = 0;
-		if (search->seen[axis][p] && fabsf(bit[p]) > SIDE_BIT)
+		if (search->seen[search->axis][p] && fabsf(bit[p]) > SIDE_BIT)
 			side = bit[p] > 0 ? 1 : -1;
-		search->image[i].side[axis][p] = side ? side : bit[p] > 0 ? 1 : -1;
+		search->image[i].side[search->axis][p] = side ? side : bit[p] > 0 ? 1 : -1;
 	}
 }
 
 static void
-gray_bits(const struct gray_search *search, int axis, size_t i)
+gray_bits(const struct gray_search *search, size_t i)
 {
-	const struct field *field = &search->sets->field[axis];
+	const struct field *field = &search->sets->field[search->axis];
 	const float *v = field->v[search->image[i].image];
-	const float *low = search->low[axis], *high = search->high[axis];
+	const float *low = search->low[search->axis], *high = search->high[search->axis];
 
 	for (size_t p = 0; p < field->lines * field->length; p++)
-		search->image[i].bit[axis][p] = search->seen[axis][p] ?
+		search->image[i].bit[search->axis][p] = search->seen[search->axis][p] ?
 		    (2 * v[p] - low[p] - high[p]) / (high[p] - low[p]) : 0;
-	fill_sides(search, axis, i);
+	fill_sides(search, i);
 }
 
 static void
-gray_difference(const struct gray_search *search, int axis, size_t i, size_t inverse)
+gray_difference(const struct gray_search *search, size_t i, size_t inverse)
 {
-	const struct field *field = &search->sets->field[axis];
-	float *bit = search->image[i].bit[axis];
+	const struct field *field = &search->sets->field[search->axis];
+	float *bit = search->image[i].bit[search->axis];
 
 	for (size_t p = 0; p < field->lines * field->length; p++)
-		bit[p] = (bit[p] - search->image[inverse].bit[axis][p]) / 2;
-	fill_sides(search, axis, i);
+		bit[p] = (bit[p] - search->image[inverse].bit[search->axis][p]) / 2;
+	fill_sides(search, i);
 }
 
 static void
@@ -1018,15 +1017,15 @@ crossing_between(const float *bit, const bool *seen, size_t from, size_t to)
 }
 
 static size_t
-gray_edges(const struct gray_search *search, int axis, size_t i, struct gray_edge *to)
+gray_edges(const struct gray_search *search, size_t i, struct gray_edge *to)
 {
-	const struct field *field = &search->sets->field[axis];
+	const struct field *field = &search->sets->field[search->axis];
 	size_t n = 0;
 
 	for (size_t l = 0; l < field->lines; l++) {
 		size_t first = l * field->length, last = 0, since = 0;
-		const float *bit = search->image[i].bit[axis] + first;
-		const bool *seen = search->seen[axis] + first;
+		const float *bit = search->image[i].bit[search->axis] + first;
+		const bool *seen = search->seen[search->axis] + first;
 		int side = 0;
 
 		for (size_t x = 0; x < field->length; x++) {
@@ -1053,31 +1052,33 @@ gray_edges(const struct gray_search *search, int axis, size_t i, struct gray_edg
 }
 
 static double
-gray_alike(const struct gray_search *search, int axis, size_t i, size_t j)
+gray_alike(const struct gray_search *search, size_t i, size_t j)
 {
-	const struct field *field = &search->sets->field[axis];
-	const signed char *a = search->image[i].side[axis], *b = search->image[j].side[axis];
-	const bool *seen = search->seen[axis];
+	const struct field *field = &search->sets->field[search->axis];
+	const signed char *a = search->image[i].side[search->axis];
+	const signed char *b = search->image[j].side[search->axis];
+	const bool *seen = search->seen[search->axis];
 	size_t same = 0;
 
 	for (size_t p = 0; p < field->lines * field->length; p++)
 		same += seen[p] & (a[p] == b[p]);
-	return search->seen_pixels[axis] ?
-	    2 * (double)same / (double)search->seen_pixels[axis] - 1 : 0;
+	return search->seen_pixels[search->axis] ?
+	    2 * (double)same / (double)search->seen_pixels[search->axis] - 1 : 0;
 }
 
 static void
-gray_values(const struct gray_search *search, int axis, const size_t *plane, const bool *flip,
-    size_t n, bool held, unsigned *value)
+gray_values(const struct gray_search *search, const size_t *plane, const bool *flip, size_t n,
+    bool held)
 {
-	const struct field *field = &search->sets->field[axis];
+	const struct field *field = &search->sets->field[search->axis];
 	size_t pixels = field->lines * field->length;
+	unsigned *value = search->value;
 
 	for (size_t p = 0; p < pixels; p++)
 		value[p] = 0;
 	for (size_t k = 0; k < n; k++) {
-		const signed char *side = search->image[plane[k]].side[axis];
-		const float *now = search->image[plane[k]].bit[axis];
+		const signed char *side = search->image[plane[k]].side[search->axis];
+		const float *now = search->image[plane[k]].bit[search->axis];
 
 		for (size_t p = 0; p < pixels; p++) {
 			unsigned bit = (held ? side[p] > 0 : now[p] > 0) ^ (unsigned)flip[k];
@@ -1088,11 +1089,11 @@ gray_values(const struct gray_search *search, int axis, const size_t *plane, con
 }
 
 static double
-gray_follow(const struct gray_search *search, int axis, size_t i, const float *place,
+gray_follow(const struct gray_search *search, size_t i, const float *place,
     double factor, double *sigmas)
 {
-	const struct field *field = &search->sets->field[axis];
-	const float *bit = search->image[i].bit[axis];
+	const struct field *field = &search->sets->field[search->axis];
+	const float *bit = search->image[i].bit[search->axis];
 	double n = 0, x = 0, y = 0, xx = 0, xy[IMAGES_LINES] = { 0 }, yy[IMAGES_LINES] = { 0 };
 	double all[2] = { 0 }, left = 0;
 

@@ -98,15 +98,16 @@ leave_out_strangers(struct gray_search *search, double *share)
 	}
 }
 
-/* The edges of an image along an axis. */
+/* The edges of image i along the axis. */
 static void
-find_edges(struct gray_search *search, int axis, size_t i)
+find_edges(struct gray_search *search, size_t i)
 {
+	int axis = search->axis;
 	const struct field *field = &search->sets->field[axis];
 	struct gray_image *image = &search->image[i];
 	struct gray_edge *room = must_large(field->lines * field->length + 1, sizeof(*room));
 
-	image->edges[axis] = fringeprobe_rows()->gray_edges(search, axis, i, room);
+	image->edges[axis] = fringeprobe_rows()->gray_edges(search, i, room);
 	free(image->edge[axis]);
 	image->edge[axis] = must_resize(room, image->edges[axis] + 1, sizeof(*room));
 	image->per_line[axis] = (double)image->edges[axis] /
@@ -166,17 +167,18 @@ measure_images(struct gray_search *search)
 		if (light)
 			gray_light(field, set->steps.image + flat, set->flat ? 1 :
 			    set->steps.n, light);
+		search->axis = axis;
 		search->seen[axis] = must_alloc(pixels, sizeof(bool));
 		search->low[axis] = must_alloc(pixels, sizeof(float));
 		search->high[axis] = must_alloc(pixels, sizeof(float));
-		rows->gray_levels(search, axis, light);
+		rows->gray_levels(search, light);
 		for (size_t i = 0; i < search->n; i++) {
 			struct gray_image *image = &search->image[i];
 
 			image->bit[axis] = must_large(pixels, sizeof(float));
 			image->side[axis] = must_large(pixels, 1);
-			rows->gray_bits(search, axis, i);
-			find_edges(search, axis, i);
+			rows->gray_bits(search, i);
+			find_edges(search, i);
 		}
 	}
 	for (size_t i = 0; i < search->n; i++) {
@@ -242,28 +244,15 @@ same_letters(const char *a, const char *b)
 #define OPPOSITE -0.84		/* alike: an inverse */
 #define TWIN 0.9		/* the same image again */
 
-/* One axis: planes are images of the search. */
-struct planes {
-	struct gray_search *search;
-	int axis;
-	bool fringes;			/* there are some, along whichever axis */
-	size_t n, plane[GRAY_MOST];	/* one of each pair */
-	bool inverses, lone;		/* planes have inverses; some of them have none */
-	size_t inverse[GRAY_IMAGES_MOST];	/* of each image; SIZE_MAX: none */
-	bool taken[GRAY_IMAGES_MOST];
-	double at[GRAY_MOST][GRAY_MOST];	/* [a][b]: sum of b's bits at the edges of a */
-	unsigned *value;
-};
-
 static double
-per_line(const struct planes *planes, size_t k)
+per_line(const struct gray_search *search, size_t k)
 {
-	return planes->search->image[k].per_line[planes->axis];
+	return search->image[k].per_line[search->axis];
 }
 
 /* The image that is the opposite of i, both ways; SIZE_MAX: none. */
 static size_t
-find_inverse(const struct planes *planes, const size_t *image, size_t n, size_t i)
+find_inverse(const struct gray_search *search, const size_t *image, size_t n, size_t i)
 {
 	size_t best = SIZE_MAX, from = i;
 
@@ -273,7 +262,7 @@ find_inverse(const struct planes *planes, const size_t *image, size_t n, size_t 
 		best = SIZE_MAX;
 		for (size_t k = 0; k < n; k++) {
 			double alike = image[k] == from ? 1 : fringeprobe_rows()->gray_alike(
-			    planes->search, planes->axis, from, image[k]);
+			    search, from, image[k]);
 
 			if (alike < least) {
 				least = alike;
@@ -290,14 +279,14 @@ find_inverse(const struct planes *planes, const size_t *image, size_t n, size_t 
 
 /* The sum of image k's bits, -1 to 1, at the edges of image j. */
 static double
-gray_at_edges(const struct gray_search *search, int axis, size_t j, size_t k)
+gray_at_edges(const struct gray_search *search, size_t j, size_t k)
 {
 	const struct gray_image *image = &search->image[j];
-	const float *bit = search->image[k].bit[axis];
+	const float *bit = search->image[k].bit[search->axis];
 	double sum = 0;
 
-	for (size_t e = 0; e < image->edges[axis]; e++) {
-		const struct gray_edge *edge = &image->edge[axis][e];
+	for (size_t e = 0; e < image->edges[search->axis]; e++) {
+		const struct gray_edge *edge = &image->edge[search->axis][e];
 		size_t p = edge->p + (edge->x - floorf(edge->x) >= 0.5f);
 
 		sum += (double)fmaxf(-1, fminf(1, bit[p]));
@@ -307,66 +296,60 @@ gray_at_edges(const struct gray_search *search, int axis, size_t j, size_t k)
 
 /* Gathers the planes; of pairs the half difference, which has no error of the middle. */
 static void
-planes_gather(struct planes *planes)
+planes_gather(struct gray_search *search)
 {
 	const struct fringeprobe_rows *rows = fringeprobe_rows();
-	struct gray_search *search = planes->search;
-	int axis = planes->axis;
+	struct sets *sets = search->sets;
 	size_t image[GRAY_IMAGES_MOST], n = 0, paired = 0;
 
 	for (size_t i = 0; i < search->n; i++) {
 		const struct gray_image *at = &search->image[i];
 
-		planes->inverse[i] = SIZE_MAX;
-		if (at->strong && !at->constant && at->axis == axis &&
+		search->inverse[i] = SIZE_MAX;
+		if (at->strong && !at->constant && at->axis == search->axis &&
 		    (edges_of(at) > 0.3 || at->same < 0.85))
 			image[n++] = i;
 	}
 	for (size_t k = 0; k < n; k++) {
-		planes->inverse[image[k]] = find_inverse(planes, image, n, image[k]);
-		paired += planes->inverse[image[k]] != SIZE_MAX;
+		search->inverse[image[k]] = find_inverse(search, image, n, image[k]);
+		paired += search->inverse[image[k]] != SIZE_MAX;
 	}
-	planes->inverses = (4 * paired >= 3 * n && paired >= 2) || (2 * paired >= n && paired >= 4);
-	planes->lone = paired && paired < n;
+	search->inverses = (4 * paired >= 3 * n && paired >= 2) || (2 * paired >= n && paired >= 4);
+	search->lone = paired && paired < n;
+	search->planes = 0;
+	memset(search->taken, 0, sizeof(search->taken));
 	for (size_t k = 0; k < n; k++) {
-		size_t i = image[k], inverse = planes->inverse[i];
-		bool twin = false;
+		size_t i = image[k], inverse = search->inverse[i], j = 0;
 
-		if (!planes->inverses)
-			planes->inverse[i] = SIZE_MAX;
+		if (!search->inverses)
+			search->inverse[i] = SIZE_MAX;
 		else if (inverse == SIZE_MAX || inverse < i)
 			continue;
-		for (size_t j = 0; j < planes->n && !twin; j++) {
-			twin = rows->gray_alike(search, axis, i, planes->plane[j]) > TWIN;
-			if (!twin)
-				continue;
-			search->sets->kind[search->image[i].image] = KIND_TWIN;
-			search->sets->other[search->image[i].image] =
-			    search->image[planes->plane[j]].image;
-			planes->taken[i] = true;
+		while (j < search->planes && rows->gray_alike(search, i, search->plane[j]) <= TWIN)
+			j++;
+		if (j < search->planes) {
+			sets->kind[search->image[i].image] = KIND_TWIN;
+			sets->other[search->image[i].image] = search->image[search->plane[j]].image;
+			search->taken[i] = true;
+			continue;
 		}
-		if (twin || planes->n == GRAY_MOST)
+		if (search->planes == GRAY_MOST)
 			continue;
-		planes->plane[planes->n++] = i;
-		if (!planes->inverses)
+		search->plane[search->planes++] = i;
+		if (!search->inverses)
 			continue;
-		rows->gray_difference(search, axis, i, inverse);
-		find_edges(search, axis, i);
+		rows->gray_difference(search, i, inverse);
+		find_edges(search, i);
 	}
-	for (size_t a = 0; a < planes->n; a++)
-		for (size_t b = 0; b < planes->n; b++)
-			planes->at[a][b] = gray_at_edges(search, axis, planes->plane[a],
-			    planes->plane[b]);
 }
 
 /* ---- the order of planes ---- */
 
 #define MAX_CHANGE_GAP_PX 3	/* seen pixels whose values are compared */
 #define MIN_FOLD_STEPS 3	/* steps one after another, both ways: the value turns back */
+#define ORDERS_MOST 4		/* of the same planes */
 #define TIE 0.35		/* edges in a line, or this share of them: */
 #define TIE_SHARE 0.12		/* so many may two planes have in the wrong order */
-#define FEW_EDGES 3.5		/* neighbours with fewer are tried in each other's place */
-#define ORDERS_MOST 64
 #define BETTER 0.01		/* in score: less is no difference */
 #define AGREEMENT 0.5		/* least, of a code next to fringes, */
 #define AGREEMENT_ALONE 0.6	/* or without */
@@ -378,7 +361,7 @@ planes_gather(struct planes *planes)
 
 /* An order of planes, the coarsest first. */
 struct plane_order {
-	size_t n, plane[GRAY_MOST];	/* of struct planes */
+	size_t n, plane[GRAY_MOST];
 	bool flip[GRAY_MOST];		/* bright where it should be dark */
 	double margin[GRAY_MOST];	/* how clearly it is what it should be, 0 to 1 */
 	double agreement, score;	/* agreement: negative where the value falls */
@@ -408,28 +391,6 @@ is_run(const size_t *plane, size_t n)
 	return count_run(plane, n) + 1 >= n;
 }
 
-static bool
-order_run(const struct planes *planes, const struct plane_order *order)
-{
-	size_t image[GRAY_MOST];
-
-	for (size_t k = 0; k < order->n; k++)
-		image[k] = planes->plane[order->plane[k]];
-	return is_run(image, order->n);
-}
-
-/* Computes the values by an order and the planes that are inverted in it. */
-static void
-order_values(const struct planes *planes, const struct plane_order *order)
-{
-	size_t image[GRAY_MOST];
-
-	for (size_t k = 0; k < order->n; k++)
-		image[k] = planes->plane[order->plane[k]];
-	fringeprobe_rows()->gray_values(planes->search, planes->axis, image, order->flip, order->n,
-	    true, planes->value);
-}
-
 /* How the value of a code changes along the lines. */
 struct changes {
 	double up, down, other;		/* steps of one, each way */
@@ -438,17 +399,18 @@ struct changes {
 };
 
 static void
-gray_count_changes(const struct gray_search *search, int axis, const unsigned *value,
-    struct changes *out)
+gray_count_changes(const struct gray_search *search, struct changes *out)
 {
-	const struct field *field = &search->sets->field[axis];
+	const struct field *field = &search->sets->field[search->axis];
+	const bool *seen = search->seen[search->axis];
+	const unsigned *value = search->value;
 
 	*out = (struct changes){ .lines = field->lines };
 	for (size_t l = 0; l < field->lines; l++) {
 		size_t last = SIZE_MAX, in_row[2] = { 0 }, most[2] = { 0 };
 
 		for (size_t p = l * field->length; p < (l + 1) * field->length; p++) {
-			if (!search->seen[axis][p])
+			if (!seen[p])
 				continue;
 			out->sum += value[p];
 			out->pixels++;
@@ -472,9 +434,24 @@ gray_count_changes(const struct gray_search *search, int axis, const unsigned *v
 	}
 }
 
+/* How much brighter than dark plane b is where the code wants it to be: the next finer plane is
+ * bright at the edges of a coarser one, all finer ones are dark. *edges: of the coarser planes. */
+static double
+sum_at_coarser(const struct gray_search *search, const size_t *plane, size_t b, double *edges)
+{
+	double sum = 0;
+
+	*edges = 0;
+	for (size_t a = 0; a < b; a++) {
+		sum += (a + 1 == b ? 1 : -1) * gray_at_edges(search, plane[a], plane[b]);
+		*edges += (double)search->image[plane[a]].edges[search->axis];
+	}
+	return sum;
+}
+
 /* Fills in which planes are inverted, and how well the order fits. */
 static void
-judge(const struct planes *planes, struct plane_order *order)
+judge(const struct gray_search *search, struct plane_order *order)
 {
 	struct changes changes;
 	size_t flips = 0, other = 0, unclear = 0;
@@ -483,34 +460,25 @@ judge(const struct planes *planes, struct plane_order *order)
 	order->flip[0] = false;
 	order->margin[0] = 1;
 	for (size_t b = 1; b < order->n; b++) {
-		size_t finer = order->plane[b];
-		double sum = 0, edges = 0;
+		double edges, sum = sum_at_coarser(search, order->plane, b, &edges);
 
-		for (size_t a = 0; a < b; a++) {
-			double at = planes->at[order->plane[a]][finer];
-
-			sum += a + 1 == b ? at : -at;
-			edges += (double)planes->search->image[planes->plane[order->plane[a]]]
-			    .edges[planes->axis];
-		}
 		order->flip[b] = sum < 0;
 		order->margin[b] = edges > 0 ? fabs(sum) / edges : 0;
 		unclear += order->margin[b] < MARGIN_LEAST;
 		flips += order->flip[b];
 		other += !order->flip[b];
 	}
-	order_values(planes, order);
-	gray_count_changes(planes->search, planes->axis, planes->value,
-	    &changes);
+	fringeprobe_rows()->gray_values(search, order->plane, order->flip, order->n, true);
+	gray_count_changes(search, &changes);
 	steps = changes.up + changes.down;
 	order->agreement = steps > 0 ? (changes.up - changes.down) / (steps + changes.other) : 0;
 	order->level = changes.sum / fmax(1, changes.pixels);
-	if (planes->inverses && order->agreement < 0)
+	if (search->inverses && order->agreement < 0)
 		order->level = pow(2, (double)order->n) - 1 - order->level;
-	if (planes->inverses && other < flips)	/* all are the second of their pairs */
+	if (search->inverses && other < flips)	/* all are the second of their pairs */
 		flips = other;
 	order->score = fabs(order->agreement) - 0.1 * (double)unclear -
-	    (planes->inverses ? FLIP_PAIR_COST : FLIP_COST) * (double)flips;
+	    (search->inverses ? FLIP_PAIR_COST : FLIP_COST) * (double)flips;
 }
 
 static void
@@ -522,75 +490,42 @@ swap(size_t *a, size_t *b)
 	*b = c;
 }
 
-static void
-order_reverse(struct plane_order *order)
-{
-	for (size_t k = 0; k < order->n / 2; k++)
-		swap(&order->plane[k], &order->plane[order->n - 1 - k]);
-}
-
 /* Have planes a and b about as many edges that they may change places? */
 static bool
-is_tie(const struct planes *planes, size_t a, size_t b)
+is_tie(const struct gray_search *search, size_t a, size_t b)
 {
-	double x = per_line(planes, planes->plane[a]), y = per_line(planes, planes->plane[b]);
+	double x = per_line(search, a), y = per_line(search, b);
 
 	return fabs(x - y) < fmax(TIE, TIE_SHARE * x);
 }
 
+/* Orders that the planes may have: by their numbers of edges, where planes of about as many come as
+ * the files do, up and down; and that of the files, both ways. Returns how many differ. */
 static size_t
-add_order(struct plane_order *all, size_t n, const struct plane_order *order)
+list_orders(const struct gray_search *search, struct plane_order all[ORDERS_MOST])
 {
-	for (size_t k = 0; k < n; k++)
-		if (!memcmp(all[k].plane, order->plane, order->n * sizeof(*order->plane)))
-			return n;
-	if (n < ORDERS_MOST)
-		all[n++] = *order;
-	return n;
-}
+	size_t n = 0, same;
 
-/* All orders that the numbers of edges allow. Returns how many. */
-static size_t
-list_orders(const struct planes *planes, struct plane_order all[ORDERS_MOST])
-{
-	struct plane_order files = { .n = planes->n }, order;
-	size_t n = 0, sorted;
+	for (int way = 0; way < ORDERS_MOST; way++) {
+		struct plane_order order = { .n = search->planes };
+		bool down = way & 1;
 
-	for (size_t k = 0; k < planes->n; k++)
-		files.plane[k] = k;
-	for (int way = 0; way < 2; way++) {		/* by edges, ties by files up, down */
-		order = files;
-		for (size_t i = 1; i < order.n; i++)
-			for (size_t k = i; k > 0 && per_line(planes,
-			    planes->plane[order.plane[k]]) < per_line(planes,
-			    planes->plane[order.plane[k - 1]]); k--)
+		for (size_t k = 0; k < order.n; k++)
+			order.plane[k] = search->plane[down ? order.n - 1 - k : k];
+		for (size_t i = 1; i < order.n && way < 2; i++)
+			for (size_t k = i; k > 0 && per_line(search, order.plane[k]) <
+			    per_line(search, order.plane[k - 1]); k--)
 				swap(&order.plane[k], &order.plane[k - 1]);
-		for (size_t i = 0; i < order.n; i++)
+		for (size_t i = 0; i < order.n && way < 2; i++)
 			for (size_t k = 1; k < order.n; k++)
-				if (is_tie(planes, order.plane[k - 1], order.plane[k]) &&
-				    (order.plane[k - 1] > order.plane[k]) == !way)
+				if (is_tie(search, order.plane[k - 1], order.plane[k]) &&
+				    (order.plane[k - 1] > order.plane[k]) == !down)
 					swap(&order.plane[k], &order.plane[k - 1]);
-		n = add_order(all, n, &order);
+		all[n] = order;
+		for (same = 0; memcmp(all[same].plane, order.plane, sizeof(order.plane)); same++)
+			;
+		n += same == n;
 	}
-	sorted = n;
-	for (int way = 0; way < 2; way++, order_reverse(&files)) {
-		bool fits = true;
-
-		for (size_t k = 1; k < files.n && fits; k++)
-			fits = per_line(planes, planes->plane[files.plane[k]]) >
-			    per_line(planes, planes->plane[files.plane[k - 1]]) ||
-			    is_tie(planes, files.plane[k - 1], files.plane[k]);
-		if (fits)
-			n = add_order(all, n, &files);
-	}
-	for (size_t i = 0; i < sorted; i++)
-		for (size_t k = 1; k < planes->n; k++) {
-			order = all[i];
-			if (per_line(planes, planes->plane[order.plane[k]]) >= FEW_EDGES)
-				break;
-			swap(&order.plane[k], &order.plane[k - 1]);
-			n = add_order(all, n, &order);
-		}
 	return n;
 }
 
@@ -615,7 +550,7 @@ least_margin(const struct plane_order *order, size_t but)
 
 /* Leaves out images that the finer planes do not heed: lines of a laser. */
 static void
-drop_strangers(const struct planes *planes, struct plane_order *order)
+drop_strangers(const struct gray_search *search, struct plane_order *order)
 {
 	for (int round = 0; round < 3 && order->n > 2; round++) {
 		struct plane_order best = *order, other;
@@ -625,7 +560,7 @@ drop_strangers(const struct planes *planes, struct plane_order *order)
 			double more, clearer;
 
 			order_without(order, k, &other);
-			judge(planes, &other);
+			judge(search, &other);
 			more = fabs(other.agreement) - fabs(order->agreement);
 			clearer = least_margin(&other, SIZE_MAX) - least_margin(order, k);
 			if (fabs(order->agreement) < AGREEMENT_SURE ? more < 0.08 :
@@ -647,18 +582,19 @@ drop_strangers(const struct planes *planes, struct plane_order *order)
  * projector shows column 0, but not all that so many planes count. Returns how many others fit as
  * well. */
 static size_t
-find_order(const struct planes *planes, struct plane_order *best)
+find_order(const struct gray_search *search, struct plane_order *best)
 {
 	struct plane_order all[ORDERS_MOST];
-	size_t n = list_orders(planes, all), near = 0, chosen = 0;
+	size_t n = list_orders(search, all), near = 0, chosen = 0;
 	double most = -INFINITY;
 
 	for (size_t k = 0; k < n; k++) {
-		judge(planes, &all[k]);
+		judge(search, &all[k]);
 		most = fmax(most, all[k].score);
 	}
 	for (size_t k = 0; k < n; k++) {
-		bool run = order_run(planes, &all[k]), was = order_run(planes, &all[chosen]);
+		bool run = is_run(all[k].plane, all[k].n);
+		bool was = is_run(all[chosen].plane, all[chosen].n);
 
 		if (all[k].score <= most - BETTER)
 			continue;
@@ -666,44 +602,45 @@ find_order(const struct planes *planes, struct plane_order *best)
 			chosen = k;
 	}
 	*best = all[chosen];
-	drop_strangers(planes, best);
+	drop_strangers(search, best);
 	return near - 1;
 }
 
 /* ---- from an order to a code: which of each pair is the plane; holes, weak planes, flats ---- */
 
 #define MISSING_PLANES 4	/* fewer do not tell that one is missing */
+#define MAX_HOLE 3		/* planes without an edge between two others */
 
 static long
-file_of(const struct planes *planes, size_t i)
+file_of(const struct gray_search *search, size_t i)
 {
-	return (long)planes->search->image[i].image;
+	return (long)search->image[i].image;
 }
 
 /* Are at least half of the others as many files from their inverses as the first plane is? Then
  * their places tell which of a pair is the plane. */
 static bool
-is_pattern(const struct planes *planes, const struct gray_code *code)
+is_pattern(const struct gray_search *search, const struct gray_code *code)
 {
 	size_t same = 0;
 
 	for (size_t k = 1; k < code->n; k++)
-		same += labs(file_of(planes, code->plane[k]) - file_of(planes, code->inverse[k])) ==
-		    labs(file_of(planes, code->plane[0]) - file_of(planes, code->inverse[0]));
+		same += labs(file_of(search, code->plane[k]) - file_of(search, code->inverse[k])) ==
+		    labs(file_of(search, code->plane[0]) - file_of(search, code->inverse[0]));
 	return code->n > 1 && 2 * same >= code->n - 1;
 }
 
 /* While a code is searched its planes and inverses are images of the search. */
 static void
-code_start(struct planes *planes, const struct plane_order *order, struct gray_code *code)
+code_start(struct gray_search *search, const struct plane_order *order, struct gray_code *code)
 {
 	size_t second = 0, flips = 0;
 
-	*code = (struct gray_code){ .axis = planes->axis, .n = order->n,
-		.inverses = planes->inverses, .agreement = fabs(order->agreement),
+	*code = (struct gray_code){ .axis = search->axis, .n = order->n,
+		.inverses = search->inverses, .agreement = fabs(order->agreement),
 		.falls = order->agreement < 0, .cells = (double)NAN };
 	for (size_t k = 0; k < order->n; k++) {
-		size_t image = planes->plane[order->plane[k]], inverse = planes->inverse[image];
+		size_t image = order->plane[k], inverse = search->inverse[image];
 
 		flips += order->flip[k];
 		code->plane[k] = order->flip[k] && code->inverses ? inverse : image;
@@ -712,7 +649,7 @@ code_start(struct planes *planes, const struct plane_order *order, struct gray_c
 		second += k && code->plane[k] > code->inverse[k];
 	}
 	/* the first plane: as the others are, or so that the code rises */
-	if (code->inverses && (second == 0 || second == order->n - 1) && is_pattern(planes, code) ?
+	if (code->inverses && (second == 0 || second == order->n - 1) && is_pattern(search, code) ?
 	    (code->plane[0] > code->inverse[0]) != (second > 0) :
 	    code->inverses && code->falls) {
 		swap(&code->plane[0], &code->inverse[0]);
@@ -721,14 +658,15 @@ code_start(struct planes *planes, const struct plane_order *order, struct gray_c
 	/* all but the first are inverted: that one is, too */
 	code->inverted[0] = flips > 2 && flips == order->n - 1 && !code->inverses;
 	for (size_t k = 0; k < code->n; k++) {
-		planes->taken[code->plane[k]] = true;
+		search->taken[code->plane[k]] = true;
 		if (code->inverses)
-			planes->taken[code->inverse[k]] = true;
+			search->taken[code->inverse[k]] = true;
 	}
 }
 
 static void
-code_insert(struct planes *planes, struct gray_code *code, size_t at, size_t plane, size_t inverse)
+code_insert(struct gray_search *search, struct gray_code *code, size_t at, size_t plane,
+    size_t inverse)
 {
 	if (code->n == GRAY_MOST)
 		return;
@@ -741,18 +679,19 @@ code_insert(struct planes *planes, struct gray_code *code, size_t at, size_t pla
 	code->inverse[at] = inverse;
 	code->inverted[at] = false;
 	code->n++;
-	planes->taken[plane] = true;
+	search->taken[plane] = true;
 	if (code->inverses)
-		planes->taken[inverse] = true;
+		search->taken[inverse] = true;
 }
 
 /* The place of each pixel in cells, linear between the edges of a cell; NaN: none. Returns the mean
  * number of cells in a pixel, 0: none are seen. */
 static double
-gray_place(const struct gray_search *search, int axis, const unsigned *value, float *place)
+gray_place(const struct gray_search *search, float *place)
 {
-	const struct field *field = &search->sets->field[axis];
-	const bool *seen = search->seen[axis];
+	const struct field *field = &search->sets->field[search->axis];
+	const bool *seen = search->seen[search->axis];
+	const unsigned *value = search->value;
 	double cells = 0, pixels = 0;
 
 	for (size_t l = 0; l < field->lines; l++) {
@@ -796,10 +735,9 @@ gray_place(const struct gray_search *search, int axis, const unsigned *value, fl
 
 /* Adds finer planes whose images follow the pattern that the coarser ones predict. */
 static void
-add_weak(struct planes *planes, const float *place, double cells_per_pixel, struct gray_code *code)
+add_weak(struct gray_search *search, const float *place, double cells_per_pixel,
+    struct gray_code *code)
 {
-	struct gray_search *search = planes->search;
-
 	for (int finer = 1; finer <= WEAK_FINER && code->n < GRAY_MOST; finer++) {
 		double factor = pow(2, finer - 1), best[2] = { 0 };
 		size_t found[2] = { SIZE_MAX, SIZE_MAX };
@@ -810,16 +748,16 @@ add_weak(struct planes *planes, const float *place, double cells_per_pixel, stru
 			double sigmas, follows, other;
 			bool coarser = false;
 
-			if (planes->taken[i] || search->image[i].constant)
+			if (search->taken[i] || search->image[i].constant)
 				continue;
-			follows = fringeprobe_rows()->gray_follow(search, planes->axis, i, place,
-			    factor, &sigmas);
+			follows = fringeprobe_rows()->gray_follow(search, i, place, factor,
+			    &sigmas);
 			if (fabs(sigmas) < WEAK_SIGMAS || fabs(follows) < WEAK_CORRELATION ||
 			    fabs(follows) <= best[follows < 0])
 				continue;
 			for (int f = finer + 1; f <= WEAK_FINER && !coarser; f++) {
-				other = fringeprobe_rows()->gray_follow(search, planes->axis, i,
-				    place, pow(2, f - 1), &sigmas);
+				other = fringeprobe_rows()->gray_follow(search, i, place,
+				    pow(2, f - 1), &sigmas);
 				coarser = fabs(other) > fabs(follows);
 			}
 			if (coarser)
@@ -829,103 +767,130 @@ add_weak(struct planes *planes, const float *place, double cells_per_pixel, stru
 		}
 		if (found[0] == SIZE_MAX || (code->inverses && found[1] == SIZE_MAX))
 			return;
-		code_insert(planes, code, code->n, found[0], found[1]);
+		code_insert(search, code, code->n, found[0], found[1]);
 		code->weak++;
 	}
 }
 
 /* The image that comes where a finer plane would, if it is as grey as one without contrast is. */
 static size_t
-finer_image(const struct planes *planes, const size_t *plane, size_t n)
+finer_image(const struct gray_search *search, const size_t *plane, size_t n)
 {
-	const struct gray_image *image = planes->search->image;
+	const struct gray_image *image = search->image;
 	long step = (long)image[plane[n - 1]].image - (long)image[plane[n - 2]].image;
-	size_t at = search_at(planes->search, (long)image[plane[n - 1]].image + step);
+	size_t at = search_at(search, (long)image[plane[n - 1]].image + step);
 
 	if (n > 2 && step != (long)image[plane[n - 2]].image - (long)image[plane[n - 3]].image)
 		return SIZE_MAX;
-	if (at == SIZE_MAX || planes->taken[at] || image[at].strong || image[at].beyond > 0.05 ||
+	if (at == SIZE_MAX || search->taken[at] || image[at].strong || image[at].beyond > 0.05 ||
 	    image[at].contrast > 0.85 || fabs(image[at].level) > 0.35 ||
-	    !same_letters(name_of(planes->search, at), name_of(planes->search, plane[n - 1])))
+	    !same_letters(name_of(search, at), name_of(search, plane[n - 1])))
 		return SIZE_MAX;
 	return at;
 }
 
 /* Adds planes that are too fine to be seen, by the order of the files alone. */
 static void
-add_blurred(struct planes *planes, struct gray_code *code)
+add_blurred(struct gray_search *search, struct gray_code *code)
 {
 	while (code->n >= 2 && code->n < GRAY_MOST) {
-		size_t plane = finer_image(planes, code->plane, code->n);
-		size_t inverse = code->inverses ? finer_image(planes, code->inverse, code->n) : 0;
+		size_t plane = finer_image(search, code->plane, code->n);
+		size_t inverse = code->inverses ? finer_image(search, code->inverse, code->n) : 0;
 
 		if (plane == SIZE_MAX || inverse == SIZE_MAX)
 			return;
-		code_insert(planes, code, code->n, plane, inverse);
+		code_insert(search, code, code->n, plane, inverse);
 		code->blurred++;
 	}
 }
 
 /* An image that is bright or dark all over, in place `i` of the files, and free; else SIZE_MAX. */
 static size_t
-constant_at(const struct planes *planes, long i)
+constant_at(const struct gray_search *search, long i)
 {
-	size_t at = search_at(planes->search, i);
+	size_t at = search_at(search, i);
 
-	return at == SIZE_MAX || planes->taken[at] || !planes->search->image[at].strong ||
-	    !planes->search->image[at].constant ? SIZE_MAX : at;
+	return at == SIZE_MAX || search->taken[at] || !search->image[at].strong ||
+	    !search->image[at].constant ? SIZE_MAX : at;
 }
 
-/* Between two planes the files leave room for some that have no edge in view. Behind such a hole a
+/* How some images stand in the files. */
+struct file_row {
+	long first, last, unit;		/* unit: the smallest distance of one from the next */
+	size_t up;			/* how many come after the one before */
+};
+
+static struct file_row
+file_row_of(const struct gray_search *search, const size_t *image, size_t n)
+{
+	struct file_row row = { .first = LONG_MAX, .unit = LONG_MAX };
+
+	for (size_t k = 0; k < n; k++) {
+		long at = file_of(search, image[k]);
+		long step = k ? at - file_of(search, image[k - 1]) : LONG_MAX;
+
+		row.unit = labs(step) < row.unit ? labs(step) : row.unit;
+		row.up += k && step > 0;
+		row.first = at < row.first ? at : row.first;
+		row.last = at > row.last ? at : row.last;
+	}
+	return row;
+}
+
+/* The m-th constant image from one on the way to another, `unit` files apart; SIZE_MAX: none. */
+static size_t
+constant_between(const struct gray_search *search, size_t from, size_t to, long m, long unit)
+{
+	long at = file_of(search, from);
+
+	return constant_at(search, at + m * (file_of(search, to) > at ? unit : -unit));
+}
+
+/* Between two planes the files leave room for some that have no edge in view. After such a hole a
  * plane seems to have changed places with its inverse: first all are as most of the files are. */
 static void
-fill_holes(struct planes *planes, struct gray_code *code)
+fill_holes(struct gray_search *search, struct gray_code *code)
 {
-	const struct gray_image *image = planes->search->image;
-	long unit = LONG_MAX;
+	const struct gray_image *image = search->image;
 	size_t second = 0;
+	long unit;
 
 	for (size_t k = 1; k < code->n; k++)
 		second += code->plane[k] > code->inverse[k];
 	if (code->inverses && code->n > 3 && (second < 2 || second + 3 > code->n) &&
-	    is_pattern(planes, code))
+	    is_pattern(search, code))
 		for (size_t k = 0; k < code->n; k++)
 			if ((code->plane[k] > code->inverse[k]) != (second >= 2))
 				swap(&code->plane[k], &code->inverse[k]);
-	for (size_t k = 1; k < code->n; k++)
-		unit = labs(file_of(planes, code->plane[k]) - file_of(planes, code->plane[k - 1])) <
-		    unit ? labs(file_of(planes, code->plane[k]) -
-		    file_of(planes, code->plane[k - 1])) : unit;
+	unit = file_row_of(search, code->plane, code->n).unit;
 	for (size_t k = 0; k + 1 + code->weak + code->blurred < code->n && unit <= 2;) {
-		long from = file_of(planes, code->plane[k]);
-		long gap = file_of(planes, code->plane[k + 1]) - from;
-		long other = code->inverses ? file_of(planes, code->inverse[k + 1]) -
-		    file_of(planes, code->inverse[k]) : 0;
-		long missing = labs(gap) / unit - 1;
-		bool fits = missing > 0 && missing <= 3 && labs(gap) % unit == 0 &&
-		    per_line(planes, code->plane[k + 1]) < 2.7 * (double)(missing + 1);
+		long gap = labs(file_of(search, code->plane[k + 1]) -
+		    file_of(search, code->plane[k])), missing = gap / unit - 1;
+		size_t plane[MAX_HOLE], inverse[MAX_HOLE];
+		bool fits = missing > 0 && missing <= MAX_HOLE && gap % unit == 0 &&
+		    per_line(search, code->plane[k + 1]) < 2.7 * (double)(missing + 1);
 
-		for (long m = 1; m <= missing && fits; m++) {
-			size_t a = constant_at(planes, from + m * (gap > 0 ? unit : -unit));
-			size_t b = code->inverses ? constant_at(planes, file_of(planes,
-			    code->inverse[k]) + m * (other > 0 ? unit : -unit)) : a;
-
-			fits = a != SIZE_MAX && b != SIZE_MAX &&
-			    (!code->inverses || image[a].level * image[b].level < 0);
+		for (long m = 0; m < missing && fits; m++) {
+			plane[m] = inverse[m] = constant_between(search, code->plane[k],
+			    code->plane[k + 1], m + 1, unit);
+			fits = plane[m] != SIZE_MAX;
+			if (!fits || !code->inverses)
+				continue;
+			inverse[m] = constant_between(search, code->inverse[k],
+			    code->inverse[k + 1], m + 1, unit);
+			fits = inverse[m] != SIZE_MAX &&
+			    image[plane[m]].level * image[inverse[m]].level < 0;
 		}
-		for (long m = missing; m >= 1 && fits; m--)
-			code_insert(planes, code, k + 1, constant_at(planes,
-			    from + m * (gap > 0 ? unit : -unit)), code->inverses ?
-			    constant_at(planes, file_of(planes, code->inverse[k]) +
-			    m * (other > 0 ? unit : -unit)) : SIZE_MAX);
+		for (long m = missing; m-- > 0 && fits;)
+			code_insert(search, code, k + 1, plane[m], inverse[m]);
 		k += fits ? (size_t)missing + 1 : 1;
 	}
 }
 
 static bool
-says_flat(const struct planes *planes, size_t i)
+says_flat(const struct gray_search *search, size_t i)
 {
-	return names_say(name_of(planes->search, i), FLAT_NAMES);
+	return names_say(name_of(search, i), FLAT_NAMES);
 }
 
 /* The first and second image of each pair of plane and inverse; true: most planes are second. */
@@ -944,72 +909,55 @@ pair_places(const struct gray_code *code, size_t place[2][GRAY_MOST])
 	return 2 * second > code->n;
 }
 
-/* The place in the files beyond the coarse end of n planes, if they come one after another, or two
- * apart with inverses between; else -1. */
-static long
-coarse_end(const struct planes *planes, const size_t *plane, size_t n, long most)
+/* The constant image in the files beyond the coarse end of n planes, if these come one after
+ * another, or two apart with inverses between; else SIZE_MAX. */
+static size_t
+coarser_image(const struct gray_search *search, const size_t *plane, size_t n, long most)
 {
-	long unit = LONG_MAX, first = LONG_MAX, last = 0;
-	size_t up = 0;
+	struct file_row row = file_row_of(search, plane, n);
 
-	for (size_t k = 0; k < n; k++) {
-		long at = file_of(planes, plane[k]), step = k ? at - file_of(planes, plane[k - 1]) :
-		    LONG_MAX;
-
-		unit = labs(step) < unit ? labs(step) : unit;
-		up += k && step > 0;
-		first = at < first ? at : first;
-		last = at > last ? at : last;
-	}
-	return unit > most ? -1 : 2 * up >= n - 1 ? first - unit : last + unit;
+	return row.unit > most ? SIZE_MAX : constant_at(search, 2 * row.up >= n - 1 ?
+	    row.first - row.unit : row.last + row.unit);
 }
 
 /* Where planes come in mixed order, and only images that are bright or dark all over stand between
  * them, these are the coarsest. Returns how many. */
 static size_t
-add_between(struct planes *planes, struct gray_code *code)
+add_between(struct gray_search *search, struct gray_code *code)
 {
-	long first = LONG_MAX, last = 0;
+	struct file_row row = file_row_of(search, code->plane, code->n);
 	size_t n = 0;
 
-	for (size_t k = 0; k < code->n; k++) {
-		long at = file_of(planes, code->plane[k]);
-
-		first = at < first ? at : first;
-		last = at > last ? at : last;
-	}
-	for (long i = first; i <= last; i++)
-		n += constant_at(planes, i) != SIZE_MAX;
-	if (code->inverses || code->n + n != (size_t)(last - first) + 1)
+	for (long i = row.first; i <= row.last; i++)
+		n += constant_at(search, i) != SIZE_MAX;
+	if (code->inverses || code->n + n != (size_t)(row.last - row.first) + 1)
 		return 0;
-	for (long i = first; i <= last; i++)
-		if (constant_at(planes, i) != SIZE_MAX)
-			code_insert(planes, code, 0, constant_at(planes, i), SIZE_MAX);
+	for (long i = row.first; i <= row.last; i++)
+		if (constant_at(search, i) != SIZE_MAX)
+			code_insert(search, code, 0, constant_at(search, i), SIZE_MAX);
 	return n;
 }
 
 /* Adds coarse planes without an edge in view, as the files go on to them. Returns how many. */
 static size_t
-add_constants(struct planes *planes, struct gray_code *code)
+add_constants(struct gray_search *search, struct gray_code *code)
 {
-	const struct gray_image *image = planes->search->image;
-	size_t added = add_between(planes, code), place[2][GRAY_MOST];
+	const struct gray_image *image = search->image;
+	size_t added = add_between(search, code), place[2][GRAY_MOST];
 
 	while (code->n > 1 && code->n < GRAY_MOST) {
 		bool second = pair_places(code, place);
 		size_t at[2];
 
 		for (size_t k = 0; k < 1 + (size_t)code->inverses; k++) {
-			at[k] = constant_at(planes, coarse_end(planes, place[k], code->n,
-			    1 + code->inverses));
-			if (at[k] == SIZE_MAX || says_flat(planes, at[k]) ||
-			    !same_letters(name_of(planes->search, at[k]),
-			    name_of(planes->search, place[k][0])))
+			at[k] = coarser_image(search, place[k], code->n, 1 + code->inverses);
+			if (at[k] == SIZE_MAX || says_flat(search, at[k]) ||
+			    !same_letters(name_of(search, at[k]), name_of(search, place[k][0])))
 				return added;
 		}
 		if (code->inverses && image[at[0]].level * image[at[1]].level > 0)
 			return added;
-		code_insert(planes, code, 0, at[second], code->inverses ? at[!second] : SIZE_MAX);
+		code_insert(search, code, 0, at[second], code->inverses ? at[!second] : SIZE_MAX);
 		added++;
 	}
 	return added;
@@ -1018,25 +966,25 @@ add_constants(struct planes *planes, struct gray_code *code)
 /* Of constant images at the coarse end bright ones, or a bright and a dark one, are taken to be
  * flat ones, unless others are that; which they are stays a guess. */
 static void
-give_back_flats(struct planes *planes, struct gray_code *code, size_t constants)
+give_back_flats(struct gray_search *search, struct gray_code *code, size_t constants)
 {
-	const struct gray_image *image = planes->search->image;
+	const struct gray_image *image = search->image;
 	bool white = false, black = false, named = false, apart = false;
 	size_t give = 0;
 
-	for (size_t i = 0; i < planes->search->n; i++) {
-		bool free = !planes->taken[i] && image[i].strong && image[i].constant;
+	for (size_t i = 0; i < search->n; i++) {
+		bool free = !search->taken[i] && image[i].strong && image[i].constant;
 
 		white = white || (free && image[i].level > 0);
 		black = black || (free && image[i].level < 0);
-		named = named || says_flat(planes, i);
+		named = named || says_flat(search, i);
 	}
 	if (constants == 0 || named || (white && black) ||	/* or in two places of the files: */
 	    (code->inverses && labs((long)code->plane[0] - (long)code->inverse[0]) > 1))
 		return;
-	for (size_t i = 0; i < planes->search->sets->images; i++)	/* do names tell planes? */
-		apart = apart || !same_letters(planes->search->sets->image[i]->name,
-		    name_of(planes->search, code->plane[code->n - 1]));
+	for (size_t i = 0; i < search->sets->images; i++)	/* do names tell planes? */
+		apart = apart || !same_letters(search->sets->image[i]->name,
+		    name_of(search, code->plane[code->n - 1]));
 	if (apart)
 		return;
 	if (code->inverses)
@@ -1046,9 +994,9 @@ give_back_flats(struct planes *planes, struct gray_code *code, size_t constants)
 	else
 		give = image[code->plane[0]].level > 0;
 	for (size_t k = 0; k < give; k++) {
-		planes->taken[code->plane[k]] = false;
+		search->taken[code->plane[k]] = false;
 		if (code->inverses)
-			planes->taken[code->inverse[k]] = false;
+			search->taken[code->inverse[k]] = false;
 	}
 	code->n -= give;
 	memmove(code->plane, code->plane + give, code->n * sizeof(*code->plane));
@@ -1060,12 +1008,12 @@ give_back_flats(struct planes *planes, struct gray_code *code, size_t constants)
 /* Which plane is missing, if the order is no code for want of one? Each plane has as many edges as
  * all coarser ones, and twice as many if one is missing. */
 static bool
-find_gap(const struct planes *planes, const struct plane_order *order, struct gray_code *code)
+find_gap(const struct gray_search *search, const struct plane_order *order, struct gray_code *code)
 {
-	double before = per_line(planes, planes->plane[order->plane[0]]);
+	double before = per_line(search, order->plane[0]);
 
 	for (size_t b = 1; b < order->n && order->n >= MISSING_PLANES; b++) {
-		double here = per_line(planes, planes->plane[order->plane[b]]);
+		double here = per_line(search, order->plane[b]);
 
 		if (here > 1.5 * before + 1.5) {
 			code->missing = GRAY_PLANE_MISSING;
@@ -1080,7 +1028,6 @@ find_gap(const struct planes *planes, const struct plane_order *order, struct gr
 /* ---- what a cell is in fringes, and where periods begin ---- */
 
 #define CELL_ERROR 0.01		/* of the slope: systematic */
-#define JACKKNIFE_BLOCKS 12
 #define COLUMN_CELLS 2.5	/* in a fringe: more are columns */
 #define FITS 4			/* errors: a ratio fits, */
 #define ALONE 8			/* and the next one does not */
@@ -1097,101 +1044,48 @@ static const struct {
 
 #define USUAL_CELLS (sizeof(usual_cells) / sizeof(*usual_cells))
 
-/* Sums over the lines of how a code's value grows with a phase. */
-struct gray_slopes {
-	double xy[IMAGES_LINES], xx[IMAGES_LINES];	/* of value and fringes, of fringes */
-};
-
-/* Adds points of fringes and values to a line's sums. */
+/* Adds the slope of a run of edges to the sums of its line, and begins the next run. */
 static void
-close_slope(double point[5], double range[2], double *xy, double *xx)
+close_run(struct slope_sums *run, struct line_sums *sums, size_t line)
 {
-	if (point[0] >= 2 && range[1] - range[0] > 1) {
-		*xy += point[4] - point[1] * point[2] / point[0];
-		*xx += point[3] - point[1] * point[1] / point[0];
-	}
-	for (int k = 0; k < 5; k++)
-		point[k] = 0;
-	range[0] = INFINITY;
-	range[1] = -INFINITY;
+	if (run->n >= 2 && run->high - run->low > 1)
+		line_sums_add(sums, line, run);
+	*run = (struct slope_sums){ 0 };
 }
 
-static void
-gray_slopes(const struct gray_search *search, int axis, const unsigned *value, const float *phase,
-    struct gray_slopes *out)
+/* Cells in a fringe, by the slope of value over phase at the edges in all lines. */
+static double
+measure_cells(const struct gray_search *search, const float *phase, double *error)
 {
-	const struct field *field = &search->sets->field[axis];
+	const struct field *field = &search->sets->field[search->axis];
+	const bool *seen = search->seen[search->axis];
+	const unsigned *value = search->value;
+	struct line_sums sums = { { 0 }, { 0 } };
 
-	*out = (struct gray_slopes){ { 0 }, { 0 } };
 	for (size_t l = 0; l < field->lines; l++) {
-		double point[5] = { 0 }, range[2] = { INFINITY, -INFINITY };
+		struct slope_sums run = { 0 };
 		size_t last = SIZE_MAX;
 
 		for (size_t p = l * field->length; p < (l + 1) * field->length; p++) {
+			int step;
+
 			if (isnan(phase[p])) {
-				close_slope(point, range, &out->xy[l], &out->xx[l]);
+				close_run(&run, &sums, l);
 				last = SIZE_MAX;
 			}
-			if (isnan(phase[p]) || !search->seen[axis][p])
+			if (isnan(phase[p]) || !seen[p])
 				continue;
-			if (last != SIZE_MAX && value[p] != value[last]) {
-				double x = (double)(phase[p] + phase[last]) / (4 * M_PI);
-				double v = (double)(value[p] > value[last] ? value[p] :
-				    value[last]);
-
-				if (value[p] + 1 != value[last] && value[p] != value[last] + 1) {
-					close_slope(point, range, &out->xy[l], &out->xx[l]);
-				} else {
-					point[0]++;
-					point[1] += x;
-					point[2] += v;
-					point[3] += x * x;
-					point[4] += x * v;
-					range[0] = fmin(range[0], x);
-					range[1] = fmax(range[1], x);
-				}
-			}
+			step = last == SIZE_MAX ? 0 : (int)value[p] - (int)value[last];
+			if (step == 1 || step == -1)
+				slope_add(&run, (double)(phase[p] + phase[last]) / (4 * M_PI),
+				    (double)value[step > 0 ? p : last]);
+			else if (step)
+				close_run(&run, &sums, l);
 			last = p;
 		}
-		close_slope(point, range, &out->xy[l], &out->xx[l]);
+		close_run(&run, &sums, l);
 	}
-}
-
-/* Cells in a fringe, by the slope of value over phase in all lines; error: by leaving out each
- * twelfth of the lines in turn. */
-static double
-measure_cells(const struct planes *planes, const float *phase, double *error)
-{
-	const struct field *field = &planes->search->sets->field[planes->axis];
-	struct gray_slopes slopes;
-	double xy = 0, xx = 0, ratio, part[JACKKNIFE_BLOCKS], mean = 0, squares = 0, n = 0;
-
-	gray_slopes(planes->search, planes->axis, planes->value, phase,
-	    &slopes);
-	for (size_t l = 0; l < field->lines; l++) {
-		xy += slopes.xy[l];
-		xx += slopes.xx[l];
-	}
-	ratio = xy / xx;
-	if (!(xx > 0))
-		return (double)NAN;
-	for (size_t b = 0; b < JACKKNIFE_BLOCKS; b++) {
-		double sums[2] = { xy, xx };
-
-		for (size_t l = 0; l < field->lines; l++)
-			if (l * JACKKNIFE_BLOCKS / field->lines == b) {
-				sums[0] -= slopes.xy[l];
-				sums[1] -= slopes.xx[l];
-			}
-		if (sums[1] > 0 && sums[1] < xx) {
-			part[(size_t)n++] = sums[0] / sums[1];
-			mean += sums[0] / sums[1];
-		}
-	}
-	for (size_t b = 0; (double)b < n; b++)
-		squares += pow(part[b] - mean / n, 2);
-	*error = n > 2 ? sqrt((n - 1) / n * squares) : 0.05 * fabs(ratio);
-	return ratio;
+	return line_sums_slope(&sums, field->lines, error);
 }
 
 /* The usual number of cells that fits alone; 0: none, or several. */
@@ -1236,10 +1130,10 @@ gray_cells_near(const struct gray_code *code, char text[100])
 
 /* Sums of cos, sin of q times the phase at the edges of image i, q = 1 to 4, and edges. */
 static void
-gray_edge_phase(const struct gray_search *search, int axis, size_t i, const float *phase,
-    double sums[9])
+gray_edge_phase(const struct gray_search *search, size_t i, const float *phase, double sums[9])
 {
 	const struct gray_image *image = &search->image[i];
+	int axis = search->axis;
 
 	for (size_t e = 0; e < image->edges[axis]; e++) {
 		const struct gray_edge *edge = &image->edge[axis][e];
@@ -1258,14 +1152,13 @@ gray_edge_phase(const struct gray_search *search, int axis, size_t i, const floa
 
 /* The phase of a set at the edges of all strong planes: its coherence with 1 to 4 in a turn. */
 static void
-edge_coherence(const struct planes *planes, const struct gray_code *code, const float *phase,
+edge_coherence(const struct gray_search *search, const struct gray_code *code, const float *phase,
     double coherence[4])
 {
 	double sums[9] = { 0 };
 
 	for (size_t k = 0; k + code->weak + code->blurred < code->n; k++)
-		gray_edge_phase(planes->search, planes->axis, code->plane[k],
-		    phase, sums);
+		gray_edge_phase(search, code->plane[k], phase, sums);
 	for (int q = 0; q < 4; q++)
 		coherence[q] = sums[8] > 0 ? hypot(sums[2 * q], sums[2 * q + 1]) / sums[8] : 0;
 }
@@ -1273,7 +1166,7 @@ edge_coherence(const struct planes *planes, const struct gray_code *code, const 
 /* Where periods begin, by the edges of each plane; weights by their errors, which are larger where
  * planes differ by more than these. */
 static void
-find_origin(const struct planes *planes, struct gray_code *code, const float *phase)
+find_origin(const struct gray_search *search, struct gray_code *code, const float *phase)
 {
 	size_t strong = code->n - code->weak - code->blurred;
 	double at[GRAY_MOST], weight[GRAY_MOST], re = 0, im = 0, all = 0, squares = 0;
@@ -1285,8 +1178,7 @@ find_origin(const struct planes *planes, struct gray_code *code, const float *ph
 	for (size_t k = 0; k < strong; k++) {
 		double sums[9] = { 0 }, coherence, error;
 
-		gray_edge_phase(planes->search, planes->axis, code->plane[k],
-		    phase, sums);
+		gray_edge_phase(search, code->plane[k], phase, sums);
 		if (sums[8] < 4)
 			continue;
 		coherence = hypot(sums[0], sums[1]) / sums[8];
@@ -1310,23 +1202,24 @@ find_origin(const struct planes *planes, struct gray_code *code, const float *ph
 /* Computes the values by all planes that are clearly seen. held: by bits that stay until the other
  * is clear, which is late at blurred edges. */
 static void
-code_values(const struct planes *planes, const struct gray_code *code, bool held)
+code_values(const struct gray_search *search, const struct gray_code *code, bool held)
 {
-	fringeprobe_rows()->gray_values(planes->search, planes->axis, code->plane, code->inverted,
-	    code->n - code->weak - code->blurred, held, planes->value);
+	fringeprobe_rows()->gray_values(search, code->plane, code->inverted,
+	    code->n - code->weak - code->blurred, held);
 }
 
 /* The same of the phase less 2 pi value / cells, of all pixels; sums[3]: sum of values. */
 static void
-gray_column_phase(const struct gray_search *search, int axis, const unsigned *value,
-    const float *phase, double cells, double sums[4])
+gray_column_phase(const struct gray_search *search, const float *phase, double cells,
+    double sums[4])
 {
-	const struct field *field = &search->sets->field[axis];
+	const struct field *field = &search->sets->field[search->axis];
+	const unsigned *value = search->value;
 
 	for (size_t p = 0; p < field->lines * field->length; p++) {
 		double at = (double)phase[p] - 2 * M_PI * (double)value[p] / cells;
 
-		if (!search->seen[axis][p] || isnan(at))
+		if (!search->seen[search->axis][p] || isnan(at))
 			continue;
 		sums[0] += cos(at);
 		sums[1] += sin(at);
@@ -1337,7 +1230,7 @@ gray_column_phase(const struct gray_search *search, int axis, const unsigned *va
 
 /* The phase that column 0 has. */
 static void
-find_column_origin(const struct planes *planes, struct gray_code *code, const float *phase)
+find_column_origin(const struct gray_search *search, struct gray_code *code, const float *phase)
 {
 	double fine = pow(2, (double)(code->weak + code->blurred)), cells = code->cells / fine;
 	double sums[4] = { 0 }, sign = code->falls ? -1 : 1, off = fabs(code->cells -
@@ -1347,10 +1240,9 @@ find_column_origin(const struct planes *planes, struct gray_code *code, const fl
 		cells = round(code->cells) / fine;
 		error = 0;
 	}
-	code_values(planes, code, false);
-	gray_column_phase(planes->search, planes->axis, planes->value, phase,
-	    sign * cells, sums);
-	code_values(planes, code, true);
+	code_values(search, code, false);
+	gray_column_phase(search, phase, sign * cells, sums);
+	code_values(search, code, true);
 	code->edge_rad = remainder(sign * atan2(sums[1], sums[0]) -
 	    M_PI * (1 - 1 / fine) / cells, 2 * M_PI);
 	code->edge_coherence = sums[2] > 0 ? hypot(sums[0], sums[1]) / sums[2] : 0;
@@ -1360,50 +1252,48 @@ find_column_origin(const struct planes *planes, struct gray_code *code, const fl
 
 /* Compares the code with every fringe set along its axis. */
 static void
-compare_with_fringes(const struct planes *planes, struct gray_code *code)
+compare_with_fringes(const struct gray_search *search, struct gray_code *code)
 {
-	const struct sets *sets = planes->search->sets;
+	const struct sets *sets = search->sets;
 	double fine = pow(2, (double)(code->weak + code->blurred)), closest = INFINITY;
-	double guess = INFINITY;
-	size_t columns = SIZE_MAX, guessed = SIZE_MAX;
+	double guess = INFINITY, error[SETS_MOST];
+	size_t columns = SIZE_MAX, guessed = SIZE_MAX, last = SIZE_MAX;
+	const float *phase;
 
 	code->cell = GRAY_CELL_UNKNOWN;
 	for (size_t k = 0; k < SETS_MOST; k++)
 		code->cells_of[k] = (double)NAN;
 	for (size_t k = 0; k < sets->n; k++) {
-		double error, coherence[4], ratio, found, off;
+		double coherence[4], cells, found, off;
 
-		if (sets->fringe[k].axis != planes->axis)
+		if (sets->fringe[k].axis != search->axis)
 			continue;
-		ratio = fine * measure_cells(planes, sets->fringe[k].phase, &error);
-		error *= fine;
-		if (isnan(ratio))
+		phase = sets->fringe[k].phase;
+		cells = fine * measure_cells(search, phase, &error[k]);
+		if (isnan(cells))
 			continue;
-		edge_coherence(planes, code, sets->fringe[k].phase, coherence);
-		code->cells_of[k] = fabs(ratio);
-		found = read_cells(fabs(ratio), error, coherence);
-		off = fabs(fabs(ratio) - found);
+		last = k;
+		error[k] *= fine;
+		code->falls = cells < 0;	/* all phases grow along the lines */
+		code->cells_of[k] = cells = fabs(cells);
+		edge_coherence(search, code, phase, coherence);
+		found = read_cells(cells, error[k], coherence);
+		off = fabs(cells - found);
 		if ((found == 1 || found == 2) && off < closest) {
 			closest = off;
 			code->cell = found == 1 ? GRAY_CELL_PERIOD : GRAY_CELL_HALF;
 			code->set = k;
 		}
-		if (fabs(ratio) > COLUMN_CELLS && columns == SIZE_MAX)
+		if (cells > COLUMN_CELLS && columns == SIZE_MAX)
 			columns = k;
-		off = fmin(fabs(fabs(ratio) - 1), fabs(fabs(ratio) - 2)) /
-		    hypot(error, CELL_ERROR * ratio);
+		off = fmin(fabs(cells - 1), fabs(cells - 2)) / hypot(error[k], CELL_ERROR * cells);
 		if (found == 0 && off < guess) {
 			guess = off;
 			guessed = k;
 		}
-		if (isnan(code->cells) || code->cell == GRAY_CELL_UNKNOWN || code->set == k) {
-			code->cells_error = error;
-			code->falls = ratio < 0;
-			if (code->cell == GRAY_CELL_UNKNOWN)
-				code->set = k;
-			code->cells = fabs(ratio);
-		}
 	}
+	if (last == SIZE_MAX)
+		return;
 	if (code->cell == GRAY_CELL_UNKNOWN && columns != SIZE_MAX) {
 		code->cell = GRAY_CELL_COLUMN;
 		code->set = columns;
@@ -1411,37 +1301,38 @@ compare_with_fringes(const struct planes *planes, struct gray_code *code)
 		code->set = guessed;
 		code->cell = code->cells_of[guessed] < 1.5 ? GRAY_CELL_PERIOD : GRAY_CELL_HALF;
 		code->unsure_cell = true;
+	} else if (code->cell == GRAY_CELL_UNKNOWN) {
+		code->set = last;
 	}
-	if (isnan(code->cells))
-		return;
-	code->cells = fabs(fine * measure_cells(planes, sets->fringe[code->set].phase,
-	    &code->cells_error));
-	code->cells_error *= fine;
+	code->cells = code->cells_of[code->set];
+	code->cells_error = error[code->set];
+	phase = sets->fringe[code->set].phase;
 	if (code->cell == GRAY_CELL_COLUMN)
-		find_column_origin(planes, code, sets->fringe[code->set].phase);
+		find_column_origin(search, code, phase);
 	else
-		find_origin(planes, code, sets->fringe[code->set].phase);
+		find_origin(search, code, phase);
 }
 
 /* Does the value turn back where the phase does not, as it does without a coarser plane? */
 static bool
-is_folded(const struct planes *planes, const struct gray_code *code)
+is_folded(const struct gray_search *search, const struct gray_code *code)
 {
 	struct changes changes;
 
-	gray_count_changes(planes->search, planes->axis, planes->value,
-	    &changes);
-	return code->n >= 3 && planes->fringes &&
+	gray_count_changes(search, &changes);
+	return code->n >= 3 && search->sets->n &&
 	    changes.other < 0.1 * (changes.up + changes.down) &&
 	    (double)changes.folded > 0.3 * (double)changes.lines;
 }
 
 /* ---- the code along one axis ---- */
 
-/* Writes down what the order of the files is, and makes planes images of all. */
+/* Writes down what the order of the files is, and what kind the images are; makes planes images of
+ * all. */
 static void
-code_finish(const struct planes *planes, struct gray_code *code)
+code_finish(const struct gray_search *search, struct gray_code *code)
 {
+	struct sets *sets = search->sets;
 	size_t place[2][GRAY_MOST], second = 0;
 
 	pair_places(code, place);
@@ -1453,30 +1344,21 @@ code_finish(const struct planes *planes, struct gray_code *code)
 	code->swapped = second < code->n - second ? second : code->n - second;
 	code->pairs = code->inverses;
 	for (size_t k = 0; k < code->n; k++) {
-		code->plane[k] = planes->search->image[code->plane[k]].image;
+		code->plane[k] = search->image[code->plane[k]].image;
+		sets->kind[code->plane[k]] = KIND_GRAY;
 		if (!code->inverses)
 			continue;
-		code->inverse[k] = planes->search->image[code->inverse[k]].image;
+		code->inverse[k] = search->image[code->inverse[k]].image;
+		sets->kind[code->inverse[k]] = KIND_INVERSE;
+		sets->other[code->inverse[k]] = code->plane[k];
 		code->pairs = code->pairs && (code->plane[k] + 1 == code->inverse[k] ||
 		    code->inverse[k] + 1 == code->plane[k]);
 	}
 }
 
-static void
-mark_planes(struct sets *sets, const struct gray_code *code)
-{
-	for (size_t k = 0; k < code->n; k++) {
-		sets->kind[code->plane[k]] = KIND_GRAY;
-		if (code->inverses) {
-			sets->kind[code->inverse[k]] = KIND_INVERSE;
-			sets->other[code->inverse[k]] = code->plane[k];
-		}
-	}
-}
-
 /* What makes the order of its planes a guess; NULL: nothing. */
 static const char *
-find_doubt(const struct planes *planes, const struct plane_order *order, size_t rivals,
+find_doubt(const struct gray_search *search, const struct plane_order *order, size_t rivals,
     const struct gray_code *code)
 {
 	size_t place[2][GRAY_MOST];
@@ -1492,7 +1374,7 @@ find_doubt(const struct planes *planes, const struct plane_order *order, size_t 
 		return "too few edges tell which planes are inverses";
 	if (code->inverses && !run)
 		return "nothing tells planes from inverses, but that the value is to grow";
-	if (planes->lone)
+	if (search->lone)
 		return "some planes have an inverse, others have none";
 	return code->agreement < AGREEMENT_SURE ? "more than a tenth of the code's changes are no "
 	    "steps of one" : NULL;
@@ -1501,16 +1383,13 @@ find_doubt(const struct planes *planes, const struct plane_order *order, size_t 
 /* Which planes are inverted, or have changed places with their inverses, now that planes without
  * an edge stand between others. */
 static void
-mend_signs(const struct planes *planes, struct gray_code *code)
+mend_signs(const struct gray_search *search, struct gray_code *code)
 {
 	for (size_t b = 1; b < code->n; b++) {
-		double sum = 0;
+		double edges, sum = sum_at_coarser(search, code->plane, b, &edges);
 
-		if (planes->search->image[code->plane[b]].constant)
+		if (search->image[code->plane[b]].constant)
 			continue;
-		for (size_t a = 0; a < b; a++)
-			sum += (a + 1 == b ? 1 : -1) * gray_at_edges(
-			    planes->search, planes->axis, code->plane[a], code->plane[b]);
 		if (sum < 0 && code->inverses)
 			swap(&code->plane[b], &code->inverse[b]);
 		else if (!code->inverses)
@@ -1518,66 +1397,61 @@ mend_signs(const struct planes *planes, struct gray_code *code)
 	}
 }
 
+/* Adds the planes of a code that are weak, have no edge in view or show no stripes, and compares it
+ * with the fringes. */
+static void
+complete_code(struct gray_search *search, const struct plane_order *order, size_t rivals,
+    struct gray_code *code)
+{
+	float *place = search->sets->field[search->axis].pair;
+	double cells_per_pixel = gray_place(search, place);
+	struct changes changes;
+
+	if (cells_per_pixel > 0)
+		add_weak(search, place, cells_per_pixel, code);
+	fill_holes(search, code);
+	mend_signs(search, code);
+	give_back_flats(search, code, add_constants(search, code));
+	code_values(search, code, true);
+	gray_count_changes(search, &changes);
+	code->falls = changes.down > changes.up;	/* bright planes without an edge turn it */
+	compare_with_fringes(search, code);
+	if (code->cell != GRAY_CELL_PERIOD && code->cell != GRAY_CELL_HALF)
+		add_blurred(search, code);
+	if (code->blurred)
+		compare_with_fringes(search, code);
+	code->doubt = find_doubt(search, order, rivals, code);
+}
+
 /* Looks for a code along one axis. */
 static void
-find_code(struct planes *planes, struct gray *gray)
+find_code(struct gray_search *search, struct gray *gray)
 {
-	const struct field *field = &planes->search->sets->field[planes->axis];
 	struct plane_order order;
 	struct gray_code code;
-	struct changes changes;
-	size_t rivals, constants, seen;
-	bool filled;
-	float *place = field->pair;
-	double cells_per_pixel;
+	size_t rivals;
 
-	planes_gather(planes);
-	if (planes->n < (planes->fringes ? 1 : 2))
+	planes_gather(search);
+	if (search->planes < (search->sets->n ? 1 : 2))
 		return;
-	rivals = find_order(planes, &order);
-	judge(planes, &order);
-	code_start(planes, &order, &code);
-	if (code.agreement < (planes->fringes ? AGREEMENT : AGREEMENT_ALONE)) {
-		if (!find_gap(planes, &order, &code) && !is_folded(planes, &code))
+	rivals = find_order(search, &order);
+	judge(search, &order);
+	code_start(search, &order, &code);
+	if (code.agreement >= (search->sets->n ? AGREEMENT : AGREEMENT_ALONE)) {
+		complete_code(search, &order, rivals, &code);
+		if (is_folded(search, &code))
+			code.missing = GRAY_COARSE_MISSING;
+		else if (!isnan(code.cells) && code.cell == GRAY_CELL_UNKNOWN)
+			code.missing = code.agreement < AGREEMENT_SURE ? GRAY_COARSE_MISSING :
+			    GRAY_TOO_COARSE;
+	} else {
+		if (!find_gap(search, &order, &code) && !is_folded(search, &code))
 			return;
 		if (!code.missing)
 			code.missing = GRAY_COARSE_MISSING;
-		code.gap += add_constants(planes, &code);
-		code_finish(planes, &code);
-		mark_planes(planes->search->sets, &code);
-		gray->part[gray->parts++] = code;
-		return;
+		code.gap += add_constants(search, &code);
 	}
-	cells_per_pixel = gray_place(planes->search, planes->axis,
-	    planes->value, place);
-	if (cells_per_pixel > 0)
-		add_weak(planes, place, cells_per_pixel, &code);
-	seen = code.n;
-	fill_holes(planes, &code);
-	filled = code.n > seen;
-	mend_signs(planes, &code);
-	constants = add_constants(planes, &code);
-	give_back_flats(planes, &code, constants);
-	/* an inverted plane behind a hole: a flat image may have come between by its name */
-	for (size_t k = 0; k < code.n && filled; k++)
-		code.either = code.either || code.inverted[k];
-	code_values(planes, &code, true);
-	gray_count_changes(planes->search, planes->axis, planes->value,
-	    &changes);
-	code.falls = changes.down > changes.up;		/* bright planes without an edge turn it */
-	compare_with_fringes(planes, &code);
-	if (code.cell != GRAY_CELL_PERIOD && code.cell != GRAY_CELL_HALF)
-		add_blurred(planes, &code);
-	if (code.blurred)
-		compare_with_fringes(planes, &code);
-	code.doubt = find_doubt(planes, &order, rivals, &code);
-	code_finish(planes, &code);
-	mark_planes(planes->search->sets, &code);
-	if (is_folded(planes, &code))
-		code.missing = GRAY_COARSE_MISSING;
-	else if (!isnan(code.cells) && code.cell == GRAY_CELL_UNKNOWN)
-		code.missing = code.agreement < AGREEMENT_SURE ? GRAY_COARSE_MISSING :
-		    GRAY_TOO_COARSE;
+	code_finish(search, &code);
 	if (code.missing)
 		gray->part[gray->parts++] = code;
 	else
@@ -1627,13 +1501,11 @@ gray_find(struct sets *sets, struct gray *gray)
 	search_new(sets, &search);
 	*gray = (struct gray){ .white = SIZE_MAX, .black = SIZE_MAX };
 	for (int axis = 0; axis < 2 && search.n >= 2; axis++) {
-		const struct field *field = &sets->field[axis];
-		struct planes planes = { .search = &search, .axis = axis, .fringes = sets->n > 0,
-			.value = must_alloc(field->lines * field->length,
-			    sizeof(*planes.value)) };
-
-		find_code(&planes, gray);
-		free(planes.value);
+		search.axis = axis;
+		search.value = must_alloc(sets->field[axis].lines * sets->field[axis].length,
+		    sizeof(*search.value));
+		find_code(&search, gray);
+		free(search.value);
 	}
 	if (!gray->parts && (sets->n || gray->codes))
 		take_flats(&search, gray);

@@ -395,21 +395,18 @@ struct paths {
 	size_t n;
 };
 
-static bool
-among(char *const *list, size_t n, const char *path)
+static int
+is_visible(const struct dirent *entry)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(list[i], path))
-			return true;
-	return false;
+	return entry->d_name[0] != '.';
 }
 
 /* An entry's path, a new string, and whether it is a folder or a link to one. */
 static char *
-entry_path(const char *folder, const char *name, bool *is_folder)
+entry_path(const char *folder, const struct dirent *entry, bool *is_folder)
 {
 	char *path = must_format("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
-	    name);
+	    entry->d_name);
 	struct stat st;
 
 	*is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -421,13 +418,15 @@ static int
 skip_others(struct images *images, const char *folder, char *const *list, size_t n)
 {
 	struct dirent **entry = NULL;
-	int entries = scandir(folder, &entry, NULL, versionsort);
+	int entries = scandir(folder, &entry, is_visible, versionsort);
 
 	for (int i = 0; i < entries; i++) {
-		bool is_folder;
-		char *path = entry_path(folder, entry[i]->d_name, &is_folder);
+		bool skip;
+		char *path = entry_path(folder, entry[i], &skip);
 
-		if (entry[i]->d_name[0] != '.' && !is_folder && !among(list, n, path))
+		for (size_t k = 0; k < n && !skip; k++)
+			skip = !strcmp(list[k], path);
+		if (!skip)
 			images_add_skip(images, path, "no image");
 		free(path);
 		free(entry[i]);
@@ -442,22 +441,19 @@ fail_empty(const char *folder)
 {
 	struct dirent **entry = NULL;
 	int entries = is_exhausted(fail_message()) ? 0 :
-	    scandir(folder, &entry, NULL, versionsort), n = 0;
+	    scandir(folder, &entry, is_visible, versionsort), n = 0;
 	char names[300] = "", both[600] = "";
 
 	for (int i = 0; i < entries; i++) {
 		bool is_folder = false;
-		char *path = entry_path(folder, entry[i]->d_name, &is_folder), *word;
+		char *path = entry_path(folder, entry[i], &is_folder), *word = shell_word(path);
 
-		if (is_folder && entry[i]->d_name[0] != '.' &&
-		    strlen(names) + strlen(entry[i]->d_name) + 3 < sizeof(names)) {
-			strcat(names, n++ ? ", " : "");
-			strcat(names, entry[i]->d_name);
-			word = shell_word(path);
+		if (is_folder && strlen(names) + strlen(entry[i]->d_name) + 3 < sizeof(names)) {
+			strcat(strcat(names, n++ ? ", " : ""), entry[i]->d_name);
 			if (strlen(both) + strlen(word) + 2 < sizeof(both))
 				strcat(strcat(both, " "), word);
-			free(word);
 		}
+		free(word);
 		free(path);
 		free(entry[i]);
 	}
@@ -495,20 +491,6 @@ static int
 compare_paths(const void *a, const void *b)
 {
 	return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Were files in the order of their names as text, and not of their numbers? */
-static bool
-is_text_order(const struct paths *paths)
-{
-	bool differs = false;
-
-	for (size_t i = 1; i < paths->n; i++) {
-		if (strcmp(paths->v[i - 1], paths->v[i]) >= 0)
-			return false;
-		differs |= strverscmp(paths->v[i - 1], paths->v[i]) > 0;
-	}
-	return differs;
 }
 
 /* Drops the lines of images after the first IMAGES_KEPT, and all images after IMAGES_READ. */
@@ -563,7 +545,7 @@ images_read(struct run *run, char *const *path, size_t n, bool keep_order, struc
 	for (size_t i = 0; i < n && status == 0; i++)
 		status = list_path(out, path[i], &paths);
 	if (status == 0 && !keep_order) {
-		out->sorted = is_text_order(&paths);
+		out->sorted = text_order_find(paths.v, paths.n) < paths.n;
 		qsort(paths.v, paths.n, sizeof(*paths.v), compare_paths);
 	}
 	if (status == 0)
@@ -579,22 +561,31 @@ images_read(struct run *run, char *const *path, size_t n, bool keep_order, struc
 
 /* ---- what a single image shows, that is no step of a set ---- */
 
-#define LOOK_ROWS 48		/* that are looked at along each axis */
+#define LOOK_LINES 48		/* rows or columns that are looked at, or as many as there are */
 
-/* Every so many rows or columns of a plane: LOOK_ROWS of them at most, or as many as there are. */
-static size_t
-look_step(size_t lines)
+/* The lines of a plane along an axis: their number and length; each step-th is looked at. */
+struct plane_lines {
+	const struct derivative_plane *plane;
+	int axis;
+	size_t n, length, step;
+};
+
+static struct plane_lines
+lines_of(const struct derivative_plane *plane, int axis)
 {
-	return (lines + LOOK_ROWS - 1) / LOOK_ROWS;
+	size_t n = axis ? plane->w : plane->h;
+
+	return (struct plane_lines){ plane, axis, n, axis ? plane->h : plane->w,
+		(n + LOOK_LINES - 1) / LOOK_LINES };
 }
 
 static void
-take_line(const struct derivative_plane *plane, int axis, size_t at, float *to)
+take_line(const struct plane_lines *lines, size_t at, float *to)
 {
-	size_t n = axis ? plane->h : plane->w;
+	size_t stride = lines->plane->stride;
 
-	for (size_t i = 0; i < n; i++) {
-		float v = plane->v[axis ? i * plane->stride + at : at * plane->stride + i];
+	for (size_t i = 0; i < lines->length; i++) {
+		float v = lines->plane->v[lines->axis ? i * stride + at : at * stride + i];
 
 		to[i] = isnan(v) ? 0 : v;
 	}
@@ -634,19 +625,18 @@ find_peak(const float *v, size_t n, float range, float *room)
 static double
 laser_share(const struct derivative_plane *plane, int axis, float range, float *line, float *room)
 {
-	size_t n = axis ? plane->h : plane->w, lines = axis ? plane->w : plane->h, seen = 0, on = 0;
-	size_t step = look_step(lines);
-	double before = -1;
+	struct plane_lines lines = lines_of(plane, axis);
+	double before = -1, seen = 0, on = 0;
 
-	for (size_t at = 0; at < lines; at += step, seen++) {
+	for (size_t at = 0; at < lines.n; at += lines.step, seen++) {
 		double peak;
 
-		take_line(plane, axis, at, line);
-		peak = find_peak(line, n, range, room);
-		on += peak >= 0 && before >= 0 && fabs(peak - before) < 3 + 2 * (double)step;
+		take_line(&lines, at, line);
+		peak = find_peak(line, lines.length, range, room);
+		on += peak >= 0 && before >= 0 && fabs(peak - before) < 3 + 2 * (double)lines.step;
 		before = peak;
 	}
-	return (double)on / (double)seen;
+	return on / seen;
 }
 
 #define MIN_CARRIER 4		/* fringes in a line */
@@ -695,28 +685,29 @@ band(const double *power, size_t most, double k, double a, double b)
 	return sum;
 }
 
-/* The axis along which a plane's fringes vary, of one frequency more or less; -1: it has none. */
-static int
-find_carrier(const struct derivative_plane *plane, float *line)
+/* Do a plane's fringes vary along one axis, with one frequency more or less? */
+static bool
+has_carrier(const struct derivative_plane *plane, float *line)
 {
 	size_t longer = plane->w > plane->h ? plane->w : plane->h, most[2], top[2] = { 0 };
 	double *power = must_alloc(2 * (longer + 1), sizeof(*power)), carrier, all;
 	double *of[2] = { power, power + longer + 1 }, steps[2][2] = { { 0 } };
-	int axis = -1;
+	bool found = false;
 
 	for (int i = 0; i < 2; i++) {
-		size_t n = i ? plane->h : plane->w, lines = i ? plane->w : plane->h;
-		size_t used = 0, step = 4 * look_step(lines);
+		struct plane_lines lines = lines_of(plane, i);
+		double used = 0;
 
-		most[i] = n / 3;
-		for (size_t at = step / 2; at < lines; at += step, used++) {
-			take_line(plane, i, at, line);
-			add_power(line, n, most[i], of[i], steps[i]);
+		most[i] = lines.length / 3;
+		for (size_t at = 2 * lines.step; at < lines.n; at += 4 * lines.step, used++) {
+			take_line(&lines, at, line);
+			add_power(line, lines.length, most[i], of[i], steps[i]);
 		}
+		used = fmax(used, 1);
 		for (size_t k = 1; k <= most[i]; k++)
-			of[i][k] /= (double)(used ? used : 1);
+			of[i][k] /= used;
 		for (int k = 0; k < 2; k++)
-			steps[i][k] /= (double)(used ? used : 1);
+			steps[i][k] /= used;
 		for (size_t k = MIN_CARRIER; k <= most[i]; k++)
 			top[i] = !top[i] || of[i][k] > of[i][top[i]] ? k : top[i];
 	}
@@ -729,10 +720,10 @@ find_carrier(const struct derivative_plane *plane, float *line)
 		if (top[i] && carrier > MIN_CARRIER_SHARE * all &&
 		    fabs(steps[i][1]) < MAX_SKEWNESS * pow(steps[i][0], 1.5) &&
 		    carrier > MIN_CARRIER_ANISOTROPY * band(of[!i], most[!i], across, 0.7, 1.42))
-			axis = i;
+			found = true;
 	}
 	free(power);
-	return axis;
+	return found;
 }
 
 #define MIN_BOARD_POINTS 20	/* fewer are found in many pictures */
@@ -783,7 +774,7 @@ look_at(const struct frame *frame, const char *channel, struct image_look *look)
 	float *room, range;
 	double share = 0;
 	size_t longer;
-	int axis = -1, board = 0;
+	int board = 0;
 
 	if (board_picture(frame, channel, &gray) < 0)
 		return -1;
@@ -798,10 +789,9 @@ look_at(const struct frame *frame, const char *channel, struct image_look *look)
 		look->channel = channel;
 	}
 	if (!channel && range > 0) {
-		axis = find_carrier(&plane, room);
 		board = find_board(gray, look->board);
-		look->kind = board > 0 ? LOOK_BOARD : axis >= 0 ? LOOK_FRINGES : LOOK_NOTHING;
-		look->axis = axis;
+		look->kind = board > 0 ? LOOK_BOARD : has_carrier(&plane, room) ? LOOK_FRINGES :
+		    LOOK_NOTHING;
 	}
 	free(room);
 	frame_free(gray);

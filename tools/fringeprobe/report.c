@@ -10,21 +10,6 @@
 
 /* ---- problems ---- */
 
-char *
-text_of(const char *format, va_list args)
-{
-	char *text;
-	va_list again;
-	int n;
-
-	va_copy(again, args);
-	n = vsnprintf(NULL, 0, format, again);
-	va_end(again);
-	text = must_alloc(n > 0 ? (size_t)n + 1 : 1, 1);
-	vsnprintf(text, (size_t)n + 1, format, args);
-	return text;
-}
-
 void
 probe_problem(struct probe *probe, const char *format, ...)
 {
@@ -32,7 +17,7 @@ probe_problem(struct probe *probe, const char *format, ...)
 
 	probe->problem = must_resize(probe->problem, probe->problems + 1, sizeof(char *));
 	va_start(args, format);
-	probe->problem[probe->problems++] = text_of(format, args);
+	probe->problem[probe->problems++] = must_vformat(format, args);
 	va_end(args);
 }
 
@@ -48,21 +33,11 @@ find_exchanged_planes(const struct gray_code *code, size_t exchanged[2])
 
 			for (size_t j = 0; j < code->n; j++)
 				place += code->plane[j] < code->plane[k];
-			if (place == (lsb_first ? code->n - 1 - k : k))
-				continue;
-			if (n < 2)
-				exchanged[n] = code->plane[k];
-			n++;
+			if (place != (lsb_first ? code->n - 1 - k : k))
+				exchanged[n++ & 1] = code->plane[k];
 		}
-		if (n != 2)
-			continue;
-		if (exchanged[0] > exchanged[1]) {
-			size_t first = exchanged[1];
-
-			exchanged[1] = exchanged[0];
-			exchanged[0] = first;
-		}
-		return true;
+		if (n == 2)
+			return true;
 	}
 	return false;
 }
@@ -83,7 +58,8 @@ find_plane_problems(struct probe *probe, const struct gray_code *code)
 		    code->blurred, code->blurred == 1 ? "s" : "");
 	if (code->order == GRAY_MIXED && find_exchanged_planes(code, exchanged))
 		probe_problem(probe, "the Gray planes %s and %s seem to be exchanged",
-		    probe_name(probe, exchanged[0]), probe_name(probe, exchanged[1]));
+		    probe_name(probe, exchanged[exchanged[0] > exchanged[1]]),
+		    probe_name(probe, exchanged[exchanged[0] < exchanged[1]]));
 	else if (code->order == GRAY_MIXED)
 		probe_problem(probe, "the Gray planes come neither with the most nor with the "
 		    "least significant first");
@@ -295,23 +271,17 @@ put_code(const struct probe *probe, const struct gray_code *code, FILE *to)
 		put_names(probe, code->inverse, code->n, to);
 }
 
+/* A line "what: text", and ": more" unless that is NULL. */
 static void
-put_flat(const struct probe *probe, const char *what, size_t image, FILE *to)
+put_line(const char *what, const char *text, const char *more, FILE *to)
 {
-	if (image == SIZE_MAX)
-		return;
 	fprintf(to, "%s: ", what);
-	escape_put_text(to, probe_name(probe, image));
+	escape_put_text(to, text);
+	if (more) {
+		fputs(": ", to);
+		escape_put_text(to, more);
+	}
 	fputc('\n', to);
-}
-
-static void
-put_saturation(const struct probe *probe, FILE *to)
-{
-	if (!probe->chosen || isinf(probe->saturation))
-		return;
-	fprintf(to, "saturated: %.2g %% of the pixels with light, at %g\n", 100 * probe->saturated,
-	    probe->saturation);
 }
 
 static void
@@ -343,9 +313,10 @@ put_words(const struct probe *probe, FILE *to)
 
 		fputs("    ", to);
 		escape_put_text(to, word->text);
-		fprintf(to, "%*s  %-7s  %s\n", widest > strlen(word->text) ?
-		    (int)(widest - strlen(word->text)) : 0, "", certainty_words[word->sure],
-		    word->why);
+		fprintf(to, "%*s  %-7s  ", widest > strlen(word->text) ?
+		    (int)(widest - strlen(word->text)) : 0, "", certainty_words[word->sure]);
+		escape_put_text(to, word->why);
+		fputc('\n', to);
 	}
 }
 
@@ -394,24 +365,20 @@ put_capture(const struct probe *probe, FILE *to)
 	put_frequencies(probe, to);
 	for (size_t c = 0; c < probe->gray.codes; c++)
 		put_code(probe, &probe->gray.code[c], to);
-	put_flat(probe, "white", probe->gray.white, to);
-	put_flat(probe, "black", probe->gray.black, to);
-	put_saturation(probe, to);
+	if (probe->gray.white != SIZE_MAX)
+		put_line("white", probe_name(probe, probe->gray.white), NULL, to);
+	if (probe->gray.black != SIZE_MAX)
+		put_line("black", probe_name(probe, probe->gray.black), NULL, to);
+	if (probe->chosen && !isinf(probe->saturation))
+		fprintf(to, "saturated: %.2g %% of the pixels with light, at %g\n",
+		    100 * probe->saturated, probe->saturation);
 	if (probe->images.sorted)
 		fputs("the files came as text sorts them, 1 10 2, and are taken in the order of "
 		    "their numbers\n", to);
-	for (size_t i = 0; i < probe->images.skips; i++) {
-		fputs("left out: ", to);
-		escape_put_text(to, probe->images.skip[i].path);
-		fputs(": ", to);
-		escape_put_text(to, probe->images.skip[i].reason);
-		fputc('\n', to);
-	}
-	for (size_t i = 0; i < probe->problems; i++) {
-		fputs("problem: ", to);
-		escape_put_text(to, probe->problem[i]);
-		fputc('\n', to);
-	}
+	for (size_t i = 0; i < probe->images.skips; i++)
+		put_line("left out", probe->images.skip[i].path, probe->images.skip[i].reason, to);
+	for (size_t i = 0; i < probe->problems; i++)
+		put_line("problem", probe->problem[i], NULL, to);
 	if (probe->look)
 		put_looks(probe, to);
 	put_words(probe, to);
@@ -461,33 +428,61 @@ json_string(FILE *to, const char *text)
 	fputc('"', to);
 }
 
-struct number {
-	const char *key;
-	double v;
-};
-
-/* Members of an object, divided by commas; null where a number is not known. */
+/*
+ * Prints JSON. In the format ' is a double quote, %s a string (NULL: null), %n a double of seven
+ * digits (not finite: null), %z a size_t, %b a bool; all else is printed as it is.
+ */
 static void
-json_numbers(FILE *to, const struct number *number, size_t n)
+json_put(FILE *to, const char *format, ...)
 {
-	for (size_t i = 0; i < n; i++) {
-		fprintf(to, "%s\"%s\": ", i ? ", " : "", number[i].key);
-		if (isfinite(number[i].v))
-			fprintf(to, "%.7g", number[i].v);
-		else
-			fputs("null", to);
+	va_list args;
+
+	va_start(args, format);
+	for (const char *c = format; *c; c++) {
+		char number[32] = "null";
+
+		if (*c != '%') {
+			fputc(*c == '\'' ? '"' : *c, to);
+			continue;
+		}
+		if (*++c == 's') {
+			const char *text = va_arg(args, const char *);
+
+			if (text)
+				json_string(to, text);
+			else
+				fputs("null", to);
+			continue;
+		}
+		if (*c == 'n') {
+			double v = va_arg(args, double);
+
+			if (isfinite(v))
+				snprintf(number, sizeof(number), "%.7g", v);
+		} else if (*c == 'z') {
+			snprintf(number, sizeof(number), "%zu", va_arg(args, size_t));
+		} else {
+			strcpy(number, va_arg(args, int) ? "true" : "false");
+		}
+		fputs(number, to);
 	}
+	va_end(args);
 }
 
 static void
 json_names(const struct probe *probe, const char *key, const size_t *image, size_t n, FILE *to)
 {
-	fprintf(to, "\"%s\": [", key);
-	for (size_t k = 0; k < n; k++) {
-		fputs(k ? ", " : "", to);
-		json_string(to, probe_name(probe, image[k]));
-	}
-	fputc(']', to);
+	json_put(to, "%s: [", key);
+	for (size_t k = 0; k < n; k++)
+		json_put(to, k ? ", %s" : "%s", probe_name(probe, image[k]));
+	fputs("], ", to);
+}
+
+/* A count that is null where it is 0. */
+static double
+count_or_null(size_t n)
+{
+	return n ? (double)n : (double)NAN;
 }
 
 static void
@@ -495,55 +490,38 @@ json_set(const struct probe *probe, size_t k, FILE *to)
 {
 	const struct fringe_set *set = &probe->sets.fringe[k];
 	const struct steps *steps = &set->steps;
-	const struct number numbers[] = { { "camera_period_px", set->period_px },
-		{ "fringes", set->fringes }, { "mean", steps->mean },
-		{ "amplitude", steps->amplitude }, { "modulation", steps->modulation },
-		{ "residual", steps->residual }, { "noise", steps->noise } };
 
-	fprintf(to, "{\"axis\": \"%c\", \"steps\": %zu, \"turn\": ", "xy"[set->axis], steps->n);
-	if (set->order.of)
-		fprintf(to, "%zu, ", set->order.of);
-	else
-		fputs("null, ", to);
-	if (set->flat)
-		fprintf(to, "\"flat\": %zu, ", set->flat);
-	else
-		fputs("\"flat\": null, ", to);
-	fprintf(to, "\"sure\": \"%s\", ", certainty_words[set->doubt ? SURE_GUESSED : SURE_FOUND]);
+	json_put(to, "{'axis': %s, 'steps': %z, 'turn': %n, 'flat': %n, 'sure': %s, ",
+	    set->axis ? "y" : "x", steps->n, count_or_null(set->order.of),
+	    count_or_null(set->flat), certainty_words[set->doubt ? SURE_GUESSED : SURE_FOUND]);
 	json_names(probe, "images", steps->image, steps->n, to);
-	fputs(", \"shift_deg\": [", to);
+	json_put(to, "'shift_deg': [");
 	for (size_t i = 0; i < steps->n; i++)
 		fprintf(to, "%s%.5g", i ? ", " : "", steps->shift_rad[i] * DEG);
-	fputs("], ", to);
-	json_numbers(to, numbers, sizeof(numbers) / sizeof(*numbers));
-	fputc('}', to);
+	json_put(to, "], 'camera_period_px': %n, 'fringes': %n, 'mean': %n, 'amplitude': %n, "
+	    "'modulation': %n, 'residual': %n, 'noise': %n}", set->period_px, set->fringes,
+	    steps->mean, steps->amplitude, steps->modulation, steps->residual, steps->noise);
 }
 
 static void
 json_code(const struct probe *probe, size_t c, FILE *to)
 {
+	static const char *const orders[] = { "msb-first", "lsb-first", "mixed" };
+	static const char *const cells[] = { NULL, "column", "period", "half" };
 	const struct gray *gray = &probe->gray;
 	const struct gray_code *code = c < gray->codes ? &gray->code[c] :
 	    &gray->part[c - gray->codes];
-	static const char *const orders[] = { "msb-first", "lsb-first", "mixed" };
-	static const char *const cells[] = { "null", "\"column\"", "\"period\"", "\"half\"" };
-	const struct number numbers[] = { { "cells_per_period", code->cells },
-		{ "cells_error", code->cells_error },
-		{ "begins_deg", code->cell ? code->edge_rad * DEG : (double)NAN },
-		{ "begins_error_deg", code->edge_error_rad * DEG },
-		{ "agreement", code->agreement }, { "weak", (double)code->weak },
-		{ "blurred", (double)code->blurred } };
 
-	fprintf(to, "{\"axis\": \"%c\", ", "xy"[code->axis]);
+	json_put(to, "{'axis': %s, ", code->axis ? "y" : "x");
 	json_names(probe, "planes", code->plane, code->n, to);
-	fputs(", ", to);
 	json_names(probe, "inverses", code->inverse, code->inverses ? code->n : 0, to);
-	fprintf(to, ", \"order\": \"%s\", \"pairs\": %s, \"cell\": %s, "
-	    "\"decodes\": %s, \"sure\": \"%s\", ", orders[code->order],
-	    code->pairs ? "true" : "false", cells[code->cell], code->missing ? "false" : "true",
-	    certainty_words[code->doubt || code->either ? SURE_GUESSED : SURE_FOUND]);
-	json_numbers(to, numbers, sizeof(numbers) / sizeof(*numbers));
-	fputc('}', to);
+	json_put(to, "'order': %s, 'pairs': %b, 'cell': %s, 'decodes': %b, 'sure': %s, "
+	    "'cells_per_period': %n, 'cells_error': %n, 'begins_deg': %n, 'begins_error_deg': %n, "
+	    "'agreement': %n, 'weak': %z, 'blurred': %z}", orders[code->order], code->pairs,
+	    cells[code->cell], !code->missing,
+	    certainty_words[code->doubt || code->either ? SURE_GUESSED : SURE_FOUND], code->cells,
+	    code->cells_error, code->cell ? code->edge_rad * DEG : (double)NAN,
+	    code->edge_error_rad * DEG, code->agreement, code->weak, code->blurred);
 }
 
 static void
@@ -552,22 +530,8 @@ json_image(const struct probe *probe, size_t i, FILE *to)
 	static const char *const kinds[] = { "unknown", "fringes", "duplicate", "gray", "inverse",
 		"white", "black" };
 
-	fputs("{\"name\": ", to);
-	json_string(to, probe_name(probe, i));
-	fputs(", \"file\": ", to);
-	json_string(to, probe->image[i]->path);
-	fprintf(to, ", \"kind\": \"%s\"}", kinds[probe->sets.kind[i]]);
-}
-
-static void
-json_flat(const struct probe *probe, const char *key, size_t image, FILE *to)
-{
-	fprintf(to, "  \"%s\": ", key);
-	if (image == SIZE_MAX)
-		fputs("null", to);
-	else
-		json_string(to, probe_name(probe, image));
-	fputs(",\n", to);
+	json_put(to, "{'name': %s, 'file': %s, 'kind': %s}", probe_name(probe, i),
+	    probe->image[i]->path, kinds[probe->sets.kind[i]]);
 }
 
 static void
@@ -575,21 +539,15 @@ json_word(const struct probe *probe, size_t i, FILE *to)
 {
 	const struct word *word = &probe->word[i];
 
-	fputs("{\"word\": ", to);
-	json_string(to, word->text);
-	fprintf(to, ", \"sure\": \"%s\", \"why\": ", certainty_words[word->sure]);
-	json_string(to, word->why);
-	fputc('}', to);
+	json_put(to, "{'word': %s, 'sure': %s, 'why': %s}", word->text,
+	    certainty_words[word->sure], word->why);
 }
 
 static void
 json_skip(const struct probe *probe, size_t i, FILE *to)
 {
-	fputs("{\"file\": ", to);
-	json_string(to, probe->images.skip[i].path);
-	fputs(", \"reason\": ", to);
-	json_string(to, probe->images.skip[i].reason);
-	fputc('}', to);
+	json_put(to, "{'file': %s, 'reason': %s}", probe->images.skip[i].path,
+	    probe->images.skip[i].reason);
 }
 
 static void
@@ -603,7 +561,7 @@ static void
 json_list(const struct probe *probe, const char *key, size_t n,
     void (*item)(const struct probe *, size_t i, FILE *), FILE *to)
 {
-	fprintf(to, "  \"%s\": [", key);
+	json_put(to, "  %s: [", key);
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",\n    " : "\n    ", to);
 		item(probe, i, to);
@@ -611,54 +569,42 @@ json_list(const struct probe *probe, const char *key, size_t n,
 	fputs("],\n", to);
 }
 
+static const char *
+name_or_null(const struct probe *probe, size_t image)
+{
+	return image == SIZE_MAX ? NULL : probe_name(probe, image);
+}
+
 static void
 json_capture(const struct probe *probe, FILE *to)
 {
 	const struct frame_head *head = &probe->image[0]->head;
-	const struct number numbers[] = { { "saturation", probe->saturation },
-		{ "saturated", probe->saturated }, { "unlit", probe->unlit.share } };
 
-	fprintf(to, "{\n  \"width\": %zu,\n  \"height\": %zu,\n  \"type\": \"%s\",\n"
-	    "  \"colour\": %s,\n  \"measurements\": %zu,\n  \"described\": %s,\n", head->w, head->h,
-	    sample_name(head->type), probe->colour ? "true" : "false", probe->measurements,
-	    probe->described ? "true" : "false");
+	json_put(to, "{\n  'width': %z,\n  'height': %z,\n  'type': %s,\n  'colour': %b,\n"
+	    "  'measurements': %z,\n  'described': %b,\n", head->w, head->h,
+	    sample_name(head->type), probe->colour, probe->measurements, probe->described);
 	json_list(probe, "images", probe->n, json_image, to);
 	json_list(probe, "sets", probe->sets.n, json_set, to);
 	json_list(probe, "gray", probe->gray.codes + probe->gray.parts, json_code, to);
 	json_list(probe, "left_out", probe->images.skips, json_skip, to);
 	json_list(probe, "problems", probe->problems, json_problem, to);
-	json_flat(probe, "white", probe->gray.white, to);
-	json_flat(probe, "black", probe->gray.black, to);
-	for (size_t i = 0; i < 3; i++) {
-		fputs("  ", to);
-		json_numbers(to, &numbers[i], 1);
-		fputs(",\n", to);
-	}
-	fprintf(to, "  \"smoothed\": %s,\n", probe->averaged > 1 ? "true" : "false");
+	json_put(to, "  'white': %s,\n  'black': %s,\n  'saturation': %n,\n  'saturated': %n,\n"
+	    "  'unlit': %n,\n  'smoothed': %b,\n", name_or_null(probe, probe->gray.white),
+	    name_or_null(probe, probe->gray.black), probe->saturation, probe->saturated,
+	    probe->unlit.share, probe->averaged > 1);
 	json_list(probe, "words", probe->words, json_word, to);
-	if (probe->seen_line) {
-		fputs("  \"command_without_weak\": ", to);
-		json_string(to, probe->seen_line);
-		fputs(",\n", to);
-	}
-	fputs("  \"command\": ", to);
-	json_string(to, probe->line);
-	fputs("\n}", to);
+	if (probe->seen_line)
+		json_put(to, "  'command_without_weak': %s,\n", probe->seen_line);
+	json_put(to, "  'command': %s\n}", probe->line);
 }
 
 void
 report_json(const struct probe *probe, size_t n, const char *line, FILE *to)
 {
-	if (n > 1)
-		fputs("{ \"captures\": [\n", to);
+	json_put(to, n > 1 ? "{ 'captures': [\n" : "");
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",\n" : "", to);
 		json_capture(&probe[i], to);
 	}
-	if (n > 1) {
-		fputs("],\n  \"command\": ", to);
-		json_string(to, line);
-		fputs(" }", to);
-	}
-	fputc('\n', to);
+	json_put(to, n > 1 ? "],\n  'command': %s }\n" : "\n", line);
 }
