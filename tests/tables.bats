@@ -585,7 +585,7 @@ expect(f.meta["points"] == str(len(rows)) and np.array_equal(f.pixels[:, 0].T, n
 	good b.pts '1\n1 2 3 255 0 9\n' 'x y z r g b' '[[1,2,3,255,0,9]]'
 	good c.asc '//X,Y,Z,R,G,B,Nx,Ny,Nz,My_field\n1,2,3,255,0,9,0,0,1,7\n' 'x y z r g b nx ny nz My_field' '[[1,2,3,255,0,9,0,0,1,7]]'
 	good d.asc '//X Y Z Rf Gf Bf\n2\n1 2 3 .5 0 1\n4 5 6 0 0 0\n' 'x y z r g b' '[[1,2,3,.5,0,1],[4,5,6,0,0,0]]'
-	framecat d.asc | frameinfo | grep -q '^  max_value:=1$'
+	framecat d.asc | frameinfo | has '^  max_value:=1$'
 	good e.txt 'X;Y;Z;Red;Green;Blue\n1;2;3;4;5;6\n' 'x y z r g b' '[[1,2,3,4,5,6]]'
 	good f.txt 'x\ty\tz\n1\t2\t3\n' 'x y z' '[[1,2,3]]'
 	good g.csv 'x;y;name\n1;2;3\n' 'x y name' '[[1,2,3]]'
