@@ -259,7 +259,7 @@ expect(p.T == [[255, 9, 7], [0, 10, 255], [0, 0, 0]], p)'
 	fails 1 "mesh.ply: PLY files are written, but not read here: mesh2depth reads meshes" framecat mesh.ply -o x.nrrd
 	framecat --points in.nrrd -o points.ply		# an image as a mesh without triangles, as ever
 	[ "$(framecat points.ply | frameinfo -s)" = "0 20x3 float x y z" ]
-	fails 1 "points.ply: holds no triangles, only 20 points" mesh2depth points.ply -o x.nrrd
+	fails 1 "holds no triangles, only 20 points" mesh2depth -o x.nrrd <points.ply
 }
 
 @test "tables: in a folder of images CSV, vnlog and PLY files are passed over, as before" {

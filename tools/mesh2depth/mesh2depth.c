@@ -220,7 +220,9 @@ draw_mesh(struct run *run, const char *name, const struct codec *codec, FILE *fi
 	struct triangles triangles;
 	int status = mesh_file_load(codec, name, file, &triangles);
 
-	if (status < 0 && triangles.n == 0 && triangles.points && run->operands) {
+	/* mesh_file_codecs[0] is PLY; it was read to its end, and framecat's reader takes it */
+	if (status < 0 && codec == mesh_file_codecs[0] && run->operands &&
+	    strcmp(name, "standard input") && strstr(fail_message(), "holds no triangles")) {
 		fail_clear();
 		status = 1;
 	}

@@ -448,12 +448,13 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct priv *priv = run->priv;
 	const bool table = head_is_table(in);
 
+	if (!table && p->samples != OPT_NONE_INTEGER && !p->view.n)
+		return fail_usage("--samples", "needs --view");
+	if (!table && p->size.w && !p->view.n)
+		return fail_usage(
+		    "--size", "needs --view: without it a picture has the camera's pixels");
 	if (mesh_channels(&priv->mesh, NULL, in) < 0)
 		return -1;
-	if (!table && p->samples != OPT_NONE_INTEGER && !p->view.n)
-		return fail("--samples", "needs --view");
-	if (!table && p->size.w && !p->view.n)
-		return fail("--size", "needs --view: without it a picture has the camera's pixels");
 	if (table && priv->mesh.point[0] == NO_CHANNEL)
 		return fail(NULL, "a table needs channels x y z");
 	if (table && (p->jump > 0 || p->axes))
