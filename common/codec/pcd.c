@@ -135,7 +135,7 @@ add_field(struct pcd *pcd, struct ply_element *element, size_t i)
 		if (ply->properties++ == PLY_PROPERTIES)
 			return fail(ply->path, "has more than %d values a point", PLY_PROPERTIES);
 		*property = (struct ply_property){ .type = types[k].element,
-			.role = *name == '_' ? PLY_SKIPPED : packed ? PLY_PACKED : PLY_PLAIN };
+			.role = !strcmp(name, "_") ? PLY_SKIPPED : packed ? PLY_PACKED : PLY_PLAIN };
 		/* a float would lose bits of a NaN */
 		if (packed && ply->form != PLY_FORM_ASCII)
 			property->type = ELEMENT_U32;
@@ -216,9 +216,12 @@ put_words(FILE *file, const char *key, const struct frame_head *head, size_t pac
     const char *plain, const char *of_packed)
 {
 	fputs(key, file);
-	for (size_t c = 0; c < head->c; c += c == packed ? 3 : 1)
+	for (size_t c = 0; c < head->c; c += c == packed ? 3 : 1) {
+		const char *name = table_foreign_name(head->channel[c], TABLE_NORMALS);
+
 		fprintf(file, " %s", c == packed ? of_packed : plain ? plain :
-		    table_foreign_name(head->channel[c], TABLE_NORMALS));
+		    strcmp(name, "_") ? name : "__");	/* _ is passed over */
+	}
 	putc('\n', file);
 }
 

@@ -891,8 +891,6 @@ turned_passes(struct run *run, struct passes *passes)
 	size_t plane_words = (h + 1) * (frame_stride(w, SAMPLE_FLOAT) / sizeof(float));
 	int key = key_axis(turned.rotation, turned.sign < 0, &turned.facing);
 
-	if (head_is_table(in))
-		return passes_refuse(passes, "the points of a table are drawn as discs");
 	for (view.survey_side = 2 * VIEW_COUNT_TILE; groups * VIEW_GROUP * ITEMS_MOST < points &&
 	    view.survey_side > 1;) {
 		view.survey_side /= 2;
