@@ -135,7 +135,8 @@ add_field(struct pcd *pcd, struct ply_element *element, size_t i)
 		if (ply->properties++ == PLY_PROPERTIES)
 			return fail(ply->path, "has more than %d values a point", PLY_PROPERTIES);
 		*property = (struct ply_property){ .type = types[k].element,
-			.role = !strcmp(name, "_") ? PLY_SKIPPED : packed ? PLY_PACKED : PLY_PLAIN };
+			.role = !strcmp(name, "_") ? PLY_SKIPPED : packed ? PLY_PACKED :
+			PLY_PLAIN };
 		/* a float would lose bits of a NaN */
 		if (packed && ply->form != PLY_FORM_ASCII)
 			property->type = ELEMENT_U32;

@@ -71,9 +71,9 @@ int ply_read_line(struct ply *, char line[PLY_LINE_BYTES]);
 /* After the header: values of text follow. */
 void ply_begin_values(struct ply *);
 /*
- * After the header: the vertices' properties, but for lists, as the channels of a table; of an image
- * where head->h is more than 1, whose size is then head's. What stands behind the vertices is left
- * alone. -1 after fail().
+ * After the header: the vertices' properties, but for lists, as the channels of a table; of an
+ * image where head->h is more than 1, whose size is then head's. What stands behind the vertices is
+ * left alone. -1 after fail().
  */
 int ply_read_cloud(struct ply *, struct frame_head *, struct frame **out);
 /* fail() for the current line of the header. */

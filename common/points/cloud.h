@@ -27,7 +27,7 @@
 /* Points and their normals; after cloud_scale(), in the order of the cubes. */
 struct cloud {
 	size_t n, points;		/* and how many the frame had, with normals or not */
-	bool keeps;			/* set by the caller: points without a normal stay, with 0 */
+	bool keeps;			/* by the caller: points without a normal stay, with 0 */
 	float *xyz[3], *normal[3];	/* normal[0] NULL: there are none yet */
 	uint32_t *index;		/* of each point's pixel */
 	float *aside;			/* of cloud_normals(): neighbours' mean from it, in cells */
@@ -78,8 +78,8 @@ int cloud_scale(struct run *, struct cloud *, double *cell, double *noise);
 int cloud_normals(struct run *, struct cloud *);
 /*
  * The finite points of a table for a picture: sorted, with the table's normals or those of their
- * neighbours, on any side, 0 where there are none. -1 after fail(), also where all are at one place;
- * cloud_free() in either case.
+ * neighbours, on any side, 0 where there are none. -1 after fail(), also where all are at one
+ * place; cloud_free() in either case.
  */
 int cloud_of_table(struct run *, const struct frame *, struct cloud *);
 /* The radius of discs, in spacings, that leave no hole between random points. */
