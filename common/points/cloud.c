@@ -1,7 +1,7 @@
 /*
  * Points of a frame or a table as a cloud, for mergexyz, xyz2mesh and pictures: what tells their
- * sides, how dense they are, the order of their cubes, those near a brick, and their normals by the plane
- * through the neighbours.
+ * sides, how dense they are, the order of their cubes, those near a brick, and their normals by the
+ * plane through the neighbours.
  */
 #include "points/cloud.h"
 

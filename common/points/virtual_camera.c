@@ -588,7 +588,7 @@ view_draw(struct run *run, const char *name, struct triangles *triangles,
 
 /* ---- tables ---- */
 
-#define AS_LARGE 1.2533		/* sqrt(pi/2): half a diagonal of a square as large as a disc of 1 */
+#define AS_LARGE 1.2533		/* sqrt(pi/2): half a diagonal of a square of area pi */
 
 /* A square about p across a normal. -1 after fail(). */
 static int

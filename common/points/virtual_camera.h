@@ -29,8 +29,8 @@ int view_draw(struct run *, const char *name, struct triangles *, const struct v
     const struct meta *meta, struct frame **out);
 
 /* The points of a table as squares in the planes of their normals, which cover discs of their
- * spacing (points/cloud.h), with their grey value. To be freed also after a failure, -1 after fail().
- */
+ * spacing (points/cloud.h), with their grey value. To be freed also after a failure, -1 after
+ * fail(). */
 int table_triangles(struct run *, const struct frame *table, struct triangles *);
 
 struct box {

@@ -1,6 +1,6 @@
 /*
- * Triangle meshes, or frames and tables of points, seen from afar: orthographic depth. This file has
- * options and inputs, points/virtual_camera.c places the mesh in the view and draws it,
+ * Triangle meshes, or frames and tables of points, seen from afar: orthographic depth. This file
+ * has options and inputs, points/virtual_camera.c places the mesh in the view and draws it,
  * mesh2depth_rows.c has the loops.
  */
 #include "mesh2depth.h"

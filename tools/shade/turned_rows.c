@@ -6,8 +6,8 @@
  * LANES cells of the grid (2 x 2 neighbours, two triangles) are placed in the picture at once, and
  * the samples in their bounding boxes are tested one after another, each step for all cells. What
  * hits goes through a list into the strip, where the nearest stays; then the strip is lit. Colours
- * come last, when the range of the values is known. A point of a table is a cell by itself: a square
- * in the plane of its normal, of which the disc is kept.
+ * come last, when the range of the values is known. A point of a table is a cell by itself: a
+ * square in the plane of its normal, of which the disc is kept.
  *
  * All levels, any number of threads and any order of cells give the same bytes: a sample's place,
  * weights and attributes are the same operations in the same order for each cell, without fused
