@@ -1,7 +1,7 @@
 /*
- * Tables from arbitrary bytes, read as CSV, vnlog, a PLY or PCD cloud and columns of points, which
- * the suffix may name: no crash, no undefined behaviour, nothing leaked, no memory beyond what the bytes can hold; and what was read is
- * written in each syntax and read back as the same.
+ * Tables from arbitrary bytes, read as CSV, vnlog, a PLY or PCD cloud and columns of points: no
+ * crash, no undefined behaviour, nothing leaked, no memory beyond what the bytes can hold; and what
+ * was read is written in each syntax and read back as the same.
  */
 #define _GNU_SOURCE
 #include "fuzz.h"
