@@ -202,6 +202,8 @@ def table_files():
 	yield File("csv-line.csv", b"x,y\n1," + b"1" * (20 * MIB) + b"\n")
 	yield File("csv-names.csv", b"x,y," + b"n" * (20 * MIB) + b"\n1,2,3\n")
 	yield File("vnl-columns.vnl", b"# " + b" ".join(b"a%d" % i for i in range(600000)) + b"\n" + b"1 " * 600000 + b"\n")
+	yield File("pts-count.pts", b"4000000000\n" + b"1 2 3\n" * 1000)
+	yield File("pcd-size.pcd", b"VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nWIDTH 3000000000\nHEIGHT 3000000000\nDATA binary\n" + bytes(5000))
 	yield File("vnl-rows.vnl", b"# x\n" + b"-\n" * 500000, refused=False)
 	form = b"ply\nformat %s 1.0\n"
 	for words in (b"ascii", b"binary_little_endian", b"binary_big_endian"):

@@ -593,7 +593,7 @@ open("junk.stl", "wb").write(b"abc")'
 	fails 1 "element face has no list vertex_indices" mesh2depth nolist.ply
 	fails 1 "triangle 79 has point 42, but there are 42 points" mesh2depth index.ply
 	fails 1 "triangle 0 has point -2" mesh2depth negative.ply
-	fails 1 "holds no triangles, only 42 points" mesh2depth none.ply
+	fails 1 "holds no triangles, only 42 points" mesh2depth <none.ply
 	fails 1 "wanted a number, not 'zero'" mesh2depth word.ply
 	fails 1 "4000000000 triangles cannot lie in the" mesh2depth lie.stl
 	fails 1 "before endsolid" mesh2depth noend.stl

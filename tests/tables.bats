@@ -21,12 +21,12 @@ def same(a, b):
 	expect(np.array_equal(np.signbit(a.pixels) | np.isnan(a.pixels), np.signbit(b.pixels) | np.isnan(b.pixels)), "signs")
 '
 
-@test "tables: there and back through CSV, vnlog and PLY, to the bit, 0 to 10000 rows, from files and pipes" {
+@test "tables: there and back through CSV, vnlog, PLY and PCD, to the bit, 0 to 10000 rows, from files and pipes" {
 	for n in 0 1 2 63 64 65 10000; do
 		py "$tables"'
 write_frames("t.nrrd", table(int(sys.argv[1]), ["x", "y", "z", "sigma", "a,b", "\"q\"", "7"],
 	note="a \\\\ b:c", period_px="5 6", empty=""))' $n
-		for form in csv vnl ply "ply --ascii"; do
+		for form in csv vnl ply "ply --ascii" pcd "pcd --ascii"; do
 			read -r suffix option <<<"$form"
 			framecat $option t.nrrd -o "t.$suffix"
 			framecat "t.$suffix" -o file.nrrd
@@ -117,9 +117,9 @@ check("b.vnl", ["x", "y"], [[1, n], [3, 4]])'
 		printf "$2" >"$1"
 		fails 1 "$1: $3" framecat "$1" -o x.nrrd
 	}
-	bad a.csv 'x,y\n1,2\n3\n' "line 3: 1 value where 2 columns are named"
-	bad a.csv 'x,y\n1,2\n3,4,5\n' "line 3: 3 values where 2 columns are named"
-	bad a.csv 'x,y\n1,2,\n' "line 2: 3 values where 2 columns are named"
+	bad a.csv 'x,y\n1,2\n3\n' "line 3: 1 value in a table of 2 columns"
+	bad a.csv 'x,y\n1,2\n3,4,5\n' "line 3: 3 values in a table of 2 columns"
+	bad a.csv 'x,y\n1,2,\n' "line 2: 3 values in a table of 2 columns"
 	bad a.csv '# a\nx,y\n1,two\n' "line 3: wanted a number, not 'two'"
 	bad a.csv 'x,y\n1,2x\n' "line 2: wanted a number, not '2x'"
 	bad a.csv 'x,y\n1,"2\n' "line 2: a quote is not closed"
@@ -128,11 +128,10 @@ check("b.vnl", ["x", "y"], [[1, n], [3, 4]])'
 	bad a.csv '1,2\n3,4\n' "line 1: wanted the names of the columns, found only numbers"
 	bad a.csv '# key:=1\n' "ends before the names of the columns"
 	bad a.csv 'x,y\n1,\0' "line 2 has a byte 0: it is no text"
-	bad a.csv 'x;y\n1;2\n' "line 1: columns are separated by commas, not ';'"
 	bad a.csv 'x\ty\n1\t2\n' "line 1: columns are separated by commas, not tabs"
-	bad a.csv 'x;y\n1,5;2,5\n' "line 1: columns are separated by commas, not ';'"
-	bad a.vnl '# x y\n1\n' "line 2: 1 value where 2 columns are named"
-	bad a.vnl '# x y\n1 2 3\n' "line 2: 3 values where 2 columns are named"
+	bad a.csv 'x;y\n1,5;2,5\n' "line 2: wanted a number, not '1,5': numbers have a point, not a comma"
+	bad a.vnl '# x y\n1\n' "line 2: 1 value in a table of 2 columns"
+	bad a.vnl '# x y\n1 2 3\n' "line 2: 3 values in a table of 2 columns"
 	bad a.vnl '# x y\n1 b\n' "line 2: wanted a number, not 'b'"
 	bad a.vnl '1 2\n' "line 1: wanted the names of the columns behind #, not '1 2'"
 	bad a.vnl '## nothing\n' "ends before the names of the columns"
@@ -143,17 +142,6 @@ check("b.vnl", ["x", "y"], [[1, n], [3, 4]])'
 	py 'open("a.csv", "w").write("x,y\n" + "1" * (5 << 20))'
 	fails 1 "line 2 is longer than 4194304 bytes" framecat a.csv -o x.nrrd
 	[ ! -e x.nrrd ]
-	# points as other programs write them: the line says what is read, and its cure gives the points
-	printf '1.5 2 3\n4 5 6\n-7 8e1 9\n' >a.xyz
-	fails 1 "a.xyz: not a known image format: seems to be points as numbers alone (XYZ, ASC)" framecat a.xyz -o x.nrrd
-	FILE=a.xyz bash -c "$(grep -oP '\(echo.*points.vnl' <<<"${stderr//FILE/\$FILE}")"
-	framecat points.vnl -o p.csv
-	[ "$(grep -v '^#' p.csv | paste -sd' ')" = "x,y,z 1.5,2,3 4,5,6 -7,80,9" ]
-	printf '# .PCD v0.7 - Point Cloud Data\nVERSION 0.7\nFIELDS x y z\n' >a.pcd
-	for operand in a.pcd -; do
-		fails 1 "seems to be PCD: points are read from PLY, CSV and vnlog files" framecat $operand -o x.nrrd <a.pcd
-	done
-	[ ! -e x.nrrd ]
 	# what is no table is not taken for one
 	text() {
 		printf "$1" >text
@@ -163,7 +151,7 @@ check("b.vnl", ["x", "y"], [[1, n], [3, 4]])'
 	text '# Blender, 4.0\nmtllib a.mtl\nv 1 2 3\n'
 	text '%%YAML:1.0\n---\na: [1, 2,\n 3]\n'
 	text '{ "a": 1,\n "b": 2 }\n'
-	text '1 2 3\n4 5 6\n'
+	text '1 2\n4 5\n'
 	text '# a comment\nkey value\n'
 	printf 'solid a, b\n facet normal 0 0 1\n' >text
 	fails 1 "STL files are written, but not read here" framecat text -o x.nrrd
@@ -271,7 +259,7 @@ expect(p.T == [[255, 9, 7], [0, 10, 255], [0, 0, 0]], p)'
 	fails 1 "mesh.ply: is a mesh, and only points are read of PLY files: mesh2depth reads meshes" framecat mesh.ply -o x.nrrd
 	framecat --points in.nrrd -o points.ply		# an image as a mesh without triangles, as ever
 	[ "$(framecat points.ply | frameinfo -s)" = "0 20x3 float x y z" ]
-	fails 1 "points.ply: holds no triangles, only 20 points" mesh2depth points.ply -o x.nrrd
+	fails 1 "holds no triangles, only 20 points" mesh2depth -o x.nrrd <points.ply
 }
 
 @test "tables: in a folder of images CSV, vnlog and PLY files are passed over, as before" {
@@ -575,4 +563,146 @@ expect("a_b" in open(sys.argv[1]).read())' one.$suffix
 	py 'write_frames("image.nrrd", Frame(np.zeros((1, 3, 4), "f4"), ["x"]))'
 	fails 1 "--where: is for tables, the input is an image" framecat --where x=0 image.nrrd -o x.csv
 	[ ! -e x.csv ]
+}
+
+@test "tables: points as columns of numbers, as other programs write them" {
+	good() {	# NAME TEXT CHANNELS ROWS
+		printf "$2" >"$1"
+		framecat "$1" -o p.nrrd
+		[[ $1 == *.xyzn ]] || framecat - <"$1" | framecmp - p.nrrd
+		py '
+f, rows = read_frame("p.nrrd"), eval(sys.argv[2], {"nan": np.nan})
+expect(f.names == sys.argv[1].split(), f.names)
+expect(f.meta["points"] == str(len(rows)) and np.array_equal(f.pixels[:, 0].T, np.array(rows, "f4").reshape(len(rows), -1),
+	equal_nan=True), f.meta, f.pixels)' "$3" "$4"
+	}
+	good a.xyz '1.5 2 3\n4 5 6\n-7 8e1 nan\n' 'x y z' '[[1.5,2,3],[4,5,6],[-7,80,nan]]'
+	good a.txt '\xef\xbb\xbf 1.5;2;3 \r\n\r\n4; ;6' 'x y z' '[[1.5,2,3],[4,nan,6]]'
+	good a.asc '1.5, 2, 3\n4,5,6\n' 'x y z' '[[1.5,2,3],[4,5,6]]'
+	good a.csv '1\t2\t3\n4\t5\t6\n' 'x y z' '[[1,2,3],[4,5,6]]'
+	good a.xyzn '1 2 3 0 0 1\n' 'x y z nx ny nz' '[[1,2,3,0,0,1]]'
+	good a.pts '2\n1 2 3 -7 255 0 9\n4 5 6 8 1 2 3\n' 'x y z intensity r g b' '[[1,2,3,-7,255,0,9],[4,5,6,8,1,2,3]]'
+	good b.pts '1\n1 2 3 255 0 9\n' 'x y z r g b' '[[1,2,3,255,0,9]]'
+	good c.asc '//X,Y,Z,R,G,B,Nx,Ny,Nz,My_field\n1,2,3,255,0,9,0,0,1,7\n' 'x y z r g b nx ny nz My_field' '[[1,2,3,255,0,9,0,0,1,7]]'
+	good d.asc '//X Y Z Rf Gf Bf\n2\n1 2 3 .5 0 1\n4 5 6 0 0 0\n' 'x y z r g b' '[[1,2,3,.5,0,1],[4,5,6,0,0,0]]'
+	framecat d.asc | frameinfo | has '^  max_value:=1$'
+	good e.txt 'X;Y;Z;Red;Green;Blue\n1;2;3;4;5;6\n' 'x y z r g b' '[[1,2,3,4,5,6]]'
+	good f.txt 'x\ty\tz\n1\t2\t3\n' 'x y z' '[[1,2,3]]'
+	good g.csv 'x;y;name\n1;2;3\n' 'x y name' '[[1,2,3]]'
+	printf '//X Y Z\n' >h.xyz
+	framecat h.xyz -o p.nrrd
+	[ "$(frameinfo -s p.nrrd)" = "0 0x3 float x y z" ]
+	printf '1 2 3 4\n' >i.xyz
+	fails 0 "columns 4 to 4 have no names: a first line such as //X,Y,Z,R,G,B tells them" framecat i.xyz -o p.nrrd
+	[ "$(frameinfo -s p.nrrd)" = "0 1x4 float x y z field4" ]
+	# NumPy's own text, and ours in NumPy, to the bit
+	py '
+p = np.concatenate([np.random.default_rng(1).normal(size=(500, 3)) * 1e3, [[0.1, 1e-45, 3.4e38]]]).astype("f4")
+np.savetxt("n.xyz", p, "%.9g")
+write_frames("n.nrrd", Frame(p.T[:, None], list("xyz"), {"points": "501"}))'
+	framecat n.xyz | framecmp - n.nrrd
+	framecat n.nrrd -o m.xyz
+	py 'expect(np.array_equal(np.loadtxt("m.xyz").astype("f4"), read_frame("n.nrrd").pixels[:, 0].T))'
+	py "$tables"'
+names = {"a.asc": "x y z r g b nx ny nz q", "b.xyz": "x y z _", "c.pts": "x y z intensity r g b", "d.pts": "x y z", "e.xyzn": "x y z nx ny nz"}
+for n in 0, 1, 500:
+	for name, channels in names.items():
+		if n or name != "c.pts":
+			write_frames(f"{n}-{name}.nrrd", table(n, channels.split()))'
+	for file in ?-?.*.nrrd 500-?.*.nrrd; do
+		framecat "$file" -o "${file%.nrrd}"
+		framecat "${file%.nrrd}" -o back.nrrd
+		framecmp "$file" back.nrrd
+		[ "$(frameinfo -s back.nrrd)" = "$(frameinfo -s "$file")" ]
+	done
+	[ "$(head -n 1 500-a.asc)$(head -n 1 500-c.pts)" = "//x y z r g b nx ny nz q500" ]
+	py "$tables"'write_frames("q.nrrd", table(2, ["x", "y", "z", "q"]))'
+	fails 1 "q.pts: PTS holds x y z, intensity and r g b, in this order" framecat q.nrrd -o q.pts
+	fails 1 "q.xyz: the first channels are not x y z: framecat --channels chooses" framecat -c q,x,y q.nrrd -o q.xyz
+}
+
+@test "tables: bad columns of points are one line" {
+	bad() {		# NAME TEXT MESSAGE
+		printf "$2" >"$1"
+		fails 1 "$1: $3" framecat "$1" -o x.nrrd
+	}
+	bad a.xyz '1 2 3\n4 5\n' "line 2: 2 values in a table of 3 columns"
+	bad a.xyz '1 2 3\n4 5 6 7\n' "line 2: 4 values in a table of 3 columns"
+	bad a.xyz '1 2 3\n4 five 6\n' "line 2: wanted a number, not 'five'"
+	bad a.xyz '1,5 2,5 3,5\n' "line 1: wanted a number, not '5 2': numbers have a point, not a comma"
+	bad a.asc '1,5;2,5;3,5\n' "line 1: wanted a number, not '1,5': numbers have a point, not a comma"
+	bad a.asc '1\t2\t3\n1,5\t2,5\t3,5\n' "line 2: wanted a number, not '1,5': numbers have a point, not a comma"
+	bad a.xyz '1 2\n' "line 1 has 2 columns: points have x y z at least"
+	bad a.xyz 'x y\n1 2\n' "line 1 has 2 columns: points have x y z at least"
+	bad a.xyz '1 2 1e39\n' "line 1: 1e39 is larger than a float can be"
+	bad a.xyz '# nothing\n' "ends before the first point"
+	bad a.pts '3\n1 2 3\n4 5 6\n' "ends too early, after 2 of 3 points that line 1 announces"
+	bad a.pts '1000000000\n1 2 3\n' "ends too early, after 1 of 1000000000 points that line 1 announces"
+	bad a.pts '1\n1 2 3\n4 5 6\n' "has 2 points, not 1, which line 1 announces"
+	bad a.pts '2\n1 2 3\n1\n4 5 6\n' "line 3: 1 value in a table of 3 columns"
+	bad a.asc '//X,Y,Z,x\n1,2,3,4\n' "two columns have the name x (31 bytes of it count)"
+	bad a.xyz '1 2 3\n4 5 6\n7 \0 9\n' "line 3 has a byte 0: it is no text"
+	[ ! -e x.nrrd ]
+}
+
+@test "tables: PCD of others, organised clouds, and what is wrong with one" {
+	py '
+head = """# .PCD v.7 - Point Cloud Data file format
+VERSION .7
+FIELDS x y z _ rgb normal_x hist
+SIZE 4 8 2 1 4 4 4
+TYPE F F I U %s F F
+COUNT 1 1 1 3 1 1 2
+WIDTH %d
+HEIGHT %d
+VIEWPOINT 1 2.5 -3 1 0 0 0
+POINTS 4
+DATA %s
+"""
+rows = [(1.5, -2.5, -300, 0xff0102fe + i, 0.25 * i, i, -i) for i in range(4)]
+def binary(kind, w, h):
+	return (head % (kind, w, h, "binary")).encode() + b"".join(
+		np.array([a], "<f4").tobytes() + np.array([b], "<f8").tobytes() + np.array([c], "<i2").tobytes() + b"abc" +
+		np.array([rgb], "<u4").tobytes() + np.array([n, p, q], "<f4").tobytes() for a, b, c, rgb, n, p, q in rows)
+open("u.pcd", "wb").write(binary("U", 4, 1))
+open("f.pcd", "wb").write(binary("F", 4, 1))
+open("o.pcd", "wb").write(binary("F", 2, 2))
+text = [(a, b, c, 1, 2, 3, rgb, n, p, q) for a, b, c, rgb, n, p, q in rows]
+open("a.pcd", "w").write((head % ("U", 4, 1, "ascii")).replace("\n", "\r\n") + "".join(" ".join(map(str, r)) + "\r\n" for r in text))'
+	for name in u f a o; do
+		framecat $name.pcd -o $name.nrrd
+		py '
+f, n = read_frame(sys.argv[1] + ".nrrd"), sys.argv[1]
+expect(f.names == "x y z r g b nx hist1 hist2".split(), f.names)
+expect(f.meta["seen_from_mm"] == "1 2.5 -3", f.meta)
+expect(f.pixels.shape[1:] == ((2, 2) if n == "o" else (1, 4)), f.pixels.shape)
+expect(f.pixels.reshape(9, 4).T == [[1.5, -2.5, -300, 1, 2, 254 + i, 0.25 * i, i, -i] if i < 2 else
+	[1.5, -2.5, -300, 1, 3, i - 2, 0.25 * i, i, -i] for i in range(4)], f.pixels)' $name
+		for option in "" --ascii; do
+			framecat $option $name.nrrd -o again.pcd
+			[ "$(grep -ac '^FIELDS x y z rgb normal_x hist1 hist2$' again.pcd)" -eq 1 ]
+			framecat again.pcd | framecmp - $name.nrrd
+		done
+	done
+	bad() {		# SED MESSAGE
+		LC_ALL=C sed "$1" "${3:-u}.pcd" >b.pcd
+		fails 1 "b.pcd: $2" framecat b.pcd -o x.nrrd
+	}
+	bad 's/^DATA.*/DATA binary_compressed/' "DATA binary_compressed is not read: save it as binary or ascii"
+	bad 's/^DATA.*/DATA zip/' "header line 11: wanted DATA ascii or binary, not 'zip'"
+	bad 's/^POINTS.*/POINTS 5/' "POINTS is 5, but WIDTH x HEIGHT 4 x 1"
+	bad 's/^WIDTH.*/WIDTH 1000000000/;/^POINTS/d' "ends too early, after 4 of 1000000000 entries of element POINTS"
+	bad 's/^SIZE.*/SIZE 4 4/' "FIELDS, SIZE, TYPE and COUNT name 7, 2, 7 and 7 fields"
+	bad 's/^SIZE.*/SIZE 3 8 2 1 4 4 4/' "field x has TYPE F and SIZE 3, which are no number's"
+	bad 's/^COUNT.*/COUNT 1 1 1 1 1 1 1000/' "has more than 256 values a point"
+	bad 's/^COUNT.*/COUNT 1 -1/' "header line 6: wanted one whole number of each field, not '-1'"
+	bad 's/^FIELDS.*/FIELDS x y z _ rgb x hist/' "two columns have the name x"
+	bad 's/^HEIGHT/HIGH/' "header line 8: wanted a line of a PCD header, not 'HIGH'"
+	bad '$s/ 3 .*//' "ends too early, after 3 of 4 entries of element POINTS" a
+	bad '$s/-3/red/' "line 15: wanted a number, not 'red00'" a
+	head -c -5 u.pcd >b.pcd
+	fails 1 "b.pcd: ends too early, after 3 of 4 entries of element POINTS" framecat b.pcd -o x.nrrd
+	head -n 5 u.pcd >b.pcd
+	fails 1 "b.pcd: ends too early, within the header" framecat b.pcd -o x.nrrd
+	[ ! -e x.nrrd ]
 }

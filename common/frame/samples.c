@@ -183,15 +183,14 @@ table_rows_add(struct table_rows *rows)
 int
 table_rows_frame(const struct table_rows *rows, struct frame_head *head, struct frame **out)
 {
-	head_set_points(head, rows->n);
+	if (head->h == 1)
+		head_set_points(head, rows->n);
 	if (frame_new(head, out) < 0)
 		return -1;
 	for (size_t c = 0; c < rows->c; c++) {
-		float *to = frame_floats(*out, c, 0);
-
-		to[0] = NAN;		/* the column that stands for no row */
+		frame_floats(*out, c, 0)[0] = NAN;	/* the column that stands for no row */
 		for (size_t i = 0; i < rows->n; i++)
-			to[i] = rows->v[i * rows->c + c];
+			frame_floats(*out, c, i / head->w)[i % head->w] = rows->v[i * rows->c + c];
 	}
 	return 0;
 }

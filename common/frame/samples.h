@@ -48,7 +48,8 @@ struct table_rows {
 
 /* Room for one more row, which the caller fills; NULL after fail(). */
 float *table_rows_add(struct table_rows *);
-/* The table with that head, whose size and `points` it sets. 0 or -1 after fail(). */
+/* The table with that head, whose size and `points` it sets, or the image of w x h rows where h is
+ * more than 1. 0 or -1 after fail(). */
 int table_rows_frame(const struct table_rows *, struct frame_head *, struct frame **out);
 void table_rows_free(struct table_rows *);
 

@@ -53,38 +53,13 @@ sniff_read(int fd, void *start, size_t most, off_t here)
 	return (ssize_t)got;
 }
 
-/* What to do with points as other programs write them; NULL where these bytes are none: the header
- * of a PCD file, or a first line of numbers and nothing else. */
-static const char *
-points_hint(const unsigned char *start, size_t n)
-{
-	static const char pcd[] = "# .PCD", version[] = "VERSION";
-	size_t digits = 0, blanks = 0, i;
-
-	if ((n >= strlen(pcd) && !memcmp(start, pcd, strlen(pcd))) ||
-	    (n >= strlen(version) && !memcmp(start, version, strlen(version))))
-		return "seems to be PCD: points are read from PLY, CSV and vnlog files";
-	for (i = 0; i < n && start[i] != '\n'; i++) {
-		if (!start[i] || !strchr("0123456789+-.eE,; \t\r", start[i]))
-			return NULL;
-		digits += start[i] >= '0' && start[i] <= '9';
-		blanks += start[i] == ' ' || start[i] == '\t';
-	}
-	return digits < 3 || !blanks ? NULL : "seems to be points as numbers alone (XYZ, ASC): "
-	    "points are read from PLY, CSV and vnlog files; (echo '# x y z'; cat FILE) "
-	    ">points.vnl makes one, if these are its columns";
-}
-
 int
 sniff_fail(const char *path, const unsigned char *start, size_t n)
 {
-	const char *hint = points_hint(start, n);
 	char text[4 * 5 + 1] = "";
 
 	if (n == 0)
 		return fail(path, "is empty");
-	if (hint)
-		return fail(path, "not a known image format: %s", hint);
 	for (size_t i = 0; i < n && i < 4; i++)
 		sprintf(text + 5 * i, " 0x%02x", start[i]);
 	return fail(path, "not a known image format, starts with%s", text);

@@ -1,6 +1,7 @@
 /*
- * Reads and writes tables of numbers as text (CSV, blanks, tabs): recognises separators and decimal
- * commas, reads column names, reports the line of an error.
+ * Reads and writes tables of numbers as text (CSV, vnlog, points as bare columns): recognises
+ * separators, reads column names, reports the line of an error; and what other formats of points
+ * share with it.
  */
 #include "io/text_table.h"
 
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
@@ -34,13 +36,15 @@ count_digits(const char *text)
 	return most < DIGITS_MOST ? most : DIGITS_MOST;
 }
 
-bool
-text_table_rounds(const char *text, double v)
+/* Is v, of WHOLE_MOST or more, another number as a float? What `text` (NULL: there is none) says in
+ * fewer digits than its float has is not. */
+static bool
+rounds(const char *text, double v)
 {
 	float kept = (float)v;
 	char again[64];
 
-	if (!(fabs(v) >= WHOLE_MOST) || isinf(v) || (double)kept == v)
+	if (isinf(v) || (double)kept == v)
 		return false;
 	if (!text || strpbrk(text, "xX"))
 		return true;
@@ -48,12 +52,104 @@ text_table_rounds(const char *text, double v)
 	return strtod(again, NULL) != v;	/* else other digits for the same float */
 }
 
-void
-text_table_warn_rounded(const char *path, const char *what, size_t number, const char *value,
-    float kept)
+int
+table_value(const struct table_place *place, const char *word, double v, float *to, bool *warned)
 {
-	warn(path, "%s %zu: %.60s becomes %.12g: from 16777216 on not every whole number is a "
-	    "float (said once a file)", what, number, value, (double)kept);
+	char text[64];
+
+	*to = isnan(v) ? NAN : (float)v;
+	if (!(fabs(v) >= WHOLE_MOST))
+		return 0;
+	snprintf(text, sizeof(text), "%.15g", v);
+	if (isinf(*to) && (!isinf(v) || (word && strpbrk(word, "0123456789"))))
+		return fail(place->path, "%s %zu: %s is larger than a float can be", place->what,
+		    place->number, word ? word : text);
+	if (!*warned && rounds(word, v)) {
+		warn(place->path, "%s %zu: %.60s becomes %.12g: from 16777216 on not every whole "
+		    "number is a float (said once a file)", place->what, place->number,
+		    word ? word : text, (double)*to);
+		*warned = true;
+	}
+	return 0;
+}
+
+/* ---- what other programs call channels ---- */
+
+static const char *const foreign_names[][2] = { { "red", "r" }, { "green", "g" }, { "blue", "b" },
+	{ "alpha", "a" }, { "normal_x", "nx" }, { "normal_y", "ny" }, { "normal_z", "nz" },
+	{ "rf", "r" }, { "gf", "g" }, { "bf", "b" }, { "x", "x" }, { "y", "y" }, { "z", "z" },
+	{ "r", "r" }, { "g", "g" }, { "b", "b" }, { "a", "a" }, { "nx", "nx" }, { "ny", "ny" },
+	{ "nz", "nz" }, { "intensity", "intensity" } };
+
+#define FOREIGN_NAMES (sizeof(foreign_names) / sizeof(*foreign_names))
+
+void
+table_channel_name(const char *foreign, bool any_case, char to[CHANNEL_NAME_SIZE])
+{
+	size_t n;
+
+	for (size_t i = 0; i < FOREIGN_NAMES; i++)
+		if (!(any_case ? strcasecmp : strcmp)(foreign, foreign_names[i][0])) {
+			foreign = foreign_names[i][1];
+			break;
+		}
+	n = strnlen(foreign, CHANNEL_NAME_SIZE - 1);
+	memmove(to, foreign, n);
+	memset(to + n, 0, CHANNEL_NAME_SIZE - n);
+}
+
+const char *
+table_foreign_name(const char *channel, size_t first)
+{
+	for (size_t i = first; i < (first == TABLE_COLOURS ? 4 : 7); i++)
+		if (!strcmp(channel, foreign_names[i][1]))
+			return foreign_names[i][0];
+	return *channel ? channel : "_";
+}
+
+/* Are these bytes? rounded: levels of a known white, of which no colour is black, as in meshes. */
+static bool
+fits_uchar(const float *v, size_t n, bool rounded)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rounded ? v[i] <= -0.5f || v[i] >= 255.5f :
+		    !(v[i] >= 0.0f && v[i] <= 255.0f && v[i] == floorf(v[i])) ||
+		    (v[i] == 0.0f && signbit(v[i])))
+			return false;
+	return true;
+}
+
+bool
+table_byte_colours(const struct frame *floats, size_t colour[3])
+{
+	static const char *const names[] = { "r", "g", "b" };
+	const char *white = meta_get(&floats->head.meta, "max_value");
+	const bool rounded = white && !strcmp(white, "255");
+
+	for (size_t i = 0; i < 3; i++) {
+		colour[i] = head_channel(&floats->head, names[i]);
+		for (size_t y = 0; y < floats->head.h && colour[i] != NO_CHANNEL; y++)
+			if (!fits_uchar(frame_floats(floats, colour[i], y), floats->head.w,
+			    rounded))
+				colour[i] = NO_CHANNEL;
+		if (colour[i] == NO_CHANNEL) {
+			colour[0] = colour[1] = colour[2] = NO_CHANNEL;
+			return false;
+		}
+	}
+	return true;
+}
+
+int
+table_has_points(const char *path, const struct frame_head *head)
+{
+	char seen[300];
+
+	if (head_channel(head, "x") == NO_CHANNEL || head_channel(head, "y") == NO_CHANNEL ||
+	    head_channel(head, "z") == NO_CHANNEL)
+		return fail(path, "a cloud of points needs channels x y z, not %s",
+		    head_channels_hint(head, seen));
+	return 0;
 }
 
 /* What no channel can be called becomes _: blanks, control characters, backslashes. */
@@ -138,7 +234,62 @@ starts_with_number(const struct piece *line, enum text_syntax syntax, bool alone
 	if (syntax == TEXT_VNL)
 		return strchr(" \t#", *end) != NULL;	/* or at its end */
 	end += strspn(end, " \t");
-	return !*end || (*end == ',' && !alone);
+	return !*end || ((*end == ',' || *end == ';') && !alone);
+}
+
+/* Do the fields of this line, after // or not, begin with the names x y z? */
+static bool
+names_points(const struct piece *line)
+{
+	const char *at = line->at, *end = at + line->n;
+	int k = 0;
+
+	at += line->n >= 2 && !memcmp(at, "//", 2) ? 2 : 0;
+	for (; k < 3; k++) {
+		while (at < end && strchr(" \t,;", *at))
+			at++;
+		if (at == end || tolower((unsigned char)*at) != 'x' + k ||
+		    (at + 1 < end && !strchr(" \t,;", at[1])))
+			return false;
+		at++;
+	}
+	return true;
+}
+
+/* How many numbers, and nothing else, are in a line? 0: another word is. */
+static size_t
+count_numbers(const struct piece *line)
+{
+	const char *at = line->at, *end = at + line->n;
+	size_t n = 0, length;
+
+	for (; at < end; at += length + 1) {
+		char text[64], *stop;
+
+		for (length = 0; at + length < end && !strchr(" \t,;", at[length]);)
+			length++;
+		if (length >= sizeof(text))
+			return 0;
+		memcpy(text, at, length);
+		text[length] = '\0';
+		strtod(text, &stop);
+		if (*stop && (line->whole || at + length < end))
+			return 0;
+		n += stop > text;
+	}
+	return n;
+}
+
+/* Do these lines begin a file of points: a line of names or not, their number or not, numbers? */
+static bool
+are_points(const struct piece *line, struct piece *rest)
+{
+	struct piece row;
+
+	if (names_points(line))
+		return next_sniffed_line(rest, &row) ? count_numbers(&row) > 0 : *line->at == '/';
+	return count_numbers(line) >= 3 || (count_numbers(line) == 1 && line->whole &&
+	    next_sniffed_line(rest, &row) && count_numbers(&row) >= 3);
 }
 
 /* key:=, behind the mark of a comment? */
@@ -161,10 +312,12 @@ is_key_line(const struct piece *line, const char *mark)
 static bool
 is_csv(const struct piece *names, struct piece *rest, bool cut)
 {
-	bool comma = memchr(names->at, ',', names->n) != NULL;
+	bool comma = memchr(names->at, ',', names->n) || memchr(names->at, ';', names->n);
 	struct piece row;
 
-	if (strchr("{[<%", *names->at) ||
+	if (count_numbers(names) >= 3 || (*names->at == 'X' && names_points(names)))
+		return false;		/* points as columns */
+	if (strchr("{[</%", *names->at) ||
 	    (*names->at == 'P' && names->n == 2 && isdigit((unsigned char)names->at[1])))
 		return false;
 	if (!comma)
@@ -198,6 +351,10 @@ text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (start[i] == 0x7f || (start[i] < ' ' && !memchr("\t\r\n", start[i], 3)))
 			return false;
+	if (syntax == TEXT_NUMBERS)
+		return next_sniffed_line(&rest, &line) && are_points(&line, &rest);
+	if (rest.n >= 6 && !memcmp(rest.at, "# .PCD", 6))
+		return false;
 	while (next_sniffed_line(&rest, &line)) {
 		if (*line.at != '#') {
 			if (syntax == TEXT_CSV)
@@ -220,7 +377,13 @@ struct table_text {
 	enum text_syntax syntax;
 	char *line;		/* without its end, and a 0 behind it */
 	size_t room, number;	/* its number, from 1 */
+	char separator;		/* of fields; ' ': blanks and tabs */
 	bool warned;		/* about a value that a float rounds */
+	/* of points as columns */
+	bool named;		/* a line names them */
+	size_t counted;		/* number of the line with the number of points; 0: none */
+	long points;		/* that it announces */
+	size_t unnamed;		/* columns, of which only the first three have a name; 0: none */
 };
 
 /* ---- lines ---- */
@@ -296,7 +459,7 @@ take_quoted(const struct table_text *text, char **at, struct field *field)
 		return fail(text->path, "line %zu: a quote is not closed", text->number);
 	*to = '\0';
 	*at = skip_blanks(from + 1);
-	if (**at && **at != ',')
+	if (**at && **at != text->separator)
 		return fail(text->path, "line %zu: '%.30s' stands behind a quoted field",
 		    text->number, *at);
 	return 0;
@@ -315,7 +478,7 @@ next_field(const struct table_text *text, char **at, struct field *field)
 		return 0;
 	*at = skip_blanks(*at);
 	*field = (struct field){ *at, false };
-	if (text->syntax == TEXT_VNL) {
+	if (text->separator == ' ') {
 		end = *at + strcspn(*at, " \t");
 		*at = *end ? end + 1 : NULL;
 		*end = '\0';
@@ -327,7 +490,7 @@ next_field(const struct table_text *text, char **at, struct field *field)
 		*at = **at ? *at + 1 : NULL;
 		return 1;
 	}
-	end = *at + strcspn(*at, ",");
+	end = *at + strcspn(*at, (char[2]){ text->separator });
 	*at = *end ? end + 1 : NULL;
 	while (end > field->text && (end[-1] == ' ' || end[-1] == '\t'))
 		end--;
@@ -339,28 +502,23 @@ next_field(const struct table_text *text, char **at, struct field *field)
 static int
 parse_value(struct table_text *text, const char *field, float *out)
 {
-	const char *digits = field + (*field == '-' || *field == '+');
+	const struct table_place place = { text->path, "line", text->number };
 	char *end;
+	float kept;
 
 	*out = NAN;
-	if ((!*field && text->syntax == TEXT_CSV) || (!strcmp(field, "-") &&
+	if ((!*field && text->syntax != TEXT_VNL) || (!strcmp(field, "-") &&
 	    text->syntax == TEXT_VNL))
 		return 0;
 	*out = strtof(field, &end);
 	if (end == field || *end)
-		return fail(text->path, "line %zu: wanted a number, not '%.60s'", text->number,
-		    field);
-	if (isinf(*out) && isdigit((unsigned char)*digits))
-		return fail(text->path, "line %zu: %.60s is larger than a float can be",
-		    text->number, field);
+		return fail(text->path, "line %zu: wanted a number, not '%.60s'%s", text->number,
+		    field, *end == ',' || (text->separator == ',' && *end == ' ' && end > field) ?
+		    ": numbers have a point, not a comma" : "");
 	if (isnan(*out))
 		*out = NAN;
-	if (!text->warned && fabsf(*out) >= 16777216.0f &&
-	    text_table_rounds(field, strtod(field, NULL))) {
-		text_table_warn_rounded(text->path, "line", text->number, field, *out);
-		text->warned = true;
-	}
-	return 0;
+	return fabsf(*out) >= (float)WHOLE_MOST ? table_value(&place, field, strtod(field, NULL),
+	    &kept, &text->warned) : 0;
 }
 
 /* ---- names ---- */
@@ -384,7 +542,7 @@ make_name(const char *from, size_t c, char to[CHANNEL_NAME_SIZE])
 
 /* The names at `at` become the channels. */
 static int
-take_names(const struct table_text *text, char *at, struct frame_head *head)
+take_names(struct table_text *text, char *at, struct frame_head *head)
 {
 	bool names = false;
 	struct field field;
@@ -393,6 +551,8 @@ take_names(const struct table_text *text, char *at, struct frame_head *head)
 	double v;
 	int got;
 
+	if (text->syntax == TEXT_CSV && !strchr(at, ',') && strchr(at, ';'))
+		text->separator = ';';
 	copy = next = must_strdup(text->line);
 	while ((got = next_field(text, &next, &field)) > 0)
 		n++;
@@ -405,17 +565,123 @@ take_names(const struct table_text *text, char *at, struct frame_head *head)
 	if (head_set_count(head, n) < 0)
 		return -1;
 	for (size_t c = 0; next_field(text, &at, &field) > 0; c++) {
-		if (n == 1 && text->syntax == TEXT_CSV && !field.quoted &&
-		    strpbrk(field.text, ";\t"))
-			return fail(text->path, "line %zu: columns are separated by commas, not %s",
-			    text->number, strchr(field.text, ';') ? "';'" : "tabs");
+		if (n == 1 && text->syntax == TEXT_CSV && !field.quoted && strchr(field.text, '\t'))
+			return fail(text->path, "line %zu: columns are separated by commas, not "
+			    "tabs", text->number);
 		names |= field.quoted || (*field.text && number_parse(field.text, &v) < 0);
 		make_name(field.text, c, head->channel[c]);
+		if (text->syntax == TEXT_NUMBERS)
+			table_channel_name(head->channel[c], true, head->channel[c]);
 	}
 	if (names || text->syntax == TEXT_VNL)
 		return text_table_check_names(text->path, head);
 	return fail(text->path, "line %zu: wanted the names of the columns, found only numbers",
 	    text->number);
+}
+
+/* ---- points as columns of numbers ---- */
+
+/* The names of n columns that no line names; NULL: there are none. counted: a first line has the
+ * number of points, as in PTS. */
+static const char *
+usual_names(const char *path, size_t n, bool counted)
+{
+	const char *dot = strrchr(path, '.'), *suffix = dot ? dot : "";
+
+	return n == 3 ? "x y z" :
+	    n == 4 && counted ? "x y z intensity" :
+	    n == 7 && counted ? "x y z intensity r g b" :
+	    n == 6 && !strcasecmp(suffix, ".xyzn") ? "x y z nx ny nz" :
+	    n == 6 && (counted || !strcasecmp(suffix, ".xyzrgb")) ? "x y z r g b" : NULL;
+}
+
+/* Chooses what separates the fields of this line and of the next ones. */
+static void
+choose_separator(struct table_text *text, const char *line)
+{
+	text->separator = strchr(line, ';') ? ';' : strchr(line, ',') ? ',' : ' ';
+}
+
+/* Names the columns that the first row of numbers has; *counted: it is the number of points alone.
+ */
+static int
+name_columns(struct table_text *text, struct frame_head *head, bool *counted)
+{
+	char *copy = must_strdup(text->line), *next = copy;
+	const char *names;
+	struct field field;
+	size_t n = 0;
+
+	while (next_field(text, &next, &field) > 0)
+		n++;
+	*counted = n == 1 && !text->counted && integer_parse(copy, &text->points) == 0 &&
+	    text->points >= 0;
+	free(copy);
+	if (*counted || text->named)
+		return 0;
+	if (n < 3 || n > 65536)
+		return fail(text->path, "line %zu has %zu column%s: points have x y z at least",
+		    text->number, n, n == 1 ? "" : "s");
+	names = usual_names(text->path, n, text->counted > 0);
+	if (names)
+		return head_set_channels(head, names);
+	if (head_set_count(head, n) < 0)
+		return -1;
+	for (size_t c = 0; c < n; c++)
+		make_name(c < 3 ? (char[2]){ "xyz"[c] } : "", c, head->channel[c]);
+	text->unnamed = n;
+	return 0;
+}
+
+/* Reads lines until the columns are known: text->line is the first row. 0: there is none. */
+static int
+read_columns(struct table_text *text, struct frame_head *head)
+{
+	int got;
+
+	while ((got = next_line(text)) > 0) {
+		char *line = text->line;
+		struct piece piece;
+		bool counted;
+
+		line += text->number == 1 ? byte_order_mark(line, strlen(line)) : 0;
+		line = skip_blanks(line);
+		piece = (struct piece){ line, strlen(line), true };
+		if (names_points(&piece) && !text->named) {
+			line += 2 * !strncmp(line, "//", 2);
+			choose_separator(text, line);
+			text->named = true;
+			memmove(text->line, line, strlen(line) + 1);
+			if (strcasestr(line, "rf") && strcasestr(line, "bf"))
+				meta_set(&head->meta, "max_value", "1");
+			if (take_names(text, text->line, head) < 0)
+				return -1;
+			continue;
+		}
+		if (!*line || *line == '#' || !strncmp(line, "//", 2))
+			continue;
+		memmove(text->line, line, strlen(line) + 1);
+		choose_separator(text, text->line);
+		if (name_columns(text, head, &counted) < 0)
+			return -1;
+		if (!counted)
+			return 1;
+		text->counted = text->number;
+	}
+	if (got == 0 && !text->named && !text->counted)
+		return fail(text->path, "ends before the first point");
+	return got < 0 || text->named ? got : head_set_channels(head, "x y z");
+}
+
+/* There are as many points as a line has announced. */
+static int
+check_count(const struct table_text *text, size_t n)
+{
+	if (text->counted && n != (size_t)text->points)
+		return fail(text->path, n < (size_t)text->points ? "ends too early, after %zu of "
+		    "%ld points that line %zu announces" : "has %zu points, not %ld, which line "
+		    "%zu announces", n, text->points, text->counted);
+	return 0;
 }
 
 /* Reads lines until the names are known. */
@@ -474,17 +740,17 @@ take_row(struct table_text *text, struct table_rows *rows)
 		if (n < rows->c && parse_value(text, field.text, &row[n]) < 0)
 			return -1;
 	if (got == 0 && n != rows->c)
-		return fail(text->path, "line %zu: %zu value%s where %zu column%s named",
-		    text->number, n, n == 1 ? "" : "s", rows->c, rows->c == 1 ? " is" : "s are");
+		return fail(text->path, "line %zu: %zu value%s in a table of %zu column%s",
+		    text->number, n, n == 1 ? "" : "s", rows->c, rows->c == 1 ? "" : "s");
 	return got;
 }
 
 static int
 read_rows(struct table_text *text, struct table_rows *rows)
 {
-	int got;
+	int got = text->syntax == TEXT_NUMBERS ? 1 : next_line(text);	/* or it is read */
 
-	while ((got = next_line(text)) > 0) {
+	for (; got > 0; got = next_line(text)) {
 		if (text->syntax == TEXT_VNL)
 			text->line[strcspn(text->line, "#")] = '\0';
 		if (strchr("#", *skip_blanks(text->line)))	/* or at its end */
@@ -498,17 +764,23 @@ read_rows(struct table_text *text, struct table_rows *rows)
 int
 text_table_load(struct loader *loader, enum text_syntax syntax, struct frame **out)
 {
-	struct table_text text = { .path = loader->path, .file = loader->file, .syntax = syntax };
+	struct table_text text = { .path = loader->path, .file = loader->file, .syntax = syntax,
+		.separator = syntax == TEXT_CSV ? ',' : ' ' };
 	struct table_rows rows = { 0 };
 	struct frame_head head;
 	int status;
 
 	*out = NULL;
 	head_init(&head, 1, 1, 1, SAMPLE_FLOAT);
-	status = read_head(&text, &head);
+	status = syntax == TEXT_NUMBERS ? read_columns(&text, &head) : read_head(&text, &head);
 	rows.c = head.c;
-	if (status == 0)
+	if (status > 0 || (status == 0 && syntax != TEXT_NUMBERS))
 		status = read_rows(&text, &rows);
+	if (status == 0)
+		status = check_count(&text, rows.n);
+	if (status == 0 && text.unnamed)
+		warn(text.path, "columns 4 to %zu have no names: a first line such as "
+		    "//X,Y,Z,R,G,B tells them", text.unnamed);
 	if (status == 0)
 		status = table_rows_frame(&rows, &head, out);
 	table_rows_free(&rows);
@@ -548,11 +820,13 @@ write_names(const char *path, FILE *file, enum text_syntax syntax, const struct 
 	for (size_t c = 0; c < head->c; c++) {	/* as the reader will have them */
 		char *name = written.channel[c];
 
-		if (!*name && syntax == TEXT_VNL)
+		if (!*name && syntax != TEXT_CSV)
 			strcpy(name, "_");
 		text_table_change_name(name);
-		for (; *name && syntax == TEXT_VNL; name++)
-			if (*name == '#')
+		if (syntax == TEXT_NUMBERS)
+			table_channel_name(name, true, name);
+		for (; *name && syntax != TEXT_CSV; name++)
+			if (*name == '#' || (syntax == TEXT_NUMBERS && strchr(",;", *name)))
 				*name = '_';
 	}
 	status = text_table_check_names(path, &written);
@@ -562,7 +836,7 @@ write_names(const char *path, FILE *file, enum text_syntax syntax, const struct 
 				putc(',', file);
 			write_csv_name(file, written.channel[c]);
 		} else {
-			fputs(c ? " " : "# ", file);
+			fputs(c ? " " : syntax == TEXT_VNL ? "# " : "//", file);
 			fputs(written.channel[c], file);
 		}
 	}
@@ -571,17 +845,46 @@ write_names(const char *path, FILE *file, enum text_syntax syntax, const struct 
 	return status;
 }
 
+/* The first lines of points as columns: the names, unless they are the usual ones; of PTS, the
+ * number of points. */
+static int
+begin_columns(const char *path, FILE *file, const struct frame_head *head, size_t points)
+{
+	const char *dot = strrchr(path, '.');
+	const bool counted = dot && !strcasecmp(dot, ".pts");
+	const char *names = usual_names(path, head->c, counted);
+	char word[CHANNEL_NAME_SIZE];
+	bool usual = names != NULL, xyz = head->c >= 3;
+
+	for (size_t c = 0; c < head->c; c++) {
+		xyz &= c >= 3 || (head->channel[c][0] == "xyz"[c] && !head->channel[c][1]);
+		usual = usual && meta_word(names, c, word, sizeof(word)) &&
+		    !strcmp(word, head->channel[c]);
+	}
+	if (!xyz || (counted && !usual))
+		return fail(path, counted ? "PTS holds x y z, intensity and r g b, in this order: "
+		    "framecat --channels chooses (.asc holds others, too)" :
+		    "the first channels are not x y z: framecat --channels chooses");
+	if (counted)
+		fprintf(file, "%zu\n", points);
+	return (usual && points) || counted ? 0 : write_names(path, file, TEXT_NUMBERS, head);
+}
+
 int
 text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame *frame)
 {
+	static const char *const formats[] = { "CSV", "vnlog", "a file of points" };
 	FILE *file = saver->file;
 	size_t points;
 
 	if (!head_is_table(&frame->head))
 		return fail(saver->path, "%s holds tables, not an image of %zu x %zu: framecat "
-		    "--points makes a table of it", syntax == TEXT_CSV ? "CSV" : "vnlog",
-		    frame->head.w, frame->head.h);
-	if (head_points(&frame->head, &points) < 0 ||
+		    "--points makes a table of it", formats[syntax], frame->head.w,
+		    frame->head.h);
+	if (head_points(&frame->head, &points) < 0)
+		return -1;
+	if (syntax == TEXT_NUMBERS ?
+	    begin_columns(saver->path, file, &frame->head, points) < 0 :
 	    head_put_comments(file, syntax == TEXT_CSV ? "#" : "##", &frame->head, SIZE_MAX,
 	    true) < 0 ||
 	    write_names(saver->path, file, syntax, &frame->head) < 0)
@@ -593,7 +896,7 @@ text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame
 			if (c)
 				putc(syntax == TEXT_CSV ? ',' : ' ', file);
 			if (isnan(v))
-				fputs(syntax == TEXT_CSV ? "nan" : "-", file);
+				fputs(syntax == TEXT_VNL ? "-" : "nan", file);
 			else
 				fprintf(file, "%.9g", v);
 		}

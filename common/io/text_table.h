@@ -8,6 +8,10 @@
  * vnlog (github.com/dkogan/vnlog): lines `## key:=value`, a line `# name name ...`, a line per row;
  * blanks between fields, NaN is `-`. Read are also `nan`, comments behind a row and blank lines.
  *
+ * Points as columns (XYZ, ASC, PTS): a line per row, blanks between fields, NaN is `nan`; before
+ * them a line `//x y z name ...`, unless the columns have their usual names, and in PTS the number
+ * of points. Read are also commas and semicolons between fields, and names without //, of any case.
+ *
  * Values are printed so that they read back as the same float.
  */
 #ifndef TEXT_TABLE_H
@@ -15,7 +19,7 @@
 
 #include "io/codec.h"
 
-enum text_syntax { TEXT_CSV, TEXT_VNL };
+enum text_syntax { TEXT_CSV, TEXT_VNL, TEXT_NUMBERS };
 
 /* The save, load and sniff of a codec. A field or a row that is not right is an error that names
  * the line. */
@@ -23,13 +27,48 @@ int text_table_save(struct saver *, enum text_syntax, const struct frame *);
 int text_table_load(struct loader *, enum text_syntax, struct frame **out);
 bool text_table_sniff(enum text_syntax, const unsigned char *start, size_t n);
 
+/* The codec of a syntax, for the file of its name in codec/. */
+#define TEXT_TABLE_CODEC(of, syntax, title, ends) \
+static bool \
+sniff(const unsigned char *start, size_t n) \
+{ \
+	return text_table_sniff(syntax, start, n); \
+} \
+static int \
+load(struct loader *loader, struct frame **out) \
+{ \
+	return text_table_load(loader, syntax, out); \
+} \
+static int \
+save(struct saver *saver, const struct frame *frame) \
+{ \
+	return text_table_save(saver, syntax, frame); \
+} \
+const struct codec codec_##of = { .name = title, .suffixes = ends, .tables = true, \
+	.by_suffix = true, .sniff = sniff, .load = load, .save = save };
+
 /* -1 after fail() where two channels have the same name. */
 int text_table_check_names(const char *path, const struct frame_head *);
-/* Is v, of 16777216 or more, another number as a float? What `text` (NULL: there is none) says in
- * fewer digits than its float has is not. */
-bool text_table_rounds(const char *text, double v);
-/* The warning about the first such value, on line or point `number`. */
-void text_table_warn_rounded(const char *path, const char *what, size_t number, const char *value,
-    float kept);
+
+/* What formats of points share. */
+
+struct table_place {		/* of a value in its file */
+	const char *path, *what;	/* what: line, point */
+	size_t number;
+};
+
+/* v as a float; word: as the file has it, NULL where it has bytes. A warning about the first value
+ * of a file that a float rounds. -1 after fail() where it is too large. */
+int table_value(const struct table_place *, const char *word, double v, float *to, bool *warned);
+/* What a channel is called that other programs call `foreign`, which `to` may be. */
+void table_channel_name(const char *foreign, bool any_case, char to[CHANNEL_NAME_SIZE]);
+/* What they call a channel: red green blue alpha, or normal_x normal_y normal_z. */
+enum { TABLE_COLOURS = 0, TABLE_NORMALS = 4 };
+const char *table_foreign_name(const char *channel, size_t first);
+/* -1 after fail() where there are no channels x y z. */
+int table_has_points(const char *path, const struct frame_head *);
+/* The channels r g b, if all of their samples are bytes, or levels of which the key max_value says
+ * that 255 is white. */
+bool table_byte_colours(const struct frame *floats, size_t colour[3]);
 
 #endif

@@ -10,8 +10,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
-
-#define LINE_BYTES 4096
+#include "io/text_table.h"
 
 /* ---- header ---- */
 
@@ -21,18 +20,17 @@ ply_fail_line(const struct ply *ply, const char *what, const char *seen)
 	return fail(ply->path, "header line %zu: %s, not '%.60s'", ply->line, what, seen);
 }
 
-/* A line of the header without its end: ended by \n, or \r \n. */
-static int
-read_line(struct ply *ply, char line[LINE_BYTES])
+int
+ply_read_line(struct ply *ply, char line[PLY_LINE_BYTES])
 {
 	size_t n = 0;
 	int c;
 
 	ply->line++;
 	while ((c = getc_unlocked(ply->file)) != '\n' && c != EOF) {
-		if (n == LINE_BYTES - 1)
+		if (n == PLY_LINE_BYTES - 1)
 			return fail(ply->path, "header line %zu is longer than %d bytes", ply->line,
-			    LINE_BYTES - 1);
+			    PLY_LINE_BYTES - 1);
 		line[n++] = c ? (char)c : '?';
 	}
 	if (c == EOF)
@@ -181,24 +179,30 @@ take_header_line(struct ply *ply, char *line, bool *ended)
 int
 ply_read_header(struct ply *ply)
 {
-	char line[LINE_BYTES];
+	char line[PLY_LINE_BYTES];
 	bool ended = false;
 
-	if (read_line(ply, line) < 0)
+	if (ply_read_line(ply, line) < 0)
 		return -1;
 	if (strcmp(line, "ply"))
 		return ply_fail_line(ply, "wanted ply", line);
 	while (!ended)
-		if (read_line(ply, line) < 0 || take_header_line(ply, line, &ended) < 0)
+		if (ply_read_line(ply, line) < 0 || take_header_line(ply, line, &ended) < 0)
 			return -1;
 	if (ply->form == PLY_FORM_NONE)
 		return fail(ply->path, "header has no line format");
-	ply->words = (struct words){ .file = ply->file, .path = ply->path, .line = ply->line + 1,
-		.next = EOF };
+	ply_begin_values(ply);
 	return 0;
 }
 
 /* ---- values ---- */
+
+void
+ply_begin_values(struct ply *ply)
+{
+	ply->words = (struct words){ .file = ply->file, .path = ply->path, .line = ply->line + 1,
+		.next = EOF };
+}
 
 void
 ply_begin_element(struct ply *ply, size_t element)
@@ -260,6 +264,8 @@ as_number(enum element type, const unsigned char byte[8])
 		uint16_t u16;
 		int32_t i32;
 		uint32_t u32;
+		int64_t i64;
+		uint64_t u64;
 		float f32;
 		double f64;
 	} v;
@@ -278,6 +284,10 @@ as_number(enum element type, const unsigned char byte[8])
 		return v.i32;
 	case ELEMENT_U32:
 		return v.u32;
+	case ELEMENT_I64:
+		return (double)v.i64;
+	case ELEMENT_U64:
+		return (double)v.u64;
 	case ELEMENT_F32:
 		return v.f32;
 	default:
@@ -312,6 +322,7 @@ fits(enum element type, double v)
 		[ELEMENT_I8] = { INT8_MIN, INT8_MAX }, [ELEMENT_U8] = { 0, UINT8_MAX },
 		[ELEMENT_I16] = { INT16_MIN, INT16_MAX }, [ELEMENT_U16] = { 0, UINT16_MAX },
 		[ELEMENT_I32] = { INT32_MIN, INT32_MAX }, [ELEMENT_U32] = { 0, UINT32_MAX },
+		[ELEMENT_I64] = { INT64_MIN, 0x1p63 }, [ELEMENT_U64] = { 0, 0x1p64 },
 	};
 
 	return ply_is_real(type) || (v >= range[type].low && v <= range[type].high);
@@ -355,3 +366,149 @@ ply_next_count(struct ply *ply, const struct ply_property *property, unsigned lo
 	return 0;
 }
 
+
+/* ---- clouds: the vertices' properties as the channels of a frame ---- */
+
+struct cloud {
+	struct ply *ply;
+	struct frame_head *head;
+	struct table_rows rows;
+	bool warned;		/* about a value that a float rounds */
+};
+
+/* Channels of a property: red, green and blue of packed ones. */
+static size_t
+channels_of(const struct ply_property *property)
+{
+	return property->list || property->role == PLY_SKIPPED ? 0 :
+	    property->role == PLY_PACKED ? 3 : 1;
+}
+
+static int
+name_channels(struct cloud *cloud, const struct ply_element *vertex)
+{
+	const struct ply_property *property = cloud->ply->property + vertex->first;
+	size_t n = 0;
+
+	for (size_t i = 0; i < vertex->n; i++)
+		n += channels_of(&property[i]);
+	if (n == 0)
+		return fail(cloud->ply->path, "element %s has no property that is a number",
+		    vertex->name);
+	if (head_set_count(cloud->head, n) < 0)
+		return -1;
+	cloud->rows.c = n;
+	for (size_t i = 0, c = 0; i < vertex->n; i++)
+		for (size_t k = 0; k < channels_of(&property[i]); k++)
+			table_channel_name(property[i].role == PLY_PACKED ?
+			    (char[2]){ "rgb"[k] } : property[i].name, false,
+			    cloud->head->channel[c++]);
+	return text_table_check_names(cloud->ply->path, cloud->head);
+}
+
+/* The element vertex; -1 where there is none, or faces. */
+static int
+find_vertices(struct cloud *cloud, size_t *vertex)
+{
+	const struct ply *ply = cloud->ply;
+
+	*vertex = ply->elements;
+	for (size_t i = 0; i < ply->elements; i++) {
+		if (ply->element[i].kind == PLY_VERTEX)
+			*vertex = i;
+		else if (ply->element[i].kind != PLY_OTHER && ply->element[i].count)
+			return fail(ply->path, "is a mesh, and only points are read of PLY files: "
+			    "mesh2depth reads meshes");
+	}
+	if (*vertex == ply->elements)
+		return fail(ply->path, "header has no element vertex");
+	return name_channels(cloud, &ply->element[*vertex]);
+}
+
+/* The value just read. -1 after fail() where it is too large. */
+static int
+keep_value(struct cloud *cloud, const struct ply_property *property, double v, float *to)
+{
+	const struct ply *ply = cloud->ply;
+	const bool ascii = ply->form == PLY_FORM_ASCII;
+	const struct table_place place = { ply->path, ascii ? "line" : "point",
+		ascii ? ply->words.line : cloud->rows.n - 1 };
+	float single = (float)v;
+	uint32_t packed = (uint32_t)(int64_t)v;
+
+	if (property->role != PLY_PACKED)
+		return table_value(&place, ascii ? ply->words.word : NULL,
+		    ascii ? strtod(ply->words.word, NULL) : v, to, &cloud->warned);
+	if (ply_is_real(property->type))
+		memcpy(&packed, &single, sizeof(packed));
+	for (int k = 0; k < 3; k++)
+		to[k] = (float)(packed >> 8 * (2 - k) & 255);
+	return 0;
+}
+
+/* An item of an element; its numbers go to `row`, if there is one. */
+static int
+read_item(struct cloud *cloud, const struct ply_element *element, float *row)
+{
+	struct ply *ply = cloud->ply;
+	unsigned long long n;
+	double v;
+
+	for (size_t i = 0; i < element->n; i++) {
+		const struct ply_property *property = &ply->property[element->first + i];
+
+		if (property->list) {
+			if (ply_next_count(ply, property, &n) < 0)
+				return -1;
+			for (; n; n--)
+				if (ply_next_value(ply, property->type, &v) < 0)
+					return -1;
+			continue;
+		}
+		if (ply_next_value(ply, property->type, &v) < 0 || (row && channels_of(property) &&
+		    keep_value(cloud, property, v, row) < 0))
+			return -1;
+		row += row ? channels_of(property) : 0;
+	}
+	return 0;
+}
+
+/* The elements up to the vertices. What stands behind them belongs to an element, else their number
+ * is wrong. */
+static int
+read_points(struct cloud *cloud, size_t vertex)
+{
+	struct ply *ply = cloud->ply;
+
+	for (size_t e = 0; e <= vertex; e++) {
+		ply_begin_element(ply, e);
+		while (ply_begin_item(ply)) {
+			float *row = NULL;
+
+			if (e == vertex && !(row = table_rows_add(&cloud->rows)))
+				return -1;
+			if (read_item(cloud, &ply->element[e], row) < 0)
+				return -1;
+		}
+	}
+	ply_check_last(ply);
+	for (size_t e = vertex + 1; e < ply->elements; e++)
+		if (ply->element[e].count && ply->element[e].n)
+			return 0;
+	return ply_check_end(ply);
+}
+
+int
+ply_read_cloud(struct ply *ply, struct frame_head *head, struct frame **out)
+{
+	struct cloud cloud = { .ply = ply, .head = head };
+	size_t vertex;
+	int status = find_vertices(&cloud, &vertex);
+
+	if (status == 0)
+		status = read_points(&cloud, vertex);
+	if (status == 0)
+		status = table_rows_frame(&cloud.rows, head, out);
+	table_rows_free(&cloud.rows);
+	return status;
+}

@@ -15,6 +15,7 @@
 #define PLY_ELEMENTS 64
 #define PLY_PROPERTIES 256	/* of all elements together */
 #define PLY_NAME_SIZE 64	/* longer names are cut */
+#define PLY_LINE_BYTES 4096
 
 enum ply_form { PLY_FORM_NONE, PLY_FORM_ASCII, PLY_FORM_LITTLE, PLY_FORM_BIG };
 
@@ -25,8 +26,10 @@ struct ply_property {
 	char name[PLY_NAME_SIZE];
 	enum element type, count_type;
 	bool list;
-	int role;			/* the user's own */
+	int role;			/* the user's own; of clouds, one of these: */
 };
+
+enum ply_cloud_role { PLY_PLAIN, PLY_PACKED /* 0xRRGGBB */, PLY_SKIPPED };
 
 struct ply_element {
 	char name[PLY_NAME_SIZE];
@@ -63,6 +66,16 @@ struct ply {
 
 /* Reads the header; path, file, user and arg are set, all else is 0. -1 after fail(). */
 int ply_read_header(struct ply *);
+/* A line of a header without its end: \n, or \r \n. -1 after fail(). */
+int ply_read_line(struct ply *, char line[PLY_LINE_BYTES]);
+/* After the header: values of text follow. */
+void ply_begin_values(struct ply *);
+/*
+ * After the header: the vertices' properties, but for lists, as the channels of a table; of an
+ * image where head->h is more than 1, whose size is then head's. What stands behind the vertices is
+ * left alone. -1 after fail().
+ */
+int ply_read_cloud(struct ply *, struct frame_head *, struct frame **out);
 /* fail() for the current line of the header. */
 int ply_fail_line(const struct ply *, const char *what, const char *seen);
 bool ply_is_real(enum element type);

@@ -1,7 +1,7 @@
 /*
- * Points of a frame or a table as a cloud, for mergexyz and xyz2mesh: what tells their sides, how
- * dense they are, the order of their cubes, those near a brick, and their normals by the plane
- * through the neighbours.
+ * Points of a frame or a table as a cloud, for mergexyz, xyz2mesh and pictures: what tells their
+ * sides, how dense they are, the order of their cubes, those near a brick, and their normals by the
+ * plane through the neighbours.
  */
 #include "points/cloud.h"
 
@@ -139,12 +139,13 @@ cloud_take(const struct frame *in, struct cloud *cloud)
 			side_by_order(in, channel, x, y, side);
 		length = vector3_length(side);
 		for (size_t k = 0; k < 3 && (given || order); k++)
-			cloud->normal[k][n] = (float)(side[k] / length);
+			cloud->normal[k][n] = length > 0 && isfinite(length) ?
+			    (float)(side[k] / length) : cloud->keeps ? 0 : NAN;
 		for (size_t k = 0; k < cloud->values; k++)
 			cloud->value[k][n] = frame_floats(in, channel[6 + k], y)[x];
 		cloud->index[n] = (uint32_t)i;
 		cloud->points++;
-		n += !given || (length > 0 && isfinite(length));
+		n += !given || cloud->keeps || (length > 0 && isfinite(length));
 	}
 	cloud->n = n;
 	if (order && cloud->has_sensor)
@@ -497,7 +498,9 @@ cloud_normals(struct run *run, struct cloud *cloud, bool others)
 	run_for(run, cloud->grid.cells, make_normals, &job);
 	for (size_t i = 0; i < cloud->n; i++) {
 		kept[n] = (uint32_t)i;
-		n += job.has[i];
+		n += job.has[i] || cloud->keeps;
+		for (int k = 0; k < 3 && !job.has[i]; k++)
+			cloud->normal[k][i] = 0;
 	}
 	free(job.has);
 	if (n < cloud->n)
@@ -571,7 +574,9 @@ cloud_scale(struct run *run, struct cloud *cloud, double *cell, double *noise)
 	if (cloud_spacing(run, cloud, &cloud->spacing) < 0)
 		return -1;
 	if (!(cloud->spacing > 0))
-		return fail(NULL, "all points are at one place");
+		return fail(NULL, cloud->n <= SPACING_NEIGHBOUR ? "%zu points are too few to tell "
+		    "how dense they are" : "all %zu points are at fewer than %d places", cloud->n,
+		    SPACING_NEIGHBOUR + 1);
 	if (found)
 		*cell = CELL_SPACINGS * cloud->spacing;
 	else if (*cell < LEAST_SPACINGS * cloud->spacing)
@@ -588,6 +593,27 @@ cloud_scale(struct run *run, struct cloud *cloud, double *cell, double *noise)
 			return -1;
 	}
 	return 0;
+}
+
+int
+cloud_of_table(struct run *run, const struct frame *table, struct cloud *cloud)
+{
+	double cell = NAN, noise;
+	struct frame *floats;
+	int status;
+
+	*cloud = (struct cloud){ .keeps = true };
+	if (frame_to_float(table, &floats) < 0)
+		return -1;
+	status = cloud_take(floats, cloud);
+	frame_free(floats);
+	if (status == 0 && cloud->n == 0)
+		status = fail(NULL, "no point: all are NaN");
+	if (status == 0)
+		status = cloud_scale(run, cloud, &cell, &noise);
+	if (status == 0 && cloud->sides != CLOUD_NORMALS)
+		status = cloud_normals(run, cloud, false);
+	return status;
 }
 
 /* ---- do normals agree? ---- */

@@ -27,6 +27,7 @@
 /* Points and their normals; after cloud_scale(), in the order of the cubes. */
 struct cloud {
 	size_t n, points;		/* and how many the frame had, with normals or not */
+	bool keeps;			/* by the caller: points without a normal stay, with 0 */
 	float *xyz[3], *normal[3];	/* normal[0] NULL: there are none yet */
 	uint32_t *index;		/* of each point's pixel */
 	/* what tells the sides; CLOUD_ORDER: normal[] until cloud_normals(), of any length */
@@ -74,6 +75,14 @@ int cloud_scale(struct run *, struct cloud *, double *cell, double *noise);
  * any. Drops points whose neighbours lie on no plane, or whose side is not known. others: no point
  * takes part in its own plane, so that its noise does not turn its normal. -1 after fail(). */
 int cloud_normals(struct run *, struct cloud *, bool others);
+/*
+ * The finite points of a table for a picture: sorted, with the table's normals or those of their
+ * neighbours, on any side, 0 where there are none. -1 after fail(), also where all are at one
+ * place; cloud_free() in either case.
+ */
+int cloud_of_table(struct run *, const struct frame *, struct cloud *);
+/* The radius of discs, in spacings, that leave no hole between random points. */
+#define CLOUD_DISC 1.5
 /* The share of pairs of neighbours whose normals are more than a right angle apart. */
 double cloud_disagreement(struct run *, const struct cloud *);
 void cloud_free(struct cloud *);

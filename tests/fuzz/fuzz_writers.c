@@ -9,7 +9,7 @@
 #include "frame/frame.h"
 
 extern const struct codec codec_png, codec_tiff, codec_jpeg, codec_pnm, codec_pfm, codec_npy,
-    codec_nrrd, codec_csv, codec_vnl, codec_ply;
+    codec_nrrd, codec_csv, codec_vnl, codec_ply, codec_pcd, codec_xyz;
 
 static const struct {
 	const struct codec *codec;
@@ -20,6 +20,7 @@ static const struct {
 	{ &codec_pfm, SAME_HEAD }, { &codec_npy, SAME_HEAD },
 	{ &codec_nrrd, SAME_SAMPLES | SAME_KEYS }, { &codec_csv, SAME_SAMPLES },
 	{ &codec_vnl, SAME_SAMPLES }, { &codec_ply, SAME_SAMPLES },
+	{ &codec_pcd, SAME_SAMPLES }, { &codec_xyz, SAME_SAMPLES },
 };
 
 #define FORMATS (sizeof(formats) / sizeof(*formats))

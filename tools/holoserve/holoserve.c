@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "image/texture.h"
+#include "points/virtual_camera.h"
 #include "run/stage.h"
 
 /* ---- SIGINT and SIGTERM close the server with code 1001 ---- */
@@ -113,20 +114,48 @@ struct priv {
 
 /* ---- frames ---- */
 
+#define TABLE_SIZE 512		/* of its picture without --size */
+#define TABLE_MARGIN 8
+
 static int
 plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	struct priv *priv = run->priv;
 
+	const bool table = head_is_table(in);
+	struct frame_head seen = *in;
+
 	(void)out;
-	priv->shows = picture_shows(in);
+	priv->shows = table ? head_channel(in, "x") != NO_CHANNEL &&
+	    head_channel(in, "y") != NO_CHANNEL && head_channel(in, "z") != NO_CHANNEL :
+	    picture_shows(in);
 	if (!priv->shows)
 		return 0;
-	if (head_channel(in, "texture") != NO_CHANNEL)
+	if (table) {	/* as table_depth() makes it */
+		seen.w = priv->picture.size.w ? priv->picture.size.w : TABLE_SIZE;
+		seen.h = priv->picture.size.w ? priv->picture.size.h : TABLE_SIZE;
+	}
+	if (!table && head_channel(in, "texture") != NO_CHANNEL)
 		texture_warn_colours(in, "viewers see the channel texture", &priv->dropped);
 	if (depth_range_take(run, &priv->range_of_file, &priv->picture.holo.depth_range) < 0)
 		return -1;
-	return picture_check(&priv->picture, in);
+	return picture_check(&priv->picture, &seen);
+}
+
+/* The depth that a camera far away sees of a table. */
+static int
+table_depth(struct run *run, const struct frame *table, struct frame **depth)
+{
+	const struct opt_size *size = &((const struct parameters *)run->parameters)->picture.size;
+	const struct view_options view = { .w = size->w ? size->w : TABLE_SIZE,
+		.h = size->w ? size->h : TABLE_SIZE, .scale = NAN, .margin_px = TABLE_MARGIN };
+	struct triangles triangles;
+	int status = table_triangles(run, table, &triangles);
+
+	if (status == 0)
+		status = view_draw(run, "table", &triangles, &view, &table->head.meta, depth);
+	triangles_free(&triangles);
+	return status;
 }
 
 /* The time when the frame was captured, in microseconds; 0: not known. */
@@ -147,6 +176,7 @@ static int
 take_frame(struct run *run, struct frame *in)
 {
 	struct priv *priv = run->priv;
+	const bool table = head_is_table(&in->head);
 	struct frame *copy = NULL;
 	char names[300];
 
@@ -155,13 +185,14 @@ take_frame(struct run *run, struct frame *in)
 		    "named); its channels: %s", head_channels_hint(&in->head, names));
 		priv->warned = true;
 	}
-	if (priv->pass && priv->shows && frame_duplicate(in, &copy) < 0) {
+	if (priv->shows && (table ? table_depth(run, in, &copy) < 0 :
+	    priv->pass && frame_duplicate(in, &copy) < 0)) {
 		frame_free(in);
 		return -1;
 	}
 	if (priv->shows)
-		feed_put(&priv->feed, priv->pass ? copy : in, capture_time(&in->head.meta));
-	else if (!priv->pass)
+		feed_put(&priv->feed, copy ? copy : in, capture_time(&in->head.meta));
+	if (!priv->pass && (copy || !priv->shows))
 		frame_free(in);
 	return priv->pass ? run_emit(run, in) : 0;
 }

@@ -1,6 +1,7 @@
 /*
- * Triangle meshes, or frames of points, seen from afar: orthographic depth. This file has options
- * and inputs, view.c places the mesh in the view and draws it, mesh2depth_rows.c has the loops.
+ * Triangle meshes, or frames and tables of points, seen from afar: orthographic depth. This file
+ * has options and inputs, points/virtual_camera.c places the mesh in the view and draws it,
+ * mesh2depth_rows.c has the loops.
  */
 #include "mesh2depth.h"
 
@@ -200,7 +201,7 @@ draw_frame(struct run *run, const char *name, struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct triangles triangles = { 0 };
-	int status = head_is_table(&in->head) ? fail(name, "is a table of points, not an image") :
+	int status = head_is_table(&in->head) ? table_triangles(run, in, &triangles) :
 	    jump_check(in, parameters->jump, &priv->jump_checked) < 0 ? -1 :
 	    frame_triangles(run, name, in, parameters->jump, &triangles);
 
@@ -211,6 +212,7 @@ draw_frame(struct run *run, const char *name, struct frame *in)
 	return status;
 }
 
+/* 1: it holds points alone. */
 static int
 draw_mesh(struct run *run, const char *name, const struct codec *codec, FILE *file)
 {
@@ -218,6 +220,12 @@ draw_mesh(struct run *run, const char *name, const struct codec *codec, FILE *fi
 	struct triangles triangles;
 	int status = mesh_file_load(codec, name, file, &triangles);
 
+	/* mesh_file_codecs[0] is PLY; it was read to its end, and framecat's reader takes it */
+	if (status < 0 && codec == mesh_file_codecs[0] && run->operands &&
+	    strcmp(name, "standard input") && strstr(fail_message(), "holds no triangles")) {
+		fail_clear();
+		status = 1;
+	}
 	if (status == 0)
 		warn_behind(name, &triangles, &parameters->view);
 	if (status == 0)
@@ -239,12 +247,14 @@ draw_operand(struct run *run, const char *path)
 	if (!source)
 		return -1;
 	file = source_other(source, &codec);
-	if (file)
-		got = draw_mesh(run, name, codec, file);
-	else
-		while ((got = source_next(source, &frame)) > 0)
-			if ((got = draw_frame(run, name, frame)) < 0)
-				break;
+	got = file ? draw_mesh(run, name, codec, file) : 1;
+	if (file && got > 0) {
+		source_close(source);
+		source = source_open(path);
+		got = source ? 1 : -1;
+	}
+	while (got > 0 && (got = source_next(source, &frame)) > 0)
+		got = draw_frame(run, name, frame) < 0 ? -1 : 1;
 	source_close(source);
 	return got;
 }
@@ -291,12 +301,12 @@ init(struct run *run)
 
 const struct stage stage_mesh2depth = {
 	.name = "mesh2depth",
-	.summary = "orthographic depth of a triangle mesh",
+	.summary = "orthographic depth of a mesh or a cloud",
 	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
-	.traits = STAGE_OPERANDS,
+	.traits = STAGE_OPERANDS | STAGE_TABLES,
 	.agree = AGREE_ABSOLUTE,
 	.init = init,
 };

@@ -161,6 +161,7 @@ annotated_new(const struct frame_head *in, size_t w, size_t h, struct frame **pi
 
 	head_init(&head, w, h, 3, SAMPLE_UCHAR);
 	meta_copy(&head.meta, &in->meta);
+	meta_remove(&head.meta, "points");
 	status = frame_new(&head, picture);
 	head_free(&head);
 	return status;
@@ -297,9 +298,9 @@ static const char *const lightings[] = { "full", "soft", "none", NULL };
 
 static const struct opt options[] = {
 	{ 0, "view", "YAW,PITCH", OPT_ANGLES, AT(view), NULL, -180, 180, NULL,
-	    "turn the surface; without it the picture has the camera's own pixels", NULL },
+	    "turn the surface; without it an image keeps the camera's own pixels", NULL },
 	{ 's', "size", "WxH", OPT_SIZE, AT(size), NULL, 0, 0, NULL,
-	    "size of the picture of a turned view; the input's if not given", NULL },
+	    "size of the picture of a turned view; the input's, or 800x600, if not given", NULL },
 	{ 0, "samples", "N", OPT_INTEGER, AT(samples), NULL, 1, 4, NULL,
 	    "N x N samples a pixel in a turned view; 2 if not given", NULL },
 	{ 0, "light", "AZIMUTH,ELEVATION", OPT_ANGLES, AT(light), "-40,40", -180, 180, NULL,
@@ -362,11 +363,6 @@ check_options(const struct parameters *p)
 		return fail_usage("--map", "needs --colour depth");
 	if (p->bar && p->by == BY_RGB)
 		return fail_usage("--bar", "a surface in its own colours has no scale");
-	if (p->samples != OPT_NONE_INTEGER && !p->view.n)
-		return fail_usage("--samples", "needs --view");
-	if (p->size.w && !p->view.n)
-		return fail_usage(
-		    "--size", "needs --view: without it a picture has the camera's pixels");
 	if (p->by == BY_NONE && (p->bar || p->nan.n || p->lighting > LIGHTING_FULL))
 		return fail_usage(p->bar ? "--bar" : p->nan.n ? "--nan-colour" : "--lighting",
 		    "needs --colour depth or texture");
@@ -431,8 +427,7 @@ init(struct run *run)
 	priv->annotation = (struct annotation){ .bar = p->bar, .scale_bar = p->scale_bar,
 		.axes = p->axes, .map = priv->map, .nan = { priv->background.x / 255,
 		priv->background.y / 255, priv->background.z / 255 } };
-	run->body = p->view.n ? p->range.n || p->jump > 0 ? &turned_checked : &turned :
-	    priv->annotates ? &annotated : &camera;
+	run->body = priv->annotates ? &annotated : &camera;
 	priv->low = p->range.n ? (float)p->range.v[0] : 0;
 	priv->high = p->range.n ? (float)p->range.v[1] : 1;
 	return 0;
@@ -466,9 +461,20 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 {
 	const struct parameters *p = run->parameters;
 	struct priv *priv = run->priv;
+	const bool table = head_is_table(in);
 
+	if (!table && p->samples != OPT_NONE_INTEGER && !p->view.n)
+		return fail_usage("--samples", "needs --view");
+	if (!table && p->size.w && !p->view.n)
+		return fail_usage(
+		    "--size", "needs --view: without it a picture has the camera's pixels");
 	if (mesh_channels(&priv->mesh, NULL, in) < 0)
 		return -1;
+	if (table && priv->mesh.point[0] == NO_CHANNEL)
+		return fail(NULL, "a table needs channels x y z");
+	if (table && (p->jump > 0 || p->axes))
+		return fail(p->axes ? "--axes" : "--jump", "is of images: the points of a table "
+		    "are drawn as discs");
 	choose_anchors(priv, p->by == BY_DEPTH);
 	priv->value = p->by == BY_DEPTH ? priv->mesh.point[2] : NO_CHANNEL;
 	if (p->by == BY_TEXTURE && run_channel(run, in, "texture", &priv->value) < 0)
@@ -491,7 +497,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		annotation_set_title(&priv->annotation, name, quantity_unit(in, name));
 	}
 	annotation_set_spacing(&priv->annotation, in);
-	if (p->view.n == 0 && !priv->annotates)
+	if (p->view.n || table)
+		run->body = p->range.n || p->jump > 0 ? &turned_checked : &turned;
+	else if (!priv->annotates)
 		run->body = (priv->value != NO_CHANNEL && p->range.n == 0) ||
 		    !mesh_has_normals(&priv->mesh) ? &surveyed : &camera;
 	priv->jump = (float)p->jump;
@@ -499,7 +507,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->type = SAMPLE_UCHAR;
 	out->spacing[0] = out->spacing[1] = NAN;
 	*out->unit = '\0';
-	if (p->view.n) {
+	if (p->view.n || table) {
 		const char *unit = priv->mesh.point[0] == NO_CHANNEL ? in->unit :
 		    meta_get(&in->meta, "length_unit");
 
@@ -509,6 +517,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		out->h++;	/* of results; struct body's `made` takes it away */
 	}
 	head_set_channels(out, "r g b");
+	meta_remove(&out->meta, "points");
 	return 0;
 }
 
@@ -519,7 +528,7 @@ const struct stage stage_shade = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
-	.traits = STAGE_UNITS,
+	.traits = STAGE_UNITS | STAGE_TABLES,
 	.agree = AGREE_EXACT,
 	.example = { "shade", "normals", "picture" },
 	.second_example = { "shade --view 30,20", "normals", "turned", "shade--view" },

@@ -140,6 +140,8 @@ struct turned {
 	float origin[3];		/* a point; what is turned is own x, y and z less this */
 	float sign, jump;
 	float facing;			/* +-1: times the attribute it is the key */
+	int key_axis;			/* which of x, y and z the key is */
+	float radius;			/* of a table, whose points are discs; 0: of no table */
 	bool by_value, coloured;	/* coloured: by another value than the key */
 	float lamp[3], away[3];		/* directions in the normals' own coordinates */
 

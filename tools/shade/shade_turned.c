@@ -15,9 +15,11 @@
 #include "base/numbers.h"
 #include "base/process.h"
 #include "mesh/mesh.h"
+#include "points/cloud.h"
 #include "run/passes.h"
 #include "shade_view.block.h"
 
+#define DISC_SAMPLES_LEAST 0.75f	/* radius, so that a disc covers a sample */
 #define NORMAL_ROWS 16		/* rows of points whose normals a thread finds at a time */
 
 /* ---- the surface ---- */
@@ -25,6 +27,7 @@
 /* Frames that a view reads: of floats, wide enough for a vector, with normals. */
 struct surface {
 	struct frame *floats, *normals;	/* normals: NULL, if `floats` has them */
+	double radius;			/* of a table, whose points are discs; 0: of no table */
 	struct run *run;
 };
 
@@ -84,6 +87,59 @@ surface_floats(const struct mesh *mesh, const struct frame *in, struct frame **o
 	return status;
 }
 
+#define CLOUD_COLUMNS 256
+
+/* The points of a table in the order of their cubes, so that neighbours are near, and their
+ * normals, 0 where there are none. At the right and below there is no point. */
+static int
+cloud_floats(struct run *run, const struct frame *in, struct surface *surface)
+{
+	struct cloud cloud;
+	struct frame_head head;
+	int status = cloud_of_table(run, in, &cloud);
+
+	head_copy(&head, &in->head);
+	head.type = SAMPLE_FLOAT;
+	head.w = CLOUD_COLUMNS + 1;
+	head.h = cloud.n / CLOUD_COLUMNS + 2;
+	if (status == 0)
+		status = frame_new(&head, &surface->floats);
+	if (status == 0)
+		status = frame_new_named(head.w, head.h, 3, SAMPLE_FLOAT, "nx ny nz",
+		    &surface->normals);
+	for (size_t c = 0; c < head.c + 3 && status == 0; c++)
+		for (size_t i = 0; i < head.w * head.h; i++) {
+			size_t x = i % head.w, y = i / head.w, at = y * CLOUD_COLUMNS + x;
+			bool there = x < CLOUD_COLUMNS && at < cloud.n;
+
+			if (c < head.c)
+				frame_floats(surface->floats, c, y)[x] =
+				    there ? frame_sample(in, c, 0, cloud.index[at]) : NAN;
+			else
+				frame_floats(surface->normals, c - head.c, y)[x] =
+				    there ? cloud.normal[c - head.c][at] : NAN;
+		}
+	surface->radius = CLOUD_DISC * cloud.spacing;
+	head_free(&head);
+	cloud_free(&cloud);
+	return status;
+}
+
+/* Discs without a normal face the viewer. */
+static void
+face_viewer(struct frame *normals, const float away[3])
+{
+	for (size_t y = 0; y < normals->head.h; y++)
+		for (size_t x = 0; x < normals->head.w; x++) {
+			bool none = true;
+
+			for (size_t k = 0; k < 3; k++)
+				none &= frame_floats(normals, k, y)[x] == 0;
+			for (size_t k = 0; k < 3 && none; k++)
+				frame_floats(normals, k, y)[x] = away[k];
+		}
+}
+
 static void
 normals_band(void *arg, size_t band)
 {
@@ -94,12 +150,13 @@ normals_band(void *arg, size_t band)
 	    surface->normals);
 }
 
-/* The direction of view and the lamp as seen from the frame's own coordinates. */
+/* The direction of view and the lamp in the coordinates of the normals: the frame's own, or with z
+ * away from the camera. */
 static void
-turn_lamp(const struct priv *priv, const double *r, float lamp[3], float away[3])
+turn_lamp(const struct priv *priv, const double *r, bool own, float lamp[3], float away[3])
 {
 	const struct shade_light *light = &priv->light;
-	bool towards = mesh_has_normals(&priv->mesh) && priv->mesh.towards;
+	bool towards = own && priv->mesh.towards;
 
 	for (int k = 0; k < 3; k++) {
 		double side = k == 2 && towards ? -1 : 1;
@@ -148,6 +205,7 @@ choose_key(struct turned *turned, struct frame **places)
 	int k = key_axis(turned->rotation, turned->sign < 0, &turned->facing);
 	struct surface_plane *key = &turned->attribute[TURNED_KEY];
 
+	turned->key_axis = k;
 	*key = plane[k];
 	if (!key->at) {
 		if (fill_places(turned, k, places) < 0)
@@ -246,10 +304,14 @@ place_surface(struct run *run, struct turned *turned, double *pixels)
 	run_for(run, turned->blocks, turned_rows()->survey_block, turned);
 	for (int k = 0; k < 2; k++) {
 		range_shown(turned, k, &low[k], &high[k]);
+		low[k] -= turned->radius;
+		high[k] += turned->radius;
 		turned->middle[k] = 0.5f * low[k] + 0.5f * high[k];
 	}
 	scale = shade_scale(high[0] - low[0], high[1] - low[1], samples[0], samples[1]);
 	*pixels = turned->scale = scale;
+	if (turned->radius > 0)
+		turned->radius = fmaxf(turned->radius, DISC_SAMPLES_LEAST / scale);
 	for (int k = 0; k < 2; k++) {
 		float *factor = turned->factor[k];
 
@@ -501,16 +563,19 @@ surface_planes(struct run *run, const struct frame *in, struct surface *surface,
 	struct priv *priv = run->priv;
 	const struct mesh *mesh = &priv->mesh;
 	double jump = p->jump;
-	bool given = mesh_has_normals(mesh);
+	bool table = surface->radius > 0, given = mesh_has_normals(mesh) && !table;
 
-	if (!(jump > 0) && surface_jump(run, mesh, in, &jump) < 0)
+	if (!table && !(jump > 0) && surface_jump(run, mesh, in, &jump) < 0)
 		return -1;
 	turned->jump = priv->jump = jump_largest(fmin(jump, FLT_MAX));
 	plane_of(&turned->z, surface->floats, mesh->point[2]);
 	plane_of(&turned->x, surface->floats, mesh->point[0]);
 	plane_of(&turned->y, surface->floats, mesh->point[1]);
 	plane_of(&turned->attribute[TURNED_VALUE], surface->floats, priv->value);
-	if (!given) {
+	turn_lamp(priv, turned->rotation, given || table, turned->lamp, turned->away);
+	if (table)
+		face_viewer(surface->normals, turned->away);
+	if (!given && !table) {
 		if (frame_new_named(turned->w, turned->h, 3, SAMPLE_FLOAT, "nx ny nz",
 		    &surface->normals) < 0)
 			return -1;
@@ -519,7 +584,6 @@ surface_planes(struct run *run, const struct frame *in, struct surface *surface,
 	for (size_t k = 0; k < 3; k++)
 		plane_of(&turned->attribute[TURNED_NX + k],
 		    given ? surface->floats : surface->normals, given ? mesh->normal[k] : k);
-	turn_lamp(priv, turned->rotation, turned->lamp, turned->away);
 	return 0;
 }
 
@@ -540,21 +604,29 @@ samples_of(const struct parameters *p)
 	return p->samples == OPT_NONE_INTEGER ? 2 : (size_t)p->samples;
 }
 
+#define TABLE_WIDTH 800		/* of a picture without --size */
+#define TABLE_HEIGHT 600
+
 /* A view of frames of this head. */
 static struct turned
 turned_view(const struct run *run, const struct frame_head *in)
 {
 	const struct parameters *p = run->parameters;
 	const struct priv *priv = run->priv;
-	size_t samples = samples_of(p);
+	size_t samples = samples_of(p), w = p->size.w, h = p->size.h;
 	struct turned turned = { .priv = priv,
 		.w = in->w > TURNED_LANES_MOST ? in->w : TURNED_LANES_MOST + 1, .h = in->h,
 		.spacing = { priv->mesh.spacing[0], priv->mesh.spacing[1] },
 		.sign = priv->mesh.towards ? -1 : 1, .by_value = p->by != BY_NONE,
-		.samples = samples, .columns = samples * (p->size.w ? p->size.w : in->w),
-		.rows = samples * (p->size.w ? p->size.h : in->h) };
+		.samples = samples };
 
-	rotation(p->view.v[0], p->view.v[1], turned.rotation);
+	if (w == 0) {
+		w = head_is_table(in) ? TABLE_WIDTH : in->w;
+		h = head_is_table(in) ? TABLE_HEIGHT : in->h;
+	}
+	turned.columns = samples * w;
+	turned.rows = samples * h;
+	rotation(p->view.n ? p->view.v[0] : 0, p->view.n ? p->view.v[1] : 0, turned.rotation);
 	return turned;
 }
 
@@ -591,6 +663,11 @@ draw_surface(struct run *run, const struct frame *in, struct surface *surface,
 	bool has_points;
 	double scale;
 
+	if (surface->radius > 0) {
+		turned.w = surface->floats->head.w;
+		turned.h = surface->floats->head.h;
+		turned.radius = (float)surface->radius;
+	}
 	if (surface_planes(run, in, surface, &turned) < 0 || choose_key(&turned, places) < 0 ||
 	    view_memory(&turned, &priv->arena, &threads) < 0)
 		return -1;
@@ -615,7 +692,7 @@ turned_survey(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 
 	shade_rows()->one_colour_look(run, in, 0, in->head.h);
-	return jump_check(in, p->jump, &priv->jump_checked);
+	return head_is_table(&in->head) ? 0 : jump_check(in, p->jump, &priv->jump_checked);
 }
 
 /* struct body's `frame`. */
@@ -627,7 +704,9 @@ turned_frame(struct run *run, struct frame *in)
 	struct surface surface = { .run = run };
 	size_t pictures = p->by == BY_RGB ? 3 : 1;
 	struct frame *out = NULL;
-	int status = surface_floats(&priv->mesh, in, &surface.floats);
+	bool table = head_is_table(&in->head);
+	int status = table ? cloud_floats(run, in, &surface) :
+	    surface_floats(&priv->mesh, in, &surface.floats);
 
 	/* in its own colours a surface is drawn by each of them, and gives the picture's */
 	for (size_t k = 0; k < pictures && status == 0; k++) {
@@ -643,12 +722,15 @@ turned_frame(struct run *run, struct frame *in)
 		else
 			out = picture;
 		frame_free(places);
-		frame_free(surface.normals);
-		surface.normals = NULL;
+		if (!table) {
+			frame_free(surface.normals);
+			surface.normals = NULL;
+		}
 	}
 	if (p->by == BY_RGB)
 		priv->value = NO_CHANNEL;
 	frame_free(surface.floats);
+	frame_free(surface.normals);
 	frame_free(in);
 	if (status == 0)
 		return annotated_emit(run, out);
@@ -784,7 +866,7 @@ pack_view(const struct run *run, const struct turned *turned, int key, struct vi
 	};
 	for (size_t k = 0; k < 3 && mesh_has_normals(mesh); k++)
 		block->channel[TURNED_NX + k] = read_channel(view->passes, mesh->normal[k]);
-	turn_lamp(priv, turned->rotation, block->lamp, block->away);
+	turn_lamp(priv, turned->rotation, mesh_has_normals(mesh), block->lamp, block->away);
 	for (int k = 0; k < 2; k++) {
 		axis_shares(turned, k, block->axis + 3 * k);
 		for (int i = 0; i < 3; i++)

@@ -6,7 +6,8 @@
  * LANES cells of the grid (2 x 2 neighbours, two triangles) are placed in the picture at once, and
  * the samples in their bounding boxes are tested one after another, each step for all cells. What
  * hits goes through a list into the strip, where the nearest stays; then the strip is lit. Colours
- * come last, when the range of the values is known.
+ * come last, when the range of the values is known. A point of a table is a cell by itself: a
+ * square in the plane of its normal, of which the disc is kept.
  *
  * All levels, any number of threads and any order of cells give the same bytes: a sample's place,
  * weights and attributes are the same operations in the same order for each cell, without fused
@@ -667,6 +668,12 @@ put_hits(const struct cells *cells, const struct corners *corners, struct target
 	vi sample = ADD_INT(MULTIPLY_INT(TO_INT(y - SET(to->top)),
 	    SET_INT((int32_t)turned->strip_width)), TO_INT(x));
 
+	if (turned->radius > 0) {
+		vf across = (weight[1] + weight[3]) - (weight[0] + weight[2]);
+		vf down = (weight[2] + weight[3]) - (weight[0] + weight[1]);
+
+		bits &= BITS(LE(across * across + down * down, ONE));
+	}
 	STORE(record, PAIRS_LOW(even, even_end));
 	STORE(record + LANES, PAIRS_HIGH(even, even_end));
 	STORE(record + 2 * LANES, PAIRS_LOW(odd, odd_end));
@@ -881,6 +888,25 @@ mirror_cells(struct cells *cells)
 #define WIDE_COLUMNS 3		/* a cell of more samples along x or y is drawn by itself */
 #define WIDE_ROWS 4
 
+/* Tests the samples of LANES cells; `holed` ones have corners without a number. */
+INLINED void
+test_all(const struct cells *cells, const struct corners *corners, struct target *to,
+    const struct boxes *box, vm active, vm holed)
+{
+	vm wide = AND(active, OR(LE(SET(WIDE_COLUMNS), box->right - box->left),
+	    LE(SET(WIDE_ROWS), box->bottom - box->top)));
+
+	if (SELDOM(BITS(wide)) && __builtin_popcount(BITS(wide)) < LANES / 2) {
+		for (unsigned bits = BITS(wide); bits; bits &= bits - 1)
+			test_wide_cell(cells, corners, to, box, (unsigned)__builtin_ctz(bits));
+		active = AND(active, NOT(wide));
+	}
+	if (SELDOM(BITS(active) & BITS(holed)))
+		test_boxes_with_holes(cells, corners, to, box, active);
+	else
+		test_boxes(cells, corners, to, box, active);
+}
+
 /* Draws LANES cells from column x of row y on into the rows of samples from `top` to below `end`.
  * row: as of place_cells(). */
 INLINED void
@@ -894,7 +920,7 @@ draw_cells(struct target *to, size_t x, size_t y, float top, float end, const fl
 	struct corners corners;		/* set by fields: clearing it costs a fifth of all time */
 	struct cells cells;
 	struct boxes box;
-	vm active, wide;
+	vm active;
 
 	find_triangles(&cells, z[0], z[1], z[2], z[3], SET(turned->jump));
 	active = OR(cells.first, cells.second);
@@ -913,18 +939,66 @@ draw_cells(struct target *to, size_t x, size_t y, float top, float end, const fl
 		sum += (LOAD(corners.above[k]) + LOAD(corners.above[k] + 1)) +
 		    (LOAD(corners.below[k]) + LOAD(corners.below[k] + 1));
 	}
-	wide = AND(active, OR(LE(SET(WIDE_COLUMNS), box.right - box.left),
-	    LE(SET(WIDE_ROWS), box.bottom - box.top)));
-	if (SELDOM(BITS(wide)) && __builtin_popcount(BITS(wide)) < LANES / 2) {
-		for (unsigned bits = BITS(wide); bits; bits &= bits - 1)
-			test_wide_cell(&cells, &corners, to, &box, (unsigned)__builtin_ctz(bits));
-		active = AND(active, NOT(wide));
-	}
 	/* a corner that is missing or has no number leaves no finite sum */
-	if (SELDOM(BITS(active) & ~BITS(LE(ABS(sum), SET(FLT_MAX)))))
-		test_boxes_with_holes(&cells, &corners, to, &box, active);
-	else
-		test_boxes(&cells, &corners, to, &box, active);
+	test_all(&cells, &corners, to, &box, active, NOT(LE(ABS(sum), SET(FLT_MAX))));
+}
+
+/* LANES points of a table, likewise. */
+static __attribute__((noinline)) void
+draw_discs(struct target *to, size_t x, size_t y, float top, float end, const float row[2])
+{
+	const struct turned *turned = to->turned;
+	float attribute[TURNED_ATTRIBUTES][4][LANES] __attribute__((aligned(64)));
+	vf z = LOAD(row_of(&turned->z, y) + x), radius = SET(turned->radius), n[3], u[3], v[3];
+	vf corner[2][4], sign, a, b;
+	vm every = LE(ZERO, ZERO), active;
+	struct corners corners = { .right = LANES };
+	struct cells cells;
+	struct boxes box;
+
+	for (int k = 0; k < 3; k++)
+		n[k] = LOAD(row_of(&turned->attribute[TURNED_NX + k], y) + x);
+	/* two directions across the normal: Duff et al. 2017, Building an orthonormal basis */
+	sign = SELECT(LT(n[2], ZERO), SET(-1.0f), ONE);
+	a = SET(-1.0f) / (sign + n[2]);
+	b = n[0] * n[1] * a;
+	u[0] = radius * (ONE + sign * n[0] * n[0] * a);
+	u[1] = radius * (sign * b);
+	u[2] = radius * (ZERO - sign * n[0]);
+	v[0] = radius * b;
+	v[1] = radius * (sign + n[1] * n[1] * a);
+	v[2] = radius * (ZERO - n[1]);
+	for (int k = 0; k < 2; k++) {
+		const float *factor = turned->factor[k];
+		vf at = place(turned, k, x, y, row[k], z), across = ZERO, down = ZERO;
+
+		for (int i = 0; i < 3; i++) {
+			across += SET(factor[i]) * u[i];
+			down += SET(factor[i]) * v[i];
+		}
+		corner[k][0] = at - across - down;
+		corner[k][1] = at + across - down;
+		corner[k][2] = at - across + down;
+		corner[k][3] = at + across + down;
+	}
+	cells = (struct cells){ corner[0][0], corner[1][0], corner[0][1], corner[1][1],
+		corner[0][3], corner[1][3], corner[0][2], corner[1][2], ZERO, every, every, every };
+	active = AND(LE(ABS(z), SET(FLT_MAX)), find_boxes(turned, &cells, top, end, &box));
+	if (!BITS(active))
+		return;
+	mirror_cells(&cells);
+	for (int k = 0; k < (turned->coloured ? TURNED_ATTRIBUTES : TURNED_VALUE); k++) {
+		vf at = LOAD(row_of(&turned->attribute[k], y) + x);
+		vf across = k ? ZERO : u[turned->key_axis], down = k ? ZERO : v[turned->key_axis];
+
+		corners.above[k] = attribute[k][0];
+		corners.below[k] = attribute[k][2];
+		STORE(attribute[k][0], at - across - down);
+		STORE(attribute[k][1], at + across - down);
+		STORE(attribute[k][2], at - across + down);
+		STORE(attribute[k][3], at + across + down);
+	}
+	test_all(&cells, &corners, to, &box, active, NOT(every));
 }
 
 /* Draws what lies in the rows of samples y0 to y1 - 1. */
@@ -937,7 +1011,8 @@ draw_strip(struct target *to, size_t y0, size_t y1)
 	double centre = ((double)turned->rows - 1) / 2, scale = turned->scale;
 	double least_y = ((double)y0 - 0.5 - centre) / scale + turned->middle[1];
 	double most_y = ((double)y1 + 0.5 - centre) / scale + turned->middle[1];
-	float low = (float)(least_y - turned->rounding), high = (float)(most_y + turned->rounding);
+	float low = (float)(least_y - turned->rounding - (double)turned->radius);
+	float high = (float)(most_y + turned->rounding + (double)turned->radius);
 
 	to->top = (float)y0;
 	for (size_t block = 0; block < turned->blocks; block++) {
@@ -963,8 +1038,12 @@ draw_strip(struct target *to, size_t y0, size_t y1)
 				size_t x = vector_start(v + (size_t)__builtin_ctz(bits), cells);
 
 				for (size_t y = first; y < end; y++)
-					draw_cells(to, x, y, (float)y0, (float)y1,
-					    (const float (*)[2])row + (y - first));
+					if (turned->radius > 0)
+						draw_discs(to, x, y, (float)y0, (float)y1,
+						    row[y - first]);
+					else
+						draw_cells(to, x, y, (float)y0, (float)y1,
+						    (const float (*)[2])row + (y - first));
 			}
 		}
 	}

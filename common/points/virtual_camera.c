@@ -1,17 +1,21 @@
 /*
- * Triangle meshes seen from afar, as an orthographic depth frame.
+ * Triangle meshes seen from afar, as an orthographic depth frame, for mesh2depth and holoserve.
  *
  * A view has three axes in the coordinates of the model: right (columns), down (rows) and forward,
  * away from the viewer. A point p is at v = axes (p - center): at pixel ((w - 1)/2 + v_right/scale,
  * (h - 1)/2 + v_down/scale), at depth v_forward, or -v_forward where depth grows towards the
  * viewer.
  */
-#include "mesh2depth.h"
+#include "points/virtual_camera.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/linear.h"
 #include "base/process.h"
+#include "mesh/raster.h"
+#include "points/cloud.h"
 
 #define MAX_COORDINATE 1e30	/* keeps products far from overflow in float */
 
@@ -21,6 +25,245 @@ struct view {
 	double scale;
 	bool warned;			/* of a scale at which hardly anything can be seen */
 };
+
+#define PIECE 8192		/* points or triangles that a thread takes together */
+
+/* The points of finite triangles. */
+struct points {
+	const struct triangles *triangles;
+	bool *used;
+	struct box *box;		/* of each piece */
+	size_t pieces;
+};
+
+/* Points on their way into the view: relative to `from`, along its axes; then in its pixels. */
+struct placing {
+	struct triangles *triangles;
+	const double (*axes)[3];
+	const double *from;
+	double half[2], middle[3], scale;
+};
+
+static inline void
+turn(const double axes[3][3], double v[3])
+{
+	const double in[3] = { v[0], v[1], v[2] };
+
+	for (int k = 0; k < 3; k++)
+		v[k] = vector3_dot(axes[k], in);
+}
+
+static inline void
+place_point(const struct placing *placing, double p[3])
+{
+	for (int k = 0; k < 2; k++)
+		p[k] = placing->half[k] + (p[k] - placing->middle[k]) / placing->scale;
+	p[2] -= placing->middle[2];
+}
+
+#define MAX_BANDS 64		/* of rows of the picture */
+
+/* A picture that is drawn, in bands. */
+struct scene {
+	const struct triangles *triangles;
+	struct raster raster;
+	size_t rows, bands;		/* rows of a band, number of bands */
+	/* The triangles that reach into each band, in their own order. NULL: the list would be too
+	 * long, and every band goes through all triangles. */
+	uint32_t *triangle;
+	size_t first[MAX_BANDS + 1];
+	unsigned char (*reach)[2];	/* of each triangle: its first and last band */
+	size_t (*place)[MAX_BANDS];	/* of each piece: its next triangle in each band */
+	bool away;
+	struct frame *out;
+	bool hit;			/* any pixel */
+};
+
+/* ---- points on their way into the view ---- */
+
+static size_t
+piece_end(size_t piece, size_t n)
+{
+	return (piece + 1) * PIECE < n ? (piece + 1) * PIECE : n;
+}
+
+static bool
+finite_triangle(const struct triangles *triangles, size_t i)
+{
+	double none = 0;
+
+	/* 0 times infinity or NaN is NaN */
+	for (int k = 0; k < 9; k++)
+		none += 0 * triangles->point[triangles->corner[i][k / 3]][k % 3];
+	return none == 0;
+}
+
+/* Several threads may mark one point. */
+static void
+mark_piece(void *arg, size_t piece)
+{
+	const struct points *points = arg;
+	const struct triangles *triangles = points->triangles;
+
+	for (size_t i = piece * PIECE; i < piece_end(piece, triangles->n); i++)
+		if (finite_triangle(triangles, i))
+			for (int k = 0; k < 3; k++)
+				__atomic_store_n(&points->used[triangles->corner[i][k]], true,
+				    __ATOMIC_RELAXED);
+}
+
+static void
+box_piece(void *arg, size_t piece)
+{
+	const struct points *points = arg;
+	const struct triangles *triangles = points->triangles;
+	struct box box = empty_box;
+
+	for (size_t i = piece * PIECE; i < piece_end(piece, triangles->points); i++)
+		if (points->used[i])
+			widen(&box, triangles->point[i], triangles->point[i]);
+	points->box[piece] = box;
+}
+
+static void
+turn_piece(void *arg, size_t piece)
+{
+	const struct placing *placing = arg;
+
+	for (size_t i = piece * PIECE; i < piece_end(piece, placing->triangles->points); i++) {
+		double *p = placing->triangles->point[i];
+
+		for (int k = 0; k < 3; k++)
+			p[k] -= placing->from[k];
+		turn(placing->axes, p);
+	}
+}
+
+static void
+place_piece(void *arg, size_t piece)
+{
+	const struct placing *placing = arg;
+
+	for (size_t i = piece * PIECE; i < piece_end(piece, placing->triangles->points); i++)
+		place_point(placing, placing->triangles->point[i]);
+}
+
+/* ---- the picture ---- */
+
+#define ROUNDED 1e-6		/* px: more than drawing moves a corner */
+
+/* The rows of pixel centres that a triangle reaches, or nearly reaches. False: there are none.
+ * raster_triangle() finds them exactly, for far fewer triangles. */
+static bool
+find_rows(const double y[3], size_t h, size_t *from, size_t *to)
+{
+	double low = y[0] < y[1] ? y[0] : y[1], high = y[0] < y[1] ? y[1] : y[0];
+
+	low = y[2] < low ? y[2] : low;
+	high = y[2] > high ? y[2] : high;
+	low -= ROUNDED;
+	high += ROUNDED;
+	/* a triangle with a NaN is not drawn, whatever its rows */
+	if (!(low < (double)h) || !(high >= 0))
+		return false;
+	*from = low > 0 ? (size_t)low : 0;
+	*from += (double)*from < low;
+	*to = high < (double)h ? (size_t)high : h - 1;
+	return *from <= *to;
+}
+
+/* The first and the last band that a triangle reaches into; the last is before the first where it
+ * covers no row of pixels. */
+static void
+find_reach(struct scene *scene, size_t i)
+{
+	const struct triangles *t = scene->triangles;
+	const uint32_t *corner = t->corner[i];
+	const double y[3] = { t->point[corner[0]][1], t->point[corner[1]][1],
+		t->point[corner[2]][1] };
+	size_t from, to;
+	bool covers = find_rows(y, scene->raster.h, &from, &to);
+
+	scene->reach[i][0] = covers ? (unsigned char)(from / scene->rows) : 1;
+	scene->reach[i][1] = covers ? (unsigned char)(to / scene->rows) : 0;
+}
+
+static void
+count_piece(void *arg, size_t piece)
+{
+	struct scene *scene = arg;
+	size_t *count = scene->place[piece];
+
+	for (size_t i = piece * PIECE; i < piece_end(piece, scene->triangles->n); i++) {
+		find_reach(scene, i);
+		for (size_t b = scene->reach[i][0]; b <= scene->reach[i][1]; b++)
+			count[b]++;
+	}
+}
+
+static void
+sort_piece(void *arg, size_t piece)
+{
+	struct scene *scene = arg;
+	size_t *place = scene->place[piece];
+
+	for (size_t i = piece * PIECE; i < piece_end(piece, scene->triangles->n); i++)
+		for (size_t b = scene->reach[i][0]; b <= scene->reach[i][1]; b++)
+			scene->triangle[place[b]++] = (uint32_t)i;
+}
+
+static void
+draw_triangle(struct scene *scene, size_t i, size_t y0, size_t y1)
+{
+	const struct triangles *t = scene->triangles;
+	struct raster_vertex v[3];
+
+	for (int k = 0; k < 3; k++) {
+		uint32_t at = t->corner[i][k];
+
+		v[k].x = t->point[at][0];
+		v[k].y = t->point[at][1];
+		v[k].z = t->point[at][2];
+		v[k].attribute[0] = t->texture ? t->texture[at] : 0;
+	}
+	raster_triangle(&scene->raster, y0, y1, &v[0], &v[1], &v[2]);
+}
+
+static void
+draw_band(void *arg, size_t band)
+{
+	struct scene *scene = arg;
+	size_t y0 = band * scene->rows, y1 = y0 + scene->rows;
+
+	raster_clear(&scene->raster, y0, y1);
+	if (scene->triangle)
+		for (size_t i = scene->first[band]; i < scene->first[band + 1]; i++)
+			draw_triangle(scene, scene->triangle[i], y0, y1);
+	else
+		for (size_t i = 0; i < scene->triangles->n; i++)
+			draw_triangle(scene, i, y0, y1);
+}
+
+static void
+fill_row(void *arg, size_t y)
+{
+	struct scene *scene = arg;
+	const struct raster *raster = &scene->raster;
+	bool hits = false;
+
+	for (size_t x = 0; x < raster->w; x++) {
+		size_t i = y * raster->w + x;
+		bool hit = raster->z[i] < INFINITY;
+		float depth = scene->away ? raster->z[i] : 0 - raster->z[i];
+
+		frame_floats(scene->out, 0, y)[x] = hit ? depth : NAN;
+		if (raster->attributes)
+			frame_floats(scene->out, 1, y)[x] = hit ? raster->attribute[i] : NAN;
+		hits |= hit;
+	}
+	if (hits)
+		__atomic_store_n(&scene->hit, true, __ATOMIC_RELAXED);
+}
 
 /* ---- axes ---- */
 
@@ -121,7 +364,7 @@ box_of(struct run *run, struct points *points)
 {
 	struct box box = empty_box;
 
-	run_for(run, points->pieces, mesh2depth_rows()->box_piece, points);
+	run_for(run, points->pieces, box_piece, points);
 	for (size_t i = 0; i < points->pieces; i++)
 		widen(&box, points->box[i].low, points->box[i].high);
 	return box;
@@ -178,7 +421,7 @@ place(struct run *run, const char *name, struct triangles *triangles, struct poi
 			    name, "coordinates are too large: %g to %g", box.low[k], box.high[k]);
 		first[k] = empty ? 0 : box.low[k] + (box.high[k] - box.low[k]) / 2;
 	}
-	run_for(run, points->pieces, mesh2depth_rows()->turn_piece, &placing);
+	run_for(run, points->pieces, turn_piece, &placing);
 	box = box_of(run, points);
 	for (int k = 0; k < 3; k++)
 		middle[k] = options->center.n ? options->center.v[k] - first[k] :
@@ -193,7 +436,7 @@ place(struct run *run, const char *name, struct triangles *triangles, struct poi
 	    empty ? 1 : fitting_scale(options, &box, middle);
 	memcpy(placing.middle, middle, sizeof(middle));
 	placing.scale = view->scale;
-	run_for(run, points->pieces, mesh2depth_rows()->place_piece, &placing);
+	run_for(run, points->pieces, place_piece, &placing);
 	place_point(&placing, box.low);
 	place_point(&placing, box.high);
 	if (!empty && fmax(fmax(fabs(box.low[0]), fabs(box.high[0])), fmax(fabs(box.low[1]),
@@ -220,7 +463,7 @@ view_place(struct run *run, const char *name, struct triangles *triangles,
 
 	points.used = must_alloc(triangles->points + 1, sizeof(*points.used));
 	points.box = must_alloc(points.pieces + 1, sizeof(*points.box));
-	run_for(run, (triangles->n + PIECE - 1) / PIECE, mesh2depth_rows()->mark_piece, &points);
+	run_for(run, (triangles->n + PIECE - 1) / PIECE, mark_piece, &points);
 	status = place(run, name, triangles, &points, options, view);
 	free(points.used);
 	free(points.box);
@@ -261,12 +504,12 @@ sort_into_bands(struct run *run, struct scene *scene)
 	scene->bands = (scene->raster.h + scene->rows - 1) / scene->rows;
 	scene->reach = must_large(scene->triangles->n + 1, sizeof(*scene->reach));
 	scene->place = must_alloc(pieces + 1, sizeof(*scene->place));
-	run_for(run, pieces, mesh2depth_rows()->count_piece, scene);
+	run_for(run, pieces, count_piece, scene);
 	find_places(scene, pieces);
 	if (scene->first[scene->bands] > MAX_ENTRIES(scene->triangles->n))
 		return;
 	scene->triangle = must_large(scene->first[scene->bands] + 1, sizeof(*scene->triangle));
-	run_for(run, pieces, mesh2depth_rows()->sort_piece, scene);
+	run_for(run, pieces, sort_piece, scene);
 }
 
 static void
@@ -279,7 +522,8 @@ write_keys(const struct view *view, bool away, struct meta *meta)
 
 		rotation[k] = k >= 6 && !away ? 0 - v : v;
 	}
-	/* these describe the image that the points came from */
+	/* these describe the image, or the table, that the points came from */
+	meta_remove(meta, "points");
 	meta_remove(meta, "origin_px");
 	meta_remove(meta, "bin");
 	meta_set(meta, "z_axis", away ? "away" : "towards");
@@ -330,8 +574,8 @@ view_draw(struct run *run, const char *name, struct triangles *triangles,
 		status = make_frame(&scene, &view, meta, out);
 	if (status == 0) {
 		scene.out = *out;
-		run_for(run, scene.bands, mesh2depth_rows()->draw_band, &scene);
-		run_for(run, scene.raster.h, mesh2depth_rows()->fill_row, &scene);
+		run_for(run, scene.bands, draw_band, &scene);
+		run_for(run, scene.raster.h, fill_row, &scene);
 		if (!scene.hit && !view.warned)
 			warn(name, "no pixel is hit");
 	}
@@ -339,5 +583,73 @@ view_draw(struct run *run, const char *name, struct triangles *triangles,
 	free(scene.reach);
 	free(scene.place);
 	raster_free(&scene.raster);
+	return status;
+}
+
+/* ---- tables ---- */
+
+#define AS_LARGE 1.2533		/* sqrt(pi/2): half a diagonal of a square of area pi */
+
+/* A square about p across a normal. -1 after fail(). */
+static int
+add_square(struct triangles *triangles, const double p[3], const double normal[3], double half)
+{
+	const uint64_t n = triangles->points;
+	double along[2][3], corner[3], other[3] = { 0 };
+
+	other[fabs(normal[0]) < 0.6 ? 0 : 1] = 1;
+	vector3_cross(normal, other, along[0]);
+	normalise(along[0]);
+	vector3_cross(normal, along[0], along[1]);
+	for (int i = 0; i < 4; i++) {
+		for (int k = 0; k < 3; k++)
+			corner[k] = p[k] + (i < 2 ? half : -half) * along[i % 2][k];
+		if (triangles_add_point(triangles, "table", corner) < 0)
+			return -1;
+	}
+	return triangles_add(triangles, "table", (uint64_t[3]){ n, n + 1, n + 2 }) < 0 ? -1 :
+	    triangles_add(triangles, "table", (uint64_t[3]){ n, n + 2, n + 3 });
+}
+
+/* A point without a normal has a square across each axis. */
+static int
+add_point(struct triangles *triangles, const struct cloud *cloud, size_t i)
+{
+	double p[3], normal[3], half = AS_LARGE * CLOUD_DISC * cloud->spacing;
+	size_t squares;
+
+	for (int k = 0; k < 3; k++) {
+		p[k] = (double)cloud->xyz[k][i];
+		normal[k] = (double)cloud->normal[k][i];
+	}
+	squares = vector3_dot(normal, normal) > 0 ? 1 : 3;
+	for (size_t s = 0; s < squares; s++) {
+		if (squares > 1)
+			for (size_t k = 0; k < 3; k++)
+				normal[k] = k == s;
+		if (add_square(triangles, p, normal, half) < 0)
+			return -1;
+		for (size_t k = 0; cloud->values && k < 4; k++)
+			triangles->texture[triangles->points - 4 + k] = cloud->values == 1 ?
+			    cloud->value[0][i] : triangles_luma((double)cloud->value[0][i],
+			    (double)cloud->value[1][i], (double)cloud->value[2][i]);
+	}
+	return 0;
+}
+
+int
+table_triangles(struct run *run, const struct frame *table, struct triangles *triangles)
+{
+	const char *towards = meta_get(&table->head.meta, "z_axis");
+	struct cloud cloud;
+	int status = cloud_of_table(run, table, &cloud);
+
+	*triangles = (struct triangles){ .axes = towards && !strcmp(towards, "towards") ?
+		AXES_CAMERA_TOWARDS : AXES_CAMERA_AWAY };
+	if (status == 0 && cloud.values)
+		triangles->texture = must_large(12 * cloud.n, sizeof(*triangles->texture));
+	for (size_t i = 0; i < cloud.n && status == 0; i++)
+		status = add_point(triangles, &cloud, i);
+	cloud_free(&cloud);
 	return status;
 }
