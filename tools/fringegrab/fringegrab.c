@@ -183,8 +183,8 @@ grab_all(struct run *run)
 			}
 			if (p->preview)
 				preview(run, &priv->camera[k], frame);
-			if (run_emit(run, frame) < 0)
-				return -1;
+			if (run_emit(run, frame) < 0)	/* a reader that Ctrl-C has ended */
+				return screen_command_failed();
 		}
 	}
 	return 0;
