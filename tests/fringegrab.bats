@@ -143,6 +143,8 @@ for name in "GREY", "YUYV", "Y16":
 	fails 2 "a label has 63 bytes at most" fringegrab --camera "a=$(printf '%064d' 1)" -o x.nrrd
 	fails 2 "--grab: 'raspistill' lacks the word %s" fringegrab --grab raspistill -o x.nrrd
 	fails 2 "--grab: the command knows the camera" fringegrab --grab 'cp a %s' --format Mono8 -o x.nrrd
+	fails 2 "--settled: is for a camera that runs freely" fringegrab --settled --average 2 -o x.nrrd
+	fails 2 "--settled: is for a camera that runs freely" fringegrab --settled --trigger software -o x.nrrd
 	fails 2 "a label names a folder" fringegrab --camera a=../b -o x.nrrd
 	run -0 fringegrab --list
 }

@@ -174,3 +174,21 @@ for file in glob.glob("pat/*.png"):
 		fringeshoot -m pat/list.txt --grab 'cp pat/phase_00.png %s' -o c/
 	[ ! -e c ]
 }
+
+@test "fringeshoot: real time: a burst: fringeshow goes on by itself, fringegrab --settled keeps one picture of each pattern" {
+	start_screen 640x160
+	fringegen -q -s 640x160 -n 4 -p 60,66 -o pat/
+	start_camera latency=37
+	interruptible fringeshow -q --loop --hold 18 pat/ 3>&- 8>&- &
+	fringegrab -q --camera 127.0.0.1 --format Mono12 --exposure 10 --settled -n 36 -o burst.nrrd
+	kill -INT $!
+	frameinfo burst.nrrd | grep -c '^frame' | tee -a results
+	framecat -q burst.nrrd | phasewrap -n 4 -p 60,66 | unwrap2f -o sets.nrrd
+	py '
+u = np.fromfile("truth.pfm", "<f4", offset=len(b"Pf\n320 128\n-1.0\n")).reshape(128, 320)[::-1]
+for frame in (sets := read_frames("sets.nrrd")):
+	off = np.abs(frame.pixels[0] * 60 / (2 * np.pi) - u)
+	print(off.max(), np.isnan(off).sum())
+	expect(off.max() < 1, off.max())
+expect(len(sets) >= 3, len(sets))'
+}
