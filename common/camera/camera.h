@@ -143,8 +143,8 @@ struct settled {
 	size_t mixed;			/* pictures in a row that changed and were not settled */
 };
 
-/* Takes a picture, which is the function's then. *out: one to hand on, or NULL. It has no number and
- * no time: those that went are not lost, and phasewrap tells lost patterns by what is to be seen. */
+/* Takes a picture, which is the function's then. *out: one to hand on, or NULL. It has no number
+ * and no time: what was left out is not lost, and phasewrap finds lost patterns by the pictures. */
 void settled_take(struct settled *, struct frame *, struct frame **out);
 void settled_free(struct settled *);
 

@@ -714,7 +714,7 @@ burst(const char *what, const struct rig *condition, uint seed, char axis, size_
 		rig.drop = condition->drop;
 		if (!out)
 			continue;
-		/* one of the patterns, without light of the one before, and not the last one again */
+		/* a pattern, without light of the one before, and not the last one again */
 		came++;
 		for (size_t i = 0; i < set.n; i++) {
 			if (rms_off(out, own[i]) > 1.2 * rig.noise + 0.012 * rig.level)
@@ -731,7 +731,7 @@ burst(const char *what, const struct rig *condition, uint seed, char axis, size_
 		print_message("%-34s %zu of %zu patterns, old light %.4f\n", what, came,
 		    ROUNDS * set.n, errors.share);
 	assert_int_equal(came, right);
-	assert_true(errors.share < (condition->level > 200 ? 0.006 : 0.02));
+	assert_true(errors.share < (condition->level > 200 ? 0.002 : 0.01));
 	settled_free(&settled);
 	for (size_t i = 0; i < set.n; i++)
 		frame_free(own[i]);
