@@ -81,13 +81,13 @@ straight() {
 		wait $!
 		bent
 	done
-	# killed, it restores nothing; the next one has nothing to do then
+	# killed: its child restores it
 	interruptible fringeshow --loop pat/phase_00.png 3>&- 2>/dev/null &
 	eventually 20 shows pat/phase_00.png
+	straight
 	kill -KILL $!
 	if wait $! 2>/dev/null; then false; fi
-	straight
-	silent fringeshow pat/phase_00.png
+	eventually 5 bent
 }
 
 @test "fringeshow: interrupted before the last image it fails, and its window is gone" {

@@ -155,8 +155,5 @@ int camera_aravis_list(FILE *);
 int camera_v4l2_open(struct camera *, const char *path, const struct camera_wanted *);
 /* `command` has the word %s, which is the name of the file that it writes. */
 int camera_command_open(struct camera *, const char *command);
-/* Runs a command without a shell: its words are those between blanks, and one that is `mark` (%s,
- * %d) is replaced by `argument`. -1 after fail(): it could not be run, or did not exit with 0. */
-int camera_command_run(const char *command, const char *mark, const char *argument);
 
 #endif

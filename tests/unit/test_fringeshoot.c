@@ -93,7 +93,7 @@ emitted(const struct rig *rig, double t, double v)
 /* ---- the screen ---- */
 
 static int
-screen_load(struct screen *screen, const struct frame *frame, size_t *image)
+rig_load(struct screen *screen, const struct frame *frame, size_t *image)
 {
 	struct rig *rig = screen->own;
 
@@ -349,7 +349,7 @@ begin(struct rig *rig, struct screen *screen, struct shoot *shoot, const struct 
 	rig->seed = seed;
 	rig->now = 100 + seed * 0.0071;
 	*screen = (struct screen){ .name = "DP-2", .w = W, .h = H, .refresh_s = T, .own = rig,
-		.load = screen_load, .show = screen_show, .now_s = screen_now, .wait = screen_wait,
+		.load = rig_load, .show = screen_show, .now_s = screen_now, .wait = screen_wait,
 		.close = screen_close };
 	for (size_t i = 0; i < rig->cameras; i++) {
 		rig->eye[i] = (struct eye){ .rig = rig, .i = i };

@@ -5,6 +5,7 @@
 
 #include "camera/camera.h"
 #include "base/process.h"
+#include "io/command_file.h"
 #include "run/stage.h"
 #include "screen/screen.h"
 
@@ -197,7 +198,7 @@ grab_all(struct run *run)
 
 	for (long i = 0; p->n == 0 || i < p->n; i++) {
 		snprintf(number, sizeof(number), "%ld", i);
-		if (p->between && camera_command_run(p->between, "%d", number) < 0)
+		if (p->between && command_run(p->between, "%d", number) < 0)
 			return screen_command_failed();
 		for (size_t k = 0; k < priv->cameras; k++) {
 			struct frame *frame = NULL;
