@@ -172,13 +172,14 @@ with Browser((640, 420)) as b:
 	b.wait("fringepipe.count.shown > %d" % (first + 2))
 	last, now = b.run("[fringepipe.count.shown, performance.now()]")
 	b.screenshot("page.png")
+	bar = int(b.run("document.getElementById(\"bar\").getBoundingClientRect().top"))
 	expect(b.errors == [], b.errors)
 	expect("height" not in b.run("document.getElementById(\"size\").textContent"))
 os.killpg(chain.pid, signal.SIGINT)
 expect(chain.wait() == 0, chain.stdout.read())
 # the plane in the page: its pixels lie in a rectangle of the picture'\''s shape
 page = np.array(Image.open("page.png").convert("L")).astype(float)
-ys, xs = np.nonzero(abs(page[60:320] - page[100, 5]) > 3)
+ys, xs = np.nonzero(abs(page[60:bar - 2] - page[100, 5]) > 3)
 box = page[60:][ys.min():ys.max() + 1, xs.min():xs.max() + 1]
 want = read_frame("still.nrrd").pixels[0] / 4095 * 255
 seen = np.array(Image.fromarray(box).resize((320, 128), Image.BOX))
