@@ -63,6 +63,13 @@ expect(2 < (frames[0].pixels - frames[1].pixels).std() < 6)	# of 6 levels, over 
 	kill -INT $!
 	wait $!
 	frameinfo all.nrrd | has '^frame 1'
+	# killed, it leaves whole files, and the camera takes the next one
+	fringegrab -q --camera 127.0.0.1 --trigger software -n 0 -o 'killed%03d.png' 3>&- 8>&- &
+	eventually 20 test -e killed002.png
+	kill -KILL $!
+	if wait $! 2>/dev/null; then false; fi
+	for file in killed*.png; do frameinfo "$file" >/dev/null; done
+	eventually 30 fringegrab -q --camera 127.0.0.1 --trigger software -o next.nrrd 2>/dev/null
 	fringegen -q -s 64x32 -n 3 -p 16 -o pat/
 	fringegrab --grab 'cp pat/phase_01.png %s' -n 2 -o "out %02d.png"
 	framecmp pat/phase_01.png "out 01.png"
