@@ -1,5 +1,6 @@
 /*
- * A GigE Vision camera on 127.0.0.1, or another address of this machine, that looks at the screen of an Xvfb through a simulated scene:
+ * A GigE Vision camera on 127.0.0.1, or another address of this machine, that looks at the screen
+ * of an Xvfb through a simulated scene:
  * Aravis' fake camera, with pictures of ours.
  *
  * virtual_camera FRAMEBUFFER TRUTH.pfm [latency=MS] [rolling=MS] [stale=SHARE] [drop=SHARE]
