@@ -37,6 +37,7 @@ commands() {
 		echo $n >n
 		[ "$n" -eq "${STUCK:-0}" ] || cp "$1" shown.png
 	END
+	# shellcheck disable=SC2016	# the script's own words
 	printf '#!/bin/sh\nframecat -f --set max_value=340 shown.png -o taken.png && mv taken.png "$1"\n' >take
 	chmod +x show take
 }
