@@ -2,12 +2,12 @@
 # SHARE=N: about an Nth of each, where it can be cut: so many repeats, frames, sets and calls of a function, and
 # every Nth file of tests, another Nth each day. SHARE=1: all.
 SHARE ?= 1
-NIGHTLY := static sanitized tsan determinism soak places probe streams uncertainty calibration stereo lines laser views live cluster slurm faults fuzz fuzz-libraries agree-all bench-all coverage
+NIGHTLY := static sanitized tsan determinism soak places probe streams uncertainty calibration stereo lines laser views rig live cluster slurm faults fuzz fuzz-libraries agree-all bench-all coverage
 # tools for aarch64: libraries and emulator are listed by scripts/setup --for nightly
 ARM := build-arm/bin
 CROSS := aarch64-linux-gnu-
 
-.PHONY: nightly static sanitized tsan determinism soak places probe streams uncertainty calibration stereo lines laser views live cluster slurm bench-all coverage arm
+.PHONY: nightly static sanitized tsan determinism soak places probe streams uncertainty calibration stereo lines laser views rig live cluster slurm bench-all coverage arm
 nightly: stages  ## run every long loop, one line each (T=SECONDS for the fuzzers; SHARE=10: a tenth of each)
 	MAKE="$(MAKE)" T=$(T) SHARE=$(SHARE) scripts/nightly $(NIGHTLY)
 
@@ -49,6 +49,9 @@ laser: all  ## a ball bar of 149.12 mm at 30 poses of two heads, 200 trials of a
 
 views: all  ## poses of two views by mergexyz --icp, 20 seeds of noise from four starts each
 	tests/nightly/views $$((18 / $(SHARE) + 2))
+
+rig: stages  ## fringeshoot with two cameras, a burst, its surface in a browser, V4L2 by vivid
+	bats --show-output-of-passing-tests tests/nightly/rig
 
 cluster: all  ## fringebatch over a Slurm cluster of one node, 200 sets and 10000 small ones, a full disk
 	tests/nightly/cluster $$((180 / $(SHARE) + 20))

@@ -82,3 +82,33 @@ stop_camera() {
 		camera_pid=
 	fi
 }
+
+# rig [OPTION OF FRINGEGEN ...]
+rig() {
+	start_screen 640x160
+	if [ $# -eq 0 ]; then set -- -p 60,66; fi
+	fringegen -q -s 640x160 -n 4 "$@" -m pat/list.txt -o pat/
+}
+
+shoot() {
+	fringeshoot -q -m pat/list.txt --camera 127.0.0.1 --format Mono12 "$@"
+}
+
+# errors FOLDER: invalid pixels, the largest error and the rms in projector pixels, against truth.pfm.
+errors() {
+	fringepipe -q phasewrap -m "$1/manifest.txt" , unwrap2f -o abs.nrrd -f
+	py '
+u = np.fromfile("truth.pfm", "<f4", offset=len(b"Pf\n320 128\n-1.0\n")).reshape(128, 320)[::-1]
+d = read_frame("abs.nrrd").pixels[0] * 60 / (2 * np.pi) - u
+bad = np.isnan(d)
+print(int(bad.sum()), float(np.abs(d[~bad]).max()), float(np.sqrt((d[~bad] ** 2).mean())))' | tee -a results
+}
+
+# right FOLDER: all pixels valid, none off by 1 px, rms at most 0.05 px.
+right() {
+	errors "$1" | awk '{ exit !($1 == 0 && $2 < 1 && $3 <= 0.05) }'
+}
+
+wrong() {
+	errors "$1" | awk '{ exit !($2 > 1) }'
+}

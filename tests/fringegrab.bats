@@ -63,6 +63,13 @@ expect(2 < (frames[0].pixels - frames[1].pixels).std() < 6)	# of 6 levels, over 
 	kill -INT $!
 	wait $!
 	frameinfo all.nrrd | has '^frame 1'
+	# killed, it leaves whole files, and the camera takes the next one
+	fringegrab -q --camera 127.0.0.1 --trigger software -n 0 -o 'killed%03d.png' 3>&- 8>&- &
+	eventually 20 test -e killed002.png
+	kill -KILL $!
+	if wait $! 2>/dev/null; then false; fi
+	for file in killed*.png; do frameinfo "$file" >/dev/null; done
+	eventually 60 timeout -s INT 5 fringegrab -q --camera 127.0.0.1 --trigger software -o next.nrrd 2>/dev/null
 	fringegen -q -s 64x32 -n 3 -p 16 -o pat/
 	fringegrab --grab 'cp pat/phase_01.png %s' -n 2 -o "out %02d.png"
 	framecmp pat/phase_01.png "out 01.png"
@@ -143,6 +150,49 @@ for name in "GREY", "YUYV", "Y16":
 	fails 2 "a label has 63 bytes at most" fringegrab --camera "a=$(printf '%064d' 1)" -o x.nrrd
 	fails 2 "--grab: 'raspistill' lacks the word %s" fringegrab --grab raspistill -o x.nrrd
 	fails 2 "--grab: the command knows the camera" fringegrab --grab 'cp a %s' --format Mono8 -o x.nrrd
+	fails 2 "--settled: is for a camera that runs freely" fringegrab --settled --average 2 -o x.nrrd
+	fails 2 "--settled: is for a camera that runs freely" fringegrab --settled --trigger software -o x.nrrd
 	fails 2 "a label names a folder" fringegrab --camera a=../b -o x.nrrd
 	run -0 fringegrab --list
+}
+
+@test "fringegrab: -n 0 and holoserve are a preview in a browser: its picture is the camera's" {
+	command -v chromium >/dev/null || skip "no browser: chromium is not here"
+	start_screen 640x160
+	start_camera noise=0
+	fringegen -q -s 640x160 -n 3 -p 60 -o pat/
+	fringeshow --loop pat/phase_00.png 3>&- 8>&- &
+	eventually 20 shows pat/phase_00.png
+	sleep 0.5
+	fringegrab -q --camera 127.0.0.1 --format Mono12 --trigger software -o still.nrrd
+	py '
+import io, os, signal, subprocess
+from PIL import Image
+from browser import Browser
+chain = subprocess.Popen("trap : TERM; fringegrab -q --camera 127.0.0.1 --format Mono12 --trigger software -n 0 | holoserve --port 0 --print-url", shell=True,
+	stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+url = chain.stdout.readline().strip()
+with Browser((640, 420)) as b:
+	b.open(url)
+	b.wait("window.fringepipe && fringepipe.count.shown >= 1")
+	first, since = b.run("[fringepipe.count.shown, performance.now()]")
+	b.wait("fringepipe.count.shown > %d" % (first + 1))
+	last, now = b.run("[fringepipe.count.shown, performance.now()]")
+	b.screenshot("page.png")
+	bar = int(b.run("document.getElementById(\"bar\").getBoundingClientRect().top"))
+	expect(b.errors == [], b.errors)
+	expect("height" not in b.run("document.getElementById(\"size\").textContent"))
+os.killpg(chain.pid, signal.SIGTERM)
+expect(chain.wait() == 0, chain.stdout.read())
+# the plane in the page: its pixels lie in a rectangle of the picture'\''s shape
+page = np.array(Image.open("page.png").convert("L")).astype(float)
+ys, xs = np.nonzero(abs(page[60:bar - 2] - page[100, 5]) > 3)
+box = page[60:][ys.min():ys.max() + 1, xs.min():xs.max() + 1]
+want = read_frame("still.nrrd").pixels[0] / 4095 * 255
+seen = np.array(Image.fromarray(box).resize((320, 128), Image.BOX))
+off = (seen - 0.985 * want)[4:-4, 4:-4]
+print("# fringegrab: %.2g frames a second in the browser; its picture is off by %.1f of 255 rms, %dx%d px" % (
+	1e3 * (last - first) / (now - since), off.std(), box.shape[1], box.shape[0]))
+expect(abs(box.shape[1] / box.shape[0] - 2.5) < 0.1, box.shape)
+expect(off.std() < 6 and abs(off.mean()) < 4, off.std(), off.mean())' >&3
 }

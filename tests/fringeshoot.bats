@@ -4,36 +4,6 @@ load acquire
 # fringeshoot in real time: an X server whose pixels a file holds, and a GigE Vision camera on this machine that sees them through
 # a known relief. What it decides, under which conditions, tests/unit/test_fringeshoot.c shows without waiting.
 
-rig() {
-	start_screen 640x160
-	fringegen -s 640x160 -n 4 -p 60 -g half --flats -m pat/list.txt -o pat/
-}
-
-shoot() {
-	fringeshoot -q -m pat/list.txt --camera 127.0.0.1 --format Mono12 "$@"
-}
-
-# errors FOLDER: invalid pixels, the largest error and the rms in projector pixels, against truth.pfm.
-errors() {
-	fringepipe -q phasewrap -m "$1/manifest.txt" , unwrap2f -o abs.nrrd
-	py '
-u = np.fromfile("truth.pfm", "<f4", offset=len(b"Pf\n320 128\n-1.0\n")).reshape(128, 320)[::-1]
-d = read_frame("abs.nrrd").pixels[0] * 60 / (2 * np.pi) - u
-bad = np.isnan(d)
-print(int(bad.sum()), float(np.abs(d[~bad]).max()), float(np.sqrt((d[~bad] ** 2).mean())))'
-}
-
-# right FOLDER: all pixels valid, none off by 1 px, rms at most 0.05 px.
-right() {
-	errors "$1" | tee -a results
-	errors "$1" | awk '{ exit !($1 == 0 && $2 < 1 && $3 <= 0.05) }'
-}
-
-wrong() {
-	errors "$1" | tee -a results
-	errors "$1" | awk '{ exit !($2 > 1) }'
-}
-
 @test "fringeshoot: real time: pictures are of their patterns under all conditions, and are not without the check" {
 	rig
 	start_camera latency=100
@@ -49,6 +19,8 @@ wrong() {
 	start_camera latency=37 stale=0.3
 	shoot --latency 60 -o stale/
 	right stale
+	shoot --check none --latency 60 -o repeated/
+	wrong repeated
 	stop_camera
 	start_camera latency=37 lost=0.001
 	shoot --latency 60 -o lost/
@@ -56,26 +28,46 @@ wrong() {
 	cat results
 }
 
-@test "fringeshoot: a stream needs no manifest, a folder has one, sets are numbered, the latency is printed" {
-	rig
-	start_camera latency=37
-	fringeshoot -v -m pat/list.txt --camera 127.0.0.1 --format Mono12Packed --dry-run 2>log
-	latency=$(sed -n 's/^fringeshoot: --latency \([0-9.]*\) saves measuring it the next time$/\1/p' log)
-	awk -v ms="$latency" 'BEGIN { exit !(ms > 30 && ms < 150) }'
-	grep -q '% of the picture is lit, white is' log
-	shoot --latency "$latency" | fringepipe -q phasewrap , unwrap2f -o abs.nrrd
+# A screen and a camera that are commands; STUCK: the count of the image that the screen does not show.
+commands() {
+	fringegen -q -s 640x160 -n 4 -p 60 -g half --flats -m pat/list.txt -o pat/
+	cat >show <<-'END'
+		#!/bin/sh
+		n=$(($(cat n 2>/dev/null || echo 0) + 1))
+		echo $n >n
+		[ "$n" -eq "${STUCK:-0}" ] || cp "$1" shown.png
+	END
+	# shellcheck disable=SC2016	# the script's own words
+	printf '#!/bin/sh\nframecat -f --set max_value=340 shown.png -o taken.png && mv taken.png "$1"\n' >take
+	chmod +x show take
+}
+
+by_commands() {
+	rm -f n
+	fringeshoot -m pat/list.txt --show './show %s' --grab './take %s' --latency 0 "$@"
+}
+
+@test "fringeshoot: a stream needs no manifest, a folder has one, sets are numbered; screen and camera are commands" {
+	commands
+	silent by_commands -o single/
+	py '
+import glob
+from PIL import Image
+for file in glob.glob("pat/*.png"):
+	a, b = [np.asarray(Image.open(f)) for f in (file, file.replace("pat", "single"))]
+	expect((a == b).all(), file)'
+	by_commands | fringepipe -q phasewrap , unwrap2f -o abs.nrrd
 	[ "$(frameinfo abs.nrrd | grep -c 'absphase')" -eq 1 ]
 	# a rejected picture ends a stream, and gives a folder the exit status 1
-	run -1 --separate-stderr fringeshoot -m pat/list.txt --camera 127.0.0.1 --latency 0 --retries 0 -o rejected.nrrd
+	STUCK=5 run -1 --separate-stderr by_commands --retries 0 -o rejected.nrrd
 	# shellcheck disable=SC2154	# run sets it
-	[[ $stderr == *"phase_0"*": rejected after 0 retries: "*"phase_0"*": rejected: the stream ends"* ]]
+	[[ $stderr == *"phase_01: rejected after 0 retries: still the pattern before"*"phase_01: rejected: the stream ends"* ]]
 	[ ! -e rejected.nrrd ]
-	run -1 fringeshoot -q -m pat/list.txt --camera 127.0.0.1 --latency 0 --retries 0 -o rejected/
-	has "pictures are rejected" <<<"$output"
-	grep -q ' rejected$' rejected/manifest.txt
-	shoot --latency "$latency" --repeat 2 -o sets/
+	STUCK=5 run -1 by_commands -q --retries 0 -o rejected/
+	has "1 picture is rejected" <<<"$output"
+	[ "$(grep -c ' rejected$' rejected/manifest.txt)" -eq 1 ]
+	by_commands --repeat 2 -o sets/
 	[ "$(find sets -name '*.png' | wc -l)" -eq "$(($(find pat -name '*.png' | wc -l) * 2))" ]
-	right sets/0001
 	frameinfo sets/0002/phase_00.png | has 'frame_number:=1[0-9]'
 	[ "$(grep -c ' ok$' sets/0002/manifest.txt)" -eq "$(find pat -name '*.png' | wc -l)" ]
 	# a rejected image: phasewrap refuses the set
@@ -101,7 +93,7 @@ snapshots() {
 }
 
 @test "fringeshoot: a command takes the pictures: of a screen without noise they are three quarters of the patterns" {
-	rig
+	rig -p 60 -g half
 	snapshots
 	silent fringeshoot -m pat/list.txt --grab "$snapshot" --latency 300 --trigger none -o shots/
 	py '
@@ -126,33 +118,66 @@ for file in glob.glob("pat/*.png"):
 	fails 1 "./changing %s: gives 320x160 uchar after 640x160 uchar" fringeshoot -m pat/list.txt --grab './changing %s' -o other/
 }
 
-@test "fringeshoot: interrupted, it shows black, restores the gamma ramp and keeps what it has" {
+ramp_is() {
+	xrandr --verbose | grep Gamma | diff "$1" -
+}
+
+# all that is there by its final name is a whole picture
+whole() {
+	local file
+	for file in "$@"; do frameinfo "$file" >/dev/null; done
+}
+
+@test "fringeshoot: interrupted and killed, it restores the gamma ramp and keeps what it has" {
 	rig
+	xrandr --verbose | grep Gamma >straight
 	xrandr --output screen --gamma 1:1:0.6
-	xrandr --verbose | grep Gamma >before
+	xrandr --verbose | grep Gamma >bent
 	start_camera latency=37
 	interruptible fringeshoot -v -m pat/list.txt --camera 127.0.0.1 --latency 60 --repeat 1000 -o sets/ 2>message 3>&- 8>&- &
 	eventually 60 test -e sets/0002
+	ramp_is straight
 	kill -INT $!
 	status=0
 	wait $! || status=$?
 	[ "$status" -eq 1 ]
 	grep -qx 'fringeshoot: interrupted' message
 	grep -q '^fringeshoot: [0-9]* taken again, 0 rejected' message
-	xrandr --verbose | grep Gamma | diff before -
-	[ "$(grep -c ' ok$' sets/0001/manifest.txt)" -eq 11 ]
+	ramp_is bent
+	[ "$(grep -c ' ok$' sets/0001/manifest.txt)" -eq 8 ]
+	# killed in the middle of a set: the pictures so far are whole, and the next one may have the folder
+	interruptible fringeshoot -q -m pat/list.txt --camera 127.0.0.1 --latency 60 -o killed/ 2>/dev/null 3>&- 8>&- &
+	eventually 60 bash -c 'ls killed/*.png' 2>/dev/null
+	kill -KILL $!
+	if wait $! 2>/dev/null; then false; fi
+	eventually 5 ramp_is bent
+	whole killed/*.png
+	# the camera waits for the one that was killed
+	again() {
+		shoot --latency 60 -f -o killed/ 2>/dev/null
+	}
+	eventually 60 again
+	right killed
 	# a reader that ends early
 	run bash -c "fringeshoot -q -m pat/list.txt --camera 127.0.0.1 --latency 60 2>message | head -c 100 >head; echo \${PIPESTATUS[0]}"
 	[ "$output" -eq 1 ]
 	grep 'Broken pipe' message
-	xrandr --verbose | grep Gamma | diff before -
-	# the camera answers the next one
-	shoot --latency 60 -o again/
-	right again
+	ramp_is bent
+	# a second interruption ends it where a command does not end
+	printf '#!/bin/sh\necho >>asked\nexec sleep 5\n' >stuck
+	chmod +x stuck
+	interruptible fringeshoot -q -m pat/list.txt --grab './stuck %s' -o x/ 2>/dev/null 3>&- 8>&- &
+	eventually 20 test -s asked
+	ramp_is straight
+	kill -INT $!
+	sleep 0.2
+	kill -INT $!
+	run ! wait $!
+	eventually 5 ramp_is bent
 }
 
 @test "fringeshoot: what cannot be right is refused before a pattern is shown" {
-	rig
+	rig -p 60 -g half
 	fails 2 "--manifest: which patterns?" fringeshoot
 	fails 2 "--output: pat/ is the patterns' own folder" fringeshoot -m pat/list.txt -o pat/
 	fails 2 "several cameras write into folders" fringeshoot -m pat/list.txt --camera a=x --camera b=y

@@ -81,13 +81,13 @@ straight() {
 		wait $!
 		bent
 	done
-	# killed, it restores nothing; the next one has nothing to do then
+	# killed: its child restores it
 	interruptible fringeshow --loop pat/phase_00.png 3>&- 2>/dev/null &
 	eventually 20 shows pat/phase_00.png
+	straight
 	kill -KILL $!
 	if wait $! 2>/dev/null; then false; fi
-	straight
-	silent fringeshow pat/phase_00.png
+	eventually 5 bent
 }
 
 @test "fringeshow: interrupted before the last image it fails, and its window is gone" {
@@ -105,6 +105,45 @@ straight() {
 
 not_shown() {
 	if shows pat/phase_00.png; then return 1; fi
+}
+
+@test "fringeshow: a second output shows the pattern's pixels, and the first none of them" {
+	dummy=/usr/lib/xorg/modules/drivers/dummy_drv.so
+	[ -e "$dummy" ] || skip "no dummy driver: $dummy (xserver-xorg-video-dummy)"
+	patterns
+	cat >xorg.conf <<-END
+		Section "Device"
+			Identifier "card"
+			Driver "dummy"
+			VideoRam 16384
+		EndSection
+		Section "Screen"
+			Identifier "screen"
+			Device "card"
+			DefaultDepth 24
+			SubSection "Display"
+				Virtual 1280 480
+				Modes "640x480"
+			EndSubSection
+		EndSection
+	END
+	Xorg -displayfd 5 -config "$work/xorg.conf" -logfile xorg.log -noreset -nolisten tcp 5>display >/dev/null 2>&1 3>&- 8>&- &
+	screen_pid=$!
+	eventually 20 test -s display
+	DISPLAY=:$(<display)
+	export DISPLAY
+	xrandr --addmode DUMMY1 640x480
+	xrandr --output DUMMY1 --mode 640x480 --right-of DUMMY0
+	fringeshow --list | has '^DUMMY1 640x480 at 640,0, [0-9.]* Hz$'
+	fails 2 "--screen: which one? on are: DUMMY0, DUMMY1" fringeshow pat/
+	interruptible fringeshow -q --loop --screen DUMMY1 pat/phase_01.png 3>&- 8>&- &
+	eventually 20 py '
+from PIL import Image, ImageGrab
+seen = np.asarray(ImageGrab.grab(xdisplay=sys.argv[1]).convert("RGB"))
+pattern = np.asarray(Image.open("pat/phase_01.png"))
+sys.exit(not ((seen[:, 640:] == pattern[..., None]).all() and (seen[:, :640] == 0).all()))' "$DISPLAY"
+	kill -INT $!
+	wait $!
 }
 
 @test "fringeshow: the one program of all stages links none of its libraries" {

@@ -833,6 +833,27 @@ for _ in range(100):
 expect(not os.path.exists("/proc/" + tasks[0]) or "Z" in open(f"/proc/{tasks[0]}/stat").read().split()[2])'
 }
 
+@test "holoserve: a camera's picture is the texture of a plane; 16 bits without the key camera may be a depth map" {
+	py "$common"'
+rng = np.random.default_rng(1)
+level = rng.integers(0, 4096, (48, 64))
+camera = {"camera": "cam", "max_value": "4095"}
+for image, meta, most in ((level >> 4).astype("u1"), {}, 255), (level.astype("u2"), camera, 4095), (level.astype("f4"), camera, 4095):
+	server = Server("--linger --encode png")
+	server.put(bytes_of(Frame(image, ["image"], meta)))
+	viewer = Viewer(server.url)
+	got = pixels(viewer.frame())
+	expect(viewer.keys["plane"] == "yes" and viewer.keys["texture"] == "alpha", viewer.keys)
+	expect(np.abs(got[..., 3] / 255 - image / most).max() < 0.51 / 255, meta)
+	expect(np.abs(depth(got[..., :3], viewer.keys)).max() < 0.01)
+	viewer.close()
+	expect(server.end(signal.SIGINT) == (0, ""))
+server = Server()
+server.put(bytes_of(Frame(level.astype("u2"), ["image"])))
+status, messages = server.end()
+expect(status == 1 and "without depth" in messages, status, messages)'
+}
+
 @test "holoserve: errors are one line, and a frame without depth is passed over" {
 	fringesim -s 64x48 --scene relief --truth truth.nrrd -o captures.nrrd
 	py "$common"'

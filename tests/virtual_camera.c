@@ -1,9 +1,10 @@
 /*
- * A GigE Vision camera on 127.0.0.1 that looks at the screen of an Xvfb through a simulated scene:
+ * A GigE Vision camera on 127.0.0.1, or another address of this machine, that looks at the screen
+ * of an Xvfb through a simulated scene:
  * Aravis' fake camera, with pictures of ours.
  *
  * virtual_camera FRAMEBUFFER TRUTH.pfm [latency=MS] [rolling=MS] [stale=SHARE] [drop=SHARE]
- * [lost=SHARE of packets] [noise=LEVELS of 4095]
+ * [lost=SHARE of packets] [noise=LEVELS of 4095] [address=...]
  *
  * The framebuffer is watched, and a picture is the mean of what it showed during the exposure, row
  * by row, `latency` earlier, so that the machine's own delays are those of a real screen. Which
@@ -233,16 +234,20 @@ main(int argc, char **argv)
 		{ "stale=", &stale, 1 }, { "drop=", &drop, 1 },
 		{ "lost=", &lost, 1 }, { "noise=", &noise, 1 },
 	};
+	const char *address = "127.0.0.1";
 	pthread_t watcher;
 	ArvFakeCamera *camera;
 	FILE *truth;
 
 	map_screen(argv[1]);
-	for (int i = 3; i < argc; i++)
+	for (int i = 3; i < argc; i++) {
+		if (!strncmp(argv[i], "address=", 8))
+			address = argv[i] + 8;
 		for (size_t k = 0; k < 6; k++)
 			if (!strncmp(argv[i], option[k].name, strlen(option[k].name)))
 				*option[k].value = option[k].scale *
 				    atof(argv[i] + strlen(option[k].name));
+	}
 	truth = fopen(argv[2], "wb");
 	fprintf(truth, "Pf\n%d %d\n-1.0\n", W, H);
 	for (size_t y = H; y-- > 0;)
@@ -252,7 +257,7 @@ main(int argc, char **argv)
 	signal(SIGINT, stop);
 	signal(SIGTERM, stop);
 	write_description("camera.xml");
-	device = arv_gv_fake_camera_new_full("127.0.0.1", "FP01", "camera.xml");
+	device = arv_gv_fake_camera_new_full(address, "FP01", "camera.xml");
 	if (!arv_gv_fake_camera_is_running(device)) {
 		fprintf(stderr, "virtual_camera: port 3956 is taken\n");
 		return 1;
@@ -267,6 +272,5 @@ main(int argc, char **argv)
 	fflush(stdout);
 	while (!stopped)
 		usleep(20000);
-	g_object_unref(device);
-	return 0;
+	_exit(0);	/* Aravis' threads may wait for a client that has been killed */
 }

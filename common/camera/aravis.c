@@ -229,6 +229,9 @@ camera_aravis_open(struct camera *camera, const char *name, const struct camera_
 	else if (!name)
 		snprintf(camera->name, sizeof(camera->name), "%s",
 		    arv_camera_get_device_id(own->camera, NULL));
+	/* a program that was killed did not */
+	if (status == 0)
+		arv_camera_stop_acquisition(own->camera, NULL);
 	if (status < 0 || set_trigger(camera, wanted->trigger) < 0 ||
 	    set_format(camera, wanted->format) < 0 || set_light(camera, wanted) < 0 ||
 	    start(camera) < 0) {

@@ -84,6 +84,70 @@ const struct camera_format *camera_format_find(uint32_t code);
 int camera_picture(const struct camera *, const struct camera_format *, const void *from,
     size_t bytes, size_t stride, struct frame **out);
 
+/* ---- old_light.c ---- */
+
+/* What white and black show of a camera's view. */
+struct light {
+	size_t w, h, lit_pixels;
+	float *black, *white;
+	unsigned char *lit;	/* the screen lights this pixel, and white does not saturate it */
+	double level;		/* mean of white over black there */
+	double noise;		/* standard deviation of one picture of white, or black if larger */
+	double saturated;	/* share of the view */
+	double beat;		/* how much equal pictures differ, of their level */
+};
+
+/* A number of pictures of black, then of white. Sets all but beat. */
+void light_measure(struct light *, struct frame *const *black, struct frame *const *white,
+    size_t pictures, double max_value);
+/* The largest difference, of blocks of rows, between pictures of one flat image, as a share of
+ * their level; 0 within what noise explains. */
+double light_beat(const struct light *, struct frame *const *picture, size_t pictures);
+/* The smallest share of new light in a block of rows; old, new_: the two levels. *latest: the
+ * largest. */
+double light_new_share(const struct light *, const struct frame *, bool rises, double *latest);
+/* Mean of a picture over the lit pixels, of white over black. */
+double light_mean(const struct light *, const struct frame *);
+void light_free(struct light *);
+
+enum verdict {
+	PICTURE_SETTLED,
+	PICTURE_MIXED,		/* some of the light is the pattern's before */
+	PICTURE_OLD,		/* all of it */
+	PICTURE_REPEATED,	/* two pictures agree to the bit: one is the other */
+	PICTURE_UNSTEADY,	/* two pictures differ otherwise: something moves or flickers */
+	PICTURE_ALIKE		/* the pattern before hardly differs: nothing can be said */
+};
+
+struct judgement {
+	enum verdict verdict;
+	double share, limit;	/* of old light, in the block where it exceeds its limit most */
+	size_t judged, blocks;
+	size_t changed;		/* that are no multiple of the picture before, beyond noise */
+	double rest2;		/* mean square of what old light and drift leave of a - b; the
+				 * median block's */
+};
+
+/* Of two pictures a, b of one pattern, one after the other, and the accepted one before. b NULL: by
+ * `before` alone. */
+struct judgement light_judge(const struct light *, const struct frame *a, const struct frame *b,
+    const struct frame *before);
+
+/* Of a camera that runs freely, three frames a pattern at least: picks one of each run of frames
+ * that agree to noise. Begins as zeros. */
+struct settled {
+	struct light light;		/* all pixels, no black */
+	struct frame *before, *last;	/* the one handed on, the camera's */
+	double rest2, rest2_per_level;	/* the least so far */
+	bool apart;			/* `before` is not `last` */
+	size_t mixed;			/* pictures in a row that changed and were not settled */
+};
+
+/* Takes a picture, which is the function's then. *out: one to hand on, or NULL. It has no number
+ * and no time: what was left out is not lost, and phasewrap finds lost patterns by the pictures. */
+void settled_take(struct settled *, struct frame *, struct frame **out);
+void settled_free(struct settled *);
+
 /* ---- aravis.c, v4l2.c, command.c ---- */
 
 int camera_aravis_open(struct camera *, const char *name, const struct camera_wanted *);
@@ -91,8 +155,5 @@ int camera_aravis_list(FILE *);
 int camera_v4l2_open(struct camera *, const char *path, const struct camera_wanted *);
 /* `command` has the word %s, which is the name of the file that it writes. */
 int camera_command_open(struct camera *, const char *command);
-/* Runs a command without a shell: its words are those between blanks, and one that is `mark` (%s,
- * %d) is replaced by `argument`. -1 after fail(): it could not be run, or did not exit with 0. */
-int camera_command_run(const char *command, const char *mark, const char *argument);
 
 #endif

@@ -343,6 +343,26 @@ manifest_row_from_meta(const struct meta *meta, const char *file, struct manifes
 	return 0;
 }
 
+void
+manifest_set_number(struct meta *meta, const char *key, double v)
+{
+	if (isnan(v))
+		meta_set(meta, key, "-");
+	else
+		meta_set_number(meta, key, v);
+}
+
+void
+manifest_row_to_meta(const struct manifest_row *row, struct meta *meta)
+{
+	meta_set(meta, "role", manifest_roles[row->role]);
+	meta_setf(meta, "axis", "%c", row->axis ? row->axis : '-');
+	manifest_set_number(meta, "period_px", row->period_px);
+	manifest_set_number(meta, "step", row->step < 0 ? NAN : (double)row->step);
+	manifest_set_number(meta, "shift_rad", row->shift_rad);
+	manifest_set_number(meta, "bit", row->bit < 0 ? NAN : (double)row->bit);
+}
+
 int
 manifest_add(struct manifest *manifest, const struct frame_head *head, const char *output,
     size_t number)

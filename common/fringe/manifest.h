@@ -84,6 +84,10 @@ void manifest_free(struct manifest *);
 /* The row that an image's metadata describes (keys role axis period_px step shift_rad bit
  * gray_cell; an absent key or `-` is null, role must be there). -1 after fail(). */
 int manifest_row_from_meta(const struct meta *, const char *file, struct manifest_row *out);
+/* Sets these keys but gray_cell. */
+void manifest_row_to_meta(const struct manifest_row *, struct meta *);
+/* NaN: `-`. */
+void manifest_set_number(struct meta *, const char *key, double);
 /* Appends image `number` (from 0) of a target: its file is where `-o output` puts it, see
  * target_file_name(). */
 int manifest_add(struct manifest *, const struct frame_head *, const char *output, size_t number);

@@ -828,24 +828,6 @@ patterns_plan(const struct pattern_spec *spec, struct patterns *out)
 }
 
 static void
-set_number(struct meta *meta, const char *key, double v)
-{
-	if (isnan(v))
-		meta_set(meta, key, "-");
-	else
-		meta_set_number(meta, key, v);
-}
-
-static void
-set_whole(struct meta *meta, const char *key, long v)
-{
-	if (v < 0)
-		meta_set(meta, key, "-");
-	else
-		meta_setf(meta, key, "%ld", v);
-}
-
-static void
 describe_set(const struct pattern_spec *spec, const struct patterns *patterns, struct meta *meta)
 {
 	size_t steps = spec->family == FAMILY_SHIFTS ? spec->shift_rad.n :
@@ -864,18 +846,15 @@ describe(const struct pattern_spec *spec, const struct patterns *patterns, size_
     struct meta *meta)
 {
 	const struct pattern *pattern = &patterns->pattern[i];
-	char axis[2] = { pattern->axis ? pattern->axis : '-', '\0' };
+	const struct manifest_row row = { .role = pattern->role, .axis = pattern->axis,
+		.period_px = pattern->period_px, .step = pattern->step,
+		.shift_rad = pattern->shift_rad, .bit = pattern->bit };
 
-	meta_set(meta, "role", manifest_roles[pattern->role]);
-	meta_set(meta, "axis", axis);
-	set_number(meta, "period_px", pattern->period_px);
-	set_whole(meta, "step", pattern->step);
-	set_number(meta, "shift_rad", pattern->shift_rad);
-	set_whole(meta, "bit", pattern->bit);
+	manifest_row_to_meta(&row, meta);
 	meta_set(meta, "name", pattern->name);
 	if (spec->marker) {
-		set_number(meta, "marker_px", pattern->marker_px);
-		set_number(meta, "marker_width_px", pattern->marker_width_px);
+		manifest_set_number(meta, "marker_px", pattern->marker_px);
+		manifest_set_number(meta, "marker_width_px", pattern->marker_width_px);
 	}
 	describe_set(spec, patterns, meta);
 }

@@ -70,6 +70,18 @@ screen_image(const struct frame *in, struct frame **out)
 }
 
 int
+screen_load(struct screen *screen, struct frame **frame, const char *name, size_t *image)
+{
+	if (screen->load(screen, *frame, image) < 0) {
+		fail_prefix(name);
+		return -1;
+	}
+	frame_free(*frame);
+	*frame = NULL;
+	return 0;
+}
+
+int
 screen_load_flat(struct screen *screen, int level, size_t *image)
 {
 	struct frame *frame;
@@ -120,11 +132,8 @@ screen_command_failed(void)
 double
 screen_real_now_s(struct screen *screen)
 {
-	struct timespec t;
-
 	(void)screen;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	return progress_seconds();
 }
 
 int

@@ -54,6 +54,8 @@ int screen_check(const struct screen_facts *, size_t w, size_t h, bool force);
 /* An image as load() takes it, from one of any type (full scale is max_value, else 255, 65535 or 1)
  * of one channel or r g b. -1 after fail(). */
 int screen_image(const struct frame *, struct frame **out);
+/* Hands an image over and frees it, which is NULL then. -1 after fail(), which names it. */
+int screen_load(struct screen *, struct frame **, const char *name, size_t *image);
 /* One level, 0 to 255, all over. -1 after fail(). */
 int screen_load_flat(struct screen *, int level, size_t *image);
 
@@ -67,6 +69,12 @@ int screen_poll(int fd, double seconds);
 /* After fail() of a command that is a camera or a stage: where this process was interrupted, so was
  * the command, by the same Ctrl-C, and the message is that. -1. */
 int screen_command_failed(void);
+
+/* ---- command.c ---- */
+
+/* A screen of this size that `command` shows images on: its word %s is the image's file, a PNG, and
+ * it ends when the image is there. Its refresh is not known. -1 after fail(). */
+int screen_command_open(struct screen *, const char *command, size_t w, size_t h);
 
 /* ---- x11.c ---- */
 

@@ -4,14 +4,19 @@
  * a refresh and reports its count and time.
  *
  * The gamma ramp of an output belongs to its controller and outlives the program that sets it:
- * night light and colour profiles bend it. It is set straight, and restored when the screen is
- * closed.
+ * night light and colour profiles bend it. It is set straight, and a child process restores it when
+ * this one has closed the screen or has ended, however that happens.
  */
 #include "screen/screen.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <xcb/present.h>
 #include <xcb/randr.h>
 #include <xcb/xcb.h>
@@ -37,8 +42,8 @@ struct x11 {
 	int mode;			/* of Present: copied, flipped */
 	xcb_pixmap_t *image;
 	size_t images;
-	uint16_t *ramp;			/* as it was: red, green, blue; NULL: nothing to restore */
-	uint16_t ramp_size;
+	pid_t restorer;			/* of the gamma ramp; 0: there is nothing to restore */
+	int open;			/* a pipe to it, whose end it waits for */
 };
 
 /* An output with its place on the desktop. */
@@ -115,12 +120,38 @@ ramp_get(xcb_connection_t *c, xcb_randr_crtc_t controller, uint16_t *size)
 	return ramp;
 }
 
+/* Returns when the ramp has arrived. */
 static void
-ramp_set(const struct x11 *x11, const uint16_t *ramp)
+ramp_set(xcb_connection_t *c, xcb_randr_crtc_t controller, const uint16_t *ramp, uint16_t size)
 {
-	xcb_randr_set_crtc_gamma(x11->connection, x11->controller, x11->ramp_size, ramp,
-	    ramp + x11->ramp_size, ramp + 2 * (size_t)x11->ramp_size);
-	xcb_flush(x11->connection);
+	xcb_randr_set_crtc_gamma(c, controller, size, ramp, ramp + size, ramp + 2 * (size_t)size);
+	free(xcb_get_input_focus_reply(c, xcb_get_input_focus(c), NULL));
+}
+
+/* Starts the process that restores the ramp. -1 after fail(). */
+static int
+ramp_guard(struct x11 *x11, const uint16_t *ramp, uint16_t size)
+{
+	static const int ignored[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	int ends[2];
+	char none;
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || (x11->restorer = fork()) < 0)
+		return fail_errno("gamma ramp", "no process to restore it");
+	if (x11->restorer > 0) {
+		close(ends[0]);
+		x11->open = ends[1];
+		return 0;
+	}
+	setsid();
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	close(STDOUT_FILENO);	/* whose reader may wait for its end */
+	close(ends[1]);
+	while (read(ends[0], &none, 1) < 0 && errno == EINTR)
+		;
+	ramp_set(xcb_connect(NULL, NULL), x11->controller, ramp, size);
+	_exit(0);
 }
 
 /* Is a transform of RandR none: 1 0 0 0 1 0 0 0 1, in 16.16 bits? */
@@ -368,38 +399,38 @@ x11_close(struct screen *screen)
 
 	if (!x11)
 		return;
-	if (x11->ramp)
-		ramp_set(x11, x11->ramp);
+	if (x11->restorer > 0) {
+		close(x11->open);
+		waitpid(x11->restorer, NULL, 0);
+	}
 	if (x11->events)
 		xcb_unregister_for_special_event(x11->connection, x11->events);
-	/* an answer: the ramp has arrived before the connection ends */
-	free(xcb_get_input_focus_reply(x11->connection,
-	    xcb_get_input_focus(x11->connection), NULL));
 	xcb_disconnect(x11->connection);
-	free(x11->ramp);
 	free(x11->image);
 	free(x11);
 	screen->own = NULL;
 }
 
-/* Straight, until the screen is closed. */
-static void
+/* Straight, until the screen is closed. -1 after fail(). */
+static int
 ramp_straighten(struct x11 *x11, const struct screen_facts *facts)
 {
-	uint16_t *straight;
+	uint16_t size, *ramp;
 
 	if (facts->gamma_off <= RAMP_TOLERANCE)
-		return;
-	x11->ramp = ramp_get(x11->connection, x11->controller, &x11->ramp_size);
-	if (x11->ramp_size < 2)		/* one entry is neither bent nor straight */
-		return;
-	straight = must_alloc(3 * (size_t)x11->ramp_size + 1, sizeof(*straight));
-	for (size_t i = 0; i < 3 * (size_t)x11->ramp_size; i++)
-		straight[i] = (uint16_t)(i % x11->ramp_size * 65535 / (x11->ramp_size - 1u));
-	ramp_set(x11, straight);
-	free(straight);
+		return 0;
+	ramp = ramp_get(x11->connection, x11->controller, &size);
+	if (size < 2 || ramp_guard(x11, ramp, size) < 0) {
+		free(ramp);
+		return size < 2 ? 0 : -1;	/* one entry is neither bent nor straight */
+	}
+	for (size_t i = 0; i < 3 * (size_t)size; i++)
+		ramp[i] = (uint16_t)(i % size * 65535 / (size - 1u));
+	ramp_set(x11->connection, x11->controller, ramp, size);
+	free(ramp);
 	note(facts->name, "gamma ramp bends tones by up to %d of 255 (night light, colour "
 	    "profile): straight until the end", facts->gamma_off);
+	return 0;
 }
 
 /* The window, black and without a pointer, and the events of Present. */
@@ -483,7 +514,9 @@ screen_x11_open(struct screen *screen, const char *name, size_t w, size_t h, boo
 		x11->controller = chosen->controller;
 		if (chosen->facts.main && n > 1)
 			note(screen->name, "is the main screen, with the windows");
-		ramp_straighten(x11, &chosen->facts);
+		status = ramp_straighten(x11, &chosen->facts);
+	}
+	if (status == 0) {
 		window_open(x11, chosen);
 		status = refresh_measure(screen, chosen->facts.refresh_hz);
 	}

@@ -93,7 +93,7 @@ emitted(const struct rig *rig, double t, double v)
 /* ---- the screen ---- */
 
 static int
-screen_load(struct screen *screen, const struct frame *frame, size_t *image)
+rig_load(struct screen *screen, const struct frame *frame, size_t *image)
 {
 	struct rig *rig = screen->own;
 
@@ -349,7 +349,7 @@ begin(struct rig *rig, struct screen *screen, struct shoot *shoot, const struct 
 	rig->seed = seed;
 	rig->now = 100 + seed * 0.0071;
 	*screen = (struct screen){ .name = "DP-2", .w = W, .h = H, .refresh_s = T, .own = rig,
-		.load = screen_load, .show = screen_show, .now_s = screen_now, .wait = screen_wait,
+		.load = rig_load, .show = screen_show, .now_s = screen_now, .wait = screen_wait,
 		.close = screen_close };
 	for (size_t i = 0; i < rig->cameras; i++) {
 		rig->eye[i] = (struct eye){ .rig = rig, .i = i };
@@ -661,6 +661,112 @@ without_the_check(void **state)
 	assert_true(e.rms_px < 0.07 && e.retaken > 0 && e.rejected == 0);
 }
 
+/* ---- burst: the screen goes on by itself, the camera runs freely ---- */
+
+#define ROUNDS 4
+
+static double
+rms_off(const struct frame *a, const struct frame *b)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < VIEW_W * VIEW_H; i++)
+		sum += pow((double)frame_sample(a, 0, i / VIEW_W, i % VIEW_W) -
+		    (double)frame_sample(b, 0, i / VIEW_W, i % VIEW_W), 2);
+	return sqrt(sum / (VIEW_W * VIEW_H));
+}
+
+/* Returns how many patterns were missed, of ROUNDS rounds; those that came are right. */
+static size_t
+burst(const char *what, const struct rig *condition, uint seed, char axis, size_t hold)
+{
+	static struct rig rig;
+	struct screen screen;
+	struct shoot shoot;
+	struct set set;
+	struct settled settled = { 0 };
+	struct camera *camera = rig.camera;
+	struct errors errors = { 0 };
+	struct frame *picture, *out, *own[MOST_PATTERNS];
+	double begun;
+	size_t came = 0, right = 0, next = 0, taken = 0;
+
+	begin(&rig, &screen, &shoot, condition, seed, false);
+	make_set(&screen, axis, &set);
+	for (size_t i = 0; i < ROUNDS * set.n; i++) {
+		rig.event[rig.events].time = rig.now + 0.3 + (double)(i * hold) * T;
+		rig.event[rig.events++].image = set.pattern[i % set.n].image;
+	}
+	for (size_t i = 0; i < set.n; i++)
+		own[i] = ideal(&rig, 0, set.pattern[i].image);
+	begun = rig.event[1].time;
+	while (rig.now < begun + (double)(ROUNDS * set.n * hold) * T + rig.latency) {
+		bool lost = uniform(&rig) < condition->drop;
+
+		rig.eye[0].begun = begun - 0.3 + (double)taken++ * (T + 0.004 + rig.rolling);
+		rig.drop = 0;
+		assert_int_equal(camera_take(camera, 1, &picture), 1);
+		out = NULL;
+		if (lost)
+			frame_free(picture);
+		else
+			settled_take(&settled, picture, &out);
+		rig.drop = condition->drop;
+		if (!out)
+			continue;
+		/* a pattern, without light of the one before, and not the last one again */
+		came++;
+		for (size_t i = 0; i < set.n; i++) {
+			if (rms_off(out, own[i]) > 1.2 * rig.noise + 0.012 * rig.level)
+				continue;
+			compare(&rig, out, own[i], own[(i + set.n - 1) % set.n], 1, &errors);
+			assert_true(came == 1 || i + 1 != next);
+			next = i + 1;
+			right++;
+			break;
+		}
+		frame_free(out);
+	}
+	if (seed == 1)
+		print_message("%-34s %zu of %zu patterns, old light %.4f\n", what, came,
+		    ROUNDS * set.n, errors.share);
+	assert_int_equal(came, right);
+	assert_true(errors.share < (condition->level > 200 ? 0.002 : 0.01));
+	settled_free(&settled);
+	for (size_t i = 0; i < set.n; i++)
+		frame_free(own[i]);
+	finish(&rig, &shoot);
+	return ROUNDS * set.n - came;
+}
+
+static void
+bursts(void **state)
+{
+	struct rig rig = plain;
+
+	(void)state;
+	for (uint seed = 1; seed <= SEEDS; seed++) {
+		rig = plain;
+		/* at most the first pattern, and white after white */
+		assert_true(burst("burst, 10 a second", &rig, seed, 'x', 6) <= 1);
+		rig.drift = 0.01;
+		assert_true(burst("with a lamp that drifts", &rig, seed, 'b', 6) <= 1);
+		rig.drift = 0;
+		rig.rolling = 0.012;
+		assert_true(burst("rolling shutter 12", &rig, seed, 'x', 10) <= 1);
+		rig.rolling = 0;
+		rig.stale = 0.1;
+		rig.drop = 0.05;
+		burst("10 % repeated, 5 % lost", &rig, seed, 'x', 6);
+		rig.stale = rig.drop = 0;
+		assert_true(burst("15 a second, 3.2 pictures each", &rig, seed, 'x', 4) <= 1);
+		rig.level = 60;
+		rig.bits = 8;
+		rig.noise = 1;
+		assert_true(burst("8 bits, weak", &rig, seed, 'x', 6) <= 1);
+	}
+}
+
 /* ---- the table of checks ---- */
 
 /* The flats fail, with this message. */
@@ -795,6 +901,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(kinds_of_patterns_and_light),
 		cmocka_unit_test(latencies_measured),
 		cmocka_unit_test(without_the_check),
+		cmocka_unit_test(bursts),
 		cmocka_unit_test(flats_are_checked),
 		cmocka_unit_test(exposures_are_checked),
 		cmocka_unit_test(screens_are_checked),

@@ -5,11 +5,13 @@
 
 #include "camera/camera.h"
 #include "base/process.h"
+#include "io/command_file.h"
 #include "run/stage.h"
 #include "screen/screen.h"
 
 #define TIMEOUT_S 5.0		/* for a picture without a trigger line */
 #define LINE_TIMEOUT_S 1.0	/* after which interruptions are looked for; a line may be still */
+#define MIXED_MOST 100		/* pictures in a row; then a line asks for a slower screen */
 #define TRIES 10		/* for a picture that is not whole, one after another */
 
 struct parameters {
@@ -17,12 +19,13 @@ struct parameters {
 	long n, average;
 	const char *trigger, *exposure, *format, *grab, *between, *key;
 	double gain;
-	bool list, preview;
+	bool list, preview, settled;
 };
 
 struct priv {
 	struct camera *camera;
 	size_t cameras;
+	struct settled *settled;	/* of each camera */
 	char key[64];			/* of --key */
 	double key_start, key_step;
 	double focus_best;
@@ -47,6 +50,8 @@ static const struct opt options[] = {
 	  NULL },
 	{ 0, "average", "K", OPT_INTEGER, AT(average), "1", 1, 10000, NULL,
 	  "each frame is the mean of so many pictures", NULL },
+	{ 0, "settled", NULL, OPT_FLAG, AT(settled), NULL, 0, 0, NULL,
+	  "one picture of each pattern that is shown, of three at least", NULL },
 	{ 0, "between", "COMMAND", OPT_TEXT, AT(between), NULL, 0, 0, NULL,
 	  "runs this before each frame, with its number for the word %d: a stage", NULL },
 	{ 0, "key", "NAME=START,STEP", OPT_TEXT, AT(key), NULL, 0, 0, NULL,
@@ -93,13 +98,35 @@ grab(struct run *run, struct camera *camera, struct frame **out)
 	return 0;
 }
 
+/* The next picture that is settled and new. */
+static int
+grab_settled(struct run *run, size_t i, struct frame **out)
+{
+	struct priv *priv = run->priv;
+	struct settled *settled = &priv->settled[i];
+	struct frame *picture;
+
+	for (*out = NULL; !*out;) {
+		if (grab(run, &priv->camera[i], &picture) < 0)
+			return -1;
+		settled_take(settled, picture, out);
+		if (settled->mixed == MIXED_MOST)
+			warn(priv->camera[i].name, "no two of %d pictures agree: a pattern must be "
+			    "shown for three of them at least (fringeshow --hold)", MIXED_MOST);
+	}
+	return 0;
+}
+
 /* The mean of K pictures, as floats with the first one's keys. */
 static int
-average(struct run *run, struct camera *camera, struct frame **out)
+average(struct run *run, size_t i, struct frame **out)
 {
 	const struct parameters *p = run->parameters;
+	struct camera *camera = &((struct priv *)run->priv)->camera[i];
 	struct frame *next, *sum;
 
+	if (p->settled)
+		return grab_settled(run, i, out);
 	if (grab(run, camera, out) < 0)
 		return -1;
 	if (p->average == 1)
@@ -171,20 +198,20 @@ grab_all(struct run *run)
 
 	for (long i = 0; p->n == 0 || i < p->n; i++) {
 		snprintf(number, sizeof(number), "%ld", i);
-		if (p->between && camera_command_run(p->between, "%d", number) < 0)
+		if (p->between && command_run(p->between, "%d", number) < 0)
 			return screen_command_failed();
 		for (size_t k = 0; k < priv->cameras; k++) {
 			struct frame *frame = NULL;
 
-			if (average(run, &priv->camera[k], &frame) < 0 ||
+			if (average(run, k, &frame) < 0 ||
 			    describe(run, &priv->camera[k], i, frame) < 0) {
 				frame_free(frame);
 				return -1;
 			}
 			if (p->preview)
 				preview(run, &priv->camera[k], frame);
-			if (run_emit(run, frame) < 0)
-				return -1;
+			if (run_emit(run, frame) < 0)	/* a reader that Ctrl-C has ended */
+				return screen_command_failed();
 		}
 	}
 	return 0;
@@ -201,6 +228,7 @@ start(struct run *run)
 	if (p->list)
 		return camera_list(stdout);
 	status = open_cameras(run);
+	priv->settled = must_alloc(priv->cameras + 1, sizeof(*priv->settled));
 	if (status == 0)
 		status = grab_all(run);
 	for (size_t i = 0; i < priv->cameras; i++) {
@@ -239,6 +267,9 @@ init(struct run *run)
 	if (p->grab && (p->camera.n || p->exposure || p->format || strcmp(p->trigger, "none")))
 		return fail_usage("--grab", "the command knows the camera, its exposure and "
 		    "format; give them there");
+	if (p->settled && (p->average > 1 || strcmp(p->trigger, "none")))
+		return fail_usage("--settled", "is for a camera that runs freely, without "
+		    "--trigger and --average");
 	if (!p->key)
 		return 0;
 	snprintf(start_text, sizeof(start_text), "%.*s", comma ? (int)(comma - p->key - (long)n - 1)
@@ -263,6 +294,9 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
+	for (size_t i = 0; priv->settled && i < priv->cameras; i++)
+		settled_free(&priv->settled[i]);
+	free(priv->settled);
 	cameras_close(priv->camera, priv->cameras);
 }
 

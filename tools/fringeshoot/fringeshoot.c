@@ -19,7 +19,7 @@
 #define MANIFEST_NAME "manifest.txt"
 
 struct parameters {
-	const char *manifest, *screen, *exposure, *format, *grab, *latency;
+	const char *manifest, *screen, *show, *exposure, *format, *grab, *latency;
 	struct opt_list camera;
 	double gain;
 	long retries, repeat;
@@ -58,6 +58,8 @@ static const struct opt options[] = {
 	  "instead: runs this for each picture, with the word %s for its file", NULL },
 	{ 0, "screen", "NAME", OPT_TEXT, AT(screen), NULL, 0, 0, NULL,
 	  "the output, as fringeshow --list names it; the only one if not given", NULL },
+	{ 0, "show", "COMMAND", OPT_TEXT, AT(show), NULL, 0, 0, NULL,
+	  "instead: runs this for each image, with the word %s for its file", NULL },
 	{ 0, "latency", "MS", OPT_TEXT, AT(latency), NULL, 0, 0, "ms",
 	  "from a refresh to a picture of the new pattern alone; measured if not given", NULL },
 	{ 0, "check", NULL, OPT_WORD, AT(check), NULL, 0, 0, NULL,
@@ -65,8 +67,8 @@ static const struct opt options[] = {
 	{ 0, "retries", "N", OPT_INTEGER, AT(retries), "8", 0, 1000, NULL,
 	  "of a pattern, until it is rejected", NULL },
 	{ 0, "repeat", "N", OPT_INTEGER, AT(repeat), "1", 1, 1e6, NULL, "sets to take", NULL },
-	{ 0, "exposure", "MS", OPT_TEXT, AT(exposure), "1r", 0, 0, "ms",
-	  "exposure time, or refreshes as 1r", NULL },
+	{ 0, "exposure", "MS", OPT_TEXT, AT(exposure), NULL, 0, 0, "ms",
+	  "exposure time, or refreshes as 1r; one refresh if not given", NULL },
 	{ 0, "any-exposure", NULL, OPT_FLAG, AT(any_exposure), NULL, 0, 0, NULL,
 	  "also one that is no whole number of refreshes, or that beats", NULL },
 	{ 0, "gain", "G", OPT_NUMBER, AT(gain), NULL, 0, 1e4, NULL, "in the camera's unit", NULL },
@@ -102,25 +104,15 @@ set_keys(struct image *image, const struct frame *file, const struct manifest_ro
 {
 	static const char *const kept[] = { "set_images", "projector_px", "gray_cell", "marker_px",
 		"marker_width_px", NULL };
-	int status = meta_set(&image->keys, "role", manifest_roles[row->role]);
+	int status = 0;
 
+	manifest_row_to_meta(row, &image->keys);
 	for (size_t i = 0; kept[i] && status == 0; i++) {
 		const char *value = meta_get(&file->head.meta, kept[i]);
 
 		if (value)
 			status = meta_set(&image->keys, kept[i], value);
 	}
-	meta_setf(&image->keys, "axis", "%c", row->axis ? row->axis : '-');
-	if (isnan(row->period_px))
-		meta_set(&image->keys, "period_px", "-");
-	else
-		meta_set_number(&image->keys, "period_px", row->period_px);
-	meta_setf(&image->keys, "step", row->step < 0 ? "-" : "%ld", row->step);
-	if (isnan(row->shift_rad))
-		meta_set(&image->keys, "shift_rad", "-");
-	else
-		meta_set_number(&image->keys, "shift_rad", row->shift_rad);
-	meta_setf(&image->keys, "bit", row->bit < 0 ? "-" : "%ld", row->bit);
 	if (row->gray_cell != CELL_NONE)
 		meta_set(&image->keys, "gray_cell", manifest_cells[row->gray_cell]);
 	return status == 0 ? meta_set(&image->keys, "name", image->name) : -1;
@@ -192,8 +184,11 @@ open_screen(struct run *run)
 	struct screen *screen = &priv->screen;
 	struct shoot *shoot = &priv->shoot;
 
-	if (screen_x11_open(screen, p->screen, priv->image[0].shown->head.w,
-	    priv->image[0].shown->head.h, p->force_screen, run->verbose) < 0 ||
+	const struct frame_head *head = &priv->image[0].shown->head;
+
+	if ((p->show ? screen_command_open(screen, p->show, head->w, head->h) :
+	    screen_x11_open(screen, p->screen, head->w, head->h, p->force_screen,
+	    run->verbose)) < 0 ||
 	    screen_load_flat(screen, 0, &shoot->black) < 0 ||
 	    screen_load_flat(screen, 255, &shoot->white) < 0 ||
 	    screen_load_flat(screen, 128, &shoot->grey) < 0)
@@ -201,12 +196,8 @@ open_screen(struct run *run)
 	for (size_t i = 0; i < priv->images; i++) {
 		struct image *image = &priv->image[i];
 
-		if (screen->load(screen, image->shown, &image->pattern.image) < 0) {
-			fail_prefix(image->name);
+		if (screen_load(screen, &image->shown, image->name, &image->pattern.image) < 0)
 			return -1;
-		}
-		frame_free(image->shown);
-		image->shown = NULL;
 	}
 	shoot->screen = screen;
 	return 0;
@@ -221,7 +212,9 @@ open_cameras(struct run *run)
 	struct camera_wanted wanted = { p->format, triggers[p->trigger], NAN, p->gain,
 		run->verbose };
 
-	return camera_exposure(p->exposure, priv->screen.refresh_s, &wanted.exposure_s) < 0 ? -1 :
+	const char *exposure = p->exposure || !(priv->screen.refresh_s > 0) ? p->exposure : "1r";
+
+	return camera_exposure(exposure, priv->screen.refresh_s, &wanted.exposure_s) < 0 ? -1 :
 	    cameras_open(&p->camera, p->grab, &wanted, &shoot->camera, &shoot->cameras);
 }
 
@@ -465,6 +458,8 @@ init(struct run *run)
 	run->sink = p->dry_run || is_folder(run);
 	if (!p->manifest)
 		return fail_usage("--manifest", "which patterns? fringegen -m writes it");
+	if (p->show && (p->screen || p->force_screen))
+		return fail_usage("--show", "the command knows its screen; give it there");
 	if (p->grab && (p->camera.n || p->format || isfinite(p->gain)))
 		return fail_usage("--grab", "the command knows the camera, its gain and format; "
 		    "give them there");

@@ -80,14 +80,10 @@ open_screen(struct run *run)
 	if (screen_x11_open(&priv->screen, p->screen, priv->image[0].frame->head.w,
 	    priv->image[0].frame->head.h, p->force_screen, run->verbose) < 0)
 		return -1;
-	for (size_t i = 0; i < priv->images; i++) {
-		if (priv->screen.load(&priv->screen, priv->image[i].frame, &number) < 0) {
-			fail_prefix(priv->image[i].name);
+	for (size_t i = 0; i < priv->images; i++)
+		if (screen_load(&priv->screen, &priv->image[i].frame, priv->image[i].name,
+		    &number) < 0)
 			return -1;
-		}
-		frame_free(priv->image[i].frame);
-		priv->image[i].frame = NULL;
-	}
 	return 0;
 }
 

@@ -57,6 +57,7 @@ struct picture_maker {
 struct picture {
 	size_t w, h;
 	bool textured;
+	bool flat;			/* a camera's: a plane that is seen from the front */
 	struct frame *image;		/* of 8 bits, r g b or r g b and the texture, whose channels
 					 * are one or three; NULL: not yet */
 	struct meta keys;		/* of the image */

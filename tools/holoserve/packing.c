@@ -404,6 +404,8 @@ key_lines(const struct packer *packer, const struct picture *picture, enum live_
 	    live_kind_names[kind], picture->w, picture->h, place);
 	if (!strcmp(place, "below"))
 		fprintf(text.file, "texture_row: %zu\n", texture_row(picture, kind));
+	if (picture->flat)
+		fprintf(text.file, "plane: yes\n");
 	if (colour)
 		fprintf(text.file, "texture_matrix: %s\n",
 		    texture_matrices[live_is_video(kind) ? TEXTURE_BT709 : TEXTURE_RGB]);

@@ -113,11 +113,19 @@ is_holoimage(const struct frame_head *head)
 	    meta_get(&head->meta, "holo_pitch_px") && !meta_get(&head->meta, "holo_pack");
 }
 
+/* A camera's picture. Without the key `camera` a file of more than 8 bits may be a depth map. */
+static bool
+is_flat(const struct frame_head *head)
+{
+	return head->c == 1 && head_channel(head, "image") == 0 &&
+	    (head->type == SAMPLE_UCHAR || meta_get(&head->meta, "camera"));
+}
+
 bool
 picture_shows(const struct frame_head *head)
 {
-	return !head_is_table(head) &&
-	    (is_holoimage(head) || depth_range_channel(head) != NO_CHANNEL);
+	return !head_is_table(head) && (is_holoimage(head) || is_flat(head) ||
+	    depth_range_channel(head) != NO_CHANNEL);
 }
 
 /* The head of the smaller frame, whose size holo_choose() needs. */
@@ -344,6 +352,25 @@ take_holoimage(struct picture_maker *maker, const struct frame *frame, struct pi
 	return frame_duplicate(frame, &picture->image);
 }
 
+/* A plane of depth 0 with the camera's picture as its texture: floats. */
+static int
+flat_make(const struct frame *in, struct frame **out)
+{
+	static const double full[] = { 255, 65535, 1 };
+	double white;
+
+	if (meta_number(&in->head.meta, "max_value", full[in->head.type], &white) < 0 ||
+	    frame_new_named(in->head.w, in->head.h, 2, SAMPLE_FLOAT, "depth texture", out) < 0)
+		return -1;
+	meta_set_number(&(*out)->head.meta, "max_value", white);
+	for (size_t y = 0; y < in->head.h; y++)
+		for (size_t x = 0; x < in->head.w; x++) {
+			frame_floats(*out, 0, y)[x] = 0;
+			frame_floats(*out, 1, y)[x] = frame_sample(in, 0, y, x);
+		}
+	return 0;
+}
+
 int
 picture_make(struct picture_maker *maker, const struct frame *frame, struct picture *picture)
 {
@@ -356,7 +383,9 @@ picture_make(struct picture_maker *maker, const struct frame *frame, struct pict
 	if (is_holoimage(&frame->head)) {
 		status = take_holoimage(maker, frame, picture);
 	} else {
-		status = frame_to_float(frame, &floats);
+		picture->flat = is_flat(&frame->head);
+		status = picture->flat ? flat_make(frame, &floats) :
+		    frame_to_float(frame, &floats);
 		if (status == 0) {
 			status = make_of_depth(maker, floats, picture);
 			frame_free(floats);

@@ -9,11 +9,12 @@
  * settled picture is 0 on average; regressed on p - b alone it is not, since b's noise is in both.
  * Blocks are of few rows, as a rolling shutter reads the last rows later than the first.
  */
-#include "fringeshoot.h"
+#include "camera/camera.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/numbers.h"
 #include "base/process.h"
@@ -28,6 +29,7 @@
 #define CHANGE_LEAST 8.0	/* sum of (p - b)^2 over that of noise in a block that is judged */
 #define CHANGE_UNIFORM 30.0	/* the same without the regression on g: a bias of 0.017 at most */
 #define LIMIT_MOST 0.1		/* a block with a larger limit is not judged */
+#define LAMP_STEP 0.1		/* a uniform image that changes by more is another one */
 #define ROUNDING_VARIANCE (1 / 12.)	/* of a sample, in levels^2 */
 
 struct block {
@@ -163,11 +165,15 @@ light_judge(const struct light *light, const struct frame *a, const struct frame
 		n += (double)sum[lit++].n;
 	}
 	/* the noise of dark patterns is less than white's, and never more but in mixed pictures */
-	noise2 = b ? fmin(fmax(median_of(rest, lit), 2 * ROUNDING_VARIANCE), 2 * flat2) : flat2;
+	result.rest2 = median_of(rest, lit);
+	noise2 = b ? fmin(fmax(result.rest2, 2 * ROUNDING_VARIANCE), 2 * flat2) : flat2;
 	result.blocks = lit;
 	for (size_t k = 0; k < lit; k++) {
 		double share, limit;
 
+		result.changed += sum[k].ee - sum[k].eg * sum[k].eg / fmax(sum[k].gg, 1) >
+		    CHANGE_LEAST * (double)sum[k].n * noise2 ||
+		    fabs(sum[k].eg) > LAMP_STEP * sum[k].gg;
 		if (!block_share(&sum[k], noise2, &share, &limit) && (b || sum[k].qq <=
 		    CHANGE_LEAST * (double)sum[k].n * noise2))
 			continue;
@@ -283,7 +289,7 @@ light_beat(const struct light *light, struct frame *const *picture, size_t pictu
 
 	for (size_t k = 0; k < block_count(light); k++) {
 		double low = HUGE_VAL, high = -HUGE_VAL, white, level, noise;
-		size_t n;
+		size_t n = 0;
 
 		for (size_t i = 0; i < pictures; i++) {
 			level = block_level(light, picture[i], k * BLOCK_ROWS, &n, &white);
@@ -341,4 +347,75 @@ light_free(struct light *light)
 	free(light->white);
 	free(light->lit);
 	*light = (struct light){ 0 };
+}
+
+/* ---- a camera that runs freely ---- */
+
+static double
+mean_level(const struct frame *frame)
+{
+	double sum = 0;
+
+	for (size_t y = 0; y < frame->head.h; y++)
+		for (size_t x = 0; x < frame->head.w; x++)
+			sum += (double)frame_sample(frame, 0, y, x);
+	return sum / (double)(frame->head.w * frame->head.h);
+}
+
+void
+settled_take(struct settled *settled, struct frame *picture, struct frame **out)
+{
+	struct light *light = &settled->light;
+	const size_t n = picture->head.w * picture->head.h;
+	double level = mean_level(picture);
+	struct judgement judgement;
+
+	*out = NULL;
+	if (!settled->before) {
+		*light = (struct light){ .w = picture->head.w, .h = picture->head.h,
+			.lit_pixels = n, .black = must_large(n, sizeof(*light->black)),
+			.lit = must_large(n, 1) };
+		memset(light->lit, 1, n);
+		memset(light->black, 0, n * sizeof(*light->black));
+		settled->rest2 = settled->rest2_per_level = HUGE_VAL;
+		settled->last = picture;
+		frame_duplicate(picture, &settled->before);
+		return;
+	}
+	/* what is shot noise grows with the level; the rest is that of the darkest picture */
+	light->noise = sqrt(fmax(settled->rest2, settled->rest2_per_level * level) / 2);
+	light->level = level;
+	judgement = light_judge(light, settled->last, picture, settled->before);
+	if (judgement.verdict == PICTURE_REPEATED) {
+		frame_free(picture);
+		return;
+	}
+	frame_free(settled->last);
+	settled->last = picture;
+	if (!settled->apart) {		/* the one before is the first of the two */
+		settled->apart = true;
+		return;
+	}
+	settled->rest2 = fmin(settled->rest2, judgement.rest2);
+	settled->rest2_per_level = fmin(settled->rest2_per_level, judgement.rest2 / fmax(level, 1));
+	settled->mixed = judgement.changed ? settled->mixed + 1 : 0;
+	if (judgement.changed == 0 || (judgement.verdict != PICTURE_SETTLED &&
+	    (judgement.verdict != PICTURE_ALIKE || judgement.judged == 0)))
+		return;
+	settled->mixed = 0;
+	settled->apart = false;
+	frame_free(settled->before);
+	frame_duplicate(picture, &settled->before);
+	frame_duplicate(picture, out);
+	/* of pictures that are gone they would tell, as if they were lost */
+	meta_remove(&(*out)->head.meta, "frame_number");
+	meta_remove(&(*out)->head.meta, "time_s");
+}
+
+void
+settled_free(struct settled *settled)
+{
+	light_free(&settled->light);
+	frame_free(settled->before);
+	frame_free(settled->last);
 }
