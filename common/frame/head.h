@@ -54,7 +54,7 @@ const char *head_channels_hint(const struct frame_head *, char text[300]);
 const char *channel_number(const char *name, const char *base);
 /* The index of a channel, or NO_CHANNEL. */
 size_t head_channel(const struct frame_head *, const char *name);
-/* As meta_number(), of a channel: where frames were stacked a key has a word for each, - none. */
+/* As meta_number(), of a channel: stacked frames have one word for each channel, - where none. */
 int head_number(const struct frame_head *, const char *key, size_t channel, double otherwise,
     double *out);
 /*

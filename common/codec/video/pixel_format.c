@@ -206,7 +206,8 @@ put_row(const struct pixel_format *format, const struct frame *frame, size_t c,
 	for (size_t x = 0; x < place->w; x++) {
 		size_t left = within(x * step_x, head->w);
 		size_t right = within(x * step_x + step_x - 1, head->w);
-		unsigned up = (x + y) & 1;	/* of halves every other one, or all were brighter */
+		/* of halves every other one goes up, or all would be brighter */
+		unsigned up = (x + y) & 1;
 		unsigned v = sample_of(frame, upper, left);
 
 		if (step_x == 2 && step_y == 2)
