@@ -698,7 +698,9 @@ expect(f.pixels.reshape(9, 4).T == [[1.5, -2.5, -300, 1, 2, 254 + i, 0.25 * i, i
 	bad 's/^COUNT.*/COUNT 1 -1/' "header line 6: wanted one whole number of each field, not '-1'"
 	bad 's/^FIELDS.*/FIELDS x y z _ rgb x hist/' "two columns have the name x"
 	bad 's/^HEIGHT/HIGH/' "header line 8: wanted a line of a PCD header, not 'HIGH'"
+	# shellcheck disable=SC2016	# sed's last line
 	bad '$s/ 3 .*//' "ends too early, after 3 of 4 entries of element POINTS" a
+	# shellcheck disable=SC2016
 	bad '$s/-3/red/' "line 15: wanted a number, not 'red00'" a
 	head -c -5 u.pcd >b.pcd
 	fails 1 "b.pcd: ends too early, after 3 of 4 entries of element POINTS" framecat b.pcd -o x.nrrd

@@ -580,9 +580,9 @@ refused_names(void **state)
 		assert_int_equal(fail_code(), cases[i].code);
 		assert_failed(cases[i].message);
 	}
-	assert_null(target_open("a.xyz", false, NULL));
+	assert_null(target_open("a.xyw", false, NULL));
 	assert_int_equal(fail_code(), EXIT_USAGE);
-	assert_non_null(strstr(fail_message(), "a.xyz: suffix tells no image format; known are "));
+	assert_non_null(strstr(fail_message(), "a.xyw: suffix tells no image format; known are "));
 	fail_clear();
 	assert_folder(".", "");
 }

@@ -313,7 +313,7 @@ get_row(const struct pixel_format *format, const struct channel_place *place,
 	}
 	for (size_t x = 0; x < frame->head.w; x++)
 		set_sample(frame, to, x, place->halved_x ?
-		    (between(format, place, near, far, x) + 7 + (x & 1)) / 16 :
+		    (between(format, place, near, far, x) + 7 + (unsigned)(x & 1)) / 16 :
 		    get(format, near, x * place->step));
 }
 
