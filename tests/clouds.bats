@@ -62,7 +62,7 @@ a, e = np.radians([-40, 40])
 l = np.array([np.sin(a) * np.cos(e), -np.sin(e), -np.cos(a) * np.cos(e)])
 cosine = np.maximum(l[0] * x + l[1] * y + l[2] * z, 0)
 shine = np.where(cosine > 0, 0.2 * np.maximum(2 * cosine * -z - l[2] * -1, 0) ** 20, 0)
-want = 255 * np.minimum(0.9 * (0.15 + 0.75 * cosine) + shine, 1)
+want = 255 * np.minimum(0.9 * (0.15 + 0.75 * (0.6 * cosine - 0.4 * z)) + shine, 1)
 off = np.abs(got[..., 0] - want)[x * x + y * y < 0.8]
 expect(np.median(off) < (6 if sys.argv[1] == "ball" else 8) and np.percentile(off, 95) < 25, np.median(off), np.percentile(off, 95))' $file
 	done

@@ -114,7 +114,7 @@ nothing_new() {
 	mkfifo pipe
 	sleep 20 >pipe 3>&- & feeder=$!
 	fails 2 "--shape: must be one of" timeout 5 fringepipe median pipe , median -s disc
-	fails 2 "x.xyz: suffix tells no image format" timeout 5 median pipe -o x.xyz
+	fails 2 "x.xyw: suffix tells no image format" timeout 5 median pipe -o x.xyw
 	fails 1 "no/x.tif: cannot be created" timeout 5 fringepipe median pipe , median -o no/x.tif
 	kill $feeder
 }
@@ -170,7 +170,7 @@ nothing_new() {
 }
 
 @test "errors: names of outputs" {
-	fails 2 "x.xyz: suffix tells no image format; known are" median in.nrrd -o x.xyz
+	fails 2 "x.xyw: suffix tells no image format; known are" median in.nrrd -o x.xyw
 	fails 2 "median: x: suffix tells no image format" median in.nrrd -o x
 	fails 2 "name of the output is empty" median in.nrrd -o ''
 	fails 2 '%s.tif: only %d or %04d can number files; %% is a percent sign' median in.nrrd -o %s.tif
@@ -399,7 +399,7 @@ open(name + b"/" + name, "wb").write(b"hello")
 inside = name + b"/" + name
 for words, wanted in [
 	([b"median", inside], 1), ([b"median", b"none" + name], 1),
-	([b"median", b"in.nrrd", b"-o", name + b"/"], 2), ([b"median", b"in.nrrd", b"-o", name + b".xyz"], 2),
+	([b"median", b"in.nrrd", b"-o", name + b"/"], 2), ([b"median", b"in.nrrd", b"-o", name + b".xyw"], 2),
 	([b"median", b"in.nrrd", b"-o", b"no/" + name + b".tif"], 2),
 	([b"median", b"in.nrrd", b"-o", b"no/" + name[:-4] + b".tif"], 1),
 	([b"median", b"--" + name], 2), ([b"median", b"-s", name], 2), ([b"median", b"-j", name], 2),
