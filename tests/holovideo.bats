@@ -98,7 +98,7 @@ expect(size <= bytes_ and rms <= rms_most and spikes <= spikes_most and lost <= 
 y, x = np.mgrid[:64, :256]
 write_frames("ramp.nrrd", [Frame(x.astype("u1"), ["luma"])] * 5)
 write_frames("in.nrrd", [Frame((60 + ball(256, 64, 128, 32, 28 + k)).astype("f4"), ["depth"], {"z_axis": "towards"}) for k in range(5)])'
-	holoenc -P 30 --layout yuv --depth-range 40,100 in.nrrd -o holo.nrrd
+	holoenc -P 64 --layout yuv --depth-range 40,100 in.nrrd -o holo.nrrd
 	shade --colour depth --range 40,100 in.nrrd -o drawn.nrrd
 	for case in "ramp --chroma 420" "holo --chroma 420" drawn; do
 		read -r name options <<<"$case"
