@@ -236,10 +236,28 @@ cloud("key.nrrd", p, keys={"seen_from_mm": "0 0 900"})'
 	silent xyz2mesh noise.nrrd -o noise.ply
 	fails 0 " % of the surface is inside out: the points were seen from other places" \
 		xyz2mesh --normals-towards 0,0,90000 around.nrrd -o around.ply
+	# shellcheck disable=SC2154
 	[[ $stderr == "xyz2mesh: --normals-towards: "[45]?" %"* ]]
 	fails 0 "seen_from_mm: " xyz2mesh key.nrrd -o around.ply
 	[[ $stderr == "xyz2mesh: seen_from_mm: "[345]?" % of the surface is inside out"* ]]
 	silent xyz2mesh --normals-towards 0,0,90000 front.nrrd -o front.ply
+}
+
+@test "xyz2mesh: a side of few points that falls to pieces has a line, and larger cells join it; stray points have none" {
+	py "$tools"'
+rng = np.random.default_rng(6)
+p, n = sphere(rng, 20000, 50)
+keep = (p[:, 0] < 0) | (rng.random(20000) < 1 / 16)
+cloud("half.nrrd", p[keep], n[keep])
+stray = rng.uniform(-75, 75, (400, 3))
+stray = stray[np.abs(np.linalg.norm(stray, axis=1) - 50) > 10]
+cloud("stray.nrrd", np.vstack([p, stray]), np.vstack([n, stray / 50]))'
+	fails 0 "xyz2mesh: --cell: at 3" xyz2mesh half.nrrd -o half.ply
+	[[ $stderr == *" % of the places the points are too far apart for cells of "*": the surface falls to pieces there"* ]]
+	silent xyz2mesh --cell 6 half.nrrd -o half.ply
+	silent xyz2mesh stray.nrrd -o stray.ply
+	py "$tools"'
+expect(topology(mesh("half.ply"))[1] == 1, topology(mesh("half.ply")))'
 }
 
 @test "xyz2mesh: igea with three holes and noise of 0.1 % of its diagonal" {

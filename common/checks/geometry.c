@@ -1281,6 +1281,7 @@ const struct check check_outliers = {
 #define TURNED_SHARE 0.1
 #define AGAINST_SHARE 0.03	/* rough single views have up to 0.02, two sheets 0.25 */
 #define SHEETS_SHARE 0.05	/* noise alone 0.002, if it is uniform 0.018, steep stairs 0.03 */
+#define SPARSE_SHARE 0.1	/* views of steep surfaces have 0.045; half a ball, torn, 0.15 up */
 
 static bool
 is_surface(const struct check_facts *facts, const struct check_heads *heads)
@@ -1328,6 +1329,18 @@ sheets_judge(const struct check_facts *facts, const struct check_sample *sample,
 }
 
 static bool
+sparse_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	const struct surface_points *of = facts->surface;
+
+	(void)sample;
+	return of->sparse > SPARSE_SHARE && check_fire(line, "--cell", "at %.0f %% of the places "
+	    "the points are too far apart for cells of %.4g: the surface falls to pieces there, "
+	    "larger cells join them", 100 * of->sparse, of->cell);
+}
+
+static bool
 inwards_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
@@ -1352,6 +1365,11 @@ const struct check check_against = {
 const struct check check_sheets = {
 	.name = "sheets", .rank = 2, .looks = CHECK_OUTPUT, .applies = is_surface,
 	.channels = no_rows, .judge = sheets_judge
+};
+
+const struct check check_sparse = {
+	.name = "sparse", .rank = 2, .looks = CHECK_OUTPUT, .applies = is_surface,
+	.channels = no_rows, .judge = sparse_judge
 };
 
 const struct check check_inwards = {

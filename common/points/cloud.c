@@ -638,13 +638,64 @@ cloud_disagreement(struct run *run, const struct cloud *cloud)
 	return pairs > 0 ? (double)bad / (double)pairs : 0;
 }
 
+/* ---- is the surface torn? ---- */
+
+#define SPARSE_WIDE 4.0f	/* square of the cells around a point */
+#define SPARSE_POINTS 5		/* there; fewer: their spacing is about two cells */
+#define SHEET_CUBES 4	/* with points, around a cube of a sheet; a stray point's has none */
+
+struct sparse_job {
+	const struct cloud *cloud;
+	bool *sparse;			/* of a point of each cube */
+};
+
+static void
+find_sparse(void *arg, size_t k)
+{
+	const struct sparse_job *job = arg;
+	const struct grid *grid = &job->cloud->grid;
+	const size_t cube = k * grid->cells / SPACING_POINTS, i = grid->first[cube];
+	const float at[3] = { grid->xyz[0][i], grid->xyz[1][i], grid->xyz[2][i] };
+	struct near near = { 0 };
+	uint32_t around[27];
+	int64_t place[3];
+	size_t own = 0, n = 0;
+
+	grid_place_of_key(grid->key[cube], place);
+	near_find(&near, job->cloud, place, sqrt((double)SPARSE_WIDE));
+	while (near.point[own] != i)
+		own++;
+	for (size_t j = 0; j < near.n; j++) {
+		float x = near.place[0][j] - near.place[0][own];
+		float y = near.place[1][j] - near.place[1][own];
+		float z = near.place[2][j] - near.place[2][own];
+
+		n += x * x + y * y + z * z < SPARSE_WIDE;
+	}
+	job->sparse[k] = n < SPARSE_POINTS && grid_around(grid, at, around) > SHEET_CUBES;
+	near_free(&near);
+}
+
+double
+cloud_sparse(struct run *run, const struct cloud *cloud)
+{
+	struct sparse_job job = { cloud, must_alloc(SPACING_POINTS, sizeof(*job.sparse)) };
+	size_t sparse = 0;
+
+	run_for(run, SPACING_POINTS, find_sparse, &job);
+	for (size_t k = 0; k < SPACING_POINTS; k++)
+		sparse += job.sparse[k];
+	free(job.sparse);
+	return (double)sparse / SPACING_POINTS;
+}
+
 /* ---- two sheets in one? ---- */
 
 #define SHEET_WIDE 4.0		/* square of the cells along the surface that are looked at, */
 #define SHEET_HIGH 3.0		/* cells across it, */
 #define SHEET_POINTS 16		/* and points there, at least */
 #define SHEET_AGREES 0.7	/* cosine of normals of one side */
-#define SHEET_SPREAD 0.12		/* square of half the distance of two sheets, in cells: at least */
+#define SHEET_SPREAD 0.12	/* square of half the distance of two sheets, in cells, at least */
 /* Fourth moment by the square of the second: 1 of two clean sheets, 1.7 of two that are four
  * sigma apart, 2.4 of a step, 3 of noise. */
 #define SHEET_KURTOSIS 1.5
@@ -725,7 +776,7 @@ cloud_two_sheets(struct run *run, const struct cloud *cloud)
 
 /* ---- do the sides agree? ---- */
 
-#define SIDES_AGREE 0.8		/* cosine of normals of neighbours, whatever their sides, at least */
+#define SIDES_AGREE 0.8		/* cosine of neighbours' normals, whatever their sides, at least */
 
 /* Two cubes side by side, by a point of each: how far their normals are from parallel. */
 struct side_link {

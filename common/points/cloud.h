@@ -76,6 +76,9 @@ int cloud_scale(struct run *, struct cloud *, double *cell, double *noise);
 int cloud_normals(struct run *, struct cloud *, bool others);
 /* The share of pairs of neighbours whose normals are more than a right angle apart. */
 double cloud_disagreement(struct run *, const struct cloud *);
+/* The share of places where a sheet's points, with normals or not, are too far apart for the cells:
+ * no stray points. */
+double cloud_sparse(struct run *, const struct cloud *);
 /* The share of places where points that look to the same side lie in two sheets, less than 3 cells
  * apart, rather than in one with noise. */
 double cloud_two_sheets(struct run *, const struct cloud *);

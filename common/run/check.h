@@ -135,6 +135,7 @@ struct check_facts {
 /* Shares, 0 to 1. */
 struct surface_points {
 	double cell, two_sheets;	/* places where points of one side lie in two sheets */
+	double sparse;			/* places where points are too far apart for cells */
 	const char *seen_from;		/* what turned the normals; NULL: they were given */
 	double turned;			/* places turned to the other side than their neighbours */
 	double against;		/* triangles that look against the normals of their corners */

@@ -55,11 +55,14 @@ static const struct opt options[] = {
 static int
 prepare(struct run *run, struct cloud *cloud, double *cell)
 {
+	struct priv *priv = run->priv;
 	double noise;
 	bool found = isnan(*cell);
 
-	if (cloud_scale(run, cloud, cell, &noise) < 0 ||
-	    (cloud->sides != CLOUD_NORMALS && cloud_normals(run, cloud, false) < 0))
+	if (cloud_scale(run, cloud, cell, &noise) < 0)
+		return -1;
+	priv->told.sparse = cloud_sparse(run, cloud);
+	if (cloud->sides != CLOUD_NORMALS && cloud_normals(run, cloud, false) < 0)
 		return -1;
 	if (cloud->n < LEAST_POINTS)
 		return fail(NULL, "the points lie on lines, or too far from each other for cells "
@@ -179,11 +182,11 @@ make_mesh(struct run *run, const struct frame *in)
 		status = fail("nx", "%.0f %% of the normals of neighbouring points look to "
 		    "opposite sides: they do not tell the outside from the inside", 100 * share);
 	if (status == 0) {
-		priv->told = (struct surface_points){ .cell = cell,
-			.two_sheets = cloud_two_sheets(run, &cloud),
-			.seen_from = cloud.sides != CLOUD_SENSOR ? NULL :
-			    parameters->towards.n ? "--normals-towards" : "seen_from_mm",
-			.turned = cloud_turned(&cloud) };
+		priv->told.cell = cell;
+		priv->told.two_sheets = cloud_two_sheets(run, &cloud);
+		priv->told.seen_from = cloud.sides != CLOUD_SENSOR ? NULL :
+		    parameters->towards.n ? "--normals-towards" : "seen_from_mm";
+		priv->told.turned = cloud_turned(&cloud);
 	}
 	if (status == 0)
 		status = write_mesh(run, &in->head, &cloud, &surface);
@@ -219,7 +222,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 }
 
 static const struct check *const checks[] = { &check_inside_out, &check_against, &check_sheets,
-	&check_inwards, NULL };
+	&check_sparse, &check_inwards, NULL };
 
 static const struct body body = { .frame = take_frame,
 	.no_passes = "nobody has written them for the search of neighbours" };
