@@ -1297,7 +1297,7 @@ inside_out_judge(const struct check_facts *facts, const struct check_sample *sam
 	const struct surface_points *of = facts->surface;
 
 	(void)sample;
-	return of->seen_from && of->turned > TURNED_SHARE && check_fire(line, of->seen_from,
+	return of->turned > TURNED_SHARE && check_fire(line, of->seen_from,
 	    "%.0f %% of the surface is inside out: the points were seen from other places, too; "
 	    "make normals view by view (normals), then merge", 100 * of->turned);
 }

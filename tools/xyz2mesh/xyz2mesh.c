@@ -186,7 +186,7 @@ make_mesh(struct run *run, const struct frame *in)
 		priv->told.two_sheets = cloud_two_sheets(run, &cloud);
 		priv->told.seen_from = cloud.sides != CLOUD_SENSOR ? NULL :
 		    parameters->towards.n ? "--normals-towards" : "seen_from_mm";
-		priv->told.turned = cloud_turned(&cloud);
+		priv->told.turned = priv->told.seen_from ? cloud_turned(&cloud) : 0;
 	}
 	if (status == 0)
 		status = write_mesh(run, &in->head, &cloud, &surface);
