@@ -172,6 +172,7 @@ cloud("twice.nrrd", np.vstack([p, p]), np.vstack([n, n]))'
 	run xyz2mesh inside.nrrd -o inside.ply
 	[ "$status" = 0 ]
 	[[ $output == *"nx: the surface is closed, and its normals look inwards"* ]]
+	silent xyz2mesh --no-check inwards inside.nrrd -o inside.ply
 	run xyz2mesh some.nrrd -o some.ply
 	[ "$status" = 0 ]
 	[[ $output == *"% of the points have no surface: they have no normal"* ]]
@@ -212,6 +213,51 @@ top = (m[1][:, 2] > 29) & (np.hypot(m[1][:, 0], m[1][:, 1]) < 26)
 expect(topology(m) == (2, 1, 0), topology(m))
 expect(top.sum() > 100)
 expect(m[0]["nz"][top] > .9, m[0]["nz"][top].min())'
+}
+
+@test "xyz2mesh: two sheets that become one, and an object from all around behind --normals-towards, have a line" {
+	py "$tools"'
+rng = np.random.default_rng(5)
+xy = rng.uniform(-30, 30, (8000, 2))
+twice = (xy[:, 0] > 10) & (rng.random(8000) < .5)	# one part of three
+for off in .9, 1.8:	# 0.7 and 1.4 cells
+	p = np.c_[xy, off * twice + .1 * rng.normal(size=8000)]
+	cloud("sheets%g.nrrd" % off, p, 0 * p + [0, 0, 1])
+cloud("noise.nrrd", np.c_[xy, .9 * rng.normal(size=8000)], 0 * p + [0, 0, 1])
+p, n = sphere(rng, 20000, 50)
+p += .3 * rng.normal(size=p.shape)
+cloud("around.nrrd", p)
+cloud("front.nrrd", p[n[:, 2] > .05])
+cloud("key.nrrd", p, keys={"seen_from_mm": "0 0 900"})'
+	for off in 0.9 1.8; do
+		run xyz2mesh "sheets$off.nrrd" -o sheets.ply
+		[[ $output == *"xyz2mesh: at "[12]?" % of the places the points lie in two sheets less than 2.5 cells of 1."* ]]
+	done
+	silent xyz2mesh noise.nrrd -o noise.ply
+	fails 0 " % of the surface is inside out: the points were seen from other places" \
+		xyz2mesh --normals-towards 0,0,90000 around.nrrd -o around.ply
+	# shellcheck disable=SC2154
+	[[ $stderr == "xyz2mesh: --normals-towards: "[45]?" %"* ]]
+	fails 0 "seen_from_mm: " xyz2mesh key.nrrd -o around.ply
+	[[ $stderr == "xyz2mesh: seen_from_mm: "[345]?" % of the surface is inside out"* ]]
+	silent xyz2mesh --normals-towards 0,0,90000 front.nrrd -o front.ply
+}
+
+@test "xyz2mesh: a side of few points that falls to pieces has a line, and larger cells join it; stray points have none" {
+	py "$tools"'
+rng = np.random.default_rng(6)
+p, n = sphere(rng, 20000, 50)
+keep = (p[:, 0] < 0) | (rng.random(20000) < 1 / 16)
+cloud("half.nrrd", p[keep], n[keep])
+stray = rng.uniform(-75, 75, (400, 3))
+stray = stray[np.abs(np.linalg.norm(stray, axis=1) - 50) > 10]
+cloud("stray.nrrd", np.vstack([p, stray]), np.vstack([n, stray / 50]))'
+	fails 0 "xyz2mesh: --cell: at 3" xyz2mesh half.nrrd -o half.ply
+	[[ $stderr == *" % of the places the points are too far apart for cells of "*": the surface falls to pieces there"* ]]
+	silent xyz2mesh --cell 6 half.nrrd -o half.ply
+	silent xyz2mesh stray.nrrd -o stray.ply
+	py "$tools"'
+expect(topology(mesh("half.ply"))[1] == 1, topology(mesh("half.ply")))'
 }
 
 @test "xyz2mesh: igea with three holes and noise of 0.1 % of its diagonal" {

@@ -25,7 +25,8 @@ extern const struct check check_beat, check_field, check_residuals, check_row_ju
 /* geometry.c */
 extern const struct check check_calibration, check_coordinates, check_turned, check_epipolar,
     check_rig_fault, check_reference_plane, check_same_phase, check_textures,
-    check_behind_cameras, check_outliers;
+    check_behind_cameras, check_outliers, check_inside_out, check_against, check_sheets,
+    check_sparse, check_inwards;
 /* units.c */
 extern const struct check check_units, check_phase_samples, check_period_key;
 

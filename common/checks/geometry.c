@@ -1273,3 +1273,106 @@ const struct check check_outliers = {
 	.name = "outliers", .rank = 2, .looks = CHECK_OUTPUT, .applies = is_fitted,
 	.channels = no_rows, .judge = outliers_judge
 };
+
+/* ---- points of a surface ---- */
+
+/* Noise and rough single views turn 0.07 of the places, a second view 30 degrees aside 0.06 to 0.2,
+ * views all around 0.4 and more. */
+#define TURNED_SHARE 0.1
+#define AGAINST_SHARE 0.03	/* rough single views have up to 0.02, two sheets 0.25 */
+#define SHEETS_SHARE 0.05	/* noise alone 0.002, if it is uniform 0.018, steep stairs 0.03 */
+#define SPARSE_SHARE 0.1	/* views of steep surfaces have 0.045; half a ball, torn, 0.15 up */
+
+static bool
+is_surface(const struct check_facts *facts, const struct check_heads *heads)
+{
+	(void)heads;
+	return facts->surface;
+}
+
+static bool
+inside_out_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	const struct surface_points *of = facts->surface;
+
+	(void)sample;
+	return of->turned > TURNED_SHARE && check_fire(line, of->seen_from,
+	    "%.0f %% of the surface is inside out: the points were seen from other places, too; "
+	    "make normals view by view (normals), then merge", 100 * of->turned);
+}
+
+/* Between two sheets that face the same way the distance changes its sign, too. */
+static bool
+against_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	const struct surface_points *of = facts->surface;
+
+	(void)sample;
+	return of->against > AGAINST_SHARE && check_fire(line, "nx", "%.0f %% of the triangles "
+	    "look against the normals of their points: views are not aligned, normals are wrong, "
+	    "or cells of %.4g too small (--cell)", 100 * of->against, of->cell);
+}
+
+static bool
+sheets_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	const struct surface_points *of = facts->surface;
+
+	(void)sample;
+	return of->two_sheets > SHEETS_SHARE && check_fire(line, NULL, "at %.0f %% of the places "
+	    "the points lie in two sheets less than 2.5 cells of %.4g apart, which become one: "
+	    "views are not aligned (mergexyz --icp), or cells are too large (--cell)",
+	    100 * of->two_sheets, of->cell);
+}
+
+static bool
+sparse_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	const struct surface_points *of = facts->surface;
+
+	(void)sample;
+	return of->sparse > SPARSE_SHARE && check_fire(line, "--cell", "at %.0f %% of the places "
+	    "the points are too far apart for cells of %.4g: the surface falls to pieces there, "
+	    "larger cells join them", 100 * of->sparse, of->cell);
+}
+
+static bool
+inwards_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	(void)sample;
+	return facts->surface->inwards && check_fire(line, "nx", "the surface is closed, and its "
+	    "normals look inwards");
+}
+
+static const char *const inside_out_explains[] = { "against", "sheets", "inwards", NULL };
+static const char *const against_explains[] = { "sheets", "inwards", NULL };
+
+const struct check check_inside_out = {
+	.name = "inside-out", .rank = 1, .looks = CHECK_OUTPUT, .explains = inside_out_explains,
+	.applies = is_surface, .channels = no_rows, .judge = inside_out_judge
+};
+
+const struct check check_against = {
+	.name = "against", .rank = 1, .looks = CHECK_OUTPUT, .explains = against_explains,
+	.applies = is_surface, .channels = no_rows, .judge = against_judge
+};
+
+const struct check check_sheets = {
+	.name = "sheets", .rank = 2, .looks = CHECK_OUTPUT, .applies = is_surface,
+	.channels = no_rows, .judge = sheets_judge
+};
+
+const struct check check_sparse = {
+	.name = "sparse", .rank = 2, .looks = CHECK_OUTPUT, .applies = is_surface,
+	.channels = no_rows, .judge = sparse_judge
+};
+
+const struct check check_inwards = {
+	.name = "inwards", .rank = 1, .looks = CHECK_OUTPUT, .applies = is_surface,
+	.channels = no_rows, .judge = inwards_judge
+};

@@ -663,3 +663,227 @@ cloud_disagreement(struct run *run, const struct cloud *cloud)
 	free(job.count);
 	return pairs > 0 ? (double)bad / (double)pairs : 0;
 }
+
+/* ---- is the surface torn? ---- */
+
+#define SPARSE_WIDE 4.0f	/* square of the cells around a point */
+#define SPARSE_POINTS 5		/* there; fewer: their spacing is about two cells */
+#define SHEET_CUBES 4	/* with points, around a cube of a sheet; a stray point's has none */
+
+struct sparse_job {
+	const struct cloud *cloud;
+	bool *sparse;			/* of a point of each cube */
+};
+
+static void
+find_sparse(void *arg, size_t k)
+{
+	const struct sparse_job *job = arg;
+	const struct grid *grid = &job->cloud->grid;
+	const size_t cube = k * grid->cells / SPACING_POINTS, i = grid->first[cube];
+	const float at[3] = { grid->xyz[0][i], grid->xyz[1][i], grid->xyz[2][i] };
+	struct near near = { 0 };
+	uint32_t around[27];
+	int64_t place[3];
+	size_t own = 0, n = 0;
+
+	grid_place_of_key(grid->key[cube], place);
+	near_find(&near, job->cloud, place, sqrt((double)SPARSE_WIDE));
+	while (near.point[own] != i)
+		own++;
+	for (size_t j = 0; j < near.n; j++) {
+		float x = near.place[0][j] - near.place[0][own];
+		float y = near.place[1][j] - near.place[1][own];
+		float z = near.place[2][j] - near.place[2][own];
+
+		n += x * x + y * y + z * z < SPARSE_WIDE;
+	}
+	job->sparse[k] = n < SPARSE_POINTS && grid_around(grid, at, around) > SHEET_CUBES;
+	near_free(&near);
+}
+
+double
+cloud_sparse(struct run *run, const struct cloud *cloud)
+{
+	struct sparse_job job = { cloud, must_alloc(SPACING_POINTS, sizeof(*job.sparse)) };
+	size_t sparse = 0;
+
+	run_for(run, SPACING_POINTS, find_sparse, &job);
+	for (size_t k = 0; k < SPACING_POINTS; k++)
+		sparse += job.sparse[k];
+	free(job.sparse);
+	return (double)sparse / SPACING_POINTS;
+}
+
+/* ---- two sheets in one? ---- */
+
+#define SHEET_WIDE 4.0		/* square of the cells along the surface that are looked at, */
+#define SHEET_HIGH 3.0		/* cells across it, */
+#define SHEET_POINTS 16		/* and points there, at least */
+#define SHEET_AGREES 0.7	/* cosine of normals of one side */
+#define SHEET_SPREAD 0.12	/* square of half the distance of two sheets, in cells, at least */
+/* Fourth moment by the square of the second: 1 of two clean sheets, 1.7 of two that are four
+ * sigma apart, 2.4 of a step, 3 of noise. */
+#define SHEET_KURTOSIS 1.5
+
+struct sheets_job {
+	const struct cloud *cloud;
+	signed char *two;		/* of a point of each cube; -1: too few around it */
+};
+
+/* Heights of the points around one above the plane that fits them best, along its normal. */
+static void
+find_sheets(void *arg, size_t k)
+{
+	const struct sheets_job *job = arg;
+	const struct grid *grid = &job->cloud->grid;
+	const size_t cube = k * grid->cells / SPACING_POINTS;
+	double normal[3], across[3], along[3], a[12] = { 0 }, second = 0, fourth = 0;
+	struct near near = { 0 };
+	int64_t place[3];
+	size_t at = 0, n = 0;
+	double (*row)[4];		/* 1, two places along the surface, the height */
+
+	grid_place_of_key(grid->key[cube], place);
+	near_find(&near, job->cloud, place, SHEET_HIGH);
+	row = must_alloc(near.n, sizeof(*row));
+	while (near.point[at] != grid->first[cube])
+		at++;
+	for (size_t c = 0; c < 3; c++)
+		normal[c] = (double)near.value[c][at];
+	vector3_cross(normal, fabs(normal[0]) < 0.7 ? (double[]){ 1, 0, 0 } :
+	    (double[]){ 0, 1, 0 }, across);
+	vector3_normalise(across);
+	vector3_cross(normal, across, along);
+	for (size_t j = 0; j < near.n; j++) {
+		double d[3], turn = 0;
+
+		for (size_t c = 0; c < 3; c++) {
+			d[c] = (double)(near.place[c][j] - near.place[c][at]);
+			turn += normal[c] * (double)near.value[c][j];
+		}
+		row[n][0] = 1;
+		row[n][1] = vector3_dot(d, across);
+		row[n][2] = vector3_dot(d, along);
+		row[n][3] = vector3_dot(d, normal);
+		n += turn > SHEET_AGREES && fabs(row[n][3]) < SHEET_HIGH &&
+		    row[n][1] * row[n][1] + row[n][2] * row[n][2] < SHEET_WIDE;
+	}
+	for (size_t j = 0; j < n; j++)
+		for (size_t c = 0; c < 12; c++)
+			a[c] += row[j][c / 4] * row[j][c % 4] / (double)n;
+	job->two[k] = n >= SHEET_POINTS && linear_solve(a, 3) ? 0 : -1;
+	for (size_t j = 0; j < n && job->two[k] == 0; j++) {
+		double square = pow(row[j][3] - a[3] - a[7] * row[j][1] - a[11] * row[j][2], 2);
+
+		second += square / (double)n;
+		fourth += square * square / (double)n;
+	}
+	if (job->two[k] == 0)
+		job->two[k] = second > SHEET_SPREAD && fourth < SHEET_KURTOSIS * second * second;
+	free(row);
+	near_free(&near);
+}
+
+double
+cloud_two_sheets(struct run *run, const struct cloud *cloud)
+{
+	struct sheets_job job = { cloud, must_alloc(SPACING_POINTS, sizeof(*job.two)) };
+	size_t places = 0, two = 0;
+
+	run_for(run, SPACING_POINTS, find_sheets, &job);
+	for (size_t k = 0; k < SPACING_POINTS; k++) {
+		places += job.two[k] >= 0;
+		two += job.two[k] > 0;
+	}
+	free(job.two);
+	return places > 0 ? (double)two / (double)places : 0;
+}
+
+/* ---- do the sides agree? ---- */
+
+#define SIDES_AGREE 0.8		/* cosine of neighbours' normals, whatever their sides, at least */
+
+/* Two cubes side by side, by a point of each: how far their normals are from parallel. */
+struct side_link {
+	float away;
+	bool turned;
+	uint32_t a, b;
+};
+
+static int
+compare_links(const void *a, const void *b)
+{
+	const struct side_link *p = a, *q = b;
+
+	return p->away != q->away ? (p->away < q->away ? -1 : 1) :
+	    p->a != q->a ? (p->a < q->a ? -1 : 1) : p->b < q->b ? -1 : p->b > q->b;
+}
+
+/* The piece of a cube; *turned: does its normal look against that of the piece's first cube? */
+static uint32_t
+find_piece(const uint32_t *piece, const bool *against, uint32_t cube, bool *turned)
+{
+	for (*turned = false; piece[cube] != cube; cube = piece[cube])
+		*turned ^= against[cube];
+	return cube;
+}
+
+double
+cloud_turned(const struct cloud *cloud)
+{
+	const struct grid *grid = &cloud->grid;
+	struct side_link *link = must_large(13 * grid->cells + 1, sizeof(*link));
+	uint32_t *piece = must_large(grid->cells, sizeof(*piece));
+	uint32_t *size = must_alloc(grid->cells, sizeof(*size));
+	bool *against = must_alloc(grid->cells, sizeof(*against));
+	size_t (*count)[2] = must_alloc(grid->cells, sizeof(*count));
+	size_t links = 0, wrong = 0;
+
+	for (size_t c = 0; c < grid->cells; c++) {
+		piece[c] = (uint32_t)c;
+		size[c] = 1;
+		for (int b = 14; b < 27; b++) {
+			uint64_t key = grid->key[c] + grid_key(b / 9, b / 3 % 3, b % 3) -
+			    grid_key(1, 1, 1);
+			size_t other = grid_find(grid, key, c);
+			double turn = 0;
+
+			if (other == grid->cells || grid->key[other] != key)
+				continue;
+			for (size_t k = 0; k < 3; k++)
+				turn += (double)cloud->normal[k][grid->first[c]] *
+				    (double)cloud->normal[k][grid->first[other]];
+			link[links] = (struct side_link){ (float)(1 - fabs(turn)), turn < 0,
+				(uint32_t)c, (uint32_t)other };
+			links += fabs(turn) > SIDES_AGREE;
+		}
+	}
+	qsort(link, links, sizeof(*link), compare_links);
+	for (size_t i = 0; i < links; i++) {
+		bool turned[2];
+		uint32_t a = find_piece(piece, against, link[i].a, &turned[0]);
+		uint32_t b = find_piece(piece, against, link[i].b, &turned[1]);
+		uint32_t small = size[a] < size[b] ? a : b;
+
+		if (a == b)
+			continue;
+		piece[small] = a + b - small;
+		size[a + b - small] += size[small];
+		against[small] = turned[0] ^ turned[1] ^ link[i].turned;
+	}
+	for (size_t c = 0; c < grid->cells; c++) {
+		bool turned;
+		uint32_t first = find_piece(piece, against, (uint32_t)c, &turned);
+
+		count[first][turned]++;
+	}
+	for (size_t c = 0; c < grid->cells; c++)
+		wrong += count[c][0] < count[c][1] ? count[c][0] : count[c][1];
+	free(link);
+	free(piece);
+	free(size);
+	free(against);
+	free(count);
+	return (double)wrong / (double)grid->cells;
+}

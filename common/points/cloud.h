@@ -85,6 +85,15 @@ int cloud_of_table(struct run *, const struct frame *, struct cloud *);
 #define CLOUD_DISC 1.5
 /* The share of pairs of neighbours whose normals are more than a right angle apart. */
 double cloud_disagreement(struct run *, const struct cloud *);
+/* The share of places where a sheet's points, with normals or not, are too far apart for the cells:
+ * no stray points. */
+double cloud_sparse(struct run *, const struct cloud *);
+/* The share of places where points that look to the same side lie in two sheets, less than 3 cells
+ * apart, rather than in one with noise. */
+double cloud_two_sheets(struct run *, const struct cloud *);
+/* The share of cubes whose normal looks against most of its piece of the surface, as the neighbours
+ * tell from one to the next: those that were turned to a sensor that saw another side. */
+double cloud_turned(const struct cloud *);
 void cloud_free(struct cloud *);
 /* The points within `reach` cells of a brick's nodes, as the grid places bricks. */
 void near_find(struct near *, const struct cloud *, const int64_t place[3], double reach);

@@ -999,9 +999,11 @@ solve_views(struct fitting *fitting, double *x, double *standard_errors, double 
 	}
 }
 
-/* Have the views come back to where they were? As points hop over the cut, and from one normal to
+/*
+ * Have the views come back to where they were? As points hop over the cut, and from one normal to
  * the next, the steps of few noisy points can go around in a circle, far smaller than what they
- * know. Then `before` becomes where they are. */
+ * know. x: how far they are from there. Then `before` becomes where they are.
+ */
 static bool
 has_circled(const struct fitting *fitting, struct pose *before, double *x)
 {
@@ -1262,14 +1264,34 @@ measure_views(struct fitting *fitting)
 	return most > 2 * FINE_SOURCES + ITEM_POINTS ? most : 2 * FINE_SOURCES + ITEM_POINTS;
 }
 
+/* How far the fit moved each view from its start, in standard errors of each of six motions. */
+static void
+measure_moves(const struct fitting *fitting, struct pose *start)
+{
+	size_t n = 6 * (fitting->views - 1);
+	double *x = must_alloc(n, sizeof(*x)), *one = must_alloc(n, sizeof(*one));
+
+	has_circled(fitting, start, x);
+	for (size_t v = 1; v < fitting->views; v++) {
+		memset(one, 0, n * sizeof(*one));
+		memcpy(one + 6 * v - 6, x + 6 * v - 6, 6 * sizeof(*one));
+		fitting->view[v].moved = sqrt(fmax(moment(n, fitting->matrix, one), 0) / 6);
+	}
+	free(x);
+	free(one);
+}
+
 int
 icp_fit(struct run *run, struct icp_view *view, size_t views, bool ring, double max_rms,
     size_t *steps)
 {
 	struct fitting fitting = { .run = run, .view = view, .views = views, .ring = ring };
 	size_t n = 6 * (views - 1), most = measure_views(&fitting);
+	struct pose *start = must_alloc(views, sizeof(*start));
 	int done = 0, status;
 
+	for (size_t v = 0; v < views; v++)
+		start[v] = view[v].pose;
 	fitting.pair = must_alloc(most, sizeof(*fitting.pair));
 	fitting.other = must_alloc(most, sizeof(*fitting.other));
 	fitting.matrix = must_alloc(n * n, sizeof(*fitting.matrix));
@@ -1289,6 +1311,9 @@ icp_fit(struct run *run, struct icp_view *view, size_t views, bool ring, double 
 		status = done = iterate(&fitting);
 	if (status >= 0)
 		status = judge_views(&fitting, max_rms, done);
+	if (status == 0)
+		measure_moves(&fitting, start);
+	free(start);
 	*steps = fitting.steps;
 	free(fitting.pair);
 	free(fitting.other);

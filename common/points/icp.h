@@ -115,6 +115,7 @@ struct icp_view {
 	double overlap;			/* share of its points that agree within the cut */
 	double rms;			/* of those, along the normal */
 	double expected;		/* the rms that the noise of both views explains */
+	double moved;			/* from the start, in standard errors, rms of six motions */
 };
 
 /* After cloud_normals() by the others; the cloud may go then. noise is the caller's. -1 after

@@ -128,6 +128,18 @@ struct check_facts {
 	const struct laser_line *line;
 	/* Points are fitted; how far they are from the shape, for the frame at hand. */
 	const struct fitted_residuals *residuals;
+	/* A surface is laid through points; what they tell of it, for the frame at hand. */
+	const struct surface_points *surface;
+};
+
+/* Shares, 0 to 1. */
+struct surface_points {
+	double cell, two_sheets;	/* places where points of one side lie in two sheets */
+	double sparse;			/* places where points are too far apart for cells */
+	const char *seen_from;		/* what turned the normals; NULL: they were given */
+	double turned;			/* places turned to the other side than their neighbours */
+	double against;		/* triangles that look against the normals of their corners */
+	bool inwards;			/* closed, and the normals look inwards */
 };
 
 /* Of a least-squares fit; points 0: nothing to tell, as where wrong points are left out anyway. */

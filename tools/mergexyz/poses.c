@@ -19,6 +19,7 @@
 #define POINTS_LEAST 16		/* for normals to be made of */
 #define PINHOLE_PX 0.1		/* rms of a camera's picture; slices of a laser are farther off */
 #define NARROW 0.5		/* share of a view's points: seen aslant by both cameras, if less */
+#define MOVED_LEAST 2		/* standard errors; from the true poses fits move 1.4 */
 #define RMS_REPORTED 1.1	/* times the rms that noise explains: more is reported */
 
 /* Puts nx ny nz behind the channels of a piece: of its pixels, NaN where there is none. */
@@ -163,8 +164,10 @@ print_fit(const struct icp_view *view, const struct icp_view *to, size_t steps)
 	if (view->rms > RMS_REPORTED * view->expected)
 		snprintf(times, sizeof(times), " (%.1f times what noise explains)",
 		    view->rms / view->expected);
-	warn(NULL, "%s to %s: rms %.4g%s, overlap %.1f %%, %zu steps, R and T%s", view->name,
-	    to->name, view->rms, times, 100 * view->overlap, steps, turn);
+	warn(NULL, "%s to %s: rms %.4g%s, overlap %.1f %%, %zu steps%s, R and T%s", view->name,
+	    to->name, view->rms, times, 100 * view->overlap, steps,
+	    view->moved < MOVED_LEAST ? " (noise explains the move: the start is as good)" : "",
+	    turn);
 }
 
 static int

@@ -10,6 +10,7 @@
 
 #include "base/fail.h"
 #include "base/process.h"
+#include "checks/checks.h"
 #include "io/target.h"
 #include "mesh/mesh.h"
 #include "run/stage.h"
@@ -18,7 +19,6 @@
 #define REACH_CELLS 1.75
 #define MOST_DISAGREE 0.05	/* pairs of neighbours whose normals may look to two sides */
 #define MANY_ALONE 0.05		/* of the points: so many without a surface get a line */
-#define MANY_AGAINST 0.03	/* triangles: rough single views have up to 0.02, two sheets 0.25 */
 
 struct parameters {
 	double cell, reach;
@@ -28,6 +28,7 @@ struct parameters {
 
 struct priv {
 	size_t meshes;
+	struct surface_points told;	/* of the frame at hand, for the checks */
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -54,11 +55,14 @@ static const struct opt options[] = {
 static int
 prepare(struct run *run, struct cloud *cloud, double *cell)
 {
+	struct priv *priv = run->priv;
 	double noise;
 	bool found = isnan(*cell);
 
-	if (cloud_scale(run, cloud, cell, &noise) < 0 ||
-	    (cloud->sides != CLOUD_NORMALS && cloud_normals(run, cloud, false) < 0))
+	if (cloud_scale(run, cloud, cell, &noise) < 0)
+		return -1;
+	priv->told.sparse = cloud_sparse(run, cloud);
+	if (cloud->sides != CLOUD_NORMALS && cloud_normals(run, cloud, false) < 0)
 		return -1;
 	if (cloud->n < LEAST_POINTS)
 		return fail(NULL, "the points lie on lines, or too far from each other for cells "
@@ -69,11 +73,11 @@ prepare(struct run *run, struct cloud *cloud, double *cell)
 	return 0;
 }
 
-/* Warns of a closed surface that is inside out, and of triangles that look against the normals of
- * their corners: between two sheets that face the same way the distance changes its sign, too. */
+/* For the checks: the triangles that look against the normals of their corners; is a closed surface
+ * inside out? */
 static void
-check_surface(const struct frame *vertices, const uint32_t (*triangle)[3], size_t triangles,
-    size_t between, bool closed, double cell)
+tell_surface(const struct frame *vertices, const uint32_t (*triangle)[3], size_t triangles,
+    size_t between, bool closed, struct surface_points *told)
 {
 	double volume = 0;
 	size_t against = 0;
@@ -91,12 +95,8 @@ check_surface(const struct frame *vertices, const uint32_t (*triangle)[3], size_
 			    (double)frame_floats(vertices, 3 + k % 3, 0)[triangle[t][k / 3]];
 		against += t < between && along < 0;
 	}
-	if ((double)against > MANY_AGAINST * (double)between)
-		warn("nx", "%.0f %% of the triangles look against the normals of their points: "
-		    "views are not aligned, normals are wrong, or cells of %.4g too small (--cell)",
-		    100 * (double)against / (double)between, cell);
-	else if (closed && volume < 0)
-		warn("nx", "the surface is closed, and its normals look inwards");
+	told->against = (double)against / (double)between;
+	told->inwards = closed && volume < 0;
 }
 
 static int
@@ -124,9 +124,11 @@ write_mesh(struct run *run, const struct frame_head *in, const struct cloud *clo
 	if (status == 0 && triangles == 0)
 		status = fail(NULL, "no triangle: cells of %.4g are too large for these points, "
 		    "or too small (--cell)", cell);
-	if (status == 0)
-		check_surface(vertices, (const uint32_t (*)[3])triangle, triangles, between,
-		    closed, cell);
+	if (status == 0) {
+		tell_surface(vertices, (const uint32_t (*)[3])triangle, triangles, between, closed,
+		    &priv->told);
+		run_judge(run);
+	}
 	path = status == 0 ? target_file_name(run->output, priv->meshes, in) : NULL;
 	if (status == 0 && (!path || mesh_save(path, vertices,
 	    (const uint32_t (*)[3])triangle, triangles, parameters->ascii) < 0))
@@ -179,6 +181,13 @@ make_mesh(struct run *run, const struct frame *in)
 	if (status == 0 && (share = cloud_disagreement(run, &cloud)) > MOST_DISAGREE)
 		status = fail("nx", "%.0f %% of the normals of neighbouring points look to "
 		    "opposite sides: they do not tell the outside from the inside", 100 * share);
+	if (status == 0) {
+		priv->told.cell = cell;
+		priv->told.two_sheets = cloud_two_sheets(run, &cloud);
+		priv->told.seen_from = cloud.sides != CLOUD_SENSOR ? NULL :
+		    parameters->towards.n ? "--normals-towards" : "seen_from_mm";
+		priv->told.turned = priv->told.seen_from ? cloud_turned(&cloud) : 0;
+	}
 	if (status == 0)
 		status = write_mesh(run, &in->head, &cloud, &surface);
 	if (status == 0 && (double)(cloud.points - cloud.n) > MANY_ALONE * (double)cloud.points)
@@ -201,6 +210,20 @@ take_frame(struct run *run, struct frame *in)
 	return status;
 }
 
+static int
+plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+{
+	struct priv *priv = run->priv;
+
+	(void)in;
+	(void)out;
+	run_check_facts(run)->surface = &priv->told;
+	return 0;
+}
+
+static const struct check *const checks[] = { &check_inside_out, &check_against, &check_sheets,
+	&check_sparse, &check_inwards, NULL };
+
 static const struct body body = { .frame = take_frame,
 	.no_passes = "nobody has written them for the search of neighbours" };
 
@@ -220,7 +243,9 @@ const struct stage stage_xyz2mesh = {
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
+	.checks = checks,
 	.traits = STAGE_SINK | STAGE_TABLES | STAGE_UNITS,
 	.agree = AGREE_EXACT,
 	.init = init,
+	.plan = plan,
 };
