@@ -274,15 +274,16 @@ expect(p.T == [[255, 9, 7], [0, 10, 255], [0, 0, 0]], p)'
 
 @test "tables: stages that take images refuse them with one line, alone and in a chain" {
 	printf 'image,b,c\n1,2,3\n3,4,5\n5,6,7\n' >t.csv
-	for tool in gauss median unwrap2f normals shade "phase2depth --ref ideal -c 1" holoenc holodec \
+	for tool in gauss median unwrap2f normals "phase2depth --ref ideal -c 1" holoenc holodec \
 		dither3 undither3 "phasewrap -n 3 -p 60"; do
 		# shellcheck disable=SC2086
 		fails 1 "${tool%% *}: input is a table of 3 points, not an image" $tool t.csv -o x.nrrd
 		# shellcheck disable=SC2086
 		fails 1 "${tool%% *}: input is a table of 3 points, not an image" fringepipe framecat t.csv , $tool -o x.nrrd
 	done
-	fails 1 "t.csv: is a table of points, not an image" mesh2depth t.csv -o x.nrrd
-	fails 1 "mesh2depth: input is a table of 3 points, not an image" fringepipe framecat t.csv , mesh2depth -o x.nrrd
+	fails 1 "mesh2depth: a table needs channels x y z" mesh2depth t.csv -o x.nrrd
+	fails 1 "mesh2depth: a table needs channels x y z" fringepipe framecat t.csv , mesh2depth -o x.nrrd
+	fails 1 "shade: a mesh needs channels x y z, or one of z, depth, height" shade t.csv -o x.nrrd
 	[ ! -e x.nrrd ]
 }
 

@@ -105,7 +105,8 @@ cloud_take(const struct frame *in, struct cloud *cloud)
 	bool given = !cloud->has_sensor && find_three(&in->head, nxyz, channel + 3);
 	bool order = !cloud->has_sensor && !given && in->head.w > 1 && in->head.h > 1;
 
-	find_three(&in->head, xyz, channel);
+	if (!find_three(&in->head, xyz, channel))
+		return fail(NULL, "a table needs channels x y z");
 	cloud->values = find_three(&in->head, rgb, channel + 6) ? 3 : 0;
 	if (cloud->values == 0 && head_channel(&in->head, "texture") != NO_CHANNEL) {
 		channel[6] = head_channel(&in->head, "texture");

@@ -427,7 +427,8 @@ init(struct run *run)
 	priv->annotation = (struct annotation){ .bar = p->bar, .scale_bar = p->scale_bar,
 		.axes = p->axes, .map = priv->map, .nan = { priv->background.x / 255,
 		priv->background.y / 255, priv->background.z / 255 } };
-	run->body = priv->annotates ? &annotated : &camera;
+	run->body = p->view.n ? p->range.n || p->jump > 0 ? &turned_checked : &turned :
+	    priv->annotates ? &annotated : &camera;
 	priv->low = p->range.n ? (float)p->range.v[0] : 0;
 	priv->high = p->range.n ? (float)p->range.v[1] : 1;
 	return 0;
@@ -497,10 +498,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		annotation_set_title(&priv->annotation, name, quantity_unit(in, name));
 	}
 	annotation_set_spacing(&priv->annotation, in);
-	if (p->view.n || table)
-		run->body = p->range.n || p->jump > 0 ? &turned_checked : &turned;
-	else if (!priv->annotates)
-		run->body = (priv->value != NO_CHANNEL && p->range.n == 0) ||
+	if (table)
+		run->body = p->range.n ? &turned_checked : &turned;
+	else if (p->view.n == 0)
+		run->body = priv->annotates ? &annotated :
+		    (priv->value != NO_CHANNEL && p->range.n == 0) ||
 		    !mesh_has_normals(&priv->mesh) ? &surveyed : &camera;
 	priv->jump = (float)p->jump;
 	run->halo = mesh_has_normals(&priv->mesh) ? 0 : 1;
