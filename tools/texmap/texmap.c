@@ -210,6 +210,7 @@ picture_plan(struct picture *picture, const struct frame_head *head, size_t own)
 
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
+#define WIDER 1.5		/* cells than cloud_scale()'s: points are sparse on steep sides */
 
 /* A frame of the table's x y z, and nx ny nz, all NaN. */
 static int
@@ -257,7 +258,7 @@ cloud_draw(struct visible *visible, struct run *run, const struct visible_view *
     const struct frame *table, struct frame **surface)
 {
 	struct drawing drawing = { .visible = visible, .cloud.keeps = true };
-	double cell = NAN, noise = 0;
+	double cell = NAN, noise = 0, none;
 	int status;
 
 	*visible = (struct visible){ .view = *view };
@@ -269,10 +270,14 @@ cloud_draw(struct visible *visible, struct run *run, const struct visible_view *
 		status = begin_surface(table, surface);
 	if (status == 0)
 		status = cloud_take(table, &drawing.cloud);
-	if (status == 0 && drawing.cloud.n > 0 &&
-	    (cloud_scale(run, &drawing.cloud, &cell, &noise) < 0 ||
-	    cloud_normals(run, &drawing.cloud, false) < 0))
-		status = -1;
+	if (status == 0 && drawing.cloud.n > 0) {
+		status = cloud_scale(run, &drawing.cloud, &cell, &noise);
+		cell *= WIDER;
+		if (status == 0)
+			status = cloud_scale(run, &drawing.cloud, &cell, &none);
+		if (status == 0)
+			status = cloud_normals(run, &drawing.cloud, false);
+	}
 	if (status == 0) {
 		drawing.surface = *surface;
 		draw_discs(&drawing, run);

@@ -42,7 +42,7 @@ picture_white(const struct picture *picture, float *largest)
 
 /* ---- the discs of a cloud ---- */
 
-#define DISC 2.5		/* radius in spacings: the wide planes of CLOUD_DISC leave gaps at steps */
+#define DISC 2.75		/* radius in spacings: less leaves gaps at steps, where planes are tilted */
 #define PIXELS_LEAST 0.75	/* radius in pixels, so that a disc covers its own pixel */
 
 /* The rows or columns of the picture that a disc can reach, within 0 to n - 1. False: none. */
