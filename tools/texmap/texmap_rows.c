@@ -42,7 +42,7 @@ picture_white(const struct picture *picture, float *largest)
 
 /* ---- the discs of a cloud ---- */
 
-#define DISC 2.75		/* radius in spacings: less leaves gaps at steps, where planes are tilted */
+#define DISC 2.75		/* radius in spacings: less leaves gaps at steps */
 #define PIXELS_LEAST 0.75	/* radius in pixels, so that a disc covers its own pixel */
 
 /* The rows or columns of the picture that a disc can reach, within 0 to n - 1. False: none. */
@@ -97,7 +97,8 @@ see_point(const struct drawing *drawing, size_t i)
 		disc->radius = 0;
 	sign = cloud->sides != CLOUD_NORMALS && vector3_dot(disc->normal, disc->seen) > 0 ? -1 : 1;
 	for (size_t k = 0; k < 3 && !lone; k++)
-		frame_floats(drawing->surface, 3 + k, 0)[cloud->index[i]] = (float)(sign * normal[k]);
+		frame_floats(drawing->surface, 3 + k, 0)[cloud->index[i]] =
+		    (float)(sign * normal[k]);
 }
 
 static void
