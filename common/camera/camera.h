@@ -143,8 +143,8 @@ struct settled {
 	size_t mixed;			/* pictures in a row that changed and were not settled */
 };
 
-/* Takes over a picture. *out: one to hand on, without number and time, or NULL: phasewrap finds lost
- * patterns by the pictures alone. -1 after fail(). */
+/* Takes over a picture. *out: NULL, or one to hand on, without number and time: phasewrap finds
+ * lost patterns by the pictures alone. -1 after fail(). */
 int settled_take(struct settled *, struct frame *, struct frame **out);
 void settled_free(struct settled *);
 
