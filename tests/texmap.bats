@@ -235,7 +235,7 @@ for name in "ball", "normals", "thrice", "zeros":
 	expect(has[cosine > .3].mean() > .999, name, has[cosine > .3].mean())'
 	"${map[@]}" uneven.nrrd -o uneven.out.nrrd 2>&1 | has "of 26000 points have too few others around them"
 	fails 1 "the camera sees none of 40000 points: " "${map[@]}" inward.nrrd -o x.nrrd
-	fails 1 "the camera sees none of 8 points: 0 behind it or beyond its lens, 0 outside of its picture, 8 without neighbours" "${map[@]}" few.nrrd -o x.nrrd
+	fails 1 "8 points are too few to tell how dense they are" "${map[@]}" few.nrrd -o x.nrrd
 	fails 1 "500 without neighbours" "${map[@]}" line.nrrd -o x.nrrd
 	fails 1 "--supersample: wants ordered points" "${map[@]}" --supersample ball.nrrd -o x.nrrd
 	fails 1 "--image: is a table, not a picture" texmap --calib camera.json --image ball.nrrd ball.nrrd -o x.nrrd

@@ -143,9 +143,9 @@ struct settled {
 	size_t mixed;			/* pictures in a row that changed and were not settled */
 };
 
-/* Takes a picture, which is the function's then. *out: one to hand on, or NULL. It has no number
- * and no time: what was left out is not lost, and phasewrap finds lost patterns by the pictures. */
-void settled_take(struct settled *, struct frame *, struct frame **out);
+/* Takes over a picture. *out: NULL, or one to hand on, without number and time: phasewrap finds
+ * lost patterns by the pictures alone. -1 after fail(). */
+int settled_take(struct settled *, struct frame *, struct frame **out);
 void settled_free(struct settled *);
 
 /* ---- aravis.c, v4l2.c, command.c ---- */

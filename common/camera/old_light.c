@@ -29,7 +29,7 @@
 #define CHANGE_LEAST 8.0	/* sum of (p - b)^2 over that of noise in a block that is judged */
 #define CHANGE_UNIFORM 30.0	/* the same without the regression on g: a bias of 0.017 at most */
 #define LIMIT_MOST 0.1		/* a block with a larger limit is not judged */
-#define LAMP_STEP 0.1		/* a uniform image that changes by more is another one */
+#define LAMP_STEP 0.1		/* a uniform image that changes by more of its level is new */
 #define ROUNDING_VARIANCE (1 / 12.)	/* of a sample, in levels^2 */
 
 struct block {
@@ -362,7 +362,7 @@ mean_level(const struct frame *frame)
 	return sum / (double)(frame->head.w * frame->head.h);
 }
 
-void
+int
 settled_take(struct settled *settled, struct frame *picture, struct frame **out)
 {
 	struct light *light = &settled->light;
@@ -379,8 +379,7 @@ settled_take(struct settled *settled, struct frame *picture, struct frame **out)
 		memset(light->black, 0, n * sizeof(*light->black));
 		settled->rest2 = settled->rest2_per_level = HUGE_VAL;
 		settled->last = picture;
-		frame_duplicate(picture, &settled->before);
-		return;
+		return frame_duplicate(picture, &settled->before);
 	}
 	/* what is shot noise grows with the level; the rest is that of the darkest picture */
 	light->noise = sqrt(fmax(settled->rest2, settled->rest2_per_level * level) / 2);
@@ -388,28 +387,29 @@ settled_take(struct settled *settled, struct frame *picture, struct frame **out)
 	judgement = light_judge(light, settled->last, picture, settled->before);
 	if (judgement.verdict == PICTURE_REPEATED) {
 		frame_free(picture);
-		return;
+		return 0;
 	}
 	frame_free(settled->last);
 	settled->last = picture;
 	if (!settled->apart) {		/* the one before is the first of the two */
 		settled->apart = true;
-		return;
+		return 0;
 	}
 	settled->rest2 = fmin(settled->rest2, judgement.rest2);
 	settled->rest2_per_level = fmin(settled->rest2_per_level, judgement.rest2 / fmax(level, 1));
 	settled->mixed = judgement.changed ? settled->mixed + 1 : 0;
 	if (judgement.changed == 0 || (judgement.verdict != PICTURE_SETTLED &&
 	    (judgement.verdict != PICTURE_ALIKE || judgement.judged == 0)))
-		return;
+		return 0;
 	settled->mixed = 0;
 	settled->apart = false;
 	frame_free(settled->before);
-	frame_duplicate(picture, &settled->before);
-	frame_duplicate(picture, out);
-	/* of pictures that are gone they would tell, as if they were lost */
+	if (frame_duplicate(picture, &settled->before) < 0 || frame_duplicate(picture, out) < 0)
+		return -1;
+	/* with these the pictures that were left out would count as lost */
 	meta_remove(&(*out)->head.meta, "frame_number");
 	meta_remove(&(*out)->head.meta, "time_s");
+	return 0;
 }
 
 void

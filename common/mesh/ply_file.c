@@ -434,13 +434,15 @@ keep_value(struct cloud *cloud, const struct ply_property *property, double v, f
 	const struct table_place place = { ply->path, ascii ? "line" : "point",
 		ascii ? ply->words.line : cloud->rows.n - 1 };
 	float single = (float)v;
-	uint32_t packed = (uint32_t)(int64_t)v;
+	uint32_t packed;
 
 	if (property->role != PLY_PACKED)
 		return table_value(&place, ascii ? ply->words.word : NULL,
 		    ascii ? strtod(ply->words.word, NULL) : v, to, &cloud->warned);
 	if (ply_is_real(property->type))
 		memcpy(&packed, &single, sizeof(packed));
+	else
+		packed = (uint32_t)(int64_t)v;
 	for (int k = 0; k < 3; k++)
 		to[k] = (float)(packed >> 8 * (2 - k) & 255);
 	return 0;

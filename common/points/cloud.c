@@ -455,6 +455,8 @@ make_normals(void *arg, size_t cube)
 	struct cloud *cloud = job->cloud;
 	const struct grid *grid = &cloud->grid;
 	struct near near = { 0 };
+	float last[3] = { NAN };
+	double sums[NEAR_SUMS];
 	int64_t place[3];
 
 	grid_place_of_key(grid->key[cube], place);
@@ -462,13 +464,16 @@ make_normals(void *arg, size_t cube)
 	for (size_t j = 0; j < near.n; j++) {
 		size_t i = near.point[j];
 		const float at[3] = { near.place[0][j], near.place[1][j], near.place[2][j] };
-		double sums[NEAR_SUMS], normal[3], towards = 0, along = 0;
+		double normal[3], towards = 0, along = 0;
 
 		if (i < grid->first[cube] || i >= grid->first[cube + 1])
 			continue;
-		moments(&near, at, sums);
-		if (job->others)
-			sums[0] -= 1;	/* its own weight, at its own place: 0 */
+		/* of many points at one place, such as zeros in place of holes, only the first */
+		if (memcmp(at, last, sizeof(at))) {
+			moments(&near, at, sums);
+			sums[0] -= job->others;	/* its own weight, at its own place: 0 */
+			memcpy(last, at, sizeof(at));
+		}
 		job->has[i] = !isnan(fit_plane(sums, normal));
 		if (!job->has[i])
 			continue;

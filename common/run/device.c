@@ -50,7 +50,7 @@ passes_float64(const struct passes *passes)
 	return gpu_facts(passes->gpu)->float64;
 }
 
-int
+void
 passes_add(struct passes *passes, const struct pass *pass)
 {
 	void *block = must_alloc(1, pass->bytes);
@@ -60,7 +60,6 @@ passes_add(struct passes *passes, const struct pass *pass)
 	passes->pass = must_resize(passes->pass, passes->n + 1, sizeof(*passes->pass));
 	passes->pass[passes->n] = *pass;
 	passes->pass[passes->n++].block = block;
-	return 0;
 }
 
 void

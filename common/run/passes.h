@@ -54,8 +54,8 @@ bool passes_float64(const struct passes *);	/* may shaders use doubles? */
 /* Does some pass read the input's channel c? */
 bool passes_reads(const struct passes *, size_t c);
 
-/* A pass of this shader over all pixels follows. Returns 0. */
-int passes_add(struct passes *, const struct pass *);
+/* A pass of this shader over all pixels follows. */
+void passes_add(struct passes *, const struct pass *);
 /* Some pass reads the input's channel c; others are not brought to the device. */
 void passes_read(struct passes *, size_t c);
 /* The passes hand n float planes of the output's width to each other. */

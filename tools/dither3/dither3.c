@@ -150,7 +150,8 @@ dither3_passes(struct run *run, struct passes *passes)
 	}
 	if (passes_constant(passes, priv->threshold, sizeof(priv->threshold)) < 0)
 		return -1;
-	return passes_add(passes, &pass);
+	passes_add(passes, &pass);
+	return 0;
 }
 
 /* ---- frames that are dithered as a whole: by error diffusion, or by the search ---- */

@@ -107,9 +107,9 @@ grab_settled(struct run *run, size_t i, struct frame **out)
 	struct frame *picture;
 
 	for (*out = NULL; !*out;) {
-		if (grab(run, &priv->camera[i], &picture) < 0)
+		if (grab(run, &priv->camera[i], &picture) < 0 ||
+		    settled_take(settled, picture, out) < 0)
 			return -1;
-		settled_take(settled, picture, out);
 		if (settled->mixed == MIXED_MOST)
 			warn(priv->camera[i].name, "no two of %d pictures agree: a pattern must be "
 			    "shown for three of them at least (fringeshow --hold)", MIXED_MOST);

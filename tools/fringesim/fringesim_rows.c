@@ -54,7 +54,8 @@ bump(const struct bump *bump, double x, double y)
 
 	if (!(fabs(dx) < bump->rx && fabs(dy) < bump->ry))	/* most are: divisions take time */
 		return 0;
-	u = dx / bump->rx, v = dy / bump->ry;
+	u = dx / bump->rx;
+	v = dy / bump->ry;
 	inside = 1 - u * u - v * v;
 	return inside > 0 ? bump->rise * inside * inside * inside : 0;
 }

@@ -83,7 +83,7 @@ pack(const struct gauss *gauss, const struct gauss_job *job, struct gauss_block 
 }
 
 /* The sigma of job j, whose parts have been made. */
-static int
+static void
 add_sigma(const struct gauss *gauss, size_t j, struct passes *passes, struct gauss_block *block)
 {
 	struct pass pass = { .shader = SHADER(gauss_sigma), .block = block,
@@ -95,14 +95,12 @@ add_sigma(const struct gauss *gauss, size_t j, struct passes *passes, struct gau
 		block->sigma_from = (uint)gauss->sigma[i].in;
 		block->sigma_to = (uint)gauss->sigma[i].out;
 		passes_read(passes, block->sigma_from);
-		if (passes_add(passes, &pass) < 0)
-			return -1;
+		passes_add(passes, &pass);
 	}
-	return 0;
 }
 
 /* The same step of several jobs from `first` on, which are filtered together. */
-static int
+static void
 add_step(const struct gauss *gauss, size_t first, size_t jobs, const struct shader *shader,
     size_t beyond, struct passes *passes)
 {
@@ -116,12 +114,10 @@ add_step(const struct gauss *gauss, size_t first, size_t jobs, const struct shad
 		passes_read(passes, block.from[0]);
 		passes_read(passes, block.from[1]);
 		pass.beside = k > 0;
-		if (passes_add(passes, &pass) < 0)
-			return -1;
-		if (shader == SHADER(gauss_rows) && add_sigma(gauss, first + k, passes, &block) < 0)
-			return -1;
+		passes_add(passes, &pass);
+		if (shader == SHADER(gauss_rows))
+			add_sigma(gauss, first + k, passes, &block);
 	}
-	return 0;
 }
 
 /* struct body's `passes`. */
@@ -135,10 +131,9 @@ gauss_passes(struct run *run, struct passes *passes)
 	for (size_t j = 0; j < gauss->jobs; j += at_once) {
 		size_t jobs = gauss->jobs - j < at_once ? gauss->jobs - j : at_once;
 
-		if (add_step(gauss, j, jobs, SHADER(gauss_parts), gauss->radius, passes) < 0 ||
-		    add_step(gauss, j, jobs, SHADER(gauss_columns), 0, passes) < 0 ||
-		    add_step(gauss, j, jobs, SHADER(gauss_rows), 0, passes) < 0)
-			return -1;
+		add_step(gauss, j, jobs, SHADER(gauss_parts), gauss->radius, passes);
+		add_step(gauss, j, jobs, SHADER(gauss_columns), 0, passes);
+		add_step(gauss, j, jobs, SHADER(gauss_rows), 0, passes);
 	}
 	return 0;
 }

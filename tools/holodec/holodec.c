@@ -298,24 +298,23 @@ holodec_passes(struct run *run, struct passes *passes)
 		passes_scratch(passes, HOLODEC_SCRATCHES);
 	pass.shader = SHADER(holodec_read);
 	pass.beyond = medians ? MARGIN : 0;
-	if (reads && passes_add(passes, &pass) < 0)
-		return -1;
+	if (reads)
+		passes_add(passes, &pass);
 	pass.shader = SHADER(holodec_along);
-	if (medians && passes_add(passes, &pass) < 0)
-		return -1;
+	if (medians)
+		passes_add(passes, &pass);
 	pass.shader = SHADER(holodec_black);
 	pass.beyond = block.edge;
-	if (block.edge && passes_add(passes, &pass) < 0)
-		return -1;
+	if (block.edge)
+		passes_add(passes, &pass);
 	pass.shader = SHADER(holodec);
 	pass.beyond = 0;
-	if (passes_add(passes, &pass) < 0)
-		return -1;
-	if (!priv->xyz)
-		return 0;
+	passes_add(passes, &pass);
 	memcpy(place.row, priv->place.row, sizeof(place.row));
-	return passes_add(passes, &(struct pass){ .shader = SHADER(holodec_place), .block = &place,
-		.bytes = sizeof(place), PASS_FOURS });
+	if (priv->xyz)
+		passes_add(passes, &(struct pass){ .shader = SHADER(holodec_place),
+			.block = &place, .bytes = sizeof(place), PASS_FOURS });
+	return 0;
 }
 
 /* ---- a picture with its texture below it, taken apart (image/texture.h) ---- */

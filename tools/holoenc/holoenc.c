@@ -166,7 +166,8 @@ holoenc_passes(struct run *run, struct passes *passes)
 		block.texture = (uint)priv->texture.channel[0];
 		passes_read(passes, priv->texture.channel[0]);
 	}
-	return passes_add(passes, &pass);
+	passes_add(passes, &pass);
+	return 0;
 }
 
 /* ---- bodies and plan ---- */

@@ -484,7 +484,8 @@ kalman_passes(struct run *run, struct passes *passes)
 		passes_read(passes, kalman->channels.value[i]);
 	if (kalman->channels.sigma_in != NO_CHANNEL)
 		passes_read(passes, kalman->channels.sigma_in);
-	return passes_add(passes, &pass);
+	passes_add(passes, &pass);
+	return 0;
 }
 
 /* ---- options ---- */

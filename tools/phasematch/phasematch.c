@@ -548,7 +548,7 @@ describe_side(const struct matching *matching, const struct value_map *map, stru
 
 /* The passes of one side: values, and if `index` the runs and spans that find them. beyond: rows
  * above and below. */
-static int
+static void
 list_side(struct passes *passes, const struct phasematch_side *side, bool index, size_t beyond)
 {
 	struct pass values = { .shader = SHADER(phasematch_values), .block = side,
@@ -558,11 +558,11 @@ list_side(struct passes *passes, const struct phasematch_side *side, bool index,
 	struct pass spans = { .shader = SHADER(phasematch_spans), .block = side,
 		.bytes = sizeof(*side), PASS_ROWS, .beyond = beyond };
 
-	if (passes_add(passes, &values) < 0)
-		return -1;
+	passes_add(passes, &values);
 	if (!index)
-		return 0;
-	return passes_add(passes, &runs) < 0 ? -1 : passes_add(passes, &spans);
+		return;
+	passes_add(passes, &runs);
+	passes_add(passes, &spans);
 }
 
 static uint
@@ -616,9 +616,11 @@ phasematch_passes(struct run *run, struct passes *passes)
 	passes_scratch(passes, next);
 	describe_side(matching, &matching->left[0], passes, &left);
 	describe_side(matching, &matching->right[0], passes, &right);
-	return list_side(passes, &left, pair.back != 0, run->halo) < 0 ||
-	    list_side(passes, &right, true, run->halo) < 0 || passes_add(passes, &search) < 0 ?
-	    -1 : passes_add(passes, &points);
+	list_side(passes, &left, pair.back != 0, run->halo);
+	list_side(passes, &right, true, run->halo);
+	passes_add(passes, &search);
+	passes_add(passes, &points);
+	return 0;
 }
 
 /* ---- options ---- */

@@ -277,9 +277,9 @@ phasewrap_passes(struct passes *passes, const struct phasewrap *wrap)
 	edges.shader = SHADER(phasewrap_edges);
 	status = add_constants(passes, wrap);
 	if (status == 0)
-		status = passes_add(passes, several || wrap->halves ? &pass : &plain);
+		passes_add(passes, several || wrap->halves ? &pass : &plain);
 	if (status == 0 && wrap->edges)
-		status = passes_add(passes, &edges);
+		passes_add(passes, &edges);
 	free(block);
 	return status;
 }

@@ -424,8 +424,7 @@ rectify_passes(struct run *run, struct passes *passes)
 			.bytes = sizeof(block), PASS_PIXELS };
 
 		passes_read(passes, c);
-		if (passes_add(passes, &pass) < 0)
-			return -1;
+		passes_add(passes, &pass);
 	}
 	return 0;
 }

@@ -286,7 +286,8 @@ shade_passes(struct run *run, struct passes *passes)
 	passes_read(passes, priv->value);
 	if (passes_constant(passes, priv->anchor, priv->anchors * sizeof(*priv->anchor)) < 0)
 		return -1;
-	return passes_add(passes, &pass);
+	passes_add(passes, &pass);
+	return 0;
 }
 
 /* ---- options ---- */

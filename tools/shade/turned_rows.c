@@ -943,7 +943,7 @@ draw_cells(struct target *to, size_t x, size_t y, float top, float end, const fl
 	test_all(&cells, &corners, to, &box, active, NOT(LE(ABS(sum), SET(FLT_MAX))));
 }
 
-/* LANES points of a table, likewise. */
+/* The same of LANES points of a table. */
 static __attribute__((noinline)) void
 draw_discs(struct target *to, size_t x, size_t y, float top, float end, const float row[2])
 {

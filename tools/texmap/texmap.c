@@ -208,109 +208,27 @@ picture_plan(struct picture *picture, const struct frame_head *head, size_t own)
 
 /* ---- clouds: points without an order, as discs in the depth buffer of a picture ---- */
 
-#define ALONE 3.0		/* distance of a point off the surface, in median distances */
-#define NORMAL_MEDIAN 0.6745	/* of |x|, x of the normal distribution with standard deviation 1 */
-#define AROUND 50		/* points in the 27 cubes around a point, about */
 #define BANDS_MOST 64
 #define BAND_ROWS 16		/* at least */
+#define WIDER 1.5		/* cells than cloud_scale()'s: points are sparse on steep sides */
 
-/* The median of the numbers that are not NaN; 0: there are none. */
-static double
-median(const float *v, size_t n, float *room)
-{
-	size_t valid = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (!isnan(v[i]))
-			room[valid++] = v[i];
-	return (double)numbers_median(room, valid);
-}
-
-/* Finds spacing and noise, and marks points that are alone. room: for a number per point. */
-static void
-find_spacing(struct search *search, float *room)
-{
-	struct cloud_surface *surface = search->surface;
-
-	surface->spacing = median(surface->apart, surface->n, room);
-	surface->noise = median(search->off, surface->n, room) / NORMAL_MEDIAN;
-	for (size_t i = 0; i < surface->n; i++) {
-		if ((double)surface->apart[i] <= ALONE * surface->spacing)
-			continue;
-		surface->apart[i] = PX_NAN;
-		for (size_t k = 0; k < 3; k++)
-			surface->normal[k][i] = PX_NAN;
-	}
-}
-
-/* The surface of n finite points. The caller frees surface->apart in either case; -1 after
- * fail(). */
+/* A frame of the table's x y z, and nx ny nz, all NaN. */
 static int
-cloud_surface_make(struct run *run, const float *const xyz[3], size_t n,
-    struct cloud_surface *surface)
+begin_surface(const struct frame *table, struct frame **surface)
 {
-	struct search search = { .surface = surface, .xyz = xyz };
-	float *room = must_alloc(n, sizeof(*room));
-	int status;
-
-	surface->apart = must_alloc(n, 4 * sizeof(*surface->apart));
-	search.off = must_alloc(n, sizeof(*search.off));
-	for (size_t k = 0; k < 3; k++)
-		surface->normal[k] = surface->apart + (k + 1) * n;
-	status = grid_make_fitting(run, xyz, n, 0, AROUND, true, &search.grid);
-	if (status == 0) {
-		run_for(run, (search.grid.cells + SEARCHED_CELLS - 1) / SEARCHED_CELLS,
-		    texmap_rows()->measure_cells, &search);
-		find_spacing(&search, room);
-	}
-	free(room);
-	grid_free(&search.grid);
-	free(search.off);
-	return status;
-}
-
-/* The valid points of a table: their rows, and x, y and z one after another, each at a distance of
- * the table's width. Returns their number. */
-static size_t
-list_points(const struct frame *surface, size_t *row, float *xyz)
-{
-	size_t w = surface->head.w, n = 0;
-
-	for (size_t x = 0; x < w; x++) {
-		bool valid = true;
-
-		for (size_t k = 0; k < 3; k++) {
-			xyz[k * w + n] = frame_floats(surface, k, 0)[x];
-			valid = valid && isfinite(xyz[k * w + n]);
-		}
-		row[n] = x;
-		n += valid;
-	}
-	return n;
-}
-
-/* A frame of the table's x y z nx ny nz; the normals are unset if it has none. */
-static int
-begin_surface(const struct frame *table, struct frame **surface, bool *given)
-{
-	static const char *const names[] = { "x", "y", "z", "nx", "ny", "nz" };
+	static const char *const names[] = { "x", "y", "z" };
 	struct frame_head head;
 	int status;
 
-	*given = true;
-	for (size_t k = 3; k < 6; k++)
-		*given = *given && head_channel(&table->head, names[k]) != NO_CHANNEL;
 	head_init(&head, table->head.w, 1, 6, SAMPLE_FLOAT);
 	status = head_set_channels(&head, "x y z nx ny nz");
 	if (status == 0)
 		status = frame_new(&head, surface);
 	head_free(&head);
-	for (size_t k = 0; k < (*given ? 6u : 3u) && status == 0; k++) {
-		const float *from = frame_floats(table, head_channel(&table->head, names[k]), 0);
-
+	for (size_t k = 0; k < 6 && status == 0; k++)
 		for (size_t x = 0; x < table->head.w; x++)
-			frame_floats(*surface, k, 0)[x] = from[x];
-	}
+			frame_floats(*surface, k, 0)[x] = k < 3 ? frame_floats(table,
+			    head_channel(&table->head, names[k]), 0)[x] : NAN;
 	return status;
 }
 
@@ -318,7 +236,7 @@ begin_surface(const struct frame *table, struct frame **surface, bool *given)
 static void
 draw_discs(struct drawing *drawing, struct run *run)
 {
-	size_t n = drawing->surface->n, h = drawing->visible->depth.h;
+	size_t n = drawing->cloud.n, h = drawing->visible->depth.h;
 
 	drawing->disc = must_alloc(n + 1, sizeof(*drawing->disc));
 	run_for(run, (n + DRAWN_POINTS - 1) / DRAWN_POINTS, texmap_rows()->see_points, drawing);
@@ -331,18 +249,16 @@ draw_discs(struct drawing *drawing, struct run *run)
 
 /*
  * Draws a table of points into visible->depth, each one as a disc in the plane of its neighbours.
- * Sets visible->points to a frame `surface` of the channels x y z nx ny nz: the table's own
- * normals, else those of the planes, towards the camera; NaN at points that are alone, which draw
- * nothing. The caller frees both, also after a failure. -1 after fail().
+ * Sets visible->points to a frame `surface` of the channels x y z nx ny nz: the normals of those
+ * planes, on the side of the table's own normals, else towards the camera; NaN at points without
+ * neighbours, which draw nothing. The caller frees both, also after a failure. -1 after fail().
  */
 static int
 cloud_draw(struct visible *visible, struct run *run, const struct visible_view *view,
     const struct frame *table, struct frame **surface)
 {
-	struct cloud_surface cloud = { 0 };
-	struct drawing drawing = { .visible = visible, .surface = &cloud };
-	size_t n = 0, w = table->head.w, *row = must_alloc(w, sizeof(*row));
-	float *xyz = must_alloc(w, 3 * sizeof(*xyz));
+	struct drawing drawing = { .visible = visible, .cloud.keeps = true };
+	double cell = NAN, noise = 0, none;
 	int status;
 
 	*visible = (struct visible){ .view = *view };
@@ -351,23 +267,24 @@ cloud_draw(struct visible *visible, struct run *run, const struct visible_view *
 	if (status == 0)
 		raster_clear(&visible->depth, 0, view->h);
 	if (status == 0)
-		status = begin_surface(table, surface, &drawing.given);
+		status = begin_surface(table, surface);
 	if (status == 0)
-		n = list_points(*surface, row, xyz);
-	cloud.n = n;
-	if (status == 0 && n > 0)
-		status = cloud_surface_make(run, (const float *[3]){ xyz, xyz + w, xyz + 2 * w }, n,
-		    &cloud);
-	if (status == 0) {
-		drawing.row = row;
-		drawing.out = *surface;
-		draw_discs(&drawing, run);
-		visible->points = (struct visible_points){ *surface, { 0, 1, 2 }, cloud.spacing,
-			cloud.noise };
+		status = cloud_take(table, &drawing.cloud);
+	if (status == 0 && drawing.cloud.n > 0) {
+		status = cloud_scale(run, &drawing.cloud, &cell, &noise);
+		cell *= WIDER;
+		if (status == 0)
+			status = cloud_scale(run, &drawing.cloud, &cell, &none);
+		if (status == 0)
+			status = cloud_normals(run, &drawing.cloud, false);
 	}
-	free(cloud.apart);
-	free(row);
-	free(xyz);
+	if (status == 0) {
+		drawing.surface = *surface;
+		draw_discs(&drawing, run);
+		visible->points = (struct visible_points){ *surface, { 0, 1, 2 },
+			drawing.cloud.spacing, noise };
+	}
+	cloud_free(&drawing.cloud);
 	return status;
 }
 

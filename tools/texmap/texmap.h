@@ -1,13 +1,13 @@
 /*
- * What texmap.c plans and the loops of texmap_rows.c work on: the picture, a cloud of points, its
- * discs, the colours, and the edges that are compared.
+ * What texmap.c plans and the loops of texmap_rows.c work on: the picture, the
+ * discs of a cloud of points, and the colours.
  */
 #ifndef TEXMAP_H
 #define TEXMAP_H
 
 #include "base/cpu_level.h"
 #include "optics/stereo.h"
-#include "points/grid.h"
+#include "points/cloud.h"
 #include "points/visible.h"
 #include "run/run.h"
 
@@ -17,23 +17,6 @@ struct picture {
 	size_t channel[3], alpha;	/* in the frame; alpha: NO_CHANNEL without */
 	size_t w, h;
 	enum sample type;
-};
-
-/* The surface that the points of a cloud are on: their distances, and its normals. */
-struct cloud_surface {
-	size_t n;
-	float *apart;		/* each point's mean distance of the nearest; NaN: it is alone */
-	float *normal[3];	/* unit vectors of either sign; NaN at points that are alone */
-	double spacing;		/* median of apart */
-	double noise;		/* standard deviation of the points along the normals */
-};
-
-/* The search for that surface. */
-struct search {
-	struct cloud_surface *surface;
-	const float *const *xyz;
-	struct grid grid;
-	float *off;			/* distance from the plane; NaN where there is none */
 };
 
 /* A point as the camera sees it. */
@@ -46,11 +29,9 @@ struct disc {
 /* The points of a cloud as discs in a depth buffer. */
 struct drawing {
 	struct visible *visible;
-	const struct cloud_surface *surface;
-	const size_t *row;		/* of the table, of each point of the surface */
-	struct frame *out;		/* x y z nx ny nz */
-	bool given;			/* the table has normals */
-	struct disc *disc;		/* of each point of the surface */
+	struct cloud cloud;
+	struct frame *surface;		/* x y z nx ny nz of the table */
+	struct disc *disc;		/* of each point of the cloud */
 	size_t rows;			/* of a band */
 };
 
@@ -75,7 +56,6 @@ struct colouring {
 };
 
 /* What a thread does at a time. */
-#define SEARCHED_CELLS 64		/* of the search */
 #define DRAWN_POINTS 16384		/* points of the drawing */
 #define COLOURED_POINTS 4096		/* points of a row of the colouring */
 
@@ -84,8 +64,6 @@ struct texmap_rows {
 	/* The white of a picture of floats, by its largest sample, which may be brighter: 1 up to
 	 * 2, 255 up to 512, else 65535. */
 	double (*picture_white)(const struct picture *, float *largest);
-	/* Distance, plane and normal of each point in some cells of the search. */
-	void (*measure_cells)(void *search, size_t part);
 	/* The discs of some points of a struct drawing, then a band of rows with all discs. */
 	void (*see_points)(void *drawing, size_t part);
 	void (*draw_band)(void *drawing, size_t band);

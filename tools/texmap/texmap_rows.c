@@ -1,6 +1,5 @@
 /*
- * The loops of texmap: pixels of the picture, the surface of a cloud and its discs, the axes of
- * rectified points, the colour of each point, and edges on the surface.
+ * The loops of texmap: pixels of the picture, the discs of a cloud, and the colour of each point.
  */
 #include "texmap.h"
 
@@ -41,123 +40,9 @@ picture_white(const struct picture *picture, float *largest)
 	return most <= 2 ? 1 : most <= 512 ? 255 : 65535;
 }
 
-/* ---- the surface of a cloud ---- */
-
-#define CLOUD_NEAREST 8		/* points whose mean distance is used */
-#define WIDER 2.0		/* radius of the points of a plane, in such distances */
-#define FLAT 0.01		/* of the largest eigenvalue: points on a line give no plane */
-
-/* The mean distance of the nearest points, from the squared distances of all points around one. */
-static float
-mean_nearest(const float *square, size_t n)
-{
-	float nearest[CLOUD_NEAREST];
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t at = i < CLOUD_NEAREST ? i : CLOUD_NEAREST - 1;
-
-		if (i >= CLOUD_NEAREST && !(square[i] < nearest[at]))
-			continue;
-		for (; at > 0 && nearest[at - 1] > square[i]; at--)
-			nearest[at] = nearest[at - 1];
-		nearest[at] = square[i];
-	}
-	for (size_t i = 0; i < CLOUD_NEAREST; i++)
-		sum += sqrt((double)nearest[i]);
-	return (float)(sum / CLOUD_NEAREST);
-}
-
-/* The plane of the points around p, and the distance of p from it. False: they give none. */
-static bool
-find_plane(const struct search *search, const float p[3], const uint32_t *around,
-    const float *square, size_t n, double radius, double normal[3], double *off)
-{
-	double mean[3] = { 0 }, spread[9] = { 0 }, value[3], vector[9];
-	size_t used = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double d[3];
-
-		if (!((double)square[i] <= radius * radius))
-			continue;
-		used++;
-		for (size_t k = 0; k < 3; k++) {
-			d[k] = (double)search->xyz[k][around[i]] - p[k];
-			mean[k] += d[k];
-		}
-		for (size_t k = 0; k < 9; k++)
-			spread[k] += d[k / 3] * d[k % 3];
-	}
-	for (size_t k = 0; k < 3; k++)
-		mean[k] /= (double)used;
-	for (size_t k = 0; k < 9; k++)
-		spread[k] = spread[k] / (double)used - mean[k / 3] * mean[k % 3];
-	symmetric_eigen(3, spread, value, vector);
-	if (!(value[1] > FLAT * value[0]))
-		return false;
-	*off = 0;
-	for (size_t k = 0; k < 3; k++) {
-		normal[k] = vector[6 + k];
-		*off += normal[k] * mean[k];
-	}
-	return true;
-}
-
-static void
-measure_point(const struct search *search, size_t point, const uint32_t *around, size_t n,
-    float *square)
-{
-	struct cloud_surface *surface = search->surface;
-	const float p[3] = { search->xyz[0][point], search->xyz[1][point],
-		search->xyz[2][point] };
-	double normal[3], off;
-
-	surface->apart[point] = search->off[point] = PX_NAN;
-	if (n <= CLOUD_NEAREST)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		float d[3];
-
-		for (size_t k = 0; k < 3; k++)
-			d[k] = search->xyz[k][around[i]] - p[k];
-		square[i] = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-		if (!(square[i] > 0))		/* the point itself, or an equal one */
-			square[i] = INFINITY;
-	}
-	surface->apart[point] = mean_nearest(square, n);
-	if (!isfinite(surface->apart[point]) || !find_plane(search, p, around, square, n,
-	    WIDER * (double)surface->apart[point], normal, &off)) {
-		surface->apart[point] = PX_NAN;
-		return;
-	}
-	for (size_t k = 0; k < 3; k++)
-		surface->normal[k][point] = (float)normal[k];
-	search->off[point] = (float)fabs(off);
-}
-
-static void
-measure_cells(void *arg, size_t part)
-{
-	const struct search *search = arg;
-	size_t end = (part + 1) * SEARCHED_CELLS;
-	const struct grid *grid = &search->grid;
-	uint32_t around[GRID_MOST_AROUND];
-	float square[GRID_MOST_AROUND];
-
-	for (size_t cell = part * SEARCHED_CELLS; cell < end && cell < grid->cells; cell++) {
-		const uint32_t *own = grid->point + grid->first[cell];
-		size_t n, points = grid->first[cell + 1] - grid->first[cell];
-
-		n = grid_different(grid, own[0], around);
-		for (size_t i = 0; i < points; i++)
-			measure_point(search, own[i], around, n, square);
-	}
-}
-
 /* ---- the discs of a cloud ---- */
 
-#define DISC 1.5		/* radius in mean distances: random points leave no hole */
+#define DISC 2.75		/* radius in spacings: less leaves gaps at steps */
 #define PIXELS_LEAST 0.75	/* radius in pixels, so that a disc covers its own pixel */
 
 /* The rows or columns of the picture that a disc can reach, within 0 to n - 1. False: none. */
@@ -187,30 +72,33 @@ find_ranges(const struct visible_view *view, struct disc *disc)
 	    view->h, disc->down);
 }
 
-/* Projects a point, and sets its disc. */
+/* Projects a point, and sets its disc. Writes its normal: NaN where it has no neighbours. */
 static void
 see_point(const struct drawing *drawing, size_t i)
 {
 	const struct visible_view *view = &drawing->visible->view;
-	const struct cloud_surface *surface = drawing->surface;
+	const struct cloud *cloud = &drawing->cloud;
 	struct disc *disc = &drawing->disc[i];
-	double X[3], normal[3], pixel;
-	size_t x = drawing->row[i];
+	double X[3], normal[3], pixel, sign;
+	bool seen, lone;
 
-	disc->radius = 0;
 	for (size_t k = 0; k < 3; k++) {
-		X[k] = frame_floats(drawing->out, k, 0)[x];
-		normal[k] = surface->normal[k][i];
+		X[k] = cloud->xyz[k][i];
+		normal[k] = cloud->normal[k][i];
 	}
-	if (isnan(surface->apart[i]) || !visible_project(view, X, disc->seen, disc->uv))
-		return;
+	lone = !(vector3_dot(normal, normal) > 0);
+	seen = visible_project(view, X, disc->seen, disc->uv);
 	for (size_t k = 0; k < 3; k++)
 		disc->normal[k] = vector3_dot(view->camera->R + 3 * k, normal);
 	pixel = disc->seen[2] * fmax(fabs(view->bin[0] / view->camera->K[0]),
 	    fabs(view->bin[1] / view->camera->K[4]));
-	disc->radius = fmax(DISC * (double)surface->apart[i], PIXELS_LEAST * pixel);
-	if (!find_ranges(view, disc))
+	disc->radius = fmax(DISC * cloud->spacing, PIXELS_LEAST * pixel);
+	if (!seen || lone || !find_ranges(view, disc))
 		disc->radius = 0;
+	sign = cloud->sides != CLOUD_NORMALS && vector3_dot(disc->normal, disc->seen) > 0 ? -1 : 1;
+	for (size_t k = 0; k < 3 && !lone; k++)
+		frame_floats(drawing->surface, 3 + k, 0)[cloud->index[i]] =
+		    (float)(sign * normal[k]);
 }
 
 static void
@@ -219,22 +107,8 @@ see_points(void *arg, size_t part)
 	const struct drawing *drawing = arg;
 	size_t end = (part + 1) * DRAWN_POINTS;
 
-	for (size_t i = part * DRAWN_POINTS; i < end && i < drawing->surface->n; i++) {
-		const struct disc *disc = &drawing->disc[i];
-		bool alone = isnan(drawing->surface->apart[i]);
-		double sign;
-
+	for (size_t i = part * DRAWN_POINTS; i < end && i < drawing->cloud.n; i++)
 		see_point(drawing, i);
-		sign = !alone && vector3_dot(disc->normal, disc->seen) > 0 ? -1 : 1;
-		for (size_t k = 0; k < 3; k++) {
-			float *n = frame_floats(drawing->out, 3 + k, 0) + drawing->row[i];
-
-			if (alone)
-				*n = PX_NAN;
-			else if (!drawing->given)
-				*n = (float)(sign * drawing->surface->normal[k][i]);
-		}
-	}
 }
 
 /* Draws the rows y0 to y1 - 1 of a disc, without distortion of the lens within it. */
@@ -269,7 +143,7 @@ draw_band(void *arg, size_t band)
 	size_t y0 = band * drawing->rows, y1 = y0 + drawing->rows;
 
 	y1 = y1 < drawing->visible->depth.h ? y1 : drawing->visible->depth.h;
-	for (size_t i = 0; i < drawing->surface->n; i++)
+	for (size_t i = 0; i < drawing->cloud.n; i++)
 		if (drawing->disc[i].radius > 0 && drawing->disc[i].down[1] >= y0 &&
 		    drawing->disc[i].down[0] < y1)
 			draw_disc(drawing, &drawing->disc[i], y0, y1);
@@ -457,7 +331,6 @@ colouring_part(void *arg, size_t part)
 
 const struct texmap_rows AT_LEVEL(texmap_rows) = {
 	.picture_white = picture_white,
-	.measure_cells = measure_cells,
 	.see_points = see_points,
 	.draw_band = draw_band,
 	.colouring_part = colouring_part,

@@ -46,7 +46,7 @@ fit_rows(const struct priv *priv)
 }
 
 /* rows: how far up and down it reads. */
-static int
+static void
 list(struct listing *listing, const struct shader *shader, size_t rows)
 {
 	struct pass pass = { .shader = shader, .block = &listing->block,
@@ -54,10 +54,10 @@ list(struct listing *listing, const struct shader *shader, size_t rows)
 
 	listing->beyond -= rows;
 	pass.beyond = listing->beyond;
-	return passes_add(listing->passes, &pass);
+	passes_add(listing->passes, &pass);
 }
 
-static int
+static void
 list_refine(struct listing *listing)
 {
 	struct undither3_fit *block = &listing->block;
@@ -68,10 +68,9 @@ list_refine(struct listing *listing)
 		block->to = step % 2 ? FIT_FROM : FIT_TO;
 		block->momentum = (float)step / (float)(step + 3);
 		block->anew = step % REFINE_BOUNDS == 0;
-		if (list(listing, SHADER(undither3_step), 2) < 0)
-			return -1;
+		list(listing, SHADER(undither3_step), 2);
 	}
-	return list(listing, SHADER(undither3_refined), 0);
+	list(listing, SHADER(undither3_refined), 0);
 }
 
 int
@@ -106,21 +105,22 @@ fit_passes(struct run *run, struct passes *passes)
 		listing.block.down = i % 2;
 		listing.block.smallest = i / 2;
 		listing.block.last = i == 3;
-		if (list(&listing, SHADER(undither3_spread), i % 2 ? CLOSE : 0) < 0)
-			return -1;
+		list(&listing, SHADER(undither3_spread), i % 2 ? CLOSE : 0);
 	}
-	if (list(&listing, SHADER(undither3_fringes), 0) < 0 ||
-	    list(&listing, SHADER(undither3_smooth), SMOOTH_REACH) < 0 ||
-	    list(&listing, SHADER(undither3_turning), 1) < 0 ||
-	    list(&listing, SHADER(undither3_frequency), SMOOTH_REACH) < 0 ||
-	    list(&listing, SHADER(undither3_window), kernels->reach) < 0 ||
-	    (priv->ordered && list_refine(&listing) < 0) ||
-	    list(&listing, SHADER(undither3_mended), MEND_REACH) < 0)
-		return -1;
-	if (priv->checked && (list(&listing, SHADER(undither3_ask), 1) < 0 ||
-	    list(&listing, SHADER(undither3_vote), ORDERS_REACH) < 0))
-		return -1;
-	return list(&listing, SHADER(undither3_taken), 0);
+	list(&listing, SHADER(undither3_fringes), 0);
+	list(&listing, SHADER(undither3_smooth), SMOOTH_REACH);
+	list(&listing, SHADER(undither3_turning), 1);
+	list(&listing, SHADER(undither3_frequency), SMOOTH_REACH);
+	list(&listing, SHADER(undither3_window), kernels->reach);
+	if (priv->ordered)
+		list_refine(&listing);
+	list(&listing, SHADER(undither3_mended), MEND_REACH);
+	if (priv->checked) {
+		list(&listing, SHADER(undither3_ask), 1);
+		list(&listing, SHADER(undither3_vote), ORDERS_REACH);
+	}
+	list(&listing, SHADER(undither3_taken), 0);
+	return 0;
 }
 
 /* Turns, NaN in the background, and which are trusted, on a device, as planes with their margin;

@@ -264,7 +264,7 @@ print_line(struct run *run)
 _Static_assert(UNWRAP2F_PHASES == UNWRAP_PHASES_MOST && UNWRAP2F_RIVALS == 2 * UNWRAP_RIVALS,
     "as many in the shaders");
 
-static int
+static void
 sigma_passes(const struct unwrap_sigma *sigma, const struct phase_orders *orders,
     struct passes *passes)
 {
@@ -287,7 +287,7 @@ sigma_passes(const struct unwrap_sigma *sigma, const struct phase_orders *orders
 		passes_read(passes, block.deviation[p]);
 	}
 	memcpy(block.rival, sigma->rival, sizeof(block.rival));
-	return passes_add(passes, &pass);
+	passes_add(passes, &pass);
 }
 
 /* The search lists the same phases as the orders, and in the same order. */
@@ -315,7 +315,7 @@ pack_lists(const struct unwrap_steps *steps, const struct phase_orders *orders,
 	}
 }
 
-static int
+static void
 cells_pass(const struct gray_cells *cells, struct passes *passes)
 {
 	struct unwrap2f_cells_block block = { .along_y = cells->along_y,
@@ -330,7 +330,7 @@ cells_pass(const struct gray_cells *cells, struct passes *passes)
 		passes_read(passes, cells->edge);
 		passes_read(passes, cells->edge_sigma);
 	}
-	return passes_add(passes, &pass);
+	passes_add(passes, &pass);
 }
 
 static int
@@ -356,8 +356,10 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 	struct pass pass = { .shader = SHADER(unwrap2f), .block = &block, .bytes = sizeof(block),
 		PASS_FOURS };
 
-	if (unwrap->cells.on)
-		return cells_pass(&unwrap->cells, passes);
+	if (unwrap->cells.on) {
+		cells_pass(&unwrap->cells, passes);
+		return 0;
+	}
 	pack_lists(steps, orders, &block);
 	for (size_t p = 0; (block.best || block.orders) && p < orders->phases; p++)
 		passes_read(passes, block.channel[p]);
@@ -366,9 +368,10 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 			passes_read(passes, steps->step[r].channel[i]);
 	if (steps->n && (steps->start == START_PREDICTED || steps->start == START_COUNTED))
 		passes_read(passes, steps->index);
-	if (passes_add(passes, &pass) < 0)
-		return -1;
-	return unwrap->sigma.phases ? sigma_passes(&unwrap->sigma, orders, passes) : 0;
+	passes_add(passes, &pass);
+	if (unwrap->sigma.phases)
+		sigma_passes(&unwrap->sigma, orders, passes);
+	return 0;
 }
 
 /* ---- options ---- */

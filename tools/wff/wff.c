@@ -231,7 +231,7 @@ list_table(const struct windows *windows, struct passes *passes)
 
 /* Workgroups for each column of windows, so many down if the image has as many rows; each goes on
  * to the next item that nobody has. */
-static int
+static void
 list_windows(struct passes *passes, const struct shader *shader, const struct wff_block *block,
     size_t down)
 {
@@ -240,10 +240,10 @@ list_windows(struct passes *passes, const struct shader *shader, const struct wf
 		.tile = { block->hop, (uint32_t)(h > down ? h / down : 1) },
 		.local = { WFF_GROUP, 1 }, .beyond = h };
 
-	return passes_add(passes, &pass);
+	passes_add(passes, &pass);
 }
 
-static int
+static void
 list_rows(struct passes *passes, struct wff_block *block)
 {
 	const struct pass add = { SHADER(wff_add), block, sizeof(*block), PASS_PIXELS };
@@ -251,12 +251,11 @@ list_rows(struct passes *passes, struct wff_block *block)
 	for (uint step = 0; step < 4; step++) {	/* columns, rows, back along rows and columns */
 		block->inverse = step / 2;
 		block->along_rows = step == 1 || step == 2;
-		if (step == 2 && list_windows(passes, SHADER(wff_least), block, block->rows) < 0)
-			return -1;
-		if (list_windows(passes, SHADER(wff_lines), block, block->items) < 0)
-			return -1;
+		if (step == 2)
+			list_windows(passes, SHADER(wff_least), block, block->rows);
+		list_windows(passes, SHADER(wff_lines), block, block->items);
 	}
-	return passes_add(passes, &add);
+	passes_add(passes, &add);
 }
 
 static int
@@ -290,8 +289,7 @@ windows_passes(const struct windows *windows, struct passes *passes)
 			block.row = (uint)row;
 			block.rows = (uint)(left < most ? left : most);
 			block.items = block.rows * (uint)(n / lines);
-			if (list_rows(passes, &block) < 0)
-				return -1;
+			list_rows(passes, &block);
 			block.begins = 0;
 		}
 	return 0;

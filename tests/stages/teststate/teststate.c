@@ -45,7 +45,8 @@ passes(struct run *run, struct passes *passes)
 		PASS_FOURS };
 
 	passes_read(passes, 0);
-	return passes_add(passes, &pass);
+	passes_add(passes, &pass);
+	return 0;
 }
 
 static int
