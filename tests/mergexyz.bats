@@ -517,7 +517,7 @@ write_frames("depth.nrrd", [Frame(np.ones((4, 4), "f4"), ["depth"])] * 2)'
 	fails 2 "--max-rms: goes with --icp" mergexyz --max-rms 1 a.nrrd
 	fails 2 "--write-pose: goes with --icp" mergexyz --write-pose x.txt a.nrrd
 	fails 1 "--icp: wants 2 frames or more, not 1" mergexyz --icp one.nrrd
-	fails 1 "--icp: all points are at one place" mergexyz --icp a.nrrd
+	fails 1 "--icp: all 16 points are at fewer than 9 places" mergexyz --icp a.nrrd
 	head -c -7 a.nrrd >torn.nrrd
 	fails 1 "torn.nrrd" mergexyz torn.nrrd -o out.nrrd
 	[ ! -e out.nrrd ]
