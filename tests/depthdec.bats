@@ -289,3 +289,24 @@ expect(np.isnan(got[0]) and list(got[1:]) == [0, 0, 1], got)'
 level = read_frame("out.nrrd")["luma"][0]
 expect(list(level) == [136, 16, 0, 16, 255, 255, 0], level)'
 }
+
+@test "depthdec: a texture in colour below, of a video without keys: three names find it, one is refused" {
+	py '
+y, x = np.mgrid[:48, :64].astype("f4")
+write_frames("in.nrrd", Frame(np.stack([1500 + 9 * x, 4 * x, 5 * y, 0 * x + 60]), ["depth", "r", "g", "b"], {"z_axis": "away"}))'
+	depthenc --depth-range 900,3000 --texture r,g,b in.nrrd -o code.nrrd
+	py '
+f = read_frame("code.nrrd")
+write_frames("bare.nrrd", Frame(f.pixels, f.names, {"max_value": f.meta["max_value"]}))'
+	keys="--layout luma --bits 10 --depth-range 900,3000 --mask gap --guard 64"
+	depthdec code.nrrd -o want.nrrd
+	# shellcheck disable=SC2086
+	{
+		depthdec $keys --texture r,g,b bare.nrrd -o out.nrrd
+		fails 1 "--texture: the texture below is in colour, of levels from " depthdec $keys --texture tex bare.nrrd -o x.nrrd
+		framecat --crop 0,0,64,96 bare.nrrd -o cut.nrrd
+		fails 1 "--texture: a picture of 96 rows has no texture in colour below" depthdec $keys --texture r,g,b cut.nrrd -o x.nrrd
+	}
+	framecmp want.nrrd out.nrrd
+	fails 2 "--texture: must be the name of a channel" depthdec --texture r,g bare.nrrd -o x.nrrd
+}

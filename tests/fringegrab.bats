@@ -106,6 +106,18 @@ expect(2 < (frames[0].pixels - frames[1].pixels).std() < 6)	# of 6 levels, over 
 	[ ! -e broken ]
 }
 
+@test "fringegrab: --settled says, once, that a still scene has no new pattern" {
+	py 'write_frames("still.nrrd", Frame(np.full((8, 8), 90, "u1")))'
+	printf '#!/bin/sh\nsleep 0.2\nexec cp still.nrrd "$1"\n' >slow
+	chmod +x slow
+	interruptible fringegrab --grab './slow %s' --settled -n 3 -o x.nrrd 2>message 3>&- &
+	eventually 20 test -s message
+	sleep 0.5
+	kill -INT $!
+	run ! wait $!
+	[ "$(grep -c 'no new pattern for 5 s: the pictures stay the same, and --settled waits' message)" -eq 1 ]
+}
+
 @test "fringegrab: V4L2: formats, exposure, broken and missing pictures, automatics that stay on, a camera unplugged" {
 	if sanitized; then skip "sanitized tools: their runtime must be loaded first"; fi
 	gcc -O1 -shared -fPIC -o v4l2.so "$top/tests/v4l2_shim.c" -ldl

@@ -65,6 +65,19 @@ expect(invented <= 15 and rms <= float(sys.argv[2]) and spikes <= float(sys.argv
 	silent holodec holo.mkv -o out.nrrd
 	holoenc --layout yuv --pitch 42 in.nrrd | framecat --chroma 420 -f -o holo.mkv
 	holodec -q holo.mkv -o out.nrrd -f
+	# JPEG files alike, in both layouts; a file of another program is told by holodec
+	for layout in rgb yuv; do
+		holoenc --layout $layout in.nrrd -o holo.nrrd -f
+		fails 1 "holo.jpg: fringes are too fine for colour of half resolution in " framecat --chroma 420 holo.nrrd -o holo.jpg
+		[ ! -e holo.jpg ]
+	done
+	holoenc in.nrrd | framecat -o holo.jpg
+	silent holodec holo.jpg -o out.nrrd -f
+	py '
+from PIL import Image
+i = Image.open("holo.jpg")
+i.save("other.jpg", quality=95, subsampling=2, comment=i.info["comment"])'
+	fails 1 "or its fringes are too fine for colour of half resolution (holoenc with a larger --pitch): red and green are" holodec other.jpg
 }
 
 @test "holovideo: a sphere as H.264 in 4:4:4, 4:2:2 and 4:2:0: bytes, rms, spikes" {

@@ -342,15 +342,17 @@ m[7:] = p[7:, first]
 m = m[:, np.argsort(first)]
 out = read_frame("out1.nrrd").pixels[:, 0]
 expect(out.shape == m.shape and np.abs(out - m).max() < 1.2e-6, out.shape, m.shape)'
-	# auto: a square lattice of 2.5 mm has that spacing
+	# auto: of a square lattice of 2.5 mm the page states 0.89 of it
 	py 'write_frames("lattice.nrrd", Frame(np.stack(np.mgrid[:1:1, :80, :90]).reshape(3, 80, 90).astype("f4") * 2.5, list("xyz")))'
 	mergexyz -v --grid auto lattice.nrrd -o out.nrrd 2>printed
 	auto=$(sed -n 's/.*--grid: auto is //p' printed)
-	py 'expect(abs(float(sys.argv[1]) / 2.5 - 1) < 0.12, sys.argv[1])' "$auto"
+	py 'expect(abs(float(sys.argv[1]) / 2.5 - 0.886) < 0.001, sys.argv[1])' "$auto"
 	mergexyz --grid "$auto" lattice.nrrd -o same.nrrd
 	framecmp out.nrrd same.nrrd
 	table one.nrrd 'p = np.zeros((3, 500))'
-	fails 1 "--grid: all points are at one place" mergexyz --grid auto one.nrrd
+	fails 1 "all 500 points are at fewer than 9 places" mergexyz --grid auto one.nrrd
+	table few.nrrd 'p = np.arange(24.0).reshape(3, 8)'
+	fails 1 "8 points are too few to tell how dense they are" mergexyz --grid auto few.nrrd
 	fails 2 "--grid" mergexyz --grid 0 in.nrrd
 	fails 2 "--grid" mergexyz --grid nan in.nrrd
 	fails 1 "--grid: cubes of 1e-06 are too small for points that lie 59.99" mergexyz --grid 1e-6 in.nrrd -o small.nrrd
@@ -518,7 +520,7 @@ write_frames("depth.nrrd", [Frame(np.ones((4, 4), "f4"), ["depth"])] * 2)'
 	fails 2 "--max-rms: goes with --icp" mergexyz --max-rms 1 a.nrrd
 	fails 2 "--write-pose: goes with --icp" mergexyz --write-pose x.txt a.nrrd
 	fails 1 "--icp: wants 2 frames or more, not 1" mergexyz --icp one.nrrd
-	fails 1 "--icp: all points are at one place" mergexyz --icp a.nrrd
+	fails 1 "--icp: all 16 points are at fewer than 9 places" mergexyz --icp a.nrrd
 	head -c -7 a.nrrd >torn.nrrd
 	fails 1 "torn.nrrd" mergexyz torn.nrrd -o out.nrrd
 	[ ! -e out.nrrd ]

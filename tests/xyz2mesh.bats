@@ -155,7 +155,7 @@ cloud("bare.nrrd", p)
 cloud("bad.nrrd", p, keys={"seen_from_mm": "1 2"})
 cloud("some.nrrd", p, np.where(p[:, :1] > 0, n, np.nan))
 cloud("twice.nrrd", np.vstack([p, p]), np.vstack([n, n]))'
-	fails 1 "all points are at one place" xyz2mesh equal.nrrd -o x.ply
+	fails 1 "all 3000 points are at fewer than 9 places" xyz2mesh equal.nrrd -o x.ply
 	fails 1 "the points lie on lines, or too far from each other" xyz2mesh --normals-towards 0,0,9 line.nrrd -o x.ply
 	fails 1 "points with a normal: 3, too few for a surface" xyz2mesh three.nrrd -o x.ply
 	fails 1 "points with a normal: 0, too few for a surface" xyz2mesh none.nrrd -o x.ply

@@ -18,6 +18,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/samples.h"
+#include "holo/holo.h"
 #include "io/jpeg_checksum.h"
 
 #define MARKER_BYTES 65533
@@ -359,6 +360,24 @@ write_image(struct job *job, const struct frame *frame, const struct jpeg_option
 	return 0;
 }
 
+/* Has colour of half resolution blurred the fringes of a Holoimage? Reads it back. */
+static int
+check_fringes(const char *path, void *bytes, size_t n)
+{
+	FILE *file = fmemopen(bytes, n, "r");
+	struct job *job = job_new(path);
+	int status;
+
+	job->left = n;
+	status = !file ? fail_memory() : read_image(job, file) < 0 ? -1 :
+	    holo_check_fringes(path, job->frame);
+	frame_free(job->frame);
+	job_free(job);
+	if (file)
+		fclose(file);
+	return status;
+}
+
 static int
 jpeg_save(struct saver *saver, const struct frame *frame)
 {
@@ -393,7 +412,11 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 	status = text_open(&job->memory) ? write_image(job, frame, options) : -1;
 	bytes = status == 0 ? text_close(&job->memory, &n) : NULL;
 	job_free(job);
-	status = bytes ? jpeg_checksum_write(saver->path, saver->file, bytes, n) : -1;
+	status = bytes ? 0 : -1;
+	if (bytes && options->chroma > CHROMA_444 && meta_get(&head->meta, "holo_pitch_px"))
+		status = check_fringes(saver->path, bytes, n);
+	if (status == 0)
+		status = jpeg_checksum_write(saver->path, saver->file, bytes, n);
 	free(bytes);
 	return status;
 }

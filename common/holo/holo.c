@@ -207,6 +207,33 @@ holo_channels(const struct holo *holo, const struct frame_head *head, size_t cha
 	return 0;
 }
 
+/* holodec refuses a picture of whose fringes more are off the circle so far: 0.8 of its radius. */
+#define BLURRED_MOST 0.15
+#define BLURRED_RADIUS 102
+
+int
+holo_check_fringes(const char *path, const struct frame *coded)
+{
+	const size_t *place = holo_place[holo_layout_of(-1, &coded->head.meta)];
+	double lit = 0, blurred = 0, size[2] = { 0, (double)coded->head.h };
+
+	if (key_pair(&coded->head.meta, "holo_size", size) < 0)	/* a texture is below */
+		return -1;
+	for (size_t y = 0; y < coded->head.h && (double)y < size[1]; y++) {
+		const uint8_t *sine = frame_row(coded, place[0], y);
+		const uint8_t *cosine = frame_row(coded, place[1], y);
+
+		for (size_t x = 0; x < coded->head.w; x++) {
+			lit += sine[x] + cosine[x] >= HOLO_BLACK;
+			blurred += sine[x] + cosine[x] >= HOLO_BLACK &&
+			    hypot(sine[x] - 127.5, cosine[x] - 127.5) < BLURRED_RADIUS;
+		}
+	}
+	return blurred <= BLURRED_MOST * lit ? 0 : fail(path, "fringes are too fine for colour of "
+	    "half resolution in %.0f %% of the picture, and holodec would refuse it: --chroma 444, "
+	    "or holoenc with a larger --pitch", 100 * blurred / lit);
+}
+
 /* ---- blurred stairs ---- */
 
 void

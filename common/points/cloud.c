@@ -227,7 +227,11 @@ cloud_spacing(struct run *run, const struct cloud *cloud, double *spacing)
 		*spacing = median(job.distance, n) * sqrt(M_PI / SPACING_NEIGHBOUR);
 	free(job.distance);
 	grid_free(&grid);
-	return 0;
+	if (*spacing > 0)
+		return 0;
+	return fail(NULL, cloud->n <= SPACING_NEIGHBOUR ? "%zu points are too few to tell how "
+	    "dense they are" : "all %zu points are at fewer than %d places", cloud->n,
+	    SPACING_NEIGHBOUR + 1);
 }
 
 /* ---- the order of cubes ---- */
@@ -579,10 +583,6 @@ cloud_scale(struct run *run, struct cloud *cloud, double *cell, double *noise)
 	*noise = 0;
 	if (cloud_spacing(run, cloud, &cloud->spacing) < 0)
 		return -1;
-	if (!(cloud->spacing > 0))
-		return fail(NULL, cloud->n <= SPACING_NEIGHBOUR ? "%zu points are too few to tell "
-		    "how dense they are" : "all %zu points are at fewer than %d places", cloud->n,
-		    SPACING_NEIGHBOUR + 1);
 	if (found)
 		*cell = CELL_SPACINGS * cloud->spacing;
 	else if (*cell < LEAST_SPACINGS * cloud->spacing)

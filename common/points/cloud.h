@@ -65,8 +65,8 @@ near_weight(float square, float reach_square)
  * in either case.
  */
 int cloud_take(const struct frame *, struct cloud *);
-/* The distance of points in a square lattice as dense as these by the median; 0: they are all at
- * one place. -1 after fail(). */
+/* The side of the square that each point has for itself, by the median, as if they lay at random;
+ * 0.89 of a square lattice's pitch. -1 after fail(), also of fewer than 9 points or places. */
 int cloud_spacing(struct run *, const struct cloud *, double *spacing);
 /* Sorts the points into cubes of BRICK cells, and drops those too far away from all others. *cell:
  * NaN, then 1.5 spacings or 1.25 times the noise, whichever is more. -1 after fail(). */

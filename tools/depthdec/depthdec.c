@@ -29,7 +29,7 @@ struct parameters {
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, NULL),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture), NULL, 0, 0, NULL,
-	    "the channel that the texture becomes; without keys: the lower half is one", NULL },
+	    "the channel, or three, that the texture becomes; without keys: it lies below", NULL },
 	{ 0 },
 };
 
@@ -75,6 +75,49 @@ is_name(const char *name)
 	    strcmp(name, "depth") != 0;
 }
 
+/* One such name, or three with commas? */
+static bool
+are_names(const char *names)
+{
+	char name[CHANNEL_NAME_SIZE + 1];
+	size_t n = 0;
+
+	for (const char *at = names; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+		if (!is_name(name))
+			return false;
+		n++;
+	}
+	return n == 1 || n == 3;
+}
+
+/* texture_colours() by the keys, or by three names of the user's. */
+static int
+colours_find(const char *names, const struct meta *meta, enum texture_matrix *matrix,
+    char colours[4 * CHANNEL_NAME_SIZE])
+{
+	if (texture_colours(meta, "depthcode", matrix, colours) < 0)
+		return -1;
+	if (!names || !strchr(names, ','))
+		return 0;
+	if (*matrix == TEXTURE_GREY && meta_get(meta, "depthcode_texture"))
+		return fail("--texture", "has three names, and by its keys the texture is grey");
+	*matrix = TEXTURE_BT709;
+	snprintf(colours, 4 * CHANNEL_NAME_SIZE, "%s", names);
+	for (char *comma = colours; (comma = strchr(comma, ','));)
+		*comma = ' ';
+	return 0;
+}
+
+/* The rows of the depth above a texture in colour, without keys. -1 after fail(). */
+static int
+rows_above_colour(size_t rows, size_t *h)
+{
+	*h = rows - TEXTURE_BLOCK * (rows / (2 * TEXTURE_BLOCK) + 1);
+	return rows % (2 * TEXTURE_BLOCK) >= TEXTURE_BLOCK ? 0 : fail("--texture", "a picture of "
+	    "%zu rows has no texture in colour below: give one name for a grey one", rows);
+}
+
 /* Is there a texture, by its keys, or below by the user's name (NULL: none)? Of one below,
  * flow.picture is then the head of the planes, with the texture as the last channel. -1 after
  * fail(). */
@@ -95,10 +138,13 @@ texture_plan(struct texture *texture, const char *name, const struct frame_head 
 	texture->below = texture->is && !own;
 	if (own < 0 || !texture->is)
 		return own < 0 ? -1 : 0;
-	if (texture_colours(&in->meta, "depthcode", &texture->matrix, colours) < 0 ||
-	    texture_below_rows(&in->meta, "depthcode", texture->matrix, &h) < 0)
+	if (colours_find(name, &in->meta, &texture->matrix, colours) < 0)
 		return -1;
 	colour = texture->matrix != TEXTURE_GREY;
+	if (colour && !meta_get(&in->meta, "depthcode_texture_matrix") ?
+	    rows_above_colour(in->h, &h) < 0 :
+	    texture_below_rows(&in->meta, "depthcode", texture->matrix, &h) < 0)
+		return -1;
 	if (!texture->below) {
 		texture->channel = head_channel(in, "texture");
 		return texture->channel != NO_CHANNEL ? 0 : fail(NULL, "there is no channel "
@@ -131,7 +177,7 @@ texture_output(struct texture *texture, const char *name, const struct depthcode
 	char colours[4 * CHANNEL_NAME_SIZE], names[5 * CHANNEL_NAME_SIZE];
 
 	texture->most = (float)most;
-	if (texture_colours(in, "depthcode", &texture->matrix, colours) < 0 ||
+	if (colours_find(name, in, &texture->matrix, colours) < 0 ||
 	    meta_number(in, "depthcode_texture_scale", 255 / most, &scale) < 0 ||
 	    meta_number(in, "depthcode_texture_gain", 1, &gain) < 0)
 		return -1;
@@ -227,29 +273,41 @@ check_levels(const struct depthcode *code, const struct frame *frame, const stru
 	return 0;
 }
 
-/* Warns where the layout is luma, and colour planes hold something. */
-static void
-check_flat(const struct depthcode *code, const struct frame *frame)
+/* Do colour planes hold something in these rows, and which levels? */
+static bool
+has_colour(const struct depthcode *code, const struct frame *frame, size_t y0, size_t y1,
+    float *low, float *high)
 {
 	static const char *const names[] = { "chroma_u", "chroma_v" };
 	size_t step = coarse_grid_step(frame->head.w, frame->head.h, SAMPLED_PIXELS);
 	float most = (float)depthcode_most(code);
 
-	for (size_t i = 0; i < 2 && code->layout == DEPTHCODE_LUMA; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		size_t channel = head_channel(&frame->head, names[i]);
-		float low = most, high = 0;
 
-		for (size_t y = 0; y < frame->head.h && channel != NO_CHANNEL; y += step)
+		*low = most;
+		*high = 0;
+		for (size_t y = y0; y < y1 && channel != NO_CHANNEL; y += step)
 			for (size_t x = 0; x < frame->head.w; x += step) {
-				low = fminf(low, frame_sample(frame, channel, y, x));
-				high = fmaxf(high, frame_sample(frame, channel, y, x));
+				*low = fminf(*low, frame_sample(frame, channel, y, x));
+				*high = fmaxf(*high, frame_sample(frame, channel, y, x));
 			}
-		if (high - low <= most * FLAT)
-			continue;
+		if (*high - *low > most * FLAT)
+			return true;
+	}
+	return false;
+}
+
+/* Warns where the layout is luma, and colour planes hold something. */
+static void
+check_flat(const struct depthcode *code, const struct frame *frame)
+{
+	float low, high;
+
+	if (code->layout == DEPTHCODE_LUMA && has_colour(code, frame, 0, frame->head.h, &low,
+	    &high))
 		warn("--layout", "luma takes the depth from the brightness alone, but the colour "
 		    "has levels from %g to %g: is it mwd or fold?", (double)low, (double)high);
-		return;
-	}
 }
 
 /* ---- levels within the gap ---- */
@@ -384,7 +442,18 @@ survey(struct run *run, const struct frame *in)
 static int
 below_frame(struct run *run, struct frame *in)
 {
-	return texture_below_decode(run, &((const struct priv *)run->priv)->texture.flow, in);
+	const struct priv *priv = run->priv;
+	const struct depthcode *code = &priv->depthcode;
+	size_t h = in->head.h;
+	float low, high;
+
+	if (priv->compared || priv->texture.matrix != TEXTURE_GREY ||
+	    code->layout != DEPTHCODE_LUMA || has_colour(code, in, 0, h / 2, &low, &high) ||
+	    !has_colour(code, in, h / 2, h, &low, &high))
+		return texture_below_decode(run, &priv->texture.flow, in);
+	frame_free(in);
+	return fail("--texture", "the texture below is in colour, of levels from %g to %g: give "
+	    "the names of three channels, as r,g,b", (double)low, (double)high);
 }
 
 static const struct body body = { .survey = survey, .rows = depthdec_depths, .passes = passes };
@@ -397,8 +466,8 @@ init(struct run *run)
 	const char *name = ((const struct parameters *)run->parameters)->texture;
 
 	run->body = &body;
-	return !name || is_name(name) ? 0 : fail_usage("--texture", "must be the name of a "
-	    "channel: one word of at most %d bytes that is not depth, not '%.60s'",
+	return !name || are_names(name) ? 0 : fail_usage("--texture", "must be the name of a "
+	    "channel: one word of at most %d bytes that is not depth, or three; not '%.60s'",
 	    CHANNEL_NAME_SIZE - 1, name);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "camera/camera.h"
+#include "base/fail.h"
 #include "base/process.h"
 #include "io/command_file.h"
 #include "run/stage.h"
@@ -12,6 +13,7 @@
 #define TIMEOUT_S 5.0		/* for a picture without a trigger line */
 #define LINE_TIMEOUT_S 1.0	/* after which interruptions are looked for; a line may be still */
 #define MIXED_MOST 100		/* pictures in a row; then a line asks for a slower screen */
+#define STILL_S 5.0		/* without a new pattern; then a line asks for one, once */
 #define TRIES 10		/* for a picture that is not whole, one after another */
 
 struct parameters {
@@ -29,6 +31,7 @@ struct priv {
 	char key[64];			/* of --key */
 	double key_start, key_step;
 	double focus_best;
+	bool still;			/* of STILL_S: told */
 };
 
 #define AT(field) offsetof(struct parameters, field)
@@ -105,6 +108,7 @@ grab_settled(struct run *run, size_t i, struct frame **out)
 	struct priv *priv = run->priv;
 	struct settled *settled = &priv->settled[i];
 	struct frame *picture;
+	double start = progress_seconds();
 
 	for (*out = NULL; !*out;) {
 		if (grab(run, &priv->camera[i], &picture) < 0 ||
@@ -113,6 +117,11 @@ grab_settled(struct run *run, size_t i, struct frame **out)
 		if (settled->mixed == MIXED_MOST)
 			warn(priv->camera[i].name, "no two of %d pictures agree: a pattern must be "
 			    "shown for three of them at least (fringeshow --hold)", MIXED_MOST);
+		if (*out || settled->mixed || priv->still || progress_seconds() < start + STILL_S)
+			continue;
+		priv->still = true;
+		warn(priv->camera[i].name, "no new pattern for %g s: the pictures stay the same, "
+		    "and --settled waits for another one (fringeshow --loop --hold)", STILL_S);
 	}
 	return 0;
 }

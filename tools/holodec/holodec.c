@@ -202,7 +202,7 @@ look(struct run *run, const struct frame *in, bool *was_lossy)
 		priv->decode = lossy ? DECODE_REGION : DECODE_NEAREST;
 	if (parameters->edge_px == OPT_NONE_INTEGER)
 		priv->edge_px = lossy && priv->decode != DECODE_REGION ? EDGE_LOSSY : 0;
-	if (pixel_counts_check(&counts, parameters->blur_px > 0, in->head.type == SAMPLE_FLOAT) < 0)
+	if (pixel_counts_check(&counts, &in->head, parameters->blur_px > 0) < 0)
 		return -1;
 	if (priv->bare.picture && !lossy)
 		bare_warn_beyond(&counts, &priv->bare);

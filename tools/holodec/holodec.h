@@ -262,7 +262,7 @@ struct exact_limits exact_limits_of(const struct holo *);
 /* Is the picture as an encoder made it? Single damaged pixels do not make it lossy. */
 bool pixel_counts_exact(const struct pixel_counts *);
 /* -1 after fail() where the picture is no Holoimage, or one of other parameters. */
-int pixel_counts_check(const struct pixel_counts *, bool blurred, bool filtered);
+int pixel_counts_check(const struct pixel_counts *, const struct frame_head *, bool blurred);
 /* Is it a picture of 8 bits without keys, of which no option says how it was rounded? */
 bool bare_is(const struct holo_options *, const struct frame_head *, bool blurred);
 /*

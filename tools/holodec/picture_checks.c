@@ -62,18 +62,20 @@ pixel_counts_exact(const struct pixel_counts *counts)
  * colour 420 has 3 % off the circle and 5 % outside; one with two channels exchanged 50 and 70 %.
  */
 int
-pixel_counts_check(const struct pixel_counts *counts, bool blurred, bool filtered)
+pixel_counts_check(const struct pixel_counts *counts, const struct frame_head *head, bool blurred)
 {
 	bool exact = pixel_counts_exact(counts);
 	/* a Gaussian over a dithered picture leaves 20 % and more so far off */
-	int off_most = filtered || blurred ? 40 : 15;
+	int off_most = head->type == SAMPLE_FLOAT || blurred ? 40 : 15;
 
 	if (counts->points && !counts->coloured)
 		return fail(NULL, "the picture is grey: a Holoimage has fringes in colour");
 	if (percent(counts->off_circle, counts->points) > off_most)
 		return fail(NULL,
-		    "the picture is no Holoimage: red and green are no fringes in %.0f %% of it",
-		    percent(counts->off_circle, counts->points));
+		    "the picture is no Holoimage%s: red and green are no fringes in %.0f %% of it",
+		    !meta_get(&head->meta, "holo_pitch_px") || exact ? "" :
+		    ", or its fringes are too fine for colour of half resolution (holoenc with a "
+		    "larger --pitch)", percent(counts->off_circle, counts->points));
 	if (pixel_counts_circle(counts) && !blurred && !pixel_counts_stairs(counts))
 		return fail(NULL,
 		    "the stairs are not those of the picture in %.0f %% of it: wrong --stair, "

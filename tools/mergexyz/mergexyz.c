@@ -194,8 +194,6 @@ find_size(struct run *run, const struct frame *points, double *size)
 	int status = cloud_take(points, &cloud) < 0 ? -1 : cloud_spacing(run, &cloud, size);
 
 	cloud_free(&cloud);
-	if (status == 0 && !(*size > 0))
-		return fail("--grid", "all points are at one place");
 	if (status == 0 && run->verbose)
 		note("--grid", "auto is %.4g", *size);
 	return status;

@@ -8,8 +8,7 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "frame/key_lines.h"
-#include "holo/holo.px.h"
+#include "holo/holo.h"
 #include "io/safe_file.h"
 
 #define CRF_COLOUR 18	/* no difference to be seen */
@@ -594,44 +593,29 @@ start(struct saver *saver, struct writing *writing, const struct meta *second)
 	return status < 0 ? -1 : send(saver, writing);
 }
 
-/* holodec refuses a picture of whose fringes more are off the circle so far: 0.8 of its radius. */
-#define BLURRED_MOST 0.15
-#define BLURRED_RADIUS 102
-
 /* Would colour of half the resolution blur the fringes of a Holoimage in YUV beyond use? */
 static int
 check_fringes(const struct saver *saver, const struct writing *writing, const struct frame *frame)
 {
 	const struct pixel_format *format = writing->encoder.format;
-	double lit = 0, blurred = 0, size[2] = { 0, (double)frame->head.h };
 	unsigned char *picture;
 	struct frame *back;
 	size_t bytes;
+	int status;
 
 	if (!format->halved_x || !meta_get(&frame->head.meta, "holo_pitch_px") ||
 	    frame->head.c != 3 || frame->head.type != SAMPLE_UCHAR)
 		return 0;
-	if (key_pair(&frame->head.meta, "holo_size", size) < 0 ||	/* a texture is below */
-	    pixel_format_bytes(format, writing->w, writing->h, &bytes) < 0 ||
+	if (pixel_format_bytes(format, writing->w, writing->h, &bytes) < 0 ||
 	    frame_new(&frame->head, &back) < 0)
 		return -1;
 	picture = must_alloc(bytes, 1);
 	pixel_format_put(format, frame, writing->w, writing->h, picture);
 	pixel_format_get(format, picture, writing->w, writing->h, back, 0, 3);
 	free(picture);
-	for (size_t y = 0; y < frame->head.h && (double)y < size[1]; y++) {
-		const uint8_t *sine = frame_row(back, 1, y), *cosine = frame_row(back, 2, y);
-
-		for (size_t x = 0; x < frame->head.w; x++) {
-			lit += sine[x] + cosine[x] >= HOLO_BLACK;
-			blurred += sine[x] + cosine[x] >= HOLO_BLACK &&
-			    hypot(sine[x] - 127.5, cosine[x] - 127.5) < BLURRED_RADIUS;
-		}
-	}
+	status = holo_check_fringes(saver->path, back);
 	frame_free(back);
-	return blurred <= BLURRED_MOST * lit ? 0 : fail(saver->path, "fringes are too fine for "
-	    "colour of half resolution in %.0f %% of the picture, and holodec would refuse it: "
-	    "--chroma 444, or holoenc with a larger --pitch", 100 * blurred / lit);
+	return status;
 }
 
 static int
