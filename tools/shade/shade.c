@@ -6,6 +6,7 @@
  */
 #include "shade.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "base/process.h"
 #include "image/depth_range.h"
 #include "image/pixel_length.h"
+#include "image/texture.h"
 #include "run/passes.h"
 #include "shade.block.h"
 
@@ -70,6 +72,24 @@ surface_jump(struct run *run, const struct mesh *channels, const struct frame *i
 	return 0;
 }
 
+void
+colours_check_white(struct run *run, const struct frame *in)
+{
+	const struct parameters *p = run->parameters;
+	struct priv *priv = run->priv;
+	float least = FLT_MAX, most = -FLT_MAX, low, high;
+
+	if (p->by != BY_RGB || p->range.n || priv->checked_white || in->head.type != SAMPLE_FLOAT)
+		return;
+	for (int k = 0; k < 3; k++) {
+		depth_range_find(run, in, priv->rgb[k], &low, &high);
+		least = fminf(least, low);
+		most = fmaxf(most, high);
+	}
+	priv->checked_white = texture_warn_black("r g b", (double)least, (double)most,
+	    (double)priv->high);
+}
+
 /* struct body's `survey`. */
 static int
 survey_frame(struct run *run, const struct frame *in)
@@ -78,6 +98,7 @@ survey_frame(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 	double jump = parameters->jump;
 
+	colours_check_white(run, in);
 	if (priv->value != NO_CHANNEL && parameters->range.n == 0 && find_values(run, in) < 0)
 		return -1;
 	if (jump > 0 && jump_check(in, jump, &priv->jump_checked) < 0)
@@ -498,9 +519,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	}
 	annotation_set_spacing(&priv->annotation, in);
 	if (p->view.n || table)
-		run->body = p->range.n || p->jump > 0 ? &turned_checked : &turned;
+		run->body = p->range.n || p->jump > 0 || p->by == BY_RGB ? &turned_checked : &turned;
 	else if (!priv->annotates)
-		run->body = (priv->value != NO_CHANNEL && p->range.n == 0) ||
+		run->body = ((priv->value != NO_CHANNEL || p->by == BY_RGB) && p->range.n == 0) ||
 		    !mesh_has_normals(&priv->mesh) ? &surveyed : &camera;
 	priv->jump = (float)p->jump;
 	run->halo = mesh_has_normals(&priv->mesh) ? 0 : 1;
