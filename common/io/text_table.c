@@ -19,7 +19,8 @@
 
 /* ---- what a table keeps of its file: values as float, names that differ ---- */
 
-#define LOSS_LEAST 1e-3		/* a millimetre of a survey in metres; a float of 16384 is as coarse */
+#define LOSS_LEAST 1e-3		/* a millimetre of a survey in metres, which a float loses */
+#define LOSS_FROM 16384.0	/* from this value on */
 #define DIGITS_MOST 17
 
 /* Significant digits of a decimal number, zeros at its end left out. */
@@ -58,7 +59,7 @@ table_value(const struct table_place *place, const char *word, double v, float *
 	char text[64];
 
 	*to = isnan(v) ? NAN : (float)v;
-	if (!(fabs(v) >= 16384))
+	if (!(fabs(v) >= LOSS_FROM))
 		return 0;
 	snprintf(text, sizeof(text), "%.15g", v);
 	if (isinf(*to) && (!isinf(v) || (word && strpbrk(word, "0123456789"))))
@@ -518,7 +519,7 @@ parse_value(struct table_text *text, const char *field, float *out)
 		    ": numbers have a point, not a comma" : "");
 	if (isnan(*out))
 		*out = NAN;
-	return fabsf(*out) >= 16384 ? table_value(&place, field, strtod(field, NULL),
+	return fabs((double)*out) >= LOSS_FROM ? table_value(&place, field, strtod(field, NULL),
 	    &kept, &text->warned) : 0;
 }
 

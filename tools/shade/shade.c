@@ -519,7 +519,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	}
 	annotation_set_spacing(&priv->annotation, in);
 	if (p->view.n || table)
-		run->body = p->range.n || p->jump > 0 || p->by == BY_RGB ? &turned_checked : &turned;
+		run->body = p->range.n || p->jump > 0 || p->by == BY_RGB ? &turned_checked :
+		    &turned;
 	else if (!priv->annotates)
 		run->body = ((priv->value != NO_CHANNEL || p->by == BY_RGB) && p->range.n == 0) ||
 		    !mesh_has_normals(&priv->mesh) ? &surveyed : &camera;

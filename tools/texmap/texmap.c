@@ -411,8 +411,8 @@ rectified_points(const struct visible_points *points, const struct stereo_view *
 	}
 	*found = as_they_are > turned;
 	return !table || 2 * (*found ? as_they_are : turned) >= n ? 0 :
-	    fail(NULL, "the table does not tell whether its points are in the axes of the rectified "
-	    "picture (key rect_rotation) or turned back: take the frames they come from");
+	    fail(NULL, "the table does not tell whether its points are in the axes of the "
+	    "rectified picture (key rect_rotation) or turned back: take the frames they come from");
 }
 
 /* ---- does the picture show what the points' own camera saw? ---- */
