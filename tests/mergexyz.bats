@@ -503,6 +503,8 @@ write_frames("depth.nrrd", [Frame(np.ones((4, 4), "f4"), ["depth"])] * 2)'
 	fails 1 "view 1 has no channel x, but depth" mergexyz depth.nrrd
 	fails 1 "view 2 has no channel x, but depth" mergexyz a.nrrd --view depth.nrrd
 	fails 1 "no frame has a point: the cloud is empty" mergexyz --noise 8,5 --grid 1 nan.nrrd -o empty.ply
+	printf '//x y z r g b\nnan nan nan 1 2 3\n' >nan.xyz
+	fails 1 "no frame has a point: the cloud is empty" mergexyz nan.xyz -o empty.ply
 	fails 1 "nothing.nrrd" mergexyz nothing.nrrd
 	fails 1 "nothing.txt: cannot open" mergexyz a.nrrd --pose nothing.txt
 	echo "$identity" >p.txt

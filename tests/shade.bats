@@ -369,4 +369,12 @@ for c in "rgb":
 	framecat --delete max_value rgb.nrrd | shade --colour rgb -o white.nrrd
 	shade --colour rgb --range 0,255 rgb.nrrd -o range.nrrd
 	framecmp white.nrrd range.nrrd
+	# colours from 0 to 1, of an image and of a table
+	py 'f = read_frame("rgb.nrrd"); p = f.pixels.copy(); p[1:] /= np.nanmax(p[1:]); y, x = np.mgrid[:40, :70]
+write_frames("unit.nrrd", Frame(p, f.names))
+write_frames("unit.ply.nrrd", Frame(np.stack([x.ravel(), y.ravel(), *p.reshape(4, -1)]).astype("f4")[:, None], list("xyzrgb"), {"points": "2800"}))'
+	for input in unit.nrrd "--view 20,10 unit.nrrd" unit.ply.nrrd; do
+		# shellcheck disable=SC2086
+		fails 0 "samples of r g b go from 0 to 1, and white is 255: the texture becomes black" shade --colour rgb $input -o x.nrrd
+	done
 }

@@ -422,11 +422,13 @@ open(sys.argv[1], "wb").write(data)' $name
 		b.ply) where="point 0" ;;
 		*) where="line 2" ;;
 		esac
-		fails 0 "framecat: $name: $where: 1700000000.25 becomes 1700000000: from 16777216 on" framecat $name -o x.nrrd
+		fails 0 "framecat: $name: $where: 1700000000.25 becomes 1700000000: a float has about 7 digits" framecat $name -o x.nrrd
 		silent framecat -q $name -o x.nrrd
 	done
 	printf 'x\n16777217\n' >t.csv
 	fails 0 "t.csv: line 2: 16777217 becomes 16777216" framecat t.csv -o x.nrrd
+	printf '512000.25 5412000.75 100.5\n' >t.xyz
+	fails 0 "t.xyz: line 1: 5412000.75 becomes 5412001: a float has about 7 digits: subtract an offset first" framecat t.xyz -o x.nrrd
 	printf 'x\n170000001\n' >t.csv
 	fails 0 "t.csv: line 2: 170000001 becomes 170000000" framecat t.csv -o x.nrrd
 	printf 'x\n0.1\n1e30\n-3.4028235e38\n16777216\n412.12345678901234\n1700000000\n' >t.csv
@@ -587,6 +589,14 @@ expect(f.meta["points"] == str(len(rows)) and np.array_equal(f.pixels[:, 0].T, n
 	good c.asc '//X,Y,Z,R,G,B,Nx,Ny,Nz,My_field\n1,2,3,255,0,9,0,0,1,7\n' 'x y z r g b nx ny nz My_field' '[[1,2,3,255,0,9,0,0,1,7]]'
 	good d.asc '//X Y Z Rf Gf Bf\n2\n1 2 3 .5 0 1\n4 5 6 0 0 0\n' 'x y z r g b' '[[1,2,3,.5,0,1],[4,5,6,0,0,0]]'
 	framecat d.asc | frameinfo | has '^  max_value:=1$'
+	good e.asc '//Y X Z\n1 2 3\n' 'y x z' '[[1,2,3]]'
+	good e.pts '2\n//Z Y X\n1 2 3\n4 5 6\n' 'z y x' '[[1,2,3],[4,5,6]]'
+	good f.asc '//Row Column X Y Z\n7 8 1 2 3\n' 'Row Column x y z' '[[7,8,1,2,3]]'
+	for comment in 'three more words' 'made by me\n# x y z' 'x y z in mm'; do
+		printf "# $comment\n1 2 3\n" >c.xyz
+		framecat c.xyz -o p.nrrd
+		[ "$(frameinfo -s p.nrrd)" = "0 1x3 float x y z" ]
+	done
 	good e.txt 'X;Y;Z;Red;Green;Blue\n1;2;3;4;5;6\n' 'x y z r g b' '[[1,2,3,4,5,6]]'
 	good f.txt 'x\ty\tz\n1\t2\t3\n' 'x y z' '[[1,2,3]]'
 	good g.csv 'x;y;name\n1;2;3\n' 'x y name' '[[1,2,3]]'

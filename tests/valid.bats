@@ -86,7 +86,8 @@ write_frames("masks.nrrd", [Frame((rng.random((40, 50)) > 0.5).astype("u1")) for
 	framecat --as float images.nrrd -o no0.nrrd
 	fails 0 "no0.nrrd: no pixel is 0: the mask leaves all of them" framecat --valid no0.nrrd no0.nrrd -o x.nrrd
 	py 'write_frames("all0.nrrd", Frame(np.zeros((9, 13), "u1")))'
-	fails 0 "all0.nrrd: all pixels are 0: the mask leaves none" phasewrap --sign 1 -n 6 --valid all0.nrrd images.nrrd -o x.nrrd
+	fails 1 "all0.nrrd: all pixels are 0: the mask leaves none" framecat --valid all0.nrrd images.nrrd --as float -o x.nrrd
+	fails 1 "all0.nrrd: all pixels are 0: the mask leaves none" phasewrap --sign 1 -n 6 --valid all0.nrrd images.nrrd -o x.nrrd
 	fails 1 "mask2.nrrd" framecat --valid mask2.nrrd floats.nrrd -o x.nrrd
 	median --help | has -e "--valid FILE"
 }

@@ -19,7 +19,8 @@
 
 /* ---- what a table keeps of its file: values as float, names that differ ---- */
 
-#define WHOLE_MOST 16777216.0	/* up to here a float holds every whole number */
+#define LOSS_LEAST 1e-3		/* a millimetre of a survey in metres, which a float loses */
+#define LOSS_FROM 16384.0	/* from this value on */
 #define DIGITS_MOST 17
 
 /* Significant digits of a decimal number, zeros at its end left out. */
@@ -36,7 +37,7 @@ count_digits(const char *text)
 	return most < DIGITS_MOST ? most : DIGITS_MOST;
 }
 
-/* Is v, of WHOLE_MOST or more, another number as a float? What `text` (NULL: there is none) says in
+/* Does v lose LOSS_LEAST or more as a float? What `text` (NULL: there is none) says in
  * fewer digits than its float has is not. */
 static bool
 rounds(const char *text, double v)
@@ -44,7 +45,7 @@ rounds(const char *text, double v)
 	float kept = (float)v;
 	char again[64];
 
-	if (isinf(v) || (double)kept == v)
+	if (isinf(v) || fabs((double)kept - v) < LOSS_LEAST)
 		return false;
 	if (!text || strpbrk(text, "xX"))
 		return true;
@@ -58,15 +59,15 @@ table_value(const struct table_place *place, const char *word, double v, float *
 	char text[64];
 
 	*to = isnan(v) ? NAN : (float)v;
-	if (!(fabs(v) >= WHOLE_MOST))
+	if (!(fabs(v) >= LOSS_FROM))
 		return 0;
 	snprintf(text, sizeof(text), "%.15g", v);
 	if (isinf(*to) && (!isinf(v) || (word && strpbrk(word, "0123456789"))))
 		return fail(place->path, "%s %zu: %s is larger than a float can be", place->what,
 		    place->number, word ? word : text);
 	if (!*warned && rounds(word, v)) {
-		warn(place->path, "%s %zu: %.60s becomes %.12g: from 16777216 on not every whole "
-		    "number is a float (said once a file)", place->what, place->number,
+		warn(place->path, "%s %zu: %.60s becomes %.12g: a float has about 7 digits: "
+		    "subtract an offset first (said once a file)", place->what, place->number,
 		    word ? word : text, (double)*to);
 		*warned = true;
 	}
@@ -237,23 +238,23 @@ starts_with_number(const struct piece *line, enum text_syntax syntax, bool alone
 	return !*end || ((*end == ',' || *end == ';') && !alone);
 }
 
-/* Do the fields of this line, after // or not, begin with the names x y z? */
+/* Are x, y and z among the fields of this line, after //, # or neither? */
 static bool
 names_points(const struct piece *line)
 {
 	const char *at = line->at, *end = at + line->n;
-	int k = 0;
+	unsigned found = 0;
 
-	at += line->n >= 2 && !memcmp(at, "//", 2) ? 2 : 0;
-	for (; k < 3; k++) {
-		while (at < end && strchr(" \t,;", *at))
-			at++;
-		if (at == end || tolower((unsigned char)*at) != 'x' + k ||
-		    (at + 1 < end && !strchr(" \t,;", at[1])))
-			return false;
-		at++;
+	for (at += at < end && *at == '#'; at < end;) {
+		size_t n = 0;
+
+		while (at + n < end && !strchr(" \t,;/", at[n]))
+			n++;
+		if (n == 1 && strchr("xyzXYZ", *at))
+			found |= 1u << (tolower((unsigned char)*at) - 'x');
+		at += n + 1;
 	}
-	return true;
+	return found == 7;
 }
 
 /* How many numbers, and nothing else, are in a line? 0: another word is. */
@@ -289,7 +290,7 @@ are_points(const struct piece *line, struct piece *rest)
 	if (names_points(line))
 		return next_sniffed_line(rest, &row) ? count_numbers(&row) > 0 : *line->at == '/';
 	return count_numbers(line) >= 3 || (count_numbers(line) == 1 && line->whole &&
-	    next_sniffed_line(rest, &row) && count_numbers(&row) >= 3);
+	    next_sniffed_line(rest, &row) && (names_points(&row) || count_numbers(&row) >= 3));
 }
 
 /* key:=, behind the mark of a comment? */
@@ -381,6 +382,7 @@ struct table_text {
 	bool warned;		/* about a value that a float rounds */
 	/* of points as columns */
 	bool named;		/* a line names them */
+	bool comment;		/* a comment, which may be about something else */
 	size_t counted;		/* number of the line with the number of points; 0: none */
 	long points;		/* that it announces */
 	size_t unnamed;		/* columns, of which only the first three have a name; 0: none */
@@ -517,7 +519,7 @@ parse_value(struct table_text *text, const char *field, float *out)
 		    ": numbers have a point, not a comma" : "");
 	if (isnan(*out))
 		*out = NAN;
-	return fabsf(*out) >= (float)WHOLE_MOST ? table_value(&place, field, strtod(field, NULL),
+	return fabs((double)*out) >= LOSS_FROM ? table_value(&place, field, strtod(field, NULL),
 	    &kept, &text->warned) : 0;
 }
 
@@ -617,7 +619,7 @@ name_columns(struct table_text *text, struct frame_head *head, bool *counted)
 	*counted = n == 1 && !text->counted && integer_parse(copy, &text->points) == 0 &&
 	    text->points >= 0;
 	free(copy);
-	if (*counted || text->named)
+	if (*counted || (text->named && (!text->comment || n == head->c)))
 		return 0;
 	if (n < 3 || n > 65536)
 		return fail(text->path, "line %zu has %zu column%s: points have x y z at least",
@@ -647,8 +649,9 @@ read_columns(struct table_text *text, struct frame_head *head)
 		line += text->number == 1 ? byte_order_mark(line, strlen(line)) : 0;
 		line = skip_blanks(line);
 		piece = (struct piece){ line, strlen(line), true };
-		if (names_points(&piece) && !text->named) {
-			line += 2 * !strncmp(line, "//", 2);
+		if (names_points(&piece) && (!text->named || text->comment)) {
+			text->comment = *line == '#';
+			line += strspn(line, "/#");
 			choose_separator(text, line);
 			text->named = true;
 			memmove(text->line, line, strlen(line) + 1);
@@ -766,10 +769,14 @@ text_table_load(struct loader *loader, enum text_syntax syntax, struct frame **o
 {
 	struct table_text text = { .path = loader->path, .file = loader->file, .syntax = syntax,
 		.separator = syntax == TEXT_CSV ? ',' : ' ' };
+	const struct codec *named = codec_by_suffix(loader->path);
 	struct table_rows rows = { 0 };
 	struct frame_head head;
 	int status;
 
+	/* in points as columns, which look like it, any first comment may stand */
+	if (syntax == TEXT_VNL && named && !strcmp(named->name, "XYZ"))
+		text.syntax = syntax = TEXT_NUMBERS;
 	*out = NULL;
 	head_init(&head, 1, 1, 1, SAMPLE_FLOAT);
 	status = syntax == TEXT_NUMBERS ? read_columns(&text, &head) : read_head(&text, &head);

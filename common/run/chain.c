@@ -583,7 +583,8 @@ check_results(struct chain *chain)
 	for (size_t i = 0; i < chain->n; i++) {
 		const struct all_invalid *seen = &chain->link[i].all_invalid;
 
-		if (!seen->concluded || seen->results)
+		if ((!seen->concluded || seen->results) &&
+		    (!chain->link[i].mask_judged || chain->link[i].mask_kept))
 			continue;
 		if (chain->quiet)
 			return fail(NULL, "no frame has a valid pixel");

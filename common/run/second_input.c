@@ -466,11 +466,12 @@ judge_mask(struct link *link, const struct second_input *second)
 	const struct frame_head *head = &second->frame->head;
 	size_t kept = 0, all = head->w * head->h;
 
-	for (size_t i = 0; i < all && !link->mask_judged; i++)
+	for (size_t i = 0; i < all && !(link->mask_judged && link->mask_kept); i++)
 		kept += frame_mask_keeps(second->frame, i % head->w, i / head->w);
 	if (!link->mask_judged && (kept == 0 || kept == all))
 		warn(second->path, kept ? "no pixel is 0: the mask leaves all of them" :
 		    "all pixels are 0: the mask leaves none");
+	link->mask_kept |= kept > 0;
 	link->mask_judged = true;
 }
 

@@ -146,7 +146,7 @@ struct link {
 	struct second_input *second_input;
 	size_t second_inputs;
 	bool masked;	/* --valid: one more behind them, which the stage does not see */
-	bool mask_judged;
+	bool mask_judged, mask_kept;	/* a pixel, of any frame */
 	bool masks_result;	/* of the input at hand: its samples cannot be NaN */
 	struct frame *state[2];		/* state planes: of the last frame, of this one; or NULL */
 	struct all_invalid all_invalid;		/* did its map give any valid pixel? */

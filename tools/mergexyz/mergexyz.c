@@ -231,9 +231,10 @@ end(struct run *run)
 		pieces_free(&priv->pieces);
 		status = head_points(&cloud->head, &points);
 	}
-	if (status == 0 && points == 0)
+	if (status == 0 && points == 0) {
 		warn(NULL, "no frame has a point: the cloud is empty");
-	else if (status == 0 && parameters->noise.n)
+		run->status = EXIT_FAILED;
+	} else if (status == 0 && parameters->noise.n)
 		status = outliers_drop(run, (size_t)parameters->noise.v[0],
 		    parameters->noise.v[1], &errors, &cloud);
 	if (status == 0 && parameters->grid.n && isnan(size) && points)

@@ -6,6 +6,7 @@
  */
 #include "shade.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "base/process.h"
 #include "image/depth_range.h"
 #include "image/pixel_length.h"
+#include "image/texture.h"
 #include "run/passes.h"
 #include "shade.block.h"
 
@@ -70,6 +72,23 @@ surface_jump(struct run *run, const struct mesh *channels, const struct frame *i
 	return 0;
 }
 
+void
+colours_check_white(struct run *run, const struct frame *in)
+{
+	struct priv *priv = run->priv;
+	float least = FLT_MAX, most = -FLT_MAX, low, high;
+
+	if (!priv->checks_white || priv->told_black)
+		return;
+	for (int k = 0; k < 3; k++) {
+		depth_range_find(run, in, priv->rgb[k], &low, &high);
+		least = fminf(least, low);
+		most = fmaxf(most, high);
+	}
+	priv->told_black = texture_warn_black("r g b", (double)least, (double)most,
+	    (double)priv->high);
+}
+
 /* struct body's `survey`. */
 static int
 survey_frame(struct run *run, const struct frame *in)
@@ -78,6 +97,7 @@ survey_frame(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 	double jump = parameters->jump;
 
+	colours_check_white(run, in);
 	if (priv->value != NO_CHANNEL && parameters->range.n == 0 && find_values(run, in) < 0)
 		return -1;
 	if (jump > 0 && jump_check(in, jump, &priv->jump_checked) < 0)
@@ -499,11 +519,14 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		annotation_set_title(&priv->annotation, name, quantity_unit(in, name));
 	}
 	annotation_set_spacing(&priv->annotation, in);
-	if (table)
-		run->body = p->range.n ? &turned_checked : &turned;
-	else if (p->view.n == 0)
+	priv->checks_white = p->by == BY_RGB && p->range.n == 0 && in->type == SAMPLE_FLOAT &&
+	    !meta_get(&in->meta, "max_value");
+	if (p->view.n || table)
+		run->body = p->range.n || p->jump > 0 || priv->checks_white ? &turned_checked :
+		    &turned;
+	else
 		run->body = priv->annotates ? &annotated :
-		    (priv->value != NO_CHANNEL && p->range.n == 0) ||
+		    (priv->value != NO_CHANNEL && p->range.n == 0) || priv->checks_white ||
 		    !mesh_has_normals(&priv->mesh) ? &surveyed : &camera;
 	priv->jump = (float)p->jump;
 	run->halo = mesh_has_normals(&priv->mesh) ? 0 : 1;

@@ -62,7 +62,7 @@ struct priv {
 	size_t value;			/* input channel to colour by; NO_CHANNEL */
 	size_t rgb[3];			/* of red, green and blue; the first NO_CHANNEL: none */
 	float jump;
-	bool jump_checked, told_empty;
+	bool jump_checked, told_empty, checks_white, told_black;
 	struct colour_counts counts;
 	struct arena arena;		/* of turned views */
 };
@@ -71,6 +71,8 @@ struct priv {
 
 /* Sets the range of the colours from n values (colormap_range()). */
 void colours_find_range(struct priv *, const float *value, size_t n);
+/* Warns of the first frame whose own colours are up to 1, where white is 255. */
+void colours_check_white(struct run *run, const struct frame *in);
 /* The largest step in z within the surface, from its slopes and noise. -1 after fail(). */
 int surface_jump(struct run *run, const struct mesh *channels, const struct frame *in,
     double *jump);

@@ -692,6 +692,7 @@ turned_survey(struct run *run, const struct frame *in)
 	struct priv *priv = run->priv;
 
 	shade_rows()->one_colour_look(run, in, 0, in->head.h);
+	colours_check_white(run, in);
 	return head_is_table(&in->head) ? 0 : jump_check(in, p->jump, &priv->jump_checked);
 }
 

@@ -291,34 +291,45 @@ cloud_draw(struct visible *visible, struct run *run, const struct visible_view *
 /* ---- points in the axes of a rectified camera, which is the calibration's world ---- */
 
 #define NEAR_PX 0.5
+#define NEAR_WHOLE_PX 0.05
 
-/* Does the rectified camera see a point, of these axes, at the point's own pixel? */
+/* Does the rectified camera see a point, of these axes, at this pixel? NULL: at a whole one? */
 static bool
-is_at(const struct stereo_view *view, const double X[3], size_t x, size_t y)
+is_at(const struct stereo_view *view, const double X[3], const size_t pixel[2])
 {
-	return X[2] > 0 && fabs(view->f_px * X[0] / X[2] + view->cx_px - (double)x) < NEAR_PX &&
-	    fabs(view->f_px * X[1] / X[2] + view->cy_px - (double)y) < NEAR_PX;
+	const double u = view->f_px * X[0] / X[2] + view->cx_px;
+	const double v = view->f_px * X[1] / X[2] + view->cy_px;
+	const double near_px = pixel ? NEAR_PX : NEAR_WHOLE_PX;
+
+	return X[2] > 0 && fabs(u - (pixel ? (double)pixel[0] : round(u))) < near_px &&
+	    fabs(v - (pixel ? (double)pixel[1] : round(v))) < near_px;
 }
 
-/* Are the points of a rectified left picture (stereo_view()) in its own axes, not turned back?
- * Judged by their pixels, within half a pixel; false if both are possible. */
-static bool
-rectified_points(const struct visible_points *points, const struct stereo_view *view)
+/* *found: the points of a rectified left picture (stereo_view()) are in its own axes, not turned
+ * back. Judged by their pixels, within half a pixel; of a table by whole pixels, where most points
+ * must lie: -1 after fail() if they do in neither. False if both are possible. */
+static int
+rectified_points(const struct visible_points *points, const struct stereo_view *view, bool *found)
 {
 	const struct frame_head *head = &points->frame->head;
-	size_t pixels = head->w * head->h, as_they_are = 0, turned = 0;
+	const bool table = head_is_table(head);
+	size_t pixels = head->w * head->h, as_they_are = 0, turned = 0, n = 0;
 
 	for (size_t i = 0; i < pixels && view->side == STEREO_LEFT; i++) {
+		const size_t pixel[2] = { i % head->w, i / head->w };
 		double X[3], to[3];
-		size_t x = i % head->w, y = i / head->w;
 
-		if (!visible_points_at(points, x, y, X))
+		if (!visible_points_at(points, pixel[0], pixel[1], X))
 			continue;
 		matrix3_apply(view->R, X, to);
-		as_they_are += is_at(view, X, x, y);
-		turned += is_at(view, to, x, y);
+		as_they_are += is_at(view, X, table ? NULL : pixel);
+		turned += is_at(view, to, table ? NULL : pixel);
+		n++;
 	}
-	return as_they_are > turned;
+	*found = as_they_are > turned;
+	return !table || 2 * (*found ? as_they_are : turned) >= n ? 0 :
+	    fail(NULL, "the table does not tell whether its points are in the axes of the "
+	    "rectified picture (key rect_rotation) or turned back: take the frames they come from");
 }
 
 /* ---- does the picture show what the points' own camera saw? ---- */
@@ -607,18 +618,21 @@ draw(struct run *run, const struct frame *kept, struct visible_view *view,
 	const struct frame_head *head = &kept->head;
 	struct visible_points points;
 
+	bool rectified = false;
+
 	*surface = NULL;
-	if (head_is_table(head))
-		return cloud_draw(visible, run, view, kept, surface);
 	visible_points_init(&points, kept, (size_t[3]){ head_channel(head, "x"),
 	    head_channel(head, "y"), head_channel(head, "z") });
-	if (priv->has_rectified && rectified_points(&points, &priv->rectified)) {
+	if (priv->has_rectified && rectified_points(&points, &priv->rectified, &rectified) < 0)
+		return -1;
+	if (rectified) {
 		/* the camera in those axes instead of the world's */
 		pinhole_between(priv->rectified.R, (double[3]){ 0, 0, 0 }, camera->R, camera->T,
 		    camera->R, camera->T);
 		pinhole_complete(camera);
 	}
-	return visible_draw(visible, run, view, &points);
+	return head_is_table(head) ? cloud_draw(visible, run, view, kept, surface) :
+	    visible_draw(visible, run, view, &points);
 }
 
 static int
