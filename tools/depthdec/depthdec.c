@@ -227,7 +227,8 @@ check_levels(const struct depthcode *code, const struct frame *frame, const stru
 	return 0;
 }
 
-/* Warns where the layout is luma, and colour planes hold something. */
+/* Warns where the layout is luma, and colour planes hold something. The last two rows may have the
+ * colour of a texture below them, as 4:2:0 shares the colour of two rows and smooths it. */
 static void
 check_flat(const struct depthcode *code, const struct frame *frame)
 {
@@ -239,7 +240,7 @@ check_flat(const struct depthcode *code, const struct frame *frame)
 		size_t channel = head_channel(&frame->head, names[i]);
 		float low = most, high = 0;
 
-		for (size_t y = 0; y < frame->head.h && channel != NO_CHANNEL; y += step)
+		for (size_t y = 0; y + 2 < frame->head.h && channel != NO_CHANNEL; y += step)
 			for (size_t x = 0; x < frame->head.w; x += step) {
 				low = fminf(low, frame_sample(frame, channel, y, x));
 				high = fmaxf(high, frame_sample(frame, channel, y, x));
