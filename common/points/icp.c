@@ -1206,8 +1206,8 @@ check_freedom(struct fitting *fitting)
 		    "start nearer (--pose), or ", link->sigma, noise);
 	if (status == 0 && free_motions > 0)
 		status = fail(NULL, "%s: %sthe overlap leaves %zu motion%s free, most of all %s "
-		    "(eigenvalue %.2g of the largest)", fitting->view[freest].name, far, free_motions,
-		    free_motions > 1 ? "s" : "", freedom.motion,
+		    "(eigenvalue %.2g of the largest)", fitting->view[freest].name, far,
+		    free_motions, free_motions > 1 ? "s" : "", freedom.motion,
 		    fmax(value[n - 1], 0) / value[0]);
 	free(a);
 	return status;
