@@ -320,7 +320,7 @@ for h in 48, 47:
 	for case in "luma 48" "mwd 48" "luma 47"; do
 		depthenc --bits 8 --depth-range 0,111 --layout ${case% *} --texture r,g,b in${case#* }.nrrd |
 			framecat -q --lossless --chroma 420 -f -o o.mkv
-		depthdec -q o.mkv -o o.nrrd
+		silent depthdec o.mkv -o o.nrrd
 		py 'f, g = read_frame(sys.argv[1]), read_frame("o.nrrd")
 off = np.stack([g[c] - f[c] for c in "rgb"])
 expect(abs(off[:, 0]).max() < 7 and abs(off.mean((1, 2))).max() < 0.05, abs(off[:, 0]).max(), off.mean((1, 2)))' in${case#* }.nrrd

@@ -191,6 +191,13 @@ f = read_frame("right.nrrd"); f.pixels = f.pixels * np.float32(1.006); write_fra
 	pair sphere
 	fails 1 "the overlap leaves 1 motion free, most of all the turn about the axis (" \
 		mergexyz left.nrrd --view right.nrrd --pose identity.txt --pose true.txt --icp
+	# a body holds all motions, but not from so far
+	local cap='d = rng.normal(size=(3, 20000)); d /= np.linalg.norm(d, axis=0); x, y, z = d
+p = d * 60 * (1 + 0.1 * x * y + 0.1 * y * z + 0.1 * x ** 3 + 0.03 * np.sin(5 * x) * np.cos(4 * y)) + 0.1 * rng.normal(size=d.shape)'
+	table one.nrrd "$cap; p = p[:, z < -0.2] + [[0], [0], [400]]"
+	table two.nrrd "$cap; p = p[:, z < 0.7 * x - 0.2] + [[8], [5], [407]]"
+	fails 1 "frame 1 of view 2: it is too far off, by " \
+		mergexyz -q one.nrrd --view two.nrrd --pose identity.txt --pose identity.txt --icp
 }
 
 @test "mergexyz: a body by four laser heads, all in one system; shapes that slide along themselves are refused" {

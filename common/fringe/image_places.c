@@ -735,11 +735,11 @@ static size_t
 order_of_blocks(struct image_places *places, size_t end, const uint8_t *place)
 {
 	size_t K = places->periods, d = places->distances, samples = places->samples;
-	size_t order = K, J = 0, j;
+	size_t order = K, J = 0;
 	float *mean = must_alloc(2 * samples, sizeof(*mean)), *sorted = mean + samples, least;
 	float complex *z = must_alloc(K * samples, sizeof(*z));
 	bool *strong = must_alloc(samples, sizeof(*strong)), sure = d > 3;
-	double slope_sum = 0, inverse_sum = 0, low = INFINITY, high = 0, per_px;
+	double slope = NAN, inverse_sum = 0, low = INFINITY, high = 0, per_px;
 
 	for (size_t k = 0; k < K; k++) {
 		fit_fringe(places, end, place, k, mean, z + k * samples);
@@ -774,32 +774,32 @@ order_of_blocks(struct image_places *places, size_t end, const uint8_t *place)
 			sure = false;
 		}
 	}
-	/* projector pixels per camera pixel, from the longest short distance that does not wrap */
-	for (j = 3; j >= 1 && sure; j--) {
-		double first = 0;
+	/* projector pixels per camera pixel, from the longest short distance that does not wrap;
+	 * from 2 px up, as a longer one can go round by nearly a whole turn */
+	for (size_t more = 1; more <= 3 && sure; more++) {
+		double first = 0, sum = 0;
 		bool wraps = false, slopes = true;
 
-		slope_sum = 0;
 		for (size_t k = 0; k < K; k++) {
 			double median;
 			size_t c = 0;
 
 			for (size_t i = 0; i < places->clusters; i++)
-				if (strong[i * d] && strong[i * d + j])
-					sorted[c++] = cargf(z[k * samples + i * d + j] *
+				if (strong[i * d] && strong[i * d + more])
+					sorted[c++] = cargf(z[k * samples + i * d + more] *
 					    conjf(z[k * samples + i * d]));
 			median = c < CLUSTERS_LEAST ? 0 : (double)quantile(sorted, c, 0.5);
 			wraps |= fabs(median) > 1.6;
 			first = k ? first : median;
-			slopes &= median * first > 0 && fabs(median) > 1e-3 * distance_px[j];
-			slope_sum += median / distance_px[j];
+			slopes &= median * first > 0 && fabs(median) > 1e-3 * distance_px[more];
+			sum += median / distance_px[more];
 		}
-		sure = wraps || slopes;
-		if (!wraps)
+		if (wraps)
 			break;
+		slope = slopes ? sum : NAN;
 	}
-	sure &= j >= 1;
-	per_px = slope_sum / (2 * M_PI * inverse_sum);
+	sure &= !isnan(slope);
+	per_px = slope / (2 * M_PI * inverse_sum);
 	for (size_t i = 1; i < d; i++)
 		J = i == 1 || distance_px[i] * 2 * M_PI * fabs(per_px) * (high - low) < 1.6 ? i : J;
 	for (size_t left_out = 0; left_out <= CELLS && sure; left_out++) {
@@ -1182,8 +1182,11 @@ image_places_next(struct image_places *places, bool ended, size_t *images, size_
 		places->at += n;
 		return PLACES_SET;
 	}
-	if (!places->anchored && !places->any_accepted)
+	if (!places->anchored && !places->any_accepted) {
 		set = end;	/* no order is better than another */
+		if (places->start == START_BY_BEAT && places->untold == PLACES_TOLD)
+			places->untold = PLACES_ALIKE;
+	}
 	*images = set - at;
 	*sets = places->start == START_BY_GRAY ? (set - at + n - 1) / n : 1;
 	for (size_t i = at + 1; i < set && places->start != START_BY_GRAY; i++)

@@ -139,8 +139,8 @@ static void
 note_untold(struct measurement *measurement, bool formed)
 {
 	static const char *const lines[] = { NULL, "which of them begins a set: phases are off by "
-	    "a step's shift if the first one does not", "which period comes first, for they look "
-	    "alike in this field" };
+	    "a step's shift if the first one does not", "which period comes first: they could "
+	    "not be told apart in this field" };
 	enum places_untold untold = image_places_untold(measurement->places);
 
 	if (untold == PLACES_TOLD || measurement->untold_noted ||
@@ -173,7 +173,7 @@ measurement_holds(struct run *run, struct measurement *measurement, const struct
 	answer = image_places_next(measurement->places, ended, images, measurements);
 	if (answer == PLACES_WAIT)
 		*images = 0;
-	if ((answer == PLACES_SET || (answer == PLACES_LEFT_OUT && ended)) &&
+	if ((answer == PLACES_SET || ended) &&
 	    (run_reads_stream(run) || measurement->dropped.how == DROPPED_IMAGES))
 		note_untold(measurement, answer == PLACES_SET);
 	/* of files whose later sets are in step the checks name the image that is wrong */

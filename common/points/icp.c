@@ -1147,26 +1147,36 @@ iterate(struct fitting *fitting)
 	return done;
 }
 
+/* The root mean square of the distances between two views that fit. */
+static double
+noise_of_pair(const struct icp_view *view, const struct icp_view *to)
+{
+	return sqrt(view->noise * view->noise + to->noise * to->noise + pow(PITCHES * to->pitch,
+	    2));
+}
+
 /*
  * Do the overlaps leave a motion free? Its eigenvalue of the matrix of all views, of two normals
  * whose noise is independent, so that it does not pass for shape, is below RIGID_STEP_FREE of the
- * largest, or not NOISE times what noise alone gives. -1 after fail().
+ * largest, or not NOISE times what noise alone gives. Pairs of views that are far off hold nothing
+ * either, whatever their shape. -1 after fail().
  */
 static int
 check_freedom(struct fitting *fitting)
 {
 	size_t n = 6 * (fitting->views - 1), free_motions = 0, freest = 1;
 	double *a = must_alloc(4 * n * n + n, sizeof(*a)), *one = a + n * n, *two = one + n * n;
-	double *vector = two + n * n, *value = vector + n * n, all = 0, part[6], length = 0;
+	double *vector = two + n * n, *value = vector + n * n, all = 0, part[6], length = 0, noise;
 	struct rigid_step step = { .radius = fitting->radius };
 	struct rigid_freedom freedom;
+	const struct icp_link *link;
+	char far[120] = "";
 	int status;
 
 	sum_links(fitting, true);
 	status = check_joined(fitting);
 	for (size_t l = 0; l < fitting->links; l++) {
-		const struct icp_link *link = &fitting->link[l];
-
+		link = &fitting->link[l];
 		add_block(fitting, link, link->sums.a, 1, a);
 		add_block(fitting, link, link->sums.one, 1, one);
 		add_block(fitting, link, link->sums.two, 1, two);
@@ -1174,9 +1184,8 @@ check_freedom(struct fitting *fitting)
 	}
 	symmetric_eigen(n, a, value, vector);
 	for (size_t k = 0; k < n; k++) {
-		double noise = NOISE * sqrt(moment(n, one, vector + n * k) *
+		noise = NOISE * sqrt(moment(n, one, vector + n * k) *
 		    moment(n, two, vector + n * k) / fmax(all, 1));
-
 		free_motions += !(value[k] > RIGID_STEP_FREE * value[0] && value[k] > noise);
 	}
 	for (size_t v = 1; v < fitting->views; v++) {
@@ -1192,10 +1201,15 @@ check_freedom(struct fitting *fitting)
 		part[k] = vector[n * (n - 1) + 6 * freest - 6 + k] / sqrt(length);
 	memcpy(step.center, fitting->center, sizeof(step.center));
 	describe(&step, part, &freedom);
+	link = strongest_link(fitting, freest);
+	noise = noise_of_pair(&fitting->view[freest], &fitting->view[link->to]);
+	if (link->sigma > NOISE_FACTOR * noise)
+		snprintf(far, sizeof(far), "it is too far off, by %.3g (noise explains %.3g): "
+		    "start nearer (--pose), or ", link->sigma, noise);
 	if (status == 0 && free_motions > 0)
-		status = fail(NULL, "%s: the overlap leaves %zu motion%s free, most of all %s "
-		    "(eigenvalue %.2g of the largest)", fitting->view[freest].name, free_motions,
-		    free_motions > 1 ? "s" : "", freedom.motion,
+		status = fail(NULL, "%s: %sthe overlap leaves %zu motion%s free, most of all %s "
+		    "(eigenvalue %.2g of the largest)", fitting->view[freest].name, far,
+		    free_motions, free_motions > 1 ? "s" : "", freedom.motion,
 		    fmax(value[n - 1], 0) / value[0]);
 	free(a);
 	return status;
@@ -1214,8 +1228,7 @@ judge_views(struct fitting *fitting, double max_rms, bool done)
 		view->partner = link->to;
 		view->overlap = (double)link->used / (double)view->points;
 		view->rms = link->rms;
-		view->expected = sqrt(view->noise * view->noise + to->noise * to->noise +
-		    pow(PITCHES * to->pitch, 2));
+		view->expected = noise_of_pair(view, to);
 		most = isnan(max_rms) ? NOISE_FACTOR * view->expected : max_rms;
 		if (!done || !(view->rms <= most))
 			return fail(NULL, "%s to %s: does not fit: rms %.4g over an overlap of "

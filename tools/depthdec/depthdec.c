@@ -298,14 +298,15 @@ has_colour(const struct depthcode *code, const struct frame *frame, size_t y0, s
 	return false;
 }
 
-/* Warns where the layout is luma, and colour planes hold something. */
+/* Warns where the layout is luma, and colour planes hold something. The last two rows may have the
+ * colour of a texture below them, as 4:2:0 shares the colour of two rows and smooths it. */
 static void
 check_flat(const struct depthcode *code, const struct frame *frame)
 {
+	size_t h = frame->head.h;
 	float low, high;
 
-	if (code->layout == DEPTHCODE_LUMA && has_colour(code, frame, 0, frame->head.h, &low,
-	    &high))
+	if (code->layout == DEPTHCODE_LUMA && h > 2 && has_colour(code, frame, 0, h - 2, &low, &high))
 		warn("--layout", "luma takes the depth from the brightness alone, but the colour "
 		    "has levels from %g to %g: is it mwd or fold?", (double)low, (double)high);
 }
