@@ -238,9 +238,12 @@ starts_with_number(const struct piece *line, enum text_syntax syntax, bool alone
 	return !*end || ((*end == ',' || *end == ';') && !alone);
 }
 
-/* Are x, y and z among the fields of this line, after //, # or neither? */
+static const char *const point_fields[3] = { "x", "y", "z" };
+static const char *const float_colours[3] = { "rf", "gf", "bf" };	/* CloudCompare's, 0 to 1 */
+
+/* Are these, in any case, all among the fields of this line, after //, # or neither? */
 static bool
-names_points(const struct piece *line)
+has_fields(const struct piece *line, const char *const fields[3])
 {
 	const char *at = line->at, *end = at + line->n;
 	unsigned found = 0;
@@ -250,8 +253,9 @@ names_points(const struct piece *line)
 
 		while (at + n < end && !strchr(" \t,;/", at[n]))
 			n++;
-		if (n == 1 && strchr("xyzXYZ", *at))
-			found |= 1u << (tolower((unsigned char)*at) - 'x');
+		for (size_t k = 0; k < 3; k++)
+			if (n == strlen(fields[k]) && !strncasecmp(at, fields[k], n))
+				found |= 1u << k;
 		at += n + 1;
 	}
 	return found == 7;
@@ -287,10 +291,10 @@ are_points(const struct piece *line, struct piece *rest)
 {
 	struct piece row;
 
-	if (names_points(line))
+	if (has_fields(line, point_fields))
 		return next_sniffed_line(rest, &row) ? count_numbers(&row) > 0 : *line->at == '/';
 	return count_numbers(line) >= 3 || (count_numbers(line) == 1 && line->whole &&
-	    next_sniffed_line(rest, &row) && (names_points(&row) || count_numbers(&row) >= 3));
+	    next_sniffed_line(rest, &row) && (has_fields(&row, point_fields) || count_numbers(&row) >= 3));
 }
 
 /* key:=, behind the mark of a comment? */
@@ -316,7 +320,7 @@ is_csv(const struct piece *names, struct piece *rest, bool cut)
 	bool comma = memchr(names->at, ',', names->n) || memchr(names->at, ';', names->n);
 	struct piece row;
 
-	if (count_numbers(names) >= 3 || (*names->at == 'X' && names_points(names)))
+	if (count_numbers(names) >= 3 || (*names->at == 'X' && has_fields(names, point_fields)))
 		return false;		/* points as columns */
 	if (strchr("{[</%", *names->at) ||
 	    (*names->at == 'P' && names->n == 2 && isdigit((unsigned char)names->at[1])))
@@ -649,14 +653,14 @@ read_columns(struct table_text *text, struct frame_head *head)
 		line += text->number == 1 ? byte_order_mark(line, strlen(line)) : 0;
 		line = skip_blanks(line);
 		piece = (struct piece){ line, strlen(line), true };
-		if (names_points(&piece) && (!text->named || text->comment)) {
+		if (has_fields(&piece, point_fields) && (!text->named || text->comment)) {
+			if (has_fields(&piece, float_colours))
+				meta_set(&head->meta, "max_value", "1");
 			text->comment = *line == '#';
 			line += strspn(line, "/#");
 			choose_separator(text, line);
 			text->named = true;
 			memmove(text->line, line, strlen(line) + 1);
-			if (strcasestr(line, "rf") && strcasestr(line, "bf"))
-				meta_set(&head->meta, "max_value", "1");
 			if (take_names(text, text->line, head) < 0)
 				return -1;
 			continue;
