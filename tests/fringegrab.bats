@@ -108,6 +108,7 @@ expect(2 < (frames[0].pixels - frames[1].pixels).std() < 6)	# of 6 levels, over 
 
 @test "fringegrab: --settled says, once, that a still scene has no new pattern" {
 	py 'write_frames("still.nrrd", Frame(np.full((8, 8), 90, "u1")))'
+	# shellcheck disable=SC2016	# the script's own words
 	printf '#!/bin/sh\nsleep 0.2\nexec cp still.nrrd "$1"\n' >slow
 	chmod +x slow
 	interruptible fringegrab --grab './slow %s' --settled -n 3 -o x.nrrd 2>message 3>&- &

@@ -294,7 +294,8 @@ are_points(const struct piece *line, struct piece *rest)
 	if (has_fields(line, point_fields))
 		return next_sniffed_line(rest, &row) ? count_numbers(&row) > 0 : *line->at == '/';
 	return count_numbers(line) >= 3 || (count_numbers(line) == 1 && line->whole &&
-	    next_sniffed_line(rest, &row) && (has_fields(&row, point_fields) || count_numbers(&row) >= 3));
+	    next_sniffed_line(rest, &row) &&
+	    (has_fields(&row, point_fields) || count_numbers(&row) >= 3));
 }
 
 /* key:=, behind the mark of a comment? */

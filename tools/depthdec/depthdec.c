@@ -306,7 +306,8 @@ check_flat(const struct depthcode *code, const struct frame *frame)
 	size_t h = frame->head.h;
 	float low, high;
 
-	if (code->layout == DEPTHCODE_LUMA && h > 2 && has_colour(code, frame, 0, h - 2, &low, &high))
+	if (code->layout == DEPTHCODE_LUMA && h > 2 &&
+	    has_colour(code, frame, 0, h - 2, &low, &high))
 		warn("--layout", "luma takes the depth from the brightness alone, but the colour "
 		    "has levels from %g to %g: is it mwd or fold?", (double)low, (double)high);
 }
