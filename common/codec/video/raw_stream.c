@@ -21,6 +21,7 @@
 #define LINE_MOST 512			/* bytes of a line of y4m */
 #define PACKET_MOST ((size_t)16 << 20)	/* bytes of NUT's headers: as many as a header of NRRD */
 #define NUMBER_MOST 16			/* bytes of a number of NUT: 10 hold 64 bits */
+#define LOG_STEP ((size_t)1 << 16)	/* bytes by which what was read grows */
 #define STREAMS_MOST 16			/* of a NUT: more are no camera's */
 #define CODES 256			/* the first byte of a frame */
 #define ELISIONS_MOST 128		/* beginnings of frames that are left out of them */
@@ -96,9 +97,13 @@ read_bytes(struct raw_stream *raw, void *to, size_t n)
 		raw->failed = true;
 	}
 	if (raw->logs) {
-		raw->log = must_resize(raw->log, raw->logged + got, 1);
+		size_t n_log = raw->logged + got;
+
+		/* in steps, for most calls read one byte */
+		if (!raw->log || raw->logged / LOG_STEP < n_log / LOG_STEP)
+			raw->log = must_resize(raw->log, (n_log / LOG_STEP + 1) * LOG_STEP, 1);
 		memcpy(raw->log + raw->logged, to, got);
-		raw->logged += got;
+		raw->logged = n_log;
 	}
 	raw->ended |= got < n;
 	return got;
