@@ -26,16 +26,16 @@
 static int
 add_normals(struct view_frame *piece, float *const normal[3])
 {
-	struct frame *in = piece->frame;
+	const size_t w = piece->frame->head.w, h = piece->frame->head.h;
 
 	for (size_t k = 0; k < 3; k++) {
 		struct frame *out;
 
 		if (frame_add_channel(piece->frame, (char[3]){ 'n', "xyz"[k] }, &out) < 0)
 			return -1;
-		for (size_t y = 0; y < in->head.h; y++)
-			memcpy(frame_floats(out, out->head.c - 1, y), normal[k] + y * in->head.w,
-			    in->head.w * sizeof(float));
+		for (size_t y = 0; y < h; y++)
+			memcpy(frame_floats(out, out->head.c - 1, y), normal[k] + y * w,
+			    w * sizeof(float));
 		frame_free(piece->frame);
 		piece->frame = out;
 	}

@@ -659,5 +659,6 @@ ffmpeg_kill(struct ffmpeg *ffmpeg)
 	close_end(&ffmpeg->log);
 	kill(ffmpeg->child, SIGKILL);
 	(void)children_wait(ffmpeg->child, &status);
+	free(ffmpeg->feed);
 	free(ffmpeg);
 }
