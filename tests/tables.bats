@@ -281,8 +281,8 @@ expect(p.T == [[255, 9, 7], [0, 10, 255], [0, 0, 0]], p)'
 		# shellcheck disable=SC2086
 		fails 1 "${tool%% *}: input is a table of 3 points, not an image" fringepipe framecat t.csv , $tool -o x.nrrd
 	done
-	fails 1 "a table needs channels x y z" mesh2depth t.csv -o x.nrrd
-	fails 1 "a table needs channels x y z" fringepipe framecat t.csv , mesh2depth -o x.nrrd
+	fails 1 "a cloud of points needs channels x y z, not image b c" mesh2depth t.csv -o x.nrrd
+	fails 1 "a cloud of points needs channels x y z, not image b c" fringepipe framecat t.csv , mesh2depth -o x.nrrd
 	fails 1 "a mesh needs channels x y z, or one of z, depth, height" shade t.csv -o x.nrrd
 	[ ! -e x.nrrd ]
 }

@@ -154,9 +154,9 @@ fill_element(struct pcd *pcd)
 	const char *path = pcd->ply->path;
 	size_t pixels;
 
-	for (; pcd->counts == 0 && pcd->fields; pcd->counts = pcd->fields)
-		for (size_t i = 0; i < pcd->fields; i++)
-			pcd->count[i] = 1;
+	if (pcd->counts == 0)		/* COUNT may be left out */
+		while (pcd->counts < pcd->fields)
+			pcd->count[pcd->counts++] = 1;
 	if (pcd->fields == 0 || pcd->sizes != pcd->fields || pcd->types != pcd->fields ||
 	    pcd->counts != pcd->fields)
 		return fail(path, "FIELDS, SIZE, TYPE and COUNT name %zu, %zu, %zu and %zu fields",

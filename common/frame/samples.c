@@ -189,8 +189,12 @@ table_rows_frame(const struct table_rows *rows, struct frame_head *head, struct 
 		return -1;
 	for (size_t c = 0; c < rows->c; c++) {
 		frame_floats(*out, c, 0)[0] = NAN;	/* the column that stands for no row */
-		for (size_t i = 0; i < rows->n; i++)
-			frame_floats(*out, c, i / head->w)[i % head->w] = rows->v[i * rows->c + c];
+		for (size_t i = 0, y = 0; i < rows->n; y++) {
+			float *row = frame_floats(*out, c, y);
+
+			for (size_t x = 0; x < head->w && i < rows->n; x++, i++)
+				row[x] = rows->v[i * rows->c + c];
+		}
 	}
 	return 0;
 }

@@ -207,10 +207,6 @@ holo_channels(const struct holo *holo, const struct frame_head *head, size_t cha
 	return 0;
 }
 
-/* holodec refuses a picture of whose fringes more are off the circle so far: 0.8 of its radius. */
-#define BLURRED_MOST 0.15
-#define BLURRED_RADIUS 102
-
 int
 holo_check_fringes(const char *path, const struct frame *coded)
 {
@@ -226,10 +222,10 @@ holo_check_fringes(const char *path, const struct frame *coded)
 		for (size_t x = 0; x < coded->head.w; x++) {
 			lit += sine[x] + cosine[x] >= HOLO_BLACK;
 			blurred += sine[x] + cosine[x] >= HOLO_BLACK &&
-			    hypot(sine[x] - 127.5, cosine[x] - 127.5) < BLURRED_RADIUS;
+			    hypot(sine[x] - 127.5, cosine[x] - 127.5) < 127.5 - HOLO_OFF_CIRCLE;
 		}
 	}
-	return blurred <= BLURRED_MOST * lit ? 0 : fail(path, "fringes are too fine for colour of "
+	return 100 * blurred <= HOLO_OFF_MOST * lit ? 0 : fail(path, "fringes are too fine for colour of "
 	    "half resolution in %.0f %% of the picture, and holodec would refuse it: --chroma 444, "
 	    "or holoenc with a larger --pitch", 100 * blurred / lit);
 }

@@ -1103,8 +1103,10 @@ mesh_file_load(const struct codec *codec, const char *path, FILE *file, struct t
 		status = read_obj(path, file, triangles);
 	else
 		status = read_stl(path, file, triangles);
-	if (status == 0 && triangles->n == 0)
-		return fail(path, "holds no triangles, only %zu points", triangles->points);
+	if (status == 0 && triangles->n == 0) {
+		fail(path, "holds no triangles, only %zu points", triangles->points);
+		return codec == &read_ply_codec ? 1 : -1;
+	}
 	if (status < 0 || triangles_check(triangles, path) < 0)
 		return -1;
 	return check_finite(triangles, path);

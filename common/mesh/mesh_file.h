@@ -45,7 +45,8 @@ extern const struct codec *const mesh_file_codecs[];
 
 /*
  * Reads the mesh of that format from a file at its start; a pipe will do. Overwrites triangles,
- * which the caller frees in either case. 0, or -1 after fail(path, ...).
+ * which the caller frees in any case. 0; -1 after fail(path, ...), or 1 after it where a PLY file
+ * has points alone, which is a cloud.
  *
  * Texture: PLY's property texture, else the luma of red green blue (0 .. 255), else intensity,
  * quality, scalar, gray or value; OBJ's colours behind the coordinates (luma, 0 .. 255).

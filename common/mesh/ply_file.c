@@ -366,7 +366,6 @@ ply_next_count(struct ply *ply, const struct ply_property *property, unsigned lo
 	return 0;
 }
 
-
 /* ---- clouds: the vertices' properties as the channels of a frame ---- */
 
 struct cloud {

@@ -14,6 +14,7 @@
 #include "base/linear.h"
 #include "base/numbers.h"
 #include "base/process.h"
+#include "io/text_table.h"
 
 /* ---- the points of a frame ---- */
 
@@ -105,8 +106,9 @@ cloud_take(const struct frame *in, struct cloud *cloud)
 	bool given = !cloud->has_sensor && find_three(&in->head, nxyz, channel + 3);
 	bool order = !cloud->has_sensor && !given && in->head.w > 1 && in->head.h > 1;
 
-	if (!find_three(&in->head, xyz, channel))
-		return fail(NULL, "a table needs channels x y z");
+	if (table_has_points(NULL, &in->head) < 0)
+		return -1;
+	find_three(&in->head, xyz, channel);
 	cloud->values = find_three(&in->head, rgb, channel + 6) ? 3 : 0;
 	if (cloud->values == 0 && head_channel(&in->head, "texture") != NO_CHANNEL) {
 		channel[6] = head_channel(&in->head, "texture");

@@ -146,7 +146,8 @@ ramp_guard(struct x11 *x11, const uint16_t *ramp, uint16_t size)
 	setsid();
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
 		signal(ignored[i], SIG_IGN);
-	close(STDOUT_FILENO);	/* whose reader may wait for its end */
+	close(STDOUT_FILENO);	/* readers may wait for the end of these */
+	close(STDERR_FILENO);
 	close(ends[1]);
 	while (read(ends[0], &none, 1) < 0 && errno == EINTR)
 		;

@@ -449,7 +449,7 @@ load_mesh(struct comparing *comparing)
 	comparing->size = diagonal(low, high);
 	triangles_free(&triangles);
 	source_close(source);
-	if (status < 0)
+	if (status != 0)
 		return -1;
 	nearest_count(comparing->mesh, &counts);
 	warn_sides(path, &counts, holds);
@@ -774,10 +774,10 @@ compare_points(struct comparing *comparing, const char *path, const struct codec
 	struct frame *table = NULL;
 	int status = mesh_file_load(codec, path, file, &triangles);
 
-	if (status < 0 && triangles.n == 0 && !fail_is_memory() && strcmp(path, "-")) {
+	if (status != 0)
+		status = triangles.n || fail_is_memory() || !strcmp(path, "-") ? -1 : 1;
+	if (status > 0)
 		fail_take(&comparing->no_mesh);
-		status = 1;
-	}
 	if (status == 0)
 		status = table_of(&triangles, &table);
 	triangles_free(&triangles);

@@ -220,12 +220,10 @@ draw_mesh(struct run *run, const char *name, const struct codec *codec, FILE *fi
 	struct triangles triangles;
 	int status = mesh_file_load(codec, name, file, &triangles);
 
-	/* mesh_file_codecs[0] is PLY; it was read to its end, and framecat's reader takes it */
-	if (status < 0 && codec == mesh_file_codecs[0] && run->operands &&
-	    strcmp(name, "standard input") && strstr(fail_message(), "holds no triangles")) {
-		fail_clear();
-		status = 1;
-	}
+	if (status > 0 && strcmp(name, "standard input"))
+		fail_clear();		/* the reader of clouds takes it from its start */
+	else if (status > 0)
+		status = -1;
 	if (status == 0)
 		warn_behind(name, &triangles, &parameters->view);
 	if (status == 0)

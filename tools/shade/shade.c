@@ -17,6 +17,7 @@
 #include "image/depth_range.h"
 #include "image/pixel_length.h"
 #include "image/texture.h"
+#include "io/text_table.h"
 #include "run/passes.h"
 #include "shade.block.h"
 
@@ -492,8 +493,8 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		    "--size", "needs --view: without it a picture has the camera's pixels");
 	if (mesh_channels(&priv->mesh, NULL, in) < 0)
 		return -1;
-	if (table && priv->mesh.point[0] == NO_CHANNEL)
-		return fail(NULL, "a table needs channels x y z");
+	if (table && table_has_points(NULL, in) < 0)
+		return -1;
 	if (table && (p->jump > 0 || p->axes))
 		return fail(p->axes ? "--axes" : "--jump", "is of images: the points of a table "
 		    "are drawn as discs");

@@ -617,7 +617,6 @@ draw(struct run *run, const struct frame *kept, struct visible_view *view,
 	struct priv *priv = run->priv;
 	const struct frame_head *head = &kept->head;
 	struct visible_points points;
-
 	bool rectified = false;
 
 	*surface = NULL;
