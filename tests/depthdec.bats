@@ -305,6 +305,7 @@ write_frames("bare.nrrd", Frame(f.pixels, f.names, {"max_value": f.meta["max_val
 		depthdec $keys --texture r,g,b bare.nrrd -o out.nrrd
 		fails 1 "--texture: the texture below is in colour, of levels from " depthdec $keys --texture tex bare.nrrd -o x.nrrd
 		framecat --crop 0,0,64,96 bare.nrrd -o cut.nrrd
+		fails 2 "--texture: must be the name of a channel" depthdec $keys --texture r,r,b bare.nrrd -o x.nrrd
 		fails 1 "--texture: a picture of 96 rows has no texture in colour below" depthdec $keys --texture r,g,b cut.nrrd -o x.nrrd
 	}
 	framecmp want.nrrd out.nrrd

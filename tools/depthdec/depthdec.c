@@ -75,18 +75,22 @@ is_name(const char *name)
 	    strcmp(name, "depth") != 0;
 }
 
-/* One such name, or three with commas? */
+/* One such name, or three different ones with commas? */
 static bool
 are_names(const char *names)
 {
-	char name[CHANNEL_NAME_SIZE + 1];
+	char name[3][CHANNEL_NAME_SIZE + 1];
 	size_t n = 0;
 
 	for (const char *at = names; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
-		if (!is_name(name))
+		if (n == 3)
 			return false;
-		n++;
+		snprintf(name[n], sizeof(name[n]), "%.*s", (int)strcspn(at, ","), at);
+		for (size_t i = 0; i < n; i++)
+			if (!strcmp(name[i], name[n]))
+				return false;
+		if (!is_name(name[n++]))
+			return false;
 	}
 	return n == 1 || n == 3;
 }
@@ -469,7 +473,7 @@ init(struct run *run)
 
 	run->body = &body;
 	return !name || are_names(name) ? 0 : fail_usage("--texture", "must be the name of a "
-	    "channel: one word of at most %d bytes that is not depth, or three; not '%.60s'",
+	    "channel: one word of at most %d bytes that is not depth, or three different ones; not '%.60s'",
 	    CHANNEL_NAME_SIZE - 1, name);
 }
 

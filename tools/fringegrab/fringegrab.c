@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "camera/camera.h"
 #include "base/fail.h"
 #include "base/process.h"
+#include "camera/camera.h"
 #include "io/command_file.h"
 #include "run/stage.h"
 #include "screen/screen.h"
