@@ -253,6 +253,13 @@ opt_range_text(const struct opt *opt, char text[80])
 	return text;
 }
 
+/* May the option be given without its value? */
+static bool
+is_optional(const struct opt *opt)
+{
+	return opt->value && *opt->value == '[';
+}
+
 static void
 print_row(FILE *out, const struct opt *opt)
 {
@@ -261,10 +268,10 @@ print_row(FILE *out, const struct opt *opt)
 
 	if (opt->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", opt->letter);
-	snprintf(left, sizeof(left), "  %s--%s%s%s", letter, opt->name, opt->value ? " " : "",
-	    opt->value ? opt->value : "");
+	snprintf(left, sizeof(left), "  %s--%s%s%s", letter, opt->name,
+	    opt->value && !is_optional(opt) ? " " : "", opt->value ? opt->value : "");
 	fprintf(out, "%-26s %s", left, opt->help);
-	if (opt->words) {
+	if (opt->words && !is_optional(opt)) {
 		fputs(":", out);
 		for (size_t i = 0; opt->words[i]; i++)
 			fprintf(out, " %s", opt->words[i]);
@@ -278,20 +285,50 @@ print_row(FILE *out, const struct opt *opt)
 	fputc('\n', out);
 }
 
+/* Is `name` one of the words of a list with blanks between them? */
+static bool
+is_listed(const char *list, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at += n)
+		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
+}
+
+/* Prints the rows whose names are in the list `usual`, NULL: all; returns how many are not. */
+static size_t
+print_rows(FILE *out, const struct opt *table, const char *usual)
+{
+	size_t others = 0;
+
+	for (const struct opt *row = table; row && row->name; row++)
+		if (row->type == OPT_STAGE)
+			continue;
+		else if (!usual || is_listed(usual, row->name))
+			print_row(out, row);
+		else
+			others++;
+	return others;
+}
+
 void
 opt_print_help(FILE *out, const char *program, const char *operands, const char *summary,
-    const struct opt *table, const struct opt *common)
+    const struct opt *table, const char *usual, const struct opt *common,
+    const char *usual_common)
 {
+	size_t others;
+
 	fprintf(out, "usage: %s [OPTION ...]%s%s\n%s\n", program, operands && *operands ? " " : "",
 	    operands ? operands : "", summary);
 	if (opt_count(table))
 		fputs("\noptions\n", out);
-	for (size_t i = 0; i < opt_count(table); i++)
-		if (table[i].type != OPT_STAGE)
-			print_row(out, &table[i]);
+	others = print_rows(out, table, usual);
 	fputs("\noptions that every tool has\n", out);
-	for (size_t i = 0; i < opt_count(common); i++)
-		print_row(out, &common[i]);
+	others += print_rows(out, common, usual_common);
+	if (others)
+		fprintf(out, "\n%zu more options: %s --help=all", others, program);
 	fprintf(out, "\nmore: man %s\n", program);
 }
 
@@ -477,7 +514,7 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 	case NUMBERS:
 		return parse_numbers(opt, text, to);
 	case WORD:
-		return parse_word(opt, text, to);
+		return parse_word(opt, text ? text : opt->words[0], to);
 	case TEXT:
 		*(const char **)to = text;
 		return 0;
@@ -543,10 +580,15 @@ stage_row(const struct opt *table, const char *name, const char *value)
 	return NULL;
 }
 
-static bool
+/* As getopt_long() calls it. */
+static int
 takes_value(const struct opt *opt)
 {
-	return opt->type == OPT_STAGE ? opt->value != NULL : opt->type != OPT_FLAG;
+	if (is_optional(opt))
+		return optional_argument;
+	if (opt->type == OPT_STAGE ? !opt->value : opt->type == OPT_FLAG)
+		return no_argument;
+	return required_argument;
 }
 
 static void
@@ -559,11 +601,11 @@ add_rows(struct long_options *all, const struct opt *table)
 		 * abbreviations, for one option */
 		int value = LONG_VALUE + (int)all->n;
 
-		all->option[all->n++] = (struct option){ table[i].name,
-		    takes_value(&table[i]) ? required_argument : no_argument, NULL, value };
+		all->option[all->n++] =
+		    (struct option){ table[i].name, takes_value(&table[i]), NULL, value };
 		if (table[i].letter) {
 			all->letters[all->used++] = table[i].letter;
-			if (takes_value(&table[i]))
+			if (takes_value(&table[i]) == required_argument)
 				all->letters[all->used++] = ':';
 		}
 	}

@@ -56,7 +56,8 @@ struct opt {
 	char letter;			/* 0: none */
 	const char *name;		/* NULL ends the table */
 	const char *value; /* what the help calls the value: PX, FILE, ... ; NULL for a flag. Of a
-			    * list with commas it says how many numbers: X,Y; N[,N]; PX,... (any) */
+			    * list with commas it says how many numbers: X,Y; N[,N]; PX,... (any).
+			    * [=WORD] of an OPT_WORD: without a value it is the first word */
 	enum opt_type type;
 	size_t offset;			/* in the stage's parameter struct */
 	const char *standard;		/* the default as text; NULL: none */
@@ -94,9 +95,11 @@ int opt_parse(const struct opt *table, void *parameters, const struct opt *commo
 const struct opt *opt_find_stage(const struct opt *table, const struct opt *common, int argc,
     char *const *argv);
 
-/* --help: usage line, summary, options with defaults, units and ranges. */
+/* --help: usage line, summary, options with defaults, units and ranges. usual, usual_common: names
+ * of the rows to print, with blanks between them; NULL: all. */
 void opt_print_help(FILE *, const char *program, const char *operands, const char *summary,
-    const struct opt *table, const struct opt *common);
+    const struct opt *table, const char *usual, const struct opt *common,
+    const char *usual_common);
 /* Every option word, one a line, for shell completion (scripts/completion) and for the test that
  * reads man pages: -LETTER before its --NAME, then --NAME=WORD for each word, --NAME=@ where a file
  * can stand, --NAME=? for any other value. */

@@ -123,12 +123,11 @@ plan_link(struct link *link, const struct frame_head *head)
 		    "sample_scale, %.60s): framecat --unscale undoes that", scale);
 	if (is_planned_for(link, head))
 		return take_points(link, head);
-	if (second_inputs_widen_head(link, head, &in) < 0)
+	/* the last frames of the old heads leave the stage before the new ones are planned */
+	if (drain_before(link) < 0 || second_inputs_widen_head(link, head, &in) < 0)
 		return -1;
-	/* the last frames of the old head leave the stage before the new one is planned */
-	status = drain_before(link);
-	if (status >= 0 && link->planned && link->run.body->flush)
-		status = link->run.body->flush(&link->run, &in);
+	status = link->planned && link->run.body->flush ?
+	    link->run.body->flush(&link->run, &in) : 0;
 	if (status >= 0)
 		plan_free(link);
 	if (status < 0) {

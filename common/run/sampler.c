@@ -294,7 +294,8 @@ check_own_channels(const struct link *link)
 	return own;
 }
 
-/* Second inputs are whole frames: all their rows are there already. */
+/* Second inputs are whole frames: all their rows are there already. The head is the plan's, as that
+ * of the frame is gone when the next one is read, while a device still works on this one. */
 static void
 take_seconds(const struct link *link, struct check_sample *sample, size_t group)
 {
@@ -306,7 +307,7 @@ take_seconds(const struct link *link, struct check_sample *sample, size_t group)
 		const struct second_input *second = &link->second_input[i];
 
 		sample->second[i].option = second->opt->name;
-		open_rows(&sample->second[i], &second->frame->head, NULL, group);
+		open_rows(&sample->second[i], &second->planned, NULL, group);
 		take_frame(&sample->second[i], second->frame);
 	}
 }

@@ -24,6 +24,8 @@
 /* A machine cannot have any number: each takes a stack and one of the system's processes. */
 #define MOST_THREADS 1024
 
+static const char *const help_words[] = { [HELP_USUAL] = "usual", [HELP_ALL] = "all", NULL };
+
 const struct opt setup_options[] = {
 	{ 'o', "output", "FILE", OPT_FILE, AT(output), NULL, 0, 0, NULL,
 	    "write there, format by suffix; %04d numbers frames; a folder takes them all", NULL },
@@ -52,7 +54,8 @@ const struct opt setup_options[] = {
 	    "leave out a check of checks(7), repeatable; an unknown name lists them", NULL },
 	{ 0, "no-sync", NULL, OPT_FLAG, AT(no_sync), NULL, 0, 0, NULL,
 	    "leave when files get to the disk to the system, for scratch", NULL },
-	{ 'h', "help", NULL, OPT_FLAG, AT(help), NULL, 0, 0, NULL, "print this help", NULL },
+	{ 'h', "help", "[=all]", OPT_WORD, AT(help), NULL, 0, 0, NULL,
+	    "print this help, with the special options too", help_words },
 	{ 'V', "version", NULL, OPT_FLAG, AT(version), NULL, 0, 0, NULL, "print the version",
 	    NULL },
 	{ 0, "words", NULL, OPT_FLAG, AT(words), NULL, 0, 0, NULL,
@@ -531,7 +534,7 @@ parse_stage(struct chain *chain, struct runner_options *options, struct runner_o
 		return fail_usage(stage->name, "-o -f -j -v -q --no-check --no-sync --keep-going "
 		    "--strict --valid --raw --follow --idle stand before the first stage or in "
 		    "the last");
-	if (own->help || own->version || own->words) {
+	if (own->help >= 0 || own->version || own->words) {
 		options->help = own->help;
 		options->version = own->version;
 		options->words = own->words;

@@ -4,9 +4,12 @@
 
 #include "run/chain.h"
 
+enum { HELP_USUAL, HELP_ALL };
+
 /* The options that every tool has. */
 struct runner_options {
-	bool help, version, words, verbose, quiet, force, no_sync, keep_going, strict;
+	int help;	/* HELP_...; -1: not asked for */
+	bool version, words, verbose, quiet, force, no_sync, keep_going, strict;
 	const char *output, *device, *valid, *raw;
 	bool follow;
 	double idle;
@@ -16,6 +19,8 @@ struct runner_options {
 
 extern const struct opt setup_options[];
 #define SETUP_OPTIONS 18		/* rows, the one that ends them counted */
+/* those that --help lists */
+#define SETUP_USUAL "output force threads device verbose quiet help"
 
 /* Appends a stage with its default options. */
 struct link *setup_add_link(struct chain *, const struct stage *);

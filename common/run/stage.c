@@ -130,9 +130,12 @@ prepare(const char *name, struct chain *chain, int words, char **word)
 static bool
 answer(const struct runner_options *options, const struct stage *stage)
 {
-	if (options->help)
+	const bool usual = options->help == HELP_USUAL;
+
+	if (options->help >= 0)
 		opt_print_help(stdout, stage->name, stage->operands, stage->summary,
-		    link_options(stage), setup_options);
+		    link_options(stage), usual ? stage->usual : NULL, setup_options,
+		    usual ? SETUP_USUAL : NULL);
 	else if (options->version)
 		printf("%s (fringepipe) %s\n", stage->name, program_version);
 	else if (options->words)
@@ -260,7 +263,7 @@ answer_alone(const struct chain_options *own, const char *word, int *status)
 		*status = fail_usage(word, "--devices, --agreement and --calibrate run no stage");
 		return true;
 	}
-	if (options->help)
+	if (options->help >= 0)
 		print_chain_help();
 	else if (options->version)
 		printf("fringepipe %s\n", program_version);

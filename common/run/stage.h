@@ -159,6 +159,9 @@ struct stage {
 		const char *cost;	/* that body's */
 	} example, second_example;
 	const struct opt *options;		/* ended by a row without name */
+	/* Names of the options that --help lists, with blanks between them: those that the page
+	 * calls usual. NULL: all. */
+	const char *usual;
 	size_t parameter_size, private_size;
 	const struct check *const *checks;	/* what to warn about; ended by NULL, or NULL */
 	unsigned traits;

@@ -408,7 +408,7 @@ print_words(FILE *file)
 static void
 print_help(FILE *file)
 {
-	opt_print_help(file, "tool", "[FILE ...]", "does something", table, common_table);
+	opt_print_help(file, "tool", "[FILE ...]", "does something", table, NULL, common_table, NULL);
 }
 
 static void
