@@ -37,7 +37,7 @@ rng = np.random.default_rng(1)
 z, texture = bell(160, 117), np.zeros((117, 160), "f4")	# black beside the colours of the depth, and coarse noise
 texture[8:] = np.kron(rng.integers(0, 4096, (28, 40)), np.ones((4, 4)))[3:]
 frame = Frame(np.stack([z, texture]), ["depth", "texture"],
-	{"z_axis": "away", "max_value": "4095", "length_unit": "mm", "time_s": "12.5"})
+	{"z_axis": "away", "max_value": "- 4095", "length_unit": "mm", "time_s": "12.5"})
 server = Server("--linger --depth-range -5,45 --quality 95 -P 40")
 server.put(bytes_of(frame))
 for kind, h, limit in ("png", 117, 0.01), ("jpeg", 237, 0.2):

@@ -200,16 +200,14 @@ follow_range(struct picture_maker *maker, struct picture *picture)
 	return 0;
 }
 
-static double
-texture_white(const struct frame_head *head)
+/* What the texture's channel, or its first one, calls white. */
+static int
+texture_white(const struct frame_head *head, const struct texture_source *texture, double *white)
 {
-	double white;
-
-	if (meta_number(&head->meta, "max_value", 255, &white) < 0) {
-		fail_clear();
-		white = 255;
-	}
-	return white > 0 ? white : 255;
+	*white = 255;
+	if (texture->n && head_number(head, "max_value", texture->channel[0], 255, white) < 0)
+		return -1;
+	return *white > 0 ? 0 : fail("max_value", "must be more than 0, not %g", *white);
 }
 
 const struct frame *
@@ -272,7 +270,8 @@ take_source(const struct picture_maker *maker, const struct frame *frame, struct
 	picture->texture = texture;
 	for (size_t c = 0; c < 3 && step > 1; c++)
 		picture->texture.channel[c] = 1 + c;
-	picture->white = texture_white(&frame->head);
+	if (texture_white(&frame->head, &texture, &picture->white) < 0)
+		return -1;
 	status = step > 1 ? smaller_make(frame, depth, &texture, step, &picture->source) :
 	    frame_duplicate(frame, &picture->source);
 	if (status < 0)
