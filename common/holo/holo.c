@@ -225,9 +225,9 @@ holo_check_fringes(const char *path, const struct frame *coded)
 			    hypot(sine[x] - 127.5, cosine[x] - 127.5) < 127.5 - HOLO_OFF_CIRCLE;
 		}
 	}
-	return 100 * blurred <= HOLO_OFF_MOST * lit ? 0 : fail(path, "fringes are too fine for colour of "
-	    "half resolution in %.0f %% of the picture, and holodec would refuse it: --chroma 444, "
-	    "or holoenc with a larger --pitch", 100 * blurred / lit);
+	return 100 * blurred <= HOLO_OFF_MOST * lit ? 0 : fail(path, "fringes are too fine for "
+	    "colour of half resolution in %.0f %% of the picture, and holodec would refuse it: "
+	    "--chroma 444, or holoenc with a larger --pitch", 100 * blurred / lit);
 }
 
 /* ---- blurred stairs ---- */

@@ -408,7 +408,8 @@ print_words(FILE *file)
 static void
 print_help(FILE *file)
 {
-	opt_print_help(file, "tool", "[FILE ...]", "does something", table, NULL, common_table, NULL);
+	opt_print_help(file, "tool", "[FILE ...]", "does something", table, NULL, common_table,
+	    NULL);
 }
 
 static void

@@ -473,8 +473,8 @@ init(struct run *run)
 
 	run->body = &body;
 	return !name || are_names(name) ? 0 : fail_usage("--texture", "must be the name of a "
-	    "channel: one word of at most %d bytes that is not depth, or three different ones; not '%.60s'",
-	    CHANNEL_NAME_SIZE - 1, name);
+	    "channel: one word of at most %d bytes that is not depth, or three different "
+	    "ones; not '%.60s'", CHANNEL_NAME_SIZE - 1, name);
 }
 
 static int
