@@ -1,7 +1,7 @@
 load helpers
 
-# The stream of frame.5 against programs that are not ours: Teem, and the two programs that the page
-# itself prints. Then what must hold of any stream: bytes that repeat, damage that is an error.
+# The stream of frame.5 against programs that are not ours: Teem, the program that the page prints, and
+# samples/double.c. Then what must hold of any stream: bytes that repeat, damage that is an error.
 
 # listing N: the N-th program that frame.5 prints, as it is to be typed.
 listing() {
@@ -35,9 +35,8 @@ for f in read_frames("in.nrrd"):
 	[ "$(wc -l <got)" -eq 6 ]
 }
 
-@test "stream: the C program of frame.5 doubles float samples and nothing else" {
-	listing 2 >double.c
-	gcc -std=c11 -Wall -Wextra -Werror -O1 -o double double.c
+@test "stream: samples/double.c doubles float samples and nothing else" {
+	gcc -std=c11 -Wall -Wextra -Werror -O1 -o double "$top/samples/double.c"
 	py "$samples"'
 f = samples("f4", 2); f[0, 0, 0] = np.nan
 write_frames("in.nrrd", [Frame(samples("u1", 3)), Frame(f, ["depth", "x"], {"k": "v"}),
