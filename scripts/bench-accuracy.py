@@ -83,7 +83,7 @@ def unwrapped(truth, theory, everywhere, *options):
 		heights.append(rms(read_frame("height.nrrd")["depth"]))
 	yield Row("plane, its depth (%s), light from %s degrees: rms" % (with_, ", ".join(map(str, ANGLES))),
 		"%s mm" % ", ".join("%.4f" % h for h in heights), everywhere,
-		"%s mm" % ", ".join("%.4f" % (theory * mm_per_rad(a)) for a in ANGLES), "none for these conditions", "")
+		"%s mm" % ", ".join("%.4f" % (theory * mm_per_rad(a)) for a in ANGLES), "none", "")
 
 
 # ---- Holoimages ----
@@ -111,14 +111,13 @@ def kept(f):
 def holoimage_sphere():
 	z, pitch = sphere(), 16
 	put("in.nrrd", z)
-	for rounding, reach, alike in ("level", 0, "yes; its sphere's size and its pixels are not stated"), (
-			"angle", 2, "pitch, angle, stairs yes; this encoder rounds better"):
+	for rounding, reach, alike in ("level", 0, ""), ("angle", 2, "no, this encoder rounds better"):
 		must("holoenc", "-P", pitch, "--stair", "composite", "--rounding", rounding, "--depth-range", "0,%d" % W,
 			"in.nrrd", "-o", "out.png")
 		f = read_back(z, "out.png", pitch, extent=0.9 * W)
 		limit = 100 * rounding_error(reach) / (2 * np.pi) * pitch / np.sin(np.radians(30)) / (0.9 * W)
 		yield Row("sphere, composite Holoimage, pitch 16, `--rounding %s`: rms" % rounding,
-			"%.4f %%" % f.rms, kept(f), "%.4f %%: R and G as whole levels" % limit, "0.017 % (thesis, fig. 5.5: 1.68e-4 of 1)", alike)
+			"%.4f %%" % f.rms, kept(f), "%.4f %%: R and G as whole levels" % limit, "0.017 % (fig. 5.5)", alike)
 
 
 def three_bit_sphere():
@@ -134,12 +133,12 @@ def three_bit_sphere():
 		for where, part in ("", z), (", 6 px and more from its boundary", inside):
 			f = Figures(part, depth_of("back.nrrd"), 84, 0.9 * W)
 			yield Row("sphere, 3 bits, %s%s: rms" % (name, where), "%.3f %%" % f.rms, kept(f),
-				"none", "%g %% (thesis, fig. 8.3)" % published, "dithering yes, decoder ours; its pixels are not stated")
+				"none", "%g %% (fig. 8.3)" % published, "")
 
 
 def three_bit_scans(data):
-	methods = (("fs", "Floyd-Steinberg", "David 8.2:1, 0.34 % (thesis, 8.4)",
-			"method yes, decoder ours; no: another object, whose 24-bit PNG is 320 KB (here %.0f by libpng)"),
+	methods = (("fs", "Floyd-Steinberg", "David 8.2:1, 0.34 % (8.4)",
+			"no, another object, whose 24-bit PNG is 320 KB (here %.0f by libpng)"),
 		("small", "`dither3 -m small`", "none", ""))
 	table = {method[0]: [] for method in methods}
 	for name, z in ("bunny", bunny(data)), ("igea", igea(data)):
@@ -162,21 +161,22 @@ def three_bit_scans(data):
 # ---- the table ----
 
 SCANS = "bunny", "igea"
-LEGEND = """The plane is simulated: %d x %d mm in %dx%d pixels of 8 bits, %d steps, amplitude %d, noise of %d grey level, fringes of %d and %d
-projector pixels, the former %.2f mm wide on the plane.
-The light comes at an angle to the camera's axis; the sigma^2 of theory has the 1/12 of rounding.
+LEGEND = """The plane: %d x %d mm in %dx%d pixels of 8 bits, %d steps, amplitude %d, noise of %d grey level, fringes of %d and %d
+projector pixels, the former %.2f mm wide.
+The light comes at an angle to the camera's axis; sigma^2 of theory includes 1/12 for rounding.
 .Pp
-The sphere is a formula, 0.9 of the width of its 512x512 pixels; its rms is in %% of its diameter.
-The bunny and igea are scans from the front, 512x512; their rms is in %% of their extent in depth.
+The sphere is a formula, 0.9 of the width of 512x512 pixels; its rms is in %% of its diameter.
+Bunny and igea are scans from the front, 512x512; their rms is in %% of their extent in depth.
 .Pp
-3 bits a pixel are of Holoimages of pitch 42,
+3 bits a pixel are Holoimages of pitch 42,
 .Ql -K 0
 (scans:
 .Ql --rounding level ) ,
 packed as msb and decoded by
 .Ql undither3 .
-Ratios are of two PNG files, both written by this project, or both by libpng's default (Pillow): a ratio depends on the
-writer as much as on the method.
+Ratios are of two PNG files, both by this project, or both by libpng's default (Pillow).
+Published figures are of Karpinsky's thesis 2013: encoding and dithering are the same, the decoder is ours.
+The thesis does not state the size and the pixels of its sphere.
 .Bl -tag -width Ds""" % (FIELD_MM, FIELD_MM * HEIGHT / WIDTH, WIDTH, HEIGHT, STEPS, AMPLITUDE, NOISE, *PERIODS, FRINGE_MM)
 
 def rows(data):
