@@ -49,11 +49,12 @@ def lossless():
 DITHERS = "small", "bayer", "blue", "fs", "fs-serpentine", "best", "best --sigma 4"
 DECODERS = ("papers'", ["--filter", "gauss"], ["--decode", "plain"]), ("gauss", ["--filter", "gauss"], []), (
 	"undither3", [], [])
+ON_PAGE = "small", "bayer", "fs", "best"
 PUBLISHED = {"bayer": "0.33", "fs": "0.2"}	# fig. 8.3
 
 
 def three_bits():
-	"""Prints the table; returns that of dither3(1)"""
+	"""Prints the table; returns that of fringepipe-holoimage(7)"""
 	y, x = np.mgrid[:W, :W] - (W - 1) / 2
 	z = sphere()
 	inside = np.where(np.hypot(x, y) <= 0.45 * W - 6, z, np.nan)
@@ -74,8 +75,9 @@ def three_bits():
 			print("%-16s %-10s %8.4f %8.4f %8d %10.3f          %7.4f  %7.4f  %6d  %9.3f" % (dither, name, f.rms, f.rms_good,
 				f.spikes, f.dropped, g.rms, g.rms_good, g.spikes, g.dropped))
 		f, (g, deep) = both["papers'"][0], both["undither3"]
-		page.append("%-14s %5.2f %6.3f %6d  %5.3f %6d %5.2f %%    %5.3f  %s" % (dither, f.rms, f.rms_good, f.spikes,
-			g.rms, g.spikes, g.dropped, deep.rms, PUBLISHED.get(dither, "")))
+		if dither in ON_PAGE:
+			page.append("%-14s %5.2f %6.3f %6d  %5.3f %6d %5.2f %%    %5.3f  %s" % (dither, f.rms, f.rms_good, f.spikes,
+				g.rms, g.spikes, g.dropped, deep.rms, PUBLISHED.get(dither, "")))
 	return [line.rstrip() for line in page]
 
 
@@ -90,7 +92,7 @@ def three_row(what, pack, texture, path, whole, meshes, f):
 
 
 def three_bits_of(name, z):
-	"""A scan in three bits, in every pack, without a texture and with one; returns its lines in dither3(1)"""
+	"""A scan in three bits, in every pack, without a texture and with one; returns its lines for fringepipe-holoimage(7)"""
 	put("in.nrrd", z)
 	must("framecat", "in.nrrd", "-o", "out.obj")
 	must("framecat", "in.nrrd", "-o", "out.ply")
@@ -124,12 +126,9 @@ def three_bits_of(name, z):
 
 	page = ["%-17s  bytes    msb planar   OBJ   rms  good spikes dropped" % name,
 		line("24 bits", whole["in.nrrd"], "", "", figures["in.nrrd"])]
-	for method, bits in [(method, 0) for method in THREE_METHODS] + [("small", 1), ("small", 8)]:
-		source = "lit.nrrd" if bits else "in.nrrd"
-		packs = ("rgb",) if bits == 8 else ("msb", "planar")
-		sizes = [bytes_[method, bits, pack] for pack in packs]
-		page.append(line(method + (", texture %d" % bits if bits else ""), sizes[0],
-			*(["%.2f:1" % (whole[source] / n) for n in sizes] + ["rgb"])[:2], figures[method, bits]))
+	for method in (method for method in THREE_METHODS if method in ON_PAGE):
+		sizes = [bytes_[method, 0, pack] for pack in ("msb", "planar")]
+		page.append(line(method, sizes[0], *["%.2f:1" % (whole["in.nrrd"] / n) for n in sizes], figures[method, 0]))
 	return page
 
 
@@ -140,7 +139,7 @@ VIEWS = (("stanford-bunny.obj", 90, 0), ("stanford-bunny.obj", 180, 0), ("stanfo
 
 
 def other_views(data):
-	"""Returns the table of dither3(1)"""
+	"""Prints what other views of the meshes lose"""
 	page = ["view          points bytes  msb planar   rms  good spikes lost deep deepest"]
 	for name, yaw, pitch in VIEWS:
 		z = mesh(data, name, yaw, pitch)
@@ -158,7 +157,6 @@ def other_views(data):
 			pitch), f.pixels, sizes[1], *(size("out.png") / n for n in reversed(sizes)), f.rms, f.rms_good,
 			f.spikes, f.dropped, f.deep(False), f.deep(True)))
 	print("\n2c. other views by mesh2depth --view, dither3 -m small\n" + "\n".join(page))
-	return page
 
 
 def jpeg(z, pitch, stair, chroma, quality, **options):
@@ -188,7 +186,7 @@ def encode_all(z):
 
 
 def sphere_through_jpeg():
-	"""The first table of holodec(1)"""
+	"""The first table of fringepipe-holoimage(7)"""
 	z = sphere()
 	put("in.nrrd", z)
 	page = ["P                  16               32                       42",
@@ -276,10 +274,8 @@ def thesis_ratios(z, obj):
 				continue
 			stair, pitch, quality, n, f = min(rows, key=lambda row: row[4].lost)
 			show("%d:1, %s, P %d" % (ratio, stair, pitch), chroma, quality, n, obj, f)
-			page.append(page_of("JPEG %%d, %%s, %s, P %d" % (stair, pitch), chroma, quality, n, obj, f))
-	if Image:
-		n, f = planes_jpeg(z, 42, "420", 85)
-		page.append(page_of("yuv planes %d, %s, P 42", "420", 85, n, obj, f))
+			if ratio in (104, 310):
+				page.append(page_of("JPEG %%d, %%s, %s, P %d" % (stair, pitch), chroma, quality, n, obj, f))
 	return page
 
 
@@ -300,17 +296,18 @@ def other_codecs(z, obj):
 
 	page = []
 
-	def row(label, bytes_, share):
+	def row(label, bytes_, share, on_page):
 		rms = 100 * np.sqrt(np.nanmean((share - (z - low) / (high - low)) ** 2))
 		print("%-30s %7s %7d %9.1f %11.1f %9.4f" % (label, "", bytes_, obj / bytes_, OBJ_OF_THESIS / bytes_, rms))
-		page.append(page_row(label, bytes_, obj, "%.3f" % rms, "", "", ""))
+		if on_page:
+			page.append(page_row(label, bytes_, obj, "%.3f" % rms, "", "", ""))
 
 	for bits in (10, 8, 7, 6) if shutil.which("cwebp") else ():
 		levels = 2 ** bits - 2
 		code = np.where(np.isnan(z), 0, np.round((z - low) / (high - low) * levels) + 1).astype(int)
 		Image.fromarray(np.stack([code & 255, code >> 8, 0 * code], -1).astype("u1")).save("code.png")
 		subprocess.run(["cwebp", "-quiet", "-lossless", "-exact", "-z", "9", "code.png", "-o", "code.webp"], check=True)
-		row("WebP lossless, %d bits" % bits, size("code.webp"), np.where(code > 0, (code - 1) / levels, np.nan))
+		row("WebP lossless, %d bits" % bits, size("code.webp"), np.where(code > 0, (code - 1) / levels, np.nan), bits >= 8)
 	share = np.clip((filled(z) - low) / (high - low), 0, 1)
 	write_frames("filled.nrrd", Frame(np.round(share * 65535).astype("u2")))
 	must("framecat", "filled.nrrd", "-o", "filled.png")
@@ -320,7 +317,7 @@ def other_codecs(z, obj):
 		subprocess.run(["opj_decompress", "-i", "out.jp2", "-o", "back.png"], **run)
 		must("framecat", "back.png", "-o", "back.nrrd")
 		back = np.where(np.isnan(z), np.nan, read_frame("back.nrrd").pixels[0].astype(float) / 65535)
-		row("JPEG 2000, 16 bits, and mask", size("out.jp2") + size("mask.png"), back)
+		row("JPEG 2000, 16 bits, and mask", size("out.jp2") + size("mask.png"), back, ratio in (10, 24, 48))
 	return page
 
 
@@ -342,7 +339,8 @@ def peers(z, obj, rvl):
 				"RVL, %d bits" % bits, int(n), "  %s %s" % (encode, decode)):
 			print("%-22s %15s %7d %9.1f %11.1f %9.4f%s" % (label, "", bytes_, obj / bytes_,
 				OBJ_OF_THESIS / bytes_, rms, took))
-			page.append(page_row(label, bytes_, obj, "%.4f" % rms if rms < 0.001 else "%.3f" % rms, "", "", ""))
+			if label.startswith("PNG") and bits in (16, 10, 8):
+				page.append(page_row(label, bytes_, obj, "%.4f" % rms if rms < 0.001 else "%.3f" % rms, "", "", ""))
 	if Image:
 		page += other_codecs(z, obj)
 	for stair in "composite", "cosine":
@@ -367,11 +365,11 @@ def main():
 	if (options.write or options.check) and len(scans) < 2:
 		sys.exit("bench-holo: the bunny or igea is missing, FRINGEPIPE_DATA is to name their folder")
 	name, z = (scans or [("simulated relief", relief())])[0]
-	pages = {("dither3.1", "sphere"): three_bits(), ("dither3.1", "scans"): []}
-	for scan in scans or [(name, z)]:
-		pages["dither3.1", "scans"] += ([""] if pages["dither3.1", "scans"] else []) + three_bits_of(*scan)
-	pages["dither3.1", "views"] = other_views(options.data)
-	pages["holodec.1", "sphere"] = sphere_through_jpeg()
+	tables = {"dithers": three_bits()}
+	scanned = [three_bits_of(*scan) for scan in scans or [(name, z)]]
+	tables["scans"] = scanned[0]
+	other_views(options.data)
+	tables["sphere"] = sphere_through_jpeg()
 	put("in.nrrd", z)
 	must("framecat", "in.nrrd", "-o", "out.obj")
 	must("framecat", "in.nrrd", "-o", "out.ply")
@@ -385,16 +383,16 @@ def main():
 		"slight loss, 310:1 noticeable)")
 	ratios = thesis_ratios(z, obj)
 	print("\nwithout loss, and peers on the same depth map")
-	pages["holodec.1", "ratios"] = ratios + peers(z, obj, rvl)
-	wrong = 0
-	for (page, block), lines in pages.items() if options.write or options.check else ():
-		path, lines = os.path.join(top, "man", page), [".Bd -literal"] + lines + [".Ed"]
+	tables["ratios"] = ratios + peers(z, obj, rvl)
+	wrong, path = 0, os.path.join(top, "man", "fringepipe-holoimage.7")
+	for block, lines in tables.items() if options.write or options.check else ():
+		lines = [".Bd -literal"] + lines + [".Ed"]
 		if options.write:
 			replace_block(path, block, lines)
 		else:
 			wrong += check_block(path, block, lines)
 	if options.check:
-		print("%d tables of man pages, %d wrong" % (len(pages), wrong))
+		print("%d tables of man pages, %d wrong" % (len(tables), wrong))
 	return 1 if wrong else 0
 
 

@@ -624,7 +624,7 @@ for kind, crf in ("luma", 0), ("luma", -11), ("h264", 10):
 	expect(ends == [(0, "")] and code == 1000 and [(f["number"], f["flags"]) for f in frames] == [(37, 3)], ends, code, frames)' >&2
 }
 
-# The rates of man/holoserve.1 are those of 30 frames a second, whenever these come.
+# The rates of man/fringepipe-video.7 are those of 30 frames a second, whenever these come.
 @test "holoserve: a hill of 512x512 at 30 frames/s: 12 Mbit/s as JPEG, 2 as h264, and what its pictures decode to; --bitrate" {
 	py "$common"'
 def hill(k, w=512):

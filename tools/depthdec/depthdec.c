@@ -356,8 +356,8 @@ gap_count(struct run *run, struct gap *gap, const struct depthcode_code *code,
 
 #define DEPTHS_LEAST 100	/* on the grid; fewer tell too little */
 /* Share of the depths that may be further apart. Measured on a frame of four sequences, 8 bits, 4
- * and 8 fringes, colour of full and of half resolution (all figures: depthdec(1)): at --crf 20
- * 0.064 at most, at 51 0.096 to 0.82; with other fringes than the video's 0.76 to 0.92. */
+ * and 8 fringes, colour of full and of half resolution: at --crf 20 0.064 at most, at 51 0.096 to
+ * 0.82; with other fringes than the video's 0.76 to 0.92. */
 #define APART_MOST 0.1
 
 /* Coarse and fine depth of mwd and fold are the same quantity: warns where too many of the first
