@@ -202,9 +202,9 @@ expect("steps" not in planes("rows.nrrd", "y")[0].meta)
 expect(decode(planes("sevenths.nrrd")) == np.arange(100) * 7 // 100)'
 }
 
-# phasewrap(1) has the table; the last digit may be rounded either way.
-@test "fringegen: 8 bits: rounding leaves the scatter that phasewrap(1) tells, 0.68 to 0.73 of theory for even N" {
-	sed -n '/Sy N Ta Sy default Ta Sy --mean 0.5/,/^\.El/s/^\.It \([0-9]\)/\1/p' "$top/man/phasewrap.1" >table
+# fringepipe-phase(7) has the table; the last digit may be rounded either way.
+@test "fringegen: 8 bits: rounding leaves the scatter that fringepipe-phase(7) states, 0.68 to 0.73 of theory for even N" {
+	sed -n '/Sy N Ta Sy default Ta Sy --mean 0.5/,/^\.El/s/^\.It \([0-9]\)/\1/p' "$top/man/fringepipe-phase.7" >table
 	for n in 3 4 5 6 8 12 18; do
 		fringegen -s 1920x1 -n $n -p 23.17,37.3,59.71,101.9 -o best.nrrd -f
 		fringegen -s 1920x1 -n $n -p 23.17,37.3,59.71,101.9 --mean 0.5 -o middle.nrrd -f

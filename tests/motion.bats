@@ -1,6 +1,6 @@
 load helpers
 
-# Motion between the images of one measurement, against closed forms and the table of phasewrap(1).
+# Motion between the images of one measurement, against closed forms and the table of fringepipe-phase(7).
 
 # wrap NAME KIND DELTA [OPTION ...]: the phase of a plane that moves, its truth and what phasewrap says.
 wrap() {
@@ -20,7 +20,7 @@ def ripple(name):
 	return "%.3f" % error.mean(), "%.3f" % waves[1], "%.3f" % max(waves[0], waves[2])
 '
 
-@test "motion: what an even motion does to the phase, as the table of phasewrap(1) has it" {
+@test "motion: what an even motion does to the phase, as the table of fringepipe-phase(7) has it" {
 	local kind
 	for kind in 2+1 3 4 5 8 12; do
 		wrap $kind $kind 0.1
@@ -38,7 +38,7 @@ for line in table.splitlines():
 		expect(abs(float(word[2]) - np.arcsin(np.sin(d / 2) / np.sin(2 * np.pi / n + d / 2))) < 6e-4, line)
 expect(len(rows) == 6, rows)
 for kind, row in rows.items():
-	expect(ripple(kind) == (row[0], row[1], "0.000"), kind, ripple(kind), "the page has", row)' "$top/man/phasewrap.1"
+	expect(ripple(kind) == (row[0], row[1], "0.000"), kind, ripple(kind), "the page has", row)' "$top/man/fringepipe-phase.7"
 }
 
 @test "motion: it is named from four images on, and --shift takes it out" {

@@ -406,7 +406,7 @@ for n in range(3, 13):
 	for n in 3 4 5 6 7 8 9 10 11 12; do
 		phasewrap -q -n $n n$n.nrrd -o out$n.nrrd 2>/dev/null
 	done
-	man_page=$top/man/phasewrap.1
+	man_page=$top/man/fringepipe-phase.7
 	sed -n '/^ N  *2 3 /,/^\.Ed/p' "$man_page" | grep '^ *[0-9]' >table
 	[ "$(wc -l <table)" -eq 10 ]
 	py "$model"'

@@ -83,7 +83,7 @@ for case in sys.argv[2:]:
 		p = read_frame(case + "." + name + ".nrrd")["phase"]
 		rms = 1e3 * np.sqrt(np.mean(error(p, truth) ** 2))
 		expect(np.isfinite(p)); expect(abs(rms - float(row[0][column])) <= 0.51, name, rms, row[0])
-	expect(float(row[0][5]) < 0.9 * float(row[0][4].split()[0]), row)' "$top/man/wff.1" "${cases[@]}"
+	expect(float(row[0][5]) < 0.9 * float(row[0][4].split()[0]), row)' "$top/man/fringepipe-phase.7" "${cases[@]}"
 }
 
 @test "wff: a linear phase stays, at borders and holes; what is missing stays missing" {
@@ -224,7 +224,7 @@ def residues(p):
 p = read_frame("out.nrrd")["phase"].astype(float)
 expect(residues(read_frame("in.nrrd")["image"].astype(float) * 2 * np.pi / 256) == int(row[1]), row)
 expect(residues(p) == int(row[2]), residues(p), row)
-expect(abs(100 * np.isnan(p).mean() - float(row[3].split()[0])) <= 0.05, row)' "$top/man/wff.1"
+expect(abs(100 * np.isnan(p).mean() - float(row[3].split()[0])) <= 0.05, row)' "$top/man/fringepipe-phase.7"
 }
 
 @test "wff: errors, and phases that are none" {
