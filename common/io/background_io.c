@@ -27,6 +27,7 @@ struct stream_thread {
 	struct frame *frame;
 	int got;			/* what source_next() returned */
 	struct fail_record failure;	/* where that is -1 */
+	struct stream_thread *abandoned;	/* the one before it */
 };
 
 static void *
@@ -122,7 +123,7 @@ wait_for_frame(struct stream_thread *stream)
 	return !stream->wanted;
 }
 
-/* Keeps the memory that an abandoned thread uses reachable, for leak checkers. */
+/* Keeps the memory that abandoned threads use reachable, for leak checkers. */
 static struct stream_thread *volatile abandoned __attribute__((used));
 
 /* False where the thread still waits for input after some time: then a chain has failed, and the
@@ -137,6 +138,7 @@ stream_thread_close(struct stream_thread *stream)
 	done = wait_for_frame(stream);
 	pthread_cond_signal(&stream->changed);
 	if (!done) {		/* nobody waits for it any more */
+		stream->abandoned = abandoned;
 		abandoned = stream;
 		pthread_detach(stream->thread);
 	}
