@@ -389,6 +389,29 @@ PY
 	fails 2 "--nonsense: unknown" median --nonsense --help
 }
 
+# The group of a page that is called usual, or else SYNOPSIS, names what --help lists.
+@test "errors: --help lists the options that the page calls usual, --help=all every one" {
+	n=0
+	for page in "$top"/man/*.1; do
+		tool=$(basename "$page" .1)
+		[ -L "$(command -v "$tool")" ] || continue	# stages alone
+		section='Ss Usual options'
+		grep -q "$section" "$page" || section='Sh SYNOPSIS'
+		$tool --help >usual
+		own() { sed -n '/^options$/,/^options that/p' "$1" | grep -oE '^  (-.|  )[ ,] --[a-z0-9-]+' | sed 's/.*--//' | sort; }
+		$tool --help=all >all
+		[ "$(grep -c '^  ' all)" -eq "$(($(grep -c '^  ' usual) + $(grep -oP '^\d+(?= more options: )' usual)))" ]
+		[ "$(own usual)" != "$(own all)" ] || continue
+		n=$((n + 1))
+		for word in $(own usual); do
+			letter=$(grep -oP -- "^  -\K.(?=, --$word )" all || true)
+			sed -n "/$section/,/^\.S[sh] /p" "$page" | sed 1d | sed '/^\.S[sh] /,$d' | grep -qE -- "Fl (.*[ ,])?(-$word|${letter:-$word})( |\$)" ||
+				{ echo "$tool: --$word is in --help, not among the usual ones of its page"; return 1; }
+		done
+	done
+	[ "$n" -ge 15 ]
+}
+
 @test "errors: messages are one printable line, lower case, whatever the names hold" {
 	cat >hostile.py <<'PY'
 import os, subprocess

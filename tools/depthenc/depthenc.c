@@ -255,6 +255,7 @@ const struct stage stage_depthenc = {
 	.operands = "[FILE ...]",
 	.example = { "depthenc --depth-range=-20,20", "depth", "depthcode" },
 	.options = options,
+	.usual = "layout bits depth-range mask texture",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS,

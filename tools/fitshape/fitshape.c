@@ -518,6 +518,7 @@ const struct stage stage_fitshape = {
 	.summary = "planes, spheres, cylinders and distances through measured points",
 	.operands = "plane|sphere|cylinder|spheres|length [FILE ...]",
 	.options = options,
+	.usual = "robust roi diameter distance pixel json",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.checks = checks,

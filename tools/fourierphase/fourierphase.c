@@ -683,6 +683,8 @@ const struct stage stage_fourierphase = {
 	.hint = "--min-amplitude, --min-modulation, --dark, --max-value, and whether the images "
 	    "show fringes",
 	.options = options,
+	.usual = "period flats manifest carrier mirrored min-amplitude min-modulation dark "
+	    "max-value sigma read-noise gain black-level quantum",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct fourierphase),
 	.traits = STAGE_ANY_TYPE | STAGE_CONCURRENT,

@@ -702,6 +702,7 @@ const struct stage stage_framecat = {
 	.summary = "join frames, convert them, cut them, label them",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "frames channels crop as scale fill colormap points",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE | STAGE_TABLES,

@@ -637,6 +637,7 @@ const struct stage stage_framecmp = {
 	.summary = "compare frames with tolerances; exit status 0 same, 1 different, 2 trouble",
 	.operands = "A B | --to MESH A",
 	.options = options,
+	.usual = "max rms quantile turns channels margin to",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct pair),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE |

@@ -803,6 +803,7 @@ const struct stage stage_frameplot = {
 	.summary = "cross-sections of frames as a plot with axes",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "row column from to channel difference map",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SINK | STAGE_TABLES | STAGE_UNITS,

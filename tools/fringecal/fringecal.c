@@ -416,6 +416,7 @@ const struct stage stage_fringecal = {
 	.summary = "calibrate cameras and projectors from the corners of a board in many poses",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "board poses manifest projector cameras report",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_TABLES,

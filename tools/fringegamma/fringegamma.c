@@ -680,6 +680,7 @@ const struct stage stage_fringegamma = {
 	.summary = "the projector's response and the harmonics of its fringes",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "steps period manifest mean amplitude lut harmonics vary levels full",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SINK | STAGE_ANY_TYPE,

@@ -380,6 +380,7 @@ const struct stage stage_fringegen = {
 	.name = "fringegen",
 	.summary = "make patterns to project",
 	.options = options,
+	.usual = "kind steps period count axis size gray flats manifest",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE,

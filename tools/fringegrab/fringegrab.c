@@ -313,6 +313,7 @@ const struct stage stage_fringegrab = {
 	.name = "fringegrab",
 	.summary = "grab frames from cameras",
 	.options = options,
+	.usual = "camera list frames exposure gain trigger preview",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE | STAGE_ALONE,

@@ -507,6 +507,7 @@ const struct stage stage_fringeshoot = {
 	.name = "fringeshoot",
 	.summary = "show patterns and grab pictures in step, each checked",
 	.options = options,
+	.usual = "manifest camera screen latency exposure repeat dry-run",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE | STAGE_ALONE,

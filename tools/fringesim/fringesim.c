@@ -642,6 +642,7 @@ const struct stage stage_fringesim = {
 	.summary = "simulate captures of a known scene, with their truth",
 	.operands = "",
 	.options = options,
+	.usual = "size period steps gray scene depth calib truth",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE,

@@ -461,6 +461,7 @@ const struct stage stage_holodec = {
 	.summary = "the depth in a Holoimage",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "edge certainty keep on-refusal xyz",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,

@@ -252,6 +252,7 @@ const struct stage stage_holoenc = {
 	.summary = "depth as an ordinary colour picture, a Holoimage",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "pitch depth-range layout texture quality z-axis",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS,

@@ -326,6 +326,7 @@ const struct stage stage_holoserve = {
 	.summary = "3-D live in a browser",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "port bind encode depth-range linger pass print-url size fps quality crf bitrate",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE | STAGE_TABLES | STAGE_UNITS,

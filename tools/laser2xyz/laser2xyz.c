@@ -591,6 +591,7 @@ const struct stage stage_laser2xyz = {
 	.operands = "[FILE ...]",
 	.hint = "--calib, --min-depth, --max-depth",
 	.options = options,
+	.usual = "calib step angle pose-from min-depth max-depth join",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_TABLES,

@@ -770,6 +770,7 @@ const struct stage stage_lasercal = {
 	.summary = "calibrate a laser's plane, or the stage before it",
 	.operands = "plane|direction|axis [FILE ...]",
 	.options = options,
+	.usual = "calib board off corners step angle pose-from",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SINK | STAGE_TABLES,

@@ -302,6 +302,7 @@ const struct stage stage_mesh2depth = {
 	.summary = "orthographic depth of a mesh or a cloud",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "size view scale margin away unit",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_OPERANDS | STAGE_TABLES,

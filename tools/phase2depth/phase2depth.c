@@ -535,6 +535,7 @@ const struct stage stage_phase2depth = {
 	.operands = "[FILE ...]",
 	.hint = "--origin, --ref, --min-depth and --max-depth",
 	.options = options,
+	.usual = "ref c wrapped fit-c calib across origin min-depth max-depth",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct phase2depth),
 	.checks = checks,

@@ -807,6 +807,7 @@ const struct stage stage_phasematch = {
 	.operands = "[FILE ...]",
 	.hint = "--max-step, --max-residual, --support, --min-depth and --max-depth",
 	.options = options,
+	.usual = "right calib min-depth max-depth frame",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct phasematch),
 	.checks = checks,

@@ -567,6 +567,8 @@ const struct stage stage_phasewrap = {
 	.hint = "--min-amplitude, --min-modulation, --dark, --max-value, --max-fit-residual, and "
 	    "whether the images show fringes",
 	.options = options,
+	.usual = "kind steps period count field axis shift sign phase-origin order gray inverse "
+	    "gray-cell flats manifest min-amplitude min-modulation dark max-value as",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.checks = checks,

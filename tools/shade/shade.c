@@ -553,6 +553,7 @@ const struct stage stage_shade = {
 	.summary = "a shaded picture of depth or points",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "view size colour map range bar scale-bar axes",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS | STAGE_TABLES,

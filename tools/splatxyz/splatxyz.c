@@ -722,6 +722,7 @@ const struct stage stage_splatxyz = {
 	.operands = "[FILE ...]",
 	.hint = "--calib, --weight",
 	.options = options,
+	.usual = "splat onto calib view pose pixel center",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_TABLES | STAGE_UNITS,

@@ -959,6 +959,7 @@ const struct stage stage_steger = {
 	.summary = "centres of laser lines in images, to a small part of a pixel",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "sigma width background roi per-row per-column dark channel",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.checks = checks,

@@ -280,6 +280,7 @@ const struct stage stage_undither3 = {
 	.summary = "a Holoimage from three bits a pixel",
 	.operands = "[FILE ...]",
 	.options = options,
+	.usual = "certainty keep filter",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,

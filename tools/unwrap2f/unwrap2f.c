@@ -797,6 +797,7 @@ const struct stage stage_unwrap2f = {
 	.operands = "[FILE ...]",
 	.hint = "--max-residual",
 	.options = options,
+	.usual = "method period field axis unwrap max-residual fuse all coarse gray-cell",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct unwrap2f),
 	.checks = checks,
