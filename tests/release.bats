@@ -1,0 +1,53 @@
+# What a release hands out: the tarball builds without git, and scripts/debian names what the tree has.
+load helpers
+
+setup_file() {
+	git clone -q "$(dirname "$BATS_TEST_FILENAME")/.." "$BATS_FILE_TMPDIR/tree"
+	make -s -C "$BATS_FILE_TMPDIR/tree" dist
+}
+
+setup() {
+	work=$(mktemp -d)
+	cd "$work" || exit 1
+	tree=$BATS_FILE_TMPDIR/tree
+	version=$(sed -n 's/^VERSION := //p' "$tree/Makefile")
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+}
+
+@test "release: make dist gives the same bytes again, of the last commit alone" {
+	mv "$tree"/out/fringepipe-"$version".tar.xz first.tar.xz
+	(umask 077 && TZ=Pacific/Kiritimati make -s -C "$tree" dist)
+	cmp first.tar.xz "$tree"/out/fringepipe-"$version".tar.xz
+	tar -tvJf first.tar.xz | awk '{ print $2 }' | sort -u | diff - <(echo root/root)
+	echo >>"$tree/CHANGES"
+	run -2 make -s -C "$tree" dist
+	[[ $output == "make dist: commit first"* ]]
+	git -C "$tree" checkout -q CHANGES
+}
+
+@test "release: the tarball builds without git, every tool, and names its version alone" {
+	tar -xJf "$tree"/out/fringepipe-"$version".tar.xz
+	cd "fringepipe-$version"
+	make -n all >../out
+	for tool in tools/*/ fringepipe; do
+		has -E "(^|[ :])bin/$(basename "$tool")( |\$)" <../out
+	done
+	make -s build/stages/median.o build/programs-bin/version.o 2>../errors
+	[ ! -s ../errors ]
+	nm build/stages/median.o | has ' D stage_median$'
+	strings build/programs-bin/version.o | has -x "$version"
+}
+
+@test "release: packages need to be built what scripts/setup installs to build" {
+	sed -n '/^Build-Depends:/,/^[^ B]/p' "$tree"/scripts/debian/control | sed -n 's/^ *\(lib[a-z0-9.-]*\|glslc\|zlib1g-dev\).*/\1/p' | sort >control
+	for part in build camera; do "$tree"/scripts/setup --for $part --list; done |
+		grep -vxE 'gcc|make|pkg-config|libc6-dev|libvulkan1' | sort | diff control -
+}
+
+@test "release: a program of its own goes into a package of its own" {
+	for tool in $(sed -n 's/^PROGRAM_\(.*\) := own$/\1/p' "$tree"/tools/*/*.mk); do
+		for file in bin/$tool share/bash-completion/completions/$tool share/man/man1/$tool.1; do
+			grep -qx "usr/$file" "$tree"/scripts/debian/*.files || { echo "no package has $file"; return 1; }
+		done
+	done
+}
