@@ -6,7 +6,7 @@ NIGHTLY += packages
 dist:  ## write out/fringepipe-VERSION.tar.xz of the last commit
 	@git diff --quiet HEAD || { echo "make dist: commit first, the tarball is of the last commit" >&2; exit 1; }
 	mkdir -p out
-	git -c tar.umask=0022 archive --prefix=fringepipe-$(VERSION)/ HEAD | xz -9 --threads=1 >out/fringepipe-$(VERSION).tar.xz
+	git -c tar.umask=0022 archive --prefix=fringepipe-$(VERSION)/ HEAD | xz --threads=1 >out/fringepipe-$(VERSION).tar.xz
 
 deb:  ## build Debian packages in out/ (debhelper)
 	scripts/deb $(VERSION) out
