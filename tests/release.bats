@@ -3,7 +3,7 @@ load helpers
 
 setup_file() {
 	git clone -q "$(dirname "$BATS_TEST_FILENAME")/.." "$BATS_FILE_TMPDIR/tree"
-	make -s -C "$BATS_FILE_TMPDIR/tree" dist
+	XZ_OPT=-0 make -s -C "$BATS_FILE_TMPDIR/tree" dist	# quickly
 }
 
 setup() {
