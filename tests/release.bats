@@ -36,7 +36,7 @@ setup() {
 	make -s build/stages/median.o build/programs-bin/version.o 2>../errors
 	[ ! -s ../errors ]
 	nm build/stages/median.o | has ' D stage_median$'
-	strings build/programs-bin/version.o | has -x "$version"
+	strings -n 3 build/programs-bin/version.o | has -x "$version"
 }
 
 @test "release: packages need to be built what scripts/setup installs to build" {
