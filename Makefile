@@ -143,7 +143,7 @@ $(BUILD)/common/io/codec_table.o: $(BUILD)/codecs.list
 # Order-only where it is linked: a new commit alone does not relink.
 $(VERSION_OBJECT): $(BUILD)/version.list $(BUILD)/flags.list
 	@mkdir -p $(@D)
-	echo 'const char program_version[] = "$(VERSION)$(COMMIT:%= (commit %))";' | $(CC) $(CFLAGS) -c -o $@ -x c -
+	echo 'const char program_version[] = "$(VERSION)$(if $(COMMIT), (commit $(COMMIT)))";' | $(CC) $(CFLAGS) -c -o $@ -x c -
 
 # loops over pixels, and all of common, which has them in many of its files
 HOT := $(if $(SAN),,-O3)
