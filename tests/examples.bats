@@ -5,24 +5,6 @@ load helpers
 # Those of EXAMPLES and TUTORIAL run in order, in one fresh folder for each page, print nothing on standard
 # error, and leave a file behind each -o. A (sub)section that names FRINGEPIPE_DATA needs captures.
 
-printed() {		# page, columns
-	mandoc -T utf8 -O width="$2" "$1" | col -bx
-}
-
-# The examples of a page: text that is indented deeper than prose; simulated or real.
-examples() {		# page, columns, word
-	printed "$1" "$2" | awk -v wanted="$3" '
-		function flush() {
-			if ((chunk ~ /FRINGEPIPE_DATA/ ? "real" : "simulated") == wanted)
-				printf "%s", chunk
-			chunk = ""
-		}
-		/^ ? ? ?[^ ]/ { flush() }
-		/^[^ ]/ { on = $0 == "EXAMPLES" || $0 == "TUTORIAL" }
-		on && /^           / { chunk = chunk substr($0, 12) "\n" }
-		END { flush() }'
-}
-
 # A tool of the next version may be named before it is there.
 without_missing() {
 	if command -v fringeprobe >/dev/null; then cat; else sed '/^fringeprobe/d'; fi
@@ -34,8 +16,8 @@ run_examples() {		# page, simulated or real
 	cd "$(basename "$page")" || return 1
 	cp "$top"/samples/{block.yml,portal.json,rig.json,recipe.mk} .
 	PATH=$top/scripts:$PATH
-	examples "$page" 78 "$2" | without_missing >script
-	examples "$page" 1000 "$2" | without_missing | diff script - >broken ||
+	"$top/scripts/html/examples" "$page" 78 "$2" | without_missing >script
+	"$top/scripts/html/examples" "$page" 1000 "$2" | without_missing | diff script - >broken ||
 		{ echo "$page: a line does not fit a terminal:"; cat broken; return 1; }
 	bash -e -o pipefail script >output 2>messages || { echo "$page:"; cat script messages; return 1; }
 	if ! grep -q -- ' -v ' script && [ -s messages ]; then
