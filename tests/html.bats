@@ -77,7 +77,7 @@ expect(set(pages) == ours | {"index.html", "viewer.html"}, set(pages) ^ ours)
 for name, page in pages.items():
 	for link, kind in page.links:
 		to, _, place = link.partition("#")
-		if kind == "Lk":		# another site that the page itself names
+		if kind in ("Lk", "RsU"):		# another site that the page itself names
 			continue
 		expect(not re.match("[a-z]+:", link), name, link)
 		expect(os.path.isfile(os.path.join(folder, to or name)), name, link)

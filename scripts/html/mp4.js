@@ -51,8 +51,6 @@ async function read_moov(file) {
 		}
 		if (size < head || at + size > file.size)
 			throw new Error("it is cut: its last part is missing");
-		if (name === "moof")
-			throw new Error("it is a fragmented MP4, whose index is in many pieces; ffmpeg -c copy writes an ordinary one");
 		if (name === "moov" && size <= MOOV_MOST)
 			return new DataView(await file.slice(at + head, at + size).arrayBuffer());
 		at += size;
@@ -151,7 +149,9 @@ function read_track(view, trak) {
 async function read_mp4(file) {
 	const view = await read_moov(file);
 	try {
-		const traks = boxes_of(view, 0, view.byteLength).filter(b => b[0] === "trak");
+		const boxes = boxes_of(view, 0, view.byteLength), traks = boxes.filter(b => b[0] === "trak");
+		if (boxes.some(b => b[0] === "mvex"))
+			throw new Error("it is a fragmented MP4, whose index is in many pieces; depthenc and holoenc write it in one");
 		return { tags: read_tags(view), tracks: traks.map(b => read_track(view, b.slice(1))).filter(Boolean) };
 	} catch (error) {
 		throw error instanceof RangeError || error instanceof TypeError ? new Error("its index is damaged") : error;
