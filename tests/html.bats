@@ -254,8 +254,9 @@ with Browser(size=(480, 400)) as b:
 	b.wait("document.getElementById(\"state\").textContent.startsWith(\"dropped.mp4: 96 x 64\")")
 	expect(np.isfinite(depth_of(b, 3)).all())
 	offline(b)
-	for source, part in (("delete window.VideoDecoder;", "this browser has no WebCodecs"),
-			("VideoDecoder.isConfigSupported = async () => ({ supported: false });", "this browser does not decode H.264 (avc1.64"),
+	# each is added to those before it
+	for source, part in (("VideoDecoder.isConfigSupported = async () => ({ supported: false });", "this browser does not decode H.264 (avc1.64"),
+			("delete window.VideoDecoder;", "this browser has no WebCodecs"),
 			("HTMLCanvasElement.prototype.getContext = () => null;", "has no WebGL 2")):
 		b.call("Page.addScriptToEvaluateOnNewDocument", source=source)
 		open_viewer(b, sys.argv[1])
