@@ -9,18 +9,8 @@ printed() {		# page, columns
 	mandoc -T utf8 -O width="$2" "$1" | col -bx
 }
 
-# The examples of a page: text that is indented deeper than prose; simulated or real.
-examples() {		# page, columns, word
-	printed "$1" "$2" | awk -v wanted="$3" '
-		function flush() {
-			if ((chunk ~ /FRINGEPIPE_DATA/ ? "real" : "simulated") == wanted)
-				printf "%s", chunk
-			chunk = ""
-		}
-		/^ ? ? ?[^ ]/ { flush() }
-		/^[^ ]/ { on = $0 == "EXAMPLES" || $0 == "TUTORIAL" }
-		on && /^           / { chunk = chunk substr($0, 12) "\n" }
-		END { flush() }'
+examples() {		# page, columns, simulated or real
+	"$top/scripts/html/examples" "$@"
 }
 
 # A tool of the next version may be named before it is there.

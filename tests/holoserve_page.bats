@@ -417,7 +417,8 @@ for kind, rms_most, most_most, kept in ("luma", 0.1, 0.5, 1), ("h264", 1, 6, 0.9
 }
 
 @test "holoserve_page: one file of less than 60 KB that names no other host" {
-	page=$top/tools/holoserve/page/page.html
+	page=page.html
+	"$top/common/live/embed" "$top/tools/holoserve/page/page.html" >"$page"
 	[ "$(wc -c <"$page")" -lt 61440 ]
 	run -1 grep -nE "(https?|wss?)://[a-z]|@import|url\(| src=| href=" "$page"
 	[ "$(grep -c '<script>' "$page")" -eq 1 ]

@@ -10,6 +10,7 @@ import os
 import re
 import socket
 import struct
+import subprocess
 import threading
 import time
 
@@ -90,8 +91,8 @@ class Connection:
 class Server:
 	def __init__(self, messages, page="tools/holoserve/page/page.html", port=0):
 		self.messages, self.seen, self.requests = messages, [], []
-		with open(os.path.join(TOP, page), "rb") as file:
-			self.page = file.read()
+		self.page = subprocess.run([os.path.join(TOP, "common/live/embed"), os.path.join(TOP, page)], check=True,
+			stdout=subprocess.PIPE).stdout
 		self.sock = socket.create_server(("127.0.0.1", port))
 		self.port = self.sock.getsockname()[1]
 		threading.Thread(target=self.accept, daemon=True).start()

@@ -263,7 +263,7 @@ void server_free(struct server *);
 
 int64_t connection_now_us(clockid_t);
 
-/* page/page.html, and its Content-Security-Policy with a hash for each script and style. */
+/* The page as built, and its Content-Security-Policy with a hash for each script and style. */
 extern const unsigned char holoserve_page[], holoserve_page_end[];
 extern const char holoserve_page_policy[];
 

@@ -1,10 +1,11 @@
 LIBRARIES_holoserve := wslay
 DEBIAN_holoserve := libwslay-dev
-# the page and its policy become part of the server
-HOLOSERVE_POLICY := $(BUILD)/tools/holoserve/page_policy.h
-HOLOSERVE_PAGE := tools/holoserve/page/page.html
-$(BUILD)/tools/holoserve/server.o: CPPFLAGS += -I$(BUILD)/tools/holoserve
-$(BUILD)/tools/holoserve/server.o: $(HOLOSERVE_PAGE) $(HOLOSERVE_POLICY)
-$(HOLOSERVE_POLICY): $(HOLOSERVE_PAGE) tools/holoserve/page/policy
+# the page, with what it shares with other pages, and its policy become part of the server
+HOLOSERVE_BUILT := $(BUILD)/tools/holoserve
+$(HOLOSERVE_BUILT)/server.o: CPPFLAGS += -I$(HOLOSERVE_BUILT)
+$(HOLOSERVE_BUILT)/server.o: $(HOLOSERVE_BUILT)/page.html $(HOLOSERVE_BUILT)/page_policy.h
+$(HOLOSERVE_BUILT)/page.html: tools/holoserve/page/page.html common/live/embed $(wildcard common/live/*.html common/live/*.css common/live/*.js)
 	@mkdir -p $(@D)
+	common/live/embed $< >$@
+$(HOLOSERVE_BUILT)/page_policy.h: $(HOLOSERVE_BUILT)/page.html tools/holoserve/page/policy
 	tools/holoserve/page/policy $< >$@
