@@ -270,14 +270,14 @@ add_harmonic(struct aliases *aliases, const struct phasewrap *wrap, size_t set,
 	for (size_t i = 0; i < fit->n; i++) {
 		double d = (double)row->k * (wrap->sign *
 		    wrap->captures.fringe[set].shift_rad[i] + wrap->origin_rad);
-		double complex weight = CMPLX((double)fit->weights[i].c,
-		    (double)fit->weights[i].s), half = CMPLX(cos(d) / 2, sin(d) / 2);
+		double complex weight = (double)fit->weights[i].c +
+		    I * (double)fit->weights[i].s, half = cos(d) / 2 + I * (sin(d) / 2);
 
 		p += weight * half;
 		q += weight * conj(half);
 	}
-	aliases->rising[row->k] = p * CMPLX(row->cosine, -row->sine);
-	aliases->falling[row->k] = q * CMPLX(row->cosine, row->sine);
+	aliases->rising[row->k] = p * (row->cosine - I * row->sine);
+	aliases->falling[row->k] = q * (row->cosine + I * row->sine);
 	if (row->k > aliases->highest)
 		aliases->highest = row->k;
 }
@@ -287,7 +287,7 @@ add_harmonic(struct aliases *aliases, const struct phasewrap *wrap, size_t set,
 static double
 error_at(const struct aliases *aliases, double phi, double *slope)
 {
-	double complex turn = CMPLX(cos(phi), sin(phi)), power = 1;
+	double complex turn = cos(phi) + I * sin(phi), power = 1;
 	double re = 0, im = 0, re_slope = 0, im_slope = 0;
 
 	for (long k = 1; k <= aliases->highest; k++) {		/* power = e^(i (k - 1) phi) */

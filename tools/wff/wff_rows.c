@@ -382,8 +382,8 @@ read_row(void *arg, size_t y)
 		ok &= length > 0;
 		re[x] = ok ? c / length : 0;
 		im[x] = ok ? s / length : 0;
-		low = ok & (place < low) ? place : low;
-		high = ok & (place > high) ? place : high;
+		low = (ok & (place < low)) ? place : low;
+		high = (ok & (place > high)) ? place : high;
 	}
 	job->row[y] = (struct row_counts){ low, high, 0, 0 };
 }
@@ -406,7 +406,7 @@ write_row(void *arg, size_t y)
 		bool valid = (re[x] != 0) | (im[x] != 0), passed = a * a + b * b > least;
 		float phase = px_atan2(sum_im[x], sum_re[x]);
 
-		out[x] = valid & passed ? phase : PX_NAN;
+		out[x] = (valid & passed) ? phase : PX_NAN;
 		all += valid;
 		none += valid & !passed;
 	}
