@@ -69,10 +69,11 @@ for i in range(12):
 	write_frames("f%d.nrrd" % i, Frame(np.full((4, 6), i, "u1")))'
 	framecat f{0..11}.nrrd -o all.nrrd
 	framecat all.nrrd -o pages.tif
+	framecat all.nrrd -o pages.npy
 	framecat all.nrrd -o page%02d.png
 	framecat all.nrrd -o folder/
 	[ "$(echo page??.png | wc -w)" -eq 12 ]
-	for back in pages.tif folder "$(echo page??.png)"; do
+	for back in pages.tif pages.npy folder "$(echo page??.png)"; do
 		# shellcheck disable=SC2086
 		framecat $back -o back.nrrd
 		py '
@@ -82,6 +83,34 @@ expect([int(g.pixels[0, 0, 0]) for g in f] == list(range(12)), sys.argv[1], len(
 	fails 1 "one.png: PNG holds one frame, and a second one came; %04d in the name numbers the files, and a .nrrd file holds all" \
 		framecat all.nrrd -o one.png
 	[ ! -e one.png ]
+}
+
+@test "framecat: a sequence as one NPY array of frames, there and back, of one channel and of three" {
+	py '
+rng = np.random.default_rng(3)
+for c in 1, 3:
+	write_frames("in%d.nrrd" % c, [Frame(rng.standard_normal((c, 7, 9)).astype("f4"), list("xyz")[:c]) for i in range(5)])
+write_frames("sizes.nrrd", [Frame(np.zeros((1, 7, 9 + i), "f4")) for i in range(2)])
+np.save("pixels.npy", rng.integers(0, 256, (4, 8, 9, 3)).astype("u1"))
+np.save("columns.npy", np.asfortranarray(np.zeros((2, 2, 7, 9))))'
+	for c in 1 3; do
+		framecat in$c.nrrd -o a.npy
+		framecat a.npy -o file.nrrd
+		framecat <a.npy -o pipe.nrrd
+		py 'c = int(sys.argv[1])
+a, want = np.load("a.npy"), np.stack([f.pixels for f in read_frames("in%d.nrrd" % c)])
+expect(a.shape == (5, c, 7, 9) and np.array_equal(a, want), a.shape)
+for name in "file.nrrd", "pipe.nrrd":
+	expect(np.array_equal(np.stack([f.pixels for f in read_frames(name)]), want), name)' $c
+	done
+	framecat pixels.npy -o x.nrrd
+	py 'expect(np.array_equal(np.stack([f.pixels for f in read_frames("x.nrrd")]), np.moveaxis(np.load("pixels.npy"), 3, 1)))'
+	fails 1 "columns.npy: NPY of several frames is in Fortran order: numpy.ascontiguousarray changes that" framecat columns.npy -o x.nrrd
+	head -c 2000 a.npy >cut.npy
+	fails 1 "cut.npy: ends too early: 9 x 7 x 15 samples of 32 bits" framecat cut.npy -o x.nrrd
+	rm a.npy
+	fails 1 "a.npy: NPY holds frames of one size and type, and another one came" framecat sizes.nrrd -o a.npy
+	[ ! -e a.npy ]
 }
 
 @test "framecat: --frames, --channels" {

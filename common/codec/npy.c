@@ -2,8 +2,9 @@
  * NPY, versions 1 to 3: every integer, float and bool type, both byte orders, C and Fortran order.
  * Shapes: (H, W) is one channel. Of three axes the last is the channels, (H, W, C), if it is at
  * most 4 and both others are longer than 4; else the first is, (C, H, W), which is how we write.
- * Axes of length 1 in front of these are dropped. A warning says where more channels than that seem
- * to be the last. NPY has no place for metadata.
+ * Of four axes the first are the frames, (F, C, H, W) or (F, H, W, C), which is how we write more
+ * than one frame. Other axes of length 1 in front of these are dropped. A warning says where more
+ * channels than that seem to be the last. NPY has no place for metadata.
  */
 #define _GNU_SOURCE
 #include "io/codec.h"
@@ -13,6 +14,7 @@
 
 #include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "frame/pixel_store.h"
 #include "frame/samples.h"
 
@@ -26,7 +28,7 @@ struct npy {
 	enum element element;
 	bool swap, fortran;
 	size_t axes, shape[AXES];
-	size_t w, h, c;			/* and how many elements apart neighbours are */
+	size_t w, h, c, frames;		/* and how many elements apart neighbours are */
 	size_t step_x, step_y, step_c;
 };
 
@@ -161,9 +163,13 @@ plan_axes(const char *path, const char *text, struct npy *npy)
 	}
 	while (npy->axes - first > 3 && shape[first] == 1)
 		first++;
+	npy->frames = npy->axes - first == 4 ? shape[first++] : 1;
 	if (n == 0 || npy->axes < 2 || npy->axes - first > 3)
-		return fail(path, "NPY shape is not (H, W), (H, W, C) or (C, H, W): %.60s",
-		    text);
+		return fail(path, "NPY shape is not (H, W), (H, W, C), (C, H, W) or (F, C, H, W): "
+		    "%.60s", text);
+	if (npy->frames > 1 && npy->fortran)
+		return fail(path, "NPY of several frames is in Fortran order: "
+		    "numpy.ascontiguousarray changes that");
 	shape += first;
 	npy->c = 1;
 	npy->step_c = 0;
@@ -209,8 +215,8 @@ parse_header(struct loader *loader, const char *text, struct npy *npy)
 	npy->fortran = *order == 'T';
 	if (parse_shape(loader->path, shape, npy) < 0 || plan_axes(loader->path, shape, npy) < 0)
 		return -1;
-	return samples_check_claim(loader->path, image_bytes_left(loader), npy->w, npy->h, npy->c,
-	    8 * samples_element_size(npy->element), 1);
+	return samples_check_claim(loader->path, image_bytes_left(loader), npy->w, npy->h,
+	    npy->frames * npy->c, 8 * samples_element_size(npy->element), 1);
 }
 
 /* The header, and the frame's head. */
@@ -254,7 +260,7 @@ read_samples(struct loader *loader, const struct npy *npy, struct frame *frame)
 		for (size_t x = 0; x < npy->w; x += COLUMNS)
 			place_columns(npy, all, frame, c, x);
 	pixel_store_drop(store);
-	if (status == 0)
+	if (status == 0 && loader->frames + 1 == npy->frames)
 		samples_warn_rest(loader->path, samples_bytes_left(loader->file));
 	return status;
 }
@@ -262,26 +268,43 @@ read_samples(struct loader *loader, const struct npy *npy, struct frame *frame)
 static int
 npy_load(struct loader *loader, struct frame **out)
 {
+	struct npy *npy = loader->state;
 	struct frame_head head;
-	struct npy npy = { 0 };
 	int status;
 
 	*out = NULL;
-	if (loader->frames > 0)
+	if (!npy) {
+		char *text = read_header(loader);
+
+		npy = loader->state = must_alloc(1, sizeof(*npy));
+		status = text ? parse_header(loader, text, npy) : -1;
+		free(text);
+		if (status < 0)
+			return -1;
+	}
+	if (loader->frames == npy->frames)
 		return 0;
-	if (read_head(loader, &npy, &head) < 0)
+	if (head_init(&head, npy->w, npy->h, npy->c, samples_of_element(npy->element)) < 0)
 		return -1;
 	status = frame_new(&head, out);
 	head_free(&head);
 	if (status == 0)
-		status = read_samples(loader, &npy, *out);
+		status = read_samples(loader, npy, *out);
 	if (status < 0) {
 		frame_free(*out);
 		*out = NULL;
 		return -1;
 	}
-	warn_pixels(loader->path, &(*out)->head);
+	if (loader->frames == 0)
+		warn_pixels(loader->path, &(*out)->head);
 	return 1;
+}
+
+static void
+npy_load_end(struct loader *loader)
+{
+	free(loader->state);
+	loader->state = NULL;
 }
 
 /* Where rows follow one another as they do in a frame, or else as pixels of all channels. */
@@ -290,7 +313,7 @@ read_rows_head(struct loader *loader, struct frame_head *head, struct whole_file
 {
 	struct npy npy = { 0 };
 
-	if (read_head(loader, &npy, head) < 0)
+	if (read_head(loader, &npy, head) < 0 || npy.frames > 1)
 		return -1;
 	image->element = npy.element;
 	image->swap = npy.swap;
@@ -309,46 +332,88 @@ npy_load_whole(const struct whole_file *file, struct frame **out)
 	return 1;
 }
 
-/* Version 1.0; the header is padded so that the samples begin at a multiple of 64 bytes. Its
- * size. */
-static size_t
-put_header(const struct frame_head *head, char header[256])
+#define HEADER_BYTES 192	/* a multiple of 64, with room for four axes of any length */
+
+/* Version 1.0. */
+static void
+put_header(const struct frame_head *head, size_t frames, char header[HEADER_BYTES])
 {
 	static const char type[][4] = { "|u1", "<u2", "<f4" };
 	static const char start[10] = "\x93NUMPY\1";
-	char *text = mempcpy(header, start, sizeof(start)), channels[32] = "";
+	char *text = mempcpy(header, start, sizeof(start)), more[64] = "";
+	const int room = HEADER_BYTES - (int)sizeof(start);
 	int n;
 
-	if (head->c > 1)
-		snprintf(channels, sizeof(channels), "%zu, ", head->c);
-	n = snprintf(text, 192, "{'descr': '%s', 'fortran_order': False, 'shape': "
-	    "(%s%zu, %zu), }", type[head->type], channels, head->h, head->w);
-	while ((n + 11) % 64)
-		text[n++] = ' ';
-	text[n++] = '\n';
-	header[8] = (char)n;
-	return sizeof(start) + (size_t)n;
+	if (frames > 1)
+		snprintf(more, sizeof(more), "%zu, %zu, ", frames, head->c);
+	else if (head->c > 1)
+		snprintf(more, sizeof(more), "%zu, ", head->c);
+	n = snprintf(text, (size_t)room, "{'descr': '%s', 'fortran_order': False, 'shape': "
+	    "(%s%zu, %zu), }", type[head->type], more, head->h, head->w);
+	memset(text + n, ' ', (size_t)(room - n));
+	text[room - 1] = '\n';
+	header[8] = (char)room;
+}
+
+/* Is the frame like the first one, whose head this is? */
+static bool
+continues(const struct frame_head *first, const struct frame_head *next)
+{
+	return first->w == next->w && first->h == next->h && first->c == next->c &&
+	    first->type == next->type;
 }
 
 static int
 npy_save(struct saver *saver, const struct frame *frame)
 {
-	const size_t shape[3] = { frame->head.c, frame->head.h, frame->head.w };
-	char header[256];
+	const struct frame_head *head = &frame->head;
+	const size_t shape[3] = { head->c, head->h, head->w };
+	struct frame_head *first = saver->state;
+	char header[HEADER_BYTES];
 
-	if (frame->head.c > 1 && channels_last(shape))
+	if (head->c > 1 && channels_last(shape))
 		return fail(saver->path, "NPY of %zu channels, %zu x %zu, would be taken for %zu "
 		    "channels (use an NRRD file)", shape[0], shape[2], shape[1], shape[2]);
+	if (first && !continues(first, head))
+		return fail(saver->path, "NPY holds frames of one size and type, and another one "
+		    "came (%%04d in the name numbers the files, and a .nrrd file holds all)");
+	if (!first) {
+		first = saver->state = must_alloc(1, sizeof(*first));
+		*first = (struct frame_head){ .w = head->w, .h = head->h, .c = head->c,
+			.type = head->type };
+		put_header(first, 1, header);
+	}
 	return samples_write_planes(saver->path, saver->file, header,
-	    put_header(&frame->head, header), frame, 0, frame->head.c);
+	    saver->frames ? 0 : HEADER_BYTES, frame, 0, head->c);
+}
+
+/* Of several frames the header has their number. */
+static int
+npy_save_end(struct saver *saver)
+{
+	char header[HEADER_BYTES];
+	int status = 0;
+
+	if (saver->frames > 1) {
+		put_header(saver->state, saver->frames, header);
+		if (fseeko(saver->file, 0, SEEK_SET) < 0 ||
+		    fwrite(header, 1, HEADER_BYTES, saver->file) != HEADER_BYTES)
+			status = fail_errno(saver->path, "cannot be written");
+	}
+	free(saver->state);
+	saver->state = NULL;
+	return status;
 }
 
 const struct codec codec_npy = {
 	.name = "NPY",
 	.suffixes = "npy",
+	.many = true,
 	.sniff = npy_sniff,
 	.load = npy_load,
+	.load_end = npy_load_end,
 	.load_whole = npy_load_whole,
 	.save = npy_save,
+	.save_end = npy_save_end,
 	.large_writes = true
 };
