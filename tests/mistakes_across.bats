@@ -63,6 +63,17 @@ write_frames("mirrored.nrrd", Frame(np.float32(2 * np.pi * 800 / 60) - f.pixels,
 	done
 }
 
+@test "mistakes: --across: a rig that was knocked between two frames" {
+	rigs
+	both
+	for axis in x y; do mv $axis.nrrd ok_$axis.nrrd; done
+	both --calib direction.json
+	for axis in x y; do cat ok_$axis.nrrd ok_$axis.nrrd $axis.nrrd >all_$axis.nrrd; done
+	right phase2depth ok_x.nrrd ok_x.nrrd -o p.nrrd --calib ok.json --across <(cat ok_y.nrrd ok_y.nrrd)
+	mistake "frame 2: --across: puts the pixels " phase2depth all_x.nrrd -o p.nrrd --calib ok.json --across all_y.nrrd
+	FRINGEPIPE_BAND=7 mistake "frame 2: --across: puts the pixels " phase2depth -j 3 all_x.nrrd -o p.nrrd --calib ok.json --across all_y.nrrd
+}
+
 @test "mistakes: --across: what is wrong is told where a device computes, too" {
 	need_gpu
 	rigs

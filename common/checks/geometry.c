@@ -593,7 +593,8 @@ const struct check check_turned = {
  * a pixel's place on the projector must lie on its epipolar line.
  */
 
-#define EPIPOLAR_PIXELS 4096	/* of the grid, about */
+#define EPIPOLAR_PIXELS 4096	/* of the grid, about; */
+#define LATER_PIXELS 512	/* after the first frame: for a rig that was knocked, not the cause */
 #define MIN_EPIPOLAR_PAIRS 200	/* of neighbours, from which on they tell something */
 #define DISTANCE_PX 2.0		/* half of the pixels: in right rigs 0.05 to 0.5; or */
 #define CAMERA_PX 1.0		/* as large as so many pixels of the camera are there */
@@ -692,7 +693,8 @@ measure_epipolar(struct epipolar *check, const struct check_facts *facts,
     const struct check_sample *sample)
 {
 	const struct check_rows *across = check_second(sample, "across");
-	struct check_grid grid = check_grid(&sample->out, EPIPOLAR_PIXELS);
+	struct check_grid grid = check_grid(&sample->out,
+	    sample->number ? LATER_PIXELS : EPIPOLAR_PIXELS);
 	size_t last = sample->out.frame.head.w - 1, pairs = 0, most = grid.columns * grid.rows;
 	size_t channel = check_phase_channel(facts, &across->frame.head);
 	double period_px;
@@ -975,28 +977,31 @@ cause_judge(const struct check_facts *facts, const struct check_sample *sample,
 	return fires;
 }
 
-/* Where a cause is named, its line has the figures. */
+/* Every frame is looked at, as a rig may be knocked during a run. Where a cause of the first one is
+ * named, its line has the figures. */
 static bool
 epipolar_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
+	const bool first = sample->number == 0;
 	struct check_line cause;
 	struct epipolar check;
 	bool fires;
 
 	line->undecided = !measure_epipolar(&check, facts, sample);
-	fires = !line->undecided && !judge_cause(&check, &cause) && judge_epipolar(&check, line);
+	fires = !line->undecided && !(first && judge_cause(&check, &cause)) &&
+	    judge_epipolar(&check, line);
 	free_epipolar(&check);
 	return fires;
 }
 
 const struct check check_epipolar = {
-	.name = "epipolar", .rank = 1, .looks = CHECK_OUTPUT | CHECK_SECOND | CHECK_FIRST,
+	.name = "epipolar", .rank = 1, .looks = CHECK_OUTPUT | CHECK_SECOND,
 	.applies = epipolar_applies, .channels = check_point_channels, .judge = epipolar_judge
 };
 
 /* Points may lie outside the projector, or seem turned away, because of the same fault. */
-static const char *const cause_explains[] = { "coordinates", "turned", NULL };
+static const char *const cause_explains[] = { "coordinates", "turned", "epipolar", NULL };
 
 const struct check check_rig_fault = {
 	.name = "rig-fault", .rank = 1, .looks = CHECK_OUTPUT | CHECK_SECOND | CHECK_FIRST,
