@@ -407,7 +407,7 @@ for n in range(3, 13):
 		phasewrap -q -n $n n$n.nrrd -o out$n.nrrd 2>/dev/null
 	done
 	man_page=$top/man/fringepipe-phase.7
-	sed -n '/^ N  *2 3 /,/^\.Ed/p' "$man_page" | grep '^ *[0-9]' >table
+	sed -n '/^ N  *square /,/^\.Ed/p' "$man_page" | grep '^ *[0-9]' >table
 	[ "$(wc -l <table)" -eq 10 ]
 	py "$model"'
 p = ((np.arange(4000) + 0.5) / 4000 * 2 * np.pi - np.pi).reshape(20, 200)
@@ -415,10 +415,9 @@ for line in open("table"):
 	words = line.split()
 	n = int(words[0])
 	e = [1e3 * np.sqrt(np.mean(error(f["phase"], p) ** 2)) for f in read_frames("out%d.nrrd" % n)]
-	for k, word, seen in zip(range(2, 12), words[1:11], e[:10]):
+	for k, seen in zip(range(2, 12), e[:10]):
 		passes = k % n in (1, n - 1)
-		expect((word == "x") == passes and word in ("x", "."), n, k, word)
 		expect(abs(seen - 0.05 / np.sqrt(2) * 1e3) < 0.1 if passes else seen < 0.01, n, k, seen)
-	for word, seen in zip(words[11:], e[10:]):
+	for word, seen in zip(words[1:], e[10:]):
 		expect(abs(seen - float(word)) <= max(0.02 * seen, 0.006), n, word, seen)'
 }
