@@ -402,10 +402,16 @@ PY
 		[ "$(grep -c '^  ' all)" -eq "$(($(grep -c '^  ' usual) + $(grep -oP '^\d+(?= more options: )' usual)))" ]
 		[ "$(own usual)" != "$(own all)" ] || continue
 		n=$((n + 1))
+		sed -n "/$section/,/^\.S[sh] /p" "$page" | sed 1d | sed '/^\.S[sh] /,$d' >named
 		for word in $(own usual); do
 			letter=$(grep -oP -- "^  -\K.(?=, --$word )" all || true)
-			sed -n "/$section/,/^\.S[sh] /p" "$page" | sed 1d | sed '/^\.S[sh] /,$d' | grep -qE -- "Fl (.*[ ,])?(-$word|${letter:-$word})( |\$)" ||
+			grep -qE -- "Fl (.*[ ,])?(-$word|${letter:-$word})( |\$)" named ||
 				{ echo "$tool: --$word is in --help, not among the usual ones of its page"; return 1; }
+		done
+		[ "$section" = 'Ss Usual options' ] || continue
+		for word in $(sed -n 's/^\.It//p' named | grep -oP '(?<= -)[a-z][a-z0-9-]+'); do
+			own usual | grep -qx -- "$word" || [ "$word" = output ] ||
+				{ echo "$tool: --$word is among the usual ones of its page, not in --help"; return 1; }
 		done
 	done
 	[ "$n" -ge 15 ]

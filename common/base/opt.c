@@ -297,19 +297,18 @@ is_listed(const char *list, const char *name)
 	return false;
 }
 
-/* Prints the rows whose names are in the list `usual`, NULL: all; returns how many are not. */
+/* Prints the rows whose names are in the list `usual`, NULL: all. Returns the number of the others.
+ */
 static size_t
 print_rows(FILE *out, const struct opt *table, const char *usual)
 {
 	size_t others = 0;
 
 	for (const struct opt *row = table; row && row->name; row++)
-		if (row->type == OPT_STAGE)
-			continue;
-		else if (!usual || is_listed(usual, row->name))
-			print_row(out, row);
-		else
+		if (row->type != OPT_STAGE && usual && !is_listed(usual, row->name))
 			others++;
+		else if (row->type != OPT_STAGE)
+			print_row(out, row);
 	return others;
 }
 

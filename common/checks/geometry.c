@@ -594,7 +594,7 @@ const struct check check_turned = {
  */
 
 #define EPIPOLAR_PIXELS 4096	/* of the grid, about; */
-#define LATER_PIXELS 512	/* after the first frame: for a rig that was knocked, not the cause */
+#define LATER_PIXELS 512	/* after the first frame: for a knocked rig, not the cause */
 #define MIN_EPIPOLAR_PAIRS 200	/* of neighbours, from which on they tell something */
 #define DISTANCE_PX 2.0		/* half of the pixels: in right rigs 0.05 to 0.5; or */
 #define CAMERA_PX 1.0		/* as large as so many pixels of the camera are there */

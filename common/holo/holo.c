@@ -222,12 +222,15 @@ holo_check_fringes(const char *path, const struct frame *coded)
 		for (size_t x = 0; x < coded->head.w; x++) {
 			lit += sine[x] + cosine[x] >= HOLO_BLACK;
 			blurred += sine[x] + cosine[x] >= HOLO_BLACK &&
-			    hypot(sine[x] - 127.5, cosine[x] - 127.5) < 127.5 - HOLO_OFF_CIRCLE;
+			    hypot(sine[x] - 127.5, cosine[x] - 127.5) <
+			    127.5 - HOLO_OFF_CIRCLE_LEVELS;
 		}
 	}
-	return 100 * blurred <= HOLO_OFF_MOST * lit ? 0 : fail(path, "fringes are too fine for "
-	    "colour of half resolution in %.0f %% of the picture, and holodec would refuse it: "
-	    "--chroma 444, or holoenc with a larger --pitch", 100 * blurred / lit);
+	if (100 * blurred <= HOLO_OFF_CIRCLE_MOST_PERCENT * lit)
+		return 0;
+	return fail(path, "fringes are too fine for colour of half resolution in %.0f %% of the "
+	    "picture, and holodec would refuse it: --chroma 444, or holoenc with a larger --pitch",
+	    100 * blurred / lit);
 }
 
 /* ---- blurred stairs ---- */

@@ -60,6 +60,14 @@ texture_find(struct run *run, const struct texture_options *options, const struc
 }
 
 int
+texture_white(const struct frame_head *head, size_t channel, double *white)
+{
+	if (head_number(head, "max_value", channel, 255, white) < 0)
+		return -1;
+	return *white > 0 ? 0 : fail("max_value", "must be more than 0, not %g", *white);
+}
+
+int
 texture_keys(const struct texture_options *options, const char *prefix, const char *place,
     const char *matrix, double most, const struct frame_head *in, size_t channel, struct meta *out,
     float *levels_per_unit)
@@ -73,10 +81,8 @@ texture_keys(const struct texture_options *options, const char *prefix, const ch
 	snprintf(key, sizeof(key), "%s_texture", prefix);
 	status = meta_set(out, key, names);
 	free(names);
-	if (status < 0 || head_number(in, "max_value", channel, 255, &white) < 0)
+	if (status < 0 || texture_white(in, channel, &white) < 0)
 		return -1;
-	if (!(white > 0))
-		return fail("max_value", "must be more than 0, not %g", white);
 	*levels_per_unit = (float)(most * options->gain / white);
 	snprintf(key, sizeof(key), "%s_texture_scale", prefix);
 	meta_set_number(out, key, white / most / options->gain);

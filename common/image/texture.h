@@ -36,6 +36,8 @@ struct texture_source {
 /* For plan: finds them by their names. */
 int texture_find(struct run *, const struct texture_options *, const struct frame_head *,
     struct texture_source *);
+/* The channel's max_value, 255 without that key. -1 after fail(): it is not more than 0. */
+int texture_white(const struct frame_head *, size_t channel, double *white);
 /* For plan: keys that begin with the prefix, for a texture of levels from 0 to `most`: its channel,
  * scale, gain if it is not 1, and place and matrix, unless these are NULL. channel: in whose
  * max_value is white; *levels_per_unit: of its samples. */

@@ -27,7 +27,7 @@ struct stream_thread {
 	struct frame *frame;
 	int got;			/* what source_next() returned */
 	struct fail_record failure;	/* where that is -1 */
-	struct stream_thread *abandoned;	/* the one before it */
+	struct stream_thread *abandoned;	/* the previous one, kept reachable */
 };
 
 static void *

@@ -45,8 +45,8 @@ extern const struct codec *const mesh_file_codecs[];
 
 /*
  * Reads the mesh of that format from a file at its start; a pipe will do. Overwrites triangles,
- * which the caller frees in any case. 0; -1 after fail(path, ...), or 1 after it where a PLY file
- * has points alone, which is a cloud.
+ * which the caller frees in any case. Returns 0; -1 after fail(path, ...); 1 after fail()
+ * where a PLY file is a cloud: points without faces.
  *
  * Texture: PLY's property texture, else the luma of red green blue (0 .. 255), else intensity,
  * quality, scalar, gray or value; OBJ's colours behind the coordinates (luma, 0 .. 255).

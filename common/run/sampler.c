@@ -294,8 +294,8 @@ check_own_channels(const struct link *link)
 	return own;
 }
 
-/* Second inputs are whole frames: all their rows are there already. The head is the plan's, as that
- * of the frame is gone when the next one is read, while a device still works on this one. */
+/* Second inputs are whole frames: all their rows are there already. Uses the plan's head: the
+ * frame's own is freed when the next frame is read, and a device may still need it. */
 static void
 take_seconds(const struct link *link, struct check_sample *sample, size_t group)
 {

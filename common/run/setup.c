@@ -55,7 +55,7 @@ const struct opt setup_options[] = {
 	{ 0, "no-sync", NULL, OPT_FLAG, AT(no_sync), NULL, 0, 0, NULL,
 	    "leave when files get to the disk to the system, for scratch", NULL },
 	{ 'h', "help", "[=all]", OPT_WORD, AT(help), NULL, 0, 0, NULL,
-	    "print this help, with the special options too", help_words },
+	    "print the usual options; =all: every option", help_words },
 	{ 'V', "version", NULL, OPT_FLAG, AT(version), NULL, 0, 0, NULL, "print the version",
 	    NULL },
 	{ 0, "words", NULL, OPT_FLAG, AT(words), NULL, 0, 0, NULL,

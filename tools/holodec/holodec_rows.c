@@ -507,7 +507,7 @@ add_counts(const struct tile *restrict tile, const float *restrict depth, size_t
 		points += point;
 		inexact += point ? off > circle : !clean;
 		off_level += point & (stair_off * height > stair);
-		off_circle += point & (off > HOLO_OFF_CIRCLE);
+		off_circle += point & (off > HOLO_OFF_CIRCLE_LEVELS);
 		coloured += r != g || g != b;
 		off_stair += point & (stair_off > 0.25f);
 		outside += point & px_isnan(depth[i]);

@@ -66,7 +66,7 @@ pixel_counts_check(const struct pixel_counts *counts, const struct frame_head *h
 {
 	bool exact = pixel_counts_exact(counts);
 	/* a Gaussian over a dithered picture leaves 20 % and more so far off */
-	int off_most = head->type == SAMPLE_FLOAT || blurred ? 40 : HOLO_OFF_MOST;
+	int off_most = head->type == SAMPLE_FLOAT || blurred ? 40 : HOLO_OFF_CIRCLE_MOST_PERCENT;
 
 	if (counts->points && !counts->coloured)
 		return fail(NULL, "the picture is grey: a Holoimage has fringes in colour");

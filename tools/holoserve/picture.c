@@ -200,16 +200,6 @@ follow_range(struct picture_maker *maker, struct picture *picture)
 	return 0;
 }
 
-/* What the texture's channel, or its first one, calls white. */
-static int
-texture_white(const struct frame_head *head, const struct texture_source *texture, double *white)
-{
-	*white = 255;
-	if (texture->n && head_number(head, "max_value", texture->channel[0], 255, white) < 0)
-		return -1;
-	return *white > 0 ? 0 : fail("max_value", "must be more than 0, not %g", *white);
-}
-
 const struct frame *
 picture_image(struct picture *picture)
 {
@@ -270,7 +260,8 @@ take_source(const struct picture_maker *maker, const struct frame *frame, struct
 	picture->texture = texture;
 	for (size_t c = 0; c < 3 && step > 1; c++)
 		picture->texture.channel[c] = 1 + c;
-	if (texture_white(&frame->head, &texture, &picture->white) < 0)
+	picture->white = 255;
+	if (texture.n && texture_white(&frame->head, texture.channel[0], &picture->white) < 0)
 		return -1;
 	status = step > 1 ? smaller_make(frame, depth, &texture, step, &picture->source) :
 	    frame_duplicate(frame, &picture->source);
