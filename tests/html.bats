@@ -121,7 +121,7 @@ expect("depthcode.5.html" in {link for link, _ in pages["depthenc.1.html"].links
 	printf '<\n@include none\n>\n' >page
 	[ "$("$top/common/live/embed" page texts)" = "$(printf '<\n>')" ]
 	run -1 "$top/common/live/embed" page
-	[[ $output == *"embed: there is no "*/none ]]
+	[[ $output == *"embed: there is no "*/none* ]]
 	[ "$(make -C "$top" -n html HTML="$PWD/there" | grep -c "scripts/html/generate man \"$PWD/there\"")" -eq 1 ]
 }
 
