@@ -15,6 +15,10 @@ setup_file() {
 		/^\.Sh/ { tutorial = /TUTORIAL/; keep = 1 }
 		tutorial && /^\.Ss/ { keep = /With a manifest|Depth without a calibration/ }
 		keep' "$top/man/fringepipe.7" >pages/fringepipe.7
+	# what an older run left that was interrupted
+	mkdir -p manual/pictures
+	cp "$top/scripts/html/style.css" manual
+	touch manual/old.1.html manual/pictures/old.png
 	"$top/scripts/html/generate" pages manual
 	fringesim -s 96x64 --scene relief --frames 4 --turn 20 --truth truth.nrrd -o captures.nrrd
 }
@@ -99,7 +103,26 @@ expect("depthcode.5.html" in {link for link, _ in pages["depthenc.1.html"].links
 	run ! "$top/scripts/html/generate" "$top/man" other
 	[[ $output == *"has files that are no manual"* ]]
 	[ "$(ls other)" = letter ]
-	[ "$(make -C "$top" -n html HTML="$PWD/there" | grep -c "scripts/html/generate man $PWD/there")" -eq 1 ]
+	touch other/style.css		# one of another page
+	run ! "$top/scripts/html/generate" "$top/man" other
+	[[ $output == *"has files that are no manual"* ]]
+	[ ! -e "$manual/pictures/old.png" ]
+	# a run that fails changes nothing
+	mkdir pages broken
+	cp "$BATS_FILE_TMPDIR/pages/fringepipe.7" pages
+	printf '#!/bin/sh\nexit 1\n' >broken/fringesim
+	chmod +x broken/fringesim
+	run ! env PATH="$PWD/broken:$PATH" "$top/scripts/html/generate" pages half
+	[[ $output == *"generate: the tutorial failed"* ]]
+	[ ! -e half ]
+	# empty text is text
+	mkdir texts
+	: >texts/none
+	printf '<\n@include none\n>\n' >page
+	[ "$("$top/common/live/embed" page texts)" = "$(printf '<\n>')" ]
+	run -1 "$top/common/live/embed" page
+	[[ $output == *"embed: there is no "*/none* ]]
+	[ "$(make -C "$top" -n html HTML="$PWD/there" | grep -c "scripts/html/generate man \"$PWD/there\"")" -eq 1 ]
 }
 
 @test "html: pages read well at the width of a phone" {
@@ -134,6 +157,11 @@ with Browser(size=(640, 480)) as b:
 		error = np.abs(depth_of(b, frame) - truth[frame]["depth"])
 		print(frame, error.max(), error.mean())
 		expect(error.max() < 1e-3, frame, error.max())
+	yaw = b.run("document.getElementById(\"slider\").focus(), fringepipe.look.yaw")
+	b.call("Input.dispatchKeyEvent", type="rawKeyDown", key="ArrowRight", code="ArrowRight", windowsVirtualKeyCode=39)
+	b.wait("fringepipe.at() === 12")
+	expect(b.run("document.activeElement.blur(), fringepipe.look.yaw") == yaw)
+	expect(", and ." in b.run("document.getElementById(\"help\").textContent"))
 	b.screenshot("a.png")
 	seen = np.array(Image.open("a.png").convert("L")).astype(float)[60:400]
 	expect(0.1 < (seen > 90).mean() < 0.8 and seen.std() > 40, (seen > 90).mean(), seen.std())
@@ -222,6 +250,13 @@ with Browser(size=(480, 400)) as b:
 	ffmpeg -v error -i good.mp4 -map 0:0 -c copy -map_metadata -1 plain.mp4
 	ffmpeg -v error -i good.mp4 -map 0:0 -vf scale=48:32 -pix_fmt yuv420p10 -movflags use_metadata_tags scaled.mp4
 	ffmpeg -v error -i good.mp4 -map 0:0 -pix_fmt yuv420p -color_range pc -movflags use_metadata_tags eight.mp4
+	tagged() {		# NAME TAG VALUE
+		ffmpeg -v error -i good.mp4 -map 0:0 -c copy -metadata "$2=$3" -movflags use_metadata_tags "$1.mp4"
+	}
+	tagged large depthcode_size "8000 8000"
+	tagged huge depthcode_size "16000 16000"
+	tagged broken depthcode_size "96.5 64"
+	tagged long depthcode_layout "$(printf '%05000d' 1)"
 	ffmpeg -v error -i good.mp4 -map 0:0 -c copy -movflags +frag_keyframe+empty_moov pieces.mp4
 	depthenc --bits 8 --depth-range file "$truth" | framecat --video mjpeg -o mjpeg.mp4
 	depthenc --depth-range file "$truth" -o video.mkv
@@ -230,10 +265,24 @@ with Browser(size=(480, 400)) as b:
 	echo "a letter" >letter.txt
 	: >nothing.mp4
 	head -c 5000 /dev/urandom | sed '1s/^/\x01\x02/' >noise.mp4
+	# 300 bytes whose index states more pictures than memory holds
+	py 'import struct
+def box(name, *parts):
+	return struct.pack(">I4s", 8 + len(b"".join(parts)), name) + b"".join(parts)
+long = lambda *v: struct.pack(">%dI" % len(v), *v)
+for name, n in ("many", 0xffffffff), ("outside", 1 << 20):
+	stbl = box(b"stbl", box(b"stsd", long(0, 1), box(b"avc1", bytes(78))), box(b"stsz", long(0, 1, n)),
+		box(b"stsc", long(0, 1, 1, 0xffffffff, 1)), box(b"stco", long(0, 1, 0)))
+	trak = box(b"trak", box(b"mdia", box(b"mdhd", bytes(24)), box(b"hdlr", bytes(8), b"vide"), box(b"minf", stbl)))
+	open(name + ".mp4", "wb").write(box(b"moov", trak))
+open("tracks.mp4", "wb").write(box(b"moov", 9 * trak))'
 	py "$bodies"'
 lines = {"cut.mp4": "it is cut", "plain.mp4": "a video without depth", "scaled.mp4": "48 x 32 pixels, not 96 x 64: it was scaled or cut",
 	"eight.mp4": "its levels have 8 bits here, not 10", "pieces.mp4": "it is a fragmented MP4", "mjpeg.mp4": "this browser does not decode",
 	"video.mkv": "it is a Matroska or WebM video; framecat", "picture.jpg": "it is a JPEG picture", "picture.png": "it is a PNG picture",
+	"large.mp4": "96 x 64 pixels, not 8000 x 8000: it was scaled or cut", "huge.mp4": "are too large for this",
+	"broken.mp4": "width must be a whole number, not 96.5", "long.mp4": "depthcode_layout must be luma or mwd or fold, not",
+	"many.mp4": "its index is damaged", "outside.mp4": "a picture lies outside of the file", "tracks.mp4": "it has 9 tracks",
 	"letter.txt": "it is a text", "nothing.mp4": "it is an empty file", "noise.mp4": "it is a file of a kind"}
 drop = """(async text => { const u = Uint8Array.from(atob(text), c => c.charCodeAt(0)), data = new DataTransfer();
 	data.items.add(new File([u], "dropped.mp4"));
@@ -247,12 +296,19 @@ with Browser(size=(480, 400)) as b:
 	for name, part in lines.items():
 		give(b, name)
 		print(words(b))
-		expect(words(b).startswith(name + " cannot be shown: ") and part in words(b) and words(b).count("\n") == 0, name, words(b))
+		expect(words(b).startswith(name + " cannot be shown: ") and part in words(b) and words(b).count("\n") == 0 and
+			len(words(b)) <= 303, name, words(b))
 		expect(b.run("fringepipe.stream() === null && document.getElementById(\"ply\").disabled"), name)
 	with open("good.mp4", "rb") as file:
 		expect(b.run(drop % base64.b64encode(file.read()).decode()))
 	b.wait("document.getElementById(\"state\").textContent.startsWith(\"dropped.mp4: 96 x 64\")")
 	expect(np.isfinite(depth_of(b, 3)).all())
+	# an error goes away with the next frame
+	b.run("window.slice = Blob.prototype.slice, Blob.prototype.slice = () => new Blob([]), fringepipe.seek(0)")
+	b.wait("document.getElementById(\"state\").textContent.includes(\"frame 1: it is cut\")")
+	b.run("Blob.prototype.slice = window.slice")
+	depth_of(b, 1)
+	expect(words(b).startswith("dropped.mp4: 96 x 64"), words(b))
 	offline(b)
 	# each is added to those before it
 	for source, part in (("VideoDecoder.isConfigSupported = async () => ({ supported: false });", "this browser does not decode H.264 (avc1.64"),

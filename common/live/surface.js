@@ -6,6 +6,7 @@
 const $ = id => document.getElementById(id);
 const canvas = $("view");
 const RAMP = [[38, 30, 92], [42, 98, 160], [34, 156, 146], [132, 198, 92], [250, 228, 80]];
+const PIXELS_MOST = 1 << 26;	/* of a picture; depth, normals and colours take up to 1.9 GB of the graphics processor */
 const TRIANGLES_PER_MESH = 1 << 22;	/* pictures with more are drawn by every second pixel, or third */
 
 /* ---- shaders ---- */
@@ -655,7 +656,6 @@ function show_buttons() {
 	["shaded", "texture", "colours"].forEach((id, i) => $(id).setAttribute("aria-pressed", String(look.mode === i)));
 	$("points").setAttribute("aria-pressed", String(look.points));
 	$("smooth").setAttribute("aria-pressed", String(look.smooth));
-	$("pause").setAttribute("aria-pressed", String(paused));
 	$("png").disabled = $("ply").disabled = !shown;
 	$("legend").hidden = look.mode !== 2 || !shown;
 	redraw();
@@ -693,6 +693,8 @@ const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
 for (const [id, act] of Object.entries(actions))
 	$(id).addEventListener("click", act);
 document.addEventListener("keydown", e => {
+	if (MOVES[e.key] && e.target instanceof HTMLInputElement)	/* arrows move a slider */
+		return;
 	if (e.ctrlKey || e.altKey || e.metaKey || (e.key === " " && e.target instanceof HTMLButtonElement))
 		return;
 	if (MOVES[e.key])
@@ -825,6 +827,12 @@ function read_keys(keys) {
 			throw new Error(`${name} must lie in ${low} to ${high}, not ${v}`);
 		return v;
 	};
+	const whole = (name, low, high) => {
+		const v = within(name, low, high);
+		if (!Number.isInteger(v))
+			throw new Error(`${name} must be a whole number, not ${v}`);
+		return v;
+	};
 	const word = (name, words, otherwise) => {
 		const v = keys[name] || otherwise;
 		if (!words.includes(v))
@@ -835,8 +843,8 @@ function read_keys(keys) {
 	const video = file || encoding === "h264" || encoding === "luma", coded = encoding === "luma" || file && "depthcode_layout" in keys;
 	const texture = word("texture", ["none", "alpha", "below", "track"], "none");
 	const bt709 = word("texture_matrix", ["rgb", "bt709"], "rgb") === "bt709";
-	const w = within("width", 1, 16384), h = within("height", 1, 16384);
-	const texture_row = texture !== "below" ? 0 : keys.texture_row ? within("texture_row", h, h + 64) : h;
+	const w = whole("width", 1, 16384), h = whole("height", 1, 16384);
+	const texture_row = texture !== "below" ? 0 : keys.texture_row ? whole("texture_row", h, h + 64) : h;
 	const rows = texture_row + h;
 	const most = gl.getParameter(gl.MAX_TEXTURE_SIZE), [hw, hh] = numbers("holo_size", 2, [w, h]);
 	const layout = coded ? word("depthcode_layout", file ? ["luma", "mwd", "fold"] : ["luma"]) : word("holo_layout", ["rgb", "yuv"], "rgb");
@@ -844,6 +852,8 @@ function read_keys(keys) {
 		throw new Error(`holo_size is ${hw} x ${hh}, but the pictures have ${w} x ${h} pixels`);
 	if (w > most || rows > most)
 		throw new Error(`pictures of ${w} x ${rows} pixels are too large for this graphics processor, which holds ${most} x ${most}`);
+	if (w * h > PIXELS_MOST)
+		throw new Error(`pictures of ${w} x ${h} pixels are too large for this page`);
 	if (keys.holo_pack)
 		throw new Error("pictures of three bits a pixel cannot be shown here");
 	const towards = word("z_axis", ["towards", "away"], "away") === "towards", spacing = numbers("holo_spacing", 2, [1, 1]);

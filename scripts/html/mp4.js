@@ -2,7 +2,9 @@
    the time and the kind of each sample. It reads the heads of boxes and the box moov, not the pictures. Numbers are
    big-endian. An Error in words says what is wrong with a file. */
 
-const MOOV_MOST = 1 << 28;	/* bytes; an index of millions of samples is smaller */
+const MOOV_MOST = 1 << 25;	/* bytes; an index of a million samples is smaller */
+const SAMPLES_MOST = 1 << 20;	/* of a track; nine hours at 30 pictures a second */
+const TRACKS_MOST = 8;		/* depthenc and holoenc write three at most */
 
 function box_name(view, at) {
 	return String.fromCharCode(...[0, 1, 2, 3].map(i => view.getUint8(at + i)));
@@ -103,8 +105,8 @@ function codec_name(format, view, at) {
 }
 
 /* A track of video; null for one of another kind. Samples are in the order of decoding; rank is the place in which
-   one is shown, from 0. */
-function read_track(view, trak) {
+   one is shown, from 0. file_size: in bytes; all samples lie within. */
+function read_track(view, trak, file_size) {
 	const handler = box_at(view, trak, "mdia/hdlr"), stbl = box_at(view, trak, "mdia/minf/stbl");
 	if (!handler || !stbl || box_name(view, handler[0] + 8) !== "vide")
 		return null;
@@ -119,12 +121,16 @@ function read_track(view, trak) {
 			description: new Uint8Array(view.buffer, box[0], box[1] - box[0]) });
 	const stsz = table("stsz"), stsc = table("stsc"), stts = table("stts"), ctts = table("ctts"), stss = table("stss");
 	const chunks = table("stco") || table("co64"), eight = !table("stco"), all = track.samples, n = long(stsz, 1);
+	if (n > SAMPLES_MOST)
+		throw new Error("its index is damaged");
 	for (let chunk = 0, row = 0; chunk < long(chunks, 0); chunk++) {
 		while (row + 1 < long(stsc, 0) && long(stsc, 4 + 3 * row) <= chunk + 1)
 			row++;
 		let offset = eight ? Number(view.getBigUint64(chunks[0] + 8 + 8 * chunk)) : long(chunks, 1 + chunk);
 		for (let i = 0; i < long(stsc, 2 + 3 * row) && all.length < n; i++) {
 			const size = long(stsz, 0) || long(stsz, 2 + all.length);
+			if (offset + size > file_size)
+				throw new Error("it is cut, or its index is damaged: a picture lies outside of the file");
 			all.push({ offset, size, key: !stss, shown: 0, rank: 0 });
 			offset += size;
 		}
@@ -152,7 +158,9 @@ async function read_mp4(file) {
 		const boxes = boxes_of(view, 0, view.byteLength), traks = boxes.filter(b => b[0] === "trak");
 		if (boxes.some(b => b[0] === "mvex"))
 			throw new Error("it is a fragmented MP4, whose index is in many pieces; depthenc and holoenc write it in one");
-		return { tags: read_tags(view), tracks: traks.map(b => read_track(view, b.slice(1))).filter(Boolean) };
+		if (traks.length > TRACKS_MOST)
+			throw new Error(`it has ${traks.length} tracks; depthenc and holoenc write three at most`);
+		return { tags: read_tags(view), tracks: traks.map(b => read_track(view, b.slice(1), file.size)).filter(Boolean) };
 	} catch (error) {
 		throw error instanceof RangeError || error instanceof TypeError ? new Error("its index is damaged") : error;
 	}

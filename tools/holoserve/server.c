@@ -165,7 +165,7 @@ __asm__(".section .rodata\n"
 	".hidden holoserve_page, holoserve_page_end\n"
 	".globl holoserve_page, holoserve_page_end\n"
 	"holoserve_page:\n"
-	".incbin \"page.html\"\n"	/* in the folder of what is built */
+	".incbin \"holoserve_page.html\"\n"	/* in the folder of what is built */
 	"holoserve_page_end:\n"
 	".byte 0\n"
 	".previous\n");
