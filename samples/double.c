@@ -41,15 +41,21 @@ read_header(void)
 static size_t
 count_samples(void)
 {
-	char *text = strstr(header, "\nsizes: ");
+	char *text = strstr(header, "\nsizes:"), *end;
 	size_t samples = 1;
 
-	for (text = text ? text + 7 : ""; *text == ' ';) {
-		size_t size = strtoul(text, &text, 10);
+	if (!text)
+		die("sizes are missing");
+	text += strlen("\nsizes:");
+	do {
+		size_t size = strtoul(text, &end, 10);
 
+		if (end == text)
+			die("sizes are no numbers");
 		if (__builtin_mul_overflow(samples, size, &samples))
 			die("sizes are too large");
-	}
+		text = end;
+	} while (*text != '\n');
 	return samples;
 }
 

@@ -113,6 +113,10 @@ folder() {
 	[ "$output" = ".ci/run: no bare Debian 12 here, so on this machine: not root" ]
 }
 
+@test "ci: a folder CI_FILES that does not exist is an error" {
+	CI_FILES=$work/none fails 1 "$work/none: No such file or directory" "$top/.ci/run" true
+}
+
 @test "make: the one program goes by the tools' names, a copy by its own, and lists them under any other" {
 	[ "$(readlink "$(command -v gauss)")" = fringepipe ]
 	[[ $(gauss --version) == "gauss (fringepipe) "* ]]

@@ -23,12 +23,16 @@ setup() {
 	echo >>"$tree/CHANGES"
 	run -2 make -s -C "$tree" dist
 	has "^make dist: commit first" <<<"$output"
+	run -2 make -s -C "$tree" deb
+	has "^make deb: commit first" <<<"$output"
 	git -C "$tree" checkout -q CHANGES
 }
 
 @test "release: the tarball builds without git, every tool, and names its version alone" {
 	tar -xJf "$tree"/out/fringepipe-"$version".tar.xz
 	cd "fringepipe-$version"
+	run -2 make -s dist
+	[ "${lines[0]}" = "make dist needs the git tree" ]
 	make -n all >../out
 	for tool in tools/*/ fringepipe; do
 		has -E "(^|[ :])bin/$(basename "$tool")( |\$)" <../out
@@ -50,5 +54,5 @@ setup() {
 	[ -s own ]
 	while read -r tool; do
 		printf 'usr/%s\n' bin/$tool share/bash-completion/completions/$tool share/man/man1/$tool.1
-	done <own | sort | diff - <(sort "$tree"/scripts/debian/fringepipe-ca*.files)
+	done <own | sort | diff - <(sort "$tree"/scripts/debian/fringepipe-ca*.install)
 }

@@ -51,6 +51,12 @@ expect(len(read_frames("out.nrrd")) == 3)'
 	head -c 1000 <(framecat in.nrrd) >cut.nrrd
 	fails 1 "data are truncated" ./double <cut.nrrd
 	fails 1 "not a frame" ./double </etc/passwd
+	for sizes in "sizes: x" "sizes: 7 5x" "sizes:"; do
+		fails 1 "sizes are no numbers" timeout 10 ./double < \
+			<(header "type: float" "dimension: 2" "$sizes" "endian: little" "encoding: raw")
+	done
+	fails 1 "sizes are missing" timeout 10 ./double < \
+		<(header "type: float" "dimension: 2" "endian: little" "encoding: raw")
 	fails 1 "could not be written" bash -c './double <in.nrrd >/dev/full'
 }
 
