@@ -410,7 +410,7 @@ PY
 		done
 		[ "$section" = 'Ss Usual options' ] || continue
 		for word in $(sed -n 's/^\.It//p' named | grep -oP '(?<= -)[a-z][a-z0-9-]+'); do
-			own usual | grep -qx -- "$word" || [ "$word" = output ] ||
+			own usual | has -x -- "$word" || [ "$word" = output ] ||
 				{ echo "$tool: --$word is among the usual ones of its page, not in --help"; return 1; }
 		done
 	done

@@ -99,7 +99,8 @@ expect("depthcode.5.html" in {link for link, _ in pages["depthenc.1.html"].links
 	has 'class="Xr">ffmpeg(1)</span>' <"$manual/frame.5.html"
 	run -1 grep -nE "(https?|wss?)://[a-z]|@import|url\(|@include| src=" "$manual/viewer.html"
 	# a folder of somebody else is left alone
-	mkdir other && touch other/letter
+	mkdir other
+	touch other/letter
 	run ! "$top/scripts/html/generate" "$top/man" other
 	[[ $output == *"has files that are no manual"* ]]
 	[ "$(ls other)" = letter ]
