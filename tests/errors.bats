@@ -409,10 +409,10 @@ PY
 				{ echo "$tool: --$word is in --help, not among the usual ones of its page"; return 1; }
 		done
 		[ "$section" = 'Ss Usual options' ] || continue
-		for word in $(sed -n 's/^\.It//p' named | grep -oP '(?<= -)[a-z][a-z0-9-]+'); do
+		while read -r word; do
 			own usual | has -x -- "$word" || [ "$word" = output ] ||
 				{ echo "$tool: --$word is among the usual ones of its page, not in --help"; return 1; }
-		done
+		done < <(sed -n 's/^\.It//p' named | grep -oP '(?<= -)[a-z][a-z0-9-]+')
 	done
 	[ "$n" -ge 15 ]
 }

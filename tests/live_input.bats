@@ -241,6 +241,8 @@ open("sum", "wb").write(nut)'
 	fails 1 "standard input: has headers of more than 16777216 bytes" piped endless
 	fails 1 "standard input: is damaged: a number of NUT cannot be" piped number
 	fails 1 "standard input: is damaged: what follows image 1 is no PNG" piped bad
+	cp bad bad.png
+	fails 1 "bad.png: is damaged: what follows image 1 is no PNG" framecat bad.png -o x.nrrd
 	fails 1 "standard input: is damaged: the check sum of a header of NUT cannot be" piped sum
 }
 

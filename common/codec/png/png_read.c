@@ -681,7 +681,8 @@ struct job {
 	bool rows_read;			/* all of them, */
 	size_t late;			/* and bytes of IDATs that were passed over then */
 	bool surplus;			/* there are more image data than rows */
-	bool followed;			/* by another PNG */
+	size_t images;			/* of the file so far, with this one */
+	bool followed;			/* by another PNG, or a damaged one */
 	bool indexed;			/* pixels are indices into: */
 	unsigned char colour[256][4];
 	int colours;
@@ -958,15 +959,23 @@ png_sniff(const unsigned char *start, size_t n)
 	return n >= SIGNATURE_BYTES && !memcmp(start, SIGNATURE, SIGNATURE_BYTES);
 }
 
-/* Is there another PNG behind this one? Leaves the file where it is. */
+/* Of what follows `images` images: must it be a PNG, and is damaged if it is none? */
 static bool
-is_followed(FILE *file)
+must_be_png(size_t images, const unsigned char *start, size_t n)
+{
+	return n > 0 && (images > 1 || *start == (unsigned char)*SIGNATURE);
+}
+
+/* What follows `images` images: 1 another PNG, 0 nothing or something else, -1 a damaged one.
+ * Leaves the file where it is. */
+static int
+look_behind(FILE *file, size_t images)
 {
 	unsigned char start[SIGNATURE_BYTES];
 	const size_t n = fread(start, 1, sizeof(start), file);
 
 	(void)fseeko(file, -(off_t)n, SEEK_CUR);
-	return png_sniff(start, n);
+	return png_sniff(start, n) ? 1 : must_be_png(images, start, n) ? -1 : 0;
 }
 
 static int
@@ -980,21 +989,29 @@ read_image(struct job *job, bool by_libpng)
 	png_read_info(job->png, job->info);
 	plan_reading(job);
 	read_pixels(job, by_libpng);
-	job->followed = job->end > ftello(job->file) && is_followed(job->file);
+	job->followed = job->end > ftello(job->file) && look_behind(job->file, job->images) != 0;
 	warn_of_surplus(job);
 	return 0;
 }
 
 static int
+fail_damaged(const struct loader *loader)
+{
+	return fail(loader->path, "is damaged: what follows image %zu is no PNG", loader->frames);
+}
+
+static int
 load(struct loader *loader, struct frame **out, bool by_libpng)
 {
+	const int behind = loader->frames ? look_behind(loader->file, loader->frames) : 1;
 	struct job *job;
 	int status = -1;
 
 	*out = NULL;
-	if (loader->frames > 0 && !is_followed(loader->file))
-		return 0;
+	if (behind <= 0)
+		return behind < 0 ? fail_damaged(loader) : 0;
 	job = must_alloc(1, sizeof(*job));
+	job->images = loader->frames + 1;
 	job->path = loader->path;
 	job->file = loader->file;
 	job->most = CHUNK_BYTES_MOST;
@@ -1041,9 +1058,8 @@ end_pipe(const struct loader *loader, const char *start, size_t n)
 {
 	char bytes[4096];
 
-	if (n > 0 && (loader->frames > 1 || *start == *SIGNATURE))
-		return fail(loader->path, "is damaged: what follows image %zu is no PNG",
-		    loader->frames);
+	if (must_be_png(loader->frames, (const unsigned char *)start, n))
+		return fail_damaged(loader);
 	for (size_t got = n; got > 0; n += got)
 		got = fread(bytes, 1, sizeof(bytes), loader->file);
 	samples_warn_rest(loader->path, n);
