@@ -297,8 +297,7 @@ is_listed(const char *list, const char *name)
 	return false;
 }
 
-/* Prints the rows whose names are in the list `usual`, NULL: all. Returns the number of the others.
- */
+/* Prints the rows whose names are in the list `usual`, NULL: all. Returns how many it left out. */
 static size_t
 print_rows(FILE *out, const struct opt *table, const char *usual)
 {
@@ -579,7 +578,7 @@ stage_row(const struct opt *table, const char *name, const char *value)
 	return NULL;
 }
 
-/* As getopt_long() calls it. */
+/* The has_arg of getopt_long(). */
 static int
 takes_value(const struct opt *opt)
 {

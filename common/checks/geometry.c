@@ -593,8 +593,8 @@ const struct check check_turned = {
  * a pixel's place on the projector must lie on its epipolar line.
  */
 
-#define EPIPOLAR_PIXELS 4096	/* of the grid, about; */
-#define LATER_PIXELS 512	/* after the first frame: for a knocked rig, not the cause */
+#define EPIPOLAR_PIXELS 4096	/* of the grid, about, in the first frame; */
+#define LATER_PIXELS 512	/* in later ones: they show a knocked rig, but not the cause */
 #define MIN_EPIPOLAR_PAIRS 200	/* of neighbours, from which on they tell something */
 #define DISTANCE_PX 2.0		/* half of the pixels: in right rigs 0.05 to 0.5; or */
 #define CAMERA_PX 1.0		/* as large as so many pixels of the camera are there */
@@ -977,8 +977,8 @@ cause_judge(const struct check_facts *facts, const struct check_sample *sample,
 	return fires;
 }
 
-/* Every frame is looked at, as a rig may be knocked during a run. Where a cause of the first one is
- * named, its line has the figures. */
+/* Looks at every frame: a rig may be knocked during a run. Where rig-fault names a cause in the
+ * first one, its line has the figures. */
 static bool
 epipolar_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)

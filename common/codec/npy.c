@@ -151,7 +151,7 @@ channels_last(const size_t *shape)
 static int
 plan_axes(const char *path, const char *text, struct npy *npy)
 {
-	size_t step[AXES], n = 1, first = 0;
+	size_t step[AXES], n = 1, first = 0, shown = strcspn(text, ")") + 1;
 	const size_t *shape = npy->shape;
 
 	for (size_t i = 0; i < npy->axes; i++) {
@@ -166,7 +166,7 @@ plan_axes(const char *path, const char *text, struct npy *npy)
 	npy->frames = npy->axes - first == 4 ? shape[first++] : 1;
 	if (n == 0 || npy->axes < 2 || npy->axes - first > 3)
 		return fail(path, "NPY shape is not (H, W), (H, W, C), (C, H, W) or (F, C, H, W): "
-		    "%.60s", text);
+		    "%.*s", (int)(shown < 60 ? shown : 60), text);
 	if (npy->frames > 1 && npy->fortran)
 		return fail(path, "NPY of several frames is in Fortran order: "
 		    "numpy.ascontiguousarray changes that");
@@ -219,16 +219,21 @@ parse_header(struct loader *loader, const char *text, struct npy *npy)
 	    npy->frames * npy->c, 8 * samples_element_size(npy->element), 1);
 }
 
-/* The header, and the frame's head. */
+/* The header. */
 static int
-read_head(struct loader *loader, struct npy *npy, struct frame_head *head)
+read_shape(struct loader *loader, struct npy *npy)
 {
 	char *text = read_header(loader);
 	int status = text ? parse_header(loader, text, npy) : -1;
 
 	free(text);
-	return status < 0 ? -1 :
-	    head_init(head, npy->w, npy->h, npy->c, samples_of_element(npy->element));
+	return status;
+}
+
+static int
+init_head(const struct npy *npy, struct frame_head *head)
+{
+	return head_init(head, npy->w, npy->h, npy->c, samples_of_element(npy->element));
 }
 
 /* Of all rows the columns from x on: what lies column by column stays in the cache. */
@@ -274,17 +279,13 @@ npy_load(struct loader *loader, struct frame **out)
 
 	*out = NULL;
 	if (!npy) {
-		char *text = read_header(loader);
-
 		npy = loader->state = must_alloc(1, sizeof(*npy));
-		status = text ? parse_header(loader, text, npy) : -1;
-		free(text);
-		if (status < 0)
+		if (read_shape(loader, npy) < 0)
 			return -1;
 	}
 	if (loader->frames == npy->frames)
 		return 0;
-	if (head_init(&head, npy->w, npy->h, npy->c, samples_of_element(npy->element)) < 0)
+	if (init_head(npy, &head) < 0)
 		return -1;
 	status = frame_new(&head, out);
 	head_free(&head);
@@ -313,7 +314,7 @@ read_rows_head(struct loader *loader, struct frame_head *head, struct whole_file
 {
 	struct npy npy = { 0 };
 
-	if (read_head(loader, &npy, head) < 0 || npy.frames > 1)
+	if (read_shape(loader, &npy) < 0 || npy.frames > 1 || init_head(&npy, head) < 0)
 		return -1;
 	image->element = npy.element;
 	image->swap = npy.swap;

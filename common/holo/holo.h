@@ -112,9 +112,9 @@ int holo_channels(const struct holo *, const struct frame_head *, size_t channel
 enum holo_layout holo_layout_of(int option, const struct meta *);
 /* The channel names of a picture. */
 const char *holo_channel_names(enum holo_layout, bool texture);
-/* Red and green may lie so far off the circle of radius 127.5. */
+/* How far sine and cosine may lie off the circle of radius 127.5. */
 #define HOLO_OFF_CIRCLE_LEVELS 25.5f
-/* holodec refuses a picture with more fringe pixels beyond. */
+/* holodec refuses a picture in which more of the fringe pixels lie farther off. */
 #define HOLO_OFF_CIRCLE_MOST_PERCENT 15
 /* For a format with colour of half resolution: -1 after fail() where that has blurred the fringes
  * of a picture of uchar with keys, as it was coded and read back, beyond use. */

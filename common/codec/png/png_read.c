@@ -969,7 +969,7 @@ must_be_png(size_t images, const unsigned char *start, size_t n)
 /* What follows `images` images: 1 another PNG, 0 nothing or something else, -1 a damaged one.
  * Leaves the file where it is. */
 static int
-look_behind(FILE *file, size_t images)
+what_follows(FILE *file, size_t images)
 {
 	unsigned char start[SIGNATURE_BYTES];
 	const size_t n = fread(start, 1, sizeof(start), file);
@@ -989,7 +989,7 @@ read_image(struct job *job, bool by_libpng)
 	png_read_info(job->png, job->info);
 	plan_reading(job);
 	read_pixels(job, by_libpng);
-	job->followed = job->end > ftello(job->file) && look_behind(job->file, job->images) != 0;
+	job->followed = job->end > ftello(job->file) && what_follows(job->file, job->images) != 0;
 	warn_of_surplus(job);
 	return 0;
 }
@@ -1003,13 +1003,13 @@ fail_damaged(const struct loader *loader)
 static int
 load(struct loader *loader, struct frame **out, bool by_libpng)
 {
-	const int behind = loader->frames ? look_behind(loader->file, loader->frames) : 1;
+	const int next = loader->frames ? what_follows(loader->file, loader->frames) : 1;
 	struct job *job;
 	int status = -1;
 
 	*out = NULL;
-	if (behind <= 0)
-		return behind < 0 ? fail_damaged(loader) : 0;
+	if (next <= 0)
+		return next < 0 ? fail_damaged(loader) : 0;
 	job = must_alloc(1, sizeof(*job));
 	job->images = loader->frames + 1;
 	job->path = loader->path;
