@@ -8,7 +8,7 @@ setup_file() {
 	# what is compiled already stays so: the copy keeps time stamps and compiler
 	mkdir -p "$tree"/{tests/agree,build,samples}
 	cp -a "$top"/{Makefile,common,scripts} "$tree"
-	cp -a "$top"/samples/block.yml "$tree"/samples
+	cp -a "$top"/samples/{block.yml,portal.json,rig.json,recipe.mk} "$tree"/samples
 	cp -a "$top"/tests/{examples.bats,helpers.bash,agreement.bash,frames.py,ignored.py} "$tree"/tests
 	if [ -e "$top/build/flags.list" ]; then
 		cp -a "$top"/build/{common,libfringepipe.a,*.list} "$tree"/build
@@ -129,7 +129,7 @@ expect(np.abs(out["difference"] - 9 * 7 / 3) < 1e-5, out["difference"])'
 @test "newtool: the examples of their man pages run as they stand" {
 	mkdir man
 	cp "$tree"/man/new{map,flow,pair}.1 man
-	cp -r "$tree"/{samples,tests} .
+	cp -r "$tree"/{samples,scripts,tests} .
 	run bats -f "every man page's" tests/examples.bats
 	echo "$output"
 	[ "$status" -eq 0 ]
