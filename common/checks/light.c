@@ -304,12 +304,20 @@ const struct check check_saturation = {
 #define CLIPPED_PIXELS 8192	/* looked at first, about; a good one costs a look at its phase */
 #define CLIPPED_LEAST 30	/* of those lost, from which on a share tells something */
 #define CLIPPED_SHARE 0.03	/* of those that pass all other limits */
-#define CLIPPED_NEAR 0.5	/* of that share: all of the sampled rows are looked at */
+#define CLIPPED_NEAR 0.5	/* of that share, in sampled rows: all pixels are counted; */
+#define CLIPPED_COUNTS 16	/* frames of a run that are counted in vain; then this fires, */
+#define CLIPPED_SAMPLED 2.0	/* times the share in sampled rows */
 
-/* Would the pixel have a phase with less light? Some image of a period is saturated; and all are,
- * or what is left of the fringes passes the other limits. */
-static bool
-is_lost(const struct check_facts *facts, const struct check_rows *rows, size_t i, size_t x)
+/* Of the pixels that pass all limits but that of saturation. */
+struct clipped {
+	size_t good, lost;
+};
+
+/* Adds a pixel by its samples alone. It is lost if some image of a period is saturated; and all
+ * are, or what is left of the fringes passes the other limits. */
+static void
+add_pixel(struct clipped *to, const struct check_facts *facts, const struct frame *in, size_t y,
+    size_t x)
 {
 	const struct capture_set *captures = facts->captures;
 	bool clipped = false, white = false, other = false;
@@ -319,10 +327,10 @@ is_lost(const struct check_facts *facts, const struct check_rows *rows, size_t i
 		double least = INFINITY, most = -INFINITY;
 
 		for (size_t p = 0; p < fringe->n; p++) {
-			double v = (double)frame_sample(&rows->frame, fringe->plane[p], i, x);
+			double v = (double)frame_sample(in, fringe->plane[p], y, x);
 
 			if (isnan(v))
-				return false;
+				return;
 			least = v < least ? v : least;
 			most = v > most ? v : most;
 		}
@@ -332,41 +340,67 @@ is_lost(const struct check_facts *facts, const struct check_rows *rows, size_t i
 		    most - least < facts->min_modulation * (most + least) ||
 		    most + least < 2 * facts->min_mean;
 	}
-	return clipped && (white || !other);
+	to->lost += clipped && (white || !other);
+	to->good += !clipped && !other;
 }
 
-/* The share of the lost ones among those that have a phase or are lost; 0: too few to tell. */
-static double
-find_lost_share(const struct check_facts *facts, const struct check_sample *sample, size_t pixels)
+/* Of sampled rows: those that have a phase are good. */
+static struct clipped
+sample_clipped(const struct check_facts *facts, const struct check_sample *sample)
 {
-	struct check_grid grid = check_grid(&sample->in, pixels);
-	size_t good = 0, lost = 0;
+	struct check_grid grid = check_grid(&sample->in, CLIPPED_PIXELS);
+	struct clipped all = { 0 };
 
 	for (size_t i = 0; i < grid.rows; i++) {
 		const float *phase = frame_floats(&sample->out.frame, 0, i);
 
 		for (size_t x = check_grid_shift(&grid, i); x < sample->in.frame.head.w;
 		    x += grid.step)
-			if (!isnan(phase[x]))
-				good++;
+			if (isnan(phase[x]))
+				add_pixel(&all, facts, &sample->in.frame, i, x);
 			else
-				lost += is_lost(facts, &sample->in, i, x);
+				all.good++;
 	}
-	return lost < CLIPPED_LEAST ? 0 : (double)lost / (double)(good + lost);
+	return all;
+}
+
+static struct clipped
+count_clipped(const struct check_facts *facts, const struct frame *in)
+{
+	struct clipped all = { 0 };
+
+	for (size_t y = 0; y < in->head.h; y++)
+		for (size_t x = 0; x < in->head.w; x++)
+			add_pixel(&all, facts, in, y, x);
+	return all;
+}
+
+static double
+clipped_share(struct clipped all)
+{
+	return all.lost < CLIPPED_LEAST ? 0 : (double)all.lost / (double)(all.good + all.lost);
 }
 
 static bool
 clipped_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
-	double share = find_lost_share(facts, sample, CLIPPED_PIXELS);
+	double share = clipped_share(sample_clipped(facts, sample)), limit = CLIPPED_SHARE;
+	bool counted = sample->whole && *line->kept < CLIPPED_COUNTS;
 
-	if (share > CLIPPED_NEAR * CLIPPED_SHARE)
-		share = find_lost_share(facts, sample, SIZE_MAX);
-	return share > CLIPPED_SHARE &&
-	    check_fire(line, NULL, "about %.0f %% of the pixels that pass all other limits are "
+	if (share <= CLIPPED_NEAR * limit)
+		return false;
+	if (counted) {
+		share = clipped_share(count_clipped(facts, sample->whole));
+		++*line->kept;
+	} else if (sample->whole) {
+		limit *= CLIPPED_SAMPLED;
+	}
+	return share > limit &&
+	    check_fire(line, NULL, "%s%.0f %% of the pixels that pass all other limits are "
 	    "lost to saturation, at %g or above in some image (--max-value): less light or a "
-	    "shorter exposure keeps them", 100 * share, facts->max_value);
+	    "shorter exposure keeps them", counted ? "" : "about ", 100 * share,
+	    facts->max_value);
 }
 
 static bool

@@ -709,10 +709,11 @@ bands_conclude_map(struct link *link, const struct check_sample *sample)
 	link->all_invalid.frames++;
 	if (link->run.body->after)
 		link->run.body->after(&link->run);
-	if (sample)
-		checks_judge(link, sample, CHECK_COMPLETE);
+	/* what may explain it comes last, where summaries look */
 	all_invalid_warn(&link->all_invalid, &link->out, link->run.stage->hint,
 	    link->run.position == 0);
+	if (sample)
+		checks_judge(link, sample, CHECK_COMPLETE);
 	warn_stage(before);
 }
 
@@ -759,8 +760,10 @@ bands_run(struct segment *segment)
 		segment->sample[k] = NULL;
 		if (segment->link[k].checks && !segment->scan)
 			segment->sample[k] = &segment->link[k].checks->sample;
-		if (segment->sample[k])
+		if (segment->sample[k]) {
 			checks_begin(&segment->link[k], segment->sample[k]);
+			check_sample_whole(segment->sample[k], k ? NULL : segment->in);
+		}
 		all_invalid_begin(segment->all_invalid[k],
 		    segment_passed_from(segment, k, 0) != NO_CHANNEL);
 	}

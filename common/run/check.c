@@ -263,6 +263,7 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 			continue;
 		line[i].notes = verbose && !state->judged;
 		line[i].undecided = false;
+		line[i].kept = &state->kept;
 		fires[i] = check->judge(&checks->facts, sample, &line[i]);
 		state->judged = true;
 		state->first = fires[i] || line[i].undecided;	/* till its line is printed */

@@ -254,6 +254,9 @@ struct check_sample {
 	size_t number;		/* of the frame, from 0 on, lost ones counted */
 	bool lost;		/* an earlier one is: nobody knows which files this one has */
 	bool on;		/* some check looks at rows of the stage's frames */
+	/* All of the input, second inputs behind it, until the frame is judged; NULL: it is not in
+	 * memory as a whole, or --valid leaves out pixels of it. */
+	const struct frame *whole;
 	/* --valid, of integers: which sampled pixels count; NULL: all. The others are NaN in both,
 	 * and the samples of `in` are floats. */
 	bool *valid;
@@ -276,6 +279,7 @@ struct check_line {
 	char object[1024], text[CHECK_TEXT_SIZE];
 	bool notes;		/* notes are wanted: -v, the first time that the check judges */
 	bool undecided;		/* judge sets it: there is too little to see in this frame */
+	double *kept;		/* the check's own, from frame to frame: 0 at first */
 };
 
 /* Fires: the line is "object: text"; object may be NULL. Returns true. */

@@ -1155,8 +1155,10 @@ conclude_frame(struct device_frame *frame, const struct frame *out, bool valid)
 	for (size_t k = 0; k < segment->n; k++) {
 		const char *before = warn_stage(segment->link[k].title);
 
-		if (segment->link[k].checks)
+		if (segment->link[k].checks) {
+			check_sample_whole(&frame->sample[k], k ? NULL : frame->in);
 			checks_judge(&segment->link[k], &frame->sample[k], CHECK_COMPLETE);
+		}
 		warn_stage(before);
 	}
 	free_inputs(frame);

@@ -380,6 +380,8 @@ frame_jobs_submit(struct segment *segment)
 		job->segment.run[k] = &job->copy[k].run;
 		job->segment.all_invalid[k] = &job->all_invalid[k];
 		job->segment.sample[k] = segment->link[k].checks ? &job->sample[k] : NULL;
+		if (job->segment.sample[k])
+			check_sample_whole(&job->sample[k], k ? NULL : segment->in);
 		job->seconds[k] = 0;
 	}
 	job->left = segment->h;

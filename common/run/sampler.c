@@ -244,6 +244,15 @@ check_sample_mask(const struct check_sample *sample)
 	mask_rows(&sample->in, &sample->in, sample->valid);
 }
 
+void
+check_sample_whole(struct check_sample *sample, const struct frame *in)
+{
+	sample->whole = sample->valid ? NULL : in;
+	for (size_t c = 0; in && c < in->head.c; c++)
+		if (!in->plane[c].host)
+			sample->whole = NULL;
+}
+
 /* All of a frame that lies whole in memory. */
 static void
 take_frame(struct check_rows *rows, const struct frame *from)

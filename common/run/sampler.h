@@ -18,6 +18,7 @@ struct link_checks {
 		bool applies;		/* by the last plan */
 		bool first;		/* no frame of that plan is judged yet */
 		bool judged;		/* a frame of the run is */
+		double kept;		/* check.h */
 	} *state;
 	struct check_sample sample;	/* of the frame at hand, where frames are made one by one */
 	bool *wants;			/* of the plan's input, then of its output: memory alone */
@@ -45,6 +46,8 @@ void check_rows_copy(struct check_rows *, size_t c, const struct frame *, size_t
 void check_sample_free(struct check_sample *);
 /* A frame is complete: makes the pixels NaN that its mask takes out. */
 void check_sample_mask(const struct check_sample *);
+/* The whole input, NULL where it is none, becomes sample->whole if checks may look at it. */
+void check_sample_whole(struct check_sample *, const struct frame *in);
 
 /* A flow takes a frame, or emits one. */
 void checks_flow_take(struct link *, const struct frame *in);
