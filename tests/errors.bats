@@ -633,4 +633,12 @@ for i in range(36):
 		fails 1 "phase2depth: $name: line " phase2depth --calib $name phase.nrrd -o out.nrrd
 		[[ $stderr == *"key a comes a second time: keep one of the two" ]]
 	done
+	# two names of one quantity: the same values do no harm
+	cp "$top/samples/portal.json" c.json
+	sed -i '/"T_cam_to_proj_mm"/{p; s/_mm//}' c.json
+	py 'write_frames("abs.nrrd", Frame(np.tile(np.linspace(60, 130, 320, dtype="f4"), (240, 1)), ["absphase"]))'
+	silent phase2depth -q --calib c.json --origin 0,0 --period 20 abs.nrrd -o out.nrrd
+	sed -i '/"T_cam_to_proj"/s/\[ *-*[0-9.]*/[ 1/' c.json
+	fails 1 "c.json: T_cam_to_proj and T_cam_to_proj_mm are two names of " \
+		phase2depth --calib c.json --origin 0,0 --period 20 abs.nrrd -o out.nrrd
 }

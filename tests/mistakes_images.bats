@@ -66,6 +66,15 @@ load mistakes.bash
 	done
 	fringeprobe -m patterns/list.txt <captures.nrrd >report
 	[ "$(tail -1 report)" = "fringepipe phasewrap -m patterns/list.txt - , unwrap2f" ]
+	# formats without keys: what looks like a pattern is read, with a warning if captures may be meant
+	mkdir bare
+	for format in bmp npy; do
+		fringegen -s 64x48 -p 16 -n 4 -o bare/%02d.$format -m bare/list.txt
+		mistake "bare/list.txt: its images look like the projected patterns, and are read" phasewrap -m bare/list.txt -o no.nrrd <captures.nrrd
+		right phasewrap -m bare/list.txt -o no.nrrd </dev/null
+		fringesim -q -s 64x48 -p 16 -n 4 --noise 1 | framecat -o bare/%02d.$format
+		right phasewrap -m bare/list.txt -o no.nrrd <captures.nrrd
+	done
 	# a manifest of captures is read, whatever standard input is; so are patterns whose list takes standard input
 	right phasewrap -m caps.txt -o no.nrrd <noise
 	mistake "its images are the projected patterns" phasewrap -m - -o no.nrrd < <(sed 's,^[a-z],patterns/&,' patterns/list.txt)

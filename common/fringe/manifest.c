@@ -581,26 +581,49 @@ manifest_measurement(const struct manifest *manifest)
 	return manifest->n;
 }
 
-/* Did fringegen alone write the manifest's first image? fringesim photographs such patterns. */
+/* Is a picture one row, or one column, over and over, as patterns of a projector are and captures
+ * are not? */
 static bool
-names_patterns(const struct manifest *manifest)
+is_ruled(const struct frame *frame)
+{
+	size_t w = frame->head.w, h = frame->head.h, along_x = 0, along_y = 0;
+
+	for (size_t y = 0; y < h; y++)
+		for (size_t x = 0; x < w; x++) {
+			float v = frame_sample(frame, 0, y, x);
+
+			along_x += v != frame_sample(frame, 0, y, 0);
+			along_y += v != frame_sample(frame, 0, 0, x);
+		}
+	return (along_x == 0) != (along_y == 0);
+}
+
+enum pictures { PICTURES_CAPTURED, PICTURES_LIKE_PATTERNS, PICTURES_PATTERNS };
+
+/* What the manifest's first image is. Patterns: fringegen alone wrote it (fringesim photographs
+ * such patterns). Like patterns: a file without keys that looks so. */
+static enum pictures
+look_at_pictures(const struct manifest *manifest)
 {
 	const char *path = manifest->row[0].file, *writer, *next;
+	enum pictures pictures = PICTURES_CAPTURED;
 	struct frame *frame;
 	struct stat st;
-	bool patterns;
 
 	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))	/* a pipe can be read once */
-		return false;
+		return pictures;
 	if (source_load(path, &frame) < 0) {
 		fail_clear();		/* the run fails where it reads the file */
-		return false;
+		return pictures;
 	}
 	writer = meta_get(&frame->head.meta, "cmd.1");
 	next = meta_get(&frame->head.meta, "cmd.2");
-	patterns = writer && !strncmp(writer, "fringegen", 9) && !next;
+	if (writer && !strncmp(writer, "fringegen", 9) && !next)
+		pictures = PICTURES_PATTERNS;
+	else if (!writer && is_ruled(frame))
+		pictures = PICTURES_LIKE_PATTERNS;
 	frame_free(frame);
-	return patterns;
+	return pictures;
 }
 
 static bool
@@ -615,12 +638,19 @@ standard_input_has_data(void)
 int
 manifest_operands(const struct manifest *manifest, const char *path, struct run *run, char ***file)
 {
+	enum pictures pictures = PICTURES_PATTERNS;
+
 	for (size_t i = 0; i < run->operands; i++)
 		if (!strcmp(path, "-") && !strcmp(run->operand[i], "-"))
 			return fail_usage("--manifest", "and the images both want standard input");
 	if (run->position > 0 || run->operands > 0)
 		return 0;
-	if (*manifest->row->plane || names_patterns(manifest)) {
+	if (!*manifest->row->plane)
+		pictures = look_at_pictures(manifest);
+	if (pictures == PICTURES_LIKE_PATTERNS && strcmp(path, "-") && standard_input_has_data())
+		warn(path, "its images look like the projected patterns, and are read; captures on "
+		    "standard input want the operand -");
+	if (pictures == PICTURES_PATTERNS) {
 		if (strcmp(path, "-") && standard_input_has_data())
 			return 0;
 		if (*manifest->row->plane)

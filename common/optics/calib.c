@@ -379,21 +379,27 @@ static const struct dialect dialects[] = {
 
 #define DIALECTS (sizeof(dialects) / sizeof(dialects[0]))
 
-/* The entry of the first of the names that the file has. */
+/* The entry of the first of the names that the file has; *names moves on behind it. */
+static const struct number_file_entry *
+find_next(const struct number_file *numbers, const char **names)
+{
+	const struct number_file_entry *entry = NULL;
+
+	while (!entry && **names) {
+		size_t n = strcspn(*names, "|");
+		char name[NUMBER_FILE_NAME_SIZE];
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, *names);
+		entry = number_file_find(numbers, name);
+		*names += n + ((*names)[n] == '|');
+	}
+	return entry;
+}
+
 static const struct number_file_entry *
 find(const struct number_file *numbers, const char *names)
 {
-	for (;;) {
-		size_t n = strcspn(names, "|");
-		char name[NUMBER_FILE_NAME_SIZE];
-		const struct number_file_entry *entry;
-
-		snprintf(name, sizeof(name), "%.*s", (int)n, names);
-		entry = number_file_find(numbers, name);
-		if (entry || !names[n])
-			return entry;
-		names += n + 1;
-	}
+	return *names ? find_next(numbers, &names) : number_file_find(numbers, names);
 }
 
 bool
@@ -421,7 +427,7 @@ int
 calib_get(const char *path, const struct number_file *numbers, const char *names, const char *what,
     size_t expected, double *out)
 {
-	const struct number_file_entry *entry = find(numbers, names);
+	const struct number_file_entry *entry = find(numbers, names), *other;
 
 	if (!entry)
 		return fail_absent(path, numbers, names, what);
@@ -437,6 +443,11 @@ calib_get(const char *path, const struct number_file *numbers, const char *names
 			return fail(path, "%s: expected numbers, value %zu is none", entry->name,
 			    i + 1);
 	}
+	while ((other = find_next(numbers, &names)))
+		if (other->n != expected || memcmp(out, numbers->v + other->first,
+		    expected * sizeof(*out)) != 0)
+			return fail(path, "%s and %s are two names of %s, and their values differ",
+			    entry->name, other->name, what);
 	return number_file_check_size(path, numbers, entry);
 }
 
