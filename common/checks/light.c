@@ -301,8 +301,8 @@ const struct check check_saturation = {
 
 /* ---- clipped ---- */
 
-#define CLIPPED_PIXELS 8192	/* looked at first, about; a good one costs a look at its phase */
-#define CLIPPED_LEAST 30	/* of those lost, from which on a share tells something */
+#define CLIPPED_PIXELS 2048	/* looked at first, about; a good one costs a look at its phase */
+#define CLIPPED_LEAST 20	/* of those lost, from which on a share tells something */
 #define CLIPPED_SHARE 0.03	/* of those that pass all other limits */
 #define CLIPPED_NEAR 0.5	/* of that share, in sampled rows: all pixels are counted; */
 #define CLIPPED_COUNTS 16	/* frames of a run that are counted in vain; then this fires, */
@@ -344,11 +344,11 @@ add_pixel(struct clipped *to, const struct check_facts *facts, const struct fram
 	to->good += !clipped && !other;
 }
 
-/* Of sampled rows: those that have a phase are good. */
+/* Of so many pixels of the sampled rows, about: those that have a phase are good. */
 static struct clipped
-sample_clipped(const struct check_facts *facts, const struct check_sample *sample)
+sample_clipped(const struct check_facts *facts, const struct check_sample *sample, size_t pixels)
 {
-	struct check_grid grid = check_grid(&sample->in, CLIPPED_PIXELS);
+	struct check_grid grid = check_grid(&sample->in, pixels);
 	struct clipped all = { 0 };
 
 	for (size_t i = 0; i < grid.rows; i++) {
@@ -385,7 +385,8 @@ static bool
 clipped_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
-	double share = clipped_share(sample_clipped(facts, sample)), limit = CLIPPED_SHARE;
+	double share = clipped_share(sample_clipped(facts, sample, CLIPPED_PIXELS));
+	double limit = CLIPPED_SHARE;
 	bool counted = sample->whole && *line->kept < CLIPPED_COUNTS;
 
 	if (share <= CLIPPED_NEAR * limit)
@@ -393,8 +394,9 @@ clipped_judge(const struct check_facts *facts, const struct check_sample *sample
 	if (counted) {
 		share = clipped_share(count_clipped(facts, sample->whole));
 		++*line->kept;
-	} else if (sample->whole) {
-		limit *= CLIPPED_SAMPLED;
+	} else {
+		share = clipped_share(sample_clipped(facts, sample, SIZE_MAX));
+		limit *= sample->whole ? CLIPPED_SAMPLED : 1;
 	}
 	return share > limit &&
 	    check_fire(line, NULL, "%s%.0f %% of the pixels that pass all other limits are "
