@@ -9,7 +9,7 @@ CROSS := aarch64-linux-gnu-
 
 .PHONY: nightly static sanitized tsan determinism soak places probe streams uncertainty calibration stereo lines laser views rig live cluster slurm bench-all coverage arm
 nightly: stages  ## run every long loop, one line each (T=SECONDS for the fuzzers; SHARE=10: a tenth of each)
-	MAKE="$(MAKE)" T=$(T) SHARE=$(SHARE) scripts/nightly $(NIGHTLY)
+	T=$(T) SHARE=$(SHARE) scripts/nightly $(NIGHTLY)
 
 static:  ## analyse C, scripts and man pages without running them
 	scripts/check-static --all

@@ -483,7 +483,7 @@ write_frames("zero.nrrd", Frame(late * 0, ["absphase"]))'
 		phasewrap -n 3 -s -120,0,120 --min-amplitude 99 captures.nrrd -o out.nrrd
 	run -1 --separate-stderr phasewrap -n 3 -s -120,0,120 -p 30 --axis x --max-value 1 captures.nrrd captures.nrrd -o out.nrrd
 	echo "$stderr" >messages
-	[[ $(head -n 1 messages) == "phasewrap: 100 % of the lit pixels are lost to saturation alone, at 1 or above"* ]]
+	[[ $(head -n 1 messages) == "phasewrap: about 100 % of the pixels that pass all other limits are lost to saturation, at 1 or above"* ]]
 	[ "$(tail -n +2 messages)" = "phasewrap: no pixel of phase is valid, though the input has some: see $advice" ]
 	for run in "-j 1" "-j 2" "-j 7"; do
 		# shellcheck disable=SC2086

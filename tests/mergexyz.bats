@@ -100,8 +100,8 @@ expect(c.meta["cmd.1"] == "mergexyz --view=right.nrrd --pose=identity.txt --pose
 	framecmp cloud.nrrd one.nrrd
 	mergexyz left.nrrd --view right.nrrd --pose first.txt --pose found.txt -o again.nrrd
 	framecmp --max 1e-4 cloud.nrrd again.nrrd
-	# from 3 degrees and 5 mm, 31 mm at the surface: the pose, or an error, and never a wrong pose
-	for off in "3 5" "8 10" "25 50"; do
+	# from far off: the pose, or an error, and never a wrong pose (of more starts and seeds: make views)
+	for off in "3 5" "25 50"; do
 		# shellcheck disable=SC2086
 		start $off
 		rm -f found.txt
@@ -208,15 +208,8 @@ p = d * 60 * (1 + 0.1 * x * y + 0.1 * y * z + 0.1 * x ** 3 + 0.03 * np.sin(5 * x
 	py '
 import body
 rms, seam = body.errors("s", ["p0", "p1", "p2", "p3"])
-expect(rms < 0.18 and seam < 0.12 * 0.5, rms, seam)'	# the Cramer-Rao bound is 0.10 mm, of eight draws 0.09 to 0.16
+expect(rms < 0.18 and seam < 0.12 * 0.5, rms, seam)'	# the Cramer-Rao bound is 0.10 mm; eight draws, and bodies by cameras: make views
 	xyz2mesh body.nrrd -o body.stl
-	# pictures of cameras, few of whose pixels meet: as clouds; in order they were refused
-	py 'import body; body.scan("s", pinhole=True, slices=270, rays=200)'
-	mergexyz s.0.nrrd "${view[@]}" --icp --write-pose p0 --write-pose p1 --write-pose p2 --write-pose p3 -o body.nrrd
-	py '
-import body
-rms, seam = body.errors("s", ["p0", "p1", "p2", "p3"])
-expect(rms < 0.9 and seam < 0.12 * 0.5, rms, seam)'
 	for shape in torso cylinder sphere; do
 		py 'import body; body.scan("s", sys.argv[1])' $shape
 		fails 1 "free, most of all the" mergexyz s.0.nrrd "${view[@]}" --icp -o x.nrrd

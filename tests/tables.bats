@@ -26,22 +26,24 @@ def same(a, b):
 		py "$tables"'
 write_frames("t.nrrd", table(int(sys.argv[1]), ["x", "y", "z", "sigma", "a,b", "\"q\"", "7"],
 	note="a \\\\ b:c", period_px="5 6", empty=""))' $n
-		for form in csv vnl ply "ply --ascii" pcd "pcd --ascii"; do
+		forms=(csv vnl ply "ply --ascii" pcd "pcd --ascii")
+		for form in "${forms[@]}"; do
 			read -r suffix option <<<"$form"
 			framecat $option t.nrrd -o "t.$suffix"
-			framecat "t.$suffix" -o file.nrrd
-			framecat <"t.$suffix" >input.nrrd
+			framecat "t.$suffix" -o "file $form.nrrd"
+			framecat <"t.$suffix" >"input $form.nrrd"
 			# byte by byte at first, as from a slow producer
-			{ head -c 1 "t.$suffix"; sleep 0.1; tail -c +2 "t.$suffix"; } | framecat >pipe.nrrd
-			py "$tables"'
-a = read_frame("t.nrrd")
-for back in "file", "input", "pipe":
-	b = read_frame(back + ".nrrd")
-	same(a, b)
-	for key in "note", "period_px", "empty":
-		expect(b.meta.get(key) == a.meta[key], sys.argv, back, key, b.meta)
-	expect(b.meta["cmd.1"].startswith("framecat") and b.meta["cmd.2"].startswith("framecat"), back, b.meta)' "$form"
+			{ head -c 1 "t.$suffix"; sleep 0.1; tail -c +2 "t.$suffix"; } | framecat >"pipe $form.nrrd"
 		done
+		py "$tables"'
+a = read_frame("t.nrrd")
+for form in sys.argv[1:]:
+	for back in "file", "input", "pipe":
+		b = read_frame("%s %s.nrrd" % (back, form))
+		same(a, b)
+		for key in "note", "period_px", "empty":
+			expect(b.meta.get(key) == a.meta[key], sys.argv, back, form, key, b.meta)
+		expect(b.meta["cmd.1"].startswith("framecat") and b.meta["cmd.2"].startswith("framecat"), back, form, b.meta)' "${forms[@]}"
 	done
 }
 

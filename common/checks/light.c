@@ -3,8 +3,8 @@
  *
  * `max-value`, `min-amplitude`: limits that the type of the samples makes useless.
  *
- * `clipped`: how many of the lit pixels have no phase because some image is saturated there, and
- * for no other reason.
+ * `clipped`: how many of the pixels that pass all other limits have no phase because some image is
+ * saturated there.
  *
  * `saturation`: where samples end below the largest number of their type. A 12-bit camera saturates
  * at 4095, or at 65520 where its bits stand above, and one of 8 bits may at 235; a test for 65535
@@ -251,8 +251,8 @@ saturation_judge(const struct check_facts *facts, const struct check_sample *sam
 	if (top.value < type_most[saturation.type] && is_plateau(&saturation, &all)) {
 		double most = saturation.type == SAMPLE_FLOAT ? (double)all.most : top.value;
 
-		return check_fire(line, NULL, "%.1f %% of the fringe images' samples are exactly "
-		    "%.9g, and none is above: if the camera saturates there give --max-value %.9g",
+		return check_fire(line, NULL, "about %.0f %% of the fringe images' samples are "
+		    "exactly %.9g, and none is above: if the camera saturates there give --max-value %.9g",
 		    100.0 * top.n[0] / (double)saturation.samples, most, most);
 	}
 	return false;
@@ -271,9 +271,10 @@ const struct check check_saturation = {
 
 /* ---- clipped ---- */
 
-#define CLIPPED_PIXELS 8192	/* looked at, about; a good one costs a look at its phase */
+#define CLIPPED_PIXELS 8192	/* looked at first, about; a good one costs a look at its phase */
 #define CLIPPED_LEAST 30	/* of those lost, from which on a share tells something */
-#define CLIPPED_SHARE 0.03	/* of the lit ones */
+#define CLIPPED_SHARE 0.03	/* of those that pass all other limits */
+#define CLIPPED_NEAR 0.5	/* of that share: all of the sampled rows are looked at */
 
 /* Would the pixel have a phase with less light? Some image of a period is saturated; and all are,
  * or what is left of the fringes passes the other limits. */
@@ -304,11 +305,11 @@ is_lost(const struct check_facts *facts, const struct check_rows *rows, size_t i
 	return clipped && (white || !other);
 }
 
-static bool
-clipped_judge(const struct check_facts *facts, const struct check_sample *sample,
-    struct check_line *line)
+/* The share of the lost ones among those that have a phase or are lost; 0: too few to tell. */
+static double
+find_lost_share(const struct check_facts *facts, const struct check_sample *sample, size_t pixels)
 {
-	struct check_grid grid = check_grid(&sample->in, CLIPPED_PIXELS);
+	struct check_grid grid = check_grid(&sample->in, pixels);
 	size_t good = 0, lost = 0;
 
 	for (size_t i = 0; i < grid.rows; i++) {
@@ -321,11 +322,21 @@ clipped_judge(const struct check_facts *facts, const struct check_sample *sample
 			else
 				lost += is_lost(facts, &sample->in, i, x);
 	}
-	if (lost < CLIPPED_LEAST || (double)lost <= CLIPPED_SHARE * (double)(good + lost))
-		return false;
-	return check_fire(line, NULL, "%.0f %% of the lit pixels are lost to saturation alone, at "
-	    "%g or above in some image (--max-value): less light or a shorter exposure keeps them",
-	    100.0 * (double)lost / (double)(good + lost), facts->max_value);
+	return lost < CLIPPED_LEAST ? 0 : (double)lost / (double)(good + lost);
+}
+
+static bool
+clipped_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	double share = find_lost_share(facts, sample, CLIPPED_PIXELS);
+
+	if (share > CLIPPED_NEAR * CLIPPED_SHARE)
+		share = find_lost_share(facts, sample, SIZE_MAX);
+	return share > CLIPPED_SHARE &&
+	    check_fire(line, NULL, "about %.0f %% of the pixels that pass all other limits are "
+	    "lost to saturation, at %g or above in some image (--max-value): less light or a "
+	    "shorter exposure keeps them", 100 * share, facts->max_value);
 }
 
 static bool
