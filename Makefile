@@ -40,8 +40,9 @@ PACKAGES := libpng libdeflate libjpeg zlib
 CPPFLAGS := $(strip $(CPPFLAGS) -Icommon -D_GNU_SOURCE= $(shell $(PKG_CONFIG) --cflags $(PACKAGES)) $(if $(word 2,$(LEVELS)),,-DCPU_ONE_LEVEL=_$(LEVELS)))
 LDLIBS := $(strip $(LDLIBS) $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm -ldl)
 CFLAGS ?= -g1
-# loops are written for gcc's vectoriser; & of conditions is meant where it stands
-COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-failed -Wno-bitwise-instead-of-logical -Wno-psabi,\
+# loops are written for gcc's vectoriser; & of conditions is meant where it stands; a parameter without a name is not used
+COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-failed -Wno-bitwise-instead-of-logical -Wno-psabi \
+	-Wno-c2x-extensions,\
 	-fno-thread-jumps --param=vect-max-peeling-for-alignment=0)
 # tools read files of strangers; a sanitizer checks more than _FORTIFY_SOURCE, and they exclude each other
 HARDENED := -fPIE -fstack-protector-strong $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)

@@ -116,8 +116,11 @@ expect(eval("%r %s" % (np.sqrt(np.nanmean((z - t) ** 2)), sys.argv[2])), "z")' "
 	error_mm "period 61.5 for 60" "> 15"
 	mistake "as where the fringe period is 60 px, not 61.5" phase2depth --calib ok.json wrong_x.nrrd --across wrong_y.nrrd -o p.nrrd
 	run --separate-stderr phase2depth -v --calib ok.json wrong_x.nrrd --across wrong_y.nrrd -o p.nrrd
-	[ "$(grep -c "epipolar lines" <<<"$stderr")" = 1 ]
+	[ "$(grep -c "epipolar lines" <<<"$stderr")" = 2 ]	# also the line that the first one explains
 	period=$(grep -oP 'the fringe period is \K[0-9.]+' <<<"$stderr")
+	# a check that is switched off explains nothing
+	run --separate-stderr phase2depth --no-check rig-fault --calib ok.json wrong_x.nrrd --across wrong_y.nrrd -o p.nrrd
+	[[ $stderr == *"epipolar lines"* && $stderr != *"as where"* ]]
 	for axis in x y; do framecat --set period_px=$period wrong_$axis.nrrd -o right_$axis.nrrd; done
 	right phase2depth --calib ok.json right_x.nrrd --across right_y.nrrd -o p.nrrd
 	error_mm "period $period" "< 0.3"

@@ -19,7 +19,7 @@ command_trigger(struct camera *camera)
 }
 
 static int
-command_take(struct camera *camera, double timeout_s, struct frame **out)
+command_take(struct camera *camera, double, struct frame **out)
 {
 	static const double full[] = { 255, 65535, 1 };
 	struct command_file *own = camera->own;
@@ -27,7 +27,6 @@ command_take(struct camera *camera, double timeout_s, struct frame **out)
 	size_t first = 0;
 	int status;
 
-	(void)timeout_s;
 	if (source_load(own->file, &picture) < 0) {
 		fail_prefix(own->command);
 		return -1;

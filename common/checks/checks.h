@@ -20,8 +20,8 @@ extern const struct check check_gray;
 /* steps.c */
 extern const struct check check_steps, check_assumed_shifts, check_direction;
 /* orders.c */
-extern const struct check check_beat, check_field, check_residuals, check_row_jumps,
-    check_column_jumps, check_row_code, check_column_code, check_offset;
+extern const struct check check_beat, check_field, check_residuals, check_jumps, check_gray_of,
+    check_offset;
 /* geometry.c */
 extern const struct check check_calibration, check_coordinates, check_turned, check_epipolar,
     check_rig_fault, check_reference_plane, check_same_phase, check_textures,
@@ -34,9 +34,11 @@ extern const struct check check_units, check_phase_samples, check_period_key;
 extern const struct check check_line_images, check_line_background, check_line_threshold,
     check_line_sigma, check_line_pieces, check_line_direction, check_line_sign;
 
-/* The channel of the absolute phase, else of the wrapped one, else the only one; NO_CHANNEL. In
- * units.c. */
+/* The channel of the absolute phase, else of the wrapped one, else the only one; NO_CHANNEL. The
+ * second marks that of the input. Both in units.c. */
 size_t check_phase_channel(const struct check_facts *, const struct frame_head *);
+void check_phase_input(const struct check_facts *, const struct check_heads *, bool *in,
+    bool *out);
 /* For checks of points, which are the first three channels of the output, all in geometry.c. Are
  * there points by a calibration? Marks their channels. */
 bool check_has_points(const struct check_facts *, const struct check_heads *);

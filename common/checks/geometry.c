@@ -27,12 +27,8 @@ check_has_points(const struct check_facts *facts, const struct check_heads *head
 }
 
 void
-check_point_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
-    bool *out)
+check_point_channels(const struct check_facts *, const struct check_heads *, bool *, bool *out)
 {
-	(void)facts;
-	(void)heads;
-	(void)in;
 	out[0] = out[1] = out[2] = true;
 }
 
@@ -146,13 +142,10 @@ calibration_judge(const struct check_facts *facts, const struct check_sample *sa
 	return false;
 }
 
-static const char *const calibration_explains[] = { "coordinates", "turned", "epipolar",
-	"rig-fault", NULL };
-
 const struct check check_calibration = {
 	.name = "calibration", .rank = 1, .looks = CHECK_OUTPUT | CHECK_FIRST,
-	.explains = calibration_explains, .applies = check_has_points,
-	.channels = check_point_channels, .judge = calibration_judge
+	.explains = CHECK_NAMES("coordinates", "turned", "epipolar", "rig-fault"),
+	.applies = check_has_points, .channels = check_point_channels, .judge = calibration_judge
 };
 
 /*
@@ -545,12 +538,10 @@ coordinates_channels(const struct check_facts *facts, const struct check_heads *
 	in[head_channel(heads->in, "absphase")] = true;
 }
 
-static const char *const coordinates_explain[] = { "turned", "epipolar", NULL };
-
 const struct check check_coordinates = {
 	.name = "coordinates", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
-	.explains = coordinates_explain, .applies = has_phase, .channels = coordinates_channels,
-	.judge = coordinates_judge
+	.explains = CHECK_NAMES("turned", "epipolar"), .applies = has_phase,
+	.channels = coordinates_channels, .judge = coordinates_judge
 };
 
 /* ---- is the surface turned away? ---- */
@@ -577,11 +568,9 @@ turned_judge(const struct check_facts *facts, const struct check_sample *sample,
 	    suggest_period(&c, sample, period));
 }
 
-static const char *const turned_explains[] = { "epipolar", NULL };
-
 const struct check check_turned = {
 	.name = "turned", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
-	.explains = turned_explains, .applies = has_phase,
+	.explains = CHECK_NAMES("epipolar"), .applies = has_phase,
 	.channels = coordinates_channels, .judge = turned_judge
 };
 
@@ -964,35 +953,26 @@ judge_cause(const struct epipolar *check, struct check_line *line)
 	return fitting && fire_cause(check, fitting, k, line);
 }
 
+/* Lets `judge` see the distances of this frame, if enough pixels have one. */
 static bool
-cause_judge(const struct check_facts *facts, const struct check_sample *sample,
-    struct check_line *line)
+judge_distances(const struct check_facts *facts, const struct check_sample *sample,
+    bool (*judge)(const struct epipolar *, struct check_line *), struct check_line *line)
 {
 	struct epipolar check;
 	bool fires;
 
 	line->undecided = !measure_epipolar(&check, facts, sample);
-	fires = !line->undecided && judge_cause(&check, line);
+	fires = !line->undecided && judge(&check, line);
 	free_epipolar(&check);
 	return fires;
 }
 
-/* Looks at every frame: a rig may be knocked during a run. Where rig-fault names a cause in the
- * first one, its line has the figures. */
+/* Looks at every frame: a rig may be knocked during a run. */
 static bool
 epipolar_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
-	const bool first = sample->number == 0;
-	struct check_line cause;
-	struct epipolar check;
-	bool fires;
-
-	line->undecided = !measure_epipolar(&check, facts, sample);
-	fires = !line->undecided && !(first && judge_cause(&check, &cause)) &&
-	    judge_epipolar(&check, line);
-	free_epipolar(&check);
-	return fires;
+	return judge_distances(facts, sample, judge_epipolar, line);
 }
 
 const struct check check_epipolar = {
@@ -1000,13 +980,18 @@ const struct check check_epipolar = {
 	.applies = epipolar_applies, .channels = check_point_channels, .judge = epipolar_judge
 };
 
-/* Points may lie outside the projector, or seem turned away, because of the same fault. */
-static const char *const cause_explains[] = { "coordinates", "turned", "epipolar", NULL };
+static bool
+rig_fault_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	return judge_distances(facts, sample, judge_cause, line);
+}
 
+/* Points may lie outside the projector, or seem turned away, because of the same fault. */
 const struct check check_rig_fault = {
 	.name = "rig-fault", .rank = 1, .looks = CHECK_OUTPUT | CHECK_SECOND | CHECK_FIRST,
-	.explains = cause_explains, .applies = epipolar_applies, .channels = check_point_channels,
-	.judge = cause_judge
+	.explains = CHECK_NAMES("coordinates", "turned", "epipolar"), .applies = epipolar_applies,
+	.channels = check_point_channels, .judge = rig_fault_judge
 };
 
 /*
@@ -1101,17 +1086,9 @@ reference_plane_applies(const struct check_facts *facts, const struct check_head
 	return facts->above_plane && check_phase_channel(facts, heads->in) < heads->own;
 }
 
-static void
-reference_plane_channels(const struct check_facts *facts, const struct check_heads *heads,
-    bool *in, bool *out)
-{
-	(void)out;
-	in[check_phase_channel(facts, heads->in)] = true;
-}
-
 const struct check check_reference_plane = {
 	.name = "reference-plane", .rank = 1, .looks = CHECK_INPUT | CHECK_SECOND | CHECK_FIRST,
-	.applies = reference_plane_applies, .channels = reference_plane_channels,
+	.applies = reference_plane_applies, .channels = check_phase_input,
 	.judge = reference_plane_judge
 };
 
@@ -1128,23 +1105,15 @@ const struct check check_reference_plane = {
 #define BEHIND_SHARE 0.1	/* of the points; correct pairs have 0 */
 
 static bool
-is_pair(const struct check_facts *facts, const struct check_heads *heads)
-{
-	(void)heads;
-	return facts->pair;
-}
-
-static bool
-same_phase_judge(const struct check_facts *facts, const struct check_sample *sample,
+same_phase_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
-	(void)sample;
 	return facts->pair->same && check_fire(line, facts->pair->path, "has the same phase as the "
 	    "input in each pixel: is it the other camera's?");
 }
 
 const struct check check_same_phase = {
-	.name = "same-phase", .rank = 1, .applies = is_pair, .judge = same_phase_judge
+	.name = "same-phase", .rank = 1, .judge = same_phase_judge
 };
 
 static bool
@@ -1184,13 +1153,12 @@ describe_shift(const struct alike_places *places, const char *what, char *text)
 /* Where rows are wrong, fewer places look alike at any shift along the rows, and vice versa: if
  * both directions seem wrong, the one with more places is. */
 static bool
-textures_judge(const struct check_facts *facts, const struct check_sample *sample,
+textures_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
 	const struct alike_places *rows = &facts->pair->rows, *columns = &facts->pair->columns;
 	char text[80];
 
-	(void)sample;
 	if (is_elsewhere(columns) && columns->shifted > rows->shifted)
 		return check_fire(line, facts->pair->path, "the textures of points that match look "
 		    "alike in other columns (at %zu of %zu places; %s): are the phases of one "
@@ -1204,17 +1172,16 @@ textures_judge(const struct check_facts *facts, const struct check_sample *sampl
 }
 
 const struct check check_textures = {
-	.name = "textures", .rank = 1, .applies = is_pair, .judge = textures_judge
+	.name = "textures", .rank = 1, .judge = textures_judge
 };
 
 static bool
-behind_cameras_judge(const struct check_facts *facts, const struct check_sample *sample,
+behind_cameras_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
 	const struct matched_pair *pair = facts->pair;
 	double points = (double)pair->points, behind = (double)pair->behind;
 
-	(void)sample;
 	return points >= MIN_PAIR_POINTS && behind > BEHIND_SHARE * points && check_fire(line,
 	    pair->path, "%.0f %% of the points lie behind the cameras: are left and right "
 	    "exchanged, is the sign of T right, are the phases of both of one measurement, and do "
@@ -1222,7 +1189,7 @@ behind_cameras_judge(const struct check_facts *facts, const struct check_sample 
 }
 
 const struct check check_behind_cameras = {
-	.name = "behind-cameras", .rank = 1, .applies = is_pair, .judge = behind_cameras_judge
+	.name = "behind-cameras", .rank = 1, .judge = behind_cameras_judge
 };
 
 /* ---- points far off a fitted shape ---- */
@@ -1238,28 +1205,11 @@ const struct check check_behind_cameras = {
 #define OUTLIER_POINTS 200	/* of fewer, noise moves fits */
 
 static bool
-is_fitted(const struct check_facts *facts, const struct check_heads *heads)
-{
-	(void)heads;
-	return facts->residuals;
-}
-
-static void
-no_rows(const struct check_facts *facts, const struct check_heads *heads, bool *in, bool *out)
-{
-	(void)facts;
-	(void)heads;
-	(void)in;
-	(void)out;
-}
-
-static bool
-outliers_judge(const struct check_facts *facts, const struct check_sample *sample,
+outliers_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
 	const struct fitted_residuals *of = facts->residuals;
 
-	(void)sample;
 	if (of->points && of->largest > OUTLIER_SCATTERS * of->scatter &&
 	    of->largest > OUTLIER_ROUNDINGS * of->rounding)
 		return check_fire(line, NULL, "%zu of %zu points are more than %d times as far "
@@ -1275,8 +1225,7 @@ outliers_judge(const struct check_facts *facts, const struct check_sample *sampl
 }
 
 const struct check check_outliers = {
-	.name = "outliers", .rank = 2, .looks = CHECK_OUTPUT, .applies = is_fitted,
-	.channels = no_rows, .judge = outliers_judge
+	.name = "outliers", .rank = 2, .looks = CHECK_RESULTS, .judge = outliers_judge
 };
 
 /* ---- points of a surface ---- */
@@ -1289,19 +1238,11 @@ const struct check check_outliers = {
 #define SPARSE_SHARE 0.1	/* views of steep surfaces have 0.045; half a ball, torn, 0.15 up */
 
 static bool
-is_surface(const struct check_facts *facts, const struct check_heads *heads)
-{
-	(void)heads;
-	return facts->surface;
-}
-
-static bool
-inside_out_judge(const struct check_facts *facts, const struct check_sample *sample,
+inside_out_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
 	const struct surface_points *of = facts->surface;
 
-	(void)sample;
 	return of->turned > TURNED_SHARE && check_fire(line, of->seen_from,
 	    "%.0f %% of the surface is inside out: the points were seen from other places, too; "
 	    "make normals view by view (normals), then merge", 100 * of->turned);
@@ -1309,24 +1250,20 @@ inside_out_judge(const struct check_facts *facts, const struct check_sample *sam
 
 /* Between two sheets that face the same way the distance changes its sign, too. */
 static bool
-against_judge(const struct check_facts *facts, const struct check_sample *sample,
-    struct check_line *line)
+against_judge(const struct check_facts *facts, const struct check_sample *, struct check_line *line)
 {
 	const struct surface_points *of = facts->surface;
 
-	(void)sample;
 	return of->against > AGAINST_SHARE && check_fire(line, "nx", "%.0f %% of the triangles "
 	    "look against the normals of their points: views are not aligned, normals are wrong, "
 	    "or cells of %.4g too small (--cell)", 100 * of->against, of->cell);
 }
 
 static bool
-sheets_judge(const struct check_facts *facts, const struct check_sample *sample,
-    struct check_line *line)
+sheets_judge(const struct check_facts *facts, const struct check_sample *, struct check_line *line)
 {
 	const struct surface_points *of = facts->surface;
 
-	(void)sample;
 	return of->two_sheets > SHEETS_SHARE && check_fire(line, NULL, "at %.0f %% of the places "
 	    "the points lie in two sheets less than 2.5 cells of %.4g apart, which become one: "
 	    "views are not aligned (mergexyz --icp), or cells are too large (--cell)",
@@ -1334,50 +1271,40 @@ sheets_judge(const struct check_facts *facts, const struct check_sample *sample,
 }
 
 static bool
-sparse_judge(const struct check_facts *facts, const struct check_sample *sample,
-    struct check_line *line)
+sparse_judge(const struct check_facts *facts, const struct check_sample *, struct check_line *line)
 {
 	const struct surface_points *of = facts->surface;
 
-	(void)sample;
 	return of->sparse > SPARSE_SHARE && check_fire(line, "--cell", "at %.0f %% of the places "
 	    "the points are too far apart for cells of %.4g: the surface falls to pieces there, "
 	    "larger cells join them", 100 * of->sparse, of->cell);
 }
 
 static bool
-inwards_judge(const struct check_facts *facts, const struct check_sample *sample,
-    struct check_line *line)
+inwards_judge(const struct check_facts *facts, const struct check_sample *, struct check_line *line)
 {
-	(void)sample;
 	return facts->surface->inwards && check_fire(line, "nx", "the surface is closed, and its "
 	    "normals look inwards");
 }
 
-static const char *const inside_out_explains[] = { "against", "sheets", "inwards", NULL };
-static const char *const against_explains[] = { "sheets", "inwards", NULL };
-
 const struct check check_inside_out = {
-	.name = "inside-out", .rank = 1, .looks = CHECK_OUTPUT, .explains = inside_out_explains,
-	.applies = is_surface, .channels = no_rows, .judge = inside_out_judge
+	.name = "inside-out", .rank = 1, .looks = CHECK_RESULTS,
+	.explains = CHECK_NAMES("against", "sheets", "inwards"), .judge = inside_out_judge
 };
 
 const struct check check_against = {
-	.name = "against", .rank = 1, .looks = CHECK_OUTPUT, .explains = against_explains,
-	.applies = is_surface, .channels = no_rows, .judge = against_judge
+	.name = "against", .rank = 1, .looks = CHECK_RESULTS,
+	.explains = CHECK_NAMES("sheets", "inwards"), .judge = against_judge
 };
 
 const struct check check_sheets = {
-	.name = "sheets", .rank = 2, .looks = CHECK_OUTPUT, .applies = is_surface,
-	.channels = no_rows, .judge = sheets_judge
+	.name = "sheets", .rank = 2, .looks = CHECK_RESULTS, .judge = sheets_judge
 };
 
 const struct check check_sparse = {
-	.name = "sparse", .rank = 2, .looks = CHECK_OUTPUT, .applies = is_surface,
-	.channels = no_rows, .judge = sparse_judge
+	.name = "sparse", .rank = 2, .looks = CHECK_RESULTS, .judge = sparse_judge
 };
 
 const struct check check_inwards = {
-	.name = "inwards", .rank = 1, .looks = CHECK_OUTPUT, .applies = is_surface,
-	.channels = no_rows, .judge = inwards_judge
+	.name = "inwards", .rank = 1, .looks = CHECK_RESULTS, .judge = inwards_judge
 };

@@ -240,18 +240,14 @@ gray_judge(const struct check_facts *facts, const struct check_sample *sample,
 }
 
 static bool
-gray_applies(const struct check_facts *facts, const struct check_heads *heads)
+gray_applies(const struct check_facts *facts, const struct check_heads *)
 {
-	(void)heads;
 	return facts->captures && facts->captures->codes;
 }
 
 static void
-gray_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
-    bool *out)
+gray_channels(const struct check_facts *facts, const struct check_heads *, bool *in, bool *)
 {
-	(void)heads;
-	(void)out;
 	for (size_t a = 0; a < facts->captures->codes; a++)
 		for (size_t i = 0; i < images_of(&facts->captures->code[a]); i++)
 			in[plane_of(&facts->captures->code[a], i)] = true;

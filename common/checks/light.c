@@ -55,7 +55,12 @@ struct saturation_top {
 struct saturation_ends {
 	struct saturation_top top, bottom;
 	float most;
+	/* Values of 8 bits that occur, and their number. */
+	bool occurs[UINT8_MAX + 1];
+	size_t levels;
 };
+
+static const uint32_t type_most[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX };
 
 /* The pixels of a frame that are looked at. */
 struct saturation {
@@ -93,33 +98,43 @@ has_fringes(uint32_t least, uint32_t most)
 }
 
 static inline void
-add(struct saturation_top *top, uint32_t value, uint32_t pixels)
+add(struct saturation_top *top, uint32_t value)
 {
 	if (value > top->value)
 		raise_top(top, value);
 	if (top->value - value <= SATURATION_BELOW)
-		top->n[top->value - value] += pixels;
+		top->n[top->value - value]++;
 }
 
-/* One pixel of a fringe set. */
-static void
-look_ushort(const struct capture_fringe *fringe, const void *const *row, size_t x,
-    struct saturation_ends *ends)
+static inline uint32_t
+value_of(enum sample type, const void *row, size_t x)
 {
-	uint32_t least = UINT16_MAX, most = 0;
+	return type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] : ((const uint16_t *)row)[x];
+}
+
+/* One pixel of a fringe set of 8 or 16 bits. */
+static void
+look_integer(const struct capture_fringe *fringe, enum sample type, const void *const *row,
+    size_t x, struct saturation_ends *ends)
+{
+	uint32_t least = UINT32_MAX, most = 0, end = type_most[type];
 
 	for (size_t i = 0; i < fringe->n; i++) {
-		uint32_t v = ((const uint16_t *)row[i])[x];
+		uint32_t v = value_of(type, row[i], x);
 
 		least = v < least ? v : least;
 		most = v > most ? v : most;
+		if (type == SAMPLE_UCHAR) {
+			ends->levels += !ends->occurs[v];
+			ends->occurs[v] = true;
+		}
 	}
 	if (is_near(&ends->top, most))
 		for (size_t i = 0; i < fringe->n; i++)
-			add(&ends->top, ((const uint16_t *)row[i])[x], 1);
-	if (has_fringes(least, most) && is_near(&ends->bottom, UINT16_MAX - least))
+			add(&ends->top, value_of(type, row[i], x));
+	if (has_fringes(least, most) && is_near(&ends->bottom, end - least))
 		for (size_t i = 0; i < fringe->n; i++)
-			add(&ends->bottom, UINT16_MAX - ((const uint16_t *)row[i])[x], 1);
+			add(&ends->bottom, end - value_of(type, row[i], x));
 }
 
 /* Level 0 is the largest value itself, level 1 what is less by up to a 256th of it, and so on. */
@@ -156,28 +171,10 @@ look_float(const struct capture_fringe *fringe, const void *const *row, size_t x
 		add_float(ends, ((const float *)row[i])[x]);
 }
 
-/* Counts the values of 8 bits, of pixels without fringes and of those with them. */
-static void
-look_uchar(const struct capture_fringe *fringe, const void *const *row, size_t x,
-    uint32_t value[2][UINT8_MAX + 1])
-{
-	uint32_t *count, least = UINT8_MAX, most = 0;
-
-	for (size_t i = 0; i < fringe->n; i++) {
-		uint32_t v = ((const uint8_t *)row[i])[x];
-
-		least = v < least ? v : least;
-		most = v > most ? v : most;
-	}
-	count = value[has_fringes(least, most)];
-	for (size_t i = 0; i < fringe->n; i++)
-		count[((const uint8_t *)row[i])[x]]++;
-}
-
 /* Row i of a fringe set. */
 static void
 look_at_row(const struct saturation *saturation, const struct capture_fringe *fringe, size_t i,
-    struct saturation_ends *ends, uint32_t value[2][UINT8_MAX + 1])
+    struct saturation_ends *ends)
 {
 	const struct frame *frame = &saturation->rows->frame;
 	const void *row[fringe->n];
@@ -188,10 +185,8 @@ look_at_row(const struct saturation *saturation, const struct capture_fringe *fr
 	    x += saturation->grid.step)
 		if (saturation->type == SAMPLE_FLOAT)
 			look_float(fringe, row, x, ends);
-		else if (saturation->type == SAMPLE_USHORT)
-			look_ushort(fringe, row, x, ends);
 		else
-			look_uchar(fringe, row, x, value);
+			look_integer(fringe, saturation->type, row, x, ends);
 }
 
 /* Is it the most of 8 to 15 bits, of 16 that stand below or above? Then how many; else 0. */
@@ -207,10 +202,9 @@ full_bits(uint32_t value)
 	return 0;
 }
 
-/* Have so many samples the largest value that the camera, or what stands behind it, ends there?
- * levels: how many values of 8 bits occur. */
+/* Have so many samples the largest value that the camera, or what stands behind it, ends there? */
 static bool
-is_plateau(const struct saturation *saturation, const struct saturation_ends *ends, size_t levels)
+is_plateau(const struct saturation *saturation, const struct saturation_ends *ends)
 {
 	double share = saturation->type == SAMPLE_USHORT ? PLATEAU_SHARE_16 : PLATEAU_SHARE;
 	const uint32_t *n = ends->top.n;
@@ -220,46 +214,21 @@ is_plateau(const struct saturation *saturation, const struct saturation_ends *en
 		fullest = n[i] > fullest ? n[i] : fullest;
 		occur += n[i] > 0;
 	}
-	return (occur >= PLATEAU_OCCUR || levels >= PLATEAU_LEVELS) && n[0] >= PLATEAU_LEAST &&
+	return (occur >= PLATEAU_OCCUR || ends->levels >= PLATEAU_LEVELS) && n[0] >= PLATEAU_LEAST &&
 	    n[0] > PLATEAU_OVER_TROUGH * ends->bottom.n[0] &&
 	    (double)n[0] >= share * (double)saturation->samples &&
 	    (double)n[0] > PLATEAU_RATIO * (double)fullest;
-}
-
-/* Looks at all rows. levels: how many values of 8 bits occur. */
-static struct saturation_ends
-find_ends(const struct saturation *saturation, size_t *levels)
-{
-	const struct capture_set *captures = saturation->captures;
-	struct saturation_ends all = { 0 };
-	uint32_t value[2][UINT8_MAX + 1] = { 0 };
-
-	for (size_t k = 0; k < captures->fringes; k++)
-		for (size_t i = 0; i < saturation->grid.rows; i++)
-			look_at_row(saturation, &captures->fringe[k], i, &all, value);
-	*levels = 0;
-	for (uint32_t v = 0; saturation->type == SAMPLE_UCHAR && v <= UINT8_MAX; v++) {
-		uint32_t n = value[0][v] + value[1][v];
-
-		*levels += n > 0;
-		if (n)
-			add(&all.top, v, n);
-		if (value[1][UINT8_MAX - v])
-			add(&all.bottom, v, value[1][UINT8_MAX - v]);
-	}
-	return all;
 }
 
 static bool
 saturation_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
-	static const uint32_t type_most[] = { UINT8_MAX, UINT16_MAX, UINT32_MAX };
 	struct saturation saturation = { .rows = &sample->in, .captures = facts->captures,
 		.type = sample->in.frame.head.type };
-	struct saturation_ends all;
+	struct saturation_ends all = { 0 };
 	struct saturation_top top;
-	size_t planes = 0, levels;
+	size_t planes = 0;
 	unsigned bits;
 
 	for (size_t k = 0; k < facts->captures->fringes; k++)
@@ -267,7 +236,9 @@ saturation_judge(const struct check_facts *facts, const struct check_sample *sam
 	saturation.grid = check_grid(&sample->in, saturation.type == SAMPLE_UCHAR ?
 	    SATURATION_SAMPLES_8 / planes + 1 : SATURATION_PIXELS);
 	saturation.samples = saturation.grid.columns * saturation.grid.rows * planes;
-	all = find_ends(&saturation, &levels);
+	for (size_t k = 0; k < facts->captures->fringes; k++)
+		for (size_t i = 0; i < saturation.grid.rows; i++)
+			look_at_row(&saturation, &facts->captures->fringe[k], i, &all);
 	top = all.top;
 	if ((saturation.type == SAMPLE_FLOAT ? (double)all.most : top.value) >= facts->max_value)
 		return false;	/* check_clipped knows them */
@@ -277,7 +248,7 @@ saturation_judge(const struct check_facts *facts, const struct check_sample *sam
 		return check_fire(line, NULL, "many samples are %u, the %u-bit maximum, and none "
 		    "is above: if the camera saturates there give --max-value %u", top.value, bits,
 		    top.value);
-	if (top.value < type_most[saturation.type] && is_plateau(&saturation, &all, levels)) {
+	if (top.value < type_most[saturation.type] && is_plateau(&saturation, &all)) {
 		double most = saturation.type == SAMPLE_FLOAT ? (double)all.most : top.value;
 
 		return check_fire(line, NULL, "about %.0f %% of the fringe images' samples are "
@@ -288,9 +259,8 @@ saturation_judge(const struct check_facts *facts, const struct check_sample *sam
 }
 
 static bool
-saturation_applies(const struct check_facts *facts, const struct check_heads *heads)
+saturation_applies(const struct check_facts *facts, const struct check_heads *)
 {
-	(void)heads;
 	return facts->captures && facts->captures->fringes && !facts->max_value_given;
 }
 
@@ -427,10 +397,9 @@ max_value_applies(const struct check_facts *facts, const struct check_heads *hea
 }
 
 static bool
-max_value_judge(const struct check_facts *facts, const struct check_sample *sample,
+max_value_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
-	(void)sample;
 	return check_fire(line, NULL, "max_value is %g (--max-value, key max_value), and samples "
 	    "of 8 bits end at 255: saturated pixels are not found", facts->max_value);
 }
@@ -452,10 +421,9 @@ min_amplitude_applies(const struct check_facts *facts, const struct check_heads 
 }
 
 static bool
-min_amplitude_judge(const struct check_facts *facts, const struct check_sample *sample,
+min_amplitude_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
-	(void)sample;
 	return check_fire(line, "--min-amplitude", "%g levels of images of whole numbers, which "
 	    "rounding alone reaches, leave nothing out: it is no ratio, as --min-modulation is",
 	    facts->min_amplitude);

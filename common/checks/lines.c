@@ -12,57 +12,34 @@
 #define DIFFERING_SHARE 0.5	/* of the pixels: a line is a small part */
 #define MIN_NOISES 4		/* threshold, in responses to noise: below 6 some are false */
 
-static bool
-is_line(const struct check_facts *facts, const struct check_heads *heads)
-{
-	(void)heads;
-	return facts->line;
-}
-
-/* None: rows of points tell less than the stage has counted. */
-static void
-no_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in, bool *out)
-{
-	(void)facts;
-	(void)heads;
-	(void)in;
-	(void)out;
-}
-
 /* A row of the checks that look at the first image with points. */
 #define LINE_CHECK(what, text, its_rank, ...) \
-	static const char *const what##_explains[] = { __VA_ARGS__ }; \
 	const struct check check_line_##what = { \
-		.name = text, .rank = its_rank, .looks = CHECK_OUTPUT | CHECK_FIRST, \
-		.explains = what##_explains, .applies = is_line, .channels = no_channels, \
-		.judge = what##_judge \
+		.name = text, .rank = its_rank, .looks = CHECK_RESULTS | CHECK_FIRST, \
+		.explains = CHECK_NAMES(__VA_ARGS__), .judge = what##_judge \
 	}
 
 static bool
-images_judge(const struct check_facts *facts, const struct check_sample *sample,
-    struct check_line *line)
+images_judge(const struct check_facts *, const struct check_sample *sample, struct check_line *line)
 {
 	const char *role = meta_get(&sample->in.frame.head.meta, "role");
 	char word[32];
 
-	(void)facts;
 	return role && meta_word(role, 0, word, sizeof(word)) && check_fire(line, NULL, "the "
 	    "images are of fringes (key role: %s), and not of a laser's line: phasewrap takes "
 	    "these", word);
 }
 
 const struct check check_line_images = {
-	.name = "line-images", .rank = 1, .looks = CHECK_INPUT | CHECK_FIRST, .applies = is_line,
-	.channels = no_channels, .judge = images_judge
+	.name = "line-images", .rank = 1, .looks = CHECK_INPUT | CHECK_FIRST, .judge = images_judge
 };
 
 static bool
-background_judge(const struct check_facts *facts, const struct check_sample *sample,
+background_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
 	const struct laser_line *of = facts->line;
 
-	(void)sample;
 	return of->differing_share > DIFFERING_SHARE && check_fire(line, "--background", "differs "
 	    "from the image by more than %.3g grey levels in %.0f %% of the pixels, where a "
 	    "laser's line is few: is it the same view, exposure and channel?",
@@ -72,13 +49,12 @@ background_judge(const struct check_facts *facts, const struct check_sample *sam
 LINE_CHECK(background, "line-background", 2, NULL);
 
 static bool
-threshold_judge(const struct check_facts *facts, const struct check_sample *sample,
+threshold_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
 	const struct laser_line *of = facts->line;
 	double answer = of->noise * sqrt(3 / (16 * M_PI)) / pow(of->sigma_px, 3);
 
-	(void)sample;
 	line->undecided = of->points == 0;
 	return !line->undecided && of->threshold_given && of->threshold < MIN_NOISES * answer &&
 	    check_fire(line, "--threshold", "%.3g is %.2g times what noise of %.3g grey levels "
@@ -86,15 +62,13 @@ threshold_judge(const struct check_facts *facts, const struct check_sample *samp
 	    of->threshold, of->threshold / answer, of->noise);
 }
 
-LINE_CHECK(threshold, "line-threshold", 1, "line-sigma", "line-pieces", "line-sign", NULL);
+LINE_CHECK(threshold, "line-threshold", 1, "line-sigma", "line-pieces", "line-sign");
 
 static bool
-sigma_judge(const struct check_facts *facts, const struct check_sample *sample,
-    struct check_line *line)
+sigma_judge(const struct check_facts *facts, const struct check_sample *, struct check_line *line)
 {
 	const struct laser_line *of = facts->line;
 
-	(void)sample;
 	if (of->pairs_px > 0)
 		return check_fire(line, NULL, "points come in pairs %.1f px apart, as at the edges "
 		    "of a line that is too wide for sigma %g: try --sigma %.1f", of->pairs_px,
@@ -104,21 +78,17 @@ sigma_judge(const struct check_facts *facts, const struct check_sample *sample,
 	    of->points, of->wider_sigma_px, of->wider_points, of->wider_sigma_px);
 }
 
-static const char *const sigma_explains[] = { "line-direction", "line-pieces", "line-sign", NULL };
-
 const struct check check_line_sigma = {
-	.name = "line-sigma", .rank = 2, .looks = CHECK_OUTPUT, .explains = sigma_explains,
-	.applies = is_line, .channels = no_channels, .judge = sigma_judge
+	.name = "line-sigma", .rank = 2, .looks = CHECK_RESULTS,
+	.explains = CHECK_NAMES("line-direction", "line-pieces", "line-sign"), .judge = sigma_judge
 };
 
 /* Are most points those of short lines, and more than a line through the image has? */
 static bool
-pieces_judge(const struct check_facts *facts, const struct check_sample *sample,
-    struct check_line *line)
+pieces_judge(const struct check_facts *facts, const struct check_sample *, struct check_line *line)
 {
 	const struct laser_line *of = facts->line;
 
-	(void)sample;
 	line->undecided = of->points == 0;
 	return of->short_points > of->side_px && 2 * of->short_points > of->points &&
 	    check_fire(line, NULL, "%zu of %zu points are in lines of less than %d, of which there "
@@ -127,16 +97,15 @@ pieces_judge(const struct check_facts *facts, const struct check_sample *sample,
 	    of->points, LASER_SHORT_POINTS, of->lines, of->sigma_px);
 }
 
-LINE_CHECK(pieces, "line-pieces", 2, "line-sign", NULL);
+LINE_CHECK(pieces, "line-pieces", 2, "line-sign");
 
 /* One point a row drops most of a line that runs along rows. The same of columns. */
 static bool
-direction_judge(const struct check_facts *facts, const struct check_sample *sample,
+direction_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
 	const struct laser_line *of = facts->line;
 
-	(void)sample;
 	line->undecided = of->points == 0;
 	if (of->per_row && of->columns > 2 * of->rows)
 		return check_fire(line, "--per-row", "the line is in %zu rows and %zu columns: it "
@@ -150,12 +119,10 @@ direction_judge(const struct check_facts *facts, const struct check_sample *samp
 LINE_CHECK(direction, "line-direction", 1, NULL);
 
 static bool
-sign_judge(const struct check_facts *facts, const struct check_sample *sample,
-    struct check_line *line)
+sign_judge(const struct check_facts *facts, const struct check_sample *, struct check_line *line)
 {
 	const struct laser_line *of = facts->line;
 
-	(void)sample;
 	line->undecided = of->points == 0;
 	return of->other_strongest > 0 && check_fire(line, NULL, "%s lines answer up to %.3g, "
 	    "those that were found up to %.3g: %s%s%s?", of->dark ? "bright" : "dark",

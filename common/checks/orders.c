@@ -57,7 +57,7 @@ struct pixel_phases {
 	double ratio[CHECK_PHASES_MOST];	/* of the period of absphase to theirs */
 	size_t pixels;
 	/* Of each pixel, absphase and then each difference less whole turns, in turns; NaN: none.
-	 * NULL: no memory. */
+	 * Owned. */
 	double *turns;
 };
 
@@ -335,7 +335,7 @@ is_half_a_turn(const struct fringe_orders *orders, const struct check_sample *sa
 	double last = field_px / orders->period_px[orders->target];
 	size_t step = phases.pixels / HALF_TURN_PIXELS + 1, n = 0, better = 0;
 
-	for (size_t i = 0; phases.turns && phases.others > 1 && i < phases.pixels; i += step) {
+	for (size_t i = 0; phases.others > 1 && i < phases.pixels; i += step) {
 		double *pixel = phases_of(&phases, i), own = order_distance(&phases, pixel, 0);
 		double least = INFINITY;
 
@@ -436,21 +436,17 @@ residuals_applies(const struct check_facts *facts, const struct check_heads *hea
 }
 
 static void
-residuals_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
-    bool *out)
+residuals_channels(const struct check_facts *facts, const struct check_heads *, bool *in, bool *out)
 {
-	(void)heads;
 	out[RESIDUAL] = true;
 	out[ABSPHASE] = true;
 	if (facts->orders->max_residual < 0.5 || facts->orders->phases > 2)
 		mark_phases(facts->orders, in);
 }
 
-static const char *const residuals_explain[] = { "jumps", "offset", "period-key", NULL };
-
 const struct check check_residuals = {
 	.name = "residuals", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT,
-	.explains = residuals_explain, .applies = residuals_applies,
+	.explains = CHECK_NAMES("jumps", "offset", "period-key"), .applies = residuals_applies,
 	.channels = residuals_channels, .judge = residuals_judge
 };
 
@@ -611,27 +607,21 @@ beat_applies(const struct check_facts *facts, const struct check_heads *heads)
 }
 
 static void
-beat_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in, bool *out)
+beat_channels(const struct check_facts *, const struct check_heads *, bool *, bool *out)
 {
-	(void)facts;
-	(void)heads;
-	(void)in;
 	out[ABSPHASE] = out[RESIDUAL] = true;
 }
 
-static const char *const beat_explains[] = { "residuals", "jumps", "offset", "period-key", NULL };
-
 const struct check check_beat = {
 	.name = "beat", .rank = 1, .looks = CHECK_OUTPUT | CHECK_FIRST,
-	.explains = beat_explains, .applies = beat_applies, .channels = beat_channels,
-	.judge = beat_judge
+	.explains = CHECK_NAMES("residuals", "jumps", "offset", "period-key"),
+	.applies = beat_applies, .channels = beat_channels, .judge = beat_judge
 };
 
 static void
-pixel_phases_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
+pixel_phases_channels(const struct check_facts *facts, const struct check_heads *, bool *in,
     bool *out)
 {
-	(void)heads;
 	mark_phases(facts->orders, in);
 	out[ABSPHASE] = true;
 }
@@ -713,8 +703,7 @@ offset_judge(const struct check_facts *facts, const struct check_sample *sample,
 {
 	struct pixel_phases phases = list_pixel_phases(facts->orders, sample);
 	double *turns = must_alloc(phases.pixels, sizeof(*turns));
-	bool fires = phases.others &&
-	    judge_offset(&phases, facts->orders->steps, turns, line);
+	bool fires = phases.others && judge_offset(&phases, facts->orders->steps, turns, line);
 
 	free(turns);
 	free(phases.turns);
@@ -739,12 +728,10 @@ offset_applies(const struct check_facts *facts, const struct check_heads *heads)
 	    facts->orders->steps <= OFFSET_MAX_STEPS;
 }
 
-static const char *const offset_explains[] = { "period-key", NULL };
-
 const struct check check_offset = {
 	.name = "offset", .rank = 2, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
-	.explains = offset_explains, .applies = offset_applies, .channels = pixel_phases_channels,
-	.judge = offset_judge
+	.explains = CHECK_NAMES("period-key"), .applies = offset_applies,
+	.channels = pixel_phases_channels, .judge = offset_judge
 };
 
 /*
@@ -844,8 +831,7 @@ field_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
 	struct pixel_phases phases = list_pixel_phases(facts->orders, sample);
-	bool fires = phases.others > 1 && phases.turns &&
-	    judge_field(facts->orders, &phases, line);
+	bool fires = phases.others > 1 && judge_field(facts->orders, &phases, line);
 
 	free(phases.turns);
 	return fires;
@@ -860,8 +846,8 @@ field_applies(const struct check_facts *facts, const struct check_heads *heads)
 const struct check check_field = {
 	.name = "field", .rank = 2, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
 	/* residuals name no cause */
-	.explains = beat_explains, .applies = field_applies, .channels = pixel_phases_channels,
-	.judge = field_judge
+	.explains = CHECK_NAMES("residuals", "jumps", "offset", "period-key"),
+	.applies = field_applies, .channels = pixel_phases_channels, .judge = field_judge
 };
 
 /*
@@ -1118,43 +1104,21 @@ jumps_judge(const struct check_facts *facts, const struct check_sample *sample,
 	    "fringe orders do: %s", 100 * whole / jumps.all, jump_cause(&jumps, gray, repeats));
 }
 
-static bool
-row_jumps_applies(const struct check_facts *facts, const struct check_heads *heads)
-{
-	return is_ordered(facts, heads) && facts->orders->axis == 'x';
-}
-
-static bool
-column_jumps_applies(const struct check_facts *facts, const struct check_heads *heads)
-{
-	return is_ordered(facts, heads) && facts->orders->axis == 'y';
-}
-
 static void
-jumps_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
-    bool *out)
+jumps_channels(const struct check_facts *, const struct check_heads *heads, bool *in, bool *out)
 {
 	size_t modulation = head_channel(heads->in, "modulation");
 	size_t texture = head_channel(heads->in, "texture");
 
-	(void)facts;
 	out[ABSPHASE] = true;
 	if (modulation != NO_CHANNEL && texture != NO_CHANNEL)
 		in[modulation] = in[texture] = true;
 }
 
-static const char *const jumps_explain[] = { "offset", "period-key", NULL };
-
-/* Two rows of one name: of fringes along x, whose neighbours lie in one row, and along y. */
-const struct check check_row_jumps = {
-	.name = "jumps", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT,
-	.explains = jumps_explain, .applies = row_jumps_applies, .channels = jumps_channels,
-	.judge = jumps_judge
-};
-const struct check check_column_jumps = {
-	.name = "jumps", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT, .group = 4,
-	.explains = jumps_explain, .applies = column_jumps_applies, .channels = jumps_channels,
-	.judge = jumps_judge
+const struct check check_jumps = {
+	.name = "jumps", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT, .group_along_y = 4,
+	.explains = CHECK_NAMES("offset", "period-key"), .applies = is_ordered,
+	.channels = jumps_channels, .judge = jumps_judge
 };
 
 /*
@@ -1274,21 +1238,10 @@ code_judge(const struct check_facts *facts, const struct check_sample *sample,
 }
 
 static bool
-has_code_of_phases(const struct fringe_orders *orders)
+code_applies(const struct check_facts *facts, const struct check_heads *heads)
 {
-	return orders->code_turns > 0 && orders->phases > 1;
-}
-
-static bool
-row_code_applies(const struct check_facts *facts, const struct check_heads *heads)
-{
-	return row_jumps_applies(facts, heads) && has_code_of_phases(facts->orders);
-}
-
-static bool
-column_code_applies(const struct check_facts *facts, const struct check_heads *heads)
-{
-	return column_jumps_applies(facts, heads) && has_code_of_phases(facts->orders);
+	return is_ordered(facts, heads) && facts->orders->code_turns > 0 &&
+	    facts->orders->phases > 1;
 }
 
 static void
@@ -1300,16 +1253,8 @@ code_channels(const struct check_facts *facts, const struct check_heads *heads, 
 	in[facts->orders->index] = true;
 }
 
-static const char *const code_explains[] = { "jumps", "residuals", NULL };
-
-/* Two rows of one name, as of jumps. */
-const struct check check_row_code = {
+const struct check check_gray_of = {
 	.name = "gray-of", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
-	.explains = code_explains, .applies = row_code_applies, .channels = code_channels,
-	.judge = code_judge
-};
-const struct check check_column_code = {
-	.name = "gray-of", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT | CHECK_FIRST,
-	.group = 4, .explains = code_explains, .applies = column_code_applies,
-	.channels = code_channels, .judge = code_judge
+	.group_along_y = 4, .explains = CHECK_NAMES("jumps", "residuals"),
+	.applies = code_applies, .channels = code_channels, .judge = code_judge
 };

@@ -33,11 +33,8 @@
 /* ---- for all checks of fringe images (checks.h) ---- */
 
 void
-check_fringe_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
-    bool *out)
+check_fringe_channels(const struct check_facts *facts, const struct check_heads *, bool *in, bool *)
 {
-	(void)heads;
-	(void)out;
 	for (size_t k = 0; k < facts->captures->fringes; k++)
 		for (size_t i = 0; i < facts->captures->fringe[k].n; i++)
 			in[facts->captures->fringe[k].plane[i]] = true;
@@ -80,10 +77,10 @@ check_wave(const struct capture_fringe *fringe, const struct phase_shift_fit *fi
 
 /* ---- steps ---- */
 
-#define PIXELS 600		/* looked at, about */
-#define LEAST 24		/* pixels with fringes that a warning needs */
+#define FIT_PIXELS 600		/* looked at, about */
+#define MIN_FIT_PIXELS 24	/* pixels with fringes that a warning needs */
 #define SECTORS 8		/* of the circle of phases */
-#define SECTOR_LEAST 2		/* pixels in each */
+#define MIN_SECTOR_PIXELS 2	/* pixels in each */
 
 /* The pixels of a frame that are looked at. */
 struct fit_check {
@@ -195,11 +192,9 @@ select_pixels(const struct fit_check *check, const struct capture_fringe *fringe
 	return used;
 }
 
-/*
- * Weighs the sectors of the circle of phases alike in the Gram matrix of the pixels that were
- * selected: where some phases are rare, what harmonics leave over looks like other shifts. False:
- * some hardly occur.
- */
+/* Gives each sector of phases the same weight in the Gram matrix of the selected pixels: where some
+ * phases are rare, the rest that harmonics leave looks like other shifts. False: some hardly
+ * occur. */
 static bool
 weigh_phases(const struct fit_check *check, const struct capture_fringe *fringe,
     double *gram, size_t used)
@@ -214,7 +209,7 @@ weigh_phases(const struct fit_check *check, const struct capture_fringe *fringe,
 			count[(size_t)(step_plane_turns(&plane, v) * SECTORS)]++;
 		}
 	for (size_t i = 0; i < SECTORS; i++)
-		if (count[i] < SECTOR_LEAST)
+		if (count[i] < MIN_SECTOR_PIXELS)
 			return false;
 	memset(gram, 0, n * n * sizeof(*gram));
 	for (size_t p = 0; p < pixels; p++)
@@ -226,11 +221,11 @@ weigh_phases(const struct fit_check *check, const struct capture_fringe *fringe,
 	return true;
 }
 
-/* Of an image that lies far below or above all others in all pixels, whatever their phases: at
- * least so far, in root mean squares, and the others' means no farther. Where the phases of a
- * cut-out are few, at least one other image lies as far on the same side or on the other. */
-#define ALONE_LEAST 0.9
-#define OTHERS_MOST 0.6
+/* Means over all pixels, in root mean squares: that of an image far below or above all others,
+ * whatever the phases, and those of the others. In a cut-out of few phases at least one other image
+ * lies as far from the mean. */
+#define MIN_ODD_MEAN 0.9
+#define MAX_OTHER_MEAN 0.6
 
 /* Is one image darker or brighter than all others? Then the verdict names it. Its weight hides the
  * phases, so that weigh_phases() fails. */
@@ -252,10 +247,10 @@ find_odd_image(const struct fit_check *check, const struct capture_fringe *fring
 	for (size_t i = 1; i < n; i++)
 		if (fabs(mean[i]) > fabs(mean[odd]))
 			odd = i;
-	if (fabs(mean[odd]) < ALONE_LEAST)
+	if (fabs(mean[odd]) < MIN_ODD_MEAN)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (i != odd && fabs(mean[i]) > OTHERS_MOST)
+		if (i != odd && fabs(mean[i]) > MAX_OTHER_MEAN)
 			return false;
 	for (size_t i = 0; i < n; i++) {
 		if (i == odd)
@@ -282,7 +277,7 @@ judge_set(const struct fit_check *check, const struct capture_fringe *fringe,
 	size_t used = select_pixels(check, fringe, gram);
 	bool fits;
 
-	if (used < LEAST)
+	if (used < MIN_FIT_PIXELS)
 		return false;
 	*verdict = step_fit_judge(gram, fringe->shift_rad, fringe->n);
 	fits = verdict->fault == STEPS_FIT;
@@ -415,7 +410,7 @@ steps_judge(const struct check_facts *facts, const struct check_sample *sample,
 	const struct frame_head *head = &sample->in.frame.head;
 	struct image_names names = image_names_sampled(facts, sample);
 	struct fit_check check = { .rows = &sample->in, .planes = head->c, .notes = line->notes,
-		.grid = check_grid(&sample->in, PIXELS), .max_value = (float)facts->max_value,
+		.grid = check_grid(&sample->in, FIT_PIXELS), .max_value = (float)facts->max_value,
 		.least_amplitude = (float)facts->min_amplitude };
 	size_t pixels = count_pixels(&check);
 	bool fires;
@@ -430,9 +425,8 @@ steps_judge(const struct check_facts *facts, const struct check_sample *sample,
 }
 
 static bool
-steps_apply(const struct check_facts *facts, const struct check_heads *heads)
+steps_apply(const struct check_facts *facts, const struct check_heads *)
 {
-	(void)heads;
 	for (size_t k = 0; facts->captures && k < facts->captures->fringes; k++)
 		if (is_checkable(&facts->captures->fringe[k]))
 			return true;
@@ -440,10 +434,8 @@ steps_apply(const struct check_facts *facts, const struct check_heads *heads)
 }
 
 /* With wrong steps the phase may run backwards, too. */
-static const char *const steps_explain[] = { "direction", NULL };
-
 const struct check check_steps = {
-	.name = "steps", .rank = 1, .looks = CHECK_INPUT, .explains = steps_explain,
+	.name = "steps", .rank = 1, .looks = CHECK_INPUT, .explains = CHECK_NAMES("direction"),
 	.applies = steps_apply, .channels = check_fringe_channels, .judge = steps_judge
 };
 
@@ -452,10 +444,9 @@ const struct check check_steps = {
 /* Three steps have other shifts than any other number of them: as fringegen projects them, and as
  * the papers have them. */
 static bool
-assumed_shifts_judge(const struct check_facts *facts, const struct check_sample *sample,
+assumed_shifts_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
-	(void)sample;
 	if (line->notes)
 		note(NULL, "three images of a period fit in any order: nothing in them tells "
 		    "whether theirs is right");
@@ -466,9 +457,8 @@ assumed_shifts_judge(const struct check_facts *facts, const struct check_sample 
 }
 
 static bool
-assumed_shifts_apply(const struct check_facts *facts, const struct check_heads *heads)
+assumed_shifts_apply(const struct check_facts *facts, const struct check_heads *)
 {
-	(void)heads;
 	for (size_t k = 0; facts->captures && k < facts->captures->fringes; k++)
 		if (facts->captures->fringe[k].n == 3 && !facts->captures->fringe[k].two_plus_one)
 			return true;
@@ -483,7 +473,7 @@ const struct check check_assumed_shifts = {
 /* ---- direction ---- */
 
 #define DIRECTION_PIXELS 1024	/* looked at, about, with their neighbours */
-#define DIRECTION_LEAST 200	/* pairs of valid neighbours from which on they tell something */
+#define MIN_DIRECTION_PAIRS 200	/* pairs of valid neighbours from which on they tell something */
 #define FALLING 0.85		/* of all differences, by size: right captures 0 to 0.1 */
 #define ACROSS 0.5		/* of the fall, what the phase may change in the other direction */
 
@@ -558,7 +548,7 @@ direction_judge(const struct check_facts *facts, const struct check_sample *samp
 	n = add_slopes(sample, fringe, &facts->fit[fringe - facts->captures->fringe], &x, &y);
 	along = along_y ? y : x;
 	across = along_y ? x : y;
-	line->undecided = n < DIRECTION_LEAST;
+	line->undecided = n < MIN_DIRECTION_PAIRS;
 	if (line->undecided || !(along.falling > FALLING * (along.rising + along.falling)) ||
 	    fabs(across.rising - across.falling) > ACROSS * (along.falling - along.rising))
 		return false;
@@ -570,9 +560,8 @@ direction_judge(const struct check_facts *facts, const struct check_sample *samp
 
 /* A Gray code tells unwrap2f what fits. */
 static bool
-direction_applies(const struct check_facts *facts, const struct check_heads *heads)
+direction_applies(const struct check_facts *facts, const struct check_heads *)
 {
-	(void)heads;
 	return facts->captures && facts->captures->fringes && facts->fit &&
 	    !facts->captures->codes && !facts->sign_stated && !facts->roles_stated &&
 	    !facts->several_exposures && !shortest_period(facts->captures)->two_plus_one;

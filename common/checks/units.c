@@ -78,11 +78,9 @@ units_judge(const struct check_facts *facts, const struct check_sample *sample,
 	    "Then say length_unit: um there", apart_mm / 1000);
 }
 
-static const char *const units_explain[] = { "calibration", "turned", "epipolar",
-	"rig-fault", NULL };
-
 const struct check check_units = {
-	.name = "units", .rank = 1, .looks = CHECK_OUTPUT | CHECK_FIRST, .explains = units_explain,
+	.name = "units", .rank = 1, .looks = CHECK_OUTPUT | CHECK_FIRST,
+	.explains = CHECK_NAMES("calibration", "turned", "epipolar", "rig-fault"),
 	.applies = check_has_points, .channels = check_point_channels, .judge = units_judge
 };
 
@@ -227,6 +225,13 @@ check_phase_channel(const struct check_facts *facts, const struct frame_head *he
 	return c == NO_CHANNEL && head->c == 1 ? 0 : c;
 }
 
+void
+check_phase_input(const struct check_facts *facts, const struct check_heads *heads, bool *in,
+    bool *)
+{
+	in[check_phase_channel(facts, heads->in)] = true;
+}
+
 static bool
 phase_samples_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
@@ -253,33 +258,22 @@ phase_samples_applies(const struct check_facts *facts, const struct check_heads 
 	return check_phase_channel(facts, heads->in) < heads->own;
 }
 
-static void
-phase_samples_channels(const struct check_facts *facts, const struct check_heads *heads, bool *in,
-    bool *out)
-{
-	(void)out;
-	in[check_phase_channel(facts, heads->in)] = true;
-}
-
-static const char *const phase_samples_explain[] = { "calibration", "coordinates", "turned",
-	"units", "epipolar", "rig-fault", "reference-plane", NULL };
-
 const struct check check_phase_samples = {
 	.name = "phase-samples", .rank = 1, .looks = CHECK_INPUT | CHECK_SECOND,
-	.explains = phase_samples_explain, .applies = phase_samples_applies,
-	.channels = phase_samples_channels, .judge = phase_samples_judge
+	.explains = CHECK_NAMES("calibration", "coordinates", "turned", "units", "epipolar",
+	    "rig-fault", "reference-plane"), .applies = phase_samples_applies,
+	.channels = check_phase_input, .judge = phase_samples_judge
 };
 
 /* ---- --period or --count against the frame's own key ---- */
 
 /* Orders may fit both where all periods are wrong by one factor, or a Gray code gives them. */
 static bool
-period_key_judge(const struct check_facts *facts, const struct check_sample *sample,
+period_key_judge(const struct check_facts *facts, const struct check_sample *,
     struct check_line *line)
 {
 	char phase[40] = "";
 
-	(void)sample;
 	for (size_t i = 0; i < facts->periods; i++) {
 		if (isnan(facts->key_px[i]))
 			continue;
@@ -292,17 +286,8 @@ period_key_judge(const struct check_facts *facts, const struct check_sample *sam
 	return false;
 }
 
-static bool
-period_key_applies(const struct check_facts *facts, const struct check_heads *heads)
-{
-	(void)heads;
-	return facts->period_option;
-}
-
-static const char *const period_key_explains[] = { "calibration", "coordinates", "turned", "units",
-	"epipolar", "rig-fault", NULL };
-
 const struct check check_period_key = {
-	.name = "period-key", .rank = 1, .looks = CHECK_FIRST, .explains = period_key_explains,
-	.applies = period_key_applies, .judge = period_key_judge
+	.name = "period-key", .rank = 1, .looks = CHECK_FIRST,
+	.explains = CHECK_NAMES("calibration", "coordinates", "turned", "units", "epipolar",
+	    "rig-fault"), .judge = period_key_judge
 };

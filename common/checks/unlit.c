@@ -202,9 +202,8 @@ unlit_judge(const struct check_facts *facts, const struct check_sample *sample,
 }
 
 static bool
-unlit_applies(const struct check_facts *facts, const struct check_heads *heads)
+unlit_applies(const struct check_facts *facts, const struct check_heads *)
 {
-	(void)heads;
 	return facts->captures && facts->captures->fringes && facts->fit &&
 	    !facts->several_exposures && !(facts->min_amplitude > 0) &&
 	    !(facts->min_modulation > 0) && !(facts->min_mean > 0);
@@ -271,10 +270,8 @@ no_fringes_judge(const struct check_facts *facts, const struct check_sample *sam
 	    round_to(sqrt(all.square / all.n), 2));
 }
 
-static const char *const no_fringes_explain[] = { "steps", "direction", "unlit", NULL };
-
 const struct check check_no_fringes = {
 	.name = "no-fringes", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT,
-	.explains = no_fringes_explain, .applies = unlit_applies, .channels = check_phase_channels,
-	.judge = no_fringes_judge
+	.explains = CHECK_NAMES("steps", "direction", "unlit"), .applies = unlit_applies,
+	.channels = check_phase_channels, .judge = no_fringes_judge
 };

@@ -73,9 +73,8 @@ on_message(j_common_ptr jpeg, int level)
 }
 
 static void
-stay_silent(j_common_ptr jpeg)
+stay_silent(j_common_ptr)
 {
-	(void)jpeg;
 }
 
 /* Ends a step when fail() has been called already. */

@@ -69,10 +69,8 @@ obj_save(struct saver *saver, const struct frame *frame)
 
 /* An OBJ file has no magic number, and is not read. */
 static bool
-obj_sniff(const unsigned char *start, size_t n)
+obj_sniff(const unsigned char *, size_t)
 {
-	(void)start;
-	(void)n;
 	return false;
 }
 

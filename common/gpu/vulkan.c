@@ -440,13 +440,11 @@ vulkan_demand_float_modes(const struct gpu *gpu, const struct shader *shader, si
 #define VALIDATION "VK_LAYER_KHRONOS_validation"
 
 static VKAPI_ATTR VkBool32 VKAPI_CALL
-complain(VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT type,
+complain(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
     const VkDebugUtilsMessengerCallbackDataEXT *data, void *arg)
 {
 	struct gpu *gpu = arg;
 
-	(void)severity;
-	(void)type;
 	fprintf(stderr, "%s: validation: %s\n", fail_program(), data->pMessage);
 	gpu->faulty = true;
 	return VK_FALSE;
@@ -912,9 +910,8 @@ gpu_open(const char *which, struct gpu **out)
 
 /* Ends the program without the driver's destructors. */
 static void
-leave(int status, void *arg)
+leave(int status, void *)
 {
-	(void)arg;
 	fflush(NULL);
 	_exit(status);
 }

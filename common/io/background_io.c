@@ -312,12 +312,11 @@ open_file(struct read_ahead *input, struct open_file *file)
 
 /* What a thread of the pool does meanwhile: opens the next file. */
 static bool
-open_next(void *arg, int thread)
+open_next(void *arg, int)
 {
 	struct read_ahead *input = arg;
 	struct open_file *file;
 
-	(void)thread;
 	pthread_mutex_lock(&input->lock);
 	file = take_file(input, false);
 	if (file)
@@ -699,12 +698,11 @@ write_frames(void *arg)
 
 /* What a thread of the pool does meanwhile: writes the next frame, unless another one writes. */
 static bool
-write_next(void *arg, int thread)
+write_next(void *arg, int)
 {
 	struct write_behind *writer = arg;
 	bool free;
 
-	(void)thread;
 	pthread_mutex_lock(&writer->lock);
 	free = writer->n && !writer->writing;
 	if (free)

@@ -130,9 +130,8 @@ skip(j_decompress_ptr jpeg, long n)
 }
 
 static void
-nothing(j_decompress_ptr jpeg)
+nothing(j_decompress_ptr)
 {
-	(void)jpeg;
 }
 
 void

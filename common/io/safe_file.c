@@ -521,9 +521,8 @@ temporary_make(const char *final, char **temporary, int (*make)(int fd, const ch
 }
 
 static int
-create_new(int fd, const char *name)
+create_new(int, const char *name)
 {
-	(void)fd;
 	return waiting_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 

@@ -136,11 +136,10 @@ give_memory(void *arg, void *owner)
 
 /* Does another process still read it? */
 static bool
-memory_is_busy(void *arg, void *owner)
+memory_is_busy(void *, void *owner)
 {
 	const struct shared_block *block = owner;
 
-	(void)arg;
 	return atomic_load(block->references) != 0;
 }
 
@@ -240,12 +239,11 @@ shared_receiver_drop(struct shared_receiver *receiver)
 }
 
 static void
-give_plane(void *arg, void *owner)
+give_plane(void *, void *owner)
 {
 	struct shared_block *block = owner;
 	struct shared_receiver *receiver = block->receiver;
 
-	(void)arg;
 	pthread_mutex_lock(&receiver->lock);
 	atomic_fetch_sub(block->references, 1);
 	receiver->held -= --block->users == 0;

@@ -12,12 +12,11 @@
 /* ---- for wslay ---- */
 
 static ssize_t
-read_bytes(uint8_t *to, size_t n, int flags, void *arg)
+read_bytes(uint8_t *to, size_t n, int, void *arg)
 {
 	struct websocket *socket = arg;
 	ssize_t got = socket->read(socket->arg, to, n);
 
-	(void)flags;
 	socket->status = (int)got;
 	return got > 0 ? got : -1;
 }
@@ -33,9 +32,8 @@ write_bytes(const uint8_t *from, size_t n, int flags, void *arg)
 }
 
 static int
-make_mask(uint8_t *to, size_t n, void *arg)
+make_mask(uint8_t *to, size_t n, void *)
 {
-	(void)arg;
 	return getrandom(to, n, 0) == (ssize_t)n ? 0 : -1;
 }
 

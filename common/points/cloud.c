@@ -162,16 +162,6 @@ cloud_take(const struct frame *in, struct cloud *cloud)
 #define SPACING_NEIGHBOUR 8	/* whose distance tells the density */
 #define SPACING_AROUND 60	/* points wanted in 27 cubes: a circle in them has some 20 */
 
-static double
-median(const float *v, size_t n)
-{
-	size_t middle = n / 2;
-	float at;
-
-	numbers_ranks(v, n, &middle, 1, &at);
-	return (double)at;
-}
-
 struct spacing_job {
 	const struct grid *grid;
 	float *distance;		/* of the neighbour; NaN: there are not so many */
@@ -226,7 +216,7 @@ cloud_spacing(struct run *run, const struct cloud *cloud, double *spacing)
 			job.distance[n++] = job.distance[k];
 	/* pi r^2 has so many points where each one has spacing^2 */
 	if (n > 0)
-		*spacing = median(job.distance, n) * sqrt(M_PI / SPACING_NEIGHBOUR);
+		*spacing = (double)numbers_median(job.distance, n) * sqrt(M_PI / SPACING_NEIGHBOUR);
 	free(job.distance);
 	grid_free(&grid);
 	if (*spacing > 0)
@@ -280,7 +270,7 @@ cloud_sort(struct run *run, struct cloud *cloud, double cell)
 	size_t n = 0;
 
 	for (int k = 0; k < 3; k++)
-		middle[k] = median(cloud->xyz[k], cloud->n);
+		middle[k] = (double)numbers_median(cloud->xyz[k], cloud->n);
 	for (size_t i = 0; i < cloud->n; i++) {
 		bool inside = true;
 
@@ -470,7 +460,7 @@ make_normals(void *arg, size_t cube)
 	for (size_t j = 0; j < near.n; j++) {
 		size_t i = near.point[j];
 		const float at[3] = { near.place[0][j], near.place[1][j], near.place[2][j] };
-		double normal[3], towards = 0, along = 0;
+		double normal[3] = { 0 }, towards = 0, along = 0;
 
 		if (i < grid->first[cube] || i >= grid->first[cube + 1])
 			continue;
@@ -521,53 +511,86 @@ cloud_normals(struct run *run, struct cloud *cloud, bool others)
 	return n > 0 ? cloud_sort(run, cloud, cell) : 0;
 }
 
-#define WEIGHT_VARIANCE (8.0 / 13)	/* across a plane, whose weights add up to (1 - x^2/8)^5 */
-#define MOST_SEEN 0.9		/* of that: thicker than the weights are wide, it is no plane */
+/* ---- a sample of places: a point of each of SPACING_POINTS cubes ---- */
 
-struct noise_job {
+/* near->point[at] is the point of the place. NaN: it tells nothing. */
+typedef float judge_place(const struct grid *, const struct near *, size_t at);
+
+struct places_job {
 	const struct cloud *cloud;
-	float *noise;			/* of a point of each cube; NaN: it has no plane */
+	double reach;			/* cells around the cube that are looked at */
+	judge_place *judge;
+	float *found;
 };
 
 static void
-find_noise(void *arg, size_t k)
+look_at_place(void *arg, size_t k)
 {
-	const struct noise_job *job = arg;
+	const struct places_job *job = arg;
 	const struct grid *grid = &job->cloud->grid;
-	size_t cube = k * grid->cells / SPACING_POINTS;
-	double sums[NEAR_SUMS], normal[3];
+	size_t cube = k * grid->cells / SPACING_POINTS, at = 0;
 	struct near near = { 0 };
 	int64_t place[3];
 
 	grid_place_of_key(grid->key[cube], place);
-	near_find(&near, job->cloud, place, WEIGHT_REACH);
-	for (size_t j = 0; j < near.n; j++)
-		if (near.point[j] == grid->first[cube]) {
-			const float at[3] = { near.place[0][j], near.place[1][j],
-				near.place[2][j] };
-
-			moments(&near, at, sums);
-			job->noise[k] = fit_plane(sums, normal);
-			break;
-		}
+	near_find(&near, job->cloud, place, job->reach);
+	while (near.point[at] != grid->first[cube])
+		at++;
+	job->found[k] = job->judge(grid, &near, at);
 	near_free(&near);
+}
+
+/* Returns how many places tell something: found[] begins with what they do. */
+static size_t
+look_at_places(struct run *run, const struct cloud *cloud, double reach, judge_place *judge,
+    float found[SPACING_POINTS])
+{
+	struct places_job job = { cloud, reach, judge, found };
+	size_t n = 0;
+
+	run_for(run, SPACING_POINTS, look_at_place, &job);
+	for (size_t k = 0; k < SPACING_POINTS; k++)
+		if (!isnan(found[k]))
+			found[n++] = found[k];
+	return n;
+}
+
+/* The mean: the share of the places at which `judge` finds 1 rather than 0. */
+static double
+share_of_places(struct run *run, const struct cloud *cloud, double reach, judge_place *judge)
+{
+	float found[SPACING_POINTS];
+	size_t n = look_at_places(run, cloud, reach, judge, found);
+	double sum = 0;
+
+	for (size_t k = 0; k < n; k++)
+		sum += (double)found[k];
+	return n > 0 ? sum / (double)n : 0;
+}
+
+/* ---- noise ---- */
+
+#define WEIGHT_VARIANCE (8.0 / 13)	/* across a plane, whose weights add up to (1 - x^2/8)^5 */
+#define MOST_SEEN 0.9		/* of that: thicker than the weights are wide, it is no plane */
+
+static float
+noise_at(const struct grid *, const struct near *near, size_t at)
+{
+	const float place[3] = { near->place[0][at], near->place[1][at], near->place[2][at] };
+	double sums[NEAR_SUMS], normal[3];
+
+	moments(near, place, sums);
+	return fit_plane(sums, normal);
 }
 
 /* The points' standard deviation from planes through their neighbours, in cells, by the median. */
 static double
 cloud_noise(struct run *run, const struct cloud *cloud)
 {
-	struct noise_job job = { cloud, must_alloc(SPACING_POINTS, sizeof(float)) };
-	double noise = 0;
-	size_t n = 0;
+	float found[SPACING_POINTS];
+	double noise = (double)numbers_median(found,
+	    look_at_places(run, cloud, WEIGHT_REACH, noise_at, found));
 
-	run_for(run, SPACING_POINTS, find_noise, &job);
-	for (size_t k = 0; k < SPACING_POINTS; k++)
-		if (!isnan(job.noise[k]))
-			job.noise[n++] = job.noise[k];
-	if (n > 0)
-		noise = median(job.noise, n);
-	free(job.noise);
 	/* weights narrow what they see: 1/seen^2 = 1/noise^2 + 1/WEIGHT_VARIANCE (of Gaussians) */
 	return noise / sqrt(1 - fmin(noise * noise / WEIGHT_VARIANCE, MOST_SEEN));
 }
@@ -678,49 +701,28 @@ cloud_disagreement(struct run *run, const struct cloud *cloud)
 #define SPARSE_POINTS 5		/* there; fewer: their spacing is about two cells */
 #define SHEET_CUBES 4	/* with points, around a cube of a sheet; a stray point's has none */
 
-struct sparse_job {
-	const struct cloud *cloud;
-	bool *sparse;			/* of a point of each cube */
-};
-
-static void
-find_sparse(void *arg, size_t k)
+static float
+is_sparse_at(const struct grid *grid, const struct near *near, size_t at)
 {
-	const struct sparse_job *job = arg;
-	const struct grid *grid = &job->cloud->grid;
-	const size_t cube = k * grid->cells / SPACING_POINTS, i = grid->first[cube];
-	const float at[3] = { grid->xyz[0][i], grid->xyz[1][i], grid->xyz[2][i] };
-	struct near near = { 0 };
+	const size_t i = near->point[at];
+	const float place[3] = { grid->xyz[0][i], grid->xyz[1][i], grid->xyz[2][i] };
 	uint32_t around[27];
-	int64_t place[3];
-	size_t own = 0, n = 0;
+	size_t n = 0;
 
-	grid_place_of_key(grid->key[cube], place);
-	near_find(&near, job->cloud, place, sqrt((double)SPARSE_WIDE));
-	while (near.point[own] != i)
-		own++;
-	for (size_t j = 0; j < near.n; j++) {
-		float x = near.place[0][j] - near.place[0][own];
-		float y = near.place[1][j] - near.place[1][own];
-		float z = near.place[2][j] - near.place[2][own];
+	for (size_t j = 0; j < near->n; j++) {
+		float x = near->place[0][j] - near->place[0][at];
+		float y = near->place[1][j] - near->place[1][at];
+		float z = near->place[2][j] - near->place[2][at];
 
 		n += x * x + y * y + z * z < SPARSE_WIDE;
 	}
-	job->sparse[k] = n < SPARSE_POINTS && grid_around(grid, at, around) > SHEET_CUBES;
-	near_free(&near);
+	return n < SPARSE_POINTS && grid_around(grid, place, around) > SHEET_CUBES;
 }
 
 double
 cloud_sparse(struct run *run, const struct cloud *cloud)
 {
-	struct sparse_job job = { cloud, must_alloc(SPACING_POINTS, sizeof(*job.sparse)) };
-	size_t sparse = 0;
-
-	run_for(run, SPACING_POINTS, find_sparse, &job);
-	for (size_t k = 0; k < SPACING_POINTS; k++)
-		sparse += job.sparse[k];
-	free(job.sparse);
-	return (double)sparse / SPACING_POINTS;
+	return share_of_places(run, cloud, sqrt((double)SPARSE_WIDE), is_sparse_at);
 }
 
 /* ---- two sheets in one? ---- */
@@ -734,41 +736,29 @@ cloud_sparse(struct run *run, const struct cloud *cloud)
  * sigma apart, 2.4 of a step, 3 of noise. */
 #define SHEET_KURTOSIS 1.5
 
-struct sheets_job {
-	const struct cloud *cloud;
-	signed char *two;		/* of a point of each cube; -1: too few around it */
-};
-
-/* Heights of the points around one above the plane that fits them best, along its normal. */
-static void
-find_sheets(void *arg, size_t k)
+/* Heights of the points around one above the plane that fits them best, along its normal. NaN: too
+ * few are around it. */
+static float
+has_two_sheets_at(const struct grid *, const struct near *near, size_t at)
 {
-	const struct sheets_job *job = arg;
-	const struct grid *grid = &job->cloud->grid;
-	const size_t cube = k * grid->cells / SPACING_POINTS;
 	double normal[3], across[3], along[3], a[12] = { 0 }, second = 0, fourth = 0;
-	struct near near = { 0 };
-	int64_t place[3];
-	size_t at = 0, n = 0;
-	double (*row)[4];		/* 1, two places along the surface, the height */
+	double (*row)[4] = must_alloc(near->n, sizeof(*row));	/* 1, two places along the
+								 * surface, the height */
+	size_t n = 0;
+	bool fits;
 
-	grid_place_of_key(grid->key[cube], place);
-	near_find(&near, job->cloud, place, SHEET_HIGH);
-	row = must_alloc(near.n, sizeof(*row));
-	while (near.point[at] != grid->first[cube])
-		at++;
 	for (size_t c = 0; c < 3; c++)
-		normal[c] = (double)near.value[c][at];
+		normal[c] = (double)near->value[c][at];
 	vector3_cross(normal, fabs(normal[0]) < 0.7 ? (double[]){ 1, 0, 0 } :
 	    (double[]){ 0, 1, 0 }, across);
 	vector3_normalise(across);
 	vector3_cross(normal, across, along);
-	for (size_t j = 0; j < near.n; j++) {
+	for (size_t j = 0; j < near->n; j++) {
 		double d[3], turn = 0;
 
 		for (size_t c = 0; c < 3; c++) {
-			d[c] = (double)(near.place[c][j] - near.place[c][at]);
-			turn += normal[c] * (double)near.value[c][j];
+			d[c] = (double)(near->place[c][j] - near->place[c][at]);
+			turn += normal[c] * (double)near->value[c][j];
 		}
 		row[n][0] = 1;
 		row[n][1] = vector3_dot(d, across);
@@ -780,32 +770,21 @@ find_sheets(void *arg, size_t k)
 	for (size_t j = 0; j < n; j++)
 		for (size_t c = 0; c < 12; c++)
 			a[c] += row[j][c / 4] * row[j][c % 4] / (double)n;
-	job->two[k] = n >= SHEET_POINTS && linear_solve(a, 3) ? 0 : -1;
-	for (size_t j = 0; j < n && job->two[k] == 0; j++) {
+	fits = n >= SHEET_POINTS && linear_solve(a, 3);
+	for (size_t j = 0; j < n && fits; j++) {
 		double square = pow(row[j][3] - a[3] - a[7] * row[j][1] - a[11] * row[j][2], 2);
 
 		second += square / (double)n;
 		fourth += square * square / (double)n;
 	}
-	if (job->two[k] == 0)
-		job->two[k] = second > SHEET_SPREAD && fourth < SHEET_KURTOSIS * second * second;
 	free(row);
-	near_free(&near);
+	return !fits ? NAN : second > SHEET_SPREAD && fourth < SHEET_KURTOSIS * second * second;
 }
 
 double
 cloud_two_sheets(struct run *run, const struct cloud *cloud)
 {
-	struct sheets_job job = { cloud, must_alloc(SPACING_POINTS, sizeof(*job.two)) };
-	size_t places = 0, two = 0;
-
-	run_for(run, SPACING_POINTS, find_sheets, &job);
-	for (size_t k = 0; k < SPACING_POINTS; k++) {
-		places += job.two[k] >= 0;
-		two += job.two[k] > 0;
-	}
-	free(job.two);
-	return places > 0 ? (double)two / (double)places : 0;
+	return share_of_places(run, cloud, SHEET_HIGH, has_two_sheets_at);
 }
 
 /* ---- do the sides agree? ---- */

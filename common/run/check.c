@@ -257,7 +257,8 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 	for (i = 0; i < checks->n; i++) {
 		const struct check *check = checks->check[i];
 		struct check_state *state = &checks->state[i];
-		enum check_time when = check->looks & CHECK_OUTPUT ? CHECK_EMITTED : CHECK_TAKEN;
+		enum check_time when = check->looks & (CHECK_OUTPUT | CHECK_RESULTS) ?
+		    CHECK_EMITTED : CHECK_TAKEN;
 
 		if (!check_is_active(checks, i) || !(time & when))
 			continue;

@@ -290,19 +290,24 @@ enum check_looks {
 	CHECK_INPUT = 1,	/* at rows of the input */
 	CHECK_OUTPUT = 2,	/* of what the stage computes */
 	CHECK_SECOND = 4,	/* of second inputs */
-	CHECK_FIRST = 8		/* what it looks for cannot change: the first frame of each plan
+	CHECK_FIRST = 8,	/* what it looks for cannot change: the first frame of each plan
 				 * that is not `undecided` */
+	CHECK_RESULTS = 16	/* at facts that a flow knows when a result is complete, at no rows */
 };
+
+/* Names of checks, ended by NULL. */
+#define CHECK_NAMES(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 struct check {
 	const char *name;	/* as --no-check and checks(7) have it */
 	/* Of the lines of a frame those of smaller ranks are printed first: 1 a result is wrong, 2
 	 * a part of it, 3 it could be better. */
 	int rank;
-	unsigned looks;		/* enum check_looks; without rows it judges facts and heads */
-	size_t group;		/* neighbouring rows that it needs; 0: single rows */
-	const char *const *explains;	/* names of checks, ended by NULL; or NULL */
-	/* Has it anything to look for? Called after each plan. */
+	unsigned looks;		/* enum check_looks; 0: it judges the facts of the plan */
+	/* Neighbouring rows that it needs, of fringes along y group_along_y; 0: single rows. */
+	size_t group, group_along_y;
+	const char *const *explains;	/* CHECK_NAMES(), or NULL */
+	/* Has it anything to look for? Called after each plan; NULL: always. */
 	bool (*applies)(const struct check_facts *, const struct check_heads *);
 	/* Marks the channels that it looks at; NULL: all of them. out may have more channels than
 	 * the check knows. */
@@ -313,8 +318,8 @@ struct check {
 	    struct check_line *);
 };
 
-/* For flows that emit no frame for an input: its facts are known, and checks of what the stage
- * computes judge them. */
+/* For flows that emit no frame for an input: its facts are known, and checks of results judge
+ * them. */
 void run_judge(struct run *);
 /* For plan: the facts of the stage's run, absent until plan sets them. */
 struct check_facts *run_check_facts(struct run *);

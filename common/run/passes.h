@@ -63,13 +63,11 @@ void passes_scratch(struct passes *, size_t n);
 /* A table for all frames until the next plan; the first is gpu_constant(0). Copied. -1 after
  * fail(). */
 int passes_constant(struct passes *, const void *table, size_t bytes);
-/*
- * For flows whose body has passes, which list what makes a frame of head `out` from `in`; run->halo
- * rows above and below are read, or all of an input of another height. Makes it, if a device is
- * demanded and can.
- * *made: the frame, the caller's; NULL: the processor is to do it. -1 after fail().
- */
+/* For flows whose body has passes: is a device demanded, or would -d auto gain by one? */
 bool run_wants_device(const struct run *);
+/* For them, too: makes the frame of head `out` from `in` on the device, if that is wanted and can;
+ * run->halo rows above and below are read, or all of an input of another height. *made: the frame,
+ * the caller's; NULL: the processor is to do it. -1 after fail(). */
 int run_passes(struct run *, struct frame *in, const struct frame_head *out, struct frame **made);
 
 /* These passes give the processor's bytes, by construction (base/px.h), though the stage declares a

@@ -69,11 +69,10 @@ struct for_job {
 };
 
 static void
-for_item(void *arg, size_t item, int thread)
+for_item(void *arg, size_t item, int)
 {
 	const struct for_job *job = arg;
 
-	(void)thread;
 	job->fn(job->arg, item);
 }
 
@@ -98,10 +97,9 @@ run_output_meta(struct run *run)
 }
 
 int
-run_number(const struct run *run, double option, const struct frame_head *head, const char *key,
+run_number(const struct run *, double option, const struct frame_head *head, const char *key,
     double otherwise, double *out)
 {
-	(void)run;
 	if (!isnan(option)) {
 		*out = option;
 		return 0;
@@ -110,10 +108,9 @@ run_number(const struct run *run, double option, const struct frame_head *head, 
 }
 
 int
-run_numbers(const struct run *run, const struct numbers *option, const struct frame_head *head,
+run_numbers(const struct run *, const struct numbers *option, const struct frame_head *head,
     const char *key, struct numbers *out)
 {
-	(void)run;
 	if (option->n == 0)
 		return meta_numbers(&head->meta, key, out);
 	out->v = must_resize(NULL, option->n, sizeof(*out->v));

@@ -265,6 +265,16 @@ take_frame(struct check_rows *rows, const struct frame *from)
 
 /* ---- a frame begins ---- */
 
+/* The larger one of a group, and that of a check. */
+static size_t
+larger_group(size_t group, const struct check *check, const struct check_facts *facts)
+{
+	bool along_y = facts->orders && facts->orders->axis == 'y';
+	size_t own = along_y && check->group_along_y ? check->group_along_y : check->group;
+
+	return own > group ? own : group;
+}
+
 /* What the active checks look at together: enum check_looks; channels of input and output. */
 static unsigned
 find_wanted(const struct link_checks *checks, const struct check_heads *heads, bool *in, bool *out,
@@ -279,8 +289,7 @@ find_wanted(const struct link_checks *checks, const struct check_heads *heads, b
 		if (!check_is_active(checks, i))
 			continue;
 		looks |= check->looks;
-		if (check->group > *group)
-			*group = check->group;
+		*group = larger_group(*group, check, &checks->facts);
 		if (check->channels) {
 			check->channels(&checks->facts, heads, in, out);
 			continue;
@@ -382,7 +391,7 @@ checks_flow_emit(struct link *link, const struct frame *out)
 	struct link_checks *checks = link->checks;
 	struct check_heads heads = { .in = &link->in, .out = &out->head };
 	size_t group = 1;
-	bool wanted = false;
+	unsigned looks = 0;
 
 	if (!checks)
 		return;
@@ -390,18 +399,19 @@ checks_flow_emit(struct link *link, const struct frame *out)
 	for (size_t i = 0; i < checks->n; i++) {
 		const struct check *check = checks->check[i];
 
-		if (!(check->looks & CHECK_OUTPUT))
+		if (!(check->looks & (CHECK_OUTPUT | CHECK_RESULTS)))
 			continue;
 		checks->state[i].applies = !check->applies ||
 		    check->applies(&checks->facts, &heads);
 		if (!check_is_active(checks, i))
 			continue;
-		wanted = true;
-		group = check->group > group ? check->group : group;
+		looks |= check->looks;
+		group = larger_group(group, check, &checks->facts);
 	}
-	if (!wanted)
-		return;
-	open_rows(&checks->sample.out, &out->head, NULL, group);
-	take_frame(&checks->sample.out, out);
-	checks_judge(link, &checks->sample, CHECK_EMITTED);
+	if (looks & CHECK_OUTPUT) {
+		open_rows(&checks->sample.out, &out->head, NULL, group);
+		take_frame(&checks->sample.out, out);
+	}
+	if (looks)
+		checks_judge(link, &checks->sample, CHECK_EMITTED);
 }

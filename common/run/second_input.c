@@ -372,7 +372,7 @@ second_inputs_add(const struct link *link, struct frame **frame)
 }
 
 int
-run_second_input(const struct run *run, const struct frame_head *head, const char *option,
+run_second_input(const struct run *, const struct frame_head *head, const char *option,
     const char *channel, size_t *c)
 {
 	char name[2 * CHANNEL_NAME_SIZE], prefix[CHANNEL_NAME_SIZE + 1];
@@ -396,7 +396,6 @@ run_second_input(const struct run *run, const struct frame_head *head, const cha
 		    head->channel[*c] + strlen(prefix), channel, channel);
 	if (found == 1)
 		return 0;
-	(void)run;
 	return fail(NULL, "the image of --%s has %zu channels and none is named %s", option, found,
 	    channel ? channel : "image");
 }

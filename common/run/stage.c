@@ -221,9 +221,8 @@ list_agreement(void)
 }
 
 static void
-print_device(void *arg, size_t number, const struct gpu_facts *facts)
+print_device(void *, size_t number, const struct gpu_facts *facts)
 {
-	(void)arg;
 	printf("gpu:%zu  %s, %.1f GB%s%s%s%s: %s\n", number, facts->kind,
 	    1e-9 * (double)facts->memory_bytes, facts->unified ? " unified" : "",
 	    facts->float64 ? "" : ", no doubles", facts->exact ? "" : ", no exact floats",

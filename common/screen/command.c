@@ -27,13 +27,12 @@ command_load(struct screen *screen, const struct frame *frame, size_t *image)
 
 /* It is there when the command has ended. */
 static int
-command_show(struct screen *screen, size_t image, uint64_t refresh, struct screen_shown *shown)
+command_show(struct screen *screen, size_t image, uint64_t, struct screen_shown *shown)
 {
 	struct command *own = screen->own;
 	struct target *target = target_open(own->file->file, true, NULL);
 	int status = target ? target_put(target, own->image[image]) : -1;
 
-	(void)refresh;
 	if (target && target_close(target, status == 0) < 0)
 		status = -1;
 	if (status < 0 || command_file_run(own->file) < 0)

@@ -130,9 +130,8 @@ screen_command_failed(void)
 }
 
 double
-screen_real_now_s(struct screen *screen)
+screen_real_now_s(struct screen *)
 {
-	(void)screen;
 	return progress_seconds();
 }
 

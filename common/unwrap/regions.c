@@ -933,10 +933,8 @@ add_pixel(const struct source *source, size_t at, size_t phase_at, int32_t turns
 }
 
 static inline size_t
-patch_votes(const struct source *source, size_t patch)
+patch_votes(const struct source *, size_t)
 {
-	(void)source;
-	(void)patch;
 	return 4 * PATCH_SIDE;
 }
 

@@ -151,9 +151,8 @@ hand_on(struct run *run)
 
 /* A frame is one picture, whatever its channels. */
 static int
-gather(struct run *run, const struct frame_head *head, size_t *planes)
+gather(struct run *, const struct frame_head *head, size_t *planes)
 {
-	(void)run;
 	*planes = head->c;
 	return 0;
 }

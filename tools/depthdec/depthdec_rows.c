@@ -82,12 +82,11 @@ decode(const struct priv *priv, const struct frame *in, struct frame *out, size_
 
 static void
 depths(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+    const struct row_scratch *)
 {
 	const struct priv *priv = run->priv;
 	size_t w = in->head.w;
 
-	(void)scratch;
 	for (size_t y = y0; y < y1; y++)
 		for (size_t x = 0; x < w; x += TILE)
 			decode(priv, in, out, y, x, w - x < TILE ? w - x : TILE);

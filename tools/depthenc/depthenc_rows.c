@@ -281,12 +281,11 @@ texture_row(const struct texture *texture, const struct frame *in, struct frame 
 
 static void
 encode_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+    const struct row_scratch *)
 {
 	const struct priv *priv = run->priv;
 	size_t w = in->head.w;
 
-	(void)scratch;
 	for (size_t y = y0; y < y1; y++)
 		for (size_t x = 0; x < w; x += TILE)
 			encode(priv, in, out, y, x, w - x < TILE ? w - x : TILE);

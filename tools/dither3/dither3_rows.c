@@ -187,9 +187,8 @@ dither_piece(const struct priv *priv, const struct frame *in, struct frame *out,
 
 static void
 ordered(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+    const struct row_scratch *)
 {
-	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		planes_clear_row(out, y);
 		for (size_t x = 0; x < in->head.w; x += PIECE)

@@ -195,11 +195,10 @@ finish(struct run *run)
 
 /* struct body's `lost`: lost frames are counted, too. */
 static int
-lose_frame(struct run *run, bool seen, size_t *results)
+lose_frame(struct run *run, bool seen, size_t *)
 {
 	struct priv *priv = run->priv;
 
-	(void)results;
 	priv->frames += !seen;
 	return 0;
 }

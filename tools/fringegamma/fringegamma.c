@@ -435,7 +435,7 @@ find_limits(const struct run *run, const struct frame_head *in, struct analysis 
 }
 
 static int
-plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+plan(struct run *run, const struct frame_head *in, struct frame_head *)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
@@ -443,7 +443,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	size_t operands = run->position ? 0 : run->operands;
 	const char *compensation = meta_get(&in->meta, "compensation");
 
-	(void)out;
 	capture_set_free(&priv->captures);
 	priv->captures = (struct capture_set){ 0 };
 	snprintf(priv->findings.compensation, sizeof(priv->findings.compensation), "%s",

@@ -445,7 +445,7 @@ finish_row(const struct priv *priv, const struct frame *in, struct frame *out, s
 
 static void
 depths(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+    const struct row_scratch *)
 {
 	const struct priv *priv = run->priv;
 	const struct reading *reading = &priv->reading;
@@ -454,7 +454,6 @@ depths(const struct run *run, const struct frame *in, struct frame *out, size_t 
 	    priv->matrix == TEXTURE_GREY ? 1 : 3;
 	struct tile tile;
 
-	(void)scratch;
 	/* of a refused picture all is NaN but the texture, the channels after z */
 	for (size_t c = 0; priv->refusals.now && c < out->head.c; c++)
 		for (size_t y = y0; y < y1; y++)

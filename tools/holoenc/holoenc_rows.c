@@ -34,12 +34,11 @@ colour_tile(const struct priv *priv, const struct frame *in, struct frame *out, 
 
 static void
 encode(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+    const struct row_scratch *)
 {
 	const struct priv *priv = run->priv;
 	const size_t *place = holo_place[priv->holo.layout];
 
-	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		struct holoenc_colours colours = { frame_row(out, place[0], y),
 			frame_row(out, place[1], y), frame_row(out, place[2], y) };

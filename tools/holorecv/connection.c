@@ -5,12 +5,10 @@
 #include "holorecv.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/process.h"
 #include "live/handshake.h"
 
 /* ---- addresses ---- */
@@ -109,53 +108,12 @@ address_parse(const char *text, struct address *address)
 
 /* ---- interruptions ---- */
 
-/* Globals, as a signal handler has no argument of ours. */
-static volatile sig_atomic_t signal_came;
-static int signal_pipe[2] = { -1, -1 };
-static const int signals[] = { SIGINT, SIGTERM };
-static struct sigaction before[2];
-
-static void
-note_signal(int signal)
-{
-	int error = errno;
-
-	signal_came = 1;
-	for (size_t i = 0; i < 2; i++)
-		if (signals[i] == signal)
-			sigaction(signal, &before[i], NULL);
-	if (write(signal_pipe[1], "", 1) < 0)
-		signal_came = 1;	/* the flag is enough */
-	errno = error;
-}
-
-int
-interrupt_watch(void)
-{
-	struct sigaction action = { .sa_handler = note_signal };
-
-	signal_came = 0;
-	if (pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK) < 0)
-		return fail_errno(NULL, "no pipe can be made");
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < 2; i++) {
-		sigaction(signals[i], NULL, &before[i]);
-		if (before[i].sa_handler != SIG_IGN)	/* as nohup and the shell want it */
-			sigaction(signals[i], &action, NULL);
-	}
-	return 0;
-}
+static int interruption = -1;	/* readable once one has come; -1: they end the process */
 
 void
-interrupt_forget(void)
+interrupt_watch(void)
 {
-	if (signal_pipe[0] < 0)
-		return;
-	for (size_t i = 0; i < 2; i++)
-		sigaction(signals[i], &before[i], NULL);
-	close(signal_pipe[0]);
-	close(signal_pipe[1]);
-	signal_pipe[0] = signal_pipe[1] = -1;
+	interruption = ending_signals_defer();
 }
 
 /* ---- ends ---- */
@@ -185,13 +143,14 @@ end_errno(struct connection *connection, const char *what)
 static int
 wait_for(int fd, short events, double seconds)
 {
-	struct pollfd poll_of[2] = { { .fd = signal_pipe[0], .events = POLLIN },
+	struct pollfd poll_of[2] = { { .fd = interruption, .events = POLLIN },
 		{ .fd = fd, .events = events } };
-	int n = poll(poll_of, 2, seconds > 1e6 ? 1000000000 : (int)(seconds * 1000));
+	int n;
 
-	if (signal_came)
-		return -1;
-	return n > 0 && poll_of[1].revents ? 1 : 0;
+	do
+		n = poll(poll_of, 2, seconds > 1e6 ? 1000000000 : (int)(seconds * 1000));
+	while (n < 0 && errno == EINTR);
+	return n <= 0 ? 0 : poll_of[0].revents ? -1 : 1;
 }
 
 bool

@@ -241,8 +241,7 @@ start(struct run *run)
 	const struct tally *tally = &priv->tally;
 	int status;
 
-	if (interrupt_watch() < 0)
-		return -1;
+	interrupt_watch();
 	do {
 		status = receive(run);
 		connection_close(&priv->connection);
@@ -251,7 +250,6 @@ start(struct run *run)
 		if (status == 0)
 			status = after_end(run);
 	} while (status > 0);
-	interrupt_forget();
 	if (tally->missing)
 		warn(priv->address.shown,
 		    "%" PRIu64 " frame%s missing beside the %" PRIu64 " that came", tally->missing,

@@ -27,13 +27,9 @@ struct address {
  * fail_usage(). */
 int address_parse(const char *text, struct address *);
 
-/*
- * The first interruption (SIGINT, SIGTERM) during reception ends it as the end of the stream does,
- * so that the received frames are kept; a second one has its usual effect. From interrupt_watch()
- * to interrupt_forget(). 0, or -1 after fail().
- */
-int interrupt_watch(void);
-void interrupt_forget(void);
+/* From now on the first interruption (SIGINT, SIGTERM, SIGHUP) ends reception as the end of the
+ * stream does, so that the received frames are kept; a second one ends the process. */
+void interrupt_watch(void);
 
 enum connection_end {
 	CONNECTION_LOST,	/* or not established: another one may last */

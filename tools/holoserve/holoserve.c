@@ -118,14 +118,13 @@ struct priv {
 #define TABLE_MARGIN 8
 
 static int
-plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+plan(struct run *run, const struct frame_head *in, struct frame_head *)
 {
 	struct priv *priv = run->priv;
 
 	const bool table = head_is_table(in);
 	struct frame_head seen = *in;
 
-	(void)out;
 	priv->shows = table ? head_channel(in, "x") != NO_CHANNEL &&
 	    head_channel(in, "y") != NO_CHANNEL && head_channel(in, "z") != NO_CHANNEL :
 	    picture_shows(in);

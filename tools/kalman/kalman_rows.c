@@ -288,12 +288,11 @@ filter_tile(const struct run *run, const struct frame *in, struct frame *out, si
 
 static void
 kalman_filter(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1, const struct row_scratch *scratch)
+    size_t y1, const struct row_scratch *)
 {
 	const struct kalman *kalman = run->priv;
 	size_t w = out->head.w;
 
-	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		for (size_t x = 0; x < w; x += TILE)
 			filter_tile(run, in, out, x, w - x < TILE ? w - x : TILE, y);

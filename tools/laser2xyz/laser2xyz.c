@@ -502,7 +502,7 @@ take_frame(struct run *run, struct frame *in)
 /* ---- beginning and end ---- */
 
 static int
-plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+plan(struct run *run, const struct frame_head *in, struct frame_head *)
 {
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
@@ -510,7 +510,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct sensor_fit fit = { .placed = parameters->origin.n ||
 		meta_get(&in->meta, "origin_px") };
 
-	(void)out;
 	for (size_t k = 0; k < 3; k++)
 		if (head_channel(in, (char[2]){ "xyz"[k] }) != NO_CHANNEL)
 			return fail(NULL, "input has a channel %c already", "xyz"[k]);

@@ -175,13 +175,12 @@ unspike(const struct rows_of_five *in, float *out, size_t w, enum median_shape s
 
 static void
 median_filter(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1, const struct row_scratch *scratch)
+    size_t y1, const struct row_scratch *)
 {
 	const struct median *median = run->priv;
 	size_t w = in->head.w, h = in->head.h;
 	struct rows_of_five around;
 
-	(void)scratch;
 	for (size_t y = y0; y < y1; y++)
 		for (size_t c = 0; c < out->head.c; c++) {
 			size_t from = median->source[c];

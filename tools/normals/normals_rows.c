@@ -298,13 +298,12 @@ strip(const struct normals *normals, const struct frame *in, struct frame *out, 
 
 static void
 normals_compute(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1, const struct row_scratch *scratch)
+    size_t y1, const struct row_scratch *)
 {
 	const struct normals *normals = run->priv;
 	size_t w = in->head.w, strips = (w + TILE - 1) / TILE;
 	size_t n = ((w + strips - 1) / strips + 15) / 16 * 16;	/* no narrow strip at the end */
 
-	(void)scratch;
 	for (size_t x = 0; x < w; x += n)
 		strip(normals, in, out, x, w - x < n ? w - x : n, y0, y1);
 	for (size_t y = y0; y < y1; y++)

@@ -1222,11 +1222,10 @@ compare_reference(const struct depthfit *fit, const struct frame *in, struct dep
 
 static void
 phase2depth_compute(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1, const struct row_scratch *scratch)
+    size_t y1, const struct row_scratch *)
 {
 	struct phase2depth *priv = run->priv;
 
-	(void)scratch;
 	if (!priv->calibrated) {
 		depth_rows(priv, in, out, y0, y1);
 		for (size_t y = y0; y < y1; y++)

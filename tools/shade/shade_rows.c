@@ -404,12 +404,11 @@ find_normals(const struct run *run, const struct frame *in, size_t y0, size_t y1
 
 static void
 pixels_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+    const struct row_scratch *)
 {
 	const struct priv *priv = run->priv;
 	struct tile tile;
 
-	(void)scratch;
 	one_colour_look(run, in, y0, y1);
 	colours_fill(priv, NULL, tile.colour.x, tile.colour.y, tile.colour.z, TILE);
 	for (size_t x = 0; x < in->head.w; x += TILE) {

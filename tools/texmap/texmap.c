@@ -573,14 +573,13 @@ plan_picture(struct run *run, const struct frame_head *head)
 }
 
 static int
-plan(struct run *run, const struct frame_head *in, struct frame_head *out)
+plan(struct run *run, const struct frame_head *in, struct frame_head *)
 {
 	static const char *const names[] = { "x", "y", "z" };
 	struct priv *priv = run->priv;
 	const struct frame_head *picture = run_second_input_head(run, "image", 0);
 	const char *unit = meta_get(&in->meta, "length_unit");
 
-	(void)out;
 	priv->own = in->c - picture->c;
 	for (size_t k = 0; k < 3; k++) {
 		size_t c;

@@ -136,11 +136,10 @@ smooth_texture(const struct priv *priv, const struct frame *in, struct frame *ou
 
 static void
 gauss(const struct run *run, const struct frame *in, struct frame *out, size_t y0, size_t y1,
-    const struct row_scratch *scratch)
+    const struct row_scratch *)
 {
 	const struct priv *priv = run->priv;
 
-	(void)scratch;
 	for (size_t c = 0; c < 3; c++)
 		smooth_rows(priv, in, c, out, holo_place[priv->holo.layout][c], y0, y1);
 	smooth_texture(priv, in, out, y0, y1);

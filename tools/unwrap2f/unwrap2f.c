@@ -788,8 +788,7 @@ end(struct run *run)
 }
 
 static const struct check *const checks[] = { &check_beat, &check_field, &check_residuals,
-	&check_row_jumps, &check_column_jumps, &check_row_code, &check_column_code, &check_offset,
-	&check_period_key, NULL };
+	&check_jumps, &check_gray_of, &check_offset, &check_period_key, NULL };
 
 const struct stage stage_unwrap2f = {
 	.name = "unwrap2f",

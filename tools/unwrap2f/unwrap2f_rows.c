@@ -1289,13 +1289,12 @@ cells_row(const struct gray_cells *cells, const struct frame *in, struct frame *
 
 static void
 unwrap2f_compute(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
-    size_t y1, const struct row_scratch *scratch)
+    size_t y1, const struct row_scratch *)
 {
 	const struct unwrap2f *unwrap = run->priv;
 	bool by_beat = unwrap->method != METHOD_BEST && !unwrap->orders.wanted &&
 	    is_by_beat(&unwrap->steps), inside = true;
 
-	(void)scratch;
 	for (size_t y = y0; y < y1; y++) {
 		if (unwrap->cells.on)
 			cells_row(&unwrap->cells, in, out, y);

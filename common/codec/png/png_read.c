@@ -89,12 +89,8 @@ inflate_by_isal(const unsigned char *packed, size_t packed_bytes, unsigned char 
 #else
 
 bool
-inflate_by_isal(const unsigned char *packed, size_t packed_bytes, unsigned char *to, size_t n)
+inflate_by_isal(const unsigned char *, size_t, unsigned char *, size_t)
 {
-	(void)packed;
-	(void)packed_bytes;
-	(void)to;
-	(void)n;
 	return false;
 }
 

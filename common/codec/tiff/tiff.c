@@ -119,11 +119,10 @@ note_memory(struct tiff_reading *reading, const char *format)
 
 /* libtiff passes the file of the message, so that threads do not mix them. */
 static void
-on_error(thandle_t handle, const char *module, const char *format, va_list args)
+on_error(thandle_t handle, const char *, const char *format, va_list args)
 {
 	struct tiff_reading *reading = handle;
 
-	(void)module;
 	if (!reading)
 		return;
 	if (!reading->message[0])
@@ -132,12 +131,10 @@ on_error(thandle_t handle, const char *module, const char *format, va_list args)
 }
 
 static void
-on_warning(thandle_t handle, const char *module, const char *format, va_list args)
+on_warning(thandle_t handle, const char *, const char *format, va_list)
 {
 	struct tiff_reading *reading = handle;
 
-	(void)module;
-	(void)args;
 	if (reading)
 		note_memory(reading, format);
 }
@@ -196,11 +193,8 @@ client_read(thandle_t handle, void *to, tmsize_t n)
 }
 
 static tmsize_t
-client_write(thandle_t handle, void *from, tmsize_t n)
+client_write(thandle_t, void *, tmsize_t)
 {
-	(void)handle;
-	(void)from;
-	(void)n;
 	return -1;
 }
 
@@ -225,9 +219,8 @@ client_seek(thandle_t handle, toff_t offset, int whence)
 }
 
 static int
-client_close(thandle_t handle)
+client_close(thandle_t)
 {
-	(void)handle;
 	return 0;
 }
 

@@ -308,24 +308,31 @@ close_end(int *descriptor)
 	*descriptor = -1;
 }
 
+static void
+free_ffmpeg(struct ffmpeg *ffmpeg)
+{
+	close_end(&ffmpeg->to);
+	close_end(&ffmpeg->from);
+	close_end(&ffmpeg->log);
+	free(ffmpeg->feed);
+	free(ffmpeg);
+}
+
 int
 ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direction, int file,
     int keys, struct ffmpeg **out)
 {
-	struct ffmpeg *ffmpeg = calloc(1, sizeof(*ffmpeg));
+	struct ffmpeg *ffmpeg;
 	char program[PATH_MAX];
 	int in = -1, result = -1, log = -1, error = 0;
 	sigset_t before;
 
 	*out = NULL;
-	if (!ffmpeg)
-		return fail_memory();
+	if (program_find(path, program) < 0)
+		return -1;
+	ffmpeg = must_alloc(1, sizeof(*ffmpeg));
 	*ffmpeg = (struct ffmpeg){ .path = path, .to = -1, .from = -1,
 		.log = -1, .patience_ms = direction == FFMPEG_WRITES ? PATIENCE_MS : -1 };
-	if (program_find(path, program) < 0) {
-		free(ffmpeg);
-		return -1;
-	}
 	if ((direction != FFMPEG_WRITES && make_pipe(false, &in, &ffmpeg->to) < 0) ||
 	    (direction != FFMPEG_READS && make_pipe(true, &result, &ffmpeg->from) < 0) ||
 	    make_pipe(true, &log, &ffmpeg->log) < 0)
@@ -343,10 +350,7 @@ ffmpeg_start(const char *path, const char *const words[], enum ffmpeg_data direc
 		*out = ffmpeg;
 		return 0;
 	}
-	close_end(&ffmpeg->to);
-	close_end(&ffmpeg->from);
-	close_end(&ffmpeg->log);
-	free(ffmpeg);
+	free_ffmpeg(ffmpeg);
 	errno = error;
 	return fail_errno(path, "ffmpeg cannot be run");
 }
@@ -641,9 +645,7 @@ ffmpeg_end(struct ffmpeg *ffmpeg)
 	    fail_errno(ffmpeg->path, "ffmpeg is lost") : 0;
 	if (result == 0 && !ffmpeg->stalled)
 		result = verdict(ffmpeg, status);
-	close_end(&ffmpeg->log);
-	free(ffmpeg->feed);
-	free(ffmpeg);
+	free_ffmpeg(ffmpeg);
 	return result;
 }
 
@@ -654,11 +656,7 @@ ffmpeg_kill(struct ffmpeg *ffmpeg)
 
 	if (!ffmpeg)
 		return;
-	close_end(&ffmpeg->to);
-	close_end(&ffmpeg->from);
-	close_end(&ffmpeg->log);
 	kill(ffmpeg->child, SIGKILL);
 	(void)children_wait(ffmpeg->child, &status);
-	free(ffmpeg->feed);
-	free(ffmpeg);
+	free_ffmpeg(ffmpeg);
 }

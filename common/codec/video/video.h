@@ -63,7 +63,7 @@ enum tags_relation tags_compare(const struct meta *first, const struct meta *lat
  */
 int tags_write(const char *path, const struct frame_head *, const struct meta *second, size_t w,
     size_t h, const char *levels, FILE *to);
-/* Takes the keys of the first frame away; *list is TAGS_FIRST_KEY's value. -1 after fail(). */
+/* Takes the keys of the first frame away, which `list`, the value of TAGS_FIRST_KEY, names. */
 void tags_forget_first(struct meta *, const char *list);
 
 /*
