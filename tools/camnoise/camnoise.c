@@ -26,8 +26,6 @@ struct priv {
 	double quantisation;	/* its variance, grey levels squared */
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const channels[] = { "r", "g", "b", NULL };
 
 static const struct opt options[] = {
@@ -247,12 +245,10 @@ release(struct run *run)
 const struct stage stage_camnoise = {
 	.name = "camnoise",
 	.summary = "a camera's read noise and gain from pairs of images of one scene",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE | STAGE_SINK,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

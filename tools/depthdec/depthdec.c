@@ -24,8 +24,6 @@ struct parameters {
 	const char *texture;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, NULL),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture), NULL, 0, 0, NULL,
@@ -519,13 +517,11 @@ release(struct run *run)
 const struct stage stage_depthdec = {
 	.name = "depthdec",
 	.summary = "the depth in a video that depthenc made",
-	.operands = "[FILE ...]",
 	.example = { "depthdec", "depthcode", "again" },
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

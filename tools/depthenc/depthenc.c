@@ -25,8 +25,6 @@ struct parameters {
 	struct texture_options texture;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, depth_range_words),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture.channel), NULL, 0, 0, NULL,
@@ -252,14 +250,12 @@ release(struct run *run)
 const struct stage stage_depthenc = {
 	.name = "depthenc",
 	.summary = "depth as the planes of an ordinary video",
-	.operands = "[FILE ...]",
 	.example = { "depthenc --depth-range=-20,20", "depth", "depthcode" },
 	.options = options,
 	.usual = "layout bits depth-range mask texture",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

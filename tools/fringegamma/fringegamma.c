@@ -25,8 +25,6 @@ struct parameters {
 	bool json, vary;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const signs[] = { "+1", "-1", "1", NULL };
 static const char *const channels[] = { "r", "g", "b", NULL };
 
@@ -67,9 +65,9 @@ static const struct opt options[] = {
 	  "write the table for fringegen --lut", NULL },
 	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
 	  "write the table for phasewrap --harmonics", NULL },
-	{ 0, "vary", NULL, OPT_FLAG, AT(vary), NULL, 0, 0, NULL,
-	  "harmonics change over the picture, each along a plane: of seven steps and more", NULL },
-	{ 0, "json", NULL, OPT_FLAG, AT(json), NULL, 0, 0, NULL, "print JSON", NULL },
+	FLAG_ROW(0, "vary", vary,
+	    "harmonics change over the picture, each along a plane: of seven steps and more"),
+	FLAG_ROW(0, "json", json, "print JSON"),
 	{ 0 },
 };
 
@@ -678,13 +676,11 @@ release(struct run *run)
 const struct stage stage_fringegamma = {
 	.name = "fringegamma",
 	.summary = "the projector's response and the harmonics of its fringes",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "steps period manifest mean amplitude lut harmonics vary levels full",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SINK | STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

@@ -230,8 +230,6 @@ struct parameters {
 
 static const char *const kinds[] = { "phase", "vector", NULL };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 'n', "size", "N", OPT_INTEGER, AT(size), "11", 1, GAUSS_SIZE_MOST, "px",
 	  "width and height of the window, odd", NULL },
@@ -409,12 +407,10 @@ end(struct run *run)
 const struct stage stage_gauss = {
 	.name = "gauss",
 	.summary = "smooth wrapped phases, or other channels, with a Gaussian",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct gauss),
 	.traits = STAGE_CONCURRENT,
-	.agree = AGREE_EXACT,
 	.example = { "gauss", "phases", "filtered" },
 	.init = init,
 	.plan = plan,

@@ -27,8 +27,6 @@ struct parameters {
 	int purpose;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	HOLO_OPTIONS(struct parameters, holo, depth_range_words),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture.channel), NULL, 0, 0, NULL,
@@ -250,13 +248,11 @@ release(struct run *run)
 const struct stage stage_holoenc = {
 	.name = "holoenc",
 	.summary = "depth as an ordinary colour picture, a Holoimage",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "pitch depth-range layout texture quality z-axis",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.example = { "holoenc", "depth", "holo" },
 	.init = init,
 	.plan = plan,

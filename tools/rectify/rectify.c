@@ -456,8 +456,6 @@ struct parameters {
 	struct numbers origin;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const sides[] = { "left", "right", NULL };
 static const char *const interpolations[] = { "linear", "cubic", NULL };
 
@@ -656,13 +654,11 @@ end(struct run *run)
 const struct stage stage_rectify = {
 	.name = "rectify",
 	.summary = "turn the pictures of two cameras until equal points lie on equal rows",
-	.operands = "[FILE ...]",
 	.hint = "--origin, --size, --side and --max-step",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct rectify),
 	.traits = STAGE_ANY_TYPE | STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = end,

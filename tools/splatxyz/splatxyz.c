@@ -313,8 +313,6 @@ struct parameters {
 	struct numbers center;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "splat", "WxH", OPT_SIZE, AT(size), NULL, 0, 0, NULL,
 	  "columns and rows of the grid, in cells", NULL },
@@ -719,14 +717,12 @@ release(struct run *run)
 const struct stage stage_splatxyz = {
 	.name = "splatxyz",
 	.summary = "points of several cameras on one grid, seen from a projector",
-	.operands = "[FILE ...]",
 	.hint = "--calib, --weight",
 	.options = options,
 	.usual = "splat onto calib view pose pixel center",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_TABLES | STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

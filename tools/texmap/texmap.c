@@ -502,8 +502,6 @@ struct priv {
 	struct colouring_counts all;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
 	  "the camera that took the picture, in the world of the points", NULL },
@@ -511,8 +509,8 @@ static const struct opt options[] = {
 	  "devices.NAME of a calibration of several, left or right of a pair", NULL },
 	{ 0, "image", "FILE", OPT_PICTURE, AT(image), NULL, 0, 0, NULL,
 	  "its picture: one for all frames, or as many as the input has", NULL },
-	{ 0, "supersample", NULL, OPT_FLAG, AT(supersample), NULL, 0, 0, NULL,
-	  "the mean over each point's piece of the surface, not the colour at its middle", NULL },
+	FLAG_ROW(0, "supersample", supersample,
+	    "the mean over each point's piece of the surface, not the colour at its middle"),
 	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
 	  "surfaces farther apart are two, and the nearer one hides; 0: found from the points",
 	  NULL },
@@ -754,13 +752,11 @@ init(struct run *run)
 const struct stage stage_texmap = {
 	.name = "texmap",
 	.summary = "a colour for every point, from another camera's picture",
-	.operands = "[FILE ...]",
 	.hint = "--calib, --camera",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE | STAGE_UNITS | STAGE_TABLES,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 };

@@ -389,8 +389,6 @@ struct parameters {
 
 enum coarse { COARSE_FIELD, COARSE_SPATIAL };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const methods[] = {
 	"auto", "two", "heterodyne", "hierarchical", "gray", "best", NULL
 };
@@ -421,14 +419,12 @@ static const struct opt options[] = {
 	{ 'l', "line", "PX,DEG", OPT_NUMBERS, AT(line), NULL, 0, 0, NULL,
 	    "a beat that repeats: its period in camera px, the offset of the lowest phase",
 	    NULL },
-	{ 0, "fit-line", NULL, OPT_FLAG, AT(fit_line), NULL, 0, 0, NULL,
-	    "print --line from captures of a plane at the near and at the far end", NULL },
-	{ 0, "fuse", NULL, OPT_FLAG, AT(fuse), NULL, 0, 0, NULL,
-	    "the weighted mean of all phases, each with its own order", NULL },
+	FLAG_ROW(0, "fit-line", fit_line,
+	    "print --line from captures of a plane at the near and at the far end"),
+	FLAG_ROW(0, "fuse", fuse, "the weighted mean of all phases, each with its own order"),
 	{ 0, "sigma", "RAD,...", OPT_NUMBERS, AT(sigma), NULL, 1e-9, 1e9, "rad",
 	    "scatter of every phase, for --fuse; only their ratios count", NULL },
-	{ 0, "all", NULL, OPT_FLAG, AT(all), NULL, 0, 0, NULL,
-	    "every phase, each with its own order: absphase1, absphase2, ...", NULL },
+	FLAG_ROW(0, "all", all, "every phase, each with its own order: absphase1, absphase2, ..."),
 	{ 0, "coarse", "WORD", OPT_WORD, AT(coarse), "field", 0, 0, NULL,
 	    "the coarsest phase spans the field, or is unwrapped from neighbour to neighbour",
 	    coarse },
@@ -794,7 +790,6 @@ static const struct check *const checks[] = { &check_beat, &check_field, &check_
 const struct stage stage_unwrap2f = {
 	.name = "unwrap2f",
 	.summary = "absolute phase out of wrapped phases of several periods, or a Gray code",
-	.operands = "[FILE ...]",
 	.hint = "--max-residual",
 	.options = options,
 	.usual = "method period field axis unwrap max-residual fuse all coarse gray-cell",
@@ -802,7 +797,6 @@ const struct stage stage_unwrap2f = {
 	.private_size = sizeof(struct unwrap2f),
 	.checks = checks,
 	.traits = STAGE_UNITS | STAGE_CONCURRENT,
-	.agree = AGREE_EXACT,
 	.example = { "unwrap2f", "filtered", "absolute" },
 	.init = init,
 	.plan = plan,
