@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "fringe/measurement.h"
 #include "fringe/phase_noise.h"

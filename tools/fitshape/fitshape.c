@@ -5,19 +5,13 @@
  */
 #include "fitshape.h"
 
-#include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/numbers.h"
-#include "base/opt.h"
 #include "base/text.h"
 #include "checks/checks.h"
 #include "image/pixel_length.h"
-#include "run/run.h"
 #include "run/stage.h"
 
 static const char *const fitshape_modes[MODES] = { "plane", "sphere", "cylinder", "spheres",

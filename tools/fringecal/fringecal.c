@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "run/stage.h"
 
 /* ---- options ---- */

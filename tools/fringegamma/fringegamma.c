@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/safe_file.h"
-#include "run/run.h"
 #include "run/stage.h"
 
 struct parameters {

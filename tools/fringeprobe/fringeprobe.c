@@ -12,11 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "io/safe_file.h"
-#include "run/stage.h"
 
 /* ---- which images are looked at ---- */
 

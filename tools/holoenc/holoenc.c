@@ -11,7 +11,6 @@
 #include "base/fail.h"
 #include "frame/key_lines.h"
 #include "holo/holocheck.h"
-#include "io/codec.h"
 #include "io/jpeg_checksum.h"
 #include "run/passes.h"
 #include "holoenc.block.h"

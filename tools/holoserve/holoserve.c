@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "image/texture.h"
 #include "points/virtual_camera.h"
 #include "run/stage.h"
 

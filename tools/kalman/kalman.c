@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/process.h"
-#include "image/statistics.h"
 #include "run/passes.h"
 #include "kalman.px.h"
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 #include "frame/samples.h"

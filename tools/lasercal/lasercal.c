@@ -6,7 +6,6 @@
 #include "lasercal.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 

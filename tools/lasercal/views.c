@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
 #include "base/process.h"
 #include "feature/board_find.h"
 #include "points/icp.h"

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 #include "image/statistics.h"

@@ -15,7 +15,6 @@
 #include "phasewrap.h"
 
 #include <complex.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  */
 #include "phasewrap.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/fail.h"

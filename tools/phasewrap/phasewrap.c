@@ -6,7 +6,6 @@
 #include "phasewrap.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/fail.h"

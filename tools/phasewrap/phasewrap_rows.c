@@ -8,7 +8,6 @@
  */
 #include "phasewrap.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

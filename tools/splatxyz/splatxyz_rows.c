@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/numbers.h"
 #include "base/process.h"
 #include "base/px.h"
 #include "optics/camera_model.h"

@@ -11,7 +11,6 @@
 
 #include "base/process.h"
 #include "checks/checks.h"
-#include "feature/line.h"
 #include "run/passes.h"
 #include "steger.block.h"
 

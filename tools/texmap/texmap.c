@@ -6,12 +6,10 @@
 #include "texmap.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/px.h"

@@ -11,13 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "checks/checks.h"
 #include "io/safe_file.h"
 #include "run/passes.h"
 #include "run/stage.h"
-#include "unwrap/absolute.h"
 #include "unwrap2f.block.h"
 #include "unwrap2f.px.h"
 

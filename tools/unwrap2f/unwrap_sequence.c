@@ -14,7 +14,6 @@
 #include "base/fail.h"
 #include "base/process.h"
 #include "fringe/phase_steps.h"
-#include "unwrap/absolute.h"
 
 /* ---- metadata: the phases along one axis, their periods, the field and the Gray code ---- */
 

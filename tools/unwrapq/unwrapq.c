@@ -6,7 +6,6 @@
 #include "unwrapq.h"
 
 #include <float.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/process.h"
 #include "checks/checks.h"
 #include "io/target.h"
 #include "mesh/mesh.h"
