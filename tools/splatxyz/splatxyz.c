@@ -24,7 +24,7 @@
  * that time are dropped, and the streams continue in step from the next time that all have.
  */
 
-void
+static void
 splat_sets_open(struct splat_sets *sets, size_t views, double late_s)
 {
 	sets->views = views;
@@ -44,7 +44,7 @@ pop(struct splat_queue *queue)
 	return frame;
 }
 
-void
+static void
 splat_sets_close(struct splat_sets *sets)
 {
 	for (size_t k = 0; sets->queue && k < sets->views; k++)
@@ -55,7 +55,7 @@ splat_sets_close(struct splat_sets *sets)
 }
 
 /* Frame `view` of a step, which it then owns, and its pose. -1 after fail(). */
-int
+static int
 splat_sets_add(struct splat_sets *sets, size_t view, struct frame *frame, const struct pose *pose)
 {
 	struct splat_queue *queue = &sets->queue[view];
@@ -120,7 +120,7 @@ drop(struct splat_sets *sets, double least)
 
 /* The next set, a frame and a pose for each view; the caller frees the frames. False where none is
  * complete yet. */
-bool
+static bool
 splat_sets_take(struct splat_sets *sets, struct frame **set, struct pose *pose)
 {
 	double least, most;
@@ -141,7 +141,7 @@ splat_sets_take(struct splat_sets *sets, struct frame **set, struct pose *pose)
 }
 
 /* The streams have ended: drops what still waits. */
-void
+static void
 splat_sets_end(struct splat_sets *sets)
 {
 	double least, most;
@@ -191,14 +191,14 @@ resize_view(struct splat_view *view, size_t w, size_t h)
 }
 
 /* Makes room for so many views. splat_close() it. */
-void
+static void
 splat_open(struct splat *splat, size_t views)
 {
 	splat->views = views;
 	splat->view = must_alloc(views, sizeof(*splat->view));
 }
 
-void
+static void
 splat_close(struct splat *splat)
 {
 	for (size_t k = 0; k < splat->views && splat->view; k++)
@@ -274,7 +274,7 @@ fit_views(struct splat *splat, size_t threads, const struct splat_source *source
  * attributes of the sources in their order, and the size of the grid. counts[views]. The result
  * does not depend on the number of threads. run may be NULL: one thread. -1 after fail().
  */
-int
+static int
 splat_merge(struct splat *splat, struct run *run, const struct splat_source *source,
     struct frame *out, struct splat_counts *counts)
 {
