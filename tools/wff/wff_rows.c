@@ -24,47 +24,31 @@ twiddles(const struct patch_fft *fft, size_t i, size_t len)
 		fft->sin[2 * k & m], fft->cos[3 * k & m], fft->sin[3 * k & m] };
 }
 
-static void
-split_rows(float *restrict ar, float *restrict ai, float *restrict br, float *restrict bi,
-    float *restrict cr, float *restrict ci, float *restrict dr, float *restrict di,
-    struct wff_twiddles w, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		struct wff_four v = wff_split((struct wff_four){ ar[x], ai[x], br[x], bi[x], cr[x],
-			ci[x], dr[x], di[x] }, w);
-
-		ar[x] = v.ar;
-		ai[x] = v.ai;
-		br[x] = v.br;
-		bi[x] = v.bi;
-		cr[x] = v.cr;
-		ci[x] = v.ci;
-		dr[x] = v.dr;
-		di[x] = v.di;
+/* A step of the transform of n columns: name() does to four rows what `of` does to four samples. */
+#define FOUR_ROWS(name, of) \
+	static void \
+	name(float *restrict ar, float *restrict ai, float *restrict br, float *restrict bi, \
+	    float *restrict cr, float *restrict ci, float *restrict dr, float *restrict di, \
+	    struct wff_twiddles w, size_t n) \
+	{ \
+		CPU_SIMD \
+		for (size_t x = 0; x < n; x++) { \
+			struct wff_four v = of((struct wff_four){ ar[x], ai[x], br[x], bi[x], \
+				cr[x], ci[x], dr[x], di[x] }, w); \
+\
+			ar[x] = v.ar; \
+			ai[x] = v.ai; \
+			br[x] = v.br; \
+			bi[x] = v.bi; \
+			cr[x] = v.cr; \
+			ci[x] = v.ci; \
+			dr[x] = v.dr; \
+			di[x] = v.di; \
+		} \
 	}
-}
 
-static void
-join_rows(float *restrict ar, float *restrict ai, float *restrict br, float *restrict bi,
-    float *restrict cr, float *restrict ci, float *restrict dr, float *restrict di,
-    struct wff_twiddles w, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		struct wff_four v = wff_join((struct wff_four){ ar[x], ai[x], br[x], bi[x], cr[x],
-			ci[x], dr[x], di[x] }, w);
-
-		ar[x] = v.ar;
-		ai[x] = v.ai;
-		br[x] = v.br;
-		bi[x] = v.bi;
-		cr[x] = v.cr;
-		ci[x] = v.ci;
-		dr[x] = v.dr;
-		di[x] = v.di;
-	}
-}
+FOUR_ROWS(split_rows, wff_split)
+FOUR_ROWS(join_rows, wff_join)
 
 static void
 sum_rows(float *restrict a, float *restrict b, size_t n)
