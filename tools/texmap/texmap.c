@@ -15,6 +15,7 @@
 #include "base/px.h"
 #include "optics/calib.h"
 #include "optics/laser.h"
+#include "optics/stereo.h"
 #include "run/stage.h"
 
 /* ---- the camera of a calibration that took the picture ---- */
@@ -25,29 +26,18 @@ struct colour_camera {
 	double origin_px[2];		/* on its sensor, of pictures without the key */
 };
 
-/* Counts the cameras among the entries devices.NAME.kind, and lists their names for a message. */
+/* Counts the cameras among the devices, and lists their names for a message. */
 static size_t
-list_cameras(const struct number_file *numbers, char text[200], bool *devices)
+list_cameras(const struct number_file *numbers, char text[200])
 {
-	size_t n = 0, length = 0;
+	size_t n, letters, length = 0;
+	const char *name;
 
-	*devices = false;
 	text[0] = '\0';
-	for (size_t i = 0; i < numbers->entries; i++) {
-		const struct number_file_entry *entry = &numbers->entry[i];
-		size_t all = strlen(entry->name);
-
-		if (strncmp(entry->name, "devices.", 8) || all <= 13 ||
-		    strcmp(entry->name + all - 5, ".kind"))
-			continue;
-		*devices = true;
-		if (strcmp(entry->text, "camera"))
-			continue;
+	for (n = 0; (name = calib_camera(numbers, n, &letters)); n++)
 		if (length < 150)
 			length += (size_t)snprintf(text + length, 200 - length, "%s%.*s",
-			    n ? ", " : "", all - 13 < 40 ? (int)all - 13 : 40, entry->name + 8);
-		n++;
-	}
+			    n ? ", " : "", letters < 40 ? (int)letters : 40, name);
 	return n;
 }
 
@@ -86,18 +76,14 @@ colour_camera_load(const char *path, const char *name, struct colour_camera *cam
 	struct number_file numbers;
 	char text[200];
 	size_t n;
-	bool devices, pair, is_device = false;
+	bool devices, pair, is_device;
 
 	*camera = (struct colour_camera){ 0 };
 	if (number_file_load(path, &numbers) < 0)
 		return -1;
-	n = list_cameras(&numbers, text, &devices);
-	for (size_t i = 0; i < numbers.entries && name; i++) {
-		char kind[2 * NUMBER_FILE_NAME_SIZE];
-
-		snprintf(kind, sizeof(kind), "devices.%s.kind", name);
-		is_device |= !strcmp(numbers.entry[i].name, kind);
-	}
+	n = list_cameras(&numbers, text);
+	devices = calib_device_entry(&numbers, NULL, NULL);
+	is_device = name && calib_device_entry(&numbers, name, NULL);
 	pair = calib_has(&numbers, "K2|M2|cameraMatrix2");
 	number_file_free(&numbers);
 	if (name && !is_device && pair && (!strcmp(name, "left") || !strcmp(name, "right")))
@@ -363,7 +349,7 @@ level(const struct likeness *likeness, size_t x, size_t y)
 static double
 find_noise(const struct likeness *likeness)
 {
-	float *v = must_alloc(NOISE_SAMPLES, sizeof(*v)), median = INFINITY;
+	float *v = must_alloc(NOISE_SAMPLES, sizeof(*v)), median;
 	size_t pixels = likeness->w * likeness->h, stride = pixels / NOISE_SAMPLES + 1, n = 0;
 
 	for (size_t i = 0; i < pixels && n < NOISE_SAMPLES; i += stride) {
@@ -375,8 +361,7 @@ find_noise(const struct likeness *likeness)
 		    level(likeness, x + 1, y));
 		n += !isnan(v[n]);
 	}
-	if (n)
-		numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &median);
+	median = n ? numbers_median(v, n) : INFINITY;
 	free(v);
 	return (double)median / 0.6745 / sqrt(6);
 }
