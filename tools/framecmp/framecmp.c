@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "image/arrange.h"
@@ -224,14 +223,6 @@ compare_judge(struct comparison *of, const struct compare_limits *limits, FILE *
 		return same;
 	fprintf(line, ", NaN %zu only in A, %zu only in B", of->only_a, of->only_b);
 	return same && limits->nan == COMPARE_NAN_IGNORE && of->n > 0;
-}
-
-static void
-compare_table_head(FILE *out)
-{
-	fprintf(out, "%5s %-15s %9s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n", "frame",
-	    "channel", "n", "max", "rms", "mean", "50 %", "90 %", "99 %", "99.9 %", "NaN in A",
-	    "NaN in B");
 }
 
 static void
@@ -501,7 +492,9 @@ compare(struct run *run)
 	if (!priv->b)
 		return -1;
 	if (parameters->table)
-		compare_table_head(priv->out);
+		fprintf(priv->out, "%5s %-15s %9s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n",
+		    "frame", "channel", "n", "max", "rms", "mean", "50 %", "90 %", "99 %", "99.9 %",
+		    "NaN in A", "NaN in B");
 	while ((more = pair_next(run)) > 0) {
 		run_begin_input(run);
 		if (more == PAIR_LOST || compare_frames(run) < 0) {

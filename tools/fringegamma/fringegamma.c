@@ -257,7 +257,7 @@ plan_fit(const struct analysis *analysis, const struct capture_fringe *fringe,
 	    "show no harmonics", fringe->n);
 }
 
-/* Analyses one set of fringes. -1 after fail(). Free with analyse_free(), also after a failure. */
+/* Analyses one set of fringes. -1 after fail(); out->fit is the caller's in either case. */
 static int
 analyse_fringes(struct run *run, const struct analysis *analysis, const struct frame *in,
     const struct capture_fringe *fringe, struct response_levels levels, struct finding *out)
@@ -320,14 +320,6 @@ analyse_flats(const struct analysis *analysis, const struct frame *in, const str
 	pixels_free(&pixels);
 	free(plane);
 	return status;
-}
-
-static void
-analyse_free(struct finding *finding)
-{
-	free(finding->fit);
-	flats_free(&finding->flats);
-	*finding = (struct finding){ 0 };
 }
 
 /* ---- tables ---- */
@@ -511,8 +503,10 @@ report(struct run *run)
 static void
 forget(struct findings *findings)
 {
-	for (size_t i = 0; i < findings->n; i++)
-		analyse_free(&findings->finding[i]);
+	for (size_t i = 0; i < findings->n; i++) {
+		free(findings->finding[i].fit);
+		flats_free(&findings->finding[i].flats);
+	}
 	free(findings->finding);
 	findings->finding = NULL;
 	findings->n = 0;

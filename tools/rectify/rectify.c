@@ -428,19 +428,6 @@ rectify_passes(struct run *run, struct passes *passes)
 	return 0;
 }
 
-/* rectify_frame() on the device, if one is wanted and can do it: *out is then a new frame, else
- * NULL. -1 after fail(). */
-static int
-rectify_frame_on_device(struct run *run, const struct rectify *rectify, struct frame *in,
-    struct frame **out)
-{
-	*out = NULL;
-	if (!run_wants_device(run))
-		return 0;
-	run->halo = in->head.h;
-	return run_passes(run, in, &rectify->out, out);
-}
-
 /* ---- options ---- */
 
 #define SIDE_MOST 32767		/* 16.16 fixed point */
@@ -479,9 +466,13 @@ whole_frame(struct run *run, struct frame *in)
 {
 	const struct rectify *rectify = run->priv;
 	struct frame *out = NULL;
-	int status = rectify_frame_on_device(run, rectify, in, &out);
+	int status = 0;
 
-	if (status == 0 && !out) {
+	if (run_wants_device(run)) {
+		run->halo = in->head.h;
+		status = run_passes(run, in, &rectify->out, &out);
+	}
+	if (status == 0 && !out) {	/* not wanted, or the device cannot do it */
 		status = frame_new(&rectify->out, &out);
 		if (status == 0)
 			status = rectify_frame(run, rectify, in, out);

@@ -130,14 +130,6 @@ spatial_survey(struct run *run, const struct frame *in)
 #define LINE_PAIRS_LEAST 16		/* fewer pairs of pixels show no plane */
 #define LINE_COHERENCE_LEAST 0.3
 
-static int
-fringe_line_plan(struct fringe_line *line, const struct frame_head *head,
-    const struct temporal *temporal)
-{
-	line->temporal = *temporal;
-	return temporal_first_px(temporal, head, &line->first_px, &line->bin);
-}
-
 /* Begins with neighbours; pairs ever further apart make the slope more exact, while they agree. */
 static int
 find_slope(const struct beat_field *field, double *slope)
@@ -522,8 +514,10 @@ choose_steps(struct run *run, const struct frame_head *in, const struct temporal
 		return fail(NULL, "%s is for two phases, the input has %zu",
 		    parameters->fit_line ? "--fit-line" : line->n ? "--line" : "--method=two",
 		    temporal->phases);
-	if (parameters->fit_line)
-		return fringe_line_plan(&unwrap->line, in, temporal);
+	if (parameters->fit_line) {
+		unwrap->line.temporal = *temporal;
+		return temporal_first_px(temporal, in, &unwrap->line.first_px, &unwrap->line.bin);
+	}
 	if (unwrap->spatial.on)
 		return unwrap_steps_by_space(temporal, signals[unwrap->method], &unwrap->steps);
 	if (line->n)

@@ -142,30 +142,17 @@ transpose(const float *restrict from, float *restrict to, size_t n)
 					transpose_block(from + y * n + x, to + x * n + y, n);
 }
 
+/* columns_forward: the sum over x, y of v exp(-2 pi i (k x + l y)/n); row r and column c of `to`
+ * have k = frequency[r] and l = frequency[c]. columns_inverse: the inverse, times n^2. Destroys
+ * `from`. */
 static void
-transpose_both(const struct patch_fft *fft, struct patch from, struct patch to)
+patch_fft(const struct patch_fft *fft, struct patch from, struct patch to,
+    void (*columns)(const struct patch_fft *, struct patch))
 {
+	columns(fft, from);
 	transpose(from.re, to.re, fft->n);
 	transpose(from.im, to.im, fft->n);
-}
-
-/* The sum over x, y of v exp(-2 pi i (k x + l y)/n). Row r and column c of `to` have k =
- * frequency[r] and l = frequency[c]. Destroys `from`. */
-static void
-patch_fft_forward(const struct patch_fft *fft, struct patch from, struct patch to)
-{
-	columns_forward(fft, from);
-	transpose_both(fft, from, to);
-	columns_forward(fft, to);
-}
-
-/* The inverse, times n^2. Destroys `from`. */
-static void
-patch_fft_inverse(const struct patch_fft *fft, struct patch from, struct patch to)
-{
-	columns_inverse(fft, from);
-	transpose_both(fft, from, to);
-	columns_inverse(fft, to);
+	columns(fft, to);
 }
 
 /* ---- one window ---- */
@@ -323,10 +310,10 @@ filter_window(const struct windows *windows, const struct windows_map *map, size
 
 	if (squares <= 0)
 		return;
-	patch_fft_forward(&windows->fft, work->a, work->b);
+	patch_fft(&windows->fft, work->a, work->b, columns_forward);
 	if (pass(windows, squares, work) == 0)
 		return;
-	patch_fft_inverse(&windows->fft, work->b, work->a);
+	patch_fft(&windows->fft, work->b, work->a, columns_inverse);
 	for (size_t row = cut.y0; row < cut.y1; row++) {
 		size_t to = (cut.at_y + row - cut.y0) * map->stride + cut.at_x;
 		size_t from = row * n + cut.x0;
