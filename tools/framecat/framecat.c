@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/opt.h"
 #include "base/process.h"
 #include "frame/meta.h"
 #include "fringe/capture_set.h"

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "run/passes.h"
 #include "holodec.block.h"
 #include "holodec.px.h"

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/fail.h"
 #include "frame/key_lines.h"
 #include "holo/holocheck.h"
 #include "io/jpeg_checksum.h"

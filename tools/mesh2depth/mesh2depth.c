@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/source.h"
 #include "mesh/mesh.h"

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 

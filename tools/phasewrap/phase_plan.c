@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "run/run.h"
 
 /* ---- --kind double: two sets of three steps ---- */
 

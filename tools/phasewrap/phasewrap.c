@@ -8,13 +8,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "checks/checks.h"
 #include "fringe/patterns.h"
 #include "run/check.h"
 #include "run/passes.h"
-#include "run/run.h"
 #include "phasewrap.px.h"
 
 BODY_ROWS(phasewrap, wrap)

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "image/depth_range.h"
 #include "image/pixel_length.h"

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "points/cloud.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/px.h"
