@@ -243,12 +243,9 @@ struct phases {
 static size_t
 number_of(const char *name)
 {
-	const char *digits = name + strlen("absphase");
+	const char *digits = channel_number(name, "absphase");
 
-	if (strncmp(name, "absphase", strlen("absphase")) || *digits < '1' || *digits > '9' ||
-	    strspn(digits, "0123456789") != strlen(digits))
-		return 0;
-	return (size_t)strtoul(digits, NULL, 10);
+	return digits && *digits > '0' ? (size_t)strtoul(digits, NULL, 10) : 0;
 }
 
 static int
