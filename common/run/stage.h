@@ -173,9 +173,9 @@ struct stage {
 	size_t parameter_size, private_size;
 	const struct check *const *checks;	/* what to warn about; ended by NULL, or NULL */
 	unsigned traits;
-	/* How closely processor and device agree, in all that the stage's bodies do; exactly
-	 * where nothing else is named. The tests enforce it. -d auto takes only what is exact: such a stage's passes, and those that call
-	 * passes_exact(). */
+	/* How closely processor and device agree, in all that the stage's bodies do; exactly where
+	 * nothing else is named. The tests enforce it. -d auto takes only what is exact: such a
+	 * stage's passes, and those that call passes_exact(). */
 	enum gpu_agreement agree;
 	double tolerance;
 	int (*init)(struct run *);		/* options are set, no frame seen; sets run->body */
