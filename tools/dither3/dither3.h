@@ -152,6 +152,15 @@ struct fringes {
 	const unsigned char *pattern[2];	/* of red and green; NULL: none, at no price */
 };
 
+/* For a picture of w x h pixels; sigma: of the widest kernel. search_end() in either case. */
+void search_start(struct search *, size_t w, size_t h, double sigma, const unsigned char *black);
+void search_end(struct search *);
+/* Turns over bits of R and G. */
+void search_fringes(struct search *, const struct fringes *, double sigma);
+/* The same of the stair by itself; share: its levels; pattern: NULL, or bits to stay near to. */
+void search_stair(struct search *, const float *share, unsigned char *bit,
+    const unsigned char *pattern, double sigma);
+
 struct search_rows {
 	/* Bits of the frame before where it was nearly the same; black: the background of this
 	 * one. */

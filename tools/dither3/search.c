@@ -35,7 +35,7 @@ seen_start(struct seen *seen, const struct search *search, double sigma, bool fl
 	seen->error = must_alloc(search->h + 2 * search->reach, search->stride * sizeof(float));
 }
 
-static void
+void
 search_end(struct search *search)
 {
 	free(search->tangential.error);
@@ -44,8 +44,7 @@ search_end(struct search *search)
 	free(search->turned[0]);
 }
 
-/* For a picture of w x h pixels; sigma: of the widest kernel. search_end() in either case. */
-static void
+void
 search_start(struct search *search, size_t w, size_t h, double sigma, const unsigned char *black)
 {
 	size_t reach = dither_reach(sigma);
@@ -65,8 +64,7 @@ search_start(struct search *search, size_t w, size_t h, double sigma, const unsi
 	search_rows()->fill_inside(search);
 }
 
-/* Turns over bits of R and G. */
-static void
+void
 search_fringes(struct search *search, const struct fringes *fringes, double sigma)
 {
 	seen_start(&search->tangential, search, sigma, true, 1);
@@ -74,8 +72,7 @@ search_fringes(struct search *search, const struct fringes *fringes, double sigm
 	search_rows()->turn_fringes(search, fringes);
 }
 
-/* The same of the stair by itself; share: its levels; pattern: NULL, or bits to stay near to. */
-static void
+void
 search_stair(struct search *search, const float *share, unsigned char *bit,
     const unsigned char *pattern, double sigma)
 {

@@ -32,6 +32,8 @@ struct cloud {
 	double window_px, shared;
 };
 
+void cloud_free(struct cloud *);
+
 /* Where a frame's coordinates are. */
 struct cloud_channels {
 	size_t x[3], sigma;	/* x[0] = x[1] = NO_CHANNEL: column and row times the spacing */

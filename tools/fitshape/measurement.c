@@ -229,7 +229,7 @@ cloud_without(const struct cloud *cloud, const unsigned char *drop, struct cloud
 	}
 }
 
-static void
+void
 cloud_free(struct cloud *cloud)
 {
 	free(cloud->x);

@@ -243,6 +243,10 @@ struct projector_ripple {
 int projector_points(const struct coordinate_map map[2], const double (*corner)[2], size_t n,
     struct projector_point *out, struct projector_ripple ripple[2]);
 
+/* The rms that the harmonics 2 and up have, in projector pixels; *strongest: the one with the
+ * largest share. 0 without a good point. */
+double projector_ripple_rms(const struct projector_ripple *, int *strongest);
+
 /* How a pixel's sigma is found. */
 struct noise_channels {
 	size_t sigma, amplitude, modulation, texture;	/* NO_CHANNEL: none */
@@ -361,6 +365,16 @@ struct residuals {
 	void *memory;
 	size_t most;		/* points of a view */
 };
+
+/* The parameters are unset, weights 1 over sigma, scales 1. */
+void residuals_init(struct residuals *, const struct calib_problem *);
+void residuals_free(struct residuals *);
+/* Parameters of these states. */
+void residuals_set(struct residuals *, const double *state);
+void residuals_get(const struct residuals *, double *state);
+/* x[2 n], weighted, computed minus measured; the derivatives of row r by the states, of elements
+ * begin[r] .. begin[r + 1] - 1, where begin is not NULL. */
+void residuals_evaluate(struct residuals *, double *x, int *begin, int *state, double *value);
 
 /* A pose and its derivatives: R[i][j] by r[k]. */
 struct posed {

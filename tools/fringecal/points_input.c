@@ -369,9 +369,7 @@ projector_points(const struct coordinate_map map[2], const double (*corner)[2], 
 	return 0;
 }
 
-/* The rms that the harmonics 2 and up have, in projector pixels; *strongest: the one with the
- * largest share. 0 without a good point. */
-static double
+double
 projector_ripple_rms(const struct projector_ripple *ripple, int *strongest)
 {
 	double sum = 0, most = 0;

@@ -64,8 +64,7 @@ row_elements(const struct residuals *r, const struct calib_view *view)
 	return n + (view->device ? 6 : 0) + (problem->warp ? 2 : 0);
 }
 
-/* The parameters are unset, weights 1 over sigma, scales 1. */
-static void
+void
 residuals_init(struct residuals *r, const struct calib_problem *problem)
 {
 	*r = (struct residuals){ .problem = problem };
@@ -88,7 +87,7 @@ residuals_init(struct residuals *r, const struct calib_problem *problem)
 		r->elements += 2 * problem->view[v].n * row_elements(r, &problem->view[v]);
 }
 
-static void
+void
 residuals_free(struct residuals *r)
 {
 	free(r->parameter);
@@ -99,8 +98,7 @@ residuals_free(struct residuals *r)
 	*r = (struct residuals){ 0 };
 }
 
-/* Parameters of these states. */
-static void
+void
 residuals_set(struct residuals *r, const double *state)
 {
 	const struct calib_problem *problem = r->problem;
@@ -116,7 +114,7 @@ residuals_set(struct residuals *r, const double *state)
 		}
 }
 
-static void
+void
 residuals_get(const struct residuals *r, double *state)
 {
 	for (size_t i = 0; i < r->parameters; i++)
@@ -169,9 +167,7 @@ project_view(const struct residuals *r, const struct calib_view *view, bool deri
 	    r->parameter + calib_parameter_intrinsics(problem, view->device));
 }
 
-/* x[2 n], weighted, computed minus measured; the derivatives of row r by the states, of elements
- * begin[r] .. begin[r + 1] - 1, where begin is not NULL. */
-static void
+void
 residuals_evaluate(struct residuals *r, double *x, int *begin, int *state, double *value)
 {
 	const struct calib_problem *problem = r->problem;

@@ -23,7 +23,7 @@
  * that time are dropped, and the streams continue in step from the next time that all have.
  */
 
-static void
+void
 splat_sets_open(struct splat_sets *sets, size_t views, double late_s)
 {
 	sets->views = views;
@@ -43,7 +43,7 @@ pop(struct splat_queue *queue)
 	return frame;
 }
 
-static void
+void
 splat_sets_close(struct splat_sets *sets)
 {
 	for (size_t k = 0; sets->queue && k < sets->views; k++)
@@ -54,7 +54,7 @@ splat_sets_close(struct splat_sets *sets)
 }
 
 /* Frame `view` of a step, which it then owns, and its pose. -1 after fail(). */
-static int
+int
 splat_sets_add(struct splat_sets *sets, size_t view, struct frame *frame, const struct pose *pose)
 {
 	struct splat_queue *queue = &sets->queue[view];
@@ -119,7 +119,7 @@ drop(struct splat_sets *sets, double least)
 
 /* The next set, a frame and a pose for each view; the caller frees the frames. False where none is
  * complete yet. */
-static bool
+bool
 splat_sets_take(struct splat_sets *sets, struct frame **set, struct pose *pose)
 {
 	double least, most;
@@ -140,7 +140,7 @@ splat_sets_take(struct splat_sets *sets, struct frame **set, struct pose *pose)
 }
 
 /* The streams have ended: drops what still waits. */
-static void
+void
 splat_sets_end(struct splat_sets *sets)
 {
 	double least, most;
@@ -190,14 +190,14 @@ resize_view(struct splat_view *view, size_t w, size_t h)
 }
 
 /* Makes room for so many views. splat_close() it. */
-static void
+void
 splat_open(struct splat *splat, size_t views)
 {
 	splat->views = views;
 	splat->view = must_alloc(views, sizeof(*splat->view));
 }
 
-static void
+void
 splat_close(struct splat *splat)
 {
 	for (size_t k = 0; k < splat->views && splat->view; k++)
@@ -273,7 +273,7 @@ fit_views(struct splat *splat, size_t threads, const struct splat_source *source
  * attributes of the sources in their order, and the size of the grid. counts[views]. The result
  * does not depend on the number of threads. run may be NULL: one thread. -1 after fail().
  */
-static int
+int
 splat_merge(struct splat *splat, struct run *run, const struct splat_source *source,
     struct frame *out, struct splat_counts *counts)
 {

@@ -108,6 +108,12 @@ struct splat_sets {
 	size_t sets, dropped;		/* complete ones; times that some streams lacked */
 };
 
+void splat_sets_open(struct splat_sets *, size_t views, double late_s);
+void splat_sets_close(struct splat_sets *);
+int splat_sets_add(struct splat_sets *, size_t view, struct frame *, const struct pose *);
+bool splat_sets_take(struct splat_sets *, struct frame **set, struct pose *pose);
+void splat_sets_end(struct splat_sets *);
+
 /* The rows of the grid that a segment of points reaches. */
 struct splat_span {
 	float low, high;		/* row, of the points; low > high: there are none */
@@ -182,6 +188,11 @@ struct splat_job {
 struct splat_counts {
 	size_t points, lost;		/* with x y z; of them beside the grid */
 };
+
+void splat_open(struct splat *, size_t views);
+void splat_close(struct splat *);
+int splat_merge(struct splat *, struct run *run, const struct splat_source *source,
+    struct frame *out, struct splat_counts *counts);
 
 enum splat_weight { SPLAT_BY_SIGMA, SPLAT_BY_MODULATION, SPLAT_ALIKE };
 
