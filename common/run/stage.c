@@ -131,11 +131,13 @@ static bool
 answer(const struct runner_options *options, const struct stage *stage)
 {
 	const bool usual = options->help == HELP_USUAL;
+	const bool takes_none = (stage->traits & (STAGE_SOURCE | STAGE_OPERANDS)) == STAGE_SOURCE;
+	const char *files = takes_none ? "" : "[FILE ...]";
 
 	if (options->help >= 0)
-		opt_print_help(stdout, stage->name, stage->operands, stage->summary,
-		    link_options(stage), usual ? stage->usual : NULL, setup_options,
-		    usual ? SETUP_USUAL : NULL);
+		opt_print_help(stdout, stage->name, stage->operands ? stage->operands : files,
+		    stage->summary, link_options(stage), usual ? stage->usual : NULL,
+		    setup_options, usual ? SETUP_USUAL : NULL);
 	else if (options->version)
 		printf("%s (fringepipe) %s\n", stage->name, program_version);
 	else if (options->words)

@@ -14,6 +14,7 @@
 #define STAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/cpu_level.h"
@@ -137,6 +138,12 @@ struct body {
 	const char *no_passes;
 };
 
+/* Where a row of a tool's options keeps its value, for struct opt's `offset`. */
+#define AT(field) offsetof(struct parameters, field)
+/* The row of a flag, which is not set by default. */
+#define FLAG_ROW(letter, name, field, help) \
+	{ letter, name, NULL, OPT_FLAG, AT(field), NULL, 0, 0, NULL, help, NULL }
+
 /* Where a tool's rows are compiled for each instruction level (base/cpu_level.h), BODY_ROWS(gauss,
  * filter) defines gauss_filter(), a body's `rows`, which calls those of this machine's level. */
 #define BODY_ROWS(tool, field) \
@@ -148,7 +155,8 @@ struct body {
 	}
 
 struct stage {
-	const char *name, *summary, *operands;	/* operands: "[FILE ...]" */
+	const char *name, *summary;
+	const char *operands;	/* as --help prints them; NULL: files, or none of a source */
 	const char *hint;	/* options to look at where no pixel is valid; may be NULL */
 	/* What `fringepipe --calibrate` measures the stage with; words NULL: nothing. The second
 	 * one is for a body with a `cost` of its own. */
@@ -165,9 +173,9 @@ struct stage {
 	size_t parameter_size, private_size;
 	const struct check *const *checks;	/* what to warn about; ended by NULL, or NULL */
 	unsigned traits;
-	/* How closely processor and device agree, in all that the stage's bodies do; the tests
-	 * enforce it. -d auto takes only what is exact: such a stage's passes, and those that call
-	 * passes_exact(). */
+	/* How closely processor and device agree, in all that the stage's bodies do; exactly where
+	 * nothing else is named. The tests enforce it. -d auto takes only what is exact: such a
+	 * stage's passes, and those that call passes_exact(). */
 	enum gpu_agreement agree;
 	double tolerance;
 	int (*init)(struct run *);		/* options are set, no frame seen; sets run->body */

@@ -37,8 +37,6 @@ struct priv {
 	long columns, rows;		/* most that one picture shows */
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const polarities[] = { "dark", "bright", NULL };
 
 static const struct opt options[] = {
@@ -282,7 +280,6 @@ release(struct run *run)
 const struct stage stage_boardfind = {
 	.name = "boardfind",
 	.summary = "points of a calibration board in pictures",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "fringe/measurement.h"
 #include "fringe/phase_noise.h"
@@ -25,8 +24,6 @@ struct priv {
 	size_t n, images;
 	double quantisation;	/* its variance, grey levels squared */
 };
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const char *const channels[] = { "r", "g", "b", NULL };
 
@@ -247,12 +244,10 @@ release(struct run *run)
 const struct stage stage_camnoise = {
 	.name = "camnoise",
 	.summary = "a camera's read noise and gain from pairs of images of one scene",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE | STAGE_SINK,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "image/statistics.h"
 #include "run/passes.h"
@@ -23,8 +22,6 @@ struct parameters {
 	struct depthcode_options code;
 	const char *texture;
 };
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, NULL),
@@ -519,13 +516,11 @@ release(struct run *run)
 const struct stage stage_depthdec = {
 	.name = "depthdec",
 	.summary = "the depth in a video that depthenc made",
-	.operands = "[FILE ...]",
 	.example = { "depthdec", "depthcode", "again" },
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

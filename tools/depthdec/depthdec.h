@@ -2,7 +2,6 @@
 #ifndef DEPTHDEC_H
 #define DEPTHDEC_H
 
-#include "base/cpu_level.h"
 #include "holo/depthcode.h"
 #include "image/texture.h"
 #include "run/stage.h"

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "frame/key_lines.h"
 #include "run/passes.h"
@@ -24,8 +23,6 @@ struct parameters {
 	struct depthcode_options code;
 	struct texture_options texture;
 };
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, depth_range_words),
@@ -252,14 +249,12 @@ release(struct run *run)
 const struct stage stage_depthenc = {
 	.name = "depthenc",
 	.summary = "depth as the planes of an ordinary video",
-	.operands = "[FILE ...]",
 	.example = { "depthenc --depth-range=-20,20", "depth", "depthcode" },
 	.options = options,
 	.usual = "layout bits depth-range mask texture",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

@@ -2,7 +2,6 @@
 #ifndef DEPTHENC_H
 #define DEPTHENC_H
 
-#include "base/cpu_level.h"
 #include "holo/depthcode.h"
 #include "image/depth_range.h"
 #include "image/texture.h"

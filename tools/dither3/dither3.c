@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "run/passes.h"
 #include "dither3.block.h"
@@ -28,8 +27,6 @@ struct parameters {
 /* Of PNG files, the standard of written[]. 2 to 13 % fewer bytes than with 6, which other pictures
  * of few levels have. */
 #define LEVEL 8
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const char *const texture_words[] = { "0", "1", "8", NULL };
 static const long texture_bits[] = { 0, 1, 8 };
@@ -353,12 +350,10 @@ end(struct run *run)
 const struct stage stage_dither3 = {
 	.name = "dither3",
 	.summary = "a Holoimage in three bits a pixel",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.example = { "dither3 -m bayer", "holo", "three" },
 	.init = init,
 	.plan = plan,

@@ -5,10 +5,6 @@
 #ifndef DITHER3_H
 #define DITHER3_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/cpu_level.h"
 #include "holo/dither.h"
 #include "holo/holo.h"
 #include "run/stage.h"

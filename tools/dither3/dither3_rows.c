@@ -5,7 +5,6 @@
 #include "dither3.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #if defined(__SSE2__)

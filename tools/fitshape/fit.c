@@ -5,14 +5,10 @@
  */
 #include "fitshape.h"
 
-#include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
-#include "base/numbers.h"
 #include "base/process.h"
 #include "image/statistics.h"
 #include "run/run.h"

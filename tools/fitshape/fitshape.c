@@ -5,30 +5,22 @@
  */
 #include "fitshape.h"
 
-#include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/numbers.h"
-#include "base/opt.h"
 #include "base/text.h"
 #include "checks/checks.h"
 #include "image/pixel_length.h"
-#include "run/run.h"
 #include "run/stage.h"
 
 static const char *const fitshape_modes[MODES] = { "plane", "sphere", "cylinder", "spheres",
 	"length" };
 static const char *const alongs[] = { "ray", "z", "normal", NULL };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
-	{ 0, "robust", NULL, OPT_FLAG, AT(robust), NULL, 0, 0, NULL,
-	  "reweighted least squares: points that are wrong do not count", NULL },
+	FLAG_ROW(0, "robust", robust,
+	    "reweighted least squares: points that are wrong do not count"),
 	{ 0, "trim", "N", OPT_NUMBER, AT(trim), "3", 0, 500, "per mille",
 	  "share of the points that the figures of VDI/VDE 2634 part 2 leave out", NULL },
 	{ 0, "roi", "LIST", OPT_NUMBERS, AT(roi), NULL, -1e9, 1e9, NULL,
@@ -37,15 +29,13 @@ static const struct opt options[] = {
 	  "calibrated diameter; of spheres one or two", NULL },
 	{ 0, "distance", "MM", OPT_NUMBER, AT(distance), NULL, 1e-9, 1e9, "mm",
 	  "spheres, length: the calibrated distance", NULL },
-	{ 0, "fixed", NULL, OPT_FLAG, AT(fixed), NULL, 0, 0, NULL,
-	  "the diameter is that of --diameter, only the place is fitted", NULL },
+	FLAG_ROW(0, "fixed", fixed, "the diameter is that of --diameter, only the place is fitted"),
 	{ 0, "pixel", "MM[,MM]", OPT_NUMBERS, AT(pixel), NULL, 1e-9, 1e9, "mm",
 	  "of z without x and y: the distance of columns, and of rows", NULL },
 	{ 0, "along", "WORD", OPT_WORD, AT(along), NULL, 0, 0, NULL,
 	  "where the channel sigma lies: along the camera's ray, as z, or as distance", alongs },
-	{ 0, "no-weights", NULL, OPT_FLAG, AT(no_weights), NULL, 0, 0, NULL,
-	  "leave the channel sigma out", NULL },
-	{ 0, "json", NULL, OPT_FLAG, AT(json), NULL, 0, 0, NULL, "print JSON", NULL },
+	FLAG_ROW(0, "no-weights", no_weights, "leave the channel sigma out"),
+	FLAG_ROW(0, "json", json, "print JSON"),
 	{ 0 },
 };
 
@@ -521,7 +511,6 @@ const struct stage stage_fitshape = {
 	.private_size = sizeof(struct priv),
 	.checks = checks,
 	.traits = STAGE_TABLES | STAGE_UNITS | STAGE_WORD | STAGE_TEXT,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

@@ -3,14 +3,10 @@
 #define FITSHAPE_H
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/cpu_level.h"
 #include "base/linear.h"
 #include "base/numbers.h"
-#include "frame/frame.h"
 #include "run/check.h"
 
 struct run;

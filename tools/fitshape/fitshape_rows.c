@@ -4,11 +4,9 @@
  */
 #include "fitshape.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
 #include "base/px.h"
 
 /* ---- least squares ---- */

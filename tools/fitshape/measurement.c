@@ -5,13 +5,11 @@
 #include "fitshape.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
 #include "base/process.h"
 #include "frame/frame.h"
 #include "image/statistics.h"

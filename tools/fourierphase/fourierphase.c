@@ -12,14 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "image/statistics.h"
 #include "run/stage.h"
 
 /* ---- options ---- */
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const char *const transforms[] = { "2d", "lines", NULL };
 static const char *const windows[] = { "tukey", "hann", "gauss", NULL };
@@ -39,8 +36,8 @@ static const struct opt options[] = {
 	  "list that says what the images are, in their order", NULL },
 	{ 0, "carrier", "PX[,PX]", OPT_NUMBERS, AT(carrier), NULL, -1e6, 1e6, "camera px",
 	  "fringe period along x, or along x and y, 0 for none; found if not given", NULL },
-	{ 0, "mirrored", NULL, OPT_FLAG, AT(mirrored), NULL, 0, 0, NULL,
-	  "the phase falls along the axis, where the carrier is found", NULL },
+	FLAG_ROW(0, "mirrored", mirrored,
+	    "the phase falls along the axis, where the carrier is found"),
 	{ 0, "transform", "WORD", OPT_WORD, AT(transform), "2d", 0, 0, NULL,
 	  "of the image, or of each line across the fringes alone", transforms },
 	{ 0, "window", "WORD", OPT_WORD, AT(window), "tukey", 0, 0, NULL,
@@ -679,7 +676,6 @@ release(struct run *run)
 const struct stage stage_fourierphase = {
 	.name = "fourierphase",
 	.summary = "wrapped phase out of a single fringe image",
-	.operands = "[FILE ...]",
 	.hint = "--min-amplitude, --min-modulation, --dark, --max-value, and whether the images "
 	    "show fringes",
 	.options = options,
@@ -688,7 +684,6 @@ const struct stage stage_fourierphase = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct fourierphase),
 	.traits = STAGE_ANY_TYPE | STAGE_CONCURRENT,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

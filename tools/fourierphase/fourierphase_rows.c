@@ -14,7 +14,6 @@
 #include "base/process.h"
 #include "base/px.h"
 #include "base/transpose.h"
-#include "run/run.h"
 
 /*
  * ---- transforms of lines ----

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/opt.h"
 #include "base/process.h"
 #include "frame/meta.h"
 #include "fringe/capture_set.h"
@@ -45,8 +43,6 @@ struct priv {
 	struct parameters written;	/* for formats: without --points where it made tables */
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const types[] = { "uchar", "ushort", "float", NULL };
 static const char *const chromas[] = { "444", "422", "420", NULL };
 static const char *const video_codings[] = { "h264", "hevc", "av1", "ffv1", "mjpeg", "png", "qtrle",
@@ -69,8 +65,7 @@ static const struct opt options[] = {
 	  "cut out W x H pixels from X,Y on", NULL },
 	{ 0, "invalid", "V", OPT_NUMBER, AT(invalid), NULL, 0, 0, NULL,
 	  "samples equal to V mean that there is none: they become NaN", NULL },
-	{ 0, "unscale", NULL, OPT_FLAG, AT(unscale), NULL, 0, 0, NULL,
-	  "compute the values that were scaled, as float", NULL },
+	FLAG_ROW(0, "unscale", unscale, "compute the values that were scaled, as float"),
 	{ 0, "bin", "N", OPT_INTEGER, AT(bin), "1", 1, 1024, "px",
 	  "means of N x N pixels", NULL },
 	{ 0, "as", "TYPE", OPT_WORD, AT(as), NULL, 0, 0, NULL,
@@ -84,50 +79,41 @@ static const struct opt options[] = {
 	  map_names },
 	{ 0, "nan-colour", "R,G,B", OPT_NUMBERS, AT(paint.nan), NULL, 0, 255, NULL,
 	  "of NaN in --colormap; black if not given, blue in gray", NULL },
-	{ 0, "bar", NULL, OPT_FLAG, AT(paint.bar), NULL, 0, 0, NULL,
-	  "a colour bar beside the picture of --colormap", NULL },
-	{ 0, "scale-bar", NULL, OPT_FLAG, AT(paint.scale_bar), NULL, 0, 0, NULL,
-	  "a length below it", NULL },
-	{ 0, "axes", NULL, OPT_FLAG, AT(paint.axes), NULL, 0, 0, NULL,
-	  "axes at its left and below it", NULL },
+	FLAG_ROW(0, "bar", paint.bar, "a colour bar beside the picture of --colormap"),
+	FLAG_ROW(0, "scale-bar", paint.scale_bar, "a length below it"),
+	FLAG_ROW(0, "axes", paint.axes, "axes at its left and below it"),
 	{ 0, "set", "KEY=VALUE", OPT_TEXT, AT(set), NULL, 0, 0, NULL,
 	  "set metadata, more of it behind commas; channels renames", NULL },
 	{ 0, "delete", "KEY", OPT_TEXT, AT(delete), NULL, 0, 0, NULL,
 	  "remove metadata, more of it behind commas, maybe with * and ?", NULL },
-	{ 0, "split", NULL, OPT_FLAG, AT(split), NULL, 0, 0, NULL,
-	  "every channel as a frame of its own", NULL },
-	{ 0, "stack", NULL, OPT_FLAG, AT(stack), NULL, 0, 0, NULL,
-	  "all frames as one with many channels", NULL },
+	FLAG_ROW(0, "split", split, "every channel as a frame of its own"),
+	FLAG_ROW(0, "stack", stack, "all frames as one with many channels"),
 	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "95", 1, 100, NULL, "of JPEG files", NULL },
 	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), NULL, 0, 0, NULL,
 	  "resolution of colour in JPEG files and videos; 444 if not given, of h264 pictures 420",
 	  chromas },
 	{ 0, "jpeg-for", "WORD", OPT_WORD, AT(purpose), "eyes", 0, 0, NULL,
 	  "what JPEG files keep best", jpeg_purposes },
-	{ 0, "fast", NULL, OPT_FLAG, AT(fast), NULL, 0, 0, NULL,
-	  "larger files, sooner written", NULL },
+	FLAG_ROW(0, "fast", fast, "larger files, sooner written"),
 	{ 0, "level", "N", OPT_INTEGER, AT(level), NULL, 1, 12, NULL,
 	  "how much PNG files are compressed, from little and soon to much", NULL },
 	{ 0, "video", "WORD", OPT_WORD, AT(coding), "h264", 0, 0, NULL, "how videos are coded",
 	  video_codings },
 	{ 0, "crf", "N", OPT_NUMBER, AT(crf), NULL, -24, 63, NULL,
 	  "loss of videos, from little to much", NULL },
-	{ 0, "lossless", NULL, OPT_FLAG, AT(lossless), NULL, 0, 0, NULL,
-	  "videos without loss", NULL },
+	FLAG_ROW(0, "lossless", lossless, "videos without loss"),
 	{ 0, "preset", "WORD", OPT_TEXT, AT(preset), NULL, 0, 0, NULL,
 	  "the video encoder's trade of time for size", NULL },
 	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 1e-3, 1e5, "frames/s",
 	  "speed of videos; from time_s, else 30, if not given", NULL },
 	{ 0, "texture-crf", "N", OPT_NUMBER, AT(texture_crf), NULL, 0, 51, NULL,
 	    "loss of the track of a channel texture in videos", NULL },
-	{ 0, "one-page", NULL, OPT_FLAG, AT(one_page), NULL, 0, 0, NULL,
-	  "TIFF files hold all channels of a frame in one page", NULL },
-	{ 0, "ascii", NULL, OPT_FLAG, AT(ascii), NULL, 0, 0, NULL,
-	  "text files, where a format has them", NULL },
+	FLAG_ROW(0, "one-page", one_page, "TIFF files hold all channels of a frame in one page"),
+	FLAG_ROW(0, "ascii", ascii, "text files, where a format has them"),
 	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
 	  "meshes: no triangle over a larger step in z; 0: found from the surface", NULL },
-	{ 0, "points", NULL, OPT_FLAG, AT(points), NULL, 0, 0, NULL,
-	  "make tables of the valid pixels; where -o writes meshes: no triangles", NULL },
+	FLAG_ROW(0, "points", points,
+	    "make tables of the valid pixels; where -o writes meshes: no triangles"),
 	{ 0 },
 };
 
@@ -700,13 +686,11 @@ end(struct run *run)
 const struct stage stage_framecat = {
 	.name = "framecat",
 	.summary = "join frames, convert them, cut them, label them",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "frames channels crop as scale fill colormap points",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE | STAGE_TABLES,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = end,
 };

@@ -2,9 +2,6 @@
 #ifndef FRAMECAT_H
 #define FRAMECAT_H
 
-#include <stdbool.h>
-
-#include "base/cpu_level.h"
 #include "image/annotate.h"
 #include "image/colormap.h"
 #include "run/stage.h"

@@ -322,16 +322,6 @@ find_taken(struct places *places, bool *taken)
 	return 0;
 }
 
-static int
-find_pixels(struct places *places)
-{
-	bool *taken = must_alloc(places->w, places->h);
-	int status = find_taken(places, taken);
-
-	free(taken);
-	return status;
-}
-
 /* ---- --like: the image ---- */
 
 /* Does the key describe samples of the frame itself, or its history? The table does not take it. */
@@ -431,10 +421,13 @@ static int
 restore(struct places *places, const struct frame_head *like, struct frame **image)
 {
 	struct frame_head head;
+	bool *taken = must_alloc(places->w, places->h);
 	int status;
 
 	places->pixel = must_alloc(places->points + 1, sizeof(*places->pixel));
-	if (find_pixels(places) < 0 || image_head(places, like, &head) < 0)
+	status = find_taken(places, taken);
+	free(taken);
+	if (status < 0 || image_head(places, like, &head) < 0)
 		return -1;
 	status = frame_new(&head, image);
 	head_free(&head);

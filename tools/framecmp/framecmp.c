@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "image/arrange.h"
@@ -27,8 +26,6 @@ struct parameters {
 	struct to_mesh_options to;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const compare_nans[] = { "agree", "ignore", NULL };
 
 static const struct opt options[] = {
@@ -42,22 +39,18 @@ static const struct opt options[] = {
 	  "allow N steps to the next representable number", NULL },
 	{ 0, "quantile", "Q,T,...", OPT_NUMBERS, AT(limits.quantile), NULL, 0, INFINITY, NULL,
 	  "a share Q of all |a - b| must be T or less", NULL },
-	{ 't', "turns", NULL, OPT_FLAG, AT(turns), NULL, 0, 0, NULL,
-	  "phases: differences of whole turns (2 pi) count as none", NULL },
+	FLAG_ROW('t', "turns", turns, "phases: differences of whole turns (2 pi) count as none"),
 	{ 'c', "channels", "LIST", OPT_TEXT, AT(channels), NULL, 0, 0, NULL,
 	  "only these channels; a:b compares a of A with b of B", NULL },
 	{ 0, "nan", "WORD", OPT_WORD, AT(limits.nan), "agree", 0, 0, NULL,
 	  "NaN in one alone is a difference, or is left out", compare_nans },
 	{ 0, "margin", "N", OPT_INTEGER, AT(margin), "0", 0, 1e9, "px",
 	  "leave a border out", NULL },
-	{ 0, "meta", NULL, OPT_FLAG, AT(meta), NULL, 0, 0, NULL,
-	  "metadata must agree too, cmd.N excepted", NULL },
-	{ 0, "table", NULL, OPT_FLAG, AT(table), NULL, 0, 0, NULL,
-	  "print a table of all differences; with --to a histogram", NULL },
+	FLAG_ROW(0, "meta", meta, "metadata must agree too, cmd.N excepted"),
+	FLAG_ROW(0, "table", table, "print a table of all differences; with --to a histogram"),
 	{ 0, "to", "MESH", OPT_FILE, AT(to.mesh), NULL, 0, 0, NULL,
 	  "signed distances of A's points from a mesh: PLY, OBJ or STL", NULL },
-	{ 0, "icp", NULL, OPT_FLAG, AT(to.icp), NULL, 0, 0, NULL,
-	  "with --to: move the points onto the mesh first", NULL },
+	FLAG_ROW(0, "icp", to.icp, "with --to: move the points onto the mesh first"),
 	{ 0, "within", "MM", OPT_NUMBER, AT(to.within), NULL, 1e-9, 1e9, "mm",
 	  "with --to: points farther off do not count", NULL },
 	{ 0, "coverage", "SHARE", OPT_NUMBER, AT(to.coverage), NULL, 1e-6, 1, NULL,
@@ -230,14 +223,6 @@ compare_judge(struct comparison *of, const struct compare_limits *limits, FILE *
 		return same;
 	fprintf(line, ", NaN %zu only in A, %zu only in B", of->only_a, of->only_b);
 	return same && limits->nan == COMPARE_NAN_IGNORE && of->n > 0;
-}
-
-static void
-compare_table_head(FILE *out)
-{
-	fprintf(out, "%5s %-15s %9s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n", "frame",
-	    "channel", "n", "max", "rms", "mean", "50 %", "90 %", "99 %", "99.9 %", "NaN in A",
-	    "NaN in B");
 }
 
 static void
@@ -507,7 +492,9 @@ compare(struct run *run)
 	if (!priv->b)
 		return -1;
 	if (parameters->table)
-		compare_table_head(priv->out);
+		fprintf(priv->out, "%5s %-15s %9s %10s %10s %10s %10s %10s %10s %10s %8s %8s\n",
+		    "frame", "channel", "n", "max", "rms", "mean", "50 %", "90 %", "99 %", "99.9 %",
+		    "NaN in A", "NaN in B");
 	while ((more = pair_next(run)) > 0) {
 		run_begin_input(run);
 		if (more == PAIR_LOST || compare_frames(run) < 0) {
@@ -642,7 +629,6 @@ const struct stage stage_framecmp = {
 	.private_size = sizeof(struct pair),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE |
 	    STAGE_TABLES | STAGE_ANSWERS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = end,
 };

@@ -4,8 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/cpu_level.h"
-#include "frame/frame.h"
 #include "points/grid.h"
 #include "points/icp.h"
 #include "run/stage.h"

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
 #include "base/process.h"
@@ -21,7 +20,6 @@
 #include "mesh/mesh.h"
 #include "mesh/mesh_file.h"
 #include "mesh/nearest.h"
-#include "run/run.h"
 
 /* ---- points and distances ---- */
 

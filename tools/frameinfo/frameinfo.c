@@ -21,12 +21,9 @@ struct priv {
 	struct safe_file *temporary;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
-	{ 's', "short", NULL, OPT_FLAG, AT(brief), NULL, 0, 0, NULL, "one line per frame", NULL },
-	{ 0, "stats", NULL, OPT_FLAG, AT(stats), NULL, 0, 0, NULL,
-	  "only the lines about channels", NULL },
+	FLAG_ROW('s', "short", brief, "one line per frame"),
+	FLAG_ROW(0, "stats", stats, "only the lines about channels"),
 	{ 'k', "key", "NAME", OPT_TEXT, AT(key), NULL, 0, 0, NULL,
 	  "only the value of a key, one line per frame; also width height channels type", NULL },
 	{ 0 },
@@ -226,12 +223,10 @@ end(struct run *run)
 const struct stage stage_frameinfo = {
 	.name = "frameinfo",
 	.summary = "say what frames are and what is in them",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SINK | STAGE_ANY_TYPE | STAGE_TABLES,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = end,
 };

@@ -9,15 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/head.h"
 #include "image/annotate.h"
 #include "image/depth_range.h"
 #include "image/drawing.h"
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const char *const abscissas[] = { "pixels", "points", NULL };
 
@@ -34,12 +31,10 @@ static const struct opt options[] = {
 	    NULL },
 	{ 0, "abscissa", "WORD", OPT_WORD, AT(abscissa), "pixels", 0, 0, NULL,
 	    "level axis by pixels and their spacings, or by the points x y", abscissas },
-	{ 'D', "difference", NULL, OPT_FLAG, AT(difference), NULL, 0, 0, NULL,
-	    "plot each frame minus the first one", NULL },
+	FLAG_ROW('D', "difference", difference, "plot each frame minus the first one"),
 	{ 0, "range", "LOW,HIGH", OPT_NUMBERS, AT(range), NULL, 0, 0, NULL,
 	    "range of the upright axis, or of the colours of --map", NULL },
-	{ 0, "map", NULL, OPT_FLAG, AT(map), NULL, 0, 0, NULL,
-	    "draw the channel as an image, with its statistics", NULL },
+	FLAG_ROW(0, "map", map, "draw the channel as an image, with its statistics"),
 	{ 0, "colormap", "NAME", OPT_WORD, AT(colormap), NULL, 0, 0, NULL,
 	    "of --map; deviation where values lie on both sides of zero, else viridis",
 	    colormap_names },
@@ -801,7 +796,6 @@ end(struct run *run)
 const struct stage stage_frameplot = {
 	.name = "frameplot",
 	.summary = "cross-sections of frames as a plot with axes",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "row column from to channel difference map",
 	.parameter_size = sizeof(struct parameters),

@@ -2,12 +2,6 @@
 #ifndef FRAMEPLOT_H
 #define FRAMEPLOT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/cpu_level.h"
-#include "frame/frame.h"
 #include "image/colormap.h"
 #include "run/stage.h"
 

@@ -10,12 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "run/stage.h"
 
 /* ---- options ---- */
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const char *const weight_words[] = { "sigma", "equal", NULL };
 
@@ -38,8 +35,7 @@ static const struct opt options[] = {
 	    "absolute phases of fringes along x, once for each camera, for the projector", NULL },
 	{ 0, "phase-y", "FILE", OPT_STREAMS, AT(phase[1]), NULL, 0, 0, NULL,
 	    "the same along y", NULL },
-	{ 0, "poses", NULL, OPT_FLAG, AT(poses), NULL, 0, 0, NULL,
-	    "operands are folders POSE with captures in POSE/CAMERA/", NULL },
+	FLAG_ROW(0, "poses", poses, "operands are folders POSE with captures in POSE/CAMERA/"),
 	{ 0, "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
 	    "of the captures of --poses, as fringegen -m writes it", NULL },
 	{ 0, "phasewrap", "WORDS", OPT_TEXT, AT(phasewrap), NULL, 0, 0, NULL,
@@ -48,8 +44,7 @@ static const struct opt options[] = {
 	    "more options of unwrap2f for --poses, in one word", NULL },
 	{ 0, "model", "MODEL", OPT_WORD, AT(model), "opencv5", 0, 0, NULL,
 	    "lens: none, or OpenCV's with so many numbers", calib_model_names },
-	{ 0, "warp", NULL, OPT_FLAG, AT(warp), NULL, 0, 0, NULL,
-	    "find how the board is bent, too", NULL },
+	FLAG_ROW(0, "warp", warp, "find how the board is bent, too"),
 	{ 0, "fix", "WHAT,...", OPT_TEXT, AT(fix), NULL, 0, 0, NULL,
 	    "hold center, aspect, tangential, k3 or a device's: left.center", NULL },
 	{ 0, "weights", "KIND", OPT_WORD, AT(weights), "sigma", 0, 0, NULL,
@@ -414,13 +409,11 @@ release(struct run *run)
 const struct stage stage_fringecal = {
 	.name = "fringecal",
 	.summary = "calibrate cameras and projectors from the corners of a board in many poses",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "board poses manifest projector cameras report",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_TABLES,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

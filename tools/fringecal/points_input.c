@@ -669,9 +669,8 @@ phase_views_read(struct phase_views *views, struct calib_problem *problem, size_
 		if (status < 0)
 			break;
 	}
-	for (size_t axis = 0; axis < 2; axis++)
-		if (source[axis])
-			source_close(source[axis]);
+	source_close(source[0]);
+	source_close(source[1]);
 	return status;
 }
 

@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/safe_file.h"
-#include "run/run.h"
 #include "run/stage.h"
 
 struct parameters {
@@ -24,8 +22,6 @@ struct parameters {
 	double full, mean, amplitude, max_value, min_swing, phase_origin;
 	bool json, vary;
 };
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const char *const signs[] = { "+1", "-1", "1", NULL };
 static const char *const channels[] = { "r", "g", "b", NULL };
@@ -67,9 +63,9 @@ static const struct opt options[] = {
 	  "write the table for fringegen --lut", NULL },
 	{ 0, "harmonics", "FILE", OPT_FILE, AT(harmonics), NULL, 0, 0, NULL,
 	  "write the table for phasewrap --harmonics", NULL },
-	{ 0, "vary", NULL, OPT_FLAG, AT(vary), NULL, 0, 0, NULL,
-	  "harmonics change over the picture, each along a plane: of seven steps and more", NULL },
-	{ 0, "json", NULL, OPT_FLAG, AT(json), NULL, 0, 0, NULL, "print JSON", NULL },
+	FLAG_ROW(0, "vary", vary,
+	    "harmonics change over the picture, each along a plane: of seven steps and more"),
+	FLAG_ROW(0, "json", json, "print JSON"),
 	{ 0 },
 };
 
@@ -261,7 +257,7 @@ plan_fit(const struct analysis *analysis, const struct capture_fringe *fringe,
 	    "show no harmonics", fringe->n);
 }
 
-/* Analyses one set of fringes. -1 after fail(). Free with analyse_free(), also after a failure. */
+/* Analyses one set of fringes. -1 after fail(); out->fit is the caller's in either case. */
 static int
 analyse_fringes(struct run *run, const struct analysis *analysis, const struct frame *in,
     const struct capture_fringe *fringe, struct response_levels levels, struct finding *out)
@@ -324,14 +320,6 @@ analyse_flats(const struct analysis *analysis, const struct frame *in, const str
 	pixels_free(&pixels);
 	free(plane);
 	return status;
-}
-
-static void
-analyse_free(struct finding *finding)
-{
-	free(finding->fit);
-	flats_free(&finding->flats);
-	*finding = (struct finding){ 0 };
 }
 
 /* ---- tables ---- */
@@ -514,8 +502,10 @@ report(struct run *run)
 static void
 forget(struct findings *findings)
 {
-	for (size_t i = 0; i < findings->n; i++)
-		analyse_free(&findings->finding[i]);
+	for (size_t i = 0; i < findings->n; i++) {
+		free(findings->finding[i].fit);
+		flats_free(&findings->finding[i].flats);
+	}
 	free(findings->finding);
 	findings->finding = NULL;
 	findings->n = 0;
@@ -677,13 +667,11 @@ release(struct run *run)
 const struct stage stage_fringegamma = {
 	.name = "fringegamma",
 	.summary = "the projector's response and the harmonics of its fringes",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "steps period manifest mean amplitude lut harmonics vary levels full",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SINK | STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

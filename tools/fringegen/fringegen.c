@@ -33,8 +33,6 @@ static const char *const depths[] = { "1", "8", "16", "float", NULL };
 static const char *const packs[] = { "rgb", "planes24", NULL };
 static const char *const dithers[] = { "bayer", "fs", "fs-serpentine", NULL };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 'k', "kind", "WORD", OPT_WORD, AT(kind), "sine", 0, 0, NULL, "what to make", kinds },
 	{ 'n', "steps", "N", OPT_INTEGER, AT(steps), NULL, 3, 1000, NULL,
@@ -56,12 +54,11 @@ static const struct opt options[] = {
 	{ 0, "lut", "FILE", OPT_FILE, AT(lut), NULL, 0, 0, NULL, "tones of the projector", NULL },
 	{ 'g', "gray", "WORD", OPT_WORD, AT(gray), NULL, 0, 0, NULL,
 	  "Gray planes behind the fringes, which count", manifest_cells },
-	{ 0, "inverse", NULL, OPT_FLAG, AT(inverse), NULL, 0, 0, NULL, "their inverses too", NULL },
-	{ 0, "flats", NULL, OPT_FLAG, AT(flats), NULL, 0, 0, NULL, "white and black too", NULL },
+	FLAG_ROW(0, "inverse", inverse, "their inverses too"),
+	FLAG_ROW(0, "flats", flats, "white and black too"),
 	{ 0, "lead", "WORD", OPT_WORD, AT(lead), NULL, 0, 0, NULL,
 	  "a frame before each set that shows where it begins", pattern_leads },
-	{ 0, "marker", NULL, OPT_FLAG, AT(marker), NULL, 0, 0, NULL,
-	  "a bright stripe on black, of known place: unwrapq finds it", NULL },
+	FLAG_ROW(0, "marker", marker, "a bright stripe on black, of known place: unwrapq finds it"),
 	{ 0, "marker-at", "PX", OPT_NUMBER, AT(marker_at), NULL, 0, 1e6, "px",
 	  "where its middle is; the middle of the image if not given", NULL },
 	{ 0, "dither", "WORD", OPT_WORD, AT(dither), "fs-serpentine", 0, 0, NULL,
@@ -384,7 +381,6 @@ const struct stage stage_fringegen = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = end,
 };

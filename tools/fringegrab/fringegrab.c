@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "camera/camera.h"
 #include "io/command_file.h"
@@ -34,8 +33,6 @@ struct priv {
 	bool still;			/* of STILL_S: told */
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "camera", "NAME", OPT_TEXTS, AT(camera), NULL, 0, 0, NULL,
 	  "a camera that --list names, or /dev/videoN; NAME=LABEL labels its frames", NULL },
@@ -53,15 +50,15 @@ static const struct opt options[] = {
 	  NULL },
 	{ 0, "average", "K", OPT_INTEGER, AT(average), "1", 1, 10000, NULL,
 	  "each frame is the mean of so many pictures", NULL },
-	{ 0, "settled", NULL, OPT_FLAG, AT(settled), NULL, 0, 0, NULL,
-	  "one picture of each pattern that is shown, of three at least", NULL },
+	FLAG_ROW(0, "settled", settled,
+	    "one picture of each pattern that is shown, of three at least"),
 	{ 0, "between", "COMMAND", OPT_TEXT, AT(between), NULL, 0, 0, NULL,
 	  "runs this before each frame, with its number for the word %d: a stage", NULL },
 	{ 0, "key", "NAME=START,STEP", OPT_TEXT, AT(key), NULL, 0, 0, NULL,
 	  "a key that counts with the frames, as stage_mm=0,5", NULL },
-	{ 0, "preview", NULL, OPT_FLAG, AT(preview), NULL, 0, 0, NULL,
-	  "a line on standard error for each frame: level, saturated, dark, focus", NULL },
-	{ 0, "list", NULL, OPT_FLAG, AT(list), NULL, 0, 0, NULL, "list the cameras", NULL },
+	FLAG_ROW(0, "preview", preview,
+	    "a line on standard error for each frame: level, saturated, dark, focus"),
+	FLAG_ROW(0, "list", list, "list the cameras"),
 	{ 0 },
 };
 
@@ -317,7 +314,6 @@ const struct stage stage_fringegrab = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE | STAGE_ALONE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

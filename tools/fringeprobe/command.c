@@ -4,7 +4,6 @@
  */
 #include "fringeprobe.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

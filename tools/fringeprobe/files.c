@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/file_list.h"
 #include "optics/calib.h"
@@ -374,13 +373,6 @@ take_number(struct beside_number *number, const double *v, const char *path)
 	number->path = must_strdup(path);
 }
 
-/* Is a camera of w x h px, 0: unknown, that of such images? */
-static bool
-fits_images(double w, double h, const struct frame_head *head)
-{
-	return !(w > 0) || (w == (double)head->w && h == (double)head->h);
-}
-
 /* Takes the file as the calibration if it is one, of images of this size. */
 static void
 take_calibration(struct probe *probe, const char *path, const struct number_file *file)
@@ -410,7 +402,9 @@ take_calibration(struct probe *probe, const char *path, const struct number_file
 	if (cut && calib_get_pair(path, file, "image_size", "a size, w h", crop) == 0 &&
 	    crop[0] > 0)
 		memcpy(size, crop, sizeof(size));
-	if (!no && !fits_images(size[0], size[1], head)) {
+	/* a width of 0: the file does not say it */
+	if (!no && size[0] > 0 &&
+	    (size[0] != (double)head->w || size[1] != (double)head->h)) {
 		char *text = must_format("calibration of images of %g x %g, these have %zu x %zu",
 		    size[0], size[1], head->w, head->h);
 

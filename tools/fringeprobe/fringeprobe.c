@@ -12,11 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "io/safe_file.h"
-#include "run/stage.h"
 
 /* ---- which images are looked at ---- */
 
@@ -996,10 +994,8 @@ struct priv {
 	struct safe_file *temporary;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
-	{ 0, "json", NULL, OPT_FLAG, AT(json), NULL, 0, 0, NULL, "print JSON", NULL },
+	FLAG_ROW(0, "json", json, "print JSON"),
 	{ 'm', "manifest", "FILE", OPT_FILE, AT(manifest), NULL, 0, 0, NULL,
 	  "a table that says what the images are", NULL },
 	{ 0 },
@@ -1081,12 +1077,10 @@ end(struct run *run)
 const struct stage stage_fringeprobe = {
 	.name = "fringeprobe",
 	.summary = "say what captured images are, and which command decodes them",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE | STAGE_ALONE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = end,
 };

@@ -3,13 +3,8 @@
 #define FRINGEPROBE_H
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include "base/cpu_level.h"
 #include "fringe/capture_set.h"
 #include "fringe/step_search.h"
 #include "run/stage.h"

@@ -887,12 +887,6 @@ fill_holes(struct gray_search *search, struct gray_code *code)
 	}
 }
 
-static bool
-says_flat(const struct gray_search *search, size_t i)
-{
-	return names_say(name_of(search, i), FLAT_NAMES);
-}
-
 /* The first and second image of each pair of plane and inverse; true: most planes are second. */
 static bool
 pair_places(const struct gray_code *code, size_t place[2][GRAY_MOST])
@@ -951,7 +945,7 @@ add_constants(struct gray_search *search, struct gray_code *code)
 
 		for (size_t k = 0; k < 1 + (size_t)code->inverses; k++) {
 			at[k] = coarser_image(search, place[k], code->n, 1 + code->inverses);
-			if (at[k] == SIZE_MAX || says_flat(search, at[k]) ||
+			if (at[k] == SIZE_MAX || names_say(name_of(search, at[k]), FLAT_NAMES) ||
 			    !same_letters(name_of(search, at[k]), name_of(search, place[k][0])))
 				return added;
 		}
@@ -977,7 +971,7 @@ give_back_flats(struct gray_search *search, struct gray_code *code, size_t const
 
 		white = white || (free && image[i].level > 0);
 		black = black || (free && image[i].level < 0);
-		named = named || says_flat(search, i);
+		named = named || names_say(name_of(search, i), FLAT_NAMES);
 	}
 	if (constants == 0 || named || (white && black) ||	/* or in two places of the files: */
 	    (code->inverses && labs((long)code->plane[0] - (long)code->inverse[0]) > 1))

@@ -44,8 +44,6 @@ struct priv {
 	size_t images;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const checks[] = { "mix", "once", "none", NULL };
 static const char *const triggers[] = { "software", "none", NULL };
 
@@ -69,17 +67,15 @@ static const struct opt options[] = {
 	{ 0, "repeat", "N", OPT_INTEGER, AT(repeat), "1", 1, 1e6, NULL, "sets to take", NULL },
 	{ 0, "exposure", "MS", OPT_TEXT, AT(exposure), NULL, 0, 0, "ms",
 	  "exposure time, or refreshes as 1r; one refresh if not given", NULL },
-	{ 0, "any-exposure", NULL, OPT_FLAG, AT(any_exposure), NULL, 0, 0, NULL,
-	  "also one that is no whole number of refreshes, or that beats", NULL },
+	FLAG_ROW(0, "any-exposure", any_exposure,
+	    "also one that is no whole number of refreshes, or that beats"),
 	{ 0, "gain", "G", OPT_NUMBER, AT(gain), NULL, 0, 1e4, NULL, "in the camera's unit", NULL },
 	{ 0, "format", "NAME", OPT_TEXT, AT(format), NULL, 0, 0, NULL,
 	  "pixel format, as fringegrab has it", NULL },
 	{ 0, "trigger", NULL, OPT_WORD, AT(trigger), "software", 0, 0, NULL,
 	  "of cameras that have none, free-running ones", triggers },
-	{ 0, "force-screen", NULL, OPT_FLAG, AT(force_screen), NULL, 0, 0, NULL,
-	  "show under XWayland, too", NULL },
-	{ 0, "dry-run", NULL, OPT_FLAG, AT(dry_run), NULL, 0, 0, NULL,
-	  "checks, flat images and latency only", NULL },
+	FLAG_ROW(0, "force-screen", force_screen, "show under XWayland, too"),
+	FLAG_ROW(0, "dry-run", dry_run, "checks, flat images and latency only"),
 	{ 0 },
 };
 
@@ -511,7 +507,6 @@ const struct stage stage_fringeshoot = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE | STAGE_ALONE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

@@ -25,20 +25,15 @@ struct priv {
 	size_t late, copied;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "screen", "NAME", OPT_TEXT, AT(screen), NULL, 0, 0, NULL,
 	  "the output, as --list names it; the only one if not given", NULL },
 	{ 0, "hold", "N", OPT_INTEGER, AT(hold), "1", 1, 1e6, "refreshes",
 	  "how long each image is shown", NULL },
-	{ 0, "wait-key", NULL, OPT_FLAG, AT(wait_key), NULL, 0, 0, NULL,
-	  "the next image comes after the Enter key", NULL },
-	{ 0, "loop", NULL, OPT_FLAG, AT(loop), NULL, 0, 0, NULL,
-	  "begin again after the last image, until interrupted", NULL },
-	{ 0, "list", NULL, OPT_FLAG, AT(list), NULL, 0, 0, NULL, "list the outputs", NULL },
-	{ 0, "force-screen", NULL, OPT_FLAG, AT(force_screen), NULL, 0, 0, NULL,
-	  "show under XWayland, too", NULL },
+	FLAG_ROW(0, "wait-key", wait_key, "the next image comes after the Enter key"),
+	FLAG_ROW(0, "loop", loop, "begin again after the last image, until interrupted"),
+	FLAG_ROW(0, "list", list, "list the outputs"),
+	FLAG_ROW(0, "force-screen", force_screen, "show under XWayland, too"),
 	{ 0 },
 };
 
@@ -208,12 +203,10 @@ release(struct run *run)
 const struct stage stage_fringeshow = {
 	.name = "fringeshow",
 	.summary = "show patterns on a projector, pixel by pixel",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

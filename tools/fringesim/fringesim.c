@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "fringe/fringes.px.h"
 #include "io/safe_file.h"
@@ -34,8 +33,6 @@ struct parameters {
 	bool picture;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const kinds[] = { "step", "2+1", "square", "dither", NULL };
 static const char *const axes[] = { "x", "y", "both", NULL };
 static const char *const scenes[] = { "plane", "tilt", "steps", "sphere", "relief", "file",
@@ -59,12 +56,12 @@ static const struct opt options[] = {
 	{ 'a', "axis", "WORD", OPT_WORD, AT(axis), "x", 0, 0, NULL, "phase varies along", axes },
 	{ 'g', "gray", "WORD", OPT_WORD, AT(spec.gray_cell), NULL, 0, 0, NULL,
 	  "Gray planes behind the fringes, which count", manifest_cells },
-	{ 0, "inverse", NULL, OPT_FLAG, AT(spec.inverse), NULL, 0, 0, NULL, "inverses too", NULL },
-	{ 0, "flats", NULL, OPT_FLAG, AT(spec.flats), NULL, 0, 0, NULL, "white, black too", NULL },
+	FLAG_ROW(0, "inverse", spec.inverse, "inverses too"),
+	FLAG_ROW(0, "flats", spec.flats, "white, black too"),
 	{ 0, "lead", "WORD", OPT_WORD, AT(spec.lead), NULL, 0, 0, NULL,
 	  "a frame before each set that shows where it begins", pattern_leads },
-	{ 0, "marker", NULL, OPT_FLAG, AT(spec.marker), NULL, 0, 0, NULL,
-	  "a bright stripe on black, of known place: unwrapq finds it", NULL },
+	FLAG_ROW(0, "marker", spec.marker,
+	    "a bright stripe on black, of known place: unwrapq finds it"),
 	{ 0, "marker-at", "PX", OPT_NUMBER, AT(marker_at), NULL, 0, 1e6, "px",
 	  "where its middle is; the projector's middle if not given", NULL },
 	{ 0, "projector", "WxH", OPT_SIZE, AT(scene.projector), NULL, 0, 0, "px",
@@ -101,7 +98,7 @@ static const struct opt options[] = {
 	  "of the scene from the camera; where the axes meet if not given", NULL },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(scene.origin), NULL, -1e6, 1e6, "px",
 	  "of the picture on the calibrated sensor", NULL },
-	{ 0, "shadow", NULL, OPT_FLAG, AT(scene.shadow), NULL, 0, 0, NULL, "cast shadows", NULL },
+	FLAG_ROW(0, "shadow", scene.shadow, "cast shadows"),
 	{ 0, "ambient", "LEVEL", OPT_NUMBER, AT(ambient), "0", 0, 1e6, NULL, "other light", NULL },
 	{ 0, "mean", "LEVEL", OPT_NUMBER, AT(response.mean), NULL, 0, 1e6, "grey levels",
 	  "of the fringes; 127/255 of full scale if not given", NULL },
@@ -111,8 +108,7 @@ static const struct opt options[] = {
 	  "none, checker, noise, or an image of the picture's size", NULL },
 	{ 0, "paint", "WORD", OPT_WORD, AT(scene.paint), NULL, 0, 0, NULL,
 	  "the same in colour, which --picture and the truth show", paints },
-	{ 0, "picture", NULL, OPT_FLAG, AT(picture), NULL, 0, 0, NULL,
-	  "a picture in even light, in place of fringes", NULL },
+	FLAG_ROW(0, "picture", picture, "a picture in even light, in place of fringes"),
 	{ 0, "noise", "SIGMA", OPT_NUMBER, AT(camera.noise), "0", 0, 1e6, NULL, "read", NULL },
 	{ 0, "shot", "GAIN", OPT_NUMBER, AT(camera.shot), "0", 0, 1e6, "grey levels",
 	  "shot noise: its variance is GAIN times the signal", NULL },
@@ -124,8 +120,8 @@ static const struct opt options[] = {
 	  "the projector's Gaussian blur, in its pixels", NULL },
 	{ 0, "blur", "SIGMA", OPT_NUMBER, AT(scene.blur), NULL, 0, 20, "px",
 	  "the camera's Gaussian blur; 0.7 of a board, else 0", NULL },
-	{ 0, "laser", NULL, OPT_FLAG, AT(scene.laser.on), NULL, 0, 0, NULL,
-	  "the line of the calibration's laser_plane, in place of fringes", NULL },
+	FLAG_ROW(0, "laser", scene.laser.on,
+	    "the line of the calibration's laser_plane, in place of fringes"),
 	{ 0, "profile", "WORD", OPT_WORD, AT(scene.laser.profile), "gauss", 0, 0, NULL,
 	  "of the laser's line", profiles },
 	{ 0, "thickness", "MM", OPT_NUMBER, AT(scene.laser.thickness), NULL, 1e-9, 1e9, "mm",
@@ -640,13 +636,11 @@ static const struct body body = { .start = start };
 const struct stage stage_fringesim = {
 	.name = "fringesim",
 	.summary = "simulate captures of a known scene, with their truth",
-	.operands = "",
 	.options = options,
 	.usual = "size period steps gray scene depth calib truth",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.example = { "fringesim -s 1024x768 -p 60,63 -n 3 --projector 1200x800 -q", NULL,
 	    "images" },
 	.init = init,

@@ -223,15 +223,13 @@ assume_projector(const struct stereo *stereo, const double size_px[2], struct pi
 static int
 find_size(const char *path, const char *view, struct pinhole *camera)
 {
-	char kind[2 * NUMBER_FILE_NAME_SIZE];
 	struct number_file numbers;
 	struct pinhole device = { 0 };
 	int status = 0;
 
 	if (number_file_load(path, &numbers) < 0)
 		return -1;
-	snprintf(kind, sizeof(kind), "devices.%s.kind", view);
-	if (number_file_find(&numbers, kind))
+	if (calib_device_entry(&numbers, view, NULL))
 		status = calib_get_device(path, &numbers, view, &device);
 	number_file_free(&numbers);
 	if (device.w > 0 && device.h > 0) {

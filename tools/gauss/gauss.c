@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "run/passes.h"
 #include "run/stage.h"
@@ -230,8 +229,6 @@ struct parameters {
 
 static const char *const kinds[] = { "phase", "vector", NULL };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 'n', "size", "N", OPT_INTEGER, AT(size), "11", 1, GAUSS_SIZE_MOST, "px",
 	  "width and height of the window, odd", NULL },
@@ -409,12 +406,10 @@ end(struct run *run)
 const struct stage stage_gauss = {
 	.name = "gauss",
 	.summary = "smooth wrapped phases, or other channels, with a Gaussian",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct gauss),
 	.traits = STAGE_CONCURRENT,
-	.agree = AGREE_EXACT,
 	.example = { "gauss", "phases", "filtered" },
 	.init = init,
 	.plan = plan,

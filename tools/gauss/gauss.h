@@ -6,7 +6,6 @@
 #include "frame/frame.h"
 #include "gauss.block.h"
 
-struct passes;
 struct row_scratch;
 struct run;
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "run/passes.h"
 #include "holodec.block.h"
 #include "holodec.px.h"
@@ -29,8 +28,6 @@ struct parameters {
 	int on_refusal;
 	bool xyz, keep;
 };
-
-#define AT(field) offsetof(struct parameters, field)
 
 enum refusal { REFUSAL_NAN, REFUSAL_SKIP, REFUSAL_STOP };
 
@@ -51,15 +48,14 @@ static const struct opt options[] = {
 	{ 'e', "edge", "N", OPT_INTEGER, AT(edge_px), NULL, 0, BACKGROUND_REACH_MOST, "px",
 	    "drop pixels so near to the background; if not given, what is not certain",
 	    NULL },
-	{ 0, "keep", NULL, OPT_FLAG, AT(keep), NULL, 0, 0, NULL,
-	    "keep all pixels, and add a channel: how certain each one's fringe order is", NULL },
+	FLAG_ROW(0, "keep", keep,
+	    "keep all pixels, and add a channel: how certain each one's fringe order is"),
 	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), NULL, 0, 1, NULL,
 	    "drop pixels less certain; 0.93 if not given, less where that drops over 1.5 %", NULL },
 	{ 0, "on-refusal", "WORD", OPT_WORD, AT(on_refusal), NULL, 0, 0, NULL,
 	    "a refused frame is NaN, left out, or the end; nan if not given, stop before the first",
 	    refusal_words },
-	{ 0, "xyz", NULL, OPT_FLAG, AT(xyz), NULL, 0, 0, NULL, "coordinates x y z instead of depth",
-	    NULL },
+	FLAG_ROW(0, "xyz", xyz, "coordinates x y z instead of depth"),
 	{ 0 },
 };
 
@@ -459,13 +455,11 @@ end(struct run *run)
 const struct stage stage_holodec = {
 	.name = "holodec",
 	.summary = "the depth in a Holoimage",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "edge certainty keep on-refusal xyz",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.example = { "holodec", "holo", "again" },
 	.init = init,
 	.plan = plan,

@@ -5,11 +5,6 @@
 #ifndef HOLODEC_H
 #define HOLODEC_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/cpu_level.h"
-#include "frame/frame.h"
 #include "holo/dither.h"
 #include "holo/holo.h"
 #include "holo/holocheck.h"

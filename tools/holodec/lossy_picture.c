@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 /* ---- colour of half the resolution ---- */

@@ -9,8 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/fail.h"
-
 /* ---- counts of pixels ---- */
 
 /* Rounding puts no depth so far outside of the cube: it moves phases by 0.002 turns. */

@@ -8,10 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/fail.h"
 #include "frame/key_lines.h"
 #include "holo/holocheck.h"
-#include "io/codec.h"
 #include "io/jpeg_checksum.h"
 #include "run/passes.h"
 #include "holoenc.block.h"
@@ -26,8 +24,6 @@ struct parameters {
 	long quality;
 	int purpose;
 };
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
 	HOLO_OPTIONS(struct parameters, holo, depth_range_words),
@@ -250,13 +246,11 @@ release(struct run *run)
 const struct stage stage_holoenc = {
 	.name = "holoenc",
 	.summary = "depth as an ordinary colour picture, a Holoimage",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "pitch depth-range layout texture quality z-axis",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.example = { "holoenc", "depth", "holo" },
 	.init = init,
 	.plan = plan,

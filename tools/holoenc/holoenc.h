@@ -2,7 +2,6 @@
 #ifndef HOLOENC_H
 #define HOLOENC_H
 
-#include "base/cpu_level.h"
 #include "holo/holo.h"
 #include "image/depth_range.h"
 #include "image/texture.h"

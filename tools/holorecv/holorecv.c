@@ -58,8 +58,6 @@ struct priv {
 	long tries;			/* to connect, since the last picture */
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "frames", "N", OPT_INTEGER, AT(frames), "0", 0, 1e9, NULL,
 	  "end after so many; 0: when the stream ends", NULL },
@@ -297,7 +295,6 @@ const struct stage stage_holorecv = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SOURCE | STAGE_OPERANDS | STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

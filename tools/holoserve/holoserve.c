@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "image/texture.h"
 #include "points/virtual_camera.h"
 #include "run/stage.h"
 
@@ -63,8 +62,6 @@ struct parameters {
 	bool linger, pass, print_url;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const encodings[] = { "jpeg", "png", "h264", "luma", NULL };	/* as
 									 * enum live_kind, from 1 */
 
@@ -93,12 +90,10 @@ static const struct opt options[] = {
 	{ 0, "size", "WxH", OPT_SIZE, AT(picture.size), NULL, 16, 65535, "px",
 	    "make larger frames smaller, by a whole factor", NULL },
 	HOLO_OPTIONS(struct parameters, picture.holo, depth_range_words),
-	{ 0, "linger", NULL, OPT_FLAG, AT(linger), NULL, 0, 0, NULL,
-	    "go on serving the last frame until interrupted; so on a terminal", NULL },
-	{ 0, "pass", NULL, OPT_FLAG, AT(pass), NULL, 0, 0, NULL,
-	    "copy all frames to the output", NULL },
-	{ 0, "print-url", NULL, OPT_FLAG, AT(print_url), NULL, 0, 0, NULL,
-	    "print the address for the browser", NULL },
+	FLAG_ROW(0, "linger", linger,
+	    "go on serving the last frame until interrupted; so on a terminal"),
+	FLAG_ROW(0, "pass", pass, "copy all frames to the output"),
+	FLAG_ROW(0, "print-url", print_url, "print the address for the browser"),
 	{ 0 },
 };
 
@@ -323,13 +318,11 @@ release(struct run *run)
 const struct stage stage_holoserve = {
 	.name = "holoserve",
 	.summary = "3-D live in a browser",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "port bind encode depth-range linger pass print-url size fps quality crf bitrate",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE | STAGE_TABLES | STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

@@ -10,7 +10,6 @@
 
 #include "base/fail.h"
 #include "frame/key_lines.h"
-#include "image/texture.h"
 
 /* ---- a frame made smaller by a box filter ---- */
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/process.h"
-#include "image/statistics.h"
 #include "run/passes.h"
 #include "kalman.px.h"
 
@@ -500,8 +499,6 @@ struct parameters {
 	long repeat, keep;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
 	  "what to filter; z: points x y z [depth, z, absphase or phase]", NULL },
@@ -743,12 +740,10 @@ end(struct run *run)
 const struct stage stage_kalman = {
 	.name = "kalman",
 	.summary = "filter depth or phase over the frames of a sequence",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct kalman),
 	.traits = STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.example = { "kalman", "depth", "steady" },
 	.init = init,
 	.plan = plan,

@@ -4,7 +4,6 @@
 #ifndef KALMAN_H
 #define KALMAN_H
 
-#include "base/cpu_level.h"
 #include "image/statistics.h"
 #include "run/stage.h"
 #include "kalman.block.h"

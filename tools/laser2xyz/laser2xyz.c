@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 #include "frame/samples.h"
@@ -24,8 +23,6 @@ struct parameters {
 	double min_depth, max_depth;
 	bool join;
 };
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
@@ -44,8 +41,8 @@ static const struct opt options[] = {
 	  "no points nearer to the camera, along its axis", NULL },
 	{ 0, "max-depth", "Z", OPT_NUMBER, AT(max_depth), NULL, 0, 1e9, "mm",
 	  "no points farther from it", NULL },
-	{ 0, "join", NULL, OPT_FLAG, AT(join), NULL, 0, 0, NULL,
-	  "all frames in one: slices with a point per row in their order, else a table", NULL },
+	FLAG_ROW(0, "join", join,
+	    "all frames in one: slices with a point per row in their order, else a table"),
 	{ 0 },
 };
 
@@ -587,14 +584,12 @@ release(struct run *run)
 const struct stage stage_laser2xyz = {
 	.name = "laser2xyz",
 	.summary = "points of a laser's line to points of the surface",
-	.operands = "[FILE ...]",
 	.hint = "--calib, --min-depth, --max-depth",
 	.options = options,
 	.usual = "calib step angle pose-from min-depth max-depth join",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_TABLES,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

@@ -6,7 +6,6 @@
 #include "lasercal.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,8 +28,6 @@ struct parameters {
 static const char *const lasercal_modes[LASERCAL_MODES] = { "plane", "direction", "axis" };
 
 static const char *const channels[] = { "red", "green", "blue", NULL };
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
@@ -58,8 +55,7 @@ static const struct opt options[] = {
 	  "where the stage stood: NAME_mm or NAME_deg [stage_mm or stage_deg]", NULL },
 	{ 0, "limit", "MM", OPT_NUMBER, AT(limit), NULL, 1e-9, 1e9, "mm",
 	  "plane: points farther off do not count; 5 MAD if not given", NULL },
-	{ 0, "plain", NULL, OPT_FLAG, AT(plain), NULL, 0, 0, NULL,
-	  "plane: all points count; direction: the mean of differences", NULL },
+	FLAG_ROW(0, "plain", plain, "plane: all points count; direction: the mean of differences"),
 	{ 0 },
 };
 
@@ -774,7 +770,6 @@ const struct stage stage_lasercal = {
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_SINK | STAGE_TABLES,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

@@ -2,10 +2,6 @@
 #ifndef LASERCAL_H
 #define LASERCAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "base/cpu_level.h"
 #include "base/linear.h"
 #include "feature/board.h"
 #include "feature/line.h"

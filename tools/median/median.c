@@ -102,12 +102,10 @@ end(struct run *run)
 const struct stage stage_median = {
 	.name = "median",
 	.summary = "take whole-turn spikes out of an absolute phase",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct median),
 	.traits = STAGE_CONCURRENT,
-	.agree = AGREE_EXACT,
 	.example = { "median", "absolute", "whole" },
 	.init = init,
 	.plan = plan,

@@ -2,7 +2,6 @@
 #ifndef MEDIAN_H
 #define MEDIAN_H
 
-#include "base/cpu_level.h"
 #include "run/stage.h"
 
 enum median_shape { SHAPE_AUTO, SHAPE_ROW, SHAPE_COLUMN, SHAPE_BOX };

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 #include "image/statistics.h"
@@ -24,16 +23,13 @@ struct parameters {
 	struct numbers grid, noise;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const sizes[] = { "auto", NULL };
 
 static const struct opt options[] = {
 	VIEWS_OPTIONS(struct parameters, views, poses),
-	{ 0, "icp", NULL, OPT_FLAG, AT(icp), NULL, 0, 0, NULL,
-	  "fit all views to one another", NULL },
-	{ 0, "ring", NULL, OPT_FLAG, AT(ring), NULL, 0, 0, NULL,
-	  "with --icp: each view meets those beside it alone, and the last one the first", NULL },
+	FLAG_ROW(0, "icp", icp, "fit all views to one another"),
+	FLAG_ROW(0, "ring", ring,
+	    "with --icp: each view meets those beside it alone, and the last one the first"),
 	{ 0, "max-rms", "MM", OPT_NUMBER, AT(max_rms), NULL, 0, 1e9, "mm",
 	  "of the residuals of --icp [by the noise of the views]", NULL },
 	{ 0, "write-pose", "FILE", OPT_FILES, AT(write_pose), NULL, 0, 0, NULL,
@@ -312,13 +308,11 @@ release(struct run *run)
 const struct stage stage_mergexyz = {
 	.name = "mergexyz",
 	.summary = "points of many views to one cloud",
-	.operands = "[FILE ...]",
 	.hint = "--noise",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_TABLES | STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

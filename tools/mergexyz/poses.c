@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/linear.h"
 #include "base/process.h"
 #include "io/safe_file.h"
 #include "points/cloud.h"

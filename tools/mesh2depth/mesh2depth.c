@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/source.h"
 #include "mesh/mesh.h"
@@ -20,8 +19,6 @@ struct parameters {
 	const char *unit;
 	double jump;
 };
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
 	{ 's', "size", "WxH", OPT_SIZE, AT(size), "512x512", 0, 0, "px", "size of the picture",
@@ -40,8 +37,7 @@ static const struct opt options[] = {
 	{ 0, "center", "X,Y,Z", OPT_NUMBERS, AT(view.center), NULL, 0, 0, NULL,
 	  "the point that lies in the middle, at depth 0; the mesh's own middle if not given",
 	  NULL },
-	{ 0, "away", NULL, OPT_FLAG, AT(view.away), NULL, 0, 0, NULL,
-	  "depth grows away from the viewer, not towards", NULL },
+	FLAG_ROW(0, "away", view.away, "depth grows away from the viewer, not towards"),
 	{ 0, "unit", "NAME", OPT_TEXT, AT(unit), NULL, 0, 0, NULL,
 	  "the mesh's unit of length; mm for meshes, a frame's own", NULL },
 	{ 0, "jump", "STEP", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
@@ -300,7 +296,6 @@ init(struct run *run)
 const struct stage stage_mesh2depth = {
 	.name = "mesh2depth",
 	.summary = "orthographic depth of a mesh or a cloud",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "size view scale margin away unit",
 	.parameter_size = sizeof(struct parameters),

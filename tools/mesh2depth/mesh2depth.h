@@ -2,7 +2,6 @@
 #ifndef MESH2DEPTH_H
 #define MESH2DEPTH_H
 
-#include "base/cpu_level.h"
 #include "mesh/mesh_file.h"
 #include "points/virtual_camera.h"
 #include "run/stage.h"

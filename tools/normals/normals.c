@@ -109,12 +109,10 @@ end(struct run *run)
 const struct stage stage_normals = {
 	.name = "normals",
 	.summary = "surface normals from coordinates or depth",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct normals),
 	.traits = STAGE_UNITS | STAGE_CONCURRENT,
-	.agree = AGREE_EXACT,
 	.example = { "normals", "depth", "normals" },
 	.init = init,
 	.plan = plan,

@@ -2,7 +2,6 @@
 #ifndef NORMALS_H
 #define NORMALS_H
 
-#include "base/cpu_level.h"
 #include "run/bands.h"
 #include "run/stage.h"
 

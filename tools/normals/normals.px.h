@@ -39,15 +39,12 @@ normals_inverse_root(float v, uint sign)
 PX_FN PX_STRUCT normals_vector
 normals_product(PX_STRUCT normals_vector v, PX_STRUCT normals_vector h, float weight)
 {
-	PX_STRUCT normals_vector n;
 	PX_F x = v.y * h.z - v.z * h.y;
 	PX_F y = v.z * h.x - v.x * h.z;
 	PX_F z = v.x * h.y - v.y * h.x;
 	PX_F scale = normals_inverse_root(x * x + y * y + z * z, 0u) * weight;
+	PX_STRUCT normals_vector n = { x * scale, y * scale, z * scale };
 
-	n.x = x * scale;
-	n.y = y * scale;
-	n.z = z * scale;
 	return n;
 }
 
@@ -63,12 +60,9 @@ normals_fall_square(float right)
 PX_FN PX_STRUCT normals_vector
 normals_of_falls(float down, float right, float down_square, float right_square, float weight)
 {
-	PX_STRUCT normals_vector n;
 	PX_F scale = normals_inverse_root(right_square + down_square, 0u) * weight;
+	PX_STRUCT normals_vector n = { right * scale, down * scale, scale };
 
-	n.x = right * scale;
-	n.y = down * scale;
-	n.z = scale;
 	return n;
 }
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 #include "optics/camera_model.h"

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "checks/checks.h"
 #include "optics/device_check.h"
@@ -219,8 +218,6 @@ struct parameters {
 	int calibration_sigma;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const ref_words[] = { "ideal", NULL };
 static const char *const axes[] = { "x", "y", NULL };
 static const char *const sigma_words[] = { "shape", "place", NULL };
@@ -228,8 +225,8 @@ static const char *const sigma_words[] = { "shape", "place", NULL };
 static const struct opt options[] = {
 	{ 'r', "ref", "FILE", OPT_FRAME, AT(plane.ref), NULL, 0, 0, NULL,
 	  "absolute phase of the reference plane, or ideal: a plane by formula", ref_words },
-	{ 0, "wrapped", NULL, OPT_FLAG, AT(plane.wrapped), NULL, 0, 0, NULL,
-	  "the phases are wrapped ones that differ by less than half a turn", NULL },
+	FLAG_ROW(0, "wrapped", plane.wrapped,
+	    "the phases are wrapped ones that differ by less than half a turn"),
 	{ 0, "ref-plane", "A,B,C", OPT_NUMBERS, AT(plane.ref_plane), NULL, 0, 0, "rad",
 	  "the ideal plane's phase a + b x + c y at full-frame pixels (key ref_plane_rad)", NULL },
 	{ 'c', "c", "C1[,C2...]", OPT_NUMBERS, AT(plane.c), NULL, 0, 0, "mm/rad",
@@ -252,16 +249,16 @@ static const struct opt options[] = {
 	  "fringe period on the projector that the phase counts in (key period_px)", NULL },
 	{ 'a', "axis", "WORD", OPT_WORD, AT(view.axis), NULL, 0, 0, NULL,
 	  "phase gives projector columns (x) or rows (y) (key axis)", axes },
-	{ 0, "centered", NULL, OPT_FLAG, AT(view.centered), NULL, 0, 0, NULL,
-	  "the phase is 0 in the projector's middle, not in its first column", NULL },
+	FLAG_ROW(0, "centered", view.centered,
+	    "the phase is 0 in the projector's middle, not in its first column"),
 	{ 0, "projector", "W,H", OPT_NUMBERS, AT(view.projector), NULL, 1, 65536, "px",
 	  "size of the projector, for --centered (key projector_px)", NULL },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(view.origin), NULL, 0, 0, "px",
 	  "first pixel on the camera's full frame (key origin_px)", NULL },
 	{ 0, "bin", "N[,N]", OPT_NUMBERS, AT(view.bin), NULL, 1, 1000, "px",
 	  "a pixel is N x N of the calibration's (key bin)", NULL },
-	{ 0, "as-projector", NULL, OPT_FLAG, AT(as_projector), NULL, 0, 0, NULL,
-	  "take the second camera of a stereo pair's calibration for the projector", NULL },
+	FLAG_ROW(0, "as-projector", as_projector,
+	    "take the second camera of a stereo pair's calibration for the projector"),
 	{ 0, "calibration-sigma", "WORD", OPT_WORD, AT(calibration_sigma), NULL, 0, 0, NULL,
 	  "channel sigma_calib: what the calibration leaves open of the points' shape, or place",
 	  sigma_words },
@@ -532,7 +529,6 @@ static const struct check *const checks[] = { &check_phase_samples, &check_perio
 const struct stage stage_phase2depth = {
 	.name = "phase2depth",
 	.summary = "absolute phase to depth over a plane, or to calibrated coordinates",
-	.operands = "[FILE ...]",
 	.hint = "--origin, --ref, --min-depth and --max-depth",
 	.options = options,
 	.usual = "ref c wrapped fit-c calib across origin min-depth max-depth",

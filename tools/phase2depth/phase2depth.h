@@ -4,11 +4,7 @@
 #define PHASE2DEPTH_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/cpu_level.h"
 #include "optics/calib.h"
 #include "run/bands.h"
 #include "run/stage.h"

@@ -280,14 +280,12 @@ struct phase2depth_exact_ray {
 PX_FN PX_STRUCT phase2depth_exact_ray
 phase2depth_ray_of(PX_STRUCT phase2depth_exact_lens lens, double x, double y)
 {
-	PX_STRUCT phase2depth_exact_ray ray;
 	PX_D l0 = PHASE2DEPTH_ALONG(lens.line, 0, x, y);
 	PX_D l1 = PHASE2DEPTH_ALONG(lens.line, 3, x, y);
 	PX_D l2 = PHASE2DEPTH_ALONG(lens.line, 6, x, y);
 	PX_D one = -1.0 / l1;
+	PX_STRUCT phase2depth_exact_ray ray = { l0 * one, l2 * one };
 
-	ray.slope = l0 * one;
-	ray.offset = l2 * one;
 	return ray;
 }
 #endif
@@ -301,10 +299,8 @@ struct phase2depth_ray {
 PX_FN PX_STRUCT phase2depth_ray
 phase2depth_rounded(PX_STRUCT phase2depth_exact_ray exact)
 {
-	PX_STRUCT phase2depth_ray ray;
+	PX_STRUCT phase2depth_ray ray = { px_float(exact.slope), px_float(exact.offset) };
 
-	ray.slope = px_float(exact.slope);
-	ray.offset = px_float(exact.offset);
 	return ray;
 }
 #endif

@@ -14,9 +14,7 @@
 #include "checks/checks.h"
 #include "optics/calib.h"
 #include "optics/stereo.h"
-#include "run/bands.h"
 #include "run/passes.h"
-#include "run/stage.h"
 #include "unwrap/absolute.h"
 #include "phasematch.block.h"
 #include "phasematch.px.h"
@@ -245,12 +243,9 @@ struct phases {
 static size_t
 number_of(const char *name)
 {
-	const char *digits = name + strlen("absphase");
+	const char *digits = channel_number(name, "absphase");
 
-	if (strncmp(name, "absphase", strlen("absphase")) || *digits < '1' || *digits > '9' ||
-	    strspn(digits, "0123456789") != strlen(digits))
-		return 0;
-	return (size_t)strtoul(digits, NULL, 10);
+	return digits && *digits > '0' ? (size_t)strtoul(digits, NULL, 10) : 0;
 }
 
 static int
@@ -632,8 +627,6 @@ struct parameters {
 	struct rig_options rig;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const frames[] = { "rectified", "left", NULL };
 
 static const struct opt options[] = {
@@ -651,8 +644,8 @@ static const struct opt options[] = {
 	  "disparities that are alike differ by no more", NULL },
 	{ 0, "vote", "PX", OPT_NUMBER, AT(vote_px), NULL, 0, 1e6, "px",
 	  "match each phase alone; two or all must agree so closely", NULL },
-	{ 0, "assume-rectified", NULL, OPT_FLAG, AT(rig.assume_rectified), NULL, 0, 0, NULL,
-	  "take frames that no key calls rectified", NULL },
+	FLAG_ROW(0, "assume-rectified", rig.assume_rectified,
+	    "take frames that no key calls rectified"),
 	{ 0, "calib", "FILE", OPT_FILE, AT(rig.calib), NULL, 0, 0, NULL,
 	  "both cameras' calibration, in the place of the frames' own keys", NULL },
 	{ 0, "frame", "WORD", OPT_WORD, AT(rig.frame), "rectified", 0, 0, NULL,
@@ -804,7 +797,6 @@ static const struct check *const checks[] = { &check_same_phase, &check_textures
 const struct stage stage_phasematch = {
 	.name = "phasematch",
 	.summary = "match the phases of two rectified cameras: disparity and points",
-	.operands = "[FILE ...]",
 	.hint = "--max-step, --max-residual, --support, --min-depth and --max-depth",
 	.options = options,
 	.usual = "right calib min-depth max-depth frame",
@@ -812,7 +804,6 @@ const struct stage stage_phasematch = {
 	.private_size = sizeof(struct phasematch),
 	.checks = checks,
 	.traits = STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = release,

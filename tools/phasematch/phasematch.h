@@ -5,12 +5,6 @@
 #ifndef PHASEMATCH_H
 #define PHASEMATCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/cpu_level.h"
-#include "frame/frame.h"
 #include "run/bands.h"
 #include "run/check.h"
 #include "run/stage.h"

@@ -6,11 +6,9 @@
  */
 #include "phasewrap.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/px.h"
 #include "fringe/capture_set.h"

@@ -15,12 +15,10 @@
 #include "phasewrap.h"
 
 #include <complex.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "phasewrap.px.h"
 

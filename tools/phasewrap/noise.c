@@ -4,10 +4,8 @@
  */
 #include "phasewrap.h"
 
-#include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 

@@ -4,15 +4,12 @@
  */
 #include "phasewrap.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "run/run.h"
 
 /* ---- --kind double: two sets of three steps ---- */
 

@@ -6,23 +6,18 @@
 #include "phasewrap.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "checks/checks.h"
 #include "fringe/patterns.h"
 #include "run/check.h"
 #include "run/passes.h"
-#include "run/run.h"
 #include "phasewrap.px.h"
 
 BODY_ROWS(phasewrap, wrap)
 
 /* ---- options ---- */
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const char *const kinds[] = { "auto", "step", "2+1", "gray", "double", NULL };
 static const char *const cells[] = { "column", "period", "half", NULL };
@@ -52,8 +47,8 @@ static const struct opt options[] = {
 	  "pairs, lsb-first", NULL },
 	{ 'G', "gray", "N[,N]", OPT_NUMBERS, AT(measurement.captures.gray), NULL, 1, 24, "planes",
 	  "Gray code, of one axis or of x and y", NULL },
-	{ 'i', "inverse", NULL, OPT_FLAG, AT(measurement.captures.inverse), NULL, 0, 0, NULL,
-	  "Gray planes come with their inverses", NULL },
+	FLAG_ROW('i', "inverse", measurement.captures.inverse,
+	    "Gray planes come with their inverses"),
 	{ 0, "gray-cell", "WORD", OPT_WORD, AT(measurement.captures.gray_cell), NULL, 0, 0, NULL,
 	  "what the Gray code counts", cells },
 	{ 'F', "flats", "N", OPT_INTEGER, AT(measurement.captures.flats), NULL, 0, 2, NULL,
@@ -62,15 +57,15 @@ static const struct opt options[] = {
 	  "which of the 2+1 images is the flat one [3]", flats },
 	{ 'm', "manifest", "FILE", OPT_FILE, AT(measurement.manifest), NULL, 0, 0, NULL,
 	  "list that says what the images are, in their order", NULL },
-	{ 0, "rgb", NULL, OPT_FLAG, AT(measurement.captures.rgb), NULL, 0, 0, NULL,
-	  "red, green and blue of an image are three steps", NULL },
+	FLAG_ROW(0, "rgb", measurement.captures.rgb,
+	    "red, green and blue of an image are three steps"),
 	MEASUREMENT_LIMIT_OPTIONS(struct parameters, measurement),
-	{ 0, "fit-residual", NULL, OPT_FLAG, AT(fit_residual), NULL, 0, 0, NULL,
-	  "add channel fit_residual: what the fit leaves of the images, over the amplitude", NULL },
+	FLAG_ROW(0, "fit-residual", fit_residual,
+	    "add channel fit_residual: what the fit leaves of the images, over the amplitude"),
 	{ 0, "max-fit-residual", "RATIO", OPT_NUMBER, AT(max_fit_residual), NULL, 0, 1e6, NULL,
 	  "more than this makes a pixel invalid", NULL },
-	{ 0, "edges", NULL, OPT_FLAG, AT(edges), NULL, 0, 0, NULL,
-	  "of a Gray code alone, with inverses: add channels edge and edge_sigma", NULL },
+	FLAG_ROW(0, "edges", edges,
+	    "of a Gray code alone, with inverses: add channels edge and edge_sigma"),
 	{ 0, "as", "WORD", OPT_WORD, AT(as), "phase", 0, 0, NULL,
 	  "phase, or vector: its cosine and sine", forms },
 	{ 0, "texture-from", "WORD", OPT_WORD, AT(texture_from), NULL, 0, 0, NULL,
@@ -87,8 +82,8 @@ static const struct opt options[] = {
 	  exposure_orders },
 	{ 0, "exposure-time", "S,...", OPT_NUMBERS, AT(exposures.time_s), NULL, 1e-9, 1e9, "s",
 	  "of each exposure, or any ratios; if not given the key, else found", NULL },
-	{ 0, "exposure-map", NULL, OPT_FLAG, AT(exposures.map), NULL, 0, 0, NULL,
-	  "add channel exposure: the longest that counts, from 1 on", NULL },
+	FLAG_ROW(0, "exposure-map", exposures.map,
+	    "add channel exposure: the longest that counts, from 1 on"),
 	{ 0, "saturated", "WORD", OPT_WORD, AT(exposures.saturated), "invalid", 0, 0, NULL,
 	  "saturated pixels are invalid, or solved from three and more other steps", saturateds },
 	NOISE_OPTIONS(struct parameters, noise),
@@ -563,7 +558,6 @@ static const struct check *const checks[] = { &check_max_value, &check_min_ampli
 const struct stage stage_phasewrap = {
 	.name = "phasewrap",
 	.summary = "wrapped phase out of phase-shifted fringe images, index out of a Gray code",
-	.operands = "[FILE ...]",
 	.hint = "--min-amplitude, --min-modulation, --dark, --max-value, --max-fit-residual, and "
 	    "whether the images show fringes",
 	.options = options,
@@ -573,7 +567,6 @@ const struct stage stage_phasewrap = {
 	.private_size = sizeof(struct priv),
 	.checks = checks,
 	.traits = STAGE_ANY_TYPE | STAGE_CONCURRENT,
-	.agree = AGREE_EXACT,
 	.example = { "phasewrap", "images", "phases" },
 	.init = init,
 	.plan = plan,

@@ -5,14 +5,7 @@
 #ifndef PHASEWRAP_H
 #define PHASEWRAP_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/cpu_level.h"
 #include "base/numbers.h"
-#include "frame/frame.h"
 #include "fringe/measurement.h"
 #include "fringe/phase_noise.h"
 #include "fringe/phase_steps.h"

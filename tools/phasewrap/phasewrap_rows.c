@@ -8,11 +8,9 @@
  */
 #include "phasewrap.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu_level.h"
 #include "base/px.h"
 #include "fringe/phase_noise.px.h"
 #include "exposure_fit.px.h"

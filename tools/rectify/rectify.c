@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 #include "fringe/capture_set.h"
@@ -429,19 +428,6 @@ rectify_passes(struct run *run, struct passes *passes)
 	return 0;
 }
 
-/* rectify_frame() on the device, if one is wanted and can do it: *out is then a new frame, else
- * NULL. -1 after fail(). */
-static int
-rectify_frame_on_device(struct run *run, const struct rectify *rectify, struct frame *in,
-    struct frame **out)
-{
-	*out = NULL;
-	if (!run_wants_device(run))
-		return 0;
-	run->halo = in->head.h;
-	return run_passes(run, in, &rectify->out, out);
-}
-
 /* ---- options ---- */
 
 #define SIDE_MOST 32767		/* 16.16 fixed point */
@@ -455,8 +441,6 @@ struct parameters {
 	double max_step;
 	struct numbers origin;
 };
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const char *const sides[] = { "left", "right", NULL };
 static const char *const interpolations[] = { "linear", "cubic", NULL };
@@ -482,9 +466,13 @@ whole_frame(struct run *run, struct frame *in)
 {
 	const struct rectify *rectify = run->priv;
 	struct frame *out = NULL;
-	int status = rectify_frame_on_device(run, rectify, in, &out);
+	int status = 0;
 
-	if (status == 0 && !out) {
+	if (run_wants_device(run)) {
+		run->halo = in->head.h;
+		status = run_passes(run, in, &rectify->out, &out);
+	}
+	if (status == 0 && !out) {	/* not wanted, or the device cannot do it */
 		status = frame_new(&rectify->out, &out);
 		if (status == 0)
 			status = rectify_frame(run, rectify, in, out);
@@ -656,13 +644,11 @@ end(struct run *run)
 const struct stage stage_rectify = {
 	.name = "rectify",
 	.summary = "turn the pictures of two cameras until equal points lie on equal rows",
-	.operands = "[FILE ...]",
 	.hint = "--origin, --size, --side and --max-step",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct rectify),
 	.traits = STAGE_ANY_TYPE | STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 	.release = end,

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "optics/camera_model.h"
-#include "run/stage.h"
 
 /* ---- the map ---- */
 

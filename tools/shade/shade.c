@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "image/depth_range.h"
 #include "image/pixel_length.h"
@@ -316,8 +315,6 @@ shade_passes(struct run *run, struct passes *passes)
 static const char *const by_words[] = { "none", "depth", "texture", "rgb", NULL };
 static const char *const lightings[] = { "full", "soft", "none", NULL };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "view", "YAW,PITCH", OPT_ANGLES, AT(view), NULL, -180, 180, NULL,
 	    "turn the surface; without it an image keeps the camera's own pixels", NULL },
@@ -337,12 +334,9 @@ static const struct opt options[] = {
 	    "how much light changes colours; full, or with --bar soft (none in gray)", lightings },
 	{ 0, "nan-colour", "R,G,B", OPT_NUMBERS, AT(nan), NULL, 0, 255, NULL,
 	    "of a surface without a value; black if not given, blue in gray", NULL },
-	{ 0, "bar", NULL, OPT_FLAG, AT(bar), NULL, 0, 0, NULL,
-	    "a colour bar beside the picture", NULL },
-	{ 0, "scale-bar", NULL, OPT_FLAG, AT(scale_bar), NULL, 0, 0, NULL,
-	    "a length below the picture", NULL },
-	{ 0, "axes", NULL, OPT_FLAG, AT(axes), NULL, 0, 0, NULL,
-	    "axes at the left of the picture and below it", NULL },
+	FLAG_ROW(0, "bar", bar, "a colour bar beside the picture"),
+	FLAG_ROW(0, "scale-bar", scale_bar, "a length below the picture"),
+	FLAG_ROW(0, "axes", axes, "axes at the left of the picture and below it"),
 	{ 0, "ambient", "A", OPT_NUMBER, AT(ambient), "0.15", 0, 1, NULL,
 	    "share of light from all sides", NULL },
 	{ 0, "diffuse", "D", OPT_NUMBER, AT(diffuse), "0.75", 0, 1, NULL,
@@ -551,13 +545,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 const struct stage stage_shade = {
 	.name = "shade",
 	.summary = "a shaded picture of depth or points",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "view size colour map range bar scale-bar axes",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS | STAGE_TABLES,
-	.agree = AGREE_EXACT,
 	.example = { "shade", "normals", "picture" },
 	.second_example = { "shade --view 30,20", "normals", "turned", "shade--view" },
 	.init = init,

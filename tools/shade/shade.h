@@ -5,9 +5,6 @@
 #ifndef SHADE_H
 #define SHADE_H
 
-#include <stdint.h>
-
-#include "base/cpu_level.h"
 #include "image/annotate.h"
 #include "image/colormap.h"
 #include "mesh/mesh.h"

@@ -47,7 +47,6 @@ PX_FN PX_STRUCT shade_vector
 shade_levels(PX_STRUCT shade_light light, PX_STRUCT shade_vector normal,
     PX_STRUCT shade_vector colour, PX_STRUCT shade_vector background)
 {
-	PX_STRUCT shade_vector level;
 	PX_F length = px_sqrt(normal.x * normal.x + normal.y * normal.y + normal.z * normal.z);
 	bool there = px_both(length > 0.0f, length <= 3.402823466e38f);
 	PX_F scale = px_divide(1.0f, px_select(there, length, 1.0f));
@@ -60,10 +59,9 @@ shade_levels(PX_STRUCT shade_light light, PX_STRUCT shade_vector normal,
 	PX_F r = 255.0f * px_min(colour.x * part + shine, 1.0f);
 	PX_F g = 255.0f * px_min(colour.y * part + shine, 1.0f);
 	PX_F b = 255.0f * px_min(colour.z * part + shine, 1.0f);
+	PX_STRUCT shade_vector level = { px_select(there, r, background.x),
+		px_select(there, g, background.y), px_select(there, b, background.z) };
 
-	level.x = px_select(there, r, background.x);
-	level.y = px_select(there, g, background.y);
-	level.z = px_select(there, b, background.z);
 	return level;
 }
 
@@ -72,13 +70,11 @@ shade_levels(PX_STRUCT shade_light light, PX_STRUCT shade_vector normal,
 PX_FN PX_STRUCT shade_vector
 shade_facing(PX_STRUCT shade_vector normal, bool point)
 {
-	PX_STRUCT shade_vector facing;
 	PX_F length = normal.x * normal.x + normal.y * normal.y + normal.z * normal.z;
 	bool lacks = px_both(point, !px_both(length > 0.0f, length <= 3.402823466e38f));
+	PX_STRUCT shade_vector facing = { px_select(lacks, 0.0f, normal.x),
+		px_select(lacks, 0.0f, normal.y), px_select(lacks, -1.0f, normal.z) };
 
-	facing.x = px_select(lacks, 0.0f, normal.x);
-	facing.y = px_select(lacks, 0.0f, normal.y);
-	facing.z = px_select(lacks, -1.0f, normal.z);
 	return facing;
 }
 
@@ -94,12 +90,9 @@ shade_there(float v)
 PX_FN PX_STRUCT shade_vector
 shade_add(PX_STRUCT shade_vector a, PX_STRUCT shade_vector b)
 {
-	PX_STRUCT shade_vector sum;
 	PX_F x = a.x + b.x, y = a.y + b.y, z = a.z + b.z;
+	PX_STRUCT shade_vector sum = { x, y, z };
 
-	sum.x = x;
-	sum.y = y;
-	sum.z = z;
 	return sum;
 }
 
@@ -108,14 +101,12 @@ PX_FN PX_STRUCT shade_vector
 shade_across(PX_STRUCT shade_vector a, PX_STRUCT shade_vector b, PX_STRUCT shade_vector p,
     PX_STRUCT shade_vector q, bool there)
 {
-	PX_STRUCT shade_vector n;
 	PX_F hx = b.x - a.x, hy = b.y - a.y, hz = b.z - a.z;
 	PX_F vx = q.x - p.x, vy = q.y - p.y, vz = q.z - p.z;
 	PX_F x = hy * vz - hz * vy, y = hz * vx - hx * vz, z = hx * vy - hy * vx;
+	PX_STRUCT shade_vector n = { px_select(there, x, 0.0f), px_select(there, y, 0.0f),
+		px_select(there, z, 0.0f) };
 
-	n.x = px_select(there, x, 0.0f);
-	n.y = px_select(there, y, 0.0f);
-	n.z = px_select(there, z, 0.0f);
 	return n;
 }
 

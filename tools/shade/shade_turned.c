@@ -11,10 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
-#include "mesh/mesh.h"
 #include "points/cloud.h"
 #include "run/passes.h"
 #include "shade_view.block.h"

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "optics/number_file.h"
@@ -459,19 +458,17 @@ static int
 load_devices(const char *path, const char *frame, const struct number_file *numbers,
     struct splat_cameras *cameras)
 {
-	for (size_t i = 0; i < numbers->entries; i++) {
-		const struct number_file_entry *entry = &numbers->entry[i];
-		size_t all = strlen(entry->name);
+	const char *own;
+	size_t n;
+
+	for (size_t i = 0; (own = calib_camera(numbers, i, &n)); i++) {
 		struct calib calib;
 		char name[64];
 
-		if (strncmp(entry->name, "devices.", 8) || all <= 13 ||
-		    strcmp(entry->name + all - 5, ".kind") || strcmp(entry->text, "camera"))
-			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)all - 13, entry->name + 8);
+		snprintf(name, sizeof(name), "%.*s", (int)n, own);
 		if (calib_load_device(path, name, frame, &calib) < 0)
 			return -1;
-		add_camera(cameras, &calib.camera, calib.origin_px, name, all - 13);
+		add_camera(cameras, &calib.camera, calib.origin_px, name, n);
 	}
 	return 0;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/px.h"
@@ -312,8 +311,6 @@ struct parameters {
 	double pixel_mm, jump, late_s;
 	struct numbers center;
 };
-
-#define AT(field) offsetof(struct parameters, field)
 
 static const struct opt options[] = {
 	{ 0, "splat", "WxH", OPT_SIZE, AT(size), NULL, 0, 0, NULL,
@@ -719,14 +716,12 @@ release(struct run *run)
 const struct stage stage_splatxyz = {
 	.name = "splatxyz",
 	.summary = "points of several cameras on one grid, seen from a projector",
-	.operands = "[FILE ...]",
 	.hint = "--calib, --weight",
 	.options = options,
 	.usual = "splat onto calib view pose pixel center",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_TABLES | STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.release = release,
 };

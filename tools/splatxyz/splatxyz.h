@@ -3,12 +3,6 @@
 #ifndef SPLATXYZ_H
 #define SPLATXYZ_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/cpu_level.h"
-#include "frame/frame.h"
 #include "optics/calib.h"
 #include "points/icp.h"
 #include "run/stage.h"

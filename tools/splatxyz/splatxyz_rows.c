@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/numbers.h"
 #include "base/process.h"
 #include "base/px.h"
 #include "optics/camera_model.h"
@@ -693,12 +691,6 @@ claim_far(const struct strip *strip, const struct splat_far *far)
 		}
 }
 
-static inline __attribute__((always_inline)) lanes
-magnitude(lanes v)
-{
-	return (lanes)((masks)v & INT32_MAX);
-}
-
 /* Two cells of a row and the two below them are moved as two doubles. */
 typedef double pairs __attribute__((vector_size(16)));
 
@@ -874,7 +866,7 @@ spread_near(struct cells cells, const struct splat_block *block, size_t i, const
 	float (*sum)[2] = cells.sum + cell;
 	lanes *one = cells.more + cell * vectors, *below = one + cells.pitch * vectors;
 	lanes beyond = block->depth[i] - load_four(upper, upper + cells.pitch);
-	masks same = magnitude(beyond) <= cells.jump;
+	masks same = (lanes)((masks)beyond & INT32_MAX) <= cells.jump;	/* |beyond| */
 	lanes weight = (lanes)(same & (masks)block->weight[i]), noise = { 0 };
 
 	beyond = weight * (lanes)(same & (masks)beyond);

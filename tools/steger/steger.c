@@ -11,7 +11,6 @@
 
 #include "base/process.h"
 #include "checks/checks.h"
-#include "feature/line.h"
 #include "run/passes.h"
 #include "steger.block.h"
 
@@ -48,8 +47,6 @@ struct parameters {
 
 #define SHARP_WIDTH_MOST 12	/* px: wider lines need no correction */
 #define SIGMA_STANDARD 2.0	/* px */
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma), NULL, 0, 64, "px",
 	    "standard deviation of the smoothing: that of the line; 2 if not given", NULL },
@@ -61,30 +58,25 @@ static const struct opt options[] = {
 	    "the least response of a point of a line; as --threshold if not given", NULL },
 	{ 0, "background", "FILE", OPT_FRAME, AT(background), NULL, 0, 0, NULL,
 	    "the image without laser, or one for each image; it is subtracted", NULL },
-	{ 0, "dark", NULL, OPT_FLAG, AT(dark), NULL, 0, 0, NULL,
-	    "the line is darker than what is beside it", NULL },
+	FLAG_ROW(0, "dark", dark, "the line is darker than what is beside it"),
 	{ 0, "roi", "X,Y,W,H", OPT_NUMBERS, AT(roi), NULL, 0, 1e9, "px",
 	    "only points of these pixels", NULL },
-	{ 0, "keep-border", NULL, OPT_FLAG, AT(keep_border), NULL, 0, 0, NULL,
-	    "also points within 3 sigma of the picture's border, off by up to 0.7 px", NULL },
-	{ 0, "per-row", NULL, OPT_FLAG, AT(per_row), NULL, 0, 0, NULL,
-	    "the strongest point of each row, as an image of one column", NULL },
-	{ 0, "per-column", NULL, OPT_FLAG, AT(per_column), NULL, 0, 0, NULL,
-	    "the strongest point of each column, as an image of one row", NULL },
+	FLAG_ROW(0, "keep-border", keep_border,
+	    "also points within 3 sigma of the picture's border, off by up to 0.7 px"),
+	FLAG_ROW(0, "per-row", per_row,
+	    "the strongest point of each row, as an image of one column"),
+	FLAG_ROW(0, "per-column", per_column,
+	    "the strongest point of each column, as an image of one row"),
 	{ 0, "min-length", "N", OPT_INTEGER, AT(min_length), "5", 1, 1e9, NULL,
 	    "lines of fewer points go", NULL },
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
 	    "red, green or blue of an image in colour, or the name of a channel; else the best",
 	    NULL },
-	{ 0, "asymmetric", NULL, OPT_FLAG, AT(asymmetric), NULL, 0, 0, NULL,
-	    "correct for sides of different brightness", NULL },
-	{ 0, "sharp", NULL, OPT_FLAG, AT(sharp), NULL, 0, 0, NULL,
-	    "correct for the aliasing of edges that are as sharp as pixels, of a line of --width",
-	    NULL },
-	{ 0, "plain", NULL, OPT_FLAG, AT(plain), NULL, 0, 0, NULL,
-	    "the point of Liu 2016, eq 12, alone; for comparison", NULL },
-	{ 0, "no-skip", NULL, OPT_FLAG, AT(no_skip), NULL, 0, 0, NULL,
-	    "filter every part of the image: the same result, slower", NULL },
+	FLAG_ROW(0, "asymmetric", asymmetric, "correct for sides of different brightness"),
+	FLAG_ROW(0, "sharp", sharp,
+	    "correct for the aliasing of edges that are as sharp as pixels, of a line of --width"),
+	FLAG_ROW(0, "plain", plain, "the point of Liu 2016, eq 12, alone; for comparison"),
+	FLAG_ROW(0, "no-skip", no_skip, "filter every part of the image: the same result, slower"),
 	{ 0 },
 };
 
@@ -957,7 +949,6 @@ static const struct check *const checks[] = { &check_line_images, &check_line_ba
 const struct stage stage_steger = {
 	.name = "steger",
 	.summary = "centres of laser lines in images, to a small part of a pixel",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "sigma width background roi per-row per-column dark channel",
 	.parameter_size = sizeof(struct parameters),

@@ -2,7 +2,6 @@
 #ifndef STEGER_H
 #define STEGER_H
 
-#include "base/cpu_level.h"
 #include "feature/line.h"
 #include "run/stage.h"
 

@@ -82,7 +82,6 @@ line_at(steger_window window, float du, float dv)
 	precise vec4 four, one = vec4(0.0f), two = one, pairs = one, fours = one;
 	precise vec4 yys = one;
 	precise float yy;
-	line_place p;
 
 	[[dont_unroll]] for (int i = 0; i < STEGER_LANES; i++) {
 		four = vec4(0.0f);
@@ -113,13 +112,8 @@ line_at(steger_window window, float du, float dv)
 			yys.w = yy;
 		}
 	}
-	p.du = at_u;
-	p.dv = at_v;
-	p.x = four.x;
-	p.y = four.y;
-	p.xx = four.z;
-	p.xy = four.w;
-	p.yy = yy;
+	line_place p = { at_u, at_v, four.x, four.y, four.z, four.w, yy };
+
 	return p;
 }
 

@@ -6,17 +6,16 @@
 #include "texmap.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/px.h"
 #include "optics/calib.h"
 #include "optics/laser.h"
+#include "optics/stereo.h"
 #include "run/stage.h"
 
 /* ---- the camera of a calibration that took the picture ---- */
@@ -27,29 +26,18 @@ struct colour_camera {
 	double origin_px[2];		/* on its sensor, of pictures without the key */
 };
 
-/* Counts the cameras among the entries devices.NAME.kind, and lists their names for a message. */
+/* Counts the cameras among the devices, and lists their names for a message. */
 static size_t
-list_cameras(const struct number_file *numbers, char text[200], bool *devices)
+list_cameras(const struct number_file *numbers, char text[200])
 {
-	size_t n = 0, length = 0;
+	size_t n, letters, length = 0;
+	const char *name;
 
-	*devices = false;
 	text[0] = '\0';
-	for (size_t i = 0; i < numbers->entries; i++) {
-		const struct number_file_entry *entry = &numbers->entry[i];
-		size_t all = strlen(entry->name);
-
-		if (strncmp(entry->name, "devices.", 8) || all <= 13 ||
-		    strcmp(entry->name + all - 5, ".kind"))
-			continue;
-		*devices = true;
-		if (strcmp(entry->text, "camera"))
-			continue;
+	for (n = 0; (name = calib_camera(numbers, n, &letters)); n++)
 		if (length < 150)
 			length += (size_t)snprintf(text + length, 200 - length, "%s%.*s",
-			    n ? ", " : "", all - 13 < 40 ? (int)all - 13 : 40, entry->name + 8);
-		n++;
-	}
+			    n ? ", " : "", letters < 40 ? (int)letters : 40, name);
 	return n;
 }
 
@@ -88,18 +76,14 @@ colour_camera_load(const char *path, const char *name, struct colour_camera *cam
 	struct number_file numbers;
 	char text[200];
 	size_t n;
-	bool devices, pair, is_device = false;
+	bool devices, pair, is_device;
 
 	*camera = (struct colour_camera){ 0 };
 	if (number_file_load(path, &numbers) < 0)
 		return -1;
-	n = list_cameras(&numbers, text, &devices);
-	for (size_t i = 0; i < numbers.entries && name; i++) {
-		char kind[2 * NUMBER_FILE_NAME_SIZE];
-
-		snprintf(kind, sizeof(kind), "devices.%s.kind", name);
-		is_device |= !strcmp(numbers.entry[i].name, kind);
-	}
+	n = list_cameras(&numbers, text);
+	devices = calib_device_entry(&numbers, NULL, NULL);
+	is_device = name && calib_device_entry(&numbers, name, NULL);
 	pair = calib_has(&numbers, "K2|M2|cameraMatrix2");
 	number_file_free(&numbers);
 	if (name && !is_device && pair && (!strcmp(name, "left") || !strcmp(name, "right")))
@@ -365,7 +349,7 @@ level(const struct likeness *likeness, size_t x, size_t y)
 static double
 find_noise(const struct likeness *likeness)
 {
-	float *v = must_alloc(NOISE_SAMPLES, sizeof(*v)), median = INFINITY;
+	float *v = must_alloc(NOISE_SAMPLES, sizeof(*v)), median;
 	size_t pixels = likeness->w * likeness->h, stride = pixels / NOISE_SAMPLES + 1, n = 0;
 
 	for (size_t i = 0; i < pixels && n < NOISE_SAMPLES; i += stride) {
@@ -377,8 +361,7 @@ find_noise(const struct likeness *likeness)
 		    level(likeness, x + 1, y));
 		n += !isnan(v[n]);
 	}
-	if (n)
-		numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &median);
+	median = n ? numbers_median(v, n) : INFINITY;
 	free(v);
 	return (double)median / 0.6745 / sqrt(6);
 }
@@ -502,8 +485,6 @@ struct priv {
 	struct colouring_counts all;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
 	  "the camera that took the picture, in the world of the points", NULL },
@@ -511,8 +492,8 @@ static const struct opt options[] = {
 	  "devices.NAME of a calibration of several, left or right of a pair", NULL },
 	{ 0, "image", "FILE", OPT_PICTURE, AT(image), NULL, 0, 0, NULL,
 	  "its picture: one for all frames, or as many as the input has", NULL },
-	{ 0, "supersample", NULL, OPT_FLAG, AT(supersample), NULL, 0, 0, NULL,
-	  "the mean over each point's piece of the surface, not the colour at its middle", NULL },
+	FLAG_ROW(0, "supersample", supersample,
+	    "the mean over each point's piece of the surface, not the colour at its middle"),
 	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
 	  "surfaces farther apart are two, and the nearer one hides; 0: found from the points",
 	  NULL },
@@ -753,13 +734,11 @@ init(struct run *run)
 const struct stage stage_texmap = {
 	.name = "texmap",
 	.summary = "a colour for every point, from another camera's picture",
-	.operands = "[FILE ...]",
 	.hint = "--calib, --camera",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE | STAGE_UNITS | STAGE_TABLES,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 };

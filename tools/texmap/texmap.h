@@ -6,7 +6,6 @@
 #define TEXMAP_H
 
 #include "base/cpu_level.h"
-#include "optics/stereo.h"
 #include "points/cloud.h"
 #include "points/visible.h"
 #include "run/run.h"

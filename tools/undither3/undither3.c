@@ -22,8 +22,6 @@ struct parameters {
 	bool keep;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const filters[] = { "fit", "gauss", NULL };
 static const char *const texture_words[] = { "0", "1", "8", NULL };
 static const long texture_bits[] = { 0, 1, 8 };
@@ -33,8 +31,8 @@ static const struct opt options[] = {
 	    "fit the phase along the fringes, or the papers' 7x7 Gaussian", filters },
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma_px), NULL, 0.5, 8, "px",
 	    "size of the kernel of fit", NULL },
-	{ 0, "keep", NULL, OPT_FLAG, AT(keep), NULL, 0, 0, NULL,
-	    "keep all pixels, and add a channel: how certain each one's fringe order is", NULL },
+	FLAG_ROW(0, "keep", keep,
+	    "keep all pixels, and add a channel: how certain each one's fringe order is"),
 	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), NULL, 0, 1, NULL,
 	    "drop pixels that are less certain", NULL },
 	{ 0, "pack", "WORD", OPT_WORD, AT(pack), NULL, 0, 0, NULL, "how the bits are packed",
@@ -278,13 +276,11 @@ end(struct run *run)
 const struct stage stage_undither3 = {
 	.name = "undither3",
 	.summary = "a Holoimage from three bits a pixel",
-	.operands = "[FILE ...]",
 	.options = options,
 	.usual = "certainty keep filter",
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.example = { "undither3 --filter gauss", "three", "levels" },
 	.second_example = { "undither3", "three", "fitted", "undither3-fit" },
 	.init = init,

@@ -5,9 +5,6 @@
 #ifndef UNDITHER3_H
 #define UNDITHER3_H
 
-#include <stdint.h>
-
-#include "base/cpu_level.h"
 #include "holo/holo.h"
 #include "run/stage.h"
 

@@ -321,16 +321,14 @@ struct undither3_levels {
 PX_FN PX_STRUCT undither3_levels
 undither3_encode(float turns, float order_most, float height, float base, float swing, float waves)
 {
-	PX_STRUCT undither3_levels levels;
 	bool black = px_isnan(turns);
 	PX_F turn = px_select(black, 0.0f, turns);
 	PX_F order = holo_order(turn, order_most), rest = turn - order;
 	PX_F stair = order * height + holo_stair_level(rest, base, swing, waves);
 	PX_F sine = holo_sine_level(rest), cosine = holo_cosine_level(rest);
+	PX_STRUCT undither3_levels levels = { px_select(black, 0.0f, sine),
+		px_select(black, 0.0f, cosine), px_select(black, 0.0f, stair) };
 
-	levels.sine = px_select(black, 0.0f, sine);
-	levels.cosine = px_select(black, 0.0f, cosine);
-	levels.stair = px_select(black, 0.0f, stair);
 	return levels;
 }
 

@@ -20,15 +20,11 @@ fill(float frequency, int reach, out carrier c)
 undither3_neighbour
 neighbour(uint x, uint y)
 {
-	undither3_neighbour there;
 	PX_F inside = gpu_scratch(FIT_INSIDE, x, y);
 	PX_F sine = (bit_of(0, x, y) - 0.5f) * inside, cosine = (bit_of(1, x, y) - 0.5f) * inside;
+	undither3_neighbour there = { sine, cosine, inside, gpu_scratch(FIT_REST, x, y),
+		gpu_scratch(FIT_ORDER, x, y) };
 
-	there.sine = sine;
-	there.cosine = cosine;
-	there.inside = inside;
-	there.rest = gpu_scratch(FIT_REST, x, y);
-	there.order = gpu_scratch(FIT_ORDER, x, y);
 	return there;
 }
 

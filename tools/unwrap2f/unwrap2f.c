@@ -11,13 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "checks/checks.h"
 #include "io/safe_file.h"
 #include "run/passes.h"
 #include "run/stage.h"
-#include "unwrap/absolute.h"
 #include "unwrap2f.block.h"
 #include "unwrap2f.px.h"
 
@@ -131,14 +129,6 @@ spatial_survey(struct run *run, const struct frame *in)
 
 #define LINE_PAIRS_LEAST 16		/* fewer pairs of pixels show no plane */
 #define LINE_COHERENCE_LEAST 0.3
-
-static int
-fringe_line_plan(struct fringe_line *line, const struct frame_head *head,
-    const struct temporal *temporal)
-{
-	line->temporal = *temporal;
-	return temporal_first_px(temporal, head, &line->first_px, &line->bin);
-}
 
 /* Begins with neighbours; pairs ever further apart make the slope more exact, while they agree. */
 static int
@@ -389,8 +379,6 @@ struct parameters {
 
 enum coarse { COARSE_FIELD, COARSE_SPATIAL };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const char *const methods[] = {
 	"auto", "two", "heterodyne", "hierarchical", "gray", "best", NULL
 };
@@ -421,14 +409,12 @@ static const struct opt options[] = {
 	{ 'l', "line", "PX,DEG", OPT_NUMBERS, AT(line), NULL, 0, 0, NULL,
 	    "a beat that repeats: its period in camera px, the offset of the lowest phase",
 	    NULL },
-	{ 0, "fit-line", NULL, OPT_FLAG, AT(fit_line), NULL, 0, 0, NULL,
-	    "print --line from captures of a plane at the near and at the far end", NULL },
-	{ 0, "fuse", NULL, OPT_FLAG, AT(fuse), NULL, 0, 0, NULL,
-	    "the weighted mean of all phases, each with its own order", NULL },
+	FLAG_ROW(0, "fit-line", fit_line,
+	    "print --line from captures of a plane at the near and at the far end"),
+	FLAG_ROW(0, "fuse", fuse, "the weighted mean of all phases, each with its own order"),
 	{ 0, "sigma", "RAD,...", OPT_NUMBERS, AT(sigma), NULL, 1e-9, 1e9, "rad",
 	    "scatter of every phase, for --fuse; only their ratios count", NULL },
-	{ 0, "all", NULL, OPT_FLAG, AT(all), NULL, 0, 0, NULL,
-	    "every phase, each with its own order: absphase1, absphase2, ...", NULL },
+	FLAG_ROW(0, "all", all, "every phase, each with its own order: absphase1, absphase2, ..."),
 	{ 0, "coarse", "WORD", OPT_WORD, AT(coarse), "field", 0, 0, NULL,
 	    "the coarsest phase spans the field, or is unwrapped from neighbour to neighbour",
 	    coarse },
@@ -528,8 +514,10 @@ choose_steps(struct run *run, const struct frame_head *in, const struct temporal
 		return fail(NULL, "%s is for two phases, the input has %zu",
 		    parameters->fit_line ? "--fit-line" : line->n ? "--line" : "--method=two",
 		    temporal->phases);
-	if (parameters->fit_line)
-		return fringe_line_plan(&unwrap->line, in, temporal);
+	if (parameters->fit_line) {
+		unwrap->line.temporal = *temporal;
+		return temporal_first_px(temporal, in, &unwrap->line.first_px, &unwrap->line.bin);
+	}
 	if (unwrap->spatial.on)
 		return unwrap_steps_by_space(temporal, signals[unwrap->method], &unwrap->steps);
 	if (line->n)
@@ -793,7 +781,6 @@ static const struct check *const checks[] = { &check_beat, &check_field, &check_
 const struct stage stage_unwrap2f = {
 	.name = "unwrap2f",
 	.summary = "absolute phase out of wrapped phases of several periods, or a Gray code",
-	.operands = "[FILE ...]",
 	.hint = "--max-residual",
 	.options = options,
 	.usual = "method period field axis unwrap max-residual fuse all coarse gray-cell",
@@ -801,7 +788,6 @@ const struct stage stage_unwrap2f = {
 	.private_size = sizeof(struct unwrap2f),
 	.checks = checks,
 	.traits = STAGE_UNITS | STAGE_CONCURRENT,
-	.agree = AGREE_EXACT,
 	.example = { "unwrap2f", "filtered", "absolute" },
 	.init = init,
 	.plan = plan,

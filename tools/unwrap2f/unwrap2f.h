@@ -3,12 +3,9 @@
 #ifndef UNWRAP2F_H
 #define UNWRAP2F_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/cpu_level.h"
-#include "frame/frame.h"
 #include "run/check.h"
 #include "unwrap/absolute.h"
 

@@ -13,8 +13,8 @@
 
 #include "base/fail.h"
 #include "base/process.h"
+#include "fringe/capture_set.h"
 #include "fringe/phase_steps.h"
-#include "unwrap/absolute.h"
 
 /* ---- metadata: the phases along one axis, their periods, the field and the Gray code ---- */
 
@@ -287,21 +287,6 @@ temporal_read(const struct frame_head *head, const struct temporal_options *opti
 	return read_index(head, options, out);
 }
 
-static bool
-is_consumed(const char *name)
-{
-	static const char *const bases[] = { "phase", "index", "edge", "edge_sigma" };
-
-	for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
-		size_t n = strlen(bases[i]);
-
-		if (!strncmp(name, bases[i], n) &&
-		    strspn(name + n, "0123456789") == strlen(name + n))
-			return true;
-	}
-	return false;
-}
-
 /* Is it the standard deviation of a phase? With `all`, those of every absphaseN stay. */
 static bool
 is_replaced(const struct temporal *temporal, bool all, const struct frame_head *in, size_t c)
@@ -314,8 +299,7 @@ is_replaced(const struct temporal *temporal, bool all, const struct frame_head *
 		if (!strcmp(name, own))
 			return false;
 	}
-	return !strcmp(name, "p_order") ||
-	    (!strncmp(name, "sigma", 5) && name[5 + strspn(name + 5, "0123456789")] == '\0');
+	return !strcmp(name, "p_order") || channel_number(name, "sigma");
 }
 
 /*
@@ -328,6 +312,7 @@ int
 temporal_output(const struct temporal *temporal, bool all, const char *more,
     const struct frame_head *in, struct frame_head *out, size_t **source_channel)
 {
+	static const char *const consumed[] = { "phase", "index", "edge", "edge_sigma", NULL };
 	const char axis[2] = { temporal->axis };
 	/* `out` is a copy of the input's own channels; those of second inputs follow in `in` */
 	size_t n = temporal->phases ? 2 : 1, made = n + (all ? temporal->phases : 0), own = out->c;
@@ -348,7 +333,8 @@ temporal_output(const struct temporal *temporal, bool all, const char *more,
 	for (size_t i = 0; meta_word(more, i, names[n], sizeof(*names)); i++)
 		labels |= !strcmp(names[n++], "label");
 	for (size_t c = 0; c < own; c++)
-		if (!is_consumed(in->channel[c]) && !is_replaced(temporal, all, in, c) &&
+		if (!channel_is_named(in->channel[c], consumed) &&
+		    !is_replaced(temporal, all, in, c) &&
 		    !(labels && !strcmp(in->channel[c], "label"))) {
 			memcpy(names[n], in->channel[c], sizeof(*names));
 			list[n++] = c;

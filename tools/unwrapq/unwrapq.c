@@ -6,7 +6,6 @@
 #include "unwrapq.h"
 
 #include <float.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,8 +203,6 @@ struct priv {
 	struct unwrapping unwrapping;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), "phase", 0, 0, NULL, "the wrapped phase",
 	    NULL },
@@ -388,7 +385,6 @@ release(struct run *run)
 const struct stage stage_unwrapq = {
 	.name = "unwrapq",
 	.summary = "spatial unwrapping: one wrapped phase made continuous",
-	.operands = "[FILE ...]",
 	.hint = "--min-size, --anchor, --marker",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),

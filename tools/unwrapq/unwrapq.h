@@ -2,7 +2,6 @@
 #ifndef UNWRAPQ_H
 #define UNWRAPQ_H
 
-#include "base/cpu_level.h"
 #include "run/bands.h"
 #include "run/stage.h"
 #include "unwrap/regions.h"

@@ -408,8 +408,6 @@ struct priv {
 	size_t phases;
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(windows.sigma_px), "10", 1, 64, "px",
 	  "standard deviation of the Gaussian window", NULL },
@@ -565,13 +563,11 @@ release(struct run *run)
 const struct stage stage_wff = {
 	.name = "wff",
 	.summary = "windowed Fourier filter of wrapped phases",
-	.operands = "[FILE ...]",
 	.hint = "--threshold, --band",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.traits = STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.example = { "wff", "phases", "smooth" },
 	.init = init,
 	.plan = plan,

@@ -2,7 +2,6 @@
 #ifndef WFF_H
 #define WFF_H
 
-#include "base/cpu_level.h"
 #include "run/stage.h"
 #include "wff.block.h"
 

@@ -21,7 +21,6 @@ struct wff_four {
 PX_FN PX_STRUCT wff_four
 wff_split(PX_STRUCT wff_four v, PX_STRUCT wff_twiddles w)
 {
-	PX_STRUCT wff_four r;
 	PX_F t0r = v.ar + v.cr, t0i = v.ai + v.ci, t1r = v.ar - v.cr, t1i = v.ai - v.ci;
 	PX_F t2r = v.br + v.dr, t2i = v.bi + v.di;
 	PX_F t3r = v.bi - v.di, t3i = v.dr - v.br;		/* -i (b - d) */
@@ -30,15 +29,8 @@ wff_split(PX_STRUCT wff_four v, PX_STRUCT wff_twiddles w)
 	PX_F br = y2r * w.c2 - y2i * w.s2, bi = y2r * w.s2 + y2i * w.c2;
 	PX_F cr = y1r * w.c1 - y1i * w.s1, ci = y1r * w.s1 + y1i * w.c1;
 	PX_F dr = y3r * w.c3 - y3i * w.s3, di = y3r * w.s3 + y3i * w.c3;
+	PX_STRUCT wff_four r = { y0r, y0i, br, bi, cr, ci, dr, di };
 
-	r.ar = y0r;
-	r.ai = y0i;
-	r.br = br;
-	r.bi = bi;
-	r.cr = cr;
-	r.ci = ci;
-	r.dr = dr;
-	r.di = di;
 	return r;
 }
 
@@ -46,7 +38,6 @@ wff_split(PX_STRUCT wff_four v, PX_STRUCT wff_twiddles w)
 PX_FN PX_STRUCT wff_four
 wff_join(PX_STRUCT wff_four v, PX_STRUCT wff_twiddles w)
 {
-	PX_STRUCT wff_four r;
 	PX_F y2r = v.br * w.c2 + v.bi * w.s2, y2i = v.bi * w.c2 - v.br * w.s2;
 	PX_F y1r = v.cr * w.c1 + v.ci * w.s1, y1i = v.ci * w.c1 - v.cr * w.s1;
 	PX_F y3r = v.dr * w.c3 + v.di * w.s3, y3i = v.di * w.c3 - v.dr * w.s3;
@@ -55,15 +46,8 @@ wff_join(PX_STRUCT wff_four v, PX_STRUCT wff_twiddles w)
 	PX_F t3r = y3i - y1i, t3i = y1r - y3r;			/* i (y1 - y3) */
 	PX_F ar = t0r + t1r, ai = t0i + t1i, br = t2r + t3r, bi = t2i + t3i;
 	PX_F cr = t0r - t1r, ci = t0i - t1i, dr = t2r - t3r, di = t2i - t3i;
+	PX_STRUCT wff_four r = { ar, ai, br, bi, cr, ci, dr, di };
 
-	r.ar = ar;
-	r.ai = ai;
-	r.br = br;
-	r.bi = bi;
-	r.cr = cr;
-	r.ci = ci;
-	r.dr = dr;
-	r.di = di;
 	return r;
 }
 

@@ -24,47 +24,31 @@ twiddles(const struct patch_fft *fft, size_t i, size_t len)
 		fft->sin[2 * k & m], fft->cos[3 * k & m], fft->sin[3 * k & m] };
 }
 
-static void
-split_rows(float *restrict ar, float *restrict ai, float *restrict br, float *restrict bi,
-    float *restrict cr, float *restrict ci, float *restrict dr, float *restrict di,
-    struct wff_twiddles w, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		struct wff_four v = wff_split((struct wff_four){ ar[x], ai[x], br[x], bi[x], cr[x],
-			ci[x], dr[x], di[x] }, w);
-
-		ar[x] = v.ar;
-		ai[x] = v.ai;
-		br[x] = v.br;
-		bi[x] = v.bi;
-		cr[x] = v.cr;
-		ci[x] = v.ci;
-		dr[x] = v.dr;
-		di[x] = v.di;
+/* A step of the transform of n columns: name() does to four rows what `of` does to four samples. */
+#define FOUR_ROWS(name, of) \
+	static void \
+	name(float *restrict ar, float *restrict ai, float *restrict br, float *restrict bi, \
+	    float *restrict cr, float *restrict ci, float *restrict dr, float *restrict di, \
+	    struct wff_twiddles w, size_t n) \
+	{ \
+		CPU_SIMD \
+		for (size_t x = 0; x < n; x++) { \
+			struct wff_four v = of((struct wff_four){ ar[x], ai[x], br[x], bi[x], \
+				cr[x], ci[x], dr[x], di[x] }, w); \
+\
+			ar[x] = v.ar; \
+			ai[x] = v.ai; \
+			br[x] = v.br; \
+			bi[x] = v.bi; \
+			cr[x] = v.cr; \
+			ci[x] = v.ci; \
+			dr[x] = v.dr; \
+			di[x] = v.di; \
+		} \
 	}
-}
 
-static void
-join_rows(float *restrict ar, float *restrict ai, float *restrict br, float *restrict bi,
-    float *restrict cr, float *restrict ci, float *restrict dr, float *restrict di,
-    struct wff_twiddles w, size_t n)
-{
-	CPU_SIMD
-	for (size_t x = 0; x < n; x++) {
-		struct wff_four v = wff_join((struct wff_four){ ar[x], ai[x], br[x], bi[x], cr[x],
-			ci[x], dr[x], di[x] }, w);
-
-		ar[x] = v.ar;
-		ai[x] = v.ai;
-		br[x] = v.br;
-		bi[x] = v.bi;
-		cr[x] = v.cr;
-		ci[x] = v.ci;
-		dr[x] = v.dr;
-		di[x] = v.di;
-	}
-}
+FOUR_ROWS(split_rows, wff_split)
+FOUR_ROWS(join_rows, wff_join)
 
 static void
 sum_rows(float *restrict a, float *restrict b, size_t n)
@@ -158,30 +142,17 @@ transpose(const float *restrict from, float *restrict to, size_t n)
 					transpose_block(from + y * n + x, to + x * n + y, n);
 }
 
+/* columns_forward: the sum over x, y of v exp(-2 pi i (k x + l y)/n); row r and column c of `to`
+ * have k = frequency[r] and l = frequency[c]. columns_inverse: the inverse, times n^2. Destroys
+ * `from`. */
 static void
-transpose_both(const struct patch_fft *fft, struct patch from, struct patch to)
+patch_fft(const struct patch_fft *fft, struct patch from, struct patch to,
+    void (*columns)(const struct patch_fft *, struct patch))
 {
+	columns(fft, from);
 	transpose(from.re, to.re, fft->n);
 	transpose(from.im, to.im, fft->n);
-}
-
-/* The sum over x, y of v exp(-2 pi i (k x + l y)/n). Row r and column c of `to` have k =
- * frequency[r] and l = frequency[c]. Destroys `from`. */
-static void
-patch_fft_forward(const struct patch_fft *fft, struct patch from, struct patch to)
-{
-	columns_forward(fft, from);
-	transpose_both(fft, from, to);
-	columns_forward(fft, to);
-}
-
-/* The inverse, times n^2. Destroys `from`. */
-static void
-patch_fft_inverse(const struct patch_fft *fft, struct patch from, struct patch to)
-{
-	columns_inverse(fft, from);
-	transpose_both(fft, from, to);
-	columns_inverse(fft, to);
+	columns(fft, to);
 }
 
 /* ---- one window ---- */
@@ -339,10 +310,10 @@ filter_window(const struct windows *windows, const struct windows_map *map, size
 
 	if (squares <= 0)
 		return;
-	patch_fft_forward(&windows->fft, work->a, work->b);
+	patch_fft(&windows->fft, work->a, work->b, columns_forward);
 	if (pass(windows, squares, work) == 0)
 		return;
-	patch_fft_inverse(&windows->fft, work->b, work->a);
+	patch_fft(&windows->fft, work->b, work->a, columns_inverse);
 	for (size_t row = cut.y0; row < cut.y1; row++) {
 		size_t to = (cut.at_y + row - cut.y0) * map->stride + cut.at_x;
 		size_t from = row * n + cut.x0;

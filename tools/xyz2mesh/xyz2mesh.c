@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/process.h"
 #include "checks/checks.h"
 #include "io/target.h"
 #include "mesh/mesh.h"
@@ -31,16 +29,13 @@ struct priv {
 	struct surface_points told;	/* of the frame at hand, for the checks */
 };
 
-#define AT(field) offsetof(struct parameters, field)
-
 static const struct opt options[] = {
-	{ 0, "ascii", NULL, OPT_FLAG, AT(ascii), NULL, 0, 0, NULL,
-	  "text files, where a format has them", NULL },
+	FLAG_ROW(0, "ascii", ascii, "text files, where a format has them"),
 	{ 0, "cell", "MM", OPT_NUMBER, AT(cell), NULL, 1e-9, 1e9, NULL,
 	  "side of a cell; if not given, 1.5 spacings of the points or 1.25 sigma of their noise",
 	  NULL },
-	{ 0, "close", NULL, OPT_FLAG, AT(close), NULL, 0, 0, NULL,
-	  "fill every hole, and the open side of a surface, by a membrane", NULL },
+	FLAG_ROW(0, "close", close,
+	    "fill every hole, and the open side of a surface, by a membrane"),
 	{ 0, "normals-towards", "X,Y,Z", OPT_NUMBERS, AT(towards), NULL, 0, 0, NULL,
 	  "where the points were seen from: normals by their neighbours look there", NULL },
 	{ 0, "reach", "MM", OPT_NUMBER, AT(reach), NULL, 1e-9, 1e9, NULL,
@@ -237,13 +232,11 @@ init(struct run *run)
 const struct stage stage_xyz2mesh = {
 	.name = "xyz2mesh",
 	.summary = "a triangle mesh through points of a surface",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),
 	.checks = checks,
 	.traits = STAGE_SINK | STAGE_TABLES | STAGE_UNITS,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 };

@@ -18,7 +18,7 @@ struct priv {
 };
 
 static const struct opt options[] = {
-	{ 'n', "frames", "N", OPT_INTEGER, offsetof(struct parameters, frames), "0", 0, FRAMES_MOST,
+	{ 'n', "frames", "N", OPT_INTEGER, AT(frames), "0", 0, FRAMES_MOST,
 	  NULL, "how many frames make one; 0: all that are alike", NULL },
 	{ 0 },
 };
@@ -146,7 +146,6 @@ release(struct run *run)
 const struct stage stage_skeleton = {
 	.name = "skeleton",
 	.summary = "means of consecutive frames",
-	.operands = "[FILE ...]",
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct priv),

@@ -12,7 +12,7 @@ struct parameters {
 };
 
 static const struct opt options[] = {
-	{ 'g', "gain", "G", OPT_NUMBER, offsetof(struct parameters, gain), NULL, 0, GAIN_MOST, NULL,
+	{ 'g', "gain", "G", OPT_NUMBER, AT(gain), NULL, 0, GAIN_MOST, NULL,
 	  "factor on every sample (key gain), or else 1", NULL },
 	{ 0 },
 };
@@ -64,12 +64,10 @@ init(struct run *run)
 const struct stage stage_skeleton = {
 	.name = "skeleton",
 	.summary = "multiply every sample by a gain",
-	.operands = "[FILE ...]",
 	.example = { "skeleton --gain 2", "images", "skeleton" },
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct skeleton),
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 };

@@ -10,7 +10,7 @@ struct parameters {
 };
 
 static const struct opt options[] = {
-	{ 'r', "right", "FILE", OPT_STREAM, offsetof(struct parameters, right), NULL, 0, 0, NULL,
+	{ 'r', "right", "FILE", OPT_STREAM, AT(right), NULL, 0, 0, NULL,
 	  "what is subtracted: as many frames as the input has", NULL },
 	{ 0 },
 };
@@ -68,13 +68,11 @@ init(struct run *run)
 const struct stage stage_skeleton = {
 	.name = "skeleton",
 	.summary = "the difference of two images",
-	.operands = "[FILE ...]",
 	/* .example = { "skeleton --right FILE", "images", "skeleton" }, */
 	.options = options,
 	.parameter_size = sizeof(struct parameters),
 	.private_size = sizeof(struct skeleton_block),
 	.traits = STAGE_ANY_TYPE,
-	.agree = AGREE_EXACT,
 	.init = init,
 	.plan = plan,
 };
