@@ -12,7 +12,7 @@
 #include "frame/key_lines.h"
 #include "holo/holocheck.h"
 #include "io/codec.h"
-#include "io/jpeg_checksum.h"
+#include "io/target.h"
 #include "run/passes.h"
 #include "holoenc.block.h"
 
