@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "live/handshake.h"
+#include "live/websocket.h"
 
 /* ---- addresses ---- */
 
