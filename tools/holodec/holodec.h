@@ -12,7 +12,6 @@
 #include "frame/frame.h"
 #include "holo/dither.h"
 #include "holo/holo.h"
-#include "holo/holocheck.h"
 #include "image/texture.h"
 #include "run/stage.h"
 

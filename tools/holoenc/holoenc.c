@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "frame/key_lines.h"
-#include "holo/holocheck.h"
+#include "holo/holo.h"
 #include "io/codec.h"
 #include "io/target.h"
 #include "run/passes.h"
