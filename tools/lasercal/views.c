@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
-#include "feature/board_find.h"
+#include "feature/board.h"
 #include "points/icp.h"
 
 /* ---- least squares of a few parameters by Levenberg and Marquardt ---- */
