@@ -14,7 +14,7 @@
 #include "base/fail.h"
 #include "base/process.h"
 #include "checks/checks.h"
-#include "optics/device_check.h"
+#include "optics/camera_model.h"
 #include "run/check.h"
 #include "run/passes.h"
 #include "unwrap/absolute.h"
