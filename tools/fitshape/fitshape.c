@@ -16,7 +16,7 @@
 #include "base/opt.h"
 #include "base/text.h"
 #include "checks/checks.h"
-#include "image/pixel_length.h"
+#include "image/annotate.h"
 #include "run/run.h"
 #include "run/stage.h"
 
