@@ -130,20 +130,13 @@ kill_children(void)
 	}
 }
 
-static void
-watch(void)
-{
-	ending_signals_watch(kill_children);
-}
-
 /* This thread starts a child, and takes no signal until children_add(). */
 static void
 children_expect(sigset_t *before)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	sigset_t all;
 
-	pthread_once(&once, watch);
+	ending_signals_watch(kill_children);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, before);
 	atomic_fetch_add(&coming, 1);
