@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -220,13 +219,6 @@ put_row(const struct pixel_format *format, const struct frame *frame, size_t c,
 	return set;
 }
 
-/* Channels of a picture. */
-static size_t
-count_channels(const struct pixel_format *format)
-{
-	return format->planes > 1 ? format->planes : pixel_format_channels(format);
-}
-
 void
 pixel_format_flatten(const struct pixel_format *format, size_t bytes, unsigned char *to)
 {
@@ -239,7 +231,7 @@ pixel_format_flat_bytes(const struct pixel_format *format, size_t channels, size
 {
 	size_t all;
 
-	if (channels >= count_channels(format) || pixel_format_bytes(format, w, h, &all) < 0)
+	if (channels >= pixel_format_channels(format) || pixel_format_bytes(format, w, h, &all) < 0)
 		return 0;
 	return all - find_place(format, w, h, channels).offset;
 }
@@ -250,7 +242,7 @@ pixel_format_put(const struct pixel_format *format, const struct frame *frame, s
 {
 	unsigned set = 0;
 
-	for (size_t c = 0; c < count_channels(format) && c < frame->head.c; c++) {
+	for (size_t c = 0; c < pixel_format_channels(format) && c < frame->head.c; c++) {
 		struct channel_place place = find_place(format, w, h, c);
 
 		for (size_t y = 0; y < place.h; y++)

@@ -178,24 +178,13 @@ crop(const char *path, struct reading *reading)
 }
 
 static int
-take_first_keys(struct reading *reading)
-{
-	const char *list = meta_get(&reading->head.meta, TAGS_FIRST_KEY);
-
-	if (!list)
-		return 0;
-	reading->first_keys = must_strdup(list);
-	meta_remove(&reading->head.meta, TAGS_FIRST_KEY);
-	return 0;
-}
-
-static int
 make_head(const char *path, struct reading *reading)
 {
 	const struct video *video = &reading->video;
 	unsigned bits = video->format->bits;
 	struct frame_head *head = &reading->head;
 	size_t channels = count_channels(reading), n = reading->behind, used;
+	const char *first;
 	char names[80];
 
 	used = (size_t)snprintf(names, sizeof(names), "%s", channels == 1 ? "luma" :
@@ -217,8 +206,10 @@ make_head(const char *path, struct reading *reading)
 	    meta_get(&head->meta, LEVELS_KEY) ? meta_get(&head->meta, LEVELS_KEY) : "");
 	meta_remove(&head->meta, LEVELS_KEY);
 	meta_remove(&head->meta, VIDEO_RANGE_KEY);
-	return take_first_keys(reading) < 0 ? -1 :
-	    meta_number(&head->meta, "time_s", NAN, &reading->first_s);
+	first = meta_get(&head->meta, TAGS_FIRST_KEY);
+	reading->first_keys = first ? must_strdup(first) : NULL;
+	meta_remove(&head->meta, TAGS_FIRST_KEY);
+	return meta_number(&head->meta, "time_s", NAN, &reading->first_s);
 }
 
 /* Of which range levels are: by the first picture where it tells, else by what the file says. */

@@ -465,16 +465,12 @@ largest(const struct frame *frame, size_t c)
 {
 	unsigned most = 0;
 
-	for (size_t y = 0; y < frame->head.h; y++) {
-		const void *row = frame_row(frame, c, y);
-
+	for (size_t y = 0; y < frame->head.h; y++)
 		for (size_t x = 0; x < frame->head.w; x++) {
-			unsigned v = frame->head.type == SAMPLE_USHORT ?
-			    ((const uint16_t *)row)[x] : ((const uint8_t *)row)[x];
+			unsigned v = (unsigned)frame_sample(frame, c, y, x);
 
 			most = v > most ? v : most;
 		}
-	}
 	return most;
 }
 
@@ -690,14 +686,11 @@ put(struct saver *saver, const struct frame *frame)
 static int
 video_save(struct saver *saver, const struct frame *frame)
 {
-	struct writing *writing;
 	int status = saver->state ? 0 : begin(saver, &frame->head);
 
 	if (status == 0)
 		status = put(saver, frame);
-	writing = saver->state;
-	if (writing)
-		writing->failed = writing->failed || status < 0;
+	((struct writing *)saver->state)->failed |= status < 0;
 	return status;
 }
 
