@@ -162,16 +162,6 @@ cloud_take(const struct frame *in, struct cloud *cloud)
 #define SPACING_NEIGHBOUR 8	/* whose distance tells the density */
 #define SPACING_AROUND 60	/* points wanted in 27 cubes: a circle in them has some 20 */
 
-static double
-median(const float *v, size_t n)
-{
-	size_t middle = n / 2;
-	float at;
-
-	numbers_ranks(v, n, &middle, 1, &at);
-	return (double)at;
-}
-
 struct spacing_job {
 	const struct grid *grid;
 	float *distance;		/* of the neighbour; NaN: there are not so many */
@@ -226,7 +216,7 @@ cloud_spacing(struct run *run, const struct cloud *cloud, double *spacing)
 			job.distance[n++] = job.distance[k];
 	/* pi r^2 has so many points where each one has spacing^2 */
 	if (n > 0)
-		*spacing = median(job.distance, n) * sqrt(M_PI / SPACING_NEIGHBOUR);
+		*spacing = numbers_median(job.distance, n) * sqrt(M_PI / SPACING_NEIGHBOUR);
 	free(job.distance);
 	grid_free(&grid);
 	if (*spacing > 0)
@@ -280,7 +270,7 @@ cloud_sort(struct run *run, struct cloud *cloud, double cell)
 	size_t n = 0;
 
 	for (int k = 0; k < 3; k++)
-		middle[k] = median(cloud->xyz[k], cloud->n);
+		middle[k] = numbers_median(cloud->xyz[k], cloud->n);
 	for (size_t i = 0; i < cloud->n; i++) {
 		bool inside = true;
 
@@ -566,7 +556,7 @@ cloud_noise(struct run *run, const struct cloud *cloud)
 		if (!isnan(job.noise[k]))
 			job.noise[n++] = job.noise[k];
 	if (n > 0)
-		noise = median(job.noise, n);
+		noise = numbers_median(job.noise, n);
 	free(job.noise);
 	/* weights narrow what they see: 1/seen^2 = 1/noise^2 + 1/WEIGHT_VARIANCE (of Gaussians) */
 	return noise / sqrt(1 - fmin(noise * noise / WEIGHT_VARIANCE, MOST_SEEN));
