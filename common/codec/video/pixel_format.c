@@ -152,16 +152,6 @@ is_plain(const struct pixel_format *format, const struct channel_place *place)
 	return !place->halved_x && !place->halved_y && place->step == 1 && !format->big_endian;
 }
 
-/* The first channel of a pixel in a picture whose rows have `columns` pixels. */
-static unsigned
-pixel_format_luma(const struct pixel_format *format, const unsigned char *picture, size_t columns,
-    size_t x, size_t y)
-{
-	struct channel_place place = find_place(format, columns, y + 1, 0);
-
-	return get(format, picture + place.offset + y * place.row, x * place.step);
-}
-
 /* ---- frames to pictures ---- */
 
 /* The bits that samples of a row have set. */
@@ -374,7 +364,9 @@ level_at(const struct pixel_format *format, const unsigned char *picture, size_t
 	size_t x = (2 * (place % PLACES) + 1) * w / (2 * PLACES);
 	size_t y = (2 * (place / PLACES) + 1) * h / (2 * PLACES);
 
-	return pixel_format_luma(format, picture, columns, x, y) * 255.0 /
+	struct channel_place at = find_place(format, columns, y + 1, 0);
+
+	return get(format, picture + at.offset + y * at.row, x * at.step) * 255.0 /
 	    ((1U << format->bits) - 1);
 }
 
