@@ -66,7 +66,8 @@ cflags = $(if $(PACKAGES_$1)$(LOADED_$1),$(shell $(PKG_CONFIG) --cflags $(PACKAG
 libs = $(if $(PACKAGES_$1),$(shell $(PKG_CONFIG) --libs $(PACKAGES_$1))) $(LIBRARIES_$1:%=-l%)
 names = $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard $1)))))
 ALL_TOOLS := $(call names,$(addsuffix /*/*.c,$(TOOL_ROOTS)))
-ALL_CODECS := $(sort $(notdir $(basename $(wildcard common/codec/*.c))) $(call names,common/codec/*/*.c))
+# io has the stream's and text tables'
+ALL_CODECS := $(sort csv nrrd vnl xyz $(notdir $(basename $(wildcard common/codec/*.c))) $(call names,common/codec/*/*.c))
 LEFT_OUT := $(strip $(foreach name,$(ALL_TOOLS) $(ALL_CODECS),$(if $(call absent,$(name)),$(name))))
 TOOLS := $(filter-out $(LEFT_OUT),$(ALL_TOOLS))
 CODECS := $(filter-out $(LEFT_OUT),$(ALL_CODECS))
@@ -139,8 +140,8 @@ $(eval $(call stamp,,$(BUILD)/flags.list,$(CC) $(CPPFLAGS) $(CFLAGS)))
 $(eval $(call stamp,,$(BUILD)/shaders/flags.list,$(GLSLFLAGS)))
 $(eval $(call stamp,,$(PROGRAMS)/flags.list,$(CC) $(LDFLAGS) $(LDLIBS)))
 
-$(BUILD)/common/io/codec_table.o: CPPFLAGS += -D'CODECS=$(call calls,$(CODECS))'
-$(BUILD)/common/io/codec_table.o: $(BUILD)/codecs.list
+$(BUILD)/common/io/codec.o: CPPFLAGS += -D'CODECS=$(call calls,$(CODECS))'
+$(BUILD)/common/io/codec.o: $(BUILD)/codecs.list
 # Order-only where it is linked: a new commit alone does not relink.
 $(VERSION_OBJECT): $(BUILD)/version.list $(BUILD)/flags.list
 	@mkdir -p $(@D)

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -124,7 +123,7 @@ ending_signals_watch(void (*clean)(void))
 	for (size_t i = 0; i < CLEANS; i++) {
 		clean_function *none = NULL;
 
-		if (atomic_compare_exchange_strong(&cleans[i], &none, clean))
+		if (atomic_compare_exchange_strong(&cleans[i], &none, clean) || none == clean)
 			break;
 	}
 	pthread_once(&signals_once, watch_signals);

@@ -172,3 +172,39 @@ text_drop(struct text *text)
 	free(text->bytes);
 	text->bytes = NULL;
 }
+
+char *
+text_file_read(const char *path, size_t limit, const char *longer, size_t *n)
+{
+	FILE *file = fopen(path, "rb");
+	size_t room = 1 << 14;
+	char *text = NULL, *more;
+
+	if (!file) {
+		fail_errno(path, "cannot open");
+		return NULL;
+	}
+	for (*n = 0;; room *= 2) {
+		more = realloc(text, room + 1);
+		if (!more) {
+			fail_memory();
+			break;
+		}
+		text = more;
+		*n += fread(text + *n, 1, room - *n, file);
+		if (*n < room || *n > limit)
+			break;
+	}
+	if (more && ferror(file))
+		fail_errno(path, "cannot read");
+	else if (more && *n > limit)
+		fail(path, "%s", longer);
+	if (!more || ferror(file) || *n > limit) {
+		free(text);
+		text = NULL;
+	} else {
+		text[*n] = '\0';
+	}
+	fclose(file);
+	return text;
+}

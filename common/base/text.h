@@ -60,4 +60,8 @@ char *text_close(struct text *, size_t *n);
 /* Closes it, if it is open, and forgets what was written. */
 void text_drop(struct text *);
 
+/* The text of a file of at most `limit` bytes, and a 0; the caller's. NULL after fail(), with the
+ * message `longer` where it is longer. */
+char *text_file_read(const char *path, size_t limit, const char *longer, size_t *n);
+
 #endif

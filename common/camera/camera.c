@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fail.h"
-#include "base/process.h"
 #include "base/numbers.h"
+#include "base/process.h"
+#include "io/command_file.h"
+#include "io/source.h"
 
 #define FOUR(a, b, c, d) \
 	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
@@ -106,9 +109,129 @@ unpack(const struct camera_format *format, const void *from, size_t bytes, size_
 	return 0;
 }
 
-/* ---- opening, numbers and keys ---- */
+/* ---- keys ---- */
 
-int
+/* Seconds since 1970. */
+static double
+camera_time_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A new frame of the camera's head with its keys. -1 after fail(). */
+static int
+camera_frame(const struct camera *camera, double time_s, struct frame **out)
+{
+	struct frame_head head;
+	int status = head_init(&head, camera->w, camera->h, 1, camera->type);
+
+	if (status == 0 && camera->max_value != 255)
+		meta_set_number(&head.meta, "max_value", camera->max_value);
+	if (status == 0)
+		status = meta_setf(&head.meta, "time_s", "%.6f", time_s);
+	if (status == 0 && isfinite(camera->exposure_s))
+		status = meta_setf(&head.meta, "exposure_time_s", "%.6g", camera->exposure_s);
+	if (status == 0)
+		status = meta_set(&head.meta, "camera", camera->name);
+	if (status == 0)
+		status = meta_setf(&head.meta, "frame_number", "%llu",
+		    (unsigned long long)camera->number);
+	if (status == 0 && camera->mosaic)
+		status = meta_set(&head.meta, "mosaic", camera->mosaic);
+	if (status == 0)
+		status = frame_new(&head, out);
+	head_free(&head);
+	return status;
+}
+
+/* ---- a command that takes pictures, each into a file: gphoto2, libcamera-still ---- */
+
+static int
+command_trigger(struct camera *camera)
+{
+	struct command_file *own = camera->own;
+
+	unlink(own->file);
+	return command_file_run(own);
+}
+
+static int
+command_take(struct camera *camera, double timeout_s, struct frame **out)
+{
+	static const double full[] = { 255, 65535, 1 };
+	struct command_file *own = camera->own;
+	struct frame *picture, *described;
+	size_t first = 0;
+	int status;
+
+	(void)timeout_s;
+	if (source_load(own->file, &picture) < 0) {
+		fail_prefix(own->command);
+		return -1;
+	}
+	if (picture->head.type == SAMPLE_FLOAT ||
+	    (picture->head.c != 1 && !head_is_colour(&picture->head))) {
+		frame_free(picture);
+		return fail(own->command, "gives %s: want one of 8 or 16 bits, grey or in colour",
+		    picture->head.type == SAMPLE_FLOAT ? "floats" : "no picture");
+	}
+	if (camera->number && (camera->w != picture->head.w || camera->h != picture->head.h ||
+	    camera->type != picture->head.type)) {
+		fail(own->command, "gives %zux%zu %s after %zux%zu %s", picture->head.w,
+		    picture->head.h, sample_name(picture->head.type), camera->w, camera->h,
+		    sample_name(camera->type));
+		frame_free(picture);
+		return -1;
+	}
+	/* of colours green: projector and camera have most light there */
+	first = picture->head.c > 1 ? 1 : 0;
+	camera->w = picture->head.w;
+	camera->h = picture->head.h;
+	camera->type = picture->head.type;
+	camera->number++;
+	status = meta_number(&picture->head.meta, "max_value", full[camera->type],
+	    &camera->max_value);
+	if (status == 0)
+		status = camera_frame(camera, camera_time_s(), &described);
+	if (status == 0) {
+		for (size_t y = 0; y < camera->h; y++)
+			memcpy(frame_row(described, 0, y), frame_row(picture, first, y),
+			    camera->w * sample_size(camera->type));
+		*out = described;
+	}
+	frame_free(picture);
+	return status < 0 ? -1 : 1;
+}
+
+static void
+command_close(struct camera *camera)
+{
+	command_file_close(camera->own);
+	camera->own = NULL;
+}
+
+/* `command` has the word %s, which is the name of the file that it writes. */
+static int
+camera_command_open(struct camera *camera, const char *command)
+{
+	struct command_file *own;
+
+	*camera = (struct camera){ .exposure_s = NAN, .triggered = true, .trigger = command_trigger,
+		.take = command_take, .close = command_close };
+	snprintf(camera->name, sizeof(camera->name), "%.*s", (int)strcspn(command, " "), command);
+	if (command_file_open(&own, "--grab", command, "picture") < 0)
+		return -1;
+	camera->own = own;
+	return 0;
+}
+
+/* ---- opening, and numbers ---- */
+
+/* Opens NAME or NAME=LABEL; NULL: the first that Aravis finds. -1 after fail(). */
+static int
 camera_open(struct camera *camera, const char *text, const struct camera_wanted *wanted)
 {
 	const char *label = text ? strchr(text, '=') : NULL;
@@ -187,40 +310,6 @@ camera_count(struct camera *camera, uint64_t id, unsigned bits)
 		camera->number += step;
 		camera->lost += step - 1;
 	}
-}
-
-double
-camera_time_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-int
-camera_frame(const struct camera *camera, double time_s, struct frame **out)
-{
-	struct frame_head head;
-	int status = head_init(&head, camera->w, camera->h, 1, camera->type);
-
-	if (status == 0 && camera->max_value != 255)
-		meta_set_number(&head.meta, "max_value", camera->max_value);
-	if (status == 0)
-		status = meta_setf(&head.meta, "time_s", "%.6f", time_s);
-	if (status == 0 && isfinite(camera->exposure_s))
-		status = meta_setf(&head.meta, "exposure_time_s", "%.6g", camera->exposure_s);
-	if (status == 0)
-		status = meta_set(&head.meta, "camera", camera->name);
-	if (status == 0)
-		status = meta_setf(&head.meta, "frame_number", "%llu",
-		    (unsigned long long)camera->number);
-	if (status == 0 && camera->mosaic)
-		status = meta_set(&head.meta, "mosaic", camera->mosaic);
-	if (status == 0)
-		status = frame_new(&head, out);
-	head_free(&head);
-	return status;
 }
 
 int

@@ -1,7 +1,7 @@
 /*
  * A camera to grab pictures from. A layer fills in struct camera: aravis.c has GenICam cameras
- * (GigE and USB3 Vision), v4l2.c the kernel's (/dev/videoN), command.c whatever a command takes
- * pictures with, a test its own.
+ * (GigE and USB3 Vision), v4l2.c the kernel's (/dev/videoN), camera.c whatever a command
+ * takes pictures with, a test its own.
  */
 #ifndef CAMERA_H
 #define CAMERA_H
@@ -30,7 +30,7 @@ struct camera {
 	 * fail(). */
 	int (*trigger)(struct camera *);
 	/* The picture: 1; 0: none in so many seconds, or not a whole one, which is counted; -1
-	 * after fail(). It has the keys of camera_frame(). */
+	 * after fail(). It has keys max_value, time_s, exposure_time_s, camera, frame_number. */
 	int (*take)(struct camera *, double timeout_s, struct frame **out);
 	/* Stops it and restores its trigger mode. */
 	void (*close)(struct camera *);
@@ -44,8 +44,6 @@ struct camera_wanted {
 	bool verbose;
 };
 
-/* Opens NAME or NAME=LABEL; NULL: the first that Aravis finds. -1 after fail(). */
-int camera_open(struct camera *, const char *text, const struct camera_wanted *);
 /* Opens a camera for each name, or one without any; with `command` they take pictures by that. The
  * caller gives all back to cameras_close(), also after -1, which comes after fail(). */
 int cameras_open(const struct opt_list *names, const char *command, const struct camera_wanted *,
@@ -59,11 +57,6 @@ int camera_list(FILE *);
 /* Counts the camera's own number, of so many bits (0: 64), which skips `from` zero or one at its
  * end, into number and lost. */
 void camera_count(struct camera *, uint64_t id, unsigned bits);
-/* A new frame of the camera's head with keys max_value, time_s, exposure_time_s, camera,
- * frame_number. -1 after fail(). */
-int camera_frame(const struct camera *, double time_s, struct frame **out);
-/* Seconds since 1970. */
-double camera_time_s(void);
 
 /* ---- pixel formats (camera.c) ---- */
 
@@ -79,7 +72,7 @@ struct camera_format {
 
 /* By its code; NULL: none that is read. */
 const struct camera_format *camera_format_find(uint32_t code);
-/* A new frame, as camera_frame() has it, of samples with `stride` bytes a row (0: without a gap).
+/* A new frame, as take() gives it, of samples with `stride` bytes a row (0: without a gap).
  * 1, as take() returns; -1 after fail(), with *out NULL: there are fewer bytes than that. */
 int camera_picture(const struct camera *, const struct camera_format *, const void *from,
     size_t bytes, size_t stride, struct frame **out);
@@ -148,12 +141,10 @@ struct settled {
 int settled_take(struct settled *, struct frame *, struct frame **out);
 void settled_free(struct settled *);
 
-/* ---- aravis.c, v4l2.c, command.c ---- */
+/* ---- aravis.c, v4l2.c ---- */
 
 int camera_aravis_open(struct camera *, const char *name, const struct camera_wanted *);
 int camera_aravis_list(FILE *);
 int camera_v4l2_open(struct camera *, const char *path, const struct camera_wanted *);
-/* `command` has the word %s, which is the name of the file that it writes. */
-int camera_command_open(struct camera *, const char *command);
 
 #endif

@@ -11,7 +11,6 @@
  */
 #include "camera/camera.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,14 +130,6 @@ block_share(const struct block *sum, double noise2, double *share, double *limit
 	return *limit < LIMIT_MOST;
 }
 
-/* Sorts; of an even number the lower one. */
-static double
-median_of(float *v, size_t n)
-{
-	qsort(v, n, sizeof(*v), numbers_compare);
-	return n ? v[(n - 1) / 2] : 0;
-}
-
 struct judgement
 light_judge(const struct light *light, const struct frame *a, const struct frame *b,
     const struct frame *before)
@@ -165,7 +156,7 @@ light_judge(const struct light *light, const struct frame *a, const struct frame
 		n += (double)sum[lit++].n;
 	}
 	/* the noise of dark patterns is less than white's, and never more but in mixed pictures */
-	result.rest2 = median_of(rest, lit);
+	result.rest2 = (double)numbers_rank(rest, lit, (lit - 1) / 2);	/* the lower median */
 	noise2 = b ? fmin(fmax(result.rest2, 2 * ROUNDING_VARIANCE), 2 * flat2) : flat2;
 	result.blocks = lit;
 	for (size_t k = 0; k < lit; k++) {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "optics/calib.h"
-#include "optics/device_check.h"
+#include "optics/camera_model.h"
 
 /* ---- is it in metres? ---- */
 

@@ -246,8 +246,6 @@ bmp_load(struct loader *loader, struct frame **out)
 	struct bmp bmp = { 0 };
 
 	*out = NULL;
-	if (loader->frames > 0)
-		return 0;
 	if (read_head(loader, &bmp) < 0 || new_frame(&bmp, out) < 0)
 		return -1;
 	if (stream_each(loader, bmp.h, bmp.row_bytes, place_next,

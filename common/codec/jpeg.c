@@ -7,19 +7,20 @@
 #define _GNU_SOURCE
 #include "io/codec.h"
 
+#include <jerror.h>
+#include <jpeglib.h>
+#include <libdeflate.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <jpeglib.h>
 
 #include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/samples.h"
 #include "holo/holo.h"
-#include "io/jpeg_checksum.h"
+#include "io/target.h"
 
 #define MARKER_BYTES 65533
 #define APP1 (JPEG_APP0 + 1)	/* Exif, XMP */
@@ -109,6 +110,193 @@ job_free(struct job *job)
 	free(job);
 }
 
+/* ---- a sum over the file ---- */
+
+/*
+ * A check sum over a JPEG file. Entropy-coded data with a flipped byte often decode without an
+ * error, to levels that are shifted from there on; PNG has check sums of its own, JPEG has none.
+ *
+ * The comment marker `jpeg_crc32:=SUM LENGTH`, first in the file or after its JFIF marker, holds
+ * the CRC-32 (as of PNG, in hexadecimal) and the number of all other bytes. A program that writes
+ * the picture anew and copies comments changes the length, and the sum is then ignored.
+ */
+
+#define KEY "jpeg_crc32:="
+#define TEXT_BYTES 31 /* of the comment: key, 8 digits, blank, 10 digits */
+#define SUM_BYTES (4 + TEXT_BYTES)
+#define CHUNK 65536
+
+struct summed {
+	struct jpeg_source_mgr manager; /* first: libjpeg passes its address */
+	FILE *file;
+	uint32_t sum;
+	unsigned long long bytes; /* summed up */
+	char stored[TEXT_BYTES + 1]; /* the file's sum; empty: it has none */
+	bool started;
+	JOCTET byte[CHUNK];
+};
+
+/* Is this comment a sum? */
+static bool
+is_sum(const unsigned char *comment, size_t n)
+{
+	return n == TEXT_BYTES && !memcmp(comment, KEY, sizeof(KEY) - 1);
+}
+
+/* Where the sum is written: after SOI, and after a JFIF marker, which must be the first. */
+static size_t
+place_of(const unsigned char *jpeg, size_t n)
+{
+	size_t behind = n >= 6 && jpeg[2] == 0xff && jpeg[3] == 0xe0
+	    ? 4 + (size_t)jpeg[4] * 256 + jpeg[5]
+	    : 2;
+
+	return behind <= n ? behind : n;
+}
+
+/* Writes the n bytes of a JPEG with its sum. 0, or -1 after fail(). */
+static int
+write_with_sum(const char *path, FILE *file, const unsigned char *jpeg, size_t n)
+{
+	size_t place = place_of(jpeg, n);
+	char marker[SUM_BYTES + 16] = { (char)0xff, (char)JPEG_COM, 0, 2 + TEXT_BYTES };
+
+	snprintf(marker + 4, sizeof(marker) - 4, KEY "%08lx %010zu",
+	    (unsigned long)libdeflate_crc32(libdeflate_crc32(0, jpeg, place), jpeg + place,
+	    n - place), n);
+	if (samples_write(path, file, jpeg, place) < 0 ||
+	    samples_write(path, file, marker, SUM_BYTES) < 0)
+		return -1;
+	return samples_write(path, file, jpeg + place, n - place);
+}
+
+/* ---- reading ---- */
+
+static void
+add(struct summed *summed, const JOCTET *byte, size_t n)
+{
+	summed->sum = libdeflate_crc32(summed->sum, byte, n);
+	summed->bytes += n;
+}
+
+/* Leaves the sum's own marker out. */
+static void
+add_first(struct summed *summed, size_t n)
+{
+	size_t place = place_of(summed->byte, n);
+	const JOCTET *marker = summed->byte + place;
+
+	add(summed, summed->byte, place);
+	if (n - place >= SUM_BYTES && marker[0] == 0xff && marker[1] == JPEG_COM &&
+	    marker[2] == 0 && marker[3] == 2 + TEXT_BYTES &&
+	    is_sum(marker + 4, TEXT_BYTES)) {
+		memcpy(summed->stored, marker + 4, TEXT_BYTES);
+		place += SUM_BYTES;
+	}
+	add(summed, summed->byte + place, n - place);
+}
+
+static size_t
+next_bytes(struct summed *summed)
+{
+	size_t n = fread(summed->byte, 1, CHUNK, summed->file);
+
+	if (summed->started)
+		add(summed, summed->byte, n);
+	else
+		add_first(summed, n);
+	summed->started = true;
+	return n;
+}
+
+static boolean
+fill(j_decompress_ptr jpeg)
+{
+	struct summed *summed = (struct summed *)jpeg->src;
+	size_t n = next_bytes(summed);
+
+	if (n == 0)
+		WARNMS(jpeg, JWRN_JPEG_EOF); /* an error for the codec: it does not return */
+	summed->manager.next_input_byte = summed->byte;
+	summed->manager.bytes_in_buffer = n;
+	return n > 0;
+}
+
+static void
+skip(j_decompress_ptr jpeg, long n)
+{
+	struct jpeg_source_mgr *manager = jpeg->src;
+
+	while (n > (long)manager->bytes_in_buffer) {
+		n -= (long)manager->bytes_in_buffer;
+		if (!fill(jpeg))
+			return;
+	}
+	if (n > 0) {
+		manager->next_input_byte += n;
+		manager->bytes_in_buffer -= (size_t)n;
+	}
+}
+
+static void
+nothing(j_decompress_ptr jpeg)
+{
+	(void)jpeg;
+}
+
+/* Gives libjpeg the bytes of a file as jpeg_stdio_src() does, and sums them up. libjpeg owns
+ * the memory and frees it. */
+static void
+sum_source(j_decompress_ptr jpeg, FILE *file)
+{
+	struct summed *summed = (*jpeg->mem->alloc_large)(
+	    (j_common_ptr)jpeg, JPOOL_PERMANENT, sizeof(*summed));
+
+	memset(summed, 0, offsetof(struct summed, byte));
+	summed->file = file;
+	summed->manager.init_source = nothing;
+	summed->manager.fill_input_buffer = fill;
+	summed->manager.skip_input_data = skip;
+	summed->manager.resync_to_restart = jpeg_resync_to_restart;
+	summed->manager.term_source = nothing;
+	jpeg->src = &summed->manager;
+}
+
+/* After the last scan: reads to the end of the file. The bytes behind the picture; 0 where they
+ * only fill it up (samples_rest_read()). */
+static size_t
+rest_behind(j_decompress_ptr jpeg)
+{
+	struct summed *summed = (struct summed *)jpeg->src;
+	size_t n = summed->manager.bytes_in_buffer, left = n;
+	bool padding = samples_rest_is_padding(summed->manager.next_input_byte, n);
+
+	while ((n = next_bytes(summed)) > 0) {
+		left += n;
+		padding = padding && samples_rest_is_padding(summed->byte, n);
+	}
+	return padding || left <= SAMPLES_REST_WORD ? 0 : left;
+}
+
+/* After the last scan: reads to the end of the file. -1 after fail() if it holds a sum that
+ * differs from that of its bytes. */
+static int
+check_sum(j_decompress_ptr jpeg, const char *path)
+{
+	struct summed *summed = (struct summed *)jpeg->src;
+	unsigned long sum;
+	unsigned long long length;
+
+	if (!*summed->stored ||
+	    sscanf(summed->stored + sizeof(KEY) - 1, "%8lx %10llu", &sum, &length) != 2)
+		return 0;
+	while (summed->bytes <= length && next_bytes(summed) > 0)
+		;
+	if (summed->bytes != length || summed->sum == sum)
+		return 0;
+	return fail(path, "JPEG: damaged: its bytes are not those that were written");
+}
+
 /* All such comments as one text; one that fills its marker is continued by the next. */
 static void
 take_text(struct job *job)
@@ -121,7 +309,7 @@ take_text(struct job *job)
 	jump_if(job, !job->text && fail_memory() < 0);
 	n = 0;
 	for (jpeg_saved_marker_ptr m = job->jpeg.in.marker_list; m; m = m->next) {
-		if (m->marker != JPEG_COM || jpeg_checksum_is(m->data, m->data_length))
+		if (m->marker != JPEG_COM || is_sum(m->data, m->data_length))
 			continue;
 		memcpy(job->text + n, m->data, m->data_length);
 		n += m->data_length;
@@ -221,7 +409,7 @@ read_image(struct job *job, FILE *file)
 	jpeg_create_decompress(jpeg);
 	job->progress.progress_monitor = limit_scans;
 	jpeg->progress = &job->progress;
-	jpeg_checksum_source(jpeg, file);
+	sum_source(jpeg, file);
 	read_head(job);
 	job->row = malloc(job->head.w * job->head.c);
 	jump_if(job, !job->row && fail_memory() < 0);
@@ -237,8 +425,8 @@ read_image(struct job *job, FILE *file)
 	}
 	jpeg_finish_decompress(jpeg);
 	if (!job->of_camera)
-		samples_warn_rest(job->path, jpeg_checksum_rest(jpeg));
-	return jpeg_checksum_check(jpeg, job->path);
+		samples_warn_rest(job->path, rest_behind(jpeg));
+	return check_sum(jpeg, job->path);
 }
 
 static int
@@ -248,11 +436,7 @@ jpeg_load(struct loader *loader, struct frame **out)
 	int status;
 
 	*out = NULL;
-	if (loader->frames > 0)
-		return 0;
 	job = job_new(loader->path);
-	if (!job)
-		return -1;
 	job->left = samples_bytes_left(loader->file);
 	status = read_image(job, loader->file);
 	if (status == 0)
@@ -406,8 +590,6 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 		return fail_usage("--chroma", "%s does not go with --jpeg-for fringes, which has "
 		    "no plane of colour to halve", chromas[options->chroma]);
 	job = job_new(saver->path);
-	if (!job)
-		return -1;
 	status = text_open(&job->memory) ? write_image(job, frame, options) : -1;
 	bytes = status == 0 ? text_close(&job->memory, &n) : NULL;
 	job_free(job);
@@ -415,7 +597,7 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 	if (bytes && options->chroma > CHROMA_444 && meta_get(&head->meta, "holo_pitch_px"))
 		status = check_fringes(saver->path, bytes, n);
 	if (status == 0)
-		status = jpeg_checksum_write(saver->path, saver->file, bytes, n);
+		status = write_with_sum(saver->path, saver->file, bytes, n);
 	free(bytes);
 	return status;
 }

@@ -68,16 +68,9 @@ obj_save(struct saver *saver, const struct frame *frame)
 }
 
 /* An OBJ file has no magic number, and is not read. */
-static bool
-obj_sniff(const unsigned char *, size_t)
-{
-	return false;
-}
-
 const struct codec codec_obj = {
 	.name = "OBJ",
 	.suffixes = "obj",
-	.sniff = obj_sniff,
 	.options = mesh_options,
 	.option_size = sizeof(struct mesh_options),
 	.save = obj_save

@@ -88,8 +88,6 @@ static int
 pfm_load(struct loader *loader, struct frame **out)
 {
 	*out = NULL;
-	if (loader->frames > 0)
-		return 0;
 	if (image_read(loader, read_head, out) < 0)
 		return -1;
 	samples_warn_rest(loader->path, samples_bytes_left(loader->file));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/linear.h"
 #include "base/process.h"
 #include "mesh/mesh.h"
 
@@ -42,9 +43,8 @@ make_facet(float (*point)[3], const uint32_t corner[3], struct facet *out)
 		a[k] = (double)out->corner[1][k] - out->corner[0][k];
 		b[k] = (double)out->corner[2][k] - out->corner[0][k];
 	}
-	for (int k = 0; k < 3; k++)
-		n[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-	length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+	vector3_cross(a, b, n);
+	length = vector3_length(n);
 	for (int k = 0; k < 3; k++)
 		out->normal[k] = length > 0 && isfinite(length) ? (float)(n[k] / length) : 0;
 }
@@ -113,8 +113,6 @@ write_mesh(struct saver *saver, struct mesh *mesh, bool ascii)
 		warn(saver->path, "no triangle was written: none has three valid corners "
 		    "within --jump");
 	point = collect_points(mesh);
-	if (!point)
-		return -1;
 	write_header(saver->file, mesh, (uint32_t)facets, ascii);
 	write_facets(saver->file, mesh, point, ascii);
 	free(point);

@@ -2,7 +2,7 @@
  * Finds a chessboard or a grid of circles in a picture: saddles or blobs become a grid that grows
  * from neighbour to neighbour, the grid is completed, and board coordinates are assigned to it.
  */
-#include "feature/board_find.h"
+#include "feature/board.h"
 
 #include <limits.h>
 #include <math.h>

@@ -7,13 +7,12 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/linear.h"
-#include "base/numbers.h"
 #include "base/process.h"
 #include "feature/derivative_rows.h"
+#include "image/statistics.h"
 
 size_t
 derivatives_radius(double sigma)
@@ -647,14 +646,6 @@ fit(const double (*p)[2], const bool *used, int n, double q[5])
 	return 4 * q[0] * q[2] - q[1] * q[1] > 0;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	const double *p = a, *q = b;
-
-	return *p < *q ? -1 : *p > *q;
-}
-
 /* Leaves out the points far off the ellipse; the rms of the others, or NaN where they are too few.
  */
 static double
@@ -665,8 +656,7 @@ judge(const double (*p)[2], bool *used, int n, int rays, const double q[5])
 
 	for (int k = 0; k < n; k++)
 		off[k] = sorted[k] = fabs(distance(q, p[k]));
-	qsort(sorted, (size_t)n, sizeof(*sorted), compare);
-	most = OUTLIER * sorted[n / 2];
+	most = OUTLIER * statistics_ranked(sorted, (size_t)n, (size_t)n / 2);
 	for (int k = 0; k < n; k++) {
 		used[k] = off[k] <= most;
 		left += used[k];

@@ -553,11 +553,10 @@ value_at(const struct line_image *image, size_t y, size_t x)
 static double
 median_of(const float *v, size_t n, bool whole)
 {
-	size_t middle = n / 2, below = 0, equal = 0;
+	const float median = numbers_median(v, n);
+	size_t below = 0, equal = 0;
 	double from, width;
-	float median;
 
-	numbers_ranks(v, n, &middle, 1, &median);
 	if (!whole)
 		return (double)median;
 	for (size_t i = 0; i < n; i++) {
@@ -736,8 +735,8 @@ line_points_paired(struct line_finder *finder, const struct line_image *image,
     const struct line_points *points, double *distance)
 {
 	struct line_map *map = &finder->map;
-	float *v, median = 0;
-	size_t n = 0, near = 0, middle;
+	float *v, median;
+	size_t n = 0, near = 0;
 
 	if (points->n < POINTS_LEAST || points->lines < 2)
 		return false;
@@ -750,9 +749,7 @@ line_points_paired(struct line_finder *finder, const struct line_image *image,
 			v[n++] = s;
 	}
 	set_map(map, points, false);
-	middle = n / 2;
-	if (n)
-		numbers_ranks(v, n, &middle, 1, &median);
+	median = numbers_median(v, n);
 	for (size_t i = 0; i < n; i++)
 		near += fabsf(v[i] - median) <= NEAR_SHARE * median;
 	free(v);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "base/numbers.h"
@@ -402,12 +403,17 @@ samples_swap(void *row, size_t n, size_t size)
 size_t
 samples_bytes_left(FILE *file)
 {
-	off_t here = ftello(file), end;
+	const int fd = fileno(file);
+	const off_t here = ftello(file);
+	off_t end;
+	struct stat st;
 
-	if (here < 0 || fseeko(file, 0, SEEK_END) < 0)
+	if (here < 0 || (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))))
 		return SIZE_MAX;
-	end = ftello(file);
-	if (end < 0 || fseeko(file, here, SEEK_SET) < 0)
+	if (fd >= 0)
+		end = st.st_size;
+	else if (fseeko(file, 0, SEEK_END) < 0 || (end = ftello(file)) < 0 ||
+	    fseeko(file, here, SEEK_SET) < 0)
 		return SIZE_MAX;
 	return end < here ? 0 : (size_t)(end - here);	/* a head may point beyond the end */
 }

@@ -43,7 +43,7 @@ enum places_answer image_places_next(struct image_places *, bool ended, size_t *
 enum places_untold image_places_untold(const struct image_places *);
 size_t image_places_set(const struct image_places *);	/* images of a set */
 
-/* ---- images that a camera has dropped (dropped_images.c) ---- */
+/* ---- images that a camera has dropped ---- */
 
 enum dropped_how { DROPPED_AUTO, DROPPED_TIME, DROPPED_NUMBER, DROPPED_IGNORED, DROPPED_IMAGES };
 
@@ -72,15 +72,6 @@ struct dropped_images {
 	size_t in_step;		/* files so far whose numbers rise by 1 */
 	bool warned;
 };
-
-/*
- * An image comes, `have` others of its measurement wait, `wanted` make one (0: not known yet).
- * *begins: it begins another measurement, and fail() says that the one at hand lacks images. path:
- * its file, or NULL. -1 after fail(): the way that was demanded cannot count it.
- */
-int dropped_images_take(struct dropped_images *, const struct frame_head *, const char *path,
-    size_t have, size_t wanted, bool *begins);
-void dropped_images_free(struct dropped_images *);
 
 /* ---- measurements (measurement.c) ---- */
 

@@ -145,11 +145,9 @@ append_row(const char *path, struct lut *lut, double input, double output)
 		return fail(path, "inputs must ascend from 0, row %zu has %g", lut->n + 1, input);
 	if (!(lut->n & (lut->n - 1))) {		/* room for twice as many */
 		size_t room = lut->n ? 2 * lut->n : 1;
-		double *inputs = must_resize(lut->input, room, sizeof(*inputs));
-		double *outputs = must_resize(lut->output, room, sizeof(*outputs));
 
-		lut->input = inputs ? inputs : lut->input;
-		lut->output = outputs ? outputs : lut->output;
+		lut->input = must_resize(lut->input, room, sizeof(*lut->input));
+		lut->output = must_resize(lut->output, room, sizeof(*lut->output));
 	}
 	lut->input[lut->n] = input;
 	lut->output[lut->n++] = output;

@@ -2,7 +2,6 @@
 #include "holo/depthcode.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "frame/key_lines.h"

@@ -10,7 +10,6 @@
 #include "base/opt.h"
 #include "base/process.h"
 #include "frame/key_lines.h"
-#include "holo/holo.px.h"
 
 #define SECTOR_LEAST 20		/* pixels; of a sector with fewer nothing is known */
 /* Large changes leave sectors without pixels, where fringes become steep or as dark as background.

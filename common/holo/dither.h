@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/px.h"
 #include "frame/meta.h"
-#include "holo/dither.px.h"
 
 /*
  * Red and green of a Holoimage lie on a circle about 127.5, of radius 127.5. Where brightness,
@@ -41,6 +41,20 @@ bool fringe_circle_warn(const struct fringe_circle *);
  * 5/16 down, 1/16 down ahead; what falls outside is lost. below is NULL under the last row.
  */
 void dither_diffuse_row(float *restrict row, float *restrict below, size_t w, ptrdiff_t step);
+
+/*
+ * Threshold (M + 1/2)/4^n of an ordered dither of 2^n x 2^n, M_{n+1} = [[4M, 4M+2], [4M+3, 4M+1]]
+ * [thesis eq 8.11-8.13].
+ */
+PX_FN float
+dither_bayer(uint x, uint y, uint n)
+{
+	uint m = 0;
+
+	for (uint i = 0; i < n; i++)
+		m = m << 2 | (((x ^ y) >> i & 1u) << 1) | (y >> i & 1u);
+	return (px_float(m) + 0.5f) / px_float(1u << (2 * n));
+}
 
 /* Thresholds in (0, 1) of blue noise, DITHER_TILE x DITHER_TILE, seamless (void and cluster). */
 #define DITHER_TILE 64

@@ -14,18 +14,12 @@ coarse_grid_step(size_t w, size_t h, size_t pixels)
 	return step > 1 ? (size_t)step : 1;
 }
 
-size_t
-coarse_grid_count(size_t n, size_t step)
-{
-	return (n + step - 1) / step;
-}
-
 struct coarse_grid
 coarse_grid(size_t w, size_t h, size_t pixels)
 {
 	size_t step = coarse_grid_step(w, h, pixels);
 
-	return (struct coarse_grid){ step, coarse_grid_count(w, step), coarse_grid_count(h, step) };
+	return (struct coarse_grid){ step, (w + step - 1) / step, (h + step - 1) / step };
 }
 
 size_t
@@ -43,14 +37,6 @@ struct job {
 
 static const struct statistics none = { .min = INFINITY, .max = -INFINITY };
 
-static double
-sample(const struct frame *frame, const void *row, size_t x)
-{
-	return frame->head.type == SAMPLE_UCHAR ? ((const uint8_t *)row)[x] :
-	    frame->head.type == SAMPLE_USHORT ? ((const uint16_t *)row)[x] :
-	    ((const float *)row)[x];
-}
-
 static struct statistics
 of_row(const struct frame *frame, size_t c, size_t y)
 {
@@ -59,7 +45,7 @@ of_row(const struct frame *frame, size_t c, size_t y)
 	double sum = 0.0;
 
 	for (size_t x = 0; x < frame->head.w; x++) {
-		double v = sample(frame, row, x);
+		double v = (double)frame_sample_in(frame->head.type, row, x);
 
 		of.nan += isnan(v) != 0;
 		of.infinite += isinf(v) != 0;
@@ -72,7 +58,7 @@ of_row(const struct frame *frame, size_t c, size_t y)
 	}
 	of.mean = of.n ? sum / (double)of.n : 0.0;
 	for (size_t x = 0; x < frame->head.w; x++) {
-		double v = sample(frame, row, x);
+		double v = (double)frame_sample_in(frame->head.type, row, x);
 
 		if (isfinite(v))
 			of.squares += (v - of.mean) * (v - of.mean);
@@ -121,10 +107,12 @@ statistics_of(struct run *run, const struct frame *frame, struct statistics *all
 	free(job.row);
 }
 
-/* Puts the k-th smallest of v[low .. high] in its place (Hoare), smaller ones before it. */
-static void
-select_kth(double *v, size_t low, size_t high, size_t k)
+/* Puts the k-th smallest in its place (Hoare), smaller ones before it. */
+double
+statistics_ranked(double *v, size_t n, size_t k)
 {
+	size_t low = 0, high = n - 1;
+
 	while (low < high) {
 		double pivot = v[low + (high - low) / 2];
 		size_t i = low, j = high;
@@ -146,12 +134,6 @@ select_kth(double *v, size_t low, size_t high, size_t k)
 		else
 			low = j + 1;
 	}
-}
-
-double
-statistics_ranked(double *v, size_t n, size_t k)
-{
-	select_kth(v, 0, n - 1, k);
 	return v[k];
 }
 

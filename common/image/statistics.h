@@ -15,8 +15,6 @@ struct coarse_grid {
 
 /* The step, 1 at least, with which about so many pixels of a w x h image are looked at. */
 size_t coarse_grid_step(size_t w, size_t h, size_t pixels);
-/* How many of n rows, or columns, those are: 0, step, 2 step ... */
-size_t coarse_grid_count(size_t n, size_t step);
 /* The one of about so many pixels. */
 struct coarse_grid coarse_grid(size_t w, size_t h, size_t pixels);
 
@@ -28,13 +26,6 @@ static inline size_t
 coarse_grid_pixels(const struct coarse_grid *grid)
 {
 	return grid->columns * grid->rows;
-}
-
-/* Row by row: the place among them of the first pixel of row y, a multiple of the step. */
-static inline size_t
-coarse_grid_row(const struct coarse_grid *grid, size_t y)
-{
-	return y / grid->step * grid->columns;
 }
 
 /* Numbers about samples, in double and in a fixed order: they depend on no thread count. */

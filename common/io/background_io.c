@@ -493,13 +493,12 @@ static size_t
 count_next(const struct read_ahead *input)
 {
 	for (size_t i = input->at + 1; i < input->paths; i++) {
-		struct stat st;
 		struct source *source;
 		struct frame *frame;
 		size_t n = 0;
 		int got = -1;
 
-		if (stat(input->path[i], &st) < 0 || !S_ISREG(st.st_mode))
+		if (!is_kind(input->path[i], S_IFREG))
 			continue;
 		source = source_open_raw(input->path[i], input->raw);
 		while (source && (got = source_next(source, &frame)) == 1) {

@@ -13,6 +13,14 @@
 #include "base/text.h"
 #include "frame/key_lines.h"
 
+/* The table of image formats: the build makes CODECS from the names in codec/. */
+#define X(name) extern const struct codec codec_##name;
+CODECS
+#undef X
+#define X(name) &codec_##name,
+const struct codec *const codecs[] = { CODECS NULL };
+#undef X
+
 /* images: only formats that images are read from. */
 static const struct codec *
 sniffed(const struct codec *const *list, const unsigned char *start, size_t n, bool images)

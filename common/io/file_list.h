@@ -21,8 +21,6 @@ void text_order_warn(char *const *name, size_t at);
 int file_list(const char *path, char ***files, size_t *n);
 /* Likewise of a folder: in natural order, 9 before 10; fails where it holds no image. */
 int file_list_folder(const char *folder, char ***files, size_t *n);
-/* Natural order, for qsort() of names. */
-int file_list_compare(const void *a, const void *b);
 
 /* ---- folders that are followed: their images as they become complete ---- */
 

@@ -5,6 +5,7 @@
 #include "io/nrrd.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,8 +21,23 @@
 #include "base/text.h"
 #include "frame/key_lines.h"
 #include "frame/pixel_store.h"
+#include "frame/samples.h"
+#include "io/codec.h"
 #include "io/safe_file.h"
-#include "io/whole_file.h"
+#include "io/shared_frames.h"
+
+/* The order of the axes, the fastest first: W H C, W C H, C W H. */
+enum nrrd_axes { NRRD_PLANES, NRRD_LINES, NRRD_PIXELS };
+enum nrrd_encoding { NRRD_RAW, NRRD_GZIP, NRRD_TEXT };
+
+struct nrrd_header {
+	enum element element;
+	enum nrrd_encoding encoding;
+	enum nrrd_axes axes;
+	bool swapped;		/* samples are big-endian */
+	size_t expected;	/* bytes of data; samples when they are text */
+	unsigned long number;	/* of a shared frame; 0: the data follow */
+};
 
 /* The text of a NRRD header, byte for byte no further than its blank line: pixels follow it. */
 
@@ -504,30 +520,6 @@ head_take(struct parser *in, struct meta *meta, struct frame_head *head)
 
 /* ---- does the file hold as much as the header claims? ---- */
 
-/* Bytes from here to the end of a regular file (or one in memory); false on a pipe. */
-static bool
-bytes_left(FILE *file, size_t *left)
-{
-	int fd = fileno(file);
-	off_t here = ftello(file), end = -1;
-	struct stat st;
-
-	if (here < 0)
-		return false;
-	if (fd >= 0) {
-		if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-			return false;
-		end = st.st_size;
-	} else {
-		if (fseeko(file, 0, SEEK_END) == 0)
-			end = ftello(file);
-		if (fseeko(file, here, SEEK_SET) < 0)
-			return false;
-	}
-	*left = end > here ? (size_t)(end - here) : 0;
-	return end >= 0;
-}
-
 /* The machine's, in bytes; the system is asked once. */
 static size_t
 memory_bytes(void)
@@ -543,7 +535,7 @@ memory_bytes(void)
 static int
 check_size(struct parser *in, const struct frame_head *head)
 {
-	size_t samples, bytes, padded, left;
+	size_t samples, bytes, padded, left = SIZE_MAX;
 
 	if (size_multiply(head->w, head->h, &samples) < 0 ||
 	    size_multiply(samples, head->c, &samples) < 0 ||
@@ -555,18 +547,16 @@ check_size(struct parser *in, const struct frame_head *head)
 		return -1;
 	in->header->expected = in->header->encoding == NRRD_TEXT ? samples : bytes;
 	/* what is small may as well be read: that finds the end of the file, too */
-	if (in->file && (in->header->encoding != NRRD_RAW || padded > UNCHECKED_BYTES) &&
-	    bytes_left(in->file, &left)) {
-		if (in->header->encoding == NRRD_RAW && left < bytes)
-			return fail(in->name, "truncated: expected %zu bytes, got %zu", bytes,
-			    left);
-		if (in->header->encoding == NRRD_GZIP && left < bytes / DEFLATE_RATIO_MAX)
-			return fail(in->name, "truncated: %zu bytes cannot be packed into %zu",
-			    bytes, left);
-		if (in->header->encoding == NRRD_TEXT && left < samples)
-			return fail(in->name, "truncated: %zu samples cannot be written in %zu "
-			    "bytes", samples, left);
-	}
+	if (in->file && (in->header->encoding != NRRD_RAW || padded > UNCHECKED_BYTES))
+		left = samples_bytes_left(in->file);
+	if (in->header->encoding == NRRD_RAW && left < bytes)
+		return fail(in->name, "truncated: expected %zu bytes, got %zu", bytes, left);
+	if (in->header->encoding == NRRD_GZIP && left < bytes / DEFLATE_RATIO_MAX)
+		return fail(in->name, "truncated: %zu bytes cannot be packed into %zu", bytes,
+		    left);
+	if (in->header->encoding == NRRD_TEXT && left < samples)
+		return fail(in->name, "truncated: %zu samples cannot be written in %zu bytes",
+		    samples, left);
 	if (padded > memory_bytes())
 		return fail(in->name, "frame of %zu x %zu x %zu %s is larger than the memory",
 		    head->w, head->h, head->c, sample_name(head->type));
@@ -592,7 +582,10 @@ text_take(struct parser *in, char *text, size_t n, struct frame_head *head)
 	return status;
 }
 
-int
+/* Takes in a header that lies in memory, n bytes from "NRRD000" to its blank line, none of them 0.
+ * Whether a file holds what it claims is the caller's to check. 0 and a head to be freed, or -1
+ * after fail(name, ...). */
+static int
 nrrd_header_take(const char *start, size_t n, const char *name, struct nrrd_header *header,
     struct frame_head *head)
 {
@@ -1119,13 +1112,11 @@ data_read(struct input *in, struct frame *frame)
 		return status < 0 ? -1 : 0;
 	if (in->header.encoding == NRRD_GZIP) {
 		in->inflater = must_alloc(1, sizeof(*in->inflater));
-		if (inflateInit2(&in->inflater->z, 15 + 32) != Z_OK) {
-			free(in->inflater);
-			in->inflater = NULL;
-			return fail_memory();
-		}
+		if (inflateInit2(&in->inflater->z, 15 + 32) != Z_OK)
+			status = fail_memory();
 	}
-	status = read_axes(in, frame);
+	if (status == 0)
+		status = read_axes(in, frame);
 	if (status == 0)
 		status = finish_file(in);
 	if (in->inflater)
@@ -1152,13 +1143,8 @@ frame_read(struct input *in, struct shared_receiver *receiver, const struct fram
 	return -1;
 }
 
-int
-stream_read(FILE *file, const char *name, struct frame **out)
-{
-	return stream_receive(file, NULL, name, out);
-}
-
-int
+/* As stream_read(); the process that writes the pipe may also share the pixels. */
+static int
 stream_receive(FILE *file, struct shared_receiver *receiver, const char *name, struct frame **out)
 {
 	struct input in = { .file = file, .name = name };
@@ -1174,3 +1160,93 @@ stream_receive(FILE *file, struct shared_receiver *receiver, const char *name, s
 	head_free(&head);
 	return status;
 }
+
+int
+stream_read(FILE *file, const char *name, struct frame **out)
+{
+	return stream_receive(file, NULL, name, out);
+}
+
+/* ---- the stream as a file of one or more frames ---- */
+
+static bool
+sniff(const unsigned char *start, size_t n)
+{
+	/* a writer that failed before its first frame leaves a stream all the same */
+	return (n >= 7 && !memcmp(start, "NRRD00", 6)) ||
+	    (n >= strlen(STREAM_FAILED) && !memcmp(start, STREAM_FAILED, strlen(STREAM_FAILED)));
+}
+
+static int
+load(struct loader *loader, struct frame **out)
+{
+	return stream_receive(loader->file, loader->receiver, loader->path, out);
+}
+
+/* Bytes of a blank line, as the stream's reader takes them; 0: it is none. */
+static size_t
+blank_line(const char *line, const char *end)
+{
+	return *line == '\n' ? 1 : end - line > 1 && line[0] == '\r' && line[1] == '\n' ? 2 : 0;
+}
+
+/* Bytes of the header through its blank line; 0: that does not lie in the file's first bytes, or
+ * something else does. */
+static size_t
+header_bytes(const struct whole_file *file)
+{
+	const char *start = file->start, *end = start + file->n, *line = start;
+	size_t n;
+
+	while (line < end && blank_line(line, end) == 0) {
+		line = memchr(line, '\n', (size_t)(end - line));
+		line = line ? line + 1 : end;
+	}
+	n = line < end ? (size_t)(line - start) + blank_line(line, end) : 0;
+	return n > 7 && !memcmp(start, "NRRD000", 7) && !memchr(start, 0, n) ? n : 0;
+}
+
+static int
+load_whole(const struct whole_file *file, struct frame **out)
+{
+	const size_t n = header_bytes(file);
+	struct nrrd_header header;
+	struct frame_head head;
+	bool done = false;
+
+	*out = NULL;
+	if (n == 0)
+		return 0;
+	if (nrrd_header_take(file->start, n, file->path, &header, &head) == 0) {
+		/* the rest of the file are the rows of one frame, as they lie in memory */
+		done = header.encoding == NRRD_RAW && header.axes == NRRD_PLANES &&
+		    !header.swapped && samples_keep_bits(header.element) &&
+		    header.expected == file->bytes - n &&
+		    frame_new_unset(&head, out) == 0 && whole_file_rows(file, n, *out);
+		head_free(&head);
+	}
+	if (done)
+		return 1;
+	fail_clear();
+	frame_free(*out);
+	*out = NULL;
+	return 0;
+}
+
+static int
+save(struct saver *saver, const struct frame *frame)
+{
+	return stream_write(saver->file, saver->path, frame);
+}
+
+const struct codec codec_nrrd = {
+	.name = "NRRD",
+	.suffixes = "nrrd",
+	.many = true,
+	.concatenates = true,
+	.sniff = sniff,
+	.load = load,
+	.load_whole = load_whole,
+	.save = save,
+	.large_writes = true,
+};

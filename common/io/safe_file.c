@@ -202,20 +202,12 @@ remove_temporary_files(void)
 			unlink(temporary_files[i].path);
 }
 
-static void
-watch(void)
-{
-	ending_signals_watch(remove_temporary_files);
-}
-
 /* A signal that ends the process removes this file, until temporary_files_forget(). To be called
  * before it exists, since a signal could come between. */
 static void
 temporary_files_add(const char *path)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, watch);
+	ending_signals_watch(remove_temporary_files);
 	for (size_t i = 0; i < TEMPORARY_MOST; i++) {
 		int free_state = SLOT_FREE;
 

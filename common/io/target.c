@@ -42,6 +42,8 @@ struct target {
 	void *names;			/* TARGET_FOLDER: struct taken_name, as tsearch(3) has it */
 };
 
+const char *const jpeg_purposes[] = { "eyes", "fringes", NULL };
+
 /* ---- numbers in names ---- */
 
 /* The length and width of the conversion after a %, if it is d, 4d, 04d and the like. */

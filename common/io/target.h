@@ -31,4 +31,14 @@ int target_close(struct target *, bool keep);
  */
 char *target_file_name(const char *path, size_t number, const struct frame_head *);
 
+/* What the steps of quantisation of a JPEG file are chosen for: the option --jpeg-for of the codec
+ * and of the tools that write such files. */
+enum jpeg_purpose {
+	JPEG_FOR_EYES,		/* YCbCr, by the tables of ITU-T T.81, Annex K */
+	JPEG_FOR_FRINGES,	/* RGB, by steps that leave the angle of two channels exact */
+};
+
+/* Their words, ended by NULL. */
+extern const char *const jpeg_purposes[];
+
 #endif

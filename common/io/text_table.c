@@ -16,6 +16,9 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/samples.h"
+#include "io/codec.h"
+
+enum text_syntax { TEXT_CSV, TEXT_VNL, TEXT_NUMBERS };
 
 /* ---- what a table keeps of its file: values as float, names that differ ---- */
 
@@ -347,7 +350,7 @@ is_csv(const struct piece *names, struct piece *rest, bool cut)
 	return starts_with_number(&row, TEXT_CSV, !comma);
 }
 
-bool
+static bool
 text_table_sniff(enum text_syntax syntax, const unsigned char *start, size_t n)
 {
 	const size_t mark = byte_order_mark(start, n);
@@ -439,9 +442,7 @@ next_line(struct table_text *text)
 static char *
 skip_blanks(char *p)
 {
-	while (*p == ' ' || *p == '\t')
-		p++;
-	return p;
+	return p + strspn(p, " \t");
 }
 
 /* ---- fields ---- */
@@ -769,7 +770,8 @@ read_rows(struct table_text *text, struct table_rows *rows)
 	return got;
 }
 
-int
+/* A field or a row that is not right is an error that names the line. */
+static int
 text_table_load(struct loader *loader, enum text_syntax syntax, struct frame **out)
 {
 	struct table_text text = { .path = loader->path, .file = loader->file, .syntax = syntax,
@@ -882,7 +884,7 @@ begin_columns(const char *path, FILE *file, const struct frame_head *head, size_
 	return (usual && points) || counted ? 0 : write_names(path, file, TEXT_NUMBERS, head);
 }
 
-int
+static int
 text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame *frame)
 {
 	static const char *const formats[] = { "CSV", "vnlog", "a file of points" };
@@ -916,3 +918,26 @@ text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame
 	}
 	return ferror(file) ? fail_errno(saver->path, "cannot be written") : 0;
 }
+
+#define TEXT_TABLE_CODEC(of, syntax, title, ends) \
+static bool \
+sniff_##of(const unsigned char *start, size_t n) \
+{ \
+	return text_table_sniff(syntax, start, n); \
+} \
+static int \
+load_##of(struct loader *loader, struct frame **out) \
+{ \
+	return text_table_load(loader, syntax, out); \
+} \
+static int \
+save_##of(struct saver *saver, const struct frame *frame) \
+{ \
+	return text_table_save(saver, syntax, frame); \
+} \
+const struct codec codec_##of = { .name = title, .suffixes = ends, .tables = true, \
+	.by_suffix = true, .sniff = sniff_##of, .load = load_##of, .save = save_##of };
+
+TEXT_TABLE_CODEC(csv, TEXT_CSV, "CSV", "csv")
+TEXT_TABLE_CODEC(vnl, TEXT_VNL, "vnlog", "vnl")
+TEXT_TABLE_CODEC(xyz, TEXT_NUMBERS, "XYZ", "xyz asc pts xyzn xyzrgb")

@@ -17,35 +17,7 @@
 #ifndef TEXT_TABLE_H
 #define TEXT_TABLE_H
 
-#include "io/codec.h"
-
-enum text_syntax { TEXT_CSV, TEXT_VNL, TEXT_NUMBERS };
-
-/* The save, load and sniff of a codec. A field or a row that is not right is an error that names
- * the line. */
-int text_table_save(struct saver *, enum text_syntax, const struct frame *);
-int text_table_load(struct loader *, enum text_syntax, struct frame **out);
-bool text_table_sniff(enum text_syntax, const unsigned char *start, size_t n);
-
-/* The codec of a syntax, for the file of its name in codec/. */
-#define TEXT_TABLE_CODEC(of, syntax, title, ends) \
-static bool \
-sniff(const unsigned char *start, size_t n) \
-{ \
-	return text_table_sniff(syntax, start, n); \
-} \
-static int \
-load(struct loader *loader, struct frame **out) \
-{ \
-	return text_table_load(loader, syntax, out); \
-} \
-static int \
-save(struct saver *saver, const struct frame *frame) \
-{ \
-	return text_table_save(saver, syntax, frame); \
-} \
-const struct codec codec_##of = { .name = title, .suffixes = ends, .tables = true, \
-	.by_suffix = true, .sniff = sniff, .load = load, .save = save };
+#include "frame/frame.h"
 
 /* -1 after fail() where two channels have the same name. */
 int text_table_check_names(const char *path, const struct frame_head *);

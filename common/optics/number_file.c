@@ -682,50 +682,15 @@ number_file_parse(const char *path, const char *text, size_t n, struct number_fi
 	return status;
 }
 
-/* The text of a file of at most `limit` bytes, and a 0; the caller's. NULL after fail(). */
-static char *
-read_text(const char *path, size_t limit, size_t *n)
-{
-	FILE *file = fopen(path, "rb");
-	size_t room = 1 << 14;
-	char *text = NULL, *more;
-
-	if (!file) {
-		fail_errno(path, "cannot open");
-		return NULL;
-	}
-	for (*n = 0;; room *= 2) {
-		more = realloc(text, room + 1);
-		if (!more) {
-			fail_memory();
-			break;
-		}
-		text = more;
-		*n += fread(text + *n, 1, room - *n, file);
-		if (*n < room || *n > limit)
-			break;
-	}
-	if (more && ferror(file))
-		fail_errno(path, "cannot read");
-	else if (more && *n > limit)
-		fail(path, "longer than %zu MB: no calibration", limit >> 20);
-	if (!more || ferror(file) || *n > limit) {
-		free(text);
-		text = NULL;
-	} else {
-		text[*n] = '\0';
-	}
-	fclose(file);
-	return text;
-}
-
 int
 number_file_load_syntax(const char *path, size_t limit, struct number_file *out)
 {
-	size_t n;
-	char *text = read_text(path, limit, &n);
+	char longer[64], *text;
 	int status = -1;
+	size_t n;
 
+	snprintf(longer, sizeof(longer), "longer than %zu MB: no calibration", limit >> 20);
+	text = text_file_read(path, limit, longer, &n);
 	memset(out, 0, sizeof(*out));
 	if (text)
 		status = number_file_parse(path, text, n, out);
@@ -1105,7 +1070,7 @@ number_edit_file(const char *from, const char *to, const struct number_edit *edi
 	if (camera_model_is_named(from) || camera_model_is_named(to))
 		return fail(camera_model_is_named(from) ? from : to, "is a camera model of mrcal, "
 		    "which has no place for more: give a file that fringecal -o writes");
-	text = read_text(from, FILE_LIMIT, &n);
+	text = text_file_read(from, FILE_LIMIT, "longer than 1 MB: no calibration", &n);
 	if (!text || number_edit_text(from, text, n, edit, edits, &edited) < 0) {
 		free(text);
 		return -1;

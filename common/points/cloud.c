@@ -216,7 +216,7 @@ cloud_spacing(struct run *run, const struct cloud *cloud, double *spacing)
 			job.distance[n++] = job.distance[k];
 	/* pi r^2 has so many points where each one has spacing^2 */
 	if (n > 0)
-		*spacing = (double)numbers_median(job.distance, n) * sqrt(M_PI / SPACING_NEIGHBOUR);
+		*spacing = numbers_median(job.distance, n) * sqrt(M_PI / SPACING_NEIGHBOUR);
 	free(job.distance);
 	grid_free(&grid);
 	if (*spacing > 0)
@@ -270,7 +270,7 @@ cloud_sort(struct run *run, struct cloud *cloud, double cell)
 	size_t n = 0;
 
 	for (int k = 0; k < 3; k++)
-		middle[k] = (double)numbers_median(cloud->xyz[k], cloud->n);
+		middle[k] = numbers_median(cloud->xyz[k], cloud->n);
 	for (size_t i = 0; i < cloud->n; i++) {
 		bool inside = true;
 
@@ -588,7 +588,7 @@ static double
 cloud_noise(struct run *run, const struct cloud *cloud)
 {
 	float found[SPACING_POINTS];
-	double noise = (double)numbers_median(found,
+	double noise = numbers_median(found,
 	    look_at_places(run, cloud, WEIGHT_REACH, noise_at, found));
 
 	/* weights narrow what they see: 1/seen^2 = 1/noise^2 + 1/WEIGHT_VARIANCE (of Gaussians) */

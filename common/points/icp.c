@@ -14,6 +14,7 @@
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/px.h"
+#include "base/text.h"
 
 #define SUM_PAIRS 8192		/* pairs of one sum */
 #define CUT_SIGMAS 3
@@ -187,10 +188,10 @@ find_cut(struct work *work, double cut, struct rigid_step *step)
 		free(v);
 		return fail(NULL, "%zu pairs of points are too few for a rigid motion", n);
 	}
-	numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &middle);
+	middle = numbers_median(v, n);
 	for (size_t i = 0; i < n; i++)
 		v[i] = fabsf(v[i] - middle);
-	numbers_ranks(v, n, &(size_t){ n / 2 }, 1, &spread);
+	spread = numbers_median(v, n);
 	free(v);
 	step->median = middle;
 	step->sigma = 1.4826 * spread;
@@ -369,8 +370,7 @@ void
 pose_from_twist(const double turn_rad[3], const double shift[3], const double center[3],
     struct pose *to)
 {
-	double angle = sqrt(turn_rad[0] * turn_rad[0] + turn_rad[1] * turn_rad[1] +
-	    turn_rad[2] * turn_rad[2]);
+	double angle = vector3_length(turn_rad);
 	double sine = angle > 1e-8 ? sin(angle) / angle : 1;
 	double rest = angle > 1e-8 ? 2 * pow(sin(angle / 2) / angle, 2) : 0.5;
 	const double *w = turn_rad;
@@ -392,7 +392,7 @@ pose_turn(const struct pose *pose, double turn_rad[3])
 {
 	const double *R = pose->R;
 	const double w[3] = { R[7] - R[5], R[2] - R[6], R[3] - R[1] };
-	double sine = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]) / 2;
+	double sine = vector3_length(w) / 2;
 	double cosine = (R[0] + R[4] + R[8] - 1) / 2, angle = atan2(sine, cosine);
 	size_t most = R[0] >= R[4] && R[0] >= R[8] ? 0 : R[4] >= R[8] ? 1 : 2;
 	double length = 0, column[3];
@@ -468,41 +468,6 @@ parse(const char *path, const char *text, struct text_numbers *numbers)
 		}
 	}
 	return 0;
-}
-
-/* The file as a string that the caller frees; NULL after fail(). */
-static char *
-read_text(const char *path)
-{
-	FILE *file = fopen(path, "rb");
-	size_t n = 0, room = 4096;
-	char *text = NULL, *more;
-
-	if (!file) {
-		fail_errno(path, "cannot open");
-		return NULL;
-	}
-	for (; (more = realloc(text, room)); room *= 2) {
-		text = more;
-		n += fread(text + n, 1, room - n - 1, file);
-		if (n < room - 1 || room > FILE_MOST / 2)
-			break;
-	}
-	if (!more)
-		fail_memory();
-	else if (ferror(file))
-		fail_errno(path, "cannot read");
-	else if (n == room - 1)
-		fail(path, "is too long for a file of poses");
-	else if (memchr(text, 0, n))
-		fail(path, "is no text");
-	fclose(file);
-	if (!fail_message()) {
-		text[n] = '\0';
-		return text;
-	}
-	free(text);
-	return NULL;
 }
 
 /* How far R'R is from the identity, and the determinant. */
@@ -644,8 +609,10 @@ int
 pose_list_load(const char *path, struct pose_list *to)
 {
 	struct text_numbers numbers = { 0 };
-	char *text = read_text(path);
-	int status = text ? parse(path, text, &numbers) : -1;
+	size_t n;
+	char *text = text_file_read(path, FILE_MOST - 2, "is too long for a file of poses", &n);
+	int status = !text ? -1 : memchr(text, 0, n) ? fail(path, "is no text") :
+	    parse(path, text, &numbers);
 
 	*to = (struct pose_list){ 0 };
 	if (status == 0)
@@ -1025,27 +992,20 @@ has_circled(const struct fitting *fitting, struct pose *before, double *x)
 	    CIRCLE * CIRCLE * (double)(fitting->views - 1);
 }
 
-/* Views that are not yet where they belong have fewer points in common. */
-static size_t
-least_common(const struct fitting *fitting)
-{
-	return fitting->fine ? COMMON_LEAST : COMMON_LEAST / 4;
-}
-
 /* The first view that no chain of links joins to the first one; fitting->views: there is none. */
 static size_t
 find_apart(const struct fitting *fitting)
 {
 	bool *joined = must_alloc(fitting->views, sizeof(*joined)), more = true;
-	size_t apart = 0;
+	/* views that are not yet where they belong have fewer points in common */
+	size_t least = fitting->fine ? COMMON_LEAST : COMMON_LEAST / 4, apart = 0;
 
 	for (joined[0] = true; more;) {
 		more = false;
 		for (size_t l = 0; l < fitting->links; l++) {
 			const struct icp_link *link = &fitting->link[l];
 
-			if (link->common < least_common(fitting) ||
-			    joined[link->from] == joined[link->to])
+			if (link->common < least || joined[link->from] == joined[link->to])
 				continue;
 			joined[link->from] = joined[link->to] = more = true;
 		}

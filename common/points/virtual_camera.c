@@ -271,15 +271,13 @@ fill_row(void *arg, size_t y)
 static bool
 normalise(double v[3])
 {
-	double most = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2])), length;
+	double most = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2]));
 
 	if (!(most > 0 && most < INFINITY))
 		return false;
 	for (int k = 0; k < 3; k++)
 		v[k] /= most;
-	length = sqrt(vector3_dot(v, v));
-	for (int k = 0; k < 3; k++)
-		v[k] /= length;
+	vector3_normalise(v);
 	return true;
 }
 
@@ -298,7 +296,7 @@ base_axes(const struct view_options *options, enum mesh_axes kind, double axes[3
 	along = vector3_dot(down, forward);
 	for (int k = 0; k < 3; k++)
 		down[k] = along * forward[k] - down[k];
-	if (sqrt(vector3_dot(down, down)) < 1e-9 || !normalise(down))
+	if (vector3_length(down) < 1e-9 || !normalise(down))
 		return fail_usage("--up", "is parallel to the view's direction; give another");
 	vector3_cross(down, forward, right);
 	/* x right, y down and z towards the camera are a left-handed system */

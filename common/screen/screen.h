@@ -70,8 +70,6 @@ int screen_poll(int fd, double seconds);
  * the command, by the same Ctrl-C, and the message is that. -1. */
 int screen_command_failed(void);
 
-/* ---- command.c ---- */
-
 /* A screen of this size that `command` shows images on: its word %s is the image's file, a PNG, and
  * it ends when the image is there. Its refresh is not known. -1 after fail(). */
 int screen_command_open(struct screen *, const char *command, size_t w, size_t h);

@@ -1,4 +1,4 @@
-/* Absolute and wrapped phases: ranges, anchors, means. */
+/* Absolute and wrapped phases: ranges, anchors, means, marker fringes. */
 #ifndef ABSOLUTE_H
 #define ABSOLUTE_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "frame/meta.h"
-#include "unwrap/marker.h"
+#include "unwrap/regions.h"
 
 /* ---- can samples be a wrapped phase, by the range that they take? ---- */
 
@@ -30,6 +30,33 @@ bool phase_anchor_is_relative(const struct meta *);
  */
 void phase_mean_weights(const double *period_px, const double *scatter, size_t n, double *weight);
 
+/* ---- a marker ---- */
+
+/*
+ * A marker makes components absolute: a bright stripe on black that the projector shows in an
+ * image of its own, half a fringe wide at most, along the fringes. So its pixels have one phase,
+ * which is known: a component of the right turns has the stripe where its phase says, of other
+ * turns nowhere.
+ *
+ * A pixel's image of the marker is compared with its own fringes, of mean A and amplitude B: white
+ * is A + B, black A - B, whatever the surface sends back and whatever other light is there.
+ */
+
+struct marker {
+	const struct frame *frame;
+	size_t channel;              /* the marker's image */
+	size_t texture, modulation;  /* of the fringes: A + B and B/A */
+	double turns, width_turns;   /* of the phase: where its middle is, and how wide it is */
+};
+
+/* Where a stage finds the image of a marker, and where the marker is: options --marker and
+ * --marker-at, else the input's channel marker and its keys. */
+
+struct marker_options {
+	const char *file;  /* --marker, of type OPT_FRAME; NULL: not given */
+	struct numbers at; /* --marker-at: its middle and its width; n = 0: not given */
+};
+
 /* What makes components absolute: known pixels, a reference, or a marker; the options of the stages
  * that unwrap in space. */
 
@@ -47,7 +74,10 @@ struct absolute_options {
 	    "px and rad", "the absolute phase at a pixel of each component", NULL },               \
 	{ 0, "ref", "FILE", OPT_FRAME, ABSOLUTE_AT(offset, ref), NULL, 0, 0, NULL,                 \
 	    "an absolute phase that each component comes nearest to", NULL },                      \
-	MARKER_OPTIONS(ABSOLUTE_AT(offset, marker.file), ABSOLUTE_AT(offset, marker.at)),          \
+	{ 0, "marker", "FILE", OPT_FRAME, ABSOLUTE_AT(offset, marker.file), NULL, 0, 0, NULL,      \
+	    "image of the marker; the channel marker if not given", NULL },                        \
+	{ 0, "marker-at", "PX[,WIDTH]", OPT_NUMBERS, ABSOLUTE_AT(offset, marker.at), NULL, 0, 1e6, \
+	    "projector px", "where the marker's middle is, and its width", NULL },                 \
 	{ 0, "min-size", "N", OPT_INTEGER, ABSOLUTE_AT(offset, min_size), "1", 1, LONG_MAX, "px",  \
 	    "components of fewer pixels become invalid", NULL }
 

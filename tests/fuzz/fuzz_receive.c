@@ -8,7 +8,6 @@
 #define CPU_ONE_LEVEL _plain
 
 #include "fuzz.h"
-#include "live/handshake.h"
 #include "live/websocket.h"
 
 #include "../../tools/holorecv/live_stream.c"

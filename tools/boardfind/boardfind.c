@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/process.h"
-#include "feature/board_find.h"
+#include "feature/board.h"
 #include "run/stage.h"
 
 struct parameters {

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "checks/checks.h"
-#include "image/pixel_length.h"
+#include "image/annotate.h"
 #include "run/stage.h"
 
 static const char *const fitshape_modes[MODES] = { "plane", "sphere", "cylinder", "spheres",

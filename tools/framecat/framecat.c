@@ -13,7 +13,7 @@
 #include "frame/meta.h"
 #include "fringe/capture_set.h"
 #include "image/arrange.h"
-#include "io/jpeg_checksum.h"
+#include "io/target.h"
 #include "mesh/mesh.h"
 
 struct parameters {

@@ -15,8 +15,8 @@
 
 #include "base/process.h"
 #include "fringe/capture_set.h"
+#include "image/annotate.h"
 #include "image/depth_range.h"
-#include "image/pixel_length.h"
 #include "image/statistics.h"
 
 int

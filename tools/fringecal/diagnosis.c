@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "optics/device_check.h"
+#include "optics/camera_model.h"
 
 /* ---- views ---- */
 

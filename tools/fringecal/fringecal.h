@@ -7,7 +7,7 @@
 #include "base/cpu_level.h"
 #include "base/linear.h"
 #include "base/opt.h"
-#include "feature/board_find.h"
+#include "feature/board.h"
 #include "optics/calib.h"
 #include "run/run.h"
 

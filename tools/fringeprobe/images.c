@@ -13,7 +13,7 @@
 
 #include "base/numbers.h"
 #include "base/process.h"
-#include "feature/board_find.h"
+#include "feature/board.h"
 #include "io/file_list.h"
 #include "io/source.h"
 

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "frame/samples.h"
 #include "io/source.h"
-#include "optics/device_check.h"
+#include "optics/camera_model.h"
 
 /* ---- the scene ---- */
 

@@ -7,7 +7,6 @@
 
 #include "holo/dither.h"
 #include "holo/holo.h"
-#include "holo/holocheck.h"
 #include "image/texture.h"
 #include "run/stage.h"
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "frame/key_lines.h"
-#include "holo/holocheck.h"
-#include "io/jpeg_checksum.h"
+#include "holo/holo.h"
+#include "io/codec.h"
 #include "run/passes.h"
 #include "holoenc.block.h"
 

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "holo/holocheck.h"
+#include "holo/holo.h"
 #include "holo/holoenc_rows.h"
 #include "image/texture_rows.h"
 

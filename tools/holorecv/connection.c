@@ -20,7 +20,7 @@
 
 #include "base/fail.h"
 #include "base/process.h"
-#include "live/handshake.h"
+#include "live/websocket.h"
 
 /* ---- addresses ---- */
 

@@ -13,12 +13,11 @@
 
 #include "base/cpu_level.h"
 #include "base/opt.h"
-#include "holo/depthcode.h"
 #include "frame/frame.h"
+#include "holo/depthcode.h"
 #include "holo/holo.h"
 #include "image/depth_range.h"
 #include "image/texture.h"
-#include "live/handshake.h"
 #include "live/websocket.h"
 
 struct viewer;

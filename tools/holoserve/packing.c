@@ -19,7 +19,7 @@
 #include "codec/video/ffmpeg.h"
 #include "codec/video/pixel_format.h"
 #include "io/codec.h"
-#include "io/jpeg_checksum.h"
+#include "io/target.h"
 
 /* ---- a video's encoder ---- */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/process.h"
-#include "feature/board_find.h"
+#include "feature/board.h"
 #include "points/icp.h"
 
 /* ---- least squares of a few parameters by Levenberg and Marquardt ---- */

@@ -7,7 +7,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "image/pixel_length.h"
+#include "image/annotate.h"
 #include "run/passes.h"
 #include "normals.block.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/process.h"
 #include "checks/checks.h"
-#include "optics/device_check.h"
+#include "optics/camera_model.h"
 #include "run/check.h"
 #include "run/passes.h"
 #include "unwrap/absolute.h"

@@ -11,7 +11,7 @@
 
 #include "base/process.h"
 #include "checks/checks.h"
-#include "optics/device_check.h"
+#include "optics/camera_model.h"
 #include "phase2depth.px.h"
 
 /* ---- the camera's rays ---- */

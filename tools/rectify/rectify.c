@@ -15,7 +15,6 @@
 #include "fringe/capture_set.h"
 #include "optics/calib.h"
 #include "optics/camera_model.h"
-#include "optics/device_check.h"
 #include "run/passes.h"
 #include "run/stage.h"
 #include "rectify.block.h"

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "image/annotate.h"
 #include "image/depth_range.h"
-#include "image/pixel_length.h"
 #include "image/texture.h"
 #include "io/text_table.h"
 #include "run/passes.h"

@@ -60,13 +60,6 @@ set_signals(posix_spawnattr_t *attributes, bool own_group)
 	return error;
 }
 
-/* Above the child's own, so that no dup2() covers one that is still to be taken. */
-static int
-move_up(int descriptor)
-{
-	return descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 10);
-}
-
 /* Starts a program with words, the first its name, the last NULL. given[i] becomes its descriptor
  * i; -1: /dev/null for 0 to 2, else none. own_group: it is not interrupted from the terminal. 0, or
  * an error number. */
@@ -79,7 +72,8 @@ spawn_child(const char *program, const char *const words[], bool own_group, cons
 	int from[5], error = 0;
 
 	for (int i = 0; i < 5; i++) {
-		from[i] = move_up(given[i]);
+		/* above the child's own, so that no dup2() covers one that is still to be taken */
+		from[i] = given[i] < 0 ? -1 : fcntl(given[i], F_DUPFD_CLOEXEC, 10);
 		if (given[i] >= 0 && from[i] < 0)
 			error = errno;
 	}
@@ -130,20 +124,13 @@ kill_children(void)
 	}
 }
 
-static void
-watch(void)
-{
-	ending_signals_watch(kill_children);
-}
-
 /* This thread starts a child, and takes no signal until children_add(). */
 static void
 children_expect(sigset_t *before)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	sigset_t all;
 
-	pthread_once(&once, watch);
+	ending_signals_watch(kill_children);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, before);
 	atomic_fetch_add(&coming, 1);

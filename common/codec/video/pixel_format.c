@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -153,16 +152,6 @@ is_plain(const struct pixel_format *format, const struct channel_place *place)
 	return !place->halved_x && !place->halved_y && place->step == 1 && !format->big_endian;
 }
 
-/* The first channel of a pixel in a picture whose rows have `columns` pixels. */
-static unsigned
-pixel_format_luma(const struct pixel_format *format, const unsigned char *picture, size_t columns,
-    size_t x, size_t y)
-{
-	struct channel_place place = find_place(format, columns, y + 1, 0);
-
-	return get(format, picture + place.offset + y * place.row, x * place.step);
-}
-
 /* ---- frames to pictures ---- */
 
 /* The bits that samples of a row have set. */
@@ -220,13 +209,6 @@ put_row(const struct pixel_format *format, const struct frame *frame, size_t c,
 	return set;
 }
 
-/* Channels of a picture. */
-static size_t
-count_channels(const struct pixel_format *format)
-{
-	return format->planes > 1 ? format->planes : pixel_format_channels(format);
-}
-
 void
 pixel_format_flatten(const struct pixel_format *format, size_t bytes, unsigned char *to)
 {
@@ -239,7 +221,7 @@ pixel_format_flat_bytes(const struct pixel_format *format, size_t channels, size
 {
 	size_t all;
 
-	if (channels >= count_channels(format) || pixel_format_bytes(format, w, h, &all) < 0)
+	if (channels >= pixel_format_channels(format) || pixel_format_bytes(format, w, h, &all) < 0)
 		return 0;
 	return all - find_place(format, w, h, channels).offset;
 }
@@ -250,7 +232,7 @@ pixel_format_put(const struct pixel_format *format, const struct frame *frame, s
 {
 	unsigned set = 0;
 
-	for (size_t c = 0; c < count_channels(format) && c < frame->head.c; c++) {
+	for (size_t c = 0; c < pixel_format_channels(format) && c < frame->head.c; c++) {
 		struct channel_place place = find_place(format, w, h, c);
 
 		for (size_t y = 0; y < place.h; y++)
@@ -382,7 +364,9 @@ level_at(const struct pixel_format *format, const unsigned char *picture, size_t
 	size_t x = (2 * (place % PLACES) + 1) * w / (2 * PLACES);
 	size_t y = (2 * (place / PLACES) + 1) * h / (2 * PLACES);
 
-	return pixel_format_luma(format, picture, columns, x, y) * 255.0 /
+	struct channel_place at = find_place(format, columns, y + 1, 0);
+
+	return get(format, picture + at.offset + y * at.row, x * at.step) * 255.0 /
 	    ((1U << format->bits) - 1);
 }
 

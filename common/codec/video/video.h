@@ -25,64 +25,10 @@
 int video_load(struct loader *, struct frame **out);
 void video_load_end(struct loader *);
 
-/* ---- writing: which encoder of ffmpeg's codes a frame, and with which words ---- */
-
-#define ENCODER_WORDS 40
-
-struct encoder {
-	const struct pixel_format *format;
-	const char *words[ENCODER_WORDS];	/* -c:v ... */
-	size_t n;
-	char number[32], parameters[96];	/* what some of them are */
-	/* the last channels, of this number, have tracks of their own: first the mask; the three of
-	 * a texture in colour have one track */
-	size_t tracks;
-	bool mask, texture, colour;
-	bool shown;			/* r g b that is coded as YUV 4:2:0 of limited range */
-	const char *texture_crf;		/* NULL: the texture's track loses nothing */
-	const char *preset;
-	char crf[32];
-};
-
 /* ---- a frame's keys as tags of a container ---- */
 
 /* The keys that hold of the first frame alone: their names. */
 #define TAGS_FIRST_KEY "video_first"
-
-enum tags_relation { TAGS_EQUAL, TAGS_DIFFER, TAGS_MEANING_DIFFERS };
-
-/* What a later frame's keys have in common with the first's; *key: one that differs. Times, names,
- * check sums of a picture and commands may. TAGS_MEANING_DIFFERS: samples mean something else. */
-enum tags_relation tags_compare(const struct meta *first, const struct meta *later,
-    const char **key);
-/*
- * Writes the head's keys as ffmpeg's metadata text, from which it makes tags; the keys in which the
- * second frame (NULL: there is none) differs are named as those of the first alone. w, h: of
- * the pictures, larger than the frames where those were padded. levels: the value of LEVELS_KEY,
- * empty: none. -1 after fail(path, ...).
- */
-int tags_write(const char *path, const struct frame_head *, const struct meta *second, size_t w,
-    size_t h, const char *levels, FILE *to);
-/* Takes the keys of the first frame away, which `list`, the value of TAGS_FIRST_KEY, names. */
-void tags_forget_first(struct meta *, const char *list);
-
-/*
- * The tracks of a video that has more than one: a mask and a texture come below the pictures, in
- * rows of their own, so that one pipe keeps all tracks in step; ffmpeg cuts them apart. A mask is
- * coded as 0 and 1, which takes half the bytes of 0 and 255.
- */
-
-/* What stands behind the words of ffmpeg's, where it must stay. */
-struct tracks {
-	char filter[960], option[ENCODER_WORDS + 16][24];
-	size_t n;
-};
-
-/* The bits of a channel in a track of its own; 0: it has none. */
-unsigned tracks_bits(const struct encoder *, const struct frame_head *, size_t c);
-/* The words for what pictures of w x h, and what is below them, become: how many. */
-size_t tracks_words(struct tracks *, const struct encoder *, size_t w, size_t h,
-    const char **words);
 
 /*
  * Is a file as it was written? Encoders of lossy video have no check sums, and a decoder makes a
@@ -93,21 +39,6 @@ size_t tracks_words(struct tracks *, const struct encoder *, size_t w, size_t h,
 /* Appends the sum, where the file's format has a place for it. -1 after fail(path, ...), also where
  * the file does not begin as a video does: a program that ended well may have written none. */
 int intact_seal(const char *path, FILE *);
-/* Refuses a file with another sum, one whose last element or box is cut, which ffmpeg may read
- * without a word, and without its tags, and one with another file joined to its end. -1 after
- * fail(path, ...). */
-int intact_check(const char *path, FILE *);
-/* The same of a Matroska that comes piece by piece, zero at first; n = 0: its end. */
-struct intact {
-	uint64_t at, left;		/* bytes before, and of the element at hand */
-	unsigned char head[16];		/* of the next element */
-	size_t heads;
-	bool open;
-	uint32_t sum;
-	unsigned char last[2 + 26];	/* bytes that are not summed yet: maybe the element */
-	size_t n;
-};
-int intact_look(const char *path, struct intact *, const unsigned char *, size_t n);
 
 /* ---- what a video's head tells ---- */
 
@@ -131,7 +62,6 @@ struct video {
 void video_put_tag(FILE *lines, char *key, const char *value);
 /* ffmpeg's demuxer of a file that begins so, or y4m; NULL: it is no video that is read. */
 const char *video_container(const unsigned char *start, size_t n);
-void video_free(struct video *);
 
 /* ---- raw pictures one after another, as they come through a pipe (raw_stream.c) ---- */
 

@@ -1,14 +1,329 @@
-/* Reading a video: the head of its frames by tags and tracks, and frames of raw pictures. */
+/* Reading a video: is the file whole, the head of its frames by tags and tracks, frames of raw
+ * pictures. */
 #define _GNU_SOURCE
 #include "codec/video/video.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/fail.h"
 #include "base/process.h"
+#include "frame/key_lines.h"
+
+/* ---- is a file as it was written? ---- */
+
+#define TEXT "fringepipe crc-32 "
+#define TEXT_BYTES (sizeof(TEXT) - 1 + 8)
+#define HEAD_MOST 8
+#define VOID 0xec		/* Matroska's element of no meaning */
+
+struct file {
+	const char *path;
+	int descriptor;
+	uint64_t size;
+	bool matroska, boxes, nut;
+};
+
+static uint64_t
+big_endian(const unsigned char *bytes, size_t n)
+{
+	uint64_t v = 0;
+
+	while (n--)
+		v = v << 8 | *bytes++;
+	return v;
+}
+
+static int
+read_at(const struct file *file, void *to, size_t n, uint64_t at, size_t *got)
+{
+	ssize_t more = pread(file->descriptor, to, n, (off_t)at);
+
+	*got = more > 0 ? (size_t)more : 0;
+	return more < 0 ? fail_errno(file->path, "cannot be read") : 0;
+}
+
+static int
+look_at(const char *path, FILE *stream, struct file *file)
+{
+	unsigned char start[32];
+	struct stat status;
+	const char *container;
+	size_t n;
+
+	*file = (struct file){ .path = path, .descriptor = fileno(stream) };
+	if (fstat(file->descriptor, &status) < 0)
+		return fail_errno(path, "cannot be read");
+	file->size = (uint64_t)status.st_size;
+	if (read_at(file, start, sizeof(start), 0, &n) < 0)
+		return -1;
+	container = video_container(start, n);
+	file->matroska = container && !strcmp(container, "matroska");
+	file->boxes = container && !strcmp(container, "mov");
+	file->nut = container && !strcmp(container, "nut");
+	return 0;
+}
+
+/* ---- the sum ---- */
+
+static int
+sum_bytes(const struct file *file, uint64_t n, uint32_t *sum)
+{
+	unsigned char bytes[65536];
+	uLong crc = crc32(0, NULL, 0);
+	size_t got = 1;
+
+	for (uint64_t at = 0; at < n && got; at += got) {
+		size_t most = n - at < sizeof(bytes) ? (size_t)(n - at) : sizeof(bytes);
+
+		if (read_at(file, bytes, most, at, &got) < 0)
+			return -1;
+		crc = crc32(crc, bytes, (uInt)got);
+	}
+	*sum = (uint32_t)crc;
+	return got || !n ? 0 : fail(file->path, "has become shorter while it was read");
+}
+
+/* What stands before the text: an element's or a box's head. Returns its length. */
+static size_t
+element_head(const struct file *file, unsigned char head[HEAD_MOST])
+{
+	if (file->matroska) {
+		head[0] = VOID;
+		head[1] = 0x80 | TEXT_BYTES;
+		return 2;
+	}
+	memcpy(head, "\0\0\0\0free", 8);
+	head[3] = 8 + TEXT_BYTES;
+	return 8;
+}
+
+int
+intact_seal(const char *path, FILE *stream)
+{
+	unsigned char element[HEAD_MOST + TEXT_BYTES + 1];
+	struct file file;
+	uint32_t sum;
+	size_t n;
+
+	if (look_at(path, stream, &file) < 0)
+		return -1;
+	if (!file.matroska && !file.boxes)
+		return file.nut ? 0 : fail(path, "ffmpeg ended before the video");
+	if (sum_bytes(&file, file.size, &sum) < 0)
+		return -1;
+	n = element_head(&file, element);
+	snprintf((char *)element + n, TEXT_BYTES + 1, TEXT "%08x", sum);
+	n += TEXT_BYTES;
+	return pwrite(file.descriptor, element, n, (off_t)file.size) == (ssize_t)n ? 0 :
+	    fail_errno(path, "cannot be written");
+}
+
+static int
+check_sum(const struct file *file)
+{
+	unsigned char head[HEAD_MOST], element[HEAD_MOST + TEXT_BYTES + 1];
+	size_t n = element_head(file, head) + TEXT_BYTES, got;
+	unsigned stated;
+	uint32_t sum;
+
+	if (file->size < n)
+		return 0;
+	if (read_at(file, element, n, file->size - n, &got) < 0)
+		return -1;
+	element[got] = '\0';
+	if (got < n || memcmp(element, head, n - TEXT_BYTES) != 0 ||
+	    sscanf((char *)element + n - TEXT_BYTES, TEXT "%8x", &stated) != 1)
+		return 0;
+	if (sum_bytes(file, file->size - n, &sum) < 0)
+		return -1;
+	return sum == stated ? 0 : fail(file->path, "is damaged: its check sum is %08x, and "
+	    "was %08x when it was written", sum, stated);
+}
+
+/* ---- elements and boxes ---- */
+
+/* The length of a number of Matroska's, by its first byte: 1 to 8. */
+static size_t
+vint_length(unsigned char first)
+{
+	size_t n = 1;
+
+	while (n < 8 && !(first & (0x80 >> (n - 1))))
+		n++;
+	return n;
+}
+
+/* The size of the element or box that starts with these n bytes, with its head; UINT64_MAX: the
+ * bytes are too few. *open: one has no size, and reaches to the end; that of Matroska has the size
+ * of its head, so that what it holds comes next. */
+static uint64_t
+piece_size(bool boxes, const unsigned char *head, size_t n, bool *open)
+{
+	size_t id, length;
+	uint64_t size;
+
+	if (boxes) {
+		size = n < 8 ? UINT64_MAX : big_endian(head, 4);
+		*open |= size == 0;
+		return size == 0 ? UINT64_MAX - 1 : size != 1 ? size : n < 16 ? UINT64_MAX :
+		    big_endian(head + 8, 8);
+	}
+	id = n ? vint_length(head[0]) : 0;
+	length = n > id ? vint_length(head[id]) : 0;
+	if (!length || n < id + length)
+		return UINT64_MAX;
+	size = big_endian(head + id, length) & ((UINT64_C(1) << 7 * length) - 1);
+	*open |= size == (UINT64_C(1) << 7 * length) - 1;
+	return size == (UINT64_C(1) << 7 * length) - 1 ? id + length : size + id + length;
+}
+
+/* Is what begins at this byte no part of the video? ffmpeg stops there without a word. */
+static int
+check_piece(const char *path, bool boxes, const unsigned char *head, uint64_t at, bool open)
+{
+	static const char ebml[] = "\x1a\x45\xdf\xa3", segment[] = "\x18\x53\x80\x67";
+
+	if (at && (boxes ? !memcmp(head + 4, "ftyp", 4) : !memcmp(head, ebml, 4)))
+		return fail(path, "another file begins at byte %llu, and would not be read: "
+		    "ffmpeg -f concat joins videos", (unsigned long long)at);
+	return boxes || open || *head == VOID || !memcmp(head, ebml, 4) ||
+	    !memcmp(head, segment, 4) ? 0 : fail(path, "bytes behind its end, from %llu on, are "
+	    "no video", (unsigned long long)at);
+}
+
+/* The sizes of elements or boxes lead to the file's end. */
+static int
+check_pieces(const struct file *file)
+{
+	unsigned char head[16];
+	bool open = false;
+	uint64_t size;
+	size_t n;
+
+	for (uint64_t at = 0; at < file->size; at += size) {
+		if (read_at(file, head, sizeof(head), at, &n) < 0)
+			return -1;
+		size = piece_size(file->boxes, head, n, &open);
+		if (n > 8 && check_piece(file->path, file->boxes, head, at, open) < 0)
+			return -1;
+		if (size < 2 || size > file->size - at)
+			return open ? 0 : fail(file->path, "ends too early: inside what begins at "
+			    "byte %llu", (unsigned long long)at);
+	}
+	return 0;
+}
+
+/* The same of a Matroska that comes piece by piece, zero at first; n = 0: its end. */
+struct intact {
+	uint64_t at, left;		/* bytes before, and of the element at hand */
+	unsigned char head[16];		/* of the next element */
+	size_t heads;
+	bool open;
+	uint32_t sum;
+	unsigned char last[2 + 26];	/* bytes that are not summed yet: maybe the element */
+	size_t n;
+};
+
+static int
+intact_look(const char *path, struct intact *intact, const unsigned char *bytes, size_t n)
+{
+	const size_t all = intact->n + n, most = sizeof(intact->last);
+	const size_t gone = all > most ? all - most : 0, old = gone < intact->n ? gone : intact->n;
+	char text[TEXT_BYTES + 1] = "";
+	unsigned stated;
+	uint64_t size;
+
+	for (size_t i = 0, some; i < n; i += some, intact->at += some) {
+		some = intact->left < n - i ? (size_t)intact->left : n - i;
+		intact->left -= some;
+		if (some)	/* inside an element */
+			continue;
+		some = 1;
+		intact->head[intact->heads++] = bytes[i];
+		size = piece_size(false, intact->head, intact->heads, &intact->open);
+		if (size == UINT64_MAX)
+			continue;
+		if (check_piece(path, false, intact->head, intact->at + 1 - intact->heads,
+		    intact->open) < 0)
+			return -1;
+		intact->left = size - intact->heads;
+		intact->heads = 0;
+	}
+	intact->sum = (uint32_t)crc32(intact->sum, intact->last, (uInt)old);
+	intact->sum = (uint32_t)crc32(intact->sum, bytes, (uInt)(gone - old));
+	intact->n -= old;
+	memmove(intact->last, intact->last + old, intact->n);
+	memcpy(intact->last + intact->n, bytes + (gone - old), n - (gone - old));
+	intact->n += n - (gone - old);
+	memcpy(text, intact->last + 2, TEXT_BYTES);
+	return n > 0 || intact->last[0] != VOID || sscanf(text, TEXT "%8x", &stated) != 1 ||
+	    stated == intact->sum ? 0 : fail(path, "is damaged: its check sum is %08x, and was "
+	    "%08x when it was written", intact->sum, stated);
+}
+
+/* Refuses a file with another sum, one whose last element or box is cut, which ffmpeg may read
+ * without a word, and without its tags, and one with another file joined to its end. -1 after
+ * fail(path, ...). */
+static int
+intact_check(const char *path, FILE *stream)
+{
+	struct file file;
+
+	if (look_at(path, stream, &file) < 0)
+		return -1;
+	if (!file.matroska && !file.boxes)
+		return 0;
+	return check_pieces(&file) < 0 ? -1 : check_sum(&file);
+}
+
+/* Tags that containers and encoders set themselves. */
+static const char *const foreign[] = { "encoder", "duration", "major_brand", "minor_version",
+	"compatible_brands", "creation_time", "handler_name", "vendor_id", "language", "bps",
+	"number_of_frames", "number_of_bytes", "disposition", "r_frame_rate", NULL };
+
+const char *
+video_container(const unsigned char *start, size_t n)
+{
+	static const char nut[] = "nut/multimedia container";
+
+	return n >= 4 && !memcmp(start, "\x1a\x45\xdf\xa3", 4) ? "matroska" :
+	    n >= 12 && !memcmp(start + 4, "ftyp", 4) ? "mov" :
+	    n >= sizeof(nut) && !memcmp(start, nut, sizeof(nut)) ? "nut" :
+	    n >= 10 && !memcmp(start, "YUV4MPEG2 ", 10) ? "y4m" : NULL;
+}
+
+static bool
+is_foreign(const char *key)
+{
+	for (const char *const *name = foreign; *name; name++)
+		if (!strcmp(key, *name))
+			return true;
+	return !strncmp(key, "_statistics", 11);
+}
+
+void
+video_put_tag(FILE *lines, char *key, const char *value)
+{
+	for (char *p = key; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	if (*key && !is_foreign(key))
+		keyline_put(lines, key, value);
+}
+
+static void
+video_free(struct video *video)
+{
+	free(video->lines);
+	video->lines = NULL;
+}
+
+/* ---- reading it ---- */
 
 /* A track behind the first. */
 struct track {
@@ -178,24 +493,13 @@ crop(const char *path, struct reading *reading)
 }
 
 static int
-take_first_keys(struct reading *reading)
-{
-	const char *list = meta_get(&reading->head.meta, TAGS_FIRST_KEY);
-
-	if (!list)
-		return 0;
-	reading->first_keys = must_strdup(list);
-	meta_remove(&reading->head.meta, TAGS_FIRST_KEY);
-	return 0;
-}
-
-static int
 make_head(const char *path, struct reading *reading)
 {
 	const struct video *video = &reading->video;
 	unsigned bits = video->format->bits;
 	struct frame_head *head = &reading->head;
 	size_t channels = count_channels(reading), n = reading->behind, used;
+	const char *first;
 	char names[80];
 
 	used = (size_t)snprintf(names, sizeof(names), "%s", channels == 1 ? "luma" :
@@ -217,8 +521,10 @@ make_head(const char *path, struct reading *reading)
 	    meta_get(&head->meta, LEVELS_KEY) ? meta_get(&head->meta, LEVELS_KEY) : "");
 	meta_remove(&head->meta, LEVELS_KEY);
 	meta_remove(&head->meta, VIDEO_RANGE_KEY);
-	return take_first_keys(reading) < 0 ? -1 :
-	    meta_number(&head->meta, "time_s", NAN, &reading->first_s);
+	first = meta_get(&head->meta, TAGS_FIRST_KEY);
+	reading->first_keys = first ? must_strdup(first) : NULL;
+	meta_remove(&head->meta, TAGS_FIRST_KEY);
+	return meta_number(&head->meta, "time_s", NAN, &reading->first_s);
 }
 
 /* Of which range levels are: by the first picture where it tells, else by what the file says. */
@@ -594,6 +900,16 @@ static const struct {
 	{ "bt709", 0.2126, 0.0722 }, { "bt2020nc", 0.2627, 0.0593 }, { "smpte240m", 0.212, 0.087 },
 	{ "fcc", 0.30, 0.11 }, { "", 0.2126, 0.0722 }, { NULL, 0.299, 0.114 }
 };
+
+/* Takes the keys of the first frame away; *list is TAGS_FIRST_KEY's value. */
+static void
+tags_forget_first(struct meta *meta, const char *list)
+{
+	char word[256];
+
+	for (size_t i = 0; list && meta_word(list, i, word, sizeof(word)); i++)
+		meta_remove(meta, word);
+}
 
 /* Makes the picture at hand a frame. */
 static int

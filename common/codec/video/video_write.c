@@ -1,5 +1,5 @@
-/* Writes videos: chooses the encoder and its options, and feeds it from a thread. Ends with the
- * codec's entry. */
+/* Writes videos: chooses the encoder and its options, makes tags of a frame's keys, and feeds it
+ * from a thread. Ends with the codec's entry. */
 #include "codec/video/video.h"
 
 #include <math.h>
@@ -8,8 +8,304 @@
 
 #include "base/fail.h"
 #include "base/process.h"
+#include "base/text.h"
+#include "frame/key_lines.h"
 #include "holo/holo.h"
 #include "io/safe_file.h"
+
+/* ---- which encoder of ffmpeg's codes a frame, and with which words ---- */
+
+#define ENCODER_WORDS 40
+
+struct encoder {
+	const struct pixel_format *format;
+	const char *words[ENCODER_WORDS];	/* -c:v ... */
+	size_t n;
+	char number[32], parameters[96];	/* what some of them are */
+	/* the last channels, of this number, have tracks of their own: first the mask; the three of
+	 * a texture in colour have one track */
+	size_t tracks;
+	bool mask, texture, colour;
+	bool shown;			/* r g b that is coded as YUV 4:2:0 of limited range */
+	const char *texture_crf;		/* NULL: the texture's track loses nothing */
+	const char *preset;
+	char crf[32];
+};
+
+enum tags_relation { TAGS_EQUAL, TAGS_DIFFER, TAGS_MEANING_DIFFERS };
+
+/* ---- comparing keys ---- */
+
+static bool
+is_of_a_picture(const char *key)
+{
+	return !strcmp(key, "name") || !strcmp(key, "time_s") || !strcmp(key, "holo_check");
+}
+
+static bool
+is_command(const char *key)
+{
+	return !strncmp(key, "cmd.", 4);
+}
+
+/* Keys that say what samples mean. depth_range says what a scene's depths are, not by which range
+ * they were coded. */
+static bool
+is_meaning(const char *key)
+{
+	static const char *const start[] = { "holo_", "depth", "sample_", "z_axis", "max_value",
+		"length_unit", "invalid", NULL };
+
+	for (const char *const *word = start; *word && strcmp(key, "depth_range"); word++)
+		if (!strncmp(key, *word, strlen(*word)))
+			return true;
+	return false;
+}
+
+static bool
+differs(const struct meta *other, const struct meta_entry *entry)
+{
+	const char *value = meta_get(other, entry->key);
+
+	return !value || strcmp(value, entry->value) != 0;
+}
+
+/* Looks for keys of a in b. */
+static enum tags_relation
+compare_to(const struct meta *a, const struct meta *b, const char **key)
+{
+	enum tags_relation relation = TAGS_EQUAL;
+
+	for (size_t i = 0; i < a->n; i++) {
+		const struct meta_entry *entry = &a->entry[i];
+
+		if (is_of_a_picture(entry->key) || is_command(entry->key) || !differs(b, entry))
+			continue;
+		if (relation == TAGS_EQUAL)
+			*key = entry->key;
+		relation = TAGS_DIFFER;
+		if (is_meaning(entry->key)) {
+			*key = entry->key;
+			return TAGS_MEANING_DIFFERS;
+		}
+	}
+	return relation;
+}
+
+/* What a later frame's keys have in common with the first's; *key: one that differs. Times, names,
+ * check sums of a picture and commands may. TAGS_MEANING_DIFFERS: samples mean something else. */
+static enum tags_relation
+tags_compare(const struct meta *first, const struct meta *later, const char **key)
+{
+	enum tags_relation relation = compare_to(later, first, key);
+	const char *other = NULL;
+
+	if (relation == TAGS_MEANING_DIFFERS)
+		return relation;
+	if (compare_to(first, later, &other) > relation) {
+		*key = other;
+		return compare_to(first, later, &other);
+	}
+	return relation;
+}
+
+/* ---- writing tags ---- */
+
+/* What ffmpeg's metadata text would read otherwise stands behind a backslash. */
+static void
+put_escaped(FILE *to, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("=;#\\\n", *text))
+			putc('\\', to);
+		putc(*text, to);
+	}
+}
+
+static void
+put_tag(FILE *to, const char *key, const char *value)
+{
+	put_escaped(to, key);
+	putc('=', to);
+	put_escaped(to, value);
+	putc('\n', to);
+}
+
+/* The lines that other formats hold as text: channels, spacing, unit and keys. */
+static int
+put_lines(const struct frame_head *head, FILE *to)
+{
+	char *text = head_to_text(head), *rest = text, *line;
+
+	if (!text)
+		return -1;
+	while ((line = strsep(&rest, "\n"))) {
+		char *key, *value;
+
+		if (keyline_split(line, &key, &value))
+			put_tag(to, key, value);
+	}
+	free(text);
+	return 0;
+}
+
+static int
+put_first_keys(const struct meta *first, const struct meta *second, FILE *to)
+{
+	struct text names;
+	FILE *file = text_open(&names);
+	char *list;
+
+	if (!file)
+		return -1;
+	for (size_t i = 0; i < first->n; i++)
+		if (strcmp(first->entry[i].key, "time_s") != 0 &&
+		    (is_of_a_picture(first->entry[i].key) ||
+		    (!is_command(first->entry[i].key) && differs(second, &first->entry[i]))))
+			fprintf(file, "%s ", first->entry[i].key);
+	list = text_close(&names, NULL);
+	if (!list)
+		return -1;
+	if (*list) {
+		list[strlen(list) - 1] = '\0';
+		put_tag(to, TAGS_FIRST_KEY, list);
+	}
+	free(list);
+	return 0;
+}
+
+/*
+ * Writes the head's keys as ffmpeg's metadata text, from which it makes tags; the keys in which the
+ * second frame (NULL: there is none) differs are named as those of the first alone. w, h: of
+ * the pictures, larger than the frames where those were padded. levels: the value of LEVELS_KEY,
+ * empty: none. -1 after fail(path, ...).
+ */
+static int
+tags_write(const char *path, const struct frame_head *head, const struct meta *second, size_t w,
+    size_t h, const char *levels, FILE *to)
+{
+	fputs(";FFMETADATA1\n", to);
+	if (put_lines(head, to) < 0 || (second && put_first_keys(&head->meta, second, to) < 0))
+		return -1;
+	if (w != head->w || h != head->h)
+		fprintf(to, VIDEO_SIZE_KEY "=%zu %zu\n", head->w, head->h);
+	if (*levels)
+		put_tag(to, LEVELS_KEY, levels);
+	return fflush(to) == 0 ? 0 : fail_errno(path, "temporary file cannot be written");
+}
+
+/*
+ * The tracks of a video that has more than one: a mask and a texture come below the pictures, in
+ * rows of their own, so that one pipe keeps all tracks in step; ffmpeg cuts them apart. A mask is
+ * coded as 0 and 1, which takes half the bytes of 0 and 255.
+ */
+
+/* What stands behind the words of ffmpeg's, where it must stay. */
+struct tracks {
+	char filter[960], option[ENCODER_WORDS + 16][24];
+	size_t n;
+};
+
+/* The bits of a channel in a track of its own; 0: it has none. */
+static unsigned
+tracks_bits(const struct encoder *encoder, const struct frame_head *head, size_t c)
+{
+	return c + encoder->tracks < head->c ? 0 :
+	    encoder->mask && c + encoder->tracks == head->c ? 1 : 8;
+}
+
+/* A word with a track's number behind it. */
+static const char *
+of_track(struct tracks *tracks, const char *word, size_t track)
+{
+	char *option = tracks->option[tracks->n++];
+
+	snprintf(option, sizeof(*tracks->option), "%s:v:%zu", word, track);
+	return option;
+}
+
+static void
+make_filter(const struct encoder *encoder, size_t w, size_t h, struct tracks *tracks)
+{
+	static const char cut[] = "[%c]crop=%zu:%zu:0:%zu,extractplanes=y,"
+	    "scale=sws_dither=none,format=gray%s[%s];";
+	size_t room = sizeof(tracks->filter);
+	char *to = tracks->filter;
+	static const char *const outputs[] = { "", "[b]", "[b][c]", "[b][c][d]", "[b][c][d][e]" };
+	int n = snprintf(to, room, "[0:v]split=%zu[a]%s;", 1 + encoder->tracks,
+	    outputs[encoder->tracks]);
+
+	if (encoder->mask)
+		n += snprintf(to + n, room - (size_t)n, cut, 'b', w, h, h,
+		    ",lut=c0=gt(val\\,127)", "mask");
+	for (size_t i = encoder->mask; i < encoder->tracks; i++) {
+		char name[8] = "texture";
+
+		if (encoder->colour)
+			snprintf(name, sizeof(name), "t%c", (char)('b' + i));
+		n += snprintf(to + n, room - (size_t)n, cut, (char)('b' + i), w, h, (1 + i) * h,
+		    "", name);
+	}
+	if (encoder->colour)
+		n += snprintf(to + n, room - (size_t)n, "%smergeplanes=0x001020:yuv444p,"
+		    "setparams=range=full,scale=in_range=full:out_range=full:"
+		    "flags=bicubic+accurate_rnd,format=%s[texture];",
+		    encoder->mask ? "[tc][td][te]" : "[tb][tc][td]",
+		    encoder->texture_crf ? "yuv420p" : "yuv444p");
+	snprintf(to + n, room - (size_t)n, "[a]crop=%zu:%zu:0:0[v]", w, h);
+}
+
+/* The words of track i, the mask or the texture. */
+static size_t
+add_track(const struct encoder *encoder, size_t i, bool mask, struct tracks *tracks,
+    const char **words)
+{
+	const char *const all[] = { "-map", mask ? "[mask]" : "[texture]",
+		of_track(tracks, "-pix_fmt", i), mask || !encoder->colour ? "gray" :
+		encoder->texture_crf ? "yuv420p" : "yuv444p", of_track(tracks, "-c", i), "libx264",
+		of_track(tracks, "-disposition", i), "0", of_track(tracks, "-metadata:s", i),
+		mask ? "title=mask" : "title=texture" };
+	size_t n = sizeof(all) / sizeof(*all);
+
+	memcpy(words, all, sizeof(all));
+	if (!mask && encoder->preset) {
+		words[n++] = of_track(tracks, "-preset", i);
+		words[n++] = encoder->preset;
+	}
+	words[n++] = of_track(tracks, mask || !encoder->texture_crf ? "-qp" : "-crf", i);
+	words[n++] = mask || !encoder->texture_crf ? "0" : encoder->texture_crf;
+	return n;
+}
+
+/* The words for what pictures of w x h, and what is below them, become: how many. */
+static size_t
+tracks_words(struct tracks *tracks, const struct encoder *encoder, size_t w, size_t h,
+    const char **words)
+{
+	const char *const one[] = { "-map", "0:v", "-pix_fmt",
+		encoder->shown ? "yuv420p" : encoder->format->name };
+	const char *const several[] = { "-filter_complex", tracks->filter, "-map", "[v]",
+		"-pix_fmt:v:0", encoder->format->name, "-disposition:v:0", "default" };
+	size_t n = sizeof(several) / sizeof(*several);
+
+	if (!encoder->tracks) {
+		memcpy(words, one, sizeof(one));
+		n = sizeof(one) / sizeof(*one);
+		memcpy(words + n, encoder->words, encoder->n * sizeof(*words));
+		return n + encoder->n;
+	}
+	tracks->n = 0;
+	make_filter(encoder, w, h, tracks);
+	memcpy(words, several, sizeof(several));
+	/* the options are the first track's alone */
+	for (size_t i = 0; i < encoder->n; i++)
+		words[n++] = *encoder->words[i] != '-' ? encoder->words[i] :
+		    !strcmp(encoder->words[i], "-c:v") ? of_track(tracks, "-c", 0) :
+		    of_track(tracks, encoder->words[i], 0);
+	for (size_t i = 1; i <= (size_t)encoder->mask + encoder->texture; i++)
+		n += add_track(encoder, i, encoder->mask && i == 1, tracks, words + n);
+	return n;
+}
 
 #define CRF_COLOUR 18	/* no difference to be seen */
 #define CRF_SINGLE 0	/* and depth codes, of more than 8 bits: numbers, not a picture */
@@ -77,13 +373,6 @@ find_bits(const char *path, const struct frame_head *head, unsigned *bits)
 		return -1;
 	*bits = head->type == SAMPLE_UCHAR ? 8 : most == 1023 ? 10 : most == 4095 ? 12 : 16;
 	return 0;
-}
-
-/* Index of these bits in lists of 8, 10, 12 and 16. */
-static size_t
-bits_index(unsigned bits)
-{
-	return bits == 16 ? 3 : (bits - 8) / 2;
 }
 
 /* Is it a picture to look at: did shade draw it, or has it no key of numbers that samples code? */
@@ -165,7 +454,8 @@ check_container(const char *path, int coding)
 static int
 find_format(const char *path, const struct wanted *wanted, int coding, struct encoder *encoder)
 {
-	size_t i = bits_index(wanted->bits);
+	/* the index of these bits in lists of 8, 10, 12 and 16 */
+	size_t i = wanted->bits == 16 ? 3 : (wanted->bits - 8) / 2;
 	const char *name = wanted->kind == PIXEL_GREY ? coded[coding].grey[i] :
 	    wanted->kind == PIXEL_YUV ? (i < 3 ? coded[coding].yuv[i] : NULL) :
 	    wanted->channels == 4 ? coded[coding].rgba[i] : coded[coding].rgb[i];
@@ -465,16 +755,12 @@ largest(const struct frame *frame, size_t c)
 {
 	unsigned most = 0;
 
-	for (size_t y = 0; y < frame->head.h; y++) {
-		const void *row = frame_row(frame, c, y);
-
+	for (size_t y = 0; y < frame->head.h; y++)
 		for (size_t x = 0; x < frame->head.w; x++) {
-			unsigned v = frame->head.type == SAMPLE_USHORT ?
-			    ((const uint16_t *)row)[x] : ((const uint8_t *)row)[x];
+			unsigned v = (unsigned)frame_sample(frame, c, y, x);
 
 			most = v > most ? v : most;
 		}
-	}
 	return most;
 }
 
@@ -690,14 +976,11 @@ put(struct saver *saver, const struct frame *frame)
 static int
 video_save(struct saver *saver, const struct frame *frame)
 {
-	struct writing *writing;
 	int status = saver->state ? 0 : begin(saver, &frame->head);
 
 	if (status == 0)
 		status = put(saver, frame);
-	writing = saver->state;
-	if (writing)
-		writing->failed = writing->failed || status < 0;
+	((struct writing *)saver->state)->failed |= status < 0;
 	return status;
 }
 
