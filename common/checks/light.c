@@ -214,8 +214,8 @@ is_plateau(const struct saturation *saturation, const struct saturation_ends *en
 		fullest = n[i] > fullest ? n[i] : fullest;
 		occur += n[i] > 0;
 	}
-	return (occur >= PLATEAU_OCCUR || ends->levels >= PLATEAU_LEVELS) && n[0] >= PLATEAU_LEAST &&
-	    n[0] > PLATEAU_OVER_TROUGH * ends->bottom.n[0] &&
+	return (occur >= PLATEAU_OCCUR || ends->levels >= PLATEAU_LEVELS) &&
+	    n[0] >= PLATEAU_LEAST && n[0] > PLATEAU_OVER_TROUGH * ends->bottom.n[0] &&
 	    (double)n[0] >= share * (double)saturation->samples &&
 	    (double)n[0] > PLATEAU_RATIO * (double)fullest;
 }
@@ -252,8 +252,8 @@ saturation_judge(const struct check_facts *facts, const struct check_sample *sam
 		double most = saturation.type == SAMPLE_FLOAT ? (double)all.most : top.value;
 
 		return check_fire(line, NULL, "about %.0f %% of the fringe images' samples are "
-		    "exactly %.9g, and none is above: if the camera saturates there give --max-value %.9g",
-		    100.0 * top.n[0] / (double)saturation.samples, most, most);
+		    "exactly %.9g, and none is above: if the camera saturates there give "
+		    "--max-value %.9g", 100.0 * top.n[0] / (double)saturation.samples, most, most);
 	}
 	return false;
 }

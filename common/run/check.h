@@ -292,7 +292,7 @@ enum check_looks {
 	CHECK_SECOND = 4,	/* of second inputs */
 	CHECK_FIRST = 8,	/* what it looks for cannot change: the first frame of each plan
 				 * that is not `undecided` */
-	CHECK_RESULTS = 16	/* at facts that a flow knows when a result is complete, at no rows */
+	CHECK_RESULTS = 16	/* at facts that a flow knows of a complete result, at no rows */
 };
 
 /* Names of checks, ended by NULL. */
