@@ -250,7 +250,12 @@ stale() {
 	[[ $output == *"is in use by host elsewhere, process 1: only elsewhere knows whether its process 1 has ended: if so, remove $PWD/out/batch/lock" ]]
 	: >out/batch/lock
 	run -1 fringebatch --engine local recipe.mk
-	[[ $output == *"a lock that is empty: if no fringebatch runs there, remove $PWD/out/batch/lock" ]]
+	[[ $output == *"a lock that names nobody: if no fringebatch runs there, remove $PWD/out/batch/lock" ]]
+	rm out/batch/lock
+	mkdir out/batch/lock
+	fails 1 "$PWD/out/batch/lock: cannot be read: " fringebatch --engine local recipe.mk
+	silent ls -A out/batch/lock
+	rmdir out/batch/lock
 	echo "$(hostname) 1 99999" >out/batch/lock
 	mkdir bin
 	printf '#!/bin/sh\necho "slurm_load_jobs error: Unable to contact slurm controller" >&2; exit 1\n' >bin/squeue
