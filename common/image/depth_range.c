@@ -132,7 +132,7 @@ hole_value_judge(struct hole_value *hole, const struct frame *frame, size_t chan
 		snprintf(others, sizeof(others), "go from %.4g to %.4g", bottom, top);
 	else
 		snprintf(others, sizeof(others), "are %.4g", top);
-	warn(NULL, "%.2g %% of the depths are exactly %g, and the others %s: are these holes? "
+	warn(NULL, "%.3g %% of the depths are exactly %g, and the others %s: are these holes? "
 	    "framecat --invalid %g makes them so%s", 100 * (double)n / (double)ends.n,
 	    (double)value, others, (double)value,
 	    value == 0 ? "; if 0 is a plane behind, framecat --set z_axis=towards says so" : "");

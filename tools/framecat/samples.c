@@ -393,7 +393,7 @@ holes_warn(const struct frame *frame, const struct encoding *encoding)
 		if (seen.missing < HOLE_SHARE * seen.pixels ||
 		    seen.zeros < HOLE_SHARE * (seen.pixels - seen.missing))
 			continue;
-		warn("--as", "%.2g %% of channel %s are NaN and become 0, as %.2g %% do that are "
+		warn("--as", "%.3g %% of channel %s are NaN and become 0, as %.3g %% do that are "
 		    "numbers: --fill V keeps holes apart", 100 * seen.missing / seen.pixels,
 		    frame->head.channel[c], 100 * seen.zeros / seen.pixels);
 		return true;

@@ -369,7 +369,7 @@ put_capture(const struct probe *probe, FILE *to)
 	if (probe->gray.black != SIZE_MAX)
 		put_line("black", probe_name(probe, probe->gray.black), NULL, to);
 	if (probe->chosen && !isinf(probe->saturation))
-		fprintf(to, "saturated: %.2g %% of the pixels with light, at %g\n",
+		fprintf(to, "saturated: %.3g %% of the pixels with light, at %g\n",
 		    100 * probe->saturated, probe->saturation);
 	if (probe->images.sorted)
 		fputs("the files came as text sorts them, 1 10 2, and are taken in the order of "

@@ -428,7 +428,7 @@ plausible_zeros(struct noise *noise, const struct frame_head *head, const char *
 		near += noise->work[i] < FAR * usual;
 	if ((double)near > FEW * (double)zeros)
 		return false;
-	warn(NULL, "%.2g %% of %s are 0, and hardly any near it: if that stands for none, framecat "
+	warn(NULL, "%.3g %% of %s are 0, and hardly any near it: if that stands for none, framecat "
 	    "--invalid 0 makes it NaN; it is filtered as a value", 100 * (double)zeros /
 	    (double)(n + zeros), name);
 	return true;
