@@ -73,6 +73,7 @@ expect(abs(told - share) < 2, told, share)' "$stderr"
 	[ "$(wc -l <<<"$stderr")" -eq 2 ]
 	[[ $stderr == "phasewrap: measurement 6: the period 40 px: image "*"exchanged"*$'\n'"phasewrap: measurement 6: about 2"*"exactly 170"* ]]
 	fails 0 "exactly 170" phasewrap --no-check steps -n 6 -p 40 f.nrrd -o null:
+	phasewrap -v --no-check steps -n 6 -p 40 f.nrrd -o null: 2>&1 | has "give --max-value 170 (--no-check saturation)"
 	silent phasewrap --no-check steps --no-check saturation -n 6 -p 40 f.nrrd -o null:
 	fails 0 "exchanged" fringepipe --no-check saturation phasewrap -n 6 -p 40 f.nrrd , framecat -o null:
 	silent phasewrap -q -n 6 -p 40 f.nrrd -o null:

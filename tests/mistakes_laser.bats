@@ -46,7 +46,7 @@ write_frames("lamp.nrrd", [Frame(np.rint(p + np.random.default_rng(1).normal(0, 
 x = np.arange(2000) % 25
 p = np.random.default_rng(1).normal(0, 1, (2000, 2000)) + np.where(x < 6, 200, 20)
 write_frames("many.nrrd", Frame(np.rint(p).astype("u1")))'
-	right timeout 20 steger many.nrrd -o x.nrrd
+	right timeout 60 steger many.nrrd -o x.nrrd
 }
 
 @test "mistakes: steger's threshold of other levels, its rows of a line along them, and pictures of something else" {

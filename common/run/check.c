@@ -250,7 +250,7 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 	bool verbose = link->run.verbose, fires[checks->n + 1], silent[checks->n + 1];
 	struct check_line line[checks->n + 1];
 	size_t printed = 0, i;
-	char where[40];
+	char where[40], name[80] = "";
 
 	check_sample_mask(sample);
 	memset(fires, 0, sizeof(fires));
@@ -280,11 +280,13 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 		/* "measurement 6" of a stage that gathers, or whose input comes from one */
 		snprintf(where, sizeof(where), "%s %zu", losses_word(link->run.chain),
 		    sample->number);
+		if (verbose)
+			snprintf(name, sizeof(name), " (--no-check %s)", checks->check[i]->name);
 		if (sample->number == 0)
-			warn(*line[i].object ? line[i].object : NULL, "%s", line[i].text);
+			warn(*line[i].object ? line[i].object : NULL, "%s%s", line[i].text, name);
 		else
-			warn(where, "%s%s%s", line[i].object, *line[i].object ? ": " : "",
-			    line[i].text);
+			warn(where, "%s%s%s%s", line[i].object, *line[i].object ? ": " : "",
+			    line[i].text, name);
 		checks->state[i].fired = true;
 		fires[i] = false;
 		printed++;
