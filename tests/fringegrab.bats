@@ -58,8 +58,9 @@ expect(2 < (frames[0].pixels - frames[1].pixels).std() < 6)	# of 6 levels, over 
 @test "fringegrab: -n 0 ends by an interruption, with whole frames; commands take pictures, by arguments alone" {
 	start_screen 640x160
 	start_camera
-	interruptible fringegrab -q --camera 127.0.0.1 --trigger software -n 0 -o all.nrrd 3>&- 8>&- &
-	sleep 2
+	interruptible fringegrab -q --camera 127.0.0.1 --trigger software -n 0 >all.nrrd 3>&- 8>&- &
+	two_frames() { [ "$(grep -ao NRRD000 all.nrrd | wc -l)" -ge 2 ]; }
+	eventually 30 two_frames
 	kill -INT $!
 	wait $!
 	frameinfo all.nrrd | has '^frame 1'
