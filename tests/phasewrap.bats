@@ -512,7 +512,7 @@ save("eight", np.minimum(np.rint(i), 255))'
 	silent phasewrap -n 4 once.nrrd -o out.nrrd
 	for name in keyed whole "--max-value 4095 12"; do	# only what is so: pixels are lost
 		# shellcheck disable=SC2086
-		fails 0 "lost to saturation alone" phasewrap -n 4 $name.nrrd -o out.nrrd
+		fails 0 "lost to saturation" phasewrap -n 4 $name.nrrd -o out.nrrd
 	done
 	silent phasewrap -n 4 -q 12.nrrd -o out.nrrd
 }

@@ -455,13 +455,16 @@ int
 calib_get_pair(const char *path, const struct number_file *numbers, const char *names,
     const char *what, double out[2])
 {
+	const struct number_file_entry *entry = find(numbers, names);
+
 	out[0] = out[1] = 0;
-	if (!find(numbers, names))
+	/* the first name that the file has counts: others may be of a part of the image */
+	if (!entry)
 		return 0;
-	if (calib_get(path, numbers, names, what, 2, out) < 0)
+	if (calib_get(path, numbers, entry->name, what, 2, out) < 0)
 		return -1;
 	return out[0] >= 0 && out[1] >= 0 ? 0 : fail(path, "%s: expected %s, found %g %g",
-	    find(numbers, names)->name, what, out[0], out[1]);
+	    entry->name, what, out[0], out[1]);
 }
 
 static bool
