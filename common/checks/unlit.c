@@ -16,7 +16,7 @@
 #include "fringe/phase_steps.h"
 
 #define UNLIT_PIXELS 512	/* sampled, about */
-#define NO_FRINGES_PIXELS 192
+#define NO_FRINGES_PIXELS 256
 #define NEIGHBOUR_PX 3		/* cameras mix colours of the next ones */
 #define MIN_PIXELS 100		/* with a phase, from which on a share tells something */
 #define MIN_UNLIT_SHARE 0.05	/* of the pixels that have a phase */
