@@ -64,12 +64,6 @@ interruptible() {
 	exec env --default-signal=INT,HUP "$@"
 }
 
-# Aravis' camera goes on sending to the program before if the next one starts within one of its turns.
-fringegrab() {
-	sleep 1
-	command fringegrab "$@"
-}
-
 # start_camera [CONDITION ...]: the camera of tests/virtual_camera.c, which sees the screen; sets camera_pid.
 start_camera() {
 	if [ ! -x virtual_camera ]; then

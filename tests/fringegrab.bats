@@ -7,6 +7,7 @@ load acquire
 	start_screen 640x160
 	start_camera noise=0
 	for format in Mono8 Mono12 Mono12Packed Mono12p Mono16; do
+		sleep 1	# the emulated camera may go on sending to the program before
 		silent fringegrab -q --camera 127.0.0.1 --format "$format" -n 2 --exposure 5 --trigger software -o "$format.nrrd"
 	done
 	py '
