@@ -151,7 +151,7 @@ for name in "set", "float":
 	done
 }
 
-@test "fit_residual: 3 % of the lit pixels lost to saturation are said without -v, once; fewer are not" {
+@test "fit_residual: 3 % of the pixels lost to saturation are said without -v, once; fewer are not" {
 	py '
 x = np.arange(200.)[None, :] * np.ones((150, 1))
 def save(name, part, white=0.):

@@ -274,9 +274,9 @@ const struct check check_saturation = {
 #define CLIPPED_PIXELS 2048	/* looked at first, about; a good one costs a look at its phase */
 #define CLIPPED_LEAST 20	/* of those lost, from which on a share tells something */
 #define CLIPPED_SHARE 0.03	/* of those that pass all other limits */
-#define CLIPPED_NEAR 0.5	/* of that share, in sampled rows: all pixels are counted; */
-#define CLIPPED_COUNTS 16	/* frames of a run that are counted in vain; then this fires, */
-#define CLIPPED_SAMPLED 2.0	/* times the share in sampled rows */
+#define CLIPPED_NEAR 0.5	/* of that share in sampled rows: all pixels are counted, */
+#define CLIPPED_COUNTS 16	/* but in so many frames of a run only, as it takes time; then */
+#define CLIPPED_SAMPLED 2.0	/* times the share fires in sampled rows */
 
 /* Of the pixels that pass all limits but that of saturation. */
 struct clipped {

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "feature/board.h"
 #include "feature/corner.h"
 #include "frame/frame.h"
 

@@ -408,13 +408,18 @@ samples_bytes_left(FILE *file)
 	off_t end;
 	struct stat st;
 
-	if (here < 0 || (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))))
+	if (here < 0)
 		return SIZE_MAX;
-	if (fd >= 0)
+	if (fd >= 0) {
+		if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+			return SIZE_MAX;
 		end = st.st_size;
-	else if (fseeko(file, 0, SEEK_END) < 0 || (end = ftello(file)) < 0 ||
-	    fseeko(file, here, SEEK_SET) < 0)
-		return SIZE_MAX;
+	} else {			/* of memory */
+		fseeko(file, 0, SEEK_END);
+		end = ftello(file);
+		if (end < 0 || fseeko(file, here, SEEK_SET) < 0)
+			return SIZE_MAX;
+	}
 	return end < here ? 0 : (size_t)(end - here);	/* a head may point beyond the end */
 }
 

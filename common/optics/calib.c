@@ -444,10 +444,10 @@ calib_get(const char *path, const struct number_file *numbers, const char *names
 			    i + 1);
 	}
 	while ((other = find_next(numbers, &names)))
-		if (other->n != expected || memcmp(out, numbers->v + other->first,
-		    expected * sizeof(*out)) != 0)
-			return fail(path, "%s and %s are two names of %s, and their values differ",
-			    entry->name, other->name, what);
+		for (size_t i = 0; i < expected; i++)
+			if (other->n != expected || numbers->v[other->first + i] != out[i])
+				return fail(path, "%s and %s are two names of %s, and their values "
+				    "differ", entry->name, other->name, what);
 	return number_file_check_size(path, numbers, entry);
 }
 

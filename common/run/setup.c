@@ -19,7 +19,7 @@
 #include "run/sampler.h"
 #include "run/second_input.h"
 
-#define SET(field) offsetof(struct runner_options, field)
+#define RUNNER_AT(field) offsetof(struct runner_options, field)
 
 /* A machine cannot have any number: each takes a stack and one of the system's processes. */
 #define MOST_THREADS 1024
@@ -27,39 +27,39 @@
 static const char *const help_words[] = { [HELP_USUAL] = "usual", [HELP_ALL] = "all", NULL };
 
 const struct opt setup_options[] = {
-	{ 'o', "output", "FILE", OPT_FILE, SET(output), NULL, 0, 0, NULL,
+	{ 'o', "output", "FILE", OPT_FILE, RUNNER_AT(output), NULL, 0, 0, NULL,
 	    "write there, format by suffix; %04d numbers frames; a folder takes them all", NULL },
-	{ 'f', "force", NULL, OPT_FLAG, SET(force), NULL, 0, 0, NULL,
+	{ 'f', "force", NULL, OPT_FLAG, RUNNER_AT(force), NULL, 0, 0, NULL,
 	    "write into a folder that is not empty", NULL },
-	{ 'j', "threads", "N", OPT_INTEGER, SET(threads), NULL, 1, MOST_THREADS, NULL,
+	{ 'j', "threads", "N", OPT_INTEGER, RUNNER_AT(threads), NULL, 1, MOST_THREADS, NULL,
 	    "threads to use; all cores if not given", NULL },
-	{ 'd', "device", "NAME", OPT_TEXT, SET(device), NULL, 0, 0, NULL,
+	{ 'd', "device", "NAME", OPT_TEXT, RUNNER_AT(device), NULL, 0, 0, NULL,
 	    "where to compute: cpu, gpu, gpu:N, gpu:NAME or auto [auto]", NULL },
-	{ 0, "valid", "FILE", OPT_FRAME, SET(valid), NULL, 0, 0, NULL,
+	{ 0, "valid", "FILE", OPT_FRAME, RUNNER_AT(valid), NULL, 0, 0, NULL,
 	    "mask of the frames that are read: pixels that are 0 there become NaN", NULL },
-	{ 0, "raw", "WxH,FORMAT", OPT_TEXT, SET(raw), NULL, 0, 0, NULL,
+	{ 0, "raw", "WxH,FORMAT", OPT_TEXT, RUNNER_AT(raw), NULL, 0, 0, NULL,
 	    "files are samples without a head: gray, gray10le, bayer_rggb8, ...", NULL },
-	{ 0, "follow", NULL, OPT_FLAG, SET(follow), NULL, 0, 0, NULL,
+	{ 0, "follow", NULL, OPT_FLAG, RUNNER_AT(follow), NULL, 0, 0, NULL,
 	    "go on with the images that come into a folder", NULL },
-	{ 0, "idle", "S", OPT_NUMBER, SET(idle), NULL, 0.001, 1e9, "s",
+	{ 0, "idle", "S", OPT_NUMBER, RUNNER_AT(idle), NULL, 0.001, 1e9, "s",
 	    "end --follow when nothing comes for so long", NULL },
-	{ 0, "keep-going", NULL, OPT_FLAG, SET(keep_going), NULL, 0, 0, NULL,
+	{ 0, "keep-going", NULL, OPT_FLAG, RUNNER_AT(keep_going), NULL, 0, 0, NULL,
 	    "a bad image costs its measurement alone; exit status 1 at the end", NULL },
-	{ 0, "strict", NULL, OPT_FLAG, SET(strict), NULL, 0, 0, NULL,
+	{ 0, "strict", NULL, OPT_FLAG, RUNNER_AT(strict), NULL, 0, 0, NULL,
 	    "a warning makes the exit status 1, and that of framecmp 2", NULL },
-	{ 'v', "verbose", NULL, OPT_FLAG, SET(verbose), NULL, 0, 0, NULL,
+	{ 'v', "verbose", NULL, OPT_FLAG, RUNNER_AT(verbose), NULL, 0, 0, NULL,
 	    "say what is done", NULL },
-	{ 'q', "quiet", NULL, OPT_FLAG, SET(quiet), NULL, 0, 0, NULL,
+	{ 'q', "quiet", NULL, OPT_FLAG, RUNNER_AT(quiet), NULL, 0, 0, NULL,
 	    "no warnings, no progress line", NULL },
-	{ 0, "no-check", "NAME", OPT_TEXTS, SET(no_check), NULL, 0, 0, NULL,
+	{ 0, "no-check", "NAME", OPT_TEXTS, RUNNER_AT(no_check), NULL, 0, 0, NULL,
 	    "leave out a check of checks(7), repeatable; an unknown name lists them", NULL },
-	{ 0, "no-sync", NULL, OPT_FLAG, SET(no_sync), NULL, 0, 0, NULL,
+	{ 0, "no-sync", NULL, OPT_FLAG, RUNNER_AT(no_sync), NULL, 0, 0, NULL,
 	    "leave when files get to the disk to the system, for scratch", NULL },
-	{ 'h', "help", "[=all]", OPT_WORD, SET(help), NULL, 0, 0, NULL,
+	{ 'h', "help", "[=all]", OPT_WORD, RUNNER_AT(help), NULL, 0, 0, NULL,
 	    "print the usual options; =all: every option", help_words },
-	{ 'V', "version", NULL, OPT_FLAG, SET(version), NULL, 0, 0, NULL, "print the version",
+	{ 'V', "version", NULL, OPT_FLAG, RUNNER_AT(version), NULL, 0, 0, NULL, "print the version",
 	    NULL },
-	{ 0, "words", NULL, OPT_FLAG, SET(words), NULL, 0, 0, NULL,
+	{ 0, "words", NULL, OPT_FLAG, RUNNER_AT(words), NULL, 0, 0, NULL,
 	    "print the option words, for shell completion", NULL },
 	{ 0 },
 };
