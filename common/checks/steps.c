@@ -59,7 +59,7 @@ check_wave(const struct capture_fringe *fringe, const struct phase_shift_fit *fi
 	rise[0] = 0;
 	for (size_t k = 1; k < fringe->n; k++) {
 		rise[k] = (double)frame_sample(frame, fringe->plane[k], i, x) - first;
-		mean += rise[k] / (double)fringe->n;
+		mean += left ? rise[k] / (double)fringe->n : 0;
 		wave.cosine += rise[k] * (double)fit->weights[k].c;
 		wave.sine += rise[k] * (double)fit->weights[k].s;
 	}
@@ -85,9 +85,8 @@ check_wave(const struct capture_fringe *fringe, const struct phase_shift_fit *fi
 /* The pixels of a frame that are looked at. */
 struct fit_check {
 	struct check_grid grid;
-	size_t planes;
 	const struct check_rows *rows;
-	float *sample;		/* [pixel][plane] */
+	float *sample;		/* [pixel][image of the set] */
 	float *work;		/* for the fits */
 	float least_amplitude;	/* below which a pixel is unlit */
 	float max_value;	/* saturated pixels do not count */
@@ -115,47 +114,33 @@ take_pixels(const struct fit_check *check, const struct capture_fringe *fringe)
 	for (size_t i = 0; i < check->grid.rows; i++)
 		for (size_t k = 0; k < fringe->n; k++) {
 			size_t c = fringe->plane[k], x = check_grid_shift(&check->grid, i);
-			float *to = check->sample + i * check->grid.columns * check->planes + c;
+			float *to = check->sample + i * check->grid.columns * fringe->n + k;
 
 			for (size_t column = 0; column < check->grid.columns; column++) {
 				*to = x < frame->head.w ? frame_sample(frame, c, i, x) : NAN;
-				to += check->planes;
+				to += fringe->n;
 				x += check->grid.step;
 			}
 		}
 }
 
-/* A pixel's values less their mean, and the mean of their squares; 0 where it does not count. */
+/* A pixel's n values become those less their mean. The mean of their squares; 0 where the pixel
+ * does not count. */
 static float
-centre(const float *sample, const struct capture_fringe *fringe, float max_value, float *v)
+centre(float *v, size_t n, float max_value)
 {
 	float mean = 0, square = 0;
 
-	for (size_t i = 0; i < fringe->n; i++) {
-		float value = sample[fringe->plane[i]];
-
-		if (!(value < max_value) || !(value > -INFINITY))
+	for (size_t i = 0; i < n; i++) {
+		if (!(v[i] < max_value) || !(v[i] > -INFINITY))
 			return 0;
-		mean += value / (float)fringe->n;
-		v[i] = value;
+		mean += v[i] / (float)n;
 	}
-	for (size_t i = 0; i < fringe->n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		v[i] -= mean;
 		square += v[i] * v[i];
 	}
-	return square / (float)fringe->n;
-}
-
-/* A pixel's values less their mean, divided by their root mean square. */
-static void
-take_unit(const struct fit_check *check, const struct capture_fringe *fringe,
-    size_t pixel, float *v)
-{
-	float size = sqrtf(check->work[pixel]);
-
-	centre(check->sample + pixel * check->planes, fringe, check->max_value, v);
-	for (size_t i = 0; i < fringe->n; i++)
-		v[i] /= size;
+	return square / (float)n;
 }
 
 static void
@@ -166,26 +151,29 @@ add_gram(double *gram, const float *v, double weight, size_t n)
 			gram[i * n + j] += weight * (double)v[i] * (double)v[j];
 }
 
-/* The Gram matrix of the pixels with fringes, and how many they are; work becomes 0 for others. */
+/* The Gram matrix of the pixels with fringes, and how many they are. Their values become those less
+ * their mean, divided by their root mean square; work becomes 0 for others. */
 static size_t
 select_pixels(const struct fit_check *check, const struct capture_fringe *fringe,
     double *gram)
 {
 	size_t pixels = count_pixels(check), n = fringe->n, used = 0;
-	float v[STEP_FIT_MOST], least;
+	float least;
 
 	for (size_t p = 0; p < pixels; p++)
-		check->work[p] = centre(check->sample + p * check->planes, fringe, check->max_value,
-		    v);
+		check->work[p] = centre(check->sample + p * n, n, check->max_value);
 	least = fmaxf(step_fit_lit_square(check->work, pixels),
 	    check->least_amplitude * check->least_amplitude / 2);
 	memset(gram, 0, n * n * sizeof(*gram));
 	for (size_t p = 0; p < pixels; p++) {
+		float size = sqrtf(check->work[p]), *v = check->sample + p * n;
+
 		if (!(check->work[p] > 0) || !(check->work[p] >= least)) {
 			check->work[p] = 0;
 			continue;
 		}
-		take_unit(check, fringe, p, v);
+		for (size_t i = 0; i < n; i++)
+			v[i] /= size;
 		add_gram(gram, v, 1, n);
 		used++;
 	}
@@ -201,23 +189,19 @@ weigh_phases(const struct fit_check *check, const struct capture_fringe *fringe,
 {
 	size_t pixels = count_pixels(check), n = fringe->n, count[SECTORS] = { 0 };
 	struct step_plane plane = step_plane_find(gram, n);
-	float v[STEP_FIT_MOST];
+	const float *v = check->sample;
 
 	for (size_t p = 0; p < pixels; p++)
-		if (check->work[p] > 0) {
-			take_unit(check, fringe, p, v);
-			count[(size_t)(step_plane_turns(&plane, v) * SECTORS)]++;
-		}
+		if (check->work[p] > 0)
+			count[(size_t)(step_plane_turns(&plane, v + p * n) * SECTORS)]++;
 	for (size_t i = 0; i < SECTORS; i++)
 		if (count[i] < MIN_SECTOR_PIXELS)
 			return false;
 	memset(gram, 0, n * n * sizeof(*gram));
 	for (size_t p = 0; p < pixels; p++)
-		if (check->work[p] > 0) {
-			take_unit(check, fringe, p, v);
-			add_gram(gram, v, (double)used / (SECTORS *
-			    (double)count[(size_t)(step_plane_turns(&plane, v) * SECTORS)]), n);
-		}
+		if (check->work[p] > 0)
+			add_gram(gram, v + p * n, (double)used / (SECTORS * (double)count[(size_t)
+			    (step_plane_turns(&plane, v + p * n) * SECTORS)]), n);
 	return true;
 }
 
@@ -236,14 +220,10 @@ find_odd_image(const struct fit_check *check, const struct capture_fringe *fring
 	double mean[STEP_FIT_MOST] = { 0 }, rest[STEP_FIT_MOST * STEP_FIT_MOST];
 	double shift_rad[STEP_FIT_MOST];
 	size_t pixels = count_pixels(check), n = fringe->n, odd = 0, m = 0;
-	float v[STEP_FIT_MOST];
 
 	for (size_t p = 0; p < pixels; p++)
-		if (check->work[p] > 0) {
-			take_unit(check, fringe, p, v);
-			for (size_t i = 0; i < n; i++)
-				mean[i] += (double)v[i] / (double)used;
-		}
+		for (size_t i = 0; check->work[p] > 0 && i < n; i++)
+			mean[i] += (double)check->sample[p * n + i] / (double)used;
 	for (size_t i = 1; i < n; i++)
 		if (fabs(mean[i]) > fabs(mean[odd]))
 			odd = i;
@@ -409,7 +389,7 @@ steps_judge(const struct check_facts *facts, const struct check_sample *sample,
 {
 	const struct frame_head *head = &sample->in.frame.head;
 	struct image_names names = image_names_sampled(facts, sample);
-	struct fit_check check = { .rows = &sample->in, .planes = head->c, .notes = line->notes,
+	struct fit_check check = { .rows = &sample->in, .notes = line->notes,
 		.grid = check_grid(&sample->in, FIT_PIXELS), .max_value = (float)facts->max_value,
 		.least_amplitude = (float)facts->min_amplitude };
 	size_t pixels = count_pixels(&check);
@@ -417,8 +397,8 @@ steps_judge(const struct check_facts *facts, const struct check_sample *sample,
 
 	if (head->type != SAMPLE_FLOAT)	/* fewer grey levels do not tell fringes from noise */
 		check.least_amplitude = fmaxf(check.least_amplitude, 2);
-	check.sample = must_resize(NULL, pixels * (check.planes + 1), sizeof(*check.sample));
-	check.work = check.sample + pixels * check.planes;
+	check.sample = must_resize(NULL, pixels * (head->c + 1), sizeof(*check.sample));
+	check.work = check.sample + pixels * head->c;
 	fires = judge_sets(&check, facts->captures, &names, line);
 	free(check.sample);
 	return fires;
