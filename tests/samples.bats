@@ -5,7 +5,7 @@ load helpers
 setup_file() {
 	built=$BATS_FILE_TMPDIR/built
 	mkdir "$built"
-	make -s -j2 -C "$top/samples" OUT="$built" BIN="$(dirname "$(command -v fringepipe)")" table >"$built/table.txt"
+	make -s -j2 -C "$top/samples" OUT="$built" BIN="$(dirname "$(command -v fringepipe)")" all table >"$built/table.txt"
 }
 
 setup() {
