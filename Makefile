@@ -10,7 +10,8 @@ VERSION := 0.1
 COMMIT := $(shell [ "$$(git rev-parse --show-toplevel 2>/dev/null)" = "$(CURDIR)" ] && git describe --always --dirty --abbrev=10)
 PREFIX ?= /usr/local
 CC := gcc
-OBJCOPY ?= objcopy
+# that of the compiler's target
+OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
 PKG_CONFIG ?= pkg-config
 comma := ,
 # SAN=address,undefined or SAN=thread: sanitizers

@@ -24,7 +24,7 @@ tsan:  ## run chains of many stages under ThreadSanitizer (clang)
 	SHARE=$(SHARE) FRINGEPIPE_BIN=$(CURDIR)/build-thread/bin-stages tests/nightly/tsan
 
 arm:
-	PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig $(MAKE) GPU=0 CC=$(CROSS)gcc OBJCOPY=$(CROSS)objcopy AR=$(CROSS)ar LEVELS=plain \
+	PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig $(MAKE) GPU=0 CC=$(CROSS)gcc \
 		BUILD=build-arm BIN=$(ARM) all
 
 determinism: all arm  ## the same bytes over threads, levels, bands, pipes, devices, and on aarch64 (qemu-user)

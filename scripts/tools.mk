@@ -19,7 +19,7 @@ define tool_object
 $(BUILD)/stages/$1.o: $(call objects_of,$1) $(BUILD)/flags.list $(BUILD)/stages/$1.list
 	@mkdir -p $$(@D)
 	$$(CC) -r -nostdlib -o $$@ $$(filter %.o,$$^)
-	$(OBJCOPY) --keep-global-symbol=stage_$1 $$@
+	$$(OBJCOPY) --keep-global-symbol=stage_$1 $$@
 endef
 define tool_rules
 $(call objects_of,$1): CPPFLAGS += $(call cflags,$1)
