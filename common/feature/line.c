@@ -1123,17 +1123,15 @@ line_strongest(struct line_finder *finder, struct run *run, const struct line_im
     double *response)
 {
 	struct line_pass pass = { .finder = finder, .image = image };
-	float strongest = 0;
 	int status;
 
+	*response = 0;
 	make_image(finder, run, image);
 	pass.strongest = must_alloc(finder->tiles_y, sizeof(*pass.strongest));
 	choose_tiles(finder, true);
 	status = all_rows(&pass, run, search);
-	/* in float and without fmax: GCC 12 for aarch64 has an internal error in a loop of the two */
-	for (size_t i = 0; i < finder->tiles_y; i++)
-		strongest = pass.strongest[i] > strongest ? pass.strongest[i] : strongest;
-	*response = (double)strongest;
+	for (size_t i = 0; i < finder->tiles_y; i++)	/* an fmax crashes GCC 12 for aarch64 */
+		*response = pass.strongest[i] > *response ? pass.strongest[i] : *response;
 	free(pass.strongest);
 	return status;
 }
