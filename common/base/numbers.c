@@ -7,10 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 /*

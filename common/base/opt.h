@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/numbers.h"

@@ -2,12 +2,9 @@
 #include "camera/camera.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "io/command_file.h"

@@ -6,8 +6,6 @@
 #ifndef CAMERA_H
 #define CAMERA_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "base/opt.h"

@@ -2,8 +2,6 @@
 #ifndef IMAGE_NAMES_H
 #define IMAGE_NAMES_H
 
-#include <stdbool.h>
-
 #include "frame/frame.h"
 #include "run/check.h"
 

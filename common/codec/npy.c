@@ -9,10 +9,6 @@
 #define _GNU_SOURCE
 #include "io/codec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "frame/pixel_store.h"

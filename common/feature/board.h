@@ -10,9 +10,6 @@
 #ifndef BOARD_H
 #define BOARD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "feature/corner.h"
 #include "frame/frame.h"
 

@@ -6,10 +6,7 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/linear.h"
 #include "base/numbers.h"

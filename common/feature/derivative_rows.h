@@ -6,8 +6,6 @@
 #ifndef DERIVATIVE_ROWS_H
 #define DERIVATIVE_ROWS_H
 
-#include <stdbool.h>
-
 #include "base/cpu_level.h"
 #include "feature/corner.h"
 

@@ -2,8 +2,6 @@
 #ifndef LINE_H
 #define LINE_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/cpu_level.h"

@@ -2,9 +2,6 @@
 #ifndef FRAME_H
 #define FRAME_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "frame/head.h"

@@ -3,10 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 const char *

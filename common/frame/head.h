@@ -2,8 +2,6 @@
 #ifndef HEAD_H
 #define HEAD_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "frame/meta.h"

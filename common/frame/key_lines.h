@@ -2,7 +2,6 @@
 #ifndef KEY_LINES_H
 #define KEY_LINES_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "frame/frame.h"

@@ -8,7 +8,6 @@
 #define META_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/numbers.h"
 

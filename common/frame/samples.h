@@ -2,8 +2,6 @@
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "frame/frame.h"

@@ -7,13 +7,9 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
 #include "base/opt.h"
 #include "base/process.h"
 #include "base/text.h"

@@ -3,7 +3,6 @@
 #define CAPTURE_SET_H
 
 #include <limits.h>
-#include <stdbool.h>
 
 #include "fringe/manifest.h"
 

@@ -4,12 +4,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/safe_file.h"
 #include "io/source.h"

@@ -8,10 +8,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "run/run.h"
 

@@ -2,8 +2,6 @@
 #ifndef PATTERNS_H
 #define PATTERNS_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/numbers.h"

@@ -5,9 +5,6 @@
 #ifndef PHASE_NOISE_H
 #define PHASE_NOISE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/opt.h"
 #include "frame/frame.h"
 #include "fringe/phase_noise.px.h"

@@ -2,8 +2,6 @@
 #ifndef PHASE_STEPS_H
 #define PHASE_STEPS_H
 
-#include <stddef.h>
-
 #include "frame/meta.h"
 #include "fringe/capture_set.h"
 

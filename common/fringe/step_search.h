@@ -2,9 +2,6 @@
 #ifndef STEP_SEARCH_H
 #define STEP_SEARCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "fringe/capture_set.h"
 #include "fringe/phase_steps.h"
 

@@ -3,8 +3,6 @@
 #define VULKAN_H
 
 #include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <volk.h>
 
 #include "gpu/gpu.h"

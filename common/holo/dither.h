@@ -2,9 +2,6 @@
 #ifndef DITHER_H
 #define DITHER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/px.h"
 #include "frame/meta.h"
 

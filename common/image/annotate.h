@@ -2,10 +2,6 @@
 #ifndef ANNOTATE_H
 #define ANNOTATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/numbers.h"
 #include "frame/frame.h"
 #include "frame/head.h"

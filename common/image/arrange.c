@@ -5,8 +5,6 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/process.h"
 

@@ -2,8 +2,6 @@
 #ifndef COLORMAP_H
 #define COLORMAP_H
 
-#include <stddef.h>
-
 #include "base/numbers.h"
 
 enum colormap {

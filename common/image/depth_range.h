@@ -2,8 +2,6 @@
 #ifndef DEPTH_RANGE_H
 #define DEPTH_RANGE_H
 
-#include <stdbool.h>
-
 #include "frame/frame.h"
 #include "run/run.h"
 

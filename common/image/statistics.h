@@ -2,8 +2,6 @@
 #ifndef STATISTICS_H
 #define STATISTICS_H
 
-#include <stddef.h>
-
 #include "run/stage.h"
 
 /* ---- the pixels that checks look at: every step-th one of every step-th row ---- */

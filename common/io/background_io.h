@@ -2,8 +2,6 @@
 #ifndef BACKGROUND_IO_H
 #define BACKGROUND_IO_H
 
-#include <stdbool.h>
-
 #include "base/thread_pool.h"
 #include "frame/frame.h"
 #include "io/source.h"

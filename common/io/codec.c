@@ -3,12 +3,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/key_lines.h"

@@ -8,15 +8,12 @@
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/key_lines.h"

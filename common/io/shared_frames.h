@@ -3,8 +3,6 @@
 #define SHARED_FRAMES_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "frame/frame.h"

@@ -3,13 +3,9 @@
 #include "io/source.h"
 
 #include <fcntl.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/file_list.h"
 #include "io/nrrd.h"

@@ -7,11 +7,8 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/text.h"

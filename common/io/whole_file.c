@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <libdeflate.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

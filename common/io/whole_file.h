@@ -2,8 +2,6 @@
 #ifndef WHOLE_FILE_H
 #define WHOLE_FILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "frame/samples.h"

@@ -2,9 +2,6 @@
 #ifndef MESH_H
 #define MESH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "io/codec.h"

@@ -2,8 +2,6 @@
 #ifndef MESH_FILE_H
 #define MESH_FILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "io/codec.h"

@@ -2,9 +2,6 @@
 #ifndef NEAREST_H
 #define NEAREST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "mesh/mesh.h"
 
 struct nearest;

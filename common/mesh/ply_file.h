@@ -5,8 +5,6 @@
 #ifndef PLY_FILE_H
 #define PLY_FILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "frame/samples.h"

@@ -2,9 +2,6 @@
 #ifndef CALIB_H
 #define CALIB_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "frame/head.h"
 #include "optics/camera_model.h"
 #include "optics/number_file.h"

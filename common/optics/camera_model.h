@@ -2,8 +2,6 @@
 #ifndef CAMERA_MODEL_H
 #define CAMERA_MODEL_H
 
-#include <stdbool.h>
-
 #include "base/linear.h"
 #include "optics/number_file.h"
 

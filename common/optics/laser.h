@@ -5,8 +5,6 @@
 #ifndef LASER_H
 #define LASER_H
 
-#include <stdbool.h>
-
 #include "optics/calib.h"
 #include "run/run.h"
 

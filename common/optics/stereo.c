@@ -5,7 +5,6 @@
 #include "optics/stereo.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,9 +6,6 @@
 #ifndef STEREO_H
 #define STEREO_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "optics/calib.h"
 #include "run/stage.h"
 

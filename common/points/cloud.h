@@ -2,10 +2,6 @@
 #ifndef CLOUD_H
 #define CLOUD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "frame/frame.h"
 #include "points/grid.h"
 #include "run/run.h"

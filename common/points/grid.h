@@ -2,10 +2,6 @@
 #ifndef GRID_H
 #define GRID_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "run/run.h"
 
 /*

@@ -2,9 +2,6 @@
 #ifndef ICP_H
 #define ICP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "points/cloud.h"
 #include "points/ordered_view.h"
 #include "run/run.h"

@@ -2,8 +2,6 @@
 #ifndef ORDERED_VIEW_H
 #define ORDERED_VIEW_H
 
-#include <stdbool.h>
-
 #include "frame/frame.h"
 #include "run/run.h"
 

@@ -2,9 +2,6 @@
 #ifndef VIEWS_H
 #define VIEWS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/opt.h"
 #include "frame/frame.h"
 #include "points/icp.h"

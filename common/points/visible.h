@@ -3,8 +3,6 @@
 #define VISIBLE_H
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "frame/frame.h"
 #include "mesh/raster.h"

@@ -5,11 +5,8 @@
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "gpu/gpu.h"
 #include "io/safe_file.h"

@@ -6,8 +6,6 @@
 #define CHECK_H
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "frame/frame.h"
 

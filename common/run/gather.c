@@ -4,9 +4,6 @@
  */
 #include "run/gather.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/process.h"
 
 /* ---- colour ---- */

@@ -9,9 +9,6 @@
 #ifndef PASSES_H
 #define PASSES_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "frame/frame.h"
 #include "gpu/gpu.h"
 

@@ -2,8 +2,6 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include <stdbool.h>
-
 #include "base/opt.h"
 #include "frame/frame.h"
 #include "io/source.h"

@@ -3,8 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/process.h"
 #include "io/background_io.h"
@@ -575,4 +573,3 @@ frame_mask_result(struct chain *chain, struct frame *frame)
 	chain->result_mask[i] = chain->result_mask[--chain->result_masks];
 	return status;
 }
-

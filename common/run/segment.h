@@ -3,8 +3,6 @@
 #define SEGMENT_H
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/thread_pool.h"
 #include "io/background_io.h"

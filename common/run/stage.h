@@ -13,13 +13,9 @@
 #ifndef STAGE_H
 #define STAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/cpu_level.h"
-#include "base/fail.h"
 #include "base/opt.h"
+#include "base/process.h"
 #include "frame/frame.h"
 #include "run/run.h"
 

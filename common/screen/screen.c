@@ -4,11 +4,8 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/command_file.h"
 #include "io/target.h"

@@ -6,8 +6,6 @@
 #ifndef SCREEN_H
 #define SCREEN_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "frame/frame.h"

@@ -3,8 +3,6 @@
 #define ABSOLUTE_H
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "frame/meta.h"
 #include "unwrap/regions.h"

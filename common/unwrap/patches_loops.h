@@ -2,8 +2,6 @@
 #ifndef PATCHES_LOOPS_H
 #define PATCHES_LOOPS_H
 
-#include <string.h>
-
 #include "unwrap/regions.h"
 
 #define PATCH_LEVELS 4		  /* squares of 2, 4, 8 and 16 pixels */

@@ -3,9 +3,6 @@
 #define REGIONS_H
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "run/stage.h"
 

@@ -4,10 +4,6 @@
  */
 #include "boardfind.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "feature/board.h"
 #include "run/stage.h"
 

@@ -4,10 +4,7 @@
  * of their levels. The line through these variances is fringe/phase_noise.c's.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "fringe/measurement.h"
 #include "fringe/phase_noise.h"
 #include "io/safe_file.h"

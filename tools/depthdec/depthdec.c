@@ -4,12 +4,8 @@
  */
 #include "depthdec.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "image/statistics.h"
 #include "run/passes.h"
 #include "depthdec.block.h"

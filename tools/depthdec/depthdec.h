@@ -2,6 +2,8 @@
 #ifndef DEPTHDEC_H
 #define DEPTHDEC_H
 
+#include <math.h>
+
 #include "holo/depthcode.h"
 #include "image/texture.h"
 #include "run/stage.h"

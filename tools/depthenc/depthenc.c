@@ -7,10 +7,7 @@
 
 #include <float.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "frame/key_lines.h"
 #include "run/passes.h"
 #include "depthenc.block.h"

@@ -7,10 +7,7 @@
 #include "dither3.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "run/passes.h"
 #include "dither3.block.h"
 

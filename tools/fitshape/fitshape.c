@@ -6,8 +6,6 @@
 #include "fitshape.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "checks/checks.h"

@@ -7,12 +7,8 @@
 #include "fourierphase.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "image/statistics.h"
 #include "run/stage.h"
 

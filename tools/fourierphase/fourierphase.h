@@ -3,12 +3,11 @@
 #ifndef FOURIERPHASE_H
 #define FOURIERPHASE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "frame/frame.h"
 #include "frame/pixel_store.h"
 #include "fringe/measurement.h"

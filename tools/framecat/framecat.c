@@ -5,11 +5,6 @@
  */
 #include "framecat.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "frame/meta.h"
 #include "fringe/capture_set.h"
 #include "image/arrange.h"

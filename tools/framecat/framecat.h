@@ -2,6 +2,8 @@
 #ifndef FRAMECAT_H
 #define FRAMECAT_H
 
+#include <math.h>
+
 #include "image/annotate.h"
 #include "image/colormap.h"
 #include "run/stage.h"

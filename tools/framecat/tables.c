@@ -4,11 +4,6 @@
  */
 #include "framecat.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "base/px.h"
 #include "io/source.h"
 

@@ -4,12 +4,8 @@
  */
 #include "framecmp.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "base/text.h"
 #include "image/arrange.h"
 #include "image/depth_range.h"

@@ -2,6 +2,7 @@
 #ifndef FRAMECMP_H
 #define FRAMECMP_H
 
+#include <math.h>
 #include <stdio.h>
 
 #include "points/grid.h"

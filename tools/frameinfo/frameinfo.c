@@ -1,10 +1,7 @@
 /* Prints what frames are, and what is in them: in full for readers, or one line for scripts. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "base/text.h"
 #include "image/statistics.h"
 #include "io/safe_file.h"

@@ -2,6 +2,8 @@
 #ifndef FRAMEPLOT_H
 #define FRAMEPLOT_H
 
+#include <math.h>
+
 #include "image/colormap.h"
 #include "run/stage.h"
 

@@ -2,12 +2,6 @@
  * and the arithmetic of poses. */
 #include "fringecal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
-
 const char *const calib_intrinsics_names[CALIB_INTRINSICS] = { "fx", "fy", "cx", "cy", "k1", "k2",
 	"p1", "p2", "k3", "k4", "k5", "k6" };
 const char *const calib_kind_names[] = { "camera", "projector" };
@@ -226,4 +220,3 @@ calib_pose_compose(const struct calib_pose *a, const struct calib_pose *b, struc
 	}
 	*out = c;
 }
-

@@ -7,9 +7,6 @@
  */
 #include "fringecal.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "run/stage.h"
 
 /* ---- options ---- */

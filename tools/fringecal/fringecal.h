@@ -2,6 +2,7 @@
 #ifndef FRINGECAL_H
 #define FRINGECAL_H
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/cpu_level.h"

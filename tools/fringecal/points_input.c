@@ -4,13 +4,7 @@
  */
 #include "fringecal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "base/numbers.h"
-#include "base/process.h"
 #include "fringe/manifest.h"
 #include "io/source.h"
 #include "unwrap/absolute.h"

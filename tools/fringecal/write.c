@@ -3,16 +3,11 @@
 #include "fringecal.h"
 
 #include <errno.h>
-#include <math.h>
 #include <mrcal/mrcal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
-#include "base/process.h"
 #include "io/codec.h"
 #include "io/safe_file.h"
 #include "io/target.h"

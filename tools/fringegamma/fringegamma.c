@@ -5,11 +5,6 @@
  */
 #include "fringegamma.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 

@@ -2,12 +2,12 @@
 #ifndef FRINGEGAMMA_H
 #define FRINGEGAMMA_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/cpu_level.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "frame/frame.h"
 #include "fringe/capture_set.h"
 

@@ -8,12 +8,6 @@
  */
 #include "fringegamma.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/fail.h"
-#include "base/process.h"
-
 #define TWO_PI 6.28318530717958647692
 #define SAMPLES 1024		/* of a turn, or of a response */
 

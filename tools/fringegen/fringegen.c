@@ -2,11 +2,6 @@
  * fringegen_rows.c computes the levels along a pattern's axis, fringe/patterns.h fills images. */
 #include "fringegen.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 

@@ -2,6 +2,8 @@
 #ifndef FRINGEGEN_H
 #define FRINGEGEN_H
 
+#include <math.h>
+
 #include "base/cpu_level.h"
 #include "fringe/patterns.h"
 

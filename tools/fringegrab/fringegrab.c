@@ -1,9 +1,6 @@
 /* Grabs frames from cameras: GenICam, the kernel's, and whatever a command takes pictures with. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "camera/camera.h"
 #include "io/command_file.h"
 #include "run/stage.h"

@@ -9,11 +9,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "io/file_list.h"
 #include "optics/calib.h"
 #include "optics/stereo.h"

@@ -7,12 +7,9 @@
  */
 #include "fringeprobe.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "base/text.h"
 #include "io/safe_file.h"
 

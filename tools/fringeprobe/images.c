@@ -7,12 +7,9 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/numbers.h"
-#include "base/process.h"
 #include "feature/board.h"
 #include "io/file_list.h"
 #include "io/source.h"

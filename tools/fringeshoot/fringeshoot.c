@@ -5,12 +5,8 @@
 #include "fringeshoot.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/process.h"
 #include "fringe/manifest.h"
 #include "io/source.h"
 #include "run/stage.h"

@@ -2,8 +2,9 @@
 #ifndef FRINGESHOOT_H
 #define FRINGESHOOT_H
 
-#include <stdbool.h>
+#include <math.h>
 
+#include "base/process.h"
 #include "camera/camera.h"
 #include "frame/frame.h"
 #include "screen/screen.h"

@@ -3,11 +3,8 @@
  * refresh that is known.
  */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "io/source.h"
 #include "run/stage.h"
 #include "screen/screen.h"

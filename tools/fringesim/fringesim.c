@@ -6,10 +6,6 @@
  */
 #include "fringesim.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "fringe/fringes.px.h"
 #include "io/safe_file.h"
 #include "run/stage.h"

@@ -8,8 +8,6 @@
 #define FRINGESIM_H
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/cpu_level.h"
 #include "base/linear.h"

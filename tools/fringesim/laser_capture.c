@@ -4,11 +4,6 @@
  */
 #include "fringesim.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 #include "frame/samples.h"
 
 /* ---- options and the rig ---- */

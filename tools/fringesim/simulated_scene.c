@@ -4,10 +4,6 @@
  */
 #include "fringesim.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "frame/samples.h"
 #include "io/source.h"
 #include "optics/camera_model.h"

@@ -6,10 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "run/passes.h"
 #include "run/stage.h"
 #include "gauss.px.h"

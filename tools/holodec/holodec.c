@@ -6,9 +6,7 @@
  */
 #include "holodec.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "run/passes.h"
 #include "holodec.block.h"

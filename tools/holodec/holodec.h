@@ -5,6 +5,8 @@
 #ifndef HOLODEC_H
 #define HOLODEC_H
 
+#include <math.h>
+
 #include "holo/dither.h"
 #include "holo/holo.h"
 #include "image/texture.h"

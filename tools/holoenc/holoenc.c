@@ -5,7 +5,6 @@
  */
 #include "holoenc.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "frame/key_lines.h"

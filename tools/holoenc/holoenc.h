@@ -2,6 +2,8 @@
 #ifndef HOLOENC_H
 #define HOLOENC_H
 
+#include <math.h>
+
 #include "holo/holo.h"
 #include "image/depth_range.h"
 #include "image/texture.h"

@@ -5,8 +5,6 @@
 #ifndef HOLORECV_H
 #define HOLORECV_H
 
-#include <stdbool.h>
-
 #include "base/cpu_level.h"
 #include "frame/frame.h"
 #include "live/websocket.h"

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "base/cpu_level.h"
 #include "base/opt.h"

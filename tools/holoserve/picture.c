@@ -6,9 +6,7 @@
 #include "holoserve.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "frame/key_lines.h"
 
 /* ---- a frame made smaller by a box filter ---- */

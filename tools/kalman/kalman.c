@@ -6,12 +6,8 @@
 #include "kalman.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "run/passes.h"
 #include "kalman.px.h"
 

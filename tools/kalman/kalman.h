@@ -4,6 +4,8 @@
 #ifndef KALMAN_H
 #define KALMAN_H
 
+#include <math.h>
+
 #include "image/statistics.h"
 #include "run/stage.h"
 #include "kalman.block.h"

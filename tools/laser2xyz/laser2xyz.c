@@ -4,12 +4,7 @@
  */
 #include "laser2xyz.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/linear.h"
-#include "base/process.h"
 #include "frame/samples.h"
 #include "optics/calib.h"
 #include "run/stage.h"

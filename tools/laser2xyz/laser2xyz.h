@@ -3,6 +3,8 @@
 #ifndef LASER2XYZ_H
 #define LASER2XYZ_H
 
+#include <math.h>
+
 #include "base/cpu_level.h"
 #include "frame/frame.h"
 #include "optics/laser.h"

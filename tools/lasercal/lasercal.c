@@ -5,11 +5,8 @@
  */
 #include "lasercal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/process.h"
 #include "image/statistics.h"
 #include "io/safe_file.h"
 

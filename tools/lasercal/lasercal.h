@@ -2,6 +2,8 @@
 #ifndef LASERCAL_H
 #define LASERCAL_H
 
+#include <math.h>
+
 #include "base/linear.h"
 #include "feature/board.h"
 #include "feature/line.h"

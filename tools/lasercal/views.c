@@ -4,11 +4,6 @@
  */
 #include "lasercal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "feature/board.h"
 #include "points/icp.h"
 

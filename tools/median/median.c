@@ -4,10 +4,6 @@
  */
 #include "median.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "run/passes.h"
 #include "median.block.h"
 

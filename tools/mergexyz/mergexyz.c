@@ -4,11 +4,7 @@
  */
 #include "mergexyz.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/linear.h"
-#include "base/process.h"
 #include "image/statistics.h"
 #include "points/cloud.h"
 #include "run/stage.h"

@@ -3,12 +3,11 @@
 #ifndef MERGEXYZ_H
 #define MERGEXYZ_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "base/opt.h"
+#include "base/process.h"
 #include "frame/frame.h"
 #include "points/grid.h"
 #include "points/icp.h"

@@ -5,13 +5,7 @@
  */
 #include "mergexyz.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "base/numbers.h"
-#include "base/process.h"
 
 /* ---- points in cubes of a size that suits them ---- */
 

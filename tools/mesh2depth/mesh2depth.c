@@ -5,11 +5,8 @@
  */
 #include "mesh2depth.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "io/source.h"
 #include "mesh/mesh.h"
 

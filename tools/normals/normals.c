@@ -5,7 +5,6 @@
 #include "normals.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "image/annotate.h"
 #include "run/passes.h"

@@ -5,13 +5,9 @@
  */
 #include "phase2depth.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/linear.h"
-#include "base/process.h"
 #include "optics/camera_model.h"
 
 struct file {

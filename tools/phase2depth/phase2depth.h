@@ -3,6 +3,7 @@
 #ifndef PHASE2DEPTH_H
 #define PHASE2DEPTH_H
 
+#include <math.h>
 #include <stdatomic.h>
 
 #include "optics/calib.h"

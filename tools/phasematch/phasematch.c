@@ -6,10 +6,7 @@
 #include "phasematch.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "checks/checks.h"
 #include "optics/calib.h"

@@ -5,6 +5,8 @@
 #ifndef PHASEMATCH_H
 #define PHASEMATCH_H
 
+#include <math.h>
+
 #include "run/bands.h"
 #include "run/check.h"
 #include "run/stage.h"

@@ -6,10 +6,6 @@
  */
 #include "phasewrap.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "base/px.h"
 #include "fringe/capture_set.h"
 #include "phasewrap.px.h"

@@ -16,10 +16,7 @@
 
 #include <complex.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "phasewrap.px.h"
 
 #define TWO_PI 6.28318530717958647692

@@ -6,9 +6,7 @@
 #include "phasewrap.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/process.h"
 #include "checks/checks.h"
 #include "fringe/patterns.h"
 #include "run/check.h"

@@ -6,12 +6,7 @@
  */
 #include "rectify.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/linear.h"
-#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "optics/calib.h"
 #include "optics/camera_model.h"

@@ -4,6 +4,8 @@
 #ifndef RECTIFY_H
 #define RECTIFY_H
 
+#include <math.h>
+
 #include "base/cpu_level.h"
 #include "optics/stereo.h"
 #include "rectify.px.h"

@@ -7,12 +7,8 @@
 #include "shade.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "image/annotate.h"
 #include "image/depth_range.h"
 #include "image/texture.h"

@@ -5,6 +5,8 @@
 #ifndef SHADE_H
 #define SHADE_H
 
+#include <math.h>
+
 #include "image/annotate.h"
 #include "image/colormap.h"
 #include "mesh/mesh.h"

@@ -5,13 +5,9 @@
 #include "splatxyz.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/numbers.h"
-#include "base/process.h"
 #include "optics/number_file.h"
 #include "optics/stereo.h"
 #include "points/ordered_view.h"

@@ -5,12 +5,7 @@
  */
 #include "splatxyz.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/numbers.h"
-#include "base/process.h"
 #include "base/px.h"
 #include "optics/number_file.h"
 #include "optics/stereo.h"

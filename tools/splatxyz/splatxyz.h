@@ -3,6 +3,8 @@
 #ifndef SPLATXYZ_H
 #define SPLATXYZ_H
 
+#include <math.h>
+
 #include "optics/calib.h"
 #include "points/icp.h"
 #include "run/stage.h"

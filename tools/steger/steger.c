@@ -5,11 +5,6 @@
  */
 #include "steger.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "checks/checks.h"
 #include "run/passes.h"
 #include "steger.block.h"

@@ -2,6 +2,8 @@
 #ifndef STEGER_H
 #define STEGER_H
 
+#include <math.h>
+
 #include "feature/line.h"
 #include "run/stage.h"
 

@@ -5,13 +5,9 @@
  */
 #include "texmap.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/numbers.h"
-#include "base/process.h"
 #include "base/px.h"
 #include "optics/calib.h"
 #include "optics/laser.h"

@@ -5,6 +5,8 @@
 #ifndef TEXMAP_H
 #define TEXMAP_H
 
+#include <math.h>
+
 #include "base/cpu_level.h"
 #include "points/cloud.h"
 #include "points/visible.h"

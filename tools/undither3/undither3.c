@@ -6,7 +6,6 @@
 #include "undither3.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "run/passes.h"
 #include "undither3.block.h"

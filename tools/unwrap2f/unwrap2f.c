@@ -6,12 +6,8 @@
  */
 #include "unwrap2f.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "checks/checks.h"
 #include "io/safe_file.h"
 #include "run/passes.h"

@@ -3,7 +3,7 @@
 #ifndef UNWRAP2F_H
 #define UNWRAP2F_H
 
-#include <stdint.h>
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "run/check.h"

@@ -7,10 +7,7 @@
 
 #include <float.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "fringe/phase_steps.h"
 #include "image/statistics.h"

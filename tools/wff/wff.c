@@ -6,13 +6,9 @@
 #include "wff.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "run/bands.h"
 #include "run/passes.h"

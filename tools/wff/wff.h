@@ -2,6 +2,8 @@
 #ifndef WFF_H
 #define WFF_H
 
+#include <math.h>
+
 #include "run/stage.h"
 #include "wff.block.h"
 

@@ -2,9 +2,6 @@
  * What is done to the finished mesh of xyz2mesh: crumbs go, pinholes are filled, and holes on
  * demand. Every border is a loop, for no vertex is pinched.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/linear.h"
 #include "base/process.h"

@@ -4,10 +4,6 @@
  */
 #include "xyz2mesh.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "checks/checks.h"
 #include "io/target.h"
 #include "mesh/mesh.h"

@@ -2,9 +2,7 @@
 #ifndef XYZ2MESH_H
 #define XYZ2MESH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "points/cloud.h"

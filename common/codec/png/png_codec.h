@@ -3,9 +3,6 @@
 #define PNG_CODEC_H
 
 #include <libdeflate.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,15 +6,11 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <tiff.h>
 #include <tiffio.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/pixel_store.h"

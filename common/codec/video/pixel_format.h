@@ -2,8 +2,6 @@
 #ifndef PIXEL_FORMAT_H
 #define PIXEL_FORMAT_H
 
-#include <stddef.h>
-
 #include "codec/video/ffmpeg.h"
 #include "frame/frame.h"
 

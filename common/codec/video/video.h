@@ -5,7 +5,6 @@
 #ifndef VIDEO_H
 #define VIDEO_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "codec/video/ffmpeg.h"

@@ -5,13 +5,10 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "frame/key_lines.h"
 
