@@ -149,6 +149,14 @@ numbers_compare(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
+int
+numbers_compare_doubles(const void *a, const void *b)
+{
+	double p = *(const double *)a, q = *(const double *)b;
+
+	return (p > q) - (p < q);
+}
+
 /* Bits that rise as the float does. */
 static uint32_t
 rising(float v)

@@ -6,6 +6,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* A path's last part, after the last slash. */
+const char *path_name(const char *path);
+
+/* Writes a number as JSON has it: null where it is not finite. */
+void json_put_number(FILE *, double v);
+
 /* ---- UTF-8's byte order mark, which some programs begin a text with ---- */
 
 /* The mark's bytes at the start of a text of n bytes: 3, or 0 where there is none. */

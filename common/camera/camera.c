@@ -319,7 +319,6 @@ camera_picture(const struct camera *camera, const struct camera_format *format, 
 	if (unpack(format, from, bytes, stride, *out) == 0)
 		return 1;
 	fail_prefix(camera->name);
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return -1;
 }

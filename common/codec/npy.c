@@ -288,8 +288,7 @@ npy_load(struct loader *loader, struct frame **out)
 	if (status == 0)
 		status = read_samples(loader, npy, *out);
 	if (status < 0) {
-		frame_free(*out);
-		*out = NULL;
+		frame_replace(out, NULL);
 		return -1;
 	}
 	if (loader->frames == 0)

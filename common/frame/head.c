@@ -137,6 +137,15 @@ head_channel(const struct frame_head *head, const char *name)
 	return NO_CHANNEL;
 }
 
+bool
+head_xyz(const struct frame_head *head, size_t channel[3])
+{
+	channel[0] = head_channel(head, "x");
+	channel[1] = head_channel(head, "y");
+	channel[2] = head_channel(head, "z");
+	return channel[0] != NO_CHANNEL && channel[1] != NO_CHANNEL && channel[2] != NO_CHANNEL;
+}
+
 int
 head_number(const struct frame_head *head, const char *key, size_t channel, double otherwise,
     double *out)

@@ -30,6 +30,8 @@ const char *meta_get(const struct meta *, const char *key);
 int meta_set(struct meta *, const char *key, const char *value);
 int meta_setf(struct meta *, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The key `name`: a file's without folder and suffix, where that can stand there. */
+int meta_set_file_name(struct meta *, const char *path);
 void meta_set_number(struct meta *, const char *key, double v);
 void meta_set_numbers(struct meta *, const char *key, const double *v, size_t n);
 /*

@@ -672,8 +672,7 @@ annotate(struct frame **picture, const struct annotation *annotation)
 		draw_bar(frame, &layout, annotation);
 	if (annotation->scale_bar)
 		draw_scale_bar(frame, &layout, annotation);
-	frame_free(*picture);
-	*picture = frame;
+	frame_replace(picture, frame);
 	return 0;
 }
 

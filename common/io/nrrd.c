@@ -1135,8 +1135,7 @@ frame_read(struct input *in, struct shared_receiver *receiver, const struct fram
 		return -1;
 	if (data_read(in, *out) == 0)
 		return 0;
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return -1;
 }
 
@@ -1225,8 +1224,7 @@ load_whole(const struct whole_file *file, struct frame **out)
 	if (done)
 		return 1;
 	fail_clear();
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return 0;
 }
 

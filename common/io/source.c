@@ -500,8 +500,7 @@ source_load(const char *path, struct frame **out)
 		return -1;
 	status = source_next(source, out);
 	if (status == 1 && check_end(source) < 0) {
-		frame_free(*out);
-		*out = NULL;
+		frame_replace(out, NULL);
 		status = -1;
 	}
 	source_close(source);

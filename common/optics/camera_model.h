@@ -95,6 +95,10 @@ struct pinhole {
 	double w, h;			/* full frame in pixels; 0: not known */
 };
 
+/* The size of its picture: w and h, or twice its principal point where they are not known. */
+void pinhole_picture_size(const struct pinhole *, double size[2]);
+/* Millimetres of a unit of lengths, mm, cm, m or um; 0: it is none of them. */
+double length_unit_mm(const char *unit);
 /* K, R, T and distortion to P and fold. */
 void pinhole_complete(struct pinhole *);
 /* World point to distorted pixel. False behind the device. */

@@ -41,6 +41,9 @@ struct pass {
 #define PASS_FOURS .tile = { 64, 8 }, .local = { 16, 8 }
 #define PASS_PIXELS .tile = { 16, 8 }, .local = { 16, 8 }
 
+/* A pass's shader, and the block that it reads. */
+#define PASS_OF(name, data) .shader = SHADER(name), .block = &(data), .bytes = sizeof(data)
+
 struct passes;
 struct run;
 

@@ -31,6 +31,29 @@ run_emit(struct run *run, struct frame *frame)
 	return status;
 }
 
+int
+run_emit_if(struct run *run, int status, struct frame *frame)
+{
+	if (status == 0)
+		return run_emit(run, frame);
+	frame_free(frame);
+	return -1;
+}
+
+size_t
+run_take_word(struct run *run, const char *const *words, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && !(run->operands && !strcmp(run->operand[0], words[i])))
+		i++;
+	if (i < n) {
+		run->operand++;
+		run->operands--;
+	}
+	return i;
+}
+
 bool
 run_keeps_going(const struct run *run)
 {

@@ -74,8 +74,7 @@ screen_load(struct screen *screen, struct frame **frame, const char *name, size_
 		fail_prefix(name);
 		return -1;
 	}
-	frame_free(*frame);
-	*frame = NULL;
+	frame_replace(frame, NULL);
 	return 0;
 }
 

@@ -385,8 +385,7 @@ passes(struct run *run, struct passes *passes)
 		planes->mask };
 	uint c[5];
 	struct depthdec_block block;
-	struct pass pass = { .shader = SHADER(depthdec), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(depthdec, block), PASS_FOURS };
 
 	for (int i = 0; i < 5; i++) {
 		c[i] = channel[i] == NO_CHANNEL ? DEPTHDEC_NONE : (uint)channel[i];

@@ -113,8 +113,7 @@ passes(struct run *run, struct passes *passes)
 		.wide = priv->depthcode.bits > 8, .zero = code->zero,
 		.per_depth = code->per_depth, .guard = code->guard, .swing = code->swing,
 		.middle = code->middle, .amplitude = code->amplitude, .fringes = code->fringes };
-	struct pass pass = { .shader = SHADER(depthenc), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(depthenc, block), PASS_FOURS };
 
 	if (priv->fills || priv->texture.from.n)
 		return passes_refuse(passes, "the processor fills holes and puts textures");

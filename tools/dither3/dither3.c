@@ -131,8 +131,7 @@ dither3_passes(struct run *run, struct passes *passes)
 	struct dither3_block block = { .type = passes_input(passes)->type,
 		.w = (uint)passes_input(passes)->w, .pack = priv->keys.pack,
 		.texture_bits = (uint)priv->keys.texture_bits, .to_circle = priv->to_circle };
-	struct pass pass = { .shader = SHADER(dither3), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(dither3, block), PASS_FOURS };
 
 	if (priv->keys.marked)
 		return passes_refuse(passes, "jumps are marked");

@@ -529,10 +529,7 @@ take_frame(struct run *run, struct frame *in)
 	free(image);
 	frame_free(in);
 	snprintf(fourier->name, sizeof(fourier->name), "measurement %zu", ++fourier->number);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 static int

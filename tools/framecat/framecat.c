@@ -672,7 +672,8 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	ranges_free(&priv->wanted);
-	like_close(&priv->like);
+	source_close(priv->like.source);
+	head_free(&priv->like.head);
 	for (size_t i = 0; priv->stack && i < priv->emitted; i++)
 		frame_free(priv->stack[i]);
 	free(priv->stack);

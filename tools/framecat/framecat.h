@@ -92,7 +92,6 @@ int table_where(struct frame **frame, const char *where);
 int like_next(struct like *);
 /* At the end of the input: fails where the file has more frames. */
 int like_end(struct like *);
-void like_close(struct like *);
 /*
  * The table as an image of the frame's size, with each point at its `column` and `row`, and NaN
  * elsewhere. Keys that the table lacks come from the frame, except cmd.N and those that describe

@@ -96,18 +96,10 @@ calib_problem_add_view(struct calib_problem *problem, size_t device, size_t pose
 		problem->poses = pose + 1;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 void
 calib_sort(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), compare);
+	qsort(v, n, sizeof(*v), numbers_compare_doubles);
 }
 
 size_t

@@ -398,7 +398,8 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	points_input_free(&priv->input);
+	pose_captures_free(&priv->input.captures);
+	free(priv->input.cameras);
 	calib_problem_free(&priv->problem);
 	calib_solution_free(&priv->solution);
 }

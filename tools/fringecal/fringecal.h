@@ -344,7 +344,6 @@ int points_input_check(struct points_input *, const struct run *, struct paramet
 /* Adds all views to the problem, which has its devices. -1 after fail(). */
 int points_input_read(struct points_input *, const struct run *, const struct parameters *,
     struct calib_problem *);
-void points_input_free(struct points_input *);
 
 /* ---- solve.c, start.c ---- */
 

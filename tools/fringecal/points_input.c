@@ -851,10 +851,3 @@ points_input_read(struct points_input *input, const struct run *run, const struc
 	return p->poses ? read_poses(input, run, p, problem) :
 	    read_tables(input, run, p, problem);
 }
-
-void
-points_input_free(struct points_input *input)
-{
-	pose_captures_free(&input->captures);
-	free(input->cameras);
-}

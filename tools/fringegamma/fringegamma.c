@@ -353,9 +353,9 @@ analyse_table(const struct findings *all, double *table)
 		return NULL;
 	}
 	if (best->gamma.fits || best->method == BY_FLATS) {
-		if (best->gamma.fits)
-			response_table_gamma(best->gamma.gamma, table);
-		else
+		for (size_t i = 0; i < RESPONSE_ROWS && best->gamma.fits; i++)
+			table[i] = pow((double)i / (RESPONSE_ROWS - 1), 1 / best->gamma.gamma);
+		if (!best->gamma.fits)
 			response_table_flats(&best->flats, table);
 		return best;
 	}

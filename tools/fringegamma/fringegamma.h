@@ -71,7 +71,6 @@ void response_predict(struct response_levels, double gamma, double blur, long hi
 struct response_gamma response_fit(struct response_levels, const struct response_harmonics *);
 
 /* Tables: the level to send for each of RESPONSE_ROWS wanted ones, as shares of full scale. */
-void response_table_gamma(double gamma, double *level);
 /* By the polynomial of the cosines: light rises evenly from level mean - amplitude to mean +
  * amplitude. -1 after fail() where the response does not rise. */
 int response_table_harmonics(struct response_levels, const struct response_harmonics *,

@@ -193,13 +193,6 @@ bisect(double (*f)(const void *arg, double x), const void *arg, double wanted, d
 
 /* ---- tables ---- */
 
-void
-response_table_gamma(double gamma, double *level)
-{
-	for (size_t i = 0; i < RESPONSE_ROWS; i++)
-		level[i] = pow((double)i / (RESPONSE_ROWS - 1), 1 / gamma);
-}
-
 /* The light of a polynomial, struct response_harmonics, at x = (level - mean)/amplitude. */
 static double
 polynomial(const void *arg, double x)

@@ -136,8 +136,7 @@ average(struct run *run, size_t i, struct frame **out)
 		return 0;
 	if (frame_to_float(*out, &sum) < 0)
 		return -1;
-	frame_free(*out);
-	*out = sum;
+	frame_replace(out, sum);
 	for (long k = 1; k < p->average; k++) {
 		if (grab(run, camera, &next) < 0)
 			return -1;

@@ -652,7 +652,11 @@ probe_free(struct probe *probe)
 	free(probe->seen_line);
 	free(probe->image);
 	free(probe->look);
-	beside_free(&probe->beside);
+	free(probe->beside.calib);
+	free(probe->beside.pair);
+	free(probe->beside.period.path);
+	free(probe->beside.projector[0].path);
+	free(probe->beside.projector[1].path);
 	sets_free(&probe->sets);
 	capture_set_free(&probe->captures);
 	manifest_free(&probe->manifest);

@@ -459,7 +459,6 @@ struct probe {
 
 /* Reads the files next to the images of a capture. */
 void beside_read(struct probe *);
-void beside_free(struct beside *);
 
 /* Records what is wrong with the images. */
 void probe_problem(struct probe *, const char *format, ...) __attribute__((format(printf, 2, 3)));

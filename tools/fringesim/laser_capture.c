@@ -300,10 +300,7 @@ take_picture(struct run *run, struct laser_picture *picture)
 	run_for(run, rig->h, fringesim_rows()->laser_expose_row, picture);
 	status = picture->scan->truth ? put_truth(picture) : 0;
 	free(picture->middle);
-	if (status == 0)
-		return run_emit(run, picture->out);
-	frame_free(picture->out);
-	return -1;
+	return run_emit_if(run, status, picture->out);
 }
 
 int

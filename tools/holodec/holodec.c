@@ -306,8 +306,7 @@ holodec_passes(struct run *run, struct passes *passes)
 	passes_add(passes, &pass);
 	memcpy(place.row, priv->place.row, sizeof(place.row));
 	if (priv->xyz)
-		passes_add(passes, &(struct pass){ .shader = SHADER(holodec_place),
-			.block = &place, .bytes = sizeof(place), PASS_FOURS });
+		passes_add(passes, &(struct pass){ PASS_OF(holodec_place, place), PASS_FOURS });
 	return 0;
 }
 

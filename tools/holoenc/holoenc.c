@@ -151,8 +151,7 @@ holoenc_passes(struct run *run, struct passes *passes)
 		.per_depth = 1 / (code->depth_one - code->depth_zero),
 		.texture_scale = priv->texture_scale
 	};
-	struct pass pass = { .shader = SHADER(holoenc), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(holoenc, block), PASS_FOURS };
 
 	for (int i = 0; i < 3; i++)
 		block.place[i] = (uint)holo_place[priv->holo.layout][i];

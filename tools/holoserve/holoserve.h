@@ -72,14 +72,11 @@ struct picture {
 bool picture_shows(const struct frame_head *);
 /* For plan: can a frame with this head be encoded by the options? -1 after fail(). */
 int picture_check(const struct picture_options *, const struct frame_head *);
-void picture_begin(struct picture_maker *, const struct picture_options *);
 /* Takes a frame. 0; 1 if it has no depth at all; -1 after fail(). */
 int picture_make(struct picture_maker *, const struct frame *, struct picture *);
 /* The Holoimage, which the first call encodes. NULL after fail(). */
 const struct frame *picture_image(struct picture *);
 void picture_free(struct picture *);
-/* At the end: prints a line if depths use a small share of a range that was given. */
-void picture_conclude(const struct picture_maker *);
 /* The depth of a picture as a frame of one channel of ushort, and its texture, if there is one,
  * below from row `begin` on; the rows between repeat the depth's last one. -1 after fail(). */
 int luma_make(const struct picture *, size_t begin, struct frame **out);

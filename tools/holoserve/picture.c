@@ -391,15 +391,3 @@ picture_free(struct picture *picture)
 	meta_free(&picture->keys);
 	*picture = (struct picture){ 0 };
 }
-
-void
-picture_begin(struct picture_maker *maker, const struct picture_options *options)
-{
-	*maker = (struct picture_maker){ .options = options, .low = 1, .high = 0 };
-}
-
-void
-picture_conclude(const struct picture_maker *maker)
-{
-	depth_use_conclude(&maker->use, maker->step);
-}

@@ -19,8 +19,7 @@ median_passes(struct run *run, struct passes *passes)
 	struct median_block block = { .channel = (uint)median->phase,
 		.shape = shapes[median->shape] };
 	size_t to = 0;
-	struct pass pass = { .shader = SHADER(median), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(median, block), PASS_FOURS };
 
 	while (median->source[to] != median->phase)
 		to++;

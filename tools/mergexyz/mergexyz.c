@@ -94,10 +94,7 @@ add_place(struct priv *priv, const struct view_frame *of)
 	struct place place = { .view = of->view, .number = of->number };
 	double *v;
 
-	for (int k = 0; k < 3; k++)
-		channel[k] = head_channel(head, (char[2]){ "xyz"[k] });
-	if (priv->places == PLACES_MOST || channel[0] == NO_CHANNEL || channel[1] == NO_CHANNEL ||
-	    channel[2] == NO_CHANNEL)
+	if (!head_xyz(head, channel) || priv->places == PLACES_MOST)
 		return;
 	v = must_alloc(3 * (PLACE_POINTS + 1), sizeof(*v));
 	for (size_t i = 0; i < head->w * head->h; i += step) {

@@ -156,8 +156,7 @@ keep(struct run *run, const struct neighbours *search, struct frame **cloud)
 	free(from);
 	if (status < 0)
 		return -1;
-	frame_free(*cloud);
-	*cloud = out;
+	frame_replace(cloud, out);
 	return 0;
 }
 

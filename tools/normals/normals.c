@@ -20,8 +20,7 @@ normals_passes(struct run *run, struct passes *passes)
 	const struct normals_block block = { (uint)normals->channel[0], (uint)normals->channel[1],
 		(uint)normals->channel[2], normals->depth, (uint)normals->passthrough.n,
 		normals->sign, normals->per_column, normals->per_row };
-	struct pass pass = { .shader = SHADER(normals), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(normals, block), PASS_FOURS };
 
 	passes_read(passes, block.x);
 	passes_read(passes, block.y);

@@ -338,11 +338,3 @@ calib_sigma_plan(struct run *run, struct calib_sigma *sigma, const struct triang
 	make_grid(run, sigma);
 	return 0;
 }
-
-void
-calib_sigma_free(struct calib_sigma *sigma)
-{
-	point_variance_free(&sigma->of);
-	free(sigma->table);
-	sigma->table = NULL;
-}

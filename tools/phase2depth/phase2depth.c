@@ -158,8 +158,7 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 		.lens_stride = (uint)t->lens_stride,
 		.lens_rows = (uint)t->h, .has_sigma = priv->sigma != NO_CHANNEL,
 		.sigma = (uint)priv->sigma };
-	struct pass pass = { .shader = SHADER(phase2depth_rays), .block = &block,
-		.bytes = sizeof(block), PASS_FOURS };
+	struct pass pass = { PASS_OF(phase2depth_rays, block), PASS_FOURS };
 
 	if (!passes_float64(passes))
 		return passes_refuse(passes, "the device has no doubles");
@@ -513,7 +512,8 @@ end(struct run *run)
 	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
-	calib_sigma_free(&priv->calib_sigma);
+	point_variance_free(&priv->calib_sigma.of);
+	free(priv->calib_sigma.table);
 	free(priv->same);
 	free(priv->other_camera);
 }

@@ -543,7 +543,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	phasewrap_forget(&priv->wrap);
-	harmonics_free(&priv->harmonics);
+	free(priv->harmonics.row);
 	free(priv->removed.row);
 	step_search_free(&priv->step_search);
 	measurement_free(&priv->measurement);

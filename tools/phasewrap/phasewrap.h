@@ -191,9 +191,8 @@ struct harmonics {
 	const char *path;
 };
 
-/* -1 after fail(path, ...). Free with harmonics_free, also after a failure. */
+/* -1 after fail(path, ...). Free out->row, also after a failure. */
 int harmonics_load(const char *path, struct harmonics *out);
-void harmonics_free(struct harmonics *);
 /* Refuses images whose keys say that their phase is corrected already, or that other patterns were
  * projected than those that the harmonics are of; of harmonics that change over the picture images
  * of another size. -1 after fail(). */

@@ -413,8 +413,7 @@ rectify_passes(struct run *run, struct passes *passes)
 		const struct rectify_block block = { (uint)c, (uint)in->type, channel->kind,
 			rectify->cubic, (uint)map->stride, (uint)map->geometry.h,
 			channel->max_step, channel->saturated };
-		const struct pass pass = { .shader = SHADER(rectify), .block = &block,
-			.bytes = sizeof(block), PASS_PIXELS };
+		const struct pass pass = { PASS_OF(rectify, block), PASS_PIXELS };
 
 		passes_read(passes, c);
 		passes_add(passes, &pass);
@@ -472,10 +471,7 @@ whole_frame(struct run *run, struct frame *in)
 			status = rectify_frame(run, rectify, in, out);
 	}
 	frame_free(in);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 static const struct body body = { .frame = whole_frame, .passes = rectify_passes };

@@ -287,8 +287,7 @@ shade_passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
 	struct shade_block block;
-	struct pass pass = { .shader = SHADER(shade), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(shade, block), PASS_FOURS };
 
 	pack(run, &block);
 	block.last = (float)(priv->anchors - 1);

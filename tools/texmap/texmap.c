@@ -686,10 +686,7 @@ take_frame(struct run *run, struct frame *in)
 	frame_free(in);
 	frame_free(kept);
 	frame_free(colours);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 static int

@@ -87,10 +87,8 @@ static int
 smooth_passes(struct run *run, struct passes *passes)
 {
 	struct undither3_block block;
-	struct pass along = { .shader = SHADER(undither3_along), .block = &block,
-		.bytes = sizeof(block), PASS_FOURS, .beyond = SMOOTH_REACH };
-	struct pass down = { .shader = SHADER(undither3), .block = &block,
-		.bytes = sizeof(block), PASS_FOURS };
+	struct pass along = { PASS_OF(undither3_along, block), PASS_FOURS, .beyond = SMOOTH_REACH };
+	struct pass down = { PASS_OF(undither3, block), PASS_FOURS };
 
 	pack(run->priv, &block);
 	passes_scratch(passes, block.planes);
@@ -113,10 +111,7 @@ whole_frame(struct run *run, struct frame *in)
 	if (status == 0)
 		undither3_rows()->texture(priv, in, out, 0, priv->h);
 	frame_free(in);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 /* ---- bodies and plan ---- */

@@ -246,10 +246,7 @@ take_frame(struct run *run, struct frame *in)
 	if (frame_new(&priv->out, &out) == 0)
 		status = unwrap(run, in, out);
 	frame_free(in);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 static const struct body body = { .frame = take_frame,

@@ -438,10 +438,7 @@ take_frame(struct run *run, struct frame *in)
 	for (size_t y = 0; y < in->head.h && status == 0; y++)
 		passthrough_row(&priv->passthrough, in, out, y);
 	frame_free(in);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 static int

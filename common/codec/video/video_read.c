@@ -978,8 +978,7 @@ video_load(struct loader *loader, struct frame **out)
 			tags_forget_first(&reading->head.meta, reading->first_keys);
 		return 1;
 	}
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return -1;
 }
 
