@@ -1,6 +1,5 @@
 /* Lists of numbers as text, and products of sizes with overflow checks. */
-#ifndef NUMBERS_H
-#define NUMBERS_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -63,5 +62,3 @@ numbers_median(const float *v, size_t n)
 /* a * b in *out; -1 after fail() when it does not fit. */
 int size_multiply(size_t a, size_t b, size_t *out);
 int size_add(size_t a, size_t b, size_t *out);
-
-#endif

@@ -2,8 +2,7 @@
  * What a process needs from the system: memory, standard files, signals, libraries, environment
  * variables. Brings what who allocates needs with it: free(), memcpy() and fail().
  */
-#ifndef PROCESS_H
-#define PROCESS_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -100,5 +99,3 @@ struct library {
 
 /* Fills the table, once; any thread may call it. 0, or -1 after fail(file, ...). */
 int library_load(const struct library *);
-
-#endif

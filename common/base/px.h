@@ -13,8 +13,7 @@
  * Functions are PX_FN, locals are PX_F (or PX_D, which not every device has), literals carry f,
  * conditions are px_select (never a call under a condition). Sizes: uint. Angles: radians.
  */
-#ifndef PX_H
-#define PX_H
+#pragma once
 
 #ifdef GL_core_profile
 #define PX_FN precise
@@ -436,5 +435,3 @@ px_uniform(uint hash)
 {
 	return (px_float(hash >> 9) + 0.5f) * 1.1920928955078125e-7f;
 }
-
-#endif

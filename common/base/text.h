@@ -1,6 +1,5 @@
 /* Texts in memory: growing them, escaping bytes that a terminal or NRRD must not see. */
-#ifndef TEXT_H
-#define TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ void text_drop(struct text *);
 /* The text of a file of at most `limit` bytes, and a 0; the caller's. NULL after fail(), with the
  * message `longer` where it is longer. */
 char *text_file_read(const char *path, size_t limit, const char *longer, size_t *n);
-
-#endif

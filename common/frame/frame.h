@@ -1,6 +1,5 @@
 /* A frame: size, sample type, named channels as planes, metadata. */
-#ifndef FRAME_H
-#define FRAME_H
+#pragma once
 
 #include <string.h>
 
@@ -149,5 +148,3 @@ frame_floats(const struct frame *frame, size_t c, size_t y)
 {
 	return __builtin_assume_aligned(frame_row(frame, c, y), 64);
 }
-
-#endif

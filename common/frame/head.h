@@ -1,6 +1,5 @@
 /* What is known of a frame before its pixels: size, sample type, channel names and metadata. */
-#ifndef HEAD_H
-#define HEAD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -74,5 +73,3 @@ bool head_xyz(const struct frame_head *, size_t channel[3]);
 size_t head_count_channels(const struct frame_head *, const char *base);
 /* The index of channel `base` followed by number (1..), or of `base` itself when number is 1. */
 size_t head_numbered_channel(const struct frame_head *, const char *base, size_t number);
-
-#endif

@@ -4,8 +4,7 @@
  * Keys are lower case with the unit as suffix (period_px, shift_rad, scale_mm); a list is
  * blank-separated. A value holds no newline and no ": " (each breaks a real NRRD reader).
  */
-#ifndef META_H
-#define META_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -78,5 +77,3 @@ int meta_gather(struct meta *to, const struct meta *const *meta, const size_t *p
 int meta_pick(struct meta *, size_t c, const size_t *index, size_t n);
 /* The same for words first .. first + n - 1. */
 int meta_slice(struct meta *, size_t c, size_t first, size_t n);
-
-#endif

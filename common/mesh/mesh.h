@@ -1,6 +1,5 @@
 /* Triangle meshes, and jumps of surfaces. */
-#ifndef MESH_H
-#define MESH_H
+#pragma once
 
 #include <string.h>
 
@@ -199,5 +198,3 @@ float jump_largest(double jump);
  * finds by itself; -1 after fail().
  */
 int jump_check(const struct frame *, double jump, bool *checked);
-
-#endif

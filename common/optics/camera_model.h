@@ -1,6 +1,5 @@
 /* Cameras, lenses and rotations. */
-#ifndef CAMERA_MODEL_H
-#define CAMERA_MODEL_H
+#pragma once
 
 #include "base/linear.h"
 #include "optics/number_file.h"
@@ -189,5 +188,3 @@ bool device_check_resolution(const char *object, const struct pinhole *, enum de
 bool device_check_tangential(const char *path, const struct pinhole *, const char *name);
 bool device_check_skew(const char *path, const struct pinhole *, const char *name);
 bool device_check_fold(const char *path, const struct pinhole *, const char *name);
-
-#endif

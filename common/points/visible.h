@@ -1,6 +1,5 @@
 /* Visible points and the overlap of views. */
-#ifndef VISIBLE_H
-#define VISIBLE_H
+#pragma once
 
 #include <math.h>
 
@@ -111,5 +110,3 @@ struct view_overlap {
 /* pose: from the source to the target. */
 void view_overlap_find(const struct ordered_view *target, const struct ordered_view *source,
     const struct pose *pose, struct view_overlap *);
-
-#endif

@@ -6,8 +6,7 @@
  * The shader (tools/NAME/NAME.comp or NAME_WORD.comp) includes common/gpu/gpu.glsl and the stage's
  * own .px.h; the block's struct stands in both languages with the same members of 4 or 8 bytes.
  */
-#ifndef PASSES_H
-#define PASSES_H
+#pragma once
 
 #include "frame/frame.h"
 #include "gpu/gpu.h"
@@ -77,5 +76,3 @@ void passes_exact(struct passes *);
 void passes_whole(struct passes *);
 /* This cannot be done on the device, which is no error: the processor does it. Returns 0. */
 int passes_refuse(struct passes *, const char *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a stage may call of the runner, and what it knows of its run. */
-#ifndef RUN_H
-#define RUN_H
+#pragma once
 
 #include "base/opt.h"
 #include "frame/frame.h"
@@ -116,5 +115,3 @@ size_t run_state_in(const struct run *, size_t i);
 size_t run_state_out(const struct run *, size_t i);
 /* For plan and survey: nothing is remembered of the frames before. */
 void run_forget_state(struct run *);
-
-#endif

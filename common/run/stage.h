@@ -10,8 +10,7 @@
  * Order of calls: options of all stages are parsed, then every init, then frames are read. `plan`
  * runs before a stage's first frame and again whenever the head of its input differs.
  */
-#ifndef STAGE_H
-#define STAGE_H
+#pragma once
 
 #include "base/cpu_level.h"
 #include "base/opt.h"
@@ -197,5 +196,3 @@ extern const struct stage_row stage_table[];
 extern const char program_version[];
 /* The tool of a name; NULL if there is none. */
 const struct stage *stage_find(const char *name);
-
-#endif

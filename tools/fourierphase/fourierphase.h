@@ -1,7 +1,6 @@
 /* What the files of fourierphase share; the loops over pixels, struct fourierphase_rows, stand at
  * the end. */
-#ifndef FOURIERPHASE_H
-#define FOURIERPHASE_H
+#pragma once
 
 #include <math.h>
 
@@ -360,5 +359,3 @@ struct fourierphase_rows {
 	void (*output)(void *job, size_t item);
 };
 LEVELS_OF(fourierphase_rows)
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of framecat share: samples and colours, tables, and the loops. */
-#ifndef FRAMECAT_H
-#define FRAMECAT_H
+#pragma once
 
 #include <math.h>
 
@@ -134,5 +133,3 @@ struct framecat_rows {
 	void (*bin)(const struct binning *, size_t y);
 };
 LEVELS_OF(framecat_rows)
-
-#endif

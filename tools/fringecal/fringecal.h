@@ -1,6 +1,5 @@
 /* What the files of fringecal share: a calibration, its points, its solve, its results. */
-#ifndef FRINGECAL_H
-#define FRINGECAL_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -558,5 +557,3 @@ struct fringecal_rows {
 	double (*jacobian_variance)(const double *C, size_t n, const double *row);
 };
 LEVELS_OF(fringecal_rows)
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of fringegamma share: pixels, responses, fits, findings, and the loops. */
-#ifndef FRINGEGAMMA_H
-#define FRINGEGAMMA_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -260,5 +259,3 @@ struct fringegamma_rows {
 	void (*sum_parts)(const struct fitting *, struct part *sum);
 };
 LEVELS_OF(fringegamma_rows)
-
-#endif

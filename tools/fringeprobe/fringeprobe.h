@@ -1,6 +1,5 @@
 /* What the files of fringeprobe share, from images to the command that decodes them. */
-#ifndef FRINGEPROBE_H
-#define FRINGEPROBE_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -551,5 +550,3 @@ struct fringeprobe_rows {
 	    double factor, double *sigmas);
 };
 LEVELS_OF(fringeprobe_rows)
-
-#endif

@@ -3,8 +3,7 @@
  * packing.c encodes it, feed.c hands the newest one to viewers, viewer.c sends it, by the server's
  * thread.
  */
-#ifndef HOLOSERVE_H
-#define HOLOSERVE_H
+#pragma once
 
 #include <poll.h>
 #include <pthread.h>
@@ -270,5 +269,3 @@ struct viewer *live_enter(struct server *, int fd);
 /* Goes on with a viewer's connection. happened: of poll(), or 0. False: it is over. */
 bool live_step(struct server *, struct connection *, short happened, int64_t now_us);
 void live_leave(struct server *, struct viewer *);
-
-#endif

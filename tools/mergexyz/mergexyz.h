@@ -1,7 +1,6 @@
 /* What the files of mergexyz share: the pieces of the cloud, sums over cubes, the search for
  * --noise, --icp; and the loops over points. */
-#ifndef MERGEXYZ_H
-#define MERGEXYZ_H
+#pragma once
 
 #include <math.h>
 
@@ -155,5 +154,3 @@ struct mergexyz_rows {
 	void (*keep_channel)(void *keeping, size_t c);
 };
 LEVELS_OF(mergexyz_rows)
-
-#endif

@@ -1,7 +1,6 @@
 /* What phase2depth plans for a frame: a reference plane or a triangulation, and uncertainty; and
  * the loops that compute it. */
-#ifndef PHASE2DEPTH_H
-#define PHASE2DEPTH_H
+#pragma once
 
 #include <math.h>
 #include <stdatomic.h>
@@ -296,5 +295,3 @@ struct phase2depth_rows {
 	void (*grid_row)(void *job, size_t y);
 };
 LEVELS_OF(phase2depth_rows)
-
-#endif

@@ -2,8 +2,7 @@
  * What the files of phasewrap share: its options, what is planned for a measurement, and the loops
  * over pixels (struct phasewrap_rows, at the end).
  */
-#ifndef PHASEWRAP_H
-#define PHASEWRAP_H
+#pragma once
 
 #include "base/numbers.h"
 #include "fringe/measurement.h"
@@ -274,5 +273,3 @@ struct phasewrap_rows {
 	void (*roughness)(void *rough_rows, size_t y);
 };
 LEVELS_OF(phasewrap_rows)
-
-#endif

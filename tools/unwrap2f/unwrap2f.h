@@ -1,7 +1,6 @@
 /* What unwrap2f plans for a frame: its phases, the way to their fringe orders; and the loops that
  * compute it. */
-#ifndef UNWRAP2F_H
-#define UNWRAP2F_H
+#pragma once
 
 #include <math.h>
 
@@ -279,5 +278,3 @@ struct unwrap2f_rows {
 	float (*chance_cost)(const struct order_search *, uint32_t i);
 };
 LEVELS_OF(unwrap2f_rows)
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of xyz2mesh share: the surface through them. */
-#ifndef XYZ2MESH_H
-#define XYZ2MESH_H
+#pragma once
 
 #include <math.h>
 
@@ -61,5 +60,3 @@ int mesh_drop_crumbs(struct frame **vertices, uint32_t (*triangle)[3], size_t *t
  * *closed: none is left. */
 int mesh_fill_holes(struct frame **vertices, uint32_t (**triangle)[3], size_t *triangles,
     size_t most_edges, double cell, bool *closed);
-
-#endif
