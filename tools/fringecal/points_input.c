@@ -561,15 +561,13 @@ add_points(struct phase_views *views, struct calib_problem *problem, size_t proj
 	struct projector_point *found = must_alloc(view->n + 1, sizeof(*found));
 	struct calib_point *point = must_alloc(view->n + 1, sizeof(*point));
 	size_t n = 0;
-	int status = 0;
+	int status;
 
 	for (size_t k = 0; k < view->n; k++) {
 		corner[k][0] = (own[k].u - crop->first[0]) / crop->bin[0];
 		corner[k][1] = (own[k].v - crop->first[1]) / crop->bin[1];
 	}
-	if (status == 0)
-		status = projector_points(map, (const double (*)[2])corner, view->n, found,
-		    views->ripple);
+	status = projector_points(map, (const double (*)[2])corner, view->n, found, views->ripple);
 	for (size_t k = 0; k < view->n && status == 0; k++) {
 		views->corners++;
 		views->count[found[k].fault]++;
