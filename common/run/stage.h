@@ -139,6 +139,10 @@ struct body {
 #define FLAG_ROW(letter, name, field, help) \
 	{ letter, name, NULL, OPT_FLAG, AT(field), NULL, 0, 0, NULL, help, NULL }
 
+/* In a tool's struct stage: the sizes of its options' values, and of its private struct. */
+#define STAGE_MEMORY(priv) \
+	.parameter_size = sizeof(struct parameters), .private_size = sizeof(struct priv)
+
 /* Where a tool's rows are compiled for each instruction level (base/cpu_level.h), BODY_ROWS(gauss,
  * filter) defines gauss_filter(), a body's `rows`, which calls those of this machine's level. */
 #define BODY_ROWS(tool, field) \

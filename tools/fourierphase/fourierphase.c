@@ -674,8 +674,7 @@ const struct stage stage_fourierphase = {
 	.options = options,
 	.usual = "period flats manifest carrier mirrored min-amplitude min-modulation dark "
 	    "max-value sigma read-noise gain black-level quantum",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct fourierphase),
+	STAGE_MEMORY(fourierphase),
 	.traits = STAGE_ANY_TYPE | STAGE_CONCURRENT,
 	.init = init,
 	.plan = plan,

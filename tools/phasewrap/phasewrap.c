@@ -561,8 +561,7 @@ const struct stage stage_phasewrap = {
 	.options = options,
 	.usual = "kind steps period count field axis shift sign phase-origin order gray inverse "
 	    "gray-cell flats manifest min-amplitude min-modulation dark max-value as",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.checks = checks,
 	.traits = STAGE_ANY_TYPE | STAGE_CONCURRENT,
 	.example = { "phasewrap", "images", "phases" },
