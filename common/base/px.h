@@ -13,7 +13,8 @@
  * Functions are PX_FN, locals are PX_F (or PX_D, which not every device has), literals carry f,
  * conditions are px_select (never a call under a condition). Sizes: uint. Angles: radians.
  */
-#pragma once
+#ifndef PX_H
+#define PX_H
 
 #ifdef GL_core_profile
 #define PX_FN precise
@@ -435,3 +436,5 @@ px_uniform(uint hash)
 {
 	return (px_float(hash >> 9) + 0.5f) * 1.1920928955078125e-7f;
 }
+
+#endif

@@ -298,7 +298,8 @@ static int
 find_scale(const char *path, const char *unit, double *mm)
 {
 	*mm = !strcmp(unit, "in") ? 25.4 : length_unit_mm(unit);
-	return *mm > 0 ? 0 : fail(path, "length_unit: expected mm, cm, m, um or in, found %s", unit);
+	return *mm > 0 ? 0 :
+	    fail(path, "length_unit: expected mm, cm, m, um or in, found %s", unit);
 }
 
 /* 24 numbers: the left camera's 3x4 matrix, then the right one's. */

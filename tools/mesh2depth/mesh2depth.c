@@ -165,12 +165,10 @@ draw(struct run *run, const char *name, struct triangles *triangles, const struc
 	if (parameters->unit && own && *own && strcmp(own, parameters->unit))
 		warn("--unit", "says %s, and %s itself length_unit %.15s: the option counts",
 		    parameters->unit, name, own);
-	if (set_unit(run, unit ? unit : from->unit, out) < 0 ||
-	    (!from && strcmp(name, "standard input") && meta_set_file_name(&out->head.meta, name) < 0)) {
-		frame_free(out);
-		return -1;
-	}
-	return run_emit(run, out);
+	status = set_unit(run, unit ? unit : from->unit, out);
+	if (status == 0 && !from && strcmp(name, "standard input"))
+		status = meta_set_file_name(&out->head.meta, name);
+	return run_emit_if(run, status, out);
 }
 
 /* Draws a frame, which it frees. */
