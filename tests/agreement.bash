@@ -83,13 +83,13 @@ runs=0
 
 # agrees NAME: the cases on standard input, on random frames. A case is a line
 # "TYPE CHANNEL:LOW..HIGH ... | KEY:=VALUE; ... | WORDS of the stage", maybe followed by
-# "| TYPE CHANNEL:LOW..HIGH ..." of a file second.nrrd that the words name. Of more than eight every second, third ... one
-# is taken, so that there are eight at most, and all by make agree-all.
+# "| TYPE CHANNEL:LOW..HIGH ..." of a file second.nrrd that the words name. Of more than five every second, third ... one
+# is taken, so that there are five at most, and all by make agree-all.
 agrees() {
 	local channels meta words second inputs=() results=() cases step=1 i together=1
 	need_gpu
 	mapfile -t cases < <(grep .)
-	[ -n "${AGREE_ALL-}" ] || step=$(((${#cases[@]} + 7) / 8))
+	[ -n "${AGREE_ALL-}" ] || step=$(((${#cases[@]} + 4) / 5))
 	for ((i = 0; i < ${#cases[@]}; i += step)); do
 		IFS='|' read -r channels meta words second <<<"${cases[i]}"
 		inputs+=("in.$i.nrrd" "$channels" "$meta" 7)

@@ -234,10 +234,8 @@ for i, f in enumerate(frames):
 		# shellcheck disable=SC2086
 		gauss -j 1 $args <in.nrrd >steps.nrrd	# a band: continues after 24 to 64 rows
 		for band in 1 7 23 64; do
-			for threads in 1 3; do
-				# shellcheck disable=SC2086
-				FRINGEPIPE_BAND=$band gauss -j $threads $args <in.nrrd | cmp - steps.nrrd
-			done
+			# shellcheck disable=SC2086
+			FRINGEPIPE_BAND=$band gauss -j $((band > 9 ? 3 : 1)) $args <in.nrrd | cmp - steps.nrrd
 		done
 	done
 	# in a chain the input is a window of rows, which moves
@@ -270,7 +268,7 @@ expect(whole[:, :550].tobytes() == left[:, :550].tobytes())'
 
 @test "gauss: a small stack is enough" {
 	py "$sizes_and_kinds"
-	for ((n = 3; n <= 101; n += 14)); do
+	for n in 3 45 101; do
 		for args in "" "--as vector" "--on phase1,cos3,depth"; do
 			# shellcheck disable=SC2086
 			gauss -n $n $args <in.nrrd >usual.nrrd

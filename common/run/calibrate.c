@@ -17,7 +17,7 @@
 #define ROUNDS 9			/* of each copy, whose median counts */
 #define SMALL_COPIES 64
 #define FRAMES 8		/* of 1024 x 768, per stage */
-#define SLOW_S 2.0		/* a frame that takes longer is not repeated */
+#define SLOW_S 0.2		/* a frame that takes longer is not repeated */
 #define WORDS_MOST 16
 
 /* ---- the device's copies ---- */

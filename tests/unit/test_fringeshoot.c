@@ -57,24 +57,26 @@ normal(struct rig *rig)
 
 /* ---- the scene: a bump that shifts the columns, a surface of uneven brightness ---- */
 
-static double
-column_seen(size_t x, size_t y, size_t eye)
-{
-	double dx = ((double)x - 26) / 13, dy = ((double)y - 24) / 12;
+static double column_seen[2][VIEW_H][VIEW_W], albedo[VIEW_H][VIEW_W];
 
-	return 8 + 2.5 * (double)x + (eye ? -7 : 7) * exp(-(dx * dx + dy * dy) / 2);
-}
-
-static double
-albedo(size_t x, size_t y)
+static void
+make_scene(void)
 {
-	return 0.75 + 0.25 * sin(0.11 * (double)x) * cos(0.09 * (double)y);
+	for (size_t y = 0; y < VIEW_H; y++)
+		for (size_t x = 0; x < VIEW_W; x++) {
+			double dx = ((double)x - 26) / 13, dy = ((double)y - 24) / 12;
+			double bump = 7 * exp(-(dx * dx + dy * dy) / 2);
+
+			column_seen[0][y][x] = 8 + 2.5 * (double)x + bump;
+			column_seen[1][y][x] = 8 + 2.5 * (double)x - bump;
+			albedo[y][x] = 0.75 + 0.25 * sin(0.11 * (double)x) * cos(0.09 * (double)y);
+		}
 }
 
 static float
 seen(const struct frame *image, size_t x, size_t y, size_t eye)
 {
-	double u = column_seen(x, y, eye);
+	double u = column_seen[eye][y][x];
 	size_t k = (size_t)u;
 	const uint8_t *row = frame_row(image, 0, y);
 
@@ -192,7 +194,7 @@ expose(struct rig *rig, const struct camera *camera, size_t eye, double begun, b
 
 		expose_row(rig, eye, y, from, from + rig->real_exposure, sum);
 		for (size_t x = 0; x < VIEW_W; x++) {
-			double v = black + (rig->blind ? 0 : gain * rig->level * albedo(x, y) *
+			double v = black + (rig->blind ? 0 : gain * rig->level * albedo[y][x] *
 			    sum[x] * camera->exposure_s / rig->real_exposure * T /
 			    camera->exposure_s);
 
@@ -451,7 +453,7 @@ phase_errors(struct frame *const *picture, size_t eye, struct errors *errors)
 				s -= v * sin(2 * M_PI * (double)k / 3);
 				c += v * cos(2 * M_PI * (double)k / 3);
 			}
-			off = atan2(s, c) / (2 * M_PI) * PERIOD - column_seen(x, y, eye);
+			off = atan2(s, c) / (2 * M_PI) * PERIOD - column_seen[eye][y][x];
 			off -= PERIOD * round(off / PERIOD);
 			sum += off * off;
 			errors->most_px = fmax(errors->most_px, fabs(off));
@@ -908,6 +910,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(what_never_comes_is_rejected),
 	};
 
+	make_scene();
 	fail_set_program("test_fringeshoot");
 	fail_set_quiet(true);
 	if (argc > 1)
