@@ -251,15 +251,14 @@ point_variance_set_axis(struct point_variance *at, bool along_y)
 	return 0;
 }
 
-static void
-point_variance_free(struct point_variance *at)
+void
+calib_sigma_free(struct calib_sigma *sigma)
 {
-	free(at->rig.C);
-	free(at->parameter);
-	free(at->C);
-	free(at->motion);
-	at->parameter = NULL;
-	at->C = at->motion = NULL;
+	free(sigma->of.rig.C);
+	free(sigma->of.parameter);
+	free(sigma->of.C);
+	free(sigma->of.motion);
+	free(sigma->table);
 }
 
 /* ---- the grid ---- */

@@ -512,8 +512,7 @@ end(struct run *run)
 	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
-	point_variance_free(&priv->calib_sigma.of);
-	free(priv->calib_sigma.table);
+	calib_sigma_free(&priv->calib_sigma);
 	free(priv->same);
 	free(priv->other_camera);
 }

@@ -138,6 +138,8 @@ struct calib_sigma_job {
 
 int calib_sigma_plan(struct run *, struct calib_sigma *, const struct triangulation *);
 
+void calib_sigma_free(struct calib_sigma *);
+
 /* ---- depthfit.c: depth over a reference plane ---- */
 
 #define DEPTHFIT_COEFFICIENTS 8
