@@ -4,10 +4,7 @@
  */
 #include "phasewrap.h"
 
-#include <stdlib.h>
-
 #include "base/linear.h"
-#include "base/process.h"
 
 /* ---- options and planning ---- */
 
